@@ -1,0 +1,62 @@
+/* Values of the host language, read into a dtype without loss and written back.
+ *
+ * R's vectors come as plain C arrays with a host type. NA is a value of the host
+ * only: reading one is an error (f64 and c128 keep its bits), writing never invents
+ * one. Knows no R header; owns no memory. */
+#ifndef JOIST_CORE_EXCHANGE_H
+#define JOIST_CORE_EXCHANGE_H
+
+#include "core/dtypes.h"
+#include "core/status.h"
+
+typedef enum {
+  JOIST_HOST_LOGICAL,   /* int, NA is INT_MIN */
+  JOIST_HOST_INTEGER,   /* int, NA is INT_MIN */
+  JOIST_HOST_DOUBLE,    /* double, NA is the NaN with low word 1954 */
+  JOIST_HOST_COMPLEX,   /* two doubles */
+  JOIST_HOST_RAW,       /* unsigned char */
+  JOIST_HOST_INTEGER64, /* int64_t, NA is INT64_MIN */
+  JOIST_HOST_FLOAT32    /* float: the float package */
+} joist_host;
+
+typedef enum { JOIST_NA_ERROR, JOIST_NA_NAN } joist_na;
+
+/* Converts n host values to `dtype`. Nothing is lost silently: a fractional value,
+ * NaN or Inf for an integer dtype, a value out of the dtype's range (a finite value
+ * that would become infinite included), a non-zero imaginary part for a real dtype,
+ * and NA are JOIST_ERROR_VALUE, with value, 1-based position and dtype in the
+ * message. Rounding to a float dtype's precision is no loss. NA_real_ reaches f64 and
+ * c128 unchanged; for the other float dtypes `na` decides. */
+joist_status joist_import(joist_host host, const void *values, size_t n, joist_dtype dtype,
+                          joist_na na, void *out, struct joist_error *error) JOIST_MUST_CHECK;
+
+/* The host type and category a literal of that host type has. */
+joist_category joist_host_category(joist_host host);
+
+/* True when every value can be represented, by the rules above, without
+ * reporting which cannot. NA counts as not representable. */
+bool joist_import_fits(joist_host host, const void *values, size_t n, joist_dtype dtype);
+
+/* The smallest and largest value of a literal, for value-based promotion. False
+ * when there is none (n == 0, NA). */
+bool joist_host_range(joist_host host, const void *values, size_t n, double *low, double *high);
+
+/* Converts n elements of `dtype` to host values: LOGICAL from bool; INTEGER from
+ * bool and integer dtypes (a value that is not an int, INT_MIN included, is an error);
+ * DOUBLE from all but complex (an integer that is not exact in double is an error that
+ * names integer64 and character); COMPLEX from all; RAW from ui8 and bool; INTEGER64
+ * from bool and integers (INT64_MIN and values above INT64_MAX are errors). With
+ * `lossy` true, DOUBLE and COMPLEX round instead of failing. */
+joist_status joist_export(joist_dtype dtype, const void *elements, size_t n, joist_host host,
+                          bool lossy, void *out, struct joist_error *error) JOIST_MUST_CHECK;
+
+enum { JOIST_TEXT_SIZE = 64 };
+
+/* Writes one element as text: integers in full, floats with the fewest significant
+ * digits that read back as the same value of that dtype (`digits` 0), or with
+ * `digits` significant digits. NaN, Inf and -Inf as R spells them, NA_real_ as NA,
+ * complex as 1+2i, bool as TRUE or FALSE. Returns the length. */
+size_t joist_format_element(joist_dtype dtype, const void *element, int digits,
+                            char text[JOIST_TEXT_SIZE]);
+
+#endif

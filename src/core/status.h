@@ -1,0 +1,40 @@
+/* Status codes and error messages of the core.
+ *
+ * Every core function that can fail returns a joist_status and fills a message
+ * struct that the caller owns. Nothing here allocates, and nothing knows R. */
+#ifndef JOIST_CORE_STATUS_H
+#define JOIST_CORE_STATUS_H
+
+#include <stddef.h>
+
+#if defined(__GNUC__) || defined(__clang__)
+#define JOIST_MUST_CHECK __attribute__((warn_unused_result))
+#define JOIST_PRINTF(format, first) __attribute__((format(printf, format, first)))
+#else
+#define JOIST_MUST_CHECK
+#define JOIST_PRINTF(format, first)
+#endif
+
+typedef enum {
+  JOIST_OK = 0,
+  JOIST_ERROR_PROMOTION, /* no common dtype, or none for this operation */
+  JOIST_ERROR_DTYPE,     /* unknown dtype, or an operation a dtype does not have */
+  JOIST_ERROR_SHAPE,     /* shapes that do not fit */
+  JOIST_ERROR_VALUE,     /* a value that cannot be represented, division by zero, NA */
+  JOIST_ERROR_DEVICE,    /* device missing, or operands on different devices */
+  JOIST_ERROR_MEMORY,    /* allocation failed */
+  JOIST_INTERRUPTED      /* the caller's poll function asked to stop */
+} joist_status;
+
+enum { JOIST_MESSAGE_SIZE = 768 };
+
+struct joist_error {
+  char message[JOIST_MESSAGE_SIZE]; /* always NUL-terminated once a call has failed */
+};
+
+/* Formats the message (truncating if need be) and returns `status`, so that a
+ * failing function can end in `return joist_fail(...)`. `error` may be NULL. */
+joist_status joist_fail(struct joist_error *error, joist_status status, const char *format, ...)
+    JOIST_PRINTF(3, 4);
+
+#endif

@@ -1,0 +1,37 @@
+/* What the files of src/r share: reading arguments, raising conditions, wrapping
+ * results. The only headers that see SEXP are in this folder. */
+#ifndef JOIST_R_H
+#define JOIST_R_H
+
+#define R_NO_REMAP
+#include <R.h>
+#include <Rinternals.h>
+
+#include "core/dtypes.h"
+#include "core/rules.h"
+#include "core/status.h"
+
+/* Raises the condition class that belongs to `status` with the message; the
+ * condition's call is the user's function. Does not return, so nothing that is
+ * not R's may be held when it is called. */
+_Noreturn void joist_r_raise(joist_status status, const struct joist_error *error);
+/* The same from a format. */
+_Noreturn void joist_r_stop(joist_status status, const char *format, ...) JOIST_PRINTF(2, 3);
+
+/* A dtype from an R value: a `joist_dtype`, a tensor, or a string that names one in
+ * the style anvil. Raises joist_dtype_error. */
+joist_dtype joist_r_dtype(SEXP x);
+/* The `joist_dtype` object of a dtype: a shared, never collected constant. */
+SEXP joist_r_dtype_object(joist_dtype dtype);
+
+/* The rule set of an R argument: NULL is the current one, a string an id, a
+ * `joist_rules` object itself. The result stays valid as long as `x` is protected.
+ * Raises joist_promotion_error for an unknown id. */
+const struct joist_rules *joist_r_rules(SEXP x);
+
+/* TRUE or FALSE argument; raises joist_value_error naming `what`. */
+bool joist_r_flag(SEXP x, const char *what);
+/* One string argument (CHAR); raises joist_value_error naming `what`. */
+const char *joist_r_string(SEXP x, const char *what);
+
+#endif
