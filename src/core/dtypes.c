@@ -25,9 +25,9 @@ static const struct {
   const char *alias;
   joist_dtype dtype;
 } aliases[] = {
-    {"i1", JOIST_BOOL},    {"pred", JOIST_BOOL},  {"logical", JOIST_BOOL}, {"u8", JOIST_UI8},
-    {"u16", JOIST_UI16},   {"u32", JOIST_UI32},   {"u64", JOIST_UI64},     {"half", JOIST_F16},
-    {"float", JOIST_F32},  {"single", JOIST_F32}, {"double", JOIST_F64},
+    {"i1", JOIST_BOOL},   {"pred", JOIST_BOOL},  {"logical", JOIST_BOOL}, {"u8", JOIST_UI8},
+    {"u16", JOIST_UI16},  {"u32", JOIST_UI32},   {"u64", JOIST_UI64},     {"half", JOIST_F16},
+    {"float", JOIST_F32}, {"single", JOIST_F32}, {"double", JOIST_F64},
 };
 
 static const char *const style_names[JOIST_STYLE_COUNT] = {

@@ -23,8 +23,8 @@ int joist_lattice_join(const struct joist_lattice *lattice, int lhs, int rhs);
 
 /* A way in which a binary table fails to be the join of a semilattice. */
 struct joist_counterexample {
-  uint8_t a, b, c;      /* c is used by associativity only */
-  uint8_t left, right;  /* the two results that differ; JOIST_LATTICE_NONE: undefined */
+  uint8_t a, b, c;     /* c is used by associativity only */
+  uint8_t left, right; /* the two results that differ; JOIST_LATTICE_NONE: undefined */
 };
 
 typedef enum {

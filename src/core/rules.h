@@ -30,9 +30,9 @@ typedef enum {
 
 /* What besides the two dtypes decides. */
 typedef enum {
-  JOIST_BY_TYPE,        /* nothing */
-  JOIST_BY_RANK,        /* PyTorch: category first, then rank > 0, rank 0, number */
-  JOIST_BY_VALUE,       /* NumPy 1.x: values of literals and of rank-0 operands */
+  JOIST_BY_TYPE,         /* nothing */
+  JOIST_BY_RANK,         /* PyTorch: category first, then rank > 0, rank 0, number */
+  JOIST_BY_VALUE,        /* NumPy 1.x: values of literals and of rank-0 operands */
   JOIST_BY_LITERAL_VALUE /* CuPy: values of literals only */
 } joist_rules_policy;
 
@@ -110,7 +110,7 @@ bool joist_promote(const struct joist_rules *rules, struct joist_type lhs, struc
  * set and a way out. */
 joist_status joist_common_type(const struct joist_rules *rules,
                                const struct joist_operand *operands, size_t count,
-                               struct joist_type *result, struct joist_error *error)
-    JOIST_MUST_CHECK;
+                               struct joist_type *result,
+                               struct joist_error *error) JOIST_MUST_CHECK;
 
 #endif
