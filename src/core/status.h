@@ -9,10 +9,10 @@
 
 #if defined(__GNUC__) || defined(__clang__)
 #define JOIST_MUST_CHECK __attribute__((warn_unused_result))
-#define JOIST_PRINTF(format, first) __attribute__((format(printf, format, first)))
+#define JOIST_PRINTF(index, first) __attribute__((format(printf, index, first)))
 #else
 #define JOIST_MUST_CHECK
-#define JOIST_PRINTF(format, first)
+#define JOIST_PRINTF(index, first)
 #endif
 
 typedef enum {

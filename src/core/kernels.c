@@ -1,0 +1,98 @@
+/* Choice of instruction set, kernel look-up, and folding with a kernel. */
+#include "core/kernels.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/convert.h"
+#include "core/kernels_table.h"
+
+static const struct {
+  const char *name;
+  const struct joist_kernel_table *table;
+} instruction_sets[] = {
+#if JOIST_X86_KERNELS
+    {"avx512", &joist_kernels_avx512},
+    {"avx2", &joist_kernels_avx2},
+#endif
+    {"generic", &joist_kernels_generic},
+};
+enum { INSTRUCTION_SETS = sizeof instruction_sets / sizeof *instruction_sets };
+
+static size_t selected = INSTRUCTION_SETS - 1;
+
+static bool supported(const char *name) {
+#if JOIST_X86_KERNELS
+  __builtin_cpu_init();
+  const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+                    __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
+                    __builtin_cpu_supports("popcnt");
+  if (strcmp(name, "avx2") == 0) return avx2;
+  if (strcmp(name, "avx512") == 0)
+    return avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+           __builtin_cpu_supports("avx512cd");
+#endif
+  return strcmp(name, "generic") == 0;
+}
+
+bool joist_kernels_select(const char *name) {
+  for (size_t i = 0; i < INSTRUCTION_SETS; i++) {
+    if (name != NULL && strcmp(name, instruction_sets[i].name) != 0) continue;
+    if (!supported(instruction_sets[i].name)) continue;
+    selected = i;
+    return true;
+  }
+  return false;
+}
+
+const char *joist_kernels_name(void) { return instruction_sets[selected].name; }
+
+joist_kernel *joist_kernel_find(joist_op op, joist_dtype compute) {
+  return instruction_sets[selected].table->kernel[op][compute];
+}
+
+joist_dtype joist_kernel_result(joist_op op, joist_dtype compute) {
+  switch (joist_op_class(op)) {
+    case JOIST_CLASS_PREDICATE:
+    case JOIST_CLASS_COMPARE:
+      return JOIST_BOOL;
+    case JOIST_CLASS_REAL:
+    case JOIST_CLASS_ANGLE:
+      return joist_dtype_real(compute);
+    default:
+      return compute;
+  }
+}
+
+void joist_fold(joist_kernel *combine, size_t size, size_t n, const void *in, void *scratch) {
+  const char *x = in;
+  char *const out = scratch;
+  if (n == 1 && x != out) memcpy(out, x, size);
+  while (n > 1) {
+    const size_t half = n / 2, rest = n - half;
+    const void *operands[2] = {x, x + rest * size};
+    combine(half, operands, out);
+    if (rest > half && x != out) memcpy(out + half * size, x + half * size, size);
+    x = out;
+    n = rest;
+  }
+}
+
+bool joist_identity(joist_op combine, joist_dtype dtype, void *out) {
+  uint8_t value;
+  switch (combine) {
+    case JOIST_OP_ADD:
+    case JOIST_OP_OR:
+      value = 0;
+      break;
+    case JOIST_OP_MUL:
+    case JOIST_OP_AND:
+      value = 1;
+      break;
+    default:
+      return false;
+  }
+  joist_convert_find(JOIST_BOOL, dtype)(1, &value, out);
+  return true;
+}

@@ -1,0 +1,35 @@
+/* The kernels: pure loops over contiguous elements, compiled once per instruction
+ * set and looked up once per instruction. */
+#ifndef JOIST_CORE_KERNELS_H
+#define JOIST_CORE_KERNELS_H
+
+#include "core/ops.h"
+
+/* Computes n elements. All operands have the kernel's dtype (but the condition of
+ * IFELSE, which is bool); `out` may be one of the inputs, or overlap none of them.
+ * Returns n, or the index of the first element for which the operation fails. */
+typedef size_t joist_kernel(size_t n, const void *const *in, void *out);
+
+/* NULL when the dtype has no such operation. f16 and bf16 have none of their own. */
+joist_kernel *joist_kernel_find(joist_op op, joist_dtype compute);
+
+/* The dtype that a kernel writes: bool for predicates and comparisons, the parts'
+ * dtype where a complex operand gives a real result, else `compute`. */
+joist_dtype joist_kernel_result(joist_op op, joist_dtype compute);
+
+/* Folds n >= 1 contiguous elements with a combining kernel, as a balanced tree: the
+ * error of a sum grows with log n (Higham 1993), and the order depends on n alone.
+ * `scratch` holds n / 2 + 1 elements and may be `in`; the result is its first one. */
+void joist_fold(joist_kernel *combine, size_t size, size_t n, const void *in, void *scratch);
+
+/* Neutral element of a combining operation, written to `out`. False if there is none
+ * (min and max). */
+bool joist_identity(joist_op combine, joist_dtype dtype, void *out);
+
+/* Chooses the instruction set: NULL for the best the processor has, or a name
+ * ("generic", "avx2", "avx512"). False when it is unknown or not supported. The
+ * generic one is in use until the first call. */
+bool joist_kernels_select(const char *name);
+const char *joist_kernels_name(void);
+
+#endif

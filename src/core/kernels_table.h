@@ -1,0 +1,23 @@
+/* The kernel tables of the instruction sets; private to kernels*.c. */
+#ifndef JOIST_CORE_KERNELS_TABLE_H
+#define JOIST_CORE_KERNELS_TABLE_H
+
+#include "core/kernels.h"
+
+struct joist_kernel_table {
+  joist_kernel *kernel[JOIST_OP_COUNT][JOIST_DTYPE_COUNT];
+};
+
+#if defined(__GNUC__) && defined(__x86_64__) && !defined(JOIST_GENERIC_ONLY)
+#define JOIST_X86_KERNELS 1
+#else
+#define JOIST_X86_KERNELS 0
+#endif
+
+extern const struct joist_kernel_table joist_kernels_generic;
+#if JOIST_X86_KERNELS
+extern const struct joist_kernel_table joist_kernels_avx2;
+extern const struct joist_kernel_table joist_kernels_avx512;
+#endif
+
+#endif
