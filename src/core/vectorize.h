@@ -1,0 +1,29 @@
+/* How a source file asks for vector loops without touching compiler flags.
+ *
+ * R compiles packages at -O2, where gcc vectorises timidly. A file of kernels
+ * therefore starts with
+ *   #include "core/vectorize.h"
+ *   JOIST_VECTORIZE_FILE
+ * and puts JOIST_VECTORIZE_LOOP before a loop whose iterations are independent.
+ * clang vectorises fully at -O2 and needs neither. */
+#ifndef JOIST_CORE_VECTORIZE_H
+#define JOIST_CORE_VECTORIZE_H
+
+#if defined(__GNUC__) && !defined(__clang__)
+/* Trapping math would keep gcc from turning comparisons into selects; results are
+ * the same without it, only exception flags may differ. Contraction to fused
+ * multiply-add would make bits depend on the instruction set; gcc 12's vectorizer of
+ * straight-line code contracts complex products even when told not to. */
+#define JOIST_VECTORIZE_FILE                                              \
+  _Pragma("GCC optimize(\"O3\", \"no-trapping-math\", \"no-math-errno\")") \
+      _Pragma("GCC optimize(\"fp-contract=off\", \"no-tree-slp-vectorize\")")
+#define JOIST_VECTORIZE_LOOP _Pragma("GCC ivdep")
+#elif defined(__clang__)
+#define JOIST_VECTORIZE_FILE _Pragma("STDC FP_CONTRACT OFF")
+#define JOIST_VECTORIZE_LOOP
+#else
+#define JOIST_VECTORIZE_FILE
+#define JOIST_VECTORIZE_LOOP
+#endif
+
+#endif
