@@ -1,0 +1,4 @@
+library(testthat)
+library(joist)
+
+test_check("joist")
