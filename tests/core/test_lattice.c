@@ -1,0 +1,167 @@
+/* Joins of every published lattice against a brute-force join made here, from the
+ * definition, and the proofs of what makes a semilattice. */
+#include "check.h"
+#include "core/lattice.h"
+#include "core/rules.h"
+#include "csv.h"
+
+/* A partial order by names, without any code of src/core. */
+struct order {
+  int count;
+  char name[CSV_MAX][CSV_TEXT];
+  int below[CSV_MAX][CSV_MAX];
+};
+
+static int order_node(struct order *order, const char *name) {
+  for (int i = 0; i < order->count; i++)
+    if (strcmp(order->name[i], name) == 0) return i;
+  snprintf(order->name[order->count], CSV_TEXT, "%s", name);
+  return order->count++;
+}
+
+static void order_read(struct order *order, const struct csv *csv) {
+  memset(order, 0, sizeof *order);
+  for (int row = 1; row < csv->rows; row++) {
+    const int from = order_node(order, csv->cell[row][0]);
+    const int to = order_node(order, csv->cell[row][1]);
+    order->below[from][to] = 1;
+  }
+  for (int i = 0; i < order->count; i++) order->below[i][i] = 1;
+  for (int changed = 1; changed;) {
+    changed = 0;
+    for (int i = 0; i < order->count; i++)
+      for (int j = 0; j < order->count; j++)
+        for (int k = 0; k < order->count; k++)
+          if (order->below[i][k] && order->below[k][j] && !order->below[i][j])
+            changed = order->below[i][j] = 1;
+  }
+}
+
+/* The upper bound that is below every upper bound, "-" where there is none. */
+static const char *order_join(const struct order *order, int a, int b) {
+  const char *least = "-";
+  for (int u = 0; u < order->count; u++) {
+    int is_least = order->below[a][u] && order->below[b][u];
+    for (int v = 0; v < order->count; v++)
+      if (order->below[a][v] && order->below[b][v] && !order->below[u][v]) is_least = 0;
+    if (is_least) least = order->name[u];
+  }
+  return least;
+}
+
+static void compare(const char *what, const struct joist_rules *rules, const struct order *order) {
+  for (int a = 0; a < order->count; a++) {
+    for (int b = 0; b < order->count; b++) {
+      const int lhs = joist_rules_node(rules, order->name[a]);
+      const int rhs = joist_rules_node(rules, order->name[b]);
+      if (!CHECK_MSG(lhs != JOIST_NODE_NONE && rhs != JOIST_NODE_NONE, "%s: no node %s or %s", what,
+                     order->name[a], order->name[b]))
+        continue;
+      const char *want = order_join(order, a, b);
+      const char *got = joist_rules_node_name(rules, joist_rules_table_entry(rules, lhs, rhs));
+      CHECK_MSG(strcmp(want, got) == 0, "%s: %s x %s: want %s, got %s", what, order->name[a],
+                order->name[b], want, got);
+    }
+  }
+}
+
+static void test_file(const char *id, const char *file, int nodes, int edges) {
+  static struct csv csv;
+  static struct order order;
+  static struct joist_rules rules;
+  if (!CHECK_MSG(csv_read(file, &csv), "cannot read %s", file)) return;
+  order_read(&order, &csv);
+  CHECK_INT(order.count, nodes);
+  CHECK_INT(csv.rows - 1, edges);
+  if (id != NULL) {
+    const struct joist_rules *builtin = joist_rules_find(id);
+    if (!CHECK(builtin != NULL)) return;
+    CHECK_INT(builtin->edge_count, edges);
+    compare(id, builtin, &order);
+  }
+  const char *from[CSV_MAX], *to[CSV_MAX];
+  for (int e = 0; e < edges; e++) {
+    from[e] = csv.cell[e + 1][0];
+    to[e] = csv.cell[e + 1][1];
+  }
+  struct joist_error error;
+  if (!CHECK(joist_rules_from_edges(&rules, "user", from, to, (size_t)edges, &error) == JOIST_OK))
+    return;
+  compare(file, &rules, &order);
+  CHECK_INT(rules.published_count, nodes);
+}
+
+static int rules_table(const void *context, int a, int b) {
+  return ((const struct joist_rules *)context)->result[a][b];
+}
+
+static size_t count_failures(const struct joist_rules *rules, joist_property property) {
+  uint8_t nodes[JOIST_NODE_MAX];
+  size_t count = 0;
+  for (int n = 0; n < JOIST_NODE_MAX; n++)
+    if (rules->result[n][n] != JOIST_NODE_NONE) nodes[count++] = (uint8_t)n;
+  return joist_check_property(property, nodes, count, rules_table, rules, NULL, 0);
+}
+
+static void test_proofs(void) {
+  static const char *const flawless[] = {"anvil", "jax", "jax_x32", "python"};
+  for (size_t i = 0; i < sizeof flawless / sizeof *flawless; i++)
+    for (int p = 0; p < JOIST_PROPERTY_COUNT; p++) {
+      const size_t count = count_failures(joist_rules_find(flawless[i]), (joist_property)p);
+      CHECK_MSG(count == 0, "%s: property %d has %zu counterexamples", flawless[i], p, count);
+    }
+
+  static struct joist_counterexample found[8000];
+  const struct joist_rules *numpy = joist_rules_find("numpy");
+  const size_t count =
+      joist_check_property(JOIST_PROPERTY_ASSOCIATIVITY, numpy->published, numpy->published_count,
+                           rules_table, numpy, found, sizeof found / sizeof *found);
+  bool seen = false;
+  for (size_t i = 0; i < count; i++)
+    if (found[i].a == JOIST_I8 && found[i].b == JOIST_UI8 && found[i].c == JOIST_F16)
+      seen = found[i].left == JOIST_F32 && found[i].right == JOIST_F16;
+  CHECK(seen);
+  CHECK_INT(joist_check_property(JOIST_PROPERTY_COMMUTATIVITY, numpy->published,
+                                 numpy->published_count, rules_table, numpy, NULL, 0),
+            0);
+  const struct joist_rules *tensorflow = joist_rules_find("tensorflow");
+  CHECK(joist_check_property(JOIST_PROPERTY_COMMUTATIVITY, tensorflow->published,
+                             tensorflow->published_count, rules_table, tensorflow, NULL, 0) > 0);
+}
+
+static void test_small(void) {
+  struct joist_lattice lattice;
+  /* 0 and 1 have the bounds 2 and 3, neither of which is least. */
+  const uint8_t crossed[][2] = {{0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 4}, {3, 4}};
+  CHECK_INT(joist_lattice_close(&lattice, 5, crossed, 6), JOIST_LATTICE_NONE);
+  CHECK_INT(joist_lattice_join(&lattice, 0, 1), JOIST_LATTICE_NONE);
+  CHECK_INT(joist_lattice_join(&lattice, 2, 3), 4);
+  CHECK_INT(joist_lattice_join(&lattice, 0, 2), 2);
+  CHECK_INT(joist_lattice_join(&lattice, 4, 4), 4);
+  const uint8_t apart[][2] = {{0, 1}, {2, 3}};
+  CHECK_INT(joist_lattice_close(&lattice, 4, apart, 2), JOIST_LATTICE_NONE);
+  CHECK_INT(joist_lattice_join(&lattice, 1, 3), JOIST_LATTICE_NONE);
+  const uint8_t cycle[][2] = {{0, 1}, {1, 2}, {2, 3}, {3, 1}};
+  const int node = joist_lattice_close(&lattice, 4, cycle, 4);
+  CHECK(node >= 1 && node <= 3);
+  const uint8_t loop[][2] = {{5, 5}};
+  CHECK_INT(joist_lattice_close(&lattice, 64, loop, 1), 5);
+  const uint8_t ends[][2] = {{0, 63}};
+  CHECK_INT(joist_lattice_close(&lattice, 64, ends, 1), JOIST_LATTICE_NONE);
+  CHECK_INT(joist_lattice_join(&lattice, 63, 0), 63);
+}
+
+int main(void) {
+  joist_rules_init();
+  test_file("anvil", "lattice_anvil.csv", 30, 41);
+  test_file("jax", "lattice_jax.csv", 18, 24);
+  test_file("option0", "lattice_jep9407_option0.csv", 16, 20);
+  test_file("option1", "lattice_jep9407_option1.csv", 16, 23);
+  test_file("option2", "lattice_jep9407_option2.csv", 16, 23);
+  test_file("option3", "lattice_jep9407_option3.csv", 16, 20);
+  test_file("option3_bf16", "lattice_jep9407_option3_bf16.csv", 17, 22);
+  test_file("python", "lattice_python.csv", 3, 2);
+  test_proofs();
+  test_small();
+  return check_report("lattice");
+}
