@@ -1,0 +1,78 @@
+/* The inside of a plan; private to plan.c, engine.c and reduce.c. */
+#ifndef JOIST_CORE_PLAN_H
+#define JOIST_CORE_PLAN_H
+
+#include "core/convert.h"
+#include "core/engine.h"
+#include "core/kernels.h"
+
+enum { JOIST_REFS_MAX = JOIST_ARITY_MAX, JOIST_ELEMENT_MAX = 16 };
+
+/* Where a step reads or writes: a whole array (number of its value; the tile's part is
+ * used) or a slot of the thread's arena. */
+struct joist_ref {
+  bool array;
+  uint32_t index;
+  uint32_t size; /* bytes per element */
+};
+
+typedef enum {
+  JOIST_STEP_KERNEL,  /* one elementwise kernel */
+  JOIST_STEP_CONVERT, /* one conversion kernel */
+  JOIST_STEP_COPY,    /* the same bytes */
+  JOIST_STEP_GATHER,  /* a broadcast operand, laid out along the tile */
+  JOIST_STEP_SPLAT,   /* a scalar operand, converted and repeated; once per thread */
+  JOIST_STEP_FOLD     /* a tile folded to one partial result of a sink */
+} joist_step_kind;
+
+struct joist_step {
+  joist_step_kind kind;
+  joist_kernel *kernel;
+  joist_convert_kernel *convert[2]; /* SPLAT has two, NULL for none */
+  uint32_t operand_count;
+  struct joist_ref in[JOIST_REFS_MAX];
+  struct joist_ref out;
+  uint32_t instruction; /* for messages; FOLD: the reduction */
+  uint32_t sink;        /* FOLD: number of the sink within its group */
+};
+
+typedef enum { JOIST_GROUP_ELEMENTWISE, JOIST_GROUP_REDUCE, JOIST_GROUP_RESHAPE } joist_group_kind;
+
+struct joist_group {
+  joist_group_kind kind;
+  uint32_t level;
+  struct joist_shape shape; /* of the index space that is looped over */
+  size_t count;             /* its elements */
+  uint32_t instruction;     /* the one of a REDUCE or RESHAPE group */
+  uint32_t first_step, step_count;
+  uint32_t sink_count;
+  size_t tile;        /* elements per tile */
+  size_t arena_bytes; /* per thread */
+};
+
+struct joist_plan {
+  const struct joist_program *program;
+  struct joist_group *groups;
+  struct joist_step *steps;
+  uint32_t *slot_offset; /* of every slot: bytes per tile element before it */
+  bool *materialized;    /* per value: it has an array of its own */
+  uint32_t group_count, step_count, slot_count;
+};
+
+/* Accumulated values to the values of a reduction's result: divides a mean by the
+ * number of elements, then converts. `accumulated` is overwritten. */
+void joist_reduction_finish(const struct joist_program *program,
+                            const struct joist_instruction *instruction, size_t n,
+                            void *accumulated, void *out);
+
+/* Number of elements that go into one result of a reduction. */
+size_t joist_reduction_length(const struct joist_program *program,
+                              const struct joist_instruction *instruction);
+
+/* A reduction over some dims of a materialized operand. */
+joist_status joist_reduce_dims(const struct joist_program *program,
+                               const struct joist_instruction *instruction, const void *in,
+                               void *out, const struct joist_run *run, struct joist_error *error)
+    JOIST_MUST_CHECK;
+
+#endif
