@@ -1,0 +1,323 @@
+# Promotion rule sets as an R user sees them: asking for common dtypes, choosing the
+# rules, printing tables, and checking lattices. Every answer comes from the core.
+
+#' Common dtype of two dtypes
+#'
+#' Which dtype two operands are converted to before an operation, and whether that
+#' dtype is only a guess.
+#'
+#' An *ambiguous* dtype (written `f32?`) is one that nobody asked for: the default of a
+#' bare R number, or a result of such defaults. Most rule sets let it give way to a
+#' known dtype.
+#'
+#' @param lhs_dtype,rhs_dtype dtypes: a name such as `"f32"`, a `joist_dtype`, or a
+#'   tensor, whose dtype is taken.
+#' @param lhs_ambiguous,rhs_ambiguous `TRUE` or `FALSE`: is the dtype a guess?
+#' @param rules promotion rules: the id of a built-in set ([promotion_rule_sets()]), a
+#'   `joist_rules` object ([promotion_rules()], [promotion_lattice()]), or `NULL` for
+#'   the current set (see [with_promotion()]).
+#' @return A list of `dtype`, a `joist_dtype`, and `ambiguous`, `TRUE` or `FALSE`.
+#' @section Errors:
+#' `joist_promotion_error` where the rules define no common dtype, or where there are
+#' no such rules; `joist_dtype_error` for an unknown dtype; `joist_value_error` for a
+#' flag that is neither `TRUE` nor `FALSE`.
+#' @seealso [result_dtype()] for tensors and R values, [promotion_table()].
+#' @examples
+#' common_dtype("i8", "ui8")
+#' common_dtype("i32", "f32", lhs_ambiguous = TRUE)
+#' common_dtype("i8", "ui64", rules = "jax")
+#' try(common_dtype("i32", "f32", rules = "array_api"))
+#' @export
+common_dtype <- function(lhs_dtype, rhs_dtype, lhs_ambiguous = FALSE, rhs_ambiguous = FALSE,
+                         rules = NULL) {
+  .Call(joist_r_common_dtype, lhs_dtype, rhs_dtype, lhs_ambiguous, rhs_ambiguous, rules)
+}
+
+#' Dtype of a result
+#'
+#' The common dtype of any number of tensors, dtypes and R values, the way an operation
+#' on them finds it: where the rules look at ranks (`"torch"`) or at values
+#' (`"numpy_legacy"`, `"dask"`, `"cupy"`), so does this function.
+#'
+#' Where rules look at types only, operands are combined from left to right.
+#'
+#' @param ... tensors; R values (logical, integer, double or complex); dtypes as
+#'   `joist_dtype` objects or by name, where `"f32?"` is an ambiguous one. A dtype stands
+#'   for a tensor of rank 1 with unknown values.
+#' @inheritParams common_dtype
+#' @return A list of `dtype`, a `joist_dtype`, and `ambiguous`, `TRUE` or `FALSE`.
+#' @section Errors:
+#' `joist_promotion_error` where the rules define no common dtype; `joist_dtype_error`
+#' for an unknown dtype; `joist_value_error` without operands.
+#' @source The steps by rank are those of `torch.result_type()`
+#'   (<https://pytorch.org/docs/stable/tensor_attributes.html>), those by value of
+#'   `numpy.result_type()` in NumPy 1.x
+#'   (<https://numpy.org/doc/1.26/reference/generated/numpy.result_type.html>).
+#' @examples
+#' result_dtype("i8", 1L)
+#' result_dtype("i8", 1L, 2.5)
+#' result_dtype("i8", 200L, rules = "numpy_legacy")
+#' result_dtype("i8", 200L, rules = "numpy")
+#' @export
+result_dtype <- function(..., rules = NULL) {
+  .Call(joist_r_result_dtype, list(...), rules)
+}
+
+#' Promotion tables
+#'
+#' @inheritParams common_dtype
+#' @param lhs,rhs character vectors of nodes: dtypes (`"f32"`), ambiguous dtypes
+#'   (`"i32?"`), the rule set's own weak types (`"i*"`, `"f*"`, `"c*"`) or other names
+#'   of its nodes. By default all nodes of the published table in the published order.
+#' @return A character matrix with `lhs` and `rhs` as dimnames. `"?"` at the end marks an
+#'   ambiguous result, `"-"` an undefined one.
+#' @section Errors:
+#' `joist_dtype_error` for a name that is no node; `joist_promotion_error` for unknown
+#' rules.
+#' @source The sources of the built-in rule sets are listed by [promotion_rule_sets()];
+#'   the tables themselves are in `system.file("extdata", package = "joist")`.
+#' @examples
+#' promotion_table("anvil")
+#' promotion_table("anvil", lhs = c("i32?", "f32?"), rhs = c("i8", "f64"))
+#' noquote(promotion_table("jax"))
+#' @export
+promotion_table <- function(rules = NULL, lhs = NULL, rhs = NULL) {
+  .Call(joist_r_promotion_table, rules, lhs, rhs)
+}
+
+#' Promotion rule sets
+#'
+#' `promotion_rules()` gives a rule set as an object, with other default dtypes for R
+#' values if wanted; `promotion_rule_sets()` lists the built-in ones.
+#'
+#' | id | rules |
+#' |---|---|
+#' | `anvil` | the default: what is guessed gives way within a category |
+#' | `anvl` | anvil's successor: every result is known, `ui64` with signed is undefined |
+#' | `jax`, `jax_x32` | JAX with and without 64-bit dtypes |
+#' | `jax_lax` | `jax.lax`: hardly any promotion |
+#' | `numpy` | NumPy 2: R values have a category and no value |
+#' | `numpy_legacy`, `dask` | NumPy 1.x: values of R values and of rank 0 count |
+#' | `cupy` | the same, but values of R values only |
+#' | `torch` | PyTorch: category first, then rank > 0, rank 0, numbers |
+#' | `tensorflow` | TensorFlow: the left operand decides |
+#' | `array_api` | the array API's minimum: the unspecified is an error |
+#' | `python`, `option0` ... `option3`, `option3_bf16` | the steps of JAX's design document |
+#'
+#' A `joist_rules` object is plain data: it can be saved, sent to a worker and compared
+#' with [identical()].
+#'
+#' @param id the id of a built-in set, a `joist_rules` object, or `NULL` for the current
+#'   set.
+#' @param integer,double,complex dtypes that bare R values of this type default to, or
+#'   `NULL` to leave that as it is. Logical values are `bool`.
+#' @return `promotion_rules()`: an object of class `joist_rules`.
+#'   `promotion_rule_sets()`: a data frame with columns `id`, `kind` (`"lattice"` or
+#'   `"table"`), `policy` (what counts besides the two dtypes: only their `"type"`, or
+#'   `"rank"`, `"value"`, `"literal value"`), `nodes` (their number) and `source`.
+#' @section Errors:
+#' `joist_promotion_error` for an unknown id; `joist_dtype_error` for an unknown dtype, or
+#' one of another category.
+#' @examples
+#' promotion_rule_sets()[, c("id", "kind", "policy", "nodes")]
+#' promotion_rules("anvil", double = "f64")
+#' @export
+promotion_rules <- function(id = NULL, integer = NULL, double = NULL, complex = NULL) {
+  .Call(joist_r_promotion_rules, id, integer, double, complex)
+}
+
+#' @rdname promotion_rules
+#' @export
+promotion_rule_sets <- function() {
+  as.data.frame(.Call(joist_r_promotion_rule_sets), stringsAsFactors = FALSE)
+}
+
+#' Choose promotion rules
+#'
+#' The current rule set is the option `joist.promotion`: an id, a `joist_rules` object,
+#' or unset, which means `"anvil"`. `with_promotion()` sets it while an expression is
+#' evaluated, `local_promotion()` until the calling function returns, also when either
+#' ends with an error.
+#'
+#' @inheritParams common_dtype
+#' @param expr an expression, evaluated under the rules.
+#' @param envir the frame of the function at whose end the former rules come back. In the
+#'   global environment they stay until they are changed.
+#' @return `with_promotion()`: the value of `expr`. `local_promotion()`: the former value of
+#'   the option, invisibly.
+#' @section Errors:
+#' `joist_promotion_error` for unknown rules, before `expr` is evaluated.
+#' @examples
+#' with_promotion("jax", common_dtype("ui64", "i8"))
+#'
+#' torch_dtype <- function(...) {
+#'   local_promotion("torch")
+#'   result_dtype(...)
+#' }
+#' torch_dtype("i64", 1.5)
+#'
+#' old <- options(joist.promotion = "numpy")
+#' common_dtype("i32", "f32")
+#' options(old)
+#' @export
+with_promotion <- function(rules, expr) {
+  old <- options(joist.promotion = promotion_rules(rules))
+  on.exit(options(old))
+  expr
+}
+
+#' @rdname with_promotion
+#' @export
+local_promotion <- function(rules, envir = parent.frame()) {
+  old <- options(joist.promotion = promotion_rules(rules))
+  if (!identical(envir, globalenv())) {
+    # do.call() runs on.exit() in the caller's frame.
+    do.call(on.exit, list(as.call(list(options, old)), add = TRUE, after = FALSE), envir = envir)
+  }
+  invisible(old[["joist.promotion"]])
+}
+
+#' Promotion lattices
+#'
+#' `promotion_lattice()` makes a rule set from edges: the common dtype of two nodes is
+#' their join, the lowest node that can be reached from both. Where there is none, or no
+#' single lowest one, the promotion is undefined.
+#'
+#' Node names that are dtypes (`"f32"`), ambiguous dtypes (`"f32?"`) or weak types
+#' (`"i*"`, `"f*"`, `"c*"`) mean those; all other names are nodes of your own, that show
+#' in tables but are no dtype of a tensor. An ambiguous dtype that is no node is taken as
+#' the weak type of its category; if the lattice has none either, combining it is
+#' undefined.
+#'
+#' @param edges a data frame or a character matrix of two columns, from and to, in which
+#'   `from` promotes to `to`.
+#' @param id the name of the rule set in messages, at most 23 bytes.
+#' @param integer,double,complex dtypes that bare R values of this type default to; `NULL`
+#'   is `i32`, `f32` and `c64`.
+#' @inheritParams common_dtype
+#' @return `promotion_lattice()`: an object of class `joist_rules`. `lattice_edges()`: a data
+#'   frame with the columns `from` and `to`, without rows for rules that are a table.
+#' @section Errors:
+#' `joist_promotion_error` for edges with a cycle (the message shows it) and for too many
+#' nodes; `joist_value_error` for edges that are no two columns of names.
+#' @examples
+#' floats <- promotion_lattice(data.frame(
+#'   from = c("f16", "bf16", "f32"),
+#'   to = c("f32", "f32", "f64")
+#' ))
+#' promotion_table(floats)
+#' common_dtype("f16", "bf16", rules = floats)
+#' head(lattice_edges("anvil"))
+#' @seealso [check_lattice()]
+#' @export
+promotion_lattice <- function(edges, id = "user", integer = NULL, double = NULL,
+                              complex = NULL) {
+  columns <- as.data.frame(edges, stringsAsFactors = FALSE)
+  if (all(c("from", "to") %in% names(columns))) columns <- columns[c("from", "to")]
+  columns <- unname(lapply(columns, as.character))
+  .Call(joist_r_promotion_lattice, columns, id, integer, double, complex)
+}
+
+#' @rdname promotion_lattice
+#' @export
+lattice_edges <- function(rules = NULL) {
+  as.data.frame(.Call(joist_r_lattice_edges, rules), stringsAsFactors = FALSE)
+}
+
+#' Check the laws of a lattice
+#'
+#' Checks by brute force over all nodes what makes promotion independent of the order of
+#' operands: that every pair has a common node, that it is the same both ways round, and
+#' that it doesn't matter which two of three operands meet first. Works for tables as for
+#' lattices; the nodes are those of the published table, and for a lattice all it has.
+#'
+#' @inheritParams common_dtype
+#' @return An object of class `joist_lattice_check`: a list of `rules` (the id), `nodes` (their
+#'   names), and `existence`, `commutativity` and `associativity`. Each of the latter is a
+#'   list of `passed` (`TRUE` or `FALSE`), `count` (number of counterexamples) and
+#'   `counterexamples`, a data frame of the nodes `a`, `b`, `c` and the results `left` and
+#'   `right` that differ (for associativity, of `(a, b), c` and `a, (b, c)`; `"-"` is
+#'   undefined), those of known and early nodes first.
+#' @section Errors:
+#' `joist_promotion_error` for unknown rules.
+#' @source The counterexample for NumPy, `i8`, `ui8` and `f16`, is from the JAX design document
+#'   JEP 9407 (<https://docs.jax.dev/en/latest/jep/9407-type-promotion.html>).
+#' @examples
+#' check_lattice("anvil")
+#' numpy <- check_lattice("numpy")
+#' numpy
+#' subset(numpy$associativity$counterexamples, a == "i8" & b == "ui8")
+#' @export
+check_lattice <- function(rules = NULL) {
+  info <- .Call(joist_r_rules_info, rules)
+  found <- .Call(joist_r_check_lattice, rules)
+  laws <- lapply(found[c("existence", "commutativity", "associativity")], function(columns) {
+    rows <- as.data.frame(columns, stringsAsFactors = FALSE)
+    rows <- rows[simplest_first(rows[c("a", "b", "c")], found$nodes), ]
+    rownames(rows) <- NULL
+    list(passed = nrow(rows) == 0L, count = nrow(rows), counterexamples = rows)
+  })
+  structure(c(list(rules = info$id, nodes = found$nodes), laws), class = "joist_lattice_check")
+}
+
+# Known nodes before ambiguous and weak ones, then by published position.
+simplest_first <- function(operands, nodes) {
+  weak <- Reduce(`|`, lapply(operands, grepl, pattern = "[?*]$"))
+  position <- Reduce(`+`, lapply(operands, function(names) match(names, nodes, nomatch = 0L)))
+  order(weak, position)
+}
+
+#' @export
+print.joist_lattice_check <- function(x, n = 4L, ...) {
+  cat("<joist_lattice_check> ", x$rules, ", ", length(x$nodes), " nodes\n", sep = "")
+  for (law in c("existence", "commutativity", "associativity")) {
+    check <- x[[law]]
+    cat(
+      "  ", format(law, width = 14L),
+      if (check$passed) "holds" else paste(check$count, "counterexamples"), "\n",
+      sep = ""
+    )
+    rows <- utils::head(check$counterexamples, n)
+    cat(sprintf("    %s\n", format_counterexamples(law, rows)), sep = "")
+    if (check$count > nrow(rows)) cat("    ...\n")
+  }
+  invisible(x)
+}
+
+format_counterexamples <- function(law, rows) {
+  a <- rows$a
+  b <- rows$b
+  switch(law,
+    existence = sprintf("%s, %s is undefined", a, b),
+    commutativity = sprintf("%s, %s is %s, but %s, %s is %s", a, b, rows$left, b, a, rows$right),
+    associativity = sprintf(
+      "(%s, %s), %s is %s, but %s, (%s, %s) is %s",
+      a, b, rows$c, rows$left, a, b, rows$c, rows$right
+    )
+  )
+}
+
+#' @export
+format.joist_rules <- function(x, ...) {
+  info <- .Call(joist_r_rules_info, x)
+  sprintf("<joist_rules> %s, a %s of %d nodes", info$id, info$kind, length(info$nodes))
+}
+
+#' @export
+print.joist_rules <- function(x, ...) {
+  info <- .Call(joist_r_rules_info, x)
+  decides <- c(
+    type = "the types of the operands",
+    rank = "types, then rank > 0, rank 0, numbers",
+    value = "types, and values of R values and tensors of rank 0",
+    "literal value" = "types, and values of R values"
+  )
+  cat(
+    format(x), if (info$edges > 0L) sprintf(" and %d edges", info$edges), "\n",
+    "  decides by: ", decides[[info$policy]], "\n",
+    "  R values:   ", paste(names(info$literals), info$literals, collapse = ", "), "\n",
+    "  source:     ", info$source, "\n",
+    sep = ""
+  )
+  invisible(x)
+}

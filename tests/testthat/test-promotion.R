@@ -1,0 +1,338 @@
+# Promotion through R, against the published tables and lattices.
+
+extdata <- function(file) system.file("extdata", file, package = "joist", mustWork = TRUE)
+
+read_table <- function(file) {
+  cells <- utils::read.csv(extdata(file),
+    row.names = 1, check.names = FALSE, colClasses = "character", na.strings = character()
+  )
+  cells <- as.matrix(cells)
+  cells[cells == "i1"] <- "bool" # anvil's own spelling
+  dimnames(cells) <- lapply(dimnames(cells), function(names) sub("^i1$", "bool", names))
+  cells
+}
+
+read_edges <- function(file) {
+  utils::read.csv(extdata(file), colClasses = "character")
+}
+
+# The cells that differ, as "i8 x ui8: want i16, got i32".
+differing_cells <- function(want, got) {
+  at <- which(is.na(got) | want != got, arr.ind = TRUE)
+  sprintf(
+    "%s x %s: want %s, got %s", rownames(want)[at[, 1]], colnames(want)[at[, 2]], want[at], got[at]
+  )
+}
+
+expect_cells <- function(want, got) {
+  expect_identical(dimnames(got), dimnames(want))
+  expect_identical(differing_cells(want, got), character())
+}
+
+type_name <- function(type) paste0(format(type$dtype), if (type$ambiguous) "?")
+
+# Common types, cell by cell; "-" where there is an error of the right class.
+common_cells <- function(lhs, rhs, rules, ambiguous = c(FALSE, FALSE)) {
+  one <- function(a, b) {
+    tryCatch(
+      type_name(common_dtype(a, b, ambiguous[1], ambiguous[2], rules = rules)),
+      joist_promotion_error = function(e) "-"
+    )
+  }
+  cells <- outer(lhs, rhs, Vectorize(one))
+  dimnames(cells) <- list(lhs, rhs)
+  cells
+}
+
+tables <- c(
+  anvil = "anvil_known.csv", anvl = "anvl_2026_known.csv", jax = "jax_docs.csv",
+  jax = "jep9407_jax_numpy.csv", jax_lax = "jep9407_jax_lax.csv", numpy = "jep9407_numpy.csv",
+  numpy_legacy = "jep9407_numpy.csv", cupy = "jep9407_numpy.csv", dask = "jep9407_numpy.csv",
+  torch = "jep9407_pytorch.csv", tensorflow = "jep9407_tensorflow.csv",
+  array_api = "array_api_issue.csv"
+)
+
+lattices <- c(
+  anvil = "lattice_anvil.csv", jax = "lattice_jax.csv",
+  option0 = "lattice_jep9407_option0.csv", option1 = "lattice_jep9407_option1.csv",
+  option2 = "lattice_jep9407_option2.csv", option3 = "lattice_jep9407_option3.csv",
+  option3_bf16 = "lattice_jep9407_option3_bf16.csv", python = "lattice_python.csv"
+)
+
+# Joins from the definition: the upper bound below every upper bound.
+brute_force_joins <- function(edges) {
+  nodes <- unique(c(rbind(edges$from, edges$to)))
+  below <- diag(length(nodes)) > 0
+  dimnames(below) <- list(nodes, nodes)
+  below[cbind(edges$from, edges$to)] <- TRUE
+  repeat {
+    longer <- (below %*% below) > 0
+    if (identical(longer, below)) break
+    below <- longer
+  }
+  join <- function(a, b) {
+    bounds <- nodes[below[a, ] & below[b, ]]
+    least <- Filter(function(u) all(below[u, bounds]), bounds)
+    if (length(least) == 1L) least else "-"
+  }
+  cells <- outer(nodes, nodes, Vectorize(join))
+  dimnames(cells) <- list(nodes, nodes)
+  cells
+}
+
+test_that("every published table is reproduced cell by cell", {
+  for (i in seq_along(tables)) {
+    expect_cells(read_table(tables[[i]]), promotion_table(names(tables)[i]))
+  }
+})
+
+test_that("known dtypes have the published common dtype", {
+  for (i in seq_along(tables)) {
+    want <- read_table(tables[[i]])
+    known <- grep("[*]", rownames(want), value = TRUE, invert = TRUE)
+    want <- want[known, known]
+    if (names(tables)[i] == "jax") want[want == "f*"] <- "f64?"
+    expect_cells(want, common_cells(known, known, names(tables)[i]))
+  }
+})
+
+test_that("anvil's ambiguous dtypes give way within their category", {
+  want <- read_table("anvil_ambiguous_x_known.csv")
+  guessed <- want == rownames(want)[row(want)] & want != colnames(want)[col(want)]
+  want[guessed] <- paste0(want[guessed], "?")
+  expect_cells(
+    want, common_cells(rownames(want), colnames(want), "anvil", ambiguous = c(TRUE, FALSE))
+  )
+  expect_cells(
+    t(want), common_cells(colnames(want), rownames(want), "anvil", ambiguous = c(FALSE, TRUE))
+  )
+  rownames(want) <- paste0(rownames(want), "?")
+  expect_cells(want, promotion_table("anvil", rownames(want), colnames(want)))
+})
+
+test_that("joins of the published lattices are those of the definition", {
+  for (i in seq_along(lattices)) {
+    edges <- read_edges(lattices[[i]])
+    want <- brute_force_joins(edges)
+    expect_cells(want, promotion_table(names(lattices)[i], rownames(want), colnames(want)))
+    user <- promotion_lattice(edges)
+    expect_cells(want, promotion_table(user))
+    expect_identical(lattice_edges(user), edges)
+    built_in <- lattice_edges(names(lattices)[i])
+    expect_setequal(paste(built_in$from, built_in$to), paste(edges$from, edges$to))
+  }
+})
+
+test_that("a lattice read from a file promotes like the built-in one", {
+  all <- c(
+    "bool", "i8", "i16", "i32", "i64", "ui8", "ui16", "ui32", "ui64",
+    "f16", "bf16", "f32", "f64", "c64", "c128"
+  )
+  anvil <- promotion_lattice(read_edges("lattice_anvil.csv"))
+  jax <- promotion_lattice(read_edges("lattice_jax.csv"),
+    integer = "i64", double = "f64", complex = "c128"
+  )
+  for (ambiguous in list(c(FALSE, FALSE), c(TRUE, FALSE), c(FALSE, TRUE), c(TRUE, TRUE))) {
+    expect_cells(
+      common_cells(all, all, "anvil", ambiguous), common_cells(all, all, anvil, ambiguous)
+    )
+    expect_cells(common_cells(all, all, "jax", ambiguous), common_cells(all, all, jax, ambiguous))
+  }
+})
+
+test_that("JAX without 64-bit dtypes differs in one edge", {
+  edges <- function(id) do.call(paste, lattice_edges(id))
+  expect_setequal(setdiff(edges("jax"), edges("jax_x32")), "ui32 i64")
+  expect_setequal(setdiff(edges("jax_x32"), edges("jax")), "ui32 i32")
+  expect_identical(type_name(common_dtype("ui32", "i8", rules = "jax_x32")), "i32")
+  expect_identical(type_name(common_dtype("ui64", "i8", rules = "jax_x32")), "f32?")
+})
+
+test_that("two ambiguous JAX dtypes keep what they know", {
+  both <- function(a, b) type_name(common_dtype(a, b, TRUE, TRUE, rules = "jax"))
+  expect_identical(both("i8", "i16"), "i16?")
+  expect_identical(both("i8", "i8"), "i8?")
+  expect_identical(both("i64", "ui64"), "f64?")
+  expect_identical(both("bool", "bool"), "bool")
+})
+
+test_that("result_dtype() looks at ranks and values where the rules do", {
+  result <- function(...) type_name(result_dtype(...))
+  expect_identical(result("i8", 1L), "i8")
+  expect_identical(result("i8", "f32?"), "f32?")
+  expect_identical(result("i8", "ui8", "f16", rules = "numpy"), "f32")
+  expect_identical(result("i8", 100L, rules = "numpy_legacy"), "i8")
+  expect_identical(result("i8", 200L, rules = "numpy_legacy"), "i16")
+  expect_identical(result("ui8", 300L, rules = "numpy_legacy"), "ui16")
+  expect_identical(result("ui8", -1L, rules = "cupy"), "i16")
+  expect_identical(result("i8", 200L, rules = "numpy"), "i8")
+  expect_identical(result("f32", 1e300, rules = "dask"), "f64")
+  expect_identical(result("i64", 1.5, rules = "torch"), "f32")
+  expect_identical(result("f16", 1i, rules = "torch"), "c64")
+  expect_identical(result(1, rules = "jax"), "f64?")
+  expect_identical(result(TRUE, rules = "jax"), "bool")
+  expect_error(result_dtype(), class = "joist_value_error")
+  expect_error(result_dtype("f33"), class = "joist_dtype_error")
+})
+
+test_that("an undefined promotion names dtypes, rules and a way out", {
+  error <- expect_error(
+    common_dtype("f32", "i8", rhs_ambiguous = TRUE, rules = "array_api"),
+    class = "joist_promotion_error"
+  )
+  expect_s3_class(error, "joist_error")
+  for (part in c("f32", "i8?", "array_api", "nv_convert()", "with_promotion()")) {
+    expect_match(conditionMessage(error), part, fixed = TRUE)
+  }
+  expect_error(common_dtype("f32", "f33"), class = "joist_dtype_error")
+  expect_error(common_dtype("f32", "f32", NA), class = "joist_value_error")
+})
+
+test_that("unknown rule sets and nodes are errors with class", {
+  expect_error(common_dtype("f32", "f32", rules = "nonesuch"), "anvil",
+    class = "joist_promotion_error"
+  )
+  for (bad in list(1, NA_character_, c("jax", "anvil"), raw(3), list())) {
+    expect_error(promotion_rules(bad), class = "joist_promotion_error")
+  }
+  expect_error(promotion_rules(structure(raw(3), class = "joist_rules")),
+    class = "joist_promotion_error"
+  )
+  expect_error(promotion_table("anvil", lhs = "f33"), "f33", class = "joist_dtype_error")
+  expect_error(promotion_table("anvil", lhs = "i*"), class = "joist_dtype_error")
+})
+
+test_that("tables take any nodes, spelled as they were given", {
+  table <- promotion_table("jax", c("i32?", "i*"), c("bool", "i8", "f16"))
+  expect_identical(dimnames(table), list(c("i32?", "i*"), c("bool", "i8", "f16")))
+  expect_identical(unname(table[1, ]), c("i64?", "i8", "f16"))
+  expect_identical(unname(table[2, ]), c("i*", "i8", "f16"))
+  expect_identical(dim(promotion_table("jax", character(), "f32")), c(0L, 1L))
+})
+
+test_that("the current rules are an option, a scope or the default", {
+  ask <- function() type_name(common_dtype("i8", "ui64"))
+  withr_free <- options(joist.promotion = NULL)
+  on.exit(options(withr_free))
+  expect_identical(ask(), "i64")
+  expect_identical(with_promotion("jax", ask()), "f64?")
+  expect_identical(ask(), "i64")
+  expect_error(with_promotion("jax", stop("no")), "no")
+  expect_identical(ask(), "i64")
+  scoped <- function() {
+    local_promotion("numpy")
+    ask()
+  }
+  expect_identical(scoped(), "f64")
+  expect_null(getOption("joist.promotion"))
+  nested <- function() {
+    local_promotion("numpy")
+    c(with_promotion("jax", ask()), scoped(), ask())
+  }
+  expect_identical(nested(), c("f64?", "f64", "f64"))
+  expect_identical(ask(), "i64")
+  options(joist.promotion = "jax")
+  expect_identical(ask(), "f64?")
+  options(joist.promotion = promotion_rules("numpy"))
+  expect_identical(ask(), "f64")
+  options(joist.promotion = "nonesuch")
+  expect_error(ask(), class = "joist_promotion_error")
+  options(joist.promotion = NULL)
+  expect_error(with_promotion("nonesuch", stop("evaluated")), class = "joist_promotion_error")
+  expect_identical(ask(), "i64")
+})
+
+test_that("literal defaults can be set", {
+  x32 <- promotion_rules("jax", integer = "i32", double = "f32", complex = "c64")
+  expect_identical(type_name(common_dtype("ui64", "i8", rules = x32)), "f32?")
+  expect_identical(type_name(result_dtype(1L, rules = x32)), "i32?")
+  expect_identical(type_name(result_dtype(1L, rules = "jax")), "i64?")
+  anvil <- promotion_rules("anvil", double = "f64")
+  expect_identical(type_name(with_promotion(anvil, result_dtype("i8", 1.5))), "f64?")
+  numpy <- promotion_rules("numpy", integer = "i32")
+  expect_identical(promotion_table(numpy, "bool", "i*")[[1]], "i32")
+  expect_identical(promotion_rules("jax"), promotion_rules(promotion_rules("jax")))
+  expect_error(promotion_rules("jax", integer = "f32"), class = "joist_dtype_error")
+  expect_error(promotion_rules("jax", double = "f33"), class = "joist_dtype_error")
+})
+
+test_that("rule sets are listed", {
+  sets <- promotion_rule_sets()
+  expect_s3_class(sets, "data.frame")
+  expect_identical(sets$id[[1]], "anvil")
+  expect_true(all(c(names(tables), names(lattices), "jax_x32") %in% sets$id))
+  nodes <- stats::setNames(sets$nodes, sets$id)
+  expect_identical(nodes[["anvil"]], 30L)
+  expect_identical(nodes[["jax"]], 18L)
+  expect_true(all(nzchar(sets$source)))
+  expect_identical(sets$policy[sets$id == "torch"], "rank")
+})
+
+test_that("a user's lattice has own names", {
+  edges <- rbind(c("tiny", "float"), c("float", "huge"), c("i8", "i16"), c("i16", "tiny"))
+  mine <- promotion_lattice(edges, id = "mine")
+  expect_identical(promotion_table(mine, "i8", "float")[[1]], "float")
+  expect_identical(type_name(common_dtype("i8", "i16", rules = mine)), "i16")
+  expect_error(common_dtype("i8", "f32", rules = mine), "mine", class = "joist_promotion_error")
+  expect_true(check_lattice(mine)$associativity$passed)
+  expect_match(format(mine), "mine")
+  expect_output(print(mine), "lattice of 5 nodes and 4 edges")
+})
+
+test_that("edges that order nothing are errors", {
+  cycle <- data.frame(from = c("f16", "f32", "f64"), to = c("f32", "f64", "f16"))
+  expect_error(promotion_lattice(cycle), "f16 -> f32 -> f64 -> f16",
+    class = "joist_promotion_error"
+  )
+  expect_error(promotion_lattice(data.frame(from = "f16")), class = "joist_value_error")
+  expect_error(promotion_lattice(data.frame(from = character(), to = character())),
+    class = "joist_value_error"
+  )
+  expect_error(promotion_lattice(data.frame(from = NA, to = "f16")), class = "joist_value_error")
+  expect_error(
+    promotion_lattice(data.frame(from = sprintf("n%d", 1:40), to = "top")),
+    class = "joist_promotion_error"
+  )
+})
+
+test_that("anvil and JAX are lattices, NumPy and TensorFlow are not", {
+  for (id in c("anvil", "jax", "jax_x32")) {
+    check <- check_lattice(id)
+    expect_s3_class(check, "joist_lattice_check")
+    for (law in c("existence", "commutativity", "associativity")) {
+      expect_true(check[[law]]$passed)
+      expect_identical(check[[law]]$count, 0L)
+    }
+  }
+  expect_length(check_lattice("anvil")$nodes, 30L)
+  numpy <- check_lattice("numpy")
+  expect_false(numpy$associativity$passed)
+  expect_true(numpy$commutativity$passed)
+  found <- numpy$associativity$counterexamples
+  expect_named(found, c("a", "b", "c", "left", "right"))
+  jep <- found[found$a == "i8" & found$b == "ui8" & found$c == "f16", ]
+  expect_identical(c(jep$left, jep$right), c("f32", "f16"))
+  expect_output(print(numpy), "(i8, ui8), f16 is f32, but i8, (ui8, f16) is f16", fixed = TRUE)
+  expect_false(check_lattice("tensorflow")$commutativity$passed)
+  expect_false(check_lattice("array_api")$existence$passed)
+})
+
+test_that("counterexamples are those of the published table", {
+  for (i in which(names(tables) %in% c("numpy", "torch", "tensorflow", "array_api", "jax_lax"))) {
+    cells <- read_table(tables[[i]])
+    cells <- rbind(cbind(cells, "-" = "-"), "-" = "-")
+    join <- function(a, b) {
+      known <- a %in% rownames(cells) & b %in% rownames(cells)
+      out <- rep("-", length(a))
+      out[known] <- cells[cbind(a[known], b[known])]
+      out
+    }
+    nodes <- setdiff(rownames(cells), "-")
+    triples <- expand.grid(a = nodes, b = nodes, c = nodes, stringsAsFactors = FALSE)
+    left <- join(join(triples$a, triples$b), triples$c)
+    right <- join(triples$a, join(triples$b, triples$c))
+    want <- with(triples, paste(a, b, c, left, right))[left != right]
+    got <- check_lattice(names(tables)[i])$associativity$counterexamples
+    expect_setequal(do.call(paste, got), want)
+  }
+})
