@@ -13,6 +13,8 @@ typedef void joist_convert_kernel(size_t n, const void *in, void *out);
 
 /* Never NULL: every pair of dtypes converts. */
 joist_convert_kernel *joist_convert_find(joist_dtype from, joist_dtype to);
+/* The kernel that uses no optional feature of the processor; bit for bit the same. */
+joist_convert_kernel *joist_convert_find_portable(joist_dtype from, joist_dtype to);
 
 /* One value, bit for bit what the kernels give. */
 float joist_f16_to_f32(uint16_t bits);

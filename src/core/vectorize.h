@@ -14,9 +14,10 @@
  * the same without it, only exception flags may differ. Contraction to fused
  * multiply-add would make bits depend on the instruction set; gcc 12's vectorizer of
  * straight-line code contracts complex products even when told not to. */
-#define JOIST_VECTORIZE_FILE                                              \
-  _Pragma("GCC optimize(\"O3\", \"no-trapping-math\", \"no-math-errno\")") \
-      _Pragma("GCC optimize(\"fp-contract=off\", \"no-tree-slp-vectorize\")")
+#define JOIST_OPTIMIZE(options) _Pragma(#options)
+#define JOIST_VECTORIZE_FILE                                             \
+  JOIST_OPTIMIZE(GCC optimize("O3", "no-trapping-math", "no-math-errno", \
+                              "fp-contract=off", "no-tree-slp-vectorize"))
 #define JOIST_VECTORIZE_LOOP _Pragma("GCC ivdep")
 #elif defined(__clang__)
 #define JOIST_VECTORIZE_FILE _Pragma("STDC FP_CONTRACT OFF")
