@@ -121,6 +121,7 @@ static joist_dtype minimal_dtype(joist_dtype dtype, double low, double high, boo
       }
       return dtype;
     case JOIST_CATEGORY_FLOAT:
+      if (joist_dtype_size(dtype) == 2) return dtype;
       if (!isfinite(low) || !isfinite(high) || (low > -65000 && high < 65000)) return JOIST_F16;
       return low > -3.4e38 && high < 3.4e38 ? JOIST_F32 : dtype;
     case JOIST_CATEGORY_COMPLEX:

@@ -259,6 +259,8 @@ static void test_value(void) {
     COMMON("i8", tensor("i8", 1), scalar("i64", 100));
     COMMON("i16", tensor("i8", 1), scalar("i64", 200));
     COMMON("f32", tensor("f32", 1), scalar("f64", 1));
+    COMMON("f16", tensor("f16", 1), scalar("f16", 65504));
+    COMMON("-", tensor("f16", 1), scalar("bf16", 1));
     COMMON("f64", tensor("i8", 1), scalar("f64", 1));
     COMMON("i64", scalar("i8", 1), scalar("i64", 1));
     COMMON("i64", scalar("i8", 1), integer(1));
