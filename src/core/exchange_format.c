@@ -75,7 +75,8 @@ static size_t format_real(joist_dtype dtype, double value, int digits,
                           char text[JOIST_TEXT_SIZE]) {
   if (dtype == JOIST_F64 && is_na_real(value)) return (size_t)snprintf(text, JOIST_TEXT_SIZE, "NA");
   if (isnan(value)) return (size_t)snprintf(text, JOIST_TEXT_SIZE, "NaN");
-  if (isinf(value)) return (size_t)snprintf(text, JOIST_TEXT_SIZE, "%s", value < 0 ? "-Inf" : "Inf");
+  if (isinf(value))
+    return (size_t)snprintf(text, JOIST_TEXT_SIZE, "%s", value < 0 ? "-Inf" : "Inf");
   if (digits <= 0) {
     digits = fewest_digits(dtype, value, text);
   } else {

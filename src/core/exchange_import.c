@@ -82,29 +82,47 @@ static problem double_problem(const struct import *rules, double value) {
 /* Adding and subtracting 2^52 rounds a smaller magnitude to an integer. The function
  * trunc() is a call on baseline x86 and would keep the loop from vectorising, but the
  * trick needs arithmetic in double, which the x87 unit does not offer. */
-static inline bool is_small_integer(double value) {
+static inline double rounded_magnitude(double value) {
 #if FLT_EVAL_METHOD == 0 || FLT_EVAL_METHOD == 1
-  const double magnitude = fabs(value);
-  return (magnitude + 0x1p52) - 0x1p52 == magnitude;
+  return (fabs(value) + 0x1p52) - 0x1p52;
 #else
-  return value == trunc(value);
+  return trunc(fabs(value));
 #endif
+}
+
+/* Doubts are collected as the bits of doubles: a select between doubles and an `or` are
+ * what vectorises, a count of comparisons is not. */
+static inline uint64_t double_bits(double value) {
+  uint64_t bits;
+  memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
+
+static uint64_t any_not_below(size_t n, const double *values, double limit) {
+  uint64_t doubts = 0;
+  for (size_t i = 0; i < n; i++) doubts |= double_bits(fabs(values[i]) < limit ? 0.0 : 1.0);
+  return doubts;
+}
+
+/* Also doubts some integers above 2^52. */
+static uint64_t any_not_integer(size_t n, const double *values, double low, double high) {
+  uint64_t doubts = 0;
+  for (size_t i = 0; i < n; i++) {
+    double doubt = values[i] >= low ? 0.0 : 1.0;
+    doubt = values[i] <= high ? doubt : 1.0;
+    doubt = rounded_magnitude(values[i]) == fabs(values[i]) ? doubt : 1.0;
+    doubts |= double_bits(doubt);
+  }
+  return doubts;
 }
 
 static size_t first_double_misfit(const struct import *rules, size_t n, const double *values,
                                   problem *found) {
-  const double low = rules->low, high = rules->high, overflow = rules->overflow;
-  /* As wide as a double, so that both share a vector's lanes. */
-  uint64_t doubtful = 0;
   if (joist_dtype_real(rules->dtype) == JOIST_F64) return n;
-  if (rules->integer_target) {
-    for (size_t i = 0; i < n; i++)
-      doubtful += (uint64_t)!((values[i] >= low) & (values[i] <= high) &
-                              is_small_integer(values[i]));
-  } else {
-    for (size_t i = 0; i < n; i++) doubtful += (uint64_t)!(fabs(values[i]) < overflow);
-  }
-  if (doubtful == 0) return n;
+  const uint64_t doubts = rules->integer_target
+                              ? any_not_integer(n, values, rules->low, rules->high)
+                              : any_not_below(n, values, rules->overflow);
+  if (doubts == 0) return n;
   for (size_t i = 0; i < n; i++)
     if ((*found = double_problem(rules, values[i])) != FITS) return i;
   return n;
@@ -118,10 +136,10 @@ static problem complex_problem(const struct import *rules, const double value[2]
 /* Complex values for a real dtype: leaves the real parts in `real`. */
 static size_t first_complex_misfit(const struct import *rules, size_t n, const double *values,
                                    double *real, problem *found) {
-  uint64_t imaginary = 0;
+  uint64_t imaginary = 0; /* as above */
   for (size_t i = 0; i < n; i++) {
     real[i] = values[2 * i];
-    imaginary += (uint64_t)!(values[2 * i + 1] == 0);
+    imaginary |= double_bits(values[2 * i + 1] == 0 ? 0.0 : 1.0);
   }
   if (imaginary == 0) return first_double_misfit(rules, n, real, found);
   for (size_t i = 0; i < n; i++)
@@ -134,7 +152,7 @@ static void widen_float32(size_t n, const float *values, double *wide) {
   const uint64_t na_bits = UINT64_C(0x7ff00000000007a2);
   joist_convert_find(JOIST_F32, JOIST_F64)(n, values, wide);
   uint64_t nan = 0;
-  for (size_t i = 0; i < n; i++) nan += (uint64_t)(wide[i] != wide[i]);
+  for (size_t i = 0; i < n; i++) nan |= double_bits(wide[i] == wide[i] ? 0.0 : 1.0);
   if (nan == 0) return;
   for (size_t i = 0; i < n; i++) {
     uint32_t bits;
