@@ -85,6 +85,13 @@ static joist_dtype wide_enough(joist_dtype dtype) {
   return is_inexact(dtype) || dtype == JOIST_UI64 ? JOIST_F64 : JOIST_I64;
 }
 
+/* The dtype that holds every R value of a category. */
+static joist_dtype widest(joist_category category) {
+  static const joist_dtype dtypes[JOIST_CATEGORY_COUNT] = {JOIST_BOOL, JOIST_I64, JOIST_F64,
+                                                           JOIST_C128};
+  return dtypes[category];
+}
+
 joist_status joist_infer(const struct joist_rules *rules, joist_op op,
                          const struct joist_operand *operands, struct joist_type requested,
                          struct joist_signature *signature, struct joist_error *error) {
@@ -129,6 +136,10 @@ joist_status joist_infer(const struct joist_rules *rules, joist_op op,
       result = (struct joist_type){JOIST_BOOL, false};
       break;
     case JOIST_CLASS_CONVERT:
+      /* A literal is still exact: it is read in full before it is cast. */
+      if (operands[0].literal) operand = widest(joist_dtype_category(operand));
+      result = requested;
+      break;
     case JOIST_CLASS_BITCAST:
       result = requested;
       break;

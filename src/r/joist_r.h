@@ -21,6 +21,8 @@ _Noreturn void joist_r_stop(joist_status status, const char *format, ...) JOIST_
 /* A dtype from an R value: a `joist_dtype`, a tensor, or a string that names one in
  * the style anvil. Raises joist_dtype_error. */
 joist_dtype joist_r_dtype(SEXP x);
+/* The same, with strings read in another style. */
+joist_dtype joist_r_dtype_styled(SEXP x, joist_style style);
 /* The `joist_dtype` object of a dtype: a shared, never collected constant. */
 SEXP joist_r_dtype_object(joist_dtype dtype);
 
@@ -28,6 +30,9 @@ SEXP joist_r_dtype_object(joist_dtype dtype);
  * `joist_rules` object itself. The result stays valid as long as `x` is protected.
  * Raises joist_promotion_error for an unknown id. */
 const struct joist_rules *joist_r_rules(SEXP x);
+
+/* .Call: remembers the package's namespace, where the conditions are raised. */
+SEXP joist_r_init(SEXP namespace_object);
 
 /* TRUE or FALSE argument; raises joist_value_error naming `what`. */
 bool joist_r_flag(SEXP x, const char *what);

@@ -1,0 +1,106 @@
+#' Comparison
+#'
+#' Elementwise, also by `== != < <= > >=`. Operands are compared in their common dtype. An R
+#' number that this dtype cannot hold is compared exactly, so `ui8 < 300L` is true.
+#'
+#' @param lhs,rhs A tensor or an R number; a bare R number keeps its exact value until the common dtype is known.
+#' @return A known `bool` tensor. NaN is equal to nothing.
+#' @section Errors: `joist_promotion_error` when the rules know no common dtype, `joist_shape_error` when shapes do not fit,
+#'   `joist_dtype_error` for the order of complex numbers.
+#' @examples
+#' nv_lt(nv_tensor(1:3, "i8"), 2L)
+#' nv_tensor(1:3, "ui8") < 300L
+#' @export
+nv_eq <- function(lhs, rhs) .Call(joist_r_op2, "eq", lhs, rhs)
+
+#' @rdname nv_eq
+#' @export
+nv_ne <- function(lhs, rhs) .Call(joist_r_op2, "ne", lhs, rhs)
+
+#' @rdname nv_eq
+#' @export
+nv_lt <- function(lhs, rhs) .Call(joist_r_op2, "lt", lhs, rhs)
+
+#' @rdname nv_eq
+#' @export
+nv_le <- function(lhs, rhs) .Call(joist_r_op2, "le", lhs, rhs)
+
+#' @rdname nv_eq
+#' @export
+nv_gt <- function(lhs, rhs) .Call(joist_r_op2, "gt", lhs, rhs)
+
+#' @rdname nv_eq
+#' @export
+nv_ge <- function(lhs, rhs) .Call(joist_r_op2, "ge", lhs, rhs)
+
+#' Logical operations
+#'
+#' Elementwise, also by `&`, `|`, `!` and `xor()`. Every operand is read as `!= 0`.
+#'
+#' @param lhs,rhs,operand A tensor or an R vector.
+#' @return A known `bool` tensor.
+#' @section Errors: `joist_promotion_error` when the rules know no common dtype, `joist_shape_error` when shapes do not fit
+#'   (two bools always have one).
+#' @examples
+#' nv_tensor(c(TRUE, FALSE)) & TRUE
+#' nv_xor(nv_tensor(c(TRUE, FALSE)), TRUE)
+#' !nv_tensor(0:2)
+#' @export
+nv_and <- function(lhs, rhs) .Call(joist_r_op2, "and", lhs, rhs)
+
+#' @rdname nv_and
+#' @export
+nv_or <- function(lhs, rhs) .Call(joist_r_op2, "or", lhs, rhs)
+
+#' @rdname nv_and
+#' @export
+nv_xor <- function(lhs, rhs) .Call(joist_r_op2, "xor", lhs, rhs)
+
+#' @rdname nv_and
+#' @export
+nv_not <- function(operand) .Call(joist_r_op1, "not", operand)
+
+#' Operations on bits
+#'
+#' Elementwise on bool and integers. A shift by a negative amount, or by at least the
+#' width of the dtype, moves every bit out. `nv_shift_right_arithmetic()` fills with the
+#' sign, `nv_shift_right_logical()` with zeros. `nv_popcnt()` counts the bits that are set.
+#'
+#' @param lhs,rhs,operand A tensor or an R vector.
+#' @return A tensor of the common dtype.
+#' @section Errors: `joist_promotion_error` when the rules know no common dtype, `joist_shape_error` when shapes do not fit,
+#'   `joist_dtype_error` for floats and complex numbers, and for shifts of bool.
+#' @examples
+#' nv_bitwise_and(nv_tensor(12L, "ui8"), 10L)
+#' nv_shift_left(nv_tensor(1L, "i32"), 0:4)
+#' nv_popcnt(nv_tensor(255L, "ui8"))
+#' @export
+nv_bitwise_and <- function(lhs, rhs) .Call(joist_r_op2, "bitwise_and", lhs, rhs)
+
+#' @rdname nv_bitwise_and
+#' @export
+nv_bitwise_or <- function(lhs, rhs) .Call(joist_r_op2, "bitwise_or", lhs, rhs)
+
+#' @rdname nv_bitwise_and
+#' @export
+nv_bitwise_xor <- function(lhs, rhs) .Call(joist_r_op2, "bitwise_xor", lhs, rhs)
+
+#' @rdname nv_bitwise_and
+#' @export
+nv_shift_left <- function(lhs, rhs) .Call(joist_r_op2, "shift_left", lhs, rhs)
+
+#' @rdname nv_bitwise_and
+#' @export
+nv_shift_right_arithmetic <- function(lhs, rhs) .Call(joist_r_op2, "shift_right_arithmetic", lhs, rhs)
+
+#' @rdname nv_bitwise_and
+#' @export
+nv_shift_right_logical <- function(lhs, rhs) .Call(joist_r_op2, "shift_right_logical", lhs, rhs)
+
+#' @rdname nv_bitwise_and
+#' @export
+nv_bitwise_not <- function(operand) .Call(joist_r_op1, "bitwise_not", operand)
+
+#' @rdname nv_bitwise_and
+#' @export
+nv_popcnt <- function(operand) .Call(joist_r_op1, "popcnt", operand)

@@ -1,0 +1,35 @@
+# The one place where joist's conditions are raised; called from C, and from R through
+# stop_joist().
+raise <- function(class, message) {
+  if (identical(class, "interrupt")) {
+    signalCondition(structure(class = c("interrupt", "condition"), list(message = "", call = NULL)))
+    invokeRestart("abort")
+  }
+  stop(structure(
+    class = c(class, "joist_error", "error", "condition"),
+    list(message = message, call = user_call(sys.nframe() - 1L))
+  ))
+}
+
+stop_joist <- function(class, ...) raise(class, paste0(...))
+
+# The call by which the user entered joist: the outermost of joist's own frames that
+# called each other, from `frame` up.
+user_call <- function(frame) {
+  namespace <- topenv()
+  parents <- sys.parents()
+  entry <- NULL
+  while (frame > 0L && identical(topenv(environment(sys.function(frame))), namespace)) {
+    entry <- frame
+    frame <- parents[frame]
+  }
+  if (is.null(entry)) {
+    return(NULL)
+  }
+  call <- sys.call(entry)
+  generic <- get0(".Generic", envir = sys.frame(entry), inherits = FALSE)
+  if (is.character(generic) && is.call(call)) {
+    call[[1L]] <- as.name(generic)
+  }
+  call
+}

@@ -1,0 +1,54 @@
+#' Convert dtypes
+#'
+#' `nv_convert()` is the explicit cast, which may lose: floats to integers truncate toward
+#' zero and saturate, NaN becomes 0; integers to integers wrap; anything to bool is
+#' `!= 0`; complex to real keeps the real part. `nv_bitcast_convert()` reads the same bits
+#' as another dtype of the same size.
+#'
+#' @param operand A tensor or an R number; a bare R number keeps its exact value until the common dtype is known.
+#' @param dtype A dtype or its name.
+#' @param ambiguous Whether the new dtype is only a guess.
+#' @return A tensor of dtype `dtype`.
+#' @section Errors: `joist_dtype_error` for an unknown dtype, or a bitcast between sizes or
+#'   to and from bool.
+#' @examples
+#' nv_convert(nv_tensor(c(1.7, -1.7, 300)), "i8")
+#' nv_convert(nv_tensor(300L), "ui8")
+#' nv_bitcast_convert(nv_tensor(1, "f32"), "ui32")
+#' @export
+nv_convert <- function(operand, dtype, ambiguous = FALSE) {
+  .Call(joist_r_convert, "convert", operand, dtype, ambiguous)
+}
+
+#' @rdname nv_convert
+#' @export
+nv_bitcast_convert <- function(operand, dtype) {
+  .Call(joist_r_convert, "bitcast_convert", operand, dtype, FALSE)
+}
+
+#' Reshape and broadcast
+#'
+#' `nv_reshape()` gives the elements another shape, in column-major order.
+#' `nv_broadcast_to()` repeats a scalar, or extents of 1.
+#'
+#' @param operand A tensor or an R number; a bare R number keeps its exact value until the common dtype is known.
+#' @param shape An integer vector of extents.
+#' @return A tensor of the operand's dtype and of shape `shape`.
+#' @section Errors: `joist_shape_error` when the number of elements differs, or the shape
+#'   cannot be repeated to `shape`.
+#' @examples
+#' nv_reshape(nv_tensor(1:6), c(2, 3))
+#' nv_broadcast_to(nv_tensor(1:2, shape = c(2, 1)), c(2, 3))
+#' @export
+nv_reshape <- function(operand, shape) {
+  if (inherits(operand, "nv_tensor") && !inherits(operand, "nv_traced")) {
+    return(.Call(joist_r_with_shape, operand, shape))
+  }
+  .Call(joist_r_relayout, "reshape", operand, shape)
+}
+
+#' @rdname nv_reshape
+#' @export
+nv_broadcast_to <- function(operand, shape) {
+  .Call(joist_r_relayout, "broadcast_to", operand, shape)
+}

@@ -1,0 +1,53 @@
+#' Data types
+#'
+#' The dtypes are `bool`, the signed integers `i8`, `i16`, `i32`, `i64`, the unsigned
+#' `ui8`, `ui16`, `ui32`, `ui64`, the floats `f16`, `bf16`, `f32`, `f64` and the complex
+#' `c64`, `c128`. `as_dtype()` reads a name, `format()` writes one.
+#'
+#' Names that count bits and names that count bytes clash: `i8` is a byte here and in
+#' StableHLO, but eight bytes in NumPy's codes. Byte codes are therefore only read with
+#' `style = "numpy"` or `"jep"`.
+#'
+#' @param x A dtype, its name (`"f32"`) or an alias (`"float32"`, `"u8"`, `"half"`,
+#'   `"pred"`, ...); for `dtype()` a tensor.
+#' @param style How names are spelled: `"anvil"` (`f32`, `ui8`), `"jax"` and `"torch"`
+#'   (`float32`, `uint8`), `"jep"` and `"numpy"` (`f4`, `u1`: bytes) or `"stablehlo"`
+#'   (`f32`, `ui8`, `i1`, `complex<f32>`).
+#' @return `as_dtype()` and `dtype()` give a `joist_dtype`, which compares equal to its
+#'   name; `dtypes()` a character vector of all names in canonical order.
+#' @section Errors: `joist_dtype_error` when there is no such dtype.
+#' @examples
+#' as_dtype("float32")
+#' as_dtype("f4", style = "numpy") == "f32"
+#' format(as_dtype("bf16"), style = "jax")
+#' dtypes()
+#' @export
+as_dtype <- function(x, style = "anvil") .Call(joist_r_as_dtype, x, style)
+
+#' @rdname as_dtype
+#' @export
+dtypes <- function() .Call(joist_r_dtype_names)
+
+#' @rdname as_dtype
+#' @param ... Ignored.
+#' @export
+format.joist_dtype <- function(x, style = "anvil", ...) .Call(joist_r_format_dtype, x, style)
+
+#' @rdname as_dtype
+#' @export
+print.joist_dtype <- function(x, ...) {
+  cat("<dtype ", format(x), ">\n", sep = "")
+  invisible(x)
+}
+
+#' @export
+as.character.joist_dtype <- function(x, ...) format(x)
+
+#' @export
+Ops.joist_dtype <- function(e1, e2) {
+  if (!.Generic %in% c("==", "!=")) {
+    stop_joist("joist_dtype_error", "dtypes can only be compared with == and !=")
+  }
+  same <- identical(format(as_dtype(e1)), format(as_dtype(e2)))
+  if (.Generic == "==") same else !same
+}

@@ -1,0 +1,135 @@
+# R's group generics. One .Call each: the operation is looked up in the operation table.
+
+#' @export
+Ops.nv_tensor <- function(e1, e2) {
+  if (missing(e2)) {
+    .Call(joist_r_operator1, .Generic, e1)
+  } else {
+    .Call(joist_r_operator, .Generic, e1, e2)
+  }
+}
+
+#' @export
+Math.nv_tensor <- function(x, ...) {
+  if (...length() > 0L) {
+    return(math_with_arguments(.Generic, x, ...))
+  }
+  .Call(joist_r_operator1, .Generic, x)
+}
+
+# round(x, digits) and log(x, base) are the two that have a second argument.
+math_with_arguments <- function(generic, x, ...) {
+  if (generic == "round" || generic == "signif") {
+    if (generic == "round" && identical(as.numeric(..1), 0)) {
+      return(nv_round(x))
+    }
+    stop_joist(
+      "joist_value_error", generic, "() of a tensor takes no digits; scale with * and / around ",
+      "nv_round()"
+    )
+  }
+  if (generic == "trunc") {
+    return(nv_trunc(x))
+  }
+  stop_joist("joist_value_error", generic, "() of a tensor takes no further arguments")
+}
+
+#' @export
+log.nv_tensor <- function(x, base = exp(1)) {
+  if (missing(base)) nv_log(x) else nv_log(x) / log(base)
+}
+
+#' @export
+Complex.nv_tensor <- function(z) {
+  if (.Generic == "Mod") nv_abs(z) else .Call(joist_r_operator1, .Generic, z)
+}
+
+#' @export
+Summary.nv_tensor <- function(..., na.rm = FALSE) {
+  if (!identical(na.rm, FALSE)) {
+    stop_joist(
+      "joist_value_error", "a tensor has no NA to remove; use nv_ifelse() with nv_is_nan()"
+    )
+  }
+  if (.Generic == "range") {
+    stop_joist("joist_dtype_error", "range() of a tensor: use min() and max()")
+  }
+  parts <- lapply(list(...), function(x) {
+    .Call(joist_r_reduce, reduction_of(.Generic), x, NULL, TRUE, NULL)
+  })
+  combine <- switch(.Generic,
+    sum = nv_add,
+    prod = nv_mul,
+    min = nv_min,
+    max = nv_max,
+    any = nv_or,
+    all = nv_and
+  )
+  Reduce(combine, parts)
+}
+
+reduction_of <- function(generic) paste0("reduce_", generic)
+
+#' @export
+mean.nv_tensor <- function(x, ...) {
+  if (...length() > 0L) {
+    stop_joist("joist_value_error", "mean() of a tensor takes no further arguments; see nv_mean()")
+  }
+  nv_mean(x)
+}
+
+#' @export
+is.nan.nv_tensor <- function(x) nv_is_nan(x)
+
+#' @export
+is.finite.nv_tensor <- function(x) nv_is_finite(x)
+
+#' @export
+is.infinite.nv_tensor <- function(x) nv_is_infinite(x)
+
+#' @export
+is.na.nv_tensor <- function(x) {
+  as_array(nv_is_nan(x))
+}
+
+#' @export
+anyNA.nv_tensor <- function(x, recursive = FALSE) {
+  as.logical(nv_reduce_any(nv_is_nan(x)))
+}
+
+#' Compare tensors
+#'
+#' @param target,current Tensors.
+#' @param tolerance Largest relative difference; by default that of the dtype (its machine
+#'   precision to the power 1/2).
+#' @param ... Passed on to [all.equal()] for the values.
+#' @return `TRUE`, or a character vector that says what differs: dtype, ambiguity, shape or
+#'   values.
+#' @examples
+#' all.equal(nv_tensor(1:3, "f32"), nv_tensor(1:3, "f32") + 1e-6)
+#' all.equal(nv_tensor(1:3, "f32"), nv_tensor(1:3, "f64"))
+#' @export
+all.equal.nv_tensor <- function(target, current, tolerance = NULL, ...) {
+  if (!inherits(current, "nv_tensor")) {
+    return(paste("target is a tensor, current is", class(current)[1L]))
+  }
+  differences <- character()
+  if (dtype(target) != dtype(current)) {
+    differences <- c(differences, paste("dtypes:", format(dtype(target)), "and", format(dtype(current))))
+  }
+  if (ambiguous(target) != ambiguous(current)) {
+    differences <- c(differences, "one dtype is ambiguous, the other is known")
+  }
+  if (!identical(shape(target), shape(current))) {
+    return(c(differences, paste("shapes:", shape_text(target), "and", shape_text(current))))
+  }
+  if (is.null(tolerance)) {
+    digits <- switch(format(dtype(target)), f16 = 10, bf16 = 7, f32 = , c64 = 23, 52)
+    tolerance <- 2^(-digits / 2)
+  }
+  complex <- startsWith(format(dtype(target)), "c") || startsWith(format(dtype(current)), "c")
+  as <- if (complex) "complex" else "double"
+  values <- all.equal(as_array(target, as), as_array(current, as), tolerance = tolerance, ...)
+  if (!isTRUE(values)) differences <- c(differences, values)
+  if (length(differences) == 0L) TRUE else differences
+}

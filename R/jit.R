@@ -1,0 +1,136 @@
+#' Compile a function
+#'
+#' `jit()` gives a function that records what `f` does with its arguments the first time it
+#' is called with their dtypes and shapes, and from then on runs that program without R:
+#' elementwise operations are fused, so that an expression moves every byte once. Results
+#' have the dtype, ambiguity and bits that `f` itself gives.
+#'
+#' Arguments are tensors, R numbers, `NULL`, and lists of these, nested as you like. An R
+#' number stays what it is in `f`: its dtype yields to known ones and its value is exact. A
+#' `static` argument may be anything; a program is recorded for each of its values. Tensors
+#' and numbers from outside that `f` uses are constants of the program. Tensors have no
+#' value while `f` is traced, so `if`, `while` and `for` cannot look at them: use
+#' [nv_ifelse()], or make the argument static.
+#'
+#' @param f A function.
+#' @param static Names of the arguments that are not traced.
+#' @param cache_size How many programs are kept; the least recently used goes first.
+#' @param device `NULL` or `"cpu"`, see [nv_device()].
+#' @param promotion Promotion rules for `f`, see [promotion_rules()]; `NULL` for those in
+#'   force when the compiled function is called.
+#' @return A function of class `joist_jit` with the arguments of `f`. Numbers that `f`
+#'   returns become tensors of their default dtype. Printing it shows its programs, one
+#'   line per instruction.
+#' @section Errors: those of `f`. `joist_value_error` (also of class `joist_trace_error`)
+#'   when R control flow meets a traced tensor.
+#' @examples
+#' f <- jit(function(x, y) {
+#'   z <- x + 1L
+#'   z * y
+#' })
+#' f(nv_scalar(TRUE), nv_scalar(2L, dtype = "i16"))
+#' f
+#' jit(\() list(1L, 1.0, TRUE))()
+#' @export
+jit <- function(f, static = character(), cache_size = 100L, device = NULL, promotion = NULL) {
+  f <- match.fun(f)
+  if (!is.null(device)) nv_device(device)
+  arguments <- formals(args(f))
+  unknown <- setdiff(static, names(arguments))
+  if (length(unknown) > 0L && !"..." %in% names(arguments)) {
+    stop_joist("joist_value_error", "`static`: the function has no argument ", unknown[1L])
+  }
+  state <- .Call(joist_r_jit_state, cache_size)
+  compiled <- function() NULL
+  formals(compiled) <- arguments
+  body(compiled) <- jit_body(names(arguments))
+  environment(compiled) <- list2env(
+    list(
+      .jit_run = jit_run, .jit_state = state, .jit_function = f, .jit_static = static,
+      .jit_promotion = promotion
+    ),
+    parent = topenv()
+  )
+  structure(compiled, class = "joist_jit")
+}
+
+# list(x = x, ...) for the arguments of the function; one without default and value is
+# left out, so that missing() works.
+jit_body <- function(names) {
+  values <- lapply(names, as.name)
+  labels <- ifelse(names == "...", "", names)
+  call <- as.call(c(quote(list), stats::setNames(values, labels)))
+  substitute(
+    .jit_run(.jit_state, .jit_function, arguments, .jit_static, .jit_promotion),
+    list(arguments = call)
+  )
+}
+
+jit_run <- function(state, f, arguments, static, promotion) {
+  dynamic <- if (length(static) == 0L) {
+    rep_len(TRUE, length(arguments))
+  } else {
+    !(names(arguments) %in% static)
+  }
+  out <- .Call(joist_r_jit_call, state, arguments, dynamic, promotion)
+  if (!is.logical(out)) {
+    return(out)
+  }
+  if (!is.null(promotion)) local_promotion(promotion)
+  if (!out) {
+    return(do.call(f, arguments, quote = TRUE))
+  }
+  compiled <- jit_trace(f, arguments, dynamic)
+  .Call(joist_r_jit_store, state, compiled, arguments, dynamic, promotion)
+  out <- .Call(joist_r_jit_call, state, arguments, dynamic, promotion)
+  if (is.logical(out)) do.call(f, arguments, quote = TRUE) else out
+}
+
+jit_trace <- function(f, arguments, dynamic) {
+  trace <- .Call(joist_r_trace_begin, arguments, dynamic, NULL)
+  result <- withCallingHandlers(
+    do.call(f, trace[[2L]], quote = TRUE),
+    error = explain_control_flow
+  )
+  .Call(joist_r_trace_end, trace[[1L]], result, NULL)
+}
+
+# R's own errors for a condition that is no single TRUE or FALSE, in the user's language.
+control_flow_messages <- function() {
+  gettext(
+    "argument is not interpretable as logical", "the condition has length > 1",
+    "argument is of length zero",
+    domain = "R"
+  )
+}
+
+explain_control_flow <- function(e) {
+  call <- conditionCall(e)
+  keyword <- if (is.call(call) && is.name(call[[1L]])) as.character(call[[1L]]) else ""
+  decides <- keyword %in% c("if", "while") && conditionMessage(e) %in% control_flow_messages()
+  if (decides || keyword %in% c("&&", "||")) {
+    stop(structure(
+      class = c(
+        "joist_trace_error", "joist_value_error", "joist_error", "error", "condition"
+      ),
+      list(message = paste0(
+        "R's `", keyword, "` needs a value, but a tensor has none while jit() traces the function; ",
+        "use nv_ifelse(), or make the argument static"
+      ), call = call)
+    ))
+  }
+}
+
+#' @export
+print.joist_jit <- function(x, ...) {
+  state <- environment(x)
+  programs <- .Call(joist_r_jit_programs, state$.jit_state)
+  cat("<jit function of (", paste(names(formals(x)), collapse = ", "), "), ", length(programs),
+    " program", if (length(programs) != 1L) "s", ">\n",
+    sep = ""
+  )
+  for (program in programs) {
+    cat("{\n", paste0(.Call(joist_r_program_text, program), "\n"), "}\n", sep = "")
+  }
+  invisible(x)
+}

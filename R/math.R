@@ -1,0 +1,197 @@
+#' Elementary functions
+#'
+#' Elementwise functions, also called by R's generics of the same names (`sqrt()`, `exp()`,
+#' ...). Angles are in radians. `nv_logistic()` is 1 / (1 + exp(-x)), `nv_rsqrt()` is
+#' 1 / sqrt(x).
+#'
+#' Computed by the C library in the dtype itself (`f16` and `bf16` in `f32`, rounded
+#' once), so `f64` gives R's own results.
+#'
+#' @param operand A tensor or an R number; a bare R number keeps its exact value until the common dtype is known.
+#' @return A tensor. Float and complex dtypes are kept; others are promoted with the rules'
+#'   ambiguous default float (under anvil `sqrt()` of an `i32` is `f32?`).
+#' @section Errors: `joist_promotion_error` when the rules know no float for the dtype;
+#'   `joist_dtype_error` for `cbrt`, `expm1` and `log1p` of complex tensors.
+#' @examples
+#' sqrt(nv_tensor(c(1, 4, 9), "f64"))
+#' nv_logistic(nv_tensor(c(-1, 0, 1)))
+#' exp(nv_tensor(1:3, "i32"))
+#' @export
+nv_sqrt <- function(operand) .Call(joist_r_op1, "sqrt", operand)
+
+#' @rdname nv_sqrt
+#' @export
+nv_rsqrt <- function(operand) .Call(joist_r_op1, "rsqrt", operand)
+
+#' @rdname nv_sqrt
+#' @export
+nv_cbrt <- function(operand) .Call(joist_r_op1, "cbrt", operand)
+
+#' @rdname nv_sqrt
+#' @export
+nv_exp <- function(operand) .Call(joist_r_op1, "exp", operand)
+
+#' @rdname nv_sqrt
+#' @export
+nv_expm1 <- function(operand) .Call(joist_r_op1, "expm1", operand)
+
+#' @rdname nv_sqrt
+#' @export
+nv_log <- function(operand) .Call(joist_r_op1, "log", operand)
+
+#' @rdname nv_sqrt
+#' @export
+nv_log2 <- function(operand) .Call(joist_r_op1, "log2", operand)
+
+#' @rdname nv_sqrt
+#' @export
+nv_log10 <- function(operand) .Call(joist_r_op1, "log10", operand)
+
+#' @rdname nv_sqrt
+#' @export
+nv_log1p <- function(operand) .Call(joist_r_op1, "log1p", operand)
+
+#' @rdname nv_sqrt
+#' @export
+nv_logistic <- function(operand) .Call(joist_r_op1, "logistic", operand)
+
+#' @rdname nv_sqrt
+#' @export
+nv_sin <- function(operand) .Call(joist_r_op1, "sin", operand)
+
+#' @rdname nv_sqrt
+#' @export
+nv_cos <- function(operand) .Call(joist_r_op1, "cos", operand)
+
+#' @rdname nv_sqrt
+#' @export
+nv_tan <- function(operand) .Call(joist_r_op1, "tan", operand)
+
+#' @rdname nv_sqrt
+#' @export
+nv_asin <- function(operand) .Call(joist_r_op1, "asin", operand)
+
+#' @rdname nv_sqrt
+#' @export
+nv_acos <- function(operand) .Call(joist_r_op1, "acos", operand)
+
+#' @rdname nv_sqrt
+#' @export
+nv_atan <- function(operand) .Call(joist_r_op1, "atan", operand)
+
+#' @rdname nv_sqrt
+#' @export
+nv_sinh <- function(operand) .Call(joist_r_op1, "sinh", operand)
+
+#' @rdname nv_sqrt
+#' @export
+nv_cosh <- function(operand) .Call(joist_r_op1, "cosh", operand)
+
+#' @rdname nv_sqrt
+#' @export
+nv_tanh <- function(operand) .Call(joist_r_op1, "tanh", operand)
+
+#' @rdname nv_sqrt
+#' @export
+nv_asinh <- function(operand) .Call(joist_r_op1, "asinh", operand)
+
+#' @rdname nv_sqrt
+#' @export
+nv_acosh <- function(operand) .Call(joist_r_op1, "acosh", operand)
+
+#' @rdname nv_sqrt
+#' @export
+nv_atanh <- function(operand) .Call(joist_r_op1, "atanh", operand)
+
+#' Signs and rounding
+#'
+#' Also by unary `-`, `abs()`, `sign()`, `floor()`, `ceiling()`, `trunc()` and `round()`.
+#' `nv_round()` rounds halves to even; integers are already round. The negative and the
+#' absolute value of the smallest integer wrap to itself.
+#'
+#' @param operand A tensor or an R number; a bare R number keeps its exact value until the common dtype is known.
+#' @return A tensor of the operand's dtype; `nv_abs()` of a complex tensor has the dtype of
+#'   its parts.
+#' @section Errors: `joist_dtype_error`: `nv_negate()` and `nv_sign()` of bool, rounding of
+#'   complex tensors.
+#' @examples
+#' round(nv_tensor(c(0.5, 1.5, 2.5)))
+#' abs(nv_tensor(c(3+4i, -1i)))
+#' -nv_tensor(1:3, "ui8")
+#' @export
+nv_negate <- function(operand) .Call(joist_r_op1, "negate", operand)
+
+#' @rdname nv_negate
+#' @export
+nv_abs <- function(operand) .Call(joist_r_op1, "abs", operand)
+
+#' @rdname nv_negate
+#' @export
+nv_sign <- function(operand) .Call(joist_r_op1, "sign", operand)
+
+#' @rdname nv_negate
+#' @export
+nv_floor <- function(operand) .Call(joist_r_op1, "floor", operand)
+
+#' @rdname nv_negate
+#' @export
+nv_ceiling <- function(operand) .Call(joist_r_op1, "ceiling", operand)
+
+#' @rdname nv_negate
+#' @export
+nv_trunc <- function(operand) .Call(joist_r_op1, "trunc", operand)
+
+#' @rdname nv_negate
+#' @export
+nv_round <- function(operand) .Call(joist_r_op1, "round", operand)
+
+#' NaN and infinity
+#'
+#' Also by R's `is.nan()`, `is.finite()` and `is.infinite()`. Integers are finite.
+#'
+#' @param operand A tensor or an R number; a bare R number keeps its exact value until the common dtype is known.
+#' @return A known `bool` tensor.
+#' @examples
+#' nv_is_nan(nv_tensor(c(1, NaN, Inf)))
+#' is.finite(nv_tensor(c(1, NaN, Inf)))
+#' @export
+nv_is_nan <- function(operand) .Call(joist_r_op1, "is_nan", operand)
+
+#' @rdname nv_is_nan
+#' @export
+nv_is_finite <- function(operand) .Call(joist_r_op1, "is_finite", operand)
+
+#' @rdname nv_is_nan
+#' @export
+nv_is_infinite <- function(operand) .Call(joist_r_op1, "is_infinite", operand)
+
+#' Parts of complex tensors
+#'
+#' Also by `Re()`, `Im()`, `Arg()` and `Conj()`; `Mod()` is [nv_abs()]. A real number is
+#' its own real part and conjugate, and its imaginary part is 0.
+#'
+#' @param operand A tensor or an R number; a bare R number keeps its exact value until the common dtype is known.
+#' @return A tensor: `nv_real()`, `nv_imag()` and `nv_arg()` of a complex tensor have the
+#'   float dtype of its parts, `nv_conj()` keeps the dtype. `nv_arg()` of an integer is
+#'   promoted with the rules' ambiguous default float. Angles are in radians.
+#' @section Errors: `joist_promotion_error` when the rules know no float for the dtype of
+#'   `nv_arg()`.
+#' @examples
+#' z <- nv_tensor(c(3+4i, -1i))
+#' Re(z)
+#' Arg(z)
+#' Conj(z)
+#' @export
+nv_real <- function(operand) .Call(joist_r_op1, "real", operand)
+
+#' @rdname nv_real
+#' @export
+nv_imag <- function(operand) .Call(joist_r_op1, "imag", operand)
+
+#' @rdname nv_real
+#' @export
+nv_arg <- function(operand) .Call(joist_r_op1, "arg", operand)
+
+#' @rdname nv_real
+#' @export
+nv_conj <- function(operand) .Call(joist_r_op1, "conj", operand)

@@ -1,0 +1,113 @@
+shape_text <- function(x) paste0("{", paste(.subset2(x, "shape"), collapse = "x"), "}")
+
+type_text <- function(x) {
+  paste0(format(.subset2(x, "dtype")), if (.subset2(x, "ambiguous")) "?", shape_text(x))
+}
+
+# anvil's footer: [ CPUf32{2x3} ]
+footer <- function(x) {
+  place <- if (inherits(x, "nv_traced")) {
+    "TRACE"
+  } else if (inherits(x, "nv_aval")) {
+    "AVAL"
+  } else {
+    toupper(format(.subset2(x, "device")))
+  }
+  paste0("[ ", place, type_text(x), " ]")
+}
+
+#' Print tensors
+#'
+#' The elements in R's layout, then a line with device, dtype (`?` where it is only a
+#' guess) and shape. Of long tensors the head is printed, with a note of how much is left
+#' out.
+#'
+#' @param x,object A tensor.
+#' @param digits Significant digits; `NULL` for `getOption("digits")`, at most as many as
+#'   the dtype has.
+#' @param max Largest number of elements that is printed; `NULL` for
+#'   `getOption("max.print")`, at most 1000.
+#' @param ... Ignored.
+#' @return `print()` gives `x` invisibly; `format()` a character vector or array of the
+#'   elements.
+#' @examples
+#' nv_tensor(matrix(1:6, 2), "i16")
+#' print(nv_tensor(rnorm(5000)), max = 5)
+#' format(nv_scalar(pi, "bf16"))
+#' @export
+print.nv_tensor <- function(x, digits = NULL, max = NULL, ...) {
+  if (has_data(x)) {
+    if (is.null(max)) max <- min(getOption("max.print"), 1000L)
+    n <- length(x)
+    extents <- shape(x)
+    shown <- .Call(joist_r_format, x, print_digits(x, digits), max)
+    if (n > max) {
+      print(noquote(shown), right = TRUE)
+      cat(" ... ", format(n - max, big.mark = ","), " more\n", sep = "")
+    } else if (length(extents) > 1L && n > 0L) {
+      print(noquote(array(shown, extents)), right = TRUE)
+    } else if (n > 0L) {
+      print(noquote(shown), right = TRUE)
+    }
+  }
+  cat(footer(x), "\n", sep = "")
+  invisible(x)
+}
+
+has_data <- function(x) !inherits(x, "nv_traced") && !inherits(x, "nv_aval")
+
+# Digits beyond the precision of a dtype are noise.
+print_digits <- function(x, digits) {
+  if (is.null(digits)) digits <- getOption("digits")
+  own <- switch(format(dtype(x)), f16 = 4L, bf16 = 3L, f32 = , c64 = 7L, f64 = , c128 = 15L, 0L)
+  if (own == 0L) 0L else min(as.integer(digits), own)
+}
+
+#' @rdname print.nv_tensor
+#' @export
+format.nv_tensor <- function(x, digits = NULL, ...) {
+  if (!has_data(x)) {
+    return(footer(x))
+  }
+  out <- .Call(joist_r_format, x, print_digits(x, digits), Inf)
+  if (length(shape(x)) > 1L) dim(out) <- shape(x)
+  out
+}
+
+#' @rdname print.nv_tensor
+#' @importFrom utils str
+#' @export
+str.nv_tensor <- function(object, ...) {
+  head <- if (has_data(object)) {
+    .Call(joist_r_format, object, print_digits(object, 3L), 10)
+  }
+  more <- if (has_data(object) && length(object) > 10L) "..."
+  cat(" ", paste(c(footer(object), head, more), collapse = " "), "\n", sep = "")
+  invisible(NULL)
+}
+
+#' @rdname print.nv_tensor
+#' @export
+summary.nv_tensor <- function(object, ...) {
+  type <- format(dtype(object))
+  values <- if (has_data(object) && length(object) > 0L && !startsWith(type, "c")) {
+    if (type == "bool") {
+      list(true = as.double(sum(object)))
+    } else {
+      list(min = min(object), mean = mean(object), max = max(object))
+    }
+  }
+  structure(
+    list(type = footer(object), length = length(object), values = values),
+    class = "summary.nv_tensor"
+  )
+}
+
+#' @export
+print.summary.nv_tensor <- function(x, ...) {
+  cat(x$type, " ", format(x$length, big.mark = ","), " elements\n", sep = "")
+  for (name in names(x$values)) {
+    cat("  ", format(name, width = 5L), " ", format(x$values[[name]]), "\n", sep = "")
+  }
+  invisible(x)
+}

@@ -1,0 +1,67 @@
+#' Reductions
+#'
+#' Over all dimensions, or over some; also by R's `sum()`, `prod()`, `min()`, `max()`,
+#' `any()`, `all()` and `mean()` (over all).
+#'
+#' Sums and products of bool and integers accumulate in 64 bits, of floats in double; the
+#' order of the additions is a fixed tree, so the bits do not depend on the number of
+#' threads. NaN anywhere makes a minimum or maximum NaN.
+#'
+#' @param operand A tensor or an R number; a bare R number keeps its exact value until the common dtype is known.
+#' @param dims Dimensions to reduce: positive numbers, or negative ones to keep; `NULL` for
+#'   all.
+#' @param drop `FALSE` keeps the reduced dimensions with extent 1.
+#' @param dtype The dtype of the result instead of the usual one.
+#' @return A tensor. Sums and products of bool and signed integers have dtype `i64`, of
+#'   unsigned ones `ui64`, of floats and complex numbers their own; minima and maxima keep
+#'   the dtype; `nv_mean()` gives a float as [nv_div()] does; `nv_reduce_any()` and
+#'   `nv_reduce_all()` are known `bool`.
+#' @section Errors: `joist_shape_error` for a dimension that is not there;
+#'   `joist_value_error` for the minimum or maximum of no elements; `joist_dtype_error` for
+#'   the order of complex numbers.
+#' @examples
+#' x <- nv_tensor(matrix(1:6, 2), "i8")
+#' nv_reduce_sum(x)
+#' nv_reduce_sum(x, dims = 2)
+#' nv_mean(x, dims = 1, drop = FALSE)
+#' max(x)
+#' @export
+nv_reduce_sum <- function(operand, dims = NULL, drop = TRUE, dtype = NULL) {
+  .Call(joist_r_reduce, "reduce_sum", operand, dims, drop, dtype)
+}
+
+#' @rdname nv_reduce_sum
+#' @export
+nv_reduce_prod <- function(operand, dims = NULL, drop = TRUE, dtype = NULL) {
+  .Call(joist_r_reduce, "reduce_prod", operand, dims, drop, dtype)
+}
+
+#' @rdname nv_reduce_sum
+#' @export
+nv_reduce_min <- function(operand, dims = NULL, drop = TRUE) {
+  .Call(joist_r_reduce, "reduce_min", operand, dims, drop, NULL)
+}
+
+#' @rdname nv_reduce_sum
+#' @export
+nv_reduce_max <- function(operand, dims = NULL, drop = TRUE) {
+  .Call(joist_r_reduce, "reduce_max", operand, dims, drop, NULL)
+}
+
+#' @rdname nv_reduce_sum
+#' @export
+nv_mean <- function(operand, dims = NULL, drop = TRUE, dtype = NULL) {
+  .Call(joist_r_reduce, "mean", operand, dims, drop, dtype)
+}
+
+#' @rdname nv_reduce_sum
+#' @export
+nv_reduce_any <- function(operand, dims = NULL, drop = TRUE) {
+  .Call(joist_r_reduce, "reduce_any", operand, dims, drop, NULL)
+}
+
+#' @rdname nv_reduce_sum
+#' @export
+nv_reduce_all <- function(operand, dims = NULL, drop = TRUE) {
+  .Call(joist_r_reduce, "reduce_all", operand, dims, drop, NULL)
+}

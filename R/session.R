@@ -1,0 +1,62 @@
+#' Threads
+#'
+#' How many threads joist may use. The default is the number of cores, at most
+#' `OMP_THREAD_LIMIT` and `OMP_NUM_THREADS`, or the environment variable
+#' `JOIST_NUM_THREADS`. Small tensors are computed by one thread, and results do not depend
+#' on the number. Forked processes (`parallel::mclapply()`) use one.
+#'
+#' @param threads A whole number of at least 1; more than the limit gives the limit.
+#' @return `nv_get_threads()` the number; `nv_set_threads()` the former number, invisibly.
+#' @section Errors: `joist_value_error` when `threads` is no positive whole number.
+#' @examples
+#' old <- nv_set_threads(1)
+#' nv_get_threads()
+#' nv_set_threads(old)
+#' @export
+nv_set_threads <- function(threads) {
+  old <- nv_get_threads()
+  .Call(joist_r_threads, threads)
+  invisible(old)
+}
+
+#' @rdname nv_set_threads
+#' @export
+nv_get_threads <- function() .Call(joist_r_threads, NULL)
+
+#' What this build of joist can do
+#'
+#' @return A list of class `joist_info`: `version`, `openmp` (built with OpenMP or not),
+#'   `threads` in use and `thread_limit`, `instruction_set` (the kernels chosen for this
+#'   processor), `nvcc` (found when joist was built), `cuda` (the CUDA device was built),
+#'   `driver` (a CUDA driver is present) and `promotion` (id of the current rules).
+#' @examples
+#' joist_info()
+#' @export
+joist_info <- function() {
+  build <- .Call(joist_r_build)
+  info <- c(
+    list(version = as.character(utils::packageVersion("joist"))), build,
+    list(driver = has_cuda_driver(), promotion = .Call(joist_r_rules_info, NULL)$id)
+  )
+  structure(info, class = "joist_info")
+}
+
+# The driver's library is what every CUDA program loads; its kernel module shows in /proc.
+has_cuda_driver <- function() file.exists("/proc/driver/nvidia/version")
+
+#' @export
+print.joist_info <- function(x, ...) {
+  yes <- function(flag) if (flag) "yes" else "no"
+  lines <- c(
+    version = x$version,
+    threads = paste0(x$threads, " of ", x$thread_limit, " (OpenMP: ", yes(x$openmp), ")"),
+    instructions = x$instruction_set,
+    promotion = x$promotion,
+    CUDA = paste0(
+      if (x$cuda) "built" else "not built", ", compiler ", if (x$nvcc) "found" else "not found",
+      " at build time, driver ", if (x$driver) "present" else "absent"
+    )
+  )
+  cat("joist\n", paste0("  ", format(names(lines)), "  ", lines, "\n"), sep = "")
+  invisible(x)
+}

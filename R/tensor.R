@@ -1,0 +1,234 @@
+#' Make tensors
+#'
+#' A tensor is a typed n-dimensional array in column-major order. Its dtype is *known*
+#' unless `ambiguous = TRUE` says that it is only a guess, as that of an R literal is.
+#'
+#' Making a tensor loses nothing: a fraction for an integer dtype, a value out of range
+#' and `NA` are errors (a float dtype rounds to its precision). [nv_convert()] is the
+#' explicit cast. Without `dtype`, the default of the promotion rules for the kind of `x`
+#' is taken (under anvil: logical `bool`, integer `i32`, double `f32`, complex `c64`);
+#' raw is `ui8`, `bit64::integer64` is `i64` and `float::float32` is `f32`.
+#'
+#' @param x A logical, integer, double, complex, raw, integer64 or float32 vector or
+#'   array, or a tensor.
+#' @param dtype A dtype or its name; `NULL` for the default.
+#' @param shape An integer vector of extents; `NULL` for the dimensions of `x`, or its
+#'   length. `integer()` is a scalar.
+#' @param ambiguous `TRUE` if the dtype is only a guess.
+#' @param device `NULL` or `"cpu"`, see [nv_device()].
+#' @param na What `NA` becomes in `f16`, `bf16`, `f32` and `c64`: `"error"` or `"nan"`. In
+#'   `f64` and `c128` it stays what it is; in other dtypes it is always an error.
+#' @param value One value, as `x`.
+#' @param n Number of rows and columns.
+#' @param dim The dimension along which the numbers grow.
+#' @param start The first number.
+#' @return An `nv_tensor`. `nv_scalar()` has rank 0; `nv_fill()` repeats `value`;
+#'   `nv_iota()` counts along a dimension; `nv_eye()` is an identity matrix.
+#' @section Errors: `joist_value_error` for values that cannot be represented (with value,
+#'   position and dtype), NA, factors, dates, strings and lists; `joist_shape_error` when
+#'   `x` does not fill `shape`; `joist_dtype_error` for an unknown dtype.
+#' @examples
+#' nv_tensor(matrix(1:6, 2), "i16")
+#' nv_scalar(pi, "f64")
+#' nv_fill(0, c(2, 2))
+#' nv_iota(1, "i32", shape = c(3, 2))
+#' nv_eye(2)
+#' try(nv_tensor(c(1.5, 2), "i32"))
+#' @export
+nv_tensor <- function(x, dtype = NULL, shape = NULL, ambiguous = NULL, device = NULL,
+                      na = "error") {
+  if (!is.null(device)) nv_device(device)
+  .Call(joist_r_make, x, dtype, shape, ambiguous, na, NULL)
+}
+
+#' @rdname nv_tensor
+#' @export
+nv_scalar <- function(x, dtype = NULL, ambiguous = NULL, device = NULL, na = "error") {
+  nv_tensor(x, dtype, integer(), ambiguous, device, na)
+}
+
+#' @rdname nv_tensor
+#' @export
+nv_fill <- function(value, shape, dtype = NULL, ambiguous = NULL, device = NULL) {
+  nv_broadcast_to(nv_scalar(value, dtype, ambiguous, device), shape)
+}
+
+#' @rdname nv_tensor
+#' @export
+nv_iota <- function(dim, dtype, shape, start = 1L, ambiguous = FALSE, device = NULL) {
+  if (!is.null(device)) nv_device(device)
+  .Call(joist_r_iota, dim, dtype, shape, start, ambiguous)
+}
+
+#' @rdname nv_tensor
+#' @export
+nv_eye <- function(n, dtype = "f32", device = NULL) {
+  nv_tensor(diag(n), dtype, c(n, n), device = device)
+}
+
+#' Abstract tensors
+#'
+#' `nv_aval()` stands for a tensor without data: operations and jitted functions on it give
+#' the dtype, ambiguity and shape that they would give on data, as another `nv_aval`.
+#'
+#' @inheritParams nv_tensor
+#' @return An `nv_aval`, which is also an `nv_tensor`.
+#' @section Errors: `joist_dtype_error`, `joist_shape_error`.
+#' @examples
+#' nv_aval("i32", c(2, 3)) + 1.5
+#' jit(\(x, y) exp(x) * y)(nv_aval("bf16", 4), nv_aval("f32", 4))
+#' @export
+nv_aval <- function(dtype, shape, ambiguous = FALSE) {
+  .Call(joist_r_make_aval, dtype, shape, ambiguous)
+}
+
+#' Properties of tensors
+#'
+#' @param x A tensor.
+#' @return `dtype()` the [`joist_dtype`][as_dtype()], `shape()` and `dim()` an integer
+#'   vector of extents (`dim()` is `NULL` for a scalar), `ndims()` the rank, `ambiguous()`
+#'   whether the dtype is only a guess, `device()` where the data is, `is_tensor()` `TRUE`
+#'   for tensors, `length()` the number of elements.
+#' @section Errors: `joist_value_error` when `x` is no tensor.
+#' @examples
+#' x <- nv_tensor(matrix(1:6, 2), "i16")
+#' dtype(x)
+#' shape(x)
+#' ambiguous(x + 1L)
+#' @export
+shape <- function(x) tensor_field(x, "shape")
+
+#' @rdname shape
+#' @export
+dtype <- function(x) tensor_field(x, "dtype")
+
+#' @rdname shape
+#' @export
+ndims <- function(x) length(tensor_field(x, "shape"))
+
+#' @rdname shape
+#' @export
+ambiguous <- function(x) tensor_field(x, "ambiguous")
+
+#' @rdname shape
+#' @export
+device <- function(x) tensor_field(x, "device")
+
+#' @rdname shape
+#' @export
+is_tensor <- function(x) inherits(x, "nv_tensor")
+
+tensor_field <- function(x, field) {
+  if (!inherits(x, "nv_tensor")) {
+    stop_joist(
+      "joist_value_error", "this is no tensor but ", class(x)[1L], "; make one with nv_tensor()"
+    )
+  }
+  .subset2(x, field)
+}
+
+#' @export
+dim.nv_tensor <- function(x) {
+  extents <- .subset2(x, "shape")
+  if (length(extents) > 0L) extents
+}
+
+#' @export
+length.nv_tensor <- function(x) {
+  n <- prod(.subset2(x, "shape"))
+  if (n <= .Machine$integer.max) as.integer(n) else n
+}
+
+#' From tensors to R
+#'
+#' `as_array()` gives an R vector (rank 0 and 1) or array. It is exact, or an error: no
+#' value is changed and no `NA` is invented.
+#'
+#' @param x A tensor.
+#' @param as `NULL` for the natural type (see Value), or `"logical"`, `"integer"`,
+#'   `"double"`, `"complex"`, `"raw"`, `"integer64"` or `"character"`. With `"double"` and
+#'   `"complex"` asked for explicitly, 64-bit integers are rounded to the nearest double.
+#' @return Naturally: `bool` logical; `i8`, `i16`, `i32`, `ui8`, `ui16` integer; `ui32`,
+#'   `i64`, `ui64` double; floats double; complex dtypes complex. `f64`, `i32` and `c128`
+#'   give the tensor's own memory without a copy.
+#' @section Errors: `joist_value_error` when a value has no exact counterpart: an `i64` or
+#'   `ui64` beyond 2^53, or -2^31 (R's `NA_integer_`) in an `i32`.
+#' @examples
+#' as_array(nv_tensor(matrix(1:4, 2), "ui8"))
+#' big <- nv_scalar(2^31, "i64") * 2^31
+#' as_array(big, as = "character")
+#' @export
+as_array <- function(x, as = NULL) {
+  if (!inherits(x, "nv_tensor")) {
+    tensor_field(x, "dtype")
+  }
+  out <- if (identical(as, "character")) {
+    .Call(joist_r_format, x, 0L, Inf)
+  } else {
+    .Call(joist_r_as_array, x, as, !is.null(as))
+  }
+  extents <- .subset2(x, "shape")
+  if (length(extents) > 1L) dim(out) <- extents
+  out
+}
+
+#' @export
+as.vector.nv_tensor <- function(x, mode = "any") {
+  if (identical(mode, "list")) {
+    return(as.list(x))
+  }
+  out <- as_array(x, if (mode %in% c("any", "numeric")) NULL else mode)
+  dim(out) <- NULL
+  out
+}
+
+#' @export
+as.array.nv_tensor <- function(x, ...) {
+  out <- as_array(x)
+  if (is.null(dim(out))) array(out, length(out)) else out
+}
+
+#' @export
+as.matrix.nv_tensor <- function(x, ...) {
+  if (ndims(x) > 2L) {
+    stop_joist("joist_shape_error", "a tensor of rank ", ndims(x), " is no matrix; use as_array()")
+  }
+  as.matrix(as_array(x))
+}
+
+#' @export
+as.double.nv_tensor <- function(x, ...) as.vector.nv_tensor(x, "double")
+
+#' @export
+as.integer.nv_tensor <- function(x, ...) {
+  if (dtype(x) != "bool") x <- nv_trunc_to_integer(x)
+  as.vector.nv_tensor(x, "integer")
+}
+
+# R's as.integer() drops fractions; a value that no integer can hold is an error.
+nv_trunc_to_integer <- function(x) {
+  if (startsWith(format(dtype(x)), "c")) {
+    stop_joist("joist_dtype_error", "a complex tensor has no order; take Re() first")
+  }
+  if (!grepl("f", format(dtype(x)), fixed = TRUE)) {
+    return(x)
+  }
+  whole <- as_array(trunc(nv_convert(x, "f64")))
+  nv_tensor(whole, "i32", shape(x))
+}
+
+#' @export
+as.logical.nv_tensor <- function(x, ...) {
+  as.vector.nv_tensor(nv_convert(x, "bool"), "logical")
+}
+
+#' @export
+as.complex.nv_tensor <- function(x, ...) as.vector.nv_tensor(x, "complex")
+
+#' @export
+as.character.nv_tensor <- function(x, ...) as.vector.nv_tensor(x, "character")
+
+#' @export
+as.list.nv_tensor <- function(x, ...) {
+  lapply(as.list(as_array(x)), nv_scalar, dtype = dtype(x), ambiguous = ambiguous(x))
+}

@@ -1,0 +1,3 @@
+.onLoad <- function(libname, pkgname) {
+  .Call(joist_r_init, topenv())
+}

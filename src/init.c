@@ -1,0 +1,64 @@
+/* Registration of the .Call entry points and what is set up once per process. */
+#include <R_ext/Rdynload.h>
+#include <R_ext/Visibility.h>
+
+#include "core/kernels.h"
+#include "core/threads.h"
+#include "r/operations.h"
+#include "r/promotion.h"
+#include "r/session.h"
+#include "r/trace.h"
+
+#define ENTRY(name, arguments) \
+  { #name, (DL_FUNC)&name, arguments }
+
+static const R_CallMethodDef entries[] = {
+    ENTRY(joist_r_init, 1),
+    ENTRY(joist_r_common_dtype, 5),
+    ENTRY(joist_r_result_dtype, 2),
+    ENTRY(joist_r_promotion_table, 3),
+    ENTRY(joist_r_promotion_rules, 4),
+    ENTRY(joist_r_promotion_rule_sets, 0),
+    ENTRY(joist_r_promotion_lattice, 5),
+    ENTRY(joist_r_check_lattice, 1),
+    ENTRY(joist_r_lattice_edges, 1),
+    ENTRY(joist_r_rules_info, 1),
+    ENTRY(joist_r_make, 6),
+    ENTRY(joist_r_make_aval, 3),
+    ENTRY(joist_r_iota, 5),
+    ENTRY(joist_r_with_shape, 2),
+    ENTRY(joist_r_as_array, 3),
+    ENTRY(joist_r_format, 3),
+    ENTRY(joist_r_as_dtype, 2),
+    ENTRY(joist_r_format_dtype, 2),
+    ENTRY(joist_r_dtype_names, 0),
+    ENTRY(joist_r_op1, 2),
+    ENTRY(joist_r_op2, 3),
+    ENTRY(joist_r_op3, 4),
+    ENTRY(joist_r_operator, 3),
+    ENTRY(joist_r_operator1, 2),
+    ENTRY(joist_r_convert, 4),
+    ENTRY(joist_r_relayout, 3),
+    ENTRY(joist_r_reduce, 5),
+    ENTRY(joist_r_op_names, 0),
+    ENTRY(joist_r_trace_begin, 3),
+    ENTRY(joist_r_trace_end, 3),
+    ENTRY(joist_r_jit_state, 1),
+    ENTRY(joist_r_jit_call, 4),
+    ENTRY(joist_r_jit_store, 5),
+    ENTRY(joist_r_jit_programs, 1),
+    ENTRY(joist_r_program_text, 1),
+    ENTRY(joist_r_threads, 1),
+    ENTRY(joist_r_instruction_set, 1),
+    ENTRY(joist_r_build, 0),
+    {NULL, NULL, 0},
+};
+
+attribute_visible void R_init_joist(DllInfo *info) {
+  R_registerRoutines(info, NULL, entries, NULL, NULL);
+  R_useDynamicSymbols(info, FALSE);
+  R_forceSymbols(info, TRUE);
+  joist_rules_init();
+  joist_threads_init();
+  joist_kernels_select(NULL);
+}

@@ -1,0 +1,327 @@
+/* Calling compiled programs: the signature of the arguments, the cache, running.
+ *
+ * The cache is an external pointer that owns a struct cache; the compiled programs and
+ * static arguments are in the list it protects, two elements per entry. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "r/operations.h"
+#include "r/trace_private.h"
+
+struct entry {
+  unsigned char *key;
+  size_t length;
+  uint64_t hash, used;
+};
+
+struct cache {
+  uint32_t capacity, count;
+  uint64_t clock;
+  struct entry *entries;
+};
+
+static void finalize(SEXP pointer) {
+  struct cache *const cache = R_ExternalPtrAddr(pointer);
+  if (cache == NULL) return;
+  R_ClearExternalPtr(pointer);
+  for (uint32_t k = 0; k < cache->count; k++) free(cache->entries[k].key);
+  free(cache->entries);
+  free(cache);
+}
+
+/* The tag holds the capacity, so that a cache restored from a file starts empty. */
+static struct cache *cache_of(SEXP pointer) {
+  struct cache *cache = R_ExternalPtrAddr(pointer);
+  if (cache != NULL) return cache;
+  const uint32_t capacity = (uint32_t)INTEGER(R_ExternalPtrTag(pointer))[0];
+  R_SetExternalPtrProtected(pointer, Rf_allocVector(VECSXP, 2 * (R_xlen_t)capacity));
+  cache = calloc(1, sizeof *cache);
+  struct entry *const entries = calloc(capacity, sizeof *entries);
+  if (cache == NULL || entries == NULL) {
+    free(cache);
+    free(entries);
+    joist_r_stop(JOIST_ERROR_MEMORY, "out of memory for the cache of jit()");
+  }
+  cache->capacity = capacity;
+  cache->entries = entries;
+  R_SetExternalPtrAddr(pointer, cache);
+  R_RegisterCFinalizerEx(pointer, finalize, TRUE);
+  return cache;
+}
+
+SEXP joist_r_jit_state(SEXP capacity) {
+  const int n = Rf_asInteger(capacity);
+  if (n == NA_INTEGER || n < 1)
+    joist_r_stop(JOIST_ERROR_VALUE, "`cache_size` must be a whole number of at least 1");
+  SEXP tag = PROTECT(Rf_ScalarInteger(n));
+  SEXP pointer = PROTECT(R_MakeExternalPtr(NULL, tag, R_NilValue));
+  cache_of(pointer);
+  UNPROTECT(2);
+  return pointer;
+}
+
+/* ---- the signature of a call ---- */
+
+enum { KEY_ON_STACK = 1024, LEAVES_ON_STACK = 32 };
+
+struct signature {
+  unsigned char *key;
+  size_t length, capacity;
+  SEXP *leaves; /* in the order of the arguments */
+  uint32_t leaf_count, leaf_capacity;
+  bool traced, abstract;
+  unsigned char key_on_stack[KEY_ON_STACK];
+  SEXP leaves_on_stack[LEAVES_ON_STACK];
+};
+
+static void append(struct signature *signature, const void *bytes, size_t n) {
+  if (signature->length + n > signature->capacity) {
+    const size_t larger = (signature->length + n) * 2;
+    unsigned char *const moved = (unsigned char *)R_alloc(larger, 1);
+    memcpy(moved, signature->key, signature->length);
+    signature->key = moved;
+    signature->capacity = larger;
+  }
+  memcpy(signature->key + signature->length, bytes, n);
+  signature->length += n;
+}
+
+static void append_byte(struct signature *signature, unsigned char byte) {
+  append(signature, &byte, 1);
+}
+
+static void append_leaf(struct signature *signature, SEXP x) {
+  if (signature->leaf_count == signature->leaf_capacity) {
+    SEXP *const moved =
+        (SEXP *)R_alloc(2 * (size_t)signature->leaf_capacity, (int)sizeof *moved);
+    memcpy(moved, signature->leaves, signature->leaf_count * sizeof *moved);
+    signature->leaves = moved;
+    signature->leaf_capacity *= 2;
+  }
+  signature->leaves[signature->leaf_count++] = x;
+}
+
+static void append_argument(struct signature *signature, const struct joist_rules *rules, SEXP x) {
+  if (x == R_NilValue) {
+    append_byte(signature, 'N');
+    return;
+  }
+  if (TYPEOF(x) == VECSXP && !Rf_isObject(x)) {
+    const R_xlen_t n = XLENGTH(x);
+    SEXP names = Rf_getAttrib(x, R_NamesSymbol);
+    append_byte(signature, 'L');
+    append(signature, &n, sizeof n);
+    for (R_xlen_t k = 0; k < n; k++) {
+      if (names != R_NilValue) {
+        const char *const name = CHAR(STRING_ELT(names, k));
+        append(signature, name, strlen(name) + 1);
+      } else {
+        append_byte(signature, 0);
+      }
+      append_argument(signature, rules, VECTOR_ELT(x, k));
+    }
+    return;
+  }
+  struct joist_r_value value;
+  joist_r_read(rules, x, &value);
+  signature->traced |= value.form == JOIST_R_TRACED;
+  signature->abstract |= value.form == JOIST_R_ABSTRACT;
+  const bool literal = value.form == JOIST_R_LITERAL;
+  const struct joist_type type = value.argument.operand.type;
+  const struct joist_shape *const shape = &value.argument.shape;
+  append_byte(signature, literal ? (unsigned char)('0' + value.host) : 'T');
+  append_byte(signature, (unsigned char)(type.dtype * 2 + type.ambiguous));
+  append_byte(signature, (unsigned char)shape->rank);
+  append(signature, shape->extent, (size_t)shape->rank * sizeof *shape->extent);
+  if (literal && joist_r_by_value(rules)) {
+    static const size_t sizes[] = {[JOIST_HOST_LOGICAL] = 4,   [JOIST_HOST_INTEGER] = 4,
+                                   [JOIST_HOST_DOUBLE] = 8,    [JOIST_HOST_COMPLEX] = 16,
+                                   [JOIST_HOST_RAW] = 1,       [JOIST_HOST_INTEGER64] = 8,
+                                   [JOIST_HOST_FLOAT32] = 4};
+    append(signature, value.data, value.count * sizes[value.host]);
+  }
+  append_leaf(signature, x);
+}
+
+static uint64_t hash_bytes(const unsigned char *bytes, size_t n) {
+  uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
+  for (size_t k = 0; k < n; k++) hash = (hash ^ bytes[k]) * UINT64_C(0x100000001b3);
+  return hash;
+}
+
+static void make_signature(struct signature *signature, SEXP arguments, SEXP dynamic,
+                           const struct joist_rules *rules) {
+  signature->key = signature->key_on_stack;
+  signature->capacity = KEY_ON_STACK;
+  signature->leaves = signature->leaves_on_stack;
+  signature->leaf_capacity = LEAVES_ON_STACK;
+  signature->length = signature->leaf_count = 0;
+  signature->traced = signature->abstract = false;
+  /* A built-in rule set is its address, a user's its content. */
+  if (joist_rules_find(rules->id) == rules) {
+    append(signature, &rules, sizeof rules);
+  } else {
+    const uint64_t content = hash_bytes((const unsigned char *)rules, sizeof *rules);
+    append(signature, &content, sizeof content);
+  }
+  for (R_xlen_t k = 0; k < XLENGTH(arguments); k++) {
+    if (LOGICAL(dynamic)[k])
+      append_argument(signature, rules, VECTOR_ELT(arguments, k));
+    else
+      append_byte(signature, 'S');
+  }
+}
+
+/* Whether the static arguments are those of a cache entry. */
+static bool same_statics(SEXP arguments, SEXP dynamic, SEXP statics) {
+  R_xlen_t at = 0;
+  for (R_xlen_t k = 0; k < XLENGTH(arguments); k++)
+    if (!LOGICAL(dynamic)[k] &&
+        !R_compute_identical(VECTOR_ELT(arguments, k), VECTOR_ELT(statics, at++), 16))
+      return false;
+  return true;
+}
+
+/* ---- running ---- */
+
+/* Elements for every input of the program. False when a bare R value does not fit the
+ * dtype that the trace read it in: the R function itself then says so, or, in a
+ * comparison, compares it exactly. */
+static bool gather_inputs(SEXP compiled, const struct signature *signature, const void **inputs) {
+  const struct joist_r_trace *const trace = joist_r_trace_of(compiled);
+  SEXP constants = VECTOR_ELT(R_ExternalPtrProtected(compiled), JOIST_R_CONSTANTS);
+  const struct joist_rules *const rules = joist_rules_at(0); /* only dtypes of literals differ */
+  for (uint32_t v = 0; v < trace->program.value_count; v++) {
+    const uint32_t input = trace->program.values[v].input;
+    if (input == JOIST_NO_INPUT) continue;
+    const struct joist_r_source source = trace->sources[input];
+    if (source.kind == JOIST_R_FROM_CONSTANT) {
+      inputs[input] = joist_r_elements(VECTOR_ELT(constants, source.index));
+      continue;
+    }
+    if (source.kind == JOIST_R_FROM_LEAF) {
+      inputs[input] = joist_r_elements(VECTOR_ELT(signature->leaves[source.index], 0));
+      continue;
+    }
+    struct joist_r_value value;
+    joist_r_read(rules, signature->leaves[source.index], &value);
+    void *const read = R_alloc(value.count + 1, (int)joist_dtype_size(source.dtype));
+    if (joist_import(value.host, value.data, value.count, source.dtype, JOIST_NA_ERROR, read,
+                     NULL) != JOIST_OK)
+      return false;
+    inputs[input] = read;
+  }
+  return true;
+}
+
+static SEXP fill_template(SEXP template, SEXP outputs) {
+  if (TYPEOF(template) == INTSXP) return VECTOR_ELT(outputs, INTEGER(template)[0]);
+  if (TYPEOF(template) != VECSXP) return template;
+  SEXP filled = PROTECT(Rf_shallow_duplicate(template));
+  for (R_xlen_t k = 0; k < XLENGTH(template); k++)
+    SET_VECTOR_ELT(filled, k, fill_template(VECTOR_ELT(template, k), outputs));
+  UNPROTECT(1);
+  return filled;
+}
+
+static SEXP run_compiled(SEXP compiled, const struct signature *signature) {
+  const struct joist_r_trace *const trace = joist_r_trace_of(compiled);
+  const struct joist_program *const program = &trace->program;
+  const void **const inputs = (const void **)R_alloc(program->input_count + 1, sizeof *inputs);
+  void **const results = (void **)R_alloc(program->output_count + 1, sizeof *results);
+  if (!signature->abstract && !gather_inputs(compiled, signature, inputs))
+    return Rf_ScalarLogical(FALSE);
+  SEXP outputs = PROTECT(Rf_allocVector(VECSXP, program->output_count));
+  for (uint32_t k = 0; k < program->output_count; k++) {
+    const struct joist_value *const value = &program->values[program->outputs[k]];
+    if (signature->abstract) {
+      SET_VECTOR_ELT(outputs, k, joist_r_aval(value->type, &value->shape));
+      continue;
+    }
+    size_t count = 0;
+    (void)joist_shape_count(&value->shape, &count);
+    SEXP payload = PROTECT(joist_r_payload(value->type.dtype, count));
+    SET_VECTOR_ELT(outputs, k, joist_r_tensor(payload, value->type, &value->shape));
+    results[k] = joist_r_elements(payload);
+    UNPROTECT(1);
+  }
+  if (!signature->abstract) {
+    const struct joist_run run = joist_r_run();
+    struct joist_error error;
+    const joist_status status = joist_plan_run(trace->plan, inputs, results, &run, &error);
+    if (status != JOIST_OK) joist_r_raise(status, &error);
+  }
+  SEXP filled =
+      fill_template(VECTOR_ELT(R_ExternalPtrProtected(compiled), JOIST_R_TEMPLATE), outputs);
+  UNPROTECT(1);
+  return filled;
+}
+
+SEXP joist_r_jit_call(SEXP state, SEXP arguments, SEXP dynamic, SEXP rules) {
+  struct cache *const cache = cache_of(state);
+  const void *const vmax = vmaxget();
+  struct signature signature;
+  make_signature(&signature, arguments, dynamic, joist_r_rules(rules));
+  if (signature.traced) return Rf_ScalarLogical(FALSE);
+  const uint64_t hash = hash_bytes(signature.key, signature.length);
+  SEXP kept = R_ExternalPtrProtected(state);
+  for (uint32_t k = 0; k < cache->count; k++) {
+    struct entry *const entry = &cache->entries[k];
+    if (entry->hash != hash || entry->length != signature.length ||
+        memcmp(entry->key, signature.key, signature.length) != 0 ||
+        !same_statics(arguments, dynamic, VECTOR_ELT(kept, 2 * (R_xlen_t)k + 1)))
+      continue;
+    entry->used = ++cache->clock;
+    SEXP compiled = PROTECT(VECTOR_ELT(kept, 2 * (R_xlen_t)k));
+    SEXP result = run_compiled(compiled, &signature);
+    UNPROTECT(1);
+    vmaxset(vmax);
+    return result;
+  }
+  return Rf_ScalarLogical(TRUE);
+}
+
+SEXP joist_r_jit_store(SEXP state, SEXP compiled, SEXP arguments, SEXP dynamic, SEXP rules) {
+  struct cache *const cache = cache_of(state);
+  struct signature signature;
+  make_signature(&signature, arguments, dynamic, joist_r_rules(rules));
+  R_xlen_t static_count = 0;
+  for (R_xlen_t k = 0; k < XLENGTH(arguments); k++) static_count += !LOGICAL(dynamic)[k];
+  SEXP statics = PROTECT(Rf_allocVector(VECSXP, static_count));
+  for (R_xlen_t k = 0, at = 0; k < XLENGTH(arguments); k++)
+    if (!LOGICAL(dynamic)[k]) SET_VECTOR_ELT(statics, at++, VECTOR_ELT(arguments, k));
+  unsigned char *const key = malloc(signature.length);
+  if (key == NULL) joist_r_stop(JOIST_ERROR_MEMORY, "out of memory for the cache of jit()");
+  memcpy(key, signature.key, signature.length);
+  uint32_t place = cache->count;
+  if (place == cache->capacity) {
+    place = 0; /* the least recently used */
+    for (uint32_t k = 1; k < cache->count; k++)
+      if (cache->entries[k].used < cache->entries[place].used) place = k;
+    free(cache->entries[place].key);
+  } else {
+    cache->count++;
+  }
+  cache->entries[place] = (struct entry){key, signature.length,
+                                         hash_bytes(key, signature.length), ++cache->clock};
+  SEXP kept = R_ExternalPtrProtected(state);
+  SET_VECTOR_ELT(kept, 2 * (R_xlen_t)place, compiled);
+  SET_VECTOR_ELT(kept, 2 * (R_xlen_t)place + 1, statics);
+  UNPROTECT(1);
+  return R_NilValue;
+}
+
+/* The compiled programs, the most recently used first. */
+SEXP joist_r_jit_programs(SEXP state) {
+  const struct cache *const cache = cache_of(state);
+  SEXP kept = R_ExternalPtrProtected(state);
+  SEXP programs = PROTECT(Rf_allocVector(VECSXP, cache->count));
+  for (uint32_t k = 0; k < cache->count; k++) {
+    uint32_t rank = 0;
+    for (uint32_t j = 0; j < cache->count; j++)
+      rank += cache->entries[j].used > cache->entries[k].used;
+    SET_VECTOR_ELT(programs, rank, VECTOR_ELT(kept, 2 * (R_xlen_t)k));
+  }
+  UNPROTECT(1);
+  return programs;
+}

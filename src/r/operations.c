@@ -1,0 +1,239 @@
+/* Operations on tensors: reading operands, inference, and running one instruction. */
+#include "r/operations.h"
+
+#include <string.h>
+
+#include "core/threads.h"
+#include "r/trace.h"
+
+/* ---- operations by name: R keeps one CHARSXP per string ---- */
+
+static SEXP op_strings(bool generic) {
+  static SEXP cached[2] = {NULL, NULL};
+  if (cached[generic] == NULL) {
+    SEXP made = PROTECT(Rf_allocVector(STRSXP, JOIST_OP_COUNT));
+    for (int op = 0; op < JOIST_OP_COUNT; op++)
+      SET_STRING_ELT(made, op, Rf_mkChar(generic ? joist_op_generic((joist_op)op)
+                                                 : joist_op_name((joist_op)op)));
+    R_PreserveObject(made);
+    UNPROTECT(1);
+    cached[generic] = made;
+  }
+  return cached[generic];
+}
+
+static joist_op op_of(SEXP name, bool generic) {
+  SEXP wanted = STRING_ELT(name, 0);
+  SEXP strings = op_strings(generic);
+  for (int op = 0; op < JOIST_OP_COUNT; op++)
+    if (STRING_ELT(strings, op) == wanted) return (joist_op)op;
+  joist_r_stop(JOIST_ERROR_DTYPE, "%s is not defined for tensors", CHAR(wanted));
+}
+
+SEXP joist_r_op_names(void) {
+  static const char *fields[] = {"name", "generic", "arity", "reduction", ""};
+  SEXP table = PROTECT(Rf_mkNamed(VECSXP, fields));
+  SEXP arity = PROTECT(Rf_allocVector(INTSXP, JOIST_OP_COUNT));
+  SEXP reduction = PROTECT(Rf_allocVector(LGLSXP, JOIST_OP_COUNT));
+  for (int op = 0; op < JOIST_OP_COUNT; op++) {
+    INTEGER(arity)[op] = joist_op_arity((joist_op)op);
+    LOGICAL(reduction)[op] = joist_op_is_reduction((joist_op)op);
+  }
+  SET_VECTOR_ELT(table, 0, op_strings(false));
+  SET_VECTOR_ELT(table, 1, op_strings(true));
+  SET_VECTOR_ELT(table, 2, arity);
+  SET_VECTOR_ELT(table, 3, reduction);
+  UNPROTECT(3);
+  return table;
+}
+
+/* ---- running ---- */
+
+static void check_interrupt(void *unused) {
+  (void)unused;
+  R_CheckUserInterrupt();
+}
+
+static bool poll(void *unused) { return R_ToplevelExec(check_interrupt, unused) == FALSE; }
+
+struct joist_run joist_r_run(void) {
+  return (struct joist_run){.threads = joist_threads_get(), .poll = poll, .context = NULL};
+}
+
+/* The elements of a value in the dtype an operation reads it in: a literal is
+ * converted here, exactly and once. */
+static const void *operand_elements(const struct joist_r_value *value, joist_dtype dtype,
+                                    void *scalar) {
+  if (value->form != JOIST_R_LITERAL) return value->data;
+  void *const out = value->count == 1
+                        ? scalar
+                        : (void *)R_alloc(value->count + 1, (int)joist_dtype_size(dtype));
+  struct joist_error error;
+  const joist_status status = joist_import(value->host, value->data, value->count, dtype,
+                                           JOIST_NA_ERROR, out, &error);
+  if (status != JOIST_OK) joist_r_raise(status, &error);
+  return out;
+}
+
+static SEXP run_eager(joist_op op, const struct joist_r_value *values,
+                      const struct joist_inference *inference, uint32_t dims) {
+  const uint32_t arity = (uint32_t)joist_op_arity(op);
+  const struct joist_signature *const signature = &inference->signature;
+  const void *vmax = vmaxget();
+  _Alignas(16) char scalar[JOIST_ARITY_MAX][16];
+  const void *inputs[JOIST_ARITY_MAX];
+  struct joist_value slots[JOIST_ARITY_MAX + 1];
+  for (uint32_t k = 0; k < arity; k++) {
+    inputs[k] = operand_elements(&values[k], signature->operand[k], scalar[k]);
+    slots[k].type = values[k].argument.operand.type;
+    if (values[k].form == JOIST_R_LITERAL)
+      slots[k].type = (struct joist_type){signature->operand[k], false};
+    slots[k].shape = values[k].argument.shape;
+    slots[k].input = k;
+    slots[k].instruction = 0;
+  }
+  slots[arity] = (struct joist_value){signature->result, inference->shape, JOIST_NO_INPUT, 0};
+  struct joist_instruction instruction = {
+      .op = op, .signature = *signature, .operand = {0, 1, 2}, .result = arity, .dims = dims};
+  joist_value_id output = arity;
+  const struct joist_program program = {.values = slots,
+                                        .instructions = &instruction,
+                                        .outputs = &output,
+                                        .value_count = arity + 1,
+                                        .input_count = arity,
+                                        .instruction_count = 1,
+                                        .output_count = 1};
+  size_t count = 0;
+  (void)joist_shape_count(&inference->shape, &count);
+  SEXP payload = PROTECT(joist_r_payload(signature->result.dtype, count));
+  void *out = joist_r_elements(payload);
+  const struct joist_run run = joist_r_run();
+  struct joist_plan *plan = NULL;
+  struct joist_error error;
+  joist_status status = joist_plan_make(&program, &plan, &error);
+  if (status == JOIST_OK) status = joist_plan_run(plan, inputs, &out, &run, &error);
+  joist_plan_free(plan);
+  if (status != JOIST_OK) joist_r_raise(status, &error);
+  vmaxset(vmax);
+  SEXP tensor = joist_r_tensor(payload, signature->result, &inference->shape);
+  UNPROTECT(1);
+  return tensor;
+}
+
+SEXP joist_r_apply(const struct joist_rules *rules, joist_op op, struct joist_r_value *values,
+                   const struct joist_attributes *attributes) {
+  const int arity = joist_op_arity(op);
+  const bool by_value = joist_r_by_value(rules);
+  bool traced = false, abstract = false;
+  for (int k = 0; k < arity; k++) {
+    traced |= values[k].form == JOIST_R_TRACED;
+    abstract |= values[k].form == JOIST_R_ABSTRACT;
+    if (by_value || (joist_op_class(op) == JOIST_CLASS_COMPARE && values[k].form == JOIST_R_LITERAL))
+      joist_r_read_range(&values[k]);
+  }
+  if (traced) return joist_r_trace_apply(rules, op, values, attributes);
+  struct joist_argument arguments[JOIST_ARITY_MAX];
+  for (int k = 0; k < arity; k++) arguments[k] = values[k].argument;
+  struct joist_inference inference;
+  struct joist_error error;
+  const joist_status status =
+      joist_program_infer(rules, op, arguments, attributes, &inference, &error);
+  if (status != JOIST_OK) joist_r_raise(status, &error);
+  if (abstract) return joist_r_aval(inference.signature.result, &inference.shape);
+  return run_eager(op, values, &inference, attributes->dims);
+}
+
+/* ---- .Call entry points ---- */
+
+static SEXP apply_plain(joist_op op, SEXP *operands) {
+  const struct joist_rules *const rules = joist_r_rules(R_NilValue);
+  struct joist_r_value values[JOIST_ARITY_MAX];
+  for (int k = 0; k < joist_op_arity(op); k++) joist_r_read(rules, operands[k], &values[k]);
+  struct joist_attributes attributes;
+  attributes.requested = (struct joist_type){JOIST_DTYPE_NONE, false};
+  attributes.dims = 0;
+  return joist_r_apply(rules, op, values, &attributes);
+}
+
+SEXP joist_r_op1(SEXP name, SEXP x) { return apply_plain(op_of(name, false), &x); }
+
+SEXP joist_r_op2(SEXP name, SEXP lhs, SEXP rhs) {
+  SEXP operands[] = {lhs, rhs};
+  return apply_plain(op_of(name, false), operands);
+}
+
+SEXP joist_r_op3(SEXP name, SEXP a, SEXP b, SEXP c) {
+  SEXP operands[] = {a, b, c};
+  return apply_plain(op_of(name, false), operands);
+}
+
+SEXP joist_r_operator(SEXP generic, SEXP lhs, SEXP rhs) {
+  SEXP operands[] = {lhs, rhs};
+  return apply_plain(op_of(generic, true), operands);
+}
+
+SEXP joist_r_operator1(SEXP generic, SEXP x) {
+  const char *const name = CHAR(STRING_ELT(generic, 0));
+  if (strcmp(name, "-") == 0) return apply_plain(JOIST_OP_NEGATE, &x);
+  if (strcmp(name, "+") == 0) return x;
+  return apply_plain(op_of(generic, true), &x);
+}
+
+SEXP joist_r_convert(SEXP name, SEXP x, SEXP dtype, SEXP ambiguous) {
+  const struct joist_rules *const rules = joist_r_rules(R_NilValue);
+  struct joist_r_value value;
+  joist_r_read(rules, x, &value);
+  struct joist_attributes attributes;
+  attributes.requested =
+      (struct joist_type){joist_r_dtype(dtype), joist_r_flag(ambiguous, "ambiguous")};
+  attributes.dims = 0;
+  return joist_r_apply(rules, op_of(name, false), &value, &attributes);
+}
+
+SEXP joist_r_relayout(SEXP name, SEXP x, SEXP shape) {
+  const struct joist_rules *const rules = joist_r_rules(R_NilValue);
+  struct joist_r_value value;
+  joist_r_read(rules, x, &value);
+  struct joist_attributes attributes;
+  attributes.requested = (struct joist_type){JOIST_DTYPE_NONE, false};
+  attributes.dims = 0;
+  joist_r_shape(shape, &attributes.shape);
+  return joist_r_apply(rules, op_of(name, false), &value, &attributes);
+}
+
+/* Bits of the dims to reduce; NULL is all of them. Negative dims are left out, as R's
+ * negative indices are. */
+static uint32_t dims_mask(SEXP dims, int rank) {
+  const uint32_t all = rank == 32 ? UINT32_MAX : (UINT32_C(1) << rank) - 1;
+  if (dims == R_NilValue) return all;
+  SEXP whole = PROTECT(Rf_coerceVector(dims, INTSXP));
+  uint32_t mask = 0;
+  int negative = 0;
+  for (R_xlen_t k = 0; k < XLENGTH(whole); k++) {
+    const int d = INTEGER(whole)[k];
+    const int at = d < 0 ? -d : d;
+    if (d == NA_INTEGER || d == 0 || at > rank)
+      joist_r_stop(JOIST_ERROR_SHAPE, "`dims`: there is no dimension %d; the tensor has %d",
+                   d == NA_INTEGER ? 0 : d, rank);
+    if (mask >> (at - 1) & 1)
+      joist_r_stop(JOIST_ERROR_SHAPE, "`dims`: dimension %d is given twice", d);
+    mask |= UINT32_C(1) << (at - 1);
+    negative += d < 0;
+  }
+  if (negative > 0 && negative < XLENGTH(whole))
+    joist_r_stop(JOIST_ERROR_SHAPE, "`dims` cannot be positive and negative at once");
+  UNPROTECT(1);
+  return negative > 0 ? all & ~mask : mask;
+}
+
+SEXP joist_r_reduce(SEXP name, SEXP x, SEXP dims, SEXP drop, SEXP dtype) {
+  const struct joist_rules *const rules = joist_r_rules(R_NilValue);
+  struct joist_r_value value;
+  joist_r_read(rules, x, &value);
+  struct joist_attributes attributes;
+  attributes.requested = (struct joist_type){JOIST_DTYPE_NONE, false};
+  if (dtype != R_NilValue) attributes.requested.dtype = joist_r_dtype(dtype);
+  attributes.dims = dims_mask(dims, value.argument.shape.rank);
+  attributes.drop = joist_r_flag(drop, "drop");
+  return joist_r_apply(rules, op_of(name, false), &value, &attributes);
+}

@@ -1,0 +1,26 @@
+/* Operations on tensors: one path for eager calls, abstract tensors and traces. */
+#ifndef JOIST_R_OPERATIONS_H
+#define JOIST_R_OPERATIONS_H
+
+#include "core/engine.h"
+#include "r/tensor.h"
+
+/* Applies `op` to values that were read under `rules`. */
+SEXP joist_r_apply(const struct joist_rules *rules, joist_op op, struct joist_r_value *values,
+                   const struct joist_attributes *attributes);
+
+/* Threads and interrupt polling for a run of the engine. */
+struct joist_run joist_r_run(void);
+
+/* .Call entry points. */
+SEXP joist_r_op1(SEXP name, SEXP x);
+SEXP joist_r_op2(SEXP name, SEXP lhs, SEXP rhs);
+SEXP joist_r_op3(SEXP name, SEXP a, SEXP b, SEXP c);
+SEXP joist_r_operator(SEXP generic, SEXP lhs, SEXP rhs);
+SEXP joist_r_operator1(SEXP generic, SEXP x);
+SEXP joist_r_convert(SEXP name, SEXP x, SEXP dtype, SEXP ambiguous);
+SEXP joist_r_relayout(SEXP name, SEXP x, SEXP shape);
+SEXP joist_r_reduce(SEXP name, SEXP x, SEXP dims, SEXP drop, SEXP dtype);
+SEXP joist_r_op_names(void);
+
+#endif

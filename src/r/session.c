@@ -1,0 +1,36 @@
+/* Threads, instruction set and build facts. */
+#include "r/session.h"
+
+#include "core/kernels.h"
+#include "core/threads.h"
+
+SEXP joist_r_threads(SEXP threads) {
+  if (threads != R_NilValue) {
+    const int n = Rf_asInteger(threads);
+    if (n == NA_INTEGER || n < 1)
+      joist_r_stop(JOIST_ERROR_VALUE, "`threads` must be a whole number of at least 1");
+    joist_threads_set(n);
+  }
+  return Rf_ScalarInteger(joist_threads_get());
+}
+
+SEXP joist_r_instruction_set(SEXP name) {
+  if (name != R_NilValue && !joist_kernels_select(joist_r_string(name, "name")))
+    joist_r_stop(JOIST_ERROR_VALUE, "this processor or build has no instruction set \"%s\"",
+                 joist_r_string(name, "name"));
+  return Rf_mkString(joist_kernels_name());
+}
+
+SEXP joist_r_build(void) {
+  static const char *names[] = {"openmp", "threads", "thread_limit", "instruction_set",
+                                "nvcc",   "cuda",    ""};
+  SEXP facts = PROTECT(Rf_mkNamed(VECSXP, names));
+  SET_VECTOR_ELT(facts, 0, Rf_ScalarLogical(joist_threads_have_openmp()));
+  SET_VECTOR_ELT(facts, 1, Rf_ScalarInteger(joist_threads_get()));
+  SET_VECTOR_ELT(facts, 2, Rf_ScalarInteger(joist_threads_limit()));
+  SET_VECTOR_ELT(facts, 3, Rf_mkString(joist_kernels_name()));
+  SET_VECTOR_ELT(facts, 4, Rf_ScalarLogical(JOIST_NVCC_FOUND));
+  SET_VECTOR_ELT(facts, 5, Rf_ScalarLogical(JOIST_CUDA_BUILT));
+  UNPROTECT(1);
+  return facts;
+}

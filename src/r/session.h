@@ -1,0 +1,11 @@
+/* .Call entry points about the process: threads, instruction set, build. */
+#ifndef JOIST_R_SESSION_H
+#define JOIST_R_SESSION_H
+
+#include "r/joist_r.h"
+
+SEXP joist_r_threads(SEXP threads);
+SEXP joist_r_instruction_set(SEXP name);
+SEXP joist_r_build(void);
+
+#endif

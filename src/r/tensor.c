@@ -1,0 +1,347 @@
+/* Tensors as R objects: layout, reading operands. */
+#include "r/tensor.h"
+
+#include <string.h>
+
+/* ---- shared attributes ---- */
+
+enum { TENSOR_LENGTH = 5, TRACED_LENGTH = 6 };
+
+static SEXP preserved_strings(const char *const *strings, int n) {
+  SEXP made = PROTECT(Rf_allocVector(STRSXP, n));
+  for (int i = 0; i < n; i++) SET_STRING_ELT(made, i, Rf_mkChar(strings[i]));
+  MARK_NOT_MUTABLE(made);
+  R_PreserveObject(made);
+  UNPROTECT(1);
+  return made;
+}
+
+static SEXP field_names(bool traced) {
+  static const char *const names[] = {"payload", "dtype", "shape", "ambiguous", "device", "value"};
+  static SEXP tensor = NULL, trace = NULL;
+  SEXP *const cached = traced ? &trace : &tensor;
+  if (*cached == NULL) *cached = preserved_strings(names, traced ? TRACED_LENGTH : TENSOR_LENGTH);
+  return *cached;
+}
+
+static SEXP class_of(joist_r_form form) {
+  static SEXP concrete = NULL, abstract = NULL, traced = NULL;
+  if (concrete == NULL) {
+    static const char *const plain[] = {"nv_tensor"};
+    static const char *const aval[] = {"nv_aval", "nv_tensor"};
+    static const char *const trace[] = {"nv_traced", "nv_tensor"};
+    abstract = preserved_strings(aval, 2);
+    traced = preserved_strings(trace, 2);
+    concrete = preserved_strings(plain, 1);
+  }
+  return form == JOIST_R_ABSTRACT ? abstract : form == JOIST_R_TRACED ? traced : concrete;
+}
+
+static SEXP cpu_device(void) {
+  static SEXP device = NULL;
+  if (device == NULL) {
+    SEXP made = PROTECT(Rf_mkString("cpu"));
+    Rf_setAttrib(made, R_ClassSymbol, Rf_mkString("joist_device"));
+    MARK_NOT_MUTABLE(made);
+    R_PreserveObject(made);
+    UNPROTECT(1);
+    device = made;
+  }
+  return device;
+}
+
+/* ---- making ---- */
+
+SEXP joist_r_payload(joist_dtype dtype, size_t n) {
+  switch (dtype) {
+    case JOIST_I32:
+      return Rf_allocVector(INTSXP, (R_xlen_t)n);
+    case JOIST_F64:
+      return Rf_allocVector(REALSXP, (R_xlen_t)n);
+    case JOIST_C128:
+      return Rf_allocVector(CPLXSXP, (R_xlen_t)n);
+    default:
+      return Rf_allocVector(RAWSXP, (R_xlen_t)(n * joist_dtype_size(dtype)));
+  }
+}
+
+void *joist_r_elements(SEXP payload) {
+  switch (TYPEOF(payload)) {
+    case INTSXP:
+      return INTEGER(payload);
+    case REALSXP:
+      return REAL(payload);
+    case CPLXSXP:
+      return COMPLEX(payload);
+    default:
+      return RAW(payload);
+  }
+}
+
+SEXP joist_r_shape_object(const struct joist_shape *shape) {
+  SEXP extents = Rf_allocVector(INTSXP, shape->rank);
+  for (int d = 0; d < shape->rank; d++) INTEGER(extents)[d] = (int)shape->extent[d];
+  return extents;
+}
+
+static SEXP make_list(joist_r_form form, SEXP payload, struct joist_type type,
+                      const struct joist_shape *shape) {
+  const bool traced = form == JOIST_R_TRACED;
+  SEXP tensor = PROTECT(Rf_allocVector(VECSXP, traced ? TRACED_LENGTH : TENSOR_LENGTH));
+  SET_VECTOR_ELT(tensor, 0, payload);
+  SET_VECTOR_ELT(tensor, 1, joist_r_dtype_object(type.dtype));
+  SET_VECTOR_ELT(tensor, 2, joist_r_shape_object(shape));
+  SET_VECTOR_ELT(tensor, 3, Rf_ScalarLogical(type.ambiguous));
+  SET_VECTOR_ELT(tensor, 4, cpu_device());
+  Rf_setAttrib(tensor, R_NamesSymbol, field_names(traced));
+  Rf_setAttrib(tensor, R_ClassSymbol, class_of(form));
+  UNPROTECT(1);
+  return tensor;
+}
+
+SEXP joist_r_tensor(SEXP payload, struct joist_type type, const struct joist_shape *shape) {
+  return make_list(JOIST_R_CONCRETE, payload, type, shape);
+}
+
+SEXP joist_r_aval(struct joist_type type, const struct joist_shape *shape) {
+  return make_list(JOIST_R_ABSTRACT, R_NilValue, type, shape);
+}
+
+SEXP joist_r_traced(SEXP trace, joist_value_id value, bool literal, struct joist_type type,
+                    const struct joist_shape *shape) {
+  SEXP tensor = PROTECT(make_list(JOIST_R_TRACED, trace, type, shape));
+  /* A literal argument of a jitted function has no value until its dtype is known: its
+   * number is that of the argument, negative. */
+  SET_VECTOR_ELT(tensor, 5, Rf_ScalarInteger(literal ? -(int)value - 1 : (int)value));
+  UNPROTECT(1);
+  return tensor;
+}
+
+/* ---- reading ---- */
+
+void joist_r_shape(SEXP x, struct joist_shape *shape) {
+  const R_xlen_t rank = Rf_xlength(x);
+  if ((TYPEOF(x) != INTSXP && TYPEOF(x) != REALSXP && x != R_NilValue) ||
+      (Rf_isObject(x) && TYPEOF(x) != NILSXP))
+    joist_r_stop(JOIST_ERROR_SHAPE, "a shape is an integer vector of extents, not %s",
+                 Rf_type2char(TYPEOF(x)));
+  if (rank > JOIST_RANK_MAX)
+    joist_r_stop(JOIST_ERROR_SHAPE, "a tensor has at most %d dimensions, not %.0f", JOIST_RANK_MAX,
+                 (double)rank);
+  shape->rank = (int)rank;
+  for (int d = 0; d < shape->rank; d++) {
+    const double extent = TYPEOF(x) == REALSXP ? REAL(x)[d]
+                          : INTEGER(x)[d] == NA_INTEGER ? NA_REAL
+                                                        : INTEGER(x)[d];
+    if (!(extent >= 0) || extent != (double)(int64_t)extent)
+      joist_r_stop(JOIST_ERROR_SHAPE, "extent %d of a shape must be a whole number of at least 0",
+                   d + 1);
+    if (extent > INT32_MAX)
+      joist_r_stop(JOIST_ERROR_SHAPE, "extent %d of a shape is %.0f; the largest is 2^31 - 1", d + 1,
+                   extent);
+    shape->extent[d] = (uint32_t)extent;
+  }
+}
+
+static _Noreturn void refuse(SEXP x) {
+  static const struct {
+    const char *class, *advice;
+  } known[] = {
+      {"factor", "as.integer() for its codes, or as.numeric(as.character())"},
+      {"Date", "as.numeric() for days since 1970-01-01"},
+      {"POSIXct", "as.numeric() for seconds since 1970-01-01"},
+      {"POSIXlt", "as.numeric(as.POSIXct()) for seconds since 1970-01-01"},
+      {"difftime", "as.numeric(x, units = \"secs\") or another unit"},
+      {"data.frame", "as.matrix() or data.matrix()"},
+  };
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+    if (Rf_inherits(x, known[i].class))
+      joist_r_stop(JOIST_ERROR_VALUE, "a %s is no array of numbers; call %s first", known[i].class,
+                   known[i].advice);
+  if (Rf_isObject(x)) {
+    SEXP class = Rf_getAttrib(x, R_ClassSymbol);
+    joist_r_stop(JOIST_ERROR_VALUE,
+                 "an object of class %s is no array of numbers; call as.numeric() or unclass() first",
+                 CHAR(STRING_ELT(class, 0)));
+  }
+  if (TYPEOF(x) == STRSXP)
+    joist_r_stop(JOIST_ERROR_VALUE, "a character vector is no array of numbers; call as.numeric() first");
+  if (TYPEOF(x) == VECSXP)
+    joist_r_stop(JOIST_ERROR_VALUE, "a list is no array of numbers; call unlist() or simplify2array() first");
+  joist_r_stop(JOIST_ERROR_VALUE, "%s is no tensor and no array of numbers",
+               x == R_NilValue ? "NULL" : Rf_type2char(TYPEOF(x)));
+}
+
+static bool is_tensor(SEXP x) {
+  if (TYPEOF(x) != VECSXP || !Rf_isObject(x)) return false;
+  SEXP class = Rf_getAttrib(x, R_ClassSymbol);
+  return class == class_of(JOIST_R_CONCRETE) || Rf_inherits(x, "nv_tensor");
+}
+
+static void read_tensor(SEXP x, struct joist_r_value *value) {
+  const R_xlen_t length = XLENGTH(x);
+  if (length < TENSOR_LENGTH || TYPEOF(VECTOR_ELT(x, 2)) != INTSXP ||
+      TYPEOF(VECTOR_ELT(x, 3)) != LGLSXP)
+    joist_r_stop(JOIST_ERROR_VALUE, "this nv_tensor was taken apart; make a new one with nv_tensor()");
+  SEXP shape = VECTOR_ELT(x, 2);
+  struct joist_argument *const argument = &value->argument;
+  argument->operand.type.dtype = joist_r_dtype(VECTOR_ELT(x, 1));
+  argument->operand.type.ambiguous = LOGICAL(VECTOR_ELT(x, 3))[0] != 0;
+  argument->shape.rank = (int)XLENGTH(shape);
+  for (int d = 0; d < argument->shape.rank; d++)
+    argument->shape.extent[d] = (uint32_t)INTEGER(shape)[d];
+  argument->operand.rank = argument->shape.rank;
+  value->payload = VECTOR_ELT(x, 0);
+  if (value->payload == R_NilValue) {
+    value->form = JOIST_R_ABSTRACT;
+    return;
+  }
+  if (TYPEOF(value->payload) == EXTPTRSXP) {
+    value->form = JOIST_R_TRACED;
+    const int number = INTEGER(VECTOR_ELT(x, 5))[0];
+    value->leaf = number < 0;
+    argument->operand.literal = value->leaf && argument->operand.type.ambiguous;
+    argument->value = (joist_value_id)(number < 0 ? -(number + 1) : number);
+    return;
+  }
+  value->form = JOIST_R_CONCRETE;
+  value->data = joist_r_elements(value->payload);
+  const size_t unit = TYPEOF(value->payload) == RAWSXP
+                          ? joist_dtype_size(argument->operand.type.dtype)
+                          : 1;
+  if ((size_t)XLENGTH(value->payload) != value->count * unit)
+    joist_r_stop(JOIST_ERROR_VALUE, "this nv_tensor was taken apart: its payload does not have the "
+                                    "length its shape asks for");
+}
+
+/* The host type of an R vector that can be an operand; false if it cannot. */
+static bool host_of(SEXP x, struct joist_r_value *value) {
+  value->data = NULL;
+  if (Rf_isObject(x)) {
+    if (Rf_inherits(x, "integer64") && TYPEOF(x) == REALSXP) {
+      value->host = JOIST_HOST_INTEGER64;
+      value->data = REAL(x);
+      return true;
+    }
+    if (Rf_inherits(x, "float32") && IS_S4_OBJECT(x)) {
+      SEXP data = R_do_slot(x, Rf_install("Data"));
+      value->host = JOIST_HOST_FLOAT32;
+      value->object = data;
+      value->data = INTEGER(data);
+      return true;
+    }
+    if (!Rf_inherits(x, "AsIs") && !Rf_inherits(x, "table")) return false;
+  }
+  switch (TYPEOF(x)) {
+    case LGLSXP:
+      value->host = JOIST_HOST_LOGICAL;
+      value->data = LOGICAL(x);
+      return true;
+    case INTSXP:
+      value->host = JOIST_HOST_INTEGER;
+      value->data = INTEGER(x);
+      return true;
+    case REALSXP:
+      value->host = JOIST_HOST_DOUBLE;
+      value->data = REAL(x);
+      return true;
+    case CPLXSXP:
+      value->host = JOIST_HOST_COMPLEX;
+      value->data = COMPLEX(x);
+      return true;
+    case RAWSXP:
+      value->host = JOIST_HOST_RAW;
+      value->data = RAW(x);
+      return true;
+    default:
+      return false;
+  }
+}
+
+static void read_literal(const struct joist_rules *rules, SEXP x, struct joist_r_value *value) {
+  if (!host_of(x, value)) refuse(x);
+  value->form = JOIST_R_LITERAL;
+  struct joist_argument *const argument = &value->argument;
+  SEXP data = value->object;
+  const R_xlen_t length = XLENGTH(data);
+  SEXP dim = Rf_getAttrib(data, R_DimSymbol);
+  if (dim != R_NilValue) {
+    joist_r_shape(dim, &argument->shape);
+  } else if (length == 1) {
+    argument->shape.rank = 0;
+  } else {
+    if (length > INT32_MAX)
+      joist_r_stop(JOIST_ERROR_SHAPE,
+                   "a vector of %.0f elements is too long for one dimension (the largest extent is "
+                   "2^31 - 1); give it dimensions with dim<- or `shape`",
+                   (double)length);
+    argument->shape.rank = 1;
+    argument->shape.extent[0] = (uint32_t)length;
+  }
+  argument->operand.rank = argument->shape.rank;
+  switch (value->host) {
+    case JOIST_HOST_RAW:
+      argument->operand.type = (struct joist_type){JOIST_UI8, false};
+      break;
+    case JOIST_HOST_INTEGER64:
+      argument->operand.type = (struct joist_type){JOIST_I64, false};
+      break;
+    case JOIST_HOST_FLOAT32:
+      argument->operand.type = (struct joist_type){JOIST_F32, false};
+      break;
+    case JOIST_HOST_LOGICAL:
+      argument->operand.type = (struct joist_type){JOIST_BOOL, false};
+      break;
+    default:
+      argument->operand.literal = true;
+      argument->operand.type = (struct joist_type){
+          (joist_dtype)rules->literal[joist_host_category(value->host)], true};
+  }
+}
+
+void joist_r_read(const struct joist_rules *rules, SEXP x, struct joist_r_value *value) {
+  memset(value, 0, offsetof(struct joist_r_value, argument.shape.extent));
+  value->object = x;
+  value->payload = R_NilValue;
+  value->argument.operand.has_range = false;
+  value->argument.value = 0;
+  const bool tensor = is_tensor(x);
+  if (tensor) {
+    SEXP shape = VECTOR_ELT(x, 2);
+    value->argument.shape.rank = (int)Rf_xlength(shape);
+    value->count = 1;
+    if (TYPEOF(shape) == INTSXP)
+      for (R_xlen_t d = 0; d < XLENGTH(shape); d++) value->count *= (size_t)INTEGER(shape)[d];
+    read_tensor(x, value);
+  } else {
+    read_literal(rules, x, value);
+    value->count = (size_t)XLENGTH(value->object);
+  }
+}
+
+bool joist_r_by_value(const struct joist_rules *rules) {
+  return rules->policy == JOIST_BY_VALUE || rules->policy == JOIST_BY_LITERAL_VALUE;
+}
+
+void joist_r_read_range(struct joist_r_value *value) {
+  struct joist_operand *const operand = &value->argument.operand;
+  if (value->form == JOIST_R_LITERAL) {
+    operand->has_range =
+        joist_host_range(value->host, value->data, value->count, &operand->low, &operand->high);
+  } else if (value->form == JOIST_R_CONCRETE && operand->rank == 0) {
+    double complex_value[2];
+    struct joist_error error;
+    if (joist_export(operand->type.dtype, value->data, 1, JOIST_HOST_COMPLEX, true, complex_value,
+                     &error) != JOIST_OK)
+      return;
+    operand->has_range = true;
+    operand->low = operand->high = complex_value[0];
+  }
+}
+
+void joist_r_operand(SEXP x, struct joist_operand *out) {
+  struct joist_r_value value;
+  joist_r_read(joist_r_rules(R_NilValue), x, &value);
+  joist_r_read_range(&value);
+  *out = value.argument.operand;
+}

@@ -1,0 +1,69 @@
+/* Tensors as R objects: their layout, reading them and other operands, making them.
+ *
+ * A tensor is a list (payload, dtype, shape, ambiguous, device) of class nv_tensor. The
+ * payload of a CPU tensor is an R vector without attributes. A traced tensor
+ * (nv_traced) has the trace for a payload and its value there as a sixth element; an
+ * abstract one (nv_aval) has no payload. */
+#ifndef JOIST_R_TENSOR_H
+#define JOIST_R_TENSOR_H
+
+#include "core/exchange.h"
+#include "core/program.h"
+#include "r/joist_r.h"
+
+typedef enum {
+  JOIST_R_LITERAL,  /* a bare R value */
+  JOIST_R_CONCRETE, /* a tensor with data */
+  JOIST_R_ABSTRACT, /* nv_aval(): dtype and shape only */
+  JOIST_R_TRACED    /* stands for a value of a trace */
+} joist_r_form;
+
+/* What can be an operand. Points into R objects that the caller keeps protected. */
+struct joist_r_value {
+  joist_r_form form;
+  struct joist_argument argument; /* dtype, ambiguity, shape; a traced value's number */
+  bool leaf; /* traced: a bare R value among the arguments, whose number this then is */
+  size_t count;
+  SEXP object;      /* the R value itself */
+  SEXP payload;     /* concrete: the payload; traced: the trace */
+  joist_host host;  /* literal */
+  const void *data; /* literal or concrete: the elements */
+};
+
+/* Reads an operand. Literals get the rule set's default dtype. Raises
+ * joist_value_error for what is no operand (factors, dates, strings, lists ...). */
+void joist_r_read(const struct joist_rules *rules, SEXP x, struct joist_r_value *value);
+/* Whether the rules look at the values of literals. */
+bool joist_r_by_value(const struct joist_rules *rules);
+/* Fills the range of a literal or rank-0 operand, for rules that look at values and for
+ * comparisons. */
+void joist_r_read_range(struct joist_r_value *value);
+
+/* An operand of a promotion: a tensor or an R value, under the current rules. */
+void joist_r_operand(SEXP x, struct joist_operand *out);
+
+/* A new payload of n elements (contents undefined), its elements, and a CPU tensor made
+ * of one. The payload must be protected. */
+SEXP joist_r_payload(joist_dtype dtype, size_t n);
+void *joist_r_elements(SEXP payload);
+SEXP joist_r_tensor(SEXP payload, struct joist_type type, const struct joist_shape *shape);
+SEXP joist_r_aval(struct joist_type type, const struct joist_shape *shape);
+SEXP joist_r_traced(SEXP trace, joist_value_id value, bool literal, struct joist_type type,
+                    const struct joist_shape *shape);
+
+/* A shape from an R vector of extents; raises joist_shape_error. */
+void joist_r_shape(SEXP x, struct joist_shape *shape);
+SEXP joist_r_shape_object(const struct joist_shape *shape);
+
+/* .Call entry points. */
+SEXP joist_r_make(SEXP x, SEXP dtype, SEXP shape, SEXP ambiguous, SEXP na, SEXP rules);
+SEXP joist_r_make_aval(SEXP dtype, SEXP shape, SEXP ambiguous);
+SEXP joist_r_iota(SEXP dim, SEXP dtype, SEXP shape, SEXP start, SEXP ambiguous);
+SEXP joist_r_with_shape(SEXP x, SEXP shape);
+SEXP joist_r_as_array(SEXP x, SEXP as, SEXP lossy);
+SEXP joist_r_format(SEXP x, SEXP digits, SEXP first);
+SEXP joist_r_as_dtype(SEXP x, SEXP style);
+SEXP joist_r_format_dtype(SEXP x, SEXP style);
+SEXP joist_r_dtype_names(void);
+
+#endif

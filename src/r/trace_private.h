@@ -1,0 +1,35 @@
+/* The inside of a trace; private to trace.c, jit.c and program_text.c. */
+#ifndef JOIST_R_TRACE_PRIVATE_H
+#define JOIST_R_TRACE_PRIVATE_H
+
+#include "core/engine.h"
+#include "r/trace.h"
+
+/* Where a program's input comes from when it is run. */
+typedef enum {
+  JOIST_R_FROM_LEAF,    /* a tensor among the arguments */
+  JOIST_R_FROM_LITERAL, /* a bare R value among the arguments, read in a dtype */
+  JOIST_R_FROM_CONSTANT /* a payload that the trace keeps */
+} joist_r_source_kind;
+
+struct joist_r_source {
+  joist_r_source_kind kind;
+  uint32_t index; /* of the leaf, in the order of the arguments, or of the constant */
+  joist_dtype dtype;
+};
+
+struct joist_r_trace {
+  struct joist_program program;
+  struct joist_plan *plan; /* once the trace has ended */
+  struct joist_r_source *sources;
+  uint32_t source_capacity, constant_count, leaf_count;
+  bool closed;
+};
+
+/* Elements of the list that the external pointer protects. */
+enum { JOIST_R_CONSTANTS, JOIST_R_TEMPLATE, JOIST_R_KEPT };
+
+/* Raises joist_value_error when the pointer is empty. */
+struct joist_r_trace *joist_r_trace_of(SEXP pointer);
+
+#endif
