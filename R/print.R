@@ -26,7 +26,7 @@ footer <- function(x) {
 #' @param digits Significant digits; `NULL` for `getOption("digits")`, at most as many as
 #'   the dtype has.
 #' @param max Largest number of elements that is printed; `NULL` for
-#'   `getOption("max.print")`, at most 1000.
+#'   `getOption("max.print")`, at most 200.
 #' @param ... Ignored.
 #' @return `print()` gives `x` invisibly; `format()` a character vector or array of the
 #'   elements.
@@ -37,7 +37,7 @@ footer <- function(x) {
 #' @export
 print.nv_tensor <- function(x, digits = NULL, max = NULL, ...) {
   if (has_data(x)) {
-    if (is.null(max)) max <- min(getOption("max.print"), 1000L)
+    if (is.null(max)) max <- min(getOption("max.print"), 200L)
     n <- length(x)
     extents <- shape(x)
     shown <- .Call(joist_r_format, x, print_digits(x, digits), max)

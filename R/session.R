@@ -23,6 +23,38 @@ nv_set_threads <- function(threads) {
 #' @export
 nv_get_threads <- function() .Call(joist_r_threads, NULL)
 
+#' Memory that is kept for reuse
+#'
+#' The memory of large tensors (128 KiB and more) comes from a pool. When R's garbage
+#' collector frees a tensor its memory is kept, because mapping fresh pages costs more than
+#' the arithmetic of an operation. What is kept is bounded, and given back to the system
+#' when memory runs short or `nv_trim_memory()` is called.
+#'
+#' Blocks are placed on huge pages where the system grants them (on Linux,
+#' `/sys/kernel/mm/transparent_hugepage/enabled` is `always` or `madvise`). Without them
+#' everything works; the first use of each block is slower.
+#'
+#' @param limit The most bytes that are kept; `NULL` leaves it. By default an eighth of the
+#'   physical memory.
+#' @return `nv_memory()` a named vector of bytes: `used` by tensors, `kept` for reuse, and
+#'   the `limit` on what is kept. `nv_trim_memory()` the number of bytes given back,
+#'   invisibly.
+#' @section Errors: `joist_value_error` when `limit` is no number of bytes.
+#' @examples
+#' nv_memory()
+#' nv_trim_memory()
+#' @export
+nv_memory <- function(limit = NULL) {
+  stats::setNames(.Call(joist_r_memory, limit), c("used", "kept", "limit"))
+}
+
+#' @rdname nv_memory
+#' @export
+nv_trim_memory <- function() {
+  gc()
+  invisible(.Call(joist_r_trim_memory))
+}
+
 #' What this build of joist can do
 #'
 #' @return A list of class `joist_info`: `version`, `openmp` (built with OpenMP or not),

@@ -2,6 +2,7 @@
 #include "r/session.h"
 
 #include "core/kernels.h"
+#include "core/pool.h"
 #include "core/threads.h"
 
 SEXP joist_r_threads(SEXP threads) {
@@ -34,3 +35,22 @@ SEXP joist_r_build(void) {
   UNPROTECT(1);
   return facts;
 }
+
+/* Bytes in use, kept and the bound on what is kept; sets the bound if one is given. */
+SEXP joist_r_memory(SEXP limit) {
+  if (limit != R_NilValue) {
+    const double bytes = Rf_asReal(limit);
+    if (!(bytes >= 0))
+      joist_r_stop(JOIST_ERROR_VALUE, "`limit` must be a number of bytes of at least 0");
+    joist_pool_set_limit(bytes < (double)SIZE_MAX / 2 ? (size_t)bytes : SIZE_MAX / 2);
+  }
+  const struct joist_pool_figures figures = joist_pool_figures();
+  SEXP out = PROTECT(Rf_allocVector(REALSXP, 3));
+  REAL(out)[0] = (double)figures.used;
+  REAL(out)[1] = (double)figures.kept;
+  REAL(out)[2] = (double)figures.limit;
+  UNPROTECT(1);
+  return out;
+}
+
+SEXP joist_r_trim_memory(void) { return Rf_ScalarReal((double)joist_pool_trim()); }

@@ -7,5 +7,7 @@
 SEXP joist_r_threads(SEXP threads);
 SEXP joist_r_instruction_set(SEXP name);
 SEXP joist_r_build(void);
+SEXP joist_r_memory(SEXP limit);
+SEXP joist_r_trim_memory(void);
 
 #endif

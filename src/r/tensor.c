@@ -1,7 +1,10 @@
 /* Tensors as R objects: layout, reading operands. */
 #include "r/tensor.h"
 
+#include <R_ext/Rallocators.h>
 #include <string.h>
+
+#include "core/pool.h"
 
 /* ---- shared attributes ---- */
 
@@ -52,16 +55,37 @@ static SEXP cpu_device(void) {
 
 /* ---- making ---- */
 
+/* R puts a copy of the allocator and the vector's header in front of the elements;
+ * starting this far into a block puts the elements on a multiple of 64 bytes. */
+enum { PAYLOAD_OFFSET = 48 };
+
+static void *allocate_payload(R_allocator_t *unused, size_t bytes) {
+  (void)unused;
+  char *const block = joist_pool_allocate(bytes + PAYLOAD_OFFSET);
+  return block == NULL ? NULL : block + PAYLOAD_OFFSET;
+}
+
+static void free_payload(R_allocator_t *unused, void *memory) {
+  (void)unused;
+  joist_pool_free((char *)memory - PAYLOAD_OFFSET);
+}
+
+static SEXP allocate_vector(SEXPTYPE type, size_t n, size_t bytes) {
+  R_allocator_t allocator = {allocate_payload, free_payload, NULL, NULL};
+  return Rf_allocVector3(type, (R_xlen_t)n, bytes < JOIST_POOL_MIN ? NULL : &allocator);
+}
+
 SEXP joist_r_payload(joist_dtype dtype, size_t n) {
+  const size_t bytes = n * joist_dtype_size(dtype);
   switch (dtype) {
     case JOIST_I32:
-      return Rf_allocVector(INTSXP, (R_xlen_t)n);
+      return allocate_vector(INTSXP, n, bytes);
     case JOIST_F64:
-      return Rf_allocVector(REALSXP, (R_xlen_t)n);
+      return allocate_vector(REALSXP, n, bytes);
     case JOIST_C128:
-      return Rf_allocVector(CPLXSXP, (R_xlen_t)n);
+      return allocate_vector(CPLXSXP, n, bytes);
     default:
-      return Rf_allocVector(RAWSXP, (R_xlen_t)(n * joist_dtype_size(dtype)));
+      return allocate_vector(RAWSXP, bytes, bytes);
   }
 }
 
