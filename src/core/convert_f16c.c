@@ -44,31 +44,30 @@ static void odd_F64_F32(size_t n, const double *in, float *out) {
 }
 
 static void odd_C128_F32(size_t n, const joist_c128 *in, float *out) {
-  JOIST_VECTORIZE_LOOP for (size_t i = 0; i < n; i++) out[i] =
-      half_f64_to_odd_f32((double)in[i]);
+  JOIST_VECTORIZE_LOOP for (size_t i = 0; i < n; i++) out[i] = half_f64_to_odd_f32((double)in[i]);
 }
 
-#define FROM_F16(ID, T)                                                     \
-  static void f16_through_f32_##ID(size_t n, const void *in, void *out) {   \
-    const uint16_t *x = in;                                                 \
-    T *y = out;                                                             \
-    float block[BLOCK];                                                     \
-    for (size_t i = 0; i < n; i += BLOCK) {                                 \
-      const size_t count = n - i < BLOCK ? n - i : BLOCK;                   \
-      widen_f16(count, x + i, block);                                       \
-      convert_F32_##ID(count, block, y + i);                                \
-    }                                                                       \
+#define FROM_F16(ID, T)                                                   \
+  static void f16_through_f32_##ID(size_t n, const void *in, void *out) { \
+    const uint16_t *x = in;                                               \
+    T *y = out;                                                           \
+    float block[BLOCK];                                                   \
+    for (size_t i = 0; i < n; i += BLOCK) {                               \
+      const size_t count = n - i < BLOCK ? n - i : BLOCK;                 \
+      widen_f16(count, x + i, block);                                     \
+      convert_F32_##ID(count, block, y + i);                              \
+    }                                                                     \
   }
-#define TO_F16(ID, T, TO_F32)                                               \
-  static void ID##_through_f32_f16(size_t n, const void *in, void *out) {   \
-    const T *x = in;                                                        \
-    uint16_t *y = out;                                                      \
-    float block[BLOCK];                                                     \
-    for (size_t i = 0; i < n; i += BLOCK) {                                 \
-      const size_t count = n - i < BLOCK ? n - i : BLOCK;                   \
-      TO_F32(count, x + i, block);                                          \
-      narrow_f16(count, block, y + i);                                      \
-    }                                                                       \
+#define TO_F16(ID, T, TO_F32)                                             \
+  static void ID##_through_f32_f16(size_t n, const void *in, void *out) { \
+    const T *x = in;                                                      \
+    uint16_t *y = out;                                                    \
+    float block[BLOCK];                                                   \
+    for (size_t i = 0; i < n; i += BLOCK) {                               \
+      const size_t count = n - i < BLOCK ? n - i : BLOCK;                 \
+      TO_F32(count, x + i, block);                                        \
+      narrow_f16(count, block, y + i);                                    \
+    }                                                                     \
   }
 
 #define X(ID, NAME, KIND, T, CODE, LONG, STABLEHLO, A, B) \

@@ -121,8 +121,8 @@ static size_t run_tile(const struct loop *loop, size_t tile, char *arena, uint32
         memcpy(out, in[0], n * step->out.size);
         break;
       case JOIST_STEP_GATHER:
-        gather(&group->shape, &loop->plan->program->values[step->in[0].index].shape,
-               step->out.size, first, n, loop->arrays[step->in[0].index], out);
+        gather(&group->shape, &loop->plan->program->values[step->in[0].index].shape, step->out.size,
+               first, n, loop->arrays[step->in[0].index], out);
         break;
       case JOIST_STEP_FOLD:
         joist_fold(step->kernel, step->out.size, n, in[0], out);
@@ -143,41 +143,58 @@ static joist_status value_error(const struct joist_plan *plan, uint32_t instruct
                     position + 1, joist_op_name(op));
 }
 
+/* Where the first element failed, and which instruction. */
+struct failure {
+  size_t position;
+  uint32_t instruction;
+};
+
+/* Tiles begin .. end - 1, one after the other, until one fails. */
+static struct failure run_range(const struct loop *loop, size_t begin, size_t end, char *arena) {
+  struct failure failure = {SIZE_MAX, 0};
+  for (size_t tile = begin; tile < end && failure.position == SIZE_MAX; tile++)
+    failure.position = run_tile(loop, tile, arena, &failure.instruction);
+  return failure;
+}
+
+/* The same, shared among threads. A team of one would still cost OpenMP a rendezvous. */
+static struct failure run_block(const struct loop *loop, size_t begin, size_t length, char *arenas,
+                                size_t stride, int threads) {
+#ifdef _OPENMP
+  if (threads > 1) {
+    struct failure first = {SIZE_MAX, 0};
+#pragma omp parallel for num_threads(threads) schedule(static, 1)
+    for (int t = 0; t < threads; t++) {
+      const struct failure failure = run_range(loop, begin + length * (size_t)t / (size_t)threads,
+                                               begin + length * ((size_t)t + 1) / (size_t)threads,
+                                               arenas + (size_t)t * stride);
+#pragma omp critical(joist_first_failure)
+      if (failure.position < first.position) first = failure;
+    }
+    return first;
+  }
+#endif
+  (void)stride;
+  (void)threads;
+  return run_range(loop, begin, begin + length, arenas);
+}
+
 /* All tiles of a group. `arenas` has one part of `stride` bytes per thread. */
 static joist_status run_tiles(const struct loop *loop, char *arenas, size_t stride, int threads,
                               const struct joist_run *run, struct joist_error *error) {
   const struct joist_group *const group = loop->group;
   const size_t tiles = (group->count + group->tile - 1) / group->tile;
   const size_t block = (BLOCK + group->tile - 1) / group->tile;
-  size_t position = SIZE_MAX;
-  uint32_t failed = 0;
   for (int t = 0; t < threads; t++) fill_splats(loop, arenas + (size_t)t * stride);
-  for (size_t begin = 0; begin < tiles && position == SIZE_MAX; begin += block) {
+  for (size_t begin = 0; begin < tiles; begin += block) {
     const size_t length = tiles - begin < block ? tiles - begin : block;
     if (begin > 0 && run->poll != NULL && run->poll(run->context))
       return joist_fail(error, JOIST_INTERRUPTED, "interrupted");
-#ifdef _OPENMP
-#pragma omp parallel for num_threads(threads) schedule(static, 1) if (threads > 1)
-#endif
-    for (int t = 0; t < threads; t++) {
-      char *const arena = arenas + (size_t)t * stride;
-      const size_t end = begin + length * ((size_t)t + 1) / (size_t)threads;
-      for (size_t tile = begin + length * (size_t)t / (size_t)threads; tile < end; tile++) {
-        uint32_t instruction = 0;
-        const size_t at = run_tile(loop, tile, arena, &instruction);
-        if (at == SIZE_MAX) continue;
-#ifdef _OPENMP
-#pragma omp critical(joist_first_failure)
-#endif
-        if (at < position) {
-          position = at;
-          failed = instruction;
-        }
-        break;
-      }
-    }
+    const struct failure failure = run_block(loop, begin, length, arenas, stride, threads);
+    if (failure.position != SIZE_MAX)
+      return value_error(loop->plan, failure.instruction, failure.position, error);
   }
-  return position == SIZE_MAX ? JOIST_OK : value_error(loop->plan, failed, position, error);
+  return JOIST_OK;
 }
 
 /* Combines the partial results of the sinks, in a tree over the tiles. */
@@ -186,8 +203,7 @@ static joist_status finish_sinks(const struct loop *loop, size_t tiles, struct j
   for (uint32_t s = 0; s < loop->group->step_count; s++) {
     const struct joist_step *const step = &steps[s];
     if (step->kind != JOIST_STEP_FOLD) continue;
-    const struct joist_instruction *const i =
-        &loop->plan->program->instructions[step->instruction];
+    const struct joist_instruction *const i = &loop->plan->program->instructions[step->instruction];
     char *const partial = loop->partial[step->sink];
     if (tiles > 0)
       joist_fold(step->kernel, step->out.size, tiles, partial, partial);
@@ -211,14 +227,13 @@ static joist_status run_elementwise(const struct joist_plan *plan, const struct 
   const size_t stride = (group->arena_bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
   const size_t partial_bytes = (tiles + 1) * JOIST_ELEMENT_MAX;
   const size_t sinks = group->sink_count;
-  const size_t total = stride * (size_t)threads + sinks * (partial_bytes + sizeof(char *)) +
-                       ALIGNMENT;
+  const size_t total =
+      stride * (size_t)threads + sinks * (partial_bytes + sizeof(char *)) + ALIGNMENT;
   _Alignas(64) char stack[STACK_BYTES];
   char *const block = total <= STACK_BYTES ? stack : malloc(total);
   if (block == NULL)
     return joist_fail(error, JOIST_ERROR_MEMORY, "out of memory: %zu bytes of scratch", total);
-  char *const arenas =
-      block + (ALIGNMENT - (uintptr_t)block % ALIGNMENT) % ALIGNMENT;
+  char *const arenas = block + (ALIGNMENT - (uintptr_t)block % ALIGNMENT) % ALIGNMENT;
   char *const sums = arenas + stride * (size_t)threads;
   char **const partial = (char **)(void *)(sums + sinks * partial_bytes);
   for (size_t k = 0; k < sinks; k++) partial[k] = sums + k * partial_bytes;
@@ -257,9 +272,8 @@ joist_status joist_plan_run(const struct joist_plan *plan, const void *const *in
   const struct joist_program *const program = plan->program;
   enum { FEW = 16 };
   void *few[FEW];
-  void **const arrays = program->value_count <= FEW
-                            ? few
-                            : malloc(program->value_count * sizeof *arrays);
+  void **const arrays =
+      program->value_count <= FEW ? few : malloc(program->value_count * sizeof *arrays);
   if (arrays == NULL) return joist_fail(error, JOIST_ERROR_MEMORY, "out of memory");
   for (uint32_t v = 0; v < program->value_count; v++) {
     /* Inputs are only read: the pointer loses its const to share the table. */
@@ -280,8 +294,8 @@ joist_status joist_plan_run(const struct joist_plan *plan, const void *const *in
     const size_t bytes = bytes_of(program, allocated);
     arrays[allocated] = malloc(bytes == 0 ? 1 : bytes);
     if (arrays[allocated] == NULL)
-      status = joist_fail(error, JOIST_ERROR_MEMORY, "out of memory: %zu bytes for a temporary",
-                          bytes);
+      status =
+          joist_fail(error, JOIST_ERROR_MEMORY, "out of memory: %zu bytes for a temporary", bytes);
   }
   for (uint32_t g = 0; g < plan->group_count && status == JOIST_OK; g++)
     status = run_group(plan, &plan->groups[g], arrays, run, error);

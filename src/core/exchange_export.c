@@ -61,8 +61,8 @@ static size_t first_inexact(joist_dtype dtype, size_t n, const void *elements) {
   const bool is_signed = dtype == JOIST_I64;
   size_t i = is_signed ? first_outside_int64_t(n, integers, -limit, limit)
                        : first_outside_uint64_t(n, naturals, 0, (uint64_t)limit);
-  while (i < n && exact_in_double(is_signed && integers[i] < 0 ? 0 - (uint64_t)integers[i]
-                                                               : naturals[i]))
+  while (i < n &&
+         exact_in_double(is_signed && integers[i] < 0 ? 0 - (uint64_t)integers[i] : naturals[i]))
     i++;
   return i;
 }
@@ -84,8 +84,8 @@ static size_t first_misfit(joist_dtype dtype, size_t n, const void *elements, jo
   return n;
 }
 
-static joist_status report(joist_dtype dtype, const void *element, size_t position,
-                           joist_host host, struct joist_error *error) {
+static joist_status report(joist_dtype dtype, const void *element, size_t position, joist_host host,
+                           struct joist_error *error) {
   const char *advice = "as = \"double\"";
   char text[JOIST_TEXT_SIZE];
   joist_format_element(dtype, element, 0, text);

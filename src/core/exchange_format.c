@@ -71,8 +71,7 @@ static int fewest_digits(joist_dtype dtype, double value, char text[JOIST_TEXT_S
   return significant_digits(text);
 }
 
-static size_t format_real(joist_dtype dtype, double value, int digits,
-                          char text[JOIST_TEXT_SIZE]) {
+static size_t format_real(joist_dtype dtype, double value, int digits, char text[JOIST_TEXT_SIZE]) {
   if (dtype == JOIST_F64 && is_na_real(value)) return (size_t)snprintf(text, JOIST_TEXT_SIZE, "NA");
   if (isnan(value)) return (size_t)snprintf(text, JOIST_TEXT_SIZE, "NaN");
   if (isinf(value))
@@ -89,8 +88,7 @@ static size_t format_real(joist_dtype dtype, double value, int digits,
   const int decimals = digits - 1 > exponent ? digits - 1 - exponent : 0;
   const int fixed_width = (exponent > 0 ? exponent + 1 : 1) + (decimals > 0) + decimals;
   const int scientific_width = (int)strlen(text) - (text[0] == '-');
-  if (fixed_width <= scientific_width)
-    snprintf(text, JOIST_TEXT_SIZE, "%.*f", decimals, value);
+  if (fixed_width <= scientific_width) snprintf(text, JOIST_TEXT_SIZE, "%.*f", decimals, value);
   /* printf writes the decimal mark of the locale. */
   char *comma = strchr(text, ',');
   if (comma != NULL) *comma = '.';

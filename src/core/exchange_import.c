@@ -19,10 +19,10 @@ struct import {
   joist_host host;
   joist_dtype dtype;
   joist_na na;
-  bool integer_target;             /* bool or integer dtype */
+  bool integer_target;               /* bool or integer dtype */
   int64_t low_integer, high_integer; /* what integer hosts may hold */
-  double low, high;                /* what a double for an integer dtype may be */
-  double overflow;                 /* smallest magnitude that a float dtype rounds to Inf */
+  double low, high;                  /* what a double for an integer dtype may be */
+  double overflow;                   /* smallest magnitude that a float dtype rounds to Inf */
 };
 
 /* Half a unit in the last place above the largest finite value: ties go to even, up. */
@@ -282,7 +282,7 @@ static joist_status report(const struct import *rules, const void *values, size_
   switch (found) {
     case IS_NA:
       return joist_fail(error, status, "NA at position %zu: a typed array has no NA; %s", position,
-                        rules->integer_target    ? "replace it first"
+                        rules->integer_target ? "replace it first"
                         : rules->host == JOIST_HOST_DOUBLE || rules->host == JOIST_HOST_COMPLEX ||
                                 rules->host == JOIST_HOST_FLOAT32
                             ? "replace it first, or read it as NaN with na = \"nan\""
@@ -339,8 +339,8 @@ bool joist_host_range(joist_host host, const void *values, size_t n, double *low
   const size_t parts = host == JOIST_HOST_COMPLEX ? 2 : 1;
   const size_t size = joist_dtype_size(layout) / parts;
   joist_convert_kernel *convert = joist_convert_find(joist_dtype_real(layout), JOIST_F64);
-  const bool has_integer_na = host == JOIST_HOST_LOGICAL || host == JOIST_HOST_INTEGER ||
-                              host == JOIST_HOST_INTEGER64;
+  const bool has_integer_na =
+      host == JOIST_HOST_LOGICAL || host == JOIST_HOST_INTEGER || host == JOIST_HOST_INTEGER64;
   const double na = (double)(host == JOIST_HOST_INTEGER64 ? INT64_MIN : INT32_MIN);
   for (size_t i = 0; i < n * parts; i++) {
     double value;

@@ -11,7 +11,8 @@
 
 #if JOIST_X86_KERNELS
 #ifdef __clang__
-#pragma clang attribute push(__attribute__((target("avx2,f16c,bmi,bmi2,popcnt"))), apply_to = function)
+#pragma clang attribute push(__attribute__((target("avx2,f16c,bmi,bmi2,popcnt"))), \
+                             apply_to = function)
 #else
 #pragma GCC target("avx2,f16c,bmi,bmi2,popcnt")
 #endif

@@ -11,9 +11,13 @@
 
 #if JOIST_X86_KERNELS
 #ifdef __clang__
-#pragma clang attribute push(__attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512cd,avx2,f16c,bmi,bmi2,popcnt"))), apply_to = function)
+#pragma clang attribute push(                                                              \
+    __attribute__((                                                                        \
+        target("avx512f,avx512bw,avx512dq,avx512vl,avx512cd,avx2,f16c,bmi,bmi2,popcnt"))), \
+    apply_to = function)
 #else
-#pragma GCC target("avx512f,avx512bw,avx512dq,avx512vl,avx512cd,avx2,f16c,bmi,bmi2,popcnt,prefer-vector-width=512")
+#pragma GCC target( \
+    "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,avx2,f16c,bmi,bmi2,popcnt,prefer-vector-width=512")
 #endif
 #define JOIST_KERNEL_TABLE joist_kernels_avx512
 #include "core/kernels.inc"

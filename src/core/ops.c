@@ -180,7 +180,8 @@ joist_status joist_infer(const struct joist_rules *rules, joist_op op,
   if (class == JOIST_CLASS_CONVERT || class == JOIST_CLASS_BITCAST || class == JOIST_CLASS_LAYOUT)
     return JOIST_OK;
   if (class == JOIST_CLASS_AVERAGE && !is_inexact(result.dtype))
-    return joist_fail(error, JOIST_ERROR_DTYPE, "a mean cannot be %s: ask for a float or complex dtype",
+    return joist_fail(error, JOIST_ERROR_DTYPE,
+                      "a mean cannot be %s: ask for a float or complex dtype",
                       joist_dtype_name(result.dtype));
   const joist_op kernel_op = facts[op].reduction ? facts[op].combine : op;
   if (joist_kernel_find(kernel_op, signature->compute) == NULL)

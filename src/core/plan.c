@@ -18,10 +18,10 @@ struct form {
 struct planner {
   struct joist_plan *plan;
   const struct joist_program *program;
-  uint32_t *group_of;   /* per value: the group that computes it, NO_GROUP for inputs */
-  struct form *forms;   /* of the current group */
+  uint32_t *group_of; /* per value: the group that computes it, NO_GROUP for inputs */
+  struct form *forms; /* of the current group */
   uint32_t form_count;
-  uint32_t *slot_size;  /* per slot, bytes per element */
+  uint32_t *slot_size; /* per slot, bytes per element */
   struct joist_group *group;
 };
 
@@ -127,11 +127,11 @@ static void plan_elementwise(struct planner *planner, uint32_t index) {
   struct joist_ref in[JOIST_ARITY_MAX] = {{0}};
   const uint32_t arity = (uint32_t)joist_op_arity(i->op);
   for (uint32_t k = 0; k < arity; k++)
-    in[k] = operand_ref(planner, i->operand[k], i->signature.operand[k],
-                        i->op == JOIST_OP_CONVERT || i->op == JOIST_OP_BITCAST ||
-                                i->op == JOIST_OP_BROADCAST
-                            ? i->signature.operand[k]
-                            : joist_dtype_compute(i->signature.operand[k]));
+    in[k] = operand_ref(
+        planner, i->operand[k], i->signature.operand[k],
+        i->op == JOIST_OP_CONVERT || i->op == JOIST_OP_BITCAST || i->op == JOIST_OP_BROADCAST
+            ? i->signature.operand[k]
+            : joist_dtype_compute(i->signature.operand[k]));
   const struct joist_ref out = planner->plan->materialized[i->result]
                                    ? array_ref(planner, i->result)
                                    : new_slot(planner, own);
@@ -258,7 +258,7 @@ static void make_groups(struct planner *planner, const bool *needed) {
       group = plan->group_count++;
       struct joist_group *const made = &plan->groups[group];
       memset(made, 0, sizeof *made);
-      made->kind = elementwise || sink ? JOIST_GROUP_ELEMENTWISE
+      made->kind = elementwise || sink         ? JOIST_GROUP_ELEMENTWISE
                    : i->op == JOIST_OP_RESHAPE ? JOIST_GROUP_RESHAPE
                                                : JOIST_GROUP_REDUCE;
       made->level = level;
@@ -311,9 +311,8 @@ joist_status joist_plan_make(const struct joist_program *program, struct joist_p
                        steps * sizeof(uint32_t) + values * sizeof(bool);
   char *const block = malloc(total);
   const size_t form_bytes = steps * sizeof(struct form);
-  char *const scratch =
-      malloc(form_bytes + steps * sizeof(uint32_t) + (values + 2 * steps) * sizeof(uint32_t) +
-             values * sizeof(bool) + 1);
+  char *const scratch = malloc(form_bytes + steps * sizeof(uint32_t) +
+                               (values + 2 * steps) * sizeof(uint32_t) + values * sizeof(bool) + 1);
   if (block == NULL || scratch == NULL) {
     free(block);
     free(scratch);
@@ -345,8 +344,7 @@ joist_status joist_plan_make(const struct joist_program *program, struct joist_p
   }
   make_groups(&planner, needed);
   plan_groups(&planner);
-  if (plan->group_count > 1)
-    qsort(plan->groups, plan->group_count, sizeof *plan->groups, by_level);
+  if (plan->group_count > 1) qsort(plan->groups, plan->group_count, sizeof *plan->groups, by_level);
   free(scratch);
   *made = plan;
   return JOIST_OK;

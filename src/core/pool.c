@@ -25,7 +25,7 @@ enum { HUGE_PAGE = 2 * 1024 * 1024, SMALL_UNIT = 64 * 1024 };
 
 /* At the start of every block; the user's memory follows. */
 struct block {
-  size_t size;              /* of the whole block */
+  size_t size;                   /* of the whole block */
   struct block *next, *previous; /* among the free ones */
 };
 enum { HEADER = JOIST_POOL_ALIGNMENT };

@@ -30,9 +30,8 @@ static joist_status out_of_memory(struct joist_error *error) {
 }
 
 static joist_status add_value(struct joist_program *program, struct joist_type type,
-                              const struct joist_shape *shape, uint32_t input,
-                              uint32_t instruction, joist_value_id *value,
-                              struct joist_error *error) {
+                              const struct joist_shape *shape, uint32_t input, uint32_t instruction,
+                              joist_value_id *value, struct joist_error *error) {
   void *values = program->values;
   if (!grow(&values, program->value_count, &program->value_capacity, sizeof *program->values))
     return out_of_memory(error);
@@ -62,8 +61,8 @@ joist_status joist_program_infer(const struct joist_rules *rules, joist_op op,
     operands[i] = arguments[i].operand;
     shapes[i] = &arguments[i].shape;
   }
-  joist_status status = joist_infer(rules, op, operands, attributes->requested,
-                                    &inference->signature, error);
+  joist_status status =
+      joist_infer(rules, op, operands, attributes->requested, &inference->signature, error);
   if (status != JOIST_OK) return status;
   if (joist_op_is_reduction(op)) {
     joist_shape_reduce(shapes[0], attributes->dims, attributes->drop, &inference->shape);
@@ -84,7 +83,8 @@ joist_status joist_program_infer(const struct joist_rules *rules, joist_op op,
     return joist_fail(error, JOIST_ERROR_SHAPE, "shape %s has more elements than memory can hold",
                       joist_shape_format(&inference->shape, text));
   if (op == JOIST_OP_RESHAPE && (!joist_shape_count(shapes[0], &before) || before != after))
-    return joist_fail(error, JOIST_ERROR_SHAPE, "shape %s cannot be reshaped to %s: %zu and %zu elements",
+    return joist_fail(error, JOIST_ERROR_SHAPE,
+                      "shape %s cannot be reshaped to %s: %zu and %zu elements",
                       joist_shape_format(shapes[0], other),
                       joist_shape_format(&inference->shape, text), before, after);
   return JOIST_OK;
@@ -99,9 +99,8 @@ joist_status joist_program_add(struct joist_program *program, joist_op op,
             sizeof *program->instructions))
     return out_of_memory(error);
   program->instructions = instructions;
-  const joist_status status =
-      add_value(program, inference->signature.result, &inference->shape, JOIST_NO_INPUT,
-                program->instruction_count, result, error);
+  const joist_status status = add_value(program, inference->signature.result, &inference->shape,
+                                        JOIST_NO_INPUT, program->instruction_count, result, error);
   if (status != JOIST_OK) return status;
   struct joist_instruction *const added = &program->instructions[program->instruction_count++];
   *added = (struct joist_instruction){

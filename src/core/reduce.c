@@ -10,10 +10,10 @@
 #include <string.h>
 
 enum {
-  CHUNK = 4096,      /* elements folded at once in a contiguous run */
-  WIDTH = 512,       /* elements of a row combined at once */
-  LEAF = 8,          /* rows combined one after the other below the tree */
-  DEPTH = 36,        /* levels of the tree of rows, enough for 2^32 of them */
+  CHUNK = 4096, /* elements folded at once in a contiguous run */
+  WIDTH = 512,  /* elements of a row combined at once */
+  LEAF = 8,     /* rows combined one after the other below the tree */
+  DEPTH = 36,   /* levels of the tree of rows, enough for 2^32 of them */
   PARALLEL_MIN = 1 << 16,
   BLOCK = 1 << 24
 };
@@ -98,13 +98,32 @@ static void run_task(const struct pass *pass, size_t k, char *scratch, char *par
                pass->out + (outer * pass->inner + first) * pass->size, scratch);
 }
 
+/* Tasks begin .. begin + length - 1, shared among threads. */
+static void run_tasks(const struct pass *pass, size_t begin, size_t length, char *scratch,
+                      size_t stride, int threads, char *partial) {
+#ifdef _OPENMP
+  if (threads > 1) {
+#pragma omp parallel for num_threads(threads) schedule(static, 1)
+    for (int t = 0; t < threads; t++) {
+      const size_t end = begin + length * ((size_t)t + 1) / (size_t)threads;
+      for (size_t k = begin + length * (size_t)t / (size_t)threads; k < end; k++)
+        run_task(pass, k, scratch + (size_t)t * stride, partial);
+    }
+    return;
+  }
+#endif
+  (void)stride;
+  (void)threads;
+  for (size_t k = begin; k < begin + length; k++) run_task(pass, k, scratch, partial);
+}
+
 static joist_status run_pass(const struct pass *pass, const struct joist_run *run,
                              struct joist_error *error) {
   const size_t chunks = (pass->middle + CHUNK - 1) / CHUNK;
-  const size_t tasks = pass->inner == 1 ? pass->outer * chunks
-                                        : pass->outer * ((pass->inner + WIDTH - 1) / WIDTH);
-  const size_t each = pass->inner == 1 ? (pass->middle < CHUNK ? pass->middle : CHUNK)
-                                       : pass->middle * WIDTH;
+  const size_t tasks =
+      pass->inner == 1 ? pass->outer * chunks : pass->outer * ((pass->inner + WIDTH - 1) / WIDTH);
+  const size_t each =
+      pass->inner == 1 ? (pass->middle < CHUNK ? pass->middle : CHUNK) : pass->middle * WIDTH;
   int threads = run->threads;
   if (pass->outer * pass->middle * pass->inner < PARALLEL_MIN) threads = 1;
   if ((size_t)threads > tasks) threads = (int)tasks;
@@ -124,14 +143,7 @@ static joist_status run_pass(const struct pass *pass, const struct joist_run *ru
     if (begin > 0 && run->poll != NULL && run->poll(run->context))
       status = joist_fail(error, JOIST_INTERRUPTED, "interrupted");
     if (status != JOIST_OK) break;
-#ifdef _OPENMP
-#pragma omp parallel for num_threads(threads) schedule(static, 1) if (threads > 1)
-#endif
-    for (int t = 0; t < threads; t++) {
-      const size_t end = begin + length * ((size_t)t + 1) / (size_t)threads;
-      for (size_t k = begin + length * (size_t)t / (size_t)threads; k < end; k++)
-        run_task(pass, k, block + (size_t)t * stride, partial);
-    }
+    run_tasks(pass, begin, length, block, stride, threads, partial);
   }
   if (status == JOIST_OK && separate)
     for (size_t o = 0; o < pass->outer; o++) {
@@ -191,14 +203,15 @@ joist_status joist_reduce_dims(const struct joist_program *program,
   joist_status status = JOIST_OK;
   for (int d = 0; elements > 0 && d < rank && status == JOIST_OK; d++) {
     if (!reduced[d]) continue;
-    struct pass pass = {.combine = joist_kernel_find(joist_op_combine(instruction->op), accumulator),
-                        .convert = from == accumulator ? NULL : joist_convert_find(from, accumulator),
-                        .in_size = joist_dtype_size(from),
-                        .size = size,
-                        .inner = 1,
-                        .middle = extent[d],
-                        .outer = 1,
-                        .in = current};
+    struct pass pass = {
+        .combine = joist_kernel_find(joist_op_combine(instruction->op), accumulator),
+        .convert = from == accumulator ? NULL : joist_convert_find(from, accumulator),
+        .in_size = joist_dtype_size(from),
+        .size = size,
+        .inner = 1,
+        .middle = extent[d],
+        .outer = 1,
+        .in = current};
     for (int e = 0; e < d; e++) pass.inner *= reduced[e] ? 1 : extent[e];
     for (int e = d + 1; e < rank; e++) pass.outer *= extent[e];
     char *const next = malloc(pass.inner * pass.outer * size);

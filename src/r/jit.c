@@ -92,8 +92,7 @@ static void append_byte(struct signature *signature, unsigned char byte) {
 
 static void append_leaf(struct signature *signature, SEXP x) {
   if (signature->leaf_count == signature->leaf_capacity) {
-    SEXP *const moved =
-        (SEXP *)R_alloc(2 * (size_t)signature->leaf_capacity, (int)sizeof *moved);
+    SEXP *const moved = (SEXP *)R_alloc(2 * (size_t)signature->leaf_capacity, (int)sizeof *moved);
     memcpy(moved, signature->leaves, signature->leaf_count * sizeof *moved);
     signature->leaves = moved;
     signature->leaf_capacity *= 2;
@@ -134,10 +133,10 @@ static void append_argument(struct signature *signature, const struct joist_rule
   append_byte(signature, (unsigned char)shape->rank);
   append(signature, shape->extent, (size_t)shape->rank * sizeof *shape->extent);
   if (literal && joist_r_by_value(rules)) {
-    static const size_t sizes[] = {[JOIST_HOST_LOGICAL] = 4,   [JOIST_HOST_INTEGER] = 4,
-                                   [JOIST_HOST_DOUBLE] = 8,    [JOIST_HOST_COMPLEX] = 16,
-                                   [JOIST_HOST_RAW] = 1,       [JOIST_HOST_INTEGER64] = 8,
-                                   [JOIST_HOST_FLOAT32] = 4};
+    static const size_t sizes[] = {
+        [JOIST_HOST_LOGICAL] = 4,  [JOIST_HOST_INTEGER] = 4, [JOIST_HOST_DOUBLE] = 8,
+        [JOIST_HOST_COMPLEX] = 16, [JOIST_HOST_RAW] = 1,     [JOIST_HOST_INTEGER64] = 8,
+        [JOIST_HOST_FLOAT32] = 4};
     append(signature, value.data, value.count * sizes[value.host]);
   }
   append_leaf(signature, x);
@@ -302,8 +301,8 @@ SEXP joist_r_jit_store(SEXP state, SEXP compiled, SEXP arguments, SEXP dynamic, 
   } else {
     cache->count++;
   }
-  cache->entries[place] = (struct entry){key, signature.length,
-                                         hash_bytes(key, signature.length), ++cache->clock};
+  cache->entries[place] =
+      (struct entry){key, signature.length, hash_bytes(key, signature.length), ++cache->clock};
   SEXP kept = R_ExternalPtrProtected(state);
   SET_VECTOR_ELT(kept, 2 * (R_xlen_t)place, compiled);
   SET_VECTOR_ELT(kept, 2 * (R_xlen_t)place + 1, statics);

@@ -13,8 +13,9 @@ static SEXP op_strings(bool generic) {
   if (cached[generic] == NULL) {
     SEXP made = PROTECT(Rf_allocVector(STRSXP, JOIST_OP_COUNT));
     for (int op = 0; op < JOIST_OP_COUNT; op++)
-      SET_STRING_ELT(made, op, Rf_mkChar(generic ? joist_op_generic((joist_op)op)
-                                                 : joist_op_name((joist_op)op)));
+      SET_STRING_ELT(
+          made, op,
+          Rf_mkChar(generic ? joist_op_generic((joist_op)op) : joist_op_name((joist_op)op)));
     R_PreserveObject(made);
     UNPROTECT(1);
     cached[generic] = made;
@@ -65,12 +66,11 @@ struct joist_run joist_r_run(void) {
 static const void *operand_elements(const struct joist_r_value *value, joist_dtype dtype,
                                     void *scalar) {
   if (value->form != JOIST_R_LITERAL) return value->data;
-  void *const out = value->count == 1
-                        ? scalar
-                        : (void *)R_alloc(value->count + 1, (int)joist_dtype_size(dtype));
+  void *const out =
+      value->count == 1 ? scalar : (void *)R_alloc(value->count + 1, (int)joist_dtype_size(dtype));
   struct joist_error error;
-  const joist_status status = joist_import(value->host, value->data, value->count, dtype,
-                                           JOIST_NA_ERROR, out, &error);
+  const joist_status status =
+      joist_import(value->host, value->data, value->count, dtype, JOIST_NA_ERROR, out, &error);
   if (status != JOIST_OK) joist_r_raise(status, &error);
   return out;
 }
@@ -128,7 +128,8 @@ SEXP joist_r_apply(const struct joist_rules *rules, joist_op op, struct joist_r_
   for (int k = 0; k < arity; k++) {
     traced |= values[k].form == JOIST_R_TRACED;
     abstract |= values[k].form == JOIST_R_ABSTRACT;
-    if (by_value || (joist_op_class(op) == JOIST_CLASS_COMPARE && values[k].form == JOIST_R_LITERAL))
+    if (by_value ||
+        (joist_op_class(op) == JOIST_CLASS_COMPARE && values[k].form == JOIST_R_LITERAL))
       joist_r_read_range(&values[k]);
   }
   if (traced) return joist_r_trace_apply(rules, op, values, attributes);

@@ -34,8 +34,8 @@ static void instruction_text(SEXP compiled, const struct joist_instruction *i, c
   const struct joist_program *const program = &joist_r_trace_of(compiled)->program;
   char text[LINE];
   type_text(&program->values[i->result], text);
-  size_t used = (size_t)snprintf(line, LINE, "  %%%u: %s = %s(", i->result + 1, text,
-                                 joist_op_name(i->op));
+  size_t used =
+      (size_t)snprintf(line, LINE, "  %%%u: %s = %s(", i->result + 1, text, joist_op_name(i->op));
   for (int k = 0; k < joist_op_arity(i->op) && used < LINE; k++) {
     operand_text(compiled, i->operand[k], text);
     used += (size_t)snprintf(line + used, LINE - used, "%s%s", k == 0 ? "" : ", ", text);
@@ -51,8 +51,8 @@ static void instruction_text(SEXP compiled, const struct joist_instruction *i, c
 SEXP joist_r_program_text(SEXP compiled) {
   const struct joist_r_trace *const trace = joist_r_trace_of(compiled);
   const struct joist_program *const program = &trace->program;
-  SEXP lines = PROTECT(Rf_allocVector(
-      STRSXP, (R_xlen_t)program->input_count + program->instruction_count + 1));
+  SEXP lines = PROTECT(
+      Rf_allocVector(STRSXP, (R_xlen_t)program->input_count + program->instruction_count + 1));
   R_xlen_t n = 0;
   char line[LINE];
   static const char *const origin[] = {"argument", "number", "constant"};

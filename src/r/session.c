@@ -23,8 +23,8 @@ SEXP joist_r_instruction_set(SEXP name) {
 }
 
 SEXP joist_r_build(void) {
-  static const char *names[] = {"openmp", "threads", "thread_limit", "instruction_set",
-                                "nvcc",   "cuda",    ""};
+  static const char *names[] = {"openmp", "threads", "thread_limit", "instruction_set", "nvcc",
+                                "cuda",   ""};
   SEXP facts = PROTECT(Rf_mkNamed(VECSXP, names));
   SET_VECTOR_ELT(facts, 0, Rf_ScalarLogical(joist_threads_have_openmp()));
   SET_VECTOR_ELT(facts, 1, Rf_ScalarInteger(joist_threads_get()));

@@ -49,9 +49,9 @@ SEXP joist_r_make(SEXP x, SEXP dtype, SEXP shape, SEXP ambiguous, SEXP na, SEXP 
   if (dtype != R_NilValue) type.dtype = joist_r_dtype(dtype);
   if (value.form != JOIST_R_LITERAL) {
     if (type.dtype != value.argument.operand.type.dtype)
-      joist_r_stop(JOIST_ERROR_DTYPE, "this is a tensor of dtype %s already; use nv_convert() to make it %s",
-                   joist_dtype_name(value.argument.operand.type.dtype),
-                   joist_dtype_name(type.dtype));
+      joist_r_stop(
+          JOIST_ERROR_DTYPE, "this is a tensor of dtype %s already; use nv_convert() to make it %s",
+          joist_dtype_name(value.argument.operand.type.dtype), joist_dtype_name(type.dtype));
     if (ambiguous == R_NilValue) type.ambiguous = value.argument.operand.type.ambiguous;
     if (value.form == JOIST_R_CONCRETE) return joist_r_tensor(value.payload, type, &wanted);
     return x;
@@ -60,7 +60,8 @@ SEXP joist_r_make(SEXP x, SEXP dtype, SEXP shape, SEXP ambiguous, SEXP na, SEXP 
   const joist_na policy = na_policy(na);
   /* Nothing to convert; an integer vector with NA fails below. */
   if (is_payload(&value, type.dtype) &&
-      (type.dtype != JOIST_I32 || joist_import_fits(value.host, value.data, value.count, JOIST_I32)))
+      (type.dtype != JOIST_I32 ||
+       joist_import_fits(value.host, value.data, value.count, JOIST_I32)))
     return joist_r_tensor(value.object, type, &wanted);
   SEXP payload = PROTECT(joist_r_payload(type.dtype, value.count));
   const joist_status status = joist_import(value.host, value.data, value.count, type.dtype, policy,
@@ -75,8 +76,8 @@ SEXP joist_r_make_aval(SEXP dtype, SEXP shape, SEXP ambiguous) {
   struct joist_shape extents;
   joist_r_shape(shape, &extents);
   checked_count(&extents);
-  return joist_r_aval((struct joist_type){joist_r_dtype(dtype), joist_r_flag(ambiguous, "ambiguous")},
-                      &extents);
+  return joist_r_aval(
+      (struct joist_type){joist_r_dtype(dtype), joist_r_flag(ambiguous, "ambiguous")}, &extents);
 }
 
 SEXP joist_r_iota(SEXP dim, SEXP dtype, SEXP shape, SEXP start, SEXP ambiguous) {
@@ -161,9 +162,9 @@ static joist_host natural_host(joist_dtype dtype) {
 }
 
 static SEXP host_vector(joist_host host, size_t n, void **elements) {
-  static const SEXPTYPE types[] = {[JOIST_HOST_LOGICAL] = LGLSXP,  [JOIST_HOST_INTEGER] = INTSXP,
-                                   [JOIST_HOST_DOUBLE] = REALSXP,  [JOIST_HOST_COMPLEX] = CPLXSXP,
-                                   [JOIST_HOST_RAW] = RAWSXP,      [JOIST_HOST_INTEGER64] = REALSXP};
+  static const SEXPTYPE types[] = {[JOIST_HOST_LOGICAL] = LGLSXP, [JOIST_HOST_INTEGER] = INTSXP,
+                                   [JOIST_HOST_DOUBLE] = REALSXP, [JOIST_HOST_COMPLEX] = CPLXSXP,
+                                   [JOIST_HOST_RAW] = RAWSXP,     [JOIST_HOST_INTEGER64] = REALSXP};
   SEXP vector = Rf_allocVector(types[host], (R_xlen_t)n);
   *elements = host == JOIST_HOST_LOGICAL ? (void *)LOGICAL(vector) : joist_r_elements(vector);
   return vector;

@@ -21,7 +21,8 @@ struct joist_r_trace *joist_r_trace_of(SEXP pointer) {
   struct joist_r_trace *const trace =
       TYPEOF(pointer) == EXTPTRSXP ? R_ExternalPtrAddr(pointer) : NULL;
   if (trace == NULL)
-    joist_r_stop(JOIST_ERROR_VALUE, "this traced tensor or program does not survive a saved session");
+    joist_r_stop(JOIST_ERROR_VALUE,
+                 "this traced tensor or program does not survive a saved session");
   return trace;
 }
 
@@ -47,8 +48,7 @@ static joist_value_id input_of(struct joist_r_trace *trace, struct joist_r_sourc
   }
   trace->sources[trace->program.input_count] = source;
   joist_value_id value;
-  const joist_status status =
-      joist_program_add_input(&trace->program, type, shape, &value, &error);
+  const joist_status status = joist_program_add_input(&trace->program, type, shape, &value, &error);
   if (status != JOIST_OK) joist_r_raise(status, &error);
   return value;
 }
@@ -82,9 +82,9 @@ static joist_value_id value_number(SEXP pointer, const struct joist_r_value *val
   const struct joist_shape *const shape = &value->argument.shape;
   if (value->form == JOIST_R_TRACED) {
     if (!value->leaf) return value->argument.value;
-    return input_of(trace,
-                    (struct joist_r_source){JOIST_R_FROM_LITERAL, value->argument.value, type.dtype},
-                    type, shape);
+    return input_of(
+        trace, (struct joist_r_source){JOIST_R_FROM_LITERAL, value->argument.value, type.dtype},
+        type, shape);
   }
   if (value->form == JOIST_R_CONCRETE)
     return constant_input(pointer, value->payload, value->argument.operand.type, shape);
@@ -119,10 +119,11 @@ SEXP joist_r_trace_apply(const struct joist_rules *rules, joist_op op,
   for (int k = 0; k < arity && arity > 1; k++)
     if (values[k].form == JOIST_R_TRACED && rules->policy == JOIST_BY_VALUE &&
         values[k].argument.operand.rank == 0 && !values[k].argument.operand.type.ambiguous)
-      joist_r_stop(JOIST_ERROR_PROMOTION,
-                   "the rules '%s' promote by the value of a rank-0 tensor, which is not known while "
-                   "jit() traces; use the rules 'numpy' or 'cupy', or a tensor of rank 1",
-                   rules->id);
+      joist_r_stop(
+          JOIST_ERROR_PROMOTION,
+          "the rules '%s' promote by the value of a rank-0 tensor, which is not known while "
+          "jit() traces; use the rules 'numpy' or 'cupy', or a tensor of rank 1",
+          rules->id);
   if (joist_r_trace_of(pointer)->closed)
     joist_r_stop(JOIST_ERROR_VALUE,
                  "this tensor belongs to a jit() trace that has ended; return it from the traced "

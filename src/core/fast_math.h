@@ -1,0 +1,179 @@
+/* Elementary functions of floats that compilers turn into vector code.
+ *
+ * Every function is straight-line arithmetic in double, rounded to float once: the error
+ * is below 0.51 ulp where the double result is good to 2^-31, and the bits depend on no
+ * instruction set (no fused multiply-add, no approximate reciprocals). Range reduction
+ * after Cody and Waite (1980); the polynomials are Taylor series of the degree that the
+ * reduced range asks for. Arguments outside of a function's stated domain are left to the
+ * caller, which repairs those elements with the C library. */
+#ifndef JOIST_CORE_FAST_MATH_H
+#define JOIST_CORE_FAST_MATH_H
+
+#include <float.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+/* A call would keep its loop from becoming vector code. */
+#if defined(__GNUC__) || defined(__clang__)
+#define JOIST_INLINE static inline __attribute__((always_inline))
+#else
+#define JOIST_INLINE static inline
+#endif
+
+JOIST_INLINE uint64_t bits_of(double x) {
+  uint64_t bits;
+  memcpy(&bits, &x, sizeof bits);
+  return bits;
+}
+
+JOIST_INLINE double of_bits(uint64_t bits) {
+  double x;
+  memcpy(&x, &bits, sizeof x);
+  return x;
+}
+
+/* Adding it rounds to the nearest integer, which the low bits of the sum then hold. */
+#define ROUNDING 0x1.8p52
+
+/* x = k ln 2 + r with |r| <= ln 2 / 2; gives r, and 2^k in *scale. */
+JOIST_INLINE double reduce_exp(double x, double *scale) {
+  const double shifted = x * 1.44269504088896340736 + ROUNDING;
+  const double k = shifted - ROUNDING;
+  *scale = of_bits((bits_of(shifted) + 1023) << 52);
+  return (x - k * 0x1.62e42fefa38p-1) - k * 0x1.ef35793c7673p-45;
+}
+
+/* (e^r - 1) / r for |r| <= ln 2 / 2, to 2^-34 */
+JOIST_INLINE double expm1_over(double r) {
+  double p = 1.0 / 3628800;
+  p = p * r + 1.0 / 362880;
+  p = p * r + 1.0 / 40320;
+  p = p * r + 1.0 / 5040;
+  p = p * r + 1.0 / 720;
+  p = p * r + 1.0 / 120;
+  p = p * r + 1.0 / 24;
+  p = p * r + 1.0 / 6;
+  p = p * r + 0.5;
+  return p * r + 1.0;
+}
+
+/* Limits under which 2^k is a normal double; beyond, float results are 0 or infinite. */
+JOIST_INLINE double limited(double x) {
+  const double low = x < -700 ? -700 : x;
+  return low > 700 ? 700 : low;
+}
+
+JOIST_INLINE double exp_wide(double x) {
+  double scale;
+  const double r = reduce_exp(limited(x), &scale);
+  return scale * (1.0 + r * expm1_over(r));
+}
+
+JOIST_INLINE double expm1_wide(double x) {
+  double scale;
+  const double r = reduce_exp(limited(x), &scale);
+  return scale * (r * expm1_over(r)) + (scale - 1.0);
+}
+
+/* x = 2^k m with sqrt(1/2) <= m < sqrt(2), for positive normal x; gives ln m, and k. */
+JOIST_INLINE double reduce_log(double x, double *k) {
+  const uint64_t root = UINT64_C(0x3fe6a09e667f3bcd), one = UINT64_C(0x3ff0000000000000);
+  const uint64_t shifted = bits_of(x) + (one - root);
+  *k = of_bits((shifted >> 52) | UINT64_C(0x4330000000000000)) - (0x1p52 + 1023);
+  const double m = of_bits((shifted & UINT64_C(0x000fffffffffffff)) + root);
+  /* ln m = 2 artanh(s) */
+  const double s = (m - 1.0) / (m + 1.0), z = s * s;
+  double p = 2.0 / 17;
+  p = p * z + 2.0 / 15;
+  p = p * z + 2.0 / 13;
+  p = p * z + 2.0 / 11;
+  p = p * z + 2.0 / 9;
+  p = p * z + 2.0 / 7;
+  p = p * z + 2.0 / 5;
+  p = p * z + 2.0 / 3;
+  return s * (p * z + 2.0);
+}
+
+/* `value` for positive finite x, else what a logarithm gives at 0, infinity, below, NaN. */
+JOIST_INLINE double log_edges(double x, double value) {
+  const double finite = x < INFINITY ? value : x;
+  const double above = x > 0 ? finite : (double)NAN;
+  return x == 0 ? (double)-INFINITY : above;
+}
+
+JOIST_INLINE double log_wide(double x) {
+  double k;
+  const double log_m = reduce_log(x, &k);
+  return k * 0.693147180559945309417 + log_m;
+}
+
+/* sin and cos of r + n pi / 2 for |x| <= TRIG_LIMIT, r = x - n pi / 2. */
+#define TRIG_LIMIT 100000.0f
+JOIST_INLINE double sin_cos(double x, uint64_t quarter) {
+  const double shifted = x * 0.636619772367581343076 + ROUNDING;
+  const double n = shifted - ROUNDING;
+  /* pi / 2 in 33 bits, so that n times it is exact, and the rest */
+  const double r = (x - n * 0x1.921fb544p+0) - n * 0x1.0b4611a626331p-34;
+  const double z = r * r;
+  double s = -1.0 / 39916800;
+  s = s * z + 1.0 / 362880;
+  s = s * z - 1.0 / 5040;
+  s = s * z + 1.0 / 120;
+  s = s * z - 1.0 / 6;
+  s = r + r * (z * s);
+  double c = 1.0 / 479001600;
+  c = c * z - 1.0 / 3628800;
+  c = c * z + 1.0 / 40320;
+  c = c * z - 1.0 / 720;
+  c = c * z + 1.0 / 24;
+  c = c * z - 0.5;
+  c = c * z + 1.0;
+  const uint64_t q = bits_of(shifted) + quarter;
+  const double value = (q & 1) != 0 ? c : s;
+  return of_bits(bits_of(value) ^ ((q & 2) << 62));
+}
+
+JOIST_INLINE float fast_exp(float x) { return (float)exp_wide(x); }
+JOIST_INLINE float fast_expm1(float x) { return x == 0 ? x : (float)expm1_wide(x); }
+JOIST_INLINE float fast_log(float x) { return (float)log_edges(x, log_wide(x)); }
+JOIST_INLINE float fast_log2(float x) {
+  double k;
+  const double log_m = reduce_log(x, &k);
+  return (float)log_edges(x, k + log_m * 1.44269504088896340736);
+}
+JOIST_INLINE float fast_log10(float x) {
+  double k;
+  const double log_m = reduce_log(x, &k);
+  return (float)log_edges(x, k * 0.301029995663981195214 + log_m * 0.434294481903251827651);
+}
+/* ln(1 + x); what 1 + x loses is added to first order. */
+JOIST_INLINE float fast_log1p(float x) {
+  const double u = 1.0 + x;
+  const double value = log_wide(u) + (x - (u - 1.0)) / u;
+  return x == 0 ? x : (float)log_edges(u, value);
+}
+JOIST_INLINE float fast_logistic(float x) { return (float)(1.0 / (1.0 + exp_wide(-(double)x))); }
+JOIST_INLINE float fast_tanh(float x) {
+  const double e = expm1_wide(2.0 * x);
+  const double limit = x > 20 ? 1.0 : e / (e + 2.0);
+  return x == 0 ? x : (float)limit;
+}
+JOIST_INLINE float fast_sinh(float x) {
+  const double e = expm1_wide(fabs((double)x));
+  return x == 0 ? x : (float)copysign(0.5 * (e + e / (e + 1.0)), x);
+}
+JOIST_INLINE float fast_cosh(float x) {
+  const double e = exp_wide(fabs((double)x));
+  return (float)(0.5 * (e + 1.0 / e));
+}
+JOIST_INLINE float fast_sin(float x) { return x == 0 ? x : (float)sin_cos(x, 0); }
+JOIST_INLINE float fast_cos(float x) { return (float)sin_cos(x, 1); }
+JOIST_INLINE float fast_tan(float x) { return x == 0 ? x : (float)(sin_cos(x, 0) / sin_cos(x, 1)); }
+/* For positive finite x and finite y. */
+JOIST_INLINE float fast_pow(float x, float y) {
+  return y == 2 ? x * x : (float)exp_wide(y * log_wide(x));
+}
+
+#endif
