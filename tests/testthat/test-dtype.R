@@ -1,0 +1,91 @@
+# Names, aliases and spellings of dtypes.
+
+# One row per dtype: anvil, jax and torch, jep and numpy byte codes, StableHLO. NumPy has no
+# code for bfloat16.
+spellings <- list(
+  bool = c("bool", "bool", "b1", "i1"),
+  i8 = c("i8", "int8", "i1", "i8"), i16 = c("i16", "int16", "i2", "i16"),
+  i32 = c("i32", "int32", "i4", "i32"), i64 = c("i64", "int64", "i8", "i64"),
+  ui8 = c("ui8", "uint8", "u1", "ui8"), ui16 = c("ui16", "uint16", "u2", "ui16"),
+  ui32 = c("ui32", "uint32", "u4", "ui32"), ui64 = c("ui64", "uint64", "u8", "ui64"),
+  f16 = c("f16", "float16", "f2", "f16"), bf16 = c("bf16", "bfloat16", "bf", "bf16"),
+  f32 = c("f32", "float32", "f4", "f32"), f64 = c("f64", "float64", "f8", "f64"),
+  c64 = c("c64", "complex64", "c8", "complex<f32>"),
+  c128 = c("c128", "complex128", "c16", "complex<f64>")
+)
+column <- c(anvil = 1, jax = 2, torch = 2, jep = 3, numpy = 3, stablehlo = 4)
+
+test_that("there are fifteen dtypes in canonical order", {
+  expect_identical(dtypes(), names(spellings))
+})
+
+test_that("a dtype is read by its name and prints it", {
+  for (d in dtypes()) {
+    x <- as_dtype(d)
+    expect_s3_class(x, "joist_dtype")
+    expect_identical(format(x), d)
+    expect_identical(as.character(x), d)
+    expect_output(print(x), paste0("<dtype ", d, ">"), fixed = TRUE)
+    expect_identical(as_dtype(x), x)
+  }
+})
+
+test_that("every style is written and read back", {
+  for (style in names(column)) {
+    for (d in dtypes()) {
+      spelling <- spellings[[d]][[column[[style]]]]
+      if (style == "numpy" && d == "bf16") spelling <- "bfloat16"
+      expect_identical(format(as_dtype(d), style = style), spelling)
+      expect_identical(format(as_dtype(spelling, style = style)), d)
+    }
+  }
+  expect_error(as_dtype("f32", style = "fortran"), "stablehlo", class = "joist_value_error")
+  expect_error(format(as_dtype("f32"), style = "fortran"), class = "joist_value_error")
+})
+
+test_that("aliases are read", {
+  aliases <- c(
+    i1 = "bool", pred = "bool", logical = "bool", int8 = "i8", int16 = "i16", int32 = "i32",
+    int64 = "i64", u8 = "ui8", u16 = "ui16", u32 = "ui32", u64 = "ui64", uint8 = "ui8",
+    uint16 = "ui16", uint32 = "ui32", uint64 = "ui64", float16 = "f16", half = "f16",
+    bfloat16 = "bf16", float32 = "f32", float = "f32", single = "f32", float64 = "f64",
+    double = "f64", complex64 = "c64", complex128 = "c128"
+  )
+  for (alias in names(aliases)) expect_identical(format(as_dtype(alias)), aliases[[alias]])
+  expect_identical(format(as_dtype("i8")), "i8")
+  expect_identical(format(as_dtype("i8", style = "numpy")), "i64")
+  expect_identical(format(as_dtype("i1", style = "jep")), "i8")
+})
+
+test_that("dtypes compare with dtypes and names, both ways round", {
+  pairs <- expand.grid(a = dtypes(), b = dtypes(), stringsAsFactors = FALSE)
+  same <- pairs$a == pairs$b
+  over_pairs <- function(f) unlist(unname(Map(f, pairs$a, pairs$b)))
+  expect_identical(over_pairs(function(a, b) as_dtype(a) == b), same)
+  expect_identical(over_pairs(function(a, b) b == as_dtype(a)), same)
+  expect_identical(over_pairs(function(a, b) b != as_dtype(a)), !same)
+  expect_identical(over_pairs(function(a, b) as_dtype(a) == as_dtype(b)), same)
+  expect_true(as_dtype("f64") == "float64")
+  expect_true(common_dtype("f64", "f32")$dtype == "f64")
+  expect_error(as_dtype("f32") < "f64", "==", class = "joist_dtype_error")
+  expect_error(as_dtype("f32") == "f33", "f33", class = "joist_dtype_error")
+})
+
+test_that("what is no dtype is an error", {
+  for (bad in list("f33", "", NA_character_, c("f32", "f64"), 32, NULL, "i4", "u1", list())) {
+    expect_error(as_dtype(bad), class = "joist_dtype_error")
+  }
+  expect_error(as_dtype("f33"), "f33")
+  expect_error(nv_tensor(1, "f33"), "f33", class = "joist_dtype_error")
+  expect_error(nv_convert(1, "f33"), "f33", class = "joist_dtype_error")
+  expect_error(nv_aval("f33", 1), "f33", class = "joist_dtype_error")
+  expect_error(nv_iota(1, "f33", 3), "f33", class = "joist_dtype_error")
+})
+
+test_that("a tensor has the dtype it was made with", {
+  for (d in dtypes()) {
+    expect_true(dtype(sample_tensor(d)) == d)
+    expect_identical(as_dtype(d), dtype(sample_tensor(d)))
+    expect_identical(format(as_dtype(sample_tensor(d))), d)
+  }
+})

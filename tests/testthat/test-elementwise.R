@@ -1,0 +1,811 @@
+# Elementwise operations against base R's double, complex and bit arithmetic, and against
+# integer arithmetic modulo 2^64 by hand. Every operation is looked up in joist's own table of
+# operations, so that one without a test here fails the first test.
+
+op_table <- as.data.frame(.Call(joist:::joist_r_op_names))
+nv <- function(op) getExportedValue("joist", paste0("nv_", op))
+
+pairs_of <- function(x) {
+  list(a = rep(x, times = length(x)), b = rep(x, each = length(x)))
+}
+
+identical_zero <- function(x, zero) x %in% 0 & 1 / x == 1 / zero
+
+logistic <- function(x) 1 / (1 + exp(-x))
+
+# What base R computes by the C library too, so that f64 is the same to the last bit.
+math_ops <- list(
+  sqrt = sqrt, rsqrt = function(x) 1 / sqrt(x), exp = exp, expm1 = expm1, log = log, log2 = log2,
+  log10 = log10, log1p = log1p, logistic = logistic, sin = sin, cos = cos, tan = tan, asin = asin,
+  acos = acos, atan = atan, sinh = sinh, cosh = cosh, tanh = tanh, asinh = asinh, acosh = acosh,
+  atanh = atanh
+)
+rounding_ops <- list(
+  floor = floor, ceiling = ceiling, trunc = trunc, round = function(x) round(x),
+  abs = abs, negate = function(x) -x
+)
+arithmetic_ops <- list(add = `+`, sub = `-`, mul = `*`, div = `/`)
+compare_ops <- list(eq = `==`, ne = `!=`, lt = `<`, le = `<=`, gt = `>`, ge = `>=`)
+logical_ops <- list(and = `&`, or = `|`, xor = xor)
+bitwise_ops <- list(bitwise_and = bitwAnd, bitwise_or = bitwOr, bitwise_xor = bitwXor)
+predicate_ops <- list(is_nan = is.nan, is_finite = is.finite, is_infinite = is.infinite)
+complex_parts <- list(real = Re, imag = Im, arg = Arg, abs = Mod, conj = Conj)
+
+test_that("every elementwise operation is tested here", {
+  here <- c(
+    names(c(
+      math_ops, rounding_ops, arithmetic_ops, compare_ops, logical_ops, bitwise_ops,
+      predicate_ops, complex_parts
+    )),
+    "cbrt", "pow", "floor_div", "mod", "remainder", "min", "max", "atan2", "clamp", "ifelse",
+    "sign", "not", "bitwise_not", "shift_left", "shift_right_arithmetic", "shift_right_logical",
+    "popcnt", "convert", "bitcast_convert", "reshape", "broadcast_to"
+  )
+  expect_setequal(here, op_table$name[!op_table$reduction])
+})
+
+# ---- floats ----
+
+test_that("float arithmetic is the double result, rounded once", {
+  for (d in floats()) {
+    v <- pairs_of(float_values(d))
+    a <- nv_tensor(v$a, d)
+    b <- nv_tensor(v$b, d)
+    for (op in names(arithmetic_ops)) {
+      got <- nv(op)(a, b)
+      expect_identical(type_of(got), d)
+      want <- round_from_compute(arithmetic_ops[[op]](v$a, v$b), d)
+      expect_values(as_array(got), want, paste(op, d))
+    }
+  }
+})
+
+test_that("float functions round the double result", {
+  for (d in floats()) {
+    v <- float_values(d)
+    x <- nv_tensor(v, d)
+    for (op in names(math_ops)) {
+      want <- suppressWarnings(math_ops[[op]](v))
+      # f32's exp() is infinite where the double's is not.
+      if (op == "logistic" && d != "f64") want <- 1 / (1 + round_to(exp(-v), "f32"))
+      got <- nv(op)(x)
+      expect_identical(type_of(got), d)
+      if (d == "f64") {
+        expect_values(as_array(got), want, paste(op, d))
+      } else {
+        expect_ulps(as_array(got), round_to(want, d), d, if (d == "f32") 2 else 1, paste(op, d))
+      }
+    }
+    want <- round_to(suppressWarnings(sqrt(v)), d)
+    expect_values(as_array(nv_sqrt(x)), want, paste("sqrt", d))
+  }
+})
+
+test_that("the cube root is a cube root", {
+  roots <- c(0, 0.5, 1, 2, 3, 10, 12.5, -2, -7, Inf)
+  for (d in floats()) {
+    x <- nv_tensor(roots^3, d)
+    expect_ulps(as_array(nv_cbrt(x)), round_to(roots, d), d, 1, paste("cbrt", d))
+    expect_identical(as_array(nv_is_nan(nv_cbrt(nv_tensor(NaN, d)))), TRUE)
+    tiny <- nv_tensor(float_min_subnormal(d), d)
+    expect_ulps(as_array(nv_cbrt(tiny)), round_to(float_min_subnormal(d)^(1 / 3), d), d, 64)
+  }
+})
+
+test_that("f64 functions of many values are base R's", {
+  set.seed(1)
+  v <- c(rnorm(2000), runif(2000, -700, 700), 10^runif(1000, -300, 300))
+  x <- nv_tensor(v, "f64")
+  for (op in names(math_ops)) {
+    expect_values(as_array(nv(op)(x)), suppressWarnings(math_ops[[op]](v)), op)
+  }
+  w <- rev(v)
+  y <- nv_tensor(w, "f64")
+  for (op in names(arithmetic_ops)) {
+    expect_values(as_array(nv(op)(x, y)), arithmetic_ops[[op]](v, w), op)
+  }
+  expect_values(as_array(nv_atan2(x, y)), atan2(v, w), "atan2")
+  power <- runif(length(v), -3, 3)
+  expect_values(as_array(nv_pow(x, nv_tensor(power, "f64"))), v^power, "pow")
+  expect_values(as_array(x^2), v^2, "square")
+  expect_values(as_array(x^-1), v^-1, "inverse")
+  expect_values(as_array(x^0.5), v^0.5, "root")
+})
+
+test_that("powers of floats are base R's, and IEEE 754's where R differs", {
+  v <- pairs_of(c(0, -0, 1, -1, 2, -2, 0.5, 3, -3, Inf, -Inf, NaN))
+  want <- v$a^v$b
+  # IEEE 754-2019 9.2.1: R has Inf and NaN here.
+  want[identical_zero(v$a, -0) & v$b %in% c(-1, -3)] <- -Inf
+  want[v$a == -Inf & v$b %in% 0.5] <- Inf
+  for (d in floats()) {
+    got <- as_array(nv_pow(nv_tensor(v$a, d), nv_tensor(v$b, d)))
+    expect_ulps(got, round_to(want, d), d, if (d == "f64") 0 else 1, paste("pow", d))
+  }
+})
+
+test_that("rounding, signs and halves to even are exact", {
+  halves <- c(-3.5, -2.5, -1.5, -0.5, 0.5, 1.5, 2.5, 3.5, 4.5)
+  for (d in floats()) {
+    v <- c(float_values(d), halves)
+    x <- nv_tensor(v, d)
+    for (op in names(rounding_ops)) {
+      got <- nv(op)(x)
+      expect_identical(type_of(got), d)
+      expect_values(as_array(got), rounding_ops[[op]](v), paste(op, d))
+    }
+    # The sign of a zero is a zero of any sign.
+    expect_identical(as_array(nv_sign(x)), sign(v))
+    expect_identical(as_array(nv_round(nv_tensor(halves, d))), c(-4, -2, -2, 0, 0, 2, 2, 4, 4))
+  }
+})
+
+test_that("floor division and modulus floor, as in R; the remainder truncates, as in C", {
+  v <- pairs_of(c(-7.5, -7, -3, -2, -0.75, 0.75, 2, 3, 7, 7.5))
+  for (d in floats()) {
+    a <- nv_tensor(v$a, d)
+    b <- nv_tensor(v$b, d)
+    expect_identical(as_array(nv_floor_div(a, b)), v$a %/% v$b, label = paste("floor_div", d))
+    expect_identical(as_array(nv_mod(a, b)), v$a %% v$b, label = paste("mod", d))
+    truncated <- v$a - v$b * trunc(v$a / v$b)
+    expect_identical(as_array(nv_remainder(a, b)), truncated, label = paste("remainder", d))
+    five <- nv_tensor(c(5, -5), d)
+    expect_identical(as_array(five %% Inf), c(5, -5) %% Inf)
+    expect_identical(as_array(five %/% Inf), c(5, -5) %/% Inf)
+    expect_identical(as_array(five %/% 0), c(Inf, -Inf))
+    expect_identical(as_array(five %% 0), c(NaN, NaN))
+    expect_identical(as_array(nv_tensor(c(Inf, NaN), d) %% 2), c(NaN, NaN))
+  }
+})
+
+test_that("minimum and maximum propagate NaN", {
+  for (d in floats()) {
+    v <- pairs_of(float_values(d))
+    nan <- is.nan(v$a) | is.nan(v$b)
+    a <- nv_tensor(v$a, d)
+    b <- nv_tensor(v$b, d)
+    expect_identical(as_array(nv_min(a, b)), ifelse(nan, NaN, pmin(v$a, v$b)))
+    expect_identical(as_array(nv_max(a, b)), ifelse(nan, NaN, pmax(v$a, v$b)))
+    # clamp(low, x, high) = min(max(x, low), high)
+    low <- round_to(-1.5, d)
+    high <- round_to(2.5, d)
+    x <- float_values(d)
+    got <- as_array(nv_clamp(low, nv_tensor(x, d), high))
+    expect_identical(got, ifelse(is.nan(x), NaN, pmin(pmax(x, low), high)))
+    expect_identical(as_array(nv_clamp(nv_scalar(NaN, d), nv_tensor(1, d), 2)), NaN)
+    expect_identical(as_array(nv_clamp(0, nv_tensor(1, d), nv_scalar(NaN, d))), NaN)
+    expect_identical(as_array(nv_clamp(3, nv_tensor(1, d), 2)), 2)
+  }
+})
+
+test_that("the two-argument arc tangent knows its quadrants", {
+  for (d in floats()) {
+    v <- pairs_of(c(0, -0, 1, -1, 0.5, -3, Inf, -Inf))
+    got <- as_array(nv_atan2(nv_tensor(v$a, d), nv_tensor(v$b, d)))
+    expect_ulps(got, round_to(atan2(v$a, v$b), d), d, if (d == "f64") 0 else 1, d)
+  }
+  expect_identical(type_of(nv_atan2(nv_tensor(1L, "i8"), nv_tensor(1L, "i8"))), "f32?")
+})
+
+# ---- integers ----
+
+test_that("integer arithmetic wraps modulo 2^n", {
+  exact <- list(add = limbs_add, sub = limbs_sub, mul = limbs_mul)
+  for (d in ints()) {
+    v <- pairs_of(int_values(d))
+    a <- int_tensor(v$a, d)
+    b <- int_tensor(v$b, d)
+    expect_identical(as_array(a, as = "character"), v$a)
+    for (op in names(exact)) {
+      want <- wrap_text(exact[[op]](limbs(v$a), limbs(v$b)), d)
+      got <- nv(op)(a, b)
+      expect_identical(type_of(got), d)
+      expect_values(as_array(got, as = "character"), want, paste(op, d))
+    }
+    x <- limbs(int_values(d))
+    negative <- wrap_text(limbs_negate(x), d)
+    one <- int_tensor(int_values(d), d)
+    expect_values(as_array(nv_negate(one), "character"), negative, paste("negate", d))
+    magnitude <- ifelse(startsWith(int_values(d), "-"), negative, int_values(d))
+    expect_values(as_array(nv_abs(one), "character"), magnitude, paste("abs", d))
+  }
+})
+
+test_that("integer powers wrap and are right by repeated multiplication", {
+  for (d in ints()) {
+    base <- int_values(d)
+    for (exponent in c(0, 1, 2, 3, 5, 13)) {
+      want <- limbs(rep("1", length(base)))
+      for (k in seq_len(exponent)) want <- limbs_mul(want, limbs(base))
+      got <- nv_pow(int_tensor(base, d), nv_scalar(exponent, d))
+      expect_values(as_array(got, "character"), wrap_text(want, d), paste("pow", d, exponent))
+    }
+  }
+})
+
+# Magnitudes of decimal texts in order.
+is_less <- function(a, b) {
+  a <- sub("^-", "", a)
+  b <- sub("^-", "", b)
+  nchar(a) < nchar(b) | (nchar(a) == nchar(b) & a < b)
+}
+
+test_that("integer quotient and remainder obey their definition", {
+  for (d in ints()) {
+    v <- pairs_of(int_values(d))
+    keep <- v$b != "0"
+    a <- v$a[keep]
+    b <- v$b[keep]
+    x <- int_tensor(a, d)
+    y <- int_tensor(b, d)
+    quotient <- as_array(nv_floor_div(x, y), "character")
+    modulus <- as_array(nv_mod(x, y), "character")
+    rest <- as_array(nv_remainder(x, y), "character")
+    sum <- limbs_add(limbs_mul(limbs(quotient), limbs(b)), limbs(modulus))
+    expect_values(wrap_text(sum, d), a, paste("floor_div", d))
+    expect_true(all(is_less(modulus, b)), label = paste("mod", d))
+    expect_true(all(modulus == "0" | startsWith(modulus, "-") == startsWith(b, "-")))
+    expect_true(all(is_less(rest, b)), label = paste("remainder", d))
+    expect_true(all(rest == "0" | startsWith(rest, "-") == startsWith(a, "-")))
+    if (width_of(d) < 64) {
+      wrapped <- int_tensor(wrap_text(limbs(sprintf("%.0f", as.numeric(a) %/% as.numeric(b))), d), d)
+      expect_identical(quotient, as_array(wrapped, "character"), label = paste("floor_div", d))
+      expect_identical(as.numeric(modulus), as.numeric(a) %% as.numeric(b))
+    }
+  }
+})
+
+test_that("integer order, sign and choice are exact at the extremes", {
+  below <- function(a, b) {
+    negative <- startsWith(a, "-")
+    both <- startsWith(b, "-")
+    ifelse(negative != both, negative, ifelse(negative, is_less(b, a), is_less(a, b)))
+  }
+  for (d in ints()) {
+    v <- pairs_of(int_values(d))
+    a <- int_tensor(v$a, d)
+    b <- int_tensor(v$b, d)
+    less <- below(v$a, v$b)
+    equal <- v$a == v$b
+    want <- list(
+      eq = equal, ne = !equal, lt = less, le = less | equal, gt = !less & !equal, ge = !less
+    )
+    for (op in names(compare_ops)) {
+      expect_identical(as_array(nv(op)(a, b)), want[[op]], label = paste(op, d))
+    }
+    expect_identical(as_array(nv_min(a, b), "character"), ifelse(less, v$a, v$b))
+    expect_identical(as_array(nv_max(a, b), "character"), ifelse(less, v$b, v$a))
+    expect_identical(
+      as_array(nv_ifelse(nv_lt(a, b), a, b), "character"), ifelse(less, v$a, v$b)
+    )
+    texts <- int_values(d)
+    sign <- ifelse(texts == "0", "0", ifelse(startsWith(texts, "-"), "-1", "1"))
+    expect_identical(as_array(nv_sign(int_tensor(texts, d)), "character"), sign)
+    clamped <- as_array(nv_clamp(2L, int_tensor(texts, d), 7L), "character")
+    two <- rep("2", length(texts))
+    seven <- rep("7", length(texts))
+    want <- ifelse(below(texts, two), two, ifelse(below(seven, texts), seven, texts))
+    expect_identical(clamped, want)
+  }
+})
+
+test_that("integers are round, finite and their own real part", {
+  for (d in ints()) {
+    x <- int_tensor(int_values(d), d)
+    for (op in c("floor", "ceiling", "trunc", "round", "real", "conj")) {
+      expect_identical(nv(op)(x), x, label = paste(op, d))
+    }
+    expect_identical(bytes_of(nv_imag(x)), bytes_of(int_tensor(rep("0", length(x)), d)))
+    expect_identical(as_array(nv_is_nan(x)), rep(FALSE, length(x)))
+    expect_identical(as_array(nv_is_infinite(x)), rep(FALSE, length(x)))
+    expect_identical(as_array(nv_is_finite(x)), rep(TRUE, length(x)))
+  }
+})
+
+test_that("functions of integers are those of the ambiguous default float", {
+  for (d in c("bool", ints())) {
+    v <- if (d == "bool") c(TRUE, FALSE) else c(0, 1, 2, 100)
+    for (op in names(math_ops)) {
+      got <- nv(op)(nv_tensor(v, d))
+      expect_identical(type_of(got), "f32?")
+      want <- round_to(suppressWarnings(math_ops[[op]](v)), "f32")
+      expect_ulps(as_array(got), want, "f32", 3, paste(op, d))
+    }
+    quotient <- nv_div(nv_tensor(v, d), nv_tensor(v, d))
+    expect_identical(type_of(quotient), "f32?")
+    expect_identical(as_array(quotient), v / v)
+    wide <- with_promotion("jax", nv_exp(nv_tensor(v, d)))
+    expect_identical(type_of(wide), "f64?")
+    expect_identical(as_array(wide), exp(v))
+  }
+})
+
+test_that("division by zero and negative powers name the position", {
+  for (d in ints()) {
+    x <- nv_tensor(1:4, d)
+    y <- nv_tensor(c(1, 2, 0, 0), d)
+    for (op in c("floor_div", "mod", "remainder")) {
+      expect_error(nv(op)(x, y), "position 3", class = "joist_value_error")
+      expect_error(nv(op)(x, 0L), "position 1", class = "joist_value_error")
+      expect_identical(length(nv(op)(nv_tensor(integer(), d), 0L)), 0L)
+    }
+    if (is_signed(d)) {
+      expect_error(nv_pow(x, nv_tensor(c(1, 2, 3, -1), d)), "position 4",
+        class = "joist_value_error"
+      )
+    }
+  }
+  n <- 100000L
+  late <- nv_ifelse(nv_eq(nv_iota(1, "i32", n), 77777L), 0L, nv_fill(3L, n, "i32"))
+  expect_error(nv_iota(1, "i32", n) %/% late, "position 77777", class = "joist_value_error")
+})
+
+# ---- bits ----
+
+test_that("bitwise operations are base R's", {
+  patterns <- c(0, 1, 2, 3, 85, 170, 127, 128, 255, 43690, 65535, 2147483647)
+  for (d in ints()) {
+    width <- min(width_of(d), 32)
+    v <- pairs_of(as.integer(unique(patterns %% 2^min(width, 31))))
+    unsigned <- if (width_of(d) == 64) d else paste0("ui", width)
+    as_dtype_bits <- function(x) {
+      if (width_of(d) == 64) nv_tensor(x, d) else nv_bitcast_convert(nv_tensor(x, unsigned), d)
+    }
+    a <- as_dtype_bits(v$a)
+    b <- as_dtype_bits(v$b)
+    for (op in names(bitwise_ops)) {
+      want <- as_dtype_bits(bitwise_ops[[op]](v$a, v$b))
+      expect_identical(nv(op)(a, b), want, label = paste(op, d))
+    }
+    x <- int_tensor(int_values(d), d)
+    complement <- wrap_text(limbs_sub(limbs(rep("-1", length(x))), limbs(int_values(d))), d)
+    expect_values(as_array(nv_bitwise_not(x), "character"), complement, paste("not", d))
+  }
+  bits <- pairs_of(c(TRUE, FALSE))
+  a <- nv_tensor(bits$a)
+  b <- nv_tensor(bits$b)
+  expect_identical(as_array(nv_bitwise_and(a, b)), bits$a & bits$b)
+  expect_identical(as_array(nv_bitwise_or(a, b)), bits$a | bits$b)
+  expect_identical(as_array(nv_bitwise_xor(a, b)), xor(bits$a, bits$b))
+  expect_identical(as_array(nv_bitwise_not(a)), !bits$a)
+})
+
+# The bits of integers given as text, lowest first, one column each.
+bit_matrix <- function(text, width) {
+  x <- limbs(text)
+  out <- matrix(0, width, length(text))
+  for (k in seq_len(width)) {
+    limb <- (k - 1) %/% 16 + 1
+    out[k, ] <- x[limb, ] %/% 2^((k - 1) %% 16) %% 2
+  }
+  out
+}
+
+bits_text <- function(bits, dtype) {
+  x <- matrix(0, 4, ncol(bits))
+  for (k in seq_len(nrow(bits))) {
+    limb <- (k - 1) %/% 16 + 1
+    x[limb, ] <- x[limb, ] + bits[k, ] * 2^((k - 1) %% 16)
+  }
+  wrap_text(x, dtype)
+}
+
+test_that("shifts move bits, at and beyond the width too", {
+  for (d in ints()) {
+    width <- width_of(d)
+    text <- int_values(d)
+    x <- int_tensor(text, d)
+    bits <- bit_matrix(text, width)
+    amounts <- c(0, 1, 3, width - 1, width, width + 1, 127)
+    if (is_signed(d)) amounts <- c(amounts, -1)
+    for (amount in amounts) {
+      by <- nv_scalar(amount, d)
+      n <- if (amount < 0) width else min(amount, width)
+      shift <- function(fill, left) {
+        new <- matrix(fill, n, ncol(bits), byrow = TRUE)
+        kept <- if (left) seq_len(width - n) else seq_len(width)[-seq_len(n)]
+        if (n == 0) kept <- seq_len(width)
+        bits_text(if (left) rbind(new, bits[kept, ]) else rbind(bits[kept, ], new), d)
+      }
+      label <- paste(d, "by", amount)
+      zero <- rep(0, ncol(bits))
+      sign <- if (is_signed(d)) bits[width, ] else zero
+      expect_values(as_array(nv_shift_left(x, by), "character"), shift(zero, TRUE), label)
+      expect_values(
+        as_array(nv_shift_right_logical(x, by), "character"), shift(zero, FALSE), label
+      )
+      expect_values(
+        as_array(nv_shift_right_arithmetic(x, by), "character"), shift(sign, FALSE), label
+      )
+    }
+    expect_identical(as_array(nv_popcnt(x), "character"), as.character(colSums(bits)))
+    expect_identical(type_of(nv_popcnt(x)), d)
+  }
+})
+
+# ---- bool ----
+
+test_that("bool adds by or, multiplies by and, and cannot be subtracted", {
+  bits <- pairs_of(c(TRUE, FALSE))
+  a <- nv_tensor(bits$a)
+  b <- nv_tensor(bits$b)
+  expect_identical(as_array(a + b), bits$a | bits$b)
+  expect_identical(as_array(a * b), bits$a & bits$b)
+  expect_identical(as_array(nv_min(a, b)), bits$a & bits$b)
+  expect_identical(as_array(nv_max(a, b)), bits$a | bits$b)
+  expect_identical(type_of(a + b), "bool")
+  for (op in names(compare_ops)) {
+    expect_identical(as_array(nv(op)(a, b)), compare_ops[[op]](bits$a, bits$b), label = op)
+  }
+  expect_error(a - b, "bool", class = "joist_dtype_error")
+  expect_error(-a, "bool", class = "joist_dtype_error")
+  expect_identical(as_array(nv_clamp(FALSE, a, TRUE)), bits$a)
+  expect_identical(as_array(nv_abs(a)), bits$a)
+})
+
+test_that("logical operations read any dtype as != 0", {
+  for (d in dtypes()) {
+    v <- pairs_of(sample_values(d, 4))
+    a <- nv_tensor(v$a, d)
+    b <- nv_tensor(v$b, d)
+    for (op in names(logical_ops)) {
+      got <- nv(op)(a, b)
+      expect_identical(type_of(got), "bool")
+      expect_identical(as_array(got), logical_ops[[op]](v$a != 0, v$b != 0), label = paste(op, d))
+    }
+    expect_identical(as_array(nv_not(a)), v$a == 0)
+    expect_identical(as_array(nv_ifelse(a, 1L, 2L)), ifelse(v$a != 0, 1L, 2L))
+  }
+})
+
+# ---- complex ----
+
+test_that("complex arithmetic is base R's", {
+  for (d in complexes()) {
+    v <- pairs_of(complex_values(d))
+    a <- nv_tensor(v$a, d)
+    b <- nv_tensor(v$b, d)
+    tolerance <- if (d == "c64") 2e-6 else 1e-14
+    for (op in names(arithmetic_ops)) {
+      keep <- op != "div" | v$b != 0
+      got <- as_array(nv(op)(a, b))
+      want <- arithmetic_ops[[op]](v$a, v$b)
+      off <- Mod(got - want)[keep] / pmax(Mod(want), 1e-3)[keep]
+      expect_lt(max(off), tolerance, label = paste(op, d))
+    }
+    if (d == "c128") {
+      expect_identical(as_array(a + b), v$a + v$b)
+      expect_identical(as_array(a * b), v$a * v$b)
+    }
+    keep <- v$a != 0
+    got <- as_array(nv_pow(a, b))[keep]
+    want <- (v$a^v$b)[keep]
+    expect_lt(max(Mod(got - want) / pmax(Mod(want), 1e-3)), 40 * tolerance, label = paste("pow", d))
+    expect_identical(as_array(nv_eq(a, b)), v$a == v$b)
+    expect_identical(as_array(nv_ne(a, b)), v$a != v$b)
+    expect_identical(as_array(nv_negate(a)), -v$a)
+    expect_identical(as_array(nv_ifelse(nv_eq(a, b), a, b)), v$b)
+  }
+})
+
+test_that("complex functions and parts are base R's", {
+  in_r <- setdiff(names(math_ops), c("log2", "log10", "log1p", "expm1", "acosh"))
+  for (d in complexes()) {
+    v <- complex_values(d)
+    v <- v[v != 0 & Mod(v) != 1 & Im(v) != 0]
+    x <- nv_tensor(v, d)
+    tolerance <- if (d == "c64") 1e-5 else 1e-13
+    for (op in in_r) {
+      want <- math_ops[[op]](v)
+      off <- max(Mod(as_array(nv(op)(x)) - want) / pmax(Mod(want), 1))
+      expect_lt(off, tolerance, label = paste(op, d))
+    }
+    # R's acosh() does not always give the principal value.
+    back <- as_array(nv_acosh(x))
+    expect_lt(max(Mod(cosh(back) - v) / Mod(v)), tolerance)
+    expect_true(all(Re(back) >= 0))
+    logs <- list(log2 = log(v) / log(2), log10 = log(v) / log(10))
+    for (op in names(logs)) {
+      expect_lt(max(Mod(as_array(nv(op)(x)) - logs[[op]])), tolerance, label = paste(op, d))
+    }
+    for (op in names(complex_parts)) {
+      got <- nv(op)(x)
+      expect_identical(type_of(got), if (op == "conj") d else part_of(d))
+      want <- complex_parts[[op]](v)
+      off <- max(Mod(as_array(got) - want) / pmax(Mod(want), 1e-3))
+      expect_lt(off, tolerance, label = paste(op, d))
+    }
+    expect_identical(as_array(nv_real(x)), Re(v))
+    expect_identical(as_array(nv_imag(x)), Im(v))
+    expect_identical(as_array(nv_conj(x)), Conj(v))
+    unit <- as_array(nv_sign(nv_tensor(c(v, 0i), d)))
+    expect_lt(max(Mod(unit - c(v / Mod(v), 0i))), tolerance)
+  }
+})
+
+test_that("parts of real numbers are theirs", {
+  for (d in floats()) {
+    v <- c(-2, 0, 3, Inf, -Inf, NaN)
+    x <- nv_tensor(v, d)
+    expect_identical(as_array(nv_real(x)), v)
+    expect_identical(as_array(nv_conj(x)), v)
+    expect_identical(as_array(nv_imag(x)), rep(0, 6))
+    expect_ulps(as_array(nv_arg(x)), round_to(c(pi, 0, 0, 0, pi, NaN), d), d, 0)
+  }
+  angle <- nv_arg(nv_tensor(c(-1L, 1L), "i8"))
+  expect_identical(type_of(angle), "f32?")
+  expect_identical(as_array(angle), c(round_to(pi, "f32"), 0))
+})
+
+# ---- predicates and comparison ----
+
+test_that("floats compare like doubles; NaN is equal to nothing", {
+  for (d in floats()) {
+    v <- pairs_of(float_values(d))
+    a <- nv_tensor(v$a, d)
+    b <- nv_tensor(v$b, d)
+    nan <- is.nan(v$a) | is.nan(v$b)
+    for (op in names(compare_ops)) {
+      want <- compare_ops[[op]](v$a, v$b)
+      want[nan] <- op == "ne"
+      expect_identical(as_array(nv(op)(a, b)), want, label = paste(op, d))
+    }
+    x <- nv_tensor(float_values(d), d)
+    for (op in names(predicate_ops)) {
+      expect_identical(as_array(nv(op)(x)), predicate_ops[[op]](float_values(d)))
+      expect_identical(type_of(nv(op)(x)), "bool")
+    }
+  }
+  for (d in complexes()) {
+    parts <- pairs_of(c(1, NaN, Inf, -Inf, 0))
+    x <- nv_tensor(complex(real = parts$a, imaginary = parts$b), d)
+    expect_identical(as_array(nv_is_nan(x)), is.nan(parts$a) | is.nan(parts$b))
+    expect_identical(as_array(nv_is_finite(x)), is.finite(parts$a) & is.finite(parts$b))
+    expect_identical(as_array(nv_is_infinite(x)), is.infinite(parts$a) | is.infinite(parts$b))
+  }
+})
+
+test_that("comparison with a literal out of range is mathematically right", {
+  for (d in ints()) {
+    bounds <- c(as.numeric(int_min(d)), as.numeric(int_max(d)))
+    x <- int_tensor(c(int_min(d), "0", "1", int_max(d)), d)
+    literals <- c(-2147483647L, -70000L, -300L, -129L, -1L, 256L, 300L, 70000L, 2147483647L)
+    outside <- literals[literals < bounds[1] | literals > bounds[2]]
+    for (literal in outside) {
+      above <- literal > bounds[2]
+      want <- list(eq = FALSE, ne = TRUE, lt = above, le = above, gt = !above, ge = !above)
+      for (op in names(compare_ops)) {
+        expect_identical(as_array(nv(op)(x, literal)), rep(want[[op]], 4))
+        turned <- c(eq = "eq", ne = "ne", lt = "gt", le = "ge", gt = "lt", ge = "le")[[op]]
+        expect_identical(as_array(nv(turned)(literal, x)), rep(want[[op]], 4))
+      }
+    }
+  }
+  for (d in setdiff(floats(), "f64")) {
+    x <- nv_tensor(c(-float_max(d), 0, float_max(d)), d)
+    expect_identical(as_array(x < 1e300), rep(TRUE, 3))
+    expect_identical(as_array(x > -1e300), rep(TRUE, 3))
+    expect_identical(as_array(x == 1e300), rep(FALSE, 3))
+    expect_identical(as_array(nv_tensor(c(Inf, NaN), d) < 1e300), c(FALSE, FALSE))
+    expect_identical(as_array(nv_tensor(c(Inf, NaN), d) > 1e300), c(TRUE, FALSE))
+    expect_identical(as_array(nv_tensor(c(Inf, NaN), d) != 1e300), c(TRUE, TRUE))
+  }
+  mixed <- nv_tensor(c(1L, 2L, 255L), "ui8")
+  expect_identical(as_array(mixed == c(1L, 300L, -1L)), c(TRUE, FALSE, FALSE))
+  expect_identical(as_array(mixed < c(-5L, 300L, 255L)), c(FALSE, TRUE, FALSE))
+})
+
+# ---- conversion ----
+
+test_that("floats convert to integers by truncation and saturation", {
+  v <- c(-1e30, -40000.7, -129, -128.9, -1.5, -0.5, 0, 0.5, 1.9, 127.9, 300, 70000, 1e30)
+  for (from in floats()) {
+    exact <- round_to(v, from)
+    x <- nv_tensor(c(ifelse(is.infinite(exact), NaN, exact), Inf, -Inf, NaN), from)
+    exact <- c(ifelse(is.infinite(exact), NaN, exact), Inf, -Inf, NaN)
+    for (to in small_ints()) {
+      low <- as.numeric(int_min(to))
+      high <- as.numeric(int_max(to))
+      want <- ifelse(is.nan(exact), 0, pmin(pmax(trunc(exact), low), high)) + 0
+      expect_identical(as_array(nv_convert(x, to), "double"), want, label = paste(from, to))
+    }
+    for (to in setdiff(ints(), small_ints())) {
+      want <- c(int_max(to), int_min(to), "0", if (is_signed(to)) "-1" else "0")
+      got <- nv_convert(nv_tensor(c(Inf, -Inf, NaN, -1.5), from), to)
+      expect_identical(as_array(got, "character"), want, label = paste(from, to))
+    }
+  }
+  big <- nv_tensor(c(2^62, -2^62, 2^63, -2^63, 2^64), "f64")
+  expect_identical(as_array(nv_convert(big, "i64"), "character"), c(
+    "4611686018427387904", "-4611686018427387904", int_max("i64"), int_min("i64"), int_max("i64")
+  ))
+  expect_identical(as_array(nv_convert(big, "ui64"), "character"), c(
+    "4611686018427387904", "0", "9223372036854775808", "0", int_max("ui64")
+  ))
+})
+
+test_that("integers convert to integers by wrapping, and to floats by rounding", {
+  for (from in ints()) {
+    text <- int_values(from)
+    x <- int_tensor(text, from)
+    for (to in ints()) {
+      expect_values(
+        as_array(nv_convert(x, to), "character"), wrap_text(limbs(text), to), paste(from, to)
+      )
+    }
+    for (to in floats()) {
+      if (width_of(from) == 64 && to != "f64") next
+      want <- round_to(as.numeric(text), to)
+      expect_identical(as_array(nv_convert(x, to)), want, label = paste(from, to))
+    }
+    expect_identical(as_array(nv_convert(x, "bool")), text != "0")
+  }
+  # 2^24 + 1, 2^40 + 1 halfway between two floats, and one more above it.
+  odd <- int_tensor(c("16777217", "16777219", "9007199791611905", "9007199254740993"), "i64")
+  expect_identical(
+    as_array(nv_convert(odd, "f32")), c(16777216, 16777220, 2^53 + 2^30, 2^53)
+  )
+  expect_identical(as_array(nv_convert(odd, "f64"))[4], 2^53)
+})
+
+test_that("conversion between the other kinds", {
+  for (from in floats()) {
+    v <- float_values(from)
+    x <- nv_tensor(v, from)
+    for (to in floats()) {
+      expect_values(as_array(nv_convert(x, to)), round_to(v, to), paste(from, to))
+    }
+    expect_identical(as_array(nv_convert(x, "bool")), is.nan(v) | v != 0)
+    for (to in complexes()) {
+      got <- as_array(nv_convert(x, to))
+      expect_identical(Re(got), round_to(v, part_of(to)), label = paste(from, to))
+      expect_identical(Im(got), rep(0, length(v)))
+    }
+  }
+  for (to in dtypes()) {
+    expect_identical(as_array(nv_convert(nv_tensor(c(TRUE, FALSE)), to)) != 0, c(TRUE, FALSE))
+    got <- nv_convert(sample_tensor("i8"), to, ambiguous = TRUE)
+    expect_identical(type_of(got), paste0(to, "?"))
+    expect_identical(type_of(nv_convert(sample_tensor("i8"), to)), to)
+  }
+  for (from in complexes()) {
+    expect_identical(as_array(nv_convert(nv_tensor(c(1.7 + 2i, -3i), from), "i8")), c(1L, 0L))
+    expect_identical(as_array(nv_convert(nv_tensor(c(0.5 + 2i, -3i), from), "f64")), c(0.5, 0))
+    expect_identical(as_array(nv_convert(nv_tensor(c(0i, -3i), from), "bool")), c(FALSE, TRUE))
+  }
+})
+
+test_that("a bitcast keeps the bits", {
+  patterns <- list(
+    f16 = c("1" = 15360, "-2" = 49152, "65504" = 31743, "Inf" = 31744, "5.9604644775390625e-08" = 1),
+    bf16 = c("1" = 16256, "-2" = 49152, "Inf" = 32640),
+    f32 = c("1" = 1065353216, "-2" = 3221225472, "Inf" = 2139095040)
+  )
+  for (d in names(patterns)) {
+    unsigned <- paste0("ui", width_of(d))
+    x <- nv_tensor(as.numeric(names(patterns[[d]])), d)
+    bits <- nv_bitcast_convert(x, unsigned)
+    expect_identical(as_array(bits, "double"), unname(patterns[[d]]), label = d)
+    expect_identical(nv_bitcast_convert(bits, d), x)
+  }
+  expect_identical(as_array(nv_bitcast_convert(nv_scalar(-0, "f64"), "ui64"), "character"),
+    "9223372036854775808"
+  )
+  expect_identical(as_array(nv_bitcast_convert(nv_scalar(255, "ui8"), "i8")), -1L)
+  for (from in dtypes()) {
+    for (to in dtypes()) {
+      if (from == to) next
+      fits <- width_of(from) == width_of(to) && !"bool" %in% c(from, to)
+      if (fits) {
+        got <- nv_bitcast_convert(sample_tensor(from), to)
+        expect_identical(bytes_of(got), bytes_of(sample_tensor(from)))
+        expect_identical(type_of(got), to)
+      } else {
+        expect_error(nv_bitcast_convert(sample_tensor(from), to), class = "joist_dtype_error")
+      }
+    }
+  }
+})
+
+# ---- where there is no operation ----
+
+test_that("an operation a dtype does not have is an error with class", {
+  never <- list(
+    bool = c("sub", "negate", "sign", "pow", "floor_div", "mod", "remainder", "shift_left",
+      "shift_right_arithmetic", "shift_right_logical", "popcnt"),
+    float = c("bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not", "shift_left",
+      "shift_right_arithmetic", "shift_right_logical", "popcnt"),
+    complex = c("lt", "le", "gt", "ge", "min", "max", "floor_div", "mod", "remainder", "atan2",
+      "clamp", "cbrt", "expm1", "log1p", "floor", "ceiling", "trunc", "round", "bitwise_and",
+      "bitwise_or", "bitwise_xor", "bitwise_not", "shift_left", "shift_right_arithmetic",
+      "shift_right_logical", "popcnt")
+  )
+  elementwise <- op_table[!op_table$reduction & op_table$arity > 0, ]
+  layout <- c("convert", "bitcast_convert", "reshape", "broadcast_to")
+  elementwise <- elementwise[!elementwise$name %in% layout, ]
+  for (d in dtypes()) {
+    # Ones divide and shift everywhere.
+    x <- nv_tensor(c(1, 1), d)
+    x <- nv_convert(x, d)
+    for (row in seq_len(nrow(elementwise))) {
+      op <- elementwise$name[row]
+      operands <- rep(list(x), elementwise$arity[row])
+      if (op %in% never[[kind_of(d)]]) {
+        error <- expect_error(do.call(nv(op), operands), class = "joist_dtype_error")
+        expect_match(conditionMessage(error), d, fixed = TRUE)
+      } else {
+        expect_s3_class(do.call(nv(op), operands), "nv_tensor")
+      }
+    }
+  }
+})
+
+# ---- shapes ----
+
+# Base R: every extent of 1 is repeated by indexing.
+broadcast_in_r <- function(x, extents) {
+  index <- Map(function(have, want) rep_len(seq_len(have), want), dim(x), extents)
+  array(do.call(`[`, c(list(x), index, list(drop = FALSE))), extents)
+}
+
+test_that("operands broadcast where an extent is 1", {
+  for (rank in 1:4) {
+    full <- c(3L, 2L, 4L, 2L)[seq_len(rank)]
+    masks <- expand.grid(rep(list(c(TRUE, FALSE)), rank))
+    shapes <- lapply(seq_len(nrow(masks)), function(k) ifelse(unlist(masks[k, ]), full, 1L))
+    for (left in shapes) {
+      for (right in shapes) {
+        common <- pmax(left, right)
+        a <- array(as.numeric(seq_len(prod(left))), left)
+        b <- array(as.numeric(seq_len(prod(right))) * 10, right)
+        got <- nv_sub(nv_tensor(a, "f64", left), nv_tensor(b, "f64", right))
+        want <- broadcast_in_r(a, common) - broadcast_in_r(b, common)
+        same <- identical(shape(got), as.integer(common)) &&
+          identical(as.vector(as_array(got)), as.vector(want))
+        if (!same) fail(paste("shapes", deparse1(left), "and", deparse1(right)))
+      }
+    }
+    expect_identical(as_array(nv_broadcast_to(nv_scalar(7, "i8"), full), "double"),
+      if (rank == 1) rep(7, 3) else array(7, full)
+    )
+  }
+})
+
+test_that("scalars fit every shape, and zero extents stay", {
+  x <- nv_tensor(matrix(1:6, 2), "i16")
+  expect_identical(as_array(nv_scalar(2L, "i16") * x), matrix(2L * 1:6, 2))
+  expect_identical(as_array(x - 1L), matrix(0:5, 2))
+  for (d in dtypes()) {
+    none <- nv_tensor(sample_values(d, 0), d, shape = c(0, 3))
+    expect_identical(shape(nv_add(none, sample_tensor(d, 3, shape = c(1, 3)))), c(0L, 3L))
+    expect_identical(shape(nv_add(none, nv_scalar(1, d))), c(0L, 3L))
+    expect_identical(shape(nv_eq(none, none)), c(0L, 3L))
+    expect_identical(length(none), 0L)
+  }
+  empty <- nv_tensor(numeric(), "f64", shape = c(0, 1))
+  expect_identical(shape(empty + nv_tensor(1:3, "f64", shape = c(1, 3))), c(0L, 3L))
+  expect_identical(shape(exp(empty)), c(0L, 1L))
+})
+
+test_that("three operands broadcast together", {
+  low <- matrix(c(0, 2), 2, 1)
+  x <- matrix(as.numeric(1:6), 2)
+  high <- matrix(c(3, 4, 5), 1)
+  got <- nv_clamp(nv_tensor(low), nv_tensor(x), nv_tensor(high))
+  want <- pmin(pmax(x, low[, c(1, 1, 1)]), high[c(1, 1), ])
+  expect_identical(as_array(got), matrix(want, 2))
+  chosen <- nv_ifelse(nv_tensor(matrix(c(TRUE, FALSE), 2, 1)), nv_tensor(x), nv_tensor(high))
+  expect_identical(as_array(chosen), rbind(x[1, ], high[1, ]))
+})
+
+test_that("large tensors are computed like small ones, whatever the tiles", {
+  n <- 300001L
+  v <- as.numeric(seq_len(n) %% 1000L)
+  x <- nv_tensor(v, "f32")
+  y <- nv_tensor(rev(v), "i16")
+  expect_identical(as_array(x + y), v + rev(v))
+  columns <- nv_tensor(v, "f32", shape = c(1, n)) * nv_tensor(1:3, "f32", shape = c(3, 1))
+  expect_identical(as_array(columns), outer(1:3, v))
+  rows <- nv_tensor(v, "f32", shape = c(n, 1)) - nv_tensor(1:3, "f32", shape = c(1, 3))
+  expect_identical(as_array(rows), outer(v, 1:3, `-`))
+})
