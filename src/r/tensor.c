@@ -70,9 +70,44 @@ static void free_payload(R_allocator_t *unused, void *memory) {
   joist_pool_free((char *)memory - PAYLOAD_OFFSET);
 }
 
+static void collect(bool full) {
+  static SEXP calls[2] = {NULL, NULL};
+  if (calls[full] == NULL) {
+    SEXP flag = PROTECT(Rf_ScalarLogical(full));
+    SEXP no = PROTECT(Rf_ScalarLogical(FALSE));
+    calls[full] = Rf_lang4(Rf_install("gc"), no, no, flag);
+    R_PreserveObject(calls[full]);
+    UNPROTECT(2);
+  }
+  Rf_eval(calls[full], R_BaseEnv);
+}
+
+/* R does not count memory of custom allocators when it decides whether to collect, so
+ * payloads that nobody uses would pile up. A minor collection (a fraction of a
+ * millisecond) runs each time several payloads of this size, and at least MINOR bytes,
+ * have been allocated; a full one when what is in use has grown by MAJOR bytes, or by
+ * half, since the last. */
+static void make_room(size_t bytes) {
+  enum { MINOR = 64 << 20, MAJOR = 1 << 30, PAYLOADS = 8 };
+  static size_t allocated = 0, used_after_full = 0;
+  size_t room = joist_pool_figures().limit;
+  if (room > bytes * PAYLOADS) room = bytes * PAYLOADS;
+  if (room < MINOR) room = MINOR;
+  allocated += bytes;
+  if (allocated <= room) return;
+  allocated = bytes;
+  collect(false);
+  const size_t grown = used_after_full > 2 * (size_t)MAJOR ? used_after_full / 2 : MAJOR;
+  if (joist_pool_figures().used <= used_after_full + grown) return;
+  collect(true);
+  used_after_full = joist_pool_figures().used;
+}
+
 static SEXP allocate_vector(SEXPTYPE type, size_t n, size_t bytes) {
   R_allocator_t allocator = {allocate_payload, free_payload, NULL, NULL};
-  return Rf_allocVector3(type, (R_xlen_t)n, bytes < JOIST_POOL_MIN ? NULL : &allocator);
+  if (bytes < JOIST_POOL_MIN) return Rf_allocVector(type, (R_xlen_t)n);
+  make_room(bytes);
+  return Rf_allocVector3(type, (R_xlen_t)n, &allocator);
 }
 
 SEXP joist_r_payload(joist_dtype dtype, size_t n) {
