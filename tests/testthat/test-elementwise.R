@@ -66,10 +66,10 @@ test_that("float functions round the double result", {
     x <- nv_tensor(v, d)
     for (op in names(math_ops)) {
       want <- suppressWarnings(math_ops[[op]](v))
-      # f32's exp() is infinite where the double's is not.
-      if (op == "logistic" && d != "f64") want <- 1 / (1 + round_to(exp(-v), "f32"))
       got <- nv(op)(x)
       expect_identical(type_of(got), d)
+      # f32's exp() may be infinite where the double's is not: subnormals or zero.
+      if (op == "logistic") want[want < 2^-126 & as_array(got) == 0] <- 0
       if (d == "f64") {
         expect_values(as_array(got), want, paste(op, d))
       } else {
@@ -118,6 +118,8 @@ test_that("powers of floats are base R's, and IEEE 754's where R differs", {
   # IEEE 754-2019 9.2.1: R has Inf and NaN here.
   want[identical_zero(v$a, -0) & v$b %in% c(-1, -3)] <- -Inf
   want[v$a == -Inf & v$b %in% 0.5] <- Inf
+  at <- v$a %in% c(-1, -2, -3, -Inf) & is.infinite(v$b)
+  want[at] <- abs(v$a[at])^v$b[at]
   for (d in floats()) {
     got <- as_array(nv_pow(nv_tensor(v$a, d), nv_tensor(v$b, d)))
     expect_ulps(got, round_to(want, d), d, if (d == "f64") 0 else 1, paste("pow", d))
@@ -402,7 +404,7 @@ test_that("shifts move bits, at and beyond the width too", {
       by <- nv_scalar(amount, d)
       n <- if (amount < 0) width else min(amount, width)
       shift <- function(fill, left) {
-        new <- matrix(fill, n, ncol(bits), byrow = TRUE)
+        new <- rbind(fill)[rep(1, n), , drop = FALSE]
         kept <- if (left) seq_len(width - n) else seq_len(width)[-seq_len(n)]
         if (n == 0) kept <- seq_len(width)
         bits_text(if (left) rbind(new, bits[kept, ]) else rbind(bits[kept, ], new), d)

@@ -1,0 +1,531 @@
+# Tensors: making them, and every way back to R.
+
+test_that("R values have the default dtypes of the rules", {
+  values <- list(
+    integer = 1:3, double = c(1, 2, 3), logical = c(TRUE, FALSE, TRUE),
+    complex = c(1i, 2 + 0i, 3i), raw = as.raw(1:3)
+  )
+  defaults <- list(
+    anvil = c("i32", "f32", "bool", "c64", "ui8"),
+    anvl = c("i32", "f32", "bool", "c64", "ui8"),
+    jax = c("i64", "f64", "bool", "c128", "ui8"),
+    jax_x32 = c("i32", "f32", "bool", "c64", "ui8"),
+    numpy = c("i64", "f64", "bool", "c128", "ui8"),
+    torch = c("i64", "f32", "bool", "c64", "ui8")
+  )
+  for (rules in names(defaults)) {
+    for (k in seq_along(values)) {
+      x <- with_promotion(rules, nv_tensor(values[[k]]))
+      expect_identical(type_of(x), defaults[[rules]][k], label = paste(rules, names(values)[k]))
+      expect_identical(shape(x), 3L)
+      expect_identical(format(device(x)), "cpu")
+      number <- with_promotion(rules, nv_scalar(values[[k]][2]))
+      expect_identical(type_of(number), defaults[[rules]][k])
+      expect_identical(shape(number), integer())
+    }
+  }
+  x64 <- promotion_rules("anvil", double = "f64")
+  expect_identical(type_of(with_promotion(x64, nv_tensor(1))), "f64")
+})
+
+test_that("integer64 is i64 and stays exact", {
+  skip_if_not_installed("bit64")
+  texts <- c("9007199254740993", "-9223372036854775807", "9223372036854775807", "0", "-1")
+  x <- nv_tensor(bit64::as.integer64(texts))
+  expect_identical(type_of(x), "i64")
+  expect_identical(as_array(x, as = "character"), texts)
+  back <- as_array(x, as = "integer64")
+  expect_s3_class(back, "integer64")
+  expect_identical(as.character(back), texts)
+  for (d in setdiff(ints(), "i64")) {
+    small <- nv_tensor(bit64::as.integer64(c(1, 2, 100)), d)
+    expect_identical(as_array(small, "double"), c(1, 2, 100))
+    expect_identical(as.character(as_array(small, "integer64")), c("1", "2", "100"))
+  }
+  expect_error(nv_tensor(bit64::as.integer64(c("1", NA))), "position 2", class = "joist_value_error")
+  lowest <- int_tensor("-9223372036854775808", "i64")
+  expect_error(as_array(lowest, "integer64"), "-9223372036854775808", class = "joist_value_error")
+  sum <- nv_add(nv_tensor(1:2, "i8"), bit64::as.integer64(300))
+  expect_identical(type_of(sum), "i64")
+  expect_identical(as_array(sum), c(301, 302))
+})
+
+test_that("shapes are those of the value, or the ones asked for", {
+  a <- array(as.numeric(1:24), c(2, 3, 4))
+  expect_identical(shape(nv_tensor(a)), c(2L, 3L, 4L))
+  expect_identical(as_array(nv_tensor(a)), a)
+  expect_identical(shape(nv_tensor(1:6, shape = c(2, 3))), c(2L, 3L))
+  expect_identical(as_array(nv_tensor(1:6, shape = c(2, 3))), matrix(1:6, 2))
+  expect_identical(shape(nv_tensor(5)), 1L)
+  expect_identical(shape(nv_tensor(5, shape = integer())), integer())
+  expect_identical(shape(nv_scalar(5)), integer())
+  expect_identical(shape(nv_tensor(matrix(5))), c(1L, 1L))
+  expect_identical(shape(nv_tensor(numeric())), 0L)
+  expect_identical(shape(nv_tensor(numeric(), shape = c(0, 3))), c(0L, 3L))
+  for (bad in list(5, c(2, 2), 0, integer(), c(3, 2, 2))) {
+    expect_error(nv_tensor(1:6, shape = bad), class = "joist_shape_error")
+  }
+  for (bad in list(-1, 1.5, NA, "a", NA_integer_, Inf)) {
+    expect_error(nv_tensor(1, shape = bad), class = "joist_shape_error")
+  }
+  expect_error(nv_scalar(1:2), class = "joist_shape_error")
+})
+
+test_that("properties", {
+  x <- nv_tensor(matrix(1:6, 2), "i16", ambiguous = TRUE)
+  expect_true(is_tensor(x))
+  expect_false(is_tensor(1:6))
+  expect_identical(dim(x), c(2L, 3L))
+  expect_identical(c(nrow(x), ncol(x)), c(2L, 3L))
+  expect_identical(length(x), 6L)
+  expect_identical(ndims(x), 2L)
+  expect_true(ambiguous(x))
+  expect_false(ambiguous(nv_tensor(1)))
+  expect_true(ambiguous(nv_tensor(x)))
+  expect_null(dim(nv_scalar(1)))
+  expect_identical(length(nv_scalar(1)), 1L)
+  expect_identical(length(nv_tensor(numeric(), shape = c(0, 3))), 0L)
+  expect_identical(dim(nv_tensor(numeric(), shape = c(0, 3))), c(0L, 3L))
+  expect_identical(length(nv_aval("f32", c(65536, 65536))), 2^32)
+  for (f in list(shape, dtype, ndims, ambiguous, device)) {
+    expect_error(f(1), "nv_tensor", class = "joist_value_error")
+  }
+})
+
+test_that("fill, iota and eye", {
+  for (d in dtypes()) {
+    value <- sample_values(d, 1)
+    filled <- nv_fill(value, c(2, 3), d)
+    expect_identical(filled, nv_tensor(rep(value, 6), d, c(2, 3)))
+    expect_identical(shape(nv_fill(value, integer(), d)), integer())
+    expect_identical(shape(nv_fill(value, c(0, 2), d)), c(0L, 2L))
+    expect_identical(nv_eye(3, d), nv_tensor(diag(3) * (value^0), d), label = d)
+    if (d == "bool") next
+    expect_identical(nv_iota(1, d, c(2, 3)), nv_tensor(matrix(c(1, 2), 2, 3), d))
+    expect_identical(nv_iota(2, d, c(2, 3), start = 0), nv_tensor(matrix(0:2, 2, 3, TRUE), d))
+  }
+  cube <- aperm(array(5:7, c(3, 2, 4)), c(2, 1, 3))
+  expect_identical(as_array(nv_iota(2, "i32", c(2, 3, 4), start = 5)), cube)
+  expect_identical(type_of(nv_fill(1L, 2)), "i32")
+  expect_true(ambiguous(nv_fill(1L, 2, ambiguous = TRUE)))
+  expect_true(ambiguous(nv_iota(1, "i8", 2, ambiguous = TRUE)))
+  expect_error(nv_iota(3, "i32", c(2, 3)), class = "joist_shape_error")
+  expect_error(nv_iota(0, "i32", c(2, 3)), class = "joist_shape_error")
+  expect_error(nv_iota(1, "i8", 200), "128", class = "joist_value_error")
+  expect_error(nv_fill(300, 2, "ui8"), "300", class = "joist_value_error")
+})
+
+# ---- and back ----
+
+natural <- c(
+  bool = "logical", i8 = "integer", i16 = "integer", i32 = "integer", i64 = "double",
+  ui8 = "integer", ui16 = "integer", ui32 = "double", ui64 = "double", f16 = "double",
+  bf16 = "double", f32 = "double", f64 = "double", c64 = "complex", c128 = "complex"
+)
+
+test_that("as_array() gives the natural type and the same values", {
+  expect_setequal(names(natural), dtypes())
+  for (d in dtypes()) {
+    v <- sample_values(d)
+    got <- as_array(nv_tensor(v, d))
+    expect_type(got, natural[[d]])
+    expect_null(attributes(got))
+    expect_true(all(got == v), label = d)
+    expect_identical(dim(as_array(nv_tensor(v, d, c(3, 2)))), c(3L, 2L))
+    expect_identical(dim(as_array(nv_tensor(v[0], d, c(0, 2)))), c(0L, 2L))
+    expect_type(as_array(nv_tensor(v[0], d)), natural[[d]])
+    expect_identical(as_array(nv_scalar(v[1], d)), got[1])
+  }
+})
+
+test_that("extremes of integers come back exactly or not at all", {
+  for (d in ints()) {
+    text <- c(int_min(d), "0", int_max(d))
+    x <- int_tensor(text, d)
+    expect_identical(as_array(x, as = "character"), text)
+    expect_identical(as_array(x, as = "double"), as.numeric(text))
+    expect_identical(as_array(x, as = "complex"), as.numeric(text) + 0i)
+    if (width_of(d) < 32 || d == "ui32") expect_equal(as_array(x), as.numeric(text))
+    if (width_of(d) < 32) expect_identical(as_array(x, as = "integer"), as.integer(text))
+  }
+  expect_identical(as_array(nv_tensor(c(-2147483647, 2147483647), "i32")), c(-1L, 1L) * 2147483647L)
+  for (as in list(NULL, "integer")) {
+    error <- expect_error(as_array(nv_tensor(c(0, -2^31), "i32"), as = as),
+      class = "joist_value_error"
+    )
+    expect_match(conditionMessage(error), "-2147483648 at position 2")
+    expect_match(conditionMessage(error), "as = \"double\"", fixed = TRUE)
+  }
+  expect_identical(as_array(nv_tensor(-2^31, "i32"), as = "double"), -2^31)
+  expect_error(as_array(nv_tensor(2^31, "ui32"), "integer"), "2147483648",
+    class = "joist_value_error"
+  )
+})
+
+test_that("64-bit integers beyond 2^53 are an error that names the ways out", {
+  for (d in c("i64", "ui64")) {
+    inexact <- c("0", "9007199254740993", int_max(d))
+    error <- expect_error(as_array(int_tensor(inexact, d)), class = "joist_value_error")
+    message <- conditionMessage(error)
+    for (part in c("9007199254740993", "position 2", "integer64", "character")) {
+      expect_match(message, part, fixed = TRUE)
+    }
+    exact <- c("9007199254740992", "9007199254740994", "4611686018427387904", "5")
+    expect_identical(as_array(int_tensor(exact, d)), as.numeric(exact))
+    expect_identical(as_array(int_tensor(inexact, d), "double"), as.numeric(inexact))
+    expect_error(as.vector(int_tensor(inexact, d)), class = "joist_value_error")
+    expect_error(as_array(int_tensor("3000000000", d), "integer"), class = "joist_value_error")
+    expect_identical(as_array(int_tensor(c("7", "8"), d), "integer"), 7:8)
+  }
+  skip_if_not_installed("bit64")
+  expect_error(as_array(int_tensor("9223372036854775808", "ui64"), "integer64"),
+    "as = \"character\"",
+    fixed = TRUE, class = "joist_value_error"
+  )
+})
+
+test_that("floats come back with every special value", {
+  for (d in floats()) {
+    v <- float_values(d)
+    x <- nv_tensor(v, d)
+    expect_values(as_array(x), v, d)
+    # The text tells all values of the dtype apart.
+    text <- as_array(x, "character")[is.finite(v)]
+    expect_values(round_to(as.numeric(text), d), v[is.finite(v)], d)
+    expect_identical(as_array(x, "complex"), complex(real = v, imaginary = 0))
+    negative_zero <- as_array(nv_scalar(-0, d))
+    expect_identical(1 / negative_zero, -Inf)
+    # Whether the bits are right: of 1, the smallest subnormal, the largest.
+    bits <- nv_bitcast_convert(nv_tensor(c(1, float_min_subnormal(d), float_max(d)), d),
+      paste0("ui", width_of(d))
+    )
+    mantissa <- float_spec(d)$digits - 1
+    bias <- float_spec(d)$high
+    want <- c(bias * 2^mantissa, 1, (2 * bias + 1) * 2^mantissa - 1)
+    expect_identical(as_array(bits, "double"), want, label = d)
+  }
+  for (d in complexes()) {
+    v <- complex_values(d)
+    expect_values(as_array(nv_tensor(v, d)), v, d)
+    odd <- complex(real = c(NaN, Inf, -0), imaginary = c(1, -Inf, NaN))
+    expect_values(as_array(nv_tensor(odd, d)), odd, d)
+  }
+})
+
+test_that("making a float rounds once, half to even", {
+  tenth <- c(0.1, 1 / 3, pi, 1e-7, 1e-39, 65519, 2049, 2051, 16777217, 16777219, -0.1)
+  for (d in floats()) {
+    keep <- abs(tenth) < float_max(d)
+    expect_values(as_array(nv_tensor(tenth[keep], d)), round_to(tenth[keep], d), d)
+  }
+  # A value that two roundings, through f32, would get wrong.
+  twice <- 1 + 2^-11 + 2^-40
+  expect_identical(as_array(nv_tensor(twice, "f16")), 1 + 2^-10)
+  expect_identical(as_array(nv_tensor(1 + 2^-8 + 2^-40, "bf16")), 1 + 2^-7)
+})
+
+test_that("`as` that a dtype cannot give is an error", {
+  for (d in dtypes()) {
+    x <- sample_tensor(d)
+    v <- sample_values(d)
+    gives <- list(
+      logical = d == "bool",
+      integer = kind_of(d) %in% c("bool", "int", "uint"),
+      integer64 = kind_of(d) %in% c("bool", "int", "uint"),
+      raw = d %in% c("bool", "ui8"), double = kind_of(d) != "complex", complex = TRUE
+    )
+    for (as in names(gives)) {
+      if (gives[[as]]) {
+        expect_identical(class(as_array(x, as = as)), if (as == "double") "numeric" else as)
+      } else {
+        expect_error(as_array(x, as = as), d, class = "joist_dtype_error")
+      }
+    }
+    expect_identical(as_array(x, "complex"), v + 0i)
+    expect_error(as_array(x, as = "list"), "integer64", class = "joist_value_error")
+  }
+  expect_identical(as_array(nv_tensor(c(0, 255), "ui8"), "raw"), as.raw(c(0, 255)))
+  expect_identical(as_array(nv_tensor(c(TRUE, FALSE)), "raw"), as.raw(c(1, 0)))
+  expect_error(as_array(1:3), "nv_tensor", class = "joist_value_error")
+  expect_error(as_array(nv_aval("f32", 2)), "values", class = "joist_value_error")
+})
+
+test_that("i32, f64 and c128 share memory with R instead of copying", {
+  for (v in list(1:5000, as.numeric(1:5000), complex(real = 1:5000, imaginary = 1))) {
+    v <- v + 0L
+    x <- nv_tensor(v, c(integer = "i32", double = "f64", complex = "c128")[[typeof(v)]])
+    address <- function(object) sub(" .*", "", sub("^@", "", utils::capture.output(
+      .Internal(inspect(object))
+    )[1]))
+    expect_identical(address(as_array(x)), address(unclass(x)$payload))
+    expect_identical(address(v), address(unclass(x)$payload))
+  }
+})
+
+test_that("base R's conversions", {
+  x <- nv_tensor(matrix(c(1, 0, 2, 3), 2), "i16")
+  expect_identical(as.double(x), c(1, 0, 2, 3))
+  expect_identical(as.numeric(x), c(1, 0, 2, 3))
+  expect_identical(as.integer(x), c(1L, 0L, 2L, 3L))
+  expect_identical(as.logical(x), c(TRUE, FALSE, TRUE, TRUE))
+  expect_identical(as.complex(x), c(1, 0, 2, 3) + 0i)
+  expect_identical(as.character(x), c("1", "0", "2", "3"))
+  expect_identical(as.vector(x), c(1L, 0L, 2L, 3L))
+  expect_identical(as.vector(x, "double"), c(1, 0, 2, 3))
+  expect_identical(as.vector(x, "character"), c("1", "0", "2", "3"))
+  expect_identical(as.array(x), matrix(c(1L, 0L, 2L, 3L), 2))
+  expect_identical(as.array(nv_tensor(1:3)), array(1:3, 3))
+  expect_identical(as.matrix(x), matrix(c(1L, 0L, 2L, 3L), 2))
+  expect_identical(as.matrix(nv_tensor(1:3)), matrix(1:3, 3))
+  expect_error(as.matrix(nv_tensor(array(1, c(1, 1, 1)))), class = "joist_shape_error")
+  parts <- as.list(x)
+  expect_length(parts, 4)
+  expect_identical(parts[[3]], nv_scalar(2, "i16"))
+  expect_identical(as.vector(x, "list"), parts)
+  expect_identical(as.integer(nv_tensor(c(1.9, -1.9))), c(1L, -1L))
+  expect_error(as.integer(nv_tensor(1e10)), "1e+10", fixed = TRUE, class = "joist_value_error")
+  expect_error(as.integer(nv_tensor(NaN)), class = "joist_value_error")
+  expect_error(as.integer(nv_tensor(1i)), class = "joist_dtype_error")
+  expect_error(as.double(nv_tensor(1i)), class = "joist_dtype_error")
+  for (d in dtypes()) {
+    v <- sample_values(d)
+    t <- nv_tensor(v, d)
+    expect_identical(as.logical(t), as.logical(v))
+    expect_identical(as.complex(t), as.complex(v))
+    if (kind_of(d) != "complex") expect_identical(as.double(t), as.double(v))
+    expect_identical(lapply(as.list(t), type_of), rep(list(d), 6))
+    expect_true(all(as.vector(t) == v))
+  }
+})
+
+# ---- NA ----
+
+test_that("NA is an error that names the first position, or NaN where that was asked for", {
+  for (d in dtypes()) {
+    integers <- expect_error(nv_tensor(c(1L, NA, NA), d), "position 2", class = "joist_value_error")
+    expect_match(conditionMessage(integers), "NA", fixed = TRUE)
+    expect_error(nv_tensor(c(TRUE, TRUE, NA), d), "position 3", class = "joist_value_error")
+    for (policy in c("error", "nan")) {
+      expect_error(nv_tensor(c(NA, 1L), d, na = policy), "position 1", class = "joist_value_error")
+    }
+    if (d %in% c("f64", "c128")) next
+    expect_error(nv_tensor(c(0, 1, NA), d), "position 3", class = "joist_value_error")
+    if (d %in% c("f16", "bf16", "f32")) {
+      got <- as_array(nv_tensor(c(0, 1, NA), d, na = "nan"))
+      expect_identical(got, c(0, 1, NaN))
+    } else if (d != "c64") {
+      expect_error(nv_tensor(c(0, 1, NA), d, na = "nan"), "position 3", class = "joist_value_error")
+    }
+  }
+  expect_true(is.nan(Re(as_array(nv_tensor(c(1i, NA), "c64", na = "nan"))[2])))
+  expect_error(nv_tensor(c(1i, NA), "c64"), "position 2", class = "joist_value_error")
+  expect_error(nv_tensor(1, na = "omit"), "nan", class = "joist_value_error")
+  late <- replace(numeric(100000), 77777, NA)
+  expect_error(nv_tensor(late, "f32"), "position 77777", class = "joist_value_error")
+  expect_error(nv_tensor(1:3) + NA_integer_, "position 1", class = "joist_value_error")
+  expect_error(nv_tensor(1:3) + c(1, NA, 3), "position 2", class = "joist_value_error")
+})
+
+test_that("f64 and c128 carry NA_real_ with its bits, apart from NaN", {
+  v <- c(1, NA, NaN, Inf)
+  x <- nv_tensor(v, "f64")
+  expect_identical(as_array(x), v)
+  expect_identical(is.na(as_array(x)) & !is.nan(as_array(x)), c(FALSE, TRUE, FALSE, FALSE))
+  expect_identical(bytes_of(x), writeBin(v, raw()))
+  z <- complex(real = c(1, NA, NaN), imaginary = c(NA, 0, 1))
+  expect_identical(bytes_of(nv_tensor(z, "c128")), writeBin(z, raw()))
+  # A double NA also survives being copied.
+  copied <- nv_reshape(nv_tensor(c(v, 0, 0), "f64", c(2, 3)), c(3, 2))
+  expect_identical(as.vector(copied), c(v, 0, 0))
+  # Other dtypes never export an NA.
+  narrow <- as_array(nv_convert(x, "f32"))
+  expect_identical(is.nan(narrow), c(FALSE, TRUE, TRUE, FALSE))
+  expect_identical(is.na(x), c(FALSE, TRUE, TRUE, FALSE))
+  expect_true(anyNA(x))
+  expect_false(anyNA(nv_tensor(1:3)))
+})
+
+# ---- values, not references ----
+
+test_that("nothing changes its argument", {
+  v <- c(1, 2, 3)
+  x <- nv_tensor(v, "f64")
+  v[1] <- 100
+  expect_identical(as_array(x), c(1, 2, 3))
+  out <- as_array(x)
+  out[2] <- -1
+  expect_identical(as_array(x), c(1, 2, 3))
+  out <- unclass(x)$payload
+  out[3] <- 0
+  expect_identical(as_array(x), c(1, 2, 3))
+  for (d in dtypes()) {
+    x <- sample_tensor(d)
+    before <- bytes_of(x) # a copy of the bytes
+    y <- x
+    op_results <- list(
+      x + x, nv_eq(x, x), nv_reshape(x, c(2, 3)), nv_convert(x, "f64"), nv_reduce_sum(x),
+      as_array(x), nv_conj(x), jit(function(a) list(a, a * a))(x), as.list(x)
+    )
+    expect_length(op_results, 9)
+    expect_identical(bytes_of(x), before)
+    expect_identical(x, y)
+  }
+})
+
+test_that("equal tensors are identical, others are not", {
+  for (d in dtypes()) {
+    expect_identical(sample_tensor(d), sample_tensor(d))
+    expect_false(identical(sample_tensor(d), sample_tensor(d, ambiguous = TRUE)))
+    expect_false(identical(sample_tensor(d), sample_tensor(d, shape = c(2, 3))))
+    expect_false(identical(sample_tensor(d), sample_tensor(d, 5)))
+  }
+  expect_false(identical(nv_tensor(1, "i8"), nv_tensor(1, "ui8")))
+})
+
+# ---- files, processes ----
+
+test_that("every dtype survives saveRDS(), serialize() and copies", {
+  file <- tempfile()
+  on.exit(unlink(file))
+  for (d in dtypes()) {
+    for (x in list(sample_tensor(d), sample_tensor(d, shape = c(2, 3)), nv_scalar(1, d),
+      nv_tensor(sample_values(d, 0), d, c(0, 2)), sample_tensor(d, ambiguous = TRUE)
+    )) {
+      saveRDS(x, file)
+      expect_identical(readRDS(file), x)
+      expect_identical(unserialize(serialize(x, NULL)), x)
+      expect_identical(bytes_of(unserialize(serialize(x, NULL, ascii = TRUE))), bytes_of(x))
+    }
+    restored <- unserialize(serialize(sample_tensor(d), NULL))
+    expect_identical(restored + restored, sample_tensor(d) + sample_tensor(d))
+  }
+})
+
+test_that("forked workers compute, also after threads were used", {
+  skip_on_os("windows")
+  n <- 200000L
+  x <- nv_tensor(as.numeric(seq_len(n)), "f64")
+  total <- as.double(sum(x * 2)) # may start threads in this process
+  expect_identical(total, n * (n + 1))
+  work <- function(k) {
+    y <- x * k
+    list(sum = as.double(sum(y)), tensor = nv_tensor(k, "i8"), threads = nv_get_threads())
+  }
+  results <- parallel::mclapply(1:3, work, mc.cores = 2)
+  for (k in 1:3) {
+    expect_identical(results[[k]]$sum, k * n * (n + 1) / 2)
+    expect_identical(results[[k]]$tensor, nv_tensor(k, "i8"))
+    expect_identical(results[[k]]$threads, 1L)
+  }
+  expect_identical(as.double(sum(x * 2)), total)
+})
+
+test_that("without the package, a tensor prints as an obvious list", {
+  skip_on_cran()
+  file <- tempfile(fileext = ".rds")
+  on.exit(unlink(file))
+  saveRDS(nv_tensor(c(1.5, 2), "f32"), file)
+  script <- sprintf("x <- readRDS('%s'); print(is.list(x)); print(x)", gsub("\\\\", "/", file))
+  rscript <- file.path(R.home("bin"), "Rscript")
+  out <- system2(rscript, c("--vanilla", "-e", shQuote(script)), stdout = TRUE, stderr = TRUE)
+  expect_identical(out[1], "[1] TRUE")
+  for (field in c("payload", "dtype", "shape", "ambiguous", "device")) {
+    expect_true(paste0("$", field) %in% out)
+  }
+  expect_true(any(grepl("00 00 c0 3f", out, fixed = TRUE))) # 1.5 in f32
+  expect_true(any(grepl("nv_tensor", out, fixed = TRUE)))
+})
+
+# ---- printing ----
+
+test_that("tensors print their values and end in the footer", {
+  printed <- function(x, ...) utils::capture.output(print(x, ...))
+  expect_identical(utils::tail(printed(nv_tensor(matrix(1:6, 2), "f32")), 1), "[ CPUf32{2x3} ]")
+  expect_identical(printed(nv_scalar(4L, ambiguous = TRUE)), c("[1] 4", "[ CPUi32?{} ]"))
+  expect_identical(printed(nv_scalar(TRUE)), c("[1] TRUE", "[ CPUbool{} ]"))
+  expect_identical(
+    printed(nv_tensor(matrix(1:4, 2), "i16")),
+    c("     [,1] [,2]", "[1,]    1    3", "[2,]    2    4", "[ CPUi16{2x2} ]")
+  )
+  for (d in dtypes()) {
+    x <- sample_tensor(d)
+    expect_identical(utils::tail(printed(x), 1), paste0("[ CPU", d, "{6} ]"))
+    utils::capture.output(shown <- withVisible(print(x)))
+    expect_identical(shown, list(value = x, visible = FALSE))
+    none <- nv_tensor(sample_values(d, 0), d, c(0, 2))
+    expect_identical(printed(none), paste0("[ CPU", d, "{0x2} ]"))
+    expect_length(format(x), 6)
+    expect_identical(dim(format(sample_tensor(d, shape = c(2, 3)))), c(2L, 3L))
+  }
+  expect_identical(format(nv_tensor(c(1.5, NaN, -Inf))), c("1.5", "NaN", "-Inf"))
+  expect_identical(format(nv_scalar(pi), digits = 3), "3.14")
+  expect_identical(format(nv_tensor(c(1, NA), "f64")), c("1", "NA"))
+  expect_identical(format(int_tensor(int_max("ui64"), "ui64")), int_max("ui64"))
+  expect_identical(printed(nv_aval("f32", c(2, 3), TRUE)), "[ AVALf32?{2x3} ]")
+})
+
+test_that("long tensors print a head and say how much is left out", {
+  out <- utils::capture.output(print(nv_tensor(seq_len(5000), "i32"), max = 5))
+  expect_identical(out, c("[1] 1 2 3 4 5", " ... 4,995 more", "[ CPUi32{5000} ]"))
+  out <- utils::capture.output(print(nv_tensor(rep(7L, 100000), "i32")))
+  head <- out[seq_len(length(out) - 2)]
+  expect_lt(length(head), 200)
+  printed <- lengths(regmatches(head, gregexpr("\\b7\\b(?!\\])", head, perl = TRUE)))
+  left <- paste(format(100000 - sum(printed), big.mark = ","), "more")
+  expect_match(out[length(out) - 1], left, fixed = TRUE)
+  expect_identical(out[length(out)], "[ CPUi32{100000} ]")
+})
+
+test_that("str() and summary()", {
+  out <- utils::capture.output(str(nv_tensor(1:3, "i8")))
+  expect_match(out, "[ CPUi8{3} ] 1 2 3", fixed = TRUE)
+  out <- utils::capture.output(str(list(a = nv_tensor(seq_len(100)))))
+  expect_match(out[2], "CPUi32{100}", fixed = TRUE)
+  expect_match(out[2], "...", fixed = TRUE)
+  out <- utils::capture.output(print(summary(nv_tensor(c(1, 4, 7)))))
+  expect_match(out[1], "CPUf32{3}", fixed = TRUE)
+  expect_match(out[2], "min +1$")
+  expect_match(out[3], "mean +4$")
+  expect_match(out[4], "max +7$")
+  for (d in dtypes()) {
+    expect_output(print(summary(sample_tensor(d))), d, fixed = TRUE)
+    expect_output(print(summary(nv_tensor(sample_values(d, 0), d))), d, fixed = TRUE)
+    expect_output(str(sample_tensor(d)), d, fixed = TRUE)
+  }
+})
+
+test_that("all.equal() says what differs", {
+  x <- nv_tensor(c(1, 2, 3))
+  expect_true(all.equal(x, x))
+  expect_true(all.equal(x, nv_tensor(c(1, 2, 3 + 1e-6))))
+  expect_match(all.equal(x, nv_tensor(c(1, 2, 4))), "difference")
+  expect_match(all.equal(x, nv_tensor(c(1, 2, 3), "f64"))[1], "f32 and f64")
+  expect_match(all.equal(x, nv_tensor(c(1, 2, 3), ambiguous = TRUE)), "ambiguous")
+  expect_match(all.equal(x, nv_tensor(c(1, 2))), "{3} and {2}", fixed = TRUE)
+  expect_match(all.equal(x, c(1, 2, 3)), "numeric")
+  expect_true(all.equal(x, x + 0.1, tolerance = 1))
+  for (d in dtypes()) {
+    expect_true(all.equal(sample_tensor(d), sample_tensor(d)))
+    expect_type(all.equal(sample_tensor(d), nv_not(sample_tensor(d))), "character")
+  }
+  expect_false(isTRUE(all.equal(nv_tensor(1:2), nv_tensor(c(1L, 3L)))))
+})
+
+test_that("a tensor that was taken apart is an error, not a crash", {
+  x <- nv_tensor(1:3, "i16")
+  for (field in seq_len(5)) {
+    broken <- unclass(x)
+    broken[[field]] <- list("x")
+    class(broken) <- "nv_tensor"
+    if (field < 5) expect_error(broken + 1L, class = "error")
+  }
+  short <- structure(utils::modifyList(unclass(x), list(payload = raw(1))), class = "nv_tensor")
+  expect_error(short + 1L, class = "joist_error")
+  large <- unclass(x)
+  large$shape <- c(1000L, 1000L)
+  class(large) <- "nv_tensor"
+  expect_error(as_array(large), class = "joist_error")
+  large$shape <- NA_integer_
+  expect_error(as_array(large), class = "joist_error")
+  expect_error(structure(list(), class = "nv_tensor") + 1L, class = "joist_error")
+})
