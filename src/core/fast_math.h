@@ -176,4 +176,68 @@ JOIST_INLINE float fast_pow(float x, float y) {
   return y == 2 ? x * x : (float)exp_wide(y * log_wide(x));
 }
 
+/* atan of t >= 0: brought below tan(pi / 8) by 1 / t and by (t - 1) / (t + 1). */
+JOIST_INLINE double atan_positive(double t) {
+  const double small = t > 1 ? 1 / t : t;
+  const double z = small > 0.41421356237309504880 ? (small - 1) / (small + 1) : small;
+  const double w = z * z;
+  double p = -1.0 / 27;
+  p = p * w + 1.0 / 25;
+  p = p * w - 1.0 / 23;
+  p = p * w + 1.0 / 21;
+  p = p * w - 1.0 / 19;
+  p = p * w + 1.0 / 17;
+  p = p * w - 1.0 / 15;
+  p = p * w + 1.0 / 13;
+  p = p * w - 1.0 / 11;
+  p = p * w + 1.0 / 9;
+  p = p * w - 1.0 / 7;
+  p = p * w + 1.0 / 5;
+  p = p * w - 1.0 / 3;
+  const double base = small > 0.41421356237309504880 ? 0.785398163397448309616 : 0.0;
+  const double value = base + (z + z * (w * p));
+  return t > 1 ? 1.57079632679489661923 - value : value;
+}
+
+JOIST_INLINE float fast_atan(float x) { return (float)copysign(atan_positive(fabs((double)x)), x); }
+JOIST_INLINE float fast_asin(float x) {
+  const double t = fabs((double)x);
+  return (float)copysign(atan_positive(t / sqrt((1 - t) * (1 + t))), x);
+}
+JOIST_INLINE float fast_acos(float x) {
+  return (float)(2 * atan_positive(sqrt((1.0 - x) / (1.0 + x))));
+}
+/* For y and x that are not both 0 or both infinite, nor NaN. */
+JOIST_INLINE float fast_atan2(float y, float x) {
+  const double angle = atan_positive(fabs((double)y) / fabs((double)x));
+  const double turned = x < 0 ? 3.14159265358979323846 - angle : angle;
+  return (float)copysign(turned, y);
+}
+/* ln(1 + t) for t >= 0, exact to first order in t */
+JOIST_INLINE double log1p_positive(double t) {
+  const double u = 1.0 + t;
+  return log_wide(u) + (t - (u - 1.0)) / u;
+}
+JOIST_INLINE float fast_asinh(float x) {
+  const double t = fabs((double)x);
+  const double value = log1p_positive(t + t * t / (1.0 + sqrt(t * t + 1.0)));
+  return x - x == 0 ? (float)copysign(value, x) : x;
+}
+JOIST_INLINE float fast_acosh(float x) {
+  const double t = (double)x - 1.0;
+  const double value = log1p_positive(t + sqrt(t * (t + 2.0)));
+  const float finite = x <= FLT_MAX ? (float)value : x;
+  return x >= 1 ? finite : NAN;
+}
+JOIST_INLINE float fast_atanh(float x) {
+  const double t = fabs((double)x);
+  const double value = 0.5 * log1p_positive(2 * t / (1 - t));
+  const double inside = t == 1 ? (double)INFINITY : value;
+  return t <= 1 ? (float)copysign(inside, x) : NAN;
+}
+JOIST_INLINE float fast_cbrt(float x) {
+  const double value = exp_wide(log_wide(fabs((double)x)) / 3.0);
+  return x == x ? (float)copysign(value, x) : x;
+}
+
 #endif

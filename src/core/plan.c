@@ -246,7 +246,6 @@ static void make_groups(struct planner *planner, const bool *needed) {
                          joist_shape_equal(&v->shape, space);
       const uint32_t at = plan->groups[from].level + (fused ? 0 : 1);
       if (at > level) level = at;
-      if (!fused) plan->materialized[operand] = true;
     }
     uint32_t group = NO_GROUP;
     if (elementwise || sink)
@@ -267,6 +266,11 @@ static void make_groups(struct planner *planner, const bool *needed) {
       (void)joist_shape_count(space, &made->count);
     }
     planner->group_of[i->result] = group;
+    /* An operand that could have been fused, had not another one been later. */
+    for (int a = 0; a < joist_op_arity(i->op); a++) {
+      const uint32_t from = planner->group_of[i->operand[a]];
+      if (from != NO_GROUP && from != group) plan->materialized[i->operand[a]] = true;
+    }
     if (!elementwise) plan->materialized[i->result] = true;
   }
 }

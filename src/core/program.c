@@ -90,10 +90,37 @@ joist_status joist_program_infer(const struct joist_rules *rules, joist_op op,
   return JOIST_OK;
 }
 
+/* An instruction that already computes the same; only the latest are looked at, so
+ * that building a program takes linear time. */
+static const struct joist_instruction *find_same(const struct joist_program *program, joist_op op,
+                                                 const struct joist_inference *inference,
+                                                 const joist_value_id *operands, uint32_t dims) {
+  enum { LOOK_BACK = 256 };
+  const uint32_t count = program->instruction_count;
+  const size_t bytes = (size_t)joist_op_arity(op) * sizeof *operands;
+  for (uint32_t k = count; k-- > 0 && k + LOOK_BACK >= count;) {
+    const struct joist_instruction *const i = &program->instructions[k];
+    const struct joist_value *const result = &program->values[i->result];
+    if (i->op == op && i->dims == dims && memcmp(i->operand, operands, bytes) == 0 &&
+        result->type.dtype == inference->signature.result.dtype &&
+        result->type.ambiguous == inference->signature.result.ambiguous &&
+        i->signature.operand[0] == inference->signature.operand[0] &&
+        i->signature.operand[1] == inference->signature.operand[1] &&
+        joist_shape_equal(&result->shape, &inference->shape))
+      return i;
+  }
+  return NULL;
+}
+
 joist_status joist_program_add(struct joist_program *program, joist_op op,
                                const struct joist_inference *inference,
                                const joist_value_id *operands, uint32_t dims,
                                joist_value_id *result, struct joist_error *error) {
+  const struct joist_instruction *const same = find_same(program, op, inference, operands, dims);
+  if (same != NULL) {
+    *result = same->result;
+    return JOIST_OK;
+  }
   void *instructions = program->instructions;
   if (!grow(&instructions, program->instruction_count, &program->instruction_capacity,
             sizeof *program->instructions))

@@ -68,10 +68,11 @@ struct joist_attributes {
 joist_status joist_program_infer(const struct joist_rules *rules, joist_op op,
                                  const struct joist_argument *arguments,
                                  const struct joist_attributes *attributes,
-                                 struct joist_inference *inference, struct joist_error *error)
-    JOIST_MUST_CHECK;
+                                 struct joist_inference *inference,
+                                 struct joist_error *error) JOIST_MUST_CHECK;
 
-/* Appends the instruction; `operands` are value ids, literals included. */
+/* Appends the instruction, or finds one that computes the same; `operands` are value
+ * ids, literals included. */
 joist_status joist_program_add(struct joist_program *program, joist_op op,
                                const struct joist_inference *inference,
                                const joist_value_id *operands, uint32_t dims,

@@ -15,10 +15,13 @@
  * multiply-add would make bits depend on the instruction set; gcc 12's vectorizer of
  * straight-line code contracts complex products even when told not to. */
 #define JOIST_OPTIMIZE(options) _Pragma(#options)
-#define JOIST_VECTORIZE_FILE                                             \
-  JOIST_OPTIMIZE(GCC optimize("O3", "no-trapping-math", "no-math-errno", \
-                              "fp-contract=off", "no-tree-slp-vectorize"))
+#define JOIST_VECTORIZE_FILE                                                                \
+  JOIST_OPTIMIZE(GCC optimize("O3", "no-trapping-math", "no-math-errno", "fp-contract=off", \
+                              "no-tree-slp-vectorize"))
 #define JOIST_VECTORIZE_LOOP _Pragma("GCC ivdep")
+/* gcc decides whether sqrt() may set errno before it reads the pragma. */
+extern float sqrtf(float) __attribute__((const));
+extern double sqrt(double) __attribute__((const));
 #elif defined(__clang__)
 #define JOIST_VECTORIZE_FILE _Pragma("STDC FP_CONTRACT OFF")
 #define JOIST_VECTORIZE_LOOP
