@@ -1,0 +1,255 @@
+# Reductions against base R's apply() over every subset of dimensions.
+
+reduce_in_r <- function(x, dims, f, drop) {
+  extents <- dim(x)
+  kept <- setdiff(seq_along(extents), dims)
+  if (length(kept) == 0L) {
+    out <- f(as.vector(x))
+  } else {
+    index <- arrayInd(seq_along(x), extents)[, kept, drop = FALSE]
+    key <- as.vector((index - 1) %*% cumprod(c(1, extents[kept]))[seq_along(kept)])
+    groups <- split(as.vector(x), factor(key, levels = seq_len(prod(extents[kept])) - 1))
+    out <- unname(vapply(groups, f, f(as.vector(x)[1])))
+  }
+  left <- if (drop) extents[kept] else replace(extents, dims, 1L)
+  if (length(left) > 1L) array(out, left) else out
+}
+
+reductions <- list(
+  nv_reduce_sum = sum, nv_reduce_prod = prod, nv_reduce_min = min, nv_reduce_max = max,
+  nv_mean = mean, nv_reduce_any = function(x) any(x != 0), nv_reduce_all = function(x) all(x != 0)
+)
+
+subsets <- function(rank) {
+  lapply(seq_len(2^rank) - 1, function(k) which(k %/% 2^(seq_len(rank) - 1) %% 2 == 1))
+}
+
+test_that("every operation is in the table of this test", {
+  table <- as.data.frame(.Call(joist:::joist_r_op_names))
+  expect_setequal(paste0("nv_", table$name[table$reduction]), names(reductions))
+})
+
+test_that("every subset of dimensions reduces as in base R", {
+  for (rank in 1:4) {
+    extents <- c(3L, 2L, 4L, 2L)[seq_len(rank)]
+    set.seed(rank)
+    v <- array(as.numeric(sample(c(-2, -1, 0, 1, 2, 3), prod(extents), TRUE)), extents)
+    x <- nv_tensor(v, "f64")
+    for (name in names(reductions)) {
+      for (dims in subsets(rank)) {
+        for (drop in c(TRUE, FALSE)) {
+          # No dims is no reduction; NULL is all of them.
+          got <- getExportedValue("joist", name)(x, dims = dims, drop = drop)
+          want <- if (length(dims)) reduce_in_r(v, dims, reductions[[name]], drop) else v
+          if (length(dims) == 0L) {
+            if (name %in% c("nv_reduce_any", "nv_reduce_all")) want <- v != 0
+            if (rank == 1L) want <- as.vector(want)
+          }
+          same <- identical(as_array(got), want)
+          if (!same) fail(paste(name, "rank", rank, "dims", deparse1(dims), "drop", drop))
+        }
+      }
+      whole <- getExportedValue("joist", name)(x)
+      expect_identical(as_array(whole), reductions[[name]](as.vector(v)), label = name)
+      expect_identical(shape(whole), integer())
+      kept <- getExportedValue("joist", name)(x, drop = FALSE)
+      expect_identical(shape(kept), rep(1L, rank))
+      # Negative dims are kept.
+      first_kept <- getExportedValue("joist", name)(x, dims = -1)
+      others <- if (rank > 1) seq_len(rank)[-1] else integer()
+      expect_identical(first_kept, getExportedValue("joist", name)(x, dims = others))
+    }
+  }
+  expect_error(nv_reduce_sum(nv_tensor(1:3), dims = c(1, -1)), class = "joist_shape_error")
+})
+
+test_that("results have the promised dtypes", {
+  for (d in dtypes()) {
+    kind <- kind_of(d)
+    x <- sample_tensor(d)
+    sum_type <- c(bool = "i64", int = "i64", uint = "ui64", float = d, complex = d)[[kind]]
+    mean_type <- if (kind %in% c("bool", "int", "uint")) "f32?" else d
+    expect_identical(type_of(nv_reduce_sum(x)), sum_type)
+    expect_identical(type_of(nv_reduce_prod(x)), sum_type)
+    expect_identical(type_of(nv_mean(x)), mean_type)
+    expect_identical(type_of(nv_reduce_any(x)), "bool")
+    expect_identical(type_of(nv_reduce_all(x)), "bool")
+    for (f in list(nv_reduce_min, nv_reduce_max)) {
+      if (kind == "complex") {
+        expect_error(f(x), d, class = "joist_dtype_error")
+      } else {
+        expect_identical(type_of(f(x)), d)
+      }
+    }
+    expect_identical(type_of(nv_reduce_sum(sample_tensor(d, ambiguous = TRUE))),
+      type_of(nv_reduce_sum(nv_aval(d, 3, ambiguous = TRUE)))
+    )
+    expect_identical(type_of(nv_reduce_any(sample_tensor(d, ambiguous = TRUE))), "bool")
+  }
+})
+
+test_that("`dtype` is the dtype of the result", {
+  for (d in setdiff(dtypes(), complexes())) {
+    x <- nv_tensor(c(1, 0, 1), d)
+    for (to in dtypes()) {
+      got <- nv_reduce_sum(x, dtype = to)
+      expect_identical(format(dtype(got)), to)
+      if (to != "bool") expect_true(as_array(got) == 2, label = paste(d, to))
+      expect_false(ambiguous(got))
+    }
+  }
+  x <- nv_tensor(c(100, 100, 100), "i8")
+  expect_identical(as_array(nv_reduce_sum(x, dtype = "i8")), 44L) # 300 - 256
+  expect_identical(as_array(nv_reduce_sum(x, dtype = "f16")), 300)
+  expect_identical(as_array(nv_reduce_prod(x, dtype = "f64")), 1e6)
+  tenths <- nv_tensor(rep(0.1, 10), "f32")
+  wide <- as_array(nv_reduce_sum(tenths, dtype = "f64"))
+  expect_equal(wide, 10 * round_to(0.1, "f32"), tolerance = 1e-15)
+  expect_error(nv_reduce_sum(x, dtype = "f33"), class = "joist_dtype_error")
+})
+
+int_max_number <- function(d) if (width_of(d) < 64) as.numeric(int_max(d)) else 2^40
+
+test_that("sums and products of integers are exact and wrap at 64 bits", {
+  for (d in ints()) {
+    text <- int_values(d)
+    wide <- if (is_signed(d)) "i64" else "ui64"
+    total <- limbs("0")
+    product <- limbs("1")
+    for (k in seq_along(text)) {
+      total <- limbs_add(total, limbs(text[k]))
+      if (text[k] != "0") product <- limbs_mul(product, limbs(text[k]))
+    }
+    x <- int_tensor(text, d)
+    expect_identical(as_array(nv_reduce_sum(x), "character"), wrap_text(total, wide))
+    nonzero <- int_tensor(text[text != "0"], d)
+    expect_identical(as_array(nv_reduce_prod(nonzero), "character"), wrap_text(product, wide))
+    n <- 100001L
+    many <- nv_fill(int_max_number(d), n, d)
+    if (width_of(d) < 64) {
+      want <- sprintf("%.0f", n * int_max_number(d))
+      expect_identical(as_array(nv_reduce_sum(many), "character"), want)
+    }
+    order <- c("1", int_max(d), int_min(d), "7")
+    expect_identical(as_array(nv_reduce_max(int_tensor(order, d)), "character"), int_max(d))
+    expect_identical(as_array(nv_reduce_min(int_tensor(order, d)), "character"), int_min(d))
+  }
+  flags <- nv_tensor(rep(c(TRUE, TRUE, FALSE), 50000))
+  expect_identical(as_array(nv_reduce_sum(flags)), 1e5)
+  expect_identical(as_array(nv_mean(nv_tensor(c(TRUE, FALSE)))), 0.5)
+})
+
+test_that("no elements: identities, or errors where there is none", {
+  for (d in dtypes()) {
+    none <- nv_tensor(sample_values(d, 0), d)
+    expect_true(as_array(nv_reduce_sum(none)) == 0)
+    expect_true(as_array(nv_reduce_prod(none)) == 1)
+    expect_identical(as_array(nv_reduce_any(none)), FALSE)
+    expect_identical(as_array(nv_reduce_all(none)), TRUE)
+    if (kind_of(d) != "complex") {
+      expect_error(nv_reduce_min(none), class = "joist_value_error")
+      expect_error(nv_reduce_max(none), class = "joist_value_error")
+    }
+    columns <- nv_tensor(sample_values(d, 0), d, c(0, 3))
+    expect_true(all(as_array(nv_reduce_sum(columns, dims = 1)) == 0))
+    expect_identical(shape(nv_reduce_sum(columns, dims = 1)), 3L)
+    expect_identical(shape(nv_reduce_sum(columns, dims = 2)), 0L)
+    if (kind_of(d) != "complex") {
+      expect_identical(shape(nv_reduce_max(columns, dims = 2)), 0L)
+      expect_error(nv_reduce_max(columns, dims = 1), class = "joist_value_error")
+    }
+  }
+  expect_true(is.nan(as_array(nv_mean(nv_tensor(numeric())))))
+})
+
+test_that("scalars reduce to themselves", {
+  for (d in dtypes()) {
+    x <- nv_scalar(1, d)
+    expect_true(as_array(nv_reduce_sum(x)) == 1)
+    expect_identical(shape(nv_reduce_sum(x)), integer())
+    expect_identical(as_array(nv_reduce_all(x)), TRUE)
+    if (kind_of(d) != "complex") expect_identical(nv_reduce_max(x), x)
+  }
+})
+
+test_that("NaN anywhere makes a minimum or maximum NaN; infinities count", {
+  for (d in floats()) {
+    for (n in c(1, 7, 1000, 70000)) {
+      for (at in unique(c(1, n %/% 2 + 1, n))) {
+        v <- replace(as.numeric(seq_len(n) %% 100), at, NaN)
+        expect_identical(as_array(nv_reduce_min(nv_tensor(v, d))), NaN)
+        expect_identical(as_array(nv_reduce_max(nv_tensor(v, d))), NaN)
+      }
+    }
+    infinite <- nv_tensor(c(1, Inf, -Inf, 0), d)
+    expect_identical(as_array(nv_reduce_max(infinite)), Inf)
+    expect_identical(as_array(nv_reduce_min(infinite)), -Inf)
+    expect_identical(as_array(nv_reduce_sum(infinite)), NaN)
+    expect_identical(as_array(nv_reduce_min(nv_tensor(c(-1, -5, -2), d))), -5)
+    expect_identical(as_array(nv_reduce_max(nv_tensor(c(-1, -5, -2), d))), -1)
+  }
+  expect_identical(as_array(nv_reduce_any(nv_tensor(c(0, NaN)))), TRUE)
+})
+
+test_that("long float sums are as close as the dtype allows", {
+  set.seed(3)
+  v <- runif(1e6)
+  for (d in floats()) {
+    # Kept small enough for f16, whose largest number is 65504.
+    exact <- round_to(if (d == "f16") v / 64 else v, d)
+    got <- as_array(nv_reduce_sum(nv_tensor(exact, d)))
+    expect_ulps(got, round_to(sum(exact), d), d, if (d == "f64") 64 else 1, d)
+    middle <- as_array(nv_mean(nv_tensor(exact, d)))
+    expect_ulps(middle, round_to(mean(exact), d), d, if (d == "f64") 64 else 1, paste("mean", d))
+    expect_identical(as_array(nv_reduce_max(nv_tensor(exact, d))), max(exact))
+    expect_identical(as_array(nv_reduce_min(nv_tensor(exact, d))), min(exact))
+  }
+  tenths <- as_array(nv_reduce_sum(nv_fill(0.1, 1e6, "f32")))
+  expect_identical(tenths, round_to(1e6 * round_to(0.1, "f32"), "f32"))
+})
+
+test_that("the bits do not depend on the number of threads", {
+  old <- nv_set_threads(1)
+  on.exit(nv_set_threads(old))
+  set.seed(4)
+  v <- rnorm(400000)
+  compute <- function(threads) {
+    nv_set_threads(threads)
+    lapply(c("f16", "bf16", "f32", "f64", "c64", "c128"), function(d) {
+      x <- nv_tensor(v, d)
+      m <- nv_tensor(v, d, c(1000, 400))
+      list(
+        sum(x), mean(x), nv_reduce_sum(m, dims = 1), nv_reduce_sum(m, dims = 2),
+        nv_reduce_prod(nv_tensor(1 + v[1:50] / 100, d)), sum(x * x + 1)
+      )
+    })
+  }
+  one <- compute(1)
+  expect_identical(compute(2), one)
+  expect_identical(compute(64), one)
+})
+
+test_that("reductions of matrices in both directions are right for odd sizes", {
+  for (extents in list(c(1, 5), c(5, 1), c(1000, 3), c(3, 1000), c(257, 129), c(70000, 2))) {
+    v <- matrix(as.numeric(seq_len(prod(extents)) %% 17), extents[1])
+    for (d in c("f32", "i32", "f64", "ui8")) {
+      x <- nv_tensor(v, d)
+      expect_identical(as_array(nv_reduce_sum(x, 1), "double"), colSums(v))
+      expect_identical(as_array(nv_reduce_sum(x, 2), "double"), rowSums(v))
+      expect_identical(as_array(nv_reduce_max(x, 1), "double"), apply(v, 2, max))
+      expect_identical(as_array(nv_reduce_min(x, 2), "double"), apply(v, 1, min))
+    }
+  }
+})
+
+test_that("reductions of broadcast and fused operands", {
+  v <- matrix(as.numeric(1:12), 3)
+  f <- function(x, y) nv_reduce_sum(x * y + 1, dims = 1)
+  x <- nv_tensor(v, "f32")
+  y <- nv_tensor(c(2, 3, 4), "f32", c(3, 1))
+  want <- colSums(v * c(2, 3, 4) + 1)
+  expect_identical(as_array(f(x, y)), want)
+  expect_identical(jit(f)(x, y), f(x, y))
+  centred <- jit(function(x) x - nv_mean(x, dims = 1, drop = FALSE))
+  expect_identical(as_array(centred(x)), sweep(v, 2, colMeans(v)))
+})
