@@ -108,6 +108,7 @@ anyNA.nv_tensor <- function(x, recursive = FALSE) {
 #' @examples
 #' all.equal(nv_tensor(1:3, "f32"), nv_tensor(1:3, "f32") + 1e-6)
 #' all.equal(nv_tensor(1:3, "f32"), nv_tensor(1:3, "f64"))
+#' @method all.equal nv_tensor
 #' @export
 all.equal.nv_tensor <- function(target, current, tolerance = NULL, ...) {
   if (!inherits(current, "nv_tensor")) {

@@ -36,22 +36,27 @@ footer <- function(x) {
 #' format(nv_scalar(pi, "bf16"))
 #' @export
 print.nv_tensor <- function(x, digits = NULL, max = NULL, ...) {
-  if (has_data(x)) {
+  if (has_data(x) && length(x) > 0L) {
     if (is.null(max)) max <- min(getOption("max.print"), 200L)
     n <- length(x)
     extents <- shape(x)
-    shown <- .Call(joist_r_format, x, print_digits(x, digits), max)
+    shown <- head_values(x, max)
+    if (n <= max && length(extents) > 1L) shown <- array(shown, extents)
+    print(shown, digits = print_digits(x, digits), right = TRUE)
     if (n > max) {
-      print(noquote(shown), right = TRUE)
       cat(" ... ", format(n - max, big.mark = ","), " more\n", sep = "")
-    } else if (length(extents) > 1L && n > 0L) {
-      print(noquote(array(shown, extents)), right = TRUE)
-    } else if (n > 0L) {
-      print(noquote(shown), right = TRUE)
     }
   }
   cat(footer(x), "\n", sep = "")
   invisible(x)
+}
+
+# The first elements as R prints them best: numbers where R has them, else text.
+head_values <- function(x, n) {
+  if (grepl("64$", format(dtype(x))) && grepl("i", format(dtype(x)), fixed = TRUE)) {
+    return(noquote(.Call(joist_r_format, x, 0L, n)))
+  }
+  .Call(joist_r_as_array, x, if (dtype(x) == "i32") "double", FALSE, n)
 }
 
 has_data <- function(x) !inherits(x, "nv_traced") && !inherits(x, "nv_aval")
@@ -59,8 +64,8 @@ has_data <- function(x) !inherits(x, "nv_traced") && !inherits(x, "nv_aval")
 # Digits beyond the precision of a dtype are noise.
 print_digits <- function(x, digits) {
   if (is.null(digits)) digits <- getOption("digits")
-  own <- switch(format(dtype(x)), f16 = 4L, bf16 = 3L, f32 = , c64 = 7L, f64 = , c128 = 15L, 0L)
-  if (own == 0L) 0L else min(as.integer(digits), own)
+  own <- switch(format(dtype(x)), f16 = 4L, bf16 = 3L, f32 = , c64 = 7L, 15L)
+  min(as.integer(digits), own)
 }
 
 #' @rdname print.nv_tensor

@@ -78,7 +78,7 @@ nv_eye <- function(n, dtype = "f32", device = NULL) {
 #' nv_aval("i32", c(2, 3)) + 1.5
 #' jit(\(x, y) exp(x) * y)(nv_aval("bf16", 4), nv_aval("f32", 4))
 #' @export
-nv_aval <- function(dtype, shape, ambiguous = FALSE) {
+nv_aval <- function(dtype, shape = integer(), ambiguous = FALSE) {
   .Call(joist_r_make_aval, dtype, shape, ambiguous)
 }
 
@@ -165,7 +165,7 @@ as_array <- function(x, as = NULL) {
   out <- if (identical(as, "character")) {
     .Call(joist_r_format, x, 0L, Inf)
   } else {
-    .Call(joist_r_as_array, x, as, !is.null(as))
+    .Call(joist_r_as_array, x, as, !is.null(as), Inf)
   }
   extents <- .subset2(x, "shape")
   if (length(extents) > 1L) dim(out) <- extents

@@ -27,7 +27,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(joist_r_make_aval, 3),
     ENTRY(joist_r_iota, 5),
     ENTRY(joist_r_with_shape, 2),
-    ENTRY(joist_r_as_array, 3),
+    ENTRY(joist_r_as_array, 4),
     ENTRY(joist_r_format, 3),
     ENTRY(joist_r_as_dtype, 2),
     ENTRY(joist_r_format_dtype, 2),

@@ -4,10 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
 enum {
   PARALLEL_MIN = 1 << 15, /* elements x steps below which one thread is faster */
-  BLOCK = 1 << 22,        /* elements between two calls of poll */
-  STACK_BYTES = 8192,     /* arenas up to this size live on the stack */
+  BLOCK = 1 << 24,        /* elements between two calls of poll */
+  CHUNKS_PER_THREAD = 16,
+  STACK_BYTES = 8192, /* arenas up to this size live on the stack */
   ALIGNMENT = 64
 };
 
@@ -157,19 +162,29 @@ static struct failure run_range(const struct loop *loop, size_t begin, size_t en
   return failure;
 }
 
-/* The same, shared among threads. A team of one would still cost OpenMP a rendezvous. */
+/* The same, shared among threads in chunks that they take as they get to them, so that
+ * a thread that has to wait for a processor does not hold up the rest. Chunks are taken
+ * in order, so everything before the first failure has run. A team of one would still
+ * cost OpenMP a rendezvous. */
 static struct failure run_block(const struct loop *loop, size_t begin, size_t length, char *arenas,
                                 size_t stride, int threads) {
 #ifdef _OPENMP
   if (threads > 1) {
     struct failure first = {SIZE_MAX, 0};
-#pragma omp parallel for num_threads(threads) schedule(static, 1)
-    for (int t = 0; t < threads; t++) {
-      const struct failure failure = run_range(loop, begin + length * (size_t)t / (size_t)threads,
-                                               begin + length * ((size_t)t + 1) / (size_t)threads,
-                                               arenas + (size_t)t * stride);
+    const size_t parts = (size_t)threads * CHUNKS_PER_THREAD;
+    const size_t chunk = length / parts == 0 ? 1 : length / parts;
+    const size_t chunks = (length + chunk - 1) / chunk;
+#pragma omp parallel num_threads(threads)
+    {
+      char *const arena = arenas + (size_t)omp_get_thread_num() * stride;
+#pragma omp for schedule(dynamic, 1) nowait
+      for (size_t k = 0; k < chunks; k++) {
+        const size_t from = k * chunk, to = from + chunk < length ? from + chunk : length;
+        const struct failure failure = run_range(loop, begin + from, begin + to, arena);
+        if (failure.position == SIZE_MAX) continue;
 #pragma omp critical(joist_first_failure)
-      if (failure.position < first.position) first = failure;
+        if (failure.position < first.position) first = failure;
+      }
     }
     return first;
   }

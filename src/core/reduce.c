@@ -9,6 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
 enum {
   CHUNK = 4096, /* elements folded at once in a contiguous run */
   WIDTH = 512,  /* elements of a row combined at once */
@@ -103,11 +107,11 @@ static void run_tasks(const struct pass *pass, size_t begin, size_t length, char
                       size_t stride, int threads, char *partial) {
 #ifdef _OPENMP
   if (threads > 1) {
-#pragma omp parallel for num_threads(threads) schedule(static, 1)
-    for (int t = 0; t < threads; t++) {
-      const size_t end = begin + length * ((size_t)t + 1) / (size_t)threads;
-      for (size_t k = begin + length * (size_t)t / (size_t)threads; k < end; k++)
-        run_task(pass, k, scratch + (size_t)t * stride, partial);
+#pragma omp parallel num_threads(threads)
+    {
+      char *const own = scratch + (size_t)omp_get_thread_num() * stride;
+#pragma omp for schedule(dynamic, 1 + length / ((size_t)threads * 64)) nowait
+      for (size_t k = begin; k < begin + length; k++) run_task(pass, k, own, partial);
     }
     return;
   }

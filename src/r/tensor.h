@@ -60,7 +60,7 @@ SEXP joist_r_make(SEXP x, SEXP dtype, SEXP shape, SEXP ambiguous, SEXP na, SEXP 
 SEXP joist_r_make_aval(SEXP dtype, SEXP shape, SEXP ambiguous);
 SEXP joist_r_iota(SEXP dim, SEXP dtype, SEXP shape, SEXP start, SEXP ambiguous);
 SEXP joist_r_with_shape(SEXP x, SEXP shape);
-SEXP joist_r_as_array(SEXP x, SEXP as, SEXP lossy);
+SEXP joist_r_as_array(SEXP x, SEXP as, SEXP lossy, SEXP first);
 SEXP joist_r_format(SEXP x, SEXP digits, SEXP first);
 SEXP joist_r_as_dtype(SEXP x, SEXP style);
 SEXP joist_r_format_dtype(SEXP x, SEXP style);

@@ -179,26 +179,32 @@ static void needs_data(const struct joist_r_value *value) {
     joist_r_stop(JOIST_ERROR_VALUE, "an nv_aval() has a dtype and a shape, but no values");
 }
 
-/* The elements as a vector without attributes: the payload itself where it is of the
- * type that is asked for. */
-SEXP joist_r_as_array(SEXP x, SEXP as, SEXP lossy) {
+/* At most `first` elements. */
+static void keep_first(struct joist_r_value *value, SEXP first) {
+  const double limit = Rf_asReal(first);
+  if (limit < (double)value->count) value->count = (size_t)limit;
+}
+
+/* The first elements as a vector without attributes: the payload itself where it is of
+ * the type that is asked for and all of it is wanted. */
+SEXP joist_r_as_array(SEXP x, SEXP as, SEXP lossy, SEXP first) {
   struct joist_r_value value;
   joist_r_read(joist_r_rules(R_NilValue), x, &value);
   needs_data(&value);
+  const size_t all = value.count;
+  keep_first(&value, first);
   const joist_dtype dtype = value.argument.operand.type.dtype;
   joist_host host = natural_host(dtype);
   if (as != R_NilValue) host_named(joist_r_string(as, "as"), &host);
   const bool whole = (dtype == JOIST_F64 && host == JOIST_HOST_DOUBLE) ||
                      (dtype == JOIST_C128 && host == JOIST_HOST_COMPLEX) ||
-                     (dtype == JOIST_UI8 && host == JOIST_HOST_RAW);
-  if (whole) return value.payload;
-  struct joist_error error;
-  if (dtype == JOIST_I32 && host == JOIST_HOST_INTEGER) {
-    if (joist_import_fits(JOIST_HOST_INTEGER, value.data, value.count, JOIST_I32))
-      return value.payload;
-  }
+                     (dtype == JOIST_UI8 && host == JOIST_HOST_RAW) ||
+                     (dtype == JOIST_I32 && host == JOIST_HOST_INTEGER &&
+                      joist_import_fits(JOIST_HOST_INTEGER, value.data, value.count, JOIST_I32));
+  if (whole && value.count == all) return value.payload;
   void *elements;
   SEXP out = PROTECT(host_vector(host, value.count, &elements));
+  struct joist_error error;
   const joist_status status = joist_export(dtype, value.data, value.count, host,
                                            joist_r_flag(lossy, "lossy"), elements, &error);
   if (status != JOIST_OK) joist_r_raise(status, &error);
@@ -214,8 +220,8 @@ SEXP joist_r_format(SEXP x, SEXP digits, SEXP first) {
   needs_data(&value);
   const joist_dtype dtype = value.argument.operand.type.dtype;
   const size_t size = joist_dtype_size(dtype);
-  const double limit = Rf_asReal(first);
-  const size_t n = limit < (double)value.count ? (size_t)limit : value.count;
+  keep_first(&value, first);
+  const size_t n = value.count;
   SEXP out = PROTECT(Rf_allocVector(STRSXP, (R_xlen_t)n));
   char text[JOIST_TEXT_SIZE];
   for (size_t k = 0; k < n; k++) {
