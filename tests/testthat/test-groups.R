@@ -1,0 +1,210 @@
+# R's operators and generics on tensors call the operations of the same name, and those
+# that have none fail loudly.
+
+op_table <- as.data.frame(.Call(joist:::joist_r_op_names))
+nv <- function(op) getExportedValue("joist", paste0("nv_", op))
+message_of <- function(code) conditionMessage(tryCatch(code, error = identity))
+
+test_that("every generic in the table of operations calls its operation", {
+  mapped <- op_table[nzchar(op_table$generic), ]
+  expect_gt(nrow(mapped), 40)
+  for (row in seq_len(nrow(mapped))) {
+    op <- nv(mapped$name[row])
+    generic <- get(mapped$generic[row], baseenv())
+    for (d in dtypes()) {
+      # Values that no operation refuses.
+      x <- nv_convert(nv_tensor(c(1, 2, 3)), d)
+      operands <- list(x, nv_convert(nv_tensor(c(3, 1, 2)), d))[seq_len(mapped$arity[row])]
+      want <- tryCatch(do.call(op, operands), joist_dtype_error = function(e) class(e))
+      got <- tryCatch(do.call(generic, operands), joist_dtype_error = function(e) class(e))
+      if (!identical(got, want)) fail(paste(mapped$generic[row], d))
+    }
+  }
+  succeed()
+})
+
+test_that("R's whole groups are covered: an operation or an error that names the generic", {
+  x <- nv_tensor(c(1, 2, 3))
+  groups <- list(
+    Ops = getGroupMembers("Ops", recursive = TRUE), Math = getGroupMembers("Math"),
+    Summary = getGroupMembers("Summary"), Complex = getGroupMembers("Complex")
+  )
+  groups$Math <- c(groups$Math, "cospi", "sinpi", "tanpi", "round", "signif", "log1p", "expm1")
+  for (group in names(groups)) {
+    for (name in groups[[group]]) {
+      f <- get(name, baseenv())
+      out <- tryCatch(if (group == "Ops") f(x, x) else f(x), error = identity)
+      if (inherits(out, "error")) {
+        expect_s3_class(out, "joist_error")
+        expect_match(conditionMessage(out), name, fixed = TRUE)
+      } else {
+        expect_s3_class(out, "nv_tensor")
+      }
+    }
+  }
+})
+
+test_that("operators take a tensor and an R vector, either way round", {
+  v <- c(3, 1, 2)
+  x <- nv_tensor(v, "f64")
+  w <- c(2, 4, 1)
+  operators <- c("+", "-", "*", "/", "^", "%%", "%/%", "==", "!=", "<", "<=", ">", ">=")
+  for (name in operators) {
+    f <- get(name, baseenv())
+    expect_identical(as_array(f(x, w)), f(v, w), label = name)
+    expect_identical(as_array(f(w, x)), f(w, v), label = name)
+    expect_identical(as_array(f(x, 2)), f(v, 2), label = name)
+    expect_identical(as_array(f(2, x)), f(2, v), label = name)
+    expect_identical(as_array(f(x, 2L)), f(v, 2L), label = name)
+    expect_identical(as_array(f(x, nv_tensor(w, "f64"))), f(v, w), label = name)
+  }
+  for (name in c("&", "|")) {
+    f <- get(name, baseenv())
+    expect_identical(as_array(f(x > 1, TRUE)), f(v > 1, TRUE))
+    expect_identical(as_array(f(c(TRUE, FALSE, TRUE), x > 1)), f(c(TRUE, FALSE, TRUE), v > 1))
+  }
+  expect_identical(as_array(!(x > 1)), !(v > 1))
+  expect_identical(as_array(-x), -v)
+  expect_identical(as_array(+x), v)
+  expect_identical(+x, x)
+  m <- matrix(1:6, 2)
+  expect_identical(as_array(nv_tensor(m) * m), m * m)
+  expect_identical(as_array(m - nv_tensor(m)), m - m)
+  expect_identical(as_array(nv_tensor(1:3, "ui8") + as.raw(1:3)), c(2L, 4L, 6L))
+  expect_identical(as_array(x + TRUE), v + 1)
+})
+
+test_that("Math generics are base R's functions", {
+  v <- c(0.1, 0.5, 0.9)
+  x <- nv_tensor(v, "f64")
+  for (name in c(
+    "abs", "sign", "sqrt", "floor", "ceiling", "trunc", "exp", "log", "expm1", "log1p", "log2",
+    "log10", "cos", "sin", "tan", "acos", "asin", "atan", "cosh", "sinh", "tanh", "asinh", "atanh"
+  )) {
+    f <- get(name, baseenv())
+    expect_identical(as_array(f(x)), f(v), label = name)
+  }
+  expect_identical(as_array(acosh(x + 1)), acosh(v + 1))
+  expect_identical(as_array(round(x)), round(v))
+  expect_identical(as_array(round(x, 0)), round(v))
+  expect_identical(as_array(round(x, digits = 0)), round(v))
+  expect_equal(as_array(log(x, 2)), log(v, 2), tolerance = 1e-15)
+  expect_equal(as_array(log(x, base = 10)), log(v, 10), tolerance = 1e-15)
+  expect_identical(as_array(log(nv_tensor(1:3, "i8"))), round_to(log(1:3), "f32"))
+})
+
+test_that("Summary generics reduce all of their arguments", {
+  v <- c(3, 1, 2)
+  x <- nv_tensor(v, "f64")
+  y <- nv_tensor(c(10, -5), "f64")
+  for (name in c("sum", "prod", "min", "max")) {
+    f <- get(name, baseenv())
+    expect_identical(as_array(f(x)), f(v), label = name)
+    expect_identical(as_array(f(x, y)), f(v, c(10, -5)), label = name)
+    expect_identical(as_array(f(x, 100)), f(v, 100), label = name)
+    expect_identical(shape(f(x)), integer())
+  }
+  flags <- nv_tensor(c(TRUE, FALSE))
+  expect_identical(as_array(any(flags)), TRUE)
+  expect_identical(as_array(all(flags)), FALSE)
+  expect_identical(as_array(any(nv_not(flags), nv_tensor(FALSE))), TRUE)
+  expect_identical(as_array(mean(x)), 2)
+  for (name in c("sum", "prod", "min", "max", "any", "all")) {
+    expect_error(get(name, baseenv())(x, na.rm = TRUE), "nv_ifelse", class = "joist_value_error")
+  }
+  expect_error(mean(x, trim = 0.1), class = "joist_value_error")
+  expect_error(mean(x, na.rm = TRUE), class = "joist_value_error")
+})
+
+test_that("Complex generics", {
+  v <- c(3 + 4i, -1i, 2 + 0i)
+  x <- nv_tensor(v, "c128")
+  for (name in c("Re", "Im", "Mod", "Arg", "Conj")) {
+    f <- get(name, baseenv())
+    expect_identical(as_array(f(x)), f(v), label = name)
+    real <- nv_tensor(c(-2, 3), "f64")
+    expect_identical(as_array(f(real)), f(c(-2, 3)), label = name)
+  }
+})
+
+test_that("predicates of base R", {
+  v <- c(1, NaN, Inf, -Inf)
+  for (d in floats()) {
+    x <- nv_tensor(v, d)
+    expect_identical(as_array(is.nan(x)), is.nan(v))
+    expect_identical(as_array(is.finite(x)), is.finite(v))
+    expect_identical(as_array(is.infinite(x)), is.infinite(v))
+    expect_identical(is.na(x), is.na(v))
+  }
+})
+
+test_that("what no tensor has fails loudly, and names the generic", {
+  x <- nv_tensor(c(3, 1, 2))
+  refused <- c(
+    "cumsum", "cumprod", "cummax", "cummin", "gamma", "lgamma", "digamma", "trigamma", "cospi",
+    "sinpi", "tanpi", "signif"
+  )
+  for (name in refused) {
+    expect_error(get(name, baseenv())(x), name, class = "joist_error")
+  }
+  expect_error(round(x, 2), "round", class = "joist_error")
+  expect_error(signif(x, 2), "signif", class = "joist_error")
+  expect_error(trunc(x, 2), NA)
+  expect_error(exp(x, 2))
+})
+
+test_that("base functions that read a vector never read payload bytes as numbers", {
+  x <- nv_tensor(c(3, 1, 2), "f32")
+  for (f in list(
+    sort, order, rank, median, var, cor, quantile, paste, cut, table, sapply, unlist, outer, crossprod
+  )) {
+    out <- tryCatch(
+      suppressWarnings(if (identical(f, sapply)) f(x, identity) else if (identical(f, cor)) f(x, x) else f(x)),
+      error = identity
+    )
+    # A list, strings or an error, but no numbers.
+    expect_false(is.numeric(out), label = deparse1(out)[1])
+  }
+})
+
+test_that("indexing, combining and transposing work or fail loudly", {
+  x <- nv_tensor(c(3, 1, 2), "f32")
+  m <- nv_tensor(matrix(1:6, 2), "i16")
+  # Either the tensor of these elements, or an error of joist's.
+  expect_tensor_or_error <- function(code, want, label) {
+    out <- tryCatch(code, error = identity)
+    if (inherits(out, "error")) {
+      expect_true(inherits(out, "joist_error"), label = paste(label, "is a joist_error"))
+    } else {
+      is_right <- is_tensor(out) && isTRUE(all.equal(as_array(out), want))
+      expect_true(is_right, label = paste(label, "is the right tensor"))
+    }
+  }
+  expect_tensor_or_error(x[2:3], c(1, 2), "x[2:3]")
+  expect_tensor_or_error(x[[2]], 1, "x[[2]]")
+  expect_tensor_or_error(m[2, ], c(2L, 4L, 6L), "m[2, ]")
+  expect_tensor_or_error(c(x, x), c(3, 1, 2, 3, 1, 2), "c(x, x)")
+  expect_tensor_or_error(rev(x), c(2, 1, 3), "rev(x)")
+  expect_tensor_or_error(rep(x, 2), c(3, 1, 2, 3, 1, 2), "rep(x, 2)")
+  expect_tensor_or_error(t(m), t(matrix(1:6, 2)), "t(m)")
+  expect_tensor_or_error(cbind(x, x), unname(cbind(c(3, 1, 2), c(3, 1, 2))), "cbind(x, x)")
+  expect_tensor_or_error(rbind(x, x), unname(rbind(c(3, 1, 2), c(3, 1, 2))), "rbind(x, x)")
+  expect_tensor_or_error(unique(x), c(3, 1, 2), "unique(x)")
+  expect_tensor_or_error(aperm(m), t(matrix(1:6, 2)), "aperm(m)")
+  expect_tensor_or_error(head(x, 2), c(3, 1), "head(x, 2)")
+  expect_tensor_or_error(range(x), c(1, 3), "range(x)")
+  expect_tensor_or_error(
+    {
+      x[2] <- 10
+      x
+    },
+    c(3, 10, 2), "x[2] <- 10"
+  )
+  expect_tensor_or_error(
+    {
+      dim(m) <- c(3, 2)
+      m
+    },
+    matrix(1:6, 3), "dim(m) <- c(3, 2)"
+  )
+})

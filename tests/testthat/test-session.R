@@ -1,0 +1,77 @@
+# Threads, devices and what a build says about itself.
+
+test_that("joist_info() says what this build can do", {
+  info <- joist_info()
+  expect_s3_class(info, "joist_info")
+  expect_identical(info$version, as.character(utils::packageVersion("joist")))
+  for (flag in c("openmp", "nvcc", "cuda", "driver")) {
+    expect_true(isTRUE(info[[flag]]) || isFALSE(info[[flag]]), label = flag)
+  }
+  expect_identical(info$threads, nv_get_threads())
+  expect_gte(info$thread_limit, info$threads)
+  expect_match(info$instruction_set, "^[a-z0-9]+$")
+  expect_identical(info$promotion, "anvil")
+  expect_identical(with_promotion("jax", joist_info()$promotion), "jax")
+  expect_output(print(info), info$version, fixed = TRUE)
+  expect_output(print(info), info$instruction_set, fixed = TRUE)
+  expect_invisible(print(info))
+})
+
+test_that("threads are set, read and limited", {
+  old <- nv_get_threads()
+  on.exit(nv_set_threads(old))
+  limit <- joist_info()$thread_limit
+  expect_type(old, "integer")
+  expect_gte(old, 1L)
+  expect_lte(old, limit)
+  returned <- withVisible(nv_set_threads(1))
+  expect_identical(returned, list(value = old, visible = FALSE))
+  expect_identical(nv_get_threads(), 1L)
+  expect_identical(nv_set_threads(1e6), 1L)
+  expect_identical(nv_get_threads(), limit)
+  for (bad in list(0, -1, 1.5, NA, NA_integer_, "two", NULL, c(1, 2), Inf)) {
+    expect_error(nv_set_threads(bad), class = "joist_value_error")
+    expect_identical(nv_get_threads(), limit)
+  }
+})
+
+test_that("the number of threads can be set from outside", {
+  skip_on_cran()
+  code <- sprintf(
+    "library(joist, lib.loc = '%s'); cat(nv_get_threads())", dirname(system.file(package = "joist"))
+  )
+  threads_with <- function(...) {
+    rscript <- file.path(R.home("bin"), "Rscript")
+    system2(rscript, c("--vanilla", "-e", shQuote(code)), stdout = TRUE, env = c(...))
+  }
+  expect_identical(threads_with("JOIST_NUM_THREADS=1"), "1")
+  expect_identical(threads_with("OMP_THREAD_LIMIT=1"), "1")
+  expect_identical(threads_with("OMP_NUM_THREADS=1"), "1")
+  expect_match(threads_with("JOIST_NUM_THREADS=nonsense"), "^[0-9]+$")
+})
+
+test_that("the cpu is always there", {
+  cpu <- nv_device()
+  expect_s3_class(cpu, "joist_device")
+  expect_identical(format(cpu), "cpu")
+  expect_identical(nv_device("cpu"), cpu)
+  expect_identical(nv_device(cpu), cpu)
+  expect_output(print(cpu), "<device cpu>", fixed = TRUE)
+  expect_identical(device(nv_scalar(1)), cpu)
+  expect_identical(device(nv_scalar(1) + 1), cpu)
+  expect_identical(nv_tensor(1:3, device = cpu), nv_tensor(1:3))
+  expect_identical(as_array(jit(function(x) x + 1L, device = "cpu")(1L)), 2L)
+  if (!joist_info()$cuda || !joist_info()$driver) {
+    error <- expect_error(nv_device("cuda:0"), "cuda:0", class = "joist_device_error")
+    expect_s3_class(error, "joist_error")
+  }
+})
+
+test_that("the random numbers, options and locale of the session are left alone", {
+  set.seed(1)
+  before <- list(.Random.seed, options(), Sys.getlocale())
+  x <- nv_tensor(rep(1, 1e5), "f32")
+  as_array(jit(function(x) sum(x * 2))(x))
+  utils::capture.output(print(x))
+  expect_identical(list(.Random.seed, options(), Sys.getlocale()), before)
+})
