@@ -1,0 +1,276 @@
+/* interpreter.h: runs a program one instruction at a time over whole arrays, one element at
+ * a time. The reference for the engine: it shares the kernels and conversions with it (each
+ * called with n = 1), and no indexing, fusing, tiling or threading.
+ *
+ * Floating-point reductions have no one right answer: they are computed in long double
+ * with a bound on the error, and what the engine gave is then taken over, so that what
+ * depends on it can be compared bit for bit. */
+#ifndef JOIST_TESTS_INTERPRETER_H
+#define JOIST_TESTS_INTERPRETER_H
+
+#include "core/engine.h"
+
+#include "arrays.h"
+
+enum { FAILURES_MAX = 256 };
+
+struct interpreter {
+  const struct joist_program *program;
+  char **array; /* per value */
+  size_t *count;
+  bool *needed; /* per value: an output depends on it */
+  /* What fails, if anything does: (operation, first position) of every instruction. */
+  int failure_count;
+  struct {
+    joist_op op;
+    size_t position; /* SIZE_MAX: nothing to reduce */
+  } failures[FAILURES_MAX];
+};
+
+static size_t interpreter_bytes(const struct interpreter *in, joist_value_id v) {
+  return in->count[v] * joist_dtype_size(in->program->values[v].type.dtype);
+}
+
+static void interpreter_init(struct interpreter *in, const struct joist_program *program,
+                             const void *const *inputs) {
+  memset(in, 0, sizeof *in);
+  in->program = program;
+  in->array = calloc(program->value_count, sizeof *in->array);
+  in->count = calloc(program->value_count, sizeof *in->count);
+  in->needed = calloc(program->value_count, sizeof *in->needed);
+  for (uint32_t v = 0; v < program->value_count; v++) {
+    CHECK(joist_shape_count(&program->values[v].shape, &in->count[v]));
+    in->array[v] = calloc(interpreter_bytes(in, v) + 1, 1);
+    const uint32_t input = program->values[v].input;
+    if (input != JOIST_NO_INPUT) memcpy(in->array[v], inputs[input], interpreter_bytes(in, v));
+  }
+  for (uint32_t k = 0; k < program->output_count; k++) in->needed[program->outputs[k]] = true;
+  for (uint32_t k = program->instruction_count; k-- > 0;) {
+    const struct joist_instruction *const i = &program->instructions[k];
+    for (int a = 0; in->needed[i->result] && a < joist_op_arity(i->op); a++)
+      in->needed[i->operand[a]] = true;
+  }
+}
+
+static void interpreter_clear(struct interpreter *in) {
+  for (uint32_t v = 0; v < in->program->value_count; v++) free(in->array[v]);
+  free(in->array);
+  free(in->count);
+  free(in->needed);
+}
+
+static void interpreter_fail(struct interpreter *in, const struct joist_instruction *i,
+                             size_t position) {
+  if (!in->needed[i->result] || in->failure_count == FAILURES_MAX) return;
+  in->failures[in->failure_count].op = i->op;
+  in->failures[in->failure_count++].position = position;
+}
+
+/* Where element `at` of an array of shape `space` is found in one of shape `from`. */
+static size_t broadcast_index(const struct joist_shape *space, const struct joist_shape *from,
+                              size_t at) {
+  size_t found = 0, stride = 1;
+  for (int d = 0; d < space->rank && from->rank > 0; d++) {
+    if (from->extent[d] != 1) found += at % space->extent[d] * stride;
+    stride *= from->extent[d];
+    at /= space->extent[d];
+  }
+  return found;
+}
+
+static void interpret_elementwise(struct interpreter *in, const struct joist_instruction *i) {
+  const struct joist_value *const result = &in->program->values[i->result];
+  const size_t out_size = joist_dtype_size(result->type.dtype);
+  const bool moves = i->op == JOIST_OP_BROADCAST || i->op == JOIST_OP_BITCAST;
+  const bool converts = i->op == JOIST_OP_CONVERT;
+  size_t failed = SIZE_MAX;
+  for (size_t at = 0; at < in->count[i->result]; at++) {
+    _Alignas(16) char own[JOIST_ARITY_MAX][16], computed[JOIST_ARITY_MAX][16], made[16];
+    const void *operands[JOIST_ARITY_MAX] = {NULL};
+    for (int a = 0; a < joist_op_arity(i->op); a++) {
+      const struct joist_value *const v = &in->program->values[i->operand[a]];
+      const joist_dtype wanted = i->signature.operand[a], compute = joist_dtype_compute(wanted);
+      operands[a] = in->array[i->operand[a]] + broadcast_index(&result->shape, &v->shape, at) *
+                                                   joist_dtype_size(v->type.dtype);
+      if (v->type.dtype != wanted) {
+        joist_convert_find_portable(v->type.dtype, wanted)(1, operands[a], own[a]);
+        operands[a] = own[a];
+      }
+      if (moves || converts || compute == wanted) continue;
+      joist_convert_find_portable(wanted, compute)(1, operands[a], computed[a]);
+      operands[a] = computed[a];
+    }
+    char *const out = in->array[i->result] + at * out_size;
+    if (moves) {
+      memcpy(out, operands[0], out_size);
+    } else if (converts) {
+      joist_convert_find_portable(i->signature.operand[0], result->type.dtype)(1, operands[0], out);
+    } else {
+      memset(made, 0, sizeof made);
+      const size_t done = joist_kernel_find(i->op, i->signature.compute)(1, operands, made);
+      if (done == 0 && failed == SIZE_MAX) failed = at;
+      joist_convert_find_portable(joist_kernel_result(i->op, i->signature.compute),
+                                  result->type.dtype)(1, made, out);
+    }
+  }
+  if (failed != SIZE_MAX) interpreter_fail(in, i, failed);
+}
+
+/* The number of the result that element `at` of a reduction's operand goes into. */
+static size_t reduced_index(const struct joist_shape *shape, uint32_t dims, size_t at) {
+  size_t found = 0, stride = 1;
+  for (int d = 0; d < shape->rank; d++) {
+    const size_t index = at % shape->extent[d];
+    at /= shape->extent[d];
+    if (dims >> d & 1) continue;
+    found += index * stride;
+    stride *= shape->extent[d];
+  }
+  return found;
+}
+
+/* Integers, bools, minima and maxima: one element after the other. */
+static void interpret_exact_reduction(struct interpreter *in, const struct joist_instruction *i) {
+  const struct joist_value *const v = &in->program->values[i->operand[0]];
+  const joist_dtype accumulator = i->signature.operand[0], own = v->type.dtype;
+  const joist_op combine = joist_op_combine(i->op);
+  const size_t size = joist_dtype_size(accumulator), results = in->count[i->result];
+  char *const sums = calloc(results + 1, size);
+  bool *const any = calloc(results + 1, sizeof *any);
+  if (!CHECK(sums != NULL && any != NULL)) return;
+  for (size_t k = 0; k < results; k++)
+    any[k] = joist_identity(combine, accumulator, sums + k * size);
+  for (size_t at = 0; at < in->count[i->operand[0]]; at++) {
+    const size_t k = reduced_index(&v->shape, i->dims, at);
+    _Alignas(16) char element[16];
+    joist_convert_find_portable(own, accumulator)(
+        1, in->array[i->operand[0]] + at * joist_dtype_size(own), element);
+    const void *both[2] = {sums + k * size, element};
+    if (any[k])
+      joist_kernel_find(combine, accumulator)(1, both, sums + k * size);
+    else
+      memcpy(sums + k * size, element, size);
+    any[k] = true;
+  }
+  for (size_t k = 0; k < results; k++)
+    if (!any[k]) {
+      interpreter_fail(in, i, SIZE_MAX);
+      break;
+    }
+  joist_convert_find_portable(accumulator, in->program->values[i->result].type.dtype)(
+      results, sums, in->array[i->result]);
+  free(sums);
+  free(any);
+}
+
+static double half_unit(joist_dtype real) {
+  switch (real) {
+    case JOIST_F16:
+      return 0x1p-11;
+    case JOIST_BF16:
+      return 0x1p-8;
+    case JOIST_F32:
+      return 0x1p-24;
+    default:
+      return 0x1p-53;
+  }
+}
+
+/* One part (0 real, 1 imaginary) of an element. */
+static long double read_part(joist_dtype dtype, const char *at, int part) {
+  double both[2];
+  joist_convert_find_portable(dtype, JOIST_C128)(1, at, both);
+  return both[part];
+}
+
+/* Sums, products and means of floats: compares `got`, and takes it over. */
+static void interpret_float_reduction(struct interpreter *in, const struct joist_instruction *i,
+                                      const char *got) {
+  const struct joist_value *const v = &in->program->values[i->operand[0]];
+  const joist_dtype own = v->type.dtype, to = in->program->values[i->result].type.dtype;
+  const bool product = i->op == JOIST_OP_REDUCE_PROD;
+  const bool complex_result = joist_dtype_kind(to) == JOIST_KIND_COMPLEX;
+  const size_t results = in->count[i->result], to_size = joist_dtype_size(to);
+  memcpy(in->array[i->result], got, results * to_size);
+  /* Only floats have a unit in the last place; a complex product has no simple bound. */
+  if (joist_dtype_category(to) < JOIST_CATEGORY_FLOAT || results == 0) return;
+  if (product && (joist_dtype_kind(own) == JOIST_KIND_COMPLEX || complex_result)) return;
+  /* Per result: the sum or product, that of the sizes, and for a product that of all below 1. */
+  long double *const sums = calloc(3 * results, sizeof *sums);
+  if (!CHECK(sums != NULL)) return;
+  long double *const sizes = sums + results, *const smalls = sizes + results;
+  const double n = (double)(in->count[i->operand[0]] / results);
+  for (int part = 0; part <= complex_result; part++) {
+    for (size_t k = 0; k < results; k++)
+      sums[k] = product && part == 0, sizes[k] = product, smalls[k] = 1;
+    for (size_t at = 0; at < in->count[i->operand[0]]; at++) {
+      const size_t k = reduced_index(&v->shape, i->dims, at);
+      const long double x =
+          read_part(own, in->array[i->operand[0]] + at * joist_dtype_size(own), part);
+      sums[k] = product ? (part == 0 ? sums[k] * x : 0) : sums[k] + x;
+      sizes[k] = product ? sizes[k] * fmaxl(fabsl(x), 1) : sizes[k] + fabsl(x);
+      if (product && x != 0) smalls[k] *= fminl(fabsl(x), 1);
+    }
+    for (size_t k = 0; k < results; k++) {
+      const long double answer = read_part(to, got + k * to_size, part);
+      long double want = sums[k], bound = product ? fabsl(sums[k]) * n : sizes[k];
+      if (i->op == JOIST_OP_REDUCE_MEAN) want /= n, bound /= n;
+      /* A partial result may overflow or vanish in one order and not in another. */
+      if (!isfinite(sizes[k]) || sizes[k] > 1e290L || isnan(want)) continue;
+      if (product && (smalls[k] < 1e-290L || n > 200)) continue;
+      if (fabsl(want) > 0.999L * (long double)joist_dtype_max_float(to)) continue;
+      const double last = half_unit(joist_dtype_real(to));
+      const long double smallest = to == JOIST_F16                       ? 0x1p-24L
+                                   : to == JOIST_F64 || to == JOIST_C128 ? 0x1p-1074L
+                                                                         : 0x1p-133L;
+      const long double allowed =
+          bound * 64 * 0x1p-53L + fabsl(want) * (long double)last * 1.01L + smallest;
+      CHECK_MSG(fabsl(answer - want) <= allowed, "nv_%s of %s to %s, result %zu: %Lg, want %Lg",
+                joist_op_name(i->op), joist_dtype_name(own), joist_dtype_name(to), k, answer, want);
+    }
+  }
+  free(sums);
+}
+
+static bool is_float_reduction(const struct joist_instruction *i) {
+  return joist_op_is_reduction(i->op) &&
+         joist_dtype_category(i->signature.operand[0]) >= JOIST_CATEGORY_FLOAT;
+}
+
+/* A minimum of -0 and 0 may be either: the order is not fixed. */
+static bool is_float_extreme(const struct joist_instruction *i) {
+  return i->op == JOIST_OP_REDUCE_MIN || i->op == JOIST_OP_REDUCE_MAX;
+}
+
+static void take_over_zeros(const struct interpreter *in, const struct joist_instruction *i,
+                            const char *got) {
+  const joist_dtype dtype = in->program->values[i->result].type.dtype;
+  const size_t size = joist_dtype_size(dtype);
+  for (size_t k = 0; k < in->count[i->result]; k++) {
+    char *const mine = in->array[i->result] + k * size;
+    if (read_part(dtype, mine, 0) == 0 && read_part(dtype, got + k * size, 0) == 0)
+      memcpy(mine, got + k * size, size);
+  }
+}
+
+/* Runs the program. `got[v]` is what the engine gave for value v if v is an output, else
+ * NULL; needed for reductions of floats. */
+static void interpreter_run(struct interpreter *in, char *const *got) {
+  for (uint32_t k = 0; k < in->program->instruction_count; k++) {
+    const struct joist_instruction *const i = &in->program->instructions[k];
+    if (!in->needed[i->result]) continue;
+    const char *const engine = got == NULL ? NULL : got[i->result];
+    if (i->op == JOIST_OP_RESHAPE) {
+      memcpy(in->array[i->result], in->array[i->operand[0]], interpreter_bytes(in, i->result));
+    } else if (!joist_op_is_reduction(i->op)) {
+      interpret_elementwise(in, i);
+    } else if (!is_float_reduction(i) || is_float_extreme(i)) {
+      interpret_exact_reduction(in, i);
+      if (is_float_reduction(i) && engine != NULL) take_over_zeros(in, i, engine);
+    } else if (engine != NULL) {
+      interpret_float_reduction(in, i, engine);
+    }
+  }
+}
+
+#endif
