@@ -1,0 +1,182 @@
+"""The Python side of the benchmark: times one expression at a time when asked to.
+
+Connects to the R process that runs the benchmark and answers its requests, one line of
+tab-separated fields each, with one line. bench/joist.R makes the same operands and keeps
+the same clock rules, so that the two sides can take turns. Requests:
+
+  operands  N  SPEC...           "f32:-10:10" per operand; they are called a, b, c
+  build     PEER  EXPRESSION     compiles and warms up; answers the result's dtype
+  time      PEER  SAMPLES  GOAL  seconds per call, of SAMPLES runs of at least GOAL seconds
+  values    PEER                 up to 1000 evenly spaced values of the result
+  peak      PEER                 bytes that one call adds to the largest resident size
+  forget                         drops operands and results
+"""
+
+import gc
+import os
+import socket
+import sys
+import timeit
+
+port, threads = int(sys.argv[1]), int(sys.argv[2])
+# Read by the libraries when they are loaded. XLA asks which cores it may run on.
+for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS",
+                 "NUMEXPR_MAX_THREADS", "NPROC"):
+    os.environ[variable] = str(threads)
+os.environ.setdefault("JAX_PLATFORMS", "cpu")
+if hasattr(os, "sched_setaffinity"):
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:threads])
+
+import numpy as np  # noqa: E402
+
+versions = {"numpy": np.__version__}
+try:
+    import numexpr
+    numexpr.set_num_threads(threads)
+    versions["numexpr"] = numexpr.__version__
+except ImportError:
+    numexpr = None
+try:
+    import jax
+    import jax.numpy as jnp
+    jax.config.update("jax_enable_x64", True)
+    versions["jax"] = jax.__version__
+except ImportError:
+    jax = None
+try:
+    import torch
+    torch.set_num_threads(threads)
+    versions["torch"] = torch.__version__
+except ImportError:
+    torch = None
+
+DTYPES = {"bool": "bool", "i8": "int8", "i16": "int16", "i32": "int32", "i64": "int64",
+          "ui8": "uint8", "ui16": "uint16", "ui32": "uint32", "ui64": "uint64",
+          "f16": "float16", "f32": "float32", "f64": "float64",
+          "c64": "complex64", "c128": "complex128"}
+NAMES = {name: code for code, name in DTYPES.items()}
+PERIOD = 1000003  # a prime; operands repeat after so many elements
+
+
+def pattern(position, n):
+    """Numbers in [0, 1) that are the same in R: products stay below 2**53."""
+    i = np.arange(min(n, PERIOD), dtype=np.float64)
+    return (i * 7919 + 104729 * position) % PERIOD / PERIOD
+
+
+def make_operand(spec, position, n):
+    code, low, high = spec.split(":")
+    low, high = float(low), float(high)
+    if code.startswith("ui"):
+        low = max(low, 0.0)
+    values = low + (high - low) * pattern(position, n)
+    if code == "bool":
+        values = pattern(position, n) < 0.5
+    elif code.startswith(("i", "ui")):
+        values = np.floor(values)
+    elif code.startswith("c"):
+        values = values + 1j * (low + (high - low) * pattern(position + 10, n))
+    return np.resize(values.astype(DTYPES[code]), n)
+
+
+class Session:
+    def __init__(self):
+        self.cache, self.arrays, self.calls = {}, {}, {}
+
+    def operands(self, n, *specs):
+        n = int(float(n))
+        keys = [(spec, position, n) for position, spec in enumerate(specs, 1)]
+        self.calls = {}
+        self.cache = {key: value for key, value in self.cache.items() if key[2] == n}
+        for key in keys:
+            if key not in self.cache:
+                self.cache[key] = make_operand(*key)
+        self.arrays = dict(zip("abc", (self.cache[key] for key in keys)))
+        return "ok"
+
+    def forget(self):
+        self.cache, self.arrays, self.calls = {}, {}, {}
+        gc.collect()
+        return "ok"
+
+    def build(self, peer, expression):
+        """Each peer gets its fastest form: NumPy and PyTorch plain calls, JAX a compiled
+        function whose result is waited for, numexpr its cached evaluator."""
+        names = dict(self.arrays)
+        if peer == "numpy":
+            names = {**vars(np), **names}
+            statement = expression
+        elif peer == "numexpr":
+            names["evaluate"] = numexpr.evaluate
+            statement = f"evaluate({expression!r}, {{{', '.join(f'{k!r}: {k}' for k in names if k in 'abc')}}})"
+        elif peer == "jax":
+            arguments = ", ".join(names)
+            names = {key: jnp.asarray(value) for key, value in names.items()}
+            names["f"] = jax.jit(eval(f"lambda {arguments}: {expression}", dict(vars(jnp))))
+            names["wait"] = jax.block_until_ready
+            statement = f"wait(f({arguments}))"
+        elif peer == "torch":
+            names = {**vars(torch), **{key: torch.from_numpy(x) for key, x in names.items()}}
+            statement = expression
+        else:
+            raise ValueError(f"no peer {peer}")
+        run = eval(f"lambda: {statement}", names)
+        result = run()  # compiles
+        self.calls[peer] = (timeit.Timer(statement, globals=names), run)
+        result_dtype = str(getattr(result, "dtype", type(result).__name__)).replace("torch.", "")
+        return NAMES.get(result_dtype, result_dtype)
+
+    def time(self, peer, samples, goal):
+        timer, _ = self.calls[peer]
+        once = timer.timeit(1)  # also the warm-up of this turn
+        count = 1
+        while once * count < float(goal):
+            count = max(2 * count, int(float(goal) / max(once, 1e-9)))
+            once = timer.timeit(count) / count
+        return " ".join(repr(timer.timeit(count) / count) for _ in range(int(samples)))
+
+    def values(self, peer):
+        result = np.asarray(self.calls[peer][1]())
+        flat = result.ravel() if result.shape else result.reshape(1)
+        n = flat.size
+        at = np.arange(min(n, 1000)) * (n - 1) // max(min(n, 1000) - 1, 1)
+        picked = flat[at]
+        if np.iscomplexobj(picked):
+            picked = np.concatenate([picked.real, picked.imag])
+        return " ".join(repr(float(x)) for x in picked)
+
+    def peak(self, peer):
+        _, run = self.calls[peer]
+        gc.collect()
+        with open("/proc/self/clear_refs", "w") as f:
+            f.write("5")  # the largest resident size starts anew from the present one
+        before = status_bytes("VmRSS")
+        result = run()
+        after = status_bytes("VmHWM")
+        del result
+        return str(after - before)
+
+
+def status_bytes(field):
+    with open("/proc/self/status") as f:
+        return next(1024 * int(line.split()[1]) for line in f if line.startswith(field + ":"))
+
+
+def main():
+    session = Session()
+    stream = socket.create_connection(("127.0.0.1", port)).makefile("rw")
+    stream.write(" ".join(f"{k}={v}" for k, v in versions.items()) + "\n")
+    stream.flush()
+    np.seterr(all="ignore")
+    for line in stream:
+        request, *arguments = line.rstrip("\n").split("\t")
+        try:
+            answer = getattr(session, request)(*arguments)
+        except Exception as error:  # R decides what a failure means
+            answer = "error: " + str(error).splitlines()[0]
+        stream.write(answer + "\n")
+        stream.flush()
+
+
+if __name__ == "__main__":
+    main()
