@@ -43,7 +43,7 @@ jit <- function(f, static = character(), cache_size = 100L, device = NULL, promo
   state <- .Call(joist_r_jit_state, cache_size)
   compiled <- function() NULL
   formals(compiled) <- arguments
-  body(compiled) <- jit_body(names(arguments))
+  body(compiled) <- jit_body(arguments)
   environment(compiled) <- list2env(
     list(
       .jit_run = jit_run, .jit_state = state, .jit_function = f, .jit_static = static,
@@ -54,15 +54,26 @@ jit <- function(f, static = character(), cache_size = 100L, device = NULL, promo
   structure(compiled, class = "joist_jit")
 }
 
-# list(x = x, ...) for the arguments of the function; one without default and value is
-# left out, so that missing() works.
-jit_body <- function(names) {
-  values <- lapply(names, as.name)
-  labels <- ifelse(names == "...", "", names)
-  call <- as.call(c(quote(list), stats::setNames(values, labels)))
+# list(x = x, ...) for the arguments of the function; where one without default has no
+# value it is left out, so that missing() works.
+jit_body <- function(arguments) {
+  names <- names(arguments)
+  values <- stats::setNames(lapply(names, as.name), ifelse(names == "...", "", names))
+  required <- names != "..." & !nzchar(as.character(arguments))
+  list_of <- function(values) as.call(c(quote(list), values))
+  collected <- list_of(values)
+  if (any(required)) {
+    is_missing <- lapply(unname(values), function(value) call("missing", value))
+    parts <- lapply(seq_along(values), function(k) {
+      part <- list_of(values[k])
+      if (required[k]) call("if", call("!", is_missing[[k]]), part) else part
+    })
+    any_missing <- Reduce(function(a, b) call("||", a, b), is_missing[required])
+    collected <- call("if", any_missing, as.call(c(quote(c), parts)), collected)
+  }
   substitute(
     .jit_run(.jit_state, .jit_function, arguments, .jit_static, .jit_promotion),
-    list(arguments = call)
+    list(arguments = collected)
   )
 }
 
@@ -99,7 +110,6 @@ jit_trace <- function(f, arguments, dynamic) {
 control_flow_messages <- function() {
   gettext(
     "argument is not interpretable as logical", "the condition has length > 1",
-    "argument is of length zero",
     domain = "R"
   )
 }

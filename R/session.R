@@ -15,7 +15,8 @@
 #' @export
 nv_set_threads <- function(threads) {
   old <- nv_get_threads()
-  .Call(joist_r_threads, threads)
+  # NULL asks for the number.
+  .Call(joist_r_threads, if (is.null(threads)) NA else threads)
   invisible(old)
 }
 

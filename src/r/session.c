@@ -1,16 +1,20 @@
 /* Threads, instruction set and build facts. */
 #include "r/session.h"
 
+#include <limits.h>
+#include <math.h>
+
 #include "core/kernels.h"
 #include "core/pool.h"
 #include "core/threads.h"
 
 SEXP joist_r_threads(SEXP threads) {
   if (threads != R_NilValue) {
-    const int n = Rf_asInteger(threads);
-    if (n == NA_INTEGER || n < 1)
+    const bool number = Rf_isNumeric(threads) && XLENGTH(threads) == 1;
+    const double n = number ? Rf_asReal(threads) : NA_REAL;
+    if (!(n >= 1) || !R_FINITE(n) || n != floor(n))
       joist_r_stop(JOIST_ERROR_VALUE, "`threads` must be a whole number of at least 1");
-    joist_threads_set(n);
+    joist_threads_set(n < INT_MAX ? (int)n : INT_MAX);
   }
   return Rf_ScalarInteger(joist_threads_get());
 }

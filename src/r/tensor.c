@@ -110,18 +110,23 @@ static SEXP allocate_vector(SEXPTYPE type, size_t n, size_t bytes) {
   return Rf_allocVector3(type, (R_xlen_t)n, &allocator);
 }
 
-SEXP joist_r_payload(joist_dtype dtype, size_t n) {
-  const size_t bytes = n * joist_dtype_size(dtype);
+static SEXPTYPE payload_type(joist_dtype dtype) {
   switch (dtype) {
     case JOIST_I32:
-      return allocate_vector(INTSXP, n, bytes);
+      return INTSXP;
     case JOIST_F64:
-      return allocate_vector(REALSXP, n, bytes);
+      return REALSXP;
     case JOIST_C128:
-      return allocate_vector(CPLXSXP, n, bytes);
+      return CPLXSXP;
     default:
-      return allocate_vector(RAWSXP, bytes, bytes);
+      return RAWSXP;
   }
+}
+
+SEXP joist_r_payload(joist_dtype dtype, size_t n) {
+  const size_t bytes = n * joist_dtype_size(dtype);
+  const SEXPTYPE type = payload_type(dtype);
+  return allocate_vector(type, type == RAWSXP ? bytes : n, bytes);
 }
 
 void *joist_r_elements(SEXP payload) {
@@ -282,13 +287,13 @@ static void read_tensor(SEXP x, struct joist_r_value *value) {
     return;
   }
   value->form = JOIST_R_CONCRETE;
-  value->data = joist_r_elements(value->payload);
-  const size_t unit =
-      TYPEOF(value->payload) == RAWSXP ? joist_dtype_size(argument->operand.type.dtype) : 1;
-  if ((size_t)XLENGTH(value->payload) != value->count * unit)
+  const SEXPTYPE type = payload_type(argument->operand.type.dtype);
+  const size_t unit = type == RAWSXP ? joist_dtype_size(argument->operand.type.dtype) : 1;
+  if (TYPEOF(value->payload) != type || (size_t)XLENGTH(value->payload) != value->count * unit)
     joist_r_stop(JOIST_ERROR_VALUE,
-                 "this nv_tensor was taken apart: its payload does not have the "
-                 "length its shape asks for");
+                 "this nv_tensor was taken apart: its payload does not have the type and "
+                 "length its dtype and shape ask for");
+  value->data = joist_r_elements(value->payload);
 }
 
 /* The host type of an R vector that can be an operand; false if it cannot. */
