@@ -222,7 +222,7 @@ expect_values <- function(got, want, label = "") {
   message <- if (length(got) != length(want) || typeof(got) != typeof(want)) {
     sprintf("%s: %s[%d] for %s[%d]", label, typeof(got), length(got), typeof(want), length(want))
   } else if (!identical(attributes(got), attributes(want))) {
-    sprintf("%s: attributes %s for %s", label, deparse1(attributes(got)), deparse1(attributes(want)))
+    paste0(label, ": attributes ", deparse1(attributes(got)), " for ", deparse1(attributes(want)))
   } else {
     differ <- which(!mapply(function(a, b) identical(a, b, num.eq = FALSE), got, want))
     shown <- utils::head(differ, 3)

@@ -26,7 +26,8 @@ test_that("every generic in the table of operations calls its operation", {
 test_that("R's whole groups are covered: an operation or an error that names the generic", {
   x <- nv_tensor(c(1, 2, 3))
   groups <- list(
-    Ops = getGroupMembers("Ops", recursive = TRUE), Math = getGroupMembers("Math"),
+    Ops = unlist(lapply(c("Arith", "Compare", "Logic"), getGroupMembers)),
+    Math = getGroupMembers("Math"),
     Summary = getGroupMembers("Summary"), Complex = getGroupMembers("Complex")
   )
   groups$Math <- c(groups$Math, "cospi", "sinpi", "tanpi", "round", "signif", "log1p", "expm1")
@@ -155,13 +156,13 @@ test_that("what no tensor has fails loudly, and names the generic", {
 
 test_that("base functions that read a vector never read payload bytes as numbers", {
   x <- nv_tensor(c(3, 1, 2), "f32")
-  for (f in list(
-    sort, order, rank, median, var, cor, quantile, paste, cut, table, sapply, unlist, outer, crossprod
-  )) {
-    out <- tryCatch(
-      suppressWarnings(if (identical(f, sapply)) f(x, identity) else if (identical(f, cor)) f(x, x) else f(x)),
-      error = identity
-    )
+  readers <- list(
+    sort, order, rank, stats::median, stats::var, stats::quantile, paste, cut, table, unlist, outer,
+    crossprod, diff, tabulate, as.numeric_version, function(x) sapply(x, identity),
+    function(x) stats::cor(x, x)
+  )
+  for (f in readers) {
+    out <- tryCatch(suppressWarnings(f(x)), error = identity)
     # A list, strings or an error, but no numbers.
     expect_false(is.numeric(out), label = deparse1(out)[1])
   }

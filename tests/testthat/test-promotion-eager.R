@@ -213,7 +213,9 @@ test_that("operations that are no join follow their class", {
     expect_identical(type_of(nv_is_nan(y)), "bool")
     real <- if (kind_of(d) == "complex") part_of(d) else d
     expect_identical(type_of(nv_real(x)), real)
-    expect_identical(type_of(nv_abs(y)), if (d == "bool") type_of(nv_conj(y)) else paste0(real, "?"))
+    expect_identical(
+      type_of(nv_abs(y)), if (d == "bool") type_of(nv_conj(y)) else paste0(real, "?")
+    )
     expect_identical(type_of(nv_ifelse(y, x, x)), d)
     expect_identical(type_of(nv_conj(x)), d)
   }
