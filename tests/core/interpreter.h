@@ -116,6 +116,50 @@ static void interpret_elementwise(struct interpreter *in, const struct joist_ins
   if (failed != SIZE_MAX) interpreter_fail(in, i, failed);
 }
 
+static void interpret_layout(struct interpreter *in, const struct joist_instruction *i) {
+  const struct joist_value *const result = &in->program->values[i->result];
+  const struct joist_shape *const shape = &result->shape;
+  const size_t size = joist_dtype_size(result->type.dtype), count = in->count[i->result];
+  char *const out = in->array[i->result];
+  const char *const x = in->array[i->operand[0]];
+  switch (i->op) {
+    case JOIST_OP_RESHAPE:
+      memcpy(out, x, count * size);
+      break;
+    case JOIST_OP_TAKE:
+      for (size_t k = 0; k < count; k++)
+        memcpy(out + k * size, x + (size_t)((int64_t *)in->array[i->operand[1]])[k] * size, size);
+      break;
+    case JOIST_OP_PUT:
+      memcpy(out, x, count * size);
+      for (size_t k = 0; k < in->count[i->operand[1]]; k++)
+        memcpy(out + (size_t)((int64_t *)in->array[i->operand[1]])[k] * size,
+               in->array[i->operand[2]] + (in->count[i->operand[2]] == 1 ? 0 : k) * size, size);
+      break;
+    case JOIST_OP_CONCATENATE: {
+      /* Element by element: which operand, and where in it. */
+      for (size_t k = 0; k < count; k++) {
+        size_t rest = k, at[2] = {0, 0}, stride[2] = {1, 1};
+        int which = 0;
+        for (int d = 0; d < shape->rank; d++) {
+          size_t index = rest % shape->extent[d];
+          rest /= shape->extent[d];
+          const uint32_t first = in->program->values[i->operand[0]].shape.extent[d];
+          if (i->dims >> d & 1 && index >= first) which = 1, index -= first;
+          for (int w = 0; w < 2; w++) {
+            at[w] += index * stride[w];
+            stride[w] *= in->program->values[i->operand[w]].shape.extent[d];
+          }
+        }
+        memcpy(out + k * size, in->array[i->operand[which]] + at[which] * size, size);
+      }
+      break;
+    }
+    default:
+      CHECK_MSG(0, "the interpreter has no nv_%s()", joist_op_name(i->op));
+  }
+}
+
 /* The number of the result that element `at` of a reduction's operand goes into. */
 static size_t reduced_index(const struct joist_shape *shape, uint32_t dims, size_t at) {
   size_t found = 0, stride = 1;
@@ -260,8 +304,8 @@ static void interpreter_run(struct interpreter *in, char *const *got) {
     const struct joist_instruction *const i = &in->program->instructions[k];
     if (!in->needed[i->result]) continue;
     const char *const engine = got == NULL ? NULL : got[i->result];
-    if (i->op == JOIST_OP_RESHAPE) {
-      memcpy(in->array[i->result], in->array[i->operand[0]], interpreter_bytes(in, i->result));
+    if (joist_op_class(i->op) == JOIST_CLASS_LAYOUT && i->op != JOIST_OP_BROADCAST) {
+      interpret_layout(in, i);
     } else if (!joist_op_is_reduction(i->op)) {
       interpret_elementwise(in, i);
     } else if (!is_float_reduction(i) || is_float_extreme(i)) {

@@ -237,7 +237,7 @@ static void test_rank(void) {
 
 int main(void) {
   joist_rules_init();
-  joist_kernels_select(NULL);
+  joist_kernels_select(getenv("JOIST_TEST_KERNELS"));
   test_all();
   test_sizes();
   test_requested();

@@ -166,7 +166,7 @@ int main(void) {
   unsetenv("OMP_THREAD_LIMIT");
 #endif
   joist_threads_init();
-  joist_kernels_select(NULL);
+  joist_kernels_select(getenv("JOIST_TEST_KERNELS"));
   test_settings();
 #ifndef _WIN32
   test_environment();

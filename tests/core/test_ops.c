@@ -1,0 +1,265 @@
+/* Inference of dtypes: every operation on every dtype under every rule set follows its
+ * class (section 8 of the design), and names a kernel that exists. */
+#include "core/ops.h"
+
+#include "core/kernels.h"
+
+#include "check.h"
+
+#include <string.h>
+
+static bool inexact(joist_dtype dtype) {
+  return joist_dtype_category(dtype) >= JOIST_CATEGORY_FLOAT;
+}
+
+static bool same_type(struct joist_type a, struct joist_type b) {
+  return a.dtype == b.dtype && a.ambiguous == b.ambiguous;
+}
+
+static bool known_bool(struct joist_type type) {
+  return type.dtype == JOIST_BOOL && !type.ambiguous;
+}
+
+static struct joist_type node(int k) {
+  return (struct joist_type){(joist_dtype)(k % JOIST_DTYPE_COUNT), k >= JOIST_DTYPE_COUNT};
+}
+
+/* The type joined with the rule set's ambiguous float, if it is no float yet. */
+static bool with_float(const struct joist_rules *rules, struct joist_type *type) {
+  if (inexact(type->dtype)) return true;
+  const struct joist_operand both[2] = {
+      {.type = *type, .rank = 1},
+      {.type = {(joist_dtype)rules->literal[JOIST_CATEGORY_FLOAT], true}, .rank = 1}};
+  return joist_common_type(rules, both, 2, type, NULL) == JOIST_OK;
+}
+
+static struct { long ok, refused; } seen;
+
+/* Returns what is wrong with the signature, or NULL. */
+static const char *judge(const struct joist_rules *rules, joist_op op,
+                         const struct joist_operand *operands, struct joist_type requested,
+                         joist_status status, const struct joist_signature *s) {
+  const size_t arity = (size_t)joist_op_arity(op);
+  const joist_class class = joist_op_class(op);
+  const size_t select = class == JOIST_CLASS_SELECT;
+  const bool asked = requested.dtype != JOIST_DTYPE_NONE;
+  struct joist_type join = operands[0].type;
+  bool joined = true, floated;
+  if (class == JOIST_CLASS_LAYOUT) {
+    if (status != JOIST_OK || !same_type(s->result, operands[0].type)) return "layout";
+    for (size_t k = 0; k < arity; k++)
+      if (s->operand[k] != operands[k].type.dtype) return "layout converts an operand";
+    return NULL;
+  }
+  if (arity > 1)
+    joined = joist_common_type(rules, operands + select, arity - select, &join, NULL) == JOIST_OK;
+  struct joist_type float_join = join;
+  floated = joined && with_float(rules, &float_join);
+  if (status != JOIST_OK) {
+    if (status != JOIST_ERROR_PROMOTION && status != JOIST_ERROR_DTYPE) return "unexpected status";
+    if (status == JOIST_ERROR_PROMOTION && joined && floated) return "there is a common dtype";
+    return NULL;
+  }
+  const bool all_bool = class == JOIST_CLASS_LOGICAL && arity == 2 &&
+                        operands[0].type.dtype == JOIST_BOOL &&
+                        operands[1].type.dtype == JOIST_BOOL;
+  if (!joined && !all_bool) return "there is no common dtype";
+  if (s->result.dtype >= JOIST_DTYPE_COUNT || s->compute >= JOIST_DTYPE_COUNT) return "no dtype";
+  for (size_t k = select; k < arity; k++)
+    if (s->operand[k] != s->operand[arity - 1]) return "operands differ";
+  if (s->compute != joist_dtype_compute(s->operand[arity - 1])) return "compute";
+  const joist_dtype operand = s->operand[arity - 1];
+  if (class != JOIST_CLASS_CONVERT && class != JOIST_CLASS_BITCAST && class != JOIST_CLASS_LAYOUT) {
+    const bool reduction = joist_op_is_reduction(op);
+    const joist_op run = reduction ? joist_op_combine(op) : op;
+    if (joist_kernel_find(run, s->compute) == NULL) return "no kernel";
+    if (!reduction && joist_kernel_result(op, s->compute) != joist_dtype_compute(s->result.dtype))
+      return "the kernel writes another dtype";
+  }
+  switch (class) {
+    case JOIST_CLASS_JOIN:
+      return same_type(s->result, join) && operand == join.dtype ? NULL : "join";
+    case JOIST_CLASS_SELECT:
+      return same_type(s->result, join) && operand == join.dtype && s->operand[0] == JOIST_BOOL
+                 ? NULL
+                 : "select";
+    case JOIST_CLASS_INEXACT:
+      return floated && same_type(s->result, float_join) && operand == float_join.dtype &&
+                     inexact(operand)
+                 ? NULL
+                 : "inexact";
+    case JOIST_CLASS_ANGLE:
+      return floated && s->result.dtype == joist_dtype_real(float_join.dtype) &&
+                     operand == float_join.dtype
+                 ? NULL
+                 : "angle";
+    case JOIST_CLASS_REAL:
+      return s->result.dtype == joist_dtype_real(join.dtype) &&
+                     s->result.ambiguous == join.ambiguous && operand == join.dtype
+                 ? NULL
+                 : "real";
+    case JOIST_CLASS_PREDICATE:
+    case JOIST_CLASS_COMPARE:
+      return known_bool(s->result) && operand == join.dtype ? NULL : "compare";
+    case JOIST_CLASS_LOGICAL:
+    case JOIST_CLASS_TRUTH:
+      return known_bool(s->result) && operand == JOIST_BOOL ? NULL : "logical";
+    case JOIST_CLASS_CONVERT:
+      return same_type(s->result, requested) ? NULL : "convert";
+    case JOIST_CLASS_BITCAST:
+      return same_type(s->result, requested) &&
+                     joist_dtype_size(operand) == joist_dtype_size(requested.dtype)
+                 ? NULL
+                 : "bitcast";
+    case JOIST_CLASS_LAYOUT:
+      break;
+    case JOIST_CLASS_ACCUMULATE:
+      if (asked) return same_type(s->result, requested) ? NULL : "dtype asked for";
+      if (inexact(join.dtype))
+        return same_type(s->result, join) &&
+                       joist_dtype_size(operand) >= (joist_dtype_size(join.dtype) > 4 ? 8u : 4u)
+                   ? NULL
+                   : "sum of floats";
+      return s->result.dtype ==
+                     (joist_dtype_kind(join.dtype) == JOIST_KIND_UINT ? JOIST_UI64 : JOIST_I64)
+                 ? NULL
+                 : "sum of integers";
+    case JOIST_CLASS_AVERAGE:
+      if (!inexact(s->result.dtype)) return "mean is no float";
+      if (asked) return same_type(s->result, requested) ? NULL : "dtype asked for";
+      return floated && same_type(s->result, float_join) ? NULL : "mean";
+    case JOIST_CLASS_EXTREME:
+      return same_type(s->result, join) ? NULL : "extreme";
+  }
+  return "no class";
+}
+
+static void check_infer(const struct joist_rules *rules, joist_op op, int a, int b, int c,
+                        struct joist_type requested) {
+  const struct joist_operand operands[JOIST_ARITY_MAX] = {
+      {.type = node(a), .rank = 1}, {.type = node(b), .rank = 1}, {.type = node(c), .rank = 1}};
+  struct joist_signature signature;
+  struct joist_error error;
+  error.message[0] = '\0';
+  memset(&signature, 0xff, sizeof signature);
+  const joist_status status = joist_infer(rules, op, operands, requested, &signature, &error);
+  const char *const wrong = judge(rules, op, operands, requested, status, &signature);
+  CHECK_MSG(wrong == NULL, "%s %s(%s%s, %s, %s): %s", rules->id, joist_op_name(op),
+            joist_dtype_name(node(a).dtype), node(a).ambiguous ? "?" : "",
+            joist_dtype_name(node(b).dtype), joist_dtype_name(node(c).dtype),
+            wrong == NULL ? "" : wrong);
+  if (status != JOIST_OK && error.message[0] == '\0') CHECK_MSG(0, "an error without a message");
+  if (status == JOIST_OK)
+    seen.ok++;
+  else
+    seen.refused++;
+}
+
+static void test_every_op(void) {
+  const struct joist_type none = {JOIST_DTYPE_NONE, false};
+  const int types = JOIST_TYPE_COUNT;
+  for (size_t r = 0; r < joist_rules_count(); r++) {
+    const struct joist_rules *const rules = joist_rules_at(r);
+    for (int k = 0; k < JOIST_OP_COUNT; k++) {
+      const joist_op op = (joist_op)k;
+      const joist_class class = joist_op_class(op);
+      const int arity = joist_op_arity(op);
+      const bool asks = class == JOIST_CLASS_CONVERT || class == JOIST_CLASS_BITCAST;
+      const bool may_ask = asks || class == JOIST_CLASS_ACCUMULATE || class == JOIST_CLASS_AVERAGE;
+      for (int a = 0; a < types; a++) {
+        if (may_ask)
+          for (int q = 0; q < types; q++) check_infer(rules, op, a, a, a, node(q));
+        if (asks) continue;
+        if (arity == 1) check_infer(rules, op, a, a, a, none);
+        for (int b = 0; b < types && arity > 1; b++) {
+          if (arity == 2) check_infer(rules, op, a, b, b, none);
+          /* Every triple once; the condition of ifelse only where it is first. */
+          for (int c = 0; c < types && arity == 3; c += op != JOIST_OP_IFELSE && r > 0 ? 7 : 1)
+            if (class != JOIST_CLASS_SELECT || a % 5 == 0) check_infer(rules, op, a, b, c, none);
+        }
+      }
+    }
+  }
+  CHECK(seen.ok > 100000 && seen.refused > 10000);
+}
+
+/* Spot checks of what the design promises, by name. */
+static void check_result(const char *rules, joist_op op, struct joist_type a, struct joist_type b,
+                         joist_dtype want, bool ambiguous) {
+  const struct joist_operand operands[JOIST_ARITY_MAX] = {
+      {.type = a, .rank = 1}, {.type = b, .rank = 1}, {.type = b, .rank = 1}};
+  struct joist_signature signature;
+  const joist_status status =
+      joist_infer(joist_rules_find(rules), op, operands,
+                  (struct joist_type){JOIST_DTYPE_NONE, false}, &signature, NULL);
+  if (want == JOIST_DTYPE_NONE) {
+    CHECK_MSG(status != JOIST_OK, "%s: nv_%s() of %s works", rules, joist_op_name(op),
+              joist_dtype_name(a.dtype));
+    return;
+  }
+  if (!CHECK_INT(status, JOIST_OK)) return;
+  CHECK_MSG(signature.result.dtype == want && signature.result.ambiguous == ambiguous,
+            "%s: nv_%s() gives %s", rules, joist_op_name(op),
+            joist_dtype_name(signature.result.dtype));
+}
+
+static void test_promises(void) {
+  const struct joist_type i32 = {JOIST_I32, false}, i8 = {JOIST_I8, false},
+                          ui8 = {JOIST_UI8, false}, f16 = {JOIST_F16, false},
+                          boolean = {JOIST_BOOL, false}, c64 = {JOIST_C64, false},
+                          c128 = {JOIST_C128, false}, literal = {JOIST_F32, true};
+  check_result("anvil", JOIST_OP_DIV, i32, i32, JOIST_F32, true);
+  check_result("numpy", JOIST_OP_DIV, i32, i32, JOIST_F64, false);
+  check_result("anvil", JOIST_OP_ADD, i32, literal, JOIST_F32, true);
+  check_result("anvil", JOIST_OP_ADD, boolean, boolean, JOIST_BOOL, false);
+  check_result("anvil", JOIST_OP_SUB, boolean, boolean, JOIST_DTYPE_NONE, false);
+  check_result("anvil", JOIST_OP_NEGATE, boolean, boolean, JOIST_DTYPE_NONE, false);
+  check_result("anvil", JOIST_OP_LT, c64, c64, JOIST_DTYPE_NONE, false);
+  check_result("anvil", JOIST_OP_REDUCE_SUM, i8, i8, JOIST_I64, false);
+  check_result("anvil", JOIST_OP_REDUCE_SUM, ui8, ui8, JOIST_UI64, false);
+  check_result("anvil", JOIST_OP_REDUCE_SUM, boolean, boolean, JOIST_I64, false);
+  check_result("anvil", JOIST_OP_REDUCE_SUM, f16, f16, JOIST_F16, false);
+  check_result("anvil", JOIST_OP_REDUCE_MAX, c64, c64, JOIST_DTYPE_NONE, false);
+  check_result("anvil", JOIST_OP_ABS, c128, c128, JOIST_F64, false);
+  check_result("anvil", JOIST_OP_EQ, literal, i32, JOIST_BOOL, false);
+  check_result("anvil", JOIST_OP_SHIFT_LEFT, f16, f16, JOIST_DTYPE_NONE, false);
+}
+
+/* A comparison with a literal beyond the dtype is computed in one that holds it. */
+static void test_compare_literals(void) {
+  const struct joist_rules *const rules = joist_rules_find("anvil");
+  struct joist_operand operands[JOIST_ARITY_MAX] = {
+      {.type = {JOIST_UI8, false}, .rank = 1},
+      {.type = {JOIST_I32, true}, .literal = true, .has_range = true, .low = 300, .high = 300}};
+  const struct joist_type none = {JOIST_DTYPE_NONE, false};
+  struct joist_signature signature;
+  CHECK_INT(joist_infer(rules, JOIST_OP_LT, operands, none, &signature, NULL), JOIST_OK);
+  CHECK_INT(signature.operand[0], JOIST_I64);
+  operands[1].low = operands[1].high = 255;
+  CHECK_INT(joist_infer(rules, JOIST_OP_LT, operands, none, &signature, NULL), JOIST_OK);
+  CHECK_INT(signature.operand[0], JOIST_UI8);
+  operands[1].low = operands[1].high = -1;
+  CHECK_INT(joist_infer(rules, JOIST_OP_EQ, operands, none, &signature, NULL), JOIST_OK);
+  CHECK_INT(signature.operand[0], JOIST_I64);
+}
+
+static void test_names(void) {
+  for (int k = 0; k < JOIST_OP_COUNT; k++) {
+    const joist_op op = (joist_op)k;
+    CHECK_INT(joist_op_parse(joist_op_name(op)), op);
+    CHECK(joist_op_arity(op) >= 1 && joist_op_arity(op) <= JOIST_ARITY_MAX);
+    CHECK(joist_op_is_reduction(op) == (joist_op_combine(op) != op));
+    if (joist_op_is_reduction(op)) CHECK_INT(joist_op_arity(joist_op_combine(op)), 2);
+  }
+  CHECK_INT(joist_op_parse("no_such_op"), JOIST_OP_COUNT);
+  CHECK_INT(joist_op_parse(""), JOIST_OP_COUNT);
+}
+
+int main(void) {
+  joist_rules_init();
+  test_names();
+  test_every_op();
+  test_promises();
+  test_compare_literals();
+  return check_report("ops");
+}
