@@ -39,7 +39,7 @@ static int number_join(const struct joist_rules *rules, int weak, int other) {
   const joist_category own = category(weak), theirs = category(other);
   if (theirs >= own && is_known(other)) return other;
   if (is_known(other) && theirs == JOIST_CATEGORY_FLOAT)
-    return joist_dtype_complex((joist_dtype)other);
+    return (int)joist_dtype_complex((joist_dtype)other);
   return rules->literal[larger((int)own, (int)theirs)];
 }
 
