@@ -13,14 +13,19 @@ raise <- function(class, message) {
 
 stop_joist <- function(class, ...) raise(class, paste0(...))
 
-# The call by which the user entered joist: the outermost of joist's own frames that
-# called each other, from `frame` up.
+# The call by which the user entered joist: the outermost of joist's own frames that called
+# each other, from `frame` up, be it through base R's lapply() and the like.
 user_call <- function(frame) {
   namespace <- topenv()
   parents <- sys.parents()
   entry <- NULL
-  while (frame > 0L && identical(topenv(environment(sys.function(frame))), namespace)) {
-    entry <- frame
+  while (frame > 0L) {
+    home <- topenv(environment(sys.function(frame)), baseenv())
+    if (identical(home, namespace)) {
+      entry <- frame
+    } else if (!identical(home, .BaseNamespaceEnv) && !identical(home, baseenv())) {
+      break
+    }
     frame <- parents[frame]
   }
   if (is.null(entry)) {

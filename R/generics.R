@@ -52,7 +52,7 @@ Summary.nv_tensor <- function(..., na.rm = FALSE) {
     )
   }
   if (.Generic == "range") {
-    stop_joist("joist_dtype_error", "range() of a tensor: use min() and max()")
+    return(c(min(...), max(...)))
   }
   parts <- lapply(list(...), function(x) {
     .Call(joist_r_reduce, reduction_of(.Generic), x, NULL, TRUE, NULL)
@@ -95,6 +95,49 @@ is.na.nv_tensor <- function(x) {
 #' @export
 anyNA.nv_tensor <- function(x, recursive = FALSE) {
   as.logical(nv_reduce_any(nv_is_nan(x)))
+}
+
+# Keys by which base R orders and compares elements exactly: doubles, or, where 64 bits do
+# not fit a double, integer64-like text.
+element_keys <- function(x) {
+  if (format(dtype(x)) %in% c("i64", "ui64")) as_array(x, "character") else as.vector(x)
+}
+
+#' Sort and compare elements
+#'
+#' `sort()` and `order()` put NaN last and keep the order of equal elements; `unique()` and
+#' `duplicated()` go by value, in column-major order.
+#'
+#' @param x A tensor; for `sort()` and `order()` with an order.
+#' @param incomparables,... Passed on to base R.
+#' @return `xtfrm()`, which [order()] and [sort()] use, a double vector; `unique()` a
+#'   tensor of rank 1 with the dtype of `x`; `duplicated()` a logical vector.
+#' @section Errors: `joist_value_error` for 64-bit integers beyond 2^53 in `xtfrm()`, and for
+#'   traced tensors; `joist_dtype_error` for the order of complex numbers.
+#' @examples
+#' x <- nv_tensor(c(3, 1, 2, 1), "f16")
+#' sort(x)
+#' order(x)
+#' unique(x)
+#' @name sort
+#' @export
+xtfrm.nv_tensor <- function(x) {
+  if (startsWith(format(dtype(x)), "c")) {
+    stop_joist("joist_dtype_error", "complex numbers have no order")
+  }
+  as.double(as.vector(as_array(x)))
+}
+
+#' @rdname sort
+#' @export
+duplicated.nv_tensor <- function(x, incomparables = FALSE, ...) {
+  duplicated(element_keys(x), incomparables, ...)
+}
+
+#' @rdname sort
+#' @export
+unique.nv_tensor <- function(x, incomparables = FALSE, ...) {
+  nv_flatten(x)[which(!duplicated(x, incomparables, ...))]
 }
 
 #' Compare tensors

@@ -6,6 +6,7 @@
 #include "core/threads.h"
 #include "r/operations.h"
 #include "r/promotion.h"
+#include "r/layout.h"
 #include "r/session.h"
 #include "r/trace.h"
 
@@ -40,6 +41,12 @@ static const R_CallMethodDef entries[] = {
     ENTRY(joist_r_convert, 4),
     ENTRY(joist_r_relayout, 3),
     ENTRY(joist_r_reduce, 5),
+    ENTRY(joist_r_subset, 3),
+    ENTRY(joist_r_positions, 3),
+    ENTRY(joist_r_take, 2),
+    ENTRY(joist_r_put, 4),
+    ENTRY(joist_r_concatenate, 2),
+    ENTRY(joist_r_permute, 2),
     ENTRY(joist_r_op_names, 0),
     ENTRY(joist_r_trace_begin, 3),
     ENTRY(joist_r_trace_end, 3),

@@ -104,7 +104,7 @@ joist_status joist_infer(const struct joist_rules *rules, joist_op op,
   /* The join, which a pair of bools in a logical operation does not need. */
   const bool all_bool = class == JOIST_CLASS_LOGICAL && type.dtype == JOIST_BOOL &&
                         operands[arity - 1].type.dtype == JOIST_BOOL;
-  if (arity > 1 && !all_bool)
+  if (arity > 1 && !all_bool && class != JOIST_CLASS_LAYOUT)
     status = joist_common_type(rules, operands + select, arity - select, &type, error);
   if (status != JOIST_OK) return status;
 
@@ -167,6 +167,8 @@ joist_status joist_infer(const struct joist_rules *rules, joist_op op,
   signature->compute = joist_dtype_compute(operand);
   for (size_t i = 0; i < JOIST_ARITY_MAX; i++) signature->operand[i] = operand;
   if (select) signature->operand[0] = JOIST_BOOL;
+  for (size_t i = 0; class == JOIST_CLASS_LAYOUT && i < arity; i++)
+    signature->operand[i] = operands[i].type.dtype;
 
   if (class == JOIST_CLASS_BITCAST &&
       (joist_dtype_size(operand) != joist_dtype_size(result.dtype) ||

@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NO_SLOT = UINT32_MAX, NO_GROUP = UINT32_MAX, STEPS_PER_INSTRUCTION = 12 };
+#define NO_SLOT UINT32_MAX /* no enumerators: ISO C has them fit int */
+#define NO_GROUP UINT32_MAX
+enum { STEPS_PER_INSTRUCTION = 12 };
 enum { TILE_BYTES = 96 * 1024, TILE_MAX = 8192, TILE_MIN = 256, TILE_DIRECT = 16384 };
 
 /* A value in a form that it has in the group being planned. */
@@ -34,7 +36,8 @@ static bool is_sink(const struct joist_program *program, const struct joist_inst
 
 /* Whether the instruction produces its result tile by tile in its own index space. */
 static bool is_elementwise(const struct joist_instruction *i) {
-  return !joist_op_is_reduction(i->op) && i->op != JOIST_OP_RESHAPE;
+  return !joist_op_is_reduction(i->op) &&
+         (joist_op_class(i->op) != JOIST_CLASS_LAYOUT || i->op == JOIST_OP_BROADCAST);
 }
 
 static uint32_t add_slot(struct planner *planner, size_t size) {
@@ -257,9 +260,9 @@ static void make_groups(struct planner *planner, const bool *needed) {
       group = plan->group_count++;
       struct joist_group *const made = &plan->groups[group];
       memset(made, 0, sizeof *made);
-      made->kind = elementwise || sink         ? JOIST_GROUP_ELEMENTWISE
-                   : i->op == JOIST_OP_RESHAPE ? JOIST_GROUP_RESHAPE
-                                               : JOIST_GROUP_REDUCE;
+      made->kind = elementwise || sink            ? JOIST_GROUP_ELEMENTWISE
+                   : joist_op_is_reduction(i->op) ? JOIST_GROUP_REDUCE
+                                                  : JOIST_GROUP_LAYOUT;
       made->level = level;
       made->shape = *space;
       made->instruction = k;

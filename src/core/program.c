@@ -66,7 +66,7 @@ joist_status joist_program_infer(const struct joist_rules *rules, joist_op op,
   if (status != JOIST_OK) return status;
   if (joist_op_is_reduction(op)) {
     joist_shape_reduce(shapes[0], attributes->dims, attributes->drop, &inference->shape);
-  } else if (op == JOIST_OP_RESHAPE || op == JOIST_OP_BROADCAST) {
+  } else if (joist_op_class(op) == JOIST_CLASS_LAYOUT) {
     char from[JOIST_SHAPE_TEXT], to[JOIST_SHAPE_TEXT];
     inference->shape = attributes->shape;
     if (op == JOIST_OP_BROADCAST && !joist_shape_broadcasts_to(shapes[0], &inference->shape))

@@ -10,7 +10,7 @@
 #include "core/shape.h"
 
 typedef uint32_t joist_value_id;
-enum { JOIST_NO_INPUT = UINT32_MAX };
+#define JOIST_NO_INPUT UINT32_MAX /* no enumerator: ISO C has them fit int */
 
 struct joist_value {
   struct joist_type type;
@@ -24,7 +24,7 @@ struct joist_instruction {
   struct joist_signature signature;
   joist_value_id operand[JOIST_ARITY_MAX];
   joist_value_id result;
-  uint32_t dims; /* reductions: bit d is set when dim d is reduced */
+  uint32_t dims; /* bit d is set when dim d is reduced, or concatenated along */
 };
 
 struct joist_program {
@@ -59,8 +59,8 @@ struct joist_inference {
 /* Attributes of the operations that have some. */
 struct joist_attributes {
   struct joist_type requested; /* convert, bitcast, reductions: NONE when not asked for */
-  struct joist_shape shape;    /* reshape, broadcast */
-  uint32_t dims;               /* reductions */
+  struct joist_shape shape;    /* layout operations: the result's */
+  uint32_t dims;               /* reductions: mask; concatenate: bit of its dim */
   bool drop;                   /* reductions */
 };
 

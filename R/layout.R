@@ -1,0 +1,211 @@
+#' Arrange dimensions
+#'
+#' `nv_transpose()` permutes the dimensions, also by `t()` and `aperm()`; `nv_squeeze()`
+#' removes dimensions of extent 1, `nv_unsqueeze()` adds one, `nv_flatten()` makes rank 1
+#' and `nv_reverse()` turns the order around along dimensions (`rev()` along all).
+#'
+#' @param operand,x,a A tensor.
+#' @param permutation,perm The dimensions in their new order; `NULL` reverses them.
+#' @param dims Dimensions; `NULL` for all of extent 1 (`nv_squeeze()`), or for all
+#'   (`nv_reverse()`).
+#' @param dim Where the new dimension goes, from 1 to the rank plus 1.
+#' @param ... Ignored.
+#' @return A tensor of the dtype of the operand. `t()` of rank 1 is a row, as in R.
+#' @section Errors: `joist_shape_error` when the dimensions do not fit.
+#' @examples
+#' x <- nv_tensor(matrix(1:6, 2))
+#' t(x)
+#' nv_reverse(x, dims = 2)
+#' shape(nv_unsqueeze(x, 1))
+#' @export
+nv_transpose <- function(operand, permutation = NULL) {
+  operand <- as_tensor(operand)
+  if (is.null(permutation)) permutation <- rev(seq_len(ndims(operand)))
+  rearrange(operand, function(x) .Call(joist_r_permute, x, as.integer(permutation)))
+}
+
+#' @rdname nv_transpose
+#' @export
+nv_squeeze <- function(operand, dims = NULL) {
+  operand <- as_tensor(operand)
+  extents <- shape(operand)
+  if (is.null(dims)) dims <- which(extents == 1L)
+  if (!all(dims %in% which(extents == 1L))) {
+    stop_joist("joist_shape_error", "only dimensions of extent 1 can be squeezed")
+  }
+  nv_reshape(operand, extents[!seq_along(extents) %in% dims])
+}
+
+#' @rdname nv_transpose
+#' @export
+nv_unsqueeze <- function(operand, dim) {
+  operand <- as_tensor(operand)
+  if (length(dim) != 1L || !dim %in% seq_len(ndims(operand) + 1L)) {
+    stop_joist("joist_shape_error", "`dim` must be from 1 to ", ndims(operand) + 1L)
+  }
+  nv_reshape(operand, append(shape(operand), 1L, dim - 1L))
+}
+
+#' @rdname nv_transpose
+#' @export
+nv_flatten <- function(operand) {
+  operand <- as_tensor(operand)
+  nv_reshape(operand, prod(shape(operand)))
+}
+
+#' @rdname nv_transpose
+#' @export
+nv_reverse <- function(operand, dims = NULL) {
+  operand <- as_tensor(operand)
+  extents <- shape(operand)
+  if (is.null(dims)) dims <- seq_along(extents)
+  if (!all(dims %in% seq_along(extents))) {
+    stop_joist("joist_shape_error", "`dims`: the tensor has ", length(extents), " dimensions")
+  }
+  if (length(extents) == 0L) {
+    return(operand)
+  }
+  indices <- lapply(seq_along(extents), function(d) if (d %in% dims) rev(seq_len(extents[d])))
+  rearrange(operand, function(x) .Call(joist_r_subset, x, indices, extents))
+}
+
+#' @rdname nv_transpose
+#' @export
+t.nv_tensor <- function(x) {
+  if (ndims(x) > 2L) {
+    stop_joist("joist_shape_error", "t() of a tensor of rank ", ndims(x), "; use nv_transpose()")
+  }
+  if (ndims(x) == 1L) nv_unsqueeze(x, 1L) else nv_transpose(x)
+}
+
+#' @rdname nv_transpose
+#' @export
+aperm.nv_tensor <- function(a, perm = NULL, ...) nv_transpose(a, perm)
+
+#' @export
+rev.nv_tensor <- function(x) nv_reverse(nv_flatten(x))
+
+# Applies a function that moves elements: to the tensor itself, or, while a function is
+# traced, to the positions of its elements, which are then taken.
+rearrange <- function(x, f) {
+  if (!inherits(x, "nv_traced")) {
+    return(f(x))
+  }
+  extents <- shape(x)
+  all <- .Call(joist_r_positions, extents, vector("list", length(extents)), extents)
+  .Call(joist_r_take, x, f(all))
+}
+
+# R values become tensors of their default dtype, still ambiguous.
+as_tensor <- function(x) {
+  if (inherits(x, "nv_tensor")) {
+    return(x)
+  }
+  scalar <- is.null(dim(x)) && length(x) == 1L
+  nv_tensor(
+    x,
+    shape = if (scalar) integer(),
+    ambiguous = is.numeric(x) && !inherits(x, "integer64") || is.complex(x)
+  )
+}
+
+#' Put tensors together
+#'
+#' `nv_concatenate()` lays tensors side by side along a dimension, also by `c()` (flattened),
+#' `rbind()` and `cbind()`; `nv_stack()` along a new dimension.
+#'
+#' @param ... Tensors and R vectors. Vectors are rows for `rbind()` and columns for
+#'   `cbind()`; scalars are repeated.
+#' @param dimension The dimension along which the parts lie.
+#' @param deparse.level Ignored.
+#' @return A tensor of the common dtype of the parts, see [result_dtype()].
+#' @section Errors: `joist_shape_error` when the other extents differ;
+#'   `joist_promotion_error` when there is no common dtype.
+#' @examples
+#' x <- nv_tensor(1:3, "i8")
+#' c(x, 4L)
+#' rbind(x, nv_tensor(4:6, "i16"))
+#' nv_stack(x, x, dimension = 2)
+#' @export
+nv_concatenate <- function(..., dimension = 1L) {
+  parts <- unname(list(...))
+  if (length(parts) == 0L) {
+    stop_joist("joist_shape_error", "there is nothing to concatenate")
+  }
+  .Call(joist_r_concatenate, parts, dimension)
+}
+
+#' @rdname nv_concatenate
+#' @export
+nv_stack <- function(..., dimension = 1L) {
+  parts <- lapply(unname(list(...)), nv_unsqueeze, dimension)
+  do.call(nv_concatenate, c(parts, dimension = dimension))
+}
+
+#' @rdname nv_concatenate
+#' @export
+c.nv_tensor <- function(...) {
+  parts <- lapply(unname(list(...)), function(x) {
+    if (inherits(x, "nv_tensor")) nv_flatten(x) else as.vector(x)
+  })
+  do.call(nv_concatenate, parts)
+}
+
+#' @rdname nv_concatenate
+#' @export
+rbind.nv_tensor <- function(..., deparse.level = 1) bind_parts(list(...), 1L)
+
+#' @rdname nv_concatenate
+#' @export
+cbind.nv_tensor <- function(..., deparse.level = 1) bind_parts(list(...), 2L)
+
+bind_parts <- function(parts, dimension) {
+  parts <- lapply(unname(parts[!vapply(parts, is.null, NA)]), as_tensor)
+  ranks <- vapply(parts, ndims, 1L)
+  if (any(ranks > 2L)) {
+    stop_joist("joist_shape_error", "rows and columns have rank 2 at most; use nv_concatenate()")
+  }
+  other <- 3L - dimension
+  long <- vapply(parts, function(x) {
+    if (ndims(x) == 2L) shape(x)[other] else if (ndims(x) == 1L) shape(x) else 1L
+  }, 1L)
+  extent <- max(long, 0L)
+  parts <- Map(function(x, rank) {
+    if (rank == 2L) {
+      return(x)
+    }
+    line <- if (dimension == 1L) c(1L, extent) else c(extent, 1L)
+    if (rank == 0L) nv_broadcast_to(x, line) else nv_unsqueeze(x, dimension)
+  }, parts, ranks)
+  do.call(nv_concatenate, c(parts, dimension = dimension))
+}
+
+#' @export
+rep.nv_tensor <- function(x, ...) {
+  flat <- nv_flatten(x)
+  flat[rep(seq_len(length(flat)), ...)]
+}
+
+#' @importFrom utils head
+#' @export
+head.nv_tensor <- function(x, n = 6L, ...) ends(x, utils::head, n)
+
+#' @importFrom utils tail
+#' @export
+tail.nv_tensor <- function(x, n = 6L, ...) ends(x, utils::tail, n)
+
+ends <- function(x, which_end, n) {
+  extents <- shape(x)
+  if (length(extents) == 0L) {
+    return(x)
+  }
+  indices <- vector("list", length(extents))
+  for (d in seq_len(min(length(n), length(extents)))) {
+    if (!is.na(n[d])) indices[[d]] <- which_end(seq_len(extents[d]), n[d])
+  }
+  result <- if (length(extents) == 1L) length(indices[[1L]]) else index_extents(indices, extents)
+  rearrange(x, function(y) .Call(joist_r_subset, y, indices, result))
+}
+
+#' @export
+`dim<-.nv_tensor` <- function(x, value) nv_reshape(x, value)

@@ -1,0 +1,294 @@
+/* Moving elements of tensors. */
+#include "r/layout.h"
+
+#include <string.h>
+
+#include "core/layout.h"
+#include "r/operations.h"
+
+/* 1-based positions, integer or double, as 0-based ones; NULL for all. Every position was
+ * checked against `extent` by R code; it is checked again here, since it is an address. */
+static const int64_t *positions_of(SEXP index, size_t extent) {
+  if (index == R_NilValue) return NULL;
+  const size_t n = (size_t)XLENGTH(index);
+  int64_t *const positions = (int64_t *)R_alloc(n + 1, sizeof *positions);
+  for (size_t k = 0; k < n; k++) {
+    const double position = TYPEOF(index) == INTSXP ? INTEGER(index)[k] : REAL(index)[k];
+    if (!(position >= 1 && position <= (double)extent))
+      joist_r_stop(JOIST_ERROR_SHAPE, "index %.0f at position %.0f is out of range (1 to %.0f)",
+                   position, (double)k + 1, (double)extent);
+    positions[k] = (int64_t)position - 1;
+  }
+  return positions;
+}
+
+static uint32_t selected(SEXP index, uint32_t extent) {
+  return index == R_NilValue ? extent : (uint32_t)XLENGTH(index);
+}
+
+SEXP joist_r_subset(SEXP x, SEXP indices, SEXP shape) {
+  struct joist_r_value value;
+  joist_r_read(joist_r_rules(R_NilValue), x, &value);
+  struct joist_shape result, space = value.argument.shape;
+  joist_r_shape(shape, &result);
+  const struct joist_type type = value.argument.operand.type;
+  if (value.form == JOIST_R_ABSTRACT) return joist_r_aval(type, &result);
+  const size_t size = joist_dtype_size(type.dtype);
+  size_t count = 0;
+  (void)joist_shape_count(&result, &count);
+  if (XLENGTH(indices) == 1 && space.rank != 1) {
+    const int64_t *const positions = positions_of(VECTOR_ELT(indices, 0), value.count);
+    SEXP payload = PROTECT(joist_r_payload(type.dtype, count));
+    joist_take(size, count, positions, value.data, joist_r_elements(payload));
+    SEXP tensor = joist_r_tensor(payload, type, &result);
+    UNPROTECT(1);
+    return tensor;
+  }
+  const int64_t *index[JOIST_RANK_MAX];
+  uint32_t extent[JOIST_RANK_MAX];
+  size_t chosen = 1;
+  for (int d = 0; d < space.rank; d++) {
+    index[d] = positions_of(VECTOR_ELT(indices, d), space.extent[d]);
+    extent[d] = selected(VECTOR_ELT(indices, d), space.extent[d]);
+    chosen *= extent[d];
+  }
+  if (chosen != count)
+    joist_r_stop(JOIST_ERROR_SHAPE, "a subset of %.0f elements does not have that shape",
+                 (double)chosen);
+  SEXP payload = PROTECT(joist_r_payload(type.dtype, count));
+  joist_take_dims(size, &space, index, extent, value.data, joist_r_elements(payload));
+  SEXP tensor = joist_r_tensor(payload, type, &result);
+  UNPROTECT(1);
+  return tensor;
+}
+
+SEXP joist_r_positions(SEXP extents, SEXP indices, SEXP shape) {
+  struct joist_shape space, result;
+  joist_r_shape(extents, &space);
+  joist_r_shape(shape, &result);
+  size_t all = 0, count = 0;
+  if (!joist_shape_count(&space, &all) || !joist_shape_count(&result, &count))
+    joist_r_stop(JOIST_ERROR_SHAPE, "more positions than memory can hold");
+  SEXP payload = PROTECT(joist_r_payload(JOIST_I64, count));
+  int64_t *const out = joist_r_elements(payload);
+  if (XLENGTH(indices) == 1 && space.rank != 1) {
+    const int64_t *const positions = positions_of(VECTOR_ELT(indices, 0), all);
+    if (count > 0) memcpy(out, positions, count * sizeof *out);
+  } else {
+    const int64_t *index[JOIST_RANK_MAX];
+    uint32_t extent[JOIST_RANK_MAX];
+    size_t chosen = 1;
+    for (int d = 0; d < space.rank; d++) {
+      index[d] = positions_of(VECTOR_ELT(indices, d), space.extent[d]);
+      extent[d] = selected(VECTOR_ELT(indices, d), space.extent[d]);
+      chosen *= extent[d];
+    }
+    if (chosen != count)
+      joist_r_stop(JOIST_ERROR_SHAPE, "%.0f positions do not have that shape", (double)chosen);
+    joist_positions(&space, index, extent, out);
+  }
+  SEXP tensor = joist_r_tensor(payload, (struct joist_type){JOIST_I64, false}, &result);
+  UNPROTECT(1);
+  return tensor;
+}
+
+static struct joist_attributes plain_attributes(void) {
+  struct joist_attributes attributes;
+  memset(&attributes, 0, sizeof attributes);
+  attributes.requested.dtype = JOIST_DTYPE_NONE;
+  return attributes;
+}
+
+SEXP joist_r_take(SEXP x, SEXP positions) {
+  const struct joist_rules *const rules = joist_r_rules(R_NilValue);
+  struct joist_r_value values[JOIST_ARITY_MAX];
+  joist_r_read(rules, x, &values[0]);
+  joist_r_read(rules, positions, &values[1]);
+  struct joist_attributes attributes = plain_attributes();
+  attributes.shape = values[1].argument.shape;
+  return joist_r_apply(rules, JOIST_OP_TAKE, values, &attributes);
+}
+
+/* The value in the dtype of the tensor it is assigned to: what the rules join to that
+ * dtype fits, anything else is refused. */
+static SEXP fitted_value(const struct joist_rules *rules, const struct joist_r_value *x,
+                         SEXP object) {
+  struct joist_r_value value;
+  joist_r_read(rules, object, &value);
+  if (joist_r_by_value(rules)) joist_r_read_range(&value);
+  const struct joist_operand operands[] = {x->argument.operand, value.argument.operand};
+  struct joist_type common;
+  struct joist_error error;
+  const joist_status status = joist_common_type(rules, operands, 2, &common, &error);
+  if (status != JOIST_OK) joist_r_raise(status, &error);
+  const joist_dtype dtype = x->argument.operand.type.dtype;
+  if (common.dtype != dtype)
+    joist_r_stop(JOIST_ERROR_PROMOTION,
+                 "%s%s cannot be assigned into %s: by the rules '%s' their common dtype is %s; "
+                 "nv_convert() the value or the tensor",
+                 joist_dtype_name(value.argument.operand.type.dtype),
+                 value.argument.operand.type.ambiguous ? "?" : "", joist_dtype_name(dtype),
+                 rules->id, joist_dtype_name(common.dtype));
+  if (value.form == JOIST_R_LITERAL) {
+    SEXP payload = PROTECT(joist_r_payload(dtype, value.count));
+    const joist_status imported = joist_import(value.host, value.data, value.count, dtype,
+                                               JOIST_NA_ERROR, joist_r_elements(payload), &error);
+    if (imported != JOIST_OK) joist_r_raise(imported, &error);
+    SEXP tensor = joist_r_tensor(payload, x->argument.operand.type, &value.argument.shape);
+    UNPROTECT(1);
+    return tensor;
+  }
+  if (value.argument.operand.type.dtype == dtype && !value.leaf) return object;
+  struct joist_attributes attributes = plain_attributes();
+  attributes.requested = (struct joist_type){dtype, false};
+  return joist_r_apply(rules, JOIST_OP_CONVERT, &value, &attributes);
+}
+
+SEXP joist_r_put(SEXP x, SEXP positions, SEXP value, SEXP in_place) {
+  const struct joist_rules *const rules = joist_r_rules(R_NilValue);
+  struct joist_r_value values[JOIST_ARITY_MAX];
+  joist_r_read(rules, x, &values[0]);
+  joist_r_read(rules, positions, &values[1]);
+  SEXP fitted = PROTECT(fitted_value(rules, &values[0], value));
+  joist_r_read(rules, fitted, &values[2]);
+  char text[JOIST_SHAPE_TEXT];
+  if (values[2].count != values[1].count && values[2].count != 1)
+    joist_r_stop(JOIST_ERROR_SHAPE, "%.0f elements cannot be replaced by %s with %.0f",
+                 (double)values[1].count, joist_shape_format(&values[2].argument.shape, text),
+                 (double)values[2].count);
+  const struct joist_type type = values[0].argument.operand.type;
+  /* Nothing else holds the payload, and the value is not the tensor itself. */
+  if (values[0].form == JOIST_R_CONCRETE && values[2].form == JOIST_R_CONCRETE &&
+      LOGICAL(in_place)[0] && !MAYBE_SHARED(values[0].payload) &&
+      values[0].payload != values[2].payload) {
+    joist_put(joist_dtype_size(type.dtype), values[1].count, values[1].data, values[2].data,
+              values[2].count, joist_r_elements(values[0].payload));
+    UNPROTECT(1);
+    return x;
+  }
+  struct joist_attributes attributes = plain_attributes();
+  attributes.shape = values[0].argument.shape;
+  SEXP tensor = joist_r_apply(rules, JOIST_OP_PUT, values, &attributes);
+  UNPROTECT(1);
+  return tensor;
+}
+
+/* The shape of tensors laid side by side along `dim`. */
+static struct joist_shape concatenated_shape(const struct joist_r_value *values, R_xlen_t n,
+                                             int dim) {
+  struct joist_shape shape = values[0].argument.shape;
+  double total = 0;
+  for (R_xlen_t k = 0; k < n; k++) {
+    struct joist_shape next = values[k].argument.shape;
+    if (next.rank == 0 || dim >= next.rank)
+      joist_r_stop(JOIST_ERROR_SHAPE, "argument %.0f has rank %d, there is no dimension %d",
+                   (double)k + 1, next.rank, dim + 1);
+    total += next.extent[dim];
+    next.extent[dim] = shape.extent[dim];
+    char first[JOIST_SHAPE_TEXT], other[JOIST_SHAPE_TEXT];
+    if (!joist_shape_equal(&next, &shape))
+      joist_r_stop(JOIST_ERROR_SHAPE, "shapes %s and %s do not fit side by side along dimension %d",
+                   joist_shape_format(&values[0].argument.shape, first),
+                   joist_shape_format(&values[k].argument.shape, other), dim + 1);
+  }
+  if (total > INT32_MAX)
+    joist_r_stop(JOIST_ERROR_SHAPE, "the result would have an extent of %.0f", total);
+  shape.extent[dim] = (uint32_t)total;
+  return shape;
+}
+
+SEXP joist_r_concatenate(SEXP tensors, SEXP along) {
+  const struct joist_rules *const rules = joist_r_rules(R_NilValue);
+  const R_xlen_t n = XLENGTH(tensors);
+  const int dim = Rf_asInteger(along) - 1;
+  struct joist_r_value *const values =
+      (struct joist_r_value *)R_alloc((size_t)n + 1, sizeof *values);
+  struct joist_operand *const operands =
+      (struct joist_operand *)R_alloc((size_t)n + 1, sizeof *operands);
+  for (R_xlen_t k = 0; k < n; k++) {
+    joist_r_read(rules, VECTOR_ELT(tensors, k), &values[k]);
+    if (joist_r_by_value(rules)) joist_r_read_range(&values[k]);
+    if (values[k].argument.shape.rank == 0) values[k].argument.shape = (struct joist_shape){1, {1}};
+    operands[k] = values[k].argument.operand;
+  }
+  struct joist_type type;
+  struct joist_error error;
+  const joist_status status = joist_common_type(rules, operands, (size_t)n, &type, &error);
+  if (status != JOIST_OK) joist_r_raise(status, &error);
+  const struct joist_shape shape = concatenated_shape(values, n, dim);
+  /* Every part in the common dtype and of rank 1 at least. */
+  SEXP parts = PROTECT(Rf_allocVector(VECSXP, n));
+  for (R_xlen_t k = 0; k < n; k++) {
+    struct joist_attributes attributes = plain_attributes();
+    attributes.requested = type;
+    const struct joist_shape part = values[k].argument.shape;
+    joist_r_read(rules, VECTOR_ELT(tensors, k), &values[k]);
+    SET_VECTOR_ELT(parts, k, joist_r_apply(rules, JOIST_OP_CONVERT, &values[k], &attributes));
+    joist_r_read(rules, VECTOR_ELT(parts, k), &values[k]);
+    if (values[k].argument.shape.rank == 0) {
+      attributes.shape = part;
+      SET_VECTOR_ELT(parts, k, joist_r_apply(rules, JOIST_OP_RESHAPE, &values[k], &attributes));
+      joist_r_read(rules, VECTOR_ELT(parts, k), &values[k]);
+    }
+  }
+  bool concrete = true;
+  for (R_xlen_t k = 0; k < n; k++) concrete &= values[k].form == JOIST_R_CONCRETE;
+  SEXP tensor;
+  if (concrete) {
+    size_t count = 0;
+    (void)joist_shape_count(&shape, &count);
+    SEXP payload = PROTECT(joist_r_payload(type.dtype, count));
+    for (R_xlen_t k = 0, first = 0; k < n; k++) {
+      const uint32_t extent = values[k].argument.shape.extent[dim];
+      joist_concatenate(joist_dtype_size(type.dtype), &shape, dim, (size_t)first, extent,
+                        values[k].data, joist_r_elements(payload));
+      first += extent;
+    }
+    tensor = joist_r_tensor(payload, type, &shape);
+    UNPROTECT(1);
+  } else {
+    tensor = VECTOR_ELT(parts, 0);
+    for (R_xlen_t k = 1; k < n; k++) {
+      PROTECT(tensor);
+      struct joist_r_value pair[JOIST_ARITY_MAX];
+      joist_r_read(rules, tensor, &pair[0]);
+      pair[1] = values[k];
+      struct joist_attributes attributes = plain_attributes();
+      attributes.dims = UINT32_C(1) << dim;
+      attributes.shape = pair[0].argument.shape;
+      attributes.shape.extent[dim] += pair[1].argument.shape.extent[dim];
+      tensor = joist_r_apply(rules, JOIST_OP_CONCATENATE, pair, &attributes);
+      UNPROTECT(1);
+    }
+  }
+  UNPROTECT(1);
+  return tensor;
+}
+
+SEXP joist_r_permute(SEXP x, SEXP order) {
+  struct joist_r_value value;
+  joist_r_read(joist_r_rules(R_NilValue), x, &value);
+  const struct joist_shape space = value.argument.shape;
+  struct joist_shape result = {.rank = space.rank};
+  int dims[JOIST_RANK_MAX];
+  uint32_t seen = 0;
+  if (XLENGTH(order) != space.rank)
+    joist_r_stop(JOIST_ERROR_SHAPE, "the permutation has %.0f entries, the tensor %d dimensions",
+                 (double)XLENGTH(order), space.rank);
+  for (int d = 0; d < space.rank; d++) {
+    const int from = INTEGER(order)[d];
+    if (from < 1 || from > space.rank || (seen >> (from - 1) & 1))
+      joist_r_stop(JOIST_ERROR_SHAPE, "a permutation of %d dimensions names each of them once",
+                   space.rank);
+    seen |= UINT32_C(1) << (from - 1);
+    dims[d] = from - 1;
+    result.extent[d] = space.extent[from - 1];
+  }
+  const struct joist_type type = value.argument.operand.type;
+  if (value.form == JOIST_R_ABSTRACT) return joist_r_aval(type, &result);
+  SEXP payload = PROTECT(joist_r_payload(type.dtype, value.count));
+  joist_permute(joist_dtype_size(type.dtype), &space, dims, value.data, joist_r_elements(payload));
+  SEXP tensor = joist_r_tensor(payload, type, &result);
+  UNPROTECT(1);
+  return tensor;
+}
