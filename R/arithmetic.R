@@ -5,19 +5,20 @@
 #' every shape, and equal ranks may differ where an extent is 1.
 #'
 #' Integers wrap modulo 2^n. `nv_floor_div()` and `nv_mod()` floor, so the sign of the
-#' modulus is that of the divisor, as in R; `nv_remainder()` truncates, so the sign is that
-#' of the dividend, as in C. For bool, `+` is *or* and `*` is *and*; `-` is an error. `f16`
-#' and `bf16` are computed in `f32` and rounded once. `nv_min()` and `nv_max()` are
-#' elementwise and give NaN where an operand is NaN.
+#' modulus is that of the divisor, as in R; `nv_remainder()` truncates, so the sign is that of
+#' the dividend, as in C. For bool, `+` is *or* and `*` is *and*; `-` is an error. `f16` and
+#' `bf16` are computed in `f32` and rounded once. `nv_min()` and `nv_max()` are elementwise
+#' and give NaN where an operand is NaN.
 #'
-#' @param lhs,rhs A tensor or an R number; a bare R number keeps its exact value until the common dtype is known.
+#' @param lhs,rhs A tensor or an R number; a bare R number keeps its exact value until the
+#'   common dtype is known.
 #' @return A tensor of the common dtype. `nv_div()` and `nv_atan2()` give a float: a common
 #'   dtype that is neither float nor complex is promoted with the rules' ambiguous default
 #'   float (under anvil `i32 / i32` is `f32?`).
-#' @section Errors: `joist_promotion_error` when the rules know no common dtype, `joist_shape_error` when shapes do not fit,
-#'   `joist_dtype_error` when the dtype has no such operation, `joist_value_error` for
-#'   integer division by zero, negative integer powers (the position is named) and R
-#'   numbers out of the dtype's range.
+#' @section Errors: `joist_promotion_error` when the rules know no common dtype,
+#'   `joist_shape_error` when shapes do not fit, `joist_dtype_error` when the dtype has no
+#'   such operation, `joist_value_error` for integer division by zero, negative integer powers
+#'   (the position is named) and R numbers out of the dtype's range.
 #' @examples
 #' nv_add(nv_tensor(1:3, "i8"), 1L)
 #' nv_tensor(c(7, -7), "i32") %/% 2L
@@ -71,14 +72,18 @@ nv_atan2 <- function(lhs, rhs) .Call(joist_r_op2, "atan2", lhs, rhs)
 #' `nv_clamp()` limits values to an interval, `nv_ifelse()` takes elements of one of two
 #' tensors.
 #'
-#' @param min_val,max_val Bounds: a tensor or an R number; a bare R number keeps its exact value until the common dtype is known.
-#' @param operand A tensor or an R number; a bare R number keeps its exact value until the common dtype is known.
+#' @param min_val,max_val Bounds: a tensor or an R number; a bare R number keeps its exact
+#'   value until the common dtype is known.
+#' @param operand A tensor or an R number; a bare R number keeps its exact value until the
+#'   common dtype is known.
 #' @param pred A tensor or logical vector; other dtypes are read as `!= 0`.
-#' @param true_value,false_value A tensor or an R number; a bare R number keeps its exact value until the common dtype is known.
+#' @param true_value,false_value A tensor or an R number; a bare R number keeps its exact
+#'   value until the common dtype is known.
 #' @return A tensor of the common dtype of the operands (of the two values for
 #'   `nv_ifelse()`). NaN in any operand of `nv_clamp()` gives NaN.
-#' @section Errors: `joist_promotion_error` when the rules know no common dtype, `joist_shape_error` when shapes do not fit,
-#'   `joist_dtype_error` for `nv_clamp()` of complex tensors.
+#' @section Errors: `joist_promotion_error` when the rules know no common dtype,
+#'   `joist_shape_error` when shapes do not fit, `joist_dtype_error` for `nv_clamp()` of
+#'   complex tensors.
 #' @examples
 #' nv_clamp(0, nv_tensor(c(-1, 0.5, 2)), 1)
 #' nv_ifelse(c(TRUE, FALSE), nv_tensor(1:2, "i8"), 0L)

@@ -3,10 +3,12 @@
 #' Elementwise, also by `== != < <= > >=`. Operands are compared in their common dtype. An R
 #' number that this dtype cannot hold is compared exactly, so `ui8 < 300L` is true.
 #'
-#' @param lhs,rhs A tensor or an R number; a bare R number keeps its exact value until the common dtype is known.
+#' @param lhs,rhs A tensor or an R number; a bare R number keeps its exact value until the
+#'   common dtype is known.
 #' @return A known `bool` tensor. NaN is equal to nothing.
-#' @section Errors: `joist_promotion_error` when the rules know no common dtype, `joist_shape_error` when shapes do not fit,
-#'   `joist_dtype_error` for the order of complex numbers.
+#' @section Errors: `joist_promotion_error` when the rules know no common dtype,
+#'   `joist_shape_error` when shapes do not fit, `joist_dtype_error` for the order of complex
+#'   numbers.
 #' @examples
 #' nv_lt(nv_tensor(1:3, "i8"), 2L)
 #' nv_tensor(1:3, "ui8") < 300L
@@ -39,8 +41,8 @@ nv_ge <- function(lhs, rhs) .Call(joist_r_op2, "ge", lhs, rhs)
 #'
 #' @param lhs,rhs,operand A tensor or an R vector.
 #' @return A known `bool` tensor.
-#' @section Errors: `joist_promotion_error` when the rules know no common dtype, `joist_shape_error` when shapes do not fit
-#'   (two bools always have one).
+#' @section Errors: `joist_promotion_error` when the rules know no common dtype,
+#'   `joist_shape_error` when shapes do not fit (two bools always have one).
 #' @examples
 #' nv_tensor(c(TRUE, FALSE)) & TRUE
 #' nv_xor(nv_tensor(c(TRUE, FALSE)), TRUE)
@@ -68,8 +70,9 @@ nv_not <- function(operand) .Call(joist_r_op1, "not", operand)
 #'
 #' @param lhs,rhs,operand A tensor or an R vector.
 #' @return A tensor of the common dtype.
-#' @section Errors: `joist_promotion_error` when the rules know no common dtype, `joist_shape_error` when shapes do not fit,
-#'   `joist_dtype_error` for floats and complex numbers, and for shifts of bool.
+#' @section Errors: `joist_promotion_error` when the rules know no common dtype,
+#'   `joist_shape_error` when shapes do not fit, `joist_dtype_error` for floats and complex
+#'   numbers, and for shifts of bool.
 #' @examples
 #' nv_bitwise_and(nv_tensor(12L, "ui8"), 10L)
 #' nv_shift_left(nv_tensor(1L, "i32"), 0:4)
@@ -91,7 +94,9 @@ nv_shift_left <- function(lhs, rhs) .Call(joist_r_op2, "shift_left", lhs, rhs)
 
 #' @rdname nv_bitwise_and
 #' @export
-nv_shift_right_arithmetic <- function(lhs, rhs) .Call(joist_r_op2, "shift_right_arithmetic", lhs, rhs)
+nv_shift_right_arithmetic <- function(lhs, rhs) {
+  .Call(joist_r_op2, "shift_right_arithmetic", lhs, rhs)
+}
 
 #' @rdname nv_bitwise_and
 #' @export

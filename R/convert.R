@@ -5,7 +5,8 @@
 #' `!= 0`; complex to real keeps the real part. `nv_bitcast_convert()` reads the same bits
 #' as another dtype of the same size.
 #'
-#' @param operand A tensor or an R number; a bare R number keeps its exact value until the common dtype is known.
+#' @param operand A tensor or an R number; a bare R number keeps its exact value until the
+#'   common dtype is known.
 #' @param dtype A dtype or its name.
 #' @param ambiguous Whether the new dtype is only a guess.
 #' @return A tensor of dtype `dtype`.
@@ -31,7 +32,8 @@ nv_bitcast_convert <- function(operand, dtype) {
 #' `nv_reshape()` gives the elements another shape, in column-major order.
 #' `nv_broadcast_to()` repeats a scalar, or extents of 1.
 #'
-#' @param operand A tensor or an R number; a bare R number keeps its exact value until the common dtype is known.
+#' @param operand A tensor or an R number; a bare R number keeps its exact value until the
+#'   common dtype is known.
 #' @param shape An integer vector of extents.
 #' @return A tensor of the operand's dtype and of shape `shape`.
 #' @section Errors: `joist_shape_error` when the number of elements differs, or the shape

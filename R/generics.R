@@ -112,8 +112,8 @@ element_keys <- function(x) {
 #' @param incomparables,... Passed on to base R.
 #' @return `xtfrm()`, which [order()] and [sort()] use, a double vector; `unique()` a
 #'   tensor of rank 1 with the dtype of `x`; `duplicated()` a logical vector.
-#' @section Errors: `joist_value_error` for 64-bit integers beyond 2^53 in `xtfrm()`, and for
-#'   traced tensors; `joist_dtype_error` for the order of complex numbers.
+#' @section Errors: `joist_value_error` for 64-bit integers beyond 2^53 in `xtfrm()`, and
+#'   for traced tensors; `joist_dtype_error` for the order of complex numbers.
 #' @examples
 #' x <- nv_tensor(c(3, 1, 2, 1), "f16")
 #' sort(x)
@@ -159,7 +159,8 @@ all.equal.nv_tensor <- function(target, current, tolerance = NULL, ...) {
   }
   differences <- character()
   if (dtype(target) != dtype(current)) {
-    differences <- c(differences, paste("dtypes:", format(dtype(target)), "and", format(dtype(current))))
+    both <- paste("dtypes:", format(dtype(target)), "and", format(dtype(current)))
+    differences <- c(differences, both)
   }
   if (ambiguous(target) != ambiguous(current)) {
     differences <- c(differences, "one dtype is ambiguous, the other is known")

@@ -1,16 +1,16 @@
 #' Compile a function
 #'
-#' `jit()` gives a function that records what `f` does with its arguments the first time it
-#' is called with their dtypes and shapes, and from then on runs that program without R:
-#' elementwise operations are fused, so that an expression moves every byte once. Results
-#' have the dtype, ambiguity and bits that `f` itself gives.
+#' `jit()` gives a function that records what `f` does with its arguments the first time it is
+#' called with their dtypes and shapes, and from then on runs that program without R:
+#' elementwise operations are fused, so that an expression moves every byte once. Results have
+#' the dtype, ambiguity and bits that `f` itself gives.
 #'
 #' Arguments are tensors, R numbers, `NULL`, and lists of these, nested as you like. An R
 #' number stays what it is in `f`: its dtype yields to known ones and its value is exact. A
 #' `static` argument may be anything; a program is recorded for each of its values. Tensors
-#' and numbers from outside that `f` uses are constants of the program. Tensors have no
-#' value while `f` is traced, so `if`, `while` and `for` cannot look at them: use
-#' [nv_ifelse()], or make the argument static.
+#' and numbers from outside that `f` uses are constants of the program. Tensors have no value
+#' while `f` is traced, so `if`, `while` and `for` cannot look at them: use [nv_ifelse()], or
+#' make the argument static.
 #'
 #' @param f A function.
 #' @param static Names of the arguments that are not traced.
@@ -124,8 +124,8 @@ explain_control_flow <- function(e) {
         "joist_trace_error", "joist_value_error", "joist_error", "error", "condition"
       ),
       list(message = paste0(
-        "R's `", keyword, "` needs a value, but a tensor has none while jit() traces the function; ",
-        "use nv_ifelse(), or make the argument static"
+        "R's `", keyword, "` needs a value, but a tensor has none while jit() traces the ",
+        "function; use nv_ifelse(), or make the argument static"
       ), call = call)
     ))
   }

@@ -1,13 +1,14 @@
 #' Elementary functions
 #'
 #' Elementwise functions, also called by R's generics of the same names (`sqrt()`, `exp()`,
-#' ...). Angles are in radians. `nv_logistic()` is 1 / (1 + exp(-x)), `nv_rsqrt()` is
-#' 1 / sqrt(x).
+#' ...). Angles are in radians. `nv_logistic()` is 1 / (1 + exp(-x)), `nv_rsqrt()` is 1 /
+#' sqrt(x).
 #'
 #' Computed by the C library in the dtype itself (`f16` and `bf16` in `f32`, rounded
 #' once), so `f64` gives R's own results.
 #'
-#' @param operand A tensor or an R number; a bare R number keeps its exact value until the common dtype is known.
+#' @param operand A tensor or an R number; a bare R number keeps its exact value until the
+#'   common dtype is known.
 #' @return A tensor. Float and complex dtypes are kept; others are promoted with the rules'
 #'   ambiguous default float (under anvil `sqrt()` of an `i32` is `f32?`).
 #' @section Errors: `joist_promotion_error` when the rules know no float for the dtype;
@@ -109,7 +110,8 @@ nv_atanh <- function(operand) .Call(joist_r_op1, "atanh", operand)
 #' `nv_round()` rounds halves to even; integers are already round. The negative and the
 #' absolute value of the smallest integer wrap to itself.
 #'
-#' @param operand A tensor or an R number; a bare R number keeps its exact value until the common dtype is known.
+#' @param operand A tensor or an R number; a bare R number keeps its exact value until the
+#'   common dtype is known.
 #' @return A tensor of the operand's dtype; `nv_abs()` of a complex tensor has the dtype of
 #'   its parts.
 #' @section Errors: `joist_dtype_error`: `nv_negate()` and `nv_sign()` of bool, rounding of
@@ -149,7 +151,8 @@ nv_round <- function(operand) .Call(joist_r_op1, "round", operand)
 #'
 #' Also by R's `is.nan()`, `is.finite()` and `is.infinite()`. Integers are finite.
 #'
-#' @param operand A tensor or an R number; a bare R number keeps its exact value until the common dtype is known.
+#' @param operand A tensor or an R number; a bare R number keeps its exact value until the
+#'   common dtype is known.
 #' @return A known `bool` tensor.
 #' @examples
 #' nv_is_nan(nv_tensor(c(1, NaN, Inf)))
@@ -170,7 +173,8 @@ nv_is_infinite <- function(operand) .Call(joist_r_op1, "is_infinite", operand)
 #' Also by `Re()`, `Im()`, `Arg()` and `Conj()`; `Mod()` is [nv_abs()]. A real number is
 #' its own real part and conjugate, and its imaginary part is 0.
 #'
-#' @param operand A tensor or an R number; a bare R number keeps its exact value until the common dtype is known.
+#' @param operand A tensor or an R number; a bare R number keeps its exact value until the
+#'   common dtype is known.
 #' @return A tensor: `nv_real()`, `nv_imag()` and `nv_arg()` of a complex tensor have the
 #'   float dtype of its parts, `nv_conj()` keeps the dtype. `nv_arg()` of an integer is
 #'   promoted with the rules' ambiguous default float. Angles are in radians.

@@ -195,8 +195,8 @@ local_promotion <- function(rules, envir = parent.frame()) {
 #' @param integer,double,complex dtypes that bare R values of this type default to; `NULL`
 #'   is `i32`, `f32` and `c64`.
 #' @inheritParams common_dtype
-#' @return `promotion_lattice()`: an object of class `joist_rules`. `lattice_edges()`: a data
-#'   frame with the columns `from` and `to`, without rows for rules that are a table.
+#' @return `promotion_lattice()`: an object of class `joist_rules`. `lattice_edges()`: a
+#'   data frame with the columns `from` and `to`, without rows for rules that are a table.
 #' @section Errors:
 #' `joist_promotion_error` for edges with a cycle (the message shows it) and for too many
 #' nodes; `joist_value_error` for edges that are no two columns of names.
@@ -232,16 +232,16 @@ lattice_edges <- function(rules = NULL) {
 #' lattices; the nodes are those of the published table, and for a lattice all it has.
 #'
 #' @inheritParams common_dtype
-#' @return An object of class `joist_lattice_check`: a list of `rules` (the id), `nodes` (their
-#'   names), and `existence`, `commutativity` and `associativity`. Each of the latter is a
-#'   list of `passed` (`TRUE` or `FALSE`), `count` (number of counterexamples) and
+#' @return An object of class `joist_lattice_check`: a list of `rules` (the id), `nodes`
+#'   (their names), and `existence`, `commutativity` and `associativity`. Each of the latter
+#'   is a list of `passed` (`TRUE` or `FALSE`), `count` (number of counterexamples) and
 #'   `counterexamples`, a data frame of the nodes `a`, `b`, `c` and the results `left` and
 #'   `right` that differ (for associativity, of `(a, b), c` and `a, (b, c)`; `"-"` is
 #'   undefined), those of known and early nodes first.
 #' @section Errors:
 #' `joist_promotion_error` for unknown rules.
-#' @source The counterexample for NumPy, `i8`, `ui8` and `f16`, is from the JAX design document
-#'   JEP 9407 (<https://docs.jax.dev/en/latest/jep/9407-type-promotion.html>).
+#' @source The counterexample for NumPy, `i8`, `ui8` and `f16`, is from the JAX design
+#'   document JEP 9407 (<https://docs.jax.dev/en/latest/jep/9407-type-promotion.html>).
 #' @examples
 #' check_lattice("anvil")
 #' numpy <- check_lattice("numpy")

@@ -7,7 +7,8 @@
 #' order of the additions is a fixed tree, so the bits do not depend on the number of
 #' threads. NaN anywhere makes a minimum or maximum NaN.
 #'
-#' @param operand A tensor or an R number; a bare R number keeps its exact value until the common dtype is known.
+#' @param operand A tensor or an R number; a bare R number keeps its exact value until the
+#'   common dtype is known.
 #' @param dims Dimensions to reduce: positive numbers, or negative ones to keep; `NULL` for
 #'   all.
 #' @param drop `FALSE` keeps the reduced dimensions with extent 1.

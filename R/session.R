@@ -2,8 +2,8 @@
 #'
 #' How many threads joist may use. The default is the number of cores, at most
 #' `OMP_THREAD_LIMIT` and `OMP_NUM_THREADS`, or the environment variable
-#' `JOIST_NUM_THREADS`. Small tensors are computed by one thread, and results do not depend
-#' on the number. Forked processes (`parallel::mclapply()`) use one.
+#' `JOIST_NUM_THREADS`. Small tensors are computed by one thread, and results do not depend on
+#' the number. Forked processes (`parallel::mclapply()`) use one.
 #'
 #' @param threads A whole number of at least 1; more than the limit gives the limit.
 #' @return `nv_get_threads()` the number; `nv_set_threads()` the former number, invisibly.
@@ -28,8 +28,8 @@ nv_get_threads <- function() .Call(joist_r_threads, NULL)
 #'
 #' The memory of large tensors (128 KiB and more) comes from a pool. When R's garbage
 #' collector frees a tensor its memory is kept, because mapping fresh pages costs more than
-#' the arithmetic of an operation. What is kept is bounded, and given back to the system
-#' when memory runs short or `nv_trim_memory()` is called.
+#' the arithmetic of an operation. What is kept is bounded, and given back to the system when
+#' memory runs short or `nv_trim_memory()` is called.
 #'
 #' Blocks are placed on huge pages where the system grants them (on Linux,
 #' `/sys/kernel/mm/transparent_hugepage/enabled` is `always` or `madvise`). Without them

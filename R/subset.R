@@ -15,9 +15,9 @@
 #' @param value A tensor or an R vector with one element, or as many as are replaced.
 #' @return `[` and `[[`: a tensor of the dtype of `x`; `[<-` and `[[<-`: the changed tensor.
 #' @section Errors: `joist_shape_error` for an index out of range (its position is named) or
-#'   a wrong number of indices or values; `joist_promotion_error` for a value whose dtype
-#'   does not promote to that of `x`; `joist_value_error` for `NA` or names as indices and
-#'   values out of range.
+#'   a wrong number of indices or values; `joist_promotion_error` for a value whose dtype does
+#'   not promote to that of `x`; `joist_value_error` for `NA` or names as indices and values
+#'   out of range.
 #' @examples
 #' x <- nv_tensor(matrix(1:6, 2), "i16")
 #' x[1, ]
@@ -165,7 +165,8 @@ linear_positions <- function(index, extents) {
 # R's own rules for one index vector, on the positions 1 .. n.
 positions <- function(index, n, where) {
   if (anyNA(index)) {
-    stop_joist("joist_value_error", "the index", where, " is NA at position ", which(is.na(index))[1L])
+    missing <- which(is.na(index))[1L]
+    stop_joist("joist_value_error", "the index", where, " is NA at position ", missing)
   }
   if (is.logical(index)) {
     if (length(index) > n) out_of_range(length(index), length(index), n, where)

@@ -4,9 +4,9 @@
 
 #include "core/kernels.h"
 #include "core/threads.h"
+#include "r/layout.h"
 #include "r/operations.h"
 #include "r/promotion.h"
-#include "r/layout.h"
 #include "r/session.h"
 #include "r/trace.h"
 

@@ -21,14 +21,14 @@ static inline bool is_na_real(double value) {
 
 /* Index of the first value that is not within low and high, n if all are. Counts
  * first, as a loop without an exit vectorises, and searches only when it must. */
-#define FIRST_OUTSIDE(T)                                                                \
-  static inline size_t first_outside_##T(size_t n, const T *values, T low, T high) {    \
-    size_t outside = 0;                                                                 \
+#define FIRST_OUTSIDE(T)                                                                        \
+  static inline size_t first_outside_##T(size_t n, const T *values, T low, T high) {            \
+    size_t outside = 0;                                                                         \
     for (size_t i = 0; i < n; i++) outside += (size_t)((values[i] < low) | (values[i] > high)); \
-    if (outside == 0) return n;                                                         \
-    size_t i = 0;                                                                       \
-    while (values[i] >= low && values[i] <= high) i++;                                  \
-    return i;                                                                           \
+    if (outside == 0) return n;                                                                 \
+    size_t i = 0;                                                                               \
+    while (values[i] >= low && values[i] <= high) i++;                                          \
+    return i;                                                                                   \
   }
 
 #endif

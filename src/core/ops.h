@@ -60,7 +60,7 @@ struct joist_signature {
  * does not exist for the dtype. */
 joist_status joist_infer(const struct joist_rules *rules, joist_op op,
                          const struct joist_operand *operands, struct joist_type requested,
-                         struct joist_signature *signature, struct joist_error *error)
-    JOIST_MUST_CHECK;
+                         struct joist_signature *signature,
+                         struct joist_error *error) JOIST_MUST_CHECK;
 
 #endif

@@ -72,7 +72,7 @@ size_t joist_reduction_length(const struct joist_program *program,
 /* A reduction over some dims of a materialized operand. */
 joist_status joist_reduce_dims(const struct joist_program *program,
                                const struct joist_instruction *instruction, const void *in,
-                               void *out, const struct joist_run *run, struct joist_error *error)
-    JOIST_MUST_CHECK;
+                               void *out, const struct joist_run *run,
+                               struct joist_error *error) JOIST_MUST_CHECK;
 
 #endif

@@ -27,8 +27,8 @@ const char *joist_shape_format(const struct joist_shape *shape, char text[JOIST_
  * where an extent is 1. JOIST_ERROR_SHAPE otherwise; a rank mismatch names
  * nv_broadcast_to(). */
 joist_status joist_shape_broadcast(const struct joist_shape *const *shapes, size_t count,
-                                   struct joist_shape *result, struct joist_error *error)
-    JOIST_MUST_CHECK;
+                                   struct joist_shape *result,
+                                   struct joist_error *error) JOIST_MUST_CHECK;
 
 /* Whether `from` can be repeated to `to` under the same rules. */
 bool joist_shape_broadcasts_to(const struct joist_shape *from, const struct joist_shape *to);

@@ -88,8 +88,11 @@ joist_dtype joist_r_dtype_styled(SEXP x, joist_style style) {
     joist_r_stop(JOIST_ERROR_DTYPE, "there is no dtype '%s'; the dtypes are %s",
                  Rf_translateCharUTF8(name), known);
   }
-  if (TYPEOF(x) == VECSXP && Rf_inherits(x, "nv_tensor"))
-    return dtype_of_char(STRING_ELT(VECTOR_ELT(x, 1), 0));
+  if (TYPEOF(x) == VECSXP && Rf_inherits(x, "nv_tensor") && XLENGTH(x) > 1 &&
+      TYPEOF(VECTOR_ELT(x, 1)) == STRSXP && XLENGTH(VECTOR_ELT(x, 1)) == 1) {
+    const joist_dtype dtype = dtype_of_char(STRING_ELT(VECTOR_ELT(x, 1), 0));
+    if (dtype != JOIST_DTYPE_NONE) return dtype;
+  }
   joist_r_stop(JOIST_ERROR_DTYPE,
                "a dtype is given as one string, such as \"f32\", not as %s of length %.0f",
                Rf_type2char(TYPEOF(x)), (double)Rf_xlength(x));

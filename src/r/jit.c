@@ -35,6 +35,7 @@ static struct cache *cache_of(SEXP pointer) {
   if (cache != NULL) return cache;
   const uint32_t capacity = (uint32_t)INTEGER(R_ExternalPtrTag(pointer))[0];
   R_SetExternalPtrProtected(pointer, Rf_allocVector(VECSXP, 2 * (R_xlen_t)capacity));
+  R_RegisterCFinalizerEx(pointer, finalize, TRUE);
   cache = calloc(1, sizeof *cache);
   struct entry *const entries = calloc(capacity, sizeof *entries);
   if (cache == NULL || entries == NULL) {
@@ -45,7 +46,6 @@ static struct cache *cache_of(SEXP pointer) {
   cache->capacity = capacity;
   cache->entries = entries;
   R_SetExternalPtrAddr(pointer, cache);
-  R_RegisterCFinalizerEx(pointer, finalize, TRUE);
   return cache;
 }
 

@@ -259,19 +259,30 @@ static bool is_tensor(SEXP x) {
   return class == class_of(JOIST_R_CONCRETE) || Rf_inherits(x, "nv_tensor");
 }
 
+static _Noreturn void taken_apart(void) {
+  joist_r_stop(JOIST_ERROR_VALUE,
+               "this nv_tensor was taken apart; make a new one with nv_tensor()");
+}
+
+static SEXP field(SEXP x, R_xlen_t at, SEXPTYPE type) {
+  if (XLENGTH(x) <= at || TYPEOF(VECTOR_ELT(x, at)) != type) taken_apart();
+  if (type != INTSXP && XLENGTH(VECTOR_ELT(x, at)) != 1) taken_apart();
+  return VECTOR_ELT(x, at);
+}
+
+/* A list of this class may hold anything: nothing is used before it has been looked at. */
 static void read_tensor(SEXP x, struct joist_r_value *value) {
-  const R_xlen_t length = XLENGTH(x);
-  if (length < TENSOR_LENGTH || TYPEOF(VECTOR_ELT(x, 2)) != INTSXP ||
-      TYPEOF(VECTOR_ELT(x, 3)) != LGLSXP)
-    joist_r_stop(JOIST_ERROR_VALUE,
-                 "this nv_tensor was taken apart; make a new one with nv_tensor()");
-  SEXP shape = VECTOR_ELT(x, 2);
   struct joist_argument *const argument = &value->argument;
-  argument->operand.type.dtype = joist_r_dtype(VECTOR_ELT(x, 1));
-  argument->operand.type.ambiguous = LOGICAL(VECTOR_ELT(x, 3))[0] != 0;
+  argument->operand.type.dtype = joist_r_dtype(field(x, 1, STRSXP));
+  argument->operand.type.ambiguous = LOGICAL(field(x, 3, LGLSXP))[0] != 0;
+  SEXP shape = field(x, 2, INTSXP);
+  if (XLENGTH(shape) > JOIST_RANK_MAX) taken_apart();
   argument->shape.rank = (int)XLENGTH(shape);
-  for (int d = 0; d < argument->shape.rank; d++)
+  for (int d = 0; d < argument->shape.rank; d++) {
+    if (INTEGER(shape)[d] < 0) taken_apart();
     argument->shape.extent[d] = (uint32_t)INTEGER(shape)[d];
+  }
+  if (!joist_shape_count(&argument->shape, &value->count)) taken_apart();
   argument->operand.rank = argument->shape.rank;
   value->payload = VECTOR_ELT(x, 0);
   if (value->payload == R_NilValue) {
@@ -280,7 +291,9 @@ static void read_tensor(SEXP x, struct joist_r_value *value) {
   }
   if (TYPEOF(value->payload) == EXTPTRSXP) {
     value->form = JOIST_R_TRACED;
-    const int number = INTEGER(VECTOR_ELT(x, 5))[0];
+    SEXP numbers = field(x, 5, INTSXP);
+    if (XLENGTH(numbers) != 1) taken_apart();
+    const int number = INTEGER(numbers)[0];
     value->leaf = number < 0;
     argument->operand.literal = value->leaf && argument->operand.type.ambiguous;
     argument->value = (joist_value_id)(number < 0 ? -(number + 1) : number);
@@ -289,7 +302,8 @@ static void read_tensor(SEXP x, struct joist_r_value *value) {
   value->form = JOIST_R_CONCRETE;
   const SEXPTYPE type = payload_type(argument->operand.type.dtype);
   const size_t unit = type == RAWSXP ? joist_dtype_size(argument->operand.type.dtype) : 1;
-  if (TYPEOF(value->payload) != type || (size_t)XLENGTH(value->payload) != value->count * unit)
+  if ((SEXPTYPE)TYPEOF(value->payload) != type ||
+      (size_t)XLENGTH(value->payload) != value->count * unit)
     joist_r_stop(JOIST_ERROR_VALUE,
                  "this nv_tensor was taken apart: its payload does not have the type and "
                  "length its dtype and shape ask for");
@@ -389,11 +403,6 @@ void joist_r_read(const struct joist_rules *rules, SEXP x, struct joist_r_value 
   value->argument.value = 0;
   const bool tensor = is_tensor(x);
   if (tensor) {
-    SEXP shape = VECTOR_ELT(x, 2);
-    value->argument.shape.rank = (int)Rf_xlength(shape);
-    value->count = 1;
-    if (TYPEOF(shape) == INTSXP)
-      for (R_xlen_t d = 0; d < XLENGTH(shape); d++) value->count *= (size_t)INTEGER(shape)[d];
     read_tensor(x, value);
   } else {
     read_literal(rules, x, value);

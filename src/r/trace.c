@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+static SEXP trace_tag(void) { return Rf_install("joist_trace"); }
+
 static void finalize(SEXP pointer) {
   struct joist_r_trace *const trace = R_ExternalPtrAddr(pointer);
   if (trace == NULL) return;
@@ -18,8 +20,9 @@ static void finalize(SEXP pointer) {
 }
 
 struct joist_r_trace *joist_r_trace_of(SEXP pointer) {
-  struct joist_r_trace *const trace =
-      TYPEOF(pointer) == EXTPTRSXP ? R_ExternalPtrAddr(pointer) : NULL;
+  /* Somebody else's external pointer is not one of ours. */
+  const bool own = TYPEOF(pointer) == EXTPTRSXP && R_ExternalPtrTag(pointer) == trace_tag();
+  struct joist_r_trace *const trace = own ? R_ExternalPtrAddr(pointer) : NULL;
   if (trace == NULL)
     joist_r_stop(JOIST_ERROR_VALUE,
                  "this traced tensor or program does not survive a saved session");
@@ -81,6 +84,9 @@ static joist_value_id value_number(SEXP pointer, const struct joist_r_value *val
   struct joist_r_trace *const trace = joist_r_trace_of(pointer);
   const struct joist_shape *const shape = &value->argument.shape;
   if (value->form == JOIST_R_TRACED) {
+    const uint32_t known = value->leaf ? trace->leaf_count : trace->program.value_count;
+    if (value->argument.value >= known)
+      joist_r_stop(JOIST_ERROR_VALUE, "this traced tensor was taken apart");
     if (!value->leaf) return value->argument.value;
     return input_of(
         trace, (struct joist_r_source){JOIST_R_FROM_LITERAL, value->argument.value, type.dtype},
@@ -172,13 +178,14 @@ static SEXP trace_argument(const struct joist_rules *rules, SEXP pointer, SEXP x
 }
 
 SEXP joist_r_trace_begin(SEXP arguments, SEXP dynamic, SEXP rules) {
+  /* The finalizer first, so that an allocation that fails leaks nothing. */
+  SEXP pointer = PROTECT(R_MakeExternalPtr(NULL, trace_tag(), R_NilValue));
+  R_RegisterCFinalizerEx(pointer, finalize, TRUE);
   struct joist_r_trace *const trace = calloc(1, sizeof *trace);
   if (trace == NULL) joist_r_stop(JOIST_ERROR_MEMORY, "out of memory while tracing");
   joist_program_init(&trace->program);
-  SEXP kept = R_NilValue;
-  SEXP pointer = PROTECT(R_MakeExternalPtr(trace, Rf_install("joist_trace"), kept));
-  R_RegisterCFinalizerEx(pointer, finalize, TRUE);
-  kept = Rf_allocVector(VECSXP, JOIST_R_KEPT);
+  R_SetExternalPtrAddr(pointer, trace);
+  SEXP kept = Rf_allocVector(VECSXP, JOIST_R_KEPT);
   R_SetExternalPtrProtected(pointer, kept);
   SET_VECTOR_ELT(kept, JOIST_R_CONSTANTS, Rf_allocVector(VECSXP, 4));
   const struct joist_rules *const set = joist_r_rules(rules);

@@ -91,8 +91,8 @@ static void test_every_half(joist_dtype dtype, struct layout layout) {
     for (uint32_t i = 0; i < ALL; i++) {
       const double want = decode(layout, i);
       const uint16_t quiet = (uint16_t)(i | 1u << (layout.fraction - 1));
-      const float one = dtype == JOIST_F16 ? joist_f16_to_f32((uint16_t)i)
-                                           : joist_bf16_to_f32((uint16_t)i);
+      const float one =
+          dtype == JOIST_F16 ? joist_f16_to_f32((uint16_t)i) : joist_bf16_to_f32((uint16_t)i);
       CHECK_MSG(same(wide[i], want) && same(wider[i], want), "pattern %04x: %g", i,
                 (double)wide[i]);
       CHECK_MSG(back[i] == (isnan(want) ? quiet : i), "pattern %04x comes back %04x", i, back[i]);
@@ -146,8 +146,8 @@ static void test_halfway(joist_dtype dtype, struct layout layout) {
   double *wide = malloc(n * sizeof *wide);
   for (uint32_t i = 0; i < infinity; i++) {
     const double low = decode(layout, i);
-    const double high = i + 1 < infinity ? decode(layout, i + 1)
-                                         : ldexp(1, 1 << (layout.exponent - 1));
+    const double high =
+        i + 1 < infinity ? decode(layout, i + 1) : ldexp(1, 1 << (layout.exponent - 1));
     const double middle = low / 2 + high / 2;
     const double sign = i % 2 ? -1 : 1;
     float *s = single + (size_t)i * EACH;
@@ -237,19 +237,91 @@ enum { EXTREMES = 1024 };
 
 /* Elements of `dtype` at the edges of every dtype. */
 static size_t extremes(joist_dtype dtype, void *elements) {
-  static const double points[] = {
-      0, 1, 2, 3, 0.1, 0.5, 0.99999999, 1.5, 2.5, 100, 126.5, 127, 127.5, 128, 254.99, 255, 255.5,
-      256, 257, 2047, 2049, 32766.9, 32767, 32768, 65503, 65504, 65519, 65520, 65535, 65536, 65537,
-      16777215, 16777216, 16777217, 16777219, 2147483520, 2147483647, 2147483647.5, 2147483648.0,
-      2147483649.0, 4294967040.0, 4294967295.0, 4294967295.5, 4294967296.0, 0x1p53, 0x1p53 + 2,
-      0x1.fffffep62, 0x1.fffffffffffffp62, 0x1p63, 0x1.fffffep63, 0x1.fffffffffffffp63, 0x1p64,
-      0x1.ffp127, 0x1.fep127, 0x1.ffffffp127, FLT_MAX, DBL_MAX, 1e39, INFINITY, NAN, FLT_MIN,
-      0x1p-149, 0x1p-150, 0x1.8p-150, 0x1p-133, 0x1p-134, 0x1.8p-134, 0x1p-24, 0x1p-25, 0x1.8p-25,
-      0x1p-14, DBL_MIN, 0x1p-1074};
-  static const int64_t integers[] = {INT64_MAX, INT64_MIN, INT64_MIN + 1, (1LL << 53) + 1,
-                                     -(1LL << 53) - 1, (1LL << 24) + 1, (1LL << 62) + (1LL << 38),
-                                     (1LL << 62) + (1LL << 38) + 1, (1LL << 62) + (1LL << 54) + 1,
-                                     (1LL << 62) + (1LL << 54), 33685505, 0x010100000000001LL};
+  static const double points[] = {0,
+                                  1,
+                                  2,
+                                  3,
+                                  0.1,
+                                  0.5,
+                                  0.99999999,
+                                  1.5,
+                                  2.5,
+                                  100,
+                                  126.5,
+                                  127,
+                                  127.5,
+                                  128,
+                                  254.99,
+                                  255,
+                                  255.5,
+                                  256,
+                                  257,
+                                  2047,
+                                  2049,
+                                  32766.9,
+                                  32767,
+                                  32768,
+                                  65503,
+                                  65504,
+                                  65519,
+                                  65520,
+                                  65535,
+                                  65536,
+                                  65537,
+                                  16777215,
+                                  16777216,
+                                  16777217,
+                                  16777219,
+                                  2147483520,
+                                  2147483647,
+                                  2147483647.5,
+                                  2147483648.0,
+                                  2147483649.0,
+                                  4294967040.0,
+                                  4294967295.0,
+                                  4294967295.5,
+                                  4294967296.0,
+                                  0x1p53,
+                                  0x1p53 + 2,
+                                  0x1.fffffep62,
+                                  0x1.fffffffffffffp62,
+                                  0x1p63,
+                                  0x1.fffffep63,
+                                  0x1.fffffffffffffp63,
+                                  0x1p64,
+                                  0x1.ffp127,
+                                  0x1.fep127,
+                                  0x1.ffffffp127,
+                                  FLT_MAX,
+                                  DBL_MAX,
+                                  1e39,
+                                  INFINITY,
+                                  NAN,
+                                  FLT_MIN,
+                                  0x1p-149,
+                                  0x1p-150,
+                                  0x1.8p-150,
+                                  0x1p-133,
+                                  0x1p-134,
+                                  0x1.8p-134,
+                                  0x1p-24,
+                                  0x1p-25,
+                                  0x1.8p-25,
+                                  0x1p-14,
+                                  DBL_MIN,
+                                  0x1p-1074};
+  static const int64_t integers[] = {INT64_MAX,
+                                     INT64_MIN,
+                                     INT64_MIN + 1,
+                                     (1LL << 53) + 1,
+                                     -(1LL << 53) - 1,
+                                     (1LL << 24) + 1,
+                                     (1LL << 62) + (1LL << 38),
+                                     (1LL << 62) + (1LL << 38) + 1,
+                                     (1LL << 62) + (1LL << 54) + 1,
+                                     (1LL << 62) + (1LL << 54),
+                                     33685505,
+                                     0x010100000000001LL};
   const size_t size = joist_dtype_size(dtype);
   char *out = elements;
   size_t n = 0;

@@ -60,8 +60,8 @@ static joist_status import_double(double value, joist_dtype dtype) {
 }
 
 static void read_back(joist_dtype dtype, size_t index, double parts[2]) {
-  joist_convert_find(dtype, JOIST_C128)(
-      1, (const char *)out + index * joist_dtype_size(dtype), parts);
+  joist_convert_find(dtype, JOIST_C128)(1, (const char *)out + index * joist_dtype_size(dtype),
+                                        parts);
 }
 
 static void test_import_na(void) {
@@ -90,8 +90,7 @@ static void test_import_na(void) {
       CHECK(is_na_bits(parts[0]));
     }
     CHECK_INT(import(JOIST_HOST_DOUBLE, doubles, 2, dtype), whole ? JOIST_ERROR_VALUE : JOIST_OK);
-    CHECK_INT(import(JOIST_HOST_COMPLEX, complexes, 2, dtype),
-              wide ? JOIST_OK : JOIST_ERROR_VALUE);
+    CHECK_INT(import(JOIST_HOST_COMPLEX, complexes, 2, dtype), wide ? JOIST_OK : JOIST_ERROR_VALUE);
     CHECK_INT(import(JOIST_HOST_COMPLEX, imaginary, 1, dtype),
               dtype == JOIST_C128 ? JOIST_OK : JOIST_ERROR_VALUE);
     CHECK_INT(import(JOIST_HOST_FLOAT32, floats, 3, dtype), wide ? JOIST_OK : JOIST_ERROR_VALUE);
@@ -180,7 +179,9 @@ static void test_import_float_range(void) {
   static const struct {
     joist_dtype dtype;
     double limit; /* rounds to Inf */
-  } cases[] = {{JOIST_F16, 65520}, {JOIST_BF16, 0x1.ffp127}, {JOIST_F32, 0x1.ffffffp127},
+  } cases[] = {{JOIST_F16, 65520},
+               {JOIST_BF16, 0x1.ffp127},
+               {JOIST_F32, 0x1.ffffffp127},
                {JOIST_C64, 0x1.ffffffp127}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     const joist_dtype dtype = cases[i].dtype;
@@ -282,11 +283,11 @@ static void test_export_hosts(void) {
   static const struct {
     joist_dtype dtype;
     const char *hosts;
-  } rows[] = {{JOIST_BOOL, "LRIWDCF"}, {JOIST_I8, "IWDCF"}, {JOIST_I16, "IWDCF"},
-              {JOIST_I32, "IWDCf"},    {JOIST_I64, "IWDCf"}, {JOIST_UI8, "RIWDCF"},
+  } rows[] = {{JOIST_BOOL, "LRIWDCF"}, {JOIST_I8, "IWDCF"},   {JOIST_I16, "IWDCF"},
+              {JOIST_I32, "IWDCf"},    {JOIST_I64, "IWDCf"},  {JOIST_UI8, "RIWDCF"},
               {JOIST_UI16, "IWDCF"},   {JOIST_UI32, "IWDCf"}, {JOIST_UI64, "IWDCf"},
-              {JOIST_F16, "DCF"},      {JOIST_BF16, "DCF"},  {JOIST_F32, "DCF"},
-              {JOIST_F64, "DCf"},      {JOIST_C64, "C"},     {JOIST_C128, "C"}};
+              {JOIST_F16, "DCF"},      {JOIST_BF16, "DCF"},   {JOIST_F32, "DCF"},
+              {JOIST_F64, "DCf"},      {JOIST_C64, "C"},      {JOIST_C128, "C"}};
   static const char letters[] = "LIDCRWF";
   CHECK_INT(sizeof rows / sizeof *rows, JOIST_DTYPE_COUNT);
   for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
@@ -346,8 +347,9 @@ static void test_export_values(void) {
   CHECK_INT(export(JOIST_I64, edges, 3, JOIST_HOST_INTEGER, false), JOIST_ERROR_VALUE);
   CHECK_INT(export(JOIST_I64, longs, 3, JOIST_HOST_DOUBLE, false), JOIST_OK);
   CHECK_INT(export(JOIST_I64, longs, 4, JOIST_HOST_DOUBLE, false), JOIST_ERROR_VALUE);
-  CHECK_STR(error.message, "9007199254740993 at position 4 is not exact in double; "
-                           "use as = \"integer64\" or as = \"character\"");
+  CHECK_STR(error.message,
+            "9007199254740993 at position 4 is not exact in double; "
+            "use as = \"integer64\" or as = \"character\"");
   CHECK_INT(export(JOIST_I64, longs, 4, JOIST_HOST_COMPLEX, false), JOIST_ERROR_VALUE);
   CHECK_INT(export(JOIST_I64, longs, 4, JOIST_HOST_DOUBLE, true), JOIST_OK);
   CHECK(((double *)out)[3] == 0x1p53);
@@ -458,9 +460,8 @@ static void test_format_trips(void) {
     const uint16_t bits = (uint16_t)i;
     if ((bits & 0x7fff) <= 0x7c00) {
       const char *text = format(JOIST_F16, &bits, 0);
-      const uint16_t read = joist_f64_to_f16(text[text[0] == '-'] == 'I'
-                                                 ? (double)joist_f16_to_f32(bits)
-                                                 : strtod(text, NULL));
+      const uint16_t read = joist_f64_to_f16(
+          text[text[0] == '-'] == 'I' ? (double)joist_f16_to_f32(bits) : strtod(text, NULL));
       CHECK_MSG(read == bits && digits_in(text) <= 5, "f16 %04x as %s", i, text);
     }
     if ((bits & 0x7fff) < 0x7f80) {
