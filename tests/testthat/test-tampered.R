@@ -1,0 +1,38 @@
+# A tensor is a list, and a list of its class may hold anything: an error, never a crash.
+tampered <- function(field, value) {
+  x <- unclass(nv_tensor(1:3, "i32"))
+  x[[field]] <- value
+  class(x) <- "nv_tensor"
+  x
+}
+
+test_that("tensors whose parts were changed are refused", {
+  parts <- list(
+    tampered("shape", rep(1L, 5000)), tampered("shape", -3L), tampered("shape", NA_integer_),
+    tampered("shape", rep(65536L, 4)), tampered("shape", 4L), tampered("dtype", "f33"),
+    tampered("dtype", character()), tampered("dtype", 7), tampered("dtype", "f64"),
+    tampered("ambiguous", logical()), tampered("payload", "a"), tampered("payload", 1:2),
+    structure(list(), class = "nv_tensor"), structure(list(1), class = "nv_tensor")
+  )
+  for (x in parts) {
+    expect_error(nv_add(x, 1L), class = "joist_error")
+    expect_error(nv_reduce_sum(x), class = "joist_error")
+    expect_error(as_array(x), class = "joist_error")
+    expect_error(jit(function(a) a)(x), class = "joist_error")
+  }
+  expect_error(common_dtype(tampered("dtype", "f33"), "f32"), class = "joist_dtype_error")
+})
+
+test_that("traced tensors whose parts were changed are refused", {
+  forged <- function(number) {
+    jit(function(a) {
+      b <- unclass(a)
+      b[[6]] <- number
+      class(b) <- c("nv_traced", "nv_tensor")
+      nv_add(b, b)
+    })
+  }
+  for (number in list(1000000L, -1000000L, integer(), 1.5, NULL)) {
+    expect_error(forged(number)(nv_tensor(1:3)), class = "joist_error")
+  }
+})
