@@ -1,26 +1,23 @@
 #' Devices
 #'
-#' Where the data of a tensor is. The `cpu` is always there.
+#' Where the data of a tensor is and programs run. The `cpu` is always there.
 #'
-#' @param name `"cpu"`, or `"cuda:0"` where joist was built with CUDA.
-#' @return A `joist_device`.
+#' @param name Name of a device.
+#' @return `nv_device()` a `joist_device`; `nv_devices()` the names of the devices of this
+#'   build.
 #' @section Errors: `joist_device_error` when there is no such device.
 #' @examples
+#' nv_devices()
 #' nv_device("cpu")
 #' device(nv_scalar(1))
 #' @export
 nv_device <- function(name = "cpu") {
-  if (inherits(name, "joist_device")) {
-    return(name)
-  }
-  if (!identical(name, "cpu")) {
-    stop_joist(
-      "joist_device_error", "there is no device ", encodeString(format(name)[1L], quote = "\""),
-      " in this build of joist; the device is \"cpu\""
-    )
-  }
-  structure("cpu", class = "joist_device")
+  if (inherits(name, "joist_device")) name else .Call(joist_r_device, name)
 }
+
+#' @rdname nv_device
+#' @export
+nv_devices <- function() .Call(joist_r_device_names)
 
 #' @export
 format.joist_device <- function(x, ...) unclass(x)[[1L]]

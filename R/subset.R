@@ -131,7 +131,8 @@ empty_arguments <- function(call, n) {
   if (length(arguments) != n || any(vapply(arguments, identical, NA, quote(...)))) {
     return(logical(n))
   }
-  vapply(arguments, identical, NA, quote(expr = ))
+  nothing <- formals(function(x) NULL)$x
+  vapply(arguments, identical, NA, nothing)
 }
 
 index_value <- function(index) {

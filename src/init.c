@@ -58,6 +58,8 @@ static const R_CallMethodDef entries[] = {
     ENTRY(joist_r_threads, 1),
     ENTRY(joist_r_instruction_set, 1),
     ENTRY(joist_r_build, 0),
+    ENTRY(joist_r_device, 1),
+    ENTRY(joist_r_device_names, 0),
     ENTRY(joist_r_memory, 1),
     ENTRY(joist_r_trim_memory, 0),
     {NULL, NULL, 0},

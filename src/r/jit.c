@@ -247,7 +247,8 @@ static SEXP run_compiled(SEXP compiled, const struct signature *signature) {
   if (!signature->abstract) {
     const struct joist_run run = joist_r_run();
     struct joist_error error;
-    const joist_status status = joist_plan_run(trace->plan, inputs, results, &run, &error);
+    const joist_status status =
+        joist_r_current_device()->run(trace->plan, inputs, results, &run, &error);
     if (status != JOIST_OK) joist_r_raise(status, &error);
   }
   SEXP filled =

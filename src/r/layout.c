@@ -26,6 +26,25 @@ static uint32_t selected(SEXP index, uint32_t extent) {
   return index == R_NilValue ? extent : (uint32_t)XLENGTH(index);
 }
 
+/* One index vector with a position per element of the result, or one per dim. */
+static bool is_linear(SEXP indices, const struct joist_shape *space, size_t count) {
+  const R_xlen_t n = TYPEOF(indices) == VECSXP ? XLENGTH(indices) : 0;
+  const bool linear = n == 1 && space->rank != 1;
+  if (linear
+          ? VECTOR_ELT(indices, 0) == R_NilValue || (size_t)XLENGTH(VECTOR_ELT(indices, 0)) != count
+          : n != space->rank)
+    joist_r_stop(JOIST_ERROR_SHAPE, "the index vectors do not fit the dimensions");
+  return linear;
+}
+
+/* Positions are addresses: nothing but what joist_r_positions() made is taken for them. */
+static void read_positions(const struct joist_rules *rules, SEXP positions,
+                           struct joist_r_value *value) {
+  joist_r_read(rules, positions, value);
+  if (value->form == JOIST_R_LITERAL || value->argument.operand.type.dtype != JOIST_I64)
+    joist_r_stop(JOIST_ERROR_DTYPE, "positions are a tensor of dtype i64");
+}
+
 SEXP joist_r_subset(SEXP x, SEXP indices, SEXP shape) {
   struct joist_r_value value;
   joist_r_read(joist_r_rules(R_NilValue), x, &value);
@@ -34,9 +53,12 @@ SEXP joist_r_subset(SEXP x, SEXP indices, SEXP shape) {
   const struct joist_type type = value.argument.operand.type;
   if (value.form == JOIST_R_ABSTRACT) return joist_r_aval(type, &result);
   const size_t size = joist_dtype_size(type.dtype);
+  if (value.form != JOIST_R_CONCRETE)
+    joist_r_stop(JOIST_ERROR_VALUE, "only a tensor with data has a subset of this kind");
   size_t count = 0;
-  (void)joist_shape_count(&result, &count);
-  if (XLENGTH(indices) == 1 && space.rank != 1) {
+  if (!joist_shape_count(&result, &count))
+    joist_r_stop(JOIST_ERROR_SHAPE, "more elements than memory can hold");
+  if (is_linear(indices, &space, count)) {
     const int64_t *const positions = positions_of(VECTOR_ELT(indices, 0), value.count);
     SEXP payload = PROTECT(joist_r_payload(type.dtype, count));
     joist_take(size, count, positions, value.data, joist_r_elements(payload));
@@ -71,7 +93,7 @@ SEXP joist_r_positions(SEXP extents, SEXP indices, SEXP shape) {
     joist_r_stop(JOIST_ERROR_SHAPE, "more positions than memory can hold");
   SEXP payload = PROTECT(joist_r_payload(JOIST_I64, count));
   int64_t *const out = joist_r_elements(payload);
-  if (XLENGTH(indices) == 1 && space.rank != 1) {
+  if (is_linear(indices, &space, count)) {
     const int64_t *const positions = positions_of(VECTOR_ELT(indices, 0), all);
     if (count > 0) memcpy(out, positions, count * sizeof *out);
   } else {
@@ -103,7 +125,7 @@ SEXP joist_r_take(SEXP x, SEXP positions) {
   const struct joist_rules *const rules = joist_r_rules(R_NilValue);
   struct joist_r_value values[JOIST_ARITY_MAX];
   joist_r_read(rules, x, &values[0]);
-  joist_r_read(rules, positions, &values[1]);
+  read_positions(rules, positions, &values[1]);
   struct joist_attributes attributes = plain_attributes();
   attributes.shape = values[1].argument.shape;
   return joist_r_apply(rules, JOIST_OP_TAKE, values, &attributes);
@@ -148,7 +170,7 @@ SEXP joist_r_put(SEXP x, SEXP positions, SEXP value, SEXP in_place) {
   const struct joist_rules *const rules = joist_r_rules(R_NilValue);
   struct joist_r_value values[JOIST_ARITY_MAX];
   joist_r_read(rules, x, &values[0]);
-  joist_r_read(rules, positions, &values[1]);
+  read_positions(rules, positions, &values[1]);
   SEXP fitted = PROTECT(fitted_value(rules, &values[0], value));
   joist_r_read(rules, fitted, &values[2]);
   char text[JOIST_SHAPE_TEXT];
@@ -200,7 +222,10 @@ static struct joist_shape concatenated_shape(const struct joist_r_value *values,
 SEXP joist_r_concatenate(SEXP tensors, SEXP along) {
   const struct joist_rules *const rules = joist_r_rules(R_NilValue);
   const R_xlen_t n = XLENGTH(tensors);
-  const int dim = Rf_asInteger(along) - 1;
+  const int dimension = Rf_asInteger(along);
+  if (n == 0 || dimension == NA_INTEGER || dimension < 1)
+    joist_r_stop(JOIST_ERROR_SHAPE, "tensors are laid side by side along a dimension, from 1 on");
+  const int dim = dimension - 1;
   struct joist_r_value *const values =
       (struct joist_r_value *)R_alloc((size_t)n + 1, sizeof *values);
   struct joist_operand *const operands =
@@ -286,6 +311,8 @@ SEXP joist_r_permute(SEXP x, SEXP order) {
   }
   const struct joist_type type = value.argument.operand.type;
   if (value.form == JOIST_R_ABSTRACT) return joist_r_aval(type, &result);
+  if (value.form != JOIST_R_CONCRETE)
+    joist_r_stop(JOIST_ERROR_VALUE, "only a tensor with data is permuted here");
   SEXP payload = PROTECT(joist_r_payload(type.dtype, value.count));
   joist_permute(joist_dtype_size(type.dtype), &space, dims, value.data, joist_r_elements(payload));
   SEXP tensor = joist_r_tensor(payload, type, &result);

@@ -57,6 +57,8 @@ static void check_interrupt(void *unused) {
 
 static bool poll(void *unused) { return R_ToplevelExec(check_interrupt, unused) == FALSE; }
 
+const struct joist_device *joist_r_current_device(void) { return joist_device_at(0); }
+
 struct joist_run joist_r_run(void) {
   return (struct joist_run){.threads = joist_threads_get(), .poll = poll, .context = NULL};
 }
@@ -111,7 +113,7 @@ static SEXP run_eager(joist_op op, const struct joist_r_value *values,
   struct joist_plan *plan = NULL;
   struct joist_error error;
   joist_status status = joist_plan_make(&program, &plan, &error);
-  if (status == JOIST_OK) status = joist_plan_run(plan, inputs, &out, &run, &error);
+  if (status == JOIST_OK) status = joist_r_current_device()->run(plan, inputs, &out, &run, &error);
   joist_plan_free(plan);
   if (status != JOIST_OK) joist_r_raise(status, &error);
   vmaxset(vmax);

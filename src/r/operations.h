@@ -2,13 +2,15 @@
 #ifndef JOIST_R_OPERATIONS_H
 #define JOIST_R_OPERATIONS_H
 
-#include "core/engine.h"
+#include "core/device.h"
 #include "r/tensor.h"
 
 /* Applies `op` to values that were read under `rules`. */
 SEXP joist_r_apply(const struct joist_rules *rules, joist_op op, struct joist_r_value *values,
                    const struct joist_attributes *attributes);
 
+/* The device that programs run on. */
+const struct joist_device *joist_r_current_device(void);
 /* Threads and interrupt polling for a run of the engine. */
 struct joist_run joist_r_run(void);
 

@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <math.h>
 
+#include "core/device.h"
 #include "core/kernels.h"
 #include "core/pool.h"
 #include "core/threads.h"
@@ -58,3 +59,21 @@ SEXP joist_r_memory(SEXP limit) {
 }
 
 SEXP joist_r_trim_memory(void) { return Rf_ScalarReal((double)joist_pool_trim()); }
+
+SEXP joist_r_device_names(void) {
+  SEXP names = PROTECT(Rf_allocVector(STRSXP, (R_xlen_t)joist_device_count()));
+  for (R_xlen_t k = 0; k < XLENGTH(names); k++)
+    SET_STRING_ELT(names, k, Rf_mkChar(joist_device_at((size_t)k)->name));
+  UNPROTECT(1);
+  return names;
+}
+
+SEXP joist_r_device(SEXP name) {
+  const char *const text = joist_r_string(name, "device");
+  if (joist_device_find(text) == NULL)
+    joist_r_stop(
+        JOIST_ERROR_DEVICE,
+        "there is no device \"%s\" in this build of joist; nv_devices() lists those there are",
+        text);
+  return joist_r_device_object(text);
+}

@@ -7,6 +7,9 @@
 SEXP joist_r_threads(SEXP threads);
 SEXP joist_r_instruction_set(SEXP name);
 SEXP joist_r_build(void);
+/* A device from its name; raises joist_device_error. */
+SEXP joist_r_device(SEXP name);
+SEXP joist_r_device_names(void);
 SEXP joist_r_memory(SEXP limit);
 SEXP joist_r_trim_memory(void);
 

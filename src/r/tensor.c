@@ -40,16 +40,11 @@ static SEXP class_of(joist_r_form form) {
   return form == JOIST_R_ABSTRACT ? abstract : form == JOIST_R_TRACED ? traced : concrete;
 }
 
-static SEXP cpu_device(void) {
-  static SEXP device = NULL;
-  if (device == NULL) {
-    SEXP made = PROTECT(Rf_mkString("cpu"));
-    Rf_setAttrib(made, R_ClassSymbol, Rf_mkString("joist_device"));
-    MARK_NOT_MUTABLE(made);
-    R_PreserveObject(made);
-    UNPROTECT(1);
-    device = made;
-  }
+SEXP joist_r_device_object(const char *name) {
+  SEXP device = PROTECT(Rf_mkString(name));
+  Rf_setAttrib(device, R_ClassSymbol, Rf_mkString("joist_device"));
+  MARK_NOT_MUTABLE(device);
+  UNPROTECT(1);
   return device;
 }
 
@@ -155,7 +150,7 @@ static SEXP pattern_of(joist_r_form form) {
   if (patterns[form] == NULL) {
     const bool traced = form == JOIST_R_TRACED;
     SEXP made = PROTECT(Rf_allocVector(VECSXP, traced ? TRACED_LENGTH : TENSOR_LENGTH));
-    SET_VECTOR_ELT(made, 4, cpu_device());
+    SET_VECTOR_ELT(made, 4, joist_r_device_object("cpu"));
     Rf_setAttrib(made, R_NamesSymbol, field_names(traced));
     Rf_setAttrib(made, R_ClassSymbol, class_of(form));
     MARK_NOT_MUTABLE(made);

@@ -51,6 +51,9 @@ SEXP joist_r_aval(struct joist_type type, const struct joist_shape *shape);
 SEXP joist_r_traced(SEXP trace, joist_value_id value, bool literal, struct joist_type type,
                     const struct joist_shape *shape);
 
+/* The `joist_device` object of a device of this build. */
+SEXP joist_r_device_object(const char *name);
+
 /* A shape from an R vector of extents; raises joist_shape_error. */
 void joist_r_shape(SEXP x, struct joist_shape *shape);
 SEXP joist_r_shape_object(const struct joist_shape *shape);
