@@ -8,6 +8,7 @@
 #include "core/kernels.h"
 #include "core/pool.h"
 #include "core/threads.h"
+#include "r/tensor.h"
 
 SEXP joist_r_threads(SEXP threads) {
   if (threads != R_NilValue) {
