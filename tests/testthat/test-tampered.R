@@ -36,3 +36,18 @@ test_that("traced tensors whose parts were changed are refused", {
     expect_error(forged(number)(nv_tensor(1:3)), class = "joist_error")
   }
 })
+
+test_that("positions and index vectors that do not fit are refused in C, too", {
+  x <- nv_tensor(1:6, "i16", shape = c(2, 3))
+  ns <- asNamespace("joist")
+  subset_of <- function(...) .Call(ns$joist_r_subset, x, ...)
+  expect_error(subset_of(list(1L), 50L), class = "joist_shape_error")
+  expect_error(subset_of(list(NULL), 6L), class = "joist_shape_error")
+  expect_error(subset_of(list(), 6L), class = "joist_shape_error")
+  expect_error(subset_of(list(3L, NULL), 3L), class = "joist_shape_error")
+  expect_error(.Call(ns$joist_r_positions, 2:3, list(1L), 5000000L), class = "joist_shape_error")
+  expect_error(.Call(ns$joist_r_take, x, nv_tensor(1e6, "f64")), class = "joist_dtype_error")
+  expect_error(.Call(ns$joist_r_concatenate, list(), 1L), class = "joist_shape_error")
+  expect_error(nv_concatenate(x, x, dimension = 0L), class = "joist_shape_error")
+  expect_error(nv_concatenate(x, x, dimension = NA), class = "joist_shape_error")
+})
