@@ -128,27 +128,28 @@ as_tensor <- function(x) {
 #' nv_stack(x, x, dimension = 2)
 #' @export
 nv_concatenate <- function(..., dimension = 1L) {
-  parts <- unname(list(...))
-  if (length(parts) == 0L) {
-    stop_joist("joist_shape_error", "there is nothing to concatenate")
-  }
-  .Call(joist_r_concatenate, parts, dimension)
+  .Call(joist_r_concatenate, list(...), dimension, NULL)
 }
 
 #' @rdname nv_concatenate
 #' @export
 nv_stack <- function(..., dimension = 1L) {
-  parts <- lapply(unname(list(...)), nv_unsqueeze, dimension)
-  do.call(nv_concatenate, c(parts, dimension = dimension))
+  parts <- as_parts(list(...))
+  shapes <- lapply(parts, function(x) {
+    extents <- part_shape(x)
+    if (length(dimension) != 1L || !dimension %in% seq_len(length(extents) + 1L)) {
+      stop_joist("joist_shape_error", "`dimension` must be from 1 to ", length(extents) + 1L)
+    }
+    append(extents, 1L, dimension - 1L)
+  })
+  .Call(joist_r_concatenate, parts, dimension, shapes)
 }
 
 #' @rdname nv_concatenate
 #' @export
 c.nv_tensor <- function(...) {
-  parts <- lapply(unname(list(...)), function(x) {
-    if (inherits(x, "nv_tensor")) nv_flatten(x) else as.vector(x)
-  })
-  do.call(nv_concatenate, parts)
+  parts <- as_parts(list(...))
+  .Call(joist_r_concatenate, parts, 1L, lapply(parts, length))
 }
 
 #' @rdname nv_concatenate
@@ -159,25 +160,35 @@ rbind.nv_tensor <- function(..., deparse.level = 1) bind_parts(list(...), 1L)
 #' @export
 cbind.nv_tensor <- function(..., deparse.level = 1) bind_parts(list(...), 2L)
 
+# Lines of a matrix are vectors as long as the matrix, or scalars, which are repeated.
 bind_parts <- function(parts, dimension) {
-  parts <- lapply(unname(parts[!vapply(parts, is.null, NA)]), as_tensor)
-  ranks <- vapply(parts, ndims, 1L)
-  if (any(ranks > 2L)) {
+  parts <- as_parts(parts)
+  shapes <- lapply(parts, part_shape)
+  if (any(lengths(shapes) > 2L)) {
     stop_joist("joist_shape_error", "rows and columns have rank 2 at most; use nv_concatenate()")
   }
   other <- 3L - dimension
-  long <- vapply(parts, function(x) {
-    if (ndims(x) == 2L) shape(x)[other] else if (ndims(x) == 1L) shape(x) else 1L
-  }, 1L)
-  extent <- max(long, 0L)
-  parts <- Map(function(x, rank) {
-    if (rank == 2L) {
-      return(x)
+  extent <- max(0, vapply(shapes, function(s) c(s[min(other, length(s))], 1)[1L], 1))
+  shapes <- lapply(shapes, function(s) {
+    if (length(s) == 2L) {
+      return(s)
     }
-    line <- if (dimension == 1L) c(1L, extent) else c(extent, 1L)
-    if (rank == 0L) nv_broadcast_to(x, line) else nv_unsqueeze(x, dimension)
-  }, parts, ranks)
-  do.call(nv_concatenate, c(parts, dimension = dimension))
+    append(if (length(s) == 1L) s else extent, 1L, dimension - 1L)
+  })
+  .Call(joist_r_concatenate, parts, dimension, shapes)
+}
+
+# What is put together; R numbers stay what they are until the common dtype is known.
+as_parts <- function(parts) {
+  parts <- unname(parts[!vapply(parts, is.null, NA)])
+  lapply(parts, function(x) if (is.object(x)) as_tensor(x) else x)
+}
+
+part_shape <- function(x) {
+  if (inherits(x, "nv_tensor")) {
+    return(shape(x))
+  }
+  if (!is.null(dim(x))) dim(x) else if (length(x) == 1L) integer() else length(x)
 }
 
 #' @export
@@ -199,11 +210,12 @@ ends <- function(x, which_end, n) {
   if (length(extents) == 0L) {
     return(x)
   }
-  indices <- vector("list", length(extents))
-  for (d in seq_len(min(length(n), length(extents)))) {
-    if (!is.na(n[d])) indices[[d]] <- which_end(seq_len(extents[d]), n[d])
+  if (!is.numeric(n) || !length(n) %in% seq_along(extents)) {
+    stop_joist("joist_shape_error", "`n` must be a number, or one for each dimension")
   }
-  result <- if (length(extents) == 1L) length(indices[[1L]]) else index_extents(indices, extents)
+  indices <- vector("list", length(extents))
+  for (d in which(!is.na(n))) indices[[d]] <- which_end(seq_len(extents[d]), n[d])
+  result <- index_extents(indices, extents)
   rearrange(x, function(y) .Call(joist_r_subset, y, indices, result))
 }
 

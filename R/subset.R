@@ -131,8 +131,7 @@ empty_arguments <- function(call, n) {
   if (length(arguments) != n || any(vapply(arguments, identical, NA, quote(...)))) {
     return(logical(n))
   }
-  nothing <- formals(function(x) NULL)$x
-  vapply(arguments, identical, NA, nothing)
+  vapply(arguments, identical, NA, quote(expr = ))
 }
 
 index_value <- function(index) {
@@ -153,10 +152,10 @@ linear_positions <- function(index, extents) {
   if (is.numeric(index) && is.matrix(index) && ncol(index) == length(extents)) {
     strides <- cumprod(c(1, extents))[seq_along(extents)]
     for (d in seq_along(extents)) {
-      bad <- which(is.na(index[, d]) | index[, d] < 1 | index[, d] > extents[d])
-      if (length(bad) > 0L) {
-        out_of_range(index[bad[1L], d], bad[1L], extents[d], paste0(" of dimension ", d))
-      }
+      where <- paste0(" of dimension ", d)
+      if (anyNA(index[, d])) index_is_na(index[, d], where)
+      bad <- which(index[, d] < 1 | index[, d] > extents[d])
+      if (length(bad) > 0L) out_of_range(index[bad[1L], d], bad[1L], extents[d], where)
     }
     return(as.vector((trunc(index) - 1) %*% strides) + 1)
   }
@@ -165,28 +164,29 @@ linear_positions <- function(index, extents) {
 
 # R's own rules for one index vector, on the positions 1 .. n.
 positions <- function(index, n, where) {
-  if (anyNA(index)) {
-    missing <- which(is.na(index))[1L]
-    stop_joist("joist_value_error", "the index", where, " is NA at position ", missing)
-  }
+  if (anyNA(index)) index_is_na(index, where)
   if (is.logical(index)) {
     if (length(index) > n) out_of_range(length(index), length(index), n, where)
     return(which(rep_len(index, n)))
   }
   index <- trunc(index)
-  if (all(index > 0)) {
-    if (any(index > n)) {
-      bad <- which(index > n)[1L]
-      out_of_range(index[bad], bad, n, where)
-    }
-    return(index)
-  }
-  if (any(index < 0) && any(index > 0)) {
+  negative <- any(index < 0)
+  if (negative && any(index > 0)) {
     stop_joist("joist_shape_error", "the index", where, " mixes positive and negative numbers")
   }
-  bad <- which(index < -n)[1L]
-  if (!is.na(bad)) out_of_range(index[bad], bad, n, where)
-  if (any(index < 0)) seq_len(n)[index] else integer()
+  if (any(abs(index) > n)) {
+    bad <- which(abs(index) > n)[1L]
+    out_of_range(index[bad], bad, n, where)
+  }
+  if (negative) {
+    return(seq_len(n)[index])
+  }
+  if (all(index > 0)) index else index[index > 0]
+}
+
+index_is_na <- function(index, where) {
+  bad <- which(is.na(index))[1L]
+  stop_joist("joist_value_error", "the index", where, " is NA at position ", bad)
 }
 
 # Negative numbers beyond the extent are no position either, although R lets them pass.

@@ -45,7 +45,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(joist_r_positions, 3),
     ENTRY(joist_r_take, 2),
     ENTRY(joist_r_put, 4),
-    ENTRY(joist_r_concatenate, 2),
+    ENTRY(joist_r_concatenate, 3),
     ENTRY(joist_r_permute, 2),
     ENTRY(joist_r_op_names, 0),
     ENTRY(joist_r_trace_begin, 3),

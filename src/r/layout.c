@@ -131,6 +131,48 @@ SEXP joist_r_take(SEXP x, SEXP positions) {
   return joist_r_apply(rules, JOIST_OP_TAKE, values, &attributes);
 }
 
+/* A tensor of that type and shape: an R number becomes it exactly, or fails; a tensor is
+ * converted and reshaped; a scalar is repeated. */
+static SEXP read_as(const struct joist_rules *rules, SEXP object, struct joist_type type,
+                    const struct joist_shape *shape) {
+  struct joist_r_value value;
+  joist_r_read(rules, object, &value);
+  struct joist_type *const own = &value.argument.operand.type;
+  size_t count = 0;
+  (void)joist_shape_count(shape, &count);
+  const bool literal = value.form == JOIST_R_LITERAL, repeated = value.count != count;
+  const bool same_type = own->dtype == type.dtype && own->ambiguous == type.ambiguous;
+  const bool same_shape = joist_shape_equal(&value.argument.shape, shape);
+  if (!literal && !value.leaf && same_type && same_shape) return object;
+  if (literal && !repeated) {
+    SEXP payload = PROTECT(joist_r_payload(type.dtype, count));
+    struct joist_error error;
+    const joist_status imported = joist_import(value.host, value.data, count, type.dtype,
+                                               JOIST_NA_ERROR, joist_r_elements(payload), &error);
+    if (imported != JOIST_OK) joist_r_raise(imported, &error);
+    SEXP tensor = joist_r_tensor(payload, type, shape);
+    UNPROTECT(1);
+    return tensor;
+  }
+  if (value.form == JOIST_R_CONCRETE && own->dtype == type.dtype && !repeated)
+    return joist_r_tensor(value.payload, type, shape);
+  struct joist_attributes attributes = plain_attributes();
+  if (literal || value.leaf) {
+    *own = type; /* layout operations read a literal in the dtype it is said to have */
+  } else if (!same_type) {
+    attributes.requested = type;
+    object = joist_r_apply(rules, JOIST_OP_CONVERT, &value, &attributes);
+    if (same_shape) return object;
+  }
+  PROTECT(object);
+  if (!literal && !value.leaf) joist_r_read(rules, object, &value);
+  attributes.shape = *shape;
+  SEXP tensor =
+      joist_r_apply(rules, repeated ? JOIST_OP_BROADCAST : JOIST_OP_RESHAPE, &value, &attributes);
+  UNPROTECT(1);
+  return tensor;
+}
+
 /* The value in the dtype of the tensor it is assigned to: what the rules join to that
  * dtype fits, anything else is refused. */
 static SEXP fitted_value(const struct joist_rules *rules, const struct joist_r_value *x,
@@ -151,19 +193,8 @@ static SEXP fitted_value(const struct joist_rules *rules, const struct joist_r_v
                  joist_dtype_name(value.argument.operand.type.dtype),
                  value.argument.operand.type.ambiguous ? "?" : "", joist_dtype_name(dtype),
                  rules->id, joist_dtype_name(common.dtype));
-  if (value.form == JOIST_R_LITERAL) {
-    SEXP payload = PROTECT(joist_r_payload(dtype, value.count));
-    const joist_status imported = joist_import(value.host, value.data, value.count, dtype,
-                                               JOIST_NA_ERROR, joist_r_elements(payload), &error);
-    if (imported != JOIST_OK) joist_r_raise(imported, &error);
-    SEXP tensor = joist_r_tensor(payload, x->argument.operand.type, &value.argument.shape);
-    UNPROTECT(1);
-    return tensor;
-  }
-  if (value.argument.operand.type.dtype == dtype && !value.leaf) return object;
-  struct joist_attributes attributes = plain_attributes();
-  attributes.requested = (struct joist_type){dtype, false};
-  return joist_r_apply(rules, JOIST_OP_CONVERT, &value, &attributes);
+  const struct joist_type wanted = {dtype, value.argument.operand.type.ambiguous};
+  return read_as(rules, object, wanted, &value.argument.shape);
 }
 
 SEXP joist_r_put(SEXP x, SEXP positions, SEXP value, SEXP in_place) {
@@ -219,42 +250,38 @@ static struct joist_shape concatenated_shape(const struct joist_r_value *values,
   return shape;
 }
 
-SEXP joist_r_concatenate(SEXP tensors, SEXP along) {
+SEXP joist_r_concatenate(SEXP tensors, SEXP along, SEXP shapes) {
   const struct joist_rules *const rules = joist_r_rules(R_NilValue);
   const R_xlen_t n = XLENGTH(tensors);
-  const int dimension = Rf_asInteger(along);
-  if (n == 0 || dimension == NA_INTEGER || dimension < 1)
-    joist_r_stop(JOIST_ERROR_SHAPE, "tensors are laid side by side along a dimension, from 1 on");
-  const int dim = dimension - 1;
-  struct joist_r_value *const values =
-      (struct joist_r_value *)R_alloc((size_t)n + 1, sizeof *values);
+  const double position = Rf_asReal(along);
+  if (n == 0) joist_r_stop(JOIST_ERROR_SHAPE, "there is nothing to concatenate");
+  if (Rf_xlength(along) != 1 || !(position >= 1 && position <= JOIST_RANK_MAX) ||
+      position != (double)(int)position)
+    joist_r_stop(JOIST_ERROR_SHAPE, "`dimension` must be a whole number of at least 1");
+  const int dim = (int)position - 1;
+  struct joist_r_value *const values = (struct joist_r_value *)R_alloc((size_t)n, sizeof *values);
   struct joist_operand *const operands =
-      (struct joist_operand *)R_alloc((size_t)n + 1, sizeof *operands);
+      (struct joist_operand *)R_alloc((size_t)n, sizeof *operands);
   for (R_xlen_t k = 0; k < n; k++) {
     joist_r_read(rules, VECTOR_ELT(tensors, k), &values[k]);
     if (joist_r_by_value(rules)) joist_r_read_range(&values[k]);
-    if (values[k].argument.shape.rank == 0) values[k].argument.shape = (struct joist_shape){1, {1}};
     operands[k] = values[k].argument.operand;
+    struct joist_shape *const shape = &values[k].argument.shape;
+    if (shapes != R_NilValue)
+      joist_r_shape(VECTOR_ELT(shapes, k), shape);
+    else if (shape->rank == 0)
+      *shape = (struct joist_shape){1, {1}};
   }
   struct joist_type type;
   struct joist_error error;
   const joist_status status = joist_common_type(rules, operands, (size_t)n, &type, &error);
   if (status != JOIST_OK) joist_r_raise(status, &error);
   const struct joist_shape shape = concatenated_shape(values, n, dim);
-  /* Every part in the common dtype and of rank 1 at least. */
   SEXP parts = PROTECT(Rf_allocVector(VECSXP, n));
   for (R_xlen_t k = 0; k < n; k++) {
-    struct joist_attributes attributes = plain_attributes();
-    attributes.requested = type;
     const struct joist_shape part = values[k].argument.shape;
-    joist_r_read(rules, VECTOR_ELT(tensors, k), &values[k]);
-    SET_VECTOR_ELT(parts, k, joist_r_apply(rules, JOIST_OP_CONVERT, &values[k], &attributes));
+    SET_VECTOR_ELT(parts, k, read_as(rules, VECTOR_ELT(tensors, k), type, &part));
     joist_r_read(rules, VECTOR_ELT(parts, k), &values[k]);
-    if (values[k].argument.shape.rank == 0) {
-      attributes.shape = part;
-      SET_VECTOR_ELT(parts, k, joist_r_apply(rules, JOIST_OP_RESHAPE, &values[k], &attributes));
-      joist_r_read(rules, VECTOR_ELT(parts, k), &values[k]);
-    }
   }
   bool concrete = true;
   for (R_xlen_t k = 0; k < n; k++) concrete &= values[k].form == JOIST_R_CONCRETE;

@@ -15,7 +15,9 @@ SEXP joist_r_take(SEXP x, SEXP positions);
 /* x with the elements at the positions replaced; in place when `in_place` is TRUE and
  * nothing else holds the payload. */
 SEXP joist_r_put(SEXP x, SEXP positions, SEXP value, SEXP in_place);
-SEXP joist_r_concatenate(SEXP tensors, SEXP dim);
+/* Side by side along `dim`, 1-based. `shapes` is a list with the shape that each of them
+ * takes first (scalars are repeated to it), or NULL. */
+SEXP joist_r_concatenate(SEXP tensors, SEXP dim, SEXP shapes);
 /* `order` is 1-based. */
 SEXP joist_r_permute(SEXP x, SEXP order);
 
