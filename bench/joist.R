@@ -71,9 +71,12 @@ build <- function(contestant, expression, mode) {
   scope <- list2env(values, parent = asNamespace(if (contestant == "joist") "joist" else "stats"))
   call <- str2lang(expression)
   if (mode == "jit") {
-    arguments <- lapply(names(values), as.name)
-    scope$f <- joist::jit(as.function(c(lapply(values, function(x) quote(expr = )), call), scope))
-    call <- as.call(c(quote(f), arguments))
+    f <- function() NULL
+    formals(f) <- lapply(values, function(x) NULL)
+    body(f) <- call
+    environment(f) <- scope
+    scope$f <- joist::jit(f)
+    call <- as.call(c(quote(f), lapply(names(values), as.name)))
   }
   loop <- as.function(list(count = NULL, bquote({
     start <- Sys.time()

@@ -108,7 +108,8 @@ class Session:
             statement = expression
         elif peer == "numexpr":
             names["evaluate"] = numexpr.evaluate
-            statement = f"evaluate({expression!r}, {{{', '.join(f'{k!r}: {k}' for k in names if k in 'abc')}}})"
+            operands = ", ".join(f"{key!r}: {key}" for key in self.arrays)
+            statement = f"evaluate({expression!r}, {{{operands}}})"
         elif peer == "jax":
             arguments = ", ".join(names)
             names = {key: jnp.asarray(value) for key, value in names.items()}

@@ -42,13 +42,19 @@ if (nrow(matrix) > 0L) {
   cat("\n== Matrix: joist's time / NumPy's, quantiles by n\n")
   print(round(do.call(rbind, tapply(ratio, matrix$n, stats::quantile, na.rm = TRUE)), 2))
   slower <- slower_table(matrix, 1.1)
-  show(paste(nrow(slower), "of", nrow(matrix), "cases slower than NumPy by over 10%, the worst"), utils::head(slower, 60))
+  show(
+    paste(nrow(slower), "of", nrow(matrix), "cases slower than NumPy by over 10%, the worst"),
+    utils::head(slower, 60)
+  )
   utils::write.csv(slower, file.path(results, "slower.csv"), row.names = FALSE)
 }
 peak <- rows_of(benchmark, "peak")
 if (nrow(peak) > 0L) {
   who <- taking_part(peak)
-  show("Peak memory of one call, in results", cbind(peak["case"], round(peak[who] / (4 * peak$n), 2)))
+  show(
+    "Peak memory of one call, in results",
+    cbind(peak["case"], round(peak[who] / (4 * peak$n), 2))
+  )
 }
 wrong <- benchmark$table[grepl("DIFFERS|joist: ", benchmark$table$remark), ]
 if (nrow(wrong) > 0L) {

@@ -31,12 +31,13 @@ loop_bandwidth <- function(benchmark) {
 
 time_text <- function(seconds) {
   unit <- ifelse(seconds < 1e-3, "\u00b5s", "ms")
-  text <- paste(formatC(seconds * ifelse(seconds < 1e-3, 1e6, 1e3), digits = 3, format = "fg"), unit)
+  scaled <- seconds * ifelse(seconds < 1e-3, 1e6, 1e3)
+  text <- paste(formatC(scaled, digits = 3, format = "fg"), unit)
   ifelse(is.na(seconds), "", text)
 }
 
 count_text <- function(n) {
-  ifelse(n >= 1e5, sub("e\\+0?", "e", format(n, scientific = TRUE, trim = TRUE)), format(n, trim = TRUE))
+  if (n >= 1e5) sub("e\\+0?", "e", format(n, scientific = TRUE)) else format(n)
 }
 count_text <- Vectorize(count_text, USE.NAMES = FALSE)
 
@@ -79,6 +80,14 @@ power_axis <- function(side, range, ...) {
   graphics::axis(side, at = 10^powers, labels = parse(text = paste0("10^", powers)), ...)
 }
 
+legend_above <- function(who) {
+  graphics::legend(
+    graphics::grconvertX(0.5, "nfc"), graphics::grconvertY(0.995, "nfc"), contestants[who],
+    xjust = 0.5, yjust = 1, fill = contestant_colours[who], border = NA, bty = "n",
+    horiz = TRUE, xpd = NA
+  )
+}
+
 # One line of dots per case, on a scale where equal ratios have equal distances.
 plot_ratios <- function(rows) {
   who <- setdiff(taking_part(rows), c("joist", "loop"))
@@ -87,16 +96,19 @@ plot_ratios <- function(rows) {
   height <- rev(seq_len(nrow(rows)))
   old <- graphics::par(mar = c(4, 14, 2.5, 1), las = 1)
   on.exit(graphics::par(old))
-  plot(NULL, xlim = range, ylim = c(0.5, nrow(rows) + 0.5), log = "x", yaxt = "n", xaxt = "n", xlab = "joist's time / peer's time (left of 1: joist is faster)", ylab = "")
+  plot(NULL,
+    xlim = range, ylim = c(0.5, nrow(rows) + 0.5), log = "x", yaxt = "n", xaxt = "n",
+    xlab = "joist's time / peer's time (left of 1: joist is faster)", ylab = ""
+  )
   ticks <- c(0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100)
-  graphics::axis(1, at = ticks, labels = format(ticks, drop0trailing = TRUE, trim = TRUE))
+  graphics::axis(1, at = ticks, labels = as.character(ticks))
   graphics::abline(h = height, col = "#eeeeee")
   graphics::abline(v = 1, col = "#777777")
   graphics::axis(2, at = height, labels = rows$case, tick = FALSE)
   for (peer in who) {
     graphics::points(ratios[, peer], height, pch = 19, cex = 1.3, col = contestant_colours[peer])
   }
-  graphics::legend("top", contestants[who], col = contestant_colours[who], pch = 19, bty = "n", horiz = TRUE, xpd = NA, inset = c(0, -0.12), cex = 0.9)
+  legend_above(who)
 }
 
 # Share of the C loop's bandwidth: 1 when the bytes move as fast as that loop moves them.
@@ -107,9 +119,13 @@ plot_bandwidth <- function(rows, bandwidth) {
   old <- graphics::par(mar = c(4, 14, 2.5, 1), las = 1)
   on.exit(graphics::par(old))
   share <- share[rev(seq_along(who)), rev(seq_len(ncol(share))), drop = FALSE]
-  graphics::barplot(share, beside = TRUE, horiz = TRUE, border = NA, col = contestant_colours[rev(who)], xlab = "bytes of operands and result / time, as a share of the C loop's bandwidth", space = c(0, 0.8))
+  graphics::barplot(share,
+    beside = TRUE, horiz = TRUE, border = NA, col = contestant_colours[rev(who)],
+    xlab = "bytes of operands and result / time, as a share of the C loop's bandwidth",
+    space = c(0, 0.8)
+  )
   graphics::abline(v = 1, col = "#777777")
-  graphics::legend("top", contestants[who], fill = contestant_colours[who], border = NA, bty = "n", horiz = TRUE, xpd = NA, inset = c(0, -0.12), cex = 0.9)
+  legend_above(who)
 }
 
 plot_growth <- function(rows) {
@@ -117,13 +133,20 @@ plot_growth <- function(rows) {
   nanoseconds <- 1e9 * rows[who] / rows$n
   old <- graphics::par(mar = c(4, 5, 1, 1), las = 1)
   on.exit(graphics::par(old))
-  plot(NULL, xlim = range(rows$n), ylim = range(nanoseconds, na.rm = TRUE), log = "xy", xaxt = "n", yaxt = "n", xlab = "elements", ylab = "nanoseconds per element")
+  plot(NULL,
+    xlim = range(rows$n), ylim = range(nanoseconds, na.rm = TRUE), log = "xy", xaxt = "n",
+    yaxt = "n", xlab = "elements", ylab = "nanoseconds per element"
+  )
   power_axis(1, range(rows$n))
   power_axis(2, range(nanoseconds, na.rm = TRUE))
   for (peer in who) {
-    graphics::lines(rows$n, nanoseconds[[peer]], type = "b", pch = 19, col = contestant_colours[peer])
+    graphics::lines(rows$n, nanoseconds[[peer]],
+      type = "b", pch = 19, col = contestant_colours[peer]
+    )
   }
-  graphics::legend("topright", contestants[who], col = contestant_colours[who], pch = 19, lty = 1, bty = "n")
+  graphics::legend("topright", contestants[who],
+    col = contestant_colours[who], pch = 19, lty = 1, bty = "n"
+  )
 }
 
 # Speed with more threads relative to joist's own on one.
@@ -133,36 +156,71 @@ plot_threads <- function(rows) {
   old <- graphics::par(mar = c(4, 4, 1, 1), las = 1)
   on.exit(graphics::par(old))
   most <- max(rows$threads)
-  plot(c(1, most), c(1, most), type = "l", lty = 3, xlab = "threads", ylab = "speed relative to one thread", xaxt = "n", ylim = c(0, most))
+  speeds <- lapply(cases, function(case) {
+    seconds <- rows$joist[rows$case == case]
+    seconds[1L] / seconds
+  })
+  loop <- rows[!is.na(rows$loop), ]
+  plot(c(1, most), c(1, most),
+    type = "l", lty = 3, xlab = "threads", ylab = "speed relative to one thread", xaxt = "n",
+    ylim = c(0, max(most, unlist(speeds), na.rm = TRUE))
+  )
   graphics::axis(1, at = unique(rows$threads))
   for (i in seq_along(cases)) {
-    part <- rows[rows$case == cases[i], ]
-    graphics::lines(part$threads, part$joist[1L] / part$joist, type = "b", pch = 19, col = colours[i])
+    graphics::lines(rows$threads[rows$case == cases[i]], speeds[[i]],
+      type = "b", pch = 19, col = colours[i]
+    )
   }
-  loop <- rows[!is.na(rows$loop), ]
-  graphics::lines(loop$threads, loop$loop[1L] / loop$loop, type = "b", pch = 1, col = contestant_colours["loop"])
-  graphics::legend("bottomright", c(cases, "C loop, x + y f32"), col = c(colours, contestant_colours["loop"]), pch = c(rep(19, length(cases)), 1), lty = 1, bty = "n")
+  graphics::lines(loop$threads, loop$loop[1L] / loop$loop,
+    type = "b", pch = 1, col = contestant_colours["loop"]
+  )
+  graphics::legend("bottomright", c(cases, "C loop, x + y f32"),
+    col = c(colours, contestant_colours["loop"]), pch = c(rep(19, length(cases)), 1), lty = 1,
+    bty = "n"
+  )
 }
 
-# Every operation and dtype: blue where joist is faster than NumPy, red where it is slower.
+# Every operation and dtype: blue where joist is faster than NumPy, red where it is slower,
+# grey where one of the two has no such operation.
 plot_matrix <- function(rows) {
   sizes <- sort(unique(rows$n))
-  operations <- unique(rows$case)
-  dtypes <- unique(sub(".* ", "", rows$operands))
+  dtype_of <- sub(".* ", "", rows$operands)
+  dtypes <- unique(dtype_of)
+  operations <- rev(unique(c(rows$case[dtype_of == "f32"], rows$case)))
   steps <- c(-Inf, -3, -2, -1, -0.14, 0.14, 1, 2, 3, Inf) # powers of 2; within 10% is equal
   colours <- grDevices::hcl.colors(9, "Blue-Red 3")
-  old <- graphics::par(mfrow = c(1, length(sizes)), mar = c(3, 7.2, 4.5, 0.5), las = 1)
-  on.exit(graphics::par(old))
+  graphics::layout(matrix(seq_along(sizes), 1L), widths = c(1.45, rep(1, length(sizes) - 1L)))
+  old <- graphics::par(las = 1, cex = 0.8)
+  on.exit({
+    graphics::par(old)
+    graphics::layout(1)
+  })
   for (n in sizes) {
-    part <- rows[rows$n == n, ]
-    where <- cbind(match(sub(".* ", "", part$operands), dtypes), match(part$case, rev(operations)))
-    z <- matrix(NA_real_, length(dtypes), length(operations))
-    z[where] <- as.numeric(cut(log2(part$joist / part$numpy), steps))
-    graphics::image(seq_along(dtypes), seq_along(operations), z, zlim = c(1, 9), col = colours, axes = FALSE, xlab = "", ylab = "")
-    graphics::axis(3, seq_along(dtypes), dtypes, tick = FALSE, las = 2, cex.axis = 0.9, line = -0.8)
-    graphics::axis(2, seq_along(operations), rev(operations), tick = FALSE, cex.axis = 0.9, line = -0.8)
+    first <- n == sizes[1L]
+    graphics::par(mar = c(4, if (first) 8 else 0.5, 4.5, 0.5))
+    here <- rows$n == n
+    where <- cbind(match(dtype_of[here], dtypes), match(rows$case[here], operations))
+    level <- matrix(NA_real_, length(dtypes), length(operations))
+    level[where] <- as.numeric(cut(log2(rows$joist[here] / rows$numpy[here]), steps))
+    plot(NULL,
+      xlim = c(0.5, length(dtypes) + 0.5), ylim = c(0.5, length(operations) + 0.5),
+      xaxs = "i", yaxs = "i", axes = FALSE, xlab = "", ylab = ""
+    )
+    box <- graphics::par("usr")
+    graphics::rect(box[1L], box[3L], box[2L], box[4L], col = "#cccccc", border = NA)
+    graphics::image(seq_along(dtypes), seq_along(operations), level,
+      zlim = c(1, 9), col = colours, add = TRUE
+    )
+    graphics::abline(v = seq_along(dtypes) - 0.5, h = seq_along(operations) - 0.5, col = "white")
+    graphics::axis(3, seq_along(dtypes), dtypes, tick = FALSE, las = 2, line = -0.8)
+    if (first) graphics::axis(2, seq_along(operations), operations, tick = FALSE, line = -0.8)
     graphics::title(main = paste("n =", count_text(n)), line = 3.2)
   }
-  labels <- c("8x faster", "4x", "2x", "faster", "equal", "slower", "2x", "4x", "8x slower")
-  graphics::legend(par("usr")[1L], -0.3, labels, fill = colours, bty = "n", horiz = FALSE, ncol = 5, xpd = NA, cex = 0.7)
+  labels <- c(
+    "8x faster", "4x", "2x", "faster", "equal", "slower", "2x", "4x", "8x slower"
+  )
+  graphics::legend(
+    graphics::grconvertX(0.5, "ndc"), graphics::grconvertY(0.035, "ndc"), labels,
+    xjust = 0.5, yjust = 0.5, fill = colours, bty = "n", horiz = TRUE, xpd = NA
+  )
 }
