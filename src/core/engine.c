@@ -131,8 +131,7 @@ static size_t run_tile(const struct loop *loop, size_t tile, char *arena, uint32
                first, n, loop->arrays[step->in[0].index], out);
         break;
       case JOIST_STEP_FOLD:
-        joist_fold(step->kernel, step->out.size, n, in[0], out);
-        memcpy(loop->partial[step->sink] + tile * step->out.size, out, step->out.size);
+        step->fold(n, in[0], loop->partial[step->sink] + tile * step->out.size);
         break;
       case JOIST_STEP_SPLAT:
         break;
@@ -222,7 +221,7 @@ static joist_status finish_sinks(const struct loop *loop, size_t tiles, struct j
     const struct joist_instruction *const i = &loop->plan->program->instructions[step->instruction];
     char *const partial = loop->partial[step->sink];
     if (tiles > 0)
-      joist_fold(step->kernel, step->out.size, tiles, partial, partial);
+      step->fold(tiles, partial, partial);
     else if (!joist_identity(joist_op_combine(i->op), i->signature.operand[0], partial))
       return joist_fail(error, JOIST_ERROR_VALUE, "nv_%s() of no elements has no value",
                         joist_op_name(i->op));

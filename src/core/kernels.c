@@ -1,7 +1,6 @@
-/* Choice of instruction set, kernel look-up, and folding with a kernel. */
+/* Choice of instruction set and kernel look-up. */
 #include "core/kernels.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "core/convert.h"
@@ -65,18 +64,8 @@ joist_dtype joist_kernel_result(joist_op op, joist_dtype compute) {
   }
 }
 
-void joist_fold(joist_kernel *combine, size_t size, size_t n, const void *in, void *scratch) {
-  const char *x = in;
-  char *const out = scratch;
-  if (n == 1 && x != out) memcpy(out, x, size);
-  while (n > 1) {
-    const size_t half = n / 2, rest = n - half;
-    const void *operands[2] = {x, x + rest * size};
-    combine(half, operands, out);
-    if (rest > half && x != out) memcpy(out + half * size, x + half * size, size);
-    x = out;
-    n = rest;
-  }
+joist_fold *joist_fold_find(joist_op combine, joist_dtype dtype) {
+  return instruction_sets[selected].table->fold[combine][dtype];
 }
 
 bool joist_identity(joist_op combine, joist_dtype dtype, void *out) {

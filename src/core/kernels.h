@@ -17,10 +17,13 @@ joist_kernel *joist_kernel_find(joist_op op, joist_dtype compute);
  * dtype where a complex operand gives a real result, else `compute`. */
 joist_dtype joist_kernel_result(joist_op op, joist_dtype compute);
 
-/* Folds n >= 1 contiguous elements with a combining kernel, as a balanced tree: the
- * error of a sum grows with log n (Higham 1993), and the order depends on n alone.
- * `scratch` holds n / 2 + 1 elements and may be `in`; the result is its first one. */
-void joist_fold(joist_kernel *combine, size_t size, size_t n, const void *in, void *scratch);
+/* Folds n >= 1 contiguous elements with a combining operation and writes the result to
+ * `out`, which may be `in`. Short runs are folded in lanes, these in a balanced tree: the
+ * error of a sum grows with log n (Higham 1993), and the order depends on n alone. */
+typedef void joist_fold(size_t n, const void *in, void *out);
+
+/* NULL when the operation does not combine elements of the dtype. */
+joist_fold *joist_fold_find(joist_op combine, joist_dtype dtype);
 
 /* Neutral element of a combining operation, written to `out`. False if there is none
  * (min and max). */

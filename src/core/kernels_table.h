@@ -6,6 +6,7 @@
 
 struct joist_kernel_table {
   joist_kernel *kernel[JOIST_OP_COUNT][JOIST_DTYPE_COUNT];
+  joist_fold *fold[JOIST_OP_COUNT][JOIST_DTYPE_COUNT];
 };
 
 #if defined(__GNUC__) && defined(__x86_64__) && !defined(JOIST_GENERIC_ONLY)

@@ -163,9 +163,8 @@ static void plan_sink(struct planner *planner, uint32_t index) {
   const struct joist_instruction *const i = &planner->program->instructions[index];
   const joist_dtype accumulator = i->signature.operand[0];
   const struct joist_ref in = operand_ref(planner, i->operand[0], accumulator, accumulator);
-  struct joist_step *const step =
-      add_step(planner, JOIST_STEP_FOLD, in, new_slot(planner, accumulator));
-  step->kernel = joist_kernel_find(joist_op_combine(i->op), accumulator);
+  struct joist_step *const step = add_step(planner, JOIST_STEP_FOLD, in, in);
+  step->fold = joist_fold_find(joist_op_combine(i->op), accumulator);
   step->instruction = index;
   step->sink = planner->group->sink_count++;
 }
@@ -196,6 +195,7 @@ static void lay_out(struct planner *planner, uint32_t first_slot) {
   for (uint32_t s = 0, made = 0; s < group->step_count; s++) {
     for (uint32_t k = 0; k < steps[s].operand_count; k++)
       if (steps[s].in[k].array) direct += steps[s].in[k].size;
+    if (steps[s].kind == JOIST_STEP_FOLD) continue; /* its result is not in the arena */
     if (steps[s].out.array) {
       direct += steps[s].out.size;
       continue;

@@ -28,6 +28,7 @@ typedef enum {
 struct joist_step {
   joist_step_kind kind;
   joist_kernel *kernel;
+  joist_fold *fold;
   joist_convert_kernel *convert[2]; /* SPLAT has two, NULL for none */
   uint32_t operand_count;
   struct joist_ref in[JOIST_REFS_MAX];

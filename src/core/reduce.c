@@ -24,6 +24,7 @@ enum {
 
 struct pass {
   joist_kernel *combine;
+  joist_fold *fold;
   joist_convert_kernel *convert; /* NULL: the input has the accumulator's dtype */
   size_t in_size, size;          /* bytes per element of input and accumulator */
   size_t inner, middle, outer;
@@ -91,8 +92,7 @@ static void run_task(const struct pass *pass, size_t k, char *scratch, char *par
     const size_t first = k % chunks * CHUNK;
     const size_t n = pass->middle - first < CHUNK ? pass->middle - first : CHUNK;
     const char *const x = load(pass, k / chunks * pass->middle + first, n, scratch);
-    joist_fold(pass->combine, pass->size, n, x, scratch);
-    memcpy(partial + k * pass->size, scratch, pass->size);
+    pass->fold(n, x, partial + k * pass->size);
     return;
   }
   const size_t pieces = (pass->inner + WIDTH - 1) / WIDTH;
@@ -152,8 +152,7 @@ static joist_status run_pass(const struct pass *pass, const struct joist_run *ru
   if (status == JOIST_OK && separate)
     for (size_t o = 0; o < pass->outer; o++) {
       char *const run_of = partial + o * chunks * pass->size;
-      joist_fold(pass->combine, pass->size, chunks, run_of, run_of);
-      memcpy(pass->out + o * pass->size, run_of, pass->size);
+      pass->fold(chunks, run_of, pass->out + o * pass->size);
     }
   free(block);
   return status;
@@ -207,8 +206,10 @@ joist_status joist_reduce_dims(const struct joist_program *program,
   joist_status status = JOIST_OK;
   for (int d = 0; elements > 0 && d < rank && status == JOIST_OK; d++) {
     if (!reduced[d]) continue;
+    const joist_op combine = joist_op_combine(instruction->op);
     struct pass pass = {
-        .combine = joist_kernel_find(joist_op_combine(instruction->op), accumulator),
+        .combine = joist_kernel_find(combine, accumulator),
+        .fold = joist_fold_find(combine, accumulator),
         .convert = from == accumulator ? NULL : joist_convert_find(from, accumulator),
         .in_size = joist_dtype_size(from),
         .size = size,
