@@ -1,5 +1,6 @@
 /* Moving elements: by position, by index vectors per dim, along a dim. Elements are bytes
- * here; nothing knows a dtype. Positions are 0-based, column-major and valid. */
+ * here; nothing knows a dtype. Positions are 0-based, column-major and valid: the
+ * caller has checked them. */
 #ifndef JOIST_CORE_LAYOUT_H
 #define JOIST_CORE_LAYOUT_H
 

@@ -304,7 +304,11 @@ static void plan_groups(struct planner *planner) {
 static int by_level(const void *lhs, const void *rhs) {
   const uint32_t a = ((const struct joist_group *)lhs)->level;
   const uint32_t b = ((const struct joist_group *)rhs)->level;
-  return (a > b) - (a < b);
+  if (a != b) return a < b ? -1 : 1;
+  /* The first of two failing groups is reported on every platform. */
+  const uint32_t first = ((const struct joist_group *)lhs)->instruction;
+  const uint32_t second = ((const struct joist_group *)rhs)->instruction;
+  return (first > second) - (first < second);
 }
 
 joist_status joist_plan_make(const struct joist_program *program, struct joist_plan **made,

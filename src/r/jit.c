@@ -108,7 +108,7 @@ static void append_argument(struct signature *signature, const struct joist_rule
   if (TYPEOF(x) == VECSXP && !Rf_isObject(x)) {
     const R_xlen_t n = XLENGTH(x);
     SEXP names = Rf_getAttrib(x, R_NamesSymbol);
-    append_byte(signature, 'L');
+    append_byte(signature, names == R_NilValue ? 'L' : 'M');
     append(signature, &n, sizeof n);
     for (R_xlen_t k = 0; k < n; k++) {
       if (names != R_NilValue) {
