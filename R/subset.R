@@ -131,7 +131,7 @@ empty_arguments <- function(call, n) {
   if (length(arguments) != n || any(vapply(arguments, identical, NA, quote(...)))) {
     return(logical(n))
   }
-  vapply(arguments, identical, NA, quote(expr = ))
+  vapply(arguments, identical, NA, quote(expr = )) # nolint: spaces_inside_linter.
 }
 
 index_value <- function(index) {

@@ -10,8 +10,7 @@
 #endif
 
 enum {
-  PARALLEL_MIN = 1 << 15, /* elements x steps below which one thread is faster */
-  BLOCK = 1 << 24,        /* elements between two calls of poll */
+  BLOCK = 1 << 24, /* elements between two calls of poll */
   CHUNKS_PER_THREAD = 16,
   STACK_BYTES = 8192, /* arenas up to this size live on the stack */
   ALIGNMENT = 64
@@ -236,7 +235,8 @@ static joist_status run_elementwise(const struct joist_plan *plan, const struct 
   const size_t tiles = group->count == 0 ? 0 : (group->count + group->tile - 1) / group->tile;
   if (tiles == 0 && group->sink_count == 0) return JOIST_OK;
   int threads = run->threads;
-  if (group->count * group->step_count < PARALLEL_MIN) threads = 1;
+  const size_t from = run->parallel_from > 0 ? run->parallel_from : JOIST_PARALLEL_FROM;
+  if (group->count * group->work < from) threads = 1;
   if ((size_t)threads > tiles) threads = tiles == 0 ? 1 : (int)tiles;
 
   const size_t stride = (group->arena_bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;

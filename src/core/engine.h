@@ -19,6 +19,9 @@ void joist_plan_free(struct joist_plan *plan);
 
 struct joist_run {
   int threads;
+  /* Below this many elements times their work one thread is used; 0 for the measured
+   * default, 1 to use all threads for everything, as tests do. */
+  size_t parallel_from;
   /* Called between blocks of tiles from the calling thread; true stops the run. May
    * be NULL. Must not jump out of the engine. */
   bool (*poll)(void *context);

@@ -1,7 +1,7 @@
 /* Elementary functions of floats that compilers turn into vector code.
  *
  * Every function is straight-line arithmetic in double, rounded to float once: the error
- * is below 0.51 ulp where the double result is good to 2^-31, and the bits depend on no
+ * is below 0.52 ulp where the double result is good to 2^-30, and the bits depend on no
  * instruction set (no fused multiply-add, no approximate reciprocals). Range reduction
  * after Cody and Waite (1980); the polynomials are Taylor series of the degree that the
  * reduced range asks for. Arguments outside of a function's stated domain are left to the
@@ -45,11 +45,9 @@ JOIST_INLINE double reduce_exp(double x, double *scale) {
   return (x - k * 0x1.62e42fefa38p-1) - k * 0x1.ef35793c7673p-45;
 }
 
-/* (e^r - 1) / r for |r| <= ln 2 / 2, to 2^-34 */
+/* (e^r - 1) / r for |r| <= ln 2 / 2, to 2^-30 */
 JOIST_INLINE double expm1_over(double r) {
-  double p = 1.0 / 3628800;
-  p = p * r + 1.0 / 362880;
-  p = p * r + 1.0 / 40320;
+  double p = 1.0 / 40320;
   p = p * r + 1.0 / 5040;
   p = p * r + 1.0 / 720;
   p = p * r + 1.0 / 120;
@@ -85,9 +83,7 @@ JOIST_INLINE double reduce_log(double x, double *k) {
   const double m = of_bits((shifted & UINT64_C(0x000fffffffffffff)) + root);
   /* ln m = 2 artanh(s) */
   const double s = (m - 1.0) / (m + 1.0), z = s * s;
-  double p = 2.0 / 17;
-  p = p * z + 2.0 / 15;
-  p = p * z + 2.0 / 13;
+  double p = 2.0 / 13;
   p = p * z + 2.0 / 11;
   p = p * z + 2.0 / 9;
   p = p * z + 2.0 / 7;

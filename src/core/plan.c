@@ -169,6 +169,19 @@ static void plan_sink(struct planner *planner, uint32_t index) {
   step->sink = planner->group->sink_count++;
 }
 
+/* About how many additions one element costs. */
+static uint32_t work_of(joist_op op) {
+  switch (joist_op_class(op)) {
+    case JOIST_CLASS_INEXACT:
+    case JOIST_CLASS_ANGLE:
+      return op == JOIST_OP_DIV || op == JOIST_OP_SQRT ? 2 : 16;
+    case JOIST_CLASS_JOIN:
+      return op == JOIST_OP_POW || op == JOIST_OP_MOD || op == JOIST_OP_FLOORDIV ? 16 : 1;
+    default:
+      return 1;
+  }
+}
+
 /* Lays the slots of the group's steps out in the arena, reusing those whose last
  * reader has run, and chooses the tile. `slot_offset` turns from size to offset. */
 static void lay_out(struct planner *planner, uint32_t first_slot) {
@@ -224,6 +237,11 @@ static void lay_out(struct planner *planner, uint32_t first_slot) {
   }
   if (group->count < tile) tile = (group->count + 63) / 64 * 64; /* a small arena */
   group->tile = tile;
+  group->work = 0;
+  for (uint32_t s = 0; s < group->step_count; s++)
+    group->work += steps[s].kind == JOIST_STEP_KERNEL
+                       ? work_of(planner->program->instructions[steps[s].instruction].op)
+                       : 1;
   group->arena_bytes = bytes * tile;
 }
 

@@ -6,6 +6,9 @@
 #include "core/engine.h"
 #include "core/kernels.h"
 
+/* Elements x work (an addition being 1) from which a second thread pays. */
+enum { JOIST_PARALLEL_FROM = 1 << 18 };
+
 enum { JOIST_REFS_MAX = JOIST_ARITY_MAX, JOIST_ELEMENT_MAX = 16 };
 
 /* Where a step reads or writes: a whole array (number of its value; the tile's part is
@@ -47,6 +50,7 @@ struct joist_group {
   uint32_t instruction;     /* the one of a REDUCE or LAYOUT group */
   uint32_t first_step, step_count;
   uint32_t sink_count;
+  uint32_t work;      /* cost of one element, an addition being 1 */
   size_t tile;        /* elements per tile */
   size_t arena_bytes; /* per thread */
 };

@@ -18,7 +18,6 @@ enum {
   WIDTH = 512,  /* elements of a row combined at once */
   LEAF = 8,     /* rows combined one after the other below the tree */
   DEPTH = 36,   /* levels of the tree of rows, enough for 2^32 of them */
-  PARALLEL_MIN = 1 << 16,
   BLOCK = 1 << 24
 };
 
@@ -129,7 +128,8 @@ static joist_status run_pass(const struct pass *pass, const struct joist_run *ru
   const size_t each =
       pass->inner == 1 ? (pass->middle < CHUNK ? pass->middle : CHUNK) : pass->middle * WIDTH;
   int threads = run->threads;
-  if (pass->outer * pass->middle * pass->inner < PARALLEL_MIN) threads = 1;
+  const size_t from = run->parallel_from > 0 ? run->parallel_from : JOIST_PARALLEL_FROM;
+  if (pass->outer * pass->middle * pass->inner < from) threads = 1;
   if ((size_t)threads > tasks) threads = (int)tasks;
   const size_t stride = pass->inner == 1 ? CHUNK * pass->size : DEPTH * WIDTH * pass->size;
   /* With one chunk per run the partial results are the results. */

@@ -150,7 +150,7 @@ static void check_program(const struct joist_program *program, fill_kind kind, c
       outputs[r][k] = malloc(bytes + 8);
       if (outputs[r][k] != NULL) memset(outputs[r][k], 0x5a + r, bytes + 8);
     }
-    const struct joist_run run = {.threads = r + 1};
+    const struct joist_run run = {.threads = r + 1, .parallel_from = 1024};
     errors[r].message[0] = '\0';
     status[r] = joist_plan_run(plan, (const void *const *)inputs, outputs[r], &run, &errors[r]);
     for (uint32_t k = 0; k < program->output_count; k++) {
@@ -433,7 +433,7 @@ static void test_blocks(void) {
   add_output(&program, add_simple(&program, JOIST_OP_REDUCE_SUM, sum, sum));
   CHECK_INT(joist_plan_make(&program, &plan, NULL), JOIST_OK);
   for (int threads = 1; threads <= 3; threads++) {
-    const struct joist_run run = {.threads = threads};
+    const struct joist_run run = {.threads = threads, .parallel_from = 1};
     int64_t want = 0;
     memset(y, 0x5a, n);
     CHECK_INT(
@@ -477,7 +477,7 @@ static void check_position(joist_op op, size_t n, int most_threads, const size_t
   for (int threads = 1; threads <= most_threads; threads++) {
     struct joist_error error;
     char want[64];
-    const struct joist_run run = {.threads = threads};
+    const struct joist_run run = {.threads = threads, .parallel_from = 1};
     snprintf(want, sizeof want, " at position %zu in nv_%s()", first + 1, joist_op_name(op));
     CHECK_INT(joist_plan_run(plan, (const void *[]){a, b}, (void *[]){c}, &run, &error),
               JOIST_ERROR_VALUE);
@@ -527,7 +527,8 @@ static void test_interrupt(void) {
   CHECK_INT(joist_plan_make(&program, &plan, NULL), JOIST_OK);
   for (int threads = 1; threads <= 2; threads++) {
     struct polls polls = {0, 0};
-    struct joist_run run = {.threads = threads, .poll = poll_counting, .context = &polls};
+    struct joist_run run = {
+        .threads = threads, .parallel_from = 1, .poll = poll_counting, .context = &polls};
     CHECK_INT(joist_plan_run(plan, (const void *[]){x}, (void *[]){y}, &run, &error), JOIST_OK);
     CHECK(polls.calls >= 2);
     polls = (struct polls){0, 1};

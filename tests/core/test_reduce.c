@@ -49,7 +49,7 @@ static void end_reduction(struct reduction *r) {
 
 static joist_status run_reduction(const struct reduction *r, int threads, const void *in, void *out,
                                   struct joist_error *error) {
-  const struct joist_run run = {.threads = threads};
+  const struct joist_run run = {.threads = threads, .parallel_from = 1};
   return joist_plan_run(r->plan, &in, &out, &run, error);
 }
 

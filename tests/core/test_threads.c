@@ -55,7 +55,7 @@ static joist_status run_program(int threads, const float *x, float *y, float *su
   if (status == JOIST_OK) status = joist_program_add_output(&program, total, &error);
   if (status == JOIST_OK) status = joist_plan_make(&program, &plan, &error);
   if (status == JOIST_OK) {
-    const struct joist_run run = {.threads = threads};
+    const struct joist_run run = {.threads = threads, .parallel_from = 1};
     status = joist_plan_run(plan, (const void *[]){x}, (void *[]){y, sum}, &run, &error);
   }
   joist_plan_free(plan);
