@@ -394,6 +394,7 @@ void joist_r_read(const struct joist_rules *rules, SEXP x, struct joist_r_value 
   memset(value, 0, offsetof(struct joist_r_value, argument.shape.extent));
   value->object = x;
   value->payload = R_NilValue;
+  value->leaf = false;
   value->argument.operand.has_range = false;
   value->argument.value = 0;
   const bool tensor = is_tensor(x);
