@@ -8,7 +8,7 @@
 #define NO_SLOT UINT32_MAX /* no enumerators: ISO C has them fit int */
 #define NO_GROUP UINT32_MAX
 enum { STEPS_PER_INSTRUCTION = 12 };
-enum { TILE_BYTES = 96 * 1024, TILE_MAX = 8192, TILE_MIN = 256, TILE_DIRECT = 16384 };
+enum { TILE_BYTES = 24 * 1024, TILE_MAX = 8192, TILE_MIN = 256, TILE_DIRECT = 16384 };
 
 /* A value in a form that it has in the group being planned. */
 struct form {
