@@ -1,0 +1,501 @@
+# `[` and `[<-` against base R's arrays, on random indices of every kind.
+
+# One dtype of every element size, and of every payload vector.
+subset_dtypes <- c("ui8", "bool", "i16", "f16", "f32", "i32", "f64", "i64", "c64", "c128")
+
+random_values <- function(dtype, n) {
+  switch(kind_of(dtype),
+    bool = sample(c(TRUE, FALSE), n, TRUE),
+    int = if (dtype == "i64") as.numeric(sample(-99:99, n, TRUE)) else sample(-99:99, n, TRUE),
+    uint = sample(0:200, n, TRUE),
+    float = sample(-99:99, n, TRUE) / 4,
+    complex = complex(real = sample(-99:99, n, TRUE), imaginary = sample(9, n, TRUE) / 2)
+  )
+}
+
+random_array <- function(dtype, extents) {
+  v <- random_values(dtype, prod(extents))
+  if (length(extents) > 1L) array(v, extents) else v
+}
+
+random_extents <- function(rank) sample(c(0L, 1L, 1L, 2L, 3L, 4L, 5L), rank, TRUE)
+
+index_kinds <- c(
+  "all", "positive", "one", "negative", "zero", "fraction", "logical", "recycled", "none", "tensor",
+  "mask"
+)
+
+# An index as base R takes it, and as joist does: the same, or a tensor.
+random_index <- function(n, kind = sample(index_kinds, 1)) {
+  if (kind == "all") {
+    return(list(base = quote(expr = ), ours = quote(expr = )))
+  }
+  some <- if (n > 0L) sample(n, sample(0:6, 1), TRUE) else integer()
+  base <- switch(kind,
+    positive = , tensor = some,
+    one = if (n > 0L) sample(n, 1) else integer(),
+    negative = -some,
+    zero = sample(c(0, some, 0)),
+    fraction = some + 0.75,
+    logical = , mask = sample(c(TRUE, FALSE), n, TRUE),
+    recycled = sample(c(TRUE, FALSE), min(n, sample(2, 1)), TRUE),
+    none = integer()
+  )
+  ours <- switch(kind,
+    tensor = nv_tensor(base, sample(c("ui8", "i64", "f32"), 1)),
+    mask = nv_tensor(base),
+    base
+  )
+  list(base = base, ours = ours)
+}
+
+random_indices <- function(extents) lapply(extents, random_index)
+side <- function(indices, which) lapply(indices, `[[`, which)
+
+plain <- function(v) if (length(dim(v)) == 1L) as.vector(v) else v
+
+shape_of <- function(v, scalar = FALSE) {
+  if (scalar) integer() else if (is.null(dim(v))) length(v) else dim(v)
+}
+
+# Quick equality with a label that tells how to repeat the case.
+expect_tensor <- function(got, want, type, shape, label) {
+  right <- identical(type_of(got), type) && identical(shape(got), shape) &&
+    identical(as_array(got), want)
+  if (!right) fail(paste0(label, ": got ", type_of(got), deparse1(shape(got)), " ",
+    deparse1(as_array(got)), ", want ", deparse1(want)
+  ))
+}
+
+test_that("subsets are those of base R for indices of every kind, rank and dtype", {
+  set.seed(11)
+  for (rank in 1:4) {
+    for (round in 1:150) {
+      d <- sample(subset_dtypes, 1)
+      v <- random_array(d, random_extents(rank))
+      extents <- shape_of(v)
+      x <- nv_tensor(v, d)
+      indices <- random_indices(extents)
+      drop <- sample(c(TRUE, FALSE), 1)
+      f <- function(x) do.call(`[`, c(list(x), side(indices, "ours"), list(drop = drop)))
+      want <- do.call(`[`, c(list(v), side(indices, "base"), list(drop = drop)))
+      kept <- do.call(`[`, c(list(v), side(indices, "base"), list(drop = FALSE)))
+      scalar <- drop && rank > 1L && all(dim(kept) == 1L)
+      label <- paste("rank", rank, "round", round, d)
+      expect_tensor(f(x), plain(want), d, shape_of(plain(want), scalar), label)
+      if (round %% 5 == 0) {
+        if (!identical(jit(f)(x), f(x))) fail(paste("jit:", label))
+      }
+      abstract <- f(nv_aval(d, extents))
+      if (!identical(list(dtype(abstract), shape(abstract)), list(dtype(f(x)), shape(f(x))))) {
+        fail(paste("nv_aval:", label))
+      }
+    }
+  }
+  succeed()
+})
+
+# One index for the whole array: a vector, a mask of its shape, a matrix of positions.
+random_whole_index <- function(extents) {
+  n <- prod(extents)
+  kind <- sample(c("vector", "mask", "matrix", "tensor matrix"), 1)
+  if (kind == "vector") {
+    return(random_index(n, sample(setdiff(index_kinds, "all"), 1)))
+  }
+  if (kind == "mask") {
+    mask <- array(sample(c(TRUE, FALSE), n, TRUE), extents)
+    return(list(base = mask, ours = if (sample(2, 1) == 1L) nv_tensor(mask) else mask))
+  }
+  rows <- if (n > 0L) sample(0:5, 1) else 0L
+  positions <- vapply(extents, function(e) sample(max(e, 1L), rows, TRUE), integer(rows))
+  positions <- matrix(positions, rows, length(extents))
+  list(base = positions, ours = if (kind == "matrix") positions else nv_tensor(positions, "i16"))
+}
+
+test_that("a single index selects in column-major order", {
+  set.seed(12)
+  for (rank in 2:4) {
+    for (round in 1:80) {
+      d <- sample(subset_dtypes, 1)
+      v <- random_array(d, random_extents(rank))
+      x <- nv_tensor(v, d)
+      index <- random_whole_index(dim(v))
+      f <- function(x) x[index$ours]
+      want <- v[index$base]
+      label <- paste("rank", rank, "round", round, d, deparse1(index$base))
+      expect_tensor(f(x), want, d, length(want), label)
+      if (round %% 4 == 0 && !identical(jit(f)(x), f(x))) fail(paste("jit:", label))
+    }
+  }
+  x <- nv_tensor(array(1:24, 2:4), "i8")
+  expect_identical(x[], x)
+  expect_identical(x[, , ], x)
+  expect_identical(as_array(x[x > 20L]), 21:24)
+  expect_identical(as_array(nv_scalar(5, "f32")[1]), 5)
+  expect_identical(shape(nv_scalar(5, "f32")[c(1, 1)]), 2L)
+  expect_identical(nv_scalar(5, "f32")[], nv_scalar(5, "f32"))
+  # A subset does not depend on whether the dtype is only a guess.
+  expect_identical(type_of(nv_tensor(1:3, ambiguous = TRUE)[2]), "i32?")
+})
+
+test_that("[[ gives one element, of rank 0", {
+  v <- matrix(c(1.5, 2, 3, 4, 5, 6), 2)
+  x <- nv_tensor(v, "f32")
+  expect_identical(x[[2, 3]], nv_scalar(6, "f32"))
+  expect_identical(x[[5]], nv_scalar(5, "f32"))
+  expect_identical(nv_tensor(1:3)[[2]], nv_scalar(2L, "i32"))
+  expect_identical(nv_scalar(7L)[[1]], nv_scalar(7L, "i32"))
+  expect_identical(jit(function(x) x[[2, 3]])(x), x[[2, 3]])
+  expect_identical(nv_aval("f32", c(2, 3))[[2, 3]], nv_aval("f32"))
+  expect_error(x[[1:2]], class = "joist_shape_error")
+  expect_error(x[[1, 1:2]], class = "joist_shape_error")
+  expect_error(x[[1, ]], class = "joist_shape_error")
+  expect_error(x[[0]], class = "joist_shape_error")
+  expect_error(x[[7]], "index 7", class = "joist_shape_error")
+  x[[2, 3]] <- 60
+  expect_identical(as_array(x), replace(v, 6, 60))
+  expect_error(x[[1:2]] <- 1, class = "joist_shape_error")
+  expect_error(x[[1]] <- c(1, 2), class = "joist_shape_error")
+})
+
+test_that("indices that select nothing that exists are errors", {
+  x <- nv_tensor(matrix(1:6, 2), "i16")
+  y <- nv_tensor(1:5)
+  range_error <- function(code, pattern) expect_error(code, pattern, class = "joist_shape_error")
+  range_error(y[6], "index 6 at position 1 of dimension 1 is out of range .1 to 5.")
+  range_error(y[c(1, 2, 9)], "index 9 at position 3")
+  range_error(y[c(0, 2, 9)], "index 9 at position 3")
+  range_error(y[-6], "index -6 at position 1")
+  range_error(y[rep(TRUE, 6)], "out of range")
+  range_error(x[3, 1], "index 3 at position 1 of dimension 1")
+  range_error(x[1, c(1, 4)], "index 4 at position 2 of dimension 2")
+  range_error(x[7], "index 7 at position 1 is out of range")
+  range_error(x[cbind(c(1, 3), 1)], "index 3 at position 2 of dimension 1")
+  range_error(x[cbind(1, -1)], "index -1 at position 1 of dimension 2")
+  range_error(x[1, 1, 1], "3 indices for a tensor of rank 2")
+  range_error(y[1, 1], "2 indices for a tensor of rank 1")
+  range_error(nv_scalar(1)[1, 1], "2 indices for a tensor of rank 0")
+  range_error(y[c(-1, 2)], "mixes")
+  range_error(x[1, c(-1, 2)], "dimension 2 mixes")
+  range_error(nv_tensor(numeric())[1], "out of range")
+  value_error <- function(code, pattern) expect_error(code, pattern, class = "joist_value_error")
+  value_error(y[c(1, NA)], "NA at position 2")
+  value_error(y[c(TRUE, NA)], "NA at position 2")
+  value_error(x[cbind(1, c(1, NA))], "dimension 2 is NA at position 2")
+  value_error(x["a"], "names")
+  value_error(x[1, "a"], "names")
+  value_error(x[factor("a")], "names")
+  value_error(x[NULL], "names")
+  value_error(x[list(1)], "names")
+  value_error(x$payload, "\\$")
+  value_error(x$payload <- 1, "\\$")
+  # Assignment has the same indices.
+  range_error(y[6] <- 1L, "index 6")
+  range_error(x[1, 4] <- 1L, "index 4 at position 1 of dimension 2")
+  range_error(x[1, 1, 1] <- 1L, "3 indices")
+  value_error(y[NA] <- 1L, "NA at position 1")
+  expect_error(jit(function(x, i) x[i])(y, 1L), "jit", class = "joist_value_error")
+  expect_error(jit(function(x) x[6])(y), "index 6", class = "joist_shape_error")
+  call <- conditionCall(tryCatch(x[3, 1], error = identity))
+  expect_identical(call, quote(x[3, 1]))
+})
+
+test_that("assignments are those of base R for indices of every kind, rank and dtype", {
+  set.seed(13)
+  for (rank in 1:4) {
+    for (round in 1:150) {
+      d <- sample(subset_dtypes, 1)
+      v <- random_array(d, random_extents(rank))
+      extents <- shape_of(v)
+      indices <- if (rank > 1L && sample(3, 1) == 1L) {
+        list(random_whole_index(extents))
+      } else {
+        random_indices(extents)
+      }
+      count <- length(do.call(`[`, c(list(v), side(indices, "base"))))
+      value <- random_values(d, sample(c(1L, count), 1))
+      ours <- if (sample(2, 1) == 1L) nv_tensor(value, d) else value
+      if (d == "i64" && !is_tensor(ours)) ours <- as.integer(ours)
+      f <- function(x, value) {
+        do.call(`[<-`, c(list(x), side(indices, "ours"), list(value = value)))
+      }
+      want <- do.call(`[<-`, c(list(v), side(indices, "base"), list(value = value)))
+      label <- paste("rank", rank, "round", round, d)
+      x <- nv_tensor(v, d)
+      before <- nv_tensor(v, d)
+      got <- f(x, ours)
+      expect_tensor(got, want, d, extents, label)
+      if (!identical(x, before)) fail(paste("the argument changed:", label))
+      if (round %% 5 == 0) {
+        if (!identical(jit(f)(x, ours), got)) fail(paste("jit:", label))
+        if (!identical(jit(function(x) f(x, ours))(x), got)) fail(paste("jit constant:", label))
+      }
+      abstract <- f(nv_aval(d, extents), ours)
+      if (!identical(abstract, nv_aval(d, extents))) fail(paste("nv_aval:", label))
+    }
+  }
+  succeed()
+})
+
+test_that("assignment in R's syntax, repeated positions and nested places", {
+  v <- matrix(as.numeric(1:6), 2)
+  x <- nv_tensor(v, "f32")
+  x[1, ] <- c(10, 20, 30)
+  x[, 2] <- 0
+  x[2, 3] <- nv_scalar(7, "f32")
+  v[1, ] <- c(10, 20, 30)
+  v[, 2] <- 0
+  v[2, 3] <- 7
+  expect_identical(as_array(x), v)
+  x[] <- 1
+  expect_identical(x, nv_fill(1, c(2, 3), "f32"))
+  s <- nv_scalar(1, "f32")
+  s[] <- 2
+  expect_identical(s, nv_scalar(2, "f32"))
+  y <- nv_tensor(1:5, "i16")
+  y[c(2, 2, 4, 2)] <- c(1L, 2L, 3L, 9L)
+  expect_identical(as_array(y), c(1L, 9L, 3L, 3L, 5L))
+  y[y > 4L] <- 0L
+  expect_identical(as_array(y), c(1L, 0L, 3L, 3L, 0L))
+  y[-1] <- y[1:4]
+  expect_identical(as_array(y), c(1L, 1L, 0L, 3L, 3L))
+  y[] <- rev(y)
+  expect_identical(as_array(y), c(3L, 3L, 0L, 1L, 1L))
+  y[5:1] <- y
+  expect_identical(as_array(y), c(1L, 1L, 0L, 3L, 3L))
+  expect_identical(as_array(replace(y, 2, 8L)), c(1L, 8L, 0L, 3L, 3L))
+  places <- list(a = list(y))
+  places$a[[1]][2:3] <- 5L
+  expect_identical(as_array(places$a[[1]]), c(1L, 5L, 5L, 3L, 3L))
+  expect_identical(as_array(y), c(1L, 1L, 0L, 3L, 3L))
+})
+
+test_that("the tensor keeps its dtype and takes values that promote to it", {
+  for (d in dtypes()) {
+    for (e in dtypes()) {
+      for (weak in c(FALSE, TRUE)) {
+        x <- nv_tensor(c(1, 0, 1), d)
+        value <- nv_tensor(c(0, 1), e, ambiguous = weak)
+        common <- result_dtype(x, value)$dtype
+        assign <- function(x, value) {
+          x[2:3] <- value
+          x
+        }
+        if (common == d) {
+          want <- nv_convert(nv_tensor(c(1, 0, 1)), d)
+          if (!identical(assign(x, value), want)) fail(paste(e, "into", d))
+          if (!identical(jit(assign)(x, value), want)) fail(paste("jit:", e, "into", d))
+        } else {
+          expect_error(assign(x, value), paste0(e, ".*", d), class = "joist_promotion_error")
+          expect_error(jit(assign)(x, value), d, class = "joist_promotion_error")
+        }
+      }
+    }
+  }
+  x <- nv_tensor(1:3, "f16")
+  x[2] <- 2.5
+  expect_identical(type_of(x), "f16")
+  x[1] <- 7L
+  x[3] <- TRUE
+  expect_identical(as_array(x), c(7, 2.5, 1))
+  expect_error(x[1] <- 1i, class = "joist_promotion_error")
+  i <- nv_tensor(1:3, "i8")
+  expect_error(i[1] <- 1.5, "f32\\?.*i8", class = "joist_promotion_error")
+  expect_error(i[1] <- 300L, "300 at position 1 does not fit i8", class = "joist_value_error")
+  expect_error(i[1:2] <- c(1L, -300L), "-300 at position 2", class = "joist_value_error")
+  expect_error(i[1] <- NA, "NA", class = "joist_value_error")
+  expect_error(i[1] <- NA_integer_, "NA", class = "joist_value_error")
+  expect_error(i[1] <- "a", class = "joist_value_error")
+  expect_error(i[1] <- factor("a"), class = "joist_value_error")
+  expect_error(i[1] <- NULL, class = "joist_value_error")
+  set_first <- jit(function(x, v) {
+    x[1] <- v
+    x
+  })
+  expect_error(set_first(i, 300L), "300", class = "joist_value_error")
+  # A bare R number is exact, in jit() too.
+  wide <- nv_tensor(c(0, 0), "f64")
+  wide[1] <- pi
+  expect_identical(as_array(wide), c(pi, 0))
+  expect_identical(set_first(nv_tensor(c(0, 0), "f64"), pi), wide)
+  b <- nv_tensor(c(TRUE, FALSE))
+  b[2] <- TRUE
+  expect_identical(as_array(b), c(TRUE, TRUE))
+  expect_error(b[2] <- 1L, class = "joist_promotion_error")
+  expect_identical(as_array(i), 1:3)
+})
+
+test_that("the number of values is one, or as many as are replaced", {
+  x <- nv_tensor(1:6, "i16")
+  m <- nv_tensor(matrix(1:6, 2), "i16")
+  count_error <- function(code) expect_error(code, "replaced", class = "joist_shape_error")
+  count_error(x[1:4] <- 1:2)
+  count_error(x[1:2] <- 1:3)
+  count_error(x[1:2] <- integer())
+  count_error(x[integer()] <- 1:2)
+  count_error(m[1, ] <- 1:2)
+  count_error(m[] <- 1:3)
+  x[integer()] <- integer()
+  x[integer()] <- 5L
+  expect_identical(as_array(x), 1:6)
+  m[, 2:3] <- matrix(11:14, 2)
+  m[1, ] <- nv_tensor(matrix(21:23, 3), "i16")
+  expect_identical(as_array(m), matrix(c(21L, 2L, 22L, 12L, 23L, 14L), 2))
+})
+
+test_that("no other variable changes", {
+  new <- function() nv_tensor(c(1, 2, 3), "f32")
+  for (compiled in c(FALSE, TRUE)) {
+    run <- function(f) if (compiled) compiler::cmpfun(f)() else f()
+    run(function() {
+      x <- new()
+      y <- x
+      x[1] <- 9
+      expect_identical(y, new())
+      y[2] <- 8
+      expect_identical(as_array(x), c(9, 2, 3))
+    })
+    run(function() {
+      x <- new()
+      kept <- list(x, b = list(x))
+      x[1] <- 9
+      kept$b[[1]][2] <- 7
+      expect_identical(kept[[1]], new())
+      expect_identical(as_array(kept$b[[1]]), c(1, 7, 3))
+      expect_identical(as_array(x), c(9, 2, 3))
+    })
+    run(function() {
+      change <- function(z) {
+        z[1] <- 9
+        z
+      }
+      x <- new()
+      expect_identical(as_array(change(x)), c(9, 2, 3))
+      replace(x, 2, 5)
+      lapply(list(x), change)
+      Map(change, list(x))
+      do.call(change, list(x))
+      vapply(1:2, function(k) {
+        x[k] <- 0
+        k
+      }, 1L)
+      for (z in list(x, x)) z[1] <- 0
+      "[<-"(x, 1, value = 5)
+      local(x[1] <- 5)
+      environment <- new.env()
+      environment$x <- x
+      environment$x[1] <- 5
+      attr(environment, "x") <- x
+      attr(environment, "x")[1] <- 5
+      expect_identical(x, new())
+    })
+    run(function() {
+      # Other shapes, views and R vectors of the same memory.
+      x <- nv_tensor(c(1, 2, 3, 4), "f64")
+      m <- nv_reshape(x, c(2, 2))
+      v <- as_array(x)
+      negated <- -(-x)
+      whole <- x[]
+      x[1] <- 9
+      expect_identical(as_array(m), matrix(c(1, 2, 3, 4), 2))
+      expect_identical(v, c(1, 2, 3, 4))
+      expect_identical(as_array(whole), c(1, 2, 3, 4))
+      dim(x) <- c(2, 2)
+      m[1, 1] <- 5
+      expect_identical(as_array(x), matrix(c(9, 2, 3, 4), 2))
+      expect_identical(as_array(negated), c(1, 2, 3, 4))
+      y <- nv_tensor(c(0, 0), "f64")
+      z <- y
+      z[] <- c(1, 1)
+      y[] <- z
+      z[1] <- 7
+      expect_identical(as_array(y), c(1, 1))
+      joined <- c(nv_tensor(c(1, 2), "f64"))
+      again <- c(joined)
+      joined[1] <- 0
+      expect_identical(as_array(again), c(1, 2))
+    })
+    run(function() {
+      # A constant of a program.
+      x <- new()
+      f <- jit(function(y) x + y)
+      f(1)
+      x[1] <- 100
+      expect_identical(as_array(x), c(100, 2, 3))
+      expect_identical(as_array(f(1)), c(2, 3, 4))
+    })
+  }
+  x <- new()
+  change_outer <- function() x[1] <<- 9
+  y <- x
+  change_outer()
+  expect_identical(as_array(x), c(9, 2, 3))
+  expect_identical(y, new())
+  expect_error(x[2] <- "a")
+  expect_error(x[2:3] <- c(1, 2, 3))
+  expect_identical(as_array(x), c(9, 2, 3))
+})
+
+test_that("a tensor that nothing else holds is changed in place", {
+  # Where the payload of `x` and `y` lies; taking them as arguments would hold them.
+  line <- function(lines) sub("^ *@([0-9a-f]+) .*", "\\1", lines[2])
+  address_x <- function() {
+    line(utils::capture.output({
+      .Internal(inspect(x))
+      NULL
+    }))
+  }
+  address_y <- function() {
+    line(utils::capture.output({
+      .Internal(inspect(y))
+      NULL
+    }))
+  }
+  for (d in subset_dtypes) {
+    x <- nv_tensor(rep_len(sample_values(d), 1000), d)
+    at <- address_x()
+    for (k in 1:20) x[k] <- TRUE
+    x[] <- TRUE
+    x[[3]] <- FALSE
+    x[x == 1] <- FALSE
+    expect_identical(address_x(), at, label = d)
+    y <- x
+    x[1] <- TRUE
+    expect_false(identical(address_x(), at))
+    expect_identical(address_y(), at)
+  }
+  # A loop over a large tensor takes no memory.
+  x <- nv_tensor(numeric(2e6), "f64")
+  x[1] <- 1
+  gc()
+  before <- nv_memory()[["used"]]
+  for (k in 1:30) x[k] <- k
+  expect_lt(nv_memory()[["used"]] - before, 16e6)
+})
+
+test_that("subsets and assignment inside a larger jitted function", {
+  f <- function(x, y) {
+    top <- x[1:2, ]
+    x[3, ] <- top[1, ] + top[2, ] * y
+    x[x[[1, 1]] > 0 & FALSE] <- 0
+    x * 2
+  }
+  g <- function(x, y) {
+    top <- x[1:2, ]
+    x[3, ] <- top[1, ] + top[2, ] * y
+    z <- x
+    z[, -1] <- 0L
+    list(x * 2, z, sum(x[, 2]), x[cbind(1:3, 1:3)])
+  }
+  v <- matrix(as.numeric(1:9), 3)
+  for (d in c("f16", "f32", "f64", "i32", "c64")) {
+    x <- nv_tensor(v, d)
+    expect_identical(jit(g)(x, 2L), g(x, 2L), label = d)
+  }
+  expect_error(jit(f)(nv_tensor(v), 2), class = "joist_value_error")
+  # Positions that depend on a static argument.
+  pick <- jit(function(x, i) x[i], static = "i")
+  x <- nv_tensor(1:5, "i8")
+  expect_identical(as_array(pick(x, 2:3)), 2:3)
+  expect_identical(as_array(pick(x, -1)), 2:5)
+})
