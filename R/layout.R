@@ -219,5 +219,17 @@ ends <- function(x, which_end, n) {
   rearrange(x, function(y) .Call(joist_r_subset, y, indices, result))
 }
 
+# The elements of a tensor have no names; those of the list it is made of are not its own.
+#' @export
+names.nv_tensor <- function(x) NULL
+
+#' @export
+`names<-.nv_tensor` <- function(x, value) {
+  if (is.null(value)) {
+    return(x)
+  }
+  stop_joist("joist_value_error", "the elements of a tensor have no names")
+}
+
 #' @export
 `dim<-.nv_tensor` <- function(x, value) nv_reshape(x, value)

@@ -12,6 +12,7 @@
 #' @param x A tensor.
 #' @param ... Indices: one for each dimension, or a single one.
 #' @param drop `FALSE` keeps dimensions of extent 1; when all are dropped the rank is 0.
+#' @param exact Ignored.
 #' @param value A tensor or an R vector with one element, or as many as are replaced.
 #' @return `[` and `[[`: a tensor of the dtype of `x`; `[<-` and `[[<-`: the changed tensor.
 #' @section Errors: `joist_shape_error` for an index out of range (its position is named) or
@@ -46,7 +47,7 @@
 
 #' @rdname subset
 #' @export
-`[[.nv_tensor` <- function(x, ...) {
+`[[.nv_tensor` <- function(x, ..., exact = TRUE) {
   extents <- .subset2(x, "shape")
   indices <- read_indices(extents, sys.call(), ...)
   if (is.null(indices) || any(lengths(indices) != 1L)) {

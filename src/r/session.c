@@ -70,7 +70,11 @@ SEXP joist_r_device_names(void) {
 }
 
 SEXP joist_r_device(SEXP name) {
-  const char *const text = joist_r_string(name, "device");
+  const bool is_string =
+      TYPEOF(name) == STRSXP && XLENGTH(name) == 1 && STRING_ELT(name, 0) != NA_STRING;
+  const char *const text = is_string ? Rf_translateCharUTF8(STRING_ELT(name, 0)) : "";
+  if (!is_string)
+    joist_r_stop(JOIST_ERROR_DEVICE, "a device is given by its name, one string such as \"cpu\"");
   if (joist_device_find(text) == NULL)
     joist_r_stop(
         JOIST_ERROR_DEVICE,
