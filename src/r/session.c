@@ -3,6 +3,7 @@
 
 #include <limits.h>
 #include <math.h>
+#include <stdio.h>
 
 #include "core/device.h"
 #include "core/kernels.h"
@@ -75,10 +76,14 @@ SEXP joist_r_device(SEXP name) {
   const char *const text = is_string ? Rf_translateCharUTF8(STRING_ELT(name, 0)) : "";
   if (!is_string)
     joist_r_stop(JOIST_ERROR_DEVICE, "a device is given by its name, one string such as \"cpu\"");
-  if (joist_device_find(text) == NULL)
-    joist_r_stop(
-        JOIST_ERROR_DEVICE,
-        "there is no device \"%s\" in this build of joist; nv_devices() lists those there are",
-        text);
+  if (joist_device_find(text) == NULL) {
+    char known[256] = "";
+    for (size_t k = 0, used = 0; k < joist_device_count() && used < sizeof known; k++)
+      used += (size_t)snprintf(known + used, sizeof known - used, k == 0 ? "%s" : ", %s",
+                               joist_device_at(k)->name);
+    joist_r_stop(JOIST_ERROR_DEVICE,
+                 "there is no device \"%s\" in this build of joist; the devices are: %s", text,
+                 known);
+  }
   return joist_r_device_object(text);
 }

@@ -260,7 +260,7 @@ static _Noreturn void taken_apart(void) {
 }
 
 static SEXP field(SEXP x, R_xlen_t at, SEXPTYPE type) {
-  if (XLENGTH(x) <= at || TYPEOF(VECTOR_ELT(x, at)) != type) taken_apart();
+  if (XLENGTH(x) <= at || (SEXPTYPE)TYPEOF(VECTOR_ELT(x, at)) != type) taken_apart();
   if (type != INTSXP && XLENGTH(VECTOR_ELT(x, at)) != 1) taken_apart();
   return VECTOR_ELT(x, at);
 }

@@ -47,7 +47,7 @@ test_that("positions and index vectors that do not fit are refused in C, too", {
   expect_error(subset_of(list(3L, NULL), 3L), class = "joist_shape_error")
   expect_error(.Call(ns$joist_r_positions, 2:3, list(1L), 5000000L), class = "joist_shape_error")
   expect_error(.Call(ns$joist_r_take, x, nv_tensor(1e6, "f64")), class = "joist_dtype_error")
-  expect_error(.Call(ns$joist_r_concatenate, list(), 1L), class = "joist_shape_error")
+  expect_error(.Call(ns$joist_r_concatenate, list(), 1L, NULL), class = "joist_shape_error")
   expect_error(nv_concatenate(x, x, dimension = 0L), class = "joist_shape_error")
   expect_error(nv_concatenate(x, x, dimension = NA), class = "joist_shape_error")
 })
