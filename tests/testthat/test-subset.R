@@ -28,7 +28,7 @@ index_kinds <- c(
 # An index as base R takes it, and as joist does: the same, or a tensor.
 random_index <- function(n, kind = sample(index_kinds, 1)) {
   if (kind == "all") {
-    return(alist(base = , ours = ))
+    return(alist(base = , ours = )) # nolint: spaces_inside_linter.
   }
   some <- if (n > 0L) sample(n, sample(0:6, 1), TRUE) else integer()
   base <- switch(kind,
