@@ -54,6 +54,9 @@ Summary.nv_tensor <- function(..., na.rm = FALSE) {
   if (.Generic == "range") {
     return(c(min(...), max(...)))
   }
+  if (...length() == 1L) {
+    return(.Call(joist_r_reduce, reduction_of(.Generic), ..1, NULL, TRUE, NULL))
+  }
   parts <- lapply(list(...), function(x) {
     .Call(joist_r_reduce, reduction_of(.Generic), x, NULL, TRUE, NULL)
   })

@@ -21,7 +21,8 @@
 #define HAVE_MAP 0
 #endif
 
-enum { HUGE_PAGE = 2 * 1024 * 1024, SMALL_UNIT = 64 * 1024 };
+/* Small blocks are cut from slabs, so that they lie on huge pages too. */
+enum { HUGE_PAGE = 2 * 1024 * 1024, SMALL_UNIT = 64 * 1024, SLAB = 8 * 1024 * 1024 };
 
 /* At the start of every block; the user's memory follows. */
 struct block {
@@ -46,7 +47,7 @@ static size_t limit(void) {
   return figures.limit;
 }
 
-/* Sizes are rounded so that blocks of similar requests fit each other. */
+/* Sizes are rounded so that what is left of a block is worth keeping. */
 static size_t rounded(size_t bytes) {
   const size_t unit = bytes >= HUGE_PAGE ? HUGE_PAGE : SMALL_UNIT;
   return (bytes + unit - 1) / unit * unit;
@@ -68,7 +69,7 @@ static void *map(size_t size) {
   return mapped + before;
 }
 
-static void unmap(struct block *block) { munmap(block, block->size); }
+static void unmap(void *memory, size_t size) { munmap(memory, size); }
 
 /* Bytes the system can still give without swapping; SIZE_MAX when it does not say. */
 static size_t available(void) {
@@ -84,7 +85,10 @@ static size_t available(void) {
 }
 #else
 static void *map(size_t size) { return malloc(size); }
-static void unmap(struct block *block) { free(block); }
+static void unmap(void *memory, size_t size) {
+  (void)size;
+  free(memory);
+}
 static size_t available(void) { return SIZE_MAX; }
 #endif
 
@@ -94,55 +98,97 @@ static void take_out(struct block *block) {
   figures.kept -= block->size;
 }
 
-/* Gives the oldest free blocks back until at most `bytes` are kept. */
-static size_t shrink(size_t bytes) {
-  size_t given = 0;
-  while (figures.kept > bytes) {
-    struct block *const block = oldest;
-    take_out(block);
-    given += block->size;
-    unmap(block);
-  }
-  return given;
-}
-
-void *joist_pool_allocate(size_t bytes) {
-  if (bytes > SIZE_MAX / 2) return NULL;
-  const size_t size = rounded(bytes + HEADER);
-  struct block *best = NULL;
-  for (struct block *b = newest; b != NULL && (best == NULL || best->size != size); b = b->next)
-    if (b->size >= size && b->size - size <= size / 4 && (best == NULL || b->size < best->size))
-      best = b;
-  if (best != NULL) {
-    take_out(best);
-  } else {
-    /* Under memory pressure what is kept is worth more elsewhere. */
-    if (figures.kept > 0 && available() < size + size / 4) shrink(0);
-    best = map(size);
-    if (best == NULL && figures.kept > 0) {
-      shrink(0);
-      best = map(size);
-    }
-    if (best == NULL) return NULL;
-    best->size = size;
-  }
-  figures.used += best->size;
-  return (char *)best + HEADER;
-}
-
-void joist_pool_free(void *memory) {
-  if (memory == NULL) return;
-  struct block *const block = (struct block *)(void *)((char *)memory - HEADER);
-  figures.used -= block->size;
-  if (block->size > limit()) {
-    unmap(block);
-    return;
-  }
+static void keep(struct block *block) {
   block->previous = NULL;
   block->next = newest;
   *(newest != NULL ? &newest->previous : &oldest) = block;
   newest = block;
   figures.kept += block->size;
+}
+
+/* Gives the oldest free blocks back, the last of them perhaps in part, until at most
+ * `bytes` are kept. */
+static size_t shrink(size_t bytes) {
+  size_t given = 0;
+  while (figures.kept > bytes) {
+    struct block *const block = oldest;
+    const size_t excess = (figures.kept - bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
+    if (HAVE_MAP && block->size > excess) {
+      block->size -= excess;
+      figures.kept -= excess;
+      unmap((char *)block + block->size, excess);
+      given += excess;
+    } else {
+      take_out(block);
+      given += block->size;
+      unmap(block, block->size);
+    }
+  }
+  return given;
+}
+
+/* The smallest free block that is large enough, the latest freed of equals. */
+static struct block *find(size_t size) {
+  struct block *best = NULL;
+  for (struct block *b = newest; b != NULL && (best == NULL || best->size != size); b = b->next)
+    if (b->size >= size && (best == NULL || b->size < best->size)) best = b;
+  return best;
+}
+
+/* Keeps what is left of the block after `size` bytes. */
+static void split(struct block *block, size_t size) {
+  if (!HAVE_MAP || block->size - size < SMALL_UNIT) return;
+  struct block *const rest = (struct block *)(void *)((char *)block + size);
+  rest->size = block->size - size;
+  block->size = size;
+  keep(rest);
+}
+
+/* Free blocks on both sides of a block become part of it. */
+static struct block *merge(struct block *block) {
+  if (!HAVE_MAP) return block;
+  for (struct block *b = newest, *next; b != NULL; b = next) {
+    next = b->next;
+    if ((char *)b + b->size == (char *)block) {
+      take_out(b);
+      b->size += block->size;
+      block = b;
+    } else if ((char *)block + block->size == (char *)b) {
+      take_out(b);
+      block->size += b->size;
+    }
+  }
+  return block;
+}
+
+void *joist_pool_allocate(size_t bytes) {
+  if (bytes > SIZE_MAX / 2) return NULL;
+  const size_t size = rounded(bytes + HEADER);
+  struct block *block = find(size);
+  if (block != NULL) {
+    take_out(block);
+  } else {
+    const size_t mapped = HAVE_MAP && size < SLAB ? SLAB : size;
+    /* Under memory pressure what is kept is worth more elsewhere. */
+    if (figures.kept > 0 && available() < mapped + mapped / 4) shrink(0);
+    block = map(mapped);
+    if (block == NULL && figures.kept > 0) {
+      shrink(0);
+      block = map(mapped);
+    }
+    if (block == NULL) return NULL;
+    block->size = mapped;
+  }
+  split(block, size);
+  figures.used += block->size;
+  return (char *)block + HEADER;
+}
+
+void joist_pool_free(void *block) {
+  if (block == NULL) return;
+  struct block *const freed = (struct block *)(void *)((char *)block - HEADER);
+  figures.used -= freed->size;
+  keep(merge(freed));
   shrink(limit());
 }
 

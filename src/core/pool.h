@@ -2,8 +2,9 @@
  *
  * A large elementwise operation costs more in page faults than in arithmetic. Blocks
  * from JOIST_POOL_MIN bytes on are mapped in huge pages where the system has them, and
- * kept when they are freed, up to a bound. Without huge pages, or where memory cannot be
- * mapped, blocks work the same and only the first use of each is slower. Not thread-safe:
+ * kept when they are freed, up to a bound; free
+ * neighbours become one, and a request takes the part it needs. Without huge pages, or where memory
+ * cannot be mapped, blocks work the same and only the first use of each is slower. Not thread-safe:
  * called from R's thread only. */
 #ifndef JOIST_CORE_POOL_H
 #define JOIST_CORE_POOL_H

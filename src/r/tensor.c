@@ -83,7 +83,7 @@ static void collect(bool full) {
  * have been allocated; a full one when what is in use has grown by MAJOR bytes, or by
  * half, since the last. */
 static void make_room(size_t bytes) {
-  enum { MINOR = 64 << 20, MAJOR = 1 << 30, PAYLOADS = 4 };
+  enum { MINOR = 24 << 20, MAJOR = 1 << 30, PAYLOADS = 4 };
   static size_t allocated = 0, used_after_full = 0;
   size_t room = joist_pool_figures().limit;
   if (room > bytes * PAYLOADS) room = bytes * PAYLOADS;
