@@ -79,14 +79,13 @@ static void collect(bool full) {
 
 /* R does not count memory of custom allocators when it decides whether to collect, so
  * payloads that nobody uses would pile up. A minor collection (a fraction of a
- * millisecond) runs each time several payloads of this size, and at least MINOR bytes,
- * have been allocated; a full one when what is in use has grown by MAJOR bytes, or by
- * half, since the last. */
+ * millisecond) runs when several payloads of this size have been allocated: enough of
+ * them for it not to cost much, few enough for their memory to be still warm. A full one
+ * runs when what is in use has grown by MAJOR bytes, or by half, since the last. */
 static void make_room(size_t bytes) {
-  enum { MINOR = 24 << 20, MAJOR = 1 << 30, PAYLOADS = 4 };
+  enum { MINOR = 24 << 20, MINOR_MOST = 256 << 20, MAJOR = 1 << 30, PAYLOADS = 4 };
   static size_t allocated = 0, used_after_full = 0;
-  size_t room = joist_pool_figures().limit;
-  if (room > bytes * PAYLOADS) room = bytes * PAYLOADS;
+  size_t room = bytes < MINOR_MOST / PAYLOADS ? bytes * PAYLOADS : MINOR_MOST;
   if (room < MINOR) room = MINOR;
   allocated += bytes;
   if (allocated <= room) return;
