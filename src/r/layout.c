@@ -45,6 +45,25 @@ static void read_positions(const struct joist_rules *rules, SEXP positions,
     joist_r_stop(JOIST_ERROR_DTYPE, "positions are a tensor of dtype i64");
 }
 
+/* What a list of index vectors selects along each dim; they must be `count` elements. */
+struct selection {
+  const int64_t *index[JOIST_RANK_MAX];
+  uint32_t extent[JOIST_RANK_MAX];
+};
+
+static void read_selection(SEXP indices, const struct joist_shape *space, size_t count,
+                           struct selection *selection) {
+  size_t chosen = 1;
+  for (int d = 0; d < space->rank; d++) {
+    selection->index[d] = positions_of(VECTOR_ELT(indices, d), space->extent[d]);
+    selection->extent[d] = selected(VECTOR_ELT(indices, d), space->extent[d]);
+    chosen *= selection->extent[d];
+  }
+  if (chosen != count)
+    joist_r_stop(JOIST_ERROR_SHAPE, "%.0f selected elements do not have that shape",
+                 (double)chosen);
+}
+
 SEXP joist_r_subset(SEXP x, SEXP indices, SEXP shape) {
   struct joist_r_value value;
   joist_r_read(joist_r_rules(R_NilValue), x, &value);
@@ -58,27 +77,16 @@ SEXP joist_r_subset(SEXP x, SEXP indices, SEXP shape) {
   size_t count = 0;
   if (!joist_shape_count(&result, &count))
     joist_r_stop(JOIST_ERROR_SHAPE, "more elements than memory can hold");
+  SEXP payload = PROTECT(joist_r_payload(type.dtype, count));
   if (is_linear(indices, &space, count)) {
     const int64_t *const positions = positions_of(VECTOR_ELT(indices, 0), value.count);
-    SEXP payload = PROTECT(joist_r_payload(type.dtype, count));
     joist_take(size, count, positions, value.data, joist_r_elements(payload));
-    SEXP tensor = joist_r_tensor(payload, type, &result);
-    UNPROTECT(1);
-    return tensor;
+  } else {
+    struct selection chosen;
+    read_selection(indices, &space, count, &chosen);
+    joist_take_dims(size, &space, chosen.index, chosen.extent, value.data,
+                    joist_r_elements(payload));
   }
-  const int64_t *index[JOIST_RANK_MAX];
-  uint32_t extent[JOIST_RANK_MAX];
-  size_t chosen = 1;
-  for (int d = 0; d < space.rank; d++) {
-    index[d] = positions_of(VECTOR_ELT(indices, d), space.extent[d]);
-    extent[d] = selected(VECTOR_ELT(indices, d), space.extent[d]);
-    chosen *= extent[d];
-  }
-  if (chosen != count)
-    joist_r_stop(JOIST_ERROR_SHAPE, "a subset of %.0f elements does not have that shape",
-                 (double)chosen);
-  SEXP payload = PROTECT(joist_r_payload(type.dtype, count));
-  joist_take_dims(size, &space, index, extent, value.data, joist_r_elements(payload));
   SEXP tensor = joist_r_tensor(payload, type, &result);
   UNPROTECT(1);
   return tensor;
@@ -97,17 +105,9 @@ SEXP joist_r_positions(SEXP extents, SEXP indices, SEXP shape) {
     const int64_t *const positions = positions_of(VECTOR_ELT(indices, 0), all);
     if (count > 0) memcpy(out, positions, count * sizeof *out);
   } else {
-    const int64_t *index[JOIST_RANK_MAX];
-    uint32_t extent[JOIST_RANK_MAX];
-    size_t chosen = 1;
-    for (int d = 0; d < space.rank; d++) {
-      index[d] = positions_of(VECTOR_ELT(indices, d), space.extent[d]);
-      extent[d] = selected(VECTOR_ELT(indices, d), space.extent[d]);
-      chosen *= extent[d];
-    }
-    if (chosen != count)
-      joist_r_stop(JOIST_ERROR_SHAPE, "%.0f positions do not have that shape", (double)chosen);
-    joist_positions(&space, index, extent, out);
+    struct selection chosen;
+    read_selection(indices, &space, count, &chosen);
+    joist_positions(&space, chosen.index, chosen.extent, out);
   }
   SEXP tensor = joist_r_tensor(payload, (struct joist_type){JOIST_I64, false}, &result);
   UNPROTECT(1);

@@ -44,6 +44,7 @@ void joist_r_operand(SEXP x, struct joist_operand *out);
 
 /* A new payload of n elements (contents undefined), its elements, and a CPU tensor made
  * of one. The payload must be protected. */
+SEXPTYPE joist_r_payload_type(joist_dtype dtype);
 SEXP joist_r_payload(joist_dtype dtype, size_t n);
 void *joist_r_elements(SEXP payload);
 SEXP joist_r_tensor(SEXP payload, struct joist_type type, const struct joist_shape *shape);

@@ -232,22 +232,21 @@ SEXP joist_r_format(SEXP x, SEXP digits, SEXP first) {
   return out;
 }
 
-SEXP joist_r_as_dtype(SEXP x, SEXP style) {
+static joist_style style_of(SEXP style) {
   const joist_style s = joist_style_parse(joist_r_string(style, "style"));
   if (s == JOIST_STYLE_COUNT)
     joist_r_stop(JOIST_ERROR_VALUE,
                  "`style` must be \"anvil\", \"jax\", \"jep\", \"numpy\", \"torch\" or "
                  "\"stablehlo\"");
-  return joist_r_dtype_object(joist_r_dtype_styled(x, s));
+  return s;
+}
+
+SEXP joist_r_as_dtype(SEXP x, SEXP style) {
+  return joist_r_dtype_object(joist_r_dtype_styled(x, style_of(style)));
 }
 
 SEXP joist_r_format_dtype(SEXP x, SEXP style) {
-  const joist_style s = joist_style_parse(joist_r_string(style, "style"));
-  if (s == JOIST_STYLE_COUNT)
-    joist_r_stop(JOIST_ERROR_VALUE,
-                 "`style` must be \"anvil\", \"jax\", \"jep\", \"numpy\", \"torch\" or "
-                 "\"stablehlo\"");
-  return Rf_mkString(joist_dtype_format(joist_r_dtype(x), s));
+  return Rf_mkString(joist_dtype_format(joist_r_dtype(x), style_of(style)));
 }
 
 SEXP joist_r_dtype_names(void) {

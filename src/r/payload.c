@@ -1,0 +1,91 @@
+/* The R vectors that hold the elements of tensors, and when the unused ones are collected. */
+#include <R_ext/Rallocators.h>
+
+#include "core/pool.h"
+#include "r/tensor.h"
+
+/* R puts a copy of the allocator and the vector's header in front of the elements;
+ * starting this far into a block puts the elements on a multiple of 64 bytes. */
+enum { PAYLOAD_OFFSET = 48 };
+
+static void *allocate_payload(R_allocator_t *unused, size_t bytes) {
+  (void)unused;
+  char *const block = joist_pool_allocate(bytes + PAYLOAD_OFFSET);
+  return block == NULL ? NULL : block + PAYLOAD_OFFSET;
+}
+
+static void free_payload(R_allocator_t *unused, void *memory) {
+  (void)unused;
+  joist_pool_free((char *)memory - PAYLOAD_OFFSET);
+}
+
+static void collect(bool full) {
+  static SEXP calls[2] = {NULL, NULL};
+  if (calls[full] == NULL) {
+    SEXP flag = PROTECT(Rf_ScalarLogical(full));
+    SEXP no = PROTECT(Rf_ScalarLogical(FALSE));
+    calls[full] = Rf_lang4(Rf_install("gc"), no, no, flag);
+    R_PreserveObject(calls[full]);
+    UNPROTECT(2);
+  }
+  Rf_eval(calls[full], R_BaseEnv);
+}
+
+/* R does not count memory of custom allocators when it decides whether to collect, so
+ * payloads that nobody uses would pile up. A minor collection (a fraction of a
+ * millisecond) runs when several payloads of this size have been allocated: enough of
+ * them for it not to cost much, few enough for their memory to be still warm. A full one
+ * runs when what is in use has grown by MAJOR bytes, or by half, since the last. */
+static void make_room(size_t bytes) {
+  enum { MINOR = 24 << 20, MINOR_MOST = 256 << 20, MAJOR = 1 << 30, PAYLOADS = 4 };
+  static size_t allocated = 0, used_after_full = 0;
+  size_t room = bytes < MINOR_MOST / PAYLOADS ? bytes * PAYLOADS : MINOR_MOST;
+  if (room < MINOR) room = MINOR;
+  allocated += bytes;
+  if (allocated <= room) return;
+  allocated = bytes;
+  collect(false);
+  const size_t grown = used_after_full > 2 * (size_t)MAJOR ? used_after_full / 2 : MAJOR;
+  if (joist_pool_figures().used <= used_after_full + grown) return;
+  collect(true);
+  used_after_full = joist_pool_figures().used;
+}
+
+static SEXP allocate_vector(SEXPTYPE type, size_t n, size_t bytes) {
+  R_allocator_t allocator = {allocate_payload, free_payload, NULL, NULL};
+  if (bytes < JOIST_POOL_MIN) return Rf_allocVector(type, (R_xlen_t)n);
+  make_room(bytes);
+  return Rf_allocVector3(type, (R_xlen_t)n, &allocator);
+}
+
+SEXPTYPE joist_r_payload_type(joist_dtype dtype) {
+  switch (dtype) {
+    case JOIST_I32:
+      return INTSXP;
+    case JOIST_F64:
+      return REALSXP;
+    case JOIST_C128:
+      return CPLXSXP;
+    default:
+      return RAWSXP;
+  }
+}
+
+SEXP joist_r_payload(joist_dtype dtype, size_t n) {
+  const size_t bytes = n * joist_dtype_size(dtype);
+  const SEXPTYPE type = joist_r_payload_type(dtype);
+  return allocate_vector(type, type == RAWSXP ? bytes : n, bytes);
+}
+
+void *joist_r_elements(SEXP payload) {
+  switch (TYPEOF(payload)) {
+    case INTSXP:
+      return INTEGER(payload);
+    case REALSXP:
+      return REAL(payload);
+    case CPLXSXP:
+      return COMPLEX(payload);
+    default:
+      return RAW(payload);
+  }
+}
