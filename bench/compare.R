@@ -10,7 +10,7 @@ mode <- arguments[1]
 threads <- as.integer(arguments[2])
 results <- arguments[4]
 effort <- if (mode == "quick") {
-  list(turns = 2L, samples = 1L, goal = 1e-3, matrix_turns = 1L, matrix_goal = 2e-4)
+  list(turns = 4L, samples = 3L, goal = 2e-3, matrix_turns = 1L, matrix_goal = 2e-4)
 } else {
   list(turns = 7L, samples = 3L, goal = 1e-2, matrix_turns = 3L, matrix_goal = 1e-3)
 }
