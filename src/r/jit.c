@@ -105,7 +105,7 @@ static void append_argument(struct signature *signature, const struct joist_rule
     append_byte(signature, 'N');
     return;
   }
-  if (TYPEOF(x) == VECSXP && !Rf_isObject(x)) {
+  if (joist_r_is_structure(x)) {
     const R_xlen_t n = XLENGTH(x);
     SEXP names = Rf_getAttrib(x, R_NamesSymbol);
     append_byte(signature, names == R_NilValue ? 'L' : 'M');
@@ -213,14 +213,9 @@ static bool gather_inputs(SEXP compiled, const struct signature *signature, cons
   return true;
 }
 
-static SEXP fill_template(SEXP template, SEXP outputs) {
-  if (TYPEOF(template) == INTSXP) return VECTOR_ELT(outputs, INTEGER(template)[0]);
-  if (TYPEOF(template) != VECSXP) return template;
-  SEXP filled = PROTECT(Rf_shallow_duplicate(template));
-  for (R_xlen_t k = 0; k < XLENGTH(template); k++)
-    SET_VECTOR_ELT(filled, k, fill_template(VECTOR_ELT(template, k), outputs));
-  UNPROTECT(1);
-  return filled;
+/* The output that stands at a leaf of the template. */
+static SEXP output_of(SEXP leaf, void *outputs) {
+  return VECTOR_ELT((SEXP)outputs, INTEGER(leaf)[0]);
 }
 
 static SEXP run_compiled(SEXP compiled, const struct signature *signature) {
@@ -251,8 +246,8 @@ static SEXP run_compiled(SEXP compiled, const struct signature *signature) {
         joist_r_current_device()->run(trace->plan, inputs, results, &run, &error);
     if (status != JOIST_OK) joist_r_raise(status, &error);
   }
-  SEXP filled =
-      fill_template(VECTOR_ELT(R_ExternalPtrProtected(compiled), JOIST_R_TEMPLATE), outputs);
+  SEXP filled = joist_r_map_leaves(VECTOR_ELT(R_ExternalPtrProtected(compiled), JOIST_R_TEMPLATE),
+                                   output_of, outputs);
   UNPROTECT(1);
   return filled;
 }

@@ -114,19 +114,12 @@ SEXP joist_r_positions(SEXP extents, SEXP indices, SEXP shape) {
   return tensor;
 }
 
-static struct joist_attributes plain_attributes(void) {
-  struct joist_attributes attributes;
-  memset(&attributes, 0, sizeof attributes);
-  attributes.requested.dtype = JOIST_DTYPE_NONE;
-  return attributes;
-}
-
 SEXP joist_r_take(SEXP x, SEXP positions) {
   const struct joist_rules *const rules = joist_r_rules(R_NilValue);
   struct joist_r_value values[JOIST_ARITY_MAX];
   joist_r_read(rules, x, &values[0]);
   read_positions(rules, positions, &values[1]);
-  struct joist_attributes attributes = plain_attributes();
+  struct joist_attributes attributes = joist_r_attributes();
   attributes.shape = values[1].argument.shape;
   return joist_r_apply(rules, JOIST_OP_TAKE, values, &attributes);
 }
@@ -156,7 +149,7 @@ static SEXP read_as(const struct joist_rules *rules, SEXP object, struct joist_t
   }
   if (value.form == JOIST_R_CONCRETE && own->dtype == type.dtype && !repeated)
     return joist_r_tensor(value.payload, type, shape);
-  struct joist_attributes attributes = plain_attributes();
+  struct joist_attributes attributes = joist_r_attributes();
   if (literal || value.leaf) {
     *own = type; /* layout operations read a literal in the dtype it is said to have */
   } else if (!same_type) {
@@ -219,7 +212,7 @@ SEXP joist_r_put(SEXP x, SEXP positions, SEXP value, SEXP in_place) {
     UNPROTECT(1);
     return x;
   }
-  struct joist_attributes attributes = plain_attributes();
+  struct joist_attributes attributes = joist_r_attributes();
   attributes.shape = values[0].argument.shape;
   SEXP tensor = joist_r_apply(rules, JOIST_OP_PUT, values, &attributes);
   UNPROTECT(1);
@@ -305,7 +298,7 @@ SEXP joist_r_concatenate(SEXP tensors, SEXP along, SEXP shapes) {
       struct joist_r_value pair[JOIST_ARITY_MAX];
       joist_r_read(rules, tensor, &pair[0]);
       pair[1] = values[k];
-      struct joist_attributes attributes = plain_attributes();
+      struct joist_attributes attributes = joist_r_attributes();
       attributes.dims = UINT32_C(1) << dim;
       attributes.shape = pair[0].argument.shape;
       attributes.shape.extent[dim] += pair[1].argument.shape.extent[dim];

@@ -148,13 +148,18 @@ SEXP joist_r_apply(const struct joist_rules *rules, joist_op op, struct joist_r_
 
 /* ---- .Call entry points ---- */
 
+struct joist_attributes joist_r_attributes(void) {
+  struct joist_attributes attributes;
+  memset(&attributes, 0, sizeof attributes);
+  attributes.requested.dtype = JOIST_DTYPE_NONE;
+  return attributes;
+}
+
 static SEXP apply_plain(joist_op op, SEXP *operands) {
   const struct joist_rules *const rules = joist_r_rules(R_NilValue);
   struct joist_r_value values[JOIST_ARITY_MAX];
   for (int k = 0; k < joist_op_arity(op); k++) joist_r_read(rules, operands[k], &values[k]);
-  struct joist_attributes attributes;
-  attributes.requested = (struct joist_type){JOIST_DTYPE_NONE, false};
-  attributes.dims = 0;
+  struct joist_attributes attributes = joist_r_attributes();
   return joist_r_apply(rules, op, values, &attributes);
 }
 
@@ -186,10 +191,9 @@ SEXP joist_r_convert(SEXP name, SEXP x, SEXP dtype, SEXP ambiguous) {
   const struct joist_rules *const rules = joist_r_rules(R_NilValue);
   struct joist_r_value value;
   joist_r_read(rules, x, &value);
-  struct joist_attributes attributes;
+  struct joist_attributes attributes = joist_r_attributes();
   attributes.requested =
       (struct joist_type){joist_r_dtype(dtype), joist_r_flag(ambiguous, "ambiguous")};
-  attributes.dims = 0;
   return joist_r_apply(rules, op_of(name, false), &value, &attributes);
 }
 
@@ -197,9 +201,7 @@ SEXP joist_r_relayout(SEXP name, SEXP x, SEXP shape) {
   const struct joist_rules *const rules = joist_r_rules(R_NilValue);
   struct joist_r_value value;
   joist_r_read(rules, x, &value);
-  struct joist_attributes attributes;
-  attributes.requested = (struct joist_type){JOIST_DTYPE_NONE, false};
-  attributes.dims = 0;
+  struct joist_attributes attributes = joist_r_attributes();
   joist_r_shape(shape, &attributes.shape);
   return joist_r_apply(rules, op_of(name, false), &value, &attributes);
 }
@@ -233,8 +235,7 @@ SEXP joist_r_reduce(SEXP name, SEXP x, SEXP dims, SEXP drop, SEXP dtype) {
   const struct joist_rules *const rules = joist_r_rules(R_NilValue);
   struct joist_r_value value;
   joist_r_read(rules, x, &value);
-  struct joist_attributes attributes;
-  attributes.requested = (struct joist_type){JOIST_DTYPE_NONE, false};
+  struct joist_attributes attributes = joist_r_attributes();
   if (dtype != R_NilValue) attributes.requested.dtype = joist_r_dtype(dtype);
   attributes.dims = dims_mask(dims, value.argument.shape.rank);
   attributes.drop = joist_r_flag(drop, "drop");

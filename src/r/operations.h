@@ -9,6 +9,9 @@
 SEXP joist_r_apply(const struct joist_rules *rules, joist_op op, struct joist_r_value *values,
                    const struct joist_attributes *attributes);
 
+/* Attributes of an operation that was asked for no dtype, dims or shape. */
+struct joist_attributes joist_r_attributes(void);
+
 /* The device that programs run on. */
 const struct joist_device *joist_r_current_device(void);
 /* Threads and interrupt polling for a run of the engine. */

@@ -150,18 +150,28 @@ SEXP joist_r_trace_apply(const struct joist_rules *rules, joist_op op,
 
 /* ---- arguments and results ---- */
 
-static bool is_plain_list(SEXP x) { return TYPEOF(x) == VECSXP && !Rf_isObject(x); }
+bool joist_r_is_structure(SEXP x) { return TYPEOF(x) == VECSXP && !Rf_isObject(x); }
 
-/* A copy of the argument in which traced tensors stand for its leaves. */
-static SEXP trace_argument(const struct joist_rules *rules, SEXP pointer, SEXP x) {
+SEXP joist_r_map_leaves(SEXP x, SEXP (*leaf)(SEXP x, void *context), void *context) {
   if (x == R_NilValue) return x;
-  if (is_plain_list(x)) {
-    SEXP copy = PROTECT(Rf_shallow_duplicate(x));
-    for (R_xlen_t k = 0; k < XLENGTH(x); k++)
-      SET_VECTOR_ELT(copy, k, trace_argument(rules, pointer, VECTOR_ELT(x, k)));
-    UNPROTECT(1);
-    return copy;
-  }
+  if (!joist_r_is_structure(x)) return leaf(x, context);
+  SEXP copy = PROTECT(Rf_shallow_duplicate(x));
+  for (R_xlen_t k = 0; k < XLENGTH(x); k++)
+    SET_VECTOR_ELT(copy, k, joist_r_map_leaves(VECTOR_ELT(x, k), leaf, context));
+  UNPROTECT(1);
+  return copy;
+}
+
+/* What the leaves of arguments and results are read with. */
+struct tracing {
+  const struct joist_rules *rules;
+  SEXP pointer;
+};
+
+/* The traced tensor that stands for a leaf of the arguments. */
+static SEXP trace_argument(SEXP x, void *context) {
+  const struct joist_rules *const rules = ((const struct tracing *)context)->rules;
+  SEXP pointer = ((const struct tracing *)context)->pointer;
   struct joist_r_trace *const trace = joist_r_trace_of(pointer);
   struct joist_r_value value;
   joist_r_read(rules, x, &value);
@@ -188,11 +198,12 @@ SEXP joist_r_trace_begin(SEXP arguments, SEXP dynamic, SEXP rules) {
   SEXP kept = Rf_allocVector(VECSXP, JOIST_R_KEPT);
   R_SetExternalPtrProtected(pointer, kept);
   SET_VECTOR_ELT(kept, JOIST_R_CONSTANTS, Rf_allocVector(VECSXP, 4));
-  const struct joist_rules *const set = joist_r_rules(rules);
+  struct tracing tracing = {joist_r_rules(rules), pointer};
   SEXP traced = PROTECT(Rf_shallow_duplicate(arguments));
   for (R_xlen_t k = 0; k < XLENGTH(arguments); k++)
     if (LOGICAL(dynamic)[k])
-      SET_VECTOR_ELT(traced, k, trace_argument(set, pointer, VECTOR_ELT(arguments, k)));
+      SET_VECTOR_ELT(traced, k,
+                     joist_r_map_leaves(VECTOR_ELT(arguments, k), trace_argument, &tracing));
   SEXP out = PROTECT(Rf_allocVector(VECSXP, 2));
   SET_VECTOR_ELT(out, 0, pointer);
   SET_VECTOR_ELT(out, 1, traced);
@@ -200,16 +211,10 @@ SEXP joist_r_trace_begin(SEXP arguments, SEXP dynamic, SEXP rules) {
   return out;
 }
 
-/* The template of a result: its leaves become the number of an output. */
-static SEXP trace_result(const struct joist_rules *rules, SEXP pointer, SEXP x) {
-  if (x == R_NilValue) return x;
-  if (is_plain_list(x)) {
-    SEXP copy = PROTECT(Rf_shallow_duplicate(x));
-    for (R_xlen_t k = 0; k < XLENGTH(x); k++)
-      SET_VECTOR_ELT(copy, k, trace_result(rules, pointer, VECTOR_ELT(x, k)));
-    UNPROTECT(1);
-    return copy;
-  }
+/* The number of the output that a leaf of the result becomes in the template. */
+static SEXP trace_result(SEXP x, void *context) {
+  const struct joist_rules *const rules = ((const struct tracing *)context)->rules;
+  SEXP pointer = ((const struct tracing *)context)->pointer;
   struct joist_r_trace *const trace = joist_r_trace_of(pointer);
   struct joist_r_value value;
   joist_r_read(rules, x, &value);
@@ -226,8 +231,9 @@ static SEXP trace_result(const struct joist_rules *rules, SEXP pointer, SEXP x) 
 
 SEXP joist_r_trace_end(SEXP pointer, SEXP result, SEXP rules) {
   struct joist_r_trace *const trace = joist_r_trace_of(pointer);
+  struct tracing tracing = {joist_r_rules(rules), pointer};
   SET_VECTOR_ELT(R_ExternalPtrProtected(pointer), JOIST_R_TEMPLATE,
-                 trace_result(joist_r_rules(rules), pointer, result));
+                 joist_r_map_leaves(result, trace_result, &tracing));
   trace->closed = true;
   struct joist_error error;
   const joist_status status = joist_plan_make(&trace->program, &trace->plan, &error);

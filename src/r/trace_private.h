@@ -29,6 +29,11 @@ struct joist_r_trace {
 /* Elements of the list that the external pointer protects. */
 enum { JOIST_R_CONSTANTS, JOIST_R_TEMPLATE, JOIST_R_KEPT };
 
+/* A list without class is structure; everything else is a leaf. */
+bool joist_r_is_structure(SEXP x);
+/* A copy of `x` in which every leaf is what `leaf` makes of it; NULL stays NULL. */
+SEXP joist_r_map_leaves(SEXP x, SEXP (*leaf)(SEXP x, void *context), void *context);
+
 /* Raises joist_value_error when the pointer is empty. */
 struct joist_r_trace *joist_r_trace_of(SEXP pointer);
 
