@@ -21,7 +21,7 @@
 nv_transpose <- function(operand, permutation = NULL) {
   operand <- as_tensor(operand)
   if (is.null(permutation)) permutation <- rev(seq_len(ndims(operand)))
-  rearrange(operand, function(x) .Call(joist_r_permute, x, as.integer(permutation)))
+  .Call(joist_r_permute, operand, as.integer(permutation))
 }
 
 #' @rdname nv_transpose

@@ -41,6 +41,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(joist_r_convert, 4),
     ENTRY(joist_r_relayout, 3),
     ENTRY(joist_r_reduce, 5),
+    ENTRY(joist_r_array, 6),
     ENTRY(joist_r_subset, 3),
     ENTRY(joist_r_positions, 3),
     ENTRY(joist_r_take, 2),

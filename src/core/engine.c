@@ -1,5 +1,5 @@
 /* Running a plan on the CPU: tiles, threads, sinks. */
-#include "core/layout.h"
+#include "core/array.h"
 #include "core/plan.h"
 
 #include <stdlib.h>
@@ -267,43 +267,6 @@ static size_t bytes_of(const struct joist_program *program, joist_value_id value
   return count * joist_dtype_size(program->values[value].type.dtype);
 }
 
-static void run_layout(const struct joist_program *program,
-                       const struct joist_instruction *instruction, void *const *arrays) {
-  const struct joist_value *const result = &program->values[instruction->result];
-  const size_t size = joist_dtype_size(result->type.dtype);
-  void *const out = arrays[instruction->result];
-  const void *const x = arrays[instruction->operand[0]];
-  const void *const y = arrays[instruction->operand[1]];
-  const struct joist_shape *const x_shape = &program->values[instruction->operand[0]].shape;
-  const struct joist_shape *const y_shape = &program->values[instruction->operand[1]].shape;
-  size_t count = 0, values = 0;
-  switch (instruction->op) {
-    case JOIST_OP_TAKE:
-      (void)joist_shape_count(&result->shape, &count);
-      joist_take(size, count, y, x, out);
-      break;
-    case JOIST_OP_PUT:
-      if (bytes_of(program, instruction->result) > 0)
-        memcpy(out, x, bytes_of(program, instruction->result));
-      (void)joist_shape_count(y_shape, &count);
-      (void)joist_shape_count(&program->values[instruction->operand[2]].shape, &values);
-      joist_put(size, count, y, arrays[instruction->operand[2]], values, out);
-      break;
-    case JOIST_OP_CONCATENATE: {
-      int dim = 0;
-      while ((instruction->dims >> dim & 1) == 0) dim++;
-      joist_concatenate(size, &result->shape, dim, 0, x_shape->extent[dim], x, out);
-      joist_concatenate(size, &result->shape, dim, x_shape->extent[dim], y_shape->extent[dim], y,
-                        out);
-      break;
-    }
-    default:
-      if (bytes_of(program, instruction->result) > 0)
-        memcpy(out, x, bytes_of(program, instruction->result));
-      break;
-  }
-}
-
 static joist_status run_group(const struct joist_plan *plan, const struct joist_group *group,
                               void *const *arrays, const struct joist_run *run,
                               struct joist_error *error) {
@@ -313,8 +276,7 @@ static joist_status run_group(const struct joist_plan *plan, const struct joist_
   if (group->kind == JOIST_GROUP_REDUCE)
     return joist_reduce_dims(plan->program, i, arrays[i->operand[0]], arrays[i->result], run,
                              error);
-  run_layout(plan->program, i, arrays);
-  return JOIST_OK;
+  return joist_array_execute(plan->program, i, arrays, run, error);
 }
 
 joist_status joist_plan_run(const struct joist_plan *plan, const void *const *inputs,

@@ -172,8 +172,8 @@ static void transpose(size_t size, size_t rows, size_t columns, const char *in, 
   }
 }
 
-void joist_permute(size_t size, const struct joist_shape *shape, const int *order, const void *in,
-                   void *out) {
+void joist_permute(size_t size, const struct joist_shape *shape, const int32_t *order,
+                   const void *in, void *out) {
   const int rank = shape->rank;
   size_t in_stride[JOIST_RANK_MAX + 1], out_stride[JOIST_RANK_MAX + 1];
   size_t product = 1;

@@ -28,7 +28,7 @@ void joist_take_dims(size_t size, const struct joist_shape *shape, const int64_t
                      const uint32_t *extent, const void *in, void *out);
 
 /* Permutes the dims: dim d of `out` is dim order[d] of `in`, whose shape is `shape`. */
-void joist_permute(size_t size, const struct joist_shape *shape, const int *order, const void *in,
-                   void *out);
+void joist_permute(size_t size, const struct joist_shape *shape, const int32_t *order,
+                   const void *in, void *out);
 
 #endif

@@ -11,15 +11,17 @@ struct op_facts {
   const char *generic;
   int arity;
   joist_class class;
-  bool reduction;
-  joist_op combine;
+  bool reduction, array;
+  joist_op combine; /* array operations: the one whose kernels say which dtypes have it */
 };
 
 static const struct op_facts facts[JOIST_OP_COUNT] = {
 #define OP(ID, NAME, ARITY, CLASS, GENERIC) \
-  {NAME, GENERIC, ARITY, JOIST_CLASS_##CLASS, false, JOIST_OP_##ID},
+  {NAME, GENERIC, ARITY, JOIST_CLASS_##CLASS, false, false, JOIST_OP_##ID},
 #define REDUCTION(ID, NAME, CLASS, COMBINE, GENERIC) \
-  {NAME, GENERIC, 1, JOIST_CLASS_##CLASS, true, JOIST_OP_##COMBINE},
+  {NAME, GENERIC, 1, JOIST_CLASS_##CLASS, true, false, JOIST_OP_##COMBINE},
+#define ARRAY(ID, NAME, ARITY, CLASS, DEFINED, FUNCTION) \
+  {NAME, "", ARITY, JOIST_CLASS_##CLASS, false, true, JOIST_OP_##DEFINED},
 #include "core/ops.def"
 };
 
@@ -28,6 +30,7 @@ const char *joist_op_generic(joist_op op) { return facts[op].generic; }
 int joist_op_arity(joist_op op) { return facts[op].arity; }
 joist_class joist_op_class(joist_op op) { return facts[op].class; }
 bool joist_op_is_reduction(joist_op op) { return facts[op].reduction; }
+bool joist_op_is_array(joist_op op) { return facts[op].array; }
 joist_op joist_op_combine(joist_op reduction) { return facts[reduction].combine; }
 
 joist_op joist_op_parse(const char *name) {
@@ -104,7 +107,8 @@ joist_status joist_infer(const struct joist_rules *rules, joist_op op,
   /* The join, which a pair of bools in a logical operation does not need. */
   const bool all_bool = class == JOIST_CLASS_LOGICAL && type.dtype == JOIST_BOOL &&
                         operands[arity - 1].type.dtype == JOIST_BOOL;
-  if (arity > 1 && !all_bool && class != JOIST_CLASS_LAYOUT)
+  const bool as_they_are = class == JOIST_CLASS_LAYOUT || class == JOIST_CLASS_DRAW;
+  if (arity > 1 && !all_bool && !as_they_are)
     status = joist_common_type(rules, operands + select, arity - select, &type, error);
   if (status != JOIST_OK) return status;
 
@@ -141,7 +145,11 @@ joist_status joist_infer(const struct joist_rules *rules, joist_op op,
       result = requested;
       break;
     case JOIST_CLASS_BITCAST:
+    case JOIST_CLASS_DRAW:
       result = requested;
+      break;
+    case JOIST_CLASS_POSITION:
+      result = (struct joist_type){JOIST_I32, false};
       break;
     case JOIST_CLASS_ACCUMULATE:
       if (requested.dtype != JOIST_DTYPE_NONE) result = requested;
@@ -167,8 +175,7 @@ joist_status joist_infer(const struct joist_rules *rules, joist_op op,
   signature->compute = joist_dtype_compute(operand);
   for (size_t i = 0; i < JOIST_ARITY_MAX; i++) signature->operand[i] = operand;
   if (select) signature->operand[0] = JOIST_BOOL;
-  for (size_t i = 0; class == JOIST_CLASS_LAYOUT && i < arity; i++)
-    signature->operand[i] = operands[i].type.dtype;
+  for (size_t i = 0; as_they_are && i < arity; i++) signature->operand[i] = operands[i].type.dtype;
 
   if (class == JOIST_CLASS_BITCAST &&
       (joist_dtype_size(operand) != joist_dtype_size(result.dtype) ||
@@ -179,13 +186,12 @@ joist_status joist_infer(const struct joist_rules *rules, joist_op op,
                       joist_dtype_size(operand) != joist_dtype_size(result.dtype)
                           ? "the sizes differ"
                           : "a bool is 0 or 1, not any byte");
-  if (class == JOIST_CLASS_CONVERT || class == JOIST_CLASS_BITCAST || class == JOIST_CLASS_LAYOUT)
-    return JOIST_OK;
+  if (class == JOIST_CLASS_CONVERT || class == JOIST_CLASS_BITCAST || as_they_are) return JOIST_OK;
   if (class == JOIST_CLASS_AVERAGE && !is_inexact(result.dtype))
     return joist_fail(error, JOIST_ERROR_DTYPE,
                       "a mean cannot be %s: ask for a float or complex dtype",
                       joist_dtype_name(result.dtype));
-  const joist_op kernel_op = facts[op].reduction ? facts[op].combine : op;
+  const joist_op kernel_op = facts[op].combine;
   if (joist_kernel_find(kernel_op, signature->compute) == NULL)
     return joist_fail(error, JOIST_ERROR_DTYPE, "nv_%s() is not defined for %s%s", facts[op].name,
                       joist_dtype_name(operand),

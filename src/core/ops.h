@@ -10,6 +10,7 @@
 typedef enum {
 #define OP(ID, NAME, ARITY, CLASS, GENERIC) JOIST_OP_##ID,
 #define REDUCTION(ID, NAME, CLASS, COMBINE, GENERIC) JOIST_OP_##ID,
+#define ARRAY(ID, NAME, ARITY, CLASS, DEFINED, FUNCTION) JOIST_OP_##ID,
 #include "core/ops.def"
   JOIST_OP_COUNT
 } joist_op;
@@ -29,7 +30,9 @@ typedef enum {
   JOIST_CLASS_ACCUMULATE, /* bool and integers in i64 or ui64; floats keep their dtype */
   JOIST_CLASS_EXTREME,    /* the operand's dtype */
   JOIST_CLASS_AVERAGE,    /* inexact */
-  JOIST_CLASS_TRUTH       /* bool */
+  JOIST_CLASS_TRUTH,      /* bool */
+  JOIST_CLASS_POSITION,   /* the joined dtype in, i32 out */
+  JOIST_CLASS_DRAW        /* the dtype asked for; operands as they are */
 } joist_class;
 
 enum { JOIST_ARITY_MAX = 3 };
@@ -39,6 +42,7 @@ const char *joist_op_generic(joist_op op);
 int joist_op_arity(joist_op op);
 joist_class joist_op_class(joist_op op);
 bool joist_op_is_reduction(joist_op op);
+bool joist_op_is_array(joist_op op);
 /* The elementwise operation that joins partial results of a reduction. */
 joist_op joist_op_combine(joist_op reduction);
 /* JOIST_OP_COUNT when there is no such name. */

@@ -36,8 +36,7 @@ static bool is_sink(const struct joist_program *program, const struct joist_inst
 
 /* Whether the instruction produces its result tile by tile in its own index space. */
 static bool is_elementwise(const struct joist_instruction *i) {
-  return !joist_op_is_reduction(i->op) &&
-         (joist_op_class(i->op) != JOIST_CLASS_LAYOUT || i->op == JOIST_OP_BROADCAST);
+  return !joist_op_is_reduction(i->op) && !joist_op_is_array(i->op);
 }
 
 static uint32_t add_slot(struct planner *planner, size_t size) {
@@ -280,7 +279,7 @@ static void make_groups(struct planner *planner, const bool *needed) {
       memset(made, 0, sizeof *made);
       made->kind = elementwise || sink            ? JOIST_GROUP_ELEMENTWISE
                    : joist_op_is_reduction(i->op) ? JOIST_GROUP_REDUCE
-                                                  : JOIST_GROUP_LAYOUT;
+                                                  : JOIST_GROUP_ARRAY;
       made->level = level;
       made->shape = *space;
       made->instruction = k;

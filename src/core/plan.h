@@ -40,14 +40,14 @@ struct joist_step {
   uint32_t sink;        /* FOLD: number of the sink within its group */
 };
 
-typedef enum { JOIST_GROUP_ELEMENTWISE, JOIST_GROUP_REDUCE, JOIST_GROUP_LAYOUT } joist_group_kind;
+typedef enum { JOIST_GROUP_ELEMENTWISE, JOIST_GROUP_REDUCE, JOIST_GROUP_ARRAY } joist_group_kind;
 
 struct joist_group {
   joist_group_kind kind;
   uint32_t level;
   struct joist_shape shape; /* of the index space that is looped over */
   size_t count;             /* its elements */
-  uint32_t instruction;     /* the one of a REDUCE or LAYOUT group */
+  uint32_t instruction;     /* the one of a REDUCE or ARRAY group */
   uint32_t first_step, step_count;
   uint32_t sink_count;
   uint32_t work;      /* cost of one element, an addition being 1 */

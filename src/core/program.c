@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/array.h"
+
 void joist_program_init(struct joist_program *program) { memset(program, 0, sizeof *program); }
 
 void joist_program_clear(struct joist_program *program) {
@@ -66,10 +68,13 @@ joist_status joist_program_infer(const struct joist_rules *rules, joist_op op,
   if (status != JOIST_OK) return status;
   if (joist_op_is_reduction(op)) {
     joist_shape_reduce(shapes[0], attributes->dims, attributes->drop, &inference->shape);
-  } else if (joist_op_class(op) == JOIST_CLASS_LAYOUT) {
+  } else if (joist_op_is_array(op)) {
+    status = joist_array_shape_of(op, shapes, attributes, &inference->shape, error);
+    if (status != JOIST_OK) return status;
+  } else if (op == JOIST_OP_BROADCAST) {
     char from[JOIST_SHAPE_TEXT], to[JOIST_SHAPE_TEXT];
     inference->shape = attributes->shape;
-    if (op == JOIST_OP_BROADCAST && !joist_shape_broadcasts_to(shapes[0], &inference->shape))
+    if (!joist_shape_broadcasts_to(shapes[0], &inference->shape))
       return joist_fail(error, JOIST_ERROR_SHAPE, "shape %s cannot be broadcast to %s",
                         joist_shape_format(shapes[0], from),
                         joist_shape_format(&inference->shape, to));
@@ -77,16 +82,11 @@ joist_status joist_program_infer(const struct joist_rules *rules, joist_op op,
     status = joist_shape_broadcast(shapes, arity, &inference->shape, error);
     if (status != JOIST_OK) return status;
   }
-  size_t before = 0, after = 0;
-  char text[JOIST_SHAPE_TEXT], other[JOIST_SHAPE_TEXT];
-  if (!joist_shape_count(&inference->shape, &after))
+  size_t count = 0;
+  char text[JOIST_SHAPE_TEXT];
+  if (!joist_shape_count(&inference->shape, &count))
     return joist_fail(error, JOIST_ERROR_SHAPE, "shape %s has more elements than memory can hold",
                       joist_shape_format(&inference->shape, text));
-  if (op == JOIST_OP_RESHAPE && (!joist_shape_count(shapes[0], &before) || before != after))
-    return joist_fail(error, JOIST_ERROR_SHAPE,
-                      "shape %s cannot be reshaped to %s: %zu and %zu elements",
-                      joist_shape_format(shapes[0], other),
-                      joist_shape_format(&inference->shape, text), before, after);
   return JOIST_OK;
 }
 
@@ -94,14 +94,16 @@ joist_status joist_program_infer(const struct joist_rules *rules, joist_op op,
  * that building a program takes linear time. */
 static const struct joist_instruction *find_same(const struct joist_program *program, joist_op op,
                                                  const struct joist_inference *inference,
-                                                 const joist_value_id *operands, uint32_t dims) {
+                                                 const joist_value_id *operands,
+                                                 const struct joist_attributes *attributes) {
   enum { LOOK_BACK = 256 };
   const uint32_t count = program->instruction_count;
   const size_t bytes = (size_t)joist_op_arity(op) * sizeof *operands;
   for (uint32_t k = count; k-- > 0 && k + LOOK_BACK >= count;) {
     const struct joist_instruction *const i = &program->instructions[k];
     const struct joist_value *const result = &program->values[i->result];
-    if (i->op == op && i->dims == dims && memcmp(i->operand, operands, bytes) == 0 &&
+    if (i->op == op && i->dims == attributes->dims && memcmp(i->operand, operands, bytes) == 0 &&
+        memcmp(i->parameter, attributes->parameter, sizeof i->parameter) == 0 &&
         result->type.dtype == inference->signature.result.dtype &&
         result->type.ambiguous == inference->signature.result.ambiguous &&
         i->signature.operand[0] == inference->signature.operand[0] &&
@@ -114,9 +116,11 @@ static const struct joist_instruction *find_same(const struct joist_program *pro
 
 joist_status joist_program_add(struct joist_program *program, joist_op op,
                                const struct joist_inference *inference,
-                               const joist_value_id *operands, uint32_t dims,
-                               joist_value_id *result, struct joist_error *error) {
-  const struct joist_instruction *const same = find_same(program, op, inference, operands, dims);
+                               const joist_value_id *operands,
+                               const struct joist_attributes *attributes, joist_value_id *result,
+                               struct joist_error *error) {
+  const struct joist_instruction *const same =
+      find_same(program, op, inference, operands, attributes);
   if (same != NULL) {
     *result = same->result;
     return JOIST_OK;
@@ -131,7 +135,8 @@ joist_status joist_program_add(struct joist_program *program, joist_op op,
   if (status != JOIST_OK) return status;
   struct joist_instruction *const added = &program->instructions[program->instruction_count++];
   *added = (struct joist_instruction){
-      .op = op, .signature = inference->signature, .result = *result, .dims = dims};
+      .op = op, .signature = inference->signature, .result = *result, .dims = attributes->dims};
+  memcpy(added->parameter, attributes->parameter, sizeof added->parameter);
   memcpy(added->operand, operands, (size_t)joist_op_arity(op) * sizeof *operands);
   return JOIST_OK;
 }

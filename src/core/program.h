@@ -24,7 +24,8 @@ struct joist_instruction {
   struct joist_signature signature;
   joist_value_id operand[JOIST_ARITY_MAX];
   joist_value_id result;
-  uint32_t dims; /* bit d is set when dim d is reduced, or concatenated along */
+  uint32_t dims;                     /* reductions: bit d is set when dim d is reduced */
+  int32_t parameter[JOIST_RANK_MAX]; /* array operations: see ops.def */
 };
 
 struct joist_program {
@@ -58,10 +59,11 @@ struct joist_inference {
 
 /* Attributes of the operations that have some. */
 struct joist_attributes {
-  struct joist_type requested; /* convert, bitcast, reductions: NONE when not asked for */
-  struct joist_shape shape;    /* layout operations: the result's */
-  uint32_t dims;               /* reductions: mask; concatenate: bit of its dim */
-  bool drop;                   /* reductions */
+  struct joist_type requested;       /* convert, bitcast, reductions: NONE when not asked for */
+  struct joist_shape shape;          /* broadcast_to, reshape and others that are given one */
+  uint32_t dims;                     /* reductions: mask */
+  bool drop;                         /* reductions */
+  int32_t parameter[JOIST_RANK_MAX]; /* array operations, 0 where unused */
 };
 
 /* Dtypes and shape of `op` on its arguments. */
@@ -75,8 +77,9 @@ joist_status joist_program_infer(const struct joist_rules *rules, joist_op op,
  * ids, literals included. */
 joist_status joist_program_add(struct joist_program *program, joist_op op,
                                const struct joist_inference *inference,
-                               const joist_value_id *operands, uint32_t dims,
-                               joist_value_id *result, struct joist_error *error) JOIST_MUST_CHECK;
+                               const joist_value_id *operands,
+                               const struct joist_attributes *attributes, joist_value_id *result,
+                               struct joist_error *error) JOIST_MUST_CHECK;
 
 joist_status joist_program_add_output(struct joist_program *program, joist_value_id value,
                                       struct joist_error *error) JOIST_MUST_CHECK;

@@ -119,8 +119,7 @@ SEXP joist_r_take(SEXP x, SEXP positions) {
   struct joist_r_value values[JOIST_ARITY_MAX];
   joist_r_read(rules, x, &values[0]);
   read_positions(rules, positions, &values[1]);
-  struct joist_attributes attributes = joist_r_attributes();
-  attributes.shape = values[1].argument.shape;
+  const struct joist_attributes attributes = joist_r_attributes();
   return joist_r_apply(rules, JOIST_OP_TAKE, values, &attributes);
 }
 
@@ -212,8 +211,7 @@ SEXP joist_r_put(SEXP x, SEXP positions, SEXP value, SEXP in_place) {
     UNPROTECT(1);
     return x;
   }
-  struct joist_attributes attributes = joist_r_attributes();
-  attributes.shape = values[0].argument.shape;
+  const struct joist_attributes attributes = joist_r_attributes();
   SEXP tensor = joist_r_apply(rules, JOIST_OP_PUT, values, &attributes);
   UNPROTECT(1);
   return tensor;
@@ -299,9 +297,7 @@ SEXP joist_r_concatenate(SEXP tensors, SEXP along, SEXP shapes) {
       joist_r_read(rules, tensor, &pair[0]);
       pair[1] = values[k];
       struct joist_attributes attributes = joist_r_attributes();
-      attributes.dims = UINT32_C(1) << dim;
-      attributes.shape = pair[0].argument.shape;
-      attributes.shape.extent[dim] += pair[1].argument.shape.extent[dim];
+      attributes.parameter[0] = dim;
       tensor = joist_r_apply(rules, JOIST_OP_CONCATENATE, pair, &attributes);
       UNPROTECT(1);
     }
@@ -311,31 +307,15 @@ SEXP joist_r_concatenate(SEXP tensors, SEXP along, SEXP shapes) {
 }
 
 SEXP joist_r_permute(SEXP x, SEXP order) {
+  const struct joist_rules *const rules = joist_r_rules(R_NilValue);
   struct joist_r_value value;
-  joist_r_read(joist_r_rules(R_NilValue), x, &value);
-  const struct joist_shape space = value.argument.shape;
-  struct joist_shape result = {.rank = space.rank};
-  int dims[JOIST_RANK_MAX];
-  uint32_t seen = 0;
-  if (XLENGTH(order) != space.rank)
+  joist_r_read(rules, x, &value);
+  const int rank = value.argument.shape.rank;
+  if (XLENGTH(order) != rank)
     joist_r_stop(JOIST_ERROR_SHAPE, "the permutation has %.0f entries, the tensor %d dimensions",
-                 (double)XLENGTH(order), space.rank);
-  for (int d = 0; d < space.rank; d++) {
-    const int from = INTEGER(order)[d];
-    if (from < 1 || from > space.rank || (seen >> (from - 1) & 1))
-      joist_r_stop(JOIST_ERROR_SHAPE, "a permutation of %d dimensions names each of them once",
-                   space.rank);
-    seen |= UINT32_C(1) << (from - 1);
-    dims[d] = from - 1;
-    result.extent[d] = space.extent[from - 1];
-  }
-  const struct joist_type type = value.argument.operand.type;
-  if (value.form == JOIST_R_ABSTRACT) return joist_r_aval(type, &result);
-  if (value.form != JOIST_R_CONCRETE)
-    joist_r_stop(JOIST_ERROR_VALUE, "only a tensor with data is permuted here");
-  SEXP payload = PROTECT(joist_r_payload(type.dtype, value.count));
-  joist_permute(joist_dtype_size(type.dtype), &space, dims, value.data, joist_r_elements(payload));
-  SEXP tensor = joist_r_tensor(payload, type, &result);
-  UNPROTECT(1);
-  return tensor;
+                 (double)XLENGTH(order), rank);
+  struct joist_attributes attributes = joist_r_attributes();
+  for (int d = 0; d < rank; d++)
+    attributes.parameter[d] = INTEGER(order)[d] == NA_INTEGER ? -1 : INTEGER(order)[d] - 1;
+  return joist_r_apply(rules, JOIST_OP_PERMUTE, &value, &attributes);
 }

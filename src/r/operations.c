@@ -78,7 +78,8 @@ static const void *operand_elements(const struct joist_r_value *value, joist_dty
 }
 
 static SEXP run_eager(joist_op op, const struct joist_r_value *values,
-                      const struct joist_inference *inference, uint32_t dims) {
+                      const struct joist_inference *inference,
+                      const struct joist_attributes *attributes) {
   const uint32_t arity = (uint32_t)joist_op_arity(op);
   const struct joist_signature *const signature = &inference->signature;
   const void *vmax = vmaxget();
@@ -95,8 +96,12 @@ static SEXP run_eager(joist_op op, const struct joist_r_value *values,
     slots[k].instruction = 0;
   }
   slots[arity] = (struct joist_value){signature->result, inference->shape, JOIST_NO_INPUT, 0};
-  struct joist_instruction instruction = {
-      .op = op, .signature = *signature, .operand = {0, 1, 2}, .result = arity, .dims = dims};
+  struct joist_instruction instruction = {.op = op,
+                                          .signature = *signature,
+                                          .operand = {0, 1, 2},
+                                          .result = arity,
+                                          .dims = attributes->dims};
+  memcpy(instruction.parameter, attributes->parameter, sizeof instruction.parameter);
   joist_value_id output = arity;
   const struct joist_program program = {.values = slots,
                                         .instructions = &instruction,
@@ -143,7 +148,7 @@ SEXP joist_r_apply(const struct joist_rules *rules, joist_op op, struct joist_r_
       joist_program_infer(rules, op, arguments, attributes, &inference, &error);
   if (status != JOIST_OK) joist_r_raise(status, &error);
   if (abstract) return joist_r_aval(inference.signature.result, &inference.shape);
-  return run_eager(op, values, &inference, attributes->dims);
+  return run_eager(op, values, &inference, attributes);
 }
 
 /* ---- .Call entry points ---- */
@@ -204,6 +209,34 @@ SEXP joist_r_relayout(SEXP name, SEXP x, SEXP shape) {
   struct joist_attributes attributes = joist_r_attributes();
   joist_r_shape(shape, &attributes.shape);
   return joist_r_apply(rules, op_of(name, false), &value, &attributes);
+}
+
+int joist_r_dim(SEXP dim, const struct joist_shape *shape) {
+  const double given = Rf_xlength(dim) == 1 ? Rf_asReal(dim) : NA_REAL;
+  const double at = given < 0 ? shape->rank + 1 + given : given;
+  if (!(at >= 1 && at <= shape->rank) || at != (double)(int)at)
+    joist_r_stop(JOIST_ERROR_SHAPE, "there is no dimension %g; the tensor has %d", given,
+                 shape->rank);
+  return (int)at - 1;
+}
+
+SEXP joist_r_array(SEXP name, SEXP operands, SEXP dim, SEXP parameters, SEXP shape, SEXP dtype) {
+  const struct joist_rules *const rules = joist_r_rules(R_NilValue);
+  const joist_op op = op_of(name, false);
+  struct joist_r_value values[JOIST_ARITY_MAX];
+  if (XLENGTH(operands) != joist_op_arity(op))
+    joist_r_stop(JOIST_ERROR_VALUE, "nv_%s() has %d operands", joist_op_name(op),
+                 joist_op_arity(op));
+  for (int k = 0; k < joist_op_arity(op); k++)
+    joist_r_read(rules, VECTOR_ELT(operands, k), &values[k]);
+  struct joist_attributes attributes = joist_r_attributes();
+  int used = 0;
+  if (dim != R_NilValue) attributes.parameter[used++] = joist_r_dim(dim, &values[0].argument.shape);
+  for (R_xlen_t k = 0; k < XLENGTH(parameters) && used < JOIST_RANK_MAX; k++)
+    attributes.parameter[used++] = INTEGER(parameters)[k];
+  if (shape != R_NilValue) joist_r_shape(shape, &attributes.shape);
+  if (dtype != R_NilValue) attributes.requested.dtype = joist_r_dtype(dtype);
+  return joist_r_apply(rules, op, values, &attributes);
 }
 
 /* Bits of the dims to reduce; NULL is all of them. Negative dims are left out, as R's

@@ -17,6 +17,10 @@ const struct joist_device *joist_r_current_device(void);
 /* Threads and interrupt polling for a run of the engine. */
 struct joist_run joist_r_run(void);
 
+/* The 0-based dim of `shape` that a 1-based number names; negative ones count from the
+ * last. Raises joist_shape_error. */
+int joist_r_dim(SEXP dim, const struct joist_shape *shape);
+
 /* .Call entry points. */
 SEXP joist_r_op1(SEXP name, SEXP x);
 SEXP joist_r_op2(SEXP name, SEXP lhs, SEXP rhs);
@@ -26,6 +30,10 @@ SEXP joist_r_operator1(SEXP generic, SEXP x);
 SEXP joist_r_convert(SEXP name, SEXP x, SEXP dtype, SEXP ambiguous);
 SEXP joist_r_relayout(SEXP name, SEXP x, SEXP shape);
 SEXP joist_r_reduce(SEXP name, SEXP x, SEXP dims, SEXP drop, SEXP dtype);
+/* An array operation on a list of operands. `dim` (NULL for none) is a dim of the first and
+ * becomes parameter[0]; the integers of `parameters` follow. `shape` and `dtype` may be
+ * NULL. */
+SEXP joist_r_array(SEXP name, SEXP operands, SEXP dim, SEXP parameters, SEXP shape, SEXP dtype);
 SEXP joist_r_op_names(void);
 
 #endif

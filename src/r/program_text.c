@@ -45,6 +45,13 @@ static void instruction_text(SEXP compiled, const struct joist_instruction *i, c
     for (int d = 0; d < program->values[i->operand[0]].shape.rank && used < LINE; d++)
       if (i->dims >> d & 1) used += (size_t)snprintf(line + used, LINE - used, " %d", d + 1);
   }
+  int parameters = JOIST_RANK_MAX;
+  while (parameters > 0 && i->parameter[parameters - 1] == 0) parameters--;
+  if (joist_op_is_array(i->op) && parameters > 0 && used < LINE) {
+    used += (size_t)snprintf(line + used, LINE - used, ", parameters =");
+    for (int k = 0; k < parameters && used < LINE; k++)
+      used += (size_t)snprintf(line + used, LINE - used, " %d", i->parameter[k]);
+  }
   if (used < LINE) snprintf(line + used, LINE - used, ")");
 }
 

@@ -143,7 +143,7 @@ SEXP joist_r_trace_apply(const struct joist_rules *rules, joist_op op,
     operands[k] = value_number(pointer, &values[k],
                                (struct joist_type){inference.signature.operand[k], false});
   status = joist_program_add(&joist_r_trace_of(pointer)->program, op, &inference, operands,
-                             attributes->dims, &result, &error);
+                             attributes, &result, &error);
   if (status != JOIST_OK) joist_r_raise(status, &error);
   return joist_r_traced(pointer, result, false, inference.signature.result, &inference.shape);
 }

@@ -145,7 +145,7 @@ static void interpret_layout(struct interpreter *in, const struct joist_instruct
           size_t index = rest % shape->extent[d];
           rest /= shape->extent[d];
           const uint32_t first = in->program->values[i->operand[0]].shape.extent[d];
-          if (i->dims >> d & 1 && index >= first) which = 1, index -= first;
+          if (d == i->parameter[0] && index >= first) which = 1, index -= first;
           for (int w = 0; w < 2; w++) {
             at[w] += index * stride[w];
             stride[w] *= in->program->values[i->operand[w]].shape.extent[d];
@@ -155,6 +155,18 @@ static void interpret_layout(struct interpreter *in, const struct joist_instruct
       }
       break;
     }
+    case JOIST_OP_PERMUTE:
+      for (size_t k = 0; k < count; k++) {
+        const struct joist_shape *const from = &in->program->values[i->operand[0]].shape;
+        size_t rest = k, index[JOIST_RANK_MAX] = {0}, at = 0;
+        for (int d = 0; d < shape->rank; d++) {
+          index[i->parameter[d]] = rest % shape->extent[d];
+          rest /= shape->extent[d];
+        }
+        for (int d = from->rank; d-- > 0;) at = at * from->extent[d] + index[d];
+        memcpy(out + k * size, x + at * size, size);
+      }
+      break;
     default:
       CHECK_MSG(0, "the interpreter has no nv_%s()", joist_op_name(i->op));
   }
@@ -304,7 +316,7 @@ static void interpreter_run(struct interpreter *in, char *const *got) {
     const struct joist_instruction *const i = &in->program->instructions[k];
     if (!in->needed[i->result]) continue;
     const char *const engine = got == NULL ? NULL : got[i->result];
-    if (joist_op_class(i->op) == JOIST_CLASS_LAYOUT && i->op != JOIST_OP_BROADCAST) {
+    if (joist_op_is_array(i->op)) {
       interpret_layout(in, i);
     } else if (!joist_op_is_reduction(i->op)) {
       interpret_elementwise(in, i);

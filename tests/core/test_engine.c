@@ -36,9 +36,8 @@ static bool add(struct joist_program *program, const struct joist_rules *rules, 
   if (joist_program_infer(rules, op, arguments, attributes, &inference, &error) != JOIST_OK)
     return false;
   if (!joist_op_is_reduction(op) && is_wild(op, inference.signature.compute)) return false;
-  return CHECK_INT(
-      joist_program_add(program, op, &inference, operands, attributes->dims, result, &error),
-      JOIST_OK);
+  return CHECK_INT(joist_program_add(program, op, &inference, operands, attributes, result, &error),
+                   JOIST_OK);
 }
 
 static joist_value_id add_simple(struct joist_program *program, joist_op op, joist_value_id a,
@@ -265,6 +264,14 @@ static bool is_checked(joist_op op) {
          op == JOIST_OP_REMAINDER;
 }
 
+static void random_permutation(int rank, int32_t *order) {
+  for (int d = 0; d < rank; d++) {
+    const int other = (int)random_below((size_t)d + 1);
+    order[d] = order[other];
+    order[other] = d;
+  }
+}
+
 static bool random_instruction(struct joist_program *program, const struct joist_rules *rules,
                                const struct style *style, const struct joist_shape *base) {
   const joist_op op = (joist_op)random_below(JOIST_OP_COUNT);
@@ -272,6 +279,8 @@ static bool random_instruction(struct joist_program *program, const struct joist
   joist_value_id operands[JOIST_ARITY_MAX], result;
   struct joist_attributes attributes = {.requested = none};
   if (is_checked(op) && !style->checked) return false;
+  /* The other array operations have tests of their own. */
+  if (joist_op_is_array(op) && class != JOIST_CLASS_LAYOUT) return false;
   for (int k = 0; k < JOIST_ARITY_MAX; k++) {
     const size_t values = program->value_count;
     /* Rather a recent value: programs then are deep. */
@@ -290,7 +299,6 @@ static bool random_instruction(struct joist_program *program, const struct joist
     if (positions == JOIST_NO_INPUT || count_of(program, operands[0]) < positions_below)
       return false;
     operands[1] = positions;
-    attributes.shape = program->values[op == JOIST_OP_TAKE ? positions : operands[0]].shape;
     const struct joist_value *const put = &program->values[operands[2]];
     if (op == JOIST_OP_PUT && (put->type.dtype != first->type.dtype ||
                                (count_of(program, operands[2]) != 1 &&
@@ -305,10 +313,9 @@ static bool random_instruction(struct joist_program *program, const struct joist
     const int dim = (int)random_below((size_t)first->shape.rank);
     for (int d = 0; d < first->shape.rank; d++)
       if (d != dim && first->shape.extent[d] != second->shape.extent[d]) return false;
-    attributes.shape = first->shape;
-    attributes.shape.extent[dim] += second->shape.extent[dim];
-    attributes.dims = UINT32_C(1) << dim;
+    attributes.parameter[0] = dim;
   }
+  if (op == JOIST_OP_PERMUTE) random_permutation(first->shape.rank, attributes.parameter);
   if (op == JOIST_OP_RESHAPE) attributes.shape = reshaped(first->shape);
   if (op == JOIST_OP_BROADCAST) attributes.shape = one_in(3) ? first->shape : *base;
   if (joist_op_is_reduction(op)) {

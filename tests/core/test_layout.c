@@ -253,10 +253,10 @@ static joist_value_id input_of(struct joist_program *program, joist_dtype dtype,
 
 static joist_value_id add(struct joist_program *program, joist_op op,
                           const joist_value_id *operands, const struct joist_shape *shape,
-                          uint32_t dims) {
+                          int32_t dim) {
   struct joist_argument arguments[JOIST_ARITY_MAX];
   const struct joist_attributes attributes = {
-      .requested = {JOIST_DTYPE_NONE, false}, .shape = *shape, .dims = dims};
+      .requested = {JOIST_DTYPE_NONE, false}, .shape = *shape, .parameter = {dim}};
   struct joist_inference inference;
   joist_value_id result = 0;
   memset(arguments, 0, sizeof arguments);
@@ -269,7 +269,8 @@ static joist_value_id add(struct joist_program *program, joist_op op,
   }
   CHECK_INT(joist_program_infer(joist_rules_at(0), op, arguments, &attributes, &inference, NULL),
             JOIST_OK);
-  CHECK_INT(joist_program_add(program, op, &inference, operands, dims, &result, NULL), JOIST_OK);
+  CHECK_INT(joist_program_add(program, op, &inference, operands, &attributes, &result, NULL),
+            JOIST_OK);
   return result;
 }
 
@@ -286,7 +287,7 @@ static void check_program(joist_dtype dtype, uint32_t rows, uint32_t columns, si
   const joist_value_id where = input_of(&program, JOIST_I64, &list);
   const joist_value_id taken = add(&program, JOIST_OP_TAKE, (joist_value_id[]){x, from}, &list, 0);
   const joist_value_id both =
-      add(&program, JOIST_OP_CONCATENATE, (joist_value_id[]){x, x}, &wide, 1u << 1);
+      add(&program, JOIST_OP_CONCATENATE, (joist_value_id[]){x, x}, &wide, 1);
   const joist_value_id put =
       add(&program, JOIST_OP_PUT, (joist_value_id[]){both, where, taken}, &wide, 0);
   const joist_value_id outputs[] = {put, taken, x, both};

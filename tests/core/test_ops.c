@@ -45,8 +45,9 @@ static const char *judge(const struct joist_rules *rules, joist_op op,
   const bool asked = requested.dtype != JOIST_DTYPE_NONE;
   struct joist_type join = operands[0].type;
   bool joined = true, floated;
-  if (class == JOIST_CLASS_LAYOUT) {
-    if (status != JOIST_OK || !same_type(s->result, operands[0].type)) return "layout";
+  if (class == JOIST_CLASS_LAYOUT || class == JOIST_CLASS_DRAW) {
+    const struct joist_type wanted = class == JOIST_CLASS_DRAW ? requested : operands[0].type;
+    if (status != JOIST_OK || !same_type(s->result, wanted)) return "layout";
     for (size_t k = 0; k < arity; k++)
       if (s->operand[k] != operands[k].type.dtype) return "layout converts an operand";
     return NULL;
@@ -70,10 +71,10 @@ static const char *judge(const struct joist_rules *rules, joist_op op,
   if (s->compute != joist_dtype_compute(s->operand[arity - 1])) return "compute";
   const joist_dtype operand = s->operand[arity - 1];
   if (class != JOIST_CLASS_CONVERT && class != JOIST_CLASS_BITCAST && class != JOIST_CLASS_LAYOUT) {
-    const bool reduction = joist_op_is_reduction(op);
-    const joist_op run = reduction ? joist_op_combine(op) : op;
+    const bool folds = joist_op_is_reduction(op) || joist_op_is_array(op);
+    const joist_op run = folds ? joist_op_combine(op) : op;
     if (joist_kernel_find(run, s->compute) == NULL) return "no kernel";
-    if (!reduction && joist_kernel_result(op, s->compute) != joist_dtype_compute(s->result.dtype))
+    if (!folds && joist_kernel_result(op, s->compute) != joist_dtype_compute(s->result.dtype))
       return "the kernel writes another dtype";
   }
   switch (class) {
@@ -111,7 +112,12 @@ static const char *judge(const struct joist_rules *rules, joist_op op,
                      joist_dtype_size(operand) == joist_dtype_size(requested.dtype)
                  ? NULL
                  : "bitcast";
+    case JOIST_CLASS_POSITION:
+      return s->result.dtype == JOIST_I32 && !s->result.ambiguous && operand == join.dtype
+                 ? NULL
+                 : "position";
     case JOIST_CLASS_LAYOUT:
+    case JOIST_CLASS_DRAW:
       break;
     case JOIST_CLASS_ACCUMULATE:
       if (asked) return same_type(s->result, requested) ? NULL : "dtype asked for";
@@ -164,7 +170,8 @@ static void test_every_op(void) {
       const joist_op op = (joist_op)k;
       const joist_class class = joist_op_class(op);
       const int arity = joist_op_arity(op);
-      const bool asks = class == JOIST_CLASS_CONVERT || class == JOIST_CLASS_BITCAST;
+      const bool asks =
+          class == JOIST_CLASS_CONVERT || class == JOIST_CLASS_BITCAST || class == JOIST_CLASS_DRAW;
       const bool may_ask = asks || class == JOIST_CLASS_ACCUMULATE || class == JOIST_CLASS_AVERAGE;
       for (int a = 0; a < types; a++) {
         if (may_ask)

@@ -31,7 +31,7 @@ static bool begin_reduction(struct reduction *r, joist_op op, joist_dtype dtype,
   joist_program_init(&r->program);
   CHECK_INT(joist_program_add_input(&r->program, argument.operand.type, shape, &input, &error),
             JOIST_OK);
-  CHECK_INT(joist_program_add(&r->program, op, &inference, &input, dims, &result, &error),
+  CHECK_INT(joist_program_add(&r->program, op, &inference, &input, &attributes, &result, &error),
             JOIST_OK);
   CHECK_INT(joist_program_add_output(&r->program, result, &error), JOIST_OK);
   CHECK_INT(joist_plan_make(&r->program, &r->plan, &error), JOIST_OK);

@@ -39,18 +39,18 @@ static joist_status run_program(int threads, const float *x, float *y, float *su
     status = joist_program_infer(rules, JOIST_OP_MUL, arguments, &attributes, &inference, &error);
   if (status == JOIST_OK)
     status = joist_program_add(&program, JOIST_OP_MUL, &inference, (joist_value_id[]){input, input},
-                               0, &square, &error);
+                               &attributes, &square, &error);
   if (status == JOIST_OK)
     status = joist_program_infer(rules, JOIST_OP_ADD, arguments, &attributes, &inference, &error);
   if (status == JOIST_OK)
     status = joist_program_add(&program, JOIST_OP_ADD, &inference,
-                               (joist_value_id[]){square, input}, 0, &result, &error);
+                               (joist_value_id[]){square, input}, &attributes, &result, &error);
   if (status == JOIST_OK)
     status =
         joist_program_infer(rules, JOIST_OP_REDUCE_SUM, arguments, &attributes, &inference, &error);
   if (status == JOIST_OK)
-    status =
-        joist_program_add(&program, JOIST_OP_REDUCE_SUM, &inference, &result, 1, &total, &error);
+    status = joist_program_add(&program, JOIST_OP_REDUCE_SUM, &inference, &result, &attributes,
+                               &total, &error);
   if (status == JOIST_OK) status = joist_program_add_output(&program, result, &error);
   if (status == JOIST_OK) status = joist_program_add_output(&program, total, &error);
   if (status == JOIST_OK) status = joist_plan_make(&program, &plan, &error);
