@@ -139,9 +139,9 @@ static size_t run_tile(const struct loop *loop, size_t tile, char *arena, uint32
   return SIZE_MAX;
 }
 
-static joist_status value_error(const struct joist_plan *plan, uint32_t instruction,
-                                size_t position, struct joist_error *error) {
-  const joist_op op = plan->program->instructions[instruction].op;
+joist_status joist_value_error(const struct joist_program *program, uint32_t instruction,
+                               size_t position, struct joist_error *error) {
+  const joist_op op = program->instructions[instruction].op;
   return joist_fail(error, JOIST_ERROR_VALUE, "%s at position %zu in nv_%s()",
                     op == JOIST_OP_POW ? "integer to a negative power" : "integer division by zero",
                     position + 1, joist_op_name(op));
@@ -206,7 +206,7 @@ static joist_status run_tiles(const struct loop *loop, char *arenas, size_t stri
       return joist_fail(error, JOIST_INTERRUPTED, "interrupted");
     const struct failure failure = run_block(loop, begin, length, arenas, stride, threads);
     if (failure.position != SIZE_MAX)
-      return value_error(loop->plan, failure.instruction, failure.position, error);
+      return joist_value_error(loop->plan->program, failure.instruction, failure.position, error);
   }
   return JOIST_OK;
 }
@@ -267,9 +267,9 @@ static size_t bytes_of(const struct joist_program *program, joist_value_id value
   return count * joist_dtype_size(program->values[value].type.dtype);
 }
 
-static joist_status run_group(const struct joist_plan *plan, const struct joist_group *group,
-                              void *const *arrays, const struct joist_run *run,
-                              struct joist_error *error) {
+joist_status joist_group_run(const struct joist_plan *plan, const struct joist_group *group,
+                             void *const *arrays, const struct joist_run *run,
+                             struct joist_error *error) {
   if (group->kind == JOIST_GROUP_ELEMENTWISE)
     return run_elementwise(plan, group, arrays, run, error);
   const struct joist_instruction *const i = &plan->program->instructions[group->instruction];
@@ -311,7 +311,7 @@ joist_status joist_plan_run(const struct joist_plan *plan, const void *const *in
           joist_fail(error, JOIST_ERROR_MEMORY, "out of memory: %zu bytes for a temporary", bytes);
   }
   for (uint32_t g = 0; g < plan->group_count && status == JOIST_OK; g++)
-    status = run_group(plan, &plan->groups[g], arrays, run, error);
+    status = joist_group_run(plan, &plan->groups[g], arrays, run, error);
   for (uint32_t k = 0; k < program->output_count && status == JOIST_OK; k++) {
     const joist_value_id v = program->outputs[k];
     const size_t bytes = bytes_of(program, v);

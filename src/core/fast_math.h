@@ -15,12 +15,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* A call would keep its loop from becoming vector code. */
-#if defined(__GNUC__) || defined(__clang__)
-#define JOIST_INLINE static inline __attribute__((always_inline))
-#else
-#define JOIST_INLINE static inline
-#endif
+#include "core/target.h"
 
 JOIST_INLINE uint64_t bits_of(double x) {
   uint64_t bits;

@@ -10,19 +10,21 @@
 #include <stdint.h>
 #include <string.h>
 
-static inline uint32_t float_bits(float value) {
+#include "core/target.h"
+
+JOIST_DEVICE static inline uint32_t float_bits(float value) {
   uint32_t bits;
   memcpy(&bits, &value, sizeof bits);
   return bits;
 }
 
-static inline float float_from_bits(uint32_t bits) {
+JOIST_DEVICE static inline float float_from_bits(uint32_t bits) {
   float value;
   memcpy(&value, &bits, sizeof value);
   return value;
 }
 
-static inline float half_f16_to_f32(uint16_t bits) {
+JOIST_DEVICE static inline float half_f16_to_f32(uint16_t bits) {
   const uint32_t sign = (uint32_t)(bits & 0x8000u) << 16;
   /* Signed, as baseline x86 compares signed vectors only. */
   const int32_t magnitude = bits & 0x7fff;
@@ -35,7 +37,7 @@ static inline float half_f16_to_f32(uint16_t bits) {
   return float_from_bits(sign | result);
 }
 
-static inline uint16_t half_f32_to_f16(float value) {
+JOIST_DEVICE static inline uint16_t half_f32_to_f16(float value) {
   const uint32_t bits = float_bits(value);
   const uint32_t sign = (bits >> 16) & 0x8000u;
   const int32_t magnitude = (int32_t)(bits & 0x7fffffffu);
@@ -54,13 +56,13 @@ static inline uint16_t half_f32_to_f16(float value) {
   return (uint16_t)(sign | result);
 }
 
-static inline float half_bf16_to_f32(uint16_t bits) {
+JOIST_DEVICE static inline float half_bf16_to_f32(uint16_t bits) {
   const uint32_t wide = (uint32_t)bits << 16;
   const uint32_t quiet = (wide & 0x7fffffffu) > 0x7f800000u ? 0x00400000u : 0u;
   return float_from_bits(wide | quiet);
 }
 
-static inline uint16_t half_f32_to_bf16(float value) {
+JOIST_DEVICE static inline uint16_t half_f32_to_bf16(float value) {
   const uint32_t bits = float_bits(value);
   const uint32_t rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
   const int32_t magnitude = (int32_t)(bits & 0x7fffffffu);
@@ -72,7 +74,7 @@ static inline uint16_t half_f32_to_bf16(float value) {
  * more bits lie between: Boldo and Melquiond, "Emulation of FMA and correctly rounded
  * sums", IEEE Trans. Comput. 57 (2008). 14 bits of fraction are enough for f16 (10),
  * and few enough to be exact in f32 down to 2^-134, half the smallest bf16. */
-static inline float half_f64_to_odd_f32(double value) {
+JOIST_DEVICE static inline float half_f64_to_odd_f32(double value) {
   const uint64_t dropped = (UINT64_C(1) << 38) - 1;
   uint64_t bits;
   memcpy(&bits, &value, sizeof bits);
@@ -81,22 +83,22 @@ static inline float half_f64_to_odd_f32(double value) {
   return (float)value;
 }
 
-static inline uint16_t half_f64_to_f16(double value) {
+JOIST_DEVICE static inline uint16_t half_f64_to_f16(double value) {
   return half_f32_to_f16(half_f64_to_odd_f32(value));
 }
 
-static inline uint16_t half_f64_to_bf16(double value) {
+JOIST_DEVICE static inline uint16_t half_f64_to_bf16(double value) {
   return half_f32_to_bf16(half_f64_to_odd_f32(value));
 }
 
 /* An f64 that rounds to any narrower float as the integer does: likewise odd. */
-static inline double half_ui64_to_odd_f64(uint64_t value) {
+JOIST_DEVICE static inline double half_ui64_to_odd_f64(uint64_t value) {
   const uint64_t dropped = 0x7ff;
   const uint64_t odd = (value | ((value & dropped) + dropped)) & ~dropped;
   return (double)(value >> 53 == 0 ? value : odd);
 }
 
-static inline double half_i64_to_odd_f64(int64_t value) {
+JOIST_DEVICE static inline double half_i64_to_odd_f64(int64_t value) {
   const uint64_t magnitude = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
   const double odd = half_ui64_to_odd_f64(magnitude);
   return value < 0 ? -odd : odd;

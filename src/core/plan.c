@@ -46,7 +46,7 @@ static uint32_t add_slot(struct planner *planner, size_t size) {
 
 static struct joist_ref new_slot(struct planner *planner, joist_dtype dtype) {
   const size_t size = joist_dtype_size(dtype);
-  return (struct joist_ref){false, add_slot(planner, size), (uint32_t)size};
+  return (struct joist_ref){false, add_slot(planner, size), (uint32_t)size, dtype};
 }
 
 static struct joist_step *add_step(struct planner *planner, joist_step_kind kind,
@@ -75,8 +75,8 @@ static void add_form(struct planner *planner, joist_value_id value, joist_dtype 
 }
 
 static struct joist_ref array_ref(const struct planner *planner, joist_value_id value) {
-  const size_t size = joist_dtype_size(planner->program->values[value].type.dtype);
-  return (struct joist_ref){true, value, (uint32_t)size};
+  const joist_dtype dtype = planner->program->values[value].type.dtype;
+  return (struct joist_ref){true, value, (uint32_t)joist_dtype_size(dtype), dtype};
 }
 
 static struct joist_ref converted(struct planner *planner, struct joist_ref in, joist_dtype from,
@@ -101,6 +101,7 @@ static struct joist_ref operand_ref(struct planner *planner, joist_value_id valu
     ref = new_slot(planner, compute);
     struct joist_step *const step =
         add_step(planner, JOIST_STEP_SPLAT, array_ref(planner, value), ref);
+    step->through = wanted;
     step->convert[0] = own == wanted ? NULL : joist_convert_find(own, wanted);
     step->convert[1] = wanted == compute ? NULL : joist_convert_find(wanted, compute);
   } else {

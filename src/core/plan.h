@@ -1,4 +1,4 @@
-/* The inside of a plan; private to plan.c, engine.c and reduce.c. */
+/* The inside of a plan; private to plan.c, engine.c, reduce.c and the devices. */
 #ifndef JOIST_CORE_PLAN_H
 #define JOIST_CORE_PLAN_H
 
@@ -17,6 +17,7 @@ struct joist_ref {
   bool array;
   uint32_t index;
   uint32_t size; /* bytes per element */
+  joist_dtype dtype;
 };
 
 typedef enum {
@@ -33,6 +34,7 @@ struct joist_step {
   joist_kernel *kernel;
   joist_fold *fold;
   joist_convert_kernel *convert[2]; /* SPLAT has two, NULL for none */
+  joist_dtype through;              /* SPLAT: the dtype between the two */
   uint32_t operand_count;
   struct joist_ref in[JOIST_REFS_MAX];
   struct joist_ref out;
@@ -63,6 +65,15 @@ struct joist_plan {
   bool *materialized;    /* per value: it has an array of its own */
   uint32_t group_count, step_count, slot_count;
 };
+
+/* Runs one group on arrays in memory, one per value that has one. */
+joist_status joist_group_run(const struct joist_plan *plan, const struct joist_group *group,
+                             void *const *arrays, const struct joist_run *run,
+                             struct joist_error *error) JOIST_MUST_CHECK;
+
+/* What a failing element of an instruction is reported as; `position` counts from 0. */
+joist_status joist_value_error(const struct joist_program *program, uint32_t instruction,
+                               size_t position, struct joist_error *error);
 
 /* Accumulated values to the values of a reduction's result: divides a mean by the
  * number of elements, then converts. `accumulated` is overwritten. */
