@@ -100,61 +100,6 @@ anyNA.nv_tensor <- function(x, recursive = FALSE) {
   as.logical(nv_reduce_any(nv_is_nan(x)))
 }
 
-# Keys by which base R compares elements exactly: text where 64 bits do not fit a double, and
-# doubles where -2^31 is no integer of R.
-element_keys <- function(x) {
-  switch(format(dtype(x)),
-    i64 = , ui64 = as.vector(x, "character"),
-    i32 = as.vector(x, "double"),
-    as.vector(x)
-  )
-}
-
-#' Sort and compare elements
-#'
-#' `order()` puts NaN last, `sort()` leaves it out unless `na.last` says otherwise, as in base
-#' R; both keep the order of equal elements. `unique()`, `duplicated()` and `anyDuplicated()`
-#' go by value, in column-major order.
-#'
-#' @param x A tensor; for `sort()` and `order()` with an order.
-#' @param incomparables,... Passed on to base R.
-#' @return `xtfrm()`, which [order()] and [sort()] use, a double vector; `unique()` a
-#'   tensor of rank 1 with the dtype of `x`; `duplicated()` a logical vector;
-#'   `anyDuplicated()` the position of the first repeated element, or 0.
-#' @section Errors: `joist_value_error` for 64-bit integers beyond 2^53 in `xtfrm()`, and
-#'   for traced tensors; `joist_dtype_error` for the order of complex numbers.
-#' @examples
-#' x <- nv_tensor(c(3, 1, 2, 1), "f16")
-#' sort(x)
-#' order(x)
-#' unique(x)
-#' @name sort
-#' @export
-xtfrm.nv_tensor <- function(x) {
-  if (startsWith(format(dtype(x)), "c")) {
-    stop_joist("joist_dtype_error", "complex numbers have no order")
-  }
-  if (dtype(x) == "i32") as.double(x) else as.double(as.vector(x))
-}
-
-#' @rdname sort
-#' @export
-duplicated.nv_tensor <- function(x, incomparables = FALSE, ...) {
-  duplicated(element_keys(x), incomparables, ...)
-}
-
-#' @rdname sort
-#' @export
-anyDuplicated.nv_tensor <- function(x, incomparables = FALSE, ...) {
-  anyDuplicated(element_keys(x), incomparables, ...)
-}
-
-#' @rdname sort
-#' @export
-unique.nv_tensor <- function(x, incomparables = FALSE, ...) {
-  nv_flatten(x)[which(!duplicated(x, incomparables, ...))]
-}
-
 #' Compare tensors
 #'
 #' @param target,current Tensors.

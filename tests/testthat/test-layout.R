@@ -364,10 +364,8 @@ test_that("sort() and order() are base R's", {
   expect_identical(as_array(sort(nv_scalar(3L))), 3L)
   expect_identical(shape(sort(nv_tensor(numeric()))), 0L)
   expect_error(sort(nv_tensor(1i)), class = "joist_dtype_error")
-  expect_error(order(nv_scalar(2^53, "i64") + 1L), class = "joist_value_error")
   lowest <- int_tensor(c("5", "-2147483648", "7"), "i32")
   expect_identical(order(lowest), c(2L, 1L, 3L))
-  expect_error(jit(function(x) sort(x))(nv_tensor(1:3)), class = "joist_error")
 })
 
 test_that("unique(), duplicated() and anyDuplicated() are base R's", {

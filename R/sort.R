@@ -1,0 +1,105 @@
+#' Sort tensors
+#'
+#' `nv_sort()` sorts the elements, `nv_order()` gives the positions that sort them: along a
+#' dimension, or all of them. Equal elements keep their order, also when it is decreasing;
+#' `-0` and `0` are equal, `FALSE` is less than `TRUE`, and NaN comes last in either direction.
+#'
+#' `sort()` sorts all elements to rank 1. As base R's, it leaves NaN out unless `na.last` is
+#' `TRUE` or `FALSE`; while `jit()` traces and for [nv_aval()], where the number of elements
+#' cannot depend on values, `na.last = NA` keeps NaN last. `order()` goes by `xtfrm()`, ranks
+#' that base R can compare.
+#'
+#' @param operand,x A tensor, or an R number or array.
+#' @param dim The dimension along which to sort, a negative one counted from the last; `NULL`
+#'   for all elements in column-major order.
+#' @param decreasing `TRUE` for the largest first.
+#' @param na.last For `sort()`: where NaN goes, `NA` to leave it out.
+#' @param ... Ignored.
+#' @return `nv_sort()` and `sort()`: a tensor of the dtype of the operand; `nv_order()`:
+#'   positions from 1 on, a known `i32`. The shape is that of the operand, or rank 1 for
+#'   `dim = NULL`. `xtfrm()`: an integer vector of ranks, NA for NaN; equal elements share the
+#'   smallest.
+#' @section Errors: `joist_dtype_error` for complex numbers, which have no order;
+#'   `joist_shape_error` for a dimension that is not there; `joist_value_error` for flags that
+#'   are neither `TRUE` nor `FALSE`, and for `xtfrm()` and `order()` while `jit()` traces.
+#' @examples
+#' x <- nv_tensor(matrix(c(3, 1, 2, 9, 7, 8), 3), "f16")
+#' nv_sort(x)
+#' nv_sort(x, dim = 1)
+#' nv_order(x, dim = 1, decreasing = TRUE)
+#' sort(nv_tensor(c(2, NaN, 1)))
+#' order(nv_tensor(c(2, NaN, 1)))
+#' @export
+nv_sort <- function(operand, dim = NULL, decreasing = FALSE) {
+  sort_along("sort", operand, dim, decreasing)
+}
+
+#' @rdname nv_sort
+#' @export
+nv_order <- function(operand, dim = NULL, decreasing = FALSE) {
+  sort_along("order", operand, dim, decreasing)
+}
+
+sort_along <- function(op, operand, dim, decreasing) {
+  check_flag(decreasing, "decreasing")
+  operand <- as_tensor(operand)
+  if (is.null(dim)) {
+    if (ndims(operand) != 1L) operand <- nv_flatten(operand)
+    dim <- 1L
+  }
+  .Call(joist_r_array, op, list(operand), dim, as.integer(decreasing), NULL, NULL)
+}
+
+check_flag <- function(x, name) {
+  if (!isTRUE(x) && !isFALSE(x)) {
+    stop_joist("joist_value_error", "`", name, "` must be TRUE or FALSE")
+  }
+}
+
+#' @rdname nv_sort
+#' @method sort nv_tensor
+#' @export
+sort.nv_tensor <- function(x, decreasing = FALSE, na.last = NA, ...) {
+  sorted <- nv_sort(x, decreasing = decreasing)
+  if (isTRUE(na.last) || !has_elements(x) || !grepl("f", format(dtype(x)), fixed = TRUE)) {
+    return(sorted)
+  }
+  n <- length(sorted)
+  count <- n - sum(as.vector(nv_is_nan(sorted)))
+  if (count == n || count == 0L && isFALSE(na.last)) {
+    return(sorted)
+  }
+  numbers <- sorted[seq_len(count)]
+  if (is.na(na.last)) numbers else c(sorted[-seq_len(count)], numbers)
+}
+
+# A tensor with data: neither traced nor abstract.
+has_elements <- function(x) !inherits(x, c("nv_traced", "nv_aval"))
+
+#' @rdname nv_sort
+#' @method xtfrm nv_tensor
+#' @export
+xtfrm.nv_tensor <- function(x) {
+  check_elements(x, "xtfrm() and order()", "nv_order()")
+  order <- nv_order(x)
+  sorted <- nv_flatten(x)[order]
+  ranks <- as.vector(order)
+  n <- length(ranks)
+  if (n > 0L) {
+    same <- c(FALSE, as.vector(sorted[-1L] == sorted[-n]))
+    ranks[ranks] <- cummax(ifelse(same, 0L, seq_len(n)))
+    ranks[as.vector(nv_is_nan(nv_flatten(x)))] <- NA
+  }
+  ranks
+}
+
+# For what cannot be known without the elements.
+check_elements <- function(x, what, instead = NULL) {
+  if (!has_elements(x)) {
+    stop_joist(
+      "joist_value_error", what, " of a tensor depends on its values, which are not known ",
+      if (inherits(x, "nv_traced")) "while jit() traces" else "of an nv_aval",
+      if (!is.null(instead)) paste0("; use ", instead)
+    )
+  }
+}

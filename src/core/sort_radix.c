@@ -1,0 +1,89 @@
+/* Sorting of keys by their digits: what does not depend on the type of the items. */
+#include "core/sort_radix.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+#include "core/vectorize.h"
+
+JOIST_VECTORIZE_FILE
+
+enum {
+  SMALL = 24,       /* items that are sorted by insertion */
+  BITS = 11,        /* of a digit at most; the buckets' ends stay in the second-level cache */
+  SHARED_BITS = 11, /* the same for a digit that all threads sort by */
+  FILL = 3,         /* a digit leaves about 2^FILL items per bucket at least */
+  SHARED = 1 << 16, /* items from which on several threads pay */
+  BLOCK = 1 << 24,  /* items between two calls of poll */
+  COUNTS = JOIST_SORT_COUNTS
+};
+/* Digits of one item are taken from 64 bits, so all levels together have at most six digits
+ * of 11 bits. */
+_Static_assert(6 * (1 << BITS) <= COUNTS, "room for the counts of all levels");
+
+struct bounds {
+  uint64_t low, high;
+  bool sorted;
+};
+
+struct digit {
+  uint64_t low;
+  unsigned shift, bits;
+};
+
+struct team {
+  int threads;
+  const struct joist_run *run;
+};
+
+static struct bounds bounds_of_both(struct bounds a, struct bounds b) {
+  return (struct bounds){a.low < b.low ? a.low : b.low, a.high > b.high ? a.high : b.high,
+                         a.sorted && b.sorted};
+}
+
+static unsigned bit_length(uint64_t x) {
+  unsigned length = 0;
+  for (unsigned step = 32; step > 0; step /= 2)
+    if (x >> step != 0) {
+      x >>= step;
+      length += step;
+    }
+  return length + (x != 0);
+}
+
+/* The leading digit of keys within the bounds. */
+static struct digit digit_of(struct bounds bounds, size_t n, unsigned most) {
+  const unsigned length = bit_length(bounds.high - bounds.low);
+  unsigned bits = bit_length(n) - FILL;
+  if (bits > most) bits = most;
+  if (bits > length) bits = length;
+  return (struct digit){bounds.low, length - bits, bits};
+}
+
+#define ITEM uint32_t
+#define KEY uint32_t
+#define KEY_OF(item) (item)
+#define NAME(function) function##_key32
+#include "core/sort_radix.inc"
+
+#define ITEM uint64_t
+#define KEY uint64_t
+#define KEY_OF(item) (item)
+#define NAME(function) function##_key64
+#include "core/sort_radix.inc"
+
+#define ITEM struct joist_pair32
+#define KEY uint32_t
+#define KEY_OF(item) ((item).key)
+#define NAME(function) function##_pair32
+#include "core/sort_radix.inc"
+
+#define ITEM struct joist_pair64
+#define KEY uint64_t
+#define KEY_OF(item) ((item).key)
+#define NAME(function) function##_pair64
+#include "core/sort_radix.inc"

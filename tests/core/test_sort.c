@@ -1,0 +1,236 @@
+/* Sorting against a merge sort of single elements by their values: every dtype that has an
+ * order, both directions, any dim of ranks 1 to 4, one thread and several. */
+#include "core/engine.h"
+
+#include "arrays.h"
+
+enum { ROUNDS = 30, LONG = 300000 };
+
+/* ---- the order of two elements ---- */
+
+static bool is_nan(joist_dtype dtype, const char *x) {
+  double value;
+  if (joist_dtype_kind(dtype) != JOIST_KIND_FLOAT) return false;
+  joist_convert_find_portable(dtype, JOIST_F64)(1, x, &value);
+  return isnan(value);
+}
+
+/* NaN is after everything. */
+static bool is_before(joist_dtype dtype, bool decreasing, const char *a, const char *b) {
+  if (is_nan(dtype, a) || is_nan(dtype, b)) return !is_nan(dtype, a) && is_nan(dtype, b);
+  if (decreasing) {
+    const char *const first = a;
+    a = b;
+    b = first;
+  }
+  if (joist_dtype_kind(dtype) == JOIST_KIND_FLOAT) {
+    double x, y;
+    joist_convert_find_portable(dtype, JOIST_F64)(1, a, &x);
+    joist_convert_find_portable(dtype, JOIST_F64)(1, b, &y);
+    return x < y;
+  }
+  if (dtype == JOIST_UI64) {
+    uint64_t x, y;
+    memcpy(&x, a, sizeof x);
+    memcpy(&y, b, sizeof y);
+    return x < y;
+  }
+  int64_t x, y;
+  joist_convert_find_portable(dtype, JOIST_I64)(1, a, &x);
+  joist_convert_find_portable(dtype, JOIST_I64)(1, b, &y);
+  return x < y;
+}
+
+/* The 0-based positions, `stride` elements apart, that sort a line. */
+static void reference(joist_dtype dtype, bool decreasing, size_t n, size_t stride, const char *line,
+                      uint32_t *order, uint32_t *scratch) {
+  const size_t step = stride * joist_dtype_size(dtype);
+  if (n <= 1) {
+    if (n == 1) order[0] = 0;
+    return;
+  }
+  const size_t half = n / 2;
+  reference(dtype, decreasing, half, stride, line, order, scratch);
+  reference(dtype, decreasing, n - half, stride, line + half * step, order + half, scratch);
+  for (size_t k = half; k < n; k++) order[k] += (uint32_t)half;
+  memcpy(scratch, order, n * sizeof *order);
+  for (size_t k = 0, i = 0, j = half; k < n; k++) {
+    const bool second =
+        i == half ||
+        (j < n && is_before(dtype, decreasing, line + scratch[j] * step, line + scratch[i] * step));
+    order[k] = second ? scratch[j++] : scratch[i++];
+  }
+}
+
+/* ---- one call ---- */
+
+static void run_op(joist_op op, joist_dtype dtype, const struct joist_shape *shape, int dim,
+                   bool decreasing, int threads, const void *in, void *out) {
+  struct joist_program program;
+  struct joist_plan *plan = NULL;
+  struct joist_argument argument;
+  const struct joist_attributes attributes = {.requested = {JOIST_DTYPE_NONE, false},
+                                              .parameter = {dim, decreasing}};
+  struct joist_inference inference;
+  joist_value_id x = 0, result = 0;
+  memset(&argument, 0, sizeof argument);
+  joist_program_init(&program);
+  argument.operand.type = (struct joist_type){dtype, false};
+  argument.operand.rank = shape->rank;
+  argument.shape = *shape;
+  CHECK_INT(joist_program_add_input(&program, argument.operand.type, shape, &x, NULL), JOIST_OK);
+  CHECK_INT(joist_program_infer(joist_rules_at(0), op, &argument, &attributes, &inference, NULL),
+            JOIST_OK);
+  CHECK_INT(inference.signature.result.dtype, op == JOIST_OP_SORT ? dtype : JOIST_I32);
+  CHECK(joist_shape_equal(&inference.shape, shape));
+  CHECK_INT(joist_program_add(&program, op, &inference, &x, &attributes, &result, NULL), JOIST_OK);
+  CHECK_INT(joist_program_add_output(&program, result, NULL), JOIST_OK);
+  if (CHECK_INT(joist_plan_make(&program, &plan, NULL), JOIST_OK)) {
+    const struct joist_run run = {.threads = threads, .parallel_from = threads > 1};
+    CHECK_INT(joist_plan_run(plan, &in, &out, &run, NULL), JOIST_OK);
+  }
+  joist_plan_free(plan);
+  joist_program_clear(&program);
+}
+
+static void *allocate(size_t bytes) {
+  void *const block = malloc(bytes + 1);
+  if (block == NULL) abort();
+  return block;
+}
+
+static void check_sorted(joist_dtype dtype, const struct joist_shape *shape, int dim,
+                         const char *in) {
+  const size_t size = joist_dtype_size(dtype), n = shape->extent[dim];
+  size_t count = 0, stride = 1;
+  char text[JOIST_SHAPE_TEXT];
+  CHECK(joist_shape_count(shape, &count));
+  for (int d = 0; d < dim; d++) stride *= shape->extent[d];
+  char *const sorted = allocate(count * size);
+  int32_t *const positions = allocate(count * sizeof *positions);
+  uint32_t *const order = allocate(n * sizeof *order), *const scratch = allocate(n * sizeof *order);
+  for (int decreasing = 0; decreasing < 2; decreasing++)
+    for (int threads = 1; threads <= 3; threads += 2) {
+      size_t wrong = SIZE_MAX;
+      memset(sorted, 0x5a, count * size);
+      memset(positions, 0x5a, count * sizeof *positions);
+      run_op(JOIST_OP_SORT, dtype, shape, dim, decreasing, threads, in, sorted);
+      run_op(JOIST_OP_ARGSORT, dtype, shape, dim, decreasing, threads, in, positions);
+      for (size_t line = 0; n > 0 && line < count / n; line++) {
+        const size_t first = line / stride * n * stride + line % stride;
+        reference(dtype, decreasing, n, stride, in + first * size, order, scratch);
+        for (size_t k = 0; k < n; k++) {
+          const size_t at = first + k * stride, from = first + order[k] * stride;
+          if (positions[at] != (int32_t)order[k] + 1 ||
+              memcmp(sorted + at * size, in + from * size, size) != 0)
+            wrong = at;
+        }
+      }
+      CHECK_MSG(wrong == SIZE_MAX, "%s %s along %d, %s, %d threads: wrong at %zu",
+                joist_dtype_name(dtype), joist_shape_format(shape, text), dim + 1,
+                decreasing ? "decreasing" : "increasing", threads, wrong);
+    }
+  free(sorted);
+  free(positions);
+  free(order);
+  free(scratch);
+}
+
+/* ---- the cases ---- */
+
+static bool has_order(int dtype) {
+  return joist_dtype_kind((joist_dtype)dtype) != JOIST_KIND_COMPLEX;
+}
+
+static void test_shapes(void) {
+  static const uint32_t extents[] = {0, 1, 1, 2, 3, 5, 24, 25, 33, 100};
+  for (int d = 0; d < JOIST_DTYPE_COUNT; d++)
+    for (int round = 0; has_order(d) && round < ROUNDS; round++) {
+      const joist_dtype dtype = (joist_dtype)d;
+      struct joist_shape shape = {1 + (int)random_below(4), {0}};
+      size_t count = 1;
+      for (int k = 0; k < shape.rank; k++) {
+        shape.extent[k] = extents[random_below(sizeof extents / sizeof *extents)];
+        if (shape.extent[k] == 0 && !one_in(4)) shape.extent[k] = 2;
+        if (count * shape.extent[k] > 20000) shape.extent[k] = 2;
+        count *= shape.extent[k];
+      }
+      char *const in = allocate(count * joist_dtype_size(dtype));
+      fill(dtype, count, (fill_kind)random_below(FILL_COUNT), in);
+      check_sorted(dtype, &shape, (int)random_below((size_t)shape.rank), in);
+      free(in);
+    }
+}
+
+/* Long enough for all threads to share a line; spread out, close together, and in order. */
+static void test_long(void) {
+  for (int d = 0; d < JOIST_DTYPE_COUNT; d++)
+    for (int kind = 0; has_order(d) && kind < FILL_COUNT + 2; kind++) {
+      const joist_dtype dtype = (joist_dtype)d;
+      const size_t size = joist_dtype_size(dtype);
+      const bool columns = kind == FILL_COUNT;
+      const struct joist_shape shape =
+          columns ? (struct joist_shape){2, {2, LONG / 2}} : (struct joist_shape){1, {LONG}};
+      char *const in = allocate(LONG * size);
+      fill(dtype, LONG, kind < FILL_COUNT ? (fill_kind)kind : FILL_BITS, in);
+      if (kind > FILL_COUNT) { /* sorted but for the last few */
+        const struct joist_shape most = {1, {LONG - 5}};
+        char *const before = allocate(LONG * size);
+        memcpy(before, in, LONG * size);
+        run_op(JOIST_OP_SORT, dtype, &most, 0, false, 1, before, in);
+        free(before);
+      }
+      check_sorted(dtype, &shape, columns, in);
+      free(in);
+    }
+}
+
+/* Keys that lie close together but for some that are far away, at every level. */
+static void test_clusters(void) {
+  const struct joist_shape shape = {1, {LONG}};
+  uint64_t *const in = allocate(LONG * sizeof *in);
+  for (int round = 0; round < 3; round++) {
+    for (size_t k = 0; k < LONG; k++) {
+      const uint64_t bits = random_bits();
+      in[k] = one_in(3) ? bits >> (bits % 64) : bits % 3;
+      if (round == 1) in[k] = UINT64_C(1) << (bits % 64);
+      if (round == 2) in[k] = k % 1000 == 0 ? bits : 7;
+    }
+    check_sorted(JOIST_UI64, &shape, 0, (const char *)in);
+    check_sorted(JOIST_I64, &shape, 0, (const char *)in);
+  }
+  free(in);
+}
+
+static void test_refusals(void) {
+  struct joist_argument argument;
+  struct joist_inference inference;
+  memset(&argument, 0, sizeof argument);
+  argument.shape = (struct joist_shape){2, {3, 4}};
+  argument.operand.rank = 2;
+  const joist_op ops[] = {JOIST_OP_SORT, JOIST_OP_ARGSORT};
+  for (int k = 0; k < 2; k++) {
+    argument.operand.type = (struct joist_type){JOIST_C64, false};
+    struct joist_attributes attributes = {.requested = {JOIST_DTYPE_NONE, false}};
+    CHECK_INT(
+        joist_program_infer(joist_rules_at(0), ops[k], &argument, &attributes, &inference, NULL),
+        JOIST_ERROR_DTYPE);
+    argument.operand.type = (struct joist_type){JOIST_F16, true};
+    CHECK_INT(
+        joist_program_infer(joist_rules_at(0), ops[k], &argument, &attributes, &inference, NULL),
+        JOIST_OK);
+    CHECK(inference.signature.result.ambiguous == (ops[k] == JOIST_OP_SORT));
+    attributes.parameter[0] = 2;
+    CHECK_INT(
+        joist_program_infer(joist_rules_at(0), ops[k], &argument, &attributes, &inference, NULL),
+        JOIST_ERROR_SHAPE);
+  }
+}
+
+int main(void) {
+  test_shapes();
+  test_long();
+  test_clusters();
+  test_refusals();
+  return check_report("test_sort");
+}

@@ -1,0 +1,123 @@
+# Sorting against base R, and what R's sort() leaves open.
+
+ordered_dtypes <- function() setdiff(dtypes(), complexes())
+
+# Few values of a dtype, so that many are equal.
+values_with_ties <- function(d, n) {
+  switch(kind_of(d),
+    bool = sample(c(TRUE, FALSE), n, TRUE),
+    int = sample(-5:5, n, TRUE),
+    uint = sample(0:9, n, TRUE),
+    float = sample(c(-2.5, -1, -0, 0, 0.5, 3, Inf, -Inf, NaN), n, TRUE)
+  )
+}
+
+sorted_numbers <- function(v, decreasing) {
+  as.numeric(v)[order(v, decreasing = decreasing, method = "radix")]
+}
+
+test_that("nv_sort() and nv_order() along every dim are base R's along that dim", {
+  set.seed(31)
+  for (d in ordered_dtypes()) {
+    for (extents in list(7L, c(5L, 6L), c(3L, 1L, 4L), c(2L, 3L, 2L, 3L), c(0L, 3L), c(3L, 0L))) {
+      v <- values_with_ties(d, prod(extents))
+      x <- nv_tensor(v, d, extents)
+      v <- array(v, extents)
+      for (dim in seq_along(extents)) {
+        for (decreasing in c(FALSE, TRUE)) {
+          label <- paste(d, deparse1(extents), "dim", dim, "decreasing", decreasing)
+          along <- function(f) {
+            if (length(v) == 0L) {
+              return(array(numeric(), extents))
+            }
+            others <- seq_along(extents)[-dim]
+            if (length(others) == 0L) {
+              return(array(f(v), extents))
+            }
+            lines <- array(apply(v, others, f), c(extents[dim], extents[others]))
+            aperm(lines, order(c(dim, others)))
+          }
+          got <- nv_sort(x, dim, decreasing)
+          expect_identical(type_of(got), d)
+          want <- along(function(line) sorted_numbers(line, decreasing))
+          expect_values(as.array(nv_convert(got, "f64")), want, label)
+          positions <- nv_order(x, dim, decreasing)
+          expect_identical(type_of(positions), "i32")
+          want <- along(function(line) order(line, decreasing = decreasing, method = "radix"))
+          expect_identical(as.numeric(as.array(positions)), as.numeric(want), label = label)
+          from_last <- dim - length(extents) - 1L
+          expect_identical(nv_sort(x, from_last, decreasing), got)
+        }
+      }
+      expect_values(as_array(nv_convert(nv_sort(x), "f64")), sorted_numbers(v, FALSE), d)
+      expect_identical(as_array(nv_order(x)), order(v, method = "radix"))
+    }
+  }
+})
+
+test_that("64-bit integers beyond 2^53 are sorted by all of their bits", {
+  for (d in c("i64", "ui64")) {
+    values <- int_values(d)
+    x <- int_tensor(values, d)
+    order <- as_array(nv_order(x))
+    expect_identical(as_array(nv_sort(x), "character"), values[order])
+    expect_true(all(as_array(nv_sort(x)[-1L] >= nv_sort(x)[-length(x)])))
+    expect_identical(order(x), order)
+    expect_identical(order(x, decreasing = TRUE), as_array(nv_order(x, decreasing = TRUE)))
+  }
+})
+
+test_that("NaN keep their bits and their order", {
+  x <- nv_tensor(c(NaN, 1, NA, NaN, 0), "f64")
+  for (decreasing in c(FALSE, TRUE)) {
+    got <- as_array(nv_sort(x, decreasing = decreasing))
+    expect_identical(is.na(got), c(FALSE, FALSE, TRUE, TRUE, TRUE))
+    expect_identical(is.nan(got), c(FALSE, FALSE, TRUE, FALSE, TRUE))
+  }
+})
+
+test_that("sort() leaves NaN out, or puts it first or last", {
+  v <- c(2, NaN, 1, NaN, 3)
+  x <- nv_tensor(v, "f32")
+  for (decreasing in c(FALSE, TRUE)) {
+    for (last in c(NA, TRUE, FALSE)) {
+      expect_identical(as_array(sort(x, decreasing, na.last = last)), sort(v, decreasing, last))
+    }
+  }
+  expect_identical(sort(nv_tensor(1:3, "i8")), nv_tensor(1:3, "i8"))
+  expect_identical(jit(function(x) sort(x))(x), nv_sort(x))
+  expect_identical(sort(nv_aval("bf16", c(2, 3))), nv_aval("bf16", 6))
+})
+
+test_that("sorting traces, and needs no data for dtype and shape", {
+  set.seed(32)
+  for (d in ordered_dtypes()) {
+    x <- nv_tensor(values_with_ties(d, 24), d, c(4, 6))
+    for (f in list(nv_sort, nv_order)) {
+      for (dim in list(NULL, 1, 2, -1)) {
+        expect_identical(jit(function(x) f(x, dim, TRUE))(x), f(x, dim, TRUE))
+        want <- f(x, dim)
+        expect_identical(f(nv_aval(d, c(4, 6)), dim), nv_aval(dtype(want), shape(want)))
+      }
+    }
+  }
+  expect_identical(type_of(nv_sort(c(3, 1))), "f32?")
+  expect_identical(as_array(nv_sort(nv_scalar(3L))), 3L)
+  x <- nv_tensor(c(3, 1, 2))
+  expect_identical(as_array(jit(function(x) nv_sort(x + 1) * 2)(x)), c(4, 6, 8))
+})
+
+test_that("what cannot be sorted says so", {
+  x <- nv_tensor(matrix(1:6, 2))
+  expect_error(nv_sort(x, 3), class = "joist_shape_error")
+  expect_error(nv_order(x, 0), class = "joist_shape_error")
+  expect_error(jit(function(x) nv_sort(x, 3))(x), class = "joist_shape_error")
+  expect_error(nv_sort(x, decreasing = NA), "decreasing", class = "joist_value_error")
+  for (d in complexes()) {
+    for (f in list(nv_sort, nv_order, sort, order)) {
+      expect_error(f(nv_tensor(1i, d)), d, class = "joist_dtype_error")
+    }
+  }
+  expect_error(jit(function(x) order(x))(x), "nv_order", class = "joist_value_error")
+  expect_error(order(nv_aval("f32", 3)), "nv_order", class = "joist_value_error")
+})
