@@ -32,19 +32,22 @@ static joist_op op_of(SEXP name, bool generic) {
 }
 
 SEXP joist_r_op_names(void) {
-  static const char *fields[] = {"name", "generic", "arity", "reduction", ""};
+  static const char *fields[] = {"name", "generic", "arity", "reduction", "array", ""};
   SEXP table = PROTECT(Rf_mkNamed(VECSXP, fields));
   SEXP arity = PROTECT(Rf_allocVector(INTSXP, JOIST_OP_COUNT));
   SEXP reduction = PROTECT(Rf_allocVector(LGLSXP, JOIST_OP_COUNT));
+  SEXP array = PROTECT(Rf_allocVector(LGLSXP, JOIST_OP_COUNT));
   for (int op = 0; op < JOIST_OP_COUNT; op++) {
     INTEGER(arity)[op] = joist_op_arity((joist_op)op);
     LOGICAL(reduction)[op] = joist_op_is_reduction((joist_op)op);
+    LOGICAL(array)[op] = joist_op_is_array((joist_op)op);
   }
   SET_VECTOR_ELT(table, 0, op_strings(false));
   SET_VECTOR_ELT(table, 1, op_strings(true));
   SET_VECTOR_ELT(table, 2, arity);
   SET_VECTOR_ELT(table, 3, reduction);
-  UNPROTECT(3);
+  SET_VECTOR_ELT(table, 4, array);
+  UNPROTECT(4);
   return table;
 }
 

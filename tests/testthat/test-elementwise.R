@@ -39,10 +39,10 @@ test_that("every elementwise operation is tested here", {
     )),
     "cbrt", "pow", "floor_div", "mod", "remainder", "min", "max", "atan2", "clamp", "ifelse",
     "sign", "not", "bitwise_not", "shift_left", "shift_right_arithmetic", "shift_right_logical",
-    "popcnt", "convert", "bitcast_convert", "reshape", "broadcast_to"
+    "popcnt", "convert", "bitcast_convert", "broadcast_to"
   )
-  positions <- c("take", "put", "concatenate") # behind `[`, `[<-` and c()
-  expect_identical(setdiff(op_table$name[!op_table$reduction], c(here, positions)), character())
+  elementwise <- op_table$name[!op_table$reduction & !op_table$array]
+  expect_identical(setdiff(elementwise, here), character())
   expect_identical(setdiff(here, op_table$name), character())
 })
 
@@ -727,11 +727,9 @@ test_that("an operation a dtype does not have is an error with class", {
       "bitwise_or", "bitwise_xor", "bitwise_not", "shift_left", "shift_right_arithmetic",
       "shift_right_logical", "popcnt")
   )
-  elementwise <- op_table[!op_table$reduction & op_table$arity > 0, ]
-  layout <- c(
-    "convert", "bitcast_convert", "reshape", "broadcast_to", "take", "put", "concatenate"
-  )
-  elementwise <- elementwise[!elementwise$name %in% layout, ]
+  elementwise <- op_table[!op_table$reduction & !op_table$array, ]
+  moved <- c("convert", "bitcast_convert", "broadcast_to")
+  elementwise <- elementwise[!elementwise$name %in% moved, ]
   for (d in dtypes()) {
     # Ones divide and shift everywhere.
     x <- nv_tensor(c(1, 1), d)
