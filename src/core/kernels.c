@@ -64,8 +64,11 @@ joist_dtype joist_kernel_result(joist_op op, joist_dtype compute) {
   }
 }
 
-joist_fold *joist_fold_find(joist_op combine, joist_dtype dtype) {
-  return instruction_sets[selected].table->fold[combine][dtype];
+joist_fold *joist_fold_find(joist_op combine, joist_dtype from, joist_dtype accumulator) {
+  const struct joist_kernel_table *const table = instruction_sets[selected].table;
+  if (from == accumulator) return table->fold[combine][from];
+  if (combine != JOIST_OP_ADD || table->sum_in[from] != accumulator) return NULL;
+  return table->wide_sum[from];
 }
 
 bool joist_identity(joist_op combine, joist_dtype dtype, void *out) {
@@ -85,3 +88,5 @@ bool joist_identity(joist_op combine, joist_dtype dtype, void *out) {
   joist_convert_find(JOIST_BOOL, dtype)(1, &value, out);
   return true;
 }
+
+char joist_absorbing(joist_op combine) { return combine == JOIST_OP_OR || combine == JOIST_OP_MAX; }

@@ -17,17 +17,21 @@ joist_kernel *joist_kernel_find(joist_op op, joist_dtype compute);
  * dtype where a complex operand gives a real result, else `compute`. */
 joist_dtype joist_kernel_result(joist_op op, joist_dtype compute);
 
-/* Folds n >= 1 contiguous elements with a combining operation and writes the result to
- * `out`, which may be `in`. Short runs are folded in lanes, these in a balanced tree: the
- * error of a sum grows with log n (Higham 1993), and the order depends on n alone. */
-typedef void joist_fold(size_t n, const void *in, void *out);
+/* Folds `runs` runs of n >= 1 contiguous elements with a combining operation, each to one
+ * element of `out`. Short runs are folded in lanes, these in a balanced tree: the error of a
+ * sum grows with log n (Higham 1993), and the order depends on n alone. */
+typedef void joist_fold(size_t runs, size_t n, const void *in, void *out);
 
-/* NULL when the operation does not combine elements of the dtype. */
-joist_fold *joist_fold_find(joist_op combine, joist_dtype dtype);
+/* The fold of elements of dtype `from` in an accumulator of another dtype, or the same. NULL
+ * when the operation does not combine them; only sums widen what they read. */
+joist_fold *joist_fold_find(joist_op combine, joist_dtype from, joist_dtype accumulator);
 
 /* Neutral element of a combining operation, written to `out`. False if there is none
  * (min and max). */
 bool joist_identity(joist_op combine, joist_dtype dtype, void *out);
+
+/* The bool that decides the result of combining bools, whatever else there is: 0 or 1. */
+char joist_absorbing(joist_op combine);
 
 /* Chooses the instruction set: NULL for the best the processor has, or a name
  * ("generic", "avx2", "avx512"). False when it is unknown or not supported. The

@@ -27,11 +27,12 @@ struct planner {
   struct joist_group *group;
 };
 
-static bool is_sink(const struct joist_program *program, const struct joist_instruction *i) {
-  if (!joist_op_is_reduction(i->op)) return false;
-  const int rank = program->values[i->operand[0]].shape.rank;
-  const uint32_t all = rank == 32 ? UINT32_MAX : (UINT32_C(1) << rank) - 1;
-  return i->dims == all;
+/* Whether some kernel of the operation stops at elements for which it has no value. */
+static bool can_fail(joist_op op) {
+  return false
+#define CHECKED(ID, KIND, FAILURE, EXPRESSION) || op == JOIST_OP_##ID
+#include "core/ops.def"
+      ;
 }
 
 /* Whether the instruction produces its result tile by tile in its own index space. */
@@ -158,15 +159,41 @@ static void plan_elementwise(struct planner *planner, uint32_t index) {
   add_form(planner, i->result, own, own, out);
 }
 
-/* Steps of a reduction over all elements. */
+/* Steps of a reduction. Only runs can be widened while they are folded. */
 static void plan_sink(struct planner *planner, uint32_t index) {
   const struct joist_instruction *const i = &planner->program->instructions[index];
+  const joist_dtype own = planner->program->values[i->operand[0]].type.dtype;
   const joist_dtype accumulator = i->signature.operand[0];
-  const struct joist_ref in = operand_ref(planner, i->operand[0], accumulator, accumulator);
+  const joist_op combine = joist_op_combine(i->op);
+  struct joist_group *const group = planner->group;
+  const bool widened =
+      group->space.inner == 1 && joist_fold_find(combine, own, accumulator) != NULL;
+  const joist_dtype read = widened ? own : accumulator;
+  const struct joist_ref in = operand_ref(planner, i->operand[0], read, read);
   struct joist_step *const step = add_step(planner, JOIST_STEP_FOLD, in, in);
-  step->fold = joist_fold_find(joist_op_combine(i->op), accumulator);
+  step->kernel = joist_kernel_find(combine, accumulator);
+  step->fold = joist_fold_find(combine, read, accumulator);
+  step->out.dtype = accumulator;
+  step->out.size = (uint32_t)joist_dtype_size(accumulator);
   step->instruction = index;
-  step->sink = planner->group->sink_count++;
+  step->sink = group->sink_count++;
+}
+
+/* Whether the group is one sink of bools over all elements, and nothing else that its run
+ * leaves behind, arrays or errors. */
+static bool is_decidable(const struct joist_plan *plan, const struct joist_group *group) {
+  const struct joist_step *const steps = plan->steps + group->first_step;
+  if (group->sink_count != 1 || group->space.inner != 1 || group->space.outer != 1) return false;
+  for (uint32_t s = 0; s < group->step_count; s++) {
+    const struct joist_step *const step = &steps[s];
+    const bool fold = step->kind == JOIST_STEP_FOLD;
+    if (fold && (step->out.dtype != JOIST_BOOL || s + 1 < group->step_count)) return false;
+    if (!fold && step->out.array) return false;
+    if (step->kind == JOIST_STEP_KERNEL &&
+        can_fail(plan->program->instructions[step->instruction].op))
+      return false;
+  }
+  return true;
 }
 
 /* About how many additions one element costs. */
@@ -236,13 +263,68 @@ static void lay_out(struct planner *planner, uint32_t first_slot) {
     if (tile < TILE_MIN) tile = TILE_MIN;
   }
   if (group->count < tile) tile = (group->count + 63) / 64 * 64; /* a small arena */
-  group->tile = tile;
+  group->tile = group->sink_count > 0 ? joist_fold_tile(group->space, tile) : tile;
   group->work = 0;
   for (uint32_t s = 0; s < group->step_count; s++)
     group->work += steps[s].kind == JOIST_STEP_KERNEL
                        ? work_of(planner->program->instructions[steps[s].instruction].op)
                        : 1;
-  group->arena_bytes = bytes * tile;
+  group->arena_bytes = bytes * group->tile;
+}
+
+/* The group that an instruction which is no array operation can join; NO_GROUP if there is
+ * none. Sinks of one group fold the same space. */
+static uint32_t find_group(const struct planner *planner, const struct joist_instruction *i,
+                           const struct joist_shape *shape, uint32_t level) {
+  const struct joist_plan *const plan = planner->plan;
+  const bool sink = joist_op_is_reduction(i->op);
+  const struct joist_fold_space space =
+      sink ? joist_reduction_space(planner->program, i) : (struct joist_fold_space){0, 0, 0};
+  for (uint32_t g = 0; g < plan->group_count; g++) {
+    const struct joist_group *const group = &plan->groups[g];
+    if (group->kind == JOIST_GROUP_ELEMENTWISE && group->level == level &&
+        joist_shape_equal(&group->shape, shape) &&
+        (!sink || group->space.inner == 0 || memcmp(&group->space, &space, sizeof space) == 0))
+      return g;
+  }
+  return NO_GROUP;
+}
+
+static uint32_t add_group(struct planner *planner, uint32_t index, const struct joist_shape *shape,
+                          uint32_t level) {
+  struct joist_plan *const plan = planner->plan;
+  struct joist_group *const made = &plan->groups[plan->group_count];
+  memset(made, 0, sizeof *made);
+  made->kind = joist_op_is_array(planner->program->instructions[index].op)
+                   ? JOIST_GROUP_ARRAY
+                   : JOIST_GROUP_ELEMENTWISE;
+  made->level = level;
+  made->shape = *shape;
+  made->instruction = index;
+  (void)joist_shape_count(shape, &made->count);
+  return plan->group_count++;
+}
+
+/* The level after everything that the instruction reads; `fused` when an operand is computed
+ * on that level, in the same space. */
+static uint32_t level_of(const struct planner *planner, const struct joist_instruction *i,
+                         const struct joist_shape *shape, bool *fused) {
+  const struct joist_program *const program = planner->program;
+  uint32_t level = 0;
+  *fused = false;
+  for (int a = 0; a < joist_op_arity(i->op); a++) {
+    const uint32_t from = planner->group_of[i->operand[a]];
+    if (from == NO_GROUP) continue;
+    const struct joist_value *const v = &program->values[i->operand[a]];
+    const bool joins = !joist_op_is_array(i->op) &&
+                       is_elementwise(&program->instructions[v->instruction]) &&
+                       joist_shape_equal(&v->shape, shape);
+    const uint32_t at = planner->plan->groups[from].level + (joins ? 0 : 1);
+    if (at > level) *fused = false;
+    if (at >= level) *fused |= joins;
+    if (at > level) level = at;
+  }
+  return level;
 }
 
 /* Assigns every instruction that is needed to a group. */
@@ -253,46 +335,23 @@ static void make_groups(struct planner *planner, const bool *needed) {
   for (uint32_t k = 0; k < program->instruction_count; k++) {
     const struct joist_instruction *const i = &program->instructions[k];
     if (!needed[i->result]) continue;
-    const bool elementwise = is_elementwise(i), sink = is_sink(program, i);
-    const struct joist_shape *const space =
-        elementwise ? &program->values[i->result].shape : &program->values[i->operand[0]].shape;
-    uint32_t level = 0;
-    for (int a = 0; a < joist_op_arity(i->op); a++) {
-      const joist_value_id operand = i->operand[a];
-      const uint32_t from = planner->group_of[operand];
-      if (from == NO_GROUP) continue;
-      const struct joist_value *const v = &program->values[operand];
-      const bool fused = (elementwise || sink) &&
-                         is_elementwise(&program->instructions[v->instruction]) &&
-                         joist_shape_equal(&v->shape, space);
-      const uint32_t at = plan->groups[from].level + (fused ? 0 : 1);
-      if (at > level) level = at;
-    }
-    uint32_t group = NO_GROUP;
-    if (elementwise || sink)
-      for (uint32_t g = 0; g < plan->group_count && group == NO_GROUP; g++)
-        if (plan->groups[g].kind == JOIST_GROUP_ELEMENTWISE && plan->groups[g].level == level &&
-            joist_shape_equal(&plan->groups[g].shape, space))
-          group = g;
-    if (group == NO_GROUP) {
-      group = plan->group_count++;
-      struct joist_group *const made = &plan->groups[group];
-      memset(made, 0, sizeof *made);
-      made->kind = elementwise || sink            ? JOIST_GROUP_ELEMENTWISE
-                   : joist_op_is_reduction(i->op) ? JOIST_GROUP_REDUCE
-                                                  : JOIST_GROUP_ARRAY;
-      made->level = level;
-      made->shape = *space;
-      made->instruction = k;
-      (void)joist_shape_count(space, &made->count);
-    }
+    const bool sink = joist_op_is_reduction(i->op);
+    const struct joist_shape *const shape =
+        &program->values[sink ? i->operand[0] : i->result].shape;
+    bool fused;
+    uint32_t level = level_of(planner, i, shape, &fused), group = NO_GROUP;
+    if (!joist_op_is_array(i->op)) group = find_group(planner, i, shape, level);
+    /* A sink that does not fit in the group that computes its operand runs after it. */
+    if (sink && fused && group == NO_GROUP) group = find_group(planner, i, shape, ++level);
+    if (group == NO_GROUP) group = add_group(planner, k, shape, level);
+    if (sink) plan->groups[group].space = joist_reduction_space(program, i);
     planner->group_of[i->result] = group;
     /* An operand that could have been fused, had not another one been later. */
     for (int a = 0; a < joist_op_arity(i->op); a++) {
       const uint32_t from = planner->group_of[i->operand[a]];
       if (from != NO_GROUP && from != group) plan->materialized[i->operand[a]] = true;
     }
-    if (!elementwise) plan->materialized[i->result] = true;
+    if (!is_elementwise(i)) plan->materialized[i->result] = true;
   }
 }
 
@@ -314,6 +373,7 @@ static void plan_groups(struct planner *planner) {
         plan_sink(planner, k);
     }
     group->step_count = plan->step_count - group->first_step;
+    group->decidable = is_decidable(plan, group);
     lay_out(planner, first_slot);
   }
 }

@@ -26,35 +26,46 @@ typedef enum {
   JOIST_STEP_COPY,    /* the same bytes */
   JOIST_STEP_GATHER,  /* a broadcast operand, laid out along the tile */
   JOIST_STEP_SPLAT,   /* a scalar operand, converted and repeated; once per thread */
-  JOIST_STEP_FOLD     /* a tile folded to one partial result of a sink */
+  JOIST_STEP_FOLD     /* a tile folded to partial results of a sink */
 } joist_step_kind;
 
 struct joist_step {
   joist_step_kind kind;
-  joist_kernel *kernel;
+  joist_kernel *kernel; /* FOLD: joins two rows */
   joist_fold *fold;
   joist_convert_kernel *convert[2]; /* SPLAT has two, NULL for none */
   joist_dtype through;              /* SPLAT: the dtype between the two */
   uint32_t operand_count;
   struct joist_ref in[JOIST_REFS_MAX];
-  struct joist_ref out;
+  struct joist_ref out; /* FOLD: its dtype is the accumulator's, the rest is unused */
   uint32_t instruction; /* for messages; FOLD: the reduction */
   uint32_t sink;        /* FOLD: number of the sink within its group */
 };
 
-typedef enum { JOIST_GROUP_ELEMENTWISE, JOIST_GROUP_REDUCE, JOIST_GROUP_ARRAY } joist_group_kind;
+/* Reductions are sinks of elementwise groups. */
+typedef enum { JOIST_GROUP_ELEMENTWISE, JOIST_GROUP_ARRAY } joist_group_kind;
+
+/* What the sinks of a group make of its index space: element (i, m, o) of (inner, middle,
+ * outer), column-major, goes into result (i, o). `middle` is cut into chunks whose length
+ * depends on the space alone; each gives a result of its own, and a reduction over what is
+ * left of the dims joins them. */
+struct joist_fold_space {
+  size_t inner, middle, outer;
+};
 
 struct joist_group {
   joist_group_kind kind;
   uint32_t level;
   struct joist_shape shape; /* of the index space that is looped over */
   size_t count;             /* its elements */
-  uint32_t instruction;     /* the one of a REDUCE or ARRAY group */
+  uint32_t instruction;     /* the first; the one of an ARRAY group */
   uint32_t first_step, step_count;
   uint32_t sink_count;
-  uint32_t work;      /* cost of one element, an addition being 1 */
-  size_t tile;        /* elements per tile */
-  size_t arena_bytes; /* per thread */
+  struct joist_fold_space space; /* of all its sinks */
+  bool decidable;                /* it computes one bool, which one element can decide */
+  uint32_t work;                 /* cost of one element, an addition being 1 */
+  size_t tile;                   /* elements per tile */
+  size_t arena_bytes;            /* per thread */
 };
 
 struct joist_plan {
@@ -71,24 +82,32 @@ joist_status joist_group_run(const struct joist_plan *plan, const struct joist_g
                              void *const *arrays, const struct joist_run *run,
                              struct joist_error *error) JOIST_MUST_CHECK;
 
+/* Runs the steps of an elementwise group over its index space. `accumulated` has, per sink,
+ * room for one value of the accumulator's dtype per inner x chunk x outer; NULL without sinks. */
+joist_status joist_tiles_run(const struct joist_plan *plan, const struct joist_group *group,
+                             void *const *arrays, char *const *accumulated,
+                             const struct joist_run *run,
+                             struct joist_error *error) JOIST_MUST_CHECK;
+
+/* The tile for sinks of a space, from one that would do for elements alone. */
+size_t joist_fold_tile(struct joist_fold_space space, size_t tile);
+/* Number of elements along `middle` that are joined before anything else. */
+size_t joist_fold_chunk(struct joist_fold_space space);
+size_t joist_fold_chunks(struct joist_fold_space space);
+
 /* What a failing element of an instruction is reported as; `position` counts from 0. */
 joist_status joist_value_error(const struct joist_program *program, uint32_t instruction,
                                size_t position, struct joist_error *error);
 
-/* Accumulated values to the values of a reduction's result: divides a mean by the
- * number of elements, then converts. `accumulated` is overwritten. */
-void joist_reduction_finish(const struct joist_program *program,
-                            const struct joist_instruction *instruction, size_t n,
-                            void *accumulated, void *out);
+/* How the first pass of a reduction sees its operand. */
+struct joist_fold_space joist_reduction_space(const struct joist_program *program,
+                                              const struct joist_instruction *instruction);
 
-/* Number of elements that go into one result of a reduction. */
-size_t joist_reduction_length(const struct joist_program *program,
-                              const struct joist_instruction *instruction);
-
-/* A reduction over some dims of a materialized operand. */
-joist_status joist_reduce_dims(const struct joist_program *program,
-                               const struct joist_instruction *instruction, const void *in,
-                               void *out, const struct joist_run *run,
-                               struct joist_error *error) JOIST_MUST_CHECK;
+/* From what the first pass left, (inner, chunks, outer) values of the accumulator's dtype, to
+ * the result. `accumulated` is overwritten. */
+joist_status joist_reduction_finish(const struct joist_program *program,
+                                    const struct joist_instruction *instruction, char *accumulated,
+                                    void *out, const struct joist_run *run,
+                                    struct joist_error *error) JOIST_MUST_CHECK;
 
 #endif

@@ -192,6 +192,25 @@ void joist_pool_free(void *block) {
   shrink(limit());
 }
 
+/* Whose it is is noted in front of the memory. */
+void *joist_scratch_allocate(size_t bytes) {
+  if (bytes > SIZE_MAX / 2) return NULL;
+  const bool pooled = bytes >= JOIST_POOL_MIN;
+  char *const block = pooled ? joist_pool_allocate(bytes + HEADER) : malloc(bytes + HEADER);
+  if (block == NULL) return NULL;
+  *(bool *)block = pooled;
+  return block + HEADER;
+}
+
+void joist_scratch_free(void *memory) {
+  if (memory == NULL) return;
+  char *const block = (char *)memory - HEADER;
+  if (*(bool *)block)
+    joist_pool_free(block);
+  else
+    free(block);
+}
+
 struct joist_pool_figures joist_pool_figures(void) {
   limit();
   return figures;

@@ -19,6 +19,11 @@ enum { JOIST_POOL_MIN = 128 * 1024, JOIST_POOL_ALIGNMENT = 64 };
 void *joist_pool_allocate(size_t bytes);
 void joist_pool_free(void *block);
 
+/* Memory for a while, aligned for any dtype: large blocks are the pool's, small ones
+ * malloc's. Owned by the caller until joist_scratch_free. */
+void *joist_scratch_allocate(size_t bytes);
+void joist_scratch_free(void *memory);
+
 struct joist_pool_figures {
   size_t used;  /* bytes of blocks in use */
   size_t kept;  /* bytes of free blocks that are kept */

@@ -1,161 +1,38 @@
-/* Reductions over some of the dims.
+/* Reductions around their first pass: what it sees of the operand, and what comes after it.
  *
- * Neighbouring dims that are reduced together are one dim, so a pass sees
- * (inner, middle, outer) and reduces the middle. Runs of contiguous elements are
- * folded; otherwise rows are combined in a tree. What is combined in which order
- * depends on the shape alone. */
+ * Neighbouring dims that are reduced together are one dim, so a pass sees (inner, middle,
+ * outer) and reduces the middle, in chunks. The first pass is fused with what computes the
+ * operand; the next ones join the chunks and reduce what is left of the dims. What is
+ * combined in which order depends on the shape alone. */
 #include "core/plan.h"
+#include "core/pool.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#ifdef _OPENMP
-#include <omp.h>
-#endif
-
 enum {
-  CHUNK = 4096, /* elements folded at once in a contiguous run */
-  WIDTH = 512,  /* elements of a row combined at once */
-  LEAF = 8,     /* rows combined one after the other below the tree */
-  DEPTH = 36,   /* levels of the tree of rows, enough for 2^32 of them */
-  BLOCK = 1 << 24
+  RUN_CHUNK = 1024,      /* elements of a contiguous run that are folded at once */
+  ROW_CHUNK = 256,       /* rows that are combined at once, at least, */
+  ROW_ELEMENTS = 1 << 16 /* and as many as have about so many elements */
 };
 
-struct pass {
-  joist_kernel *combine;
-  joist_fold *fold;
-  joist_convert_kernel *convert; /* NULL: the input has the accumulator's dtype */
-  size_t in_size, size;          /* bytes per element of input and accumulator */
-  size_t inner, middle, outer;
-  const char *in;
-  char *out;
-};
-
-size_t joist_reduction_length(const struct joist_program *program,
-                              const struct joist_instruction *instruction) {
-  const struct joist_shape *const shape = &program->values[instruction->operand[0]].shape;
-  size_t length = 1;
-  for (int d = 0; d < shape->rank; d++)
-    if (instruction->dims >> d & 1) length *= shape->extent[d];
-  return length;
+size_t joist_fold_chunk(struct joist_fold_space space) {
+  if (space.inner <= 1) return RUN_CHUNK;
+  const size_t rows = ROW_ELEMENTS / space.inner;
+  return rows < ROW_CHUNK ? ROW_CHUNK : rows;
 }
 
-void joist_reduction_finish(const struct joist_program *program,
-                            const struct joist_instruction *instruction, size_t n,
-                            void *accumulated, void *out) {
-  const joist_dtype accumulator = instruction->signature.operand[0];
-  if (instruction->op == JOIST_OP_REDUCE_MEAN) {
-    const double length = (double)joist_reduction_length(program, instruction);
-    if (accumulator == JOIST_C128)
-      for (size_t k = 0; k < n; k++) ((joist_c128 *)accumulated)[k] /= length;
-    else
-      for (size_t k = 0; k < n; k++) ((double *)accumulated)[k] /= length;
-  }
-  joist_convert_find(accumulator, instruction->signature.result.dtype)(n, accumulated, out);
+size_t joist_fold_chunks(struct joist_fold_space space) {
+  const size_t chunk = joist_fold_chunk(space);
+  return space.middle / chunk + (space.middle % chunk != 0);
 }
 
-/* Elements of the input from `first` on, in the accumulator's dtype. */
-static const char *load(const struct pass *pass, size_t first, size_t n, char *scratch) {
-  const char *const in = pass->in + first * pass->in_size;
-  if (pass->convert == NULL) return in;
-  pass->convert(n, in, scratch);
-  return scratch;
-}
-
-/* Rows first .. first + count - 1, `n` elements of each from `at` on, combined into `out`. */
-static void combine_rows(const struct pass *pass, size_t at, size_t n, size_t count, char *out,
-                         char *scratch) {
-  char *const other = scratch;
-  if (count <= LEAF) {
-    const char *const row = load(pass, at, n, out);
-    if (row != out) memcpy(out, row, n * pass->size);
-    for (size_t k = 1; k < count; k++) {
-      const void *operands[2] = {out, load(pass, at + k * pass->inner, n, other)};
-      pass->combine(n, operands, out);
-    }
-    return;
-  }
-  const size_t half = count / 2;
-  char *const deeper = scratch + WIDTH * pass->size;
-  combine_rows(pass, at, n, half, out, scratch);
-  combine_rows(pass, at + half * pass->inner, n, count - half, other, deeper);
-  const void *operands[2] = {out, other};
-  pass->combine(n, operands, out);
-}
-
-/* Task k of a pass: a chunk of a contiguous run (one partial result), or a piece of the
- * rows of one outer index. */
-static void run_task(const struct pass *pass, size_t k, char *scratch, char *partial) {
-  if (pass->inner == 1) {
-    const size_t chunks = (pass->middle + CHUNK - 1) / CHUNK;
-    const size_t first = k % chunks * CHUNK;
-    const size_t n = pass->middle - first < CHUNK ? pass->middle - first : CHUNK;
-    const char *const x = load(pass, k / chunks * pass->middle + first, n, scratch);
-    pass->fold(n, x, partial + k * pass->size);
-    return;
-  }
-  const size_t pieces = (pass->inner + WIDTH - 1) / WIDTH;
-  const size_t first = k % pieces * WIDTH, outer = k / pieces;
-  const size_t n = pass->inner - first < WIDTH ? pass->inner - first : WIDTH;
-  combine_rows(pass, outer * pass->middle * pass->inner + first, n, pass->middle,
-               pass->out + (outer * pass->inner + first) * pass->size, scratch);
-}
-
-/* Tasks begin .. begin + length - 1, shared among threads. */
-static void run_tasks(const struct pass *pass, size_t begin, size_t length, char *scratch,
-                      size_t stride, int threads, char *partial) {
-#ifdef _OPENMP
-  if (threads > 1) {
-#pragma omp parallel num_threads(threads)
-    {
-      char *const own = scratch + (size_t)omp_get_thread_num() * stride;
-#pragma omp for schedule(dynamic, 1 + length / ((size_t)threads * 64)) nowait
-      for (size_t k = begin; k < begin + length; k++) run_task(pass, k, own, partial);
-    }
-    return;
-  }
-#endif
-  (void)stride;
-  (void)threads;
-  for (size_t k = begin; k < begin + length; k++) run_task(pass, k, scratch, partial);
-}
-
-static joist_status run_pass(const struct pass *pass, const struct joist_run *run,
-                             struct joist_error *error) {
-  const size_t chunks = (pass->middle + CHUNK - 1) / CHUNK;
-  const size_t tasks =
-      pass->inner == 1 ? pass->outer * chunks : pass->outer * ((pass->inner + WIDTH - 1) / WIDTH);
-  const size_t each =
-      pass->inner == 1 ? (pass->middle < CHUNK ? pass->middle : CHUNK) : pass->middle * WIDTH;
-  int threads = run->threads;
-  const size_t from = run->parallel_from > 0 ? run->parallel_from : JOIST_PARALLEL_FROM;
-  if (pass->outer * pass->middle * pass->inner < from) threads = 1;
-  if ((size_t)threads > tasks) threads = (int)tasks;
-  const size_t stride = pass->inner == 1 ? CHUNK * pass->size : DEPTH * WIDTH * pass->size;
-  /* With one chunk per run the partial results are the results. */
-  const bool separate = pass->inner == 1 && chunks > 1;
-  const size_t partial_bytes = separate ? tasks * pass->size : 0;
-  char *const block = malloc(stride * (size_t)threads + partial_bytes);
-  if (block == NULL)
-    return joist_fail(error, JOIST_ERROR_MEMORY, "out of memory: scratch of a reduction");
-  char *const partial = separate ? block + stride * (size_t)threads : pass->out;
-  size_t step = BLOCK / (each == 0 ? 1 : each);
-  if (step < (size_t)threads) step = (size_t)threads;
-  joist_status status = JOIST_OK;
-  for (size_t begin = 0; begin < tasks && status == JOIST_OK; begin += step) {
-    const size_t length = tasks - begin < step ? tasks - begin : step;
-    if (begin > 0 && run->poll != NULL && run->poll(run->context))
-      status = joist_fail(error, JOIST_INTERRUPTED, "interrupted");
-    if (status != JOIST_OK) break;
-    run_tasks(pass, begin, length, block, stride, threads, partial);
-  }
-  if (status == JOIST_OK && separate)
-    for (size_t o = 0; o < pass->outer; o++) {
-      char *const run_of = partial + o * chunks * pass->size;
-      pass->fold(chunks, run_of, pass->out + o * pass->size);
-    }
-  free(block);
-  return status;
+size_t joist_fold_tile(struct joist_fold_space space, size_t tile) {
+  if (space.inner != 1) return tile;
+  const size_t unit = space.middle == 0          ? 1
+                      : space.middle < RUN_CHUNK ? space.middle
+                                                 : (size_t)RUN_CHUNK;
+  return tile < unit ? unit : tile / unit * unit;
 }
 
 /* Merges neighbouring dims that are both reduced or both kept; extents of 1 vanish. */
@@ -175,73 +52,123 @@ static int merge_dims(const struct joist_shape *shape, uint32_t mask, size_t *ex
   return rank;
 }
 
-static joist_status reduce_nothing(const struct joist_instruction *instruction, size_t results,
-                                   char *accumulated, struct joist_error *error) {
+/* The first dim that is still to be reduced; `rank` when there is none. */
+static int next_dim(int rank, const size_t *extent, const bool *reduced) {
+  int d = 0;
+  while (d < rank && (!reduced[d] || extent[d] == 1)) d++;
+  return d;
+}
+
+/* Nothing to combine is a middle of 1. */
+static struct joist_fold_space space_at(int rank, const size_t *extent, int d) {
+  struct joist_fold_space space = {1, d < rank ? extent[d] : 1, 1};
+  for (int e = 0; e < d && d < rank; e++) space.inner *= extent[e];
+  for (int e = d < rank ? d + 1 : 0; e < rank; e++) space.outer *= extent[e];
+  return space;
+}
+
+struct joist_fold_space joist_reduction_space(const struct joist_program *program,
+                                              const struct joist_instruction *instruction) {
+  size_t extent[JOIST_RANK_MAX];
+  bool reduced[JOIST_RANK_MAX];
+  const int rank = merge_dims(&program->values[instruction->operand[0]].shape, instruction->dims,
+                              extent, reduced);
+  return space_at(rank, extent, next_dim(rank, extent, reduced));
+}
+
+static size_t reduction_length(const struct joist_program *program,
+                               const struct joist_instruction *instruction) {
+  const struct joist_shape *const shape = &program->values[instruction->operand[0]].shape;
+  size_t length = 1;
+  for (int d = 0; d < shape->rank; d++)
+    if (instruction->dims >> d & 1) length *= shape->extent[d];
+  return length;
+}
+
+/* Divides a mean by the number of elements, and converts to the dtype of the result. */
+static void finish(const struct joist_program *program, const struct joist_instruction *instruction,
+                   size_t n, void *accumulated, void *out) {
+  const joist_dtype accumulator = instruction->signature.operand[0];
+  if (instruction->op == JOIST_OP_REDUCE_MEAN) {
+    const double length = (double)reduction_length(program, instruction);
+    if (accumulator == JOIST_C128)
+      for (size_t k = 0; k < n; k++) ((joist_c128 *)accumulated)[k] /= length;
+    else
+      for (size_t k = 0; k < n; k++) ((double *)accumulated)[k] /= length;
+  }
+  joist_convert_find(accumulator, instruction->signature.result.dtype)(n, accumulated, out);
+}
+
+static joist_status reduce_nothing(const struct joist_program *program,
+                                   const struct joist_instruction *instruction, size_t results,
+                                   char *out, struct joist_error *error) {
   const joist_dtype dtype = instruction->signature.operand[0];
-  const size_t size = joist_dtype_size(dtype);
-  for (size_t k = 0; k < results; k++)
-    if (!joist_identity(joist_op_combine(instruction->op), dtype, accumulated + k * size))
+  const size_t size = joist_dtype_size(instruction->signature.result.dtype);
+  _Alignas(16) char value[JOIST_ELEMENT_MAX];
+  for (size_t k = 0; k < results; k++) {
+    if (!joist_identity(joist_op_combine(instruction->op), dtype, value))
       return joist_fail(error, JOIST_ERROR_VALUE, "nv_%s() of no elements has no value",
                         joist_op_name(instruction->op));
+    finish(program, instruction, 1, value, out + k * size);
+  }
   return JOIST_OK;
 }
 
-joist_status joist_reduce_dims(const struct joist_program *program,
-                               const struct joist_instruction *instruction, const void *in,
-                               void *out, const struct joist_run *run, struct joist_error *error) {
-  const struct joist_value *const operand = &program->values[instruction->operand[0]];
-  const joist_dtype accumulator = instruction->signature.operand[0];
-  const size_t size = joist_dtype_size(accumulator);
-  size_t results = 0, elements = 0;
-  (void)joist_shape_count(&program->values[instruction->result].shape, &results);
-  (void)joist_shape_count(&operand->shape, &elements);
-  if (results == 0) return JOIST_OK;
+/* One pass over accumulated values: a program of one sink. */
+static joist_status run_pass(const struct joist_program *program,
+                             const struct joist_instruction *instruction,
+                             struct joist_fold_space space, char *in, char *out,
+                             const struct joist_run *run, struct joist_error *error) {
+  const joist_dtype dtype = instruction->signature.operand[0];
+  const joist_op combine = joist_op_combine(instruction->op);
+  const struct joist_ref ref = {true, 0, (uint32_t)joist_dtype_size(dtype), dtype};
+  struct joist_step step = {.kind = JOIST_STEP_FOLD,
+                            .kernel = joist_kernel_find(combine, dtype),
+                            .fold = joist_fold_find(combine, dtype, dtype),
+                            .operand_count = 1,
+                            .in = {ref},
+                            .out = ref};
+  const struct joist_plan plan = {.program = program, .steps = &step};
+  enum { TILE = 16384 };
+  const struct joist_group group = {.kind = JOIST_GROUP_ELEMENTWISE,
+                                    .count = space.inner * space.middle * space.outer,
+                                    .step_count = 1,
+                                    .sink_count = 1,
+                                    .space = space,
+                                    .work = 1,
+                                    .tile = joist_fold_tile(space, TILE)};
+  return joist_tiles_run(&plan, &group, (void *[]){in}, &out, run, error);
+}
 
-  size_t extent[JOIST_RANK_MAX];
+joist_status joist_reduction_finish(const struct joist_program *program,
+                                    const struct joist_instruction *instruction, char *accumulated,
+                                    void *out, const struct joist_run *run,
+                                    struct joist_error *error) {
+  size_t extent[JOIST_RANK_MAX], results = 0, elements = 0;
   bool reduced[JOIST_RANK_MAX];
-  int rank = merge_dims(&operand->shape, instruction->dims, extent, reduced);
-  const char *current = in;
-  joist_dtype from = operand->type.dtype;
-  char *owned = NULL; /* the accumulated values of the last pass */
+  const struct joist_shape *const shape = &program->values[instruction->operand[0]].shape;
+  (void)joist_shape_count(&program->values[instruction->result].shape, &results);
+  (void)joist_shape_count(shape, &elements);
+  if (results == 0) return JOIST_OK;
+  if (elements == 0) return reduce_nothing(program, instruction, results, out, error);
+  const size_t size = joist_dtype_size(instruction->signature.operand[0]);
+  const int rank = merge_dims(shape, instruction->dims, extent, reduced);
+  int d = next_dim(rank, extent, reduced);
+  if (d < rank) extent[d] = joist_fold_chunks(space_at(rank, extent, d));
+  char *current = accumulated;
   joist_status status = JOIST_OK;
-  for (int d = 0; elements > 0 && d < rank && status == JOIST_OK; d++) {
-    if (!reduced[d]) continue;
-    const joist_op combine = joist_op_combine(instruction->op);
-    struct pass pass = {
-        .combine = joist_kernel_find(combine, accumulator),
-        .fold = joist_fold_find(combine, accumulator),
-        .convert = from == accumulator ? NULL : joist_convert_find(from, accumulator),
-        .in_size = joist_dtype_size(from),
-        .size = size,
-        .inner = 1,
-        .middle = extent[d],
-        .outer = 1,
-        .in = current};
-    for (int e = 0; e < d; e++) pass.inner *= reduced[e] ? 1 : extent[e];
-    for (int e = d + 1; e < rank; e++) pass.outer *= extent[e];
-    char *const next = malloc(pass.inner * pass.outer * size);
-    if (next == NULL) {
-      free(owned);
-      return joist_fail(error, JOIST_ERROR_MEMORY, "out of memory: results of a reduction");
-    }
-    pass.out = next;
-    status = run_pass(&pass, run, error);
-    free(owned);
-    owned = next;
-    current = next;
-    from = accumulator;
-  }
-  if (status == JOIST_OK && owned == NULL) {
-    /* Nothing to combine: no elements, or only extents of 1. */
-    owned = malloc(results * size);
-    if (owned == NULL)
-      return joist_fail(error, JOIST_ERROR_MEMORY, "out of memory: results of a reduction");
-    if (elements == 0)
-      status = reduce_nothing(instruction, results, owned, error);
+  while (status == JOIST_OK && (d = next_dim(rank, extent, reduced)) < rank) {
+    const struct joist_fold_space space = space_at(rank, extent, d);
+    extent[d] = joist_fold_chunks(space);
+    char *const next = joist_scratch_allocate(space.inner * extent[d] * space.outer * size);
+    if (next == NULL)
+      status = joist_fail(error, JOIST_ERROR_MEMORY, "out of memory: results of a reduction");
     else
-      joist_convert_find(from, accumulator)(results, current, owned);
+      status = run_pass(program, instruction, space, current, next, run, error);
+    if (current != accumulated) joist_scratch_free(current);
+    current = next;
   }
-  if (status == JOIST_OK) joist_reduction_finish(program, instruction, results, owned, out);
-  free(owned);
+  if (status == JOIST_OK) finish(program, instruction, results, current, out);
+  if (current != accumulated) joist_scratch_free(current);
   return status;
 }
