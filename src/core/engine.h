@@ -2,9 +2,9 @@
  *
  * A plan cuts a program into groups. An elementwise group is one loop over tiles that
  * stay in cache: operands are converted tile by tile, every instruction runs one
- * kernel over the tile, and reductions over all elements are sinks that fold it. The
- * tiling depends on the program alone, so the bits of a result do not depend on the
- * number of threads. */
+ * kernel over the tile, and reductions are sinks that fold it. The order in which a sink
+ * folds depends on the shape alone, so the bits of a result depend neither on the number
+ * of threads nor on what is fused. */
 #ifndef JOIST_CORE_ENGINE_H
 #define JOIST_CORE_ENGINE_H
 
