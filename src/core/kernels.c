@@ -9,12 +9,13 @@
 static const struct {
   const char *name;
   const struct joist_kernel_table *table;
+  const struct joist_gemm_table *gemm;
 } instruction_sets[] = {
 #if JOIST_X86_KERNELS
-    {"avx512", &joist_kernels_avx512},
-    {"avx2", &joist_kernels_avx2},
+    {"avx512", &joist_kernels_avx512, &joist_gemm_avx512},
+    {"avx2", &joist_kernels_avx2, &joist_gemm_avx2},
 #endif
-    {"generic", &joist_kernels_generic},
+    {"generic", &joist_kernels_generic, &joist_gemm_generic},
 };
 enum { INSTRUCTION_SETS = sizeof instruction_sets / sizeof *instruction_sets };
 
@@ -49,6 +50,11 @@ const char *joist_kernels_name(void) { return instruction_sets[selected].name; }
 
 joist_kernel *joist_kernel_find(joist_op op, joist_dtype compute) {
   return instruction_sets[selected].table->kernel[op][compute];
+}
+
+const struct joist_gemm_kernel *joist_gemm_find(joist_dtype dtype) {
+  const struct joist_gemm_kernel *const kernel = &instruction_sets[selected].gemm->kernel[dtype];
+  return kernel->multiply != NULL ? kernel : NULL;
 }
 
 joist_dtype joist_kernel_result(joist_op op, joist_dtype compute) {

@@ -1,7 +1,9 @@
-/* The kernel tables of the instruction sets; private to kernels*.c. */
+/* The kernel tables of the instruction sets; private to kernels*.c and
+ * gemm_*.c. */
 #ifndef JOIST_CORE_KERNELS_TABLE_H
 #define JOIST_CORE_KERNELS_TABLE_H
 
+#include "core/gemm.h"
 #include "core/kernels.h"
 
 struct joist_kernel_table {
@@ -21,6 +23,12 @@ extern const struct joist_kernel_table joist_kernels_generic;
 #if JOIST_X86_KERNELS
 extern const struct joist_kernel_table joist_kernels_avx2;
 extern const struct joist_kernel_table joist_kernels_avx512;
+#endif
+
+extern const struct joist_gemm_table joist_gemm_generic;
+#if JOIST_X86_KERNELS
+extern const struct joist_gemm_table joist_gemm_avx2;
+extern const struct joist_gemm_table joist_gemm_avx512;
 #endif
 
 #endif

@@ -1,0 +1,162 @@
+#' Matrix products
+#'
+#' `nv_matmul()` multiplies matrices, also by `%*%` (R 4.3 and later); `nv_crossprod()` is
+#' `t(x) %*% y` and `nv_tcrossprod()` is `x %*% t(y)`, without a transposed copy, also by
+#' `crossprod()` and `tcrossprod()` (R 4.4 and later). `nv_dot()` sums products over any
+#' dimensions of two tensors.
+#'
+#' The first two dimensions are matrices and the others are a batch, as R indexes it:
+#' `nv_matmul(x, y)[, , k]` is the product of `x[, , k]` and `y[, , k]`. Extents of a batch are
+#' equal, or 1, or missing, in which case that operand is used for all.
+#'
+#' A vector (rank 1 or 0, or an R vector) is a matrix of one row or one column as in R's
+#' `%*%`: on the left a row if the other operand has as many rows, else a column if it has one
+#' row; on the right a column if the other has as many columns, else a row if it has one
+#' column; two vectors of equal length give an inner product. The transposed operand of a
+#' cross product is a column, but `y` of `nv_tcrossprod()` is a row where that fits. The result
+#' is always a matrix.
+#'
+#' Integers wrap and bool is `or` of `and`, as in [nv_add()] and [nv_mul()]. Floats are
+#' summed in their own dtype, `f16` and `bf16` in `f32`, and rounded once. `f32`, `f64`,
+#' `c64` and `c128` use the BLAS that R uses if that is an optimized one, and otherwise
+#' joist's own kernels, like all other dtypes; [joist_info()] says which. Results of our own
+#' kernels have the same bits for any number of threads, but not for every instruction set,
+#' as some have a fused multiply-add.
+#'
+#' @param lhs,rhs,x,y Tensors or R numbers; `y = NULL` is `x`.
+#' @param batch_dims,contracting_dims Lists of two integer vectors of equal length: dimensions
+#'   of `lhs` and the dimensions of `rhs` that belong to them. Batch dimensions are kept,
+#'   contracting ones are summed over.
+#' @return A tensor of the common dtype of the operands. The shape of `nv_dot()` is that of
+#'   the remaining dimensions of `lhs`, then those of `rhs`, then the batch dimensions.
+#' @section Errors: `joist_shape_error` when the shapes do not fit; `joist_promotion_error`
+#'   when there is no common dtype.
+#' @examples
+#' x <- nv_tensor(matrix(1:6, 2), "f32")
+#' nv_matmul(x, t(x))
+#' nv_crossprod(x)
+#' nv_matmul(x, 1:3)
+#' shape(nv_matmul(nv_fill(1, c(2, 3, 5)), nv_fill(1, c(3, 4))))
+#' nv_dot(x, x, contracting_dims = list(c(1, 2), c(1, 2)))
+#' @export
+nv_matmul <- function(lhs, rhs) matrix_product(lhs, rhs, FALSE, FALSE)
+
+#' @rdname nv_matmul
+#' @export
+nv_crossprod <- function(x, y = NULL) matrix_product(x, if (is.null(y)) x else y, TRUE, FALSE)
+
+#' @rdname nv_matmul
+#' @export
+nv_tcrossprod <- function(x, y = NULL) matrix_product(x, if (is.null(y)) x else y, FALSE, TRUE)
+
+matrix_product <- function(lhs, rhs, lhs_transposed, rhs_transposed) {
+  transposed <- c(lhs_transposed, rhs_transposed)
+  shapes <- matrix_shapes(part_shape(lhs), part_shape(rhs), transposed)
+  operands <- list(with_matrix_shape(lhs, shapes[[1L]]), with_matrix_shape(rhs, shapes[[2L]]))
+  .Call(joist_r_array, "matmul", operands, NULL, as.integer(transposed), NULL, NULL)
+}
+
+# The shapes of two operands, with vectors as matrices of one row or one column.
+matrix_shapes <- function(lhs, rhs, transposed) {
+  vectors <- c(length(lhs), length(rhs)) < 2L
+  lhs <- if (vectors[1L]) prod(lhs) else lhs
+  rhs <- if (vectors[2L]) prod(rhs) else rhs
+  terms <- if (!vectors[2L]) rhs[if (transposed[2L]) 2L else 1L]
+  if (vectors[1L]) {
+    if (transposed[1L]) {
+      lhs <- c(lhs, 1)
+    } else if (is.null(terms)) {
+      # Two vectors: an inner product, or an outer one with a vector of length 1.
+      lhs <- if (transposed[2L]) c(lhs, 1) else c(1, lhs)
+    } else {
+      lhs <- if (lhs != terms && terms == 1) c(lhs, 1) else c(1, lhs)
+    }
+  }
+  if (vectors[2L]) {
+    terms <- lhs[if (transposed[1L]) 1L else 2L]
+    row <- if (transposed[2L]) rhs == terms && terms != 1 else rhs != terms && terms == 1
+    rhs <- if (row) c(1, rhs) else c(rhs, 1)
+  }
+  list(lhs, rhs)
+}
+
+with_matrix_shape <- function(x, extents) {
+  if (identical(as.double(part_shape(x)), as.double(extents))) {
+    return(x)
+  }
+  if (inherits(x, "nv_tensor")) {
+    return(nv_reshape(x, extents))
+  }
+  dim(x) <- extents
+  x
+}
+
+#' @rdname nv_matmul
+#' @export
+nv_dot <- function(lhs, rhs, batch_dims = list(integer(), integer()),
+                   contracting_dims = list(integer(), integer())) {
+  extents <- dot_extents(lhs)
+  check_dot_dims(batch_dims, contracting_dims, extents, dot_extents(rhs))
+  left <- dot_matrix(lhs, contracting_dims[[1L]], batch_dims[[1L]])
+  right <- dot_matrix(rhs, contracting_dims[[2L]], batch_dims[[2L]])
+  result <- nv_crossprod(left$matrix, right$matrix)
+  nv_reshape(result, c(left$kept, right$kept, extents[batch_dims[[1L]]]))
+}
+
+# R vectors have a dimension here, that of length 1 as well.
+dot_extents <- function(x) {
+  if (inherits(x, "nv_tensor")) shape(x) else if (is.null(dim(x))) length(x) else dim(x)
+}
+
+# An operand as a batch of matrices whose columns are what is summed over.
+dot_matrix <- function(x, contracting, batch) {
+  extents <- dot_extents(x)
+  kept <- setdiff(seq_along(extents), c(contracting, batch))
+  order <- c(contracting, kept, batch)
+  dim(x) <- extents
+  if (!identical(as.integer(order), seq_along(extents))) x <- aperm(x, order)
+  dim(x) <- c(prod(extents[contracting]), prod(extents[kept]), extents[batch])
+  list(matrix = x, kept = extents[kept])
+}
+
+check_dot_dims <- function(batch, contracting, lhs, rhs) {
+  for (pair in list(batch, contracting)) {
+    if (!is.list(pair) || length(pair) != 2L || length(pair[[1L]]) != length(pair[[2L]])) {
+      stop_joist(
+        "joist_shape_error", "`batch_dims` and `contracting_dims` are lists of two integer ",
+        "vectors of equal length: dimensions of `lhs` and of `rhs`"
+      )
+    }
+  }
+  for (k in 1:2) {
+    dims <- c(batch[[k]], contracting[[k]])
+    extents <- list(lhs, rhs)[[k]]
+    if (!all(dims %in% seq_along(extents)) || anyDuplicated(dims)) {
+      stop_joist(
+        "joist_shape_error", "dimensions of ", c("`lhs`", "`rhs`")[k], " must be different ones ",
+        "from 1 to ", length(extents)
+      )
+    }
+  }
+  left <- lhs[c(batch[[1L]], contracting[[1L]])]
+  right <- rhs[c(batch[[2L]], contracting[[2L]])]
+  if (!identical(left, right)) {
+    stop_joist(
+      "joist_shape_error", "shapes ", extents_text(lhs), " and ", extents_text(rhs),
+      " do not fit: the batch and contracting dimensions have extents ", extents_text(left),
+      " and ", extents_text(right)
+    )
+  }
+}
+
+extents_text <- function(extents) paste0("{", paste(extents, collapse = "x"), "}")
+
+# R's group of matrix operators, from R 4.3 on; registered when the package is loaded.
+matrixOps.nv_tensor <- function(x, y = NULL) { # nolint: object_name_linter.
+  switch(.Generic,
+    `%*%` = nv_matmul(x, y),
+    crossprod = nv_crossprod(x, y),
+    tcrossprod = nv_tcrossprod(x, y),
+    stop_joist("joist_value_error", .Generic, "() is not defined for tensors")
+  )
+}

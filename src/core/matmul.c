@@ -1,0 +1,157 @@
+/* Matrix products of arrays: the first two dims are matrices, the others a batch. */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/array.h"
+#include "core/blas.h"
+#include "core/convert.h"
+#include "core/gemm.h"
+
+struct joist_blas joist_blas;
+
+static uint32_t extent_of(const struct joist_shape *shape, int dim) {
+  return dim < shape->rank ? shape->extent[dim] : 1;
+}
+
+joist_status joist_matmul_shape(const struct joist_shape *const *shapes,
+                                const struct joist_attributes *attributes,
+                                struct joist_shape *result, struct joist_error *error) {
+  char lhs[JOIST_SHAPE_TEXT], rhs[JOIST_SHAPE_TEXT];
+  const int32_t *const transposed = attributes->parameter;
+  for (int k = 0; k < 2; k++)
+    if (shapes[k]->rank < 2)
+      return joist_fail(error, JOIST_ERROR_SHAPE, "shapes %s and %s: a matrix has rank 2 or more",
+                        joist_shape_format(shapes[0], lhs), joist_shape_format(shapes[1], rhs));
+  const uint32_t left = shapes[0]->extent[transposed[0] ? 0 : 1];
+  const uint32_t right = shapes[1]->extent[transposed[1] ? 1 : 0];
+  if (left != right)
+    return joist_fail(
+        error, JOIST_ERROR_SHAPE,
+        "shapes %s and %s do not fit: %s of the left matrix and %s of the right one (%lu and %lu)",
+        joist_shape_format(shapes[0], lhs), joist_shape_format(shapes[1], rhs),
+        transposed[0] ? "rows" : "columns", transposed[1] ? "columns" : "rows", (unsigned long)left,
+        (unsigned long)right);
+  *result = *shapes[shapes[0]->rank < shapes[1]->rank];
+  result->extent[0] = shapes[0]->extent[transposed[0] ? 1 : 0];
+  result->extent[1] = shapes[1]->extent[transposed[1] ? 0 : 1];
+  for (int d = 2; d < result->rank; d++) {
+    const uint32_t a = extent_of(shapes[0], d), b = extent_of(shapes[1], d);
+    if (a != b && a != 1 && b != 1)
+      return joist_fail(error, JOIST_ERROR_SHAPE,
+                        "shapes %s and %s do not fit: dimension %d has extents %lu and %lu (only "
+                        "equal extents or 1 broadcast)",
+                        joist_shape_format(shapes[0], lhs), joist_shape_format(shapes[1], rhs),
+                        d + 1, (unsigned long)a, (unsigned long)b);
+    result->extent[d] = a == 1 ? b : a;
+  }
+  return JOIST_OK;
+}
+
+/* The dtype whose kernel computes products of `dtype`; modulo 2^8 is modulo 2^16, narrowed. */
+static joist_dtype product_dtype(joist_dtype dtype) {
+  return dtype == JOIST_I8 || dtype == JOIST_UI8 ? JOIST_I16 : joist_dtype_compute(dtype);
+}
+
+static size_t count_of(const struct joist_shape *shape) {
+  size_t count = 0;
+  (void)joist_shape_count(shape, &count);
+  return count;
+}
+
+/* Where the matrices of an operand lie that the products of a batch read. */
+static void locate(const struct joist_shape *operand, const struct joist_shape *result, size_t size,
+                   const char *data, size_t count, const void **matrices) {
+  const size_t matrix = (size_t)operand->extent[0] * operand->extent[1] * size;
+  for (size_t j = 0; j < count; j++) {
+    size_t rest = j, index = 0, stride = 1;
+    for (int d = 2; d < result->rank; d++) {
+      const uint32_t extent = extent_of(operand, d);
+      index += extent == 1 ? 0 : rest % result->extent[d] * stride;
+      rest /= result->extent[d];
+      stride *= extent;
+    }
+    matrices[j] = data + index * matrix;
+  }
+}
+
+static bool fits_blas(const struct joist_gemm *p) {
+  return joist_blas.gemm[p->dtype] != NULL && p->m > 0 && p->n > 0 && p->k > 0 && p->m <= INT_MAX &&
+         p->n <= INT_MAX && p->k <= INT_MAX;
+}
+
+static joist_status run_blas(const struct joist_gemm *p, const struct joist_run *run,
+                             struct joist_error *error) {
+  /* Real and complex, single and double: every dtype's 1 and 0 begin like one of these. */
+  const float one_single[2] = {1, 0};
+  const double one_double[2] = {1, 0}, zero[2] = {0, 0};
+  const joist_dtype real = joist_dtype_real(p->dtype);
+  const void *const one = real == JOIST_F32 ? (const void *)one_single : one_double;
+  const int m = (int)p->m, n = (int)p->n, k = (int)p->k;
+  const int lda = p->lhs_transposed ? k : m, ldb = p->rhs_transposed ? n : k;
+  const size_t bytes = p->m * p->n * joist_dtype_size(p->dtype);
+  const int before = joist_blas.set_threads != NULL ? joist_blas.set_threads(run->threads) : 0;
+  bool stop = false;
+  for (size_t j = 0; j < p->count && !stop; j++) {
+    joist_blas.gemm[p->dtype](p->lhs_transposed ? "T" : "N", p->rhs_transposed ? "T" : "N", &m, &n,
+                              &k, one, p->lhs[j], &lda, p->rhs[j], &ldb, zero,
+                              (char *)p->result + j * bytes, &m, 1, 1);
+    stop = run->poll != NULL && run->poll(run->context);
+  }
+  if (joist_blas.set_threads != NULL) (void)joist_blas.set_threads(before);
+  return stop ? joist_fail(error, JOIST_INTERRUPTED, "interrupted") : JOIST_OK;
+}
+
+/* The elements of an operand in the dtype products are computed in: `in` itself, or a
+ * conversion into `*made`, which the caller frees. NULL when there is no memory. */
+static const char *in_dtype(const struct joist_array_call *call, int k, joist_dtype dtype,
+                            void **made) {
+  const joist_dtype own = call->instruction->signature.operand[k];
+  if (own == dtype) return call->in[k];
+  const size_t count = count_of(&call->operand[k]->shape);
+  *made = malloc(count * joist_dtype_size(dtype) + 1);
+  if (*made != NULL) joist_convert_find(own, dtype)(count, call->in[k], *made);
+  return *made;
+}
+
+joist_status joist_matmul_run(const struct joist_array_call *call, struct joist_error *error) {
+  const int32_t *const transposed = call->instruction->parameter;
+  const joist_dtype own = call->result->type.dtype, dtype = product_dtype(own);
+  const struct joist_shape *const shape = &call->result->shape;
+  const size_t total = count_of(shape), size = joist_dtype_size(dtype);
+  const size_t matrix = (size_t)shape->extent[0] * shape->extent[1];
+  struct joist_gemm product = {.dtype = dtype,
+                               .m = shape->extent[0],
+                               .n = shape->extent[1],
+                               .k = call->operand[0]->shape.extent[transposed[0] ? 0 : 1],
+                               .count = total == 0 ? 0 : total / matrix,
+                               .lhs_transposed = transposed[0] != 0,
+                               .rhs_transposed = transposed[1] != 0,
+                               .result = call->out};
+  if (total == 0) return JOIST_OK;
+  void *made[3] = {NULL};
+  const void **const matrices = malloc(2 * product.count * sizeof *matrices);
+  bool memory = matrices != NULL;
+  for (int k = 0; k < 2 && memory; k++) {
+    const char *const data = in_dtype(call, k, dtype, &made[k]);
+    memory = data != NULL;
+    if (memory)
+      locate(&call->operand[k]->shape, shape, size, data, product.count,
+             matrices + (size_t)k * product.count);
+  }
+  if (memory && own != dtype) memory = (product.result = made[2] = malloc(total * size)) != NULL;
+  joist_status status = JOIST_OK;
+  if (memory) {
+    product.lhs = matrices;
+    product.rhs = matrices + product.count;
+    status = fits_blas(&product) ? run_blas(&product, call->run, error)
+                                 : joist_gemm_run(&product, call->run, error);
+  } else {
+    status = joist_fail(error, JOIST_ERROR_MEMORY, "out of memory: operands of nv_matmul()");
+  }
+  if (status == JOIST_OK && own != dtype)
+    joist_convert_find(dtype, own)(total, product.result, call->out);
+  for (int k = 0; k < 3; k++) free(made[k]);
+  free(matrices);
+  return status;
+}

@@ -1,0 +1,180 @@
+# Matrix products against base R's %*%, crossprod() and tcrossprod(), which compute in double.
+
+product_dtypes <- function() setdiff(dtypes(), "bool")
+
+product_extents <- list(
+  c(3, 4, 5), c(1, 7, 1), c(33, 60, 13), c(0, 3, 2), c(3, 0, 2), c(2, 3, 0)
+)
+
+# Numbers whose products and sums every dtype has exactly.
+small_matrix <- function(dtype, rows, columns) {
+  values <- sample(0:1, rows * columns, TRUE)
+  if (kind_of(dtype) %in% c("int", "float", "complex")) values <- values - sample(0:1, 1)
+  if (kind_of(dtype) == "complex") values <- complex(real = values, imaginary = rev(values))
+  matrix(values, rows, columns)
+}
+
+plain <- function(x) {
+  x <- as.matrix(x)
+  if (is.complex(x)) x else x + 0
+}
+
+test_that("nv_matmul() and cross products equal base R's for every dtype", {
+  set.seed(1)
+  for (dtype in product_dtypes()) {
+    for (extents in product_extents) {
+      x <- small_matrix(dtype, extents[1], extents[2])
+      y <- small_matrix(dtype, extents[2], extents[3])
+      tx <- nv_tensor(x, dtype)
+      ty <- nv_tensor(y, dtype)
+      label <- paste(dtype, paste(extents, collapse = "x"))
+      want <- x %*% y + 0
+      got <- nv_matmul(tx, ty)
+      expect_identical(type_of(got), type_of(tx), label)
+      expect_identical(plain(got), want, label = label)
+      expect_identical(plain(nv_crossprod(nv_tensor(t(x), dtype), ty)), want, label = label)
+      expect_identical(plain(nv_tcrossprod(tx, nv_tensor(t(y), dtype))), want, label = label)
+      expect_identical(plain(nv_crossprod(tx)), crossprod(x) + 0, label = label)
+      expect_identical(plain(nv_tcrossprod(tx)), tcrossprod(x) + 0, label = label)
+    }
+  }
+})
+
+test_that("bool is or of and", {
+  set.seed(2)
+  x <- matrix(sample(c(TRUE, FALSE, FALSE), 60, TRUE), 5)
+  y <- matrix(sample(c(TRUE, FALSE, FALSE), 84, TRUE), 12)
+  expect_identical(as_array(nv_matmul(x, nv_tensor(y))), x %*% y > 0)
+})
+
+test_that("integers wrap", {
+  x <- nv_tensor(matrix(c(100, 100, 27, 3), 2), "i8")
+  want <- (as_array(x) %*% as_array(x) + 128) %% 256 - 128
+  expect_identical(plain(nv_matmul(x, x)), want)
+})
+
+test_that("products of doubles are as good as base R's", {
+  set.seed(3)
+  x <- matrix(rnorm(70 * 300), 70)
+  y <- matrix(rnorm(300 * 41), 300)
+  expect_equal(as_array(nv_matmul(nv_tensor(x, "f64"), y)), x %*% y, tolerance = 1e-14)
+  z <- complex(real = x, imaginary = rev(x))
+  dim(z) <- dim(x)
+  expect_equal(as_array(nv_matmul(nv_tensor(z, "c128"), y)), z %*% y, tolerance = 1e-14)
+  expect_equal(as_array(nv_crossprod(nv_tensor(z, "c128"))), crossprod(z), tolerance = 1e-14)
+})
+
+test_that("f16 and bf16 are summed in f32 and rounded once", {
+  x <- nv_fill(1, c(1, 4096), "f16")
+  y <- nv_fill(0.25, c(4096, 1), "f16")
+  expect_identical(as.vector(nv_matmul(x, y)), 1024)
+  y <- nv_fill(1, c(1000, 1), "bf16")
+  expect_identical(as.vector(nv_crossprod(y)), round_to(1000, "bf16"))
+})
+
+test_that("the other dimensions are a batch", {
+  set.seed(4)
+  x <- array(rnorm(2 * 3 * 4 * 2), c(2, 3, 4, 2))
+  y <- array(rnorm(3 * 5 * 4), c(3, 5, 4))
+  z <- nv_matmul(nv_tensor(x, "f64"), nv_tensor(y, "f64"))
+  expect_identical(shape(z), c(2L, 5L, 4L, 2L))
+  for (i in 1:4) for (j in 1:2) expect_equal(as_array(z)[, , i, j], x[, , i, j] %*% y[, , i])
+  w <- nv_matmul(y[, 1:3, 1], nv_tensor(x, "f64")[c(1, 2, 1), , 1, , drop = FALSE])
+  expect_identical(shape(w), c(3L, 3L, 1L, 2L))
+  expect_equal(as_array(w)[, , 1, 2], y[, 1:3, 1] %*% x[c(1, 2, 1), , 1, 2])
+})
+
+value_or_error <- function(f, ...) {
+  tryCatch(plain(f(...)), joist_shape_error = function(e) "error")
+}
+
+test_that("vectors are rows or columns as in base R", {
+  operands <- list(1:3, 4:5, 7L, matrix(1:6, 3), matrix(1:6, 2), matrix(1:3, 1), matrix(1:3, 3),
+    matrix(9L))
+  for (name in c("%*%", "crossprod", "tcrossprod")) {
+    ours <- switch(name, `%*%` = nv_matmul, get(paste0("nv_", name)))
+    for (x in operands) {
+      for (y in operands) {
+        label <- paste(deparse1(x), name, deparse1(y))
+        want <- tryCatch(get(name)(x, y) + 0, error = function(e) "error")
+        # tcrossprod() of R 4.2 takes y for a row only where x has one row.
+        if (name == "tcrossprod" && identical(want, "error")) next
+        expect_identical(value_or_error(ours, x, nv_tensor(y)), want, label = label)
+        expect_identical(value_or_error(ours, nv_tensor(x), nv_tensor(y)), want, label = label)
+      }
+    }
+  }
+})
+
+test_that("a literal keeps its value until the dtype is known", {
+  x <- nv_tensor(diag(2), "f64")
+  expect_identical(as_array(nv_matmul(x, c(0.1, 1 / 3))), matrix(c(0.1, 1 / 3)))
+  expect_identical(type_of(nv_matmul(nv_tensor(diag(2), "i16"), 1:2)), "i16")
+  expect_error(nv_matmul(nv_tensor(diag(2), "ui8"), c(1L, -1L)), class = "joist_value_error")
+})
+
+test_that("products trace, and shapes are checked while tracing and without data", {
+  x <- nv_tensor(matrix(1:6, 2), "f32")
+  f <- jit(function(a, b) nv_matmul(a, b) + nv_crossprod(b)[1:2, ])
+  expect_identical(as_array(f(x, t(x)[, 2:1])), as_array(nv_matmul(x, t(x)[, 2:1]) +
+    nv_crossprod(t(x)[, 2:1])[1:2, ]))
+  expect_error(jit(nv_matmul)(x, x), class = "joist_shape_error")
+  expect_error(nv_matmul(nv_aval("f32", c(2, 3)), x), "2x3", class = "joist_shape_error")
+  got <- nv_matmul(nv_aval("i8", c(2, 3, 5)), nv_aval("f32", 3))
+  expect_identical(shape(got), c(2L, 1L, 5L))
+  expect_identical(type_of(got), "f32")
+})
+
+test_that("the same bits for any number of threads", {
+  before <- nv_get_threads()
+  on.exit(nv_set_threads(before))
+  set.seed(5)
+  x <- nv_tensor(matrix(rnorm(301 * 517), 301), "f32")
+  nv_set_threads(1)
+  one <- bytes_of(nv_tcrossprod(x))
+  nv_set_threads(2)
+  expect_identical(bytes_of(nv_tcrossprod(x)), one)
+})
+
+test_that("nv_dot() sums over the dimensions asked for", {
+  set.seed(6)
+  x <- array(sample(-9:9, 2 * 3 * 4 * 2, TRUE), c(2, 3, 4, 2))
+  y <- array(sample(-9:9, 4 * 5 * 3, TRUE), c(4, 5, 3))
+  got <- nv_dot(nv_tensor(x), nv_tensor(y), list(3, 1), list(2, 3))
+  expect_identical(shape(got), c(2L, 2L, 5L, 4L))
+  want <- array(0L, c(2, 2, 5, 4))
+  for (a in 1:2) for (b in 1:2) for (c in 1:5) for (d in 1:4) {
+    want[a, b, c, d] <- sum(x[a, , d, b] * y[d, c, ])
+  }
+  expect_identical(as_array(got), want)
+  expect_identical(as_array(nv_dot(x, nv_tensor(y), list(3, 1), list(2, 3))), want)
+  expect_identical(as.vector(nv_dot(nv_tensor(x), x, contracting_dims = list(1:4, 1:4))),
+    as.integer(sum(x^2)))
+  expect_identical(shape(nv_dot(nv_tensor(1:3), 1:2)), c(3L, 2L))
+  expect_error(nv_dot(nv_tensor(x), y, list(1, 1)), class = "joist_shape_error")
+  expect_error(nv_dot(nv_tensor(x), y, list(9, 1)), class = "joist_shape_error")
+  expect_error(nv_dot(nv_tensor(x), y, list(c(1, 2), 1)), class = "joist_shape_error")
+})
+
+test_that("base R's operators never compute with the list that a tensor is", {
+  x <- nv_tensor(diag(2))
+  if (getRversion() < "4.3.0") {
+    expect_error(x %*% x, "numeric/complex")
+  } else {
+    expect_identical(as_array(x %*% x), diag(2))
+  }
+  if (getRversion() < "4.4.0") {
+    expect_error(crossprod(x, x), "numeric/complex|nv_crossprod")
+  } else {
+    expect_identical(as_array(crossprod(x)), diag(2))
+  }
+  # What the group generic calls, which older versions of R don't have.
+  method <- asNamespace("joist")$matrixOps.nv_tensor
+  generic <- function(name) {
+    environment(method) <- list2env(list(.Generic = name), parent = environment(method))
+    method
+  }
+  expect_identical(as_array(generic("%*%")(x, c(1, 2))), matrix(c(1, 2)))
+  expect_identical(as_array(generic("crossprod")(x)), diag(2))
+  expect_error(generic("%o%")(x, x), class = "joist_value_error")
+})
