@@ -14,6 +14,9 @@ Math.nv_tensor <- function(x, ...) {
   if (...length() > 0L) {
     return(math_with_arguments(.Generic, x, ...))
   }
+  if (startsWith(.Generic, "cum")) {
+    return(scan_dim(.Generic, x, NULL, NULL))
+  }
   .Call(joist_r_operator1, .Generic, x)
 }
 

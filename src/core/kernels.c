@@ -77,6 +77,10 @@ joist_fold *joist_fold_find(joist_op combine, joist_dtype from, joist_dtype accu
   return table->wide_sum[from];
 }
 
+joist_scan *joist_scan_find(joist_op combine, joist_dtype dtype) {
+  return instruction_sets[selected].table->scan[combine][dtype];
+}
+
 bool joist_identity(joist_op combine, joist_dtype dtype, void *out) {
   uint8_t value;
   switch (combine) {

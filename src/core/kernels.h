@@ -26,6 +26,14 @@ typedef void joist_fold(size_t runs, size_t n, const void *in, void *out);
  * when the operation does not combine them; only sums widen what they read. */
 joist_fold *joist_fold_find(joist_op combine, joist_dtype from, joist_dtype accumulator);
 
+/* Scans n contiguous elements in place with a combining operation: element i becomes element
+ * i - stride combined with element i. `carry` is NULL, or the `stride` elements that come
+ * before. The order depends on n and the stride alone. */
+typedef void joist_scan(size_t n, size_t stride, const void *carry, void *x);
+
+/* NULL when the operation does not combine elements of the dtype. */
+joist_scan *joist_scan_find(joist_op combine, joist_dtype dtype);
+
 /* Neutral element of a combining operation, written to `out`. False if there is none
  * (min and max). */
 bool joist_identity(joist_op combine, joist_dtype dtype, void *out);

@@ -11,6 +11,7 @@ struct joist_kernel_table {
   joist_fold *fold[JOIST_OP_COUNT][JOIST_DTYPE_COUNT];
   joist_fold *wide_sum[JOIST_DTYPE_COUNT]; /* by the dtype read; sum_in is the accumulator's */
   joist_dtype sum_in[JOIST_DTYPE_COUNT];
+  joist_scan *scan[JOIST_OP_COUNT][JOIST_DTYPE_COUNT];
 };
 
 #if defined(__GNUC__) && defined(__x86_64__) && !defined(JOIST_GENERIC_ONLY)

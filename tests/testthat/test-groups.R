@@ -142,8 +142,7 @@ test_that("predicates of base R", {
 test_that("what no tensor has fails loudly, and names the generic", {
   x <- nv_tensor(c(3, 1, 2))
   refused <- c(
-    "cumsum", "cumprod", "cummax", "cummin", "gamma", "lgamma", "digamma", "trigamma", "cospi",
-    "sinpi", "tanpi", "signif"
+    "gamma", "lgamma", "digamma", "trigamma", "cospi", "sinpi", "tanpi", "signif"
   )
   for (name in refused) {
     expect_error(get(name, baseenv())(x), name, class = "joist_error")

@@ -1,0 +1,80 @@
+#' Cumulative operations
+#'
+#' Sums, products, minima and maxima of the elements up to each one, along a dimension, or over
+#' all elements in column-major order; also by R's `cumsum()`, `cumprod()`, `cummin()` and
+#' `cummax()` (over all).
+#'
+#' Sums and products of bool and integers accumulate in 64 bits, of floats in double, and every
+#' element is rounded once; the order of the operations depends on the shape alone, so the bits
+#' do not depend on the number of threads. Sums of numbers that are not negative never
+#' decrease. After a NaN everything is NaN, as in base R.
+#'
+#' @param operand A tensor or an R vector; a bare R vector keeps its exact values.
+#' @param dim The dimension to go along; negative ones count from the last. `NULL` for all
+#'   elements in column-major order.
+#' @param dtype The dtype of the result instead of the usual one.
+#' @return A tensor of the shape of `operand`, or of rank 1 if `dim` is `NULL`. Sums and
+#'   products of bool and signed integers have dtype `i64`, of unsigned ones `ui64`, of floats
+#'   and complex numbers their own; minima and maxima keep the dtype.
+#' @section Errors: `joist_shape_error` for a dimension that is not there, and for more than
+#'   2^31 - 1 elements without `dim`; `joist_dtype_error` for the order of complex numbers.
+#' @examples
+#' x <- nv_tensor(matrix(1:6, 2), "i8")
+#' nv_cumsum(x, dim = 2)
+#' nv_cumsum(x)
+#' nv_cumprod(x, dim = 1, dtype = "f32")
+#' cummax(nv_tensor(c(1, 3, 2, NaN, 4)))
+#' @export
+nv_cumsum <- function(operand, dim = NULL, dtype = NULL) scan_dim("cumsum", operand, dim, dtype)
+
+#' @rdname nv_cumsum
+#' @export
+nv_cumprod <- function(operand, dim = NULL, dtype = NULL) scan_dim("cumprod", operand, dim, dtype)
+
+#' @rdname nv_cumsum
+#' @export
+nv_cummin <- function(operand, dim = NULL) scan_dim("cummin", operand, dim, NULL)
+
+#' @rdname nv_cumsum
+#' @export
+nv_cummax <- function(operand, dim = NULL) scan_dim("cummax", operand, dim, NULL)
+
+scan_dim <- function(name, operand, dim, dtype) {
+  .Call(joist_r_array, name, list(operand), dim, rep(-1L, is.null(dim)), NULL, dtype)
+}
+
+#' Positions of extremes
+#'
+#' The position of the smallest and of the largest element, along a dimension or among all
+#' elements in column-major order: the first one where there are several. NaN counts as the
+#' extreme: where there is one, the position is that of the first.
+#'
+#' Base R's `which.min()` and `which.max()` cannot have methods: they stop for tensors.
+#'
+#' @inheritParams nv_cumsum
+#' @param dim The dimension to go along; negative ones count from the last. `NULL` for all
+#'   elements.
+#' @param drop `FALSE` keeps the dimensions gone along with extent 1.
+#' @return A tensor of known dtype `i32`; positions count from 1.
+#' @section Errors: `joist_shape_error` for a dimension that is not there, and for more than
+#'   2^31 - 1 elements without `dim`; `joist_value_error` where there are no elements;
+#'   `joist_dtype_error` for the order of complex numbers.
+#' @examples
+#' x <- nv_tensor(matrix(c(3, 1, 2, 5, 4, 6), 2))
+#' nv_argmax(x)
+#' nv_argmin(x, dim = 2)
+#' nv_argmax(x, dim = 1, drop = FALSE)
+#' @export
+nv_argmin <- function(operand, dim = NULL, drop = TRUE) position_of("argmin", operand, dim, drop)
+
+#' @rdname nv_argmin
+#' @export
+nv_argmax <- function(operand, dim = NULL, drop = TRUE) position_of("argmax", operand, dim, drop)
+
+position_of <- function(name, operand, dim, drop) {
+  if (!isTRUE(drop) && !isFALSE(drop)) {
+    stop_joist("joist_value_error", "`drop` must be TRUE or FALSE")
+  }
+  parameters <- c(rep(-1L, is.null(dim)), if (drop) 0L else 1L)
+  .Call(joist_r_array, name, list(operand), dim, parameters, NULL, NULL)
+}
