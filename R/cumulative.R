@@ -72,9 +72,7 @@ nv_argmin <- function(operand, dim = NULL, drop = TRUE) position_of("argmin", op
 nv_argmax <- function(operand, dim = NULL, drop = TRUE) position_of("argmax", operand, dim, drop)
 
 position_of <- function(name, operand, dim, drop) {
-  if (!isTRUE(drop) && !isFALSE(drop)) {
-    stop_joist("joist_value_error", "`drop` must be TRUE or FALSE")
-  }
+  check_flag(drop, "drop")
   parameters <- c(rep(-1L, is.null(dim)), if (drop) 0L else 1L)
   .Call(joist_r_array, name, list(operand), dim, parameters, NULL, NULL)
 }
