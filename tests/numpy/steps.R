@@ -163,6 +163,36 @@ reduction_steps <- list(
   mean = along("mean", nv_mean, "np.mean(%s, axis=%d)", 16, when = not_empty)
 )
 
+# ---- along a dim ----
+
+# NumPy counts positions from 0, in i64.
+position <- function(name, f, code, when) {
+  along(name, function(x, d) nv_convert(f(x, d), "i64"), paste(code, "+ 1"), when = when)
+}
+
+scan_steps <- list(
+  cumsum = along("cumsum", nv_cumsum, "np.cumsum(%s, axis=%d)", when = not_half),
+  cumprod = along("cumprod", nv_cumprod, "np.cumprod(%s, axis=%d)", 16, when = not_half),
+  cummin = along("cummin", nv_cummin, "np.minimum.accumulate(%s, axis=%d)", when = ordered),
+  cummax = along("cummax", nv_cummax, "np.maximum.accumulate(%s, axis=%d)", when = ordered),
+  argmin = position("argmin", nv_argmin, "np.argmin(%s, axis=%d)", extreme),
+  argmax = position("argmax", nv_argmax, "np.argmax(%s, axis=%d)", extreme),
+  sort = along("sort", nv_sort, "np.sort(%s, axis=%d)", when = ordered),
+  order = position("order", nv_order, "np.argsort(%s, axis=%d, kind='stable')", ordered)
+)
+
+step_matmul <- function(pool) {
+  a <- pick(pool)
+  b <- pick(pool)
+  x <- pool[[a]]$value
+  y <- pool[[b]]$value
+  if (length(shape(x)) != 2L || length(shape(y)) != 2L || shape(x)[2L] != shape(y)[1L] ||
+    !pool[[a]]$exact || !pool[[b]]$exact || !small(x) || !small(y)) {
+    return(NULL)
+  }
+  made("matmul", nv_matmul(x, y), sprintf("np.matmul(%s, %s)", v(a), v(b)), FALSE, 16)
+}
+
 # ---- moving elements ----
 
 # `code` makes the value of `from` anew, elements moved.
@@ -236,5 +266,5 @@ moving_steps <- list(
 
 steps <- c(
   arithmetic_steps, unary_steps, list(ifelse = step_ifelse, convert = step_convert),
-  reduction_steps, moving_steps
+  reduction_steps, scan_steps, list(matmul = step_matmul), moving_steps
 )

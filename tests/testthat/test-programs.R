@@ -39,7 +39,9 @@ templates <- list(
   list(quote(cbind(.a, .b)), "rank2 same_rows same"),
   list(quote(c(.a, .b)), "rank1 both1 same"), list(quote(rep(.a, 2L)), "rank1"),
   list(quote(head(.a, 2L)), ""), list(quote(tail(.a, 2L)), "rank1"),
-  list(quote(cumsum(.a)), "rank1 no_logical"), list(quote(cummax(.a)), "rank1 ordered no_logical"),
+  list(quote(cumsum(.a)), "no_logical"), list(quote(cumprod(sign(.a))), "ordered no_logical"),
+  list(quote(cummax(.a)), "ordered no_logical"), list(quote(cummin(.a)), "ordered no_logical"),
+  list(quote(sort(.a)), "rank1 ordered"), list(quote(sort(.a, decreasing = TRUE)), "rank1 ordered"),
   list(quote(replace_at(.a, .i, 3L)), "rank1 no_logical some"),
   list(quote(replace_row(.a, .i, 0L)), "rank2 no_logical some")
 )
