@@ -103,3 +103,47 @@ check_elements <- function(x, what, instead = NULL) {
     )
   }
 }
+
+#' The largest or smallest elements
+#'
+#' `nv_top_k()` gives the first `k` elements along a dimension in sorted order, without sorting
+#' all of it, and where they are. They are those that `nv_sort()` and `nv_order()` put first:
+#' of equal elements the earlier one, and NaN only when there are not `k` numbers.
+#' `nv_take_along()` takes elements at such positions.
+#'
+#' @param operand A tensor, or an R number or array.
+#' @param k How many, at most the extent of the dimension.
+#' @param dim The dimension, a negative one counted from the last; `NULL` for the last.
+#' @param decreasing `TRUE` for the largest, `FALSE` for the smallest.
+#' @param indices Positions from 1 on, an `i32` tensor whose shape differs from that of the
+#'   operand along `dim` only.
+#' @return `nv_top_k()`: a list of `values`, a tensor of the dtype of the operand, and
+#'   `indices`, a known `i32`, both with extent `k` along `dim`. `nv_take_along()`: a tensor of
+#'   the dtype of the operand and the shape of `indices`.
+#' @section Errors: `joist_dtype_error` for complex numbers and for positions that are not
+#'   `i32`; `joist_shape_error` for a dimension that is not there, more elements than there
+#'   are, shapes that do not fit, and a position out of range; `joist_value_error` for a `k`
+#'   that is no whole number.
+#' @examples
+#' x <- nv_tensor(matrix(c(3, 1, 2, 9, 7, 8), 3))
+#' nv_top_k(x, 2, dim = 1)
+#' nv_take_along(x, nv_order(x, dim = 1), dim = 1)
+#' @export
+nv_top_k <- function(operand, k, dim = NULL, decreasing = TRUE) {
+  check_flag(decreasing, "decreasing")
+  operand <- as_tensor(operand)
+  if (!is.numeric(k) || length(k) != 1L || !isTRUE(k >= 0 && k <= .Machine$integer.max && k == trunc(k))) {
+    stop_joist("joist_value_error", "`k` must be a whole number of at least 0")
+  }
+  if (ndims(operand) == 0L) operand <- nv_flatten(operand)
+  if (is.null(dim)) dim <- ndims(operand)
+  parameters <- c(as.integer(decreasing), as.integer(k))
+  indices <- .Call(joist_r_array, "top_k", list(operand), dim, parameters, NULL, NULL)
+  list(values = nv_take_along(operand, indices, dim), indices = indices)
+}
+
+#' @rdname nv_top_k
+#' @export
+nv_take_along <- function(operand, indices, dim) {
+  .Call(joist_r_array, "take_along", list(operand, indices), dim, integer(), NULL, NULL)
+}

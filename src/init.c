@@ -4,6 +4,7 @@
 
 #include "core/kernels.h"
 #include "core/threads.h"
+#include "r/distinct.h"
 #include "r/layout.h"
 #include "r/operations.h"
 #include "r/promotion.h"
@@ -48,6 +49,9 @@ static const R_CallMethodDef entries[] = {
     ENTRY(joist_r_put, 4),
     ENTRY(joist_r_concatenate, 3),
     ENTRY(joist_r_permute, 2),
+    ENTRY(joist_r_unique, 1),
+    ENTRY(joist_r_duplicated, 1),
+    ENTRY(joist_r_which, 2),
     ENTRY(joist_r_op_names, 0),
     ENTRY(joist_r_trace_begin, 3),
     ENTRY(joist_r_trace_end, 3),

@@ -149,6 +149,8 @@ joist_status joist_infer(const struct joist_rules *rules, joist_op op,
       result = requested;
       break;
     case JOIST_CLASS_POSITION:
+      for (size_t i = 0; i < arity; i++)
+        if (out_of_range(&operands[i], type.dtype)) operand = wide_enough(type.dtype);
       result = (struct joist_type){JOIST_I32, false};
       break;
     case JOIST_CLASS_ACCUMULATE:

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/array.h"
+#include "core/keys.h"
 #include "core/pool.h"
 #include "core/sort_radix.h"
 
@@ -46,12 +47,14 @@ typedef void sort_line(size_t n, const void *in, struct order order, struct room
 typedef joist_status sort_shared(size_t n, const void *in, struct order order, struct room room,
                                  int threads, const struct joist_run *run, void *out,
                                  struct joist_error *error);
+typedef void make_wide_keys(size_t n, const void *in, struct order order, uint64_t *keys);
 typedef void move_lines(size_t n, size_t stride, size_t group, const void *in, void *out);
 
 struct functions {
   sort_line *sort, *order;
   sort_shared *sort_all, *order_all;
   move_lines *gather, *scatter;
+  make_wide_keys *keys;
 };
 
 #define ELEMENT uint8_t
@@ -110,6 +113,11 @@ static struct order order_of(joist_dtype dtype, bool decreasing) {
   if (dtype == JOIST_F32) order.infinity = 0x7f800000;
   if (dtype == JOIST_F64) order.infinity = UINT64_C(0x7ff0000000000000);
   return order;
+}
+
+void joist_order_keys(joist_dtype dtype, bool decreasing, size_t n, const void *in,
+                      uint64_t *keys) {
+  functions_of(joist_dtype_size(dtype))->keys(n, in, order_of(dtype, decreasing), keys);
 }
 
 struct lines {

@@ -134,13 +134,13 @@ SEXP joist_r_apply(const struct joist_rules *rules, joist_op op, struct joist_r_
                    const struct joist_attributes *attributes) {
   const int arity = joist_op_arity(op);
   const bool by_value = joist_r_by_value(rules);
+  const bool compares = joist_op_class(op) == JOIST_CLASS_COMPARE ||
+                        (joist_op_class(op) == JOIST_CLASS_POSITION && arity > 1);
   bool traced = false, abstract = false;
   for (int k = 0; k < arity; k++) {
     traced |= values[k].form == JOIST_R_TRACED;
     abstract |= values[k].form == JOIST_R_ABSTRACT;
-    if (by_value ||
-        (joist_op_class(op) == JOIST_CLASS_COMPARE && values[k].form == JOIST_R_LITERAL))
-      joist_r_read_range(&values[k]);
+    if (by_value || (compares && values[k].form == JOIST_R_LITERAL)) joist_r_read_range(&values[k]);
   }
   if (traced) return joist_r_trace_apply(rules, op, values, attributes);
   struct joist_argument arguments[JOIST_ARITY_MAX];

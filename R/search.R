@@ -1,0 +1,152 @@
+#' Find elements
+#'
+#' `nv_match()` says where each element is first found in a table, as [match()] does, and
+#' `nv_is_in()` whether it is there, as `%in%`. NaN is found where there is NaN (but R's
+#' `NA_real_`, in `f64` and `c128`, only where that is), and `-0` is `0`. `nv_searchsorted()`
+#' counts the sorted elements that are less than each value (`side = "left"`), or not greater
+#' (`"right"`, as [findInterval()]); NaN is the largest.
+#'
+#' Both operands are compared in their common dtype. R numbers beyond its range are still
+#' compared as what they are. From R 4.2 on, [match()] and `%in%` take tensors, too.
+#'
+#' @param x,values A tensor, or R numbers.
+#' @param table A tensor of any shape, or R numbers.
+#' @param nomatch The whole number for what is not found: a typed array has no NA.
+#' @param sorted A tensor of rank 1 or an R vector, sorted as by [nv_sort()].
+#' @param side `"left"` or `"right"`.
+#' @return `nv_match()`: positions from 1 on; `nv_searchsorted()`: counts from 0 on; both known
+#'   `i32`. `nv_is_in()`: known `bool`. The shape is that of `x` or `values`.
+#' @section Errors: `joist_promotion_error` when there is no common dtype; `joist_value_error`
+#'   for elements that are not sorted, another side, and a `nomatch` that is no whole number;
+#'   `joist_shape_error` when `sorted` is not of rank 1; `joist_dtype_error` for complex
+#'   numbers, which have no order, in `nv_searchsorted()`.
+#' @examples
+#' x <- nv_tensor(c(3, 1, 4, 1), "f16")
+#' nv_match(x, c(1, 2, 3))
+#' nv_is_in(x, c(1, 2, 3))
+#' nv_searchsorted(c(1, 2, 3), x)
+#' nv_searchsorted(c(1, 2, 3), x, side = "right")
+#' @export
+nv_match <- function(x, table, nomatch = 0L) {
+  whole <- is.numeric(nomatch) && length(nomatch) == 1L && !is.na(nomatch)
+  if (!whole || nomatch != trunc(nomatch) || abs(nomatch) > .Machine$integer.max) {
+    stop_joist("joist_value_error", "`nomatch` must be a whole number: a typed array has no NA")
+  }
+  .Call(joist_r_array, "match", list(x, table), NULL, as.integer(nomatch), NULL, NULL)
+}
+
+#' @rdname nv_match
+#' @export
+nv_is_in <- function(x, table) nv_match(x, table) != 0L
+
+#' @rdname nv_match
+#' @export
+nv_searchsorted <- function(sorted, values, side = "left") {
+  if (!is.character(side) || length(side) != 1L || !side %in% c("left", "right")) {
+    stop_joist("joist_value_error", "`side` must be \"left\" or \"right\"")
+  }
+  right <- as.integer(side == "right")
+  if (!inherits(sorted, "nv_tensor") && length(sorted) == 1L) sorted <- c(sorted)
+  .Call(joist_r_array, "searchsorted", list(sorted, values), NULL, right, NULL, NULL)
+}
+
+# What match() and %in% compare: vectors of base R. 64-bit integers are text where a double
+# would round them.
+#' @rawNamespace if (getRversion() >= "4.2.0") S3method(mtfrm, nv_tensor)
+mtfrm.nv_tensor <- function(x) {
+  check_elements(x, "match()", "nv_match()")
+  keys <- if (startsWith(format(dtype(x)), "c")) as.vector(x) else as.vector(x, "double")
+  far <- format(dtype(x)) %in% c("i64", "ui64") && any(abs(keys) >= 2^53)
+  if (far) as.vector(x, "character") else keys
+}
+
+#' Unique and repeated elements
+#'
+#' By value, in column-major order: NaN equals NaN (but R's `NA_real_`, in `f64` and `c128`,
+#' only itself) and `-0` equals `0`.
+#'
+#' @param x A tensor.
+#' @param incomparables `FALSE`, or values that equal none.
+#' @param fromLast `TRUE` to go backwards: the last of equal elements is the one that is kept.
+#' @param ... Ignored.
+#' @return `unique()` a tensor of rank 1 with the dtype of `x`; `duplicated()` a logical vector;
+#'   `anyDuplicated()` the position of the first repeated element, or 0.
+#' @section Errors: `joist_value_error` while `jit()` traces and for [nv_aval()]: what is
+#'   repeated depends on values.
+#' @examples
+#' x <- nv_tensor(c(3, 1, 2, 1), "f16")
+#' unique(x)
+#' duplicated(x)
+#' @name unique
+#' @method duplicated nv_tensor
+#' @export
+duplicated.nv_tensor <- function(x, incomparables = FALSE, fromLast = FALSE, ...) {
+  check_elements(x, "duplicated()")
+  check_flag(fromLast, "fromLast")
+  if (fromLast) {
+    return(rev(duplicated.nv_tensor(rev(x), incomparables)))
+  }
+  repeated <- .Call(joist_r_duplicated, x)
+  if (isFALSE(incomparables)) repeated else repeated & !as.vector(nv_is_in(x, incomparables))
+}
+
+#' @rdname unique
+#' @method anyDuplicated nv_tensor
+#' @export
+anyDuplicated.nv_tensor <- function(x, incomparables = FALSE, fromLast = FALSE, ...) {
+  repeated <- which(duplicated.nv_tensor(x, incomparables, fromLast))
+  if (length(repeated) == 0L) 0L else if (fromLast) max(repeated) else repeated[1L]
+}
+
+#' @rdname unique
+#' @method unique nv_tensor
+#' @export
+unique.nv_tensor <- function(x, incomparables = FALSE, fromLast = FALSE, ...) {
+  check_elements(x, "unique()")
+  if (isFALSE(incomparables) && isFALSE(fromLast)) {
+    return(.Call(joist_r_unique, x))
+  }
+  nv_flatten(x)[!duplicated.nv_tensor(x, incomparables, fromLast)]
+}
+
+#' Where elements are TRUE, and how often they occur
+#'
+#' `nv_which()` gives the positions of TRUE, as [which()]; `nv_tabulate()` counts how often each
+#' of 1, 2, ... `nbins` occurs, as [tabulate()], and leaves out what is none of them.
+#'
+#' @param x A `bool` tensor.
+#' @param arr.ind `TRUE` for one index per dimension instead of a position in column-major
+#'   order.
+#' @param bin A tensor of integers, or R numbers; fractions are dropped.
+#' @param nbins How many bins; `NULL` for the largest of `bin`, at least 1.
+#' @return `nv_which()`: positions from 1 on, a known `i32`, of rank 1, or with `arr.ind` a
+#'   matrix with a row for each TRUE. `nv_tabulate()`: counts, a known `i64` of rank 1.
+#' @section Errors: `joist_value_error` for `nv_which()`, and `nv_tabulate()` without `nbins`,
+#'   while `jit()` traces and for [nv_aval()]: the shape depends on values; `joist_dtype_error`
+#'   for `nv_which()` of another dtype than `bool`, and `nv_tabulate()` of complex numbers.
+#' @examples
+#' x <- nv_tensor(matrix(c(3, 1, 2, 9, 7, 8), 3))
+#' nv_which(x > 2)
+#' nv_which(x > 2, arr.ind = TRUE)
+#' nv_tabulate(nv_tensor(c(2L, 3L, 2L)), nbins = 4)
+#' @export
+nv_which <- function(x, arr.ind = FALSE) { # nolint: object_name_linter.
+  check_flag(arr.ind, "arr.ind")
+  x <- as_tensor(x)
+  check_elements(x, "nv_which()", "nv_ifelse() with a mask")
+  .Call(joist_r_which, x, arr.ind)
+}
+
+#' @rdname nv_which
+#' @export
+nv_tabulate <- function(bin, nbins = NULL) {
+  bin <- as_tensor(bin)
+  if (startsWith(format(dtype(bin)), "c")) {
+    stop_joist("joist_dtype_error", "nv_tabulate() is not defined for ", format(dtype(bin)))
+  }
+  if (is.null(nbins)) {
+    check_elements(bin, "the number of bins of nv_tabulate()", "`nbins`")
+    nbins <- if (length(bin) == 0L) 1 else max(1, as_array(max(nv_convert(bin, "i64")), "double"))
+  }
+  .Call(joist_r_array, "tabulate", list(bin), NULL, integer(), nbins, "i64")
+}

@@ -1,0 +1,190 @@
+/* nv_match(): a hash table of the first position of every element of the table.
+ * nv_searchsorted(): binary search. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/array.h"
+#include "core/keys.h"
+#include "core/pool.h"
+
+enum { CHUNK = 1 << 10, WORK = 16, BLOCK = 1 << 24 };
+
+static size_t count_of(const struct joist_value *value) {
+  size_t count = 0;
+  (void)joist_shape_count(&value->shape, &count);
+  return count;
+}
+
+/* The dtype that operands are compared in. */
+static joist_dtype dtype_of(const struct joist_array_call *call) {
+  return call->instruction->signature.operand[0];
+}
+
+static bool stopped(const struct joist_run *run) {
+  return run->poll != NULL && run->poll(run->context);
+}
+
+/* ---- match ---- */
+
+struct table {
+  const uint64_t *keys;
+  size_t n, parts;
+  uint32_t *slots; /* position + 1 of an element; 0 is free */
+  size_t mask;     /* number of slots less one, a power of 2 */
+};
+
+/* The finalizer of MurmurHash3 (A. Appleby, public domain) spreads every bit over all. */
+static uint64_t hash_of(uint64_t key, uint64_t other) {
+  key ^= other * UINT64_C(0x9e3779b97f4a7c15);
+  key ^= key >> 33;
+  key *= UINT64_C(0xff51afd7ed558ccd);
+  key ^= key >> 33;
+  key *= UINT64_C(0xc4ceb9fe1a85ec53);
+  return key ^ key >> 33;
+}
+
+/* The slot of an element with that key, or the free one where it would be. */
+static size_t slot_of(const struct table *table, uint64_t key, uint64_t other) {
+  size_t slot = (size_t)hash_of(key, other) & table->mask;
+  for (;; slot = (slot + 1) & table->mask) {
+    if (table->slots[slot] == 0) return slot;
+    const size_t at = table->slots[slot] - 1;
+    if (table->keys[at] == key && (table->parts == 1 || table->keys[table->n + at] == other))
+      return slot;
+  }
+}
+
+static void fill_table(struct table *table) {
+  for (size_t i = 0; i < table->n; i++) {
+    const uint64_t other = table->parts == 1 ? 0 : table->keys[table->n + i];
+    const size_t slot = slot_of(table, table->keys[i], other);
+    if (table->slots[slot] == 0) table->slots[slot] = (uint32_t)i + 1;
+  }
+}
+
+static void match_chunk(const struct table *table, joist_dtype dtype, size_t n, const void *in,
+                        int32_t none, int32_t *out) {
+  uint64_t keys[2 * CHUNK];
+  joist_match_keys(dtype, n, in, keys);
+  for (size_t i = 0; i < n; i++) {
+    const size_t slot = slot_of(table, keys[i], table->parts == 1 ? 0 : keys[n + i]);
+    out[i] = table->slots[slot] == 0 ? none : (int32_t)table->slots[slot];
+  }
+}
+
+joist_status joist_match_shape(const struct joist_shape *const *shapes,
+                               const struct joist_attributes *attributes,
+                               struct joist_shape *result, struct joist_error *error) {
+  size_t count = 0;
+  (void)attributes;
+  *result = *shapes[0];
+  if (joist_shape_count(shapes[1], &count) && count <= INT32_MAX) return JOIST_OK;
+  return joist_fail(error, JOIST_ERROR_SHAPE, "the table has more elements than i32 has positions");
+}
+
+joist_status joist_match_run(const struct joist_array_call *call, struct joist_error *error) {
+  const joist_dtype dtype = dtype_of(call);
+  const size_t n = count_of(call->operand[0]), size = joist_dtype_size(dtype);
+  struct table table = {.n = count_of(call->operand[1]), .parts = joist_match_parts(dtype)};
+  size_t slots = 16;
+  while (slots < 2 * table.n) slots *= 2;
+  const size_t key_bytes = (table.n * table.parts + 1) * sizeof *table.keys;
+  const size_t bytes = key_bytes + slots * sizeof *table.slots;
+  char *const memory = joist_pool_allocate(bytes);
+  if (memory == NULL)
+    return joist_fail(error, JOIST_ERROR_MEMORY, "out of memory: %zu bytes for a table", bytes);
+  uint64_t *const keys = (uint64_t *)(void *)memory;
+  table.keys = keys;
+  table.slots = (uint32_t *)(void *)(memory + key_bytes);
+  table.mask = slots - 1;
+  memset(table.slots, 0, slots * sizeof *table.slots);
+  joist_match_keys(dtype, table.n, call->in[1], keys);
+  fill_table(&table);
+  const char *const in = call->in[0];
+  int32_t *const out = call->out;
+  const int32_t none = call->instruction->parameter[0];
+  const int threads = joist_threads_for(call->run, n * WORK, n / CHUNK + 1);
+  joist_status status = JOIST_OK;
+  (void)threads;
+  for (size_t begin = 0; begin < n && status == JOIST_OK; begin += BLOCK) {
+    const size_t end = n - begin < BLOCK ? n : begin + BLOCK;
+    if (stopped(call->run)) status = joist_fail(error, JOIST_INTERRUPTED, "interrupted");
+#ifdef _OPENMP
+#pragma omp parallel for num_threads(threads) if (threads > 1)
+#endif
+    for (size_t first = begin; first < end; first += CHUNK)
+      match_chunk(&table, dtype, end - first < CHUNK ? end - first : CHUNK, in + first * size, none,
+                  out + first);
+  }
+  joist_pool_free(memory);
+  return status;
+}
+
+/* ---- searchsorted ---- */
+
+/* How many of the sorted keys are less than `key`, without a branch that depends on them. */
+static size_t count_less(const uint64_t *sorted, size_t n, uint64_t key) {
+  const uint64_t *base = sorted;
+  while (n > 1) {
+    const size_t half = n / 2;
+    base = base[half - 1] < key ? base + half : base;
+    n -= half;
+  }
+  return (size_t)(base - sorted) + (n == 1 && *base < key);
+}
+
+static void search_chunk(const uint64_t *sorted, size_t count, joist_dtype dtype, bool right,
+                         size_t n, const void *in, int32_t *out) {
+  uint64_t keys[CHUNK];
+  joist_order_keys(dtype, false, n, in, keys);
+  for (size_t i = 0; i < n; i++) {
+    const bool all = right && keys[i] == UINT64_MAX;
+    out[i] = (int32_t)(all ? count : count_less(sorted, count, keys[i] + right));
+  }
+}
+
+joist_status joist_searchsorted_shape(const struct joist_shape *const *shapes,
+                                      const struct joist_attributes *attributes,
+                                      struct joist_shape *result, struct joist_error *error) {
+  char text[JOIST_SHAPE_TEXT];
+  (void)attributes;
+  *result = *shapes[1];
+  if (shapes[0]->rank == 1) return JOIST_OK;
+  return joist_fail(error, JOIST_ERROR_SHAPE, "the sorted elements have shape %s, not rank 1",
+                    joist_shape_format(shapes[0], text));
+}
+
+joist_status joist_searchsorted_run(const struct joist_array_call *call,
+                                    struct joist_error *error) {
+  const joist_dtype dtype = dtype_of(call);
+  const size_t count = count_of(call->operand[0]), n = count_of(call->operand[1]);
+  const size_t size = joist_dtype_size(dtype), bytes = (count + 1) * sizeof(uint64_t);
+  uint64_t *const sorted = joist_pool_allocate(bytes);
+  if (sorted == NULL)
+    return joist_fail(error, JOIST_ERROR_MEMORY, "out of memory: %zu bytes for keys", bytes);
+  joist_order_keys(dtype, false, count, call->in[0], sorted);
+  joist_status status = JOIST_OK;
+  for (size_t k = 1; k < count && status == JOIST_OK; k++)
+    if (sorted[k] < sorted[k - 1])
+      status = joist_fail(error, JOIST_ERROR_VALUE,
+                          "the elements to search are not sorted: element %zu is less than the one "
+                          "before it; use nv_sort() first",
+                          k + 1);
+  const char *const in = call->in[1];
+  int32_t *const out = call->out;
+  const bool right = call->instruction->parameter[0] != 0;
+  const int threads = joist_threads_for(call->run, n * WORK, n / CHUNK + 1);
+  (void)threads;
+  for (size_t begin = 0; begin < n && status == JOIST_OK; begin += BLOCK) {
+    const size_t end = n - begin < BLOCK ? n : begin + BLOCK;
+    if (stopped(call->run)) status = joist_fail(error, JOIST_INTERRUPTED, "interrupted");
+#ifdef _OPENMP
+#pragma omp parallel for num_threads(threads) if (threads > 1)
+#endif
+    for (size_t first = begin; first < end; first += CHUNK)
+      search_chunk(sorted, count, dtype, right, end - first < CHUNK ? end - first : CHUNK,
+                   in + first * size, out + first);
+  }
+  joist_pool_free(sorted);
+  return status;
+}
