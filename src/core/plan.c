@@ -264,12 +264,13 @@ static void lay_out(struct planner *planner, uint32_t first_slot) {
   }
   if (group->count < tile) tile = (group->count + 63) / 64 * 64; /* a small arena */
   group->tile = group->sink_count > 0 ? joist_fold_tile(group->space, tile) : tile;
+  group->room = (group->tile + 63) / 64 * 64;
   group->work = 0;
   for (uint32_t s = 0; s < group->step_count; s++)
     group->work += steps[s].kind == JOIST_STEP_KERNEL
                        ? work_of(planner->program->instructions[steps[s].instruction].op)
                        : 1;
-  group->arena_bytes = bytes * group->tile;
+  group->arena_bytes = bytes * group->room;
 }
 
 /* The group that an instruction which is no array operation can join; NO_GROUP if there is

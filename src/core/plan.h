@@ -65,6 +65,7 @@ struct joist_group {
   bool decidable;                /* it computes one bool, which one element can decide */
   uint32_t work;                 /* cost of one element, an addition being 1 */
   size_t tile;                   /* elements per tile */
+  size_t room;                   /* elements per slot: tile rounded up, so that slots are aligned */
   size_t arena_bytes;            /* per thread */
 };
 

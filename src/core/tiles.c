@@ -98,7 +98,7 @@ static void gather(const struct joist_shape *space, const struct joist_shape *sh
 
 static char *address(const struct loop *loop, struct joist_ref ref, size_t first, char *arena) {
   if (ref.array) return (char *)loop->arrays[ref.index] + first * ref.size;
-  return arena + loop->plan->slot_offset[ref.index] * loop->group->tile;
+  return arena + loop->plan->slot_offset[ref.index] * loop->group->room;
 }
 
 /* Fills the slots of scalar operands, once per arena. */
