@@ -1,10 +1,9 @@
 /* Running operations on whole arrays. */
 #include "core/array.h"
 
-#include <stdlib.h>
-
 #include "core/convert.h"
 #include "core/plan.h"
+#include "core/pool.h"
 
 #ifdef _OPENMP
 #include <omp.h>
@@ -67,7 +66,7 @@ joist_status joist_array_execute(const struct joist_program *program,
     if (own == wanted || joist_op_class(op) == JOIST_CLASS_ACCUMULATE) continue;
     size_t count = 0;
     (void)joist_shape_count(&v->shape, &count);
-    converted[k] = malloc(count * joist_dtype_size(wanted) + 1);
+    converted[k] = joist_scratch_allocate(count * joist_dtype_size(wanted) + 1);
     if (converted[k] == NULL) {
       status = joist_fail(error, JOIST_ERROR_MEMORY,
                           "out of memory: a converted operand of nv_%s()", joist_op_name(op));
@@ -77,6 +76,6 @@ joist_status joist_array_execute(const struct joist_program *program,
     call.in[k] = converted[k];
   }
   if (status == JOIST_OK) status = functions[op].run(&call, error);
-  for (int k = 0; k < arity; k++) free(converted[k]);
+  for (int k = 0; k < arity; k++) joist_scratch_free(converted[k]);
   return status;
 }

@@ -65,51 +65,54 @@ joist_status joist_group_run(const struct joist_plan *plan, const struct joist_g
                              arrays, run, error);
 }
 
-joist_status joist_plan_run(const struct joist_plan *plan, const void *const *inputs,
-                            void *const *outputs, const struct joist_run *run,
-                            struct joist_error *error) {
+/* The array of every value that has one. */
+static void place_arrays(const struct joist_plan *plan, const void *const *inputs,
+                         void *const *outputs, char *scratch, void **arrays) {
   const struct joist_program *const program = plan->program;
-  enum { FEW = 16 };
-  void *few[FEW];
-  void **const arrays =
-      program->value_count <= FEW ? few : malloc(program->value_count * sizeof *arrays);
-  if (arrays == NULL) return joist_fail(error, JOIST_ERROR_MEMORY, "out of memory");
   for (uint32_t v = 0; v < program->value_count; v++) {
     /* Inputs are only read: the pointer loses its const to share the table. */
     union {
       const void *read;
       void *write;
     } pointer = {NULL};
-    if (program->values[v].input != JOIST_NO_INPUT) pointer.read = inputs[program->values[v].input];
+    if (plan->root[v] != v)
+      pointer.write = arrays[plan->root[v]];
+    else if (program->values[v].input != JOIST_NO_INPUT)
+      pointer.read = inputs[program->values[v].input];
+    else if (plan->home[v] != JOIST_NO_HOME)
+      pointer.write = outputs[plan->home[v]];
+    else if (plan->materialized[v])
+      pointer.write = scratch + plan->offset[v];
     arrays[v] = pointer.write;
   }
-  /* A value that is several outputs, or an input, is computed once and copied. */
-  for (uint32_t k = 0; k < program->output_count; k++)
-    if (arrays[program->outputs[k]] == NULL) arrays[program->outputs[k]] = outputs[k];
+}
+
+joist_status joist_plan_run(const struct joist_plan *plan, const void *const *inputs,
+                            void *const *outputs, const struct joist_run *run,
+                            struct joist_error *error) {
+  const struct joist_program *const program = plan->program;
+  enum { FEW = 16 };
+  void *few[FEW];
+  const size_t bytes = plan->scratch_bytes;
+  char *const scratch = bytes == 0 ? NULL : joist_scratch_allocate(bytes);
+  void **const arrays =
+      program->value_count <= FEW ? few : malloc(program->value_count * sizeof *arrays);
   joist_status status = JOIST_OK;
-  uint32_t allocated = 0;
-  for (; allocated < program->value_count && status == JOIST_OK; allocated++) {
-    if (!plan->materialized[allocated] || arrays[allocated] != NULL) continue;
-    const size_t bytes = bytes_of(program, allocated);
-    arrays[allocated] = malloc(bytes == 0 ? 1 : bytes);
-    if (arrays[allocated] == NULL)
-      status =
-          joist_fail(error, JOIST_ERROR_MEMORY, "out of memory: %zu bytes for a temporary", bytes);
+  if (arrays == NULL || (bytes > 0 && scratch == NULL)) {
+    status =
+        joist_fail(error, JOIST_ERROR_MEMORY, "out of memory: %zu bytes of temporaries", bytes);
+  } else {
+    place_arrays(plan, inputs, outputs, scratch, arrays);
+    for (uint32_t g = 0; g < plan->group_count && status == JOIST_OK; g++)
+      status = joist_group_run(plan, &plan->groups[g], arrays, run, error);
+    /* A value that is several outputs, or an input, is computed once and copied. */
+    for (uint32_t k = 0; k < program->output_count && status == JOIST_OK; k++) {
+      const joist_value_id v = program->outputs[k];
+      const size_t length = bytes_of(program, v);
+      if (arrays[v] != outputs[k] && length > 0) memcpy(outputs[k], arrays[v], length);
+    }
   }
-  for (uint32_t g = 0; g < plan->group_count && status == JOIST_OK; g++)
-    status = joist_group_run(plan, &plan->groups[g], arrays, run, error);
-  for (uint32_t k = 0; k < program->output_count && status == JOIST_OK; k++) {
-    const joist_value_id v = program->outputs[k];
-    const size_t bytes = bytes_of(program, v);
-    if (arrays[v] != outputs[k] && bytes > 0) memcpy(outputs[k], arrays[v], bytes);
-  }
-  /* What is left after taking away inputs and outputs was allocated here. */
-  for (uint32_t k = 0; k < program->output_count; k++) {
-    const joist_value_id v = program->outputs[k];
-    if (program->values[v].input == JOIST_NO_INPUT) arrays[v] = NULL;
-  }
-  for (uint32_t v = 0; v < allocated; v++)
-    if (program->values[v].input == JOIST_NO_INPUT && plan->materialized[v]) free(arrays[v]);
   if (arrays != few) free(arrays);
+  joist_scratch_free(scratch);
   return status;
 }

@@ -31,6 +31,12 @@ int joist_op_arity(joist_op op) { return facts[op].arity; }
 joist_class joist_op_class(joist_op op) { return facts[op].class; }
 bool joist_op_is_reduction(joist_op op) { return facts[op].reduction; }
 bool joist_op_is_array(joist_op op) { return facts[op].array; }
+bool joist_op_can_fail(joist_op op) {
+  return false
+#define CHECKED(ID, KIND, FAILURE, EXPRESSION) || op == JOIST_OP_##ID
+#include "core/ops.def"
+      ;
+}
 joist_op joist_op_combine(joist_op reduction) { return facts[reduction].combine; }
 
 joist_op joist_op_parse(const char *name) {

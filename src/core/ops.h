@@ -43,6 +43,8 @@ int joist_op_arity(joist_op op);
 joist_class joist_op_class(joist_op op);
 bool joist_op_is_reduction(joist_op op);
 bool joist_op_is_array(joist_op op);
+/* Whether some kernel of the operation stops at elements for which it has no value. */
+bool joist_op_can_fail(joist_op op);
 /* The elementwise operation that joins partial results of a reduction. */
 joist_op joist_op_combine(joist_op reduction);
 /* JOIST_OP_COUNT when there is no such name. */

@@ -27,14 +27,6 @@ struct planner {
   struct joist_group *group;
 };
 
-/* Whether some kernel of the operation stops at elements for which it has no value. */
-static bool can_fail(joist_op op) {
-  return false
-#define CHECKED(ID, KIND, FAILURE, EXPRESSION) || op == JOIST_OP_##ID
-#include "core/ops.def"
-      ;
-}
-
 /* Whether the instruction produces its result tile by tile in its own index space. */
 static bool is_elementwise(const struct joist_instruction *i) {
   return !joist_op_is_reduction(i->op) && !joist_op_is_array(i->op);
@@ -190,7 +182,7 @@ static bool is_decidable(const struct joist_plan *plan, const struct joist_group
     if (fold && (step->out.dtype != JOIST_BOOL || s + 1 < group->step_count)) return false;
     if (!fold && step->out.array) return false;
     if (step->kind == JOIST_STEP_KERNEL &&
-        can_fail(plan->program->instructions[step->instruction].op))
+        joist_op_can_fail(plan->program->instructions[step->instruction].op))
       return false;
   }
   return true;
@@ -332,10 +324,19 @@ static uint32_t level_of(const struct planner *planner, const struct joist_instr
 static void make_groups(struct planner *planner, const bool *needed) {
   const struct joist_program *const program = planner->program;
   struct joist_plan *const plan = planner->plan;
-  for (uint32_t v = 0; v < program->value_count; v++) planner->group_of[v] = NO_GROUP;
+  for (uint32_t v = 0; v < program->value_count; v++) {
+    planner->group_of[v] = NO_GROUP;
+    plan->root[v] = v;
+  }
   for (uint32_t k = 0; k < program->instruction_count; k++) {
     const struct joist_instruction *const i = &program->instructions[k];
     if (!needed[i->result]) continue;
+    if (i->op == JOIST_OP_RESHAPE) {
+      plan->root[i->result] = plan->root[i->operand[0]];
+      plan->materialized[i->operand[0]] = plan->materialized[i->result] = true;
+      planner->group_of[i->result] = planner->group_of[i->operand[0]];
+      continue;
+    }
     const bool sink = joist_op_is_reduction(i->op);
     const struct joist_shape *const shape =
         &program->values[sink ? i->operand[0] : i->result].shape;
@@ -367,10 +368,11 @@ static void plan_groups(struct planner *planner) {
     if (group->kind != JOIST_GROUP_ELEMENTWISE) continue;
     const uint32_t first_slot = plan->slot_count;
     for (uint32_t k = group->instruction; k < program->instruction_count; k++) {
-      if (planner->group_of[program->instructions[k].result] != g) continue;
-      if (is_elementwise(&program->instructions[k]))
+      const struct joist_instruction *const i = &program->instructions[k];
+      if (planner->group_of[i->result] != g) continue;
+      if (is_elementwise(i))
         plan_elementwise(planner, k);
-      else
+      else if (joist_op_is_reduction(i->op))
         plan_sink(planner, k);
     }
     group->step_count = plan->step_count - group->first_step;
@@ -390,16 +392,22 @@ static int by_level(const void *lhs, const void *rhs) {
   return (first > second) - (first < second);
 }
 
+/* Carves `count` elements of `size` bytes off a block. */
+static void *carve(char **block, size_t count, size_t size) {
+  void *const part = *block;
+  *block += count * size;
+  return part;
+}
+
 joist_status joist_plan_make(const struct joist_program *program, struct joist_plan **made,
                              struct joist_error *error) {
   const size_t n = program->instruction_count, values = program->value_count;
   const size_t steps = n * STEPS_PER_INSTRUCTION;
   /* One block: the plan and all its arrays, the largest alignment first. */
-  const size_t step_bytes = steps * sizeof(struct joist_step);
-  const size_t group_bytes = n * sizeof(struct joist_group);
-  const size_t total = sizeof(struct joist_plan) + step_bytes + group_bytes +
-                       steps * sizeof(uint32_t) + values * sizeof(bool);
-  char *const block = malloc(total);
+  const size_t value_bytes = sizeof(size_t) + 2 * sizeof(uint32_t) + 2 * sizeof(bool);
+  char *const block =
+      malloc(sizeof(struct joist_plan) + n * sizeof(struct joist_group) +
+             steps * (sizeof(struct joist_step) + sizeof(uint32_t)) + values * value_bytes);
   const size_t form_bytes = steps * sizeof(struct form);
   char *const scratch = malloc(form_bytes + steps * sizeof(uint32_t) +
                                (values + 2 * steps) * sizeof(uint32_t) + values * sizeof(bool) + 1);
@@ -408,13 +416,18 @@ joist_status joist_plan_make(const struct joist_program *program, struct joist_p
     free(scratch);
     return joist_fail(error, JOIST_ERROR_MEMORY, "out of memory while planning a program");
   }
-  struct joist_plan *const plan = (struct joist_plan *)(void *)block;
+  char *rest = block;
+  struct joist_plan *const plan = carve(&rest, 1, sizeof *plan);
   memset(plan, 0, sizeof *plan);
   plan->program = program;
-  plan->steps = (struct joist_step *)(void *)(block + sizeof *plan);
-  plan->groups = (struct joist_group *)(void *)(block + sizeof *plan + step_bytes);
-  plan->slot_offset = (uint32_t *)(void *)(block + sizeof *plan + step_bytes + group_bytes);
-  plan->materialized = (bool *)(plan->slot_offset + steps);
+  plan->steps = carve(&rest, steps, sizeof *plan->steps);
+  plan->groups = carve(&rest, n, sizeof *plan->groups);
+  plan->offset = carve(&rest, values, sizeof *plan->offset);
+  plan->slot_offset = carve(&rest, steps, sizeof *plan->slot_offset);
+  plan->root = carve(&rest, values, sizeof *plan->root);
+  plan->home = carve(&rest, values, sizeof *plan->home);
+  plan->waits = carve(&rest, values, sizeof *plan->waits);
+  plan->materialized = carve(&rest, values, sizeof *plan->materialized);
   memset(plan->materialized, 0, values * sizeof(bool));
 
   struct planner planner = {.plan = plan, .program = program};
@@ -436,6 +449,11 @@ joist_status joist_plan_make(const struct joist_program *program, struct joist_p
   plan_groups(&planner);
   if (plan->group_count > 1) qsort(plan->groups, plan->group_count, sizeof *plan->groups, by_level);
   free(scratch);
+  const joist_status status = joist_storage_plan(plan, error);
+  if (status != JOIST_OK) {
+    free(plan);
+    return status;
+  }
   *made = plan;
   return JOIST_OK;
 }
@@ -444,16 +462,4 @@ void joist_plan_free(struct joist_plan *plan) { free(plan); }
 
 size_t joist_plan_group_count(const struct joist_plan *plan) { return plan->group_count; }
 
-size_t joist_plan_temporary_bytes(const struct joist_plan *plan) {
-  const struct joist_program *const program = plan->program;
-  size_t bytes = 0;
-  for (uint32_t v = 0; v < program->value_count; v++) {
-    bool output = program->values[v].input != JOIST_NO_INPUT;
-    for (uint32_t k = 0; k < program->output_count; k++) output |= program->outputs[k] == v;
-    if (output || !plan->materialized[v]) continue;
-    size_t count = 0;
-    (void)joist_shape_count(&program->values[v].shape, &count);
-    bytes += count * joist_dtype_size(program->values[v].type.dtype);
-  }
-  return bytes;
-}
+size_t joist_plan_temporary_bytes(const struct joist_plan *plan) { return plan->scratch_bytes; }

@@ -74,9 +74,20 @@ struct joist_plan {
   struct joist_group *groups;
   struct joist_step *steps;
   uint32_t *slot_offset; /* of every slot: bytes per tile element before it */
-  bool *materialized;    /* per value: it has an array of its own */
   uint32_t group_count, step_count, slot_count;
+  /* Per value: whether it has an array, and where; see storage.c. */
+  bool *materialized;
+  uint32_t *root; /* the value whose array it is: another one for a reshaped value */
+  uint32_t *home; /* number of the output whose array it is in, JOIST_NO_HOME for scratch */
+  bool *waits;    /* that output is another value, written later */
+  size_t *offset; /* in scratch */
+  size_t scratch_bytes;
 };
+#define JOIST_NO_HOME UINT32_MAX
+
+/* Decides where arrays live, when the groups are in their order; `root` is given. */
+joist_status joist_storage_plan(struct joist_plan *plan,
+                                struct joist_error *error) JOIST_MUST_CHECK;
 
 /* Runs one group on arrays in memory, one per value that has one. */
 joist_status joist_group_run(const struct joist_plan *plan, const struct joist_group *group,

@@ -520,12 +520,37 @@ static void test_plans(void) {
   y = add_simple(&program, JOIST_OP_MUL, x, x);
   s = add_simple(&program, JOIST_OP_REDUCE_MAX, y, y);
   add_output(&program, add_simple(&program, JOIST_OP_DIV, y, s));
-  struct joist_plan *plan = NULL;
-  CHECK_INT(joist_plan_make(&program, &plan, NULL), JOIST_OK);
-  CHECK_INT(joist_plan_group_count(plan), 2);
-  joist_plan_free(plan);
-  check_program(&program, FILL_SMALL, "normalized");
-  joist_program_clear(&program);
+  check_plan(&program, 2, 64, "normalized");
+
+  /* Of three large values, the first is overwritten and the last never has an array. */
+  joist_program_init(&program);
+  x = add_input(&program, JOIST_F64, 1, &n);
+  y = add_simple(&program, JOIST_OP_MUL, x, x);
+  s = add_simple(&program, JOIST_OP_REDUCE_MAX, y, y);
+  z = add_simple(&program, JOIST_OP_DIV, y, s);
+  s = add_simple(&program, JOIST_OP_REDUCE_MIN, z, z);
+  z = add_simple(&program, JOIST_OP_SUB, z, s);
+  add_output(&program, add_simple(&program, JOIST_OP_REDUCE_SUM, z, z));
+  check_plan(&program, 3, n * sizeof(double) + 64, "overwritten");
+
+  /* A reshaped value is its operand, and that waits in the output. */
+  const uint32_t extents[2] = {500, 100};
+  joist_program_init(&program);
+  x = add_input(&program, JOIST_F32, 2, extents);
+  y = add_simple(&program, JOIST_OP_MUL, x, x);
+  struct joist_attributes attributes = {.requested = none, .shape = {1, {50000}}};
+  CHECK(add(&program, joist_rules_at(0), JOIST_OP_RESHAPE, &y, &attributes, &z));
+  add_output(&program, add_simple(&program, JOIST_OP_ADD, z, z));
+  check_plan(&program, 2, 0, "reshaped");
+  joist_program_init(&program);
+  x = add_input(&program, JOIST_F32, 2, extents);
+  CHECK(add(&program, joist_rules_at(0), JOIST_OP_RESHAPE, &x, &attributes, &z));
+  y = add_simple(&program, JOIST_OP_MUL, x, x);
+  add_output(&program, z);
+  add_output(&program, y);
+  CHECK(add(&program, joist_rules_at(0), JOIST_OP_RESHAPE, &y, &attributes, &z));
+  add_output(&program, z);
+  check_plan(&program, 1, 0, "reshaped inputs and outputs");
 
   /* Only inputs and outputs, and nothing at all. */
   joist_program_init(&program);
