@@ -100,6 +100,9 @@ is.na.nv_tensor <- function(x) {
 
 #' @export
 anyNA.nv_tensor <- function(x, recursive = FALSE) {
+  if (called_from(base::rowsum.default) || called_from(base::rowsum.data.frame)) {
+    group_by_values(x, parent.frame())
+  }
   as.logical(nv_reduce_any(nv_is_nan(x)))
 }
 

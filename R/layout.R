@@ -193,6 +193,9 @@ part_shape <- function(x) {
 
 #' @export
 rep.nv_tensor <- function(x, ...) {
+  if (called_from(base::ifelse)) {
+    stop_joist("joist_value_error", "ifelse() gives R vectors; use nv_ifelse() for tensors")
+  }
   flat <- nv_flatten(x)
   flat[rep(seq_len(length(flat)), ...)]
 }
@@ -217,18 +220,6 @@ ends <- function(x, which_end, n) {
   for (d in which(!is.na(n))) indices[[d]] <- which_end(seq_len(extents[d]), n[d])
   result <- index_extents(indices, extents)
   rearrange(x, function(y) .Call(joist_r_subset, y, indices, result))
-}
-
-# The elements of a tensor have no names; those of the list it is made of are not its own.
-#' @export
-names.nv_tensor <- function(x) NULL
-
-#' @export
-`names<-.nv_tensor` <- function(x, value) {
-  if (is.null(value)) {
-    return(x)
-  }
-  stop_joist("joist_value_error", "the elements of a tensor have no names")
 }
 
 #' @export

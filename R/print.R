@@ -103,16 +103,22 @@ summary.nv_tensor <- function(object, ...) {
     }
   }
   structure(
-    list(type = footer(object), length = length(object), values = values),
+    c(list(type = footer(object), length = length(object)), values),
     class = "summary.nv_tensor"
   )
+}
+
+# summary() of a data frame shows the names and these texts.
+#' @export
+format.summary.nv_tensor <- function(x, digits = NULL, ...) {
+  format(vapply(unclass(x), function(value) format(value, digits = digits), ""))
 }
 
 #' @export
 print.summary.nv_tensor <- function(x, ...) {
   cat(x$type, " ", format(x$length, big.mark = ","), " elements\n", sep = "")
-  for (name in names(x$values)) {
-    cat("  ", format(name, width = 5L), " ", format(x$values[[name]]), "\n", sep = "")
+  for (name in names(x)[-(1:2)]) {
+    cat("  ", format(name, width = 5L), " ", format(x[[name]]), "\n", sep = "")
   }
   invisible(x)
 }

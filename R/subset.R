@@ -64,6 +64,9 @@
 `[<-.nv_tensor` <- function(x, ..., value) {
   in_place <- identical(substitute(x), quote(`*tmp*`))
   extents <- .subset2(x, "shape")
+  if (length(extents) == 1L && ...length() == 1L && !missing(..1) && is_row_binding(..1, extents)) {
+    return(c(x, value))
+  }
   indices <- read_indices(extents, sys.call(), ...)
   if (is.null(indices)) indices <- vector("list", length(extents))
   where <- .Call(joist_r_positions, extents, indices, index_extents(indices, extents))
@@ -141,11 +144,26 @@ index_value <- function(index) {
       "joist_value_error", "an index must be known while jit() traces; use nv_ifelse() with a mask"
     )
   }
-  if (inherits(index, "nv_tensor")) index <- as_array(index)
+  if (is.null(index)) {
+    return(integer())
+  }
+  if (inherits(index, "nv_tensor")) {
+    check_data_frame_index()
+    index <- as_array(index)
+  }
   if (is.factor(index) || is.character(index) || !(is.numeric(index) || is.logical(index))) {
     stop_joist("joist_value_error", "a tensor is indexed by numbers or logicals, not by names")
   }
   index
+}
+
+# The other columns of a data frame cannot be indexed by a tensor, nor can its row names.
+check_data_frame_index <- function() {
+  if (called_from(base::`[.data.frame`, 4L)) {
+    stop_joist(
+      "joist_value_error", "a data frame is indexed by R vectors; use as.vector() of the tensor"
+    )
+  }
 }
 
 linear_positions <- function(index, extents) {

@@ -133,12 +133,6 @@ dim.nv_tensor <- function(x) {
   if (length(extents) > 0L) extents
 }
 
-#' @export
-length.nv_tensor <- function(x) {
-  n <- prod(.subset2(x, "shape"))
-  if (n <= .Machine$integer.max) as.integer(n) else n
-}
-
 #' From tensors to R
 #'
 #' `as_array()` gives an R vector (rank 0 and 1) or array. It is exact, or an error: no
@@ -230,5 +224,6 @@ as.character.nv_tensor <- function(x, ...) as.vector.nv_tensor(x, "character")
 
 #' @export
 as.list.nv_tensor <- function(x, ...) {
-  lapply(as.list(as_array(x)), nv_scalar, dtype = dtype(x), ambiguous = ambiguous(x))
+  flat <- nv_flatten(x)
+  lapply(seq_along(flat), function(k) flat[[k]])
 }

@@ -1,0 +1,154 @@
+#' Base functions and tensors
+#'
+#' What base R does with a tensor. Where R dispatches on its argument, the function works and
+#' keeps R's meaning, or stops and names what to use. Some functions of base R look into the
+#' list a tensor is made of and can not be taught otherwise; for them, this page says what to
+#' write instead.
+#'
+#' **Work on tensors**, and give tensors: arithmetic, comparison, `Math`, `Summary` and
+#' `Complex` functions, `[`, `[<-`, `[[`, `c()` and `append()` (of a tensor first), `rep()`,
+#' `rev()`, `head()`, `tail()`, `sort()`, `unique()`, `t()`, `aperm()`, `rbind()`, `cbind()`,
+#' `subset()`, `sample()`, `mean()`, `median()`, `sweep()`, `dim<-`, `length<-` (to shorten),
+#' `do.call(rbind, list_of_tensors)`, `Reduce()` of a tensor or a list of them, `Filter()`.
+#'
+#' **Work on tensors**, and give R vectors: `as.vector()` and its kin, `matrix()`, `array()`,
+#' `is.na()`, `order()`, `rank(xtfrm(x))`, `duplicated()`, `match()`, `%in%`, `factor()`,
+#' `cut()`, `paste()`, `format()`, `sprintf("%s")`, `seq()`, `seq_along()`, `as.Date()`,
+#' `split()` and `tapply()` by an R vector, `outer()`, `plot()`, `hist()` and other plots.
+#'
+#' **See a list of scalars**: `lapply()`, `sapply()`, `vapply()`, `Map()`, `mapply()`,
+#' `as.list()`: each element is a tensor of rank 0.
+#'
+#' **Stop, or take a tensor apart** (base R does not ask what `x` is). Instead of the left,
+#' write the right:
+#'
+#' | | |
+#' |---|---|
+#' | `c(1, x)` | `c(nv_scalar(1), x)` or `nv_concatenate(1, x)` |
+#' | `unlist(list(x, y))` | `do.call(c, list(x, y))` |
+#' | `rapply(list(x), f)` | `lapply()`, or `f` in [jit()] |
+#' | `for (e in x)` | `for (e in as.list(x))` |
+#' | `y[i] <- x` for an R vector `y` | `y[i] <- as.vector(x)`, or make `y` a tensor |
+#' | `y[x]` for an R vector `y` | `y[as.vector(x)]` |
+#' | `ifelse(test, x, y)` | [nv_ifelse()] |
+#' | `if (x)`, `while (x)`, `x && y`, `isTRUE(x)`, `stopifnot(x)` | `as.logical(x)` |
+#' | `which(x)` | `which(as.vector(x))` |
+#' | `table(x)`, `split(y, x)`, `rowsum(y, x)` | `factor(x)` or `as.vector(x)` in place of `x` |
+#' | `tapply(x, g, f)`, `vapply(x, f, value)` | let `f` return an R number: `as.vector(f(x))` |
+#' | `Reduce(f, x, accumulate = TRUE)` | the same with `simplify = FALSE` |
+#' | `do.call(f, x)` | `do.call(f, as.list(x))` |
+#' | `pmin(x, y)`, `pmax(x, y)` | [nv_min()], [nv_max()] |
+#' | `max(1, x)`, `range(1, x)`, ... | the tensor first: `max(x, 1)` |
+#' | `bitwAnd(x, y)`, `atan2(x, y)` | [nv_bitwise_and()], [nv_atan2()] |
+#' | `nchar(x)`, `cat(x)`, `rnorm(x)`, `1:x` | the same of `as.vector(x)` |
+#' | `lm(y ~ x)` and other model functions | the same with `as.vector(x)` |
+#'
+#' `is.numeric()`, `is.integer()` and the like are `FALSE`: a tensor is none of R's own types.
+#' Ask for its [dtype()]. `is.matrix()` and `is.array()` go by [shape()].
+#'
+#' @param x,a A tensor.
+#' @param value For `length<-` a number of elements, for `is.na<-` an index.
+#' @param subset An index.
+#' @param from,to,... Passed on to the function of base R.
+#' @return What base R gives for an R vector of the same values; `subset()`, `length<-` and
+#'   `is.na<-` a tensor of the dtype of `x`.
+#' @section Errors: `joist_value_error`: a tensor has no names, levels or dimnames, no `NA`
+#'   except in `f64` and `c128`, and nothing to be lengthened with.
+#' @examples
+#' x <- nv_tensor(c(3, 1, 2), "f32")
+#' sapply(x, as.numeric)
+#' cut(x, c(0, 1, 3))
+#' do.call(rbind, list(x, x))
+#' try(ifelse(x > 1, x, 0))
+#' nv_ifelse(x > 1, x, 0)
+#' @name base_functions
+NULL
+
+#' @rdname base_functions
+#' @export
+`length<-.nv_tensor` <- function(x, value) {
+  if (length(value) == 1L && is.numeric(value) && isTRUE(value <= length(x))) {
+    return(nv_flatten(x)[seq_len(value)])
+  }
+  stop_joist(
+    "joist_value_error", "a tensor has no NA to be lengthened with; c() it with what to append"
+  )
+}
+
+# pmax() and others put back the attributes of the list, whose names are those of its fields.
+#' @export
+`names<-.nv_tensor` <- function(x, value) {
+  if (is.null(value) || identical(value, attr(x, "names", TRUE))) {
+    return(x)
+  }
+  stop_joist("joist_value_error", "the elements of a tensor have no names")
+}
+
+#' @export
+`dimnames<-.nv_tensor` <- function(x, value) {
+  if (is.null(value)) {
+    return(x)
+  }
+  stop_joist("joist_value_error", "the dimensions of a tensor have no names; use as_array()")
+}
+
+#' @export
+`levels<-.nv_tensor` <- function(x, value) {
+  if (is.null(value)) {
+    return(x)
+  }
+  stop_joist("joist_value_error", "a tensor has no levels; use factor()")
+}
+
+#' @rdname base_functions
+#' @export
+`is.na<-.nv_tensor` <- function(x, value) {
+  x[value] <- NA_real_
+  x
+}
+
+#' @rdname base_functions
+#' @export
+subset.nv_tensor <- function(x, subset, ...) x[subset]
+
+#' @rdname base_functions
+#' @export
+cut.nv_tensor <- function(x, ...) cut(as.vector(x), ...)
+
+# R's own, of R numbers.
+#' @rdname base_functions
+#' @export
+seq.nv_tensor <- function(...) {
+  do.call(seq, lapply(list(...), function(x) if (is_tensor(x)) as.vector(x) else x))
+}
+
+#' @export
+as.raw.nv_tensor <- function(x) {
+  if (dtype(x) == "ui8") as.vector(as_array(x, "raw")) else as.raw(as.vector(x))
+}
+
+#' @export
+as.Date.nv_tensor <- function(x, ...) as.Date(as.double(x), ...)
+
+#' @export
+as.POSIXct.nv_tensor <- function(x, ...) as.POSIXct(as.double(x), ...)
+
+#' @export
+as.table.nv_tensor <- function(x, ...) as.table(as.array(x), ...)
+
+#' @importFrom stats as.ts
+#' @export
+as.ts.nv_tensor <- function(x, ...) stats::as.ts(as_array(x), ...)
+
+#' @export
+as.environment.nv_tensor <- function(x) no_fields("an environment")
+
+#' @export
+as.call.nv_tensor <- function(x) no_fields("a call")
+
+#' @export
+as.function.nv_tensor <- function(x, ...) no_fields("a function")
+
+no_fields <- function(what) {
+  stop_joist("joist_value_error", "a tensor cannot be made ", what, "; see as.list()")
+}

@@ -1,0 +1,202 @@
+# Tensors as vectors of the vctrs package, for tibbles. Registered when vctrs and pillar are
+# loaded; joist itself needs neither.
+
+# What vctrs cuts and puts together: a data frame of R numbers that hold every value of the dtype,
+# and NA apart from them; for 64-bit integers the two halves of each as doubles. (It must be a
+# data frame: of a vector vctrs would cut the names, and find those of the tensor's fields.)
+#' @exportS3Method vctrs::vec_proxy
+vec_proxy.nv_tensor <- function(x, ...) {
+  if (inherits(x, "nv_traced") || ndims(x) > 1L) {
+    stop_joist(
+      "joist_shape_error", "a column is a tensor of rank 1, not ", footer(x), "; see nv_flatten()"
+    )
+  }
+  vctrs::new_data_frame(if (has_data(x)) values_in_r(x) else unknown_values(x), length(x))
+}
+
+values_in_r <- function(x) {
+  if (!is_int64(x)) {
+    return(list(value = plain_values(x)))
+  }
+  base <- nv_scalar(2^32, dtype(x))
+  list(value = as.vector(x %/% base), low = as.vector(x %% base))
+}
+
+# -2^31 of i32 is no integer of R.
+plain_values <- function(x) as.vector(as_array(x, if (dtype(x) == "i32") "double"))
+
+is_int64 <- function(x) format(dtype(x)) %in% c("i64", "ui64")
+
+# NA of the kind that the values would have.
+unknown_values <- function(x) {
+  lapply(values_in_r(nv_tensor(0, dtype(x))), function(value) {
+    value[1L] <- NA
+    rep(value, length(x))
+  })
+}
+
+#' @exportS3Method vctrs::vec_restore
+vec_restore.nv_tensor <- function(x, to, ...) {
+  type <- format(dtype(to))
+  if (!type %in% c("f64", "c128")) {
+    missing <- is.na(x$value) & !is.nan(x$value)
+    # New vectors start as NA and are filled later. Until then this is a tensor without values.
+    if (nrow(x) > 0L && all(missing)) {
+      return(nv_aval(type, nrow(x), ambiguous(to)))
+    }
+    if (any(missing)) {
+      stop_joist(
+        "joist_value_error", "a tensor of dtype ", type, " has no NA for row ",
+        which(missing)[1L], "; convert the column first: to f64, or by as.vector()"
+      )
+    }
+  }
+  if (is_int64(to)) {
+    tensor <- function(values) nv_tensor(values, type, nrow(x))
+    whole <- tensor(x$value) * nv_scalar(2^32, type) + tensor(x$low)
+    return(nv_convert(whole, type, ambiguous(to)))
+  }
+  nv_tensor(x$value, type, nrow(x), ambiguous(to))
+}
+
+# Order is that of the values; complex numbers have none.
+#' @exportS3Method vctrs::vec_proxy_compare
+vec_proxy_compare.nv_tensor <- function(x, ...) {
+  if (startsWith(format(dtype(x)), "c")) {
+    stop_joist("joist_dtype_error", "complex numbers have no order")
+  }
+  vec_proxy.nv_tensor(x)
+}
+
+#' @exportS3Method vctrs::vec_ptype_abbr
+vec_ptype_abbr.nv_tensor <- function(x, ...) {
+  paste0(format(dtype(x)), if (ambiguous(x)) "?")
+}
+
+#' @exportS3Method vctrs::vec_ptype_full
+vec_ptype_full.nv_tensor <- function(x, ...) paste0("tensor<", vec_ptype_abbr.nv_tensor(x), ">")
+
+# ---- common type: that of an operation on both ----
+
+common_column <- function(x, y, ...) {
+  type <- result_dtype(x, y)
+  nv_tensor(logical(), type$dtype, 0L, type$ambiguous)
+}
+
+#' @exportS3Method vctrs::vec_ptype2 nv_tensor.nv_tensor
+vec_ptype2.nv_tensor.nv_tensor <- common_column
+
+#' @exportS3Method vctrs::vec_ptype2 nv_tensor.logical
+vec_ptype2.nv_tensor.logical <- common_column
+
+#' @exportS3Method vctrs::vec_ptype2 logical.nv_tensor
+vec_ptype2.logical.nv_tensor <- common_column
+
+#' @exportS3Method vctrs::vec_ptype2 nv_tensor.integer
+vec_ptype2.nv_tensor.integer <- common_column
+
+#' @exportS3Method vctrs::vec_ptype2 integer.nv_tensor
+vec_ptype2.integer.nv_tensor <- common_column
+
+#' @exportS3Method vctrs::vec_ptype2 nv_tensor.double
+vec_ptype2.nv_tensor.double <- common_column
+
+#' @exportS3Method vctrs::vec_ptype2 double.nv_tensor
+vec_ptype2.double.nv_tensor <- common_column
+
+#' @exportS3Method vctrs::vec_ptype2 nv_tensor.complex
+vec_ptype2.nv_tensor.complex <- common_column
+
+#' @exportS3Method vctrs::vec_ptype2 complex.nv_tensor
+vec_ptype2.complex.nv_tensor <- common_column
+
+#' @exportS3Method vctrs::vec_ptype2 nv_tensor.raw
+vec_ptype2.nv_tensor.raw <- common_column
+
+#' @exportS3Method vctrs::vec_ptype2 raw.nv_tensor
+vec_ptype2.raw.nv_tensor <- common_column
+
+#' @exportS3Method vctrs::vec_ptype2 nv_tensor.integer64
+vec_ptype2.nv_tensor.integer64 <- common_column
+
+#' @exportS3Method vctrs::vec_ptype2 integer64.nv_tensor
+vec_ptype2.integer64.nv_tensor <- common_column
+
+# ---- casts: those that assignment makes ----
+
+#' @exportS3Method vctrs::vec_cast nv_tensor.nv_tensor
+vec_cast.nv_tensor.nv_tensor <- function(x, to, ...) {
+  from <- format(dtype(x))
+  wanted <- format(dtype(to))
+  if (from != wanted && !ambiguous(x) && !promotes(x, to)) {
+    stop_joist(
+      "joist_promotion_error", from, " does not promote to ", wanted,
+      "; use nv_convert() to make it one all the same"
+    )
+  }
+  nv_convert(x, wanted, ambiguous(to))
+}
+
+promotes <- function(x, to) {
+  common <- tryCatch(
+    common_dtype(dtype(x), dtype(to), ambiguous(x), ambiguous(to)),
+    joist_promotion_error = function(e) NULL
+  )
+  !is.null(common) && common$dtype == dtype(to)
+}
+
+# R numbers: exact, or an error.
+number_to_column <- function(x, to, ...) {
+  nv_tensor(x, dtype(to), length(x), ambiguous(to))
+}
+
+#' @exportS3Method vctrs::vec_cast nv_tensor.logical
+vec_cast.nv_tensor.logical <- number_to_column
+
+#' @exportS3Method vctrs::vec_cast nv_tensor.integer
+vec_cast.nv_tensor.integer <- number_to_column
+
+#' @exportS3Method vctrs::vec_cast nv_tensor.double
+vec_cast.nv_tensor.double <- number_to_column
+
+#' @exportS3Method vctrs::vec_cast nv_tensor.complex
+vec_cast.nv_tensor.complex <- number_to_column
+
+#' @exportS3Method vctrs::vec_cast nv_tensor.raw
+vec_cast.nv_tensor.raw <- number_to_column
+
+#' @exportS3Method vctrs::vec_cast nv_tensor.integer64
+vec_cast.nv_tensor.integer64 <- number_to_column
+
+column_to_number <- function(x, to, ...) vctrs::vec_cast(as.vector(as_array(x)), to)
+
+#' @exportS3Method vctrs::vec_cast logical.nv_tensor
+vec_cast.logical.nv_tensor <- column_to_number
+
+#' @exportS3Method vctrs::vec_cast integer.nv_tensor
+vec_cast.integer.nv_tensor <- column_to_number
+
+#' @exportS3Method vctrs::vec_cast double.nv_tensor
+vec_cast.double.nv_tensor <- column_to_number
+
+#' @exportS3Method vctrs::vec_cast complex.nv_tensor
+vec_cast.complex.nv_tensor <- column_to_number
+
+#' @exportS3Method vctrs::vec_cast character.nv_tensor
+vec_cast.character.nv_tensor <- function(x, to, ...) as.vector(x, "character")
+
+# ---- printing ----
+
+#' @exportS3Method pillar::type_sum
+type_sum.nv_tensor <- function(x) vec_ptype_abbr.nv_tensor(x)
+
+#' @exportS3Method pillar::pillar_shaft
+pillar_shaft.nv_tensor <- function(x, ...) {
+  if (!has_data(x)) {
+    return(pillar::pillar_shaft(rep(NA, length(x))))
+  }
+  if (is_int64(x)) {
+    return(pillar::new_pillar_shaft_simple(format(x), align = "right"))
+  }
+  pillar::pillar_shaft(plain_values(x), ...)
+}
