@@ -151,6 +151,10 @@ static _Noreturn void refuse(SEXP x) {
   if (TYPEOF(x) == STRSXP)
     joist_r_stop(JOIST_ERROR_VALUE,
                  "a character vector is no array of numbers; call as.numeric() first");
+  if (TYPEOF(x) == VECSXP && XLENGTH(x) > 0 && Rf_inherits(VECTOR_ELT(x, 0), "nv_tensor"))
+    joist_r_stop(
+        JOIST_ERROR_VALUE,
+        "a list of tensors is no tensor; call do.call(c, x) or do.call(nv_stack, x) first");
   if (TYPEOF(x) == VECSXP)
     joist_r_stop(JOIST_ERROR_VALUE,
                  "a list is no array of numbers; call unlist() or simplify2array() first");

@@ -1,0 +1,191 @@
+# What base R's functions make of a tensor, compared with what they make of the plain vector.
+
+# The values of a tensor of the dtype as base R has them.
+plain_of <- function(d) as.vector(as_array(sample_tensor(d)))
+
+expect_as_base <- function(f, d, label) {
+  x <- sample_tensor(d)
+  want <- tryCatch(f(plain_of(d)), error = identity)
+  if (inherits(want, "error")) {
+    expect_error(f(x), label = paste(label, d))
+    return(invisible())
+  }
+  got <- f(x)
+  if (is_tensor(got)) {
+    expect_identical(type_of(got), d, label = paste(label, d))
+    got <- as_array(got)
+  }
+  expect_identical(got, want, label = paste(label, d))
+}
+
+test_that("functions of one vector give what they give for an R vector", {
+  calls <- list(
+    matrix = function(x) matrix(x, 2), matrix_byrow = function(x) matrix(x, 3, byrow = TRUE),
+    array = function(x) array(x, c(3, 2)), as.vector = as.vector, as.complex = as.complex,
+    as.character = function(x) as.character(as.vector(x)), factor = factor, table = table,
+    table2 = function(x) table(x, 1:6), paste = function(x) paste(as.vector(x), "a"),
+    is.na = is.na, seq_along = seq_along, seq = seq, length = length, rev = rev,
+    head = function(x) head(x, 2), tail = function(x) tail(x, -1), rep = function(x) rep(x, 2),
+    rep_len = function(x) rep_len(x, 8), unique = unique, duplicated = duplicated,
+    anyDuplicated = anyDuplicated, is.vector = function(x) is.vector(as.vector(x)),
+    sapply = function(x) sapply(x, as.vector), lapply = function(x) lapply(x, as.vector),
+    mapply = function(x) mapply(function(a, b) as.vector(a), x, 1:6),
+    Map = function(x) lapply(Map(function(a) a, x), as.vector),
+    Filter = function(x) Filter(function(a) as.vector(a) == 3, x),
+    Position = function(x) Position(function(a) as.vector(a) == 0, x),
+    split = function(x) lapply(split(x, c(1, 1, 2, 2, 3, 3)), as.vector),
+    split_by = function(x) split(1:6, x), interaction = function(x) interaction(x, 1:6),
+    tapply_by = function(x) tapply(1:6, x, sum), ave_by = function(x) ave(1:6, x),
+    tapply = function(x) lapply(tapply(x, rep(1:3, 2), function(v) v[1]), as.vector),
+    subset = function(x) subset(x, c(TRUE, FALSE)), sample = function(x) {
+      set.seed(1)
+      sample(x)
+    }, shorten = function(x) {
+      length(x) <- 2
+      x
+    }, as.list = function(x) lapply(as.list(x), as.vector),
+    expand.grid = function(x) expand.grid(x, 1:2)[, 2]
+  )
+  for (name in names(calls)) {
+    for (d in dtypes()) {
+      expect_as_base(calls[[name]], d, name)
+    }
+  }
+})
+
+test_that("functions of numbers with an order", {
+  calls <- list(
+    order = order, rank = rank, rank_min = function(x) rank(x, ties.method = "min"),
+    cut = function(x) cut(x, 3), cut_at = function(x) cut(x, c(-200, 0, 50, 300)),
+    hist = function(x) graphics::hist(x, plot = FALSE)$counts, is.unsorted = is.unsorted,
+    boxplot = function(x) graphics::boxplot(x, plot = FALSE)$stats, sort = sort,
+    density = function(x) stats::density(x)$bw, as.ts = function(x) as.vector(stats::as.ts(x)),
+    pmax = function(x) pmax(x, rev(x)), pmin = function(x) pmin(rev(x), x),
+    pmax5 = function(x) pmax(x[1:5], x[5:1]), as.double = as.double
+  )
+  for (name in names(calls)) {
+    for (d in setdiff(dtypes(), c("bool", complexes()))) {
+      f <- calls[[name]]
+      x <- sample_tensor(d)
+      got <- f(x)
+      want <- f(plain_of(d))
+      if (is_tensor(got)) {
+        if (name != "is.unsorted") expect_identical(type_of(got), d, label = paste(name, d))
+        got <- as_array(got)
+      }
+      expect_equal(got, want, label = paste(name, d))
+    }
+  }
+})
+
+test_that("lists of tensors stay lists of tensors", {
+  for (d in dtypes()) {
+    for (n in c(1, 2, 5)) {
+      x <- sample_tensor(d, n)
+      for (many in c(1, 5)) {
+        listed <- rep(list(x), many)
+        expect_identical(sapply(seq_len(many), function(k) x), listed)
+        expect_identical(mapply(function(k) x, seq_len(many)), listed)
+        expect_identical(sapply(seq_len(many), function(k) x, simplify = "array"), listed)
+        expect_identical(simplify2array(listed), listed)
+      }
+    }
+    if (d == "bool") next
+    x <- sample_tensor(d, 5)
+    partial <- Reduce(`+`, x, accumulate = TRUE)
+    expect_identical(length(partial), 5L)
+    expect_identical(partial[[2]], x[[1]] + x[[2]])
+    sums <- tapply(x, c("a", "a", "b", "b", "b"), sum)
+    expect_identical(names(sums), c("a", "b"))
+    expect_identical(sums[["a"]], sum(x[1:2]))
+  }
+  x <- nv_tensor(1:4, "i16")
+  y <- nv_tensor(c(0.5, 1, 2, 4), "f32")
+  expect_identical(Reduce(`+`, list(x, y)), x + y)
+  expect_identical(do.call(rbind, list(x, y)), rbind(x, y))
+  expect_identical(do.call(c, list(x, y)), c(x, y))
+  expect_identical(do.call(cbind, as.list(x)), cbind(x[[1]], x[[2]], x[[3]], x[[4]]))
+  expect_identical(as.list(nv_scalar(2, "f16")), list(nv_scalar(2, "f16")))
+  far <- nv_scalar(2^53, "i64") + nv_tensor(1:2, "i64")
+  expect_identical(do.call(c, as.list(far)), far)
+  traced <- jit(function(x) Reduce(`+`, lapply(x, function(e) e * 2L)))
+  expect_identical(traced(x), nv_scalar(20L, "i16"))
+})
+
+test_that("what cannot work stops and says what to use", {
+  x <- nv_tensor(c(3, 1, 2), "f32")
+  m <- nv_tensor(matrix(1:6, 2), "i8")
+  expect_refusal(ifelse(x > 1, x, 0), "joist_value_error", "nv_ifelse()")
+  expect_refusal(ifelse(c(TRUE, FALSE, TRUE), x, 0), "joist_value_error", "nv_ifelse()")
+  expect_identical(ifelse(x > 1, "a", "b"), c("a", "b", "a"))
+  for (f in list(rbind, cbind)) {
+    expect_refusal(do.call(f, x), "joist_value_error", "as.list()")
+  }
+  expect_refusal(rowsum(1:3, x), "joist_value_error", "as.vector()")
+  expect_refusal(as.environment(x), "joist_value_error", "as.list()")
+  expect_refusal(as.call(x), "joist_value_error", "as.list()")
+  expect_refusal(as.function(x), "joist_value_error", "as.list()")
+  expect_refusal(nv_tensor(list(x, x)), "joist_value_error", c("do.call(c, x)", "nv_stack"))
+  expect_refusal(names(x) <- c("a", "b", "c"), "joist_value_error", "names")
+  expect_refusal(levels(x) <- "a", "joist_value_error", "factor()")
+  expect_refusal(dimnames(m) <- list(NULL, letters[1:3]), "joist_value_error", "as_array()")
+  expect_refusal(colnames(m) <- letters[1:3], "joist_value_error", "as_array()")
+  expect_refusal(length(x) <- 5, "joist_value_error", "c()")
+  expect_refusal(is.na(x) <- 2, "joist_value_error", "position 1")
+  y <- x
+  names(y) <- NULL
+  dimnames(y) <- NULL
+  levels(y) <- NULL
+  expect_identical(y, x)
+  y <- nv_tensor(c(1, 2), "f64")
+  is.na(y) <- 2
+  expect_identical(as_array(y), c(1, NA))
+  for (f in list(is.numeric, is.integer, is.logical, is.character, is.matrix, is.atomic)) {
+    expect_false(f(m))
+  }
+  # Base functions that have no hook must at least not give numbers.
+  for (f in list(
+    function() for (d in x) stop("a field"), function() max(1, x), function() cat(x),
+    function() (1:3)[x], function() bitwAnd(x, 1L), function() crossprod(1:3, x), function() 1:x,
+    function() formatC(x), function() stats::model.frame(~x), function() seq_len(x)
+  )) {
+    expect_error(suppressWarnings(f()))
+  }
+})
+
+test_that("base functions that make other things of numbers", {
+  x <- nv_tensor(c(3, 1, 2), "f16")
+  expect_identical(as.Date(x, origin = "1970-01-01"), as.Date(c(3, 1, 2), origin = "1970-01-01"))
+  expect_identical(seq(nv_scalar(2L), nv_scalar(6L), 2L), seq(2L, 6L, 2L))
+  expect_identical(as.table(nv_tensor(matrix(1:4, 2))), as.table(matrix(1:4, 2)))
+  expect_identical(as.raw(nv_tensor(as.raw(c(1, 255)))), as.raw(c(1, 255)))
+  expect_identical(as.raw(nv_tensor(1:3, "i64")), as.raw(1:3))
+  expect_identical(sprintf("%s", x), c("3", "1", "2"))
+  expect_identical(format(summary(nv_tensor(c(1, 4, 7))))[["mean"]], "4         ")
+  far <- nv_scalar(2^53, "i64") + nv_tensor(c(1, 2, 1), "i64")
+  expect_identical(as.vector(table(as.character(far))), c(2L, 1L))
+})
+
+test_that("base graphics draw the values", {
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  for (d in setdiff(dtypes(), complexes())) {
+    x <- sample_tensor(d)
+    m <- nv_reshape(x, c(2, 3))
+    v <- as.numeric(plain_of(d))
+    expect_silent({
+      plot(x)
+      lines(x)
+      points(x)
+      stripchart(as.double(x))
+    })
+    if (d == "bool") next
+    plot(x, rev(x))
+    expect_equal(graphics::par("usr")[1:2], range(v) + c(-1, 1) * 0.04 * diff(range(v)))
+    expect_silent(image(m))
+    expect_silent(contour(m))
+    expect_silent(persp(m))
+    expect_silent(pairs(m))
+    expect_identical(barplot(x), barplot(v))
+  }
+})
