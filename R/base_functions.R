@@ -12,12 +12,15 @@
 #' `do.call(rbind, list_of_tensors)`, `Reduce()` of a tensor or a list of them, `Filter()`.
 #'
 #' **Work on tensors**, and give R vectors: `as.vector()` and its kin, `matrix()`, `array()`,
-#' `is.na()`, `order()`, `rank(xtfrm(x))`, `duplicated()`, `match()`, `%in%`, `factor()`,
+#' `is.na()`, `order()`, `rank()`, `duplicated()`, `match()`, `%in%`, `factor()`,
 #' `cut()`, `paste()`, `format()`, `sprintf("%s")`, `seq()`, `seq_along()`, `as.Date()`,
-#' `split()` and `tapply()` by an R vector, `outer()`, `plot()`, `hist()` and other plots.
+#' `table()`, `split()`, `tapply()`, `ave()`, `rowsum()` and `interaction()` by a tensor,
+#' `outer()`, `plot()`, `hist()` and other plots.
 #'
 #' **See a list of scalars**: `lapply()`, `sapply()`, `vapply()`, `Map()`, `mapply()`,
-#' `as.list()`: each element is a tensor of rank 0.
+#' `as.list()`: each element is a tensor of rank 0. What their function returns is not
+#' simplified when it is a tensor, nor is the result of `tapply()` and
+#' `Reduce(accumulate = TRUE)`: it stays a list of tensors.
 #'
 #' **Stop, or take a tensor apart** (base R does not ask what `x` is). Instead of the left,
 #' write the right:
@@ -33,23 +36,22 @@
 #' | `ifelse(test, x, y)` | [nv_ifelse()] |
 #' | `if (x)`, `while (x)`, `x && y`, `isTRUE(x)`, `stopifnot(x)` | `as.logical(x)` |
 #' | `which(x)` | `which(as.vector(x))` |
-#' | `table(x)`, `split(y, x)`, `rowsum(y, x)` | `factor(x)` or `as.vector(x)` in place of `x` |
-#' | `tapply(x, g, f)`, `vapply(x, f, value)` | let `f` return an R number: `as.vector(f(x))` |
-#' | `Reduce(f, x, accumulate = TRUE)` | the same with `simplify = FALSE` |
+#' | `vapply(x, f, value)` | let `f` return an R number: `as.vector(f(x))` |
 #' | `do.call(f, x)` | `do.call(f, as.list(x))` |
 #' | `pmin(x, y)`, `pmax(x, y)` | [nv_min()], [nv_max()] |
 #' | `max(1, x)`, `range(1, x)`, ... | the tensor first: `max(x, 1)` |
 #' | `bitwAnd(x, y)`, `atan2(x, y)` | [nv_bitwise_and()], [nv_atan2()] |
+#' | `df1 == df2` for data frames with tensors | the columns: `df1$x == df2$x` |
 #' | `nchar(x)`, `cat(x)`, `rnorm(x)`, `1:x` | the same of `as.vector(x)` |
 #' | `lm(y ~ x)` and other model functions | the same with `as.vector(x)` |
 #'
 #' `is.numeric()`, `is.integer()` and the like are `FALSE`: a tensor is none of R's own types.
 #' Ask for its [dtype()]. `is.matrix()` and `is.array()` go by [shape()].
 #'
-#' @param x,a A tensor.
+#' @param x A tensor.
 #' @param value For `length<-` a number of elements, for `is.na<-` an index.
 #' @param subset An index.
-#' @param from,to,... Passed on to the function of base R.
+#' @param ... Passed on to the function of base R.
 #' @return What base R gives for an R vector of the same values; `subset()`, `length<-` and
 #'   `is.na<-` a tensor of the dtype of `x`.
 #' @section Errors: `joist_value_error`: a tensor has no names, levels or dimnames, no `NA`
@@ -103,6 +105,12 @@ NULL
 #' @rdname base_functions
 #' @export
 `is.na<-.nv_tensor` <- function(x, value) {
+  if (!format(dtype(x)) %in% c("f64", "c128")) {
+    stop_joist(
+      "joist_value_error", "a tensor of dtype ", format(dtype(x)), " has no NA; convert it to f64 ",
+      "first, or to an R vector with as.vector()"
+    )
+  }
   x[value] <- NA_real_
   x
 }

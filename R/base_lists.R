@@ -36,6 +36,17 @@ length_for <- function(caller, at, x, n) {
   n
 }
 
+# The list that lapply() and the like go through: a scalar for each element. tapply() goes through
+# a list of groups.
+#' @export
+as.list.nv_tensor <- function(x, ...) {
+  if (called_from(base::tapply, 2L)) {
+    return(list(x))
+  }
+  flat <- nv_flatten(x)
+  lapply(seq_along(flat), function(k) flat[[k]])
+}
+
 # Functions that simplify a list call unlist() if lengths() of the parts are what they want.
 length_of_part <- function(outer, n) {
   caller <- sys.function(outer)
@@ -129,14 +140,14 @@ levels.nv_tensor <- function(x) {
   if (called_from(base::as.matrix.data.frame)) {
     frame <- parent.frame()
     frame$xj <- as.vector(x)
-    frame$j.logic <- is.logical(frame$xj)
-    frame$X[[frame$j]] <- frame$xj
+    frame[["j.logic"]] <- is.logical(frame$xj)
+    frame[["X"]][[frame$j]] <- frame$xj
   }
   NULL
 }
 
 # The fields of a tensor that have classes: do.call(rbind, x) would bind them to a matrix.
-bind_fields <- function(..., deparse.level = 1) {
+bind_fields <- function(...) {
   stop_joist(
     "joist_value_error", "these are the fields of a tensor and no rows or columns; ",
     "do.call() takes a list: as.list() of the tensor, or a list of tensors"

@@ -4,10 +4,11 @@
 #' those of a matrix are; a scalar is a column of one row. `data.frame()`, `cbind()`,
 #' `transform()` and `merge()` take tensors through this method. Subsets, `$`, `rbind()`,
 #' `split()`, `order()`, `unique()`, `print()`, `str()` and `summary()` of a data frame work
-#' with such columns. `data.matrix()` makes numbers of them.
+#' with such columns. `as.matrix()`, `t()` and `apply()` make R numbers of them.
 #'
 #' Tibbles take tensors of rank 1, too, and so does what is built on the vctrs package: the
-#' common type of two columns is that of [common_dtype()].
+#' common type of two columns is that of [common_dtype()]. A column that consists of missing
+#' rows only becomes an [nv_aval()].
 #'
 #' @param x A tensor of rank 2 at most.
 #' @param row.names `NULL` or a character vector with a name for each row.
@@ -16,9 +17,9 @@
 #' @param nm The name of a single column.
 #' @return A data frame whose columns are tensors of rank 1 with the dtype of `x`.
 #' @section Errors: `joist_shape_error` for a rank over 2; `joist_value_error` for a tensor
-#'   without data, and for `as.matrix()`, `is.na()`, `t()` and `apply()` of a data frame with
-#'   tensors, which base R would take apart. A row that is missing (`merge(all = TRUE)`) can
-#'   only be filled in dtypes that have `NA`: `f64` and `c128`.
+#'   without data, a row that is missing (as `merge(all.x = TRUE)` makes them; only `f64` and
+#'   `c128` have `NA`), a tensor as a row, an index of rows that is a tensor, and `rbind()`
+#'   when a column of the first data frame is no tensor and that of another is.
 #' @examples
 #' df <- data.frame(x = nv_tensor(3:1, "i8"), y = c("a", "b", "c"))
 #' df[order(df$x), ]
@@ -47,7 +48,7 @@ as.data.frame.nv_tensor <- function(x, row.names = NULL, optional = FALSE, ...,
   if (!optional) {
     names(columns) <- if (length(extents) == 2L) paste0("V", seq_along(columns)) else nm
   }
-  rows <- if (length(extents) == 0L) 1L else extents[1L]
-  if (is.null(row.names)) row.names <- .set_row_names(rows)
-  structure(columns, row.names = row.names, class = "data.frame")
+  n <- if (length(extents) == 0L) 1L else extents[1L]
+  rows <- if (is.null(row.names)) .set_row_names(n) else row.names
+  structure(columns, row.names = rows, class = "data.frame")
 }

@@ -221,9 +221,3 @@ as.complex.nv_tensor <- function(x, ...) as.vector.nv_tensor(x, "complex")
 
 #' @export
 as.character.nv_tensor <- function(x, ...) as.vector.nv_tensor(x, "character")
-
-#' @export
-as.list.nv_tensor <- function(x, ...) {
-  flat <- nv_flatten(x)
-  lapply(seq_along(flat), function(k) flat[[k]])
-}

@@ -8,10 +8,10 @@ lints <- do.call(c, lapply(folders, function(folder) {
 }))
 
 # lintr knows the S3 generics of base R only in part (not Re, not %*%), and none of packages
-# that are not imported. A method's name is its generic's, then a class.
+# that are not imported. A method's name is its generic's, then a class, or two.
 is_method_name <- function(lint) {
   lint$linter == "object_name_linter" &&
-    grepl("^\\s*`?[^`\\s(]+\\.(nv|joist)_[a-z_]+`?\\s*<-", lint$line, perl = TRUE)
+    grepl("^\\s*`?[^`\\s(]+\\.(nv|joist)_[a-z_]+(\\.[a-z0-9_]+)?`?\\s*<-", lint$line, perl = TRUE)
 }
 lints <- Filter(Negate(is_method_name), lints)
 

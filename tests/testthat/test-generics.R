@@ -22,7 +22,8 @@ test_that("functions of one vector give what they give for an R vector", {
   calls <- list(
     matrix = function(x) matrix(x, 2), matrix_byrow = function(x) matrix(x, 3, byrow = TRUE),
     array = function(x) array(x, c(3, 2)), as.vector = as.vector, as.complex = as.complex,
-    as.character = function(x) as.character(as.vector(x)), factor = factor, table = table,
+    as.character = function(x) as.character(as.vector(x)), factor = factor,
+    table = function(x) table(x),
     table2 = function(x) table(x, 1:6), paste = function(x) paste(as.vector(x), "a"),
     is.na = is.na, seq_along = seq_along, seq = seq, length = length, rev = rev,
     head = function(x) head(x, 2), tail = function(x) tail(x, -1), rep = function(x) rep(x, 2),
@@ -35,6 +36,7 @@ test_that("functions of one vector give what they give for an R vector", {
     Position = function(x) Position(function(a) as.vector(a) == 0, x),
     split = function(x) lapply(split(x, c(1, 1, 2, 2, 3, 3)), as.vector),
     split_by = function(x) split(1:6, x), interaction = function(x) interaction(x, 1:6),
+    rowsum_by = function(x) rowsum(1:6, x),
     tapply_by = function(x) tapply(1:6, x, sum), ave_by = function(x) ave(1:6, x),
     tapply = function(x) lapply(tapply(x, rep(1:3, 2), function(v) v[1]), as.vector),
     subset = function(x) subset(x, c(TRUE, FALSE)), sample = function(x) {
@@ -46,8 +48,10 @@ test_that("functions of one vector give what they give for an R vector", {
     }, as.list = function(x) lapply(as.list(x), as.vector),
     expand.grid = function(x) expand.grid(x, 1:2)[, 2]
   )
+  # Levels of a factor are sorted, and complex tensors have no order.
+  by_order <- c("factor", "table", "table2", "split_by", "interaction", "tapply_by", "ave_by")
   for (name in names(calls)) {
-    for (d in dtypes()) {
+    for (d in if (name %in% by_order) setdiff(dtypes(), complexes()) else dtypes()) {
       expect_as_base(calls[[name]], d, name)
     }
   }
@@ -121,7 +125,6 @@ test_that("what cannot work stops and says what to use", {
   for (f in list(rbind, cbind)) {
     expect_refusal(do.call(f, x), "joist_value_error", "as.list()")
   }
-  expect_refusal(rowsum(1:3, x), "joist_value_error", "as.vector()")
   expect_refusal(as.environment(x), "joist_value_error", "as.list()")
   expect_refusal(as.call(x), "joist_value_error", "as.list()")
   expect_refusal(as.function(x), "joist_value_error", "as.list()")
@@ -131,7 +134,7 @@ test_that("what cannot work stops and says what to use", {
   expect_refusal(dimnames(m) <- list(NULL, letters[1:3]), "joist_value_error", "as_array()")
   expect_refusal(colnames(m) <- letters[1:3], "joist_value_error", "as_array()")
   expect_refusal(length(x) <- 5, "joist_value_error", "c()")
-  expect_refusal(is.na(x) <- 2, "joist_value_error", "position 1")
+  expect_refusal(is.na(x) <- 2, "joist_value_error", c("f32", "f64", "as.vector()"))
   y <- x
   names(y) <- NULL
   dimnames(y) <- NULL
@@ -161,7 +164,7 @@ test_that("base functions that make other things of numbers", {
   expect_identical(as.raw(nv_tensor(as.raw(c(1, 255)))), as.raw(c(1, 255)))
   expect_identical(as.raw(nv_tensor(1:3, "i64")), as.raw(1:3))
   expect_identical(sprintf("%s", x), c("3", "1", "2"))
-  expect_identical(format(summary(nv_tensor(c(1, 4, 7))))[["mean"]], "4         ")
+  expect_identical(format(summary(nv_tensor(c(1, 4, 7))))[["mean"]], "4            ")
   far <- nv_scalar(2^53, "i64") + nv_tensor(c(1, 2, 1), "i64")
   expect_identical(as.vector(table(as.character(far))), c(2L, 1L))
 })

@@ -298,7 +298,7 @@ test_that("R control flow on a traced tensor is an error that says what to do", 
 test_that("values are not known while tracing", {
   x <- nv_tensor(c(1, 2), "f32")
   readers <- list(
-    as_array, as.vector, as.double, as.integer, as.logical, as.character, as.list,
+    as_array, as.vector, as.double, as.integer, as.logical, as.character,
     function(x) as.matrix(x), anyNA, is.na
   )
   for (reader in readers) {

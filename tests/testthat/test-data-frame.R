@@ -1,0 +1,187 @@
+# Tensors as columns of data frames, beside the same data frame of R vectors.
+
+expect_same_frame <- function(got, want, d, label) {
+  label <- paste(label, d)
+  expect_identical(names(got), names(want), label = label)
+  expect_identical(row.names(got), row.names(want), label = label)
+  for (column in names(want)) {
+    values <- got[[column]]
+    if (is_tensor(values)) {
+      expect_identical(type_of(values), d, label = label)
+      expect_identical(shape(values), nrow(want), label = label)
+      values <- as.vector(values)
+    }
+    expect_identical(values, want[[column]], label = paste(label, column))
+  }
+}
+
+frames_of <- function(d, n = 6) {
+  x <- sample_tensor(d, n)
+  other <- data.frame(y = seq_len(n), s = letters[seq_len(n)])
+  list(tensor = cbind(data.frame(x = x), other), plain = cbind(data.frame(x = as.vector(x)), other))
+}
+
+test_that("a data frame with a tensor is handled as one with an R vector", {
+  calls <- list(
+    rows = function(df) df[2:3, ], row = function(df) df[5, ], none = function(df) df[0, ],
+    null = function(df) df[NULL, ], negative = function(df) df[-(1:2), ],
+    condition = function(df) df[df$y > 2, ], columns = function(df) df[, c("s", "x")],
+    name = function(df) df["3", ], repeated = function(df) df[c(1, 1, 6), ],
+    head = head, tail = function(df) tail(df, 2), rbind = function(df) rbind(df, df, df),
+    rbind_none = function(df) rbind(df[0, ], df), rbind_order = function(df) rbind(df, df[3:1]),
+    rbind_list = function(df) rbind(df, list(TRUE, 9L, "z")),
+    rbind_named = function(df) rbind(df, list(y = 9L, s = "z", x = TRUE)),
+    rbind_row = function(df) rbind(df[1, ], df[2, ]),
+    do.call = function(df) do.call(rbind, split(df, df$y)),
+    cbind = function(df) cbind(df, z = df$y), merge = function(df) {
+      merge(df, data.frame(y = c(2L, 4L, 9L), w = c("a", "b", "c")), by = "y")
+    },
+    merge_left = function(df) merge(df, data.frame(y = c(2L, 4L), w = 1:2), all.x = TRUE),
+    merge_two = function(df) merge(df, df, by = "y"), merge_none = function(df) merge(df[1], df[2]),
+    merge_by = function(df) merge(df[1:3, ], df[1:3, -2], by = "x"),
+    unique = unique, unique_twice = function(df) unique(rbind(df, df)),
+    subset = function(df) subset(df, y > 2, select = c(x, s)),
+    transform = function(df) transform(df, z = x, x = NULL), within = function(df) {
+      within(df, z <- x)
+    },
+    with = function(df) data.frame(w = with(df, x)), split = function(df) split(df, c(1, 2))[[2]],
+    list2DF = function(df) list2DF(as.list(df)), as.data.frame = as.data.frame,
+    assign = function(df) {
+      df$z <- df$x
+      df[["w"]] <- df$x
+      df["v"] <- df$x
+      df[, "u"] <- df$x
+      df[2, "x"] <- TRUE
+      df$x[3] <- FALSE
+      df[4:5, "x"] <- df$x[1:2]
+      df[c("u", "v")] <- c(df$x, df$x)
+      df$y <- NULL
+      df
+    },
+    recycle = function(df) {
+      df$z <- df$x[1:2]
+      df["w"] <- df$x[1:3]
+      df
+    },
+    rename = function(df) {
+      names(df)[1] <- "z"
+      row.names(df) <- letters[1:6]
+      df["c", ]
+    },
+    expand.grid = function(df) expand.grid(x = df$x, y = 1:2),
+    reshape = function(df) {
+      wide <- data.frame(id = 1:6, x1 = df$x, x2 = rev(df$x))
+      stats::reshape(wide, direction = "long", varying = 2:3, v.names = "x", idvar = "id")
+    },
+    bind_into = function(df) data.frame(df, z = df$x, check.names = FALSE)
+  )
+  for (d in dtypes()) {
+    frames <- frames_of(d)
+    for (name in names(calls)) {
+      f <- calls[[name]]
+      # Keys that are not exact text, and R's NA beside typed columns, are another matter.
+      if (name == "merge_by" && kind_of(d) == "complex") next
+      expect_same_frame(f(frames$tensor), f(frames$plain), d, name)
+    }
+    expect_identical(dim(frames$tensor), c(6L, 3L))
+    expect_identical(length(frames$tensor$x), 6L)
+    expect_identical(duplicated(frames$tensor), duplicated(frames$plain))
+    expect_identical(is.na(frames$tensor), is.na(frames$plain))
+    expect_identical(as.matrix(frames$tensor[1:2]), as.matrix(frames$plain[1:2]))
+    if (kind_of(d) != "complex") {
+      expect_equal(data.matrix(frames$tensor[1:2]), data.matrix(frames$plain[1:2]))
+    }
+    expect_identical(t(frames$tensor["x"]), t(frames$plain["x"]))
+    expect_identical(vapply(frames$tensor, length, 1L), vapply(frames$plain, length, 1L))
+    expect_identical(unserialize(serialize(frames$tensor, NULL)), frames$tensor)
+  }
+})
+
+test_that("data frames are ordered and computed with", {
+  for (d in setdiff(dtypes(), c(complexes(), "bool"))) {
+    frames <- frames_of(d)
+    by_x <- function(df) df[order(df$x, df$y), ]
+    expect_same_frame(by_x(frames$tensor), by_x(frames$plain), d, "order")
+    expect_identical(lapply(split(frames$tensor, frames$tensor$x), function(df) df$y),
+      lapply(split(frames$plain, frames$plain$x), function(df) df$y)
+    )
+    expect_identical(apply(frames$tensor[1:2], 1, sum), apply(frames$plain[1:2], 1, sum))
+    expect_identical(colMeans(frames$tensor[1:2]), colMeans(frames$plain[1:2]))
+    x <- frames$tensor$x
+    sums <- stats::aggregate(frames$tensor["x"], list(g = c(1, 1, 2, 2, 2, 2)), sum)$x
+    expect_identical(sums, c(sum(x[1:2]), sum(x[3:6])))
+    maxima <- stats::aggregate(frames$tensor["x"], list(g = c(1, 1, 2, 2, 2, 2)), max)$x
+    expect_identical(maxima, c(max(x[1:2]), max(x[3:6])))
+    expect_identical(transform(frames$tensor, x = x + 1L)$x, x + 1L)
+  }
+})
+
+test_that("data frames with tensors are shown", {
+  for (d in dtypes()) {
+    frames <- frames_of(d)
+    tensor <- utils::capture.output(print(frames$tensor))
+    plain <- utils::capture.output(print(frames$plain))
+    if (kind_of(d) %in% c("bool", "int", "uint")) expect_identical(tensor, plain)
+    expect_length(tensor, length(plain))
+    expect_output(str(frames$tensor), paste0("[ CPU", d, "{6} ]"), fixed = TRUE)
+    expect_output(print(summary(frames$tensor)), paste0("[ CPU", d, "{6} ]"), fixed = TRUE)
+  }
+  file <- tempfile()
+  utils::write.csv(data.frame(x = nv_tensor(c(0.5, 2), "f16"), y = 1:2), file, row.names = FALSE)
+  expect_identical(utils::read.csv(file), data.frame(x = c(0.5, 2), y = 1:2))
+})
+
+test_that("tensors become data frames as vectors and matrices do", {
+  x <- nv_tensor(1:4, "i16")
+  expect_identical(names(data.frame(x)), "x")
+  expect_identical(names(as.data.frame(x)), "x")
+  expect_identical(dim(data.frame(a = nv_scalar(2))), c(1L, 1L))
+  m <- nv_tensor(matrix(1:6, 2), "i8")
+  for (f in list(
+    function(m) data.frame(m), function(m) data.frame(a = m), function(m) as.data.frame(m),
+    function(m) cbind(data.frame(z = 1:2), m), function(m) as.data.frame(m, c("a", "b")),
+    function(m) data.frame(m, row.names = c("a", "b"))
+  )) {
+    want <- f(matrix(1:6, 2))
+    expect_same_frame(f(m), want, "i8", deparse1(body(f)))
+  }
+  none <- data.frame(x = nv_tensor(numeric(), "f16"))
+  expect_identical(dim(none), 0:1)
+  expect_identical(type_of(none$x), "f16")
+  expect_refusal(as.data.frame(nv_tensor(array(1:8, c(2, 2, 2)))), "joist_shape_error", "reshape")
+  expect_refusal(data.frame(x = nv_aval("f32", 3)), "joist_value_error", "data")
+  expect_error(data.frame(x = x, y = 1:3), "differing number of rows")
+})
+
+test_that("rbind() joins dtypes, and what base R would take apart is refused", {
+  df <- data.frame(x = nv_tensor(1:3, "i8"), y = 1:3)
+  longer <- rbind(df, data.frame(x = nv_tensor(2.5, "f16"), y = 4L))
+  expect_identical(longer$x, c(df$x, nv_tensor(2.5, "f16")))
+  expect_identical(type_of(rbind(df, list(4L, 4L))$x), "i8")
+  expect_refusal(rbind(df, list(300L, 4L)), "joist_value_error", "300")
+  suppressWarnings(expect_refusal(
+    rbind(data.frame(x = 1:2, y = 1:2), df), "joist_value_error", c("column 1", "nv_tensor")
+  ))
+  for (n in c(1, 2, 5)) {
+    expect_refusal(rbind(df, nv_tensor(seq_len(n))), "joist_value_error", "list(")
+  }
+  expect_refusal(df[df$x > 1, ], "joist_value_error", "as.vector()")
+  expect_refusal(df[5, "x"], "joist_shape_error", "5")
+  expect_refusal(df[NA, ], "joist_value_error", "NA")
+  expect_refusal(df[2, "y"] <- nv_scalar(9L), "joist_value_error", "as.vector()")
+  expect_refusal(df["x"] <- nv_tensor(1:4), "joist_shape_error", c("4", "3"))
+  expect_refusal(df[2, "x"] <- nv_scalar(1.5, "f32"), "joist_promotion_error", c("f32", "i8"))
+  expect_refusal(
+    stats::aggregate(df["x"], list(g = c(1, 1, 2)), range), "joist_value_error", "as.vector()"
+  )
+  expect_refusal(
+    merge(data.frame(y = c(2L, 9L)), df, all.x = TRUE), "joist_value_error", "NA"
+  )
+  expect_identical(df, data.frame(x = nv_tensor(1:3, "i8"), y = 1:3))
+  double <- data.frame(x = nv_tensor(c(1, 2), "f64"), y = 1:2)
+  joined <- merge(data.frame(y = c(2L, 9L)), double, all.x = TRUE)
+  expect_identical(as.vector(joined$x), c(2, NA))
+  # Assigning beyond the end is still an error everywhere else.
+  x <- nv_tensor(1:3)
+  expect_refusal(x[4L] <- 1L, "joist_shape_error", "4")
+})

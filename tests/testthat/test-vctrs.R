@@ -1,0 +1,160 @@
+# Tensors in tibbles and as vectors of vctrs, beside R vectors of the same values.
+
+skip_if_not_installed("vctrs")
+
+expect_same_vector <- function(got, want, d, label) {
+  label <- paste(label, d)
+  if (is_tensor(got)) {
+    expect_identical(type_of(got), d, label = label)
+    expect_identical(shape(got), length(want), label = label)
+    got <- as.vector(got)
+  }
+  expect_identical(got, want, label = label)
+}
+
+test_that("tensors are cut, put together and compared as R vectors are", {
+  calls <- list(
+    slice = function(x) vctrs::vec_slice(x, c(2, 2, 5)), none = function(x) vctrs::vec_slice(x, 0),
+    c = function(x) vctrs::vec_c(x, x, x), rep = function(x) vctrs::vec_rep(x, 2),
+    rep_each = function(x) vctrs::vec_rep_each(x, 3), unique = function(x) vctrs::vec_unique(x),
+    assign = function(x) vctrs::vec_assign(x, 2:3, vctrs::vec_slice(x, 4)),
+    interleave = function(x) vctrs::vec_interleave(x, x),
+    recycle = function(x) vctrs::vec_recycle(vctrs::vec_slice(x, 3), 9),
+    chop = function(x) as.vector(vctrs::vec_chop(x, list(1:2, 3))[[1]]), size = vctrs::vec_size,
+    detect = vctrs::vec_detect_missing, duplicated = vctrs::vec_duplicate_detect,
+    equal = function(x) vctrs::vec_equal(x, rev(x)), group = vctrs::vec_group_id,
+    match = function(x) vctrs::vec_match(rev(x), x), ptype = vctrs::vec_ptype,
+    in_tibble = function(x) tibble::tibble(x = x, y = 1)$x,
+    rbind = function(x) vctrs::vec_rbind(tibble::tibble(x = x), tibble::tibble(x = rev(x)))$x
+  )
+  for (name in names(calls)) {
+    f <- calls[[name]]
+    if (grepl("tibble|rbind", name)) skip_if_not_installed("tibble")
+    for (d in dtypes()) {
+      for (n in c(6, 12)) {
+        x <- sample_tensor(d, n)
+        expect_same_vector(f(x), f(as.vector(x)), d, name)
+      }
+    }
+  }
+  for (d in setdiff(dtypes(), complexes())) {
+    x <- sample_tensor(d)
+    v <- as.vector(x)
+    expect_same_vector(vctrs::vec_sort(x), vctrs::vec_sort(v), d, "sort")
+    expect_identical(vctrs::vec_order(x), vctrs::vec_order(v))
+    expect_identical(vctrs::vec_compare(x, rev(x)), vctrs::vec_compare(v, rev(v)))
+  }
+  expect_error(vctrs::vec_sort(nv_tensor(1i)), class = "joist_dtype_error")
+})
+
+test_that("every value of every dtype comes back with the same bits", {
+  for (d in ints()) {
+    x <- int_tensor(int_values(d), d)
+    back <- vctrs::vec_slice(x, seq_along(x))
+    expect_identical(back, x, label = d)
+    expect_identical(vctrs::vec_c(x, rev(x)), c(x, rev(x)), label = d)
+    expect_false(any(vctrs::vec_detect_missing(x)), label = d)
+    n <- length(x)
+    expect_identical(vctrs::vec_unique(vctrs::vec_c(x, x)), unique(x), label = d)
+    expect_identical(as.character(vctrs::vec_sort(x)), as.character(sort(x)), label = d)
+  }
+  for (d in floats()) {
+    x <- nv_tensor(float_values(d), d)
+    expect_identical(vctrs::vec_slice(x, seq_along(x)), x, label = d)
+    expect_identical(vctrs::vec_detect_missing(x), is.na(x), label = d)
+  }
+  for (d in complexes()) {
+    x <- nv_tensor(complex_values(d), d)
+    expect_identical(vctrs::vec_slice(x, seq_along(x)), x, label = d)
+  }
+  x <- nv_tensor(c(1, NA, NaN), "f64")
+  expect_identical(vctrs::vec_slice(x, 3:1), x[3:1])
+  guess <- nv_tensor(1:9, "i32", ambiguous = TRUE)
+  expect_identical(vctrs::vec_slice(guess, 2:9), guess[2:9])
+})
+
+test_that("the common type is that of the promotion rules", {
+  for (rules in c("anvil", "numpy", "torch", "jax")) {
+    with_promotion(rules, {
+      for (a in dtypes()) {
+        for (b in dtypes()) {
+          common <- tryCatch(common_dtype(a, b), joist_promotion_error = function(e) NULL)
+          if (is.null(common)) next
+          got <- vctrs::vec_ptype2(nv_tensor(0, a), nv_tensor(0, b))
+          expect_identical(dtype(got), common$dtype, label = paste(rules, a, b))
+          expect_identical(ambiguous(got), common$ambiguous, label = paste(rules, a, b))
+        }
+        for (v in list(TRUE, 1L, 1, 1i, as.raw(1))) {
+          common <- tryCatch(result_dtype(nv_tensor(0, a, 1L), rep(v, 2)),
+            joist_promotion_error = function(e) NULL
+          )
+          if (is.null(common)) next
+          for (got in list(
+            vctrs::vec_ptype2(nv_tensor(0, a), v), vctrs::vec_ptype2(v, nv_tensor(0, a))
+          )) {
+            expect_identical(dtype(got), common$dtype, label = paste(rules, a, typeof(v)))
+          }
+        }
+      }
+    })
+  }
+  x <- nv_tensor(1:2, "i8")
+  with_promotion("array_api", {
+    expect_error(vctrs::vec_c(x, nv_tensor(1, "f32")), class = "joist_promotion_error")
+  })
+  expect_identical(vctrs::vec_c(x, 3L), nv_tensor(1:3, "i8"))
+  expect_identical(vctrs::vec_c(nv_tensor(1, "f64"), pi), nv_tensor(c(1, pi), "f64"))
+  expect_identical(vctrs::vec_c(x, nv_tensor(0.5, "f16")), nv_tensor(c(1, 2, 0.5), "f16"))
+  expect_error(vctrs::vec_c(x, 300L), class = "joist_value_error")
+  expect_error(vctrs::vec_c(x, "a"), class = "vctrs_error_incompatible_type")
+})
+
+test_that("casts lose nothing", {
+  x <- nv_tensor(1:2, "i8")
+  expect_identical(vctrs::vec_cast(x, nv_tensor(0, "f32")), nv_tensor(1:2, "f32"))
+  expect_identical(vctrs::vec_cast(c(1, 2), x), x)
+  expect_identical(vctrs::vec_cast(x, integer()), 1:2)
+  expect_identical(vctrs::vec_cast(x, double()), c(1, 2))
+  expect_identical(vctrs::vec_cast(x, character()), c("1", "2"))
+  expect_error(vctrs::vec_cast(nv_tensor(1.5), x), class = "joist_promotion_error")
+  expect_error(vctrs::vec_cast(1.5, x), class = "joist_value_error")
+  expect_error(vctrs::vec_cast(nv_tensor(1.5), integer()), class = "vctrs_error_cast_lossy")
+  expect_error(vctrs::vec_assign(x, 1, nv_tensor(1.5)), class = "joist_promotion_error")
+})
+
+test_that("a row that is missing is an error where the dtype has no NA", {
+  for (d in dtypes()) {
+    x <- sample_tensor(d, 9)
+    if (d %in% c("f64", "c128")) {
+      expect_identical(is.na(as.vector(vctrs::vec_slice(x, c(1, NA)))), c(FALSE, TRUE))
+      next
+    }
+    expect_refusal(vctrs::vec_slice(x, c(1, NA)), "joist_value_error", c(d, "row 2", "as.vector()"))
+    none <- vctrs::vec_init(x, 8)
+    expect_identical(none, nv_aval(d, 8))
+    expect_error(none + 1L + as.vector(none), class = "joist_value_error")
+  }
+  expect_error(vctrs::vec_slice(nv_tensor(matrix(1:4, 2)), 1), class = "joist_shape_error")
+})
+
+test_that("tibbles hold, bind and show tensors", {
+  skip_if_not_installed("tibble")
+  for (d in dtypes()) {
+    tb <- tibble::tibble(x = sample_tensor(d, 8), y = 1:8)
+    expect_identical(tb$x, sample_tensor(d, 8))
+    expect_identical(tb[2:3, ]$x, sample_tensor(d, 8)[2:3])
+    expect_identical(tb[tb$y > 6, ]$x, sample_tensor(d, 8)[7:8])
+    expect_identical(rbind(tb, tb)$x, c(tb$x, tb$x))
+    expect_identical(merge(tb, tb[c(2, 4), ], by = "y")$x.y, tb$x[c(2, 4)])
+    tb$x[2] <- TRUE
+    tb[3, "x"] <- FALSE
+    expect_identical(as.vector(tb$x[2:3]), as.vector(nv_tensor(c(1, 0), d)))
+    shown <- utils::capture.output(print(tb))
+    expect_true(any(grepl(paste0("<", d, ">"), shown, fixed = TRUE)), label = d)
+    expect_identical(tibble::as_tibble(as.data.frame(tb)), tb)
+  }
+  expect_identical(tibble::tibble(x = nv_scalar(2, "f16"), y = 1:2)$x, nv_tensor(c(2, 2), "f16"))
+  far <- tibble::tibble(x = nv_scalar(2^53, "i64") + nv_tensor(1:2, "i64"))
+  expect_output(print(far), "9007199254740993")
+  expect_error(tibble::tibble(x = nv_tensor(matrix(1:4, 2))), class = "joist_shape_error")
+})
