@@ -97,8 +97,14 @@ jit_run <- function(state, f, arguments, static, promotion) {
   if (is.logical(out)) do.call(f, arguments, quote = TRUE) else out
 }
 
+# How many traces are under way.
+tracing <- new.env(parent = emptyenv())
+tracing$depth <- 0L
+
 jit_trace <- function(f, arguments, dynamic) {
   trace <- .Call(joist_r_trace_begin, arguments, dynamic, NULL)
+  tracing$depth <- tracing$depth + 1L
+  on.exit(tracing$depth <- tracing$depth - 1L)
   result <- withCallingHandlers(
     do.call(f, trace[[2L]], quote = TRUE),
     error = explain_control_flow

@@ -81,6 +81,10 @@ joist_scan *joist_scan_find(joist_op combine, joist_dtype dtype) {
   return instruction_sets[selected].table->scan[combine][dtype];
 }
 
+const struct joist_random_kernels *joist_random_kernels(void) {
+  return &instruction_sets[selected].table->random;
+}
+
 bool joist_identity(joist_op combine, joist_dtype dtype, void *out) {
   uint8_t value;
   switch (combine) {

@@ -5,6 +5,7 @@
 
 #include "core/gemm.h"
 #include "core/kernels.h"
+#include "core/random_kernels.h"
 
 struct joist_kernel_table {
   joist_kernel *kernel[JOIST_OP_COUNT][JOIST_DTYPE_COUNT];
@@ -12,6 +13,7 @@ struct joist_kernel_table {
   joist_fold *wide_sum[JOIST_DTYPE_COUNT]; /* by the dtype read; sum_in is the accumulator's */
   joist_dtype sum_in[JOIST_DTYPE_COUNT];
   joist_scan *scan[JOIST_OP_COUNT][JOIST_DTYPE_COUNT];
+  struct joist_random_kernels random;
 };
 
 #if defined(__GNUC__) && defined(__x86_64__) && !defined(JOIST_GENERIC_ONLY)

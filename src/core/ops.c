@@ -151,8 +151,13 @@ joist_status joist_infer(const struct joist_rules *rules, joist_op op,
       result = requested;
       break;
     case JOIST_CLASS_BITCAST:
-    case JOIST_CLASS_DRAW:
       result = requested;
+      break;
+    case JOIST_CLASS_DRAW:
+      if (requested.dtype == JOIST_DTYPE_NONE)
+        return joist_fail(error, JOIST_ERROR_DTYPE, "nv_%s() needs a dtype", facts[op].name);
+      result = requested;
+      operand = requested.dtype;
       break;
     case JOIST_CLASS_POSITION:
       for (size_t i = 0; i < arity; i++)
@@ -185,6 +190,16 @@ joist_status joist_infer(const struct joist_rules *rules, joist_op op,
   if (select) signature->operand[0] = JOIST_BOOL;
   for (size_t i = 0; as_they_are && i < arity; i++) signature->operand[i] = operands[i].type.dtype;
 
+  /* A parameter of a distribution that is a literal is exact, too. */
+  for (size_t i = 0; class == JOIST_CLASS_DRAW && i < arity; i++) {
+    const joist_category category = joist_dtype_category(operands[i].type.dtype);
+    if (operands[i].literal) signature->operand[i] = widest(category);
+    if (category == JOIST_CATEGORY_COMPLEX && joist_dtype_kind(operand) != JOIST_KIND_COMPLEX)
+      return joist_fail(error, JOIST_ERROR_DTYPE,
+                        "nv_%s() of dtype %s cannot have a complex parameter", facts[op].name,
+                        joist_dtype_name(operand));
+  }
+
   if (class == JOIST_CLASS_BITCAST &&
       (joist_dtype_size(operand) != joist_dtype_size(result.dtype) ||
        (operand == JOIST_BOOL) != (result.dtype == JOIST_BOOL)))
@@ -194,7 +209,8 @@ joist_status joist_infer(const struct joist_rules *rules, joist_op op,
                       joist_dtype_size(operand) != joist_dtype_size(result.dtype)
                           ? "the sizes differ"
                           : "a bool is 0 or 1, not any byte");
-  if (class == JOIST_CLASS_CONVERT || class == JOIST_CLASS_BITCAST || as_they_are) return JOIST_OK;
+  if (class == JOIST_CLASS_CONVERT || class == JOIST_CLASS_BITCAST || class == JOIST_CLASS_LAYOUT)
+    return JOIST_OK;
   if (class == JOIST_CLASS_AVERAGE && !is_inexact(result.dtype))
     return joist_fail(error, JOIST_ERROR_DTYPE,
                       "a mean cannot be %s: ask for a float or complex dtype",

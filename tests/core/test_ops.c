@@ -35,6 +35,17 @@ static bool with_float(const struct joist_rules *rules, struct joist_type *type)
 
 static struct { long ok, refused; } seen;
 
+/* Why random numbers of a dtype cannot be drawn, or NULL. */
+static const char *refused_draw(joist_op op, const struct joist_operand *operands,
+                                struct joist_type wanted) {
+  const bool parts = joist_dtype_kind(wanted.dtype) == JOIST_KIND_COMPLEX;
+  for (int k = 0; k < joist_op_arity(op) && !parts; k++)
+    if (joist_dtype_kind(operands[k].type.dtype) == JOIST_KIND_COMPLEX) return "complex parameter";
+  return joist_kernel_find(joist_op_combine(op), joist_dtype_compute(wanted.dtype)) == NULL
+             ? "a dtype without such numbers"
+             : NULL;
+}
+
 /* Returns what is wrong with the signature, or NULL. */
 static const char *judge(const struct joist_rules *rules, joist_op op,
                          const struct joist_operand *operands, struct joist_type requested,
@@ -47,6 +58,9 @@ static const char *judge(const struct joist_rules *rules, joist_op op,
   bool joined = true, floated;
   if (class == JOIST_CLASS_LAYOUT || class == JOIST_CLASS_DRAW) {
     const struct joist_type wanted = class == JOIST_CLASS_DRAW ? requested : operands[0].type;
+    const char *const refusal =
+        class == JOIST_CLASS_DRAW ? refused_draw(op, operands, wanted) : NULL;
+    if (refusal != NULL) return status == JOIST_ERROR_DTYPE ? NULL : refusal;
     if (status != JOIST_OK || !same_type(s->result, wanted)) return "layout";
     for (size_t k = 0; k < arity; k++)
       if (s->operand[k] != operands[k].type.dtype) return "layout converts an operand";

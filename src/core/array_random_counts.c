@@ -1,0 +1,188 @@
+/* Random integers and binomial numbers. */
+#include <math.h>
+#include <string.h>
+
+#include "core/random.h"
+#include "core/random_kernels.h"
+#include "core/vectorize.h"
+
+JOIST_VECTORIZE_FILE
+#include "core/binomial.h" /* below the pragma: functions of other options are not inlined */
+
+/* Largest whole number up to which a dtype has all of them. */
+static uint64_t largest_whole(joist_dtype dtype) {
+  const bool inexact = joist_dtype_category(dtype) >= JOIST_CATEGORY_FLOAT;
+  return inexact ? UINT64_C(1) << joist_dtype_digits(dtype) : joist_dtype_max_int(dtype);
+}
+
+static int64_t smallest_whole(joist_dtype dtype) {
+  const bool inexact = joist_dtype_category(dtype) >= JOIST_CATEGORY_FLOAT;
+  return inexact ? -(INT64_C(1) << joist_dtype_digits(dtype)) : joist_dtype_min_int(dtype);
+}
+
+/* The bits of an element that was drawn attempt by attempt. */
+static struct joist_block element_block(const struct joist_draw *draw, size_t element,
+                                        uint32_t attempt) {
+  struct joist_stream stream = draw->stream;
+  stream.use = JOIST_STREAM_ELEMENT;
+  stream.attempt = attempt;
+  return stream_block(&stream, element);
+}
+
+/* ---- integers ---- */
+
+/* Whole numbers in two's complement, of which `span` + 1 follow `low`. */
+struct range {
+  uint64_t low, span;
+};
+
+/* One limit of element k; false when it is no whole number of the dtype. */
+static bool limit_of(const struct joist_parameter *parameter, size_t k, joist_dtype dtype,
+                     uint64_t *limit) {
+  const uint64_t largest = largest_whole(dtype);
+  const int64_t smallest = smallest_whole(dtype);
+  if (parameter->dtype == JOIST_UI64) {
+    joist_parameter_read(parameter, k, 1, JOIST_UI64, limit);
+    return *limit <= largest;
+  }
+  int64_t whole;
+  if (joist_dtype_category(parameter->dtype) < JOIST_CATEGORY_FLOAT) {
+    joist_parameter_read(parameter, k, 1, JOIST_I64, &whole);
+    *limit = (uint64_t)whole;
+    return whole < 0 ? whole >= smallest : *limit <= largest;
+  }
+  double given;
+  joist_parameter_read(parameter, k, 1, JOIST_F64, &given);
+  if (!(given == floor(given)) || !(given >= (double)smallest) || !(given < 0x1p64)) return false;
+  *limit = given < 0 ? (uint64_t)(int64_t)given : (uint64_t)given;
+  return given < 0 || *limit <= largest;
+}
+
+static bool range_of(const struct joist_draw *draw, size_t k, struct range *range) {
+  uint64_t high;
+  if (!limit_of(&draw->lhs, k, draw->dtype, &range->low)) return false;
+  if (!limit_of(&draw->rhs, k, draw->dtype, &high)) return false;
+  range->span = high - range->low;
+  return draw->dtype == JOIST_UI64 ? range->low <= high : (int64_t)range->low <= (int64_t)high;
+}
+
+/* A number from 0 to `span`, each equally likely: the high half of the product of random
+ * bits and the number of values, redrawn where its low half is among those left over.
+ * Lemire, "Fast random integer generation in an interval", ACM TOMACS 29 (2019). */
+static uint64_t below_narrow(const struct joist_draw *draw, size_t element, uint32_t bits,
+                             uint64_t span) {
+  const uint64_t values = span + 1;
+  uint64_t product = bits * values;
+  if ((uint32_t)product < values) {
+    const uint64_t left_over = (UINT64_C(1) << 32) % values;
+    for (uint32_t attempt = 1; (uint32_t)product < left_over; attempt++)
+      product = element_block(draw, element, attempt).word[0] * values;
+  }
+  return product >> 32;
+}
+
+static uint64_t below_wide(const struct joist_draw *draw, size_t element, uint64_t bits,
+                           uint64_t span) {
+  const uint64_t values = span + 1;
+  if (values == 0) return bits;
+  if (bits * values < values) {
+    const uint64_t left_over = (0 - values) % values;
+    for (uint32_t attempt = 1; bits * values < left_over; attempt++) {
+      const struct joist_block block = element_block(draw, element, attempt);
+      bits = block.word[0] | (uint64_t)block.word[1] << 32;
+    }
+  }
+  return multiply_high(bits, values);
+}
+
+static void draw_integers(const struct joist_draw *draw, size_t first, size_t n, void *out) {
+  uint32_t words[2 * JOIST_DRAW_BLOCK];
+  uint64_t numbers[JOIST_DRAW_BLOCK];
+  const bool wide = joist_dtype_size(joist_dtype_real(draw->dtype)) == sizeof(uint64_t);
+  const bool single = draw->lhs.single && draw->rhs.single;
+  struct range range = {0, 0};
+  if (single) (void)range_of(draw, 0, &range);
+  joist_draw_words(draw, wide ? 64 : 32, first, n, words);
+  for (size_t k = 0; k < n; k++) {
+    if (!single) (void)range_of(draw, first + k, &range);
+    numbers[k] =
+        range.low + (wide ? below_wide(draw, first + k,
+                                       words[2 * k] | (uint64_t)words[2 * k + 1] << 32, range.span)
+                          : below_narrow(draw, first + k, words[k], range.span));
+  }
+  const joist_dtype carrier = draw->dtype == JOIST_UI64 ? JOIST_UI64 : JOIST_I64;
+  joist_convert_find(carrier, draw->dtype)(n, numbers, out);
+}
+
+joist_status joist_random_integer_run(const struct joist_array_call *call,
+                                      struct joist_error *error) {
+  struct joist_draw draw;
+  const joist_status status = joist_draw_init(&draw, call, error);
+  if (status != JOIST_OK) return status;
+  const size_t count = joist_parameter_count(&draw);
+  for (size_t k = 0; k < count; k++) {
+    struct range range;
+    if (range_of(&draw, k, &range)) continue;
+    double low, high;
+    joist_parameter_read(&draw.lhs, k, 1, JOIST_F64, &low);
+    joist_parameter_read(&draw.rhs, k, 1, JOIST_F64, &high);
+    return joist_fail(error, JOIST_ERROR_VALUE,
+                      "nv_randint(): %.17g to %.17g (position %zu) is no range of whole numbers of "
+                      "dtype %s",
+                      low, high, k + 1, joist_dtype_name(draw.dtype));
+  }
+  draw.run = draw_integers;
+  draw.work = 8;
+  return joist_draw_all(&draw, error);
+}
+
+/* ---- binomial numbers ---- */
+
+static void draw_binomial(const struct joist_draw *draw, size_t first, size_t n, void *out) {
+  uint32_t words[4 * JOIST_DRAW_BLOCK];
+  double size[JOIST_DRAW_BLOCK], prob[JOIST_DRAW_BLOCK], numbers[JOIST_DRAW_BLOCK];
+  struct joist_stream stream = draw->stream;
+  stream.use = JOIST_STREAM_ELEMENT;
+  joist_random_kernels()->words(&stream, first, n, words);
+  joist_parameter_read(&draw->lhs, first, n, JOIST_F64, size);
+  joist_parameter_read(&draw->rhs, first, n, JOIST_F64, prob);
+  struct joist_binomial known = binomial_setup(size[0], prob[0]);
+  for (size_t k = 0; k < n; k++) {
+    if (size[k] == 1) {
+      numbers[k] = unit_of_words(words[4 * k], words[4 * k + 1]) < prob[k] ? 1 : 0;
+      continue;
+    }
+    if (size[k] != known.size || prob[k] != known.prob) known = binomial_setup(size[k], prob[k]);
+    struct joist_block block;
+    memcpy(block.word, words + 4 * k, sizeof block.word);
+    for (uint32_t attempt = 1; !binomial_attempt(&known, block, &numbers[k]); attempt++)
+      block = element_block(draw, first + k, attempt);
+  }
+  joist_convert_find(JOIST_F64, draw->dtype)(n, numbers, out);
+}
+
+joist_status joist_random_binomial_run(const struct joist_array_call *call,
+                                       struct joist_error *error) {
+  struct joist_draw draw;
+  const joist_status status = joist_draw_init(&draw, call, error);
+  if (status != JOIST_OK) return status;
+  const uint64_t largest = largest_whole(draw.dtype);
+  const double most = largest < UINT64_C(1) << 53 ? (double)largest : 0x1p53;
+  const size_t count = joist_parameter_count(&draw);
+  for (size_t k = 0; k < count; k++) {
+    double size, prob;
+    joist_parameter_read(&draw.lhs, k, 1, JOIST_F64, &size);
+    joist_parameter_read(&draw.rhs, k, 1, JOIST_F64, &prob);
+    if (!(size >= 0 && size <= most && size == floor(size)))
+      return joist_fail(error, JOIST_ERROR_VALUE,
+                        "nv_rbinom(): %.17g (position %zu) is no size; it must be a whole number "
+                        "from 0 to %.17g for dtype %s",
+                        size, k + 1, most, joist_dtype_name(draw.dtype));
+    if (!(prob >= 0 && prob <= 1))
+      return joist_fail(error, JOIST_ERROR_VALUE,
+                        "nv_rbinom(): %.17g (position %zu) is no probability", prob, k + 1);
+  }
+  draw.run = draw_binomial;
+  draw.work = 32;
+  return joist_draw_all(&draw, error);
+}

@@ -1,0 +1,109 @@
+/* Random numbers of one element, from words of random bits.
+ *
+ * Straight-line arithmetic in double, without a call to the C library and without fused
+ * multiply-adds (the includer sees to that, see vectorize.h): the bits are the same for
+ * every instruction set and device. Errors are a few units in the last place of a double. */
+#ifndef JOIST_CORE_RANDOM_ELEMENT_H
+#define JOIST_CORE_RANDOM_ELEMENT_H
+
+#include "core/fast_math.h"
+
+/* An integer below 2^32 as double: the low bits of 2^52, which is then taken away. */
+JOIST_INLINE double double_of_word(uint32_t word) {
+  return of_bits(UINT64_C(0x4330000000000000) | word) - 0x1p52;
+}
+
+/* Multiples of 2^-53 in [0, 1). */
+JOIST_INLINE double unit_of_words(uint32_t low, uint32_t high) {
+  return double_of_word(high) * 0x1p-32 + double_of_word(low >> 11) * 0x1p-53;
+}
+
+/* The middle of one of 2^64 parts of (0, 1), rounded once; 1 at the upper end. */
+JOIST_INLINE double open_unit_of_words(uint32_t low, uint32_t high) {
+  return (double_of_word(high) * 0x1p32 + (double_of_word(low) + 0.5)) * 0x1p-64;
+}
+
+/* ln x for positive normal x. The series of the area tangent, as far as a double goes. */
+JOIST_INLINE double log_fine(double x) {
+  const uint64_t root = UINT64_C(0x3fe6a09e667f3bcd), one = UINT64_C(0x3ff0000000000000);
+  const uint64_t shifted = bits_of(x) + (one - root);
+  const double k = of_bits((shifted >> 52) | UINT64_C(0x4330000000000000)) - (0x1p52 + 1023);
+  const double m = of_bits((shifted & UINT64_C(0x000fffffffffffff)) + root);
+  const double s = (m - 1.0) / (m + 1.0), z = s * s;
+  double p = 2.0 / 23;
+  p = p * z + 2.0 / 21;
+  p = p * z + 2.0 / 19;
+  p = p * z + 2.0 / 17;
+  p = p * z + 2.0 / 15;
+  p = p * z + 2.0 / 13;
+  p = p * z + 2.0 / 11;
+  p = p * z + 2.0 / 9;
+  p = p * z + 2.0 / 7;
+  p = p * z + 2.0 / 5;
+  p = p * z + 2.0 / 3;
+  /* ln 2 in two parts, so that k times the first is exact */
+  return k * 0x1.62e42fefa38p-1 + (s * 2.0 + (s * (z * p) + k * 0x1.ef35793c7673p-45));
+}
+
+/* Two independent standard normal numbers from u in (0, 1] and an angle of `quarter` + f
+ * right angles, f in [-1/2, 1/2): Box and Muller, Ann. Math. Statist. 29 (1958). */
+struct joist_pair {
+  double first, second;
+};
+
+JOIST_INLINE struct joist_pair normal_pair(double u, uint32_t quarter, double f) {
+  const double radius = sqrt(-2.0 * log_fine(u));
+  const double x = f * 1.57079632679489661923, z = x * x;
+  double s = 1.0 / 355687428096000;
+  s = s * z - 1.0 / 1307674368000;
+  s = s * z + 1.0 / 6227020800;
+  s = s * z - 1.0 / 39916800;
+  s = s * z + 1.0 / 362880;
+  s = s * z - 1.0 / 5040;
+  s = s * z + 1.0 / 120;
+  s = s * z - 1.0 / 6;
+  s = x + x * (z * s);
+  double c = -1.0 / 6402373705728000;
+  c = c * z + 1.0 / 20922789888000;
+  c = c * z - 1.0 / 87178291200;
+  c = c * z + 1.0 / 479001600;
+  c = c * z - 1.0 / 3628800;
+  c = c * z + 1.0 / 40320;
+  c = c * z - 1.0 / 720;
+  c = c * z + 1.0 / 24;
+  c = c * z - 0.5;
+  c = c * z + 1.0;
+  const double across = (quarter & 1) != 0 ? s : c, up = (quarter & 1) != 0 ? c : s;
+  const uint64_t left = (uint64_t)((quarter + 1) & 2) << 62, down = (uint64_t)(quarter & 2) << 62;
+  return (struct joist_pair){radius * of_bits(bits_of(across) ^ left),
+                             radius * of_bits(bits_of(up) ^ down)};
+}
+
+/* A signed 32-bit integer in two's complement, as double. */
+JOIST_INLINE double double_of_signed(uint32_t word) {
+  return double_of_word(word ^ 0x80000000u) - 0x1p31;
+}
+
+/* With 32 bits for the radius and for the angle each: values up to 6.7. */
+JOIST_INLINE struct joist_pair normal_narrow(uint32_t radius, uint32_t angle) {
+  return normal_pair((double_of_word(radius) + 0.5) * 0x1p-32, angle >> 30,
+                     (double_of_signed(angle << 2) + 2.0) * 0x1p-32);
+}
+
+/* With 64 bits each: values up to 9.5. */
+JOIST_INLINE struct joist_pair normal_wide(uint32_t radius_low, uint32_t radius_high,
+                                           uint32_t angle_low, uint32_t angle_high) {
+  const double f = double_of_signed(angle_high << 2 | angle_low >> 30) * 0x1p-32 +
+                   (double_of_word(angle_low << 2) + 2.0) * 0x1p-64;
+  return normal_pair(open_unit_of_words(radius_low, radius_high), angle_high >> 30, f);
+}
+
+/* The high half of a 128-bit product. */
+JOIST_INLINE uint64_t multiply_high(uint64_t a, uint64_t b) {
+  const uint64_t low = (a & 0xffffffffu) * (b & 0xffffffffu);
+  const uint64_t one = (a >> 32) * (b & 0xffffffffu), other = (a & 0xffffffffu) * (b >> 32);
+  const uint64_t middle = (low >> 32) + (one & 0xffffffffu) + (other & 0xffffffffu);
+  return (a >> 32) * (b >> 32) + (one >> 32) + (other >> 32) + (middle >> 32);
+}
+
+#endif
