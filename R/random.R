@@ -179,3 +179,46 @@ nv_rbernoulli <- function(shape, prob = 0.5, dtype = "bool", key = NULL) {
 nv_random_bits <- function(shape, dtype = "ui32", key = NULL) {
   draw("random_bits", key, list(), shape, dtype)
 }
+
+#' Random samples
+#'
+#' Elements of a tensor in random order (without replacement), or drawn again and again. As
+#' [sample()], but a single number is one element, not a range.
+#'
+#' @param x A tensor or an R vector; a rank other than 1 is flattened in column-major order.
+#' @param size How many elements; `NULL` for as many as there are.
+#' @param replace Whether an element may be drawn more than once.
+#' @param key A key, see [nv_key()]; `NULL` for one from R's own generator.
+#' @return A tensor of rank 1 and of the dtype of `x`. All arrangements are equally likely,
+#'   but for ties among random 64-bit numbers, by which the elements are ordered.
+#' @section Errors: `joist_value_error` when there are fewer elements than `size` asks for, and
+#'   without a key while `jit()` traces; `joist_dtype_error` and `joist_shape_error` for what
+#'   is no key.
+#' @examples
+#' x <- nv_tensor(1:10, "i16")
+#' nv_sample(x, key = nv_key(1))
+#' nv_sample(x, 3, key = nv_key(2))
+#' nv_sample(x, 20, replace = TRUE, key = nv_key(3))
+#' @export
+nv_sample <- function(x, size = NULL, replace = FALSE, key = NULL) {
+  check_flag(replace, "replace")
+  x <- as_tensor(x)
+  if (ndims(x) != 1L) x <- nv_flatten(x)
+  n <- length(x)
+  if (is.null(size)) size <- n
+  if (!is.numeric(size) || length(size) != 1L || !isTRUE(size >= 0) || size != floor(size)) {
+    stop_joist("joist_value_error", "`size` must be a whole number of at least 0")
+  }
+  if (size > n && !(replace && n > 0L)) {
+    stop_joist("joist_value_error", "cannot take ", size, " of ", n, " elements",
+      if (n > 0L) "; use replace = TRUE to take some more than once"
+    )
+  }
+  positions <- if (replace && n > 0L) {
+    nv_randint(size, 0, n - 1, "i64", key)
+  } else {
+    order <- nv_order(nv_random_bits(n, "ui64", key))
+    nv_convert(if (size < n) order[seq_len(size)] else order, "i64") - 1L
+  }
+  .Call(joist_r_take, x, positions)
+}

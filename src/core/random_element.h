@@ -84,9 +84,12 @@ JOIST_INLINE double double_of_signed(uint32_t word) {
   return double_of_word(word ^ 0x80000000u) - 0x1p31;
 }
 
+/* The right angle that is next to an angle of `word` / 2^32 of a full turn. */
+JOIST_INLINE uint32_t nearest_quarter(uint32_t word) { return (word + 0x20000000u) >> 30; }
+
 /* With 32 bits for the radius and for the angle each: values up to 6.7. */
 JOIST_INLINE struct joist_pair normal_narrow(uint32_t radius, uint32_t angle) {
-  return normal_pair((double_of_word(radius) + 0.5) * 0x1p-32, angle >> 30,
+  return normal_pair((double_of_word(radius) + 0.5) * 0x1p-32, nearest_quarter(angle),
                      (double_of_signed(angle << 2) + 2.0) * 0x1p-32);
 }
 
@@ -95,7 +98,7 @@ JOIST_INLINE struct joist_pair normal_wide(uint32_t radius_low, uint32_t radius_
                                            uint32_t angle_low, uint32_t angle_high) {
   const double f = double_of_signed(angle_high << 2 | angle_low >> 30) * 0x1p-32 +
                    (double_of_word(angle_low << 2) + 2.0) * 0x1p-64;
-  return normal_pair(open_unit_of_words(radius_low, radius_high), angle_high >> 30, f);
+  return normal_pair(open_unit_of_words(radius_low, radius_high), nearest_quarter(angle_high), f);
 }
 
 /* The high half of a 128-bit product. */

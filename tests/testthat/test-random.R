@@ -1,0 +1,348 @@
+# Random tensors: distributions against R's own distribution functions, with fixed keys, so
+# that a test always gives the same answer.
+
+draws <- function(x) as.vector(as_array(x))
+
+# Each part of a family of tests may fail once in 10^5; the keys were not chosen.
+expect_likely <- function(p, label) {
+  expect_true(p > 1e-5, label = paste0(label, ": p = ", format(p)))
+}
+
+# Counts of draws of a discrete distribution in at most 60 cells against their probabilities.
+chi_square <- function(x, q, p) {
+  breaks <- unique(q(seq(0.01, 0.99, length.out = 59)))
+  cell <- findInterval(x, breaks, left.open = TRUE) + 1
+  probability <- diff(c(0, p(breaks), 1))
+  kept <- probability > 1e-4
+  suppressWarnings(
+    chisq.test(tabulate(cell, length(probability))[kept], p = probability[kept], rescale.p = TRUE)
+  )$p.value
+}
+
+test_that("uniform numbers are uniform, in every float dtype", {
+  for (d in floats()) {
+    steps <- 2^float_spec(d)$digits
+    x <- draws(nv_runif(60000, dtype = d, key = nv_key(11)))
+    expect_true(all(x >= 0 & x < 1 & x * steps == floor(x * steps)), label = d)
+    if (steps < 1e4) {
+      expect_likely(chisq.test(tabulate(x * steps + 1, steps))$p.value, d)
+    } else {
+      expect_likely(suppressWarnings(ks.test(x, "punif"))$p.value, d)
+      expect_gt(length(unique(x)), 59800)
+    }
+    low <- nv_scalar(-3, d)
+    y <- draws(nv_runif(60000, low, 5, dtype = d, key = nv_key(12)))
+    expect_true(all(y >= -3 & y < 5), label = d)
+    expect_lt(abs(mean(y) - 1), 6 * sqrt(64 / 12 / 60000) + 8 / steps)
+  }
+})
+
+test_that("uniform numbers never reach the upper limit, nor pass the lower one", {
+  for (d in floats()) {
+    ulp <- 2^(1 - float_spec(d)$digits)
+    near <- draws(nv_runif(2000, 1, 1 + ulp, dtype = d, key = nv_key(1)))
+    expect_identical(unique(near), 1)
+    some <- draws(nv_runif(2000, 1, 1 + 3 * ulp, dtype = d, key = nv_key(2)))
+    expect_identical(sort(unique(some)), 1 + (0:2) * ulp)
+    below <- draws(nv_runif(2000, -1 - 2 * ulp, -1, dtype = d, key = nv_key(2)))
+    expect_identical(sort(unique(below)), -1 - (2:1) * ulp)
+    expect_identical(draws(nv_runif(3, 2, 2, dtype = d)), c(2, 2, 2))
+    smallest <- float_min_subnormal(d)
+    expect_identical(unique(draws(nv_runif(50, 0, smallest, dtype = d))), 0)
+    negative <- unique(draws(nv_runif(50, -smallest, 0, dtype = d)))
+    expect_identical(negative, -smallest)
+    wide <- draws(nv_runif(500, -float_max(d), float_max(d), dtype = d, key = nv_key(3)))
+    expect_true(all(is.finite(wide)) && min(wide) < 0 && max(wide) > float_max(d) / 2, label = d)
+  }
+  each <- draws(nv_runif(c(2, 3), nv_tensor(matrix(0:5, 2)), matrix(1:6 + 0, 2), key = nv_key(4)))
+  expect_true(all(floor(each) == 0:5))
+})
+
+test_that("normal numbers are normal, in every float and complex dtype", {
+  for (d in floats()) {
+    x <- draws(nv_rnorm(50000, dtype = d, key = nv_key(21)))
+    ulp <- 2^-float_spec(d)$digits
+    gap <- suppressWarnings(ks.test(x, "pnorm")$statistic)
+    # Rounded numbers have steps in their distribution function.
+    expect_lt(gap, 2.4 / sqrt(50000) + ulp)
+    y <- draws(nv_rnorm(50000, 10, nv_scalar(2, d), dtype = d, key = nv_key(22)))
+    expect_lt(abs(mean(y) - 10), 6 * 2 / sqrt(50000) + ulp)
+    expect_lt(abs(sd(y) - 2), 6 * 2 / sqrt(2 * 50000) + 4 * ulp)
+  }
+  x <- draws(nv_rnorm(2e6, dtype = "f64", key = nv_key(23)))
+  n <- length(x)
+  expect_lt(abs(mean(x)), 5 / sqrt(n))
+  expect_lt(abs(mean(x^2) - 1), 5 * sqrt(2 / n))
+  expect_lt(abs(mean(x^3)), 5 * sqrt(15 / n))
+  expect_lt(abs(mean(x^4) - 3), 5 * sqrt(96 / n))
+  for (limit in c(2, 3, 4, 4.5)) {
+    expect_likely(binom.test(sum(x > limit), n, pnorm(-limit))$p.value, paste(limit, "above"))
+    expect_likely(binom.test(sum(x < -limit), n, pnorm(-limit))$p.value, paste(limit, "below"))
+  }
+  # The two numbers of a pair, and neighbours in general, have nothing to do with each other.
+  for (lag in 1:4) {
+    expect_lt(abs(cor(x[-seq_len(lag)], utils::head(x, -lag))), 5 / sqrt(n))
+    expect_lt(abs(cor(x[-seq_len(lag)]^2, utils::head(x, -lag)^2)), 5 / sqrt(n))
+  }
+  for (d in complexes()) {
+    z <- draws(nv_rnorm(50000, dtype = d, key = nv_key(24)))
+    for (part in list(Re(z), Im(z))) {
+      expect_likely(suppressWarnings(ks.test(part * sqrt(2), "pnorm"))$p.value, d)
+    }
+    expect_lt(abs(cor(Re(z), Im(z))), 5 / sqrt(50000))
+    moved <- draws(nv_rnorm(50000, 3 - 4i, 2, dtype = d, key = nv_key(24)))
+    expect_equal(moved, 3 - 4i + 2 * z, tolerance = if (d == "c64") 1e-6 else 1e-14)
+  }
+})
+
+test_that("whole numbers are equally likely, in every dtype", {
+  for (d in setdiff(dtypes(), "bool")) {
+    signed <- kind_of(d) != "uint"
+    low <- if (signed) -7 else 3
+    x <- Re(draws(nv_randint(26000, low, low + 12, dtype = d, key = nv_key(31))))
+    expect_true(all(x %in% (low + 0:12)), label = d)
+    expect_likely(chisq.test(tabulate(x - low + 1, 13))$p.value, d)
+  }
+  expect_lt(abs(mean(draws(nv_randint(9000, FALSE, TRUE, "bool", nv_key(32)))) - 0.5), 0.03)
+  for (d in ints()) {
+    lowest <- int_tensor(int_min(d), d, integer())
+    highest <- int_tensor(int_max(d), d, integer())
+    all <- draws(nv_convert(nv_randint(40000, lowest, highest, d, nv_key(33)), "f64"))
+    p <- (all - as.numeric(int_min(d))) / 2^width_of(d)
+    expect_likely(suppressWarnings(ks.test(p + 2^-width_of(d) * 0.5, "punif"))$p.value, d)
+    expect_identical(nv_randint(4, highest, highest, d), nv_broadcast_to(highest, 4))
+    expect_identical(nv_randint(4, lowest, lowest, d), nv_broadcast_to(lowest, 4))
+  }
+  # Three quarters of the range: a remainder or a plain product would be off by a third.
+  for (d in c("ui32", "ui64")) {
+    top <- 0.75 * 2^width_of(d)
+    x <- draws(nv_convert(nv_randint(60000, 0, top - 1024, d, nv_key(34)), "f64")) / top
+    expect_likely(ks.test(x, "punif")$p.value, d)
+    expect_likely(chisq.test(table(floor(x * 3)))$p.value, d)
+  }
+  each <- draws(nv_randint(3, c(1, 10, 100), nv_tensor(c(2L, 11L, 101L))))
+  expect_true(all((each - c(1, 10, 100)) %in% 0:1))
+})
+
+test_that("binomial numbers have their distribution, whatever the size and probability", {
+  cases <- list(
+    c(2, 0.5), c(9, 0.3), c(19, 0.5), c(20, 0.5), c(40, 0.3), c(40, 0.7), c(100, 0.0999),
+    c(100, 0.1001), c(1000, 0.9), c(1000, 0.995), c(1e6, 1e-5), c(1e6, 0.25), c(2^31 - 1, 0.4),
+    c(2^40, 1e-10), c(1e12, 0.5), c(2^53, 0.3)
+  )
+  for (k in seq_along(cases)) {
+    size <- cases[[k]][1]
+    prob <- cases[[k]][2]
+    x <- draws(nv_rbinom(1e5, size, prob, dtype = "f64", key = nv_key(40 + k)))
+    expect_true(all(x >= 0 & x <= size & x == floor(x)))
+    p <- chi_square(x, function(p) qbinom(p, size, prob), function(q) pbinom(q, size, prob))
+    expect_likely(p, paste("size", size, "probability", prob))
+  }
+  for (d in dtypes()) {
+    size <- if (d == "bool") 1 else 100
+    x <- nv_rbinom(50, size, 0.4, d, nv_key(5))
+    expect_identical(type_of(x), d)
+    expect_equal(Re(draws(x)) + 0, draws(nv_rbinom(50, size, 0.4, "f64", nv_key(5))))
+  }
+  expect_identical(draws(nv_rbinom(4, c(0, 5, 7, 1000), c(0.3, 0, 1, 1))), c(0L, 0L, 7L, 1000L))
+  prob <- c(0, 0.1, 0.5, 0.9, 1)
+  x <- as_array(nv_rbernoulli(c(5, 20000), nv_tensor(matrix(prob, 5), "f64"), key = nv_key(6)))
+  expect_type(x, "logical")
+  expect_identical(rowMeans(x)[c(1, 5)], c(0, 1))
+  expect_true(all(abs(rowMeans(x) - prob) <= 5 * sqrt(prob * (1 - prob) / 20000)))
+})
+
+test_that("all bits are random", {
+  for (d in ints()) {
+    bits <- nv_random_bits(20000, d, nv_key(51))
+    expect_identical(type_of(bits), d)
+    counts <- rowSums(matrix(as.integer(rawToBits(bytes_of(bits))), width_of(d)))
+    expect_true(all(abs(counts - 10000) < 5 * sqrt(5000)), label = d)
+  }
+})
+
+test_that("a key decides, set.seed() decides without one, and every call gives others", {
+  set.seed(9)
+  first <- nv_runif(5)
+  second <- nv_runif(5)
+  own <- runif(1)
+  set.seed(9)
+  expect_identical(nv_runif(5), first)
+  expect_identical(nv_runif(5), second)
+  expect_identical(runif(1), own)
+  expect_false(identical(first, second))
+  set.seed(9)
+  expect_identical(nv_runif(5, key = nv_key()), first)
+  key <- nv_key(3)
+  before <- .Random.seed
+  expect_identical(nv_rnorm(5, key = key), nv_rnorm(5, key = key))
+  expect_identical(.Random.seed, before)
+  # A longer result begins with a shorter one.
+  expect_identical(nv_rnorm(7, key = key), nv_rnorm(c(11, 3), key = key)[1:7])
+})
+
+test_that("keys are made of whole numbers and differ", {
+  words <- function(key) draws(key)
+  expect_identical(words(nv_key(42)), c(42, 0))
+  expect_identical(words(nv_key(2^53)), c(0, 2^21))
+  expect_identical(words(nv_key(-1)), c(2^32 - 1, 2^32 - 1))
+  expect_identical(type_of(nv_key(1L)), "ui32")
+  key <- nv_key(7)
+  keys <- c(
+    nv_key_split(key, 500), lapply(0:499, function(k) nv_fold_in(key, k)), list(key),
+    nv_key_split(nv_key(8), 500)
+  )
+  expect_identical(anyDuplicated(lapply(keys, words)), 0L)
+  expect_identical(nv_fold_in(key, 5), nv_fold_in(key, nv_scalar(5L, "ui8")))
+  expect_identical(nv_fold_in(key, -5L), nv_fold_in(key, -5))
+  expect_identical(nv_key_split(key, 3), nv_key_split(key, 5)[1:3])
+  # Draws of different keys are independent, as are the keys' own bits.
+  samples <- vapply(keys[1:30], function(k) draws(nv_rnorm(4000, key = k)), numeric(4000))
+  correlation <- cor(samples)
+  expect_lt(max(abs(correlation[upper.tri(correlation)])), 5 / sqrt(4000))
+  expect_likely(ks.test(unlist(lapply(keys, words)) / 2^32, "punif")$p.value, "words of keys")
+  expect_error(nv_key(1.5), class = "joist_value_error")
+  expect_error(nv_key(c(1, 2)), class = "joist_value_error")
+  expect_error(nv_key(NA_real_), class = "joist_value_error")
+  expect_error(nv_key(Inf), class = "joist_value_error")
+  expect_error(nv_key("1"), class = "joist_value_error")
+  expect_error(nv_fold_in(key, 0.5), class = "joist_value_error")
+  expect_error(nv_fold_in(key, nv_tensor(1:2)), class = "joist_shape_error")
+  expect_error(nv_key_split(key, -1), class = "joist_value_error")
+  expect_identical(nv_key_split(key, 0), list())
+})
+
+# Every function with a key, in a dtype.
+with_key <- list(
+  runif = function(key, d) nv_runif(c(5, 41), -1, 3, dtype = d, key = key),
+  rnorm = function(key, d) nv_rnorm(c(5, 41), 1, 2, dtype = d, key = key),
+  randint = function(key, d) nv_randint(c(5, 41), 0, 1, dtype = d, key = key),
+  rbinom = function(key, d) nv_rbinom(c(5, 41), 1, 0.3, dtype = d, key = key),
+  bits = function(key, d) nv_random_bits(c(5, 41), dtype = d, key = key)
+)
+key_dtypes <- list(
+  runif = floats(), rnorm = c(floats(), complexes()), randint = dtypes(), rbinom = dtypes(),
+  bits = ints()
+)
+
+test_that("jit() gives the same numbers, nv_aval() the same type, other dtypes an error", {
+  for (name in names(with_key)) {
+    f <- with_key[[name]]
+    for (d in dtypes()) {
+      key <- nv_key(61)
+      if (!d %in% key_dtypes[[name]]) {
+        expect_error(f(key, d), paste("not defined for", d), class = "joist_dtype_error")
+        expect_error(jit(f, static = "d")(key, d), class = "joist_dtype_error")
+        next
+      }
+      want <- f(key, d)
+      expect_identical(type_of(want), d)
+      expect_identical(shape(want), c(5L, 41L))
+      expect_identical(jit(f, static = "d")(key, d), want)
+      expect_identical(f(nv_aval("ui32", 2), d), nv_aval(d, c(5, 41)))
+    }
+  }
+  # Parameters that are traced, and numbers that are: exact as in an eager call.
+  g <- function(key, a, b) list(
+    nv_runif(7, a, b, dtype = "f64", key = key), nv_rnorm(7, a, b, dtype = "f64", key = key),
+    nv_randint(7, 1L, 9L, key = nv_fold_in(key, 3L)), nv_key_split(key, 2)
+  )
+  for (parameters in list(list(0.1, 0.7), list(nv_scalar(1L, "i8"), nv_tensor(2:8, "f32")))) {
+    expect_identical(
+      jit(g)(nv_key(62), parameters[[1]], parameters[[2]]),
+      g(nv_key(62), parameters[[1]], parameters[[2]])
+    )
+  }
+  step <- jit(function(key, i) nv_fold_in(key, i))
+  expect_identical(step(nv_key(1), 4L), nv_fold_in(nv_key(1), 4L))
+})
+
+test_that("without a key jit() stops, and R's generator stays where it is", {
+  set.seed(1)
+  before <- .Random.seed
+  expect_error(jit(function(x) x + nv_runif(2))(nv_tensor(c(1, 2))), "key", class = "joist_value_error")
+  expect_error(jit(function(x) nv_key())(1), class = "joist_value_error")
+  expect_error(jit(function(x) nv_sample(x))(nv_tensor(1:3)), class = "joist_value_error")
+  expect_identical(.Random.seed, before)
+  expect_length(nv_runif(3), 3L)
+})
+
+test_that("wrong keys and parameters are refused, with position", {
+  expect_error(nv_runif(2, key = 1), "ui32", class = "joist_dtype_error")
+  expect_error(nv_runif(2, key = nv_tensor(1:2)), "ui32", class = "joist_dtype_error")
+  expect_error(nv_runif(2, key = nv_tensor(1:3, "ui32")), class = "joist_shape_error")
+  expect_error(nv_runif(2, key = nv_aval("ui32", c(2, 1))), class = "joist_shape_error")
+  expect_error(nv_runif(3, c(0, 5, 0), 1), "position 2", class = "joist_value_error")
+  expect_error(nv_runif(3, NaN, 1), class = "joist_value_error")
+  expect_error(nv_runif(3, 0, 1e6, "f16"), class = "joist_value_error")
+  expect_error(nv_rnorm(3, 0, c(1, 1, -1)), "position 3", class = "joist_value_error")
+  expect_error(nv_rnorm(3, 0, Inf), class = "joist_value_error")
+  expect_error(nv_rnorm(3, 1i), class = "joist_dtype_error")
+  expect_error(nv_rnorm(3, 0, 1i, dtype = "c64"), class = "joist_dtype_error")
+  expect_error(nv_randint(3, 2, 1), class = "joist_value_error")
+  expect_error(nv_randint(3, 0.5, 1), class = "joist_value_error")
+  expect_error(nv_randint(3, 0, 256, "ui8"), class = "joist_value_error")
+  expect_error(nv_randint(3, -1, 5, "ui64"), class = "joist_value_error")
+  expect_error(nv_randint(3, 0, 4096, "f16"), class = "joist_value_error")
+  expect_error(nv_randint(3, 0, 2^64, "ui64"), class = "joist_value_error")
+  expect_error(nv_rbinom(3, -1, 0.5), class = "joist_value_error")
+  expect_error(nv_rbinom(3, 200, 0.5, "i8"), class = "joist_value_error")
+  expect_error(nv_rbinom(3, 1.5, 0.5), class = "joist_value_error")
+  expect_error(nv_rbinom(2, 5, c(0.5, 1.5)), "position 2", class = "joist_value_error")
+  expect_error(nv_rbinom(2, 5, NaN), class = "joist_value_error")
+  expect_error(nv_runif(c(2, 2), nv_tensor(1:3)), class = "joist_shape_error")
+  expect_error(nv_runif(-1), class = "joist_shape_error")
+  expect_identical(shape(nv_runif(c(0, 3))), c(0L, 3L))
+  expect_identical(shape(nv_rbinom(integer(), 5, 0.5)), integer())
+})
+
+test_that("nv_sample() takes every arrangement with the same probability", {
+  x <- nv_tensor(c(10L, 20L, 30L, 40L), "i16")
+  taken <- vapply(1:4800, function(k) {
+    paste(draws(nv_sample(x, key = nv_key(k))), collapse = " ")
+  }, "")
+  expect_identical(length(unique(taken)), 24L)
+  expect_likely(chisq.test(table(taken))$p.value, "permutations")
+  pairs <- vapply(1:2400, function(k) {
+    paste(draws(nv_sample(x, 2, key = nv_key(k))), collapse = " ")
+  }, "")
+  expect_identical(length(unique(pairs)), 12L)
+  again <- draws(nv_sample(x, 20000, replace = TRUE, key = nv_key(1)))
+  expect_likely(chisq.test(table(again))$p.value, "with replacement")
+  for (d in dtypes()) {
+    v <- sample_tensor(d, 30)
+    s <- nv_sample(v, key = nv_key(2))
+    expect_identical(type_of(s), d)
+    expect_identical(table(as_array(s, as = "character")), table(as_array(v, as = "character")))
+    expect_identical(jit(function(x, k) nv_sample(x, 9, key = k))(v, nv_key(2)), s[1:9])
+  }
+  expect_identical(shape(nv_sample(nv_aval("f32", c(2, 3)), 4, key = nv_key(1))), 4L)
+  expect_identical(draws(nv_sample(nv_scalar(5L))), 5L)
+  expect_identical(sort(draws(nv_sample(matrix(1:6, 2)))), 1:6)
+  expect_error(nv_sample(x, 5), "replace", class = "joist_value_error")
+  expect_error(nv_sample(nv_tensor(integer()), 1, replace = TRUE), class = "joist_value_error")
+  expect_identical(shape(nv_sample(nv_tensor(integer()), replace = TRUE)), 0L)
+})
+
+test_that("the number of threads and the instruction set change nothing", {
+  threads <- nv_get_threads()
+  set <- .Call(joist:::joist_r_instruction_set, NULL)
+  on.exit({
+    nv_set_threads(threads)
+    .Call(joist:::joist_r_instruction_set, set)
+  })
+  key <- nv_key(71)
+  all <- function() list(
+    nv_runif(3e5, key = key), nv_runif(3e5, -1, 1, dtype = "f64", key = key),
+    nv_rnorm(3e5, key = key), nv_rnorm(3e5, dtype = "c128", key = key),
+    nv_randint(3e5, 1, 1e9, key = key), nv_rbinom(3e5, 100, 0.3, key = key)
+  )
+  nv_set_threads(1)
+  want <- all()
+  nv_set_threads(2)
+  expect_identical(all(), want)
+  for (name in c("generic", "avx2")) {
+    selected <- tryCatch(.Call(joist:::joist_r_instruction_set, name), error = function(e) NULL)
+    if (!is.null(selected)) expect_identical(all(), want, label = name)
+  }
+})
