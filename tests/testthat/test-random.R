@@ -243,10 +243,12 @@ test_that("jit() gives the same numbers, nv_aval() the same type, other dtypes a
     }
   }
   # Parameters that are traced, and numbers that are: exact as in an eager call.
-  g <- function(key, a, b) list(
-    nv_runif(7, a, b, dtype = "f64", key = key), nv_rnorm(7, a, b, dtype = "f64", key = key),
-    nv_randint(7, 1L, 9L, key = nv_fold_in(key, 3L)), nv_key_split(key, 2)
-  )
+  g <- function(key, a, b) {
+    list(
+      nv_runif(7, a, b, dtype = "f64", key = key), nv_rnorm(7, a, b, dtype = "f64", key = key),
+      nv_randint(7, 1L, 9L, key = nv_fold_in(key, 3L)), nv_key_split(key, 2)
+    )
+  }
   for (parameters in list(list(0.1, 0.7), list(nv_scalar(1L, "i8"), nv_tensor(2:8, "f32")))) {
     expect_identical(
       jit(g)(nv_key(62), parameters[[1]], parameters[[2]]),
@@ -260,7 +262,8 @@ test_that("jit() gives the same numbers, nv_aval() the same type, other dtypes a
 test_that("without a key jit() stops, and R's generator stays where it is", {
   set.seed(1)
   before <- .Random.seed
-  expect_error(jit(function(x) x + nv_runif(2))(nv_tensor(c(1, 2))), "key", class = "joist_value_error")
+  f <- jit(function(x) x + nv_runif(2))
+  expect_error(f(nv_tensor(c(1, 2))), "key", class = "joist_value_error")
   expect_error(jit(function(x) nv_key())(1), class = "joist_value_error")
   expect_error(jit(function(x) nv_sample(x))(nv_tensor(1:3)), class = "joist_value_error")
   expect_identical(.Random.seed, before)
@@ -332,11 +335,13 @@ test_that("the number of threads and the instruction set change nothing", {
     .Call(joist:::joist_r_instruction_set, set)
   })
   key <- nv_key(71)
-  all <- function() list(
-    nv_runif(3e5, key = key), nv_runif(3e5, -1, 1, dtype = "f64", key = key),
-    nv_rnorm(3e5, key = key), nv_rnorm(3e5, dtype = "c128", key = key),
-    nv_randint(3e5, 1, 1e9, key = key), nv_rbinom(3e5, 100, 0.3, key = key)
-  )
+  all <- function() {
+    list(
+      nv_runif(3e5, key = key), nv_runif(3e5, -1, 1, dtype = "f64", key = key),
+      nv_rnorm(3e5, key = key), nv_rnorm(3e5, dtype = "c128", key = key),
+      nv_randint(3e5, 1, 1e9, key = key), nv_rbinom(3e5, 100, 0.3, key = key)
+    )
+  }
   nv_set_threads(1)
   want <- all()
   nv_set_threads(2)
