@@ -1,0 +1,110 @@
+#' Sums and means of rows and columns
+#'
+#' As base R's `rowSums()` and its relatives, which cannot have methods and stop for tensors.
+#' Rows are the first `dims` dimensions, columns the others: `nv_row_sums()` keeps the former
+#' and `nv_col_sums()` the latter.
+#'
+#' @param operand A tensor or an R array of rank 2 or more.
+#' @param dims How many dimensions the rows are.
+#' @param dtype The dtype of the result instead of that of [nv_reduce_sum()] or [nv_mean()].
+#' @return A tensor with the extents of the rows or of the columns, of the dtype of
+#'   [nv_reduce_sum()] or [nv_mean()].
+#' @section Errors: `joist_shape_error` when the rank is less than 2, or `dims` leaves no
+#'   dimension for the columns.
+#' @examples
+#' x <- nv_tensor(matrix(1:6, 2), "i8")
+#' nv_row_sums(x)
+#' nv_col_means(x)
+#' @export
+nv_row_sums <- function(operand, dims = 1L, dtype = NULL) {
+  nv_reduce_sum(operand, -row_dims(operand, dims), dtype = dtype)
+}
+
+#' @rdname nv_row_sums
+#' @export
+nv_col_sums <- function(operand, dims = 1L, dtype = NULL) {
+  nv_reduce_sum(operand, row_dims(operand, dims), dtype = dtype)
+}
+
+#' @rdname nv_row_sums
+#' @export
+nv_row_means <- function(operand, dims = 1L, dtype = NULL) {
+  nv_mean(operand, -row_dims(operand, dims), dtype = dtype)
+}
+
+#' @rdname nv_row_sums
+#' @export
+nv_col_means <- function(operand, dims = 1L, dtype = NULL) {
+  nv_mean(operand, row_dims(operand, dims), dtype = dtype)
+}
+
+row_dims <- function(operand, dims) {
+  rank <- length(part_shape(operand))
+  if (rank < 2L) {
+    stop_joist("joist_shape_error", "rows and columns need rank 2 or more, not ", rank)
+  }
+  if (length(dims) != 1L || !dims %in% seq_len(rank - 1L)) {
+    stop_joist("joist_shape_error", "`dims` must be from 1 to ", rank - 1L)
+  }
+  seq_len(dims)
+}
+
+#' Apply a function to slices
+#'
+#' Calls `f` on every slice of a tensor, itself a tensor: for a matrix and `dims = 1` on every
+#' row. Base R's [apply()] on a tensor works on R vectors instead.
+#'
+#' @param operand A tensor or an R array.
+#' @param dims The dimensions that tell the slices apart, which the slices do not have.
+#' @param f A function of a tensor.
+#' @param ... Further arguments of `f`.
+#' @return If all results are tensors of one shape: a tensor of their common dtype with the
+#'   extents of one result, then those of `dims`; otherwise a list of the results in
+#'   column-major order. If there are no slices, `f` is called on an [nv_aval()].
+#' @section Errors: `joist_shape_error` for dimensions that are not there; those of `f`.
+#' @examples
+#' x <- nv_tensor(matrix(c(3, 1, 2, 5, 4, 7), 2))
+#' nv_apply(x, 1, sort)
+#' nv_apply(x, 2, function(column) column / sum(column))
+#' nv_apply(x, 1, as_array)
+#' @export
+nv_apply <- function(operand, dims, f, ...) {
+  f <- match.fun(f)
+  operand <- as_tensor(operand)
+  extents <- shape(operand)
+  if (length(dims) == 0L || anyDuplicated(dims) || !all(dims %in% seq_along(extents))) {
+    stop_joist(
+      "joist_shape_error", "`dims` must name some of the ", length(extents), " dimensions once"
+    )
+  }
+  kept <- extents[-dims]
+  if (prod(extents[dims]) == 0) {
+    one <- f(nv_aval(dtype(operand), kept, ambiguous(operand)), ...)
+    return(if (inherits(one, "nv_tensor")) empty_like(one, extents[dims]) else list())
+  }
+  at <- arrayInd(seq_len(prod(extents[dims])), extents[dims])
+  results <- lapply(seq_len(nrow(at)), function(k) {
+    indices <- vector("list", length(extents))
+    indices[dims] <- at[k, ]
+    f(take_slice(operand, indices, extents, kept), ...)
+  })
+  stackable <- all(vapply(results, inherits, NA, "nv_tensor")) &&
+    length(unique(lapply(results, shape))) == 1L
+  if (!stackable) {
+    return(results)
+  }
+  nv_reshape(do.call(c, results), c(shape(results[[1L]]), extents[dims]))
+}
+
+take_slice <- function(x, indices, extents, result) {
+  if (inherits(x, "nv_traced")) {
+    return(.Call(joist_r_take, x, .Call(joist_r_positions, extents, indices, result)))
+  }
+  .Call(joist_r_subset, x, indices, result)
+}
+
+# No elements, of the type of `one`, with a shape that ends in `extents`.
+empty_like <- function(one, extents) {
+  none <- nv_tensor(logical(), shape = c(shape(one), extents))
+  nv_convert(none, dtype(one), ambiguous(one))
+}

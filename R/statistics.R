@@ -1,0 +1,253 @@
+#' Variance, norm and count
+#'
+#' Over all dimensions, or over some: the variance and the standard deviation, a vector norm,
+#' and the number of elements that are not zero.
+#'
+#' The variance is the mean square of the distances from the mean, less the square of the mean
+#' distance, which is what rounding the mean costs (Chan, Golub and LeVeque 1983); all of it in
+#' double, so that for `f32` and narrower the error is that of rounding the result. Of complex
+#' numbers it is the real variance: that of the real parts plus that of the imaginary parts.
+#' Sums of squares beyond the range of double, 1e308, are infinite.
+#'
+#' Base R's `var()` cannot have a method: it stops for tensors.
+#'
+#' @param operand A tensor or an R vector; a bare R vector keeps its exact values.
+#' @param dims Dimensions to reduce: positive numbers, or negative ones to keep; `NULL` for
+#'   all.
+#' @param drop `FALSE` keeps the reduced dimensions with extent 1.
+#' @param correction What is subtracted from the number of elements before it divides: 1 for
+#'   the estimate from a sample, as base R's [var()] does, 0 for the variance of the elements
+#'   themselves. With no more elements than that the result is not finite.
+#' @param p The norm: 2 for the root of the sum of squares, 1 for the sum of absolute values,
+#'   `Inf` for the largest and `-Inf` for the smallest of them; other positive numbers for
+#'   the p-th root of the sum of p-th powers.
+#' @return A tensor. `nv_var()`, `nv_sd()` and `nv_norm()` have the dtype of [nv_mean()], or
+#'   that of its parts if it is complex; `nv_count_nonzero()` is a known `i64`, in which
+#'   NaN counts.
+#' @section Errors: `joist_shape_error` for a dimension that is not there;
+#'   `joist_value_error` for a `correction` or `p` that is no such number, and for the largest
+#'   and smallest of no elements.
+#' @references T. F. Chan, G. H. Golub and R. J. LeVeque: Algorithms for computing the sample
+#'   variance. The American Statistician 37 (1983), 242-247.
+#' @examples
+#' x <- nv_tensor(matrix(c(1, 2, 4, 8, 16, 32), 2))
+#' nv_var(x)
+#' nv_sd(x, dims = 2)
+#' nv_norm(x, dims = 1)
+#' nv_count_nonzero(x > 3)
+#' @export
+nv_var <- function(operand, dims = NULL, drop = TRUE, correction = 1) {
+  check_number(correction, "correction")
+  fused("variance", variance, operand, dims, drop, correction, FALSE)
+}
+
+#' @rdname nv_var
+#' @export
+nv_sd <- function(operand, dims = NULL, drop = TRUE, correction = 1) {
+  check_number(correction, "correction")
+  fused("variance", variance, operand, dims, drop, correction, TRUE)
+}
+
+#' @rdname nv_var
+#' @export
+nv_norm <- function(operand, dims = NULL, drop = TRUE, p = 2) {
+  check_number(p, "p")
+  if (is.finite(p) && p <= 0) {
+    stop_joist("joist_value_error", "`p` must be positive, Inf or -Inf")
+  }
+  fused("norm", vector_norm, operand, dims, drop, p)
+}
+
+#' @rdname nv_var
+#' @export
+nv_count_nonzero <- function(operand, dims = NULL, drop = TRUE) {
+  nv_reduce_sum(nv_convert(operand, "bool"), dims, drop)
+}
+
+check_number <- function(x, name) {
+  if (!is.numeric(x) || length(x) != 1L || is.na(x)) {
+    stop_joist("joist_value_error", "`", name, "` must be a number")
+  }
+}
+
+variance <- function(x, dims, drop, correction, root) {
+  wide <- in_double(x)
+  distance <- wide - nv_mean(wide, dims, FALSE)
+  squares <- nv_reduce_sum(square_size(distance), dims, drop)
+  n <- count_reduced(wide, dims)
+  lost <- square_size(nv_reduce_sum(distance, dims, drop)) / nv_scalar(n, "f64")
+  result <- (squares - lost) / nv_scalar(max(n - correction, 0), "f64")
+  like_mean(if (root) nv_sqrt(result) else result, x)
+}
+
+vector_norm <- function(x, dims, drop, p) {
+  wide <- in_double(x)
+  result <- if (p == 2) {
+    nv_sqrt(nv_reduce_sum(square_size(wide), dims, drop))
+  } else if (p == 1) {
+    nv_reduce_sum(nv_abs(wide), dims, drop)
+  } else if (p == Inf) {
+    nv_reduce_max(nv_abs(wide), dims, drop)
+  } else if (p == -Inf) {
+    nv_reduce_min(nv_abs(wide), dims, drop)
+  } else {
+    powers <- nv_reduce_sum(nv_pow(nv_abs(wide), nv_scalar(p, "f64")), dims, drop)
+    nv_pow(powers, nv_scalar(1 / p, "f64"))
+  }
+  like_mean(result, x)
+}
+
+# The dtype that sums of floats accumulate in.
+in_double <- function(x) {
+  complex <- if (inherits(x, "nv_tensor")) is_complex_dtype(dtype(x)) else is.complex(x)
+  nv_convert(x, if (complex) "c128" else "f64")
+}
+
+is_complex_dtype <- function(dtype) startsWith(format(dtype), "c")
+
+# |x|^2, without the root that abs() takes.
+square_size <- function(x) {
+  if (!is_complex_dtype(dtype(x))) {
+    return(x * x)
+  }
+  re <- nv_real(x)
+  im <- nv_imag(x)
+  re * re + im * im
+}
+
+# A real tensor of f64 in the type that the mean of `x` has, or its parts.
+like_mean <- function(result, x) {
+  none <- if (inherits(x, "nv_tensor")) nv_aval(dtype(x), integer(), ambiguous(x)) else x[0L]
+  type <- nv_real(nv_mean(none))
+  if (dtype(type) == "f64" && !ambiguous(type)) {
+    return(result)
+  }
+  nv_convert(result, dtype(type), ambiguous(type))
+}
+
+# Which of the dimensions are reduced; those in `dims` were checked.
+reduced_dims <- function(dims, rank) {
+  all <- seq_len(rank)
+  if (is.null(dims)) all else if (any(dims < 0)) all[dims] else as.integer(dims)
+}
+
+count_reduced <- function(x, dims) prod(shape(x)[reduced_dims(dims, ndims(x))])
+
+# f(x, ...), compiled unless it is being compiled already: in one pass over the operand where
+# its operations one by one would take several. What comes after `x` is static.
+fused <- function(name, f, x, ...) {
+  if (!inherits(x, "nv_tensor") || inherits(x, "nv_traced")) {
+    return(f(x, ...))
+  }
+  if (is.null(compiled[[name]])) {
+    compiled[[name]] <- jit(f, static = names(formals(f))[-1L])
+  }
+  compiled[[name]](x, ...)
+}
+
+compiled <- new.env(parent = emptyenv())
+
+#' Median and quantiles
+#'
+#' Over all dimensions, or over some; also by R's `median()` and `quantile()` (over all).
+#'
+#' Quantiles are those of type 7 of [stats::quantile()]: linear between the elements at whole
+#' positions, computed in double. NaN anywhere makes the result NaN, and so does a lack of
+#' elements.
+#'
+#' @inheritParams nv_var
+#' @param probs Probabilities, from 0 to 1.
+#' @param x A tensor.
+#' @param na.rm Must be `FALSE`: a tensor has no NA.
+#' @param names,type As in [stats::quantile()]; names are left out, and the type must be 7.
+#' @param ... Ignored.
+#' @return A tensor of the dtype of [nv_mean()]. `nv_quantile()` has a first dimension with
+#'   one extent per probability before those that are kept.
+#' @section Errors: `joist_shape_error` for a dimension that is not there;
+#'   `joist_dtype_error` for the order of complex numbers; `joist_value_error` for
+#'   probabilities that are none.
+#' @examples
+#' x <- nv_tensor(matrix(c(3, 1, 2, 5, 4, 7), 2))
+#' nv_median(x)
+#' nv_median(x, dims = 2)
+#' nv_quantile(x, c(0.25, 0.75), dims = 2)
+#' quantile(x)
+#' @export
+nv_median <- function(operand, dims = NULL, drop = TRUE) {
+  fused("quantiles", quantiles, operand, 0.5, dims, drop, TRUE)
+}
+
+#' @rdname nv_median
+#' @export
+nv_quantile <- function(operand, probs = c(0, 0.25, 0.5, 0.75, 1), dims = NULL, drop = TRUE) {
+  if (!is.numeric(probs) || anyNA(probs) || any(probs < 0 | probs > 1)) {
+    stop_joist("joist_value_error", "`probs` must be numbers from 0 to 1")
+  }
+  fused("quantiles", quantiles, operand, as.vector(probs), dims, drop, FALSE)
+}
+
+#' @rdname nv_median
+#' @importFrom stats median
+#' @method median nv_tensor
+#' @export
+median.nv_tensor <- function(x, na.rm = FALSE, ...) {
+  check_no_na(na.rm)
+  nv_median(x)
+}
+
+#' @rdname nv_median
+#' @importFrom stats quantile
+#' @method quantile nv_tensor
+#' @export
+quantile.nv_tensor <- function(x, probs = seq(0, 1, 0.25), na.rm = FALSE, names = FALSE, type = 7,
+                               ...) {
+  check_no_na(na.rm)
+  if (!identical(as.numeric(type), 7)) {
+    stop_joist("joist_value_error", "quantile() of a tensor is of type 7")
+  }
+  nv_quantile(x, probs)
+}
+
+check_no_na <- function(na.rm) {
+  if (!isFALSE(na.rm)) {
+    stop_joist(
+      "joist_value_error", "a tensor has no NA to remove; use nv_ifelse() with nv_is_nan()"
+    )
+  }
+}
+
+quantiles <- function(x, probs, dims, drop, single) {
+  # What nv_mean() says of the dimensions holds here, before a rank is asked for.
+  kept <- shape(nv_mean(shape_of(x), dims, drop))
+  sorted <- sorted_lines(x, dims)
+  n <- shape(sorted)[1L]
+  extents <- c(if (!single) length(probs), kept)
+  if (n == 0L) {
+    return(like_mean(nv_broadcast_to(nv_scalar(NaN, "f64"), extents), x))
+  }
+  at <- 1 + (n - 1) * probs
+  low <- in_double(sorted[floor(at), , drop = FALSE])
+  high <- in_double(sorted[ceiling(at), , drop = FALSE])
+  part <- nv_tensor(at - floor(at), "f64", shape = c(length(at), 1L))
+  between <- (nv_scalar(1, "f64") - part) * low + part * high
+  value <- nv_ifelse(low == high, low, between)
+  last <- in_double(sorted[n, , drop = FALSE]) # NaN is sorted last
+  value <- nv_ifelse(nv_is_nan(last), nv_scalar(NaN, "f64"), value)
+  like_mean(nv_reshape(value, extents), x)
+}
+
+# A tensor without data of the shape of `x`.
+shape_of <- function(x) nv_aval("f64", if (inherits(x, "nv_tensor")) shape(x) else part_shape(x))
+
+# Sorted columns of a matrix: the elements that are reduced together, for each kept position.
+sorted_lines <- function(x, dims) {
+  x <- as_tensor(x)
+  rank <- ndims(x)
+  reduced <- reduced_dims(dims, rank)
+  order <- c(reduced, setdiff(seq_len(rank), reduced))
+  if (!identical(order, seq_len(rank))) x <- nv_transpose(x, order)
+  n <- count_reduced(x, seq_along(reduced))
+  columns <- prod(shape(x)[-seq_along(reduced)])
+  if (length(reduced) == 0L) columns <- prod(shape(x))
+  nv_sort(nv_reshape(x, c(n, columns)), dim = 1L)
+}

@@ -1,0 +1,85 @@
+# Sums of rows and columns, and functions of slices, against base R.
+
+test_that("rows and columns as base R's", {
+  set.seed(1)
+  for (rank in 2:4) {
+    v <- array(as.numeric(sample(0:9, prod(2:(rank + 1)), TRUE)), 2:(rank + 1))
+    for (d in c("i8", "ui32", "f16", "f64")) {
+      x <- nv_tensor(v, d)
+      for (k in seq_len(rank - 1L)) {
+        expect_identical(as_array(nv_row_sums(x, k), "double"), rowSums(v, dims = k))
+        expect_identical(as_array(nv_col_sums(x, k), "double"), colSums(v, dims = k))
+        means <- if (kind_of(d) == "float") d else "f32"
+        expect_identical(as_array(nv_row_means(x, k)), round_to(rowMeans(v, dims = k), means))
+        expect_identical(as_array(nv_col_means(x, k)), round_to(colMeans(v, dims = k), means))
+      }
+      expect_identical(type_of(nv_row_sums(x)), type_of(nv_reduce_sum(x)))
+      expect_identical(type_of(nv_col_means(x)), type_of(nv_mean(x)))
+    }
+  }
+  expect_identical(type_of(nv_row_sums(x, dtype = "f32")), "f32")
+  expect_identical(as_array(nv_col_sums(matrix(1:4, 2))), c(3, 7))
+  f <- function(x) list(nv_row_sums(x * 2), nv_col_means(x))
+  expect_identical(jit(f)(x), f(x))
+  expect_error(nv_row_sums(nv_tensor(1:3)), "rank 2", class = "joist_shape_error")
+  for (bad in list(0, 4, 1:2, NA)) {
+    expect_error(nv_col_sums(x, bad), "dims", class = "joist_shape_error")
+  }
+  # Base R's own stop for tensors.
+  for (f in list(rowSums, colSums, rowMeans, colMeans)) expect_error(f(x))
+})
+
+test_that("functions of slices are stacked as apply() does", {
+  set.seed(2)
+  v <- array(round(rnorm(24), 2), c(2, 3, 4))
+  x <- nv_tensor(v, "f64")
+  margins <- list(1, 2, 3, c(1, 2), c(3, 1), c(2, 3, 1))
+  for (dims in margins) {
+    for (f in list(sum, cumsum, function(z) z * 2)) {
+      g <- if (identical(f, cumsum)) function(z) cumsum(nv_flatten(z)) else f
+      want <- apply(v, dims, function(a) as.vector(f(a)))
+      got <- nv_apply(x, dims, g)
+      expect_equal(as.vector(as_array(got)), as.vector(want), label = deparse1(dims))
+    }
+    expect_identical(shape(nv_apply(x, dims, sum)), dim(v)[dims])
+    doubled <- nv_apply(x, dims, function(z) z * 2)
+    expect_identical(shape(doubled), c(dim(v)[-dims], dim(v)[dims]))
+  }
+  expect_identical(as_array(nv_apply(x[, , 1], 1, sort)), apply(v[, , 1], 1, sort))
+})
+
+test_that("slices keep the dtype, and further arguments reach the function", {
+  for (d in dtypes()) {
+    x <- sample_tensor(d, shape = c(2, 3))
+    rows <- nv_apply(x, 1, function(row) row)
+    expect_identical(rows, t(x))
+  }
+  x <- nv_tensor(matrix(1:6, 2), "i8")
+  expect_identical(type_of(nv_apply(x, 2, function(z, by) z * by, by = nv_scalar(2L, "i16"))), "i16")
+  either <- nv_apply(x, 1, function(z) if (as_array(z[1]) == 1L) z else z + nv_scalar(1, "f64"))
+  expect_identical(type_of(either), "f64")
+})
+
+test_that("other results are a list", {
+  x <- nv_tensor(matrix(1:6, 2), "i8")
+  expect_identical(nv_apply(x, 1, as_array), list(c(1L, 3L, 5L), c(2L, 4L, 6L)))
+  ragged <- nv_apply(x, 1, function(z) z[z > 3L])
+  expect_identical(lapply(ragged, as_array), list(5L, c(4L, 6L)))
+})
+
+test_that("no slices, and slices without elements", {
+  x <- nv_tensor(numeric(), "f16", c(0, 3))
+  expect_identical(shape(nv_apply(x, 1, function(z) z * 2)), c(3L, 0L))
+  expect_identical(type_of(nv_apply(x, 1, nv_cumsum)), "f16")
+  expect_identical(as_array(nv_apply(x, 2, sum)), c(0, 0, 0))
+})
+
+test_that("compiled functions give the same, and wrong dimensions are refused", {
+  x <- nv_tensor(matrix(c(3, 1, 2, 5, 4, 7), 2))
+  f <- function(x) nv_apply(x, 1, function(row) row - mean(row))
+  expect_identical(jit(f)(x), f(x))
+  for (bad in list(0, 3, c(1, 1), integer())) {
+    expect_error(nv_apply(x, bad, sum), "dims", class = "joist_shape_error")
+  }
+  expect_error(nv_apply(x, 1, function(z) stop("mine")), "mine")
+})

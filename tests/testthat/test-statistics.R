@@ -1,0 +1,216 @@
+# Variance, norm, count, median and quantiles against base R in double, over every subset of
+# the dimensions.
+
+dimension_subsets <- function(rank) {
+  lapply(seq_len(2^rank - 1), function(k) which(k %/% 2^(seq_len(rank) - 1) %% 2 == 1))
+}
+
+# f of the elements that are reduced together; its result comes first if it has several.
+over_dims <- function(x, dims, f) {
+  extents <- dim(x)
+  kept <- setdiff(seq_along(extents), dims)
+  if (length(kept) == 0L) {
+    return(f(as.vector(x)))
+  }
+  columns <- matrix(aperm(x, c(dims, kept)), prod(extents[dims]))
+  out <- apply(columns, 2, f)
+  array(out, c(if (is.matrix(out)) nrow(out), extents[kept]))
+}
+
+same_numbers <- function(got, want, dtype, ulps, label) {
+  expect_ulps(as.vector(as_array(got)), as.vector(round_to(want, dtype)), dtype, ulps, label)
+}
+
+test_that("variance, norms and counts of every float dtype and subset of dimensions", {
+  set.seed(1)
+  for (d in floats()) {
+    ulps <- if (d == "f64") 8 else 1
+    for (rank in 1:4) {
+      extents <- c(4L, 3L, 5L, 2L)[seq_len(rank)]
+      v <- round_to(array(rnorm(prod(extents), 3), extents), d)
+      v[2] <- 0
+      x <- nv_tensor(v, d)
+      for (dims in dimension_subsets(rank)) {
+        label <- paste(d, rank, deparse1(dims))
+        r <- function(f) over_dims(v, dims, f)
+        same_numbers(nv_var(x, dims), r(var), d, ulps, paste("var", label))
+        population <- function(a) mean((a - mean(a))^2)
+        same_numbers(nv_var(x, dims, correction = 0), r(population), d, ulps, label)
+        same_numbers(nv_sd(x, dims), r(sd), d, ulps, paste("sd", label))
+        same_numbers(nv_norm(x, dims), r(function(a) sqrt(sum(a^2))), d, ulps, label)
+        same_numbers(nv_norm(x, dims, p = 1), r(function(a) sum(abs(a))), d, ulps, label)
+        same_numbers(nv_norm(x, dims, p = Inf), r(function(a) max(abs(a))), d, 0, label)
+        same_numbers(nv_norm(x, dims, p = -Inf), r(function(a) min(abs(a))), d, 0, label)
+        same_numbers(nv_norm(x, dims, p = 3), r(function(a) sum(abs(a)^3)^(1 / 3)), d, 8, label)
+        count <- nv_count_nonzero(x, dims)
+        expect_true(all(as_array(count) == as.vector(r(function(a) sum(a != 0)))))
+        for (f in list(nv_var, nv_sd, nv_norm, nv_count_nonzero, nv_median)) {
+          expect_identical(shape(f(x, dims)), extents[-dims])
+          expect_identical(shape(f(x, dims, drop = FALSE)), replace(extents, dims, 1L))
+        }
+        kept <- setdiff(seq_len(rank), dims)
+        if (length(kept)) expect_identical(nv_var(x, -kept), nv_var(x, dims))
+      }
+      expect_identical(nv_var(x), nv_var(x, seq_len(rank)))
+    }
+  }
+})
+
+test_that("median and quantiles are base R's of type 7", {
+  set.seed(2)
+  probs <- c(0, 0.1, 0.25, 1 / 3, 0.5, 0.9, 1)
+  for (d in setdiff(dtypes(), complexes())) {
+    to <- if (kind_of(d) == "float") d else "f32"
+    for (rank in 1:4) {
+      extents <- c(4L, 3L, 5L, 2L)[seq_len(rank)]
+      values <- if (d == "bool") 0:1 else if (kind_of(d) == "uint") 0:50 else -50:50
+      v <- array(as.numeric(sample(values, prod(extents), TRUE)), extents)
+      x <- nv_tensor(v, d)
+      for (dims in dimension_subsets(rank)) {
+        label <- paste(d, rank, deparse1(dims))
+        same_numbers(nv_median(x, dims), over_dims(v, dims, median), to, 1, label)
+        want <- over_dims(v, dims, function(a) quantile(a, probs, names = FALSE))
+        got <- nv_quantile(x, probs, dims)
+        same_numbers(got, want, to, 1, label)
+        expect_identical(shape(got), c(length(probs), extents[-dims]))
+        expect_identical(
+          shape(nv_quantile(x, 0.5, dims, drop = FALSE)), c(1L, replace(extents, dims, 1L))
+        )
+      }
+      expect_identical(as_array(quantile(x)), as_array(nv_quantile(x)))
+      expect_identical(median(x), nv_median(x))
+    }
+  }
+  infinite <- c(-Inf, 1, 2, Inf)
+  for (p in list(c(1, 2, 3), c(1, 2, 3, 4))) {
+    x <- nv_tensor(infinite[p], "f64")
+    expect_identical(as_array(median(x)), median(infinite[p]))
+  }
+  expect_identical(as_array(nv_quantile(nv_tensor(c(1, Inf, Inf)), 0.9)), Inf)
+  expect_identical(as_array(nv_median(nv_tensor(c(1.7e308, 1.7e308), "f64"))), 1.7e308)
+})
+
+test_that("NaN goes through, and no elements give NaN", {
+  for (d in floats()) {
+    x <- nv_tensor(matrix(c(1, NaN, 3, 4, 5, 6), 2), d)
+    for (f in list(nv_var, nv_sd, nv_norm, nv_median)) {
+      expect_identical(is.nan(as_array(f(x, 1))), c(TRUE, FALSE, FALSE))
+      expect_true(is.nan(as_array(f(x))))
+    }
+    expect_identical(as_array(nv_quantile(x, c(0, 1), 1)), cbind(NaN, 3:4, 5:6)[c(1, 2), ])
+    expect_identical(as_array(nv_count_nonzero(x, 1)), c(2, 2, 2))
+    none <- nv_tensor(numeric(), d, c(0, 2))
+    for (f in list(nv_var, nv_sd, nv_median)) {
+      expect_identical(as_array(f(none, 1)), c(NaN, NaN))
+      expect_identical(shape(f(none, 2)), 0L)
+    }
+    expect_identical(as_array(nv_norm(none, 1)), c(0, 0))
+    expect_identical(as_array(nv_quantile(none, c(0, 1), 1)), matrix(NaN, 2, 2))
+    expect_identical(as_array(nv_count_nonzero(none)), 0)
+    expect_error(nv_norm(none, 1, p = Inf), class = "joist_value_error")
+    one <- nv_scalar(2, d)
+    expect_identical(as_array(nv_var(one)), NaN)
+    expect_identical(as_array(nv_var(one, correction = 0)), 0)
+    expect_identical(as_array(nv_median(one)), 2)
+    expect_identical(as_array(nv_var(nv_tensor(c(1, 2), d), correction = 3)), Inf)
+  }
+})
+
+test_that("dtypes are those of the mean", {
+  for (d in dtypes()) {
+    for (flag in c(FALSE, TRUE)) {
+      x <- nv_aval(d, c(2, 3), ambiguous = flag)
+      mean_type <- type_of(nv_real(nv_mean(x)))
+      for (f in list(nv_var, nv_sd, nv_norm)) expect_identical(type_of(f(x, 1)), mean_type)
+      expect_identical(type_of(nv_count_nonzero(x)), "i64")
+      if (kind_of(d) == "complex") {
+        expect_error(nv_median(x), d, class = "joist_dtype_error")
+        next
+      }
+      expect_identical(type_of(nv_median(x)), mean_type)
+      expect_identical(type_of(nv_quantile(x)), mean_type)
+    }
+    x <- sample_tensor(d)
+    expect_identical(type_of(nv_var(x)), type_of(nv_var(nv_aval(d, 6))))
+  }
+  for (rules in c("jax", "numpy", "torch")) {
+    with_promotion(rules, {
+      expect_identical(type_of(nv_var(nv_tensor(1:3, "i8"))), type_of(nv_mean(nv_aval("i8", 3))))
+    })
+  }
+  expect_identical(as_array(nv_var(nv_tensor(c(TRUE, FALSE, TRUE)), correction = 0)),
+    round_to(2 / 9, "f32")
+  )
+})
+
+test_that("complex numbers: the variance is real", {
+  for (d in complexes()) {
+    v <- complex_values(d)
+    x <- nv_tensor(v, d)
+    want <- c(
+      var(Re(v)) + var(Im(v)), sqrt(sum(Mod(v)^2)), sum(Mod(v)), max(Mod(v)), sum(v != 0)
+    )
+    got <- list(nv_var(x), nv_norm(x), nv_norm(x, p = 1), nv_norm(x, p = Inf), nv_count_nonzero(x))
+    expect_equal(vapply(got, as_array, 1), want, tolerance = if (d == "c64") 1e-6 else 1e-14)
+    expect_identical(type_of(nv_var(x)), part_of(d))
+  }
+})
+
+test_that("a far mean costs no digits", {
+  set.seed(3)
+  v <- 1e9 + rnorm(1e5)
+  expect_equal(as_array(nv_var(nv_tensor(v, "f64"))), var(v), tolerance = 1e-13)
+  narrow <- round_to(1e4 + rnorm(1e5), "f32")
+  same_numbers(nv_var(nv_tensor(narrow, "f32")), var(narrow), "f32", 1, "f32")
+  # Squares beyond the dtype's range, though the result is not.
+  wide <- c(-200, 200, 200)
+  same_numbers(nv_sd(nv_tensor(wide * 100, "f16")), sd(wide * 100), "f16", 1, "f16")
+  expect_identical(as_array(nv_norm(nv_tensor(c(3e30, 4e30), "f32"))), round_to(5e30, "f32"))
+})
+
+test_that("R vectors keep their values", {
+  v <- c(0.1, 0.7, 0.35)
+  same_numbers(nv_var(v), var(v), "f32", 0, "var")
+  same_numbers(nv_norm(matrix(v, 1), 2), sqrt(sum(v^2)), "f32", 0, "norm")
+  expect_identical(as_array(nv_count_nonzero(c(1e300, 0, -1))), 2)
+  expect_identical(as_array(nv_median(c(5L, 1L, 2L))), 2)
+})
+
+test_that("compiled functions give the same", {
+  set.seed(4)
+  v <- matrix(rnorm(60), 6)
+  f <- function(x) {
+    list(
+      nv_var(x * 2, 1), nv_sd(x), nv_norm(x, 2), nv_norm(x, p = Inf), nv_count_nonzero(x > 0, 1),
+      nv_median(x, 2), nv_quantile(x - 1, c(0.2, 0.7), 1), median(x)
+    )
+  }
+  for (d in floats()) {
+    x <- nv_tensor(v, d)
+    expect_identical(jit(f)(x), f(x))
+  }
+  expect_error(jit(function(x) nv_var(x, 3))(x), class = "joist_shape_error")
+  expect_error(jit(function(x) nv_median(x, 3))(x), class = "joist_shape_error")
+})
+
+test_that("what does not fit is refused", {
+  x <- nv_tensor(matrix(c(3, 1, 2, 5), 2))
+  for (f in list(nv_var, nv_sd, nv_norm, nv_count_nonzero, nv_median)) {
+    expect_error(f(x, 3), "3", class = "joist_shape_error")
+    expect_error(f(x, c(1, 1)), "twice", class = "joist_shape_error")
+    expect_error(f(x, drop = NA), "drop", class = "joist_value_error")
+    expect_error(f("a"), class = "joist_value_error")
+  }
+  expect_error(nv_quantile(x, 0.5, 3), class = "joist_shape_error")
+  for (bad in list(2, -0.1, NA, "a", NULL)) {
+    expect_error(nv_quantile(x, bad), "probs", class = "joist_value_error")
+  }
+  expect_error(nv_var(x, correction = NA), "correction", class = "joist_value_error")
+  for (bad in list(0, -1, NA, "2", 1:2)) {
+    expect_error(nv_norm(x, p = bad), "`p`", class = "joist_value_error")
+  }
+  expect_error(median(x, na.rm = TRUE), "NA", class = "joist_value_error")
+  expect_error(quantile(x, na.rm = TRUE), "NA", class = "joist_value_error")
+  expect_error(quantile(x, type = 6), "7", class = "joist_value_error")
+  expect_error(stats::var(x))
+})
