@@ -49,11 +49,7 @@ Complex.nv_tensor <- function(z) {
 
 #' @export
 Summary.nv_tensor <- function(..., na.rm = FALSE) {
-  if (!identical(na.rm, FALSE)) {
-    stop_joist(
-      "joist_value_error", "a tensor has no NA to remove; use nv_ifelse() with nv_is_nan()"
-    )
-  }
+  check_no_na(na.rm)
   if (.Generic == "range") {
     return(c(min(...), max(...)))
   }

@@ -208,8 +208,8 @@ quantile.nv_tensor <- function(x, probs = seq(0, 1, 0.25), na.rm = FALSE, names 
   nv_quantile(x, probs)
 }
 
-check_no_na <- function(na.rm) {
-  if (!isFALSE(na.rm)) {
+check_no_na <- function(remove) {
+  if (!isFALSE(remove)) {
     stop_joist(
       "joist_value_error", "a tensor has no NA to remove; use nv_ifelse() with nv_is_nan()"
     )

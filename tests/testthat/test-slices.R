@@ -55,7 +55,8 @@ test_that("slices keep the dtype, and further arguments reach the function", {
     expect_identical(rows, t(x))
   }
   x <- nv_tensor(matrix(1:6, 2), "i8")
-  expect_identical(type_of(nv_apply(x, 2, function(z, by) z * by, by = nv_scalar(2L, "i16"))), "i16")
+  product <- nv_apply(x, 2, function(z, by) z * by, by = nv_scalar(2L, "i16"))
+  expect_identical(type_of(product), "i16")
   either <- nv_apply(x, 1, function(z) if (as_array(z[1]) == 1L) z else z + nv_scalar(1, "f64"))
   expect_identical(type_of(either), "f64")
 })
