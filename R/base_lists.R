@@ -9,11 +9,16 @@ called_from <- function(f, further = 1L) {
 
 #' @export
 length.nv_tensor <- function(x) {
-  n <- prod(.subset2(x, "shape"))
-  if (n <= .Machine$integer.max) n <- as.integer(n)
-  at <- sys.parent()
-  caller <- sys.function(at)
-  if (identical(environment(caller), .BaseNamespaceEnv)) length_for(caller, at, x, n) else n
+  n <- .subset2(x, "shape")
+  if (length(n) != 1L) {
+    n <- prod(n)
+    if (n <= .Machine$integer.max) n <- as.integer(n)
+  }
+  caller <- sys.function(sys.parent())
+  if (identical(environment(caller), .BaseNamespaceEnv)) {
+    return(length_for(caller, sys.parent(), x, n))
+  }
+  n
 }
 
 # The length for a function of base R whose frame has number `at`.

@@ -213,7 +213,9 @@ nv_trunc_to_integer <- function(x) {
 
 #' @export
 as.logical.nv_tensor <- function(x, ...) {
-  as.vector.nv_tensor(nv_convert(x, "bool"), "logical")
+  truth <- nv_convert(x, "bool")
+  # The result of ifelse() has the shape of its test.
+  if (called_from(base::ifelse)) as_array(truth) else as.vector.nv_tensor(truth, "logical")
 }
 
 #' @export

@@ -122,6 +122,7 @@ test_that("what cannot work stops and says what to use", {
   expect_refusal(ifelse(x > 1, x, 0), "joist_value_error", "nv_ifelse()")
   expect_refusal(ifelse(c(TRUE, FALSE, TRUE), x, 0), "joist_value_error", "nv_ifelse()")
   expect_identical(ifelse(x > 1, "a", "b"), c("a", "b", "a"))
+  expect_identical(ifelse(m > 2L, 1, 0), ifelse(matrix(1:6, 2) > 2L, 1, 0))
   for (f in list(rbind, cbind)) {
     expect_refusal(do.call(f, x), "joist_value_error", "as.list()")
   }
