@@ -86,6 +86,9 @@ both_ordered <- function(x, y) has_order(x) && has_order(y)
 no_zero <- function(x, y) all(as.vector(nv_convert(y, "f64")) != 0) && has_order(x) && has_order(y)
 inexact <- function(x) kind_of(x) %in% c("float", "complex")
 extreme <- function(x, d) not_empty(x, d) && has_order(x)
+extreme_double <- function(x, d) extreme(x, d) && format(dtype(x)) == "f64"
+two_or_more <- function(x, d) not_empty(x, d) && shape(x)[d] > 1L && not_half(x)
+not_half_or_int <- function(x, d) inexact(x) && not_half(x)
 few_bits <- function(x, y) {
   all(as.vector(nv_convert(y, "f64")) %in% 0:6) && kind_of(x) %in% c("int", "uint") &&
     kind_of(y) %in% c("int", "uint")
@@ -160,7 +163,16 @@ reduction_steps <- list(
   reduce_max = along("reduce_max", nv_reduce_max, "np.max(%s, axis=%d)", when = extreme),
   any = along("any", nv_reduce_any, "np.any(%s, axis=%d)"),
   all = along("all", nv_reduce_all, "np.all(%s, axis=%d)"),
-  mean = along("mean", nv_mean, "np.mean(%s, axis=%d)", 16, when = not_empty)
+  mean = along("mean", nv_mean, "np.mean(%s, axis=%d)", 16, when = not_empty),
+  var = along("var", nv_var, "np.var(%s, axis=%d, ddof=1)", 32, when = two_or_more),
+  sd = along("sd", nv_sd, "np.std(%s, axis=%d, ddof=1)", 32, when = two_or_more),
+  norm = along("norm", nv_norm, "np.linalg.norm(%s, axis=%d)", 32, when = not_half_or_int),
+  count_nonzero = along("count_nonzero", nv_count_nonzero, "np.count_nonzero(%s, axis=%d)"),
+  median = along("median", nv_median, "np.median(%s, axis=%d)", 32, when = extreme),
+  quantile = along(
+    "quantile", function(x, d) nv_quantile(x, 0.3, d), "np.quantile(%s, [0.3], axis=%d)", 32,
+    when = extreme_double
+  )
 )
 
 # ---- along a dim ----
@@ -181,16 +193,21 @@ scan_steps <- list(
   order = position("order", nv_order, "np.argsort(%s, axis=%d, kind='stable')", ordered)
 )
 
+fit_product <- function(a, b) {
+  x <- a$value
+  y <- b$value
+  length(shape(x)) == 2L && length(shape(y)) == 2L && shape(x)[2L] == shape(y)[1L] &&
+    a$exact && b$exact && small(x) && small(y)
+}
+
 step_matmul <- function(pool) {
   a <- pick(pool)
   b <- pick(pool)
-  x <- pool[[a]]$value
-  y <- pool[[b]]$value
-  if (length(shape(x)) != 2L || length(shape(y)) != 2L || shape(x)[2L] != shape(y)[1L] ||
-    !pool[[a]]$exact || !pool[[b]]$exact || !small(x) || !small(y)) {
+  if (!fit_product(pool[[a]], pool[[b]])) {
     return(NULL)
   }
-  made("matmul", nv_matmul(x, y), sprintf("np.matmul(%s, %s)", v(a), v(b)), FALSE, 16)
+  code <- sprintf("np.matmul(%s, %s)", v(a), v(b))
+  made("matmul", nv_matmul(pool[[a]]$value, pool[[b]]$value), code, FALSE, 16)
 }
 
 # ---- moving elements ----
