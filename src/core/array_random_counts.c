@@ -138,25 +138,32 @@ joist_status joist_random_integer_run(const struct joist_array_call *call,
 
 /* ---- binomial numbers ---- */
 
+/* Single trials take dense bits, all others a block of their own for every attempt. */
 static void draw_binomial(const struct joist_draw *draw, size_t first, size_t n, void *out) {
   uint32_t words[4 * JOIST_DRAW_BLOCK];
   double size[JOIST_DRAW_BLOCK], prob[JOIST_DRAW_BLOCK], numbers[JOIST_DRAW_BLOCK];
-  struct joist_stream stream = draw->stream;
-  stream.use = JOIST_STREAM_ELEMENT;
-  joist_random_kernels()->words(&stream, first, n, words);
+  size_t trials = 0;
   joist_parameter_read(&draw->lhs, first, n, JOIST_F64, size);
   joist_parameter_read(&draw->rhs, first, n, JOIST_F64, prob);
-  struct joist_binomial known = binomial_setup(size[0], prob[0]);
-  for (size_t k = 0; k < n; k++) {
-    if (size[k] == 1) {
-      numbers[k] = unit_of_words(words[4 * k], words[4 * k + 1]) < prob[k] ? 1 : 0;
-      continue;
+  for (size_t k = 0; k < n; k++) trials += size[k] == 1;
+  if (trials > 0) {
+    joist_draw_words(draw, 64, first, n, words);
+    joist_random_kernels()->unit_f64(n, words, numbers);
+    JOIST_VECTORIZE_LOOP for (size_t k = 0; k < n; k++) numbers[k] = numbers[k] < prob[k] ? 1 : 0;
+  }
+  if (trials < n) {
+    struct joist_stream stream = draw->stream;
+    stream.use = JOIST_STREAM_ELEMENT;
+    joist_random_kernels()->words(&stream, first, n, words);
+    struct joist_binomial known = binomial_setup(size[0], prob[0]);
+    for (size_t k = 0; k < n; k++) {
+      if (size[k] == 1) continue;
+      if (size[k] != known.size || prob[k] != known.prob) known = binomial_setup(size[k], prob[k]);
+      struct joist_block block;
+      memcpy(block.word, words + 4 * k, sizeof block.word);
+      for (uint32_t attempt = 1; !binomial_attempt(&known, block, &numbers[k]); attempt++)
+        block = element_block(draw, first + k, attempt);
     }
-    if (size[k] != known.size || prob[k] != known.prob) known = binomial_setup(size[k], prob[k]);
-    struct joist_block block;
-    memcpy(block.word, words + 4 * k, sizeof block.word);
-    for (uint32_t attempt = 1; !binomial_attempt(&known, block, &numbers[k]); attempt++)
-      block = element_block(draw, first + k, attempt);
   }
   joist_convert_find(JOIST_F64, draw->dtype)(n, numbers, out);
 }

@@ -101,12 +101,21 @@ JOIST_INLINE struct joist_pair normal_wide(uint32_t radius_low, uint32_t radius_
   return normal_pair(open_unit_of_words(radius_low, radius_high), nearest_quarter(angle_high), f);
 }
 
-/* The high half of a 128-bit product. */
-JOIST_INLINE uint64_t multiply_high(uint64_t a, uint64_t b) {
+/* The high half of a 128-bit product, in halves of the factors. */
+JOIST_INLINE uint64_t multiply_high_portable(uint64_t a, uint64_t b) {
   const uint64_t low = (a & 0xffffffffu) * (b & 0xffffffffu);
   const uint64_t one = (a >> 32) * (b & 0xffffffffu), other = (a & 0xffffffffu) * (b >> 32);
   const uint64_t middle = (low >> 32) + (one & 0xffffffffu) + (other & 0xffffffffu);
   return (a >> 32) * (b >> 32) + (one >> 32) + (other >> 32) + (middle >> 32);
+}
+
+JOIST_INLINE uint64_t multiply_high(uint64_t a, uint64_t b) {
+#ifdef __SIZEOF_INT128__
+  __extension__ typedef unsigned __int128 product;
+  return (uint64_t)((product)a * b >> 64);
+#else
+  return multiply_high_portable(a, b);
+#endif
 }
 
 #endif

@@ -223,6 +223,7 @@ static void test_multiply_high(void) {
     const uint64_t a = one_in(5) ? UINT64_MAX - random_below(3) : random_bits() >> random_below(64);
     const uint64_t b = one_in(5) ? UINT64_MAX - random_below(3) : random_bits() >> random_below(64);
     CHECK(multiply_high(a, b) == (uint64_t)((wide)a * b >> 64));
+    CHECK(multiply_high_portable(a, b) == (uint64_t)((wide)a * b >> 64));
   }
 #endif
 }

@@ -145,6 +145,11 @@ test_that("binomial numbers have their distribution, whatever the size and proba
     expect_equal(Re(draws(x)) + 0, draws(nv_rbinom(50, size, 0.4, "f64", nv_key(5))))
   }
   expect_identical(draws(nv_rbinom(4, c(0, 5, 7, 1000), c(0.3, 0, 1, 1))), c(0L, 0L, 7L, 1000L))
+  # One value, or the same for each element; single trials among others.
+  one <- draws(nv_rbinom(3000, 1, 0.3, key = nv_key(7)))
+  many <- draws(nv_rbinom(3000, 50, 0.3, key = nv_key(7)))
+  mixed <- draws(nv_rbinom(3000, rep(c(1, 50), 1500), 0.3, key = nv_key(7)))
+  expect_identical(mixed, ifelse(rep(c(TRUE, FALSE), 1500), one, many))
   prob <- c(0, 0.1, 0.5, 0.9, 1)
   x <- as_array(nv_rbernoulli(c(5, 20000), nv_tensor(matrix(prob, 5), "f64"), key = nv_key(6)))
   expect_type(x, "logical")
