@@ -95,6 +95,23 @@ static uint64_t below_wide(const struct joist_draw *draw, size_t element, uint64
   return multiply_high(bits, values);
 }
 
+static uint64_t wide_bits(const uint32_t *words, size_t k) {
+  return words[2 * k] | (uint64_t)words[2 * k + 1] << 32;
+}
+
+/* As below_wide, for one range: false when some bits may have to be redrawn. */
+static bool draw_wide(const struct range *range, size_t n, const uint32_t *words,
+                      uint64_t *numbers) {
+  const uint64_t values = range->span + 1;
+  bool redraw = values == 0;
+  for (size_t k = 0; k < n; k++) {
+    const uint64_t bits = wide_bits(words, k);
+    redraw |= bits * values < values;
+    numbers[k] = range->low + multiply_high(bits, values);
+  }
+  return !redraw;
+}
+
 static void draw_integers(const struct joist_draw *draw, size_t first, size_t n, void *out) {
   uint32_t words[2 * JOIST_DRAW_BLOCK];
   uint64_t numbers[JOIST_DRAW_BLOCK];
@@ -103,12 +120,11 @@ static void draw_integers(const struct joist_draw *draw, size_t first, size_t n,
   struct range range = {0, 0};
   if (single) (void)range_of(draw, 0, &range);
   joist_draw_words(draw, wide ? 64 : 32, first, n, words);
-  for (size_t k = 0; k < n; k++) {
+  const bool done = single && wide && draw_wide(&range, n, words, numbers);
+  for (size_t k = 0; k < n && !done; k++) {
     if (!single) (void)range_of(draw, first + k, &range);
-    numbers[k] =
-        range.low + (wide ? below_wide(draw, first + k,
-                                       words[2 * k] | (uint64_t)words[2 * k + 1] << 32, range.span)
-                          : below_narrow(draw, first + k, words[k], range.span));
+    numbers[k] = range.low + (wide ? below_wide(draw, first + k, wide_bits(words, k), range.span)
+                                   : below_narrow(draw, first + k, words[k], range.span));
   }
   const joist_dtype carrier = draw->dtype == JOIST_UI64 ? JOIST_UI64 : JOIST_I64;
   joist_convert_find(carrier, draw->dtype)(n, numbers, out);
