@@ -65,8 +65,8 @@ nv_reverse <- function(operand, dims = NULL) {
   if (length(extents) == 0L) {
     return(operand)
   }
-  indices <- lapply(seq_along(extents), function(d) if (d %in% dims) rev(seq_len(extents[d])))
-  rearrange(operand, function(x) .Call(joist_r_subset, x, indices, extents))
+  turned <- seq_along(extents) %in% dims & extents > 0L
+  slice(operand, ifelse(turned, extents, 1L), ifelse(turned, -1L, 1L), extents)
 }
 
 #' @rdname nv_transpose
@@ -85,15 +85,14 @@ aperm.nv_tensor <- function(a, perm = NULL, ...) nv_transpose(a, perm)
 #' @export
 rev.nv_tensor <- function(x) nv_reverse(nv_flatten(x))
 
-# Applies a function that moves elements: to the tensor itself, or, while a function is
-# traced, to the positions of its elements, which are then taken.
-rearrange <- function(x, f) {
-  if (!inherits(x, "nv_traced")) {
-    return(f(x))
+# The elements from `start` on, `step` apart, `count` of them along each dimension, in `shape`.
+slice <- function(x, start, step, count, shape = count) {
+  if (length(count) <= 10L) {
+    numbers <- as.integer(rbind(start - 1L, step, count))
+    return(.Call(joist_r_array, "slice", list(x), NULL, numbers, shape, NULL))
   }
-  extents <- shape(x)
-  all <- .Call(joist_r_positions, extents, vector("list", length(extents)), extents)
-  .Call(joist_r_take, x, f(all))
+  indices <- Map(function(from, by, n) from + by * (seq_len(n) - 1), start, step, count)
+  nv_reshape(.Call(joist_r_subset, x, indices, FALSE, FALSE), shape)
 }
 
 # R values become tensors of their default dtype, still ambiguous.
@@ -192,12 +191,25 @@ part_shape <- function(x) {
 }
 
 #' @export
-rep.nv_tensor <- function(x, ...) {
+rep.nv_tensor <- function(x, times = 1, length.out = NA, each = 1, ...) {
   if (called_from(base::ifelse)) {
     stop_joist("joist_value_error", "ifelse() gives R vectors; use nv_ifelse() for tensors")
   }
   flat <- nv_flatten(x)
-  flat[rep(seq_len(length(flat)), ...)]
+  if (!identical(as.numeric(each), 1)) {
+    flat <- nv_flatten(nv_broadcast_to(nv_unsqueeze(flat, 1L), c(each, length(flat))))
+  }
+  n <- length(flat)
+  if (!is.na(length.out)) {
+    if (n == 0L && length.out > 0) {
+      stop_joist("joist_value_error", "there is no element to repeat")
+    }
+    times <- ceiling(length.out / max(n, 1L))
+  } else if (length(times) != 1L) {
+    return(flat[rep(seq_len(n), times)])
+  }
+  if (times != 1) flat <- nv_flatten(nv_broadcast_to(nv_unsqueeze(flat, 2L), c(n, times)))
+  if (is.na(length.out)) flat else slice(flat, 1L, 1L, as.integer(length.out))
 }
 
 #' @importFrom utils head
@@ -216,10 +228,14 @@ ends <- function(x, which_end, n) {
   if (!is.numeric(n) || !length(n) %in% seq_along(extents)) {
     stop_joist("joist_shape_error", "`n` must be a number, or one for each dimension")
   }
-  indices <- vector("list", length(extents))
-  for (d in which(!is.na(n))) indices[[d]] <- which_end(seq_len(extents[d]), n[d])
-  result <- index_extents(indices, extents)
-  rearrange(x, function(y) .Call(joist_r_subset, y, indices, result))
+  start <- rep(1L, length(extents))
+  count <- extents
+  for (d in which(!is.na(n))) {
+    kept <- which_end(seq_len(extents[d]), n[d])
+    count[d] <- length(kept)
+    if (count[d] > 0L) start[d] <- kept[1L]
+  }
+  slice(x, start, 1L, count)
 }
 
 #' @export

@@ -30,33 +30,19 @@
 #' @name subset
 #' @export
 `[.nv_tensor` <- function(x, ..., drop = TRUE) {
-  extents <- .subset2(x, "shape")
-  indices <- read_indices(extents, sys.call(), ...)
+  indices <- read_indices(.subset2(x, "shape"), sys.call(), ...)
   if (is.null(indices)) {
     return(x)
   }
-  result <- index_extents(indices, extents)
-  if (length(indices) == length(extents) && length(extents) > 1L && drop) {
-    result <- result[result != 1L]
-  }
-  if (inherits(x, "nv_traced")) {
-    return(.Call(joist_r_take, x, .Call(joist_r_positions, extents, indices, result)))
-  }
-  .Call(joist_r_subset, x, indices, result)
+  .Call(joist_r_subset, x, indices, as.logical(drop), FALSE)
 }
 
 #' @rdname subset
 #' @export
 `[[.nv_tensor` <- function(x, ..., exact = TRUE) {
-  extents <- .subset2(x, "shape")
-  indices <- read_indices(extents, sys.call(), ...)
-  if (is.null(indices) || any(lengths(indices) != 1L)) {
-    stop_joist("joist_shape_error", "[[ selects exactly one element")
-  }
-  if (inherits(x, "nv_traced")) {
-    return(.Call(joist_r_take, x, .Call(joist_r_positions, extents, indices, integer())))
-  }
-  .Call(joist_r_subset, x, indices, integer())
+  indices <- read_indices(.subset2(x, "shape"), sys.call(), ...)
+  if (is.null(indices)) indices <- vector("list", ndims(x))
+  .Call(joist_r_subset, x, indices, TRUE, TRUE)
 }
 
 #' @rdname subset
@@ -69,8 +55,7 @@
   }
   indices <- read_indices(extents, sys.call(), ...)
   if (is.null(indices)) indices <- vector("list", length(extents))
-  where <- .Call(joist_r_positions, extents, indices, index_extents(indices, extents))
-  .Call(joist_r_put, x, where, value, in_place)
+  .Call(joist_r_assign, x, indices, value, in_place, FALSE)
 }
 
 #' @rdname subset
@@ -79,11 +64,8 @@
   in_place <- identical(substitute(x), quote(`*tmp*`))
   extents <- .subset2(x, "shape")
   indices <- read_indices(extents, sys.call(), ...)
-  if (is.null(indices) || any(lengths(indices) != 1L)) {
-    stop_joist("joist_shape_error", "[[<- replaces exactly one element")
-  }
-  where <- .Call(joist_r_positions, extents, indices, integer())
-  .Call(joist_r_put, x, where, value, in_place)
+  if (is.null(indices)) indices <- vector("list", length(extents))
+  .Call(joist_r_assign, x, indices, value, in_place, TRUE)
 }
 
 # Fields of a tensor are no part of it for its user.
@@ -99,126 +81,78 @@
   stop_joist("joist_value_error", "$<- is not defined for tensors; make a new one with nv_tensor()")
 }
 
-# The positions that the indices in `...` select: a list with one vector for each dimension
-# (NULL for all), or with one vector for the whole tensor; NULL for x[]. Takes the method's
-# call, not its frame or the tensor: a frame that is kept would count as another holder of the
-# tensor, and assignment would copy it.
+# The indices in `...`: a list with one for each dimension (NULL for all), or with one for the
+# whole tensor; NULL for x[]. Takes the method's call, not its frame or the tensor: a frame that
+# is kept would count as another holder of the tensor, and assignment would copy it.
 read_indices <- function(extents, call, ...) {
-  rank <- length(extents)
   n <- ...length()
-  empty <- empty_arguments(call, n)
-  given <- vector("list", n)
-  for (k in which(!empty)) given[[k]] <- index_value(...elt(k))
+  empty <- .Call(joist_r_empty_indices, call, n)
   if (n == 0L || (n == 1L && empty)) {
     return(NULL)
   }
+  given <- vector("list", n)
+  for (k in which(!empty)) {
+    index <- ...elt(k)
+    if (inherits(index, "nv_tensor")) check_data_frame_index()
+    given[[k]] <- if (is.null(index)) integer() else index
+  }
+  rank <- length(extents)
   if (n == 1L && rank != 1L) {
-    return(list(linear_positions(given[[1L]], extents)))
+    return(list(whole_index(given[[1L]], extents)))
   }
   if (n != rank) {
     stop_joist(
       "joist_shape_error", n, if (n == 1L) " index" else " indices", " for a tensor of rank ", rank
     )
   }
-  for (d in which(!empty)) {
-    given[[d]] <- positions(given[[d]], extents[d], paste0(" of dimension ", d))
-  }
   given
-}
-
-# Which of the n indices of a call are empty, as the first of x[, 1] is. Indices that came
-# through the dots of a caller are never empty.
-empty_arguments <- function(call, n) {
-  arguments <- as.list(call)[-(1:2)]
-  named <- names(arguments)
-  if (!is.null(named)) arguments <- arguments[!named %in% c("drop", "value", "exact")]
-  if (length(arguments) != n || any(vapply(arguments, identical, NA, quote(...)))) {
-    return(logical(n))
-  }
-  vapply(arguments, identical, NA, quote(expr = )) # nolint: spaces_inside_linter.
-}
-
-index_value <- function(index) {
-  if (inherits(index, "nv_traced")) {
-    stop_joist(
-      "joist_value_error", "an index must be known while jit() traces; use nv_ifelse() with a mask"
-    )
-  }
-  if (is.null(index)) {
-    return(integer())
-  }
-  if (inherits(index, "nv_tensor")) {
-    check_data_frame_index()
-    index <- as_array(index)
-  }
-  if (is.factor(index) || is.character(index) || !(is.numeric(index) || is.logical(index))) {
-    stop_joist("joist_value_error", "a tensor is indexed by numbers or logicals, not by names")
-  }
-  index
 }
 
 # The other columns of a data frame cannot be indexed by a tensor, nor can its row names.
 check_data_frame_index <- function() {
-  if (called_from(base::`[.data.frame`, 4L)) {
+  if (called_from(base::`[.data.frame`, 3L)) {
     stop_joist(
       "joist_value_error", "a data frame is indexed by R vectors; use as.vector() of the tensor"
     )
   }
 }
 
-linear_positions <- function(index, extents) {
-  n <- prod(extents)
-  if (is.numeric(index) && is.matrix(index) && ncol(index) == length(extents)) {
-    strides <- cumprod(c(1, extents))[seq_along(extents)]
-    for (d in seq_along(extents)) {
-      where <- paste0(" of dimension ", d)
-      if (anyNA(index[, d])) index_is_na(index[, d], where)
-      bad <- which(index[, d] < 1 | index[, d] > extents[d])
-      if (length(bad) > 0L) out_of_range(index[bad[1L], d], bad[1L], extents[d], where)
+# The index of a whole tensor: a matrix of numbers with a row for each element becomes
+# column-major positions.
+whole_index <- function(index, extents) {
+  size <- dim(index)
+  if (length(size) != 2L || size[2L] != length(extents)) {
+    return(index)
+  }
+  if (inherits(index, "nv_tensor")) {
+    if (dtype(index) == "bool") {
+      return(index)
     }
-    return(as.vector((trunc(index) - 1) %*% strides) + 1)
+    if (inherits(index, "nv_traced")) {
+      stop_joist(
+        "joist_value_error", "a matrix of positions must be known while jit() traces; give an ",
+        "index for each dimension"
+      )
+    }
+    index <- as_array(index)
   }
-  positions(as.vector(index), n, "")
-}
-
-# R's own rules for one index vector, on the positions 1 .. n.
-positions <- function(index, n, where) {
-  if (anyNA(index)) index_is_na(index, where)
-  if (is.logical(index)) {
-    if (length(index) > n) out_of_range(length(index), length(index), n, where)
-    return(which(rep_len(index, n)))
+  if (!is.numeric(index)) {
+    return(index)
   }
-  index <- trunc(index)
-  negative <- any(index < 0)
-  if (negative && any(index > 0)) {
-    stop_joist("joist_shape_error", "the index", where, " mixes positive and negative numbers")
+  strides <- cumprod(c(1, extents))[seq_along(extents)]
+  for (d in seq_along(extents)) {
+    where <- paste0(" of dimension ", d)
+    bad <- which(is.na(index[, d]))
+    if (length(bad) > 0L) {
+      stop_joist("joist_value_error", "the index", where, " is NA at position ", bad[1L])
+    }
+    bad <- which(index[, d] < 1 | index[, d] >= extents[d] + 1)
+    if (length(bad) > 0L) {
+      stop_joist(
+        "joist_shape_error", "index ", format(index[bad[1L], d], scientific = FALSE),
+        " at position ", bad[1L], where, " is out of range (1 to ", extents[d], ")"
+      )
+    }
   }
-  if (any(abs(index) > n)) {
-    bad <- which(abs(index) > n)[1L]
-    out_of_range(index[bad], bad, n, where)
-  }
-  if (negative) {
-    return(seq_len(n)[index])
-  }
-  if (all(index > 0)) index else index[index > 0]
-}
-
-index_is_na <- function(index, where) {
-  bad <- which(is.na(index))[1L]
-  stop_joist("joist_value_error", "the index", where, " is NA at position ", bad)
-}
-
-# Negative numbers beyond the extent are no position either, although R lets them pass.
-out_of_range <- function(index, position, n, where) {
-  stop_joist(
-    "joist_shape_error", "index ", format(index, scientific = FALSE), " at position ", position,
-    where, " is out of range (1 to ", format(n, scientific = FALSE), ")"
-  )
-}
-
-index_extents <- function(indices, extents) {
-  if (length(indices) == 1L && length(extents) != 1L) {
-    return(length(indices[[1L]]))
-  }
-  as.integer(ifelse(vapply(indices, is.null, NA), extents, lengths(indices)))
+  as.vector((trunc(index) - 1) %*% strides) + 1
 }

@@ -5,6 +5,7 @@
 #include "core/kernels.h"
 #include "core/threads.h"
 #include "r/distinct.h"
+#include "r/index.h"
 #include "r/layout.h"
 #include "r/operations.h"
 #include "r/promotion.h"
@@ -43,10 +44,10 @@ static const R_CallMethodDef entries[] = {
     ENTRY(joist_r_relayout, 3),
     ENTRY(joist_r_reduce, 5),
     ENTRY(joist_r_array, 6),
-    ENTRY(joist_r_subset, 3),
-    ENTRY(joist_r_positions, 3),
-    ENTRY(joist_r_take, 2),
-    ENTRY(joist_r_put, 4),
+    ENTRY(joist_r_subset, 4),
+    ENTRY(joist_r_assign, 5),
+    ENTRY(joist_r_pad, 3),
+    ENTRY(joist_r_empty_indices, 2),
     ENTRY(joist_r_concatenate, 3),
     ENTRY(joist_r_permute, 2),
     ENTRY(joist_r_unique, 1),

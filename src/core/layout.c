@@ -1,220 +1,282 @@
-/* Moving elements. Owns no memory. */
+/* Walks. Owns no memory. */
 #include "core/layout.h"
 
 #include <string.h>
 
-/* Copies `n` elements in[index[k] * stride] to out; one loop per element size, so that
- * the compiler sees a plain move. */
-#define GATHER(TYPE)                                           \
-  do {                                                         \
-    const TYPE *const from = in;                               \
-    TYPE *const to = out;                                      \
-    for (size_t k = 0; k < count; k++) to[k] = from[index[k]]; \
-  } while (0)
-#define SCATTER(TYPE)                                                 \
-  do {                                                                \
-    const TYPE *const from = values;                                  \
-    TYPE *const to = out;                                             \
-    for (size_t k = 0; k < count; k++) to[index[k]] = from[k * step]; \
-  } while (0)
+#include "core/tasks.h"
+
+enum { CHUNK = 1 << 15, PIECE = 512, AHEAD = 24 };
+
+#if defined(__GNUC__) || defined(__clang__)
+#define PREFETCH(address) __builtin_prefetch(address)
+#else
+#define PREFETCH(address) ((void)(address))
+#endif
 
 struct sixteen {
   uint64_t part[2];
 };
 
-void joist_take(size_t size, size_t count, const int64_t *index, const void *in, void *out) {
-  switch (size) {
-    case 1:
-      GATHER(uint8_t);
-      break;
-    case 2:
-      GATHER(uint16_t);
-      break;
-    case 4:
-      GATHER(uint32_t);
-      break;
-    case 8:
-      GATHER(uint64_t);
-      break;
-    default:
-      GATHER(struct sixteen);
-      break;
+/* ---- making walks ---- */
+
+void joist_walk_init(struct joist_walk *walk, bool scatter) {
+  walk->rank = 0;
+  walk->scatter = scatter;
+  walk->count = 1;
+  walk->in_base = walk->out_base = 0;
+}
+
+void joist_walk_add(struct joist_walk *walk, size_t extent, int64_t in_stride, int64_t out_stride,
+                    const struct joist_index *index) {
+  walk->count *= extent;
+  if (extent == 0) return;
+  int64_t *const base = walk->scatter ? &walk->out_base : &walk->in_base;
+  int64_t *const stride = walk->scatter ? &out_stride : &in_stride;
+  if (index != NULL && (index->kind == JOIST_INDEX_RANGE || extent == 1)) {
+    *base += joist_index_at(index, 0) * *stride;
+    *stride *= index->step;
+    index = NULL;
   }
-}
-
-void joist_put(size_t size, size_t count, const int64_t *index, const void *values,
-               size_t value_count, void *out) {
-  const size_t step = value_count > 1;
-  switch (size) {
-    case 1:
-      SCATTER(uint8_t);
-      break;
-    case 2:
-      SCATTER(uint16_t);
-      break;
-    case 4:
-      SCATTER(uint32_t);
-      break;
-    case 8:
-      SCATTER(uint64_t);
-      break;
-    default:
-      SCATTER(struct sixteen);
-      break;
-  }
-}
-
-void joist_concatenate(size_t size, const struct joist_shape *shape, int dim, size_t first,
-                       size_t extent, const void *in, void *out) {
-  size_t inner = size, outer = 1;
-  for (int d = 0; d < dim; d++) inner *= shape->extent[d];
-  for (int d = dim + 1; d < shape->rank; d++) outer *= shape->extent[d];
-  const size_t run = inner * extent, row = inner * shape->extent[dim];
-  for (size_t o = 0; o < outer && run > 0; o++)
-    memcpy((char *)out + o * row + first * inner, (const char *)in + o * run, run);
-}
-
-/* Walks the selected positions in runs along the first dim: calls nothing, keeps the
- * counters in `at`, returns false after the last run. */
-static bool next_run(const struct joist_shape *shape, const uint32_t *extent, uint32_t *at) {
-  for (int d = 1; d < shape->rank; d++) {
-    if (++at[d] < extent[d]) return true;
-    at[d] = 0;
-  }
-  return false;
-}
-
-static int64_t run_base(const struct joist_shape *shape, const int64_t *const *index,
-                        const uint32_t *at) {
-  int64_t base = 0, stride = shape->rank > 0 ? (int64_t)shape->extent[0] : 1;
-  for (int d = 1; d < shape->rank; d++) {
-    base += (index[d] == NULL ? (int64_t)at[d] : index[d][at[d]]) * stride;
-    stride *= (int64_t)shape->extent[d];
-  }
-  return base;
-}
-
-static bool nothing(const struct joist_shape *shape, const uint32_t *extent) {
-  for (int d = 0; d < shape->rank; d++)
-    if (extent[d] == 0) return true;
-  return false;
-}
-
-void joist_positions(const struct joist_shape *shape, const int64_t *const *index,
-                     const uint32_t *extent, int64_t *positions) {
-  uint32_t at[JOIST_RANK_MAX] = {0};
-  if (nothing(shape, extent)) return;
-  const size_t n = shape->rank > 0 ? extent[0] : 1;
-  do {
-    const int64_t base = run_base(shape, index, at);
-    const int64_t *const first = shape->rank > 0 ? index[0] : NULL;
-    for (size_t k = 0; k < n; k++) *positions++ = base + (first == NULL ? (int64_t)k : first[k]);
-  } while (next_run(shape, extent, at));
-}
-
-void joist_take_dims(size_t size, const struct joist_shape *shape, const int64_t *const *index,
-                     const uint32_t *extent, const void *in, void *out) {
-  uint32_t at[JOIST_RANK_MAX] = {0};
-  if (nothing(shape, extent)) return;
-  const size_t n = shape->rank > 0 ? extent[0] : 1;
-  char *to = out;
-  do {
-    const char *const from = (const char *)in + (size_t)run_base(shape, index, at) * size;
-    if (shape->rank == 0 || index[0] == NULL)
-      memcpy(to, from, n * size);
-    else
-      joist_take(size, n, index[0], from, to);
-    to += n * size;
-  } while (next_run(shape, extent, at));
-}
-
-/* `rows` x `columns` elements, `in` strided by columns, to `out` strided by rows, in squares
- * that stay in cache. Strides count elements. */
-#define TRANSPOSE(TYPE)                                                                       \
-  static void transpose_##TYPE(size_t rows, size_t columns, const TYPE *in, size_t in_stride, \
-                               TYPE *out, size_t out_stride) {                                \
-    enum { SIDE = 32 };                                                                       \
-    for (size_t r0 = 0; r0 < rows; r0 += SIDE)                                                \
-      for (size_t c0 = 0; c0 < columns; c0 += SIDE) {                                         \
-        const size_t r1 = r0 + SIDE < rows ? r0 + SIDE : rows;                                \
-        const size_t c1 = c0 + SIDE < columns ? c0 + SIDE : columns;                          \
-        for (size_t c = c0; c < c1; c++)                                                      \
-          for (size_t r = r0; r < r1; r++) out[c + r * out_stride] = in[r + c * in_stride];   \
-      }                                                                                       \
-  }
-typedef struct sixteen sixteen;
-TRANSPOSE(uint8_t)
-TRANSPOSE(uint16_t)
-TRANSPOSE(uint32_t)
-TRANSPOSE(uint64_t)
-TRANSPOSE(sixteen)
-
-static void transpose(size_t size, size_t rows, size_t columns, const char *in, size_t in_stride,
-                      char *out, size_t out_stride) {
-  const void *const from = in;
-  void *const to = out;
-  switch (size) {
-    case 1:
-      transpose_uint8_t(rows, columns, from, in_stride, to, out_stride);
-      break;
-    case 2:
-      transpose_uint16_t(rows, columns, from, in_stride, to, out_stride);
-      break;
-    case 4:
-      transpose_uint32_t(rows, columns, from, in_stride, to, out_stride);
-      break;
-    case 8:
-      transpose_uint64_t(rows, columns, from, in_stride, to, out_stride);
-      break;
-    default:
-      transpose_sixteen(rows, columns, from, in_stride, to, out_stride);
-      break;
-  }
-}
-
-void joist_permute(size_t size, const struct joist_shape *shape, const int32_t *order,
-                   const void *in, void *out) {
-  const int rank = shape->rank;
-  size_t in_stride[JOIST_RANK_MAX + 1], out_stride[JOIST_RANK_MAX + 1];
-  size_t product = 1;
-  for (int d = 0; d < rank; d++) {
-    if (shape->extent[d] == 0) return;
-    in_stride[d] = product;
-    product *= shape->extent[d];
-  }
-  if (rank == 0) {
-    memcpy(out, in, size);
+  if (extent == 1) return;
+  const int last = walk->rank - 1;
+  if (index == NULL && last >= 0 && walk->list[last] == NULL &&
+      in_stride == walk->in_stride[last] * (int64_t)walk->extent[last] &&
+      out_stride == walk->out_stride[last] * (int64_t)walk->extent[last]) {
+    walk->extent[last] *= extent;
     return;
   }
-  /* out_stride[d]: how far a step along dim d of `in` goes in `out` */
-  size_t step = 1;
-  for (int d = 0; d < rank; d++) {
-    out_stride[order[d]] = step;
-    step *= shape->extent[order[d]];
+  walk->extent[walk->rank] = extent;
+  walk->in_stride[walk->rank] = in_stride;
+  walk->out_stride[walk->rank] = out_stride;
+  walk->list[walk->rank++] = index;
+}
+
+void joist_walk_take(const struct joist_shape *shape, const struct joist_index *indices,
+                     struct joist_walk *walk) {
+  int64_t in_stride = 1, out_stride = 1;
+  joist_walk_init(walk, false);
+  for (int d = 0; d < shape->rank; d++) {
+    joist_walk_add(walk, indices[d].count, in_stride, out_stride, &indices[d]);
+    in_stride *= (int64_t)shape->extent[d];
+    out_stride *= (int64_t)indices[d].count;
   }
-  /* Each plane of in's first dim and the dim that becomes out's first is one transposition
-   * (a plain run when they are the same dim); the other dims are counted. */
-  const int other = order[0];
-  const size_t rows = shape->extent[0], columns = other == 0 ? 1 : shape->extent[other];
-  uint32_t at[JOIST_RANK_MAX] = {0};
-  size_t from = 0, to = 0;
-  for (;;) {
-    const char *const source = (const char *)in + from * size;
-    char *const target = (char *)out + to * size;
-    if (other == 0)
-      memcpy(target, source, rows * size);
+}
+
+void joist_walk_put(const struct joist_shape *shape, const struct joist_index *indices,
+                    bool repeated, struct joist_walk *walk) {
+  int64_t in_stride = repeated ? 0 : 1, out_stride = 1;
+  joist_walk_init(walk, true);
+  for (int d = 0; d < shape->rank; d++) {
+    joist_walk_add(walk, indices[d].count, in_stride, out_stride, &indices[d]);
+    in_stride *= (int64_t)indices[d].count;
+    out_stride *= (int64_t)shape->extent[d];
+  }
+}
+
+/* ---- moving: one loop per element size, so that the compiler sees a plain move ---- */
+
+#define MOVES(TYPE)                                                                                \
+  static void stride_##TYPE(size_t n, const TYPE *in, int64_t in_stride, TYPE *out,                \
+                            int64_t out_stride) {                                                  \
+    if (in_stride == 0 && out_stride == 1) {                                                       \
+      const TYPE value = *in;                                                                      \
+      for (size_t k = 0; k < n; k++) out[k] = value;                                               \
+    } else if (out_stride == 1) {                                                                  \
+      for (size_t k = 0; k < n; k++) out[k] = in[(int64_t)k * in_stride];                          \
+    } else {                                                                                       \
+      for (size_t k = 0; k < n; k++) out[(int64_t)k * out_stride] = in[(int64_t)k * in_stride];    \
+    }                                                                                              \
+  }                                                                                                \
+  static void gather_##TYPE(size_t n, const int64_t *position, const TYPE *in, int64_t in_stride,  \
+                            TYPE *out, int64_t out_stride) {                                       \
+    size_t k = 0;                                                                                  \
+    for (; k + AHEAD < n; k++) {                                                                   \
+      PREFETCH(in + position[k + AHEAD] * in_stride);                                              \
+      out[(int64_t)k * out_stride] = in[position[k] * in_stride];                                  \
+    }                                                                                              \
+    for (; k < n; k++) out[(int64_t)k * out_stride] = in[position[k] * in_stride];                 \
+  }                                                                                                \
+  static void scatter_##TYPE(size_t n, const int64_t *position, const TYPE *in, int64_t in_stride, \
+                             TYPE *out, int64_t out_stride) {                                      \
+    for (size_t k = 0; k < n; k++) out[position[k] * out_stride] = in[(int64_t)k * in_stride];     \
+  }
+typedef struct sixteen sixteen;
+MOVES(uint8_t)
+MOVES(uint16_t)
+MOVES(uint32_t)
+MOVES(uint64_t)
+MOVES(sixteen)
+
+#define BY_SIZE(function, ...)            \
+  do {                                    \
+    switch (size) {                       \
+      case 1:                             \
+        function##_uint8_t(__VA_ARGS__);  \
+        break;                            \
+      case 2:                             \
+        function##_uint16_t(__VA_ARGS__); \
+        break;                            \
+      case 4:                             \
+        function##_uint32_t(__VA_ARGS__); \
+        break;                            \
+      case 8:                             \
+        function##_uint64_t(__VA_ARGS__); \
+        break;                            \
+      default:                            \
+        function##_sixteen(__VA_ARGS__);  \
+        break;                            \
+    }                                     \
+  } while (0)
+
+struct moving {
+  size_t size;
+  const struct joist_walk *walk;
+  const char *in;
+  char *out;
+};
+
+/* n steps along the first dim from step k on; `in` and `out` are where the dim begins. */
+static void move_run(const struct moving *moving, size_t k, size_t n, const char *in, char *out) {
+  const struct joist_walk *const walk = moving->walk;
+  const size_t size = moving->size;
+  const int64_t is = walk->rank > 0 ? walk->in_stride[0] : 1;
+  const int64_t os = walk->rank > 0 ? walk->out_stride[0] : 1;
+  const struct joist_index *const list = walk->rank > 0 ? walk->list[0] : NULL;
+  if (list == NULL) {
+    const void *const from = in + (int64_t)k * is * (int64_t)size;
+    void *const to = out + (int64_t)k * os * (int64_t)size;
+    if (is == 1 && os == 1)
+      memcpy(to, from, n * size);
     else
-      transpose(size, rows, columns, source, in_stride[other], target, out_stride[0]);
-    int d = 1;
-    for (; d < rank; d++) {
-      if (d == other) continue;
-      from += in_stride[d];
-      to += out_stride[d];
-      if (++at[d] < shape->extent[d]) break;
-      from -= in_stride[d] * shape->extent[d];
-      to -= out_stride[d] * shape->extent[d];
-      at[d] = 0;
+      BY_SIZE(stride, n, from, is, to, os);
+    return;
+  }
+  int64_t positions[PIECE];
+  for (size_t done = 0; done < n; done += PIECE) {
+    const size_t piece = n - done < PIECE ? n - done : PIECE;
+    joist_index_read(list, k + done, piece, positions);
+    const int64_t at = (int64_t)(k + done);
+    if (walk->scatter) {
+      const void *const from = in + at * is * (int64_t)size;
+      void *const to = out;
+      BY_SIZE(scatter, piece, positions, from, is, to, os);
+    } else {
+      const void *const from = in;
+      void *const to = out + at * os * (int64_t)size;
+      BY_SIZE(gather, piece, positions, from, is, to, os);
     }
-    if (d == rank) return;
+  }
+}
+
+/* How far step k of dim d is from the start of the dim, in the array that is read (or
+ * written). */
+static int64_t offset_of(const struct joist_walk *walk, int d, size_t k, bool written) {
+  const int64_t stride = written ? walk->out_stride[d] : walk->in_stride[d];
+  if (walk->list[d] == NULL || written != walk->scatter) return (int64_t)k * stride;
+  return joist_index_at(walk->list[d], k) * stride;
+}
+
+/* n steps from step `first` on. */
+static void move_steps(const struct moving *moving, size_t first, size_t n) {
+  const struct joist_walk *const walk = moving->walk;
+  const int64_t size = (int64_t)moving->size;
+  size_t at[JOIST_RANK_MAX];
+  int64_t in = walk->in_base, out = walk->out_base;
+  const size_t inner = walk->rank > 0 ? walk->extent[0] : 1;
+  for (int d = 0; d < walk->rank; d++) {
+    at[d] = first % walk->extent[d];
+    first /= walk->extent[d];
+    if (d == 0) continue;
+    in += offset_of(walk, d, at[d], false);
+    out += offset_of(walk, d, at[d], true);
+  }
+  size_t k = walk->rank > 0 ? at[0] : 0;
+  for (;;) {
+    const size_t run = inner - k < n ? inner - k : n;
+    move_run(moving, k, run, moving->in + in * size, moving->out + out * size);
+    n -= run;
+    if (n == 0) return;
+    k = 0;
+    for (int d = 1; d < walk->rank; d++) {
+      in -= offset_of(walk, d, at[d], false);
+      out -= offset_of(walk, d, at[d], true);
+      const bool more = ++at[d] < walk->extent[d];
+      if (!more) at[d] = 0;
+      in += offset_of(walk, d, at[d], false);
+      out += offset_of(walk, d, at[d], true);
+      if (more) break;
+    }
+  }
+}
+
+static void move_chunk(const void *context, size_t task) {
+  const struct moving *const moving = context;
+  const size_t first = task * CHUNK, rest = moving->walk->count - first;
+  move_steps(moving, first, rest < CHUNK ? rest : CHUNK);
+}
+
+joist_status joist_move(size_t size, const struct joist_walk *walk, const void *in, void *out,
+                        const struct joist_run *run, struct joist_error *error) {
+  if (walk->count == 0) return JOIST_OK;
+  const struct moving moving = {size, walk, in, out};
+  struct joist_run own = *run;
+  for (int d = 0; d < walk->rank; d++)
+    if (walk->scatter && walk->list[d] != NULL) own.threads = 1;
+  return joist_tasks_run(&own, (walk->count - 1) / CHUNK + 1, CHUNK, move_chunk, &moving, error);
+}
+
+joist_status joist_copy_elements(size_t size, size_t count, const void *in, void *out,
+                                 const struct joist_run *run, struct joist_error *error) {
+  struct joist_walk walk;
+  joist_walk_init(&walk, false);
+  joist_walk_add(&walk, count, 1, 1, NULL);
+  return joist_move(size, &walk, in, out, run, error);
+}
+
+joist_status joist_repeat_element(size_t size, size_t count, const void *in, void *out,
+                                  const struct joist_run *run, struct joist_error *error) {
+  struct joist_walk walk;
+  joist_walk_init(&walk, false);
+  joist_walk_add(&walk, count, 0, 1, NULL);
+  return joist_move(size, &walk, in, out, run, error);
+}
+
+joist_status joist_concatenate(size_t size, const struct joist_shape *shape, int dim, size_t first,
+                               size_t extent, const void *in, void *out,
+                               const struct joist_run *run, struct joist_error *error) {
+  size_t inner = 1, outer = 1;
+  for (int d = 0; d < dim; d++) inner *= shape->extent[d];
+  for (int d = dim + 1; d < shape->rank; d++) outer *= shape->extent[d];
+  const size_t row = inner * shape->extent[dim];
+  struct joist_walk walk;
+  joist_walk_init(&walk, false);
+  joist_walk_add(&walk, inner * extent, 1, 1, NULL);
+  joist_walk_add(&walk, outer, (int64_t)(inner * extent), (int64_t)row, NULL);
+  walk.out_base = (int64_t)(first * inner);
+  return joist_move(size, &walk, in, out, run, error);
+}
+
+void joist_positions(const struct joist_shape *shape, const struct joist_index *indices,
+                     int64_t *positions) {
+  size_t at[JOIST_RANK_MAX] = {0}, stride[JOIST_RANK_MAX], product = 1;
+  for (int d = 0; d < shape->rank; d++) {
+    if (indices[d].count == 0) return;
+    stride[d] = product;
+    product *= shape->extent[d];
+  }
+  const size_t n = shape->rank > 0 ? indices[0].count : 1;
+  for (;;) {
+    int64_t base = 0;
+    for (int d = 1; d < shape->rank; d++)
+      base += joist_index_at(&indices[d], at[d]) * (int64_t)stride[d];
+    if (shape->rank > 0)
+      joist_index_read(&indices[0], 0, n, positions);
+    else
+      positions[0] = 0;
+    for (size_t k = 0; k < n; k++) positions[k] += base;
+    positions += n;
+    int d = 1;
+    for (; d < shape->rank && ++at[d] == indices[d].count; d++) at[d] = 0;
+    if (d >= shape->rank) return;
   }
 }

@@ -1,127 +1,10 @@
-/* Moving elements of tensors. */
+/* Putting tensors together and arranging their dims. */
 #include "r/layout.h"
 
 #include <string.h>
 
 #include "core/layout.h"
 #include "r/operations.h"
-
-/* 1-based positions, integer or double, as 0-based ones; NULL for all. Every position was
- * checked against `extent` by R code; it is checked again here, since it is an address. */
-static const int64_t *positions_of(SEXP index, size_t extent) {
-  if (index == R_NilValue) return NULL;
-  const size_t n = (size_t)XLENGTH(index);
-  int64_t *const positions = (int64_t *)R_alloc(n + 1, sizeof *positions);
-  for (size_t k = 0; k < n; k++) {
-    const double position = TYPEOF(index) == INTSXP ? INTEGER(index)[k] : REAL(index)[k];
-    if (!(position >= 1 && position <= (double)extent))
-      joist_r_stop(JOIST_ERROR_SHAPE, "index %.0f at position %.0f is out of range (1 to %.0f)",
-                   position, (double)k + 1, (double)extent);
-    positions[k] = (int64_t)position - 1;
-  }
-  return positions;
-}
-
-static uint32_t selected(SEXP index, uint32_t extent) {
-  return index == R_NilValue ? extent : (uint32_t)XLENGTH(index);
-}
-
-/* One index vector with a position per element of the result, or one per dim. */
-static bool is_linear(SEXP indices, const struct joist_shape *space, size_t count) {
-  const R_xlen_t n = TYPEOF(indices) == VECSXP ? XLENGTH(indices) : 0;
-  const bool linear = n == 1 && space->rank != 1;
-  if (linear
-          ? VECTOR_ELT(indices, 0) == R_NilValue || (size_t)XLENGTH(VECTOR_ELT(indices, 0)) != count
-          : n != space->rank)
-    joist_r_stop(JOIST_ERROR_SHAPE, "the index vectors do not fit the dimensions");
-  return linear;
-}
-
-/* Positions are addresses: nothing but what joist_r_positions() made is taken for them. */
-static void read_positions(const struct joist_rules *rules, SEXP positions,
-                           struct joist_r_value *value) {
-  joist_r_read(rules, positions, value);
-  if (value->form == JOIST_R_LITERAL || value->argument.operand.type.dtype != JOIST_I64)
-    joist_r_stop(JOIST_ERROR_DTYPE, "positions are a tensor of dtype i64");
-}
-
-/* What a list of index vectors selects along each dim; they must be `count` elements. */
-struct selection {
-  const int64_t *index[JOIST_RANK_MAX];
-  uint32_t extent[JOIST_RANK_MAX];
-};
-
-static void read_selection(SEXP indices, const struct joist_shape *space, size_t count,
-                           struct selection *selection) {
-  size_t chosen = 1;
-  for (int d = 0; d < space->rank; d++) {
-    selection->index[d] = positions_of(VECTOR_ELT(indices, d), space->extent[d]);
-    selection->extent[d] = selected(VECTOR_ELT(indices, d), space->extent[d]);
-    chosen *= selection->extent[d];
-  }
-  if (chosen != count)
-    joist_r_stop(JOIST_ERROR_SHAPE, "%.0f selected elements do not have that shape",
-                 (double)chosen);
-}
-
-SEXP joist_r_subset(SEXP x, SEXP indices, SEXP shape) {
-  struct joist_r_value value;
-  joist_r_read(joist_r_rules(R_NilValue), x, &value);
-  struct joist_shape result, space = value.argument.shape;
-  joist_r_shape(shape, &result);
-  const struct joist_type type = value.argument.operand.type;
-  if (value.form == JOIST_R_ABSTRACT) return joist_r_aval(type, &result);
-  const size_t size = joist_dtype_size(type.dtype);
-  if (value.form != JOIST_R_CONCRETE)
-    joist_r_stop(JOIST_ERROR_VALUE, "only a tensor with data has a subset of this kind");
-  size_t count = 0;
-  if (!joist_shape_count(&result, &count))
-    joist_r_stop(JOIST_ERROR_SHAPE, "more elements than memory can hold");
-  SEXP payload = PROTECT(joist_r_payload(type.dtype, count));
-  if (is_linear(indices, &space, count)) {
-    const int64_t *const positions = positions_of(VECTOR_ELT(indices, 0), value.count);
-    joist_take(size, count, positions, value.data, joist_r_elements(payload));
-  } else {
-    struct selection chosen;
-    read_selection(indices, &space, count, &chosen);
-    joist_take_dims(size, &space, chosen.index, chosen.extent, value.data,
-                    joist_r_elements(payload));
-  }
-  SEXP tensor = joist_r_tensor(payload, type, &result);
-  UNPROTECT(1);
-  return tensor;
-}
-
-SEXP joist_r_positions(SEXP extents, SEXP indices, SEXP shape) {
-  struct joist_shape space, result;
-  joist_r_shape(extents, &space);
-  joist_r_shape(shape, &result);
-  size_t all = 0, count = 0;
-  if (!joist_shape_count(&space, &all) || !joist_shape_count(&result, &count))
-    joist_r_stop(JOIST_ERROR_SHAPE, "more positions than memory can hold");
-  SEXP payload = PROTECT(joist_r_payload(JOIST_I64, count));
-  int64_t *const out = joist_r_elements(payload);
-  if (is_linear(indices, &space, count)) {
-    const int64_t *const positions = positions_of(VECTOR_ELT(indices, 0), all);
-    if (count > 0) memcpy(out, positions, count * sizeof *out);
-  } else {
-    struct selection chosen;
-    read_selection(indices, &space, count, &chosen);
-    joist_positions(&space, chosen.index, chosen.extent, out);
-  }
-  SEXP tensor = joist_r_tensor(payload, (struct joist_type){JOIST_I64, false}, &result);
-  UNPROTECT(1);
-  return tensor;
-}
-
-SEXP joist_r_take(SEXP x, SEXP positions) {
-  const struct joist_rules *const rules = joist_r_rules(R_NilValue);
-  struct joist_r_value values[JOIST_ARITY_MAX];
-  joist_r_read(rules, x, &values[0]);
-  read_positions(rules, positions, &values[1]);
-  const struct joist_attributes attributes = joist_r_attributes();
-  return joist_r_apply(rules, JOIST_OP_TAKE, values, &attributes);
-}
 
 /* A tensor of that type and shape: an R number becomes it exactly, or fails; a tensor is
  * converted and reshaped; a scalar is repeated. */
@@ -167,8 +50,7 @@ static SEXP read_as(const struct joist_rules *rules, SEXP object, struct joist_t
 
 /* The value in the dtype of the tensor it is assigned to: what the rules join to that
  * dtype fits, anything else is refused. */
-static SEXP fitted_value(const struct joist_rules *rules, const struct joist_r_value *x,
-                         SEXP object) {
+SEXP joist_r_fitted(const struct joist_rules *rules, const struct joist_r_value *x, SEXP object) {
   struct joist_r_value value;
   joist_r_read(rules, object, &value);
   if (joist_r_by_value(rules)) joist_r_read_range(&value);
@@ -187,34 +69,6 @@ static SEXP fitted_value(const struct joist_rules *rules, const struct joist_r_v
                  rules->id, joist_dtype_name(common.dtype));
   const struct joist_type wanted = {dtype, value.argument.operand.type.ambiguous};
   return read_as(rules, object, wanted, &value.argument.shape);
-}
-
-SEXP joist_r_put(SEXP x, SEXP positions, SEXP value, SEXP in_place) {
-  const struct joist_rules *const rules = joist_r_rules(R_NilValue);
-  struct joist_r_value values[JOIST_ARITY_MAX];
-  joist_r_read(rules, x, &values[0]);
-  read_positions(rules, positions, &values[1]);
-  SEXP fitted = PROTECT(fitted_value(rules, &values[0], value));
-  joist_r_read(rules, fitted, &values[2]);
-  char text[JOIST_SHAPE_TEXT];
-  if (values[2].count != values[1].count && values[2].count != 1)
-    joist_r_stop(JOIST_ERROR_SHAPE, "%.0f elements cannot be replaced by %s with %.0f",
-                 (double)values[1].count, joist_shape_format(&values[2].argument.shape, text),
-                 (double)values[2].count);
-  const struct joist_type type = values[0].argument.operand.type;
-  /* Nothing else holds the payload, and the value is not the tensor itself. */
-  if (values[0].form == JOIST_R_CONCRETE && values[2].form == JOIST_R_CONCRETE &&
-      LOGICAL(in_place)[0] && !MAYBE_SHARED(values[0].payload) &&
-      values[0].payload != values[2].payload) {
-    joist_put(joist_dtype_size(type.dtype), values[1].count, values[1].data, values[2].data,
-              values[2].count, joist_r_elements(values[0].payload));
-    UNPROTECT(1);
-    return x;
-  }
-  const struct joist_attributes attributes = joist_r_attributes();
-  SEXP tensor = joist_r_apply(rules, JOIST_OP_PUT, values, &attributes);
-  UNPROTECT(1);
-  return tensor;
 }
 
 /* The shape of tensors laid side by side along `dim`. */
@@ -281,10 +135,14 @@ SEXP joist_r_concatenate(SEXP tensors, SEXP along, SEXP shapes) {
     size_t count = 0;
     (void)joist_shape_count(&shape, &count);
     SEXP payload = PROTECT(joist_r_payload(type.dtype, count));
-    for (R_xlen_t k = 0, first = 0; k < n; k++) {
+    const struct joist_run run = joist_r_run();
+    size_t first = 0;
+    for (R_xlen_t k = 0; k < n; k++) {
       const uint32_t extent = values[k].argument.shape.extent[dim];
-      joist_concatenate(joist_dtype_size(type.dtype), &shape, dim, (size_t)first, extent,
-                        values[k].data, joist_r_elements(payload));
+      const joist_status moved =
+          joist_concatenate(joist_dtype_size(type.dtype), &shape, dim, first, extent,
+                            values[k].data, joist_r_elements(payload), &run, &error);
+      if (moved != JOIST_OK) joist_r_raise(moved, &error);
       first += extent;
     }
     tensor = joist_r_tensor(payload, type, &shape);
@@ -318,4 +176,18 @@ SEXP joist_r_permute(SEXP x, SEXP order) {
   for (int d = 0; d < rank; d++)
     attributes.parameter[d] = INTEGER(order)[d] == NA_INTEGER ? -1 : INTEGER(order)[d] - 1;
   return joist_r_apply(rules, JOIST_OP_PERMUTE, &value, &attributes);
+}
+
+SEXP joist_r_pad(SEXP x, SEXP value, SEXP edges) {
+  const struct joist_rules *const rules = joist_r_rules(R_NilValue);
+  struct joist_r_value values[JOIST_ARITY_MAX];
+  joist_r_read(rules, x, &values[0]);
+  SEXP fitted = PROTECT(joist_r_fitted(rules, &values[0], value));
+  joist_r_read(rules, fitted, &values[1]);
+  struct joist_attributes attributes = joist_r_attributes();
+  for (R_xlen_t k = 0; k < XLENGTH(edges) && k < JOIST_RANK_MAX; k++)
+    attributes.parameter[k] = INTEGER(edges)[k];
+  SEXP tensor = joist_r_apply(rules, JOIST_OP_PAD, values, &attributes);
+  UNPROTECT(1);
+  return tensor;
 }

@@ -83,57 +83,64 @@ static size_t position_of(const struct joist_shape *shape, const size_t *index) 
 
 /* ---- the functions ---- */
 
-static void test_take_and_put(void) {
-  for (int s = 0; s < SIZES; s++)
-    for (int round = 0; round < 60; round++) {
-      const size_t size = sizes[s], n = 1 + random_below(300);
-      const size_t count = one_in(6) ? 0 : random_below(400);
-      char *const in = random_elements(n * size);
-      int64_t *const index = random_positions(count, n);
-      char *const out = allocate(count * size), *const want = allocate(count * size);
-      joist_take(size, count, index, in, out);
-      for (size_t k = 0; k < count; k++)
-        memcpy(want + k * size, in + (size_t)index[k] * size, size);
-      check_bytes(out, want, count * size, "joist_take");
-      /* As many values as positions, or one; repeated positions keep the last. */
-      const size_t values = one_in(3) ? 1 : count;
-      char *const value = random_elements(values * size);
-      char *const put = allocate(n * size), *const reference = allocate(n * size);
-      memcpy(put, in, n * size);
-      memcpy(reference, in, n * size);
-      joist_put(size, count, index, value, values, put);
-      for (size_t k = 0; k < count; k++)
-        memcpy(reference + (size_t)index[k] * size, value + (values == 1 ? 0 : k) * size, size);
-      check_bytes(put, reference, n * size, "joist_put");
-      free(in);
-      free(index);
-      free(out);
-      free(want);
-      free(value);
-      free(put);
-      free(reference);
+static const struct joist_run runs[] = {{.threads = 1}, {.threads = 3, .parallel_from = 1}};
+
+static struct joist_run random_run(void) { return runs[random_below(2)]; }
+
+/* Positions along a dim: all, a range, a list of any kind that counts from 0 or 1. `list` is
+ * the caller's to free, `positions` has them as they should be read. */
+static struct joist_index random_index(size_t extent, size_t most, void **list,
+                                       int64_t *positions) {
+  struct joist_index index = joist_index_all(extent);
+  *list = NULL;
+  if (extent > most) index.count = most;
+  if (extent == 0) return index;
+  if (one_in(2)) {
+    if (one_in(2)) { /* a range, backwards or forwards */
+      index.start = (int64_t)random_below(extent);
+      index.step = 1 + (int64_t)random_below(3);
+      if (one_in(2)) index.step = -index.step;
+      const int64_t room = index.step > 0 ? (int64_t)extent - 1 - index.start : index.start;
+      index.count = 1 + (size_t)(room / (index.step > 0 ? index.step : -index.step));
+      if (index.count > most) index.count = most;
     }
+  } else {
+    index.kind = (joist_index_kind)(1 + random_below(3));
+    index.base = (int64_t)random_below(2);
+    index.count = random_below((most < 40 ? most : 40) + 1);
+    *list = allocate((index.count + 1) * 8);
+    index.list = *list;
+    for (size_t k = 0; k < index.count; k++) {
+      const int64_t entry = (int64_t)random_below(extent) + index.base;
+      if (index.kind == JOIST_INDEX_I32)
+        ((int32_t *)*list)[k] = (int32_t)entry;
+      else if (index.kind == JOIST_INDEX_I64)
+        ((int64_t *)*list)[k] = entry;
+      else
+        ((double *)*list)[k] = (double)entry + (one_in(2) ? 0.25 : 0);
+      positions[k] = entry - index.base;
+    }
+    return index;
+  }
+  for (size_t k = 0; k < index.count; k++) positions[k] = index.start + (int64_t)k * index.step;
+  return index;
 }
 
-/* Index vectors per dim, some of them NULL, with repeats. */
+/* One index per dim, with repeats: taken, and put in order, so that the last one wins. */
 static void test_dims(void) {
-  for (int round = 0; round < ROUNDS; round++) {
+  for (int round = 0; round < 2 * ROUNDS; round++) {
     const size_t size = sizes[random_below(SIZES)];
     const struct joist_shape shape = random_shape((int)random_below(5));
+    const struct joist_run run = random_run();
     struct joist_shape result = {shape.rank, {0}};
-    int64_t *index[JOIST_RANK_MAX] = {NULL};
-    const int64_t *selected[JOIST_RANK_MAX] = {NULL};
+    struct joist_index indices[JOIST_RANK_MAX];
+    void *lists[JOIST_RANK_MAX] = {NULL};
+    int64_t *chosen[JOIST_RANK_MAX];
     size_t room = COUNT_MAX;
     for (int d = 0; d < shape.rank; d++) {
-      const bool all = one_in(3) || shape.extent[d] > room;
-      if (all) {
-        result.extent[d] = shape.extent[d];
-      } else {
-        const size_t most = room < 40 ? room : 40;
-        result.extent[d] = shape.extent[d] == 0 ? 0 : (uint32_t)random_below(most + 1);
-        index[d] = random_positions(result.extent[d], shape.extent[d] + (shape.extent[d] == 0));
-        selected[d] = index[d];
-      }
+      chosen[d] = allocate(((size_t)shape.extent[d] + 64) * sizeof **chosen);
+      indices[d] = random_index(shape.extent[d], room, &lists[d], chosen[d]);
+      result.extent[d] = (uint32_t)indices[d].count;
       if (result.extent[d] > 0) room = room / result.extent[d] + 1;
     }
     const size_t n = count_of(&shape), count = count_of(&result);
@@ -144,22 +151,93 @@ static void test_dims(void) {
     for (size_t k = 0; k < count; k++) {
       size_t at[JOIST_RANK_MAX];
       indices_of(&result, k, at);
-      for (int d = 0; d < shape.rank; d++)
-        if (selected[d] != NULL) at[d] = (size_t)selected[d][at[d]];
+      for (int d = 0; d < shape.rank; d++) at[d] = (size_t)chosen[d][at[d]];
       wanted[k] = (int64_t)position_of(&shape, at);
       memcpy(want + k * size, in + (size_t)wanted[k] * size, size);
     }
-    joist_positions(&shape, selected, result.extent, positions);
+    joist_positions(&shape, indices, positions);
     check_bytes((char *)positions, (char *)wanted, count * sizeof *wanted, "joist_positions");
-    joist_take_dims(size, &shape, selected, result.extent, in, out);
-    check_bytes(out, want, count * size, "joist_take_dims");
-    for (int d = 0; d < shape.rank; d++) free(index[d]);
+    struct joist_walk walk;
+    joist_walk_take(&shape, indices, &walk);
+    CHECK_INT(joist_move(size, &walk, in, out, &run, NULL), JOIST_OK);
+    check_bytes(out, want, count * size, "joist_walk_take");
+
+    const bool repeated = one_in(3);
+    char *const value = random_elements((repeated ? 1 : count) * size);
+    char *const put = allocate(n * size), *const reference = allocate(n * size);
+    memcpy(put, in, n * size);
+    memcpy(reference, in, n * size);
+    joist_walk_put(&shape, indices, repeated, &walk);
+    CHECK_INT(joist_move(size, &walk, value, put, &run, NULL), JOIST_OK);
+    for (size_t k = 0; k < count; k++)
+      memcpy(reference + (size_t)wanted[k] * size, value + (repeated ? 0 : k) * size, size);
+    check_bytes(put, reference, n * size, "joist_walk_put");
+    for (int d = 0; d < shape.rank; d++) {
+      free(lists[d]);
+      free(chosen[d]);
+    }
     free(in);
     free(out);
     free(want);
     free(positions);
     free(wanted);
+    free(value);
+    free(put);
+    free(reference);
   }
+}
+
+/* More elements than a thread takes at once. */
+static void test_large(void) {
+  enum { LARGE = 200003 };
+  for (int s = 0; s < SIZES; s++)
+    for (int r = 0; r < 2; r++) {
+      const size_t size = sizes[s];
+      char *const in = random_elements(LARGE * size);
+      char *const out = allocate(LARGE * size), *const want = allocate(LARGE * size);
+      CHECK_INT(joist_copy_elements(size, LARGE, in, out, &runs[r], NULL), JOIST_OK);
+      check_bytes(out, in, LARGE * size, "joist_copy_elements");
+      CHECK_INT(joist_repeat_element(size, LARGE, in, out, &runs[r], NULL), JOIST_OK);
+      for (size_t k = 0; k < LARGE; k++) memcpy(want + k * size, in, size);
+      check_bytes(out, want, LARGE * size, "joist_repeat_element");
+      int64_t *const positions = random_positions(LARGE, LARGE);
+      const struct joist_index index = joist_index_of(positions, LARGE);
+      struct joist_walk walk;
+      joist_walk_init(&walk, false);
+      joist_walk_add(&walk, LARGE, 1, 1, &index);
+      CHECK_INT(joist_move(size, &walk, in, out, &runs[r], NULL), JOIST_OK);
+      for (size_t k = 0; k < LARGE; k++)
+        memcpy(want + k * size, in + (size_t)positions[k] * size, size);
+      check_bytes(out, want, LARGE * size, "a large gather");
+      /* The last of equal positions wins, however many threads there are. */
+      joist_walk_init(&walk, true);
+      joist_walk_add(&walk, LARGE, 1, 1, &index);
+      memcpy(out, in, LARGE * size);
+      memcpy(want, in, LARGE * size);
+      CHECK_INT(joist_move(size, &walk, in, out, &runs[r], NULL), JOIST_OK);
+      for (size_t k = 0; k < LARGE; k++)
+        memcpy(want + (size_t)positions[k] * size, in + k * size, size);
+      check_bytes(out, want, LARGE * size, "a large scatter");
+      free(positions);
+      free(in);
+      free(out);
+      free(want);
+    }
+}
+
+static bool stop(void *calls) { return ++*(int *)calls > 0; }
+
+/* The caller is asked between blocks, and can stop. */
+static void test_poll(void) {
+  enum { MANY = 40000000 };
+  int calls = 0;
+  const struct joist_run run = {.threads = 1, .poll = stop, .context = &calls};
+  char value = 7, *const out = malloc(MANY);
+  if (out == NULL) return;
+  struct joist_error error;
+  CHECK_INT(joist_repeat_element(1, MANY, &value, out, &run, &error), JOIST_INTERRUPTED);
+  CHECK_INT(calls, 1);
+  free(out);
 }
 
 static void check_permutation(size_t size, const struct joist_shape *shape, const int *order) {
@@ -175,7 +253,8 @@ static void check_permutation(size_t size, const struct joist_shape *shape, cons
     for (int d = 0; d < shape->rank; d++) from[order[d]] = at[d];
     memcpy(want + k * size, in + position_of(shape, from) * size, size);
   }
-  joist_permute(size, shape, order, in, out);
+  const struct joist_run run = random_run();
+  CHECK_INT(joist_permute(size, shape, order, in, out, &run, NULL), JOIST_OK);
   snprintf(what, sizeof what, "joist_permute of %s, element size %zu, first dim %d",
            joist_shape_format(shape, text), size, shape->rank > 0 ? order[0] : -1);
   check_bytes(out, want, n * size, what);
@@ -188,7 +267,7 @@ static void test_permute(void) {
   for (int s = 0; s < SIZES; s++) {
     static const int swap[] = {1, 0};
     /* Around the square blocks of a transposition. */
-    static const uint32_t about[] = {1, 2, 31, 32, 33, 64, 65};
+    static const uint32_t about[] = {1, 2, 31, 32, 33, 64, 65, 129};
     for (size_t a = 0; a < sizeof about / sizeof *about; a++)
       for (size_t b = 0; b < sizeof about / sizeof *about; b++)
         check_permutation(sizes[s], &(struct joist_shape){2, {about[a], about[b]}}, swap);
@@ -231,7 +310,10 @@ static void test_concatenate(void) {
         at[dim] += first;
         memcpy(want + position_of(&shape, at) * size, in[p] + k * size, size);
       }
-      joist_concatenate(size, &shape, dim, first, part[p].extent[dim], in[p], out);
+      const struct joist_run run = random_run();
+      CHECK_INT(
+          joist_concatenate(size, &shape, dim, first, part[p].extent[dim], in[p], out, &run, NULL),
+          JOIST_OK);
       first += part[p].extent[dim];
     }
     check_bytes(out, want, n * size, "joist_concatenate");
@@ -371,7 +453,8 @@ static void test_put_one(void) {
 }
 
 int main(void) {
-  test_take_and_put();
+  test_large();
+  test_poll();
   test_dims();
   test_permute();
   test_concatenate();

@@ -1,0 +1,273 @@
+#' Pad, mask and take apart
+#'
+#' `nv_pad()` puts a value around a tensor, and between its elements. `nv_tril()` and
+#' `nv_triu()` keep the lower and the upper triangle of the matrices that the first two
+#' dimensions are, and make the rest 0. `nv_diag()` makes a diagonal matrix of a vector, and
+#' takes the diagonal of a matrix. `nv_split()` cuts a tensor into parts along a dimension,
+#' `split()` one of rank 1 into groups.
+#'
+#' @param operand,x A tensor or an R array.
+#' @param low,high Number of values before and after each dimension, one number or one for
+#'   each; negative ones remove elements instead.
+#' @param value The value, a scalar; it takes the dtype of the tensor as in assignment, see
+#'   [subset]. By default 0 (`FALSE`).
+#' @param interior Number of values between neighbours along each dimension.
+#' @param diagonal The diagonal up to which elements are kept: 0 is the main one, 1 the next
+#'   to its right, -1 to its left.
+#' @param n Number of parts of equal extent.
+#' @param sizes Instead of `n`: the extents of the parts.
+#' @param dimension The dimension to cut.
+#' @param f A factor, or what [split()] makes one of.
+#' @param drop `TRUE` leaves out levels without elements.
+#' @param ... Passed on to [split()] for the positions.
+#' @return A tensor of the dtype of the operand; `nv_split()` a list of them, `split()` a
+#'   named list.
+#' @section Errors: `joist_shape_error` when ranks, extents or numbers do not fit;
+#'   `joist_promotion_error` and `joist_value_error` for a value that does not fit the dtype.
+#' @examples
+#' x <- nv_tensor(matrix(1:6, 2), "i16")
+#' nv_pad(x, low = 1, high = c(0, 1), value = -1L)
+#' nv_tril(x)
+#' nv_diag(nv_tensor(1:3))
+#' nv_diag(x)
+#' nv_split(x, 3, dimension = 2)
+#' split(nv_tensor(c(1, 2, 3)), c("a", "b", "a"))
+#' @export
+nv_pad <- function(operand, low, high, value = 0, interior = 0) {
+  operand <- as_tensor(operand)
+  rank <- ndims(operand)
+  if (missing(value)) value <- zero_of(operand)
+  edges <- rbind(
+    per_dimension(low, rank, "low"), per_dimension(high, rank, "high"),
+    per_dimension(interior, rank, "interior")
+  )
+  .Call(joist_r_pad, operand, if (is.object(value)) nv_reshape(value, integer()) else value, edges)
+}
+
+# A number for each dimension, from one for all.
+per_dimension <- function(x, rank, what) {
+  whole <- is.numeric(x) && !anyNA(x) && all(x == trunc(x) & abs(x) <= .Machine$integer.max)
+  if (!whole || !length(x) %in% c(1L, rank)) {
+    stop_joist(
+      "joist_shape_error", "`", what, "` must be a whole number, or one for each of the ", rank,
+      " dimensions"
+    )
+  }
+  rep_len(as.integer(x), rank)
+}
+
+# A scalar of the dtype of a tensor.
+zero_of <- function(x) nv_fill(0, integer(), dtype(x), ambiguous(x))
+
+#' @rdname nv_pad
+#' @export
+nv_tril <- function(operand, diagonal = 0) triangle(as_tensor(operand), diagonal, nv_le)
+
+#' @rdname nv_pad
+#' @export
+nv_triu <- function(operand, diagonal = 0) triangle(as_tensor(operand), diagonal, nv_ge)
+
+triangle <- function(x, diagonal, compare) {
+  extents <- shape(x)
+  if (length(extents) < 2L) {
+    stop_joist("joist_shape_error", "a tensor of rank ", length(extents), " has no triangle")
+  }
+  diagonal <- per_dimension(diagonal, 1L, "diagonal")
+  ones <- rep(1L, length(extents) - 2L)
+  rows <- nv_iota(1L, "i64", c(extents[1L], 1L, ones), start = 1 + diagonal)
+  columns <- nv_iota(2L, "i64", c(1L, extents[2L], ones))
+  nv_ifelse(compare(columns, rows), x, zero_of(x))
+}
+
+#' @rdname nv_pad
+#' @export
+nv_diag <- function(x) {
+  x <- as_tensor(x)
+  extents <- shape(x)
+  if (length(extents) == 1L) {
+    if (extents == 0L) {
+      return(nv_reshape(x, c(0L, 0L)))
+    }
+    return(nv_reshape(nv_pad(x, 0L, 0L, interior = extents), c(extents, extents)))
+  }
+  if (length(extents) != 2L) {
+    stop_joist("joist_shape_error", "nv_diag() of a tensor of rank ", length(extents))
+  }
+  slice(nv_flatten(x), 1L, extents[1L] + 1L, min(extents))
+}
+
+#' @rdname nv_pad
+#' @export
+nv_split <- function(operand, n, dimension = 1L, sizes = NULL) {
+  operand <- as_tensor(operand)
+  extents <- shape(operand)
+  if (length(dimension) != 1L || !dimension %in% seq_along(extents)) {
+    stop_joist("joist_shape_error", "`dimension`: the tensor has ", length(extents), " dimensions")
+  }
+  extent <- extents[dimension]
+  if (is.null(sizes)) {
+    if (!is.numeric(n) || length(n) != 1L || is.na(n) || n < 1 || extent %% n != 0) {
+      stop_joist(
+        "joist_shape_error", "an extent of ", extent, " has no ", format(n), " equal parts; see ",
+        "`sizes`"
+      )
+    }
+    sizes <- rep(extent %/% n, n)
+  }
+  sizes <- as.integer(per_dimension(sizes, length(sizes), "sizes"))
+  if (any(sizes < 0L) || sum(sizes) != extent) {
+    stop_joist("joist_shape_error", "`sizes` must add up to the extent, which is ", extent)
+  }
+  start <- rep(1L, length(extents))
+  lapply(seq_along(sizes), function(k) {
+    extents[dimension] <- sizes[k]
+    if (sizes[k] > 0L) start[dimension] <- sum(sizes[seq_len(k - 1L)]) + 1L
+    slice(operand, start, 1L, extents)
+  })
+}
+
+#' @rdname nv_pad
+#' @export
+split.nv_tensor <- function(x, f, drop = FALSE, ...) {
+  if (ndims(x) != 1L) {
+    stop_joist("joist_shape_error", "split() of a tensor of rank ", ndims(x), "; see nv_split()")
+  }
+  if (inherits(f, "nv_tensor")) f <- as.vector(f)
+  lapply(split(seq_len(length(x)), f, drop = drop, ...), function(at) x[at])
+}
+
+#' Tensors of a common shape, and products of shapes
+#'
+#' `nv_broadcast_arrays()` repeats tensors to their common shape; `nv_outer()` applies an
+#' elementwise function to every pair of elements of two tensors, as [outer()] does.
+#'
+#' @param ... Tensors and R vectors or arrays: scalars, and others of one rank whose extents
+#'   are equal or 1.
+#' @param x,y Tensors or R vectors or arrays.
+#' @param f A function of two tensors that broadcasts them, such as [nv_add()] or an operator.
+#' @return `nv_broadcast_arrays()`: a list of tensors, each of its own dtype. `nv_outer()`:
+#'   what `f` gives, of shape `c(shape(x), shape(y))`.
+#' @section Errors: `joist_shape_error` when the shapes do not fit, or the result had too many
+#'   dimensions.
+#' @examples
+#' nv_broadcast_arrays(nv_tensor(matrix(1:2, 2)), nv_tensor(matrix(1:3, 1)), 0L)
+#' nv_outer(nv_tensor(1:3), nv_tensor(1:2))
+#' nv_outer(nv_tensor(1:3), nv_tensor(1:2), nv_sub)
+#' @export
+nv_broadcast_arrays <- function(...) {
+  parts <- lapply(list(...), as_tensor)
+  if (length(parts) == 0L) {
+    return(parts)
+  }
+  common <- Reduce(nv_eq, lapply(parts, function(x) nv_aval("bool", shape(x))))
+  lapply(parts, nv_broadcast_to, shape(common))
+}
+
+#' @rdname nv_broadcast_arrays
+#' @export
+nv_outer <- function(x, y, f = nv_mul) {
+  x <- as_tensor(x)
+  y <- as_tensor(y)
+  f <- match.fun(f)
+  rows <- nv_reshape(x, c(shape(x), rep(1L, ndims(y))))
+  columns <- nv_reshape(y, c(rep(1L, ndims(x)), shape(y)))
+  f(rows, columns)
+}
+
+#' Elements at positions that are values
+#'
+#' The elements (or slices) of a tensor at given positions along a dimension. The positions
+#' may be a tensor that [jit()] traces: they are checked when the program runs.
+#'
+#' @param operand A tensor or an R array.
+#' @param indices Positions from 1 on: a tensor of integers or whole R numbers, of any shape.
+#'   Zero, negative and logical ones are for `[`.
+#' @param dim The dimension along which the positions count; negative ones count from the last.
+#' @return A tensor of the dtype of the operand, in whose shape the shape of the indices takes
+#'   the place of dimension `dim`.
+#' @section Errors: `joist_value_error` for a position out of range, which it names;
+#'   `joist_shape_error` for a dimension that is not there; `joist_dtype_error` for indices
+#'   that are no integers.
+#' @examples
+#' x <- nv_tensor(matrix(1:6, 2), "f32")
+#' nv_gather(x, nv_tensor(c(3L, 1L)), dim = 2)
+#' jit(function(x, i) nv_gather(x, i, 2))(x, nv_tensor(c(2L, 2L)))
+#' @export
+nv_gather <- function(operand, indices, dim = 1L) {
+  if (!inherits(indices, "nv_tensor")) {
+    scalar <- is.null(base::dim(indices)) && length(indices) == 1L
+    indices <- nv_tensor(indices, "i64", shape = if (scalar) integer())
+  } else if (inherits(indices, "nv_traced") && ambiguous(indices)) {
+    indices <- nv_convert(indices, "i64")
+  } else if (!grepl("^u?i", format(dtype(indices)))) {
+    stop_joist(
+      "joist_dtype_error", "indices of dtype ", format(dtype(indices)), ": they must be integers"
+    )
+  }
+  .Call(joist_r_array, "gather", list(as_tensor(operand), indices), dim, integer(), NULL, NULL)
+}
+
+#' Differences and scaling along the first dimension
+#'
+#' [diff()] and [scale()] of tensors, computed by the operators and in their dtypes.
+#'
+#' @param x A tensor; for `scale()` of rank 2.
+#' @param lag,differences As in [diff()].
+#' @param center,scale As in [scale()]: `TRUE`, `FALSE`, or a number for each column.
+#' @param ... Ignored.
+#' @return A tensor. `diff()` has the dtype of `x`, unsigned integers wrap; `scale()` that of
+#'   [nv_mean()], without R's attributes.
+#' @section Errors: `joist_shape_error` when ranks, extents or numbers do not fit;
+#'   `joist_dtype_error` for differences of bools.
+#' @examples
+#' diff(nv_tensor(c(1, 4, 9, 16)))
+#' scale(nv_tensor(matrix(c(1, 2, 3, 4, 6, 8), 3)))
+#' @export
+diff.nv_tensor <- function(x, lag = 1L, differences = 1L, ...) {
+  lag <- per_dimension(lag, 1L, "lag")
+  differences <- per_dimension(differences, 1L, "differences")
+  if (lag < 1L || differences < 1L) {
+    stop_joist("joist_shape_error", "`lag` and `differences` must be at least 1")
+  }
+  if (ndims(x) == 0L) {
+    stop_joist("joist_shape_error", "a scalar has no differences")
+  }
+  for (round in seq_len(differences)) {
+    extents <- shape(x)
+    first <- rep(1L, length(extents))
+    left <- max(extents[1L] - lag, 0L)
+    second <- first
+    if (left > 0L) second[1L] <- lag + 1L
+    extents[1L] <- left
+    x <- slice(x, second, 1L, extents) - slice(x, first, 1L, extents)
+  }
+  x
+}
+
+#' @rdname diff.nv_tensor
+#' @export
+scale.nv_tensor <- function(x, center = TRUE, scale = TRUE) {
+  extents <- shape(x)
+  if (length(extents) != 2L) {
+    stop_joist("joist_shape_error", "scale() of a tensor of rank ", length(extents))
+  }
+  if (!identical(center, FALSE)) {
+    x <- x - (if (isTRUE(center)) nv_mean(x, 1L, FALSE) else row_of(center, extents[2L], "center"))
+  }
+  if (identical(scale, FALSE)) {
+    return(x)
+  }
+  x / (if (isTRUE(scale)) {
+    sqrt(nv_reduce_sum(x * x, 1L, FALSE) / max(1L, extents[1L] - 1L))
+  } else {
+    row_of(scale, extents[2L], "scale")
+  })
+}
+
+# A number for each column, as a row.
+row_of <- function(x, n, what) {
+  if (length(x) != n) {
+    stop_joist("joist_shape_error", "`", what, "` must have a number for each of ", n, " columns")
+  }
+  if (inherits(x, "nv_tensor")) nv_reshape(x, c(1L, n)) else matrix(x, 1L)
+}

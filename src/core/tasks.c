@@ -1,0 +1,32 @@
+/* Running independent tasks. */
+#include "core/tasks.h"
+
+#include "core/array.h"
+
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+enum { BLOCK = 1 << 24 }; /* additions' worth between two calls of poll */
+
+joist_status joist_tasks_run(const struct joist_run *run, size_t count, size_t work,
+                             joist_task *task, const void *context, struct joist_error *error) {
+  const int threads = joist_threads_for(run, count * work, count);
+  const size_t block = work >= BLOCK ? 1 : BLOCK / (work == 0 ? 1 : work);
+  /* A block keeps every thread busy, however large a task is. */
+  const size_t step = block < (size_t)threads ? (size_t)threads : block;
+  for (size_t begin = 0; begin < count; begin += step) {
+    const size_t end = count - begin < step ? count : begin + step;
+    if (begin > 0 && run->poll != NULL && run->poll(run->context))
+      return joist_fail(error, JOIST_INTERRUPTED, "interrupted");
+    if (threads <= 1) {
+      for (size_t k = begin; k < end; k++) task(context, k);
+      continue;
+    }
+#ifdef _OPENMP
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
+    for (size_t k = begin; k < end; k++) task(context, k);
+#endif
+  }
+  return JOIST_OK;
+}

@@ -1,0 +1,16 @@
+/* Work that splits into independent tasks: shared among threads, with polls in between. */
+#ifndef JOIST_CORE_TASKS_H
+#define JOIST_CORE_TASKS_H
+
+#include "core/engine.h"
+
+/* One of the tasks. Tasks run in any order, several at once, and write to different places. */
+typedef void joist_task(const void *context, size_t task);
+
+/* Runs tasks 0 .. count - 1, each about `work` additions' worth. JOIST_INTERRUPTED when the
+ * caller asked to stop. */
+joist_status joist_tasks_run(const struct joist_run *run, size_t count, size_t work,
+                             joist_task *task, const void *context,
+                             struct joist_error *error) JOIST_MUST_CHECK;
+
+#endif

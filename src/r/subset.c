@@ -1,0 +1,403 @@
+/* Subsets of tensors and assignment to them. */
+#include <string.h>
+
+#include "core/layout.h"
+#include "core/mask.h"
+#include "r/index.h"
+#include "r/layout.h"
+#include "r/operations.h"
+
+/* What a list of indices selects: one index per dim, or one for the tensor as a vector. */
+struct selection {
+  bool linear;
+  bool traced; /* one of the indices is */
+  bool ranges; /* all of them are */
+  int n;
+  const uint8_t *mask; /* of a single index that is a mask and not yet turned into positions */
+  size_t extent[JOIST_RANK_MAX]; /* what each index selects from */
+  struct joist_index positions[JOIST_RANK_MAX];
+  SEXP index[JOIST_RANK_MAX]; /* the traced ones, NULL for others */
+};
+
+static void raise_if(joist_status status, const struct joist_error *error) {
+  if (status != JOIST_OK) joist_r_raise(status, error);
+}
+
+static void read_selection(SEXP indices, const struct joist_r_value *x,
+                           struct selection *selection) {
+  const struct joist_shape *const shape = &x->argument.shape;
+  const R_xlen_t n = TYPEOF(indices) == VECSXP ? XLENGTH(indices) : -1;
+  selection->linear = n == 1 && shape->rank != 1;
+  if (!selection->linear && n != shape->rank)
+    joist_r_stop(JOIST_ERROR_SHAPE, "the indices do not fit the dimensions");
+  selection->n = (int)n;
+  selection->traced = false;
+  selection->ranges = true;
+  selection->mask = NULL;
+  for (int d = 0; d < selection->n; d++) {
+    selection->extent[d] = selection->linear ? x->count : shape->extent[d];
+    struct joist_r_index index;
+    joist_r_read_index(VECTOR_ELT(indices, d), selection->extent[d], selection->linear ? 0 : d + 1,
+                       n > 1, &index);
+    selection->positions[d] = index.positions;
+    selection->index[d] = index.traced;
+    selection->mask = index.mask;
+    selection->traced |= index.traced != NULL;
+    selection->ranges &= index.traced == NULL && index.positions.kind == JOIST_INDEX_RANGE;
+  }
+}
+
+/* Turns the mask of a selection into positions. */
+static void list_mask(struct selection *selection) {
+  if (selection->mask == NULL) return;
+  joist_r_list_mask(selection->mask, selection->extent[0], &selection->positions[0]);
+  selection->mask = NULL;
+  selection->ranges = selection->positions[0].kind == JOIST_INDEX_RANGE;
+}
+
+static void too_large(void) {
+  joist_r_stop(JOIST_ERROR_SHAPE,
+               "the subset has an extent beyond 2^31 - 1; give an index per dimension");
+}
+
+/* How many positions the index of a dim selects: a traced one, as many as it has elements. */
+static size_t index_count(const struct selection *selection, int d) {
+  if (selection->index[d] == NULL) return selection->positions[d].count;
+  struct joist_r_value value;
+  joist_r_read(joist_r_rules(R_NilValue), selection->index[d], &value);
+  return value.count;
+}
+
+static size_t selected_shape(const struct selection *selection, bool drop,
+                             struct joist_shape *shape) {
+  size_t count = 1;
+  shape->rank = 0;
+  for (int d = 0; d < selection->n; d++) {
+    const size_t extent = index_count(selection, d);
+    if (extent > INT32_MAX) too_large();
+    count *= extent;
+    if (drop && selection->n > 1 && extent == 1) continue;
+    shape->extent[shape->rank++] = (uint32_t)extent;
+  }
+  return count;
+}
+
+/* The walk refers to `selection`. */
+static void walk_of(const struct joist_r_value *x, const struct selection *selection, bool put,
+                    bool repeated, struct joist_walk *walk) {
+  if (selection->linear) {
+    joist_walk_init(walk, put);
+    joist_walk_add(walk, selection->positions[0].count, repeated ? 0 : 1, 1,
+                   &selection->positions[0]);
+  } else if (put) {
+    joist_walk_put(&x->argument.shape, selection->positions, repeated, walk);
+  } else {
+    joist_walk_take(&x->argument.shape, selection->positions, walk);
+  }
+}
+
+/* ---- subsets ---- */
+
+static size_t *count_mask(const uint8_t *mask, size_t n) {
+  const struct joist_run run = joist_r_run();
+  const size_t blocks = joist_mask_blocks(n);
+  size_t *const before = (size_t *)R_alloc(blocks + 1, (int)sizeof *before);
+  struct joist_error error;
+  raise_if(joist_mask_count(mask, n, before, &run, &error), &error);
+  return before;
+}
+
+static SEXP masked(const struct joist_r_value *x, const uint8_t *mask, bool single) {
+  const struct joist_type type = x->argument.operand.type;
+  const struct joist_run run = joist_r_run();
+  const size_t *const before = count_mask(mask, x->count);
+  const size_t count = before[joist_mask_blocks(x->count)];
+  if (count > INT32_MAX) too_large();
+  if (single && count != 1) joist_r_stop(JOIST_ERROR_SHAPE, "[[ selects exactly one element");
+  SEXP payload = PROTECT(joist_r_payload(type.dtype, count));
+  struct joist_error error;
+  raise_if(joist_mask_take(joist_dtype_size(type.dtype), mask, x->count, before, x->data,
+                           joist_r_elements(payload), &run, &error),
+           &error);
+  const struct joist_shape shape = {single ? 0 : 1, {(uint32_t)count}};
+  SEXP tensor = joist_r_tensor(payload, type, &shape);
+  UNPROTECT(1);
+  return tensor;
+}
+
+static SEXP apply_one(joist_op op, SEXP x, const struct joist_attributes *attributes) {
+  const struct joist_rules *const rules = joist_r_rules(R_NilValue);
+  struct joist_r_value values[JOIST_ARITY_MAX];
+  joist_r_read(rules, x, &values[0]);
+  return joist_r_apply(rules, op, values, attributes);
+}
+
+static SEXP reshaped(SEXP x, const struct joist_shape *shape) {
+  struct joist_attributes attributes = joist_r_attributes();
+  attributes.shape = *shape;
+  return apply_one(JOIST_OP_RESHAPE, x, &attributes);
+}
+
+/* The positions of an index as a tensor that counts from 1. */
+static SEXP index_tensor(const struct joist_index *index) {
+  const struct joist_shape shape = {1, {(uint32_t)index->count}};
+  SEXP payload = PROTECT(joist_r_payload(JOIST_I64, index->count));
+  int64_t *const positions = joist_r_elements(payload);
+  joist_index_read(index, 0, index->count, positions);
+  for (size_t k = 0; k < index->count; k++) positions[k]++;
+  SEXP tensor = joist_r_tensor(payload, (struct joist_type){JOIST_I64, false}, &shape);
+  UNPROTECT(1);
+  return tensor;
+}
+
+/* A traced index as integers of rank 1. */
+static SEXP traced_index(SEXP index) {
+  struct joist_r_value value;
+  joist_r_read(joist_r_rules(R_NilValue), index, &value);
+  const joist_kind kind = joist_dtype_kind(value.argument.operand.type.dtype);
+  if (kind == JOIST_KIND_BOOL || kind == JOIST_KIND_COMPLEX)
+    joist_r_stop(JOIST_ERROR_VALUE,
+                 "an index that jit() traces must be positions: how many elements a mask selects "
+                 "is not known yet; use nv_ifelse() with the mask");
+  struct joist_attributes attributes = joist_r_attributes();
+  attributes.requested = (struct joist_type){JOIST_I64, false};
+  if (value.leaf || kind == JOIST_KIND_FLOAT)
+    index = apply_one(JOIST_OP_CONVERT, index, &attributes);
+  if (value.argument.shape.rank == 1) return index;
+  PROTECT(index);
+  if (value.count > INT32_MAX) too_large();
+  const struct joist_shape flat = {1, {(uint32_t)value.count}};
+  index = reshaped(index, &flat);
+  UNPROTECT(1);
+  return index;
+}
+
+static bool is_range(const struct selection *selection, int d) {
+  return selection->index[d] == NULL && selection->positions[d].kind == JOIST_INDEX_RANGE;
+}
+
+/* Slices where the selection is a range, then a gather for every dim where it is not. */
+static SEXP subset_by_operations(SEXP x, const struct selection *selection,
+                                 const struct joist_shape *result) {
+  const struct joist_rules *const rules = joist_r_rules(R_NilValue);
+  struct joist_r_value value;
+  joist_r_read(rules, x, &value);
+  struct joist_shape shape = value.argument.shape;
+  if (selection->linear) {
+    if (value.count > INT32_MAX) too_large();
+    shape = (struct joist_shape){1, {(uint32_t)value.count}};
+    x = reshaped(x, &shape);
+  }
+  PROTECT_INDEX at;
+  PROTECT_WITH_INDEX(x, &at);
+  const bool sliced = shape.rank <= JOIST_RANK_MAX / 3;
+  bool whole = true;
+  struct joist_attributes attributes = joist_r_attributes();
+  for (int d = 0; d < selection->n && sliced; d++) {
+    struct joist_index range = joist_index_all(shape.extent[d]);
+    if (is_range(selection, d)) range = selection->positions[d];
+    whole &= range.count == shape.extent[d] && range.start == 0 && range.step == 1;
+    attributes.parameter[3 * d] = (int32_t)range.start;
+    attributes.parameter[3 * d + 1] = (int32_t)range.step;
+    attributes.parameter[3 * d + 2] = (int32_t)range.count;
+    shape.extent[d] = (uint32_t)range.count;
+  }
+  if (sliced && !whole) {
+    attributes.shape = selection->ranges ? *result : shape;
+    shape = attributes.shape;
+    REPROTECT(x = apply_one(JOIST_OP_SLICE, x, &attributes), at);
+  }
+  for (int d = 0; d < selection->n && !(sliced && selection->ranges); d++) {
+    if (sliced && is_range(selection, d)) continue;
+    SEXP positions = PROTECT(selection->index[d] != NULL ? traced_index(selection->index[d])
+                                                         : index_tensor(&selection->positions[d]));
+    struct joist_r_value values[JOIST_ARITY_MAX];
+    joist_r_read(rules, x, &values[0]);
+    joist_r_read(rules, positions, &values[1]);
+    attributes = joist_r_attributes();
+    attributes.parameter[0] = d;
+    shape.extent[d] = (uint32_t)values[1].count;
+    REPROTECT(x = joist_r_apply(rules, JOIST_OP_GATHER, values, &attributes), at);
+    UNPROTECT(1);
+  }
+  if (!joist_shape_equal(&shape, result)) x = reshaped(x, result);
+  UNPROTECT(1);
+  return x;
+}
+
+SEXP joist_r_subset(SEXP x, SEXP indices, SEXP drop, SEXP single) {
+  struct joist_r_value value;
+  joist_r_read(joist_r_rules(R_NilValue), x, &value);
+  const bool one = joist_r_flag(single, "single");
+  const bool dropped = joist_r_flag(drop, "drop");
+  const struct joist_type type = value.argument.operand.type;
+  struct selection selection;
+  read_selection(indices, &value, &selection);
+  if (selection.mask != NULL && value.form == JOIST_R_CONCRETE)
+    return masked(&value, selection.mask, one);
+  list_mask(&selection);
+  struct joist_shape result;
+  const size_t count = selected_shape(&selection, dropped, &result);
+  if (one) {
+    if (count != 1) joist_r_stop(JOIST_ERROR_SHAPE, "[[ selects exactly one element");
+    result.rank = 0;
+  }
+  if (value.form == JOIST_R_TRACED || selection.traced)
+    return subset_by_operations(x, &selection, &result);
+  if (value.form == JOIST_R_ABSTRACT) return joist_r_aval(type, &result);
+  struct joist_walk walk;
+  walk_of(&value, &selection, false, false, &walk);
+  SEXP payload = PROTECT(joist_r_payload(type.dtype, count));
+  const struct joist_run run = joist_r_run();
+  struct joist_error error;
+  raise_if(joist_move(joist_dtype_size(type.dtype), &walk, value.data, joist_r_elements(payload),
+                      &run, &error),
+           &error);
+  SEXP tensor = joist_r_tensor(payload, type, &result);
+  UNPROTECT(1);
+  return tensor;
+}
+
+/* ---- assignment ---- */
+
+static void check_values(size_t selected, const struct joist_r_value *value) {
+  char text[JOIST_SHAPE_TEXT];
+  if (value->count != selected && value->count != 1)
+    joist_r_stop(JOIST_ERROR_SHAPE, "%.0f elements cannot be replaced by %s with %.0f",
+                 (double)selected, joist_shape_format(&value->argument.shape, text),
+                 (double)value->count);
+}
+
+/* What is written to: the tensor itself when nothing else holds it, else a copy. */
+static SEXP writable(SEXP tensor, const struct joist_r_value *x, const struct joist_r_value *value,
+                     SEXP in_place) {
+  if (LOGICAL(in_place)[0] && !MAYBE_SHARED(x->payload) && x->payload != value->payload)
+    return tensor;
+  const struct joist_type type = x->argument.operand.type;
+  SEXP payload = PROTECT(joist_r_payload(type.dtype, x->count));
+  const struct joist_run run = joist_r_run();
+  struct joist_error error;
+  raise_if(joist_copy_elements(joist_dtype_size(type.dtype), x->count, x->data,
+                               joist_r_elements(payload), &run, &error),
+           &error);
+  tensor = joist_r_tensor(payload, type, &x->argument.shape);
+  UNPROTECT(1);
+  return tensor;
+}
+
+static SEXP assign_concrete(SEXP tensor, const struct joist_r_value *x,
+                            const struct selection *selection, const size_t *before,
+                            const struct joist_r_value *value, SEXP in_place) {
+  const size_t size = joist_dtype_size(x->argument.operand.type.dtype);
+  const bool repeated = value->count == 1;
+  const struct joist_run run = joist_r_run();
+  struct joist_error error;
+  tensor = PROTECT(writable(tensor, x, value, in_place));
+  void *const out = joist_r_elements(VECTOR_ELT(tensor, 0));
+  if (selection->mask != NULL) {
+    raise_if(joist_mask_put(size, selection->mask, x->count, before, value->data, repeated, out,
+                            &run, &error),
+             &error);
+  } else {
+    struct joist_walk walk;
+    walk_of(x, selection, true, repeated, &walk);
+    raise_if(joist_move(size, &walk, value->data, out, &run, &error), &error);
+  }
+  UNPROTECT(1);
+  return tensor;
+}
+
+/* A traced mask: one value takes the place of the elements it chooses. */
+static SEXP assign_masked(const struct joist_rules *rules, const struct joist_r_value *x,
+                          const struct selection *selection, const struct joist_r_value *value) {
+  struct joist_r_value values[JOIST_ARITY_MAX];
+  const bool one_mask = selection->n == 1 && selection->index[0] != NULL;
+  if (one_mask) joist_r_read(rules, selection->index[0], &values[0]);
+  const bool whole = one_mask && values[0].count == x->count &&
+                     values[0].argument.operand.type.dtype == JOIST_BOOL &&
+                     joist_shape_equal(&values[0].argument.shape, &x->argument.shape);
+  if (!whole || value->count != 1)
+    joist_r_stop(JOIST_ERROR_VALUE,
+                 "only a mask of the tensor's shape, with one value for all, can be assigned to "
+                 "while jit() traces the index; use nv_ifelse()");
+  values[1] = *value;
+  values[1].argument.operand.type = x->argument.operand.type;
+  values[1].argument.shape.rank = 0;
+  values[2] = *x;
+  const struct joist_attributes attributes = joist_r_attributes();
+  return joist_r_apply(rules, JOIST_OP_IFELSE, values, &attributes);
+}
+
+/* The column-major positions of a selection, counting from 0. */
+static SEXP positions_tensor(const struct joist_r_value *x, const struct selection *selection,
+                             size_t count) {
+  SEXP payload = PROTECT(joist_r_payload(JOIST_I64, count));
+  int64_t *const positions = joist_r_elements(payload);
+  if (selection->linear) {
+    joist_index_read(&selection->positions[0], 0, count, positions);
+  } else {
+    joist_positions(&x->argument.shape, selection->positions, positions);
+  }
+  if (count > INT32_MAX) too_large();
+  const struct joist_shape shape = {1, {(uint32_t)count}};
+  SEXP tensor = joist_r_tensor(payload, (struct joist_type){JOIST_I64, false}, &shape);
+  UNPROTECT(1);
+  return tensor;
+}
+
+static SEXP assign_by_operations(const struct joist_rules *rules, const struct joist_r_value *x,
+                                 const struct selection *selection, size_t count,
+                                 const struct joist_r_value *value) {
+  struct joist_r_value values[JOIST_ARITY_MAX] = {*x, *value};
+  struct joist_attributes attributes = joist_r_attributes();
+  if (selection->ranges && !selection->linear && selection->n <= JOIST_RANK_MAX / 3) {
+    for (int d = 0; d < selection->n; d++) {
+      const struct joist_index *const range = &selection->positions[d];
+      attributes.parameter[3 * d] = (int32_t)range->start;
+      attributes.parameter[3 * d + 1] = (int32_t)range->step;
+      attributes.parameter[3 * d + 2] = (int32_t)range->count;
+    }
+    return joist_r_apply(rules, JOIST_OP_UPDATE, values, &attributes);
+  }
+  SEXP positions = PROTECT(positions_tensor(x, selection, count));
+  joist_r_read(rules, positions, &values[1]);
+  values[2] = *value;
+  SEXP tensor = joist_r_apply(rules, JOIST_OP_PUT, values, &attributes);
+  UNPROTECT(1);
+  return tensor;
+}
+
+SEXP joist_r_assign(SEXP x, SEXP indices, SEXP value, SEXP in_place, SEXP single) {
+  const struct joist_rules *const rules = joist_r_rules(R_NilValue);
+  struct joist_r_value tensor, values;
+  joist_r_read(rules, x, &tensor);
+  const bool one = joist_r_flag(single, "single");
+  struct selection selection;
+  read_selection(indices, &tensor, &selection);
+  SEXP fitted = PROTECT(joist_r_fitted(rules, &tensor, value));
+  joist_r_read(rules, fitted, &values);
+  const bool concrete = tensor.form == JOIST_R_CONCRETE && values.form == JOIST_R_CONCRETE;
+  SEXP result;
+  if (selection.traced) {
+    if (one) joist_r_stop(JOIST_ERROR_VALUE, "[[<- needs a position that is known");
+    result = assign_masked(rules, &tensor, &selection, &values);
+    UNPROTECT(1);
+    return result;
+  }
+  const size_t *before = NULL;
+  size_t count = 1;
+  if (selection.mask != NULL && concrete) {
+    before = count_mask(selection.mask, tensor.count);
+    count = before[joist_mask_blocks(tensor.count)];
+  } else {
+    list_mask(&selection);
+    for (int d = 0; d < selection.n; d++) count *= selection.positions[d].count;
+  }
+  if (one && count != 1) joist_r_stop(JOIST_ERROR_SHAPE, "[[<- replaces exactly one element");
+  check_values(count, &values);
+  result = count == 0 && concrete ? x
+           : concrete ? assign_concrete(x, &tensor, &selection, before, &values, in_place)
+                      : assign_by_operations(rules, &tensor, &selection, count, &values);
+  UNPROTECT(1);
+  return result;
+}
