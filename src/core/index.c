@@ -13,6 +13,14 @@ struct joist_index joist_index_all(size_t extent) {
 }
 
 struct joist_index joist_index_of(const int64_t *positions, size_t count) {
+  const int64_t step = count > 1 ? positions[1] - positions[0] : 1;
+  size_t k = 1;
+  while (k < count && positions[k] - positions[k - 1] == step) k++;
+  if (k >= count && step != 0)
+    return (struct joist_index){.kind = JOIST_INDEX_RANGE,
+                                .count = count,
+                                .start = count > 0 ? positions[0] : 0,
+                                .step = step};
   return (struct joist_index){.kind = JOIST_INDEX_I64, .count = count, .list = positions};
 }
 

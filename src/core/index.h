@@ -28,7 +28,7 @@ struct joist_index {
 
 /* All positions of a dim. */
 struct joist_index joist_index_all(size_t extent);
-/* Positions that are known to be valid and count from 0. */
+/* Positions that are known to be valid and count from 0; a range when they are one. */
 struct joist_index joist_index_of(const int64_t *positions, size_t count);
 
 /* The k-th position; and n of them from the k-th on. */

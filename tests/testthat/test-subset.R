@@ -194,7 +194,13 @@ test_that("indices that select nothing that exists are errors", {
   range_error(x[1, 4] <- 1L, "index 4 at position 1 of dimension 2")
   range_error(x[1, 1, 1] <- 1L, "3 indices")
   value_error(y[NA] <- 1L, "NA at position 1")
-  expect_error(jit(function(x, i) x[i])(y, 1L), "jit", class = "joist_value_error")
+  traced <- jit(function(x, i) x[i])
+  expect_error(traced(y, 6L), "index 6 at position 1", class = "joist_value_error")
+  expect_error(traced(y, nv_tensor(c(1L, 0L))), "index 0 at position 2", class = "joist_value_error")
+  expect_error(traced(y, y > 2L), "jit", class = "joist_value_error")
+  expect_error(jit(function(x, i) x[i])(x, nv_tensor(matrix(1L, 1, 2))), "jit",
+    class = "joist_value_error"
+  )
   expect_error(jit(function(x) x[6])(y), "index 6", class = "joist_shape_error")
   call <- conditionCall(tryCatch(x[3, 1], error = identity))
   expect_identical(call, quote(x[3, 1]))
@@ -498,4 +504,120 @@ test_that("subsets and assignment inside a larger jitted function", {
   x <- nv_tensor(1:5, "i8")
   expect_identical(as_array(pick(x, 2:3)), 2:3)
   expect_identical(as_array(pick(x, -1)), 2:5)
+})
+
+test_that("indices that jit() traces are positions, checked when the program runs", {
+  set.seed(14)
+  for (rank in 1:4) {
+    for (round in 1:25) {
+      d <- sample(subset_dtypes, 1)
+      v <- random_array(d, pmax(1L, random_extents(rank)))
+      extents <- shape_of(v)
+      x <- nv_tensor(v, d)
+      drop <- sample(c(TRUE, FALSE), 1)
+      traced <- sample(c(TRUE, FALSE), rank, TRUE)
+      traced[sample(rank, 1)] <- TRUE
+      indices <- lapply(extents, function(n) sample(n, sample(4, 1), TRUE))
+      fixed <- lapply(extents, function(n) random_index(n, sample(c("all", "positive", "one"), 1)))
+      base <- ifelse(traced, indices, side(fixed, "base"))
+      f <- function(x, i) {
+        ours <- side(fixed, "ours")
+        for (k in seq_along(i)) ours[[which(traced)[k]]] <- i[[k]]
+        do.call(`[`, c(list(x), ours, list(drop = drop)))
+      }
+      i <- lapply(indices[traced], nv_tensor, sample(c("i8", "ui16", "i32", "i64", "f64"), 1))
+      want <- do.call(`[`, c(list(v), base, list(drop = drop)))
+      kept <- do.call(`[`, c(list(v), base, list(drop = FALSE)))
+      scalar <- drop && rank > 1L && all(dim(kept) == 1L)
+      label <- paste("rank", rank, "round", round, d)
+      expect_tensor(jit(f)(x, i), plain(want), d, shape_of(plain(want), scalar), label)
+      if (!identical(f(x, i), jit(f)(x, i))) fail(paste("eager:", label))
+    }
+  }
+  m <- nv_tensor(matrix(1:6, 2))
+  f <- jit(function(m, i) m[i])
+  expect_identical(as_array(f(m, nv_tensor(c(6L, 1L)))), c(6L, 1L))
+  expect_identical(as_array(f(m, 5)), 5L)
+  expect_identical(jit(function(m, i) m[[i, 2]])(m, 2L), m[[2, 2]])
+  # A tensor that is known, at a position that is not.
+  expect_identical(jit(function(i) m[i, ])(2L), m[2, ])
+  # One value for the elements that a traced mask chooses.
+  zero <- function(x, mask) {
+    x[mask] <- 0L
+    x
+  }
+  expect_identical(jit(zero)(m, m > 3L), zero(m, m > 3L))
+  expect_identical(as_array(zero(m, m > 3L)), matrix(c(1:3, 0L, 0L, 0L), 2))
+  expect_error(jit(function(x) x[x > 3L] <- 1:3)(m), "nv_ifelse", class = "joist_value_error")
+  expect_error(jit(function(x) x[x > 3L] <- 0.5)(m), class = "joist_promotion_error")
+})
+
+test_that("ranges are slices in a program, without a list of positions", {
+  m <- nv_tensor(matrix(runif(60), 6), "f32")
+  program <- function(f) paste(utils::capture.output(print(f)), collapse = "\n")
+  f <- jit(function(x) x[2:4, -1] + x[3, 1])
+  f(m)
+  expect_match(program(f), "slice(%1, parameters = 1 1 3 1 1 9)", fixed = TRUE)
+  expect_no_match(program(f), "constant")
+  expect_identical(f(m), m[2:4, -1] + m[3, 1])
+  g <- jit(function(x) {
+    x[6:1, c(TRUE, FALSE)] <- 1:30
+    x
+  })
+  x <- m
+  x[6:1, c(TRUE, FALSE)] <- 1:30
+  expect_identical(g(m), x)
+  expect_match(program(g), "update(", fixed = TRUE)
+  # Lists of positions are no longer than the extent of their dim.
+  h <- jit(function(x) x[c(1, 2, 5), ])
+  expect_identical(h(m), m[c(1, 2, 5), ])
+  expect_match(program(h), "i64{3} = constant", fixed = TRUE)
+})
+
+test_that("sequences that R keeps compact select what their entries do", {
+  x <- nv_tensor(1:1000, "i16")
+  v <- 1:1000
+  for (i in list(1:1000, 1000:1, 5:5, 7:20, 20:7, 0:10, -(1:10), -10:-1, seq(2, 500, 3), 2:999 + 0)) {
+    expect_identical(as_array(x[i]), v[i])
+    y <- x
+    y[i] <- 0L
+    expect_identical(as_array(y), replace(v, i, 0L))
+  }
+  i <- 3:10
+  i[2] <- 9L
+  expect_identical(as_array(x[i]), v[i])
+  range_error <- function(code) expect_error(code, "out of range", class = "joist_shape_error")
+  range_error(x[1:1001])
+  range_error(x[1001:5])
+  range_error(x[-(1:1001)])
+  expect_error(x[-1:5], "mixes", class = "joist_shape_error")
+  expect_identical(shape(x[-(1:1000)]), 0L)
+})
+
+test_that("many elements are chosen alike by any number of threads", {
+  set.seed(15)
+  n <- 4e5
+  v <- sample(1e6, n)
+  x <- nv_tensor(v)
+  keep <- sample(c(TRUE, FALSE), n, TRUE)
+  i <- sample(n, n, TRUE)
+  before <- nv_get_threads()
+  on.exit(nv_set_threads(before))
+  for (threads in c(1L, 2L)) {
+    nv_set_threads(threads)
+    expect_identical(as_array(x[nv_tensor(keep)]), v[keep])
+    expect_identical(as_array(x[keep]), v[keep])
+    expect_identical(as_array(x[i]), v[i])
+    y <- x
+    y[nv_tensor(keep)] <- 0L
+    y[i[1:1000]] <- 1:1000
+    w <- v
+    w[keep] <- 0L
+    w[i[1:1000]] <- 1:1000
+    expect_identical(as_array(y), w)
+    y[keep] <- rev(v[keep])
+    w[keep] <- rev(v[keep])
+    expect_identical(as_array(y), w)
+    expect_identical(as_array(t(nv_reshape(x, c(400L, 1000L)))), t(matrix(v, 400)))
+  }
 })

@@ -1,0 +1,254 @@
+# Padding, triangles, diagonals, parts, gathers and the generics over them, against base R.
+
+some_dtypes <- c("ui8", "bool", "i16", "f16", "f32", "i32", "f64", "i64", "c64", "c128")
+
+values_of <- function(dtype, extents) {
+  v <- rep_len(sample_values(dtype, 6), prod(extents))
+  v <- v[sample.int(length(v))]
+  if (dtype %in% c("i8", "i16", "i32", "ui8", "ui16")) v <- as.integer(v)
+  if (length(extents) > 1L) array(v, extents) else v
+}
+
+# The operation, traced, gives the same; and so do its dtype and shape without data.
+expect_everywhere <- function(f, x, want, label) {
+  got <- f(x)
+  ok <- identical(as_array(got), want) && identical(type_of(got), type_of(x))
+  if (!ok) fail(paste0(label, ": got ", deparse1(as_array(got)), ", want ", deparse1(want)))
+  if (!identical(jit(f)(x), got)) fail(paste("jit:", label))
+  abstract <- f(nv_aval(dtype(x), shape(x)))
+  if (!identical(shape(abstract), shape(got)) || type_of(abstract) != type_of(got)) {
+    fail(paste("nv_aval:", label))
+  }
+}
+
+# Padding one element at a time: where each element goes, if anywhere.
+padded <- function(v, low, high, interior, value) {
+  extents <- if (is.null(dim(v))) length(v) else dim(v)
+  grown <- low + high + extents + pmax(extents - 1, 0) * interior
+  out <- array(value, grown)
+  for (k in seq_along(v)) {
+    at <- as.vector(arrayInd(k, extents))
+    to <- low + (at - 1) * (interior + 1) + 1
+    if (all(to >= 1 & to <= grown)) out[matrix(to, 1)] <- v[k]
+  }
+  if (length(grown) == 1L) as.vector(out) else out
+}
+
+test_that("nv_pad() puts values around and between elements, and removes some", {
+  set.seed(21)
+  for (round in 1:150) {
+    d <- sample(some_dtypes, 1)
+    rank <- sample(3, 1)
+    extents <- sample(0:4, rank, TRUE)
+    v <- values_of(d, extents)
+    x <- nv_tensor(v, d, shape = extents)
+    interior <- sample(0:2, rank, TRUE)
+    full <- extents + pmax(extents - 1, 0) * interior
+    low <- vapply(full, function(n) sample((-min(n, 2)):3, 1), 1)
+    high <- vapply(full + low, function(n) sample((-min(n, 2)):3, 1), 1)
+    value <- values_of(d, 1)
+    f <- function(x) nv_pad(x, low, high, value = nv_scalar(value, d), interior = interior)
+    expect_everywhere(f, x, padded(v, low, high, interior, value), paste("round", round, d))
+  }
+  x <- nv_tensor(1:3, "i8")
+  expect_identical(as_array(nv_pad(x, 1, 2)), c(0L, 1:3, 0L, 0L))
+  expect_identical(as_array(nv_pad(x, 1, 0, 7L)), c(7L, 1:3))
+  expect_identical(as_array(nv_pad(nv_tensor(TRUE, shape = 1L), 1, 0)), c(FALSE, TRUE))
+  expect_identical(as_array(jit(function(x, v) nv_pad(x, 1, 0, v))(x, 9L)), c(9L, 1:3))
+  expect_error(nv_pad(x, 1, 0, 300L), "300", class = "joist_value_error")
+  expect_error(nv_pad(x, 1, 0, 0.5), class = "joist_promotion_error")
+  expect_error(nv_pad(x, -2, -2), class = "joist_shape_error")
+  expect_error(nv_pad(x, c(1, 1), 0), "low", class = "joist_shape_error")
+  expect_error(nv_pad(x, 1, 0.5), "high", class = "joist_shape_error")
+  expect_error(nv_pad(x, 1, 1, interior = -1), "interior", class = "joist_shape_error")
+  expect_error(nv_pad(x, 1, 1, nv_tensor(1:2, "i8")), class = "joist_shape_error")
+})
+
+test_that("triangles and diagonals are those of base R", {
+  set.seed(22)
+  for (d in some_dtypes) {
+    for (extents in list(c(3, 3), c(2, 4), c(4, 2), c(0, 3), c(3, 0), c(3, 3, 2))) {
+      v <- values_of(d, extents)
+      x <- nv_tensor(v, d)
+      offset <- slice.index(v, 2) - slice.index(v, 1)
+      none <- as.vector(v, typeof(v))[0]
+      none[1] <- as.vector(FALSE, typeof(v))
+      for (k in c(-5, -1, 0, 1, 2)) {
+        label <- paste(d, deparse1(extents), k)
+        expect_everywhere(function(x) nv_tril(x, k), x, replace(v, offset > k, none), label)
+        expect_everywhere(function(x) nv_triu(x, k), x, replace(v, offset < k, none), label)
+      }
+      if (length(extents) != 2L) next
+      label <- paste(d, deparse1(extents), "diagonal")
+      n <- min(extents)
+      expect_everywhere(nv_diag, x, v[cbind(seq_len(n), seq_len(n))], label)
+    }
+    for (n in 0:4) {
+      v <- values_of(d, n)
+      want <- array(as.vector(FALSE, typeof(v)), c(n, n))
+      want[cbind(seq_len(n), seq_len(n))] <- v
+      expect_everywhere(nv_diag, nv_tensor(v, d, shape = n), want, paste(d, n))
+    }
+  }
+  m <- nv_tensor(matrix(1:6, 2))
+  expect_identical(lower.tri(m), lower.tri(matrix(1:6, 2)))
+  expect_identical(as_array(m[upper.tri(m)]), c(3L, 5L, 6L))
+  # What is left out does not matter, were it NaN.
+  expect_identical(as_array(nv_tril(nv_tensor(matrix(NaN, 2, 2)))), matrix(c(NaN, NaN, 0, NaN), 2))
+  expect_error(nv_tril(nv_tensor(1:3)), class = "joist_shape_error")
+  expect_error(nv_diag(nv_scalar(1)), class = "joist_shape_error")
+  expect_error(nv_diag(nv_fill(1, c(2, 2, 2), "f32")), class = "joist_shape_error")
+})
+
+test_that("tensors are split into parts that concatenate to the whole, and into groups", {
+  v <- array(1:24, c(2, 6, 2))
+  x <- nv_tensor(v, "i16")
+  for (n in c(1, 2, 3, 6)) {
+    parts <- nv_split(x, n, dimension = 2)
+    expect_length(parts, n)
+    expect_identical(do.call(nv_concatenate, c(parts, dimension = 2)), x)
+    expect_identical(jit(function(x) nv_split(x, n, 2))(x), parts)
+  }
+  parts <- nv_split(x, dimension = 2, sizes = c(0, 1, 0, 5))
+  expect_identical(lapply(parts, as_array), list(
+    v[, integer(), ], v[, 1, , drop = FALSE], v[, integer(), ], v[, 2:6, ]
+  ))
+  expect_error(nv_split(x, 4, 2), "no 4 equal parts", class = "joist_shape_error")
+  expect_error(nv_split(x, 0, 2), class = "joist_shape_error")
+  expect_error(nv_split(x, dimension = 2, sizes = c(1, 4)), "add up", class = "joist_shape_error")
+  expect_error(nv_split(x, 2, 4), class = "joist_shape_error")
+  y <- nv_tensor(c(5, 1, 4, 2), "f16")
+  f <- factor(c("b", "a", "b", "a"), levels = c("a", "b", "c"))
+  for (drop in c(TRUE, FALSE)) {
+    expect_identical(lapply(split(y, f, drop = drop), as.vector), split(c(5, 1, 4, 2), f, drop = drop))
+  }
+  expect_identical(split(y, nv_tensor(c(1L, 2L, 1L, 2L))), split(y, c(1, 2, 1, 2)))
+  expect_error(split(x, 1:2), class = "joist_shape_error")
+})
+
+test_that("arrays are broadcast to their common shape", {
+  a <- nv_tensor(matrix(1:2, 2), "i8")
+  b <- nv_tensor(matrix(c(0.5, 1, 2), 1), "f16")
+  got <- nv_broadcast_arrays(a, b, TRUE)
+  expect_identical(as_array(got[[1]]), matrix(1:2, 2, 3))
+  expect_identical(as_array(got[[2]]), matrix(c(0.5, 1, 2), 2, 3, byrow = TRUE))
+  expect_identical(as_array(got[[3]]), matrix(TRUE, 2, 3))
+  expect_identical(vapply(got, type_of, ""), c("i8", "f16", "bool"))
+  expect_identical(jit(function(a, b) nv_broadcast_arrays(a, b))(a, b), got[1:2])
+  expect_identical(nv_broadcast_arrays(), list())
+  expect_error(nv_broadcast_arrays(a, nv_tensor(1:2)), "nv_broadcast_to", class = "joist_shape_error")
+  expect_error(nv_broadcast_arrays(a, nv_tensor(matrix(1:3, 3))), class = "joist_shape_error")
+})
+
+test_that("nv_outer() is outer()", {
+  for (x in list(1:3, matrix(1:4, 2))) {
+    for (y in list(c(2L, -1L), array(1:8, c(2, 2, 2)), 5:6)) {
+      want <- outer(x, y)
+      got <- nv_outer(nv_tensor(x), nv_tensor(y))
+      expect_identical(as_array(got), array(as.integer(want), dim(want)))
+      expect_identical(jit(function(x, y) nv_outer(x, y))(nv_tensor(x), nv_tensor(y)), got)
+      expect_identical(as_array(nv_outer(nv_tensor(x), nv_tensor(y), "-")), outer(x, y, "-"))
+    }
+  }
+  expect_identical(type_of(nv_outer(nv_tensor(1:2, "i8"), nv_tensor(1, "f16"))), "f16")
+  expect_identical(shape(nv_outer(nv_scalar(2), nv_tensor(1:3, "f32"))), 3L)
+})
+
+test_that("nv_gather() takes positions of any integer dtype along any dimension", {
+  set.seed(23)
+  for (round in 1:100) {
+    d <- sample(some_dtypes, 1)
+    rank <- sample(3, 1)
+    extents <- sample(4, rank, TRUE)
+    v <- values_of(d, extents)
+    x <- nv_tensor(v, d, shape = extents)
+    dim <- sample(rank, 1)
+    n <- sample(0:5, 1)
+    i <- sample(extents[dim], n, TRUE)
+    index <- nv_tensor(i, sample(ints(), 1), shape = n)
+    arguments <- rep(list(TRUE), rank)
+    arguments[[dim]] <- i
+    want <- do.call(`[`, c(list(array(v, extents)), arguments, list(drop = FALSE)))
+    if (rank == 1L) want <- as.vector(want)
+    label <- paste("round", round, d)
+    expect_everywhere(function(x) nv_gather(x, index, dim), x, want, label)
+    expect_identical(jit(nv_gather, static = "dim")(x, index, dim = dim), nv_gather(x, index, dim))
+  }
+  m <- nv_tensor(matrix(1:6, 2))
+  expect_identical(as_array(nv_gather(m, 3, -1)), c(5L, 6L))
+  expect_identical(as_array(nv_gather(m, c(2, 1))), matrix(c(2L, 1L, 4L, 3L, 6L, 5L), 2))
+  expect_identical(shape(nv_gather(m, nv_tensor(matrix(1:2, 2, 2)), 2)), c(2L, 2L, 2L))
+  expect_identical(as_array(jit(function(m, i) nv_gather(m, i, 2))(m, 2)), c(3L, 4L))
+  late <- function(code, pattern) expect_error(code, pattern, class = "joist_value_error")
+  late(nv_gather(m, c(1, 2, 4), 2), "index 4 at position 3 of dimension 2")
+  late(nv_gather(m, 0), "index 0 at position 1")
+  late(jit(function(m, i) nv_gather(m, i))(m, nv_tensor(-1L)), "index -1 at position 1")
+  late(nv_gather(m, nv_tensor(255, "ui8")), "index 255")
+  late(nv_gather(m, 1.5), "1.5")
+  expect_error(nv_gather(m, nv_tensor(1, "f32")), class = "joist_dtype_error")
+  expect_error(nv_gather(m, nv_tensor(TRUE)), class = "joist_dtype_error")
+  expect_error(nv_gather(m, 1, 3), class = "joist_shape_error")
+})
+
+test_that("diff(), scale() and sweep() are those of base R", {
+  set.seed(24)
+  for (v in list(c(1, 4, 9, 16, 30), matrix(c(3, 1, 4, 1, 5, 9, 2, 6), 4), 7)) {
+    x <- nv_tensor(v, "f64")
+    for (lag in 1:2) {
+      for (times in 1:3) {
+        want <- diff(v, lag, times)
+        got <- diff(x, lag, times)
+        expect_identical(as.vector(got), as.vector(want))
+        expect_identical(jit(function(x) diff(x, lag, times))(x), got)
+      }
+    }
+  }
+  expect_identical(as_array(diff(nv_tensor(c(3, 1), "ui8"))), 254L)
+  expect_error(diff(nv_tensor(c(TRUE, FALSE))), class = "joist_dtype_error")
+  expect_error(diff(nv_tensor(1:3), 0), class = "joist_shape_error")
+  expect_error(diff(nv_scalar(1)), class = "joist_shape_error")
+  v <- matrix(rnorm(12), 4)
+  x <- nv_tensor(v, "f64")
+  bare <- function(m) {
+    attr(m, "scaled:center") <- attr(m, "scaled:scale") <- NULL
+    m
+  }
+  for (center in list(TRUE, FALSE, c(1, 2, 3))) {
+    for (scale in list(TRUE, FALSE, c(2, 4, 8))) {
+      want <- bare(scale(v, center, scale))
+      got <- scale(x, center, scale)
+      expect_equal(as_array(got), want, tolerance = 1e-14)
+      expect_identical(jit(function(x) scale(x, center, scale))(x), got)
+    }
+  }
+  expect_error(scale(x, c(1, 2)), "center", class = "joist_shape_error")
+  expect_error(scale(nv_tensor(1:3)), class = "joist_shape_error")
+  expect_identical(as_array(sweep(x, 2, c(1, 2, 3))), sweep(v, 2, c(1, 2, 3)))
+  expect_identical(as_array(sweep(x, 1, 1:4, "*")), sweep(v, 1, 1:4, "*"))
+})
+
+test_that("rep() repeats as base R does", {
+  v <- c(3L, 1L, 2L)
+  x <- nv_tensor(v, "i16")
+  same <- function(...) {
+    expect_identical(as_array(rep(x, ...)), rep(v, ...))
+    expect_identical(jit(function(x) rep(x, ...))(x), rep(x, ...))
+  }
+  same()
+  same(3)
+  same(0)
+  same(times = 2)
+  same(each = 2)
+  same(each = 2, times = 2)
+  same(length.out = 7)
+  same(len = 2)
+  same(length.out = 0)
+  same(each = 2, length.out = 5)
+  same(c(1, 0, 4))
+  same(c(1, 0, 4, 1, 1, 2), each = 2)
+  expect_identical(as_array(rep(nv_tensor(matrix(1:4, 2)), 2)), rep(1:4, 2))
+  expect_identical(as_array(rep(nv_scalar(5), 2)), c(5, 5))
+  expect_identical(as_array(rep_len(x, 4)), c(v, 3L))
+  expect_identical(shape(rep(nv_tensor(integer()), 3)), 0L)
+  expect_error(rep(nv_tensor(integer()), length.out = 3), class = "joist_value_error")
+})
