@@ -54,7 +54,22 @@ joist_status joist_take_shape(const struct joist_shape *const *shapes,
   return JOIST_OK;
 }
 
+/* Positions are addresses, wherever they come from. */
+static joist_status check_positions(const struct joist_array_call *call,
+                                    struct joist_error *error) {
+  const size_t n = count_of(call->operand[1]), extent = count_of(call->operand[0]);
+  if (call->operand[1]->type.dtype != JOIST_I64)
+    return joist_fail(error, JOIST_ERROR_DTYPE, "positions are of dtype i64");
+  const int64_t *const positions = call->in[1];
+  int bad = 0;
+  for (size_t k = 0; k < n; k++) bad |= (uint64_t)positions[k] >= (uint64_t)extent;
+  if (!bad) return JOIST_OK;
+  return joist_fail(error, JOIST_ERROR_VALUE, "a position is out of range (1 to %zu)", extent);
+}
+
 joist_status joist_take_run(const struct joist_array_call *call, struct joist_error *error) {
+  const joist_status status = check_positions(call, error);
+  if (status != JOIST_OK) return status;
   const struct joist_index index = joist_index_of(call->in[1], count_of(call->result));
   struct joist_walk walk;
   joist_walk_init(&walk, false);
@@ -77,9 +92,10 @@ joist_status joist_put_shape(const struct joist_shape *const *shapes,
 }
 
 joist_status joist_put_run(const struct joist_array_call *call, struct joist_error *error) {
-  const struct joist_index index = joist_index_of(call->in[1], count_of(call->operand[1]));
-  const joist_status status = copy(call, error);
+  joist_status status = check_positions(call, error);
+  if (status == JOIST_OK) status = copy(call, error);
   if (status != JOIST_OK) return status;
+  const struct joist_index index = joist_index_of(call->in[1], count_of(call->operand[1]));
   struct joist_walk walk;
   joist_walk_init(&walk, true);
   joist_walk_add(&walk, index.count, count_of(call->operand[2]) > 1, 1, &index);

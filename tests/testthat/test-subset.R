@@ -196,7 +196,9 @@ test_that("indices that select nothing that exists are errors", {
   value_error(y[NA] <- 1L, "NA at position 1")
   traced <- jit(function(x, i) x[i])
   expect_error(traced(y, 6L), "index 6 at position 1", class = "joist_value_error")
-  expect_error(traced(y, nv_tensor(c(1L, 0L))), "index 0 at position 2", class = "joist_value_error")
+  expect_error(traced(y, nv_tensor(c(1L, 0L))), "index 0 at position 2",
+    class = "joist_value_error"
+  )
   expect_error(traced(y, y > 2L), "jit", class = "joist_value_error")
   expect_error(jit(function(x, i) x[i])(x, nv_tensor(matrix(1L, 1, 2))), "jit",
     class = "joist_value_error"
@@ -577,7 +579,10 @@ test_that("ranges are slices in a program, without a list of positions", {
 test_that("sequences that R keeps compact select what their entries do", {
   x <- nv_tensor(1:1000, "i16")
   v <- 1:1000
-  for (i in list(1:1000, 1000:1, 5:5, 7:20, 20:7, 0:10, -(1:10), -10:-1, seq(2, 500, 3), 2:999 + 0)) {
+  sequences <- list(
+    1:1000, 1000:1, 5:5, 7:20, 20:7, 0:10, -(1:10), -10:-1, seq(2, 500, 3), 2:999 + 0
+  )
+  for (i in sequences) {
     expect_identical(as_array(x[i]), v[i])
     y <- x
     y[i] <- 0L

@@ -40,13 +40,33 @@ test_that("traced tensors whose parts were changed are refused", {
 test_that("positions and index vectors that do not fit are refused in C, too", {
   x <- nv_tensor(1:6, "i16", shape = c(2, 3))
   ns <- asNamespace("joist")
-  subset_of <- function(...) .Call(ns$joist_r_subset, x, ...)
-  expect_error(subset_of(list(1L), 50L), class = "joist_shape_error")
-  expect_error(subset_of(list(NULL), 6L), class = "joist_shape_error")
-  expect_error(subset_of(list(), 6L), class = "joist_shape_error")
-  expect_error(subset_of(list(3L, NULL), 3L), class = "joist_shape_error")
-  expect_error(.Call(ns$joist_r_positions, 2:3, list(1L), 5000000L), class = "joist_shape_error")
-  expect_error(.Call(ns$joist_r_take, x, nv_tensor(1e6, "f64")), class = "joist_dtype_error")
+  subset_of <- function(indices) .Call(ns$joist_r_subset, x, indices, TRUE, FALSE)
+  for (indices in list(list(), list(1L, 1L, 1L), list(7L), list(3L, NULL), list("a"), NULL, 1L)) {
+    expect_error(subset_of(indices), class = "joist_error")
+    code <- function() .Call(ns$joist_r_assign, x, indices, 0L, TRUE, FALSE)
+    expect_error(code(), class = "joist_error")
+  }
+  array_of <- function(name, operands, ...) {
+    .Call(ns$joist_r_array, name, operands, NULL, c(...), 2L, NULL)
+  }
+  far <- nv_tensor(c(0, 6), "i64")
+  for (bad in list(far, nv_tensor(c(0, -1), "i64"), nv_tensor(c(0, 1), "f64"))) {
+    expect_error(array_of("take", list(x, bad), integer()), class = "joist_error")
+    expect_error(array_of("put", list(x, bad, x[[1]]), integer()), class = "joist_error")
+  }
+  expect_error(array_of("slice", list(x), c(0L, 1L, 3L, 0L, 1L, 1L)), class = "joist_shape_error")
+  expect_error(array_of("slice", list(x), c(0L, 1L, -1L, 0L, 1L, 1L)), class = "joist_shape_error")
+  expect_error(array_of("slice", list(x), c(1L, -2L, 2L, 0L, 1L, 1L)), class = "joist_shape_error")
+  expect_error(array_of("slice", list(x), c(0L, 1L, 1L, 0L, 1L, 1L)), class = "joist_shape_error")
+  expect_error(array_of("update", list(x, x[[1]]), c(2L, 1L, 1L, 0L, 1L, 1L)),
+    class = "joist_shape_error"
+  )
+  # A mask whose bytes are no truth values chooses by their lowest bit, and writes nowhere else.
+  mask <- unclass(nv_tensor(rep(TRUE, 6)))
+  mask$payload <- as.raw(c(255, 2, 3, 4, 0, 1))
+  class(mask) <- "nv_tensor"
+  y <- nv_tensor(1:6, "i16")
+  expect_identical(as_array(y[mask]), c(1L, 3L, 6L))
   expect_error(.Call(ns$joist_r_concatenate, list(), 1L, NULL), class = "joist_shape_error")
   expect_error(nv_concatenate(x, x, dimension = 0L), class = "joist_shape_error")
   expect_error(nv_concatenate(x, x, dimension = NA), class = "joist_shape_error")
