@@ -215,10 +215,10 @@ nv_sample <- function(x, size = NULL, replace = FALSE, key = NULL) {
     )
   }
   positions <- if (replace && n > 0L) {
-    nv_randint(size, 0, n - 1, "i64", key)
+    nv_randint(size, 0, n - 1, "i64", key) + 1L
   } else {
     order <- nv_order(nv_random_bits(n, "ui64", key))
-    nv_convert(if (size < n) order[seq_len(size)] else order, "i64") - 1L
+    if (size < n) order[seq_len(size)] else order
   }
-  .Call(joist_r_take, x, positions)
+  nv_gather(x, positions)
 }

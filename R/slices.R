@@ -84,9 +84,8 @@ nv_apply <- function(operand, dims, f, ...) {
   }
   at <- arrayInd(seq_len(prod(extents[dims])), extents[dims])
   results <- lapply(seq_len(nrow(at)), function(k) {
-    indices <- vector("list", length(extents))
-    indices[dims] <- at[k, ]
-    f(take_slice(operand, indices, extents, kept), ...)
+    start <- replace(rep(1L, length(extents)), dims, at[k, ])
+    f(slice(operand, start, 1L, replace(extents, dims, 1L), kept), ...)
   })
   stackable <- all(vapply(results, inherits, NA, "nv_tensor")) &&
     length(unique(lapply(results, shape))) == 1L
@@ -94,13 +93,6 @@ nv_apply <- function(operand, dims, f, ...) {
     return(results)
   }
   nv_reshape(do.call(c, results), c(shape(results[[1L]]), extents[dims]))
-}
-
-take_slice <- function(x, indices, extents, result) {
-  if (inherits(x, "nv_traced")) {
-    return(.Call(joist_r_take, x, .Call(joist_r_positions, extents, indices, result)))
-  }
-  .Call(joist_r_subset, x, indices, result)
 }
 
 # No elements, of the type of `one`, with a shape that ends in `extents`.
