@@ -61,7 +61,9 @@ nv_trim_memory <- function() {
 #' @return A list of class `joist_info`: `version`, `openmp` (built with OpenMP or not),
 #'   `threads` in use and `thread_limit`, `instruction_set` (the kernels chosen for this
 #'   processor), `nvcc` (found when joist was built), `cuda` (the CUDA device was built),
-#'   `driver` (a CUDA driver is present) and `promotion` (id of the current rules).
+#'   `blas` (what multiplies matrices of `f32`, `f64`, `c64` and `c128`: the name of the
+#'   optimized BLAS that R is linked with, or `"joist"` for our own kernels), `driver` (a CUDA
+#'   driver is present) and `promotion` (id of the current rules).
 #' @examples
 #' joist_info()
 #' @export
@@ -69,7 +71,10 @@ joist_info <- function() {
   build <- .Call(joist_r_build)
   info <- c(
     list(version = as.character(utils::packageVersion("joist"))), build,
-    list(driver = has_cuda_driver(), promotion = .Call(joist_r_rules_info, NULL)$id)
+    list(
+      blas = .Call(joist_r_blas, NULL), driver = has_cuda_driver(),
+      promotion = .Call(joist_r_rules_info, NULL)$id
+    )
   )
   structure(info, class = "joist_info")
 }
@@ -84,6 +89,7 @@ print.joist_info <- function(x, ...) {
     version = x$version,
     threads = paste0(x$threads, " of ", x$thread_limit, " (OpenMP: ", yes(x$openmp), ")"),
     instructions = x$instruction_set,
+    BLAS = x$blas,
     promotion = x$promotion,
     CUDA = paste0(
       if (x$cuda) "built" else "not built", ", compiler ", if (x$nvcc) "found" else "not found",

@@ -4,6 +4,7 @@
 
 #include "core/kernels.h"
 #include "core/threads.h"
+#include "r/blas.h"
 #include "r/distinct.h"
 #include "r/index.h"
 #include "r/layout.h"
@@ -54,6 +55,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(joist_r_duplicated, 1),
     ENTRY(joist_r_which, 2),
     ENTRY(joist_r_op_names, 0),
+    ENTRY(joist_r_blas, 1),
     ENTRY(joist_r_trace_begin, 3),
     ENTRY(joist_r_trace_end, 3),
     ENTRY(joist_r_jit_state, 1),
@@ -78,4 +80,5 @@ attribute_visible void R_init_joist(DllInfo *info) {
   joist_rules_init();
   joist_threads_init();
   joist_kernels_select(NULL);
+  joist_r_blas_init();
 }

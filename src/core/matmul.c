@@ -4,25 +4,18 @@
 #include <string.h>
 
 #include "core/array.h"
+#include "core/batch.h"
 #include "core/blas.h"
 #include "core/convert.h"
 #include "core/gemm.h"
-
-struct joist_blas joist_blas;
-
-static uint32_t extent_of(const struct joist_shape *shape, int dim) {
-  return dim < shape->rank ? shape->extent[dim] : 1;
-}
 
 joist_status joist_matmul_shape(const struct joist_shape *const *shapes,
                                 const struct joist_attributes *attributes,
                                 struct joist_shape *result, struct joist_error *error) {
   char lhs[JOIST_SHAPE_TEXT], rhs[JOIST_SHAPE_TEXT];
   const int32_t *const transposed = attributes->parameter;
-  for (int k = 0; k < 2; k++)
-    if (shapes[k]->rank < 2)
-      return joist_fail(error, JOIST_ERROR_SHAPE, "shapes %s and %s: a matrix has rank 2 or more",
-                        joist_shape_format(shapes[0], lhs), joist_shape_format(shapes[1], rhs));
+  const joist_status status = joist_batch_shape(shapes[0], shapes[1], result, error);
+  if (status != JOIST_OK) return status;
   const uint32_t left = shapes[0]->extent[transposed[0] ? 0 : 1];
   const uint32_t right = shapes[1]->extent[transposed[1] ? 1 : 0];
   if (left != right)
@@ -32,19 +25,8 @@ joist_status joist_matmul_shape(const struct joist_shape *const *shapes,
         joist_shape_format(shapes[0], lhs), joist_shape_format(shapes[1], rhs),
         transposed[0] ? "rows" : "columns", transposed[1] ? "columns" : "rows", (unsigned long)left,
         (unsigned long)right);
-  *result = *shapes[shapes[0]->rank < shapes[1]->rank];
   result->extent[0] = shapes[0]->extent[transposed[0] ? 1 : 0];
   result->extent[1] = shapes[1]->extent[transposed[1] ? 0 : 1];
-  for (int d = 2; d < result->rank; d++) {
-    const uint32_t a = extent_of(shapes[0], d), b = extent_of(shapes[1], d);
-    if (a != b && a != 1 && b != 1)
-      return joist_fail(error, JOIST_ERROR_SHAPE,
-                        "shapes %s and %s do not fit: dimension %d has extents %lu and %lu (only "
-                        "equal extents or 1 broadcast)",
-                        joist_shape_format(shapes[0], lhs), joist_shape_format(shapes[1], rhs),
-                        d + 1, (unsigned long)a, (unsigned long)b);
-    result->extent[d] = a == 1 ? b : a;
-  }
   return JOIST_OK;
 }
 
@@ -63,16 +45,8 @@ static size_t count_of(const struct joist_shape *shape) {
 static void locate(const struct joist_shape *operand, const struct joist_shape *result, size_t size,
                    const char *data, size_t count, const void **matrices) {
   const size_t matrix = (size_t)operand->extent[0] * operand->extent[1] * size;
-  for (size_t j = 0; j < count; j++) {
-    size_t rest = j, index = 0, stride = 1;
-    for (int d = 2; d < result->rank; d++) {
-      const uint32_t extent = extent_of(operand, d);
-      index += extent == 1 ? 0 : rest % result->extent[d] * stride;
-      rest /= result->extent[d];
-      stride *= extent;
-    }
-    matrices[j] = data + index * matrix;
-  }
+  for (size_t j = 0; j < count; j++)
+    matrices[j] = data + joist_batch_index(operand, result, 2, j) * matrix;
 }
 
 static bool fits_blas(const struct joist_gemm *p) {
@@ -90,15 +64,16 @@ static joist_status run_blas(const struct joist_gemm *p, const struct joist_run 
   const int m = (int)p->m, n = (int)p->n, k = (int)p->k;
   const int lda = p->lhs_transposed ? k : m, ldb = p->rhs_transposed ? n : k;
   const size_t bytes = p->m * p->n * joist_dtype_size(p->dtype);
-  const int before = joist_blas.set_threads != NULL ? joist_blas.set_threads(run->threads) : 0;
+  const int before = joist_blas_enter(run->threads);
   bool stop = false;
-  for (size_t j = 0; j < p->count && !stop; j++) {
+  for (size_t j = 0; j < p->count; j++) {
+    stop = j > 0 && run->poll != NULL && run->poll(run->context);
+    if (stop) break;
     joist_blas.gemm[p->dtype](p->lhs_transposed ? "T" : "N", p->rhs_transposed ? "T" : "N", &m, &n,
                               &k, one, p->lhs[j], &lda, p->rhs[j], &ldb, zero,
                               (char *)p->result + j * bytes, &m, 1, 1);
-    stop = run->poll != NULL && run->poll(run->context);
   }
-  if (joist_blas.set_threads != NULL) (void)joist_blas.set_threads(before);
+  joist_blas_leave(before);
   return stop ? joist_fail(error, JOIST_INTERRUPTED, "interrupted") : JOIST_OK;
 }
 

@@ -333,5 +333,5 @@ int main(void) {
   }
   test_refusals();
   test_blas();
-  return check_report("test_matmul");
+  return check_report("matmul");
 }

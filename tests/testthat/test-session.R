@@ -10,6 +10,7 @@ test_that("joist_info() says what this build can do", {
   expect_identical(info$threads, nv_get_threads())
   expect_gte(info$thread_limit, info$threads)
   expect_match(info$instruction_set, "^[a-z0-9]+$")
+  expect_true(nzchar(info$blas))
   expect_identical(info$promotion, "anvil")
   expect_identical(with_promotion("jax", joist_info()$promotion), "jax")
   expect_output(print(info), info$version, fixed = TRUE)

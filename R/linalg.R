@@ -1,0 +1,169 @@
+#' Linear equations and determinants
+#'
+#' `nv_solve()` solves `a %*% x == b`, and `nv_triangular_solve()` does so for a triangular
+#' matrix, of which it reads one triangle; `nv_inverse()` inverts a matrix; `nv_chol()` is the
+#' triangular factor of a symmetric positive definite matrix, of which it reads the triangle
+#' that the factor has. R's generics `solve()`, `chol()` and `determinant()`, and so `det()`,
+#' call them.
+#'
+#' Everything is computed in double by the LAPACK that R is linked with, and rounded once to
+#' the dtype of the result. A computation can only be interrupted between two matrices of a
+#' batch. Dimensions after the first two are a batch, as in [nv_matmul()].
+#'
+#' @param a,x,operand A tensor: a matrix or a batch of matrices.
+#' @param b Right sides, as columns of a matrix; a vector is one column, and the solution a
+#'   vector. `NULL` for the inverse of `a`.
+#' @param lower `TRUE` for a lower triangular matrix.
+#' @param transpose `TRUE` solves `t(a) %*% x == b`.
+#' @param unit_diagonal `TRUE` takes the diagonal for ones without reading it.
+#' @param logarithm `FALSE` for the modulus itself.
+#' @param ... Ignored.
+#' @return A tensor of the common dtype of the operands, joined with the default float if that
+#'   is no float. `nv_chol()` gives `R` with `t(R) %*% R == x`, or with `lower = TRUE` `L` with
+#'   `L %*% t(L) == x`. `nv_det()` has the shape of the batch, a scalar without one;
+#'   `nv_determinant()` is a list of `modulus`, the logarithm of the absolute value, and
+#'   `sign`, which is 1 or -1.
+#' @section Errors: `joist_value_error` when a matrix is singular (exactly, or with a reciprocal
+#'   condition number below 2^-52 as for R's `solve()`), not positive definite (the leading
+#'   minor is named), or has elements that are not finite; `joist_shape_error` when it is not
+#'   square or `b` does not fit; `joist_dtype_error` for complex dtypes.
+#' @examples
+#' a <- nv_tensor(matrix(c(4, 2, 2, 3), 2), "f64")
+#' nv_solve(a, c(1, 2))
+#' nv_matmul(nv_solve(a), a)
+#' r <- nv_chol(a)
+#' nv_crossprod(r)
+#' nv_triangular_solve(r, c(1, 2), transpose = TRUE)
+#' nv_det(a)
+#' @export
+nv_solve <- function(a, b = NULL) {
+  if (is.null(b)) nv_inverse(a) else solve_columns("solve", a, b)
+}
+
+#' @rdname nv_solve
+#' @export
+nv_inverse <- function(a) linear_algebra("inverse", list(a))
+
+#' @rdname nv_solve
+#' @export
+nv_triangular_solve <- function(a, b, lower = FALSE, transpose = FALSE, unit_diagonal = FALSE) {
+  solve_columns("triangular_solve", a, b, c(lower, transpose, unit_diagonal))
+}
+
+#' @rdname nv_solve
+#' @export
+nv_chol <- function(x, lower = FALSE) linear_algebra("chol", list(x), lower)
+
+#' @rdname nv_solve
+#' @export
+nv_det <- function(operand) linear_algebra("determinant", list(operand), TRUE)
+
+#' @rdname nv_solve
+#' @export
+nv_determinant <- function(operand, logarithm = TRUE) {
+  packed <- linear_algebra("determinant", list(operand), FALSE)
+  modulus <- unpack(packed, 1L, integer())
+  list(modulus = if (logarithm) modulus else nv_exp(modulus), sign = unpack(packed, 0L, integer()))
+}
+
+#' @rdname nv_solve
+#' @export
+solve.nv_tensor <- function(a, b, ...) if (missing(b)) nv_solve(a) else nv_solve(a, b)
+
+#' @rdname nv_solve
+#' @export
+chol.nv_tensor <- function(x, ...) nv_chol(x)
+
+#' @rdname nv_solve
+#' @param x A tensor.
+#' @export
+determinant.nv_tensor <- function(x, logarithm = TRUE, ...) {
+  structure(nv_determinant(x, logarithm), class = "det")
+}
+
+#' Orthogonal factors
+#'
+#' `nv_qr()` is the QR decomposition, also by `qr()`; `nv_svd()` the singular value
+#' decomposition; `nv_eigh()` the eigenvalues and eigenvectors of a symmetric matrix, of which
+#' it reads the lower triangle.
+#'
+#' With m rows, n columns and k the smaller of both, `Q` is m x k and `R` is k x n; `d` has k
+#' elements, largest first, `u` is m x k and `v` is n x k. Eigenvalues are ordered from the
+#' largest to the smallest, as by R's `eigen()`. The decomposition does not pivot. Signs of
+#' columns are those that LAPACK gives.
+#'
+#' @inherit nv_solve details
+#' @param operand,x A tensor: a matrix or a batch of matrices.
+#' @param ... Ignored.
+#' @return A list of tensors of the dtype of the operand, joined with the default float if that
+#'   is no float: `Q` and `R`; `d`, `u` and `v`; `values` and `vectors`. The batch dimensions
+#'   come last.
+#' @section Errors: `joist_value_error` for elements that are not finite (but `nv_qr()`), with
+#'   their position, and when LAPACK does not converge; `joist_shape_error` when `nv_eigh()`
+#'   gets no square matrix; `joist_dtype_error` for complex dtypes.
+#' @examples
+#' x <- nv_tensor(matrix(c(2, 1, 1, 3, 0, 1), 3), "f64")
+#' nv_qr(x)
+#' s <- nv_svd(x)
+#' nv_matmul(s$u * t(s$d), t(s$v))
+#' nv_eigh(nv_crossprod(x))
+#' @export
+nv_qr <- function(operand) {
+  extents <- part_shape(operand)
+  packed <- linear_algebra("qr", list(operand))
+  k <- min(extents[1:2])
+  list(
+    Q = unpack(packed, 0, c(extents[1L], k)),
+    R = unpack(packed, extents[1L] * k, c(k, extents[2L]))
+  )
+}
+
+#' @rdname nv_qr
+#' @export
+qr.nv_tensor <- function(x, ...) nv_qr(x)
+
+#' @rdname nv_qr
+#' @export
+nv_svd <- function(operand) {
+  extents <- part_shape(operand)
+  packed <- linear_algebra("svd", list(operand))
+  k <- min(extents[1:2])
+  list(
+    d = unpack(packed, 0, k),
+    u = unpack(packed, k, c(extents[1L], k)),
+    v = unpack(packed, k * (1 + extents[1L]), c(extents[2L], k))
+  )
+}
+
+#' @rdname nv_qr
+#' @export
+nv_eigh <- function(operand) {
+  n <- part_shape(operand)[1L]
+  packed <- linear_algebra("eigh", list(operand))
+  list(values = unpack(packed, 0, n), vectors = unpack(packed, n, c(n, n)))
+}
+
+linear_algebra <- function(op, operands, flags = logical()) {
+  if (!is.logical(flags) || anyNA(flags)) {
+    stop_joist("joist_value_error", "options of nv_", op, "() are TRUE or FALSE")
+  }
+  .Call(joist_r_array, op, operands, NULL, as.integer(flags), NULL, NULL)
+}
+
+# Right sides may be one vector, as may the solution then.
+solve_columns <- function(op, a, b, flags = logical()) {
+  extents <- part_shape(b)
+  if (length(extents) >= 2L) {
+    return(linear_algebra(op, list(a, b), flags))
+  }
+  n <- prod(extents)
+  solution <- linear_algebra(op, list(a, with_matrix_shape(b, c(n, 1))), flags)
+  nv_reshape(solution, shape(solution)[-2L])
+}
+
+# A part of packed results: a matrix, vector or number for every one of the batch.
+unpack <- function(packed, from, extents) {
+  shape <- c(extents, shape(packed)[-1L])
+  parameters <- as.integer(c(from, length(extents)))
+  .Call(joist_r_array, "unpack", list(packed), NULL, parameters, shape, NULL)
+}

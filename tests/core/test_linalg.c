@@ -1,0 +1,112 @@
+/* Linear algebra without a LAPACK is an error; with one (of a few lines, for the test) batches
+ * go through it matrix by matrix and results are rounded to the dtype. Values are tested from
+ * R, which has a LAPACK. Parts of packed results. */
+#include "core/array.h"
+#include "core/blas.h"
+#include "core/kernels.h"
+
+#include "arrays.h"
+
+/* The square root of a diagonal matrix. */
+static void stub_potrf(const char *uplo, const int *n, double *a, const int *lda, int *info,
+                       size_t length) {
+  CHECK(*uplo == 'U' && length == 1 && *lda == *n);
+  *info = 0;
+  for (int k = 0; k < *n && *info == 0; k++) {
+    double *const at = &a[k * *n + k];
+    if (*at < 0) *info = k + 1;
+    *at = sqrt(*at);
+  }
+}
+
+struct one_call {
+  struct joist_program program;
+  struct joist_value values[2];
+  struct joist_instruction instruction;
+};
+
+static void set_up(struct one_call *call, joist_op op, joist_dtype dtype,
+                   const struct joist_shape *from, const struct joist_shape *to) {
+  memset(call, 0, sizeof *call);
+  call->values[0] = (struct joist_value){{dtype, false}, *from, 0, 0};
+  call->values[1] = (struct joist_value){{dtype, false}, *to, JOIST_NO_INPUT, 0};
+  call->instruction.op = op;
+  call->instruction.signature.operand[0] = dtype;
+  call->instruction.signature.result = call->values[1].type;
+  call->instruction.result = 1;
+  call->program.values = call->values;
+  call->program.value_count = 2;
+}
+
+static void test_chol(void) {
+  const struct joist_shape shape = {3, {2, 2, 3}};
+  const float in[12] = {4, 1, 9, 2, 1, 1, 1, 1, 0.5f, 1, 1, 16};
+  const float want[12] = {2, 0, 9, 1.41421356f, 1, 0, 1, 1, 0.707106781f, 0, 1, 4};
+  float out[12], bad[12];
+  struct one_call call;
+  struct joist_error error;
+  const struct joist_run run = {.threads = 1};
+  set_up(&call, JOIST_OP_CHOL, JOIST_F32, &shape, &shape);
+  void *arrays[2] = {(void *)(uintptr_t)in, out};
+  CHECK_INT(joist_array_execute(&call.program, &call.instruction, arrays, &run, &error),
+            JOIST_ERROR_DEVICE);
+  joist_lapack.potrf = stub_potrf;
+  CHECK_INT(joist_array_execute(&call.program, &call.instruction, arrays, &run, &error), JOIST_OK);
+  CHECK(memcmp(out, want, sizeof want) == 0);
+  memcpy(bad, in, sizeof in);
+  arrays[0] = bad;
+  bad[7] = -1;
+  CHECK_INT(joist_array_execute(&call.program, &call.instruction, arrays, &run, &error),
+            JOIST_ERROR_VALUE);
+  CHECK(strstr(error.message, "matrix 2 of the batch") != NULL);
+  CHECK(strstr(error.message, "order 2") != NULL);
+  bad[7] = NAN; /* the root of NaN is no failure of its own */
+  CHECK_INT(joist_array_execute(&call.program, &call.instruction, arrays, &run, &error),
+            JOIST_ERROR_VALUE);
+  joist_lapack.potrf = NULL;
+}
+
+static void test_unpack(void) {
+  const struct joist_shape from = {3, {7, 2, 3}}, to = {4, {2, 2, 2, 3}}, number = {2, {2, 3}};
+  int16_t in[42], out[24];
+  struct one_call call;
+  struct joist_error error;
+  const struct joist_run run = {.threads = 1};
+  for (int k = 0; k < 42; k++) in[k] = (int16_t)k;
+  set_up(&call, JOIST_OP_UNPACK, JOIST_I16, &from, &to);
+  call.instruction.parameter[0] = 3;
+  call.instruction.parameter[1] = 2;
+  void *arrays[2] = {in, out};
+  CHECK_INT(joist_array_execute(&call.program, &call.instruction, arrays, &run, &error), JOIST_OK);
+  for (int j = 0; j < 6; j++)
+    for (int k = 0; k < 4; k++) CHECK_INT(out[4 * j + k], 7 * j + 3 + k);
+  set_up(&call, JOIST_OP_UNPACK, JOIST_I16, &from, &number);
+  CHECK_INT(joist_array_execute(&call.program, &call.instruction, arrays, &run, &error), JOIST_OK);
+  for (int j = 0; j < 6; j++) CHECK_INT(out[j], 7 * j);
+}
+
+static void test_unpack_shape(void) {
+  const struct joist_shape from = {2, {7, 3}};
+  const struct joist_shape *const shapes[] = {&from};
+  struct joist_attributes attributes;
+  struct joist_shape result;
+  memset(&attributes, 0, sizeof attributes);
+  attributes.shape = (struct joist_shape){3, {2, 2, 3}};
+  attributes.parameter[1] = 2;
+  for (int first = 0; first < 5; first++) {
+    attributes.parameter[0] = first;
+    CHECK_INT(joist_unpack_shape(shapes, &attributes, &result, NULL),
+              first <= 3 ? JOIST_OK : JOIST_ERROR_SHAPE);
+  }
+  attributes.parameter[0] = 0;
+  attributes.shape.extent[2] = 4;
+  CHECK_INT(joist_unpack_shape(shapes, &attributes, &result, NULL), JOIST_ERROR_SHAPE);
+}
+
+int main(void) {
+  joist_kernels_select(getenv("JOIST_TEST_KERNELS"));
+  test_chol();
+  test_unpack();
+  test_unpack_shape();
+  return check_report("linalg");
+}

@@ -1,0 +1,187 @@
+# Linear algebra by putting the parts together again, and against base R, in double.
+
+linalg_dtypes <- function() setdiff(dtypes(), c("bool", complexes()))
+
+# Of the precision of the result; bf16 has 2^-8.
+tolerance_of <- function(x) {
+  switch(format(dtype(x)), f64 = 1e-12, f32 = 1e-5, f16 = 4e-3, bf16 = 4e-2)
+}
+
+# Whole numbers, so that every dtype holds them; symmetric ones are positive definite.
+whole_matrix <- function(dtype, rows, columns = rows, symmetric = FALSE) {
+  x <- matrix(sample(0:3, rows * columns, TRUE), rows, columns)
+  if (symmetric) x <- (x + t(x)) %/% 2L + diag(4L * rows, rows) else diag(x) <- diag(x) + 9L
+  storage.mode(x) <- "double"
+  x
+}
+
+float_result <- function(x) type_of(nv_sqrt(nv_fill(1, 1, dtype(x))))
+
+expect_near <- function(got, want, label) {
+  expect_equal(as_array(nv_convert(got, "f64")), want, tolerance = tolerance_of(got), label = label)
+}
+
+test_that("equations, inverses and determinants are those of base R, in every dtype", {
+  set.seed(1)
+  for (dtype in linalg_dtypes()) {
+    a <- whole_matrix(dtype, 5)
+    b <- whole_matrix(dtype, 5, 2)
+    ta <- nv_tensor(a, dtype)
+    x <- nv_solve(ta, nv_tensor(b, dtype))
+    expect_identical(type_of(x), float_result(ta))
+    expect_near(x, solve(a, b), dtype)
+    expect_near(nv_solve(ta), solve(a), dtype)
+    expect_near(nv_det(ta[1:3, 1:3]), det(a[1:3, 1:3]), dtype)
+    expect_near(solve(ta, b[, 1]), solve(a, b[, 1]), dtype)
+    s <- whole_matrix(dtype, 4, symmetric = TRUE)
+    ts <- nv_tensor(s, dtype)
+    expect_near(nv_chol(ts), chol(s), dtype)
+    expect_near(nv_chol(ts, lower = TRUE), t(chol(s)), dtype)
+    expect_identical(type_of(nv_chol(ts)), float_result(ta))
+  }
+})
+
+test_that("f32 is computed in double and rounded once", {
+  set.seed(2)
+  x <- round_to(matrix(rnorm(36), 6), "f32")
+  expect_identical(as_array(nv_inverse(nv_tensor(x, "f32"))), round_to(solve(x), "f32"))
+  expect_identical(as_array(nv_svd(nv_tensor(x, "f32"))$d),
+    round_to(as_array(nv_svd(nv_tensor(x, "f64"))$d), "f32"))
+})
+
+test_that("triangular equations are those of backsolve() and forwardsolve()", {
+  set.seed(3)
+  a <- matrix(rnorm(25), 5) + diag(3, 5)
+  b <- matrix(rnorm(10), 5)
+  ta <- nv_tensor(a, "f64")
+  for (transpose in c(TRUE, FALSE)) {
+    expect_equal(as_array(nv_triangular_solve(ta, b, transpose = transpose)),
+      backsolve(a, b, transpose = transpose))
+    expect_equal(as_array(nv_triangular_solve(ta, b, lower = TRUE, transpose = transpose)),
+      forwardsolve(a, b, transpose = transpose))
+  }
+  unit <- a
+  diag(unit) <- 1
+  expect_equal(as_array(nv_triangular_solve(ta, b[, 1], unit_diagonal = TRUE)),
+    as.vector(backsolve(unit, b[, 1])))
+})
+
+orthonormal <- function(q) expect_equal(crossprod(q), diag(ncol(q)), tolerance = 1e-13)
+
+test_that("factors multiply to the matrix", {
+  set.seed(4)
+  for (extents in list(c(5, 5), c(7, 3), c(3, 7), c(1, 4), c(4, 1))) {
+    x <- matrix(rnorm(prod(extents)), extents[1])
+    tx <- nv_tensor(x, "f64")
+    parts <- lapply(nv_qr(tx), as.matrix)
+    expect_equal(parts$Q %*% parts$R, x)
+    orthonormal(parts$Q)
+    expect_true(all(parts$R[lower.tri(parts$R)] == 0))
+    parts <- lapply(nv_svd(tx), as_array)
+    expect_equal(parts$d, svd(x)$d)
+    expect_equal(parts$u %*% (parts$d * t(parts$v)), x)
+    orthonormal(parts$u)
+    orthonormal(parts$v)
+    s <- crossprod(x)
+    parts <- lapply(nv_eigh(nv_tensor(s, "f64")), as_array)
+    expect_equal(parts$values, eigen(s)$values)
+    expect_equal(parts$vectors %*% (parts$values * t(parts$vectors)), s)
+    orthonormal(parts$vectors)
+  }
+  # Only the triangle that is asked for is read.
+  s[upper.tri(s)] <- 99
+  expect_identical(as_array(nv_eigh(nv_tensor(s, "f64"))$values), parts$values)
+})
+
+test_that("R's generics work on tensors", {
+  x <- nv_tensor(matrix(c(4, 2, 1, 2, 5, 3, 1, 3, 6), 3), "f64")
+  a <- as_array(x)
+  expect_equal(as_array(chol(x)), chol(a))
+  expect_equal(as_array(solve(x)), solve(a))
+  expect_equal(as_array(solve(x, 1:3)), solve(a, 1:3))
+  expect_equal(names(qr(x)), c("Q", "R"))
+  expect_equal(as.vector(det(x)), det(a))
+  expect_equal(as.vector(determinant(-x)$modulus), as.vector(determinant(-a)$modulus))
+  expect_equal(as.vector(determinant(-x, logarithm = FALSE)$modulus), det(a))
+  expect_equal(as.vector(determinant(-x)$sign), -1)
+})
+
+test_that("dimensions after the second are a batch", {
+  set.seed(5)
+  x <- array(rnorm(3 * 3 * 4 * 2), c(3, 3, 4, 2))
+  b <- array(rnorm(3 * 2 * 4), c(3, 2, 4))
+  tx <- nv_tensor(x, "f64")
+  solution <- nv_solve(tx, b)
+  determinants <- nv_det(tx)
+  q <- nv_qr(tx)
+  s <- nv_svd(tx)
+  signs <- nv_determinant(tx)$sign
+  expect_identical(shape(determinants), c(4L, 2L))
+  expect_identical(shape(s$d), c(3L, 4L, 2L))
+  for (i in 1:4) {
+    for (j in 1:2) {
+      expect_equal(as_array(solution)[, , i, j], solve(x[, , i, j], b[, , i]))
+      expect_equal(as_array(determinants)[i, j], det(x[, , i, j]))
+      expect_equal(as_array(signs)[i, j], sign(det(x[, , i, j])))
+      expect_equal(as_array(s$d)[, i, j], svd(x[, , i, j])$d)
+      expect_equal(as_array(nv_matmul(q$Q, q$R))[, , i, j], x[, , i, j])
+    }
+  }
+  expect_equal(as_array(nv_matmul(nv_inverse(tx), tx))[, , 2, 2], diag(3))
+  expect_identical(shape(nv_solve(tx, 1:3)), c(3L, 4L, 2L))
+})
+
+test_that("zero extents", {
+  none <- nv_tensor(matrix(0, 0, 0), "f64")
+  expect_identical(shape(nv_chol(none)), c(0L, 0L))
+  expect_identical(as.vector(nv_det(none)), 1)
+  expect_identical(as.vector(nv_determinant(none)$modulus), 0)
+  expect_identical(shape(nv_solve(none, nv_fill(1, c(0, 3), "f64"))), c(0L, 3L))
+  expect_identical(shape(nv_svd(nv_fill(1, c(0, 3), "f64"))$v), c(3L, 0L))
+  expect_identical(shape(nv_qr(nv_fill(1, c(3, 0), "f64"))$Q), c(3L, 0L))
+  expect_identical(shape(nv_det(nv_fill(1, c(3, 3, 0), "f64"))), 0L)
+})
+
+test_that("what has no solution is an error that says where", {
+  x <- nv_tensor(matrix(c(1, 2, 2, 4), 2), "f64")
+  expect_error(nv_solve(x), "pivot 2", class = "joist_value_error")
+  expect_error(nv_solve(nv_tensor(matrix(1:9 / 10, 3), "f64")), "singular",
+    class = "joist_value_error")
+  expect_error(nv_chol(nv_tensor(diag(c(1, -1, 1)))), "order 2", class = "joist_value_error")
+  expect_error(nv_triangular_solve(nv_tensor(diag(c(1, 0))), 1:2), "[2, 2]", fixed = TRUE,
+    class = "joist_value_error")
+  batch <- array(c(diag(2), 1, 1, 1, 1), c(2, 2, 2))
+  expect_error(nv_solve(nv_tensor(batch)), "matrix 2 of the batch", class = "joist_value_error")
+  for (f in list(nv_svd, nv_eigh, nv_solve)) {
+    expect_error(f(nv_tensor(matrix(c(1, 2, NaN, Inf), 2))), "NaN|nan", class = "joist_value_error")
+  }
+  expect_error(nv_chol(nv_tensor(matrix(NaN, 2, 2))), class = "joist_value_error")
+  for (f in list(nv_chol, nv_solve, nv_det, nv_eigh)) {
+    expect_error(f(nv_fill(1, c(2, 3))), "square", class = "joist_shape_error")
+    expect_error(f(nv_tensor(1:3)), class = "joist_shape_error")
+  }
+  for (f in list(nv_qr, nv_svd)) expect_error(f(nv_tensor(1:3)), class = "joist_shape_error")
+  expect_error(nv_solve(nv_tensor(diag(3)), 1:2), class = "joist_shape_error")
+  for (dtype in complexes()) {
+    for (f in list(nv_chol, nv_solve, nv_det, nv_eigh, nv_qr, nv_svd)) {
+      expect_error(f(nv_tensor(diag(2), dtype)), dtype, class = "joist_dtype_error")
+    }
+  }
+  expect_error(nv_chol(nv_tensor(diag(2)), lower = NA), class = "joist_value_error")
+})
+
+test_that("linear algebra traces to the same bits, with shape errors at trace time", {
+  set.seed(6)
+  x <- nv_tensor(crossprod(matrix(rnorm(16), 4)), "f32")
+  all <- function(x) {
+    list(nv_chol(x), nv_solve(x, 1:4), nv_inverse(x), nv_det(x), nv_determinant(x), nv_qr(x),
+      nv_svd(x), nv_eigh(x), nv_triangular_solve(x, x + 1))
+  }
+  bits <- function(results) rapply(results, bytes_of, "nv_tensor", how = "list")
+  expect_identical(bits(jit(all)(x)), bits(all(x)))
+  got <- jit(all)(nv_aval("i32", c(4, 4)))
+  expect_identical(type_of(got[[8]]$vectors), "f32?")
+  expect_identical(shape(got[[8]]$vectors), c(4L, 4L))
+  expect_error(jit(\(x) nv_chol(x))(nv_aval("f32", c(4, 3))), class = "joist_shape_error")
+  expect_error(jit(\(x) nv_chol(x))(-x), class = "joist_value_error")
+})
