@@ -35,7 +35,12 @@
 #' | `y[x]` for an R vector `y` | `y[as.vector(x)]` |
 #' | `ifelse(test, x, y)` | [nv_ifelse()] |
 #' | `if (x)`, `while (x)`, `x && y`, `isTRUE(x)`, `stopifnot(x)` | `as.logical(x)` |
-#' | `which(x)` | `which(as.vector(x))` |
+#' | `which(x)`, `which.max(x)`, `tabulate(x)` | [nv_which()], [nv_argmax()], [nv_tabulate()] |
+#' | `var(x)`, `sd(x)` | [nv_var()], [nv_sd()] |
+#' | `rowSums(x)`, `colMeans(x)`, ... | [nv_reduce_sum()], [nv_mean()] with `dims` |
+#' | `apply(x, 1, f)`, which works on R vectors | [nv_apply()] |
+#' | `crossprod(x)`, `x %*% y` before R 4.3 | [nv_crossprod()], [nv_matmul()] |
+#' | `findInterval(v, x)` | [nv_searchsorted()] |
 #' | `vapply(x, f, value)` | let `f` return an R number: `as.vector(f(x))` |
 #' | `do.call(f, x)` | `do.call(f, as.list(x))` |
 #' | `pmin(x, y)`, `pmax(x, y)` | [nv_min()], [nv_max()] |
