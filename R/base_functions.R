@@ -37,7 +37,7 @@
 #' | `if (x)`, `while (x)`, `x && y`, `isTRUE(x)`, `stopifnot(x)` | `as.logical(x)` |
 #' | `which(x)`, `which.max(x)`, `tabulate(x)` | [nv_which()], [nv_argmax()], [nv_tabulate()] |
 #' | `var(x)`, `sd(x)` | [nv_var()], [nv_sd()] |
-#' | `rowSums(x)`, `colMeans(x)`, ... | [nv_reduce_sum()], [nv_mean()] with `dims` |
+#' | `rowSums(x)`, `colMeans(x)`, ... | [nv_row_sums()], [nv_col_means()], ... |
 #' | `apply(x, 1, f)`, which works on R vectors | [nv_apply()] |
 #' | `crossprod(x)`, `x %*% y` before R 4.3 | [nv_crossprod()], [nv_matmul()] |
 #' | `findInterval(v, x)` | [nv_searchsorted()] |
