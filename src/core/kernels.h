@@ -26,6 +26,14 @@ typedef void joist_fold(size_t runs, size_t n, const void *in, void *out);
  * when the operation does not combine them; only sums widen what they read. */
 joist_fold *joist_fold_find(joist_op combine, joist_dtype from, joist_dtype accumulator);
 
+/* Joins `count` >= 1 rows of n elements, `stride` elements apart, one after the other onto the
+ * accumulated row `out`, which is not read when `fresh`. */
+typedef void joist_rows(size_t n, size_t count, size_t stride, bool fresh, const void *in,
+                        void *out);
+
+/* For the same dtypes as joist_fold_find. */
+joist_rows *joist_rows_find(joist_op combine, joist_dtype from, joist_dtype accumulator);
+
 /* Scans n contiguous elements in place with a combining operation: element i becomes element
  * i - stride combined with element i. `carry` is NULL, or the `stride` elements that come
  * before. The order depends on n and the stride alone. */

@@ -151,20 +151,20 @@ static void plan_elementwise(struct planner *planner, uint32_t index) {
   add_form(planner, i->result, own, own, out);
 }
 
-/* Steps of a reduction. Only runs can be widened while they are folded. */
+/* Steps of a reduction. Sums are widened while they are folded. */
 static void plan_sink(struct planner *planner, uint32_t index) {
   const struct joist_instruction *const i = &planner->program->instructions[index];
   const joist_dtype own = planner->program->values[i->operand[0]].type.dtype;
   const joist_dtype accumulator = i->signature.operand[0];
   const joist_op combine = joist_op_combine(i->op);
   struct joist_group *const group = planner->group;
-  const bool widened =
-      group->space.inner == 1 && joist_fold_find(combine, own, accumulator) != NULL;
+  const bool widened = joist_fold_find(combine, own, accumulator) != NULL;
   const joist_dtype read = widened ? own : accumulator;
   const struct joist_ref in = operand_ref(planner, i->operand[0], read, read);
   struct joist_step *const step = add_step(planner, JOIST_STEP_FOLD, in, in);
   step->kernel = joist_kernel_find(combine, accumulator);
   step->fold = joist_fold_find(combine, read, accumulator);
+  step->rows = joist_rows_find(combine, read, accumulator);
   step->out.dtype = accumulator;
   step->out.size = (uint32_t)joist_dtype_size(accumulator);
   step->instruction = index;

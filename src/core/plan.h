@@ -33,6 +33,7 @@ struct joist_step {
   joist_step_kind kind;
   joist_kernel *kernel; /* FOLD: joins two rows */
   joist_fold *fold;
+  joist_rows *rows;
   joist_convert_kernel *convert[2]; /* SPLAT has two, NULL for none */
   joist_dtype through;              /* SPLAT: the dtype between the two */
   uint32_t operand_count;

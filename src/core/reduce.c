@@ -125,6 +125,7 @@ static joist_status run_pass(const struct joist_program *program,
   struct joist_step step = {.kind = JOIST_STEP_FOLD,
                             .kernel = joist_kernel_find(combine, dtype),
                             .fold = joist_fold_find(combine, dtype, dtype),
+                            .rows = joist_rows_find(combine, dtype, dtype),
                             .operand_count = 1,
                             .in = {ref},
                             .out = ref};

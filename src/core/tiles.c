@@ -37,8 +37,9 @@ struct loop {
   void *const *arrays;      /* per value */
   char *const *accumulated; /* per sink; NULL: sinks are not run */
   struct cut cut;
-  size_t accumulator; /* bytes of the largest of the sinks' accumulators */
-  int *decided;       /* set when no other element can change the result; NULL: never */
+  size_t accumulator;            /* bytes of the largest of the sinks' accumulators */
+  const struct joist_step *lone; /* all there is to do is to fold an array */
+  int *decided;                  /* set when no other element can change the result; NULL: never */
 };
 
 /* What one thread has of its own. */
@@ -158,14 +159,11 @@ static char *row_at(const struct loop *loop, const struct worker *worker, uint32
 static void fold_rows(const struct loop *loop, struct worker *worker, const struct joist_step *step,
                       size_t n, const char *in) {
   char *const out = row_at(loop, worker, step->sink, worker->depth);
-  for (size_t at = 0; at < n; at += worker->width) {
-    const size_t length = n - at < worker->width ? n - at : worker->width;
-    const char *const row = in + at * step->in[0].size;
-    if (at == 0 && worker->fresh)
-      memcpy(out, row, length * step->in[0].size);
-    else
-      step->kernel(length, (const void *[]){out, row}, out);
-  }
+  const size_t width = worker->width, whole = n / width, rest = n % width;
+  if (whole > 0) step->rows(width, whole, width, worker->fresh, in, out);
+  if (rest > 0)
+    step->rows(rest, 1, width, worker->fresh && whole == 0, in + whole * width * step->in[0].size,
+               out);
 }
 
 /* ---- tiles ---- */
@@ -231,6 +229,12 @@ static void combine_rows(const struct loop *loop, const struct worker *worker, u
 /* `count` rows of worker->width elements, `stride` elements apart, in a tree. */
 static size_t run_tree(const struct loop *loop, struct worker *worker, size_t first, size_t stride,
                        size_t count, uint32_t depth) {
+  if (count <= LEAF && loop->lone != NULL) {
+    loop->lone->rows(worker->width, count, stride, true,
+                     address(loop, loop->lone->in[0], first, NULL),
+                     row_at(loop, worker, loop->lone->sink, depth));
+    return SIZE_MAX;
+  }
   if (count <= LEAF) {
     const size_t fit = loop->group->tile / worker->width;
     const size_t together = stride == worker->width && fit > 1 ? fit : 1;
@@ -439,6 +443,9 @@ joist_status joist_tiles_run(const struct joist_plan *plan, const struct joist_g
     if (step->kind == JOIST_STEP_FOLD && step->out.size > loop.accumulator)
       loop.accumulator = step->out.size;
   }
+  const struct joist_step *const only = &plan->steps[group->first_step];
+  if (group->step_count == 1 && only->kind == JOIST_STEP_FOLD && only->in[0].array)
+    loop.lone = only;
   if (start_decision(&loop)) loop.decided = &decided;
 
   const size_t rows =
