@@ -8,17 +8,20 @@
 #include <omp.h>
 #endif
 
+#include "core/sort_avx512.h"
 #include "core/vectorize.h"
 
 JOIST_VECTORIZE_FILE
 
 enum {
-  SMALL = 24,       /* items that are sorted by insertion */
-  BITS = 11,        /* of a digit at most; the buckets' ends stay in the second-level cache */
-  SHARED_BITS = 11, /* the same for a digit that all threads sort by */
-  FILL = 3,         /* a digit leaves about 2^FILL items per bucket at least */
-  SHARED = 1 << 16, /* items from which on several threads pay */
-  BLOCK = 1 << 24,  /* items between two calls of poll */
+  FEW = 24,               /* items that are sorted by insertion */
+  VECTOR_BYTES = 1 << 19, /* items that are left to a vector sort, if there is one */
+  VECTOR_BITS = 8,        /* of a digit where smaller buckets need none */
+  BITS = 11,              /* of a digit at most; the buckets' ends stay in the second-level cache */
+  SHARED_BITS = 11,       /* the same for a digit that all threads sort by */
+  FILL = 3,               /* a digit leaves about 2^FILL items per bucket at least */
+  SHARED = 1 << 16,       /* items from which on several threads pay */
+  BLOCK = 1 << 24,        /* items between two calls of poll */
   COUNTS = JOIST_SORT_COUNTS
 };
 /* Digits of one item are taken from 64 bits, so all levels together have at most six digits
@@ -38,6 +41,7 @@ struct digit {
 struct team {
   int threads;
   const struct joist_run *run;
+  joist_vector_sort *vector;
 };
 
 static struct bounds bounds_of_both(struct bounds a, struct bounds b) {
@@ -68,22 +72,26 @@ static struct digit digit_of(struct bounds bounds, size_t n, unsigned most) {
 #define KEY uint32_t
 #define KEY_OF(item) (item)
 #define NAME(function) function##_key32
+#define VECTOR joist_vector_sort_key32()
 #include "core/sort_radix.inc"
 
 #define ITEM uint64_t
 #define KEY uint64_t
 #define KEY_OF(item) (item)
 #define NAME(function) function##_key64
+#define VECTOR joist_vector_sort_key64()
 #include "core/sort_radix.inc"
 
 #define ITEM struct joist_pair32
 #define KEY uint32_t
 #define KEY_OF(item) ((item).key)
 #define NAME(function) function##_pair32
+#define VECTOR NULL
 #include "core/sort_radix.inc"
 
 #define ITEM struct joist_pair64
 #define KEY uint64_t
 #define KEY_OF(item) ((item).key)
 #define NAME(function) function##_pair64
+#define VECTOR NULL
 #include "core/sort_radix.inc"
