@@ -5,6 +5,10 @@
 #' shape and a single index select in column-major order and give rank 1. `[[` gives one
 #' element, of rank 0.
 #'
+#' While [jit()] traces, an index may be a traced tensor of positions, which are checked when
+#' the program runs (see [nv_gather()]); a traced mask of the tensor's shape can be assigned
+#' one value to. How many elements a traced mask selects is not known: use [nv_ifelse()].
+#'
 #' Assignment keeps the tensor's dtype: an ambiguous value takes it, a known dtype that
 #' promotes to it is converted, any other is an error. No other variable changes; when
 #' nothing else holds the tensor, nothing is copied.

@@ -27,7 +27,7 @@ show("joist's time / peer's time", ratio_table(rows_of(benchmark, "judged", "lar
 
 # The project's own aims.
 aims <- utils::read.csv("bench/aims.csv")
-measured <- rows_of(benchmark, "judged", "small")
+measured <- rows_of(benchmark, "judged", "large", "small")
 aims$is <- vapply(seq_len(nrow(aims)), function(i) {
   row <- measured[measured$case == aims$case[i] & measured$n == aims$n[i], ]
   if (aims$peer[i] == "microseconds") 1e6 * row$joist else row$joist / row[[aims$peer[i]]]

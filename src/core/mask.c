@@ -92,8 +92,10 @@ joist_status joist_mask_count(const uint8_t *mask, size_t n, size_t *before,
   }                                                                                         \
   static void fill_##TYPE(size_t n, const uint8_t *mask, const TYPE *values, TYPE *out) {   \
     const TYPE value = *values;                                                             \
-    for (size_t k = 0; k < n; k++)                                                          \
-      if (mask[k] & 1) out[k] = value;                                                      \
+    for (size_t k = 0; k < n; k++) {                                                        \
+      const TYPE old = out[k];                                                              \
+      out[k] = mask[k] & 1 ? value : old;                                                   \
+    }                                                                                       \
   }                                                                                         \
   static void expand_##TYPE(size_t n, const uint8_t *mask, const TYPE *values, TYPE *out) { \
     for (size_t k = 0, used = 0; k < n; k++)                                                \
