@@ -36,10 +36,10 @@ bytes_of <- c(
 
 # "" when the sampled values agree: integers exactly, floats within 16 units of the coarser
 # dtype, or what the rounding errors of summing n numbers in any order may come to.
-disagreement <- function(ours, theirs, dtypes, n) {
+disagreement <- function(ours, theirs, dtypes, n, summed = length(ours) <= 2L) {
   if (length(ours) != length(theirs)) return("another number of values")
   unit <- max(0, eps[dtypes], na.rm = TRUE)
-  allowed <- unit * if (length(ours) <= 2L) max(16, 4 * sqrt(n)) else 16
+  allowed <- unit * if (summed) max(16, 4 * sqrt(n)) else 16
   same <- ours == theirs | (is.nan(ours) & is.nan(theirs))
   off <- abs(ours - theirs) / pmax(1, abs(ours))
   worst <- max(0, off[!(same %in% TRUE)])
@@ -111,7 +111,9 @@ measure <- function(group, case, specs, n, contestants, turns, samples, goal, us
     for (who in setdiff(compared, "joist")) {
       here <- who %in% in_this_process
       theirs <- if (here) sampled_values(who) else ask_numbers(peers, "values", who)
-      wrong <- disagreement(ours, theirs, ready$dtypes[c("joist", who)], n)
+      both <- ready$dtypes[c("joist", who)]
+      summed <- length(ours) <= 2L || group == "arrays"
+      wrong <- disagreement(ours, theirs, both, n, summed)
       if (nzchar(wrong)) {
         told <- if (length(ours) == 1L) explain_reduction(case, ours, theirs, who)
         remarks <- c(remarks, if (is.null(told)) paste("DIFFERS:", who, wrong) else told)

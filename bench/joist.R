@@ -9,7 +9,8 @@ pattern <- function(position, n) {
   (i * 7919 + 104729 * position) %% period / period
 }
 
-# The values of an operand such as "f32:-10:10" as an R vector.
+# The values of an operand such as "f32:-10:10" as an R vector; "f32:-10:10:4000x5000" has
+# these extents, which NumPy has in the reverse order.
 operand_values <- function(spec, position, n) {
   part <- strsplit(spec, ":", fixed = TRUE)[[1]]
   low <- as.numeric(part[2])
@@ -23,7 +24,9 @@ operand_values <- function(spec, position, n) {
   } else if (startsWith(part[1], "c")) {
     values <- complex(real = values, imaginary = low + (high - low) * pattern(position + 10, n))
   }
-  list(dtype = part[1], values = rep_len(values, n))
+  values <- rep_len(values, n)
+  if (length(part) == 4L) dim(values) <- as.integer(strsplit(part[4], "x")[[1]])
+  list(dtype = part[1], values = values)
 }
 
 r_operand <- function(spec, position, n, contestant) {

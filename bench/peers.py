@@ -4,7 +4,8 @@ Connects to the R process that runs the benchmark and answers its requests, one 
 tab-separated fields each, with one line. bench/joist.R makes the same operands and keeps
 the same clock rules, so that the two sides can take turns. Requests:
 
-  operands  N  SPEC...           "f32:-10:10" per operand; they are called a, b, c
+  operands  N  SPEC...           "f32:-10:10" per operand, or "f32:-10:10:4000x5000" with
+                                 R's extents; they are called a, b, c
   build     PEER  EXPRESSION     compiles and warms up; answers the result's dtype
   time      PEER  SAMPLES  GOAL  seconds per call, of SAMPLES runs of at least GOAL seconds
   values    PEER                 up to 1000 evenly spaced values of the result
@@ -65,7 +66,7 @@ def pattern(position, n):
 
 
 def make_operand(spec, position, n):
-    code, low, high = spec.split(":")
+    code, low, high, *extents = spec.split(":")
     low, high = float(low), float(high)
     if code.startswith("ui"):
         low = max(low, 0.0)
@@ -76,7 +77,9 @@ def make_operand(spec, position, n):
         values = np.floor(values)
     elif code.startswith("c"):
         values = values + 1j * (low + (high - low) * pattern(position + 10, n))
-    return np.resize(values.astype(DTYPES[code]), n)
+    values = np.resize(values.astype(DTYPES[code]), n)
+    # Column-major extents: the same elements lie side by side.
+    return values.reshape([int(x) for x in extents[0].split("x")][::-1]) if extents else values
 
 
 class Session:

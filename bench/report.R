@@ -22,12 +22,13 @@ large <- rows_of(benchmark, "judged", "large")
 bandwidth <- loop_bandwidth(benchmark)
 cat(paste0(format(names(benchmark$machine)), "  ", benchmark$machine), sep = "\n")
 cat(sprintf("\nC loop: %.1f GB/s\n", bandwidth / 1e9))
-show("Times", time_table(rows_of(benchmark, "judged", "large", "small")))
-show("joist's time / peer's time", ratio_table(rows_of(benchmark, "judged", "large", "small")))
+reported <- rows_of(benchmark, "judged", "large", "small", "arrays")
+show("Times", time_table(reported))
+show("joist's time / peer's time", ratio_table(reported))
 
 # The project's own aims.
 aims <- utils::read.csv("bench/aims.csv")
-measured <- rows_of(benchmark, "judged", "large", "small")
+measured <- reported
 aims$is <- vapply(seq_len(nrow(aims)), function(i) {
   row <- measured[measured$case == aims$case[i] & measured$n == aims$n[i], ]
   if (aims$peer[i] == "microseconds") 1e6 * row$joist else row$joist / row[[aims$peer[i]]]
