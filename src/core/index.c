@@ -143,7 +143,9 @@ static bool is_sequence(joist_index_kind kind, const void *vector, size_t n, int
     return true;
   }
   for (size_t k = 1; k < n; k++)
-    if (entry_at(kind, vector, k) - entry_at(kind, vector, k - 1) != step) return false;
+    if ((uint64_t)entry_at(kind, vector, k) - (uint64_t)entry_at(kind, vector, k - 1) !=
+        (uint64_t)step)
+      return false;
   return true;
 }
 
@@ -170,7 +172,9 @@ static bool scan_range(joist_index_kind kind, const void *vector, size_t n, size
  * other: x[-1] and the like need no list of what is left. */
 static bool scan_ends(joist_index_kind kind, const void *vector, size_t n, size_t extent,
                       struct joist_index *index) {
-  const int64_t first = -entry_at(kind, vector, 0), last = -entry_at(kind, vector, n - 1);
+  const int64_t begin = entry_at(kind, vector, 0), end = entry_at(kind, vector, n - 1);
+  if (begin >= 0 || end >= 0 || begin == NOT_AVAILABLE || end == NOT_AVAILABLE) return false;
+  const int64_t first = -begin, last = -end;
   if (!within(first, extent) || !within(last, extent)) return false;
   if (!is_sequence(kind, vector, n, first <= last ? -1 : 1)) return false;
   const int64_t low = first < last ? first : last, high = first < last ? last : first;
