@@ -4,8 +4,12 @@
 #' ...). Angles are in radians. `nv_logistic()` is 1 / (1 + exp(-x)), `nv_rsqrt()` is 1 /
 #' sqrt(x).
 #'
-#' Computed by the C library in the dtype itself (`f16` and `bf16` in `f32`, rounded
-#' once), so `f64` gives R's own results.
+#' Computed by vector code with the same bits on every instruction set. Errors are at most 1
+#' unit in the last place for `f32`, and for `f64` at most 1 (`exp`, `log`, `log2`, `log10`,
+#' `log1p`, `sin`, `cos`), 2 (`expm1`, `atan`) or 3 (`tan`, `sinh`, `cosh`, `tanh`,
+#' `logistic`), so that `f64` may differ from base R in the last digits. `asin`, `acos`,
+#' `asinh`, `acosh`, `atanh` and `cbrt` of `f64`, angles beyond 8e5 and complex dtypes are the C
+#' library's. `f16` and `bf16` are computed in `f32` and rounded once.
 #'
 #' @param operand A tensor or an R number; a bare R number keeps its exact value until the
 #'   common dtype is known.

@@ -78,14 +78,18 @@ test_that("operators take a tensor and an R vector, either way round", {
 test_that("Math generics are base R's functions", {
   v <- c(0.1, 0.5, 0.9)
   x <- nv_tensor(v, "f64")
-  for (name in c(
-    "abs", "sign", "sqrt", "floor", "ceiling", "trunc", "exp", "log", "expm1", "log1p", "log2",
-    "log10", "cos", "sin", "tan", "acos", "asin", "atan", "cosh", "sinh", "tanh", "asinh", "atanh"
-  )) {
+  for (name in c("abs", "sign", "sqrt", "floor", "ceiling", "trunc")) {
     f <- get(name, baseenv())
     expect_identical(as_array(f(x)), f(v), label = name)
   }
-  expect_identical(as_array(acosh(x + 1)), acosh(v + 1))
+  for (name in c(
+    "exp", "log", "expm1", "log1p", "log2", "log10", "cos", "sin", "tan", "acos", "asin", "atan",
+    "cosh", "sinh", "tanh", "asinh", "atanh"
+  )) {
+    f <- get(name, baseenv())
+    expect_ulps(as_array(f(x)), f(v), "f64", 5, name)
+  }
+  expect_ulps(as_array(acosh(x + 1)), acosh(v + 1), "f64", 5, "acosh")
   expect_identical(as_array(round(x)), round(v))
   expect_identical(as_array(round(x, 0)), round(v))
   expect_identical(as_array(round(x, digits = 0)), round(v))
