@@ -161,9 +161,9 @@ solve_columns <- function(op, a, b, flags = logical()) {
   nv_reshape(solution, shape(solution)[-2L])
 }
 
-# A part of packed results: a matrix, vector or number for every one of the batch.
+# A part of packed results, which lie one after the other along the first dimension: a matrix,
+# vector or number for every one of the batch.
 unpack <- function(packed, from, extents) {
-  shape <- c(extents, shape(packed)[-1L])
-  parameters <- as.integer(c(from, length(extents)))
-  .Call(joist_r_array, "unpack", list(packed), NULL, parameters, shape, NULL)
+  batch <- shape(packed)[-1L]
+  slice(packed, c(from, 0 * batch) + 1, 1L, c(prod(extents), batch), c(extents, batch))
 }

@@ -29,6 +29,7 @@ describe_machine <- function(peer_versions, threads, mode) {
     compiler = output(compiler, "--version"),
     joist = version("joist"),
     instruction_set = joist::joist_info()$instruction_set,
+    matrix_products = joist::joist_info()$blas,
     bit64 = version("bit64"),
     peer_versions,
     install_seconds = Sys.getenv("JOIST_BENCH_INSTALL_SECONDS", NA),

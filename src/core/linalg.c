@@ -118,47 +118,6 @@ joist_status joist_eigh_shape(const struct joist_shape *const *shapes,
   return packed_shape(shapes[0], n * (n + 1), result, error);
 }
 
-/* The elements that a part has in one packed result. */
-static size_t part_count(const struct joist_shape *shape, int dims) {
-  size_t count = 1;
-  for (int d = 0; d < dims; d++) count *= shape->extent[d];
-  return count;
-}
-
-joist_status joist_unpack_shape(const struct joist_shape *const *shapes,
-                                const struct joist_attributes *attributes,
-                                struct joist_shape *result, struct joist_error *error) {
-  const int dims = attributes->parameter[1];
-  char from[JOIST_SHAPE_TEXT], to[JOIST_SHAPE_TEXT];
-  *result = attributes->shape;
-  bool fits = dims >= 0 && result->rank == shapes[0]->rank - 1 + dims &&
-              (size_t)attributes->parameter[0] + part_count(result, dims) <= shapes[0]->extent[0];
-  for (int d = dims; d < result->rank && fits; d++)
-    fits = result->extent[d] == shapes[0]->extent[d - dims + 1];
-  if (fits) return JOIST_OK;
-  return joist_fail(error, JOIST_ERROR_SHAPE, "shape %s is no part of %s",
-                    joist_shape_format(result, to), joist_shape_format(shapes[0], from));
-}
-
-joist_status joist_unpack_run(const struct joist_array_call *call, struct joist_error *error) {
-  (void)error;
-  const struct joist_shape *const shape = &call->result->shape;
-  const int dims = call->instruction->parameter[1];
-  const size_t size = joist_dtype_size(call->result->type.dtype);
-  const size_t length = part_count(shape, dims) * size;
-  const size_t line = (size_t)call->operand[0]->shape.extent[0] * size;
-  size_t count = 0;
-  (void)joist_shape_count(shape, &count);
-  const char *from = (const char *)call->in[0] + (size_t)call->instruction->parameter[0] * size;
-  char *to = call->out;
-  for (size_t left = count * size; left > 0; left -= length) {
-    memcpy(to, from, length);
-    to += length;
-    from += line;
-  }
-  return JOIST_OK;
-}
-
 /* ---- one matrix after the other ---- */
 
 double *joist_scratch(size_t doubles, size_t integers, int **first_integer) {
@@ -181,6 +140,13 @@ joist_status joist_check_finite(const struct joist_problem *problem, struct jois
                     problem->a[at], at % (size_t)problem->m + 1, at / (size_t)problem->m + 1);
 }
 
+/* The elements of the first `dims` dims. */
+static size_t leading_count(const struct joist_shape *shape, int dims) {
+  size_t count = 1;
+  for (int d = 0; d < dims; d++) count *= shape->extent[d];
+  return count;
+}
+
 /* What the loop over a batch needs to know of one operand or the result. */
 struct stack {
   const struct joist_shape *shape;
@@ -189,7 +155,7 @@ struct stack {
 };
 
 static struct stack stack_of(const struct joist_shape *shape, joist_dtype dtype, int matrix_dims) {
-  return (struct stack){shape, dtype, part_count(shape, matrix_dims)};
+  return (struct stack){shape, dtype, leading_count(shape, matrix_dims)};
 }
 
 static void load(const struct stack *stack, const void *elements, size_t index, double *to) {

@@ -1,6 +1,6 @@
 /* Linear algebra without a LAPACK is an error; with one (of a few lines, for the test) batches
  * go through it matrix by matrix and results are rounded to the dtype. Values are tested from
- * R, which has a LAPACK. Parts of packed results. */
+ * R, which has a LAPACK. */
 #include "core/array.h"
 #include "core/blas.h"
 #include "core/kernels.h"
@@ -66,47 +66,8 @@ static void test_chol(void) {
   joist_lapack.potrf = NULL;
 }
 
-static void test_unpack(void) {
-  const struct joist_shape from = {3, {7, 2, 3}}, to = {4, {2, 2, 2, 3}}, number = {2, {2, 3}};
-  int16_t in[42], out[24];
-  struct one_call call;
-  struct joist_error error;
-  const struct joist_run run = {.threads = 1};
-  for (int k = 0; k < 42; k++) in[k] = (int16_t)k;
-  set_up(&call, JOIST_OP_UNPACK, JOIST_I16, &from, &to);
-  call.instruction.parameter[0] = 3;
-  call.instruction.parameter[1] = 2;
-  void *arrays[2] = {in, out};
-  CHECK_INT(joist_array_execute(&call.program, &call.instruction, arrays, &run, &error), JOIST_OK);
-  for (int j = 0; j < 6; j++)
-    for (int k = 0; k < 4; k++) CHECK_INT(out[4 * j + k], 7 * j + 3 + k);
-  set_up(&call, JOIST_OP_UNPACK, JOIST_I16, &from, &number);
-  CHECK_INT(joist_array_execute(&call.program, &call.instruction, arrays, &run, &error), JOIST_OK);
-  for (int j = 0; j < 6; j++) CHECK_INT(out[j], 7 * j);
-}
-
-static void test_unpack_shape(void) {
-  const struct joist_shape from = {2, {7, 3}};
-  const struct joist_shape *const shapes[] = {&from};
-  struct joist_attributes attributes;
-  struct joist_shape result;
-  memset(&attributes, 0, sizeof attributes);
-  attributes.shape = (struct joist_shape){3, {2, 2, 3}};
-  attributes.parameter[1] = 2;
-  for (int first = 0; first < 5; first++) {
-    attributes.parameter[0] = first;
-    CHECK_INT(joist_unpack_shape(shapes, &attributes, &result, NULL),
-              first <= 3 ? JOIST_OK : JOIST_ERROR_SHAPE);
-  }
-  attributes.parameter[0] = 0;
-  attributes.shape.extent[2] = 4;
-  CHECK_INT(joist_unpack_shape(shapes, &attributes, &result, NULL), JOIST_ERROR_SHAPE);
-}
-
 int main(void) {
   joist_kernels_select(getenv("JOIST_TEST_KERNELS"));
   test_chol();
-  test_unpack();
-  test_unpack_shape();
   return check_report("linalg");
 }
