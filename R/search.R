@@ -80,7 +80,8 @@ mtfrm.nv_tensor <- function(x) {
 #' @name unique
 #' @method duplicated nv_tensor
 #' @export
-duplicated.nv_tensor <- function(x, incomparables = FALSE, fromLast = FALSE, ...) {
+duplicated.nv_tensor <- function(x, incomparables = FALSE,
+                                 fromLast = FALSE, ...) { # nolint: object_name_linter.
   check_elements(x, "duplicated()")
   check_flag(fromLast, "fromLast")
   if (fromLast) {
@@ -93,7 +94,8 @@ duplicated.nv_tensor <- function(x, incomparables = FALSE, fromLast = FALSE, ...
 #' @rdname unique
 #' @method anyDuplicated nv_tensor
 #' @export
-anyDuplicated.nv_tensor <- function(x, incomparables = FALSE, fromLast = FALSE, ...) {
+anyDuplicated.nv_tensor <- function(x, incomparables = FALSE,
+                                    fromLast = FALSE, ...) { # nolint: object_name_linter.
   repeated <- which(duplicated.nv_tensor(x, incomparables, fromLast))
   if (length(repeated) == 0L) 0L else if (fromLast) max(repeated) else repeated[1L]
 }
@@ -101,7 +103,8 @@ anyDuplicated.nv_tensor <- function(x, incomparables = FALSE, fromLast = FALSE, 
 #' @rdname unique
 #' @method unique nv_tensor
 #' @export
-unique.nv_tensor <- function(x, incomparables = FALSE, fromLast = FALSE, ...) {
+unique.nv_tensor <- function(x, incomparables = FALSE,
+                             fromLast = FALSE, ...) { # nolint: object_name_linter.
   check_elements(x, "unique()")
   if (isFALSE(incomparables) && isFALSE(fromLast)) {
     return(.Call(joist_r_unique, x))

@@ -59,7 +59,8 @@ check_flag <- function(x, name) {
 #' @rdname nv_sort
 #' @method sort nv_tensor
 #' @export
-sort.nv_tensor <- function(x, decreasing = FALSE, na.last = NA, ...) {
+sort.nv_tensor <- function(x, decreasing = FALSE, na.last = NA, # nolint: object_name_linter.
+                           ...) {
   sorted <- nv_sort(x, decreasing = decreasing)
   if (isTRUE(na.last) || !has_elements(x) || !grepl("f", format(dtype(x)), fixed = TRUE)) {
     return(sorted)
@@ -132,7 +133,8 @@ check_elements <- function(x, what, instead = NULL) {
 nv_top_k <- function(operand, k, dim = NULL, decreasing = TRUE) {
   check_flag(decreasing, "decreasing")
   operand <- as_tensor(operand)
-  if (!is.numeric(k) || length(k) != 1L || !isTRUE(k >= 0 && k <= .Machine$integer.max && k == trunc(k))) {
+  whole <- is.numeric(k) && length(k) == 1L && isTRUE(k == trunc(k))
+  if (!whole || k < 0 || k > .Machine$integer.max) {
     stop_joist("joist_value_error", "`k` must be a whole number of at least 0")
   }
   if (ndims(operand) == 0L) operand <- nv_flatten(operand)
