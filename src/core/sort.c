@@ -38,8 +38,8 @@ struct special {
 
 /* Scratch of one thread. */
 struct room {
-  char *items; /* two items per element of a line */
-  char *lines; /* a group of lines, elements and results */
+  char *items;          /* two items per element of a line */
+  char *lines, *sorted; /* a group of lines: elements and results */
   uint32_t *counts;
 };
 
@@ -151,7 +151,7 @@ static void run_task(const struct lines *lines, size_t task, const char *in, cha
     sort(n, in, lines->order, room, out);
     return;
   }
-  char *const results = room.lines + lines->group * n * lines->in_size;
+  char *const results = room.sorted;
   lines->functions->gather(n, stride, group, in, room.lines);
   for (size_t g = 0; g < group; g++)
     sort(n, room.lines + g * n * lines->in_size, lines->order, room,
@@ -181,7 +181,7 @@ static joist_status share_lines(const struct lines *lines, const char *in, char 
     if (stride > 1) {
       lines->functions->gather(n, stride, 1, from, room.lines);
       from = room.lines;
-      to = room.lines + n * lines->in_size;
+      to = room.sorted;
     }
     status = sort(n, from, lines->order, room, threads, run, to, error);
     if (stride > 1) scatter(n, stride, 1, to, out + first * lines->out_size);
@@ -253,9 +253,10 @@ static joist_status run(const struct joist_array_call *call, bool positions,
   /* Counts, items and lines of a room, each on a multiple of 64 bytes. */
   const size_t count_bytes = sizeof(uint32_t) * JOIST_SORT_COUNTS * (shared ? (size_t)threads : 1);
   const size_t item_bytes = (2 * lines.n * lines.item_size + 63) / 64 * 64;
-  const size_t line_bytes =
-      (lines.n * lines.group * (lines.in_size + lines.out_size) + 63) / 64 * 64;
-  const size_t room_bytes = count_bytes + item_bytes + (lines.stride > 1 ? line_bytes : 0);
+  const size_t grouped = lines.stride > 1 ? lines.n * lines.group : 0;
+  const size_t line_bytes = (grouped * lines.in_size + 63) / 64 * 64;
+  const size_t sorted_bytes = (grouped * lines.out_size + 63) / 64 * 64;
+  const size_t room_bytes = count_bytes + item_bytes + line_bytes + sorted_bytes;
   struct room *const room = malloc(rooms * sizeof *room);
   char *const memory = room == NULL ? NULL : joist_pool_allocate(rooms * room_bytes);
   if (memory == NULL) {
@@ -265,8 +266,8 @@ static joist_status run(const struct joist_array_call *call, bool positions,
   }
   for (size_t k = 0; k < rooms; k++) {
     char *const at = memory + k * room_bytes;
-    room[k] =
-        (struct room){at + count_bytes, at + count_bytes + item_bytes, (uint32_t *)(void *)at};
+    char *const group = at + count_bytes + item_bytes;
+    room[k] = (struct room){at + count_bytes, group, group + line_bytes, (uint32_t *)(void *)at};
   }
   const joist_status status =
       shared ? share_lines(&lines, call->in[0], call->out, room[0], threads, call->run, error)

@@ -16,7 +16,7 @@ JOIST_VECTORIZE_FILE
 enum {
   FEW = 24,               /* items that are sorted by insertion */
   VECTOR_BYTES = 1 << 19, /* items that are left to a vector sort, if there is one */
-  VECTOR_BITS = 8,        /* of a digit where smaller buckets need none */
+  VECTOR_BITS = 10,       /* of a digit where smaller buckets need none */
   BITS = 11,              /* of a digit at most; the buckets' ends stay in the second-level cache */
   SHARED_BITS = 11,       /* the same for a digit that all threads sort by */
   FILL = 3,               /* a digit leaves about 2^FILL items per bucket at least */
