@@ -308,8 +308,13 @@ static void test_counting(void) {
       const void *const in[] = {x};
       int64_t got[9] = {0}, want[9] = {0};
       struct joist_shape result;
+      const bool refused = joist_dtype_kind(dtype) == JOIST_KIND_COMPLEX;
       CHECK_INT(run_op(JOIST_OP_TABULATE, &dtype, &shape, &attributes, 1, in, got, &result),
-                JOIST_OK);
+                refused ? JOIST_ERROR_DTYPE : JOIST_OK);
+      if (refused) {
+        free(x);
+        continue;
+      }
       CHECK_INT(result.extent[0], bins);
       for (size_t k = 0; k < n; k++) {
         double parts[2];
