@@ -21,6 +21,7 @@ enum {
 static const double POLL_FROM = 1e9; /* multiplications between two polls */
 /* A product is split among threads only if a thread's part is worth waking it. */
 static const double SMALL_PRODUCT = 1e6;
+static const double TINY_PRODUCT = 216; /* multiplications; packing costs more */
 
 static size_t divide_up(size_t n, size_t by) { return n / by + (n % by != 0); }
 static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
@@ -219,6 +220,73 @@ static joist_status multiply_many(const struct blocking *b, char *scratch, size_
   return JOIST_OK;
 }
 
+/* ---- products that packing does not pay for ---- */
+
+/* How the rows of lhs, or the columns of rhs, lie. */
+static struct joist_gemm_operand rows_of(const struct joist_gemm *p, size_t index) {
+  return (struct joist_gemm_operand){p->lhs[index], p->lhs_transposed ? p->k : 1,
+                                     p->lhs_transposed ? 1 : p->m};
+}
+
+static struct joist_gemm_operand columns_of(const struct joist_gemm *p, size_t index) {
+  return (struct joist_gemm_operand){p->rhs[index], p->rhs_transposed ? 1 : p->k,
+                                     p->rhs_transposed ? p->n : 1};
+}
+
+/* Products `begin` .. `end` - 1, all of them tiny. */
+static void multiply_tiny(const struct joist_gemm *p, const struct joist_gemm_kernel *kernel,
+                          size_t begin, size_t end) {
+  for (size_t j = begin; j < end; j++) {
+    const struct joist_gemm_operand lhs = rows_of(p, j), rhs = columns_of(p, j);
+    kernel->tiny(p->m, p->n, p->k, &lhs, &rhs, (char *)p->result + j * p->m * p->n * kernel->size);
+  }
+}
+
+static joist_status run_tiny(const struct joist_gemm *p, const struct joist_gemm_kernel *kernel,
+                             int threads, const struct joist_run *run, struct joist_error *error) {
+  enum { CHUNK = 1 << 10, ROUND = 1 << 10 }; /* products of a task, tasks between two polls */
+  const size_t chunks = divide_up(p->count, CHUNK);
+  (void)threads;
+  for (size_t begin = 0; begin < chunks; begin += ROUND) {
+    const size_t end = smaller(begin + ROUND, chunks);
+    if (begin > 0 && run->poll != NULL && run->poll(run->context))
+      return joist_fail(error, JOIST_INTERRUPTED, "interrupted");
+#ifdef _OPENMP
+#pragma omp parallel for num_threads(threads) if (threads > 1)
+#endif
+    for (size_t k = begin; k < end; k++)
+      multiply_tiny(p, kernel, k * CHUNK, smaller((k + 1) * CHUNK, p->count));
+  }
+  return JOIST_OK;
+}
+
+/* A matrix times a vector on either side: a vector on the left is multiplied by the transposed
+ * matrix. The rows are cut the same way for any number of threads. */
+static joist_status run_vector(const struct joist_gemm *p, const struct joist_gemm_kernel *kernel,
+                               int threads, const struct joist_run *run,
+                               struct joist_error *error) {
+  enum { ROWS = 1024 };
+  const size_t rows = p->n == 1 ? p->m : p->n, blocks = divide_up(rows, ROWS);
+  (void)threads;
+  for (size_t j = 0; j < p->count; j++) {
+    const struct joist_gemm_operand matrix = p->n == 1 ? rows_of(p, j) : columns_of(p, j);
+    const void *const vector = p->n == 1 ? p->rhs[j] : p->lhs[j];
+    char *const result = (char *)p->result + j * rows * kernel->size;
+    if (j > 0 && run->poll != NULL && run->poll(run->context))
+      return joist_fail(error, JOIST_INTERRUPTED, "interrupted");
+#ifdef _OPENMP
+#pragma omp parallel for num_threads(threads) if (threads > 1) schedule(dynamic, 1)
+#endif
+    for (size_t k = 0; k < blocks; k++) {
+      const size_t first = k * ROWS;
+      const char *const from = (const char *)matrix.data + first * matrix.across * kernel->size;
+      kernel->vector(smaller(ROWS, rows - first), p->k, from, matrix.across, matrix.along, vector,
+                     result + first * kernel->size);
+    }
+  }
+  return JOIST_OK;
+}
+
 joist_status joist_gemm_run(const struct joist_gemm *product, const struct joist_run *run,
                             struct joist_error *error) {
   const struct joist_gemm *const p = product;
@@ -231,6 +299,10 @@ joist_status joist_gemm_run(const struct joist_gemm *product, const struct joist
   const size_t from = run->parallel_from > 0 ? run->parallel_from : (size_t)SMALL_PRODUCT;
   const double total = work * (double)p->count;
   const int wanted = total >= (double)from ? run->threads : 1;
+  const struct joist_gemm_kernel *const kernel = joist_gemm_find(p->dtype);
+  if (work <= TINY_PRODUCT) return run_tiny(p, kernel, wanted, run, error);
+  if ((p->m == 1 || p->n == 1) && kernel->vector != NULL)
+    return run_vector(p, kernel, work < (double)from ? 1 : wanted, run, error);
   const bool apart = p->count > 1 && (work < (double)from || p->count >= 4 * (size_t)wanted);
   int threads = wanted;
   if (apart && p->count < (size_t)threads) threads = (int)p->count;

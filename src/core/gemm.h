@@ -14,8 +14,8 @@
 
 enum { JOIST_GEMM_DEPTH = 256 };
 
-/* One operand as a kernel's panels need it: element (i, p) is at index
- * i * across + p * along, where p counts the terms of the sums. */
+/* One operand: element (i, p) is at index i * across + p * along, where p counts the terms of
+ * the sums. */
 struct joist_gemm_operand {
   const void *data;
   size_t across, along;
@@ -31,12 +31,23 @@ typedef void joist_gemm_multiply(size_t depth, const void *row_panel, const void
                                  bool add, size_t rows, size_t columns, void *result,
                                  size_t stride);
 
+/* A matrix times a vector: result[i] = the sum over p of matrix[i * across + p * along] times
+ * vector[p], where across or along is 1. */
+typedef void joist_gemm_vector(size_t rows, size_t depth, const void *matrix, size_t across,
+                               size_t along, const void *vector, void *result);
+
+/* A product too small for panels; element (i, p) of an operand is at i * across + p * along. */
+typedef void joist_gemm_tiny(size_t m, size_t n, size_t depth, const struct joist_gemm_operand *lhs,
+                             const struct joist_gemm_operand *rhs, void *result);
+
 /* The kernels of a dtype. Integers are unsigned: their products wrap alike. */
 struct joist_gemm_kernel {
   size_t rows, columns; /* elements of a full tile */
   size_t size;          /* bytes of an element */
   joist_gemm_pack *pack_rows, *pack_columns;
   joist_gemm_multiply *multiply;
+  joist_gemm_vector *vector; /* NULL for complex dtypes */
+  joist_gemm_tiny *tiny;
 };
 
 /* One kernel per dtype; those without (f16, bf16, and 8 bits, which have no vector

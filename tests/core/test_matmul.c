@@ -208,10 +208,10 @@ static void check_matrices(joist_dtype dtype, uint32_t m, uint32_t k, uint32_t n
 
 /* Extents around those of tiles and blocks. */
 static void test_extents(joist_dtype dtype) {
-  static const uint32_t extents[][3] = {{0, 3, 2},    {2, 0, 3},     {3, 2, 0},    {1, 1, 1},
-                                        {1, 40, 1},   {40, 1, 50},   {7, 5, 3},    {16, 8, 6},
-                                        {17, 256, 7}, {33, 257, 13}, {5, 255, 12}, {65, 3, 25},
-                                        {1, 9, 70},   {130, 4, 1},   {3, 515, 11}};
+  static const uint32_t extents[][3] = {
+      {0, 3, 2},  {2, 0, 3},   {3, 2, 0},    {1, 1, 1},      {1, 40, 1},     {40, 1, 50},
+      {7, 5, 3},  {16, 8, 6},  {17, 256, 7}, {33, 257, 13},  {5, 255, 12},   {65, 3, 25},
+      {1, 9, 70}, {130, 4, 1}, {3, 515, 11}, {1, 301, 1030}, {1030, 301, 1}, {1, 1, 217}};
   for (size_t e = 0; e < sizeof extents / sizeof *extents; e++)
     for (int flags = 0; flags < 4; flags++)
       check_matrices(dtype, extents[e][0], extents[e][1], extents[e][2], flags);
