@@ -5,35 +5,109 @@
 
 #include "core/pool.h"
 
-static joist_status copy_on_cpu(void *to, const void *from, size_t bytes, joist_copy direction,
-                                struct joist_error *error) {
+#if JOIST_CUDA_BUILT
+#include "cuda/cuda.h"
+#endif
+
+static joist_status cpu_ready(const struct joist_device *device, struct joist_error *error) {
+  (void)device;
+  (void)error;
+  return JOIST_OK;
+}
+
+static void *cpu_allocate(const struct joist_device *device, size_t bytes) {
+  (void)device;
+  return joist_pool_allocate(bytes);
+}
+
+static void cpu_free(const struct joist_device *device, void *memory) {
+  (void)device;
+  joist_pool_free(memory);
+}
+
+static joist_status cpu_copy(const struct joist_device *device, void *to, const void *from,
+                             size_t bytes, joist_copy direction, struct joist_error *error) {
+  (void)device;
   (void)direction;
   (void)error;
   if (bytes > 0) memcpy(to, from, bytes);
   return JOIST_OK;
 }
 
-/* The CPU is done when it returns. */
-static joist_status synchronize_cpu(struct joist_error *error) {
-  (void)error;
-  return JOIST_OK;
+static joist_status cpu_run(const struct joist_device *device, const struct joist_plan *plan,
+                            const void *const *inputs, void *const *outputs,
+                            const struct joist_run *run, struct joist_error *error) {
+  (void)device;
+  return joist_plan_run(plan, inputs, outputs, run, error);
 }
 
-static const struct joist_device devices[] = {
-    {.name = "cpu",
-     .allocate = joist_pool_allocate,
-     .free = joist_pool_free,
-     .copy = copy_on_cpu,
-     .run = joist_plan_run,
-     .synchronize = synchronize_cpu},
-};
+/* The CPU is done when it returns. */
+static joist_status cpu_synchronize(const struct joist_device *device, struct joist_error *error) {
+  return cpu_ready(device, error);
+}
 
-size_t joist_device_count(void) { return sizeof devices / sizeof *devices; }
+static struct joist_device_figures cpu_figures(const struct joist_device *device) {
+  const struct joist_pool_figures pool = joist_pool_figures();
+  (void)device;
+  return (struct joist_device_figures){.used = pool.used, .kept = pool.kept};
+}
 
-const struct joist_device *joist_device_at(size_t index) { return &devices[index]; }
+static size_t cpu_trim(const struct joist_device *device) {
+  (void)device;
+  return joist_pool_trim();
+}
+
+static const struct joist_device cpu = {.name = "cpu",
+                                        .host = true,
+                                        .ready = cpu_ready,
+                                        .allocate = cpu_allocate,
+                                        .free = cpu_free,
+                                        .copy = cpu_copy,
+                                        .run = cpu_run,
+                                        .synchronize = cpu_synchronize,
+                                        .figures = cpu_figures,
+                                        .trim = cpu_trim};
+
+#if JOIST_CUDA_BUILT
+
+size_t joist_device_count(void) { return 1 + joist_cuda_count(); }
+
+const struct joist_device *joist_device_at(size_t index) {
+  return index == 0 ? &cpu : joist_cuda_device(index - 1);
+}
 
 const struct joist_device *joist_device_find(const char *name) {
-  for (size_t k = 0; k < joist_device_count(); k++)
-    if (strcmp(devices[k].name, name) == 0) return &devices[k];
-  return NULL;
+  if (strcmp(name, cpu.name) == 0) return &cpu;
+  for (size_t k = 0; k < JOIST_CUDA_DEVICES; k++)
+    if (strcmp(name, joist_cuda_device(k)->name) == 0) return joist_cuda_device(k);
+  return strcmp(name, "cuda") == 0 ? joist_cuda_device(0) : NULL;
 }
+
+size_t joist_device_diagnose(struct joist_diagnosis *diagnoses) {
+  return joist_cuda_diagnose(diagnoses);
+}
+
+#else
+
+size_t joist_device_count(void) { return 1; }
+
+const struct joist_device *joist_device_at(size_t index) {
+  (void)index;
+  return &cpu;
+}
+
+const struct joist_device *joist_device_find(const char *name) {
+  return strcmp(name, cpu.name) == 0 ? &cpu : NULL;
+}
+
+size_t joist_device_diagnose(struct joist_diagnosis *diagnoses) {
+  diagnoses[0] = (struct joist_diagnosis){
+      .item = "build",
+      .found = false,
+      .detail = "this joist was built without CUDA: install the CUDA toolkit (nvcc on the PATH, or "
+                "CUDA_HOME set), then install joist again from source with "
+                "--configure-args=--with-cuda=yes"};
+  return 1;
+}
+
+#endif

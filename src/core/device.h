@@ -9,25 +9,54 @@
 
 typedef enum { JOIST_COPY_TO_DEVICE, JOIST_COPY_TO_HOST, JOIST_COPY_WITHIN } joist_copy;
 
-struct joist_device {
-  const char *name;
-  /* Memory of the device, aligned for every dtype; NULL when it is out. Owned by the
-   * caller until `free`. */
-  void *(*allocate)(size_t bytes);
-  void (*free)(void *memory);
-  joist_status (*copy)(void *to, const void *from, size_t bytes, joist_copy direction,
-                       struct joist_error *error);
-  /* As joist_plan_run, on payloads in the device's memory; may return before it is done. */
-  joist_status (*run)(const struct joist_plan *plan, const void *const *inputs,
-                      void *const *outputs, const struct joist_run *run, struct joist_error *error);
-  /* Waits for all that was started and reports what failed. */
-  joist_status (*synchronize)(struct joist_error *error);
+/* Bytes of a device's memory. */
+struct joist_device_figures {
+  size_t used;      /* by joist */
+  size_t kept;      /* free, kept by joist for reuse */
+  size_t available; /* free for all */
+  size_t total;
 };
 
-/* The devices of this build, the CPU first. joist_device_find gives NULL for a name that
- * is none of them. */
+struct joist_device {
+  const char *name; /* "cpu", "cuda:0" */
+  int ordinal;      /* among the devices of its kind */
+  bool host;        /* its memory is the process's own */
+  /* JOIST_OK when it can be used; otherwise the message says why not and what to do. */
+  joist_status (*ready)(const struct joist_device *device, struct joist_error *error);
+  /* Memory of the device, aligned for every dtype; NULL when it is out. Owned by the
+   * caller until `free`. */
+  void *(*allocate)(const struct joist_device *device, size_t bytes);
+  void (*free)(const struct joist_device *device, void *memory);
+  /* Between the process's memory and the device's, or within the latter. Whoever called may
+   * change or free `from` and read `to` when it returns. */
+  joist_status (*copy)(const struct joist_device *device, void *to, const void *from, size_t bytes,
+                       joist_copy direction, struct joist_error *error);
+  /* As joist_plan_run, on payloads in the device's memory; may return before it is done.
+   * JOIST_ERROR_MEMORY when memory was out: it may work when some has been freed. */
+  joist_status (*run)(const struct joist_device *device, const struct joist_plan *plan,
+                      const void *const *inputs, void *const *outputs, const struct joist_run *run,
+                      struct joist_error *error);
+  /* Waits for all that was started and reports what failed. */
+  joist_status (*synchronize)(const struct joist_device *device, struct joist_error *error);
+  struct joist_device_figures (*figures)(const struct joist_device *device);
+  /* Gives memory that is kept back; returns how many bytes. */
+  size_t (*trim)(const struct joist_device *device);
+};
+
+/* The devices that are there, the CPU first. Asking wakes the drivers of the others. */
 size_t joist_device_count(void);
 const struct joist_device *joist_device_at(size_t index);
+/* NULL for a name that is no device's of this build; one that is found need not be ready. */
 const struct joist_device *joist_device_find(const char *name);
+
+/* What CUDA needs, and whether it is there. */
+struct joist_diagnosis {
+  const char *item;
+  bool found;
+  char detail[256]; /* what was found, or what to do */
+};
+enum { JOIST_DIAGNOSES = 5 };
+/* Returns how many were written, at most JOIST_DIAGNOSES. */
+size_t joist_device_diagnose(struct joist_diagnosis *diagnoses);
 
 #endif

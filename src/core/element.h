@@ -44,7 +44,7 @@ JOIST_DEVICE static inline double power(double x, double y) { return y == 2 ? x 
 #define REAL_HELPERS(REAL, S)                                                   \
   JOIST_DEVICE static inline REAL floor_mod##S(REAL a, REAL b) {                \
     const REAL r = fmod##S(a, b);                                               \
-    if (r == 0) return copysign##S(0, b);                                       \
+    if (r == 0) return copysign##S((REAL)0, b);                                 \
     return (r < 0) != (b < 0) ? r + b : r;                                      \
   }                                                                             \
   JOIST_DEVICE static inline REAL floor_div##S(REAL a, REAL b) {                \
@@ -52,7 +52,7 @@ JOIST_DEVICE static inline double power(double x, double y) { return y == 2 ? x 
     const REAL r = fmod##S(a, b);                                               \
     REAL q = (a - r) / b;                                                       \
     if (r != 0 && (r < 0) != (b < 0)) q -= 1;                                   \
-    if (q == 0) return copysign##S(0, a / b);                                   \
+    if (q == 0) return copysign##S((REAL)0, a / b);                             \
     const REAL whole = floor##S(q);                                             \
     return q - whole > (REAL)0.5 ? whole + 1 : whole;                           \
   }                                                                             \

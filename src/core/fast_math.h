@@ -153,7 +153,7 @@ JOIST_INLINE float fast_tanh(float x) {
 }
 JOIST_INLINE float fast_sinh(float x) {
   const double e = expm1_wide(fabs((double)x));
-  return x == 0 ? x : (float)copysign(0.5 * (e + e / (e + 1.0)), x);
+  return x == 0 ? x : (float)copysign(0.5 * (e + e / (e + 1.0)), (double)x);
 }
 JOIST_INLINE float fast_cosh(float x) {
   const double e = exp_wide(fabs((double)x));
@@ -190,10 +190,12 @@ JOIST_INLINE double atan_positive(double t) {
   return t > 1 ? 1.57079632679489661923 - value : value;
 }
 
-JOIST_INLINE float fast_atan(float x) { return (float)copysign(atan_positive(fabs((double)x)), x); }
+JOIST_INLINE float fast_atan(float x) {
+  return (float)copysign(atan_positive(fabs((double)x)), (double)x);
+}
 JOIST_INLINE float fast_asin(float x) {
   const double t = fabs((double)x);
-  return (float)copysign(atan_positive(t / sqrt((1 - t) * (1 + t))), x);
+  return (float)copysign(atan_positive(t / sqrt((1 - t) * (1 + t))), (double)x);
 }
 JOIST_INLINE float fast_acos(float x) {
   return (float)(2 * atan_positive(sqrt((1.0 - x) / (1.0 + x))));
@@ -202,7 +204,7 @@ JOIST_INLINE float fast_acos(float x) {
 JOIST_INLINE float fast_atan2(float y, float x) {
   const double angle = atan_positive(fabs((double)y) / fabs((double)x));
   const double turned = x < 0 ? 3.14159265358979323846 - angle : angle;
-  return (float)copysign(turned, y);
+  return (float)copysign(turned, (double)y);
 }
 /* ln(1 + t) for t >= 0, exact to first order in t */
 JOIST_INLINE double log1p_positive(double t) {
@@ -212,7 +214,7 @@ JOIST_INLINE double log1p_positive(double t) {
 JOIST_INLINE float fast_asinh(float x) {
   const double t = fabs((double)x);
   const double value = log1p_positive(t + t * t / (1.0 + sqrt(t * t + 1.0)));
-  return x - x == 0 ? (float)copysign(value, x) : x;
+  return x - x == 0 ? (float)copysign(value, (double)x) : x;
 }
 JOIST_INLINE float fast_acosh(float x) {
   const double t = (double)x - 1.0;
@@ -224,11 +226,11 @@ JOIST_INLINE float fast_atanh(float x) {
   const double t = fabs((double)x);
   const double value = 0.5 * log1p_positive(2 * t / (1 - t));
   const double inside = t == 1 ? (double)INFINITY : value;
-  return t <= 1 ? (float)copysign(inside, x) : NAN;
+  return t <= 1 ? (float)copysign(inside, (double)x) : NAN;
 }
 JOIST_INLINE float fast_cbrt(float x) {
   const double value = exp_wide(log_wide(fabs((double)x)) / 3.0);
-  return x == x ? (float)copysign(value, x) : x;
+  return x == x ? (float)copysign(value, (double)x) : x;
 }
 
 #endif

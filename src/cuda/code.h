@@ -1,0 +1,76 @@
+/* What the host hands to a kernel: a group of a plan as steps on registers. The one header
+ * that the host's C, the device's C++ and the compiler at run time all read. */
+#ifndef JOIST_CUDA_CODE_H
+#define JOIST_CUDA_CODE_H
+
+#include <stdint.h>
+
+enum {
+  JOIST_CUDA_REGISTERS = 48, /* of 16 bytes, per thread of the interpreter */
+  JOIST_CUDA_SINKS = 8,      /* reductions of one group */
+  JOIST_CUDA_LANES = 4,      /* accumulators of a thread; part of the order of a sum */
+  JOIST_CUDA_BLOCK = 256,    /* threads of a block */
+  JOIST_CUDA_OWN_BYTES = 3840,
+  JOIST_CUDA_DTYPES = 16 /* at least as many as there are */
+};
+
+enum {
+  JOIST_CUDA_LOAD,    /* out = array in[0] at the element */
+  JOIST_CUDA_SCALAR,  /* out = array in[0] at 0 */
+  JOIST_CUDA_GATHER,  /* out = array in[0] at the place that strides in[1] give */
+  JOIST_CUDA_STORE,   /* array out at the element = register in[0] */
+  JOIST_CUDA_COPY,    /* out = the bits of in[0], of dtype `from`, read as `to` */
+  JOIST_CUDA_CONVERT, /* out = in[0], of dtype `from`, as `to` */
+  JOIST_CUDA_KERNEL,  /* out = op(in[0], in[1], in[2]) computed in `from` */
+  JOIST_CUDA_FOLD     /* accumulator out = op(it, in[0]) in `from`; to array in[1] */
+};
+
+/* LOAD, SCALAR, GATHER and STORE move elements of dtype `from`. */
+struct joist_cuda_step {
+  uint16_t kind, op, from, to;
+  uint16_t in[3], out;
+};
+
+/* The parameter of an elementwise kernel. The tables in `own`: array_count pointers,
+ * gather_count x rank strides, rank extents; the interpreter finds the steps behind them, or
+ * where they do not fit in `steps`, memory of the device. */
+struct joist_cuda_group {
+  uint64_t count;    /* elements of the index space */
+  uint64_t threads;  /* that share them where the group has sinks, else 0 */
+  uint64_t *failure; /* the smallest position x 2^16 + number of the step that failed */
+  const struct joist_cuda_step *steps;
+  uint32_t step_count, array_count, gather_count, rank;
+  uint64_t own[JOIST_CUDA_OWN_BYTES / 8];
+};
+
+/* The parameter of a pass of a reduction: element s + k * segments of the middle dim goes,
+ * in the order of k, into result s. */
+struct joist_cuda_pass {
+  uint64_t inner, middle, outer, segments;
+  const void *in;
+  void *out;
+  uint32_t op, from, accumulator;
+};
+
+/* Accumulated values to results: divides by `length` unless it is 0, then converts. */
+struct joist_cuda_finish {
+  uint64_t count;
+  double length;
+  const void *in;
+  void *out;
+  uint32_t from, to;
+};
+
+/* Moving `count` elements of `size` bytes by position; `step` is 0 when one value fills
+ * all positions. `owner` has the number, from 1 on, of the last element that was put at
+ * each position. */
+struct joist_cuda_move {
+  uint64_t count;
+  const int64_t *index;
+  const void *in;
+  void *out;
+  uint32_t *owner;
+  uint32_t size, step;
+};
+
+#endif

@@ -1,0 +1,112 @@
+/* The cache of compiled kernels. What a kernel is compiled from is its key. */
+#include "cuda/compile.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cuda/generate.h"
+
+/* Element steps after which compiling (about a tenth of a second) is worth it. */
+#define WORTH 16e6
+
+struct entry {
+  struct entry *next;
+  uint64_t hash;
+  size_t length;
+  double work; /* done so far */
+  bool tried;
+  struct joist_cuda_compiled *compiled; /* NULL: not yet, or it cannot be */
+  unsigned char key[];
+};
+
+enum { BUCKETS = 1024 };
+static struct entry *buckets[BUCKETS];
+static joist_cuda_policy policy;
+static bool policy_known;
+
+void joist_cuda_set_policy(joist_cuda_policy wanted) {
+  policy = wanted;
+  policy_known = true;
+}
+
+static joist_cuda_policy current_policy(void) {
+  if (!policy_known) {
+    const char *const text = getenv("JOIST_CUDA_COMPILE");
+    const bool set = text != NULL;
+    joist_cuda_set_policy(set && strcmp(text, "always") == 0  ? JOIST_CUDA_COMPILE_ALWAYS
+                          : set && strcmp(text, "never") == 0 ? JOIST_CUDA_COMPILE_NEVER
+                                                              : JOIST_CUDA_COMPILE_AUTO);
+  }
+  return policy;
+}
+
+static struct entry *entry_of(const void *key, size_t length) {
+  const unsigned char *const bytes = key;
+  uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
+  for (size_t k = 0; k < length; k++) hash = (hash ^ bytes[k]) * UINT64_C(0x100000001b3);
+  struct entry **const bucket = &buckets[hash % BUCKETS];
+  for (struct entry *e = *bucket; e != NULL; e = e->next)
+    if (e->hash == hash && e->length == length && memcmp(e->key, key, length) == 0) return e;
+  struct entry *const made = calloc(1, sizeof *made + length);
+  if (made == NULL) return NULL;
+  made->hash = hash;
+  made->length = length;
+  memcpy(made->key, key, length);
+  made->next = *bucket;
+  return *bucket = made;
+}
+
+static bool should_compile(struct entry *entry, double work) {
+  if (current_policy() == JOIST_CUDA_COMPILE_NEVER || entry == NULL || entry->tried) return false;
+  entry->work += work;
+  return current_policy() == JOIST_CUDA_COMPILE_ALWAYS || entry->work >= WORTH;
+}
+
+/* Compiles `kernel` (freed here) behind the prelude. */
+static void compile(const struct joist_cuda_state *state, struct entry *entry, char *kernel) {
+  char log[1024] = "";
+  const char *const prelude = joist_cuda_prelude();
+  const size_t length = kernel == NULL ? 0 : strlen(prelude) + strlen(kernel) + 1;
+  char *const source = kernel == NULL ? NULL : malloc(length);
+  entry->tried = true;
+  if (source != NULL) {
+    snprintf(source, length, "%s%s", prelude, kernel);
+    entry->compiled = joist_cuda_load(source, state->architecture, log, sizeof log);
+  }
+  free(source);
+  free(kernel);
+}
+
+struct joist_cuda_compiled *joist_cuda_kernel_of(const struct joist_cuda_state *state,
+                                                 const struct joist_cuda_code *code, double work) {
+  struct {
+    int32_t counts[6];
+    struct joist_cuda_step step[JOIST_CUDA_STEPS];
+  } key;
+  const size_t bytes = code->step_count * sizeof *code->steps;
+  if (current_policy() == JOIST_CUDA_COMPILE_NEVER) return NULL;
+  key.counts[0] = state->ordinal;
+  key.counts[1] = (int32_t)code->array_count;
+  key.counts[2] = (int32_t)code->gather_count;
+  key.counts[3] = (int32_t)code->rank;
+  key.counts[4] = (int32_t)code->sink_count;
+  key.counts[5] = (int32_t)code->step_count;
+  memcpy(key.step, code->steps, bytes);
+  struct entry *const entry = entry_of(&key, sizeof key.counts + bytes);
+  if (should_compile(entry, work))
+    compile(state, entry, joist_cuda_generate(code, JOIST_CUDA_GENERATED));
+  return entry == NULL ? NULL : entry->compiled;
+}
+
+struct joist_cuda_compiled *joist_cuda_pass_of(const struct joist_cuda_state *state,
+                                               joist_op combine, joist_dtype from,
+                                               joist_dtype accumulator, double work) {
+  const int key[] = {-1 - state->ordinal, (int)combine, (int)from, (int)accumulator};
+  if (current_policy() == JOIST_CUDA_COMPILE_NEVER) return NULL;
+  struct entry *const entry = entry_of(key, sizeof key);
+  if (should_compile(entry, work))
+    compile(state, entry,
+            joist_cuda_generate_pass(combine, from, accumulator, JOIST_CUDA_GENERATED));
+  return entry == NULL ? NULL : entry->compiled;
+}

@@ -1,0 +1,27 @@
+/* Compiled kernels: made once per group and device, found again by the group's steps. */
+#ifndef JOIST_CUDA_COMPILE_H
+#define JOIST_CUDA_COMPILE_H
+
+#include "cuda/lower.h"
+#include "cuda/state.h"
+
+struct joist_cuda_compiled; /* a kernel that can be started; lives as long as the process */
+
+/* The kernel of a group, or of a pass of a reduction, that has `work` element steps to do
+ * now; NULL when the interpreter should run it. */
+struct joist_cuda_compiled *joist_cuda_kernel_of(const struct joist_cuda_state *state,
+                                                 const struct joist_cuda_code *code, double work);
+struct joist_cuda_compiled *joist_cuda_pass_of(const struct joist_cuda_state *state,
+                                               joist_op combine, joist_dtype from,
+                                               joist_dtype accumulator, double work);
+
+/* As joist_cuda_start. */
+joist_status joist_cuda_start_compiled(struct joist_cuda_compiled *compiled, uint64_t threads,
+                                       const void *parameter, cudaStream_t stream,
+                                       struct joist_error *error) JOIST_MUST_CHECK;
+
+/* loader.c: a compiled and loaded kernel of the current device, or NULL with a reason. */
+struct joist_cuda_compiled *joist_cuda_load(const char *source, int architecture, char *log,
+                                            size_t log_size);
+
+#endif

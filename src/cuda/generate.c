@@ -1,0 +1,257 @@
+/* Generating source text. Types and names are those of dtypes.def and ops.def. */
+#include "cuda/generate.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *joist_cuda_prelude(void) {
+  return "#include \"cuda/target.cuh\"\n"
+         "#define JOIST_INLINE JOIST_DEVICE static inline\n"
+         "#define JOIST_COMPLEX_FUNCTION JOIST_DEVICE JOIST_OUTLINE static\n"
+         "#include \"cuda/loops.cuh\"\n";
+}
+
+static const char *type_of(uint32_t dtype) {
+  static const char *const types[JOIST_DTYPE_COUNT] = {
+#define X(ID, NAME, KIND, T, CODE, LONG, STABLEHLO, A, B) #T,
+      JOIST_DTYPES(X, , )
+#undef X
+  };
+  return types[dtype];
+}
+
+static const char *id_of(uint32_t dtype) {
+  static const char *const ids[JOIST_DTYPE_COUNT] = {
+#define X(ID, NAME, KIND, T, CODE, LONG, STABLEHLO, A, B) #ID,
+      JOIST_DTYPES(X, , )
+#undef X
+  };
+  return ids[dtype];
+}
+
+static const char *kind_of(uint32_t dtype) {
+  static const char *const kinds[JOIST_DTYPE_COUNT] = {
+#define X(ID, NAME, KIND, T, CODE, LONG, STABLEHLO, A, B) #KIND,
+      JOIST_DTYPES(X, , )
+#undef X
+  };
+  return kinds[dtype];
+}
+
+static const char *op_id(uint32_t op) {
+  static const char *const ids[JOIST_OP_COUNT] = {
+#define OP(ID, NAME, ARITY, CLASS, GENERIC) #ID,
+#define REDUCTION(ID, NAME, CLASS, COMBINE, GENERIC) #ID,
+#define ARRAY(ID, NAME, ARITY, CLASS, DEFINED, FUNCTION) #ID,
+#include "core/ops.def"
+  };
+  return ids[op];
+}
+
+static bool is_checked(uint32_t op, uint32_t dtype) {
+  const joist_kind kind = joist_dtype_kind((joist_dtype)dtype);
+#define CHECKED(OP, KIND, FAILURE, EXPRESSION) \
+  if (op == JOIST_OP_##OP && kind == JOIST_KIND_##KIND) return true;
+#include "core/ops.def"
+  return false;
+}
+
+/* ---- growing text ---- */
+
+struct text {
+  char *at;
+  size_t length, capacity;
+};
+
+static void add(struct text *text, const char *format, ...) JOIST_PRINTF(2, 3);
+static void add(struct text *text, const char *format, ...) {
+  enum { ROOM = 1024 }; /* more than any line */
+  if (text->at != NULL && text->capacity - text->length < ROOM) {
+    char *const moved = realloc(text->at, text->capacity * 2);
+    if (moved == NULL) free(text->at);
+    text->at = moved;
+    text->capacity *= 2;
+  }
+  if (text->at == NULL) return;
+  va_list arguments;
+  va_start(arguments, format);
+  const int n =
+      vsnprintf(text->at + text->length, text->capacity - text->length, format, arguments);
+  va_end(arguments);
+  if (n > 0) text->length += (size_t)n;
+}
+
+static struct text new_text(void) {
+  struct text text = {.capacity = 8192};
+  text.at = malloc(text.capacity);
+  if (text.at != NULL) text.at[0] = '\0';
+  return text;
+}
+
+/* ---- groups ---- */
+
+/* Elements per thread and turn: 16 bytes of the widest dtype that arrays have, at least
+ * four; sums depend on the number, which is therefore fixed for them. */
+static int width_of(const struct joist_cuda_code *code) {
+  size_t widest = 1;
+  for (uint32_t s = 0; s < code->step_count; s++) {
+    const struct joist_cuda_step *const step = &code->steps[s];
+    if (step->kind != JOIST_CUDA_LOAD && step->kind != JOIST_CUDA_STORE) continue;
+    const size_t size = joist_dtype_size((joist_dtype)step->from);
+    if (size > widest) widest = size;
+  }
+  if (code->sink_count > 0 || widest >= 4) return JOIST_CUDA_LANES;
+  return 16 / (int)widest;
+}
+
+/* Register r is variable v<step> of the step that wrote it last. */
+static void add_element_step(struct text *text, const struct joist_cuda_step *step, uint32_t s,
+                             uint32_t *written) {
+  const char *const type = type_of(step->to);
+  uint32_t in[3];
+  for (int k = 0; k < 3; k++) in[k] = written[step->in[k] % JOIST_CUDA_REGISTERS];
+  switch (step->kind) {
+    case JOIST_CUDA_LOAD:
+      add(text, "      const %s v%u = a%u.x[j];\n", type, s, s);
+      break;
+    case JOIST_CUDA_SCALAR:
+      add(text, "      const %s v%u = a%u;\n", type, s, s);
+      break;
+    case JOIST_CUDA_GATHER:
+      add(text,
+          "      const %s v%u = ((const %s *)array_of(parameter, %u))"
+          "[place_of(parameter, strides_of(parameter, %u), first + j)];\n",
+          type, s, type, step->in[0], step->in[1]);
+      break;
+    case JOIST_CUDA_STORE:
+      add(text, "      a%u.x[j] = v%u;\n", s, in[0]);
+      return;
+    case JOIST_CUDA_COPY:
+      add(text, "      %s v%u;\n      memcpy(&v%u, &v%u, sizeof v%u);\n", type, s, s, in[0], s);
+      break;
+    case JOIST_CUDA_CONVERT:
+      add(text, "      const %s v%u = to_%s(from_%s(v%u));\n", type, s, id_of(step->to),
+          id_of(step->from), in[0]);
+      break;
+    case JOIST_CUDA_KERNEL: {
+      const char *const op = op_id(step->op), *const kind = kind_of(step->from);
+      const int arity = joist_op_arity((joist_op)step->op);
+      if (is_checked(step->op, step->from))
+        add(text,
+            "      if (fails_%s_%s<%s>(v%u, v%u)) {\n"
+            "        report(parameter, first + j, %u);\n        continue;\n      }\n",
+            op, kind, type_of(step->from), in[0], in[1], s);
+      add(text, "      const %s v%u = op_%s_%s<%s>(v%u", type, s, op, kind, type_of(step->from),
+          in[0]);
+      for (int k = 1; k < arity; k++) add(text, ", v%u", in[k]);
+      add(text, ");\n");
+      break;
+    }
+    default: /* FOLD */
+      add(text, "      sum%u[j] = started ? op_%s_%s<%s>(sum%u[j], v%u) : v%u;\n", step->out,
+          op_id(step->op), kind_of(step->from), type, step->out, in[0], in[0]);
+      return;
+  }
+  written[step->out] = s;
+}
+
+static void add_loads(struct text *text, const struct joist_cuda_code *code) {
+  for (uint32_t s = 0; s < code->step_count; s++) {
+    const struct joist_cuda_step *const step = &code->steps[s];
+    const char *const type = type_of(step->from);
+    if (step->kind != JOIST_CUDA_LOAD && step->kind != JOIST_CUDA_STORE) continue;
+    add(text, "    joist_pack<%s, V> a%u;\n", type, s);
+    if (step->kind == JOIST_CUDA_LOAD)
+      add(text, "    load_some<%s, V>(array_of(parameter, %u), first, n, a%u);\n", type,
+          step->in[0], s);
+  }
+}
+
+static void add_stores(struct text *text, const struct joist_cuda_code *code) {
+  for (uint32_t s = 0; s < code->step_count; s++) {
+    const struct joist_cuda_step *const step = &code->steps[s];
+    if (step->kind == JOIST_CUDA_STORE)
+      add(text, "    store_some<%s, V>(array_of(parameter, %u), first, n, a%u);\n",
+          type_of(step->from), step->out, s);
+  }
+}
+
+static void add_partials(struct text *text, const struct joist_cuda_code *code) {
+  add(text,
+      "  const uint64_t own = parameter.count - thread * V;\n"
+      "  const uint32_t lanes = own < V ? (uint32_t)own : (uint32_t)V;\n");
+  for (uint32_t s = 0; s < code->step_count; s++) {
+    const struct joist_cuda_step *const step = &code->steps[s];
+    if (step->kind != JOIST_CUDA_FOLD) continue;
+    const char *const type = type_of(step->from);
+    add(text,
+        "  %s all%u = sum%u[0];\n"
+        "  for (int l = 1; l < V; l++)\n"
+        "    if ((uint32_t)l < lanes) all%u = op_%s_%s<%s>(all%u, sum%u[l]);\n"
+        "  ((%s *)array_of(parameter, %u))[thread] = all%u;\n",
+        type, step->out, step->out, step->out, op_id(step->op), kind_of(step->from), type,
+        step->out, step->out, type, step->in[1], step->out);
+  }
+}
+
+char *joist_cuda_generate(const struct joist_cuda_code *code, const char *name) {
+  struct text text = new_text();
+  uint32_t written[JOIST_CUDA_REGISTERS] = {0};
+  const bool sums = code->sink_count > 0;
+  add(&text, "JOIST_KERNEL(%s, joist_cuda_group) {\n  enum { V = %d };\n", name, width_of(code));
+  add(&text, "  const uint64_t thread = thread_number();\n");
+  add(&text, "  const uint64_t threads = %s;\n", sums ? "parameter.threads" : "thread_count()");
+  if (sums) add(&text, "  if (thread >= threads) return;\n  bool started = false;\n");
+  for (uint32_t s = 0; s < code->step_count; s++) {
+    const struct joist_cuda_step *const step = &code->steps[s];
+    if (step->kind == JOIST_CUDA_FOLD)
+      add(&text, "  %s sum%u[V];\n", type_of(step->from), step->out);
+    else if (step->kind == JOIST_CUDA_SCALAR)
+      add(&text, "  const %s a%u = *(const %s *)array_of(parameter, %u);\n", type_of(step->from), s,
+          type_of(step->from), step->in[0]);
+  }
+  add(&text,
+      "  for (uint64_t first = thread * V; first < parameter.count; first += threads * V) {\n"
+      "    const uint64_t left = parameter.count - first;\n"
+      "    const uint32_t n = left < V ? (uint32_t)left : (uint32_t)V;\n");
+  add_loads(&text, code);
+  add(&text,
+      "    JOIST_UNROLL for (int j = 0; j < V; j++) {\n"
+      "      if ((uint32_t)j >= n) continue;\n");
+  for (uint32_t s = 0; s < code->step_count; s++)
+    add_element_step(&text, &code->steps[s], s, written);
+  add(&text, "    }\n");
+  add_stores(&text, code);
+  if (sums) add(&text, "    started = true;\n");
+  add(&text, "  }\n");
+  if (sums) add_partials(&text, code);
+  add(&text, "}\n");
+  return text.at;
+}
+
+char *joist_cuda_generate_pass(joist_op combine, joist_dtype from, joist_dtype accumulator,
+                               const char *name) {
+  struct text text = new_text();
+  const char *const type = type_of(accumulator), *const own = type_of(from);
+  char loaded[128];
+  if (from == accumulator)
+    snprintf(loaded, sizeof loaded, "((const %s *)in)[at]", own);
+  else
+    snprintf(loaded, sizeof loaded, "to_%s(from_%s(((const %s *)in)[at]))", id_of(accumulator),
+             id_of(from), own);
+  add(&text,
+      "struct %s_reduction {\n  typedef %s accumulator;\n"
+      "  JOIST_DEVICE %s load(const void *in, uint64_t at) const { return %s; }\n",
+      name, type, type, loaded);
+  add(&text, "  JOIST_DEVICE %s combine(%s a, %s b) const { return op_%s_%s<%s>(a, b); }\n", type,
+      type, type, op_id(combine), kind_of(accumulator), type);
+  add(&text,
+      "  JOIST_DEVICE void store(void *out, uint64_t at, %s all) const { ((%s *)out)[at] = all; "
+      "}\n};\n",
+      type, type);
+  add(&text, "JOIST_KERNEL(%s, joist_cuda_pass) { reduce_pass(parameter, %s_reduction()); }\n",
+      name, name);
+  return text.at;
+}

@@ -1,0 +1,85 @@
+/* The kernels that are compiled with the package: the interpreter, reductions, moving
+ * elements by position. */
+#include <cuda_runtime.h>
+
+#include "cuda/target.cuh"
+
+/* One copy of each function that every operation calls: the interpreter is large enough. */
+#define JOIST_INLINE JOIST_DEVICE JOIST_OUTLINE static
+#define JOIST_COMPLEX_FUNCTION JOIST_DEVICE JOIST_OUTLINE static
+
+#include "cuda/interpreter.cuh"
+#include "cuda/kernels.h"
+
+JOIST_KERNEL(joist_interpret_kernel, joist_cuda_group) { interpret(parameter); }
+
+JOIST_KERNEL(joist_reduce_kernel, joist_cuda_pass) {
+  const joist_interpreted reduction = {parameter.op, parameter.from, parameter.accumulator};
+  reduce_pass(parameter, reduction);
+}
+
+JOIST_KERNEL(joist_finish_kernel, joist_cuda_finish) {
+  for (uint64_t at = thread_number(); at < parameter.count; at += thread_count()) {
+    joist_register value, out = {{0, 0}};
+    load_element(parameter.from, parameter.in, at, value);
+    if (parameter.length != 0 && parameter.from == JOIST_C128)
+      put(value, get<joist_c128>(value) / parameter.length);
+    else if (parameter.length != 0)
+      put(value, get<double>(value) / parameter.length);
+    convert_element(parameter.from, parameter.to, value, out);
+    store_element(parameter.to, out, parameter.out, at);
+  }
+}
+
+/* One element of a move; `Word` has its size. */
+template <class Word>
+JOIST_DEVICE static inline void take(const joist_cuda_move &move, uint64_t k) {
+  ((Word *)move.out)[k] = ((const Word *)move.in)[move.index[k]];
+}
+template <class Word>
+JOIST_DEVICE static inline void put_owned(const joist_cuda_move &move, uint64_t k) {
+  if (move.owner == nullptr || move.owner[move.index[k]] == (uint32_t)k + 1)
+    ((Word *)move.out)[move.index[k]] = ((const Word *)move.in)[k * move.step];
+}
+
+#define MOVE(FUNCTION)                                                         \
+  for (uint64_t k = thread_number(); k < parameter.count; k += thread_count()) \
+    switch (parameter.size) {                                                  \
+      case 1:                                                                  \
+        FUNCTION<uint8_t>(parameter, k);                                       \
+        break;                                                                 \
+      case 2:                                                                  \
+        FUNCTION<uint16_t>(parameter, k);                                      \
+        break;                                                                 \
+      case 4:                                                                  \
+        FUNCTION<uint32_t>(parameter, k);                                      \
+        break;                                                                 \
+      case 8:                                                                  \
+        FUNCTION<uint64_t>(parameter, k);                                      \
+        break;                                                                 \
+      default:                                                                 \
+        FUNCTION<joist_register>(parameter, k);                                \
+        break;                                                                 \
+    }
+
+JOIST_KERNEL(joist_take_kernel, joist_cuda_move){
+    MOVE(take)} JOIST_KERNEL(joist_put_kernel, joist_cuda_move){MOVE(put_owned)}
+
+/* The last of several elements for one position is the one with the largest number. */
+JOIST_KERNEL(joist_own_kernel, joist_cuda_move) {
+  for (uint64_t k = thread_number(); k < parameter.count; k += thread_count())
+    atomicMax(&parameter.owner[parameter.index[k]], (uint32_t)k + 1);
+}
+
+int joist_cuda_start(joist_cuda_kernel kernel, uint64_t threads, const void *parameter,
+                     void *stream) {
+  static const void *const kernels[JOIST_CUDA_KERNELS] = {
+      (const void *)joist_interpret_kernel, (const void *)joist_reduce_kernel,
+      (const void *)joist_finish_kernel,    (const void *)joist_take_kernel,
+      (const void *)joist_own_kernel,       (const void *)joist_put_kernel};
+  const uint64_t blocks = (threads + JOIST_CUDA_BLOCK - 1) / JOIST_CUDA_BLOCK;
+  const unsigned grid = blocks < 0x7fffffff ? (unsigned)blocks : 0x7fffffffu;
+  void *arguments[] = {const_cast<void *>(parameter)};
+  return (int)cudaLaunchKernel(kernels[kernel], dim3(grid), dim3(JOIST_CUDA_BLOCK), arguments, 0,
+                               (cudaStream_t)stream);
+}

@@ -1,0 +1,24 @@
+/* Libraries that are used where they can be loaded: the compiler at run time (NVRTC) and
+ * cuBLAS. */
+#ifndef JOIST_CUDA_LIBRARIES_H
+#define JOIST_CUDA_LIBRARIES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Loads the first of the toolkit's releases that is found: on the loader's path, in
+ * CUDA_HOME, in /usr/local/cuda. NULL if there is none. */
+void *joist_cuda_library(const char *name);
+
+/* Whether a library can be used, with its version or what to do. */
+bool joist_cuda_describe_nvrtc(char *text, size_t size);
+bool joist_cuda_describe_cublas(char *text, size_t size);
+
+/* Compiles CUDA C++ that may include the headers of src/cuda, for an architecture (90 for
+ * compute capability 9.0): machine code where NVRTC knows it, else PTX for the latest one it
+ * knows. The image belongs to the caller (free()); NULL when NVRTC is missing or refuses, and
+ * `log` then says why. */
+void *joist_nvrtc_compile(const char *source, int architecture, char *log, size_t log_size);
+bool joist_nvrtc_found(void);
+
+#endif

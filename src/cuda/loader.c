@@ -1,0 +1,76 @@
+/* Loading compiled kernels through the driver's own interface, found at run time. */
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cuda/compile.h"
+#include "cuda/generate.h"
+#include "cuda/libraries.h"
+
+/* The part of cuda.h that is used, whose header some toolkits leave out. 0 is success. */
+typedef struct driver_module *module;
+typedef struct driver_function *function;
+typedef int result;
+
+static struct {
+  bool tried, found;
+  result (*load)(module *, const void *);
+  result (*get)(function *, module, const char *);
+  result (*launch)(function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                   cudaStream_t, void **, void **);
+} driver;
+
+static bool find(const char *name, void *to) {
+  void *const found = dlsym(joist_cuda_driver(), name);
+  memcpy(to, &found, sizeof found);
+  return found != NULL;
+}
+
+static bool find_driver(void) {
+  if (driver.tried) return driver.found;
+  driver.tried = true;
+  driver.found = joist_cuda_driver() != NULL && find("cuModuleLoadData", &driver.load) &&
+                 find("cuModuleGetFunction", &driver.get) && find("cuLaunchKernel", &driver.launch);
+  return driver.found;
+}
+
+struct joist_cuda_compiled *joist_cuda_load(const char *source, int architecture, char *log,
+                                            size_t log_size) {
+  module loaded = NULL;
+  function found = NULL;
+  if (!find_driver()) {
+    snprintf(log, log_size, "the driver cannot load kernels");
+    return NULL;
+  }
+  void *const image = joist_nvrtc_compile(source, architecture, log, log_size);
+  if (image == NULL) return NULL;
+  result failed = driver.load(&loaded, image);
+  if (failed == 0) failed = driver.get(&found, loaded, JOIST_CUDA_GENERATED);
+  free(image);
+  if (failed != 0) {
+    snprintf(log, log_size, "the driver refuses a compiled kernel: CUresult %d", failed);
+    return NULL;
+  }
+  return (struct joist_cuda_compiled *)(void *)found;
+}
+
+joist_status joist_cuda_start_compiled(struct joist_cuda_compiled *compiled, uint64_t threads,
+                                       const void *parameter, cudaStream_t stream,
+                                       struct joist_error *error) {
+  const uint64_t blocks = (threads + JOIST_CUDA_BLOCK - 1) / JOIST_CUDA_BLOCK;
+  const unsigned grid = blocks < INT32_MAX ? (unsigned)blocks : (unsigned)INT32_MAX;
+  /* The driver copies from it; it asks for pointers that are not const. */
+  union {
+    const void *read;
+    void *write;
+  } only = {parameter};
+  void *arguments[] = {only.write};
+  const result failed = driver.launch((function)(void *)compiled, grid, 1, 1, JOIST_CUDA_BLOCK, 1,
+                                      1, 0, stream, arguments, NULL);
+  if (failed == 0) return JOIST_OK;
+  return joist_fail(error, JOIST_ERROR_DEVICE,
+                    "a kernel could not be started: CUresult %d; cuda_diagnostics() says what is "
+                    "there",
+                    failed);
+}

@@ -1,0 +1,133 @@
+/* What generated kernels and the interpreter share: tables of a group, places of elements,
+ * vector loads, failures, and the order of reductions. */
+#ifndef JOIST_CUDA_LOOPS_CUH
+#define JOIST_CUDA_LOOPS_CUH
+
+#include "cuda/code.h"
+#include "cuda/element.cuh"
+
+/* A kernel has one parameter, a struct, which stays where the launch put it. */
+#define JOIST_KERNEL(NAME, PARAMETER) \
+  extern "C" __global__ void NAME(PARAMETER const __grid_constant__ parameter)
+
+JOIST_DEVICE static inline uint64_t thread_number(void) {
+  return (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
+}
+JOIST_DEVICE static inline uint64_t thread_count(void) { return (uint64_t)gridDim.x * blockDim.x; }
+
+/* ---- the tables of a group ---- */
+
+JOIST_DEVICE static inline void *array_of(const joist_cuda_group &group, uint32_t index) {
+  return (void *)group.own[index];
+}
+JOIST_DEVICE static inline const uint64_t *strides_of(const joist_cuda_group &group,
+                                                      uint32_t gather) {
+  return group.own + group.array_count + gather * group.rank;
+}
+JOIST_DEVICE static inline const uint64_t *extents_of(const joist_cuda_group &group) {
+  return strides_of(group, group.gather_count);
+}
+JOIST_DEVICE static inline const joist_cuda_step *steps_of(const joist_cuda_group &group) {
+  if (group.steps != nullptr) return group.steps;
+  return (const joist_cuda_step *)(extents_of(group) + group.rank);
+}
+
+/* Where element `at` of the index space is found in an array with these strides. Division
+ * of 32 bits is several times faster. */
+JOIST_DEVICE static inline uint64_t place_of(const joist_cuda_group &group, const uint64_t *strides,
+                                             uint64_t at) {
+  const uint64_t *const extents = extents_of(group);
+  uint64_t place = 0;
+  if (group.rank == 0) return 0;
+  if (group.count <= UINT32_MAX) {
+    uint32_t rest = (uint32_t)at;
+    for (uint32_t d = 0; d + 1 < group.rank; d++) {
+      const uint32_t extent = (uint32_t)extents[d];
+      place += rest % extent * strides[d];
+      rest /= extent;
+    }
+    return place + rest * strides[group.rank - 1];
+  }
+  for (uint32_t d = 0; d + 1 < group.rank; d++) {
+    place += at % extents[d] * strides[d];
+    at /= extents[d];
+  }
+  return place + at * strides[group.rank - 1];
+}
+
+/* The first position that fails is reported, at it the first step. */
+JOIST_DEVICE static inline void report(const joist_cuda_group &group, uint64_t position,
+                                       uint32_t step) {
+  atomicMin((unsigned long long *)group.failure, (unsigned long long)(position << 16 | step));
+}
+
+/* ---- n <= V consecutive elements, in accesses of at most 16 bytes ---- */
+
+template <class T, int V>
+struct alignas(sizeof(T) * V < 16 ? sizeof(T) * V : 16) joist_pack {
+  T x[V];
+};
+
+template <class T, int V>
+JOIST_DEVICE static inline void load_some(const void *array, uint64_t first, uint32_t n,
+                                          joist_pack<T, V> &out) {
+  const T *const from = (const T *)array + first;
+  if (n == V) {
+    out = *(const joist_pack<T, V> *)from;
+    return;
+  }
+  for (int k = 0; k < V; k++)
+    if ((uint32_t)k < n) out.x[k] = from[k];
+}
+
+template <class T, int V>
+JOIST_DEVICE static inline void store_some(void *array, uint64_t first, uint32_t n,
+                                           const joist_pack<T, V> &in) {
+  T *const to = (T *)array + first;
+  if (n == V) {
+    *(joist_pack<T, V> *)to = in;
+    return;
+  }
+  for (int k = 0; k < V; k++)
+    if ((uint32_t)k < n) to[k] = in.x[k];
+}
+
+/* ---- a pass of a reduction ---- */
+
+/* `Reduction` has a type `accumulator`, load(in, at) that gives one, and combine(). */
+template <class Reduction>
+JOIST_DEVICE static inline void reduce_pass(const joist_cuda_pass &pass, const Reduction &r) {
+  typedef typename Reduction::accumulator A;
+  const uint64_t results = pass.inner * pass.segments * pass.outer;
+  for (uint64_t k = thread_number(); k < results; k += thread_count()) {
+    const uint64_t i = k % pass.inner, s = k / pass.inner % pass.segments;
+    const uint64_t outer = k / pass.inner / pass.segments;
+    const uint64_t base = outer * pass.middle * pass.inner + i;
+    const uint64_t step = pass.segments * pass.inner;
+    /* Lane l has the elements l, l + LANES, ... of this result. */
+    A lane[JOIST_CUDA_LANES];
+    uint64_t m = s, at = base + s * pass.inner;
+    uint32_t lanes = 0;
+    for (; lanes < JOIST_CUDA_LANES && m < pass.middle; lanes++) {
+      lane[lanes] = r.load(pass.in, at);
+      m += pass.segments, at += step;
+    }
+    while (m + (JOIST_CUDA_LANES - 1) * pass.segments < pass.middle) {
+      A next[JOIST_CUDA_LANES];
+      for (int l = 0; l < JOIST_CUDA_LANES; l++) {
+        next[l] = r.load(pass.in, at);
+        m += pass.segments, at += step;
+      }
+      for (int l = 0; l < JOIST_CUDA_LANES; l++) lane[l] = r.combine(lane[l], next[l]);
+    }
+    for (int l = 0; m < pass.middle; l++) {
+      lane[l] = r.combine(lane[l], r.load(pass.in, at));
+      m += pass.segments, at += step;
+    }
+    A all = lane[0];
+    for (uint32_t l = 1; l < lanes; l++) all = r.combine(all, lane[l]);
+    r.store(pass.out, k, all);
+  }
+}
+
+#endif

@@ -1,0 +1,35 @@
+/* From a group of a plan to the steps that a kernel runs. */
+#ifndef JOIST_CUDA_LOWER_H
+#define JOIST_CUDA_LOWER_H
+
+#include "core/plan.h"
+#include "cuda/code.h"
+
+enum {
+  JOIST_CUDA_STEPS = 512,
+  JOIST_CUDA_ARRAYS = 128,
+  JOIST_CUDA_GATHERS = 32,
+  JOIST_CUDA_PARTIAL = 1 << 30 /* an array that is no value's: partial results of a sink */
+};
+
+struct joist_cuda_code {
+  uint32_t step_count, array_count, gather_count, rank, sink_count;
+  bool checked; /* a step can fail */
+  struct joist_cuda_step steps[JOIST_CUDA_STEPS];
+  uint32_t instruction[JOIST_CUDA_STEPS]; /* of KERNEL and FOLD */
+  uint32_t array[JOIST_CUDA_ARRAYS];      /* number of a value, or PARTIAL + number of a sink */
+  uint64_t stride[JOIST_CUDA_GATHERS][JOIST_RANK_MAX];
+  uint64_t extent[JOIST_RANK_MAX];
+};
+
+/* False when the group is too long for a kernel. */
+bool joist_cuda_lower(const struct joist_plan *plan, const struct joist_group *group,
+                      struct joist_cuda_code *code);
+
+/* The code that copies an array with its dims permuted (dim d of the result is dim order[d]
+ * of the operand). */
+void joist_cuda_permutation(joist_value_id from, joist_value_id to, joist_dtype dtype,
+                            const struct joist_shape *shape, const int32_t *order,
+                            struct joist_cuda_code *code);
+
+#endif

@@ -1,0 +1,117 @@
+/* Memory of a device: a pool in the order of its stream, and copies through page-locked
+ * buffers, one being filled while the other is on its way. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cuda/state.h"
+
+void *joist_cuda_allocate(const struct joist_device *device, size_t bytes) {
+  struct joist_cuda_state *state;
+  void *memory = NULL;
+  if (joist_cuda_open(device->ordinal, &state, NULL) != JOIST_OK) return NULL;
+  if (bytes == 0) bytes = 1; /* an address of its own */
+  const cudaError_t result =
+      state->pool != NULL ? cudaMallocFromPoolAsync(&memory, bytes, state->pool, state->stream)
+                          : cudaMalloc(&memory, bytes);
+  if (result != cudaSuccess) {
+    (void)cudaGetLastError();
+    return NULL;
+  }
+  return memory;
+}
+
+/* Nothing can be reported from here, and a forked child has no driver to tell. */
+void joist_cuda_free(const struct joist_device *device, void *memory) {
+  struct joist_cuda_state *state;
+  if (memory == NULL || joist_cuda_open(device->ordinal, &state, NULL) != JOIST_OK) return;
+  if (state->pool != NULL)
+    (void)cudaFreeAsync(memory, state->stream);
+  else
+    (void)cudaFree(memory);
+  (void)cudaGetLastError();
+}
+
+static cudaError_t copy_in(struct joist_cuda_state *state, char *to, const char *from,
+                           size_t bytes) {
+  cudaError_t result = cudaSuccess;
+  for (size_t k = 0, done = 0; done < bytes && result == cudaSuccess; k ^= 1) {
+    const size_t n = bytes - done < JOIST_CUDA_STAGING ? bytes - done : JOIST_CUDA_STAGING;
+    result = cudaEventSynchronize(state->staged[k]);
+    if (result != cudaSuccess) break;
+    memcpy(state->staging[k], from + done, n);
+    result =
+        cudaMemcpyAsync(to + done, state->staging[k], n, cudaMemcpyHostToDevice, state->stream);
+    if (result == cudaSuccess) result = cudaEventRecord(state->staged[k], state->stream);
+    done += n;
+  }
+  return result;
+}
+
+static cudaError_t copy_out(struct joist_cuda_state *state, char *to, const char *from,
+                            size_t bytes) {
+  size_t length[2] = {0, 0}, asked = 0, done = 0;
+  cudaError_t result = cudaSuccess;
+  /* Two are on their way before the first is waited for. */
+  for (size_t k = 0; done < bytes && result == cudaSuccess; k ^= 1) {
+    if (length[k] > 0) {
+      result = cudaEventSynchronize(state->staged[k]);
+      if (result != cudaSuccess) break;
+      memcpy(to + done, state->staging[k], length[k]);
+      done += length[k];
+      length[k] = 0;
+    }
+    if (asked == bytes) continue;
+    length[k] = bytes - asked < JOIST_CUDA_STAGING ? bytes - asked : JOIST_CUDA_STAGING;
+    /* A copy in that still reads the buffer comes first in the stream. */
+    result = cudaMemcpyAsync(state->staging[k], from + asked, length[k], cudaMemcpyDeviceToHost,
+                             state->stream);
+    if (result == cudaSuccess) result = cudaEventRecord(state->staged[k], state->stream);
+    asked += length[k];
+  }
+  return result;
+}
+
+joist_status joist_cuda_copy(const struct joist_device *device, void *to, const void *from,
+                             size_t bytes, joist_copy direction, struct joist_error *error) {
+  struct joist_cuda_state *state;
+  const joist_status status = joist_cuda_open(device->ordinal, &state, error);
+  if (status != JOIST_OK || bytes == 0) return status;
+  cudaError_t result = cudaErrorInvalidValue;
+  switch (direction) {
+    case JOIST_COPY_TO_DEVICE:
+      result = copy_in(state, to, from, bytes);
+      break;
+    case JOIST_COPY_TO_HOST:
+      result = copy_out(state, to, from, bytes);
+      break;
+    case JOIST_COPY_WITHIN:
+      result = cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, state->stream);
+      break;
+  }
+  return joist_cuda_check(result, "copying", error);
+}
+
+struct joist_device_figures joist_cuda_figures(const struct joist_device *device) {
+  struct joist_device_figures figures = {0, 0, 0, 0};
+  struct joist_cuda_state *state;
+  uint64_t used = 0, reserved = 0;
+  if (joist_cuda_open(device->ordinal, &state, NULL) != JOIST_OK) return figures;
+  if (state->pool != NULL) {
+    (void)cudaMemPoolGetAttribute(state->pool, cudaMemPoolAttrUsedMemCurrent, &used);
+    (void)cudaMemPoolGetAttribute(state->pool, cudaMemPoolAttrReservedMemCurrent, &reserved);
+  }
+  figures.used = (size_t)used;
+  figures.kept = (size_t)(reserved - used);
+  (void)cudaMemGetInfo(&figures.available, &figures.total);
+  return figures;
+}
+
+size_t joist_cuda_trim(const struct joist_device *device) {
+  struct joist_cuda_state *state;
+  if (joist_cuda_open(device->ordinal, &state, NULL) != JOIST_OK || state->pool == NULL) return 0;
+  const size_t before = joist_cuda_figures(device).kept;
+  (void)cudaStreamSynchronize(state->stream);
+  (void)cudaMemPoolTrimTo(state->pool, 0);
+  const size_t after = joist_cuda_figures(device).kept;
+  return before > after ? before - after : 0;
+}

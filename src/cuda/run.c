@@ -1,0 +1,512 @@
+/* Running a plan on a device, group by group.
+ *
+ * An elementwise group is one launch, and further ones for the reductions that end it. What
+ * no kernel runs (operations on whole arrays but those that move elements, groups that are
+ * too long) goes through the CPU's engine on copies, so that it is right, if slow. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/array.h"
+#include "cuda/compile.h"
+#include "cuda/kernels.h"
+
+struct running {
+  const struct joist_device *device;
+  struct joist_cuda_state *state;
+  const struct joist_plan *plan;
+  void *const *arrays; /* per value, in the device's memory */
+  const struct joist_run *run;
+};
+
+static size_t count_of(const struct joist_program *program, joist_value_id value) {
+  size_t count = 0;
+  (void)joist_shape_count(&program->values[value].shape, &count);
+  return count;
+}
+
+static size_t bytes_of(const struct joist_program *program, joist_value_id value) {
+  return count_of(program, value) * joist_dtype_size(program->values[value].type.dtype);
+}
+
+static joist_status out_of_memory(size_t bytes, struct joist_error *error) {
+  return joist_fail(error, JOIST_ERROR_MEMORY,
+                    "the memory of the GPU is out: %zu bytes are wanted; remove tensors and call "
+                    "nv_trim_memory()",
+                    bytes);
+}
+
+static joist_status allocate(const struct running *r, size_t bytes, void **memory,
+                             struct joist_error *error) {
+  *memory = joist_cuda_allocate(r->device, bytes);
+  return *memory == NULL ? out_of_memory(bytes, error) : JOIST_OK;
+}
+
+static joist_status start(const struct running *r, joist_cuda_kernel kernel, uint64_t threads,
+                          const void *parameter, struct joist_error *error) {
+  if (threads == 0) return JOIST_OK;
+  return joist_cuda_check(
+      (cudaError_t)joist_cuda_start(kernel, threads, parameter, r->state->stream),
+      "starting a kernel", error);
+}
+
+static joist_status copy_within(const struct running *r, void *to, const void *from, size_t bytes,
+                                struct joist_error *error) {
+  if (bytes == 0) return JOIST_OK;
+  return joist_cuda_check(
+      cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, r->state->stream), "copying",
+      error);
+}
+
+/* ---- on copies, by the CPU ---- */
+
+/* Marks the arrays that a group reads and writes. */
+static void arrays_of(const struct joist_plan *plan, const struct joist_group *group, bool *read,
+                      bool *written) {
+  const struct joist_instruction *const all = plan->program->instructions;
+  if (group->kind != JOIST_GROUP_ELEMENTWISE) {
+    const struct joist_instruction *const i = &all[group->instruction];
+    for (int k = 0; k < joist_op_arity(i->op); k++) read[i->operand[k]] = true;
+    written[i->result] = true;
+    return;
+  }
+  for (uint32_t s = 0; s < group->step_count; s++) {
+    const struct joist_step *const step = &plan->steps[group->first_step + s];
+    for (uint32_t k = 0; k < step->operand_count; k++)
+      if (step->in[k].array) read[step->in[k].index] = true;
+    if (step->kind == JOIST_STEP_FOLD)
+      written[all[step->instruction].result] = true;
+    else if (step->out.array)
+      written[step->out.index] = true;
+  }
+}
+
+static joist_status run_on_cpu(const struct running *r, const struct joist_group *group,
+                               struct joist_error *error) {
+  const struct joist_program *const program = r->plan->program;
+  const size_t n = program->value_count;
+  void **const copies = calloc(n + 1, sizeof *copies + 2 * sizeof(bool));
+  if (copies == NULL) return joist_fail(error, JOIST_ERROR_MEMORY, "out of memory");
+  bool *const read = (bool *)(copies + n), *const written = read + n;
+  joist_status status = JOIST_OK;
+  arrays_of(r->plan, group, read, written);
+  for (uint32_t v = 0; v < n && status == JOIST_OK; v++) {
+    if (!read[v] && !written[v]) continue;
+    const size_t bytes = bytes_of(program, v);
+    copies[v] = malloc(bytes + 1);
+    if (copies[v] == NULL)
+      status = joist_fail(error, JOIST_ERROR_MEMORY, "out of memory: %zu bytes", bytes);
+    else if (read[v] && r->arrays[v] != NULL)
+      status =
+          joist_cuda_copy(r->device, copies[v], r->arrays[v], bytes, JOIST_COPY_TO_HOST, error);
+  }
+  if (status == JOIST_OK) status = joist_group_run(r->plan, group, copies, r->run, error);
+  for (uint32_t v = 0; v < n && status == JOIST_OK; v++)
+    if (written[v])
+      status = joist_cuda_copy(r->device, r->arrays[v], copies[v], bytes_of(program, v),
+                               JOIST_COPY_TO_DEVICE, error);
+  for (uint32_t v = 0; v < n; v++) free(copies[v]);
+  free(copies);
+  return status;
+}
+
+/* ---- reductions ---- */
+
+/* How many threads share the middle dim of a pass: a number that follows from the shape, so
+ * that results have the same bits on every device. */
+static uint64_t segments_of(uint64_t inner, uint64_t middle, uint64_t outer) {
+  enum { ALONE = 64, PARALLEL = 1 << 17, LONG = 1024 };
+  if (middle <= ALONE) return 1;
+  if (inner * outer >= PARALLEL && middle <= LONG) return 1;
+  return (middle + ALONE - 1) / ALONE;
+}
+
+/* Reduces the middle dim of `in` into new memory, pass by pass. Frees `in` if `owned`. */
+static joist_status reduce_middle(const struct running *r, joist_op combine, joist_dtype from,
+                                  joist_dtype accumulator, uint64_t inner, uint64_t middle,
+                                  uint64_t outer, const void *in, void **owned,
+                                  struct joist_error *error) {
+  joist_status status = JOIST_OK;
+  do {
+    struct joist_cuda_pass pass = {.inner = inner,
+                                   .middle = middle,
+                                   .outer = outer,
+                                   .segments = segments_of(inner, middle, outer),
+                                   .in = in,
+                                   .op = (uint32_t)combine,
+                                   .from = (uint32_t)from,
+                                   .accumulator = (uint32_t)accumulator};
+    const uint64_t results = inner * pass.segments * outer;
+    status = allocate(r, results * joist_dtype_size(accumulator), &pass.out, error);
+    if (status != JOIST_OK) break;
+    struct joist_cuda_compiled *const compiled = joist_cuda_pass_of(
+        r->state, combine, from, accumulator, (double)inner * (double)middle * (double)outer);
+    status = compiled != NULL
+                 ? joist_cuda_start_compiled(compiled, results, &pass, r->state->stream, error)
+                 : start(r, JOIST_CUDA_REDUCE, results, &pass, error);
+    joist_cuda_free(r->device, *owned);
+    *owned = pass.out;
+    in = pass.out;
+    from = accumulator;
+    middle = pass.segments;
+  } while (status == JOIST_OK && middle > 1);
+  return status;
+}
+
+/* Accumulated values to the result of a reduction. */
+static joist_status finish(const struct running *r, const struct joist_instruction *i,
+                           const void *accumulated, struct joist_error *error) {
+  const struct joist_program *const program = r->plan->program;
+  const struct joist_cuda_finish last = {
+      .count = count_of(program, i->result),
+      .length = i->op == JOIST_OP_REDUCE_MEAN ? (double)joist_reduction_length(program, i) : 0,
+      .in = accumulated,
+      .out = r->arrays[i->result],
+      .from = (uint32_t)i->signature.operand[0],
+      .to = (uint32_t)i->signature.result.dtype};
+  return start(r, JOIST_CUDA_FINISH, last.count, &last, error);
+}
+
+static bool reduces(const struct joist_instruction *i, int d) { return (i->dims >> d & 1) != 0; }
+
+static joist_status run_reduction(const struct running *r, const struct joist_group *group,
+                                  struct joist_error *error) {
+  const struct joist_program *const program = r->plan->program;
+  const struct joist_instruction *const i = &program->instructions[group->instruction];
+  const struct joist_value *const operand = &program->values[i->operand[0]];
+  const joist_dtype accumulator = i->signature.operand[0];
+  struct joist_shape shape = operand->shape;
+  const size_t elements = count_of(program, i->operand[0]);
+  /* Nothing to combine, or nothing to compute: too little to have kernels for. */
+  bool any = false;
+  for (int d = 0; d < shape.rank; d++) any |= reduces(i, d) && shape.extent[d] != 1;
+  if (count_of(program, i->result) == 0) return JOIST_OK;
+  if (elements == 0 || !any) return run_on_cpu(r, group, error);
+  const void *in = r->arrays[i->operand[0]];
+  joist_dtype from = operand->type.dtype;
+  void *owned = NULL;
+  joist_status status = JOIST_OK;
+  for (int d = 0; d < shape.rank && status == JOIST_OK; d++) {
+    if (!reduces(i, d) || shape.extent[d] == 1) continue;
+    uint64_t inner = 1, middle = 1, outer = 1;
+    int end = d;
+    for (; end < shape.rank && reduces(i, end); end++) middle *= shape.extent[end];
+    for (int e = 0; e < d; e++) inner *= shape.extent[e];
+    for (int e = end; e < shape.rank; e++) outer *= shape.extent[e];
+    status = reduce_middle(r, joist_op_combine(i->op), from, accumulator, inner, middle, outer, in,
+                           &owned, error);
+    for (int e = d; e < end; e++) shape.extent[e] = 1;
+    in = owned;
+    from = accumulator;
+  }
+  if (status == JOIST_OK) status = finish(r, i, owned, error);
+  joist_cuda_free(r->device, owned);
+  return status;
+}
+
+/* ---- elementwise groups ---- */
+
+/* What the threads of a group found to fail. */
+static joist_status check_failure(const struct running *r, const struct joist_cuda_code *code,
+                                  struct joist_error *error) {
+  struct joist_cuda_state *const state = r->state;
+  cudaError_t result = cudaMemcpyAsync(state->failure_found, state->failure, sizeof *state->failure,
+                                       cudaMemcpyDeviceToHost, state->stream);
+  if (result == cudaSuccess) result = cudaStreamSynchronize(state->stream);
+  const joist_status status = joist_cuda_check(result, "running a program", error);
+  if (status != JOIST_OK || *state->failure_found == UINT64_MAX) return status;
+  const uint64_t found = *state->failure_found;
+  return joist_value_error(r->plan->program, code->instruction[found & 0xffff],
+                           (size_t)(found >> 16), error);
+}
+
+/* The steps, where they do not fit into the parameter: device memory, to be freed. */
+static joist_status place_steps(const struct running *r, const struct joist_cuda_code *code,
+                                struct joist_cuda_group *group, void **owned,
+                                struct joist_error *error) {
+  const size_t words = code->array_count + (code->gather_count + 1) * code->rank;
+  const size_t bytes = code->step_count * sizeof *code->steps;
+  *owned = NULL;
+  if (words * 8 + bytes <= JOIST_CUDA_OWN_BYTES) {
+    memcpy(group->own + words, code->steps, bytes);
+    return JOIST_OK;
+  }
+  joist_status status = allocate(r, bytes, owned, error);
+  if (status == JOIST_OK)
+    status = joist_cuda_copy(r->device, *owned, code->steps, bytes, JOIST_COPY_TO_DEVICE, error);
+  group->steps = *owned;
+  return status;
+}
+
+static void fill_tables(const struct running *r, const struct joist_cuda_code *code,
+                        void *const *partials, struct joist_cuda_group *group) {
+  uint64_t *at = group->own;
+  for (uint32_t k = 0; k < code->array_count; k++) {
+    const uint32_t array = code->array[k];
+    void *const memory =
+        array >= JOIST_CUDA_PARTIAL ? partials[array - JOIST_CUDA_PARTIAL] : r->arrays[array];
+    *at++ = (uint64_t)(uintptr_t)memory;
+  }
+  for (uint32_t g = 0; g < code->gather_count; g++)
+    for (uint32_t d = 0; d < code->rank; d++) *at++ = code->stride[g][d];
+  for (uint32_t d = 0; d < code->rank; d++) *at++ = code->extent[d];
+}
+
+static joist_status launch(const struct running *r, const struct joist_cuda_code *code,
+                           struct joist_cuda_group *group, struct joist_error *error) {
+  void *steps = NULL;
+  joist_status status = JOIST_OK;
+  if (code->checked)
+    status = joist_cuda_check(
+        cudaMemsetAsync(r->state->failure, 0xff, sizeof *r->state->failure, r->state->stream),
+        "starting a kernel", error);
+  if (status != JOIST_OK) return status;
+  struct joist_cuda_compiled *const compiled =
+      joist_cuda_kernel_of(r->state, code, (double)group->count * (double)code->step_count);
+  const uint64_t turns = (group->count + JOIST_CUDA_LANES - 1) / JOIST_CUDA_LANES;
+  const uint64_t threads = group->threads > 0 ? group->threads
+                           : compiled != NULL ? turns
+                                              : group->count;
+  if (compiled != NULL) {
+    status = joist_cuda_start_compiled(compiled, threads, group, r->state->stream, error);
+  } else {
+    status = place_steps(r, code, group, &steps, error);
+    if (status == JOIST_OK) status = start(r, JOIST_CUDA_INTERPRET, threads, group, error);
+    joist_cuda_free(r->device, steps);
+  }
+  if (status == JOIST_OK && code->checked) status = check_failure(r, code, error);
+  return status;
+}
+
+/* Threads that share the elements of a group with sinks: a number that follows from the
+ * count alone, as their partial results are part of the order of a sum. */
+static uint64_t fold_threads(uint64_t count) {
+  enum { TURNS = 32 };
+  const uint64_t turns = (count + JOIST_CUDA_LANES - 1) / JOIST_CUDA_LANES;
+  return (turns + TURNS - 1) / TURNS;
+}
+
+/* Runs lowered code over `count` elements; sinks give partial results, which are reduced. */
+static joist_status run_code(const struct running *r, const struct joist_cuda_code *code,
+                             uint64_t count, struct joist_error *error) {
+  struct joist_cuda_group group;
+  void *partials[JOIST_CUDA_SINKS] = {NULL};
+  memset(&group, 0, offsetof(struct joist_cuda_group, own));
+  group.count = count;
+  group.threads = code->sink_count > 0 ? fold_threads(count) : 0;
+  group.failure = r->state->failure;
+  group.step_count = code->step_count;
+  group.array_count = code->array_count;
+  group.gather_count = code->gather_count;
+  group.rank = code->rank;
+  joist_status status = JOIST_OK;
+  for (uint32_t s = 0; s < code->step_count && status == JOIST_OK; s++) {
+    const struct joist_cuda_step *const step = &code->steps[s];
+    if (step->kind == JOIST_CUDA_FOLD)
+      status = allocate(r, group.threads * joist_dtype_size((joist_dtype)step->from),
+                        &partials[step->out], error);
+  }
+  if (status == JOIST_OK) {
+    fill_tables(r, code, partials, &group);
+    status = launch(r, code, &group, error);
+  }
+  for (uint32_t s = 0; s < code->step_count && status == JOIST_OK; s++) {
+    const struct joist_cuda_step *const step = &code->steps[s];
+    if (step->kind != JOIST_CUDA_FOLD) continue;
+    const struct joist_instruction *const i = &r->plan->program->instructions[code->instruction[s]];
+    if (group.threads > 1)
+      status =
+          reduce_middle(r, (joist_op)step->op, (joist_dtype)step->from, (joist_dtype)step->from, 1,
+                        group.threads, 1, partials[step->out], &partials[step->out], error);
+    if (status == JOIST_OK) status = finish(r, i, partials[step->out], error);
+  }
+  for (int k = 0; k < JOIST_CUDA_SINKS; k++) joist_cuda_free(r->device, partials[k]);
+  return status;
+}
+
+static joist_status run_elementwise(const struct running *r, const struct joist_group *group,
+                                    struct joist_error *error) {
+  if (group->count == 0) return group->sink_count == 0 ? JOIST_OK : run_on_cpu(r, group, error);
+  struct joist_cuda_code *const code = malloc(sizeof *code);
+  if (code == NULL) return joist_fail(error, JOIST_ERROR_MEMORY, "out of memory");
+  const joist_status status = joist_cuda_lower(r->plan, group, code)
+                                  ? run_code(r, code, group->count, error)
+                                  : run_on_cpu(r, group, error);
+  free(code);
+  return status;
+}
+
+/* ---- operations that move elements ---- */
+
+static joist_status take(const struct running *r, const struct joist_instruction *i,
+                         struct joist_error *error) {
+  const struct joist_program *const program = r->plan->program;
+  const struct joist_cuda_move move = {
+      .count = count_of(program, i->result),
+      .index = r->arrays[i->operand[1]],
+      .in = r->arrays[i->operand[0]],
+      .out = r->arrays[i->result],
+      .size = (uint32_t)joist_dtype_size(program->values[i->result].type.dtype)};
+  return start(r, JOIST_CUDA_TAKE, move.count, &move, error);
+}
+
+static joist_status put(const struct running *r, const struct joist_instruction *i,
+                        struct joist_error *error) {
+  const struct joist_program *const program = r->plan->program;
+  const bool one = count_of(program, i->operand[2]) == 1;
+  struct joist_cuda_move move = {
+      .count = count_of(program, i->operand[1]),
+      .index = r->arrays[i->operand[1]],
+      .in = r->arrays[i->operand[2]],
+      .out = r->arrays[i->result],
+      .size = (uint32_t)joist_dtype_size(program->values[i->result].type.dtype),
+      .step = one ? 0 : 1};
+  void *owner = NULL;
+  joist_status status =
+      copy_within(r, move.out, r->arrays[i->operand[0]], bytes_of(program, i->result), error);
+  if (status == JOIST_OK && !one && move.count > 0) {
+    const size_t bytes = count_of(program, i->result) * sizeof(uint32_t);
+    status = allocate(r, bytes, &owner, error);
+    if (status != JOIST_OK) return status;
+    move.owner = owner;
+    status = joist_cuda_check(cudaMemsetAsync(owner, 0, bytes, r->state->stream),
+                              "assigning elements", error);
+    if (status == JOIST_OK) status = start(r, JOIST_CUDA_OWN, move.count, &move, error);
+  }
+  if (status == JOIST_OK) status = start(r, JOIST_CUDA_PUT, move.count, &move, error);
+  joist_cuda_free(r->device, owner);
+  return status;
+}
+
+static joist_status concatenate(const struct running *r, const struct joist_instruction *i,
+                                struct joist_error *error) {
+  const struct joist_program *const program = r->plan->program;
+  const struct joist_value *const result = &program->values[i->result];
+  const int dim = i->parameter[0];
+  size_t inner = joist_dtype_size(result->type.dtype), outer = 1, first = 0;
+  for (int d = 0; d < dim; d++) inner *= result->shape.extent[d];
+  for (int d = dim + 1; d < result->shape.rank; d++) outer *= result->shape.extent[d];
+  joist_status status = JOIST_OK;
+  for (int k = 0; k < 2 && status == JOIST_OK; k++) {
+    const size_t run = inner * program->values[i->operand[k]].shape.extent[dim];
+    if (run > 0 && outer > 0)
+      status = joist_cuda_check(
+          cudaMemcpy2DAsync((char *)r->arrays[i->result] + first, inner * result->shape.extent[dim],
+                            r->arrays[i->operand[k]], run, run, outer, cudaMemcpyDeviceToDevice,
+                            r->state->stream),
+          "concatenating", error);
+    first += run;
+  }
+  return status;
+}
+
+static joist_status permute(const struct running *r, const struct joist_instruction *i,
+                            struct joist_error *error) {
+  const struct joist_value *const operand = &r->plan->program->values[i->operand[0]];
+  const size_t count = count_of(r->plan->program, i->result);
+  struct joist_cuda_code *const code = malloc(sizeof *code);
+  if (code == NULL) return joist_fail(error, JOIST_ERROR_MEMORY, "out of memory");
+  joist_cuda_permutation(i->operand[0], i->result, operand->type.dtype, &operand->shape,
+                         i->parameter, code);
+  const joist_status status = count == 0 ? JOIST_OK : run_code(r, code, count, error);
+  free(code);
+  return status;
+}
+
+/* A pitch of cudaMemcpy2D has 31 bits, the number of an element that is put has 32. */
+static bool has_kernel(const struct running *r, const struct joist_instruction *i) {
+  const struct joist_program *const program = r->plan->program;
+  for (int k = 0; k < joist_op_arity(i->op); k++)
+    if (program->values[i->operand[k]].type.dtype != i->signature.operand[k]) return false;
+  switch (i->op) {
+    case JOIST_OP_RESHAPE:
+    case JOIST_OP_TAKE:
+    case JOIST_OP_PERMUTE:
+      return true;
+    case JOIST_OP_PUT:
+      return count_of(program, i->operand[1]) < UINT32_MAX;
+    case JOIST_OP_CONCATENATE:
+      return bytes_of(program, i->result) < INT32_MAX;
+    default:
+      return false;
+  }
+}
+
+static joist_status run_array(const struct running *r, const struct joist_group *group,
+                              struct joist_error *error) {
+  const struct joist_program *const program = r->plan->program;
+  const struct joist_instruction *const i = &program->instructions[group->instruction];
+  if (!has_kernel(r, i)) return run_on_cpu(r, group, error);
+  switch (i->op) {
+    case JOIST_OP_TAKE:
+      return take(r, i, error);
+    case JOIST_OP_PUT:
+      return put(r, i, error);
+    case JOIST_OP_CONCATENATE:
+      return concatenate(r, i, error);
+    case JOIST_OP_PERMUTE:
+      return permute(r, i, error);
+    default:
+      return copy_within(r, r->arrays[i->result], r->arrays[i->operand[0]],
+                         bytes_of(program, i->result), error);
+  }
+}
+
+/* ---- a whole plan ---- */
+
+static joist_status run_group(const struct running *r, const struct joist_group *group,
+                              struct joist_error *error) {
+  switch (group->kind) {
+    case JOIST_GROUP_ELEMENTWISE:
+      return run_elementwise(r, group, error);
+    case JOIST_GROUP_REDUCE:
+      return run_reduction(r, group, error);
+    case JOIST_GROUP_ARRAY:
+      break;
+  }
+  return run_array(r, group, error);
+}
+
+joist_status joist_cuda_run(const struct joist_device *device, const struct joist_plan *plan,
+                            const void *const *inputs, void *const *outputs,
+                            const struct joist_run *run, struct joist_error *error) {
+  const struct joist_program *const program = plan->program;
+  struct running r = {.device = device, .plan = plan, .run = run};
+  joist_status status = joist_cuda_open(device->ordinal, &r.state, error);
+  if (status != JOIST_OK) return status;
+  const size_t n = program->value_count;
+  void **const arrays = calloc(n + 1, sizeof *arrays + sizeof(bool));
+  if (arrays == NULL) return joist_fail(error, JOIST_ERROR_MEMORY, "out of memory");
+  bool *const owned = (bool *)(arrays + n);
+  r.arrays = arrays;
+  for (uint32_t v = 0; v < n; v++) {
+    /* Inputs are only read: the pointer loses its const to share the table. */
+    union {
+      const void *read;
+      void *write;
+    } pointer = {NULL};
+    if (program->values[v].input != JOIST_NO_INPUT) pointer.read = inputs[program->values[v].input];
+    arrays[v] = pointer.write;
+  }
+  for (uint32_t k = 0; k < program->output_count; k++)
+    if (arrays[program->outputs[k]] == NULL) arrays[program->outputs[k]] = outputs[k];
+  for (uint32_t v = 0; v < n && status == JOIST_OK; v++) {
+    if (!plan->materialized[v] || arrays[v] != NULL) continue;
+    status = allocate(&r, bytes_of(program, v), &arrays[v], error);
+    owned[v] = status == JOIST_OK;
+  }
+  for (uint32_t g = 0; g < plan->group_count && status == JOIST_OK; g++) {
+    if (g > 0 && run->poll != NULL && run->poll(run->context))
+      status = joist_fail(error, JOIST_INTERRUPTED, "interrupted");
+    else
+      status = run_group(&r, &plan->groups[g], error);
+  }
+  for (uint32_t k = 0; k < program->output_count && status == JOIST_OK; k++) {
+    const joist_value_id v = program->outputs[k];
+    if (arrays[v] != outputs[k])
+      status = copy_within(&r, outputs[k], arrays[v], bytes_of(program, v), error);
+  }
+  for (uint32_t v = 0; v < n; v++)
+    if (owned[v]) joist_cuda_free(device, arrays[v]);
+  free(arrays);
+  return status;
+}

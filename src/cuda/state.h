@@ -1,0 +1,48 @@
+/* What is known of a device that is in use: its stream, its pool of memory, its buffers for
+ * copies. Private to src/cuda. */
+#ifndef JOIST_CUDA_STATE_H
+#define JOIST_CUDA_STATE_H
+
+#include <cuda_runtime_api.h>
+
+#include "cuda/cuda.h"
+
+enum { JOIST_CUDA_STAGING = 4 << 20 };
+
+struct joist_cuda_state {
+  bool open;
+  int ordinal;
+  int architecture;    /* 90 for compute capability 9.0 */
+  cudaStream_t stream; /* all work of the device is in this order */
+  cudaMemPool_t pool;  /* NULL where the driver has none: cudaMalloc then */
+
+  void *staging[2]; /* page-locked, JOIST_CUDA_STAGING bytes each */
+  cudaEvent_t staged[2];
+  uint64_t *failure;       /* of the device, and where it is read to */
+  uint64_t *failure_found; /* page-locked */
+};
+
+/* The state of a device that can be used, which is then the current one of the runtime. */
+joist_status joist_cuda_open(int ordinal, struct joist_cuda_state **state,
+                             struct joist_error *error) JOIST_MUST_CHECK;
+
+/* JOIST_OK, or what `result` means for somebody who was doing `what`. */
+joist_status joist_cuda_check(cudaError_t result, const char *what, struct joist_error *error);
+
+/* Whether the driver's library can be loaded; its handle if so. */
+void *joist_cuda_driver(void);
+
+/* memory.c: the vtable's functions of memory. */
+void *joist_cuda_allocate(const struct joist_device *device, size_t bytes);
+void joist_cuda_free(const struct joist_device *device, void *memory);
+joist_status joist_cuda_copy(const struct joist_device *device, void *to, const void *from,
+                             size_t bytes, joist_copy direction, struct joist_error *error);
+struct joist_device_figures joist_cuda_figures(const struct joist_device *device);
+size_t joist_cuda_trim(const struct joist_device *device);
+
+/* run.c */
+joist_status joist_cuda_run(const struct joist_device *device, const struct joist_plan *plan,
+                            const void *const *inputs, void *const *outputs,
+                            const struct joist_run *run, struct joist_error *error);
+
+#endif
