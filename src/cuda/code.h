@@ -35,8 +35,12 @@ struct joist_cuda_step {
  * gather_count x rank strides, rank extents; the interpreter finds the steps behind them, or
  * where they do not fit in `steps`, memory of the device. */
 struct joist_cuda_group {
-  uint64_t count;    /* elements of the index space */
-  uint64_t threads;  /* that share them where the group has sinks, else 0 */
+  uint64_t count;   /* elements of the index space */
+  uint64_t threads; /* that share them where the group has sinks, else 0 */
+  /* Sinks: the element (i, m, o) of (inner, middle, outer) goes to thread (i, m % segments,
+   * o). With segments 0 there is one result: the elements go to the threads in turns of
+   * LANES. */
+  uint64_t inner, middle, segments;
   uint64_t *failure; /* the smallest position x 2^16 + number of the step that failed */
   const struct joist_cuda_step *steps;
   uint32_t step_count, array_count, gather_count, rank;

@@ -57,6 +57,15 @@ static struct entry *entry_of(const void *key, size_t length) {
   return *bucket = made;
 }
 
+void joist_cuda_forget(void) {
+  for (size_t k = 0; k < BUCKETS; k++)
+    while (buckets[k] != NULL) {
+      struct entry *const first = buckets[k];
+      buckets[k] = first->next;
+      free(first);
+    }
+}
+
 static bool should_compile(struct entry *entry, double work) {
   if (current_policy() == JOIST_CUDA_COMPILE_NEVER || entry == NULL || entry->tried) return false;
   entry->work += work;
@@ -90,7 +99,7 @@ struct joist_cuda_compiled *joist_cuda_kernel_of(const struct joist_cuda_state *
   key.counts[1] = (int32_t)code->array_count;
   key.counts[2] = (int32_t)code->gather_count;
   key.counts[3] = (int32_t)code->rank;
-  key.counts[4] = (int32_t)code->sink_count;
+  key.counts[4] = code->rows ? -(int32_t)code->sink_count : (int32_t)code->sink_count;
   key.counts[5] = (int32_t)code->step_count;
   memcpy(key.step, code->steps, bytes);
   struct entry *const entry = entry_of(&key, sizeof key.counts + bytes);

@@ -15,6 +15,9 @@ struct joist_cuda_compiled *joist_cuda_pass_of(const struct joist_cuda_state *st
                                                joist_op combine, joist_dtype from,
                                                joist_dtype accumulator, double work);
 
+/* Forgets all kernels, so that they are looked for again. */
+void joist_cuda_forget(void);
+
 /* As joist_cuda_start. */
 joist_status joist_cuda_start_compiled(struct joist_cuda_compiled *compiled, uint64_t threads,
                                        const void *parameter, cudaStream_t stream,

@@ -19,7 +19,7 @@ JOIST_DEVICE static inline bool is_finite(double x) { return x - x == 0; }
 template <class R>
 struct alignas(2 * sizeof(R)) joist_complex {
   R re, im;
-  JOIST_DEVICE joist_complex() {}
+  joist_complex() = default;
   JOIST_DEVICE joist_complex(R real, R imaginary = 0) : re(real), im(imaginary) {}
 
   JOIST_DEVICE friend joist_complex operator-(joist_complex a) {
@@ -224,11 +224,11 @@ CFUNCTION complex_pow(joist_c128 a, joist_c128 b) { return complex_exp(b * compl
 #undef CFUNCTION
 
 /* C's names, for both dtypes. */
-#define EACH_FUNCTION(X)                                                                         \
-  X(exp)                                                                                         \
-  X(log)                                                                                         \
-  X(sqrt) X(sin) X(cos) X(tan) X(asin) X(acos) X(atan) X(sinh) X(cosh) X(tanh) X(asinh) X(acosh) \
-      X(atanh)
+#define EACH_FUNCTION(X) \
+  X(exp)                 \
+  X(log)                 \
+  X(sqrt)                \
+  X(sin) X(cos) X(tan) X(asin) X(acos) X(atan) X(sinh) X(cosh) X(tanh) X(asinh) X(acosh) X(atanh)
 #define X(NAME)                                                                                   \
   JOIST_DEVICE static inline joist_c128 joist_c##NAME(joist_c128 z) { return complex_##NAME(z); } \
   JOIST_DEVICE static inline joist_c64 joist_c##NAME(joist_c64 z) {                               \

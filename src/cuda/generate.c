@@ -122,7 +122,7 @@ static void add_element_step(struct text *text, const struct joist_cuda_step *st
     case JOIST_CUDA_GATHER:
       add(text,
           "      const %s v%u = ((const %s *)array_of(parameter, %u))"
-          "[place_of(parameter, strides_of(parameter, %u), first + j)];\n",
+          "[place_of(parameter, strides_of(parameter, %u), at)];\n",
           type, s, type, step->in[0], step->in[1]);
       break;
     case JOIST_CUDA_STORE:
@@ -141,7 +141,7 @@ static void add_element_step(struct text *text, const struct joist_cuda_step *st
       if (is_checked(step->op, step->from))
         add(text,
             "      if (fails_%s_%s<%s>(v%u, v%u)) {\n"
-            "        report(parameter, first + j, %u);\n        continue;\n      }\n",
+            "        report(parameter, at, %u);\n        continue;\n      }\n",
             op, kind, type_of(step->from), in[0], in[1], s);
       add(text, "      const %s v%u = op_%s_%s<%s>(v%u", type, s, op, kind, type_of(step->from),
           in[0]);
@@ -157,15 +157,20 @@ static void add_element_step(struct text *text, const struct joist_cuda_step *st
   written[step->out] = s;
 }
 
+/* Rows have their elements a step apart; the others are neighbours. */
+static const char *between(const struct joist_cuda_code *code) {
+  return code->rows ? "first, row.step, n" : "first, n";
+}
+
 static void add_loads(struct text *text, const struct joist_cuda_code *code) {
   for (uint32_t s = 0; s < code->step_count; s++) {
     const struct joist_cuda_step *const step = &code->steps[s];
     const char *const type = type_of(step->from);
     if (step->kind != JOIST_CUDA_LOAD && step->kind != JOIST_CUDA_STORE) continue;
-    add(text, "    joist_pack<%s, V> a%u;\n", type, s);
+    add(text, "      joist_pack<%s, V> a%u;\n", type, s);
     if (step->kind == JOIST_CUDA_LOAD)
-      add(text, "    load_some<%s, V>(array_of(parameter, %u), first, n, a%u);\n", type,
-          step->in[0], s);
+      add(text, "      load_%s<%s, V>(array_of(parameter, %u), %s, a%u);\n",
+          code->rows ? "row" : "some", type, step->in[0], between(code), s);
   }
 }
 
@@ -173,27 +178,61 @@ static void add_stores(struct text *text, const struct joist_cuda_code *code) {
   for (uint32_t s = 0; s < code->step_count; s++) {
     const struct joist_cuda_step *const step = &code->steps[s];
     if (step->kind == JOIST_CUDA_STORE)
-      add(text, "    store_some<%s, V>(array_of(parameter, %u), first, n, a%u);\n",
-          type_of(step->from), step->out, s);
+      add(text, "      store_%s<%s, V>(array_of(parameter, %u), %s, a%u);\n",
+          code->rows ? "row" : "some", type_of(step->from), step->out, between(code), s);
   }
 }
 
 static void add_partials(struct text *text, const struct joist_cuda_code *code) {
   add(text,
-      "  const uint64_t own = parameter.count - thread * V;\n"
-      "  const uint32_t lanes = own < V ? (uint32_t)own : (uint32_t)V;\n");
+      "    const uint64_t own = %s;\n"
+      "    const uint32_t lanes = own < V ? (uint32_t)own : (uint32_t)V;\n",
+      code->rows ? "row.length" : "parameter.count - thread * V");
   for (uint32_t s = 0; s < code->step_count; s++) {
     const struct joist_cuda_step *const step = &code->steps[s];
     if (step->kind != JOIST_CUDA_FOLD) continue;
     const char *const type = type_of(step->from);
     add(text,
-        "  %s all%u = sum%u[0];\n"
-        "  for (int l = 1; l < V; l++)\n"
-        "    if ((uint32_t)l < lanes) all%u = op_%s_%s<%s>(all%u, sum%u[l]);\n"
-        "  ((%s *)array_of(parameter, %u))[thread] = all%u;\n",
+        "    %s all%u = sum%u[0];\n"
+        "    for (int l = 1; l < V; l++)\n"
+        "      if ((uint32_t)l < lanes) all%u = op_%s_%s<%s>(all%u, sum%u[l]);\n"
+        "    ((%s *)array_of(parameter, %u))[thread] = all%u;\n",
         type, step->out, step->out, step->out, op_id(step->op), kind_of(step->from), type,
         step->out, step->out, type, step->in[1], step->out);
   }
+}
+
+/* What is once per thread: scalars, and the heads of the loops over threads and turns. */
+static void add_head(struct text *text, const struct joist_cuda_code *code) {
+  for (uint32_t s = 0; s < code->step_count; s++) {
+    const struct joist_cuda_step *const step = &code->steps[s];
+    if (step->kind == JOIST_CUDA_SCALAR)
+      add(text, "  const %s a%u = *(const %s *)array_of(parameter, %u);\n", type_of(step->from), s,
+          type_of(step->from), step->in[0]);
+  }
+  if (code->sink_count > 0)
+    add(text,
+        "  const uint64_t threads = parameter.threads;\n"
+        "  for (uint64_t thread = thread_number(); thread < threads; thread += "
+        "thread_count()) {\n    bool started = false;\n");
+  else
+    add(text,
+        "  const uint64_t threads = thread_count();\n  {\n"
+        "    const uint64_t thread = thread_number();\n");
+  for (uint32_t s = 0; s < code->step_count; s++)
+    if (code->steps[s].kind == JOIST_CUDA_FOLD)
+      add(text, "    %s sum%u[V];\n", type_of(code->steps[s].from), code->steps[s].out);
+  if (code->rows)
+    add(text,
+        "    const joist_row row = row_of(parameter, thread);\n"
+        "    for (uint64_t turn = 0; turn < row.length; turn += V) {\n"
+        "      const uint64_t first = row.first + turn * row.step;\n"
+        "      const uint64_t left = row.length - turn;\n");
+  else
+    add(text,
+        "    for (uint64_t first = thread * V; first < parameter.count; first += threads * V) "
+        "{\n      const uint64_t left = parameter.count - first;\n");
+  add(text, "      const uint32_t n = left < V ? (uint32_t)left : (uint32_t)V;\n");
 }
 
 char *joist_cuda_generate(const struct joist_cuda_code *code, const char *name) {
@@ -201,33 +240,21 @@ char *joist_cuda_generate(const struct joist_cuda_code *code, const char *name) 
   uint32_t written[JOIST_CUDA_REGISTERS] = {0};
   const bool sums = code->sink_count > 0;
   add(&text, "JOIST_KERNEL(%s, joist_cuda_group) {\n  enum { V = %d };\n", name, width_of(code));
-  add(&text, "  const uint64_t thread = thread_number();\n");
-  add(&text, "  const uint64_t threads = %s;\n", sums ? "parameter.threads" : "thread_count()");
-  if (sums) add(&text, "  if (thread >= threads) return;\n  bool started = false;\n");
-  for (uint32_t s = 0; s < code->step_count; s++) {
-    const struct joist_cuda_step *const step = &code->steps[s];
-    if (step->kind == JOIST_CUDA_FOLD)
-      add(&text, "  %s sum%u[V];\n", type_of(step->from), step->out);
-    else if (step->kind == JOIST_CUDA_SCALAR)
-      add(&text, "  const %s a%u = *(const %s *)array_of(parameter, %u);\n", type_of(step->from), s,
-          type_of(step->from), step->in[0]);
-  }
-  add(&text,
-      "  for (uint64_t first = thread * V; first < parameter.count; first += threads * V) {\n"
-      "    const uint64_t left = parameter.count - first;\n"
-      "    const uint32_t n = left < V ? (uint32_t)left : (uint32_t)V;\n");
+  add_head(&text, code);
   add_loads(&text, code);
   add(&text,
-      "    JOIST_UNROLL for (int j = 0; j < V; j++) {\n"
-      "      if ((uint32_t)j >= n) continue;\n");
+      "      JOIST_UNROLL for (int j = 0; j < V; j++) {\n"
+      "        if ((uint32_t)j >= n) continue;\n"
+      "        const uint64_t at = first + (uint64_t)j%s;\n        (void)at;\n",
+      code->rows ? " * row.step" : "");
   for (uint32_t s = 0; s < code->step_count; s++)
     add_element_step(&text, &code->steps[s], s, written);
-  add(&text, "    }\n");
+  add(&text, "      }\n");
   add_stores(&text, code);
-  if (sums) add(&text, "    started = true;\n");
-  add(&text, "  }\n");
+  if (sums) add(&text, "      started = true;\n");
+  add(&text, "    }\n");
   if (sums) add_partials(&text, code);
-  add(&text, "}\n");
+  add(&text, "  }\n}\n");
   return text.at;
 }
 

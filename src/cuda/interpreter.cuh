@@ -244,17 +244,26 @@ JOIST_DEVICE static inline void interpret(const joist_cuda_group &group) {
       run_steps(group, at, nullptr, false);
     return;
   }
-  const uint64_t thread = thread_number();
-  if (thread >= group.threads) return;
-  joist_register accumulators[JOIST_CUDA_LANES][JOIST_CUDA_SINKS];
-  uint32_t lanes = 0;
-  for (uint64_t first = thread * JOIST_CUDA_LANES; first < group.count;
-       first += group.threads * JOIST_CUDA_LANES)
-    for (uint32_t l = 0; l < JOIST_CUDA_LANES && first + l < group.count; l++) {
-      run_steps(group, first + l, accumulators[l], l < lanes);
-      if (lanes <= l) lanes = l + 1;
+  for (uint64_t thread = thread_number(); thread < group.threads; thread += thread_count()) {
+    joist_register accumulators[JOIST_CUDA_LANES][JOIST_CUDA_SINKS];
+    uint32_t lanes = 0;
+    if (group.segments == 0) {
+      for (uint64_t first = thread * JOIST_CUDA_LANES; first < group.count;
+           first += group.threads * JOIST_CUDA_LANES)
+        for (uint32_t l = 0; l < JOIST_CUDA_LANES && first + l < group.count; l++) {
+          run_steps(group, first + l, accumulators[l], l < lanes);
+          if (lanes <= l) lanes = l + 1;
+        }
+    } else {
+      const joist_row row = row_of(group, thread);
+      for (uint64_t k = 0; k < row.length; k++) {
+        const uint32_t l = (uint32_t)(k % JOIST_CUDA_LANES);
+        run_steps(group, row.first + k * row.step, accumulators[l], l < lanes);
+        if (lanes <= l) lanes = l + 1;
+      }
     }
-  store_partials(group, thread, lanes, accumulators);
+    store_partials(group, thread, lanes, accumulators);
+  }
 }
 
 struct joist_interpreted {

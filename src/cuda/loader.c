@@ -21,6 +21,12 @@ static struct {
                    cudaStream_t, void **, void **);
 } driver;
 
+void *joist_cuda_driver(void) {
+  static void *handle = NULL;
+  if (handle == NULL) handle = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+  return handle;
+}
+
 static bool find(const char *name, void *to) {
   void *const found = dlsym(joist_cuda_driver(), name);
   memcpy(to, &found, sizeof found);

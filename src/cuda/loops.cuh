@@ -92,6 +92,36 @@ JOIST_DEVICE static inline void store_some(void *array, uint64_t first, uint32_t
     if ((uint32_t)k < n) to[k] = in.x[k];
 }
 
+/* ---- the elements of one thread of a group with sinks ---- */
+
+struct joist_row {
+  uint64_t first, step, length;
+};
+
+JOIST_DEVICE static inline joist_row row_of(const joist_cuda_group &group, uint64_t thread) {
+  const uint64_t i = thread % group.inner, s = thread / group.inner % group.segments;
+  const uint64_t o = thread / group.inner / group.segments;
+  joist_row row;
+  row.first = (o * group.middle + s) * group.inner + i;
+  row.step = group.segments * group.inner;
+  row.length = (group.middle - s + group.segments - 1) / group.segments;
+  return row;
+}
+
+template <class T, int V>
+JOIST_DEVICE static inline void load_row(const void *array, uint64_t first, uint64_t step,
+                                         uint32_t n, joist_pack<T, V> &out) {
+  for (int k = 0; k < V; k++)
+    if ((uint32_t)k < n) out.x[k] = ((const T *)array)[first + (uint64_t)k * step];
+}
+
+template <class T, int V>
+JOIST_DEVICE static inline void store_row(void *array, uint64_t first, uint64_t step, uint32_t n,
+                                          const joist_pack<T, V> &in) {
+  for (int k = 0; k < V; k++)
+    if ((uint32_t)k < n) ((T *)array)[first + (uint64_t)k * step] = in.x[k];
+}
+
 /* ---- a pass of a reduction ---- */
 
 /* `Reduction` has a type `accumulator`, load(in, at) that gives one, and combine(). */
@@ -104,10 +134,12 @@ JOIST_DEVICE static inline void reduce_pass(const joist_cuda_pass &pass, const R
     const uint64_t outer = k / pass.inner / pass.segments;
     const uint64_t base = outer * pass.middle * pass.inner + i;
     const uint64_t step = pass.segments * pass.inner;
-    /* Lane l has the elements l, l + LANES, ... of this result. */
+    /* Lane l has the elements l, l + LANES, ... of this result, which has one at least. */
     A lane[JOIST_CUDA_LANES];
     uint64_t m = s, at = base + s * pass.inner;
-    uint32_t lanes = 0;
+    uint32_t lanes = 1;
+    lane[0] = r.load(pass.in, at);
+    m += pass.segments, at += step;
     for (; lanes < JOIST_CUDA_LANES && m < pass.middle; lanes++) {
       lane[lanes] = r.load(pass.in, at);
       m += pass.segments, at += step;

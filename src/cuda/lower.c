@@ -118,9 +118,11 @@ static void lower_kernel(struct lowering *low, const struct joist_step *from) {
 
 static void lower_fold(struct lowering *low, const struct joist_step *from) {
   const struct joist_instruction *const i = &low->plan->program->instructions[from->instruction];
-  const uint16_t in = register_of(low, from->in[0]);
+  uint16_t in = register_of(low, from->in[0]);
+  const joist_dtype accumulator = from->out.dtype;
+  in = converted(low, in, from->in[0].dtype, accumulator);
   const uint32_t at = low->code->step_count;
-  struct joist_cuda_step *const step = add_step(low, JOIST_CUDA_FOLD, from->in[0].dtype);
+  struct joist_cuda_step *const step = add_step(low, JOIST_CUDA_FOLD, accumulator);
   step->op = (uint16_t)joist_op_combine(i->op);
   step->in[0] = in;
   step->in[1] = array_number(low, JOIST_CUDA_PARTIAL + from->sink);
@@ -247,7 +249,7 @@ static bool fits(const struct joist_cuda_code *code) {
 
 static void clear(struct joist_cuda_code *code) {
   code->step_count = code->array_count = code->gather_count = code->rank = code->sink_count = 0;
-  code->checked = false;
+  code->checked = code->rows = false;
 }
 
 bool joist_cuda_lower(const struct joist_plan *plan, const struct joist_group *group,
@@ -267,6 +269,7 @@ bool joist_cuda_lower(const struct joist_plan *plan, const struct joist_group *g
                          .of_slot = assigned + registers + values};
   for (size_t k = 0; k < values + slots; k++) low.of_value[k] = NOT_YET;
   clear(code);
+  code->rows = group->sink_count > 0 && group->space.inner * group->space.outer != 1;
   for (uint32_t s = 0; s < group->step_count && !low.full; s++)
     lower_step(&low, &plan->steps[group->first_step + s]);
   bool done = !low.full;

@@ -15,6 +15,7 @@ enum {
 struct joist_cuda_code {
   uint32_t step_count, array_count, gather_count, rank, sink_count;
   bool checked; /* a step can fail */
+  bool rows;    /* the sinks have a result per row, not one for all elements */
   struct joist_cuda_step steps[JOIST_CUDA_STEPS];
   uint32_t instruction[JOIST_CUDA_STEPS]; /* of KERNEL and FOLD */
   uint32_t array[JOIST_CUDA_ARRAYS];      /* number of a value, or PARTIAL + number of a sink */

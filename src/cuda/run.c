@@ -152,54 +152,49 @@ static joist_status reduce_middle(const struct running *r, joist_op combine, joi
   return status;
 }
 
-/* Accumulated values to the result of a reduction. */
-static joist_status finish(const struct running *r, const struct joist_instruction *i,
-                           const void *accumulated, struct joist_error *error) {
-  const struct joist_program *const program = r->plan->program;
-  const struct joist_cuda_finish last = {
-      .count = count_of(program, i->result),
-      .length = i->op == JOIST_OP_REDUCE_MEAN ? (double)joist_reduction_length(program, i) : 0,
-      .in = accumulated,
-      .out = r->arrays[i->result],
-      .from = (uint32_t)i->signature.operand[0],
-      .to = (uint32_t)i->signature.result.dtype};
-  return start(r, JOIST_CUDA_FINISH, last.count, &last, error);
-}
-
 static bool reduces(const struct joist_instruction *i, int d) { return (i->dims >> d & 1) != 0; }
 
-static joist_status run_reduction(const struct running *r, const struct joist_group *group,
-                                  struct joist_error *error) {
+/* From what the threads of a group left of a reduction, (inner, segments, outer) accumulated
+ * values, to its result: joins the segments, reduces what is left of the dims, divides a mean
+ * and converts. Frees `*owned`. */
+static joist_status finish_reduction(const struct running *r, const struct joist_instruction *i,
+                                     struct joist_fold_space space, uint64_t segments, void **owned,
+                                     struct joist_error *error) {
   const struct joist_program *const program = r->plan->program;
-  const struct joist_instruction *const i = &program->instructions[group->instruction];
-  const struct joist_value *const operand = &program->values[i->operand[0]];
   const joist_dtype accumulator = i->signature.operand[0];
-  struct joist_shape shape = operand->shape;
-  const size_t elements = count_of(program, i->operand[0]);
-  /* Nothing to combine, or nothing to compute: too little to have kernels for. */
-  bool any = false;
-  for (int d = 0; d < shape.rank; d++) any |= reduces(i, d) && shape.extent[d] != 1;
-  if (count_of(program, i->result) == 0) return JOIST_OK;
-  if (elements == 0 || !any) return run_on_cpu(r, group, error);
-  const void *in = r->arrays[i->operand[0]];
-  joist_dtype from = operand->type.dtype;
-  void *owned = NULL;
+  const joist_op combine = joist_op_combine(i->op);
+  struct joist_shape shape = program->values[i->operand[0]].shape;
   joist_status status = JOIST_OK;
+  double length = 1;
+  for (int d = 0; d < shape.rank; d++) length *= reduces(i, d) ? shape.extent[d] : 1;
+  if (segments > 1)
+    status = reduce_middle(r, combine, accumulator, accumulator, space.inner, segments, space.outer,
+                           *owned, owned, error);
+  bool first = true; /* the first run of reduced dims is done */
   for (int d = 0; d < shape.rank && status == JOIST_OK; d++) {
     if (!reduces(i, d) || shape.extent[d] == 1) continue;
     uint64_t inner = 1, middle = 1, outer = 1;
-    int end = d;
-    for (; end < shape.rank && reduces(i, end); end++) middle *= shape.extent[end];
+    int end = d; /* extents of 1 between them do not keep dims apart */
+    for (; end < shape.rank && (reduces(i, end) || shape.extent[end] == 1); end++) {
+      middle *= shape.extent[end];
+      shape.extent[end] = 1;
+    }
     for (int e = 0; e < d; e++) inner *= shape.extent[e];
     for (int e = end; e < shape.rank; e++) outer *= shape.extent[e];
-    status = reduce_middle(r, joist_op_combine(i->op), from, accumulator, inner, middle, outer, in,
-                           &owned, error);
-    for (int e = d; e < end; e++) shape.extent[e] = 1;
-    in = owned;
-    from = accumulator;
+    if (!first)
+      status = reduce_middle(r, combine, accumulator, accumulator, inner, middle, outer, *owned,
+                             owned, error);
+    first = false;
   }
-  if (status == JOIST_OK) status = finish(r, i, owned, error);
-  joist_cuda_free(r->device, owned);
+  const struct joist_cuda_finish last = {.count = count_of(program, i->result),
+                                         .length = i->op == JOIST_OP_REDUCE_MEAN ? length : 0,
+                                         .in = *owned,
+                                         .out = r->arrays[i->result],
+                                         .from = (uint32_t)accumulator,
+                                         .to = (uint32_t)i->signature.result.dtype};
+  if (status == JOIST_OK) status = start(r, JOIST_CUDA_FINISH, last.count, &last, error);
+  joist_cuda_free(r->device, *owned);
+  *owned = NULL;
   return status;
 }
 
@@ -285,19 +280,28 @@ static uint64_t fold_threads(uint64_t count) {
   return (turns + TURNS - 1) / TURNS;
 }
 
+/* How the threads share the elements of a group with sinks. */
+static void share(struct joist_fold_space space, bool rows, struct joist_cuda_group *group) {
+  group->inner = space.inner;
+  group->middle = space.middle;
+  group->segments = rows ? segments_of(space.inner, space.middle, space.outer) : 0;
+  group->threads = rows ? space.inner * group->segments * space.outer : fold_threads(group->count);
+}
+
 /* Runs lowered code over `count` elements; sinks give partial results, which are reduced. */
 static joist_status run_code(const struct running *r, const struct joist_cuda_code *code,
-                             uint64_t count, struct joist_error *error) {
+                             uint64_t count, struct joist_fold_space space,
+                             struct joist_error *error) {
   struct joist_cuda_group group;
   void *partials[JOIST_CUDA_SINKS] = {NULL};
   memset(&group, 0, offsetof(struct joist_cuda_group, own));
   group.count = count;
-  group.threads = code->sink_count > 0 ? fold_threads(count) : 0;
   group.failure = r->state->failure;
   group.step_count = code->step_count;
   group.array_count = code->array_count;
   group.gather_count = code->gather_count;
   group.rank = code->rank;
+  if (code->sink_count > 0) share(space, code->rows, &group);
   joist_status status = JOIST_OK;
   for (uint32_t s = 0; s < code->step_count && status == JOIST_OK; s++) {
     const struct joist_cuda_step *const step = &code->steps[s];
@@ -311,13 +315,10 @@ static joist_status run_code(const struct running *r, const struct joist_cuda_co
   }
   for (uint32_t s = 0; s < code->step_count && status == JOIST_OK; s++) {
     const struct joist_cuda_step *const step = &code->steps[s];
-    if (step->kind != JOIST_CUDA_FOLD) continue;
-    const struct joist_instruction *const i = &r->plan->program->instructions[code->instruction[s]];
-    if (group.threads > 1)
-      status =
-          reduce_middle(r, (joist_op)step->op, (joist_dtype)step->from, (joist_dtype)step->from, 1,
-                        group.threads, 1, partials[step->out], &partials[step->out], error);
-    if (status == JOIST_OK) status = finish(r, i, partials[step->out], error);
+    if (step->kind == JOIST_CUDA_FOLD)
+      status = finish_reduction(r, &r->plan->program->instructions[code->instruction[s]], space,
+                                code->rows ? group.segments : group.threads, &partials[step->out],
+                                error);
   }
   for (int k = 0; k < JOIST_CUDA_SINKS; k++) joist_cuda_free(r->device, partials[k]);
   return status;
@@ -329,7 +330,7 @@ static joist_status run_elementwise(const struct running *r, const struct joist_
   struct joist_cuda_code *const code = malloc(sizeof *code);
   if (code == NULL) return joist_fail(error, JOIST_ERROR_MEMORY, "out of memory");
   const joist_status status = joist_cuda_lower(r->plan, group, code)
-                                  ? run_code(r, code, group->count, error)
+                                  ? run_code(r, code, group->count, group->space, error)
                                   : run_on_cpu(r, group, error);
   free(code);
   return status;
@@ -407,7 +408,8 @@ static joist_status permute(const struct running *r, const struct joist_instruct
   if (code == NULL) return joist_fail(error, JOIST_ERROR_MEMORY, "out of memory");
   joist_cuda_permutation(i->operand[0], i->result, operand->type.dtype, &operand->shape,
                          i->parameter, code);
-  const joist_status status = count == 0 ? JOIST_OK : run_code(r, code, count, error);
+  const joist_status status =
+      count == 0 ? JOIST_OK : run_code(r, code, count, (struct joist_fold_space){0, 0, 0}, error);
   free(code);
   return status;
 }
@@ -458,8 +460,6 @@ static joist_status run_group(const struct running *r, const struct joist_group 
   switch (group->kind) {
     case JOIST_GROUP_ELEMENTWISE:
       return run_elementwise(r, group, error);
-    case JOIST_GROUP_REDUCE:
-      return run_reduction(r, group, error);
     case JOIST_GROUP_ARRAY:
       break;
   }

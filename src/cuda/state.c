@@ -1,7 +1,6 @@
 /* Finding, opening and describing CUDA devices; what their errors mean. */
 #include "cuda/state.h"
 
-#include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -68,12 +67,6 @@ joist_status joist_cuda_check(cudaError_t result, const char *what, struct joist
 }
 
 /* ---- finding ---- */
-
-void *joist_cuda_driver(void) {
-  static void *handle = NULL;
-  if (handle == NULL) handle = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-  return handle;
-}
 
 /* The driver does not survive a fork. */
 static joist_status check_process(struct joist_error *error) {

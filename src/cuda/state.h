@@ -29,7 +29,7 @@ joist_status joist_cuda_open(int ordinal, struct joist_cuda_state **state,
 /* JOIST_OK, or what `result` means for somebody who was doing `what`. */
 joist_status joist_cuda_check(cudaError_t result, const char *what, struct joist_error *error);
 
-/* Whether the driver's library can be loaded; its handle if so. */
+/* loader.c: the handle of the driver's library, NULL if it cannot be loaded. */
 void *joist_cuda_driver(void);
 
 /* memory.c: the vtable's functions of memory. */

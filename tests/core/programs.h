@@ -26,6 +26,9 @@ static inline bool is_wild(joist_op op, joist_dtype compute) {
          op == JOIST_OP_POW || op == JOIST_OP_SIGN;
 }
 
+/* What a test avoids besides; NULL for nothing. */
+static bool (*avoided)(joist_op op, joist_dtype compute) = NULL;
+
 /* Adds an instruction; false when inference refuses it, or the test avoids it. */
 static inline bool add(struct joist_program *program, const struct joist_rules *rules, joist_op op,
                        const joist_value_id *operands, const struct joist_attributes *attributes,
@@ -37,6 +40,7 @@ static inline bool add(struct joist_program *program, const struct joist_rules *
   if (joist_program_infer(rules, op, arguments, attributes, &inference, &error) != JOIST_OK)
     return false;
   if (!joist_op_is_reduction(op) && is_wild(op, inference.signature.compute)) return false;
+  if (avoided != NULL && avoided(op, inference.signature.compute)) return false;
   return CHECK_INT(joist_program_add(program, op, &inference, operands, attributes, result, &error),
                    JOIST_OK);
 }

@@ -1,68 +1,16 @@
-/* The engine: random programs against the interpreter, for 1, 2 and 3 threads; sizes around
- * tiles and blocks; failures and interrupts; what a plan fuses. */
-#include "interpreter.h"
-#include "programs.h"
-
-enum { VALUES_MAX = 96, OUTPUTS_MAX = 48 };
+/* The engine: random programs against the interpreter, for 1, 2 and 3 threads;
+ * sizes around tiles and blocks; failures and interrupts; what a plan fuses. */
+#include "random_programs.h"
 
 /* ---- running and comparing ---- */
-
-/* In a random program, the input that holds positions, if there is one, and the number of
- * elements that an array needs to have all of them. */
-static joist_value_id positions = JOIST_NO_INPUT;
-static size_t positions_below;
-
-/* Arrays for all inputs, filled. The caller frees each. */
-static void make_inputs(const struct joist_program *program, fill_kind kind, void **inputs) {
-  for (uint32_t v = 0; v < program->value_count; v++) {
-    const uint32_t input = program->values[v].input;
-    if (input == JOIST_NO_INPUT) continue;
-    const joist_dtype dtype = program->values[v].type.dtype;
-    inputs[input] = malloc(bytes_of(program, v) + 1);
-    if (inputs[input] == NULL) continue;
-    fill(dtype, count_of(program, v), kind, inputs[input]);
-    for (size_t k = 0; v == positions && k < count_of(program, v); k++)
-      ((int64_t *)inputs[input])[k] = (int64_t)random_below(positions_below);
-  }
-}
-
-static bool message_fits(const struct interpreter *in, const char *message) {
-  for (int k = 0; k < in->failure_count; k++) {
-    char position[32], name[64];
-    snprintf(position, sizeof position, "at position %zu ", in->failures[k].position + 1);
-    snprintf(name, sizeof name, "nv_%s()", joist_op_name(in->failures[k].op));
-    if (strstr(message, name) != NULL &&
-        (in->failures[k].position == SIZE_MAX || strstr(message, position) != NULL))
-      return true;
-  }
-  return false;
-}
-
-static void print_program(const struct joist_program *program) {
-  char text[JOIST_SHAPE_TEXT];
-  for (uint32_t v = 0; v < program->value_count; v++)
-    if (program->values[v].input != JOIST_NO_INPUT)
-      fprintf(stderr, "  %%%u = input %s%s\n", v, joist_dtype_name(program->values[v].type.dtype),
-              joist_shape_format(&program->values[v].shape, text));
-  for (uint32_t k = 0; k < program->instruction_count; k++) {
-    const struct joist_instruction *const i = &program->instructions[k];
-    fprintf(stderr, "  %%%u: %s%s = %s(", i->result,
-            joist_dtype_name(program->values[i->result].type.dtype),
-            joist_shape_format(&program->values[i->result].shape, text), joist_op_name(i->op));
-    for (int a = 0; a < joist_op_arity(i->op); a++) fprintf(stderr, " %%%u", i->operand[a]);
-    fprintf(stderr, " ) in %s, dims %x\n", joist_dtype_name(i->signature.operand[0]), i->dims);
-  }
-  fprintf(stderr, "  outputs");
-  for (uint32_t k = 0; k < program->output_count; k++)
-    fprintf(stderr, " %%%u", program->outputs[k]);
-  fprintf(stderr, "\n");
-}
 
 static int programs_printed;
 static struct { long compared, failing; } seen;
 
-/* Runs the program with 1, 2 and 3 threads: the same bits, and those of the interpreter. */
-static void check_program(const struct joist_program *program, fill_kind kind, const char *what) {
+/* Runs the program with 1, 2 and 3 threads: the same bits, and those of the
+ * interpreter. */
+static void check_program(const struct joist_program *program, fill_kind kind,
+                          const char *what) {
   enum { RUNS = 3 };
   void *inputs[VALUES_MAX] = {NULL}, *outputs[RUNS][OUTPUTS_MAX];
   char *got[VALUES_MAX] = {NULL};
@@ -71,36 +19,43 @@ static void check_program(const struct joist_program *program, fill_kind kind, c
   joist_status status[RUNS];
   const long failed_before = check_failed_count;
   make_inputs(program, kind, inputs);
-  if (!CHECK_INT(joist_plan_make(program, &plan, NULL), JOIST_OK)) return;
+  if (!CHECK_INT(joist_plan_make(program, &plan, NULL), JOIST_OK))
+    return;
   for (int r = 0; r < RUNS; r++) {
     for (uint32_t k = 0; k < program->output_count; k++) {
       const size_t bytes = bytes_of(program, program->outputs[k]);
       outputs[r][k] = malloc(bytes + 8);
-      if (outputs[r][k] != NULL) memset(outputs[r][k], 0x5a + r, bytes + 8);
+      if (outputs[r][k] != NULL)
+        memset(outputs[r][k], 0x5a + r, bytes + 8);
     }
     const struct joist_run run = {.threads = r + 1, .parallel_from = 1024};
     errors[r].message[0] = '\0';
-    status[r] = joist_plan_run(plan, (const void *const *)inputs, outputs[r], &run, &errors[r]);
+    status[r] = joist_plan_run(plan, (const void *const *)inputs, outputs[r],
+                               &run, &errors[r]);
     for (uint32_t k = 0; k < program->output_count; k++) {
       const size_t bytes = bytes_of(program, program->outputs[k]);
       const unsigned char *const end = (unsigned char *)outputs[r][k] + bytes;
       bool clean = true;
-      for (int b = 0; b < 8; b++) clean &= end[b] == 0x5a + r;
+      for (int b = 0; b < 8; b++)
+        clean &= end[b] == 0x5a + r;
       CHECK_MSG(clean, "%s: output %u is written past its end", what, k);
     }
   }
-  for (uint32_t k = 0; k < program->output_count; k++) got[program->outputs[k]] = outputs[0][k];
+  for (uint32_t k = 0; k < program->output_count; k++)
+    got[program->outputs[k]] = outputs[0][k];
   struct interpreter in;
   interpreter_init(&in, program, (const void *const *)inputs);
   interpreter_run(&in, status[0] == JOIST_OK ? got : NULL);
   for (int r = 1; r < RUNS; r++) {
-    CHECK_MSG(status[r] == status[0], "%s: status %d with %d threads, %d with one", what,
+    CHECK_MSG(status[r] == status[0],
+              "%s: status %d with %d threads, %d with one", what,
               (int)status[r], r + 1, (int)status[0]);
     CHECK_STR(errors[r].message, errors[0].message);
   }
   if (status[0] != JOIST_OK) {
     seen.failing++;
-    CHECK_MSG(status[0] == JOIST_ERROR_VALUE && message_fits(&in, errors[0].message),
+    CHECK_MSG(status[0] == JOIST_ERROR_VALUE &&
+                  message_fits(&in, errors[0].message),
               "%s: status %d: %s", what, (int)status[0], errors[0].message);
   } else {
     CHECK_MSG(in.failure_count == 0, "%s: nv_%s() should fail", what,
@@ -112,187 +67,31 @@ static void check_program(const struct joist_program *program, fill_kind kind, c
       const size_t at = first_difference(dtype, n, outputs[0][k], in.array[v]);
       char mine[64], other[64];
       const size_t byte = at * joist_dtype_size(dtype);
-      CHECK_MSG(at == n, "%s: output %u (%%%u, %s), element %zu of %zu: %s, want %s", what, k, v,
-                joist_dtype_name(dtype), at, n,
-                at == n ? "" : element_text(dtype, (char *)outputs[0][k] + byte, mine),
-                at == n ? "" : element_text(dtype, in.array[v] + byte, other));
+      CHECK_MSG(
+          at == n, "%s: output %u (%%%u, %s), element %zu of %zu: %s, want %s",
+          what, k, v, joist_dtype_name(dtype), at, n,
+          at == n ? ""
+                  : element_text(dtype, (char *)outputs[0][k] + byte, mine),
+          at == n ? "" : element_text(dtype, in.array[v] + byte, other));
       for (int r = 1; r < RUNS; r++)
         CHECK_MSG(memcmp(outputs[r][k], outputs[0][k], bytes) == 0,
-                  "%s: output %u has other bits with %d threads", what, k, r + 1);
+                  "%s: output %u has other bits with %d threads", what, k,
+                  r + 1);
       seen.compared += (long)n;
     }
   }
-  if (check_failed_count > failed_before && programs_printed++ < 3) print_program(program);
+  if (check_failed_count > failed_before && programs_printed++ < 3)
+    print_program(program);
   interpreter_clear(&in);
   for (int r = 0; r < RUNS; r++)
-    for (uint32_t k = 0; k < program->output_count; k++) free(outputs[r][k]);
-  for (uint32_t k = 0; k < program->input_count; k++) free(inputs[k]);
+    for (uint32_t k = 0; k < program->output_count; k++)
+      free(outputs[r][k]);
+  for (uint32_t k = 0; k < program->input_count; k++)
+    free(inputs[k]);
   joist_plan_free(plan);
 }
 
 /* ---- random programs ---- */
-
-struct style {
-  size_t elements;  /* at most, about */
-  bool checked;     /* operations that can fail */
-  bool zero;        /* zero extents */
-  int instructions; /* at most */
-};
-
-static struct joist_shape random_shape(const struct style *style) {
-  static const uint32_t extents[] = {1, 2, 3, 4, 5, 7, 8, 16, 17, 31, 64, 65};
-  struct joist_shape shape = {(int)random_below(5), {0}};
-  size_t room = style->elements;
-  for (int d = 0; d < shape.rank; d++) {
-    uint32_t extent = extents[random_below(sizeof extents / sizeof *extents)];
-    if (d + 1 == shape.rank && one_in(2)) extent = (uint32_t)(1 + random_below(room));
-    if (extent > room) extent = (uint32_t)room;
-    if (style->zero && one_in(6)) extent = 0;
-    shape.extent[d] = extent;
-    if (extent > 0) room /= extent;
-    if (room == 0) room = 1;
-  }
-  return shape;
-}
-
-/* The shape with some extents of 1, or that of a scalar. */
-static struct joist_shape narrowed(struct joist_shape shape) {
-  if (one_in(5)) shape.rank = 0;
-  if (one_in(2))
-    for (int d = 0; d < shape.rank; d++)
-      if (one_in(3)) shape.extent[d] = 1;
-  return shape;
-}
-
-static struct joist_shape reshaped(struct joist_shape shape) {
-  size_t count = 0;
-  struct joist_shape flat = {1, {0}};
-  CHECK(joist_shape_count(&shape, &count));
-  flat.extent[0] = (uint32_t)count;
-  switch (random_below(4)) {
-    case 0:
-      return flat;
-    case 1: /* reversed */
-      for (int d = 0; d < shape.rank / 2; d++) {
-        const uint32_t extent = shape.extent[d];
-        shape.extent[d] = shape.extent[shape.rank - 1 - d];
-        shape.extent[shape.rank - 1 - d] = extent;
-      }
-      return shape;
-    case 2:
-      flat.extent[flat.rank++] = 1;
-      return flat;
-    default:
-      if (count % 2 == 0) flat = (struct joist_shape){2, {2, (uint32_t)(count / 2)}};
-      return flat;
-  }
-}
-
-static bool is_checked(joist_op op) {
-  return op == JOIST_OP_POW || op == JOIST_OP_FLOORDIV || op == JOIST_OP_MOD ||
-         op == JOIST_OP_REMAINDER;
-}
-
-static void random_permutation(int rank, int32_t *order) {
-  for (int d = 0; d < rank; d++) {
-    const int other = (int)random_below((size_t)d + 1);
-    order[d] = order[other];
-    order[other] = d;
-  }
-}
-
-/* The array operations that interpreter.h knows; the others have tests of their own. */
-static bool interpreter_has(joist_op op) {
-  return op == JOIST_OP_RESHAPE || op == JOIST_OP_TAKE || op == JOIST_OP_PUT ||
-         op == JOIST_OP_CONCATENATE || op == JOIST_OP_PERMUTE;
-}
-
-static bool random_instruction(struct joist_program *program, const struct joist_rules *rules,
-                               const struct style *style, const struct joist_shape *base) {
-  const joist_op op = (joist_op)random_below(JOIST_OP_COUNT);
-  const joist_class class = joist_op_class(op);
-  joist_value_id operands[JOIST_ARITY_MAX], result;
-  struct joist_attributes attributes = {.requested = none};
-  if (is_checked(op) && !style->checked) return false;
-  if (joist_op_is_array(op) && !interpreter_has(op)) return false;
-  for (int k = 0; k < JOIST_ARITY_MAX; k++) {
-    const size_t values = program->value_count;
-    /* Rather a recent value: programs then are deep. */
-    operands[k] = (joist_value_id)(one_in(2) ? values - 1 - random_below(values < 4 ? values : 4)
-                                             : random_below(values));
-  }
-  const struct joist_value *const first = &program->values[operands[0]];
-  if (class == JOIST_CLASS_CONVERT || class == JOIST_CLASS_BITCAST ||
-      ((class == JOIST_CLASS_ACCUMULATE || class == JOIST_CLASS_AVERAGE) && one_in(4)))
-    attributes.requested.dtype = (joist_dtype)random_below(JOIST_DTYPE_COUNT);
-  /* The bits of a NaN that was computed are not to be relied on. */
-  if (class == JOIST_CLASS_BITCAST && first->input == JOIST_NO_INPUT &&
-      joist_dtype_category(first->type.dtype) >= JOIST_CATEGORY_FLOAT)
-    return false;
-  if (op == JOIST_OP_TAKE || op == JOIST_OP_PUT) {
-    if (positions == JOIST_NO_INPUT || count_of(program, operands[0]) < positions_below)
-      return false;
-    operands[1] = positions;
-    const struct joist_value *const put = &program->values[operands[2]];
-    if (op == JOIST_OP_PUT && (put->type.dtype != first->type.dtype ||
-                               (count_of(program, operands[2]) != 1 &&
-                                count_of(program, operands[2]) != count_of(program, positions))))
-      return false;
-  }
-  if (op == JOIST_OP_CONCATENATE) {
-    const struct joist_value *const second = &program->values[operands[1]];
-    if (first->shape.rank == 0 || second->shape.rank != first->shape.rank ||
-        second->type.dtype != first->type.dtype)
-      return false;
-    const int dim = (int)random_below((size_t)first->shape.rank);
-    for (int d = 0; d < first->shape.rank; d++)
-      if (d != dim && first->shape.extent[d] != second->shape.extent[d]) return false;
-    attributes.parameter[0] = dim;
-  }
-  if (op == JOIST_OP_PERMUTE) random_permutation(first->shape.rank, attributes.parameter);
-  if (op == JOIST_OP_RESHAPE) attributes.shape = reshaped(first->shape);
-  if (op == JOIST_OP_BROADCAST) attributes.shape = one_in(3) ? first->shape : *base;
-  if (joist_op_is_reduction(op)) {
-    attributes.dims = (uint32_t)random_below((size_t)1 << first->shape.rank);
-    if (one_in(3)) attributes.dims = (UINT32_C(1) << first->shape.rank) - 1;
-    attributes.drop = one_in(2);
-  }
-  if (!add(program, rules, op, operands, &attributes, &result)) return false;
-  const struct joist_value *const made = &program->values[result];
-  if (made->input == JOIST_NO_INPUT &&
-      is_float_reduction(&program->instructions[made->instruction]))
-    add_output(program, result);
-  return true;
-}
-
-static void random_program(struct joist_program *program, const struct style *style) {
-  const struct joist_rules *const rules = joist_rules_at(random_below(joist_rules_count()));
-  const struct joist_shape base = random_shape(style);
-  const size_t inputs = 1 + random_below(5);
-  joist_program_init(program);
-  for (size_t k = 0; k < inputs; k++) {
-    const struct joist_shape shape = one_in(4) ? random_shape(style) : narrowed(base);
-    joist_value_id value;
-    const struct joist_type type = {(joist_dtype)random_below(JOIST_DTYPE_COUNT), one_in(6)};
-    CHECK_INT(joist_program_add_input(program, type, &shape, &value, NULL), JOIST_OK);
-  }
-  positions = JOIST_NO_INPUT;
-  size_t count = 0;
-  if (one_in(3) && joist_shape_count(&base, &count) && count > 0) {
-    const struct joist_shape shape = {1, {(uint32_t)(1 + random_below(count))}};
-    positions_below = count;
-    CHECK_INT(joist_program_add_input(program, (struct joist_type){JOIST_I64, false}, &shape,
-                                      &positions, NULL),
-              JOIST_OK);
-  }
-  const int wanted = 1 + (int)random_below((size_t)style->instructions);
-  for (int tries = 0; tries < 40 * wanted && (int)program->instruction_count < wanted; tries++)
-    random_instruction(program, rules, style, &base);
-  for (size_t k = 1 + random_below(3); k > 0; k--)
-    add_output(program, (joist_value_id)random_below(program->value_count));
-  add_output(program, program->value_count - 1);
-  if (one_in(4)) add_output(program, program->outputs[0]);
-}
 
 static void test_random(int programs, struct style style, const char *what) {
   for (int k = 0; k < programs; k++) {
@@ -300,8 +99,10 @@ static void test_random(int programs, struct style style, const char *what) {
     char name[64];
     random_program(&program, &style);
     snprintf(name, sizeof name, "%s program %d", what, k);
-    if (program.output_count <= OUTPUTS_MAX && program.value_count <= VALUES_MAX)
-      check_program(&program, (fill_kind)(k % 4 == 3 ? FILL_SMALL : k % 4), name);
+    if (program.output_count <= OUTPUTS_MAX &&
+        program.value_count <= VALUES_MAX)
+      check_program(&program, (fill_kind)(k % 4 == 3 ? FILL_SMALL : k % 4),
+                    name);
     joist_program_clear(&program);
   }
   positions = JOIST_NO_INPUT;
@@ -309,9 +110,11 @@ static void test_random(int programs, struct style style, const char *what) {
 
 /* ---- sizes ---- */
 
-/* f16 * i32 + f64 and its sum: two conversions and a sink, for lengths about a tile. */
+/* f16 * i32 + f64 and its sum: two conversions and a sink, for lengths about a
+ * tile. */
 static void test_lengths(void) {
-  static const uint32_t about[] = {1, 64, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536};
+  static const uint32_t about[] = {1,    64,   256,   512,   1024, 2048,
+                                   4096, 8192, 16384, 32768, 65536};
   for (size_t k = 0; k < sizeof about / sizeof *about; k++)
     for (uint32_t n = about[k] - 1; n <= about[k] + 1; n++) {
       struct joist_program program;
@@ -326,14 +129,16 @@ static void test_lengths(void) {
       add_output(&program, sum);
       add_output(&program, direct);
       add_output(&program, add_simple(&program, JOIST_OP_REDUCE_SUM, sum, sum));
-      add_output(&program, add_simple(&program, JOIST_OP_REDUCE_SUM, direct, direct));
+      add_output(&program,
+                 add_simple(&program, JOIST_OP_REDUCE_SUM, direct, direct));
       snprintf(name, sizeof name, "length %u", n);
       check_program(&program, FILL_SMALL, name);
       joist_program_clear(&program);
     }
 }
 
-/* Broadcasting along every subset of the dims, with extents that cross tiles. */
+/* Broadcasting along every subset of the dims, with extents that cross tiles.
+ */
 static void test_broadcasts(void) {
   static const uint32_t extents[][4] = {
       {3, 5, 2, 7}, {700, 3, 11, 2}, {2, 9001, 1, 3}, {1, 1, 4, 5}};
@@ -356,7 +161,8 @@ static void test_broadcasts(void) {
     }
 }
 
-/* More elements than one block between two polls, without the interpreter, which would be slow. */
+/* More elements than one block between two polls, without the interpreter,
+ * which would be slow. */
 static void test_blocks(void) {
   const uint32_t n = (1u << 24) + 12345;
   int8_t *const x = malloc(n), *const y = malloc(n);
@@ -364,9 +170,11 @@ static void test_blocks(void) {
   struct joist_program program;
   struct joist_plan *plan = NULL;
   struct joist_error error;
-  if (!CHECK(x != NULL && y != NULL)) return;
+  if (!CHECK(x != NULL && y != NULL))
+    return;
   fill(JOIST_I8, 4096, FILL_BITS, x);
-  for (uint32_t i = 4096; i < n; i++) x[i] = x[i % 4093];
+  for (uint32_t i = 4096; i < n; i++)
+    x[i] = x[i % 4093];
   joist_program_init(&program);
   const joist_value_id a = add_input(&program, JOIST_I8, 1, &n);
   const joist_value_id sum = add_simple(&program, JOIST_OP_ADD, a, a);
@@ -377,9 +185,9 @@ static void test_blocks(void) {
     const struct joist_run run = {.threads = threads, .parallel_from = 1};
     int64_t want = 0;
     memset(y, 0x5a, n);
-    CHECK_INT(
-        joist_plan_run(plan, (const void *[]){x}, (void *[]){y, &sums[threads - 1]}, &run, &error),
-        JOIST_OK);
+    CHECK_INT(joist_plan_run(plan, (const void *[]){x},
+                             (void *[]){y, &sums[threads - 1]}, &run, &error),
+              JOIST_OK);
     bool right = true;
     for (uint32_t i = 0; i < n; i++) {
       right &= y[i] == (int8_t)(uint8_t)(2 * x[i]);
@@ -396,19 +204,22 @@ static void test_blocks(void) {
 
 /* ---- failures ---- */
 
-static void check_position(joist_op op, size_t n, int most_threads, const size_t *at,
-                           size_t failures) {
+static void check_position(joist_op op, size_t n, int most_threads,
+                           const size_t *at, size_t failures) {
   const uint32_t extent = (uint32_t)n;
   int32_t *const a = malloc(n * sizeof *a), *const b = malloc(n * sizeof *b),
                  *const c = malloc(n * sizeof *c);
   struct joist_program program;
   struct joist_plan *plan = NULL;
   size_t first = n;
-  if (!CHECK(a != NULL && b != NULL && c != NULL)) return;
-  for (size_t i = 0; i < n; i++) a[i] = (int32_t)i, b[i] = 3;
+  if (!CHECK(a != NULL && b != NULL && c != NULL))
+    return;
+  for (size_t i = 0; i < n; i++)
+    a[i] = (int32_t)i, b[i] = 3;
   for (size_t k = 0; k < failures; k++) {
     b[at[k]] = op == JOIST_OP_POW ? -1 : 0;
-    if (at[k] < first) first = at[k];
+    if (at[k] < first)
+      first = at[k];
   }
   joist_program_init(&program);
   const joist_value_id x = add_input(&program, JOIST_I32, 1, &extent);
@@ -419,13 +230,17 @@ static void check_position(joist_op op, size_t n, int most_threads, const size_t
     struct joist_error error;
     char want[64];
     const struct joist_run run = {.threads = threads, .parallel_from = 1};
-    snprintf(want, sizeof want, " at position %zu in nv_%s()", first + 1, joist_op_name(op));
-    CHECK_INT(joist_plan_run(plan, (const void *[]){a, b}, (void *[]){c}, &run, &error),
+    snprintf(want, sizeof want, " at position %zu in nv_%s()", first + 1,
+             joist_op_name(op));
+    CHECK_INT(joist_plan_run(plan, (const void *[]){a, b}, (void *[]){c}, &run,
+                             &error),
               JOIST_ERROR_VALUE);
-    CHECK_MSG(strstr(error.message, want) != NULL, "%d threads: \"%s\", want \"...%s\"", threads,
-              error.message, want);
-    CHECK_INT(joist_plan_run(plan, (const void *[]){a, b}, (void *[]){c}, &run, NULL),
-              JOIST_ERROR_VALUE);
+    CHECK_MSG(strstr(error.message, want) != NULL,
+              "%d threads: \"%s\", want \"...%s\"", threads, error.message,
+              want);
+    CHECK_INT(
+        joist_plan_run(plan, (const void *[]){a, b}, (void *[]){c}, &run, NULL),
+        JOIST_ERROR_VALUE);
   }
   joist_plan_free(plan);
   joist_program_clear(&program);
@@ -435,15 +250,18 @@ static void check_position(joist_op op, size_t n, int most_threads, const size_t
 }
 
 static void test_failures(void) {
-  static const joist_op ops[] = {JOIST_OP_FLOORDIV, JOIST_OP_MOD, JOIST_OP_REMAINDER, JOIST_OP_POW};
+  static const joist_op ops[] = {JOIST_OP_FLOORDIV, JOIST_OP_MOD,
+                                 JOIST_OP_REMAINDER, JOIST_OP_POW};
   for (size_t k = 0; k < 4; k++) {
     check_position(ops[k], 10, 4, (size_t[]){9, 3}, 2);
     check_position(ops[k], 200000, 4, (size_t[]){199999}, 1);
     check_position(ops[k], 200000, 4, (size_t[]){0, 100000, 199999}, 3);
-    check_position(ops[k], 200000, 4, (size_t[]){150000, 100001, 60000, 199999}, 4);
+    check_position(ops[k], 200000, 4, (size_t[]){150000, 100001, 60000, 199999},
+                   4);
     check_position(ops[k], 200000, 4, (size_t[]){16384, 16383, 16385}, 3);
   }
-  check_position(JOIST_OP_MOD, ((size_t)1 << 24) + 99999, 2, (size_t[]){(1u << 24) + 50}, 1);
+  check_position(JOIST_OP_MOD, ((size_t)1 << 24) + 99999, 2,
+                 (size_t[]){(1u << 24) + 50}, 1);
 }
 
 struct polls {
@@ -461,20 +279,26 @@ static void test_interrupt(void) {
   struct joist_program program;
   struct joist_plan *plan = NULL;
   struct joist_error error;
-  if (!CHECK(x != NULL && y != NULL)) return;
+  if (!CHECK(x != NULL && y != NULL))
+    return;
   joist_program_init(&program);
   const joist_value_id a = add_input(&program, JOIST_UI8, 1, &n);
   add_output(&program, add_simple(&program, JOIST_OP_ADD, a, a));
   CHECK_INT(joist_plan_make(&program, &plan, NULL), JOIST_OK);
   for (int threads = 1; threads <= 2; threads++) {
     struct polls polls = {0, 0};
-    struct joist_run run = {
-        .threads = threads, .parallel_from = 1, .poll = poll_counting, .context = &polls};
-    CHECK_INT(joist_plan_run(plan, (const void *[]){x}, (void *[]){y}, &run, &error), JOIST_OK);
+    struct joist_run run = {.threads = threads,
+                            .parallel_from = 1,
+                            .poll = poll_counting,
+                            .context = &polls};
+    CHECK_INT(
+        joist_plan_run(plan, (const void *[]){x}, (void *[]){y}, &run, &error),
+        JOIST_OK);
     CHECK(polls.calls >= 2);
     polls = (struct polls){0, 1};
-    CHECK_INT(joist_plan_run(plan, (const void *[]){x}, (void *[]){y}, &run, &error),
-              JOIST_INTERRUPTED);
+    CHECK_INT(
+        joist_plan_run(plan, (const void *[]){x}, (void *[]){y}, &run, &error),
+        JOIST_INTERRUPTED);
     CHECK_INT(polls.calls, 1);
   }
   joist_plan_free(plan);
@@ -485,13 +309,15 @@ static void test_interrupt(void) {
 
 /* ---- what a plan does ---- */
 
-static void check_plan(struct joist_program *program, size_t groups, size_t bytes,
-                       const char *what) {
+static void check_plan(struct joist_program *program, size_t groups,
+                       size_t bytes, const char *what) {
   struct joist_plan *plan = NULL;
-  if (!CHECK_INT(joist_plan_make(program, &plan, NULL), JOIST_OK)) return;
+  if (!CHECK_INT(joist_plan_make(program, &plan, NULL), JOIST_OK))
+    return;
   CHECK_MSG(joist_plan_group_count(plan) == groups, "%s: %zu groups", what,
             joist_plan_group_count(plan));
-  CHECK_MSG(joist_plan_temporary_bytes(plan) == bytes, "%s: %zu bytes of temporaries", what,
+  CHECK_MSG(joist_plan_temporary_bytes(plan) == bytes,
+            "%s: %zu bytes of temporaries", what,
             joist_plan_temporary_bytes(plan));
   joist_plan_free(plan);
   check_program(program, FILL_SMALL, what);
@@ -527,7 +353,8 @@ static void test_plans(void) {
   add_output(&program, add_simple(&program, JOIST_OP_DIV, y, s));
   check_plan(&program, 2, 64, "normalized");
 
-  /* Of three large values, the first is overwritten and the last never has an array. */
+  /* Of three large values, the first is overwritten and the last never has an
+   * array. */
   joist_program_init(&program);
   x = add_input(&program, JOIST_F64, 1, &n);
   y = add_simple(&program, JOIST_OP_MUL, x, x);
@@ -543,17 +370,21 @@ static void test_plans(void) {
   joist_program_init(&program);
   x = add_input(&program, JOIST_F32, 2, extents);
   y = add_simple(&program, JOIST_OP_MUL, x, x);
-  struct joist_attributes attributes = {.requested = none, .shape = {1, {50000}}};
-  CHECK(add(&program, joist_rules_at(0), JOIST_OP_RESHAPE, &y, &attributes, &z));
+  struct joist_attributes attributes = {.requested = none,
+                                        .shape = {1, {50000}}};
+  CHECK(
+      add(&program, joist_rules_at(0), JOIST_OP_RESHAPE, &y, &attributes, &z));
   add_output(&program, add_simple(&program, JOIST_OP_ADD, z, z));
   check_plan(&program, 2, 0, "reshaped");
   joist_program_init(&program);
   x = add_input(&program, JOIST_F32, 2, extents);
-  CHECK(add(&program, joist_rules_at(0), JOIST_OP_RESHAPE, &x, &attributes, &z));
+  CHECK(
+      add(&program, joist_rules_at(0), JOIST_OP_RESHAPE, &x, &attributes, &z));
   y = add_simple(&program, JOIST_OP_MUL, x, x);
   add_output(&program, z);
   add_output(&program, y);
-  CHECK(add(&program, joist_rules_at(0), JOIST_OP_RESHAPE, &y, &attributes, &z));
+  CHECK(
+      add(&program, joist_rules_at(0), JOIST_OP_RESHAPE, &y, &attributes, &z));
   add_output(&program, z);
   check_plan(&program, 1, 0, "reshaped inputs and outputs");
 
@@ -579,13 +410,22 @@ int main(void) {
   joist_rules_init();
   joist_kernels_select(getenv("JOIST_TEST_KERNELS"));
   test_plans();
-  test_random(20000, (struct style){.elements = 60, .instructions = 12}, "tiny");
-  test_random(8000, (struct style){.elements = 300, .zero = true, .instructions = 12}, "zero");
-  test_random(8000, (struct style){.elements = 200, .checked = true, .instructions = 8}, "checked");
-  test_random(3000, (struct style){.elements = 400, .instructions = 40}, "long");
-  test_random(200, (struct style){.elements = 20000, .instructions = 15}, "large");
-  test_random(10, (struct style){.elements = 100000, .checked = true, .instructions = 10},
-              "larger");
+  test_random(20000, (struct style){.elements = 60, .instructions = 12},
+              "tiny");
+  test_random(8000,
+              (struct style){.elements = 300, .zero = true, .instructions = 12},
+              "zero");
+  test_random(
+      8000, (struct style){.elements = 200, .checked = true, .instructions = 8},
+      "checked");
+  test_random(3000, (struct style){.elements = 400, .instructions = 40},
+              "long");
+  test_random(200, (struct style){.elements = 20000, .instructions = 15},
+              "large");
+  test_random(
+      10,
+      (struct style){.elements = 100000, .checked = true, .instructions = 10},
+      "larger");
   CHECK(seen.compared > 100000 && seen.failing > 20);
   test_lengths();
   test_broadcasts();
