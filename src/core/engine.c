@@ -65,9 +65,8 @@ joist_status joist_group_run(const struct joist_plan *plan, const struct joist_g
                              arrays, run, error);
 }
 
-/* The array of every value that has one. */
-static void place_arrays(const struct joist_plan *plan, const void *const *inputs,
-                         void *const *outputs, char *scratch, void **arrays) {
+void joist_plan_place(const struct joist_plan *plan, const void *const *inputs,
+                      void *const *outputs, char *scratch, void **arrays) {
   const struct joist_program *const program = plan->program;
   for (uint32_t v = 0; v < program->value_count; v++) {
     /* Inputs are only read: the pointer loses its const to share the table. */
@@ -102,7 +101,7 @@ joist_status joist_plan_run(const struct joist_plan *plan, const void *const *in
     status =
         joist_fail(error, JOIST_ERROR_MEMORY, "out of memory: %zu bytes of temporaries", bytes);
   } else {
-    place_arrays(plan, inputs, outputs, scratch, arrays);
+    joist_plan_place(plan, inputs, outputs, scratch, arrays);
     for (uint32_t g = 0; g < plan->group_count && status == JOIST_OK; g++)
       status = joist_group_run(plan, &plan->groups[g], arrays, run, error);
     /* A value that is several outputs, or an input, is computed once and copied. */

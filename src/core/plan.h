@@ -90,6 +90,10 @@ struct joist_plan {
 joist_status joist_storage_plan(struct joist_plan *plan,
                                 struct joist_error *error) JOIST_MUST_CHECK;
 
+/* The array of every value that has one: in inputs, outputs or `scratch`, of scratch_bytes. */
+void joist_plan_place(const struct joist_plan *plan, const void *const *inputs,
+                      void *const *outputs, char *scratch, void **arrays);
+
 /* Runs one group on arrays in memory, one per value that has one. */
 joist_status joist_group_run(const struct joist_plan *plan, const struct joist_group *group,
                              void *const *arrays, const struct joist_run *run,

@@ -473,27 +473,12 @@ joist_status joist_cuda_run(const struct joist_device *device, const struct jois
   struct running r = {.device = device, .plan = plan, .run = run};
   joist_status status = joist_cuda_open(device->ordinal, &r.state, error);
   if (status != JOIST_OK) return status;
-  const size_t n = program->value_count;
-  void **const arrays = calloc(n + 1, sizeof *arrays + sizeof(bool));
+  void **const arrays = calloc(program->value_count + 1, sizeof *arrays);
   if (arrays == NULL) return joist_fail(error, JOIST_ERROR_MEMORY, "out of memory");
-  bool *const owned = (bool *)(arrays + n);
+  void *scratch = NULL;
+  if (plan->scratch_bytes > 0) status = allocate(&r, plan->scratch_bytes, &scratch, error);
+  joist_plan_place(plan, inputs, outputs, scratch, arrays);
   r.arrays = arrays;
-  for (uint32_t v = 0; v < n; v++) {
-    /* Inputs are only read: the pointer loses its const to share the table. */
-    union {
-      const void *read;
-      void *write;
-    } pointer = {NULL};
-    if (program->values[v].input != JOIST_NO_INPUT) pointer.read = inputs[program->values[v].input];
-    arrays[v] = pointer.write;
-  }
-  for (uint32_t k = 0; k < program->output_count; k++)
-    if (arrays[program->outputs[k]] == NULL) arrays[program->outputs[k]] = outputs[k];
-  for (uint32_t v = 0; v < n && status == JOIST_OK; v++) {
-    if (!plan->materialized[v] || arrays[v] != NULL) continue;
-    status = allocate(&r, bytes_of(program, v), &arrays[v], error);
-    owned[v] = status == JOIST_OK;
-  }
   for (uint32_t g = 0; g < plan->group_count && status == JOIST_OK; g++) {
     if (g > 0 && run->poll != NULL && run->poll(run->context))
       status = joist_fail(error, JOIST_INTERRUPTED, "interrupted");
@@ -505,8 +490,7 @@ joist_status joist_cuda_run(const struct joist_device *device, const struct jois
     if (arrays[v] != outputs[k])
       status = copy_within(&r, outputs[k], arrays[v], bytes_of(program, v), error);
   }
-  for (uint32_t v = 0; v < n; v++)
-    if (owned[v]) joist_cuda_free(device, arrays[v]);
+  joist_cuda_free(device, scratch);
   free(arrays);
   return status;
 }
