@@ -1,15 +1,37 @@
 #' Devices
 #'
-#' Where the data of a tensor is and programs run. The `cpu` is always there.
+#' Where the data of a tensor is and programs run. The `cpu` is always there; a CUDA GPU is
+#' `"cuda:0"` (or `"cuda"`), further ones `"cuda:1"` and so on. They exist where joist was
+#' built with the CUDA toolkit and the machine has a driver and a GPU: [cuda_diagnostics()]
+#' says what is missing.
+#'
+#' Every operation runs where its operands are, with the dtypes, flags and errors of the CPU,
+#' and gives a result there. R numbers are wherever they are needed; tensors on two devices do
+#' not meet, `nv_to()` moves one of them. Integer and bool results have the CPU's bits, and so
+#' have floats but for functions such as `exp()` of `f64` and complex dtypes, and sums and
+#' products, which are right to a few units in the last place and the same from run to run.
+#' Operations without a kernel of their own run on the CPU with copies of their operands and
+#' give a result on the GPU. Functions that look at values on the CPU (`unique()`, `which()`)
+#' ask for `nv_to(x, "cpu")`.
+#'
+#' Work on a GPU goes on while R continues; `nv_synchronize()` waits for it. Data on a GPU does
+#' not survive [saveRDS()] and is not there in other processes: call `nv_to(x, "cpu")` first.
+#' After CUDA was used, forked processes (`parallel::mclapply()`) cannot use it.
 #'
 #' @param name Name of a device.
-#' @return `nv_device()` a `joist_device`; `nv_devices()` the names of the devices of this
-#'   build.
-#' @section Errors: `joist_device_error` when there is no such device.
+#' @param x A tensor or an R number.
+#' @param device A device or its name.
+#' @return `nv_device()` a `joist_device`; `nv_devices()` the names of the devices that are
+#'   there; `nv_to()` a tensor with the data of `x` on `device`, `x` itself if it is there
+#'   already; `nv_synchronize()` `NULL`, invisibly.
+#' @section Errors: `joist_device_error` when there is no such device or it cannot be used,
+#'   with what is missing; when its memory is out; or when the data is gone.
 #' @examples
 #' nv_devices()
 #' nv_device("cpu")
 #' device(nv_scalar(1))
+#' nv_to(nv_scalar(1), "cpu")
+#' if ("cuda:0" %in% nv_devices()) nv_to(nv_tensor(1:3), "cuda:0") + 1L
 #' @export
 nv_device <- function(name = "cpu") {
   if (inherits(name, "joist_device")) name else .Call(joist_r_device, name)
@@ -19,6 +41,18 @@ nv_device <- function(name = "cpu") {
 #' @export
 nv_devices <- function() .Call(joist_r_device_names)
 
+#' @rdname nv_device
+#' @export
+nv_to <- function(x, device) {
+  .Call(joist_r_to, as_tensor(x), format(nv_device(device)))
+}
+
+#' @rdname nv_device
+#' @export
+nv_synchronize <- function(device = "cuda:0") {
+  invisible(.Call(joist_r_synchronize, format(nv_device(device))))
+}
+
 #' @export
 format.joist_device <- function(x, ...) unclass(x)[[1L]]
 
@@ -27,3 +61,31 @@ print.joist_device <- function(x, ...) {
   cat("<device ", format(x), ">\n", sep = "")
   invisible(x)
 }
+
+#' What CUDA needs
+#'
+#' Whether each thing is there that tensors on a GPU need, and what to do if it is not: joist
+#' built with CUDA, the driver, a GPU, the run-time compiler NVRTC (programs are compiled by it
+#' once they have run often enough; without it an interpreter runs them) and cuBLAS.
+#'
+#' @return A data frame of class `cuda_diagnostics` with columns `item`, `found` and `detail`.
+#' @examples
+#' cuda_diagnostics()
+#' @export
+cuda_diagnostics <- function() {
+  structure(as.data.frame(.Call(joist_r_diagnose)), class = c("cuda_diagnostics", "data.frame"))
+}
+
+#' @export
+print.cuda_diagnostics <- function(x, ...) {
+  marks <- ifelse(x$found, "yes", "no")
+  cat(paste0(format(x$item), "  ", format(marks), "  ", x$detail, "\n"), sep = "")
+  invisible(x)
+}
+
+# The name of the device of a tensor.
+device_name <- function(x) .subset2(x, "device")[[1L]]
+
+
+# What a function that makes tensors made, where it was asked for.
+place_on <- function(x, device) if (is.null(device)) x else nv_to(x, device)

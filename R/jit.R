@@ -15,7 +15,9 @@
 #' @param f A function.
 #' @param static Names of the arguments that are not traced.
 #' @param cache_size How many programs are kept; the least recently used goes first.
-#' @param device `NULL` or `"cpu"`, see [nv_device()].
+#' @param device The device that programs run on, see [nv_device()]: R numbers and the
+#'   constants of a program are copied there, tensors must be there. `NULL` for the device of
+#'   the tensors among the arguments.
 #' @param promotion Promotion rules for `f`, see [promotion_rules()]; `NULL` for those in
 #'   force when the compiled function is called.
 #' @return A function of class `joist_jit` with the arguments of `f`. Numbers that `f`
@@ -34,7 +36,7 @@
 #' @export
 jit <- function(f, static = character(), cache_size = 100L, device = NULL, promotion = NULL) {
   f <- match.fun(f)
-  if (!is.null(device)) nv_device(device)
+  if (!is.null(device)) device <- format(nv_device(device))
   arguments <- formals(args(f))
   unknown <- setdiff(static, names(arguments))
   if (length(unknown) > 0L && !"..." %in% names(arguments)) {
@@ -47,7 +49,7 @@ jit <- function(f, static = character(), cache_size = 100L, device = NULL, promo
   environment(compiled) <- list2env(
     list(
       .jit_run = jit_run, .jit_state = state, .jit_function = f, .jit_static = static,
-      .jit_promotion = promotion
+      .jit_promotion = promotion, .jit_device = device
     ),
     parent = topenv()
   )
@@ -72,18 +74,18 @@ jit_body <- function(arguments) {
     collected <- call("if", any_missing, as.call(c(quote(c), parts)), collected)
   }
   substitute(
-    .jit_run(.jit_state, .jit_function, arguments, .jit_static, .jit_promotion),
+    .jit_run(.jit_state, .jit_function, arguments, .jit_static, .jit_promotion, .jit_device),
     list(arguments = collected)
   )
 }
 
-jit_run <- function(state, f, arguments, static, promotion) {
+jit_run <- function(state, f, arguments, static, promotion, device) {
   dynamic <- if (length(static) == 0L) {
     rep_len(TRUE, length(arguments))
   } else {
     !(names(arguments) %in% static)
   }
-  out <- .Call(joist_r_jit_call, state, arguments, dynamic, promotion)
+  out <- .Call(joist_r_jit_call, state, arguments, dynamic, promotion, device)
   if (!is.logical(out)) {
     return(out)
   }
@@ -93,7 +95,7 @@ jit_run <- function(state, f, arguments, static, promotion) {
   }
   compiled <- jit_trace(f, arguments, dynamic)
   .Call(joist_r_jit_store, state, compiled, arguments, dynamic, promotion)
-  out <- .Call(joist_r_jit_call, state, arguments, dynamic, promotion)
+  out <- .Call(joist_r_jit_call, state, arguments, dynamic, promotion, device)
   if (is.logical(out)) do.call(f, arguments, quote = TRUE) else out
 }
 

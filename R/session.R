@@ -37,15 +37,22 @@ nv_get_threads <- function() .Call(joist_r_threads, NULL)
 #'
 #' @param limit The most bytes that are kept; `NULL` leaves it. By default an eighth of the
 #'   physical memory.
+#' @param device A device or its name, see [nv_device()].
 #' @return `nv_memory()` a named vector of bytes: `used` by tensors, `kept` for reuse, and
-#'   the `limit` on what is kept. `nv_trim_memory()` the number of bytes given back,
+#'   the `limit` on what is kept; of a GPU `used`, `kept`, `available` to everybody and the
+#'   `total`. `nv_trim_memory()` the number of bytes given back,
 #'   invisibly.
 #' @section Errors: `joist_value_error` when `limit` is no number of bytes.
 #' @examples
 #' nv_memory()
 #' nv_trim_memory()
 #' @export
-nv_memory <- function(limit = NULL) {
+nv_memory <- function(limit = NULL, device = "cpu") {
+  device <- format(nv_device(device))
+  if (device != "cpu") {
+    bytes <- .Call(joist_r_device_memory, device)
+    return(stats::setNames(bytes, c("used", "kept", "available", "total")))
+  }
   stats::setNames(.Call(joist_r_memory, limit), c("used", "kept", "limit"))
 }
 

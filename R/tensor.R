@@ -15,7 +15,8 @@
 #' @param shape An integer vector of extents; `NULL` for the dimensions of `x`, or its
 #'   length. `integer()` is a scalar.
 #' @param ambiguous `TRUE` if the dtype is only a guess.
-#' @param device `NULL` or `"cpu"`, see [nv_device()].
+#' @param device Where the tensor is to be, see [nv_device()]; `NULL` for the CPU, or where `x`
+#'   is.
 #' @param na What `NA` becomes in `f16`, `bf16`, `f32` and `c64`: `"error"` or `"nan"`. In
 #'   `f64` and `c128` it stays what it is; in other dtypes it is always an error.
 #' @param value One value, as `x`.
@@ -37,8 +38,8 @@
 #' @export
 nv_tensor <- function(x, dtype = NULL, shape = NULL, ambiguous = NULL, device = NULL,
                       na = "error") {
-  if (!is.null(device)) nv_device(device)
-  .Call(joist_r_make, x, dtype, shape, ambiguous, na, NULL)
+  if (!is.null(device)) device <- nv_device(device)
+  place_on(.Call(joist_r_make, x, dtype, shape, ambiguous, na, NULL), device)
 }
 
 #' @rdname nv_tensor
@@ -56,8 +57,8 @@ nv_fill <- function(value, shape, dtype = NULL, ambiguous = NULL, device = NULL)
 #' @rdname nv_tensor
 #' @export
 nv_iota <- function(dim, dtype, shape, start = 1L, ambiguous = FALSE, device = NULL) {
-  if (!is.null(device)) nv_device(device)
-  .Call(joist_r_iota, dim, dtype, shape, start, ambiguous)
+  if (!is.null(device)) device <- nv_device(device)
+  place_on(.Call(joist_r_iota, dim, dtype, shape, start, ambiguous), device)
 }
 
 #' @rdname nv_tensor

@@ -10,6 +10,7 @@
 #include "r/layout.h"
 #include "r/operations.h"
 #include "r/promotion.h"
+#include "r/remote.h"
 #include "r/session.h"
 #include "r/trace.h"
 
@@ -59,7 +60,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(joist_r_trace_begin, 3),
     ENTRY(joist_r_trace_end, 3),
     ENTRY(joist_r_jit_state, 1),
-    ENTRY(joist_r_jit_call, 4),
+    ENTRY(joist_r_jit_call, 5),
     ENTRY(joist_r_jit_store, 5),
     ENTRY(joist_r_jit_programs, 1),
     ENTRY(joist_r_program_text, 1),
@@ -69,6 +70,10 @@ static const R_CallMethodDef entries[] = {
     ENTRY(joist_r_device, 1),
     ENTRY(joist_r_device_names, 0),
     ENTRY(joist_r_memory, 1),
+    ENTRY(joist_r_to, 2),
+    ENTRY(joist_r_diagnose, 0),
+    ENTRY(joist_r_device_memory, 1),
+    ENTRY(joist_r_synchronize, 1),
     ENTRY(joist_r_trim_memory, 0),
     {NULL, NULL, 0},
 };

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "r/operations.h"
+#include "r/remote.h"
 #include "r/trace_private.h"
 
 struct entry {
@@ -122,7 +123,7 @@ static void append_argument(struct signature *signature, const struct joist_rule
     return;
   }
   struct joist_r_value value;
-  joist_r_read(rules, x, &value);
+  joist_r_read_any(rules, x, &value);
   signature->traced |= value.form == JOIST_R_TRACED;
   signature->abstract |= value.form == JOIST_R_ABSTRACT;
   const bool literal = value.form == JOIST_R_LITERAL;
@@ -183,23 +184,57 @@ static bool same_statics(SEXP arguments, SEXP dynamic, SEXP statics) {
 
 /* ---- running ---- */
 
-/* Elements for every input of the program. False when a bare R value does not fit the
- * dtype that the trace read it in: the R function itself then says so, or, in a
- * comparison, compares it exactly. */
-static bool gather_inputs(SEXP compiled, const struct signature *signature, const void **inputs) {
+/* The address of a tensor's elements, which must be on the device. */
+static const void *elements_on(const struct joist_device *device, SEXP payload) {
+  const bool remote = joist_r_is_remote(payload);
+  const struct joist_device *const own =
+      remote ? joist_r_remote_device(payload) : joist_device_at(0);
+  if (own != device)
+    joist_r_stop(JOIST_ERROR_DEVICE,
+                 "a jitted function that runs on %s met a tensor on %s; move it with nv_to()",
+                 device->name, own->name);
+  return remote ? joist_r_remote_memory(payload) : joist_r_elements(payload);
+}
+
+/* A constant of the program: R's own are copied to a device once. */
+static const void *constant_on(const struct joist_device *device, SEXP compiled,
+                               const struct joist_value *value, uint32_t index) {
+  SEXP kept = R_ExternalPtrProtected(compiled);
+  SEXP payload = VECTOR_ELT(VECTOR_ELT(kept, JOIST_R_CONSTANTS), index);
+  if (device->host || joist_r_is_remote(payload)) return elements_on(device, payload);
+  SEXP uploaded = VECTOR_ELT(kept, JOIST_R_UPLOADED);
+  if ((uint32_t)XLENGTH(uploaded) <= index) {
+    uploaded = Rf_xlengthgets(uploaded, XLENGTH(VECTOR_ELT(kept, JOIST_R_CONSTANTS)));
+    SET_VECTOR_ELT(kept, JOIST_R_UPLOADED, uploaded);
+  }
+  SEXP there = VECTOR_ELT(uploaded, index);
+  if (there == R_NilValue || joist_r_remote_device(there) != device) {
+    size_t count = 0;
+    (void)joist_shape_count(&value->shape, &count);
+    there = joist_r_upload(device, value->type.dtype, count, joist_r_elements(payload));
+    SET_VECTOR_ELT(uploaded, index, there);
+  }
+  return joist_r_remote_memory(there);
+}
+
+/* Elements for every input of the program, on the device that it runs on; what had to be
+ * copied there goes into `owned`, a list. False when a bare R value does not fit the dtype
+ * that the trace read it in: the R function itself then says so, or, in a comparison,
+ * compares it exactly. */
+static bool gather_inputs(SEXP compiled, const struct signature *signature,
+                          const struct joist_device *device, SEXP owned, const void **inputs) {
   const struct joist_r_trace *const trace = joist_r_trace_of(compiled);
-  SEXP constants = VECTOR_ELT(R_ExternalPtrProtected(compiled), JOIST_R_CONSTANTS);
   const struct joist_rules *const rules = joist_rules_at(0); /* only dtypes of literals differ */
   for (uint32_t v = 0; v < trace->program.value_count; v++) {
     const uint32_t input = trace->program.values[v].input;
     if (input == JOIST_NO_INPUT) continue;
     const struct joist_r_source source = trace->sources[input];
     if (source.kind == JOIST_R_FROM_CONSTANT) {
-      inputs[input] = joist_r_elements(VECTOR_ELT(constants, source.index));
+      inputs[input] = constant_on(device, compiled, &trace->program.values[v], source.index);
       continue;
     }
     if (source.kind == JOIST_R_FROM_LEAF) {
-      inputs[input] = joist_r_elements(VECTOR_ELT(signature->leaves[source.index], 0));
+      inputs[input] = elements_on(device, VECTOR_ELT(signature->leaves[source.index], 0));
       continue;
     }
     struct joist_r_value value;
@@ -209,8 +244,29 @@ static bool gather_inputs(SEXP compiled, const struct signature *signature, cons
                      NULL) != JOIST_OK)
       return false;
     inputs[input] = read;
+    if (device->host) continue;
+    SEXP payload = joist_r_upload(device, source.dtype, value.count, read);
+    SET_VECTOR_ELT(owned, input, payload);
+    inputs[input] = joist_r_remote_memory(payload);
   }
   return true;
+}
+
+/* The device of the first tensor among the arguments or else the constants: the CPU if there
+ * is none. */
+static const struct joist_device *device_of_call(SEXP compiled, const struct signature *signature) {
+  const struct joist_r_trace *const trace = joist_r_trace_of(compiled);
+  SEXP constants = VECTOR_ELT(R_ExternalPtrProtected(compiled), JOIST_R_CONSTANTS);
+  for (uint32_t k = 0; k < trace->program.input_count; k++) {
+    const struct joist_r_source source = trace->sources[k];
+    if (source.kind != JOIST_R_FROM_LEAF) continue;
+    SEXP payload = VECTOR_ELT(signature->leaves[source.index], 0);
+    return joist_r_is_remote(payload) ? joist_r_remote_device(payload) : joist_device_at(0);
+  }
+  for (uint32_t k = 0; k < trace->constant_count; k++)
+    if (joist_r_is_remote(VECTOR_ELT(constants, k)))
+      return joist_r_remote_device(VECTOR_ELT(constants, k));
+  return joist_device_at(0);
 }
 
 /* The output that stands at a leaf of the template. */
@@ -218,13 +274,18 @@ static SEXP output_of(SEXP leaf, void *outputs) {
   return VECTOR_ELT((SEXP)outputs, INTEGER(leaf)[0]);
 }
 
-static SEXP run_compiled(SEXP compiled, const struct signature *signature) {
+static SEXP run_compiled(SEXP compiled, const struct signature *signature,
+                         const struct joist_device *device) {
   const struct joist_r_trace *const trace = joist_r_trace_of(compiled);
   const struct joist_program *const program = &trace->program;
   const void **const inputs = (const void **)R_alloc(program->input_count + 1, sizeof *inputs);
   void **const results = (void **)R_alloc(program->output_count + 1, sizeof *results);
-  if (!signature->abstract && !gather_inputs(compiled, signature, inputs))
+  if (device == NULL) device = device_of_call(compiled, signature);
+  SEXP owned = PROTECT(device->host ? R_NilValue : Rf_allocVector(VECSXP, program->input_count));
+  if (!signature->abstract && !gather_inputs(compiled, signature, device, owned, inputs)) {
+    UNPROTECT(1);
     return Rf_ScalarLogical(FALSE);
+  }
   SEXP outputs = PROTECT(Rf_allocVector(VECSXP, program->output_count));
   for (uint32_t k = 0; k < program->output_count; k++) {
     const struct joist_value *const value = &program->values[program->outputs[k]];
@@ -234,30 +295,29 @@ static SEXP run_compiled(SEXP compiled, const struct signature *signature) {
     }
     size_t count = 0;
     (void)joist_shape_count(&value->shape, &count);
-    SEXP payload = PROTECT(joist_r_payload(value->type.dtype, count));
-    SET_VECTOR_ELT(outputs, k, joist_r_tensor(payload, value->type, &value->shape));
-    results[k] = joist_r_elements(payload);
+    SEXP payload = PROTECT(joist_r_payload_on(device, value->type.dtype, count, &results[k]));
+    SET_VECTOR_ELT(outputs, k, joist_r_tensor_on(device, payload, value->type, &value->shape));
     UNPROTECT(1);
   }
   if (!signature->abstract) {
-    const struct joist_run run = joist_r_run();
     struct joist_error error;
-    const joist_status status =
-        joist_r_current_device()->run(trace->plan, inputs, results, &run, &error);
+    const joist_status status = joist_r_run_plan(device, trace->plan, inputs, results, &error);
     if (status != JOIST_OK) joist_r_raise(status, &error);
   }
   SEXP filled = joist_r_map_leaves(VECTOR_ELT(R_ExternalPtrProtected(compiled), JOIST_R_TEMPLATE),
                                    output_of, outputs);
-  UNPROTECT(1);
+  UNPROTECT(2);
   return filled;
 }
 
-SEXP joist_r_jit_call(SEXP state, SEXP arguments, SEXP dynamic, SEXP rules) {
+SEXP joist_r_jit_call(SEXP state, SEXP arguments, SEXP dynamic, SEXP rules, SEXP device) {
   struct cache *const cache = cache_of(state);
   const void *const vmax = vmaxget();
   struct signature signature;
   make_signature(&signature, arguments, dynamic, joist_r_rules(rules));
   if (signature.traced) return Rf_ScalarLogical(FALSE);
+  const struct joist_device *const wanted =
+      device == R_NilValue ? NULL : joist_device_find(CHAR(STRING_ELT(device, 0)));
   const uint64_t hash = hash_bytes(signature.key, signature.length);
   SEXP kept = R_ExternalPtrProtected(state);
   for (uint32_t k = 0; k < cache->count; k++) {
@@ -268,7 +328,7 @@ SEXP joist_r_jit_call(SEXP state, SEXP arguments, SEXP dynamic, SEXP rules) {
       continue;
     entry->used = ++cache->clock;
     SEXP compiled = PROTECT(VECTOR_ELT(kept, 2 * (R_xlen_t)k));
-    SEXP result = run_compiled(compiled, &signature);
+    SEXP result = run_compiled(compiled, &signature, wanted);
     UNPROTECT(1);
     vmaxset(vmax);
     return result;

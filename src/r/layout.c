@@ -5,13 +5,14 @@
 
 #include "core/layout.h"
 #include "r/operations.h"
+#include "r/remote.h"
 
 /* A tensor of that type and shape: an R number becomes it exactly, or fails; a tensor is
  * converted and reshaped; a scalar is repeated. */
 static SEXP read_as(const struct joist_rules *rules, SEXP object, struct joist_type type,
                     const struct joist_shape *shape) {
   struct joist_r_value value;
-  joist_r_read(rules, object, &value);
+  joist_r_read_any(rules, object, &value);
   struct joist_type *const own = &value.argument.operand.type;
   size_t count = 0;
   (void)joist_shape_count(shape, &count);
@@ -29,8 +30,9 @@ static SEXP read_as(const struct joist_rules *rules, SEXP object, struct joist_t
     UNPROTECT(1);
     return tensor;
   }
-  if (value.form == JOIST_R_CONCRETE && own->dtype == type.dtype && !repeated)
-    return joist_r_tensor(value.payload, type, shape);
+  if ((value.form == JOIST_R_CONCRETE || value.form == JOIST_R_REMOTE) &&
+      own->dtype == type.dtype && !repeated)
+    return joist_r_same_payload(&value, type, shape);
   struct joist_attributes attributes = joist_r_attributes();
   if (literal || value.leaf) {
     *own = type; /* layout operations read a literal in the dtype it is said to have */
@@ -40,7 +42,7 @@ static SEXP read_as(const struct joist_rules *rules, SEXP object, struct joist_t
     if (same_shape) return object;
   }
   PROTECT(object);
-  if (!literal && !value.leaf) joist_r_read(rules, object, &value);
+  if (!literal && !value.leaf) joist_r_read_any(rules, object, &value);
   attributes.shape = *shape;
   SEXP tensor =
       joist_r_apply(rules, repeated ? JOIST_OP_BROADCAST : JOIST_OP_RESHAPE, &value, &attributes);
@@ -52,7 +54,7 @@ static SEXP read_as(const struct joist_rules *rules, SEXP object, struct joist_t
  * dtype fits, anything else is refused. */
 SEXP joist_r_fitted(const struct joist_rules *rules, const struct joist_r_value *x, SEXP object) {
   struct joist_r_value value;
-  joist_r_read(rules, object, &value);
+  joist_r_read_any(rules, object, &value);
   if (joist_r_by_value(rules)) joist_r_read_range(&value);
   const struct joist_operand operands[] = {x->argument.operand, value.argument.operand};
   struct joist_type common;
@@ -68,7 +70,10 @@ SEXP joist_r_fitted(const struct joist_rules *rules, const struct joist_r_value 
                  value.argument.operand.type.ambiguous ? "?" : "", joist_dtype_name(dtype),
                  rules->id, joist_dtype_name(common.dtype));
   const struct joist_type wanted = {dtype, value.argument.operand.type.ambiguous};
-  return read_as(rules, object, wanted, &value.argument.shape);
+  SEXP made = PROTECT(read_as(rules, object, wanted, &value.argument.shape));
+  if (value.form == JOIST_R_LITERAL) made = joist_r_beside(x, made);
+  UNPROTECT(1);
+  return made;
 }
 
 /* The shape of tensors laid side by side along `dim`. */
@@ -108,7 +113,7 @@ SEXP joist_r_concatenate(SEXP tensors, SEXP along, SEXP shapes) {
   struct joist_operand *const operands =
       (struct joist_operand *)R_alloc((size_t)n, sizeof *operands);
   for (R_xlen_t k = 0; k < n; k++) {
-    joist_r_read(rules, VECTOR_ELT(tensors, k), &values[k]);
+    joist_r_read_any(rules, VECTOR_ELT(tensors, k), &values[k]);
     if (joist_r_by_value(rules)) joist_r_read_range(&values[k]);
     operands[k] = values[k].argument.operand;
     struct joist_shape *const shape = &values[k].argument.shape;
@@ -123,10 +128,14 @@ SEXP joist_r_concatenate(SEXP tensors, SEXP along, SEXP shapes) {
   if (status != JOIST_OK) joist_r_raise(status, &error);
   const struct joist_shape shape = concatenated_shape(values, n, dim);
   SEXP parts = PROTECT(Rf_allocVector(VECSXP, n));
+  const struct joist_device *const device = joist_r_common_device(values, (int)n);
   for (R_xlen_t k = 0; k < n; k++) {
     const struct joist_shape part = values[k].argument.shape;
+    const bool literal = values[k].form == JOIST_R_LITERAL;
     SET_VECTOR_ELT(parts, k, read_as(rules, VECTOR_ELT(tensors, k), type, &part));
-    joist_r_read(rules, VECTOR_ELT(parts, k), &values[k]);
+    if (literal && device != NULL)
+      SET_VECTOR_ELT(parts, k, joist_r_on_device(VECTOR_ELT(parts, k), device));
+    joist_r_read_any(rules, VECTOR_ELT(parts, k), &values[k]);
   }
   bool concrete = true;
   for (R_xlen_t k = 0; k < n; k++) concrete &= values[k].form == JOIST_R_CONCRETE;
@@ -152,7 +161,7 @@ SEXP joist_r_concatenate(SEXP tensors, SEXP along, SEXP shapes) {
     for (R_xlen_t k = 1; k < n; k++) {
       PROTECT(tensor);
       struct joist_r_value pair[JOIST_ARITY_MAX];
-      joist_r_read(rules, tensor, &pair[0]);
+      joist_r_read_any(rules, tensor, &pair[0]);
       pair[1] = values[k];
       struct joist_attributes attributes = joist_r_attributes();
       attributes.parameter[0] = dim;
@@ -167,7 +176,7 @@ SEXP joist_r_concatenate(SEXP tensors, SEXP along, SEXP shapes) {
 SEXP joist_r_permute(SEXP x, SEXP order) {
   const struct joist_rules *const rules = joist_r_rules(R_NilValue);
   struct joist_r_value value;
-  joist_r_read(rules, x, &value);
+  joist_r_read_any(rules, x, &value);
   const int rank = value.argument.shape.rank;
   if (XLENGTH(order) != rank)
     joist_r_stop(JOIST_ERROR_SHAPE, "the permutation has %.0f entries, the tensor %d dimensions",
@@ -181,9 +190,9 @@ SEXP joist_r_permute(SEXP x, SEXP order) {
 SEXP joist_r_pad(SEXP x, SEXP value, SEXP edges) {
   const struct joist_rules *const rules = joist_r_rules(R_NilValue);
   struct joist_r_value values[JOIST_ARITY_MAX];
-  joist_r_read(rules, x, &values[0]);
+  joist_r_read_any(rules, x, &values[0]);
   SEXP fitted = PROTECT(joist_r_fitted(rules, &values[0], value));
-  joist_r_read(rules, fitted, &values[1]);
+  joist_r_read_any(rules, fitted, &values[1]);
   struct joist_attributes attributes = joist_r_attributes();
   for (R_xlen_t k = 0; k < XLENGTH(edges) && k < JOIST_RANK_MAX; k++)
     attributes.parameter[k] = INTEGER(edges)[k];

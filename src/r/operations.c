@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/threads.h"
+#include "r/remote.h"
 #include "r/trace.h"
 
 /* ---- operations by name: R keeps one CHARSXP per string ---- */
@@ -60,8 +61,6 @@ static void check_interrupt(void *unused) {
 
 static bool poll(void *unused) { return R_ToplevelExec(check_interrupt, unused) == FALSE; }
 
-const struct joist_device *joist_r_current_device(void) { return joist_device_at(0); }
-
 struct joist_run joist_r_run(void) {
   return (struct joist_run){.threads = joist_threads_get(), .poll = poll, .context = NULL};
 }
@@ -80,6 +79,19 @@ static const void *operand_elements(const struct joist_r_value *value, joist_dty
   return out;
 }
 
+/* The same in the memory of a device. The payload that owns it, if one had to be made, goes
+ * into `owned`, a list. */
+static const void *remote_elements(const struct joist_device *device,
+                                   const struct joist_r_value *value, joist_dtype dtype, SEXP owned,
+                                   R_xlen_t place) {
+  if (value->form != JOIST_R_LITERAL) return value->data;
+  _Alignas(16) char scalar[16];
+  const void *const read = operand_elements(value, dtype, scalar);
+  SEXP payload = joist_r_upload(device, dtype, value->count, read);
+  SET_VECTOR_ELT(owned, place, payload);
+  return joist_r_remote_memory(payload);
+}
+
 static SEXP run_eager(joist_op op, const struct joist_r_value *values,
                       const struct joist_inference *inference,
                       const struct joist_attributes *attributes) {
@@ -89,8 +101,12 @@ static SEXP run_eager(joist_op op, const struct joist_r_value *values,
   _Alignas(16) char scalar[JOIST_ARITY_MAX][16];
   const void *inputs[JOIST_ARITY_MAX];
   struct joist_value slots[JOIST_ARITY_MAX + 1];
+  const struct joist_device *device = joist_r_common_device(values, (int)arity);
+  if (device == NULL) device = joist_device_at(0);
+  SEXP owned = PROTECT(device->host ? R_NilValue : Rf_allocVector(VECSXP, arity));
   for (uint32_t k = 0; k < arity; k++) {
-    inputs[k] = operand_elements(&values[k], signature->operand[k], scalar[k]);
+    inputs[k] = device->host ? operand_elements(&values[k], signature->operand[k], scalar[k])
+                             : remote_elements(device, &values[k], signature->operand[k], owned, k);
     slots[k].type = values[k].argument.operand.type;
     if (values[k].form == JOIST_R_LITERAL)
       slots[k].type = (struct joist_type){signature->operand[k], false};
@@ -115,18 +131,17 @@ static SEXP run_eager(joist_op op, const struct joist_r_value *values,
                                         .output_count = 1};
   size_t count = 0;
   (void)joist_shape_count(&inference->shape, &count);
-  SEXP payload = PROTECT(joist_r_payload(signature->result.dtype, count));
-  void *out = joist_r_elements(payload);
-  const struct joist_run run = joist_r_run();
+  void *out;
+  SEXP payload = PROTECT(joist_r_payload_on(device, signature->result.dtype, count, &out));
   struct joist_plan *plan = NULL;
   struct joist_error error;
   joist_status status = joist_plan_make(&program, &plan, &error);
-  if (status == JOIST_OK) status = joist_r_current_device()->run(plan, inputs, &out, &run, &error);
+  if (status == JOIST_OK) status = joist_r_run_plan(device, plan, inputs, &out, &error);
   joist_plan_free(plan);
   if (status != JOIST_OK) joist_r_raise(status, &error);
   vmaxset(vmax);
-  SEXP tensor = joist_r_tensor(payload, signature->result, &inference->shape);
-  UNPROTECT(1);
+  SEXP tensor = joist_r_tensor_on(device, payload, signature->result, &inference->shape);
+  UNPROTECT(2);
   return tensor;
 }
 
@@ -166,7 +181,7 @@ struct joist_attributes joist_r_attributes(void) {
 static SEXP apply_plain(joist_op op, SEXP *operands) {
   const struct joist_rules *const rules = joist_r_rules(R_NilValue);
   struct joist_r_value values[JOIST_ARITY_MAX];
-  for (int k = 0; k < joist_op_arity(op); k++) joist_r_read(rules, operands[k], &values[k]);
+  for (int k = 0; k < joist_op_arity(op); k++) joist_r_read_any(rules, operands[k], &values[k]);
   struct joist_attributes attributes = joist_r_attributes();
   return joist_r_apply(rules, op, values, &attributes);
 }
@@ -198,7 +213,7 @@ SEXP joist_r_operator1(SEXP generic, SEXP x) {
 SEXP joist_r_convert(SEXP name, SEXP x, SEXP dtype, SEXP ambiguous) {
   const struct joist_rules *const rules = joist_r_rules(R_NilValue);
   struct joist_r_value value;
-  joist_r_read(rules, x, &value);
+  joist_r_read_any(rules, x, &value);
   struct joist_attributes attributes = joist_r_attributes();
   attributes.requested =
       (struct joist_type){joist_r_dtype(dtype), joist_r_flag(ambiguous, "ambiguous")};
@@ -208,7 +223,7 @@ SEXP joist_r_convert(SEXP name, SEXP x, SEXP dtype, SEXP ambiguous) {
 SEXP joist_r_relayout(SEXP name, SEXP x, SEXP shape) {
   const struct joist_rules *const rules = joist_r_rules(R_NilValue);
   struct joist_r_value value;
-  joist_r_read(rules, x, &value);
+  joist_r_read_any(rules, x, &value);
   struct joist_attributes attributes = joist_r_attributes();
   joist_r_shape(shape, &attributes.shape);
   return joist_r_apply(rules, op_of(name, false), &value, &attributes);
@@ -231,7 +246,7 @@ SEXP joist_r_array(SEXP name, SEXP operands, SEXP dim, SEXP parameters, SEXP sha
     joist_r_stop(JOIST_ERROR_VALUE, "nv_%s() has %d operands", joist_op_name(op),
                  joist_op_arity(op));
   for (int k = 0; k < joist_op_arity(op); k++)
-    joist_r_read(rules, VECTOR_ELT(operands, k), &values[k]);
+    joist_r_read_any(rules, VECTOR_ELT(operands, k), &values[k]);
   struct joist_attributes attributes = joist_r_attributes();
   int used = 0;
   if (dim != R_NilValue) attributes.parameter[used++] = joist_r_dim(dim, &values[0].argument.shape);
@@ -270,7 +285,7 @@ static uint32_t dims_mask(SEXP dims, int rank) {
 SEXP joist_r_reduce(SEXP name, SEXP x, SEXP dims, SEXP drop, SEXP dtype) {
   const struct joist_rules *const rules = joist_r_rules(R_NilValue);
   struct joist_r_value value;
-  joist_r_read(rules, x, &value);
+  joist_r_read_any(rules, x, &value);
   struct joist_attributes attributes = joist_r_attributes();
   if (dtype != R_NilValue) attributes.requested.dtype = joist_r_dtype(dtype);
   attributes.dims = dims_mask(dims, value.argument.shape.rank);

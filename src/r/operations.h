@@ -12,8 +12,6 @@ SEXP joist_r_apply(const struct joist_rules *rules, joist_op op, struct joist_r_
 /* Attributes of an operation that was asked for no dtype, dims or shape. */
 struct joist_attributes joist_r_attributes(void);
 
-/* The device that programs run on. */
-const struct joist_device *joist_r_current_device(void);
 /* Threads and interrupt polling for a run of the engine. */
 struct joist_run joist_r_run(void);
 

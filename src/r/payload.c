@@ -2,7 +2,7 @@
 #include <R_ext/Rallocators.h>
 
 #include "core/pool.h"
-#include "r/tensor.h"
+#include "r/remote.h"
 
 /* R puts a copy of the allocator and the vector's header in front of the elements;
  * starting this far into a block puts the elements on a multiple of 64 bytes. */
@@ -19,7 +19,7 @@ static void free_payload(R_allocator_t *unused, void *memory) {
   joist_pool_free((char *)memory - PAYLOAD_OFFSET);
 }
 
-static void collect(bool full) {
+void joist_r_collect(bool full) {
   static SEXP calls[2] = {NULL, NULL};
   if (calls[full] == NULL) {
     SEXP flag = PROTECT(Rf_ScalarLogical(full));
@@ -44,10 +44,10 @@ static void make_room(size_t bytes) {
   allocated += bytes;
   if (allocated <= room) return;
   allocated = bytes;
-  collect(false);
+  joist_r_collect(false);
   const size_t grown = used_after_full > 2 * (size_t)MAJOR ? used_after_full / 2 : MAJOR;
   if (joist_pool_figures().used <= used_after_full + grown) return;
-  collect(true);
+  joist_r_collect(true);
   used_after_full = joist_pool_figures().used;
 }
 

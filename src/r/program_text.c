@@ -18,8 +18,9 @@ static void operand_text(SEXP compiled, joist_value_id number, char *text) {
   const struct joist_value *const value = &trace->program.values[number];
   if (value->input != JOIST_NO_INPUT) {
     const struct joist_r_source source = trace->sources[value->input];
-    if (source.kind == JOIST_R_FROM_CONSTANT && value->shape.rank == 0) {
-      SEXP constants = VECTOR_ELT(R_ExternalPtrProtected(compiled), JOIST_R_CONSTANTS);
+    SEXP constants = VECTOR_ELT(R_ExternalPtrProtected(compiled), JOIST_R_CONSTANTS);
+    if (source.kind == JOIST_R_FROM_CONSTANT && value->shape.rank == 0 &&
+        TYPEOF(VECTOR_ELT(constants, source.index)) != EXTPTRSXP) {
       char element[JOIST_TEXT_SIZE];
       joist_format_element(value->type.dtype, joist_r_elements(VECTOR_ELT(constants, source.index)),
                            0, element);

@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "core/device.h"
 #include "core/kernels.h"
@@ -70,20 +71,38 @@ SEXP joist_r_device_names(void) {
   return names;
 }
 
+/* A GPU that was asked for is never replaced by the CPU: the error says what is missing. */
+static _Noreturn void not_ready(const char *name, const struct joist_device *device,
+                                const struct joist_error *why) {
+  struct joist_diagnosis rows[JOIST_DIAGNOSES];
+  const size_t n = joist_device_diagnose(rows);
+  char text[JOIST_MESSAGE_SIZE];
+  size_t used =
+      (size_t)snprintf(text, sizeof text, "the device \"%s\" cannot be used%s%.400s", name,
+                       device == NULL ? "" : ": ", device == NULL ? "" : why->message);
+  for (size_t k = 0; k < n && used < sizeof text; k++)
+    if (!rows[k].found && (device == NULL || strcmp(rows[k].detail, why->message) != 0))
+      used += (size_t)snprintf(text + used, sizeof text - used, "\n  %s: %s", rows[k].item,
+                               rows[k].detail);
+  joist_r_stop(JOIST_ERROR_DEVICE, "%s", text);
+}
+
 SEXP joist_r_device(SEXP name) {
   const bool is_string =
       TYPEOF(name) == STRSXP && XLENGTH(name) == 1 && STRING_ELT(name, 0) != NA_STRING;
   const char *const text = is_string ? Rf_translateCharUTF8(STRING_ELT(name, 0)) : "";
   if (!is_string)
     joist_r_stop(JOIST_ERROR_DEVICE, "a device is given by its name, one string such as \"cpu\"");
-  if (joist_device_find(text) == NULL) {
-    char known[256] = "";
-    for (size_t k = 0, used = 0; k < joist_device_count() && used < sizeof known; k++)
-      used += (size_t)snprintf(known + used, sizeof known - used, k == 0 ? "%s" : ", %s",
-                               joist_device_at(k)->name);
-    joist_r_stop(JOIST_ERROR_DEVICE,
-                 "there is no device \"%s\" in this build of joist; the devices are: %s", text,
-                 known);
-  }
-  return joist_r_device_object(text);
+  const struct joist_device *const device = joist_device_find(text);
+  struct joist_error error;
+  if (device != NULL && device->ready(device, &error) == JOIST_OK)
+    return joist_r_device_object(device->name);
+  if (device != NULL || strncmp(text, "cuda", 4) == 0) not_ready(text, device, &error);
+  char known[256] = "";
+  for (size_t k = 0, used = 0; k < joist_device_count() && used < sizeof known; k++)
+    used += (size_t)snprintf(known + used, sizeof known - used, k == 0 ? "%s" : ", %s",
+                             joist_device_at(k)->name);
+  joist_r_stop(JOIST_ERROR_DEVICE,
+               "there is no device \"%s\" in this build of joist; the devices are: %s", text,
+               known);
 }

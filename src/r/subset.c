@@ -6,6 +6,7 @@
 #include "r/index.h"
 #include "r/layout.h"
 #include "r/operations.h"
+#include "r/remote.h"
 
 /* What a list of indices selects: one index per dim, or one for the tensor as a vector. */
 struct selection {
@@ -128,7 +129,7 @@ static SEXP masked(const struct joist_r_value *x, const uint8_t *mask, bool sing
 static SEXP apply_one(joist_op op, SEXP x, const struct joist_attributes *attributes) {
   const struct joist_rules *const rules = joist_r_rules(R_NilValue);
   struct joist_r_value values[JOIST_ARITY_MAX];
-  joist_r_read(rules, x, &values[0]);
+  joist_r_read_any(rules, x, &values[0]);
   return joist_r_apply(rules, op, values, attributes);
 }
 
@@ -181,7 +182,7 @@ static SEXP subset_by_operations(SEXP x, const struct selection *selection,
                                  const struct joist_shape *result) {
   const struct joist_rules *const rules = joist_r_rules(R_NilValue);
   struct joist_r_value value;
-  joist_r_read(rules, x, &value);
+  joist_r_read_any(rules, x, &value);
   struct joist_shape shape = value.argument.shape;
   if (selection->linear) {
     if (value.count > INT32_MAX) too_large();
@@ -211,9 +212,12 @@ static SEXP subset_by_operations(SEXP x, const struct selection *selection,
     if (sliced && is_range(selection, d)) continue;
     SEXP positions = PROTECT(selection->index[d] != NULL ? traced_index(selection->index[d])
                                                          : index_tensor(&selection->positions[d]));
+    positions = joist_r_beside(&value, positions);
+    UNPROTECT(1);
+    PROTECT(positions);
     struct joist_r_value values[JOIST_ARITY_MAX];
-    joist_r_read(rules, x, &values[0]);
-    joist_r_read(rules, positions, &values[1]);
+    joist_r_read_any(rules, x, &values[0]);
+    joist_r_read_any(rules, positions, &values[1]);
     attributes = joist_r_attributes();
     attributes.parameter[0] = d;
     shape.extent[d] = (uint32_t)values[1].count;
@@ -227,7 +231,7 @@ static SEXP subset_by_operations(SEXP x, const struct selection *selection,
 
 SEXP joist_r_subset(SEXP x, SEXP indices, SEXP drop, SEXP single) {
   struct joist_r_value value;
-  joist_r_read(joist_r_rules(R_NilValue), x, &value);
+  joist_r_read_any(joist_r_rules(R_NilValue), x, &value);
   const bool one = joist_r_flag(single, "single");
   const bool dropped = joist_r_flag(drop, "drop");
   const struct joist_type type = value.argument.operand.type;
@@ -242,7 +246,7 @@ SEXP joist_r_subset(SEXP x, SEXP indices, SEXP drop, SEXP single) {
     if (count != 1) joist_r_stop(JOIST_ERROR_SHAPE, "[[ selects exactly one element");
     result.rank = 0;
   }
-  if (value.form == JOIST_R_TRACED || selection.traced)
+  if (value.form == JOIST_R_TRACED || value.form == JOIST_R_REMOTE || selection.traced)
     return subset_by_operations(x, &selection, &result);
   if (value.form == JOIST_R_ABSTRACT) return joist_r_aval(type, &result);
   struct joist_walk walk;
@@ -312,7 +316,7 @@ static SEXP assign_masked(const struct joist_rules *rules, const struct joist_r_
                           const struct selection *selection, const struct joist_r_value *value) {
   struct joist_r_value values[JOIST_ARITY_MAX];
   const bool one_mask = selection->n == 1 && selection->index[0] != NULL;
-  if (one_mask) joist_r_read(rules, selection->index[0], &values[0]);
+  if (one_mask) joist_r_read_any(rules, selection->index[0], &values[0]);
   const bool whole = one_mask && values[0].count == x->count &&
                      values[0].argument.operand.type.dtype == JOIST_BOOL &&
                      joist_shape_equal(&values[0].argument.shape, &x->argument.shape);
@@ -360,7 +364,10 @@ static SEXP assign_by_operations(const struct joist_rules *rules, const struct j
     return joist_r_apply(rules, JOIST_OP_UPDATE, values, &attributes);
   }
   SEXP positions = PROTECT(positions_tensor(x, selection, count));
-  joist_r_read(rules, positions, &values[1]);
+  positions = joist_r_beside(x, positions);
+  UNPROTECT(1);
+  PROTECT(positions);
+  joist_r_read_any(rules, positions, &values[1]);
   values[2] = *value;
   SEXP tensor = joist_r_apply(rules, JOIST_OP_PUT, values, &attributes);
   UNPROTECT(1);
@@ -370,12 +377,12 @@ static SEXP assign_by_operations(const struct joist_rules *rules, const struct j
 SEXP joist_r_assign(SEXP x, SEXP indices, SEXP value, SEXP in_place, SEXP single) {
   const struct joist_rules *const rules = joist_r_rules(R_NilValue);
   struct joist_r_value tensor, values;
-  joist_r_read(rules, x, &tensor);
+  joist_r_read_any(rules, x, &tensor);
   const bool one = joist_r_flag(single, "single");
   struct selection selection;
   read_selection(indices, &tensor, &selection);
   SEXP fitted = PROTECT(joist_r_fitted(rules, &tensor, value));
-  joist_r_read(rules, fitted, &values);
+  joist_r_read_any(rules, fitted, &values);
   const bool concrete = tensor.form == JOIST_R_CONCRETE && values.form == JOIST_R_CONCRETE;
   SEXP result;
   if (selection.traced) {

@@ -1,5 +1,5 @@
 /* Tensors as R objects: layout, reading operands. */
-#include "r/tensor.h"
+#include "r/remote.h"
 
 #include <string.h>
 
@@ -198,6 +198,11 @@ static void read_tensor(SEXP x, struct joist_r_value *value) {
     value->form = JOIST_R_ABSTRACT;
     return;
   }
+  if (joist_r_is_remote(value->payload)) {
+    value->form = JOIST_R_REMOTE;
+    value->data = joist_r_remote_memory(value->payload);
+    return;
+  }
   if (TYPEOF(value->payload) == EXTPTRSXP) {
     value->form = JOIST_R_TRACED;
     SEXP numbers = field(x, 5, INTSXP);
@@ -304,7 +309,7 @@ static void read_literal(const struct joist_rules *rules, SEXP x, struct joist_r
   }
 }
 
-void joist_r_read(const struct joist_rules *rules, SEXP x, struct joist_r_value *value) {
+void joist_r_read_any(const struct joist_rules *rules, SEXP x, struct joist_r_value *value) {
   memset(value, 0, offsetof(struct joist_r_value, argument.shape.extent));
   value->object = x;
   value->payload = R_NilValue;
@@ -320,6 +325,15 @@ void joist_r_read(const struct joist_rules *rules, SEXP x, struct joist_r_value 
   }
 }
 
+void joist_r_read(const struct joist_rules *rules, SEXP x, struct joist_r_value *value) {
+  joist_r_read_any(rules, x, value);
+  if (value->form == JOIST_R_REMOTE)
+    joist_r_stop(JOIST_ERROR_DEVICE,
+                 "this function works on the CPU and the tensor is on %s; call nv_to(x, \"cpu\") "
+                 "first",
+                 joist_r_remote_device(value->payload)->name);
+}
+
 bool joist_r_by_value(const struct joist_rules *rules) {
   return rules->policy == JOIST_BY_VALUE || rules->policy == JOIST_BY_LITERAL_VALUE;
 }
@@ -329,12 +343,17 @@ void joist_r_read_range(struct joist_r_value *value) {
   if (value->form == JOIST_R_LITERAL) {
     operand->has_range =
         joist_host_range(value->host, value->data, value->count, &operand->low, &operand->high);
-  } else if (value->form == JOIST_R_CONCRETE && operand->rank == 0) {
+  } else if (operand->rank == 0 &&
+             (value->form == JOIST_R_CONCRETE || value->form == JOIST_R_REMOTE)) {
+    struct joist_r_value here = *value;
+    SEXP fetched = PROTECT(value->form == JOIST_R_REMOTE ? joist_r_fetch(&here, 1) : R_NilValue);
+    (void)fetched;
     double complex_value[2];
     struct joist_error error;
-    if (joist_export(operand->type.dtype, value->data, 1, JOIST_HOST_COMPLEX, true, complex_value,
-                     &error) != JOIST_OK)
-      return;
+    const joist_status status = joist_export(operand->type.dtype, here.data, 1, JOIST_HOST_COMPLEX,
+                                             true, complex_value, &error);
+    UNPROTECT(1);
+    if (status != JOIST_OK) return;
     operand->has_range = true;
     operand->low = operand->high = complex_value[0];
   }

@@ -13,7 +13,8 @@
 
 typedef enum {
   JOIST_R_LITERAL,  /* a bare R value */
-  JOIST_R_CONCRETE, /* a tensor with data */
+  JOIST_R_CONCRETE, /* a tensor with data in R's memory */
+  JOIST_R_REMOTE,   /* a tensor with data in the memory of another device */
   JOIST_R_ABSTRACT, /* nv_aval(): dtype and shape only */
   JOIST_R_TRACED    /* stands for a value of a trace */
 } joist_r_form;
@@ -25,14 +26,17 @@ struct joist_r_value {
   bool leaf; /* traced: a bare R value among the arguments, whose number this then is */
   size_t count;
   SEXP object;      /* the R value itself */
-  SEXP payload;     /* concrete: the payload; traced: the trace */
+  SEXP payload;     /* concrete or remote: the payload; traced: the trace */
   joist_host host;  /* literal */
-  const void *data; /* literal or concrete: the elements */
+  const void *data; /* literal or concrete: the elements; remote: their address there */
 };
 
 /* Reads an operand. Literals get the rule set's default dtype. Raises
  * joist_value_error for what is no operand (factors, dates, strings, lists ...). */
 void joist_r_read(const struct joist_rules *rules, SEXP x, struct joist_r_value *value);
+/* The same, for callers that know what to do with a tensor on another device, which
+ * joist_r_read() refuses with a joist_device_error. */
+void joist_r_read_any(const struct joist_rules *rules, SEXP x, struct joist_r_value *value);
 /* Whether the rules look at the values of literals. */
 bool joist_r_by_value(const struct joist_rules *rules);
 /* Fills the range of a literal or rank-0 operand, for rules that look at values and for

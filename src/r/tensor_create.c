@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "core/convert.h"
-#include "r/tensor.h"
+#include "r/remote.h"
 
 static joist_na na_policy(SEXP na) {
   const char *const text = joist_r_string(na, "na");
@@ -32,7 +32,7 @@ static bool is_payload(const struct joist_r_value *value, joist_dtype dtype) {
 SEXP joist_r_make(SEXP x, SEXP dtype, SEXP shape, SEXP ambiguous, SEXP na, SEXP rules) {
   const struct joist_rules *const set = joist_r_rules(rules);
   struct joist_r_value value;
-  joist_r_read(set, x, &value);
+  joist_r_read_any(set, x, &value);
   struct joist_shape wanted = value.argument.shape;
   if (shape != R_NilValue)
     joist_r_shape(shape, &wanted);
@@ -53,7 +53,8 @@ SEXP joist_r_make(SEXP x, SEXP dtype, SEXP shape, SEXP ambiguous, SEXP na, SEXP 
           JOIST_ERROR_DTYPE, "this is a tensor of dtype %s already; use nv_convert() to make it %s",
           joist_dtype_name(value.argument.operand.type.dtype), joist_dtype_name(type.dtype));
     if (ambiguous == R_NilValue) type.ambiguous = value.argument.operand.type.ambiguous;
-    if (value.form == JOIST_R_CONCRETE) return joist_r_tensor(value.payload, type, &wanted);
+    if (value.form == JOIST_R_CONCRETE || value.form == JOIST_R_REMOTE)
+      return joist_r_same_payload(&value, type, &wanted);
     return x;
   }
   struct joist_error error;
@@ -116,7 +117,7 @@ SEXP joist_r_iota(SEXP dim, SEXP dtype, SEXP shape, SEXP start, SEXP ambiguous) 
 /* The same payload under another shape; only concrete and abstract tensors. */
 SEXP joist_r_with_shape(SEXP x, SEXP shape) {
   struct joist_r_value value;
-  joist_r_read(joist_r_rules(R_NilValue), x, &value);
+  joist_r_read_any(joist_r_rules(R_NilValue), x, &value);
   struct joist_shape extents;
   joist_r_shape(shape, &extents);
   char from[JOIST_SHAPE_TEXT], to[JOIST_SHAPE_TEXT];
@@ -125,7 +126,7 @@ SEXP joist_r_with_shape(SEXP x, SEXP shape) {
                  joist_shape_format(&value.argument.shape, from), joist_shape_format(&extents, to),
                  (double)value.count, (double)checked_count(&extents));
   if (value.form == JOIST_R_ABSTRACT) return joist_r_aval(value.argument.operand.type, &extents);
-  return joist_r_tensor(value.payload, value.argument.operand.type, &extents);
+  return joist_r_same_payload(&value, value.argument.operand.type, &extents);
 }
 
 static void host_named(const char *as, joist_host *host) {
@@ -189,10 +190,11 @@ static void keep_first(struct joist_r_value *value, SEXP first) {
  * the type that is asked for and all of it is wanted. */
 SEXP joist_r_as_array(SEXP x, SEXP as, SEXP lossy, SEXP first) {
   struct joist_r_value value;
-  joist_r_read(joist_r_rules(R_NilValue), x, &value);
+  joist_r_read_any(joist_r_rules(R_NilValue), x, &value);
   needs_data(&value);
   const size_t all = value.count;
   keep_first(&value, first);
+  SEXP here = PROTECT(value.form == JOIST_R_REMOTE ? joist_r_fetch(&value, value.count) : x);
   const joist_dtype dtype = value.argument.operand.type.dtype;
   joist_host host = natural_host(dtype);
   if (as != R_NilValue) host_named(joist_r_string(as, "as"), &host);
@@ -201,7 +203,10 @@ SEXP joist_r_as_array(SEXP x, SEXP as, SEXP lossy, SEXP first) {
                      (dtype == JOIST_UI8 && host == JOIST_HOST_RAW) ||
                      (dtype == JOIST_I32 && host == JOIST_HOST_INTEGER &&
                       joist_import_fits(JOIST_HOST_INTEGER, value.data, value.count, JOIST_I32));
-  if (whole && value.count == all) return value.payload;
+  if (whole && value.count == all) {
+    UNPROTECT(1);
+    return here == x ? value.payload : here;
+  }
   void *elements;
   SEXP out = PROTECT(host_vector(host, value.count, &elements));
   struct joist_error error;
@@ -209,26 +214,27 @@ SEXP joist_r_as_array(SEXP x, SEXP as, SEXP lossy, SEXP first) {
                                            joist_r_flag(lossy, "lossy"), elements, &error);
   if (status != JOIST_OK) joist_r_raise(status, &error);
   if (host == JOIST_HOST_INTEGER64) Rf_setAttrib(out, R_ClassSymbol, Rf_mkString("integer64"));
-  UNPROTECT(1);
+  UNPROTECT(2);
   return out;
 }
 
 /* The first elements as strings. `digits` 0 is as many as a value needs. */
 SEXP joist_r_format(SEXP x, SEXP digits, SEXP first) {
   struct joist_r_value value;
-  joist_r_read(joist_r_rules(R_NilValue), x, &value);
+  joist_r_read_any(joist_r_rules(R_NilValue), x, &value);
   needs_data(&value);
   const joist_dtype dtype = value.argument.operand.type.dtype;
   const size_t size = joist_dtype_size(dtype);
   keep_first(&value, first);
   const size_t n = value.count;
+  PROTECT(value.form == JOIST_R_REMOTE ? joist_r_fetch(&value, n) : x);
   SEXP out = PROTECT(Rf_allocVector(STRSXP, (R_xlen_t)n));
   char text[JOIST_TEXT_SIZE];
   for (size_t k = 0; k < n; k++) {
     joist_format_element(dtype, (const char *)value.data + k * size, Rf_asInteger(digits), text);
     SET_STRING_ELT(out, (R_xlen_t)k, Rf_mkChar(text));
   }
-  UNPROTECT(1);
+  UNPROTECT(2);
   return out;
 }
 

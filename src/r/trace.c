@@ -92,7 +92,7 @@ static joist_value_id value_number(SEXP pointer, const struct joist_r_value *val
         trace, (struct joist_r_source){JOIST_R_FROM_LITERAL, value->argument.value, type.dtype},
         type, shape);
   }
-  if (value->form == JOIST_R_CONCRETE)
+  if (value->form == JOIST_R_CONCRETE || value->form == JOIST_R_REMOTE)
     return constant_input(pointer, value->payload, value->argument.operand.type, shape);
   SEXP payload = PROTECT(joist_r_payload(type.dtype, value->count));
   struct joist_error error;
@@ -174,7 +174,7 @@ static SEXP trace_argument(SEXP x, void *context) {
   SEXP pointer = ((const struct tracing *)context)->pointer;
   struct joist_r_trace *const trace = joist_r_trace_of(pointer);
   struct joist_r_value value;
-  joist_r_read(rules, x, &value);
+  joist_r_read_any(rules, x, &value);
   const uint32_t leaf = trace->leaf_count++;
   const struct joist_type type = value.argument.operand.type;
   /* Rules that look at the values of literals need them: they are part of the key. */
@@ -198,6 +198,7 @@ SEXP joist_r_trace_begin(SEXP arguments, SEXP dynamic, SEXP rules) {
   SEXP kept = Rf_allocVector(VECSXP, JOIST_R_KEPT);
   R_SetExternalPtrProtected(pointer, kept);
   SET_VECTOR_ELT(kept, JOIST_R_CONSTANTS, Rf_allocVector(VECSXP, 4));
+  SET_VECTOR_ELT(kept, JOIST_R_UPLOADED, Rf_allocVector(VECSXP, 0));
   struct tracing tracing = {joist_r_rules(rules), pointer};
   SEXP traced = PROTECT(Rf_shallow_duplicate(arguments));
   for (R_xlen_t k = 0; k < XLENGTH(arguments); k++)
@@ -217,7 +218,7 @@ static SEXP trace_result(SEXP x, void *context) {
   SEXP pointer = ((const struct tracing *)context)->pointer;
   struct joist_r_trace *const trace = joist_r_trace_of(pointer);
   struct joist_r_value value;
-  joist_r_read(rules, x, &value);
+  joist_r_read_any(rules, x, &value);
   if (value.form == JOIST_R_ABSTRACT)
     joist_r_stop(JOIST_ERROR_VALUE, "a jitted function cannot return an nv_aval()");
   if (value.form == JOIST_R_TRACED && value.payload != pointer)

@@ -15,7 +15,7 @@ SEXP joist_r_trace_end(SEXP trace, SEXP result, SEXP rules);
 SEXP joist_r_jit_state(SEXP capacity);
 /* TRUE: nothing is compiled for these arguments; FALSE: run the R function itself;
  * otherwise the result, which is never logical. */
-SEXP joist_r_jit_call(SEXP state, SEXP arguments, SEXP dynamic, SEXP rules);
+SEXP joist_r_jit_call(SEXP state, SEXP arguments, SEXP dynamic, SEXP rules, SEXP device);
 SEXP joist_r_jit_store(SEXP state, SEXP compiled, SEXP arguments, SEXP dynamic, SEXP rules);
 SEXP joist_r_jit_programs(SEXP state);
 SEXP joist_r_program_text(SEXP compiled);

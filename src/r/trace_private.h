@@ -27,7 +27,12 @@ struct joist_r_trace {
 };
 
 /* Elements of the list that the external pointer protects. */
-enum { JOIST_R_CONSTANTS, JOIST_R_TEMPLATE, JOIST_R_KEPT };
+enum {
+  JOIST_R_CONSTANTS,
+  JOIST_R_TEMPLATE,
+  JOIST_R_UPLOADED, /* the constants on the device that the program ran on last */
+  JOIST_R_KEPT
+};
 
 /* A list without class is structure; everything else is a leaf. */
 bool joist_r_is_structure(SEXP x);
