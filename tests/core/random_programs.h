@@ -162,6 +162,7 @@ CHECK_UNUSED static bool random_instruction(struct joist_program *program,
                                             const struct style *style,
                                             const struct joist_shape *base) {
   const joist_op op = (joist_op)random_below(JOIST_OP_COUNT);
+  if (joist_op_is_array(op) && !interpreter_has(op)) return false;
   const joist_class class = joist_op_class(op);
   joist_value_id operands[JOIST_ARITY_MAX], result;
   struct joist_attributes attributes = {.requested = none};
