@@ -1,0 +1,44 @@
+#!/bin/sh
+# Installs joist with the stand-in of host/ for CUDA, so that R code for GPUs can be tried
+# without one:
+#
+#   sh tests/core/cuda/install.sh SOURCE LIBRARY
+#
+# SOURCE is a copy of the tree that may be changed; "cuda:0" and "cuda:1" are then there, and
+# are the CPU.
+source=$1
+library=$2
+[ -d "$source/src/cuda" ] && [ -n "$library" ] || {
+  echo "usage: sh install.sh SOURCE LIBRARY" >&2
+  exit 2
+}
+mkdir -p "$library" || exit 1
+library=$(cd "$library" && pwd)
+cd "$source" || exit 1
+cp -R tests/core/cuda/host src/cuda_host || exit 1
+mv src/cuda_host/loader.c src/cuda_host/loader.h src/cuda/ || exit 1
+(cd src && sh cuda/embed.sh >cuda/source_text.c) || exit 1
+sh configure --with-cuda=no || exit 1
+objects=
+for file in src/cuda/*.c; do
+  objects="$objects cuda/$(basename "$file" .c).o"
+done
+objects="$objects cuda_host/runtime.o cuda_host/launch.o cuda/kernels.o"
+# configure takes every C file it sees, but those in cuda; runtime.c is among them.
+sed -e 's/-DJOIST_CUDA_BUILT=0/-DJOIST_CUDA_BUILT=1 -Icuda_host -DJOIST_HOST_INCLUDES="\\"\\""/' \
+  -e 's/-DJOIST_NVCC_FOUND=0/-DJOIST_NVCC_FOUND=1/' \
+  -e 's| cuda_host/runtime.o||' \
+  -e "s|^OBJECTS = |OBJECTS =$objects |" \
+  -e 's/^PKG_LIBS = /PKG_LIBS = -lstdc++ -ldl /' src/Makevars >src/Makevars.host || exit 1
+cat >>src/Makevars.host <<'END'
+
+all: $(SHLIB)
+
+cuda/kernels.o: cuda/kernels.cu
+	c++ -std=c++17 -O1 -fPIC -ffp-contract=off -fno-strict-aliasing -Icuda_host -I. -x c++ -c cuda/kernels.cu -o $@
+
+cuda_host/launch.o: cuda_host/launch.cpp
+	c++ -std=c++17 -O1 -fPIC -Icuda_host -c cuda_host/launch.cpp -o $@
+END
+mv src/Makevars.host src/Makevars || exit 1
+R CMD INSTALL --no-configure --no-docs --library="$library" .

@@ -1,0 +1,176 @@
+# Tensors on a GPU against the same on the CPU. Without a GPU, what a user is then told.
+
+gpu <- function() {
+  skip_if_not("cuda:0" %in% nv_devices(), "no GPU")
+  "cuda:0"
+}
+
+there <- function(x) nv_to(x, "cuda:0")
+here <- function(x) nv_to(x, "cpu")
+
+float_dtypes <- c("f16", "bf16", "f32", "f64")
+
+# Values that every dtype has, without zeros.
+small <- function(dtype, n = 37L) {
+  values <- rep_len(c(1, 2, 3, 5, 7), n)
+  nv_convert(nv_tensor(values, "f64"), dtype)
+}
+
+test_that("without a GPU, asking for one says what is missing", {
+  skip_if("cuda:0" %in% nv_devices())
+  for (ask in list(
+    quote(nv_device("cuda:0")), quote(nv_tensor(1:3, device = "cuda")),
+    quote(nv_to(nv_tensor(1:3), "cuda:0")), quote(jit(function(x) x, device = "cuda:0")),
+    quote(nv_fill(1, 3, device = "cuda:0")), quote(nv_memory(device = "cuda:0"))
+  )) {
+    error <- expect_error(eval(ask), class = "joist_device_error")
+    expect_match(conditionMessage(error), "cuda")
+    expect_match(conditionMessage(error), "driver|toolkit|GPU")
+  }
+  expect_identical(nv_devices(), "cpu")
+})
+
+test_that("diagnostics have a line for each thing", {
+  found <- cuda_diagnostics()
+  expect_s3_class(found, "data.frame")
+  expect_named(found, c("item", "found", "detail"))
+  expect_identical(found$item[1L], "build")
+  expect_identical(found$found[1L], joist_info()$cuda)
+  expect_true(all(nzchar(found$detail)))
+  expect_output(print(found), "build")
+  if (joist_info()$cuda) {
+    expect_identical(found$item, c("build", "driver", "device", "NVRTC", "cuBLAS"))
+  } else {
+    expect_match(found$detail[1L], "with-cuda")
+  }
+})
+
+test_that("nv_to() the CPU gives the tensor itself", {
+  x <- nv_tensor(1:3)
+  expect_identical(nv_to(x, "cpu"), x)
+  expect_identical(nv_to(2.5, "cpu"), nv_scalar(2.5, ambiguous = TRUE))
+  expect_error(nv_to(x, "tpu"), class = "joist_device_error")
+  expect_error(nv_to(nv_aval("f32", 2L), "cpu"), class = "joist_value_error")
+})
+
+test_that("data goes there and comes back", {
+  gpu()
+  for (dtype in dtypes()) {
+    for (extents in list(integer(), 5L, c(3L, 4L), c(2L, 0L))) {
+      x <- nv_reshape(small(dtype, max(1, prod(extents))), if (prod(extents) > 0) extents else 1L)
+      if (prod(extents) == 0) x <- nv_tensor(integer(), shape = extents, dtype = "i32")
+      y <- there(x)
+      expect_identical(format(device(y)), "cuda:0")
+      expect_identical(here(y), x)
+      expect_identical(as_array(y), as_array(x))
+      expect_identical(there(y), y)
+    }
+  }
+  expect_output(print(there(nv_tensor(matrix(1:6, 2)))), "[ CUDAi32{2x3} ]", fixed = TRUE)
+  expect_identical(format(device(nv_tensor(1:3, device = "cuda"))), "cuda:0")
+  expect_identical(here(nv_iota(1, "i16", 4L, device = "cuda:0")), nv_iota(1, "i16", 4L))
+})
+
+test_that("elementwise operations give the CPU's dtype, flag and bits", {
+  gpu()
+  binary <- list(`+`, `-`, `*`, `/`, `%/%`, `%%`, `<`, `==`, nv_min, nv_max)
+  for (left in dtypes()) {
+    for (right in dtypes()) {
+      x <- small(left)
+      y <- nv_reverse(small(right))
+      for (f in binary) {
+        want <- tryCatch(f(x, y), joist_error = function(e) NULL)
+        if (is.null(want) || startsWith(format(dtype(want)), "c")) next
+        got <- f(there(x), there(y))
+        expect_identical(format(device(got)), "cuda:0")
+        expect_identical(here(got), want)
+      }
+    }
+  }
+  x <- small("i32")
+  expect_identical(here(there(x) + 1.5), x + 1.5)
+  expect_identical(here(2L * there(x)), 2L * x)
+  expect_identical(here(nv_ifelse(there(x) > 2L, there(x), 0L)), nv_ifelse(x > 2L, x, 0L))
+  expect_identical(here(nv_convert(there(x), "f16")), nv_convert(x, "f16"))
+})
+
+test_that("reductions, shapes and subsets", {
+  gpu()
+  x <- nv_tensor(array(1:24, c(2, 3, 4)), "i32")
+  y <- there(x)
+  expect_identical(here(sum(y)), sum(x))
+  for (dims in list(1, 2, 3, c(1, 3), 1:3)) {
+    expect_identical(here(nv_reduce_sum(y, dims)), nv_reduce_sum(x, dims))
+    expect_identical(here(nv_reduce_max(y, dims)), nv_reduce_max(x, dims))
+    expect_equal(as_array(nv_mean(y, dims)), as_array(nv_mean(x, dims)))
+  }
+  expect_identical(here(nv_reshape(y, c(6, 4))), nv_reshape(x, c(6, 4)))
+  expect_identical(here(aperm(y, c(3, 1, 2))), aperm(x, c(3, 1, 2)))
+  expect_identical(here(y[2, , 1:2]), x[2, , 1:2])
+  expect_identical(here(y[c(5, 1)]), x[c(5, 1)])
+  expect_identical(here(nv_concatenate(y, y, dimension = 2)), nv_concatenate(x, x, dimension = 2))
+  z <- y
+  z[1, 2, 3] <- 100L
+  w <- x
+  w[1, 2, 3] <- 100L
+  expect_identical(here(z), w)
+  expect_identical(here(y), x)
+  expect_identical(here(sort(nv_flatten(y))), sort(nv_flatten(x)))
+})
+
+test_that("jitted functions run where their tensors are", {
+  gpu()
+  constant <- nv_tensor(c(1, 2, 3))
+  f <- jit(function(x, k) list(sum = sum(x * k + constant), all = (x > k) & (x < 10)))
+  x <- nv_tensor(c(2, 4, 6))
+  want <- f(x, 2L)
+  got <- f(there(x), 2L)
+  expect_identical(lapply(got, here), want)
+  expect_identical(lapply(got, function(t) format(device(t))), list(sum = "cuda:0", all = "cuda:0"))
+  g <- jit(function(a) a + 1L, device = "cuda:0")
+  expect_identical(format(device(g(1L))), "cuda:0")
+  expect_error(g(nv_tensor(1:3)), class = "joist_device_error")
+  captured <- there(x)
+  h <- jit(function(a) a * captured)
+  expect_identical(here(h(there(x))), x * x)
+  expect_error(h(x), class = "joist_device_error")
+})
+
+test_that("errors are the CPU's", {
+  gpu()
+  x <- there(nv_tensor(1:10))
+  y <- there(nv_tensor(c(1:6, 0L, 1:3)))
+  expect_error(x %/% y, "position 7", class = "joist_value_error")
+  expect_error(x + nv_tensor(1:10), "two devices", class = "joist_device_error")
+  expect_error(x + there(nv_tensor(1:3)), class = "joist_shape_error")
+  expect_error(there(nv_tensor(1:3, "ui8")) + 300L, class = "joist_value_error")
+  expect_error(unique(x), "nv_to", class = "joist_device_error")
+})
+
+test_that("data on a GPU is lost by saving, and says so", {
+  gpu()
+  file <- withr::local_tempfile()
+  saveRDS(there(nv_tensor(1:3)), file)
+  x <- readRDS(file)
+  expect_error(x + 1L, "nv_to", class = "joist_device_error")
+  expect_error(print(x), "saveRDS", class = "joist_device_error")
+})
+
+test_that("memory is given back", {
+  gpu()
+  before <- nv_memory(device = "cuda:0")
+  expect_named(before, c("used", "kept", "available", "total"))
+  for (k in 1:20) x <- nv_tensor(numeric(1e6), "f64", device = "cuda:0")
+  rm(x)
+  gc()
+  nv_synchronize()
+  expect_lte(nv_memory(device = "cuda:0")[["used"]], before[["used"]])
+})
+
+test_that("a forked child is told", {
+  gpu()
+  skip_on_os("windows")
+  x <- there(nv_tensor(1:3))
+  job <- parallel::mcparallel(tryCatch(x + 1L, error = conditionMessage))
+  expect_match(parallel::mccollect(job)[[1L]], "fork")
+})
