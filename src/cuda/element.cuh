@@ -13,6 +13,7 @@
 #include "core/dtypes.def"
 #include "core/element.h"
 #include "core/fast_math.h"
+#include "core/fast_math_f64.h"
 #include "core/half.h"
 #include "core/saturate.h"
 #include "cuda/complex.cuh"
@@ -68,9 +69,9 @@ struct unsigned_of<8> {
 #define LOGISTIC(a) quick_logistic(a)
 #define FAST_POW(a, b) quick_pow(a, b)
 #define POWER(a, b) real_power(a, b)
-#define TRIG_LARGE(a) (sizeof(T) == sizeof(float) && !(a <= TRIG_LIMIT && a >= -TRIG_LIMIT))
-#define POW_SPECIAL(a, b) \
-  (sizeof(T) == sizeof(float) && b != 2 && !(a > 0 && a <= FLT_MAX && b - b == 0))
+#define TRIG_LARGE(a) !(a <= TRIG_MOST && a >= -TRIG_MOST)
+#define TRIG_MOST (sizeof(T) == sizeof(float) ? (T)TRIG_LIMIT : (T)TRIG_LIMIT_F64)
+#define POW_SPECIAL(a, b) (b != 2 && !(a > 0 && a - a == 0 && b - b == 0))
 #define ATAN2_SPECIAL(a, b)      \
   (sizeof(T) == sizeof(float) && \
    !((a != 0 || b != 0) && (a - a == 0 || b - b == 0) && a == a && b == b))
@@ -104,10 +105,16 @@ BOTH1(tan)
 BOTH2(fmod)
 BOTH2(atan2)
 
-/* Our own for f32, with the bits it has on the CPU; the library's for f64. */
+/* Our own, with the bits they have on the CPU; the library's where there is none for f64. */
+#define f64_asin asin
+#define f64_acos acos
+#define f64_asinh asinh
+#define f64_acosh acosh
+#define f64_atanh atanh
+#define f64_cbrt cbrt
 #define QUICK(NAME)                                             \
   DEVICE float quick_##NAME(float x) { return fast_##NAME(x); } \
-  DEVICE double quick_##NAME(double x) { return NAME(x); }
+  DEVICE double quick_##NAME(double x) { return f64_##NAME(x); }
 QUICK(cbrt)
 QUICK(exp)
 QUICK(expm1)
@@ -131,7 +138,7 @@ QUICK(atanh)
 DEVICE float quick_atan2(float y, float x) { return fast_atan2(y, x); }
 DEVICE double quick_atan2(double y, double x) { return atan2(y, x); }
 DEVICE float quick_pow(float x, float y) { return fast_pow(x, y); }
-DEVICE double quick_pow(double x, double y) { return power(x, y); }
+DEVICE double quick_pow(double x, double y) { return f64_pow(x, y); }
 DEVICE float real_power(float x, float y) { return powf(x, y); }
 DEVICE double real_power(double x, double y) { return power(x, y); }
 DEVICE float real_floor_mod(float a, float b) { return floor_modf(a, b); }

@@ -116,12 +116,6 @@ static void interpret_elementwise(struct interpreter *in, const struct joist_ins
   if (failed != SIZE_MAX) interpreter_fail(in, i, failed);
 }
 
-/* Operations on whole arrays that it knows; the others have tests of their own. */
-CHECK_UNUSED static bool interpreter_has(joist_op op) {
-  return op == JOIST_OP_RESHAPE || op == JOIST_OP_TAKE || op == JOIST_OP_PUT ||
-         op == JOIST_OP_CONCATENATE || op == JOIST_OP_PERMUTE;
-}
-
 static void interpret_layout(struct interpreter *in, const struct joist_instruction *i) {
   const struct joist_value *const result = &in->program->values[i->result];
   const struct joist_shape *const shape = &result->shape;

@@ -16,32 +16,27 @@ static joist_value_id positions = JOIST_NO_INPUT;
 static size_t positions_below;
 
 /* Arrays for all inputs, filled. The caller frees each. */
-CHECK_UNUSED static void make_inputs(const struct joist_program *program,
-                                     fill_kind kind, void **inputs) {
+CHECK_UNUSED static void make_inputs(const struct joist_program *program, fill_kind kind,
+                                     void **inputs) {
   for (uint32_t v = 0; v < program->value_count; v++) {
     const uint32_t input = program->values[v].input;
-    if (input == JOIST_NO_INPUT)
-      continue;
+    if (input == JOIST_NO_INPUT) continue;
     const joist_dtype dtype = program->values[v].type.dtype;
     inputs[input] = malloc(bytes_of(program, v) + 1);
-    if (inputs[input] == NULL)
-      continue;
+    if (inputs[input] == NULL) continue;
     fill(dtype, count_of(program, v), kind, inputs[input]);
     for (size_t k = 0; v == positions && k < count_of(program, v); k++)
       ((int64_t *)inputs[input])[k] = (int64_t)random_below(positions_below);
   }
 }
 
-CHECK_UNUSED static bool message_fits(const struct interpreter *in,
-                                      const char *message) {
+CHECK_UNUSED static bool message_fits(const struct interpreter *in, const char *message) {
   for (int k = 0; k < in->failure_count; k++) {
     char position[32], name[64];
-    snprintf(position, sizeof position, "at position %zu ",
-             in->failures[k].position + 1);
+    snprintf(position, sizeof position, "at position %zu ", in->failures[k].position + 1);
     snprintf(name, sizeof name, "nv_%s()", joist_op_name(in->failures[k].op));
     if (strstr(message, name) != NULL &&
-        (in->failures[k].position == SIZE_MAX ||
-         strstr(message, position) != NULL))
+        (in->failures[k].position == SIZE_MAX || strstr(message, position) != NULL))
       return true;
   }
   return false;
@@ -51,19 +46,15 @@ CHECK_UNUSED static void print_program(const struct joist_program *program) {
   char text[JOIST_SHAPE_TEXT];
   for (uint32_t v = 0; v < program->value_count; v++)
     if (program->values[v].input != JOIST_NO_INPUT)
-      fprintf(stderr, "  %%%u = input %s%s\n", v,
-              joist_dtype_name(program->values[v].type.dtype),
+      fprintf(stderr, "  %%%u = input %s%s\n", v, joist_dtype_name(program->values[v].type.dtype),
               joist_shape_format(&program->values[v].shape, text));
   for (uint32_t k = 0; k < program->instruction_count; k++) {
     const struct joist_instruction *const i = &program->instructions[k];
     fprintf(stderr, "  %%%u: %s%s = %s(", i->result,
             joist_dtype_name(program->values[i->result].type.dtype),
-            joist_shape_format(&program->values[i->result].shape, text),
-            joist_op_name(i->op));
-    for (int a = 0; a < joist_op_arity(i->op); a++)
-      fprintf(stderr, " %%%u", i->operand[a]);
-    fprintf(stderr, " ) in %s, dims %x\n",
-            joist_dtype_name(i->signature.operand[0]), i->dims);
+            joist_shape_format(&program->values[i->result].shape, text), joist_op_name(i->op));
+    for (int a = 0; a < joist_op_arity(i->op); a++) fprintf(stderr, " %%%u", i->operand[a]);
+    fprintf(stderr, " ) in %s, dims %x\n", joist_dtype_name(i->signature.operand[0]), i->dims);
   }
   fprintf(stderr, "  outputs");
   for (uint32_t k = 0; k < program->output_count; k++)
@@ -86,29 +77,22 @@ CHECK_UNUSED static struct joist_shape random_shape(const struct style *style) {
   size_t room = style->elements;
   for (int d = 0; d < shape.rank; d++) {
     uint32_t extent = extents[random_below(sizeof extents / sizeof *extents)];
-    if (d + 1 == shape.rank && one_in(2))
-      extent = (uint32_t)(1 + random_below(room));
-    if (extent > room)
-      extent = (uint32_t)room;
-    if (style->zero && one_in(6))
-      extent = 0;
+    if (d + 1 == shape.rank && one_in(2)) extent = (uint32_t)(1 + random_below(room));
+    if (extent > room) extent = (uint32_t)room;
+    if (style->zero && one_in(6)) extent = 0;
     shape.extent[d] = extent;
-    if (extent > 0)
-      room /= extent;
-    if (room == 0)
-      room = 1;
+    if (extent > 0) room /= extent;
+    if (room == 0) room = 1;
   }
   return shape;
 }
 
 /* The shape with some extents of 1, or that of a scalar. */
 CHECK_UNUSED static struct joist_shape narrowed(struct joist_shape shape) {
-  if (one_in(5))
-    shape.rank = 0;
+  if (one_in(5)) shape.rank = 0;
   if (one_in(2))
     for (int d = 0; d < shape.rank; d++)
-      if (one_in(3))
-        shape.extent[d] = 1;
+      if (one_in(3)) shape.extent[d] = 1;
   return shape;
 }
 
@@ -118,22 +102,21 @@ CHECK_UNUSED static struct joist_shape reshaped(struct joist_shape shape) {
   CHECK(joist_shape_count(&shape, &count));
   flat.extent[0] = (uint32_t)count;
   switch (random_below(4)) {
-  case 0:
-    return flat;
-  case 1: /* reversed */
-    for (int d = 0; d < shape.rank / 2; d++) {
-      const uint32_t extent = shape.extent[d];
-      shape.extent[d] = shape.extent[shape.rank - 1 - d];
-      shape.extent[shape.rank - 1 - d] = extent;
-    }
-    return shape;
-  case 2:
-    flat.extent[flat.rank++] = 1;
-    return flat;
-  default:
-    if (count % 2 == 0)
-      flat = (struct joist_shape){2, {2, (uint32_t)(count / 2)}};
-    return flat;
+    case 0:
+      return flat;
+    case 1: /* reversed */
+      for (int d = 0; d < shape.rank / 2; d++) {
+        const uint32_t extent = shape.extent[d];
+        shape.extent[d] = shape.extent[shape.rank - 1 - d];
+        shape.extent[shape.rank - 1 - d] = extent;
+      }
+      return shape;
+    case 2:
+      flat.extent[flat.rank++] = 1;
+      return flat;
+    default:
+      if (count % 2 == 0) flat = (struct joist_shape){2, {2, (uint32_t)(count / 2)}};
+      return flat;
   }
 }
 
@@ -166,37 +149,30 @@ CHECK_UNUSED static bool random_instruction(struct joist_program *program,
   const joist_class class = joist_op_class(op);
   joist_value_id operands[JOIST_ARITY_MAX], result;
   struct joist_attributes attributes = {.requested = none};
-  if (is_checked(op) && !style->checked)
-    return false;
-  if (joist_op_is_array(op) && !interpreter_has(op))
-    return false;
+  if (is_checked(op) && !style->checked) return false;
+  if (joist_op_is_array(op) && !interpreter_has(op)) return false;
   for (int k = 0; k < JOIST_ARITY_MAX; k++) {
     const size_t values = program->value_count;
     /* Rather a recent value: programs then are deep. */
-    operands[k] =
-        (joist_value_id)(one_in(2) ? values - 1 -
-                                         random_below(values < 4 ? values : 4)
-                                   : random_below(values));
+    operands[k] = (joist_value_id)(one_in(2) ? values - 1 - random_below(values < 4 ? values : 4)
+                                             : random_below(values));
   }
   const struct joist_value *const first = &program->values[operands[0]];
   if (class == JOIST_CLASS_CONVERT || class == JOIST_CLASS_BITCAST ||
-      ((class == JOIST_CLASS_ACCUMULATE || class == JOIST_CLASS_AVERAGE) &&
-       one_in(4)))
+      ((class == JOIST_CLASS_ACCUMULATE || class == JOIST_CLASS_AVERAGE) && one_in(4)))
     attributes.requested.dtype = (joist_dtype)random_below(JOIST_DTYPE_COUNT);
   /* The bits of a NaN that was computed are not to be relied on. */
   if (class == JOIST_CLASS_BITCAST && first->input == JOIST_NO_INPUT &&
       joist_dtype_category(first->type.dtype) >= JOIST_CATEGORY_FLOAT)
     return false;
   if (op == JOIST_OP_TAKE || op == JOIST_OP_PUT) {
-    if (positions == JOIST_NO_INPUT ||
-        count_of(program, operands[0]) < positions_below)
+    if (positions == JOIST_NO_INPUT || count_of(program, operands[0]) < positions_below)
       return false;
     operands[1] = positions;
     const struct joist_value *const put = &program->values[operands[2]];
-    if (op == JOIST_OP_PUT &&
-        (put->type.dtype != first->type.dtype ||
-         (count_of(program, operands[2]) != 1 &&
-          count_of(program, operands[2]) != count_of(program, positions))))
+    if (op == JOIST_OP_PUT && (put->type.dtype != first->type.dtype ||
+                               (count_of(program, operands[2]) != 1 &&
+                                count_of(program, operands[2]) != count_of(program, positions))))
       return false;
   }
   if (op == JOIST_OP_CONCATENATE) {
@@ -206,24 +182,18 @@ CHECK_UNUSED static bool random_instruction(struct joist_program *program,
       return false;
     const int dim = (int)random_below((size_t)first->shape.rank);
     for (int d = 0; d < first->shape.rank; d++)
-      if (d != dim && first->shape.extent[d] != second->shape.extent[d])
-        return false;
+      if (d != dim && first->shape.extent[d] != second->shape.extent[d]) return false;
     attributes.parameter[0] = dim;
   }
-  if (op == JOIST_OP_PERMUTE)
-    random_permutation(first->shape.rank, attributes.parameter);
-  if (op == JOIST_OP_RESHAPE)
-    attributes.shape = reshaped(first->shape);
-  if (op == JOIST_OP_BROADCAST)
-    attributes.shape = one_in(3) ? first->shape : *base;
+  if (op == JOIST_OP_PERMUTE) random_permutation(first->shape.rank, attributes.parameter);
+  if (op == JOIST_OP_RESHAPE) attributes.shape = reshaped(first->shape);
+  if (op == JOIST_OP_BROADCAST) attributes.shape = one_in(3) ? first->shape : *base;
   if (joist_op_is_reduction(op)) {
     attributes.dims = (uint32_t)random_below((size_t)1 << first->shape.rank);
-    if (one_in(3))
-      attributes.dims = (UINT32_C(1) << first->shape.rank) - 1;
+    if (one_in(3)) attributes.dims = (UINT32_C(1) << first->shape.rank) - 1;
     attributes.drop = one_in(2);
   }
-  if (!add(program, rules, op, operands, &attributes, &result))
-    return false;
+  if (!add(program, rules, op, operands, &attributes, &result)) return false;
   const struct joist_value *const made = &program->values[result];
   if (made->input == JOIST_NO_INPUT &&
       is_float_reduction(&program->instructions[made->instruction]))
@@ -231,41 +201,33 @@ CHECK_UNUSED static bool random_instruction(struct joist_program *program,
   return true;
 }
 
-CHECK_UNUSED static void random_program(struct joist_program *program,
-                                        const struct style *style) {
-  const struct joist_rules *const rules =
-      joist_rules_at(random_below(joist_rules_count()));
+CHECK_UNUSED static void random_program(struct joist_program *program, const struct style *style) {
+  const struct joist_rules *const rules = joist_rules_at(random_below(joist_rules_count()));
   const struct joist_shape base = random_shape(style);
   const size_t inputs = 1 + random_below(5);
   joist_program_init(program);
   for (size_t k = 0; k < inputs; k++) {
-    const struct joist_shape shape =
-        one_in(4) ? random_shape(style) : narrowed(base);
+    const struct joist_shape shape = one_in(4) ? random_shape(style) : narrowed(base);
     joist_value_id value;
-    const struct joist_type type = {
-        (joist_dtype)random_below(JOIST_DTYPE_COUNT), one_in(6)};
-    CHECK_INT(joist_program_add_input(program, type, &shape, &value, NULL),
-              JOIST_OK);
+    const struct joist_type type = {(joist_dtype)random_below(JOIST_DTYPE_COUNT), one_in(6)};
+    CHECK_INT(joist_program_add_input(program, type, &shape, &value, NULL), JOIST_OK);
   }
   positions = JOIST_NO_INPUT;
   size_t count = 0;
   if (one_in(3) && joist_shape_count(&base, &count) && count > 0) {
     const struct joist_shape shape = {1, {(uint32_t)(1 + random_below(count))}};
     positions_below = count;
-    CHECK_INT(joist_program_add_input(program,
-                                      (struct joist_type){JOIST_I64, false},
-                                      &shape, &positions, NULL),
+    CHECK_INT(joist_program_add_input(program, (struct joist_type){JOIST_I64, false}, &shape,
+                                      &positions, NULL),
               JOIST_OK);
   }
   const int wanted = 1 + (int)random_below((size_t)style->instructions);
-  for (int tries = 0;
-       tries < 40 * wanted && (int)program->instruction_count < wanted; tries++)
+  for (int tries = 0; tries < 40 * wanted && (int)program->instruction_count < wanted; tries++)
     random_instruction(program, rules, style, &base);
   for (size_t k = 1 + random_below(3); k > 0; k--)
     add_output(program, (joist_value_id)random_below(program->value_count));
   add_output(program, program->value_count - 1);
-  if (one_in(4))
-    add_output(program, program->outputs[0]);
+  if (one_in(4)) add_output(program, program->outputs[0]);
 }
 
 #endif

@@ -17,8 +17,8 @@ library=$(cd "$library" && pwd)
 cd "$source" || exit 1
 cp -R tests/core/cuda/host src/cuda_host || exit 1
 mv src/cuda_host/loader.c src/cuda_host/loader.h src/cuda/ || exit 1
-(cd src && sh cuda/embed.sh >cuda/source_text.c) || exit 1
 sh configure --with-cuda=no || exit 1
+(cd src && sh cuda/embed.sh >cuda/source_text.c) || exit 1
 objects=
 for file in src/cuda/*.c; do
   objects="$objects cuda/$(basename "$file" .c).o"
