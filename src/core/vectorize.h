@@ -30,4 +30,11 @@ extern double sqrt(double) __attribute__((const));
 #define JOIST_VECTORIZE_LOOP
 #endif
 
+/* A hint that the memory, which need not be there, is read soon. */
+#if defined(__GNUC__) || defined(__clang__)
+#define JOIST_PREFETCH(address) __builtin_prefetch(address)
+#else
+#define JOIST_PREFETCH(address) ((void)(address))
+#endif
+
 #endif
