@@ -189,7 +189,8 @@ static void check_product(joist_dtype dtype, const struct joist_shape *shapes,
   }
   CHECK_MSG(wrong == 0, "%s %s %zux%zux%zu t%d%d: %zu wrong, the first at %zu: %s",
             joist_kernels_name(), joist_dtype_name(dtype), m, terms, n, (int)transposed[0],
-            (int)transposed[1], wrong, at, element_text(dtype, (char *)first + at * size, text));
+            (int)transposed[1], wrong, at,
+            wrong == 0 ? "" : element_text(dtype, (char *)first + at * size, text));
   free(first);
   for (int k = 0; k < 2; k++) {
     free(in[k]);
