@@ -104,9 +104,10 @@ size_t joist_device_diagnose(struct joist_diagnosis *diagnoses) {
   diagnoses[0] = (struct joist_diagnosis){
       .item = "build",
       .found = false,
-      .detail = "this joist was built without CUDA: install the CUDA toolkit (nvcc on the PATH, or "
-                "CUDA_HOME set), then install joist again from source with "
-                "--configure-args=--with-cuda=yes"};
+      .detail =
+          "this joist was built without CUDA: install the CUDA toolkit (nvcc on the PATH, or "
+          "CUDA_HOME set), then install joist again from source with "
+          "--configure-args=--with-cuda=yes"};
   return 1;
 }
 

@@ -73,7 +73,7 @@ JOIST_KERNEL(joist_own_kernel, joist_cuda_move) {
 
 int joist_cuda_start(joist_cuda_kernel kernel, uint64_t threads, const void *parameter,
                      void *stream) {
-  static const void *const kernels[JOIST_CUDA_KERNELS] = {
+  const void *const kernels[JOIST_CUDA_KERNELS] = {
       (const void *)joist_interpret_kernel, (const void *)joist_reduce_kernel,
       (const void *)joist_finish_kernel,    (const void *)joist_take_kernel,
       (const void *)joist_own_kernel,       (const void *)joist_put_kernel};

@@ -9,8 +9,7 @@ static struct { long compared, failing; } seen;
 
 /* Runs the program with 1, 2 and 3 threads: the same bits, and those of the
  * interpreter. */
-static void check_program(const struct joist_program *program, fill_kind kind,
-                          const char *what) {
+static void check_program(const struct joist_program *program, fill_kind kind, const char *what) {
   enum { RUNS = 3 };
   void *inputs[VALUES_MAX] = {NULL}, *outputs[RUNS][OUTPUTS_MAX];
   char *got[VALUES_MAX] = {NULL};
@@ -19,43 +18,36 @@ static void check_program(const struct joist_program *program, fill_kind kind,
   joist_status status[RUNS];
   const long failed_before = check_failed_count;
   make_inputs(program, kind, inputs);
-  if (!CHECK_INT(joist_plan_make(program, &plan, NULL), JOIST_OK))
-    return;
+  if (!CHECK_INT(joist_plan_make(program, &plan, NULL), JOIST_OK)) return;
   for (int r = 0; r < RUNS; r++) {
     for (uint32_t k = 0; k < program->output_count; k++) {
       const size_t bytes = bytes_of(program, program->outputs[k]);
       outputs[r][k] = malloc(bytes + 8);
-      if (outputs[r][k] != NULL)
-        memset(outputs[r][k], 0x5a + r, bytes + 8);
+      if (outputs[r][k] != NULL) memset(outputs[r][k], 0x5a + r, bytes + 8);
     }
     const struct joist_run run = {.threads = r + 1, .parallel_from = 1024};
     errors[r].message[0] = '\0';
-    status[r] = joist_plan_run(plan, (const void *const *)inputs, outputs[r],
-                               &run, &errors[r]);
+    status[r] = joist_plan_run(plan, (const void *const *)inputs, outputs[r], &run, &errors[r]);
     for (uint32_t k = 0; k < program->output_count; k++) {
       const size_t bytes = bytes_of(program, program->outputs[k]);
       const unsigned char *const end = (unsigned char *)outputs[r][k] + bytes;
       bool clean = true;
-      for (int b = 0; b < 8; b++)
-        clean &= end[b] == 0x5a + r;
+      for (int b = 0; b < 8; b++) clean &= end[b] == 0x5a + r;
       CHECK_MSG(clean, "%s: output %u is written past its end", what, k);
     }
   }
-  for (uint32_t k = 0; k < program->output_count; k++)
-    got[program->outputs[k]] = outputs[0][k];
+  for (uint32_t k = 0; k < program->output_count; k++) got[program->outputs[k]] = outputs[0][k];
   struct interpreter in;
   interpreter_init(&in, program, (const void *const *)inputs);
   interpreter_run(&in, status[0] == JOIST_OK ? got : NULL);
   for (int r = 1; r < RUNS; r++) {
-    CHECK_MSG(status[r] == status[0],
-              "%s: status %d with %d threads, %d with one", what,
+    CHECK_MSG(status[r] == status[0], "%s: status %d with %d threads, %d with one", what,
               (int)status[r], r + 1, (int)status[0]);
     CHECK_STR(errors[r].message, errors[0].message);
   }
   if (status[0] != JOIST_OK) {
     seen.failing++;
-    CHECK_MSG(status[0] == JOIST_ERROR_VALUE &&
-                  message_fits(&in, errors[0].message),
+    CHECK_MSG(status[0] == JOIST_ERROR_VALUE && message_fits(&in, errors[0].message),
               "%s: status %d: %s", what, (int)status[0], errors[0].message);
   } else {
     CHECK_MSG(in.failure_count == 0, "%s: nv_%s() should fail", what,
@@ -67,27 +59,21 @@ static void check_program(const struct joist_program *program, fill_kind kind,
       const size_t at = first_difference(dtype, n, outputs[0][k], in.array[v]);
       char mine[64], other[64];
       const size_t byte = at * joist_dtype_size(dtype);
-      CHECK_MSG(
-          at == n, "%s: output %u (%%%u, %s), element %zu of %zu: %s, want %s",
-          what, k, v, joist_dtype_name(dtype), at, n,
-          at == n ? ""
-                  : element_text(dtype, (char *)outputs[0][k] + byte, mine),
-          at == n ? "" : element_text(dtype, in.array[v] + byte, other));
+      CHECK_MSG(at == n, "%s: output %u (%%%u, %s), element %zu of %zu: %s, want %s", what, k, v,
+                joist_dtype_name(dtype), at, n,
+                at == n ? "" : element_text(dtype, (char *)outputs[0][k] + byte, mine),
+                at == n ? "" : element_text(dtype, in.array[v] + byte, other));
       for (int r = 1; r < RUNS; r++)
         CHECK_MSG(memcmp(outputs[r][k], outputs[0][k], bytes) == 0,
-                  "%s: output %u has other bits with %d threads", what, k,
-                  r + 1);
+                  "%s: output %u has other bits with %d threads", what, k, r + 1);
       seen.compared += (long)n;
     }
   }
-  if (check_failed_count > failed_before && programs_printed++ < 3)
-    print_program(program);
+  if (check_failed_count > failed_before && programs_printed++ < 3) print_program(program);
   interpreter_clear(&in);
   for (int r = 0; r < RUNS; r++)
-    for (uint32_t k = 0; k < program->output_count; k++)
-      free(outputs[r][k]);
-  for (uint32_t k = 0; k < program->input_count; k++)
-    free(inputs[k]);
+    for (uint32_t k = 0; k < program->output_count; k++) free(outputs[r][k]);
+  for (uint32_t k = 0; k < program->input_count; k++) free(inputs[k]);
   joist_plan_free(plan);
 }
 
@@ -99,10 +85,8 @@ static void test_random(int programs, struct style style, const char *what) {
     char name[64];
     random_program(&program, &style);
     snprintf(name, sizeof name, "%s program %d", what, k);
-    if (program.output_count <= OUTPUTS_MAX &&
-        program.value_count <= VALUES_MAX)
-      check_program(&program, (fill_kind)(k % 4 == 3 ? FILL_SMALL : k % 4),
-                    name);
+    if (program.output_count <= OUTPUTS_MAX && program.value_count <= VALUES_MAX)
+      check_program(&program, (fill_kind)(k % 4 == 3 ? FILL_SMALL : k % 4), name);
     joist_program_clear(&program);
   }
   positions = JOIST_NO_INPUT;
@@ -113,8 +97,7 @@ static void test_random(int programs, struct style style, const char *what) {
 /* f16 * i32 + f64 and its sum: two conversions and a sink, for lengths about a
  * tile. */
 static void test_lengths(void) {
-  static const uint32_t about[] = {1,    64,   256,   512,   1024, 2048,
-                                   4096, 8192, 16384, 32768, 65536};
+  static const uint32_t about[] = {1, 64, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536};
   for (size_t k = 0; k < sizeof about / sizeof *about; k++)
     for (uint32_t n = about[k] - 1; n <= about[k] + 1; n++) {
       struct joist_program program;
@@ -129,8 +112,7 @@ static void test_lengths(void) {
       add_output(&program, sum);
       add_output(&program, direct);
       add_output(&program, add_simple(&program, JOIST_OP_REDUCE_SUM, sum, sum));
-      add_output(&program,
-                 add_simple(&program, JOIST_OP_REDUCE_SUM, direct, direct));
+      add_output(&program, add_simple(&program, JOIST_OP_REDUCE_SUM, direct, direct));
       snprintf(name, sizeof name, "length %u", n);
       check_program(&program, FILL_SMALL, name);
       joist_program_clear(&program);
@@ -170,11 +152,9 @@ static void test_blocks(void) {
   struct joist_program program;
   struct joist_plan *plan = NULL;
   struct joist_error error;
-  if (!CHECK(x != NULL && y != NULL))
-    return;
+  if (!CHECK(x != NULL && y != NULL)) return;
   fill(JOIST_I8, 4096, FILL_BITS, x);
-  for (uint32_t i = 4096; i < n; i++)
-    x[i] = x[i % 4093];
+  for (uint32_t i = 4096; i < n; i++) x[i] = x[i % 4093];
   joist_program_init(&program);
   const joist_value_id a = add_input(&program, JOIST_I8, 1, &n);
   const joist_value_id sum = add_simple(&program, JOIST_OP_ADD, a, a);
@@ -185,9 +165,9 @@ static void test_blocks(void) {
     const struct joist_run run = {.threads = threads, .parallel_from = 1};
     int64_t want = 0;
     memset(y, 0x5a, n);
-    CHECK_INT(joist_plan_run(plan, (const void *[]){x},
-                             (void *[]){y, &sums[threads - 1]}, &run, &error),
-              JOIST_OK);
+    CHECK_INT(
+        joist_plan_run(plan, (const void *[]){x}, (void *[]){y, &sums[threads - 1]}, &run, &error),
+        JOIST_OK);
     bool right = true;
     for (uint32_t i = 0; i < n; i++) {
       right &= y[i] == (int8_t)(uint8_t)(2 * x[i]);
@@ -204,22 +184,19 @@ static void test_blocks(void) {
 
 /* ---- failures ---- */
 
-static void check_position(joist_op op, size_t n, int most_threads,
-                           const size_t *at, size_t failures) {
+static void check_position(joist_op op, size_t n, int most_threads, const size_t *at,
+                           size_t failures) {
   const uint32_t extent = (uint32_t)n;
   int32_t *const a = malloc(n * sizeof *a), *const b = malloc(n * sizeof *b),
                  *const c = malloc(n * sizeof *c);
   struct joist_program program;
   struct joist_plan *plan = NULL;
   size_t first = n;
-  if (!CHECK(a != NULL && b != NULL && c != NULL))
-    return;
-  for (size_t i = 0; i < n; i++)
-    a[i] = (int32_t)i, b[i] = 3;
+  if (!CHECK(a != NULL && b != NULL && c != NULL)) return;
+  for (size_t i = 0; i < n; i++) a[i] = (int32_t)i, b[i] = 3;
   for (size_t k = 0; k < failures; k++) {
     b[at[k]] = op == JOIST_OP_POW ? -1 : 0;
-    if (at[k] < first)
-      first = at[k];
+    if (at[k] < first) first = at[k];
   }
   joist_program_init(&program);
   const joist_value_id x = add_input(&program, JOIST_I32, 1, &extent);
@@ -230,17 +207,13 @@ static void check_position(joist_op op, size_t n, int most_threads,
     struct joist_error error;
     char want[64];
     const struct joist_run run = {.threads = threads, .parallel_from = 1};
-    snprintf(want, sizeof want, " at position %zu in nv_%s()", first + 1,
-             joist_op_name(op));
-    CHECK_INT(joist_plan_run(plan, (const void *[]){a, b}, (void *[]){c}, &run,
-                             &error),
+    snprintf(want, sizeof want, " at position %zu in nv_%s()", first + 1, joist_op_name(op));
+    CHECK_INT(joist_plan_run(plan, (const void *[]){a, b}, (void *[]){c}, &run, &error),
               JOIST_ERROR_VALUE);
-    CHECK_MSG(strstr(error.message, want) != NULL,
-              "%d threads: \"%s\", want \"...%s\"", threads, error.message,
-              want);
-    CHECK_INT(
-        joist_plan_run(plan, (const void *[]){a, b}, (void *[]){c}, &run, NULL),
-        JOIST_ERROR_VALUE);
+    CHECK_MSG(strstr(error.message, want) != NULL, "%d threads: \"%s\", want \"...%s\"", threads,
+              error.message, want);
+    CHECK_INT(joist_plan_run(plan, (const void *[]){a, b}, (void *[]){c}, &run, NULL),
+              JOIST_ERROR_VALUE);
   }
   joist_plan_free(plan);
   joist_program_clear(&program);
@@ -250,18 +223,15 @@ static void check_position(joist_op op, size_t n, int most_threads,
 }
 
 static void test_failures(void) {
-  static const joist_op ops[] = {JOIST_OP_FLOORDIV, JOIST_OP_MOD,
-                                 JOIST_OP_REMAINDER, JOIST_OP_POW};
+  static const joist_op ops[] = {JOIST_OP_FLOORDIV, JOIST_OP_MOD, JOIST_OP_REMAINDER, JOIST_OP_POW};
   for (size_t k = 0; k < 4; k++) {
     check_position(ops[k], 10, 4, (size_t[]){9, 3}, 2);
     check_position(ops[k], 200000, 4, (size_t[]){199999}, 1);
     check_position(ops[k], 200000, 4, (size_t[]){0, 100000, 199999}, 3);
-    check_position(ops[k], 200000, 4, (size_t[]){150000, 100001, 60000, 199999},
-                   4);
+    check_position(ops[k], 200000, 4, (size_t[]){150000, 100001, 60000, 199999}, 4);
     check_position(ops[k], 200000, 4, (size_t[]){16384, 16383, 16385}, 3);
   }
-  check_position(JOIST_OP_MOD, ((size_t)1 << 24) + 99999, 2,
-                 (size_t[]){(1u << 24) + 50}, 1);
+  check_position(JOIST_OP_MOD, ((size_t)1 << 24) + 99999, 2, (size_t[]){(1u << 24) + 50}, 1);
 }
 
 struct polls {
@@ -279,26 +249,20 @@ static void test_interrupt(void) {
   struct joist_program program;
   struct joist_plan *plan = NULL;
   struct joist_error error;
-  if (!CHECK(x != NULL && y != NULL))
-    return;
+  if (!CHECK(x != NULL && y != NULL)) return;
   joist_program_init(&program);
   const joist_value_id a = add_input(&program, JOIST_UI8, 1, &n);
   add_output(&program, add_simple(&program, JOIST_OP_ADD, a, a));
   CHECK_INT(joist_plan_make(&program, &plan, NULL), JOIST_OK);
   for (int threads = 1; threads <= 2; threads++) {
     struct polls polls = {0, 0};
-    struct joist_run run = {.threads = threads,
-                            .parallel_from = 1,
-                            .poll = poll_counting,
-                            .context = &polls};
-    CHECK_INT(
-        joist_plan_run(plan, (const void *[]){x}, (void *[]){y}, &run, &error),
-        JOIST_OK);
+    struct joist_run run = {
+        .threads = threads, .parallel_from = 1, .poll = poll_counting, .context = &polls};
+    CHECK_INT(joist_plan_run(plan, (const void *[]){x}, (void *[]){y}, &run, &error), JOIST_OK);
     CHECK(polls.calls >= 2);
     polls = (struct polls){0, 1};
-    CHECK_INT(
-        joist_plan_run(plan, (const void *[]){x}, (void *[]){y}, &run, &error),
-        JOIST_INTERRUPTED);
+    CHECK_INT(joist_plan_run(plan, (const void *[]){x}, (void *[]){y}, &run, &error),
+              JOIST_INTERRUPTED);
     CHECK_INT(polls.calls, 1);
   }
   joist_plan_free(plan);
@@ -309,15 +273,13 @@ static void test_interrupt(void) {
 
 /* ---- what a plan does ---- */
 
-static void check_plan(struct joist_program *program, size_t groups,
-                       size_t bytes, const char *what) {
+static void check_plan(struct joist_program *program, size_t groups, size_t bytes,
+                       const char *what) {
   struct joist_plan *plan = NULL;
-  if (!CHECK_INT(joist_plan_make(program, &plan, NULL), JOIST_OK))
-    return;
+  if (!CHECK_INT(joist_plan_make(program, &plan, NULL), JOIST_OK)) return;
   CHECK_MSG(joist_plan_group_count(plan) == groups, "%s: %zu groups", what,
             joist_plan_group_count(plan));
-  CHECK_MSG(joist_plan_temporary_bytes(plan) == bytes,
-            "%s: %zu bytes of temporaries", what,
+  CHECK_MSG(joist_plan_temporary_bytes(plan) == bytes, "%s: %zu bytes of temporaries", what,
             joist_plan_temporary_bytes(plan));
   joist_plan_free(plan);
   check_program(program, FILL_SMALL, what);
@@ -370,21 +332,17 @@ static void test_plans(void) {
   joist_program_init(&program);
   x = add_input(&program, JOIST_F32, 2, extents);
   y = add_simple(&program, JOIST_OP_MUL, x, x);
-  struct joist_attributes attributes = {.requested = none,
-                                        .shape = {1, {50000}}};
-  CHECK(
-      add(&program, joist_rules_at(0), JOIST_OP_RESHAPE, &y, &attributes, &z));
+  struct joist_attributes attributes = {.requested = none, .shape = {1, {50000}}};
+  CHECK(add(&program, joist_rules_at(0), JOIST_OP_RESHAPE, &y, &attributes, &z));
   add_output(&program, add_simple(&program, JOIST_OP_ADD, z, z));
   check_plan(&program, 2, 0, "reshaped");
   joist_program_init(&program);
   x = add_input(&program, JOIST_F32, 2, extents);
-  CHECK(
-      add(&program, joist_rules_at(0), JOIST_OP_RESHAPE, &x, &attributes, &z));
+  CHECK(add(&program, joist_rules_at(0), JOIST_OP_RESHAPE, &x, &attributes, &z));
   y = add_simple(&program, JOIST_OP_MUL, x, x);
   add_output(&program, z);
   add_output(&program, y);
-  CHECK(
-      add(&program, joist_rules_at(0), JOIST_OP_RESHAPE, &y, &attributes, &z));
+  CHECK(add(&program, joist_rules_at(0), JOIST_OP_RESHAPE, &y, &attributes, &z));
   add_output(&program, z);
   check_plan(&program, 1, 0, "reshaped inputs and outputs");
 
@@ -410,22 +368,13 @@ int main(void) {
   joist_rules_init();
   joist_kernels_select(getenv("JOIST_TEST_KERNELS"));
   test_plans();
-  test_random(20000, (struct style){.elements = 60, .instructions = 12},
-              "tiny");
-  test_random(8000,
-              (struct style){.elements = 300, .zero = true, .instructions = 12},
-              "zero");
-  test_random(
-      8000, (struct style){.elements = 200, .checked = true, .instructions = 8},
-      "checked");
-  test_random(3000, (struct style){.elements = 400, .instructions = 40},
-              "long");
-  test_random(200, (struct style){.elements = 20000, .instructions = 15},
-              "large");
-  test_random(
-      10,
-      (struct style){.elements = 100000, .checked = true, .instructions = 10},
-      "larger");
+  test_random(20000, (struct style){.elements = 60, .instructions = 12}, "tiny");
+  test_random(8000, (struct style){.elements = 300, .zero = true, .instructions = 12}, "zero");
+  test_random(8000, (struct style){.elements = 200, .checked = true, .instructions = 8}, "checked");
+  test_random(3000, (struct style){.elements = 400, .instructions = 40}, "long");
+  test_random(200, (struct style){.elements = 20000, .instructions = 15}, "large");
+  test_random(10, (struct style){.elements = 100000, .checked = true, .instructions = 10},
+              "larger");
   CHECK(seen.compared > 100000 && seen.failing > 20);
   test_lengths();
   test_broadcasts();

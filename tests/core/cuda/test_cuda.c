@@ -555,7 +555,7 @@ int main(void) {
   if (!CHECK(hashes != NULL)) return 1;
 #ifdef JOIST_TEST_GPU
   if (gpu->ready(gpu, &error) != JOIST_OK) {
-    printf("skipped: no GPU (%s)\ncuda: 0 passed, 0 failed\n", error.message);
+    printf("cuda: skipped: no GPU (%s)\ncuda gpu: 0 passed, 0 failed\n", error.message);
     return 0;
   }
   joist_cuda_set_policy(JOIST_CUDA_COMPILE_NEVER);
