@@ -7,7 +7,8 @@
 #'
 #' Arguments are tensors, R numbers, `NULL`, and lists of these, nested as you like. An R
 #' number stays what it is in `f`: its dtype yields to known ones and its value is exact. A
-#' `static` argument may be anything; a program is recorded for each of its values. Tensors
+#' `static` argument may be anything; a program is recorded for each of its values. So may the
+#' default of an argument that is left out: `f` evaluates it while it is traced. Tensors
 #' and numbers from outside that `f` uses are constants of the program. Tensors have no value
 #' while `f` is traced, so `if`, `while` and `for` cannot look at them: use [nv_ifelse()], or
 #' make the argument static.
@@ -56,21 +57,21 @@ jit <- function(f, static = character(), cache_size = 100L, device = NULL, promo
   structure(compiled, class = "joist_jit")
 }
 
-# list(x = x, ...) for the arguments of the function; where one without default has no
-# value it is left out, so that missing() works.
+# list(x = x, ...) for the arguments of the function. One that has no value is left out: its
+# default, which may be a flag or look at other arguments, is for `f` to evaluate.
 jit_body <- function(arguments) {
   names <- names(arguments)
   values <- stats::setNames(lapply(names, as.name), ifelse(names == "...", "", names))
-  required <- names != "..." & !nzchar(as.character(arguments))
+  own <- names != "..."
   list_of <- function(values) as.call(c(quote(list), values))
   collected <- list_of(values)
-  if (any(required)) {
+  if (any(own)) {
     is_missing <- lapply(unname(values), function(value) call("missing", value))
     parts <- lapply(seq_along(values), function(k) {
       part <- list_of(values[k])
-      if (required[k]) call("if", call("!", is_missing[[k]]), part) else part
+      if (own[k]) call("if", call("!", is_missing[[k]]), part) else part
     })
-    any_missing <- Reduce(function(a, b) call("||", a, b), is_missing[required])
+    any_missing <- Reduce(function(a, b) call("||", a, b), is_missing[own])
     collected <- call("if", any_missing, as.call(c(quote(c), parts)), collected)
   }
   substitute(

@@ -101,6 +101,12 @@ static void append_leaf(struct signature *signature, SEXP x) {
   signature->leaves[signature->leaf_count++] = x;
 }
 
+/* The name of element k, empty where there is none. */
+static void append_name(struct signature *signature, SEXP names, R_xlen_t k) {
+  const char *const name = names == R_NilValue ? "" : CHAR(STRING_ELT(names, k));
+  append(signature, name, strlen(name) + 1);
+}
+
 static void append_argument(struct signature *signature, const struct joist_rules *rules, SEXP x) {
   if (x == R_NilValue) {
     append_byte(signature, 'N');
@@ -112,12 +118,7 @@ static void append_argument(struct signature *signature, const struct joist_rule
     append_byte(signature, names == R_NilValue ? 'L' : 'M');
     append(signature, &n, sizeof n);
     for (R_xlen_t k = 0; k < n; k++) {
-      if (names != R_NilValue) {
-        const char *const name = CHAR(STRING_ELT(names, k));
-        append(signature, name, strlen(name) + 1);
-      } else {
-        append_byte(signature, 0);
-      }
+      append_name(signature, names, k);
       append_argument(signature, rules, VECTOR_ELT(x, k));
     }
     return;
@@ -164,7 +165,9 @@ static void make_signature(struct signature *signature, SEXP arguments, SEXP dyn
     const uint64_t content = hash_bytes((const unsigned char *)rules, sizeof *rules);
     append(signature, &content, sizeof content);
   }
+  SEXP names = Rf_getAttrib(arguments, R_NamesSymbol);
   for (R_xlen_t k = 0; k < XLENGTH(arguments); k++) {
+    append_name(signature, names, k);
     if (LOGICAL(dynamic)[k])
       append_argument(signature, rules, VECTOR_ELT(arguments, k));
     else

@@ -429,3 +429,22 @@ test_that("unused work and repeated results are fine", {
   wide <- jit(function(x) lapply(1:60, function(k) x * k))
   expect_identical(vapply(wide(nv_scalar(1, "f64")), as_array, 1), as.numeric(1:60))
 })
+
+test_that("defaults belong to the function", {
+  scaled <- local({
+    factor <- 3
+    function(x, lower = FALSE, by = factor, n = nrow(x)) if (lower) x else x * by + n
+  })
+  x <- nv_tensor(matrix(1:6, 2), "f64")
+  f <- jit(scaled)
+  expect_identical(as_array(f(x)), matrix(1:6, 2) * 3 + 2)
+  expect_identical(as_array(f(x, by = 4)), matrix(1:6, 2) * 4 + 2)
+  expect_identical(as_array(f(x, n = 4)), matrix(1:6, 2) * 3 + 4)
+  expect_error(f(x, TRUE), class = "joist_trace_error")
+  difference <- jit(function(...) list(...)$a - list(...)$b)
+  expect_identical(as_array(difference(a = x, b = x * 2)), -matrix(1:6, 2) + 0)
+  expect_identical(as_array(difference(b = x, a = x * 2)), matrix(1:6, 2) + 0)
+  product <- nv_matmul(t(x), x) + nv_eye(3L, "f64")
+  expect_identical(as_array(jit(nv_chol)(product)), as_array(nv_chol(product)))
+  expect_identical(as_array(jit(nv_concatenate)(x, x)), as_array(nv_concatenate(x, x)))
+})
