@@ -28,6 +28,14 @@ JOIST_DEVICE static inline int64_t mod_int(int64_t a, int64_t b) {
   return r != 0 && (r < 0) != (b < 0) ? r + b : r;
 }
 
+/* The sign of the dividend. */
+JOIST_DEVICE static inline int64_t remainder_int(int64_t a, int64_t b) {
+  return b == -1 ? 0 : a % b;
+}
+
+JOIST_DEVICE static inline uint64_t divide_uint(uint64_t a, uint64_t b) { return a / b; }
+JOIST_DEVICE static inline uint64_t remainder_uint(uint64_t a, uint64_t b) { return a % b; }
+
 JOIST_DEVICE static inline unsigned count_bits(uint64_t x) {
   x = x - ((x >> 1) & UINT64_C(0x5555555555555555));
   x = (x & UINT64_C(0x3333333333333333)) + ((x >> 2) & UINT64_C(0x3333333333333333));

@@ -317,6 +317,31 @@ static void check_pair(joist_op op, joist_dtype dtype, int64_t a, int64_t b, int
   }
 }
 
+static int64_t random_within(int64_t low, int64_t high) {
+  return low + (int64_t)(random_bits() % ((uint64_t)(high - low) + 1));
+}
+
+/* Dividends next to multiples of the divisor, where a rounded quotient would show. */
+static void test_divisions(void) {
+  static const joist_dtype dtypes[] = {JOIST_I8,  JOIST_I16,  JOIST_I32,
+                                       JOIST_UI8, JOIST_UI16, JOIST_UI32};
+  for (size_t d = 0; d < 6; d++) {
+    const int64_t min = joist_dtype_min_int(dtypes[d]);
+    const int64_t max = (int64_t)joist_dtype_max_int(dtypes[d]);
+    for (int k = 0; k < 20000; k++) {
+      const int64_t narrow = k % 2 ? max : 1 + max / (1 + (int64_t)(random_bits() % 1000));
+      const int64_t b = random_within(min == 0 ? 1 : -narrow, narrow);
+      if (b == 0) continue;
+      const int64_t a = random_within(min, max) / b * b + random_within(-1, 1);
+      if (a < min || a > max || (a == min && b == -1)) continue;
+      const int64_t rest = a % b, below = rest != 0 && (rest < 0) != (b < 0);
+      check_pair(JOIST_OP_FLOORDIV, dtypes[d], a, b, a / b - below);
+      check_pair(JOIST_OP_MOD, dtypes[d], a, b, below ? rest + b : rest);
+      check_pair(JOIST_OP_REMAINDER, dtypes[d], a, b, rest);
+    }
+  }
+}
+
 static void test_edges(void) {
   static const joist_dtype dtypes[] = {JOIST_I8, JOIST_I16, JOIST_I32, JOIST_I64};
   for (size_t k = 0; k < 4; k++) {
@@ -654,6 +679,7 @@ int main(void) {
     }
   CHECK(kernels > 300);
   test_edges();
+  test_divisions();
   test_first_failure();
   test_float_table();
   test_arithmetic();
