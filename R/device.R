@@ -8,11 +8,12 @@
 #' Every operation runs where its operands are, with the dtypes, flags and errors of the CPU,
 #' and gives a result there. R numbers are wherever they are needed; tensors on two devices do
 #' not meet, `nv_to()` moves one of them. Integer and bool results have the CPU's bits, and so
-#' have floats but for a few functions (`asin()` and its like of `f64`, functions and quotients of
-#' complex dtypes) and sums and products, which are right to a few units in the last place and the same from run to run.
-#' Operations without a kernel of their own run on the CPU with copies of their operands and
-#' give a result on the GPU. Functions that look at values on the CPU (`unique()`, `which()`)
-#' ask for `nv_to(x, "cpu")`.
+#' have floats but for a few functions (`asin()` and its like of `f64`, functions and quotients
+#' of complex dtypes) and sums and products, which are right to a few units in the last place
+#' and the same from run to run. Operations without a kernel of their own (sorting, cumulative
+#' sums, matrix products, random numbers) run on the CPU with copies of their operands and give
+#' a result on the GPU. Functions that look at values on the CPU (`unique()`, `which()`) ask for
+#' `nv_to(x, "cpu")`.
 #'
 #' Work on a GPU goes on while R continues; `nv_synchronize()` waits for it. Data on a GPU does
 #' not survive [saveRDS()] and is not there in other processes: call `nv_to(x, "cpu")` first.

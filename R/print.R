@@ -11,7 +11,7 @@ footer <- function(x) {
   } else if (inherits(x, "nv_aval")) {
     "AVAL"
   } else {
-    toupper(format(.subset2(x, "device")))
+    sub(":0$", "", toupper(format(.subset2(x, "device"))))
   }
   paste0("[ ", place, type_text(x), " ]")
 }
