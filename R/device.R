@@ -55,7 +55,10 @@ nv_synchronize <- function(device = "cuda:0") {
 }
 
 #' @export
-format.joist_device <- function(x, ...) unclass(x)[[1L]]
+format.joist_device <- function(x, ...) unclass(x)[[2L]]
+
+#' @export
+as.character.joist_device <- function(x, ...) format(x)
 
 #' @export
 print.joist_device <- function(x, ...) {

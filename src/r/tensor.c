@@ -37,11 +37,13 @@ static SEXP class_of(joist_r_form form) {
   return form == JOIST_R_ABSTRACT ? abstract : form == JOIST_R_TRACED ? traced : concrete;
 }
 
+/* The call that gives it: what is no vector keeps base R from reading the fields of a tensor
+ * as a vector when each of them has one element. */
 SEXP joist_r_device_object(const char *name) {
-  SEXP device = PROTECT(Rf_mkString(name));
+  SEXP device = PROTECT(Rf_lang2(Rf_install("nv_device"), PROTECT(Rf_mkString(name))));
   Rf_setAttrib(device, R_ClassSymbol, Rf_mkString("joist_device"));
   MARK_NOT_MUTABLE(device);
-  UNPROTECT(1);
+  UNPROTECT(2);
   return device;
 }
 

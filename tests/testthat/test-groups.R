@@ -168,6 +168,11 @@ test_that("base functions that read a vector never read payload bytes as numbers
     # A list, strings or an error, but no numbers.
     expect_false(is.numeric(out), label = deparse1(out)[1])
   }
+  for (one in list(nv_scalar(3L, "i32"), nv_tensor(2, "f64"), nv_tensor(TRUE))) {
+    for (f in list(which.max, which.min, tabulate)) {
+      expect_error(f(one))
+    }
+  }
   # These have numbers of their own to give.
   expect_identical(rank(x), rank(c(3, 1, 2)))
   expect_identical(as.vector(table(x)), c(1L, 1L, 1L))
