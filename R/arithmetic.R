@@ -83,7 +83,8 @@ nv_atan2 <- function(lhs, rhs) .Call(joist_r_op2, "atan2", lhs, rhs)
 #'   `nv_ifelse()`). NaN in any operand of `nv_clamp()` gives NaN.
 #' @section Errors: `joist_promotion_error` when the rules know no common dtype,
 #'   `joist_shape_error` when shapes do not fit, `joist_dtype_error` for `nv_clamp()` of
-#'   complex tensors.
+#'   complex tensors, `joist_value_error` for R numbers out of the dtype's range and a `pred`
+#'   of R numbers other than 0 and 1.
 #' @examples
 #' nv_clamp(0, nv_tensor(c(-1, 0.5, 2)), 1)
 #' nv_ifelse(c(TRUE, FALSE), nv_tensor(1:2, "i8"), 0L)

@@ -37,12 +37,13 @@ nv_ge <- function(lhs, rhs) .Call(joist_r_op2, "ge", lhs, rhs)
 
 #' Logical operations
 #'
-#' Elementwise, also by `&`, `|`, `!` and `xor()`. Every operand is read as `!= 0`.
+#' Elementwise, also by `&`, `|`, `!` and `xor()`. Tensors of other dtypes are read as `!= 0`.
 #'
-#' @param lhs,rhs,operand A tensor or an R vector.
+#' @param lhs,rhs,operand A tensor, or an R vector of logical values, zeros and ones.
 #' @return A known `bool` tensor.
 #' @section Errors: `joist_promotion_error` when the rules know no common dtype,
-#'   `joist_shape_error` when shapes do not fit (two bools always have one).
+#'   `joist_shape_error` when shapes do not fit; `joist_value_error` for R numbers other than 0
+#'   and 1.
 #' @examples
 #' nv_tensor(c(TRUE, FALSE)) & TRUE
 #' nv_xor(nv_tensor(c(TRUE, FALSE)), TRUE)

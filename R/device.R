@@ -12,8 +12,8 @@
 #' of complex dtypes) and sums and products, which are right to a few units in the last place
 #' and the same from run to run. Operations without a kernel of their own (sorting, cumulative
 #' sums, matrix products, random numbers) run on the CPU with copies of their operands and give
-#' a result on the GPU. Functions that look at values on the CPU (`unique()`, `which()`) ask for
-#' `nv_to(x, "cpu")`.
+#' a result on the GPU. Functions that look at values on the CPU (`unique()`, `nv_which()`)
+#' ask for `nv_to(x, "cpu")`.
 #'
 #' Work on a GPU goes on while R continues; `nv_synchronize()` waits for it. Data on a GPU does
 #' not survive [saveRDS()] and is not there in other processes: call `nv_to(x, "cpu")` first.
@@ -23,7 +23,7 @@
 #' @param x A tensor or an R number.
 #' @param device A device or its name.
 #' @return `nv_device()` a `joist_device`; `nv_devices()` the names of the devices that are
-#'   there; `nv_to()` a tensor with the data of `x` on `device`, `x` itself if it is there
+#'   there; `nv_to()` a tensor with the dtype and data of `x` on `device`, `x` itself if it is there
 #'   already; `nv_synchronize()` `NULL`, invisibly.
 #' @section Errors: `joist_device_error` when there is no such device or it cannot be used,
 #'   with what is missing; when its memory is out; or when the data is gone.

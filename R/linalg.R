@@ -75,7 +75,6 @@ solve.nv_tensor <- function(a, b, ...) if (missing(b)) nv_solve(a) else nv_solve
 chol.nv_tensor <- function(x, ...) nv_chol(x)
 
 #' @rdname nv_solve
-#' @param x A tensor.
 #' @export
 determinant.nv_tensor <- function(x, logarithm = TRUE, ...) {
   structure(nv_determinant(x, logarithm), class = "det")

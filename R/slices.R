@@ -10,7 +10,8 @@
 #' @return A tensor with the extents of the rows or of the columns, of the dtype of
 #'   [nv_reduce_sum()] or [nv_mean()].
 #' @section Errors: `joist_shape_error` when the rank is less than 2, or `dims` leaves no
-#'   dimension for the columns.
+#'   dimension for the columns; `joist_dtype_error` for a mean of another dtype than a float or
+#'   complex one.
 #' @examples
 #' x <- nv_tensor(matrix(1:6, 2), "i8")
 #' nv_row_sums(x)

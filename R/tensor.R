@@ -23,8 +23,9 @@
 #' @param n Number of rows and columns.
 #' @param dim The dimension along which the numbers grow.
 #' @param start The first number.
-#' @return An `nv_tensor`. `nv_scalar()` has rank 0; `nv_fill()` repeats `value`;
-#'   `nv_iota()` counts along a dimension; `nv_eye()` is an identity matrix.
+#' @return An `nv_tensor` of dtype `dtype`, or of the default one (known unless `ambiguous`
+#'   says otherwise). `nv_scalar()` has rank 0; `nv_fill()` repeats `value`; `nv_iota()` counts
+#'   along a dimension; `nv_eye()` is an identity matrix.
 #' @section Errors: `joist_value_error` for values that cannot be represented (with value,
 #'   position and dtype), NA, factors, dates, strings and lists; `joist_shape_error` when
 #'   `x` does not fill `shape`; `joist_dtype_error` for an unknown dtype.
@@ -73,8 +74,9 @@ nv_eye <- function(n, dtype = "f32", device = NULL) {
 #' the dtype, ambiguity and shape that they would give on data, as another `nv_aval`.
 #'
 #' @inheritParams nv_tensor
-#' @return An `nv_aval`, which is also an `nv_tensor`.
-#' @section Errors: `joist_dtype_error`, `joist_shape_error`.
+#' @return An `nv_aval` of that dtype and shape, which is also an `nv_tensor`.
+#' @section Errors: `joist_dtype_error` for an unknown dtype; `joist_shape_error` for extents
+#'   that are none; `joist_value_error` when `ambiguous` is neither `TRUE` nor `FALSE`.
 #' @examples
 #' nv_aval("i32", c(2, 3)) + 1.5
 #' jit(\(x, y) exp(x) * y)(nv_aval("bf16", 4), nv_aval("f32", 4))

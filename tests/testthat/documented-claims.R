@@ -1,0 +1,367 @@
+# What the manual's pages claim, as calls: `raised_errors` has a call for every class of error
+# that the section "Errors" of a page names, `given_dtypes` calls and the dtypes of their
+# results. Read by test-documentation.R, which evaluates the calls where these are defined:
+
+x <- nv_tensor(matrix(c(3, 1, 2, 5, 4, 7), 2))
+v <- nv_tensor(c(3, 1, 2))
+i <- nv_tensor(1:3, "i16")
+b <- nv_tensor(c(TRUE, FALSE, TRUE))
+u <- nv_tensor(1L, "ui8")
+z <- nv_tensor(1i)
+z_matrix <- nv_tensor(matrix(1i))
+s <- nv_tensor(diag(2))
+none <- nv_tensor(numeric())
+huge <- nv_aval("i8", c(2^16, 2^16))
+key <- nv_key(1)
+no_key <- nv_tensor(1:3, "ui32")
+strict <- function(code) with_promotion("array_api", code)
+
+raised_errors <- alist(
+  as.data.frame.nv_tensor = list(
+    joist_shape_error = as.data.frame(nv_fill(0, c(1, 1, 1))),
+    joist_value_error = as.data.frame(nv_aval("f32", 3)),
+    joist_value_error = merge(data.frame(k = 1:2), data.frame(k = 2, v = i[1]), all.x = TRUE),
+    joist_value_error = rbind(data.frame(x = i), i[1]),
+    joist_value_error = data.frame(x = i)[i[1], ],
+    joist_value_error = rbind(data.frame(x = 1:3), data.frame(x = i))
+  ),
+  as_array = list(
+    joist_value_error = as_array(nv_scalar(2^53, "i64") + 1L),
+    joist_value_error = as_array(nv_scalar(-2^31, "i32"))
+  ),
+  as_dtype = list(joist_dtype_error = as_dtype("f31")),
+  base_functions = list(
+    joist_value_error = names(v) <- c("a", "b", "c"),
+    joist_value_error = levels(v) <- "a",
+    joist_value_error = dimnames(v) <- list(1:3),
+    joist_value_error = is.na(v) <- 1,
+    joist_value_error = length(v) <- 5
+  ),
+  check_lattice = list(joist_promotion_error = check_lattice("none")),
+  common_dtype = list(
+    joist_promotion_error = common_dtype("i32", "f32", rules = "array_api"),
+    joist_promotion_error = common_dtype("i32", "f32", rules = "none"),
+    joist_dtype_error = common_dtype("i31", "f32"),
+    joist_value_error = common_dtype("i32", "f32", NA)
+  ),
+  diff.nv_tensor = list(
+    joist_shape_error = scale(v),
+    joist_shape_error = scale(x, center = c(1, 2)),
+    joist_dtype_error = diff(b)
+  ),
+  jit = list(
+    joist_value_error = jit(function(x) if (x > 1) x else 0)(nv_scalar(1)),
+    joist_trace_error = jit(function(x) if (x > 1) x else 0)(nv_scalar(1))
+  ),
+  nv_add = list(
+    joist_promotion_error = strict(i + v),
+    joist_shape_error = i + nv_tensor(1:2),
+    joist_dtype_error = b - b,
+    joist_value_error = i %/% 0L,
+    joist_value_error = i^-1L,
+    joist_value_error = u + 300L
+  ),
+  nv_and = list(
+    joist_promotion_error = strict(i & v),
+    joist_shape_error = i & nv_tensor(1:2),
+    joist_value_error = b & 2
+  ),
+  nv_apply = list(joist_shape_error = nv_apply(x, 3, sum)),
+  nv_argmin = list(
+    joist_shape_error = nv_argmin(x, 3),
+    joist_shape_error = nv_argmin(huge),
+    joist_value_error = nv_argmin(none),
+    joist_dtype_error = nv_argmin(z)
+  ),
+  nv_aval = list(
+    joist_dtype_error = nv_aval("f31"),
+    joist_shape_error = nv_aval("f32", -1),
+    joist_value_error = nv_aval("f32", ambiguous = NA)
+  ),
+  nv_bitwise_and = list(
+    joist_promotion_error = strict(nv_bitwise_and(no_key, nv_tensor(1L, "ui64") + i)),
+    joist_shape_error = nv_bitwise_and(i, nv_tensor(1:2)),
+    joist_dtype_error = nv_bitwise_and(v, v),
+    joist_dtype_error = nv_popcnt(z),
+    joist_dtype_error = nv_shift_left(b, b)
+  ),
+  nv_broadcast_arrays = list(
+    joist_shape_error = nv_broadcast_arrays(i, nv_tensor(1:2)),
+    joist_shape_error = nv_outer(nv_fill(0, rep(1, 20)), nv_fill(0, rep(1, 20)))
+  ),
+  nv_clamp = list(
+    joist_promotion_error = strict(nv_clamp(i, v, v)),
+    joist_shape_error = nv_clamp(0, v, c(1, 2)),
+    joist_dtype_error = nv_clamp(0, z, 1),
+    joist_value_error = nv_ifelse(b, u, 300L),
+    joist_value_error = nv_ifelse(2, u, u)
+  ),
+  nv_concatenate = list(
+    joist_shape_error = nv_concatenate(x, v),
+    joist_shape_error = rbind(x, c(1, 2)),
+    joist_shape_error = nv_stack(v, c(1, 2)),
+    joist_promotion_error = strict(c(i, v))
+  ),
+  nv_convert = list(
+    joist_dtype_error = nv_convert(v, "f31"),
+    joist_dtype_error = nv_bitcast_convert(v, "i8"),
+    joist_dtype_error = nv_bitcast_convert(b, "i8")
+  ),
+  nv_cumsum = list(
+    joist_shape_error = nv_cumsum(x, 3),
+    joist_shape_error = nv_cumsum(huge),
+    joist_dtype_error = nv_cummin(z)
+  ),
+  nv_device = list(joist_device_error = nv_device("moon")),
+  nv_eq = list(
+    joist_promotion_error = strict(i == v),
+    joist_shape_error = i == nv_tensor(1:2),
+    joist_dtype_error = z < z
+  ),
+  nv_gather = list(
+    joist_value_error = nv_gather(v, 4),
+    joist_value_error = nv_gather(v, 0),
+    joist_shape_error = nv_gather(v, 1, 2),
+    joist_dtype_error = nv_gather(v, v)
+  ),
+  nv_key = list(
+    joist_value_error = nv_key(1.5),
+    joist_value_error = nv_fold_in(key, 1.5),
+    joist_value_error = jit(function() nv_runif(2, key = nv_key()))(),
+    joist_dtype_error = nv_fold_in(v, 1),
+    joist_shape_error = nv_fold_in(no_key, 1)
+  ),
+  nv_match = list(
+    joist_promotion_error = strict(nv_match(i, v)),
+    joist_value_error = nv_searchsorted(v, 1),
+    joist_value_error = nv_searchsorted(1:3, 1, side = "up"),
+    joist_value_error = nv_match(i, 1L, nomatch = 1.5),
+    joist_shape_error = nv_searchsorted(x, 1),
+    joist_dtype_error = nv_searchsorted(z, 1)
+  ),
+  nv_matmul = list(
+    joist_shape_error = nv_matmul(x, x),
+    joist_shape_error = nv_dot(x, x, contracting_dims = list(1, 2)),
+    joist_promotion_error = strict(nv_matmul(i, v))
+  ),
+  nv_median = list(
+    joist_shape_error = nv_median(x, 3),
+    joist_dtype_error = nv_median(z),
+    joist_value_error = nv_quantile(v, 1.5)
+  ),
+  nv_memory = list(joist_value_error = nv_memory(-1)),
+  nv_negate = list(
+    joist_dtype_error = -b,
+    joist_dtype_error = sign(b),
+    joist_dtype_error = round(z)
+  ),
+  nv_pad = list(
+    joist_shape_error = nv_pad(x, c(1, 2, 3), 0),
+    joist_shape_error = nv_split(v, 2),
+    joist_shape_error = nv_tril(v),
+    joist_shape_error = split(x, 1:2),
+    joist_promotion_error = nv_pad(i, 1, 1, nv_scalar(1)),
+    joist_value_error = nv_pad(u, 1, 1, 300L)
+  ),
+  nv_qr = list(
+    joist_value_error = nv_svd(matrix(c(1, NaN, 2, 3), 2)),
+    joist_shape_error = nv_eigh(x),
+    joist_dtype_error = nv_qr(z_matrix)
+  ),
+  nv_real = list(joist_promotion_error = strict(nv_arg(i))),
+  nv_reduce_sum = list(
+    joist_shape_error = nv_reduce_sum(x, 3),
+    joist_value_error = max(none),
+    joist_dtype_error = max(z)
+  ),
+  nv_reshape = list(
+    joist_shape_error = nv_reshape(v, 4),
+    joist_shape_error = nv_broadcast_to(v, c(2, 2))
+  ),
+  nv_row_sums = list(
+    joist_shape_error = nv_row_sums(v),
+    joist_shape_error = nv_row_sums(x, dims = 2),
+    joist_dtype_error = nv_row_means(x, dtype = "bool")
+  ),
+  nv_runif = list(
+    joist_dtype_error = nv_runif(1, dtype = "i32"),
+    joist_dtype_error = nv_rnorm(1, dtype = "i32"),
+    joist_dtype_error = nv_random_bits(1, "f32"),
+    joist_value_error = nv_runif(1, 2, 1),
+    joist_value_error = nv_randint(1, 1L, 300L, "ui8"),
+    joist_value_error = nv_rnorm(1, sd = -1),
+    joist_value_error = nv_rbinom(1, 1.5, 0.5),
+    joist_value_error = nv_rbinom(1, 300, 0.5, "ui8"),
+    joist_value_error = nv_rbernoulli(1, 2),
+    joist_value_error = jit(function() nv_runif(2))(),
+    joist_shape_error = nv_runif(2, c(1, 2, 3))
+  ),
+  nv_sample = list(
+    joist_value_error = nv_sample(v, 4),
+    joist_value_error = jit(function(x) nv_sample(x))(v),
+    joist_dtype_error = nv_sample(v, key = v),
+    joist_shape_error = nv_sample(v, key = no_key)
+  ),
+  nv_set_threads = list(joist_value_error = nv_set_threads(0)),
+  nv_solve = list(
+    joist_value_error = nv_solve(matrix(1, 2, 2)),
+    joist_value_error = nv_chol(matrix(c(1, 2, 2, 1), 2)),
+    joist_value_error = nv_inverse(matrix(c(1, Inf, 1, 1), 2)),
+    joist_shape_error = nv_solve(x),
+    joist_shape_error = nv_solve(s, 1:3),
+    joist_dtype_error = nv_solve(z_matrix)
+  ),
+  nv_sort = list(
+    joist_dtype_error = sort(z),
+    joist_shape_error = nv_sort(x, 3),
+    joist_value_error = nv_sort(v, decreasing = NA),
+    joist_value_error = jit(function(x) order(x))(v),
+    joist_value_error = jit(function(x) xtfrm(x))(v)
+  ),
+  nv_sqrt = list(
+    joist_promotion_error = strict(sqrt(i)),
+    joist_dtype_error = nv_cbrt(z),
+    joist_dtype_error = expm1(z),
+    joist_dtype_error = log1p(z)
+  ),
+  nv_tensor = list(
+    joist_value_error = nv_tensor(c(1.5, 2), "i32"),
+    joist_value_error = nv_tensor(NA),
+    joist_value_error = nv_tensor(factor("a")),
+    joist_value_error = nv_tensor(Sys.Date()),
+    joist_value_error = nv_tensor("a"),
+    joist_value_error = nv_tensor(list(1)),
+    joist_shape_error = nv_tensor(1:3, shape = 4),
+    joist_dtype_error = nv_tensor(1, "f31")
+  ),
+  nv_top_k = list(
+    joist_dtype_error = nv_top_k(z, 1),
+    joist_dtype_error = nv_take_along(v, v, 1),
+    joist_shape_error = nv_top_k(v, 1, 2),
+    joist_shape_error = nv_top_k(v, 4),
+    joist_shape_error = nv_take_along(x, nv_tensor(1:3), 1),
+    joist_shape_error = nv_take_along(v, nv_tensor(4L), 1),
+    joist_value_error = nv_top_k(v, 1.5)
+  ),
+  nv_transpose = list(
+    joist_shape_error = nv_transpose(x, c(1, 1)),
+    joist_shape_error = nv_squeeze(x, 1),
+    joist_shape_error = nv_unsqueeze(x, 4),
+    joist_shape_error = nv_reverse(x, 3)
+  ),
+  nv_var = list(
+    joist_shape_error = nv_var(x, 3),
+    joist_value_error = nv_var(x, correction = "a"),
+    joist_value_error = nv_norm(x, p = -1),
+    joist_value_error = nv_norm(none, p = Inf)
+  ),
+  nv_which = list(
+    joist_value_error = jit(function(x) nv_which(x))(b),
+    joist_value_error = nv_which(nv_aval("bool", 3)),
+    joist_value_error = jit(function(x) nv_tabulate(x))(i),
+    joist_dtype_error = nv_which(i),
+    joist_dtype_error = nv_tabulate(z)
+  ),
+  promotion_lattice = list(
+    joist_promotion_error = promotion_lattice(cbind(c("a", "b"), c("b", "a"))),
+    joist_value_error = promotion_lattice(1)
+  ),
+  promotion_rules = list(
+    joist_promotion_error = promotion_rules("none"),
+    joist_dtype_error = promotion_rules("anvil", double = "f31"),
+    joist_dtype_error = promotion_rules("anvil", double = "i32")
+  ),
+  promotion_table = list(
+    joist_dtype_error = promotion_table("anvil", "f31"),
+    joist_promotion_error = promotion_table("none")
+  ),
+  result_dtype = list(
+    joist_promotion_error = result_dtype("i32", "f32", rules = "array_api"),
+    joist_dtype_error = result_dtype("f31"),
+    joist_value_error = result_dtype()
+  ),
+  shape = list(joist_value_error = shape(1)),
+  subset = list(
+    joist_shape_error = v[4],
+    joist_shape_error = x[1, 1, 1],
+    joist_shape_error = v[1:2] <- 1:3,
+    joist_promotion_error = i[1] <- nv_scalar(1.5),
+    joist_value_error = v[NA],
+    joist_value_error = v["a"],
+    joist_value_error = u[1] <- 300L
+  ),
+  unique = list(
+    joist_value_error = jit(function(x) unique(x))(v),
+    joist_value_error = duplicated(nv_aval("f32", 3)),
+    joist_value_error = jit(function(x) anyDuplicated(x))(v)
+  ),
+  with_promotion = list(
+    joist_promotion_error = with_promotion("none", 1),
+    joist_promotion_error = local_promotion("none")
+  )
+)
+
+# Dtypes of results under the rules of anvil.
+given_dtypes <- alist(
+  base_functions = list(f32 = subset(v, v > 1), i16 = `length<-`(i, 2)),
+  diff.nv_tensor = list(i16 = diff(i), f32 = scale(x), `f32?` = scale(nv_tensor(matrix(1:6, 3)))),
+  nv_add = list(f32 = i + v, `f32?` = i / i, i16 = i + 1L, `f32?` = i + 1, i16 = nv_max(i, u)),
+  nv_and = list(bool = i & v, bool = !i),
+  nv_argmin = list(i32 = nv_argmin(x), i32 = nv_argmax(i, 1)),
+  nv_bitwise_and = list(i16 = nv_bitwise_and(i, u), bool = nv_bitwise_not(b), i16 = nv_popcnt(i)),
+  nv_clamp = list(f32 = nv_clamp(0, v, 2), i16 = nv_ifelse(v > 1, i, 0L)),
+  nv_concatenate = list(f32 = c(i, v), i16 = nv_stack(i, c(u, u, u)), i16 = rbind(i, 1:3)),
+  nv_cumsum = list(
+    i64 = nv_cumsum(i), i64 = nv_cumprod(b), ui64 = nv_cumsum(u), f32 = nv_cumsum(v),
+    c64 = nv_cumprod(z), i16 = nv_cummax(i), f64 = nv_cumsum(i, dtype = "f64")
+  ),
+  nv_eq = list(bool = i == v),
+  nv_gather = list(i16 = nv_gather(i, 2)),
+  nv_key = list(ui32 = nv_key(1), ui32 = nv_fold_in(key, 2), ui32 = nv_key_split(key)[[2]]),
+  nv_match = list(i32 = nv_match(i, v), i32 = nv_searchsorted(1:3, v), bool = nv_is_in(i, 1L)),
+  nv_matmul = list(
+    f32 = nv_matmul(i, v), i16 = nv_crossprod(i),
+    i16 = nv_dot(i, 1:3, contracting_dims = list(1, 1))
+  ),
+  nv_median = list(f32 = nv_median(v), `f32?` = nv_median(i), `f32?` = nv_quantile(i, 0.5)),
+  nv_negate = list(i16 = -i, f32 = abs(z), i16 = round(i), bool = nv_abs(b)),
+  nv_pad = list(
+    i16 = nv_pad(i, 1, 1), f32 = nv_tril(x), i16 = nv_diag(i), f32 = nv_split(v, 3)[[1]],
+    i16 = split(i, c(1, 1, 2))[["2"]]
+  ),
+  nv_qr = list(
+    f32 = nv_qr(x)$R, `f32?` = nv_svd(nv_tensor(matrix(1:4, 2)))$d, f32 = nv_eigh(s)$values
+  ),
+  nv_real = list(f32 = Re(z), f32 = Im(z), f32 = Arg(z), c64 = Conj(z), `f32?` = nv_arg(i)),
+  nv_reduce_sum = list(
+    i64 = sum(i), i64 = sum(b), ui64 = prod(u), f32 = sum(v), c64 = sum(z), i16 = max(i),
+    `f32?` = mean(i), bool = any(b), bool = nv_reduce_all(b), f16 = nv_reduce_sum(i, dtype = "f16")
+  ),
+  nv_row_sums = list(
+    f32 = nv_row_sums(x), i64 = nv_col_sums(nv_tensor(matrix(1:4, 2))),
+    `f32?` = nv_col_means(nv_tensor(matrix(1:4, 2)))
+  ),
+  nv_runif = list(
+    f32 = nv_runif(2), i32 = nv_randint(2, 1L, 6L), i32 = nv_rbinom(2, 3, 0.5),
+    bool = nv_rbernoulli(2), ui32 = nv_random_bits(2), c128 = nv_rnorm(2, dtype = "c128")
+  ),
+  nv_sample = list(i16 = nv_sample(i, 2)),
+  nv_solve = list(
+    f32 = nv_solve(s, 1:2), `f32?` = nv_solve(nv_tensor(diag(2), "i8")), f32 = nv_det(s),
+    f32 = nv_chol(s), f64 = nv_solve(s, nv_tensor(1:2, "f64")), f32 = nv_determinant(s)$sign
+  ),
+  nv_sort = list(i16 = nv_sort(i), i32 = nv_order(v), f32 = sort(v)),
+  nv_sqrt = list(f32 = sqrt(v), `f32?` = sqrt(i), c64 = exp(z), `f32?` = nv_exp(b)),
+  nv_top_k = list(
+    i16 = nv_top_k(i, 2)$values, i32 = nv_top_k(i, 2)$indices,
+    i16 = nv_take_along(i, nv_tensor(2L), 1)
+  ),
+  nv_transpose = list(f32 = t(x), i16 = nv_unsqueeze(i, 1), i16 = rev(i), f32 = nv_flatten(x)),
+  nv_var = list(
+    f32 = nv_var(v), `f32?` = nv_sd(i), f32 = nv_norm(z), f32 = nv_var(z),
+    i64 = nv_count_nonzero(v)
+  ),
+  nv_which = list(i32 = nv_which(b), i64 = nv_tabulate(i)),
+  subset = list(i16 = i[2], f32 = x[[2, 3]], i16 = `[<-`(i, 1, value = 7L)),
+  unique = list(i16 = unique(i))
+)

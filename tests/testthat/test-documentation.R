@@ -1,0 +1,138 @@
+# The manual of the installed package: every exported function has a page that says what it
+# gives, of which dtype, what it raises and how to call it; and what the pages say of errors
+# and dtypes is what happens.
+
+manual <- function() {
+  pages <- tryCatch(tools::Rd_db("joist"), error = function(e) NULL)
+  if (length(pages) == 0L) skip("joist is installed without its manual")
+  names(pages) <- sub("[.]Rd$", "", names(pages))
+  lapply(pages, function(page) {
+    list(
+      aliases = texts(page, "\\alias"), value = texts(page, "\\value"),
+      examples = texts(page, "\\examples"), errors = errors_section(page),
+      arguments = argument_names(page)
+    )
+  })
+}
+
+parts_of <- function(page, tag) Filter(function(part) identical(attr(part, "Rd_tag"), tag), page)
+
+flat <- function(part) trimws(gsub("[[:space:]]+", " ", paste(unlist(part), collapse = "")))
+
+texts <- function(page, tag) vapply(parts_of(page, tag), flat, "")
+
+errors_section <- function(page) {
+  sections <- Filter(function(s) flat(s[[1L]]) == "Errors", parts_of(page, "\\section"))
+  vapply(sections, function(s) flat(s[[2L]]), "")
+}
+
+argument_names <- function(page) {
+  items <- unlist(lapply(parts_of(page, "\\arguments"), parts_of, "\\item"), recursive = FALSE)
+  names <- vapply(items, function(item) flat(gsub("\\dots", "...", item[[1L]], fixed = TRUE)), "")
+  unlist(strsplit(names, "[[:space:]]*,[[:space:]]*"))
+}
+
+classes_in <- function(text) {
+  unique(unlist(regmatches(text, gregexpr("joist_[a-z]+_error", text))))
+}
+
+# The page of each exported function; a function without one is left out.
+pages_of_exports <- function(pages) {
+  exports <- sort(getNamespaceExports("joist"))
+  aliases <- lapply(pages, `[[`, "aliases")
+  page_of <- rep(names(pages), lengths(aliases))
+  names(page_of) <- unlist(aliases)
+  page_of[intersect(exports, names(page_of))]
+}
+
+# Functions that raise nothing of their own.
+raise_nothing <- c(
+  "cuda_diagnostics", "joist_info", "nv_is_finite", "nv_is_infinite", "nv_is_nan"
+)
+
+# Pages whose functions give no tensor, so that there is no dtype to tell.
+give_no_tensor <- c(
+  "check_lattice", "cuda_diagnostics", "joist_info", "nv_memory", "nv_set_threads",
+  "promotion_lattice", "promotion_table", "with_promotion"
+)
+
+test_that("every exported function has a page with value, errors, examples and arguments", {
+  pages <- manual()
+  page_of <- pages_of_exports(pages)
+  expect_setequal(names(page_of), getNamespaceExports("joist"))
+  without <- function(field) {
+    names(page_of)[vapply(page_of, function(p) !any(nzchar(pages[[p]][[field]])), TRUE)]
+  }
+  expect_identical(without("value"), character())
+  expect_identical(without("examples"), character())
+  expect_setequal(without("errors"), intersect(raise_nothing, names(page_of)))
+
+  undocumented <- lapply(names(page_of), function(name) {
+    arguments <- names(formals(getExportedValue("joist", name)))
+    missing <- setdiff(arguments, pages[[page_of[[name]]]]$arguments)
+    if (length(missing)) paste0(name, "(", paste(missing, collapse = ", "), ")")
+  })
+  expect_identical(unlist(undocumented), NULL)
+})
+
+test_that("the value of a function that gives tensors names their dtype", {
+  pages <- manual()
+  dtype_words <- "dtype|`?(bool|i32|i64|ui32)`?|`?as_array|logical;|`TRUE` for tensors"
+  page_of <- unique(pages_of_exports(pages))
+  tells <- vapply(pages[page_of], function(page) any(grepl(dtype_words, page$value)), TRUE)
+  expect_identical(sort(unname(page_of[!tells])), sort(give_no_tensor))
+})
+
+test_that("usage sections and arguments agree with the code", {
+  manual()
+  library <- dirname(find.package("joist"))
+  expect_length(unlist(tools::undoc("joist", lib.loc = library)), 0L)
+  expect_length(unclass(tools::codoc("joist", lib.loc = library)), 0L)
+  expect_length(unclass(tools::checkDocFiles("joist", lib.loc = library)), 0L)
+  expect_length(unclass(tools::checkDocStyle("joist", lib.loc = library)), 0L)
+})
+
+# The claims and the tensors they are about, with fresh variables for every call.
+claims <- function() {
+  env <- new.env(parent = environment(manual))
+  sys.source(test_path("documented-claims.R"), env)
+  env
+}
+
+# What `check` says of each claim (a page, what is claimed, and the call), NULL if it holds.
+broken_claims <- function(claimed, env, check) {
+  unlist(lapply(names(claimed), function(page) {
+    calls <- as.list(claimed[[page]])[-1L]
+    Map(function(claim, call) {
+      wrong <- check(claim, call, new.env(parent = env))
+      if (!is.null(wrong)) paste0(page, ": ", deparse1(call), wrong)
+    }, names(calls), calls)
+  }), use.names = FALSE)
+}
+
+test_that("pages name the errors that there are, and no others", {
+  pages <- manual()
+  pages[["joist-package"]] <- NULL
+  env <- claims()
+  expect_null(broken_claims(env$raised_errors, env, function(class, call, frame) {
+    error <- suppressWarnings(tryCatch(eval(call, frame), error = identity))
+    if (!inherits(error, class) || !inherits(error, "joist_error")) {
+      paste0(" raises no ", class)
+    }
+  }))
+  tried <- lapply(env$raised_errors, function(calls) sort(unique(names(as.list(calls)[-1L]))))
+  named <- lapply(pages, function(page) sort(classes_in(page$errors)))
+  expect_identical(tried[lengths(tried) > 0L], named[names(tried)[lengths(tried) > 0L]])
+  expect_identical(setdiff(names(named)[lengths(named) > 0L], names(tried)), character())
+})
+
+test_that("results have the dtypes that the pages tell", {
+  pages <- manual()
+  env <- claims()
+  local_promotion("anvil")
+  expect_identical(setdiff(names(env$given_dtypes), names(pages)), character())
+  expect_null(broken_claims(env$given_dtypes, env, function(dtype, call, frame) {
+    got <- type_of(eval(call, frame))
+    if (got != dtype) paste0(" is ", got, ", not ", dtype)
+  }))
+})
