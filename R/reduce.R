@@ -15,8 +15,9 @@
 #' @param dtype The dtype of the result instead of the usual one.
 #' @return A tensor. Sums and products of bool and signed integers have dtype `i64`, of
 #'   unsigned ones `ui64`, of floats and complex numbers their own; minima and maxima keep
-#'   the dtype; `nv_mean()` gives a float as [nv_div()] does; `nv_reduce_any()` and
-#'   `nv_reduce_all()` are known `bool`.
+#'   the dtype; `nv_range()` has both, minima first, along a new first dimension; `nv_mean()`
+#'   gives a float as [nv_div()] does; `nv_reduce_any()` and `nv_reduce_all()` are known
+#'   `bool`.
 #' @section Errors: `joist_shape_error` for a dimension that is not there;
 #'   `joist_value_error` for the minimum or maximum of no elements; `joist_dtype_error` for
 #'   the order of complex numbers.
@@ -26,6 +27,7 @@
 #' nv_reduce_sum(x, dims = 2)
 #' nv_mean(x, dims = 1, drop = FALSE)
 #' max(x)
+#' nv_range(x, dims = 2)
 #' @export
 nv_reduce_sum <- function(operand, dims = NULL, drop = TRUE, dtype = NULL) {
   .Call(joist_r_reduce, "reduce_sum", operand, dims, drop, dtype)
@@ -47,6 +49,12 @@ nv_reduce_min <- function(operand, dims = NULL, drop = TRUE) {
 #' @export
 nv_reduce_max <- function(operand, dims = NULL, drop = TRUE) {
   .Call(joist_r_reduce, "reduce_max", operand, dims, drop, NULL)
+}
+
+#' @rdname nv_reduce_sum
+#' @export
+nv_range <- function(operand, dims = NULL, drop = TRUE) {
+  nv_stack(nv_reduce_min(operand, dims, drop), nv_reduce_max(operand, dims, drop), dimension = 1L)
 }
 
 #' @rdname nv_reduce_sum

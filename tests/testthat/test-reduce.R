@@ -253,3 +253,16 @@ test_that("reductions of broadcast and fused operands", {
   centred <- jit(function(x) x - nv_mean(x, dims = 1, drop = FALSE))
   expect_identical(as_array(centred(x)), sweep(v, 2, colMeans(v)))
 })
+
+test_that("nv_range() has the minima and the maxima", {
+  m <- matrix(c(3, -1, 2, 7, 0, 5), 2)
+  for (dtype in setdiff(dtypes(), c("bool", complexes()))) {
+    x <- nv_tensor(if (startsWith(dtype, "u")) m + 1 else m, dtype)
+    own <- as_array(x, "double")
+    expect_equal(as_array(nv_range(x), "double"), range(own))
+    expect_equal(as_array(nv_range(x, 1), "double"), apply(own, 2, range))
+    expect_identical(shape(nv_range(x, 2, drop = FALSE)), c(2L, 2L, 1L))
+    expect_true(dtype(nv_range(x)) == dtype)
+  }
+  expect_identical(as_array(jit(nv_range, static = "dims")(nv_tensor(m, "f64"), 2)), apply(m, 1, range))
+})
