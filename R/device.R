@@ -87,9 +87,5 @@ print.cuda_diagnostics <- function(x, ...) {
   invisible(x)
 }
 
-# The name of the device of a tensor.
-device_name <- function(x) .subset2(x, "device")[[1L]]
-
-
 # What a function that makes tensors made, where it was asked for.
 place_on <- function(x, device) if (is.null(device)) x else nv_to(x, device)
