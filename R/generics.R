@@ -49,16 +49,14 @@ Complex.nv_tensor <- function(z) {
 
 #' @export
 Summary.nv_tensor <- function(..., na.rm = FALSE) {
-  check_no_na(na.rm)
+  if (!identical(na.rm, FALSE)) check_no_na(na.rm)
   if (.Generic == "range") {
     return(c(min(...), max(...)))
   }
   if (...length() == 1L) {
-    return(.Call(joist_r_reduce, reduction_of(.Generic), ..1, NULL, TRUE, NULL))
+    return(.Call(joist_r_summary, .Generic, ..1))
   }
-  parts <- lapply(list(...), function(x) {
-    .Call(joist_r_reduce, reduction_of(.Generic), x, NULL, TRUE, NULL)
-  })
+  parts <- lapply(list(...), function(x) .Call(joist_r_summary, .Generic, x))
   combine <- switch(.Generic,
     sum = nv_add,
     prod = nv_mul,
@@ -69,8 +67,6 @@ Summary.nv_tensor <- function(..., na.rm = FALSE) {
   )
   Reduce(combine, parts)
 }
-
-reduction_of <- function(generic) paste0("reduce_", generic)
 
 #' @export
 mean.nv_tensor <- function(x, ...) {

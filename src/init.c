@@ -45,6 +45,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(joist_r_convert, 4),
     ENTRY(joist_r_relayout, 3),
     ENTRY(joist_r_reduce, 5),
+    ENTRY(joist_r_summary, 2),
     ENTRY(joist_r_array, 6),
     ENTRY(joist_r_subset, 4),
     ENTRY(joist_r_assign, 5),

@@ -282,13 +282,21 @@ static uint32_t dims_mask(SEXP dims, int rank) {
   return negative > 0 ? all & ~mask : mask;
 }
 
-SEXP joist_r_reduce(SEXP name, SEXP x, SEXP dims, SEXP drop, SEXP dtype) {
+static SEXP reduce(joist_op op, SEXP x, SEXP dims, bool drop, SEXP dtype) {
   const struct joist_rules *const rules = joist_r_rules(R_NilValue);
   struct joist_r_value value;
   joist_r_read_any(rules, x, &value);
   struct joist_attributes attributes = joist_r_attributes();
   if (dtype != R_NilValue) attributes.requested.dtype = joist_r_dtype(dtype);
   attributes.dims = dims_mask(dims, value.argument.shape.rank);
-  attributes.drop = joist_r_flag(drop, "drop");
-  return joist_r_apply(rules, op_of(name, false), &value, &attributes);
+  attributes.drop = drop;
+  return joist_r_apply(rules, op, &value, &attributes);
+}
+
+SEXP joist_r_reduce(SEXP name, SEXP x, SEXP dims, SEXP drop, SEXP dtype) {
+  return reduce(op_of(name, false), x, dims, joist_r_flag(drop, "drop"), dtype);
+}
+
+SEXP joist_r_summary(SEXP generic, SEXP x) {
+  return reduce(op_of(generic, true), x, R_NilValue, true, R_NilValue);
 }

@@ -27,6 +27,7 @@ SEXP joist_r_operator(SEXP generic, SEXP lhs, SEXP rhs);
 SEXP joist_r_operator1(SEXP generic, SEXP x);
 SEXP joist_r_convert(SEXP name, SEXP x, SEXP dtype, SEXP ambiguous);
 SEXP joist_r_relayout(SEXP name, SEXP x, SEXP shape);
+SEXP joist_r_summary(SEXP generic, SEXP x);
 SEXP joist_r_reduce(SEXP name, SEXP x, SEXP dims, SEXP drop, SEXP dtype);
 /* An array operation on a list of operands. `dim` (NULL for none) is a dim of the first and
  * becomes parameter[0]; the integers of `parameters` follow. `shape` and `dtype` may be
