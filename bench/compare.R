@@ -91,6 +91,30 @@ time_once <- function(who, samples, goal, threads) {
   }
 }
 
+# What there is to say about the results: who differs from joist, who gives another dtype.
+compare_results <- function(group, case, n, dtypes) {
+  compared <- setdiff(names(dtypes), "loop")
+  if (!"joist" %in% compared || case$mode == "call") {
+    return(character())
+  }
+  remarks <- character()
+  ours <- sampled_values("joist")
+  for (who in setdiff(compared, "joist")) {
+    here <- who %in% in_this_process
+    theirs <- if (here) sampled_values(who) else ask_numbers(peers, "values", who)
+    summed <- length(ours) <= 2L || group == "arrays"
+    wrong <- disagreement(ours, theirs, dtypes[c("joist", who)], n, summed)
+    if (nzchar(wrong)) {
+      told <- if (length(ours) == 1L) explain_reduction(case, ours, theirs, who)
+      remarks <- c(remarks, if (is.null(told)) paste("DIFFERS:", who, wrong) else told)
+    }
+  }
+  other <- dtypes[setdiff(compared, c("joist", "base", "bit64"))]
+  other <- other[other != dtypes["joist"]]
+  if (length(other) > 0L) remarks <- c(remarks, paste(names(other), "gives", other))
+  remarks
+}
+
 # One row of the results: the seconds of each contestant.
 measure <- function(group, case, specs, n, contestants, turns, samples, goal, used = threads) {
   set_operands(n, specs)
@@ -104,25 +128,7 @@ measure <- function(group, case, specs, n, contestants, turns, samples, goal, us
       seconds[[who]] <- c(seconds[[who]], time_once(who, samples, goal, used))
     }
   }
-  remarks <- ready$problems
-  compared <- setdiff(contestants, "loop")
-  if ("joist" %in% compared && case$mode != "call") {
-    ours <- sampled_values("joist")
-    for (who in setdiff(compared, "joist")) {
-      here <- who %in% in_this_process
-      theirs <- if (here) sampled_values(who) else ask_numbers(peers, "values", who)
-      both <- ready$dtypes[c("joist", who)]
-      summed <- length(ours) <= 2L || group == "arrays"
-      wrong <- disagreement(ours, theirs, both, n, summed)
-      if (nzchar(wrong)) {
-        told <- if (length(ours) == 1L) explain_reduction(case, ours, theirs, who)
-        remarks <- c(remarks, if (is.null(told)) paste("DIFFERS:", who, wrong) else told)
-      }
-    }
-    other <- ready$dtypes[setdiff(compared, c("joist", "base", "bit64"))]
-    other <- other[other != ready$dtypes["joist"]]
-    if (length(other) > 0L) remarks <- c(remarks, paste(names(other), "gives", other))
-  }
+  remarks <- c(ready$problems, compare_results(group, case, n, ready$dtypes[contestants]))
   dtypes <- sub(":.*", "", specs)
   result <- unname(ready$dtypes["joist"])
   row <- data.frame(

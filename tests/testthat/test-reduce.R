@@ -264,5 +264,6 @@ test_that("nv_range() has the minima and the maxima", {
     expect_identical(shape(nv_range(x, 2, drop = FALSE)), c(2L, 2L, 1L))
     expect_true(dtype(nv_range(x)) == dtype)
   }
-  expect_identical(as_array(jit(nv_range, static = "dims")(nv_tensor(m, "f64"), 2)), apply(m, 1, range))
+  compiled <- jit(nv_range, static = "dims")
+  expect_identical(as_array(compiled(nv_tensor(m, "f64"), 2)), apply(m, 1, range))
 })
