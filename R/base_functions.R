@@ -15,7 +15,7 @@
 #' `is.na()`, `order()`, `rank()`, `duplicated()`, `match()`, `%in%`, `factor()`,
 #' `cut()`, `paste()`, `format()`, `sprintf("%s")`, `seq()`, `seq_along()`, `as.Date()`,
 #' `table()`, `split()`, `tapply()`, `ave()`, `rowsum()` and `interaction()` by a tensor,
-#' `outer()`, `plot()`, `hist()` and other plots.
+#' `outer()`, `sd()` ([nv_sd()] gives a tensor), `svd()`, `plot()`, `hist()` and other plots.
 #'
 #' **See a list of scalars**: `lapply()`, `sapply()`, `vapply()`, `Map()`, `mapply()`,
 #' `as.list()`: each element is a tensor of rank 0. What their function returns is not
@@ -36,7 +36,7 @@
 #' | `ifelse(test, x, y)` | [nv_ifelse()] |
 #' | `if (x)`, `while (x)`, `x && y`, `isTRUE(x)`, `stopifnot(x)` | `as.logical(x)` |
 #' | `which(x)`, `which.max(x)`, `tabulate(x)` | [nv_which()], [nv_argmax()], [nv_tabulate()] |
-#' | `var(x)`, `sd(x)` | [nv_var()], [nv_sd()] |
+#' | `var(x)` | [nv_var()] |
 #' | `rowSums(x)`, `colMeans(x)`, ... | [nv_row_sums()], [nv_col_means()], ... |
 #' | `apply(x, 1, f)`, which works on R vectors | [nv_apply()] |
 #' | `crossprod(x)`, `x %*% y` before R 4.3 | [nv_crossprod()], [nv_matmul()] |
