@@ -2,13 +2,37 @@
 #'
 #' Typed n-dimensional arrays in 15 dtypes, with known and ambiguous types and the
 #' promotion rules of your choice. Start with [nv_tensor()], [common_dtype()] and
-#' [jit()]; `vignette("type-promotion")` shows how they fit together.
+#' [jit()]; `vignette("type-promotion")` and `vignette("arrays")` show how they fit together.
+#'
+#' @section Pages of this manual:
+#' \itemize{
+#' \item Tensors: make them [nv_tensor()], without data [nv_aval()], ask [shape()], the dtypes
+#'   [as_dtype()], to R [as_array()], casts [nv_convert()], printing [print.nv_tensor()],
+#'   comparing [all.equal.nv_tensor()].
+#' \item Promotion: [common_dtype()], [result_dtype()], [promotion_table()],
+#'   [promotion_rules()], [with_promotion()], [promotion_lattice()], [check_lattice()].
+#' \item Elementwise: arithmetic [nv_add()], comparison [nv_eq()], logic [nv_and()], bits
+#'   [nv_bitwise_and()], choices [nv_clamp()], functions [nv_sqrt()], signs and rounding
+#'   [nv_negate()], complex numbers [nv_real()], NaN [nv_is_nan()].
+#' \item Subsets and shapes: [subset], [nv_gather()], [nv_reshape()], [nv_transpose()],
+#'   [nv_concatenate()], [nv_pad()], [nv_broadcast_arrays()], [diff.nv_tensor()].
+#' \item Reductions and statistics: [nv_reduce_sum()], [nv_var()], [nv_median()],
+#'   [nv_row_sums()], [nv_argmin()], [nv_cumsum()], slices [nv_apply()].
+#' \item Sorting and searching: [nv_sort()], [nv_top_k()], [nv_match()], [nv_which()],
+#'   [unique][unique.nv_tensor].
+#' \item Linear algebra: [nv_matmul()], [nv_solve()], [nv_qr()].
+#' \item Random numbers: [nv_key()], [nv_runif()], [nv_sample()].
+#' \item Base R: [base_functions], data frames [as.data.frame.nv_tensor()].
+#' \item Programs and machines: [jit()], [nv_device()], [cuda_diagnostics()],
+#'   [nv_set_threads()], [nv_memory()], [joist_info()].
+#' }
 #'
 #' @section Errors:
 #' Every error is a condition that inherits from `joist_error`:
 #' `joist_promotion_error` (no common dtype), `joist_dtype_error` (unknown dtype, or an
 #' operation that a dtype does not have), `joist_shape_error` (shapes that do not fit),
-#' `joist_value_error` (a value that cannot be represented, NA, division by zero),
+#' `joist_value_error` (a value that cannot be represented, NA, division by zero; and
+#' wherever a tensor is expected, an R object that is no array of numbers),
 #' `joist_device_error` (a device that is missing) and `joist_memory_error`.
 #'
 #' @useDynLib joist, .registration = TRUE

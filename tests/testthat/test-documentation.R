@@ -17,6 +17,11 @@ manual <- function() {
 
 parts_of <- function(page, tag) Filter(function(part) identical(attr(part, "Rd_tag"), tag), page)
 
+all_parts <- function(part, tag) {
+  inside <- if (is.list(part)) unlist(lapply(part, all_parts, tag), recursive = FALSE)
+  c(if (identical(attr(part, "Rd_tag"), tag)) list(part), inside)
+}
+
 flat <- function(part) trimws(gsub("[[:space:]]+", " ", paste(unlist(part), collapse = "")))
 
 texts <- function(page, tag) vapply(parts_of(page, tag), flat, "")
@@ -81,6 +86,17 @@ test_that("the value of a function that gives tensors names their dtype", {
   page_of <- unique(pages_of_exports(pages))
   tells <- vapply(pages[page_of], function(page) any(grepl(dtype_words, page$value)), TRUE)
   expect_identical(sort(unname(page_of[!tells])), sort(give_no_tensor))
+})
+
+test_that("the page of the package leads to every other page", {
+  pages <- manual()
+  overview <- tools::Rd_db("joist")[["joist-package.Rd"]]
+  others <- pages[names(pages) != "joist-package"]
+  targets <- unlist(lapply(all_parts(overview, "\\link"), function(link) {
+    sub("^=", "", c(flat(link), flat(attr(link, "Rd_option"))))
+  }))
+  reached <- vapply(others, function(page) any(page$aliases %in% targets), TRUE)
+  expect_identical(names(others)[!reached], character())
 })
 
 test_that("usage sections and arguments agree with the code", {
