@@ -204,6 +204,33 @@ const char *joist_rules_node_name(const struct joist_rules *rules, int node) {
   return node == NONE ? "-" : rules->names[node];
 }
 
+/* Whether n entries of a table are numbers below `limit`, or NONE where that is allowed. */
+static bool entries_below(const uint8_t *entries, size_t n, int limit, bool may_lack) {
+  bool fine = true;
+  for (size_t k = 0; k < n; k++) fine &= entries[k] < limit || (may_lack && entries[k] == NONE);
+  return fine;
+}
+
+bool joist_rules_valid(const void *memory, size_t size) {
+  const struct joist_rules *const rules = memory;
+  if (size != sizeof *rules || rules->layout != sizeof *rules) return false;
+  bool named = memchr(rules->id, '\0', sizeof rules->id) != NULL;
+  for (int node = 0; node < JOIST_NODE_MAX; node++)
+    named &= memchr(rules->names[node], '\0', JOIST_NODE_NAME_SIZE) != NULL;
+  if (!named || (unsigned)rules->kind > JOIST_RULES_TABLE ||
+      (unsigned)rules->policy > JOIST_BY_LITERAL_VALUE)
+    return false;
+  for (int c = 0; c < JOIST_CATEGORY_COUNT; c++)
+    if (rules->literal[c] >= JOIST_DTYPE_COUNT ||
+        (int)joist_dtype_category((joist_dtype)rules->literal[c]) != c)
+      return false;
+  if (rules->published_count > JOIST_NODE_MAX || rules->edge_count > JOIST_EDGE_MAX) return false;
+  return entries_below(rules->published, rules->published_count, JOIST_NODE_MAX, false) &&
+         entries_below(rules->edges[0], 2 * (size_t)rules->edge_count, JOIST_NODE_MAX, false) &&
+         entries_below(rules->result[0], sizeof rules->result, JOIST_NODE_MAX, true) &&
+         entries_below(rules->promote[0], sizeof rules->promote, JOIST_TYPE_COUNT, true);
+}
+
 /* The type a node stands for, as an index of `promote`; NONE for a user's own node. */
 static int type_of_node(const struct joist_rules *rules, int node) {
   if (node < JOIST_TYPE_COUNT) return node;

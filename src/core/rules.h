@@ -91,6 +91,10 @@ joist_status joist_rules_set_literals(struct joist_rules *rules,
                                       const uint8_t literal[JOIST_CATEGORY_COUNT],
                                       struct joist_error *error) JOIST_MUST_CHECK;
 
+/* Whether memory that somebody else kept is a rule set of this version: everything that is
+ * looked up by what it says is there. */
+bool joist_rules_valid(const void *memory, size_t size);
+
 /* Node of a name ("f32", "i32?", "i*", a user's own); JOIST_NODE_NONE if none. */
 int joist_rules_node(const struct joist_rules *rules, const char *name);
 /* Name of a node as this rule set prints it. */

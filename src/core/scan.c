@@ -37,9 +37,13 @@ struct pass {
 joist_status joist_scan_shape(const struct joist_shape *const *shapes,
                               const struct joist_attributes *attributes, struct joist_shape *result,
                               struct joist_error *error) {
+  const int dim = attributes->parameter[0];
   size_t count = 0;
   *result = *shapes[0];
-  if (attributes->parameter[0] >= 0) return JOIST_OK;
+  if (dim >= shapes[0]->rank)
+    return joist_fail(error, JOIST_ERROR_SHAPE, "there is no dimension %d; the tensor has %d",
+                      dim + 1, shapes[0]->rank);
+  if (dim >= 0) return JOIST_OK;
   if (!joist_shape_count(shapes[0], &count) || count > INT32_MAX)
     return joist_fail(error, JOIST_ERROR_SHAPE,
                       "%.0f elements do not fit one dimension of at most 2^31 - 1; give `dim`",

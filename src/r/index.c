@@ -178,6 +178,8 @@ void joist_r_read_index(SEXP object, size_t extent, int dim, bool listed,
 
 SEXP joist_r_empty_indices(SEXP call, SEXP n) {
   const int count = Rf_asInteger(n);
+  if (TYPEOF(call) != LANGSXP || count < 0)
+    joist_r_stop(JOIST_ERROR_VALUE, "the indices of a call are counted");
   SEXP empty = PROTECT(Rf_allocVector(LGLSXP, count));
   int found = 0;
   bool dots = false;

@@ -32,9 +32,13 @@ static void finalize(SEXP pointer) {
 
 /* The tag holds the capacity, so that a cache restored from a file starts empty. */
 static struct cache *cache_of(SEXP pointer) {
+  SEXP tag = TYPEOF(pointer) == EXTPTRSXP ? R_ExternalPtrTag(pointer) : R_NilValue;
+  if (TYPEOF(tag) != INTSXP || XLENGTH(tag) != 1 || INTEGER(tag)[0] < 1 ||
+      !Rf_inherits(tag, "joist_cache"))
+    joist_r_stop(JOIST_ERROR_VALUE, "this is not the cache of a jitted function");
   struct cache *cache = R_ExternalPtrAddr(pointer);
   if (cache != NULL) return cache;
-  const uint32_t capacity = (uint32_t)INTEGER(R_ExternalPtrTag(pointer))[0];
+  const uint32_t capacity = (uint32_t)INTEGER(tag)[0];
   R_SetExternalPtrProtected(pointer, Rf_allocVector(VECSXP, 2 * (R_xlen_t)capacity));
   R_RegisterCFinalizerEx(pointer, finalize, TRUE);
   cache = calloc(1, sizeof *cache);
@@ -55,6 +59,7 @@ SEXP joist_r_jit_state(SEXP capacity) {
   if (n == NA_INTEGER || n < 1)
     joist_r_stop(JOIST_ERROR_VALUE, "`cache_size` must be a whole number of at least 1");
   SEXP tag = PROTECT(Rf_ScalarInteger(n));
+  Rf_setAttrib(tag, R_ClassSymbol, Rf_mkString("joist_cache"));
   SEXP pointer = PROTECT(R_MakeExternalPtr(NULL, tag, R_NilValue));
   cache_of(pointer);
   UNPROTECT(2);
@@ -108,6 +113,7 @@ static void append_name(struct signature *signature, SEXP names, R_xlen_t k) {
 }
 
 static void append_argument(struct signature *signature, const struct joist_rules *rules, SEXP x) {
+  R_CheckStack();
   if (x == R_NilValue) {
     append_byte(signature, 'N');
     return;
@@ -152,6 +158,7 @@ static uint64_t hash_bytes(const unsigned char *bytes, size_t n) {
 
 static void make_signature(struct signature *signature, SEXP arguments, SEXP dynamic,
                            const struct joist_rules *rules) {
+  joist_r_check_arguments(arguments, dynamic);
   signature->key = signature->key_on_stack;
   signature->capacity = KEY_ON_STACK;
   signature->leaves = signature->leaves_on_stack;
@@ -320,7 +327,7 @@ SEXP joist_r_jit_call(SEXP state, SEXP arguments, SEXP dynamic, SEXP rules, SEXP
   make_signature(&signature, arguments, dynamic, joist_r_rules(rules));
   if (signature.traced) return Rf_ScalarLogical(FALSE);
   const struct joist_device *const wanted =
-      device == R_NilValue ? NULL : joist_device_find(CHAR(STRING_ELT(device, 0)));
+      device == R_NilValue ? NULL : joist_device_find(joist_r_string(device, "device"));
   const uint64_t hash = hash_bytes(signature.key, signature.length);
   SEXP kept = R_ExternalPtrProtected(state);
   for (uint32_t k = 0; k < cache->count; k++) {
@@ -339,10 +346,33 @@ SEXP joist_r_jit_call(SEXP state, SEXP arguments, SEXP dynamic, SEXP rules, SEXP
   return Rf_ScalarLogical(TRUE);
 }
 
+/* Whatever has this signature can be the program's input: each leaf has the form, dtype and
+ * shape that the program reads. */
+static bool fits(SEXP compiled, const struct signature *signature) {
+  const struct joist_r_trace *const trace = joist_r_trace_of(compiled);
+  if (trace->plan == NULL || trace->leaf_count != signature->leaf_count) return false;
+  for (uint32_t v = 0; v < trace->program.value_count; v++) {
+    const struct joist_value *const wanted = &trace->program.values[v];
+    if (wanted->input == JOIST_NO_INPUT) continue;
+    const struct joist_r_source source = trace->sources[wanted->input];
+    if (source.kind == JOIST_R_FROM_CONSTANT) continue;
+    struct joist_r_value value;
+    joist_r_read_any(joist_rules_at(0), signature->leaves[source.index], &value);
+    const bool literal = value.form == JOIST_R_LITERAL;
+    if (literal != (source.kind == JOIST_R_FROM_LITERAL) ||
+        (!literal && value.argument.operand.type.dtype != wanted->type.dtype) ||
+        !joist_shape_equal(&value.argument.shape, &wanted->shape))
+      return false;
+  }
+  return true;
+}
+
 SEXP joist_r_jit_store(SEXP state, SEXP compiled, SEXP arguments, SEXP dynamic, SEXP rules) {
   struct cache *const cache = cache_of(state);
   struct signature signature;
   make_signature(&signature, arguments, dynamic, joist_r_rules(rules));
+  if (!fits(compiled, &signature))
+    joist_r_stop(JOIST_ERROR_VALUE, "a traced tensor of this function was taken apart");
   R_xlen_t static_count = 0;
   for (R_xlen_t k = 0; k < XLENGTH(arguments); k++) static_count += !LOGICAL(dynamic)[k];
   SEXP statics = PROTECT(Rf_allocVector(VECSXP, static_count));

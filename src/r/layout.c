@@ -102,13 +102,16 @@ static struct joist_shape concatenated_shape(const struct joist_r_value *values,
 
 SEXP joist_r_concatenate(SEXP tensors, SEXP along, SEXP shapes) {
   const struct joist_rules *const rules = joist_r_rules(R_NilValue);
-  const R_xlen_t n = XLENGTH(tensors);
+  const R_xlen_t n = TYPEOF(tensors) == VECSXP ? XLENGTH(tensors) : 0;
   const double position = Rf_asReal(along);
   if (n == 0) joist_r_stop(JOIST_ERROR_SHAPE, "there is nothing to concatenate");
   if (Rf_xlength(along) != 1 || !(position >= 1 && position <= JOIST_RANK_MAX) ||
       position != (double)(int)position)
     joist_r_stop(JOIST_ERROR_SHAPE, "`dimension` must be a whole number of at least 1");
   const int dim = (int)position - 1;
+  const bool listed = TYPEOF(shapes) == VECSXP;
+  if (listed ? XLENGTH(shapes) != n : shapes != R_NilValue)
+    joist_r_stop(JOIST_ERROR_SHAPE, "there is one shape for each of the tensors");
   struct joist_r_value *const values = (struct joist_r_value *)R_alloc((size_t)n, sizeof *values);
   struct joist_operand *const operands =
       (struct joist_operand *)R_alloc((size_t)n, sizeof *operands);
@@ -117,7 +120,7 @@ SEXP joist_r_concatenate(SEXP tensors, SEXP along, SEXP shapes) {
     if (joist_r_by_value(rules)) joist_r_read_range(&values[k]);
     operands[k] = values[k].argument.operand;
     struct joist_shape *const shape = &values[k].argument.shape;
-    if (shapes != R_NilValue)
+    if (listed)
       joist_r_shape(VECTOR_ELT(shapes, k), shape);
     else if (shape->rank == 0)
       *shape = (struct joist_shape){1, {1}};
@@ -178,9 +181,9 @@ SEXP joist_r_permute(SEXP x, SEXP order) {
   struct joist_r_value value;
   joist_r_read_any(rules, x, &value);
   const int rank = value.argument.shape.rank;
-  if (XLENGTH(order) != rank)
+  if (TYPEOF(order) != INTSXP || XLENGTH(order) != rank)
     joist_r_stop(JOIST_ERROR_SHAPE, "the permutation has %.0f entries, the tensor %d dimensions",
-                 (double)XLENGTH(order), rank);
+                 (double)Rf_xlength(order), rank);
   struct joist_attributes attributes = joist_r_attributes();
   for (int d = 0; d < rank; d++)
     attributes.parameter[d] = INTEGER(order)[d] == NA_INTEGER ? -1 : INTEGER(order)[d] - 1;
@@ -194,8 +197,9 @@ SEXP joist_r_pad(SEXP x, SEXP value, SEXP edges) {
   SEXP fitted = PROTECT(joist_r_fitted(rules, &values[0], value));
   joist_r_read_any(rules, fitted, &values[1]);
   struct joist_attributes attributes = joist_r_attributes();
-  for (R_xlen_t k = 0; k < XLENGTH(edges) && k < JOIST_RANK_MAX; k++)
-    attributes.parameter[k] = INTEGER(edges)[k];
+  if (TYPEOF(edges) != INTSXP || XLENGTH(edges) > JOIST_RANK_MAX)
+    joist_r_stop(JOIST_ERROR_SHAPE, "the padding is at most %d integers", JOIST_RANK_MAX);
+  for (R_xlen_t k = 0; k < XLENGTH(edges); k++) attributes.parameter[k] = INTEGER(edges)[k];
   SEXP tensor = joist_r_apply(rules, JOIST_OP_PAD, values, &attributes);
   UNPROTECT(1);
   return tensor;

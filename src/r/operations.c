@@ -1,6 +1,7 @@
 /* Operations on tensors: reading operands, inference, and running one instruction. */
 #include "r/operations.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "core/threads.h"
@@ -24,12 +25,40 @@ static SEXP op_strings(bool generic) {
   return cached[generic];
 }
 
-static joist_op op_of(SEXP name, bool generic) {
-  SEXP wanted = STRING_ELT(name, 0);
+/* What an entry point knows how to call. */
+typedef enum {
+  ELEMENTWISE,
+  CONVERSION, /* to a dtype that is asked for */
+  RELAYOUT,   /* to a shape that is asked for */
+  REDUCTION,
+  WHOLE_ARRAY
+} family;
+
+static bool belongs(joist_op op, family wanted) {
+  const joist_class class = joist_op_class(op);
+  switch (wanted) {
+    case CONVERSION:
+      return class == JOIST_CLASS_CONVERT || class == JOIST_CLASS_BITCAST;
+    case RELAYOUT:
+      return op == JOIST_OP_RESHAPE || op == JOIST_OP_BROADCAST;
+    case REDUCTION:
+      return joist_op_is_reduction(op);
+    case WHOLE_ARRAY:
+      return joist_op_is_array(op);
+    case ELEMENTWISE:
+      break;
+  }
+  return !joist_op_is_reduction(op) && !joist_op_is_array(op) && class != JOIST_CLASS_CONVERT &&
+         class != JOIST_CLASS_BITCAST && class != JOIST_CLASS_LAYOUT;
+}
+
+static joist_op op_of(SEXP name, bool generic, family wanted) {
+  const char *const text = joist_r_string(name, "name");
   SEXP strings = op_strings(generic);
   for (int op = 0; op < JOIST_OP_COUNT; op++)
-    if (STRING_ELT(strings, op) == wanted) return (joist_op)op;
-  joist_r_stop(JOIST_ERROR_DTYPE, "%s is not defined for tensors", CHAR(wanted));
+    if (STRING_ELT(strings, op) == STRING_ELT(name, 0) && belongs((joist_op)op, wanted))
+      return (joist_op)op;
+  joist_r_stop(JOIST_ERROR_DTYPE, "%s is not defined for tensors", text);
 }
 
 SEXP joist_r_op_names(void) {
@@ -178,36 +207,39 @@ struct joist_attributes joist_r_attributes(void) {
   return attributes;
 }
 
-static SEXP apply_plain(joist_op op, SEXP *operands) {
+static SEXP apply_plain(joist_op op, int n, SEXP *operands) {
   const struct joist_rules *const rules = joist_r_rules(R_NilValue);
+  if (joist_op_arity(op) != n)
+    joist_r_stop(JOIST_ERROR_VALUE, "nv_%s() has %d operands, not %d", joist_op_name(op),
+                 joist_op_arity(op), n);
   struct joist_r_value values[JOIST_ARITY_MAX];
-  for (int k = 0; k < joist_op_arity(op); k++) joist_r_read_any(rules, operands[k], &values[k]);
+  for (int k = 0; k < n; k++) joist_r_read_any(rules, operands[k], &values[k]);
   struct joist_attributes attributes = joist_r_attributes();
   return joist_r_apply(rules, op, values, &attributes);
 }
 
-SEXP joist_r_op1(SEXP name, SEXP x) { return apply_plain(op_of(name, false), &x); }
+SEXP joist_r_op1(SEXP name, SEXP x) { return apply_plain(op_of(name, false, ELEMENTWISE), 1, &x); }
 
 SEXP joist_r_op2(SEXP name, SEXP lhs, SEXP rhs) {
   SEXP operands[] = {lhs, rhs};
-  return apply_plain(op_of(name, false), operands);
+  return apply_plain(op_of(name, false, ELEMENTWISE), 2, operands);
 }
 
 SEXP joist_r_op3(SEXP name, SEXP a, SEXP b, SEXP c) {
   SEXP operands[] = {a, b, c};
-  return apply_plain(op_of(name, false), operands);
+  return apply_plain(op_of(name, false, ELEMENTWISE), 3, operands);
 }
 
 SEXP joist_r_operator(SEXP generic, SEXP lhs, SEXP rhs) {
   SEXP operands[] = {lhs, rhs};
-  return apply_plain(op_of(generic, true), operands);
+  return apply_plain(op_of(generic, true, ELEMENTWISE), 2, operands);
 }
 
 SEXP joist_r_operator1(SEXP generic, SEXP x) {
-  const char *const name = CHAR(STRING_ELT(generic, 0));
-  if (strcmp(name, "-") == 0) return apply_plain(JOIST_OP_NEGATE, &x);
+  const char *const name = joist_r_string(generic, "generic");
+  if (strcmp(name, "-") == 0) return apply_plain(JOIST_OP_NEGATE, 1, &x);
   if (strcmp(name, "+") == 0) return x;
-  return apply_plain(op_of(generic, true), &x);
+  return apply_plain(op_of(generic, true, ELEMENTWISE), 1, &x);
 }
 
 SEXP joist_r_convert(SEXP name, SEXP x, SEXP dtype, SEXP ambiguous) {
@@ -217,7 +249,7 @@ SEXP joist_r_convert(SEXP name, SEXP x, SEXP dtype, SEXP ambiguous) {
   struct joist_attributes attributes = joist_r_attributes();
   attributes.requested =
       (struct joist_type){joist_r_dtype(dtype), joist_r_flag(ambiguous, "ambiguous")};
-  return joist_r_apply(rules, op_of(name, false), &value, &attributes);
+  return joist_r_apply(rules, op_of(name, false, CONVERSION), &value, &attributes);
 }
 
 SEXP joist_r_relayout(SEXP name, SEXP x, SEXP shape) {
@@ -226,11 +258,11 @@ SEXP joist_r_relayout(SEXP name, SEXP x, SEXP shape) {
   joist_r_read_any(rules, x, &value);
   struct joist_attributes attributes = joist_r_attributes();
   joist_r_shape(shape, &attributes.shape);
-  return joist_r_apply(rules, op_of(name, false), &value, &attributes);
+  return joist_r_apply(rules, op_of(name, false, RELAYOUT), &value, &attributes);
 }
 
 int joist_r_dim(SEXP dim, const struct joist_shape *shape) {
-  const double given = Rf_xlength(dim) == 1 ? Rf_asReal(dim) : NA_REAL;
+  const double given = Rf_isNumeric(dim) && XLENGTH(dim) == 1 ? Rf_asReal(dim) : NA_REAL;
   const double at = given < 0 ? shape->rank + 1 + given : given;
   if (!(at >= 1 && at <= shape->rank) || at != (double)(int)at)
     joist_r_stop(JOIST_ERROR_SHAPE, "there is no dimension %g; the tensor has %d", given,
@@ -240,9 +272,9 @@ int joist_r_dim(SEXP dim, const struct joist_shape *shape) {
 
 SEXP joist_r_array(SEXP name, SEXP operands, SEXP dim, SEXP parameters, SEXP shape, SEXP dtype) {
   const struct joist_rules *const rules = joist_r_rules(R_NilValue);
-  const joist_op op = op_of(name, false);
+  const joist_op op = op_of(name, false, WHOLE_ARRAY);
   struct joist_r_value values[JOIST_ARITY_MAX];
-  if (XLENGTH(operands) != joist_op_arity(op))
+  if (TYPEOF(operands) != VECSXP || XLENGTH(operands) != joist_op_arity(op))
     joist_r_stop(JOIST_ERROR_VALUE, "nv_%s() has %d operands", joist_op_name(op),
                  joist_op_arity(op));
   for (int k = 0; k < joist_op_arity(op); k++)
@@ -250,7 +282,10 @@ SEXP joist_r_array(SEXP name, SEXP operands, SEXP dim, SEXP parameters, SEXP sha
   struct joist_attributes attributes = joist_r_attributes();
   int used = 0;
   if (dim != R_NilValue) attributes.parameter[used++] = joist_r_dim(dim, &values[0].argument.shape);
-  for (R_xlen_t k = 0; k < XLENGTH(parameters) && used < JOIST_RANK_MAX; k++)
+  if (TYPEOF(parameters) != INTSXP || XLENGTH(parameters) > JOIST_RANK_MAX - used)
+    joist_r_stop(JOIST_ERROR_VALUE, "the parameters of nv_%s() are at most %d integers",
+                 joist_op_name(op), JOIST_RANK_MAX - used);
+  for (R_xlen_t k = 0; k < XLENGTH(parameters); k++)
     attributes.parameter[used++] = INTEGER(parameters)[k];
   if (shape != R_NilValue) joist_r_shape(shape, &attributes.shape);
   if (dtype != R_NilValue) attributes.requested.dtype = joist_r_dtype(dtype);
@@ -262,13 +297,20 @@ SEXP joist_r_array(SEXP name, SEXP operands, SEXP dim, SEXP parameters, SEXP sha
 static uint32_t dims_mask(SEXP dims, int rank) {
   const uint32_t all = rank == 32 ? UINT32_MAX : (UINT32_C(1) << rank) - 1;
   if (dims == R_NilValue) return all;
+  if (!Rf_isNumeric(dims))
+    joist_r_stop(JOIST_ERROR_SHAPE, "`dims` must be whole numbers, not %s",
+                 Rf_type2char(TYPEOF(dims)));
+  for (R_xlen_t k = 0; TYPEOF(dims) == REALSXP && k < XLENGTH(dims); k++)
+    if (!(fabs(REAL(dims)[k]) <= rank) || REAL(dims)[k] != floor(REAL(dims)[k]))
+      joist_r_stop(JOIST_ERROR_SHAPE, "`dims`: there is no dimension %g; the tensor has %d",
+                   REAL(dims)[k], rank);
   SEXP whole = PROTECT(Rf_coerceVector(dims, INTSXP));
   uint32_t mask = 0;
   int negative = 0;
   for (R_xlen_t k = 0; k < XLENGTH(whole); k++) {
     const int d = INTEGER(whole)[k];
-    const int at = d < 0 ? -d : d;
-    if (d == NA_INTEGER || d == 0 || at > rank)
+    const int at = d == NA_INTEGER ? 0 : d < 0 ? -d : d;
+    if (at == 0 || at > rank)
       joist_r_stop(JOIST_ERROR_SHAPE, "`dims`: there is no dimension %d; the tensor has %d",
                    d == NA_INTEGER ? 0 : d, rank);
     if (mask >> (at - 1) & 1)
@@ -294,9 +336,9 @@ static SEXP reduce(joist_op op, SEXP x, SEXP dims, bool drop, SEXP dtype) {
 }
 
 SEXP joist_r_reduce(SEXP name, SEXP x, SEXP dims, SEXP drop, SEXP dtype) {
-  return reduce(op_of(name, false), x, dims, joist_r_flag(drop, "drop"), dtype);
+  return reduce(op_of(name, false, REDUCTION), x, dims, joist_r_flag(drop, "drop"), dtype);
 }
 
 SEXP joist_r_summary(SEXP generic, SEXP x) {
-  return reduce(op_of(generic, true), x, R_NilValue, true, R_NilValue);
+  return reduce(op_of(generic, true, REDUCTION), x, R_NilValue, true, R_NilValue);
 }

@@ -48,12 +48,11 @@ static const struct joist_rules *rules_of_string(SEXP id) {
 }
 
 static const struct joist_rules *rules_of_object(SEXP x) {
-  const struct joist_rules *rules = (const struct joist_rules *)RAW(x);
-  if (XLENGTH(x) != sizeof *rules || rules->layout != sizeof *rules)
+  if (!joist_rules_valid(RAW(x), (size_t)XLENGTH(x)))
     joist_r_stop(JOIST_ERROR_PROMOTION,
                  "this joist_rules object comes from another version of joist; make it anew "
                  "with promotion_rules() or promotion_lattice()");
-  return rules;
+  return (const struct joist_rules *)RAW(x);
 }
 
 const struct joist_rules *joist_r_rules(SEXP x) {

@@ -36,6 +36,7 @@ static const struct held *held_of(SEXP payload) {
 
 const struct joist_device *joist_r_remote_device(SEXP payload) { return held_of(payload)->device; }
 void *joist_r_remote_memory(SEXP payload) { return held_of(payload)->memory; }
+size_t joist_r_remote_bytes(SEXP payload) { return held_of(payload)->bytes; }
 
 /* ---- allocating ---- */
 
@@ -181,10 +182,10 @@ SEXP joist_r_beside(const struct joist_r_value *x, SEXP made) {
 }
 
 SEXP joist_r_to(SEXP x, SEXP device) {
-  const struct joist_device *const found = joist_device_find(CHAR(STRING_ELT(device, 0)));
+  const char *const name = joist_r_string(device, "device");
+  const struct joist_device *const found = joist_device_find(name);
   if (found == NULL)
-    joist_r_stop(JOIST_ERROR_DEVICE, "there is no device \"%s\" in this build of joist",
-                 CHAR(STRING_ELT(device, 0)));
+    joist_r_stop(JOIST_ERROR_DEVICE, "there is no device \"%s\" in this build of joist", name);
   return joist_r_on_device(x, found);
 }
 
@@ -247,7 +248,7 @@ SEXP joist_r_diagnose(void) {
 }
 
 static const struct joist_device *ready_device(SEXP name) {
-  const struct joist_device *const device = joist_device_find(CHAR(STRING_ELT(name, 0)));
+  const struct joist_device *const device = joist_device_find(joist_r_string(name, "device"));
   struct joist_error error;
   if (device == NULL) joist_r_stop(JOIST_ERROR_DEVICE, "there is no such device");
   const joist_status status = device->ready(device, &error);

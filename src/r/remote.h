@@ -7,10 +7,11 @@
 
 /* Whether an external pointer is the payload of a tensor on a device. */
 bool joist_r_is_remote(SEXP payload);
-/* The device that has it, and its memory there. Raises joist_device_error when the memory is
- * gone, as after saveRDS(). */
+/* The device that has it, its memory there, and how much that is. Raises joist_device_error
+ * when the memory is gone, as after saveRDS(). */
 const struct joist_device *joist_r_remote_device(SEXP payload);
 void *joist_r_remote_memory(SEXP payload);
+size_t joist_r_remote_bytes(SEXP payload);
 
 /* A new payload on a device, contents undefined: R's collector runs before memory is out.
  * Raises joist_device_error. */

@@ -11,8 +11,9 @@
 /* What a list of indices selects: one index per dim, or one for the tensor as a vector. */
 struct selection {
   bool linear;
-  bool traced; /* one of the indices is */
-  bool ranges; /* all of them are */
+  bool traced;    /* one of the indices is */
+  bool ranges;    /* all of them are */
+  bool of_itself; /* an index is read from the tensor's own memory, as in x[x] */
   int n;
   const uint8_t *mask; /* of a single index that is a mask and not yet turned into positions */
   size_t extent[JOIST_RANK_MAX]; /* what each index selects from */
@@ -34,6 +35,7 @@ static void read_selection(SEXP indices, const struct joist_r_value *x,
   selection->n = (int)n;
   selection->traced = false;
   selection->ranges = true;
+  selection->of_itself = false;
   selection->mask = NULL;
   for (int d = 0; d < selection->n; d++) {
     selection->extent[d] = selection->linear ? x->count : shape->extent[d];
@@ -44,6 +46,9 @@ static void read_selection(SEXP indices, const struct joist_r_value *x,
     selection->index[d] = index.traced;
     selection->mask = index.mask;
     selection->traced |= index.traced != NULL;
+    selection->of_itself |= index.positions.kind != JOIST_INDEX_RANGE
+                                ? index.positions.list == x->data
+                                : index.mask != NULL && (const void *)index.mask == x->data;
     selection->ranges &= index.traced == NULL && index.positions.kind == JOIST_INDEX_RANGE;
   }
 }
@@ -273,9 +278,10 @@ static void check_values(size_t selected, const struct joist_r_value *value) {
 }
 
 /* What is written to: the tensor itself when nothing else holds it, else a copy. */
-static SEXP writable(SEXP tensor, const struct joist_r_value *x, const struct joist_r_value *value,
-                     SEXP in_place) {
-  if (LOGICAL(in_place)[0] && !MAYBE_SHARED(x->payload) && x->payload != value->payload)
+static SEXP writable(SEXP tensor, const struct joist_r_value *x, const struct selection *selection,
+                     const struct joist_r_value *value, bool in_place) {
+  if (in_place && !MAYBE_SHARED(x->payload) && x->payload != value->payload &&
+      !selection->of_itself)
     return tensor;
   const struct joist_type type = x->argument.operand.type;
   SEXP payload = PROTECT(joist_r_payload(type.dtype, x->count));
@@ -291,12 +297,12 @@ static SEXP writable(SEXP tensor, const struct joist_r_value *x, const struct jo
 
 static SEXP assign_concrete(SEXP tensor, const struct joist_r_value *x,
                             const struct selection *selection, const size_t *before,
-                            const struct joist_r_value *value, SEXP in_place) {
+                            const struct joist_r_value *value, bool in_place) {
   const size_t size = joist_dtype_size(x->argument.operand.type.dtype);
   const bool repeated = value->count == 1;
   const struct joist_run run = joist_r_run();
   struct joist_error error;
-  tensor = PROTECT(writable(tensor, x, value, in_place));
+  tensor = PROTECT(writable(tensor, x, selection, value, in_place));
   void *const out = joist_r_elements(VECTOR_ELT(tensor, 0));
   if (selection->mask != NULL) {
     raise_if(joist_mask_put(size, selection->mask, x->count, before, value->data, repeated, out,
@@ -378,7 +384,7 @@ SEXP joist_r_assign(SEXP x, SEXP indices, SEXP value, SEXP in_place, SEXP single
   const struct joist_rules *const rules = joist_r_rules(R_NilValue);
   struct joist_r_value tensor, values;
   joist_r_read_any(rules, x, &tensor);
-  const bool one = joist_r_flag(single, "single");
+  const bool one = joist_r_flag(single, "single"), reuse = joist_r_flag(in_place, "in_place");
   struct selection selection;
   read_selection(indices, &tensor, &selection);
   SEXP fitted = PROTECT(joist_r_fitted(rules, &tensor, value));
@@ -403,7 +409,7 @@ SEXP joist_r_assign(SEXP x, SEXP indices, SEXP value, SEXP in_place, SEXP single
   if (one && count != 1) joist_r_stop(JOIST_ERROR_SHAPE, "[[<- replaces exactly one element");
   check_values(count, &values);
   result = count == 0 && concrete ? x
-           : concrete ? assign_concrete(x, &tensor, &selection, before, &values, in_place)
+           : concrete             ? assign_concrete(x, &tensor, &selection, before, &values, reuse)
                       : assign_by_operations(rules, &tensor, &selection, count, &values);
   UNPROTECT(1);
   return result;

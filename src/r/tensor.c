@@ -202,6 +202,9 @@ static void read_tensor(SEXP x, struct joist_r_value *value) {
   }
   if (joist_r_is_remote(value->payload)) {
     value->form = JOIST_R_REMOTE;
+    if (joist_r_remote_bytes(value->payload) !=
+        value->count * joist_dtype_size(argument->operand.type.dtype))
+      taken_apart();
     value->data = joist_r_remote_memory(value->payload);
     return;
   }
@@ -235,7 +238,7 @@ static bool host_of(SEXP x, struct joist_r_value *value) {
       value->data = REAL(x);
       return true;
     }
-    if (Rf_inherits(x, "float32") && IS_S4_OBJECT(x)) {
+    if (Rf_inherits(x, "float32") && Rf_isS4(x)) {
       SEXP data = R_do_slot(x, Rf_install("Data"));
       value->host = JOIST_HOST_FLOAT32;
       value->object = data;

@@ -91,7 +91,7 @@ SEXP joist_r_iota(SEXP dim, SEXP dtype, SEXP shape, SEXP start, SEXP ambiguous) 
                  extents.rank);
   const struct joist_type type = {joist_r_dtype(dtype), joist_r_flag(ambiguous, "ambiguous")};
   const double first = Rf_asReal(start);
-  const size_t length = extents.extent[d - 1];
+  const size_t length = count == 0 ? 0 : extents.extent[d - 1];
   /* One run of the counted dimension as doubles (exact up to 2^53), then repeated. */
   double *const run = (double *)R_alloc(length == 0 ? 1 : length, sizeof *run);
   for (size_t k = 0; k < length; k++) run[k] = first + (double)k;
@@ -106,7 +106,7 @@ SEXP joist_r_iota(SEXP dim, SEXP dtype, SEXP shape, SEXP start, SEXP ambiguous) 
   size_t inner = 1, outer = 1;
   for (int e = 0; e < d - 1; e++) inner *= extents.extent[e];
   for (int e = d; e < extents.rank; e++) outer *= extents.extent[e];
-  for (size_t o = 0; count > 0 && o < outer; o++)
+  for (size_t o = 0; o < outer && length > 0; o++)
     for (size_t k = 0; k < length; k++)
       for (size_t i = 0; i < inner; i++, out += size) memcpy(out, typed + k * size, size);
   SEXP tensor = joist_r_tensor(payload, type, &extents);
@@ -183,6 +183,7 @@ static void needs_data(const struct joist_r_value *value) {
 /* At most `first` elements. */
 static void keep_first(struct joist_r_value *value, SEXP first) {
   const double limit = Rf_asReal(first);
+  if (!(limit >= 0)) joist_r_stop(JOIST_ERROR_VALUE, "`first` must be a number of elements");
   if (limit < (double)value->count) value->count = (size_t)limit;
 }
 

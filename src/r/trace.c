@@ -84,10 +84,13 @@ static joist_value_id value_number(SEXP pointer, const struct joist_r_value *val
   struct joist_r_trace *const trace = joist_r_trace_of(pointer);
   const struct joist_shape *const shape = &value->argument.shape;
   if (value->form == JOIST_R_TRACED) {
-    const uint32_t known = value->leaf ? trace->leaf_count : trace->program.value_count;
-    if (value->argument.value >= known)
-      joist_r_stop(JOIST_ERROR_VALUE, "this traced tensor was taken apart");
-    if (!value->leaf) return value->argument.value;
+    const joist_value_id at = value->argument.value;
+    bool known = at < (value->leaf ? trace->leaf_count : trace->program.value_count);
+    if (known && !value->leaf)
+      known = trace->program.values[at].type.dtype == value->argument.operand.type.dtype &&
+              joist_shape_equal(&trace->program.values[at].shape, shape);
+    if (!known) joist_r_stop(JOIST_ERROR_VALUE, "this traced tensor was taken apart");
+    if (!value->leaf) return at;
     return input_of(
         trace, (struct joist_r_source){JOIST_R_FROM_LITERAL, value->argument.value, type.dtype},
         type, shape);
@@ -153,6 +156,7 @@ SEXP joist_r_trace_apply(const struct joist_rules *rules, joist_op op,
 bool joist_r_is_structure(SEXP x) { return TYPEOF(x) == VECSXP && !Rf_isObject(x); }
 
 SEXP joist_r_map_leaves(SEXP x, SEXP (*leaf)(SEXP x, void *context), void *context) {
+  R_CheckStack(); /* lists of lists may be as deep as they like */
   if (x == R_NilValue) return x;
   if (!joist_r_is_structure(x)) return leaf(x, context);
   SEXP copy = PROTECT(Rf_shallow_duplicate(x));
@@ -187,7 +191,14 @@ static SEXP trace_argument(SEXP x, void *context) {
   return joist_r_traced(pointer, number, false, type, &value.argument.shape);
 }
 
+void joist_r_check_arguments(SEXP arguments, SEXP dynamic) {
+  if (TYPEOF(arguments) != VECSXP || TYPEOF(dynamic) != LGLSXP ||
+      XLENGTH(arguments) != XLENGTH(dynamic))
+    joist_r_stop(JOIST_ERROR_VALUE, "the arguments of a jitted function are a list");
+}
+
 SEXP joist_r_trace_begin(SEXP arguments, SEXP dynamic, SEXP rules) {
+  joist_r_check_arguments(arguments, dynamic);
   /* The finalizer first, so that an allocation that fails leaks nothing. */
   SEXP pointer = PROTECT(R_MakeExternalPtr(NULL, trace_tag(), R_NilValue));
   R_RegisterCFinalizerEx(pointer, finalize, TRUE);
@@ -232,6 +243,7 @@ static SEXP trace_result(SEXP x, void *context) {
 
 SEXP joist_r_trace_end(SEXP pointer, SEXP result, SEXP rules) {
   struct joist_r_trace *const trace = joist_r_trace_of(pointer);
+  if (trace->closed) joist_r_stop(JOIST_ERROR_VALUE, "this jit() trace has ended already");
   struct tracing tracing = {joist_r_rules(rules), pointer};
   SET_VECTOR_ELT(R_ExternalPtrProtected(pointer), JOIST_R_TEMPLATE,
                  joist_r_map_leaves(result, trace_result, &tracing));

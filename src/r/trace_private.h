@@ -34,6 +34,8 @@ enum {
   JOIST_R_KEPT
 };
 
+/* Raises unless `dynamic` has a logical for each of the list `arguments`. */
+void joist_r_check_arguments(SEXP arguments, SEXP dynamic);
 /* A list without class is structure; everything else is a leaf. */
 bool joist_r_is_structure(SEXP x);
 /* A copy of `x` in which every leaf is what `leaf` makes of it; NULL stays NULL. */

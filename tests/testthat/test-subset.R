@@ -626,3 +626,23 @@ test_that("many elements are chosen alike by any number of threads", {
     expect_identical(as_array(t(nv_reshape(x, c(400L, 1000L)))), t(matrix(v, 400)))
   }
 })
+
+test_that("a tensor can be its own index while it is assigned to", {
+  set.seed(7)
+  n <- 20000L
+  entries <- sample(n)
+  x <- nv_tensor(entries, "i32") + 0L # memory of its own
+  expected <- entries
+  x[x] <- rev(entries)
+  expected[expected] <- rev(entries)
+  expect_identical(as_array(x), expected)
+  y <- nv_tensor(entries, "f64") + 0
+  y[y] <- 1
+  expect_identical(as_array(y), rep(1, n))
+  truth <- sample(c(TRUE, FALSE), n, replace = TRUE)
+  values <- sample(c(TRUE, FALSE), sum(truth), replace = TRUE)
+  mask <- !nv_tensor(!truth)
+  mask[mask] <- values
+  truth[truth] <- values
+  expect_identical(as_array(mask), truth)
+})

@@ -71,3 +71,138 @@ test_that("positions and index vectors that do not fit are refused in C, too", {
   expect_error(nv_concatenate(x, x, dimension = 0L), class = "joist_shape_error")
   expect_error(nv_concatenate(x, x, dimension = NA), class = "joist_shape_error")
 })
+
+test_that("a traced tensor of another dtype or shape than its trace has is refused", {
+  forged <- function(field, value) {
+    jit(function(a) {
+      b <- unclass(nv_add(a, a))
+      b[[field]] <- value
+      class(b) <- c("nv_traced", "nv_tensor")
+      nv_add(b, b)
+    })
+  }
+  x <- nv_tensor(1:3, "f32")
+  for (shape in list(1000L, integer(), c(3L, 1000L))) {
+    expect_error(forged("shape", shape)(x), class = "joist_value_error")
+  }
+  expect_error(forged("dtype", as_dtype("c128"))(x), class = "joist_value_error")
+  number <- jit(function(a, b) {
+    b <- unclass(b)
+    b$shape <- 1000L
+    class(b) <- c("nv_traced", "nv_tensor")
+    nv_add(nv_reduce_sum(a), b)
+  })
+  expect_error(number(x, 1), class = "joist_value_error")
+})
+
+test_that("entry points refuse what they do not know", {
+  ns <- asNamespace("joist")
+  call <- function(entry, ...) .Call(ns[[entry]], ...)
+  x <- nv_tensor(1:6, "f32", shape = c(2, 3))
+  for (name in list(character(), NULL, 1, NA_character_, c("add", "sub"), "no such")) {
+    expect_error(call("joist_r_op1", name, x), class = "joist_error")
+    expect_error(call("joist_r_operator1", name, x), class = "joist_error")
+    expect_error(call("joist_r_array", name, list(x), 1L, integer(), NULL, NULL),
+      class = "joist_error"
+    )
+  }
+  # Operations of another number of operands, or of another family.
+  for (name in c("add", "clamp", "sort", "convert", "broadcast_to", "reduce_sum")) {
+    expect_error(call("joist_r_op1", name, x), class = "joist_error")
+    expect_error(call("joist_r_reduce", sub("reduce_", "", name), x, NULL, TRUE, NULL),
+      class = "joist_error"
+    )
+  }
+  expect_error(call("joist_r_convert", "add", x, "f32", FALSE), class = "joist_error")
+  expect_error(call("joist_r_relayout", "pad", x, 6L), class = "joist_error")
+  array_names <- with(call("joist_r_op_names"), name[array])
+  for (name in array_names) {
+    for (n in 1:3) {
+      for (parameters in list(rep(2147483647L, 32), rep(-2147483647L, 32), 0:31, rep(1L, 33), 1.5)) {
+        operands <- rep(list(x), n)
+        tried <- try(call("joist_r_array", name, operands, NULL, parameters, NULL, NULL), silent = TRUE)
+        expect_true(inherits(tried, "try-error") || is_tensor(tried), label = name)
+      }
+    }
+  }
+  for (dim in list(7L, 0L, -4L, NA, 1.5, 1:2, "a")) {
+    expect_error(call("joist_r_array", "cumsum", list(x), dim, integer(), NULL, NULL),
+      class = "joist_shape_error"
+    )
+  }
+  expect_error(call("joist_r_array", "cumsum", list(x), NULL, 2L, NULL, NULL),
+    class = "joist_shape_error"
+  )
+  expect_error(call("joist_r_array", "argmax", list(x), NULL, c(2L, 0L), NULL, NULL),
+    class = "joist_shape_error"
+  )
+  expect_error(call("joist_r_permute", x, c(2, 1)), class = "joist_shape_error")
+  expect_error(call("joist_r_pad", x, 0, 1.5), class = "joist_shape_error")
+  expect_error(call("joist_r_concatenate", list(x, x), 1L, list(3L)), class = "joist_shape_error")
+  expect_error(call("joist_r_as_array", x, NULL, FALSE, -1), class = "joist_value_error")
+  expect_error(call("joist_r_format", x, 7L, NA), class = "joist_value_error")
+  expect_error(call("joist_r_empty_indices", NULL, 1L), class = "joist_value_error")
+  expect_error(call("joist_r_empty_indices", quote(f(x)), NA), class = "joist_value_error")
+})
+
+test_that("caches and traces of jit() that are none are refused", {
+  ns <- asNamespace("joist")
+  call <- function(entry, ...) .Call(ns[[entry]], ...)
+  x <- nv_tensor(1:3, "f32")
+  begun <- call("joist_r_trace_begin", list(x), TRUE, NULL)
+  for (state in list(NULL, 1L, x, begun[[1]], begun[[2]])) {
+    expect_error(call("joist_r_jit_programs", state), class = "joist_value_error")
+    expect_error(call("joist_r_jit_call", state, list(x), TRUE, NULL, NULL),
+      class = "joist_value_error"
+    )
+  }
+  state <- call("joist_r_jit_state", 4L)
+  for (dynamic in list(logical(), c(TRUE, TRUE), 1L, NULL)) {
+    expect_error(call("joist_r_jit_call", state, list(x), dynamic, NULL, NULL),
+      class = "joist_value_error"
+    )
+    expect_error(call("joist_r_trace_begin", list(x), dynamic, NULL), class = "joist_value_error")
+  }
+  # A program is kept for arguments that it can read, once it has ended.
+  expect_error(call("joist_r_jit_store", state, begun[[1]], list(x), TRUE, NULL),
+    class = "joist_value_error"
+  )
+  ended <- call("joist_r_trace_end", begun[[1]], begun[[2]][[1]], NULL)
+  expect_error(call("joist_r_trace_end", begun[[1]], begun[[2]][[1]], NULL),
+    class = "joist_value_error"
+  )
+  for (arguments in list(list(), list(x, x), list(x[1:2]), list(1), list(nv_convert(x, "f64")))) {
+    expect_error(
+      call("joist_r_jit_store", state, ended, arguments, rep(TRUE, length(arguments)), NULL),
+      class = "joist_value_error"
+    )
+  }
+})
+
+test_that("lists that are deeper than the stack are refused", {
+  skip_on_os("windows") # where R does not know how large its stack is
+  code <- paste(
+    "x <- joist::nv_tensor(1:3); f <- joist::jit(function(a) a)",
+    "for (k in 1:2e6) x <- list(x)", "r <- tryCatch(f(x), error = function(e) \"refused\")",
+    "cat(r)",
+    sep = "; "
+  )
+  out <- suppressWarnings(system2(file.path(R.home("bin"), "Rscript"), c("-e", shQuote(code)),
+    stdout = TRUE, stderr = FALSE, env = paste0("R_LIBS=", paste(.libPaths(), collapse = ":"))
+  ))
+  expect_identical(as.character(out), "refused")
+})
+
+test_that("rule sets whose bytes were changed are refused", {
+  rules <- promotion_rules("anvil")
+  changed <- function(at, byte) {
+    bytes <- unclass(rules)
+    bytes[at] <- as.raw(byte)
+    structure(bytes, class = "joist_rules")
+  }
+  everything <- changed(9:length(rules), 255)
+  expect_error(common_dtype("f32", "i32", rules = everything), class = "joist_promotion_error")
+  expect_error(promotion_table(changed(5:28, 65)), class = "joist_promotion_error")
+  expect_error(promotion_table(changed(length(rules), 200)), class = "joist_promotion_error")
+  expect_error(promotion_table(changed(33:36, 9)), class = "joist_promotion_error")
+})
