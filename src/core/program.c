@@ -130,14 +130,16 @@ joist_status joist_program_add(struct joist_program *program, joist_op op,
             sizeof *program->instructions))
     return out_of_memory(error);
   program->instructions = instructions;
+  joist_value_id made; /* `result` may be one of `operands` */
   const joist_status status = add_value(program, inference->signature.result, &inference->shape,
-                                        JOIST_NO_INPUT, program->instruction_count, result, error);
+                                        JOIST_NO_INPUT, program->instruction_count, &made, error);
   if (status != JOIST_OK) return status;
   struct joist_instruction *const added = &program->instructions[program->instruction_count++];
   *added = (struct joist_instruction){
-      .op = op, .signature = inference->signature, .result = *result, .dims = attributes->dims};
+      .op = op, .signature = inference->signature, .result = made, .dims = attributes->dims};
   memcpy(added->parameter, attributes->parameter, sizeof added->parameter);
   memcpy(added->operand, operands, (size_t)joist_op_arity(op) * sizeof *operands);
+  *result = made;
   return JOIST_OK;
 }
 

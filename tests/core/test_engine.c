@@ -364,9 +364,29 @@ static void test_plans(void) {
   check_plan(&program, 1, 0, "dead");
 }
 
+/* The id of a result may be written where that of an operand was read. */
+static void test_alias(void) {
+  const struct joist_attributes attributes = {.requested = none};
+  for (int k = 0; k < 2; k++) {
+    struct joist_program program;
+    joist_program_init(&program);
+    const joist_value_id x = add_input(&program, JOIST_F32, 0, NULL);
+    const joist_value_id y = add_input(&program, JOIST_F32, 0, NULL);
+    joist_value_id operands[2] = {x, y};
+    CHECK(add(&program, joist_rules_at(0), JOIST_OP_SUB, operands, &attributes, &operands[k]));
+    const struct joist_instruction *const added = &program.instructions[0];
+    CHECK_INT(program.instruction_count, 1);
+    CHECK_INT(added->operand[0], x);
+    CHECK_INT(added->operand[1], y);
+    CHECK_INT(added->result, operands[k]);
+    joist_program_clear(&program);
+  }
+}
+
 int main(void) {
   joist_rules_init();
   joist_kernels_select(getenv("JOIST_TEST_KERNELS"));
+  test_alias();
   test_plans();
   test_random(20000, (struct style){.elements = 60, .instructions = 12}, "tiny");
   test_random(8000, (struct style){.elements = 300, .zero = true, .instructions = 12}, "zero");
