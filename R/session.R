@@ -29,7 +29,8 @@ nv_get_threads <- function() .Call(joist_r_threads, NULL)
 #' The memory of large tensors (128 KiB and more) comes from a pool. When R's garbage
 #' collector frees a tensor its memory is kept, because mapping fresh pages costs more than
 #' the arithmetic of an operation. What is kept is bounded, and given back to the system when
-#' memory runs short or `nv_trim_memory()` is called.
+#' memory runs short or `nv_trim_memory()` is called. It also trims the pools of the GPUs that
+#' are in use.
 #'
 #' Blocks are placed on huge pages where the system grants them (on Linux,
 #' `/sys/kernel/mm/transparent_hugepage/enabled` is `always` or `madvise`). Without them
@@ -70,7 +71,8 @@ nv_trim_memory <- function() {
 #'   processor), `nvcc` (found when joist was built), `cuda` (the CUDA device was built),
 #'   `blas` (what multiplies matrices of `f32`, `f64`, `c64` and `c128`: the name of the
 #'   optimized BLAS that R is linked with, or `"joist"` for our own kernels), `driver` (a CUDA
-#'   driver is present) and `promotion` (id of the current rules).
+#'   driver is present), `promotion` (id of the current rules) and `gpus` (for each GPU that
+#'   this process uses already, its memory as [nv_memory()] gives it).
 #' @examples
 #' joist_info()
 #' @export
@@ -80,14 +82,28 @@ joist_info <- function() {
     list(version = as.character(utils::packageVersion("joist"))), build,
     list(
       blas = .Call(joist_r_blas, NULL), driver = has_cuda_driver(),
-      promotion = .Call(joist_r_rules_info, NULL)$id
+      promotion = .Call(joist_r_rules_info, NULL)$id,
+      gpus = lapply(gpus_in_use(), function(gpu) nv_memory(device = gpu))
     )
   )
   structure(info, class = "joist_info")
 }
 
+gpus_in_use <- function() {
+  gpus <- setdiff(.Call(joist_r_devices_in_use), "cpu")
+  stats::setNames(as.list(gpus), gpus)
+}
+
 # The driver's library is what every CUDA program loads; its kernel module shows in /proc.
 has_cuda_driver <- function() file.exists("/proc/driver/nvidia/version")
+
+format_gpu <- function(bytes) {
+  gib <- format(round(bytes / 2^30, 1), nsmall = 1, trim = TRUE)
+  paste0(
+    "memory ", gib[["used"]], " GiB used, ", gib[["kept"]], " kept, ", gib[["available"]],
+    " available of ", gib[["total"]]
+  )
+}
 
 #' @export
 print.joist_info <- function(x, ...) {
@@ -101,7 +117,8 @@ print.joist_info <- function(x, ...) {
     CUDA = paste0(
       if (x$cuda) "built" else "not built", ", compiler ", if (x$nvcc) "found" else "not found",
       " at build time, driver ", if (x$driver) "present" else "absent"
-    )
+    ),
+    vapply(x$gpus, format_gpu, "")
   )
   cat("joist\n", paste0("  ", format(names(lines)), "  ", lines, "\n"), sep = "")
   invisible(x)

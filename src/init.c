@@ -76,6 +76,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(joist_r_device_memory, 1),
     ENTRY(joist_r_synchronize, 1),
     ENTRY(joist_r_trim_memory, 0),
+    ENTRY(joist_r_devices_in_use, 0),
     {NULL, NULL, 0},
 };
 

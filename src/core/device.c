@@ -9,6 +9,11 @@
 #include "cuda/cuda.h"
 #endif
 
+static bool cpu_in_use(const struct joist_device *device) {
+  (void)device;
+  return true;
+}
+
 static joist_status cpu_ready(const struct joist_device *device, struct joist_error *error) {
   (void)device;
   (void)error;
@@ -59,6 +64,7 @@ static size_t cpu_trim(const struct joist_device *device) {
 
 static const struct joist_device cpu = {.name = "cpu",
                                         .host = true,
+                                        .in_use = cpu_in_use,
                                         .ready = cpu_ready,
                                         .allocate = cpu_allocate,
                                         .free = cpu_free,
@@ -74,6 +80,14 @@ size_t joist_device_count(void) { return 1 + joist_cuda_count(); }
 
 const struct joist_device *joist_device_at(size_t index) {
   return index == 0 ? &cpu : joist_cuda_device(index - 1);
+}
+
+const struct joist_device *joist_device_in_use(size_t index) {
+  for (size_t k = 0; k <= JOIST_CUDA_DEVICES; k++) {
+    const struct joist_device *const device = joist_device_at(k);
+    if (device->in_use(device) && index-- == 0) return device;
+  }
+  return NULL;
 }
 
 const struct joist_device *joist_device_find(const char *name) {
@@ -96,6 +110,8 @@ const struct joist_device *joist_device_at(size_t index) {
   return &cpu;
 }
 
+const struct joist_device *joist_device_in_use(size_t index) { return index == 0 ? &cpu : NULL; }
+
 const struct joist_device *joist_device_find(const char *name) {
   return strcmp(name, cpu.name) == 0 ? &cpu : NULL;
 }
@@ -112,3 +128,10 @@ size_t joist_device_diagnose(struct joist_diagnosis *diagnoses) {
 }
 
 #endif
+
+size_t joist_device_trim(void) {
+  const struct joist_device *device;
+  size_t bytes = 0;
+  for (size_t k = 0; (device = joist_device_in_use(k)) != NULL; k++) bytes += device->trim(device);
+  return bytes;
+}

@@ -21,6 +21,8 @@ struct joist_device {
   const char *name; /* "cpu", "cuda:0" */
   int ordinal;      /* among the devices of its kind */
   bool host;        /* its memory is the process's own */
+  /* Whether this process uses it already; wakes no driver. */
+  bool (*in_use)(const struct joist_device *device);
   /* JOIST_OK when it can be used; otherwise the message says why not and what to do. */
   joist_status (*ready)(const struct joist_device *device, struct joist_error *error);
   /* Memory of the device, aligned for every dtype; NULL when it is out. Owned by the
@@ -46,6 +48,10 @@ struct joist_device {
 /* The devices that are there, the CPU first. Asking wakes the drivers of the others. */
 size_t joist_device_count(void);
 const struct joist_device *joist_device_at(size_t index);
+/* The devices that the process uses already, the CPU first; NULL behind the last. */
+const struct joist_device *joist_device_in_use(size_t index);
+/* Trims all of those; returns how many bytes were given back. */
+size_t joist_device_trim(void);
 /* NULL for a name that is no device's of this build; one that is found need not be ready. */
 const struct joist_device *joist_device_find(const char *name);
 

@@ -35,6 +35,13 @@ static joist_status driver_too_old(struct joist_error *error) {
       has, needs);
 }
 
+/* Of the runtime: the one that was opened last. */
+static int current_device(void) {
+  int ordinal = 0;
+  (void)cudaGetDevice(&ordinal);
+  return ordinal;
+}
+
 joist_status joist_cuda_check(cudaError_t result, const char *what, struct joist_error *error) {
   switch (result) {
     case cudaSuccess:
@@ -43,8 +50,8 @@ joist_status joist_cuda_check(cudaError_t result, const char *what, struct joist
       (void)cudaGetLastError();
       return joist_fail(error, JOIST_ERROR_MEMORY,
                         "the memory of the GPU is out while %s; remove tensors and call "
-                        "nv_trim_memory(), or see nv_memory(device = \"cuda:0\")",
-                        what);
+                        "nv_trim_memory(), or see nv_memory(device = \"cuda:%d\")",
+                        what, current_device());
     case cudaErrorInsufficientDriver:
     case cudaErrorSystemDriverMismatch:
       return driver_too_old(error);
@@ -183,6 +190,10 @@ joist_status joist_cuda_open(int ordinal, struct joist_cuda_state **opened,
 
 /* ---- the table ---- */
 
+static bool in_use(const struct joist_device *device) {
+  return states[device->ordinal].open && owner == getpid();
+}
+
 static joist_status ready(const struct joist_device *device, struct joist_error *error) {
   struct joist_cuda_state *state;
   return joist_cuda_open(device->ordinal, &state, error);
@@ -195,11 +206,12 @@ static joist_status synchronize(const struct joist_device *device, struct joist_
   return joist_cuda_check(cudaStreamSynchronize(state->stream), "waiting for the GPU", error);
 }
 
-#define DEVICE(ORDINAL)                                                                            \
-  {                                                                                                \
-    .name = "cuda:" #ORDINAL, .ordinal = ORDINAL, .ready = ready, .allocate = joist_cuda_allocate, \
-    .free = joist_cuda_free, .copy = joist_cuda_copy, .run = joist_cuda_run,                       \
-    .synchronize = synchronize, .figures = joist_cuda_figures, .trim = joist_cuda_trim             \
+#define DEVICE(ORDINAL)                                                                \
+  {                                                                                    \
+    .name = "cuda:" #ORDINAL, .ordinal = ORDINAL, .in_use = in_use, .ready = ready,    \
+    .allocate = joist_cuda_allocate, .free = joist_cuda_free, .copy = joist_cuda_copy, \
+    .run = joist_cuda_run, .synchronize = synchronize, .figures = joist_cuda_figures,  \
+    .trim = joist_cuda_trim                                                            \
   }
 static const struct joist_device devices[JOIST_CUDA_DEVICES] = {
     DEVICE(0), DEVICE(1), DEVICE(2),  DEVICE(3),  DEVICE(4),  DEVICE(5),  DEVICE(6),  DEVICE(7),

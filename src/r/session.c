@@ -61,12 +61,22 @@ SEXP joist_r_memory(SEXP limit) {
   return out;
 }
 
-SEXP joist_r_trim_memory(void) { return Rf_ScalarReal((double)joist_pool_trim()); }
+SEXP joist_r_trim_memory(void) { return Rf_ScalarReal((double)joist_device_trim()); }
 
 SEXP joist_r_device_names(void) {
   SEXP names = PROTECT(Rf_allocVector(STRSXP, (R_xlen_t)joist_device_count()));
   for (R_xlen_t k = 0; k < XLENGTH(names); k++)
     SET_STRING_ELT(names, k, Rf_mkChar(joist_device_at((size_t)k)->name));
+  UNPROTECT(1);
+  return names;
+}
+
+SEXP joist_r_devices_in_use(void) {
+  R_xlen_t n = 0;
+  while (joist_device_in_use((size_t)n) != NULL) n++;
+  SEXP names = PROTECT(Rf_allocVector(STRSXP, n));
+  for (R_xlen_t k = 0; k < n; k++)
+    SET_STRING_ELT(names, k, Rf_mkChar(joist_device_in_use((size_t)k)->name));
   UNPROTECT(1);
   return names;
 }

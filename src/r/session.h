@@ -12,5 +12,7 @@ SEXP joist_r_device(SEXP name);
 SEXP joist_r_device_names(void);
 SEXP joist_r_memory(SEXP limit);
 SEXP joist_r_trim_memory(void);
+/* Names; wakes no driver. */
+SEXP joist_r_devices_in_use(void);
 
 #endif

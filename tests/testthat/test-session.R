@@ -15,6 +15,11 @@ test_that("joist_info() says what this build can do", {
   expect_identical(with_promotion("jax", joist_info()$promotion), "jax")
   expect_output(print(info), info$version, fixed = TRUE)
   expect_output(print(info), info$instruction_set, fixed = TRUE)
+  # Only GPUs that this process uses already are listed.
+  expect_type(info$gpus, "list")
+  expect_false("cpu" %in% names(info$gpus))
+  info$gpus <- list("cuda:3" = c(used = 2^30, kept = 2^29, available = 2^31, total = 2^33))
+  expect_output(print(info), "cuda:3 .* 1.0 GiB used, 0.5 kept, 2.0 available of 8.0")
 })
 
 test_that("threads are set, read and limited", {

@@ -64,6 +64,7 @@ cudaError_t cudaDriverGetVersion(int *version);
 cudaError_t cudaRuntimeGetVersion(int *version);
 cudaError_t cudaGetDeviceCount(int *count);
 cudaError_t cudaSetDevice(int ordinal);
+cudaError_t cudaGetDevice(int *ordinal);
 cudaError_t cudaGetLastError(void);
 const char *cudaGetErrorName(cudaError_t error);
 const char *cudaGetErrorString(cudaError_t error);
@@ -105,6 +106,7 @@ struct host_runtime {
   int driver;               /* version; 0 when there is none */
   size_t limit;             /* bytes of the device's memory */
   size_t used, blocks;      /* of it, and number of allocations */
+  size_t kept;              /* bytes that a pool is said to keep */
   int pools;                /* whether the driver has them */
   long launches;
 };

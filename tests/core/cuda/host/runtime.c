@@ -25,7 +25,16 @@ cudaError_t cudaGetDeviceCount(int *count) {
   *count = 2;
   return host_runtime.count_result;
 }
-cudaError_t cudaSetDevice(int ordinal) { return ordinal < 2 ? cudaSuccess : cudaErrorInvalidValue; }
+static int current;
+cudaError_t cudaSetDevice(int ordinal) {
+  if (ordinal >= 2) return cudaErrorInvalidValue;
+  current = ordinal;
+  return cudaSuccess;
+}
+cudaError_t cudaGetDevice(int *ordinal) {
+  *ordinal = current;
+  return cudaSuccess;
+}
 cudaError_t cudaGetLastError(void) { return cudaSuccess; }
 const char *cudaGetErrorName(cudaError_t error) {
   static char name[32];
@@ -104,13 +113,13 @@ cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, int attribute, void *val
 }
 cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, int attribute, void *value) {
   (void)pool;
-  (void)attribute;
   *(uint64_t *)value = host_runtime.used;
+  if (attribute == cudaMemPoolAttrReservedMemCurrent) *(uint64_t *)value += host_runtime.kept;
   return cudaSuccess;
 }
 cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t bytes) {
   (void)pool;
-  (void)bytes;
+  if (host_runtime.kept > bytes) host_runtime.kept = bytes;
   return cudaSuccess;
 }
 
