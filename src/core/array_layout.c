@@ -54,6 +54,10 @@ joist_status joist_take_shape(const struct joist_shape *const *shapes,
   return JOIST_OK;
 }
 
+joist_status joist_position_error(size_t extent, struct joist_error *error) {
+  return joist_fail(error, JOIST_ERROR_VALUE, "a position is out of range (1 to %zu)", extent);
+}
+
 /* Positions are addresses, wherever they come from. */
 static joist_status check_positions(const struct joist_array_call *call,
                                     struct joist_error *error) {
@@ -63,8 +67,7 @@ static joist_status check_positions(const struct joist_array_call *call,
   const int64_t *const positions = call->in[1];
   int bad = 0;
   for (size_t k = 0; k < n; k++) bad |= (uint64_t)positions[k] >= (uint64_t)extent;
-  if (!bad) return JOIST_OK;
-  return joist_fail(error, JOIST_ERROR_VALUE, "a position is out of range (1 to %zu)", extent);
+  return bad ? joist_position_error(extent, error) : JOIST_OK;
 }
 
 joist_status joist_take_run(const struct joist_array_call *call, struct joist_error *error) {
@@ -202,12 +205,16 @@ joist_status joist_slice_shape(const struct joist_shape *const *shapes,
                     selected, joist_shape_format(result, text));
 }
 
-joist_status joist_slice_run(const struct joist_array_call *call, struct joist_error *error) {
-  const struct joist_shape *const shape = &call->operand[0]->shape;
+void joist_walk_slice(const struct joist_shape *shape, const int32_t *parameter,
+                      struct joist_walk *walk) {
   struct joist_index indices[JOIST_RANK_MAX];
-  for (int d = 0; d < shape->rank; d++) indices[d] = slice_index(call->instruction->parameter, d);
+  for (int d = 0; d < shape->rank; d++) indices[d] = slice_index(parameter, d);
+  joist_walk_take(shape, indices, walk);
+}
+
+joist_status joist_slice_run(const struct joist_array_call *call, struct joist_error *error) {
   struct joist_walk walk;
-  joist_walk_take(shape, indices, &walk);
+  joist_walk_slice(&call->operand[0]->shape, call->instruction->parameter, &walk);
   return joist_move(size_of(call), &walk, call->in[0], call->out, call->run, error);
 }
 
@@ -225,14 +232,19 @@ joist_status joist_update_shape(const struct joist_shape *const *shapes,
                     selected, joist_shape_format(shapes[1], text), values);
 }
 
-joist_status joist_update_run(const struct joist_array_call *call, struct joist_error *error) {
-  const struct joist_shape *const shape = &call->operand[0]->shape;
+void joist_walk_update(const struct joist_shape *shape, const int32_t *parameter, bool repeated,
+                       struct joist_walk *walk) {
   struct joist_index indices[JOIST_RANK_MAX];
-  for (int d = 0; d < shape->rank; d++) indices[d] = slice_index(call->instruction->parameter, d);
+  for (int d = 0; d < shape->rank; d++) indices[d] = slice_index(parameter, d);
+  joist_walk_put(shape, indices, repeated, walk);
+}
+
+joist_status joist_update_run(const struct joist_array_call *call, struct joist_error *error) {
   const joist_status status = copy(call, error);
   if (status != JOIST_OK) return status;
   struct joist_walk walk;
-  joist_walk_put(shape, indices, count_of(call->operand[1]) == 1, &walk);
+  joist_walk_update(&call->operand[0]->shape, call->instruction->parameter,
+                    count_of(call->operand[1]) == 1, &walk);
   return joist_move(size_of(call), &walk, call->in[1], call->out, call->run, error);
 }
 
@@ -261,29 +273,34 @@ joist_status joist_pad_shape(const struct joist_shape *const *shapes,
   return JOIST_OK;
 }
 
-joist_status joist_pad_run(const struct joist_array_call *call, struct joist_error *error) {
-  const struct joist_shape *const from = &call->operand[0]->shape, *const to = &call->result->shape;
-  const joist_status status = joist_repeat_element(size_of(call), count_of(call->result),
-                                                   call->in[1], call->out, call->run, error);
-  if (status != JOIST_OK) return status;
-  struct joist_walk walk;
-  joist_walk_init(&walk, false);
+void joist_walk_pad(const struct joist_shape *from, const struct joist_shape *to,
+                    const int32_t *parameter, struct joist_walk *walk) {
+  joist_walk_init(walk, false);
   int64_t in_stride = 1, out_stride = 1;
   for (int d = 0; d < from->rank; d++) {
-    const int64_t low = call->instruction->parameter[3 * d];
-    const int64_t step = (int64_t)call->instruction->parameter[3 * d + 2] + 1;
+    const int64_t low = parameter[3 * d];
+    const int64_t step = (int64_t)parameter[3 * d + 2] + 1;
     /* Elements first .. end - 1 are at positions of the result that exist. */
     const int64_t extent = from->extent[d], room = (int64_t)to->extent[d] - low;
     const int64_t first = low < 0 ? (-low + step - 1) / step : 0;
     int64_t end = room <= 0 ? 0 : (room + step - 1) / step;
     if (end > extent) end = extent;
     const size_t kept = end > first ? (size_t)(end - first) : 0;
-    joist_walk_add(&walk, kept, in_stride, out_stride * step, NULL);
-    walk.in_base += first * in_stride;
-    walk.out_base += (low + first * step) * out_stride;
+    joist_walk_add(walk, kept, in_stride, out_stride * step, NULL);
+    walk->in_base += first * in_stride;
+    walk->out_base += (low + first * step) * out_stride;
     in_stride *= extent;
     out_stride *= (int64_t)to->extent[d];
   }
+}
+
+joist_status joist_pad_run(const struct joist_array_call *call, struct joist_error *error) {
+  const joist_status status = joist_repeat_element(size_of(call), count_of(call->result),
+                                                   call->in[1], call->out, call->run, error);
+  if (status != JOIST_OK) return status;
+  struct joist_walk walk;
+  joist_walk_pad(&call->operand[0]->shape, &call->result->shape, call->instruction->parameter,
+                 &walk);
   return joist_move(size_of(call), &walk, call->in[0], call->out, call->run, error);
 }
 
@@ -328,6 +345,14 @@ static joist_status read_entries(const struct joist_value *value, const void *in
   return JOIST_OK;
 }
 
+joist_status joist_gather_error(int64_t entry, size_t k, int dim, size_t extent,
+                                struct joist_error *error) {
+  return joist_fail(error, JOIST_ERROR_VALUE,
+                    "index %lld at position %zu of dimension %d is out of range (1 to %zu) in "
+                    "nv_gather()",
+                    (long long)entry, k + 1, dim + 1, extent);
+}
+
 joist_status joist_gather_run(const struct joist_array_call *call, struct joist_error *error) {
   const struct joist_shape *const shape = &call->operand[0]->shape;
   const int dim = call->instruction->parameter[0];
@@ -338,10 +363,7 @@ joist_status joist_gather_run(const struct joist_array_call *call, struct joist_
   if (status != JOIST_OK) return status;
   const size_t bad = joist_index_first_invalid(index.kind, index.list, n, extent);
   if (bad < n) {
-    status = joist_fail(error, JOIST_ERROR_VALUE,
-                        "index %lld at position %zu of dimension %d is out of range (1 to %zu) in "
-                        "nv_gather()",
-                        (long long)joist_index_at(&index, bad) + 1, bad + 1, dim + 1, extent);
+    status = joist_gather_error(joist_index_at(&index, bad) + 1, bad, dim, extent, error);
   } else {
     struct joist_index indices[JOIST_RANK_MAX];
     for (int d = 0; d < shape->rank; d++) indices[d] = joist_index_all(shape->extent[d]);

@@ -11,7 +11,8 @@ enum {
   JOIST_CUDA_LANES = 4,      /* accumulators of a thread; part of the order of a sum */
   JOIST_CUDA_BLOCK = 256,    /* threads of a block */
   JOIST_CUDA_OWN_BYTES = 3840,
-  JOIST_CUDA_DTYPES = 16 /* at least as many as there are */
+  JOIST_CUDA_DTYPES = 16, /* at least as many as there are */
+  JOIST_CUDA_WALK_RANK = 32
 };
 
 enum {
@@ -75,6 +76,38 @@ struct joist_cuda_move {
   void *out;
   uint32_t *owner;
   uint32_t size, step;
+};
+
+/* Whether positions, each less `base`, are below `extent`: the number of the first that is
+ * not is left in `failure`. */
+struct joist_cuda_check {
+  uint64_t count;
+  const void *index;
+  int64_t base;
+  uint64_t extent;
+  uint64_t *failure;
+  uint32_t dtype;
+};
+
+/* Moving elements of `size` bytes along a walk of core/layout.h without lists. */
+struct joist_cuda_walk {
+  uint64_t count;
+  const void *in;
+  void *out;
+  int64_t in_base, out_base;
+  uint32_t size, rank;
+  uint64_t extent[JOIST_CUDA_WALK_RANK];
+  int64_t in_stride[JOIST_CUDA_WALK_RANK], out_stride[JOIST_CUDA_WALK_RANK];
+};
+
+/* Element (i, k, o) of (inner, entries, outer) is (i, index[k] - 1, o) of (inner, extent,
+ * outer). */
+struct joist_cuda_gather {
+  uint64_t count, inner, entries, extent;
+  const void *index;
+  const void *in;
+  void *out;
+  uint32_t size, dtype;
 };
 
 #endif

@@ -9,12 +9,15 @@ extern "C" {
 #endif
 
 typedef enum {
-  JOIST_CUDA_INTERPRET, /* struct joist_cuda_group */
-  JOIST_CUDA_REDUCE,    /* struct joist_cuda_pass */
-  JOIST_CUDA_FINISH,    /* struct joist_cuda_finish */
-  JOIST_CUDA_TAKE,      /* struct joist_cuda_move */
-  JOIST_CUDA_OWN,       /* struct joist_cuda_move: fills owner */
-  JOIST_CUDA_PUT,       /* struct joist_cuda_move: writes what owner says */
+  JOIST_CUDA_INTERPRET,    /* struct joist_cuda_group */
+  JOIST_CUDA_REDUCE,       /* struct joist_cuda_pass */
+  JOIST_CUDA_FINISH,       /* struct joist_cuda_finish */
+  JOIST_CUDA_TAKE,         /* struct joist_cuda_move */
+  JOIST_CUDA_OWN,          /* struct joist_cuda_move: fills owner */
+  JOIST_CUDA_PUT,          /* struct joist_cuda_move: writes what owner says */
+  JOIST_CUDA_CHECK,        /* struct joist_cuda_check */
+  JOIST_CUDA_WALK,         /* struct joist_cuda_walk */
+  JOIST_CUDA_GATHER_ALONG, /* struct joist_cuda_gather */
   JOIST_CUDA_KERNELS
 } joist_cuda_kernel;
 

@@ -8,54 +8,7 @@
 
 #include "core/array.h"
 #include "cuda/compile.h"
-#include "cuda/kernels.h"
-
-struct running {
-  const struct joist_device *device;
-  struct joist_cuda_state *state;
-  const struct joist_plan *plan;
-  void *const *arrays; /* per value, in the device's memory */
-  const struct joist_run *run;
-};
-
-static size_t count_of(const struct joist_program *program, joist_value_id value) {
-  size_t count = 0;
-  (void)joist_shape_count(&program->values[value].shape, &count);
-  return count;
-}
-
-static size_t bytes_of(const struct joist_program *program, joist_value_id value) {
-  return count_of(program, value) * joist_dtype_size(program->values[value].type.dtype);
-}
-
-static joist_status out_of_memory(size_t bytes, struct joist_error *error) {
-  return joist_fail(error, JOIST_ERROR_MEMORY,
-                    "the memory of the GPU is out: %zu bytes are wanted; remove tensors and call "
-                    "nv_trim_memory()",
-                    bytes);
-}
-
-static joist_status allocate(const struct running *r, size_t bytes, void **memory,
-                             struct joist_error *error) {
-  *memory = joist_cuda_allocate(r->device, bytes);
-  return *memory == NULL ? out_of_memory(bytes, error) : JOIST_OK;
-}
-
-static joist_status start(const struct running *r, joist_cuda_kernel kernel, uint64_t threads,
-                          const void *parameter, struct joist_error *error) {
-  if (threads == 0) return JOIST_OK;
-  return joist_cuda_check(
-      (cudaError_t)joist_cuda_start(kernel, threads, parameter, r->state->stream),
-      "starting a kernel", error);
-}
-
-static joist_status copy_within(const struct running *r, void *to, const void *from, size_t bytes,
-                                struct joist_error *error) {
-  if (bytes == 0) return JOIST_OK;
-  return joist_cuda_check(
-      cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, r->state->stream), "copying",
-      error);
-}
+#include "cuda/running.h"
 
 /* ---- on copies, by the CPU ---- */
 
@@ -203,13 +156,9 @@ static joist_status finish_reduction(const struct running *r, const struct joist
 /* What the threads of a group found to fail. */
 static joist_status check_failure(const struct running *r, const struct joist_cuda_code *code,
                                   struct joist_error *error) {
-  struct joist_cuda_state *const state = r->state;
-  cudaError_t result = cudaMemcpyAsync(state->failure_found, state->failure, sizeof *state->failure,
-                                       cudaMemcpyDeviceToHost, state->stream);
-  if (result == cudaSuccess) result = cudaStreamSynchronize(state->stream);
-  const joist_status status = joist_cuda_check(result, "running a program", error);
-  if (status != JOIST_OK || *state->failure_found == UINT64_MAX) return status;
-  const uint64_t found = *state->failure_found;
+  uint64_t found;
+  const joist_status status = read_failure(r, &found, error);
+  if (status != JOIST_OK || found == UINT64_MAX) return status;
   return joist_value_error(r->plan->program, code->instruction[found & 0xffff],
                            (size_t)(found >> 16), error);
 }
@@ -250,10 +199,7 @@ static joist_status launch(const struct running *r, const struct joist_cuda_code
                            struct joist_cuda_group *group, struct joist_error *error) {
   void *steps = NULL;
   joist_status status = JOIST_OK;
-  if (code->checked)
-    status = joist_cuda_check(
-        cudaMemsetAsync(r->state->failure, 0xff, sizeof *r->state->failure, r->state->stream),
-        "starting a kernel", error);
+  if (code->checked) status = clear_failure(r, error);
   if (status != JOIST_OK) return status;
   struct joist_cuda_compiled *const compiled =
       joist_cuda_kernel_of(r->state, code, (double)group->count * (double)code->step_count);
@@ -336,69 +282,7 @@ static joist_status run_elementwise(const struct running *r, const struct joist_
   return status;
 }
 
-/* ---- operations that move elements ---- */
-
-static joist_status take(const struct running *r, const struct joist_instruction *i,
-                         struct joist_error *error) {
-  const struct joist_program *const program = r->plan->program;
-  const struct joist_cuda_move move = {
-      .count = count_of(program, i->result),
-      .index = r->arrays[i->operand[1]],
-      .in = r->arrays[i->operand[0]],
-      .out = r->arrays[i->result],
-      .size = (uint32_t)joist_dtype_size(program->values[i->result].type.dtype)};
-  return start(r, JOIST_CUDA_TAKE, move.count, &move, error);
-}
-
-static joist_status put(const struct running *r, const struct joist_instruction *i,
-                        struct joist_error *error) {
-  const struct joist_program *const program = r->plan->program;
-  const bool one = count_of(program, i->operand[2]) == 1;
-  struct joist_cuda_move move = {
-      .count = count_of(program, i->operand[1]),
-      .index = r->arrays[i->operand[1]],
-      .in = r->arrays[i->operand[2]],
-      .out = r->arrays[i->result],
-      .size = (uint32_t)joist_dtype_size(program->values[i->result].type.dtype),
-      .step = one ? 0 : 1};
-  void *owner = NULL;
-  joist_status status =
-      copy_within(r, move.out, r->arrays[i->operand[0]], bytes_of(program, i->result), error);
-  if (status == JOIST_OK && !one && move.count > 0) {
-    const size_t bytes = count_of(program, i->result) * sizeof(uint32_t);
-    status = allocate(r, bytes, &owner, error);
-    if (status != JOIST_OK) return status;
-    move.owner = owner;
-    status = joist_cuda_check(cudaMemsetAsync(owner, 0, bytes, r->state->stream),
-                              "assigning elements", error);
-    if (status == JOIST_OK) status = start(r, JOIST_CUDA_OWN, move.count, &move, error);
-  }
-  if (status == JOIST_OK) status = start(r, JOIST_CUDA_PUT, move.count, &move, error);
-  joist_cuda_free(r->device, owner);
-  return status;
-}
-
-static joist_status concatenate(const struct running *r, const struct joist_instruction *i,
-                                struct joist_error *error) {
-  const struct joist_program *const program = r->plan->program;
-  const struct joist_value *const result = &program->values[i->result];
-  const int dim = i->parameter[0];
-  size_t inner = joist_dtype_size(result->type.dtype), outer = 1, first = 0;
-  for (int d = 0; d < dim; d++) inner *= result->shape.extent[d];
-  for (int d = dim + 1; d < result->shape.rank; d++) outer *= result->shape.extent[d];
-  joist_status status = JOIST_OK;
-  for (int k = 0; k < 2 && status == JOIST_OK; k++) {
-    const size_t run = inner * program->values[i->operand[k]].shape.extent[dim];
-    if (run > 0 && outer > 0)
-      status = joist_cuda_check(
-          cudaMemcpy2DAsync((char *)r->arrays[i->result] + first, inner * result->shape.extent[dim],
-                            r->arrays[i->operand[k]], run, run, outer, cudaMemcpyDeviceToDevice,
-                            r->state->stream),
-          "concatenating", error);
-    first += run;
-  }
-  return status;
-}
+/* ---- operations on whole arrays ---- */
 
 static joist_status permute(const struct running *r, const struct joist_instruction *i,
                             struct joist_error *error) {
@@ -414,43 +298,11 @@ static joist_status permute(const struct running *r, const struct joist_instruct
   return status;
 }
 
-/* A pitch of cudaMemcpy2D has 31 bits, the number of an element that is put has 32. */
-static bool has_kernel(const struct running *r, const struct joist_instruction *i) {
-  const struct joist_program *const program = r->plan->program;
-  for (int k = 0; k < joist_op_arity(i->op); k++)
-    if (program->values[i->operand[k]].type.dtype != i->signature.operand[k]) return false;
-  switch (i->op) {
-    case JOIST_OP_RESHAPE:
-    case JOIST_OP_TAKE:
-    case JOIST_OP_PERMUTE:
-      return true;
-    case JOIST_OP_PUT:
-      return count_of(program, i->operand[1]) < UINT32_MAX;
-    case JOIST_OP_CONCATENATE:
-      return bytes_of(program, i->result) < INT32_MAX;
-    default:
-      return false;
-  }
-}
-
 static joist_status run_array(const struct running *r, const struct joist_group *group,
                               struct joist_error *error) {
-  const struct joist_program *const program = r->plan->program;
-  const struct joist_instruction *const i = &program->instructions[group->instruction];
-  if (!has_kernel(r, i)) return run_on_cpu(r, group, error);
-  switch (i->op) {
-    case JOIST_OP_TAKE:
-      return take(r, i, error);
-    case JOIST_OP_PUT:
-      return put(r, i, error);
-    case JOIST_OP_CONCATENATE:
-      return concatenate(r, i, error);
-    case JOIST_OP_PERMUTE:
-      return permute(r, i, error);
-    default:
-      return copy_within(r, r->arrays[i->result], r->arrays[i->operand[0]],
-                         bytes_of(program, i->result), error);
-  }
+  const struct joist_instruction *const i = &r->plan->program->instructions[group->instruction];
+  if (i->op == JOIST_OP_PERMUTE) return permute(r, i, error);
+  return joist_cuda_moves(r, i) ? joist_cuda_move(r, i, error) : run_on_cpu(r, group, error);
 }
 
 /* ---- a whole plan ---- */

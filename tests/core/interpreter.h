@@ -116,6 +116,20 @@ static void interpret_elementwise(struct interpreter *in, const struct joist_ins
   if (failed != SIZE_MAX) interpreter_fail(in, i, failed);
 }
 
+/* Where the k-th element of a slice is in the array it is of. */
+static size_t interpret_slice(const struct interpreter *in, const struct joist_instruction *i,
+                              size_t k) {
+  const struct joist_shape *const shape = &in->program->values[i->operand[0]].shape;
+  size_t at = 0, stride = 1;
+  for (int d = 0; d < shape->rank; d++) {
+    const size_t n = (size_t)i->parameter[3 * d + 2];
+    at += (size_t)(i->parameter[3 * d] + (int64_t)(k % n) * i->parameter[3 * d + 1]) * stride;
+    k /= n;
+    stride *= shape->extent[d];
+  }
+  return at;
+}
+
 static void interpret_layout(struct interpreter *in, const struct joist_instruction *i) {
   const struct joist_value *const result = &in->program->values[i->result];
   const struct joist_shape *const shape = &result->shape;
@@ -167,6 +181,51 @@ static void interpret_layout(struct interpreter *in, const struct joist_instruct
         memcpy(out + k * size, x + at * size, size);
       }
       break;
+    case JOIST_OP_SLICE:
+      for (size_t k = 0; k < count; k++)
+        memcpy(out + k * size, x + interpret_slice(in, i, k) * size, size);
+      break;
+    case JOIST_OP_UPDATE: {
+      size_t selected = 1;
+      for (int d = 0; d < shape->rank; d++) selected *= (size_t)i->parameter[3 * d + 2];
+      memcpy(out, x, count * size);
+      for (size_t k = 0; k < selected; k++)
+        memcpy(out + interpret_slice(in, i, k) * size,
+               in->array[i->operand[1]] + (in->count[i->operand[1]] == 1 ? 0 : k) * size, size);
+      break;
+    }
+    case JOIST_OP_PAD:
+      for (size_t k = 0; k < count; k++) {
+        const struct joist_shape *const from = &in->program->values[i->operand[0]].shape;
+        size_t rest = k, at = 0, stride = 1;
+        bool inside = true;
+        for (int d = 0; d < shape->rank; d++) {
+          const int64_t step = i->parameter[3 * d + 2] + 1;
+          const int64_t place = (int64_t)(rest % shape->extent[d]) - i->parameter[3 * d];
+          inside &= place >= 0 && place % step == 0 && place / step < (int64_t)from->extent[d];
+          rest /= shape->extent[d];
+          at += (size_t)(place / step) * stride;
+          stride *= from->extent[d];
+        }
+        memcpy(out + k * size, inside ? x + at * size : in->array[i->operand[1]], size);
+      }
+      break;
+    case JOIST_OP_GATHER: {
+      const struct joist_value *const index = &in->program->values[i->operand[1]];
+      const struct joist_shape *const from = &in->program->values[i->operand[0]].shape;
+      const size_t entries = in->count[i->operand[1]], extent = from->extent[i->parameter[0]];
+      size_t inner = 1;
+      for (int d = 0; d < i->parameter[0]; d++) inner *= from->extent[d];
+      for (size_t k = 0; k < count; k++) {
+        const size_t entry = k / inner % entries, outer = k / inner / entries;
+        int64_t at = 0;
+        joist_convert_find_portable(index->type.dtype, JOIST_I64)(
+            1, in->array[i->operand[1]] + entry * joist_dtype_size(index->type.dtype), &at);
+        memcpy(out + k * size, x + ((outer * extent + (size_t)at - 1) * inner + k % inner) * size,
+               size);
+      }
+      break;
+    }
     default:
       CHECK_MSG(0, "the interpreter has no nv_%s()", joist_op_name(i->op));
   }

@@ -96,12 +96,10 @@ static void free_outputs(void **outputs) {
 
 static int programs_printed;
 
-static void check_program(const struct joist_program *program, fill_kind kind, const char *what) {
-  void *inputs[VALUES_MAX] = {NULL};
+static void check_on(const struct joist_program *program, void **inputs, const char *what) {
   char *got[VALUES_MAX] = {NULL};
   struct joist_error error = {""};
   const long failed_before = check_failed_count;
-  make_inputs(program, kind, inputs);
   void **const outputs = new_outputs(program);
   const joist_status status = run_there(program, inputs, outputs, &error);
   for (uint32_t k = 0; k < program->output_count; k++) got[program->outputs[k]] = outputs[k];
@@ -132,6 +130,12 @@ static void check_program(const struct joist_program *program, fill_kind kind, c
   if (check_failed_count > failed_before && programs_printed++ < 3) print_program(program);
   interpreter_clear(&in);
   free_outputs(outputs);
+}
+
+static void check_program(const struct joist_program *program, fill_kind kind, const char *what) {
+  void *inputs[VALUES_MAX] = {NULL};
+  make_inputs(program, kind, inputs);
+  check_on(program, inputs, what);
   for (uint32_t k = 0; k < program->input_count; k++) free(inputs[k]);
 }
 
@@ -325,6 +329,150 @@ static void test_broadcasts(void) {
     }
 }
 
+/* ---- moving elements by the numbers of an instruction, or by an index ---- */
+
+enum { MOVED_RANK = 3 };
+
+static joist_value_id add_move(struct joist_program *program, joist_op op, joist_value_id x,
+                               joist_value_id y, const struct joist_attributes *attributes) {
+  const joist_value_id operands[2] = {x, y};
+  joist_value_id result = 0;
+  CHECK(add(program, joist_rules_at(0), op, operands, attributes, &result));
+  return result;
+}
+
+/* A random slice of a shape, and how many elements it has in each dim. */
+static void random_slice(const uint32_t *extents, struct joist_attributes *attributes) {
+  attributes->shape.rank = MOVED_RANK;
+  for (int d = 0; d < MOVED_RANK; d++) {
+    const int32_t extent = (int32_t)extents[d], start = (int32_t)random_below(extents[d]);
+    int32_t step = (int32_t)random_below(7) - 3;
+    const int32_t most = step > 0   ? (extent - 1 - start) / step + 1
+                         : step < 0 ? start / -step + 1
+                                    : 3;
+    const int32_t n = (int32_t)random_below((size_t)most + 1);
+    const int32_t parameter[] = {start, step, one_in(4) ? n : most};
+    memcpy(&attributes->parameter[3 * d], parameter, sizeof parameter);
+    attributes->shape.extent[d] = (uint32_t)parameter[2];
+  }
+}
+
+/* Steps of 0 read one element several times, but write it once. */
+static void test_slices(joist_dtype dtype, const uint32_t *extents) {
+  struct joist_program program;
+  struct joist_attributes attributes = {.requested = none};
+  joist_program_init(&program);
+  const joist_value_id x = add_input(&program, dtype, MOVED_RANK, extents);
+  const joist_value_id one = add_input(&program, dtype, 0, NULL);
+  random_slice(extents, &attributes);
+  add_output(&program, add_move(&program, JOIST_OP_SLICE, x, x, &attributes));
+  for (int d = 0; d < MOVED_RANK; d++)
+    if (attributes.parameter[3 * d + 1] == 0) attributes.parameter[3 * d + 2] = 1;
+  for (int d = 0; d < MOVED_RANK; d++)
+    attributes.shape.extent[d] = (uint32_t)attributes.parameter[3 * d + 2];
+  const joist_value_id y = add_input(&program, dtype, MOVED_RANK, attributes.shape.extent);
+  add_output(&program, add_move(&program, JOIST_OP_UPDATE, x, y, &attributes));
+  add_output(&program, add_move(&program, JOIST_OP_UPDATE, x, one, &attributes));
+  check_program(&program, FILL_BITS, "slice");
+  joist_program_clear(&program);
+}
+
+static void test_pads(joist_dtype dtype, const uint32_t *extents) {
+  struct joist_program program;
+  struct joist_attributes attributes = {.requested = none};
+  joist_program_init(&program);
+  const joist_value_id x = add_input(&program, dtype, MOVED_RANK, extents);
+  const joist_value_id value = add_input(&program, dtype, 0, NULL);
+  for (int d = 0; d < MOVED_RANK; d++) {
+    const size_t half = extents[d] / 2;
+    attributes.parameter[3 * d] = (int32_t)random_below(half + 4) - (int32_t)half;
+    attributes.parameter[3 * d + 1] = (int32_t)random_below(half + 4) - (int32_t)half;
+    attributes.parameter[3 * d + 2] = (int32_t)random_below(3);
+  }
+  add_output(&program, add_move(&program, JOIST_OP_PAD, x, value, &attributes));
+  check_program(&program, FILL_BITS, "pad");
+  joist_program_clear(&program);
+}
+
+/* Positions of any integer dtype, along each dim; then one that is out of range. */
+static void test_gather(joist_dtype dtype, joist_dtype index, const uint32_t *extents) {
+  enum { ENTRIES = 35 };
+  static const uint32_t entries[] = {5, 7};
+  for (int dim = 0; dim < MOVED_RANK; dim++) {
+    struct joist_program program;
+    struct joist_attributes attributes = {.requested = none, .parameter = {dim}};
+    int64_t position[ENTRIES];
+    char converted[8 * ENTRIES];
+    joist_program_init(&program);
+    const joist_value_id x = add_input(&program, dtype, MOVED_RANK, extents);
+    const joist_value_id k = add_input(&program, index, 2, entries);
+    add_output(&program, add_move(&program, JOIST_OP_GATHER, x, k, &attributes));
+    for (int e = 0; e < ENTRIES; e++) position[e] = 1 + (int64_t)random_below(extents[dim]);
+    joist_convert_find_portable(JOIST_I64, index)(ENTRIES, position, converted);
+    void *inputs[] = {malloc(bytes_of(&program, x)), converted};
+    void **const outputs = new_outputs(&program);
+    fill(dtype, count_of(&program, x), FILL_BITS, inputs[0]);
+    check_on(&program, inputs, "gather");
+    static const int64_t wrong[] = {0, -1, 100};
+    for (size_t w = 0; w < sizeof wrong / sizeof *wrong; w++) {
+      struct joist_error here = {""}, there = {""};
+      const struct joist_run run = {.threads = 1};
+      struct joist_plan *plan = NULL;
+      position[20] = position[30] = wrong[w];
+      joist_convert_find_portable(JOIST_I64, index)(ENTRIES, position, converted);
+      CHECK_INT(joist_plan_make(&program, &plan, &here), JOIST_OK);
+      CHECK_INT(joist_plan_run(plan, (const void *const *)inputs, outputs, &run, &here),
+                JOIST_ERROR_VALUE);
+      CHECK_INT(run_there(&program, inputs, outputs, &there), JOIST_ERROR_VALUE);
+      CHECK_MSG(strcmp(here.message, there.message) == 0 &&
+                    strstr(there.message, " at position 21 of ") != NULL,
+                "\"%s\", want \"%s\"", there.message, here.message);
+      joist_plan_free(plan);
+    }
+    free_outputs(outputs);
+    free(inputs[0]);
+    joist_program_clear(&program);
+  }
+}
+
+static void test_invalid_positions(void) {
+  const uint32_t n = 1000, m = 3;
+  float x[1000] = {0}, y[1000];
+  int64_t position[3] = {0, 999, 1000};
+  for (int k = 0; k < 2; k++) {
+    struct joist_program program;
+    struct joist_error error = {""};
+    joist_program_init(&program);
+    const joist_value_id operands[3] = {add_input(&program, JOIST_F32, 1, &n),
+                                        add_input(&program, JOIST_I64, 1, &m),
+                                        add_input(&program, JOIST_F32, 0, NULL)};
+    const struct joist_attributes attributes = {.requested = none};
+    joist_value_id result = 0;
+    CHECK(add(&program, joist_rules_at(0), k == 0 ? JOIST_OP_TAKE : JOIST_OP_PUT, operands,
+              &attributes, &result));
+    add_output(&program, result);
+    position[2] = k == 0 ? 1000 : -1;
+    CHECK_INT(run_there(&program, (void *[]){x, position, x}, (void *[]){y}, &error),
+              JOIST_ERROR_VALUE);
+    CHECK(strstr(error.message, "(1 to 1000)") != NULL);
+    joist_program_clear(&program);
+  }
+}
+
+static void test_moves(void) {
+  static const uint32_t extents[][MOVED_RANK] = {{5, 7, 3}, {1, 40, 4}, {70, 1, 9}};
+  for (size_t s = 0; s < sizeof extents / sizeof *extents; s++)
+    for (int d = 0; d < JOIST_DTYPE_COUNT; d++) {
+      const joist_kind kind = joist_dtype_kind((joist_dtype)d);
+      for (int k = 0; k < 20; k++) test_slices((joist_dtype)d, extents[s]);
+      for (int k = 0; k < 10; k++) test_pads((joist_dtype)d, extents[s]);
+      if (kind == JOIST_KIND_INT || kind == JOIST_KIND_UINT)
+        for (int of = 0; of < JOIST_DTYPE_COUNT; of++)
+          test_gather((joist_dtype)of, (joist_dtype)d, extents[s]);
+    }
+  test_invalid_positions();
+}
+
 /* ---- random programs ---- */
 
 /* On a GPU, what is loose would make everything after it differ. */
@@ -403,7 +551,7 @@ static void test_fork(void) {
     struct joist_error error = {""};
     const bool right = gpu->ready(gpu, &error) == JOIST_ERROR_DEVICE &&
                        strstr(error.message, "fork") != NULL && gpu->allocate(gpu, 10) == NULL &&
-                       joist_device_count() == 1;
+                       joist_device_in_use(1) == NULL && joist_device_count() == 1;
     gpu->free(gpu, &error);
     _exit(right ? 0 : 1);
   }
@@ -429,6 +577,7 @@ static void test_everything(void) {
   test_reductions();
   test_lengths();
   test_broadcasts();
+  test_moves();
   test_random(150, (struct style){.elements = 60, .instructions = 12}, "tiny");
   test_random(100, (struct style){.elements = 300, .zero = true, .instructions = 12}, "zero");
   test_random(150, (struct style){.elements = 200, .checked = true, .instructions = 8}, "checked");
@@ -485,7 +634,7 @@ static void test_errors(void) {
   host_runtime.limit = host_runtime.used;
   CHECK(gpu->allocate(gpu, 1) == NULL);
   CHECK_INT(gpu->run(gpu, plan, (const void *[]){in}, &out, &run, &error), JOIST_ERROR_MEMORY);
-  CHECK(strstr(error.message, "nv_trim_memory()") != NULL);
+  CHECK(strstr(error.message, "nv_memory(device = \"cuda:0\")") != NULL);
   host_runtime.limit = limit;
   CHECK_INT(gpu->run(gpu, plan, (const void *[]){in}, &out, &run, &error), JOIST_OK);
   joist_plan_free(plan);
@@ -494,6 +643,17 @@ static void test_errors(void) {
   gpu->free(gpu, in);
   gpu->free(gpu, out);
   CHECK_INT(host_runtime.blocks, blocks);
+}
+
+/* Only devices that are in use are trimmed, and no other is opened for it. */
+static void test_trim(void) {
+  const struct joist_device *const second = joist_device_find("cuda:1");
+  CHECK(joist_device_in_use(0) == joist_device_find("cpu") && joist_device_in_use(1) == gpu);
+  CHECK(joist_device_in_use(2) == NULL && !second->in_use(second));
+  host_runtime.kept = 1000;
+  CHECK_INT(gpu->figures(gpu).kept, 1000);
+  CHECK(joist_device_trim() >= 1000 && host_runtime.kept == 0);
+  CHECK(!second->in_use(second));
 }
 
 /* Without pools of memory, and groups that are too long for a kernel. */
@@ -506,6 +666,11 @@ static void test_other_ways(void) {
   gpu = second;
   second_run = false; /* nothing to compare with */
   test_copies();
+  CHECK(joist_device_in_use(2) == second);
+  host_runtime.next = cudaErrorMemoryAllocation;
+  struct joist_error error;
+  CHECK_INT(gpu->synchronize(gpu, &error), JOIST_ERROR_MEMORY);
+  CHECK(strstr(error.message, "\"cuda:1\"") != NULL);
   test_lengths();
   joist_program_init(&program);
   joist_value_id all[JOIST_CUDA_REGISTERS + 10];
@@ -578,6 +743,7 @@ int main(void) {
   test_everything();
   CHECK_INT(host_runtime.blocks, blocks);
   test_errors();
+  test_trim();
   test_other_ways();
 #endif
   test_copies();

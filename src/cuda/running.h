@@ -1,0 +1,81 @@
+/* A plan that is being run on a device, and what every kind of group needs of it. Private to
+ * src/cuda. */
+#ifndef JOIST_CUDA_RUNNING_H
+#define JOIST_CUDA_RUNNING_H
+
+#include "core/plan.h"
+#include "cuda/kernels.h"
+#include "cuda/state.h"
+
+struct running {
+  const struct joist_device *device;
+  struct joist_cuda_state *state;
+  const struct joist_plan *plan;
+  void *const *arrays; /* per value, in the device's memory */
+  const struct joist_run *run;
+};
+
+static inline size_t count_of(const struct joist_program *program, joist_value_id value) {
+  size_t count = 0;
+  (void)joist_shape_count(&program->values[value].shape, &count);
+  return count;
+}
+
+static inline size_t bytes_of(const struct joist_program *program, joist_value_id value) {
+  return count_of(program, value) * joist_dtype_size(program->values[value].type.dtype);
+}
+
+static inline joist_status out_of_memory(const struct running *r, size_t bytes,
+                                         struct joist_error *error) {
+  return joist_fail(error, JOIST_ERROR_MEMORY,
+                    "the memory of the GPU is out: %zu bytes are wanted; remove tensors and call "
+                    "nv_trim_memory(), or see nv_memory(device = \"%s\")",
+                    bytes, r->device->name);
+}
+
+static inline joist_status allocate(const struct running *r, size_t bytes, void **memory,
+                                    struct joist_error *error) {
+  *memory = joist_cuda_allocate(r->device, bytes);
+  return *memory == NULL ? out_of_memory(r, bytes, error) : JOIST_OK;
+}
+
+static inline joist_status start(const struct running *r, joist_cuda_kernel kernel,
+                                 uint64_t threads, const void *parameter,
+                                 struct joist_error *error) {
+  if (threads == 0) return JOIST_OK;
+  return joist_cuda_check(
+      (cudaError_t)joist_cuda_start(kernel, threads, parameter, r->state->stream),
+      "starting a kernel", error);
+}
+
+static inline joist_status copy_within(const struct running *r, void *to, const void *from,
+                                       size_t bytes, struct joist_error *error) {
+  if (bytes == 0) return JOIST_OK;
+  return joist_cuda_check(
+      cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, r->state->stream), "copying",
+      error);
+}
+
+/* What the threads noted in the device's `failure`, UINT64_MAX if nothing; waits for them. */
+static inline joist_status read_failure(const struct running *r, uint64_t *found,
+                                        struct joist_error *error) {
+  struct joist_cuda_state *const state = r->state;
+  cudaError_t result = cudaMemcpyAsync(state->failure_found, state->failure, sizeof *state->failure,
+                                       cudaMemcpyDeviceToHost, state->stream);
+  if (result == cudaSuccess) result = cudaStreamSynchronize(state->stream);
+  *found = *state->failure_found;
+  return joist_cuda_check(result, "running a program", error);
+}
+
+static inline joist_status clear_failure(const struct running *r, struct joist_error *error) {
+  return joist_cuda_check(
+      cudaMemsetAsync(r->state->failure, 0xff, sizeof *r->state->failure, r->state->stream),
+      "starting a kernel", error);
+}
+
+/* moves.c: whether an operation that moves elements has a kernel, and running it. */
+bool joist_cuda_moves(const struct running *r, const struct joist_instruction *i);
+joist_status joist_cuda_move(const struct running *r, const struct joist_instruction *i,
+                             struct joist_error *error) JOIST_MUST_CHECK;
+
+#endif
