@@ -334,7 +334,8 @@ given_dtypes <- alist(
   ),
   nv_real = list(f32 = Re(z), f32 = Im(z), f32 = Arg(z), c64 = Conj(z), `f32?` = nv_arg(i)),
   nv_reduce_sum = list(
-    i64 = sum(i), i64 = sum(b), ui64 = prod(u), f32 = sum(v), c64 = sum(z), i16 = max(i), i16 = nv_range(i),
+    i64 = sum(i), i64 = sum(b), ui64 = prod(u), f32 = sum(v), c64 = sum(z), i16 = max(i),
+    i16 = nv_range(i),
     `f32?` = mean(i), bool = any(b), bool = nv_reduce_all(b),
     f16 = nv_reduce_sum(i, dtype = "f16")
   ),
