@@ -21,6 +21,9 @@
 nv_transpose <- function(operand, permutation = NULL) {
   operand <- as_tensor(operand)
   if (is.null(permutation)) permutation <- rev(seq_len(ndims(operand)))
+  if (!is.numeric(permutation)) {
+    stop_joist("joist_shape_error", "`permutation` must be dimensions, as R numbers")
+  }
   .Call(joist_r_permute, operand, as.integer(permutation))
 }
 
@@ -40,7 +43,7 @@ nv_squeeze <- function(operand, dims = NULL) {
 #' @export
 nv_unsqueeze <- function(operand, dim) {
   operand <- as_tensor(operand)
-  if (length(dim) != 1L || !dim %in% seq_len(ndims(operand) + 1L)) {
+  if (!is.numeric(dim) || length(dim) != 1L || !dim %in% seq_len(ndims(operand) + 1L)) {
     stop_joist("joist_shape_error", "`dim` must be from 1 to ", ndims(operand) + 1L)
   }
   nv_reshape(operand, append(shape(operand), 1L, dim - 1L))
@@ -184,6 +187,7 @@ as_parts <- function(parts) {
 }
 
 part_shape <- function(x) {
+  if (is.null(x) || !is.atomic(x)) x <- as_tensor(x)
   if (inherits(x, "nv_tensor")) {
     return(shape(x))
   }

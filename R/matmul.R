@@ -105,7 +105,8 @@ nv_dot <- function(lhs, rhs, batch_dims = list(integer(), integer()),
 
 # R vectors have a dimension here, that of length 1 as well.
 dot_extents <- function(x) {
-  if (inherits(x, "nv_tensor")) shape(x) else if (is.null(dim(x))) length(x) else dim(x)
+  extents <- part_shape(x)
+  if (length(extents) == 0L && !inherits(x, "nv_tensor")) 1L else extents
 }
 
 # An operand as a batch of matrices whose columns are what is summed over.

@@ -210,3 +210,33 @@ test_that("the call of a condition is the user's call", {
   expect_identical(call_of(lapply(list(x), function(a) a - y)), "a - y")
   expect_identical(call_of(common_dtype("f32", "f33")), "common_dtype(\"f32\", \"f33\")")
 })
+
+test_that("dimensions are whole R numbers, for every function that takes them", {
+  x <- nv_tensor(matrix(c(3, 1, 2, 5, 4, 7), 2))
+  no_dimension <- list("1", 1.5, 0, 3, -3, 1e10, Inf, NaN, NA, NA_integer_, list(1), sum,
+    nv_tensor(1L), factor("a")
+  )
+  several <- list(
+    nv_reduce_sum, nv_reduce_max, nv_range, nv_mean, nv_var, nv_norm, nv_median,
+    nv_count_nonzero, nv_reduce_all
+  )
+  one <- list(
+    nv_cumsum, nv_argmax, nv_sort, nv_order,
+    function(x, dim) nv_gather(x, 1, dim), function(x, dim) nv_top_k(x, 1, dim)
+  )
+  for (dim in no_dimension) {
+    for (f in c(several, one)) {
+      expect_warning(expect_refusal(f(x, dim), "joist_shape_error"), NA)
+    }
+    if (!identical(dim, 3)) expect_refusal(nv_unsqueeze(x, dim), "joist_shape_error")
+  }
+  expect_refusal(nv_transpose(x, "a"), "joist_shape_error", "permutation")
+})
+
+test_that("NULL is no operand of a matrix product", {
+  x <- nv_tensor(matrix(1:4, 2))
+  expect_refusal(nv_matmul(x, NULL), "joist_value_error", "NULL")
+  expect_refusal(nv_crossprod(NULL), "joist_value_error", "NULL")
+  expect_refusal(nv_dot(x, NULL), "joist_value_error", "NULL")
+  expect_refusal(nv_solve(nv_eye(2), sum), "joist_value_error", "builtin")
+})
