@@ -50,8 +50,8 @@
 #' | `nchar(x)`, `cat(x)`, `rnorm(x)`, `1:x` | the same of `as.vector(x)` |
 #' | `lm(y ~ x)` and other model functions | the same with `as.vector(x)` |
 #'
-#' `is.numeric()`, `is.integer()` and the like are `FALSE`: a tensor is none of R's own types.
-#' Ask for its [dtype()]. `is.matrix()` and `is.array()` go by [shape()].
+#' `is.numeric()`, `is.integer()`, `is.matrix()` and the like are `FALSE`: a tensor is none of
+#' R's own types. Ask for its [dtype()] and its [shape()].
 #'
 #' @param x A tensor.
 #' @param value For `length<-` a number of elements, for `is.na<-` an index.
