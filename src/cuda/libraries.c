@@ -25,8 +25,7 @@ void *joist_cuda_library(const char *name) {
 }
 
 bool joist_cuda_describe_cublas(char *text, size_t size) {
-  static void *handle = NULL;
-  if (handle == NULL) handle = joist_cuda_library("libcublas");
+  const void *const handle = joist_cuda_cublas();
   snprintf(text, size, "%s",
            handle != NULL ? "found"
                           : "libcublas cannot be loaded: install the CUDA toolkit's libraries "

@@ -10,6 +10,9 @@
  * CUDA_HOME, in /usr/local/cuda. NULL if there is none. */
 void *joist_cuda_library(const char *name);
 
+/* loader.c: cuBLAS, or NULL. */
+void *joist_cuda_cublas(void);
+
 /* Whether a library can be used, with its version or what to do. */
 bool joist_cuda_describe_nvrtc(char *text, size_t size);
 bool joist_cuda_describe_cublas(char *text, size_t size);

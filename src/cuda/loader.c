@@ -27,6 +27,12 @@ void *joist_cuda_driver(void) {
   return handle;
 }
 
+void *joist_cuda_cublas(void) {
+  static void *handle = NULL;
+  if (handle == NULL) handle = joist_cuda_library("libcublas");
+  return handle;
+}
+
 static bool find(const char *name, void *to) {
   void *const found = dlsym(joist_cuda_driver(), name);
   memcpy(to, &found, sizeof found);

@@ -1,8 +1,9 @@
 /* Running a plan on a device, group by group.
  *
  * An elementwise group is one launch, and further ones for the reductions that end it. What
- * no kernel runs (operations on whole arrays but those that move elements, groups that are
- * too long) goes through the CPU's engine on copies, so that it is right, if slow. */
+ * no kernel runs (operations on whole arrays but matrix products and those that move elements,
+ * groups that are too long) goes through the CPU's engine on copies, so that it is right, if slow.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -302,6 +303,7 @@ static joist_status run_array(const struct running *r, const struct joist_group 
                               struct joist_error *error) {
   const struct joist_instruction *const i = &r->plan->program->instructions[group->instruction];
   if (i->op == JOIST_OP_PERMUTE) return permute(r, i, error);
+  if (joist_cuda_multiplies(r, i)) return joist_cuda_multiply(r, i, error);
   return joist_cuda_moves(r, i) ? joist_cuda_move(r, i, error) : run_on_cpu(r, group, error);
 }
 

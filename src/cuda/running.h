@@ -78,4 +78,9 @@ bool joist_cuda_moves(const struct running *r, const struct joist_instruction *i
 joist_status joist_cuda_move(const struct running *r, const struct joist_instruction *i,
                              struct joist_error *error) JOIST_MUST_CHECK;
 
+/* matmul.c: the same for matrix products. */
+bool joist_cuda_multiplies(const struct running *r, const struct joist_instruction *i);
+joist_status joist_cuda_multiply(const struct running *r, const struct joist_instruction *i,
+                                 struct joist_error *error) JOIST_MUST_CHECK;
+
 #endif

@@ -15,6 +15,7 @@ struct joist_cuda_state {
   int architecture;    /* 90 for compute capability 9.0 */
   cudaStream_t stream; /* all work of the device is in this order */
   cudaMemPool_t pool;  /* NULL where the driver has none: cudaMalloc then */
+  void *blas;          /* cuBLAS's handle, NULL until a product wants it */
 
   void *staging[2]; /* page-locked, JOIST_CUDA_STAGING bytes each */
   cudaEvent_t staged[2];

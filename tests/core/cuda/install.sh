@@ -23,11 +23,12 @@ objects=
 for file in src/cuda/*.c; do
   objects="$objects cuda/$(basename "$file" .c).o"
 done
-objects="$objects cuda_host/runtime.o cuda_host/launch.o cuda/kernels.o"
-# configure takes every C file it sees, but those in cuda; runtime.c is among them.
+objects="$objects cuda_host/runtime.o cuda_host/launch.o cuda/kernels.o cuda/matmul_kernels.o"
+# configure takes every C file it sees, but those in cuda; those of the stand-in are among
+# them. Its cuBLAS is left out: products are joist's own.
 sed -e 's/-DJOIST_CUDA_BUILT=0/-DJOIST_CUDA_BUILT=1 -Icuda_host -DJOIST_HOST_INCLUDES="\\"\\""/' \
   -e 's/-DJOIST_NVCC_FOUND=0/-DJOIST_NVCC_FOUND=1/' \
-  -e 's| cuda_host/runtime.o||' \
+  -e 's| cuda_host/cublas.o||' -e 's| cuda_host/runtime.o||' \
   -e "s|^OBJECTS = |OBJECTS =$objects |" \
   -e 's/^PKG_LIBS = /PKG_LIBS = -lstdc++ -ldl /' src/Makevars >src/Makevars.host || exit 1
 cat >>src/Makevars.host <<'END'
@@ -36,6 +37,9 @@ all: $(SHLIB)
 
 cuda/kernels.o: cuda/kernels.cu
 	c++ -std=c++17 -O1 -fPIC -ffp-contract=off -fno-strict-aliasing -Icuda_host -I. -x c++ -c cuda/kernels.cu -o $@
+
+cuda/matmul_kernels.o: cuda/matmul_kernels.cu
+	c++ -std=c++17 -O1 -fPIC -ffp-contract=off -fno-strict-aliasing -Icuda_host -I. -x c++ -c cuda/matmul_kernels.cu -o $@
 
 cuda_host/launch.o: cuda_host/launch.cpp
 	c++ -std=c++17 -O1 -fPIC -Icuda_host -c cuda_host/launch.cpp -o $@

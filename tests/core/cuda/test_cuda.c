@@ -473,6 +473,8 @@ static void test_moves(void) {
   test_invalid_positions();
 }
 
+#include "products.h"
+
 /* ---- random programs ---- */
 
 /* On a GPU, what is loose would make everything after it differ. */
@@ -578,6 +580,7 @@ static void test_everything(void) {
   test_lengths();
   test_broadcasts();
   test_moves();
+  test_products();
   test_random(150, (struct style){.elements = 60, .instructions = 12}, "tiny");
   test_random(100, (struct style){.elements = 300, .zero = true, .instructions = 12}, "zero");
   test_random(150, (struct style){.elements = 200, .checked = true, .instructions = 8}, "checked");
@@ -743,6 +746,7 @@ int main(void) {
   test_everything();
   CHECK_INT(host_runtime.blocks, blocks);
   test_errors();
+  test_blas();
   test_trim();
   test_other_ways();
 #endif

@@ -9,7 +9,12 @@
 #define __global__
 #define __grid_constant__ &
 
+#define __shared__
+
 extern thread_local dim3 threadIdx, blockIdx, blockDim, gridDim;
+
+/* Waits for the other threads of the block; only launches with shared memory have it. */
+void __syncthreads(void);
 
 static inline void atomicMin(unsigned long long *at, unsigned long long value) {
   if (value < *at) *at = value;

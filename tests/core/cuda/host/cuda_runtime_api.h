@@ -112,6 +112,12 @@ struct host_runtime {
 };
 extern struct host_runtime host_runtime;
 
+struct host_blas {
+  int next;   /* status of the next call, once */
+  long calls; /* of products */
+};
+extern struct host_blas host_blas;
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,19 +1,89 @@
-/* Launches without a GPU: all threads of all blocks, one after the other. */
+/* Launches without a GPU: all threads of all blocks, one after the other. Those of a launch
+ * with shared memory wait for each other: they take turns at every __syncthreads(). */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <ucontext.h>
+
 #include "cuda_runtime.h"
 
 thread_local dim3 threadIdx(0), blockIdx(0), blockDim(1), gridDim(1);
 
-extern "C" cudaError_t cudaLaunchKernel(const void *kernel, dim3 grid, dim3 block, void **arguments,
-                                        size_t, cudaStream_t) {
-  if (grid.x == 0 || block.x == 0) return cudaErrorInvalidValue; /* as a launch of nothing is */
-  void (*const run)(const void *) = (void (*)(const void *))kernel;
+enum { SHARED_BYTES = 48 << 10, STACK_BYTES = 128 << 10, THREADS_MAX = 1024 };
+
+struct alignas(16) joist_shared_word {
+  uint64_t part[2];
+};
+joist_shared_word joist_shared[SHARED_BYTES / sizeof(joist_shared_word)];
+
+typedef void kernel_function(const void *);
+
+static struct {
+  kernel_function *run;
+  const void *parameter;
+  unsigned current;
+  bool done[THREADS_MAX];
+  ucontext_t scheduler, thread[THREADS_MAX];
+  char *stacks;
+} block;
+
+static void run_thread(void) {
+  block.run(block.parameter);
+  block.done[block.current] = true;
+}
+
+void __syncthreads(void) {
+  const unsigned own = block.current;
+  swapcontext(&block.thread[own], &block.scheduler);
+}
+
+/* Every turn takes all threads to the same barrier, or to the end. */
+static void run_block(unsigned threads) {
+  memset(joist_shared, 0xa5, sizeof joist_shared);
+  for (unsigned t = 0; t < threads; t++) {
+    block.done[t] = false;
+    getcontext(&block.thread[t]);
+    block.thread[t].uc_stack.ss_sp = block.stacks + (size_t)t * STACK_BYTES;
+    block.thread[t].uc_stack.ss_size = STACK_BYTES;
+    block.thread[t].uc_link = &block.scheduler;
+    makecontext(&block.thread[t], run_thread, 0);
+  }
+  for (unsigned done = 0; done < threads;) {
+    for (unsigned t = 0; t < threads; t++) {
+      block.current = threadIdx.x = t;
+      swapcontext(&block.scheduler, &block.thread[t]);
+      done += block.done[t];
+    }
+    if (done > 0 && done < threads) {
+      fprintf(stderr, "%u of %u threads of a block are at __syncthreads()\n", threads - done,
+              threads);
+      abort();
+    }
+  }
+}
+
+extern "C" cudaError_t cudaLaunchKernel(const void *kernel, dim3 grid, dim3 threads,
+                                        void **arguments, size_t shared, cudaStream_t) {
+  /* As a launch of nothing is. */
+  if (grid.x == 0 || threads.x == 0) return cudaErrorInvalidValue;
+  if (shared > SHARED_BYTES || threads.x > THREADS_MAX) return cudaErrorInvalidValue;
+  kernel_function *const run = (kernel_function *)kernel;
   const cudaError_t result = host_runtime.next;
   host_runtime.next = cudaSuccess;
   if (result != cudaSuccess) return result;
   host_runtime.launches++;
-  blockDim = block;
+  blockDim = threads;
   gridDim = grid;
-  for (blockIdx.x = 0; blockIdx.x < grid.x; blockIdx.x++)
-    for (threadIdx.x = 0; threadIdx.x < block.x; threadIdx.x++) run(arguments[0]);
+  block.run = run;
+  block.parameter = arguments[0];
+  if (shared > 0 && block.stacks == nullptr)
+    block.stacks = (char *)malloc((size_t)THREADS_MAX * STACK_BYTES);
+  for (blockIdx.x = 0; blockIdx.x < grid.x; blockIdx.x++) {
+    if (shared > 0) {
+      run_block(threads.x);
+      continue;
+    }
+    for (threadIdx.x = 0; threadIdx.x < threads.x; threadIdx.x++) run(arguments[0]);
+  }
   return cudaSuccess;
 }

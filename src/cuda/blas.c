@@ -1,0 +1,116 @@
+/* Calling cuBLAS through its C interface (version 2), which is found at run time. */
+#include "cuda/blas.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <string.h>
+
+#include "cuda/libraries.h"
+
+/* The part of cublas_v2.h that is used; the library need not be there when joist is built. */
+typedef int result; /* 0 is success */
+enum { ALLOCATION_FAILED = 3, NOT_TRANSPOSED = 0, TRANSPOSED = 1, DEFAULT_MATH = 0 };
+typedef result gemm(void *handle, int transpose_a, int transpose_b, int m, int n, int k,
+                    const void *alpha, const void *a, int lda, long long stride_a, const void *b,
+                    int ldb, long long stride_b, const void *beta, void *c, int ldc,
+                    long long stride_c, int count);
+
+static struct cublas {
+  bool tried, found, unused;
+  result (*create)(void **);
+  result (*set_stream)(void *, cudaStream_t);
+  result (*set_math_mode)(void *, int);
+  const char *(*describe)(result);
+  gemm *gemm[JOIST_DTYPE_COUNT];
+} cublas;
+
+/* Function pointers come as object pointers from dlsym. */
+static bool find(void *library, const char *name, void *function) {
+  void *const found = dlsym(library, name);
+  memcpy(function, &found, sizeof found);
+  return found != NULL;
+}
+
+static bool is_found(void) {
+  if (cublas.tried) return cublas.found;
+  cublas.tried = true;
+  void *const library = joist_cuda_cublas();
+  cublas.found = library != NULL && find(library, "cublasCreate_v2", &cublas.create) &&
+                 find(library, "cublasSetStream_v2", &cublas.set_stream) &&
+                 find(library, "cublasSetMathMode", &cublas.set_math_mode) &&
+                 find(library, "cublasGetStatusString", &cublas.describe) &&
+                 find(library, "cublasSgemmStridedBatched", &cublas.gemm[JOIST_F32]) &&
+                 find(library, "cublasDgemmStridedBatched", &cublas.gemm[JOIST_F64]) &&
+                 find(library, "cublasCgemmStridedBatched", &cublas.gemm[JOIST_C64]) &&
+                 find(library, "cublasZgemmStridedBatched", &cublas.gemm[JOIST_C128]);
+  return cublas.found;
+}
+
+void joist_cuda_blas_use(bool use) { cublas.unused = !use; }
+
+bool joist_cuda_blas_fits(joist_dtype dtype, const struct joist_cuda_matmul *p) {
+  return !cublas.unused && is_found() && cublas.gemm[dtype] != NULL && p->k > 0 &&
+         p->m <= INT_MAX && p->n <= INT_MAX && p->k <= INT_MAX && p->count <= INT_MAX;
+}
+
+static joist_status check(result status, const char *what, struct joist_error *error) {
+  if (status == 0) return JOIST_OK;
+  if (status == ALLOCATION_FAILED)
+    return joist_fail(error, JOIST_ERROR_MEMORY,
+                      "the memory of the GPU is out while %s; remove tensors and call "
+                      "nv_trim_memory()",
+                      what);
+  return joist_fail(error, JOIST_ERROR_DEVICE,
+                    "cuBLAS: %s while %s; cuda_diagnostics() says what is there",
+                    cublas.describe(status), what);
+}
+
+/* The handle of a device, made once; it works in the order of the device's stream. The
+ * default mode of its arithmetic rounds no operand: f32 stays f32. */
+static joist_status open_handle(struct joist_cuda_state *state, struct joist_error *error) {
+  if (state->blas != NULL) return JOIST_OK;
+  void *handle = NULL;
+  joist_status status = check(cublas.create(&handle), "opening cuBLAS", error);
+  if (status == JOIST_OK)
+    status = check(cublas.set_stream(handle, state->stream), "opening cuBLAS", error);
+  if (status == JOIST_OK)
+    status = check(cublas.set_math_mode(handle, DEFAULT_MATH), "opening cuBLAS", error);
+  if (status == JOIST_OK) state->blas = handle;
+  return status;
+}
+
+/* One call multiplies along the first dim of the batch; `product` counts all of them. */
+static result multiply_line(const struct joist_cuda_state *state, joist_dtype dtype,
+                            const struct joist_cuda_matmul *p, uint64_t product) {
+  /* Real and complex, single and double: every dtype's 1 and 0 begin like one of these. */
+  const float one_single[2] = {1, 0};
+  const double one_double[2] = {1, 0}, zero[2] = {0, 0};
+  const bool single = joist_dtype_real(dtype) == JOIST_F32;
+  const size_t size = joist_dtype_size(dtype);
+  const uint64_t m = p->m, n = p->n, k = p->k, lines = p->rank > 0 ? p->extent[0] : 1;
+  const long long lhs_stride = p->rank > 0 ? (long long)(p->lhs_stride[0] * m * k) : 0;
+  const long long rhs_stride = p->rank > 0 ? (long long)(p->rhs_stride[0] * k * n) : 0;
+  uint64_t lhs = 0, rhs = 0, rest = product / lines;
+  for (uint32_t d = 1; d < p->rank; d++) {
+    lhs += rest % p->extent[d] * p->lhs_stride[d];
+    rhs += rest % p->extent[d] * p->rhs_stride[d];
+    rest /= p->extent[d];
+  }
+  return cublas.gemm[dtype](
+      state->blas, p->lhs_transposed ? TRANSPOSED : NOT_TRANSPOSED,
+      p->rhs_transposed ? TRANSPOSED : NOT_TRANSPOSED, (int)m, (int)n, (int)k,
+      single ? (const void *)one_single : one_double, (const char *)p->lhs + lhs * m * k * size,
+      (int)(p->lhs_transposed ? k : m), lhs_stride, (const char *)p->rhs + rhs * k * n * size,
+      (int)(p->rhs_transposed ? n : k), rhs_stride, zero, (char *)p->out + product * m * n * size,
+      (int)m, (long long)(m * n), (int)lines);
+}
+
+joist_status joist_cuda_blas_multiply(struct joist_cuda_state *state, joist_dtype dtype,
+                                      const struct joist_cuda_matmul *matmul,
+                                      struct joist_error *error) {
+  const uint64_t lines = matmul->rank > 0 ? matmul->extent[0] : 1;
+  joist_status status = open_handle(state, error);
+  for (uint64_t product = 0; product < matmul->count && status == JOIST_OK; product += lines)
+    status = check(multiply_line(state, dtype, matmul, product), "multiplying matrices", error);
+  return status;
+}

@@ -1,0 +1,60 @@
+/* The part of cuBLAS that src/cuda/blas.c calls, on the CPU: what each call means, by the
+ * textbook's loops, with sums in double. */
+#include <complex.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "cuda_runtime_api.h"
+
+struct host_blas host_blas;
+
+int cublasCreate_v2(void **handle);
+int cublasSetStream_v2(void *handle, cudaStream_t stream);
+int cublasSetMathMode(void *handle, int mode);
+const char *cublasGetStatusString(int status);
+
+int cublasCreate_v2(void **handle) {
+  const int status = host_blas.next;
+  host_blas.next = 0;
+  *handle = status == 0 ? &host_blas : NULL;
+  return status;
+}
+int cublasSetStream_v2(void *handle, cudaStream_t stream) {
+  return handle == &host_blas && stream != NULL ? 0 : 7;
+}
+int cublasSetMathMode(void *handle, int mode) { return handle == &host_blas && mode == 0 ? 0 : 7; }
+const char *cublasGetStatusString(int status) {
+  return status == 13 ? "execution failed" : "another status";
+}
+
+/* Element (i, j) of op(matrix), whose first dim has `lead` elements. */
+#define GEMM(NAME, T)                                                                              \
+  int NAME(void *handle, int ta, int tb, int m, int n, int k, const T *alpha, const T *a, int lda, \
+           long long stride_a, const T *b, int ldb, long long stride_b, const T *beta, T *c,       \
+           int ldc, long long stride_c, int count);                                                \
+  int NAME(void *handle, int ta, int tb, int m, int n, int k, const T *alpha, const T *a, int lda, \
+           long long stride_a, const T *b, int ldb, long long stride_b, const T *beta, T *c,       \
+           int ldc, long long stride_c, int count) {                                               \
+    const int status = host_blas.next;                                                             \
+    host_blas.next = 0;                                                                            \
+    if (status != 0) return status;                                                                \
+    if (handle != &host_blas || lda < (ta ? k : m) || ldb < (tb ? n : k) || ldc < m) return 7;     \
+    if (*alpha != 1 || *beta != 0) return 7;                                                       \
+    host_blas.calls++;                                                                             \
+    for (int x = 0; x < count; x++)                                                                \
+      for (int j = 0; j < n; j++)                                                                  \
+        for (int i = 0; i < m; i++) {                                                              \
+          double complex sum = 0;                                                                  \
+          for (int p = 0; p < k; p++)                                                              \
+            sum += (double complex)                                                                \
+                       a[x * stride_a + (ta ? p + (long long)i * lda : i + (long long)p * lda)] *  \
+                   (double complex)                                                                \
+                       b[x * stride_b + (tb ? j + (long long)p * ldb : p + (long long)j * ldb)];   \
+          c[x * stride_c + i + (long long)j * ldc] = (T)sum;                                       \
+        }                                                                                          \
+    return 0;                                                                                      \
+  }
+GEMM(cublasSgemmStridedBatched, float)
+GEMM(cublasDgemmStridedBatched, double)
+GEMM(cublasCgemmStridedBatched, float complex)
+GEMM(cublasZgemmStridedBatched, double complex)
