@@ -161,9 +161,7 @@ static bool has_blas(joist_dtype dtype) {
   return dtype == JOIST_F32 || dtype == JOIST_F64 || dtype == JOIST_C64 || dtype == JOIST_C128;
 }
 
-/* Once: no kernel of a product is generated. */
 static void test_products(void) {
-  if (second_run) return;
   for (int blas = 0; blas < 2; blas++) {
     joist_cuda_blas_use(blas != 0);
     for (size_t c = 0; c < sizeof product_cases / sizeof *product_cases; c++)

@@ -580,7 +580,6 @@ static void test_everything(void) {
   test_lengths();
   test_broadcasts();
   test_moves();
-  test_products();
   test_random(150, (struct style){.elements = 60, .instructions = 12}, "tiny");
   test_random(100, (struct style){.elements = 300, .zero = true, .instructions = 12}, "zero");
   test_random(150, (struct style){.elements = 200, .checked = true, .instructions = 8}, "checked");
@@ -750,6 +749,7 @@ int main(void) {
   test_trim();
   test_other_ways();
 #endif
+  test_products(); /* once: no kernel of theirs is generated */
   test_copies();
   test_fork();
   test_diagnosis();
