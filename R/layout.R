@@ -21,8 +21,8 @@
 nv_transpose <- function(operand, permutation = NULL) {
   operand <- as_tensor(operand)
   if (is.null(permutation)) permutation <- rev(seq_len(ndims(operand)))
-  if (!is.numeric(permutation)) {
-    stop_joist("joist_shape_error", "`permutation` must be dimensions, as R numbers")
+  if (!is_whole(permutation)) {
+    stop_joist("joist_shape_error", "`permutation` must name every dimension once")
   }
   .Call(joist_r_permute, operand, as.integer(permutation))
 }
@@ -33,7 +33,7 @@ nv_squeeze <- function(operand, dims = NULL) {
   operand <- as_tensor(operand)
   extents <- shape(operand)
   if (is.null(dims)) dims <- which(extents == 1L)
-  if (!all(dims %in% which(extents == 1L))) {
+  if (!is_whole(dims) || !all(dims %in% which(extents == 1L))) {
     stop_joist("joist_shape_error", "only dimensions of extent 1 can be squeezed")
   }
   nv_reshape(operand, extents[!seq_along(extents) %in% dims])
@@ -43,9 +43,7 @@ nv_squeeze <- function(operand, dims = NULL) {
 #' @export
 nv_unsqueeze <- function(operand, dim) {
   operand <- as_tensor(operand)
-  if (!is.numeric(dim) || length(dim) != 1L || !dim %in% seq_len(ndims(operand) + 1L)) {
-    stop_joist("joist_shape_error", "`dim` must be from 1 to ", ndims(operand) + 1L)
-  }
+  check_dims(dim, "dim", ndims(operand) + 1L, single = TRUE)
   nv_reshape(operand, append(shape(operand), 1L, dim - 1L))
 }
 
@@ -62,9 +60,7 @@ nv_reverse <- function(operand, dims = NULL) {
   operand <- as_tensor(operand)
   extents <- shape(operand)
   if (is.null(dims)) dims <- seq_along(extents)
-  if (!all(dims %in% seq_along(extents))) {
-    stop_joist("joist_shape_error", "`dims`: the tensor has ", length(extents), " dimensions")
-  }
+  check_dims(dims, "dims", length(extents))
   if (length(extents) == 0L) {
     return(operand)
   }
@@ -139,9 +135,7 @@ nv_stack <- function(..., dimension = 1L) {
   parts <- as_parts(list(...))
   shapes <- lapply(parts, function(x) {
     extents <- part_shape(x)
-    if (length(dimension) != 1L || !dimension %in% seq_len(length(extents) + 1L)) {
-      stop_joist("joist_shape_error", "`dimension` must be from 1 to ", length(extents) + 1L)
-    }
+    check_dims(dimension, "dimension", length(extents) + 1L, single = TRUE)
     append(extents, 1L, dimension - 1L)
   })
   .Call(joist_r_concatenate, parts, dimension, shapes)

@@ -47,12 +47,18 @@ nv_inverse <- function(a) linear_algebra("inverse", list(a))
 #' @rdname nv_solve
 #' @export
 nv_triangular_solve <- function(a, b, lower = FALSE, transpose = FALSE, unit_diagonal = FALSE) {
+  check_flag(lower, "lower")
+  check_flag(transpose, "transpose")
+  check_flag(unit_diagonal, "unit_diagonal")
   solve_columns("triangular_solve", a, b, c(lower, transpose, unit_diagonal))
 }
 
 #' @rdname nv_solve
 #' @export
-nv_chol <- function(x, lower = FALSE) linear_algebra("chol", list(x), lower)
+nv_chol <- function(x, lower = FALSE) {
+  check_flag(lower, "lower")
+  linear_algebra("chol", list(x), lower)
+}
 
 #' @rdname nv_solve
 #' @export
@@ -61,6 +67,7 @@ nv_det <- function(operand) linear_algebra("determinant", list(operand), TRUE)
 #' @rdname nv_solve
 #' @export
 nv_determinant <- function(operand, logarithm = TRUE) {
+  check_flag(logarithm, "logarithm")
   packed <- linear_algebra("determinant", list(operand), FALSE)
   modulus <- unpack(packed, 1L, integer())
   list(modulus = if (logarithm) modulus else nv_exp(modulus), sign = unpack(packed, 0L, integer()))
@@ -143,9 +150,6 @@ nv_eigh <- function(operand) {
 }
 
 linear_algebra <- function(op, operands, flags = logical()) {
-  if (!is.logical(flags) || anyNA(flags)) {
-    stop_joist("joist_value_error", "options of nv_", op, "() are TRUE or FALSE")
-  }
   .Call(joist_r_array, op, operands, NULL, as.integer(flags), NULL, NULL)
 }
 

@@ -87,6 +87,9 @@ with_matrix_shape <- function(x, extents) {
   if (inherits(x, "nv_tensor")) {
     return(nv_reshape(x, extents))
   }
+  if (!is.atomic(x) || is.null(x) || length(x) != prod(extents)) {
+    x <- as_tensor(x) # which says what it is not
+  }
   dim(x) <- extents
   x
 }

@@ -44,9 +44,7 @@ nv_key <- function(seed = NULL) {
 #' @rdname nv_key
 #' @export
 nv_key_split <- function(key, n = 2L) {
-  if (!is.numeric(n) || length(n) != 1L || !isTRUE(n >= 0) || n != floor(n)) {
-    stop_joist("joist_value_error", "`n` must be a whole number of at least 0")
-  }
+  check_whole(n, "n")
   lapply(seq_len(n), function(k) derive_key(key, k - 1, 1L))
 }
 
@@ -206,9 +204,7 @@ nv_sample <- function(x, size = NULL, replace = FALSE, key = NULL) {
   if (ndims(x) != 1L) x <- nv_flatten(x)
   n <- length(x)
   if (is.null(size)) size <- n
-  if (!is.numeric(size) || length(size) != 1L || !isTRUE(size >= 0) || size != floor(size)) {
-    stop_joist("joist_value_error", "`size` must be a whole number of at least 0")
-  }
+  check_whole(size, "size")
   if (size > n && !(replace && n > 0L)) {
     stop_joist("joist_value_error", "cannot take ", size, " of ", n, " elements",
       if (n > 0L) "; use replace = TRUE to take some more than once"

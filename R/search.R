@@ -28,8 +28,7 @@
 #' nv_searchsorted(c(1, 2, 3), x, side = "right")
 #' @export
 nv_match <- function(x, table, nomatch = 0L) {
-  whole <- is.numeric(nomatch) && length(nomatch) == 1L && !is.na(nomatch)
-  if (!whole || nomatch != trunc(nomatch) || abs(nomatch) > .Machine$integer.max) {
+  if (!is_whole(nomatch) || length(nomatch) != 1L) {
     stop_joist("joist_value_error", "`nomatch` must be a whole number: a typed array has no NA")
   }
   .Call(joist_r_array, "match", list(x, table), NULL, as.integer(nomatch), NULL, NULL)

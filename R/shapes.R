@@ -44,18 +44,6 @@ nv_pad <- function(operand, low, high, value = 0, interior = 0) {
   .Call(joist_r_pad, operand, if (is.object(value)) nv_reshape(value, integer()) else value, edges)
 }
 
-# A number for each dimension, from one for all.
-per_dimension <- function(x, rank, what) {
-  whole <- is.numeric(x) && !anyNA(x) && all(x == trunc(x) & abs(x) <= .Machine$integer.max)
-  if (!whole || !length(x) %in% c(1L, rank)) {
-    stop_joist(
-      "joist_shape_error", "`", what, "` must be a whole number, or one for each of the ", rank,
-      " dimensions"
-    )
-  }
-  rep_len(as.integer(x), rank)
-}
-
 # A scalar of the dtype of a tensor.
 zero_of <- function(x) nv_fill(0, integer(), dtype(x), ambiguous(x))
 
@@ -101,9 +89,7 @@ nv_diag <- function(x) {
 nv_split <- function(operand, n, dimension = 1L, sizes = NULL) {
   operand <- as_tensor(operand)
   extents <- shape(operand)
-  if (length(dimension) != 1L || !dimension %in% seq_along(extents)) {
-    stop_joist("joist_shape_error", "`dimension`: the tensor has ", length(extents), " dimensions")
-  }
+  check_dims(dimension, "dimension", length(extents), single = TRUE)
   extent <- extents[dimension]
   if (is.null(sizes)) {
     if (!is.numeric(n) || length(n) != 1L || is.na(n) || n < 1 || extent %% n != 0) {

@@ -44,9 +44,7 @@ row_dims <- function(operand, dims) {
   if (rank < 2L) {
     stop_joist("joist_shape_error", "rows and columns need rank 2 or more, not ", rank)
   }
-  if (length(dims) != 1L || !dims %in% seq_len(rank - 1L)) {
-    stop_joist("joist_shape_error", "`dims` must be from 1 to ", rank - 1L)
-  }
+  check_dims(dims, "dims", rank - 1L, single = TRUE)
   seq_len(dims)
 }
 
@@ -73,10 +71,9 @@ nv_apply <- function(operand, dims, f, ...) {
   f <- match.fun(f)
   operand <- as_tensor(operand)
   extents <- shape(operand)
-  if (length(dims) == 0L || anyDuplicated(dims) || !all(dims %in% seq_along(extents))) {
-    stop_joist(
-      "joist_shape_error", "`dims` must name some of the ", length(extents), " dimensions once"
-    )
+  check_dims(dims, "dims", length(extents))
+  if (length(dims) == 0L) {
+    stop_joist("joist_shape_error", "`dims` must name some of the dimensions")
   }
   kept <- extents[-dims]
   if (prod(extents[dims]) == 0) {

@@ -50,12 +50,6 @@ sort_along <- function(op, operand, dim, decreasing) {
   .Call(joist_r_array, op, list(operand), dim, as.integer(decreasing), NULL, NULL)
 }
 
-check_flag <- function(x, name) {
-  if (!isTRUE(x) && !isFALSE(x)) {
-    stop_joist("joist_value_error", "`", name, "` must be TRUE or FALSE")
-  }
-}
-
 #' @rdname nv_sort
 #' @method sort nv_tensor
 #' @export
@@ -133,10 +127,7 @@ check_elements <- function(x, what, instead = NULL) {
 nv_top_k <- function(operand, k, dim = NULL, decreasing = TRUE) {
   check_flag(decreasing, "decreasing")
   operand <- as_tensor(operand)
-  whole <- is.numeric(k) && length(k) == 1L && isTRUE(k == trunc(k))
-  if (!whole || k < 0 || k > .Machine$integer.max) {
-    stop_joist("joist_value_error", "`k` must be a whole number of at least 0")
-  }
+  check_whole(k, "k")
   if (ndims(operand) == 0L) operand <- nv_flatten(operand)
   if (is.null(dim)) dim <- ndims(operand)
   parameters <- c(as.integer(decreasing), as.integer(k))

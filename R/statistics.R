@@ -64,12 +64,6 @@ nv_count_nonzero <- function(operand, dims = NULL, drop = TRUE) {
   nv_reduce_sum(nv_convert(operand, "bool"), dims, drop)
 }
 
-check_number <- function(x, name) {
-  if (!is.numeric(x) || length(x) != 1L || is.na(x)) {
-    stop_joist("joist_value_error", "`", name, "` must be a number")
-  }
-}
-
 variance <- function(x, dims, drop, correction, root) {
   wide <- in_double(x)
   distance <- wide - nv_mean(wide, dims, FALSE)

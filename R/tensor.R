@@ -65,6 +65,7 @@ nv_iota <- function(dim, dtype, shape, start = 1L, ambiguous = FALSE, device = N
 #' @rdname nv_tensor
 #' @export
 nv_eye <- function(n, dtype = "f32", device = NULL) {
+  check_whole(n, "n")
   nv_tensor(diag(n), dtype, c(n, n), device = device)
 }
 

@@ -80,6 +80,8 @@ joist_status joist_tabulate_run(const struct joist_array_call *call, struct jois
   int64_t *const out = call->out;
   size_t n = 0;
   (void)joist_shape_count(&call->operand[0]->shape, &n);
+  if (call->result->type.dtype != JOIST_I64)
+    return joist_fail(error, JOIST_ERROR_DTYPE, "counts are i64");
   memset(out, 0, bins * sizeof *out);
   for (size_t first = 0; first < n; first += CHUNK) {
     int64_t bin[CHUNK];

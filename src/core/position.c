@@ -87,8 +87,8 @@ joist_status joist_position_shape(const struct joist_shape *const *shapes,
   const bool keep = attributes->parameter[1] != 0;
   size_t count = 0;
   if (dim >= shapes[0]->rank)
-    return joist_fail(error, JOIST_ERROR_SHAPE, "there is no dimension %d; the tensor has %d",
-                      dim + 1, shapes[0]->rank);
+    return joist_fail(error, JOIST_ERROR_SHAPE, "there is no dimension %.0f; the tensor has %d",
+                      (double)dim + 1, shapes[0]->rank);
   joist_shape_reduce(shapes[0], dim < 0 ? UINT32_MAX : UINT32_C(1) << dim, !keep, result);
   if (dim < 0 && (!joist_shape_count(shapes[0], &count) || count > INT32_MAX))
     return joist_fail(error, JOIST_ERROR_SHAPE,

@@ -41,8 +41,8 @@ joist_status joist_scan_shape(const struct joist_shape *const *shapes,
   size_t count = 0;
   *result = *shapes[0];
   if (dim >= shapes[0]->rank)
-    return joist_fail(error, JOIST_ERROR_SHAPE, "there is no dimension %d; the tensor has %d",
-                      dim + 1, shapes[0]->rank);
+    return joist_fail(error, JOIST_ERROR_SHAPE, "there is no dimension %.0f; the tensor has %d",
+                      (double)dim + 1, shapes[0]->rank);
   if (dim >= 0) return JOIST_OK;
   if (!joist_shape_count(shapes[0], &count) || count > INT32_MAX)
     return joist_fail(error, JOIST_ERROR_SHAPE,

@@ -1,4 +1,5 @@
 /* .Call entry points that make tensors and read them back. */
+#include <Rversion.h>
 #include <string.h>
 
 #include "core/convert.h"
@@ -20,13 +21,22 @@ static size_t checked_count(const struct joist_shape *shape) {
   return count;
 }
 
+/* R 4.5 has a function for what was read from the list of attributes before. */
+static bool has_attributes(SEXP x) {
+#if R_VERSION >= R_Version(4, 5, 0)
+  return ANY_ATTRIB(x) != 0;
+#else
+  return ATTRIB(x) != R_NilValue;
+#endif
+}
+
 /* Whether the R vector can be the payload itself, unchanged. */
 static bool is_payload(const struct joist_r_value *value, joist_dtype dtype) {
   const bool same = (value->host == JOIST_HOST_INTEGER && dtype == JOIST_I32) ||
                     (value->host == JOIST_HOST_DOUBLE && dtype == JOIST_F64) ||
                     (value->host == JOIST_HOST_COMPLEX && dtype == JOIST_C128) ||
                     (value->host == JOIST_HOST_RAW && dtype == JOIST_UI8);
-  return same && ATTRIB(value->object) == R_NilValue;
+  return same && !has_attributes(value->object);
 }
 
 SEXP joist_r_make(SEXP x, SEXP dtype, SEXP shape, SEXP ambiguous, SEXP na, SEXP rules) {
@@ -85,12 +95,14 @@ SEXP joist_r_iota(SEXP dim, SEXP dtype, SEXP shape, SEXP start, SEXP ambiguous) 
   struct joist_shape extents;
   joist_r_shape(shape, &extents);
   const size_t count = checked_count(&extents);
-  const int d = Rf_asInteger(dim);
-  if (d == NA_INTEGER || d < 1 || d > extents.rank)
+  const double at = Rf_isNumeric(dim) && XLENGTH(dim) == 1 ? Rf_asReal(dim) : NA_REAL;
+  const int d = at >= 1 && at <= extents.rank ? (int)at : 0;
+  if (d == 0 || at != d)
     joist_r_stop(JOIST_ERROR_SHAPE, "`dim` must be one of the %d dimensions of the shape",
                  extents.rank);
   const struct joist_type type = {joist_r_dtype(dtype), joist_r_flag(ambiguous, "ambiguous")};
-  const double first = Rf_asReal(start);
+  const double first = Rf_isNumeric(start) && XLENGTH(start) == 1 ? Rf_asReal(start) : NA_REAL;
+  if (!R_FINITE(first)) joist_r_stop(JOIST_ERROR_VALUE, "`start` must be a number");
   const size_t length = count == 0 ? 0 : extents.extent[d - 1];
   /* One run of the counted dimension as doubles (exact up to 2^53), then repeated. */
   double *const run = (double *)R_alloc(length == 0 ? 1 : length, sizeof *run);

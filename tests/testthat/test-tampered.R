@@ -118,9 +118,13 @@ test_that("entry points refuse what they do not know", {
   array_names <- with(call("joist_r_op_names"), name[array])
   for (name in array_names) {
     for (n in 1:3) {
-      for (parameters in list(rep(2147483647L, 32), rep(-2147483647L, 32), 0:31, rep(1L, 33), 1.5)) {
+      ends <- list(rep(2147483647L, 32), rep(-2147483647L, 32))
+      for (parameters in c(ends, list(0:31, rep(1L, 33), 1.5))) {
         operands <- rep(list(x), n)
-        tried <- try(call("joist_r_array", name, operands, NULL, parameters, NULL, NULL), silent = TRUE)
+        tried <- try(
+          call("joist_r_array", name, operands, NULL, parameters, NULL, NULL),
+          silent = TRUE
+        )
         expect_true(inherits(tried, "try-error") || is_tensor(tried), label = name)
       }
     }
@@ -136,6 +140,12 @@ test_that("entry points refuse what they do not know", {
   expect_error(call("joist_r_array", "argmax", list(x), NULL, c(2L, 0L), NULL, NULL),
     class = "joist_shape_error"
   )
+  bins <- nv_tensor(c(1L, 2L))
+  for (dtype in setdiff(dtypes(), "i64")) {
+    expect_error(call("joist_r_array", "tabulate", list(bins), NULL, integer(), 1e5, dtype),
+      class = "joist_dtype_error"
+    )
+  }
   expect_error(call("joist_r_permute", x, c(2, 1)), class = "joist_shape_error")
   expect_error(call("joist_r_pad", x, 0, 1.5), class = "joist_shape_error")
   expect_error(call("joist_r_concatenate", list(x, x), 1L, list(3L)), class = "joist_shape_error")

@@ -1,0 +1,47 @@
+# Checks of scalar arguments, which come before the core sees them: conditions name the argument.
+
+check_flag <- function(x, name) {
+  if (!isTRUE(x) && !isFALSE(x)) {
+    stop_joist("joist_value_error", "`", name, "` must be TRUE or FALSE")
+  }
+}
+
+check_number <- function(x, name) {
+  if (!is.numeric(x) || is.object(x) || length(x) != 1L || is.na(x)) {
+    stop_joist("joist_value_error", "`", name, "` must be a number")
+  }
+}
+
+# Whether every element is a whole number that R's integers have.
+is_whole <- function(x) {
+  is.numeric(x) && !is.object(x) && !anyNA(x) && all(abs(x) <= .Machine$integer.max) &&
+    all(x == trunc(x))
+}
+
+check_whole <- function(x, name, least = 0) {
+  if (!is_whole(x) || length(x) != 1L || x < least) {
+    stop_joist("joist_value_error", "`", name, "` must be a whole number of at least ", least)
+  }
+}
+
+# Dimensions among the first `rank`, each at most once.
+check_dims <- function(dims, name, rank, single = FALSE) {
+  fits <- is_whole(dims) && all(dims >= 1 & dims <= rank) && !anyDuplicated(dims)
+  if (!fits || single && length(dims) != 1L) {
+    stop_joist(
+      "joist_shape_error", "`", name, "` must be ",
+      if (single) "one" else "different ones", " of the dimensions from 1 to ", rank
+    )
+  }
+}
+
+# A number for each dimension, from one for all.
+per_dimension <- function(x, rank, what) {
+  if (!is_whole(x) || !length(x) %in% c(1L, rank)) {
+    stop_joist(
+      "joist_shape_error", "`", what, "` must be a whole number, or one for each of the ", rank,
+      " dimensions"
+    )
+  }
+  rep_len(as.integer(x), rank)
+}
