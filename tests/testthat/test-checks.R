@@ -44,7 +44,8 @@ test_that("flags are TRUE or FALSE", {
     function(transpose) nv_triangular_solve(m, m, transpose = transpose),
     function(decreasing) nv_sort(v, decreasing = decreasing),
     function(drop) nv_argmax(v, drop = drop), function(drop) nv_reduce_sum(v, drop = drop),
-    function(replace) nv_sample(v, replace = replace), function(arr.ind) nv_which(v > 1, arr.ind) # nolint: object_name_linter.
+    function(replace) nv_sample(v, replace = replace),
+    function(arr.ind) nv_which(v > 1, arr.ind) # nolint: object_name_linter.
   )
   for (call in calls) {
     name <- names(formals(call))
