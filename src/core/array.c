@@ -2,12 +2,8 @@
 #include "core/array.h"
 
 #include "core/convert.h"
-#include "core/plan.h"
 #include "core/pool.h"
-
-#ifdef _OPENMP
-#include <omp.h>
-#endif
+#include "core/tasks.h"
 
 struct functions {
   joist_array_shape *shape;
@@ -26,25 +22,20 @@ joist_status joist_array_shape_of(joist_op op, const struct joist_shape *const *
   return functions[op].shape(shapes, attributes, result, error);
 }
 
-int joist_threads_for(const struct joist_run *run, size_t work, size_t tasks) {
-  const size_t from = run->parallel_from > 0 ? run->parallel_from : JOIST_PARALLEL_FROM;
-  if (run->threads <= 1 || tasks <= 1 || work < from) return 1;
-  return (size_t)run->threads < tasks ? run->threads : (int)tasks;
-}
+/* Elements of a conversion, a chunk of them per task. */
+struct conversion {
+  joist_convert_kernel *kernel;
+  size_t n, from_size, to_size;
+  const char *in;
+  char *out;
+};
 
-static void convert(joist_convert_kernel *kernel, size_t n, joist_dtype from, const char *in,
-                    joist_dtype to, char *out, const struct joist_run *run) {
-  enum { CHUNK = 1 << 16 };
-  const size_t chunks = n / CHUNK + (n % CHUNK != 0);
-  const int threads = joist_threads_for(run, n, chunks);
-  (void)threads;
-#ifdef _OPENMP
-#pragma omp parallel for num_threads(threads) if (threads > 1)
-#endif
-  for (size_t k = 0; k < chunks; k++) {
-    const size_t first = k * CHUNK, length = n - first < CHUNK ? n - first : CHUNK;
-    kernel(length, in + first * joist_dtype_size(from), out + first * joist_dtype_size(to));
-  }
+enum { CHUNK = 1 << 16 };
+
+static void convert_chunk(const void *context, size_t chunk) {
+  const struct conversion *const c = context;
+  const size_t first = chunk * CHUNK, length = c->n - first < CHUNK ? c->n - first : CHUNK;
+  c->kernel(length, c->in + first * c->from_size, c->out + first * c->to_size);
 }
 
 joist_status joist_array_execute(const struct joist_program *program,
@@ -72,7 +63,14 @@ joist_status joist_array_execute(const struct joist_program *program,
                           "out of memory: a converted operand of nv_%s()", joist_op_name(op));
       break;
     }
-    convert(joist_convert_find(own, wanted), count, own, call.in[k], wanted, converted[k], run);
+    const struct conversion conversion = {.kernel = joist_convert_find(own, wanted),
+                                          .n = count,
+                                          .from_size = joist_dtype_size(own),
+                                          .to_size = joist_dtype_size(wanted),
+                                          .in = call.in[k],
+                                          .out = converted[k]};
+    status = joist_tasks_run(run, count / CHUNK + (count % CHUNK != 0), CHUNK, convert_chunk,
+                             &conversion, error);
     call.in[k] = converted[k];
   }
   if (status == JOIST_OK) status = functions[op].run(&call, error);

@@ -45,7 +45,4 @@ joist_status joist_array_execute(const struct joist_program *program,
                                  const struct joist_run *run,
                                  struct joist_error *error) JOIST_MUST_CHECK;
 
-/* Number of threads for `work` additions' worth of computing that splits into `tasks`. */
-int joist_threads_for(const struct joist_run *run, size_t work, size_t tasks);
-
 #endif

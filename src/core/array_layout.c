@@ -8,18 +8,12 @@
 /* Dims that have three numbers each among the parameters of an instruction. */
 enum { DIMS_MAX = JOIST_RANK_MAX / 3 };
 
-static size_t count_of(const struct joist_value *value) {
-  size_t count = 0;
-  (void)joist_shape_count(&value->shape, &count);
-  return count;
-}
-
 static size_t size_of(const struct joist_array_call *call) {
   return joist_dtype_size(call->result->type.dtype);
 }
 
 static joist_status copy(const struct joist_array_call *call, struct joist_error *error) {
-  return joist_copy_elements(size_of(call), count_of(call->result), call->in[0], call->out,
+  return joist_copy_elements(size_of(call), joist_value_count(call->result), call->in[0], call->out,
                              call->run, error);
 }
 
@@ -61,7 +55,8 @@ joist_status joist_position_error(size_t extent, struct joist_error *error) {
 /* Positions are addresses, wherever they come from. */
 static joist_status check_positions(const struct joist_array_call *call,
                                     struct joist_error *error) {
-  const size_t n = count_of(call->operand[1]), extent = count_of(call->operand[0]);
+  const size_t n = joist_value_count(call->operand[1]),
+               extent = joist_value_count(call->operand[0]);
   if (call->operand[1]->type.dtype != JOIST_I64)
     return joist_fail(error, JOIST_ERROR_DTYPE, "positions are of dtype i64");
   const int64_t *const positions = call->in[1];
@@ -73,7 +68,7 @@ static joist_status check_positions(const struct joist_array_call *call,
 joist_status joist_take_run(const struct joist_array_call *call, struct joist_error *error) {
   const joist_status status = check_positions(call, error);
   if (status != JOIST_OK) return status;
-  const struct joist_index index = joist_index_of(call->in[1], count_of(call->result));
+  const struct joist_index index = joist_index_of(call->in[1], joist_value_count(call->result));
   struct joist_walk walk;
   joist_walk_init(&walk, false);
   joist_walk_add(&walk, index.count, 1, 1, &index);
@@ -98,10 +93,10 @@ joist_status joist_put_run(const struct joist_array_call *call, struct joist_err
   joist_status status = check_positions(call, error);
   if (status == JOIST_OK) status = copy(call, error);
   if (status != JOIST_OK) return status;
-  const struct joist_index index = joist_index_of(call->in[1], count_of(call->operand[1]));
+  const struct joist_index index = joist_index_of(call->in[1], joist_value_count(call->operand[1]));
   struct joist_walk walk;
   joist_walk_init(&walk, true);
-  joist_walk_add(&walk, index.count, count_of(call->operand[2]) > 1, 1, &index);
+  joist_walk_add(&walk, index.count, joist_value_count(call->operand[2]) > 1, 1, &index);
   return joist_move(size_of(call), &walk, call->in[2], call->out, call->run, error);
 }
 
@@ -244,7 +239,7 @@ joist_status joist_update_run(const struct joist_array_call *call, struct joist_
   if (status != JOIST_OK) return status;
   struct joist_walk walk;
   joist_walk_update(&call->operand[0]->shape, call->instruction->parameter,
-                    count_of(call->operand[1]) == 1, &walk);
+                    joist_value_count(call->operand[1]) == 1, &walk);
   return joist_move(size_of(call), &walk, call->in[1], call->out, call->run, error);
 }
 
@@ -295,7 +290,7 @@ void joist_walk_pad(const struct joist_shape *from, const struct joist_shape *to
 }
 
 joist_status joist_pad_run(const struct joist_array_call *call, struct joist_error *error) {
-  const joist_status status = joist_repeat_element(size_of(call), count_of(call->result),
+  const joist_status status = joist_repeat_element(size_of(call), joist_value_count(call->result),
                                                    call->in[1], call->out, call->run, error);
   if (status != JOIST_OK) return status;
   struct joist_walk walk;
@@ -356,7 +351,7 @@ joist_status joist_gather_error(int64_t entry, size_t k, int dim, size_t extent,
 joist_status joist_gather_run(const struct joist_array_call *call, struct joist_error *error) {
   const struct joist_shape *const shape = &call->operand[0]->shape;
   const int dim = call->instruction->parameter[0];
-  const size_t n = count_of(call->operand[1]), extent = shape->extent[dim];
+  const size_t n = joist_value_count(call->operand[1]), extent = shape->extent[dim];
   struct joist_index index;
   int64_t *made;
   joist_status status = read_entries(call->operand[1], call->in[1], n, &index, &made, error);

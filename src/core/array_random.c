@@ -4,6 +4,7 @@
 
 #include "core/random.h"
 #include "core/random_kernels.h"
+#include "core/tasks.h"
 #include "core/vectorize.h"
 
 JOIST_VECTORIZE_FILE
@@ -21,12 +22,6 @@ int joist_dtype_digits(joist_dtype dtype) {
     default:
       return 53;
   }
-}
-
-static size_t count_of(const struct joist_value *value) {
-  size_t count = 0;
-  (void)joist_shape_count(&value->shape, &count);
-  return count;
 }
 
 static joist_status check_key(const struct joist_shape *key, struct joist_error *error) {
@@ -65,7 +60,7 @@ SHAPE_OF(integer, RANDINT)
 SHAPE_OF(binomial, RBINOM)
 
 static struct joist_parameter parameter_of(const struct joist_array_call *call, int k) {
-  const size_t count = count_of(call->operand[k]);
+  const size_t count = joist_value_count(call->operand[k]);
   return (struct joist_parameter){.dtype = call->operand[k]->type.dtype,
                                   .elements = call->in[k],
                                   .count = count,
@@ -91,7 +86,7 @@ joist_status joist_draw_init(struct joist_draw *draw, const struct joist_array_c
 }
 
 size_t joist_parameter_count(const struct joist_draw *draw) {
-  const size_t count = count_of(draw->call->result);
+  const size_t count = joist_value_count(draw->call->result);
   return count == 0 || !(draw->lhs.single && draw->rhs.single) ? count : 1;
 }
 
@@ -99,7 +94,7 @@ joist_status joist_draw_all(const struct joist_draw *draw, struct joist_error *e
   /* Blocks between two polls, and blocks that a thread takes at a time. */
   enum { SPAN = 1 << 13, TAKEN = 16 };
   const struct joist_run *const run = draw->call->run;
-  const size_t count = count_of(draw->call->result), size = joist_dtype_size(draw->dtype);
+  const size_t count = joist_value_count(draw->call->result), size = joist_dtype_size(draw->dtype);
   const size_t blocks = count / JOIST_DRAW_BLOCK + (count % JOIST_DRAW_BLOCK != 0);
   char *const out = draw->call->out;
   for (size_t from = 0; from < blocks; from += SPAN) {
@@ -107,8 +102,7 @@ joist_status joist_draw_all(const struct joist_draw *draw, struct joist_error *e
     const int threads =
         joist_threads_for(run, (to - from) * JOIST_DRAW_BLOCK * draw->work, to - from);
     (void)threads;
-    if (from > 0 && run->poll != NULL && run->poll(run->context))
-      return joist_fail(error, JOIST_INTERRUPTED, "interrupted");
+    if (from > 0 && joist_run_poll(run, error) != JOIST_OK) return JOIST_INTERRUPTED;
 #ifdef _OPENMP
 #pragma omp parallel for num_threads(threads) if (threads > 1) schedule(dynamic, TAKEN)
 #endif

@@ -6,6 +6,7 @@
 
 #include "core/array.h"
 #include "core/convert.h"
+#include "core/tasks.h"
 #include "core/vectorize.h"
 
 JOIST_VECTORIZE_FILE
@@ -91,9 +92,8 @@ joist_status joist_tabulate_run(const struct joist_array_call *call, struct jois
       const uint64_t at = (uint64_t)bin[i] - 1;
       if (at < bins) out[at]++;
     }
-    if (first % POLL == 0 && first > 0 && call->run->poll != NULL &&
-        call->run->poll(call->run->context))
-      return joist_fail(error, JOIST_INTERRUPTED, "interrupted");
+    if (first % POLL == 0 && first > 0 && joist_run_poll(call->run, error) != JOIST_OK)
+      return JOIST_INTERRUPTED;
   }
   return JOIST_OK;
 }

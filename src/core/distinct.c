@@ -8,6 +8,7 @@
 #include "core/keys.h"
 #include "core/pool.h"
 #include "core/sort_radix.h"
+#include "core/tasks.h"
 #include "core/vectorize.h"
 
 JOIST_VECTORIZE_FILE

@@ -70,12 +70,17 @@ JOIST_INLINE double expm1_wide(double x) {
   return scale * (r * expm1_over(r)) + (scale - 1.0);
 }
 
-/* x = 2^k m with sqrt(1/2) <= m < sqrt(2), for positive normal x; gives ln m, and k. */
-JOIST_INLINE double reduce_log(double x, double *k) {
+/* x = 2^k m with sqrt(1/2) <= m < sqrt(2), for positive normal x; gives m, and k. */
+JOIST_INLINE double split_for_log(double x, double *k) {
   const uint64_t root = UINT64_C(0x3fe6a09e667f3bcd), one = UINT64_C(0x3ff0000000000000);
   const uint64_t shifted = bits_of(x) + (one - root);
   *k = of_bits((shifted >> 52) | UINT64_C(0x4330000000000000)) - (0x1p52 + 1023);
-  const double m = of_bits((shifted & UINT64_C(0x000fffffffffffff)) + root);
+  return of_bits((shifted & UINT64_C(0x000fffffffffffff)) + root);
+}
+
+/* The same; gives ln m, and k. */
+JOIST_INLINE double reduce_log(double x, double *k) {
+  const double m = split_for_log(x, k);
   /* ln m = 2 artanh(s) */
   const double s = (m - 1.0) / (m + 1.0), z = s * s;
   double p = 2.0 / 13;

@@ -110,12 +110,9 @@ JOIST_INLINE double f64_logistic(double x) {
 
 /* x = 2^k m with sqrt(1/2) <= m < sqrt(2), for positive x; gives m - 1, which is exact. */
 JOIST_INLINE double reduce_log_f64(double x, double *k) {
-  const uint64_t root = UINT64_C(0x3fe6a09e667f3bcd), one = UINT64_C(0x3ff0000000000000);
-  const double normal = x < DBL_MIN ? x * 0x1p54 : x;
-  const uint64_t shifted = bits_of(normal) + (one - root);
-  const double exponent = of_bits((shifted >> 52) | UINT64_C(0x4330000000000000));
-  *k = exponent - (x < DBL_MIN ? 0x1p52 + 1023 + 54 : 0x1p52 + 1023);
-  return of_bits((shifted & UINT64_C(0x000fffffffffffff)) + root) - 1.0;
+  const double m = split_for_log(x < DBL_MIN ? x * 0x1p54 : x, k);
+  *k -= x < DBL_MIN ? 54 : 0;
+  return m - 1.0;
 }
 
 /* ln(1 + f) = f - f^2 / 2 + the value. With s = f / (2 + f) it is 2 artanh(s), and

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/array.h"
+#include "core/tasks.h"
 
 #ifdef _OPENMP
 #include <omp.h>
@@ -153,8 +154,7 @@ static joist_status multiply_columns(const struct blocking *b, const struct plac
   const size_t round = work >= POLL_FROM ? (size_t)threads : (size_t)(POLL_FROM / work) + 1;
   for (size_t begin = 0; begin < tasks; begin += round) {
     const size_t end = smaller(begin + round, tasks);
-    if (begin > 0 && run->poll != NULL && run->poll(run->context))
-      return joist_fail(error, JOIST_INTERRUPTED, "interrupted");
+    if (begin > 0 && joist_run_poll(run, error) != JOIST_OK) return JOIST_INTERRUPTED;
 #ifdef _OPENMP
 #pragma omp parallel for num_threads(threads) if (threads > 1) schedule(dynamic, 1)
 #endif
@@ -179,8 +179,8 @@ static joist_status multiply(const struct blocking *b, size_t index, char *scrat
     at.column_panels = smaller(b->block_columns, b->column_panels - at.column_panel);
     for (at.slice = 0; at.slice < slices; at.slice += b->slices) {
       at.slices = smaller(b->slices, slices - at.slice);
-      if (at.column_panel + at.slice > 0 && run->poll != NULL && run->poll(run->context))
-        return joist_fail(error, JOIST_INTERRUPTED, "interrupted");
+      if (at.column_panel + at.slice > 0 && joist_run_poll(run, error) != JOIST_OK)
+        return JOIST_INTERRUPTED;
       const size_t packs = at.slices * at.column_panels;
 #ifdef _OPENMP
 #pragma omp parallel for num_threads(threads) if (threads > 1)
@@ -205,8 +205,7 @@ static joist_status multiply_many(const struct blocking *b, char *scratch, size_
   const size_t round = enough < (size_t)threads ? (size_t)threads : enough;
   for (size_t begin = 0; begin < p->count; begin += round) {
     const size_t end = smaller(begin + round, p->count);
-    if (run->poll != NULL && run->poll(run->context))
-      return joist_fail(error, JOIST_INTERRUPTED, "interrupted");
+    if (joist_run_poll(run, error) != JOIST_OK) return JOIST_INTERRUPTED;
 #ifdef _OPENMP
 #pragma omp parallel for num_threads(threads) if (threads > 1)
 #endif
@@ -249,8 +248,7 @@ static joist_status run_tiny(const struct joist_gemm *p, const struct joist_gemm
   (void)threads;
   for (size_t begin = 0; begin < chunks; begin += ROUND) {
     const size_t end = smaller(begin + ROUND, chunks);
-    if (begin > 0 && run->poll != NULL && run->poll(run->context))
-      return joist_fail(error, JOIST_INTERRUPTED, "interrupted");
+    if (begin > 0 && joist_run_poll(run, error) != JOIST_OK) return JOIST_INTERRUPTED;
 #ifdef _OPENMP
 #pragma omp parallel for num_threads(threads) if (threads > 1)
 #endif
@@ -272,8 +270,7 @@ static joist_status run_vector(const struct joist_gemm *p, const struct joist_ge
     const struct joist_gemm_operand matrix = p->n == 1 ? rows_of(p, j) : columns_of(p, j);
     const void *const vector = p->n == 1 ? p->rhs[j] : p->lhs[j];
     char *const result = (char *)p->result + j * rows * kernel->size;
-    if (j > 0 && run->poll != NULL && run->poll(run->context))
-      return joist_fail(error, JOIST_INTERRUPTED, "interrupted");
+    if (j > 0 && joist_run_poll(run, error) != JOIST_OK) return JOIST_INTERRUPTED;
 #ifdef _OPENMP
 #pragma omp parallel for num_threads(threads) if (threads > 1) schedule(dynamic, 1)
 #endif

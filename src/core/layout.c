@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "core/by_size.h"
 #include "core/tasks.h"
 
 enum { CHUNK = 1 << 15, PIECE = 512, AHEAD = 24 };
@@ -12,10 +13,6 @@ enum { CHUNK = 1 << 15, PIECE = 512, AHEAD = 24 };
 #else
 #define PREFETCH(address) ((void)(address))
 #endif
-
-struct sixteen {
-  uint64_t part[2];
-};
 
 /* ---- making walks ---- */
 
@@ -100,33 +97,11 @@ void joist_walk_put(const struct joist_shape *shape, const struct joist_index *i
                              TYPE *out, int64_t out_stride) {                                      \
     for (size_t k = 0; k < n; k++) out[position[k] * out_stride] = in[(int64_t)k * in_stride];     \
   }
-typedef struct sixteen sixteen;
 MOVES(uint8_t)
 MOVES(uint16_t)
 MOVES(uint32_t)
 MOVES(uint64_t)
 MOVES(sixteen)
-
-#define BY_SIZE(function, ...)            \
-  do {                                    \
-    switch (size) {                       \
-      case 1:                             \
-        function##_uint8_t(__VA_ARGS__);  \
-        break;                            \
-      case 2:                             \
-        function##_uint16_t(__VA_ARGS__); \
-        break;                            \
-      case 4:                             \
-        function##_uint32_t(__VA_ARGS__); \
-        break;                            \
-      case 8:                             \
-        function##_uint64_t(__VA_ARGS__); \
-        break;                            \
-      default:                            \
-        function##_sixteen(__VA_ARGS__);  \
-        break;                            \
-    }                                     \
-  } while (0)
 
 struct moving {
   size_t size;
@@ -148,7 +123,7 @@ static void move_run(const struct moving *moving, size_t k, size_t n, const char
     if (is == 1 && os == 1)
       memcpy(to, from, n * size);
     else
-      BY_SIZE(stride, n, from, is, to, os);
+      JOIST_BY_SIZE(size, stride, n, from, is, to, os);
     return;
   }
   int64_t positions[PIECE];
@@ -159,11 +134,11 @@ static void move_run(const struct moving *moving, size_t k, size_t n, const char
     if (walk->scatter) {
       const void *const from = in + at * is * (int64_t)size;
       void *const to = out;
-      BY_SIZE(scatter, piece, positions, from, is, to, os);
+      JOIST_BY_SIZE(size, scatter, piece, positions, from, is, to, os);
     } else {
       const void *const from = in;
       void *const to = out + at * os * (int64_t)size;
-      BY_SIZE(gather, piece, positions, from, is, to, os);
+      JOIST_BY_SIZE(size, gather, piece, positions, from, is, to, os);
     }
   }
 }

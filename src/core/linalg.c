@@ -8,6 +8,7 @@
 #include "core/batch.h"
 #include "core/blas.h"
 #include "core/convert.h"
+#include "core/tasks.h"
 
 /* ---- shapes ---- */
 
@@ -193,10 +194,8 @@ static joist_status run(const struct joist_array_call *call, int batch_from, joi
   const int before = joist_blas_enter(call->run->threads);
   joist_status status = JOIST_OK;
   for (size_t j = 0; j < matrices && status == JOIST_OK; j++) {
-    if (j > 0 && call->run->poll != NULL && call->run->poll(call->run->context)) {
-      status = joist_fail(error, JOIST_INTERRUPTED, "interrupted");
-      break;
-    }
+    if (j > 0) status = joist_run_poll(call->run, error);
+    if (status != JOIST_OK) break;
     if (matrices > 1)
       (void)snprintf(problem.name, sizeof problem.name, "matrix %zu of the batch", j + 1);
     load(&a, call->in[0], joist_batch_index(a.shape, batch, batch_from, j), problem.a);

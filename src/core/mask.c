@@ -3,14 +3,10 @@
 
 #include <string.h>
 
+#include "core/by_size.h"
 #include "core/tasks.h"
 
 enum { BLOCK = 1 << 15, PIECE = 256 };
-
-struct sixteen {
-  uint64_t part[2];
-};
-typedef struct sixteen sixteen;
 
 size_t joist_mask_blocks(size_t n) { return n == 0 ? 0 : (n - 1) / BLOCK + 1; }
 
@@ -107,33 +103,12 @@ COMPACT(uint32_t)
 COMPACT(uint64_t)
 COMPACT(sixteen)
 
-#define BY_SIZE(function, ...)            \
-  do {                                    \
-    switch (m->size) {                    \
-      case 1:                             \
-        function##_uint8_t(__VA_ARGS__);  \
-        break;                            \
-      case 2:                             \
-        function##_uint16_t(__VA_ARGS__); \
-        break;                            \
-      case 4:                             \
-        function##_uint32_t(__VA_ARGS__); \
-        break;                            \
-      case 8:                             \
-        function##_uint64_t(__VA_ARGS__); \
-        break;                            \
-      default:                            \
-        function##_sixteen(__VA_ARGS__);  \
-        break;                            \
-    }                                     \
-  } while (0)
-
 static void take_block(const void *context, size_t block) {
   const struct masking *const m = context;
   const size_t first = block * BLOCK, n = block_length(m, block);
   const void *const in = m->in + first * m->size;
   void *const out = m->out + m->before[block] * m->size;
-  BY_SIZE(compact, n, m->mask + first, in, out);
+  JOIST_BY_SIZE(m->size, compact, n, m->mask + first, in, out);
 }
 
 joist_status joist_mask_take(size_t size, const uint8_t *mask, size_t n, const size_t *before,
@@ -160,10 +135,10 @@ static void put_block(const void *context, size_t block) {
   void *const out = m->out + first * m->size;
   if (m->repeated) {
     const void *const value = m->in;
-    BY_SIZE(fill, n, m->mask + first, value, out);
+    JOIST_BY_SIZE(m->size, fill, n, m->mask + first, value, out);
   } else {
     const void *const values = m->in + m->before[block] * m->size;
-    BY_SIZE(expand, n, m->mask + first, values, out);
+    JOIST_BY_SIZE(m->size, expand, n, m->mask + first, values, out);
   }
 }
 

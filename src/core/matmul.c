@@ -8,6 +8,7 @@
 #include "core/blas.h"
 #include "core/convert.h"
 #include "core/gemm.h"
+#include "core/tasks.h"
 
 joist_status joist_matmul_shape(const struct joist_shape *const *shapes,
                                 const struct joist_attributes *attributes,
@@ -65,16 +66,16 @@ static joist_status run_blas(const struct joist_gemm *p, const struct joist_run 
   const int lda = p->lhs_transposed ? k : m, ldb = p->rhs_transposed ? n : k;
   const size_t bytes = p->m * p->n * joist_dtype_size(p->dtype);
   const int before = joist_blas_enter(run->threads);
-  bool stop = false;
+  joist_status status = JOIST_OK;
   for (size_t j = 0; j < p->count; j++) {
-    stop = j > 0 && run->poll != NULL && run->poll(run->context);
-    if (stop) break;
+    if (j > 0) status = joist_run_poll(run, error);
+    if (status != JOIST_OK) break;
     joist_blas.gemm[p->dtype](p->lhs_transposed ? "T" : "N", p->rhs_transposed ? "T" : "N", &m, &n,
                               &k, one, p->lhs[j], &lda, p->rhs[j], &ldb, zero,
                               (char *)p->result + j * bytes, &m, 1, 1);
   }
   joist_blas_leave(before);
-  return stop ? joist_fail(error, JOIST_INTERRUPTED, "interrupted") : JOIST_OK;
+  return status;
 }
 
 /* The elements of an operand in the dtype products are computed in: `in` itself, or a

@@ -1,13 +1,9 @@
 /* Permuting dims: transpositions of planes in squares that stay in cache. */
 #include <string.h>
 
+#include "core/by_size.h"
 #include "core/layout.h"
 #include "core/tasks.h"
-
-struct sixteen {
-  uint64_t part[2];
-};
-typedef struct sixteen sixteen;
 
 enum { STRIPE = 64 };
 
@@ -34,23 +30,7 @@ static void transpose(size_t size, size_t rows, size_t columns, const char *in, 
                       char *out, size_t out_stride) {
   const void *const from = in;
   void *const to = out;
-  switch (size) {
-    case 1:
-      transpose_uint8_t(rows, columns, from, in_stride, to, out_stride);
-      break;
-    case 2:
-      transpose_uint16_t(rows, columns, from, in_stride, to, out_stride);
-      break;
-    case 4:
-      transpose_uint32_t(rows, columns, from, in_stride, to, out_stride);
-      break;
-    case 8:
-      transpose_uint64_t(rows, columns, from, in_stride, to, out_stride);
-      break;
-    default:
-      transpose_sixteen(rows, columns, from, in_stride, to, out_stride);
-      break;
-  }
+  JOIST_BY_SIZE(size, transpose, rows, columns, from, in_stride, to, out_stride);
 }
 
 /* A walk whose dim `a` is dense in `in` and whose first dim is dense in `out`. */

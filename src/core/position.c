@@ -10,6 +10,7 @@
 #include "core/array.h"
 #include "core/convert.h"
 #include "core/kernels.h"
+#include "core/tasks.h"
 #include "core/vectorize.h"
 
 #ifdef _OPENMP
@@ -86,9 +87,8 @@ joist_status joist_position_shape(const struct joist_shape *const *shapes,
   const int dim = attributes->parameter[0];
   const bool keep = attributes->parameter[1] != 0;
   size_t count = 0;
-  if (dim >= shapes[0]->rank)
-    return joist_fail(error, JOIST_ERROR_SHAPE, "there is no dimension %.0f; the tensor has %d",
-                      (double)dim + 1, shapes[0]->rank);
+  const joist_status status = joist_shape_check_dim(shapes[0], dim, error);
+  if (status != JOIST_OK) return status;
   joist_shape_reduce(shapes[0], dim < 0 ? UINT32_MAX : UINT32_C(1) << dim, !keep, result);
   if (dim < 0 && (!joist_shape_count(shapes[0], &count) || count > INT32_MAX))
     return joist_fail(error, JOIST_ERROR_SHAPE,
@@ -166,10 +166,6 @@ static void run_task(const struct pass *pass, size_t k, char *scratch) {
     pass->out[line] = position_in_line(pass, line, scratch);
 }
 
-static bool interrupted(const struct joist_run *run) {
-  return run->poll != NULL && run->poll(run->context);
-}
-
 static joist_status out_of_memory(struct joist_error *error) {
   return joist_fail(error, JOIST_ERROR_MEMORY, "out of memory: scratch of a search");
 }
@@ -188,10 +184,8 @@ static joist_status run_pass(const struct pass *pass, const struct joist_run *ru
   joist_status status = JOIST_OK;
   for (size_t begin = 0; begin < tasks && status == JOIST_OK; begin += step) {
     const size_t end = tasks - begin < step ? tasks : begin + step;
-    if (begin > 0 && interrupted(run)) {
-      status = joist_fail(error, JOIST_INTERRUPTED, "interrupted");
-      break;
-    }
+    if (begin > 0) status = joist_run_poll(run, error);
+    if (status != JOIST_OK) break;
 #ifdef _OPENMP
 #pragma omp parallel num_threads(threads) if (threads > 1)
 #endif
@@ -218,10 +212,8 @@ static joist_status run_line(const struct pass *pass, size_t line, int threads,
   joist_status status = JOIST_OK;
   for (size_t begin = 0; begin < chunks && status == JOIST_OK; begin += STEP / CHUNK) {
     const size_t end = chunks - begin < STEP / CHUNK ? chunks : begin + STEP / CHUNK;
-    if (begin > 0 && interrupted(run)) {
-      status = joist_fail(error, JOIST_INTERRUPTED, "interrupted");
-      break;
-    }
+    if (begin > 0) status = joist_run_poll(run, error);
+    if (status != JOIST_OK) break;
 #ifdef _OPENMP
 #pragma omp parallel num_threads(threads)
 #endif

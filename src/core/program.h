@@ -19,6 +19,13 @@ struct joist_value {
   uint32_t instruction; /* which one made it, if it is no input */
 };
 
+/* Elements of a value of a program, whose shape was found to fit memory. */
+static inline size_t joist_value_count(const struct joist_value *value) {
+  size_t count = 0;
+  (void)joist_shape_count(&value->shape, &count);
+  return count;
+}
+
 struct joist_instruction {
   joist_op op;
   struct joist_signature signature;

@@ -25,10 +25,8 @@ JOIST_INLINE double open_unit_of_words(uint32_t low, uint32_t high) {
 
 /* ln x for positive normal x. The series of the area tangent, as far as a double goes. */
 JOIST_INLINE double log_fine(double x) {
-  const uint64_t root = UINT64_C(0x3fe6a09e667f3bcd), one = UINT64_C(0x3ff0000000000000);
-  const uint64_t shifted = bits_of(x) + (one - root);
-  const double k = of_bits((shifted >> 52) | UINT64_C(0x4330000000000000)) - (0x1p52 + 1023);
-  const double m = of_bits((shifted & UINT64_C(0x000fffffffffffff)) + root);
+  double k;
+  const double m = split_for_log(x, &k);
   const double s = (m - 1.0) / (m + 1.0), z = s * s;
   double p = 2.0 / 23;
   p = p * z + 2.0 / 21;

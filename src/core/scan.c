@@ -10,6 +10,7 @@
 #include "core/array.h"
 #include "core/convert.h"
 #include "core/kernels.h"
+#include "core/tasks.h"
 
 #ifdef _OPENMP
 #include <omp.h>
@@ -40,9 +41,8 @@ joist_status joist_scan_shape(const struct joist_shape *const *shapes,
   const int dim = attributes->parameter[0];
   size_t count = 0;
   *result = *shapes[0];
-  if (dim >= shapes[0]->rank)
-    return joist_fail(error, JOIST_ERROR_SHAPE, "there is no dimension %.0f; the tensor has %d",
-                      (double)dim + 1, shapes[0]->rank);
+  const joist_status status = joist_shape_check_dim(shapes[0], dim, error);
+  if (status != JOIST_OK) return status;
   if (dim >= 0) return JOIST_OK;
   if (!joist_shape_count(shapes[0], &count) || count > INT32_MAX)
     return joist_fail(error, JOIST_ERROR_SHAPE,
@@ -202,10 +202,6 @@ static void run_wave(const struct pass *pass, size_t begin, size_t length, bool 
   }
 }
 
-static bool interrupted(const struct joist_run *run) {
-  return run->poll != NULL && run->poll(run->context);
-}
-
 static joist_status run_line(const struct pass *pass, int threads, const struct joist_run *run,
                              struct joist_error *error) {
   const size_t blocks = (pass->middle + BLOCK - 1) / BLOCK, stride = BLOCK * pass->size;
@@ -218,9 +214,8 @@ static joist_status run_line(const struct pass *pass, int threads, const struct 
   for (size_t begin = 0; begin < blocks && status == JOIST_OK; begin += WAVE) {
     const size_t length = blocks - begin < WAVE ? blocks - begin : WAVE;
     if (begin > 0) memcpy(carry, carry + WAVE * pass->size, pass->size);
-    if (begin > 0 && interrupted(run))
-      status = joist_fail(error, JOIST_INTERRUPTED, "interrupted");
-    else
+    if (begin > 0) status = joist_run_poll(run, error);
+    if (status == JOIST_OK)
       run_wave(pass, begin, length, begin == 0, scratch, stride, threads, carry);
   }
   free(scratch);
@@ -246,10 +241,8 @@ static joist_status run_pass(struct pass *pass, const struct joist_run *run,
   joist_status status = JOIST_OK;
   for (size_t begin = 0; begin < tasks && status == JOIST_OK; begin += step) {
     const size_t length = tasks - begin < step ? tasks - begin : step;
-    if (begin > 0 && interrupted(run))
-      status = joist_fail(error, JOIST_INTERRUPTED, "interrupted");
-    else
-      run_tasks(pass, begin, length, scratch, room * pass->size, threads);
+    if (begin > 0) status = joist_run_poll(run, error);
+    if (status == JOIST_OK) run_tasks(pass, begin, length, scratch, room * pass->size, threads);
   }
   free(scratch);
   return status;

@@ -6,22 +6,13 @@
 #include "core/array.h"
 #include "core/keys.h"
 #include "core/pool.h"
+#include "core/tasks.h"
 
-enum { CHUNK = 1 << 10, WORK = 16, BLOCK = 1 << 24 };
-
-static size_t count_of(const struct joist_value *value) {
-  size_t count = 0;
-  (void)joist_shape_count(&value->shape, &count);
-  return count;
-}
+enum { CHUNK = 1 << 10, WORK = 16 };
 
 /* The dtype that operands are compared in. */
 static joist_dtype dtype_of(const struct joist_array_call *call) {
   return call->instruction->signature.operand[0];
-}
-
-static bool stopped(const struct joist_run *run) {
-  return run->poll != NULL && run->poll(run->context);
 }
 
 /* ---- match ---- */
@@ -62,13 +53,39 @@ static void fill_table(struct table *table) {
   }
 }
 
-static void match_chunk(const struct table *table, joist_dtype dtype, size_t n, const void *in,
-                        int32_t none, int32_t *out) {
+/* A search of `n` values, a chunk of them per task. */
+struct searching {
+  joist_dtype dtype;
+  size_t n, size;
+  const char *in;
+  int32_t *out;
+  const struct table *table; /* match */
+  int32_t none;
+  const uint64_t *sorted; /* searchsorted */
+  size_t count;
+  bool right;
+};
+
+static size_t chunk_length(const struct searching *s, size_t first) {
+  return s->n - first < CHUNK ? s->n - first : CHUNK;
+}
+
+static joist_status search(const struct searching *searching, joist_task *task,
+                           const struct joist_run *run, struct joist_error *error) {
+  const size_t chunks = searching->n / CHUNK + (searching->n % CHUNK != 0);
+  return joist_tasks_run(run, chunks, CHUNK * WORK, task, searching, error);
+}
+
+static void match_chunk(const void *context, size_t chunk) {
+  const struct searching *const s = context;
+  const struct table *const table = s->table;
+  const size_t first = chunk * CHUNK, n = chunk_length(s, first);
+  int32_t *const out = s->out + first;
   uint64_t keys[2 * CHUNK];
-  joist_match_keys(dtype, n, in, keys);
+  joist_match_keys(s->dtype, n, s->in + first * s->size, keys);
   for (size_t i = 0; i < n; i++) {
     const size_t slot = slot_of(table, keys[i], table->parts == 1 ? 0 : keys[n + i]);
-    out[i] = table->slots[slot] == 0 ? none : (int32_t)table->slots[slot];
+    out[i] = table->slots[slot] == 0 ? s->none : (int32_t)table->slots[slot];
   }
 }
 
@@ -84,8 +101,9 @@ joist_status joist_match_shape(const struct joist_shape *const *shapes,
 
 joist_status joist_match_run(const struct joist_array_call *call, struct joist_error *error) {
   const joist_dtype dtype = dtype_of(call);
-  const size_t n = count_of(call->operand[0]), size = joist_dtype_size(dtype);
-  struct table table = {.n = count_of(call->operand[1]), .parts = joist_match_parts(dtype)};
+  const size_t n = joist_value_count(call->operand[0]), size = joist_dtype_size(dtype);
+  struct table table = {.n = joist_value_count(call->operand[1]),
+                        .parts = joist_match_parts(dtype)};
   size_t slots = 16;
   while (slots < 2 * table.n) slots *= 2;
   const size_t key_bytes = (table.n * table.parts + 1) * sizeof *table.keys;
@@ -100,22 +118,14 @@ joist_status joist_match_run(const struct joist_array_call *call, struct joist_e
   memset(table.slots, 0, slots * sizeof *table.slots);
   joist_match_keys(dtype, table.n, call->in[1], keys);
   fill_table(&table);
-  const char *const in = call->in[0];
-  int32_t *const out = call->out;
-  const int32_t none = call->instruction->parameter[0];
-  const int threads = joist_threads_for(call->run, n * WORK, n / CHUNK + 1);
-  joist_status status = JOIST_OK;
-  (void)threads;
-  for (size_t begin = 0; begin < n && status == JOIST_OK; begin += BLOCK) {
-    const size_t end = n - begin < BLOCK ? n : begin + BLOCK;
-    if (stopped(call->run)) status = joist_fail(error, JOIST_INTERRUPTED, "interrupted");
-#ifdef _OPENMP
-#pragma omp parallel for num_threads(threads) if (threads > 1)
-#endif
-    for (size_t first = begin; first < end; first += CHUNK)
-      match_chunk(&table, dtype, end - first < CHUNK ? end - first : CHUNK, in + first * size, none,
-                  out + first);
-  }
+  const struct searching searching = {.dtype = dtype,
+                                      .n = n,
+                                      .size = size,
+                                      .in = call->in[0],
+                                      .out = call->out,
+                                      .table = &table,
+                                      .none = call->instruction->parameter[0]};
+  const joist_status status = search(&searching, match_chunk, call->run, error);
   joist_pool_free(memory);
   return status;
 }
@@ -133,13 +143,15 @@ static size_t count_less(const uint64_t *sorted, size_t n, uint64_t key) {
   return (size_t)(base - sorted) + (n == 1 && *base < key);
 }
 
-static void search_chunk(const uint64_t *sorted, size_t count, joist_dtype dtype, bool right,
-                         size_t n, const void *in, int32_t *out) {
+static void search_chunk(const void *context, size_t chunk) {
+  const struct searching *const s = context;
+  const size_t first = chunk * CHUNK, n = chunk_length(s, first);
+  int32_t *const out = s->out + first;
   uint64_t keys[CHUNK];
-  joist_order_keys(dtype, false, n, in, keys);
+  joist_order_keys(s->dtype, false, n, s->in + first * s->size, keys);
   for (size_t i = 0; i < n; i++) {
-    const bool all = right && keys[i] == UINT64_MAX;
-    out[i] = (int32_t)(all ? count : count_less(sorted, count, keys[i] + right));
+    const bool all = s->right && keys[i] == UINT64_MAX;
+    out[i] = (int32_t)(all ? s->count : count_less(s->sorted, s->count, keys[i] + s->right));
   }
 }
 
@@ -157,7 +169,7 @@ joist_status joist_searchsorted_shape(const struct joist_shape *const *shapes,
 joist_status joist_searchsorted_run(const struct joist_array_call *call,
                                     struct joist_error *error) {
   const joist_dtype dtype = dtype_of(call);
-  const size_t count = count_of(call->operand[0]), n = count_of(call->operand[1]);
+  const size_t count = joist_value_count(call->operand[0]), n = joist_value_count(call->operand[1]);
   const size_t size = joist_dtype_size(dtype), bytes = (count + 1) * sizeof(uint64_t);
   uint64_t *const sorted = joist_pool_allocate(bytes);
   if (sorted == NULL)
@@ -170,21 +182,15 @@ joist_status joist_searchsorted_run(const struct joist_array_call *call,
                           "the elements to search are not sorted: element %zu is less than the one "
                           "before it; use nv_sort() first",
                           k + 1);
-  const char *const in = call->in[1];
-  int32_t *const out = call->out;
-  const bool right = call->instruction->parameter[0] != 0;
-  const int threads = joist_threads_for(call->run, n * WORK, n / CHUNK + 1);
-  (void)threads;
-  for (size_t begin = 0; begin < n && status == JOIST_OK; begin += BLOCK) {
-    const size_t end = n - begin < BLOCK ? n : begin + BLOCK;
-    if (stopped(call->run)) status = joist_fail(error, JOIST_INTERRUPTED, "interrupted");
-#ifdef _OPENMP
-#pragma omp parallel for num_threads(threads) if (threads > 1)
-#endif
-    for (size_t first = begin; first < end; first += CHUNK)
-      search_chunk(sorted, count, dtype, right, end - first < CHUNK ? end - first : CHUNK,
-                   in + first * size, out + first);
-  }
+  const struct searching searching = {.dtype = dtype,
+                                      .n = n,
+                                      .size = size,
+                                      .in = call->in[1],
+                                      .out = call->out,
+                                      .sorted = sorted,
+                                      .count = count,
+                                      .right = call->instruction->parameter[0] != 0};
+  if (status == JOIST_OK) status = search(&searching, search_chunk, call->run, error);
   joist_pool_free(sorted);
   return status;
 }

@@ -4,9 +4,11 @@
 #include <string.h>
 
 #include "core/array.h"
+#include "core/by_size.h"
 #include "core/keys.h"
 #include "core/pool.h"
 #include "core/sort_radix.h"
+#include "core/tasks.h"
 
 #ifdef _OPENMP
 #include <omp.h>
@@ -129,8 +131,7 @@ joist_status joist_top_k_run(const struct joist_array_call *call, struct joist_e
   joist_status status = JOIST_OK;
   for (size_t begin = 0; begin < lines.count && status == JOIST_OK; begin += block) {
     const size_t end = lines.count - begin < block ? lines.count : begin + block;
-    if (begin > 0 && call->run->poll != NULL && call->run->poll(call->run->context))
-      status = joist_fail(error, JOIST_INTERRUPTED, "interrupted");
+    if (begin > 0) status = joist_run_poll(call->run, error);
     if (status != JOIST_OK) break;
 #ifdef _OPENMP
 #pragma omp parallel for num_threads(threads) if (threads > 1)
@@ -188,10 +189,6 @@ joist_status joist_take_along_shape(const struct joist_shape *const *shapes,
     }                                                                                  \
   } while (0)
 
-struct sixteen {
-  uint64_t part[2];
-};
-
 /* Line k; the number of elements that were taken before a position was out of range. */
 static size_t take_line(const struct joist_array_call *call, struct lines lines, struct lines taken,
                         size_t k) {
@@ -211,7 +208,7 @@ static size_t take_line(const struct joist_array_call *call, struct lines lines,
       TAKE_LINE(uint64_t);
       break;
     default:
-      TAKE_LINE(struct sixteen);
+      TAKE_LINE(sixteen);
       break;
   }
   return taken.n;

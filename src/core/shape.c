@@ -82,3 +82,10 @@ void joist_shape_reduce(const struct joist_shape *shape, uint32_t mask, bool dro
     if (!reduced || !drop) result->extent[result->rank++] = reduced ? 1 : shape->extent[d];
   }
 }
+
+joist_status joist_shape_check_dim(const struct joist_shape *shape, int dim,
+                                   struct joist_error *error) {
+  if (dim < shape->rank) return JOIST_OK;
+  return joist_fail(error, JOIST_ERROR_SHAPE, "there is no dimension %.0f; the tensor has %d",
+                    (double)dim + 1, shape->rank);
+}

@@ -33,6 +33,10 @@ joist_status joist_shape_broadcast(const struct joist_shape *const *shapes, size
 /* Whether `from` can be repeated to `to` under the same rules. */
 bool joist_shape_broadcasts_to(const struct joist_shape *from, const struct joist_shape *to);
 
+/* JOIST_ERROR_SHAPE unless the shape has dim `dim`, counted from 0, or it is negative. */
+joist_status joist_shape_check_dim(const struct joist_shape *shape, int dim,
+                                   struct joist_error *error) JOIST_MUST_CHECK;
+
 /* The shape after reducing the dims of `mask` (bit d: dim d). `drop` removes them,
  * otherwise they keep extent 1. */
 void joist_shape_reduce(const struct joist_shape *shape, uint32_t mask, bool drop,

@@ -88,6 +88,7 @@ struct functions {
 #define ITEMS(function) function##_pair64
 #define NAME(function) function##_64
 #include "core/sort_lines.inc"
+#include "core/tasks.h"
 
 static const struct functions *functions_of(size_t size) {
   switch (size) {
@@ -160,11 +161,6 @@ static void run_task(const struct lines *lines, size_t task, const char *in, cha
                                                                         out);
 }
 
-static joist_status interrupted(const struct joist_run *run, struct joist_error *error) {
-  if (run->poll == NULL || !run->poll(run->context)) return JOIST_OK;
-  return joist_fail(error, JOIST_INTERRUPTED, "interrupted");
-}
-
 /* One line after the other, each by all threads. */
 static joist_status share_lines(const struct lines *lines, const char *in, char *out,
                                 struct room room, int threads, const struct joist_run *run,
@@ -199,7 +195,7 @@ static joist_status run_tasks(const struct lines *lines, const char *in, char *o
   (void)threads;
   for (size_t begin = 0; begin < tasks && status == JOIST_OK; begin += block) {
     const size_t end = tasks - begin < block ? tasks : begin + block;
-    if (begin > 0) status = interrupted(run, error);
+    if (begin > 0) status = joist_run_poll(run, error);
     if (status != JOIST_OK) break;
 #ifdef _OPENMP
 #pragma omp parallel for num_threads(threads) if (threads > 1) schedule(dynamic, 8)

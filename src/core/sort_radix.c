@@ -9,6 +9,7 @@
 #endif
 
 #include "core/sort_avx512.h"
+#include "core/tasks.h"
 #include "core/vectorize.h"
 
 JOIST_VECTORIZE_FILE

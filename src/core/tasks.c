@@ -1,13 +1,24 @@
 /* Running independent tasks. */
 #include "core/tasks.h"
 
-#include "core/array.h"
+#include "core/plan.h"
 
 #ifdef _OPENMP
 #include <omp.h>
 #endif
 
 enum { BLOCK = 1 << 24 }; /* additions' worth between two calls of poll */
+
+joist_status joist_run_poll(const struct joist_run *run, struct joist_error *error) {
+  if (run->poll == NULL || !run->poll(run->context)) return JOIST_OK;
+  return joist_fail(error, JOIST_INTERRUPTED, "interrupted");
+}
+
+int joist_threads_for(const struct joist_run *run, size_t work, size_t tasks) {
+  const size_t from = run->parallel_from > 0 ? run->parallel_from : JOIST_PARALLEL_FROM;
+  if (run->threads <= 1 || tasks <= 1 || work < from) return 1;
+  return (size_t)run->threads < tasks ? run->threads : (int)tasks;
+}
 
 joist_status joist_tasks_run(const struct joist_run *run, size_t count, size_t work,
                              joist_task *task, const void *context, struct joist_error *error) {
@@ -17,16 +28,11 @@ joist_status joist_tasks_run(const struct joist_run *run, size_t count, size_t w
   const size_t step = block < (size_t)threads ? (size_t)threads : block;
   for (size_t begin = 0; begin < count; begin += step) {
     const size_t end = count - begin < step ? count : begin + step;
-    if (begin > 0 && run->poll != NULL && run->poll(run->context))
-      return joist_fail(error, JOIST_INTERRUPTED, "interrupted");
-    if (threads <= 1) {
-      for (size_t k = begin; k < end; k++) task(context, k);
-      continue;
-    }
+    if (begin > 0 && joist_run_poll(run, error) != JOIST_OK) return JOIST_INTERRUPTED;
 #ifdef _OPENMP
-#pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
-    for (size_t k = begin; k < end; k++) task(context, k);
+#pragma omp parallel for num_threads(threads) if (threads > 1) schedule(dynamic, 1)
 #endif
+    for (size_t k = begin; k < end; k++) task(context, k);
   }
   return JOIST_OK;
 }

@@ -4,6 +4,13 @@
 
 #include "core/engine.h"
 
+/* JOIST_INTERRUPTED when the caller asks to stop. */
+joist_status joist_run_poll(const struct joist_run *run,
+                            struct joist_error *error) JOIST_MUST_CHECK;
+
+/* Number of threads for `work` additions' worth of computing that splits into `tasks`. */
+int joist_threads_for(const struct joist_run *run, size_t work, size_t tasks);
+
 /* One of the tasks. Tasks run in any order, several at once, and write to different places. */
 typedef void joist_task(const void *context, size_t task);
 

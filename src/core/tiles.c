@@ -2,6 +2,7 @@
  * sinks. What is folded in which order depends on the space of the sinks alone. */
 #include "core/plan.h"
 #include "core/pool.h"
+#include "core/tasks.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -399,8 +400,7 @@ static joist_status run_tasks(struct loop *loop, const struct scratch *scratch, 
   const size_t block = (BLOCK + elements - 1) / elements;
   for (size_t begin = 0; begin < tasks; begin += block) {
     const size_t length = tasks - begin < block ? tasks - begin : block;
-    if (begin > 0 && run->poll != NULL && run->poll(run->context))
-      return joist_fail(error, JOIST_INTERRUPTED, "interrupted");
+    if (begin > 0 && joist_run_poll(run, error) != JOIST_OK) return JOIST_INTERRUPTED;
     const struct failure failure = run_block(loop, begin, length, scratch, threads);
     if (failure.position == SIZE_MAX) continue;
     if (!loop->cut.rows)

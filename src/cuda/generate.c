@@ -13,32 +13,18 @@ const char *joist_cuda_prelude(void) {
          "#include \"cuda/loops.cuh\"\n";
 }
 
-static const char *type_of(uint32_t dtype) {
-  static const char *const types[JOIST_DTYPE_COUNT] = {
-#define X(ID, NAME, KIND, T, CODE, LONG, STABLEHLO, A, B) #T,
-      JOIST_DTYPES(X, , )
-#undef X
-  };
-  return types[dtype];
-}
-
-static const char *id_of(uint32_t dtype) {
-  static const char *const ids[JOIST_DTYPE_COUNT] = {
-#define X(ID, NAME, KIND, T, CODE, LONG, STABLEHLO, A, B) #ID,
-      JOIST_DTYPES(X, , )
-#undef X
-  };
-  return ids[dtype];
-}
-
-static const char *kind_of(uint32_t dtype) {
-  static const char *const kinds[JOIST_DTYPE_COUNT] = {
-#define X(ID, NAME, KIND, T, CODE, LONG, STABLEHLO, A, B) #KIND,
-      JOIST_DTYPES(X, , )
-#undef X
-  };
-  return kinds[dtype];
-}
+/* A column of dtypes.def as text. */
+#define DTYPE_TEXT(function, TEXT)                                                \
+  static const char *function(uint32_t dtype) {                                   \
+    static const char *const texts[JOIST_DTYPE_COUNT] = {JOIST_DTYPES(TEXT, , )}; \
+    return texts[dtype];                                                          \
+  }
+#define TYPE_TEXT(ID, NAME, KIND, T, CODE, LONG, STABLEHLO, A, B) #T,
+#define ID_TEXT(ID, NAME, KIND, T, CODE, LONG, STABLEHLO, A, B) #ID,
+#define KIND_TEXT(ID, NAME, KIND, T, CODE, LONG, STABLEHLO, A, B) #KIND,
+DTYPE_TEXT(type_of, TYPE_TEXT)
+DTYPE_TEXT(id_of, ID_TEXT)
+DTYPE_TEXT(kind_of, KIND_TEXT)
 
 static const char *op_id(uint32_t op) {
   static const char *const ids[JOIST_OP_COUNT] = {

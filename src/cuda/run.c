@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/array.h"
+#include "core/tasks.h"
 #include "cuda/compile.h"
 #include "cuda/running.h"
 
@@ -334,10 +335,8 @@ joist_status joist_cuda_run(const struct joist_device *device, const struct jois
   joist_plan_place(plan, inputs, outputs, scratch, arrays);
   r.arrays = arrays;
   for (uint32_t g = 0; g < plan->group_count && status == JOIST_OK; g++) {
-    if (g > 0 && run->poll != NULL && run->poll(run->context))
-      status = joist_fail(error, JOIST_INTERRUPTED, "interrupted");
-    else
-      status = run_group(&r, &plan->groups[g], error);
+    if (g > 0) status = joist_run_poll(run, error);
+    if (status == JOIST_OK) status = run_group(&r, &plan->groups[g], error);
   }
   for (uint32_t k = 0; k < program->output_count && status == JOIST_OK; k++) {
     const joist_value_id v = program->outputs[k];
