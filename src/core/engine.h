@@ -22,6 +22,8 @@ struct joist_run {
   /* Below this many elements times their work one thread is used; 0 for the measured
    * default, 1 to use all threads for everything, as tests do. */
   size_t parallel_from;
+  /* From this many bytes on a result is written past the caches; 0 for what they hold. */
+  size_t stream_from;
   /* Called between blocks of tiles from the calling thread; true stops the run. May
    * be NULL. Must not jump out of the engine. */
   bool (*poll)(void *context);

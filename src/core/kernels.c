@@ -92,6 +92,14 @@ const struct joist_random_kernels *joist_random_kernels(void) {
   return &instruction_sets[selected].table->random;
 }
 
+joist_stream_lines *joist_stream_find(void) { return instruction_sets[selected].table->stream; }
+
+void joist_stream_end(void) {
+#if JOIST_X86_KERNELS
+  _mm_sfence();
+#endif
+}
+
 bool joist_identity(joist_op combine, joist_dtype dtype, void *out) {
   uint8_t value;
   switch (combine) {

@@ -42,6 +42,15 @@ typedef void joist_scan(size_t n, size_t stride, const void *carry, void *x);
 /* NULL when the operation does not combine elements of the dtype. */
 joist_scan *joist_scan_find(joist_op combine, joist_dtype dtype);
 
+/* Copies `lines` blocks of JOIST_LINE bytes, both ends aligned to that, past the caches: the
+ * processor does not read what is overwritten. Other threads see it after joist_stream_end(). */
+typedef void joist_stream_lines(size_t lines, const void *in, void *out);
+enum { JOIST_LINE = 64 };
+
+/* NULL where the processor has no such stores. */
+joist_stream_lines *joist_stream_find(void);
+void joist_stream_end(void);
+
 /* Neutral element of a combining operation, written to `out`. False if there is none
  * (min and max). */
 bool joist_identity(joist_op combine, joist_dtype dtype, void *out);

@@ -17,6 +17,10 @@
 #pragma GCC target("avx2,f16c,bmi,bmi2,popcnt")
 #endif
 #define JOIST_KERNEL_TABLE joist_kernels_avx2
+#define STREAM(in, out)                         \
+  _mm256_stream_si256((__m256i *)(void *)(out), \
+                      _mm256_load_si256((const __m256i *)(const void *)(in)))
+enum { STREAM_BYTES = 32 };
 #include "core/kernels.inc"
 #ifdef __clang__
 #pragma clang attribute pop

@@ -16,12 +16,17 @@ struct joist_kernel_table {
   joist_dtype sum_in[JOIST_DTYPE_COUNT];
   joist_scan *scan[JOIST_OP_COUNT][JOIST_DTYPE_COUNT];
   struct joist_random_kernels random;
+  joist_stream_lines *stream;
 };
 
 #if defined(__GNUC__) && defined(__x86_64__) && !defined(JOIST_GENERIC_ONLY)
 #define JOIST_X86_KERNELS 1
 #else
 #define JOIST_X86_KERNELS 0
+#endif
+
+#if JOIST_X86_KERNELS
+#include <immintrin.h>
 #endif
 
 extern const struct joist_kernel_table joist_kernels_generic;

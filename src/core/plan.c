@@ -9,6 +9,7 @@
 #define NO_GROUP UINT32_MAX
 enum { STEPS_PER_INSTRUCTION = 12 };
 enum { TILE_BYTES = 24 * 1024, TILE_MAX = 8192, TILE_MIN = 256, TILE_DIRECT = 16384 };
+enum { STREAMED_WORK = 16 }; /* one exponential hides the time of its stores */
 
 /* A value in a form that it has in the group being planned. */
 struct form {
@@ -201,6 +202,22 @@ static uint32_t work_of(joist_op op) {
   }
 }
 
+/* Finds the steps whose result may be written past the caches without slowing anything down:
+ * nothing reads it in the same group, and the group does little besides moving bytes. */
+static void mark_leaving(const struct joist_plan *plan, const struct joist_group *group) {
+  struct joist_step *const steps = plan->steps + group->first_step;
+  for (uint32_t s = 0; s < group->step_count; s++) {
+    const bool writes = steps[s].kind == JOIST_STEP_KERNEL || steps[s].kind == JOIST_STEP_CONVERT ||
+                        steps[s].kind == JOIST_STEP_COPY;
+    steps[s].leaves = writes && steps[s].out.array && group->work < STREAMED_WORK;
+    for (uint32_t t = s + 1; t < group->step_count && steps[s].leaves; t++)
+      for (uint32_t k = 0; k < steps[t].operand_count; k++)
+        if (steps[t].in[k].array &&
+            plan->root[steps[t].in[k].index] == plan->root[steps[s].out.index])
+          steps[s].leaves = false;
+  }
+}
+
 /* Lays the slots of the group's steps out in the arena, reusing those whose last
  * reader has run, and chooses the tile. `slot_offset` turns from size to offset. */
 static void lay_out(struct planner *planner, uint32_t first_slot) {
@@ -378,6 +395,7 @@ static void plan_groups(struct planner *planner) {
     group->step_count = plan->step_count - group->first_step;
     group->decidable = is_decidable(plan, group);
     lay_out(planner, first_slot);
+    mark_leaving(plan, group);
   }
 }
 

@@ -9,6 +9,9 @@
 /* Elements x work (an addition being 1) from which a second thread pays. */
 enum { JOIST_PARALLEL_FROM = 1 << 18 };
 
+/* Bytes of a result that the caches would not keep. */
+enum { JOIST_STREAM_FROM = 1 << 25 };
+
 enum { JOIST_REFS_MAX = JOIST_ARITY_MAX, JOIST_ELEMENT_MAX = 16 };
 
 /* Where a step reads or writes: a whole array (number of its value; the tile's part is
@@ -41,6 +44,7 @@ struct joist_step {
   struct joist_ref out; /* FOLD: its dtype is the accumulator's, the rest is unused */
   uint32_t instruction; /* for messages; FOLD: the reduction */
   uint32_t sink;        /* FOLD: number of the sink within its group */
+  bool leaves;          /* what it writes is not read again by its group, and costs little */
 };
 
 /* Reductions are sinks of elementwise groups. */

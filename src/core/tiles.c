@@ -16,10 +16,11 @@ enum {
   CHUNKS_PER_THREAD = 16,
   STACK_BYTES = 8192, /* scratch up to this size lives on the stack */
   ALIGNMENT = 64,
-  LEAF = 8,     /* rows combined one after the other below the tree of rows */
-  DEPTH = 12,   /* levels of the tree, enough for every chunk of rows */
-  WIDTH = 512,  /* elements of a row combined at once, at most */
-  WIDENED = 256 /* short rows are taken several at once, up to so many elements */
+  LEAF = 8,      /* rows combined one after the other below the tree of rows */
+  DEPTH = 12,    /* levels of the tree, enough for every chunk of rows */
+  WIDTH = 512,   /* elements of a row combined at once, at most */
+  WIDENED = 256, /* short rows are taken several at once, up to so many elements */
+  STREAMED = 256 /* elements that are computed, then written past the caches */
 };
 
 /* How the index space is cut into tasks. In rows (inner > 1), a task combines a chunk of
@@ -41,6 +42,8 @@ struct loop {
   size_t accumulator;            /* bytes of the largest of the sinks' accumulators */
   const struct joist_step *lone; /* all there is to do is to fold an array */
   int *decided;                  /* set when no other element can change the result; NULL: never */
+  joist_stream_lines *stream;    /* NULL when no result is written past the caches */
+  size_t stream_from;            /* bytes from which it is */
 };
 
 /* What one thread has of its own. */
@@ -169,6 +172,41 @@ static void fold_rows(const struct loop *loop, struct worker *worker, const stru
 
 /* ---- tiles ---- */
 
+/* A kernel, a conversion or a copy. Returns n, or the index of the first element that fails. */
+static size_t run_step(const struct joist_step *step, size_t n, const void *const *in, void *out) {
+  if (step->kind == JOIST_STEP_KERNEL) return step->kernel(n, in, out);
+  if (step->kind == JOIST_STEP_CONVERT)
+    step->convert[0](n, in[0], out);
+  else
+    memcpy(out, in[0], n * step->out.size);
+  return n;
+}
+
+static bool is_streamed(const struct loop *loop, const struct joist_step *step) {
+  return step->leaves && loop->group->count >= loop->stream_from / step->out.size;
+}
+
+/* The same past the caches, piece by piece: the stores of one overlap with the loads of the
+ * next. */
+static size_t run_streamed(const struct loop *loop, const struct joist_step *step, size_t n,
+                           const void *const *in, char *out) {
+  _Alignas(JOIST_LINE) char piece[STREAMED * JOIST_ELEMENT_MAX];
+  const size_t size = step->out.size;
+  for (size_t k = 0; k < n; k += STREAMED) {
+    const size_t m = n - k < STREAMED ? n - k : STREAMED;
+    const void *part[JOIST_REFS_MAX] = {NULL};
+    for (uint32_t j = 0; j < step->operand_count; j++)
+      part[j] = (const char *)in[j] + k * step->in[j].size;
+    const size_t done = run_step(step, m, part, piece);
+    if (done < m) return k + done;
+    const size_t whole = m * size / JOIST_LINE;
+    loop->stream(whole, piece, out + k * size);
+    memcpy(out + k * size + whole * JOIST_LINE, piece + whole * JOIST_LINE,
+           m * size - whole * JOIST_LINE);
+  }
+  return n;
+}
+
 /* Elements first .. first + n - 1. Returns SIZE_MAX, or the index of the first that fails,
  * and then its instruction in worker->failed. */
 static size_t run_tile(const struct loop *loop, struct worker *worker, size_t first, size_t n) {
@@ -182,20 +220,19 @@ static size_t run_tile(const struct loop *loop, struct worker *worker, size_t fi
     for (uint32_t k = 0; k < step->operand_count; k++)
       in[k] = address(loop, step->in[k], first, worker->arena);
     switch (step->kind) {
-      case JOIST_STEP_KERNEL: {
-        const size_t done = step->kernel(n, in, out);
+      case JOIST_STEP_KERNEL:
+      case JOIST_STEP_CONVERT:
+      case JOIST_STEP_COPY: {
+        const bool streamed =
+            loop->stream != NULL && is_streamed(loop, step) && (uintptr_t)out % JOIST_LINE == 0;
+        const size_t done =
+            streamed ? run_streamed(loop, step, n, in, out) : run_step(step, n, in, out);
         if (done < n) {
           worker->failed = step->instruction;
           return first + done;
         }
         break;
       }
-      case JOIST_STEP_CONVERT:
-        step->convert[0](n, in[0], out);
-        break;
-      case JOIST_STEP_COPY:
-        memcpy(out, in[0], n * step->out.size);
-        break;
       case JOIST_STEP_GATHER:
         gather(&group->shape, &loop->plan->program->values[step->in[0].index].shape, step->out.size,
                first, n, loop->arrays[step->in[0].index], out);
@@ -357,6 +394,7 @@ static struct failure run_range(const struct loop *loop, size_t begin, size_t en
   struct failure failure = {SIZE_MAX, 0};
   for (size_t task = begin; task < end && failure.position == SIZE_MAX; task++)
     failure.position = run_task(loop, &worker, task);
+  if (loop->stream != NULL) joist_stream_end();
   failure.instruction = worker.failed;
   return failure;
 }
@@ -432,7 +470,8 @@ joist_status joist_tiles_run(const struct joist_plan *plan, const struct joist_g
                       .group = group,
                       .arrays = arrays,
                       .accumulated = accumulated,
-                      .cut = make_cut(group, group->sink_count > 0)};
+                      .cut = make_cut(group, group->sink_count > 0),
+                      .stream_from = run->stream_from > 0 ? run->stream_from : JOIST_STREAM_FROM};
   if (loop.cut.tasks == 0) return JOIST_OK;
   int threads = run->threads, decided = 0;
   const size_t from = run->parallel_from > 0 ? run->parallel_from : JOIST_PARALLEL_FROM;
@@ -442,6 +481,7 @@ joist_status joist_tiles_run(const struct joist_plan *plan, const struct joist_g
     const struct joist_step *const step = &plan->steps[group->first_step + s];
     if (step->kind == JOIST_STEP_FOLD && step->out.size > loop.accumulator)
       loop.accumulator = step->out.size;
+    if (is_streamed(&loop, step)) loop.stream = joist_stream_find();
   }
   const struct joist_step *const only = &plan->steps[group->first_step];
   if (group->step_count == 1 && only->kind == JOIST_STEP_FOLD && only->in[0].array)

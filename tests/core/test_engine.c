@@ -7,10 +7,10 @@
 static int programs_printed;
 static struct { long compared, failing; } seen;
 
-/* Runs the program with 1, 2 and 3 threads: the same bits, and those of the
- * interpreter. */
+/* Runs the program with 1, 2 and 3 threads, and with results written past the caches: the same
+ * bits, and those of the interpreter. */
 static void check_program(const struct joist_program *program, fill_kind kind, const char *what) {
-  enum { RUNS = 3 };
+  enum { RUNS = 4, STREAMED = 3, LINE = 64 };
   void *inputs[VALUES_MAX] = {NULL}, *outputs[RUNS][OUTPUTS_MAX];
   char *got[VALUES_MAX] = {NULL};
   struct joist_plan *plan = NULL;
@@ -22,10 +22,12 @@ static void check_program(const struct joist_program *program, fill_kind kind, c
   for (int r = 0; r < RUNS; r++) {
     for (uint32_t k = 0; k < program->output_count; k++) {
       const size_t bytes = bytes_of(program, program->outputs[k]);
-      outputs[r][k] = malloc(bytes + 8);
+      outputs[r][k] = aligned_alloc(LINE, (bytes + 8 + LINE - 1) / LINE * LINE);
       if (outputs[r][k] != NULL) memset(outputs[r][k], 0x5a + r, bytes + 8);
     }
-    const struct joist_run run = {.threads = r + 1, .parallel_from = 1024};
+    const struct joist_run run = {.threads = r == STREAMED ? 2 : r + 1,
+                                  .parallel_from = 1024,
+                                  .stream_from = r == STREAMED ? 1 : SIZE_MAX};
     errors[r].message[0] = '\0';
     status[r] = joist_plan_run(plan, (const void *const *)inputs, outputs[r], &run, &errors[r]);
     for (uint32_t k = 0; k < program->output_count; k++) {
@@ -41,8 +43,8 @@ static void check_program(const struct joist_program *program, fill_kind kind, c
   interpreter_init(&in, program, (const void *const *)inputs);
   interpreter_run(&in, status[0] == JOIST_OK ? got : NULL);
   for (int r = 1; r < RUNS; r++) {
-    CHECK_MSG(status[r] == status[0], "%s: status %d with %d threads, %d with one", what,
-              (int)status[r], r + 1, (int)status[0]);
+    CHECK_MSG(status[r] == status[0], "%s: status %d in run %d, %d in run 0", what, (int)status[r],
+              r, (int)status[0]);
     CHECK_STR(errors[r].message, errors[0].message);
   }
   if (status[0] != JOIST_OK) {
@@ -65,7 +67,7 @@ static void check_program(const struct joist_program *program, fill_kind kind, c
                 at == n ? "" : element_text(dtype, in.array[v] + byte, other));
       for (int r = 1; r < RUNS; r++)
         CHECK_MSG(memcmp(outputs[r][k], outputs[0][k], bytes) == 0,
-                  "%s: output %u has other bits with %d threads", what, k, r + 1);
+                  "%s: output %u has other bits in run %d", what, k, r);
       seen.compared += (long)n;
     }
   }
@@ -188,7 +190,7 @@ static void check_position(joist_op op, size_t n, int most_threads, const size_t
                            size_t failures) {
   const uint32_t extent = (uint32_t)n;
   int32_t *const a = malloc(n * sizeof *a), *const b = malloc(n * sizeof *b),
-                 *const c = malloc(n * sizeof *c);
+                 *const c = aligned_alloc(64, (n * sizeof *c + 63) / 64 * 64);
   struct joist_program program;
   struct joist_plan *plan = NULL;
   size_t first = n;
@@ -206,7 +208,8 @@ static void check_position(joist_op op, size_t n, int most_threads, const size_t
   for (int threads = 1; threads <= most_threads; threads++) {
     struct joist_error error;
     char want[64];
-    const struct joist_run run = {.threads = threads, .parallel_from = 1};
+    const struct joist_run run = {
+        .threads = threads, .parallel_from = 1, .stream_from = threads % 2 ? SIZE_MAX : 1};
     snprintf(want, sizeof want, " at position %zu in nv_%s()", first + 1, joist_op_name(op));
     CHECK_INT(joist_plan_run(plan, (const void *[]){a, b}, (void *[]){c}, &run, &error),
               JOIST_ERROR_VALUE);
