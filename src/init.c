@@ -7,6 +7,7 @@
 #include "r/blas.h"
 #include "r/distinct.h"
 #include "r/index.h"
+#include "r/interface.h"
 #include "r/layout.h"
 #include "r/operations.h"
 #include "r/promotion.h"
@@ -88,4 +89,5 @@ attribute_visible void R_init_joist(DllInfo *info) {
   joist_threads_init();
   joist_kernels_select(NULL);
   joist_r_blas_init();
+  joist_r_interface_init();
 }
