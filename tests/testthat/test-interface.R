@@ -58,10 +58,11 @@ compile <- function() {
   folder <- withr::local_tempdir(.local_envir = parent.frame())
   writeLines(source_text, file.path(folder, "user.c"))
   include <- system.file("include", package = "joist", mustWork = TRUE)
-  writeLines(
-    c(paste0("PKG_CPPFLAGS = -I\"", include, "\""), "PKG_CFLAGS = -Wall -Wextra -Wpedantic -Werror"),
-    file.path(folder, "Makevars")
+  flags <- c(
+    paste0("PKG_CPPFLAGS = -I\"", include, "\""),
+    "PKG_CFLAGS = -Wall -Wextra -Wpedantic -Werror"
   )
+  writeLines(flags, file.path(folder, "Makevars"))
   withr::local_dir(folder)
   r <- file.path(R.home("bin"), "R")
   log <- suppressWarnings(system2(r, c("CMD", "SHLIB", "user.c"), stdout = TRUE, stderr = TRUE))
