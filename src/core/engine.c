@@ -80,7 +80,7 @@ void joist_plan_place(const struct joist_plan *plan, const void *const *inputs,
       pointer.read = inputs[program->values[v].input];
     else if (plan->home[v] != JOIST_NO_HOME)
       pointer.write = outputs[plan->home[v]];
-    else if (plan->materialized[v])
+    else if (plan->materialized[v] && scratch != NULL) /* none where no element is */
       pointer.write = scratch + plan->offset[v];
     arrays[v] = pointer.write;
   }

@@ -35,7 +35,7 @@ JOIST_INLINE uint32_t quotient_ui32(uint32_t a, uint32_t b) {
   }                                                                       \
   JOIST_INLINE int32_t mod_##SUFFIX(int32_t a, int32_t b) {               \
     const int32_t r = rest_##SUFFIX(a, b, QUOTIENT(a, b));                \
-    return (r != 0) & ((r ^ b) < 0) ? r + b : r;                          \
+    return ((r != 0) & ((r ^ b) < 0)) ? r + b : r;                        \
   }                                                                       \
   JOIST_INLINE int32_t remainder_##SUFFIX(int32_t a, int32_t b) {         \
     return rest_##SUFFIX(a, b, QUOTIENT(a, b));                           \

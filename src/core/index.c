@@ -49,7 +49,7 @@ void joist_index_read(const struct joist_index *index, size_t k, size_t n, int64
 }
 
 int64_t joist_index_at(const struct joist_index *index, size_t k) {
-  int64_t position;
+  int64_t position = -1;
   joist_index_read(index, k, 1, &position);
   return position;
 }

@@ -8,8 +8,8 @@
 static struct joist_error error;
 
 static struct joist_type parse_type(const char *text) {
-  char name[CSV_TEXT];
-  snprintf(name, sizeof name, "%s", text);
+  char name[CSV_TEXT + 1];
+  snprintf(name, sizeof name, "%.16s", text);
   const size_t length = strlen(name);
   const bool ambiguous = length > 0 && name[length - 1] == '?';
   if (ambiguous) name[length - 1] = '\0';

@@ -307,7 +307,7 @@ static void test_counting(void) {
       char *const x = elements(dtype, n);
       const void *const in[] = {x};
       int64_t got[9] = {0}, want[9] = {0};
-      struct joist_shape result;
+      struct joist_shape result = {0};
       const bool refused = joist_dtype_kind(dtype) == JOIST_KIND_COMPLEX;
       CHECK_INT(run_op(JOIST_OP_TABULATE, &dtype, &shape, &attributes, 1, in, got, &result),
                 refused ? JOIST_ERROR_DTYPE : JOIST_OK);
