@@ -35,6 +35,17 @@ check_dims <- function(dims, name, rank, single = FALSE) {
   }
 }
 
+# A function, or the one of that name where the user called from.
+as_function <- function(f, name) {
+  if (is.name(f) || is.character(f) && length(f) == 1L && !is.na(f) && nzchar(f)) {
+    f <- get0(as.character(f), envir = parent.frame(2L), mode = "function")
+  }
+  if (!is.function(f)) {
+    stop_joist("joist_value_error", "`", name, "` must be a function")
+  }
+  f
+}
+
 # A number for each dimension, from one for all.
 per_dimension <- function(x, rank, what) {
   if (!is_whole(x) || !length(x) %in% c(1L, rank)) {

@@ -36,9 +36,13 @@
 #' jit(\() list(1L, 1.0, TRUE))()
 #' @export
 jit <- function(f, static = character(), cache_size = 100L, device = NULL, promotion = NULL) {
-  f <- match.fun(f)
+  f <- as_function(f, "f")
   if (!is.null(device)) device <- format(nv_device(device))
+  if (!is.null(promotion)) promotion_rules(promotion)
   arguments <- formals(args(f))
+  if (!is.character(static) || anyNA(static)) {
+    stop_joist("joist_value_error", "`static` must be names of arguments")
+  }
   unknown <- setdiff(static, names(arguments))
   if (length(unknown) > 0L && !"..." %in% names(arguments)) {
     stop_joist("joist_value_error", "`static`: the function has no argument ", unknown[1L])

@@ -123,9 +123,16 @@ dot_matrix <- function(x, contracting, batch) {
   list(matrix = x, kept = extents[kept])
 }
 
+# Whether these are dimensions of two operands, pair by pair.
+are_pairs <- function(x) {
+  are_dims <- function(dims) is.null(dims) || is_whole(dims)
+  is.list(x) && !is.object(x) && length(x) == 2L && all(vapply(x, are_dims, NA)) &&
+    length(x[[1L]]) == length(x[[2L]])
+}
+
 check_dot_dims <- function(batch, contracting, lhs, rhs) {
   for (pair in list(batch, contracting)) {
-    if (!is.list(pair) || length(pair) != 2L || length(pair[[1L]]) != length(pair[[2L]])) {
+    if (!are_pairs(pair)) {
       stop_joist(
         "joist_shape_error", "`batch_dims` and `contracting_dims` are lists of two integer ",
         "vectors of equal length: dimensions of `lhs` and of `rhs`"

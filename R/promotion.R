@@ -169,6 +169,9 @@ with_promotion <- function(rules, expr) {
 #' @rdname with_promotion
 #' @export
 local_promotion <- function(rules, envir = parent.frame()) {
+  if (!is.environment(envir)) {
+    stop_joist("joist_value_error", "`envir` must be an environment")
+  }
   old <- options(joist.promotion = promotion_rules(rules))
   if (!identical(envir, globalenv())) {
     # do.call() runs on.exit() in the caller's frame.
@@ -212,6 +215,9 @@ local_promotion <- function(rules, envir = parent.frame()) {
 #' @export
 promotion_lattice <- function(edges, id = "user", integer = NULL, double = NULL,
                               complex = NULL) {
+  if (!is.data.frame(edges) && !(is.matrix(edges) && is.character(edges))) {
+    stop_joist("joist_value_error", "`edges` must be a data frame or a matrix of node names")
+  }
   columns <- as.data.frame(edges, stringsAsFactors = FALSE)
   if (all(c("from", "to") %in% names(columns))) columns <- columns[c("from", "to")]
   columns <- unname(lapply(columns, as.character))

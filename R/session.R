@@ -54,7 +54,8 @@ nv_memory <- function(limit = NULL, device = "cpu") {
     bytes <- .Call(joist_r_device_memory, device)
     return(stats::setNames(bytes, c("used", "kept", "available", "total")))
   }
-  stats::setNames(.Call(joist_r_memory, limit), c("used", "kept", "limit"))
+  bytes <- .Call(joist_r_memory, limit)
+  stats::setNames(bytes, c("used", "kept", "limit"))
 }
 
 #' @rdname nv_memory

@@ -92,10 +92,11 @@ nv_split <- function(operand, n, dimension = 1L, sizes = NULL) {
   check_dims(dimension, "dimension", length(extents), single = TRUE)
   extent <- extents[dimension]
   if (is.null(sizes)) {
-    if (!is.numeric(n) || length(n) != 1L || is.na(n) || n < 1 || extent %% n != 0) {
+    count <- is_whole(n) && length(n) == 1L && n >= 1
+    if (!count || extent %% n != 0) {
       stop_joist(
-        "joist_shape_error", "an extent of ", extent, " has no ", format(n), " equal parts; see ",
-        "`sizes`"
+        "joist_shape_error", "an extent of ", extent, " has no ",
+        if (count) paste(n, "equal parts; see `sizes`") else "such number of equal parts"
       )
     }
     sizes <- rep(extent %/% n, n)
@@ -134,7 +135,7 @@ split.nv_tensor <- function(x, f, drop = FALSE, ...) {
 #' @return `nv_broadcast_arrays()`: a list of tensors, each of its own dtype. `nv_outer()`:
 #'   what `f` gives, of shape `c(shape(x), shape(y))`.
 #' @section Errors: `joist_shape_error` when the shapes do not fit, or the result had too many
-#'   dimensions.
+#'   dimensions, or another shape.
 #' @examples
 #' nv_broadcast_arrays(nv_tensor(matrix(1:2, 2)), nv_tensor(matrix(1:3, 1)), 0L)
 #' nv_outer(nv_tensor(1:3), nv_tensor(1:2))
@@ -154,10 +155,18 @@ nv_broadcast_arrays <- function(...) {
 nv_outer <- function(x, y, f = nv_mul) {
   x <- as_tensor(x)
   y <- as_tensor(y)
-  f <- match.fun(f)
+  f <- as_function(f, "f")
   rows <- nv_reshape(x, c(shape(x), rep(1L, ndims(y))))
   columns <- nv_reshape(y, c(rep(1L, ndims(x)), shape(y)))
-  f(rows, columns)
+  result <- as_tensor(f(rows, columns))
+  extents <- c(shape(x), shape(y))
+  if (!identical(shape(result), extents)) {
+    stop_joist(
+      "joist_shape_error", "`f` made shape ", extents_text(shape(result)), " of what broadcasts ",
+      "to ", extents_text(extents)
+    )
+  }
+  result
 }
 
 #' Elements at positions that are values
@@ -180,6 +189,7 @@ nv_outer <- function(x, y, f = nv_mul) {
 #' jit(function(x, i) nv_gather(x, i, 2))(x, nv_tensor(c(2L, 2L)))
 #' @export
 nv_gather <- function(operand, indices, dim = 1L) {
+  if (is.null(dim)) dim <- NA
   if (!inherits(indices, "nv_tensor")) {
     scalar <- is.null(base::dim(indices)) && length(indices) == 1L
     indices <- nv_tensor(indices, "i64", shape = if (scalar) integer())

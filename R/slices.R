@@ -68,7 +68,7 @@ row_dims <- function(operand, dims) {
 #' nv_apply(x, 1, as_array)
 #' @export
 nv_apply <- function(operand, dims, f, ...) {
-  f <- match.fun(f)
+  f <- as_function(f, "f")
   operand <- as_tensor(operand)
   extents <- shape(operand)
   check_dims(dims, "dims", length(extents))

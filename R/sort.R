@@ -138,5 +138,6 @@ nv_top_k <- function(operand, k, dim = NULL, decreasing = TRUE) {
 #' @rdname nv_top_k
 #' @export
 nv_take_along <- function(operand, indices, dim) {
+  if (is.null(dim)) dim <- NA
   .Call(joist_r_array, "take_along", list(operand, indices), dim, integer(), NULL, NULL)
 }

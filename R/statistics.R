@@ -174,7 +174,7 @@ nv_median <- function(operand, dims = NULL, drop = TRUE) {
 #' @rdname nv_median
 #' @export
 nv_quantile <- function(operand, probs = c(0, 0.25, 0.5, 0.75, 1), dims = NULL, drop = TRUE) {
-  if (!is.numeric(probs) || anyNA(probs) || any(probs < 0 | probs > 1)) {
+  if (!is.numeric(probs) || is.object(probs) || anyNA(probs) || any(probs < 0 | probs > 1)) {
     stop_joist("joist_value_error", "`probs` must be numbers from 0 to 1")
   }
   fused("quantiles", quantiles, operand, as.vector(probs), dims, drop, FALSE)

@@ -106,6 +106,11 @@ bool joist_r_flag(SEXP x, const char *what) {
   return LOGICAL(x)[0] != 0;
 }
 
+double joist_r_number(SEXP x) {
+  const bool number = (TYPEOF(x) == INTSXP || TYPEOF(x) == REALSXP) && !Rf_isObject(x);
+  return number && XLENGTH(x) == 1 ? Rf_asReal(x) : R_NaN;
+}
+
 const char *joist_r_string(SEXP x, const char *what) {
   if (TYPEOF(x) != STRSXP || XLENGTH(x) != 1 || STRING_ELT(x, 0) == NA_STRING)
     joist_r_stop(JOIST_ERROR_VALUE, "`%s` must be one string", what);

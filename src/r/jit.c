@@ -2,6 +2,8 @@
  *
  * The cache is an external pointer that owns a struct cache; the compiled programs and
  * static arguments are in the list it protects, two elements per entry. */
+#include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,9 +57,10 @@ static struct cache *cache_of(SEXP pointer) {
 }
 
 SEXP joist_r_jit_state(SEXP capacity) {
-  const int n = Rf_asInteger(capacity);
-  if (n == NA_INTEGER || n < 1)
+  const double given = joist_r_number(capacity);
+  if (!(given >= 1 && given <= INT_MAX) || given != floor(given))
     joist_r_stop(JOIST_ERROR_VALUE, "`cache_size` must be a whole number of at least 1");
+  const int n = (int)given;
   SEXP tag = PROTECT(Rf_ScalarInteger(n));
   Rf_setAttrib(tag, R_ClassSymbol, Rf_mkString("joist_cache"));
   SEXP pointer = PROTECT(R_MakeExternalPtr(NULL, tag, R_NilValue));

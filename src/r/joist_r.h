@@ -36,6 +36,8 @@ SEXP joist_r_init(SEXP namespace_object);
 
 /* TRUE or FALSE argument; raises joist_value_error naming `what`. */
 bool joist_r_flag(SEXP x, const char *what);
+/* The one R number in `x`, which has no class; NaN for anything else. */
+double joist_r_number(SEXP x);
 /* One string argument (CHAR); raises joist_value_error naming `what`. */
 const char *joist_r_string(SEXP x, const char *what);
 

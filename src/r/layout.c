@@ -103,7 +103,7 @@ static struct joist_shape concatenated_shape(const struct joist_r_value *values,
 SEXP joist_r_concatenate(SEXP tensors, SEXP along, SEXP shapes) {
   const struct joist_rules *const rules = joist_r_rules(R_NilValue);
   const R_xlen_t n = TYPEOF(tensors) == VECSXP ? XLENGTH(tensors) : 0;
-  const double position = Rf_isNumeric(along) && XLENGTH(along) == 1 ? Rf_asReal(along) : NA_REAL;
+  const double position = joist_r_number(along);
   if (n == 0) joist_r_stop(JOIST_ERROR_SHAPE, "there is nothing to concatenate");
   if (!(position >= 1 && position <= JOIST_RANK_MAX) || position != (double)(int)position)
     joist_r_stop(JOIST_ERROR_SHAPE, "`dimension` must be a whole number of at least 1");

@@ -262,8 +262,11 @@ SEXP joist_r_relayout(SEXP name, SEXP x, SEXP shape) {
 }
 
 int joist_r_dim(SEXP dim, const struct joist_shape *shape) {
-  const double given = Rf_isNumeric(dim) && XLENGTH(dim) == 1 ? Rf_asReal(dim) : NA_REAL;
+  const double given = joist_r_number(dim);
   const double at = given < 0 ? shape->rank + 1 + given : given;
+  if (isnan(given))
+    joist_r_stop(JOIST_ERROR_SHAPE, "a dimension is one whole number; the tensor has %d",
+                 shape->rank);
   if (!(at >= 1 && at <= shape->rank) || at != (double)(int)at)
     joist_r_stop(JOIST_ERROR_SHAPE, "there is no dimension %g; the tensor has %d", given,
                  shape->rank);
@@ -297,7 +300,7 @@ SEXP joist_r_array(SEXP name, SEXP operands, SEXP dim, SEXP parameters, SEXP sha
 static uint32_t dims_mask(SEXP dims, int rank) {
   const uint32_t all = rank == 32 ? UINT32_MAX : (UINT32_C(1) << rank) - 1;
   if (dims == R_NilValue) return all;
-  if (!Rf_isNumeric(dims))
+  if ((TYPEOF(dims) != INTSXP && TYPEOF(dims) != REALSXP) || Rf_isObject(dims))
     joist_r_stop(JOIST_ERROR_SHAPE, "`dims` must be whole numbers, not %s",
                  Rf_type2char(TYPEOF(dims)));
   for (R_xlen_t k = 0; TYPEOF(dims) == REALSXP && k < XLENGTH(dims); k++)

@@ -14,8 +14,7 @@
 
 SEXP joist_r_threads(SEXP threads) {
   if (threads != R_NilValue) {
-    const bool number = Rf_isNumeric(threads) && XLENGTH(threads) == 1;
-    const double n = number ? Rf_asReal(threads) : NA_REAL;
+    const double n = joist_r_number(threads);
     if (!(n >= 1) || !R_FINITE(n) || n != floor(n))
       joist_r_stop(JOIST_ERROR_VALUE, "`threads` must be a whole number of at least 1");
     joist_threads_set(n < INT_MAX ? (int)n : INT_MAX);
@@ -47,7 +46,7 @@ SEXP joist_r_build(void) {
 /* Bytes in use, kept and the bound on what is kept; sets the bound if one is given. */
 SEXP joist_r_memory(SEXP limit) {
   if (limit != R_NilValue) {
-    const double bytes = Rf_asReal(limit);
+    const double bytes = joist_r_number(limit);
     if (!(bytes >= 0))
       joist_r_stop(JOIST_ERROR_VALUE, "`limit` must be a number of bytes of at least 0");
     joist_pool_set_limit(bytes < (double)SIZE_MAX / 2 ? (size_t)bytes : SIZE_MAX / 2);

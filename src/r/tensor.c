@@ -1,6 +1,7 @@
 /* Tensors as R objects: layout, reading operands. */
 #include "r/remote.h"
 
+#include <math.h>
 #include <string.h>
 
 /* ---- shared attributes ---- */
@@ -118,7 +119,7 @@ void joist_r_shape(SEXP x, struct joist_shape *shape) {
     const double extent = TYPEOF(x) == REALSXP          ? REAL(x)[d]
                           : INTEGER(x)[d] == NA_INTEGER ? NA_REAL
                                                         : INTEGER(x)[d];
-    if (!(extent >= 0) || extent != (double)(int64_t)extent)
+    if (!(extent >= 0) || extent != floor(extent))
       joist_r_stop(JOIST_ERROR_SHAPE, "extent %d of a shape must be a whole number of at least 0",
                    d + 1);
     if (extent > INT32_MAX)

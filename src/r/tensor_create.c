@@ -95,13 +95,13 @@ SEXP joist_r_iota(SEXP dim, SEXP dtype, SEXP shape, SEXP start, SEXP ambiguous) 
   struct joist_shape extents;
   joist_r_shape(shape, &extents);
   const size_t count = checked_count(&extents);
-  const double at = Rf_isNumeric(dim) && XLENGTH(dim) == 1 ? Rf_asReal(dim) : NA_REAL;
+  const double at = joist_r_number(dim);
   const int d = at >= 1 && at <= extents.rank ? (int)at : 0;
   if (d == 0 || at != d)
     joist_r_stop(JOIST_ERROR_SHAPE, "`dim` must be one of the %d dimensions of the shape",
                  extents.rank);
   const struct joist_type type = {joist_r_dtype(dtype), joist_r_flag(ambiguous, "ambiguous")};
-  const double first = Rf_isNumeric(start) && XLENGTH(start) == 1 ? Rf_asReal(start) : NA_REAL;
+  const double first = joist_r_number(start);
   if (!R_FINITE(first)) joist_r_stop(JOIST_ERROR_VALUE, "`start` must be a number");
   const size_t length = count == 0 ? 0 : extents.extent[d - 1];
   /* One run of the counted dimension as doubles (exact up to 2^53), then repeated. */
@@ -194,7 +194,7 @@ static void needs_data(const struct joist_r_value *value) {
 
 /* At most `first` elements. */
 static void keep_first(struct joist_r_value *value, SEXP first) {
-  const double limit = Rf_asReal(first);
+  const double limit = joist_r_number(first);
   if (!(limit >= 0)) joist_r_stop(JOIST_ERROR_VALUE, "`first` must be a number of elements");
   if (limit < (double)value->count) value->count = (size_t)limit;
 }

@@ -1,0 +1,167 @@
+# Odd values for every argument of every exported function, one at a time: each is refused by a
+# condition of joist's that is the user's call, without warnings of base R's, or is taken.
+
+# A valid value for every argument, by its name, and by function where it means something else.
+valid_arguments <- function() {
+  v <- nv_tensor(c(3, 1, 2), "f32")
+  i <- nv_tensor(c(3L, 1L, 2L), "i32")
+  b <- nv_tensor(c(TRUE, FALSE, TRUE))
+  m <- nv_tensor(c(4, 1, 1, 3), "f64", shape = c(2, 2))
+  ints <- list(lhs = i, rhs = i, operand = i)
+  bools <- list(lhs = b, rhs = b, operand = b)
+  square <- list(operand = m, lhs = m, rhs = m, x = m, y = m, a = m, b = m)
+  by_name <- list(
+    operand = v, lhs = v, rhs = v, x = v, y = v, dims = 1L, dim = 1L, dimension = 1L, drop = TRUE,
+    dtype = "f64", shape = 3L, ambiguous = FALSE, device = "cpu", key = nv_key(1), n = 2L,
+    decreasing = FALSE, k = 2L, indices = c(2L, 1L), f = identity, min_val = 1, max_val = 2,
+    lower = FALSE, transpose = FALSE, unit_diagonal = FALSE, logarithm = TRUE, name = "cpu",
+    batch_dims = list(integer(), integer()), contracting_dims = list(1L, 1L), value = 0,
+    data = 3L, seed = 1, table = c(1, 2), nomatch = 0L, limit = NULL, p = 2, low = 1L, high = 1L,
+    interior = 1L, probs = 0.5, min = 0, max = 9, mean = 0, sd = 1, size = 2L, prob = 0.5,
+    permutation = 1L, correction = 1, sorted = c(1, 2, 3), values = 2, side = "left",
+    threads = 1L, bin = c(1L, 2L), nbins = 3L, sizes = NULL, diagonal = 0, arr.ind = FALSE,
+    replace = TRUE, na = "error", pred = b, true_value = v, false_value = v, start = 1L,
+    as = NULL, style = "anvil", rules = "jax", lhs_dtype = "f32", rhs_dtype = "i8",
+    lhs_ambiguous = FALSE, rhs_ambiguous = FALSE, static = character(), cache_size = 9L,
+    promotion = "jax", envir = globalenv(), expr = 1, id = "jax", integer = "i32",
+    double = "f32", complex = "c64", edges = data.frame(from = "i8", to = "f32")
+  )
+  special <- list(
+    nv_and = bools, nv_or = bools, nv_xor = bools, nv_not = bools, nv_bitwise_and = ints,
+    nv_bitwise_or = ints, nv_bitwise_xor = ints, nv_bitwise_not = ints, nv_shift_left = ints,
+    nv_shift_right_arithmetic = ints, nv_shift_right_logical = ints, nv_popcnt = ints,
+    nv_bitcast_convert = list(dtype = "i32"), nv_apply = square, nv_diag = square,
+    nv_chol = square, nv_det = square, nv_determinant = square, nv_eigh = square,
+    nv_inverse = square, nv_qr = square, nv_svd = square, nv_solve = square,
+    nv_triangular_solve = square, nv_matmul = square, nv_crossprod = square,
+    nv_tcrossprod = square, nv_dot = square, nv_tril = square, nv_triu = square,
+    nv_row_sums = square, nv_col_sums = square, nv_row_means = square, nv_col_means = square,
+    nv_outer = list(f = nv_mul), nv_randint = list(dtype = "i32"), nv_rbinom = list(dtype = "i32"),
+    nv_rbernoulli = list(dtype = "bool"), nv_random_bits = list(dtype = "ui32"),
+    nv_split = square, nv_squeeze = list(operand = nv_tensor(1:2, shape = 1:2)),
+    nv_tensor = list(x = 1:3), nv_scalar = list(x = 1), nv_which = list(x = b),
+    promotion_table = list(lhs = "f32", rhs = "i8"), as_dtype = list(x = "f32"),
+    promotion_lattice = list(id = "mine")
+  )
+  list(by_name = by_name, special = special)
+}
+
+# The arguments of a valid call; what goes into `...` is unnamed.
+valid_call <- function(name, valid) {
+  own <- valid$special[[name]]
+  arguments <- list()
+  for (argument in names(formals(getExportedValue("joist", name)))) {
+    if (argument == "...") {
+      operands <- if (name != "nv_apply") unname(valid$by_name[c("operand", "operand")])
+      arguments <- c(arguments, operands)
+    } else if (argument %in% names(own)) {
+      arguments[argument] <- own[argument]
+    } else {
+      if (!argument %in% names(valid$by_name)) {
+        stop("no valid value is known for `", argument, "` of ", name, "()")
+      }
+      arguments[argument] <- valid$by_name[argument]
+    }
+  }
+  arguments
+}
+
+# What no argument takes, but for those named.
+never <- list(
+  builtin = sum, closure = function(x, ...) x, environment = globalenv(), symbol = quote(a),
+  call = quote(a + b), list = list(1), nested = list(1, list(2)), factor = factor("a"),
+  date = as.Date("2024-02-29"), money = structure(1, class = "money"),
+  "data frame" = data.frame(a = 1), text = "no such thing", "NA text" = NA_character_,
+  formula = a ~ b
+)
+takes_anything <- list(
+  f = c("builtin", "closure"), expr = names(never), envir = "environment", id = "text",
+  edges = "data frame"
+)
+
+odd <- list(
+  null = NULL, na = NA, "NA_real_" = NA_real_, "NA_integer_" = NA_integer_, empty = list(),
+  true = TRUE, "1e10" = 1e10, "-1" = -1, "0" = 0, "1.5" = 1.5, nan = NaN, inf = Inf,
+  "-Inf" = -Inf, "character()" = character(), "numeric()" = numeric(), scalar = nv_scalar(1L),
+  tensor = nv_tensor(c(1.5, 2.5)), aval = nv_aval("f32", 3L), long = seq_len(300L),
+  complex = 1i, raw = raw(1), "two" = c(1, 2), huge = 1e300, matrix = matrix(1:4, 2)
+)
+
+# What a flag is not, but for nv_rbinom(), whose size may be a tensor.
+numbers <- c(
+  "dims", "dim", "dimension", "n", "k", "size", "sizes", "threads", "limit", "start", "probs",
+  "seed", "p", "correction", "low", "high", "interior", "diagonal", "nomatch", "nbins",
+  "permutation", "shape", "batch_dims", "contracting_dims", "cache_size"
+)
+
+outcome <- function(name, arguments) {
+  warned <- NULL
+  condition <- withCallingHandlers(
+    tryCatch(
+      {
+        do.call(name, arguments, quote = TRUE)
+        NULL
+      },
+      error = identity
+    ),
+    warning = function(w) {
+      warned <<- conditionMessage(w)
+      invokeRestart("muffleWarning")
+    }
+  )
+  if (!is.null(warned)) {
+    return(paste("warns:", warned))
+  }
+  if (is.null(condition)) {
+    return("taken")
+  }
+  ours <- inherits(condition, "joist_error") &&
+    identical(conditionCall(condition)[[1L]], as.name(name))
+  if (ours) "refused" else paste(class(condition)[1L], conditionMessage(condition))
+}
+
+test_that("every argument of every function refuses what it cannot mean", {
+  threads <- nv_get_threads()
+  memory <- nv_memory()[["limit"]]
+  old <- options(joist.promotion = NULL)
+  on.exit({
+    nv_set_threads(threads)
+    nv_memory(memory)
+    options(old)
+  })
+  valid <- valid_arguments()
+  functions <- setdiff(sort(getNamespaceExports("joist")), "is_tensor") # is of anything
+  for (name in functions) {
+    arguments <- valid_call(name, valid)
+    if (length(arguments) == 0L) next
+    expect_identical(outcome(name, arguments), "taken", label = name)
+    options(joist.promotion = NULL)
+    for (k in seq_along(arguments)) {
+      argument <- c(names(arguments)[k], "")[1L]
+      for (value in names(c(never, odd))) {
+        given <- arguments
+        given[k] <- c(never, odd)[value]
+        must <- value %in% names(never) && !value %in% unlist(takes_anything[argument]) ||
+          value == "true" && argument %in% numbers && name != "nv_rbinom"
+        seen <- outcome(name, given)
+        options(joist.promotion = NULL)
+        if (seen == "refused" || seen == "taken" && !must) next
+        fail(paste0(name, "(", argument, " = <", value, ">): ", seen))
+      }
+    }
+  }
+  succeed()
+})
+
+test_that("functions are found by name where they are asked for, results of another shape refused", {
+  mine <- function(x, ...) x * 2L
+  x <- nv_tensor(1:4, shape = c(2, 2))
+  expect_identical(as_array(nv_apply(x, 1L, "mine")), 2L * matrix(c(1L, 3L, 2L, 4L), 2))
+  expect_identical(as_array(jit("mine")(x)), 2L * matrix(1:4, 2))
+  expect_error(nv_apply(x, 1L, "no_such_function"), class = "joist_value_error")
+  expect_error(nv_outer(x, 1:3, mine), "\\{2x2x3\\}", class = "joist_shape_error")
+  expect_error(nv_gather(x, 1L, NULL), class = "joist_shape_error")
+  expect_error(nv_take_along(x, x, NULL), class = "joist_shape_error")
+  expect_error(jit(mine, promotion = "nonsense"), class = "joist_promotion_error")
+  expect_error(nv_reduce_sum(x, TRUE), class = "joist_shape_error")
+})
