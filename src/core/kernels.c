@@ -92,6 +92,11 @@ const struct joist_random_kernels *joist_random_kernels(void) {
   return &instruction_sets[selected].table->random;
 }
 
+const struct joist_sort_kernels *joist_sort_kernels(size_t size) {
+  const int which = size == 1 ? 0 : size == 2 ? 1 : size == 4 ? 2 : 3;
+  return instruction_sets[selected].table->sort[which];
+}
+
 joist_stream_lines *joist_stream_find(void) { return instruction_sets[selected].table->stream; }
 
 void joist_stream_end(void) {

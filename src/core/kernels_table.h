@@ -6,6 +6,7 @@
 #include "core/gemm.h"
 #include "core/kernels.h"
 #include "core/random_kernels.h"
+#include "core/sort_kernels.h"
 
 struct joist_kernel_table {
   joist_kernel *kernel[JOIST_OP_COUNT][JOIST_DTYPE_COUNT];
@@ -16,6 +17,7 @@ struct joist_kernel_table {
   joist_dtype sum_in[JOIST_DTYPE_COUNT];
   joist_scan *scan[JOIST_OP_COUNT][JOIST_DTYPE_COUNT];
   struct joist_random_kernels random;
+  const struct joist_sort_kernels *sort[4]; /* of elements of 1, 2, 4 and 8 bytes */
   joist_stream_lines *stream;
 };
 

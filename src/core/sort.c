@@ -6,6 +6,7 @@
 #include "core/array.h"
 #include "core/keys.h"
 #include "core/pool.h"
+#include "core/sort_long.h"
 #include "core/sort_radix.h"
 
 #ifdef _OPENMP
@@ -20,15 +21,9 @@ enum {
   CHUNK = 1 << 16,    /* elements per task where all threads share a line */
   GROUP = 16,         /* neighbouring lines that a thread reads at once */
   GROUP_ITEMS = 4096, /* elements of such a group at most, or one line */
-  SHARED = 1 << 17,   /* elements from which on all threads share a line */
+  SHARED = 1 << 17,   /* elements of a long line, which all threads share */
   BLOCK = 1 << 24,    /* elements between two calls of poll */
   WORK = 16           /* additions' worth of work per element */
-};
-
-/* How bits become keys: numbers of `sign` are below the others, floats by their magnitude
- * (`infinity` is 0 for what is no float), and `flip` turns the order around. */
-struct order {
-  uint64_t sign, infinity, flip;
 };
 
 /* How many elements equal others of other bits. */
@@ -38,16 +33,17 @@ struct special {
 
 /* Scratch of one thread. */
 struct room {
-  char *items;          /* two items per element of a line */
+  char *items;          /* two items per element of a line; one key per element of a long one */
   char *lines, *sorted; /* a group of lines: elements and results */
   uint32_t *counts;
 };
 
-typedef void sort_line(size_t n, const void *in, struct order order, struct room room, void *out);
-typedef joist_status sort_shared(size_t n, const void *in, struct order order, struct room room,
-                                 int threads, const struct joist_run *run, void *out,
-                                 struct joist_error *error);
-typedef void make_wide_keys(size_t n, const void *in, struct order order, uint64_t *keys);
+typedef void sort_line(size_t n, const void *in, struct joist_order order, struct room room,
+                       void *out);
+typedef joist_status sort_shared(size_t n, const void *in, struct joist_order order,
+                                 struct room room, int threads, const struct joist_run *run,
+                                 void *out, struct joist_error *error);
+typedef void make_wide_keys(size_t n, const void *in, struct joist_order order, uint64_t *keys);
 typedef void move_lines(size_t n, size_t stride, size_t group, const void *in, void *out);
 
 struct functions {
@@ -103,10 +99,10 @@ static const struct functions *functions_of(size_t size) {
   }
 }
 
-static struct order order_of(joist_dtype dtype, bool decreasing) {
+static struct joist_order order_of(joist_dtype dtype, bool decreasing) {
   const unsigned bits = (unsigned)(8 * joist_dtype_size(dtype));
   const uint64_t sign = UINT64_C(1) << (bits - 1);
-  struct order order = {0, 0, decreasing ? sign | (sign - 1) : 0};
+  struct joist_order order = {0, 0, decreasing ? sign | (sign - 1) : 0};
   const joist_kind kind = joist_dtype_kind(dtype);
   if (kind == JOIST_KIND_INT || kind == JOIST_KIND_FLOAT) order.sign = sign;
   if (dtype == JOIST_F16) order.infinity = 0x7c00;
@@ -123,7 +119,7 @@ void joist_order_keys(joist_dtype dtype, bool decreasing, size_t n, const void *
 
 struct lines {
   const struct functions *functions;
-  struct order order;
+  struct joist_order order;
   bool positions; /* what comes out: positions, or the elements */
   size_t n;       /* elements per line */
   size_t count;   /* lines */
@@ -243,12 +239,13 @@ static joist_status run(const struct joist_array_call *call, bool positions,
   const struct lines lines = lines_of(call, positions);
   if (lines.n == 0 || lines.count == 0) return JOIST_OK;
   int threads = joist_threads_for(call->run, lines.n * lines.count * WORK, SIZE_MAX);
-  const bool shared = threads > 1 && lines.n >= SHARED && lines.count < 4 * (size_t)threads;
+  const bool shared = lines.n >= SHARED && (threads == 1 || lines.count < 4 * (size_t)threads);
   if (!shared && (size_t)threads > tasks_of(&lines)) threads = (int)tasks_of(&lines);
   const size_t rooms = shared ? 1 : (size_t)threads;
   /* Counts, items and lines of a room, each on a multiple of 64 bytes. */
   const size_t count_bytes = sizeof(uint32_t) * JOIST_SORT_COUNTS * (shared ? (size_t)threads : 1);
-  const size_t item_bytes = (2 * lines.n * lines.item_size + 63) / 64 * 64;
+  const size_t arrays = shared && !positions ? 1 : 2;
+  const size_t item_bytes = (arrays * lines.n * lines.item_size + 63) / 64 * 64;
   const size_t grouped = lines.stride > 1 ? lines.n * lines.group : 0;
   const size_t line_bytes = (grouped * lines.in_size + 63) / 64 * 64;
   const size_t sorted_bytes = (grouped * lines.out_size + 63) / 64 * 64;

@@ -50,20 +50,10 @@ static struct bounds bounds_of_both(struct bounds a, struct bounds b) {
                          a.sorted && b.sorted};
 }
 
-static unsigned bit_length(uint64_t x) {
-  unsigned length = 0;
-  for (unsigned step = 32; step > 0; step /= 2)
-    if (x >> step != 0) {
-      x >>= step;
-      length += step;
-    }
-  return length + (x != 0);
-}
-
 /* The leading digit of keys within the bounds. */
 static struct digit digit_of(struct bounds bounds, size_t n, unsigned most) {
-  const unsigned length = bit_length(bounds.high - bounds.low);
-  unsigned bits = bit_length(n) - FILL;
+  const unsigned length = joist_bit_length(bounds.high - bounds.low);
+  unsigned bits = joist_bit_length(n) - FILL;
   if (bits > most) bits = most;
   if (bits > length) bits = length;
   return (struct digit){bounds.low, length - bits, bits};

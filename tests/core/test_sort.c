@@ -86,7 +86,8 @@ static void run_op(joist_op op, joist_dtype dtype, const struct joist_shape *sha
   CHECK_INT(joist_program_add(&program, op, &inference, &x, &attributes, &result, NULL), JOIST_OK);
   CHECK_INT(joist_program_add_output(&program, result, NULL), JOIST_OK);
   if (CHECK_INT(joist_plan_make(&program, &plan, NULL), JOIST_OK)) {
-    const struct joist_run run = {.threads = threads, .parallel_from = threads > 1};
+    const struct joist_run run = {
+        .threads = threads, .parallel_from = threads > 1, .stream_from = threads > 1};
     CHECK_INT(joist_plan_run(plan, &in, &out, &run, NULL), JOIST_OK);
   }
   joist_plan_free(plan);
@@ -202,6 +203,64 @@ static void test_clusters(void) {
   free(in);
 }
 
+/* Many integers of a small range, from its lowest possible place to its highest: each comes out
+ * as often as it went in. */
+static void check_range(joist_dtype dtype, uint64_t lowest, uint64_t range, size_t n) {
+  const size_t size = joist_dtype_size(dtype);
+  const struct joist_shape shape = {1, {(uint32_t)n}};
+  char *const in = allocate(n * size), *const out = allocate(n * size);
+  uint32_t *const count = allocate(range * sizeof *count);
+  for (size_t k = 0; k < n; k++) {
+    const uint64_t x = lowest + (one_in(3) ? random_bits() % range : k * 7919 % range);
+    memcpy(in + k * size, &x, size); /* the low bytes, on the machines this runs on */
+  }
+  for (int decreasing = 0; decreasing < 2; decreasing++)
+    for (int threads = 1; threads <= 3; threads += 2) {
+      size_t wrong = 0;
+      memset(out, 0x5a, n * size);
+      memset(count, 0, range * sizeof *count);
+      run_op(JOIST_OP_SORT, dtype, &shape, 0, decreasing, threads, in, out);
+      for (size_t k = 0; k < n; k++) {
+        uint64_t x = 0, y = 0;
+        memcpy(&x, in + k * size, size);
+        memcpy(&y, out + k * size, size);
+        const uint64_t mask = UINT64_MAX >> (64 - 8 * size);
+        x = (x - lowest) & mask;
+        y = (y - lowest) & mask;
+        if (y >= range) {
+          wrong++;
+          continue;
+        }
+        count[x]++;
+        count[y]--;
+        if (k > 0) wrong += is_before(dtype, decreasing, out + k * size, out + (k - 1) * size);
+      }
+      for (size_t v = 0; v < range; v++) wrong += count[v] != 0;
+      CHECK_MSG(wrong == 0, "%zu %s of %.0f from %.0f, %s, %d threads: %zu wrong", n,
+                joist_dtype_name(dtype), (double)range, (double)lowest,
+                decreasing ? "decreasing" : "increasing", threads, wrong);
+    }
+  free(in);
+  free(out);
+  free(count);
+}
+
+static void test_ranges(void) {
+  static const uint64_t ranges[] = {1, 2, 1000, 65535, 65536, 65537, 131072, 400000};
+  static const joist_dtype dtypes[] = {JOIST_I16, JOIST_I32, JOIST_UI64};
+  for (size_t d = 0; d < sizeof dtypes / sizeof *dtypes; d++)
+    for (size_t r = 0; r < sizeof ranges / sizeof *ranges; r++) {
+      const bool is_signed = joist_dtype_kind(dtypes[d]) == JOIST_KIND_INT;
+      const unsigned bits = (unsigned)(8 * joist_dtype_size(dtypes[d]));
+      const uint64_t mask = UINT64_MAX >> (64 - bits);
+      const uint64_t lowest = is_signed ? UINT64_C(1) << (bits - 1) : 0;
+      if (ranges[r] - 1 > mask) continue;
+      check_range(dtypes[d], lowest, ranges[r], 600000);
+      check_range(dtypes[d], (lowest - ranges[r]) & mask, ranges[r], 600000);
+      if (is_signed) check_range(dtypes[d], (0 - ranges[r] / 2) & mask, ranges[r], 150000);
+    }
+}
+
 static void test_refusals(void) {
   struct joist_argument argument;
   struct joist_inference inference;
@@ -250,6 +309,7 @@ int main(void) {
     test_lengths();
     test_long();
     test_clusters();
+    test_ranges();
   }
   test_refusals();
   return check_report("test_sort");
