@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Sorts n keys in place; `scratch` has room for as many and JOIST_VECTOR_PAD more, which are
+/* Sorts n keys in place; `scratch` has room for as many, which are
  * overwritten. False when the keys are such that it would take long; they are then in another
  * order. */
 typedef bool joist_vector_sort(size_t n, void *keys, void *scratch);
