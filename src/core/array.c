@@ -55,8 +55,7 @@ joist_status joist_array_execute(const struct joist_program *program,
     call.operand[k] = v;
     call.in[k] = arrays[instruction->operand[k]];
     if (own == wanted || joist_op_class(op) == JOIST_CLASS_ACCUMULATE) continue;
-    size_t count = 0;
-    (void)joist_shape_count(&v->shape, &count);
+    const size_t count = joist_value_count(v);
     converted[k] = joist_scratch_allocate(count * joist_dtype_size(wanted) + 1);
     if (converted[k] == NULL) {
       status = joist_fail(error, JOIST_ERROR_MEMORY,

@@ -79,8 +79,7 @@ joist_status joist_tabulate_run(const struct joist_array_call *call, struct jois
   joist_convert_kernel *const convert = joist_convert_find(dtype, JOIST_I64);
   const char *const in = call->in[0];
   int64_t *const out = call->out;
-  size_t n = 0;
-  (void)joist_shape_count(&call->operand[0]->shape, &n);
+  const size_t n = joist_value_count(call->operand[0]);
   if (call->result->type.dtype != JOIST_I64)
     return joist_fail(error, JOIST_ERROR_DTYPE, "counts are i64");
   memset(out, 0, bins * sizeof *out);

@@ -50,12 +50,6 @@ static joist_status run_elementwise(const struct joist_plan *plan, const struct 
   return status;
 }
 
-static size_t bytes_of(const struct joist_program *program, joist_value_id value) {
-  size_t count = 0;
-  (void)joist_shape_count(&program->values[value].shape, &count);
-  return count * joist_dtype_size(program->values[value].type.dtype);
-}
-
 joist_status joist_group_run(const struct joist_plan *plan, const struct joist_group *group,
                              void *const *arrays, const struct joist_run *run,
                              struct joist_error *error) {
@@ -107,7 +101,7 @@ joist_status joist_plan_run(const struct joist_plan *plan, const void *const *in
     /* A value that is several outputs, or an input, is computed once and copied. */
     for (uint32_t k = 0; k < program->output_count && status == JOIST_OK; k++) {
       const joist_value_id v = program->outputs[k];
-      const size_t length = bytes_of(program, v);
+      const size_t length = joist_value_bytes(&program->values[v]);
       if (arrays[v] != outputs[k] && length > 0) memcpy(outputs[k], arrays[v], length);
     }
   }

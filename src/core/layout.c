@@ -219,14 +219,12 @@ joist_status joist_repeat_element(size_t size, size_t count, const void *in, voi
 joist_status joist_concatenate(size_t size, const struct joist_shape *shape, int dim, size_t first,
                                size_t extent, const void *in, void *out,
                                const struct joist_run *run, struct joist_error *error) {
-  size_t inner = 1, outer = 1;
-  for (int d = 0; d < dim; d++) inner *= shape->extent[d];
-  for (int d = dim + 1; d < shape->rank; d++) outer *= shape->extent[d];
-  const size_t row = inner * shape->extent[dim];
+  const struct joist_lines lines = joist_shape_lines(shape, dim);
+  const size_t inner = lines.inner, row = inner * lines.middle;
   struct joist_walk walk;
   joist_walk_init(&walk, false);
   joist_walk_add(&walk, inner * extent, 1, 1, NULL);
-  joist_walk_add(&walk, outer, (int64_t)(inner * extent), (int64_t)row, NULL);
+  joist_walk_add(&walk, lines.outer, (int64_t)(inner * extent), (int64_t)row, NULL);
   walk.out_base = (int64_t)(first * inner);
   return joist_move(size, &walk, in, out, run, error);
 }

@@ -36,12 +36,6 @@ static joist_dtype product_dtype(joist_dtype dtype) {
   return dtype == JOIST_I8 || dtype == JOIST_UI8 ? JOIST_I16 : joist_dtype_compute(dtype);
 }
 
-static size_t count_of(const struct joist_shape *shape) {
-  size_t count = 0;
-  (void)joist_shape_count(shape, &count);
-  return count;
-}
-
 /* Where the matrices of an operand lie that the products of a batch read. */
 static void locate(const struct joist_shape *operand, const struct joist_shape *result, size_t size,
                    const char *data, size_t count, const void **matrices) {
@@ -84,7 +78,7 @@ static const char *in_dtype(const struct joist_array_call *call, int k, joist_dt
                             void **made) {
   const joist_dtype own = call->instruction->signature.operand[k];
   if (own == dtype) return call->in[k];
-  const size_t count = count_of(&call->operand[k]->shape);
+  const size_t count = joist_value_count(call->operand[k]);
   *made = malloc(count * joist_dtype_size(dtype) + 1);
   if (*made != NULL) joist_convert_find(own, dtype)(count, call->in[k], *made);
   return *made;
@@ -94,7 +88,7 @@ joist_status joist_matmul_run(const struct joist_array_call *call, struct joist_
   const int32_t *const transposed = call->instruction->parameter;
   const joist_dtype own = call->result->type.dtype, dtype = product_dtype(own);
   const struct joist_shape *const shape = &call->result->shape;
-  const size_t total = count_of(shape), size = joist_dtype_size(dtype);
+  const size_t total = joist_value_count(call->result), size = joist_dtype_size(dtype);
   const size_t matrix = (size_t)shape->extent[0] * shape->extent[1];
   struct joist_gemm product = {.dtype = dtype,
                                .m = shape->extent[0],

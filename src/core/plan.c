@@ -88,8 +88,7 @@ static struct joist_ref operand_ref(struct planner *planner, joist_value_id valu
   const struct form *form = find_form(planner, value, wanted, compute);
   if (form != NULL) return form->ref;
 
-  size_t count = 0;
-  (void)joist_shape_count(&v->shape, &count);
+  const size_t count = joist_value_count(v);
   struct joist_ref ref;
   if (count == 1 && planner->group->count != 1) {
     ref = new_slot(planner, compute);

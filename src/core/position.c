@@ -239,7 +239,8 @@ static joist_status run_line(const struct pass *pass, size_t line, int threads,
 
 joist_status joist_position_run(const struct joist_array_call *call, struct joist_error *error) {
   const struct joist_instruction *const instruction = call->instruction;
-  const struct joist_shape *const shape = &call->operand[0]->shape;
+  const struct joist_lines lines =
+      joist_shape_lines(&call->operand[0]->shape, instruction->parameter[0]);
   const bool least = instruction->op == JOIST_OP_ARGMIN;
   const joist_dtype stored = instruction->signature.operand[0];
   const joist_dtype compute = joist_dtype_compute(stored);
@@ -250,26 +251,16 @@ joist_status joist_position_run(const struct joist_array_call *call, struct jois
       .widen = stored == compute ? NULL : joist_convert_find(stored, compute),
       .in_size = joist_dtype_size(stored),
       .size = joist_dtype_size(compute),
-      .inner = 1,
-      .middle = 1,
-      .outer = 1,
+      .inner = lines.inner,
+      .middle = lines.middle,
+      .outer = lines.outer,
       .in = call->in[0],
       .out = call->out};
-  const int dim = instruction->parameter[0];
-  size_t count = 0, results = 0;
-  (void)joist_shape_count(shape, &count);
-  (void)joist_shape_count(&call->result->shape, &results);
-  if (results == 0) return JOIST_OK;
+  const size_t count = joist_value_count(call->operand[0]);
+  if (joist_value_count(call->result) == 0) return JOIST_OK;
   if (count == 0)
     return joist_fail(error, JOIST_ERROR_VALUE, "nv_%s() of no elements has no value",
                       joist_op_name(instruction->op));
-  if (dim < 0) {
-    pass.middle = count;
-  } else {
-    for (int d = 0; d < dim; d++) pass.inner *= shape->extent[d];
-    pass.middle = shape->extent[dim];
-    pass.outer = count / pass.middle / pass.inner;
-  }
   const int threads = joist_threads_for(call->run, count, pass.middle / CHUNK);
   if (pass.inner > 1 || threads <= 1 || pass.outer >= (size_t)threads)
     return run_pass(&pass, call->run, error);

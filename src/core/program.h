@@ -26,6 +26,10 @@ static inline size_t joist_value_count(const struct joist_value *value) {
   return count;
 }
 
+static inline size_t joist_value_bytes(const struct joist_value *value) {
+  return joist_value_count(value) * joist_dtype_size(value->type.dtype);
+}
+
 struct joist_instruction {
   joist_op op;
   struct joist_signature signature;

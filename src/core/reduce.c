@@ -145,11 +145,11 @@ joist_status joist_reduction_finish(const struct joist_program *program,
                                     const struct joist_instruction *instruction, char *accumulated,
                                     void *out, const struct joist_run *run,
                                     struct joist_error *error) {
-  size_t extent[JOIST_RANK_MAX], results = 0, elements = 0;
+  size_t extent[JOIST_RANK_MAX];
   bool reduced[JOIST_RANK_MAX];
   const struct joist_shape *const shape = &program->values[instruction->operand[0]].shape;
-  (void)joist_shape_count(&program->values[instruction->result].shape, &results);
-  (void)joist_shape_count(shape, &elements);
+  const size_t results = joist_value_count(&program->values[instruction->result]);
+  const size_t elements = joist_value_count(&program->values[instruction->operand[0]]);
   if (results == 0) return JOIST_OK;
   if (elements == 0) return reduce_nothing(program, instruction, results, out, error);
   const size_t size = joist_dtype_size(instruction->signature.operand[0]);

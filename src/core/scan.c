@@ -250,7 +250,8 @@ static joist_status run_pass(struct pass *pass, const struct joist_run *run,
 
 joist_status joist_scan_run(const struct joist_array_call *call, struct joist_error *error) {
   const struct joist_instruction *const instruction = call->instruction;
-  const struct joist_shape *const shape = &call->operand[0]->shape;
+  const struct joist_lines lines =
+      joist_shape_lines(&call->operand[0]->shape, instruction->parameter[0]);
   const joist_op combine = joist_op_combine(instruction->op);
   const joist_dtype accumulator = instruction->signature.operand[0];
   const joist_dtype to = instruction->signature.result.dtype;
@@ -265,22 +266,13 @@ joist_status joist_scan_run(const struct joist_array_call *call, struct joist_er
                       .in_size = joist_dtype_size(from),
                       .size = joist_dtype_size(accumulator),
                       .out_size = joist_dtype_size(to),
-                      .inner = 1,
-                      .middle = 1,
-                      .outer = 1,
+                      .inner = lines.inner,
+                      .middle = lines.middle,
+                      .outer = lines.outer,
                       .in = call->in[0],
                       .out = call->out};
-  const int dim = instruction->parameter[0];
-  size_t count = 0;
-  (void)joist_shape_count(shape, &count);
+  const size_t count = joist_value_count(call->operand[0]);
   if (count == 0) return JOIST_OK;
-  if (dim < 0) {
-    pass.middle = count;
-  } else {
-    for (int d = 0; d < dim; d++) pass.inner *= shape->extent[d];
-    pass.middle = shape->extent[dim];
-    pass.outer = count / pass.middle / pass.inner;
-  }
   const bool sequential = combine == JOIST_OP_MUL;
   const size_t blocks = pass.middle / BLOCK;
   const int threads = joist_threads_for(call->run, count, blocks);

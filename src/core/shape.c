@@ -83,6 +83,19 @@ void joist_shape_reduce(const struct joist_shape *shape, uint32_t mask, bool dro
   }
 }
 
+struct joist_lines joist_shape_lines(const struct joist_shape *shape, int dim) {
+  struct joist_lines lines = {1, 1, 1};
+  for (int d = 0; d < shape->rank; d++) {
+    if (dim < 0 || d == dim)
+      lines.middle *= shape->extent[d];
+    else if (d < dim)
+      lines.inner *= shape->extent[d];
+    else
+      lines.outer *= shape->extent[d];
+  }
+  return lines;
+}
+
 joist_status joist_shape_check_dim(const struct joist_shape *shape, int dim,
                                    struct joist_error *error) {
   if (dim < shape->rank) return JOIST_OK;

@@ -37,6 +37,13 @@ bool joist_shape_broadcasts_to(const struct joist_shape *from, const struct jois
 joist_status joist_shape_check_dim(const struct joist_shape *shape, int dim,
                                    struct joist_error *error) JOIST_MUST_CHECK;
 
+/* A shape with elements seen as (inner, middle, outer): `middle` is dim `dim`, or everything if
+ * that is negative. */
+struct joist_lines {
+  size_t inner, middle, outer;
+};
+struct joist_lines joist_shape_lines(const struct joist_shape *shape, int dim);
+
 /* The shape after reducing the dims of `mask` (bit d: dim d). `drop` removes them,
  * otherwise they keep extent 1. */
 void joist_shape_reduce(const struct joist_shape *shape, uint32_t mask, bool drop,

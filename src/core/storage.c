@@ -24,9 +24,7 @@ struct storage {
 };
 
 static size_t bytes_of(const struct joist_program *program, uint32_t value) {
-  size_t count = 0;
-  (void)joist_shape_count(&program->values[value].shape, &count);
-  return count * joist_dtype_size(program->values[value].type.dtype);
+  return joist_value_bytes(&program->values[value]);
 }
 
 static size_t rounded_bytes_of(const struct joist_program *program, uint32_t value) {

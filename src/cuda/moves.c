@@ -90,9 +90,9 @@ static joist_status concatenate(const struct running *r, const struct joist_inst
   const struct joist_program *const program = r->plan->program;
   const struct joist_value *const result = &program->values[i->result];
   const int dim = i->parameter[0];
-  size_t inner = joist_dtype_size(result->type.dtype), outer = 1, first = 0;
-  for (int d = 0; d < dim; d++) inner *= result->shape.extent[d];
-  for (int d = dim + 1; d < result->shape.rank; d++) outer *= result->shape.extent[d];
+  const struct joist_lines lines = joist_shape_lines(&result->shape, dim);
+  const size_t inner = lines.inner * joist_dtype_size(result->type.dtype), outer = lines.outer;
+  size_t first = 0;
   joist_status status = JOIST_OK;
   for (int k = 0; k < 2 && status == JOIST_OK; k++) {
     const size_t run = inner * program->values[i->operand[k]].shape.extent[dim];
@@ -185,7 +185,7 @@ static joist_status gather(const struct running *r, const struct joist_instructi
   const size_t extent = shape->extent[dim];
   struct joist_cuda_gather parameter = {
       .count = count_of(program, i->result),
-      .inner = 1,
+      .inner = joist_shape_lines(shape, dim).inner,
       .entries = count_of(program, i->operand[1]),
       .extent = extent,
       .index = r->arrays[i->operand[1]],
@@ -193,7 +193,6 @@ static joist_status gather(const struct running *r, const struct joist_instructi
       .out = r->arrays[i->result],
       .size = (uint32_t)size_of(r, i->result),
       .dtype = (uint32_t)program->values[i->operand[1]].type.dtype};
-  for (int d = 0; d < dim; d++) parameter.inner *= shape->extent[d];
   uint64_t found;
   const joist_status status = find_invalid(r, i->operand[1], 1, extent, &found, error);
   if (status != JOIST_OK) return status;

@@ -16,13 +16,11 @@ struct running {
 };
 
 static inline size_t count_of(const struct joist_program *program, joist_value_id value) {
-  size_t count = 0;
-  (void)joist_shape_count(&program->values[value].shape, &count);
-  return count;
+  return joist_value_count(&program->values[value]);
 }
 
 static inline size_t bytes_of(const struct joist_program *program, joist_value_id value) {
-  return count_of(program, value) * joist_dtype_size(program->values[value].type.dtype);
+  return joist_value_bytes(&program->values[value]);
 }
 
 static inline joist_status out_of_memory(const struct running *r, size_t bytes,

@@ -222,8 +222,7 @@ static const void *constant_on(const struct joist_device *device, SEXP compiled,
   }
   SEXP there = VECTOR_ELT(uploaded, index);
   if (there == R_NilValue || joist_r_remote_device(there) != device) {
-    size_t count = 0;
-    (void)joist_shape_count(&value->shape, &count);
+    const size_t count = joist_value_count(value);
     there = joist_r_upload(device, value->type.dtype, count, joist_r_elements(payload));
     SET_VECTOR_ELT(uploaded, index, there);
   }
@@ -306,8 +305,7 @@ static SEXP run_compiled(SEXP compiled, const struct signature *signature,
       SET_VECTOR_ELT(outputs, k, joist_r_aval(value->type, &value->shape));
       continue;
     }
-    size_t count = 0;
-    (void)joist_shape_count(&value->shape, &count);
+    const size_t count = joist_value_count(value);
     SEXP payload = PROTECT(joist_r_payload_on(device, value->type.dtype, count, &results[k]));
     SET_VECTOR_ELT(outputs, k, joist_r_tensor_on(device, payload, value->type, &value->shape));
     UNPROTECT(1);
