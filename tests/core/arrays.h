@@ -165,4 +165,18 @@ CHECK_UNUSED static const char *element_text(joist_dtype dtype, const void *elem
   return text;
 }
 
+/* Half the distance from 1 to the next number. */
+CHECK_UNUSED static double half_unit(joist_dtype real) {
+  switch (real) {
+    case JOIST_F16:
+      return 0x1p-11;
+    case JOIST_BF16:
+      return 0x1p-8;
+    case JOIST_F32:
+      return 0x1p-24;
+    default:
+      return 0x1p-53;
+  }
+}
+
 #endif

@@ -278,19 +278,6 @@ static void interpret_exact_reduction(struct interpreter *in, const struct joist
   free(any);
 }
 
-static double half_unit(joist_dtype real) {
-  switch (real) {
-    case JOIST_F16:
-      return 0x1p-11;
-    case JOIST_BF16:
-      return 0x1p-8;
-    case JOIST_F32:
-      return 0x1p-24;
-    default:
-      return 0x1p-53;
-  }
-}
-
 /* One part (0 real, 1 imaginary) of an element. */
 static long double read_part(joist_dtype dtype, const char *at, int part) {
   double both[2];

@@ -81,4 +81,21 @@ static inline size_t bytes_of(const struct joist_program *program, joist_value_i
   return count_of(program, v) * joist_dtype_size(program->values[v].type.dtype);
 }
 
+/* A sum of two arrays and its total; one is repeated along the dims of `mask`, the other along
+ * those one before. */
+static inline void make_broadcast(struct joist_program *program, const uint32_t extents[4],
+                                  uint32_t mask) {
+  uint32_t left[4], right[4];
+  for (int d = 0; d < 4; d++) {
+    left[d] = mask >> d & 1 ? 1 : extents[d];
+    right[d] = mask >> ((d + 1) % 4) & 1 ? 1 : extents[d];
+  }
+  joist_program_init(program);
+  const joist_value_id a = add_input(program, JOIST_I16, 4, left);
+  const joist_value_id b = add_input(program, JOIST_I64, 4, right);
+  const joist_value_id sum = add_simple(program, JOIST_OP_ADD, a, b);
+  add_output(program, sum);
+  add_output(program, add_simple(program, JOIST_OP_REDUCE_SUM, sum, sum));
+}
+
 #endif

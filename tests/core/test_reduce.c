@@ -3,51 +3,16 @@
  * same bits for any number of threads; empty ones, NaN, requested dtypes, and the error of
  * long sums. */
 #include "interpreter.h"
+#include "single.h"
 
-/* A program of one reduction. */
-struct reduction {
-  struct joist_program program;
-  struct joist_plan *plan;
-  size_t elements, results;
-  joist_dtype from, to;
-};
-
-static bool begin_reduction(struct reduction *r, joist_op op, joist_dtype dtype,
-                            joist_dtype requested, const struct joist_shape *shape, uint32_t dims,
-                            bool drop) {
-  struct joist_argument argument;
-  struct joist_inference inference;
-  struct joist_error error;
-  joist_value_id input = 0, result = 0;
-  memset(r, 0, sizeof *r);
-  memset(&argument, 0, sizeof argument);
-  argument.operand = (struct joist_operand){.type = {dtype, false}, .rank = shape->rank};
-  argument.shape = *shape;
+static bool begin_reduction(struct single *r, joist_op op, joist_dtype dtype, joist_dtype requested,
+                            const struct joist_shape *shape, uint32_t dims, bool drop) {
   const struct joist_attributes attributes = {
       .requested = {requested, false}, .dims = dims, .drop = drop};
-  if (joist_program_infer(joist_rules_at(0), op, &argument, &attributes, &inference, &error) !=
-      JOIST_OK)
-    return false;
-  joist_program_init(&r->program);
-  CHECK_INT(joist_program_add_input(&r->program, argument.operand.type, shape, &input, &error),
-            JOIST_OK);
-  CHECK_INT(joist_program_add(&r->program, op, &inference, &input, &attributes, &result, &error),
-            JOIST_OK);
-  CHECK_INT(joist_program_add_output(&r->program, result, &error), JOIST_OK);
-  CHECK_INT(joist_plan_make(&r->program, &r->plan, &error), JOIST_OK);
-  CHECK(joist_shape_count(shape, &r->elements));
-  CHECK(joist_shape_count(&inference.shape, &r->results));
-  r->from = dtype;
-  r->to = inference.signature.result.dtype;
-  return true;
+  return begin_single(r, op, dtype, shape, &attributes) == JOIST_OK;
 }
 
-static void end_reduction(struct reduction *r) {
-  joist_plan_free(r->plan);
-  joist_program_clear(&r->program);
-}
-
-static joist_status run_reduction(const struct reduction *r, int threads, const void *in, void *out,
+static joist_status run_reduction(const struct single *r, int threads, const void *in, void *out,
                                   struct joist_error *error) {
   const struct joist_run run = {.threads = threads, .parallel_from = 1};
   return joist_plan_run(r->plan, &in, &out, &run, error);
@@ -57,7 +22,7 @@ static joist_status run_reduction(const struct reduction *r, int threads, const 
 static void check_reduction(joist_op op, joist_dtype dtype, joist_dtype requested,
                             const struct joist_shape *shape, uint32_t dims, bool drop,
                             fill_kind kind) {
-  struct reduction r;
+  struct single r;
   char text[JOIST_SHAPE_TEXT];
   if (!begin_reduction(&r, op, dtype, requested, shape, dims, drop)) return;
   const size_t size = joist_dtype_size(r.to);
@@ -92,7 +57,7 @@ static void check_reduction(joist_op op, joist_dtype dtype, joist_dtype requeste
   }
   free(in);
   free(out);
-  end_reduction(&r);
+  end_single(&r);
 }
 
 static const joist_op ops[] = {JOIST_OP_REDUCE_SUM, JOIST_OP_REDUCE_PROD, JOIST_OP_REDUCE_MIN,
@@ -165,7 +130,7 @@ static void test_requested(void) {
 /* One result of a whole array, as a double. */
 static double reduce_all(joist_op op, joist_dtype dtype, joist_dtype requested, size_t n,
                          const void *in, joist_status *status) {
-  struct reduction r;
+  struct single r;
   const struct joist_shape shape = {1, {(uint32_t)n}};
   _Alignas(16) char out[16];
   double value = 0;
@@ -173,7 +138,7 @@ static double reduce_all(joist_op op, joist_dtype dtype, joist_dtype requested, 
   if (!CHECK(begin_reduction(&r, op, dtype, requested, &shape, 1, true))) return 0;
   *status = run_reduction(&r, 2, in, out, &error);
   if (*status == JOIST_OK) joist_convert_find_portable(r.to, JOIST_F64)(1, out, &value);
-  end_reduction(&r);
+  end_single(&r);
   return value;
 }
 

@@ -4,48 +4,13 @@
 #include "core/array.h"
 
 #include "arrays.h"
+#include "single.h"
 
-/* A program of one array operation with one operand. */
-struct single {
-  struct joist_program program;
-  struct joist_plan *plan;
-  size_t elements, results;
-  joist_dtype from, to, accumulator;
-};
-
-static joist_status begin_single(struct single *s, joist_op op, joist_dtype dtype,
-                                 joist_dtype requested, const struct joist_shape *shape, int dim,
-                                 int keep) {
-  struct joist_argument argument;
-  struct joist_inference inference;
-  struct joist_error error;
-  joist_value_id input = 0, result = 0;
-  memset(s, 0, sizeof *s);
-  memset(&argument, 0, sizeof argument);
-  argument.operand = (struct joist_operand){.type = {dtype, false}, .rank = shape->rank};
-  argument.shape = *shape;
+static joist_status begin(struct single *s, joist_op op, joist_dtype dtype, joist_dtype requested,
+                          const struct joist_shape *shape, int dim, int keep) {
   const struct joist_attributes attributes = {.requested = {requested, false},
                                               .parameter = {dim, keep}};
-  const joist_status status =
-      joist_program_infer(joist_rules_at(0), op, &argument, &attributes, &inference, &error);
-  if (status != JOIST_OK) return status;
-  CHECK_INT(joist_program_add_input(&s->program, argument.operand.type, shape, &input, &error),
-            JOIST_OK);
-  CHECK_INT(joist_program_add(&s->program, op, &inference, &input, &attributes, &result, &error),
-            JOIST_OK);
-  CHECK_INT(joist_program_add_output(&s->program, result, &error), JOIST_OK);
-  CHECK_INT(joist_plan_make(&s->program, &s->plan, &error), JOIST_OK);
-  CHECK(joist_shape_count(shape, &s->elements));
-  CHECK(joist_shape_count(&inference.shape, &s->results));
-  s->from = dtype;
-  s->to = inference.signature.result.dtype;
-  s->accumulator = inference.signature.operand[0];
-  return JOIST_OK;
-}
-
-static void end_single(struct single *s) {
-  joist_plan_free(s->plan);
-  joist_program_clear(&s->program);
+  return begin_single(s, op, dtype, shape, &attributes);
 }
 
 /* Runs it with 1, 2 and 3 threads, which must agree to the bit; the result is the caller's. */
@@ -83,19 +48,6 @@ static long double part_of(joist_dtype dtype, const char *at, int part) {
   double both[2];
   joist_convert_find_portable(dtype, JOIST_C128)(1, at, both);
   return both[part];
-}
-
-static double half_unit(joist_dtype real) {
-  switch (real) {
-    case JOIST_F16:
-      return 0x1p-11;
-    case JOIST_BF16:
-      return 0x1p-8;
-    case JOIST_F32:
-      return 0x1p-24;
-    default:
-      return 0x1p-53;
-  }
 }
 
 /* One line in 64-bit integers, wrapped to the dtype of the result at every element. */
@@ -167,7 +119,7 @@ static void check_float_line(joist_op op, const struct single *s, const char *in
 static void check_scan(joist_op op, joist_dtype dtype, joist_dtype requested,
                        const struct joist_shape *shape, int dim, fill_kind kind) {
   struct single s;
-  const joist_status begun = begin_single(&s, op, dtype, requested, shape, dim, 0);
+  const joist_status begun = begin(&s, op, dtype, requested, shape, dim, 0);
   if (begun != JOIST_OK) {
     CHECK_INT(begun, JOIST_ERROR_DTYPE);
     CHECK(joist_dtype_kind(dtype) == JOIST_KIND_COMPLEX && joist_op_combine(op) != JOIST_OP_ADD &&
@@ -201,7 +153,7 @@ static void check_scan(joist_op op, joist_dtype dtype, joist_dtype requested,
 static void check_position(joist_op op, joist_dtype dtype, const struct joist_shape *shape, int dim,
                            fill_kind kind) {
   struct single s;
-  const joist_status begun = begin_single(&s, op, dtype, JOIST_DTYPE_NONE, shape, dim, dim % 2);
+  const joist_status begun = begin(&s, op, dtype, JOIST_DTYPE_NONE, shape, dim, dim % 2);
   if (begun != JOIST_OK) {
     CHECK_INT(begun, JOIST_ERROR_DTYPE);
     CHECK_INT(joist_dtype_kind(dtype), JOIST_KIND_COMPLEX);
@@ -321,7 +273,7 @@ static void test_long_sum(void) {
   double *const in = malloc(N * sizeof *in);
   if (!CHECK(in != NULL)) return;
   for (size_t k = 0; k < N; k++) in[k] = (double)(random_bits() >> 11) * 0x1p-53;
-  CHECK_INT(begin_single(&s, JOIST_OP_CUMSUM, JOIST_F64, JOIST_DTYPE_NONE, &shape, 0, 0), JOIST_OK);
+  CHECK_INT(begin(&s, JOIST_OP_CUMSUM, JOIST_F64, JOIST_DTYPE_NONE, &shape, 0, 0), JOIST_OK);
   char *const out = run_single(&s, in, &status);
   long double exact = 0, ours = 0, theirs = 0;
   double plain = 0, before = 0;
@@ -350,8 +302,7 @@ static void test_long_product(void) {
   joist_status status = JOIST_OK;
   double in[N];
   for (size_t k = 0; k < N; k++) in[k] = k < 300 ? 0.1 : k < 900 ? 10 : 1;
-  CHECK_INT(begin_single(&s, JOIST_OP_CUMPROD, JOIST_F64, JOIST_DTYPE_NONE, &shape, 0, 0),
-            JOIST_OK);
+  CHECK_INT(begin(&s, JOIST_OP_CUMPROD, JOIST_F64, JOIST_DTYPE_NONE, &shape, 0, 0), JOIST_OK);
   char *const out = run_single(&s, in, &status);
   long double exact = 1;
   for (size_t k = 0; k < N; k++) {
@@ -366,13 +317,13 @@ static void test_long_product(void) {
 static void test_too_many(void) {
   static const struct joist_shape huge = {2, {65536, 65536}}, last = {2, {1, INT32_MAX}};
   struct single s;
-  CHECK_INT(begin_single(&s, JOIST_OP_CUMSUM, JOIST_I8, JOIST_DTYPE_NONE, &huge, -1, 0),
+  CHECK_INT(begin(&s, JOIST_OP_CUMSUM, JOIST_I8, JOIST_DTYPE_NONE, &huge, -1, 0),
             JOIST_ERROR_SHAPE);
-  CHECK_INT(begin_single(&s, JOIST_OP_ARGMAX, JOIST_I8, JOIST_DTYPE_NONE, &huge, -1, 0),
+  CHECK_INT(begin(&s, JOIST_OP_ARGMAX, JOIST_I8, JOIST_DTYPE_NONE, &huge, -1, 0),
             JOIST_ERROR_SHAPE);
-  CHECK_INT(begin_single(&s, JOIST_OP_ARGMAX, JOIST_I8, JOIST_DTYPE_NONE, &huge, 1, 0), JOIST_OK);
+  CHECK_INT(begin(&s, JOIST_OP_ARGMAX, JOIST_I8, JOIST_DTYPE_NONE, &huge, 1, 0), JOIST_OK);
   end_single(&s);
-  CHECK_INT(begin_single(&s, JOIST_OP_ARGMAX, JOIST_I8, JOIST_DTYPE_NONE, &last, -1, 0), JOIST_OK);
+  CHECK_INT(begin(&s, JOIST_OP_ARGMAX, JOIST_I8, JOIST_DTYPE_NONE, &last, -1, 0), JOIST_OK);
   end_single(&s);
 }
 
@@ -392,7 +343,7 @@ static void test_interrupt(void) {
       int count = 0;
       const struct joist_run run = {.threads = threads, .poll = stop, .context = &count};
       const joist_op op = k < 2 ? JOIST_OP_CUMSUM : JOIST_OP_ARGMAX;
-      CHECK_INT(begin_single(&s, op, JOIST_I8, JOIST_I8, &shapes[k % 2], 0, 0), JOIST_OK);
+      CHECK_INT(begin(&s, op, JOIST_I8, JOIST_I8, &shapes[k % 2], 0, 0), JOIST_OK);
       const joist_status status = joist_plan_run(s.plan, inputs, &out, &run, &error);
       /* One line by one thread is one task. */
       if (threads == 2 || k % 2 == 1) CHECK_INT(status, JOIST_INTERRUPTED);

@@ -312,18 +312,8 @@ static void test_broadcasts(void) {
   static const uint32_t extents[][4] = {{3, 5, 2, 7}, {70, 3, 11, 2}, {2, 901, 1, 3}, {1, 1, 4, 5}};
   for (size_t k = 0; k < sizeof extents / sizeof *extents; k++)
     for (uint32_t mask = 0; mask < 16; mask++) {
-      uint32_t left[4], right[4];
       struct joist_program program;
-      for (int d = 0; d < 4; d++) {
-        left[d] = mask >> d & 1 ? 1 : extents[k][d];
-        right[d] = mask >> ((d + 1) % 4) & 1 ? 1 : extents[k][d];
-      }
-      joist_program_init(&program);
-      const joist_value_id a = add_input(&program, JOIST_I16, 4, left);
-      const joist_value_id b = add_input(&program, JOIST_I64, 4, right);
-      const joist_value_id sum = add_simple(&program, JOIST_OP_ADD, a, b);
-      add_output(&program, sum);
-      add_output(&program, add_simple(&program, JOIST_OP_REDUCE_SUM, sum, sum));
+      make_broadcast(&program, extents[k], mask);
       check_program(&program, FILL_BITS, "broadcast");
       joist_program_clear(&program);
     }
