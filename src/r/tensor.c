@@ -232,7 +232,6 @@ static void read_tensor(SEXP x, struct joist_r_value *value) {
 
 /* The host type of an R vector that can be an operand; false if it cannot. */
 static bool host_of(SEXP x, struct joist_r_value *value) {
-  value->data = NULL;
   if (Rf_isObject(x)) {
     if (Rf_inherits(x, "integer64") && TYPEOF(x) == REALSXP) {
       value->host = JOIST_HOST_INTEGER64;
@@ -320,6 +319,7 @@ void joist_r_read_any(const struct joist_rules *rules, SEXP x, struct joist_r_va
   value->object = x;
   value->payload = R_NilValue;
   value->leaf = false;
+  value->data = NULL;
   value->argument.operand.has_range = false;
   value->argument.value = 0;
   const bool tensor = is_tensor(x);
