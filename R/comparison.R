@@ -37,13 +37,14 @@ nv_ge <- function(lhs, rhs) .Call(joist_r_op2, "ge", lhs, rhs)
 
 #' Logical operations
 #'
-#' Elementwise, also by `&`, `|`, `!` and `xor()`. Tensors of other dtypes are read as `!= 0`.
+#' Elementwise, also by `&`, `|`, `!` and `xor()`. Tensors of other dtypes and R numbers are read as
+#' `!= 0`.
 #'
-#' @param lhs,rhs,operand A tensor, or an R vector of logical values, zeros and ones.
+#' @param lhs,rhs,operand A tensor or an R vector.
 #' @return A known `bool` tensor.
 #' @section Errors: `joist_promotion_error` when the rules know no common dtype,
-#'   `joist_shape_error` when shapes do not fit; `joist_value_error` for R numbers other than 0
-#'   and 1.
+#'   `joist_shape_error` when shapes do not fit; `joist_value_error` for NA and NaN in R
+#'   vectors, which are neither TRUE nor FALSE.
 #' @examples
 #' nv_tensor(c(TRUE, FALSE)) & TRUE
 #' nv_xor(nv_tensor(c(TRUE, FALSE)), TRUE)
@@ -68,6 +69,7 @@ nv_not <- function(operand) .Call(joist_r_op1, "not", operand)
 #' Elementwise on bool and integers. A shift by a negative amount, or by at least the
 #' width of the dtype, moves every bit out. `nv_shift_right_arithmetic()` fills with the
 #' sign, `nv_shift_right_logical()` with zeros. `nv_popcnt()` counts the bits that are set.
+#' [bitwAnd()] and relatives call these for tensors.
 #'
 #' @param lhs,rhs,operand A tensor or an R vector.
 #' @return A tensor of the common dtype.

@@ -32,6 +32,11 @@ typedef enum { JOIST_NA_ERROR, JOIST_NA_NAN } joist_na;
 joist_status joist_import(joist_host host, const void *values, size_t n, joist_dtype dtype,
                           joist_na na, void *out, struct joist_error *error) JOIST_MUST_CHECK;
 
+/* The same for bool as logical operations read it: any number but zero is TRUE, while NA and
+ * NaN are neither TRUE nor FALSE and errors. */
+joist_status joist_import_truth(joist_host host, const void *values, size_t n, void *out,
+                                struct joist_error *error) JOIST_MUST_CHECK;
+
 /* The host type and category a literal of that host type has. */
 joist_category joist_host_category(joist_host host);
 

@@ -13,12 +13,13 @@ JOIST_VECTORIZE_FILE
 FIRST_OUTSIDE(int32_t)
 FIRST_OUTSIDE(int64_t)
 
-typedef enum { FITS, IS_NA, NOT_FINITE, FRACTIONAL, OUT_OF_RANGE, IMAGINARY } problem;
+typedef enum { FITS, IS_NA, NOT_FINITE, FRACTIONAL, OUT_OF_RANGE, IMAGINARY, NO_TRUTH } problem;
 
 struct import {
   joist_host host;
   joist_dtype dtype;
   joist_na na;
+  bool truth;                        /* all that counts is whether a value is zero */
   bool integer_target;               /* bool or integer dtype */
   int64_t low_integer, high_integer; /* what integer hosts may hold */
   double low, high;                  /* what a double for an integer dtype may be */
@@ -67,7 +68,19 @@ static struct import import_rules(joist_host host, joist_dtype dtype, joist_na n
   return rules;
 }
 
+/* Into bool, asking only whether a value is zero. */
+static struct import truth_rules(joist_host host) {
+  struct import rules = import_rules(host, JOIST_BOOL, JOIST_NA_ERROR);
+  const int64_t widest = host == JOIST_HOST_INTEGER64 ? INT64_MAX : INT32_MAX;
+  rules.truth = true;
+  rules.integer_target = false;
+  rules.low_integer = -widest;
+  rules.high_integer = widest;
+  return rules;
+}
+
 static problem double_problem(const struct import *rules, double value) {
+  if (rules->truth) return is_na_real(value) ? IS_NA : isnan(value) ? NO_TRUTH : FITS;
   if (is_na_real(value)) {
     if (joist_dtype_real(rules->dtype) == JOIST_F64) return FITS;
     return !rules->integer_target && rules->na == JOIST_NA_NAN ? FITS : IS_NA;
@@ -166,7 +179,7 @@ static void widen_float32(size_t n, const float *values, double *wide) {
 static size_t check_block(const struct import *rules, const void *values, size_t start, size_t n,
                           double *scratch, const void **elements, joist_dtype *from,
                           problem *found) {
-  const bool complex_target = joist_dtype_kind(rules->dtype) == JOIST_KIND_COMPLEX;
+  const bool complex_target = rules->truth || joist_dtype_kind(rules->dtype) == JOIST_KIND_COMPLEX;
   size_t misfit = n;
   switch (rules->host) {
     case JOIST_HOST_LOGICAL:
@@ -282,7 +295,7 @@ static joist_status report(const struct import *rules, const void *values, size_
   switch (found) {
     case IS_NA:
       return joist_fail(error, status, "NA at position %zu: a typed array has no NA; %s", position,
-                        rules->integer_target ? "replace it first"
+                        rules->integer_target || rules->truth ? "replace it first"
                         : rules->host == JOIST_HOST_DOUBLE || rules->host == JOIST_HOST_COMPLEX ||
                                 rules->host == JOIST_HOST_FLOAT32
                             ? "replace it first, or read it as NaN with na = \"nan\""
@@ -301,6 +314,9 @@ static joist_status report(const struct import *rules, const void *values, size_
                         "%s at position %zu has an imaginary part: %s would lose it; use Re() "
                         "to drop it",
                         text, position, name);
+    case NO_TRUTH:
+      return joist_fail(error, status, "%s at position %zu is neither TRUE nor FALSE", text,
+                        position);
     case OUT_OF_RANGE:
     case FITS:
       break;
@@ -315,12 +331,23 @@ static joist_status report(const struct import *rules, const void *values, size_
                     name, limit, limit);
 }
 
+static joist_status import_all(const struct import *rules, const void *values, size_t n, void *out,
+                               struct joist_error *error) {
+  problem found = FITS;
+  const size_t misfit = import_until(rules, values, n, out, &found);
+  return misfit < n ? report(rules, values, misfit, found, error) : JOIST_OK;
+}
+
 joist_status joist_import(joist_host host, const void *values, size_t n, joist_dtype dtype,
                           joist_na na, void *out, struct joist_error *error) {
   const struct import rules = import_rules(host, dtype, na);
-  problem found = FITS;
-  const size_t misfit = import_until(&rules, values, n, out, &found);
-  return misfit < n ? report(&rules, values, misfit, found, error) : JOIST_OK;
+  return import_all(&rules, values, n, out, error);
+}
+
+joist_status joist_import_truth(joist_host host, const void *values, size_t n, void *out,
+                                struct joist_error *error) {
+  const struct import rules = truth_rules(host);
+  return import_all(&rules, values, n, out, error);
 }
 
 bool joist_import_fits(joist_host host, const void *values, size_t n, joist_dtype dtype) {

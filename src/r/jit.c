@@ -252,9 +252,7 @@ static bool gather_inputs(SEXP compiled, const struct signature *signature,
     struct joist_r_value value;
     joist_r_read(rules, signature->leaves[source.index], &value);
     void *const read = R_alloc(value.count + 1, (int)joist_dtype_size(source.dtype));
-    if (joist_import(value.host, value.data, value.count, source.dtype, JOIST_NA_ERROR, read,
-                     NULL) != JOIST_OK)
-      return false;
+    if (joist_r_import(&value, source.dtype, read, NULL) != JOIST_OK) return false;
     inputs[input] = read;
     if (device->host) continue;
     SEXP payload = joist_r_upload(device, source.dtype, value.count, read);

@@ -102,8 +102,7 @@ static const void *operand_elements(const struct joist_r_value *value, joist_dty
   void *const out =
       value->count == 1 ? scalar : (void *)R_alloc(value->count + 1, (int)joist_dtype_size(dtype));
   struct joist_error error;
-  const joist_status status =
-      joist_import(value->host, value->data, value->count, dtype, JOIST_NA_ERROR, out, &error);
+  const joist_status status = joist_r_import(value, dtype, out, &error);
   if (status != JOIST_OK) joist_r_raise(status, &error);
   return out;
 }

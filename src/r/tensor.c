@@ -344,6 +344,13 @@ bool joist_r_by_value(const struct joist_rules *rules) {
   return rules->policy == JOIST_BY_VALUE || rules->policy == JOIST_BY_LITERAL_VALUE;
 }
 
+joist_status joist_r_import(const struct joist_r_value *value, joist_dtype dtype, void *out,
+                            struct joist_error *error) {
+  if (dtype == JOIST_BOOL)
+    return joist_import_truth(value->host, value->data, value->count, out, error);
+  return joist_import(value->host, value->data, value->count, dtype, JOIST_NA_ERROR, out, error);
+}
+
 void joist_r_read_range(struct joist_r_value *value) {
   struct joist_operand *const operand = &value->argument.operand;
   if (value->form == JOIST_R_LITERAL) {

@@ -43,6 +43,11 @@ bool joist_r_by_value(const struct joist_rules *rules);
  * comparisons. */
 void joist_r_read_range(struct joist_r_value *value);
 
+/* The elements of a literal in the dtype that an operation reads it in. Only logical operations
+ * and the test of nv_ifelse() read numbers as bool: they ask whether these are zero. */
+joist_status joist_r_import(const struct joist_r_value *value, joist_dtype dtype, void *out,
+                            struct joist_error *error) JOIST_MUST_CHECK;
+
 /* An operand of a promotion: a tensor or an R value, under the current rules. */
 void joist_r_operand(SEXP x, struct joist_operand *out);
 

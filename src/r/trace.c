@@ -99,8 +99,7 @@ static joist_value_id value_number(SEXP pointer, const struct joist_r_value *val
     return constant_input(pointer, value->payload, value->argument.operand.type, shape);
   SEXP payload = PROTECT(joist_r_payload(type.dtype, value->count));
   struct joist_error error;
-  const joist_status status = joist_import(value->host, value->data, value->count, type.dtype,
-                                           JOIST_NA_ERROR, joist_r_elements(payload), &error);
+  const joist_status status = joist_r_import(value, type.dtype, joist_r_elements(payload), &error);
   if (status != JOIST_OK) joist_r_raise(status, &error);
   const joist_value_id number = constant_input(pointer, payload, type, shape);
   UNPROTECT(1);

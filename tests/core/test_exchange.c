@@ -255,6 +255,41 @@ static void test_import_others(void) {
   CHECK_INT(joist_host_category(JOIST_HOST_COMPLEX), JOIST_CATEGORY_COMPLEX);
 }
 
+/* Each host's zero, another value and the one that is neither TRUE nor FALSE, at the end of two
+ * blocks. */
+static void test_import_truth(void) {
+  enum { N = 1200 };
+  static const size_t sizes[] = {4, 4, 8, 16, 1, 8, 4};
+  static const int32_t ints[] = {0, 7, INT32_MIN};
+  static const int64_t longs[] = {0, -(INT64_C(1) << 40), INT64_MIN};
+  static const uint8_t bytes[] = {0, 200};
+  static const float floats[] = {0, 1e-40f, NAN};
+  const double doubles[] = {-0.0, 0x1p-1074, NAN}, infinite = -INFINITY, na = na_real();
+  const double complexes[] = {0, -0.0, 0, -2, 1, NAN};
+  const void *const values[] = {ints, ints, doubles, complexes, bytes, longs, floats};
+  static const joist_host hosts[] = {JOIST_HOST_LOGICAL, JOIST_HOST_INTEGER, JOIST_HOST_DOUBLE,
+                                     JOIST_HOST_COMPLEX, JOIST_HOST_RAW,     JOIST_HOST_INTEGER64,
+                                     JOIST_HOST_FLOAT32};
+  for (size_t h = 0; h < sizeof hosts / sizeof *hosts; h++)
+    for (size_t which = 0; which < (hosts[h] == JOIST_HOST_RAW ? 2 : 3); which++) {
+      char *const many = calloc(N, sizes[h]);
+      uint8_t truth[N];
+      memcpy(many + (N - 1) * sizes[h], (const char *)values[h] + which * sizes[h], sizes[h]);
+      memset(&error, 0, sizeof error);
+      const joist_status status = joist_import_truth(hosts[h], many, N, truth, &error);
+      CHECK((status == JOIST_OK) == (which < 2));
+      if (status == JOIST_OK)
+        for (size_t i = 0; i < N; i++) CHECK(truth[i] == (i == N - 1 && which == 1));
+      else
+        CHECK_MSG(strstr(error.message, "at position 1200") != NULL, "%s", error.message);
+      free(many);
+    }
+  uint8_t one = 0;
+  CHECK(joist_import_truth(JOIST_HOST_DOUBLE, &infinite, 1, &one, &error) == JOIST_OK && one == 1);
+  CHECK(joist_import_truth(JOIST_HOST_DOUBLE, &na, 1, &one, &error) == JOIST_ERROR_VALUE);
+  CHECK(strncmp(error.message, "NA at", 5) == 0);
+}
+
 static void test_host_range(void) {
   const int integers[] = {3, -7, 5, INT32_MIN};
   const double doubles[] = {1.5, -2, INFINITY, NAN}, complexes[] = {1, -3, 2, 0};
@@ -494,6 +529,7 @@ int main(void) {
   test_import_integer_range();
   test_import_float_range();
   test_import_others();
+  test_import_truth();
   test_host_range();
   test_export_hosts();
   test_export_values();

@@ -125,3 +125,32 @@ test_that("a literal that does not fit is an error in jit() as well", {
   expect_identical(as_array(jit(function(x) x < 300L)(nv_tensor(1:3, "ui8"))), rep(TRUE, 3))
   expect_identical(as_array(jit(function(x) x == -1L)(nv_tensor(1:3, "ui8"))), rep(FALSE, 3))
 })
+
+test_that("logical operations and the test of nv_ifelse() ask of R numbers whether they are zero", {
+  numbers <- list(
+    c(2, 0), c(0L, -7L), c(1e-300, -0), c(-Inf, 0.5), c(0i, 1i), as.raw(c(0, 200)), c(TRUE, FALSE)
+  )
+  for (d in dtypes()) {
+    for (v in numbers) {
+      x <- nv_tensor(c(1, 0), d)
+      truth <- v != 0
+      checks <- function(x, v) list(x & v, v | x, nv_xor(x, v), nv_ifelse(v, x, nv_tensor(0:1, d)))
+      want <- list(
+        c(TRUE, FALSE) & truth, c(TRUE, FALSE) | truth, xor(c(TRUE, FALSE), truth),
+        base::ifelse(truth, c(TRUE, FALSE), c(FALSE, TRUE))
+      )
+      truth_of <- function(results) lapply(results, function(r) as_array(nv_convert(r, "bool")))
+      expect_identical(truth_of(checks(x, v)), want, label = d)
+      expect_identical(truth_of(jit(checks)(x, v)), want, label = d)
+      expect_identical(truth_of(jit(function(x) checks(x, v))(x)), want, label = d)
+    }
+  }
+  expect_identical(as_array(nv_not(c(0, 2))), c(TRUE, FALSE))
+  x <- nv_tensor(c(TRUE, FALSE))
+  for (v in list(c(1, NaN), c(TRUE, NA), c(1L, NA), complex(real = c(1, NaN), imaginary = 1))) {
+    expect_refusal(x & v, "joist_value_error", "position 2")
+    expect_refusal(nv_ifelse(v, x, x), "joist_value_error", "position 2")
+    expect_refusal(jit(function(x, v) x | v)(x, v), "joist_value_error", "position 2")
+  }
+  expect_refusal(nv_tensor(2, "bool"), "joist_value_error", "0 to 1") # loses nothing
+})
