@@ -7,12 +7,13 @@
 #' (`"right"`, as [findInterval()]); NaN is the largest.
 #'
 #' Both operands are compared in their common dtype. R numbers beyond its range are still
-#' compared as what they are. From R 4.2 on, [match()] and `%in%` take tensors, too.
+#' compared as what they are. [match()] and `%in%` take tensors, too, and give R vectors;
+#' [findInterval()] calls `nv_searchsorted()`.
 #'
 #' @param x,values A tensor, or R numbers.
 #' @param table A tensor of any shape, or R numbers.
 #' @param nomatch The whole number for what is not found: a typed array has no NA.
-#' @param sorted A tensor of rank 1 or an R vector, sorted as by [nv_sort()].
+#' @param sorted A tensor of rank 1 or R numbers, sorted as by [nv_sort()].
 #' @param side `"left"` or `"right"`.
 #' @return `nv_match()`: positions from 1 on; `nv_searchsorted()`: counts from 0 on; both known
 #'   `i32`. `nv_is_in()`: known `bool`. The shape is that of `x` or `values`.
@@ -45,7 +46,10 @@ nv_searchsorted <- function(sorted, values, side = "left") {
     stop_joist("joist_value_error", "`side` must be \"left\" or \"right\"")
   }
   right <- as.integer(side == "right")
-  if (!inherits(sorted, "nv_tensor") && length(sorted) == 1L) sorted <- c(sorted)
+  if (!is_tensor(sorted) && length(sorted) == 1L && !is.na(sorted)) {
+    # One R number has no rank; compared, it is as exact.
+    return(nv_convert(!(if (right) nv_lt else nv_le)(values, sorted), "i32"))
+  }
   .Call(joist_r_array, "searchsorted", list(sorted, values), NULL, right, NULL, NULL)
 }
 
@@ -113,8 +117,9 @@ unique.nv_tensor <- function(x, incomparables = FALSE,
 
 #' Where elements are TRUE, and how often they occur
 #'
-#' `nv_which()` gives the positions of TRUE, as [which()]; `nv_tabulate()` counts how often each
-#' of 1, 2, ... `nbins` occurs, as [tabulate()], and leaves out what is none of them.
+#' `nv_which()` gives the positions of TRUE, as a tensor where [which()] gives an R vector;
+#' `nv_tabulate()`, also by [tabulate()], counts how often each of 1, 2, ... `nbins` occurs, and
+#' leaves out what is none of them.
 #'
 #' @param x A `bool` tensor.
 #' @param arr.ind `TRUE` for one index per dimension instead of a position in column-major

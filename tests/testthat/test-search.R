@@ -211,7 +211,6 @@ test_that("nv_which() is which()", {
   expect_error(nv_which(nv_tensor(1:3)), "i32", class = "joist_dtype_error")
   expect_error(jit(function(x) nv_which(x))(x), "nv_ifelse", class = "joist_value_error")
   expect_error(nv_which(nv_aval("bool", 3)), class = "joist_value_error")
-  expect_error(which(x))
 })
 
 test_that("nv_tabulate() is tabulate()", {
@@ -234,4 +233,22 @@ test_that("nv_tabulate() is tabulate()", {
   expect_identical(as_array(nv_tabulate(int_tensor(int_max("ui64"), "ui64"), 2)), c(0, 0))
   expect_error(jit(function(x) nv_tabulate(x))(x), "nbins", class = "joist_value_error")
   expect_error(nv_tabulate(nv_tensor(1i), 2), class = "joist_dtype_error")
+})
+
+test_that("nv_searchsorted() takes one R number", {
+  values <- c(-1, 0.1, 0.2, NaN, 3)
+  for (d in floats()) {
+    x <- nv_tensor(values, d)
+    held <- as_array(x) # what the dtype made of 0.1
+    at <- as_array(nv_tensor(0.1, d))
+    for (f in list(nv_searchsorted, jit(nv_searchsorted, static = c("sorted", "side")))) {
+      expect_identical(as_array(f(0.1, x)), as.integer(is.nan(held) | held > at), label = d)
+      expect_identical(
+        as_array(f(0.1, x, side = "right")), as.integer(is.nan(held) | held >= at),
+        label = d
+      )
+    }
+  }
+  expect_identical(as_array(nv_searchsorted(2L, nv_tensor(1:3, "ui8"))), c(0L, 0L, 1L))
+  expect_identical(as_array(nv_searchsorted(300L, nv_tensor(1:3, "ui8"))), c(0L, 0L, 0L))
 })
