@@ -8,7 +8,8 @@
 #' modulus is that of the divisor, as in R; `nv_remainder()` truncates, so the sign is that of
 #' the dividend, as in C. For bool, `+` is *or* and `*` is *and*; `-` is an error. `f16` and
 #' `bf16` are computed in `f32` and rounded once. `nv_min()` and `nv_max()` are elementwise
-#' and give NaN where an operand is NaN.
+#' and give NaN where an operand is NaN, also by [pmin()] and [pmax()]; `nv_atan2()` also by
+#' [atan2()].
 #'
 #' @param lhs,rhs A tensor or an R number; a bare R number keeps its exact value until the
 #'   common dtype is known.
@@ -70,21 +71,21 @@ nv_atan2 <- function(lhs, rhs) .Call(joist_r_op2, "atan2", lhs, rhs)
 #' Clamp and choose
 #'
 #' `nv_clamp()` limits values to an interval, `nv_ifelse()` takes elements of one of two
-#' tensors.
+#' tensors, also by [ifelse()].
 #'
 #' @param min_val,max_val Bounds: a tensor or an R number; a bare R number keeps its exact
 #'   value until the common dtype is known.
 #' @param operand A tensor or an R number; a bare R number keeps its exact value until the
 #'   common dtype is known.
-#' @param pred A tensor or logical vector; other dtypes are read as `!= 0`.
+#' @param pred A tensor or an R vector; other dtypes and R numbers are read as `!= 0`.
 #' @param true_value,false_value A tensor or an R number; a bare R number keeps its exact
 #'   value until the common dtype is known.
 #' @return A tensor of the common dtype of the operands (of the two values for
 #'   `nv_ifelse()`). NaN in any operand of `nv_clamp()` gives NaN.
 #' @section Errors: `joist_promotion_error` when the rules know no common dtype,
 #'   `joist_shape_error` when shapes do not fit, `joist_dtype_error` for `nv_clamp()` of
-#'   complex tensors, `joist_value_error` for R numbers out of the dtype's range and a `pred`
-#'   of R numbers other than 0 and 1.
+#'   complex tensors, `joist_value_error` for R numbers out of the dtype's range, and for NA and
+#'   NaN in a `pred` that is an R vector.
 #' @examples
 #' nv_clamp(0, nv_tensor(c(-1, 0.5, 2)), 1)
 #' nv_ifelse(c(TRUE, FALSE), nv_tensor(1:2, "i8"), 0L)

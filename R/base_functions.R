@@ -1,7 +1,8 @@
 #' Base functions and tensors
 #'
 #' What base R does with a tensor. Where R dispatches on its argument, the function works and
-#' keeps R's meaning, or stops and names what to use. Some functions of base R look into the
+#' keeps R's meaning, or stops and names what to use. Some that do not, such as `rowSums()` and
+#' `which()`, joist has versions of: see [extended]. Others look into the
 #' list a tensor is made of and can not be taught otherwise; for them, this page says what to
 #' write instead.
 #'
@@ -9,10 +10,11 @@
 #' `Complex` functions, `[`, `[<-`, `[[`, `c()` and `append()` (of a tensor first), `rep()`,
 #' `rev()`, `head()`, `tail()`, `sort()`, `unique()`, `t()`, `aperm()`, `rbind()`, `cbind()`,
 #' `subset()`, `sample()`, `mean()`, `median()`, `sweep()`, `dim<-`, `length<-` (to shorten),
-#' `do.call(rbind, list_of_tensors)`, `Reduce()` of a tensor or a list of them, `Filter()`.
+#' `do.call(rbind, list_of_tensors)`, `Reduce()` of a tensor or a list of them, `Filter()`, and
+#' the functions on the page [extended].
 #'
 #' **Work on tensors**, and give R vectors: `as.vector()` and its kin, `matrix()`, `array()`,
-#' `is.na()`, `order()`, `rank()`, `duplicated()`, `match()`, `%in%`, `factor()`,
+#' `is.na()`, `which()`, `order()`, `rank()`, `duplicated()`, `match()`, `%in%`, `factor()`,
 #' `cut()`, `paste()`, `format()`, `sprintf("%s")`, `seq()`, `seq_along()`, `as.Date()`,
 #' `table()`, `split()`, `tapply()`, `ave()`, `rowsum()` and `interaction()` by a tensor,
 #' `outer()`, `sd()` ([nv_sd()] gives a tensor), `svd()`, `plot()`, `hist()` and other plots.
@@ -33,19 +35,12 @@
 #' | `for (e in x)` | `for (e in as.list(x))` |
 #' | `y[i] <- x` for an R vector `y` | `y[i] <- as.vector(x)`, or make `y` a tensor |
 #' | `y[x]` for an R vector `y` | `y[as.vector(x)]` |
-#' | `ifelse(test, x, y)` | [nv_ifelse()] |
+#' | `ifelse(test, x, y)` of a `test` that is no tensor | [nv_ifelse()] |
 #' | `if (x)`, `while (x)`, `x && y`, `isTRUE(x)`, `stopifnot(x)` | `as.logical(x)` |
-#' | `which(x)`, `which.max(x)`, `tabulate(x)` | [nv_which()], [nv_argmax()], [nv_tabulate()] |
-#' | `var(x)` | [nv_var()] |
-#' | `rowSums(x)`, `colMeans(x)`, ... | [nv_row_sums()], [nv_col_means()], ... |
 #' | `apply(x, 1, f)`, which works on R vectors | [nv_apply()] |
-#' | `crossprod(x)`, `x %*% y` before R 4.3 | [nv_crossprod()], [nv_matmul()] |
-#' | `findInterval(v, x)` | [nv_searchsorted()] |
 #' | `vapply(x, f, value)` | let `f` return an R number: `as.vector(f(x))` |
 #' | `do.call(f, x)` | `do.call(f, as.list(x))` |
-#' | `pmin(x, y)`, `pmax(x, y)` | [nv_min()], [nv_max()] |
 #' | `max(1, x)`, `range(1, x)`, ... | the tensor first: `max(x, 1)` |
-#' | `bitwAnd(x, y)`, `atan2(x, y)` | [nv_bitwise_and()], [nv_atan2()] |
 #' | `df1 == df2` for data frames with tensors | the columns: `df1$x == df2$x` |
 #' | `nchar(x)`, `cat(x)`, `rnorm(x)`, `1:x` | the same of `as.vector(x)` |
 #' | `lm(y ~ x)` and other model functions | the same with `as.vector(x)` |
@@ -66,8 +61,8 @@
 #' sapply(x, as.numeric)
 #' cut(x, c(0, 1, 3))
 #' do.call(rbind, list(x, x))
-#' try(ifelse(x > 1, x, 0))
-#' nv_ifelse(x > 1, x, 0)
+#' try(c(1, x))
+#' nv_concatenate(1, x)
 #' @name base_functions
 NULL
 

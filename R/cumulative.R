@@ -49,7 +49,7 @@ scan_dim <- function(name, operand, dim, dtype) {
 #' elements in column-major order: the first one where there are several. NaN counts as the
 #' extreme: where there is one, the position is that of the first.
 #'
-#' Base R's `which.min()` and `which.max()` cannot have methods and do not work on tensors.
+#' [which.min()] and [which.max()] of a tensor leave NaN out.
 #'
 #' @inheritParams nv_cumsum
 #' @param dim The dimension to go along; negative ones count from the last. `NULL` for all

@@ -1,8 +1,8 @@
 #' Matrix products
 #'
-#' `nv_matmul()` multiplies matrices, also by `%*%` (R 4.3 and later); `nv_crossprod()` is
+#' `nv_matmul()` multiplies matrices, also by `%*%`; `nv_crossprod()` is
 #' `t(x) %*% y` and `nv_tcrossprod()` is `x %*% t(y)`, without a transposed copy, also by
-#' `crossprod()` and `tcrossprod()` (R 4.4 and later). `nv_dot()` sums products over any
+#' `crossprod()` and `tcrossprod()`. `nv_dot()` sums products over any
 #' dimensions of two tensors.
 #'
 #' The first two dimensions are matrices and the others are a batch, as R indexes it:

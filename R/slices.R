@@ -1,6 +1,6 @@
 #' Sums and means of rows and columns
 #'
-#' As base R's `rowSums()` and its relatives, which cannot have methods and stop for tensors.
+#' As `rowSums()` and its relatives, which call these for tensors (see [extended]).
 #' Rows are the first `dims` dimensions, columns the others: `nv_row_sums()` keeps the former
 #' and `nv_col_sums()` the latter.
 #'

@@ -9,7 +9,7 @@
 #' numbers it is the real variance: that of the real parts plus that of the imaginary parts.
 #' Sums of squares beyond the range of double, 1e308, are infinite.
 #'
-#' Base R's `var()` cannot have a method: it stops for tensors.
+#' [var()] of a tensor is that of all elements, or of a matrix the covariances of its columns.
 #'
 #' @param operand A tensor or an R vector; a bare R vector keeps its exact values.
 #' @param dims Dimensions to reduce: positive numbers, or negative ones to keep; `NULL` for

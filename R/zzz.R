@@ -4,4 +4,5 @@
   if (getRversion() >= "4.3.0") {
     registerS3method("matrixOps", "nv_tensor", matrixOps.nv_tensor)
   }
+  on_load_of_matrix()
 }

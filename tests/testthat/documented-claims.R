@@ -49,6 +49,13 @@ raised_errors <- alist(
     joist_shape_error = scale(x, center = c(1, 2)),
     joist_dtype_error = diff(b)
   ),
+  extended = list(
+    joist_value_error = jit(function(x) which(x > 1))(v),
+    joist_value_error = which(nv_aval("bool", 3)),
+    joist_value_error = var(v, na.rm = TRUE),
+    joist_shape_error = ifelse(nv_scalar(TRUE), v, 0),
+    joist_dtype_error = var(z)
+  ),
   jit = list(
     joist_value_error = jit(function(x) if (x > 1) x else 0)(nv_scalar(1)),
     joist_trace_error = jit(function(x) if (x > 1) x else 0)(nv_scalar(1))
@@ -64,7 +71,7 @@ raised_errors <- alist(
   nv_and = list(
     joist_promotion_error = strict(i & v),
     joist_shape_error = i & nv_tensor(1:2),
-    joist_value_error = b & 2
+    joist_value_error = b & NaN
   ),
   nv_apply = list(joist_shape_error = nv_apply(x, 3, sum)),
   nv_argmin = list(
@@ -94,7 +101,7 @@ raised_errors <- alist(
     joist_shape_error = nv_clamp(0, v, c(1, 2)),
     joist_dtype_error = nv_clamp(0, z, 1),
     joist_value_error = nv_ifelse(b, u, 300L),
-    joist_value_error = nv_ifelse(2, u, u)
+    joist_value_error = nv_ifelse(NaN, u, u)
   ),
   nv_concatenate = list(
     joist_shape_error = nv_concatenate(x, v),
@@ -305,6 +312,13 @@ raised_errors <- alist(
 given_dtypes <- alist(
   base_functions = list(f32 = subset(v, v > 1), i16 = `length<-`(i, 2)),
   diff.nv_tensor = list(i16 = diff(i), f32 = scale(x), `f32?` = scale(nv_tensor(matrix(1:6, 3)))),
+  extended = list(
+    f32 = rowSums(x), i64 = colSums(nv_tensor(matrix(1:4, 2))),
+    `f32?` = rowMeans(nv_tensor(matrix(1:4, 2))),
+    i32 = which.max(x), f32 = var(x), `f32?` = var(i), i16 = pmin(i, 2L), f32 = pmax(i, v),
+    f32 = ifelse(v > 1, v, 0), i32 = findInterval(v, 1:2), i64 = tabulate(i), f32 = atan2(v, 1),
+    i16 = bitwAnd(i, 1), i16 = bitwShiftL(i, 1L)
+  ),
   nv_add = list(f32 = i + v, `f32?` = i / i, i16 = i + 1L, `f32?` = i + 1, i16 = nv_max(i, u)),
   nv_and = list(bool = i & v, bool = !i),
   nv_argmin = list(i32 = nv_argmin(x), i32 = nv_argmax(i, 1)),

@@ -1,0 +1,136 @@
+# What the functions of extended.R compute of tensors.
+
+has_nan <- function(x) grepl("^(f|bf|c)[0-9]", format(dtype(x)))
+
+without_nan <- function(x, remove) {
+  check_flag(remove, "na.rm")
+  if (remove && has_nan(x)) nv_ifelse(nv_is_nan(x), zero_of(x), x) else x
+}
+
+sums_of <- function(x, remove, dims, sums) sums(without_nan(x, remove), dims)
+
+means_of <- function(x, remove, dims, means, sums) {
+  check_flag(remove, "na.rm")
+  if (!remove || !has_nan(x)) {
+    return(means(x, dims))
+  }
+  mean <- sums(in_double(without_nan(x, TRUE)), dims) / sums(!nv_is_nan(x), dims, dtype = "f64")
+  type <- means(nv_aval(dtype(x), shape(x), ambiguous(x)), dims)
+  nv_convert(mean, dtype(type), ambiguous(type))
+}
+
+positions_of <- function(x, per_dimension, names) {
+  check_elements(x, "which()", "nv_ifelse() with a mask")
+  at <- as.vector(nv_which(x))
+  if (per_dimension && ndims(x) > 1L) arrayInd(at, shape(x), useNames = names) else at
+}
+
+# The first extreme that is not NaN, or 0.
+first_extreme <- function(x, position) {
+  if (!has_nan(x) || length(x) == 0L) {
+    return(position(x))
+  }
+  largest <- identical(position, nv_argmax)
+  fused(if (largest) "first_largest" else "first_smallest", extreme_number, x, largest)
+}
+
+extreme_number <- function(x, largest) {
+  number <- !nv_is_nan(x)
+  numbers <- nv_ifelse(number, x, if (largest) -Inf else Inf)
+  found <- number & numbers == (if (largest) nv_reduce_max else nv_reduce_min)(numbers)
+  nv_ifelse(nv_reduce_any(found), nv_argmax(found), 0L)
+}
+
+any_tensor <- function(parts) {
+  for (part in parts) if (is.object(part) && is_tensor(part)) return(TRUE)
+  FALSE
+}
+
+# The tensors come first: an R number is exact until it meets one.
+parallel_extreme <- function(extreme, parts, remove) {
+  check_flag(remove, "na.rm")
+  tensors <- vapply(parts, is_tensor, NA)
+  Reduce(if (remove) skipping_nan(extreme) else extreme, c(parts[tensors], parts[!tensors]))
+}
+
+skipping_nan <- function(extreme) {
+  function(lhs, rhs) {
+    nv_ifelse(nv_is_nan(rhs), lhs, nv_ifelse(nv_is_nan(lhs), rhs, extreme(lhs, rhs)))
+  }
+}
+
+choose_by <- function(test, yes, no) {
+  if (has_elements(test) && !is_tensor(yes) && !is_tensor(no)) {
+    return(base::ifelse(test, yes, no))
+  }
+  chosen <- nv_ifelse(test, yes, no)
+  if (!identical(shape(chosen), shape(test))) {
+    stop_joist(
+      "joist_shape_error", "`test` has shape ", shape_text(test), ", but `yes` and `no` together ",
+      shape_text(chosen), "; nv_ifelse() gives a tensor of that shape"
+    )
+  }
+  chosen
+}
+
+# The names are base R's.
+interval_of <- function(x, vec, rightmost.closed = FALSE, all.inside = FALSE, # nolint
+                        left.open = FALSE, checkSorted = TRUE) { # nolint
+  n <- length(vec)
+  at <- nv_searchsorted(vec, x, if (left.open) "left" else "right")
+  if (n == 0L) {
+    return(at)
+  }
+  if (all.inside) {
+    nv_ifelse(at == 0L, 1L, nv_ifelse(at == n, n - 1L, at))
+  } else if (rightmost.closed) {
+    nv_ifelse(nv_eq(x, vec[[if (left.open) 1L else n]]), if (left.open) 1L else n - 1L, at)
+  } else {
+    at
+  }
+}
+
+# Base R's functions of bits read whole numbers in double as integers.
+whole <- function(x) if (is.double(x) && is_whole(x)) as.integer(x) else x
+
+var_of_tensors <- function(x, y, na.rm = FALSE, use = "everything") { # nolint
+  check_no_na(na.rm)
+  if (!identical(use, "everything")) {
+    stop_joist("joist_value_error", "a tensor has no NA: `use` must be \"everything\"")
+  }
+  if (is.data.frame(x)) x <- as.matrix(x)
+  if (is.data.frame(y)) y <- as.matrix(y)
+  for (part in list(x, y)) {
+    if (is_tensor(part) && is_complex_dtype(dtype(part)) || is.complex(part)) {
+      stop_joist("joist_dtype_error", "var() is not defined for complex numbers; see nv_var()")
+    }
+  }
+  if (is.null(y) && ndims(x) != 2L) nv_var(x) else covariance(x, if (is.null(y)) x else y)
+}
+
+# Of columns, a vector being one; a number for two vectors.
+covariance <- function(x, y) {
+  left <- from_mean(x)
+  right <- from_mean(y)
+  if (shape(left)[1L] != shape(right)[1L]) {
+    stop_joist(
+      "joist_shape_error", "var() of ", shape(left)[1L], " and ", shape(right)[1L], " rows"
+    )
+  }
+  products <- nv_crossprod(left, right) / nv_scalar(shape(left)[1L] - 1, "f64")
+  if (length(part_shape(x)) != 2L && length(part_shape(y)) != 2L) {
+    products <- nv_reshape(products, integer())
+  }
+  like_mean(products, nv_mul(none_of(x), none_of(y)))
+}
+
+from_mean <- function(x) {
+  x <- in_double(x)
+  if (ndims(x) != 2L) x <- nv_reshape(x, c(length(x), 1L))
+  x - nv_mean(x, 1L, drop = FALSE)
+}
+
+# A scalar of its type without data.
+none_of <- function(x) {
+  if (is_tensor(x)) nv_aval(dtype(x), integer(), ambiguous(x)) else x[0L]
+}

@@ -1,0 +1,496 @@
+# Base R's functions on tensors: the values that base R computes of the same numbers; and of
+# anything else what base R itself gives.
+
+# Small whole numbers, exact in every dtype, of the given extents.
+numbers_of <- function(dtype, extents, from = 1) {
+  count <- prod(extents)
+  v <- (seq_len(count) * 7 + from) %% 5
+  if (dtype == "bool") v <- v %% 2
+  if (kind_of(dtype) %in% c("int", "float", "complex")) v <- v - 2 * (seq_len(count) %% 3 == 0)
+  if (length(extents) > 1L) array(v, extents) else v
+}
+
+tensor_of <- function(v, dtype) nv_tensor(v, dtype, shape = if (is.null(dim(v))) length(v))
+
+real_dtypes <- function() setdiff(dtypes(), complexes())
+
+as_double <- function(x) as_array(x, "double")
+
+# Eager, and compiled with the tensors as arguments.
+expect_both <- function(f, ..., want, label, tolerance = NULL) {
+  eager <- f(...)
+  for (got in list(eager, jit(f)(...))) {
+    expect_s3_class(got, "nv_tensor")
+    as <- if (is.complex(want)) "complex" else "double"
+    if (is.numeric(want)) storage.mode(want) <- "double"
+    got <- as_array(got, as)
+    if (is.null(tolerance)) {
+      expect_identical(c(got), c(want), label = label)
+    } else {
+      expect_equal(c(got), c(want), tolerance = tolerance, label = label)
+    }
+    expect_identical(dim(got), dim(want), label = label)
+  }
+  expect_identical(type_of(f(...)), type_of(jit(f)(...)), label = label)
+}
+
+type_of <- function(x) format(dtype(x))
+
+tolerance_of <- function(d) {
+  switch(d, f16 = , bf16 = 2^-7, f32 = , c64 = 2^-20, f64 = , c128 = 2^-45, 2^-20)
+}
+
+test_that("rowSums() and relatives reduce the dimensions that base R reduces", {
+  for (extents in list(c(3, 4), c(2, 3, 2), c(2, 1, 3, 2), c(0, 3))) {
+    for (dims in seq_len(length(extents) - 1)) {
+      for (d in dtypes()) {
+        v <- numbers_of(d, extents)
+        x <- tensor_of(v, d)
+        # bool is counted, as TRUE is 1
+        if (kind_of(d) == "complex") v <- v + 0i
+        label <- paste(d, deparse1(extents), dims)
+        expect_both(function(x) rowSums(x, dims = dims), x, want = base::rowSums(v, dims = dims),
+          label = label
+        )
+        expect_both(function(x) colSums(x, FALSE, dims), x, want = base::colSums(v, dims = dims),
+          label = label
+        )
+        if (any(extents == 0)) next
+        expect_both(function(x) rowMeans(x, dims = dims), x, want = base::rowMeans(v, dims = dims),
+          label = label, tolerance = tolerance_of(d)
+        )
+        expect_both(function(x) colMeans(x, dims = dims), x, want = base::colMeans(v, dims = dims),
+          label = label, tolerance = tolerance_of(d)
+        )
+        expect_identical(type_of(rowSums(x, dims = dims)), type_of(nv_row_sums(x, dims)))
+        expect_identical(type_of(colMeans(x)), type_of(nv_col_means(x)))
+      }
+    }
+  }
+  expect_refusal(rowSums(nv_tensor(1:3)), "joist_shape_error", "rank 2")
+  expect_refusal(colMeans(nv_tensor(diag(2)), dims = 2), "joist_shape_error", "dims")
+  expect_identical(shape(rowSums(nv_aval("i8", c(2, 3)))), 2L)
+  expect_identical(
+    deparse(conditionCall(tryCatch(rowSums(nv_tensor(1:3)), error = identity))),
+    "rowSums(nv_tensor(1:3))"
+  )
+})
+
+test_that("na.rm leaves out NaN", {
+  v <- matrix(c(1, NaN, NaN, 4, NaN, 6, 7, NaN), 2)
+  for (d in c(floats(), complexes())) {
+    w <- if (kind_of(d) == "complex") v + 0i else v
+    x <- nv_tensor(w, d)
+    for (f in c("rowSums", "colSums", "rowMeans", "colMeans")) {
+      mine <- get(f, asNamespace("joist"))
+      expect_both(function(x) mine(x, TRUE), x, want = get(f, baseenv())(w, na.rm = TRUE),
+        label = paste(f, d), tolerance = tolerance_of(d)
+      )
+      expect_identical(type_of(mine(x, na.rm = TRUE)), type_of(mine(x)))
+    }
+  }
+  all_nan <- nv_tensor(matrix(NaN, 2, 2), "f32")
+  expect_identical(as_array(rowSums(all_nan, na.rm = TRUE)), c(0, 0))
+  expect_identical(as_array(rowMeans(all_nan, na.rm = TRUE)), c(NaN, NaN))
+  expect_identical(as_array(rowSums(nv_tensor(diag(2L)), na.rm = TRUE), "double"), c(1, 1))
+  expect_refusal(rowSums(all_nan, na.rm = NA), "joist_value_error", "na.rm")
+})
+
+test_that("which() gives R's positions", {
+  for (extents in list(6, c(2, 3), c(2, 3, 2), c(2, 1, 2, 3), 0, c(0, 2))) {
+    v <- numbers_of("i8", extents) > 1
+    x <- tensor_of(v, "bool")
+    expect_identical(which(x), base::which(v))
+    for (names in c(TRUE, FALSE)) {
+      expect_identical(which(x, TRUE, names), base::which(v, TRUE, names))
+      expect_identical(which(!x, arr.ind = TRUE, useNames = names), base::which(!v, TRUE, names))
+    }
+  }
+  expect_identical(which(nv_scalar(TRUE)), 1L)
+  expect_refusal(which(nv_tensor(1:2)), "joist_dtype_error", "bool")
+  expect_refusal(jit(function(x) which(x))(nv_scalar(TRUE)), "joist_value_error", "which()")
+  expect_refusal(which(nv_aval("bool", 3)), "joist_value_error", "nv_aval")
+})
+
+test_that("which.min() and which.max() give the first extreme, NaN left out", {
+  for (d in real_dtypes()) {
+    for (extents in list(7, c(3, 4), c(2, 2, 3))) {
+      v <- numbers_of(d, extents)
+      x <- tensor_of(v, d)
+      expect_both(function(x) which.max(x), x, want = base::which.max(v), label = d)
+      expect_both(function(x) which.min(x), x, want = base::which.min(v), label = d)
+    }
+    expect_identical(type_of(which.max(tensor_of(1, d))), "i32")
+  }
+  special <- list(
+    c(NaN, 1, NaN, 3, 3), c(NaN, -Inf, NaN), c(-Inf, NaN), c(NaN, Inf, 2), c(Inf, Inf),
+    c(NaN, -0, 0)
+  )
+  for (d in floats()) {
+    for (v in special) {
+      x <- nv_tensor(v, d)
+      expect_both(function(x) which.max(x), x, want = base::which.max(v), label = d)
+      expect_both(function(x) which.min(x), x, want = base::which.min(v), label = d)
+    }
+    expect_both(function(x) which.max(x), nv_tensor(c(NaN, NaN), d), want = 0, label = d)
+  }
+  expect_refusal(which.max(nv_tensor(numeric())), "joist_value_error", "no elements")
+  expect_refusal(which.min(nv_tensor(1i)), "joist_dtype_error", "c64")
+})
+
+test_that("var() is that of a vector, and of a matrix the covariances", {
+  for (d in real_dtypes()) {
+    tolerance <- tolerance_of(d)
+    v <- numbers_of(d, c(7, 3))
+    w <- numbers_of(d, c(7, 2), 3)
+    x <- tensor_of(v, d)
+    y <- tensor_of(w, d)
+    both <- function(f, ..., want) {
+      expect_both(f, ..., want = want, label = d, tolerance = tolerance)
+    }
+    both(function(x) var(x), x, want = stats::var(v))
+    both(function(x, y) var(x, y), x, y, want = stats::var(v, w))
+    both(function(x) var(x, w), x, want = stats::var(v, w))
+    both(function(y) var(v, y), y, want = stats::var(v, w))
+    both(function(x) var(x), x[, 2], want = stats::var(v[, 2]))
+    both(function(x, y) var(x, y), x[, 1], y[, 2], want = stats::var(v[, 1], w[, 2]))
+    both(function(x, y) var(x, y), x, y[, 2], want = stats::var(v, w[, 2]))
+    both(function(x, y) var(x, y), x[, 2], y, want = stats::var(v[, 2], w))
+    expect_identical(type_of(var(x)), type_of(nv_mean(x)))
+    expect_identical(type_of(var(x[, 1])), type_of(nv_mean(x)))
+  }
+  cube <- array(c(3, 1, 4, 1, 5, 9, 2, 6), c(2, 2, 2))
+  expect_equal(as_array(var(nv_tensor(cube, "f64"))), stats::var(cube))
+  frame <- data.frame(a = c(1, 2, 4), b = c(3, 3, 1))
+  column <- nv_tensor(c(1, 5, 2), "f64")
+  want <- unname(stats::var(frame, c(1, 5, 2)))
+  expect_equal(as_array(var(frame, column)), want)
+  expect_identical(var(frame), stats::var(frame))
+  x <- nv_tensor(c(1, 2, 4))
+  expect_identical(as_array(var(x, na.rm = FALSE, use = "everything")), as_array(nv_var(x)))
+  expect_refusal(var(x, na.rm = TRUE), "joist_value_error", "NA")
+  expect_refusal(var(x, use = "complete.obs"), "joist_value_error", "everything")
+  expect_refusal(var(x, 1:2), "joist_shape_error", c("3", "2"))
+  expect_refusal(var(nv_tensor(1i)), "joist_dtype_error", "nv_var")
+  expect_identical(shape(var(nv_aval("f32", c(5, 3)))), c(3L, 3L))
+})
+
+test_that("pmin() and pmax() take any number of tensors and R numbers", {
+  for (d in real_dtypes()) {
+    for (extents in list(5, c(2, 3), c(2, 1, 3), c(2, 3, 1, 2))) {
+      a <- numbers_of(d, extents)
+      b <- numbers_of(d, extents, 2)
+      x <- tensor_of(a, d)
+      y <- tensor_of(b, d)
+      expect_both(function(x, y) pmin(x, y), x, y, want = base::pmin(a, b), label = d)
+      expect_both(function(x, y) pmax(x, 1L, y), x, y, want = base::pmax(a, 1, b), label = d)
+      expect_both(function(x, y) pmax(0L, 1L, x, y), x, y, want = base::pmax(a, 1, b), label = d)
+      expect_identical(type_of(pmin(x, y, x)), d)
+    }
+    x <- tensor_of(c(1, 0), d)
+    expect_identical(pmax(x), x)
+    one_more <- nv_tensor(c(0, 1), "f64")
+    expect_identical(type_of(pmax(x, one_more)), type_of(nv_max(x, one_more)))
+  }
+  v <- c(1, NaN, 3, NaN)
+  w <- c(NaN, 2, 2, NaN)
+  for (d in floats()) {
+    x <- nv_tensor(v, d)
+    y <- nv_tensor(w, d)
+    expect_both(function(x, y) pmax(x, y), x, y, want = c(NaN, NaN, 3, NaN), label = d)
+    expect_both(function(x, y) pmax(x, y, na.rm = TRUE), x, y, want = c(1, 2, 3, NaN), label = d)
+    expect_both(function(x, y) pmin(x, y, na.rm = TRUE), x, y, want = c(1, 2, 2, NaN), label = d)
+    expect_both(function(x) pmin(2.5, x, na.rm = TRUE), x, want = c(1, 2.5, 2.5, 2.5), label = d)
+  }
+  # An R number keeps its value whatever stands before it.
+  expect_identical(as_array(pmax(0.05, 0.1, nv_tensor(0, "f64"))), 0.1)
+  expect_refusal(pmax(nv_tensor(1:3), nv_tensor(1:2)), "joist_shape_error")
+  expect_refusal(pmin(nv_tensor(1:3), na.rm = NA), "joist_value_error", "na.rm")
+  expect_identical(shape(pmin(nv_aval("f32", 3), 1)), 3L)
+})
+
+test_that("ifelse() of a tensor chooses", {
+  for (d in dtypes()) {
+    for (extents in list(6, c(2, 3), c(3, 2, 1), c(2, 1, 3, 2))) {
+      a <- numbers_of(d, extents)
+      b <- numbers_of(d, extents, 4)
+      if (kind_of(d) == "complex") a <- a + 0i
+      test <- a != 1
+      x <- tensor_of(a, d)
+      y <- tensor_of(b, d)
+      expect_both(function(x, y) ifelse(x != 1L, x, y), x, y, want = base::ifelse(test, a, b),
+        label = d
+      )
+      expect_both(function(x) ifelse(x != 1L, x, 0L), x, want = base::ifelse(test, a, 0),
+        label = d
+      )
+    }
+  }
+  x <- nv_tensor(c(1, 2, 3))
+  expect_identical(ifelse(x > 1, "a", "b"), c("b", "a", "a"))
+  expect_identical(ifelse(x > 1, NA, 0), c(0, NA, NA))
+  expect_identical(as_array(jit(function(x) ifelse(x > 1, 1, 0))(x)), c(0, 1, 1))
+  expect_identical(shape(ifelse(nv_aval("bool", 3), 1, 0)), 3L)
+  expect_refusal(ifelse(nv_scalar(TRUE), x, 0), "joist_shape_error", c("{}", "{3}"))
+  expect_refusal(ifelse(c(TRUE, FALSE, TRUE), x, 0), "joist_value_error", "nv_ifelse")
+})
+
+test_that("findInterval() is base R's, whichever operand is a tensor", {
+  sorted <- c(1, 2, 2, 4, 7)
+  values <- c(0, 1, 1.5, 2, 3, 4, 7, 8)
+  sets <- expand.grid(rightmost = c(FALSE, TRUE), inside = c(FALSE, TRUE), open = c(FALSE, TRUE))
+  for (k in seq_len(nrow(sets))) {
+    with(sets[k, ], for (vec in list(sorted, sorted[1:2], 3, numeric())) {
+      f <- function(x, vec) findInterval(x, vec, rightmost, inside, left.open = open)
+      want <- base::findInterval(values, vec, rightmost, inside, open)
+      label <- paste(k, deparse1(vec))
+      for (d in floats()) {
+        expect_both(f, nv_tensor(values, d), nv_tensor(vec, d), want = want, label = label)
+        expect_both(function(x) f(x, vec), nv_tensor(values, d), want = want, label = label)
+        expect_both(function(vec) f(values, vec), nv_tensor(vec, d), want = want, label = label)
+      }
+    })
+  }
+  for (d in ints()) {
+    x <- nv_tensor(0:8, d)
+    expect_both(function(x) findInterval(x, c(1, 2.5, 4)), x, label = d,
+      want = base::findInterval(0:8, c(1, 2.5, 4))
+    )
+    expect_identical(type_of(findInterval(x, c(1, 2.5, 4))), "i32")
+  }
+  m <- matrix(values, 2)
+  expect_identical(as_array(findInterval(nv_tensor(m), sorted)),
+    array(base::findInterval(m, sorted), dim(m))
+  )
+  expect_refusal(findInterval(nv_tensor(1:3), c(3, 1)), "joist_value_error", "sorted")
+})
+
+test_that("tabulate() counts", {
+  v <- c(2, 3, 3, 5, 0, 2)
+  for (d in setdiff(real_dtypes(), "bool")) {
+    x <- nv_tensor(v, d)
+    expect_identical(as_double(tabulate(x)), as.numeric(base::tabulate(v)), label = d)
+    expect_both(function(x) tabulate(x, 4), x, want = base::tabulate(v, 4), label = d)
+    expect_both(function(x) tabulate(nbins = 7, x), x, want = base::tabulate(v, 7), label = d)
+  }
+  expect_refusal(jit(function(x) tabulate(x))(nv_tensor(1:3)), "joist_value_error", "nbins")
+})
+
+test_that("atan2() and the functions of bits are base R's", {
+  a <- c(1, -1, 0, 2, -0, 3)
+  b <- c(0.5, -2, 1, 0, -1, 4)
+  for (d in floats()) {
+    x <- nv_tensor(a, d)
+    y <- nv_tensor(b, d)
+    tolerance <- tolerance_of(d)
+    both <- function(f, ..., want) {
+      expect_both(f, ..., want = want, label = d, tolerance = tolerance)
+    }
+    both(function(x, y) atan2(x, y), x, y, want = base::atan2(a, b))
+    both(function(x) atan2(x, 2), x, want = base::atan2(a, 2))
+    both(function(y) atan2(x = y, y = 1), y, want = base::atan2(1, b))
+  }
+  a <- c(12, 10, 7, 0, 100)
+  b <- c(10, 3, 7, 5, 64)
+  for (d in ints()) {
+    x <- nv_tensor(a, d)
+    y <- nv_tensor(b, d)
+    for (name in c("bitwAnd", "bitwOr", "bitwXor")) {
+      f <- getExportedValue("joist", name)
+      want <- get(name, baseenv())(a, b)
+      expect_both(function(x, y) f(x, y), x, y, want = want, label = paste(name, d))
+      expect_both(function(x) f(x, b), x, want = want, label = paste(name, d))
+      expect_both(function(y) f(as.integer(a), y), y, want = want, label = paste(name, d))
+      expect_identical(type_of(f(x, y)), d)
+    }
+    shift <- c(0, 1, 2, 3, 1)
+    small <- c(1, 2, 3, 4, 5)
+    n <- nv_tensor(shift, d)
+    expect_both(function(n) bitwShiftL(nv_tensor(small, d), n), n, label = d,
+      want = base::bitwShiftL(small, shift)
+    )
+    expect_both(function(x) bitwShiftR(x, 2), x, want = base::bitwShiftR(a, 2), label = d)
+  }
+  negative <- c(-1L, -8L, 5L)
+  x <- nv_tensor(negative)
+  expect_identical(as_array(bitwNot(x)), base::bitwNot(negative))
+  expect_identical(as_array(bitwShiftR(x, 28)), as.integer(base::bitwShiftR(negative, 28)))
+  expect_refusal(bitwAnd(x, 1.5), "joist_dtype_error", "f32")
+  expect_refusal(bitwNot(nv_tensor(1)), "joist_dtype_error", "f32")
+})
+
+test_that("products of matrices are base R's in every version of R", {
+  a <- matrix(c(1, 2, 0, 3, 1, 1), 3)
+  b <- matrix(c(2, 1, 1, 0, 3, 1, 2, 2, 1), 3)
+  for (d in setdiff(dtypes(), "bool")) {
+    x <- nv_tensor(a, d)
+    y <- nv_tensor(b, d)
+    u <- if (kind_of(d) == "complex") a + 0i else a
+    expect_both(function(x, y) y %*% x, x, y, want = b %*% u, label = d)
+    expect_both(function(x) x %*% 1:2, x, want = u %*% 1:2, label = d)
+    expect_both(function(x) 1:3 %*% x, x, want = 1:3 %*% u, label = d)
+    expect_both(function(x) crossprod(x), x, want = base::crossprod(u), label = d)
+    expect_both(function(x, y) crossprod(x, y), x, y, want = base::crossprod(u, b), label = d)
+    expect_both(function(x) crossprod(1:3, x), x, want = base::crossprod(1:3, u), label = d)
+    expect_both(function(x) tcrossprod(x), x, want = base::tcrossprod(u), label = d)
+    expect_both(function(x) tcrossprod(x, a), x, want = base::tcrossprod(u, a), label = d)
+  }
+})
+
+# ---- what is no tensor ----
+
+base_function <- function(name) {
+  get(name, if (name == "var") asNamespace("stats") else baseenv())
+}
+
+# Value, or condition's message and class, and warnings, of a call; `where` has the functions.
+outcome <- function(call, where) {
+  told <- character()
+  value <- withCallingHandlers(
+    tryCatch(eval(call, where), error = function(e) {
+      list(message = conditionMessage(e), class = class(e))
+    }),
+    warning = function(w) {
+      told <<- c(told, conditionMessage(w))
+      invokeRestart("muffleWarning")
+    }
+  )
+  list(value, told)
+}
+
+test_that("anything else is left to base R", {
+  m <- matrix(c(1, NA, 3, 4, 5, 6), 2, dimnames = list(c("a", "b"), NULL))
+  cube <- array(1:24, 2:4, list(c("p", "q"), NULL, letters[1:4]))
+  frame <- data.frame(u = c(1, 2, 4), v = c(2, NA, 3))
+  named <- c(a = TRUE, b = NA, c = TRUE)
+  f <- factor(c("x", "y", "x", NA))
+  date <- as.Date("2024-01-05") + 0:2
+  time <- as.POSIXct(date)
+  s <- structure(list(1), class = "other")
+  undefined <- quote(expr = ) # nolint: spaces_inside_linter.
+  calls <- expression(
+    rowSums(m), rowSums(m, na.rm = TRUE), rowSums(m, TRUE), rowSums(frame), rowSums(cube, dims = 2),
+    rowSums(1:3), rowSums(), rowSums(matrix("a")), rowSums(m, dims = 5), rowSums(m, nonsense = 1),
+    rowSums(m, d = 1), rowSums(s), rowSums(matrix(0, 0, 3)), rowSums(stop("own words")),
+    colSums(m), colSums(frame, na.rm = TRUE), colSums(cube, d = 2), colSums("a"), colSums(NULL),
+    rowMeans(m), rowMeans(frame, TRUE), rowMeans(cube, dims = 2L), rowMeans(list()),
+    colMeans(m), colMeans(frame), colMeans(cube), colMeans(TRUE), colMeans(matrix(0, 0, 2)),
+    which(named), which(named, useNames = FALSE), which(m > 2, arr.ind = TRUE),
+    which(cube > 20, TRUE),
+    which(1:3), which(), which(logical()), which(f), which(frame > 1, arr = TRUE), which("a"),
+    which.max(c(a = 1, b = 9, c = 9)), which.max(c(NA, NaN)), which.max("a"), which.max(date),
+    which.max(f), which.max(list(1, 3)), which.max(), which.max(NULL), which.min(c(b = 3, a = 1)),
+    which.min(m), which.min(frame), which.min(character()),
+    var(c(1, 2, 4)), var(m), var(t(m), use = "complete.obs"), var(frame, na.rm = TRUE), var(frame),
+    var(1:3, c(2, 4, 9)), var(1:3, 1:2), var("a"), var(), var(f), var(1), var(numeric()), var(date),
+    var(1:3, use = "nonsense"), var(x = 1:4, y = NULL, TRUE), var(1:3, us = "all.obs"),
+    var(y = 1:3, x = 3:1), var(TRUE), var(list(1, 2)), var(1i),
+    pmin(1:3, 2), pmin(), pmin(m, 2), pmin(c(a = 1, b = NA), 0:1, na.rm = TRUE),
+    pmin(date, date[2]),
+    pmin("a", c("b", "A")), pmin(1:3, 1:2), pmin(f, f), pmin(1, NULL), pmin(integer(), 1),
+    pmin(list(1), 2), pmin(time, time[2]), pmin(frame, 2), pmin(1, na.rm = "x"),
+    pmin(1, stop("own"), 2),
+    pmax(1:3, 2.5), pmax(), pmax(cube, 10L), pmax(NA, 1), pmax(NaN, NA, 1, na.rm = TRUE),
+    pmax(date[1], date), pmax(a = 1:2, b = 2:1), pmax(1i, 2), pmax(named, FALSE),
+    pmax(undefined, 1),
+    ifelse(named, 1, 2), ifelse(m > 2, m, -m), ifelse(TRUE, "yes", stop("no")),
+    ifelse(FALSE, stop("yes"), 1:3), ifelse(NA, 1, 2), ifelse(f == "x", f, 0), ifelse("a", 1, 2),
+    ifelse(list(TRUE, 0), 1, 2), ifelse(logical(), 1, 2), ifelse(c(1, 0), date[1:2], date[3]),
+    ifelse(), ifelse(TRUE), ifelse(TRUE, 1), ifelse(test = frame > 1, yes = 1, no = 0),
+    ifelse(NULL, 1, 2),
+    findInterval(c(1.5, NA, 3), 1:3), findInterval(3, 1:3, rightmost.closed = TRUE),
+    findInterval(0:4, 1:3, TRUE, TRUE), findInterval(0:4, 1:3, left = TRUE), findInterval(1, 3:1),
+    findInterval(1, c(1, NA)), findInterval("a", 1), findInterval(1), findInterval(vec = 1),
+    findInterval(vec = 1:3, x = 2), findInterval(date, date), findInterval(1, 2, 3, 4, 5, 6, 7),
+    tabulate(c(2, 3, 5)), tabulate(f), tabulate(c(2, 3, 5), nbins = 3), tabulate(f, 5), tabulate(),
+    tabulate("a"), tabulate(integer()), tabulate(c(-1, NA, 2)), tabulate(2, NA),
+    tabulate(nbins = 2, 1),
+    tabulate(date), tabulate(c(TRUE, FALSE)), tabulate(list(1)),
+    atan2(1, 2), atan2(m, 2), atan2(c(a = 1), 0), atan2("a", 1), atan2(1), atan2(x = 1, y = 2),
+    atan2(1i, 1), atan2(1:3, 1:2), atan2(frame, 1), atan2(f, 1), atan2(numeric(), 1),
+    bitwAnd(12L, 10L), bitwAnd(12, 10), bitwAnd(1.5, 1L), bitwAnd(NA, 1L), bitwAnd(1L),
+    bitwAnd("a", 1),
+    bitwAnd(b = 1L, a = 3L), bitwOr(12L, 3L), bitwOr(c(1, NA), 2), bitwOr(f, 1L), bitwXor(5L, 1:3),
+    bitwXor(integer(), 1L), bitwXor(TRUE, FALSE), bitwNot(5L), bitwNot(2.5), bitwNot("a"),
+    bitwNot(),
+    bitwShiftL(1L, 4L), bitwShiftL(-1, 1L), bitwShiftL(1L, 31L), bitwShiftL(1, n = "a"),
+    bitwShiftR(-1, 28), bitwShiftR(8L, 1:3), bitwShiftR(1), bitwShiftR(NA, 2),
+    m %*% 1:3, 1:2 %*% m, 1:3 %*% 1:3, m %*% m, "a" %*% 1, f %*% 1, frame %*% 1, 1i %*% 2:3,
+    crossprod(m), crossprod(1:3), crossprod(m, 1:2), crossprod(m, m), crossprod("a"), crossprod(),
+    crossprod(m, 1:5), crossprod(x = 1:2, y = 3:4), crossprod(m, NULL), tcrossprod(m),
+    tcrossprod(1:3), tcrossprod(m, m), tcrossprod(m, 1:7), tcrossprod(y = 1:2, x = 3:4),
+    tcrossprod(frame),
+    match(f, "x"), match("b", letters), match(3, 1:2, nomatch = 0L), "x" %in% f, match(1, NULL),
+    match(c(1, NA), NA, incomparables = FALSE)
+  )
+  ours <- list2env(as.list(environment()), parent = asNamespace("joist"))
+  bases <- list2env(as.list(environment()), parent = globalenv())
+  names <- unique(vapply(calls, function(call) as.character(call[[1L]]), ""))
+  for (name in names) assign(name, base_function(name), bases)
+  for (call in as.list(calls)) {
+    expect_identical(outcome(call, ours), outcome(call, bases), label = deparse1(call))
+  }
+})
+
+test_that("arguments are evaluated once, and not before base R would", {
+  count <- 0
+  once <- function(x) {
+    count <<- count + 1
+    x
+  }
+  calls <- list(
+    quote(rowSums(once(diag(2)))), quote(which(once(TRUE))), quote(var(once(1:3), y = once(3:1))),
+    quote(pmax(once(1), once(2))), quote(ifelse(once(TRUE), once(1), once(2))),
+    quote(findInterval(once(1), once(2))), quote(tabulate(once(1L))),
+    quote(bitwAnd(once(1L), once(1L)))
+  )
+  for (call in calls) {
+    count <- 0
+    eval(call)
+    here <- count
+    count <- 0
+    call[[1L]] <- base_function(as.character(call[[1L]]))
+    eval(call)
+    expect_identical(here, count, label = deparse1(call)[1L])
+  }
+  # Conditions of the arguments keep their classes.
+  own <- structure(class = c("own", "condition"), list(message = "", call = NULL))
+  expect_identical(tryCatch(rowSums(stop(own)), own = function(e) "own"), "own")
+  expect_identical(tryCatch(atan2(1, stop(own)), own = function(e) "own"), "own")
+})
+
+test_that("S4 objects have their own methods, whichever package is attached first", {
+  skip_if_not_installed("Matrix")
+  script <- quote({
+    suppressPackageStartupMessages({
+      for (package in packages) library(package, character.only = TRUE)
+    })
+    plain <- matrix(c(1, 0, 0, 2, 0, 3), 2)
+    sparse <- Matrix::Matrix(plain, sparse = TRUE)
+    x <- nv_tensor(plain, "f64")
+    got <- list(
+      rowSums(sparse), colMeans(sparse), which(sparse > 0), as.matrix(crossprod(sparse)),
+      as.matrix(tcrossprod(sparse, sparse)), as.matrix(sparse %*% 1:3), as_array(rowSums(x)),
+      as_array(colMeans(x)), which(x > 0), as_array(crossprod(x)), as_array(tcrossprod(x, x)),
+      as_array(jit(function(x) crossprod(1:2, x) + 0 * sum(colSums(x)))(x)),
+      shape(rowMeans(nv_aval("f32", 2:3)))
+    )
+    want <- list(
+      rowSums(plain), colMeans(plain), which(plain > 0), crossprod(plain), tcrossprod(plain),
+      plain %*% 1:3, rowSums(plain), colMeans(plain), which(plain > 0), crossprod(plain),
+      tcrossprod(plain), crossprod(1:2, plain), 2L
+    )
+    cat(mapply(identical, got, want))
+  })
+  for (packages in list(c("Matrix", "joist"), c("joist", "Matrix"))) {
+    code <- c(
+      paste(".libPaths(", deparse1(.libPaths()), ")"), paste("packages <-", deparse1(packages)),
+      deparse(script)
+    )
+    file <- tempfile(fileext = ".R")
+    writeLines(code, file)
+    told <- system2(file.path(R.home("bin"), "Rscript"), c("--vanilla", file), TRUE, TRUE)
+    expect_identical(told, paste(rep("TRUE", 13), collapse = " "))
+    unlink(file)
+  }
+})
