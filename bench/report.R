@@ -63,7 +63,8 @@ if (nrow(wrong) > 0L) {
 }
 
 figure("ratios.png", large, plot_ratios)
-figure("bandwidth.png", rows_of(benchmark, "judged"), plot_bandwidth, height = 900, bandwidth = bandwidth)
+judged <- rows_of(benchmark, "judged")
+figure("bandwidth.png", judged, plot_bandwidth, height = 900, bandwidth = bandwidth)
 figure("growth.png", rows_of(benchmark, "growth"), plot_growth)
 figure("threads.png", rows_of(benchmark, "threads"), plot_threads)
 figure("matrix.png", matrix, plot_matrix, width = 1500, height = 1500)
