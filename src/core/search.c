@@ -1,4 +1,5 @@
-/* nv_match(): a hash table of the first position of every element of the table.
+/* nv_match(): a table of the first position of every element, by its key where the keys lie close
+ * together, or else by a hash of it.
  * nv_searchsorted(): binary search. */
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +9,12 @@
 #include "core/pool.h"
 #include "core/tasks.h"
 
-enum { CHUNK = 1 << 10, WORK = 16 };
+enum {
+  CHUNK = 1 << 10,
+  WORK = 16,
+  SPAN = 1 << 16, /* keys that are close together in any case */
+  SPREAD = 2      /* the same per element of both operands */
+};
 
 /* The dtype that operands are compared in. */
 static joist_dtype dtype_of(const struct joist_array_call *call) {
@@ -22,6 +28,10 @@ struct table {
   size_t n, parts;
   uint32_t *slots; /* position + 1 of an element; 0 is free */
   size_t mask;     /* number of slots less one, a power of 2 */
+  /* Of close keys: slot k is that of key low + k, and bit k says that there is one. The bits
+   * stay in a cache where the slots do not. */
+  uint64_t low, span;
+  uint8_t *bits;
 };
 
 /* The finalizer of MurmurHash3 (A. Appleby, public domain) spreads every bit over all. */
@@ -42,6 +52,39 @@ static size_t slot_of(const struct table *table, uint64_t key, uint64_t other) {
     const size_t at = table->slots[slot] - 1;
     if (table->keys[at] == key && (table->parts == 1 || table->keys[table->n + at] == other))
       return slot;
+  }
+}
+
+/* The keys' bounds; no span when they lie too far apart for `most` slots. */
+static void find_span(struct table *table, joist_dtype dtype, const char *in, size_t most) {
+  const size_t size = joist_dtype_size(dtype);
+  uint64_t keys[CHUNK], low = UINT64_MAX, high = 0;
+  if (table->parts != 1) return;
+  for (size_t first = 0; first < table->n; first += CHUNK) {
+    const size_t n = table->n - first < CHUNK ? table->n - first : CHUNK;
+    joist_match_keys(dtype, n, in + first * size, keys);
+    for (size_t i = 0; i < n; i++) {
+      low = keys[i] < low ? keys[i] : low;
+      high = keys[i] > high ? keys[i] : high;
+    }
+    if (high - low >= most) return;
+  }
+  table->low = low;
+  table->span = table->n == 0 ? 0 : high - low + 1;
+}
+
+/* From the last element to the first, which stays. */
+static void fill_span(struct table *table, joist_dtype dtype, const char *in) {
+  const size_t size = joist_dtype_size(dtype);
+  uint64_t keys[CHUNK];
+  for (size_t n, end = table->n; end > 0; end -= n) {
+    n = (end - 1) % CHUNK + 1;
+    joist_match_keys(dtype, n, in + (end - n) * size, keys);
+    for (size_t i = n; i-- > 0;) {
+      const size_t slot = (size_t)(keys[i] - table->low);
+      table->slots[slot] = (uint32_t)(end - n + i) + 1;
+      table->bits[slot / 8] |= (uint8_t)(1u << slot % 8);
+    }
   }
 }
 
@@ -89,6 +132,20 @@ static void match_chunk(const void *context, size_t chunk) {
   }
 }
 
+static void look_up_chunk(const void *context, size_t chunk) {
+  const struct searching *const s = context;
+  const struct table table = *s->table;
+  const size_t first = chunk * CHUNK, n = chunk_length(s, first);
+  int32_t *const out = s->out + first;
+  uint64_t keys[CHUNK];
+  joist_match_keys(s->dtype, n, s->in + first * s->size, keys);
+  for (size_t i = 0; i < n; i++) {
+    const uint64_t key = keys[i] - table.low, slot = key < table.span ? key : table.span;
+    const bool there = (table.bits[slot / 8] >> slot % 8 & 1) != 0;
+    out[i] = there ? (int32_t)table.slots[slot] : s->none;
+  }
+}
+
 joist_status joist_match_shape(const struct joist_shape *const *shapes,
                                const struct joist_attributes *attributes,
                                struct joist_shape *result, struct joist_error *error) {
@@ -104,20 +161,31 @@ joist_status joist_match_run(const struct joist_array_call *call, struct joist_e
   const size_t n = joist_value_count(call->operand[0]), size = joist_dtype_size(dtype);
   struct table table = {.n = joist_value_count(call->operand[1]),
                         .parts = joist_match_parts(dtype)};
+  find_span(&table, dtype, call->in[1], SPAN + SPREAD * (n + table.n));
+  const bool close = table.span > 0;
   size_t slots = 16;
   while (slots < 2 * table.n) slots *= 2;
-  const size_t key_bytes = (table.n * table.parts + 1) * sizeof *table.keys;
-  const size_t bytes = key_bytes + slots * sizeof *table.slots;
+  if (close) slots = (size_t)table.span;
+  /* One bit more, never set, for keys out of bounds. */
+  const size_t first_bytes =
+      close ? (slots / 64 + 1) * 8 : (table.n * table.parts + 1) * sizeof *table.keys;
+  const size_t bytes = first_bytes + slots * sizeof *table.slots;
   char *const memory = joist_pool_allocate(bytes);
   if (memory == NULL)
     return joist_fail(error, JOIST_ERROR_MEMORY, "out of memory: %zu bytes for a table", bytes);
-  uint64_t *const keys = (uint64_t *)(void *)memory;
-  table.keys = keys;
-  table.slots = (uint32_t *)(void *)(memory + key_bytes);
-  table.mask = slots - 1;
-  memset(table.slots, 0, slots * sizeof *table.slots);
-  joist_match_keys(dtype, table.n, call->in[1], keys);
-  fill_table(&table);
+  table.slots = (uint32_t *)(void *)(memory + first_bytes);
+  if (close) {
+    table.bits = (uint8_t *)memory;
+    memset(table.bits, 0, first_bytes);
+    fill_span(&table, dtype, call->in[1]);
+  } else {
+    uint64_t *const keys = (uint64_t *)(void *)memory;
+    table.keys = keys;
+    table.mask = slots - 1;
+    memset(table.slots, 0, slots * sizeof *table.slots);
+    joist_match_keys(dtype, table.n, call->in[1], keys);
+    fill_table(&table);
+  }
   const struct searching searching = {.dtype = dtype,
                                       .n = n,
                                       .size = size,
@@ -125,7 +193,8 @@ joist_status joist_match_run(const struct joist_array_call *call, struct joist_e
                                       .out = call->out,
                                       .table = &table,
                                       .none = call->instruction->parameter[0]};
-  const joist_status status = search(&searching, match_chunk, call->run, error);
+  const joist_status status =
+      search(&searching, close ? look_up_chunk : match_chunk, call->run, error);
   joist_pool_free(memory);
   return status;
 }

@@ -267,6 +267,59 @@ static void test_operations(void) {
     }
 }
 
+/* Tables of integers close together and just too far apart for that, with elements on either
+ * side of them, anywhere in the dtype. */
+static void check_close(joist_dtype dtype, uint64_t low, uint64_t span) {
+  enum { N = 4000, M = 900 };
+  const size_t size = joist_dtype_size(dtype);
+  const struct joist_shape shapes[] = {{1, {N}}, {1, {M}}};
+  const joist_dtype dtypes[] = {dtype, dtype};
+  char *const x = allocate(N * size), *const table = allocate(M * size);
+  int32_t *const out = allocate(N * sizeof *out);
+  for (size_t k = 0; k < M; k++) {
+    const uint64_t value = low + (k == 500 ? 0 : k == 501 ? span - 1 : random_bits() % span);
+    memcpy(table + k * size, &value, size);
+  }
+  for (size_t k = 0; k < N; k++) {
+    uint64_t value = one_in(9) ? random_bits() : low + random_bits() % (span + 200) - 100;
+    if (one_in(2)) memcpy(&value, table + random_below(M) * size, size);
+    memcpy(x + k * size, &value, size);
+  }
+  const void *const in[] = {x, table};
+  for (int threads = 1; threads <= 3; threads += 2) {
+    struct joist_shape shape;
+    const struct joist_attributes attributes = {.requested = {JOIST_DTYPE_NONE, false}};
+    CHECK_INT(run_op(JOIST_OP_MATCH, dtypes, shapes, &attributes, threads, in, out, &shape),
+              JOIST_OK);
+    size_t wrong = 0;
+    for (size_t k = 0; k < N; k++) {
+      size_t at = 0;
+      while (at < M && memcmp(x + k * size, table + at * size, size) != 0) at++;
+      wrong += out[k] != (at < M ? (int32_t)at + 1 : 0);
+    }
+    CHECK_MSG(wrong == 0, "match of %s in a table of %.0f from %.0f: %zu wrong",
+              joist_dtype_name(dtype), (double)span, (double)low, wrong);
+  }
+  free(x);
+  free(table);
+  free(out);
+}
+
+static void test_close(void) {
+  static const joist_dtype dtypes[] = {JOIST_I16, JOIST_I32, JOIST_UI32, JOIST_I64, JOIST_UI64};
+  static const uint64_t spans[] = {1, 64, 65, 30000, 65536 + 2 * 4900, 65536 + 2 * 4900 + 1};
+  for (size_t d = 0; d < sizeof dtypes / sizeof *dtypes; d++)
+    for (size_t s = 0; s < sizeof spans / sizeof *spans; s++) {
+      const unsigned bits = (unsigned)(8 * joist_dtype_size(dtypes[d]));
+      const uint64_t least = UINT64_C(1) << (bits - 1);
+      if (bits < 32 && spans[s] > 65535) continue;
+      check_close(dtypes[d], 0, spans[s]);
+      check_close(dtypes[d], 0 - spans[s], spans[s]);
+      check_close(dtypes[d], least, spans[s]);
+      check_close(dtypes[d], least - spans[s] / 2, spans[s]);
+    }
+}
+
 /* Enough for a shared sort. */
 static void test_many_repeated(void) {
   enum { N = 200000 };
@@ -345,6 +398,7 @@ static void test_counting(void) {
 int main(void) {
   joist_rules_init();
   test_operations();
+  test_close();
   test_many_repeated();
   test_counting();
   return check_report("test_search");
