@@ -1,10 +1,9 @@
 #' Base functions and tensors
 #'
 #' What base R does with a tensor. Where R dispatches on its argument, the function works and
-#' keeps R's meaning, or stops and names what to use. Some that do not, such as `rowSums()` and
-#' `which()`, joist has versions of: see [extended]. Others look into the
-#' list a tensor is made of and can not be taught otherwise; for them, this page says what to
-#' write instead.
+#' keeps R's meaning. Where it does not, it finds no vector (nor a list) that it could read, and
+#' stops. Of some of these functions, such as `rowSums()` and `which()`, joist has versions that
+#' compute with tensors: see [extended]. For the others, this page says what to write instead.
 #'
 #' **Work on tensors**, and give tensors: arithmetic, comparison, `Math`, `Summary` and
 #' `Complex` functions, `[`, `[<-`, `[[`, `c()` and `append()` (of a tensor first), `rep()`,
@@ -15,35 +14,38 @@
 #'
 #' **Work on tensors**, and give R vectors: `as.vector()` and its kin, `matrix()`, `array()`,
 #' `is.na()`, `which()`, `order()`, `rank()`, `duplicated()`, `match()`, `%in%`, `factor()`,
-#' `cut()`, `paste()`, `format()`, `sprintf("%s")`, `seq()`, `seq_along()`, `as.Date()`,
-#' `table()`, `split()`, `tapply()`, `ave()`, `rowsum()` and `interaction()` by a tensor,
-#' `outer()`, `sd()` ([nv_sd()] gives a tensor), `svd()`, `plot()`, `hist()` and other plots.
+#' `cut()`, `paste()`, `format()`, `seq()`, `seq_along()`, `as.Date()`, `table()`, `split()`,
+#' `tapply()`, `ave()`, `rowsum()` and `interaction()` by a tensor, `outer()`, `y[i] <- x` for an R
+#' vector `y`, `sd()` ([nv_sd()] gives a tensor), `svd()`, `plot()`, `hist()` and other plots.
 #'
 #' **See a list of scalars**: `lapply()`, `sapply()`, `vapply()`, `Map()`, `mapply()`,
 #' `as.list()`: each element is a tensor of rank 0. What their function returns is not
 #' simplified when it is a tensor, nor is the result of `tapply()` and
 #' `Reduce(accumulate = TRUE)`: it stays a list of tensors.
 #'
-#' **Stop, or take a tensor apart** (base R does not ask what `x` is). Instead of the left,
-#' write the right:
+#' **Leave a tensor whole**, as one element of a list: `c(1, x)`, which is `list(1, x)`,
+#' `unlist(list(x, y))`, which is `list(x, y)`, and `rapply(list(x), f)`, which calls `f(x)`. For
+#' one tensor, write `c(nv_scalar(1), x)` or `nv_concatenate(1, x)`, and `do.call(c, list(x, y))`.
+#'
+#' **Stop**, because base R does not ask what `x` is. Instead of the left, write the right:
 #'
 #' | | |
 #' |---|---|
-#' | `c(1, x)` | `c(nv_scalar(1), x)` or `nv_concatenate(1, x)` |
-#' | `unlist(list(x, y))` | `do.call(c, list(x, y))` |
-#' | `rapply(list(x), f)` | `lapply()`, or `f` in [jit()] |
 #' | `for (e in x)` | `for (e in as.list(x))` |
-#' | `y[i] <- x` for an R vector `y` | `y[i] <- as.vector(x)`, or make `y` a tensor |
 #' | `y[x]` for an R vector `y` | `y[as.vector(x)]` |
 #' | `ifelse(test, x, y)` of a `test` that is no tensor | [nv_ifelse()] |
-#' | `if (x)`, `while (x)`, `x && y`, `isTRUE(x)`, `stopifnot(x)` | `as.logical(x)` |
-#' | `apply(x, 1, f)`, which works on R vectors | [nv_apply()] |
+#' | `if (x)`, `while (x)`, `x && y`, `stopifnot(x)` | `as.logical(x)` |
 #' | `vapply(x, f, value)` | let `f` return an R number: `as.vector(f(x))` |
 #' | `do.call(f, x)` | `do.call(f, as.list(x))` |
 #' | `max(1, x)`, `range(1, x)`, ... | the tensor first: `max(x, 1)` |
 #' | `df1 == df2` for data frames with tensors | the columns: `df1$x == df2$x` |
-#' | `nchar(x)`, `cat(x)`, `rnorm(x)`, `1:x` | the same of `as.vector(x)` |
+#' | `nchar(x)`, `cat(x)`, `sprintf("%s", x)`, `rnorm(x)`, `1:x` | the same of `as.vector(x)` |
 #' | `lm(y ~ x)` and other model functions | the same with `as.vector(x)` |
+#' | `as.environment(x)`, `as.function(x)` | that of `as.list(x)` |
+#'
+#' `isTRUE(x)` is `FALSE`, as `x` is no logical vector. `apply(x, 1, f)` works on R vectors; see
+#' [nv_apply()]. `dput()` and `deparse()` show that there is a tensor, but not its values:
+#' [saveRDS()] keeps one, `dput(as_array(x))` shows them.
 #'
 #' `is.numeric()`, `is.integer()`, `is.matrix()` and the like are `FALSE`: a tensor is none of
 #' R's own types. Ask for its [dtype()] and its [shape()].
@@ -77,10 +79,9 @@ NULL
   )
 }
 
-# pmax() and others put back the attributes of the list, whose names are those of its fields.
 #' @export
 `names<-.nv_tensor` <- function(x, value) {
-  if (is.null(value) || identical(value, attr(x, "names", TRUE))) {
+  if (is.null(value)) {
     return(x)
   }
   stop_joist("joist_value_error", "the elements of a tensor have no names")
@@ -147,16 +148,3 @@ as.table.nv_tensor <- function(x, ...) as.table(as.array(x), ...)
 #' @importFrom stats as.ts
 #' @export
 as.ts.nv_tensor <- function(x, ...) stats::as.ts(as_array(x), ...)
-
-#' @export
-as.environment.nv_tensor <- function(x) no_fields("an environment")
-
-#' @export
-as.call.nv_tensor <- function(x) no_fields("a call")
-
-#' @export
-as.function.nv_tensor <- function(x, ...) no_fields("a function")
-
-no_fields <- function(what) {
-  stop_joist("joist_value_error", "a tensor cannot be made ", what, "; see as.list()")
-}

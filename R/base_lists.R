@@ -1,6 +1,5 @@
-# Functions of base R that take any list for a list of vectors, and would take a tensor apart. Most
-# of them ask a generic about it first: its length, its names, its levels. There they are handed
-# what they can use, or are stopped.
+# Functions of base R that do not ask a generic for what they need, but ask one for something else
+# on their way: the method of that one helps them. Each method says what goes wrong without.
 
 # Whether `f` called the method that asks (or the function `further` - 1 frames above it).
 called_from <- function(f, further = 1L) {
@@ -9,137 +8,95 @@ called_from <- function(f, further = 1L) {
 
 #' @export
 length.nv_tensor <- function(x) {
-  n <- .subset2(x, "shape")
+  n <- field_of(x, "shape")
   if (length(n) != 1L) {
     n <- prod(n)
     if (n <= .Machine$integer.max) n <- as.integer(n)
   }
   caller <- sys.function(sys.parent())
   if (identical(environment(caller), .BaseNamespaceEnv)) {
-    return(length_for(caller, sys.parent(), x, n))
-  }
-  n
-}
-
-# The length for a function of base R whose frame has number `at`.
-length_for <- function(caller, at, x, n) {
-  if (identical(caller, base::lengths)) {
-    return(length_of_part(sys.parents()[at], n))
-  }
-  frame <- sys.frame(at)
-  if (identical(caller, base::table) || identical(caller, base::interaction)) {
-    if (is_tensor(frame$args)) {
-      frame$args <- list(x)
-      return(1L)
-    }
-  } else if (identical(caller, base::`[<-.data.frame`)) {
-    if (is_tensor(frame$value) && exists("p", frame, inherits = FALSE)) {
-      frame$value <- columns_for(x, frame)
-      return(length(frame$value))
+    if (identical(caller, base::lengths)) {
+      check_aggregate(sys.parents()[sys.parent()], n)
+    } else if (identical(caller, base::`[<-.data.frame`)) {
+      return(length_for_columns(x, n, sys.frame(sys.parent())))
     }
   }
   n
 }
 
-# The list that lapply() and the like go through: a scalar for each element. tapply() goes through
-# a list of groups.
-#' @export
-as.list.nv_tensor <- function(x, ...) {
-  if (called_from(base::tapply, 2L)) {
-    return(list(x))
-  }
-  flat <- nv_flatten(x)
-  lapply(seq_along(flat), function(k) flat[[k]])
-}
-
-# Functions that simplify a list call unlist() if lengths() of the parts are what they want.
-length_of_part <- function(outer, n) {
-  caller <- sys.function(outer)
-  if (identical(caller, base::simplify2array)) {
-    return(1L) # one thing, which unlist() does not leave one: the list stays a list
-  }
-  if (identical(caller, base::tapply) || identical(caller, base::Reduce)) {
-    return(2L * n) # only 1 is simplified; tapply() leaves out what is empty
-  }
-  if (identical(caller, base::rbind.data.frame)) {
-    check_rows(sys.frame(outer)$allargs)
-  } else if (n != 1L && in_aggregate(outer)) {
+# aggregate() makes a matrix of results of several elements, by filling it with the tensors.
+check_aggregate <- function(frame, n) {
+  parents <- sys.parents()
+  for (k in 1:2) if (frame > 0L) frame <- parents[frame]
+  if (n != 1L && identical(sys.function(frame), utils::getS3method("aggregate", "data.frame"))) {
     stop_joist(
       "joist_value_error", "aggregate() of tensors: the function must return one element; ",
       "use as.vector() of more"
     )
   }
-  n
 }
 
-in_aggregate <- function(frame) {
-  parents <- sys.parents()
-  for (k in 1:2) if (frame > 0L) frame <- parents[frame]
-  identical(sys.function(frame), utils::getS3method("aggregate", "data.frame"))
+# `df[i, j] <- x` for several columns makes R numbers of a tensor, without its dtype. Here it gets
+# the list of the `p` columns of `n` rows.
+length_for_columns <- function(x, n, frame) {
+  p <- frame[["p"]]
+  rows <- frame[["n"]]
+  if (!is_tensor(frame$value) || !is.integer(p) || p == 1L || n != rows * p) {
+    return(n)
+  }
+  frame$value <- as.list(as.data.frame.nv_tensor(nv_reshape(x, c(rows, p))))
+  p
 }
 
-check_rows <- function(parts) {
-  if (any(vapply(parts, is_tensor, NA))) {
-    stop_joist(
-      "joist_value_error", "a tensor is no row of a data frame; rbind() it as ",
-      "list(name = value, ...) or as another data frame"
-    )
-  }
-}
-
-# The list that `df[i, j] <- x` needs: `p` columns of `n` rows, of which some may be new.
-columns_for <- function(x, frame) {
-  n <- frame$n
-  p <- frame$p
-  old <- frame$jseq[frame$jseq <= frame$nvars]
-  if (frame$has.i && !all(vapply(frame$x[old], is_tensor, NA))) {
-    stop_joist(
-      "joist_value_error", "a column that is no tensor takes no elements of one; use as.vector()"
-    )
-  }
-  if (p == 1L && length(x) > n) {
-    stop_joist("joist_shape_error", "replacement has ", length(x), " rows, data has ", n)
-  }
-  if (p > 1L && length(x) == n * p) {
-    return(as.list(as.data.frame.nv_tensor(nv_reshape(x, c(n, p)))))
-  }
-  list(nv_flatten(x))
-}
-
-# The elements of a tensor have no names; those of the list it is made of are not its own.
+# The elements of a tensor have no names. rank() asks for them before it ranks what C takes for
+# numbers.
 #' @export
 names.nv_tensor <- function(x) {
-  frame <- parent.frame()
   if (called_from(base::rank)) {
+    frame <- parent.frame()
     frame$x <- xtfrm(frame$x)
-  } else if (called_from(base::rbind.data.frame)) {
-    check_row_binding(frame)
   }
   NULL
 }
 
-# rowsum() asks whether the groups have NA, before it looks for the distinct ones.
+# rowsum() asks whether the groups have NA, before it looks for the distinct ones in C.
 group_by_values <- function(x, frame) frame$group <- as.vector(x)
 
-# rbind() of data frames asks for the names of what it has assigned: a column that was no tensor
-# has then been filled with the fields of one.
-check_row_binding <- function(frame) {
-  filled <- frame$value[[frame$jj]]
-  if (!is_tensor(filled)) {
+# pmax() and pmin() of base R put the attributes of the first operand back on the result: those of
+# a tensor are its values. On their way they ask which are NA.
+check_extremes <- function() {
+  if (called_from(base::pmax, 2L) || called_from(base::pmin, 2L)) {
     stop_joist(
-      "joist_value_error", "rbind(): column ", frame$jj, " is a tensor in argument ", frame$i,
-      " but not in the first; make it one there with nv_tensor()"
+      "joist_value_error", "pmax() and pmin() of base R do not know tensors; use nv_max() and ",
+      "nv_min()"
     )
   }
 }
 
-# It lengthens the columns of the first by assigning to `index`, beyond their ends.
+# sprintf() takes what is no vector for one element, and then asks for its text or number.
+check_sprintf <- function(x) {
+  if (called_from(base::sprintf, 2L) && length(x) != 1L) {
+    stop_joist("joist_value_error", "sprintf() does not know tensors; use as.character() of it")
+  }
+}
+
+# encodeString() gives the text the attributes of what it is the text of.
+keep_from_text <- function(x) {
+  if (called_from(base::encodeString, 2L)) {
+    frame <- parent.frame(2L)
+    frame$at <- list(dim = if (ndims(x) > 1L) dim(x))
+  }
+}
+
+# rbind() of data frames lengthens the columns of the first by assigning to `index`, beyond their
+# ends.
 is_row_binding <- function(index, extents) {
   is.integer(index) && length(index) > 0L && index[1L] == extents + 1 &&
     called_from(base::rbind.data.frame, 2L)
 }
 
-# as.matrix() of a data frame looks at the levels of each column before it joins them.
+# as.matrix() of a data frame looks at the levels of each column before it joins them, which are no
+# vectors as they are.
 #' @export
 levels.nv_tensor <- function(x) {
   if (called_from(base::as.matrix.data.frame)) {
@@ -150,23 +107,3 @@ levels.nv_tensor <- function(x) {
   }
   NULL
 }
-
-# The fields of a tensor that have classes: do.call(rbind, x) would bind them to a matrix.
-bind_fields <- function(...) {
-  stop_joist(
-    "joist_value_error", "these are the fields of a tensor and no rows or columns; ",
-    "do.call() takes a list: as.list() of the tensor, or a list of tensors"
-  )
-}
-
-#' @exportS3Method rbind joist_dtype
-rbind.joist_dtype <- bind_fields
-
-#' @exportS3Method rbind joist_device
-rbind.joist_device <- bind_fields
-
-#' @exportS3Method cbind joist_dtype
-cbind.joist_dtype <- bind_fields
-
-#' @exportS3Method cbind joist_device
-cbind.joist_device <- bind_fields

@@ -13,6 +13,7 @@
 #' | `pmin()`, `pmax()` | [nv_min()], [nv_max()] |
 #' | `ifelse()` | [nv_ifelse()] |
 #' | `findInterval()` | [nv_searchsorted()] |
+#' | `match()`, `%in%` | [base::match()] of their values |
 #' | `tabulate()` | [nv_tabulate()] |
 #' | `atan2()` | [nv_atan2()] |
 #' | `bitwAnd()`, `bitwOr()`, `bitwXor()`, `bitwNot()` | [nv_bitwise_and()] and relatives |
@@ -20,11 +21,11 @@
 #' | before R 4.4 `crossprod()` and `tcrossprod()` | [nv_crossprod()], [nv_tcrossprod()] |
 #' | before R 4.3 `%*%` | [nv_matmul()] |
 #'
-#' Later versions of R dispatch the last ones by themselves, as well as `match()` and `%in%`, which
-#' before R 4.2 are joist's, too.
+#' Later versions of R dispatch the last ones by themselves.
 #'
 #' One operand is a tensor; others may be R numbers, which keep their exact values until the common
-#' dtype is known. All but `which()` also work in [jit()] and on [nv_aval()].
+#' dtype is known. All but `which()`, `match()` and
+#' `%in%` also work in [jit()] and on [nv_aval()].
 #'
 #' Where neither `yes` nor `no` is a tensor, `ifelse()` gives an R vector as base R does, and a
 #' tensor only while [jit()] traces. The test must be a tensor where one of them is.
@@ -48,14 +49,16 @@
 #'   `left.open` of [base::findInterval()]. Otherwise ignored.
 #' @param test A tensor.
 #' @param yes,no A tensor or R numbers, of the shape of `test`, or with extents of 1.
+#' @param table,nomatch,incomparables As in [base::match()]; a tensor or what base R takes.
 #' @param vec Sorted elements: a tensor of rank 1 or R numbers.
 #' @param bin,nbins As in [nv_tabulate()].
 #' @param a,b,n Tensors, or R numbers, which may be whole numbers in double as in base R.
-#' @return `which()` an R vector of whole numbers (a matrix with `arr.ind`), as base R; the others a
+#' @return `which()` an R vector of whole numbers (a matrix with `arr.ind`), `match()` and `%in%` an
+#'   R vector, as base R; the others a
 #'   tensor of the dtype that the function in the table gives. `which.min()` and `which.max()` give
 #'   0 where all elements are NaN. `findInterval()` of NaN is the number of intervals, as NaN is the
 #'   largest.
-#' @section Errors: Those of the functions in the table, and `joist_value_error` for `which()` while
+#' @section Errors: Those of the functions in the table, and `joist_value_error` for `which()` and `match()` while
 #'   `jit()` traces and for [nv_aval()], and when `var()` is asked to leave out elements;
 #'   `joist_shape_error` when `yes` or `no` do not fit into the shape of `test`;
 #'   `joist_dtype_error` for `var()` of complex tensors.
@@ -71,11 +74,10 @@
 #' findInterval(x, c(1, 3, 5))
 #' bitwAnd(nv_tensor(1:3, "ui8"), 2)
 #' rowSums(matrix(1:6, 2)) # base R's
-#' @aliases crossprod tcrossprod %*% match %in%
+#' @aliases crossprod tcrossprod %*%
 #' @name extended
 #' @rawNamespace if (getRversion() < "4.4.0") export(crossprod, tcrossprod)
 #' @rawNamespace if (getRversion() < "4.3.0") export("%*%")
-#' @rawNamespace if (getRversion() < "4.2.0") export(match, "%in%")
 NULL
 
 #' @rdname extended
@@ -348,15 +350,20 @@ if (getRversion() < "4.3.0") {
   }
 }
 
-if (getRversion() < "4.2.0") {
-  match <- function(x, table, nomatch = NA_integer_, incomparables = NULL) {
-    if (is.object(x) && is_tensor(x)) x <- mtfrm.nv_tensor(x)
-    if (is.object(table) && is_tensor(table)) table <- mtfrm.nv_tensor(table)
-    base::match(x, table, nomatch, incomparables)
+#' @rdname extended
+#' @export
+match <- function(x, table, nomatch = NA_integer_, incomparables = NULL) {
+  if (is.object(x) && is_tensor(x)) x <- mtfrm.nv_tensor(x)
+  if (is.object(table) && is_tensor(table)) table <- mtfrm.nv_tensor(table)
+  if (isS4(x) || isS4(table)) {
+    return(s4_generic("match")(x, table, nomatch, incomparables))
   }
-
-  `%in%` <- function(x, table) match(x, table, nomatch = 0L) > 0L
+  base::match(x, table, nomatch, incomparables)
 }
+
+#' @rdname extended
+#' @export
+`%in%` <- function(x, table) match(x, table, nomatch = 0L) > 0L
 
 # ---- S4 ----
 

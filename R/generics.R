@@ -87,6 +87,7 @@ is.infinite.nv_tensor <- function(x) nv_is_infinite(x)
 
 #' @export
 is.na.nv_tensor <- function(x) {
+  check_extremes()
   as_array(nv_is_nan(x))
 }
 

@@ -122,18 +122,22 @@ device <- function(x) tensor_field(x, "device")
 #' @export
 is_tensor <- function(x) inherits(x, "nv_tensor")
 
+# The fields of a tensor are attributes. Nothing in R/ reads the payload: what attr() has given
+# counts as shared from then on, and would be copied by every assignment.
+field_of <- function(x, field) attr(x, field, TRUE)
+
 tensor_field <- function(x, field) {
   if (!inherits(x, "nv_tensor")) {
     stop_joist(
       "joist_value_error", "this is no tensor but ", class(x)[1L], "; make one with nv_tensor()"
     )
   }
-  .subset2(x, field)
+  field_of(x, field)
 }
 
 #' @export
 dim.nv_tensor <- function(x) {
-  extents <- .subset2(x, "shape")
+  extents <- field_of(x, "shape")
   if (length(extents) > 0L) extents
 }
 
@@ -165,7 +169,7 @@ as_array <- function(x, as = NULL) {
   } else {
     .Call(joist_r_as_array, x, as, !is.null(as), Inf)
   }
-  extents <- .subset2(x, "shape")
+  extents <- field_of(x, "shape")
   if (length(extents) > 1L) dim(out) <- extents
   out
 }
@@ -178,6 +182,13 @@ as.vector.nv_tensor <- function(x, mode = "any") {
   out <- as_array(x, if (mode %in% c("any", "numeric")) NULL else mode)
   dim(out) <- NULL
   out
+}
+
+# A scalar for each element.
+#' @export
+as.list.nv_tensor <- function(x, ...) {
+  flat <- nv_flatten(x)
+  lapply(seq_along(flat), function(k) flat[[k]])
 }
 
 #' @export
@@ -195,7 +206,10 @@ as.matrix.nv_tensor <- function(x, ...) {
 }
 
 #' @export
-as.double.nv_tensor <- function(x, ...) as.vector.nv_tensor(x, "double")
+as.double.nv_tensor <- function(x, ...) {
+  check_sprintf(x)
+  as.vector.nv_tensor(x, "double")
+}
 
 #' @export
 as.integer.nv_tensor <- function(x, ...) {
@@ -226,4 +240,8 @@ as.logical.nv_tensor <- function(x, ...) {
 as.complex.nv_tensor <- function(x, ...) as.vector.nv_tensor(x, "complex")
 
 #' @export
-as.character.nv_tensor <- function(x, ...) as.vector.nv_tensor(x, "character")
+as.character.nv_tensor <- function(x, ...) {
+  check_sprintf(x)
+  keep_from_text(x)
+  as.vector.nv_tensor(x, "character")
+}

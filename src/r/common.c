@@ -88,9 +88,10 @@ joist_dtype joist_r_dtype_styled(SEXP x, joist_style style) {
     joist_r_stop(JOIST_ERROR_DTYPE, "there is no dtype '%s'; the dtypes are %s",
                  Rf_translateCharUTF8(name), known);
   }
-  if (TYPEOF(x) == VECSXP && Rf_inherits(x, "nv_tensor") && XLENGTH(x) > 1 &&
-      TYPEOF(VECTOR_ELT(x, 1)) == STRSXP && XLENGTH(VECTOR_ELT(x, 1)) == 1) {
-    const joist_dtype dtype = dtype_of_char(STRING_ELT(VECTOR_ELT(x, 1), 0));
+  if (TYPEOF(x) == S4SXP && Rf_inherits(x, "nv_tensor")) {
+    SEXP field = joist_r_field(x, JOIST_R_DTYPE);
+    const bool is_name = TYPEOF(field) == STRSXP && XLENGTH(field) == 1;
+    const joist_dtype dtype = is_name ? dtype_of_char(STRING_ELT(field, 0)) : JOIST_DTYPE_NONE;
     if (dtype != JOIST_DTYPE_NONE) return dtype;
   }
   joist_r_stop(JOIST_ERROR_DTYPE,

@@ -246,7 +246,8 @@ static bool gather_inputs(SEXP compiled, const struct signature *signature,
       continue;
     }
     if (source.kind == JOIST_R_FROM_LEAF) {
-      inputs[input] = elements_on(device, VECTOR_ELT(signature->leaves[source.index], 0));
+      SEXP payload = joist_r_field(signature->leaves[source.index], JOIST_R_PAYLOAD);
+      inputs[input] = elements_on(device, payload);
       continue;
     }
     struct joist_r_value value;
@@ -270,7 +271,7 @@ static const struct joist_device *device_of_call(SEXP compiled, const struct sig
   for (uint32_t k = 0; k < trace->program.input_count; k++) {
     const struct joist_r_source source = trace->sources[k];
     if (source.kind != JOIST_R_FROM_LEAF) continue;
-    SEXP payload = VECTOR_ELT(signature->leaves[source.index], 0);
+    SEXP payload = joist_r_field(signature->leaves[source.index], JOIST_R_PAYLOAD);
     return joist_r_is_remote(payload) ? joist_r_remote_device(payload) : joist_device_at(0);
   }
   for (uint32_t k = 0; k < trace->constant_count; k++)

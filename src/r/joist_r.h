@@ -34,6 +34,19 @@ const struct joist_rules *joist_r_rules(SEXP x);
 /* .Call: remembers the package's namespace, where the conditions are raised. */
 SEXP joist_r_init(SEXP namespace_object);
 
+/* The fields of a tensor (see tensor.h). Reading gives R_NilValue for one that is missing and
+ * promises nothing of its type; setting is for a tensor that was just made. */
+typedef enum {
+  JOIST_R_PAYLOAD,
+  JOIST_R_DTYPE,
+  JOIST_R_SHAPE,
+  JOIST_R_AMBIGUOUS,
+  JOIST_R_DEVICE,
+  JOIST_R_VALUE
+} joist_r_field_name;
+SEXP joist_r_field(SEXP x, joist_r_field_name name);
+void joist_r_set_field(SEXP x, joist_r_field_name name, SEXP value);
+
 /* TRUE or FALSE argument; raises joist_value_error naming `what`. */
 bool joist_r_flag(SEXP x, const char *what);
 /* The one R number in `x`, which has no class; NaN for anything else. */

@@ -107,7 +107,7 @@ SEXP joist_r_tensor_on(const struct joist_device *device, SEXP payload, struct j
     R_PreserveObject(object);
     latest = device;
   }
-  SET_VECTOR_ELT(tensor, 4, object);
+  joist_r_set_field(tensor, JOIST_R_DEVICE, object);
   UNPROTECT(1);
   return tensor;
 }

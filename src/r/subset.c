@@ -303,7 +303,7 @@ static SEXP assign_concrete(SEXP tensor, const struct joist_r_value *x,
   const struct joist_run run = joist_r_run();
   struct joist_error error;
   tensor = PROTECT(writable(tensor, x, selection, value, in_place));
-  void *const out = joist_r_elements(VECTOR_ELT(tensor, 0));
+  void *const out = joist_r_elements(joist_r_field(tensor, JOIST_R_PAYLOAD));
   if (selection->mask != NULL) {
     raise_if(joist_mask_put(size, selection->mask, x->count, before, value->data, repeated, out,
                             &run, &error),

@@ -6,8 +6,6 @@
 
 /* ---- shared attributes ---- */
 
-enum { TENSOR_LENGTH = 5, TRACED_LENGTH = 6 };
-
 static SEXP preserved_strings(const char *const *strings, int n) {
   SEXP made = PROTECT(Rf_allocVector(STRSXP, n));
   for (int i = 0; i < n; i++) SET_STRING_ELT(made, i, Rf_mkChar(strings[i]));
@@ -15,14 +13,6 @@ static SEXP preserved_strings(const char *const *strings, int n) {
   R_PreserveObject(made);
   UNPROTECT(1);
   return made;
-}
-
-static SEXP field_names(bool traced) {
-  static const char *const names[] = {"payload", "dtype", "shape", "ambiguous", "device", "value"};
-  static SEXP tensor = NULL, trace = NULL;
-  SEXP *const cached = traced ? &trace : &tensor;
-  if (*cached == NULL) *cached = preserved_strings(names, traced ? TRACED_LENGTH : TENSOR_LENGTH);
-  return *cached;
 }
 
 static SEXP class_of(joist_r_form form) {
@@ -38,14 +28,45 @@ static SEXP class_of(joist_r_form form) {
   return form == JOIST_R_ABSTRACT ? abstract : form == JOIST_R_TRACED ? traced : concrete;
 }
 
-/* The call that gives it: what is no vector keeps base R from reading the fields of a tensor
- * as a vector when each of them has one element. */
+/* The call that gives it. */
 SEXP joist_r_device_object(const char *name) {
   SEXP device = PROTECT(Rf_lang2(Rf_install("nv_device"), PROTECT(Rf_mkString(name))));
   Rf_setAttrib(device, R_ClassSymbol, Rf_mkString("joist_device"));
   MARK_NOT_MUTABLE(device);
   UNPROTECT(2);
   return device;
+}
+
+/* ---- fields ---- */
+
+enum { TENSOR_LENGTH = 5, TRACED_LENGTH = 6 };
+
+static SEXP field_symbol(joist_r_field_name name) {
+  static const char *const names[] = {"payload", "dtype", "shape", "ambiguous", "device", "value"};
+  static SEXP symbols[TRACED_LENGTH];
+  if (symbols[0] == NULL)
+    for (int k = 0; k < TRACED_LENGTH; k++) symbols[k] = Rf_install(names[k]);
+  return symbols[name];
+}
+
+/* The cell of a field in the list of attributes, R_NilValue where there is none. This list is
+ * looked at nowhere else. Rf_getAttrib() would do for the other fields, but marks what it gives
+ * as shared, for good: a payload that was once read so could never again be assigned to in
+ * place. */
+static SEXP field_cell(SEXP x, joist_r_field_name name) {
+  SEXP symbol = field_symbol(name);
+  SEXP cell = ATTRIB(x);
+  for (int k = 0; k <= (int)name; k++) cell = CDR(cell); /* after the class; CDR(NULL) is NULL */
+  if (TAG(cell) == symbol) return cell;
+  for (cell = ATTRIB(x); cell != R_NilValue; cell = CDR(cell)) /* someone changed their order */
+    if (TAG(cell) == symbol) return cell;
+  return R_NilValue;
+}
+
+SEXP joist_r_field(SEXP x, joist_r_field_name name) { return CAR(field_cell(x, name)); }
+
+void joist_r_set_field(SEXP x, joist_r_field_name name, SEXP value) {
+  SETCAR(field_cell(x, name), value);
 }
 
 /* ---- making ---- */
@@ -57,48 +78,50 @@ SEXP joist_r_shape_object(const struct joist_shape *shape) {
 }
 
 /* A tensor of each form without contents. Copying it, attributes included, is several
- * times faster than setting the attributes of a new list. */
+ * times faster than setting the attributes of a new object. */
 static SEXP pattern_of(joist_r_form form) {
   static SEXP patterns[JOIST_R_TRACED + 1];
   if (patterns[form] == NULL) {
-    const bool traced = form == JOIST_R_TRACED;
-    SEXP made = PROTECT(Rf_allocVector(VECSXP, traced ? TRACED_LENGTH : TENSOR_LENGTH));
-    SET_VECTOR_ELT(made, 4, joist_r_device_object("cpu"));
-    Rf_setAttrib(made, R_NamesSymbol, field_names(traced));
+    const int length = form == JOIST_R_TRACED ? TRACED_LENGTH : TENSOR_LENGTH;
+    SEXP made = PROTECT(Rf_allocSExp(S4SXP));
+    SEXP device = PROTECT(joist_r_device_object("cpu"));
     Rf_setAttrib(made, R_ClassSymbol, class_of(form));
+    for (int k = form == JOIST_R_ABSTRACT ? JOIST_R_DTYPE : JOIST_R_PAYLOAD; k < length; k++)
+      Rf_setAttrib(made, field_symbol((joist_r_field_name)k), device);
     MARK_NOT_MUTABLE(made);
     R_PreserveObject(made);
-    UNPROTECT(1);
+    UNPROTECT(2);
     patterns[form] = made;
   }
   return patterns[form];
 }
 
-static SEXP make_list(joist_r_form form, SEXP payload, struct joist_type type,
-                      const struct joist_shape *shape) {
+static SEXP make_tensor(joist_r_form form, SEXP payload, struct joist_type type,
+                        const struct joist_shape *shape) {
   SEXP tensor = PROTECT(Rf_shallow_duplicate(pattern_of(form)));
-  SET_VECTOR_ELT(tensor, 0, payload);
-  SET_VECTOR_ELT(tensor, 1, joist_r_dtype_object(type.dtype));
-  SET_VECTOR_ELT(tensor, 2, joist_r_shape_object(shape));
-  SET_VECTOR_ELT(tensor, 3, Rf_ScalarLogical(type.ambiguous));
+  if (form != JOIST_R_ABSTRACT) joist_r_set_field(tensor, JOIST_R_PAYLOAD, payload);
+  joist_r_set_field(tensor, JOIST_R_DTYPE, joist_r_dtype_object(type.dtype));
+  joist_r_set_field(tensor, JOIST_R_SHAPE, joist_r_shape_object(shape));
+  joist_r_set_field(tensor, JOIST_R_AMBIGUOUS, Rf_ScalarLogical(type.ambiguous));
   UNPROTECT(1);
   return tensor;
 }
 
 SEXP joist_r_tensor(SEXP payload, struct joist_type type, const struct joist_shape *shape) {
-  return make_list(JOIST_R_CONCRETE, payload, type, shape);
+  return make_tensor(JOIST_R_CONCRETE, payload, type, shape);
 }
 
 SEXP joist_r_aval(struct joist_type type, const struct joist_shape *shape) {
-  return make_list(JOIST_R_ABSTRACT, R_NilValue, type, shape);
+  return make_tensor(JOIST_R_ABSTRACT, R_NilValue, type, shape);
 }
 
 SEXP joist_r_traced(SEXP trace, joist_value_id value, bool literal, struct joist_type type,
                     const struct joist_shape *shape) {
-  SEXP tensor = PROTECT(make_list(JOIST_R_TRACED, trace, type, shape));
+  SEXP tensor = PROTECT(make_tensor(JOIST_R_TRACED, trace, type, shape));
   /* A literal argument of a jitted function has no value until its dtype is known: its
    * number is that of the argument, negative. */
-  SET_VECTOR_ELT(tensor, 5, Rf_ScalarInteger(literal ? -(int)value - 1 : (int)value));
+  const int number = literal ? -(int)value - 1 : (int)value;
+  joist_r_set_field(tensor, JOIST_R_VALUE, Rf_ScalarInteger(number));
   UNPROTECT(1);
   return tensor;
 }
@@ -165,29 +188,33 @@ static _Noreturn void refuse(SEXP x) {
                x == R_NilValue ? "NULL" : Rf_type2char(TYPEOF(x)));
 }
 
-static bool is_tensor(SEXP x) {
-  if (TYPEOF(x) != VECSXP || !Rf_isObject(x)) return false;
-  SEXP class = Rf_getAttrib(x, R_ClassSymbol);
-  return class == class_of(JOIST_R_CONCRETE) || Rf_inherits(x, "nv_tensor");
-}
-
 static _Noreturn void taken_apart(void) {
   joist_r_stop(JOIST_ERROR_VALUE,
                "this nv_tensor was taken apart; make a new one with nv_tensor()");
 }
 
-static SEXP field(SEXP x, R_xlen_t at, SEXPTYPE type) {
-  if (XLENGTH(x) <= at || (SEXPTYPE)TYPEOF(VECTOR_ELT(x, at)) != type) taken_apart();
-  if (type != INTSXP && XLENGTH(VECTOR_ELT(x, at)) != 1) taken_apart();
-  return VECTOR_ELT(x, at);
+/* An R vector can have got the attributes of a tensor, and its class with them. */
+static bool is_tensor(SEXP x) {
+  if (!Rf_isObject(x)) return false;
+  SEXP class = Rf_getAttrib(x, R_ClassSymbol);
+  if (class != class_of(JOIST_R_CONCRETE) && !Rf_inherits(x, "nv_tensor")) return false;
+  if (TYPEOF(x) != S4SXP) taken_apart();
+  return true;
 }
 
-/* A list of this class may hold anything: nothing is used before it has been looked at. */
+static SEXP field(SEXP x, joist_r_field_name name, SEXPTYPE type) {
+  SEXP value = joist_r_field(x, name);
+  if ((SEXPTYPE)TYPEOF(value) != type) taken_apart();
+  if (type != INTSXP && XLENGTH(value) != 1) taken_apart();
+  return value;
+}
+
+/* An object of this class may hold anything: nothing is used before it has been looked at. */
 static void read_tensor(SEXP x, struct joist_r_value *value) {
   struct joist_argument *const argument = &value->argument;
-  argument->operand.type.dtype = joist_r_dtype(field(x, 1, STRSXP));
-  argument->operand.type.ambiguous = LOGICAL(field(x, 3, LGLSXP))[0] != 0;
-  SEXP shape = field(x, 2, INTSXP);
+  argument->operand.type.dtype = joist_r_dtype(field(x, JOIST_R_DTYPE, STRSXP));
+  argument->operand.type.ambiguous = LOGICAL(field(x, JOIST_R_AMBIGUOUS, LGLSXP))[0] != 0;
+  SEXP shape = field(x, JOIST_R_SHAPE, INTSXP);
   if (XLENGTH(shape) > JOIST_RANK_MAX) taken_apart();
   argument->shape.rank = (int)XLENGTH(shape);
   for (int d = 0; d < argument->shape.rank; d++) {
@@ -196,8 +223,9 @@ static void read_tensor(SEXP x, struct joist_r_value *value) {
   }
   if (!joist_shape_count(&argument->shape, &value->count)) taken_apart();
   argument->operand.rank = argument->shape.rank;
-  value->payload = VECTOR_ELT(x, 0);
+  value->payload = joist_r_field(x, JOIST_R_PAYLOAD);
   if (value->payload == R_NilValue) {
+    if (!Rf_inherits(x, "nv_aval")) taken_apart();
     value->form = JOIST_R_ABSTRACT;
     return;
   }
@@ -211,7 +239,7 @@ static void read_tensor(SEXP x, struct joist_r_value *value) {
   }
   if (TYPEOF(value->payload) == EXTPTRSXP) {
     value->form = JOIST_R_TRACED;
-    SEXP numbers = field(x, 5, INTSXP);
+    SEXP numbers = field(x, JOIST_R_VALUE, INTSXP);
     if (XLENGTH(numbers) != 1) taken_apart();
     const int number = INTEGER(numbers)[0];
     value->leaf = number < 0;

@@ -1,9 +1,12 @@
 /* Tensors as R objects: their layout, reading them and other operands, making them.
  *
- * A tensor is a list (payload, dtype, shape, ambiguous, device) of class nv_tensor. The
+ * A tensor is an object of R's type for objects that are no vectors (S4SXP, "object" from R 4.4
+ * on), but without the mark of S4: S3 methods are all it has, and functions of base R that
+ * have none for it find nothing to take for numbers or for a list. Its fields (payload, dtype,
+ * shape, ambiguous, device) are its attributes, beside the class nv_tensor. The
  * payload of a CPU tensor is an R vector without attributes. A traced tensor
- * (nv_traced) has the trace for a payload and its value there as a sixth element; an
- * abstract one (nv_aval) has no payload. */
+ * (nv_traced) has the trace for a payload and its value there as a sixth field; an
+ * abstract one (nv_aval) has NULL for a payload. */
 #ifndef JOIST_R_TENSOR_H
 #define JOIST_R_TENSOR_H
 

@@ -203,7 +203,7 @@ sample_values <- function(dtype, n = 6) {
 sample_tensor <- function(dtype, n = 6, ...) nv_tensor(sample_values(dtype, n), dtype, ...)
 
 bytes_of <- function(x) {
-  payload <- unclass(x)$payload
+  payload <- attr(x, "payload", TRUE)
   if (is.raw(payload)) payload else writeBin(payload, raw())
 }
 

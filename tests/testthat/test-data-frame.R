@@ -153,23 +153,24 @@ test_that("tensors become data frames as vectors and matrices do", {
   expect_error(data.frame(x = x, y = 1:3), "differing number of rows")
 })
 
-test_that("rbind() joins dtypes, and what base R would take apart is refused", {
+test_that("rbind() joins dtypes, and what has no meaning is refused", {
   df <- data.frame(x = nv_tensor(1:3, "i8"), y = 1:3)
   longer <- rbind(df, data.frame(x = nv_tensor(2.5, "f16"), y = 4L))
   expect_identical(longer$x, c(df$x, nv_tensor(2.5, "f16")))
   expect_identical(type_of(rbind(df, list(4L, 4L))$x), "i8")
   expect_refusal(rbind(df, list(300L, 4L)), "joist_value_error", "300")
-  suppressWarnings(expect_refusal(
-    rbind(data.frame(x = 1:2, y = 1:2), df), "joist_value_error", c("column 1", "nv_tensor")
-  ))
+  # The first data frame decides what the columns are.
+  plain <- data.frame(x = 1:2, y = 1:2)
+  expect_identical(rbind(plain, df), rbind(plain, data.frame(x = 1:3, y = 1:3)))
   for (n in c(1, 2, 5)) {
-    expect_refusal(rbind(df, nv_tensor(seq_len(n))), "joist_value_error", "list(")
+    expect_error(suppressWarnings(rbind(df, nv_tensor(seq_len(n)))))
+    expect_error(suppressWarnings(rbind(df["x"], nv_tensor(seq_len(n)))))
   }
   expect_refusal(df[df$x > 1, ], "joist_value_error", "as.vector()")
   expect_refusal(df[5, "x"], "joist_shape_error", "5")
   expect_refusal(df[NA, ], "joist_value_error", "NA")
-  expect_refusal(df[2, "y"] <- nv_scalar(9L), "joist_value_error", "as.vector()")
-  expect_refusal(df["x"] <- nv_tensor(1:4), "joist_shape_error", c("4", "3"))
+  expect_error(df["x"] <- nv_tensor(1:4), "4 rows, data has 3")
+  expect_error(df[c("x", "y")] <- nv_tensor(1:4))
   expect_refusal(df[2, "x"] <- nv_scalar(1.5, "f32"), "joist_promotion_error", c("f32", "i8"))
   expect_refusal(
     stats::aggregate(df["x"], list(g = c(1, 1, 2)), range), "joist_value_error", "as.vector()"
@@ -181,7 +182,56 @@ test_that("rbind() joins dtypes, and what base R would take apart is refused", {
   double <- data.frame(x = nv_tensor(c(1, 2), "f64"), y = 1:2)
   joined <- merge(data.frame(y = c(2L, 9L)), double, all.x = TRUE)
   expect_identical(as.vector(joined$x), c(2, NA))
+  # An R vector stays one.
+  double[2:1, "y"] <- nv_tensor(c(9L, 8L), "i8")
+  expect_identical(double$y, c(8L, 9L))
   # Assigning beyond the end is still an error everywhere else.
   x <- nv_tensor(1:3)
   expect_refusal(x[4L] <- 1L, "joist_shape_error", "4")
+})
+
+test_that("merge() compares tensors by value", {
+  for (d in dtypes()) {
+    for (n in c(0, 1, 4)) {
+      x <- sample_tensor(d, 6)
+      values <- as.vector(x)
+      left <- list(tensor = data.frame(k = x, a = 1:6), plain = data.frame(k = values, a = 1:6))
+      right <- list(
+        tensor = data.frame(q = x[seq_len(n)], b = seq_len(n)),
+        plain = data.frame(q = values[seq_len(n)], b = seq_len(n))
+      )
+      for (sort in c(TRUE, FALSE)) {
+        got <- merge(left$tensor, right$tensor, by.x = "k", by.y = 1, sort = sort)
+        want <- merge(left$plain, right$plain, by.x = "k", by.y = 1, sort = sort)
+        expect_same_frame(got, want, d, "by tensors")
+        got <- merge(left$tensor, right$tensor, by.x = "k", by.y = 1, all.y = TRUE, sort = sort)
+        expect_same_frame(got, want, d, "all of them are in the first")
+        got <- merge(left$tensor, right$tensor, by.x = 1, by.y = "q", all.x = TRUE, sort = sort)
+        want <- merge(left$plain, right$plain, by.x = 1, by.y = "q", all.x = TRUE, sort = sort)
+        expect_same_frame(got, want, d, "all of the first")
+        got <- merge(left$tensor, right$plain, by.x = "k", by.y = 1, sort = sort)
+        want <- merge(left$plain, right$plain, by.x = "k", by.y = 1, sort = sort)
+        expect_same_frame(got, want, d, "by an R vector")
+        got <- merge(left$plain, right$tensor, by.x = "k", by.y = 1, sort = sort)
+        expect_identical(as.vector(got$k), want$k, label = d)
+      }
+    }
+  }
+  a <- data.frame(k = nv_tensor(c(1L, 2L), "i8"), x = 1:2)
+  b <- data.frame(k = nv_tensor(c(2, 2.5), "f16"), y = 3:4)
+  expect_identical(type_of(merge(a, b)$k), "i8")
+  both <- merge(a, b, all = TRUE)
+  expect_identical(type_of(both$k), "f16")
+  expect_identical(as.vector(both$k), c(1, 2, 2.5))
+  expect_identical(both[c("x", "y")], data.frame(x = c(1:2, NA), y = c(NA, 3:4)))
+  expect_identical(nrow(merge(a, b, incomparables = 2)), 0L)
+  expect_identical(merge(a, a, by = "k")$x.y, 1:2)
+  expect_identical(merge(a, a, by = c(TRUE, FALSE))$x.y, 1:2)
+  # Several keys are compared as text.
+  expect_identical(merge(a, a)$x, 1:2)
+  expect_identical(nrow(merge(a, b, by = NULL)), 4L)
+  # All else is base R's.
+  expect_identical(merge(mtcars[1:3], mtcars[2:5]), base::merge(mtcars[1:3], mtcars[2:5]))
+  expect_identical(merge(1:2, 3:4), base::merge(1:2, 3:4))
+  expect_error(merge(a, b, by = "none"), "by")
 })

@@ -64,8 +64,7 @@ test_that("functions of numbers with an order", {
     hist = function(x) graphics::hist(x, plot = FALSE)$counts, is.unsorted = is.unsorted,
     boxplot = function(x) graphics::boxplot(x, plot = FALSE)$stats, sort = sort,
     density = function(x) stats::density(x)$bw, as.ts = function(x) as.vector(stats::as.ts(x)),
-    pmax = function(x) pmax(x, rev(x)), pmin = function(x) pmin(rev(x), x),
-    pmax5 = function(x) pmax(x[1:5], x[5:1]), as.double = as.double
+    as.double = as.double
   )
   for (name in names(calls)) {
     for (d in setdiff(dtypes(), c("bool", complexes()))) {
@@ -123,12 +122,8 @@ test_that("what cannot work stops and says what to use", {
   expect_refusal(ifelse(c(TRUE, FALSE, TRUE), x, 0), "joist_value_error", "nv_ifelse()")
   expect_identical(ifelse(x > 1, "a", "b"), c("a", "b", "a"))
   expect_identical(ifelse(m > 2L, 1, 0), ifelse(matrix(1:6, 2) > 2L, 1, 0))
-  for (f in list(rbind, cbind)) {
-    expect_refusal(do.call(f, x), "joist_value_error", "as.list()")
-  }
-  expect_refusal(as.environment(x), "joist_value_error", "as.list()")
-  expect_refusal(as.call(x), "joist_value_error", "as.list()")
-  expect_refusal(as.function(x), "joist_value_error", "as.list()")
+  for (f in list(rbind, cbind)) expect_error(do.call(f, x), "must be a list")
+  for (f in list(as.environment, as.call, as.function, as.name)) expect_error(f(x))
   expect_refusal(nv_tensor(list(x, x)), "joist_value_error", c("do.call(c, x)", "nv_stack"))
   expect_refusal(names(x) <- c("a", "b", "c"), "joist_value_error", "names")
   expect_refusal(levels(x) <- "a", "joist_value_error", "factor()")
@@ -147,14 +142,120 @@ test_that("what cannot work stops and says what to use", {
   for (f in list(is.numeric, is.integer, is.logical, is.character, is.matrix, is.atomic)) {
     expect_false(f(m))
   }
-  # Base functions that have no hook must at least not give numbers.
-  for (f in list(
-    function() for (d in x) stop("a field"), function() max(1, x), function() cat(x),
-    function() (1:3)[x], function() base::bitwAnd(x, 1L), function() base::rowSums(m),
-    function() 1:x, function() formatC(x), function() stats::model.frame(~x), function() seq_len(x)
-  )) {
-    expect_error(suppressWarnings(f()))
+})
+
+# The rows of ?base_functions.
+test_that("functions of base R that do not ask what a tensor is stop", {
+  for (d in c("f32", "f64", "i32", "i8", "bool")) {
+    x <- nv_convert(nv_tensor(c(0, 1, 1)), d)
+    m <- nv_reshape(x, c(1, 3))
+    stops <- list(
+      for_loop = function() for (e in x) stop("an element"), index = function() (1:3)[x],
+      index2 = function() list(1, 2)[[x[[2]]]], `if` = function() if (x[[2]]) 1,
+      `while` = function() while (x[[2]]) break, and = function() x[[2]] && TRUE,
+      or = function() FALSE || x[[2]], stopifnot = function() stopifnot(x),
+      which = function() base::which(x), which.max = function() base::which.max(x),
+      tabulate = function() base::tabulate(x), match = function() base::match(x, 1),
+      match_in = function() base::match(1, x), is_in = function() base::`%in%`(x, 1),
+      var = function() stats::var(x), rowSums = function() base::rowSums(m),
+      colSums = function() base::colSums(m), rowMeans = function() base::rowMeans(m),
+      colMeans = function() base::colMeans(m), findInterval = function() base::findInterval(1, x),
+      vapply = function() vapply(x, function(e) e, 1), do.call = function() do.call(sum, x),
+      pmin = function() base::pmin(x, x), pmax = function() base::pmax(1, x),
+      max = function() max(1, x), range = function() range(1, x), sum = function() sum(1L, x),
+      bitwAnd = function() base::bitwAnd(x, 1L), atan2 = function() base::atan2(x, 1),
+      nchar = function() nchar(x), cat = function() cat(x), sprintf = function() sprintf("%s", x),
+      rnorm = function() stats::rnorm(x), colon = function() 1:x, colon2 = function() x:2,
+      lm = function() stats::lm(c(1, 2, 4) ~ x), model.frame = function() stats::model.frame(~x),
+      glm = function() stats::glm(x ~ c(1, 2, 4)), environment = function() as.environment(x),
+      `function` = function() as.function(x), seq_len = function() seq_len(x),
+      formatC = function() formatC(x), rep = function() rep(1, x), vector = function() numeric(x),
+      strsplit = function() strsplit(x, ""), Recall = function() mapply(x, 1),
+      mode = function() print(`mode<-`(x, "numeric")), fft = function() stats::fft(x),
+      storage.mode = function() `storage.mode<-`(x, "double"), sort.int = function() sort.int(x),
+      attributes = function() print(`attributes<-`(1:3, attributes(x)))
+    )
+    if (getRversion() < "4.4.0") stops$crossprod <- function() base::crossprod(x)
+    if (getRversion() < "4.3.0") stops$`%*%` <- function() base::`%*%`(m, x)
+    for (name in names(stops)) {
+      out <- utils::capture.output(got <- tryCatch(suppressWarnings(stops[[name]]()),
+        error = identity
+      ))
+      if (!inherits(got, "error")) fail(paste(name, d, "does not stop"))
+    }
+    expect_false(isTRUE(x))
+    expect_false(is.list(x) || is.vector(x) || is.function(x) || isS4(x))
   }
+})
+
+test_that("functions of base R that make lists leave a tensor whole", {
+  for (d in dtypes()) {
+    x <- sample_tensor(d, 3)
+    y <- sample_tensor(d, 1)
+    expect_identical(c(1, x), list(1, x))
+    expect_identical(c(list(y), x), list(y, x))
+    expect_identical(c(1L, NULL, a = x), list(1L, a = x))
+    expect_identical(append(1:2, x), list(1L, 2L, x))
+    expect_identical(unlist(list(x, y)), list(x, y))
+    expect_identical(unlist(list(a = x, b = list(y, 1))), list(a = x, b1 = y, b2 = 1))
+    expect_identical(unlist(x), x)
+    same <- function(e) if (is_tensor(e)) e else stop("no tensor")
+    expect_identical(rapply(list(x, list(y)), same, how = "list"), list(x, list(y)))
+    expect_identical(rapply(list(x, list(y)), same), list(x, y))
+    expect_identical(utils::modifyList(list(a = x), list(a = y)), list(a = y))
+    expect_identical(do.call(identity, list(x)), x)
+    expect_identical(eval(bquote(identity(.(x)))), x)
+    listed <- list(1, 2)
+    listed[[1]] <- x
+    expect_identical(listed, list(x, 2))
+    # An R vector takes the values as far as it can hold them.
+    values <- as.vector(x)
+    plain <- rep(values[1], 5)
+    plain[c(2, 5, 3)] <- x
+    expect_identical(plain, values[c(1, 1, 3, 1, 2)])
+    expect_true(is.null(names(x)))
+  }
+})
+
+test_that("no result of base R has the attributes of a tensor and other values", {
+  for (d in setdiff(dtypes(), complexes())) {
+    x <- sample_tensor(d, 4)
+    y <- rev(x)
+    for (f in list(base::pmax, base::pmin)) {
+      for (call in list(
+        function() f(x, y), function() f(x, 1), function() f(1, x), function() f(x, y, x),
+        function() f(x, y, na.rm = TRUE), function() f(1, x, na.rm = TRUE), function() f(x[0], x),
+        function() f(x, x[1]), function() f(x[[1]], x), function() do.call(f, list(x, y))
+      )) {
+        expect_refusal(call(), "joist_value_error", c("nv_max()", "nv_min()"))
+      }
+    }
+    expect_identical(encodeString(x), encodeString(as.character(x)))
+    expect_identical(encodeString(x, quote = "'"), encodeString(as.character(x), quote = "'"))
+    m <- nv_reshape(x, c(2, 2))
+    expect_identical(encodeString(m), encodeString(array(as.character(x), c(2, 2))))
+    # What has only the attributes of a tensor is none.
+    forged <- `attributes<-`(as.double(1:4), attributes(x))
+    for (f in list(as_array, as.double, print, format, function(x) x + 1L, function(x) x[1])) {
+      expect_error(f(forged), "taken apart", class = "joist_value_error")
+    }
+  }
+})
+
+test_that("calls with a tensor in them can be shown", {
+  forms <- list(nv_tensor(1:3), nv_aval("f32", 2), nv_scalar(1, "c64"))
+  for (x in forms) expect_match(paste(deparse(x), collapse = ""), "nv_|object")
+  stops <- function(e) stop("no")
+  text <- tryCatch(do.call(stops, list(nv_tensor(1:3))), error = function(e) {
+    paste(utils::capture.output(print(e)), collapse = " ")
+  })
+  expect_match(text, "no>$")
+  shown <- NULL
+  jit(function(x) {
+    shown <<- deparse(x)
+    x
+  })(nv_tensor(1:3))
+  expect_type(shown, "character")
 })
 
 test_that("base functions that make other things of numbers", {
@@ -164,7 +265,11 @@ test_that("base functions that make other things of numbers", {
   expect_identical(as.table(nv_tensor(matrix(1:4, 2))), as.table(matrix(1:4, 2)))
   expect_identical(as.raw(nv_tensor(as.raw(c(1, 255)))), as.raw(c(1, 255)))
   expect_identical(as.raw(nv_tensor(1:3, "i64")), as.raw(1:3))
-  expect_identical(sprintf("%s", x), c("3", "1", "2"))
+  expect_refusal(sprintf("%s", x), "joist_value_error", "as.character()")
+  expect_refusal(gettextf("%s", x), "joist_value_error", "as.character()")
+  expect_identical(sprintf("%s of %s", x[[1]], x[3]), "3 of 2")
+  expect_error(sprintf("%f", x))
+  expect_error(sprintf(x, 1))
   expect_identical(format(summary(nv_tensor(c(1, 4, 7))))[["mean"]], "4            ")
   far <- nv_scalar(2^53, "i64") + nv_tensor(c(1, 2, 1), "i64")
   expect_identical(as.vector(table(as.character(far))), c(2L, 1L))

@@ -445,8 +445,11 @@ test_that("no other variable changes", {
 })
 
 test_that("a tensor that nothing else holds is changed in place", {
-  # Where the payload of `x` and `y` lies; taking them as arguments would hold them.
-  line <- function(lines) sub("^ *@([0-9a-f]+) .*", "\\1", lines[2])
+  # Where the payload of `x` and `y` lies, which attr() would mark as shared; taking them as
+  # arguments would hold them.
+  line <- function(lines) {
+    sub("^ *@([0-9a-f]+) .*", "\\1", lines[grep("TAG: .*\"payload\"", lines) + 1L])
+  }
   address_x <- function() {
     line(utils::capture.output({
       .Internal(inspect(x))

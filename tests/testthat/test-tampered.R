@@ -1,10 +1,9 @@
-# A tensor is a list, and a list of its class may hold anything: an error, never a crash.
-tampered <- function(field, value) {
-  x <- unclass(nv_tensor(1:3, "i32"))
-  x[[field]] <- value
-  class(x) <- "nv_tensor"
+# A tensor has its fields as attributes, which may be anything: an error, never a crash.
+with_field <- function(x, field, value) {
+  attr(x, field) <- value
   x
 }
+tampered <- function(field, value) with_field(nv_tensor(1:3, "i32"), field, value)
 
 test_that("tensors whose parts were changed are refused", {
   parts <- list(
@@ -12,7 +11,12 @@ test_that("tensors whose parts were changed are refused", {
     tampered("shape", rep(65536L, 4)), tampered("shape", 4L), tampered("dtype", "f33"),
     tampered("dtype", character()), tampered("dtype", 7), tampered("dtype", "f64"),
     tampered("ambiguous", logical()), tampered("payload", "a"), tampered("payload", 1:2),
-    structure(list(), class = "nv_tensor"), structure(list(1), class = "nv_tensor")
+    tampered("payload", NULL), tampered("dtype", NULL), tampered("shape", NULL),
+    tampered("ambiguous", NULL), tampered("payload", list(1L, 2L, 3L)),
+    tampered("payload", quote(x)), tampered("shape", list(3L)),
+    structure(list(), class = "nv_tensor"), structure(list(1), class = "nv_tensor"),
+    structure(c(1, 2, 3), class = "nv_tensor"), structure(function(x) x, class = "nv_tensor"),
+    `attributes<-`(c(1, 2, 3), attributes(nv_tensor(1:3)))
   )
   for (x in parts) {
     expect_error(nv_add(x, 1L), class = "joist_error")
@@ -26,9 +30,7 @@ test_that("tensors whose parts were changed are refused", {
 test_that("traced tensors whose parts were changed are refused", {
   forged <- function(number) {
     jit(function(a) {
-      b <- unclass(a)
-      b[[6]] <- number
-      class(b) <- c("nv_traced", "nv_tensor")
+      b <- with_field(a, "value", number)
       nv_add(b, b)
     })
   }
@@ -62,9 +64,7 @@ test_that("positions and index vectors that do not fit are refused in C, too", {
     class = "joist_shape_error"
   )
   # A mask whose bytes are no truth values chooses by their lowest bit, and writes nowhere else.
-  mask <- unclass(nv_tensor(rep(TRUE, 6)))
-  mask$payload <- as.raw(c(255, 2, 3, 4, 0, 1))
-  class(mask) <- "nv_tensor"
+  mask <- with_field(nv_tensor(rep(TRUE, 6)), "payload", as.raw(c(255, 2, 3, 4, 0, 1)))
   y <- nv_tensor(1:6, "i16")
   expect_identical(as_array(y[mask]), c(1L, 3L, 6L))
   expect_error(.Call(ns$joist_r_concatenate, list(), 1L, NULL), class = "joist_shape_error")
@@ -75,9 +75,7 @@ test_that("positions and index vectors that do not fit are refused in C, too", {
 test_that("a traced tensor of another dtype or shape than its trace has is refused", {
   forged <- function(field, value) {
     jit(function(a) {
-      b <- unclass(nv_add(a, a))
-      b[[field]] <- value
-      class(b) <- c("nv_traced", "nv_tensor")
+      b <- with_field(nv_add(a, a), field, value)
       nv_add(b, b)
     })
   }
@@ -87,10 +85,7 @@ test_that("a traced tensor of another dtype or shape than its trace has is refus
   }
   expect_error(forged("dtype", as_dtype("c128"))(x), class = "joist_value_error")
   number <- jit(function(a, b) {
-    b <- unclass(b)
-    b$shape <- 1000L
-    class(b) <- c("nv_traced", "nv_tensor")
-    nv_add(nv_reduce_sum(a), b)
+    nv_add(nv_reduce_sum(a), with_field(b, "shape", 1000L))
   })
   expect_error(number(x, 1), class = "joist_value_error")
 })
