@@ -8,7 +8,7 @@ called_from <- function(f, further = 1L) {
 
 #' @export
 length.nv_tensor <- function(x) {
-  n <- field_of(x, "shape")
+  n <- attr(x, "shape", TRUE)
   if (length(n) != 1L) {
     n <- prod(n)
     if (n <= .Machine$integer.max) n <- as.integer(n)
@@ -17,11 +17,28 @@ length.nv_tensor <- function(x) {
   if (identical(environment(caller), .BaseNamespaceEnv)) {
     if (identical(caller, base::lengths)) {
       check_aggregate(sys.parents()[sys.parent()], n)
+    } else if (identical(caller, base::mapply)) {
+      rows_as_numbers(sys.parent())
     } else if (identical(caller, base::`[<-.data.frame`)) {
       return(length_for_columns(x, n, sys.frame(sys.parent())))
     }
   }
   n
+}
+
+# duplicated() of a data frame makes a list of each row by mapply() in Map(). Lists that differ in
+# tensors only have the same hash: each would be compared with each.
+rows_as_numbers <- function(at) {
+  parents <- sys.parents()
+  outer <- parents[parents[at]]
+  if (length(outer) == 1L && outer > 0L) {
+    caller <- sys.function(outer)
+    if (identical(caller, base::duplicated.data.frame) ||
+      identical(caller, base::anyDuplicated.data.frame)) {
+      frame <- sys.frame(at)
+      frame$dots <- lapply(frame$dots, function(x) if (is_tensor(x)) mtfrm.nv_tensor(x) else x)
+    }
+  }
 }
 
 # aggregate() makes a matrix of results of several elements, by filling it with the tensors.

@@ -54,12 +54,12 @@
 #' @param bin,nbins As in [nv_tabulate()].
 #' @param a,b,n Tensors, or R numbers, which may be whole numbers in double as in base R.
 #' @return `which()` an R vector of whole numbers (a matrix with `arr.ind`), `match()` and `%in%` an
-#'   R vector, as base R; the others a
-#'   tensor of the dtype that the function in the table gives. `which.min()` and `which.max()` give
-#'   0 where all elements are NaN. `findInterval()` of NaN is the number of intervals, as NaN is the
-#'   largest.
-#' @section Errors: Those of the functions in the table, and `joist_value_error` for `which()` and `match()` while
-#'   `jit()` traces and for [nv_aval()], and when `var()` is asked to leave out elements;
+#'   R vector, as base R; the others a tensor of the dtype that the function in the table gives.
+#'   `which.min()` and `which.max()` give 0 where all elements are NaN. `findInterval()` of NaN is
+#'   the number of intervals, as NaN is the largest.
+#' @section Errors: Those of the functions in the table, and `joist_value_error` for `which()` and
+#'   `match()` while `jit()` traces and for [nv_aval()], and when `var()` is asked to leave out
+#'   elements;
 #'   `joist_shape_error` when `yes` or `no` do not fit into the shape of `test`;
 #'   `joist_dtype_error` for `var()` of complex tensors.
 #' @examples

@@ -46,7 +46,7 @@ nv_searchsorted <- function(sorted, values, side = "left") {
     stop_joist("joist_value_error", "`side` must be \"left\" or \"right\"")
   }
   right <- as.integer(side == "right")
-  if (!is_tensor(sorted) && length(sorted) == 1L && !is.na(sorted)) {
+  if (!is_tensor(sorted) && is.atomic(sorted) && length(sorted) == 1L && !is.na(sorted)) {
     # One R number has no rank; compared, it is as exact.
     return(nv_convert(!(if (right) nv_lt else nv_le)(values, sorted), "i32"))
   }

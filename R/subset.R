@@ -34,7 +34,7 @@
 #' @name subset
 #' @export
 `[.nv_tensor` <- function(x, ..., drop = TRUE) {
-  indices <- read_indices(field_of(x, "shape"), sys.call(), ...)
+  indices <- read_indices(attr(x, "shape", TRUE), sys.call(), ...)
   if (is.null(indices)) {
     return(x)
   }
@@ -44,7 +44,7 @@
 #' @rdname subset
 #' @export
 `[[.nv_tensor` <- function(x, ..., exact = TRUE) {
-  indices <- read_indices(field_of(x, "shape"), sys.call(), ...)
+  indices <- read_indices(attr(x, "shape", TRUE), sys.call(), ...)
   if (is.null(indices)) indices <- vector("list", ndims(x))
   .Call(joist_r_subset, x, indices, TRUE, TRUE)
 }
@@ -53,7 +53,7 @@
 #' @export
 `[<-.nv_tensor` <- function(x, ..., value) {
   in_place <- identical(substitute(x), quote(`*tmp*`))
-  extents <- field_of(x, "shape")
+  extents <- attr(x, "shape", TRUE)
   if (length(extents) == 1L && ...length() == 1L && !missing(..1) && is_row_binding(..1, extents)) {
     return(c(x, value))
   }
@@ -66,7 +66,7 @@
 #' @export
 `[[<-.nv_tensor` <- function(x, ..., value) {
   in_place <- identical(substitute(x), quote(`*tmp*`))
-  extents <- field_of(x, "shape")
+  extents <- attr(x, "shape", TRUE)
   indices <- read_indices(extents, sys.call(), ...)
   if (is.null(indices)) indices <- vector("list", length(extents))
   .Call(joist_r_assign, x, indices, value, in_place, TRUE)
@@ -95,7 +95,8 @@ read_indices <- function(extents, call, ...) {
     return(NULL)
   }
   given <- vector("list", n)
-  for (k in which(!empty)) {
+  for (k in seq_len(n)) {
+    if (empty[k]) next
     index <- ...elt(k)
     if (inherits(index, "nv_tensor")) check_data_frame_index()
     given[[k]] <- if (is.null(index)) integer() else index

@@ -123,7 +123,8 @@ device <- function(x) tensor_field(x, "device")
 is_tensor <- function(x) inherits(x, "nv_tensor")
 
 # The fields of a tensor are attributes. Nothing in R/ reads the payload: what attr() has given
-# counts as shared from then on, and would be copied by every assignment.
+# counts as shared from then on, and would be copied by every assignment. (Where every call counts,
+# in length() and subsets, the shape is taken without a call of this.)
 field_of <- function(x, field) attr(x, field, TRUE)
 
 tensor_field <- function(x, field) {

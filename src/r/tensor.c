@@ -49,24 +49,51 @@ static SEXP field_symbol(joist_r_field_name name) {
   return symbols[name];
 }
 
-/* The cell of a field in the list of attributes, R_NilValue where there is none. This list is
- * looked at nowhere else. Rf_getAttrib() would do for the other fields, but marks what it gives
- * as shared, for good: a payload that was once read so could never again be assigned to in
- * place. */
+/* The class and the fields are a tensor's attributes, in this order unless someone changed it.
+ * ATTRIB() is used in this part only, and with SETCAR() to write what was just made.
+ * Rf_getAttrib() would do for the other fields, but marks what it gives as shared, for good: a
+ * payload that was once read so could never again be assigned to in place. */
+static SEXP first_field(SEXP x) { return CDR(ATTRIB(x)); }
+
 static SEXP field_cell(SEXP x, joist_r_field_name name) {
   SEXP symbol = field_symbol(name);
   SEXP cell = ATTRIB(x);
-  for (int k = 0; k <= (int)name; k++) cell = CDR(cell); /* after the class; CDR(NULL) is NULL */
-  if (TAG(cell) == symbol) return cell;
-  for (cell = ATTRIB(x); cell != R_NilValue; cell = CDR(cell)) /* someone changed their order */
-    if (TAG(cell) == symbol) return cell;
-  return R_NilValue;
+  while (cell != R_NilValue && TAG(cell) != symbol) cell = CDR(cell);
+  return cell;
 }
 
 SEXP joist_r_field(SEXP x, joist_r_field_name name) { return CAR(field_cell(x, name)); }
 
 void joist_r_set_field(SEXP x, joist_r_field_name name, SEXP value) {
   SETCAR(field_cell(x, name), value);
+}
+
+/* The fields that every tensor has, in one walk; R_NilValue for a missing one. */
+static void read_fields(SEXP x, SEXP fields[JOIST_R_AMBIGUOUS + 1]) {
+  SEXP cell = first_field(x);
+  for (int k = JOIST_R_PAYLOAD; k <= JOIST_R_AMBIGUOUS; k++) {
+    if (TAG(cell) == field_symbol((joist_r_field_name)k)) {
+      fields[k] = CAR(cell);
+      cell = CDR(cell);
+    } else {
+      fields[k] = joist_r_field(x, (joist_r_field_name)k);
+    }
+  }
+}
+
+/* Sets these fields of a copy of a pattern. */
+static void write_fields(SEXP x, const SEXP fields[JOIST_R_AMBIGUOUS + 1], bool has_payload) {
+  SEXP cell = first_field(x);
+  for (int k = has_payload ? JOIST_R_PAYLOAD : JOIST_R_DTYPE; k <= JOIST_R_AMBIGUOUS; k++) {
+    SETCAR(cell, fields[k]);
+    cell = CDR(cell);
+  }
+}
+
+/* Whether the class is that of a tensor with data, the very object. */
+static bool is_plainly_tensor(SEXP x) {
+  SEXP cell = ATTRIB(x);
+  return TAG(cell) == R_ClassSymbol && CAR(cell) == class_of(JOIST_R_CONCRETE);
 }
 
 /* ---- making ---- */
@@ -99,11 +126,11 @@ static SEXP pattern_of(joist_r_form form) {
 static SEXP make_tensor(joist_r_form form, SEXP payload, struct joist_type type,
                         const struct joist_shape *shape) {
   SEXP tensor = PROTECT(Rf_shallow_duplicate(pattern_of(form)));
-  if (form != JOIST_R_ABSTRACT) joist_r_set_field(tensor, JOIST_R_PAYLOAD, payload);
-  joist_r_set_field(tensor, JOIST_R_DTYPE, joist_r_dtype_object(type.dtype));
-  joist_r_set_field(tensor, JOIST_R_SHAPE, joist_r_shape_object(shape));
-  joist_r_set_field(tensor, JOIST_R_AMBIGUOUS, Rf_ScalarLogical(type.ambiguous));
-  UNPROTECT(1);
+  SEXP extents = PROTECT(joist_r_shape_object(shape));
+  const SEXP fields[] = {payload, joist_r_dtype_object(type.dtype), extents,
+                         Rf_ScalarLogical(type.ambiguous)};
+  write_fields(tensor, fields, form != JOIST_R_ABSTRACT);
+  UNPROTECT(2);
   return tensor;
 }
 
@@ -195,26 +222,25 @@ static _Noreturn void taken_apart(void) {
 
 /* An R vector can have got the attributes of a tensor, and its class with them. */
 static bool is_tensor(SEXP x) {
-  if (!Rf_isObject(x)) return false;
-  SEXP class = Rf_getAttrib(x, R_ClassSymbol);
-  if (class != class_of(JOIST_R_CONCRETE) && !Rf_inherits(x, "nv_tensor")) return false;
+  if (!Rf_isObject(x) || (!is_plainly_tensor(x) && !Rf_inherits(x, "nv_tensor"))) return false;
   if (TYPEOF(x) != S4SXP) taken_apart();
   return true;
 }
 
-static SEXP field(SEXP x, joist_r_field_name name, SEXPTYPE type) {
-  SEXP value = joist_r_field(x, name);
-  if ((SEXPTYPE)TYPEOF(value) != type) taken_apart();
-  if (type != INTSXP && XLENGTH(value) != 1) taken_apart();
-  return value;
+static SEXP checked(SEXP field, SEXPTYPE type) {
+  if ((SEXPTYPE)TYPEOF(field) != type) taken_apart();
+  if (type != INTSXP && XLENGTH(field) != 1) taken_apart();
+  return field;
 }
 
 /* An object of this class may hold anything: nothing is used before it has been looked at. */
 static void read_tensor(SEXP x, struct joist_r_value *value) {
   struct joist_argument *const argument = &value->argument;
-  argument->operand.type.dtype = joist_r_dtype(field(x, JOIST_R_DTYPE, STRSXP));
-  argument->operand.type.ambiguous = LOGICAL(field(x, JOIST_R_AMBIGUOUS, LGLSXP))[0] != 0;
-  SEXP shape = field(x, JOIST_R_SHAPE, INTSXP);
+  SEXP fields[JOIST_R_AMBIGUOUS + 1];
+  read_fields(x, fields);
+  argument->operand.type.dtype = joist_r_dtype(checked(fields[JOIST_R_DTYPE], STRSXP));
+  argument->operand.type.ambiguous = LOGICAL(checked(fields[JOIST_R_AMBIGUOUS], LGLSXP))[0] != 0;
+  SEXP shape = checked(fields[JOIST_R_SHAPE], INTSXP);
   if (XLENGTH(shape) > JOIST_RANK_MAX) taken_apart();
   argument->shape.rank = (int)XLENGTH(shape);
   for (int d = 0; d < argument->shape.rank; d++) {
@@ -223,7 +249,7 @@ static void read_tensor(SEXP x, struct joist_r_value *value) {
   }
   if (!joist_shape_count(&argument->shape, &value->count)) taken_apart();
   argument->operand.rank = argument->shape.rank;
-  value->payload = joist_r_field(x, JOIST_R_PAYLOAD);
+  value->payload = fields[JOIST_R_PAYLOAD];
   if (value->payload == R_NilValue) {
     if (!Rf_inherits(x, "nv_aval")) taken_apart();
     value->form = JOIST_R_ABSTRACT;
@@ -239,7 +265,7 @@ static void read_tensor(SEXP x, struct joist_r_value *value) {
   }
   if (TYPEOF(value->payload) == EXTPTRSXP) {
     value->form = JOIST_R_TRACED;
-    SEXP numbers = field(x, JOIST_R_VALUE, INTSXP);
+    SEXP numbers = checked(joist_r_field(x, JOIST_R_VALUE), INTSXP);
     if (XLENGTH(numbers) != 1) taken_apart();
     const int number = INTEGER(numbers)[0];
     value->leaf = number < 0;

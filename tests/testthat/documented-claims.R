@@ -21,9 +21,7 @@ raised_errors <- alist(
     joist_shape_error = as.data.frame(nv_fill(0, c(1, 1, 1))),
     joist_value_error = as.data.frame(nv_aval("f32", 3)),
     joist_value_error = merge(data.frame(k = 1:2), data.frame(k = 2, v = i[1]), all.x = TRUE),
-    joist_value_error = rbind(data.frame(x = i), i[1]),
-    joist_value_error = data.frame(x = i)[i[1], ],
-    joist_value_error = rbind(data.frame(x = 1:3), data.frame(x = i))
+    joist_value_error = data.frame(x = i)[i[1], ]
   ),
   as_array = list(
     joist_value_error = as_array(nv_scalar(2^53, "i64") + 1L),
@@ -59,6 +57,12 @@ raised_errors <- alist(
   jit = list(
     joist_value_error = jit(function(x) if (x > 1) x else 0)(nv_scalar(1)),
     joist_trace_error = jit(function(x) if (x > 1) x else 0)(nv_scalar(1))
+  ),
+  merge = list(
+    joist_promotion_error = strict(
+      merge(data.frame(k = i), data.frame(k = nv_convert(i, "f32")), by = "k")
+    ),
+    joist_value_error = merge(data.frame(k = i), data.frame(k = i[1], v = i[1]), all.x = TRUE)
   ),
   nv_add = list(
     joist_promotion_error = strict(i + v),

@@ -190,6 +190,25 @@ test_that("rbind() joins dtypes, and what has no meaning is refused", {
   expect_refusal(x[4L] <- 1L, "joist_shape_error", "4")
 })
 
+test_that("rows of tensors alone are compared as fast as those of R vectors", {
+  for (d in setdiff(dtypes(), "bool")) {
+    x <- sample_tensor(d, 60)
+    df <- data.frame(x = x, y = rev(x))
+    plain <- data.frame(x = as.vector(x), y = rev(as.vector(x)))
+    expect_identical(duplicated(df), duplicated(plain), label = d)
+    expect_identical(duplicated(df, fromLast = TRUE), duplicated(plain, fromLast = TRUE), label = d)
+    expect_identical(anyDuplicated(df), anyDuplicated(plain), label = d)
+    expect_same_frame(unique(df), unique(plain), d, "unique")
+  }
+  far <- nv_scalar(2^53, "i64") + nv_tensor(c(1, 2, 1), "i64")
+  expect_identical(duplicated(data.frame(a = far, b = far)), c(FALSE, FALSE, TRUE))
+  # Quadratic time would be hours.
+  x <- nv_tensor(seq_len(1e5), "i32")
+  expect_identical(anyDuplicated(data.frame(x = x, y = x)), 0L)
+  # Other calls of mapply() get tensors.
+  expect_identical(mapply(function(a, b) format(dtype(a)), x[1:2], x[2:3]), c("i32", "i32"))
+})
+
 test_that("merge() compares tensors by value", {
   for (d in dtypes()) {
     for (n in c(0, 1, 4)) {

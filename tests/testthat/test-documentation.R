@@ -105,7 +105,7 @@ test_that("usage sections and arguments agree with the code", {
   expect_length(unlist(tools::undoc("joist", lib.loc = library)), 0L)
   expect_length(unclass(tools::codoc("joist", lib.loc = library)), 0L)
   expect_length(unclass(tools::checkDocFiles("joist", lib.loc = library)), 0L)
-  expect_length(unclass(tools::checkDocStyle("joist", lib.loc = library)), 0L)
+  expect_length(unlist(tools::checkDocStyle("joist", lib.loc = library)), 0L)
 })
 
 # The claims and the tensors they are about, with fresh variables for every call.

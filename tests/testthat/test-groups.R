@@ -161,7 +161,8 @@ test_that("base functions that read a vector never read payload bytes as numbers
   x <- nv_tensor(c(3, 1, 2), "f32")
   readers <- list(
     stats::median, stats::var, stats::quantile, paste, cut, unlist, outer, crossprod, diff,
-    tabulate, as.numeric_version, function(x) sapply(x, identity), function(x) stats::cor(x, x)
+    base::tabulate, as.numeric_version, function(x) sapply(x, identity),
+    function(x) stats::cor(x, x)
   )
   for (f in readers) {
     out <- tryCatch(suppressWarnings(f(x)), error = identity)
@@ -169,7 +170,7 @@ test_that("base functions that read a vector never read payload bytes as numbers
     expect_false(is.numeric(out), label = deparse1(out)[1])
   }
   for (one in list(nv_scalar(3L, "i32"), nv_tensor(2, "f64"), nv_tensor(TRUE))) {
-    for (f in list(which.max, which.min, tabulate)) {
+    for (f in list(base::which.max, base::which.min, base::tabulate)) {
       expect_error(f(one))
     }
   }

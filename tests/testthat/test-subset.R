@@ -475,6 +475,30 @@ test_that("a tensor that nothing else holds is changed in place", {
     expect_false(identical(address_x(), at))
     expect_identical(address_y(), at)
   }
+  # So is one that was read from a file, and none that shares its elements.
+  for (d in subset_dtypes) {
+    values <- rep_len(sample_values(d), 1000)
+    y <- nv_tensor(values, d)
+    want <- as_array(y)
+    x <- unserialize(serialize(y, NULL))
+    at <- address_x()
+    for (k in 1:3) x[k] <- TRUE
+    expect_identical(address_x(), at, label = d)
+    for (share in list(
+      function(y) `attributes<-`(y, attributes(y)), function(y) structure(y, other = 1),
+      function(y) `class<-`(y, class(y)), function(y) `attr<-`(y, "payload", attr(y, "payload")),
+      function(y) list(y, y)[[2]], function(y) c(list(1), y)[[2]],
+      function(y) unlist(list(y, 1))[[1]],
+      function(y) environment(local(function() y))$y, function(y) rep(list(y), 3)[[2]]
+    )) {
+      for (f in list(share, compiler::cmpfun(share))) {
+        x <- f(y)
+        for (k in 1:3) x[k] <- TRUE
+        x[[4]] <- FALSE
+        expect_identical(as_array(y), want, label = paste(d, deparse1(body(share))))
+      }
+    }
+  }
   # A loop over a large tensor takes no memory.
   x <- nv_tensor(numeric(2e6), "f64")
   x[1] <- 1
