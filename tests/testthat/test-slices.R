@@ -26,7 +26,7 @@ test_that("rows and columns as base R's", {
     expect_error(nv_col_sums(x, bad), "dims", class = "joist_shape_error")
   }
   # Base R's own stop for tensors.
-  for (f in list(rowSums, colSums, rowMeans, colMeans)) expect_error(f(x))
+  for (f in list(base::rowSums, base::colSums, base::rowMeans, base::colMeans)) expect_error(f(x))
 })
 
 test_that("functions of slices are stacked as apply() does", {
