@@ -105,5 +105,5 @@ single_column <- function(by, frame) {
 # Complex numbers have no order but that of order().
 ordered_values <- function(x) {
   x <- unique(x)
-  if (startsWith(format(dtype(x)), "c")) x[order(as.vector(x))] else nv_sort(x)
+  if (is_complex_dtype(dtype(x))) x[order(as.vector(x))] else nv_sort(x)
 }

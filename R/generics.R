@@ -131,7 +131,7 @@ all.equal.nv_tensor <- function(target, current, tolerance = NULL, ...) {
     digits <- switch(format(dtype(target)), f16 = 10, bf16 = 7, f32 = , c64 = 23, 52)
     tolerance <- 2^(-digits / 2)
   }
-  complex <- startsWith(format(dtype(target)), "c") || startsWith(format(dtype(current)), "c")
+  complex <- is_complex_dtype(dtype(target)) || is_complex_dtype(dtype(current))
   as <- if (complex) "complex" else "double"
   values <- all.equal(as_array(target, as), as_array(current, as), tolerance = tolerance, ...)
   if (!isTRUE(values)) differences <- c(differences, values)

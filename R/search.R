@@ -58,8 +58,8 @@ nv_searchsorted <- function(sorted, values, side = "left") {
 #' @rawNamespace if (getRversion() >= "4.2.0") S3method(mtfrm, nv_tensor)
 mtfrm.nv_tensor <- function(x) {
   check_elements(x, "match()", "nv_match()")
-  keys <- if (startsWith(format(dtype(x)), "c")) as.vector(x) else as.vector(x, "double")
-  far <- format(dtype(x)) %in% c("i64", "ui64") && any(abs(keys) >= 2^53)
+  keys <- if (is_complex_dtype(dtype(x))) as.vector(x) else as.vector(x, "double")
+  far <- is_int64(x) && any(abs(keys) >= 2^53)
   if (far) as.vector(x, "character") else keys
 }
 
@@ -148,7 +148,7 @@ nv_which <- function(x, arr.ind = FALSE) { # nolint: object_name_linter.
 #' @export
 nv_tabulate <- function(bin, nbins = NULL) {
   bin <- as_tensor(bin)
-  if (startsWith(format(dtype(bin)), "c")) {
+  if (is_complex_dtype(dtype(bin))) {
     stop_joist("joist_dtype_error", "nv_tabulate() is not defined for ", format(dtype(bin)))
   }
   if (is.null(nbins)) {

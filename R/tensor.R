@@ -220,7 +220,7 @@ as.integer.nv_tensor <- function(x, ...) {
 
 # R's as.integer() drops fractions; a value that no integer can hold is an error.
 nv_trunc_to_integer <- function(x) {
-  if (startsWith(format(dtype(x)), "c")) {
+  if (is_complex_dtype(dtype(x))) {
     stop_joist("joist_dtype_error", "a complex tensor has no order; take Re() first")
   }
   if (!grepl("f", format(dtype(x)), fixed = TRUE)) {

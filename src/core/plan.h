@@ -6,12 +6,6 @@
 #include "core/engine.h"
 #include "core/kernels.h"
 
-/* Elements x work (an addition being 1) from which a second thread pays. */
-enum { JOIST_PARALLEL_FROM = 1 << 18 };
-
-/* Bytes of a result that the caches would not keep. */
-enum { JOIST_STREAM_FROM = 1 << 25 };
-
 enum { JOIST_REFS_MAX = JOIST_ARITY_MAX, JOIST_ELEMENT_MAX = 16 };
 
 /* Where a step reads or writes: a whole array (number of its value; the tile's part is

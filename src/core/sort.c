@@ -8,6 +8,7 @@
 #include "core/pool.h"
 #include "core/sort_long.h"
 #include "core/sort_radix.h"
+#include "core/tasks.h"
 
 #ifdef _OPENMP
 #include <omp.h>
@@ -84,7 +85,6 @@ struct functions {
 #define ITEMS(function) function##_pair64
 #define NAME(function) function##_64
 #include "core/sort_lines.inc"
-#include "core/tasks.h"
 
 static const struct functions *functions_of(size_t size) {
   switch (size) {

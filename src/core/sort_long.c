@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "core/kernels.h"
-#include "core/plan.h"
 #include "core/pool.h"
 #include "core/sort_radix.h"
 #include "core/tasks.h"
@@ -232,7 +231,7 @@ static size_t make_buckets(const struct sorting *s, const uint32_t *counts,
 static joist_status deal(const struct sorting *s, const uint32_t *counts,
                          const struct dealing *dealing, struct joist_error *error) {
   const size_t buckets = make_buckets(s, counts, dealing);
-  const size_t stream_from = s->run->stream_from > 0 ? s->run->stream_from : JOIST_STREAM_FROM;
+  const bool past = s->n >= joist_stream_from(s->run) / s->size;
   const struct joist_dealing how = {s->line.low, s->shift, dealing->bucket_of, buckets};
 #ifdef _OPENMP
 #pragma omp parallel for num_threads(s->threads) if (s->threads > 1)
@@ -241,7 +240,7 @@ static joist_status deal(const struct sorting *s, const uint32_t *counts,
     const size_t first = share(s, t), room = (size_t)t * BUCKETS;
     s->kernels->deal(share(s, t + 1) - first, s->in + first * s->size, s->order, &how,
                      dealing->at + room, dealing->first + room, dealing->lines + room * JOIST_LINE,
-                     s->n >= stream_from / s->size, s->keys);
+                     past, s->keys);
   }
   return sort_buckets(s, buckets, dealing->bucket, error);
 }

@@ -1,13 +1,15 @@
 /* Running independent tasks. */
 #include "core/tasks.h"
 
-#include "core/plan.h"
-
 #ifdef _OPENMP
 #include <omp.h>
 #endif
 
-enum { BLOCK = 1 << 24 }; /* additions' worth between two calls of poll */
+enum {
+  BLOCK = 1 << 24,         /* additions' worth between two calls of poll */
+  PARALLEL_FROM = 1 << 18, /* elements x work (an addition being 1) that pay a second thread */
+  STREAM_FROM = 1 << 25    /* bytes */
+};
 
 joist_status joist_run_poll(const struct joist_run *run, struct joist_error *error) {
   if (run->poll == NULL || !run->poll(run->context)) return JOIST_OK;
@@ -15,9 +17,13 @@ joist_status joist_run_poll(const struct joist_run *run, struct joist_error *err
 }
 
 int joist_threads_for(const struct joist_run *run, size_t work, size_t tasks) {
-  const size_t from = run->parallel_from > 0 ? run->parallel_from : JOIST_PARALLEL_FROM;
+  const size_t from = run->parallel_from > 0 ? run->parallel_from : (size_t)PARALLEL_FROM;
   if (run->threads <= 1 || tasks <= 1 || work < from) return 1;
   return (size_t)run->threads < tasks ? run->threads : (int)tasks;
+}
+
+size_t joist_stream_from(const struct joist_run *run) {
+  return run->stream_from > 0 ? run->stream_from : (size_t)STREAM_FROM;
 }
 
 joist_status joist_tasks_run(const struct joist_run *run, size_t count, size_t work,

@@ -11,6 +11,9 @@ joist_status joist_run_poll(const struct joist_run *run,
 /* Number of threads for `work` additions' worth of computing that splits into `tasks`. */
 int joist_threads_for(const struct joist_run *run, size_t work, size_t tasks);
 
+/* Bytes from which a result is better written past the caches, which would not keep it. */
+size_t joist_stream_from(const struct joist_run *run);
+
 /* One of the tasks. Tasks run in any order, several at once, and write to different places. */
 typedef void joist_task(const void *context, size_t task);
 

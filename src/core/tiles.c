@@ -471,12 +471,10 @@ joist_status joist_tiles_run(const struct joist_plan *plan, const struct joist_g
                       .arrays = arrays,
                       .accumulated = accumulated,
                       .cut = make_cut(group, group->sink_count > 0),
-                      .stream_from = run->stream_from > 0 ? run->stream_from : JOIST_STREAM_FROM};
+                      .stream_from = joist_stream_from(run)};
   if (loop.cut.tasks == 0) return JOIST_OK;
-  int threads = run->threads, decided = 0;
-  const size_t from = run->parallel_from > 0 ? run->parallel_from : JOIST_PARALLEL_FROM;
-  if (group->count * group->work < from) threads = 1;
-  if ((size_t)threads > loop.cut.tasks) threads = (int)loop.cut.tasks;
+  const int threads = joist_threads_for(run, group->count * group->work, loop.cut.tasks);
+  int decided = 0;
   for (uint32_t s = 0; s < group->step_count; s++) {
     const struct joist_step *const step = &plan->steps[group->first_step + s];
     if (step->kind == JOIST_STEP_FOLD && step->out.size > loop.accumulator)
