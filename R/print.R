@@ -1,7 +1,7 @@
 shape_text <- function(x) paste0("{", paste(field_of(x, "shape"), collapse = "x"), "}")
 
 type_text <- function(x) {
-  paste0(format(field_of(x, "dtype")), if (field_of(x, "ambiguous")) "?", shape_text(x))
+  paste0(format(field_of(x, "dtype")), if (ambiguous(x)) "?", shape_text(x))
 }
 
 # anvil's footer: [ CPUf32{2x3} ]
@@ -11,7 +11,7 @@ footer <- function(x) {
   } else if (inherits(x, "nv_aval")) {
     "AVAL"
   } else {
-    sub(":0$", "", toupper(format(field_of(x, "device"))))
+    sub(":0$", "", toupper(format(device(x))))
   }
   paste0("[ ", place, type_text(x), " ]")
 }

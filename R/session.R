@@ -26,11 +26,14 @@ nv_get_threads <- function() .Call(joist_r_threads, NULL)
 
 #' Memory that is kept for reuse
 #'
-#' The memory of large tensors (128 KiB and more) comes from a pool. When R's garbage
-#' collector frees a tensor its memory is kept, because mapping fresh pages costs more than
-#' the arithmetic of an operation. What is kept is bounded, and given back to the system when
-#' memory runs short or `nv_trim_memory()` is called. It also trims the pools of the GPUs that
-#' are in use.
+#' The memory of tensors of 16 KiB and more comes from a pool. When R's garbage collector frees
+#' a tensor its memory is kept, because mapping fresh pages costs more than the arithmetic of
+#' an operation. What is kept is bounded, and given back to the system when memory runs short or
+#' `nv_trim_memory()` is called. It also trims the pools of the GPUs that are in use.
+#'
+#' R does not know how much memory tensors hold, so joist asks for a collection itself: when
+#' tensors have grown by 24 to 256 MiB since the last, the more the longer collections take in
+#' the session, or by four times the size of a result that is larger.
 #'
 #' Blocks are placed on huge pages where the system grants them (on Linux,
 #' `/sys/kernel/mm/transparent_hugepage/enabled` is `always` or `madvise`). Without them

@@ -112,19 +112,23 @@ ndims <- function(x) length(tensor_field(x, "shape"))
 
 #' @rdname shape
 #' @export
-ambiguous <- function(x) tensor_field(x, "ambiguous")
+ambiguous <- function(x) isTRUE(tensor_field(x, "ambiguous"))
 
 #' @rdname shape
 #' @export
-device <- function(x) tensor_field(x, "device")
+device <- function(x) {
+  at <- tensor_field(x, "device")
+  if (is.null(at)) nv_device("cpu") else at
+}
 
 #' @rdname shape
 #' @export
 is_tensor <- function(x) inherits(x, "nv_tensor")
 
-# The fields of a tensor are attributes. Nothing in R/ reads the payload: what attr() has given
-# counts as shared from then on, and would be copied by every assignment. (Where every call counts,
-# in length() and subsets, the shape is taken without a call of this.)
+# The fields of a tensor are attributes: `ambiguous` is there where it is TRUE, `device` where it
+# is not the CPU. Nothing in R/ reads the payload: what attr() has given counts as shared from
+# then on, and would be copied by every assignment. (Where every call counts, in length() and
+# subsets, the shape is taken without a call of this.)
 field_of <- function(x, field) attr(x, field, TRUE)
 
 tensor_field <- function(x, field) {

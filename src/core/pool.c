@@ -1,4 +1,6 @@
-/* The pool of large blocks: a doubly linked list of free ones, the latest freed first. */
+/* The pool of large blocks. Blocks lie side by side in mappings; each knows its neighbours there,
+ * so that free ones become one without a search. Free blocks are in two lists: all of them by age,
+ * and those of about one size. */
 #if !defined(_WIN32) && !defined(_DEFAULT_SOURCE)
 #define _DEFAULT_SOURCE
 #endif
@@ -22,15 +24,26 @@
 #endif
 
 /* Small blocks are cut from slabs, so that they lie on huge pages too. */
-enum { HUGE_PAGE = 2 * 1024 * 1024, SMALL_UNIT = 64 * 1024, SLAB = 8 * 1024 * 1024 };
+enum { HUGE_PAGE = 2 * 1024 * 1024, SMALL_UNIT = 16 * 1024, SLAB = 8 * 1024 * 1024 };
+
+struct links {
+  struct block *next, *previous;
+};
 
 /* At the start of every block; the user's memory follows. */
 struct block {
-  size_t size;                   /* of the whole block */
-  struct block *next, *previous; /* among the free ones */
+  size_t size;   /* of the whole block */
+  size_t before; /* that of the block in front of it in the same mapping; 0 for the first */
+  bool last;     /* in its mapping */
+  bool free;
+  struct links age, bin; /* among the free ones */
 };
 enum { HEADER = JOIST_POOL_ALIGNMENT };
+_Static_assert(sizeof(struct block) <= HEADER, "the user's memory starts behind the header");
 
+/* Free blocks of 2^k up to below 2^(k + 1) bytes, the latest freed first. */
+enum { BINS = 8 * sizeof(size_t) };
+static struct block *bins[BINS];
 static struct block *newest = NULL, *oldest = NULL;
 static struct joist_pool_figures figures = {0, 0, SIZE_MAX};
 
@@ -47,9 +60,22 @@ static size_t limit(void) {
   return figures.limit;
 }
 
+/* Blocks consist of whole pages, whose size is a power of two. */
+static size_t small_unit(void) {
+  static size_t unit = 0;
+  if (unit == 0) {
+    unit = SMALL_UNIT;
+#if defined(_SC_PAGESIZE) && HAVE_MAP
+    const long page = sysconf(_SC_PAGESIZE);
+    if (page > SMALL_UNIT) unit = (size_t)page;
+#endif
+  }
+  return unit;
+}
+
 /* Sizes are rounded so that what is left of a block is worth keeping. */
 static size_t rounded(size_t bytes) {
-  const size_t unit = bytes >= HUGE_PAGE ? HUGE_PAGE : SMALL_UNIT;
+  const size_t unit = bytes >= HUGE_PAGE ? HUGE_PAGE : small_unit();
   return (bytes + unit - 1) / unit * unit;
 }
 
@@ -92,18 +118,68 @@ static void unmap(void *memory, size_t size) {
 static size_t available(void) { return SIZE_MAX; }
 #endif
 
+/* ---- neighbours ---- */
+
+static struct block *after(const struct block *block) {
+  return block->last ? NULL : (struct block *)(void *)((char *)block + block->size);
+}
+
+static struct block *in_front(const struct block *block) {
+  return block->before == 0 ? NULL : (struct block *)(void *)((char *)block - block->before);
+}
+
+/* Makes of the bytes after the first `size` of a block a block of their own. */
+static struct block *cut(struct block *block, size_t size) {
+  struct block *const rest = (struct block *)(void *)((char *)block + size);
+  *rest = (struct block){.size = block->size - size, .before = size, .last = block->last};
+  block->size = size;
+  block->last = false;
+  if (after(rest) != NULL) after(rest)->before = rest->size;
+  return rest;
+}
+
+/* Makes one block of two neighbours, neither of which is in a list. */
+static void join(struct block *block, const struct block *second) {
+  block->size += second->size;
+  block->last = second->last;
+  if (after(block) != NULL) after(block)->before = block->size;
+}
+
+/* ---- free blocks ---- */
+
+static int bin_of(size_t size) {
+  int bin = 0;
+  while (size >>= 1) bin++;
+  return bin;
+}
+
 static void take_out(struct block *block) {
-  *(block->previous != NULL ? &block->previous->next : &newest) = block->next;
-  *(block->next != NULL ? &block->next->previous : &oldest) = block->previous;
+  struct block **const bin = &bins[bin_of(block->size)];
+  *(block->age.previous != NULL ? &block->age.previous->age.next : &newest) = block->age.next;
+  *(block->age.next != NULL ? &block->age.next->age.previous : &oldest) = block->age.previous;
+  *(block->bin.previous != NULL ? &block->bin.previous->bin.next : bin) = block->bin.next;
+  if (block->bin.next != NULL) block->bin.next->bin.previous = block->bin.previous;
+  block->free = false;
   figures.kept -= block->size;
 }
 
 static void keep(struct block *block) {
-  block->previous = NULL;
-  block->next = newest;
-  *(newest != NULL ? &newest->previous : &oldest) = block;
+  struct block **const bin = &bins[bin_of(block->size)];
+  block->age = (struct links){newest, NULL};
+  block->bin = (struct links){*bin, NULL};
+  *(newest != NULL ? &newest->age.previous : &oldest) = block;
   newest = block;
+  if (*bin != NULL) (*bin)->bin.previous = block;
+  *bin = block;
+  block->free = true;
   figures.kept += block->size;
+}
+
+/* Gives a block that is in no list back. */
+static void give_back(struct block *block) {
+  if (in_front(block) != NULL) in_front(block)->last = true;
+  if (after(block) != NULL) after(block)->before = 0;
+  unmap(block, block->size);
 }
 
 /* Gives the oldest free blocks back, the last of them perhaps in part, until at most
@@ -113,52 +189,29 @@ static size_t shrink(size_t bytes) {
   while (figures.kept > bytes) {
     struct block *const block = oldest;
     const size_t excess = (figures.kept - bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
+    take_out(block);
     if (HAVE_MAP && block->size > excess) {
-      block->size -= excess;
-      figures.kept -= excess;
-      unmap((char *)block + block->size, excess);
       given += excess;
+      give_back(cut(block, block->size - excess));
+      keep(block);
     } else {
-      take_out(block);
       given += block->size;
-      unmap(block, block->size);
+      give_back(block);
     }
   }
   return given;
 }
 
-/* The smallest free block that is large enough, the latest freed of equals. */
+/* The smallest of the free blocks of about this size that is large enough, the latest freed of
+ * equals; of the larger ones, the latest freed of the first bin there is. */
 static struct block *find(size_t size) {
+  int bin = bin_of(size);
   struct block *best = NULL;
-  for (struct block *b = newest; b != NULL && (best == NULL || best->size != size); b = b->next)
+  for (struct block *b = bins[bin]; b != NULL && (best == NULL || best->size != size);
+       b = b->bin.next)
     if (b->size >= size && (best == NULL || b->size < best->size)) best = b;
+  while (best == NULL && ++bin < (int)BINS) best = bins[bin];
   return best;
-}
-
-/* Keeps what is left of the block after `size` bytes. */
-static void split(struct block *block, size_t size) {
-  if (!HAVE_MAP || block->size - size < SMALL_UNIT) return;
-  struct block *const rest = (struct block *)(void *)((char *)block + size);
-  rest->size = block->size - size;
-  block->size = size;
-  keep(rest);
-}
-
-/* Free blocks on both sides of a block become part of it. */
-static struct block *merge(struct block *block) {
-  if (!HAVE_MAP) return block;
-  for (struct block *b = newest, *next; b != NULL; b = next) {
-    next = b->next;
-    if ((char *)b + b->size == (char *)block) {
-      take_out(b);
-      b->size += block->size;
-      block = b;
-    } else if ((char *)block + block->size == (char *)b) {
-      take_out(b);
-      block->size += b->size;
-    }
-  }
-  return block;
 }
 
 void *joist_pool_allocate(size_t bytes) {
@@ -168,7 +221,7 @@ void *joist_pool_allocate(size_t bytes) {
   if (block != NULL) {
     take_out(block);
   } else {
-    const size_t mapped = HAVE_MAP && size < SLAB ? SLAB : size;
+    const size_t mapped = HAVE_MAP && size < SLAB && SLAB <= limit() ? SLAB : size;
     /* Under memory pressure what is kept is worth more elsewhere. */
     if (figures.kept > 0 && available() < mapped + mapped / 4) shrink(0);
     block = map(mapped);
@@ -177,18 +230,28 @@ void *joist_pool_allocate(size_t bytes) {
       block = map(mapped);
     }
     if (block == NULL) return NULL;
-    block->size = mapped;
+    *block = (struct block){.size = mapped, .last = true};
   }
-  split(block, size);
+  if (HAVE_MAP && block->size - size >= small_unit()) keep(cut(block, size));
   figures.used += block->size;
   return (char *)block + HEADER;
 }
 
 void joist_pool_free(void *block) {
   if (block == NULL) return;
-  struct block *const freed = (struct block *)(void *)((char *)block - HEADER);
+  struct block *freed = (struct block *)(void *)((char *)block - HEADER);
   figures.used -= freed->size;
-  keep(merge(freed));
+  struct block *const second = after(freed), *const first = in_front(freed);
+  if (second != NULL && second->free) {
+    take_out(second);
+    join(freed, second);
+  }
+  if (first != NULL && first->free) {
+    take_out(first);
+    join(first, freed);
+    freed = first;
+  }
+  keep(freed);
   shrink(limit());
 }
 

@@ -1,18 +1,18 @@
-/* A pool of large memory blocks, so that a result does not pay for fresh pages.
+/* A pool of memory blocks, so that a result does not pay for fresh pages.
  *
- * A large elementwise operation costs more in page faults than in arithmetic. Blocks
- * from JOIST_POOL_MIN bytes on are mapped in huge pages where the system has them, and
- * kept when they are freed, up to a bound; free
- * neighbours become one, and a request takes the part it needs. Without huge pages, or where memory
- * cannot be mapped, blocks work the same and only the first use of each is slower. Not thread-safe:
- * called from R's thread only. */
+ * An elementwise operation costs less in arithmetic than in page faults, where the allocator
+ * returns memory to the system between results. Blocks from JOIST_POOL_MIN bytes on are mapped in
+ * huge pages where the system has them, and kept when they are freed, up to a bound; free
+ * neighbours in a mapping become one, and a request takes the part it needs. Without huge pages, or
+ * where memory cannot be mapped, blocks work the same and only the first use of each is slower. Not
+ * thread-safe: called from R's thread only. */
 #ifndef JOIST_CORE_POOL_H
 #define JOIST_CORE_POOL_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { JOIST_POOL_MIN = 128 * 1024, JOIST_POOL_ALIGNMENT = 64 };
+enum { JOIST_POOL_MIN = 16 * 1024, JOIST_POOL_ALIGNMENT = 64 };
 
 /* A block of at least `bytes` bytes, aligned to JOIST_POOL_ALIGNMENT; NULL when memory is
  * out even after what is kept was given back. Owned by the caller until joist_pool_free. */

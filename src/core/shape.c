@@ -13,7 +13,7 @@ bool joist_shape_count(const struct joist_shape *shape, size_t *count) {
       return true;
     }
   for (int d = 0; d < shape->rank; d++) {
-    if (n > limit / shape->extent[d]) return false;
+    if (n > limit / UINT32_MAX && n > limit / shape->extent[d]) return false;
     n *= shape->extent[d];
   }
   *count = n;

@@ -8,7 +8,7 @@
 enum {
   BLOCK = 1 << 24,         /* additions' worth between two calls of poll */
   PARALLEL_FROM = 1 << 18, /* elements x work (an addition being 1) that pay a second thread */
-  STREAM_FROM = 1 << 25    /* bytes */
+  STREAM_FROM = 1 << 23    /* bytes */
 };
 
 joist_status joist_run_poll(const struct joist_run *run, struct joist_error *error) {

@@ -53,23 +53,30 @@ _Noreturn void joist_r_stop(joist_status status, const char *format, ...) {
   joist_r_raise(status, &error);
 }
 
-SEXP joist_r_dtype_object(joist_dtype dtype) {
-  static SEXP objects[JOIST_DTYPE_COUNT];
-  if (objects[dtype] == NULL) {
-    SEXP object = PROTECT(Rf_mkString(joist_dtype_name(dtype)));
+/* The dtypes' objects, and the strings in them: R keeps one CHARSXP per string. */
+struct dtype_object {
+  SEXP object, name;
+};
+
+static const struct dtype_object *dtype_objects(void) {
+  static struct dtype_object objects[JOIST_DTYPE_COUNT];
+  for (int d = 0; d < JOIST_DTYPE_COUNT && objects[JOIST_DTYPE_COUNT - 1].object == NULL; d++) {
+    SEXP object = PROTECT(Rf_mkString(joist_dtype_name((joist_dtype)d)));
     Rf_setAttrib(object, R_ClassSymbol, Rf_mkString("joist_dtype"));
     MARK_NOT_MUTABLE(object);
     R_PreserveObject(object);
     UNPROTECT(1);
-    objects[dtype] = object;
+    objects[d] = (struct dtype_object){object, STRING_ELT(object, 0)};
   }
-  return objects[dtype];
+  return objects;
 }
 
-/* The dtype whose own name is this CHARSXP; R keeps one per string. */
+SEXP joist_r_dtype_object(joist_dtype dtype) { return dtype_objects()[dtype].object; }
+
 static joist_dtype dtype_of_char(SEXP name) {
+  const struct dtype_object *const objects = dtype_objects();
   for (int d = 0; d < JOIST_DTYPE_COUNT; d++)
-    if (STRING_ELT(joist_r_dtype_object((joist_dtype)d), 0) == name) return (joist_dtype)d;
+    if (objects[d].name == name) return (joist_dtype)d;
   return JOIST_DTYPE_NONE;
 }
 
@@ -99,7 +106,12 @@ joist_dtype joist_r_dtype_styled(SEXP x, joist_style style) {
                Rf_type2char(TYPEOF(x)), (double)Rf_xlength(x));
 }
 
-joist_dtype joist_r_dtype(SEXP x) { return joist_r_dtype_styled(x, JOIST_STYLE_ANVIL); }
+joist_dtype joist_r_dtype(SEXP x) {
+  const struct dtype_object *const objects = dtype_objects();
+  for (int d = 0; d < JOIST_DTYPE_COUNT; d++)
+    if (objects[d].object == x) return (joist_dtype)d;
+  return joist_r_dtype_styled(x, JOIST_STYLE_ANVIL);
+}
 
 bool joist_r_flag(SEXP x, const char *what) {
   if (TYPEOF(x) != LGLSXP || XLENGTH(x) != 1 || LOGICAL(x)[0] == NA_LOGICAL)

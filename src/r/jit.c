@@ -306,8 +306,9 @@ static SEXP run_compiled(SEXP compiled, const struct signature *signature,
     }
     const size_t count = joist_value_count(value);
     SEXP payload = PROTECT(joist_r_payload_on(device, value->type.dtype, count, &results[k]));
-    SET_VECTOR_ELT(outputs, k, joist_r_tensor_on(device, payload, value->type, &value->shape));
-    UNPROTECT(1);
+    SEXP extents = PROTECT(joist_r_shape_object(&value->shape));
+    SET_VECTOR_ELT(outputs, k, joist_r_tensor_on(device, payload, value->type, extents));
+    UNPROTECT(2);
   }
   if (!signature->abstract) {
     struct joist_error error;

@@ -35,7 +35,8 @@ const struct joist_rules *joist_r_rules(SEXP x);
 SEXP joist_r_init(SEXP namespace_object);
 
 /* The fields of a tensor (see tensor.h). Reading gives R_NilValue for one that is missing and
- * promises nothing of its type; setting is for a tensor that was just made. */
+ * promises nothing of its type; setting is for a tensor that was just made, with a value that
+ * is protected. */
 typedef enum {
   JOIST_R_PAYLOAD,
   JOIST_R_DTYPE,

@@ -54,10 +54,10 @@ static bool belongs(joist_op op, family wanted) {
 
 static joist_op op_of(SEXP name, bool generic, family wanted) {
   const char *const text = joist_r_string(name, "name");
-  SEXP strings = op_strings(generic);
+  const SEXP *const strings = STRING_PTR_RO(op_strings(generic));
+  SEXP wanted_string = STRING_ELT(name, 0);
   for (int op = 0; op < JOIST_OP_COUNT; op++)
-    if (STRING_ELT(strings, op) == STRING_ELT(name, 0) && belongs((joist_op)op, wanted))
-      return (joist_op)op;
+    if (strings[op] == wanted_string && belongs((joist_op)op, wanted)) return (joist_op)op;
   joist_r_stop(JOIST_ERROR_DTYPE, "%s is not defined for tensors", text);
 }
 
@@ -168,8 +168,9 @@ static SEXP run_eager(joist_op op, const struct joist_r_value *values,
   joist_plan_free(plan);
   if (status != JOIST_OK) joist_r_raise(status, &error);
   vmaxset(vmax);
-  SEXP tensor = joist_r_tensor_on(device, payload, signature->result, &inference->shape);
-  UNPROTECT(2);
+  SEXP extents = PROTECT(joist_r_shape_among(&inference->shape, values, (int)arity));
+  SEXP tensor = joist_r_tensor_on(device, payload, signature->result, extents);
+  UNPROTECT(3);
   return tensor;
 }
 

@@ -1,5 +1,6 @@
 /* The R vectors that hold the elements of tensors, and when the unused ones are collected. */
 #include <R_ext/Rallocators.h>
+#include <time.h>
 
 #include "core/pool.h"
 #include "r/remote.h"
@@ -31,24 +32,56 @@ void joist_r_collect(bool full) {
   Rf_eval(calls[full], R_BaseEnv);
 }
 
-/* R does not count memory of custom allocators when it decides whether to collect, so
- * payloads that nobody uses would pile up. A minor collection (a fraction of a
- * millisecond) runs when several payloads of this size have been allocated: enough of
- * them for it not to cost much, few enough for their memory to be still warm. A full one
- * runs when what is in use has grown by MAJOR bytes, or by half, since the last. */
+/* ---- when to collect ---- */
+
+/* R does not count memory of custom allocators when it decides whether to collect, so payloads
+ * that nobody uses would pile up. A minor collection runs when payloads have grown by ROOM_LEAST
+ * bytes since the last, or by as many as memory moves in a few times the seconds that a minor
+ * collection has taken on average: more objects in a session make it longer, and then it runs
+ * less often. A full one runs when what is in use has grown by MAJOR bytes, or by half, since the
+ * last. */
+enum { ROOM_LEAST = 24 << 20, ROOM_MOST = 256 << 20, MAJOR = 1 << 30, PAYLOADS = 4 };
+
+static double now(void) {
+  struct timespec time;
+  return timespec_get(&time, TIME_UTC) == TIME_UTC
+             ? (double)time.tv_sec + 1e-9 * (double)time.tv_nsec
+             : 0;
+}
+
+/* Seconds that a minor collection takes: the mean of the last ones, the long ones that R makes of
+ * every twentieth and hundredth among them. */
+static double pause_mean(double latest) {
+  enum { HALVED_AT = 256 };
+  static double total = 0;
+  static int count = 0;
+  if (latest >= 0 && latest < 10) {
+    total += latest;
+    count++;
+  }
+  if (count == HALVED_AT) {
+    total /= 2;
+    count /= 2;
+  }
+  return count == 0 ? 0 : total / count;
+}
+
 static void make_room(size_t bytes) {
-  enum { MINOR = 24 << 20, MINOR_MOST = 256 << 20, MAJOR = 1 << 30, PAYLOADS = 4 };
-  static size_t allocated = 0, used_after_full = 0;
-  size_t room = bytes < MINOR_MOST / PAYLOADS ? bytes * PAYLOADS : MINOR_MOST;
-  if (room < MINOR) room = MINOR;
-  allocated += bytes;
-  if (allocated <= room) return;
-  allocated = bytes;
+  static const double bytes_per_second = 6.4e10;
+  static size_t used_after = 0, used_after_full = 0, room = ROOM_LEAST;
+  const size_t used = joist_pool_figures().used;
+  if (used < used_after) used_after = used;
+  const size_t several = bytes < ROOM_MOST / PAYLOADS ? bytes * PAYLOADS : ROOM_MOST;
+  if (used - used_after + bytes <= (several > room ? several : room)) return;
+  const double start = now();
   joist_r_collect(false);
+  const double wanted = pause_mean(now() - start) * bytes_per_second;
+  room = wanted > ROOM_MOST ? ROOM_MOST : wanted < ROOM_LEAST ? ROOM_LEAST : (size_t)wanted;
+  used_after = joist_pool_figures().used;
   const size_t grown = used_after_full > 2 * (size_t)MAJOR ? used_after_full / 2 : MAJOR;
-  if (joist_pool_figures().used <= used_after_full + grown) return;
+  if (used_after <= used_after_full + grown) return;
   joist_r_collect(true);
-  used_after_full = joist_pool_figures().used;
+  used_after = used_after_full = joist_pool_figures().used;
 }
 
 static SEXP allocate_vector(SEXPTYPE type, size_t n, size_t bytes) {

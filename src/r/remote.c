@@ -96,11 +96,11 @@ SEXP joist_r_payload_on(const struct joist_device *device, joist_dtype dtype, si
 }
 
 SEXP joist_r_tensor_on(const struct joist_device *device, SEXP payload, struct joist_type type,
-                       const struct joist_shape *shape) {
+                       SEXP extents) {
   static const struct joist_device *latest = NULL;
   static SEXP object = NULL; /* of that one */
-  if (device->host) return joist_r_tensor(payload, type, shape);
-  SEXP tensor = PROTECT(joist_r_tensor(payload, type, shape));
+  if (device->host) return joist_r_tensor_with(payload, type, extents);
+  SEXP tensor = PROTECT(joist_r_tensor_with(payload, type, extents));
   if (latest != device) {
     if (object != NULL) R_ReleaseObject(object);
     object = joist_r_device_object(device->name);
@@ -114,8 +114,10 @@ SEXP joist_r_tensor_on(const struct joist_device *device, SEXP payload, struct j
 
 SEXP joist_r_same_payload(const struct joist_r_value *value, struct joist_type type,
                           const struct joist_shape *shape) {
-  if (value->form == JOIST_R_CONCRETE) return joist_r_tensor(value->payload, type, shape);
-  return joist_r_tensor_on(joist_r_remote_device(value->payload), value->payload, type, shape);
+  SEXP extents = PROTECT(joist_r_shape_among(shape, value, 1));
+  SEXP tensor = joist_r_tensor_on(joist_r_common_device(value, 1), value->payload, type, extents);
+  UNPROTECT(1);
+  return tensor;
 }
 
 /* ---- moving ---- */
@@ -151,7 +153,6 @@ SEXP joist_r_fetch(struct joist_r_value *value, size_t count) {
 
 static SEXP moved(struct joist_r_value *value, const struct joist_device *device) {
   const struct joist_type type = value->argument.operand.type;
-  const struct joist_shape *const shape = &value->argument.shape;
   const size_t count = value->count;
   int protected = 0;
   /* Between two GPUs by way of the host. */
@@ -162,8 +163,9 @@ static SEXP moved(struct joist_r_value *value, const struct joist_device *device
   SEXP payload = value->payload;
   if (!device->host) payload = joist_r_upload(device, type.dtype, count, value->data);
   PROTECT(payload);
-  SEXP tensor = joist_r_tensor_on(device, payload, type, shape);
-  UNPROTECT(protected + 1);
+  SEXP extents = PROTECT(joist_r_shape_among(&value->argument.shape, value, 1));
+  SEXP tensor = joist_r_tensor_on(device, payload, type, extents);
+  UNPROTECT(protected + 2);
   return tensor;
 }
 

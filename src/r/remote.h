@@ -19,9 +19,9 @@ SEXP joist_r_remote_payload(const struct joist_device *device, joist_dtype dtype
 /* A payload for a device, this process's own included, and where its elements go. */
 SEXP joist_r_payload_on(const struct joist_device *device, joist_dtype dtype, size_t n,
                         void **elements);
-/* A tensor of such a payload. */
+/* A tensor of such a payload and of extents that are protected, too. */
 SEXP joist_r_tensor_on(const struct joist_device *device, SEXP payload, struct joist_type type,
-                       const struct joist_shape *shape);
+                       SEXP extents);
 /* The same data in another type or shape: `value` has data, here or on a device. */
 SEXP joist_r_same_payload(const struct joist_r_value *value, struct joist_type type,
                           const struct joist_shape *shape);

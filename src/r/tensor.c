@@ -39,13 +39,11 @@ SEXP joist_r_device_object(const char *name) {
 
 /* ---- fields ---- */
 
-enum { TENSOR_LENGTH = 5, TRACED_LENGTH = 6 };
-
 static SEXP field_symbol(joist_r_field_name name) {
   static const char *const names[] = {"payload", "dtype", "shape", "ambiguous", "device", "value"};
-  static SEXP symbols[TRACED_LENGTH];
+  static SEXP symbols[sizeof names / sizeof *names];
   if (symbols[0] == NULL)
-    for (int k = 0; k < TRACED_LENGTH; k++) symbols[k] = Rf_install(names[k]);
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++) symbols[k] = Rf_install(names[k]);
   return symbols[name];
 }
 
@@ -65,10 +63,14 @@ static SEXP field_cell(SEXP x, joist_r_field_name name) {
 SEXP joist_r_field(SEXP x, joist_r_field_name name) { return CAR(field_cell(x, name)); }
 
 void joist_r_set_field(SEXP x, joist_r_field_name name, SEXP value) {
-  SETCAR(field_cell(x, name), value);
+  SEXP cell = field_cell(x, name);
+  if (cell == R_NilValue)
+    Rf_setAttrib(x, field_symbol(name), value);
+  else
+    SETCAR(cell, value);
 }
 
-/* The fields that every tensor has, in one walk; R_NilValue for a missing one. */
+/* The fields up to the flag in one walk; R_NilValue for a missing one. */
 static void read_fields(SEXP x, SEXP fields[JOIST_R_AMBIGUOUS + 1]) {
   SEXP cell = first_field(x);
   for (int k = JOIST_R_PAYLOAD; k <= JOIST_R_AMBIGUOUS; k++) {
@@ -76,15 +78,15 @@ static void read_fields(SEXP x, SEXP fields[JOIST_R_AMBIGUOUS + 1]) {
       fields[k] = CAR(cell);
       cell = CDR(cell);
     } else {
-      fields[k] = joist_r_field(x, (joist_r_field_name)k);
+      fields[k] = cell == R_NilValue ? cell : joist_r_field(x, (joist_r_field_name)k);
     }
   }
 }
 
-/* Sets these fields of a copy of a pattern. */
-static void write_fields(SEXP x, const SEXP fields[JOIST_R_AMBIGUOUS + 1], bool has_payload) {
+/* Sets the first fields of a copy of a pattern. */
+static void write_fields(SEXP x, const SEXP fields[JOIST_R_SHAPE + 1], bool has_payload) {
   SEXP cell = first_field(x);
-  for (int k = has_payload ? JOIST_R_PAYLOAD : JOIST_R_DTYPE; k <= JOIST_R_AMBIGUOUS; k++) {
+  for (int k = has_payload ? JOIST_R_PAYLOAD : JOIST_R_DTYPE; k <= JOIST_R_SHAPE; k++) {
     SETCAR(cell, fields[k]);
     cell = CDR(cell);
   }
@@ -96,6 +98,9 @@ static bool is_plainly_tensor(SEXP x) {
   return TAG(cell) == R_ClassSymbol && CAR(cell) == class_of(JOIST_R_CONCRETE);
 }
 
+/* Extents that a new tensor can share with the one it has them from. */
+static bool is_plain(SEXP extents) { return ATTRIB(extents) == R_NilValue; }
+
 /* ---- making ---- */
 
 SEXP joist_r_shape_object(const struct joist_shape *shape) {
@@ -104,55 +109,72 @@ SEXP joist_r_shape_object(const struct joist_shape *shape) {
   return extents;
 }
 
-/* A tensor of each form without contents. Copying it, attributes included, is several
- * times faster than setting the attributes of a new object. */
-static SEXP pattern_of(joist_r_form form) {
-  static SEXP patterns[JOIST_R_TRACED + 1];
-  if (patterns[form] == NULL) {
-    const int length = form == JOIST_R_TRACED ? TRACED_LENGTH : TENSOR_LENGTH;
-    SEXP made = PROTECT(Rf_allocSExp(S4SXP));
-    SEXP device = PROTECT(joist_r_device_object("cpu"));
-    Rf_setAttrib(made, R_ClassSymbol, class_of(form));
-    for (int k = form == JOIST_R_ABSTRACT ? JOIST_R_DTYPE : JOIST_R_PAYLOAD; k < length; k++)
-      Rf_setAttrib(made, field_symbol((joist_r_field_name)k), device);
-    MARK_NOT_MUTABLE(made);
-    R_PreserveObject(made);
-    UNPROTECT(2);
-    patterns[form] = made;
+SEXP joist_r_shape_among(const struct joist_shape *shape, const struct joist_r_value *values,
+                         int n) {
+  for (int k = 0; k < n; k++) {
+    if (values[k].form == JOIST_R_LITERAL || !joist_shape_equal(shape, &values[k].argument.shape))
+      continue;
+    SEXP extents = joist_r_field(values[k].object, JOIST_R_SHAPE);
+    if (is_plain(extents)) return extents;
   }
-  return patterns[form];
+  return joist_r_shape_object(shape);
 }
 
-static SEXP make_tensor(joist_r_form form, SEXP payload, struct joist_type type,
-                        const struct joist_shape *shape) {
-  SEXP tensor = PROTECT(Rf_shallow_duplicate(pattern_of(form)));
-  SEXP extents = PROTECT(joist_r_shape_object(shape));
-  const SEXP fields[] = {payload, joist_r_dtype_object(type.dtype), extents,
-                         Rf_ScalarLogical(type.ambiguous)};
+/* A tensor of each form without contents, known and ambiguous. Copying it, attributes
+ * included, is several times faster than setting the attributes of a new object. */
+static SEXP pattern_of(joist_r_form form, bool ambiguous) {
+  static SEXP patterns[JOIST_R_TRACED + 1][2];
+  if (patterns[form][ambiguous] == NULL) {
+    SEXP made = PROTECT(Rf_allocSExp(S4SXP));
+    Rf_setAttrib(made, R_ClassSymbol, class_of(form));
+    for (int k = form == JOIST_R_ABSTRACT ? JOIST_R_DTYPE : JOIST_R_PAYLOAD; k <= JOIST_R_SHAPE;
+         k++)
+      Rf_setAttrib(made, field_symbol((joist_r_field_name)k), class_of(form));
+    if (ambiguous) Rf_setAttrib(made, field_symbol(JOIST_R_AMBIGUOUS), Rf_ScalarLogical(TRUE));
+    MARK_NOT_MUTABLE(made);
+    R_PreserveObject(made);
+    UNPROTECT(1);
+    patterns[form][ambiguous] = made;
+  }
+  return patterns[form][ambiguous];
+}
+
+static SEXP make_tensor(joist_r_form form, SEXP payload, struct joist_type type, SEXP extents) {
+  SEXP tensor = Rf_shallow_duplicate(pattern_of(form, type.ambiguous));
+  const SEXP fields[] = {payload, joist_r_dtype_object(type.dtype), extents};
   write_fields(tensor, fields, form != JOIST_R_ABSTRACT);
-  UNPROTECT(2);
   return tensor;
 }
 
+SEXP joist_r_tensor_with(SEXP payload, struct joist_type type, SEXP extents) {
+  return make_tensor(JOIST_R_CONCRETE, payload, type, extents);
+}
+
 SEXP joist_r_tensor(SEXP payload, struct joist_type type, const struct joist_shape *shape) {
-  return make_tensor(JOIST_R_CONCRETE, payload, type, shape);
-}
-
-SEXP joist_r_aval(struct joist_type type, const struct joist_shape *shape) {
-  return make_tensor(JOIST_R_ABSTRACT, R_NilValue, type, shape);
-}
-
-SEXP joist_r_traced(SEXP trace, joist_value_id value, bool literal, struct joist_type type,
-                    const struct joist_shape *shape) {
-  SEXP tensor = PROTECT(make_tensor(JOIST_R_TRACED, trace, type, shape));
-  /* A literal argument of a jitted function has no value until its dtype is known: its
-   * number is that of the argument, negative. */
-  const int number = literal ? -(int)value - 1 : (int)value;
-  joist_r_set_field(tensor, JOIST_R_VALUE, Rf_ScalarInteger(number));
+  SEXP tensor = joist_r_tensor_with(payload, type, PROTECT(joist_r_shape_object(shape)));
   UNPROTECT(1);
   return tensor;
 }
 
+SEXP joist_r_aval(struct joist_type type, const struct joist_shape *shape) {
+  SEXP extents = PROTECT(joist_r_shape_object(shape));
+  SEXP tensor = make_tensor(JOIST_R_ABSTRACT, R_NilValue, type, extents);
+  UNPROTECT(1);
+  return tensor;
+}
+
+SEXP joist_r_traced(SEXP trace, joist_value_id value, bool literal, struct joist_type type,
+                    const struct joist_shape *shape) {
+  SEXP extents = PROTECT(joist_r_shape_object(shape));
+  SEXP tensor = PROTECT(make_tensor(JOIST_R_TRACED, trace, type, extents));
+  /* A literal argument of a jitted function has no value until its dtype is known: its
+   * number is that of the argument, negative. */
+  const int number = literal ? -(int)value - 1 : (int)value;
+  SEXP boxed = PROTECT(Rf_ScalarInteger(number));
+  joist_r_set_field(tensor, JOIST_R_VALUE, boxed);
+  UNPROTECT(3);
+  return tensor;
+}
 /* ---- reading ---- */
 
 void joist_r_shape(SEXP x, struct joist_shape *shape) {
@@ -239,7 +261,8 @@ static void read_tensor(SEXP x, struct joist_r_value *value) {
   SEXP fields[JOIST_R_AMBIGUOUS + 1];
   read_fields(x, fields);
   argument->operand.type.dtype = joist_r_dtype(checked(fields[JOIST_R_DTYPE], STRSXP));
-  argument->operand.type.ambiguous = LOGICAL(checked(fields[JOIST_R_AMBIGUOUS], LGLSXP))[0] != 0;
+  argument->operand.type.ambiguous = fields[JOIST_R_AMBIGUOUS] != R_NilValue &&
+                                     LOGICAL(checked(fields[JOIST_R_AMBIGUOUS], LGLSXP))[0] == TRUE;
   SEXP shape = checked(fields[JOIST_R_SHAPE], INTSXP);
   if (XLENGTH(shape) > JOIST_RANK_MAX) taken_apart();
   argument->shape.rank = (int)XLENGTH(shape);

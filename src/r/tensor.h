@@ -2,11 +2,11 @@
  *
  * A tensor is an object of R's type for objects that are no vectors (S4SXP, "object" from R 4.4
  * on), but without the mark of S4: S3 methods are all it has, and functions of base R that
- * have none for it find nothing to take for numbers or for a list. Its fields (payload, dtype,
- * shape, ambiguous, device) are its attributes, beside the class nv_tensor. The
- * payload of a CPU tensor is an R vector without attributes. A traced tensor
- * (nv_traced) has the trace for a payload and its value there as a sixth field; an
- * abstract one (nv_aval) has NULL for a payload. */
+ * have none for it find nothing to take for numbers or for a list. Its fields are its attributes,
+ * beside the class nv_tensor: payload, dtype and shape; ambiguous only where it is TRUE; device
+ * only where it is not the CPU. Each costs time in every operation. The payload of a CPU tensor
+ * is an R vector without attributes. A traced tensor (nv_traced) has the trace for a payload and
+ * its value there as one more field; an abstract one (nv_aval) has no payload. */
 #ifndef JOIST_R_TENSOR_H
 #define JOIST_R_TENSOR_H
 
@@ -60,6 +60,8 @@ SEXPTYPE joist_r_payload_type(joist_dtype dtype);
 SEXP joist_r_payload(joist_dtype dtype, size_t n);
 void *joist_r_elements(SEXP payload);
 SEXP joist_r_tensor(SEXP payload, struct joist_type type, const struct joist_shape *shape);
+/* The same with extents that were protected, too. */
+SEXP joist_r_tensor_with(SEXP payload, struct joist_type type, SEXP extents);
 SEXP joist_r_aval(struct joist_type type, const struct joist_shape *shape);
 SEXP joist_r_traced(SEXP trace, joist_value_id value, bool literal, struct joist_type type,
                     const struct joist_shape *shape);
@@ -70,6 +72,9 @@ SEXP joist_r_device_object(const char *name);
 /* A shape from an R vector of extents; raises joist_shape_error. */
 void joist_r_shape(SEXP x, struct joist_shape *shape);
 SEXP joist_r_shape_object(const struct joist_shape *shape);
+/* The same, or the extents of one of n values that has this shape, to be shared with it. */
+SEXP joist_r_shape_among(const struct joist_shape *shape, const struct joist_r_value *values,
+                         int n);
 
 /* .Call entry points. */
 SEXP joist_r_make(SEXP x, SEXP dtype, SEXP shape, SEXP ambiguous, SEXP na, SEXP rules);

@@ -29,13 +29,17 @@ static int marked(const unsigned char *block, size_t size, unsigned char number)
   return 1;
 }
 
-static void test_random(void) {
+/* With bounds on what is kept, `bound` and more, so that parts of mappings are given back. */
+static void test_random(size_t bound) {
+  const size_t limit = joist_pool_figures().limit;
   unsigned char *block[BLOCKS] = {NULL};
   size_t size[BLOCKS] = {0}, used = 0;
   for (int round = 0; round < ROUNDS; round++) {
     const uint32_t k = next_random() % BLOCKS;
+    if (bound != 0 && round % 64 == 0) joist_pool_set_limit(bound * (1 + next_random() % 16));
     if (block[k] == NULL) {
-      size[k] = 1000 + next_random() % (round % 3 == 0 ? 6000000 : 300000);
+      const uint32_t most[] = {6000000, 300000, 40000};
+      size[k] = 1000 + next_random() % most[round % 3];
       block[k] = joist_pool_allocate(size[k]);
       if (!CHECK(block[k] != NULL)) return;
       CHECK((uintptr_t)block[k] % JOIST_POOL_ALIGNMENT == 0);
@@ -55,6 +59,26 @@ static void test_random(void) {
     joist_pool_free(block[k]);
   }
   CHECK_INT(joist_pool_figures().used, 0);
+  joist_pool_set_limit(limit);
+}
+
+/* Small blocks that are freed in any order become one again, where memory can be mapped. */
+static void test_merging(void) {
+#if defined(__unix__) || defined(__APPLE__)
+  enum { SMALL = 200, BYTES = 30000 };
+  joist_pool_trim();
+  void *block[SMALL];
+  for (int k = 0; k < SMALL; k++) block[k] = joist_pool_allocate(BYTES);
+  const size_t mapped = joist_pool_figures().used + joist_pool_figures().kept;
+  for (int left = SMALL; left > 0; left--) {
+    const int k = (int)(next_random() % (uint32_t)left);
+    joist_pool_free(block[k]);
+    block[k] = block[left - 1];
+  }
+  void *const all = joist_pool_allocate((size_t)SMALL * BYTES);
+  CHECK_INT(joist_pool_figures().used + joist_pool_figures().kept, mapped);
+  joist_pool_free(all);
+#endif
 }
 
 static void test_reuse(void) {
@@ -90,7 +114,9 @@ static void test_limit(void) {
 }
 
 int main(void) {
-  test_random();
+  test_random(0);
+  test_random(100000);
+  test_merging();
   test_reuse();
   test_limit();
   return check_report("pool");

@@ -12,7 +12,7 @@ test_that("tensors whose parts were changed are refused", {
     tampered("dtype", character()), tampered("dtype", 7), tampered("dtype", "f64"),
     tampered("ambiguous", logical()), tampered("payload", "a"), tampered("payload", 1:2),
     tampered("payload", NULL), tampered("dtype", NULL), tampered("shape", NULL),
-    tampered("ambiguous", NULL), tampered("payload", list(1L, 2L, 3L)),
+    tampered("ambiguous", list(TRUE)), tampered("payload", list(1L, 2L, 3L)),
     tampered("payload", quote(x)), tampered("shape", list(3L)),
     structure(list(), class = "nv_tensor"), structure(list(1), class = "nv_tensor"),
     structure(c(1, 2, 3), class = "nv_tensor"), structure(function(x) x, class = "nv_tensor"),
@@ -25,6 +25,16 @@ test_that("tensors whose parts were changed are refused", {
     expect_error(jit(function(a) a)(x), class = "joist_error")
   }
   expect_error(common_dtype(tampered("dtype", "f33"), "f32"), class = "joist_dtype_error")
+})
+
+test_that("a result does not change with its operand", {
+  x <- nv_tensor(1:3)
+  y <- x + x
+  attr(y, "shape")[1L] <- 7L
+  expect_identical(shape(x), 3L)
+  z <- x + x
+  attr(x, "shape")[1L] <- 7L
+  expect_identical(shape(z), 3L)
 })
 
 test_that("traced tensors whose parts were changed are refused", {

@@ -431,7 +431,7 @@ test_that("without the package, a tensor prints as what is obviously no vector",
   rscript <- file.path(R.home("bin"), "Rscript")
   out <- system2(rscript, c("--vanilla", "-e", shQuote(script)), stdout = TRUE, stderr = TRUE)
   expect_identical(out[1], "[1] FALSE")
-  for (field in c("payload", "dtype", "shape", "ambiguous", "device")) {
+  for (field in c("payload", "dtype", "shape")) {
     expect_true(paste0("attr(,\"", field, "\")") %in% out)
   }
   expect_true(any(grepl("00 00 c0 3f", out, fixed = TRUE))) # 1.5 in f32
@@ -519,6 +519,7 @@ test_that("a tensor that was taken apart is an error, not a crash", {
     broken <- x
     attr(broken, field) <- list("x")
     expect_error(broken + 1L, class = "joist_error")
+    if (field == "ambiguous") next # what is not there is not TRUE
     attr(broken, field) <- NULL
     expect_error(broken + 1L, class = "joist_error")
   }
