@@ -10,9 +10,9 @@ mode <- arguments[1]
 threads <- as.integer(arguments[2])
 results <- arguments[4]
 effort <- if (mode == "quick") {
-  list(turns = 4L, samples = 3L, goal = 2e-3, matrix_turns = 1L, matrix_goal = 2e-4)
+  list(turns = 4L, samples = 3L, goal = 2e-3, matrix_turns = 3L, matrix_goal = 5e-3)
 } else {
-  list(turns = 7L, samples = 3L, goal = 1e-2, matrix_turns = 3L, matrix_goal = 1e-3)
+  list(turns = 7L, samples = 3L, goal = 1e-2, matrix_turns = 5L, matrix_goal = 2e-2)
 }
 
 statistic <- if (nzchar(Sys.getenv("JOIST_BENCH_BEST"))) min else stats::median
