@@ -1,7 +1,5 @@
 # What the functions of extended.R compute of tensors.
 
-has_nan <- function(x) grepl("^(f|bf|c)[0-9]", format(dtype(x)))
-
 without_nan <- function(x, remove) {
   check_flag(remove, "na.rm")
   if (remove && has_nan(x)) nv_ifelse(nv_is_nan(x), zero_of(x), x) else x

@@ -53,7 +53,7 @@ print.nv_tensor <- function(x, digits = NULL, max = NULL, ...) {
 
 # The first elements as R prints them best: numbers where R has them, else text.
 head_values <- function(x, n) {
-  if (grepl("64$", format(dtype(x))) && grepl("i", format(dtype(x)), fixed = TRUE)) {
+  if (is_int64(x)) {
     return(noquote(.Call(joist_r_format, x, 0L, n)))
   }
   .Call(joist_r_as_array, x, if (dtype(x) == "i32") "double", FALSE, n)

@@ -195,7 +195,7 @@ nv_gather <- function(operand, indices, dim = 1L) {
     indices <- nv_tensor(indices, "i64", shape = if (scalar) integer())
   } else if (inherits(indices, "nv_traced") && ambiguous(indices)) {
     indices <- nv_convert(indices, "i64")
-  } else if (!grepl("^u?i", format(dtype(indices)))) {
+  } else if (!is_integer_dtype(dtype(indices))) {
     stop_joist(
       "joist_dtype_error", "indices of dtype ", format(dtype(indices)), ": they must be integers"
     )

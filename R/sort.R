@@ -56,7 +56,7 @@ sort_along <- function(op, operand, dim, decreasing) {
 sort.nv_tensor <- function(x, decreasing = FALSE, na.last = NA, # nolint: object_name_linter.
                            ...) {
   sorted <- nv_sort(x, decreasing = decreasing)
-  if (isTRUE(na.last) || !has_elements(x) || !grepl("f", format(dtype(x)), fixed = TRUE)) {
+  if (isTRUE(na.last) || !has_elements(x) || !is_float_dtype(dtype(x))) {
     return(sorted)
   }
   n <- length(sorted)

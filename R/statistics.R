@@ -97,8 +97,6 @@ in_double <- function(x) {
   nv_convert(x, if (complex) "c128" else "f64")
 }
 
-is_complex_dtype <- function(dtype) startsWith(format(dtype), "c")
-
 # |x|^2, without the root that abs() takes.
 square_size <- function(x) {
   if (!is_complex_dtype(dtype(x))) {

@@ -227,7 +227,7 @@ nv_trunc_to_integer <- function(x) {
   if (is_complex_dtype(dtype(x))) {
     stop_joist("joist_dtype_error", "a complex tensor has no order; take Re() first")
   }
-  if (!grepl("f", format(dtype(x)), fixed = TRUE)) {
+  if (!is_float_dtype(dtype(x))) {
     return(x)
   }
   whole <- as_array(trunc(nv_convert(x, "f64")))

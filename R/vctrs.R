@@ -25,8 +25,6 @@ values_in_r <- function(x) {
 # -2^31 of i32 is no integer of R.
 plain_values <- function(x) as.vector(as_array(x, if (dtype(x) == "i32") "double"))
 
-is_int64 <- function(x) format(dtype(x)) %in% c("i64", "ui64")
-
 # NA of the kind that the values would have.
 unknown_values <- function(x) {
   lapply(values_in_r(nv_tensor(0, dtype(x))), function(value) {

@@ -65,8 +65,10 @@ JOIST_DEVICE static inline double power(double x, double y) { return y == 2 ? x 
     return q - whole > (REAL)0.5 ? whole + 1 : whole;                           \
   }                                                                             \
   JOIST_DEVICE static inline REAL clamp_float##S(REAL low, REAL x, REAL high) { \
-    const REAL raised = x > low || x != x ? x : low;                            \
-    return raised < high || raised != raised ? raised : high;                   \
+    const REAL raised = x > low ? x : low;                                      \
+    const REAL within = raised < high ? raised : high;                          \
+    const REAL nan = x != x ? x : low;                                          \
+    return nan != nan ? nan : within;                                           \
   }
 REAL_HELPERS(float, f)
 REAL_HELPERS(double, )

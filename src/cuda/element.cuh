@@ -63,6 +63,8 @@ struct unsigned_of<8> {
 
 #define MODULAR(x) ((typename unsigned_of<(sizeof(x) < 4 ? 4 : (int)sizeof(x))>::type)(x))
 #define OWN_BITS(x) ((typename unsigned_of<(int)sizeof(x)>::type)(x))
+#define COUNT_BITS(a) count_bits((uint64_t)OWN_BITS(a))
+#define SIGN_MASK(a) ((a) >> (8 * sizeof(a) - 1))
 #define SHIFTS_OUT(a, b) (OWN_BITS(b) >= (unsigned)(8 * sizeof(a)))
 #define MATH(name) real_##name
 #define FAST(name) quick_##name
