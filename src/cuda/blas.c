@@ -8,8 +8,10 @@
 #include "cuda/libraries.h"
 
 /* The part of cublas_v2.h that is used; the library need not be there when joist is built. */
-typedef int result; /* 0 is success */
-enum { ALLOCATION_FAILED = 3, NOT_TRANSPOSED = 0, TRANSPOSED = 1, DEFAULT_MATH = 0 };
+typedef int result;                                  /* 0 is success */
+enum { NOT_INITIALIZED = 1, ALLOCATION_FAILED = 3 }; /* statuses */
+enum { NOT_TRANSPOSED = 0, TRANSPOSED = 1, DEFAULT_MATH = 0 };
+enum { PRODUCTS = 65535 }; /* of one call: more than these are refused by some releases */
 typedef result gemm(void *handle, int transpose_a, int transpose_b, int m, int n, int k,
                     const void *alpha, const void *a, int lda, long long stride_a, const void *b,
                     int ldb, long long stride_b, const void *beta, void *c, int ldc,
@@ -18,6 +20,7 @@ typedef result gemm(void *handle, int transpose_a, int transpose_b, int m, int n
 static struct cublas {
   bool tried, found, unused;
   result (*create)(void **);
+  result (*destroy)(void *);
   result (*set_stream)(void *, cudaStream_t);
   result (*set_math_mode)(void *, int);
   const char *(*describe)(result);
@@ -36,6 +39,7 @@ static bool is_found(void) {
   cublas.tried = true;
   void *const library = joist_cuda_cublas();
   cublas.found = library != NULL && find(library, "cublasCreate_v2", &cublas.create) &&
+                 find(library, "cublasDestroy_v2", &cublas.destroy) &&
                  find(library, "cublasSetStream_v2", &cublas.set_stream) &&
                  find(library, "cublasSetMathMode", &cublas.set_math_mode) &&
                  find(library, "cublasGetStatusString", &cublas.describe) &&
@@ -70,28 +74,43 @@ static joist_status check(result status, const char *what, struct joist_error *e
 static joist_status open_handle(struct joist_cuda_state *state, struct joist_error *error) {
   if (state->blas != NULL) return JOIST_OK;
   void *handle = NULL;
-  joist_status status = check(cublas.create(&handle), "opening cuBLAS", error);
-  if (status == JOIST_OK)
-    status = check(cublas.set_stream(handle, state->stream), "opening cuBLAS", error);
+  const result made = cublas.create(&handle);
+  /* Mostly for want of memory, which a second attempt may find. */
+  if (made == NOT_INITIALIZED)
+    return joist_fail(error, JOIST_ERROR_MEMORY,
+                      "cuBLAS: %s while opening it, mostly as the memory of the GPU is out; remove "
+                      "tensors and call nv_trim_memory(), or see cuda_diagnostics()",
+                      cublas.describe(made));
+  joist_status status = check(made, "opening cuBLAS", error);
+  if (status != JOIST_OK) return status;
+  status = check(cublas.set_stream(handle, state->stream), "opening cuBLAS", error);
   if (status == JOIST_OK)
     status = check(cublas.set_math_mode(handle, DEFAULT_MATH), "opening cuBLAS", error);
-  if (status == JOIST_OK) state->blas = handle;
+  if (status == JOIST_OK)
+    state->blas = handle;
+  else
+    (void)cublas.destroy(handle);
   return status;
 }
 
-/* One call multiplies along the first dim of the batch; `product` counts all of them. */
-static result multiply_line(const struct joist_cuda_state *state, joist_dtype dtype,
-                            const struct joist_cuda_matmul *p, uint64_t product) {
+/* Products from number `product` on that one call multiplies: along the first dim of the batch. */
+static uint64_t products_from(const struct joist_cuda_matmul *p, uint64_t product) {
+  const uint64_t line = p->rank > 0 ? p->extent[0] : 1, left = line - product % line;
+  return left < PRODUCTS ? left : PRODUCTS;
+}
+
+static result multiply_some(const struct joist_cuda_state *state, joist_dtype dtype,
+                            const struct joist_cuda_matmul *p, uint64_t product, uint64_t count) {
   /* Real and complex, single and double: every dtype's 1 and 0 begin like one of these. */
   const float one_single[2] = {1, 0};
   const double one_double[2] = {1, 0}, zero[2] = {0, 0};
   const bool single = joist_dtype_real(dtype) == JOIST_F32;
   const size_t size = joist_dtype_size(dtype);
-  const uint64_t m = p->m, n = p->n, k = p->k, lines = p->rank > 0 ? p->extent[0] : 1;
+  const uint64_t m = p->m, n = p->n, k = p->k;
   const long long lhs_stride = p->rank > 0 ? (long long)(p->lhs_stride[0] * m * k) : 0;
   const long long rhs_stride = p->rank > 0 ? (long long)(p->rhs_stride[0] * k * n) : 0;
-  uint64_t lhs = 0, rhs = 0, rest = product / lines;
-  for (uint32_t d = 1; d < p->rank; d++) {
+  uint64_t lhs = 0, rhs = 0, rest = product;
+  for (uint32_t d = 0; d < p->rank; d++) {
     lhs += rest % p->extent[d] * p->lhs_stride[d];
     rhs += rest % p->extent[d] * p->rhs_stride[d];
     rest /= p->extent[d];
@@ -102,15 +121,16 @@ static result multiply_line(const struct joist_cuda_state *state, joist_dtype dt
       single ? (const void *)one_single : one_double, (const char *)p->lhs + lhs * m * k * size,
       (int)(p->lhs_transposed ? k : m), lhs_stride, (const char *)p->rhs + rhs * k * n * size,
       (int)(p->rhs_transposed ? n : k), rhs_stride, zero, (char *)p->out + product * m * n * size,
-      (int)m, (long long)(m * n), (int)lines);
+      (int)m, (long long)(m * n), (int)count);
 }
 
 joist_status joist_cuda_blas_multiply(struct joist_cuda_state *state, joist_dtype dtype,
                                       const struct joist_cuda_matmul *matmul,
                                       struct joist_error *error) {
-  const uint64_t lines = matmul->rank > 0 ? matmul->extent[0] : 1;
   joist_status status = open_handle(state, error);
-  for (uint64_t product = 0; product < matmul->count && status == JOIST_OK; product += lines)
-    status = check(multiply_line(state, dtype, matmul, product), "multiplying matrices", error);
+  for (uint64_t at = 0, n; at < matmul->count && status == JOIST_OK; at += n) {
+    n = products_from(matmul, at);
+    status = check(multiply_some(state, dtype, matmul, at, n), "multiplying matrices", error);
+  }
   return status;
 }

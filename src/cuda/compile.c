@@ -7,8 +7,10 @@
 
 #include "cuda/generate.h"
 
-/* Element steps after which compiling (about a tenth of a second) is worth it. */
+/* Element steps after which compiling (about a tenth of a second) is worth it, and how many a
+ * launch counts for: what is small is compiled when it comes often. */
 #define WORTH 16e6
+#define LAUNCH 1e5
 
 struct entry {
   struct entry *next;
@@ -24,6 +26,7 @@ enum { BUCKETS = 1024 };
 static struct entry *buckets[BUCKETS];
 static joist_cuda_policy policy;
 static bool policy_known;
+static struct joist_cuda_compilation compilation;
 
 void joist_cuda_set_policy(joist_cuda_policy wanted) {
   policy = wanted;
@@ -39,6 +42,17 @@ static joist_cuda_policy current_policy(void) {
                                                               : JOIST_CUDA_COMPILE_AUTO);
   }
   return policy;
+}
+
+const struct joist_cuda_compilation *joist_cuda_compilation(void) { return &compilation; }
+
+void joist_cuda_describe_compiled(char *text, size_t size) {
+  const size_t length = strlen(text);
+  if (compilation.failed == 0) return;
+  snprintf(text + length, size - length, "; %ld of %ld kernels could not be compiled: %s",
+           compilation.failed, compilation.compiled + compilation.failed, compilation.log);
+  for (char *c = text + length; *c != '\0'; c++)
+    if (*c == '\n') *c = ' ';
 }
 
 static struct entry *entry_of(const void *key, size_t length) {
@@ -68,21 +82,25 @@ void joist_cuda_forget(void) {
 
 static bool should_compile(struct entry *entry, double work) {
   if (current_policy() == JOIST_CUDA_COMPILE_NEVER || entry == NULL || entry->tried) return false;
-  entry->work += work;
+  entry->work += work + LAUNCH;
   return current_policy() == JOIST_CUDA_COMPILE_ALWAYS || entry->work >= WORTH;
 }
 
-/* Compiles `kernel` (freed here) behind the prelude. */
+/* Compiles `kernel` (freed here) behind the prelude. Once, but for want of memory. */
 static void compile(const struct joist_cuda_state *state, struct entry *entry, char *kernel) {
-  char log[1024] = "";
   const char *const prelude = joist_cuda_prelude();
   const size_t length = kernel == NULL ? 0 : strlen(prelude) + strlen(kernel) + 1;
   char *const source = kernel == NULL ? NULL : malloc(length);
-  entry->tried = true;
+  joist_status status = JOIST_ERROR_MEMORY;
   if (source != NULL) {
     snprintf(source, length, "%s%s", prelude, kernel);
-    entry->compiled = joist_cuda_load(source, state->architecture, log, sizeof log);
+    status = joist_cuda_load(source, state->architecture, &entry->compiled, compilation.log,
+                             sizeof compilation.log);
   }
+  entry->tried = status != JOIST_ERROR_MEMORY;
+  entry->work = 0;
+  compilation.compiled += status == JOIST_OK;
+  compilation.failed += status != JOIST_OK && status != JOIST_ERROR_MEMORY;
   free(source);
   free(kernel);
 }

@@ -15,6 +15,15 @@ struct joist_cuda_compiled *joist_cuda_pass_of(const struct joist_cuda_state *st
                                                joist_op combine, joist_dtype from,
                                                joist_dtype accumulator, double work);
 
+/* What compiling has come to in this process. */
+struct joist_cuda_compilation {
+  long compiled, failed;
+  char log[1024]; /* of the last that failed */
+};
+const struct joist_cuda_compilation *joist_cuda_compilation(void);
+/* Appends how many failed, and why the last did; nothing if none did. */
+void joist_cuda_describe_compiled(char *text, size_t size);
+
 /* Forgets all kernels, so that they are looked for again. */
 void joist_cuda_forget(void);
 
@@ -23,8 +32,10 @@ joist_status joist_cuda_start_compiled(struct joist_cuda_compiled *compiled, uin
                                        const void *parameter, cudaStream_t stream,
                                        struct joist_error *error) JOIST_MUST_CHECK;
 
-/* loader.c: a compiled and loaded kernel of the current device, or NULL with a reason. */
-struct joist_cuda_compiled *joist_cuda_load(const char *source, int architecture, char *log,
-                                            size_t log_size);
+/* loader.c: a compiled and loaded kernel of the current device, or NULL with a reason.
+ * JOIST_ERROR_MEMORY when the device's is out, so that it may work later. */
+joist_status joist_cuda_load(const char *source, int architecture,
+                             struct joist_cuda_compiled **compiled, char *log,
+                             size_t log_size) JOIST_MUST_CHECK;
 
 #endif

@@ -78,9 +78,9 @@ static struct text new_text(void) {
 
 /* ---- groups ---- */
 
-/* Elements per thread and turn: 16 bytes of the widest dtype that arrays have, at least
+/* 16 bytes of the widest dtype that arrays have, at least
  * four; sums depend on the number, which is therefore fixed for them. */
-static int width_of(const struct joist_cuda_code *code) {
+int joist_cuda_width(const struct joist_cuda_code *code) {
   size_t widest = 1;
   for (uint32_t s = 0; s < code->step_count; s++) {
     const struct joist_cuda_step *const step = &code->steps[s];
@@ -92,15 +92,20 @@ static int width_of(const struct joist_cuda_code *code) {
   return 16 / (int)widest;
 }
 
-/* Register r is variable v<step> of the step that wrote it last. */
+/* Register r is variable v<step> of the step that wrote it last. Elements of arrays are those
+ * of packs, or `at` in memory. */
 static void add_element_step(struct text *text, const struct joist_cuda_step *step, uint32_t s,
-                             uint32_t *written) {
+                             uint32_t *written, bool packed) {
   const char *const type = type_of(step->to);
   uint32_t in[3];
   for (int k = 0; k < 3; k++) in[k] = written[step->in[k] % JOIST_CUDA_REGISTERS];
   switch (step->kind) {
     case JOIST_CUDA_LOAD:
-      add(text, "      const %s v%u = a%u.x[j];\n", type, s, s);
+      if (packed)
+        add(text, "      const %s v%u = a%u.x[j];\n", type, s, s);
+      else
+        add(text, "      const %s v%u = ((const %s *)array_of(parameter, %u))[at];\n", type, s,
+            type, step->in[0]);
       break;
     case JOIST_CUDA_SCALAR:
       add(text, "      const %s v%u = a%u;\n", type, s, s);
@@ -112,7 +117,11 @@ static void add_element_step(struct text *text, const struct joist_cuda_step *st
           type, s, type, step->in[0], step->in[1]);
       break;
     case JOIST_CUDA_STORE:
-      add(text, "      a%u.x[j] = v%u;\n", s, in[0]);
+      if (packed)
+        add(text, "      a%u.x[j] = v%u;\n", s, in[0]);
+      else
+        add(text, "      ((%s *)array_of(parameter, %u))[at] = v%u;\n", type_of(step->from),
+            step->out, in[0]);
       return;
     case JOIST_CUDA_COPY:
       add(text, "      %s v%u;\n      memcpy(&v%u, &v%u, sizeof v%u);\n", type, s, s, in[0], s);
@@ -143,30 +152,31 @@ static void add_element_step(struct text *text, const struct joist_cuda_step *st
   written[step->out] = s;
 }
 
-/* Rows have their elements a step apart; the others are neighbours. */
-static const char *between(const struct joist_cuda_code *code) {
-  return code->rows ? "first, row.step, n" : "first, n";
+/* Calls load_whole() or load_row(), or the same of store, of the array of step `s`. */
+static void add_access(struct text *text, const struct joist_cuda_code *code, const char *what,
+                       uint32_t s, uint32_t array, bool whole) {
+  const char *const type = type_of(code->steps[s].from);
+  if (whole && !code->rows)
+    add(text, "      %s_whole<%s, V>(array_of(parameter, %u), first, a%u);\n", what, type, array,
+        s);
+  else
+    add(text, "      %s_row<%s, V>(array_of(parameter, %u), first, %s, n, a%u);\n", what, type,
+        array, code->rows ? "row.step" : "1", s);
 }
 
-static void add_loads(struct text *text, const struct joist_cuda_code *code) {
+static void add_loads(struct text *text, const struct joist_cuda_code *code, bool whole) {
   for (uint32_t s = 0; s < code->step_count; s++) {
     const struct joist_cuda_step *const step = &code->steps[s];
-    const char *const type = type_of(step->from);
     if (step->kind != JOIST_CUDA_LOAD && step->kind != JOIST_CUDA_STORE) continue;
-    add(text, "      joist_pack<%s, V> a%u;\n", type, s);
-    if (step->kind == JOIST_CUDA_LOAD)
-      add(text, "      load_%s<%s, V>(array_of(parameter, %u), %s, a%u);\n",
-          code->rows ? "row" : "some", type, step->in[0], between(code), s);
+    add(text, "      joist_pack<%s, V> a%u;\n", type_of(step->from), s);
+    if (step->kind == JOIST_CUDA_LOAD) add_access(text, code, "load", s, step->in[0], whole);
   }
 }
 
-static void add_stores(struct text *text, const struct joist_cuda_code *code) {
-  for (uint32_t s = 0; s < code->step_count; s++) {
-    const struct joist_cuda_step *const step = &code->steps[s];
-    if (step->kind == JOIST_CUDA_STORE)
-      add(text, "      store_%s<%s, V>(array_of(parameter, %u), %s, a%u);\n",
-          code->rows ? "row" : "some", type_of(step->from), step->out, between(code), s);
-  }
+static void add_stores(struct text *text, const struct joist_cuda_code *code, bool whole) {
+  for (uint32_t s = 0; s < code->step_count; s++)
+    if (code->steps[s].kind == JOIST_CUDA_STORE)
+      add_access(text, code, "store", s, code->steps[s].out, whole);
 }
 
 static void add_partials(struct text *text, const struct joist_cuda_code *code) {
@@ -218,25 +228,50 @@ static void add_head(struct text *text, const struct joist_cuda_code *code) {
     add(text,
         "    for (uint64_t first = thread * V; first < parameter.count; first += threads * V) "
         "{\n      const uint64_t left = parameter.count - first;\n");
-  add(text, "      const uint32_t n = left < V ? (uint32_t)left : (uint32_t)V;\n");
 }
 
-char *joist_cuda_generate(const struct joist_cuda_code *code, const char *name) {
-  struct text text = new_text();
+/* Elements j of the packs. The accumulators of the lanes must not be looked up by a number that
+ * varies. */
+static void add_lanes(struct text *text, const struct joist_cuda_code *code, bool whole) {
   uint32_t written[JOIST_CUDA_REGISTERS] = {0};
-  const bool sums = code->sink_count > 0;
-  add(&text, "JOIST_KERNEL(%s, joist_cuda_group) {\n  enum { V = %d };\n", name, width_of(code));
-  add_head(&text, code);
-  add_loads(&text, code);
-  add(&text,
+  add_loads(text, code, whole);
+  add(text,
       "      JOIST_UNROLL for (int j = 0; j < V; j++) {\n"
       "        if ((uint32_t)j >= n) continue;\n"
       "        const uint64_t at = first + (uint64_t)j%s;\n        (void)at;\n",
       code->rows ? " * row.step" : "");
   for (uint32_t s = 0; s < code->step_count; s++)
-    add_element_step(&text, &code->steps[s], s, written);
-  add(&text, "      }\n");
-  add_stores(&text, code);
+    add_element_step(text, &code->steps[s], s, written, true);
+  add(text, "      }\n");
+  add_stores(text, code, whole);
+}
+
+/* A turn. Most are whole: there n is a constant, and no load waits for the branch of another.
+ * What is left at the end is computed one by one, or lane by lane where there are sums. */
+static void add_turn(struct text *text, const struct joist_cuda_code *code) {
+  uint32_t written[JOIST_CUDA_REGISTERS] = {0};
+  add(text, "      if (left >= V) {\n      const uint32_t n = V;\n");
+  add_lanes(text, code, true);
+  add(text, "      } else {\n");
+  if (code->sink_count > 0) {
+    add(text, "      const uint32_t n = (uint32_t)left;\n");
+    add_lanes(text, code, false);
+  } else {
+    add(text, "      JOIST_ROLLED for (uint64_t at = first; at < parameter.count; at++) {\n");
+    for (uint32_t s = 0; s < code->step_count; s++)
+      add_element_step(text, &code->steps[s], s, written, false);
+    add(text, "      }\n");
+  }
+  add(text, "      }\n");
+}
+
+char *joist_cuda_generate(const struct joist_cuda_code *code, const char *name) {
+  struct text text = new_text();
+  const bool sums = code->sink_count > 0;
+  add(&text, "JOIST_KERNEL(%s, joist_cuda_group) {\n  enum { V = %d };\n", name,
+      joist_cuda_width(code));
+  add_head(&text, code);
+  add_turn(&text, code);
   if (sums) add(&text, "      started = true;\n");
   add(&text, "    }\n");
   if (sums) add_partials(&text, code);
@@ -255,7 +290,7 @@ char *joist_cuda_generate_pass(joist_op combine, joist_dtype from, joist_dtype a
     snprintf(loaded, sizeof loaded, "to_%s(from_%s(((const %s *)in)[at]))", id_of(accumulator),
              id_of(from), own);
   add(&text,
-      "struct %s_reduction {\n  typedef %s accumulator;\n"
+      "struct %s_reduction {\n  typedef %s accumulator;\n  enum { rounds = 4 };\n"
       "  JOIST_DEVICE %s load(const void *in, uint64_t at) const { return %s; }\n",
       name, type, type, loaded);
   add(&text, "  JOIST_DEVICE %s combine(%s a, %s b) const { return op_%s_%s<%s>(a, b); }\n", type,
@@ -264,7 +299,6 @@ char *joist_cuda_generate_pass(joist_op combine, joist_dtype from, joist_dtype a
       "  JOIST_DEVICE void store(void *out, uint64_t at, %s all) const { ((%s *)out)[at] = all; "
       "}\n};\n",
       type, type);
-  add(&text, "JOIST_KERNEL(%s, joist_cuda_pass) { reduce_pass(parameter, %s_reduction()); }\n",
-      name, name);
+  add(&text, "JOIST_PASS_KERNEL(%s) { reduce_pass(parameter, %s_reduction()); }\n", name, name);
   return text.at;
 }

@@ -7,6 +7,9 @@
 
 #define JOIST_CUDA_GENERATED "joist_generated" /* name of the one kernel of a source */
 
+/* Elements that a thread of the kernel of a group has per turn. */
+int joist_cuda_width(const struct joist_cuda_code *code);
+
 /* What comes before the kernels of a source. */
 const char *joist_cuda_prelude(void);
 

@@ -9,15 +9,26 @@ struct alignas(16) joist_register {
   uint64_t part[2];
 };
 
+/* By way of words: behind a reference the compiler does not know the alignment, and would copy
+ * byte by byte. */
 template <class T>
 JOIST_DEVICE static inline T get(const joist_register &from) {
   T value;
-  memcpy(&value, &from, sizeof value);
+  if constexpr (sizeof(T) <= sizeof from.part[0]) {
+    const uint64_t part = from.part[0];
+    memcpy(&value, &part, sizeof value);
+  } else {
+    const joist_register both = from;
+    memcpy(&value, &both, sizeof value);
+  }
   return value;
 }
 template <class T>
 JOIST_DEVICE static inline void put(joist_register &to, T value) {
-  memcpy(&to, &value, sizeof value);
+  joist_register made = {{0, 0}};
+  memcpy(&made, &value, sizeof value);
+  to.part[0] = made.part[0];
+  if (sizeof(T) > sizeof to.part[0]) to.part[1] = made.part[1];
 }
 
 JOIST_DEVICE static inline uint32_t size_of(uint32_t dtype) {
@@ -268,6 +279,7 @@ JOIST_DEVICE static inline void interpret(const joist_cuda_group &group) {
 
 struct joist_interpreted {
   typedef joist_register accumulator;
+  enum { rounds = 1 };
   uint32_t op, from, dtype;
   JOIST_DEVICE joist_register load(const void *in, uint64_t at) const {
     joist_register element, wide = {{0, 0}};

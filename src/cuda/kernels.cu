@@ -13,7 +13,7 @@
 
 JOIST_KERNEL(joist_interpret_kernel, joist_cuda_group) { interpret(parameter); }
 
-JOIST_KERNEL(joist_reduce_kernel, joist_cuda_pass) {
+JOIST_PASS_KERNEL(joist_reduce_kernel) {
   const joist_interpreted reduction = {parameter.op, parameter.from, parameter.accumulator};
   reduce_pass(parameter, reduction);
 }

@@ -8,7 +8,8 @@
 #include "cuda/generate.h"
 #include "cuda/libraries.h"
 
-/* The part of cuda.h that is used, whose header some toolkits leave out. 0 is success. */
+/* The part of cuda.h that is used, whose header some toolkits leave out. Results have the
+ * numbers of the runtime's errors (cudaError_t); 0 is success. */
 typedef struct driver_module *module;
 typedef struct driver_function *function;
 typedef int result;
@@ -16,6 +17,7 @@ typedef int result;
 static struct {
   bool tried, found;
   result (*load)(module *, const void *);
+  result (*unload)(module);
   result (*get)(function *, module, const char *);
   result (*launch)(function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
                    cudaStream_t, void **, void **);
@@ -43,28 +45,32 @@ static bool find_driver(void) {
   if (driver.tried) return driver.found;
   driver.tried = true;
   driver.found = joist_cuda_driver() != NULL && find("cuModuleLoadData", &driver.load) &&
+                 find("cuModuleUnload", &driver.unload) &&
                  find("cuModuleGetFunction", &driver.get) && find("cuLaunchKernel", &driver.launch);
   return driver.found;
 }
 
-struct joist_cuda_compiled *joist_cuda_load(const char *source, int architecture, char *log,
-                                            size_t log_size) {
+joist_status joist_cuda_load(const char *source, int architecture,
+                             struct joist_cuda_compiled **compiled, char *log, size_t log_size) {
   module loaded = NULL;
   function found = NULL;
+  *compiled = NULL;
   if (!find_driver()) {
     snprintf(log, log_size, "the driver cannot load kernels");
-    return NULL;
+    return JOIST_ERROR_DEVICE;
   }
   void *const image = joist_nvrtc_compile(source, architecture, log, log_size);
-  if (image == NULL) return NULL;
+  if (image == NULL) return JOIST_ERROR_DEVICE;
   result failed = driver.load(&loaded, image);
   if (failed == 0) failed = driver.get(&found, loaded, JOIST_CUDA_GENERATED);
   free(image);
   if (failed != 0) {
+    if (loaded != NULL) (void)driver.unload(loaded);
     snprintf(log, log_size, "the driver refuses a compiled kernel: CUresult %d", failed);
-    return NULL;
+    return failed == (result)cudaErrorMemoryAllocation ? JOIST_ERROR_MEMORY : JOIST_ERROR_DEVICE;
   }
-  return (struct joist_cuda_compiled *)(void *)found;
+  *compiled = (struct joist_cuda_compiled *)(void *)found;
+  return JOIST_OK;
 }
 
 joist_status joist_cuda_start_compiled(struct joist_cuda_compiled *compiled, uint64_t threads,
@@ -80,9 +86,5 @@ joist_status joist_cuda_start_compiled(struct joist_cuda_compiled *compiled, uin
   void *arguments[] = {only.write};
   const result failed = driver.launch((function)(void *)compiled, grid, 1, 1, JOIST_CUDA_BLOCK, 1,
                                       1, 0, stream, arguments, NULL);
-  if (failed == 0) return JOIST_OK;
-  return joist_fail(error, JOIST_ERROR_DEVICE,
-                    "a kernel could not be started: CUresult %d; cuda_diagnostics() says what is "
-                    "there",
-                    failed);
+  return joist_cuda_check((cudaError_t)failed, "starting a kernel", error);
 }

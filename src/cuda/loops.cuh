@@ -9,6 +9,11 @@
 /* A kernel has one parameter, a struct, which stays where the launch put it. */
 #define JOIST_KERNEL(NAME, PARAMETER) \
   extern "C" __global__ void NAME(PARAMETER const __grid_constant__ parameter)
+/* Two blocks of a multiprocessor are enough where each thread waits for many loads at once;
+ * without this the compiler saves registers for eight, and loads one by one. */
+#define JOIST_PASS_KERNEL(NAME)                                     \
+  extern "C" __global__ void __launch_bounds__(JOIST_CUDA_BLOCK, 2) \
+      NAME(joist_cuda_pass const __grid_constant__ parameter)
 
 JOIST_DEVICE static inline uint64_t thread_number(void) {
   return (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
@@ -61,7 +66,7 @@ JOIST_DEVICE static inline void report(const joist_cuda_group &group, uint64_t p
   atomicMin((unsigned long long *)group.failure, (unsigned long long)(position << 16 | step));
 }
 
-/* ---- n <= V consecutive elements, in accesses of at most 16 bytes ---- */
+/* ---- V consecutive elements, in accesses of at most 16 bytes ---- */
 
 template <class T, int V>
 struct alignas(sizeof(T) * V < 16 ? sizeof(T) * V : 16) joist_pack {
@@ -69,27 +74,15 @@ struct alignas(sizeof(T) * V < 16 ? sizeof(T) * V : 16) joist_pack {
 };
 
 template <class T, int V>
-JOIST_DEVICE static inline void load_some(const void *array, uint64_t first, uint32_t n,
-                                          joist_pack<T, V> &out) {
-  const T *const from = (const T *)array + first;
-  if (n == V) {
-    out = *(const joist_pack<T, V> *)from;
-    return;
-  }
-  for (int k = 0; k < V; k++)
-    if ((uint32_t)k < n) out.x[k] = from[k];
+JOIST_DEVICE static inline void load_whole(const void *array, uint64_t first,
+                                           joist_pack<T, V> &out) {
+  out = *(const joist_pack<T, V> *)((const T *)array + first);
 }
 
 template <class T, int V>
-JOIST_DEVICE static inline void store_some(void *array, uint64_t first, uint32_t n,
-                                           const joist_pack<T, V> &in) {
-  T *const to = (T *)array + first;
-  if (n == V) {
-    *(joist_pack<T, V> *)to = in;
-    return;
-  }
-  for (int k = 0; k < V; k++)
-    if ((uint32_t)k < n) to[k] = in.x[k];
+JOIST_DEVICE static inline void store_whole(void *array, uint64_t first,
+                                            const joist_pack<T, V> &in) {
+  *(joist_pack<T, V> *)((T *)array + first) = in;
 }
 
 /* ---- the elements of one thread of a group with sinks ---- */
@@ -108,6 +101,7 @@ JOIST_DEVICE static inline joist_row row_of(const joist_cuda_group &group, uint6
   return row;
 }
 
+/* n <= V elements that are `step` apart: of a row, or the last ones of an array. */
 template <class T, int V>
 JOIST_DEVICE static inline void load_row(const void *array, uint64_t first, uint64_t step,
                                          uint32_t n, joist_pack<T, V> &out) {
@@ -124,40 +118,45 @@ JOIST_DEVICE static inline void store_row(void *array, uint64_t first, uint64_t 
 
 /* ---- a pass of a reduction ---- */
 
-/* `Reduction` has a type `accumulator`, load(in, at) that gives one, and combine(). */
+/* `Reduction` has a type `accumulator`, load(in, at) that gives one, combine(), store(), and
+ * `rounds`: so many elements of every lane are loaded before the first is combined. */
 template <class Reduction>
 JOIST_DEVICE static inline void reduce_pass(const joist_cuda_pass &pass, const Reduction &r) {
   typedef typename Reduction::accumulator A;
+  constexpr int LANES = JOIST_CUDA_LANES, TOGETHER = LANES * (int)Reduction::rounds;
   const uint64_t results = pass.inner * pass.segments * pass.outer;
   for (uint64_t k = thread_number(); k < results; k += thread_count()) {
     const uint64_t i = k % pass.inner, s = k / pass.inner % pass.segments;
     const uint64_t outer = k / pass.inner / pass.segments;
-    const uint64_t base = outer * pass.middle * pass.inner + i;
     const uint64_t step = pass.segments * pass.inner;
-    /* Lane l has the elements l, l + LANES, ... of this result, which has one at least. */
-    A lane[JOIST_CUDA_LANES];
-    uint64_t m = s, at = base + s * pass.inner;
-    uint32_t lanes = 1;
-    lane[0] = r.load(pass.in, at);
-    m += pass.segments, at += step;
-    for (; lanes < JOIST_CUDA_LANES && m < pass.middle; lanes++) {
-      lane[lanes] = r.load(pass.in, at);
-      m += pass.segments, at += step;
+    const uint64_t first = outer * pass.middle * pass.inner + i + s * pass.inner;
+    /* Lane l has the elements l, l + LANES, ... of this result, which has one at least. Lanes
+     * are numbers that the compiler knows: they stay in registers. */
+    const uint64_t length = (pass.middle - s + pass.segments - 1) / pass.segments;
+    A lane[LANES];
+    JOIST_UNROLL for (int l = 0; l < LANES; l++) {
+      if ((uint64_t)l < length) lane[l] = r.load(pass.in, first + (uint64_t)l * step);
     }
-    while (m + (JOIST_CUDA_LANES - 1) * pass.segments < pass.middle) {
-      A next[JOIST_CUDA_LANES];
-      for (int l = 0; l < JOIST_CUDA_LANES; l++) {
-        next[l] = r.load(pass.in, at);
-        m += pass.segments, at += step;
+    uint64_t done = LANES;
+    for (; done + TOGETHER <= length; done += TOGETHER) {
+      A next[TOGETHER];
+      JOIST_UNROLL for (int e = 0; e < TOGETHER; e++) {
+        next[e] = r.load(pass.in, first + (done + (uint64_t)e) * step);
       }
-      for (int l = 0; l < JOIST_CUDA_LANES; l++) lane[l] = r.combine(lane[l], next[l]);
+      JOIST_UNROLL for (int e = 0; e < TOGETHER; e++) {
+        lane[e % LANES] = r.combine(lane[e % LANES], next[e]);
+      }
     }
-    for (int l = 0; m < pass.middle; l++) {
-      lane[l] = r.combine(lane[l], r.load(pass.in, at));
-      m += pass.segments, at += step;
+    for (; done < length; done += LANES) {
+      JOIST_UNROLL for (int l = 0; l < LANES; l++) {
+        if (done + (uint64_t)l < length)
+          lane[l] = r.combine(lane[l], r.load(pass.in, first + (done + (uint64_t)l) * step));
+      }
     }
     A all = lane[0];
-    for (uint32_t l = 1; l < lanes; l++) all = r.combine(all, lane[l]);
+    JOIST_UNROLL for (int l = 1; l < LANES; l++) {
+      if ((uint64_t)l < length) all = r.combine(all, lane[l]);
+    }
     r.store(pass.out, k, all);
   }
 }

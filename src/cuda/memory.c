@@ -1,23 +1,27 @@
 /* Memory of a device: a pool in the order of its stream, and copies through page-locked
- * buffers, one being filled while the other is on its way. */
+ * buffers: a ring for small ones in, else two, one being filled while the other is on its way. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "cuda/state.h"
 
-void *joist_cuda_allocate(const struct joist_device *device, size_t bytes) {
-  struct joist_cuda_state *state;
-  void *memory = NULL;
-  if (joist_cuda_open(device->ordinal, &state, NULL) != JOIST_OK) return NULL;
+cudaError_t joist_cuda_reserve(const struct joist_cuda_state *state, size_t bytes, void **memory) {
+  *memory = NULL;
   if (bytes == 0) bytes = 1; /* an address of its own */
   const cudaError_t result =
-      state->pool != NULL ? cudaMallocFromPoolAsync(&memory, bytes, state->pool, state->stream)
-                          : cudaMalloc(&memory, bytes);
-  if (result != cudaSuccess) {
-    (void)cudaGetLastError();
-    return NULL;
-  }
-  return memory;
+      state->pool != NULL ? cudaMallocFromPoolAsync(memory, bytes, state->pool, state->stream)
+                          : cudaMalloc(memory, bytes);
+  if (result == cudaSuccess) return result;
+  (void)cudaGetLastError();
+  *memory = NULL;
+  return result;
+}
+
+void *joist_cuda_allocate(const struct joist_device *device, size_t bytes) {
+  struct joist_cuda_state *state;
+  void *memory;
+  if (joist_cuda_open(device->ordinal, &state, NULL) != JOIST_OK) return NULL;
+  return joist_cuda_reserve(state, bytes, &memory) == cudaSuccess ? memory : NULL;
 }
 
 /* Nothing can be reported from here, and a forked child has no driver to tell. */
@@ -31,9 +35,36 @@ void joist_cuda_free(const struct joist_device *device, void *memory) {
   (void)cudaGetLastError();
 }
 
+/* Where `bytes` of the ring are free: behind the latest copy, or else at the start of the
+ * other half, once the copies from it are done, which they mostly are. */
+static cudaError_t ring_place(struct joist_cuda_state *state, size_t bytes, char **place) {
+  enum { HALF = JOIST_CUDA_RING / 2, ALIGNMENT = 16 };
+  if (state->ring_at + bytes > HALF) {
+    const int other = 1 - state->ring_half;
+    cudaError_t result = cudaEventRecord(state->ring_passed[state->ring_half], state->stream);
+    if (result == cudaSuccess) result = cudaEventSynchronize(state->ring_passed[other]);
+    if (result != cudaSuccess) return result;
+    state->ring_half = other;
+    state->ring_at = 0;
+  }
+  *place = (char *)state->ring + (size_t)state->ring_half * HALF + state->ring_at;
+  state->ring_at += (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+  return cudaSuccess;
+}
+
+static cudaError_t copy_small(struct joist_cuda_state *state, void *to, const void *from,
+                              size_t bytes) {
+  char *place;
+  const cudaError_t result = ring_place(state, bytes, &place);
+  if (result != cudaSuccess) return result;
+  memcpy(place, from, bytes);
+  return cudaMemcpyAsync(to, place, bytes, cudaMemcpyHostToDevice, state->stream);
+}
+
 static cudaError_t copy_in(struct joist_cuda_state *state, char *to, const char *from,
                            size_t bytes) {
   cudaError_t result = cudaSuccess;
+  if (bytes <= JOIST_CUDA_SMALL) return copy_small(state, to, from, bytes);
   for (size_t k = 0, done = 0; done < bytes && result == cudaSuccess; k ^= 1) {
     const size_t n = bytes - done < JOIST_CUDA_STAGING ? bytes - done : JOIST_CUDA_STAGING;
     result = cudaEventSynchronize(state->staged[k]);

@@ -96,12 +96,15 @@ static joist_status concatenate(const struct running *r, const struct joist_inst
   joist_status status = JOIST_OK;
   for (int k = 0; k < 2 && status == JOIST_OK; k++) {
     const size_t run = inner * program->values[i->operand[k]].shape.extent[dim];
-    if (run > 0 && outer > 0)
-      status = joist_cuda_check(
-          cudaMemcpy2DAsync((char *)r->arrays[i->result] + first, inner * result->shape.extent[dim],
-                            r->arrays[i->operand[k]], run, run, outer, cudaMemcpyDeviceToDevice,
-                            r->state->stream),
-          "concatenating", error);
+    char *const to = (char *)r->arrays[i->result] + first;
+    const void *const from = r->arrays[i->operand[k]];
+    if (outer == 1)
+      status = copy_within(r, to, from, run, error);
+    else if (run > 0 && outer > 0)
+      status =
+          joist_cuda_check(cudaMemcpy2DAsync(to, inner * result->shape.extent[dim], from, run, run,
+                                             outer, cudaMemcpyDeviceToDevice, r->state->stream),
+                           "concatenating", error);
     first += run;
   }
   return status;
@@ -208,7 +211,15 @@ static bool is_integer(joist_dtype dtype) {
   return kind == JOIST_KIND_INT || kind == JOIST_KIND_UINT;
 }
 
-/* A pitch of cudaMemcpy2D has 31 bits, the number of an element that is put has 32. */
+/* A pitch of cudaMemcpy2D has 31 bits; without outer dims there is none. */
+static bool pitch_fits(const struct joist_value *result, int dim) {
+  const struct joist_lines lines = joist_shape_lines(&result->shape, dim);
+  return lines.outer == 1 ||
+         lines.inner * result->shape.extent[dim] * joist_dtype_size(result->type.dtype) <=
+             INT32_MAX;
+}
+
+/* The number of an element that is put has 32 bits. */
 bool joist_cuda_moves(const struct running *r, const struct joist_instruction *i) {
   const struct joist_program *const program = r->plan->program;
   for (int k = 0; k < joist_op_arity(i->op); k++)
@@ -226,7 +237,7 @@ bool joist_cuda_moves(const struct running *r, const struct joist_instruction *i
     case JOIST_OP_GATHER:
       return is_integer(i->signature.operand[1]);
     case JOIST_OP_CONCATENATE:
-      return bytes_of(program, i->result) < INT32_MAX;
+      return pitch_fits(&program->values[i->result], i->parameter[0]);
     default:
       return false;
   }

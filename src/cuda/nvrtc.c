@@ -14,7 +14,7 @@ typedef int result; /* 0 is success */
 
 static struct nvrtc {
   bool tried, found;
-  int major, minor, latest; /* latest architecture it knows */
+  int major, minor;
   result (*version)(int *, int *);
   result (*arch_count)(int *);
   result (*archs)(int *);
@@ -60,7 +60,6 @@ bool joist_nvrtc_found(void) {
   nvrtc.tried = true;
   void *const library = joist_cuda_library("libnvrtc");
   if (library == NULL) return false;
-  int count = 0, *archs;
   nvrtc.found = find(library, "nvrtcVersion", &nvrtc.version) &&
                 find(library, "nvrtcGetNumSupportedArchs", &nvrtc.arch_count) &&
                 find(library, "nvrtcGetSupportedArchs", &nvrtc.archs) &&
@@ -73,16 +72,21 @@ bool joist_nvrtc_found(void) {
                 find(library, "nvrtcGetCUBIN", &nvrtc.cubin) &&
                 find(library, "nvrtcGetPTXSize", &nvrtc.ptx_size) &&
                 find(library, "nvrtcGetPTX", &nvrtc.ptx) &&
-                nvrtc.version(&nvrtc.major, &nvrtc.minor) == 0 && nvrtc.arch_count(&count) == 0 &&
-                count > 0;
-  if (!nvrtc.found) return false;
-  archs = malloc((size_t)count * sizeof *archs);
-  if (archs == NULL) return nvrtc.found = false;
-  if (nvrtc.archs(archs) == 0)
+                nvrtc.version(&nvrtc.major, &nvrtc.minor) == 0;
+  return nvrtc.found;
+}
+
+/* The latest architecture that NVRTC knows and that is not newer than a device's, 0 if there
+ * is none: machine code runs on devices of the same major number, PTX on all later ones. */
+static int known_architecture(int architecture) {
+  int count = 0, latest = 0;
+  if (nvrtc.arch_count(&count) != 0 || count <= 0) return 0;
+  int *const archs = malloc((size_t)count * sizeof *archs);
+  if (archs != NULL && nvrtc.archs(archs) == 0)
     for (int k = 0; k < count; k++)
-      if (archs[k] > nvrtc.latest) nvrtc.latest = archs[k];
+      if (archs[k] > latest && archs[k] <= architecture) latest = archs[k];
   free(archs);
-  return nvrtc.found = nvrtc.latest > 0;
+  return latest;
 }
 
 bool joist_cuda_describe_nvrtc(char *text, size_t size) {
@@ -130,9 +134,14 @@ void *joist_nvrtc_compile(const char *source, int architecture, char *log, size_
     names[SYSTEM_HEADERS + k] = joist_source_names[k];
     texts[SYSTEM_HEADERS + k] = joist_source_texts[k];
   }
-  const bool known = architecture <= nvrtc.latest;
-  snprintf(target, sizeof target, "--gpu-architecture=%s_%d", known ? "sm" : "compute",
-           known ? architecture : nvrtc.latest);
+  const int known = known_architecture(architecture);
+  const bool machine = known / 10 == architecture / 10;
+  if (known == 0) {
+    snprintf(log, log_size, "NVRTC %d.%d compiles for no GPU as old as compute capability %d.%d",
+             nvrtc.major, nvrtc.minor, architecture / 10, architecture % 10);
+    return NULL;
+  }
+  snprintf(target, sizeof target, "--gpu-architecture=%s_%d", machine ? "sm" : "compute", known);
   const char *const options[] = {target, "--std=c++17", "--fmad=false"};
   program made = NULL;
   if (nvrtc.create(&made, source, "joist.cu", HEADERS, texts, names) != 0) {
@@ -140,7 +149,7 @@ void *joist_nvrtc_compile(const char *source, int architecture, char *log, size_
     return NULL;
   }
   char *image = NULL;
-  if (nvrtc.compile(made, 3, options) == 0) image = image_of(made, known);
+  if (nvrtc.compile(made, 3, options) == 0) image = image_of(made, machine);
   if (image == NULL) read_log(made, log, log_size);
   (void)nvrtc.destroy(&made);
   return image;

@@ -10,6 +10,7 @@
 #include "core/array.h"
 #include "core/tasks.h"
 #include "cuda/compile.h"
+#include "cuda/generate.h"
 #include "cuda/running.h"
 
 /* ---- on copies, by the CPU ---- */
@@ -205,10 +206,8 @@ static joist_status launch(const struct running *r, const struct joist_cuda_code
   if (status != JOIST_OK) return status;
   struct joist_cuda_compiled *const compiled =
       joist_cuda_kernel_of(r->state, code, (double)group->count * (double)code->step_count);
-  const uint64_t turns = (group->count + JOIST_CUDA_LANES - 1) / JOIST_CUDA_LANES;
-  const uint64_t threads = group->threads > 0 ? group->threads
-                           : compiled != NULL ? turns
-                                              : group->count;
+  const uint64_t width = compiled != NULL ? (uint64_t)joist_cuda_width(code) : 1;
+  const uint64_t threads = group->threads > 0 ? group->threads : (group->count + width - 1) / width;
   if (compiled != NULL) {
     status = joist_cuda_start_compiled(compiled, threads, group, r->state->stream, error);
   } else {
@@ -321,6 +320,13 @@ static joist_status run_group(const struct running *r, const struct joist_group 
   return run_array(r, group, error);
 }
 
+/* What runs meanwhile may use another device, as finalizers of its tensors do. */
+static joist_status poll(const struct running *r, struct joist_error *error) {
+  const joist_status status = joist_run_poll(r->run, error);
+  if (status != JOIST_OK || r->run->poll == NULL) return status;
+  return joist_cuda_check(cudaSetDevice(r->state->ordinal), "returning to the device", error);
+}
+
 joist_status joist_cuda_run(const struct joist_device *device, const struct joist_plan *plan,
                             const void *const *inputs, void *const *outputs,
                             const struct joist_run *run, struct joist_error *error) {
@@ -335,7 +341,7 @@ joist_status joist_cuda_run(const struct joist_device *device, const struct jois
   joist_plan_place(plan, inputs, outputs, scratch, arrays);
   r.arrays = arrays;
   for (uint32_t g = 0; g < plan->group_count && status == JOIST_OK; g++) {
-    if (g > 0) status = joist_run_poll(run, error);
+    if (g > 0) status = poll(&r, error);
     if (status == JOIST_OK) status = run_group(&r, &plan->groups[g], error);
   }
   for (uint32_t k = 0; k < program->output_count && status == JOIST_OK; k++) {

@@ -33,8 +33,9 @@ static inline joist_status out_of_memory(const struct running *r, size_t bytes,
 
 static inline joist_status allocate(const struct running *r, size_t bytes, void **memory,
                                     struct joist_error *error) {
-  *memory = joist_cuda_allocate(r->device, bytes);
-  return *memory == NULL ? out_of_memory(r, bytes, error) : JOIST_OK;
+  const cudaError_t result = joist_cuda_reserve(r->state, bytes, memory);
+  if (result == cudaErrorMemoryAllocation) return out_of_memory(r, bytes, error);
+  return joist_cuda_check(result, "allocating memory", error);
 }
 
 static inline joist_status start(const struct running *r, joist_cuda_kernel kernel,

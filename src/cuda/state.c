@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cuda/compile.h"
 #include "cuda/libraries.h"
 
 static struct joist_cuda_state states[JOIST_CUDA_DEVICES];
@@ -58,10 +59,16 @@ joist_status joist_cuda_check(cudaError_t result, const char *what, struct joist
     case cudaErrorNoDevice:
       return joist_fail(error, JOIST_ERROR_DEVICE,
                         "the NVIDIA driver shows no GPU; see CUDA_VISIBLE_DEVICES and nvidia-smi");
-    case cudaErrorLaunchFailure:
+    case cudaErrorECCUncorrectable:
     case cudaErrorIllegalAddress:
-    case cudaErrorMisalignedAddress:
     case cudaErrorLaunchTimeout:
+    case cudaErrorAssert:
+    case cudaErrorHardwareStackError:
+    case cudaErrorIllegalInstruction:
+    case cudaErrorMisalignedAddress:
+    case cudaErrorInvalidAddressSpace:
+    case cudaErrorInvalidPc:
+    case cudaErrorLaunchFailure:
       return joist_fail(error, JOIST_ERROR_DEVICE,
                         "%s failed while %s: %s; the GPU cannot be used by this process any more: "
                         "save what you need from the CPU and restart R",
@@ -108,15 +115,18 @@ size_t joist_cuda_count(void) {
 static cudaError_t make_pool(struct joist_cuda_state *state) {
   int supported = 0;
   size_t available = 0, total = 0;
-  cudaError_t result =
-      cudaDeviceGetAttribute(&supported, cudaDevAttrMemoryPoolsSupported, state->ordinal);
-  if (result != cudaSuccess || !supported) return result;
+  if (cudaDeviceGetAttribute(&supported, cudaDevAttrMemoryPoolsSupported, state->ordinal) !=
+      cudaSuccess) {
+    (void)cudaGetLastError(); /* drivers before 11.2 do not know the question */
+    return cudaSuccess;
+  }
+  if (!supported) return cudaSuccess;
   struct cudaMemPoolProps properties;
   memset(&properties, 0, sizeof properties);
   properties.allocType = cudaMemAllocationTypePinned;
   properties.location.type = cudaMemLocationTypeDevice;
   properties.location.id = state->ordinal;
-  result = cudaMemPoolCreate(&state->pool, &properties);
+  cudaError_t result = cudaMemPoolCreate(&state->pool, &properties);
   if (result == cudaSuccess) result = cudaMemGetInfo(&available, &total);
   /* What is kept when a stream is idle; fresh memory costs more than most operations. */
   uint64_t keep = total / 4;
@@ -139,7 +149,10 @@ static cudaError_t open_device(struct joist_cuda_state *state) {
     result = cudaMallocHost(&state->staging[k], JOIST_CUDA_STAGING);
     if (result == cudaSuccess)
       result = cudaEventCreateWithFlags(&state->staged[k], cudaEventDisableTiming);
+    if (result == cudaSuccess)
+      result = cudaEventCreateWithFlags(&state->ring_passed[k], cudaEventDisableTiming);
   }
+  if (result == cudaSuccess) result = cudaMallocHost(&state->ring, JOIST_CUDA_RING);
   void *memory = NULL;
   if (result == cudaSuccess) result = cudaMalloc(&memory, sizeof *state->failure);
   state->failure = memory;
@@ -153,8 +166,10 @@ static cudaError_t open_device(struct joist_cuda_state *state) {
 static void close_device(struct joist_cuda_state *state) {
   for (int k = 0; k < 2; k++) {
     if (state->staged[k] != NULL) (void)cudaEventDestroy(state->staged[k]);
+    if (state->ring_passed[k] != NULL) (void)cudaEventDestroy(state->ring_passed[k]);
     if (state->staging[k] != NULL) (void)cudaFreeHost(state->staging[k]);
   }
+  if (state->ring != NULL) (void)cudaFreeHost(state->ring);
   if (state->failure != NULL) (void)cudaFree(state->failure);
   if (state->failure_found != NULL) (void)cudaFreeHost(state->failure_found);
   if (state->pool != NULL) (void)cudaMemPoolDestroy(state->pool);
@@ -263,6 +278,7 @@ size_t joist_cuda_diagnose(struct joist_diagnosis *rows) {
   else
     snprintf(rows[2].detail, sizeof rows[2].detail, "unknown without a driver");
   rows[3].found = joist_cuda_describe_nvrtc(rows[3].detail, sizeof rows[3].detail);
+  if (rows[3].found) joist_cuda_describe_compiled(rows[3].detail, sizeof rows[3].detail);
   rows[4].found = joist_cuda_describe_cublas(rows[4].detail, sizeof rows[4].detail);
   return JOIST_DIAGNOSES;
 }

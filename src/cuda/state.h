@@ -7,7 +7,11 @@
 
 #include "cuda/cuda.h"
 
-enum { JOIST_CUDA_STAGING = 4 << 20 };
+enum {
+  JOIST_CUDA_STAGING = 4 << 20,
+  JOIST_CUDA_SMALL = 4 << 10,  /* copies in up to this size go through the ring */
+  JOIST_CUDA_RING = 256 << 10, /* which has two halves, each with an event */
+};
 
 struct joist_cuda_state {
   bool open;
@@ -19,8 +23,12 @@ struct joist_cuda_state {
 
   void *staging[2]; /* page-locked, JOIST_CUDA_STAGING bytes each */
   cudaEvent_t staged[2];
-  uint64_t *failure;       /* of the device, and where it is read to */
-  uint64_t *failure_found; /* page-locked */
+  void *ring; /* page-locked, too: small copies in need not wait for each other */
+  int ring_half;
+  size_t ring_at;             /* in this half */
+  cudaEvent_t ring_passed[2]; /* the copies from a half that was left are done */
+  uint64_t *failure;          /* of the device, and where it is read to */
+  uint64_t *failure_found;    /* page-locked */
 };
 
 /* The state of a device that can be used, which is then the current one of the runtime. */
@@ -33,7 +41,9 @@ joist_status joist_cuda_check(cudaError_t result, const char *what, struct joist
 /* loader.c: the handle of the driver's library, NULL if it cannot be loaded. */
 void *joist_cuda_driver(void);
 
-/* memory.c: the vtable's functions of memory. */
+/* memory.c: new memory of an open device, the current one of the runtime. */
+cudaError_t joist_cuda_reserve(const struct joist_cuda_state *state, size_t bytes, void **memory);
+/* The vtable's functions of memory. */
 void *joist_cuda_allocate(const struct joist_device *device, size_t bytes);
 void joist_cuda_free(const struct joist_device *device, void *memory);
 joist_status joist_cuda_copy(const struct joist_device *device, void *to, const void *from,

@@ -5,5 +5,6 @@
 #define JOIST_DEVICE __device__
 #define JOIST_OUTLINE __noinline__
 #define JOIST_UNROLL _Pragma("unroll")
+#define JOIST_ROLLED _Pragma("unroll 1")
 
 #endif

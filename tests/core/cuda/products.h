@@ -209,7 +209,30 @@ static void test_blas(void) {
     CHECK_MSG(strstr(error.message, failures[k].text) != NULL, "%s", error.message);
     CHECK_INT(run_there(&program, (void *[]){x}, (void *[]){y}, &error), JOIST_OK);
   }
+  /* Opening cuBLAS: 1 is what it says for want of memory, too. What was made goes again. */
+  struct joist_cuda_state *state = NULL;
+  struct joist_error error = {""};
+  CHECK_INT(joist_cuda_open(0, &state, &error), JOIST_OK);
+  void *const open = state->blas;
+  const long handles = host_blas.handles;
+  for (int k = 0; k < 3; k++) {
+    state->blas = NULL;
+    host_blas.create = k == 0 ? 1 : k == 1 ? 13 : 0;
+    host_blas.mode = k == 2 ? 1 : 0;
+    CHECK_INT(run_there(&program, (void *[]){x}, (void *[]){y}, &error),
+              k == 0 ? JOIST_ERROR_MEMORY : JOIST_ERROR_DEVICE);
+    CHECK(state->blas == NULL);
+    CHECK_INT(host_blas.handles, handles);
+  }
+  state->blas = open;
   joist_program_clear(&program);
+  /* A call takes 65535 products. */
+  const long calls = host_blas.calls;
+  check_product(JOIST_F32, JOIST_F32, &(struct product_case){2, 1, 1, 2, 1, {40000, 2}, {40000}},
+                0);
+  CHECK_INT(host_blas.calls - calls, 2);
+  check_product(JOIST_F32, JOIST_F32, &(struct product_case){1, 2, 1, 1, 1, {70000}, {70000}}, 1);
+  CHECK_INT(host_blas.calls - calls, 4);
 }
 
 #endif

@@ -9,20 +9,33 @@
 struct host_blas host_blas;
 
 int cublasCreate_v2(void **handle);
+int cublasDestroy_v2(void *handle);
 int cublasSetStream_v2(void *handle, cudaStream_t stream);
 int cublasSetMathMode(void *handle, int mode);
 const char *cublasGetStatusString(int status);
 
+static int once(int *status) {
+  const int result = *status;
+  *status = 0;
+  return result;
+}
 int cublasCreate_v2(void **handle) {
-  const int status = host_blas.next;
-  host_blas.next = 0;
+  const int status = once(&host_blas.create);
   *handle = status == 0 ? &host_blas : NULL;
+  host_blas.handles += status == 0;
   return status;
+}
+int cublasDestroy_v2(void *handle) {
+  host_blas.handles--;
+  return handle == &host_blas ? 0 : 7;
 }
 int cublasSetStream_v2(void *handle, cudaStream_t stream) {
   return handle == &host_blas && stream != NULL ? 0 : 7;
 }
-int cublasSetMathMode(void *handle, int mode) { return handle == &host_blas && mode == 0 ? 0 : 7; }
+int cublasSetMathMode(void *handle, int mode) {
+  const int status = once(&host_blas.mode);
+  return status != 0 ? status : handle == &host_blas && mode == 0 ? 0 : 7;
+}
 const char *cublasGetStatusString(int status) {
   return status == 13 ? "execution failed" : "another status";
 }
@@ -35,9 +48,10 @@ const char *cublasGetStatusString(int status) {
   int NAME(void *handle, int ta, int tb, int m, int n, int k, const T *alpha, const T *a, int lda, \
            long long stride_a, const T *b, int ldb, long long stride_b, const T *beta, T *c,       \
            int ldc, long long stride_c, int count) {                                               \
-    const int status = host_blas.next;                                                             \
-    host_blas.next = 0;                                                                            \
+    const int status = once(&host_blas.next);                                                      \
     if (status != 0) return status;                                                                \
+    if (count > 65535) return 13;                                                                  \
+    host_flush();                                                                                  \
     if (handle != &host_blas || lda < (ta ? k : m) || ldb < (tb ? n : k) || ldc < m) return 7;     \
     if (*alpha != 1 || *beta != 0) return 7;                                                       \
     host_blas.calls++;                                                                             \

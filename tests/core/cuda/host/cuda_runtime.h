@@ -10,6 +10,7 @@
 #define __grid_constant__ &
 
 #define __shared__
+#define __launch_bounds__(...)
 
 extern thread_local dim3 threadIdx, blockIdx, blockDim, gridDim;
 

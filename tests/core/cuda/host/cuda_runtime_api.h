@@ -1,6 +1,7 @@
 /* cuda_runtime_api.h for tests without a GPU: the part of the CUDA runtime that src/cuda
- * uses, on the CPU. Memory is malloc's, streams do everything at once, and a launch runs its
- * threads one after the other. What it cannot show: races, launches and copies as such. */
+ * uses, on the CPU. Memory is malloc's, a launch runs its threads one after the other, and
+ * copies from and to the host are done as late as streams and events allow. What it cannot
+ * show: races, launches and copies as such. */
 #ifndef JOIST_TESTS_CUDA_RUNTIME_API_H
 #define JOIST_TESTS_CUDA_RUNTIME_API_H
 
@@ -17,11 +18,18 @@ typedef enum {
   cudaErrorMemoryAllocation = 2,
   cudaErrorInsufficientDriver = 35,
   cudaErrorNoDevice = 100,
-  cudaErrorSystemDriverMismatch = 803,
+  cudaErrorECCUncorrectable = 214,
+  cudaErrorInvalidResourceHandle = 400,
   cudaErrorIllegalAddress = 700,
   cudaErrorLaunchTimeout = 702,
+  cudaErrorAssert = 710,
+  cudaErrorHardwareStackError = 714,
+  cudaErrorIllegalInstruction = 715,
   cudaErrorMisalignedAddress = 716,
-  cudaErrorLaunchFailure = 719
+  cudaErrorInvalidAddressSpace = 717,
+  cudaErrorInvalidPc = 718,
+  cudaErrorLaunchFailure = 719,
+  cudaErrorSystemDriverMismatch = 803
 } cudaError_t;
 typedef struct host_stream *cudaStream_t;
 typedef struct host_event *cudaEvent_t;
@@ -103,18 +111,29 @@ cudaError_t cudaLaunchKernel(const void *kernel, struct dim3 grid, struct dim3 b
 struct host_runtime {
   cudaError_t count_result; /* of cudaGetDeviceCount */
   cudaError_t next;         /* of the next copy or launch, once */
+  cudaError_t allocation;   /* of every allocation */
   int driver;               /* version; 0 when there is none */
+  int runtime;              /* version */
   size_t limit;             /* bytes of the device's memory */
   size_t used, blocks;      /* of it, and number of allocations */
   size_t kept;              /* bytes that a pool is said to keep */
-  int pools;                /* whether the driver has them */
-  long launches;
+  int pools;                /* whether the driver has them; -1 when it does not know the word */
+  /* Calls: launches, copies in rows, waits for an event and for a stream. */
+  long launches, copies_2d, event_waits, stream_waits;
+  unsigned grid; /* blocks of the last launch */
 };
 extern struct host_runtime host_runtime;
 
+/* Does the copies that are waiting. */
+void host_flush(void);
+/* Whether a stream is the current device's, as launches need it. */
+int host_is_current(cudaStream_t stream);
+
 struct host_blas {
-  int next;   /* status of the next call, once */
-  long calls; /* of products */
+  int next;         /* status of the next call, once */
+  int create, mode; /* of the next cublasCreate() and cublasSetMathMode(), once */
+  long calls;       /* of products */
+  long handles;     /* made and not destroyed */
 };
 extern struct host_blas host_blas;
 

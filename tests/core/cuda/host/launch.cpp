@@ -70,15 +70,18 @@ static void run_block(unsigned threads) {
 
 extern "C" UNTYPED_CALL cudaError_t cudaLaunchKernel(const void *kernel, dim3 grid, dim3 threads,
                                                      void **arguments, size_t shared,
-                                                     cudaStream_t) {
+                                                     cudaStream_t stream) {
   /* As a launch of nothing is. */
   if (grid.x == 0 || threads.x == 0) return cudaErrorInvalidValue;
   if (shared > SHARED_BYTES || threads.x > THREADS_MAX) return cudaErrorInvalidValue;
+  if (!host_is_current(stream)) return cudaErrorInvalidResourceHandle;
   kernel_function *const run = (kernel_function *)kernel;
   const cudaError_t result = host_runtime.next;
   host_runtime.next = cudaSuccess;
   if (result != cudaSuccess) return result;
+  host_flush();
   host_runtime.launches++;
+  host_runtime.grid = grid.x;
   blockDim = threads;
   gridDim = grid;
   block.run = run;

@@ -84,13 +84,18 @@ bool host_compile_all(void) {
 
 size_t host_kernel_count(void) { return kernel_count; }
 
-struct joist_cuda_compiled *joist_cuda_load(const char *source, int architecture, char *log,
-                                            size_t log_size) {
+joist_status joist_cuda_load(const char *source, int architecture,
+                             struct joist_cuda_compiled **compiled, char *log, size_t log_size) {
   (void)architecture;
-  snprintf(log, log_size, "not yet");
+  *compiled = NULL;
   size_t k = 0;
   while (k < kernel_count && strcmp(kernels[k].source, source) != 0) k++;
-  if (k < kernel_count) return (struct joist_cuda_compiled *)(void *)(uintptr_t)kernels[k].compiled;
+  if (k < kernel_count && kernels[k].compiled != NULL) {
+    *compiled = (struct joist_cuda_compiled *)(void *)(uintptr_t)kernels[k].compiled;
+    return JOIST_OK;
+  }
+  snprintf(log, log_size, "not yet");
+  if (k < kernel_count) return JOIST_ERROR_DEVICE;
   if (kernel_count == kernel_capacity) {
     kernel_capacity = kernel_capacity * 2 + 256;
     kernels = realloc(kernels, kernel_capacity * sizeof *kernels);
@@ -100,7 +105,7 @@ struct joist_cuda_compiled *joist_cuda_load(const char *source, int architecture
   if (copy == NULL) abort();
   strcpy(copy, source);
   kernels[kernel_count++] = (struct kernel){copy, NULL};
-  return NULL;
+  return JOIST_ERROR_DEVICE;
 }
 
 joist_status joist_cuda_start_compiled(struct joist_cuda_compiled *compiled, uint64_t threads,

@@ -5,20 +5,47 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct host_runtime host_runtime = {.driver = 13000, .limit = (size_t)8 << 30, .pools = 1};
+struct host_runtime host_runtime = {
+    .driver = 13000, .runtime = 13000, .limit = (size_t)8 << 30, .pools = 1};
+
+static cudaError_t last_error; /* as cudaGetLastError() gives it, once */
+
+static cudaError_t noted(cudaError_t result) {
+  if (result != cudaSuccess) last_error = result;
+  return result;
+}
 
 static cudaError_t once(void) {
   const cudaError_t result = host_runtime.next;
   host_runtime.next = cudaSuccess;
-  return result;
+  return noted(result);
 }
+
+/* ---- copies that wait ---- */
+
+enum { WAITING = 4096 };
+static struct {
+  void *to;
+  const void *from;
+  size_t bytes;
+} waiting[WAITING];
+static size_t first_waiting, copies; /* numbers of the first that waits, of the next */
+
+static void flush_until(size_t end) {
+  for (; first_waiting < end; first_waiting++) {
+    const size_t k = first_waiting % WAITING;
+    memcpy(waiting[k].to, waiting[k].from, waiting[k].bytes);
+  }
+}
+
+void host_flush(void) { flush_until(copies); }
 
 cudaError_t cudaDriverGetVersion(int *version) {
   *version = host_runtime.driver;
   return cudaSuccess;
 }
 cudaError_t cudaRuntimeGetVersion(int *version) {
-  *version = 13000;
+  *version = host_runtime.runtime;
   return cudaSuccess;
 }
 cudaError_t cudaGetDeviceCount(int *count) {
@@ -35,7 +62,11 @@ cudaError_t cudaGetDevice(int *ordinal) {
   *ordinal = current;
   return cudaSuccess;
 }
-cudaError_t cudaGetLastError(void) { return cudaSuccess; }
+cudaError_t cudaGetLastError(void) {
+  const cudaError_t result = last_error;
+  last_error = cudaSuccess;
+  return result;
+}
 const char *cudaGetErrorName(cudaError_t error) {
   static char name[32];
   snprintf(name, sizeof name, "cudaError %d", (int)error);
@@ -47,6 +78,8 @@ const char *cudaGetErrorString(cudaError_t error) {
 }
 cudaError_t cudaDeviceGetAttribute(int *value, int attribute, int ordinal) {
   (void)ordinal;
+  if (attribute == cudaDevAttrMemoryPoolsSupported && host_runtime.pools < 0)
+    return noted(cudaErrorInvalidValue);
   *value = attribute == cudaDevAttrMemoryPoolsSupported     ? host_runtime.pools
            : attribute == cudaDevAttrComputeCapabilityMajor ? 9
                                                             : 0;
@@ -63,42 +96,49 @@ cudaError_t cudaMemGetInfo(size_t *available, size_t *total) {
   return cudaSuccess;
 }
 
-/* Streams, events and pools have nothing in them but an address of their own. */
-static char anything[4];
+/* A stream is the address of its device, a pool some address. */
+static char streams[2], pool_address;
+struct host_event {
+  size_t copies; /* that it comes after */
+};
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags) {
   (void)flags;
-  *stream = (cudaStream_t)(void *)&anything[0];
+  *stream = (cudaStream_t)(void *)&streams[current];
   return cudaSuccess;
 }
+int host_is_current(cudaStream_t stream) { return (char *)stream == &streams[current]; }
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   (void)stream;
   return cudaSuccess;
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   (void)stream;
+  host_runtime.stream_waits++;
+  host_flush();
   return once();
 }
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags) {
   (void)flags;
-  *event = (cudaEvent_t)(void *)&anything[1];
-  return cudaSuccess;
+  *event = calloc(1, sizeof **event);
+  return *event == NULL ? cudaErrorMemoryAllocation : cudaSuccess;
 }
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
-  (void)event;
+  free(event);
   return cudaSuccess;
 }
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
-  (void)event;
   (void)stream;
+  event->copies = copies;
   return cudaSuccess;
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
-  (void)event;
+  host_runtime.event_waits++;
+  flush_until(event->copies);
   return cudaSuccess;
 }
 cudaError_t cudaMemPoolCreate(cudaMemPool_t *pool, const struct cudaMemPoolProps *properties) {
   (void)properties;
-  *pool = (cudaMemPool_t)(void *)&anything[2];
+  *pool = (cudaMemPool_t)(void *)&pool_address;
   return cudaSuccess;
 }
 cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool) {
@@ -129,9 +169,10 @@ enum { FRONT = 256 };
 
 cudaError_t cudaMalloc(void **memory, size_t bytes) {
   const size_t whole = (FRONT + bytes + 255) / 256 * 256;
-  if (bytes > host_runtime.limit - host_runtime.used) return cudaErrorMemoryAllocation;
+  if (host_runtime.allocation != cudaSuccess) return noted(host_runtime.allocation);
+  if (bytes > host_runtime.limit - host_runtime.used) return noted(cudaErrorMemoryAllocation);
   char *const block = aligned_alloc(256, whole);
-  if (block == NULL) return cudaErrorMemoryAllocation;
+  if (block == NULL) return noted(cudaErrorMemoryAllocation);
   memset(block, 0xa5, whole); /* nothing on a device is 0 by itself */
   memcpy(block, &bytes, sizeof bytes);
   host_runtime.used += bytes;
@@ -142,6 +183,7 @@ cudaError_t cudaMalloc(void **memory, size_t bytes) {
 cudaError_t cudaFree(void *memory) {
   size_t bytes;
   if (memory == NULL) return cudaSuccess;
+  host_flush();
   memcpy(&bytes, (char *)memory - FRONT, sizeof bytes);
   host_runtime.used -= bytes;
   host_runtime.blocks--;
@@ -163,28 +205,39 @@ cudaError_t cudaMallocHost(void **memory, size_t bytes) {
   return *memory == NULL ? cudaErrorMemoryAllocation : cudaSuccess;
 }
 cudaError_t cudaFreeHost(void *memory) {
+  host_flush();
   free(memory);
   return cudaSuccess;
 }
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind kind,
                             cudaStream_t stream) {
-  (void)kind;
   (void)stream;
-  memcpy(to, from, bytes);
-  return once();
+  const cudaError_t result = once();
+  if (result != cudaSuccess) return result;
+  if (copies - first_waiting == WAITING || kind == cudaMemcpyDeviceToDevice) host_flush();
+  const size_t k = copies++ % WAITING;
+  waiting[k].to = to;
+  waiting[k].from = from;
+  waiting[k].bytes = bytes;
+  if (kind == cudaMemcpyDeviceToDevice) host_flush();
+  return cudaSuccess;
 }
 cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch,
                               size_t width, size_t height, cudaMemcpyKind kind,
                               cudaStream_t stream) {
   (void)kind;
   (void)stream;
-  if (width > to_pitch || width > from_pitch) return cudaErrorInvalidValue;
+  host_runtime.copies_2d++;
+  if (width > to_pitch || width > from_pitch) return noted(cudaErrorInvalidValue);
+  if (to_pitch > INT32_MAX || from_pitch > INT32_MAX) return noted(cudaErrorInvalidValue);
+  host_flush();
   for (size_t k = 0; k < height; k++)
     memcpy((char *)to + k * to_pitch, (const char *)from + k * from_pitch, width);
   return once();
 }
 cudaError_t cudaMemsetAsync(void *memory, int byte, size_t bytes, cudaStream_t stream) {
   (void)stream;
+  host_flush();
   memset(memory, byte, bytes);
   return cudaSuccess;
 }

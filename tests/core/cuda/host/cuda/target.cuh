@@ -7,5 +7,6 @@
 #define JOIST_DEVICE
 #define JOIST_OUTLINE __attribute__((noinline, unused))
 #define JOIST_UNROLL
+#define JOIST_ROLLED
 
 #endif

@@ -1,0 +1,340 @@
+/* standin.h: what only the stand-in of host/ can show: the runtime's errors, and how often it is
+ * called. Included by test_cuda.c. */
+#ifndef JOIST_TESTS_CUDA_STANDIN_H
+#define JOIST_TESTS_CUDA_STANDIN_H
+
+/* Both have functions of these names. */
+#define count_of running_count_of
+#define bytes_of running_bytes_of
+#include "cuda/running.h"
+#undef count_of
+#undef bytes_of
+
+#include "host/loader.h"
+
+/* ---- errors ---- */
+
+/* What the runtime reports, as errors that say what to do. */
+static void test_errors(void) {
+  struct joist_error error;
+  const uint32_t n = 100;
+  float x[100] = {0}, y[100];
+  struct joist_program program;
+  const struct joist_device *const third = joist_device_find("cuda:2");
+  CHECK_INT(joist_device_count(), 3);
+  CHECK_INT(third->ready(third, &error), JOIST_ERROR_DEVICE);
+  CHECK(strstr(error.message, "cuda:2") != NULL && strstr(error.message, "2 GPUs") != NULL);
+  host_runtime.count_result = cudaErrorNoDevice;
+  CHECK_INT(third->ready(third, &error), JOIST_ERROR_DEVICE);
+  CHECK(strstr(error.message, "CUDA_VISIBLE_DEVICES") != NULL);
+  host_runtime.count_result = cudaErrorInsufficientDriver;
+  host_runtime.driver = 11040;
+  CHECK_INT(third->ready(third, &error), JOIST_ERROR_DEVICE);
+  CHECK(strstr(error.message, "11.4") != NULL && strstr(error.message, "update") != NULL);
+  CHECK_INT(joist_device_count(), 1);
+  host_runtime.count_result = cudaSuccess;
+  host_runtime.driver = 13000;
+
+  joist_program_init(&program);
+  const joist_value_id a = add_input(&program, JOIST_F32, 1, &n);
+  add_output(&program, add_simple(&program, JOIST_OP_ADD, a, a));
+  const size_t blocks = host_runtime.blocks;
+  void *const in = gpu->allocate(gpu, sizeof x), *out = gpu->allocate(gpu, sizeof y);
+  struct joist_plan *plan = NULL;
+  const struct joist_run run = {.threads = 1};
+  CHECK_INT(joist_plan_make(&program, &plan, &error), JOIST_OK);
+  host_runtime.next = cudaErrorIllegalAddress;
+  CHECK_INT(gpu->run(gpu, plan, (const void *[]){in}, &out, &run, &error), JOIST_ERROR_DEVICE);
+  CHECK(strstr(error.message, "restart R") != NULL);
+  static const cudaError_t lasting[] = {cudaErrorECCUncorrectable,   cudaErrorIllegalAddress,
+                                        cudaErrorLaunchTimeout,      cudaErrorAssert,
+                                        cudaErrorHardwareStackError, cudaErrorIllegalInstruction,
+                                        cudaErrorMisalignedAddress,  cudaErrorInvalidAddressSpace,
+                                        cudaErrorInvalidPc,          cudaErrorLaunchFailure};
+  for (size_t k = 0; k < sizeof lasting / sizeof *lasting; k++) {
+    host_runtime.next = lasting[k];
+    CHECK_INT(gpu->synchronize(gpu, &error), JOIST_ERROR_DEVICE);
+    CHECK_MSG(strstr(error.message, "restart R") != NULL, "%s", error.message);
+  }
+  joist_plan_free(plan);
+  /* Memory that is out: nothing is lost, and it works again when there is some. */
+  struct joist_program sum;
+  joist_program_init(&sum);
+  const joist_value_id v = add_input(&sum, JOIST_F32, 1, &n);
+  add_output(&sum, add_simple(&sum, JOIST_OP_REDUCE_SUM, v, v));
+  CHECK_INT(joist_plan_make(&sum, &plan, &error), JOIST_OK);
+  const size_t limit = host_runtime.limit;
+  host_runtime.limit = host_runtime.used;
+  CHECK(gpu->allocate(gpu, 1) == NULL);
+  CHECK_INT(gpu->run(gpu, plan, (const void *[]){in}, &out, &run, &error), JOIST_ERROR_MEMORY);
+  CHECK(strstr(error.message, "nv_memory(device = \"cuda:0\")") != NULL);
+  host_runtime.limit = limit;
+  /* An allocation that fails for what an earlier kernel did is another matter. */
+  host_runtime.allocation = cudaErrorIllegalAddress;
+  CHECK_INT(gpu->run(gpu, plan, (const void *[]){in}, &out, &run, &error), JOIST_ERROR_DEVICE);
+  CHECK_MSG(strstr(error.message, "restart R") != NULL, "%s", error.message);
+  host_runtime.allocation = cudaSuccess;
+  CHECK_INT(gpu->run(gpu, plan, (const void *[]){in}, &out, &run, &error), JOIST_OK);
+  joist_plan_free(plan);
+  joist_program_clear(&program);
+  joist_program_clear(&sum);
+  gpu->free(gpu, in);
+  gpu->free(gpu, out);
+  CHECK_INT(host_runtime.blocks, blocks);
+}
+
+/* Only devices that are in use are trimmed, and no other is opened for it. */
+static void test_trim(void) {
+  const struct joist_device *const second = joist_device_find("cuda:1");
+  CHECK(joist_device_in_use(0) == joist_device_find("cpu") && joist_device_in_use(1) == gpu);
+  CHECK(joist_device_in_use(2) == NULL && !second->in_use(second));
+  host_runtime.kept = 1000;
+  CHECK_INT(gpu->figures(gpu).kept, 1000);
+  CHECK(joist_device_trim() >= 1000 && host_runtime.kept == 0);
+  CHECK(!second->in_use(second));
+}
+
+/* Without pools of memory, and groups that are too long for a kernel. */
+static void test_other_ways(void) {
+  const struct joist_device *const second = joist_device_find("cuda:1");
+  const struct joist_device *const first = gpu;
+  struct joist_program program;
+  const uint32_t n = 50;
+  host_runtime.pools = -1;
+  gpu = second;
+  second_run = false; /* nothing to compare with */
+  test_copies();
+  CHECK_INT(cudaGetLastError(), cudaSuccess);
+  CHECK(joist_device_in_use(2) == second);
+  host_runtime.next = cudaErrorMemoryAllocation;
+  struct joist_error error;
+  CHECK_INT(gpu->synchronize(gpu, &error), JOIST_ERROR_MEMORY);
+  CHECK(strstr(error.message, "\"cuda:1\"") != NULL);
+  test_lengths();
+  joist_program_init(&program);
+  joist_value_id all[JOIST_CUDA_REGISTERS + 10];
+  for (int k = 0; k < JOIST_CUDA_REGISTERS + 10; k++)
+    all[k] = add_input(&program, JOIST_F32, 1, &n);
+  joist_value_id sum = all[0];
+  for (int k = 0; k < JOIST_CUDA_REGISTERS + 9; k++) {
+    all[k] = add_simple(&program, JOIST_OP_MUL, all[k], all[k + 1]);
+    sum = add_simple(&program, JOIST_OP_ADD, sum, all[k]);
+  }
+  for (int k = 0; k < JOIST_CUDA_REGISTERS + 9; k++)
+    if (program.value_count + 1 < VALUES_MAX) sum = add_simple(&program, JOIST_OP_MAX, sum, all[k]);
+  add_output(&program, sum);
+  if (program.value_count <= VALUES_MAX) check_program(&program, FILL_SMALL, "many values");
+  joist_program_clear(&program);
+  gpu = first;
+  host_runtime.pools = 1;
+}
+
+/* NVRTC compiles what the C++ compiler did. */
+static void test_nvrtc(void) {
+  enum { TOGETHER = 100 };
+  char log[4096];
+  if (!joist_nvrtc_found()) {
+    printf("cuda: skipped: no NVRTC\n");
+    return;
+  }
+  for (size_t k = 0; k < host_kernel_count(); k += TOGETHER) {
+    char *const source = host_sources(k, k + TOGETHER);
+    void *const image = source == NULL ? NULL : joist_nvrtc_compile(source, 90, log, sizeof log);
+    CHECK_MSG(image != NULL, "NVRTC: %s", log);
+    free(image);
+    free(source);
+  }
+  CHECK(joist_nvrtc_compile("not C++", 90, log, sizeof log) == NULL &&
+        strstr(log, "error") != NULL);
+}
+
+/* ---- calls of the runtime ---- */
+
+static void make_simple(struct joist_program *program, joist_op op, joist_dtype dtype, uint32_t n) {
+  joist_program_init(program);
+  const joist_value_id x = add_input(program, dtype, 1, &n);
+  add_output(program, add_simple(program, op, x, x));
+}
+
+/* Runs a program of one input and one output on elements that are all bits of 1. */
+static void run_often(const struct joist_program *program, int times) {
+  struct joist_error error = {""};
+  struct joist_plan *plan = NULL;
+  const struct joist_run run = {.threads = 1};
+  const joist_value_id v = program->outputs[0];
+  void *const ones = malloc(bytes_of(program, 0) + 1);
+  void *const in = gpu->allocate(gpu, bytes_of(program, 0));
+  void *const out = gpu->allocate(gpu, bytes_of(program, v));
+  if (!CHECK(ones != NULL && in != NULL && out != NULL)) return;
+  memset(ones, 1, bytes_of(program, 0));
+  CHECK_INT(gpu->copy(gpu, in, ones, bytes_of(program, 0), JOIST_COPY_TO_DEVICE, &error), JOIST_OK);
+  CHECK_INT(joist_plan_make(program, &plan, &error), JOIST_OK);
+  for (int k = 0; k < times; k++)
+    CHECK_INT(gpu->run(gpu, plan, (const void *[]){in}, (void *[]){out}, &run, &error), JOIST_OK);
+  joist_plan_free(plan);
+  gpu->free(gpu, in);
+  gpu->free(gpu, out);
+  free(ones);
+}
+
+/* A thread of a compiled kernel has 16 bytes of elements and turns: no more are started. */
+static void test_grids(void) {
+  enum { N = 1 << 16 };
+  static const joist_dtype dtypes[] = {JOIST_I8, JOIST_UI16, JOIST_F32, JOIST_F64};
+  static const unsigned per_thread[] = {16, 8, 4, 4};
+  for (int round = 0; round < 2; round++) {
+    joist_cuda_forget();
+    for (size_t k = 0; k < sizeof dtypes / sizeof *dtypes; k++) {
+      struct joist_program program;
+      make_simple(&program, JOIST_OP_ADD, dtypes[k], N);
+      run_often(&program, 1);
+      if (round > 0) CHECK_INT(host_runtime.grid, N / per_thread[k] / JOIST_CUDA_BLOCK);
+      joist_program_clear(&program);
+    }
+    CHECK(host_compile_all());
+  }
+}
+
+/* Only operations that can fail are waited for. */
+static void test_waits(void) {
+  for (int d = 0; d < JOIST_DTYPE_COUNT; d++) {
+    const joist_kind kind = joist_dtype_kind((joist_dtype)d);
+    if (kind != JOIST_KIND_INT && kind != JOIST_KIND_UINT) continue;
+    for (int k = 0; k < 2; k++) {
+      const joist_op op = k == 0 ? JOIST_OP_POW : JOIST_OP_MOD;
+      const long waits = host_runtime.stream_waits;
+      struct joist_program program;
+      make_simple(&program, op, (joist_dtype)d, 10);
+      run_often(&program, 1);
+      CHECK_INT(host_runtime.stream_waits - waits,
+                kind == JOIST_KIND_INT || op == JOIST_OP_MOD ? 1 : 0);
+      joist_program_clear(&program);
+    }
+  }
+}
+
+/* What is small is compiled, too, when it comes often. */
+static void test_frequent(void) {
+  const uint32_t n = 10;
+  struct joist_program program;
+  joist_program_init(&program);
+  const joist_value_id x = add_input(&program, JOIST_I64, 1, &n);
+  const joist_value_id difference =
+      add_simple(&program, JOIST_OP_SUB, add_simple(&program, JOIST_OP_MUL, x, x), x);
+  add_output(&program, add_simple(&program, JOIST_OP_MIN, difference, x));
+  const size_t kernels = host_kernel_count();
+  joist_cuda_set_policy(JOIST_CUDA_COMPILE_AUTO);
+  run_often(&program, 20);
+  CHECK_INT(host_kernel_count(), kernels);
+  run_often(&program, 300);
+  CHECK_INT(host_kernel_count(), kernels + 1);
+  joist_cuda_set_policy(JOIST_CUDA_COMPILE_ALWAYS);
+  joist_program_clear(&program);
+}
+
+/* Small copies in do not wait for each other, and none is overwritten before it is done. */
+static void test_uploads(void) {
+  enum { COUNT = 4000, MOST = 5000 };
+  struct joist_error error;
+  void **const there = calloc(COUNT, sizeof *there);
+  unsigned char here[MOST];
+  if (!CHECK(there != NULL)) return;
+  const long waits = host_runtime.event_waits;
+  size_t wrong = 0;
+  for (int k = 0; k < COUNT; k++) {
+    const size_t bytes = k % 1000 == 999 ? MOST : (size_t)k % 97 + 1;
+    there[k] = gpu->allocate(gpu, bytes);
+    memset(here, k % 251, bytes);
+    CHECK_INT(gpu->copy(gpu, there[k], here, bytes, JOIST_COPY_TO_DEVICE, &error), JOIST_OK);
+  }
+  CHECK_MSG(host_runtime.event_waits - waits < COUNT / 100, "%ld waits",
+            host_runtime.event_waits - waits);
+  for (int k = 0; k < COUNT; k++) {
+    const size_t bytes = k % 1000 == 999 ? MOST : (size_t)k % 97 + 1;
+    CHECK_INT(gpu->copy(gpu, here, there[k], bytes, JOIST_COPY_TO_HOST, &error), JOIST_OK);
+    for (size_t i = 0; i < bytes; i++) wrong += here[i] != k % 251;
+    gpu->free(gpu, there[k]);
+  }
+  CHECK_INT(wrong, 0);
+  free(there);
+}
+
+/* Which concatenations have a pitch that is too long, by shapes alone. */
+static void test_pitches(void) {
+  static const struct {
+    int rank;
+    uint32_t extents[2];
+    int dim;
+    bool fits;
+  } cases[] = {{1, {1u << 28}, 0, true},
+               {2, {1u << 20, 512}, 1, true},
+               {2, {1u << 20, 512}, 0, true},
+               {2, {1u << 28, 2}, 1, true},
+               {2, {1u << 28, 2}, 0, false}};
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+    struct joist_program program;
+    joist_program_init(&program);
+    const struct joist_attributes attributes = {.requested = none, .parameter = {cases[k].dim}};
+    const joist_value_id x = add_input(&program, JOIST_I64, cases[k].rank, cases[k].extents);
+    add_output(&program, add_move(&program, JOIST_OP_CONCATENATE, x, x, &attributes));
+    const struct joist_plan plan = {.program = &program};
+    const struct running r = {.plan = &plan};
+    CHECK_MSG(joist_cuda_moves(&r, &program.instructions[0]) == cases[k].fits, "case %zu", k);
+    joist_program_clear(&program);
+  }
+  static const uint32_t extents[] = {5, 7};
+  for (int dim = 0; dim < 2; dim++) {
+    struct joist_program program;
+    joist_program_init(&program);
+    const long rows = host_runtime.copies_2d;
+    const struct joist_attributes attributes = {.requested = none, .parameter = {dim}};
+    const joist_value_id x = add_input(&program, JOIST_I16, 2, extents);
+    add_output(&program, add_move(&program, JOIST_OP_CONCATENATE, x, x, &attributes));
+    check_program(&program, FILL_BITS, "concatenate");
+    CHECK_INT(host_runtime.copies_2d - rows, dim == 0 ? 2 : 0);
+    joist_program_clear(&program);
+  }
+}
+
+/* As a finalizer that frees a tensor of another device. */
+static bool use_another(void *context) {
+  const struct joist_device *const second = joist_device_find("cuda:1");
+  second->free(second, second->allocate(second, 1));
+  ++*(int *)context;
+  return false;
+}
+
+static void test_poll(void) {
+  const uint32_t n = 100;
+  struct joist_program program;
+  struct joist_error error = {""};
+  struct joist_plan *plan = NULL;
+  int polls = 0;
+  const struct joist_run run = {.threads = 1, .poll = use_another, .context = &polls};
+  const struct joist_attributes attributes = {
+      .requested = none, .parameter = {10, 1, 50}, .shape = {1, {50}}};
+  joist_program_init(&program);
+  const joist_value_id x = add_input(&program, JOIST_F32, 1, &n);
+  const joist_value_id sum = add_simple(&program, JOIST_OP_ADD, x, x);
+  add_output(&program, add_move(&program, JOIST_OP_SLICE, sum, sum, &attributes));
+  void *const in = gpu->allocate(gpu, 400), *out = gpu->allocate(gpu, 400);
+  CHECK_INT(joist_plan_make(&program, &plan, &error), JOIST_OK);
+  CHECK_MSG(gpu->run(gpu, plan, (const void *[]){in}, &out, &run, &error) == JOIST_OK, "%s",
+            error.message);
+  CHECK(polls > 0);
+  joist_plan_free(plan);
+  joist_program_clear(&program);
+  gpu->free(gpu, in);
+  gpu->free(gpu, out);
+}
+
+static void test_calls(void) {
+  test_grids();
+  test_waits();
+  test_frequent();
+  test_uploads();
+  test_pitches();
+  test_poll();
+}
+
+#endif
