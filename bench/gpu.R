@@ -3,8 +3,12 @@
 #   Rscript bench/gpu.R [elements]     268435456 (2^28) by default
 #
 # Needs a GPU, joist built with CUDA, and for each peer a python3 that has it (bench/gpu.py).
-# Prints, per expression, the bytes moved per second as a fraction of the device-to-device
-# copy bandwidth measured in the same run, and the time of a small operation from R.
+# Prints, per expression, the bytes moved per second as a fraction of those of a copy within
+# the GPU's memory by the driver, measured in the same run, and the time of a small operation
+# from R. Without R, `make gpu-bench` in tests/core/cuda measures the same.
+#
+# Operations are compiled when they have come often enough; these are at once.
+Sys.setenv(JOIST_CUDA_COMPILE = "always")
 library(joist)
 
 if (!"cuda:0" %in% nv_devices()) {
@@ -15,18 +19,21 @@ if (!"cuda:0" %in% nv_devices()) {
 arguments <- commandArgs(TRUE)
 n <- if (length(arguments) > 0L) as.numeric(arguments[1L]) else 2^28
 
-# Seconds per call: the least of several runs, each long enough for the clock.
-seconds <- function(f, runs = 7L, calls = 10L) {
-  f()
-  f()
+# Seconds that some calls take. The clock has microseconds, which proc.time() has not.
+elapsed <- function(f, calls) {
   nv_synchronize()
-  min(vapply(seq_len(runs), function(run) {
-    nv_synchronize()
-    start <- proc.time()[[3L]]
-    for (call in seq_len(calls)) f()
-    nv_synchronize()
-    (proc.time()[[3L]] - start) / calls
-  }, 0))
+  start <- as.numeric(Sys.time())
+  for (call in seq_len(calls)) f()
+  nv_synchronize()
+  as.numeric(Sys.time()) - start
+}
+
+# Seconds per call: the least of several runs of at least 0.1 seconds each.
+seconds <- function(f, runs = 5L) {
+  calls <- 2L
+  elapsed(f, 3L)
+  while (elapsed(f, calls) < 0.1 && calls < 1e6) calls <- 2L * calls
+  min(vapply(seq_len(runs), function(run) elapsed(f, calls) / calls, 0))
 }
 
 # Random data: zeros are faster than real values on some hardware.
@@ -42,9 +49,11 @@ fused <- jit(function(x, y) {
   abs(z - x) * 3
 })
 
-# Expression, and bytes that it has to move per element.
+# Expression, and bytes that it has to move per element. Vectors are put together by copies of
+# the driver (cudaMemcpyAsync), one for each.
+half <- nv_to(nv_convert(nv_tensor(stats::runif(n %/% 2)), "f32"), "cuda:0")
 cases <- list(
-  "copy (convert f32 to f32)" = list(function() nv_convert(f32, "f32"), 8),
+  "copy by the driver" = list(function() nv_concatenate(half, half), 8),
   "x + y, f32" = list(function() f32 + g32, 12),
   "i32 + f32" = list(function() i32 + f32, 12),
   "12 operations, fused" = list(function() fused(f32, g32), 12),
@@ -59,7 +68,7 @@ for (name in names(cases)) {
 }
 
 tiny <- nv_to(nv_tensor(1:10), "cuda:0")
-cat(sprintf("%-28s %8.1f us\n", "small operation", 1e6 * seconds(function() tiny + tiny, 7L, 1e4L)))
+cat(sprintf("%-28s %8.1f us\n", "small operation", 1e6 * seconds(function() tiny + tiny)))
 
 python <- Sys.which("python3")
 if (nzchar(python)) {

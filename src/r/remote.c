@@ -40,14 +40,17 @@ size_t joist_r_remote_bytes(SEXP payload) { return held_of(payload)->bytes; }
 
 /* ---- allocating ---- */
 
-/* R does not see a device's memory, so it collects when much of it was handed out. */
+/* R does not see a device's memory, so it collects when much of it was handed out. How much
+ * that is, is asked once: the answer takes as long as an operation. */
 static void make_room(const struct joist_device *device, size_t bytes) {
-  static size_t allocated = 0;
-  enum { SMALL = 64 << 20 };
+  static const struct joist_device *known = NULL;
+  static size_t allocated = 0, limit = 0;
+  if (known != device) {
+    limit = device->figures(device).total / 16;
+    known = limit > 0 ? device : NULL; /* 0 when it cannot be opened */
+  }
   allocated += bytes;
-  if (allocated < SMALL) return;
-  const struct joist_device_figures figures = device->figures(device);
-  if (allocated < figures.total / 16) return;
+  if (limit == 0 || allocated < limit) return;
   allocated = 0;
   joist_r_collect(false);
 }
@@ -73,16 +76,15 @@ SEXP joist_r_remote_payload(const struct joist_device *device, joist_dtype dtype
   R_SetExternalPtrAddr(payload, held);
   held->memory = device->allocate(device, bytes);
   if (held->memory == NULL) {
+    /* What an earlier operation did is reported as such. */
+    struct joist_error error;
+    const joist_status status = device->synchronize(device, &error);
+    if (status != JOIST_OK) joist_r_raise(status, &error);
     joist_r_collect(true);
     device->trim(device);
     held->memory = device->allocate(device, bytes);
   }
-  if (held->memory == NULL) {
-    struct joist_error error;
-    const joist_status status = device->ready(device, &error);
-    if (status != JOIST_OK) joist_r_raise(status, &error);
-    out_of_memory(device, bytes);
-  }
+  if (held->memory == NULL) out_of_memory(device, bytes);
   UNPROTECT(1);
   return payload;
 }
