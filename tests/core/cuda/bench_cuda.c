@@ -197,7 +197,7 @@ static void finish(struct work *work) {
 }
 
 static size_t result_bytes(const struct work *work) {
-  return bytes_of(&work->program, work->program.outputs[0]);
+  return joist_value_bytes(&work->program.values[work->program.outputs[0]]);
 }
 
 /* The result is the caller's to free. */
