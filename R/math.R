@@ -6,10 +6,10 @@
 #'
 #' Computed by vector code with the same bits on every instruction set. Errors are at most 1
 #' unit in the last place for `f32`, and for `f64` at most 1 (`exp`, `log`, `log2`, `log10`,
-#' `log1p`, `sin`, `cos`), 2 (`expm1`, `atan`) or 3 (`tan`, `sinh`, `cosh`, `tanh`,
-#' `logistic`), so that `f64` may differ from base R in the last digits. `asin`, `acos`,
-#' `asinh`, `acosh`, `atanh` and `cbrt` of `f64`, angles beyond 8e5 and complex dtypes are the C
-#' library's. `f16` and `bf16` are computed in `f32` and rounded once.
+#' `log1p`, `sin`, `cos`, `asin`, `acos`, `acosh`, `cbrt`), 1.5 (`asinh`, `atanh`), 2 (`expm1`,
+#' `atan`) or 3 (`tan`, `sinh`, `cosh`, `tanh`, `logistic`), so that `f64` may differ from base R
+#' in the last digits. Angles beyond 8e5 and complex dtypes are the C library's. `f16` and
+#' `bf16` are computed in `f32` and rounded once.
 #'
 #' @param operand A tensor or an R number; a bare R number keeps its exact value until the
 #'   common dtype is known.
@@ -112,7 +112,8 @@ nv_atanh <- function(operand) .Call(joist_r_op1, "atanh", operand)
 #'
 #' Also by unary `-`, `abs()`, `sign()`, `floor()`, `ceiling()`, `trunc()` and `round()`.
 #' `nv_round()` rounds halves to even; integers are already round. The negative and the
-#' absolute value of the smallest integer wrap to itself.
+#' absolute value of the smallest integer wrap to itself. The absolute value of a complex number
+#' is right to 1 unit in the last place, and infinite if one of the parts is.
 #'
 #' @param operand A tensor or an R number; a bare R number keeps its exact value until the
 #'   common dtype is known.
@@ -175,7 +176,8 @@ nv_is_infinite <- function(operand) .Call(joist_r_op1, "is_infinite", operand)
 #' Parts of complex tensors
 #'
 #' Also by `Re()`, `Im()`, `Arg()` and `Conj()`; `Mod()` is [nv_abs()]. A real number is
-#' its own real part and conjugate, and its imaginary part is 0.
+#' its own real part and conjugate, and its imaginary part is 0. `nv_arg()` is right to 1 unit
+#' in the last place.
 #'
 #' @param operand A tensor or an R number; a bare R number keeps its exact value until the
 #'   common dtype is known.

@@ -4,8 +4,8 @@
  * is below 0.52 ulp where the double result is good to 2^-30, and the bits depend on no
  * instruction set (no fused multiply-add, no approximate reciprocals). Range reduction
  * after Cody and Waite (1980); the polynomials are Taylor series of the degree that the
- * reduced range asks for. Arguments outside of a function's stated domain are left to the
- * caller, which repairs those elements with the C library. */
+ * reduced range asks for, or Chebyshev interpolations. Arguments outside of a function's stated
+ * domain are left to the caller, which repairs those elements with the C library. */
 #ifndef JOIST_CORE_FAST_MATH_H
 #define JOIST_CORE_FAST_MATH_H
 
@@ -172,44 +172,61 @@ JOIST_INLINE float fast_pow(float x, float y) {
   return y == 2 ? x * x : (float)exp_wide(y * log_wide(x));
 }
 
-/* atan of t >= 0: brought below tan(pi / 8) by 1 / t and by (t - 1) / (t + 1). */
-JOIST_INLINE double atan_positive(double t) {
-  const double small = t > 1 ? 1 / t : t;
-  const double z = small > 0.41421356237309504880 ? (small - 1) / (small + 1) : small;
-  const double w = z * z;
-  double p = -1.0 / 27;
-  p = p * w + 1.0 / 25;
-  p = p * w - 1.0 / 23;
-  p = p * w + 1.0 / 21;
-  p = p * w - 1.0 / 19;
-  p = p * w + 1.0 / 17;
-  p = p * w - 1.0 / 15;
-  p = p * w + 1.0 / 13;
-  p = p * w - 1.0 / 11;
-  p = p * w + 1.0 / 9;
-  p = p * w - 1.0 / 7;
-  p = p * w + 1.0 / 5;
-  p = p * w - 1.0 / 3;
-  const double base = small > 0.41421356237309504880 ? 0.785398163397448309616 : 0.0;
-  const double value = base + (z + z * (w * p));
-  return t > 1 ? 1.57079632679489661923 - value : value;
+/* atan(n / d) for 0 <= n <= d, d > 0: brought below tan(pi / 8) by (n - d) / (n + d). */
+JOIST_INLINE double atan_quotient(double n, double d) {
+  const double limit = 0.41421356237309504880 * d;
+  const double z = (n > limit ? n - d : n) / (n > limit ? n + d : d), w = z * z;
+  double p = -0x1.4b3891ff382b2p-5;
+  p = p * w + 0x1.24434e877a5ddp-4;
+  p = p * w - 0x1.71d3c10805470p-4;
+  p = p * w + 0x1.c6f68737bd590p-4;
+  p = p * w - 0x1.2491c08b2dc95p-3;
+  p = p * w + 0x1.99999825954bep-3;
+  p = p * w - 0x1.5555555502188p-2;
+  return (n > limit ? 0.785398163397448309616 : 0.0) + (z + z * (w * p));
 }
 
 JOIST_INLINE float fast_atan(float x) {
-  return (float)copysign(atan_positive(fabs((double)x)), (double)x);
+  const double t = fabs((double)x);
+  const double angle = atan_quotient(t > 1 ? 1.0 : t, t > 1 ? t : 1.0);
+  return (float)copysign(t > 1 ? 1.57079632679489661923 - angle : angle, (double)x);
+}
+/* asin of t up to 1/2, and of the root of (1 - t) / 2 for larger t: then asin(t) is
+ * pi / 2 - 2 asin(root). */
+JOIST_INLINE double asin_reduced(double t) {
+  const double z = t > 0.5 ? (1.0 - t) * 0.5 : t * t, root = sqrt(z), s = t > 0.5 ? root : t;
+  double p = 0x1.fb7ca379d49c6p-6;
+  p = p * z + 0x1.5a80a068e3ee2p-7;
+  p = p * z + 0x1.82db23768c84fp-6;
+  p = p * z + 0x1.efedf83ab6506p-6;
+  p = p * z + 0x1.6dc0f007c13e8p-5;
+  p = p * z + 0x1.33331ecf8b70bp-4;
+  p = p * z + 0x1.5555555c0171dp-3;
+  return s + s * (z * p);
 }
 JOIST_INLINE float fast_asin(float x) {
-  const double t = fabs((double)x);
-  return (float)copysign(atan_positive(t / sqrt((1 - t) * (1 + t))), (double)x);
+  const double t = fabs((double)x), angle = asin_reduced(t);
+  return (float)copysign(t > 0.5 ? 1.57079632679489661923 - 2 * angle : angle, (double)x);
 }
 JOIST_INLINE float fast_acos(float x) {
-  return (float)(2 * atan_positive(sqrt((1.0 - x) / (1.0 + x))));
+  const double t = fabs((double)x), angle = asin_reduced(t);
+  const double large = x > 0 ? 2 * angle : 3.14159265358979323846 - 2 * angle;
+  return (float)(t > 0.5 ? large : 1.57079632679489661923 - copysign(angle, (double)x));
 }
-/* For y and x that are not both 0 or both infinite, nor NaN. */
+/* 0 / 0 counts as 0, infinite / infinite as 1. */
 JOIST_INLINE float fast_atan2(float y, float x) {
-  const double angle = atan_positive(fabs((double)y) / fabs((double)x));
-  const double turned = x < 0 ? 3.14159265358979323846 - angle : angle;
+  const double up = fabs((double)y), along = fabs((double)x);
+  const double larger = up > along ? up : along, smaller = up > along ? along : up;
+  const double n = smaller > FLT_MAX ? 1e200 : smaller, d = larger > FLT_MAX ? 1e200 : larger;
+  const double angle = atan_quotient(n, d == 0 ? 1.0 : d);
+  const double first = up > along ? 1.57079632679489661923 - angle : angle;
+  const double turned = copysign(1.0, (double)x) < 0 ? 3.14159265358979323846 - first : first;
   return (float)copysign(turned, (double)y);
+}
+JOIST_INLINE float fast_hypot(float x, float y) {
+  const double a = fabs((double)x), b = fabs((double)y), value = sqrt(a * a + b * b);
+  const double edge = a > FLT_MAX ? a : value;
+  return (float)(b > FLT_MAX ? b : edge);
 }
 /* ln(1 + t) for t >= 0, exact to first order in t */
 JOIST_INLINE double log1p_positive(double t) {
@@ -233,9 +250,26 @@ JOIST_INLINE float fast_atanh(float x) {
   const double inside = t == 1 ? (double)INFINITY : value;
   return t <= 1 ? (float)copysign(inside, (double)x) : NAN;
 }
+/* x = scale^3 m for positive normal x, with scale a power of two and 2^-3/2 <= m < 2^3/2; gives
+ * the cube root of m to 2^-13. */
+JOIST_INLINE double reduce_cbrt(double x, double *m, double *scale) {
+  double k;
+  const double part = split_for_log(x, &k), shifted = k * (1.0 / 3) + ROUNDING;
+  const double rest = k - 3 * (shifted - ROUNDING); /* -1, 0 or 1 */
+  *scale = of_bits((bits_of(shifted) + 1023) << 52);
+  *m = part * (rest > 0 ? 2.0 : rest < 0 ? 0.5 : 1.0);
+  double p = 0x1.c9349f1d940e5p-5;
+  p = p * part - 0x1.217d40c0d4bc9p-2;
+  p = p * part + 0x1.76ade2dee9f55p-1;
+  p = p * part + 0x1.fb0981ceb7d7fp-2;
+  return p * (rest > 0 ? 1.25992104989487316477 : rest < 0 ? 0.79370052598409973738 : 1.0);
+}
+/* By one step of Halley's method. */
 JOIST_INLINE float fast_cbrt(float x) {
-  const double value = exp_wide(log_wide(fabs((double)x)) / 3.0);
-  return x == x ? (float)copysign(value, (double)x) : x;
+  double m, scale;
+  const double y = reduce_cbrt(fabs((double)x), &m, &scale), cube = y * y * y;
+  const double root = scale * (y + y * ((m - cube) / (2 * cube + m)));
+  return x - x == 0 && x != 0 ? (float)copysign(root, (double)x) : x;
 }
 
 #endif

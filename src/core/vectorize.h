@@ -19,15 +19,18 @@
   JOIST_OPTIMIZE(GCC optimize("O3", "no-trapping-math", "no-math-errno", "fp-contract=off", \
                               "no-tree-slp-vectorize"))
 #define JOIST_VECTORIZE_LOOP _Pragma("GCC ivdep")
-/* gcc decides whether sqrt() may set errno before it reads the pragma. */
-extern float sqrtf(float) __attribute__((const));
-extern double sqrt(double) __attribute__((const));
 #elif defined(__clang__)
 #define JOIST_VECTORIZE_FILE _Pragma("STDC FP_CONTRACT OFF")
 #define JOIST_VECTORIZE_LOOP
 #else
 #define JOIST_VECTORIZE_FILE
 #define JOIST_VECTORIZE_LOOP
+#endif
+
+#if defined(__GNUC__) || defined(__clang__)
+/* gcc decides whether sqrt() may set errno before it reads the pragma, clang has none. */
+extern float sqrtf(float) __attribute__((const));
+extern double sqrt(double) __attribute__((const));
 #endif
 
 /* A hint that the memory, which need not be there, is read soon. */

@@ -12,6 +12,7 @@
 
 #include "core/dtypes.def"
 #include "core/element.h"
+#include "core/fast_inverse_f64.h"
 #include "core/fast_math.h"
 #include "core/fast_math_f64.h"
 #include "core/half.h"
@@ -74,12 +75,11 @@ struct unsigned_of<8> {
 #define TRIG_LARGE(a) !(a <= TRIG_MOST && a >= -TRIG_MOST)
 #define TRIG_MOST (sizeof(T) == sizeof(float) ? (T)TRIG_LIMIT : (T)TRIG_LIMIT_F64)
 #define POW_SPECIAL(a, b) (b != 2 && !(a > 0 && a - a == 0 && b - b == 0))
-#define ATAN2_SPECIAL(a, b)      \
-  (sizeof(T) == sizeof(float) && \
-   !((a != 0 || b != 0) && (a - a == 0 || b - b == 0) && a == a && b == b))
 #define COMPLEX_MATH(name) joist_##name
 #define REAL_PART(z) joist_creal(z)
 #define IMAG_PART(z) joist_cimag(z)
+#define MODULUS(z) joist_cabs(z)
+#define ANGLE(z) joist_carg(z)
 #define IS_INF(x) ((x) == (x) && (x) - (x) != 0)
 #define FLOOR_MOD(a, b) real_floor_mod(a, b)
 #define FLOOR_DIV(a, b) real_floor_div(a, b)
@@ -105,15 +105,8 @@ BOTH1(sin)
 BOTH1(cos)
 BOTH1(tan)
 BOTH2(fmod)
-BOTH2(atan2)
 
-/* Our own, with the bits they have on the CPU; the library's where there is none for f64. */
-#define f64_asin asin
-#define f64_acos acos
-#define f64_asinh asinh
-#define f64_acosh acosh
-#define f64_atanh atanh
-#define f64_cbrt cbrt
+/* Our own, with the bits they have on the CPU. */
 #define QUICK(NAME)                                             \
   DEVICE float quick_##NAME(float x) { return fast_##NAME(x); } \
   DEVICE double quick_##NAME(double x) { return f64_##NAME(x); }
@@ -138,7 +131,7 @@ QUICK(asinh)
 QUICK(acosh)
 QUICK(atanh)
 DEVICE float quick_atan2(float y, float x) { return fast_atan2(y, x); }
-DEVICE double quick_atan2(double y, double x) { return atan2(y, x); }
+DEVICE double quick_atan2(double y, double x) { return f64_atan2(y, x); }
 DEVICE float quick_pow(float x, float y) { return fast_pow(x, y); }
 DEVICE double quick_pow(double x, double y) { return f64_pow(x, y); }
 DEVICE float real_power(float x, float y) { return powf(x, y); }

@@ -1,7 +1,8 @@
 #!/bin/sh
 # Writes source_text.c to standard output: the headers that generated code includes, as
 # arrays of bytes (string literals have a limit in ISO C). Run in src/.
-files="core/dtypes.def core/ops.def core/target.h core/element.h core/fast_math.h core/fast_math_f64.h core/half.h
+files="core/dtypes.def core/ops.def core/target.h core/element.h core/fast_math.h core/fast_math_f64.h
+core/fast_inverse_f64.h core/half.h
 core/saturate.h cuda/code.h cuda/complex.cuh cuda/element.cuh cuda/loops.cuh
 cuda/target.cuh"
 

@@ -34,7 +34,8 @@ static struct nvrtc {
 static const char *const system_names[] = {"float.h",  "math.h",   "stdbool.h",
                                            "stdint.h", "string.h", "stddef.h"};
 static const char *const system_text[] = {
-    "#define FLT_MAX 3.402823466e+38f\n#define DBL_MIN 2.2250738585072014e-308\n",
+    "#define FLT_MAX 3.402823466e+38f\n#define DBL_MIN 2.2250738585072014e-308\n"
+    "#define DBL_MAX 1.7976931348623157e+308\n",
     "#ifndef INFINITY\n#define INFINITY __int_as_float(0x7f800000)\n"
     "#define NAN __int_as_float(0x7fc00000)\n#endif\n",
     "",

@@ -16,11 +16,13 @@ static const struct {
   joist_op op;
   double (*reference)(double);
 } functions[] = {
-    {JOIST_OP_EXP, exp},   {JOIST_OP_EXPM1, expm1},       {JOIST_OP_LOG, log},
-    {JOIST_OP_LOG2, log2}, {JOIST_OP_LOG10, log10},       {JOIST_OP_LOG1P, log1p},
-    {JOIST_OP_SIN, sin},   {JOIST_OP_COS, cos},           {JOIST_OP_TAN, tan},
-    {JOIST_OP_SINH, sinh}, {JOIST_OP_COSH, cosh},         {JOIST_OP_TANH, tanh},
-    {JOIST_OP_SQRT, sqrt}, {JOIST_OP_LOGISTIC, logistic},
+    {JOIST_OP_EXP, exp},     {JOIST_OP_EXPM1, expm1},       {JOIST_OP_LOG, log},
+    {JOIST_OP_LOG2, log2},   {JOIST_OP_LOG10, log10},       {JOIST_OP_LOG1P, log1p},
+    {JOIST_OP_SIN, sin},     {JOIST_OP_COS, cos},           {JOIST_OP_TAN, tan},
+    {JOIST_OP_SINH, sinh},   {JOIST_OP_COSH, cosh},         {JOIST_OP_TANH, tanh},
+    {JOIST_OP_SQRT, sqrt},   {JOIST_OP_LOGISTIC, logistic}, {JOIST_OP_ASIN, asin},
+    {JOIST_OP_ACOS, acos},   {JOIST_OP_ATAN, atan},         {JOIST_OP_ASINH, asinh},
+    {JOIST_OP_ACOSH, acosh}, {JOIST_OP_ATANH, atanh},       {JOIST_OP_CBRT, cbrt},
 };
 enum { FUNCTIONS = sizeof functions / sizeof *functions };
 

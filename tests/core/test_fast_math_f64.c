@@ -8,6 +8,7 @@
 
 #include "check.h"
 #include "core/kernels.h"
+#include "ulps.h"
 
 enum { BATCH = 4096, BATCHES = 12 };
 
@@ -40,6 +41,13 @@ static const struct {
     {JOIST_OP_TAN, tanl, 3, -1e6, 1e6},
     {JOIST_OP_ATAN, atanl, 2, -4, 4},
     {JOIST_OP_ATAN, atanl, 2, -1e300, 1e300},
+    {JOIST_OP_ASIN, asinl, 1, -1, 1},
+    {JOIST_OP_ASIN, asinl, 1, 0.499, 0.501},
+    {JOIST_OP_ASIN, asinl, 1, 0.9999, 1},
+    {JOIST_OP_ACOS, acosl, 1, -1, 1},
+    {JOIST_OP_ACOS, acosl, 1, 0.499, 0.501},
+    {JOIST_OP_ACOS, acosl, 1, -0.501, -0.499},
+    {JOIST_OP_ACOS, acosl, 1, 0.9999, 1},
     {JOIST_OP_SINH, sinhl, 3, -3, 3},
     {JOIST_OP_SINH, sinhl, 3, -710.5, 710.5},
     {JOIST_OP_COSH, coshl, 3, -3, 3},
@@ -47,45 +55,21 @@ static const struct {
     {JOIST_OP_TANH, tanhl, 3, -25, 25},
     {JOIST_OP_TANH, tanhl, 3, -1, 1},
     {JOIST_OP_LOGISTIC, logisticl, 3, -700, 50},
+    {JOIST_OP_ASINH, asinhl, 1.5, -3, 3},
+    {JOIST_OP_ASINH, asinhl, 1.5, 2e8, 4e8},
+    {JOIST_OP_ASINH, asinhl, 1.5, -DBL_MAX, DBL_MAX},
+    {JOIST_OP_ACOSH, acoshl, 1, 1, 1.001},
+    {JOIST_OP_ACOSH, acoshl, 1, 1, 5},
+    {JOIST_OP_ACOSH, acoshl, 1, 2e8, 4e8},
+    {JOIST_OP_ACOSH, acoshl, 1, 1, DBL_MAX},
+    {JOIST_OP_ATANH, atanhl, 1.5, -1, 1},
+    {JOIST_OP_ATANH, atanhl, 1.5, 0.249, 0.251},
+    {JOIST_OP_ATANH, atanhl, 1.5, 0.4, 0.5},
+    {JOIST_OP_ATANH, atanhl, 1.5, -1, -0.9999},
+    {JOIST_OP_CBRT, cbrtl, 1, -8, 8},
+    {JOIST_OP_CBRT, cbrtl, 1, -DBL_MAX, DBL_MAX},
 };
 enum { FUNCTIONS = sizeof functions / sizeof *functions };
-
-static uint64_t random_bits(void) {
-  static uint64_t state = 88172645463325252u;
-  state ^= state << 13;
-  state ^= state >> 7;
-  state ^= state << 17;
-  return state;
-}
-
-static double random_unit(void) { return (double)(random_bits() >> 11) * 0x1p-53; }
-
-/* Every other one has any magnitude that fits. */
-static double random_between(double low, double high) {
-  const double even = low + random_unit() * (high - low);
-  if (random_bits() >> 63) return even;
-  double any;
-  const uint64_t bits = random_bits();
-  memcpy(&any, &bits, sizeof any);
-  return any >= low && any <= high ? any : even;
-}
-
-/* valgrind, and some platforms, have no wider type to compare with. */
-static double slack(void) {
-  const volatile long double one = 1, small = 1e-18L;
-  return one + small > one ? 0 : 1;
-}
-
-/* In units in the last place that the exact result has as a double. */
-static double error_of(double got, long double want) {
-  const double rounded = (double)want;
-  if (isnan(got) || isnan(rounded)) return isnan(got) && isnan(rounded) ? 0 : INFINITY;
-  if (isinf(got) || isinf(rounded)) return got == rounded ? 0 : INFINITY;
-  int exponent;
-  frexp(rounded, &exponent);
-  if (exponent < -1021 || rounded == 0) exponent = -1021;
-  return (double)fabsl(((long double)got - want) / ldexpl(1, exponent - 53));
-}
 
 static void check_sample(const char *set) {
   static double x[BATCH], y[BATCH];
@@ -125,9 +109,10 @@ static void check_cancellation(const char *set) {
 
 static void check_special(const char *set) {
   static const double values[] = {
-      0.0,      -0.0,    1.0,      -1.0,   INFINITY, -INFINITY, NAN,   5e-324, -5e-324, DBL_MIN,
-      -DBL_MIN, DBL_MAX, -DBL_MAX, 709.78, 709.79,   710.4,     710.5, -708.5, -745.1,  -745.2,
-      -746,     0.5,     2,        8e5,    800001,   1e300,     -1e22, 3e-17,  -3e-17,  1e-8};
+      0.0,       -0.0,      1.0,      -1.0,   INFINITY, -INFINITY, NAN,    5e-324, -5e-324, DBL_MIN,
+      -DBL_MIN,  DBL_MAX,   -DBL_MAX, 709.78, 709.79,   710.4,     710.5,  -708.5, -745.1,  -745.2,
+      -746,      0.5,       2,        8e5,    800001,   1e300,     -1e22,  3e-17,  -3e-17,  1e-8,
+      1 - 1e-16, 1 + 1e-15, -0.5,     0.25,   -0.25,    0x1p28,    0x1p-28};
   enum { N = sizeof values / sizeof *values };
   for (size_t f = 0; f < FUNCTIONS; f++) {
     double y[N];
@@ -142,6 +127,22 @@ static void check_special(const char *set) {
                   joist_op_name(functions[f].op), values[k]);
     }
   }
+}
+
+/* Functions that are x near 0 keep each x, subnormal ones, too. */
+static void check_tiny(const char *set) {
+  static const joist_op odd[] = {JOIST_OP_SIN,   JOIST_OP_TAN,  JOIST_OP_ASIN,  JOIST_OP_ATAN,
+                                 JOIST_OP_SINH,  JOIST_OP_TANH, JOIST_OP_ASINH, JOIST_OP_ATANH,
+                                 JOIST_OP_EXPM1, JOIST_OP_LOG1P};
+  for (size_t f = 0; f < sizeof odd / sizeof *odd; f++)
+    for (int n = -1074; n < -54; n++) {
+      const double x[2] = {ldexp(1, n), -nextafter(ldexp(1, n), 1)};
+      double y[2];
+      const void *in[1] = {x};
+      joist_kernel_find(odd[f], JOIST_F64)(2, in, y);
+      CHECK_MSG(y[0] == x[0] && y[1] == x[1], "%s %s near 2^%d: %a, %a", set, joist_op_name(odd[f]),
+                n, y[0], y[1]);
+    }
 }
 
 static double power_of(double x, double y) {
@@ -196,6 +197,18 @@ static void check_exact(const char *set) {
   }
 }
 
+/* Roots of whole numbers' cubes. */
+static void check_cubes(const char *set) {
+  for (int n = 1; n < 208063; n += 13) {
+    const double x[2] = {(double)n * n * n, ldexp(-(double)n * n * n, -1074 + 3 * (n % 300))};
+    double y[2];
+    const void *in[1] = {x};
+    joist_kernel_find(JOIST_OP_CBRT, JOIST_F64)(2, in, y);
+    CHECK_MSG(y[0] == n && (n % 300 < 53 || y[1] == ldexp(-n, -358 + n % 300)),
+              "%s cbrt(%d^3): %.17g, %a", set, n, y[0], y[1]);
+  }
+}
+
 static void check_same_bits(const char *set) {
   static double x[BATCH], z[BATCH], ours[BATCH], generic[BATCH];
   const void *in[2] = {x, z};
@@ -226,8 +239,10 @@ int main(void) {
     if (!joist_kernels_select(sets[k])) continue;
     check_sample(sets[k]);
     check_special(sets[k]);
+    check_tiny(sets[k]);
     check_power(sets[k]);
     check_exact(sets[k]);
+    check_cubes(sets[k]);
     check_same_bits(sets[k]);
     if (k == 0) check_cancellation(sets[k]);
   }

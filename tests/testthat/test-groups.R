@@ -124,9 +124,10 @@ test_that("Summary generics reduce all of their arguments", {
 test_that("Complex generics", {
   v <- c(3 + 4i, -1i, 2 + 0i)
   x <- nv_tensor(v, "c128")
+  expect_ulps(as_array(Arg(x)), Arg(v), "f64", 1, "Arg")
   for (name in c("Re", "Im", "Mod", "Arg", "Conj")) {
     f <- get(name, baseenv())
-    expect_identical(as_array(f(x)), f(v), label = name)
+    if (name != "Arg") expect_identical(as_array(f(x)), f(v), label = name)
     real <- nv_tensor(c(-2, 3), "f64")
     expect_identical(as_array(f(real)), f(c(-2, 3)), label = name)
   }
