@@ -43,17 +43,20 @@ void __syncthreads(void) {
   swapcontext(&block.thread[own], &block.scheduler);
 }
 
+/* Alone in a function: getcontext() may return twice. */
+static void prepare_thread(unsigned t) {
+  block.done[t] = false;
+  getcontext(&block.thread[t]);
+  block.thread[t].uc_stack.ss_sp = block.stacks + (size_t)t * STACK_BYTES;
+  block.thread[t].uc_stack.ss_size = STACK_BYTES;
+  block.thread[t].uc_link = &block.scheduler;
+  makecontext(&block.thread[t], run_thread, 0);
+}
+
 /* Every turn takes all threads to the same barrier, or to the end. */
 static void run_block(unsigned threads) {
   memset(joist_shared, 0xa5, sizeof joist_shared);
-  for (unsigned t = 0; t < threads; t++) {
-    block.done[t] = false;
-    getcontext(&block.thread[t]);
-    block.thread[t].uc_stack.ss_sp = block.stacks + (size_t)t * STACK_BYTES;
-    block.thread[t].uc_stack.ss_size = STACK_BYTES;
-    block.thread[t].uc_link = &block.scheduler;
-    makecontext(&block.thread[t], run_thread, 0);
-  }
+  for (unsigned t = 0; t < threads; t++) prepare_thread(t);
   for (unsigned done = 0; done < threads;) {
     for (unsigned t = 0; t < threads; t++) {
       block.current = threadIdx.x = t;
