@@ -79,7 +79,8 @@ struct work {
   struct joist_plan *plan;
   size_t count; /* elements of the inputs */
   const void *inputs[8];
-  uint32_t input_count;
+  void *numbers[4]; /* memory of those inputs that are numbers */
+  uint32_t input_count, number_count;
 };
 
 static joist_value_id add_array(struct work *work, joist_dtype dtype, int which) {
@@ -90,11 +91,11 @@ static joist_value_id add_array(struct work *work, joist_dtype dtype, int which)
 
 static joist_value_id add_number(struct work *work, float number) {
   struct joist_error error;
-  void *const memory = gpu->allocate(gpu, sizeof number); /* kept until the end */
+  void *const memory = gpu->allocate(gpu, sizeof number);
   if (CHECK(memory != NULL))
     CHECK_INT(gpu->copy(gpu, memory, &number, sizeof number, JOIST_COPY_TO_DEVICE, &error),
               JOIST_OK);
-  work->inputs[work->input_count++] = memory;
+  work->inputs[work->input_count++] = work->numbers[work->number_count++] = memory;
   return add_input(&work->program, JOIST_F32, 0, NULL);
 }
 
@@ -186,12 +187,13 @@ static struct joist_plan *new_plan(const struct joist_program *program) {
 static void prepare(struct work *work, size_t count) {
   joist_program_init(&work->program);
   work->count = count;
-  work->input_count = 0;
+  work->input_count = work->number_count = 0;
   work->build(work);
   work->plan = new_plan(&work->program);
 }
 
 static void finish(struct work *work) {
+  for (uint32_t k = 0; k < work->number_count; k++) gpu->free(gpu, work->numbers[k]);
   joist_plan_free(work->plan);
   joist_program_clear(&work->program);
 }
@@ -400,5 +402,7 @@ int main(int argc, char **argv) {
     measure_works(measure_copies(other));
     measure_calls(other);
   }
+  for (int which = DATA_X; which < INPUTS; which++) gpu->free(gpu, arrays[which]);
+  gpu->free(gpu, other);
   return check_report("bench");
 }
