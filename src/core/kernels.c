@@ -97,6 +97,10 @@ const struct joist_sort_kernels *joist_sort_kernels(size_t size) {
   return instruction_sets[selected].table->sort[which];
 }
 
+joist_deal *joist_deal_find(size_t size) {
+  return instruction_sets[selected].table->deal[size == 4 ? 0 : size == 8 ? 1 : 2];
+}
+
 joist_stream_lines *joist_stream_find(void) { return instruction_sets[selected].table->stream; }
 
 void joist_stream_end(void) {

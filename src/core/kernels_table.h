@@ -18,6 +18,7 @@ struct joist_kernel_table {
   joist_scan *scan[JOIST_OP_COUNT][JOIST_DTYPE_COUNT];
   struct joist_random_kernels random;
   const struct joist_sort_kernels *sort[4]; /* of elements of 1, 2, 4 and 8 bytes */
+  joist_deal *deal[3];                      /* of items of 4, 8 and 16 bytes */
   joist_stream_lines *stream;
 };
 

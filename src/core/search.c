@@ -34,19 +34,9 @@ struct table {
   uint8_t *bits;
 };
 
-/* The finalizer of MurmurHash3 (A. Appleby, public domain) spreads every bit over all. */
-static uint64_t hash_of(uint64_t key, uint64_t other) {
-  key ^= other * UINT64_C(0x9e3779b97f4a7c15);
-  key ^= key >> 33;
-  key *= UINT64_C(0xff51afd7ed558ccd);
-  key ^= key >> 33;
-  key *= UINT64_C(0xc4ceb9fe1a85ec53);
-  return key ^ key >> 33;
-}
-
 /* The slot of an element with that key, or the free one where it would be. */
 static size_t slot_of(const struct table *table, uint64_t key, uint64_t other) {
-  size_t slot = (size_t)hash_of(key, other) & table->mask;
+  size_t slot = (size_t)joist_match_hash(key, other) & table->mask;
   for (;; slot = (slot + 1) & table->mask) {
     if (table->slots[slot] == 0) return slot;
     const size_t at = table->slots[slot] - 1;

@@ -8,6 +8,7 @@
 #include "core/keys.h"
 #include "core/pool.h"
 #include "core/sort_radix.h"
+#include "core/sort_words.h"
 #include "core/tasks.h"
 
 #ifdef _OPENMP
@@ -41,8 +42,8 @@ static size_t start_of(size_t n, size_t stride, size_t k) {
 struct room {
   char *line; /* its elements, side by side */
   uint64_t *keys, *left;
-  struct joist_pair64 *pairs;
-  uint32_t *counts;
+  uint64_t *taken, *words, *scratch; /* of those that are taken: keys, and to sort them */
+  uint32_t *positions, *counts;
 };
 
 /* The k-th smallest key, k from 1 on; `left` is scratch. Each round keeps the keys whose
@@ -84,10 +85,15 @@ static void top_of_line(size_t k, size_t n, const struct room *room, int32_t *ou
     const uint64_t key = room->keys[i];
     if (key > last || (key == last && ties == 0)) continue;
     ties -= key == last;
-    room->pairs[taken++] = (struct joist_pair64){key, (uint32_t)i};
+    room->taken[taken] = key;
+    room->positions[taken++] = (uint32_t)i;
   }
-  joist_sort_pair64(k, room->pairs, room->pairs + k, room->counts);
-  for (size_t i = 0; i < k; i++) out[i * stride] = (int32_t)room->pairs[i].position + 1;
+  uint64_t mask;
+  /* One thread does not fail. */
+  (void)joist_order_words(k, room->taken, room->words, room->scratch, room->counts, 1, NULL,
+                          &mask, NULL);
+  for (size_t i = 0; i < k; i++)
+    out[i * stride] = (int32_t)room->positions[room->words[i] & mask] + 1;
 }
 
 joist_status joist_top_k_shape(const struct joist_shape *const *shapes,
@@ -145,8 +151,11 @@ joist_status joist_top_k_run(const struct joist_array_call *call, struct joist_e
       room.counts = (uint32_t *)(void *)at;
       room.keys = (uint64_t *)(void *)(room.counts + JOIST_SORT_COUNTS);
       room.left = room.keys + n;
-      room.pairs = (struct joist_pair64 *)(void *)(room.left + n);
-      room.line = (char *)(room.pairs + 2 * k);
+      room.taken = room.left + n;
+      room.words = room.taken + k;
+      room.scratch = room.words + k;
+      room.positions = (uint32_t *)(void *)(room.scratch + k);
+      room.line = (char *)(room.scratch + 2 * k);
       const char *from = in + start_of(n, lines.stride, line) * size;
       if (lines.stride > 1) {
         gather(size, n, lines.stride, from, room.line);

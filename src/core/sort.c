@@ -8,6 +8,7 @@
 #include "core/pool.h"
 #include "core/sort_long.h"
 #include "core/sort_radix.h"
+#include "core/sort_words.h"
 #include "core/tasks.h"
 
 #ifdef _OPENMP
@@ -19,7 +20,6 @@
 JOIST_VECTORIZE_FILE
 
 enum {
-  CHUNK = 1 << 16,    /* elements per task where all threads share a line */
   GROUP = 16,         /* neighbouring lines that a thread reads at once */
   GROUP_ITEMS = 4096, /* elements of such a group at most, or one line */
   SHARED = 1 << 17,   /* elements of a long line, which all threads share */
@@ -34,55 +34,46 @@ struct special {
 
 /* Scratch of one thread. */
 struct room {
-  char *items;          /* two items per element of a line; one key per element of a long one */
+  char *items;          /* what is sorted of a line, and scratch */
   char *lines, *sorted; /* a group of lines: elements and results */
   uint32_t *counts;
 };
 
 typedef void sort_line(size_t n, const void *in, struct joist_order order, struct room room,
                        void *out);
-typedef joist_status sort_shared(size_t n, const void *in, struct joist_order order,
-                                 struct room room, int threads, const struct joist_run *run,
-                                 void *out, struct joist_error *error);
+typedef joist_status sort_shared(size_t n, const void *in, struct joist_order order, int threads,
+                                 const struct joist_run *run, void *out, struct joist_error *error);
 typedef void make_wide_keys(size_t n, const void *in, struct joist_order order, uint64_t *keys);
 typedef void move_lines(size_t n, size_t stride, size_t group, const void *in, void *out);
 
 struct functions {
-  sort_line *sort, *order;
-  sort_shared *sort_all, *order_all;
+  sort_line *sort;
+  sort_shared *sort_all;
   move_lines *gather, *scatter;
   make_wide_keys *keys;
 };
 
 #define ELEMENT uint8_t
 #define KEY uint32_t
-#define ITEM struct joist_pair32
 #define KEYS(function) function##_key32
-#define ITEMS(function) function##_pair32
 #define NAME(function) function##_8
 #include "core/sort_lines.inc"
 
 #define ELEMENT uint16_t
 #define KEY uint32_t
-#define ITEM struct joist_pair32
 #define KEYS(function) function##_key32
-#define ITEMS(function) function##_pair32
 #define NAME(function) function##_16
 #include "core/sort_lines.inc"
 
 #define ELEMENT uint32_t
 #define KEY uint32_t
-#define ITEM struct joist_pair32
 #define KEYS(function) function##_key32
-#define ITEMS(function) function##_pair32
 #define NAME(function) function##_32
 #include "core/sort_lines.inc"
 
 #define ELEMENT uint64_t
 #define KEY uint64_t
-#define ITEM struct joist_pair64
 #define KEYS(function) function##_key64
-#define ITEMS(function) function##_pair64
 #define NAME(function) function##_64
 #include "core/sort_lines.inc"
 
@@ -125,13 +116,33 @@ struct lines {
   size_t count;   /* lines */
   size_t stride;  /* elements from one of a line to the next; as many lines are neighbours */
   size_t group;   /* lines of a task; its lines are neighbours */
-  size_t in_size, out_size, item_size;
+  size_t in_size, out_size;
+  size_t item_size; /* bytes of items per element */
 };
 
 /* Tasks cover the neighbouring lines of one outer index after the other. */
 static size_t tasks_of(const struct lines *lines) {
   const size_t per_outer = (lines->stride + lines->group - 1) / lines->group;
   return lines->count / lines->stride * per_outer;
+}
+
+/* The positions that sort one line, from and to contiguous memory. */
+static void order_line(const struct lines *lines, const void *in, struct room room, int32_t *out) {
+  const size_t n = lines->n;
+  uint64_t *const keys = (uint64_t *)(void *)room.items, *const words = keys + n;
+  uint64_t mask;
+  lines->functions->keys(n, in, lines->order, keys);
+  /* One thread does not fail. */
+  (void)joist_order_words(n, keys, words, words + n, room.counts, 1, NULL, &mask, NULL);
+  JOIST_VECTORIZE_LOOP
+  for (size_t i = 0; i < n; i++) out[i] = (int32_t)(words[i] & mask) + 1;
+}
+
+static void sort_one(const struct lines *lines, const void *in, struct room room, void *out) {
+  if (lines->positions)
+    order_line(lines, in, room, out);
+  else
+    lines->functions->sort(lines->n, in, lines->order, room, out);
 }
 
 static void run_task(const struct lines *lines, size_t task, const char *in, char *out,
@@ -141,18 +152,16 @@ static void run_task(const struct lines *lines, size_t task, const char *in, cha
   const size_t inner = task % per_outer * lines->group, outer = task / per_outer;
   const size_t group = stride - inner < lines->group ? stride - inner : lines->group;
   const size_t first = outer * n * stride + inner;
-  sort_line *const sort = lines->positions ? lines->functions->order : lines->functions->sort;
   in += first * lines->in_size;
   out += first * lines->out_size;
   if (stride == 1) {
-    sort(n, in, lines->order, room, out);
+    sort_one(lines, in, room, out);
     return;
   }
   char *const results = room.sorted;
   lines->functions->gather(n, stride, group, in, room.lines);
   for (size_t g = 0; g < group; g++)
-    sort(n, room.lines + g * n * lines->in_size, lines->order, room,
-         results + g * n * lines->out_size);
+    sort_one(lines, room.lines + g * n * lines->in_size, room, results + g * n * lines->out_size);
   (lines->positions ? functions_32.scatter : lines->functions->scatter)(n, stride, group, results,
                                                                         out);
 }
@@ -161,8 +170,6 @@ static void run_task(const struct lines *lines, size_t task, const char *in, cha
 static joist_status share_lines(const struct lines *lines, const char *in, char *out,
                                 struct room room, int threads, const struct joist_run *run,
                                 struct joist_error *error) {
-  sort_shared *const sort =
-      lines->positions ? lines->functions->order_all : lines->functions->sort_all;
   move_lines *const scatter = lines->positions ? functions_32.scatter : lines->functions->scatter;
   const size_t n = lines->n, stride = lines->stride;
   joist_status status = JOIST_OK;
@@ -175,7 +182,9 @@ static joist_status share_lines(const struct lines *lines, const char *in, char 
       from = room.lines;
       to = room.sorted;
     }
-    status = sort(n, from, lines->order, room, threads, run, to, error);
+    status = lines->positions
+                 ? joist_order_long(lines->in_size, n, from, lines->order, threads, run, to, error)
+                 : lines->functions->sort_all(n, from, lines->order, threads, run, to, error);
     if (stride > 1) scatter(n, stride, 1, to, out + first * lines->out_size);
   }
   return status;
@@ -222,7 +231,7 @@ static struct lines lines_of(const struct joist_array_call *call, bool positions
       .stride = 1,
       .in_size = in_size,
       .out_size = positions ? sizeof(int32_t) : in_size,
-      .item_size = positions ? 2 * key : key,
+      .item_size = positions ? 3 * sizeof(uint64_t) : 2 * key,
   };
   for (int d = 0; d < shape->rank; d++) {
     if (d != dim) lines.count *= shape->extent[d];
@@ -243,9 +252,8 @@ static joist_status run(const struct joist_array_call *call, bool positions,
   if (!shared && (size_t)threads > tasks_of(&lines)) threads = (int)tasks_of(&lines);
   const size_t rooms = shared ? 1 : (size_t)threads;
   /* Counts, items and lines of a room, each on a multiple of 64 bytes. */
-  const size_t count_bytes = sizeof(uint32_t) * JOIST_SORT_COUNTS * (shared ? (size_t)threads : 1);
-  const size_t arrays = shared && !positions ? 1 : 2;
-  const size_t item_bytes = (arrays * lines.n * lines.item_size + 63) / 64 * 64;
+  const size_t count_bytes = shared ? 0 : sizeof(uint32_t) * JOIST_SORT_COUNTS;
+  const size_t item_bytes = shared ? 0 : (lines.n * lines.item_size + 63) / 64 * 64;
   const size_t grouped = lines.stride > 1 ? lines.n * lines.group : 0;
   const size_t line_bytes = (grouped * lines.in_size + 63) / 64 * 64;
   const size_t sorted_bytes = (grouped * lines.out_size + 63) / 64 * 64;

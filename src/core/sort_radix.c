@@ -1,4 +1,4 @@
-/* Sorting of keys by their digits: what does not depend on the type of the items. */
+/* Sorting of keys by their digits: what does not depend on their width. */
 #include "core/sort_radix.h"
 
 #include <stdlib.h>
@@ -15,17 +15,17 @@
 JOIST_VECTORIZE_FILE
 
 enum {
-  FEW = 24,               /* items that are sorted by insertion */
-  VECTOR_BYTES = 1 << 19, /* items that are left to a vector sort, if there is one */
+  FEW = 24,               /* keys that are sorted by insertion */
+  VECTOR_BYTES = 1 << 19, /* keys that are left to a vector sort, if there is one */
   VECTOR_BITS = 10,       /* of a digit where smaller buckets need none */
   BITS = 11,              /* of a digit at most; the buckets' ends stay in the second-level cache */
   SHARED_BITS = 11,       /* the same for a digit that all threads sort by */
-  FILL = 3,               /* a digit leaves about 2^FILL items per bucket at least */
-  SHARED = 1 << 16,       /* items from which on several threads pay */
-  BLOCK = 1 << 24,        /* items between two calls of poll */
+  FILL = 3,               /* a digit leaves about 2^FILL keys per bucket at least */
+  SHARED = 1 << 16,       /* keys from which on several threads pay */
+  BLOCK = 1 << 24,        /* keys between two calls of poll */
   COUNTS = JOIST_SORT_COUNTS
 };
-/* Digits of one item are taken from 64 bits, so all levels together have at most six digits
+/* Digits of one key are taken from 64 bits, so all levels together have at most six digits
  * of 11 bits. */
 _Static_assert(6 * (1 << BITS) <= COUNTS, "room for the counts of all levels");
 
@@ -59,30 +59,12 @@ static struct digit digit_of(struct bounds bounds, size_t n, unsigned most) {
   return (struct digit){bounds.low, length - bits, bits};
 }
 
-#define ITEM uint32_t
 #define KEY uint32_t
-#define KEY_OF(item) (item)
 #define NAME(function) function##_key32
 #define VECTOR joist_vector_sort_key32()
 #include "core/sort_radix.inc"
 
-#define ITEM uint64_t
 #define KEY uint64_t
-#define KEY_OF(item) (item)
 #define NAME(function) function##_key64
 #define VECTOR joist_vector_sort_key64()
-#include "core/sort_radix.inc"
-
-#define ITEM struct joist_pair32
-#define KEY uint32_t
-#define KEY_OF(item) ((item).key)
-#define NAME(function) function##_pair32
-#define VECTOR NULL
-#include "core/sort_radix.inc"
-
-#define ITEM struct joist_pair64
-#define KEY uint64_t
-#define KEY_OF(item) ((item).key)
-#define NAME(function) function##_pair64
-#define VECTOR NULL
 #include "core/sort_radix.inc"

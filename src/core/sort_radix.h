@@ -1,5 +1,4 @@
-/* Stable sorting of unsigned keys, alone or with a position, by their digits. Knows no dtype:
- * sort.c makes keys of elements. */
+/* Sorting of unsigned keys by their digits. Knows no dtype. */
 #ifndef JOIST_CORE_SORT_RADIX_H
 #define JOIST_CORE_SORT_RADIX_H
 
@@ -16,30 +15,19 @@ static inline unsigned joist_bit_length(uint64_t x) {
   return length + (x != 0);
 }
 
-struct joist_pair32 {
-  uint32_t key, position;
-};
-
-struct joist_pair64 {
-  uint64_t key;
-  uint32_t position;
-};
-
 /* Numbers that `counts` has room for, per thread. */
 enum { JOIST_SORT_COUNTS = 1 << 14 };
 
-/* Sorts fewer than 2^32 items in place; `scratch` has room for as many. The shared ones use up
+/* Sorts fewer than 2^32 keys in place; `scratch` has room for as many. The shared ones use up
  * to `threads` threads, with `counts` for each, give the same result for any number of them,
  * and fail with JOIST_ERROR_MEMORY or JOIST_INTERRUPTED. */
-#define JOIST_SORT_FUNCTIONS(ITEM, SUFFIX)                                                        \
-  void joist_sort_##SUFFIX(size_t n, ITEM *items, ITEM *scratch, uint32_t *counts);               \
-  joist_status joist_sort_shared_##SUFFIX(size_t n, ITEM *items, ITEM *scratch, uint32_t *counts, \
-                                          int threads, const struct joist_run *run,               \
+#define JOIST_SORT_FUNCTIONS(KEY, SUFFIX)                                                      \
+  void joist_sort_##SUFFIX(size_t n, KEY *keys, KEY *scratch, uint32_t *counts);               \
+  joist_status joist_sort_shared_##SUFFIX(size_t n, KEY *keys, KEY *scratch, uint32_t *counts, \
+                                          int threads, const struct joist_run *run,            \
                                           struct joist_error *error) JOIST_MUST_CHECK;
 JOIST_SORT_FUNCTIONS(uint32_t, key32)
 JOIST_SORT_FUNCTIONS(uint64_t, key64)
-JOIST_SORT_FUNCTIONS(struct joist_pair32, pair32)
-JOIST_SORT_FUNCTIONS(struct joist_pair64, pair64)
 #undef JOIST_SORT_FUNCTIONS
 
 #endif

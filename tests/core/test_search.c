@@ -395,11 +395,57 @@ static void test_counting(void) {
   }
 }
 
+/* The number whose hash that is: the finalizer of MurmurHash3 backwards. */
+static uint64_t number_of_hash(uint64_t x) {
+  x ^= x >> 33;
+  x *= UINT64_C(0x9cb4b2f8129337db);
+  x ^= x >> 33;
+  x *= UINT64_C(0x4f74430c22a54005);
+  return x ^ x >> 33;
+}
+
+/* Each of the ways to find repeated elements, for any number of threads. */
+static void test_ways_repeated(void) {
+  enum { N = 150000, MOST = 100000 };
+  uint64_t *const x = allocate(N * sizeof *x);
+  uint8_t *const got = allocate(N), *const seen = allocate(MOST);
+  static const char *const ways[] = {"rising",          "falling", "few",           "close",
+                                     "not quite close", "spread",  "of like hashes"};
+  for (size_t way = 0; way < sizeof ways / sizeof *ways; way++)
+    for (int threads = 1; threads <= 3; threads++) {
+      const struct joist_run run = {.threads = threads, .parallel_from = 1, .stream_from = 1};
+      size_t wrong = 0;
+      memset(seen, 0, MOST);
+      uint32_t *const id = allocate(N * sizeof *id);
+      for (size_t k = 0; k < N; k++) {
+        id[k] = (uint32_t)random_below(way == 2 ? 3 : MOST);
+        if (way == 0) id[k] = (uint32_t)(k / 3);
+        if (way == 1) id[k] = (uint32_t)((N - k) / 2);
+        x[k] = (uint64_t)id[k] + UINT64_MAX / 2;
+        if (way == 3) x[k] = (uint64_t)id[k] * 5;
+        if (way == 4) x[k] = (uint64_t)id[k] * 7;
+        if (way == 5) x[k] = (uint64_t)id[k] << 40 | id[k];
+        if (way == 6) x[k] = number_of_hash(id[k]);
+      }
+      CHECK_INT(joist_repeated(JOIST_UI64, N, x, got, &run, NULL), JOIST_OK);
+      for (size_t k = 0; k < N; k++) {
+        wrong += got[k] != seen[id[k]];
+        seen[id[k]] = 1;
+      }
+      CHECK_MSG(wrong == 0, "repeated, %s, %d threads: %zu wrong", ways[way], threads, wrong);
+      free(id);
+    }
+  free(x);
+  free(got);
+  free(seen);
+}
+
 int main(void) {
   joist_rules_init();
   test_operations();
   test_close();
   test_many_repeated();
+  test_ways_repeated();
   test_counting();
   return check_report("test_search");
 }

@@ -190,13 +190,20 @@ static void test_long(void) {
 static void test_clusters(void) {
   const struct joist_shape shape = {1, {LONG}};
   uint64_t *const in = allocate(LONG * sizeof *in);
-  for (int round = 0; round < 3; round++) {
+  const struct joist_shape lines = {2, {1000, LONG / 1000}};
+  for (int round = 0; round < 6; round++) {
     for (size_t k = 0; k < LONG; k++) {
       const uint64_t bits = random_bits();
       in[k] = one_in(3) ? bits >> (bits % 64) : bits % 3;
       if (round == 1) in[k] = UINT64_C(1) << (bits % 64);
       if (round == 2) in[k] = k % 1000 == 0 ? bits : 7;
+      /* Where positions leave no room for the lowest bits of a key. */
+      if (round == 3) in[k] = (bits & 1) | (bits & 2 ? UINT64_C(0xfffffffffffe) : 0);
+      if (round == 3 && k % 10 == 0) in[k] = bits;
+      if (round == 4) in[k] = (bits % 20 << 59) | (bits >> 32 & 0x1ff);
+      if (round == 5) in[k] = bits % 5000 << 40; /* whose lowest bits are 0 */
     }
+    check_sorted(JOIST_UI64, &lines, 0, (const char *)in);
     check_sorted(JOIST_UI64, &shape, 0, (const char *)in);
     check_sorted(JOIST_I64, &shape, 0, (const char *)in);
   }
