@@ -132,7 +132,7 @@ static void get_bits(const struct joist_elements *x, int thread, uint64_t low, c
     joist_make_keys(x, first, n, keys);
     for (size_t i = 0; i < n; i++) {
       const uint64_t key = keys[i] - low;
-      repeated[first + i] |= bits[key / 8] >> key % 8 & 1;
+      repeated[first + i] |= (uint8_t)(bits[key / 8] >> key % 8 & 1);
     }
   }
 }
