@@ -1,5 +1,5 @@
 /* Repeated elements. Of keys in order, neighbours are compared; where keys lie close together,
- * there is a bit for each that says whether it has been seen. */
+ * there is a bit for each that says whether it has been seen; a few different ones fit a table. */
 #include "core/distinct.h"
 
 #include <string.h>
@@ -16,7 +16,10 @@ enum {
   CHUNK = JOIST_DISTINCT_CHUNK,
   SPAN = 1 << 16, /* keys that lie close together in any case */
   SPREAD = 4,     /* the same per element, up to THREADS threads */
-  THREADS = 16
+  THREADS = 16,
+  FEW = 1 << 10, /* different keys, whose table stays in a near cache */
+  FEW_SLOTS = 8 * FEW,
+  BLOCK = 1 << 24 /* elements between two calls of poll */
 };
 
 /* Elements of 8 and 16 bits: one look-up each. */
@@ -172,6 +175,32 @@ static joist_status look_up_bits(const struct joist_elements *x, struct looked l
   return status;
 }
 
+/* Looks through all elements with a small table. Gives up, which costs little unless it happens
+ * late, when there are more than FEW different ones. */
+static joist_status look_up_few(const struct joist_elements *x, uint8_t *repeated, bool *few,
+                                const struct joist_run *run, struct joist_error *error) {
+  uint64_t keys[CHUNK], slots[FEW_SLOTS];
+  bool taken[FEW_SLOTS] = {false};
+  size_t different = 0;
+  *few = false;
+  for (size_t first = 0; first < x->n; first += CHUNK) {
+    const size_t n = joist_chunk_length(first, x->n);
+    if (first % BLOCK == 0 && joist_run_poll(run, error) != JOIST_OK) return JOIST_INTERRUPTED;
+    joist_make_keys(x, first, n, keys);
+    for (size_t i = 0; i < n; i++) {
+      size_t slot = (size_t)joist_match_hash(keys[i], 0) % FEW_SLOTS;
+      while (taken[slot] && slots[slot] != keys[i]) slot = (slot + 1) % FEW_SLOTS;
+      repeated[first + i] = taken[slot];
+      if (taken[slot]) continue;
+      if (++different > FEW) return JOIST_OK;
+      slots[slot] = keys[i];
+      taken[slot] = true;
+    }
+  }
+  *few = true;
+  return JOIST_OK;
+}
+
 joist_status joist_repeated(joist_dtype dtype, size_t n, const void *in, uint8_t *repeated,
                             const struct joist_run *run, struct joist_error *error) {
   const struct joist_elements x = {.dtype = dtype,
@@ -198,6 +227,9 @@ joist_status joist_repeated(joist_dtype dtype, size_t n, const void *in, uint8_t
       return JOIST_OK;
     }
     if (looked.high - looked.low < span) return look_up_bits(&x, looked, repeated, run, error);
+    bool few;
+    const joist_status found = look_up_few(&x, repeated, &few, run, error);
+    if (found != JOIST_OK || few) return found;
   }
   return joist_repeated_deal(&x, repeated, run, error);
 }

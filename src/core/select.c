@@ -90,8 +90,8 @@ static void top_of_line(size_t k, size_t n, const struct room *room, int32_t *ou
   }
   uint64_t mask;
   /* One thread does not fail. */
-  (void)joist_order_words(k, room->taken, room->words, room->scratch, room->counts, 1, NULL,
-                          &mask, NULL);
+  (void)joist_order_words(k, room->taken, room->words, room->scratch, room->counts, 1, NULL, &mask,
+                          NULL);
   for (size_t i = 0; i < k; i++)
     out[i * stride] = (int32_t)room->positions[room->words[i] & mask] + 1;
 }

@@ -409,8 +409,9 @@ static void test_ways_repeated(void) {
   enum { N = 150000, MOST = 100000 };
   uint64_t *const x = allocate(N * sizeof *x);
   uint8_t *const got = allocate(N), *const seen = allocate(MOST);
-  static const char *const ways[] = {"rising",          "falling", "few",           "close",
-                                     "not quite close", "spread",  "of like hashes"};
+  static const char *const ways[] = {"rising",         "falling",         "few",
+                                     "close",          "not quite close", "spread",
+                                     "of like hashes", "few and far",     "a few more"};
   for (size_t way = 0; way < sizeof ways / sizeof *ways; way++)
     for (int threads = 1; threads <= 3; threads++) {
       const struct joist_run run = {.threads = threads, .parallel_from = 1, .stream_from = 1};
@@ -418,13 +419,14 @@ static void test_ways_repeated(void) {
       memset(seen, 0, MOST);
       uint32_t *const id = allocate(N * sizeof *id);
       for (size_t k = 0; k < N; k++) {
-        id[k] = (uint32_t)random_below(way == 2 ? 3 : MOST);
+        id[k] = (uint32_t)random_below(way == 2 ? 3 : way == 7 ? 1024 : way == 8 ? 1025 : MOST);
         if (way == 0) id[k] = (uint32_t)(k / 3);
         if (way == 1) id[k] = (uint32_t)((N - k) / 2);
         x[k] = (uint64_t)id[k] + UINT64_MAX / 2;
         if (way == 3) x[k] = (uint64_t)id[k] * 5;
         if (way == 4) x[k] = (uint64_t)id[k] * 7;
         if (way == 5) x[k] = (uint64_t)id[k] << 40 | id[k];
+        if (way >= 7) x[k] = (uint64_t)id[k] << 50 | id[k];
         if (way == 6) x[k] = number_of_hash(id[k]);
       }
       CHECK_INT(joist_repeated(JOIST_UI64, N, x, got, &run, NULL), JOIST_OK);
