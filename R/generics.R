@@ -1,6 +1,23 @@
 # R's group generics. One .Call each: the operation is looked up in the operation table.
 
+# R looks for the method of an operator before that of the group, which is a tenth of a small
+# operation: each has this one, too.
 #' @export
+#' @rawNamespace S3method("+", nv_tensor, Ops.nv_tensor)
+#' @rawNamespace S3method("-", nv_tensor, Ops.nv_tensor)
+#' @rawNamespace S3method("*", nv_tensor, Ops.nv_tensor)
+#' @rawNamespace S3method("/", nv_tensor, Ops.nv_tensor)
+#' @rawNamespace S3method("^", nv_tensor, Ops.nv_tensor)
+#' @rawNamespace S3method("%%", nv_tensor, Ops.nv_tensor)
+#' @rawNamespace S3method("%/%", nv_tensor, Ops.nv_tensor)
+#' @rawNamespace S3method("==", nv_tensor, Ops.nv_tensor)
+#' @rawNamespace S3method("!=", nv_tensor, Ops.nv_tensor)
+#' @rawNamespace S3method("<", nv_tensor, Ops.nv_tensor)
+#' @rawNamespace S3method(">", nv_tensor, Ops.nv_tensor)
+#' @rawNamespace S3method("<=", nv_tensor, Ops.nv_tensor)
+#' @rawNamespace S3method(">=", nv_tensor, Ops.nv_tensor)
+#' @rawNamespace S3method("&", nv_tensor, Ops.nv_tensor)
+#' @rawNamespace S3method("|", nv_tensor, Ops.nv_tensor)
 Ops.nv_tensor <- function(e1, e2) {
   if (missing(e2)) {
     .Call(joist_r_operator1, .Generic, e1)

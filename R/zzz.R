@@ -1,11 +1,5 @@
 .onLoad <- function(libname, pkgname) {
   .Call(joist_r_init, topenv())
-  # R looks for the method of an operator before that of the group: a tenth of a small operation.
-  for (operator in c(
-    "+", "-", "*", "/", "^", "%%", "%/%", "==", "!=", "<", ">", "<=", ">=", "&", "|"
-  )) {
-    registerS3method(operator, "nv_tensor", Ops.nv_tensor)
-  }
   # `%*%` is an S3 generic from R 4.3 on, crossprod() and tcrossprod() from R 4.4 on.
   if (getRversion() >= "4.3.0") {
     registerS3method("matrixOps", "nv_tensor", matrixOps.nv_tensor)

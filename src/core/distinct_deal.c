@@ -5,10 +5,10 @@
 
 #include <string.h>
 
+#include "core/bits.h"
 #include "core/kernels.h"
 #include "core/pool.h"
 #include "core/sort_kernels.h"
-#include "core/sort_radix.h"
 #include "core/tasks.h"
 #include "core/vectorize.h"
 

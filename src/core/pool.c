@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/bits.h"
+
 #if defined(__unix__) || defined(__APPLE__)
 #include <sys/mman.h>
 #include <unistd.h>
@@ -147,11 +149,7 @@ static void join(struct block *block, const struct block *second) {
 
 /* ---- free blocks ---- */
 
-static int bin_of(size_t size) {
-  int bin = 0;
-  while (size >>= 1) bin++;
-  return bin;
-}
+static unsigned bin_of(size_t size) { return joist_bit_length(size) - 1; }
 
 static void take_out(struct block *block) {
   struct block **const bin = &bins[bin_of(block->size)];
@@ -205,12 +203,12 @@ static size_t shrink(size_t bytes) {
 /* The smallest of the free blocks of about this size that is large enough, the latest freed of
  * equals; of the larger ones, the latest freed of the first bin there is. */
 static struct block *find(size_t size) {
-  int bin = bin_of(size);
+  unsigned bin = bin_of(size);
   struct block *best = NULL;
   for (struct block *b = bins[bin]; b != NULL && (best == NULL || best->size != size);
        b = b->bin.next)
     if (b->size >= size && (best == NULL || b->size < best->size)) best = b;
-  while (best == NULL && ++bin < (int)BINS) best = bins[bin];
+  while (best == NULL && ++bin < BINS) best = bins[bin];
   return best;
 }
 

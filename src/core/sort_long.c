@@ -276,9 +276,10 @@ static joist_status sort_line(struct joist_sorting *s, struct joist_error *error
   return status;
 }
 
-joist_status joist_sort_long(size_t size, size_t n, const void *in, struct joist_order order,
-                             int threads, const struct joist_run *run, void *out,
-                             struct joist_line *special, struct joist_error *error) {
+/* A line that has been looked at. */
+static struct joist_sorting looked_at(size_t size, size_t n, const void *in,
+                                      struct joist_order order, int threads,
+                                      const struct joist_run *run, void *out) {
   struct joist_sorting s = {.kernels = joist_sort_kernels(size),
                             .size = size,
                             .n = n,
@@ -286,10 +287,17 @@ joist_status joist_sort_long(size_t size, size_t n, const void *in, struct joist
                             .order = order,
                             .threads = threads,
                             .run = run,
-                            .what = JOIST_KEYS,
-                            .item = size,
                             .out = out};
   look(&s);
+  return s;
+}
+
+joist_status joist_sort_long(size_t size, size_t n, const void *in, struct joist_order order,
+                             int threads, const struct joist_run *run, void *out,
+                             struct joist_line *special, struct joist_error *error) {
+  struct joist_sorting s = looked_at(size, n, in, order, threads, run, out);
+  s.what = JOIST_KEYS;
+  s.item = size;
   *special = s.line;
   if (s.line.falls) return sort_line(&s, error);
   *special = (struct joist_line){.falls = false};
@@ -300,20 +308,12 @@ joist_status joist_sort_long(size_t size, size_t n, const void *in, struct joist
 joist_status joist_order_long(size_t size, size_t n, const void *in, struct joist_order order,
                               int threads, const struct joist_run *run, int32_t *out,
                               struct joist_error *error) {
-  struct joist_sorting s = {.kernels = joist_sort_kernels(size),
-                            .size = size,
-                            .n = n,
-                            .in = in,
-                            .order = order,
-                            .threads = threads,
-                            .run = run,
-                            .place = joist_bit_length(n - 1),
-                            .out = (char *)out};
-  look(&s);
+  struct joist_sorting s = looked_at(size, n, in, order, threads, run, out);
   if (!s.line.falls) {
     for (size_t i = 0; i < n; i++) out[i] = (int32_t)i + 1;
     return JOIST_OK;
   }
+  s.place = joist_bit_length(n - 1);
   while ((s.line.differ >> s.zeros & 1) == 0) s.zeros++;
   const unsigned length = joist_bit_length(s.line.high - s.line.low) - s.zeros;
   s.what = length + s.place <= 64 ? JOIST_WORDS : JOIST_PAIRS;

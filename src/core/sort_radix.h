@@ -2,18 +2,8 @@
 #ifndef JOIST_CORE_SORT_RADIX_H
 #define JOIST_CORE_SORT_RADIX_H
 
+#include "core/bits.h"
 #include "core/engine.h"
-
-/* Bits of a number without leading zeros. */
-static inline unsigned joist_bit_length(uint64_t x) {
-  unsigned length = 0;
-  for (unsigned step = 32; step > 0; step /= 2)
-    if (x >> step != 0) {
-      x >>= step;
-      length += step;
-    }
-  return length + (x != 0);
-}
 
 /* Numbers that `counts` has room for, per thread. */
 enum { JOIST_SORT_COUNTS = 1 << 14 };

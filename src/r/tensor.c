@@ -175,6 +175,7 @@ SEXP joist_r_traced(SEXP trace, joist_value_id value, bool literal, struct joist
   UNPROTECT(3);
   return tensor;
 }
+
 /* ---- reading ---- */
 
 void joist_r_shape(SEXP x, struct joist_shape *shape) {

@@ -7,6 +7,7 @@
 
 #include "check.h"
 #include "core/kernels.h"
+#include "sets.h"
 #include "ulps.h"
 
 enum { BATCH = 4096, BATCHES = 20, PAIRS = 6 };
@@ -182,9 +183,10 @@ static void check_single(const char *set) {
 }
 
 int main(void) {
-  static const char *const sets[] = {"generic", "avx2", "avx512"};
-  for (size_t k = 0; k < sizeof sets / sizeof *sets; k++) {
-    if (!joist_kernels_select(sets[k])) continue;
+  const char *sets[MAX_SETS];
+  const int count = find_sets(sets);
+  for (int k = 0; k < count; k++) {
+    joist_kernels_select(sets[k]);
     check_sample(sets[k]);
     check_special(sets[k]);
     check_exact(sets[k]);

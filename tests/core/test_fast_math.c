@@ -7,6 +7,7 @@
 
 #include "check.h"
 #include "core/kernels.h"
+#include "sets.h"
 
 enum { BATCH = 4096, STRIDE = 509, CLOSE = 61 };
 
@@ -149,10 +150,11 @@ static void check_same_bits(const char *set) {
 }
 
 int main(void) {
-  static const char *const sets[] = {"generic", "avx2", "avx512"};
-  for (size_t k = 0; k < sizeof sets / sizeof *sets; k++) {
-    if (!joist_kernels_select(sets[k])) continue;
-    if (k == 0 || k == 2) check_sample(sets[k]);
+  const char *sets[MAX_SETS];
+  const int count = find_sets(sets);
+  for (int k = 0; k < count; k++) {
+    joist_kernels_select(sets[k]);
+    if (k == 0 || k == count - 1) check_sample(sets[k]);
     check_special(sets[k]);
     check_binary(sets[k], JOIST_OP_POW, pow);
     check_binary(sets[k], JOIST_OP_ATAN2, atan2);

@@ -184,5 +184,5 @@ int main(void) {
   test_messages();
   test_logical();
   test_masks();
-  return check_report("test_index");
+  return check_report("index");
 }

@@ -6,24 +6,17 @@
 #include "core/kernels.h"
 
 #include "arrays.h"
+#include "sets.h"
 
-enum { LENGTH = 130, PADDED = LENGTH + 8, MAX_SETS = 3 };
+enum { LENGTH = 130, PADDED = LENGTH + 8 };
 
 static const char *sets[MAX_SETS];
 static int set_count;
 
-static void find_sets(void) {
-  static const char *const all[] = {"generic", "avx2", "avx512"};
-  const char *const only = getenv("JOIST_TEST_KERNELS");
-  for (int k = 0; k < MAX_SETS; k++)
-    if ((only == NULL || strcmp(only, all[k]) == 0) && joist_kernels_select(all[k])) {
-      CHECK_STR(joist_kernels_name(), all[k]);
-      sets[set_count++] = all[k];
-    }
-  CHECK(set_count >= 1);
+static void test_selection(void) {
   CHECK(!joist_kernels_select("sse9") && !joist_kernels_select(""));
   CHECK(joist_kernels_select(NULL));
-  if (only == NULL) CHECK_STR(joist_kernels_name(), sets[set_count - 1]);
+  if (getenv("JOIST_TEST_KERNELS") == NULL) CHECK_STR(joist_kernels_name(), sets[set_count - 1]);
 }
 
 static joist_kernel *kernel_of(int set, joist_op op, joist_dtype dtype) {
@@ -662,7 +655,8 @@ static void test_fold(void) {
 
 int main(void) {
   long kernels = 0;
-  find_sets();
+  set_count = find_sets(sets);
+  test_selection();
   for (int k = 0; k < JOIST_OP_COUNT; k++)
     for (int d = 0; d < JOIST_DTYPE_COUNT; d++) {
       const joist_op op = (joist_op)k;

@@ -460,5 +460,5 @@ int main(void) {
   test_concatenate();
   test_programs();
   test_put_one();
-  return check_report("test_layout");
+  return check_report("layout");
 }

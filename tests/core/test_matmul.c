@@ -7,6 +7,7 @@
 #include "core/kernels.h"
 
 #include "arrays.h"
+#include "sets.h"
 
 enum { THREADS = 3 };
 
@@ -320,11 +321,11 @@ static void test_blas(void) {
 }
 
 int main(void) {
-  static const char *const sets[] = {"generic", "avx2", "avx512"};
-  const char *const only = getenv("JOIST_TEST_KERNELS");
+  const char *sets[MAX_SETS];
+  const int count = find_sets(sets);
   joist_rules_init();
-  for (size_t s = 0; s < sizeof sets / sizeof *sets; s++) {
-    if ((only != NULL && strcmp(only, sets[s]) != 0) || !joist_kernels_select(sets[s])) continue;
+  for (int s = 0; s < count; s++) {
+    joist_kernels_select(sets[s]);
     for (int d = 0; d < JOIST_DTYPE_COUNT; d++) {
       test_extents((joist_dtype)d);
       test_batches((joist_dtype)d);

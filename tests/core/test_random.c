@@ -259,5 +259,5 @@ int main(void) {
   test_programs();
   test_multiply_high();
   test_binomial_log();
-  return check_report("test_random");
+  return check_report("random");
 }

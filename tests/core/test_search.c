@@ -449,5 +449,5 @@ int main(void) {
   test_many_repeated();
   test_ways_repeated();
   test_counting();
-  return check_report("test_search");
+  return check_report("search");
 }

@@ -3,6 +3,7 @@
 #include "core/engine.h"
 
 #include "arrays.h"
+#include "sets.h"
 
 enum { ROUNDS = 12, LONG = 140000 };
 
@@ -307,11 +308,11 @@ static void test_lengths(void) {
 }
 
 int main(void) {
-  static const char *const sets[] = {"generic", "avx512"}; /* where the code differs */
-  const char *const only = getenv("JOIST_TEST_KERNELS");
-  for (size_t k = 0; k < sizeof sets / sizeof *sets; k++) {
-    if (only != NULL && strcmp(only, sets[k]) != 0) continue;
-    if (!joist_kernels_select(sets[k])) continue;
+  const char *sets[MAX_SETS];
+  const int count = find_sets(sets);
+  for (int k = 0; k < count; k++) {
+    if (count > 1 && strcmp(sets[k], "avx2") == 0) continue; /* there is no code of its own */
+    joist_kernels_select(sets[k]);
     test_shapes();
     test_lengths();
     test_long();
@@ -319,5 +320,5 @@ int main(void) {
     test_ranges();
   }
   test_refusals();
-  return check_report("test_sort");
+  return check_report("sort");
 }

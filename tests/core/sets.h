@@ -1,0 +1,27 @@
+/* The instruction sets that a test runs its kernels in: those the machine has, or the one that
+ * JOIST_TEST_KERNELS names. Owns nothing. */
+#ifndef JOIST_TESTS_SETS_H
+#define JOIST_TESTS_SETS_H
+
+#include <stdlib.h>
+
+#include "check.h"
+#include "core/kernels.h"
+
+enum { MAX_SETS = 3 };
+
+/* Fills `sets` and returns their number; generic is the first, unless another one is named. */
+static int find_sets(const char *sets[MAX_SETS]) {
+  static const char *const all[MAX_SETS] = {"generic", "avx2", "avx512"};
+  const char *const only = getenv("JOIST_TEST_KERNELS");
+  int count = 0;
+  for (int k = 0; k < MAX_SETS; k++)
+    if ((only == NULL || strcmp(only, all[k]) == 0) && joist_kernels_select(all[k])) {
+      CHECK_STR(joist_kernels_name(), all[k]);
+      sets[count++] = all[k];
+    }
+  CHECK(count >= 1);
+  return count;
+}
+
+#endif
