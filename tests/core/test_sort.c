@@ -9,56 +9,55 @@ enum { ROUNDS = 12, LONG = 140000 };
 
 /* ---- the order of two elements ---- */
 
-static bool is_nan(joist_dtype dtype, const char *x) {
-  double value;
-  if (joist_dtype_kind(dtype) != JOIST_KIND_FLOAT) return false;
-  joist_convert_find_portable(dtype, JOIST_F64)(1, x, &value);
-  return isnan(value);
+/* What an element is compared by: floats by their value, integers by their distance from the
+ * smallest. */
+struct value {
+  bool is_nan;
+  double number;
+  uint64_t distance;
+};
+
+static struct value value_of(joist_dtype dtype, const char *x) {
+  struct value value = {false, 0, 0};
+  if (joist_dtype_kind(dtype) == JOIST_KIND_FLOAT) {
+    joist_convert_find_portable(dtype, JOIST_F64)(1, x, &value.number);
+    value.is_nan = isnan(value.number);
+  } else if (dtype == JOIST_UI64) {
+    memcpy(&value.distance, x, sizeof value.distance);
+  } else {
+    int64_t integer;
+    joist_convert_find_portable(dtype, JOIST_I64)(1, x, &integer);
+    value.distance = (uint64_t)integer + (UINT64_C(1) << 63);
+  }
+  return value;
 }
 
 /* NaN is after everything. */
-static bool is_before(joist_dtype dtype, bool decreasing, const char *a, const char *b) {
-  if (is_nan(dtype, a) || is_nan(dtype, b)) return !is_nan(dtype, a) && is_nan(dtype, b);
+static bool is_before(bool decreasing, const struct value *a, const struct value *b) {
+  if (a->is_nan || b->is_nan) return !a->is_nan;
   if (decreasing) {
-    const char *const first = a;
+    const struct value *const first = a;
     a = b;
     b = first;
   }
-  if (joist_dtype_kind(dtype) == JOIST_KIND_FLOAT) {
-    double x, y;
-    joist_convert_find_portable(dtype, JOIST_F64)(1, a, &x);
-    joist_convert_find_portable(dtype, JOIST_F64)(1, b, &y);
-    return x < y;
-  }
-  if (dtype == JOIST_UI64) {
-    uint64_t x, y;
-    memcpy(&x, a, sizeof x);
-    memcpy(&y, b, sizeof y);
-    return x < y;
-  }
-  int64_t x, y;
-  joist_convert_find_portable(dtype, JOIST_I64)(1, a, &x);
-  joist_convert_find_portable(dtype, JOIST_I64)(1, b, &y);
-  return x < y;
+  return a->number < b->number || a->distance < b->distance;
 }
 
-/* The 0-based positions, `stride` elements apart, that sort a line. */
-static void reference(joist_dtype dtype, bool decreasing, size_t n, size_t stride, const char *line,
-                      uint32_t *order, uint32_t *scratch) {
-  const size_t step = stride * joist_dtype_size(dtype);
+/* The 0-based positions that sort a line. */
+static void reference(bool decreasing, size_t n, const struct value *line, uint32_t *order,
+                      uint32_t *scratch) {
   if (n <= 1) {
     if (n == 1) order[0] = 0;
     return;
   }
   const size_t half = n / 2;
-  reference(dtype, decreasing, half, stride, line, order, scratch);
-  reference(dtype, decreasing, n - half, stride, line + half * step, order + half, scratch);
+  reference(decreasing, half, line, order, scratch);
+  reference(decreasing, n - half, line + half, order + half, scratch);
   for (size_t k = half; k < n; k++) order[k] += (uint32_t)half;
   memcpy(scratch, order, n * sizeof *order);
   for (size_t k = 0, i = 0, j = half; k < n; k++) {
     const bool second =
-        i == half ||
-        (j < n && is_before(dtype, decreasing, line + scratch[j] * step, line + scratch[i] * step));
+        i == half || (j < n && is_before(decreasing, &line[scratch[j]], &line[scratch[i]]));
     order[k] = second ? scratch[j++] : scratch[i++];
   }
 }
@@ -101,6 +100,23 @@ static void *allocate(size_t bytes) {
   return block;
 }
 
+/* For each element of the sorted array, where it comes from. */
+static void find_sources(joist_dtype dtype, size_t count, size_t n, size_t stride, bool decreasing,
+                         const char *in, uint32_t *sources) {
+  const size_t size = joist_dtype_size(dtype);
+  struct value *const line = allocate(n * sizeof *line);
+  uint32_t *const order = allocate(n * sizeof *order), *const scratch = allocate(n * sizeof *order);
+  for (size_t l = 0; n > 0 && l < count / n; l++) {
+    const size_t first = l / stride * n * stride + l % stride;
+    for (size_t k = 0; k < n; k++) line[k] = value_of(dtype, in + (first + k * stride) * size);
+    reference(decreasing, n, line, order, scratch);
+    for (size_t k = 0; k < n; k++) sources[first + k * stride] = order[k];
+  }
+  free(line);
+  free(order);
+  free(scratch);
+}
+
 static void check_sorted(joist_dtype dtype, const struct joist_shape *shape, int dim,
                          const char *in) {
   const size_t size = joist_dtype_size(dtype), n = shape->extent[dim];
@@ -110,32 +126,29 @@ static void check_sorted(joist_dtype dtype, const struct joist_shape *shape, int
   for (int d = 0; d < dim; d++) stride *= shape->extent[d];
   char *const sorted = allocate(count * size);
   int32_t *const positions = allocate(count * sizeof *positions);
-  uint32_t *const order = allocate(n * sizeof *order), *const scratch = allocate(n * sizeof *order);
-  for (int decreasing = 0; decreasing < 2; decreasing++)
+  uint32_t *const sources = allocate(count * sizeof *sources);
+  for (int decreasing = 0; decreasing < 2; decreasing++) {
+    find_sources(dtype, count, n, stride, decreasing, in, sources);
     for (int threads = 1; threads <= 3; threads += 2) {
       size_t wrong = SIZE_MAX;
       memset(sorted, 0x5a, count * size);
       memset(positions, 0x5a, count * sizeof *positions);
       run_op(JOIST_OP_SORT, dtype, shape, dim, decreasing, threads, in, sorted);
       run_op(JOIST_OP_ARGSORT, dtype, shape, dim, decreasing, threads, in, positions);
-      for (size_t line = 0; n > 0 && line < count / n; line++) {
-        const size_t first = line / stride * n * stride + line % stride;
-        reference(dtype, decreasing, n, stride, in + first * size, order, scratch);
-        for (size_t k = 0; k < n; k++) {
-          const size_t at = first + k * stride, from = first + order[k] * stride;
-          if (positions[at] != (int32_t)order[k] + 1 ||
-              memcmp(sorted + at * size, in + from * size, size) != 0)
-            wrong = at;
-        }
+      for (size_t at = 0; at < count; at++) {
+        const size_t first = at / (n * stride) * n * stride + at % stride;
+        if (positions[at] != (int32_t)sources[at] + 1 ||
+            memcmp(sorted + at * size, in + (first + sources[at] * stride) * size, size) != 0)
+          wrong = at;
       }
       CHECK_MSG(wrong == SIZE_MAX, "%s %s along %d, %s, %d threads: wrong at %zu",
                 joist_dtype_name(dtype), joist_shape_format(shape, text), dim + 1,
                 decreasing ? "decreasing" : "increasing", threads, wrong);
     }
+  }
   free(sorted);
   free(positions);
-  free(order);
-  free(scratch);
+  free(sources);
 }
 
 /* ---- the cases ---- */
@@ -225,6 +238,7 @@ static void check_range(joist_dtype dtype, uint64_t lowest, uint64_t range, size
   for (int decreasing = 0; decreasing < 2; decreasing++)
     for (int threads = 1; threads <= 3; threads += 2) {
       size_t wrong = 0;
+      struct value before;
       memset(out, 0x5a, n * size);
       memset(count, 0, range * sizeof *count);
       run_op(JOIST_OP_SORT, dtype, &shape, 0, decreasing, threads, in, out);
@@ -241,7 +255,9 @@ static void check_range(joist_dtype dtype, uint64_t lowest, uint64_t range, size
         }
         count[x]++;
         count[y]--;
-        if (k > 0) wrong += is_before(dtype, decreasing, out + k * size, out + (k - 1) * size);
+        const struct value value = value_of(dtype, out + k * size);
+        if (k > 0) wrong += is_before(decreasing, &value, &before);
+        before = value;
       }
       for (size_t v = 0; v < range; v++) wrong += count[v] != 0;
       CHECK_MSG(wrong == 0, "%zu %s of %.0f from %.0f, %s, %d threads: %zu wrong", n,
