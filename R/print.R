@@ -19,8 +19,8 @@ footer <- function(x) {
 #' Print tensors
 #'
 #' The elements in R's layout, then a line with device, dtype (`?` where it is only a
-#' guess) and shape. Of long tensors the head is printed, with a note of how much is left
-#' out.
+#' guess) and shape. Of large tensors the first elements are printed (of a matrix the first
+#' rows and columns), with a note of how much is left out.
 #'
 #' @param x,object A tensor.
 #' @param digits Significant digits; `NULL` for `getOption("digits")`, at most as many as
@@ -39,12 +39,10 @@ print.nv_tensor <- function(x, digits = NULL, max = NULL, ...) {
   if (has_data(x) && length(x) > 0L) {
     if (is.null(max)) max <- min(getOption("max.print"), 200L)
     n <- length(x)
-    extents <- shape(x)
-    shown <- head_values(x, max)
-    if (n <= max && length(extents) > 1L) shown <- array(shown, extents)
+    shown <- if (length(shape(x)) > 1L) corner_values(x, max) else head_values(x, max)
     print(shown, digits = print_digits(x, digits), right = TRUE)
-    if (n > max) {
-      cat(" ... ", format(n - max, big.mark = ","), " more\n", sep = "")
+    if (n > length(shown)) {
+      cat(" ... ", format(n - length(shown), big.mark = ","), " more\n", sep = "")
     }
   }
   cat(footer(x), "\n", sep = "")
@@ -57,6 +55,25 @@ head_values <- function(x, n) {
     return(noquote(.Call(joist_r_format, x, 0L, n)))
   }
   .Call(joist_r_as_array, x, if (dtype(x) == "i32") "double", FALSE, n)
+}
+
+# The first rows and columns, about as many of one as of the other where neither is short, of as
+# many slices as there is room for.
+corner_values <- function(x, max) {
+  extents <- shape(x)
+  if (length(x) > max) {
+    columns <- min(extents[2L], max(1, floor(sqrt(max)), max %/% extents[1L]))
+    room <- max(1, max %/% columns)
+    for (d in c(1L, seq_along(extents)[-(1:2)])) {
+      extents[d] <- min(extents[d], room)
+      room <- room %/% extents[d]
+    }
+    extents[2L] <- columns
+    x <- do.call(`[`, c(list(x), lapply(extents, seq_len), drop = FALSE))
+  }
+  shown <- head_values(x, length(x))
+  dim(shown) <- extents
+  shown
 }
 
 has_data <- function(x) !inherits(x, "nv_traced") && !inherits(x, "nv_aval")

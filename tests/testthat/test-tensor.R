@@ -478,6 +478,39 @@ test_that("long tensors print a head and say how much is left out", {
   expect_identical(out[length(out)], "[ CPUi32{100000} ]")
 })
 
+# What is printed of a tensor is what R prints of the same array.
+test_that("arrays of every dtype print as R's, of large ones the first rows and columns", {
+  printed <- function(x, ...) utils::capture.output(print(x, ...))
+  for (d in dtypes()) {
+    for (extents in list(c(2, 3), c(1, 1), c(2, 3, 2), c(2, 1, 2, 1))) {
+      values <- as_array(nv_tensor(sample_values(d, prod(extents)), d, extents))
+      out <- printed(nv_tensor(values, d))
+      # R pads integers of 64 bits, which joist has as text, as it pads numbers.
+      expect_identical(out[-length(out)], printed(values), info = d)
+    }
+    large <- nv_tensor(rep_len(sample_values(d, 6), 1200), d, c(300, 4))
+    out <- printed(large)
+    expect_identical(out[seq_len(51)], printed(as_array(large)[1:50, ]), info = d)
+    expect_identical(out[52:53], c(" ... 1,000 more", paste0("[ CPU", d, "{300x4} ]")))
+  }
+  corner <- function(extents, shown, ...) {
+    all <- array(as.double(seq_len(prod(extents))), extents)
+    kept <- do.call(`[`, c(list(all), lapply(shown, seq_len), drop = FALSE))
+    out <- printed(nv_tensor(all, "i32"), ...)
+    expect_identical(out[seq_len(length(out) - 2)], printed(kept))
+    left <- format(length(all) - length(kept), big.mark = ",")
+    expect_identical(out[length(out) - 1], paste0(" ... ", left, " more"))
+  }
+  corner(c(4, 300), c(4, 50))
+  corner(c(100, 100), c(14, 14))
+  corner(c(20, 11), c(18, 11))
+  corner(c(5, 6, 50), c(5, 6, 6))
+  corner(c(2, 2, 10, 10), c(2, 2, 10, 5))
+  corner(c(1, 1, 500), c(1, 1, 200))
+  corner(c(3, 3), c(1, 1), max = 1)
+  corner(c(3, 3), c(2, 2), max = 4)
+})
+
 test_that("str() and summary()", {
   out <- utils::capture.output(str(nv_tensor(1:3, "i8")))
   expect_match(out, "[ CPUi8{3} ] 1 2 3", fixed = TRUE)
