@@ -88,5 +88,14 @@ print.cuda_diagnostics <- function(x, ...) {
   invisible(x)
 }
 
+# A tensor that was made for an operation on `x`, where that is.
+beside <- function(made, x) {
+  device <- if (is_tensor(x)) field_of(x, "device")
+  if (is.null(device)) made else .Call(joist_r_to, made, format(device))
+}
+
+# as_tensor(), but an R number gets where `other` is.
+tensor_beside <- function(x, other) if (is_tensor(x)) x else beside(as_tensor(x), other)
+
 # What a function that makes tensors made, where it was asked for.
 place_on <- function(x, device) if (is.null(device)) x else nv_to(x, device)

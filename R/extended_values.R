@@ -53,7 +53,8 @@ parallel_extreme <- function(extreme, parts, remove) {
 
 skipping_nan <- function(extreme) {
   function(lhs, rhs) {
-    nv_ifelse(nv_is_nan(rhs), lhs, nv_ifelse(nv_is_nan(lhs), rhs, extreme(lhs, rhs)))
+    lost <- beside(nv_is_nan(rhs), lhs) # `rhs` may be an R number
+    nv_ifelse(lost, lhs, nv_ifelse(nv_is_nan(lhs), rhs, extreme(lhs, rhs)))
   }
 }
 
@@ -115,7 +116,8 @@ covariance <- function(x, y) {
       "joist_shape_error", "var() of ", shape(left)[1L], " and ", shape(right)[1L], " rows"
     )
   }
-  products <- nv_crossprod(left, right) / nv_scalar(shape(left)[1L] - 1, "f64")
+  products <- nv_crossprod(left, right) /
+    beside(nv_scalar(shape(left)[1L] - 1, "f64"), left)
   if (length(part_shape(x)) != 2L && length(part_shape(y)) != 2L) {
     products <- nv_reshape(products, integer())
   }

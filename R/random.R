@@ -67,9 +67,10 @@ session_key <- function() {
   nv_tensor(floor(stats::runif(2L) * 2^32), "ui32")
 }
 
-as_key <- function(key) {
+# A key from R's own generator is where `x` is.
+as_key <- function(key, x = NULL) {
   if (is.null(key)) {
-    return(session_key())
+    return(beside(session_key(), x))
   }
   if (!inherits(key, "nv_tensor") || dtype(key) != "ui32") {
     stop_joist(
@@ -82,8 +83,9 @@ as_key <- function(key) {
 }
 
 draw <- function(name, key, parameters, shape, dtype) {
+  key <- as_key(key, Find(is_tensor, parameters))
   parameters <- lapply(parameters, fit_parameter, shape)
-  .Call(joist_r_array, name, c(list(as_key(key)), parameters), NULL, integer(), shape, dtype)
+  .Call(joist_r_array, name, c(list(key), parameters), NULL, integer(), shape, dtype)
 }
 
 # One value, or one for each element.
@@ -210,6 +212,7 @@ nv_sample <- function(x, size = NULL, replace = FALSE, key = NULL) {
       if (n > 0L) "; use replace = TRUE to take some more than once"
     )
   }
+  key <- as_key(key, x)
   positions <- if (replace && n > 0L) {
     nv_randint(size, 0, n - 1, "i64", key) + 1L
   } else {

@@ -45,7 +45,7 @@ nv_pad <- function(operand, low, high, value = 0, interior = 0) {
 }
 
 # A scalar of the dtype of a tensor.
-zero_of <- function(x) nv_fill(0, integer(), dtype(x), ambiguous(x))
+zero_of <- function(x) beside(nv_fill(0, integer(), dtype(x), ambiguous(x)), x)
 
 #' @rdname nv_pad
 #' @export
@@ -64,7 +64,7 @@ triangle <- function(x, diagonal, compare) {
   ones <- rep(1L, length(extents) - 2L)
   rows <- nv_iota(1L, "i64", c(extents[1L], 1L, ones), start = 1 + diagonal)
   columns <- nv_iota(2L, "i64", c(1L, extents[2L], ones))
-  nv_ifelse(compare(columns, rows), x, zero_of(x))
+  nv_ifelse(beside(compare(columns, rows), x), x, zero_of(x))
 }
 
 #' @rdname nv_pad
@@ -142,10 +142,11 @@ split.nv_tensor <- function(x, f, drop = FALSE, ...) {
 #' nv_outer(nv_tensor(1:3), nv_tensor(1:2), nv_sub)
 #' @export
 nv_broadcast_arrays <- function(...) {
-  parts <- lapply(list(...), as_tensor)
+  parts <- list(...)
   if (length(parts) == 0L) {
     return(parts)
   }
+  parts <- lapply(parts, tensor_beside, Find(is_tensor, parts))
   common <- Reduce(nv_eq, lapply(parts, function(x) nv_aval("bool", shape(x))))
   lapply(parts, nv_broadcast_to, shape(common))
 }
@@ -153,8 +154,8 @@ nv_broadcast_arrays <- function(...) {
 #' @rdname nv_broadcast_arrays
 #' @export
 nv_outer <- function(x, y, f = nv_mul) {
-  x <- as_tensor(x)
-  y <- as_tensor(y)
+  x <- tensor_beside(x, y)
+  y <- tensor_beside(y, x)
   f <- as_function(f, "f")
   rows <- nv_reshape(x, c(shape(x), rep(1L, ndims(y))))
   columns <- nv_reshape(y, c(rep(1L, ndims(x)), shape(y)))
@@ -192,7 +193,7 @@ nv_gather <- function(operand, indices, dim = 1L) {
   if (is.null(dim)) dim <- NA
   if (!inherits(indices, "nv_tensor")) {
     scalar <- is.null(base::dim(indices)) && length(indices) == 1L
-    indices <- nv_tensor(indices, "i64", shape = if (scalar) integer())
+    indices <- beside(nv_tensor(indices, "i64", shape = if (scalar) integer()), operand)
   } else if (inherits(indices, "nv_traced") && ambiguous(indices)) {
     indices <- nv_convert(indices, "i64")
   } else if (!is_integer_dtype(dtype(indices))) {
@@ -200,7 +201,8 @@ nv_gather <- function(operand, indices, dim = 1L) {
       "joist_dtype_error", "indices of dtype ", format(dtype(indices)), ": they must be integers"
     )
   }
-  .Call(joist_r_array, "gather", list(as_tensor(operand), indices), dim, integer(), NULL, NULL)
+  operand <- tensor_beside(operand, indices)
+  .Call(joist_r_array, "gather", list(operand, indices), dim, integer(), NULL, NULL)
 }
 
 #' Differences and scaling along the first dimension

@@ -78,7 +78,7 @@ nv_apply <- function(operand, dims, f, ...) {
   kept <- extents[-dims]
   if (prod(extents[dims]) == 0) {
     one <- f(nv_aval(dtype(operand), kept, ambiguous(operand)), ...)
-    return(if (inherits(one, "nv_tensor")) empty_like(one, extents[dims]) else list())
+    return(if (inherits(one, "nv_tensor")) empty_like(one, extents[dims], operand) else list())
   }
   at <- arrayInd(seq_len(prod(extents[dims])), extents[dims])
   results <- lapply(seq_len(nrow(at)), function(k) {
@@ -93,8 +93,8 @@ nv_apply <- function(operand, dims, f, ...) {
   nv_reshape(do.call(c, results), c(shape(results[[1L]]), extents[dims]))
 }
 
-# No elements, of the type of `one`, with a shape that ends in `extents`.
-empty_like <- function(one, extents) {
+# No elements, of the type of `one`, with a shape that ends in `extents`, where `x` is.
+empty_like <- function(one, extents, x) {
   none <- nv_tensor(logical(), shape = c(shape(one), extents))
-  nv_convert(none, dtype(one), ambiguous(one))
+  beside(nv_convert(none, dtype(one), ambiguous(one)), x)
 }

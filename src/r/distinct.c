@@ -7,15 +7,25 @@
 #include "core/distinct.h"
 #include "core/layout.h"
 #include "r/operations.h"
+#include "r/remote.h"
 
+/* Elements on a device are copied. */
 static void read_concrete(SEXP x, struct joist_r_value *value) {
-  joist_r_read(joist_r_rules(R_NilValue), x, value);
+  joist_r_read_any(joist_r_rules(R_NilValue), x, value);
+  joist_r_fetch_briefly(value);
   if (value->form != JOIST_R_CONCRETE)
     joist_r_stop(JOIST_ERROR_VALUE,
                  "this depends on the values of a tensor, which are not known here");
   if (value->count > INT32_MAX)
     joist_r_stop(JOIST_ERROR_VALUE, "%.0f elements are more than i32 has positions",
                  (double)value->count);
+}
+
+/* What was made of the elements of `x`, where these are. */
+static SEXP beside(SEXP x, SEXP made) {
+  struct joist_r_value value;
+  joist_r_read_any(joist_r_rules(R_NilValue), x, &value);
+  return joist_r_beside(&value, made);
 }
 
 /* One byte per element, from R's stack of transient memory. */
@@ -40,8 +50,9 @@ SEXP joist_r_unique(SEXP x) {
   SEXP payload = PROTECT(joist_r_payload(type.dtype, count));
   joist_compress(joist_dtype_size(type.dtype), value.count, repeated, value.data,
                  joist_r_elements(payload));
-  SEXP tensor = joist_r_tensor(payload, type, &shape);
-  UNPROTECT(1);
+  SEXP tensor = PROTECT(joist_r_tensor(payload, type, &shape));
+  tensor = beside(x, tensor);
+  UNPROTECT(2);
   vmaxset(vmax);
   return tensor;
 }
@@ -60,6 +71,7 @@ SEXP joist_r_duplicated(SEXP x) {
 }
 
 SEXP joist_r_which(SEXP x, SEXP indices) {
+  const void *vmax = vmaxget();
   struct joist_r_value value;
   read_concrete(x, &value);
   const struct joist_shape *const space = &value.argument.shape;
@@ -77,7 +89,9 @@ SEXP joist_r_which(SEXP x, SEXP indices) {
     joist_which_indices(space, value.data, count, joist_r_elements(payload));
   else
     joist_which(value.count, value.data, joist_r_elements(payload));
-  SEXP tensor = joist_r_tensor(payload, (struct joist_type){JOIST_I32, false}, &shape);
-  UNPROTECT(1);
+  SEXP tensor = PROTECT(joist_r_tensor(payload, (struct joist_type){JOIST_I32, false}, &shape));
+  tensor = beside(x, tensor);
+  UNPROTECT(2);
+  vmaxset(vmax);
   return tensor;
 }

@@ -7,6 +7,7 @@
 #include "core/convert.h"
 #include "core/mask.h"
 #include "r/operations.h"
+#include "r/remote.h"
 
 static _Noreturn void not_an_index(void) {
   joist_r_stop(JOIST_ERROR_VALUE, "a tensor is indexed by numbers or logicals, not by names");
@@ -109,7 +110,8 @@ static void read_mask(const struct joist_r_value *value, size_t extent, int dim,
 
 static void read_tensor(SEXP object, size_t extent, int dim, struct joist_r_index *index) {
   struct joist_r_value value;
-  joist_r_read(joist_r_rules(R_NilValue), object, &value);
+  joist_r_read_any(joist_r_rules(R_NilValue), object, &value);
+  joist_r_fetch_briefly(&value);
   const joist_dtype dtype = value.argument.operand.type.dtype;
   if (value.form == JOIST_R_TRACED) {
     index->traced = object;

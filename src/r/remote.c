@@ -153,6 +153,19 @@ SEXP joist_r_fetch(struct joist_r_value *value, size_t count) {
   return payload;
 }
 
+void joist_r_fetch_briefly(struct joist_r_value *value) {
+  if (value->form != JOIST_R_REMOTE) return;
+  const struct joist_device *const device = joist_r_remote_device(value->payload);
+  const size_t bytes = joist_r_remote_bytes(value->payload);
+  void *const here = R_alloc(bytes + 1, 1);
+  struct joist_error error;
+  const joist_status status = device->copy(device, here, joist_r_remote_memory(value->payload),
+                                           bytes, JOIST_COPY_TO_HOST, &error);
+  if (status != JOIST_OK) joist_r_raise(status, &error);
+  value->form = JOIST_R_CONCRETE;
+  value->data = here;
+}
+
 static SEXP moved(struct joist_r_value *value, const struct joist_device *device) {
   const struct joist_type type = value->argument.operand.type;
   const size_t count = value->count;

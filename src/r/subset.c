@@ -25,6 +25,14 @@ static void raise_if(joist_status status, const struct joist_error *error) {
   if (status != JOIST_OK) joist_r_raise(status, error);
 }
 
+/* An index on the CPU goes with any tensor, as R's numbers do; one on a device with its own. */
+static void check_device(SEXP index, const struct joist_r_value *x) {
+  struct joist_r_value both[2] = {*x};
+  if (!Rf_inherits(index, "nv_tensor")) return;
+  joist_r_read_any(joist_r_rules(R_NilValue), index, &both[1]);
+  if (both[1].form == JOIST_R_REMOTE) (void)joist_r_common_device(both, 2);
+}
+
 static void read_selection(SEXP indices, const struct joist_r_value *x,
                            struct selection *selection) {
   const struct joist_shape *const shape = &x->argument.shape;
@@ -40,6 +48,7 @@ static void read_selection(SEXP indices, const struct joist_r_value *x,
   for (int d = 0; d < selection->n; d++) {
     selection->extent[d] = selection->linear ? x->count : shape->extent[d];
     struct joist_r_index index;
+    check_device(VECTOR_ELT(indices, d), x);
     joist_r_read_index(VECTOR_ELT(indices, d), selection->extent[d], selection->linear ? 0 : d + 1,
                        n > 1, &index);
     selection->positions[d] = index.positions;

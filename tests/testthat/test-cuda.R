@@ -118,6 +118,49 @@ test_that("reductions, shapes and subsets", {
   expect_identical(here(sort(nv_flatten(y))), sort(nv_flatten(x)))
 })
 
+test_that("functions make what they need where their tensors are", {
+  gpu()
+  matrix <- nv_tensor(matrix(c(4, 1, 3, 1, 5, 9, NaN, 6, 2), 3), "f32")
+  line <- nv_tensor(c(3L, 1L, 3L, 2L))
+  calls <- list(
+    quote(nv_tril(matrix)), quote(nv_triu(matrix, 1)), quote(nv_diag(line)),
+    quote(nv_pad(line, 1L, 2L)), quote(nv_gather(line, c(2, 4))), quote(nv_gather(line, 1)),
+    quote(nv_outer(line, 2)), quote(nv_outer(1:2, line)), quote(rowSums(matrix, na.rm = TRUE)),
+    quote(colMeans(matrix, na.rm = TRUE)), quote(var(matrix, line[1:3])), quote(var(matrix)),
+    quote(pmin(2.5, matrix, na.rm = TRUE)), quote(pmax(matrix, 2, na.rm = TRUE)),
+    quote(nv_broadcast_arrays(line, 1:4, 2)), quote(nv_apply(matrix, 1, sort)),
+    quote(nv_apply(nv_reshape(line[0L], c(0L, 3L)), 1, function(x) x * 2)),
+    quote(unique(line)), quote(line[duplicated(line)]), quote(nv_which(line == 3L)),
+    quote(nv_which(matrix == matrix, TRUE)), quote(nv_median(matrix, 1)),
+    quote(nv_quantile(line, 0.3)), quote(nv_norm(matrix, p = 3)), quote(nv_var(line)),
+    quote(line[line]), quote(line[line == 3L]), quote(matrix[line[1:3] == 3L, ]),
+    quote(matrix[line[2:4], line[c(2, 4)]]), quote(nv_tabulate(line)),
+    quote(nv_sample(line, 2L, key = nv_to(nv_key(1), format(device(line)))))
+  )
+  evaluate <- function(call, place) {
+    eval(call, list(matrix = place(matrix), line = place(line)))
+  }
+  place_of <- function(x) if (is.list(x)) lapply(x, place_of) else format(device(x))
+  back <- function(x) if (is.list(x)) lapply(x, back) else here(x)
+  for (call in calls) {
+    want <- evaluate(call, identity)
+    got <- evaluate(call, there)
+    expect_equal(back(got), want, label = deparse(call))
+    expect_setequal(unlist(place_of(got)), "cuda:0")
+  }
+  # Without a key the numbers are R's; what is drawn is where the operands are.
+  expect_identical(format(device(nv_runif(3L, there(nv_scalar(0)), 2))), "cuda:0")
+  expect_identical(format(device(nv_sample(there(line)))), "cuda:0")
+  expect_identical(sort(here(nv_sample(there(line)))), sort(line))
+  x <- there(line)
+  x[there(line) == 3L] <- 0L
+  x[there(nv_tensor(2L))] <- 7L
+  expect_identical(here(x), nv_tensor(c(0L, 7L, 0L, 2L)))
+  expect_identical(result_dtype(there(line), 1.5), result_dtype(line, 1.5))
+  expect_error(line[there(line)], "two devices", class = "joist_device_error")
+  expect_error(nv_which(there(line)), class = "joist_dtype_error")
+})
+
 test_that("jitted functions run where their tensors are", {
   gpu()
   constant <- nv_tensor(c(1, 2, 3))
@@ -144,7 +187,6 @@ test_that("errors are the CPU's", {
   expect_error(x + nv_tensor(1:10), "two devices", class = "joist_device_error")
   expect_error(x + there(nv_tensor(1:3)), class = "joist_shape_error")
   expect_error(there(nv_tensor(1:3, "ui8")) + 300L, class = "joist_value_error")
-  expect_error(unique(x), "nv_to", class = "joist_device_error")
 })
 
 test_that("data on a GPU is lost by saving, and says so", {
