@@ -32,10 +32,8 @@ struct joist_cuda_step {
   uint16_t in[3], out;
 };
 
-/* The parameter of an elementwise kernel. The tables in `own`: array_count pointers,
- * gather_count x rank strides, rank extents; the interpreter finds the steps behind them, or
- * where they do not fit in `steps`, memory of the device. */
-struct joist_cuda_group {
+/* What the parameter of an elementwise kernel begins with. */
+struct joist_cuda_head {
   uint64_t count;   /* elements of the index space */
   uint64_t threads; /* that share them where the group has sinks, else 0 */
   /* Sinks: the element (i, m, o) of (inner, middle, outer) goes to thread (i, m % segments,
@@ -45,6 +43,14 @@ struct joist_cuda_group {
   uint64_t *failure; /* the smallest position x 2^16 + number of the step that failed */
   const struct joist_cuda_step *steps;
   uint32_t step_count, array_count, gather_count, rank;
+};
+
+/* The parameter. The tables in `own`: array_count pointers, gather_count x rank strides, rank
+ * extents; the interpreter finds the steps behind them, or where they do not fit in `steps`,
+ * memory of the device. A launch copies all of the parameter: that of a generated kernel ends
+ * with the tables. */
+struct joist_cuda_group {
+  struct joist_cuda_head head;
   uint64_t own[JOIST_CUDA_OWN_BYTES / 8];
 };
 

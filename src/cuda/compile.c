@@ -7,10 +7,14 @@
 
 #include "cuda/generate.h"
 
-/* Element steps after which compiling (about a tenth of a second) is worth it, and how many a
- * launch counts for: what is small is compiled when it comes often. */
-#define WORTH 16e6
-#define LAUNCH 1e5
+/* Element steps after which compiling is worth it (about a tenth of a second, in which the
+ * interpreter should do some 1e9), and how many a launch counts for: what is small is compiled
+ * when it comes often. */
+#define WORTH 256e6
+#define LAUNCH 1e6
+
+/* Programs that are remembered: where there are more, most have come once. */
+enum { ENTRIES_MAX = 1 << 14 };
 
 struct entry {
   struct entry *next;
@@ -24,6 +28,7 @@ struct entry {
 
 enum { BUCKETS = 1024 };
 static struct entry *buckets[BUCKETS];
+static size_t entry_count;
 static joist_cuda_policy policy;
 static bool policy_known;
 static struct joist_cuda_compilation compilation;
@@ -55,6 +60,21 @@ void joist_cuda_describe_compiled(char *text, size_t size) {
     if (*c == '\n') *c = ' ';
 }
 
+/* Compiled ones stay: their kernels are not given back. */
+static void forget_uncompiled(void) {
+  for (size_t k = 0; k < BUCKETS; k++)
+    for (struct entry **at = &buckets[k]; *at != NULL;) {
+      struct entry *const entry = *at;
+      if (entry->compiled != NULL) {
+        at = &entry->next;
+        continue;
+      }
+      *at = entry->next;
+      free(entry);
+      entry_count--;
+    }
+}
+
 static struct entry *entry_of(const void *key, size_t length) {
   const unsigned char *const bytes = key;
   uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
@@ -62,8 +82,10 @@ static struct entry *entry_of(const void *key, size_t length) {
   struct entry **const bucket = &buckets[hash % BUCKETS];
   for (struct entry *e = *bucket; e != NULL; e = e->next)
     if (e->hash == hash && e->length == length && memcmp(e->key, key, length) == 0) return e;
+  if (entry_count >= ENTRIES_MAX) forget_uncompiled();
   struct entry *const made = calloc(1, sizeof *made + length);
   if (made == NULL) return NULL;
+  entry_count++;
   made->hash = hash;
   made->length = length;
   memcpy(made->key, key, length);
@@ -78,7 +100,10 @@ void joist_cuda_forget(void) {
       buckets[k] = first->next;
       free(first);
     }
+  entry_count = 0;
 }
+
+size_t joist_cuda_remembered(void) { return entry_count; }
 
 static bool should_compile(struct entry *entry, double work) {
   if (current_policy() == JOIST_CUDA_COMPILE_NEVER || entry == NULL || entry->tried) return false;

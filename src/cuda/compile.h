@@ -24,6 +24,8 @@ const struct joist_cuda_compilation *joist_cuda_compilation(void);
 /* Appends how many failed, and why the last did; nothing if none did. */
 void joist_cuda_describe_compiled(char *text, size_t size);
 
+/* How many groups and passes are remembered, compiled or not. */
+size_t joist_cuda_remembered(void);
 /* Forgets all kernels, so that they are looked for again. */
 void joist_cuda_forget(void);
 

@@ -78,8 +78,8 @@ static struct text new_text(void) {
 
 /* ---- groups ---- */
 
-/* 16 bytes of the widest dtype that arrays have, at least
- * four; sums depend on the number, which is therefore fixed for them. */
+/* 16 bytes of the widest dtype that arrays have: then the threads of a warp read and write
+ * without gaps. Sums depend on the number, which is therefore fixed for them. */
 int joist_cuda_width(const struct joist_cuda_code *code) {
   size_t widest = 1;
   for (uint32_t s = 0; s < code->step_count; s++) {
@@ -88,21 +88,32 @@ int joist_cuda_width(const struct joist_cuda_code *code) {
     const size_t size = joist_dtype_size((joist_dtype)step->from);
     if (size > widest) widest = size;
   }
-  if (code->sink_count > 0 || widest >= 4) return JOIST_CUDA_LANES;
-  return 16 / (int)widest;
+  return code->sink_count > 0 ? JOIST_CUDA_LANES : 16 / (int)widest;
+}
+
+/* Turns whose elements a thread of a group with sinks loads before it combines the first: 64
+ * bytes, since a multiprocessor waits for the memory unless so much is on its way. */
+static int turns_together(const struct joist_cuda_code *code) {
+  enum { BYTES = 64, MOST = 8, LONG = 32 };
+  size_t bytes = 0;
+  for (uint32_t s = 0; s < code->step_count; s++)
+    if (code->steps[s].kind == JOIST_CUDA_LOAD)
+      bytes += JOIST_CUDA_LANES * joist_dtype_size((joist_dtype)code->steps[s].from);
+  if (bytes == 0 || bytes >= BYTES || code->step_count > LONG) return 1;
+  return BYTES / bytes < MOST ? (int)(BYTES / bytes) : MOST;
 }
 
 /* Register r is variable v<step> of the step that wrote it last. Elements of arrays are those
- * of packs, or `at` in memory. */
+ * of packs, which `pack` chooses from ("" or an index), or where it is NULL `at` in memory. */
 static void add_element_step(struct text *text, const struct joist_cuda_step *step, uint32_t s,
-                             uint32_t *written, bool packed) {
+                             uint32_t *written, const char *pack) {
   const char *const type = type_of(step->to);
   uint32_t in[3];
   for (int k = 0; k < 3; k++) in[k] = written[step->in[k] % JOIST_CUDA_REGISTERS];
   switch (step->kind) {
     case JOIST_CUDA_LOAD:
-      if (packed)
-        add(text, "      const %s v%u = a%u.x[j];\n", type, s, s);
+      if (pack != NULL)
+        add(text, "      const %s v%u = a%u%s.x[j];\n", type, s, s, pack);
       else
         add(text, "      const %s v%u = ((const %s *)array_of(parameter, %u))[at];\n", type, s,
             type, step->in[0]);
@@ -117,8 +128,8 @@ static void add_element_step(struct text *text, const struct joist_cuda_step *st
           type, s, type, step->in[0], step->in[1]);
       break;
     case JOIST_CUDA_STORE:
-      if (packed)
-        add(text, "      a%u.x[j] = v%u;\n", s, in[0]);
+      if (pack != NULL)
+        add(text, "      a%u%s.x[j] = v%u;\n", s, pack, in[0]);
       else
         add(text, "      ((%s *)array_of(parameter, %u))[at] = v%u;\n", type_of(step->from),
             step->out, in[0]);
@@ -154,36 +165,41 @@ static void add_element_step(struct text *text, const struct joist_cuda_step *st
 
 /* Calls load_whole() or load_row(), or the same of store, of the array of step `s`. */
 static void add_access(struct text *text, const struct joist_cuda_code *code, const char *what,
-                       uint32_t s, uint32_t array, bool whole) {
+                       uint32_t s, uint32_t array, bool whole, const char *pack) {
   const char *const type = type_of(code->steps[s].from);
+  const char *const loop = *pack == '\0' ? "" : "JOIST_UNROLL for (int u = 0; u < U; u++) ";
+  const char *const turn = *pack == '\0' ? "" : " + (uint64_t)u * apart";
   if (whole && !code->rows)
-    add(text, "      %s_whole<%s, V>(array_of(parameter, %u), first, a%u);\n", what, type, array,
-        s);
+    add(text, "      %s%s_whole<%s, V>(array_of(parameter, %u), first%s, a%u%s);\n", loop, what,
+        type, array, turn, s, pack);
   else
-    add(text, "      %s_row<%s, V>(array_of(parameter, %u), first, %s, n, a%u);\n", what, type,
-        array, code->rows ? "row.step" : "1", s);
+    add(text, "      %s%s_row<%s, V>(array_of(parameter, %u), first%s, %s, n, a%u%s);\n", loop,
+        what, type, array, turn, code->rows ? "row.step" : "1", s, pack);
 }
 
-static void add_loads(struct text *text, const struct joist_cuda_code *code, bool whole) {
+static void add_loads(struct text *text, const struct joist_cuda_code *code, bool whole,
+                      const char *pack) {
   for (uint32_t s = 0; s < code->step_count; s++) {
     const struct joist_cuda_step *const step = &code->steps[s];
     if (step->kind != JOIST_CUDA_LOAD && step->kind != JOIST_CUDA_STORE) continue;
-    add(text, "      joist_pack<%s, V> a%u;\n", type_of(step->from), s);
-    if (step->kind == JOIST_CUDA_LOAD) add_access(text, code, "load", s, step->in[0], whole);
+    add(text, "      joist_pack<%s, V> a%u%s;\n", type_of(step->from), s,
+        *pack == '\0' ? "" : "[U]");
+    if (step->kind == JOIST_CUDA_LOAD) add_access(text, code, "load", s, step->in[0], whole, pack);
   }
 }
 
-static void add_stores(struct text *text, const struct joist_cuda_code *code, bool whole) {
+static void add_stores(struct text *text, const struct joist_cuda_code *code, bool whole,
+                       const char *pack) {
   for (uint32_t s = 0; s < code->step_count; s++)
     if (code->steps[s].kind == JOIST_CUDA_STORE)
-      add_access(text, code, "store", s, code->steps[s].out, whole);
+      add_access(text, code, "store", s, code->steps[s].out, whole, pack);
 }
 
 static void add_partials(struct text *text, const struct joist_cuda_code *code) {
   add(text,
       "    const uint64_t own = %s;\n"
       "    const uint32_t lanes = own < V ? (uint32_t)own : (uint32_t)V;\n",
-      code->rows ? "row.length" : "parameter.count - thread * V");
+      code->rows ? "row.length" : "parameter.head.count - thread * V");
   for (uint32_t s = 0; s < code->step_count; s++) {
     const struct joist_cuda_step *const step = &code->steps[s];
     if (step->kind != JOIST_CUDA_FOLD) continue;
@@ -198,7 +214,7 @@ static void add_partials(struct text *text, const struct joist_cuda_code *code) 
   }
 }
 
-/* What is once per thread: scalars, and the heads of the loops over threads and turns. */
+/* What is once per thread: scalars, the head of the loop over threads, where turns start. */
 static void add_head(struct text *text, const struct joist_cuda_code *code) {
   for (uint32_t s = 0; s < code->step_count; s++) {
     const struct joist_cuda_step *const step = &code->steps[s];
@@ -208,7 +224,7 @@ static void add_head(struct text *text, const struct joist_cuda_code *code) {
   }
   if (code->sink_count > 0)
     add(text,
-        "  const uint64_t threads = parameter.threads;\n"
+        "  const uint64_t threads = parameter.head.threads;\n"
         "  for (uint64_t thread = thread_number(); thread < threads; thread += "
         "thread_count()) {\n    bool started = false;\n");
   else
@@ -221,29 +237,65 @@ static void add_head(struct text *text, const struct joist_cuda_code *code) {
   if (code->rows)
     add(text,
         "    const joist_row row = row_of(parameter, thread);\n"
-        "    for (uint64_t turn = 0; turn < row.length; turn += V) {\n"
-        "      const uint64_t first = row.first + turn * row.step;\n"
-        "      const uint64_t left = row.length - turn;\n");
+        "    const uint64_t apart = row.step * V;\n"
+        "    uint64_t first = row.first, left = row.length;\n");
+  else if (code->sink_count > 0)
+    add(text,
+        "    const uint64_t apart = threads * V;\n"
+        "    uint64_t first = thread * V;\n");
+}
+
+/* The head of the loop over what is left of the turns. */
+static void add_turns(struct text *text, const struct joist_cuda_code *code) {
+  if (code->rows)
+    add(text, "    for (; left > 0; left = left > V ? left - V : 0, first += apart) {\n");
   else
     add(text,
-        "    for (uint64_t first = thread * V; first < parameter.count; first += threads * V) "
-        "{\n      const uint64_t left = parameter.count - first;\n");
+        "    for (%s; first < parameter.head.count; first += %s) {\n"
+        "      const uint64_t left = parameter.head.count - first;\n",
+        code->sink_count > 0 ? "" : "uint64_t first = thread * V",
+        code->sink_count > 0 ? "apart" : "threads * V");
 }
 
 /* Elements j of the packs. The accumulators of the lanes must not be looked up by a number that
  * varies. */
 static void add_lanes(struct text *text, const struct joist_cuda_code *code, bool whole) {
   uint32_t written[JOIST_CUDA_REGISTERS] = {0};
-  add_loads(text, code, whole);
+  add_loads(text, code, whole, "");
   add(text,
       "      JOIST_UNROLL for (int j = 0; j < V; j++) {\n"
       "        if ((uint32_t)j >= n) continue;\n"
       "        const uint64_t at = first + (uint64_t)j%s;\n        (void)at;\n",
       code->rows ? " * row.step" : "");
   for (uint32_t s = 0; s < code->step_count; s++)
-    add_element_step(text, &code->steps[s], s, written, true);
+    add_element_step(text, &code->steps[s], s, written, "");
   add(text, "      }\n");
-  add_stores(text, code, whole);
+  add_stores(text, code, whole, "");
+}
+
+/* U turns, as long as they are whole: the same elements in the same order, but the loads of
+ * all come first. */
+static void add_turns_together(struct text *text, const struct joist_cuda_code *code) {
+  uint32_t written[JOIST_CUDA_REGISTERS] = {0};
+  if (code->rows)
+    add(text, "    for (; left >= U * V; left -= U * V, first += U * apart) {\n");
+  else
+    add(text,
+        "    for (; first + (U - 1) * apart + V <= parameter.head.count; first += U * apart) {\n");
+  add(text, "      const uint32_t n = V;\n");
+  add_loads(text, code, true, "[u]");
+  add(text,
+      "      JOIST_UNROLL for (int u = 0; u < U; u++) {\n"
+      "      JOIST_UNROLL for (int j = 0; j < V; j++) {\n"
+      "        if ((uint32_t)j >= n) continue;\n"
+      "        const uint64_t at = first + (uint64_t)u * apart + (uint64_t)j%s;\n"
+      "        (void)at;\n",
+      code->rows ? " * row.step" : "");
+  for (uint32_t s = 0; s < code->step_count; s++)
+    add_element_step(text, &code->steps[s], s, written, "[u]");
+  add(text, "      }\n      started = true;\n      }\n");
+  add_stores(text, code, true, "[u]");
+  add(text, "    }\n");
 }
 
 /* A turn. Most are whole: there n is a constant, and no load waits for the branch of another.
@@ -257,9 +309,9 @@ static void add_turn(struct text *text, const struct joist_cuda_code *code) {
     add(text, "      const uint32_t n = (uint32_t)left;\n");
     add_lanes(text, code, false);
   } else {
-    add(text, "      JOIST_ROLLED for (uint64_t at = first; at < parameter.count; at++) {\n");
+    add(text, "      JOIST_ROLLED for (uint64_t at = first; at < parameter.head.count; at++) {\n");
     for (uint32_t s = 0; s < code->step_count; s++)
-      add_element_step(text, &code->steps[s], s, written, false);
+      add_element_step(text, &code->steps[s], s, written, NULL);
     add(text, "      }\n");
   }
   add(text, "      }\n");
@@ -268,9 +320,15 @@ static void add_turn(struct text *text, const struct joist_cuda_code *code) {
 char *joist_cuda_generate(const struct joist_cuda_code *code, const char *name) {
   struct text text = new_text();
   const bool sums = code->sink_count > 0;
-  add(&text, "JOIST_KERNEL(%s, joist_cuda_group) {\n  enum { V = %d };\n", name,
-      joist_cuda_width(code));
+  const int together = sums ? turns_together(code) : 1;
+  add(&text,
+      "typedef joist_group_of<%u, %u, %u> %s_group;\n"
+      "JOIST_%s(%s, %s_group) {\n  enum { V = %d, U = %d };\n",
+      code->array_count, code->gather_count, code->rank, name,
+      together > 1 ? "LOADING_KERNEL" : "KERNEL", name, name, joist_cuda_width(code), together);
   add_head(&text, code);
+  if (together > 1) add_turns_together(&text, code);
+  add_turns(&text, code);
   add_turn(&text, code);
   if (sums) add(&text, "      started = true;\n");
   add(&text, "    }\n");

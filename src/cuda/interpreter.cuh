@@ -183,7 +183,7 @@ JOIST_DEVICE static inline void run_steps(const joist_cuda_group &group, uint64_
                                           joist_register *accumulators, bool started) {
   joist_register registers[JOIST_CUDA_REGISTERS];
   const joist_cuda_step *const steps = steps_of(group);
-  for (uint32_t s = 0; s < group.step_count; s++) {
+  for (uint32_t s = 0; s < group.head.step_count; s++) {
     const joist_cuda_step step = steps[s];
     switch (step.kind) {
       case JOIST_CUDA_LOAD:
@@ -237,7 +237,7 @@ JOIST_DEVICE static inline void store_partials(const joist_cuda_group &group, ui
                                                uint32_t lanes,
                                                joist_register (*accumulators)[JOIST_CUDA_SINKS]) {
   const joist_cuda_step *const steps = steps_of(group);
-  for (uint32_t s = 0; s < group.step_count; s++) {
+  for (uint32_t s = 0; s < group.head.step_count; s++) {
     const joist_cuda_step step = steps[s];
     if (step.kind != JOIST_CUDA_FOLD) continue;
     joist_register all = accumulators[0][step.out];
@@ -250,18 +250,18 @@ JOIST_DEVICE static inline void store_partials(const joist_cuda_group &group, ui
 }
 
 JOIST_DEVICE static inline void interpret(const joist_cuda_group &group) {
-  if (group.threads == 0) {
-    for (uint64_t at = thread_number(); at < group.count; at += thread_count())
+  if (group.head.threads == 0) {
+    for (uint64_t at = thread_number(); at < group.head.count; at += thread_count())
       run_steps(group, at, nullptr, false);
     return;
   }
-  for (uint64_t thread = thread_number(); thread < group.threads; thread += thread_count()) {
+  for (uint64_t thread = thread_number(); thread < group.head.threads; thread += thread_count()) {
     joist_register accumulators[JOIST_CUDA_LANES][JOIST_CUDA_SINKS];
     uint32_t lanes = 0;
-    if (group.segments == 0) {
-      for (uint64_t first = thread * JOIST_CUDA_LANES; first < group.count;
-           first += group.threads * JOIST_CUDA_LANES)
-        for (uint32_t l = 0; l < JOIST_CUDA_LANES && first + l < group.count; l++) {
+    if (group.head.segments == 0) {
+      for (uint64_t first = thread * JOIST_CUDA_LANES; first < group.head.count;
+           first += group.head.threads * JOIST_CUDA_LANES)
+        for (uint32_t l = 0; l < JOIST_CUDA_LANES && first + l < group.head.count; l++) {
           run_steps(group, first + l, accumulators[l], l < lanes);
           if (lanes <= l) lanes = l + 1;
         }

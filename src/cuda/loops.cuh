@@ -11,9 +11,10 @@
   extern "C" __global__ void NAME(PARAMETER const __grid_constant__ parameter)
 /* Two blocks of a multiprocessor are enough where each thread waits for many loads at once;
  * without this the compiler saves registers for eight, and loads one by one. */
-#define JOIST_PASS_KERNEL(NAME)                                     \
+#define JOIST_LOADING_KERNEL(NAME, PARAMETER)                       \
   extern "C" __global__ void __launch_bounds__(JOIST_CUDA_BLOCK, 2) \
-      NAME(joist_cuda_pass const __grid_constant__ parameter)
+      NAME(PARAMETER const __grid_constant__ parameter)
+#define JOIST_PASS_KERNEL(NAME) JOIST_LOADING_KERNEL(NAME, joist_cuda_pass)
 
 JOIST_DEVICE static inline uint64_t thread_number(void) {
   return (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
@@ -22,48 +23,73 @@ JOIST_DEVICE static inline uint64_t thread_count(void) { return (uint64_t)gridDi
 
 /* ---- the tables of a group ---- */
 
-JOIST_DEVICE static inline void *array_of(const joist_cuda_group &group, uint32_t index) {
+/* The parameter of a generated kernel: a joist_cuda_group as far as it is needed. */
+template <int ARRAYS, int GATHERS, int RANK>
+struct joist_group_of {
+  joist_cuda_head head;
+  uint64_t own[ARRAYS + (GATHERS + 1) * RANK];
+};
+
+/* What the tables hold: numbers that the compiler knows there, and loops that it unrolls. */
+#define COUNT_OF(FUNCTION, FIELD, PARAMETER)                                                    \
+  JOIST_DEVICE static inline uint32_t FUNCTION(const joist_cuda_group &group) {                 \
+    return group.head.FIELD;                                                                    \
+  }                                                                                             \
+  template <int ARRAYS, int GATHERS, int RANK>                                                  \
+  JOIST_DEVICE static inline uint32_t FUNCTION(const joist_group_of<ARRAYS, GATHERS, RANK> &) { \
+    return (uint32_t)(PARAMETER);                                                               \
+  }
+COUNT_OF(arrays_in, array_count, ARRAYS)
+COUNT_OF(gathers_in, gather_count, GATHERS)
+COUNT_OF(rank_of, rank, RANK)
+#undef COUNT_OF
+
+template <class Group>
+JOIST_DEVICE static inline void *array_of(const Group &group, uint32_t index) {
   return (void *)group.own[index];
 }
-JOIST_DEVICE static inline const uint64_t *strides_of(const joist_cuda_group &group,
-                                                      uint32_t gather) {
-  return group.own + group.array_count + gather * group.rank;
+template <class Group>
+JOIST_DEVICE static inline const uint64_t *strides_of(const Group &group, uint32_t gather) {
+  return group.own + arrays_in(group) + gather * rank_of(group);
 }
-JOIST_DEVICE static inline const uint64_t *extents_of(const joist_cuda_group &group) {
-  return strides_of(group, group.gather_count);
+template <class Group>
+JOIST_DEVICE static inline const uint64_t *extents_of(const Group &group) {
+  return strides_of(group, gathers_in(group));
 }
 JOIST_DEVICE static inline const joist_cuda_step *steps_of(const joist_cuda_group &group) {
-  if (group.steps != nullptr) return group.steps;
-  return (const joist_cuda_step *)(extents_of(group) + group.rank);
+  if (group.head.steps != nullptr) return group.head.steps;
+  return (const joist_cuda_step *)(extents_of(group) + rank_of(group));
 }
 
 /* Where element `at` of the index space is found in an array with these strides. Division
  * of 32 bits is several times faster. */
-JOIST_DEVICE static inline uint64_t place_of(const joist_cuda_group &group, const uint64_t *strides,
+template <class Group>
+JOIST_DEVICE static inline uint64_t place_of(const Group &group, const uint64_t *strides,
                                              uint64_t at) {
   const uint64_t *const extents = extents_of(group);
+  const uint32_t rank = rank_of(group);
   uint64_t place = 0;
-  if (group.rank == 0) return 0;
-  if (group.count <= UINT32_MAX) {
+  if (rank == 0) return 0;
+  if (group.head.count <= UINT32_MAX) {
     uint32_t rest = (uint32_t)at;
-    for (uint32_t d = 0; d + 1 < group.rank; d++) {
+    for (uint32_t d = 0; d + 1 < rank; d++) {
       const uint32_t extent = (uint32_t)extents[d];
       place += rest % extent * strides[d];
       rest /= extent;
     }
-    return place + rest * strides[group.rank - 1];
+    return place + rest * strides[rank - 1];
   }
-  for (uint32_t d = 0; d + 1 < group.rank; d++) {
+  for (uint32_t d = 0; d + 1 < rank; d++) {
     place += at % extents[d] * strides[d];
     at /= extents[d];
   }
-  return place + at * strides[group.rank - 1];
+  return place + at * strides[rank - 1];
 }
 
 /* The first position that fails is reported, at it the first step. */
-JOIST_DEVICE static inline void report(const joist_cuda_group &group, uint64_t position,
-                                       uint32_t step) {
-  atomicMin((unsigned long long *)group.failure, (unsigned long long)(position << 16 | step));
+template <class Group>
+JOIST_DEVICE static inline void report(const Group &group, uint64_t position, uint32_t step) {
+  atomicMin((unsigned long long *)group.head.failure, (unsigned long long)(position << 16 | step));
 }
 
 /* ---- V consecutive elements, in accesses of at most 16 bytes ---- */
@@ -91,13 +117,14 @@ struct joist_row {
   uint64_t first, step, length;
 };
 
-JOIST_DEVICE static inline joist_row row_of(const joist_cuda_group &group, uint64_t thread) {
-  const uint64_t i = thread % group.inner, s = thread / group.inner % group.segments;
-  const uint64_t o = thread / group.inner / group.segments;
+template <class Group>
+JOIST_DEVICE static inline joist_row row_of(const Group &group, uint64_t thread) {
+  const uint64_t i = thread % group.head.inner, s = thread / group.head.inner % group.head.segments;
+  const uint64_t o = thread / group.head.inner / group.head.segments;
   joist_row row;
-  row.first = (o * group.middle + s) * group.inner + i;
-  row.step = group.segments * group.inner;
-  row.length = (group.middle - s + group.segments - 1) / group.segments;
+  row.first = (o * group.head.middle + s) * group.head.inner + i;
+  row.step = group.head.segments * group.head.inner;
+  row.length = (group.head.middle - s + group.head.segments - 1) / group.head.segments;
   return row;
 }
 

@@ -70,9 +70,10 @@ static joist_status run_on_cpu(const struct running *r, const struct joist_group
 /* How many threads share the middle dim of a pass: a number that follows from the shape, so
  * that results have the same bits on every device. */
 static uint64_t segments_of(uint64_t inner, uint64_t middle, uint64_t outer) {
-  enum { ALONE = 64, PARALLEL = 1 << 17, LONG = 1024 };
+  enum { ALONE = 64, PARALLEL = 1 << 17, LONG = 1024, NARROW = 16 };
   if (middle <= ALONE) return 1;
-  if (inner * outer >= PARALLEL && middle <= LONG) return 1;
+  /* Not where neighbours would read far apart. */
+  if (inner * outer >= PARALLEL && middle <= LONG && inner >= NARROW) return 1;
   return (middle + ALONE - 1) / ALONE;
 }
 
@@ -180,7 +181,7 @@ static joist_status place_steps(const struct running *r, const struct joist_cuda
   joist_status status = allocate(r, bytes, owned, error);
   if (status == JOIST_OK)
     status = joist_cuda_copy(r->device, *owned, code->steps, bytes, JOIST_COPY_TO_DEVICE, error);
-  group->steps = *owned;
+  group->head.steps = *owned;
   return status;
 }
 
@@ -205,9 +206,10 @@ static joist_status launch(const struct running *r, const struct joist_cuda_code
   if (code->checked) status = clear_failure(r, error);
   if (status != JOIST_OK) return status;
   struct joist_cuda_compiled *const compiled =
-      joist_cuda_kernel_of(r->state, code, (double)group->count * (double)code->step_count);
+      joist_cuda_kernel_of(r->state, code, (double)group->head.count * (double)code->step_count);
   const uint64_t width = compiled != NULL ? (uint64_t)joist_cuda_width(code) : 1;
-  const uint64_t threads = group->threads > 0 ? group->threads : (group->count + width - 1) / width;
+  const uint64_t threads =
+      group->head.threads > 0 ? group->head.threads : (group->head.count + width - 1) / width;
   if (compiled != NULL) {
     status = joist_cuda_start_compiled(compiled, threads, group, r->state->stream, error);
   } else {
@@ -229,10 +231,11 @@ static uint64_t fold_threads(uint64_t count) {
 
 /* How the threads share the elements of a group with sinks. */
 static void share(struct joist_fold_space space, bool rows, struct joist_cuda_group *group) {
-  group->inner = space.inner;
-  group->middle = space.middle;
-  group->segments = rows ? segments_of(space.inner, space.middle, space.outer) : 0;
-  group->threads = rows ? space.inner * group->segments * space.outer : fold_threads(group->count);
+  group->head.inner = space.inner;
+  group->head.middle = space.middle;
+  group->head.segments = rows ? segments_of(space.inner, space.middle, space.outer) : 0;
+  group->head.threads =
+      rows ? space.inner * group->head.segments * space.outer : fold_threads(group->head.count);
 }
 
 /* Runs lowered code over `count` elements; sinks give partial results, which are reduced. */
@@ -241,19 +244,19 @@ static joist_status run_code(const struct running *r, const struct joist_cuda_co
                              struct joist_error *error) {
   struct joist_cuda_group group;
   void *partials[JOIST_CUDA_SINKS] = {NULL};
-  memset(&group, 0, offsetof(struct joist_cuda_group, own));
-  group.count = count;
-  group.failure = r->state->failure;
-  group.step_count = code->step_count;
-  group.array_count = code->array_count;
-  group.gather_count = code->gather_count;
-  group.rank = code->rank;
+  memset(&group.head, 0, sizeof group.head);
+  group.head.count = count;
+  group.head.failure = r->state->failure;
+  group.head.step_count = code->step_count;
+  group.head.array_count = code->array_count;
+  group.head.gather_count = code->gather_count;
+  group.head.rank = code->rank;
   if (code->sink_count > 0) share(space, code->rows, &group);
   joist_status status = JOIST_OK;
   for (uint32_t s = 0; s < code->step_count && status == JOIST_OK; s++) {
     const struct joist_cuda_step *const step = &code->steps[s];
     if (step->kind == JOIST_CUDA_FOLD)
-      status = allocate(r, group.threads * joist_dtype_size((joist_dtype)step->from),
+      status = allocate(r, group.head.threads * joist_dtype_size((joist_dtype)step->from),
                         &partials[step->out], error);
   }
   if (status == JOIST_OK) {
@@ -264,8 +267,8 @@ static joist_status run_code(const struct running *r, const struct joist_cuda_co
     const struct joist_cuda_step *const step = &code->steps[s];
     if (step->kind == JOIST_CUDA_FOLD)
       status = finish_reduction(r, &r->plan->program->instructions[code->instruction[s]], space,
-                                code->rows ? group.segments : group.threads, &partials[step->out],
-                                error);
+                                code->rows ? group.head.segments : group.head.threads,
+                                &partials[step->out], error);
   }
   for (int k = 0; k < JOIST_CUDA_SINKS; k++) joist_cuda_free(r->device, partials[k]);
   return status;

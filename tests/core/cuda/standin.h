@@ -177,11 +177,11 @@ static void run_often(const struct joist_program *program, int times) {
   free(ones);
 }
 
-/* A thread of a compiled kernel has 16 bytes of elements and turns: no more are started. */
+/* A thread of a compiled kernel has 16 bytes of elements: no more are started. */
 static void test_grids(void) {
   enum { N = 1 << 16 };
   static const joist_dtype dtypes[] = {JOIST_I8, JOIST_UI16, JOIST_F32, JOIST_F64};
-  static const unsigned per_thread[] = {16, 8, 4, 4};
+  static const unsigned per_thread[] = {16, 8, 4, 2};
   for (int round = 0; round < 2; round++) {
     joist_cuda_forget();
     for (size_t k = 0; k < sizeof dtypes / sizeof *dtypes; k++) {
@@ -230,6 +230,27 @@ static void test_frequent(void) {
   CHECK_INT(host_kernel_count(), kernels + 1);
   joist_cuda_set_policy(JOIST_CUDA_COMPILE_ALWAYS);
   joist_program_clear(&program);
+}
+
+/* New programs, one after the other, do not pile up. */
+static void test_many_programs(void) {
+  enum { PROGRAMS = 20000, LENGTH = 14 };
+  static const joist_op ops[] = {JOIST_OP_ADD, JOIST_OP_SUB};
+  const uint32_t n = 1;
+  joist_cuda_set_policy(JOIST_CUDA_COMPILE_AUTO);
+  for (int k = 0; k < PROGRAMS; k++) {
+    struct joist_program program;
+    joist_program_init(&program);
+    const joist_value_id x = add_input(&program, JOIST_I16, 1, &n);
+    joist_value_id y = x;
+    for (int bit = 0; bit <= LENGTH; bit++)
+      y = add_simple(&program, ops[k >> bit & 1], bit % 2 == 0 ? y : x, bit % 2 == 0 ? x : y);
+    add_output(&program, y);
+    run_often(&program, 1);
+    joist_program_clear(&program);
+  }
+  CHECK_MSG(joist_cuda_remembered() <= 16384, "%zu programs", joist_cuda_remembered());
+  joist_cuda_set_policy(JOIST_CUDA_COMPILE_ALWAYS);
 }
 
 /* Small copies in do not wait for each other, and none is overwritten before it is done. */
@@ -332,6 +353,7 @@ static void test_calls(void) {
   test_grids();
   test_waits();
   test_frequent();
+  test_many_programs();
   test_uploads();
   test_pitches();
   test_poll();
