@@ -10,12 +10,23 @@
 /* The part of cublas_v2.h that is used; the library need not be there when joist is built. */
 typedef int result;                                  /* 0 is success */
 enum { NOT_INITIALIZED = 1, ALLOCATION_FAILED = 3 }; /* statuses */
-enum { NOT_TRANSPOSED = 0, TRANSPOSED = 1, DEFAULT_MATH = 0 };
+enum { NOT_TRANSPOSED = 0, TRANSPOSED = 1 };
+/* Nothing is rounded before it is multiplied, and sums of half floats stay f32 throughout. */
+enum { EXACT_MATH = 16 };
+enum { COMPUTE_F32 = 68, ANY_ALGORITHM = -1 };
+enum { HALF_F16 = 2, HALF_BF16 = 14 }; /* of cudaDataType */
+enum { BF16_ARCHITECTURE = 80 };       /* the first that multiplies them */
 enum { PRODUCTS = 65535 }; /* of one call: more than these are refused by some releases */
 typedef result gemm(void *handle, int transpose_a, int transpose_b, int m, int n, int k,
                     const void *alpha, const void *a, int lda, long long stride_a, const void *b,
                     int ldb, long long stride_b, const void *beta, void *c, int ldc,
                     long long stride_c, int count);
+
+typedef result gemm_of_halves(void *handle, int transpose_a, int transpose_b, int m, int n, int k,
+                              const void *alpha, const void *a, int type_a, int lda,
+                              long long stride_a, const void *b, int type_b, int ldb,
+                              long long stride_b, const void *beta, void *c, int type_c, int ldc,
+                              long long stride_c, int count, int compute, int algorithm);
 
 static struct cublas {
   bool tried, found, unused;
@@ -25,6 +36,7 @@ static struct cublas {
   result (*set_math_mode)(void *, int);
   const char *(*describe)(result);
   gemm *gemm[JOIST_DTYPE_COUNT];
+  gemm_of_halves *halves;
 } cublas;
 
 /* Function pointers come as object pointers from dlsym. */
@@ -46,15 +58,22 @@ static bool is_found(void) {
                  find(library, "cublasSgemmStridedBatched", &cublas.gemm[JOIST_F32]) &&
                  find(library, "cublasDgemmStridedBatched", &cublas.gemm[JOIST_F64]) &&
                  find(library, "cublasCgemmStridedBatched", &cublas.gemm[JOIST_C64]) &&
-                 find(library, "cublasZgemmStridedBatched", &cublas.gemm[JOIST_C128]);
+                 find(library, "cublasZgemmStridedBatched", &cublas.gemm[JOIST_C128]) &&
+                 find(library, "cublasGemmStridedBatchedEx", &cublas.halves);
   return cublas.found;
 }
 
 void joist_cuda_blas_use(bool use) { cublas.unused = !use; }
 
-bool joist_cuda_blas_fits(joist_dtype dtype, const struct joist_cuda_matmul *p) {
-  return !cublas.unused && is_found() && cublas.gemm[dtype] != NULL && p->k > 0 &&
-         p->m <= INT_MAX && p->n <= INT_MAX && p->k <= INT_MAX && p->count <= INT_MAX;
+static bool has_dtype(const struct joist_cuda_state *state, joist_dtype dtype) {
+  if (dtype == JOIST_BF16) return state->architecture >= BF16_ARCHITECTURE;
+  return dtype == JOIST_F16 || cublas.gemm[dtype] != NULL;
+}
+
+bool joist_cuda_blas_fits(const struct joist_cuda_state *state, joist_dtype dtype,
+                          const struct joist_cuda_matmul *p) {
+  return !cublas.unused && is_found() && has_dtype(state, dtype) && p->k > 0 && p->m <= INT_MAX &&
+         p->n <= INT_MAX && p->k <= INT_MAX && p->count <= INT_MAX;
 }
 
 static joist_status check(result status, const char *what, struct joist_error *error) {
@@ -69,8 +88,7 @@ static joist_status check(result status, const char *what, struct joist_error *e
                     cublas.describe(status), what);
 }
 
-/* The handle of a device, made once; it works in the order of the device's stream. The
- * default mode of its arithmetic rounds no operand: f32 stays f32. */
+/* The handle of a device, made once; it works in the order of the device's stream. */
 static joist_status open_handle(struct joist_cuda_state *state, struct joist_error *error) {
   if (state->blas != NULL) return JOIST_OK;
   void *handle = NULL;
@@ -85,7 +103,7 @@ static joist_status open_handle(struct joist_cuda_state *state, struct joist_err
   if (status != JOIST_OK) return status;
   status = check(cublas.set_stream(handle, state->stream), "opening cuBLAS", error);
   if (status == JOIST_OK)
-    status = check(cublas.set_math_mode(handle, DEFAULT_MATH), "opening cuBLAS", error);
+    status = check(cublas.set_math_mode(handle, EXACT_MATH), "opening cuBLAS", error);
   if (status == JOIST_OK)
     state->blas = handle;
   else
@@ -104,7 +122,8 @@ static result multiply_some(const struct joist_cuda_state *state, joist_dtype dt
   /* Real and complex, single and double: every dtype's 1 and 0 begin like one of these. */
   const float one_single[2] = {1, 0};
   const double one_double[2] = {1, 0}, zero[2] = {0, 0};
-  const bool single = joist_dtype_real(dtype) == JOIST_F32;
+  const bool half = dtype == JOIST_F16 || dtype == JOIST_BF16;
+  const bool single = half || joist_dtype_real(dtype) == JOIST_F32;
   const size_t size = joist_dtype_size(dtype);
   const uint64_t m = p->m, n = p->n, k = p->k;
   const long long lhs_stride = p->rank > 0 ? (long long)(p->lhs_stride[0] * m * k) : 0;
@@ -115,13 +134,22 @@ static result multiply_some(const struct joist_cuda_state *state, joist_dtype dt
     rhs += rest % p->extent[d] * p->rhs_stride[d];
     rest /= p->extent[d];
   }
-  return cublas.gemm[dtype](
-      state->blas, p->lhs_transposed ? TRANSPOSED : NOT_TRANSPOSED,
-      p->rhs_transposed ? TRANSPOSED : NOT_TRANSPOSED, (int)m, (int)n, (int)k,
-      single ? (const void *)one_single : one_double, (const char *)p->lhs + lhs * m * k * size,
-      (int)(p->lhs_transposed ? k : m), lhs_stride, (const char *)p->rhs + rhs * k * n * size,
-      (int)(p->rhs_transposed ? n : k), rhs_stride, zero, (char *)p->out + product * m * n * size,
-      (int)m, (long long)(m * n), (int)count);
+  const int lhs_turned = p->lhs_transposed ? TRANSPOSED : NOT_TRANSPOSED;
+  const int rhs_turned = p->rhs_transposed ? TRANSPOSED : NOT_TRANSPOSED;
+  const int lhs_lead = (int)(p->lhs_transposed ? k : m),
+            rhs_lead = (int)(p->rhs_transposed ? n : k);
+  const void *const one = single ? (const void *)one_single : one_double;
+  const char *const left = (const char *)p->lhs + lhs * m * k * size;
+  const char *const right = (const char *)p->rhs + rhs * k * n * size;
+  char *const out = (char *)p->out + product * m * n * size;
+  const int type = dtype == JOIST_F16 ? HALF_F16 : HALF_BF16;
+  if (half)
+    return cublas.halves(state->blas, lhs_turned, rhs_turned, (int)m, (int)n, (int)k, one, left,
+                         type, lhs_lead, lhs_stride, right, type, rhs_lead, rhs_stride, zero, out,
+                         type, (int)m, (long long)(m * n), (int)count, COMPUTE_F32, ANY_ALGORITHM);
+  return cublas.gemm[dtype](state->blas, lhs_turned, rhs_turned, (int)m, (int)n, (int)k, one, left,
+                            lhs_lead, lhs_stride, right, rhs_lead, rhs_stride, zero, out, (int)m,
+                            (long long)(m * n), (int)count);
 }
 
 joist_status joist_cuda_blas_multiply(struct joist_cuda_state *state, joist_dtype dtype,

@@ -1,4 +1,4 @@
-/* cuBLAS, where it can be loaded: products of f32, f64, c64 and c128. */
+/* cuBLAS, where it can be loaded: products of floats and complex numbers. */
 #ifndef JOIST_CUDA_BLAS_H
 #define JOIST_CUDA_BLAS_H
 
@@ -6,7 +6,8 @@
 #include "cuda/state.h"
 
 /* Whether it is there and multiplies these. */
-bool joist_cuda_blas_fits(joist_dtype dtype, const struct joist_cuda_matmul *matmul);
+bool joist_cuda_blas_fits(const struct joist_cuda_state *state, joist_dtype dtype,
+                          const struct joist_cuda_matmul *matmul);
 
 joist_status joist_cuda_blas_multiply(struct joist_cuda_state *state, joist_dtype dtype,
                                       const struct joist_cuda_matmul *matmul,

@@ -56,7 +56,7 @@ static joist_status operand_of(const struct running *r, const struct joist_instr
 
 static joist_status multiply(const struct running *r, joist_dtype dtype,
                              const struct joist_cuda_matmul *matmul, struct joist_error *error) {
-  if (joist_cuda_blas_fits(dtype, matmul))
+  if (joist_cuda_blas_fits(r->state, dtype, matmul))
     return joist_cuda_blas_multiply(r->state, dtype, matmul, error);
   return joist_cuda_check(
       (cudaError_t)joist_cuda_start_matmul((uint32_t)dtype, matmul, r->state->stream),

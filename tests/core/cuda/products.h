@@ -158,7 +158,8 @@ static void check_precision(void) {
 }
 
 static bool has_blas(joist_dtype dtype) {
-  return dtype == JOIST_F32 || dtype == JOIST_F64 || dtype == JOIST_C64 || dtype == JOIST_C128;
+  return dtype == JOIST_F16 || dtype == JOIST_BF16 || dtype == JOIST_F32 || dtype == JOIST_F64 ||
+         dtype == JOIST_C64 || dtype == JOIST_C128;
 }
 
 static void test_products(void) {
@@ -226,6 +227,14 @@ static void test_blas(void) {
   }
   state->blas = open;
   joist_program_clear(&program);
+  /* GPUs before 8.0 have no products of bf16. */
+  const int architecture = state->architecture;
+  for (int k = 0; k < 2; k++) {
+    const long before = host_blas.calls;
+    state->architecture = k == 0 ? 75 : architecture;
+    check_product(JOIST_BF16, JOIST_BF16, &product_cases[1], 0);
+    CHECK_INT(host_blas.calls - before, k);
+  }
   /* A call takes 65535 products. */
   const long calls = host_blas.calls;
   check_product(JOIST_F32, JOIST_F32, &(struct product_case){2, 1, 1, 2, 1, {40000, 2}, {40000}},

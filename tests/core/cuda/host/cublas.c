@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "core/half.h"
 #include "cuda_runtime_api.h"
 
 struct host_blas host_blas;
@@ -34,7 +35,7 @@ int cublasSetStream_v2(void *handle, cudaStream_t stream) {
 }
 int cublasSetMathMode(void *handle, int mode) {
   const int status = once(&host_blas.mode);
-  return status != 0 ? status : handle == &host_blas && mode == 0 ? 0 : 7;
+  return status != 0 ? status : handle == &host_blas && mode == 16 ? 0 : 7;
 }
 const char *cublasGetStatusString(int status) {
   return status == 13 ? "execution failed" : "another status";
@@ -72,3 +73,41 @@ GEMM(cublasSgemmStridedBatched, float)
 GEMM(cublasDgemmStridedBatched, double)
 GEMM(cublasCgemmStridedBatched, float complex)
 GEMM(cublasZgemmStridedBatched, double complex)
+
+/* Of half floats (types 2 and 14), summed in f32 (68). */
+int cublasGemmStridedBatchedEx(void *handle, int ta, int tb, int m, int n, int k,
+                               const float *alpha, const uint16_t *a, int type_a, int lda,
+                               long long stride_a, const uint16_t *b, int type_b, int ldb,
+                               long long stride_b, const float *beta, uint16_t *c, int type_c,
+                               int ldc, long long stride_c, int count, int compute, int algorithm);
+int cublasGemmStridedBatchedEx(void *handle, int ta, int tb, int m, int n, int k,
+                               const float *alpha, const uint16_t *a, int type_a, int lda,
+                               long long stride_a, const uint16_t *b, int type_b, int ldb,
+                               long long stride_b, const float *beta, uint16_t *c, int type_c,
+                               int ldc, long long stride_c, int count, int compute, int algorithm) {
+  const int status = once(&host_blas.next);
+  const bool f16 = type_a == 2;
+  if (status != 0) return status;
+  if (count > 65535) return 13;
+  host_flush();
+  if (handle != &host_blas || lda < (ta ? k : m) || ldb < (tb ? n : k) || ldc < m) return 7;
+  if (*alpha != 1 || *beta != 0 || compute != 68 || algorithm != -1) return 7;
+  if ((type_a != 2 && type_a != 14) || type_b != type_a || type_c != type_a) return 15;
+  host_blas.calls++;
+  for (int x = 0; x < count; x++)
+    for (int j = 0; j < n; j++)
+      for (int i = 0; i < m; i++) {
+        float sum = 0;
+        for (int p = 0; p < k; p++) {
+          const uint16_t left =
+              a[x * stride_a + (ta ? p + (long long)i * lda : i + (long long)p * lda)];
+          const uint16_t right =
+              b[x * stride_b + (tb ? j + (long long)p * ldb : p + (long long)j * ldb)];
+          sum += f16 ? half_f16_to_f32(left) * half_f16_to_f32(right)
+                     : half_bf16_to_f32(left) * half_bf16_to_f32(right);
+        }
+        c[x * stride_c + i + (long long)j * ldc] =
+            f16 ? half_f32_to_f16(sum) : half_f32_to_bf16(sum);
+      }
+  return 0;
+}
