@@ -138,3 +138,8 @@ int joist_cuda_start(joist_cuda_kernel kernel, uint64_t threads, const void *par
   return (int)cudaLaunchKernel(kernels[kernel], dim3(grid), dim3(JOIST_CUDA_BLOCK), arguments, 0,
                                (cudaStream_t)stream);
 }
+
+int joist_cuda_find_code(void) {
+  cudaFuncAttributes attributes;
+  return (int)cudaFuncGetAttributes(&attributes, (const void *)joist_finish_kernel);
+}

@@ -26,6 +26,9 @@ typedef enum {
 int joist_cuda_start(joist_cuda_kernel kernel, uint64_t threads, const void *parameter,
                      void *stream);
 
+/* Whether the kernels have code for the current device; gives a cudaError_t. */
+int joist_cuda_find_code(void);
+
 #ifdef __cplusplus
 }
 #endif

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cuda/compile.h"
+#include "cuda/kernels.h"
 #include "cuda/libraries.h"
 
 static struct joist_cuda_state states[JOIST_CUDA_DEVICES];
@@ -34,6 +35,30 @@ static joist_status driver_too_old(struct joist_error *error) {
       "the NVIDIA driver is too old: it supports CUDA %s and joist was built with CUDA "
       "%s; update the driver, or build joist with an older toolkit",
       has, needs);
+}
+
+/* What to do about errors that name no cure themselves; NULL for others. */
+static const char *advice_on(cudaError_t result) {
+  switch (result) {
+    case cudaErrorNoKernelImageForDevice:
+    case cudaErrorInvalidKernelImage:
+    case cudaErrorInvalidPtx:
+    case cudaErrorUnsupportedPtxVersion:
+    case cudaErrorJitCompilerNotFound:
+      return "this joist has no code for this GPU: it is built for compute capability 7.5 to 9.0, "
+             "and for later ones where the driver is as new as the toolkit; update the driver, "
+             "build joist with a toolkit that knows the GPU, or use the device \"cpu\"";
+    case cudaErrorDevicesUnavailable:
+      return "another process has the GPU for itself: nvidia-smi shows which; wait for it, or "
+             "choose another GPU (CUDA_VISIBLE_DEVICES)";
+    case cudaErrorSystemNotReady:
+      return "a service of the driver does not run: start nvidia-fabricmanager";
+    case cudaErrorStubLibrary:
+      return "libcuda.so.1 is the toolkit's stub: take its folder out of LD_LIBRARY_PATH, or "
+             "install the NVIDIA driver";
+    default:
+      return NULL;
+  }
 }
 
 /* Of the runtime: the one that was opened last. */
@@ -74,10 +99,12 @@ joist_status joist_cuda_check(cudaError_t result, const char *what, struct joist
                         "save what you need from the CPU and restart R",
                         cudaGetErrorName(result), what, cudaGetErrorString(result));
     default:
-      return joist_fail(error, JOIST_ERROR_DEVICE,
-                        "%s while %s: %s; cuda_diagnostics() says what is there",
-                        cudaGetErrorName(result), what, cudaGetErrorString(result));
+      break;
   }
+  const char *const advice = advice_on(result);
+  return joist_fail(error, JOIST_ERROR_DEVICE, "%s while %s: %s; %s", cudaGetErrorName(result),
+                    what, cudaGetErrorString(result),
+                    advice != NULL ? advice : "cuda_diagnostics() says what is there");
 }
 
 /* ---- finding ---- */
@@ -142,6 +169,8 @@ static cudaError_t open_device(struct joist_cuda_state *state) {
   if (result == cudaSuccess)
     result = cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, state->ordinal);
   state->architecture = 10 * major + minor;
+  /* Rather now than at the first operation. */
+  if (result == cudaSuccess) result = (cudaError_t)joist_cuda_find_code();
   if (result == cudaSuccess)
     result = cudaStreamCreateWithFlags(&state->stream, cudaStreamNonBlocking);
   if (result == cudaSuccess) result = make_pool(state);

@@ -56,6 +56,30 @@ static void test_errors(void) {
     CHECK_INT(gpu->synchronize(gpu, &error), JOIST_ERROR_DEVICE);
     CHECK_MSG(strstr(error.message, "restart R") != NULL, "%s", error.message);
   }
+  /* Others say what to do, too. */
+  static const struct {
+    cudaError_t error;
+    const char *text;
+  } cures[] = {{cudaErrorNoKernelImageForDevice, "build joist"},
+               {cudaErrorUnsupportedPtxVersion, "update the driver"},
+               {cudaErrorJitCompilerNotFound, "update the driver"},
+               {cudaErrorDevicesUnavailable, "nvidia-smi"},
+               {cudaErrorSystemNotReady, "nvidia-fabricmanager"},
+               {cudaErrorStubLibrary, "LD_LIBRARY_PATH"},
+               {cudaErrorInvalidValue, "cuda_diagnostics()"}};
+  for (size_t k = 0; k < sizeof cures / sizeof *cures; k++) {
+    host_runtime.next = cures[k].error;
+    CHECK_INT(gpu->synchronize(gpu, &error), JOIST_ERROR_DEVICE);
+    CHECK_MSG(strstr(error.message, cures[k].text) != NULL, "%s", error.message);
+  }
+  (void)cudaGetLastError();
+  /* A GPU that joist has no code for is not opened. */
+  const struct joist_device *const other = joist_device_find("cuda:1");
+  host_runtime.code = cudaErrorNoKernelImageForDevice;
+  CHECK_INT(other->ready(other, &error), JOIST_ERROR_DEVICE);
+  CHECK(strstr(error.message, "no code for this GPU") != NULL && !other->in_use(other));
+  host_runtime.code = cudaSuccess;
+  (void)cudaGetLastError();
   joist_plan_free(plan);
   /* Memory that is out: nothing is lost, and it works again when there is some. */
   struct joist_program sum;

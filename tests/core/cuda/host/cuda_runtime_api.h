@@ -16,9 +16,16 @@ typedef enum {
   cudaSuccess = 0,
   cudaErrorInvalidValue = 1,
   cudaErrorMemoryAllocation = 2,
+  cudaErrorStubLibrary = 34,
   cudaErrorInsufficientDriver = 35,
+  cudaErrorDevicesUnavailable = 46,
   cudaErrorNoDevice = 100,
+  cudaErrorInvalidKernelImage = 200,
+  cudaErrorNoKernelImageForDevice = 209,
   cudaErrorECCUncorrectable = 214,
+  cudaErrorInvalidPtx = 218,
+  cudaErrorJitCompilerNotFound = 221,
+  cudaErrorUnsupportedPtxVersion = 222,
   cudaErrorInvalidResourceHandle = 400,
   cudaErrorIllegalAddress = 700,
   cudaErrorLaunchTimeout = 702,
@@ -29,6 +36,7 @@ typedef enum {
   cudaErrorInvalidAddressSpace = 717,
   cudaErrorInvalidPc = 718,
   cudaErrorLaunchFailure = 719,
+  cudaErrorSystemNotReady = 802,
   cudaErrorSystemDriverMismatch = 803
 } cudaError_t;
 typedef struct host_stream *cudaStream_t;
@@ -60,6 +68,9 @@ struct cudaMemPoolProps {
 struct cudaDeviceProp {
   char name[256];
   int major, minor;
+};
+struct cudaFuncAttributes {
+  int numRegs;
 };
 struct dim3 {
   unsigned x, y, z;
@@ -104,6 +115,7 @@ cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_
                               size_t width, size_t height, cudaMemcpyKind kind,
                               cudaStream_t stream);
 cudaError_t cudaMemsetAsync(void *memory, int byte, size_t bytes, cudaStream_t stream);
+cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, const void *kernel);
 cudaError_t cudaLaunchKernel(const void *kernel, struct dim3 grid, struct dim3 block,
                              void **arguments, size_t shared, cudaStream_t stream);
 
@@ -112,6 +124,7 @@ struct host_runtime {
   cudaError_t count_result; /* of cudaGetDeviceCount */
   cudaError_t next;         /* of the next copy or launch, once */
   cudaError_t allocation;   /* of every allocation */
+  cudaError_t code;         /* of finding the code of a kernel */
   int driver;               /* version; 0 when there is none */
   int runtime;              /* version */
   size_t limit;             /* bytes of the device's memory */
