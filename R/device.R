@@ -5,15 +5,20 @@
 #' built with the CUDA toolkit and the machine has a driver and a GPU: [cuda_diagnostics()]
 #' says what is missing.
 #'
-#' Every operation runs where its operands are, with the dtypes, flags and errors of the CPU,
-#' and gives a result there. R numbers are wherever they are needed; tensors on two devices do
-#' not meet, `nv_to()` moves one of them. Integer and bool results have the CPU's bits, and so
-#' have floats but for a few functions (`asin()` and its like of `f64`, functions and quotients
-#' of complex dtypes) and sums and products, which are right to a few units in the last place
-#' and the same from run to run. Operations without a kernel of their own (sorting, cumulative
-#' sums, matrix products, random numbers) run on the CPU with copies of their operands and give
-#' a result on the GPU. Functions that look at values on the CPU (`unique()`, `nv_which()`)
-#' ask for `nv_to(x, "cpu")`.
+#' Every operation gives a result where its operands are, with the dtypes, flags and errors of the
+#' CPU. R numbers are wherever they are needed; tensors on two devices do not meet, `nv_to()` moves
+#' one of them (an index on the CPU goes with a tensor on any device). Elementwise operations,
+#' reductions, matrix products and what moves elements run on the GPU. The rest (sorting, searching,
+#' `unique()`, `nv_which()`, cumulative sums, random numbers, linear algebra) runs on the CPU with
+#' copies of its operands, which takes the time of the copies.
+#'
+#' Integer and bool results have the CPU's bits, and so are those of floats meant to be but for
+#' some: sums, means and matrix products, functions and quotients of complex numbers, sines, cosines
+#' and tangents of numbers beyond 1e5 (`f32`) or 8e5 (`f64`), and powers of negative numbers. These
+#' are right to a few units in the last place, and the same from run to run.
+#'
+#' joist's code for GPUs has been compiled, and tested on the CPU with a stand-in for CUDA, but has
+#' not yet run on a GPU.
 #'
 #' Work on a GPU goes on while R continues; `nv_synchronize()` waits for it. Data on a GPU does
 #' not survive [saveRDS()] and is not there in other processes: call `nv_to(x, "cpu")` first.

@@ -86,10 +86,12 @@ nv_trim_memory <- function() {
 #' @export
 joist_info <- function() {
   build <- .Call(joist_r_build)
+  # A build without CUDA loads no driver; the kernel's module shows.
+  if (!build$cuda) build$driver <- file.exists("/proc/driver/nvidia/version")
   info <- c(
     list(version = as.character(utils::packageVersion("joist"))), build,
     list(
-      blas = .Call(joist_r_blas, NULL), driver = has_cuda_driver(),
+      blas = .Call(joist_r_blas, NULL),
       promotion = .Call(joist_r_rules_info, NULL)$id,
       gpus = lapply(gpus_in_use(), function(gpu) nv_memory(device = gpu))
     )
@@ -101,9 +103,6 @@ gpus_in_use <- function() {
   gpus <- setdiff(.Call(joist_r_devices_in_use), "cpu")
   stats::setNames(as.list(gpus), gpus)
 }
-
-# The driver's library is what every CUDA program loads; its kernel module shows in /proc.
-has_cuda_driver <- function() file.exists("/proc/driver/nvidia/version")
 
 format_gpu <- function(bytes) {
   gib <- format(round(bytes / 2^30, 1), nsmall = 1, trim = TRUE)

@@ -97,6 +97,8 @@ const struct joist_device *joist_device_find(const char *name) {
   return strcmp(name, "cuda") == 0 ? joist_cuda_device(0) : NULL;
 }
 
+bool joist_device_has_driver(void) { return joist_cuda_has_driver(); }
+
 size_t joist_device_diagnose(struct joist_diagnosis *diagnoses) {
   return joist_cuda_diagnose(diagnoses);
 }
@@ -115,6 +117,8 @@ const struct joist_device *joist_device_in_use(size_t index) { return index == 0
 const struct joist_device *joist_device_find(const char *name) {
   return strcmp(name, cpu.name) == 0 ? &cpu : NULL;
 }
+
+bool joist_device_has_driver(void) { return false; }
 
 size_t joist_device_diagnose(struct joist_diagnosis *diagnoses) {
   diagnoses[0] = (struct joist_diagnosis){

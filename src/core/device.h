@@ -55,6 +55,9 @@ size_t joist_device_trim(void);
 /* NULL for a name that is no device's of this build; one that is found need not be ready. */
 const struct joist_device *joist_device_find(const char *name);
 
+/* Whether the driver of other devices can be loaded; does not wake it. */
+bool joist_device_has_driver(void);
+
 /* What CUDA needs, and whether it is there. */
 struct joist_diagnosis {
   const char *item;

@@ -10,6 +10,8 @@ enum { JOIST_CUDA_DEVICES = 16 }; /* most that are looked at */
 size_t joist_cuda_count(void);
 /* The entry of device `ordinal`, there or not. */
 const struct joist_device *joist_cuda_device(size_t ordinal);
+/* Whether its library can be loaded; does not wake it. */
+bool joist_cuda_has_driver(void);
 size_t joist_cuda_diagnose(struct joist_diagnosis *diagnoses);
 
 /* When groups are compiled: once they have run often enough, always, or never (the

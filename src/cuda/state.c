@@ -118,6 +118,8 @@ static joist_status check_process(struct joist_error *error) {
                     "\"cpu\") before forking");
 }
 
+bool joist_cuda_has_driver(void) { return joist_cuda_driver() != NULL; }
+
 static cudaError_t device_count(int *count) {
   *count = 0;
   if (joist_cuda_driver() == NULL) return cudaErrorInsufficientDriver;

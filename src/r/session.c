@@ -30,8 +30,8 @@ SEXP joist_r_instruction_set(SEXP name) {
 }
 
 SEXP joist_r_build(void) {
-  static const char *names[] = {"openmp", "threads", "thread_limit", "instruction_set", "nvcc",
-                                "cuda",   ""};
+  static const char *names[] = {"openmp", "threads", "thread_limit", "instruction_set",
+                                "nvcc",   "cuda",    "driver",       ""};
   SEXP facts = PROTECT(Rf_mkNamed(VECSXP, names));
   SET_VECTOR_ELT(facts, 0, Rf_ScalarLogical(joist_threads_have_openmp()));
   SET_VECTOR_ELT(facts, 1, Rf_ScalarInteger(joist_threads_get()));
@@ -39,6 +39,7 @@ SEXP joist_r_build(void) {
   SET_VECTOR_ELT(facts, 3, Rf_mkString(joist_kernels_name()));
   SET_VECTOR_ELT(facts, 4, Rf_ScalarLogical(JOIST_NVCC_FOUND));
   SET_VECTOR_ELT(facts, 5, Rf_ScalarLogical(JOIST_CUDA_BUILT));
+  SET_VECTOR_ELT(facts, 6, Rf_ScalarLogical(joist_device_has_driver()));
   UNPROTECT(1);
   return facts;
 }

@@ -40,6 +40,7 @@ test_that("diagnostics have a line for each thing", {
   expect_output(print(found), "build")
   if (joist_info()$cuda) {
     expect_identical(found$item, c("build", "driver", "device", "NVRTC", "cuBLAS"))
+    expect_identical(found$found[2L], joist_info()$driver)
   } else {
     expect_match(found$detail[1L], "with-cuda")
   }
