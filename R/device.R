@@ -9,8 +9,8 @@
 #' CPU. R numbers are wherever they are needed; tensors on two devices do not meet, `nv_to()` moves
 #' one of them (an index on the CPU goes with a tensor on any device). Elementwise operations,
 #' reductions, matrix products and what moves elements run on the GPU. The rest (sorting, searching,
-#' `unique()`, `nv_which()`, cumulative sums, random numbers, linear algebra) runs on the CPU with
-#' copies of its operands, which takes the time of the copies.
+#' positions of extremes, `unique()`, `nv_which()`, cumulative sums, random numbers, linear algebra)
+#' runs on the CPU with copies of its operands, which takes the time of the copies.
 #'
 #' Integer and bool results have the CPU's bits, and so are those of floats meant to be but for
 #' some: sums, means and matrix products, functions and quotients of complex numbers, sines, cosines

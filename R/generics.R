@@ -73,7 +73,12 @@ Summary.nv_tensor <- function(..., na.rm = FALSE) {
   if (...length() == 1L) {
     return(.Call(joist_r_summary, .Generic, ..1))
   }
-  parts <- lapply(list(...), function(x) .Call(joist_r_summary, .Generic, x))
+  parts <- list(...)
+  first <- Find(is_tensor, parts)
+  parts <- lapply(parts, function(x) {
+    part <- .Call(joist_r_summary, .Generic, x)
+    if (is_tensor(x)) part else beside(part, first)
+  })
   combine <- switch(.Generic,
     sum = nv_add,
     prod = nv_mul,

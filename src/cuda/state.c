@@ -29,7 +29,8 @@ static joist_status driver_too_old(struct joist_error *error) {
   if (!version_text(driver, has, sizeof has))
     return joist_fail(error, JOIST_ERROR_DEVICE,
                       "there is no NVIDIA driver on this machine (libcuda.so.1 cannot be loaded); "
-                      "install the driver, or use the device \"cpu\"");
+                      "install the driver (in a container: start it with its GPUs), or use the "
+                      "device \"cpu\"");
   return joist_fail(
       error, JOIST_ERROR_DEVICE,
       "the NVIDIA driver is too old: it supports CUDA %s and joist was built with CUDA "
@@ -302,7 +303,8 @@ size_t joist_cuda_diagnose(struct joist_diagnosis *rows) {
                   version_text(number, version, sizeof version);
   snprintf(rows[1].detail, sizeof rows[1].detail,
            rows[1].found ? "supports CUDA %s"
-                         : "libcuda.so.1 cannot be loaded: install the NVIDIA driver",
+                         : "libcuda.so.1 cannot be loaded: install the NVIDIA driver, or in a "
+                           "container start it with its GPUs (docker run --gpus all)",
            version);
   if (rows[1].found)
     diagnose_device(&rows[2]);

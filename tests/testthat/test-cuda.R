@@ -136,6 +136,7 @@ test_that("functions make what they need where their tensors are", {
     quote(nv_quantile(line, 0.3)), quote(nv_norm(matrix, p = 3)), quote(nv_var(line)),
     quote(line[line]), quote(line[line == 3L]), quote(matrix[line[1:3] == 3L, ]),
     quote(matrix[line[2:4], line[c(2, 4)]]), quote(nv_tabulate(line)),
+    quote(sum(line, 1L)), quote(max(matrix[, 1L], 2)), quote(range(line, 7L)),
     quote(nv_sample(line, 2L, key = nv_to(nv_key(1), format(device(line)))))
   )
   evaluate <- function(call, place) {
