@@ -76,7 +76,9 @@ print.joist_device <- function(x, ...) {
 #' Whether each thing is there that tensors on a GPU need, and what to do if it is not: joist
 #' built with CUDA, the driver, a GPU, the run-time compiler NVRTC (programs are compiled by it
 #' once they have run often enough; without it an interpreter runs them) and cuBLAS. Where
-#' programs could not be compiled, it says how many, and why the last could not.
+#' programs could not be compiled, it says how many, and why the last could not. The environment
+#' variable `JOIST_CUDA_COMPILE`, read when the first program runs, makes R compile them
+#' `"always"` or `"never"` instead.
 #'
 #' @return A data frame of class `cuda_diagnostics` with columns `item`, `found` and `detail`.
 #' @examples

@@ -79,7 +79,7 @@ JOIST_DEVICE static inline uint64_t place_of(const Group &group, const uint64_t 
     }
     return place + rest * strides[rank - 1];
   }
-  for (uint32_t d = 0; d + 1 < rank; d++) {
+  JOIST_ROLLED for (uint32_t d = 0; d + 1 < rank; d++) {
     place += at % extents[d] * strides[d];
     at /= extents[d];
   }

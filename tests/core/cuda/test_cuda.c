@@ -155,8 +155,9 @@ static bool is_loose(joist_op op, joist_dtype compute) {
   if (kind == JOIST_KIND_COMPLEX)
     return function || op == JOIST_OP_POW || op == JOIST_OP_SIGN || op == JOIST_OP_ABS;
 #ifdef JOIST_TEST_GPU
-  if (kind == JOIST_KIND_FLOAT && op != JOIST_OP_DIV && op != JOIST_OP_SQRT)
-    return function || op == JOIST_OP_POW;
+  /* Where the vector code gives up: angles that are large, bases that are negative. */
+  if (kind == JOIST_KIND_FLOAT)
+    return op == JOIST_OP_SIN || op == JOIST_OP_COS || op == JOIST_OP_TAN || op == JOIST_OP_POW;
 #endif
   return false;
 }
