@@ -39,6 +39,9 @@ nv_get_threads <- function() .Call(joist_r_threads, NULL)
 #' tensors have grown by 24 to 256 MiB since the last, the more the longer collections take in
 #' the session, or by four times the size of a result that is larger.
 #'
+#' From R 4.6 on packages cannot have R's vectors in memory of their own: there R allocates and
+#' counts tensors like its other vectors, and the pool is for what operations need meanwhile.
+#'
 #' Blocks are placed on huge pages where the system grants them (on Linux,
 #' `/sys/kernel/mm/transparent_hugepage/enabled` is `always` or `madvise`). Without them
 #' everything works; the first use of each block is slower.

@@ -1,9 +1,25 @@
 /* The R vectors that hold the elements of tensors, and when the unused ones are collected. */
-#include <R_ext/Rallocators.h>
+#include <Rversion.h>
 #include <time.h>
 
 #include "core/pool.h"
 #include "r/remote.h"
+
+void joist_r_collect(bool full) {
+  static SEXP calls[2] = {NULL, NULL};
+  if (calls[full] == NULL) {
+    SEXP flag = PROTECT(Rf_ScalarLogical(full));
+    SEXP no = PROTECT(Rf_ScalarLogical(FALSE));
+    calls[full] = Rf_lang4(Rf_install("gc"), no, no, flag);
+    R_PreserveObject(calls[full]);
+    UNPROTECT(2);
+  }
+  Rf_eval(calls[full], R_BaseEnv);
+}
+
+/* R has no custom allocators for packages from 4.6 on: there payloads are vectors like others. */
+#if R_VERSION < R_Version(4, 6, 0)
+#include <R_ext/Rallocators.h>
 
 /* R puts a copy of the allocator and the vector's header in front of the elements;
  * starting this far into a block puts the elements on a multiple of 64 bytes. */
@@ -18,18 +34,6 @@ static void *allocate_payload(R_allocator_t *unused, size_t bytes) {
 static void free_payload(R_allocator_t *unused, void *memory) {
   (void)unused;
   joist_pool_free((char *)memory - PAYLOAD_OFFSET);
-}
-
-void joist_r_collect(bool full) {
-  static SEXP calls[2] = {NULL, NULL};
-  if (calls[full] == NULL) {
-    SEXP flag = PROTECT(Rf_ScalarLogical(full));
-    SEXP no = PROTECT(Rf_ScalarLogical(FALSE));
-    calls[full] = Rf_lang4(Rf_install("gc"), no, no, flag);
-    R_PreserveObject(calls[full]);
-    UNPROTECT(2);
-  }
-  Rf_eval(calls[full], R_BaseEnv);
 }
 
 /* ---- when to collect ---- */
@@ -90,6 +94,15 @@ static SEXP allocate_vector(SEXPTYPE type, size_t n, size_t bytes) {
   make_room(bytes);
   return Rf_allocVector3(type, (R_xlen_t)n, &allocator);
 }
+
+#else
+
+static SEXP allocate_vector(SEXPTYPE type, size_t n, size_t bytes) {
+  (void)bytes;
+  return Rf_allocVector(type, (R_xlen_t)n);
+}
+
+#endif
 
 SEXPTYPE joist_r_payload_type(joist_dtype dtype) {
   switch (dtype) {

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "r/fields.h"
+
 /* ---- shared attributes ---- */
 
 static SEXP preserved_strings(const char *const *strings, int n) {
@@ -37,70 +39,6 @@ SEXP joist_r_device_object(const char *name) {
   return device;
 }
 
-/* ---- fields ---- */
-
-static SEXP field_symbol(joist_r_field_name name) {
-  static const char *const names[] = {"payload", "dtype", "shape", "ambiguous", "device", "value"};
-  static SEXP symbols[sizeof names / sizeof *names];
-  if (symbols[0] == NULL)
-    for (size_t k = 0; k < sizeof names / sizeof *names; k++) symbols[k] = Rf_install(names[k]);
-  return symbols[name];
-}
-
-/* The class and the fields are a tensor's attributes, in this order unless someone changed it.
- * ATTRIB() is used in this part only, and with SETCAR() to write what was just made.
- * Rf_getAttrib() would do for the other fields, but marks what it gives as shared, for good: a
- * payload that was once read so could never again be assigned to in place. */
-static SEXP first_field(SEXP x) { return CDR(ATTRIB(x)); }
-
-static SEXP field_cell(SEXP x, joist_r_field_name name) {
-  SEXP symbol = field_symbol(name);
-  SEXP cell = ATTRIB(x);
-  while (cell != R_NilValue && TAG(cell) != symbol) cell = CDR(cell);
-  return cell;
-}
-
-SEXP joist_r_field(SEXP x, joist_r_field_name name) { return CAR(field_cell(x, name)); }
-
-void joist_r_set_field(SEXP x, joist_r_field_name name, SEXP value) {
-  SEXP cell = field_cell(x, name);
-  if (cell == R_NilValue)
-    Rf_setAttrib(x, field_symbol(name), value);
-  else
-    SETCAR(cell, value);
-}
-
-/* The fields up to the flag in one walk; R_NilValue for a missing one. */
-static void read_fields(SEXP x, SEXP fields[JOIST_R_AMBIGUOUS + 1]) {
-  SEXP cell = first_field(x);
-  for (int k = JOIST_R_PAYLOAD; k <= JOIST_R_AMBIGUOUS; k++) {
-    if (TAG(cell) == field_symbol((joist_r_field_name)k)) {
-      fields[k] = CAR(cell);
-      cell = CDR(cell);
-    } else {
-      fields[k] = cell == R_NilValue ? cell : joist_r_field(x, (joist_r_field_name)k);
-    }
-  }
-}
-
-/* Sets the first fields of a copy of a pattern. */
-static void write_fields(SEXP x, const SEXP fields[JOIST_R_SHAPE + 1], bool has_payload) {
-  SEXP cell = first_field(x);
-  for (int k = has_payload ? JOIST_R_PAYLOAD : JOIST_R_DTYPE; k <= JOIST_R_SHAPE; k++) {
-    SETCAR(cell, fields[k]);
-    cell = CDR(cell);
-  }
-}
-
-/* Whether the class is that of a tensor with data, the very object. */
-static bool is_plainly_tensor(SEXP x) {
-  SEXP cell = ATTRIB(x);
-  return TAG(cell) == R_ClassSymbol && CAR(cell) == class_of(JOIST_R_CONCRETE);
-}
-
-/* Extents that a new tensor can share with the one it has them from. */
-static bool is_plain(SEXP extents) { return ATTRIB(extents) == R_NilValue; }
-
 /* ---- making ---- */
 
 SEXP joist_r_shape_object(const struct joist_shape *shape) {
@@ -115,7 +53,7 @@ SEXP joist_r_shape_among(const struct joist_shape *shape, const struct joist_r_v
     if (values[k].form == JOIST_R_LITERAL || !joist_shape_equal(shape, &values[k].argument.shape))
       continue;
     SEXP extents = joist_r_field(values[k].object, JOIST_R_SHAPE);
-    if (is_plain(extents)) return extents;
+    if (!joist_r_has_attributes(extents)) return extents; /* it can be shared */
   }
   return joist_r_shape_object(shape);
 }
@@ -125,15 +63,16 @@ SEXP joist_r_shape_among(const struct joist_shape *shape, const struct joist_r_v
 static SEXP pattern_of(joist_r_form form, bool ambiguous) {
   static SEXP patterns[JOIST_R_TRACED + 1][2];
   if (patterns[form][ambiguous] == NULL) {
-    SEXP made = PROTECT(Rf_allocSExp(S4SXP));
+    SEXP made = PROTECT(Rf_asS4(PROTECT(Rf_allocS4Object()), FALSE, 0));
     Rf_setAttrib(made, R_ClassSymbol, class_of(form));
     for (int k = form == JOIST_R_ABSTRACT ? JOIST_R_DTYPE : JOIST_R_PAYLOAD; k <= JOIST_R_SHAPE;
          k++)
-      Rf_setAttrib(made, field_symbol((joist_r_field_name)k), class_of(form));
-    if (ambiguous) Rf_setAttrib(made, field_symbol(JOIST_R_AMBIGUOUS), Rf_ScalarLogical(TRUE));
+      Rf_setAttrib(made, joist_r_field_symbol((joist_r_field_name)k), class_of(form));
+    if (ambiguous)
+      Rf_setAttrib(made, joist_r_field_symbol(JOIST_R_AMBIGUOUS), Rf_ScalarLogical(TRUE));
     MARK_NOT_MUTABLE(made);
     R_PreserveObject(made);
-    UNPROTECT(1);
+    UNPROTECT(2);
     patterns[form][ambiguous] = made;
   }
   return patterns[form][ambiguous];
@@ -142,7 +81,7 @@ static SEXP pattern_of(joist_r_form form, bool ambiguous) {
 static SEXP make_tensor(joist_r_form form, SEXP payload, struct joist_type type, SEXP extents) {
   SEXP tensor = Rf_shallow_duplicate(pattern_of(form, type.ambiguous));
   const SEXP fields[] = {payload, joist_r_dtype_object(type.dtype), extents};
-  write_fields(tensor, fields, form != JOIST_R_ABSTRACT);
+  joist_r_write_fields(tensor, fields, form != JOIST_R_ABSTRACT);
   return tensor;
 }
 
@@ -222,7 +161,7 @@ static _Noreturn void refuse(SEXP x) {
     joist_r_stop(
         JOIST_ERROR_VALUE,
         "an object of class %s is no array of numbers; call as.numeric() or unclass() first",
-        CHAR(STRING_ELT(class, 0)));
+        Rf_translateCharUTF8(STRING_ELT(class, 0)));
   }
   if (TYPEOF(x) == STRSXP)
     joist_r_stop(JOIST_ERROR_VALUE,
@@ -245,7 +184,9 @@ static _Noreturn void taken_apart(void) {
 
 /* An R vector can have got the attributes of a tensor, and its class with them. */
 static bool is_tensor(SEXP x) {
-  if (!Rf_isObject(x) || (!is_plainly_tensor(x) && !Rf_inherits(x, "nv_tensor"))) return false;
+  if (!Rf_isObject(x)) return false;
+  const bool plainly = joist_r_first_class(x) == class_of(JOIST_R_CONCRETE);
+  if (!plainly && !Rf_inherits(x, "nv_tensor")) return false;
   if (TYPEOF(x) != S4SXP) taken_apart();
   return true;
 }
@@ -260,7 +201,7 @@ static SEXP checked(SEXP field, SEXPTYPE type) {
 static void read_tensor(SEXP x, struct joist_r_value *value) {
   struct joist_argument *const argument = &value->argument;
   SEXP fields[JOIST_R_AMBIGUOUS + 1];
-  read_fields(x, fields);
+  joist_r_read_fields(x, fields);
   argument->operand.type.dtype = joist_r_dtype(checked(fields[JOIST_R_DTYPE], STRSXP));
   argument->operand.type.ambiguous = fields[JOIST_R_AMBIGUOUS] != R_NilValue &&
                                      LOGICAL(checked(fields[JOIST_R_AMBIGUOUS], LGLSXP))[0] == TRUE;

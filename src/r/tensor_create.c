@@ -1,8 +1,8 @@
 /* .Call entry points that make tensors and read them back. */
-#include <Rversion.h>
 #include <string.h>
 
 #include "core/convert.h"
+#include "r/fields.h"
 #include "r/remote.h"
 
 static joist_na na_policy(SEXP na) {
@@ -21,22 +21,13 @@ static size_t checked_count(const struct joist_shape *shape) {
   return count;
 }
 
-/* R 4.5 has a function for what was read from the list of attributes before. */
-static bool has_attributes(SEXP x) {
-#if R_VERSION >= R_Version(4, 5, 0)
-  return ANY_ATTRIB(x) != 0;
-#else
-  return ATTRIB(x) != R_NilValue;
-#endif
-}
-
 /* Whether the R vector can be the payload itself, unchanged. */
 static bool is_payload(const struct joist_r_value *value, joist_dtype dtype) {
   const bool same = (value->host == JOIST_HOST_INTEGER && dtype == JOIST_I32) ||
                     (value->host == JOIST_HOST_DOUBLE && dtype == JOIST_F64) ||
                     (value->host == JOIST_HOST_COMPLEX && dtype == JOIST_C128) ||
                     (value->host == JOIST_HOST_RAW && dtype == JOIST_UI8);
-  return same && !has_attributes(value->object);
+  return same && !joist_r_has_attributes(value->object);
 }
 
 SEXP joist_r_make(SEXP x, SEXP dtype, SEXP shape, SEXP ambiguous, SEXP na, SEXP rules) {

@@ -144,6 +144,12 @@ test_that("what cannot work stops and says what to use", {
   }
 })
 
+# Whether a call is an error, or gives the one element of `answer` where that is not NULL.
+stops_or_answers <- function(call, answer) {
+  utils::capture.output(got <- tryCatch(suppressWarnings(call()), error = identity))
+  inherits(got, "error") || (!is.null(answer[[1]]) && identical(got, answer[[1]]))
+}
+
 # The rows of ?base_functions.
 test_that("functions of base R that do not ask what a tensor is stop", {
   for (d in c("f32", "f64", "i32", "i8", "bool")) {
@@ -177,11 +183,14 @@ test_that("functions of base R that do not ask what a tensor is stop", {
     )
     if (getRversion() < "4.4.0") stops$crossprod <- function() base::crossprod(x)
     if (getRversion() < "4.3.0") stops$`%*%` <- function() base::`%*%`(m, x)
+    # Later versions of R ask; what they then give is right.
+    plain <- as_array(x)
+    answers <- list(
+      which.max = base::which.max(plain), match = base::match(plain, 1),
+      match_in = base::match(1, plain), is_in = base::`%in%`(plain, 1)
+    )
     for (name in names(stops)) {
-      out <- utils::capture.output(got <- tryCatch(suppressWarnings(stops[[name]]()),
-        error = identity
-      ))
-      if (!inherits(got, "error")) fail(paste(name, d, "does not stop"))
+      if (!stops_or_answers(stops[[name]], answers[name])) fail(paste(name, d, "does not stop"))
     }
     expect_false(isTRUE(x))
     expect_false(is.list(x) || is.vector(x) || is.function(x) || isS4(x))
