@@ -1,4 +1,5 @@
 /* Subsets of tensors and assignment to them. */
+#include <stdint.h>
 #include <string.h>
 
 #include "core/layout.h"
@@ -83,18 +84,32 @@ static size_t index_count(const struct selection *selection, int d) {
   return value.count;
 }
 
+/* Indices that repeat positions select more than the tensor has, so that their product may be
+ * more than a size_t holds. */
+static size_t selected_count(const struct selection *selection) {
+  const size_t limit = (size_t)PTRDIFF_MAX / 16; /* of the largest dtype */
+  size_t count = 1;
+  for (int d = 0; d < selection->n; d++)
+    if (index_count(selection, d) == 0) return 0;
+  for (int d = 0; d < selection->n; d++) {
+    const size_t extent = index_count(selection, d);
+    if (count > limit / extent)
+      joist_r_stop(JOIST_ERROR_SHAPE, "the indices select more elements than memory can hold");
+    count *= extent;
+  }
+  return count;
+}
+
 static size_t selected_shape(const struct selection *selection, bool drop,
                              struct joist_shape *shape) {
-  size_t count = 1;
   shape->rank = 0;
   for (int d = 0; d < selection->n; d++) {
     const size_t extent = index_count(selection, d);
     if (extent > INT32_MAX) too_large();
-    count *= extent;
     if (drop && selection->n > 1 && extent == 1) continue;
     shape->extent[shape->rank++] = (uint32_t)extent;
   }
-  return count;
+  return selected_count(selection);
 }
 
 /* The walk refers to `selection`. */
@@ -407,13 +422,13 @@ SEXP joist_r_assign(SEXP x, SEXP indices, SEXP value, SEXP in_place, SEXP single
     return result;
   }
   const size_t *before = NULL;
-  size_t count = 1;
+  size_t count;
   if (selection.mask != NULL && concrete) {
     before = count_mask(selection.mask, tensor.count);
     count = before[joist_mask_blocks(tensor.count)];
   } else {
     list_mask(&selection);
-    for (int d = 0; d < selection.n; d++) count *= selection.positions[d].count;
+    count = selected_count(&selection);
   }
   if (one && count != 1) joist_r_stop(JOIST_ERROR_SHAPE, "[[<- replaces exactly one element");
   check_values(count, &values);

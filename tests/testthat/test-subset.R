@@ -673,3 +673,18 @@ test_that("a tensor can be its own index while it is assigned to", {
   truth[truth] <- values
   expect_identical(as_array(mask), truth)
 })
+
+test_that("indices that select more than memory can hold are refused", {
+  x <- nv_tensor(1:8, shape = c(2, 2, 2))
+  # 2^22 * 2^21 * 2^21 is 2^64, which is 0 in 64 bits.
+  i <- rep(1L, 2^22)
+  j <- rep(2L, 2^21)
+  expect_error(x[i, j, j], "more elements than memory", class = "joist_shape_error")
+  expect_error(x[i, j, j] <- 1L, "more elements than memory", class = "joist_shape_error")
+  expect_error(jit(function(x) x[i, j, j])(x), "more elements than memory",
+    class = "joist_shape_error"
+  )
+  # An index that selects nothing comes first.
+  expect_identical(shape(x[i, j, 0]), c(4194304L, 2097152L, 0L))
+  expect_identical(as_array(`[<-`(x, i, j, integer(), value = 1L)), as_array(x))
+})
