@@ -5,6 +5,7 @@
 #ifndef JOIST_CORE_STATUS_H
 #define JOIST_CORE_STATUS_H
 
+#include <stdarg.h>
 #include <stddef.h>
 
 #if defined(__GNUC__) || defined(__clang__)
@@ -32,9 +33,12 @@ struct joist_error {
   char message[JOIST_MESSAGE_SIZE]; /* always NUL-terminated once a call has failed */
 };
 
-/* Formats the message (truncating if need be) and returns `status`, so that a
- * failing function can end in `return joist_fail(...)`. `error` may be NULL. */
+/* Formats the message (truncating if need be, between characters of UTF-8) and returns `status`, so
+ * that a failing function can end in `return joist_fail(...)`. `error` may be NULL. */
 joist_status joist_fail(struct joist_error *error, joist_status status, const char *format, ...)
     JOIST_PRINTF(3, 4);
+/* The same for a function that has such arguments itself. */
+joist_status joist_fail_with(struct joist_error *error, joist_status status, const char *format,
+                             va_list arguments) JOIST_PRINTF(3, 0);
 
 #endif

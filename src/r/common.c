@@ -48,7 +48,7 @@ _Noreturn void joist_r_stop(joist_status status, const char *format, ...) {
   struct joist_error error;
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(error.message, sizeof error.message, format, arguments);
+  (void)joist_fail_with(&error, status, format, arguments);
   va_end(arguments);
   joist_r_raise(status, &error);
 }

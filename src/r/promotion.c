@@ -44,7 +44,7 @@ static const struct joist_rules *rules_of_string(SEXP id) {
   const R_xlen_t count = XLENGTH(ids);
   for (R_xlen_t i = 0; i < count; i++)
     if (STRING_ELT(ids, i) == id) return joist_rules_at((size_t)i);
-  unknown_rules(id == NA_STRING ? "NA" : Rf_translateChar(id));
+  unknown_rules(id == NA_STRING ? "NA" : Rf_translateCharUTF8(id));
 }
 
 static const struct joist_rules *rules_of_object(SEXP x) {
@@ -173,7 +173,7 @@ static bool dtype_operand(SEXP x, struct joist_operand *operand) {
   if (XLENGTH(x) != 1 || STRING_ELT(x, 0) == NA_STRING)
     joist_r_stop(JOIST_ERROR_DTYPE, "character operands are names of dtypes, one string each");
   char name[JOIST_NODE_NAME_SIZE];
-  const char *text = Rf_translateChar(STRING_ELT(x, 0));
+  const char *text = Rf_translateCharUTF8(STRING_ELT(x, 0));
   snprintf(name, sizeof name, "%s", text);
   const size_t length = strlen(name);
   operand->type.ambiguous = length > 0 && name[length - 1] == '?';

@@ -240,3 +240,24 @@ test_that("NULL is no operand of a matrix product", {
   expect_refusal(nv_dot(x, NULL), "joist_value_error", "NULL")
   expect_refusal(nv_solve(nv_eye(2), sum), "joist_value_error", "builtin")
 })
+
+test_that("messages are valid strings however long and in whichever encoding what they quote is", {
+  latin1 <- iconv("\u00e9t\u00e9", "UTF-8", "latin1")
+  quoting <- list(
+    function(text) as_dtype(text),
+    function(text) result_dtype(text),
+    function(text) promotion_rules(text),
+    function(text) nv_tensor(structure(1, class = text))
+  )
+  for (quote in quoting) {
+    for (n in 0:2) {
+      text <- paste0(strrep("a", n), strrep("\u00e9", 2000))
+      message <- tryCatch(quote(text), error = conditionMessage)
+      expect_true(validUTF8(message))
+      expect_match(message, "\u00e9\u00e9", fixed = TRUE)
+    }
+    message <- tryCatch(quote(latin1), error = conditionMessage)
+    expect_true(validUTF8(message))
+    expect_match(message, enc2utf8(latin1), fixed = TRUE)
+  }
+})
