@@ -40,6 +40,11 @@ print.nv_tensor <- function(x, digits = NULL, max = NULL, ...) {
     if (is.null(max)) max <- min(getOption("max.print"), 200L)
     n <- length(x)
     shown <- if (length(shape(x)) > 1L) corner_values(x, max) else head_values(x, max)
+    if (format(dtype(x)) %in% c("i32", "ui32")) {
+      # These are doubles here, of which 4200000001 would be seen as 4.2e+09.
+      old <- options(scipen = 100L)
+      on.exit(options(old))
+    }
     print(shown, digits = print_digits(x, digits), right = TRUE)
     if (n > length(shown)) {
       cat(" ... ", format(n - length(shown), big.mark = ","), " more\n", sep = "")
