@@ -12,6 +12,18 @@ check_number <- function(x, name) {
   }
 }
 
+# Of a method that ignores further arguments, or takes them for operands: those that functions of
+# joist and of other array libraries have would change what is meant.
+check_no_dims <- function(generic, instead, ...) {
+  unknown <- c("dims", "dim", "axis", "margin", "drop", "keepdim", "keepdims", "dtype")
+  found <- intersect(names(list(...)), unknown)
+  if (length(found) > 0L) {
+    stop_joist(
+      "joist_value_error", generic, "() of a tensor takes no `", found[1L], "`; see ", instead
+    )
+  }
+}
+
 # Whether every element is a whole number that R's integers have.
 is_whole <- function(x) {
   is.numeric(x) && !is.object(x) && !anyNA(x) && all(abs(x) <= .Machine$integer.max) &&

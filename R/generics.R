@@ -56,7 +56,13 @@ math_with_arguments <- function(generic, x, ...) {
 
 #' @export
 log.nv_tensor <- function(x, base = exp(1)) {
-  if (missing(base)) nv_log(x) else nv_log(x) / log(base)
+  if (missing(base)) {
+    return(nv_log(x))
+  }
+  # Exact for powers of the base, as R's.
+  if (identical(as.numeric(base), 2)) nv_log2(x)
+  else if (identical(as.numeric(base), 10)) nv_log10(x)
+  else nv_log(x) / log(base)
 }
 
 #' @export
@@ -67,11 +73,12 @@ Complex.nv_tensor <- function(z) {
 #' @export
 Summary.nv_tensor <- function(..., na.rm = FALSE) {
   if (!identical(na.rm, FALSE)) check_no_na(na.rm)
+  if (...length() == 1L && .Generic != "range") {
+    return(.Call(joist_r_summary, .Generic, ..1))
+  }
+  check_no_dims(.Generic, if (.Generic == "range") "nv_range()" else "nv_reduce_sum()", ...)
   if (.Generic == "range") {
     return(c(min(...), max(...)))
-  }
-  if (...length() == 1L) {
-    return(.Call(joist_r_summary, .Generic, ..1))
   }
   parts <- list(...)
   first <- Find(is_tensor, parts)

@@ -71,7 +71,7 @@ mtfrm.nv_tensor <- function(x) {
 #' @param x A tensor.
 #' @param incomparables `FALSE`, or values that equal none.
 #' @param fromLast `TRUE` to go backwards: the last of equal elements is the one that is kept.
-#' @param ... Ignored.
+#' @param ... Ignored; `dims` and other arguments of reductions are refused.
 #' @return `unique()` a tensor of rank 1 with the dtype of `x`; `duplicated()` a logical vector;
 #'   `anyDuplicated()` the position of the first repeated element, or 0.
 #' @section Errors: `joist_value_error` while `jit()` traces and for [nv_aval()]: what is
@@ -109,6 +109,7 @@ anyDuplicated.nv_tensor <- function(x, incomparables = FALSE,
 unique.nv_tensor <- function(x, incomparables = FALSE,
                              fromLast = FALSE, ...) { # nolint: object_name_linter.
   check_elements(x, "unique()")
+  check_no_dims("unique", "nv_apply()", ...)
   if (isFALSE(incomparables) && isFALSE(fromLast)) {
     return(.Call(joist_r_unique, x))
   }

@@ -212,7 +212,7 @@ nv_gather <- function(operand, indices, dim = 1L) {
 #' @param x A tensor; for `scale()` of rank 2.
 #' @param lag,differences As in [diff()].
 #' @param center,scale As in [scale()]: `TRUE`, `FALSE`, or a number for each column.
-#' @param ... Ignored.
+#' @param ... Ignored; `dims` and other arguments of reductions are refused.
 #' @return A tensor. `diff()` has the dtype of `x`, unsigned integers wrap; `scale()` that of
 #'   [nv_mean()], without R's attributes.
 #' @section Errors: `joist_shape_error` when ranks, extents or numbers do not fit;
@@ -222,6 +222,7 @@ nv_gather <- function(operand, indices, dim = 1L) {
 #' scale(nv_tensor(matrix(c(1, 2, 3, 4, 6, 8), 3)))
 #' @export
 diff.nv_tensor <- function(x, lag = 1L, differences = 1L, ...) {
+  check_no_dims("diff", "nv_transpose()", ...)
   lag <- per_dimension(lag, 1L, "lag")
   differences <- per_dimension(differences, 1L, "differences")
   if (lag < 1L || differences < 1L) {
@@ -247,7 +248,10 @@ diff.nv_tensor <- function(x, lag = 1L, differences = 1L, ...) {
 scale.nv_tensor <- function(x, center = TRUE, scale = TRUE) {
   extents <- shape(x)
   if (length(extents) != 2L) {
-    stop_joist("joist_shape_error", "scale() of a tensor of rank ", length(extents))
+    stop_joist(
+      "joist_shape_error", "scale() of a tensor of rank ", length(extents), ", not 2; nv_mean() ",
+      "and nv_sd() take any rank"
+    )
   }
   if (!identical(center, FALSE)) {
     x <- x - (if (isTRUE(center)) nv_mean(x, 1L, FALSE) else row_of(center, extents[2L], "center"))

@@ -14,7 +14,7 @@
 #'   for all elements in column-major order.
 #' @param decreasing `TRUE` for the largest first.
 #' @param na.last For `sort()`: where NaN goes, `NA` to leave it out.
-#' @param ... Ignored.
+#' @param ... Ignored; `dims` and other arguments of reductions are refused.
 #' @return `nv_sort()` and `sort()`: a tensor of the dtype of the operand; `nv_order()`:
 #'   positions from 1 on, a known `i32`. The shape is that of the operand, or rank 1 for
 #'   `dim = NULL`. `xtfrm()`: an integer vector of ranks, NA for NaN; equal elements share the
@@ -55,6 +55,7 @@ sort_along <- function(op, operand, dim, decreasing) {
 #' @export
 sort.nv_tensor <- function(x, decreasing = FALSE, na.last = NA, # nolint: object_name_linter.
                            ...) {
+  check_no_dims("sort", "nv_sort()", ...)
   sorted <- nv_sort(x, decreasing = decreasing)
   if (isTRUE(na.last) || !has_elements(x) || !is_float_dtype(dtype(x))) {
     return(sorted)

@@ -152,7 +152,7 @@ compiled <- new.env(parent = emptyenv())
 #' @param x A tensor.
 #' @param na.rm Must be `FALSE`: a tensor has no NA.
 #' @param names,type As in [stats::quantile()]; names are left out, and the type must be 7.
-#' @param ... Ignored.
+#' @param ... Ignored; `dims` and other arguments of reductions are refused.
 #' @return A tensor of the dtype of [nv_mean()]. `nv_quantile()` has a first dimension with
 #'   one extent per probability before those that are kept.
 #' @section Errors: `joist_shape_error` for a dimension that is not there;
@@ -184,6 +184,7 @@ nv_quantile <- function(operand, probs = c(0, 0.25, 0.5, 0.75, 1), dims = NULL, 
 #' @export
 median.nv_tensor <- function(x, na.rm = FALSE, ...) {
   check_no_na(na.rm)
+  check_no_dims("median", "nv_median()", ...)
   nv_median(x)
 }
 
@@ -194,6 +195,7 @@ median.nv_tensor <- function(x, na.rm = FALSE, ...) {
 quantile.nv_tensor <- function(x, probs = seq(0, 1, 0.25), na.rm = FALSE, names = FALSE, type = 7,
                                ...) {
   check_no_na(na.rm)
+  check_no_dims("quantile", "nv_quantile()", ...)
   if (!identical(as.numeric(type), 7)) {
     stop_joist("joist_value_error", "quantile() of a tensor is of type 7")
   }
@@ -224,7 +226,7 @@ quantiles <- function(x, probs, dims, drop, single) {
   between <- (nv_scalar(1, "f64") - part) * low + part * high
   value <- nv_ifelse(low == high, low, between)
   last <- in_double(sorted[n, , drop = FALSE]) # NaN is sorted last
-  value <- nv_ifelse(nv_is_nan(last), nv_scalar(NaN, "f64"), value)
+  value <- nv_ifelse(nv_is_nan(last), last, value)
   like_mean(nv_reshape(value, extents), x)
 }
 

@@ -307,3 +307,40 @@ test_that("base graphics draw the values", {
     expect_identical(barplot(x), barplot(v))
   }
 })
+
+test_that("base generics do not pass over the arguments of joist's functions", {
+  x <- nv_tensor(matrix(c(3, 1, 2, 5), 2))
+  b <- x > 2
+  calls <- list(
+    nv_reduce_sum = quote(sum(x, dims = 1)), nv_reduce_sum = quote(max(x, dim = 1)),
+    nv_reduce_sum = quote(min(x, axis = 1, drop = TRUE)), nv_reduce_sum = quote(all(b, dims = 1)),
+    nv_reduce_sum = quote(prod(x, dtype = "f64")), nv_range = quote(range(x, dims = 2)),
+    nv_sort = quote(sort(x, dim = 1)), nv_median = quote(median(x, dims = 1)),
+    nv_quantile = quote(quantile(x, 0.5, dims = 1)), nv_apply = quote(unique(x, dim = 1)),
+    nv_transpose = quote(diff(x, dim = 2)), nv_mean = quote(mean(x, dims = 1))
+  )
+  for (k in seq_along(calls)) {
+    expect_error(
+      eval(calls[[k]]), paste0("see ", names(calls)[k], "()"),
+      fixed = TRUE, class = "joist_value_error", info = deparse1(calls[[k]])
+    )
+  }
+  expect_error(jit(function(x) sum(x, dims = 1))(x), "nv_reduce_sum", class = "joist_value_error")
+  expect_identical(as_array(sum(a = x, b = x)), 22)
+  expect_identical(as_array(do.call(max, list(a = x, b = 9))), 9)
+  expect_identical(as_array(sort(x, method = "radix")), c(1, 2, 3, 5))
+})
+
+test_that("logarithms of base 2 and 10 are those of log2() and log10()", {
+  for (d in c("f32", "f64")) {
+    k <- if (d == "f32") 1:30 else 1:300
+    two <- nv_tensor(2^k, d)
+    expect_equal(as_array(log(two, 2)), log(2^k, 2), tolerance = 0)
+    expect_equal(as_array(log(two, base = 2L)), as.numeric(k), tolerance = 0)
+    expect_equal(as_array(jit(function(x) log(x, 2))(two)), as.numeric(k), tolerance = 0)
+    expect_identical(log(nv_tensor(c(1, 10, 1000), d), 10), nv_tensor(c(0, 1, 3), d))
+    expect_equal(as_array(log(nv_tensor(9, d), 3)), 2, tolerance = 1e-6)
+    expect_equal(as_array(log(nv_tensor(9, d), nv_tensor(3, d))), 2, tolerance = 1e-6)
+  }
+  expect_identical(type_of(log(nv_tensor(8L), 2)), "f32?")
+})
