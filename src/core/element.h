@@ -45,8 +45,11 @@ JOIST_DEVICE static inline unsigned count_bits(uint64_t x) {
 
 JOIST_DEVICE static inline double logistic(double x) { return 1 / (1 + exp(-x)); }
 
-/* x^2 is x * x, as in R. */
-JOIST_DEVICE static inline double power(double x, double y) { return y == 2 ? x * x : pow(x, y); }
+/* x^2 is x * x, as in R. x^0 and 1^y are 1 also for R's NA, whose bits pow() takes for a
+ * signaling NaN. */
+JOIST_DEVICE static inline double power(double x, double y) {
+  return y == 2 ? x * x : x == 1 || y == 0 ? 1 : pow(x, y);
+}
 
 /* Real-valued helpers, once for float and once for double. */
 #define REAL_HELPERS(REAL, S)                                                   \

@@ -159,7 +159,7 @@ JOIST_INLINE double f64_acosh(double x) {
   const double u = x > HUGE_INVERSE ? x * 0x1p-30 : whole;
   const double value = log_sum_f64(u, x > HUGE_INVERSE ? 0.0 : lost, x > HUGE_INVERSE ? 31.0 : 0.0);
   const double finite = x <= DBL_MAX ? value : x;
-  return x >= 1 ? finite : (double)NAN;
+  return x < 1 ? (double)NAN : finite;
 }
 
 /* (artanh(s) - s) / s for s^2 = z, |s| <= 0.29, to 2^-59 of artanh(s) */
@@ -193,7 +193,7 @@ JOIST_INLINE double f64_atanh(double x) {
   const double whole = half_k * 0x1.62e42fefa38p-1, sum = whole + s, lost = (whole - sum) + s;
   const double rest = half_k * 0x1.ef35793c7673p-45 + s * atanh_tail_f64(s * s);
   const double value = sum + (lost + rest), inside = t == 1 ? (double)INFINITY : value;
-  return t <= 1 ? copysign(inside, x) : (double)NAN;
+  return t > 1 ? (double)NAN : copysign(inside, x);
 }
 
 /* ---- roots ---- */

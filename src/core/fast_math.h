@@ -95,8 +95,8 @@ JOIST_INLINE double reduce_log(double x, double *k) {
 /* `value` for positive finite x, else what a logarithm gives at 0, infinity, below, NaN. */
 JOIST_INLINE double log_edges(double x, double value) {
   const double finite = x < INFINITY ? value : x;
-  const double above = x > 0 ? finite : (double)NAN;
-  return x == 0 ? (double)-INFINITY : above;
+  const double number = x < 0 ? (double)NAN : finite; /* a NaN stays the one it is: R's NA */
+  return x == 0 ? (double)-INFINITY : number;
 }
 
 JOIST_INLINE double log_wide(double x) {

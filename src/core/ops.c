@@ -101,6 +101,16 @@ static joist_dtype widest(joist_category category) {
   return dtypes[category];
 }
 
+/* What a message says where an operation is not defined for a dtype. */
+static const char *way_out(joist_op op, joist_op kernel_op, joist_dtype dtype) {
+  if (dtype == JOIST_BOOL && (op == JOIST_OP_SUB || op == JOIST_OP_NEGATE))
+    return "; use nv_xor() or nv_not(), or nv_convert() to an integer dtype first";
+  if (joist_kernel_find(kernel_op, JOIST_F64) == NULL &&
+      joist_kernel_find(kernel_op, JOIST_I32) != NULL && facts[op].arity > 0)
+    return "; it takes integers, see nv_convert()";
+  return "";
+}
+
 joist_status joist_infer(const struct joist_rules *rules, joist_op op,
                          const struct joist_operand *operands, struct joist_type requested,
                          struct joist_signature *signature, struct joist_error *error) {
@@ -218,9 +228,6 @@ joist_status joist_infer(const struct joist_rules *rules, joist_op op,
   const joist_op kernel_op = facts[op].combine;
   if (joist_kernel_find(kernel_op, signature->compute) == NULL)
     return joist_fail(error, JOIST_ERROR_DTYPE, "nv_%s() is not defined for %s%s", facts[op].name,
-                      joist_dtype_name(operand),
-                      operand == JOIST_BOOL && (op == JOIST_OP_SUB || op == JOIST_OP_NEGATE)
-                          ? "; use nv_xor() or nv_not(), or nv_convert() to an integer dtype first"
-                          : "");
+                      joist_dtype_name(operand), way_out(op, kernel_op, operand));
   return JOIST_OK;
 }

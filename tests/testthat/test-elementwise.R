@@ -828,3 +828,47 @@ test_that("large tensors are computed like small ones, whatever the tiles", {
   rows <- nv_tensor(v, "f32", shape = c(n, 1)) - nv_tensor(1:3, "f32", shape = c(1, 3))
   expect_identical(as_array(rows), outer(v, 1:3, `-`))
 })
+
+test_that("NA_real_ stays NA in f64, and x^0 and 1^x are 1, as in base R", {
+  unary <- c(
+    "abs", "acos", "acosh", "asin", "asinh", "atan", "atanh", "cbrt", "ceiling", "cos", "cosh",
+    "exp", "expm1", "floor", "log", "log10", "log1p", "log2", "logistic", "negate", "round",
+    "rsqrt", "sign", "sin", "sinh", "sqrt", "tan", "tanh", "trunc"
+  )
+  is_missing <- function(x) is.na(x) & !is.nan(x)
+  for (n in c(1, 3, 8, 17)) {
+    na <- nv_tensor(rep(NA_real_, n), "f64")
+    for (name in unary) {
+      f <- getExportedValue("joist", paste0("nv_", name))
+      expect_true(all(is_missing(as_array(f(na)))), info = name)
+      expect_true(all(is.nan(as_array(f(nv_fill(NaN, n, "f64"))))), info = name)
+    }
+    binary <- c(
+      "add", "sub", "mul", "div", "mod", "remainder", "floor_div", "min", "max", "atan2"
+    )
+    for (name in binary) {
+      f <- getExportedValue("joist", paste0("nv_", name))
+      expect_true(all(is_missing(as_array(f(na, 2.5)))), info = name)
+    }
+    for (y in c(-1, 0, 0.5, 1, 2, Inf, NaN)) {
+      expect_identical(as_array(na^y), rep(NA_real_, n)^y, info = y)
+      expect_identical(as_array(nv_fill(y, n, "f64")^NA_real_), rep(y, n)^NA_real_, info = y)
+    }
+  }
+  expect_true(is_missing(as_array(nv_median(nv_tensor(c(2, NA, 1), "f64")))))
+  expect_true(is.nan(as_array(nv_median(nv_tensor(c(2, NaN, 1), "f64")))))
+})
+
+test_that("a message says which dtypes an operation on bits takes", {
+  calls <- list(
+    nv_bitwise_not, nv_popcnt, function(x) bitwAnd(x, 1L), function(x) bitwShiftL(x, 1L)
+  )
+  for (d in c("f16", "bf16", "f32", "f64")) {
+    for (f in calls) {
+      expect_error(
+        f(nv_tensor(c(1, 2), d)), "takes integers, see nv_convert()",
+        fixed = TRUE, class = "joist_dtype_error"
+      )
+    }
+  }
+})
