@@ -36,5 +36,22 @@ user_call <- function(frame) {
   if (is.character(generic) && is.call(call)) {
     call[[1L]] <- as.name(generic)
   }
+  legible_call(call, sys.frame(entry))
+}
+
+# Where R dispatches on values, and in what do.call() and `x[i] <- value` call, the values
+# themselves are in the call, and would be deparsed.
+legible_call <- function(call, frame) {
+  if (is.function(call[[1L]])) {
+    exports <- getNamespaceExports(topenv())
+    same <- vapply(exports, function(name) identical(get(name, topenv()), call[[1L]]), TRUE)
+    if (any(same)) call[[1L]] <- as.name(exports[same][1L])
+  }
+  if (is.name(call[[1L]]) && endsWith(as.character(call[[1L]]), "<-")) {
+    call$value <- eval(quote(substitute(value)), frame)
+  }
+  for (k in seq_along(call)[-1L]) {
+    if (!is.name(call[[k]]) && is_tensor(call[[k]])) call[[k]] <- quote(tensor)
+  }
   call
 }

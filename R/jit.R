@@ -96,12 +96,22 @@ jit_run <- function(state, f, arguments, static, promotion, device) {
   }
   if (!is.null(promotion)) local_promotion(promotion)
   if (!out) {
-    return(do.call(f, arguments, quote = TRUE))
+    return(call_function(f, arguments))
   }
   compiled <- jit_trace(f, arguments, dynamic)
   .Call(joist_r_jit_store, state, compiled, arguments, dynamic, promotion)
   out <- .Call(joist_r_jit_call, state, arguments, dynamic, promotion, device)
-  if (is.logical(out)) do.call(f, arguments, quote = TRUE) else out
+  if (is.logical(out)) call_function(f, arguments) else out
+}
+
+# Arguments by their names: in what `f` signals there are neither their values nor its source.
+call_function <- function(f, arguments) {
+  named <- names(arguments)
+  symbols <- sprintf("argument%d", seq_along(arguments))
+  if (!is.null(named)) symbols[nzchar(named)] <- named[nzchar(named)]
+  frame <- list2env(stats::setNames(arguments, symbols), parent = list2env(list(jitted = f)))
+  own <- if ("jitted" %in% symbols) f else quote(jitted)
+  eval(as.call(c(own, stats::setNames(lapply(symbols, as.name), named))), frame)
 }
 
 # How many traces are under way.
@@ -112,11 +122,28 @@ jit_trace <- function(f, arguments, dynamic) {
   trace <- .Call(joist_r_trace_begin, arguments, dynamic, NULL)
   tracing$depth <- tracing$depth + 1L
   on.exit(tracing$depth <- tracing$depth - 1L)
-  result <- withCallingHandlers(
-    do.call(f, trace[[2L]], quote = TRUE),
-    error = explain_control_flow
-  )
-  .Call(joist_r_trace_end, trace[[1L]], result, NULL)
+  result <- withCallingHandlers(call_function(f, trace[[2L]]), error = explain_control_flow)
+  tryCatch(.Call(joist_r_trace_end, trace[[1L]], result, NULL), joist_value_error = function(e) {
+    at <- first_misfit(result)
+    if (!is.null(at)) e$message <- paste0("the result", at, " of the function: ", e$message)
+    stop(e)
+  })
+}
+
+# The first element of nested lists that is neither a tensor nor an array of numbers.
+first_misfit <- function(x, at = "") {
+  if (!is.list(x) || is.object(x)) {
+    fits <- is.null(x) || is_tensor(x) || !inherits(try(as_tensor(x), silent = TRUE), "try-error")
+    return(if (!fits) at)
+  }
+  for (k in seq_along(x)) {
+    name <- names(x)[k]
+    index <- if (is.null(name) || !nzchar(name)) paste0("[[", k, "]]") else paste0("$", name)
+    found <- first_misfit(x[[k]], paste0(at, index))
+    if (!is.null(found)) {
+      return(found)
+    }
+  }
 }
 
 # R's own errors for a condition that is no single TRUE or FALSE, in the user's language.
@@ -132,15 +159,40 @@ explain_control_flow <- function(e) {
   keyword <- if (is.call(call) && is.name(call[[1L]])) as.character(call[[1L]]) else ""
   decides <- keyword %in% c("if", "while") && conditionMessage(e) %in% control_flow_messages()
   if (decides || keyword %in% c("&&", "||")) {
-    stop(structure(
-      class = c(
-        "joist_trace_error", "joist_value_error", "joist_error", "error", "condition"
-      ),
-      list(message = paste0(
-        "R's `", keyword, "` needs a value, but a tensor has none while jit() traces the ",
-        "function; use nv_ifelse(), or make the argument static"
-      ), call = call)
-    ))
+    stop_trace(
+      call, "R's `", keyword, "` needs a value, but a tensor has none while jit() traces the ",
+      "function; use nv_ifelse(), or make the argument static"
+    )
+  }
+  # for (i in x), 1:n, cat(x): functions of base R that have no method for tensors.
+  if (!inherits(e, "joist_error") && nzchar(keyword) && exists(keyword, baseenv()) &&
+    is.null(utils::getS3method(keyword, "nv_tensor", optional = TRUE))) {
+    name <- traced_name(all.vars(call), sys.frames())
+    if (!is.null(name)) {
+      stop_trace(
+        call, conditionMessage(e), "; `", name, "` is a tensor, which has no value while jit() ",
+        "traces the function: make it a static argument, or use its shape()"
+      )
+    }
+  }
+}
+
+stop_trace <- function(call, ...) {
+  stop(structure(
+    class = c("joist_trace_error", "joist_value_error", "joist_error", "error", "condition"),
+    list(message = paste0(...), call = call)
+  ))
+}
+
+# The first of the names that is a traced tensor where the functions run that were called.
+traced_name <- function(names, frames) {
+  for (name in names) {
+    for (frame in rev(frames)) {
+      value <- tryCatch(get0(name, frame, inherits = FALSE), error = function(e) NULL)
+      if (inherits(value, "nv_traced")) {
+        return(name)
+      }
+    }
   }
 }
 

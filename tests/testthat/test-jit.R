@@ -289,10 +289,45 @@ test_that("R control flow on a traced tensor is an error that says what to do", 
       expect_match(conditionMessage(error), part, fixed = TRUE)
     }
   }
+  # What R says of others is kept, with the name of what has no value.
+  others <- list(
+    "for" = function(n) for (i in n) i, ":" = function(n) 1:n, seq_len = function(n) seq_len(n),
+    matrix = function(n) matrix(0, n), switch = function(n) switch(n, 1, 2),
+    cat = function(n) cat(n)
+  )
+  for (keyword in names(others)) {
+    f <- jit(others[[keyword]])
+    error <- expect_error(f(2L), "`n` is a tensor", class = "joist_trace_error")
+    expect_match(conditionMessage(error), "static argument", info = keyword)
+    expect_identical(as.character(conditionCall(error)[[1L]]), keyword)
+    original <- tryCatch(others[[keyword]](nv_scalar(2L)), error = conditionMessage)
+    expect_match(conditionMessage(error), original, fixed = TRUE)
+  }
   # A condition on what is known is no problem, and neither are errors of other kinds.
   expect_identical(as_array(jit(function(x) if (dtype(x) == "f32") x + 1 else x)(x)), 2)
   expect_error(jit(function(x) if (NULL) x)(x), "length zero")
-  expect_error(jit(function(x) stop("mine"))(x), "mine")
+  error <- expect_error(jit(function(x) stop("mine"))(x), "^mine$")
+  expect_identical(conditionCall(error), quote(jitted(x = x)))
+})
+
+test_that("the part of a result that is no tensor is named", {
+  x <- nv_scalar(1)
+  expect_error(jit(function(x) "a")(x), "^the result of the function", class = "joist_value_error")
+  expect_error(
+    jit(function(x) list(x, NULL, list(y = 1, z = dtype(x))))(x), "the result[[3]]$z of",
+    fixed = TRUE, class = "joist_value_error"
+  )
+})
+
+test_that("arguments reach the function whatever they are called and are", {
+  apply <- jit(function(jitted, g) g(jitted), static = "g")
+  expect_identical(as_array(apply(nv_scalar(4), sqrt)), 2)
+  expect_identical(as_array(jit(function(...) ..1 - ..2)(nv_scalar(4), nv_scalar(1))), 3)
+  expect_identical(as_array(jit(function(...) list(...)$a)(2L, a = nv_scalar(4))), 4)
+  count <- jit(function(x, q) x + length(q), static = "q")
+  expect_identical(as_array(count(nv_scalar(1), quote(a + b))), 4)
+  expect_identical(as_array(count(nv_scalar(1), quote(a))), 2)
+  expect_identical(as_array(count(nv_scalar(1), NULL)), 1)
 })
 
 test_that("values are not known while tracing", {

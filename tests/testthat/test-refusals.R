@@ -209,6 +209,12 @@ test_that("the call of a condition is the user's call", {
   expect_identical(call_of(helper(x)), "nv_mul(a, y)")
   expect_identical(call_of(lapply(list(x), function(a) a - y)), "a - y")
   expect_identical(call_of(common_dtype("f32", "f33")), "common_dtype(\"f32\", \"f33\")")
+  # Values that R itself puts into the call are not deparsed.
+  expect_identical(call_of(max(nv_tensor(numeric()))), "max(tensor, na.rm = FALSE)")
+  expect_identical(call_of(do.call(nv_add, list(x, y))), "nv_add(tensor, tensor)")
+  expect_identical(call_of(x[1] <- y), "`[<-`(`*tmp*`, 1, value = y)")
+  expect_identical(call_of(x[1] <- nv_tensor(1.5)), "`[<-`(`*tmp*`, 1, value = nv_tensor(1.5))")
+  expect_identical(call_of(x[, 1]), "x[, 1]")
 })
 
 test_that("dimensions are whole R numbers, for every function that takes them", {
