@@ -60,9 +60,10 @@ log.nv_tensor <- function(x, base = exp(1)) {
     return(nv_log(x))
   }
   # Exact for powers of the base, as R's.
-  if (identical(as.numeric(base), 2)) nv_log2(x)
-  else if (identical(as.numeric(base), 10)) nv_log10(x)
-  else nv_log(x) / log(base)
+  if (is.numeric(base) && length(base) == 1L && base %in% c(2, 10)) {
+    return(if (base == 2) nv_log2(x) else nv_log10(x))
+  }
+  nv_log(x) / log(base)
 }
 
 #' @export

@@ -7,10 +7,12 @@
 #' and `NA` are errors (a float dtype rounds to its precision). [nv_convert()] is the
 #' explicit cast. Without `dtype`, the default of the promotion rules for the kind of `x`
 #' is taken (under anvil: logical `bool`, integer `i32`, double `f32`, complex `c64`);
-#' raw is `ui8`, `bit64::integer64` is `i64` and `float::float32` is `f32`.
+#' raw is `ui8`, `bit64::integer64` is `i64` and `float::float32` is `f32`. For `dtype` `i64` or
+#' `ui64`, `x` may be text: R has no other way to write whole numbers beyond 2^53.
 #'
 #' @param x A logical, integer, double, complex, raw, integer64 or float32 vector or
-#'   array, or a tensor.
+#'   array, or a tensor; for `i64` and `ui64` also character, with decimal digits or, after `0x`,
+#'   hexadecimal ones.
 #' @param dtype A dtype or its name; `NULL` for the default.
 #' @param shape An integer vector of extents; `NULL` for the dimensions of `x`, or its
 #'   length. `integer()` is a scalar.
@@ -35,6 +37,7 @@
 #' nv_fill(0, c(2, 2))
 #' nv_iota(1, "i32", shape = c(3, 2))
 #' nv_eye(2)
+#' nv_scalar("0xcbf29ce484222325", "ui64")
 #' try(nv_tensor(c(1.5, 2), "i32"))
 #' @export
 nv_tensor <- function(x, dtype = NULL, shape = NULL, ambiguous = NULL, device = NULL,

@@ -37,6 +37,12 @@ joist_status joist_import(joist_host host, const void *values, size_t n, joist_d
 joist_status joist_import_truth(joist_host host, const void *values, size_t n, void *out,
                                 struct joist_error *error) JOIST_MUST_CHECK;
 
+/* A whole number as the bits of an integer dtype: decimal digits or, after 0x, hexadecimal ones,
+ * with or without a sign. Anything else, or a number that the dtype has not, is
+ * JOIST_ERROR_VALUE with text and position in the message. */
+joist_status joist_parse_integer(const char *text, size_t position, joist_dtype dtype,
+                                 uint64_t *value, struct joist_error *error) JOIST_MUST_CHECK;
+
 /* The host type and category a literal of that host type has. */
 joist_category joist_host_category(joist_host host);
 

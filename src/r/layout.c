@@ -62,13 +62,16 @@ SEXP joist_r_fitted(const struct joist_rules *rules, const struct joist_r_value 
   const joist_status status = joist_common_type(rules, operands, 2, &common, &error);
   if (status != JOIST_OK) joist_r_raise(status, &error);
   const joist_dtype dtype = x->argument.operand.type.dtype;
+  const bool whole = value.form == JOIST_R_LITERAL && value.host == JOIST_HOST_DOUBLE &&
+                     joist_dtype_category(dtype) == JOIST_CATEGORY_INTEGER;
   if (common.dtype != dtype)
     joist_r_stop(JOIST_ERROR_PROMOTION,
                  "%s%s cannot be assigned into %s: by the rules '%s' their common dtype is %s; "
-                 "nv_convert() the value or the tensor",
+                 "nv_convert() the value or the tensor%s",
                  joist_dtype_name(value.argument.operand.type.dtype),
                  value.argument.operand.type.ambiguous ? "?" : "", joist_dtype_name(dtype),
-                 rules->id, joist_dtype_name(common.dtype));
+                 rules->id, joist_dtype_name(common.dtype),
+                 whole ? ", or write whole numbers as 1L" : "");
   const struct joist_type wanted = {dtype, value.argument.operand.type.ambiguous};
   SEXP made = PROTECT(read_as(rules, object, wanted, &value.argument.shape));
   if (value.form == JOIST_R_LITERAL) made = joist_r_beside(x, made);

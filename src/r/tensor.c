@@ -119,6 +119,11 @@ SEXP joist_r_traced(SEXP trace, joist_value_id value, bool literal, struct joist
 
 void joist_r_shape(SEXP x, struct joist_shape *shape) {
   const R_xlen_t rank = Rf_xlength(x);
+  if (Rf_inherits(x, "nv_tensor"))
+    joist_r_stop(
+        JOIST_ERROR_SHAPE,
+        "a shape is an integer vector of extents, not a tensor; call as.integer() first, or "
+        "make it a static argument of jit()");
   if ((TYPEOF(x) != INTSXP && TYPEOF(x) != REALSXP && x != R_NilValue) ||
       (Rf_isObject(x) && TYPEOF(x) != NILSXP))
     joist_r_stop(JOIST_ERROR_SHAPE, "a shape is an integer vector of extents, not %s",
@@ -165,7 +170,8 @@ static _Noreturn void refuse(SEXP x) {
   }
   if (TYPEOF(x) == STRSXP)
     joist_r_stop(JOIST_ERROR_VALUE,
-                 "a character vector is no array of numbers; call as.numeric() first");
+                 "a character vector is no array of numbers; call as.numeric() first, or for whole "
+                 "numbers beyond 2^53 nv_tensor() with dtype i64 or ui64");
   if (TYPEOF(x) == VECSXP && XLENGTH(x) > 0 && Rf_inherits(VECTOR_ELT(x, 0), "nv_tensor"))
     joist_r_stop(
         JOIST_ERROR_VALUE,

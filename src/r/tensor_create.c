@@ -21,6 +21,14 @@ static size_t checked_count(const struct joist_shape *shape) {
   return count;
 }
 
+static void check_filled(const struct joist_shape *shape, size_t count) {
+  char text[JOIST_SHAPE_TEXT];
+  if (checked_count(shape) != count)
+    joist_r_stop(JOIST_ERROR_SHAPE,
+                 "%.0f value%s do%s not fill shape %s; nv_fill() repeats one value", (double)count,
+                 count == 1 ? "" : "s", count == 1 ? "es" : "", joist_shape_format(shape, text));
+}
+
 /* Whether the R vector can be the payload itself, unchanged. */
 static bool is_payload(const struct joist_r_value *value, joist_dtype dtype) {
   const bool same = (value->host == JOIST_HOST_INTEGER && dtype == JOIST_I32) ||
@@ -30,8 +38,43 @@ static bool is_payload(const struct joist_r_value *value, joist_dtype dtype) {
   return same && !joist_r_has_attributes(value->object);
 }
 
+/* Text for a 64-bit integer dtype, which R has no numbers for. */
+static SEXP made_from_text(SEXP x, joist_dtype dtype, SEXP shape, SEXP ambiguous) {
+  struct joist_shape wanted = {.rank = 1, .extent = {0}};
+  SEXP dim = Rf_getAttrib(x, R_DimSymbol);
+  const R_xlen_t n = XLENGTH(x);
+  if (shape != R_NilValue || dim != R_NilValue)
+    joist_r_shape(shape != R_NilValue ? shape : dim, &wanted);
+  else if (n <= INT32_MAX)
+    wanted.extent[0] = (uint32_t)n;
+  check_filled(&wanted, (size_t)n);
+  SEXP payload = PROTECT(joist_r_payload(dtype, (size_t)n));
+  uint64_t *const values = joist_r_elements(payload);
+  for (R_xlen_t i = 0; i < n; i++) {
+    struct joist_error error;
+    const size_t position = (size_t)i + 1;
+    if (STRING_ELT(x, i) == NA_STRING)
+      joist_r_stop(JOIST_ERROR_VALUE,
+                   "NA at position %.0f: a typed array has no NA; replace it first",
+                   (double)position);
+    const joist_status status = joist_parse_integer(Rf_translateCharUTF8(STRING_ELT(x, i)),
+                                                    position, dtype, values + i, &error);
+    if (status != JOIST_OK) joist_r_raise(status, &error);
+  }
+  const struct joist_type type = {
+      dtype, ambiguous == R_NilValue ? false : joist_r_flag(ambiguous, "ambiguous")};
+  SEXP tensor = joist_r_tensor(payload, type, &wanted);
+  UNPROTECT(1);
+  return tensor;
+}
+
 SEXP joist_r_make(SEXP x, SEXP dtype, SEXP shape, SEXP ambiguous, SEXP na, SEXP rules) {
   const struct joist_rules *const set = joist_r_rules(rules);
+  if (TYPEOF(x) == STRSXP && !Rf_isObject(x) && dtype != R_NilValue) {
+    const joist_dtype asked = joist_r_dtype(dtype);
+    if (asked == JOIST_I64 || asked == JOIST_UI64)
+      return made_from_text(x, asked, shape, ambiguous);
+  }
   struct joist_r_value value;
   joist_r_read_any(set, x, &value);
   struct joist_shape wanted = value.argument.shape;
@@ -39,12 +82,7 @@ SEXP joist_r_make(SEXP x, SEXP dtype, SEXP shape, SEXP ambiguous, SEXP na, SEXP 
     joist_r_shape(shape, &wanted);
   else if (value.form == JOIST_R_LITERAL && wanted.rank == 0)
     wanted = (struct joist_shape){.rank = 1, .extent = {1}};
-  char given[JOIST_SHAPE_TEXT];
-  if (checked_count(&wanted) != value.count)
-    joist_r_stop(JOIST_ERROR_SHAPE,
-                 "%.0f value%s do%s not fill shape %s; nv_fill() repeats one value",
-                 (double)value.count, value.count == 1 ? "" : "s", value.count == 1 ? "es" : "",
-                 joist_shape_format(&wanted, given));
+  check_filled(&wanted, value.count);
   struct joist_type type = {value.argument.operand.type.dtype,
                             ambiguous == R_NilValue ? false : joist_r_flag(ambiguous, "ambiguous")};
   if (dtype != R_NilValue) type.dtype = joist_r_dtype(dtype);

@@ -522,6 +522,40 @@ static void test_format_trips(void) {
   }
 }
 
+static void test_parse_integer(void) {
+  static const struct {
+    const char *text;
+    joist_dtype dtype;
+    bool reads;
+    uint64_t value;
+  } cases[] = {
+      {"0", JOIST_I64, true, 0},
+      {"-1", JOIST_I64, true, UINT64_MAX},
+      {"+17", JOIST_UI64, true, 17},
+      {"-9223372036854775808", JOIST_I64, true, UINT64_C(1) << 63},
+      {"9223372036854775808", JOIST_I64, false, 0},
+      {"18446744073709551615", JOIST_UI64, true, UINT64_MAX},
+      {"18446744073709551616", JOIST_UI64, false, 0},
+      {"0xffffFFFFffffffff", JOIST_UI64, true, UINT64_MAX},
+      {"0x10000000000000000", JOIST_UI64, false, 0},
+      {"-1", JOIST_UI64, false, 0},
+      {"127", JOIST_I8, true, 127},
+      {"128", JOIST_I8, false, 0},
+      {"", JOIST_I64, false, 0},
+      {"-", JOIST_I64, false, 0},
+      {"0x", JOIST_I64, false, 0},
+      {"1a", JOIST_I64, false, 0},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct joist_error error;
+    uint64_t value = 1;
+    const joist_status status =
+        joist_parse_integer(cases[i].text, i + 1, cases[i].dtype, &value, &error);
+    CHECK_MSG(status == (cases[i].reads ? JOIST_OK : JOIST_ERROR_VALUE), "case %zu", i);
+    if (status == JOIST_OK) CHECK_MSG(value == cases[i].value, "value of case %zu", i);
+  }
+}
+
 int main(void) {
   out = malloc(OUT_SIZE);
   if (out == NULL) return 1;
@@ -535,6 +569,7 @@ int main(void) {
   test_export_values();
   test_format_text();
   test_format_trips();
+  test_parse_integer();
   free(out);
   return check_report("exchange");
 }

@@ -340,6 +340,7 @@ test_that("logarithms of base 2 and 10 are those of log2() and log10()", {
     expect_equal(as_array(jit(function(x) log(x, 2))(two)), as.numeric(k), tolerance = 0)
     expect_identical(log(nv_tensor(c(1, 10, 1000), d), 10), nv_tensor(c(0, 1, 3), d))
     expect_equal(as_array(log(nv_tensor(9, d), 3)), 2, tolerance = 1e-6)
+    expect_equal(as_array(jit(log)(nv_tensor(9, d), 3)), 2, tolerance = 1e-6)
     expect_equal(as_array(log(nv_tensor(9, d), nv_tensor(3, d))), 2, tolerance = 1e-6)
   }
   expect_identical(type_of(log(nv_tensor(8L), 2)), "f32?")

@@ -572,3 +572,67 @@ test_that("a tensor that was taken apart is an error, not a crash", {
   expect_error(as_array(large), class = "joist_error")
   expect_error(structure(list(), class = "nv_tensor") + 1L, class = "joist_error")
 })
+
+test_that("64-bit integers are read from text, which R has no numbers for", {
+  text <- c("0", "-9223372036854775808", "9223372036854775807", "+12", "0x7fffffffffffffff")
+  x <- nv_tensor(text, "i64")
+  want <- c("0", "-9223372036854775808", "9223372036854775807", "12", "9223372036854775807")
+  expect_identical(as_array(x, "character"), want)
+  expect_identical(nv_tensor(as_array(x, "character"), "i64"), x)
+  top <- nv_scalar("18446744073709551615", "ui64")
+  expect_identical(top, nv_bitwise_not(nv_scalar(0L, "ui64")))
+  expect_identical(nv_scalar("0xFFFFffffFFFFffff", "ui64"), top)
+  expect_identical(shape(nv_tensor(matrix(c("1", "2"), 1), "ui64")), c(1L, 2L))
+  expect_identical(shape(nv_tensor(c("1", "2"), "i64", shape = c(2, 1))), c(2L, 1L))
+  expect_identical(type_of(nv_tensor("1", "i64", ambiguous = TRUE)), "i64?")
+  expect_identical(shape(nv_fill("7", c(2, 3), "ui64")), c(2L, 3L))
+  expect_identical(length(nv_tensor(character(), "i64")), 0L)
+  for (bad in c("", "-", "0x", "1.5", " 1", "1e3", "12a", "0xg")) {
+    expect_error(
+      nv_tensor(c("1", bad), "i64"), paste0("\"", bad, "\" at position 2"),
+      fixed = TRUE, class = "joist_value_error"
+    )
+  }
+  for (far in c("9223372036854775808", "-9223372036854775809", "99999999999999999999999")) {
+    expect_error(nv_tensor(far, "i64"), "does not fit i64", class = "joist_value_error")
+  }
+  for (far in c("-1", "18446744073709551616", "0x10000000000000000")) {
+    expect_error(nv_tensor(far, "ui64"), "does not fit ui64", class = "joist_value_error")
+  }
+  expect_error(nv_tensor(c("1", NA), "i64"), "NA at position 2", class = "joist_value_error")
+  expect_error(nv_tensor("1", "i64", shape = 2), class = "joist_shape_error")
+  for (d in setdiff(dtypes(), c("i64", "ui64"))) {
+    expect_error(nv_tensor("1", d), "character vector", class = "joist_value_error")
+  }
+})
+
+test_that("hashes have the values that others published", {
+  # Fowler, Noll, Vo: 64-bit FNV-1a of "hello"; Steele et al.: the first two of SplitMix64.
+  hash <- nv_scalar("0xcbf29ce484222325", "ui64")
+  for (byte in utf8ToInt("hello")) {
+    hash <- nv_bitwise_xor(hash, byte) * nv_scalar("1099511628211", "ui64")
+  }
+  expect_identical(hash, nv_scalar("0xa430d84680aabd0b", "ui64"))
+  factors <- nv_tensor(c("0x9e3779b97f4a7c15", "0xbf58476d1ce4e5b9", "0x94d049bb133111eb"), "ui64")
+  fold <- function(z, by) nv_bitwise_xor(z, nv_shift_right_logical(z, by))
+  mix <- jit(function(z) fold(fold(fold(z, 30L) * factors[2], 27L) * factors[3], 31L))
+  state <- nv_scalar(1234567L, "ui64") + nv_tensor(1:2, "ui64") * factors[1]
+  want <- c("6457827717110365317", "3203168211198807973")
+  expect_identical(as_array(mix(state), "character"), want)
+})
+
+test_that("integers are printed with all their digits", {
+  before <- getOption("scipen")
+  first_line <- function(x) utils::capture.output(print(x))[1L]
+  for (d in c("i32", "ui32", "i64", "ui64")) {
+    for (value in c(100000, 2e6, 1000000001, 2147483647)) {
+      expect_identical(first_line(nv_tensor(value, d)), paste("[1]", sprintf("%.0f", value)))
+    }
+    matrix <- utils::capture.output(print(nv_tensor(matrix(c(100000, 1), 2), d)))
+    expect_identical(matrix[2:3], c("[1,] 100000", "[2,]      1"))
+  }
+  expect_identical(first_line(nv_scalar(4200000001, "ui32")), "[1] 4200000001")
+  expect_identical(first_line(nv_scalar(-2^31, "i32")), "[1] -2147483648")
+  expect_identical(first_line(nv_scalar(1e5)), "[1] 1e+05")
+  expect_identical(getOption("scipen"), before)
+})
