@@ -14,7 +14,8 @@ raise <- function(class, message) {
 stop_joist <- function(class, ...) raise(class, paste0(...))
 
 # The call by which the user entered joist: the outermost of joist's own frames that called
-# each other, from `frame` up, be it through base R's lapply() and the like.
+# each other, from `frame` up, be it through base R's lapply() and the like. (The caller of a
+# promise may have returned before it is evaluated: R then names a frame as its own parent.)
 user_call <- function(frame) {
   namespace <- topenv()
   parents <- sys.parents()
@@ -26,7 +27,7 @@ user_call <- function(frame) {
     } else if (!identical(home, .BaseNamespaceEnv) && !identical(home, baseenv())) {
       break
     }
-    frame <- parents[frame]
+    frame <- if (parents[frame] < frame) parents[frame] else 0L
   }
   if (is.null(entry)) {
     return(NULL)

@@ -217,6 +217,24 @@ test_that("the call of a condition is the user's call", {
   expect_identical(call_of(x[, 1]), "x[, 1]")
 })
 
+test_that("an error in a promise whose function has returned is raised", {
+  on.exit(setTimeLimit())
+  late <- function(f) {
+    x <- nv_tensor(1:3, "ui8")
+    delayedAssign("value", f(x))
+    function() value
+  }
+  for (f in list(function(x) x + 300L, function(x) lapply(1, function(k) mean(x, "a")))) {
+    setTimeLimit(elapsed = 60, transient = TRUE)
+    expect_refusal(late(f)(), "joist_value_error")
+    get <- late(f)
+    expect_refusal(lapply(1, function(k) get()), "joist_value_error")
+  }
+  delayed <- late(function(x) x + 300L)
+  condition <- tryCatch(delayed(), error = identity)
+  expect_identical(deparse1(conditionCall(condition)), "x + 300L")
+})
+
 test_that("dimensions are whole R numbers, for every function that takes them", {
   x <- nv_tensor(matrix(c(3, 1, 2, 5, 4, 7), 2))
   no_dimension <- list("1", 1.5, 0, 3, -3, 1e10, Inf, NaN, NA, NA_integer_, list(1), sum,
