@@ -18,8 +18,8 @@ footer <- function(x) {
 
 #' Print tensors
 #'
-#' The elements in R's layout, then a line with device, dtype (`?` where it is only a
-#' guess) and shape. Of large tensors the first elements are printed (of a matrix the first
+#' The elements in R's layout (integers always with all of their digits), then a line with device,
+#' dtype (`?` where it is only a guess) and shape. Of large tensors the first elements are printed (of a matrix the first
 #' rows and columns), with a note of how much is left out.
 #'
 #' @param x,object A tensor.
@@ -27,25 +27,22 @@ footer <- function(x) {
 #'   the dtype has.
 #' @param max Largest number of elements that is printed; `NULL` for
 #'   `getOption("max.print")`, at most 200.
-#' @param ... Ignored.
+#' @param ... For `format()` further arguments of [base::format()], of which integers of 32 and
+#'   64 bits take `trim`, `width`, `big.mark` and `big.interval`. Otherwise ignored.
 #' @return `print()` gives `x` invisibly; `format()` a character vector or array of the
-#'   elements.
+#'   elements, of the same width as [base::format()] makes them.
 #' @examples
 #' nv_tensor(matrix(1:6, 2), "i16")
 #' print(nv_tensor(rnorm(5000)), max = 5)
 #' format(nv_scalar(pi, "bf16"))
+#' format(nv_tensor(c(5, 1234567), "i64"), big.mark = ",")
 #' @export
 print.nv_tensor <- function(x, digits = NULL, max = NULL, ...) {
   if (has_data(x) && length(x) > 0L) {
     if (is.null(max)) max <- min(getOption("max.print"), 200L)
     n <- length(x)
     shown <- if (length(shape(x)) > 1L) corner_values(x, max) else head_values(x, max)
-    if (format(dtype(x)) %in% c("i32", "ui32")) {
-      # These are doubles here, of which 4200000001 would be seen as 4.2e+09.
-      old <- options(scipen = 100L)
-      on.exit(options(old))
-    }
-    print(shown, digits = print_digits(x, digits), right = TRUE)
+    if (length(shown) > 0L) print(shown, digits = print_digits(x, digits), right = TRUE)
     if (n > length(shown)) {
       cat(" ... ", format(n - length(shown), big.mark = ","), " more\n", sep = "")
     }
@@ -56,11 +53,14 @@ print.nv_tensor <- function(x, digits = NULL, max = NULL, ...) {
 
 # The first elements as R prints them best: numbers where R has them, else text.
 head_values <- function(x, n) {
-  if (is_int64(x)) {
+  if (is_long_integer(x)) {
     return(noquote(.Call(joist_r_format, x, 0L, n)))
   }
-  .Call(joist_r_as_array, x, if (dtype(x) == "i32") "double", FALSE, n)
+  .Call(joist_r_as_array, x, NULL, FALSE, n)
 }
+
+# Integers that R would have as doubles, of which it shows seven digits.
+is_long_integer <- function(x) format(dtype(x)) %in% c("i32", "ui32", "i64", "ui64")
 
 # The first rows and columns, about as many of one as of the other where neither is short, of as
 # many slices as there is room for.
@@ -78,7 +78,16 @@ corner_values <- function(x, max) {
   }
   shown <- head_values(x, length(x))
   dim(shown) <- extents
+  if (is.character(shown)) dimnames(shown) <- matrix_labels(extents)
   shown
+}
+
+# Those that R gives a matrix of numbers: of text it would put the labels of columns to the left.
+matrix_labels <- function(extents) {
+  labels <- vector("list", length(extents))
+  labels[[1L]] <- format(paste0("[", seq_len(extents[1L]), ",]"), justify = "right")
+  labels[[2L]] <- paste0("[,", seq_len(extents[2L]), "]")
+  labels
 }
 
 has_data <- function(x) !inherits(x, "nv_traced") && !inherits(x, "nv_aval")
@@ -96,9 +105,23 @@ format.nv_tensor <- function(x, digits = NULL, ...) {
   if (!has_data(x)) {
     return(footer(x))
   }
-  out <- .Call(joist_r_format, x, print_digits(x, digits), Inf)
+  values <- unclass(head_values(x, Inf))
+  out <- if (is.character(values)) {
+    format_integers(values, ...)
+  } else {
+    format(values, digits = print_digits(x, digits), ...)
+  }
   if (length(shape(x)) > 1L) dim(out) <- shape(x)
   out
+}
+
+# Those of format() that mean something for whole numbers.
+format_integers <- function(text, trim = FALSE, width = NULL, big.mark = "", # nolint
+                            big.interval = 3L, ...) { # nolint: object_name_linter.
+  if (nzchar(big.mark)) {
+    text <- prettyNum(text, big.mark = big.mark, big.interval = big.interval)
+  }
+  if (trim) text else format(text, justify = "right", width = width)
 }
 
 #' @rdname print.nv_tensor

@@ -188,13 +188,17 @@ vec_cast.character.nv_tensor <- function(x, to, ...) as.vector(x, "character")
 #' @exportS3Method pillar::type_sum
 type_sum.nv_tensor <- function(x) vec_ptype_abbr.nv_tensor(x)
 
+# glimpse() shows the first values.
+#' @exportS3Method pillar::format_glimpse
+format_glimpse.nv_tensor <- function(x, ...) if (has_data(x)) format(x, trim = TRUE) else footer(x)
+
 #' @exportS3Method pillar::pillar_shaft
 pillar_shaft.nv_tensor <- function(x, ...) {
   if (!has_data(x)) {
     return(pillar::pillar_shaft(rep(NA, length(x))))
   }
   if (is_int64(x)) {
-    return(pillar::new_pillar_shaft_simple(format(x), align = "right"))
+    return(pillar::new_pillar_shaft_simple(format(x, trim = TRUE), align = "right"))
   }
   pillar::pillar_shaft(plain_values(x), ...)
 }

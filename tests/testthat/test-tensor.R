@@ -459,9 +459,9 @@ test_that("tensors print their values and end in the footer", {
     expect_length(format(x), 6)
     expect_identical(dim(format(sample_tensor(d, shape = c(2, 3)))), c(2L, 3L))
   }
-  expect_identical(format(nv_tensor(c(1.5, NaN, -Inf))), c("1.5", "NaN", "-Inf"))
-  expect_identical(format(nv_scalar(pi), digits = 3), "3.14")
-  expect_identical(format(nv_tensor(c(1, NA), "f64")), c("1", "NA"))
+  expect_identical(format(nv_tensor(c(1.5, NaN, -Inf))), c(" 1.5", " NaN", "-Inf"))
+  expect_identical(format(nv_scalar(pi, "f64"), digits = 3), "3.14")
+  expect_identical(format(nv_tensor(c(1, NA), "f64")), c(" 1", "NA"))
   expect_identical(format(int_tensor(int_max("ui64"), "ui64")), int_max("ui64"))
   expect_identical(printed(nv_aval("f32", c(2, 3), TRUE)), "[ AVALf32?{2x3} ]")
 })
@@ -509,6 +509,70 @@ test_that("arrays of every dtype print as R's, of large ones the first rows and 
   corner(c(1, 1, 500), c(1, 1, 200))
   corner(c(3, 3), c(1, 1), max = 1)
   corner(c(3, 3), c(2, 2), max = 4)
+})
+
+test_that("integers print with all of their digits, as R prints integers", {
+  printed <- function(x, ...) utils::capture.output(print(x, ...))
+  for (value in c(100000L, 1000000001L, 2000000000L)) {
+    for (d in c("i32", "ui32", "i64", "ui64")) {
+      out <- printed(nv_tensor(c(value, 1L), d))
+      expect_identical(out[1], printed(c(value, 1L)), info = d)
+      expect_identical(format(nv_tensor(c(value, 1L), d)), format(c(value, 1L)), info = d)
+      out <- printed(nv_tensor(matrix(c(value, 1L, 2L, value), 2), d))
+      expect_identical(out[1:3], printed(matrix(c(value, 1L, 2L, value), 2)), info = d)
+      expect_match(utils::capture.output(print(data.frame(x = nv_tensor(value, d))))[2],
+        format(value),
+        info = d
+      )
+    }
+  }
+  expect_identical(printed(nv_tensor(-2^31, "i32"))[1], "[1] -2147483648")
+  expect_identical(printed(nv_tensor(4000000001, "ui32"))[1], "[1] 4000000001")
+  expect_identical(printed(nv_tensor(1:3), max = 0), c(" ... 3 more", "[ CPUi32{3} ]"))
+})
+
+test_that("format() is that of base R, with its arguments and options", {
+  settings <- list(
+    list(), list(digits = 3), list(nsmall = 2), list(width = 12), list(trim = TRUE),
+    list(big.mark = ","), list(scientific = TRUE), list(justify = "left"), list(na.encode = FALSE)
+  )
+  old <- options(digits = 7)
+  on.exit(options(old))
+  same_as_base <- function() {
+    for (d in dtypes()) {
+      values <- if (d == "bool") {
+        c(TRUE, FALSE, TRUE)
+      } else if (d %in% ints()) {
+        c(100, 7, 0)
+      } else {
+        c(2.5, 512, -0.25)
+      }
+      if (d %in% c("ui32", "i64", "ui64")) values <- c(1000000001, 7, 0)
+      x <- nv_tensor(values, d)
+      plain <- as.vector(x)
+      if (d %in% ints()) plain <- as.integer(plain)
+      for (arguments in settings) {
+        # R shows integers in scientific notation where it is asked for; these have all digits.
+        if (d %in% ints() && !is.null(arguments$scientific)) next
+        want <- do.call(format, c(list(plain), arguments))
+        got <- do.call(format, c(list(x), arguments))
+        expect_identical(got, want, info = paste(d, deparse1(arguments)))
+        expect_identical(dim(format(nv_reshape(x, c(1, 3)))), c(1L, 3L))
+      }
+    }
+  }
+  same_as_base()
+  options(OutDec = ",", digits = 3)
+  suppressWarnings(same_as_base()) # both marks are commas
+  options(old)
+  options(scipen = 20, OutDec = ".")
+  on.exit(options(scipen = 0), add = TRUE)
+  same_as_base()
+  expect_identical(format(nv_tensor(1e10, "f64")), "10000000000")
+  far <- nv_scalar(2^53, "i64") + nv_tensor(c(1, -2^53), "i64")
+  expect_identical(format(far, big.mark = ","), c("9,007,199,254,740,993", "                    0"))
+  expect_identical(format(nv_tensor(numeric(), "f64")), character())
+  expect_identical(format(nv_tensor(integer(), "i64")), character())
 })
 
 test_that("str() and summary()", {

@@ -158,3 +158,11 @@ test_that("tibbles hold, bind and show tensors", {
   expect_output(print(far), "9007199254740993")
   expect_error(tibble::tibble(x = nv_tensor(matrix(1:4, 2))), class = "joist_shape_error")
 })
+
+test_that("glimpse() shows the values", {
+  skip_if_not_installed("pillar")
+  tb <- tibble::tibble(x = nv_tensor(c(1.5, 20), "f16"), id = nv_tensor(c(1000000001, 2), "i64"))
+  shown <- utils::capture.output(pillar::glimpse(tb))
+  expect_match(shown[3], "<f16> 1.5, 20.0", fixed = TRUE)
+  expect_match(shown[4], "<i64> 1000000001, 2", fixed = TRUE)
+})
