@@ -21,6 +21,8 @@ length.nv_tensor <- function(x) {
       rows_as_numbers(sys.parent())
     } else if (identical(caller, base::`[<-.data.frame`)) {
       return(length_for_columns(x, n, sys.frame(sys.parent())))
+    } else if (identical(caller, base::diag) && n != 1L) {
+      stop_joist("joist_value_error", "diag() of base R does not know tensors; use nv_diag()")
     }
   }
   n
@@ -64,6 +66,32 @@ length_for_columns <- function(x, n, frame) {
   frame$value <- as.list(as.data.frame.nv_tensor(nv_reshape(x, c(rows, p))))
   p
 }
+
+# `df[nrow(df) + 1, ] <- x` lengthens the columns, and data.table takes the length that C sees, which
+# is 1: both ask for dimensions first.
+#' @export
+dim.nv_tensor <- function(x) {
+  extents <- field_of(x, "shape")
+  if (length(extents) == 1L) check_lengthening(sys.function(sys.parent()))
+  if (length(extents) > 0L) extents
+}
+
+check_lengthening <- function(caller) {
+  home <- topenv(environment(caller), baseenv())
+  if (identical(caller, xpdrows)) {
+    stop_joist(
+      "joist_value_error", "a tensor has no NA to be lengthened with; rbind() rows to the data frame"
+    )
+  }
+  if (isNamespace(home) && getNamespaceName(home) == "data.table") {
+    stop_joist(
+      "joist_value_error", "data.table does not know tensors; use as.vector() of the column, or a ",
+      "data frame or tibble"
+    )
+  }
+}
+
+xpdrows <- get("xpdrows.data.frame", baseenv())
 
 # The elements of a tensor have no names. rank() asks for them before it ranks what C takes for
 # numbers.
@@ -113,14 +141,20 @@ is_row_binding <- function(index, extents) {
 }
 
 # as.matrix() of a data frame looks at the levels of each column before it joins them, which are no
-# vectors as they are.
+# vectors as they are. Among text it takes the text of numbers, which rounds doubles.
 #' @export
 levels.nv_tensor <- function(x) {
   if (called_from(base::as.matrix.data.frame)) {
     frame <- parent.frame()
-    frame$xj <- as.vector(x)
+    as_text <- is_long_integer(x) && !all(vapply(frame$x, is_number_column, NA))
+    frame$xj <- if (as_text) format(x) else as.vector(x)
     frame[["j.logic"]] <- is.logical(frame$xj)
     frame[["X"]][[frame$j]] <- frame$xj
   }
   NULL
+}
+
+is_number_column <- function(x) {
+  is_tensor(x) || is.logical(x) || is.complex(x) || is.numeric(x) && !inherits(x, "POSIXct") &&
+    !inherits(x, "Date")
 }

@@ -58,12 +58,18 @@ as.data.frame.nv_tensor <- function(x, row.names = NULL, optional = FALSE, ...,
 #' [base::merge()], for data frames whose key in common is a column with a tensor, too, which base R
 #' does not compare. All else is passed on to it.
 #'
+#' Keys are compared by their values: R numbers that the integers of a tensor can be are, and where
+#' the common dtype of two keys would round a whole number, so that different keys became equal,
+#' there is an error.
+#'
 #' @param x,y Data frames, or what [base::merge()] takes.
 #' @param ... Arguments of [base::merge()].
 #' @return A data frame. A key that is a tensor in `x` or `y` is one in the result: of the dtype of
-#'   `x`, or, where there are rows of `y` alone, of the common dtype of both.
+#'   `x`, or, where there are rows of `y` alone, of the common dtype of both (R numbers take the
+#'   tensor's dtype if it holds integers, and them).
 #' @section Errors: `joist_promotion_error` when the keys have no common dtype; `joist_value_error`
-#'   for a row that is missing in another tensor (only `f64` and `c128` have `NA`).
+#'   for a row that is missing in another tensor (only `f64` and `c128` have `NA`), and for a whole
+#'   number that the common dtype of the keys rounds.
 #' @examples
 #' df <- data.frame(x = nv_tensor(3:1, "i8"), y = c("a", "b", "c"))
 #' merge(df, data.frame(x = nv_tensor(c(1L, 3L), "i8"), z = 1:2))
@@ -78,28 +84,105 @@ merge <- function(x, y, ...) {
 
 merge_frames <- function(x, y, by = intersect(names(x), names(y)), by.x = by, # nolint
                          by.y = by, incomparables = NULL, ...) { # nolint: object_name_linter.
-  at_x <- single_column(by.x, x)
-  at_y <- single_column(by.y, y)
-  if (is.null(at_x) || is.null(at_y) || !is_tensor(x[[at_x]]) && !is_tensor(y[[at_y]])) {
+  at_x <- columns_at(by.x, x)
+  at_y <- columns_at(by.y, y)
+  pairs <- if (length(at_x) == length(at_y)) seq_along(at_x)
+  placed <- Filter(function(k) has_places(x[[at_x[k]]], y[[at_y[k]]], length(pairs) == 1L), pairs)
+  if (length(placed) == 0L) {
     return(base::merge(x, y, by.x = by.x, by.y = by.y, incomparables = incomparables, ...))
   }
   # Base R merges by the places of the keys among all their values, in order.
-  key_x <- x[[at_x]]
-  key_y <- y[[at_y]]
-  values <- ordered_values(nv_concatenate(key_x, key_y))
-  x[[at_x]] <- as.vector(nv_match(key_x, values))
-  y[[at_y]] <- as.vector(nv_match(key_y, values))
-  if (!is.null(incomparables)) incomparables <- as.vector(nv_match(incomparables, values))
+  keys <- lapply(placed, function(k) places(x[[at_x[k]]], y[[at_y[k]]]))
+  for (k in seq_along(placed)) {
+    x[[at_x[placed[k]]]] <- keys[[k]]$x
+    y[[at_y[placed[k]]]] <- keys[[k]]$y
+  }
+  if (!is.null(incomparables) && length(pairs) == 1L) {
+    incomparables <- as.vector(nv_match(incomparables, keys[[1L]]$values))
+  }
   merged <- base::merge(x, y, by.x = at_x, by.y = at_y, incomparables = incomparables, ...)
-  of_x <- match(merged[[1L]], x[[at_x]])
-  merged[[1L]] <- if (is_tensor(key_x) && !anyNA(of_x)) key_x[of_x] else values[merged[[1L]]]
+  for (k in seq_along(placed)) merged[[placed[k]]] <- keys[[k]]$at(merged[[placed[k]]])
   merged
 }
 
-# The number of the only column that `by` names; NULL where there are none or several.
-single_column <- function(by, frame) {
+# The numbers of the columns that `by` names; NULL where one of them is not there.
+columns_at <- function(by, frame) {
   at <- if (is.character(by)) match(by, names(frame)) else if (is.logical(by)) which(by) else by
-  if (length(at) == 1L && at %in% seq_along(frame)) as.integer(at)
+  if (all(at %in% seq_along(frame))) as.integer(at)
+}
+
+# Of several keys base R compares the text, which only tells tensors of one dtype apart.
+has_places <- function(x, y, single) {
+  if (single || is_tensor(x) != is_tensor(y)) {
+    is_tensor(x) || is_tensor(y)
+  } else {
+    is_tensor(x) && dtype(x) != dtype(y)
+  }
+}
+
+places <- function(key_x, key_y) {
+  values <- ordered_values(keys_together(key_x, key_y))
+  from <- list(x = key_x, y = key_y)
+  of <- lapply(from, function(key) as.vector(nv_match(in_dtype_of(key, values), values)))
+  back <- function(place) {
+    of_x <- match(place, of$x)
+    if (is_tensor(key_x) && !anyNA(of_x)) key_x[of_x] else values[place]
+  }
+  c(of, list(values = values, at = back))
+}
+
+# R numbers that a tensor of integers can hold take its dtype; all others are joined, unless this
+# would round whole numbers, so that different ones were equal.
+keys_together <- function(x, y) {
+  taken <- if (!is_tensor(y)) in_dtype_of(y, x)
+  if (is_tensor(taken)) y <- taken
+  taken <- if (!is_tensor(x)) in_dtype_of(x, y)
+  if (is_tensor(taken)) x <- taken
+  joined <- nv_concatenate(x, y)
+  check_exact(x, joined[seq_along(x)])
+  check_exact(y, joined[length(x) + seq_along(y)])
+  joined
+}
+
+in_dtype_of <- function(key, like) {
+  if (is_tensor(key) || !is_integer_tensor(like)) {
+    return(key)
+  }
+  tryCatch(
+    nv_tensor(key, dtype(like), ambiguous = ambiguous(like)),
+    joist_value_error = function(e) key
+  )
+}
+
+is_integer_tensor <- function(x) {
+  type <- dtype(x)
+  !is_float_dtype(type) && !is_complex_dtype(type) && type != "bool"
+}
+
+# Whether whole numbers are the same in the dtype of `converted`.
+check_exact <- function(x, converted) {
+  if (is_integer_tensor(converted) || dtype(converted) == "bool") {
+    return(invisible())
+  }
+  if (is.object(x)) x <- nv_tensor(x)
+  if (is.complex(x) || is_tensor(x) && !is_integer_tensor(x)) {
+    return(invisible())
+  }
+  number <- if (is_tensor(x)) as_array(x, "double") else as.double(x)
+  rounded <- is_tensor(x) & abs(number) >= 2^53
+  if (any(rounded, na.rm = TRUE)) {
+    text <- as_array(x[rounded], "character")
+    rounded[rounded] <- sprintf("%.0f", number[rounded]) != text
+  }
+  as_real <- as_array(nv_convert(converted, "f64"))
+  bad <- which(is.finite(number) & number == trunc(number) & (rounded | number != as_real))
+  if (length(bad) > 0L) {
+    stop_joist(
+      "joist_value_error", trimws(format(x[bad[1L]], scientific = FALSE)), " at position ", bad[1L],
+      " is not exact in ", format(dtype(converted)), ", the common dtype of the columns; nv_convert() ",
+      "the other column to integers, or both to a dtype that holds their values"
+    )
+  }
 }
 
 # Complex numbers have no order but that of order().

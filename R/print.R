@@ -18,9 +18,9 @@ footer <- function(x) {
 
 #' Print tensors
 #'
-#' The elements in R's layout (integers always with all of their digits), then a line with device,
-#' dtype (`?` where it is only a guess) and shape. Of large tensors the first elements are printed (of a matrix the first
-#' rows and columns), with a note of how much is left out.
+#' The elements in R's layout (integers with all of their digits), then a line with device, dtype
+#' (`?` where it is only a guess) and shape. Of large tensors the first elements are printed (of a
+#' matrix the first rows and columns), with a note of how much is left out.
 #'
 #' @param x,object A tensor.
 #' @param digits Significant digits; `NULL` for `getOption("digits")`, at most as many as

@@ -143,12 +143,6 @@ tensor_field <- function(x, field) {
   field_of(x, field)
 }
 
-#' @export
-dim.nv_tensor <- function(x) {
-  extents <- field_of(x, "shape")
-  if (length(extents) > 0L) extents
-}
-
 #' From tensors to R
 #'
 #' `as_array()` gives an R vector (rank 0 and 1) or array. It is exact, or an error: no
@@ -239,9 +233,11 @@ nv_trunc_to_integer <- function(x) {
 
 #' @export
 as.logical.nv_tensor <- function(x, ...) {
-  truth <- nv_convert(x, "bool")
+  truth <- as_array(nv_convert(x, "bool"))
+  # NaN is neither, in R.
+  if (is_float_dtype(dtype(x)) || is_complex_dtype(dtype(x))) truth[is.na(x)] <- NA
   # The result of ifelse() has the shape of its test.
-  if (called_from(base::ifelse)) as_array(truth) else as.vector.nv_tensor(truth, "logical")
+  if (called_from(base::ifelse)) truth else as.vector(truth)
 }
 
 #' @export

@@ -132,7 +132,9 @@ vec_cast.nv_tensor.nv_tensor <- function(x, to, ...) {
       "; use nv_convert() to make it one all the same"
     )
   }
-  nv_convert(x, wanted, ambiguous(to))
+  converted <- nv_convert(x, wanted, ambiguous(to))
+  check_exact(x, converted)
+  converted
 }
 
 promotes <- function(x, to) {

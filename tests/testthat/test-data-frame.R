@@ -254,3 +254,63 @@ test_that("merge() compares tensors by value", {
   expect_identical(merge(1:2, 3:4), base::merge(1:2, 3:4))
   expect_error(merge(a, b, by = "none"), "by")
 })
+
+test_that("merge() does not take different whole numbers for the same", {
+  ids <- c(16777217, 2^40 + 1)
+  near <- c(16777216, 2^40, 2^40 + 1)
+  for (d in c("i64", "ui64")) {
+    left <- data.frame(id = nv_tensor(ids, d), a = 1:2)
+    right <- data.frame(id = near, b = 1:3)
+    plain <- merge(data.frame(id = ids, a = 1:2), right)
+    both <- merge(left, right)
+    expect_identical(type_of(both$id), d)
+    expect_identical(lapply(both, as.vector), as.list(plain))
+    expect_identical(lapply(merge(right, left), as.vector), as.list(plain[c(1, 3, 2)]))
+    all <- merge(left, right, all.y = TRUE)
+    expect_identical(type_of(all$id), d)
+    expect_identical(as.vector(all$id), near)
+    expect_identical(all$a, c(NA, NA, 2L))
+    several <- merge(cbind(left, k = 1), cbind(right, k = 1), by = c("id", "k"))
+    expect_identical(as.vector(several$id), 2^40 + 1)
+    expect_identical(type_of(several$id), d)
+    # No dtype of both has all of the values: f32 would have 2^24 for 2^24 + 1.
+    fractions <- data.frame(id = c(0.5, 16777216))
+    expect_refusal(merge(left, fractions), "joist_value_error", c("16777217", "f32", "nv_convert"))
+    single <- data.frame(id = nv_tensor(16777216, "f32"))
+    expect_refusal(merge(left, single), "joist_value_error", c("16777217", "position 1", "f32"))
+    expect_identical(nrow(merge(data.frame(id = nv_tensor(1:3, d)), fractions)), 0L)
+  }
+  far <- nv_scalar(2^53, "i64") + nv_tensor(1:2, "i64")
+  expect_refusal(
+    merge(data.frame(id = far), data.frame(id = nv_tensor(2^53, "f64"))), "joist_value_error",
+    "9007199254740993"
+  )
+  expect_identical(merge(data.frame(id = far), data.frame(id = 2^53 + 2))$id, far[2])
+})
+
+test_that("as.matrix() of a data frame with text keeps the digits of integers", {
+  for (d in c("i32", "ui32", "i64", "ui64")) {
+    df <- data.frame(id = nv_tensor(c(1000000001, 7), d), s = c("a", "b"))
+    plain <- data.frame(id = c(1000000001L, 7L), s = c("a", "b"))
+    expect_identical(as.matrix(df), as.matrix(plain), info = d)
+    expect_identical(t(df), t(plain), info = d)
+    expect_identical(as.matrix(df["id"]) + 0, as.matrix(plain["id"]) + 0, info = d)
+  }
+  far <- data.frame(id = nv_scalar(2^53, "i64") + nv_tensor(1L, "i64"), s = "a")
+  expect_identical(as.matrix(far)[, "id"], c(id = "9007199254740993")[["id"]], ignore_attr = TRUE)
+})
+
+test_that("rows beyond the last are refused with what to do instead", {
+  df <- data.frame(x = nv_tensor(1:2, "i8"), y = 1:2)
+  expect_refusal(df[3, ] <- df[1, ], "joist_value_error", "rbind()")
+  expect_refusal(df[4, "y"] <- 1L, "joist_value_error", "rbind()")
+  expect_identical(rbind(df, df[1, ])$x, nv_tensor(c(1L, 2L, 1L), "i8"))
+})
+
+test_that("data.table refuses tensors", {
+  skip_if_not_installed("data.table")
+  x <- nv_tensor(1:3)
+  expect_refusal(data.table::data.table(x = x), "joist_value_error", "as.vector()")
+  expect_refusal(data.table::as.data.table(data.frame(x = x)), "joist_value_error", "as.vector()")
+  expect_refusal(data.table::as.data.table(list(x = x)), "joist_value_error", "as.vector()")
+})

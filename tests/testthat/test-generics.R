@@ -344,4 +344,16 @@ test_that("logarithms of base 2 and 10 are those of log2() and log10()", {
     expect_equal(as_array(log(nv_tensor(9, d), nv_tensor(3, d))), 2, tolerance = 1e-6)
   }
   expect_identical(type_of(log(nv_tensor(8L), 2)), "f32?")
+test_that("NaN and NA are neither TRUE nor FALSE", {
+  for (d in setdiff(dtypes(), c(ints(), "bool"))) {
+    expect_identical(as.logical(nv_tensor(c(NaN, 0, 2), d)), c(NA, FALSE, TRUE), info = d)
+  }
+  expect_identical(as.logical(nv_tensor(c(NA, 0), "f64")), c(NA, FALSE))
+  expect_identical(ifelse(nv_tensor(c(NA, 0), "f64"), 1, 2), c(NA, 2))
+})
+
+test_that("diag() of base R names the function for tensors", {
+  expect_refusal(diag(nv_tensor(matrix(1:4, 2))), "joist_value_error", "nv_diag()")
+  expect_refusal(diag(nv_tensor(1:2)), "joist_value_error", "nv_diag()")
+  expect_identical(diag(2), matrix(c(1, 0, 0, 1), 2))
 })

@@ -166,3 +166,13 @@ test_that("glimpse() shows the values", {
   expect_match(shown[3], "<f16> 1.5, 20.0", fixed = TRUE)
   expect_match(shown[4], "<i64> 1000000001, 2", fixed = TRUE)
 })
+
+test_that("vectors of a common dtype that would round whole numbers are refused", {
+  skip_if_not_installed("vctrs")
+  ids <- nv_tensor(c(16777216, 16777217), "i64")
+  expect_error(vctrs::vec_c(ids, 0.5), "16777217 at position 2.*f32", class = "joist_value_error")
+  expect_error(vctrs::vec_match(ids, 16777216), class = "joist_value_error")
+  expect_error(vctrs::vec_c(ids, nv_tensor(1, "f32")), class = "joist_value_error")
+  expect_identical(vctrs::vec_c(ids, nv_tensor(1, "f64")), nv_convert(c(ids, 1L), "f64"))
+  expect_identical(as.vector(vctrs::vec_c(nv_tensor(1:2, "i32"), 0.5)), c(1, 2, 0.5))
+})
