@@ -67,8 +67,8 @@ length_for_columns <- function(x, n, frame) {
   p
 }
 
-# `df[nrow(df) + 1, ] <- x` lengthens the columns, and data.table takes the length that C sees, which
-# is 1: both ask for dimensions first.
+# `df[nrow(df) + 1, ] <- x` lengthens the columns, and data.table takes the length that C sees,
+# which is 1: both ask for dimensions first.
 #' @export
 dim.nv_tensor <- function(x) {
   extents <- field_of(x, "shape")
@@ -80,7 +80,8 @@ check_lengthening <- function(caller) {
   home <- topenv(environment(caller), baseenv())
   if (identical(caller, xpdrows)) {
     stop_joist(
-      "joist_value_error", "a tensor has no NA to be lengthened with; rbind() rows to the data frame"
+      "joist_value_error", "a tensor has no NA to be lengthened with; rbind() rows to the data ",
+      "frame"
     )
   }
   if (isNamespace(home) && getNamespaceName(home) == "data.table") {

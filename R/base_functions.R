@@ -40,7 +40,13 @@
 #' | `max(1, x)`, `range(1, x)`, ... | the tensor first: `max(x, 1)` |
 #' | `df1 == df2` for data frames with tensors | the columns: `df1$x == df2$x` |
 #' | `nchar(x)`, `cat(x)`, `sprintf("%s", x)`, `rnorm(x)`, `1:x` | the same of `as.vector(x)` |
-#' | `lm(y ~ x)` and other model functions | the same with `as.vector(x)` |
+#' | `formatC(x)` | `format(x)` with its arguments |
+#' | `diag(x)` | [nv_diag()] |
+#' | `cor(x, y)`, `t.test(x)`, `ecdf(x)`, `fft(x)` | the same of `as.vector(x)` |
+#' | `lm(y ~ x)`, `aggregate(y ~ x, ...)` and other formulas | the same with `as.vector(x)` |
+#' | `df[x > 0, ]`, `subset(df, x > 0)` of a data frame | `df[as.vector(x > 0), ]`, `which(x > 0)` |
+#' | `df[nrow(df) + 1, ] <- row` | `rbind(df, row)` |
+#' | `aes(x, y)` of ggplot2, columns of data.table | the same with `as.vector(x)` |
 #' | `as.environment(x)`, `as.function(x)` | that of `as.list(x)` |
 #'
 #' `isTRUE(x)` is `FALSE`, as `x` is no logical vector. `apply(x, 1, f)` works on R vectors; see
@@ -135,6 +141,9 @@ seq.nv_tensor <- function(...) {
 as.raw.nv_tensor <- function(x) {
   if (dtype(x) == "ui8") as.vector(as_array(x, "raw")) else as.raw(as.vector(x))
 }
+
+#' @exportS3Method bit64::as.integer64
+as.integer64.nv_tensor <- function(x, ...) as.vector(x, "integer64")
 
 #' @export
 as.Date.nv_tensor <- function(x, ...) as.Date(as.double(x), ...)

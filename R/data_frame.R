@@ -53,6 +53,48 @@ as.data.frame.nv_tensor <- function(x, row.names = NULL, optional = FALSE, ...,
   structure(columns, row.names = rows, class = "data.frame")
 }
 
+#' Leave out rows with missing values
+#'
+#' [stats::na.omit()], for data frames with tensors, too, of which base R would keep every row: NaN
+#' in a tensor is missing, and `NA_real_` in `f64` and `c128`. All else is passed on to it.
+#'
+#' @param object A data frame, a tensor, or what [stats::na.omit()] takes.
+#' @param ... Passed on to [stats::na.omit()].
+#' @return A data frame without the rows, with their numbers in the attribute `na.action` as from
+#'   [stats::na.omit()]; of a tensor the other elements, of rank 1 if some are left out.
+#' @section Errors: `joist_value_error` for a tensor while `jit()` traces and for [nv_aval()]: what
+#'   is left depends on values.
+#' @examples
+#' na.omit(data.frame(x = nv_tensor(c(1, NaN, 3), "f16"), y = 1:3))
+#' na.omit(nv_tensor(c(1, NaN)))
+#' @name na.omit
+#' @export
+na.omit <- function(object, ...) { # nolint: object_name_linter.
+  tensors <- if (is.data.frame(object)) vapply(object, is_tensor, NA)
+  if (!any(tensors)) {
+    return(stats::na.omit(object, ...))
+  }
+  plain <- as.list(object)
+  plain[tensors] <- lapply(plain[tensors], is.na)
+  plain[tensors] <- lapply(plain[tensors], function(missing) replace(missing, missing, NA))
+  left_out <- attr(stats::na.omit(structure(plain, row.names = row.names(object),
+    class = "data.frame"
+  ), ...), "na.action")
+  if (is.null(left_out)) {
+    return(object)
+  }
+  structure(object[-as.vector(left_out), , drop = FALSE], na.action = left_out)
+}
+
+#' @rdname na.omit
+#' @method na.omit nv_tensor
+#' @export
+na.omit.nv_tensor <- function(object, ...) {
+  check_elements(object, "na.omit()", "nv_ifelse() with nv_is_nan()")
+  missing <- is.na(object)
+  if (any(missing)) object[!missing] else object
+}
+
 #' Merge data frames by tensors
 #'
 #' [base::merge()], for data frames whose key in common is a column with a tensor, too, which base R
@@ -178,9 +220,9 @@ check_exact <- function(x, converted) {
   bad <- which(is.finite(number) & number == trunc(number) & (rounded | number != as_real))
   if (length(bad) > 0L) {
     stop_joist(
-      "joist_value_error", trimws(format(x[bad[1L]], scientific = FALSE)), " at position ", bad[1L],
-      " is not exact in ", format(dtype(converted)), ", the common dtype of the columns; nv_convert() ",
-      "the other column to integers, or both to a dtype that holds their values"
+      "joist_value_error", format(x[bad[1L]], scientific = FALSE), " at position ", bad[1L],
+      " is not exact in ", format(dtype(converted)), ", the common dtype of the columns; ",
+      "nv_convert() the other column to integers, or both to a dtype that holds their values"
     )
   }
 }

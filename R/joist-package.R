@@ -23,7 +23,7 @@
 #' \item Linear algebra: [nv_matmul()], [nv_solve()], [nv_qr()].
 #' \item Random numbers: [nv_key()], [nv_runif()], [nv_sample()].
 #' \item Base R: [extended], [base_functions], data frames [as.data.frame.nv_tensor()]
-#'   and [merge()].
+#'   [merge()] and [na.omit()].
 #' \item Programs and machines: [jit()], [nv_device()], [cuda_diagnostics()],
 #'   [nv_set_threads()], [nv_memory()], [joist_info()].
 #' }

@@ -85,8 +85,9 @@ joist_status joist_put_shape(const struct joist_shape *const *shapes,
   (void)joist_shape_count(shapes[1], &positions);
   (void)joist_shape_count(shapes[2], &values);
   if (values == positions || values == 1) return JOIST_OK;
-  return joist_fail(error, JOIST_ERROR_SHAPE, "%zu elements cannot be replaced by %s with %zu",
-                    positions, joist_shape_format(shapes[2], text), values);
+  return joist_fail(error, JOIST_ERROR_SHAPE,
+                    "a value of shape %s cannot replace %zu element%s; give as many, or one",
+                    joist_shape_format(shapes[2], text), positions, positions == 1 ? "" : "s");
 }
 
 joist_status joist_put_run(const struct joist_array_call *call, struct joist_error *error) {
@@ -223,8 +224,9 @@ joist_status joist_update_shape(const struct joist_shape *const *shapes,
   *result = *shapes[0];
   (void)joist_shape_count(shapes[1], &values);
   if (values == selected || values == 1) return JOIST_OK;
-  return joist_fail(error, JOIST_ERROR_SHAPE, "%zu elements cannot be replaced by %s with %zu",
-                    selected, joist_shape_format(shapes[1], text), values);
+  return joist_fail(error, JOIST_ERROR_SHAPE,
+                    "a value of shape %s cannot replace %zu element%s; give as many, or one",
+                    joist_shape_format(shapes[1], text), selected, selected == 1 ? "" : "s");
 }
 
 void joist_walk_update(const struct joist_shape *shape, const int32_t *parameter, bool repeated,

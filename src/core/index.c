@@ -64,9 +64,11 @@ static const char *where(int dim, char text[WHERE]) {
 
 joist_status joist_index_out_of_range(double entry, size_t position, size_t extent, int dim,
                                       struct joist_error *error) {
-  char text[WHERE];
+  char text[WHERE], number[32];
+  snprintf(number, sizeof number, "%.16g", entry);
+  if (isinf(entry)) snprintf(number, sizeof number, entry > 0 ? "Inf" : "-Inf");
   return joist_fail(error, JOIST_ERROR_SHAPE,
-                    "index %.0f at position %zu%s is out of range (1 to %zu)", entry, position + 1,
+                    "index %s at position %zu%s is out of range (1 to %zu)", number, position + 1,
                     where(dim, text), extent);
 }
 

@@ -9,8 +9,14 @@
 #include "r/operations.h"
 #include "r/remote.h"
 
-static _Noreturn void not_an_index(void) {
-  joist_r_stop(JOIST_ERROR_VALUE, "a tensor is indexed by numbers or logicals, not by names");
+static _Noreturn void not_an_index(const char *what) {
+  joist_r_stop(JOIST_ERROR_VALUE, "a tensor is indexed by numbers or logicals, not by %s", what);
+}
+
+static const char *name_of_kind(SEXP object) {
+  SEXP class = Rf_getAttrib(object, R_ClassSymbol);
+  if (TYPEOF(class) == STRSXP && XLENGTH(class) > 0) return CHAR(STRING_ELT(class, 0));
+  return TYPEOF(object) == STRSXP ? "names" : Rf_type2char(TYPEOF(object));
 }
 
 void joist_r_list_mask(const uint8_t *mask, size_t extent, struct joist_index *index) {
@@ -132,7 +138,7 @@ static void read_tensor(SEXP object, size_t extent, int dim, struct joist_r_inde
       read = JOIST_F64;
       break;
     case JOIST_KIND_COMPLEX:
-      not_an_index();
+      not_an_index("complex numbers");
   }
   const void *data = value.data;
   if (dtype != read) {
@@ -153,7 +159,8 @@ void joist_r_read_index(SEXP object, size_t extent, int dim, bool listed,
   if (Rf_inherits(object, "nv_tensor")) {
     read_tensor(object, extent, dim, index);
   } else if (Rf_isObject(object) && !Rf_inherits(object, "AsIs") && !Rf_inherits(object, "table")) {
-    if (TYPEOF(object) != REALSXP || !Rf_inherits(object, "integer64")) not_an_index();
+    if (TYPEOF(object) != REALSXP || !Rf_inherits(object, "integer64"))
+      not_an_index(name_of_kind(object));
     read_numbers(JOIST_INDEX_I64, REAL(object), (size_t)XLENGTH(object), extent, dim, index);
   } else {
     const size_t n = (size_t)Rf_xlength(object);
@@ -170,7 +177,7 @@ void joist_r_read_index(SEXP object, size_t extent, int dim, bool listed,
           read_numbers(JOIST_INDEX_F64, REAL(object), n, extent, dim, index);
         break;
       default:
-        not_an_index();
+        not_an_index(name_of_kind(object));
     }
   }
   if (!listed || index->mask == NULL) return;

@@ -296,9 +296,10 @@ SEXP joist_r_subset(SEXP x, SEXP indices, SEXP drop, SEXP single) {
 static void check_values(size_t selected, const struct joist_r_value *value) {
   char text[JOIST_SHAPE_TEXT];
   if (value->count != selected && value->count != 1)
-    joist_r_stop(JOIST_ERROR_SHAPE, "%.0f elements cannot be replaced by %s with %.0f",
-                 (double)selected, joist_shape_format(&value->argument.shape, text),
-                 (double)value->count);
+    joist_r_stop(JOIST_ERROR_SHAPE,
+                 "a value of shape %s cannot replace %.0f element%s; give as many, or one",
+                 joist_shape_format(&value->argument.shape, text), (double)selected,
+                 selected == 1 ? "" : "s");
 }
 
 /* What is written to: the tensor itself when nothing else holds it, else a copy. */

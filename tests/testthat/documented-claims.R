@@ -62,7 +62,14 @@ raised_errors <- alist(
     joist_promotion_error = strict(
       merge(data.frame(k = i), data.frame(k = nv_convert(i, "f32")), by = "k")
     ),
-    joist_value_error = merge(data.frame(k = i), data.frame(k = i[1], v = i[1]), all.x = TRUE)
+    joist_value_error = merge(data.frame(k = i), data.frame(k = i[1], v = i[1]), all.x = TRUE),
+    joist_value_error = merge(
+      data.frame(k = nv_tensor(2^24 + 1, "i64")), data.frame(k = nv_tensor(1, "f32"))
+    )
+  ),
+  na.omit = list(
+    joist_value_error = na.omit(nv_aval("f32", 3)),
+    joist_value_error = jit(function(x) na.omit(x))(v)
   ),
   nv_add = list(
     joist_promotion_error = strict(i + v),

@@ -314,3 +314,29 @@ test_that("data.table refuses tensors", {
   expect_refusal(data.table::as.data.table(data.frame(x = x)), "joist_value_error", "as.vector()")
   expect_refusal(data.table::as.data.table(list(x = x)), "joist_value_error", "as.vector()")
 })
+
+test_that("na.omit() leaves out rows with NaN, as base R those of an R vector", {
+  for (d in setdiff(dtypes(), c("bool", ints()))) {
+    values <- c(1, NaN, 3, 4)
+    others <- data.frame(y = c(1L, 2L, NA, 4L), s = letters[1:4], row.names = LETTERS[1:4])
+    x <- nv_tensor(values, d)
+    df <- cbind(data.frame(x = x), others)
+    plain <- cbind(data.frame(x = as.vector(x)), others)
+    row.names(df) <- row.names(plain) <- LETTERS[1:4]
+    got <- na.omit(df)
+    want <- stats::na.omit(plain)
+    expect_identical(attr(got, "na.action"), attr(want, "na.action"), info = d)
+    expect_same_frame(got, want, d, "na.omit")
+    expect_identical(na.omit(df[4, ]), df[4, ])
+    expect_identical(na.omit(x), x[-2])
+  }
+  expect_identical(na.omit(nv_tensor(1:3)), nv_tensor(1:3))
+  double <- data.frame(x = nv_tensor(c(NA, 1), "f64"), k = 1:2)
+  expect_identical(row.names(na.omit(double)), "2")
+  expect_identical(na.omit(c(1, NA)), stats::na.omit(c(1, NA)))
+  expect_identical(na.omit(airquality), stats::na.omit(airquality))
+  skip_if_not_installed("tibble")
+  tb <- tibble::tibble(x = nv_tensor(c(NaN, 1), "f16"), k = 1:2)
+  expect_identical(na.omit(tb)$x, nv_tensor(1, "f16"))
+  expect_s3_class(na.omit(tb), "tbl_df")
+})

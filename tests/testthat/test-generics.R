@@ -344,6 +344,8 @@ test_that("logarithms of base 2 and 10 are those of log2() and log10()", {
     expect_equal(as_array(log(nv_tensor(9, d), nv_tensor(3, d))), 2, tolerance = 1e-6)
   }
   expect_identical(type_of(log(nv_tensor(8L), 2)), "f32?")
+})
+
 test_that("NaN and NA are neither TRUE nor FALSE", {
   for (d in setdiff(dtypes(), c(ints(), "bool"))) {
     expect_identical(as.logical(nv_tensor(c(NaN, 0, 2), d)), c(NA, FALSE, TRUE), info = d)
@@ -356,4 +358,18 @@ test_that("diag() of base R names the function for tensors", {
   expect_refusal(diag(nv_tensor(matrix(1:4, 2))), "joist_value_error", "nv_diag()")
   expect_refusal(diag(nv_tensor(1:2)), "joist_value_error", "nv_diag()")
   expect_identical(diag(2), matrix(c(1, 0, 0, 1), 2))
+})
+
+test_that("bit64 and waldo read the values of tensors", {
+  skip_if_not_installed("bit64")
+  far <- nv_scalar(2^53, "i64") + nv_tensor(1:2, "i64")
+  expect_identical(format(bit64::as.integer64(far)), c("9007199254740993", "9007199254740994"))
+  skip_if_not_installed("waldo")
+  x <- nv_tensor(c(1, 2), "f32")
+  expect_length(waldo::compare(x, x * (1 + 2^-23), tolerance = 1e-6), 0)
+  expect_match(waldo::compare(far, far + 1L)[1], "9007199254740993", fixed = TRUE)
+  expect_match(waldo::compare(x, nv_convert(x, "f64")), "CPUf32{2}", fixed = TRUE)
+  expect_match(waldo::compare(nv_tensor(1:3, "i8"), nv_tensor(c(1L, 5L, 3L), "i8")), "5")
+  expect_length(waldo::compare(nv_aval("f32", 2), nv_aval("f32", 2)), 0)
+  expect_gt(length(waldo::compare(nv_aval("f32", 2), nv_aval("f32", 3))), 0)
 })

@@ -184,9 +184,9 @@ test_that("indices that select nothing that exists are errors", {
   value_error(x[cbind(1, c(1, NA))], "dimension 2 is NA at position 2")
   value_error(x["a"], "names")
   value_error(x[1, "a"], "names")
-  value_error(x[factor("a")], "names")
+  value_error(x[factor("a")], "factor")
   expect_identical(length(x[NULL]), 0L)
-  value_error(x[list(1)], "names")
+  value_error(x[list(1)], "list")
   value_error(x$payload, "\\$")
   value_error(x$payload <- 1, "\\$")
   # Assignment has the same indices.
@@ -336,7 +336,7 @@ test_that("the tensor keeps its dtype and takes values that promote to it", {
 test_that("the number of values is one, or as many as are replaced", {
   x <- nv_tensor(1:6, "i16")
   m <- nv_tensor(matrix(1:6, 2), "i16")
-  count_error <- function(code) expect_error(code, "replaced", class = "joist_shape_error")
+  count_error <- function(code) expect_error(code, "cannot replace", class = "joist_shape_error")
   count_error(x[1:4] <- 1:2)
   count_error(x[1:2] <- 1:3)
   count_error(x[1:2] <- integer())
@@ -687,4 +687,20 @@ test_that("indices that select more than memory can hold are refused", {
   # An index that selects nothing comes first.
   expect_identical(shape(x[i, j, 0]), c(4194304L, 2097152L, 0L))
   expect_identical(as_array(`[<-`(x, i, j, integer(), value = 1L)), as_array(x))
+})
+
+test_that("what is no index, and what does not fit, is named", {
+  x <- nv_tensor(1:3)
+  no_index <- list(
+    names = "a", list = list(1), factor = factor("a"), Date = Sys.Date(), raw = as.raw(1),
+    complex = 1i, "complex numbers" = nv_tensor(1i), symbol = quote(a)
+  )
+  for (what in names(no_index)) {
+    expect_refusal(x[no_index[[what]]], "joist_value_error", paste("not by", what))
+  }
+  expect_refusal(x[Inf], "joist_shape_error", "index Inf at position 1")
+  expect_refusal(x[c(1, Inf)], "joist_shape_error", "Inf at position 2")
+  expect_refusal(x[2^40], "joist_shape_error", "index 1099511627776 at")
+  expect_refusal(x[1:2] <- 1:3, "joist_shape_error", c("{3}", "2 elements;"))
+  expect_refusal(x[1] <- 1:2, "joist_shape_error", c("{2}", "1 element;"))
 })
