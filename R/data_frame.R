@@ -61,7 +61,8 @@ as.data.frame.nv_tensor <- function(x, row.names = NULL, optional = FALSE, ...,
 #' @param object A data frame, a tensor, or what [stats::na.omit()] takes.
 #' @param ... Passed on to [stats::na.omit()].
 #' @return A data frame without the rows, with their numbers in the attribute `na.action` as from
-#'   [stats::na.omit()]; of a tensor the other elements, of rank 1 if some are left out.
+#'   [stats::na.omit()]; of a tensor the other elements, in its dtype and of rank 1 if some are
+#'   left out.
 #' @section Errors: `joist_value_error` for a tensor while `jit()` traces and for [nv_aval()]: what
 #'   is left depends on values.
 #' @examples
@@ -86,9 +87,7 @@ na.omit <- function(object, ...) { # nolint: object_name_linter.
   structure(object[-as.vector(left_out), , drop = FALSE], na.action = left_out)
 }
 
-#' @rdname na.omit
-#' @method na.omit nv_tensor
-#' @export
+#' @exportS3Method stats::na.omit
 na.omit.nv_tensor <- function(object, ...) {
   check_elements(object, "na.omit()", "nv_ifelse() with nv_is_nan()")
   missing <- is.na(object)

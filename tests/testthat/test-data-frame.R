@@ -329,6 +329,7 @@ test_that("na.omit() leaves out rows with NaN, as base R those of an R vector", 
     expect_same_frame(got, want, d, "na.omit")
     expect_identical(na.omit(df[4, ]), df[4, ])
     expect_identical(na.omit(x), x[-2])
+    expect_identical(stats::na.omit(x), x[-2])
   }
   expect_identical(na.omit(nv_tensor(1:3)), nv_tensor(1:3))
   double <- data.frame(x = nv_tensor(c(NA, 1), "f64"), k = 1:2)
