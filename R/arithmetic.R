@@ -75,15 +75,16 @@ nv_atan2 <- function(lhs, rhs) .Call(joist_r_op2, "atan2", lhs, rhs)
 #'
 #' @param min_val,max_val Bounds: a tensor or an R number; a bare R number keeps its exact
 #'   value until the common dtype is known.
-#' @param operand A tensor or an R number; a bare R number keeps its exact value until the
-#'   common dtype is known.
+#' @param operand What is clamped, the second argument: a tensor, or an R number where `min_val` is
+#'   one, too, which keeps its exact value until the common dtype is known.
 #' @param pred A tensor or an R vector; other dtypes and R numbers are read as `!= 0`.
 #' @param true_value,false_value A tensor or an R number; a bare R number keeps its exact
 #'   value until the common dtype is known.
 #' @return A tensor of the common dtype of the operands (of the two values for
 #'   `nv_ifelse()`). NaN in any operand of `nv_clamp()` gives NaN.
 #' @section Errors: `joist_promotion_error` when the rules know no common dtype,
-#'   `joist_shape_error` when shapes do not fit, `joist_dtype_error` for `nv_clamp()` of
+#'   `joist_shape_error` when shapes do not fit, and for the operand of `nv_clamp()` in first place,
+#'   `joist_dtype_error` for `nv_clamp()` of
 #'   complex tensors, `joist_value_error` for R numbers out of the dtype's range, and for NA and
 #'   NaN in a `pred` that is an R vector.
 #' @examples
@@ -91,6 +92,13 @@ nv_atan2 <- function(lhs, rhs) .Call(joist_r_op2, "atan2", lhs, rhs)
 #' nv_ifelse(c(TRUE, FALSE), nv_tensor(1:2, "i8"), 0L)
 #' @export
 nv_clamp <- function(min_val, operand, max_val) {
+  # Other libraries have the operand first: nv_clamp(x, 0, 1) would clamp the 0.
+  if (is_tensor(min_val) && (!is_tensor(operand) || ndims(min_val) > 0L && ndims(operand) == 0L)) {
+    stop_joist(
+      "joist_shape_error", "what is clamped is the second argument: nv_clamp(0, x, 1) for ",
+      "nv_clamp(x, 0, 1)"
+    )
+  }
   .Call(joist_r_op3, "clamp", min_val, operand, max_val)
 }
 

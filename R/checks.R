@@ -12,14 +12,14 @@ check_number <- function(x, name) {
   }
 }
 
-# Of a method that ignores further arguments, or takes them for operands: those that functions of
+# Of functions that ignore further arguments, or take them for operands: those that functions of
 # joist and of other array libraries have would change what is meant.
-check_no_dims <- function(generic, instead, ...) {
+check_no_dims <- function(name, instead, ...) {
   unknown <- c("dims", "dim", "axis", "margin", "drop", "keepdim", "keepdims", "dtype")
   found <- intersect(names(list(...)), unknown)
   if (length(found) > 0L) {
     stop_joist(
-      "joist_value_error", generic, "() of a tensor takes no `", found[1L], "`; see ", instead
+      "joist_value_error", name, "() of tensors takes no `", found[1L], "`; see ", instead
     )
   }
 }

@@ -3,10 +3,13 @@
 #' `jit()` gives a function that records what `f` does with its arguments the first time it is
 #' called with their dtypes and shapes, and from then on runs that program without R:
 #' elementwise operations are fused, so that an expression moves every byte once. Results have
-#' the dtype, ambiguity and bits that `f` itself gives.
+#' the dtype, ambiguity and bits that `f` itself gives of tensors.
 #'
 #' Arguments are tensors, R numbers, `NULL`, and lists of these, nested as you like. An R
-#' number stays what it is in `f`: its dtype yields to known ones and its value is exact. A
+#' number stays what it is in `f`: its dtype yields to known ones and its value is exact where it
+#' meets a tensor. What R numbers give among themselves, such as `h / 3` of an argument `h`, is a
+#' tensor of their default dtype, as that of `nv_div(1, 3)` is: `f32` under the rules of anvil.
+#' Where this is not exact enough, make `h` static, or pass `nv_scalar(h, "f64")`. A
 #' `static` argument may be anything; a program is recorded for each of its values. So may the
 #' default of an argument that is left out: `f` evaluates it while it is traced. Tensors
 #' and numbers from outside that `f` uses are constants of the program. Tensors have no value

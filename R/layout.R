@@ -118,7 +118,8 @@ as_tensor <- function(x) {
 #' @param deparse.level Ignored.
 #' @return A tensor of the common dtype of the parts, see [result_dtype()].
 #' @section Errors: `joist_shape_error` when the other extents differ;
-#'   `joist_promotion_error` when there is no common dtype.
+#'   `joist_promotion_error` when there is no common dtype; `joist_value_error` for a part that is
+#'   named `dim`, `axis` or so, which is meant to be the `dimension`.
 #' @examples
 #' x <- nv_tensor(1:3, "i8")
 #' c(x, 4L)
@@ -126,12 +127,14 @@ as_tensor <- function(x) {
 #' nv_stack(x, x, dimension = 2)
 #' @export
 nv_concatenate <- function(..., dimension = 1L) {
+  check_no_dims("nv_concatenate", "`dimension`", ...)
   .Call(joist_r_concatenate, list(...), dimension, NULL)
 }
 
 #' @rdname nv_concatenate
 #' @export
 nv_stack <- function(..., dimension = 1L) {
+  check_no_dims("nv_stack", "`dimension`", ...)
   parts <- as_parts(list(...))
   shapes <- lapply(parts, function(x) {
     extents <- part_shape(x)

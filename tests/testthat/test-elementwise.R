@@ -872,3 +872,16 @@ test_that("a message says which dtypes an operation on bits takes", {
     }
   }
 })
+
+test_that("the operand of nv_clamp() in first place is an error", {
+  x <- nv_tensor(matrix(c(-1, 0.5, 2, 3), 2))
+  both <- list(function(...) nv_clamp(...), jit(nv_clamp))
+  for (clamp in both) {
+    expect_error(clamp(x, 0, 1), "second argument", class = "joist_shape_error")
+    expect_error(clamp(x, nv_scalar(0), nv_scalar(1)), "second", class = "joist_shape_error")
+    expect_identical(as_array(clamp(0, x, 1)), matrix(c(0, 0.5, 1, 1), 2))
+    expect_identical(clamp(nv_scalar(0), x, nv_fill(1, c(2, 2))), clamp(0, x, 1))
+    expect_identical(as_array(clamp(0, 2, 1)), 1)
+  }
+  expect_error(nv_clamp(nv_scalar(5), 0, 1), "second", class = "joist_shape_error")
+})

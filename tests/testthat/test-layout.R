@@ -406,3 +406,12 @@ test_that("range() is base R's", {
   expect_error(range(nv_tensor(numeric())), class = "joist_value_error")
   expect_error(range(x, na.rm = TRUE), class = "joist_value_error")
 })
+
+test_that("a dimension of another name is not taken for a part", {
+  x <- nv_tensor(1:3)
+  for (f in list(nv_concatenate, nv_stack)) {
+    expect_error(f(x, x, dim = 1), "see `dimension`", class = "joist_value_error")
+    expect_error(f(x, x, axis = 1L), "see `dimension`", class = "joist_value_error")
+    expect_identical(shape(f(a = x, b = x)), shape(f(x, x)))
+  }
+})
