@@ -120,6 +120,15 @@ SEXP joist_r_make_aval(SEXP dtype, SEXP shape, SEXP ambiguous) {
       (struct joist_type){joist_r_dtype(dtype), joist_r_flag(ambiguous, "ambiguous")}, &extents);
 }
 
+/* The integers after the first; false when they pass the largest. */
+static bool count_on(uint64_t *values, size_t n, bool is_signed) {
+  for (size_t k = 1; k < n; k++) {
+    if (values[k - 1] == (is_signed ? (uint64_t)INT64_MAX : UINT64_MAX)) return false;
+    values[k] = values[k - 1] + 1;
+  }
+  return true;
+}
+
 SEXP joist_r_iota(SEXP dim, SEXP dtype, SEXP shape, SEXP start, SEXP ambiguous) {
   struct joist_shape extents;
   joist_r_shape(shape, &extents);
@@ -133,15 +142,20 @@ SEXP joist_r_iota(SEXP dim, SEXP dtype, SEXP shape, SEXP start, SEXP ambiguous) 
   const double first = joist_r_number(start);
   if (!R_FINITE(first)) joist_r_stop(JOIST_ERROR_VALUE, "`start` must be a number");
   const size_t length = count == 0 ? 0 : extents.extent[d - 1];
-  /* One run of the counted dimension as doubles (exact up to 2^53), then repeated. */
+  /* One run of the counted dimension as doubles, or from 2^53 on in integers, then repeated. */
   double *const run = (double *)R_alloc(length == 0 ? 1 : length, sizeof *run);
   for (size_t k = 0; k < length; k++) run[k] = first + (double)k;
   const size_t size = joist_dtype_size(type.dtype);
   char *const typed = R_alloc(length == 0 ? 1 : length, (int)size);
   struct joist_error error;
+  const bool wide = type.dtype == JOIST_I64 || type.dtype == JOIST_UI64;
+  const size_t exact = wide && length > 0 ? 1 : length;
   const joist_status status =
-      joist_import(JOIST_HOST_DOUBLE, run, length, type.dtype, JOIST_NA_ERROR, typed, &error);
+      joist_import(JOIST_HOST_DOUBLE, run, exact, type.dtype, JOIST_NA_ERROR, typed, &error);
   if (status != JOIST_OK) joist_r_raise(status, &error);
+  if (wide && !count_on((uint64_t *)(void *)typed, length, type.dtype == JOIST_I64))
+    joist_r_stop(JOIST_ERROR_VALUE, "%.0f numbers from %.0f on do not fit %s", (double)length,
+                 first, joist_dtype_name(type.dtype));
   SEXP payload = PROTECT(joist_r_payload(type.dtype, count));
   char *out = joist_r_elements(payload);
   size_t inner = 1, outer = 1;

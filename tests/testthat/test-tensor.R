@@ -114,6 +114,17 @@ test_that("fill, iota and eye", {
   expect_error(nv_iota(3, "i32", c(2, 3)), class = "joist_shape_error")
   expect_error(nv_iota(0, "i32", c(2, 3)), class = "joist_shape_error")
   expect_error(nv_iota(1, "i8", 200), "128", class = "joist_value_error")
+  for (d in c("i64", "ui64")) {
+    far <- as_array(nv_iota(1, d, 3, start = 2^60), "character")
+    expect_identical(far, c("1152921504606846976", "1152921504606846977", "1152921504606846978"))
+    top <- if (d == "i64") 2^63 - 1024 else 2^64 - 2048
+    expect_identical(length(nv_iota(1, d, 1024, start = top)), 1024L)
+    expect_error(nv_iota(1, d, 3000, start = top), "do not fit", class = "joist_value_error")
+    expect_error(nv_iota(1, d, 2, start = 0.5), class = "joist_value_error")
+  }
+  below <- as_array(nv_iota(1, "i64", 2, start = -2^63), "character")
+  expect_identical(below, c("-9223372036854775808", "-9223372036854775807"))
+  expect_identical(as_array(nv_iota(1, "i64", 3, start = -1)), c(-1, 0, 1))
   expect_error(nv_fill(300, 2, "ui8"), "300", class = "joist_value_error")
 })
 
