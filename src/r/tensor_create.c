@@ -228,9 +228,11 @@ static SEXP host_vector(joist_host host, size_t n, void **elements) {
 
 static void needs_data(const struct joist_r_value *value) {
   if (value->form == JOIST_R_TRACED)
-    joist_r_stop(JOIST_ERROR_VALUE,
-                 "the value of a tensor is not known while jit() traces a function; make the "
-                 "argument static, or compute outside of jit()");
+    joist_r_stop(
+        JOIST_ERROR_VALUE,
+        "the value of a tensor is not known while jit() traces a function; use a function "
+        "that gives a tensor, such as nv_outer() for outer(), make the argument static, or "
+        "compute outside of jit()");
   if (value->form == JOIST_R_ABSTRACT)
     joist_r_stop(JOIST_ERROR_VALUE, "an nv_aval() has a dtype and a shape, but no values");
 }

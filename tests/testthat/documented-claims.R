@@ -110,6 +110,7 @@ raised_errors <- alist(
   nv_clamp = list(
     joist_promotion_error = strict(nv_clamp(i, v, v)),
     joist_shape_error = nv_clamp(0, v, c(1, 2)),
+    joist_shape_error = nv_clamp(v, 0, 1),
     joist_dtype_error = nv_clamp(0, z, 1),
     joist_value_error = nv_ifelse(b, u, 300L),
     joist_value_error = nv_ifelse(NaN, u, u)
@@ -118,7 +119,8 @@ raised_errors <- alist(
     joist_shape_error = nv_concatenate(x, v),
     joist_shape_error = rbind(x, c(1, 2)),
     joist_shape_error = nv_stack(v, c(1, 2)),
-    joist_promotion_error = strict(c(i, v))
+    joist_promotion_error = strict(c(i, v)),
+    joist_value_error = nv_stack(v, v, dim = 1)
   ),
   nv_convert = list(
     joist_dtype_error = nv_convert(v, "f31"),
