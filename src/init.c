@@ -81,8 +81,20 @@ static const R_CallMethodDef entries[] = {
     {NULL, NULL, 0},
 };
 
+attribute_visible void R_unload_joist(DllInfo *info) {
+  (void)info;
+  joist_r_unload();
+}
+
+/* Where R is told to look for no symbols besides the registered ones, it finds no other
+ * function to call before it unloads the library either. */
+static const R_CMethodDef unloading[] = {
+    {"R_unload_joist", (DL_FUNC)&R_unload_joist, 1, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
 attribute_visible void R_init_joist(DllInfo *info) {
-  R_registerRoutines(info, NULL, entries, NULL, NULL);
+  R_registerRoutines(info, unloading, entries, NULL, NULL);
   R_useDynamicSymbols(info, FALSE);
   R_forceSymbols(info, TRUE);
   joist_rules_init();

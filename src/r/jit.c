@@ -42,7 +42,7 @@ static struct cache *cache_of(SEXP pointer) {
   if (cache != NULL) return cache;
   const uint32_t capacity = (uint32_t)INTEGER(tag)[0];
   R_SetExternalPtrProtected(pointer, Rf_allocVector(VECSXP, 2 * (R_xlen_t)capacity));
-  R_RegisterCFinalizerEx(pointer, finalize, TRUE);
+  joist_r_finalize_with(pointer, finalize, true);
   cache = calloc(1, sizeof *cache);
   struct entry *const entries = calloc(capacity, sizeof *entries);
   if (cache == NULL || entries == NULL) {

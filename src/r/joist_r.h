@@ -48,6 +48,9 @@ typedef enum {
 SEXP joist_r_field(SEXP x, joist_r_field_name name);
 void joist_r_set_field(SEXP x, joist_r_field_name name, SEXP value);
 
+/* R_RegisterCFinalizerEx() for a function of this package. */
+void joist_r_finalize_with(SEXP pointer, R_CFinalizer_t finalize, bool at_exit);
+
 /* TRUE or FALSE argument; raises joist_value_error naming `what`. */
 bool joist_r_flag(SEXP x, const char *what);
 /* The one R number in `x`, which has no class; NaN for anything else. */

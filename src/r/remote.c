@@ -69,7 +69,7 @@ SEXP joist_r_remote_payload(const struct joist_device *device, joist_dtype dtype
   make_room(device, bytes);
   /* The finalizer first, so that an allocation that fails leaks nothing. */
   SEXP payload = PROTECT(R_MakeExternalPtr(NULL, remote_tag(), R_NilValue));
-  R_RegisterCFinalizerEx(payload, finalize, FALSE);
+  joist_r_finalize_with(payload, finalize, false);
   struct held *const held = malloc(sizeof *held);
   if (held == NULL) joist_r_stop(JOIST_ERROR_MEMORY, "out of memory");
   *held = (struct held){device, NULL, bytes};

@@ -1,4 +1,7 @@
-/* Threads, instruction set and build facts. */
+/* Threads, instruction set and build facts, and when the library may be unloaded. */
+#if !defined(_WIN32) && !defined(_GNU_SOURCE)
+#define _GNU_SOURCE /* dladdr() */
+#endif
 #include "r/session.h"
 
 #include <limits.h>
@@ -10,7 +13,11 @@
 #include "core/kernels.h"
 #include "core/pool.h"
 #include "core/threads.h"
-#include "r/tensor.h"
+#include "r/remote.h"
+
+#ifndef _WIN32
+#include <dlfcn.h>
+#endif
 
 SEXP joist_r_threads(SEXP threads) {
   if (threads != R_NilValue) {
@@ -115,4 +122,25 @@ SEXP joist_r_device(SEXP name) {
   joist_r_stop(JOIST_ERROR_DEVICE,
                "there is no device \"%s\" in this build of joist; the devices are: %s", text,
                known);
+}
+
+/* ---- unloading ---- */
+
+static bool has_finalizers = false;
+
+void joist_r_finalize_with(SEXP pointer, R_CFinalizer_t finalize, bool at_exit) {
+  has_finalizers = true;
+  R_RegisterCFinalizerEx(pointer, finalize, at_exit ? TRUE : FALSE);
+}
+
+/* R unloads a library that it is asked to unload, and later calls what frees a payload or ends an
+ * external pointer. Opened once more, the library stays where it is. */
+void joist_r_unload(void) {
+  joist_r_collect(true);
+  if (!has_finalizers && joist_pool_figures().used == 0) return;
+#ifndef _WIN32
+  Dl_info info;
+  if (dladdr(&has_finalizers, &info) != 0 && info.dli_fname != NULL)
+    (void)dlopen(info.dli_fname, RTLD_LAZY | RTLD_LOCAL);
+#endif
 }

@@ -15,4 +15,7 @@ SEXP joist_r_trim_memory(void);
 /* Names; wakes no driver. */
 SEXP joist_r_devices_in_use(void);
 
+/* R_unload_joist(): keeps the library mapped while R's memory points into it. */
+void joist_r_unload(void);
+
 #endif

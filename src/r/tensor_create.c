@@ -5,6 +5,9 @@
 #include "r/fields.h"
 #include "r/remote.h"
 
+/* Elements between two questions whether the user wants to stop. */
+enum { INTERRUPT_EVERY = 1 << 16 };
+
 static joist_na na_policy(SEXP na) {
   const char *const text = joist_r_string(na, "na");
   if (strcmp(text, "error") == 0) return JOIST_NA_ERROR;
@@ -158,12 +161,17 @@ SEXP joist_r_iota(SEXP dim, SEXP dtype, SEXP shape, SEXP start, SEXP ambiguous) 
                  first, joist_dtype_name(type.dtype));
   SEXP payload = PROTECT(joist_r_payload(type.dtype, count));
   char *out = joist_r_elements(payload);
-  size_t inner = 1, outer = 1;
+  size_t inner = 1, outer = 1, unasked = 0;
   for (int e = 0; e < d - 1; e++) inner *= extents.extent[e];
   for (int e = d; e < extents.rank; e++) outer *= extents.extent[e];
   for (size_t o = 0; o < outer && length > 0; o++)
-    for (size_t k = 0; k < length; k++)
+    for (size_t k = 0; k < length; k++) {
       for (size_t i = 0; i < inner; i++, out += size) memcpy(out, typed + k * size, size);
+      unasked += inner;
+      if (unasked < INTERRUPT_EVERY) continue;
+      unasked = 0;
+      R_CheckUserInterrupt();
+    }
   SEXP tensor = joist_r_tensor(payload, type, &extents);
   UNPROTECT(1);
   return tensor;
@@ -291,6 +299,7 @@ SEXP joist_r_format(SEXP x, SEXP digits, SEXP first) {
   for (size_t k = 0; k < n; k++) {
     joist_format_element(dtype, (const char *)value.data + k * size, Rf_asInteger(digits), text);
     SET_STRING_ELT(out, (R_xlen_t)k, Rf_mkChar(text));
+    if (k % INTERRUPT_EVERY == 0) R_CheckUserInterrupt();
   }
   UNPROTECT(2);
   return out;

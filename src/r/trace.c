@@ -200,7 +200,7 @@ SEXP joist_r_trace_begin(SEXP arguments, SEXP dynamic, SEXP rules) {
   joist_r_check_arguments(arguments, dynamic);
   /* The finalizer first, so that an allocation that fails leaks nothing. */
   SEXP pointer = PROTECT(R_MakeExternalPtr(NULL, trace_tag(), R_NilValue));
-  R_RegisterCFinalizerEx(pointer, finalize, TRUE);
+  joist_r_finalize_with(pointer, finalize, true);
   struct joist_r_trace *const trace = calloc(1, sizeof *trace);
   if (trace == NULL) joist_r_stop(JOIST_ERROR_MEMORY, "out of memory while tracing");
   joist_program_init(&trace->program);

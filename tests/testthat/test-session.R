@@ -55,6 +55,34 @@ test_that("the number of threads can be set from outside", {
   expect_match(threads_with("JOIST_NUM_THREADS=nonsense"), "^[0-9]+$")
 })
 
+test_that("tensors outlive the library, and it can be loaded again", {
+  skip_on_cran()
+  skip_on_os("windows")
+  code <- sprintf(
+    "loadNamespace('joist', lib.loc = '%s')
+    x <- joist::nv_fill(1, 1e5)
+    y <- joist::as_array(joist::nv_fill(2, 1e5, 'f64'))
+    f <- joist::jit(function(a) a + 1)
+    f(x)
+    path <- dirname(dirname(getNamespaceInfo('joist', 'DLLs')[[1]][['path']]))
+    for (k in 1:2) {
+      unloadNamespace('joist')
+      library.dynam.unload('joist', path)
+      loadNamespace('joist', lib.loc = dirname(path))
+    }
+    rm(x, f)
+    gc()
+    stopifnot(sum(y) == 2e5)
+    rm(y)
+    gc()
+    cat(joist::as_array(joist::nv_fill(1, 1)), 'done')",
+    dirname(system.file(package = "joist"))
+  )
+  rscript <- file.path(R.home("bin"), "Rscript")
+  out <- system2(rscript, c("--vanilla", "-e", shQuote(code)), stdout = TRUE, stderr = TRUE)
+  expect_match(out[length(out)], "1 done", fixed = TRUE)
+})
+
 test_that("the cpu is always there", {
   cpu <- nv_device()
   expect_s3_class(cpu, "joist_device")
