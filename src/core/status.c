@@ -1,4 +1,7 @@
 /* Formatting of core error messages. Owns no memory. */
+#ifdef __MINGW32__
+#define __USE_MINGW_ANSI_STDIO 1 /* %zu */
+#endif
 #include "core/status.h"
 
 #include <stdio.h>

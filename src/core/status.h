@@ -10,7 +10,12 @@
 
 #if defined(__GNUC__) || defined(__clang__)
 #define JOIST_MUST_CHECK __attribute__((warn_unused_result))
+/* MinGW's `printf` is that of an old C library, which status.c does not use. */
+#if defined(__MINGW32__) && !defined(__clang__)
+#define JOIST_PRINTF(index, first) __attribute__((format(gnu_printf, index, first)))
+#else
 #define JOIST_PRINTF(index, first) __attribute__((format(printf, index, first)))
+#endif
 #else
 #define JOIST_MUST_CHECK
 #define JOIST_PRINTF(index, first)
