@@ -99,12 +99,27 @@ jit_run <- function(state, f, arguments, static, promotion, device) {
   }
   if (!is.null(promotion)) local_promotion(promotion)
   if (!out) {
-    return(call_function(f, arguments))
+    return(call_eagerly(f, arguments))
   }
   compiled <- jit_trace(f, arguments, dynamic)
   .Call(joist_r_jit_store, state, compiled, arguments, dynamic, promotion)
   out <- .Call(joist_r_jit_call, state, arguments, dynamic, promotion, device)
-  if (is.logical(out)) call_function(f, arguments) else out
+  if (is.logical(out)) call_eagerly(f, arguments) else out
+}
+
+# Within a trace, or with R numbers that do not fit the dtypes of the program. If the function of
+# these is no error it gives R numbers, which as results of a program have to fit, too.
+call_eagerly <- function(f, arguments) {
+  result <- call_function(f, arguments)
+  if (tracing$depth > 0L) result else as_result(result)
+}
+
+as_result <- function(x) {
+  if (is.list(x) && !is.object(x)) {
+    x[] <- lapply(x, as_result)
+    return(x)
+  }
+  if (is.null(x)) NULL else as_tensor(x)
 }
 
 # Arguments by their names: in what `f` signals there are neither their values nor its source.

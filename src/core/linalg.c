@@ -8,6 +8,7 @@
 #include "core/batch.h"
 #include "core/blas.h"
 #include "core/convert.h"
+#include "core/exchange.h"
 #include "core/tasks.h"
 
 /* ---- shapes ---- */
@@ -137,8 +138,10 @@ joist_status joist_check_finite(const struct joist_problem *problem, struct jois
   size_t at = 0;
   while (at < count && problem->a[at] - problem->a[at] == 0) at++;
   if (at == count) return JOIST_OK;
-  return joist_fail(error, JOIST_ERROR_VALUE, "%s has the element %g at [%zu, %zu]", problem->name,
-                    problem->a[at], at % (size_t)problem->m + 1, at / (size_t)problem->m + 1);
+  char text[JOIST_TEXT_SIZE];
+  joist_format_element(JOIST_F64, problem->a + at, 0, text);
+  return joist_fail(error, JOIST_ERROR_VALUE, "%s has the element %s at [%zu, %zu]", problem->name,
+                    text, at % (size_t)problem->m + 1, at / (size_t)problem->m + 1);
 }
 
 /* The elements of the first `dims` dims. */

@@ -185,3 +185,13 @@ test_that("linear algebra traces to the same bits, with shape errors at trace ti
   expect_error(jit(\(x) nv_chol(x))(nv_aval("f32", c(4, 3))), class = "joist_shape_error")
   expect_error(jit(\(x) nv_chol(x))(-x), class = "joist_value_error")
 })
+
+test_that("an element that is not finite is named as R writes it", {
+  for (bad in c(NaN, Inf, -Inf)) {
+    x <- nv_tensor(matrix(c(1, 2, bad, 4), 2), "f64")
+    expect_error(
+      nv_svd(x), paste0("the element ", bad, " at [1, 2]"),
+      fixed = TRUE, class = "joist_value_error"
+    )
+  }
+})
