@@ -99,7 +99,8 @@ Summary.nv_tensor <- function(..., na.rm = FALSE) {
 }
 
 #' @export
-mean.nv_tensor <- function(x, ...) {
+mean.nv_tensor <- function(x, ..., na.rm = FALSE) { # nolint: object_name_linter.
+  check_no_na(na.rm)
   if (...length() > 0L) {
     stop_joist("joist_value_error", "mean() of a tensor takes no further arguments; see nv_mean()")
   }

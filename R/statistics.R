@@ -150,7 +150,7 @@ compiled <- new.env(parent = emptyenv())
 #' @inheritParams nv_var
 #' @param probs Probabilities, from 0 to 1.
 #' @param x A tensor.
-#' @param na.rm Must be `FALSE`: a tensor has no NA.
+#' @param na.rm Must be `FALSE`: a tensor has no NA. [na.omit()] leaves out NaN.
 #' @param names,type As in [stats::quantile()]; names are left out, and the type must be 7.
 #' @param ... Ignored; `dims` and other arguments of reductions are refused.
 #' @return A tensor of the dtype of [nv_mean()]. `nv_quantile()` has a first dimension with
@@ -205,7 +205,8 @@ quantile.nv_tensor <- function(x, probs = seq(0, 1, 0.25), na.rm = FALSE, names 
 check_no_na <- function(remove) {
   if (!isFALSE(remove)) {
     stop_joist(
-      "joist_value_error", "a tensor has no NA to remove; use nv_ifelse() with nv_is_nan()"
+      "joist_value_error", "a tensor has no NA to remove; leave out NaN with na.omit(), or ",
+      "replace it by nv_ifelse() with nv_is_nan()"
     )
   }
 }

@@ -118,7 +118,9 @@ test_that("Summary generics reduce all of their arguments", {
     expect_error(get(name, baseenv())(x, na.rm = TRUE), "nv_ifelse", class = "joist_value_error")
   }
   expect_error(mean(x, trim = 0.1), class = "joist_value_error")
-  expect_error(mean(x, na.rm = TRUE), class = "joist_value_error")
+  expect_error(mean(x, na.rm = TRUE), "na.omit()", fixed = TRUE, class = "joist_value_error")
+  expect_identical(mean(x, na.rm = FALSE), mean(x))
+  expect_identical(mean(na.omit(c(x, nv_scalar(NaN, dtype(x))))), mean(x))
 })
 
 test_that("Complex generics", {
