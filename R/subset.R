@@ -9,8 +9,9 @@
 #' the program runs (see [nv_gather()]); a traced mask of the tensor's shape can be assigned
 #' one value to. How many elements a traced mask selects is not known: use [nv_ifelse()].
 #'
-#' Assignment keeps the tensor's dtype: an ambiguous value takes it, a known dtype that
-#' promotes to it is converted, any other is an error. No other variable changes; when
+#' Assignment keeps the tensor's dtype: an ambiguous value of its kind takes it (`1L` is of the
+#' kind of the integers, `1` of the floats), a known dtype that promotes to it is converted, any
+#' other is an error. No other variable changes; when
 #' nothing else holds the tensor, nothing is copied.
 #'
 #' @param x A tensor.
