@@ -131,7 +131,7 @@ static bool close_enough(joist_dtype dtype, size_t n, const char *element, const
   if (joist_dtype_category(dtype) < JOIST_CATEGORY_FLOAT) {
     uint64_t value = 0;
     joist_convert_find_portable(JOIST_UI64, dtype)(1, &sum->integer, &value);
-    if (dtype == JOIST_BOOL) value = sum->integer;
+    if (dtype == JOIST_BOOL) *(uint8_t *)&value = sum->integer != 0; /* its first byte */
     return memcmp(&value, element, joist_dtype_size(dtype)) == 0;
   }
   joist_convert_find_portable(dtype, JOIST_C128)(1, element, got);
