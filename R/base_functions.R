@@ -10,7 +10,8 @@
 #' `rev()`, `head()`, `tail()`, `sort()`, `unique()`, `t()`, `aperm()`, `rbind()`, `cbind()`,
 #' `subset()`, `sample()`, `mean()`, `median()`, `sweep()`, `dim<-`, `length<-` (to shorten),
 #' `do.call(rbind, list_of_tensors)`, `Reduce()` of a tensor or a list of them, `Filter()`, and
-#' the functions on the page [extended].
+#' the functions on the page [extended]. `na.rm = TRUE` of `sum()`, `max()`, `mean()` and the like
+#' leaves out NaN and `NA_real_`; the largest and the smallest of none are -Inf and Inf.
 #'
 #' **Work on tensors**, and give R vectors: `as.vector()` and its kin, `matrix()`, `array()`,
 #' `is.na()`, `which()`, `order()`, `rank()`, `duplicated()`, `match()`, `%in%`, `factor()`,

@@ -2,7 +2,11 @@
 
 without_nan <- function(x, remove) {
   check_flag(remove, "na.rm")
-  if (remove && has_nan(x)) nv_ifelse(nv_is_nan(x), zero_of(x), x) else x
+  if (remove) nan_to(0, x) else x
+}
+
+nan_to <- function(value, x) {
+  if (has_nan(x)) nv_ifelse(nv_is_nan(x), scalar_like(value, x), x) else x
 }
 
 sums_of <- function(x, remove, dims, sums) sums(without_nan(x, remove), dims)
@@ -93,7 +97,9 @@ interval_of <- function(x, vec, rightmost.closed = FALSE, all.inside = FALSE, # 
 whole <- function(x) if (is.double(x) && is_whole(x)) as.integer(x) else x
 
 var_of_tensors <- function(x, y, na.rm = FALSE, use = "everything") { # nolint
-  check_no_na(na.rm)
+  if (!isFALSE(na.rm)) {
+    stop_joist("joist_value_error", "var() of tensors takes no na.rm; leave out NaN with na.omit()")
+  }
   if (!identical(use, "everything")) {
     stop_joist("joist_value_error", "a tensor has no NA: `use` must be \"everything\"")
   }

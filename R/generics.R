@@ -73,7 +73,9 @@ Complex.nv_tensor <- function(z) {
 
 #' @export
 Summary.nv_tensor <- function(..., na.rm = FALSE) {
-  if (!identical(na.rm, FALSE)) check_no_na(na.rm)
+  if (!identical(na.rm, FALSE)) {
+    return(summary_of_numbers(.Generic, list(...), na.rm))
+  }
   if (...length() == 1L && .Generic != "range") {
     return(.Call(joist_r_summary, .Generic, ..1))
   }
@@ -98,13 +100,30 @@ Summary.nv_tensor <- function(..., na.rm = FALSE) {
   Reduce(combine, parts)
 }
 
+# In the place of NaN in tensors is what changes nothing; R numbers are left out.
+summary_of_numbers <- function(generic, parts, remove) {
+  check_flag(remove, "na.rm")
+  if (generic == "range") {
+    return(c(summary_of_numbers("min", parts, remove), summary_of_numbers("max", parts, remove)))
+  }
+  nothing <- switch(generic,
+    sum = ,
+    any = 0,
+    prod = ,
+    all = 1,
+    min = Inf,
+    max = -Inf
+  )
+  parts <- lapply(parts, function(x) if (is_tensor(x)) nan_to(nothing, x) else x[!is.na(x)])
+  do.call(generic, Filter(function(x) is_tensor(x) || length(x) > 0L, parts))
+}
+
 #' @export
 mean.nv_tensor <- function(x, ..., na.rm = FALSE) { # nolint: object_name_linter.
-  check_no_na(na.rm)
   if (...length() > 0L) {
     stop_joist("joist_value_error", "mean() of a tensor takes no further arguments; see nv_mean()")
   }
-  nv_mean(x)
+  means_of(x, na.rm, NULL, nv_mean, nv_reduce_sum)
 }
 
 #' @export

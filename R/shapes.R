@@ -36,7 +36,7 @@
 nv_pad <- function(operand, low, high, value = 0, interior = 0) {
   operand <- as_tensor(operand)
   rank <- ndims(operand)
-  if (missing(value)) value <- zero_of(operand)
+  if (missing(value)) value <- scalar_like(0, operand)
   edges <- rbind(
     per_dimension(low, rank, "low"), per_dimension(high, rank, "high"),
     per_dimension(interior, rank, "interior")
@@ -45,7 +45,7 @@ nv_pad <- function(operand, low, high, value = 0, interior = 0) {
 }
 
 # A scalar of the dtype of a tensor.
-zero_of <- function(x) beside(nv_fill(0, integer(), dtype(x), ambiguous(x)), x)
+scalar_like <- function(value, x) beside(nv_fill(value, integer(), dtype(x), ambiguous(x)), x)
 
 #' @rdname nv_pad
 #' @export
@@ -64,7 +64,7 @@ triangle <- function(x, diagonal, compare) {
   ones <- rep(1L, length(extents) - 2L)
   rows <- nv_iota(1L, "i64", c(extents[1L], 1L, ones), start = 1 + diagonal)
   columns <- nv_iota(2L, "i64", c(1L, extents[2L], ones))
-  nv_ifelse(beside(compare(columns, rows), x), x, zero_of(x))
+  nv_ifelse(beside(compare(columns, rows), x), x, scalar_like(0, x))
 }
 
 #' @rdname nv_pad

@@ -150,14 +150,15 @@ compiled <- new.env(parent = emptyenv())
 #' @inheritParams nv_var
 #' @param probs Probabilities, from 0 to 1.
 #' @param x A tensor.
-#' @param na.rm Must be `FALSE`: a tensor has no NA. [na.omit()] leaves out NaN.
+#' @param na.rm `TRUE` leaves out NaN (and `NA_real_`).
 #' @param names,type As in [stats::quantile()]; names are left out, and the type must be 7.
 #' @param ... Ignored; `dims` and other arguments of reductions are refused.
 #' @return A tensor of the dtype of [nv_mean()]. `nv_quantile()` has a first dimension with
 #'   one extent per probability before those that are kept.
 #' @section Errors: `joist_shape_error` for a dimension that is not there;
 #'   `joist_dtype_error` for the order of complex numbers; `joist_value_error` for
-#'   probabilities that are none.
+#'   probabilities that are none, and for `na.rm = TRUE` of floats while [jit()] traces and for
+#'   [nv_aval()].
 #' @examples
 #' x <- nv_tensor(matrix(c(3, 1, 2, 5, 4, 7), 2))
 #' nv_median(x)
@@ -183,9 +184,8 @@ nv_quantile <- function(operand, probs = c(0, 0.25, 0.5, 0.75, 1), dims = NULL, 
 #' @method median nv_tensor
 #' @export
 median.nv_tensor <- function(x, na.rm = FALSE, ...) {
-  check_no_na(na.rm)
   check_no_dims("median", "nv_median()", ...)
-  nv_median(x)
+  nv_median(numbers_of(x, na.rm))
 }
 
 #' @rdname nv_median
@@ -194,21 +194,17 @@ median.nv_tensor <- function(x, na.rm = FALSE, ...) {
 #' @export
 quantile.nv_tensor <- function(x, probs = seq(0, 1, 0.25), na.rm = FALSE, names = FALSE, type = 7,
                                ...) {
-  check_no_na(na.rm)
   check_no_dims("quantile", "nv_quantile()", ...)
   if (!identical(as.numeric(type), 7)) {
     stop_joist("joist_value_error", "quantile() of a tensor is of type 7")
   }
-  nv_quantile(x, probs)
+  nv_quantile(numbers_of(x, na.rm), probs)
 }
 
-check_no_na <- function(remove) {
-  if (!isFALSE(remove)) {
-    stop_joist(
-      "joist_value_error", "a tensor has no NA to remove; leave out NaN with na.omit(), or ",
-      "replace it by nv_ifelse() with nv_is_nan()"
-    )
-  }
+# The elements that are not NaN, in a row; all of them where there can be none.
+numbers_of <- function(x, remove) {
+  check_flag(remove, "na.rm")
+  if (remove && has_nan(x)) na.omit.nv_tensor(x) else x
 }
 
 quantiles <- function(x, probs, dims, drop, single) {

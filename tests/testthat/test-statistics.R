@@ -209,8 +209,8 @@ test_that("what does not fit is refused", {
   for (bad in list(0, -1, NA, "2", 1:2)) {
     expect_error(nv_norm(x, p = bad), "`p`", class = "joist_value_error")
   }
-  expect_error(median(x, na.rm = TRUE), "NA", class = "joist_value_error")
-  expect_error(quantile(x, na.rm = TRUE), "NA", class = "joist_value_error")
+  expect_error(median(x, na.rm = NA), "na.rm", class = "joist_value_error")
+  expect_error(quantile(x, na.rm = "yes"), "na.rm", class = "joist_value_error")
   expect_error(quantile(x, type = 6), "7", class = "joist_value_error")
   expect_error(stats::var(x))
 })
