@@ -24,4 +24,8 @@ typedef enum {
 } joist_cuda_policy;
 void joist_cuda_set_policy(joist_cuda_policy policy);
 
+/* Whether small blocks of memory share allocations. Not where the environment variable
+ * JOIST_CUDA_SMALL is "own", as tools that watch the bounds of allocations want it. */
+void joist_cuda_share_small(bool share);
+
 #endif

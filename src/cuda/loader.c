@@ -19,6 +19,7 @@ static struct {
   result (*load)(module *, const void *);
   result (*unload)(module);
   result (*get)(function *, module, const char *);
+  result (*current)(void **); /* NULL where it is not found */
   result (*launch)(function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
                    cudaStream_t, void **, void **);
 } driver;
@@ -47,7 +48,14 @@ static bool find_driver(void) {
   driver.found = joist_cuda_driver() != NULL && find("cuModuleLoadData", &driver.load) &&
                  find("cuModuleUnload", &driver.unload) &&
                  find("cuModuleGetFunction", &driver.get) && find("cuLaunchKernel", &driver.launch);
+  if (driver.found) (void)find("cuCtxGetCurrent", &driver.current);
   return driver.found;
+}
+
+void *joist_cuda_context(void) {
+  void *context = NULL;
+  if (!find_driver() || driver.current == NULL || driver.current(&context) != 0) return NULL;
+  return context;
 }
 
 joist_status joist_cuda_load(const char *source, int architecture,

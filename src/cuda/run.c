@@ -327,7 +327,8 @@ static joist_status run_group(const struct running *r, const struct joist_group 
 static joist_status poll(const struct running *r, struct joist_error *error) {
   const joist_status status = joist_run_poll(r->run, error);
   if (status != JOIST_OK || r->run->poll == NULL) return status;
-  return joist_cuda_check(cudaSetDevice(r->state->ordinal), "returning to the device", error);
+  struct joist_cuda_state *state;
+  return joist_cuda_open(r->state->ordinal, &state, error);
 }
 
 joist_status joist_cuda_run(const struct joist_device *device, const struct joist_plan *plan,

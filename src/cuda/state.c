@@ -1,16 +1,17 @@
 /* Finding, opening and describing CUDA devices; what their errors mean. */
 #include "cuda/state.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cuda/compile.h"
 #include "cuda/kernels.h"
 #include "cuda/libraries.h"
 
 static struct joist_cuda_state states[JOIST_CUDA_DEVICES];
-static pid_t owner; /* the process that woke the driver; 0 before that */
+static bool awake;  /* a driver was asked for devices */
+static bool forked; /* after that: it is the parent's */
 
 /* ---- errors ---- */
 
@@ -110,9 +111,11 @@ joist_status joist_cuda_check(cudaError_t result, const char *what, struct joist
 
 /* ---- finding ---- */
 
+static void after_fork_in_child(void) { forked = awake; }
+
 /* The driver does not survive a fork. */
 static joist_status check_process(struct joist_error *error) {
-  if (owner == 0 || owner == getpid()) return JOIST_OK;
+  if (!forked) return JOIST_OK;
   return joist_fail(error, JOIST_ERROR_DEVICE,
                     "CUDA was used before this process was forked, and does not work in a forked "
                     "process; use parallel::makePSOCKcluster() instead of mclapply(), or nv_to(x, "
@@ -124,7 +127,9 @@ bool joist_cuda_has_driver(void) { return joist_cuda_driver() != NULL; }
 static cudaError_t device_count(int *count) {
   *count = 0;
   if (joist_cuda_driver() == NULL) return cudaErrorInsufficientDriver;
-  owner = getpid();
+  if (!awake && pthread_atfork(NULL, NULL, after_fork_in_child) != 0)
+    return cudaErrorMemoryAllocation;
+  awake = true;
   const cudaError_t result = cudaGetDeviceCount(count);
   if (result != cudaSuccess) {
     (void)cudaGetLastError(); /* or the next call would report it again */
@@ -209,11 +214,24 @@ static void close_device(struct joist_cuda_state *state) {
   memset(state, 0, sizeof *state);
 }
 
+/* The context that cudaSetDevice() made current, by which it is known later that nothing else has
+ * been since; NULL where it may do so later, as before CUDA 12. */
+static void *context_set(void) {
+  int version = 0;
+  (void)cudaRuntimeGetVersion(&version);
+  return version >= 12000 ? joist_cuda_context() : NULL;
+}
+
 joist_status joist_cuda_open(int ordinal, struct joist_cuda_state **opened,
                              struct joist_error *error) {
   struct joist_cuda_state *const state = &states[ordinal];
   const joist_status status = check_process(error);
   if (status != JOIST_OK) return status;
+  /* All that the runtime does is in the current context, and cudaSetDevice() makes one current. */
+  if (state->open && state->context != NULL && state->context == joist_cuda_context()) {
+    *opened = state;
+    return JOIST_OK;
+  }
   if (!state->open) {
     int count;
     const cudaError_t found = device_count(&count);
@@ -230,15 +248,20 @@ joist_status joist_cuda_open(int ordinal, struct joist_cuda_state **opened,
     result = open_device(state);
     if (result != cudaSuccess) close_device(state);
     state->open = result == cudaSuccess;
+    state->context = state->open ? context_set() : NULL;
   }
   *opened = state;
   return joist_cuda_check(result, "opening the device", error);
 }
 
+struct joist_cuda_state *joist_cuda_opened(int ordinal) {
+  return states[ordinal].open && !forked ? &states[ordinal] : NULL;
+}
+
 /* ---- the table ---- */
 
 static bool in_use(const struct joist_device *device) {
-  return states[device->ordinal].open && owner == getpid();
+  return joist_cuda_opened(device->ordinal) != NULL;
 }
 
 static joist_status ready(const struct joist_device *device, struct joist_error *error) {

@@ -6,6 +6,7 @@
 #include <cuda_runtime_api.h>
 
 #include "cuda/cuda.h"
+#include "cuda/slabs.h"
 
 enum {
   JOIST_CUDA_STAGING = 4 << 20,
@@ -19,7 +20,9 @@ struct joist_cuda_state {
   int architecture;    /* 90 for compute capability 9.0 */
   cudaStream_t stream; /* all work of the device is in this order */
   cudaMemPool_t pool;  /* NULL where the driver has none: cudaMalloc then */
+  void *context;       /* the driver's, NULL where it does not say */
   void *blas;          /* cuBLAS's handle, NULL until a product wants it */
+  struct joist_cuda_slabs slabs;
 
   void *staging[2]; /* page-locked, JOIST_CUDA_STAGING bytes each */
   cudaEvent_t staged[2];
@@ -35,14 +38,20 @@ struct joist_cuda_state {
 joist_status joist_cuda_open(int ordinal, struct joist_cuda_state **state,
                              struct joist_error *error) JOIST_MUST_CHECK;
 
+/* The same of a device that was opened, without making it the current one: for what calls no
+ * driver. NULL before that, and in a forked child. */
+struct joist_cuda_state *joist_cuda_opened(int ordinal);
+
 /* JOIST_OK, or what `result` means for somebody who was doing `what`. */
 joist_status joist_cuda_check(cudaError_t result, const char *what, struct joist_error *error);
 
 /* loader.c: the handle of the driver's library, NULL if it cannot be loaded. */
 void *joist_cuda_driver(void);
+/* The context that the driver has current in this thread, NULL when it does not say. */
+void *joist_cuda_context(void);
 
 /* memory.c: new memory of an open device, the current one of the runtime. */
-cudaError_t joist_cuda_reserve(const struct joist_cuda_state *state, size_t bytes, void **memory);
+cudaError_t joist_cuda_reserve(struct joist_cuda_state *state, size_t bytes, void **memory);
 /* The vtable's functions of memory. */
 void *joist_cuda_allocate(const struct joist_device *device, size_t bytes);
 void joist_cuda_free(const struct joist_device *device, void *memory);

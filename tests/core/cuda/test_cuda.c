@@ -635,7 +635,8 @@ int main(void) {
   test_compilation();
 #else
   CHECK_INT(gpu->ready(gpu, &error), JOIST_OK);
-  const size_t blocks = host_runtime.blocks;
+  const size_t blocks = blocks_in_use();
+  joist_cuda_share_small(false);
   joist_cuda_set_policy(JOIST_CUDA_COMPILE_ALWAYS); /* but nothing is compiled yet */
   test_everything();
   if (getenv("JOIST_TEST_NVRTC") != NULL) {
@@ -645,15 +646,17 @@ int main(void) {
   CHECK(host_kernel_count() > (short_run ? 200 : 500) && host_compile_all());
   joist_cuda_forget();
   second_run = true;
+  joist_cuda_share_small(true); /* of the first run, every array had an allocation of its own */
   test_everything();
-  CHECK_INT(host_runtime.blocks, blocks);
+  CHECK_INT(blocks_in_use(), blocks);
   test_errors();
   test_blas();
   test_trim();
+  test_memory();
   test_other_ways();
-  const size_t both = host_runtime.blocks;
+  const size_t both = blocks_in_use();
   test_calls();
-  CHECK_INT(host_runtime.blocks, both);
+  CHECK_INT(blocks_in_use(), both);
 #endif
   test_products(); /* once: no kernel of theirs is generated */
 #ifdef JOIST_TEST_GPU

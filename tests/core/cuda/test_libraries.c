@@ -190,12 +190,14 @@ static void test_architectures(void) {
 /* ---- the driver ---- */
 
 static struct {
-  int load, get, launch; /* results of all calls */
+  int load, get, launch, current; /* results of all calls */
   long loads, unloads;
+  void *context;
 } driver;
 
 int cuModuleLoadData(void **module, const void *image);
 int cuModuleUnload(void *module);
+int cuCtxGetCurrent(void **context);
 int cuModuleGetFunction(void **function, void *module, const char *name);
 int cuLaunchKernel(void *function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
                    unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared,
@@ -205,6 +207,10 @@ int cuModuleLoadData(void **module, const void *image) {
   driver.loads++;
   *module = driver.load == 0 ? &driver : NULL;
   return image == NULL ? 1 : driver.load;
+}
+int cuCtxGetCurrent(void **context) {
+  *context = driver.context;
+  return driver.current;
 }
 int cuModuleUnload(void *module) {
   driver.unloads++;
@@ -288,6 +294,15 @@ static void test_launches(struct joist_cuda_state *state) {
   }
 }
 
+/* The context of the driver, where it says. */
+static void test_context(void) {
+  driver.context = &driver;
+  CHECK(joist_cuda_context() == &driver);
+  driver.current = 3;
+  CHECK(joist_cuda_context() == NULL);
+  driver.current = 0;
+}
+
 int main(void) {
   struct joist_cuda_state *state = NULL;
   struct joist_error error;
@@ -297,6 +312,7 @@ int main(void) {
   if (CHECK_INT(joist_cuda_open(0, &state, &error), JOIST_OK)) {
     test_loading(state);
     test_launches(state);
+    test_context();
   }
   return check_report("cuda libraries");
 }

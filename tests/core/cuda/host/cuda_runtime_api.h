@@ -130,15 +130,19 @@ struct host_runtime {
   size_t limit;             /* bytes of the device's memory */
   size_t used, blocks;      /* of it, and number of allocations */
   size_t kept;              /* bytes that a pool is said to keep */
+  int context;              /* whether it says which context is current */
   int pools;                /* whether the driver has them; -1 when it does not know the word */
   /* Calls: launches, copies in rows, waits for an event and for a stream. */
   long launches, copies_2d, event_waits, stream_waits;
-  unsigned grid; /* blocks of the last launch */
+  long settings, allocations, copies; /* of the device, of memory, to and from the host */
+  unsigned grid;                      /* blocks of the last launch */
 };
 extern struct host_runtime host_runtime;
 
 /* Does the copies that are waiting. */
 void host_flush(void);
+/* The current context; NULL when it is not said. */
+void *host_context(void);
 /* Whether a stream is the current device's, as launches need it. */
 int host_is_current(cudaStream_t stream);
 

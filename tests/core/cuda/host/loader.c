@@ -22,6 +22,8 @@ static size_t kernel_count, kernel_capacity, kernels_compiled;
 
 void *joist_cuda_driver(void) { return &kernels; }
 
+void *joist_cuda_context(void) { return host_context(); }
+
 /* This program, which has the functions of blas.c here. */
 void *joist_cuda_cublas(void) { return dlopen(NULL, RTLD_NOW); }
 

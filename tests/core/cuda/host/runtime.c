@@ -6,7 +6,7 @@
 #include <string.h>
 
 struct host_runtime host_runtime = {
-    .driver = 13000, .runtime = 13000, .limit = (size_t)8 << 30, .pools = 1};
+    .driver = 13000, .runtime = 13000, .limit = (size_t)8 << 30, .pools = 1, .context = 1};
 
 static cudaError_t last_error; /* as cudaGetLastError() gives it, once */
 
@@ -55,6 +55,7 @@ cudaError_t cudaGetDeviceCount(int *count) {
 static int current;
 cudaError_t cudaSetDevice(int ordinal) {
   if (ordinal >= 2) return cudaErrorInvalidValue;
+  host_runtime.settings++;
   current = ordinal;
   return cudaSuccess;
 }
@@ -111,6 +112,7 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags) {
   *stream = (cudaStream_t)(void *)&streams[current];
   return cudaSuccess;
 }
+void *host_context(void) { return host_runtime.context ? &streams[current] : NULL; }
 int host_is_current(cudaStream_t stream) { return (char *)stream == &streams[current]; }
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   (void)stream;
@@ -182,6 +184,7 @@ cudaError_t cudaMalloc(void **memory, size_t bytes) {
   memcpy(block, &bytes, sizeof bytes);
   host_runtime.used += bytes;
   host_runtime.blocks++;
+  host_runtime.allocations++;
   *memory = block + FRONT;
   return cudaSuccess;
 }
@@ -219,6 +222,7 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpy
   (void)stream;
   const cudaError_t result = once();
   if (result != cudaSuccess) return result;
+  host_runtime.copies += kind != cudaMemcpyDeviceToDevice;
   if (copies - first_waiting == WAITING || kind == cudaMemcpyDeviceToDevice) host_flush();
   const size_t k = copies++ % WAITING;
   waiting[k].to = to;

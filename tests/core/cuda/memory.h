@@ -1,0 +1,185 @@
+/* memory.h: small blocks of memory and calls of the driver that they save, on the stand-in.
+ * Included by standin.h. */
+#ifndef JOIST_TESTS_CUDA_MEMORY_H
+#define JOIST_TESTS_CUDA_MEMORY_H
+
+/* ---- blocks ---- */
+
+enum { HELD = 6000, LARGEST = 40000 };
+static struct held {
+  unsigned char *at;
+  size_t bytes;
+} held[HELD];
+
+/* Sizes around the limits of classes come often. */
+static size_t random_bytes(void) {
+  const size_t around = (size_t)256 << random_below(8);
+  return one_in(3) ? around - 1 + random_below(3) : random_below(one_in(4) ? LARGEST : 700);
+}
+
+/* The memory of the stand-in is that of the process. */
+static void hold(int k) {
+  held[k].bytes = random_bytes();
+  held[k].at = gpu->allocate(gpu, held[k].bytes);
+  if (!CHECK(held[k].at != NULL)) return;
+  memset(held[k].at, k % 251, held[k].bytes);
+}
+
+static size_t wrong_bytes(void) {
+  size_t wrong = 0;
+  for (int k = 0; k < HELD; k++)
+    for (size_t i = 0; i < held[k].bytes; i++) wrong += held[k].at[i] != k % 251;
+  return wrong;
+}
+
+static size_t bytes_held(void) {
+  size_t bytes = 0;
+  for (int k = 0; k < HELD; k++) bytes += held[k].bytes;
+  return bytes;
+}
+
+static int by_address(const void *lhs, const void *rhs) {
+  const unsigned char *const a = ((const struct held *)lhs)->at, *const b =
+                                                                     ((const struct held *)rhs)->at;
+  return (a > b) - (a < b);
+}
+
+/* Blocks in use share no byte, are aligned, and are counted. */
+static void check_blocks(size_t used_before) {
+  static struct held sorted[HELD];
+  size_t shared = 0, askew = 0;
+  memcpy(sorted, held, sizeof held);
+  qsort(sorted, HELD, sizeof *sorted, by_address);
+  for (int k = 0; k < HELD; k++) {
+    askew += (uintptr_t)sorted[k].at % 256 != 0;
+    if (k > 0) shared += sorted[k - 1].at + sorted[k - 1].bytes > sorted[k].at;
+    if (k > 0) shared += sorted[k - 1].at == sorted[k].at;
+  }
+  CHECK_INT(shared, 0);
+  CHECK_INT(askew, 0);
+  CHECK_INT(wrong_bytes(), 0);
+  const size_t used = gpu->figures(gpu).used - used_before;
+  CHECK(used >= bytes_held() && used <= 2 * bytes_held() + HELD * 256);
+}
+
+static void test_blocks(void) {
+  const size_t blocks = blocks_in_use(), used = gpu->figures(gpu).used;
+  CHECK_INT(gpu->figures(gpu).kept, 0);
+  for (int k = 0; k < HELD; k++) hold(k);
+  check_blocks(used);
+  for (int round = 0; round < 5; round++) {
+    for (int k = 0; k < HELD; k++) {
+      if (one_in(2)) continue;
+      gpu->free(gpu, held[k].at);
+      hold(k);
+    }
+    check_blocks(used);
+    if (round == 2) (void)gpu->trim(gpu); /* what is in use stays */
+  }
+  const struct joist_device_figures figures = gpu->figures(gpu);
+  CHECK_INT(figures.used + figures.kept, host_runtime.used);
+  for (int k = 0; k < HELD; k++) gpu->free(gpu, held[k].at);
+  /* What is free is not used, and trimming gives all of it back. */
+  CHECK_INT(gpu->figures(gpu).used, used);
+  const size_t kept = gpu->figures(gpu).kept;
+  CHECK(kept > 0);
+  CHECK_INT(gpu->trim(gpu), kept);
+  CHECK_INT(gpu->figures(gpu).kept, 0);
+  CHECK_INT(host_runtime.blocks, blocks);
+}
+
+/* A block is used again, and few empty slabs are kept. */
+static void test_reuse(void) {
+  enum { COUNT = 3000 };
+  static void *all[COUNT];
+  (void)gpu->trim(gpu);
+  void *const first = gpu->allocate(gpu, 100);
+  gpu->free(gpu, first);
+  void *const second = gpu->allocate(gpu, 200);
+  CHECK(first == second);
+  gpu->free(gpu, second);
+  for (int k = 0; k < COUNT; k++) all[k] = gpu->allocate(gpu, 32 << 10);
+  for (int k = 0; k < COUNT; k++) gpu->free(gpu, all[k]);
+  CHECK(gpu->figures(gpu).kept >= 16 << 20 && gpu->figures(gpu).kept <= 64 << 20);
+  /* Empty slabs serve blocks of any size. */
+  const long allocations = host_runtime.allocations;
+  for (int k = 0; k < COUNT; k++) all[k] = gpu->allocate(gpu, 1);
+  CHECK_INT(host_runtime.allocations, allocations);
+  for (int k = 0; k < COUNT; k++) gpu->free(gpu, all[k]);
+  (void)gpu->trim(gpu);
+}
+
+/* Before memory is out, what is kept is used; and a block gets what is left of it. */
+static void test_last_memory(void) {
+  const size_t limit = host_runtime.limit, blocks = blocks_in_use();
+  void *all[100];
+  for (int k = 0; k < 100; k++) all[k] = gpu->allocate(gpu, 32 << 10);
+  for (int k = 0; k < 100; k++) gpu->free(gpu, all[k]);
+  CHECK(gpu->figures(gpu).kept > 0);
+  host_runtime.limit = host_runtime.used + 1000;
+  void *const large = gpu->allocate(gpu, 2 << 20);
+  CHECK(large != NULL);
+  gpu->free(gpu, large);
+  (void)gpu->trim(gpu);
+  host_runtime.limit = host_runtime.used + 1000;
+  void *const small = gpu->allocate(gpu, 600);
+  CHECK(small != NULL && gpu->allocate(gpu, 600) == NULL);
+  gpu->free(gpu, small);
+  host_runtime.limit = limit;
+  CHECK_INT(blocks_in_use(), blocks);
+  /* An error is no want of memory: nothing is given out, but what is there already. */
+  host_runtime.allocation = cudaErrorIllegalAddress;
+  CHECK(gpu->allocate(gpu, 600) == NULL);
+  host_runtime.allocation = cudaSuccess;
+}
+
+/* ---- calls ---- */
+
+static void make_sum(struct joist_program *program, uint32_t n) {
+  joist_program_init(program);
+  const joist_value_id x = add_input(program, JOIST_F32, 1, &n);
+  add_output(program, add_simple(program, JOIST_OP_ADD, x, x));
+}
+
+/* An operation on small tensors is one launch, and no other call. */
+static void test_calls_of_one(void) {
+  struct joist_program program;
+  struct joist_plan *plan = NULL;
+  struct joist_error error = {""};
+  const struct joist_run run = {.threads = 1};
+  make_sum(&program, 3);
+  void *const in = gpu->allocate(gpu, 12);
+  CHECK_INT(joist_plan_make(&program, &plan, &error), JOIST_OK);
+  CHECK_INT(gpu->synchronize(gpu, &error), JOIST_OK);
+  const struct host_runtime before = host_runtime;
+  for (int k = 0; k < 100; k++) {
+    void *const out = gpu->allocate(gpu, 12);
+    CHECK_INT(gpu->run(gpu, plan, (const void *[]){in}, (void *[]){out}, &run, &error), JOIST_OK);
+    gpu->free(gpu, out);
+  }
+  CHECK_INT(host_runtime.launches - before.launches, 100);
+  CHECK_INT(host_runtime.settings, before.settings);
+  CHECK_INT(host_runtime.allocations, before.allocations);
+  CHECK_INT(host_runtime.copies, before.copies);
+  /* Somebody else in this process changes the device. */
+  for (int k = 0; k < 2; k++) {
+    host_runtime.context = k == 0;
+    CHECK_INT(cudaSetDevice(1), cudaSuccess);
+    CHECK_INT(gpu->run(gpu, plan, (const void *[]){in}, (void *[]){in}, &run, &error), JOIST_OK);
+    int ordinal = -1;
+    CHECK(cudaGetDevice(&ordinal) == cudaSuccess && ordinal == gpu->ordinal);
+  }
+  host_runtime.context = 1;
+  joist_plan_free(plan);
+  joist_program_clear(&program);
+  gpu->free(gpu, in);
+}
+
+static void test_memory(void) {
+  test_blocks();
+  test_reuse();
+  test_last_memory();
+  test_calls_of_one();
+}
+
+#endif
