@@ -33,7 +33,8 @@ struct joist_device {
    * change or free `from` and read `to` when it returns. */
   joist_status (*copy)(const struct joist_device *device, void *to, const void *from, size_t bytes,
                        joist_copy direction, struct joist_error *error);
-  /* As joist_plan_run, on payloads in the device's memory; may return before it is done.
+  /* As joist_plan_run, on payloads in the device's memory; may return before it is done. Inputs
+   * that are `here` may be changed or freed when it returns.
    * JOIST_ERROR_MEMORY when memory was out: it may work when some has been freed. */
   joist_status (*run)(const struct joist_device *device, const struct joist_plan *plan,
                       const void *const *inputs, void *const *outputs, const struct joist_run *run,

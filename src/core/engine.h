@@ -28,6 +28,9 @@ struct joist_run {
    * be NULL. Must not jump out of the engine. */
   bool (*poll)(void *context);
   void *context;
+  /* For devices with memory of their own: the inputs, of one element each, that are in the
+   * process's memory all the same, as literals are. NULL when none is. */
+  const bool *here;
 };
 
 /* Runs the plan. `inputs` and `outputs` are payloads in the program's order, aligned

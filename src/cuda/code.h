@@ -18,6 +18,7 @@ enum {
 enum {
   JOIST_CUDA_LOAD,    /* out = array in[0] at the element */
   JOIST_CUDA_SCALAR,  /* out = array in[0] at 0 */
+  JOIST_CUDA_GIVEN,   /* out = the element that is in the place of array in[0] */
   JOIST_CUDA_GATHER,  /* out = array in[0] at the place that strides in[1] give */
   JOIST_CUDA_STORE,   /* array out at the element = register in[0] */
   JOIST_CUDA_COPY,    /* out = the bits of in[0], of dtype `from`, read as `to` */
@@ -26,7 +27,7 @@ enum {
   JOIST_CUDA_FOLD     /* accumulator out = op(it, in[0]) in `from`; to array in[1] */
 };
 
-/* LOAD, SCALAR, GATHER and STORE move elements of dtype `from`. */
+/* LOAD, SCALAR, GIVEN, GATHER and STORE move elements of dtype `from`. */
 struct joist_cuda_step {
   uint16_t kind, op, from, to;
   uint16_t in[3], out;
@@ -45,10 +46,10 @@ struct joist_cuda_head {
   uint32_t step_count, array_count, gather_count, rank;
 };
 
-/* The parameter. The tables in `own`: array_count pointers, gather_count x rank strides, rank
- * extents; the interpreter finds the steps behind them, or where they do not fit in `steps`,
- * memory of the device. A launch copies all of the parameter: that of a generated kernel ends
- * with the tables. */
+/* The parameter. The tables in `own`: array_count pointers (or elements of at most their size, for
+ * GIVEN), gather_count x rank strides, rank extents; the interpreter finds the steps behind them,
+ * or where they do not fit in `steps`, memory of the device. A launch copies all of the parameter:
+ * that of a generated kernel ends with the tables. */
 struct joist_cuda_group {
   struct joist_cuda_head head;
   uint64_t own[JOIST_CUDA_OWN_BYTES / 8];

@@ -119,6 +119,7 @@ static void add_element_step(struct text *text, const struct joist_cuda_step *st
             type, step->in[0]);
       break;
     case JOIST_CUDA_SCALAR:
+    case JOIST_CUDA_GIVEN:
       add(text, "      const %s v%u = a%u;\n", type, s, s);
       break;
     case JOIST_CUDA_GATHER:
@@ -218,9 +219,10 @@ static void add_partials(struct text *text, const struct joist_cuda_code *code) 
 static void add_head(struct text *text, const struct joist_cuda_code *code) {
   for (uint32_t s = 0; s < code->step_count; s++) {
     const struct joist_cuda_step *const step = &code->steps[s];
-    if (step->kind == JOIST_CUDA_SCALAR)
-      add(text, "  const %s a%u = *(const %s *)array_of(parameter, %u);\n", type_of(step->from), s,
-          type_of(step->from), step->in[0]);
+    if (step->kind == JOIST_CUDA_SCALAR || step->kind == JOIST_CUDA_GIVEN)
+      add(text, "  const %s a%u = *(const %s *)%s(parameter, %u);\n", type_of(step->from), s,
+          type_of(step->from), step->kind == JOIST_CUDA_GIVEN ? "given_in" : "array_of",
+          step->in[0]);
   }
   if (code->sink_count > 0)
     add(text,

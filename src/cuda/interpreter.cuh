@@ -192,6 +192,9 @@ JOIST_DEVICE static inline void run_steps(const joist_cuda_group &group, uint64_
       case JOIST_CUDA_SCALAR:
         load_element(step.from, array_of(group, step.in[0]), 0, registers[step.out]);
         break;
+      case JOIST_CUDA_GIVEN:
+        load_element(step.from, given_in(group, step.in[0]), 0, registers[step.out]);
+        break;
       case JOIST_CUDA_GATHER:
         load_element(step.from, array_of(group, step.in[0]),
                      place_of(group, strides_of(group, step.in[1]), at), registers[step.out]);

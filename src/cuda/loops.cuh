@@ -49,6 +49,10 @@ JOIST_DEVICE static inline void *array_of(const Group &group, uint32_t index) {
   return (void *)group.own[index];
 }
 template <class Group>
+JOIST_DEVICE static inline const void *given_in(const Group &group, uint32_t index) {
+  return group.own + index;
+}
+template <class Group>
 JOIST_DEVICE static inline const uint64_t *strides_of(const Group &group, uint32_t gather) {
   return group.own + arrays_in(group) + gather * rank_of(group);
 }

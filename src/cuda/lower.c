@@ -10,6 +10,7 @@
 struct lowering {
   const struct joist_plan *plan;
   const struct joist_group *group;
+  const bool *given;
   struct joist_cuda_code *code;
   uint16_t *of_slot, *of_value; /* the register that holds it, or NOT_YET */
   uint16_t registers;
@@ -43,6 +44,7 @@ static uint16_t array_number(struct lowering *low, uint32_t array) {
 
 /* A step that reads an array, into a new register. */
 static uint16_t read_array(struct lowering *low, uint16_t kind, struct joist_ref ref) {
+  if (low->given != NULL && low->given[ref.index]) kind = JOIST_CUDA_GIVEN;
   struct joist_cuda_step *const step = add_step(low, kind, ref.dtype);
   step->in[0] = array_number(low, ref.index);
   return step->out = low->registers++;
@@ -253,7 +255,7 @@ static void clear(struct joist_cuda_code *code) {
 }
 
 bool joist_cuda_lower(const struct joist_plan *plan, const struct joist_group *group,
-                      struct joist_cuda_code *code) {
+                      const bool *given, struct joist_cuda_code *code) {
   const size_t values = plan->program->value_count, slots = plan->slot_count;
   /* Every step makes at most three registers. */
   const size_t registers = (size_t)group->step_count * (JOIST_REFS_MAX + 3) + 1;
@@ -264,6 +266,7 @@ bool joist_cuda_lower(const struct joist_plan *plan, const struct joist_group *g
   uint16_t *const assigned = (uint16_t *)(last + registers);
   struct lowering low = {.plan = plan,
                          .group = group,
+                         .given = given,
                          .code = code,
                          .of_value = assigned + registers,
                          .of_slot = assigned + registers + values};

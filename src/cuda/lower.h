@@ -23,9 +23,10 @@ struct joist_cuda_code {
   uint64_t extent[JOIST_RANK_MAX];
 };
 
-/* False when the group is too long for a kernel. */
+/* False when the group is too long for a kernel. `given` says of each value whether the parameter
+ * has its only element in the place of a pointer; NULL when none is. */
 bool joist_cuda_lower(const struct joist_plan *plan, const struct joist_group *group,
-                      struct joist_cuda_code *code);
+                      const bool *given, struct joist_cuda_code *code);
 
 /* The code that copies an array with its dims permuted (dim d of the result is dim order[d]
  * of the operand). */

@@ -51,6 +51,8 @@ static joist_status run_on_cpu(const struct running *r, const struct joist_group
     copies[v] = malloc(bytes + 1);
     if (copies[v] == NULL)
       status = joist_fail(error, JOIST_ERROR_MEMORY, "out of memory: %zu bytes", bytes);
+    else if (read[v] && is_given(r, v))
+      memcpy(copies[v], r->arrays[v], bytes);
     else if (read[v] && r->arrays[v] != NULL)
       status =
           joist_cuda_copy(r->device, copies[v], r->arrays[v], bytes, JOIST_COPY_TO_HOST, error);
@@ -188,11 +190,12 @@ static joist_status place_steps(const struct running *r, const struct joist_cuda
 static void fill_tables(const struct running *r, const struct joist_cuda_code *code,
                         void *const *partials, struct joist_cuda_group *group) {
   uint64_t *at = group->own;
-  for (uint32_t k = 0; k < code->array_count; k++) {
+  for (uint32_t k = 0; k < code->array_count; k++, at++) {
     const uint32_t array = code->array[k];
-    void *const memory =
-        array >= JOIST_CUDA_PARTIAL ? partials[array - JOIST_CUDA_PARTIAL] : r->arrays[array];
-    *at++ = (uint64_t)(uintptr_t)memory;
+    const bool partial = array >= JOIST_CUDA_PARTIAL;
+    *at = (uint64_t)(uintptr_t)(partial ? partials[array - JOIST_CUDA_PARTIAL] : r->arrays[array]);
+    if (!partial && is_given(r, array))
+      memcpy(at, r->arrays[array], bytes_of(r->plan->program, array));
   }
   for (uint32_t g = 0; g < code->gather_count; g++)
     for (uint32_t d = 0; d < code->rank; d++) *at++ = code->stride[g][d];
@@ -277,13 +280,10 @@ static joist_status run_code(const struct running *r, const struct joist_cuda_co
 static joist_status run_elementwise(const struct running *r, const struct joist_group *group,
                                     struct joist_error *error) {
   if (group->count == 0) return group->sink_count == 0 ? JOIST_OK : run_on_cpu(r, group, error);
-  struct joist_cuda_code *const code = malloc(sizeof *code);
-  if (code == NULL) return joist_fail(error, JOIST_ERROR_MEMORY, "out of memory");
-  const joist_status status = joist_cuda_lower(r->plan, group, code)
-                                  ? run_code(r, code, group->count, group->space, error)
-                                  : run_on_cpu(r, group, error);
-  free(code);
-  return status;
+  struct joist_cuda_code code;
+  return joist_cuda_lower(r->plan, group, r->given, &code)
+             ? run_code(r, &code, group->count, group->space, error)
+             : run_on_cpu(r, group, error);
 }
 
 /* ---- operations on whole arrays ---- */
@@ -292,14 +292,11 @@ static joist_status permute(const struct running *r, const struct joist_instruct
                             struct joist_error *error) {
   const struct joist_value *const operand = &r->plan->program->values[i->operand[0]];
   const size_t count = count_of(r->plan->program, i->result);
-  struct joist_cuda_code *const code = malloc(sizeof *code);
-  if (code == NULL) return joist_fail(error, JOIST_ERROR_MEMORY, "out of memory");
+  struct joist_cuda_code code;
   joist_cuda_permutation(i->operand[0], i->result, operand->type.dtype, &operand->shape,
-                         i->parameter, code);
-  const joist_status status =
-      count == 0 ? JOIST_OK : run_code(r, code, count, (struct joist_fold_space){0, 0, 0}, error);
-  free(code);
-  return status;
+                         i->parameter, &code);
+  return count == 0 ? JOIST_OK
+                    : run_code(r, &code, count, (struct joist_fold_space){0, 0, 0}, error);
 }
 
 static joist_status run_array(const struct running *r, const struct joist_group *group,
@@ -338,12 +335,23 @@ joist_status joist_cuda_run(const struct joist_device *device, const struct jois
   struct running r = {.device = device, .plan = plan, .run = run};
   joist_status status = joist_cuda_open(device->ordinal, &r.state, error);
   if (status != JOIST_OK) return status;
-  void **const arrays = calloc(program->value_count + 1, sizeof *arrays);
+  enum { FEW = 16 };
+  struct {
+    void *arrays[FEW];
+    bool given[FEW];
+  } few = {{NULL}, {false}};
+  const size_t n = program->value_count;
+  void **const arrays = n <= FEW ? few.arrays : calloc(n, sizeof *arrays + sizeof(bool));
   if (arrays == NULL) return joist_fail(error, JOIST_ERROR_MEMORY, "out of memory");
-  void *scratch = NULL;
+  bool *const given = n <= FEW ? few.given : (bool *)(arrays + n);
+  void *scratch = NULL, *placed = NULL;
   if (plan->scratch_bytes > 0) status = allocate(&r, plan->scratch_bytes, &scratch, error);
   joist_plan_place(plan, inputs, outputs, scratch, arrays);
   r.arrays = arrays;
+  if (run->here != NULL) {
+    if (status == JOIST_OK) status = joist_cuda_place_given(&r, arrays, given, &placed, error);
+    r.given = given;
+  }
   for (uint32_t g = 0; g < plan->group_count && status == JOIST_OK; g++) {
     if (g > 0) status = poll(&r, error);
     if (status == JOIST_OK) status = run_group(&r, &plan->groups[g], error);
@@ -354,6 +362,7 @@ joist_status joist_cuda_run(const struct joist_device *device, const struct jois
       status = copy_within(&r, outputs[k], arrays[v], bytes_of(program, v), error);
   }
   joist_cuda_free(device, scratch);
-  free(arrays);
+  joist_cuda_free(device, placed);
+  if (n > FEW) free(arrays);
   return status;
 }

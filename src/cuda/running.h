@@ -11,7 +11,8 @@ struct running {
   const struct joist_device *device;
   struct joist_cuda_state *state;
   const struct joist_plan *plan;
-  void *const *arrays; /* per value, in the device's memory */
+  void *const *arrays; /* per value, in the device's memory but for those that are given */
+  const bool *given;   /* per value: its element goes into parameters; NULL when none does */
   const struct joist_run *run;
 };
 
@@ -71,6 +72,15 @@ static inline joist_status clear_failure(const struct running *r, struct joist_e
       cudaMemsetAsync(r->state->failure, 0xff, sizeof *r->state->failure, r->state->stream),
       "starting a kernel", error);
 }
+
+static inline bool is_given(const struct running *r, joist_value_id value) {
+  return r->given != NULL && r->given[value];
+}
+
+/* given.c: what becomes of the inputs that are in the process's memory. Says which values are
+ * given, and places the others, in memory that `owned` is to free. */
+joist_status joist_cuda_place_given(const struct running *r, void **arrays, bool *given,
+                                    void **owned, struct joist_error *error) JOIST_MUST_CHECK;
 
 /* moves.c: whether an operation that moves elements has a kernel, and running it. */
 bool joist_cuda_moves(const struct running *r, const struct joist_instruction *i);

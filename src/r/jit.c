@@ -230,11 +230,12 @@ static const void *constant_on(const struct joist_device *device, SEXP compiled,
 }
 
 /* Elements for every input of the program, on the device that it runs on; what had to be
- * copied there goes into `owned`, a list. False when a bare R value does not fit the dtype
- * that the trace read it in: the R function itself then says so, or, in a comparison,
- * compares it exactly. */
+ * copied there goes into `owned`, a list; `here` is that of struct joist_run. False when a bare R
+ * value does not fit the dtype that the trace read it in: the R function itself then says so, or,
+ * in a comparison, compares it exactly. */
 static bool gather_inputs(SEXP compiled, const struct signature *signature,
-                          const struct joist_device *device, SEXP owned, const void **inputs) {
+                          const struct joist_device *device, SEXP owned, const void **inputs,
+                          bool *here) {
   const struct joist_r_trace *const trace = joist_r_trace_of(compiled);
   const struct joist_rules *const rules = joist_rules_at(0); /* only dtypes of literals differ */
   for (uint32_t v = 0; v < trace->program.value_count; v++) {
@@ -255,7 +256,8 @@ static bool gather_inputs(SEXP compiled, const struct signature *signature,
     void *const read = R_alloc(value.count + 1, (int)joist_dtype_size(source.dtype));
     if (joist_r_import(&value, source.dtype, read, NULL) != JOIST_OK) return false;
     inputs[input] = read;
-    if (device->host) continue;
+    here[input] = !device->host && value.count == 1;
+    if (device->host || here[input]) continue;
     SEXP payload = joist_r_upload(device, source.dtype, value.count, read);
     SET_VECTOR_ELT(owned, input, payload);
     inputs[input] = joist_r_remote_memory(payload);
@@ -290,10 +292,12 @@ static SEXP run_compiled(SEXP compiled, const struct signature *signature,
   const struct joist_r_trace *const trace = joist_r_trace_of(compiled);
   const struct joist_program *const program = &trace->program;
   const void **const inputs = (const void **)R_alloc(program->input_count + 1, sizeof *inputs);
+  bool *const here = (bool *)R_alloc(program->input_count + 1, sizeof *here);
+  memset(here, 0, (program->input_count + 1) * sizeof *here);
   void **const results = (void **)R_alloc(program->output_count + 1, sizeof *results);
   if (device == NULL) device = device_of_call(compiled, signature);
   SEXP owned = PROTECT(device->host ? R_NilValue : Rf_allocVector(VECSXP, program->input_count));
-  if (!signature->abstract && !gather_inputs(compiled, signature, device, owned, inputs)) {
+  if (!signature->abstract && !gather_inputs(compiled, signature, device, owned, inputs, here)) {
     UNPROTECT(1);
     return Rf_ScalarLogical(FALSE);
   }
@@ -312,7 +316,8 @@ static SEXP run_compiled(SEXP compiled, const struct signature *signature,
   }
   if (!signature->abstract) {
     struct joist_error error;
-    const joist_status status = joist_r_run_plan(device, trace->plan, inputs, results, &error);
+    const joist_status status =
+        joist_r_run_plan(device, trace->plan, inputs, here, results, &error);
     if (status != JOIST_OK) joist_r_raise(status, &error);
   }
   SEXP filled = joist_r_map_leaves(VECTOR_ELT(R_ExternalPtrProtected(compiled), JOIST_R_TEMPLATE),

@@ -107,16 +107,21 @@ static const void *operand_elements(const struct joist_r_value *value, joist_dty
   return out;
 }
 
-/* The same in the memory of a device. The payload that owns it, if one had to be made, goes
- * into `owned`, a list. */
-static const void *remote_elements(const struct joist_device *device,
-                                   const struct joist_r_value *value, joist_dtype dtype, SEXP owned,
-                                   R_xlen_t place) {
-  if (value->form != JOIST_R_LITERAL) return value->data;
-  _Alignas(16) char scalar[16];
+/* One element that a device gets without memory of its own. */
+static bool comes_along(const struct joist_device *device, const struct joist_r_value *value) {
+  return !device->host && value->form == JOIST_R_LITERAL && value->count == 1;
+}
+
+/* The same where a device reads it: in its memory, unless it is one element. What had to be
+ * allocated is protected by `owned`, a pairlist. */
+static const void *elements_for(const struct joist_device *device,
+                                const struct joist_r_value *value, joist_dtype dtype, void *scalar,
+                                SEXP *owned) {
   const void *const read = operand_elements(value, dtype, scalar);
-  SEXP payload = joist_r_upload(device, dtype, value->count, read);
-  SET_VECTOR_ELT(owned, place, payload);
+  if (device->host || value->form != JOIST_R_LITERAL || comes_along(device, value)) return read;
+  SEXP payload = PROTECT(joist_r_upload(device, dtype, value->count, read));
+  *owned = Rf_cons(payload, *owned);
+  UNPROTECT(1);
   return joist_r_remote_memory(payload);
 }
 
@@ -131,10 +136,15 @@ static SEXP run_eager(joist_op op, const struct joist_r_value *values,
   struct joist_value slots[JOIST_ARITY_MAX + 1];
   const struct joist_device *device = joist_r_common_device(values, (int)arity);
   if (device == NULL) device = joist_device_at(0);
-  SEXP owned = PROTECT(device->host ? R_NilValue : Rf_allocVector(VECSXP, arity));
+  bool here[JOIST_ARITY_MAX], any_here = false;
+  SEXP owned = R_NilValue;
+  PROTECT_INDEX place;
+  PROTECT_WITH_INDEX(owned, &place);
   for (uint32_t k = 0; k < arity; k++) {
-    inputs[k] = device->host ? operand_elements(&values[k], signature->operand[k], scalar[k])
-                             : remote_elements(device, &values[k], signature->operand[k], owned, k);
+    inputs[k] = elements_for(device, &values[k], signature->operand[k], scalar[k], &owned);
+    REPROTECT(owned, place);
+    here[k] = comes_along(device, &values[k]);
+    any_here |= here[k];
     slots[k].type = values[k].argument.operand.type;
     if (values[k].form == JOIST_R_LITERAL)
       slots[k].type = (struct joist_type){signature->operand[k], false};
@@ -164,7 +174,8 @@ static SEXP run_eager(joist_op op, const struct joist_r_value *values,
   struct joist_plan *plan = NULL;
   struct joist_error error;
   joist_status status = joist_plan_make(&program, &plan, &error);
-  if (status == JOIST_OK) status = joist_r_run_plan(device, plan, inputs, &out, &error);
+  if (status == JOIST_OK)
+    status = joist_r_run_plan(device, plan, inputs, any_here ? here : NULL, &out, &error);
   joist_plan_free(plan);
   if (status != JOIST_OK) joist_r_raise(status, &error);
   vmaxset(vmax);

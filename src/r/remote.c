@@ -11,7 +11,11 @@ struct held {
   size_t bytes;
 };
 
-static SEXP remote_tag(void) { return Rf_install("joist_remote_payload"); }
+static SEXP remote_tag(void) {
+  static SEXP tag = NULL; /* symbols stay */
+  if (tag == NULL) tag = Rf_install("joist_remote_payload");
+  return tag;
+}
 
 bool joist_r_is_remote(SEXP payload) {
   return TYPEOF(payload) == EXTPTRSXP && R_ExternalPtrTag(payload) == remote_tag();
@@ -231,9 +235,10 @@ static void collect_all(void *unused) {
 }
 
 joist_status joist_r_run_plan(const struct joist_device *device, const struct joist_plan *plan,
-                              const void *const *inputs, void *const *outputs,
+                              const void *const *inputs, const bool *here, void *const *outputs,
                               struct joist_error *error) {
-  const struct joist_run run = joist_r_run();
+  struct joist_run run = joist_r_run();
+  run.here = here;
   joist_status status = device->run(device, plan, inputs, outputs, &run, error);
   if (status != JOIST_ERROR_MEMORY || device->host) return status;
   R_ToplevelExec(collect_all, NULL);

@@ -44,9 +44,10 @@ SEXP joist_r_beside(const struct joist_r_value *x, SEXP made);
 SEXP joist_r_upload(const struct joist_device *device, joist_dtype dtype, size_t n,
                     const void *elements);
 
-/* Runs a plan; R's collector runs when memory is out, and then it is tried again. */
+/* Runs a plan; R's collector runs when memory is out, and then it is tried again. `here` is that of
+ * struct joist_run. */
 joist_status joist_r_run_plan(const struct joist_device *device, const struct joist_plan *plan,
-                              const void *const *inputs, void *const *outputs,
+                              const void *const *inputs, const bool *here, void *const *outputs,
                               struct joist_error *error) JOIST_MUST_CHECK;
 
 /* payload.c: R's garbage collector, on all objects or the recent ones. */

@@ -175,11 +175,97 @@ static void test_calls_of_one(void) {
   gpu->free(gpu, in);
 }
 
+/* x + y for a y that is here: no copy and no memory, whatever becomes of y. */
+static void test_given(void) {
+  enum { N = 5 };
+  for (int d = 0; d < JOIST_DTYPE_COUNT; d++) {
+    const joist_dtype dtype = (joist_dtype)d;
+    const uint32_t n = N;
+    struct joist_program program;
+    struct joist_plan *plan = NULL;
+    struct joist_error error = {""};
+    char x[16 * N], y[16], want[16 * N], got[16 * N];
+    joist_program_init(&program);
+    const joist_value_id a = add_input(&program, dtype, 1, &n);
+    const joist_value_id b = add_input(&program, dtype, 0, NULL);
+    add_output(&program, add_simple(&program, JOIST_OP_EQ, a, b));
+    if (d != JOIST_BOOL) add_output(&program, add_simple(&program, JOIST_OP_MUL, b, b));
+    fill(dtype, N, FILL_SMALL, x);
+    memcpy(y, x + joist_dtype_size(dtype), joist_dtype_size(dtype));
+    void *outputs[] = {want, x}, *there[] = {gpu->allocate(gpu, N), gpu->allocate(gpu, 16)};
+    void *const in = gpu->allocate(gpu, N * joist_dtype_size(dtype));
+    const bool here[] = {false, true};
+    const struct joist_run run = {.threads = 1, .here = here};
+    CHECK_INT(joist_plan_make(&program, &plan, &error), JOIST_OK);
+    CHECK_INT(gpu->copy(gpu, in, x, N * joist_dtype_size(dtype), JOIST_COPY_TO_DEVICE, &error),
+              JOIST_OK);
+    CHECK_INT(
+        joist_plan_run(plan, (const void *[]){x, y}, (void *[]){want, outputs[1]}, &run, &error),
+        JOIST_OK);
+    const struct host_runtime before = host_runtime;
+    CHECK_INT(gpu->run(gpu, plan, (const void *[]){in, y}, there, &run, &error), JOIST_OK);
+    CHECK_INT(host_runtime.copies - before.copies, joist_dtype_size(dtype) > 8 ? 1 : 0);
+    CHECK_INT(host_runtime.allocations, before.allocations);
+    memset(y, 77, sizeof y);
+    CHECK_INT(gpu->copy(gpu, got, there[0], N, JOIST_COPY_TO_HOST, &error), JOIST_OK);
+    CHECK_MSG(memcmp(got, want, N) == 0 && got[1] == 1, "%s", joist_dtype_name(dtype));
+    joist_plan_free(plan);
+    joist_program_clear(&program);
+    for (int k = 0; k < 2; k++) gpu->free(gpu, there[k]);
+    gpu->free(gpu, in);
+  }
+}
+
+/* One that is an output, is moved, or is read by what the CPU runs is copied. */
+static void test_given_elsewhere(void) {
+  const uint32_t n = 3, one = 1;
+  struct joist_program program;
+  struct joist_error error = {""};
+  struct joist_plan *plan = NULL;
+  float x[3] = {1, 2, 3}, y = 5, got[5] = {0};
+  int32_t sorted[1] = {9};
+  const bool here[] = {false, true};
+  const struct joist_run run = {.threads = 1, .here = here};
+  const struct joist_attributes attributes = {
+      .requested = none, .parameter = {1, 1, 0}, .shape = {1, {1}}};
+  joist_program_init(&program);
+  const joist_value_id a = add_input(&program, JOIST_F32, 1, &n);
+  const joist_value_id b = add_input(&program, JOIST_F32, 1, &one);
+  joist_value_id flat = 0;
+  CHECK(add(&program, joist_rules_at(0), JOIST_OP_RESHAPE, &b, &attributes, &flat));
+  add_output(&program, flat);
+  const struct joist_attributes scalar = {.requested = none};
+  joist_value_id point = 0, order = 0;
+  CHECK(add(&program, joist_rules_at(0), JOIST_OP_RESHAPE, &b, &scalar, &point));
+  const struct joist_attributes pads = {.requested = none, .parameter = {1, 1, 0}};
+  add_output(&program, add_move(&program, JOIST_OP_PAD, a, point, &pads));
+  const struct joist_attributes orders = {.requested = none, .parameter = {0}};
+  CHECK(add(&program, joist_rules_at(0), JOIST_OP_ARGSORT, &b, &orders, &order));
+  add_output(&program, order);
+  void *const in = gpu->allocate(gpu, sizeof x);
+  void *there[] = {gpu->allocate(gpu, 4), gpu->allocate(gpu, sizeof got), gpu->allocate(gpu, 4)};
+  CHECK_INT(gpu->copy(gpu, in, x, sizeof x, JOIST_COPY_TO_DEVICE, &error), JOIST_OK);
+  CHECK_INT(joist_plan_make(&program, &plan, &error), JOIST_OK);
+  CHECK_INT(gpu->run(gpu, plan, (const void *[]){in, &y}, there, &run, &error), JOIST_OK);
+  y = 0;
+  CHECK_INT(gpu->copy(gpu, got, there[1], sizeof got, JOIST_COPY_TO_HOST, &error), JOIST_OK);
+  CHECK(got[0] == 5 && got[1] == 1 && got[2] == 2 && got[3] == 3 && got[4] == 5);
+  CHECK_INT(gpu->copy(gpu, got, there[0], 4, JOIST_COPY_TO_HOST, &error), JOIST_OK);
+  CHECK_INT(gpu->copy(gpu, sorted, there[2], 4, JOIST_COPY_TO_HOST, &error), JOIST_OK);
+  CHECK(got[0] == 5 && sorted[0] == 1);
+  joist_plan_free(plan);
+  joist_program_clear(&program);
+  for (int k = 0; k < 3; k++) gpu->free(gpu, there[k]);
+  gpu->free(gpu, in);
+}
+
 static void test_memory(void) {
   test_blocks();
   test_reuse();
   test_last_memory();
   test_calls_of_one();
+  test_given();
+  test_given_elsewhere();
 }
 
 #endif
