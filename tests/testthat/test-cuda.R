@@ -209,6 +209,28 @@ test_that("memory is given back", {
   gc()
   nv_synchronize()
   expect_lte(nv_memory(device = "cuda:0")[["used"]], before[["used"]])
+  # The small ones, too, whose memory is used again before that.
+  x <- there(nv_tensor(1:3))
+  for (k in 1:3000) y <- x + x
+  rm(x, y)
+  gc()
+  nv_trim_memory()
+  expect_lte(nv_memory(device = "cuda:0")[["used"]], before[["used"]])
+})
+
+test_that("literals of every dtype reach the GPU", {
+  gpu()
+  multiply <- jit(function(x, y) x * y)
+  for (dtype in setdiff(dtypes(), "bool")) {
+    x <- small(dtype)
+    expect_identical(here(there(x) * 2L), x * 2L)
+    expect_identical(here(3L == there(x)), 3L == x)
+    expect_identical(here(multiply(there(x), 2L)), multiply(x, 2L))
+    expect_identical(here(nv_pad(there(x), 1L, 2L, value = 3L)), nv_pad(x, 1L, 2L, value = 3L))
+    expect_identical(here(there(x[1L]) * 3L), x[1L] * 3L)
+  }
+  x <- nv_tensor(c(1.5, 2.5), "c128")
+  expect_identical(here(there(x) == 2.5 + 0i), x == 2.5 + 0i)
 })
 
 test_that("a forked child is told", {

@@ -218,45 +218,44 @@ static void test_given(void) {
 
 /* One that is an output, is moved, or is read by what the CPU runs is copied. */
 static void test_given_elsewhere(void) {
+  enum { OUTPUT, MOVED, ON_CPU, KINDS };
+  static const long copies[KINDS] = {1, 1, 3}; /* of it; and to and from the CPU */
   const uint32_t n = 3, one = 1;
-  struct joist_program program;
-  struct joist_error error = {""};
-  struct joist_plan *plan = NULL;
-  float x[3] = {1, 2, 3}, y = 5, got[5] = {0};
-  int32_t sorted[1] = {9};
-  const bool here[] = {false, true};
-  const struct joist_run run = {.threads = 1, .here = here};
-  const struct joist_attributes attributes = {
-      .requested = none, .parameter = {1, 1, 0}, .shape = {1, {1}}};
-  joist_program_init(&program);
-  const joist_value_id a = add_input(&program, JOIST_F32, 1, &n);
-  const joist_value_id b = add_input(&program, JOIST_F32, 1, &one);
-  joist_value_id flat = 0;
-  CHECK(add(&program, joist_rules_at(0), JOIST_OP_RESHAPE, &b, &attributes, &flat));
-  add_output(&program, flat);
-  const struct joist_attributes scalar = {.requested = none};
-  joist_value_id point = 0, order = 0;
-  CHECK(add(&program, joist_rules_at(0), JOIST_OP_RESHAPE, &b, &scalar, &point));
-  const struct joist_attributes pads = {.requested = none, .parameter = {1, 1, 0}};
-  add_output(&program, add_move(&program, JOIST_OP_PAD, a, point, &pads));
-  const struct joist_attributes orders = {.requested = none, .parameter = {0}};
-  CHECK(add(&program, joist_rules_at(0), JOIST_OP_ARGSORT, &b, &orders, &order));
-  add_output(&program, order);
-  void *const in = gpu->allocate(gpu, sizeof x);
-  void *there[] = {gpu->allocate(gpu, 4), gpu->allocate(gpu, sizeof got), gpu->allocate(gpu, 4)};
-  CHECK_INT(gpu->copy(gpu, in, x, sizeof x, JOIST_COPY_TO_DEVICE, &error), JOIST_OK);
-  CHECK_INT(joist_plan_make(&program, &plan, &error), JOIST_OK);
-  CHECK_INT(gpu->run(gpu, plan, (const void *[]){in, &y}, there, &run, &error), JOIST_OK);
-  y = 0;
-  CHECK_INT(gpu->copy(gpu, got, there[1], sizeof got, JOIST_COPY_TO_HOST, &error), JOIST_OK);
-  CHECK(got[0] == 5 && got[1] == 1 && got[2] == 2 && got[3] == 3 && got[4] == 5);
-  CHECK_INT(gpu->copy(gpu, got, there[0], 4, JOIST_COPY_TO_HOST, &error), JOIST_OK);
-  CHECK_INT(gpu->copy(gpu, sorted, there[2], 4, JOIST_COPY_TO_HOST, &error), JOIST_OK);
-  CHECK(got[0] == 5 && sorted[0] == 1);
-  joist_plan_free(plan);
-  joist_program_clear(&program);
-  for (int k = 0; k < 3; k++) gpu->free(gpu, there[k]);
-  gpu->free(gpu, in);
+  for (int kind = 0; kind < KINDS; kind++) {
+    struct joist_program program;
+    struct joist_plan *plan = NULL;
+    struct joist_error error = {""};
+    float x[3] = {1, 2, 3}, y = 5, got[5] = {0}, want[5] = {0};
+    const bool here[] = {false, true};
+    const struct joist_run run = {.threads = 1, .here = here};
+    const struct joist_attributes scalar = {.requested = none}, first = {.requested = none},
+                                  pads = {.requested = none, .parameter = {1, 1, 0}};
+    joist_value_id result = 0, point = 0;
+    joist_program_init(&program);
+    const joist_value_id a = add_input(&program, JOIST_F32, 1, &n);
+    const joist_value_id b = add_input(&program, JOIST_F32, 1, &one);
+    CHECK(add(&program, joist_rules_at(0), JOIST_OP_RESHAPE, &b, &scalar, &point));
+    if (kind == MOVED) result = add_move(&program, JOIST_OP_PAD, a, point, &pads);
+    if (kind == ON_CPU)
+      CHECK(add(&program, joist_rules_at(0), JOIST_OP_ARGSORT, &b, &first, &result));
+    add_output(&program, kind == OUTPUT ? point : result);
+    const size_t bytes = bytes_of(&program, program.outputs[0]);
+    void *const in = gpu->allocate(gpu, sizeof x), *out = gpu->allocate(gpu, bytes);
+    CHECK_INT(gpu->copy(gpu, in, x, sizeof x, JOIST_COPY_TO_DEVICE, &error), JOIST_OK);
+    CHECK_INT(joist_plan_make(&program, &plan, &error), JOIST_OK);
+    CHECK_INT(joist_plan_run(plan, (const void *[]){x, &y}, (void *[]){want}, &run, &error),
+              JOIST_OK);
+    const long before = host_runtime.copies;
+    CHECK_INT(gpu->run(gpu, plan, (const void *[]){in, &y}, &out, &run, &error), JOIST_OK);
+    CHECK_INT(host_runtime.copies - before, copies[kind]);
+    y = 0;
+    CHECK_INT(gpu->copy(gpu, got, out, bytes, JOIST_COPY_TO_HOST, &error), JOIST_OK);
+    CHECK(memcmp(got, want, bytes) == 0);
+    joist_plan_free(plan);
+    joist_program_clear(&program);
+    gpu->free(gpu, in);
+    gpu->free(gpu, out);
+  }
 }
 
 static void test_memory(void) {
