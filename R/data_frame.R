@@ -87,8 +87,8 @@ na.omit <- function(object, ...) { # nolint: object_name_linter.
   structure(object[-as.vector(left_out), , drop = FALSE], na.action = left_out)
 }
 
-#' @exportS3Method stats::na.omit
-na.omit.nv_tensor <- function(object, ...) {
+# The method of stats::na.omit(), for other packages that call this.
+omit_nan <- function(object, ...) {
   check_elements(object, "na.omit()", "nv_ifelse() with nv_is_nan()")
   missing <- is.na(object)
   if (any(missing)) object[!missing] else object

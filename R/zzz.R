@@ -4,6 +4,8 @@
   if (getRversion() >= "4.3.0") {
     registerS3method("matrixOps", "nv_tensor", matrixOps.nv_tensor)
   }
+  # A directive for the generic of stats would be taken for one about the function here.
+  registerS3method("na.omit", "nv_tensor", omit_nan, asNamespace("stats"))
   if (getRversion() < "4.4.0") define_classes(topenv())
   on_load_of_matrix()
 }
