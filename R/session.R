@@ -39,8 +39,10 @@ nv_get_threads <- function() .Call(joist_r_threads, NULL)
 #' tensors have grown by 24 to 256 MiB since the last, the more the longer collections take in
 #' the session, or by four times the size of a result that is larger.
 #'
-#' From R 4.6 on packages cannot have R's vectors in memory of their own: there R allocates and
-#' counts tensors like its other vectors, and the pool is for what operations need meanwhile.
+#' R 4.6 and later take memory of the pool only for vectors of a class of its own (ALTREP), which
+#' it knows by an external pointer. There, a function given to `reg.finalizer()` may come too late
+#' to read a large tensor that is collected together with its object, and then gets an error;
+#' everything else is the same.
 #'
 #' Blocks are placed on huge pages where the system grants them (on Linux,
 #' `/sys/kernel/mm/transparent_hugepage/enabled` is `always` or `madvise`). Without them

@@ -10,6 +10,7 @@
 #include "r/interface.h"
 #include "r/layout.h"
 #include "r/operations.h"
+#include "r/payload.h"
 #include "r/promotion.h"
 #include "r/remote.h"
 #include "r/session.h"
@@ -102,4 +103,7 @@ attribute_visible void R_init_joist(DllInfo *info) {
   joist_kernels_select(NULL);
   joist_r_blas_init();
   joist_r_interface_init();
+#if JOIST_R_PAYLOADS_ARE_ALTREP
+  joist_r_altrep_payload_init();
+#endif
 }

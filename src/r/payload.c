@@ -1,9 +1,14 @@
 /* The R vectors that hold the elements of tensors, and when the unused ones are collected. */
-#include <Rversion.h>
+#include "r/payload.h"
+
 #include <time.h>
 
 #include "core/pool.h"
-#include "r/remote.h"
+#include "r/tensor.h"
+
+#if !JOIST_R_PAYLOADS_ARE_ALTREP
+#include <R_ext/Rallocators.h>
+#endif
 
 void joist_r_collect(bool full) {
   static SEXP calls[2] = {NULL, NULL};
@@ -17,29 +22,10 @@ void joist_r_collect(bool full) {
   Rf_eval(calls[full], R_BaseEnv);
 }
 
-/* R has no custom allocators for packages from 4.6 on: there payloads are vectors like others. */
-#if R_VERSION < R_Version(4, 6, 0)
-#include <R_ext/Rallocators.h>
-
-/* R puts a copy of the allocator and the vector's header in front of the elements;
- * starting this far into a block puts the elements on a multiple of 64 bytes. */
-enum { PAYLOAD_OFFSET = 48 };
-
-static void *allocate_payload(R_allocator_t *unused, size_t bytes) {
-  (void)unused;
-  char *const block = joist_pool_allocate(bytes + PAYLOAD_OFFSET);
-  return block == NULL ? NULL : block + PAYLOAD_OFFSET;
-}
-
-static void free_payload(R_allocator_t *unused, void *memory) {
-  (void)unused;
-  joist_pool_free((char *)memory - PAYLOAD_OFFSET);
-}
-
 /* ---- when to collect ---- */
 
-/* R does not count memory of custom allocators when it decides whether to collect, so payloads
- * that nobody uses would pile up. A minor collection runs when payloads have grown by ROOM_LEAST
+/* R does not count memory of the pool when it decides whether to collect, so payloads that nobody
+ * uses would pile up. A minor collection runs when payloads have grown by ROOM_LEAST
  * bytes since the last, or by as many as memory moves in a few times the seconds that a minor
  * collection has taken on average: more objects in a session make it longer, and then it runs
  * less often. A full one runs when what is in use has grown by MAJOR bytes, or by half, since the
@@ -88,21 +74,44 @@ static void make_room(size_t bytes) {
   used_after = used_after_full = joist_pool_figures().used;
 }
 
-static SEXP allocate_vector(SEXPTYPE type, size_t n, size_t bytes) {
-  R_allocator_t allocator = {allocate_payload, free_payload, NULL, NULL};
-  if (bytes < JOIST_POOL_MIN) return Rf_allocVector(type, (R_xlen_t)n);
-  make_room(bytes);
-  return Rf_allocVector3(type, (R_xlen_t)n, &allocator);
+/* ---- allocating ---- */
+
+#if JOIST_R_PAYLOADS_ARE_ALTREP
+
+static SEXP allocate_large(SEXPTYPE type, size_t n, size_t bytes) {
+  return joist_r_altrep_payload(type, n, bytes);
 }
 
 #else
 
-static SEXP allocate_vector(SEXPTYPE type, size_t n, size_t bytes) {
+/* R puts a copy of the allocator and the vector's header in front of the elements;
+ * starting this far into a block puts the elements on a multiple of 64 bytes. */
+enum { PAYLOAD_OFFSET = 48 };
+
+static void *allocate_payload(R_allocator_t *unused, size_t bytes) {
+  (void)unused;
+  char *const block = joist_pool_allocate(bytes + PAYLOAD_OFFSET);
+  return block == NULL ? NULL : block + PAYLOAD_OFFSET;
+}
+
+static void free_payload(R_allocator_t *unused, void *memory) {
+  (void)unused;
+  joist_pool_free((char *)memory - PAYLOAD_OFFSET);
+}
+
+static SEXP allocate_large(SEXPTYPE type, size_t n, size_t bytes) {
+  R_allocator_t allocator = {allocate_payload, free_payload, NULL, NULL};
   (void)bytes;
-  return Rf_allocVector(type, (R_xlen_t)n);
+  return Rf_allocVector3(type, (R_xlen_t)n, &allocator);
 }
 
 #endif
+
+static SEXP allocate_vector(SEXPTYPE type, size_t n, size_t bytes) {
+  if (bytes < JOIST_POOL_MIN) return Rf_allocVector(type, (R_xlen_t)n);
+  make_room(bytes);
+  return allocate_large(type, n, bytes);
+}
 
 SEXPTYPE joist_r_payload_type(joist_dtype dtype) {
   switch (dtype) {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "r/operations.h"
+#include "r/payload.h"
 
 struct held {
   const struct joist_device *device;

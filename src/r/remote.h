@@ -50,9 +50,6 @@ joist_status joist_r_run_plan(const struct joist_device *device, const struct jo
                               const void *const *inputs, const bool *here, void *const *outputs,
                               struct joist_error *error) JOIST_MUST_CHECK;
 
-/* payload.c: R's garbage collector, on all objects or the recent ones. */
-void joist_r_collect(bool full);
-
 /* .Call entry points. */
 SEXP joist_r_to(SEXP x, SEXP device);
 SEXP joist_r_diagnose(void);

@@ -13,6 +13,7 @@
 #include "core/kernels.h"
 #include "core/pool.h"
 #include "core/threads.h"
+#include "r/payload.h"
 #include "r/remote.h"
 
 #ifndef _WIN32

@@ -414,6 +414,97 @@ test_that("every dtype survives saveRDS(), serialize() and copies", {
   }
 })
 
+# What R does with vectors of 20000 elements: reading, and writing, which copies what is shared.
+uses_of_vectors <- list(
+  length, rev, unique, is.na, as.character, as.list, utils::object.size,
+  function(x) x[c(20000L, 1L, NA, 7L)],
+  function(x) x[c(20000, 1, 3.7, NA)],
+  function(x) x[c(2, 19999.9)],
+  function(x) x[19990:20010],
+  function(x) x[20000:1],
+  function(x) x[0],
+  function(x) x[-(2:19990)],
+  function(x) x[x == x[8]],
+  function(x) vapply(1:99, function(k) as.character(x[[k]]), ""),
+  function(x) c(x, x),
+  function(x) replace(x, 3, x[20000]),
+  function(x) {
+    x[[length(x) + 5L]] <- x[1]
+    x
+  },
+  function(x) {
+    y <- x
+    y[1] <- x[2]
+    list(x, y)
+  },
+  function(x) {
+    dim(x) <- c(100L, 200L)
+    t(x)[1:3, ]
+  },
+  function(x) {
+    names(x) <- x
+    x[5:6]
+  },
+  function(x) {
+    length(x) <- 10L
+    x
+  },
+  function(x) serialize(x, NULL),
+  function(x) unserialize(serialize(x, NULL)),
+  function(x) unserialize(serialize(x, NULL, ascii = TRUE))
+)
+
+test_that("elements in the pool are a vector like R's own", {
+  n <- 20000L
+  own <- list(
+    i32 = seq_len(n) + 0L, f64 = seq_len(n) / 4,
+    c128 = complex(real = seq_len(n), imaginary = -1), ui8 = as.raw(seq_len(n) %% 256L)
+  )
+  uses_of_numbers <- list(sum, range, mean, sort, order, cumsum, function(x) x + 1L, which.max)
+  for (d in names(own)) {
+    plain <- own[[d]]
+    natural <- typeof(plain)
+    # Once the payload of a tensor still, once of none any more.
+    tensor <- nv_tensor(rev(plain), d)[n:1]
+    shared <- function() as_array(tensor, as = natural)
+    alone <- function() as_array(nv_tensor(rev(plain), d)[n:1], as = natural)
+    expect_identical(shared(), plain)
+    for (f in c(uses_of_vectors, if (is.numeric(plain)) uses_of_numbers)) {
+      expect_true(identical(f(alone()), f(plain)), label = paste(d, deparse1(f)))
+      expect_true(identical(f(shared()), f(plain)), label = paste(d, deparse1(f)))
+    }
+    # Whoever wrote to it wrote to a copy.
+    expect_identical(shared(), plain)
+  }
+})
+
+test_that("the memory of tensors comes back, also from vectors that R still had", {
+  invisible(gc())
+  before <- nv_memory()[["used"]]
+  x <- nv_fill(1, 1e5, "f64")
+  v <- as_array(x)
+  expect_gte(nv_memory()[["used"]] - before, 8e5)
+  rm(x)
+  invisible(gc())
+  expect_gte(nv_memory()[["used"]] - before, 8e5)
+  expect_identical(sum(v), 1e5)
+  rm(v)
+  invisible(gc())
+  expect_lte(nv_memory()[["used"]], before)
+})
+
+test_that("a function that R calls at last reads a large tensor, or fails", {
+  said <- NULL
+  e <- new.env()
+  reg.finalizer(e, function(e) {
+    said <<- tryCatch(as_array(sum(e$x)), error = conditionMessage)
+  })
+  e$x <- nv_fill(1, 1e5, "f64")
+  rm(e)
+  invisible(gc())
+  expect_true(identical(said, 1e5) || grepl("a finalizer read it too late", said), label = said)
+})
+
 test_that("forked workers compute, also after threads were used", {
   skip_on_os("windows")
   n <- 200000L

@@ -1,0 +1,182 @@
+/* Payloads as alternative representations (ALTREP): the elements lie in a block of the pool,
+ * behind a header that says how many they are. An external pointer to the block is all the vector
+ * has, and gives the block back when it is finalized. R copies and saves such a vector as it does
+ * any other, and what comes of that is one of R's own. */
+#include "r/payload.h"
+
+#if JOIST_R_PAYLOADS_ARE_ALTREP
+#include <R_ext/Altrep.h>
+#include <string.h>
+
+#include "core/pool.h"
+#include "r/tensor.h"
+
+struct block {
+  R_xlen_t length;
+};
+/* Elements start on a multiple of this many bytes, as blocks do. */
+enum { HEADER = JOIST_POOL_ALIGNMENT };
+enum { POSITIONS = 256 }; /* of a subset that are read at once */
+_Static_assert(sizeof(struct block) <= HEADER, "the elements start behind the header");
+
+/* The block is gone only where a finalizer reads a vector that became garbage with its owner. */
+static struct block *block_of(SEXP x) {
+  struct block *const block = R_ExternalPtrAddr(R_altrep_data1(x));
+  if (block == NULL) Rf_error("the memory of this vector was freed: a finalizer read it too late");
+  return block;
+}
+
+static void *elements_of(SEXP x) { return (char *)block_of(x) + HEADER; }
+
+static void finalize(SEXP pointer) {
+  void *const block = R_ExternalPtrAddr(pointer);
+  R_ClearExternalPtr(pointer);
+  joist_pool_free(block);
+}
+
+/* ---- methods ---- */
+
+static R_xlen_t length(SEXP x) { return block_of(x)->length; }
+
+static void *data(SEXP x, Rboolean writable) {
+  (void)writable;
+  return elements_of(x);
+}
+
+static const void *data_or_null(SEXP x) { return elements_of(x); }
+
+/* R would find each element by way of the pointer to them all, several times slower. */
+static Rbyte raw_element(SEXP x, R_xlen_t k) { return ((const Rbyte *)elements_of(x))[k]; }
+static int integer_element(SEXP x, R_xlen_t k) { return ((const int *)elements_of(x))[k]; }
+static double real_element(SEXP x, R_xlen_t k) { return ((const double *)elements_of(x))[k]; }
+static Rcomplex complex_element(SEXP x, R_xlen_t k) {
+  return ((const Rcomplex *)elements_of(x))[k];
+}
+
+/* Copies elements of `size` bytes; false if one of the positions has none. */
+static inline bool gather(size_t size, const char *from, R_xlen_t length, const double *positions,
+                          R_xlen_t count, char *to) {
+  for (R_xlen_t k = 0; k < count; k++) {
+    if (!(positions[k] >= 1 && positions[k] < (double)length + 1)) return false;
+    memcpy(to + (size_t)k * size, from + ((size_t)positions[k] - 1) * size, size);
+  }
+  return true;
+}
+
+/* A known size makes a move of each copy. */
+static bool gather_sized(size_t size, const char *from, R_xlen_t length, const double *positions,
+                         R_xlen_t count, char *to) {
+  switch (size) {
+    case 1:
+      return gather(1, from, length, positions, count, to);
+    case 4:
+      return gather(4, from, length, positions, count, to);
+    case 8:
+      return gather(8, from, length, positions, count, to);
+    default:
+      return gather(16, from, length, positions, count, to);
+  }
+}
+
+static size_t size_of(SEXPTYPE type) {
+  return type == INTSXP    ? sizeof(int)
+         : type == REALSXP ? sizeof(double)
+         : type == CPLXSXP ? sizeof(Rcomplex)
+                           : 1;
+}
+
+/* The positions from the k-th on as numbers, NA as none that has an element; how many. */
+static R_xlen_t next_positions(SEXP index, R_xlen_t k, R_xlen_t most, double *positions) {
+  int whole[POSITIONS];
+  if (TYPEOF(index) == REALSXP) return REAL_GET_REGION(index, k, most, positions);
+  const R_xlen_t count = INTEGER_GET_REGION(index, k, most, whole);
+  for (R_xlen_t j = 0; j < count; j++) positions[j] = whole[j];
+  return count;
+}
+
+/* x[index], for which R would ask for each element; it does where some are missing. */
+static SEXP subset(SEXP x, SEXP index, SEXP call) {
+  (void)call;
+  if (TYPEOF(index) != INTSXP && TYPEOF(index) != REALSXP) return NULL;
+  const SEXPTYPE type = (SEXPTYPE)TYPEOF(x);
+  const R_xlen_t n = XLENGTH(index);
+  const size_t size = size_of(type);
+  SEXP result = PROTECT(Rf_allocVector(type, n));
+  char *to = joist_r_elements(result);
+  bool complete = true;
+  for (R_xlen_t k = 0; k < n && complete; k += POSITIONS) {
+    double positions[POSITIONS];
+    const R_xlen_t count = n - k < POSITIONS ? n - k : POSITIONS;
+    complete = next_positions(index, k, count, positions) == count &&
+               gather_sized(size, elements_of(x), length(x), positions, count, to);
+    to += (size_t)count * size;
+  }
+  UNPROTECT(1);
+  return complete ? result : NULL;
+}
+
+/* ---- classes ---- */
+
+static R_altrep_class_t raw_class, integer_class, real_class, complex_class;
+
+static R_altrep_class_t with_methods(R_altrep_class_t class) {
+  R_set_altrep_Length_method(class, length);
+  R_set_altvec_Dataptr_method(class, data);
+  R_set_altvec_Dataptr_or_null_method(class, data_or_null);
+  R_set_altvec_Extract_subset_method(class, subset);
+  return class;
+}
+
+/* They belong to no library, as R's own: R takes the methods of a library that it unloads from
+ * the vectors that are left, and those of joist keep it mapped (joist_r_unload()). */
+void joist_r_altrep_payload_init(void) {
+  raw_class = with_methods(R_make_altraw_class("payload_raw", "joist", NULL));
+  integer_class = with_methods(R_make_altinteger_class("payload_integer", "joist", NULL));
+  real_class = with_methods(R_make_altreal_class("payload_real", "joist", NULL));
+  complex_class = with_methods(R_make_altcomplex_class("payload_complex", "joist", NULL));
+  R_set_altraw_Elt_method(raw_class, raw_element);
+  R_set_altinteger_Elt_method(integer_class, integer_element);
+  R_set_altreal_Elt_method(real_class, real_element);
+  R_set_altcomplex_Elt_method(complex_class, complex_element);
+}
+
+static R_altrep_class_t class_of(SEXPTYPE type) {
+  switch (type) {
+    case INTSXP:
+      return integer_class;
+    case REALSXP:
+      return real_class;
+    case CPLXSXP:
+      return complex_class;
+    default:
+      return raw_class;
+  }
+}
+
+/* ---- making one ---- */
+
+/* What R does where its own vectors find no memory. */
+static struct block *allocate(size_t bytes) {
+  struct block *block = joist_pool_allocate(bytes);
+  if (block != NULL) return block;
+  joist_r_collect(true);
+  block = joist_pool_allocate(bytes);
+  if (block == NULL)
+    joist_r_stop(JOIST_ERROR_MEMORY, "cannot allocate a vector of %.1f MiB",
+                 (double)bytes / (1 << 20));
+  return block;
+}
+
+SEXP joist_r_altrep_payload(SEXPTYPE type, size_t n, size_t bytes) {
+  /* The finalizer first, so that an allocation that fails leaks nothing. */
+  SEXP pointer = PROTECT(R_MakeExternalPtr(NULL, R_NilValue, R_NilValue));
+  joist_r_finalize_with(pointer, finalize, false);
+  struct block *const block = allocate(bytes + HEADER);
+  block->length = (R_xlen_t)n;
+  R_SetExternalPtrAddr(pointer, block);
+  SEXP vector = R_new_altrep(class_of(type), pointer, R_NilValue);
+  UNPROTECT(1);
+  return vector;
+}
+
+#endif
