@@ -1,5 +1,8 @@
 /* Launches without a GPU: all threads of all blocks, one after the other. Those of a launch
- * with shared memory wait for each other: they take turns at every __syncthreads(). */
+ * with shared memory wait for each other: they take turns at every __syncthreads(). In which
+ * order blocks and threads run is drawn anew for each launch and turn, so that kernels that rely
+ * on one, for want of a barrier or because they write what other threads read, give results
+ * that differ. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,6 +36,41 @@ static struct {
   char *stacks;
 } block;
 
+/* ---- the order of a turn ---- */
+
+/* The numbers below `count`, each once: first, first + step, ... modulo count. */
+struct order {
+  unsigned first, step;
+};
+
+static uint64_t draw(void) {
+  static uint64_t state = 0x9e3779b97f4a7c15;
+  state ^= state << 13;
+  state ^= state >> 7;
+  state ^= state << 17;
+  return state >> 16;
+}
+
+static unsigned common_divisor(unsigned a, unsigned b) {
+  return b == 0 ? a : common_divisor(b, a % b);
+}
+
+/* Forwards, backwards, or neither. */
+static struct order draw_order(unsigned count) {
+  const uint64_t kind = draw() % 4;
+  if (count < 2 || kind == 0) return {0, 1};
+  if (kind == 1) return {count - 1, count - 1};
+  struct order order = {(unsigned)(draw() % count), (unsigned)(1 + draw() % (count - 1))};
+  while (common_divisor(order.step, count) != 1) order.step = 1 + order.step % (count - 1);
+  return order;
+}
+
+static unsigned nth(struct order order, unsigned n, unsigned count) {
+  return (unsigned)((order.first + (uint64_t)n * order.step) % count);
+}
+
+/* ---- threads that wait for each other ---- */
+
 static UNTYPED_CALL void run_thread(void) {
   block.run(block.parameter);
   block.done[block.current] = true;
@@ -58,7 +96,9 @@ static void run_block(unsigned threads) {
   memset(joist_shared, 0xa5, sizeof joist_shared);
   for (unsigned t = 0; t < threads; t++) prepare_thread(t);
   for (unsigned done = 0; done < threads;) {
-    for (unsigned t = 0; t < threads; t++) {
+    const struct order order = draw_order(threads);
+    for (unsigned n = 0; n < threads; n++) {
+      const unsigned t = nth(order, n, threads);
       block.current = threadIdx.x = t;
       swapcontext(&block.scheduler, &block.thread[t]);
       done += block.done[t];
@@ -91,12 +131,18 @@ extern "C" UNTYPED_CALL cudaError_t cudaLaunchKernel(const void *kernel, dim3 gr
   block.parameter = arguments[0];
   if (shared > 0 && block.stacks == nullptr)
     block.stacks = (char *)malloc((size_t)THREADS_MAX * STACK_BYTES);
-  for (blockIdx.x = 0; blockIdx.x < grid.x; blockIdx.x++) {
+  const struct order blocks = draw_order(grid.x);
+  for (unsigned b = 0; b < grid.x; b++) {
+    blockIdx.x = nth(blocks, b, grid.x);
     if (shared > 0) {
       run_block(threads.x);
       continue;
     }
-    for (threadIdx.x = 0; threadIdx.x < threads.x; threadIdx.x++) run(arguments[0]);
+    const struct order order = draw_order(threads.x);
+    for (unsigned n = 0; n < threads.x; n++) {
+      threadIdx.x = nth(order, n, threads.x);
+      run(arguments[0]);
+    }
   }
   return cudaSuccess;
 }
