@@ -23,7 +23,10 @@ objects=
 for file in src/cuda/*.c; do
   objects="$objects cuda/$(basename "$file" .c).o"
 done
-objects="$objects cuda_host/runtime.o cuda_host/launch.o cuda/kernels.o cuda/matmul_kernels.o"
+for file in src/cuda/*.cu; do
+  objects="$objects cuda/$(basename "$file" .cu).o"
+done
+objects="$objects cuda_host/runtime.o cuda_host/launch.o"
 # configure takes every C file it sees, but those in cuda; those of the stand-in are among
 # them. Its cuBLAS is left out: products are joist's own.
 sed -e 's/-DJOIST_CUDA_BUILT=0/-DJOIST_CUDA_BUILT=1 -Icuda_host -DJOIST_HOST_INCLUDES="\\"\\""/' \
@@ -35,14 +38,14 @@ cat >>src/Makevars.host <<'END'
 
 all: $(SHLIB)
 
-cuda/kernels.o: cuda/kernels.cu
-	c++ -std=c++17 -O1 -fPIC -ffp-contract=off -fno-strict-aliasing -Icuda_host -I. -x c++ -c cuda/kernels.cu -o $@
-
-cuda/matmul_kernels.o: cuda/matmul_kernels.cu
-	c++ -std=c++17 -O1 -fPIC -ffp-contract=off -fno-strict-aliasing -Icuda_host -I. -x c++ -c cuda/matmul_kernels.cu -o $@
-
 cuda_host/launch.o: cuda_host/launch.cpp
 	c++ -std=c++17 -O1 -fPIC -Icuda_host -c cuda_host/launch.cpp -o $@
 END
+for file in src/cuda/*.cu; do
+  kernels=cuda/$(basename "$file" .cu)
+  printf '\n%s.o: %s.cu\n\t%s -c %s.cu -o $@\n' "$kernels" "$kernels" \
+    'c++ -std=c++17 -O1 -fPIC -ffp-contract=off -fno-strict-aliasing -Icuda_host -I. -x c++' \
+    "$kernels" >>src/Makevars.host || exit 1
+done
 mv src/Makevars.host src/Makevars || exit 1
 R CMD INSTALL --no-configure --no-docs --library="$library" .
