@@ -42,6 +42,10 @@ void joist_walk_update(const struct joist_shape *shape, const int32_t *parameter
 void joist_walk_pad(const struct joist_shape *from, const struct joist_shape *to,
                     const int32_t *parameter, struct joist_walk *walk);
 
+/* An array of shape `shape` with its dims permuted: dim d of what is written is dim order[d]. */
+void joist_walk_permute(const struct joist_shape *shape, const int32_t *order,
+                        struct joist_walk *walk);
+
 /* What is said of positions of take and put, and of entry k of an index of gather. */
 joist_status joist_position_error(size_t extent, struct joist_error *error) JOIST_MUST_CHECK;
 joist_status joist_gather_error(int64_t entry, size_t k, int dim, size_t extent,

@@ -283,29 +283,3 @@ bool joist_cuda_lower(const struct joist_plan *plan, const struct joist_group *g
   free(last);
   return done;
 }
-
-void joist_cuda_permutation(joist_value_id from, joist_value_id to, joist_dtype dtype,
-                            const struct joist_shape *shape, const int32_t *order,
-                            struct joist_cuda_code *code) {
-  uint64_t stride[JOIST_RANK_MAX], product = 1;
-  struct joist_shape result = {.rank = shape->rank};
-  clear(code);
-  for (int d = 0; d < shape->rank; d++) {
-    stride[d] = product;
-    product *= shape->extent[d];
-  }
-  for (int d = 0; d < shape->rank; d++) {
-    code->stride[0][d] = stride[order[d]];
-    result.extent[d] = shape->extent[order[d]];
-  }
-  code->gather_count = 1;
-  merge_dims(code, &result);
-  code->array_count = 2;
-  code->array[0] = from;
-  code->array[1] = to;
-  code->step_count = 2;
-  code->steps[0] = (struct joist_cuda_step){
-      .kind = JOIST_CUDA_GATHER, .from = (uint16_t)dtype, .to = (uint16_t)dtype};
-  code->steps[1] = (struct joist_cuda_step){
-      .kind = JOIST_CUDA_STORE, .from = (uint16_t)dtype, .to = (uint16_t)dtype, .out = 1};
-}

@@ -28,10 +28,4 @@ struct joist_cuda_code {
 bool joist_cuda_lower(const struct joist_plan *plan, const struct joist_group *group,
                       const bool *given, struct joist_cuda_code *code);
 
-/* The code that copies an array with its dims permuted (dim d of the result is dim order[d]
- * of the operand). */
-void joist_cuda_permutation(joist_value_id from, joist_value_id to, joist_dtype dtype,
-                            const struct joist_shape *shape, const int32_t *order,
-                            struct joist_cuda_code *code);
-
 #endif

@@ -112,8 +112,9 @@ static joist_status concatenate(const struct running *r, const struct joist_inst
 
 /* ---- walks ---- */
 
-static joist_status walk_along(const struct running *r, const struct joist_walk *walk, size_t size,
-                               const void *in, void *out, struct joist_error *error) {
+joist_status joist_cuda_walk_along(const struct running *r, const struct joist_walk *walk,
+                                   size_t size, const void *in, void *out,
+                                   struct joist_error *error) {
   struct joist_cuda_walk parameter = {.count = walk->count,
                                       .in = in,
                                       .out = out,
@@ -133,8 +134,8 @@ static joist_status slice(const struct running *r, const struct joist_instructio
                           struct joist_error *error) {
   struct joist_walk walk;
   joist_walk_slice(shape_of(r, i->operand[0]), i->parameter, &walk);
-  return walk_along(r, &walk, size_of(r, i->result), r->arrays[i->operand[0]], r->arrays[i->result],
-                    error);
+  return joist_cuda_walk_along(r, &walk, size_of(r, i->result), r->arrays[i->operand[0]],
+                               r->arrays[i->result], error);
 }
 
 static joist_status update(const struct running *r, const struct joist_instruction *i,
@@ -146,8 +147,8 @@ static joist_status update(const struct running *r, const struct joist_instructi
   if (status != JOIST_OK) return status;
   joist_walk_update(shape_of(r, i->operand[0]), i->parameter, count_of(program, i->operand[1]) == 1,
                     &walk);
-  return walk_along(r, &walk, size_of(r, i->result), r->arrays[i->operand[1]], r->arrays[i->result],
-                    error);
+  return joist_cuda_walk_along(r, &walk, size_of(r, i->result), r->arrays[i->operand[1]],
+                               r->arrays[i->result], error);
 }
 
 static joist_status pad(const struct running *r, const struct joist_instruction *i,
@@ -157,10 +158,11 @@ static joist_status pad(const struct running *r, const struct joist_instruction 
   joist_walk_init(&walk, false);
   joist_walk_add(&walk, count_of(r->plan->program, i->result), 0, 1, NULL);
   const joist_status status =
-      walk_along(r, &walk, size_of(r, i->result), r->arrays[i->operand[1]], out, error);
+      joist_cuda_walk_along(r, &walk, size_of(r, i->result), r->arrays[i->operand[1]], out, error);
   if (status != JOIST_OK) return status;
   joist_walk_pad(shape_of(r, i->operand[0]), shape_of(r, i->result), i->parameter, &walk);
-  return walk_along(r, &walk, size_of(r, i->result), r->arrays[i->operand[0]], out, error);
+  return joist_cuda_walk_along(r, &walk, size_of(r, i->result), r->arrays[i->operand[0]], out,
+                               error);
 }
 
 /* ---- gathering ---- */

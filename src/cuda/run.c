@@ -288,21 +288,10 @@ static joist_status run_elementwise(const struct running *r, const struct joist_
 
 /* ---- operations on whole arrays ---- */
 
-static joist_status permute(const struct running *r, const struct joist_instruction *i,
-                            struct joist_error *error) {
-  const struct joist_value *const operand = &r->plan->program->values[i->operand[0]];
-  const size_t count = count_of(r->plan->program, i->result);
-  struct joist_cuda_code code;
-  joist_cuda_permutation(i->operand[0], i->result, operand->type.dtype, &operand->shape,
-                         i->parameter, &code);
-  return count == 0 ? JOIST_OK
-                    : run_code(r, &code, count, (struct joist_fold_space){0, 0, 0}, error);
-}
-
 static joist_status run_array(const struct running *r, const struct joist_group *group,
                               struct joist_error *error) {
   const struct joist_instruction *const i = &r->plan->program->instructions[group->instruction];
-  if (i->op == JOIST_OP_PERMUTE) return permute(r, i, error);
+  if (i->op == JOIST_OP_PERMUTE) return joist_cuda_permute(r, i, error);
   if (joist_cuda_multiplies(r, i)) return joist_cuda_multiply(r, i, error);
   return joist_cuda_moves(r, i) ? joist_cuda_move(r, i, error) : run_on_cpu(r, group, error);
 }

@@ -3,6 +3,7 @@
 #ifndef JOIST_CUDA_RUNNING_H
 #define JOIST_CUDA_RUNNING_H
 
+#include "core/layout.h"
 #include "core/plan.h"
 #include "cuda/kernels.h"
 #include "cuda/state.h"
@@ -86,6 +87,15 @@ joist_status joist_cuda_place_given(const struct running *r, void **arrays, bool
 bool joist_cuda_moves(const struct running *r, const struct joist_instruction *i);
 joist_status joist_cuda_move(const struct running *r, const struct joist_instruction *i,
                              struct joist_error *error) JOIST_MUST_CHECK;
+
+/* Moves elements of `size` bytes along a walk without lists. */
+joist_status joist_cuda_walk_along(const struct running *r, const struct joist_walk *walk,
+                                   size_t size, const void *in, void *out,
+                                   struct joist_error *error) JOIST_MUST_CHECK;
+
+/* transpose.c: permuting dims. */
+joist_status joist_cuda_permute(const struct running *r, const struct joist_instruction *i,
+                                struct joist_error *error) JOIST_MUST_CHECK;
 
 /* matmul.c: the same for matrix products. */
 bool joist_cuda_multiplies(const struct running *r, const struct joist_instruction *i);

@@ -481,6 +481,7 @@ static void test_moves(void) {
 }
 
 #include "products.h"
+#include "transposes.h"
 
 /* ---- random programs ---- */
 
@@ -665,6 +666,7 @@ int main(void) {
   CHECK_INT(blocks_in_use(), both);
 #endif
   test_products(); /* once: no kernel of theirs is generated */
+  test_transposes();
 #ifdef JOIST_TEST_GPU
   describe_products();
 #endif
