@@ -36,9 +36,15 @@ check_whole <- function(x, name, least = 0) {
   }
 }
 
+# Whether this is one of the numbers from 1 to n.
+is_one_of <- function(x, n) {
+  is.numeric(x) && length(x) == 1L && !is.object(x) && isTRUE(x >= 1 && x <= n && x == trunc(x))
+}
+
 # Dimensions among the first `rank`, each at most once.
 check_dims <- function(dims, name, rank, single = FALSE) {
-  fits <- is_whole(dims) && all(dims >= 1 & dims <= rank) && !anyDuplicated(dims)
+  fits <- is_one_of(dims, rank) ||
+    is_whole(dims) && all(dims >= 1 & dims <= rank) && !anyDuplicated(dims)
   if (!fits || single && length(dims) != 1L) {
     stop_joist(
       "joist_shape_error", "`", name, "` must be ",

@@ -186,7 +186,7 @@ keys_together <- function(x, y) {
 }
 
 in_dtype_of <- function(key, like) {
-  if (is_tensor(key) || !is_integer_tensor(like)) {
+  if (is_tensor(key) || !is_integer_dtype(like)) {
     return(key)
   }
   tryCatch(
@@ -195,18 +195,13 @@ in_dtype_of <- function(key, like) {
   )
 }
 
-is_integer_tensor <- function(x) {
-  type <- dtype(x)
-  !is_float_dtype(type) && !is_complex_dtype(type) && type != "bool"
-}
-
 # Whether whole numbers are the same in the dtype of `converted`.
 check_exact <- function(x, converted) {
-  if (is_integer_tensor(converted) || dtype(converted) == "bool") {
+  if (is_integer_dtype(converted) || dtype(converted) == "bool") {
     return(invisible())
   }
   if (is.object(x)) x <- nv_tensor(x)
-  if (is.complex(x) || is_tensor(x) && !is_integer_tensor(x)) {
+  if (is.complex(x) || is_tensor(x) && !is_integer_dtype(x)) {
     return(invisible())
   }
   number <- if (is_tensor(x)) as_array(x, "double") else as.double(x)
@@ -229,5 +224,5 @@ check_exact <- function(x, converted) {
 # Complex numbers have no order but that of order().
 ordered_values <- function(x) {
   x <- unique(x)
-  if (is_complex_dtype(dtype(x))) x[order(as.vector(x))] else nv_sort(x)
+  if (is_complex_dtype(x)) x[order(as.vector(x))] else nv_sort(x)
 }

@@ -104,5 +104,14 @@ beside <- function(made, x) {
 # as_tensor(), but an R number gets where `other` is.
 tensor_beside <- function(x, other) if (is_tensor(x)) x else beside(as_tensor(x), other)
 
+# NULL where there is none.
+first_tensor <- function(parts) {
+  for (part in parts) {
+    if (inherits(part, "nv_tensor")) {
+      return(part)
+    }
+  }
+}
+
 # What a function that makes tensors made, where it was asked for.
 place_on <- function(x, device) if (is.null(device)) x else nv_to(x, device)

@@ -52,9 +52,10 @@ Ops.joist_dtype <- function(e1, e2) {
   if (.Generic == "==") same else !same
 }
 
-# What R code asks of dtypes, by their names, and of the dtypes of tensors.
-is_integer_dtype <- function(dtype) grepl("^u?i", format(dtype))
-is_float_dtype <- function(dtype) grepl("^b?f", format(dtype))
-is_complex_dtype <- function(dtype) startsWith(format(dtype), "c")
+# What R code asks of dtypes, and of the dtypes of tensors.
+dtype_kind <- function(x) .Call(joist_r_dtype_kind, x)
+is_integer_dtype <- function(x) dtype_kind(x) %in% c("int", "uint")
+is_float_dtype <- function(x) dtype_kind(x) == "float"
+is_complex_dtype <- function(x) dtype_kind(x) == "complex"
+has_nan <- function(x) dtype_kind(x) %in% c("float", "complex")
 is_int64 <- function(x) format(dtype(x)) %in% c("i64", "ui64")
-has_nan <- function(x) is_float_dtype(dtype(x)) || is_complex_dtype(dtype(x))

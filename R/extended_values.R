@@ -106,7 +106,7 @@ var_of_tensors <- function(x, y, na.rm = FALSE, use = "everything") { # nolint
   if (is.data.frame(x)) x <- as.matrix(x)
   if (is.data.frame(y)) y <- as.matrix(y)
   for (part in list(x, y)) {
-    if (is_tensor(part) && is_complex_dtype(dtype(part)) || is.complex(part)) {
+    if (is_tensor(part) && is_complex_dtype(part) || is.complex(part)) {
       stop_joist("joist_dtype_error", "var() is not defined for complex numbers; see nv_var()")
     }
   }

@@ -84,7 +84,7 @@ Summary.nv_tensor <- function(..., na.rm = FALSE) {
     return(c(min(...), max(...)))
   }
   parts <- list(...)
-  first <- Find(is_tensor, parts)
+  first <- first_tensor(parts)
   parts <- lapply(parts, function(x) {
     part <- .Call(joist_r_summary, .Generic, x)
     if (is_tensor(x)) part else beside(part, first)
@@ -181,7 +181,7 @@ all.equal.nv_tensor <- function(target, current, tolerance = NULL, ...) {
     digits <- switch(format(dtype(target)), f16 = 10, bf16 = 7, f32 = , c64 = 23, 52)
     tolerance <- 2^(-digits / 2)
   }
-  complex <- is_complex_dtype(dtype(target)) || is_complex_dtype(dtype(current))
+  complex <- is_complex_dtype(target) || is_complex_dtype(current)
   as <- if (complex) "complex" else "double"
   values <- all.equal(as_array(target, as), as_array(current, as), tolerance = tolerance, ...)
   if (!isTRUE(values)) differences <- c(differences, values)

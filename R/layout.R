@@ -19,12 +19,13 @@
 #' shape(nv_unsqueeze(x, 1))
 #' @export
 nv_transpose <- function(operand, permutation = NULL) {
-  operand <- as_tensor(operand)
-  if (is.null(permutation)) permutation <- rev(seq_len(ndims(operand)))
-  if (!is_whole(permutation)) {
-    stop_joist("joist_shape_error", "`permutation` must name every dimension once")
+  if (!is.null(permutation)) {
+    if (!is_whole(permutation)) {
+      stop_joist("joist_shape_error", "`permutation` must name every dimension once")
+    }
+    permutation <- as.integer(permutation)
   }
-  .Call(joist_r_permute, operand, as.integer(permutation))
+  .Call(joist_r_permute, as_tensor(operand), permutation)
 }
 
 #' @rdname nv_transpose
@@ -43,8 +44,10 @@ nv_squeeze <- function(operand, dims = NULL) {
 #' @export
 nv_unsqueeze <- function(operand, dim) {
   operand <- as_tensor(operand)
-  check_dims(dim, "dim", ndims(operand) + 1L, single = TRUE)
-  nv_reshape(operand, append(shape(operand), 1L, dim - 1L))
+  extents <- field_of(operand, "shape")
+  check_dims(dim, "dim", length(extents) + 1L, single = TRUE)
+  before <- seq_len(dim - 1L)
+  nv_reshape(operand, c(extents[before], 1L, if (dim > 1L) extents[-before] else extents))
 }
 
 #' @rdname nv_transpose
@@ -64,17 +67,21 @@ nv_reverse <- function(operand, dims = NULL) {
   if (length(extents) == 0L) {
     return(operand)
   }
-  turned <- seq_along(extents) %in% dims & extents > 0L
-  slice(operand, ifelse(turned, extents, 1L), ifelse(turned, -1L, 1L), extents)
+  dims <- dims[extents[dims] > 0L]
+  start <- step <- rep.int(1L, length(extents))
+  start[dims] <- extents[dims]
+  step[dims] <- -1L
+  slice(operand, start, step, extents)
 }
 
 #' @rdname nv_transpose
 #' @export
 t.nv_tensor <- function(x) {
-  if (ndims(x) > 2L) {
-    stop_joist("joist_shape_error", "t() of a tensor of rank ", ndims(x), "; use nv_transpose()")
+  rank <- length(field_of(x, "shape"))
+  if (rank > 2L) {
+    stop_joist("joist_shape_error", "t() of a tensor of rank ", rank, "; use nv_transpose()")
   }
-  if (ndims(x) == 1L) nv_unsqueeze(x, 1L) else nv_transpose(x)
+  if (rank == 1L) nv_unsqueeze(x, 1L) else .Call(joist_r_permute, x, NULL)
 }
 
 #' @rdname nv_transpose
@@ -147,8 +154,7 @@ nv_stack <- function(..., dimension = 1L) {
 #' @rdname nv_concatenate
 #' @export
 c.nv_tensor <- function(...) {
-  parts <- as_parts(list(...))
-  .Call(joist_r_concatenate, parts, 1L, lapply(parts, length))
+  .Call(joist_r_concatenate, as_parts(list(...)), 1L, TRUE)
 }
 
 #' @rdname nv_concatenate
@@ -179,14 +185,19 @@ bind_parts <- function(parts, dimension) {
 
 # What is put together; R numbers stay what they are until the common dtype is known.
 as_parts <- function(parts) {
-  parts <- unname(parts[!vapply(parts, is.null, NA)])
-  lapply(parts, function(x) if (is.object(x)) as_tensor(x) else x)
+  names(parts) <- NULL
+  for (part in parts) {
+    if (is.null(part) || is.object(part) && !inherits(part, "nv_tensor")) {
+      parts <- parts[!vapply(parts, is.null, NA)]
+      return(lapply(parts, function(x) if (is.object(x)) as_tensor(x) else x))
+    }
+  }
+  parts
 }
 
 part_shape <- function(x) {
-  if (is.null(x) || !is.atomic(x)) x <- as_tensor(x)
-  if (inherits(x, "nv_tensor")) {
-    return(shape(x))
+  if (is.null(x) || !is.atomic(x)) {
+    return(field_of(as_tensor(x), "shape"))
   }
   if (!is.null(dim(x))) dim(x) else if (length(x) == 1L) integer() else length(x)
 }

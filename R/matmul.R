@@ -51,10 +51,16 @@ nv_tcrossprod <- function(x, y = NULL) matrix_product(x, if (is.null(y)) x else 
 
 matrix_product <- function(lhs, rhs, lhs_transposed, rhs_transposed) {
   transposed <- c(lhs_transposed, rhs_transposed)
-  shapes <- matrix_shapes(part_shape(lhs), part_shape(rhs), transposed)
-  operands <- list(with_matrix_shape(lhs, shapes[[1L]]), with_matrix_shape(rhs, shapes[[2L]]))
+  operands <- list(lhs, rhs)
+  if (!is_matrix(lhs) || !is_matrix(rhs)) {
+    shapes <- matrix_shapes(part_shape(lhs), part_shape(rhs), transposed)
+    operands <- list(with_matrix_shape(lhs, shapes[[1L]]), with_matrix_shape(rhs, shapes[[2L]]))
+  }
   .Call(joist_r_array, "matmul", operands, NULL, as.integer(transposed), NULL, NULL)
 }
+
+# A tensor of matrices, which need no other shape.
+is_matrix <- function(x) inherits(x, "nv_tensor") && length(field_of(x, "shape")) >= 2L
 
 # The shapes of two operands, with vectors as matrices of one row or one column.
 matrix_shapes <- function(lhs, rhs, transposed) {

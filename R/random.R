@@ -83,7 +83,7 @@ as_key <- function(key, x = NULL) {
 }
 
 draw <- function(name, key, parameters, shape, dtype) {
-  key <- as_key(key, Find(is_tensor, parameters))
+  key <- as_key(key, first_tensor(parameters))
   parameters <- lapply(parameters, fit_parameter, shape)
   .Call(joist_r_array, name, c(list(key), parameters), NULL, integer(), shape, dtype)
 }

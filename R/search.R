@@ -58,7 +58,7 @@ nv_searchsorted <- function(sorted, values, side = "left") {
 #' @rawNamespace if (getRversion() >= "4.2.0") S3method(mtfrm, nv_tensor)
 mtfrm.nv_tensor <- function(x) {
   check_elements(x, "match()", "nv_match()")
-  keys <- if (is_complex_dtype(dtype(x))) as.vector(x) else as.vector(x, "double")
+  keys <- if (is_complex_dtype(x)) as.vector(x) else as.vector(x, "double")
   far <- is_int64(x) && any(abs(keys) >= 2^53)
   if (far) as.vector(x, "character") else keys
 }
@@ -149,7 +149,7 @@ nv_which <- function(x, arr.ind = FALSE) { # nolint: object_name_linter.
 #' @export
 nv_tabulate <- function(bin, nbins = NULL) {
   bin <- as_tensor(bin)
-  if (is_complex_dtype(dtype(bin))) {
+  if (is_complex_dtype(bin)) {
     stop_joist("joist_dtype_error", "nv_tabulate() is not defined for ", format(dtype(bin)))
   }
   if (is.null(nbins)) {

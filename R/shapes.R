@@ -146,7 +146,7 @@ nv_broadcast_arrays <- function(...) {
   if (length(parts) == 0L) {
     return(parts)
   }
-  parts <- lapply(parts, tensor_beside, Find(is_tensor, parts))
+  parts <- lapply(parts, tensor_beside, first_tensor(parts))
   common <- Reduce(nv_eq, lapply(parts, function(x) nv_aval("bool", shape(x))))
   lapply(parts, nv_broadcast_to, shape(common))
 }
@@ -196,7 +196,7 @@ nv_gather <- function(operand, indices, dim = 1L) {
     indices <- beside(nv_tensor(indices, "i64", shape = if (scalar) integer()), operand)
   } else if (inherits(indices, "nv_traced") && ambiguous(indices)) {
     indices <- nv_convert(indices, "i64")
-  } else if (!is_integer_dtype(dtype(indices))) {
+  } else if (!is_integer_dtype(indices)) {
     stop_joist(
       "joist_dtype_error", "indices of dtype ", format(dtype(indices)), ": they must be integers"
     )

@@ -57,12 +57,15 @@ sort.nv_tensor <- function(x, decreasing = FALSE, na.last = NA, # nolint: object
                            ...) {
   check_no_dims("sort", "nv_sort()", ...)
   sorted <- nv_sort(x, decreasing = decreasing)
-  if (isTRUE(na.last) || !has_elements(x) || !is_float_dtype(dtype(x))) {
+  if (isTRUE(na.last) || !has_elements(x) || !is_float_dtype(x)) {
     return(sorted)
   }
   n <- length(sorted)
+  if (n == 0L || !is.na(as.vector(sorted[n]))) { # they are the last
+    return(sorted)
+  }
   count <- n - sum(as.vector(nv_is_nan(sorted)))
-  if (count == n || count == 0L && isFALSE(na.last)) {
+  if (count == 0L && isFALSE(na.last)) {
     return(sorted)
   }
   numbers <- sorted[seq_len(count)]

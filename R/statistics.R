@@ -93,13 +93,13 @@ vector_norm <- function(x, dims, drop, p) {
 
 # The dtype that sums of floats accumulate in.
 in_double <- function(x) {
-  complex <- if (inherits(x, "nv_tensor")) is_complex_dtype(dtype(x)) else is.complex(x)
+  complex <- if (inherits(x, "nv_tensor")) is_complex_dtype(x) else is.complex(x)
   nv_convert(x, if (complex) "c128" else "f64")
 }
 
 # |x|^2, without the root that abs() takes.
 square_size <- function(x) {
-  if (!is_complex_dtype(dtype(x))) {
+  if (!is_complex_dtype(x)) {
     return(x * x)
   }
   re <- nv_real(x)

@@ -35,6 +35,10 @@
 #' @name subset
 #' @export
 `[.nv_tensor` <- function(x, ..., drop = TRUE) {
+  # What read_indices() would give for a plain vector, without the time of its call.
+  if (...length() == 1L && !missing(..1) && is_plain(..1)) {
+    return(.Call(joist_r_subset, x, list(..1), as.logical(drop), FALSE))
+  }
   indices <- read_indices(attr(x, "shape", TRUE), sys.call(), ...)
   if (is.null(indices)) {
     return(x)
@@ -91,6 +95,20 @@
 # is kept would count as another holder of the tensor, and assignment would copy it.
 read_indices <- function(extents, call, ...) {
   n <- ...length()
+  # One or two plain vectors are most frequent, and need no further look.
+  few <- n == 1L || n == 2L && length(extents) == 2L
+  if (few && !missing(..1) && (n == 1L || !missing(..2))) {
+    given <- list(...)
+    if (is_plain(given[[1L]]) && (n == 1L || is_plain(given[[2L]]))) {
+      return(given)
+    }
+  }
+  read_any_indices(extents, call, n, ...)
+}
+
+is_plain <- function(index) is.null(attributes(index)) && !is.null(index)
+
+read_any_indices <- function(extents, call, n, ...) {
   empty <- .Call(joist_r_empty_indices, call, n)
   if (n == 0L || (n == 1L && empty)) {
     return(NULL)
@@ -116,7 +134,7 @@ read_indices <- function(extents, call, ...) {
 
 # The other columns of a data frame cannot be indexed by a tensor, nor can its row names.
 check_data_frame_index <- function() {
-  if (called_from(base::`[.data.frame`, 3L)) {
+  if (called_from(base::`[.data.frame`, 4L)) {
     stop_joist(
       "joist_value_error", "a data frame is indexed by R vectors; use as.vector() of the tensor"
     )

@@ -181,7 +181,7 @@ as.vector.nv_tensor <- function(x, mode = "any") {
   if (identical(mode, "list")) {
     return(as.list(x))
   }
-  out <- as_array(x, if (mode %in% c("any", "numeric")) NULL else mode)
+  out <- as_array(x, if (!identical(mode, "any") && !identical(mode, "numeric")) mode)
   dim(out) <- NULL
   out
 }
@@ -221,10 +221,10 @@ as.integer.nv_tensor <- function(x, ...) {
 
 # R's as.integer() drops fractions; a value that no integer can hold is an error.
 nv_trunc_to_integer <- function(x) {
-  if (is_complex_dtype(dtype(x))) {
+  if (is_complex_dtype(x)) {
     stop_joist("joist_dtype_error", "a complex tensor has no order; take Re() first")
   }
-  if (!is_float_dtype(dtype(x))) {
+  if (!is_float_dtype(x)) {
     return(x)
   }
   whole <- as_array(trunc(nv_convert(x, "f64")))
@@ -235,7 +235,7 @@ nv_trunc_to_integer <- function(x) {
 as.logical.nv_tensor <- function(x, ...) {
   truth <- as_array(nv_convert(x, "bool"))
   # NaN is neither, in R.
-  if (is_float_dtype(dtype(x)) || is_complex_dtype(dtype(x))) truth[is.na(x)] <- NA
+  if (has_nan(x)) truth[is.na(x)] <- NA
   # The result of ifelse() has the shape of its test.
   if (called_from(base::ifelse)) truth else as.vector(truth)
 }

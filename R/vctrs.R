@@ -60,7 +60,7 @@ vec_restore.nv_tensor <- function(x, to, ...) {
 # Order is that of the values; complex numbers have none.
 #' @exportS3Method vctrs::vec_proxy_compare
 vec_proxy_compare.nv_tensor <- function(x, ...) {
-  if (is_complex_dtype(dtype(x))) {
+  if (is_complex_dtype(x)) {
     stop_joist("joist_dtype_error", "complex numbers have no order")
   }
   vec_proxy.nv_tensor(x)

@@ -67,6 +67,15 @@ joist_style joist_style_parse(const char *name) {
 
 joist_kind joist_dtype_kind(joist_dtype dtype) { return facts[dtype].kind; }
 
+const char *joist_kind_name(joist_kind kind) {
+  static const char *const names[] = {[JOIST_KIND_BOOL] = "bool",
+                                      [JOIST_KIND_INT] = "int",
+                                      [JOIST_KIND_UINT] = "uint",
+                                      [JOIST_KIND_FLOAT] = "float",
+                                      [JOIST_KIND_COMPLEX] = "complex"};
+  return names[kind];
+}
+
 joist_category joist_dtype_category(joist_dtype dtype) {
   switch (facts[dtype].kind) {
     case JOIST_KIND_BOOL:

@@ -60,6 +60,8 @@ const char *joist_style_name(joist_style style);
 joist_style joist_style_parse(const char *name);
 
 joist_kind joist_dtype_kind(joist_dtype dtype);
+/* "bool", "int", "uint", "float" or "complex". */
+const char *joist_kind_name(joist_kind kind);
 joist_category joist_dtype_category(joist_dtype dtype);
 size_t joist_dtype_size(joist_dtype dtype); /* bytes per element */
 

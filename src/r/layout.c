@@ -111,8 +111,8 @@ SEXP joist_r_concatenate(SEXP tensors, SEXP along, SEXP shapes) {
   if (!(position >= 1 && position <= JOIST_RANK_MAX) || position != (double)(int)position)
     joist_r_stop(JOIST_ERROR_SHAPE, "`dimension` must be a whole number of at least 1");
   const int dim = (int)position - 1;
-  const bool listed = TYPEOF(shapes) == VECSXP;
-  if (listed ? XLENGTH(shapes) != n : shapes != R_NilValue)
+  const bool listed = TYPEOF(shapes) == VECSXP, flat = TYPEOF(shapes) == LGLSXP;
+  if (listed ? XLENGTH(shapes) != n : !flat && shapes != R_NilValue)
     joist_r_stop(JOIST_ERROR_SHAPE, "there is one shape for each of the tensors");
   struct joist_r_value *const values = (struct joist_r_value *)R_alloc((size_t)n, sizeof *values);
   struct joist_operand *const operands =
@@ -122,7 +122,12 @@ SEXP joist_r_concatenate(SEXP tensors, SEXP along, SEXP shapes) {
     if (joist_r_by_value(rules)) joist_r_read_range(&values[k]);
     operands[k] = values[k].argument.operand;
     struct joist_shape *const shape = &values[k].argument.shape;
-    if (listed)
+    if (flat && values[k].count > INT32_MAX)
+      joist_r_stop(JOIST_ERROR_SHAPE, "argument %.0f has more than 2^31 - 1 elements",
+                   (double)k + 1);
+    if (flat)
+      *shape = (struct joist_shape){1, {(uint32_t)values[k].count}};
+    else if (listed)
       joist_r_shape(VECTOR_ELT(shapes, k), shape);
     else if (shape->rank == 0)
       *shape = (struct joist_shape){1, {1}};
@@ -183,11 +188,13 @@ SEXP joist_r_permute(SEXP x, SEXP order) {
   struct joist_r_value value;
   joist_r_read_any(rules, x, &value);
   const int rank = value.argument.shape.rank;
-  if (TYPEOF(order) != INTSXP || XLENGTH(order) != rank)
+  const bool reversed = order == R_NilValue;
+  if (!reversed && (TYPEOF(order) != INTSXP || XLENGTH(order) != rank))
     joist_r_stop(JOIST_ERROR_SHAPE, "the permutation has %.0f entries, the tensor %d dimensions",
                  (double)Rf_xlength(order), rank);
   struct joist_attributes attributes = joist_r_attributes();
-  for (int d = 0; d < rank; d++)
+  for (int d = 0; d < rank && reversed; d++) attributes.parameter[d] = rank - 1 - d;
+  for (int d = 0; d < rank && !reversed; d++)
     attributes.parameter[d] = INTEGER(order)[d] == NA_INTEGER ? -1 : INTEGER(order)[d] - 1;
   return joist_r_apply(rules, JOIST_OP_PERMUTE, &value, &attributes);
 }

@@ -17,9 +17,10 @@ SEXP joist_r_subset(SEXP x, SEXP indices, SEXP drop, SEXP single);
  * the payload. */
 SEXP joist_r_assign(SEXP x, SEXP indices, SEXP value, SEXP in_place, SEXP single);
 /* Side by side along `dim`, 1-based. `shapes` is a list with the shape that each of them
- * takes first (scalars are repeated to it), or NULL. */
+ * takes first (scalars are repeated to it), a flag for all of them
+ * flattened, or NULL. */
 SEXP joist_r_concatenate(SEXP tensors, SEXP dim, SEXP shapes);
-/* `order` is 1-based. */
+/* `order` is 1-based, NULL for all dims reversed. */
 SEXP joist_r_permute(SEXP x, SEXP order);
 /* `edges`: low, high and interior padding of each dim. */
 SEXP joist_r_pad(SEXP x, SEXP value, SEXP edges);

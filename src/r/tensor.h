@@ -85,6 +85,8 @@ SEXP joist_r_as_array(SEXP x, SEXP as, SEXP lossy, SEXP first);
 SEXP joist_r_format(SEXP x, SEXP digits, SEXP first);
 SEXP joist_r_as_dtype(SEXP x, SEXP style);
 SEXP joist_r_format_dtype(SEXP x, SEXP style);
+/* The kind of a dtype, or of a tensor's. */
+SEXP joist_r_dtype_kind(SEXP x);
 SEXP joist_r_dtype_names(void);
 
 #endif

@@ -322,6 +322,10 @@ SEXP joist_r_format_dtype(SEXP x, SEXP style) {
   return Rf_mkString(joist_dtype_format(joist_r_dtype(x), style_of(style)));
 }
 
+SEXP joist_r_dtype_kind(SEXP x) {
+  return Rf_mkString(joist_kind_name(joist_dtype_kind(joist_r_dtype(x))));
+}
+
 SEXP joist_r_dtype_names(void) {
   SEXP names = PROTECT(Rf_allocVector(STRSXP, JOIST_DTYPE_COUNT));
   for (int d = 0; d < JOIST_DTYPE_COUNT; d++)
