@@ -8,7 +8,8 @@
 #' **Work on tensors**, and give tensors: arithmetic, comparison, `Math`, `Summary` and
 #' `Complex` functions, `[`, `[<-`, `[[`, `c()` and `append()` (of a tensor first), `rep()`,
 #' `rev()`, `head()`, `tail()`, `sort()`, `unique()`, `t()`, `aperm()`, `rbind()`, `cbind()`,
-#' `subset()`, `sample()`, `mean()`, `median()`, `sweep()`, `dim<-`, `length<-` (to shorten),
+#' `subset()`, `sample()`, `mean()`, `median()`, `rowsum()`, `sweep()`, `dim<-`, `length<-` (to
+#' shorten),
 #' `do.call(rbind, list_of_tensors)`, `Reduce()` of a tensor or a list of them, `Filter()`, and
 #' the functions on the page [extended]. `na.rm = TRUE` of `sum()`, `max()`, `mean()` and the like
 #' leaves out NaN and `NA_real_`; the largest and the smallest of none are -Inf and Inf.
@@ -17,7 +18,7 @@
 #' `is.na()`, `which()`, `order()`, `rank()`, `duplicated()`, `match()`, `%in%`, `factor()`,
 #' `cut()`, `paste()`, `format()`, `seq()`, `seq_along()`, `as.Date()`, `table()`, `split()`,
 #' `tapply()`, `ave()`, `rowsum()` and `interaction()` by a tensor, `outer()`, `y[i] <- x` for an R
-#' vector `y`, `sd()` ([nv_sd()] gives a tensor), `svd()`, `plot()`, `hist()` and other plots.
+#' vector `y`, `svd()`, `plot()`, `hist()` and other plots.
 #'
 #' **See a list of scalars**: `lapply()`, `sapply()`, `vapply()`, `Map()`, `mapply()`,
 #' `as.list()`: each element is a tensor of rank 0. What their function returns is not
@@ -43,7 +44,9 @@
 #' | `nchar(x)`, `cat(x)`, `sprintf("%s", x)`, `rnorm(x)`, `1:x` | the same of `as.vector(x)` |
 #' | `formatC(x)` | `format(x)` with its arguments |
 #' | `diag(x)` | [nv_diag()] |
-#' | `cor(x, y)`, `t.test(x)`, `ecdf(x)`, `fft(x)` | the same of `as.vector(x)` |
+#' | `t.test(x)`, `ecdf(x)`, `fft(x)`, `dnorm(x)`, `beta(x, y)` | the same of `as.vector(x)` |
+#' | `combn(x, 2)`, `embed(x, 2)`, `zapsmall(x)`, `jitter(x)` | the same of `as.vector(x)` |
+#' | `complete.cases(x)`, `table(x, useNA = "ifany")` | the same of `as.vector(x)` |
 #' | `lm(y ~ x)`, `aggregate(y ~ x, ...)` and other formulas | the same with `as.vector(x)` |
 #' | `df[x > 0, ]`, `subset(df, x > 0)` of a data frame | `df[as.vector(x > 0), ]`, `which(x > 0)` |
 #' | `df[nrow(df) + 1, ] <- row` | `rbind(df, row)` |
@@ -126,6 +129,28 @@ NULL
 #' @rdname base_functions
 #' @export
 subset.nv_tensor <- function(x, subset, ...) x[subset]
+
+# Sums of the rows of each group, as base R, without the names of the groups.
+#' @export
+rowsum.nv_tensor <- function(x, group, reorder = TRUE, na.rm = FALSE, ...) { # nolint
+  check_flag(reorder, "reorder")
+  if (!ndims(x) %in% 1:2) {
+    stop_joist("joist_shape_error", "rowsum() of a tensor of rank ", ndims(x), ", not 1 or 2")
+  }
+  if (ndims(x) == 1L) x <- nv_unsqueeze(x, 2L)
+  if (is_tensor(group)) group <- as.vector(group)
+  if (length(group) != shape(x)[1L]) {
+    stop_joist("joist_shape_error", length(group), " groups for ", shape(x)[1L], " rows")
+  }
+  x <- without_nan(x, na.rm)
+  groups <- if (reorder) sort(unique(group), na.last = TRUE) else unique(group)
+  rows <- split(seq_along(group), factor(match(group, groups), seq_along(groups)))
+  sums <- lapply(rows, function(at) nv_reduce_sum(x[at, , drop = FALSE], 1L))
+  if (length(sums) == 0L) {
+    return(nv_reduce_sum(x, 1L, drop = FALSE)[0L, , drop = FALSE])
+  }
+  do.call(nv_stack, unname(sums))
+}
 
 #' @rdname base_functions
 #' @export

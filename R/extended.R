@@ -9,11 +9,13 @@
 #' | `rowSums()`, `colSums()`, `rowMeans()`, `colMeans()` | [nv_row_sums()] and relatives |
 #' | `which()` | [nv_which()] |
 #' | `which.min()`, `which.max()` | [nv_argmin()], [nv_argmax()]; NaN is left out, as by base R |
-#' | `var()` | [nv_var()]; of a matrix the covariances of its columns, as base R |
+#' | `var()`, `sd()` | [nv_var()], [nv_sd()]; `var()` of a matrix the covariances of its columns |
+#' | `cov()`, `cor()` | [nv_cov()], [nv_cor()] |
 #' | `pmin()`, `pmax()` | [nv_min()], [nv_max()] |
 #' | `ifelse()` | [nv_ifelse()] |
 #' | `findInterval()` | [nv_searchsorted()] |
 #' | `match()`, `%in%` | [base::match()] of their values |
+#' | `rle()`, `unsplit()` | `!=`, [nv_concatenate()] and subsets; `values` of a run are a tensor |
 #' | `tabulate()` | [nv_tabulate()] |
 #' | `atan2()` | [nv_atan2()] |
 #' | `bitwAnd()`, `bitwOr()`, `bitwXor()`, `bitwNot()` | [nv_bitwise_and()] and relatives |
@@ -24,8 +26,8 @@
 #' Later versions of R dispatch the last ones by themselves.
 #'
 #' One operand is a tensor; others may be R numbers, which keep their exact values until the common
-#' dtype is known. All but `which()`, `match()` and
-#' `%in%` also work in [jit()] and on [nv_aval()].
+#' dtype is known. All but `which()`, `match()`, `%in%` and `rle()` also work in [jit()] and on
+#' [nv_aval()].
 #'
 #' Where neither `yes` nor `no` is a tensor, `ifelse()` gives an R vector as base R does, and a
 #' tensor only while [jit()] traces. The test must be a tensor where one of them is.
@@ -37,31 +39,37 @@
 #' @param x,y A tensor, or what base R takes. For `rowSums()` and its relatives of rank 2 or more;
 #'   for `which()` of dtype `bool`; for `crossprod()` and `%*%` as in [nv_matmul()].
 #' @param na.rm `TRUE` leaves out NaN (and `NA_real_`) in `rowSums()` and relatives, `pmin()` and
-#'   `pmax()`; `var()` of tensors only takes `FALSE`.
+#'   `pmax()`; see `...` for `var()` and `sd()`.
 #' @param dims How many dimensions the rows are: `rowSums()` sums over the others, `colSums()` over
 #'   these.
 #' @param arr.ind `TRUE` for a matrix of one index per dimension, with `useNames` for its columns
 #'   to be named.
 #' @param useNames See `arr.ind`.
 #' @param ... For `pmin()` and `pmax()`, tensors and R numbers whose shapes fit each other. For
-#'   `var()`, `na.rm` and `use` as in [stats::var()], of which tensors only take `na.rm = FALSE` and
-#'   `use = "everything"`. For `findInterval()`, the arguments `rightmost.closed`, `all.inside` and
-#'   `left.open` of [base::findInterval()]. Otherwise ignored.
+#'   `var()`, `sd()`, `cov()` and `cor()`, `na.rm` and `use` as in [stats::cor()]: NaN is left out,
+#'   and where no row is left the result is NaN. `method` must be `"pearson"`. For `findInterval()`,
+#'   the arguments `rightmost.closed`, `all.inside` and `left.open` of [base::findInterval()].
+#'   Otherwise ignored.
 #' @param test A tensor.
 #' @param yes,no A tensor or R numbers, of the shape of `test`, or with extents of 1.
 #' @param table,nomatch,incomparables As in [base::match()]; a tensor or what base R takes.
 #' @param vec Sorted elements: a tensor of rank 1 or R numbers.
 #' @param bin,nbins As in [nv_tabulate()].
+#' @param value A list of tensors of rank 1, as [split()] gives it.
+#' @param f What they were split by: a factor, or what [base::split()] takes.
+#' @param drop Whether levels without elements were left out.
 #' @param a,b,n Tensors, or R numbers, which may be whole numbers in double as in base R.
 #' @return `which()` an R vector of whole numbers (a matrix with `arr.ind`), `match()` and `%in%` an
-#'   R vector, as base R; the others a tensor of the dtype that the function in the table gives.
+#'   R vector, as base R; `rle()` an object of class `rle` as [base::rle()], with an R vector of
+#'   lengths; the others a tensor of the dtype that the function in the table gives.
 #'   `which.min()` and `which.max()` give 0 where all elements are NaN. `findInterval()` of NaN is
 #'   the number of intervals, as NaN is the largest.
-#' @section Errors: Those of the functions in the table, and `joist_value_error` for `which()` and
-#'   `match()` while `jit()` traces and for [nv_aval()], and when `var()` is asked to leave out
-#'   elements;
-#'   `joist_shape_error` when `yes` or `no` do not fit into the shape of `test`;
-#'   `joist_dtype_error` for `var()` of complex tensors.
+#' @section Errors: Those of the functions in the table, and `joist_value_error` for `which()`,
+#'   `match()`, `rle()` and `use = "all.obs"` while `jit()` traces and for [nv_aval()], and for
+#'   another `use` or `method` than these; `joist_shape_error` when `yes` or `no` do not fit into
+#'   the shape of `test`, for `rle()` of another rank than 1, and for parts of `unsplit()` that are
+#'   not as long as their groups;
+#'   `joist_dtype_error` for `var()`, `cov()` and `cor()` of complex tensors.
 #' @examples
 #' x <- nv_tensor(matrix(c(3, 1, 2, 5, 4, 7), 2))
 #' rowSums(x)
@@ -69,6 +77,8 @@
 #' which(x > 2, arr.ind = TRUE)
 #' which.max(x)
 #' var(x)
+#' sd(c(x, nv_scalar(NaN)), na.rm = TRUE)
+#' cor(x, use = "complete.obs")
 #' pmax(x, 2, 4)
 #' ifelse(x > 2, x, 0)
 #' findInterval(x, c(1, 3, 5))
@@ -204,6 +214,32 @@ var <- function(x, y = NULL, ...) {
 
 #' @rdname extended
 #' @export
+sd <- function(x, ...) {
+  if (is.object(x) && is_tensor(x)) sd_of_tensor(x, ...) else stats::sd(x, ...)
+}
+
+#' @rdname extended
+#' @export
+cov <- function(x, y = NULL, ...) {
+  if (is.object(x) && is_tensor(x) || is.object(y) && is_tensor(y)) {
+    cov_of_tensors("cov()", x, y, ...)
+  } else {
+    stats::cov(x, y, ...)
+  }
+}
+
+#' @rdname extended
+#' @export
+cor <- function(x, y = NULL, ...) {
+  if (is.object(x) && is_tensor(x) || is.object(y) && is_tensor(y)) {
+    cov_of_tensors("cor()", x, y, ...)
+  } else {
+    stats::cor(x, y, ...)
+  }
+}
+
+#' @rdname extended
+#' @export
 pmin <- function(..., na.rm = FALSE) { # nolint: object_name_linter.
   parts <- list(...)
   if (any_tensor(parts)) {
@@ -305,6 +341,20 @@ bitwShiftR <- function(a, n) { # nolint: object_name_linter.
     nv_shift_right_logical(whole(a), whole(n))
   } else {
     base::bitwShiftR(a, n)
+  }
+}
+
+#' @rdname extended
+#' @export
+rle <- function(x) if (is.object(x) && is_tensor(x)) runs_of(x) else base::rle(x)
+
+#' @rdname extended
+#' @export
+unsplit <- function(value, f, drop = FALSE) {
+  if (is.list(value) && !is.object(value) && any_tensor(value)) {
+    put_back(value, f, drop)
+  } else {
+    base::unsplit(value, f, drop)
   }
 }
 

@@ -96,47 +96,32 @@ interval_of <- function(x, vec, rightmost.closed = FALSE, all.inside = FALSE, # 
 # Base R's functions of bits read whole numbers in double as integers.
 whole <- function(x) if (is.double(x) && is_whole(x)) as.integer(x) else x
 
-var_of_tensors <- function(x, y, na.rm = FALSE, use = "everything") { # nolint
-  if (!isFALSE(na.rm)) {
-    stop_joist("joist_value_error", "var() of tensors takes no na.rm; leave out NaN with na.omit()")
+# As in base R, each NaN is a run of its own.
+runs_of <- function(x) {
+  if (ndims(x) != 1L) {
+    stop_joist("joist_shape_error", "rle() of a tensor of rank ", ndims(x), "; nv_flatten() it")
   }
-  if (!identical(use, "everything")) {
-    stop_joist("joist_value_error", "a tensor has no NA: `use` must be \"everything\"")
-  }
-  if (is.data.frame(x)) x <- as.matrix(x)
-  if (is.data.frame(y)) y <- as.matrix(y)
-  for (part in list(x, y)) {
-    if (is_tensor(part) && is_complex_dtype(part) || is.complex(part)) {
-      stop_joist("joist_dtype_error", "var() is not defined for complex numbers; see nv_var()")
-    }
-  }
-  if (is.null(y) && ndims(x) != 2L) nv_var(x) else covariance(x, if (is.null(y)) x else y)
+  check_elements(x, "rle()")
+  n <- length(x)
+  last <- if (n > 0L) c(base::which(as.vector(x[-1L] != x[-n])), n) else integer()
+  structure(list(lengths = diff(c(0L, last)), values = x[last]), class = "rle")
 }
 
-# Of columns, a vector being one; a number for two vectors.
-covariance <- function(x, y) {
-  left <- from_mean(x)
-  right <- from_mean(y)
-  if (shape(left)[1L] != shape(right)[1L]) {
+put_back <- function(value, f, drop) {
+  n <- length(if (is.list(f)) f[[1L]] else f)
+  at <- split(seq_len(n), if (is_tensor(f)) as.vector(f) else f, drop = drop)
+  lengths <- vapply(value, length, 1)
+  if (!identical(unname(lengths), unname(base::lengths(at)) + 0)) {
     stop_joist(
-      "joist_shape_error", "var() of ", shape(left)[1L], " and ", shape(right)[1L], " rows"
+      "joist_shape_error", "parts of ", toString(lengths), " elements are not put back into ",
+      "groups of ", toString(base::lengths(at))
     )
   }
-  products <- nv_crossprod(left, right) /
-    beside(nv_scalar(shape(left)[1L] - 1, "f64"), left)
-  if (length(part_shape(x)) != 2L && length(part_shape(y)) != 2L) {
-    products <- nv_reshape(products, integer())
-  }
-  like_mean(products, nv_mul(none_of(x), none_of(y)))
-}
-
-from_mean <- function(x) {
-  x <- in_double(x)
-  if (ndims(x) != 2L) x <- nv_reshape(x, c(length(x), 1L))
-  x - nv_mean(x, 1L, drop = FALSE)
+  do.call(c.nv_tensor, unname(value))[order(unlist(at))]
 }
 
 # A scalar of its type without data.
 none_of <- function(x) {
+  if (!is.atomic(x)) x <- as_tensor(x)
   if (is_tensor(x)) nv_aval(dtype(x), integer(), ambiguous(x)) else x[0L]
 }

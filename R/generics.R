@@ -34,19 +34,16 @@ Math.nv_tensor <- function(x, ...) {
   if (startsWith(.Generic, "cum")) {
     return(scan_dim(.Generic, x, NULL, NULL))
   }
-  .Call(joist_r_operator1, .Generic, x)
+  if (.Generic == "signif") nv_signif(x) else .Call(joist_r_operator1, .Generic, x)
 }
 
-# round(x, digits) and log(x, base) are the two that have a second argument.
+# round(), signif() and log() have a second argument; trunc() ignores others.
 math_with_arguments <- function(generic, x, ...) {
-  if (generic == "round" || generic == "signif") {
-    if (generic == "round" && identical(as.numeric(..1), 0)) {
-      return(nv_round(x))
-    }
-    stop_joist(
-      "joist_value_error", generic, "() of a tensor takes no digits; scale with * and / around ",
-      "nv_round()"
-    )
+  if (generic == "round") {
+    return(nv_round(x, ...))
+  }
+  if (generic == "signif") {
+    return(nv_signif(x, ...))
   }
   if (generic == "trunc") {
     return(nv_trunc(x))
@@ -73,6 +70,9 @@ Complex.nv_tensor <- function(z) {
 
 #' @export
 Summary.nv_tensor <- function(..., na.rm = FALSE) {
+  if (.Generic == "range" && "finite" %in% ...names()) {
+    return(finite_range(list(...), na.rm))
+  }
   if (!identical(na.rm, FALSE)) {
     return(summary_of_numbers(.Generic, list(...), na.rm))
   }
@@ -117,6 +117,21 @@ summary_of_numbers <- function(generic, parts, remove) {
   parts <- lapply(parts, function(x) if (is_tensor(x)) nan_to(nothing, x) else x[!is.na(x)])
   do.call(generic, Filter(function(x) is_tensor(x) || length(x) > 0L, parts))
 }
+
+# `finite = TRUE` leaves out infinite values, too.
+finite_range <- function(parts, remove) {
+  check_flag(parts$finite, "finite")
+  finite <- parts$finite
+  parts$finite <- NULL
+  if (finite) {
+    parts <- lapply(parts, function(x) {
+      if (!is_tensor(x)) x[is.finite(x)] else if (has_nan(x)) finite_or_nan(x) else x
+    })
+  }
+  do.call(range, c(parts, list(na.rm = finite || remove)))
+}
+
+finite_or_nan <- function(x) nv_ifelse(nv_is_finite(x), x, scalar_like(NaN, x))
 
 #' @export
 mean.nv_tensor <- function(x, ..., na.rm = FALSE) { # nolint: object_name_linter.

@@ -12,11 +12,11 @@
 #' \item Promotion: [common_dtype()], [result_dtype()], [promotion_table()],
 #'   [promotion_rules()], [with_promotion()], [promotion_lattice()], [check_lattice()].
 #' \item Elementwise: arithmetic [nv_add()], comparison [nv_eq()], logic [nv_and()], bits
-#'   [nv_bitwise_and()], choices [nv_clamp()], functions [nv_sqrt()], signs and rounding
-#'   [nv_negate()], complex numbers [nv_real()], NaN [nv_is_nan()].
+#'   [nv_bitwise_and()], choices [nv_clamp()], functions [nv_sqrt()], signs
+#'   [nv_negate()], rounding [nv_round()], complex numbers [nv_real()], NaN [nv_is_nan()].
 #' \item Subsets and shapes: [subset], [nv_gather()], [nv_reshape()], [nv_transpose()],
 #'   [nv_concatenate()], [nv_pad()], [nv_broadcast_arrays()], [diff.nv_tensor()].
-#' \item Reductions and statistics: [nv_reduce_sum()], [nv_var()], [nv_median()],
+#' \item Reductions and statistics: [nv_reduce_sum()], [nv_var()], [nv_cov()], [nv_median()],
 #'   [nv_row_sums()], [nv_argmin()], [nv_cumsum()], slices [nv_apply()].
 #' \item Sorting and searching: [nv_sort()], [nv_top_k()], [nv_match()], [nv_which()],
 #'   [unique][unique.nv_tensor].

@@ -110,8 +110,8 @@ nv_atanh <- function(operand) .Call(joist_r_op1, "atanh", operand)
 
 #' Signs and rounding
 #'
-#' Also by unary `-`, `abs()`, `sign()`, `floor()`, `ceiling()`, `trunc()` and `round()`.
-#' `nv_round()` rounds halves to even; integers are already round. The negative and the
+#' Also by unary `-`, `abs()`, `sign()`, `floor()`, `ceiling()` and `trunc()`; see [nv_round()] for
+#' rounding to the nearest. Integers are already round. The negative and the
 #' absolute value of the smallest integer wrap to itself. The absolute value of a complex number
 #' is right to 1 unit in the last place, and infinite if one of the parts is.
 #'
@@ -122,7 +122,7 @@ nv_atanh <- function(operand) .Call(joist_r_op1, "atanh", operand)
 #' @section Errors: `joist_dtype_error`: `nv_negate()` and `nv_sign()` of bool, rounding of
 #'   complex tensors.
 #' @examples
-#' round(nv_tensor(c(0.5, 1.5, 2.5)))
+#' floor(nv_tensor(c(0.5, 1.5, -2.5)))
 #' abs(nv_tensor(c(3+4i, -1i)))
 #' -nv_tensor(1:3, "ui8")
 #' @export
@@ -147,10 +147,6 @@ nv_ceiling <- function(operand) .Call(joist_r_op1, "ceiling", operand)
 #' @rdname nv_negate
 #' @export
 nv_trunc <- function(operand) .Call(joist_r_op1, "trunc", operand)
-
-#' @rdname nv_negate
-#' @export
-nv_round <- function(operand) .Call(joist_r_op1, "round", operand)
 
 #' NaN and infinity
 #'

@@ -207,7 +207,8 @@ nv_gather <- function(operand, indices, dim = 1L) {
 
 #' Differences and scaling along the first dimension
 #'
-#' [diff()] and [scale()] of tensors, computed by the operators and in their dtypes.
+#' [diff()] and [scale()] of tensors, computed by the operators and in their dtypes. Means and
+#' deviations of `scale()` are those of the numbers in a column: NaN is left out, as by base R.
 #'
 #' @param x A tensor; for `scale()` of rank 2.
 #' @param lag,differences As in [diff()].
@@ -254,16 +255,22 @@ scale.nv_tensor <- function(x, center = TRUE, scale = TRUE) {
     )
   }
   if (!identical(center, FALSE)) {
-    x <- x - (if (isTRUE(center)) nv_mean(x, 1L, FALSE) else row_of(center, extents[2L], "center"))
+    if (isTRUE(center)) center <- colMeans(x, na.rm = TRUE)
+    x <- x - row_of(center, extents[2L], "center")
   }
   if (identical(scale, FALSE)) {
     return(x)
   }
-  x / (if (isTRUE(scale)) {
-    sqrt(nv_reduce_sum(x * x, 1L, FALSE) / max(1L, extents[1L] - 1L))
-  } else {
-    row_of(scale, extents[2L], "scale")
-  })
+  x / (if (isTRUE(scale)) root_mean_square(x) else row_of(scale, extents[2L], "scale"))
+}
+
+# Of the numbers in each column, divided by one less than they are; in double.
+root_mean_square <- function(x) {
+  wide <- in_double(x)
+  squares <- without_nan(wide * wide, TRUE)
+  count <- nv_reduce_sum(!nv_is_nan(wide), 1L, FALSE, dtype = "f64")
+  one <- beside(nv_scalar(1, "f64"), x)
+  like(sqrt(nv_reduce_sum(squares, 1L, FALSE) / nv_max(count - one, one)), nv_mean(none_of(x)))
 }
 
 # A number for each column, as a row.

@@ -143,22 +143,25 @@ compiled <- new.env(parent = emptyenv())
 #'
 #' Over all dimensions, or over some; also by R's `median()` and `quantile()` (over all).
 #'
-#' Quantiles are those of type 7 of [stats::quantile()]: linear between the elements at whole
-#' positions, computed in double. NaN anywhere makes the result NaN, and so does a lack of
+#' Quantiles are those of [stats::quantile()]; of type 7, linear between the elements at whole
+#' positions. They are computed in double. NaN anywhere makes the result NaN, and so does a lack of
 #' elements.
 #'
+#' @references R. J. Hyndman and Y. Fan: Sample quantiles in statistical packages. The American
+#'   Statistician 50 (1996), 361-365.
 #' @inheritParams nv_var
 #' @param probs Probabilities, from 0 to 1.
 #' @param x A tensor.
 #' @param na.rm `TRUE` leaves out NaN (and `NA_real_`).
-#' @param names,type As in [stats::quantile()]; names are left out, and the type must be 7.
+#' @param type The type of the quantiles, from 1 to 9: see [stats::quantile()].
+#' @param names Ignored: a tensor has no names.
 #' @param ... Ignored; `dims` and other arguments of reductions are refused.
 #' @return A tensor of the dtype of [nv_mean()]. `nv_quantile()` has a first dimension with
 #'   one extent per probability before those that are kept.
 #' @section Errors: `joist_shape_error` for a dimension that is not there;
 #'   `joist_dtype_error` for the order of complex numbers; `joist_value_error` for
-#'   probabilities that are none, and for `na.rm = TRUE` of floats while [jit()] traces and for
-#'   [nv_aval()].
+#'   probabilities or a type that are none, and for `na.rm = TRUE` of floats while [jit()] traces
+#'   and for [nv_aval()].
 #' @examples
 #' x <- nv_tensor(matrix(c(3, 1, 2, 5, 4, 7), 2))
 #' nv_median(x)
@@ -167,16 +170,20 @@ compiled <- new.env(parent = emptyenv())
 #' quantile(x)
 #' @export
 nv_median <- function(operand, dims = NULL, drop = TRUE) {
-  fused("quantiles", quantiles, operand, 0.5, dims, drop, TRUE)
+  fused("quantiles", quantiles, operand, 0.5, dims, drop, TRUE, 7)
 }
 
 #' @rdname nv_median
 #' @export
-nv_quantile <- function(operand, probs = c(0, 0.25, 0.5, 0.75, 1), dims = NULL, drop = TRUE) {
+nv_quantile <- function(operand, probs = c(0, 0.25, 0.5, 0.75, 1), dims = NULL, drop = TRUE,
+                        type = 7) {
   if (!is.numeric(probs) || is.object(probs) || anyNA(probs) || any(probs < 0 | probs > 1)) {
     stop_joist("joist_value_error", "`probs` must be numbers from 0 to 1")
   }
-  fused("quantiles", quantiles, operand, as.vector(probs), dims, drop, FALSE)
+  if (!is_whole(type) || length(type) != 1L || type < 1 || type > 9) {
+    stop_joist("joist_value_error", "`type` must be a whole number from 1 to 9")
+  }
+  fused("quantiles", quantiles, operand, as.vector(probs), dims, drop, FALSE, type)
 }
 
 #' @rdname nv_median
@@ -195,10 +202,7 @@ median.nv_tensor <- function(x, na.rm = FALSE, ...) {
 quantile.nv_tensor <- function(x, probs = seq(0, 1, 0.25), na.rm = FALSE, names = FALSE, type = 7,
                                ...) {
   check_no_dims("quantile", "nv_quantile()", ...)
-  if (!identical(as.numeric(type), 7)) {
-    stop_joist("joist_value_error", "quantile() of a tensor is of type 7")
-  }
-  nv_quantile(numbers_of(x, na.rm), probs)
+  nv_quantile(numbers_of(x, na.rm), probs, type = type)
 }
 
 # The elements that are not NaN, in a row; all of them where there can be none.
@@ -207,7 +211,7 @@ numbers_of <- function(x, remove) {
   if (remove && has_nan(x)) omit_nan(x) else x
 }
 
-quantiles <- function(x, probs, dims, drop, single) {
+quantiles <- function(x, probs, dims, drop, single, type) {
   # What nv_mean() says of the dimensions holds here, before a rank is asked for.
   kept <- shape(nv_mean(shape_of(x), dims, drop))
   sorted <- sorted_lines(x, dims)
@@ -216,15 +220,36 @@ quantiles <- function(x, probs, dims, drop, single) {
   if (n == 0L) {
     return(like_mean(nv_broadcast_to(nv_scalar(NaN, "f64"), extents), x))
   }
-  at <- 1 + (n - 1) * probs
-  low <- in_double(sorted[floor(at), , drop = FALSE])
-  high <- in_double(sorted[ceiling(at), , drop = FALSE])
-  part <- nv_tensor(at - floor(at), "f64", shape = c(length(at), 1L))
+  at <- quantile_positions(n, probs, type)
+  low <- in_double(sorted[at$low, , drop = FALSE])
+  high <- in_double(sorted[at$high, , drop = FALSE])
+  part <- nv_tensor(at$part, "f64", shape = c(length(at$part), 1L))
   between <- (nv_scalar(1, "f64") - part) * low + part * high
   value <- nv_ifelse(low == high, low, between)
   last <- in_double(sorted[n, , drop = FALSE]) # NaN is sorted last
   value <- nv_ifelse(nv_is_nan(last), last, value)
   like_mean(nv_reshape(value, extents), x)
+}
+
+# Between which of n sorted elements the quantiles are, and which part of the way (Hyndman and Fan
+# 1996).
+quantile_positions <- function(n, probs, type) {
+  # The position of probability p is shift[1] + p (n + 1 - shift[1] - shift[2]).
+  shift <- switch(type,
+    c(0, 1), c(0, 1), c(-0.5, 1.5), c(0, 1), c(0.5, 0.5), c(0, 0), c(1, 1), c(1, 1) / 3, c(3, 3) / 8
+  )
+  at <- shift[1L] + probs * (n + 1 - shift[1L] - shift[2L])
+  whole <- floor(at + if (type == 7) 0 else 4 * .Machine$double.eps)
+  part <- at - whole
+  if (type != 7) part[abs(part) < 4 * .Machine$double.eps] <- 0
+  if (type == 1) part <- ceiling(part)
+  if (type == 2) part <- ifelse(part == 0, 0.5, 1)
+  if (type == 3) part <- ifelse(part == 0 & whole %% 2 == 0, 0, 1)
+  # At a whole position the other element does not matter, be it infinite.
+  within <- function(k) pmax(1, pmin(n, k))
+  list(
+    low = within(whole + (part == 1)), high = within(whole + (part > 0)), part = part
+  )
 }
 
 # A tensor without data of the shape of `x`.

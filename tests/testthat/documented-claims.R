@@ -50,7 +50,10 @@ raised_errors <- alist(
   extended = list(
     joist_value_error = jit(function(x) which(x > 1))(v),
     joist_value_error = which(nv_aval("bool", 3)),
-    joist_value_error = var(v, na.rm = TRUE),
+    joist_value_error = cov(x, use = "some"),
+    joist_value_error = rle(nv_aval("f32", 3)),
+    joist_shape_error = rle(x),
+    joist_shape_error = unsplit(list(v), 1:2),
     joist_shape_error = ifelse(nv_scalar(TRUE), v, 0),
     joist_dtype_error = var(z)
   ),
@@ -127,6 +130,11 @@ raised_errors <- alist(
     joist_dtype_error = nv_bitcast_convert(v, "i8"),
     joist_dtype_error = nv_bitcast_convert(b, "i8")
   ),
+  nv_cov = list(
+    joist_shape_error = nv_cov(v, 1:2),
+    joist_dtype_error = nv_cor(z, z),
+    joist_value_error = nv_cov(x, correction = "a")
+  ),
   nv_cumsum = list(
     joist_shape_error = nv_cumsum(x, 3),
     joist_shape_error = nv_cumsum(huge),
@@ -167,13 +175,14 @@ raised_errors <- alist(
   nv_median = list(
     joist_shape_error = nv_median(x, 3),
     joist_dtype_error = nv_median(z),
-    joist_value_error = nv_quantile(v, 1.5)
+    joist_value_error = nv_quantile(v, 1.5),
+    joist_value_error = nv_quantile(v, type = 10)
   ),
   nv_memory = list(joist_value_error = nv_memory(-1)),
   nv_negate = list(
     joist_dtype_error = -b,
     joist_dtype_error = sign(b),
-    joist_dtype_error = round(z)
+    joist_dtype_error = floor(z)
   ),
   nv_pad = list(
     joist_shape_error = nv_pad(x, c(1, 2, 3), 0),
@@ -197,6 +206,11 @@ raised_errors <- alist(
   nv_reshape = list(
     joist_shape_error = nv_reshape(v, 4),
     joist_shape_error = nv_broadcast_to(v, c(2, 2))
+  ),
+  nv_round = list(
+    joist_dtype_error = round(z, 1),
+    joist_dtype_error = signif(z, 1),
+    joist_value_error = round(v, 1:2)
   ),
   nv_row_sums = list(
     joist_shape_error = nv_row_sums(v),
@@ -328,7 +342,8 @@ given_dtypes <- alist(
   extended = list(
     f32 = rowSums(x), i64 = colSums(nv_tensor(matrix(1:4, 2))),
     `f32?` = rowMeans(nv_tensor(matrix(1:4, 2))),
-    i32 = which.max(x), f32 = var(x), `f32?` = var(i), i16 = pmin(i, 2L), f32 = pmax(i, v),
+    i32 = which.max(x), f32 = var(x), `f32?` = var(i), f32 = sd(x, TRUE), `f32?` = cor(i, i),
+    i16 = rle(i)$values, i16 = unsplit(list(i), c(1, 1, 1)), i16 = pmin(i, 2L), f32 = pmax(i, v),
     f32 = ifelse(v > 1, v, 0), i32 = findInterval(v, 1:2), i64 = tabulate(i), f32 = atan2(v, 1),
     i16 = bitwAnd(i, 1), i16 = bitwShiftL(i, 1L)
   ),
@@ -338,6 +353,7 @@ given_dtypes <- alist(
   nv_bitwise_and = list(i16 = nv_bitwise_and(i, u), bool = nv_bitwise_not(b), i16 = nv_popcnt(i)),
   nv_clamp = list(f32 = nv_clamp(0, v, 2), i16 = nv_ifelse(v > 1, i, 0L)),
   nv_concatenate = list(f32 = c(i, v), i16 = nv_stack(i, c(u, u, u)), i16 = rbind(i, 1:3)),
+  nv_cov = list(f32 = nv_cov(x), `f32?` = nv_cor(i, i), f32 = nv_cov(i, v)),
   nv_cumsum = list(
     i64 = nv_cumsum(i), i64 = nv_cumprod(b), ui64 = nv_cumsum(u), f32 = nv_cumsum(v),
     c64 = nv_cumprod(z), i16 = nv_cummax(i), f64 = nv_cumsum(i, dtype = "f64")
@@ -351,7 +367,7 @@ given_dtypes <- alist(
     i16 = nv_dot(i, 1:3, contracting_dims = list(1, 1))
   ),
   nv_median = list(f32 = nv_median(v), `f32?` = nv_median(i), `f32?` = nv_quantile(i, 0.5)),
-  nv_negate = list(i16 = -i, f32 = abs(z), i16 = round(i), bool = nv_abs(b)),
+  nv_negate = list(i16 = -i, f32 = abs(z), i16 = floor(i), bool = nv_abs(b)),
   nv_pad = list(
     i16 = nv_pad(i, 1, 1), f32 = nv_tril(x), i16 = nv_diag(i), f32 = nv_split(v, 3)[[1]],
     i16 = split(i, c(1, 1, 2))[["2"]]
@@ -366,6 +382,7 @@ given_dtypes <- alist(
     `f32?` = mean(i), bool = any(b), bool = nv_reduce_all(b),
     f16 = nv_reduce_sum(i, dtype = "f16")
   ),
+  nv_round = list(i16 = round(i, -1), f32 = nv_signif(v, 1), `f32?` = nv_round(0.15, 1)),
   nv_row_sums = list(
     f32 = nv_row_sums(x), i64 = nv_col_sums(nv_tensor(matrix(1:4, 2))),
     `f32?` = nv_col_means(nv_tensor(matrix(1:4, 2)))

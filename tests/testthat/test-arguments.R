@@ -17,7 +17,7 @@ valid_arguments <- function() {
     lower = FALSE, transpose = FALSE, unit_diagonal = FALSE, logarithm = TRUE, name = "cpu",
     batch_dims = list(integer(), integer()), contracting_dims = list(1L, 1L), value = 0,
     data = 3L, seed = 1, table = c(1, 2), nomatch = 0L, limit = NULL, p = 2, low = 1L, high = 1L,
-    interior = 1L, probs = 0.5, min = 0, max = 9, mean = 0, sd = 1, size = 2L, prob = 0.5,
+    interior = 1L, probs = 0.5, type = 7, min = 0, max = 9, mean = 0, sd = 1, size = 2L, prob = 0.5,
     permutation = 1L, correction = 1, sorted = c(1, 2, 3), values = 2, side = "left",
     threads = 1L, bin = c(1L, 2L), nbins = 3L, sizes = NULL, diagonal = 0, arr.ind = FALSE,
     replace = TRUE, na = "error", pred = b, true_value = v, false_value = v, start = 1L,

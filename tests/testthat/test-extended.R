@@ -168,11 +168,48 @@ test_that("var() is that of a vector, and of a matrix the covariances", {
   expect_identical(var(frame), stats::var(frame))
   x <- nv_tensor(c(1, 2, 4))
   expect_identical(as_array(var(x, na.rm = FALSE, use = "everything")), as_array(nv_var(x)))
-  expect_refusal(var(x, na.rm = TRUE), "joist_value_error", "na.omit()")
-  expect_refusal(var(x, use = "complete.obs"), "joist_value_error", "everything")
   expect_refusal(var(x, 1:2), "joist_shape_error", c("3", "2"))
   expect_refusal(var(nv_tensor(1i)), "joist_dtype_error", "nv_var")
   expect_identical(shape(var(nv_aval("f32", c(5, 3)))), c(3L, 3L))
+})
+
+test_that("rle() gives the runs of tensors, and inverse.rle() takes them", {
+  v <- c(0, 0, 1, 1, 1, 0, 2, 2)
+  for (d in dtypes()) {
+    x <- nv_tensor(if (d == "bool") v > 0 else v, d)
+    runs <- rle(x)
+    want <- base::rle(as.vector(x))
+    expect_s3_class(runs, "rle")
+    expect_identical(runs$lengths, want$lengths)
+    expect_identical(type_of(runs$values), d)
+    expect_identical(as.vector(runs$values), want$values)
+    expect_identical(inverse.rle(runs), x)
+  }
+  runs <- rle(nv_tensor(c(NaN, NaN, 1)))
+  expect_identical(runs$lengths, c(1L, 1L, 1L)) # as base R
+  none <- rle(nv_tensor(numeric()))
+  expect_identical(none$lengths, integer())
+  expect_identical(shape(none$values), 0L)
+  expect_output(print(rle(nv_tensor(c(1L, 1L), "i8"))), "CPUi8")
+  expect_refusal(rle(nv_tensor(diag(2))), "joist_shape_error", "nv_flatten")
+  expect_refusal(jit(function(x) rle(x)$values)(nv_tensor(1:3)), "joist_value_error", "rle")
+})
+
+test_that("unsplit() undoes split()", {
+  x <- nv_tensor(c(3, 1, 4, 1, 5, 9), "f16")
+  pairs <- list(c("a", "b", "b", "a", "b", "a"), c(1, 1, 2, 2, 2, 1))
+  for (by in list(c(2, 1, 2, 1, 1, 2), factor(c("u", "v", "w")[c(1, 3, 1, 3, 3, 1)]), pairs)) {
+    for (drop in c(TRUE, FALSE)) {
+      expect_identical(unsplit(split(x, by, drop), by, drop), x)
+      apart <- jit(function(x) unsplit(split(x, by, drop), by, drop))
+      expect_identical(as_array(apart(x)), as_array(x))
+    }
+  }
+  groups <- nv_tensor(c(2, 1, 2, 1, 1, 2), "i8")
+  expect_identical(unsplit(split(x, groups), groups), x)
+  mixed <- unsplit(list(c(1, 2), nv_tensor(5L, "i8")), c("a", "b", "a"))
+  expect_identical(as_array(mixed), c(1, 5, 2))
+  expect_refusal(unsplit(list(x, x), c(1, 2)), "joist_shape_error", "6")
 })
 
 test_that("pmin() and pmax() take any number of tensors and R numbers", {
@@ -340,7 +377,7 @@ test_that("products of matrices are base R's in every version of R", {
 # ---- what is no tensor ----
 
 base_function <- function(name) {
-  get(name, if (name == "var") asNamespace("stats") else baseenv())
+  get(name, if (name %in% getNamespaceExports("stats")) asNamespace("stats") else baseenv())
 }
 
 # Value, or condition's message and class, and warnings, of a call; `where` has the functions.
@@ -385,6 +422,15 @@ test_that("anything else is left to base R", {
     var(1:3, c(2, 4, 9)), var(1:3, 1:2), var("a"), var(), var(f), var(1), var(numeric()), var(date),
     var(1:3, use = "nonsense"), var(x = 1:4, y = NULL, TRUE), var(1:3, us = "all.obs"),
     var(y = 1:3, x = 3:1), var(TRUE), var(list(1, 2)), var(1i),
+    sd(c(1, 2, 4)), sd(m, TRUE), sd(m, na = TRUE), sd(frame$v), sd("a"), sd(), sd(1), sd(named),
+    cov(m), cov(frame, use = "pair"), cov(1:3, c(2, 4, 9)), cov(1:3), cov(t(m), method = "kendall"),
+    cov(y = 1:3, x = 3:1), cov("a"), cov(), cov(1:3, 1:2), cov(1:3, 3:1, "all.obs"),
+    cor(t(m), use = "complete.obs"), cor(1:4, c(1, 3, 2, 4), method = "spearman"), cor(frame, NULL),
+    cor(1:3, 3:1, meth = "k"), cor(1:3), cor(), cor(1i, 2), cor(1:3, c(1, 1, 1)),
+    rle(c(1, 1, 2)), rle("a"), rle(f), rle(), rle(x = c(TRUE, NA, NA)), rle(list(1)), rle(m),
+    unsplit(list(1:2, 3L), c(1, 2, 1)), unsplit(split(m, 1:3), 1:3),
+    unsplit(split(frame, 1:3), 1:3),
+    unsplit(list(), c(1, 1)), unsplit(list(1), drop = TRUE, f = "a"), unsplit(1:2, 1:2),
     pmin(1:3, 2), pmin(), pmin(m, 2), pmin(c(a = 1, b = NA), 0:1, na.rm = TRUE),
     pmin(date, date[2]),
     pmin("a", c("b", "A")), pmin(1:3, 1:2), pmin(f, f), pmin(1, NULL), pmin(integer(), 1),

@@ -224,6 +224,17 @@ test_that("diff(), scale() and sweep() are those of base R", {
       expect_identical(jit(function(x) scale(x, center, scale))(x), got)
     }
   }
+  v <- matrix(c(1, 2, NaN, 4, 5, 7, NaN, NaN, 3), 3)
+  for (d in floats()) {
+    x <- nv_tensor(v, d)
+    tolerance <- if (d == "f64") 1e-13 else 2^-7
+    for (center in list(TRUE, FALSE)) {
+      want <- bare(scale(v, center))
+      expect_equal(as_array(scale(x, center)), want, tolerance = tolerance, label = d)
+      expect_identical(jit(function(x) scale(x, center))(x), scale(x, center))
+    }
+  }
+  expect_true(all(is.finite(as_array(scale(nv_tensor(matrix(c(300, 400, 500), 3), "f16"), FALSE)))))
   expect_error(scale(x, c(1, 2)), "center", class = "joist_shape_error")
   expect_error(scale(nv_tensor(1:3)), class = "joist_shape_error")
   expect_identical(as_array(sweep(x, 2, c(1, 2, 3))), sweep(v, 2, c(1, 2, 3)))

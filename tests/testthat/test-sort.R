@@ -121,3 +121,8 @@ test_that("what cannot be sorted says so", {
   expect_error(jit(function(x) order(x))(x), "nv_order", class = "joist_value_error")
   expect_error(order(nv_aval("f32", 3)), "nv_order", class = "joist_value_error")
 })
+
+test_that("sort() does not pass over a wish for positions", {
+  expect_refusal(sort(nv_tensor(2:1), index.return = TRUE), "joist_value_error", "nv_order")
+  expect_identical(as_array(sort(nv_tensor(2:1), index.return = FALSE)), 1:2)
+})

@@ -56,6 +56,34 @@ test_that("variance, norms and counts of every float dtype and subset of dimensi
   }
 })
 
+test_that("quantiles of every type are base R's", {
+  probs <- c(0, 0.125, 0.25, 0.5, 0.75, 0.875, 1)
+  for (n in c(1:9, 16)) {
+    v <- ((seq_len(n) * 7) %% 17) / 4
+    x <- nv_tensor(v, "f64")
+    for (type in 1:9) {
+      want <- quantile(v, probs, names = FALSE, type = type)
+      label <- paste("type", type, "of", n)
+      expect_identical(as_array(quantile(x, probs, type = type)), want, label = label)
+      compiled <- jit(function(x) nv_quantile(x, probs, type = type))
+      expect_identical(as_array(compiled(x)), want, label = label)
+      expect_equal(as_array(nv_quantile(x, c(0.1, 1 / 3, 0.77), type = type)),
+        quantile(v, c(0.1, 1 / 3, 0.77), names = FALSE, type = type),
+        label = label
+      )
+      # An infinite element matters only where it is reached.
+      w <- replace(v, n, Inf)
+      expect_identical(as_array(quantile(nv_tensor(w, "f64"), probs, type = type)),
+        quantile(w, probs, names = FALSE, type = type),
+        label = label
+      )
+    }
+  }
+  x <- nv_tensor(c(4, NaN, 1, 2), "f32")
+  expect_identical(as_array(quantile(x, 0.5, na.rm = TRUE, type = 1)), 2)
+  expect_identical(as_array(quantile(x, 0.5, type = 1)), NaN)
+})
+
 test_that("median and quantiles are base R's of type 7", {
   set.seed(2)
   probs <- c(0, 0.1, 0.25, 1 / 3, 0.5, 0.9, 1)
@@ -211,6 +239,8 @@ test_that("what does not fit is refused", {
   }
   expect_error(median(x, na.rm = NA), "na.rm", class = "joist_value_error")
   expect_error(quantile(x, na.rm = "yes"), "na.rm", class = "joist_value_error")
-  expect_error(quantile(x, type = 6), "7", class = "joist_value_error")
+  for (bad in list(0, 10, 2.5, NA, "7", 1:2, NULL)) {
+    expect_error(quantile(x, type = bad), "type", class = "joist_value_error")
+  }
   expect_error(stats::var(x))
 })

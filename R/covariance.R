@@ -1,0 +1,194 @@
+#' Covariance and correlation
+#'
+#' Of the columns of a matrix with each other, or with those of another one; a vector is one column.
+#' Also by [cov()] and [cor()], which can leave out NaN.
+#'
+#' Sums accumulate in double, of the distances from the means. A correlation is between -1 and 1,
+#' and 1 of a column with itself; that of another one with a column that does not vary is NaN, and so
+#' is all that has too few observations.
+#'
+#' @param x,y Tensors or R vectors or matrices with as many rows; without `y`, `x` with itself.
+#' @param correction What is subtracted from the number of observations before it divides, as in
+#'   [nv_var()].
+#' @return A tensor of the dtype of [nv_mean()] of both: of shape `c(ncol(x), ncol(y))`, or a scalar
+#'   where neither is a matrix.
+#' @section Errors: `joist_shape_error` when the numbers of rows differ; `joist_dtype_error` for
+#'   complex numbers; `joist_value_error` for a `correction` that is no number.
+#' @examples
+#' x <- nv_tensor(matrix(c(1, 2, 4, 8, 3, 1, 2, 5), 4))
+#' nv_cov(x)
+#' nv_cor(x[, 1], x[, 2])
+#' cor(x, use = "complete.obs")
+#' @export
+nv_cov <- function(x, y = NULL, correction = 1) {
+  check_number(correction, "correction")
+  moments_of(x, y, "everything", correction, "nv_cov()")
+}
+
+#' @rdname nv_cov
+#' @export
+nv_cor <- function(x, y = NULL) moments_of(x, y, "everything", NULL, "nv_cor()")
+
+cov_of_tensors <- function(name, x, y, use = "everything", method = "pearson") {
+  if (!identical(method[1L], "pearson")) {
+    stop_joist(
+      "joist_value_error", name, " of tensors is Pearson's; for ranks take as.matrix() of them"
+    )
+  }
+  if (is.null(y) && !is.data.frame(x) && length(part_shape(x)) != 2L) {
+    stop_joist("joist_shape_error", name, " needs `x` and `y`, or a matrix; see nv_var()")
+  }
+  moments_of(x, y, complete_by(use, name), if (name == "cov()") 1, name)
+}
+
+var_of_tensors <- function(x, y, na.rm = FALSE, use = NULL) { # nolint: object_name_linter.
+  check_flag(na.rm, "na.rm")
+  if (is.null(use)) use <- if (na.rm) "na.or.complete" else "everything"
+  use <- complete_by(use, "var()")
+  whole <- is.null(y) && !is.data.frame(x) && ndims(x) != 2L
+  if (whole && use == "everything" && !is_complex_dtype(x)) {
+    return(nv_var(x))
+  }
+  moments_of(x, y, use, 1, "var()")
+}
+
+sd_of_tensor <- function(x, na.rm = FALSE) { # nolint: object_name_linter.
+  check_flag(na.rm, "na.rm")
+  if (!na.rm || !has_nan(x)) {
+    return(nv_sd(x))
+  }
+  moments_of(nv_flatten(x), NULL, "na.or.complete", 1, "sd()", root = TRUE)
+}
+
+# What base R's `use` leaves out; where there is nothing to be left out, "everything" is.
+complete_by <- function(use, name) {
+  known <- c("all.obs", "complete.obs", "pairwise.complete.obs", "everything", "na.or.complete")
+  which <- if (is.character(use) && length(use) == 1L) pmatch(use, known) else NA
+  if (is.na(which)) {
+    stop_joist("joist_value_error", "`use` of ", name, " must be one of ", toString(known))
+  }
+  known[which]
+}
+
+# Covariances, or correlations where `correction` is NULL; with `root` their roots.
+moments_of <- function(x, y, use, correction, name, root = FALSE) {
+  columns <- lapply(if (is.null(y)) list(x) else list(x, y), in_columns, name = name)
+  type <- nv_mul(none_of(columns[[1L]]), none_of(columns[[length(columns)]]))
+  wide <- lapply(columns, wide_columns, tensor = first_tensor(columns))
+  rows <- vapply(wide, function(part) shape(part)[1L], 1L)
+  if (length(unique(rows)) > 1L) {
+    stop_joist("joist_shape_error", name, " of ", rows[1L], " and ", rows[2L], " rows")
+  }
+  if (use == "all.obs") check_all_observed(columns, name)
+  leaves_out <- !use %in% c("everything", "all.obs") && any(vapply(columns, may_have_nan, NA))
+  pairwise <- use == "pairwise.complete.obs"
+  moments <- if (leaves_out) observed_moments(wide, pairwise) else all_moments(wide)
+  result <- if (is.null(correction)) {
+    correlation(moments, length(wide) == 1L, leaves_out && pairwise)
+  } else {
+    wide_scalar <- function(value) double_beside(value, moments$product)
+    moments$product / nv_max(moments$count - wide_scalar(correction), wide_scalar(0))
+  }
+  if (!any(vapply(columns, function(part) length(part_shape(part)) == 2L, NA))) {
+    result <- nv_reshape(result, integer())
+  }
+  like_mean(if (root) nv_sqrt(result) else result, type)
+}
+
+# In double, and where the tensor is.
+wide_columns <- function(x, tensor) {
+  wide <- in_double(x)
+  if (!is_tensor(x)) wide <- beside(wide, tensor)
+  if (ndims(wide) == 2L) wide else nv_reshape(wide, c(length(wide), 1L))
+}
+
+double_beside <- function(value, x) beside(nv_scalar(value, "f64"), x)
+
+in_columns <- function(x, name) {
+  if (is.data.frame(x)) x <- as.matrix(x)
+  if (is_tensor(x) && is_complex_dtype(x) || is.complex(x)) {
+    stop_joist("joist_dtype_error", name, " is not defined for complex numbers; see nv_var()")
+  }
+  x
+}
+
+may_have_nan <- function(x) if (is_tensor(x)) has_nan(x) else anyNA(x)
+
+check_all_observed <- function(parts, name) {
+  for (part in parts) {
+    if (is_tensor(part)) check_elements(part, paste0("use = \"all.obs\" of ", name))
+    if (anyNA(part)) stop_joist("joist_value_error", "NaN in ", name, " with use = \"all.obs\"")
+  }
+}
+
+# Sums of products of distances from the means: of each pair of columns, and of squares of the
+# columns of each operand.
+all_moments <- function(wide) {
+  distance <- lapply(wide, function(part) part - nv_mean(part, 1L, drop = FALSE))
+  square <- lapply(distance, function(part) nv_reduce_sum(part * part, 1L, drop = FALSE))
+  list(
+    product = nv_crossprod(distance[[1L]], distance[[length(wide)]]),
+    count = double_beside(shape(wide[[1L]])[1L], wide[[1L]]),
+    squares = list(nv_transpose(square[[1L]]), square[[length(wide)]])
+  )
+}
+
+# The same of the rows in which no column is NaN, or for each pair of columns of those in which both
+# are numbers: their means are not those of the columns, which the distances are taken from.
+observed_moments <- function(wide, pairwise) {
+  number <- lapply(wide, function(part) !nv_is_nan(part))
+  if (!pairwise) {
+    complete <- Reduce(nv_and, lapply(number, nv_reduce_all, dims = 2L, drop = FALSE))
+    number <- lapply(wide, function(part) nv_broadcast_to(complete, shape(part)))
+  }
+  weight <- lapply(number, nv_convert, dtype = "f64")
+  distance <- Map(from_mean_of, wide, number)
+  last <- length(wide)
+  x <- distance[[1L]]
+  y <- distance[[last]]
+  count <- nv_crossprod(weight[[1L]], weight[[last]])
+  left <- nv_crossprod(x, weight[[last]])
+  right <- nv_crossprod(weight[[1L]], y)
+  list(
+    product = nv_crossprod(x, y) - left * right / count,
+    count = count,
+    squares = list(
+      less(nv_crossprod(x * x, weight[[last]]), left * left / count, count),
+      less(nv_crossprod(weight[[1L]], y * y), right * right / count, count)
+    )
+  )
+}
+
+# A difference of sums of `count` terms, 0 where it is only rounding.
+less <- function(sum, lost, count) {
+  left <- sum - lost
+  rounding <- sum * count * double_beside(.Machine$double.eps, sum)
+  nv_ifelse(left <= rounding, double_beside(0, sum), left)
+}
+
+# Distances of the numbers among the elements from the mean of these, and 0 for others.
+from_mean_of <- function(part, number) {
+  zero <- double_beside(0, part)
+  mean <- nv_reduce_sum(nv_ifelse(number, part, zero), 1L, drop = FALSE) /
+    nv_reduce_sum(number, 1L, drop = FALSE, dtype = "f64")
+  nv_ifelse(number, part - mean, zero)
+}
+
+# Of a column with itself it is 1 where there are two observations, as in base R, unless each pair
+# has its own.
+correlation <- function(moments, with_itself, pairwise) {
+  product <- moments$product
+  result <- product / (nv_sqrt(moments$squares[[1L]]) * nv_sqrt(moments$squares[[2L]]))
+  result <- nv_clamp(double_beside(-1, product), result, double_beside(1, product))
+  if (!with_itself) {
+    return(result)
+  }
+  itself <- beside(nv_eye(shape(product)[1L], "bool"), product)
+  one <- double_beside(1, product)
+  value <- if (pairwise) {
+    product / product
+  } else {
+    nv_ifelse(moments$count > one, one, double_beside(NaN, product))
+  }
+  nv_ifelse(itself, value, result)
+}

@@ -1,0 +1,155 @@
+# Rounding to decimal digits: f64 has base R's bits, other floats those results rounded once more,
+# integers are compared with the multiples that limbs of 16 bits give.
+
+expect_rounded <- function(f, x, digits, dtype = "f64", label = "") {
+  tensor <- nv_tensor(x, dtype, na = "nan")
+  exact <- as_array(tensor)
+  want <- round_to(f(exact, digits), dtype)
+  label <- paste(label, dtype, digits)
+  expect_values(as_array(f(tensor, digits)), want, label)
+  expect_values(as_array(jit(function(x) f(x, digits))(tensor)), want, paste("jit", label))
+}
+
+corners <- c(
+  0, -0, NaN, Inf, -Inf, 0.15, 0.25, 0.35, 2.5, 1.005, -1.005, 2.675, 5.015, 0.285, 55.55, 5e-324,
+  2.2e-308, 1e15 + 0.5, 2^53 - 1, 123456789.5, 1e-306, 9.99999999e-307, 1e306, 1e307, 4.4e307,
+  .Machine$double.xmax
+)
+
+# Numbers around where digits are rounded, ties, and all magnitudes.
+spread <- function(digits, n = 60) {
+  set.seed(digits + 1000)
+  near <- runif(n, 1, 10) * 10^pmin(300, floor(runif(n, -digits - 3, -digits + 17)))
+  ties <- (floor(10^runif(n, 0, 15)) + 0.5) * 10^pmin(290, -digits)
+  x <- c(near, ties, ties * (1 + 2^-52), 2^runif(n, -1074, 1023))
+  x <- x[is.finite(x)]
+  c(x, -x)
+}
+
+test_that("round(x, digits) of f64 has the bits of base R", {
+  skip_if(getRversion() < "4.0.0")
+  for (digits in c(-400, -309:-307, -23:-1, 1:25, 100, 300, 307:325, 400)) {
+    expect_rounded(round, c(corners, spread(digits)), digits)
+  }
+  for (digits in c(1.4, 1.6, -0.4, Inf, -Inf)) expect_rounded(round, corners, digits)
+  expect_rounded(round, corners, 2L)
+})
+
+test_that("signif(x, digits) of f64 has the bits of base R", {
+  powers <- 10^(-323:308)
+  for (digits in c(-3, 0:24, Inf)) {
+    x <- c(corners, spread(min(digits, 24)), powers, powers * (1 - 2^-53), powers * (1 + 2^-52))
+    expect_rounded(signif, x[is.finite(x)], digits)
+  }
+  expect_values(as_array(signif(nv_tensor(123456.7, "f64"))), signif(123456.7))
+})
+
+test_that("NA_real_ stays NA, and shapes and flags are kept", {
+  x <- nv_tensor(matrix(c(NA, 1.25, 3, 4), 2), "f64", ambiguous = TRUE)
+  for (y in list(round(x, 1), signif(x, 1))) {
+    expect_true(identical(as_array(y)[1], NA_real_))
+    expect_identical(type_of(y), "f64?")
+    expect_identical(shape(y), c(2L, 2L))
+  }
+  expect_identical(shape(round(nv_scalar(1.25), 1)), integer())
+  expect_identical(shape(signif(nv_tensor(numeric()), 1)), 0L)
+  for (d in c(dtypes_of("float"), ints())) {
+    aval <- nv_aval(d, c(2, 3), ambiguous = TRUE)
+    for (y in list(round(aval, 1), round(aval, -1), signif(aval, 2))) {
+      expect_identical(type_of(y), paste0(d, "?"))
+      expect_identical(shape(y), c(2L, 3L))
+    }
+  }
+})
+
+test_that("narrower floats are rounded as doubles, and then to their precision", {
+  for (d in setdiff(floats(), "f64")) {
+    for (digits in c(-3:5, 9)) {
+      x <- Filter(function(v) is.finite(v) && abs(v) < float_max(d) / 2, c(corners, spread(digits)))
+      expect_rounded(round, x, digits, d)
+      expect_rounded(signif, x, max(1, digits), d)
+    }
+  }
+  expect_identical(as_array(round(nv_tensor(65504, "f16"), -3)), Inf) # 66000 is beyond f16
+})
+
+# 10^k in limbs.
+limbs_power <- function(k) limbs(paste0(c("1", rep("0", k)), collapse = ""))
+
+# The nearest multiple of 10^k to whole numbers given as text, ties to even, modulo 2^64.
+nearest_multiple <- function(text, k) {
+  vapply(text, function(number) {
+    digits <- sub("^-", "", number)
+    if (nchar(digits) < k) {
+      return("0")
+    }
+    kept <- substr(digits, 1, nchar(digits) - k)
+    lost <- substr(digits, nchar(digits) - k + 1, nchar(digits))
+    half <- paste0(c("5", rep("0", k - 1)), collapse = "")
+    last <- if (nzchar(kept)) as.numeric(substr(kept, nchar(kept), nchar(kept))) else 0
+    up <- lost > half || lost == half && last %% 2 == 1
+    kept <- if (nzchar(kept)) limbs(kept) else limbs("0")
+    multiple <- limbs_mul(if (up) limbs_add(kept, limbs("1")) else kept, limbs_power(k))
+    limbs_text(if (startsWith(number, "-")) limbs_negate(multiple) else multiple, FALSE)
+  }, "", USE.NAMES = FALSE)
+}
+
+test_that("integers are rounded to multiples of powers of 10, exactly", {
+  old <- Sys.setlocale("LC_COLLATE", "C") # digits are compared as text
+  on.exit(Sys.setlocale("LC_COLLATE", old))
+  for (d in ints()) {
+    highest <- int_max(d)
+    text <- c(int_values(d), "5", "15", "25", "95", substr(highest, 1, nchar(highest) - 1))
+    x <- int_tensor(text, d)
+    expect_identical(as_array(round(x, 3), "character"), as_array(x, "character"))
+    for (k in 1:nchar(highest)) {
+      want <- wrap_text(limbs(nearest_multiple(text, k)), d)
+      label <- paste(d, -k)
+      expect_values(as_array(round(x, -k), "character"), want, label)
+      expect_values(as_array(jit(function(x) round(x, -k))(x), "character"), want, label)
+      digits <- nchar(sub("^-", "", text))
+      want <- vapply(seq_along(text), function(j) {
+        lost <- digits[j] - k
+        if (lost < 1) text[j] else wrap_text(limbs(nearest_multiple(text[j], lost)), d)
+      }, "")
+      expect_values(as_array(signif(x, k), "character"), want, paste("signif", label))
+    }
+    expect_identical(as.vector(round(x, -25), "double"), numeric(length(x)))
+    expect_identical(type_of(round(x, -1)), d)
+  }
+  small <- nv_tensor(-1200:1200, "i16")
+  for (k in 1:3) {
+    expect_identical(as.vector(round(small, -k), "double"), round(-1200:1200, -k) + 0)
+    expect_identical(as.vector(signif(small, k), "double"), signif(-1200:1200, k) + 0)
+  }
+  expect_identical(as_array(round(nv_tensor(c(TRUE, FALSE)), -1)), c(FALSE, FALSE))
+})
+
+test_that("R numbers are rounded before they get a dtype", {
+  expect_identical(type_of(nv_round(2.675, 2)), type_of(nv_round(2.675)))
+  expect_identical(as_array(nv_round(2.675, 2)), round_to(round(2.675, 2), "f32"))
+  expect_identical(type_of(nv_round(15L, -1)), type_of(nv_round(15L)))
+  expect_identical(as_array(nv_round(c(15L, 25L), -1)), c(20L, 20L))
+  expect_identical(as_array(nv_signif(1234L, 2)), 1200L)
+})
+
+test_that("the promotion rules do not matter", {
+  x <- nv_tensor(c(15L, -25L), "i32")
+  for (rules in setdiff(promotion_rule_sets()$id, "python")) {
+    with_promotion(rules, {
+      expect_identical(as_array(round(x, -1)), c(20L, -20L))
+      expect_identical(as_array(jit(function(x) signif(x, 1))(x)), c(20L, -20L))
+      expect_identical(as_array(signif(nv_tensor(0.125, "f64"), 2)), 0.12)
+    })
+  }
+})
+
+test_that("what is no number of digits is refused", {
+  x <- nv_tensor(c(1.5, 2))
+  for (digits in list(NA, "1", 1:2, NULL, TRUE, numeric(), NaN, x)) {
+    expect_refusal(round(x, digits), "joist_value_error", "digits")
+    expect_refusal(signif(x, digits), "joist_value_error", "digits")
+  }
+  expect_refusal(round(nv_tensor(1i), 1), "joist_dtype_error", "c64")
+  expect_refusal(signif(nv_tensor(1i), 1), "joist_dtype_error", "c64")
+})
