@@ -4,8 +4,8 @@
 #' Also by [cov()] and [cor()], which can leave out NaN.
 #'
 #' Sums accumulate in double, of the distances from the means. A correlation is between -1 and 1,
-#' and 1 of a column with itself; that of another one with a column that does not vary is NaN, and so
-#' is all that has too few observations.
+#' and 1 of a column with itself; that of another one with a column that does not vary is NaN, and
+#' so is all that has too few observations.
 #'
 #' @param x,y Tensors or R vectors or matrices with as many rows; without `y`, `x` with itself.
 #' @param correction What is subtracted from the number of observations before it divides, as in
@@ -122,14 +122,20 @@ check_all_observed <- function(parts, name) {
 }
 
 # Sums of products of distances from the means: of each pair of columns, and of squares of the
-# columns of each operand.
+# columns of each operand. The distances do not quite add up to 0, which the mean is rounded for.
 all_moments <- function(wide) {
   distance <- lapply(wide, function(part) part - nv_mean(part, 1L, drop = FALSE))
-  square <- lapply(distance, function(part) nv_reduce_sum(part * part, 1L, drop = FALSE))
+  rest <- lapply(distance, nv_reduce_sum, dims = 1L, drop = FALSE)
+  count <- double_beside(shape(wide[[1L]])[1L], wide[[1L]])
+  square <- Map(function(part, rest) {
+    less(nv_reduce_sum(part * part, 1L, drop = FALSE), rest * rest / count, count)
+  }, distance, rest)
+  last <- length(wide)
+  products <- nv_crossprod(distance[[1L]], distance[[last]])
   list(
-    product = nv_crossprod(distance[[1L]], distance[[length(wide)]]),
-    count = double_beside(shape(wide[[1L]])[1L], wide[[1L]]),
-    squares = list(nv_transpose(square[[1L]]), square[[length(wide)]])
+    product = products - nv_transpose(rest[[1L]]) * rest[[last]] / count,
+    count = count,
+    squares = list(nv_transpose(square[[1L]]), square[[last]])
   )
 }
 
@@ -178,7 +184,9 @@ from_mean_of <- function(part, number) {
 # has its own.
 correlation <- function(moments, with_itself, pairwise) {
   product <- moments$product
-  result <- product / (nv_sqrt(moments$squares[[1L]]) * nv_sqrt(moments$squares[[2L]]))
+  scale <- nv_sqrt(moments$squares[[1L]]) * nv_sqrt(moments$squares[[2L]])
+  none <- double_beside(NaN, product)
+  result <- nv_ifelse(scale == double_beside(0, product), none, product / scale)
   result <- nv_clamp(double_beside(-1, product), result, double_beside(1, product))
   if (!with_itself) {
     return(result)
@@ -188,7 +196,7 @@ correlation <- function(moments, with_itself, pairwise) {
   value <- if (pairwise) {
     product / product
   } else {
-    nv_ifelse(moments$count > one, one, double_beside(NaN, product))
+    nv_ifelse(moments$count > one, one, none)
   }
   nv_ifelse(itself, value, result)
 }

@@ -104,7 +104,7 @@ test_that("`use` leaves out what base R leaves out", {
 
 test_that("a correlation is within -1 and 1, and 1 of a column with itself", {
   v <- columns_of(9, 4, 3) / 10
-  v <- cbind(v, v[, 1] * 0.3, -v[, 2] * 0.7, 1e155 * v[, 1], 0.1)
+  v <- cbind(v, v[, 1] * 0.3, -v[, 2] * 0.7, 1e100 * v[, 1], 0.1)
   x <- nv_tensor(v, "f64")
   pairwise <- as_array(cor(x, use = "pairwise.complete.obs"))
   expect_identical(diag(pairwise), c(rep(1, 7), NaN))
@@ -148,8 +148,8 @@ test_that("what has no covariance is refused", {
   expect_refusal(cov(x, matrix(1i, 2, 2)), "joist_dtype_error", "complex")
   expect_refusal(sd(nv_tensor(1i), na.rm = TRUE), "joist_dtype_error", "complex")
   expect_refusal(cor(x, method = "spearman"), "joist_value_error", "Pearson")
-  for (use in list("some", NA, 1, "co", NULL)) {
-    if (!is.null(use)) expect_refusal(cov(x, use = use), "joist_value_error", "complete.obs")
+  for (use in list("some", NA, 1, "")) {
+    expect_refusal(cov(x, use = use), "joist_value_error", "complete.obs")
   }
   expect_refusal(cov(x, use = "all.obs"), "joist_value_error", "NaN")
   expect_refusal(jit(function(x) cov(x, use = "all.obs"))(x), "joist_value_error", "all.obs")
