@@ -127,9 +127,22 @@ call_function <- function(f, arguments) {
   named <- names(arguments)
   symbols <- sprintf("argument%d", seq_along(arguments))
   if (!is.null(named)) symbols[nzchar(named)] <- named[nzchar(named)]
+  if (tracing$depth > 0L) f <- with_compiled_loops(f)
   frame <- list2env(stats::setNames(arguments, symbols), parent = list2env(list(jitted = f)))
   own <- if ("jitted" %in% symbols) f else quote(jitted)
   eval(as.call(c(own, stats::setNames(lapply(symbols, as.name), named))), frame)
+}
+
+# R interprets a function before it compiles it, and its interpreter reads the length of a loop
+# over a traced tensor from memory that nobody has set: often there is no error but no turn.
+with_compiled_loops <- function(f) {
+  if (typeof(f) != "closure" || !"for" %in% all.names(body(f)) || isdebugged(f)) {
+    return(f)
+  }
+  # testthat sets an option with which functions in tests of packages cannot be compiled.
+  old <- options(topLevelEnvironment = NULL)
+  on.exit(options(old))
+  tryCatch(compiler::cmpfun(f, list(suppressAll = TRUE)), error = function(e) f)
 }
 
 # How many traces are under way.

@@ -310,6 +310,40 @@ test_that("R control flow on a traced tensor is an error that says what to do", 
   expect_identical(conditionCall(error), quote(jitted(x = x)))
 })
 
+test_that("functions with loops are traced compiled: R's interpreter misreads tensors there", {
+  before <- compiler::enableJIT(0L)
+  on.exit(compiler::enableJIT(before))
+  is_compiled <- function(f) any(grepl("<bytecode", utils::capture.output(print(f)), fixed = TRUE))
+  seen <- logical()
+  inner <- jit(function(x) {
+    for (k in 1:3) x <- x * 2
+    seen[["inner"]] <<- is_compiled(sys.function())
+    x
+  })
+  outer <- jit(function(x) {
+    own <- function(x) {
+      for (k in 1:2) x <- x * 2
+      seen[["own"]] <<- is_compiled(sys.function())
+      x
+    }
+    seen[["outer"]] <<- is_compiled(sys.function())
+    inner(own(x))
+  })
+  expect_identical(as_array(outer(nv_scalar(1))), 32)
+  expect_identical(seen, c(own = TRUE, outer = TRUE, inner = TRUE)[names(seen)])
+  expect_length(seen, 3L)
+  for (k in 1:50) {
+    expect_error(jit(function(n) for (i in n) i)(2L), class = "joist_trace_error")
+  }
+  # One that is debugged is left as it is, for debug() to find it.
+  f <- function(x) {
+    for (k in 1:3) x <- x * 2
+    x
+  }
+  debug(f)
+  expect_true(identical(with_compiled_loops(f), f) && isdebugged(with_compiled_loops(f)))
+})
+
 test_that("the part of a result that is no tensor is named", {
   x <- nv_scalar(1)
   expect_error(jit(function(x) "a")(x), "^the result of the function", class = "joist_value_error")
