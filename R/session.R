@@ -40,9 +40,10 @@ nv_get_threads <- function() .Call(joist_r_threads, NULL)
 #' the session, or by four times the size of a result that is larger.
 #'
 #' R 4.6 and later take memory of the pool only for vectors of a class of its own (ALTREP), which
-#' it knows by an external pointer. There, a function given to `reg.finalizer()` may come too late
-#' to read a large tensor that is collected together with its object, and then gets an error;
-#' everything else is the same.
+#' it knows by an external pointer. There, the memory of a large tensor that R has collected is
+#' given back when joist asks for the next collection, or when `nv_memory()` or `nv_trim_memory()`
+#' is called, and a function given to `reg.finalizer()` can read the tensors of its object until
+#' then. One that it keeps for later without reading it is lost; everything else is the same.
 #'
 #' Blocks are placed on huge pages where the system grants them (on Linux,
 #' `/sys/kernel/mm/transparent_hugepage/enabled` is `always` or `madvise`). Without them

@@ -1,6 +1,6 @@
 /* Payloads as alternative representations (ALTREP): the elements lie in a block of the pool,
  * behind a header that says how many they are. An external pointer to the block is all the vector
- * has, and gives the block back when it is finalized. R copies and saves such a vector as it does
+ * has; once it is finalized, the block is given back. R copies and saves such a vector as it does
  * any other, and what comes of that is one of R's own. */
 #include "r/payload.h"
 
@@ -13,25 +13,71 @@
 
 struct block {
   R_xlen_t length;
+  bool read; /* since the pointer was finalized */
 };
 /* Elements start on a multiple of this many bytes, as blocks do. */
 enum { HEADER = JOIST_POOL_ALIGNMENT };
 enum { POSITIONS = 256 }; /* of a subset that are read at once */
 _Static_assert(sizeof(struct block) <= HEADER, "the elements start behind the header");
 
-/* The block is gone only where a finalizer reads a vector that became garbage with its owner. */
+/* The block is gone only where a finalizer kept a vector that was garbage for later. */
 static struct block *block_of(SEXP x) {
   struct block *const block = R_ExternalPtrAddr(R_altrep_data1(x));
   if (block == NULL) Rf_error("the memory of this vector was freed: a finalizer read it too late");
+  block->read = true;
   return block;
 }
 
 static void *elements_of(SEXP x) { return (char *)block_of(x) + HEADER; }
 
+/* ---- freeing ---- */
+
+/* R finalizes what became garbage in the order opposite to that in which it was registered, so
+ * that the pointer of a vector comes before an object that got the vector later, and whose
+ * finalizer may read it. So a block is not freed at once but put on a list: external pointers,
+ * each protecting the next, that begin with one of no block. Nothing is allocated for it, as R
+ * may forget the finalizers that finalizers register. */
+static SEXP retired = NULL;
+
 static void finalize(SEXP pointer) {
-  void *const block = R_ExternalPtrAddr(pointer);
-  R_ClearExternalPtr(pointer);
-  joist_pool_free(block);
+  struct block *const block = R_ExternalPtrAddr(pointer);
+  if (block == NULL) return; /* none could be allocated */
+  block->read = false;
+  R_SetExternalPtrProtected(pointer, R_ExternalPtrProtected(retired));
+  R_SetExternalPtrProtected(retired, pointer);
+}
+
+/* Frees the blocks of the list that nobody read since: others may be in use again. */
+void joist_r_altrep_payload_free(void) {
+  SEXP pointer;
+  while ((pointer = R_ExternalPtrProtected(retired)) != R_NilValue) {
+    R_SetExternalPtrProtected(retired, R_ExternalPtrProtected(PROTECT(pointer)));
+    R_SetExternalPtrProtected(pointer, R_NilValue);
+    struct block *const block = R_ExternalPtrAddr(pointer);
+    if (block->read) {
+      joist_r_finalize_with(pointer, finalize, false);
+    } else {
+      R_ClearExternalPtr(pointer);
+      joist_pool_free(block);
+    }
+    UNPROTECT(1);
+  }
+}
+
+/* Whether the latest collection finalized anything: none does within a finalizer. */
+static bool finalized;
+
+static void note(SEXP unused) {
+  (void)unused;
+  finalized = true;
+}
+
+void joist_r_altrep_payload_collect(SEXP call) {
+  joist_r_finalize_with(PROTECT(R_MakeExternalPtr(NULL, R_NilValue, R_NilValue)), note, false);
+  UNPROTECT(1);
+  finalized = false;
+  Rf_eval(call, R_BaseEnv);
+  if (finalized) joist_r_altrep_payload_free();
 }
 
 /* ---- methods ---- */
@@ -63,18 +109,31 @@ static inline bool gather(size_t size, const char *from, R_xlen_t length, const 
   return true;
 }
 
+static inline bool gather_whole(size_t size, const char *from, R_xlen_t length,
+                                const int *positions, R_xlen_t count, char *to) {
+  for (R_xlen_t k = 0; k < count; k++) {
+    if (positions[k] < 1 || positions[k] > length) return false;
+    memcpy(to + (size_t)k * size, from + ((size_t)positions[k] - 1) * size, size);
+  }
+  return true;
+}
+
 /* A known size makes a move of each copy. */
-static bool gather_sized(size_t size, const char *from, R_xlen_t length, const double *positions,
-                         R_xlen_t count, char *to) {
+static bool gather_any(size_t size, const char *from, R_xlen_t length, const int *whole,
+                       const double *positions, R_xlen_t count, char *to) {
   switch (size) {
     case 1:
-      return gather(1, from, length, positions, count, to);
+      return whole != NULL ? gather_whole(1, from, length, whole, count, to)
+                           : gather(1, from, length, positions, count, to);
     case 4:
-      return gather(4, from, length, positions, count, to);
+      return whole != NULL ? gather_whole(4, from, length, whole, count, to)
+                           : gather(4, from, length, positions, count, to);
     case 8:
-      return gather(8, from, length, positions, count, to);
+      return whole != NULL ? gather_whole(8, from, length, whole, count, to)
+                           : gather(8, from, length, positions, count, to);
     default:
-      return gather(16, from, length, positions, count, to);
+      return whole != NULL ? gather_whole(16, from, length, whole, count, to)
+                           : gather(16, from, length, positions, count, to);
   }
 }
 
@@ -85,13 +144,21 @@ static size_t size_of(SEXPTYPE type) {
                            : 1;
 }
 
-/* The positions from the k-th on as numbers, NA as none that has an element; how many. */
-static R_xlen_t next_positions(SEXP index, R_xlen_t k, R_xlen_t most, double *positions) {
+/* The positions of a vector that has no elements in memory, such as 1:n, a few at a time. */
+static bool gather_parts(size_t size, const char *from, R_xlen_t length, SEXP index, char *to) {
   int whole[POSITIONS];
-  if (TYPEOF(index) == REALSXP) return REAL_GET_REGION(index, k, most, positions);
-  const R_xlen_t count = INTEGER_GET_REGION(index, k, most, whole);
-  for (R_xlen_t j = 0; j < count; j++) positions[j] = whole[j];
-  return count;
+  double positions[POSITIONS];
+  const bool is_whole = TYPEOF(index) == INTSXP;
+  const R_xlen_t n = XLENGTH(index);
+  for (R_xlen_t k = 0; k < n; k += POSITIONS) {
+    const R_xlen_t count = n - k < POSITIONS ? n - k : POSITIONS;
+    const R_xlen_t got = is_whole ? INTEGER_GET_REGION(index, k, count, whole)
+                                  : REAL_GET_REGION(index, k, count, positions);
+    if (got != count || !gather_any(size, from, length, is_whole ? whole : NULL, positions, count,
+                                    to + (size_t)k * size))
+      return false;
+  }
+  return true;
 }
 
 /* x[index], for which R would ask for each element; it does where some are missing. */
@@ -100,17 +167,13 @@ static SEXP subset(SEXP x, SEXP index, SEXP call) {
   if (TYPEOF(index) != INTSXP && TYPEOF(index) != REALSXP) return NULL;
   const SEXPTYPE type = (SEXPTYPE)TYPEOF(x);
   const R_xlen_t n = XLENGTH(index);
-  const size_t size = size_of(type);
   SEXP result = PROTECT(Rf_allocVector(type, n));
-  char *to = joist_r_elements(result);
-  bool complete = true;
-  for (R_xlen_t k = 0; k < n && complete; k += POSITIONS) {
-    double positions[POSITIONS];
-    const R_xlen_t count = n - k < POSITIONS ? n - k : POSITIONS;
-    complete = next_positions(index, k, count, positions) == count &&
-               gather_sized(size, elements_of(x), length(x), positions, count, to);
-    to += (size_t)count * size;
-  }
+  char *const to = joist_r_elements(result);
+  const void *const positions = DATAPTR_OR_NULL(index);
+  const bool complete =
+      positions == NULL ? gather_parts(size_of(type), elements_of(x), length(x), index, to)
+                        : gather_any(size_of(type), elements_of(x), length(x),
+                                     TYPEOF(index) == INTSXP ? positions : NULL, positions, n, to);
   UNPROTECT(1);
   return complete ? result : NULL;
 }
@@ -130,6 +193,10 @@ static R_altrep_class_t with_methods(R_altrep_class_t class) {
 /* They belong to no library, as R's own: R takes the methods of a library that it unloads from
  * the vectors that are left, and those of joist keep it mapped (joist_r_unload()). */
 void joist_r_altrep_payload_init(void) {
+  if (retired == NULL) {
+    retired = R_MakeExternalPtr(NULL, R_NilValue, R_NilValue);
+    R_PreserveObject(retired);
+  }
   raw_class = with_methods(R_make_altraw_class("payload_raw", "joist", NULL));
   integer_class = with_methods(R_make_altinteger_class("payload_integer", "joist", NULL));
   real_class = with_methods(R_make_altreal_class("payload_real", "joist", NULL));
@@ -172,7 +239,7 @@ SEXP joist_r_altrep_payload(SEXPTYPE type, size_t n, size_t bytes) {
   SEXP pointer = PROTECT(R_MakeExternalPtr(NULL, R_NilValue, R_NilValue));
   joist_r_finalize_with(pointer, finalize, false);
   struct block *const block = allocate(bytes + HEADER);
-  block->length = (R_xlen_t)n;
+  *block = (struct block){.length = (R_xlen_t)n};
   R_SetExternalPtrAddr(pointer, block);
   SEXP vector = R_new_altrep(class_of(type), pointer, R_NilValue);
   UNPROTECT(1);

@@ -19,7 +19,17 @@ void joist_r_collect(bool full) {
     R_PreserveObject(calls[full]);
     UNPROTECT(2);
   }
+#if JOIST_R_PAYLOADS_ARE_ALTREP
+  joist_r_altrep_payload_collect(calls[full]);
+#else
   Rf_eval(calls[full], R_BaseEnv);
+#endif
+}
+
+void joist_r_free_payloads(void) {
+#if JOIST_R_PAYLOADS_ARE_ALTREP
+  joist_r_altrep_payload_free();
+#endif
 }
 
 /* ---- when to collect ---- */

@@ -60,6 +60,7 @@ SEXP joist_r_memory(SEXP limit) {
       joist_r_stop(JOIST_ERROR_VALUE, "`limit` must be a number of bytes of at least 0");
     joist_pool_set_limit(bytes < (double)SIZE_MAX / 2 ? (size_t)bytes : SIZE_MAX / 2);
   }
+  joist_r_free_payloads();
   const struct joist_pool_figures figures = joist_pool_figures();
   SEXP out = PROTECT(Rf_allocVector(REALSXP, 3));
   REAL(out)[0] = (double)figures.used;
@@ -69,7 +70,10 @@ SEXP joist_r_memory(SEXP limit) {
   return out;
 }
 
-SEXP joist_r_trim_memory(void) { return Rf_ScalarReal((double)joist_device_trim()); }
+SEXP joist_r_trim_memory(void) {
+  joist_r_free_payloads();
+  return Rf_ScalarReal((double)joist_device_trim());
+}
 
 SEXP joist_r_device_names(void) {
   SEXP names = PROTECT(Rf_allocVector(STRSXP, (R_xlen_t)joist_device_count()));

@@ -253,7 +253,8 @@ static void keep_first(struct joist_r_value *value, SEXP first) {
 }
 
 /* The first elements as a vector without attributes: the payload itself where it is of
- * the type that is asked for and all of it is wanted. */
+ * the type that is asked for and all of it is wanted. Raw vectors of a class of ours are copied:
+ * R asks for the address of their elements before each one that it reads. */
 SEXP joist_r_as_array(SEXP x, SEXP as, SEXP lossy, SEXP first) {
   struct joist_r_value value;
   joist_r_read_any(joist_r_rules(R_NilValue), x, &value);
@@ -261,17 +262,18 @@ SEXP joist_r_as_array(SEXP x, SEXP as, SEXP lossy, SEXP first) {
   const size_t all = value.count;
   keep_first(&value, first);
   SEXP here = PROTECT(value.form == JOIST_R_REMOTE ? joist_r_fetch(&value, value.count) : x);
+  SEXP payload = here == x ? value.payload : here;
   const joist_dtype dtype = value.argument.operand.type.dtype;
   joist_host host = natural_host(dtype);
   if (as != R_NilValue) host_named(joist_r_string(as, "as"), &host);
   const bool whole = (dtype == JOIST_F64 && host == JOIST_HOST_DOUBLE) ||
                      (dtype == JOIST_C128 && host == JOIST_HOST_COMPLEX) ||
-                     (dtype == JOIST_UI8 && host == JOIST_HOST_RAW) ||
+                     (dtype == JOIST_UI8 && host == JOIST_HOST_RAW && !ALTREP(payload)) ||
                      (dtype == JOIST_I32 && host == JOIST_HOST_INTEGER &&
                       joist_import_fits(JOIST_HOST_INTEGER, value.data, value.count, JOIST_I32));
   if (whole && value.count == all) {
     UNPROTECT(1);
-    return here == x ? value.payload : here;
+    return payload;
   }
   void *elements;
   SEXP out = PROTECT(host_vector(host, value.count, &elements));

@@ -493,16 +493,57 @@ test_that("the memory of tensors comes back, also from vectors that R still had"
   expect_lte(nv_memory()[["used"]], before)
 })
 
-test_that("a function that R calls at last reads a large tensor, or fails", {
-  said <- NULL
-  e <- new.env()
-  reg.finalizer(e, function(e) {
-    said <<- tryCatch(as_array(sum(e$x)), error = conditionMessage)
+test_that("functions of reg.finalizer() read large tensors, whichever came first", {
+  read <- list()
+  # The object has its function before it has the tensor, or the other way around.
+  finalized <- function(name, early, at_last) {
+    e <- new.env()
+    if (early) reg.finalizer(e, at_last)
+    e$x <- nv_fill(1, 1e5, "f64")
+    e$name <- name
+    if (!early) reg.finalizer(e, at_last)
+    invisible()
+  }
+  total <- function(e) read[[e$name]] <<- tryCatch(as_array(sum(e$x)), error = conditionMessage)
+  finalized("early", TRUE, total)
+  finalized("late", FALSE, total)
+  finalized("busy", TRUE, function(e) {
+    for (k in 1:40) y <- nv_fill(k, 1e5, "f64") # more than what makes joist collect
+    gc()
+    total(e)
   })
-  e$x <- nv_fill(1, 1e5, "f64")
-  rm(e)
+  finalized("last", TRUE, total)
   invisible(gc())
-  expect_true(identical(said, 1e5) || grepl("a finalizer read it too late", said), label = said)
+  expect_identical(read[c("early", "late", "busy", "last")],
+                   list(early = 1e5, late = 1e5, busy = 1e5, last = 1e5))
+  # What is garbage is freed also if one of them kept a tensor that it read.
+  before <- nv_memory()[["used"]]
+  finalized("kept", TRUE, function(e) {
+    total(e)
+    kept <<- e$x
+  })
+  kept <- NULL
+  invisible(gc())
+  for (k in 1:80) y <- nv_fill(k, 1e5, "f64")
+  invisible(gc())
+  invisible(nv_memory())
+  expect_identical(read$kept, 1e5)
+  expect_identical(as_array(kept + kept)[c(1, 1e5)], c(2, 2))
+  kept <- y <- NULL
+  for (k in 1:2) invisible(gc())
+  nv_memory()
+  invisible(gc())
+  expect_lte(nv_memory()[["used"]], before)
+})
+
+test_that("the bytes of a large tensor are an R vector like any other", {
+  values <- rep_len(c(0, 7, 255), 1e5)
+  x <- nv_tensor(values, "ui8")
+  bytes <- as_array(x, "raw")
+  expect_identical(bytes, as.raw(values))
+  bytes[1] <- as.raw(1)
+  expect_identical(as_array(x[1:2]), c(0L, 7L))
+  expect_identical(as.raw(x), as.raw(values))
 })
 
 test_that("forked workers compute, also after threads were used", {
