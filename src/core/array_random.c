@@ -8,6 +8,7 @@
 #include "core/vectorize.h"
 
 JOIST_VECTORIZE_FILE
+#include "core/random_element.h" /* below the pragma: functions of other options are not inlined */
 
 /* ---- what all draws share ---- */
 
@@ -148,19 +149,24 @@ joist_status joist_random_fold_shape(const struct joist_shape *const *shapes,
   return check_key(shapes[0], error);
 }
 
+joist_status joist_fold_number(const struct joist_draw *draw, int64_t *number,
+                               struct joist_error *error) {
+  double given;
+  joist_parameter_read(&draw->lhs, 0, 1, JOIST_I64, number);
+  if (joist_dtype_category(draw->lhs.dtype) < JOIST_CATEGORY_FLOAT) return JOIST_OK;
+  joist_parameter_read(&draw->lhs, 0, 1, JOIST_F64, &given);
+  if (given == floor(given) && fabs(given) <= 0x1p53) return JOIST_OK;
+  return joist_fail(error, JOIST_ERROR_VALUE, "`data` is a whole number, not %g", given);
+}
+
 joist_status joist_random_fold_run(const struct joist_array_call *call, struct joist_error *error) {
   struct joist_draw draw;
   int64_t number;
-  const joist_status status = joist_draw_init(&draw, call, error);
+  joist_status status = joist_draw_init(&draw, call, error);
   if (status != JOIST_OK) return status;
   if (draw.dtype != JOIST_UI32) return joist_fail(error, JOIST_ERROR_DTYPE, "a key is ui32");
-  joist_parameter_read(&draw.lhs, 0, 1, JOIST_I64, &number);
-  if (joist_dtype_category(draw.lhs.dtype) >= JOIST_CATEGORY_FLOAT) {
-    double given;
-    joist_parameter_read(&draw.lhs, 0, 1, JOIST_F64, &given);
-    if (given != floor(given) || !(fabs(given) <= 0x1p53))
-      return joist_fail(error, JOIST_ERROR_VALUE, "`data` is a whole number, not %g", given);
-  }
+  status = joist_fold_number(&draw, &number, error);
+  if (status != JOIST_OK) return status;
   const bool split = call->instruction->parameter[0] != 0;
   draw.stream.use = split ? JOIST_STREAM_SPLIT : JOIST_STREAM_FOLD;
   uint32_t words[4];
@@ -202,13 +208,6 @@ joist_status joist_random_bits_run(const struct joist_array_call *call, struct j
 }
 
 /* ---- uniform numbers ---- */
-
-/* The bits of the next number toward minus infinity of an IEEE 754 format of that width. */
-static uint64_t next_below(uint64_t bits, size_t size) {
-  const uint64_t sign = UINT64_C(1) << (8 * size - 1);
-  if ((bits & ~sign) == 0) return sign | 1;
-  return (bits & sign) != 0 ? bits + 1 : bits - 1;
-}
 
 /* The largest number of the dtype below `high`, or `low` if there is none in between. */
 static double top_of(joist_dtype dtype, double low, double high) {
@@ -267,24 +266,35 @@ static void draw_between(const struct joist_draw *draw, size_t first, size_t n, 
   joist_convert_find(JOIST_F64, draw->dtype)(n, x, out);
 }
 
+joist_status joist_uniform_check(const struct joist_draw *draw, struct joist_error *error) {
+  double low[JOIST_DRAW_BLOCK], high[JOIST_DRAW_BLOCK], top[JOIST_DRAW_BLOCK];
+  const size_t count = joist_parameter_count(draw);
+  for (size_t first = 0; first < count; first += JOIST_DRAW_BLOCK) {
+    const size_t n = count - first < JOIST_DRAW_BLOCK ? count - first : JOIST_DRAW_BLOCK;
+    limits_of(draw, first, n, low, high, top);
+    for (size_t k = 0; k < n; k++)
+      if (!are_limits(low[k], high[k]))
+        return joist_fail(error, JOIST_ERROR_VALUE,
+                          "nv_runif(): there is no number of dtype %s from %g to %g (position %zu)",
+                          joist_dtype_name(draw->dtype), low[k], high[k], first + k + 1);
+  }
+  return JOIST_OK;
+}
+
+bool joist_uniform_is_unit(const struct joist_draw *draw) {
+  double low, high, top;
+  if (!draw->lhs.single || !draw->rhs.single) return false;
+  limits_of(draw, 0, 1, &low, &high, &top);
+  return low == 0 && high == 1;
+}
+
 joist_status joist_random_uniform_run(const struct joist_array_call *call,
                                       struct joist_error *error) {
   struct joist_draw draw;
-  double low[JOIST_DRAW_BLOCK], high[JOIST_DRAW_BLOCK], top[JOIST_DRAW_BLOCK];
-  const joist_status status = joist_draw_init(&draw, call, error);
+  joist_status status = joist_draw_init(&draw, call, error);
+  if (status == JOIST_OK) status = joist_uniform_check(&draw, error);
   if (status != JOIST_OK) return status;
-  const size_t count = joist_parameter_count(&draw);
-  for (size_t first = 0; first < count; first += JOIST_DRAW_BLOCK) {
-    const size_t n = count - first < JOIST_DRAW_BLOCK ? count - first : JOIST_DRAW_BLOCK;
-    limits_of(&draw, first, n, low, high, top);
-    for (size_t k = 0; k < n; k++)
-      if (!(low[k] <= high[k] && low[k] - low[k] == 0 && high[k] - high[k] == 0))
-        return joist_fail(error, JOIST_ERROR_VALUE,
-                          "nv_runif(): there is no number of dtype %s from %g to %g (position %zu)",
-                          joist_dtype_name(draw.dtype), low[k], high[k], first + k + 1);
-  }
-  const bool plain = count == 1 && draw.lhs.single && low[0] == 0 && high[0] == 1;
-  draw.run = plain ? units_of : draw_between;
+  draw.run = joist_uniform_is_unit(&draw) ? units_of : draw_between;
   return joist_draw_all(&draw, error);
 }
 
@@ -301,7 +311,7 @@ static void standard_normals(const struct joist_draw *draw, size_t first, size_t
                                                                                        x);
 }
 
-static bool is_standard(const struct joist_draw *draw) {
+bool joist_normal_is_standard(const struct joist_draw *draw) {
   double mean[2], sd;
   if (!draw->lhs.single || !draw->rhs.single) return false;
   joist_parameter_read(&draw->lhs, 0, 1, JOIST_C128, mean);
@@ -331,36 +341,40 @@ static void draw_normal_complex(const struct joist_draw *draw, size_t first, siz
   standard_normals(draw, first, n, 2, x);
   joist_parameter_read(&draw->lhs, first, n, JOIST_C128, mean);
   joist_parameter_read(&draw->rhs, first, n, JOIST_F64, sd);
-  for (size_t k = 0; k < n; k++)
-    part_sd[2 * k] = part_sd[2 * k + 1] = sd[k] * 0.70710678118654752440;
+  for (size_t k = 0; k < n; k++) part_sd[2 * k] = part_sd[2 * k + 1] = sd[k] * PART_SD;
   joist_random_kernels()->spread(2 * n, mean, part_sd, x);
   joist_convert_find(JOIST_C128, draw->dtype)(n, x, out);
 }
 
-joist_status joist_random_normal_run(const struct joist_array_call *call,
-                                     struct joist_error *error) {
-  struct joist_draw draw;
+joist_status joist_normal_check(const struct joist_draw *draw, struct joist_error *error) {
   double sd[JOIST_DRAW_BLOCK];
-  const joist_status status = joist_draw_init(&draw, call, error);
-  if (status != JOIST_OK) return status;
-  if (joist_dtype_kind(draw.rhs.dtype) == JOIST_KIND_COMPLEX)
+  if (joist_dtype_kind(draw->rhs.dtype) == JOIST_KIND_COMPLEX)
     return joist_fail(error, JOIST_ERROR_DTYPE, "nv_rnorm(): a standard deviation is real, not %s",
-                      joist_dtype_name(draw.rhs.dtype));
-  const size_t count = joist_parameter_count(&draw);
+                      joist_dtype_name(draw->rhs.dtype));
+  const size_t count = joist_parameter_count(draw);
   for (size_t first = 0; first < count; first += JOIST_DRAW_BLOCK) {
     const size_t n = count - first < JOIST_DRAW_BLOCK ? count - first : JOIST_DRAW_BLOCK;
-    joist_parameter_read(&draw.rhs, first, n, JOIST_F64, sd);
+    joist_parameter_read(&draw->rhs, first, n, JOIST_F64, sd);
     for (size_t k = 0; k < n; k++)
-      if (!(sd[k] >= 0 && sd[k] < (double)INFINITY))
+      if (!is_deviation(sd[k]))
         return joist_fail(error, JOIST_ERROR_VALUE,
                           "nv_rnorm(): %g (position %zu) is no standard deviation; it must be at "
                           "least 0 and finite",
                           sd[k], first + k + 1);
   }
+  return JOIST_OK;
+}
+
+joist_status joist_random_normal_run(const struct joist_array_call *call,
+                                     struct joist_error *error) {
+  struct joist_draw draw;
+  joist_status status = joist_draw_init(&draw, call, error);
+  if (status == JOIST_OK) status = joist_normal_check(&draw, error);
+  if (status != JOIST_OK) return status;
   const bool is_complex = joist_dtype_kind(draw.dtype) == JOIST_KIND_COMPLEX;
-  draw.run = is_complex           ? draw_normal_complex
-             : is_standard(&draw) ? draw_standard_normal
-                                  : draw_normal;
+  draw.run = is_complex                        ? draw_normal_complex
+             : joist_normal_is_standard(&draw) ? draw_standard_normal
+                                               : draw_normal;
   draw.work = 8;
   return joist_draw_all(&draw, error);
 }

@@ -9,56 +9,38 @@
 JOIST_VECTORIZE_FILE
 #include "core/binomial.h" /* below the pragma: functions of other options are not inlined */
 
-/* Largest whole number up to which a dtype has all of them. */
-static uint64_t largest_whole(joist_dtype dtype) {
+struct joist_whole joist_dtype_whole(joist_dtype dtype) {
   const bool inexact = joist_dtype_category(dtype) >= JOIST_CATEGORY_FLOAT;
-  return inexact ? UINT64_C(1) << joist_dtype_digits(dtype) : joist_dtype_max_int(dtype);
-}
-
-static int64_t smallest_whole(joist_dtype dtype) {
-  const bool inexact = joist_dtype_category(dtype) >= JOIST_CATEGORY_FLOAT;
-  return inexact ? -(INT64_C(1) << joist_dtype_digits(dtype)) : joist_dtype_min_int(dtype);
-}
-
-/* The bits of an element that was drawn attempt by attempt. */
-static struct joist_block element_block(const struct joist_draw *draw, size_t element,
-                                        uint32_t attempt) {
-  struct joist_stream stream = draw->stream;
-  stream.use = JOIST_STREAM_ELEMENT;
-  stream.attempt = attempt;
-  return stream_block(&stream, element);
+  const int digits = joist_dtype_digits(dtype);
+  return (struct joist_whole){
+      .smallest = inexact ? -(INT64_C(1) << digits) : joist_dtype_min_int(dtype),
+      .largest = inexact ? UINT64_C(1) << digits : joist_dtype_max_int(dtype)};
 }
 
 /* ---- integers ---- */
 
-/* Whole numbers in two's complement, of which `span` + 1 follow `low`. */
-struct range {
-  uint64_t low, span;
-};
+joist_dtype joist_limit_carrier(joist_dtype dtype) {
+  if (dtype == JOIST_UI64) return JOIST_UI64;
+  return joist_dtype_category(dtype) < JOIST_CATEGORY_FLOAT ? JOIST_I64 : JOIST_F64;
+}
 
 /* One limit of element k; false when it is no whole number of the dtype. */
 static bool limit_of(const struct joist_parameter *parameter, size_t k, joist_dtype dtype,
                      uint64_t *limit) {
-  const uint64_t largest = largest_whole(dtype);
-  const int64_t smallest = smallest_whole(dtype);
-  if (parameter->dtype == JOIST_UI64) {
-    joist_parameter_read(parameter, k, 1, JOIST_UI64, limit);
-    return *limit <= largest;
-  }
-  int64_t whole;
-  if (joist_dtype_category(parameter->dtype) < JOIST_CATEGORY_FLOAT) {
-    joist_parameter_read(parameter, k, 1, JOIST_I64, &whole);
-    *limit = (uint64_t)whole;
-    return whole < 0 ? whole >= smallest : *limit <= largest;
-  }
-  double given;
-  joist_parameter_read(parameter, k, 1, JOIST_F64, &given);
-  if (!(given == floor(given)) || !(given >= (double)smallest) || !(given < 0x1p64)) return false;
-  *limit = given < 0 ? (uint64_t)(int64_t)given : (uint64_t)given;
-  return given < 0 || *limit <= largest;
+  const struct joist_whole whole = joist_dtype_whole(dtype);
+  const joist_dtype carrier = joist_limit_carrier(parameter->dtype);
+  union {
+    uint64_t natural;
+    int64_t integer;
+    double number;
+  } given;
+  joist_parameter_read(parameter, k, 1, carrier, &given);
+  if (carrier == JOIST_UI64) return whole_of_unsigned(given.natural, whole, limit);
+  if (carrier == JOIST_I64) return whole_of_signed(given.integer, whole, limit);
+  return whole_of_double(given.number, whole, limit);
 }
 
-static bool range_of(const struct joist_draw *draw, size_t k, struct range *range) {
+static bool range_of(const struct joist_draw *draw, size_t k, struct joist_range *range) {
   uint64_t high;
   if (!limit_of(&draw->lhs, k, draw->dtype, &range->low)) return false;
   if (!limit_of(&draw->rhs, k, draw->dtype, &high)) return false;
@@ -66,46 +48,13 @@ static bool range_of(const struct joist_draw *draw, size_t k, struct range *rang
   return draw->dtype == JOIST_UI64 ? range->low <= high : (int64_t)range->low <= (int64_t)high;
 }
 
-/* A number from 0 to `span`, each equally likely: the high half of the product of random
- * bits and the number of values, redrawn where its low half is among those left over.
- * Lemire, "Fast random integer generation in an interval", ACM TOMACS 29 (2019). */
-static uint64_t below_narrow(const struct joist_draw *draw, size_t element, uint32_t bits,
-                             uint64_t span) {
-  const uint64_t values = span + 1;
-  uint64_t product = bits * values;
-  if ((uint32_t)product < values) {
-    const uint64_t left_over = (UINT64_C(1) << 32) % values;
-    for (uint32_t attempt = 1; (uint32_t)product < left_over; attempt++)
-      product = element_block(draw, element, attempt).word[0] * values;
-  }
-  return product >> 32;
-}
-
-static uint64_t below_wide(const struct joist_draw *draw, size_t element, uint64_t bits,
-                           uint64_t span) {
-  const uint64_t values = span + 1;
-  if (values == 0) return bits;
-  if (bits * values < values) {
-    const uint64_t left_over = (0 - values) % values;
-    for (uint32_t attempt = 1; bits * values < left_over; attempt++) {
-      const struct joist_block block = element_block(draw, element, attempt);
-      bits = block.word[0] | (uint64_t)block.word[1] << 32;
-    }
-  }
-  return multiply_high(bits, values);
-}
-
-static uint64_t wide_bits(const uint32_t *words, size_t k) {
-  return words[2 * k] | (uint64_t)words[2 * k + 1] << 32;
-}
-
 /* As below_wide, for one range: false when some bits may have to be redrawn. */
-static bool draw_wide(const struct range *range, size_t n, const uint32_t *words,
+static bool draw_wide(const struct joist_range *range, size_t n, const uint32_t *words,
                       uint64_t *numbers) {
   const uint64_t values = range->span + 1;
   bool redraw = values == 0;
   for (size_t k = 0; k < n; k++) {
-    const uint64_t bits = wide_bits(words, k);
+    const uint64_t bits = wide_word(words[2 * k], words[2 * k + 1]);
     redraw |= bits * values < values;
     numbers[k] = range->low + multiply_high(bits, values);
   }
@@ -117,36 +66,43 @@ static void draw_integers(const struct joist_draw *draw, size_t first, size_t n,
   uint64_t numbers[JOIST_DRAW_BLOCK];
   const bool wide = joist_dtype_size(joist_dtype_real(draw->dtype)) == sizeof(uint64_t);
   const bool single = draw->lhs.single && draw->rhs.single;
-  struct range range = {0, 0};
+  struct joist_range range = {0, 0};
   if (single) (void)range_of(draw, 0, &range);
   joist_draw_words(draw, wide ? 64 : 32, first, n, words);
   const bool done = single && wide && draw_wide(&range, n, words, numbers);
   for (size_t k = 0; k < n && !done; k++) {
     if (!single) (void)range_of(draw, first + k, &range);
-    numbers[k] = range.low + (wide ? below_wide(draw, first + k, wide_bits(words, k), range.span)
-                                   : below_narrow(draw, first + k, words[k], range.span));
+    numbers[k] =
+        range.low + (wide ? below_wide(&draw->stream, first + k,
+                                       wide_word(words[2 * k], words[2 * k + 1]), range.span)
+                          : below_narrow(&draw->stream, first + k, words[k], range.span));
   }
   const joist_dtype carrier = draw->dtype == JOIST_UI64 ? JOIST_UI64 : JOIST_I64;
   joist_convert_find(carrier, draw->dtype)(n, numbers, out);
 }
 
-joist_status joist_random_integer_run(const struct joist_array_call *call,
-                                      struct joist_error *error) {
-  struct joist_draw draw;
-  const joist_status status = joist_draw_init(&draw, call, error);
-  if (status != JOIST_OK) return status;
-  const size_t count = joist_parameter_count(&draw);
+joist_status joist_integer_check(const struct joist_draw *draw, struct joist_error *error) {
+  const size_t count = joist_parameter_count(draw);
   for (size_t k = 0; k < count; k++) {
-    struct range range;
-    if (range_of(&draw, k, &range)) continue;
+    struct joist_range range;
+    if (range_of(draw, k, &range)) continue;
     double low, high;
-    joist_parameter_read(&draw.lhs, k, 1, JOIST_F64, &low);
-    joist_parameter_read(&draw.rhs, k, 1, JOIST_F64, &high);
+    joist_parameter_read(&draw->lhs, k, 1, JOIST_F64, &low);
+    joist_parameter_read(&draw->rhs, k, 1, JOIST_F64, &high);
     return joist_fail(error, JOIST_ERROR_VALUE,
                       "nv_randint(): %.17g to %.17g (position %zu) is no range of whole numbers of "
                       "dtype %s",
-                      low, high, k + 1, joist_dtype_name(draw.dtype));
+                      low, high, k + 1, joist_dtype_name(draw->dtype));
   }
+  return JOIST_OK;
+}
+
+joist_status joist_random_integer_run(const struct joist_array_call *call,
+                                      struct joist_error *error) {
+  struct joist_draw draw;
+  joist_status status = joist_draw_init(&draw, call, error);
+  if (status == JOIST_OK) status = joist_integer_check(&draw, error);
+  if (status != JOIST_OK) return status;
   draw.run = draw_integers;
   draw.work = 8;
   return joist_draw_all(&draw, error);
@@ -178,7 +134,7 @@ static void draw_binomial(const struct joist_draw *draw, size_t first, size_t n,
       struct joist_block block;
       memcpy(block.word, words + 4 * k, sizeof block.word);
       for (uint32_t attempt = 1; !binomial_attempt(&known, block, &numbers[k]); attempt++)
-        block = element_block(draw, first + k, attempt);
+        block = element_block(&draw->stream, first + k, attempt);
     }
   }
   joist_convert_find(JOIST_F64, draw->dtype)(n, numbers, out);
@@ -189,7 +145,7 @@ joist_status joist_random_binomial_run(const struct joist_array_call *call,
   struct joist_draw draw;
   const joist_status status = joist_draw_init(&draw, call, error);
   if (status != JOIST_OK) return status;
-  const uint64_t largest = largest_whole(draw.dtype);
+  const uint64_t largest = joist_dtype_whole(draw.dtype).largest;
   const double most = largest < UINT64_C(1) << 53 ? (double)largest : 0x1p53;
   const size_t count = joist_parameter_count(&draw);
   for (size_t k = 0; k < count; k++) {

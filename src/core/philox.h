@@ -31,8 +31,9 @@ struct joist_block {
 
 JOIST_INLINE struct joist_block philox_round(struct joist_block x, uint32_t key0, uint32_t key1) {
   const uint64_t p = UINT64_C(0xD2511F53) * x.word[0], q = UINT64_C(0xCD9E8D57) * x.word[2];
-  return (struct joist_block){{(uint32_t)(q >> 32) ^ x.word[1] ^ key0, (uint32_t)q,
-                               (uint32_t)(p >> 32) ^ x.word[3] ^ key1, (uint32_t)p}};
+  const struct joist_block next = {{(uint32_t)(q >> 32) ^ x.word[1] ^ key0, (uint32_t)q,
+                                    (uint32_t)(p >> 32) ^ x.word[3] ^ key1, (uint32_t)p}};
+  return next;
 }
 
 /* Rounds 2k and 2k + 1; the key moves on by the golden ratio and by sqrt(3) - 1. */
@@ -55,5 +56,14 @@ JOIST_INLINE struct joist_block stream_block(const struct joist_stream *stream, 
       {(uint32_t)number, (uint32_t)(number >> 32), stream->attempt, (uint32_t)stream->use}};
   return philox(counter, stream->key);
 }
+
+/* The bits of an element that is drawn attempt by attempt, with the key of `stream`. */
+JOIST_INLINE struct joist_block element_block(const struct joist_stream *stream, uint64_t element,
+                                              uint32_t attempt) {
+  const struct joist_stream own = {{stream->key[0], stream->key[1]}, attempt, JOIST_STREAM_ELEMENT};
+  return stream_block(&own, element);
+}
+
+JOIST_INLINE uint64_t wide_word(uint32_t low, uint32_t high) { return low | (uint64_t)high << 32; }
 
 #endif

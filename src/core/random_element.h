@@ -7,6 +7,9 @@
 #define JOIST_CORE_RANDOM_ELEMENT_H
 
 #include "core/fast_math.h"
+#include "core/philox.h"
+
+/* ---- uniform numbers ---- */
 
 /* An integer below 2^32 as double: the low bits of 2^52, which is then taken away. */
 JOIST_INLINE double double_of_word(uint32_t word) {
@@ -17,6 +20,35 @@ JOIST_INLINE double double_of_word(uint32_t word) {
 JOIST_INLINE double unit_of_words(uint32_t low, uint32_t high) {
   return double_of_word(high) * 0x1p-32 + double_of_word(low >> 11) * 0x1p-53;
 }
+
+/* Multiples of 2^-24 in [0, 1). */
+JOIST_INLINE float unit_of_word(uint32_t word) { return (float)(int32_t)(word >> 8) * 0x1p-24f; }
+
+/* Multiples of 2^-bits in [0, 1) from 16 random bits. */
+JOIST_INLINE float unit_of_half(uint32_t half, int bits) {
+  return (float)(int32_t)(half >> (16 - bits)) * (1.0f / (float)(1 << bits));
+}
+
+/* The bits of the next number toward minus infinity of an IEEE 754 format of that width. */
+JOIST_INLINE uint64_t next_below(uint64_t bits, size_t size) {
+  const uint64_t sign = UINT64_C(1) << (8 * size - 1);
+  if ((bits & ~sign) == 0) return sign | 1;
+  return (bits & sign) != 0 ? bits + 1 : bits - 1;
+}
+
+/* low (1 - x) + high x, at least low and at most top. */
+JOIST_INLINE double between(double low, double high, double top, double x) {
+  const double mixed = low * (1.0 - x) + high * x;
+  const double raised = mixed < low ? low : mixed;
+  return raised > top ? top : raised;
+}
+
+/* Whether `between` gives numbers between them. */
+JOIST_INLINE bool are_limits(double low, double high) {
+  return low <= high && low - low == 0 && high - high == 0;
+}
+
+/* ---- normal numbers ---- */
 
 /* The middle of one of 2^64 parts of (0, 1), rounded once; 1 at the upper end. */
 JOIST_INLINE double open_unit_of_words(uint32_t low, uint32_t high) {
@@ -73,8 +105,9 @@ JOIST_INLINE struct joist_pair normal_pair(double u, uint32_t quarter, double f)
   c = c * z + 1.0;
   const double across = (quarter & 1) != 0 ? s : c, up = (quarter & 1) != 0 ? c : s;
   const uint64_t left = (uint64_t)((quarter + 1) & 2) << 62, down = (uint64_t)(quarter & 2) << 62;
-  return (struct joist_pair){radius * of_bits(bits_of(across) ^ left),
-                             radius * of_bits(bits_of(up) ^ down)};
+  const struct joist_pair pair = {radius * of_bits(bits_of(across) ^ left),
+                                  radius * of_bits(bits_of(up) ^ down)};
+  return pair;
 }
 
 /* A signed 32-bit integer in two's complement, as double. */
@@ -99,6 +132,12 @@ JOIST_INLINE struct joist_pair normal_wide(uint32_t radius_low, uint32_t radius_
   return normal_pair(open_unit_of_words(radius_low, radius_high), nearest_quarter(angle_high), f);
 }
 
+#define PART_SD 0.70710678118654752440 /* of the parts of a complex number of variance 1 */
+
+JOIST_INLINE bool is_deviation(double sd) { return sd >= 0 && sd < (double)INFINITY; }
+
+/* ---- integers ---- */
+
 /* The high half of a 128-bit product, in halves of the factors. */
 JOIST_INLINE uint64_t multiply_high_portable(uint64_t a, uint64_t b) {
   const uint64_t low = (a & 0xffffffffu) * (b & 0xffffffffu);
@@ -114,6 +153,63 @@ JOIST_INLINE uint64_t multiply_high(uint64_t a, uint64_t b) {
 #else
   return multiply_high_portable(a, b);
 #endif
+}
+
+/* Whole numbers in two's complement, of which `span` + 1 follow `low`. */
+struct joist_range {
+  uint64_t low, span;
+};
+
+/* Whole numbers from `smallest` to `largest`, as those that a dtype has all of. */
+struct joist_whole {
+  int64_t smallest;
+  uint64_t largest;
+};
+
+/* A limit of a range, in two's complement; false when it is not among the whole numbers. */
+JOIST_INLINE bool whole_of_unsigned(uint64_t given, struct joist_whole whole, uint64_t *limit) {
+  *limit = given;
+  return given <= whole.largest;
+}
+JOIST_INLINE bool whole_of_signed(int64_t given, struct joist_whole whole, uint64_t *limit) {
+  *limit = (uint64_t)given;
+  return given < 0 ? given >= whole.smallest : *limit <= whole.largest;
+}
+JOIST_INLINE bool whole_of_double(double given, struct joist_whole whole, uint64_t *limit) {
+  *limit = 0;
+  if (!(given == floor(given)) || !(given >= (double)whole.smallest) || !(given < 0x1p64))
+    return false;
+  *limit = given < 0 ? (uint64_t)(int64_t)given : (uint64_t)given;
+  return given < 0 || *limit <= whole.largest;
+}
+
+/* A number from 0 to `span`, each equally likely: the high half of the product of random
+ * bits and the number of values, redrawn where its low half is among those left over.
+ * Lemire, "Fast random integer generation in an interval", ACM TOMACS 29 (2019). */
+JOIST_INLINE uint64_t below_narrow(const struct joist_stream *stream, uint64_t element,
+                                   uint32_t bits, uint64_t span) {
+  const uint64_t values = span + 1;
+  uint64_t product = bits * values;
+  if ((uint32_t)product < values) {
+    const uint64_t left_over = (UINT64_C(1) << 32) % values;
+    for (uint32_t attempt = 1; (uint32_t)product < left_over; attempt++)
+      product = element_block(stream, element, attempt).word[0] * values;
+  }
+  return product >> 32;
+}
+
+JOIST_INLINE uint64_t below_wide(const struct joist_stream *stream, uint64_t element, uint64_t bits,
+                                 uint64_t span) {
+  const uint64_t values = span + 1;
+  if (values == 0) return bits;
+  if (bits * values < values) {
+    const uint64_t left_over = (0 - values) % values;
+    for (uint32_t attempt = 1; bits * values < left_over; attempt++) {
+      const struct joist_block block = element_block(stream, element, attempt);
+      bits = wide_word(block.word[0], block.word[1]);
+    }
+  }
+  return multiply_high(bits, values);
 }
 
 #endif

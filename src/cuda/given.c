@@ -1,10 +1,11 @@
 /* Inputs of one element in the process's memory, as literals are. The kernels of elementwise groups
- * have them in their parameter, which costs neither memory of the device nor a copy. */
+ * and of random numbers have them in their parameter, which costs neither memory of the device nor
+ * a copy. */
 #include "cuda/running.h"
 
 enum { PLACE = 16 }; /* bytes for one element of any dtype */
 
-/* Whether nothing but kernels of elementwise groups reads the array of a value. */
+/* Whether nothing but such kernels reads the array of a value. */
 static bool fits_parameters(const struct joist_plan *plan, joist_value_id value) {
   const struct joist_program *const program = plan->program;
   if (joist_value_bytes(&program->values[value]) > sizeof(uint64_t)) return false;
@@ -14,7 +15,7 @@ static bool fits_parameters(const struct joist_plan *plan, joist_value_id value)
     const struct joist_instruction *const i = &program->instructions[plan->groups[g].instruction];
     if (plan->groups[g].kind != JOIST_GROUP_ARRAY) continue;
     for (int k = 0; k < joist_op_arity(i->op); k++)
-      if (plan->root[i->operand[k]] == value) return false;
+      if (plan->root[i->operand[k]] == value && !joist_cuda_reads_on_host(i->op, k)) return false;
   }
   return true;
 }

@@ -34,26 +34,6 @@ static void place_batch(const struct joist_shape *lhs, const struct joist_shape 
   }
 }
 
-/* An operand in the dtype of the products: its own memory, or a conversion that the caller
- * frees. */
-static joist_status operand_of(const struct running *r, const struct joist_instruction *i, int k,
-                               const void **data, void **made, struct joist_error *error) {
-  const struct joist_program *const program = r->plan->program;
-  const joist_value_id value = i->operand[k];
-  const joist_dtype from = program->values[value].type.dtype, to = i->signature.operand[k];
-  struct joist_cuda_finish finish = {.count = count_of(program, value),
-                                     .in = r->arrays[value],
-                                     .from = (uint32_t)from,
-                                     .to = (uint32_t)to};
-  *data = r->arrays[value];
-  *made = NULL;
-  if (from == to) return JOIST_OK;
-  const joist_status status = allocate(r, finish.count * joist_dtype_size(to), made, error);
-  if (status != JOIST_OK) return status;
-  *data = finish.out = *made;
-  return start(r, JOIST_CUDA_FINISH, finish.count, &finish, error);
-}
-
 static joist_status multiply(const struct running *r, joist_dtype dtype,
                              const struct joist_cuda_matmul *matmul, struct joist_error *error) {
   if (joist_cuda_blas_fits(r->state, dtype, matmul))
@@ -87,8 +67,11 @@ joist_status joist_cuda_multiply(const struct running *r, const struct joist_ins
   matmul.lhs_transposed = i->parameter[0] != 0;
   matmul.rhs_transposed = i->parameter[1] != 0;
   place_batch(lhs, rhs, result, &matmul);
-  joist_status status = operand_of(r, i, 0, &matmul.lhs, &made[0], error);
-  if (status == JOIST_OK) status = operand_of(r, i, 1, &matmul.rhs, &made[1], error);
+  joist_status status =
+      joist_cuda_convert(r, i->operand[0], i->signature.operand[0], &matmul.lhs, &made[0], error);
+  if (status == JOIST_OK)
+    status =
+        joist_cuda_convert(r, i->operand[1], i->signature.operand[1], &matmul.rhs, &made[1], error);
   if (status == JOIST_OK)
     status = multiply(r, r->plan->program->values[i->result].type.dtype, &matmul, error);
   for (int k = 0; k < 2; k++) joist_cuda_free(r->device, made[k]);

@@ -10,6 +10,7 @@
 
 #include "cuda/loops.cuh"
 #include "cuda/matmul.h"
+#include "cuda/shared.cuh"
 
 enum {
   TILE = 64,          /* rows and columns of a tile */
@@ -19,10 +20,6 @@ enum {
   LINE = TILE + 1     /* one more, so that columns lie in different banks */
 };
 static_assert(SIDE * SIDE == JOIST_CUDA_BLOCK, "one thread for each place");
-
-struct alignas(16) joist_shared_word {
-  uint64_t part[2];
-};
 
 /* ---- how the elements of a dtype are multiplied: as core/gemm.inc does ----
  *
@@ -132,7 +129,6 @@ JOIST_DEVICE static inline void multiply_tiles(const typename P::factor *lhs,
 template <class P>
 JOIST_DEVICE static inline void multiply(const joist_cuda_matmul &matmul) {
   typedef typename P::stored T;
-  extern __shared__ joist_shared_word joist_shared[];
   typename P::factor *const lhs = (typename P::factor *)joist_shared, *const rhs =
                                                                           lhs + DEPTH * LINE;
   const uint32_t row = threadIdx.x % SIDE, column = threadIdx.x / SIDE;

@@ -1,8 +1,9 @@
 /* Running a plan on a device, group by group.
  *
  * An elementwise group is one launch, and further ones for the reductions that end it. What
- * no kernel runs (operations on whole arrays but matrix products and those that move elements,
- * groups that are too long) goes through the CPU's engine on copies, so that it is right, if slow.
+ * no kernel runs (most operations on whole arrays that neither multiply matrices, move elements,
+ * draw random numbers nor find extremes, and groups that are too long) goes through the CPU's
+ * engine on copies, so that it is right, if slow.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -288,11 +289,37 @@ static joist_status run_elementwise(const struct running *r, const struct joist_
 
 /* ---- operations on whole arrays ---- */
 
+joist_status joist_cuda_convert(const struct running *r, joist_value_id value, joist_dtype dtype,
+                                const void **data, void **made, struct joist_error *error) {
+  const struct joist_program *const program = r->plan->program;
+  const joist_dtype from = program->values[value].type.dtype;
+  struct joist_cuda_finish finish = {.count = count_of(program, value),
+                                     .in = r->arrays[value],
+                                     .from = (uint32_t)from,
+                                     .to = (uint32_t)dtype};
+  *data = r->arrays[value];
+  *made = NULL;
+  if (from == dtype) return JOIST_OK;
+  const joist_status status = allocate(r, finish.count * joist_dtype_size(dtype), made, error);
+  if (status != JOIST_OK) return status;
+  *data = finish.out = *made;
+  return start(r, JOIST_CUDA_FINISH, finish.count, &finish, error);
+}
+
+static joist_status draw(const struct running *r, const struct joist_group *group,
+                         const struct joist_instruction *i, struct joist_error *error) {
+  bool fits = true;
+  const joist_status status = joist_cuda_draw(r, i, &fits, error);
+  return fits ? status : run_on_cpu(r, group, error);
+}
+
 static joist_status run_array(const struct running *r, const struct joist_group *group,
                               struct joist_error *error) {
   const struct joist_instruction *const i = &r->plan->program->instructions[group->instruction];
   if (i->op == JOIST_OP_PERMUTE) return joist_cuda_permute(r, i, error);
   if (joist_cuda_multiplies(r, i)) return joist_cuda_multiply(r, i, error);
+  if (joist_cuda_draws(r, i)) return draw(r, group, i, error);
+  if (joist_cuda_locates(r, i)) return joist_cuda_locate(r, i, error);
   return joist_cuda_moves(r, i) ? joist_cuda_move(r, i, error) : run_on_cpu(r, group, error);
 }
 

@@ -11,13 +11,10 @@
 #define JOIST_COMPLEX_FUNCTION JOIST_DEVICE JOIST_OUTLINE static
 
 #include "cuda/loops.cuh"
+#include "cuda/shared.cuh"
 #include "cuda/transpose.h"
 
 enum { SIDE = 32, LINES = JOIST_CUDA_BLOCK / SIDE /* of cells, moved at a time */ };
-
-struct alignas(16) joist_shared_word {
-  uint64_t part[2];
-};
 
 /* `Word` is several elements of type T, next to each other. */
 template <class T, class Word>
@@ -91,7 +88,6 @@ template <class T, class Word>
 JOIST_DEVICE static inline void transpose(const joist_cuda_transpose &t) {
   typedef elements<T, Word> E;
   constexpr uint32_t COUNT = E::COUNT, CELLS = SIDE / LINES, ROWS = SIDE * COUNT / LINES;
-  extern __shared__ joist_shared_word joist_shared[];
   Word *const tile = (Word *)joist_shared;
   const uint32_t lane = threadIdx.x % SIDE, line = threadIdx.x / SIDE, along = lane * COUNT;
   const corner at = corner_of<E::COUNT>(t, blockIdx.x);
