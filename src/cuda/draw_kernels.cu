@@ -303,7 +303,7 @@ JOIST_DEVICE static inline void draw_integers(const joist_cuda_draw &draw) {
     const uint64_t first = block * E, rest = draw.count - first;
     const uint32_t n = rest < (uint64_t)E ? (uint32_t)rest : (uint32_t)E;
     const joist_block bits = stream_block(&stream, block);
-    joist_range range;
+    joist_range range = {0, 0};
     uint64_t numbers[E] = {0};
     JOIST_UNROLL for (int k = 0; k < E; k++) {
       if ((uint32_t)k >= n) break;

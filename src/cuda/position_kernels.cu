@@ -161,7 +161,7 @@ JOIST_DEVICE static inline void find_positions(const joist_cuda_positions &searc
       scan_line(searched, base, row, end, best);
     else if (inside)
       scan_rows(searched, base, row + y, end, search.y, best);
-    join_rows(x + search.x * search.y * z, search.x, y, search.y, best);
+    if (search.y > 1) join_rows(x + search.x * search.y * z, search.x, y, search.y, best);
     if (!inside || y > 0) continue;
     const uint64_t result = (o * search.segments + s) * search.inner + i;
     if (search.segments == 1) {

@@ -482,6 +482,8 @@ static void test_moves(void) {
 
 #include "products.h"
 #include "transposes.h"
+#include "random_draws.h"
+#include "extremes.h" /* behind it */
 
 /* ---- random programs ---- */
 
@@ -667,6 +669,8 @@ int main(void) {
 #endif
   test_products(); /* once: no kernel of theirs is generated */
   test_transposes();
+  test_draws();
+  test_extremes();
 #ifdef JOIST_TEST_GPU
   describe_products();
 #endif
