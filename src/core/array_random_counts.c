@@ -110,6 +110,11 @@ joist_status joist_random_integer_run(const struct joist_array_call *call,
 
 /* ---- binomial numbers ---- */
 
+double joist_binomial_most(joist_dtype dtype) {
+  const uint64_t largest = joist_dtype_whole(dtype).largest;
+  return largest < UINT64_C(1) << 53 ? (double)largest : 0x1p53;
+}
+
 /* Single trials take dense bits, all others a block of their own for every attempt. */
 static void draw_binomial(const struct joist_draw *draw, size_t first, size_t n, void *out) {
   uint32_t words[4 * JOIST_DRAW_BLOCK];
@@ -140,27 +145,31 @@ static void draw_binomial(const struct joist_draw *draw, size_t first, size_t n,
   joist_convert_find(JOIST_F64, draw->dtype)(n, numbers, out);
 }
 
-joist_status joist_random_binomial_run(const struct joist_array_call *call,
-                                       struct joist_error *error) {
-  struct joist_draw draw;
-  const joist_status status = joist_draw_init(&draw, call, error);
-  if (status != JOIST_OK) return status;
-  const uint64_t largest = joist_dtype_whole(draw.dtype).largest;
-  const double most = largest < UINT64_C(1) << 53 ? (double)largest : 0x1p53;
-  const size_t count = joist_parameter_count(&draw);
+joist_status joist_binomial_check(const struct joist_draw *draw, struct joist_error *error) {
+  const double most = joist_binomial_most(draw->dtype);
+  const size_t count = joist_parameter_count(draw);
   for (size_t k = 0; k < count; k++) {
     double size, prob;
-    joist_parameter_read(&draw.lhs, k, 1, JOIST_F64, &size);
-    joist_parameter_read(&draw.rhs, k, 1, JOIST_F64, &prob);
-    if (!(size >= 0 && size <= most && size == floor(size)))
+    joist_parameter_read(&draw->lhs, k, 1, JOIST_F64, &size);
+    joist_parameter_read(&draw->rhs, k, 1, JOIST_F64, &prob);
+    if (!is_size(size, most))
       return joist_fail(error, JOIST_ERROR_VALUE,
                         "nv_rbinom(): %.17g (position %zu) is no size; it must be a whole number "
                         "from 0 to %.17g for dtype %s",
-                        size, k + 1, most, joist_dtype_name(draw.dtype));
-    if (!(prob >= 0 && prob <= 1))
+                        size, k + 1, most, joist_dtype_name(draw->dtype));
+    if (!is_probability(prob))
       return joist_fail(error, JOIST_ERROR_VALUE,
                         "nv_rbinom(): %.17g (position %zu) is no probability", prob, k + 1);
   }
+  return JOIST_OK;
+}
+
+joist_status joist_random_binomial_run(const struct joist_array_call *call,
+                                       struct joist_error *error) {
+  struct joist_draw draw;
+  joist_status status = joist_draw_init(&draw, call, error);
+  if (status == JOIST_OK) status = joist_binomial_check(&draw, error);
+  if (status != JOIST_OK) return status;
   draw.run = draw_binomial;
   draw.work = 32;
   return joist_draw_all(&draw, error);

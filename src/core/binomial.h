@@ -21,6 +21,12 @@ struct joist_binomial {
   double a, b, c, squeeze, alpha, mode_log;
 };
 
+/* Whether `most` or fewer trials can be drawn. */
+JOIST_INLINE bool is_size(double size, double most) {
+  return size >= 0 && size <= most && size == floor(size);
+}
+JOIST_INLINE bool is_probability(double prob) { return prob >= 0 && prob <= 1; }
+
 /* ln(1 - p) for 0 <= p <= 1/2 */
 JOIST_INLINE double log1m(double p) {
   const double s = p / (2.0 - p), z = s * s;
@@ -39,7 +45,7 @@ JOIST_INLINE double exp_fine(double x) {
 
 /* ln k! - ((k + 1/2) ln k - k + ln(2 pi) / 2), for whole k >= 1 */
 JOIST_INLINE double stirling_rest(double k) {
-  const double small[15] = {
+  static const double small[15] = {
       0.081061466795327258220,  0.041340695955409294094,  0.027677925684998339149,
       0.020790672103765093112,  0.016644691189821192163,  0.013876128823070747999,
       0.011896709945891770095,  0.010411265261972096497,  0.0092554621827127329177,
@@ -73,7 +79,9 @@ JOIST_INLINE double binomial_log(const struct joist_binomial *d, double k) {
 
 /* `size` is whole, from 0 to 2^53; `prob` is from 0 to 1. */
 JOIST_INLINE struct joist_binomial binomial_setup(double size, double prob) {
-  struct joist_binomial d = {.n = size, .size = size, .prob = prob};
+  struct joist_binomial d = {0, 0, 0, 0, 0, false, 0, 0, 0, 0, 0, 0, 0, 0};
+  d.n = d.size = size;
+  d.prob = prob;
   d.p = prob > 0.5 ? 1.0 - prob : prob;
   d.q = 1.0 - d.p;
   const double mean = size * d.p;

@@ -58,6 +58,8 @@ joist_status joist_normal_check(const struct joist_draw *draw,
                                 struct joist_error *error) JOIST_MUST_CHECK;
 joist_status joist_integer_check(const struct joist_draw *draw,
                                  struct joist_error *error) JOIST_MUST_CHECK;
+joist_status joist_binomial_check(const struct joist_draw *draw,
+                                  struct joist_error *error) JOIST_MUST_CHECK;
 /* The number that is folded into a key. */
 joist_status joist_fold_number(const struct joist_draw *draw, int64_t *number,
                                struct joist_error *error) JOIST_MUST_CHECK;
@@ -70,6 +72,8 @@ bool joist_normal_is_standard(const struct joist_draw *draw);
 joist_dtype joist_limit_carrier(joist_dtype dtype);
 /* The whole numbers up to which a dtype has all of them; see random_element.h. */
 struct joist_whole joist_dtype_whole(joist_dtype dtype);
+/* The largest size of a binomial number. */
+double joist_binomial_most(joist_dtype dtype);
 
 /* Precision of a float dtype in bits; that of its parts for a complex one. */
 int joist_dtype_digits(joist_dtype dtype);

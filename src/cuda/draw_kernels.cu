@@ -7,6 +7,7 @@
 #define JOIST_INLINE JOIST_DEVICE static inline
 #define JOIST_COMPLEX_FUNCTION JOIST_DEVICE JOIST_OUTLINE static
 
+#include "core/binomial.h"
 #include "core/philox.h"
 #include "core/random_element.h"
 #include "cuda/draws.h"
@@ -321,6 +322,56 @@ JOIST_DEVICE static inline void draw_integers(const joist_cuda_draw &draw) {
   }
 }
 
+JOIST_DEVICE static inline bool is_wide(uint32_t dtype) {
+  return dtype == JOIST_I64 || dtype == JOIST_UI64 || dtype == JOIST_F64 || dtype == JOIST_C128;
+}
+
+/* ---- binomial numbers ---- */
+
+/* Of a single trial, from dense bits. */
+JOIST_DEVICE static inline double trial(const joist_stream &stream, uint64_t element, double prob) {
+  const joist_block bits = stream_block(&stream, element / 2);
+  const bool second = element % 2 != 0;
+  const double unit =
+      unit_of_words(second ? bits.word[2] : bits.word[0], second ? bits.word[3] : bits.word[1]);
+  return unit < prob ? 1 : 0;
+}
+
+JOIST_DEVICE static inline double trials(const joist_stream &stream, uint64_t element,
+                                         const joist_binomial &known) {
+  double number = 0;
+  for (uint32_t attempt = 0;
+       !binomial_attempt(&known, element_block(&stream, element, attempt), &number);)
+    attempt++;
+  return number;
+}
+
+JOIST_DEVICE static inline void draw_binomial(const joist_cuda_draw &draw) {
+  constexpr int E = 4;
+  const joist_stream stream = dense_stream(draw);
+  for (uint64_t part = thread_number(); part * E < draw.count; part += thread_count()) {
+    const uint64_t first = part * E, rest = draw.count - first;
+    const uint32_t n = rest < (uint64_t)E ? (uint32_t)rest : (uint32_t)E;
+    joist_binomial known;
+    uint64_t numbers[E] = {0};
+    known.size = known.prob = -1; /* none */
+    JOIST_ROLLED for (uint32_t k = 0; k < n; k++) {
+      const double size = parameter_at<double>(draw.lhs, first + k);
+      const double prob = parameter_at<double>(draw.rhs, first + k);
+      const bool one = size == 1;
+      if (!one && (size != known.size || prob != known.prob)) known = binomial_setup(size, prob);
+      const double number = one ? trial(stream, first + k, prob) : trials(stream, first + k, known);
+      JOIST_UNROLL for (int e = 0; e < E; e++) {
+        if ((uint32_t)e == k) numbers[e] = (uint64_t)number;
+      }
+    }
+    if (is_wide(draw.dtype))
+      store_wide<E>(draw, first, n, numbers);
+    else
+      store_narrow<E>(draw, first, n, numbers);
+  }
+}
+
 /* ---- checking parameters ---- */
 
 template <class Unit>
@@ -333,6 +384,9 @@ JOIST_DEVICE static inline bool limits_fit(const joist_cuda_draw &draw, uint64_t
 JOIST_DEVICE static inline bool parameters_fit(const joist_cuda_draw &draw, uint64_t at) {
   joist_range range;
   if (draw.op == JOIST_OP_RANDINT) return range_at(draw, at, range);
+  if (draw.op == JOIST_OP_RBINOM)
+    return is_size(parameter_at<double>(draw.lhs, at), draw.most) &&
+           is_probability(parameter_at<double>(draw.rhs, at));
   if (draw.op == JOIST_OP_RNORM) return is_deviation(parameter_at<double>(draw.rhs, at));
   switch (draw.dtype) {
     case JOIST_F16:
@@ -365,6 +419,8 @@ DRAW(normal_c128, joist_normal_complex<parts_wide, double>)
 
 JOIST_KERNEL(joist_draw_narrow, joist_cuda_draw) { draw_integers<false>(parameter); }
 JOIST_KERNEL(joist_draw_wide, joist_cuda_draw) { draw_integers<true>(parameter); }
+
+JOIST_KERNEL(joist_draw_binomial, joist_cuda_draw) { draw_binomial(parameter); }
 
 JOIST_KERNEL(joist_draw_check, joist_cuda_draw) {
   for (uint64_t k = thread_number(); k < parameter.count; k += thread_count())
@@ -419,7 +475,7 @@ static int launch(const void *kernel, const joist_cuda_draw *draw, uint64_t thre
                                (cudaStream_t)stream);
 }
 
-/* A thread has a block of 128 bits at a time. */
+/* A thread has a block of 128 bits at a time, or four binomial numbers. */
 int joist_cuda_start_draw(const joist_cuda_draw *draw, void *stream) {
   joist_cuda_draw bytes = *draw;
   const bool wide = draw->dtype == JOIST_I64 || draw->dtype == JOIST_UI64 ||
@@ -439,6 +495,8 @@ int joist_cuda_start_draw(const joist_cuda_draw *draw, void *stream) {
                     : draw->dtype == JOIST_F64 || draw->dtype == JOIST_C64 ? twos
                                                                            : fours,
                     stream);
+    case JOIST_OP_RBINOM:
+      return launch((const void *)joist_draw_binomial, draw, fours, stream);
     default:
       return wide ? launch((const void *)joist_draw_wide, draw, twos, stream)
                   : launch((const void *)joist_draw_narrow, draw, fours, stream);

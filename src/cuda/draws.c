@@ -1,4 +1,4 @@
-/* Random numbers on a device: bits, keys, uniform and normal numbers, integers. */
+/* Random numbers on a device: bits, keys, uniform, normal and binomial numbers, integers. */
 #include <string.h>
 
 #include "core/random.h"
@@ -41,6 +41,8 @@ static joist_dtype carrier_of(const struct running *r, const struct joist_instru
       return drawn;
     case JOIST_OP_RNORM:
       return k == 1 && joist_dtype_kind(drawn) == JOIST_KIND_COMPLEX ? JOIST_C128 : JOIST_F64;
+    case JOIST_OP_RBINOM:
+      return JOIST_F64;
     case JOIST_OP_RANDINT:
       return joist_limit_carrier(value_of(r, i->operand[k])->type.dtype);
     default:
@@ -56,6 +58,8 @@ static joist_status check_parameters(const struct joist_draw *draw, struct joist
       return joist_normal_check(draw, error);
     case JOIST_OP_RANDINT:
       return joist_integer_check(draw, error);
+    case JOIST_OP_RBINOM:
+      return joist_binomial_check(draw, error);
     default:
       return JOIST_OK;
   }
@@ -149,6 +153,7 @@ bool joist_cuda_draws(const struct running *r, const struct joist_instruction *i
     case JOIST_OP_RANDOM_BITS:
     case JOIST_OP_RUNIF:
     case JOIST_OP_RANDINT:
+    case JOIST_OP_RBINOM:
       break;
     default:
       return false;
@@ -158,7 +163,7 @@ bool joist_cuda_draws(const struct running *r, const struct joist_instruction *i
 
 bool joist_cuda_reads_on_host(joist_op op, int operand) {
   return operand > 0 && (op == JOIST_OP_FOLD_IN || op == JOIST_OP_RUNIF || op == JOIST_OP_RNORM ||
-                         op == JOIST_OP_RANDINT);
+                         op == JOIST_OP_RANDINT || op == JOIST_OP_RBINOM);
 }
 
 joist_status joist_cuda_draw(const struct running *r, const struct joist_instruction *i, bool *fits,
@@ -171,6 +176,7 @@ joist_status joist_cuda_draw(const struct running *r, const struct joist_instruc
                                       .out = r->arrays[i->result],
                                       .smallest = whole.smallest,
                                       .largest = whole.largest,
+                                      .most = joist_binomial_most(dtype),
                                       .op = (uint32_t)i->op,
                                       .dtype = (uint32_t)dtype,
                                       .size = (uint32_t)joist_dtype_size(dtype)};

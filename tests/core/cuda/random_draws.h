@@ -80,6 +80,7 @@ static void *new_parameter(const struct test_parameter *parameter, size_t n) {
 /* What the device's kernel reads a parameter as. */
 static joist_dtype carrier_of(joist_op op, joist_dtype dtype, int k, joist_dtype parameter) {
   if (op == JOIST_OP_RUNIF) return dtype;
+  if (op == JOIST_OP_RBINOM) return JOIST_F64;
   if (op == JOIST_OP_RNORM)
     return k == 1 && joist_dtype_kind(dtype) == JOIST_KIND_COMPLEX ? JOIST_C128 : JOIST_F64;
   if (parameter == JOIST_UI64) return JOIST_UI64;
@@ -130,23 +131,29 @@ static bool check_draw(joist_op op, joist_dtype dtype, int rank, const uint32_t 
 
 /* ---- every dtype, parameters of every dtype, one or many ---- */
 
-static const joist_op drawn_ops[] = {JOIST_OP_RUNIF, JOIST_OP_RNORM, JOIST_OP_RANDINT};
+static const joist_op drawn_ops[] = {JOIST_OP_RUNIF, JOIST_OP_RNORM, JOIST_OP_RANDINT,
+                                     JOIST_OP_RBINOM};
 enum { DRAWN_OPS = sizeof drawn_ops / sizeof *drawn_ops };
 
 static void test_draw_dtypes(void) {
   static const double low[] = {0, 1, 0, 0, 1}, high[] = {1, 1, 5, 100, 2, 3, 77};
   static const double ones[] = {1, 1, 1, 0}, bits[] = {0, 0, 0, 1};
+  static const double sizes[] = {1, 0, 7, 100, 30}, probs[] = {0.3, 1, 0.5, 0, 0.07, 0.999, 0.5};
   const uint32_t extents[] = {17, 59};
   for (int o = 0; o < DRAWN_OPS; o++)
     for (int d = 0; d < JOIST_DTYPE_COUNT; d++)
       for (int p = 0; p < JOIST_DTYPE_COUNT; p++)
         for (int each = 0; each < 4 && !leaves_out(d) && !leaves_out(p); each++) {
+          const bool binomial = drawn_ops[o] == JOIST_OP_RBINOM;
+          const double *const first = !binomial ? low : d == JOIST_BOOL ? bits : sizes;
+          const double *const second = binomial ? probs : high;
           const bool narrow = d == JOIST_BOOL && drawn_ops[o] == JOIST_OP_RANDINT;
           const joist_dtype other = (joist_dtype)((p + d) % JOIST_DTYPE_COUNT);
           const joist_dtype right = each % 2 ? other : (joist_dtype)p;
           const struct test_parameter parameters[] = {
-              {(joist_dtype)p, (each & 1) != 0, narrow ? 4 : 5, narrow ? bits : low},
-              {right, (each & 2) != 0, narrow ? 1 : 7, narrow ? ones : high}};
+              {(joist_dtype)p, (each & 1) != 0, narrow || first == bits ? 4 : 5,
+               narrow ? bits : first},
+              {right, (each & 2) != 0, narrow ? 1 : 7, narrow ? ones : second}};
           const bool fine = check_draw(drawn_ops[o], (joist_dtype)d, 2, extents, parameters);
           CHECK(fine || joist_dtype_kind(right) == JOIST_KIND_COMPLEX || each > 0);
         }
@@ -156,6 +163,7 @@ static void test_draw_dtypes(void) {
 static void test_draw_sizes(void) {
   static const uint32_t about[] = {1, 4, 8, 16, 256, 512, 1024, 2048, 4096, 100000};
   static const double low[] = {-3, 0, 1.5, -1}, high[] = {4, 1e3, 2, 1.75, 9}, ends[] = {-7, -3, 0};
+  static const double sizes[] = {1, 30, 0, 100}, probs[] = {0.5, 0.1, 0.9, 1, 0.3};
   for (size_t a = 0; a < sizeof about / sizeof *about; a++)
     for (uint32_t n = about[a] - 1; n <= about[a] + 1; n++)
       for (int d = 0; d < JOIST_DTYPE_COUNT; d++) {
@@ -173,6 +181,9 @@ static void test_draw_sizes(void) {
           parameters[0].count = 3;
           parameters[1].count = 2;
           (void)check_draw(JOIST_OP_RANDINT, dtype, 1, &n, parameters);
+          parameters[0] = (struct test_parameter){JOIST_F64, each % 2 != 0, 4, sizes};
+          parameters[1] = (struct test_parameter){JOIST_F64, each / 2 != 0, 5, probs};
+          (void)check_draw(JOIST_OP_RBINOM, dtype, 1, &n, parameters);
         }
       }
 }
@@ -229,6 +240,10 @@ static void test_draw_limits(void) {
                                         {-0x1p63, 1},
                                         {0, 0x1.0000000000001p63},
                                         {0, 0x1.fffffffffffffp63}};
+  static const struct limits trials[] = {
+      {1, 0.5},      {1, 0},      {0, 0.5},       {100, 0.01},    {100, 0.4}, {127, 0.999},
+      {40, 1},       {2000, 0.5}, {30000, 1e-4},  {1e6, 0.7},     {1e9, 0.3}, {1e9, 1e-9},
+      {0x1p53, 0.5}, {1e15, 0.9}, {0x1p31, 1e-8}, {0x1p40, 1e-11}};
   for (int d = 0; d < JOIST_DTYPE_COUNT; d++) {
     if (leaves_out(d)) continue;
     const joist_dtype own = joist_dtype_real((joist_dtype)d);
@@ -248,6 +263,10 @@ static void test_draw_limits(void) {
     check_pairs(JOIST_OP_RANDINT, (joist_dtype)d, JOIST_UI64, fits, count);
     check_pairs(JOIST_OP_RANDINT, (joist_dtype)d, JOIST_I64, fits, count);
     check_pairs(JOIST_OP_RANDINT, (joist_dtype)d, JOIST_F64, whole, sizeof whole / sizeof *whole);
+    count = 0;
+    for (size_t k = 0; k < sizeof trials / sizeof *trials; k++)
+      if (trials[k].low <= joist_binomial_most((joist_dtype)d)) fits[count++] = trials[k];
+    check_pairs(JOIST_OP_RBINOM, (joist_dtype)d, JOIST_F64, fits, count);
   }
 }
 
@@ -307,6 +326,13 @@ static void test_draw_errors(void) {
     check_wrong(JOIST_OP_RANDINT, dtype, 0, 0x1p64);
     check_wrong(JOIST_OP_RANDINT, dtype, -0x1p70, 1);
     check_wrong(JOIST_OP_RANDINT, dtype, 0, INFINITY);
+    check_wrong(JOIST_OP_RBINOM, dtype, -1, 1);
+    check_wrong(JOIST_OP_RBINOM, dtype, 0.5, 1);
+    check_wrong(JOIST_OP_RBINOM, dtype, NAN, 1);
+    check_wrong(JOIST_OP_RBINOM, dtype, 0x1p54, 1);
+    check_wrong(JOIST_OP_RBINOM, dtype, 1, -0.1);
+    check_wrong(JOIST_OP_RBINOM, dtype, 1, NAN);
+    check_wrong(JOIST_OP_RBINOM, dtype, 1, 1.1);
     if (kind == JOIST_KIND_FLOAT) {
       check_wrong(JOIST_OP_RUNIF, dtype, 2, 1);
       check_wrong(JOIST_OP_RUNIF, dtype, NAN, 1);
