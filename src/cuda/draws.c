@@ -106,36 +106,27 @@ static joist_status check_there(const struct running *r, struct joist_cuda_draw 
     status = joist_cuda_check((cudaError_t)joist_cuda_start_draw_check(draw, r->state->stream),
                               "starting a kernel", error);
   if (status == JOIST_OK) status = read_failure(r, &found, error);
-  *fits = found == UINT64_MAX;
+  *fits = status != JOIST_OK || found == UINT64_MAX;
   return status;
 }
 
-/* ---- keys ---- */
-
-/* A number that is of an integer dtype and in the device's memory is not waited for. */
-static joist_status fold(const struct running *r, const struct joist_instruction *i,
-                         struct joist_cuda_draw *parameter, struct joist_error *error) {
+/* The number that is folded into a key. One that is of an integer dtype and in the device's memory
+ * is not waited for. */
+static joist_status place_number(const struct running *r, const struct joist_instruction *i,
+                                 struct joist_cuda_draw *parameter, void **made,
+                                 struct joist_error *error) {
   const joist_dtype dtype = value_of(r, i->operand[1])->type.dtype;
   struct element elements[JOIST_ARITY_MAX];
   struct joist_array_call call;
   struct joist_draw draw;
-  void *made = NULL;
   int64_t number = 0;
-  joist_status status = JOIST_OK;
-  if (!is_given(r, i->operand[1]) && joist_dtype_category(dtype) < JOIST_CATEGORY_FLOAT) {
-    status =
-        joist_cuda_convert(r, i->operand[1], JOIST_I64, &parameter->lhs.elements, &made, error);
-  } else {
-    status = read_element(r, i->operand[1], &elements[1], error);
-    if (status == JOIST_OK) status = examine(r, i, elements, &draw, &call, error);
-    if (status == JOIST_OK) status = joist_fold_number(&draw, &number, error);
-    memcpy(parameter->lhs.one, &number, sizeof number);
-  }
   parameter->split = i->parameter[0] != 0;
-  if (status == JOIST_OK)
-    status = joist_cuda_check((cudaError_t)joist_cuda_start_draw(parameter, r->state->stream),
-                              "starting a kernel", error);
-  joist_cuda_free(r->device, made);
+  if (!is_given(r, i->operand[1]) && joist_dtype_category(dtype) < JOIST_CATEGORY_FLOAT)
+    return joist_cuda_convert(r, i->operand[1], JOIST_I64, &parameter->lhs.elements, made, error);
+  joist_status status = read_element(r, i->operand[1], &elements[1], error);
+  if (status == JOIST_OK) status = examine(r, i, elements, &draw, &call, error);
+  if (status == JOIST_OK) status = joist_fold_number(&draw, &number, error);
+  memcpy(parameter->lhs.one, &number, sizeof number);
   return status;
 }
 
@@ -166,11 +157,38 @@ bool joist_cuda_reads_on_host(joist_op op, int operand) {
                          op == JOIST_OP_RANDINT || op == JOIST_OP_RBINOM);
 }
 
+/* What becomes of the operands behind the key: in the parameter, or in memory that is to be freed
+ * when the kernels have been started. */
+static joist_status place_parameters(const struct running *r, const struct joist_instruction *i,
+                                     struct joist_cuda_draw *parameter, void **made, bool *all_here,
+                                     struct joist_error *error) {
+  struct joist_cuda_parameter *const places[] = {&parameter->lhs, &parameter->rhs};
+  const struct joist_parameter *known[2];
+  struct element elements[JOIST_ARITY_MAX];
+  struct joist_array_call call;
+  struct joist_draw draw;
+  const int count = joist_op_arity(i->op) - 1;
+  joist_status status = JOIST_OK;
+  *all_here = true;
+  for (int k = 1; k <= count && status == JOIST_OK; k++) {
+    *all_here = *all_here && is_one(r, i, k);
+    if (is_one(r, i, k)) status = read_element(r, i->operand[k], &elements[k], error);
+  }
+  if (status == JOIST_OK) status = examine(r, i, elements, &draw, &call, error);
+  known[0] = &draw.lhs;
+  known[1] = &draw.rhs;
+  for (int k = 0; k < count && status == JOIST_OK; k++)
+    status = place_parameter(r, i, k + 1, known[k], places[k], &made[k], error);
+  if (status != JOIST_OK || !*all_here) return status;
+  if (i->op == JOIST_OP_RUNIF) parameter->standard = joist_uniform_is_unit(&draw);
+  if (i->op == JOIST_OP_RNORM) parameter->standard = joist_normal_is_standard(&draw);
+  return JOIST_OK;
+}
+
 joist_status joist_cuda_draw(const struct running *r, const struct joist_instruction *i, bool *fits,
                              struct joist_error *error) {
   const joist_dtype dtype = value_of(r, i->result)->type.dtype;
   const struct joist_whole whole = joist_dtype_whole(dtype);
-  const int arity = joist_op_arity(i->op);
   struct joist_cuda_draw parameter = {.count = count_of(r->plan->program, i->result),
                                       .key = r->arrays[i->operand[0]],
                                       .out = r->arrays[i->result],
@@ -180,28 +198,13 @@ joist_status joist_cuda_draw(const struct running *r, const struct joist_instruc
                                       .op = (uint32_t)i->op,
                                       .dtype = (uint32_t)dtype,
                                       .size = (uint32_t)joist_dtype_size(dtype)};
-  struct element elements[JOIST_ARITY_MAX];
-  struct joist_array_call call;
-  struct joist_draw draw;
   void *made[2] = {NULL, NULL};
   bool all_here = true;
   *fits = true;
   if (parameter.count == 0) return JOIST_OK;
-  if (i->op == JOIST_OP_FOLD_IN) return fold(r, i, &parameter, error);
-  joist_status status = JOIST_OK;
-  for (int k = 1; k < arity && status == JOIST_OK; k++) {
-    all_here = all_here && is_one(r, i, k);
-    if (is_one(r, i, k)) status = read_element(r, i->operand[k], &elements[k], error);
-  }
-  if (status == JOIST_OK) status = examine(r, i, elements, &draw, &call, error);
-  if (status == JOIST_OK && arity > 1)
-    status = place_parameter(r, i, 1, &draw.lhs, &parameter.lhs, &made[0], error);
-  if (status == JOIST_OK && arity > 2)
-    status = place_parameter(r, i, 2, &draw.rhs, &parameter.rhs, &made[1], error);
-  if (status == JOIST_OK && i->op == JOIST_OP_RUNIF)
-    parameter.standard = all_here && joist_uniform_is_unit(&draw);
-  if (status == JOIST_OK && i->op == JOIST_OP_RNORM)
-    parameter.standard = all_here && joist_normal_is_standard(&draw);
+  joist_status status = i->op == JOIST_OP_FOLD_IN
+                            ? place_number(r, i, &parameter, &made[0], error)
+                            : place_parameters(r, i, &parameter, made, &all_here, error);
   if (status == JOIST_OK && !all_here) status = check_there(r, &parameter, fits, error);
   if (status == JOIST_OK && *fits)
     status = joist_cuda_check((cudaError_t)joist_cuda_start_draw(&parameter, r->state->stream),

@@ -34,9 +34,13 @@ struct joist_cuda_draw {
 extern "C" {
 #endif
 
-/* Both give a cudaError_t; there is one element at least. */
+/* All give a cudaError_t; there is one element at least. */
 int joist_cuda_start_draw(const struct joist_cuda_draw *draw, void *stream);
 int joist_cuda_start_draw_check(const struct joist_cuda_draw *draw, void *stream);
+
+/* The same for integers and binomial numbers alone. */
+int joist_cuda_start_count(const struct joist_cuda_draw *draw, void *stream);
+int joist_cuda_start_count_check(const struct joist_cuda_draw *draw, void *stream);
 
 #ifdef __cplusplus
 }

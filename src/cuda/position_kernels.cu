@@ -18,6 +18,7 @@ enum { NOWHERE = 0xffffffffu };
 
 template <class Word, class Key>
 struct searched_elements {
+  enum { LONG = true }; /* lines that are worth being read by 16 bytes */
   typedef Word word;
   typedef Key key;
   const joist_cuda_positions &search;
@@ -39,6 +40,7 @@ struct searched_elements {
 
 template <class Key>
 struct searched_candidates {
+  enum { LONG = false };
   typedef Key word;
   typedef Key key;
   const joist_cuda_positions &search;
@@ -94,22 +96,27 @@ JOIST_DEVICE static inline void scan_rows(const Searched &searched, uint64_t bas
     meet(searched, in[base + row * inner], base + row * inner, row, best);
 }
 
+template <class Searched>
+JOIST_DEVICE static inline void scan_row(const Searched &searched, uint64_t base, uint64_t row,
+                                         uint64_t end, candidate<typename Searched::key> &best) {
+  const typename Searched::word *const in = (const typename Searched::word *)searched.search.in;
+  if (row < end) meet(searched, in[base + row], base + row, row, best);
+}
+
 /* Rows from `row` to `end` of contiguous elements, by the 16 bytes that are aligned so: all
- * threads of the block take turns. */
+ * threads of the block take turns. Before and behind these there are fewer than threads. */
 template <class Searched>
 JOIST_DEVICE static inline void scan_line(const Searched &searched, uint64_t base, uint64_t row,
                                           uint64_t end, candidate<typename Searched::key> &best) {
   typedef typename Searched::word Word;
   constexpr int V = 16 / sizeof(Word), TOGETHER = 2;
   typedef joist_pack<Word, V> Pack;
+  static_assert(2 * V <= (int)JOIST_CUDA_BLOCK, "an element for each thread");
   const uint64_t own = threadIdx.x, step = JOIST_CUDA_BLOCK;
   const uint64_t first = (base + row + V - 1) / V, last = (base + end) / V;
-  if (first >= last) {
-    scan_rows(searched, base, row + own, end, step, best);
-    return;
-  }
-  scan_rows(searched, base, row + own, first * V - base, step, best);
   const Pack *const in = (const Pack *)searched.search.in;
+  scan_row(searched, base, row + own, first < last ? first * V - base : end, best);
+  if (first >= last) return;
   for (uint64_t at = first + own; at < last; at += TOGETHER * step) {
     Pack x[TOGETHER];
     const bool both = at + step < last;
@@ -123,7 +130,7 @@ JOIST_DEVICE static inline void scan_line(const Searched &searched, uint64_t bas
       }
     }
   }
-  scan_rows(searched, base, last * V - base + own, end, step, best);
+  scan_row(searched, base, last * V - base + own, end, best);
 }
 
 /* ---- a block ---- */
@@ -157,7 +164,7 @@ JOIST_DEVICE static inline void find_positions(const joist_cuda_positions &searc
     const uint64_t base = o * search.middle * search.inner + i, row = s * search.rows;
     const uint64_t end = row + search.rows < search.middle ? row + search.rows : search.middle;
     candidate<Key> best = {0, NOWHERE};
-    if (inside && search.inner == 1 && search.y == JOIST_CUDA_BLOCK)
+    if (Searched::LONG && inside && search.inner == 1 && search.y == JOIST_CUDA_BLOCK)
       scan_line(searched, base, row, end, best);
     else if (inside)
       scan_rows(searched, base, row + y, end, search.y, best);

@@ -14,6 +14,7 @@
 #include <time.h>
 
 #include "core/device.h"
+#include "core/random_element.h"
 #include "cuda/compile.h"
 
 #ifndef JOIST_TEST_GPU
@@ -80,7 +81,9 @@ struct work {
   size_t count; /* elements of the inputs */
   const void *inputs[8];
   void *numbers[4]; /* memory of those inputs that are numbers */
-  uint32_t input_count, number_count;
+  float literals[2];
+  bool here[8]; /* inputs that are literals */
+  uint32_t input_count, number_count, literal_count;
 };
 
 static joist_value_id add_array(struct work *work, joist_dtype dtype, int which) {
@@ -96,6 +99,15 @@ static joist_value_id add_number(struct work *work, float number) {
     CHECK_INT(gpu->copy(gpu, memory, &number, sizeof number, JOIST_COPY_TO_DEVICE, &error),
               JOIST_OK);
   work->inputs[work->input_count++] = work->numbers[work->number_count++] = memory;
+  return add_input(&work->program, JOIST_F32, 0, NULL);
+}
+
+/* A number that stays in the process's memory, as those of R do. */
+static joist_value_id add_literal(struct work *work, float number) {
+  float *const literal = &work->literals[work->literal_count++];
+  *literal = number;
+  work->here[work->input_count] = true;
+  work->inputs[work->input_count++] = literal;
   return add_input(&work->program, JOIST_F32, 0, NULL);
 }
 
@@ -168,12 +180,61 @@ static double want_bytes(size_t k) {
   return (unsigned char)(a[k % 4] + b[k % 4]);
 }
 
+/* Where the largest element of the period is. */
+static void build_position(struct work *work) {
+  const struct joist_attributes attributes = {.requested = none, .parameter = {-1}};
+  const joist_value_id x = add_array(work, JOIST_F32, DATA_X);
+  joist_value_id result = 0;
+  CHECK(add(&work->program, joist_rules_at(0), JOIST_OP_ARGMAX, &x, &attributes, &result));
+  add_output(&work->program, result);
+}
+static double want_position(size_t k) {
+  size_t best = 0;
+  (void)k;
+  for (size_t i = 1; i < PERIOD && i < elements; i++)
+    if (x_at(i) > x_at(best)) best = i;
+  return (double)best + 1;
+}
+
+/* Numbers from 0 to 1, or standard normal ones, as the CPU's engine draws them. */
+static void build_draw(struct work *work, joist_op op) {
+  static const uint32_t two = 2;
+  const struct joist_attributes attributes = {.requested = {JOIST_F32, false},
+                                              .shape = {1, {(uint32_t)work->count}}};
+  const joist_value_id key = add_input(&work->program, JOIST_UI32, 1, &two);
+  work->inputs[work->input_count++] = arrays[DATA_I];
+  const joist_value_id zero = add_literal(work, 0), one = add_literal(work, 1);
+  joist_value_id result = 0;
+  CHECK(add(&work->program, joist_rules_at(0), op, (joist_value_id[]){key, zero, one}, &attributes,
+            &result));
+  add_output(&work->program, result);
+}
+static void build_uniform(struct work *work) { build_draw(work, JOIST_OP_RUNIF); }
+static void build_normal(struct work *work) { build_draw(work, JOIST_OP_RNORM); }
+
+/* The stream of the key that the first two elements of i are. */
+static struct joist_block block_at(size_t number) {
+  const struct joist_stream stream = {
+      {(uint32_t)i_at(0), (uint32_t)i_at(1)}, 0, JOIST_STREAM_DENSE};
+  return stream_block(&stream, number);
+}
+static double want_uniform(size_t k) { return unit_of_word(block_at(k / 4).word[k % 4]); }
+static double want_normal(size_t k) {
+  const struct joist_block block = block_at(k / 4);
+  const struct joist_pair pair = k % 4 < 2 ? normal_narrow(block.word[0], block.word[1])
+                                           : normal_narrow(block.word[2], block.word[3]);
+  return k % 2 == 0 ? pair.first : pair.second;
+}
+
 static struct work works[] = {{"x + y, f32", 12, build_sum, want_sum, .count = 0},
                               {"i32 + f32", 12, build_mixed, want_mixed, .count = 0},
                               {"12 operations, fused", 12, build_fused, want_fused, .count = 0},
                               {"sum, f32", 4, build_total, want_total, .count = 0},
-                              {"x + y, ui8", 3, build_bytes, want_bytes, .count = 0}};
-enum { WORKS = sizeof works / sizeof *works };
+                              {"x + y, ui8", 3, build_bytes, want_bytes, .count = 0},
+                              {"argmax, f32", 4, build_position, want_position, .count = 0},
+                              {"runif, f32", 4, build_uniform, want_uniform, .count = 0},
+                              {"rnorm, f32", 4, build_normal, want_normal, .count = 0}};
+enum { WORKS = sizeof works / sizeof *works, COMPILED = 5 /* the first of them, at run time */ };
 
 /* ---- running: what is timed counts as a check only where it fails ---- */
 
@@ -187,7 +248,7 @@ static struct joist_plan *new_plan(const struct joist_program *program) {
 static void prepare(struct work *work, size_t count) {
   joist_program_init(&work->program);
   work->count = count;
-  work->input_count = work->number_count = 0;
+  work->input_count = work->number_count = work->literal_count = 0;
   work->build(work);
   work->plan = new_plan(&work->program);
 }
@@ -205,7 +266,7 @@ static size_t result_bytes(const struct work *work) {
 /* The result is the caller's to free. */
 static void *run_once(const struct work *work, const struct joist_plan *plan) {
   struct joist_error error = {""};
-  const struct joist_run run = {.threads = 1};
+  const struct joist_run run = {.threads = 1, .here = work->literal_count > 0 ? work->here : NULL};
   void *out = gpu->allocate(gpu, result_bytes(work));
   if (out == NULL || gpu->run(gpu, plan, work->inputs, &out, &run, &error) != JOIST_OK)
     CHECK_MSG(false, "%s", out == NULL ? "no memory for a result" : error.message);
@@ -370,7 +431,7 @@ static void compile_kernels(void) {
   }
 #ifdef JOIST_TEST_GPU
   const struct joist_cuda_compilation *const all = joist_cuda_compilation();
-  CHECK_MSG(all->compiled >= WORKS && all->failed == 0, "%ld kernels failed: %s", all->failed,
+  CHECK_MSG(all->compiled >= COMPILED && all->failed == 0, "%ld kernels failed: %s", all->failed,
             all->log);
 #else
   CHECK(host_compile_all());
@@ -389,7 +450,7 @@ int main(int argc, char **argv) {
     printf("bench: skipped: no GPU (%s)\nbench: 0 passed, 0 failed\n", error.message);
     return 0;
   }
-  if (!CHECK_MSG(elements >= 1 && elements <= (size_t)1 << 28, "1 to 2^28 elements"))
+  if (!CHECK_MSG(elements >= 2 && elements <= (size_t)1 << 28, "2 to 2^28 elements"))
     return check_report("bench");
   /* The inputs, a copy, a result and the one before it. */
   while (elements > 1 && elements * 4 * 7 > gpu->figures(gpu).available) elements /= 2;
