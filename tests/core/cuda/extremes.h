@@ -1,7 +1,9 @@
 /* extremes.h: positions of extremes on the device against the CPU's engine. Included by
- * test_cuda.c, behind random_draws.h. */
+ * test_cuda.c. */
 #ifndef JOIST_TESTS_CUDA_EXTREMES_H
 #define JOIST_TESTS_CUDA_EXTREMES_H
+
+#include "random_draws.h"
 
 static bool has_order(joist_dtype dtype) { return joist_dtype_kind(dtype) != JOIST_KIND_COMPLEX; }
 

@@ -3,6 +3,8 @@
 #ifndef JOIST_TESTS_CUDA_RANDOM_DRAWS_H
 #define JOIST_TESTS_CUDA_RANDOM_DRAWS_H
 
+#include <cuda_runtime_api.h>
+
 #include "core/random.h"
 
 /* ---- one operation, here and there ---- */

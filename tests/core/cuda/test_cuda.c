@@ -480,10 +480,10 @@ static void test_moves(void) {
   test_invalid_positions();
 }
 
+#include "extremes.h"
 #include "products.h"
-#include "transposes.h"
 #include "random_draws.h"
-#include "extremes.h" /* behind it */
+#include "transposes.h"
 
 /* ---- random programs ---- */
 
