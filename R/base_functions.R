@@ -46,6 +46,7 @@
 #' | `diag(x)` | [nv_diag()] |
 #' | `t.test(x)`, `ecdf(x)`, `fft(x)`, `dnorm(x)`, `beta(x, y)` | the same of `as.vector(x)` |
 #' | `combn(x, 2)`, `embed(x, 2)`, `zapsmall(x)`, `jitter(x)` | the same of `as.vector(x)` |
+#' | `writeBin(x, con)`, `readBin(con, ...)` | [nv_write_bin()], [nv_read_bin()] |
 #' | `complete.cases(x)`, `table(x, useNA = "ifany")` | the same of `as.vector(x)` |
 #' | `lm(y ~ x)`, `aggregate(y ~ x, ...)` and other formulas | the same with `as.vector(x)` |
 #' | `df[x > 0, ]`, `subset(df, x > 0)` of a data frame | `df[as.vector(x > 0), ]`, `which(x > 0)` |

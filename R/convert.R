@@ -3,7 +3,7 @@
 #' `nv_convert()` is the explicit cast, which may lose: floats to integers truncate toward
 #' zero and saturate, NaN becomes 0; integers to integers wrap; anything to bool is
 #' `!= 0`; complex to real keeps the real part. `nv_bitcast_convert()` reads the same bits
-#' as another dtype of the same size.
+#' as another dtype of the same size. Bytes in memory and in files are for [nv_read_bin()].
 #'
 #' @param operand A tensor or an R number; a bare R number keeps its exact value until the
 #'   common dtype is known.

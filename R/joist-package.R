@@ -7,8 +7,8 @@
 #' @section Pages of this manual:
 #' \itemize{
 #' \item Tensors: make them [nv_tensor()], without data [nv_aval()], ask [shape()], the dtypes
-#'   [as_dtype()], to R [as_array()], casts [nv_convert()], printing [print.nv_tensor()],
-#'   comparing [all.equal.nv_tensor()].
+#'   [as_dtype()], to R [as_array()], bytes [nv_read_bin()], casts [nv_convert()], printing
+#'   [print.nv_tensor()], comparing [all.equal.nv_tensor()].
 #' \item Promotion: [common_dtype()], [result_dtype()], [promotion_table()],
 #'   [promotion_rules()], [with_promotion()], [promotion_lattice()], [check_lattice()].
 #' \item Elementwise: arithmetic [nv_add()], comparison [nv_eq()], logic [nv_and()], bits

@@ -9,6 +9,8 @@
 #include "core/dtypes.h"
 #include "core/status.h"
 
+struct joist_run; /* asked now and then whether to stop; NULL for what is short */
+
 typedef enum {
   JOIST_HOST_LOGICAL,   /* int, NA is INT_MIN */
   JOIST_HOST_INTEGER,   /* int, NA is INT_MIN */
@@ -27,14 +29,16 @@ typedef enum { JOIST_NA_ERROR, JOIST_NA_NAN } joist_na;
  * and NA are JOIST_ERROR_VALUE, with value, 1-based position and dtype in the
  * message. Rounding to a float dtype's precision is no loss. NA_real_ reaches f64 and
  * c128 unchanged (the NA of FLOAT32 becomes NA_real_ there); for the other float and
- * complex dtypes `na` decides. `out` must not overlap `values`. When it fails, `out` may
- * be written in part. */
+ * complex dtypes `na` decides. `out` must not overlap `values`. When it fails, or
+ * is JOIST_INTERRUPTED, `out` may be written in part. */
 joist_status joist_import(joist_host host, const void *values, size_t n, joist_dtype dtype,
-                          joist_na na, void *out, struct joist_error *error) JOIST_MUST_CHECK;
+                          joist_na na, void *out, const struct joist_run *run,
+                          struct joist_error *error) JOIST_MUST_CHECK;
 
 /* The same for bool as logical operations read it: any number but zero is TRUE, while NA and
  * NaN are neither TRUE nor FALSE and errors. */
 joist_status joist_import_truth(joist_host host, const void *values, size_t n, void *out,
+                                const struct joist_run *run,
                                 struct joist_error *error) JOIST_MUST_CHECK;
 
 /* A whole number as the bits of an integer dtype: decimal digits or, after 0x, hexadecimal ones,
@@ -63,7 +67,15 @@ bool joist_host_range(joist_host host, const void *values, size_t n, double *low
  * and FLOAT32 round instead of failing, FLOAT32 then from all but complex. A dtype that
  * cannot be exported so is JOIST_ERROR_DTYPE, a value JOIST_ERROR_VALUE. */
 joist_status joist_export(joist_dtype dtype, const void *elements, size_t n, joist_host host,
-                          bool lossy, void *out, struct joist_error *error) JOIST_MUST_CHECK;
+                          bool lossy, void *out, const struct joist_run *run,
+                          struct joist_error *error) JOIST_MUST_CHECK;
+
+/* Copies n elements between memory and bytes in this machine's order or, `swapped`, the other; the
+ * bytes may lie anywhere. A byte that is no bool is JOIST_ERROR_VALUE. Only checks when `to` is
+ * NULL. */
+joist_status joist_copy_bytes(joist_dtype dtype, const void *from, size_t n, bool swapped, void *to,
+                              const struct joist_run *run,
+                              struct joist_error *error) JOIST_MUST_CHECK;
 
 enum { JOIST_TEXT_SIZE = 64 };
 

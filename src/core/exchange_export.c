@@ -103,7 +103,8 @@ static joist_status report(joist_dtype dtype, const void *element, size_t positi
 }
 
 joist_status joist_export(joist_dtype dtype, const void *elements, size_t n, joist_host host,
-                          bool lossy, void *out, struct joist_error *error) {
+                          bool lossy, void *out, const struct joist_run *run,
+                          struct joist_error *error) {
   if (!can_export(dtype, host, lossy))
     return joist_fail(error, JOIST_ERROR_DTYPE, "%s is not written as R's %s; convert it first",
                       joist_dtype_name(dtype), hosts[host].name);
@@ -111,6 +112,7 @@ joist_status joist_export(joist_dtype dtype, const void *elements, size_t n, joi
   const size_t host_size = joist_dtype_size(hosts[host].layout);
   joist_convert_kernel *convert = joist_convert_find(dtype, hosts[host].layout);
   for (size_t start = 0; start < n; start += EXCHANGE_BLOCK) {
+    if (is_interrupted(start, run, error)) return JOIST_INTERRUPTED;
     const size_t count = n - start < EXCHANGE_BLOCK ? n - start : EXCHANGE_BLOCK;
     const char *block = (const char *)elements + start * size;
     const size_t misfit = first_misfit(dtype, count, block, host, lossy);

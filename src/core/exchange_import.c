@@ -244,14 +244,14 @@ static size_t check_block(const struct import *rules, const void *values, size_t
   return misfit;
 }
 
-/* Imports up to the first misfit and returns its index, n if there is none. Only checks
- * when `out` is NULL. */
-static size_t import_until(const struct import *rules, const void *values, size_t n, void *out,
-                           problem *found) {
+/* Imports the elements from `start` to `end`, up to the first misfit, and returns its index, `end`
+ * if there is none. Only checks when `out` is NULL. */
+static size_t import_until(const struct import *rules, const void *values, size_t start, size_t end,
+                           void *out, problem *found) {
   const size_t size = joist_dtype_size(rules->dtype);
   double scratch[EXCHANGE_BLOCK];
-  for (size_t start = 0; start < n; start += EXCHANGE_BLOCK) {
-    const size_t count = n - start < EXCHANGE_BLOCK ? n - start : EXCHANGE_BLOCK;
+  for (; start < end; start += EXCHANGE_BLOCK) {
+    const size_t count = end - start < EXCHANGE_BLOCK ? end - start : EXCHANGE_BLOCK;
     const void *elements = NULL;
     joist_dtype from = JOIST_DTYPE_NONE;
     const size_t misfit =
@@ -260,7 +260,7 @@ static size_t import_until(const struct import *rules, const void *values, size_
     if (out != NULL)
       joist_convert_find(from, rules->dtype)(count, elements, (char *)out + start * size);
   }
-  return n;
+  return end;
 }
 
 /* The dtype whose elements look like the values of a host type. */
@@ -332,28 +332,34 @@ static joist_status report(const struct import *rules, const void *values, size_
 }
 
 static joist_status import_all(const struct import *rules, const void *values, size_t n, void *out,
-                               struct joist_error *error) {
-  problem found = FITS;
-  const size_t misfit = import_until(rules, values, n, out, &found);
-  return misfit < n ? report(rules, values, misfit, found, error) : JOIST_OK;
+                               const struct joist_run *run, struct joist_error *error) {
+  for (size_t start = 0; start < n; start += EXCHANGE_POLL) {
+    if (is_interrupted(start, run, error)) return JOIST_INTERRUPTED;
+    const size_t end = n - start < EXCHANGE_POLL ? n : start + EXCHANGE_POLL;
+    problem found = FITS;
+    const size_t misfit = import_until(rules, values, start, end, out, &found);
+    if (misfit < end) return report(rules, values, misfit, found, error);
+  }
+  return JOIST_OK;
 }
 
 joist_status joist_import(joist_host host, const void *values, size_t n, joist_dtype dtype,
-                          joist_na na, void *out, struct joist_error *error) {
+                          joist_na na, void *out, const struct joist_run *run,
+                          struct joist_error *error) {
   const struct import rules = import_rules(host, dtype, na);
-  return import_all(&rules, values, n, out, error);
+  return import_all(&rules, values, n, out, run, error);
 }
 
 joist_status joist_import_truth(joist_host host, const void *values, size_t n, void *out,
-                                struct joist_error *error) {
+                                const struct joist_run *run, struct joist_error *error) {
   const struct import rules = truth_rules(host);
-  return import_all(&rules, values, n, out, error);
+  return import_all(&rules, values, n, out, run, error);
 }
 
 bool joist_import_fits(joist_host host, const void *values, size_t n, joist_dtype dtype) {
   const struct import rules = import_rules(host, dtype, JOIST_NA_ERROR);
   problem found = FITS;
-  return import_until(&rules, values, n, NULL, &found) == n;
+  return import_until(&rules, values, 0, n, NULL, &found) == n;
 }
 
 joist_category joist_host_category(joist_host host) {

@@ -8,9 +8,17 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "core/tasks.h"
+
 /* Elements looked at and converted at a time: 8 KiB of doubles, which stay in the
  * first-level cache between the check and the conversion. */
-enum { EXCHANGE_BLOCK = 1024 };
+enum { EXCHANGE_BLOCK = 1024, EXCHANGE_POLL = 1 << 24 /* elements between two calls of poll */ };
+
+static inline bool is_interrupted(size_t start, const struct joist_run *run,
+                                  struct joist_error *error) {
+  return start > 0 && start % EXCHANGE_POLL == 0 && run != NULL &&
+         joist_run_poll(run, error) != JOIST_OK;
+}
 
 /* R's NA_real_ is any NaN whose low word is 1954 (R's src/main/arithmetic.c). */
 static inline bool is_na_real(double value) {

@@ -254,7 +254,10 @@ static bool gather_inputs(SEXP compiled, const struct signature *signature,
     struct joist_r_value value;
     joist_r_read(rules, signature->leaves[source.index], &value);
     void *const read = R_alloc(value.count + 1, (int)joist_dtype_size(source.dtype));
-    if (joist_r_import(&value, source.dtype, read, NULL) != JOIST_OK) return false;
+    struct joist_error error;
+    const joist_status status = joist_r_import(&value, source.dtype, read, &error);
+    if (status == JOIST_INTERRUPTED) joist_r_raise(status, &error);
+    if (status != JOIST_OK) return false;
     inputs[input] = read;
     here[input] = !device->host && value.count == 1;
     if (device->host || here[input]) continue;

@@ -22,9 +22,11 @@ static SEXP read_as(const struct joist_rules *rules, SEXP object, struct joist_t
   if (!literal && !value.leaf && same_type && same_shape) return object;
   if (literal && !repeated) {
     SEXP payload = PROTECT(joist_r_payload(type.dtype, count));
+    const struct joist_run run = joist_r_run();
     struct joist_error error;
-    const joist_status imported = joist_import(value.host, value.data, count, type.dtype,
-                                               JOIST_NA_ERROR, joist_r_elements(payload), &error);
+    const joist_status imported =
+        joist_import(value.host, value.data, count, type.dtype, JOIST_NA_ERROR,
+                     joist_r_elements(payload), &run, &error);
     if (imported != JOIST_OK) joist_r_raise(imported, &error);
     SEXP tensor = joist_r_tensor(payload, type, shape);
     UNPROTECT(1);

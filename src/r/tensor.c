@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "r/fields.h"
+#include "r/operations.h"
 
 /* ---- shared attributes ---- */
 
@@ -371,9 +372,11 @@ bool joist_r_by_value(const struct joist_rules *rules) {
 
 joist_status joist_r_import(const struct joist_r_value *value, joist_dtype dtype, void *out,
                             struct joist_error *error) {
+  const struct joist_run run = joist_r_run();
   if (dtype == JOIST_BOOL)
-    return joist_import_truth(value->host, value->data, value->count, out, error);
-  return joist_import(value->host, value->data, value->count, dtype, JOIST_NA_ERROR, out, error);
+    return joist_import_truth(value->host, value->data, value->count, out, &run, error);
+  return joist_import(value->host, value->data, value->count, dtype, JOIST_NA_ERROR, out, &run,
+                      error);
 }
 
 void joist_r_read_range(struct joist_r_value *value) {
@@ -389,7 +392,7 @@ void joist_r_read_range(struct joist_r_value *value) {
     double complex_value[2];
     struct joist_error error;
     const joist_status status = joist_export(operand->type.dtype, here.data, 1, JOIST_HOST_COMPLEX,
-                                             true, complex_value, &error);
+                                             true, complex_value, NULL, &error);
     UNPROTECT(1);
     if (status != JOIST_OK) return;
     operand->has_range = true;

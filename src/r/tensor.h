@@ -76,6 +76,11 @@ SEXP joist_r_shape_object(const struct joist_shape *shape);
 SEXP joist_r_shape_among(const struct joist_shape *shape, const struct joist_r_value *values,
                          int n);
 
+/* Raises joist_shape_error unless a shape has so many elements, and joist_value_error unless there
+ * are elements to read. */
+void joist_r_check_filled(const struct joist_shape *shape, size_t count);
+void joist_r_needs_data(const struct joist_r_value *value);
+
 /* .Call entry points. */
 SEXP joist_r_make(SEXP x, SEXP dtype, SEXP shape, SEXP ambiguous, SEXP na, SEXP rules);
 SEXP joist_r_make_aval(SEXP dtype, SEXP shape, SEXP ambiguous);
@@ -83,6 +88,10 @@ SEXP joist_r_iota(SEXP dim, SEXP dtype, SEXP shape, SEXP start, SEXP ambiguous);
 SEXP joist_r_with_shape(SEXP x, SEXP shape);
 SEXP joist_r_as_array(SEXP x, SEXP as, SEXP lossy, SEXP first);
 SEXP joist_r_format(SEXP x, SEXP digits, SEXP first);
+/* Elements as a raw vector and back, `swapped` in the other byte order than this machine's. */
+SEXP joist_r_from_bytes(SEXP bytes, SEXP dtype, SEXP shape, SEXP swapped);
+SEXP joist_r_to_bytes(SEXP x, SEXP swapped);
+SEXP joist_r_dtype_size(SEXP dtype);
 SEXP joist_r_as_dtype(SEXP x, SEXP style);
 SEXP joist_r_format_dtype(SEXP x, SEXP style);
 /* The kind of a dtype, or of a tensor's. */

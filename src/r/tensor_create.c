@@ -3,6 +3,7 @@
 
 #include "core/convert.h"
 #include "r/fields.h"
+#include "r/operations.h"
 #include "r/remote.h"
 
 /* Elements between two questions whether the user wants to stop. */
@@ -24,7 +25,7 @@ static size_t checked_count(const struct joist_shape *shape) {
   return count;
 }
 
-static void check_filled(const struct joist_shape *shape, size_t count) {
+void joist_r_check_filled(const struct joist_shape *shape, size_t count) {
   char text[JOIST_SHAPE_TEXT];
   if (checked_count(shape) != count)
     joist_r_stop(JOIST_ERROR_SHAPE,
@@ -50,12 +51,13 @@ static SEXP made_from_text(SEXP x, joist_dtype dtype, SEXP shape, SEXP ambiguous
     joist_r_shape(shape != R_NilValue ? shape : dim, &wanted);
   else if (n <= INT32_MAX)
     wanted.extent[0] = (uint32_t)n;
-  check_filled(&wanted, (size_t)n);
+  joist_r_check_filled(&wanted, (size_t)n);
   SEXP payload = PROTECT(joist_r_payload(dtype, (size_t)n));
   uint64_t *const values = joist_r_elements(payload);
   for (R_xlen_t i = 0; i < n; i++) {
     struct joist_error error;
     const size_t position = (size_t)i + 1;
+    if (position % INTERRUPT_EVERY == 0) R_CheckUserInterrupt();
     if (STRING_ELT(x, i) == NA_STRING)
       joist_r_stop(JOIST_ERROR_VALUE,
                    "NA at position %.0f: a typed array has no NA; replace it first",
@@ -85,7 +87,7 @@ SEXP joist_r_make(SEXP x, SEXP dtype, SEXP shape, SEXP ambiguous, SEXP na, SEXP 
     joist_r_shape(shape, &wanted);
   else if (value.form == JOIST_R_LITERAL && wanted.rank == 0)
     wanted = (struct joist_shape){.rank = 1, .extent = {1}};
-  check_filled(&wanted, value.count);
+  joist_r_check_filled(&wanted, value.count);
   struct joist_type type = {value.argument.operand.type.dtype,
                             ambiguous == R_NilValue ? false : joist_r_flag(ambiguous, "ambiguous")};
   if (dtype != R_NilValue) type.dtype = joist_r_dtype(dtype);
@@ -107,8 +109,9 @@ SEXP joist_r_make(SEXP x, SEXP dtype, SEXP shape, SEXP ambiguous, SEXP na, SEXP 
        joist_import_fits(value.host, value.data, value.count, JOIST_I32)))
     return joist_r_tensor(value.object, type, &wanted);
   SEXP payload = PROTECT(joist_r_payload(type.dtype, value.count));
+  const struct joist_run run = joist_r_run();
   const joist_status status = joist_import(value.host, value.data, value.count, type.dtype, policy,
-                                           joist_r_elements(payload), &error);
+                                           joist_r_elements(payload), &run, &error);
   if (status != JOIST_OK) joist_r_raise(status, &error);
   SEXP tensor = joist_r_tensor(payload, type, &wanted);
   UNPROTECT(1);
@@ -154,7 +157,7 @@ SEXP joist_r_iota(SEXP dim, SEXP dtype, SEXP shape, SEXP start, SEXP ambiguous) 
   const bool wide = type.dtype == JOIST_I64 || type.dtype == JOIST_UI64;
   const size_t exact = wide && length > 0 ? 1 : length;
   const joist_status status =
-      joist_import(JOIST_HOST_DOUBLE, run, exact, type.dtype, JOIST_NA_ERROR, typed, &error);
+      joist_import(JOIST_HOST_DOUBLE, run, exact, type.dtype, JOIST_NA_ERROR, typed, NULL, &error);
   if (status != JOIST_OK) joist_r_raise(status, &error);
   if (wide && !count_on((uint64_t *)(void *)typed, length, type.dtype == JOIST_I64))
     joist_r_stop(JOIST_ERROR_VALUE, "%.0f numbers from %.0f on do not fit %s", (double)length,
@@ -234,7 +237,7 @@ static SEXP host_vector(joist_host host, size_t n, void **elements) {
   return vector;
 }
 
-static void needs_data(const struct joist_r_value *value) {
+void joist_r_needs_data(const struct joist_r_value *value) {
   if (value->form == JOIST_R_TRACED)
     joist_r_stop(
         JOIST_ERROR_VALUE,
@@ -258,7 +261,7 @@ static void keep_first(struct joist_r_value *value, SEXP first) {
 SEXP joist_r_as_array(SEXP x, SEXP as, SEXP lossy, SEXP first) {
   struct joist_r_value value;
   joist_r_read_any(joist_r_rules(R_NilValue), x, &value);
-  needs_data(&value);
+  joist_r_needs_data(&value);
   const size_t all = value.count;
   keep_first(&value, first);
   SEXP here = PROTECT(value.form == JOIST_R_REMOTE ? joist_r_fetch(&value, value.count) : x);
@@ -277,9 +280,10 @@ SEXP joist_r_as_array(SEXP x, SEXP as, SEXP lossy, SEXP first) {
   }
   void *elements;
   SEXP out = PROTECT(host_vector(host, value.count, &elements));
+  const struct joist_run run = joist_r_run();
   struct joist_error error;
   const joist_status status = joist_export(dtype, value.data, value.count, host,
-                                           joist_r_flag(lossy, "lossy"), elements, &error);
+                                           joist_r_flag(lossy, "lossy"), elements, &run, &error);
   if (status != JOIST_OK) joist_r_raise(status, &error);
   if (host == JOIST_HOST_INTEGER64) Rf_setAttrib(out, R_ClassSymbol, Rf_mkString("integer64"));
   UNPROTECT(2);
@@ -290,7 +294,7 @@ SEXP joist_r_as_array(SEXP x, SEXP as, SEXP lossy, SEXP first) {
 SEXP joist_r_format(SEXP x, SEXP digits, SEXP first) {
   struct joist_r_value value;
   joist_r_read_any(joist_r_rules(R_NilValue), x, &value);
-  needs_data(&value);
+  joist_r_needs_data(&value);
   const joist_dtype dtype = value.argument.operand.type.dtype;
   const size_t size = joist_dtype_size(dtype);
   keep_first(&value, first);

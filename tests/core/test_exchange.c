@@ -1,5 +1,6 @@
 /* Import, export and text: every rule of exchange.h, for every dtype. */
 #include "core/convert.h"
+#include "core/engine.h"
 #include "core/exchange.h"
 
 #include "check.h"
@@ -38,7 +39,8 @@ static bool is_wide(joist_dtype dtype) { return joist_dtype_real(dtype) == JOIST
 
 static joist_status import(joist_host host, const void *values, size_t n, joist_dtype dtype) {
   memset(&error, 0, sizeof error);
-  const joist_status status = joist_import(host, values, n, dtype, JOIST_NA_ERROR, out, &error);
+  const joist_status status =
+      joist_import(host, values, n, dtype, JOIST_NA_ERROR, out, NULL, &error);
   CHECK(joist_import_fits(host, values, n, dtype) == (status == JOIST_OK));
   if (status != JOIST_OK && strncmp(error.message, "NA ", 3) != 0)
     CHECK_MSG(strstr(error.message, joist_dtype_name(dtype)) != NULL, "%s", error.message);
@@ -102,7 +104,7 @@ static void test_import_na(void) {
       CHECK(isnan(parts[0]) && !is_na_bits(parts[0]));
     }
     const joist_status status =
-        joist_import(JOIST_HOST_DOUBLE, doubles, 3, dtype, JOIST_NA_NAN, out, &error);
+        joist_import(JOIST_HOST_DOUBLE, doubles, 3, dtype, JOIST_NA_NAN, out, NULL, &error);
     CHECK_INT(status, whole ? JOIST_ERROR_VALUE : JOIST_OK);
     if (status == JOIST_OK) {
       read_back(dtype, 2, parts);
@@ -276,7 +278,7 @@ static void test_import_truth(void) {
       uint8_t truth[N];
       memcpy(many + (N - 1) * sizes[h], (const char *)values[h] + which * sizes[h], sizes[h]);
       memset(&error, 0, sizeof error);
-      const joist_status status = joist_import_truth(hosts[h], many, N, truth, &error);
+      const joist_status status = joist_import_truth(hosts[h], many, N, truth, NULL, &error);
       CHECK((status == JOIST_OK) == (which < 2));
       if (status == JOIST_OK)
         for (size_t i = 0; i < N; i++) CHECK(truth[i] == (i == N - 1 && which == 1));
@@ -285,8 +287,9 @@ static void test_import_truth(void) {
       free(many);
     }
   uint8_t one = 0;
-  CHECK(joist_import_truth(JOIST_HOST_DOUBLE, &infinite, 1, &one, &error) == JOIST_OK && one == 1);
-  CHECK(joist_import_truth(JOIST_HOST_DOUBLE, &na, 1, &one, &error) == JOIST_ERROR_VALUE);
+  CHECK(joist_import_truth(JOIST_HOST_DOUBLE, &infinite, 1, &one, NULL, &error) == JOIST_OK &&
+        one == 1);
+  CHECK(joist_import_truth(JOIST_HOST_DOUBLE, &na, 1, &one, NULL, &error) == JOIST_ERROR_VALUE);
   CHECK(strncmp(error.message, "NA at", 5) == 0);
 }
 
@@ -309,7 +312,7 @@ static void test_host_range(void) {
 static joist_status export(joist_dtype dtype, const void *elements, size_t n, joist_host host,
                            bool lossy) {
   memset(&error, 0, sizeof error);
-  return joist_export(dtype, elements, n, host, lossy, out, &error);
+  return joist_export(dtype, elements, n, host, lossy, out, NULL, &error);
 }
 
 static void test_export_hosts(void) {
@@ -556,6 +559,64 @@ static void test_parse_integer(void) {
   }
 }
 
+/* ---- bytes ---- */
+
+static void test_copy_bytes(void) {
+  unsigned char bytes[16 * 9], copied[16 * 9 + 1], back[16 * 9];
+  EACH_DTYPE(dtype) {
+    const size_t size = joist_dtype_size(dtype), unit = joist_dtype_size(joist_dtype_real(dtype));
+    const size_t all = 9 * size;
+    for (size_t i = 0; i < all; i++)
+      bytes[i] = (unsigned char)(dtype == JOIST_BOOL ? i % 3 == 0 : 37 * i + 129);
+    for (int swapped = 0; swapped < 2; swapped++) {
+      /* at an odd address */
+      CHECK_INT(joist_copy_bytes(dtype, bytes, 9, swapped, copied + 1, NULL, &error), JOIST_OK);
+      for (size_t i = 0; i < all; i++) {
+        const size_t from = swapped ? i / unit * unit + (unit - 1 - i % unit) : i;
+        CHECK_INT(copied[1 + i], bytes[from]);
+      }
+      CHECK_INT(joist_copy_bytes(dtype, copied + 1, 9, swapped, back, NULL, &error), JOIST_OK);
+      CHECK(memcmp(back, bytes, all) == 0);
+    }
+    CHECK_INT(joist_copy_bytes(dtype, bytes, 9, true, NULL, NULL, &error), JOIST_OK);
+  }
+  const unsigned char truth[] = {0, 1, 255, 2};
+  CHECK_INT(joist_copy_bytes(JOIST_BOOL, truth, 2, false, copied, NULL, &error), JOIST_OK);
+  CHECK_INT(joist_copy_bytes(JOIST_BOOL, truth, 4, false, NULL, NULL, &error), JOIST_ERROR_VALUE);
+  CHECK(strstr(error.message, "ff at position 3") != NULL);
+}
+
+/* ---- interrupts ---- */
+
+static bool stop_at_once(void *calls) {
+  ++*(int *)calls;
+  return true;
+}
+
+static void test_interrupts(void) {
+  enum { MANY = (1 << 24) + 1 };
+  int calls = 0;
+  const struct joist_run run = {.threads = 1, .poll = stop_at_once, .context = &calls};
+  char *const from = calloc(MANY, 1), *const to = malloc(MANY);
+  if (from == NULL || to == NULL) return;
+  for (size_t n = MANY - 1; n <= MANY; n++) {
+    const joist_status want = n == MANY ? JOIST_INTERRUPTED : JOIST_OK;
+    CHECK_INT(joist_import(JOIST_HOST_RAW, from, n, JOIST_I8, JOIST_NA_ERROR, to, &run, &error),
+              want);
+    CHECK_INT(joist_import_truth(JOIST_HOST_RAW, from, n, to, &run, &error), want);
+    CHECK_INT(joist_export(JOIST_UI8, from, n, JOIST_HOST_RAW, false, to, &run, &error), want);
+    CHECK_INT(joist_copy_bytes(JOIST_UI8, from, n, true, to, &run, &error), want);
+  }
+  CHECK_INT(calls, 4);
+  /* A misfit beyond the first blocks is named by its place among all. */
+  from[MANY - 1] = (char)200;
+  CHECK_INT(joist_import(JOIST_HOST_RAW, from, MANY, JOIST_I8, JOIST_NA_ERROR, to, NULL, &error),
+            JOIST_ERROR_VALUE);
+  CHECK(strstr(error.message, "200 at position 16777217 ") != NULL);
+  free(from);
+  free(to);
+}
+
 int main(void) {
   out = malloc(OUT_SIZE);
   if (out == NULL) return 1;
@@ -570,6 +631,8 @@ int main(void) {
   test_format_text();
   test_format_trips();
   test_parse_integer();
+  test_copy_bytes();
+  test_interrupts();
   free(out);
   return check_report("exchange");
 }

@@ -197,6 +197,14 @@ raised_errors <- alist(
     joist_shape_error = nv_eigh(x),
     joist_dtype_error = nv_qr(z_matrix)
   ),
+  nv_read_bin = list(
+    joist_value_error = nv_read_bin(as.raw(1:3), "f32"),
+    joist_value_error = nv_read_bin(as.raw(1:4), "bool"),
+    joist_value_error = nv_read_bin(1, "f32"),
+    joist_value_error = nv_write_bin(v, endian = "middle"),
+    joist_shape_error = nv_read_bin(as.raw(1:4), "f32", 2),
+    joist_dtype_error = nv_read_bin(as.raw(1:4), "f31")
+  ),
   nv_real = list(joist_promotion_error = strict(nv_arg(i))),
   nv_reduce_sum = list(
     joist_shape_error = nv_reduce_sum(x, 3),

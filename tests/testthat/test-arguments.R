@@ -24,7 +24,8 @@ valid_arguments <- function() {
     as = NULL, style = "anvil", rules = "jax", lhs_dtype = "f32", rhs_dtype = "i8",
     lhs_ambiguous = FALSE, rhs_ambiguous = FALSE, static = character(), cache_size = 9L,
     promotion = "jax", envir = globalenv(), expr = 1, id = "jax", integer = "i32",
-    double = "f32", complex = "c64", edges = data.frame(from = "i8", to = "f32")
+    con = raw(4), endian = "little", digits = 1, double = "f32", complex = "c64",
+    edges = data.frame(from = "i8", to = "f32")
   )
   special <- list(
     nv_and = bools, nv_or = bools, nv_xor = bools, nv_not = bools, nv_bitwise_and = ints,
