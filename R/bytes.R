@@ -23,7 +23,8 @@
 #' @return `nv_read_bin()`: a tensor of the known dtype `dtype`. `nv_write_bin()`: a raw vector if
 #'   `con` is one, otherwise `NULL`, invisibly.
 #' @section Errors: `joist_value_error` for bytes that are no whole number of elements, a connection
-#'   that has not as many, a byte that is no bool, and for a `con` or `endian` that is none;
+#'   that has not as many, a byte that is no bool, a file that is not there, and for a `con` or
+#'   `endian` that is none;
 #'   `joist_shape_error` when the elements do not fill the shape; `joist_dtype_error` for an unknown
 #'   dtype. What goes wrong with files and connections is said by base R.
 #' @examples
@@ -42,6 +43,7 @@ nv_read_bin <- function(con, dtype, shape = NULL, endian = .Platform$endian, dev
   bytes <- if (inherits(con, "connection")) {
     bytes_of_connection(con, if (!is.null(shape)) aval)
   } else if (is_file_name(con)) {
+    if (!file.exists(con)) stop_joist("joist_value_error", "there is no file \"", con, "\"")
     from <- file(con, "rb")
     on.exit(close(from))
     read_bytes(from, Inf)

@@ -1,6 +1,6 @@
 /* .Call entry points that make tensors of bytes, and bytes of tensors. */
-#include "r/operations.h"
 #include "r/fields.h"
+#include "r/operations.h"
 #include "r/remote.h"
 
 static void copy(joist_dtype dtype, const void *from, size_t n, bool swapped, void *to) {
@@ -40,6 +40,7 @@ SEXP joist_r_from_bytes(SEXP bytes, SEXP dtype, SEXP shape, SEXP swapped) {
   return tensor;
 }
 
+/* The payload itself where it is a raw vector of R's own, see joist_r_as_array(). */
 SEXP joist_r_to_bytes(SEXP x, SEXP swapped) {
   struct joist_r_value value;
   joist_r_read_any(joist_r_rules(R_NilValue), x, &value);
@@ -48,7 +49,7 @@ SEXP joist_r_to_bytes(SEXP x, SEXP swapped) {
   SEXP payload = here == x ? value.payload : here;
   const joist_dtype dtype = value.argument.operand.type.dtype;
   const bool other = joist_r_flag(swapped, "swapped");
-  if (TYPEOF(payload) == RAWSXP && !other) {
+  if (TYPEOF(payload) == RAWSXP && !ALTREP(payload) && !other) {
     UNPROTECT(1);
     return payload;
   }

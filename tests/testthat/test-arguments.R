@@ -24,7 +24,7 @@ valid_arguments <- function() {
     as = NULL, style = "anvil", rules = "jax", lhs_dtype = "f32", rhs_dtype = "i8",
     lhs_ambiguous = FALSE, rhs_ambiguous = FALSE, static = character(), cache_size = 9L,
     promotion = "jax", envir = globalenv(), expr = 1, id = "jax", integer = "i32",
-    con = raw(4), endian = "little", digits = 1, double = "f32", complex = "c64",
+    con = raw(24), endian = "little", digits = 1, double = "f32", complex = "c64",
     edges = data.frame(from = "i8", to = "f32")
   )
   special <- list(
@@ -77,7 +77,7 @@ never <- list(
 )
 takes_anything <- list(
   f = c("builtin", "closure"), expr = names(never), envir = "environment", id = "text",
-  edges = "data frame"
+  edges = "data frame", con = "text"
 )
 
 odd <- list(
@@ -125,7 +125,9 @@ test_that("every argument of every function refuses what it cannot mean", {
   threads <- nv_get_threads()
   memory <- nv_memory()[["limit"]]
   old <- options(joist.promotion = NULL)
+  here <- setwd(tempdir()) # where files are written
   on.exit({
+    setwd(here)
     nv_set_threads(threads)
     nv_memory(memory)
     options(old)
