@@ -23,6 +23,8 @@ length.nv_tensor <- function(x) {
       return(length_for_columns(x, n, sys.frame(sys.parent())))
     } else if (identical(caller, base::diag) && n != 1L) {
       stop_joist("joist_value_error", "diag() of base R does not know tensors; use nv_diag()")
+    } else if (identical(caller, base::outer) && ndims(x) > 1L) {
+      stop_joist("joist_value_error", "outer() takes tensors of rank 1 at most; use nv_outer()")
     }
   }
   n

@@ -17,8 +17,8 @@
 #' **Work on tensors**, and give R vectors: `as.vector()` and its kin, `matrix()`, `array()`,
 #' `is.na()`, `which()`, `order()`, `rank()`, `duplicated()`, `match()`, `%in%`, `factor()`,
 #' `cut()`, `paste()`, `format()`, `seq()`, `seq_along()`, `as.Date()`, `table()`, `split()`,
-#' `tapply()`, `ave()`, `rowsum()` and `interaction()` by a tensor, `outer()`, `y[i] <- x` for an R
-#' vector `y`, `svd()`, `plot()`, `hist()` and other plots.
+#' `tapply()`, `ave()`, `rowsum()` and `interaction()` by a tensor, `outer()` of rank 1, `y[i] <- x`
+#' for an R vector `y`, `svd()`, `plot()`, `hist()` and other plots.
 #'
 #' **See a list of scalars**: `lapply()`, `sapply()`, `vapply()`, `Map()`, `mapply()`,
 #' `as.list()`: each element is a tensor of rank 0. What their function returns is not
@@ -43,7 +43,7 @@
 #' | `df1 == df2` for data frames with tensors | the columns: `df1$x == df2$x` |
 #' | `nchar(x)`, `cat(x)`, `sprintf("%s", x)`, `rnorm(x)`, `1:x` | the same of `as.vector(x)` |
 #' | `formatC(x)` | `format(x)` with its arguments |
-#' | `diag(x)` | [nv_diag()] |
+#' | `diag(x)`, `outer(x, y)` of rank 2 and more | [nv_diag()], [nv_outer()] |
 #' | `t.test(x)`, `ecdf(x)`, `fft(x)`, `dnorm(x)`, `beta(x, y)` | the same of `as.vector(x)` |
 #' | `combn(x, 2)`, `embed(x, 2)`, `zapsmall(x)`, `jitter(x)` | the same of `as.vector(x)` |
 #' | `writeBin(x, con)`, `readBin(con, ...)` | [nv_write_bin()], [nv_read_bin()] |

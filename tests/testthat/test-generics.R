@@ -357,6 +357,10 @@ test_that("NaN and NA are neither TRUE nor FALSE", {
 test_that("diag() of base R names the function for tensors", {
   expect_refusal(diag(nv_tensor(matrix(1:4, 2))), "joist_value_error", "nv_diag()")
   expect_refusal(diag(nv_tensor(1:2)), "joist_value_error", "nv_diag()")
+  # Base R would lose the dims, as it does not see an array.
+  expect_refusal(outer(nv_tensor(matrix(1:4, 2)), 1:2), "joist_value_error", "nv_outer()")
+  expect_refusal(1:2 %o% nv_tensor(matrix(1:4, 2)), "joist_value_error", "nv_outer()")
+  expect_identical(as.vector(outer(nv_tensor(1:3), nv_scalar(2L))), c(2, 4, 6))
   expect_identical(diag(2), matrix(c(1, 0, 0, 1), 2))
 })
 
