@@ -55,7 +55,7 @@
 #' @param table,nomatch,incomparables As in [base::match()]; a tensor or what base R takes.
 #' @param vec Sorted elements: a tensor of rank 1 or R numbers.
 #' @param bin,nbins As in [nv_tabulate()].
-#' @param value A list of tensors of rank 1, as [split()] gives it.
+#' @param value A list of tensors of rank 1, or of data frames with tensors, as [split()] gives it.
 #' @param f What they were split by: a factor, or what [base::split()] takes.
 #' @param drop Whether levels without elements were left out.
 #' @param a,b,n Tensors, or R numbers, which may be whole numbers in double as in base R.
@@ -351,7 +351,7 @@ rle <- function(x) if (is.object(x) && is_tensor(x)) runs_of(x) else base::rle(x
 #' @rdname extended
 #' @export
 unsplit <- function(value, f, drop = FALSE) {
-  if (is.list(value) && !is.object(value) && any_tensor(value)) {
+  if (is.list(value) && !is.object(value) && any_tensor_within(value)) {
     put_back(value, f, drop)
   } else {
     base::unsplit(value, f, drop)

@@ -48,6 +48,10 @@ any_tensor <- function(parts) {
   FALSE
 }
 
+any_tensor_within <- function(parts) {
+  any_tensor(parts) || length(parts) > 0L && is.data.frame(parts[[1L]]) && any_tensor(parts[[1L]])
+}
+
 # The tensors come first: an R number is exact until it meets one.
 parallel_extreme <- function(extreme, parts, remove) {
   check_flag(remove, "na.rm")
@@ -110,14 +114,19 @@ runs_of <- function(x) {
 put_back <- function(value, f, drop) {
   n <- length(if (is.list(f)) f[[1L]] else f)
   at <- split(seq_len(n), if (is_tensor(f)) as.vector(f) else f, drop = drop)
-  lengths <- vapply(value, length, 1)
+  frames <- is.data.frame(value[[1L]])
+  lengths <- vapply(value, if (frames) nrow else length, 1)
   if (!identical(unname(lengths), unname(base::lengths(at)) + 0)) {
     stop_joist(
       "joist_shape_error", "parts of ", toString(lengths), " elements are not put back into ",
       "groups of ", toString(base::lengths(at))
     )
   }
-  do.call(c.nv_tensor, unname(value))[order(unlist(at))]
+  back <- order(unlist(at))
+  if (frames) {
+    return(do.call(rbind, unname(value))[back, , drop = FALSE])
+  }
+  do.call(c.nv_tensor, unname(value))[back]
 }
 
 # A scalar of its type without data.

@@ -122,7 +122,7 @@ as_tensor <- function(x) {
 #' @param ... Tensors and R vectors. Vectors are rows for `rbind()` and columns for
 #'   `cbind()`; scalars are repeated.
 #' @param dimension The dimension along which the parts lie.
-#' @param deparse.level Ignored.
+#' @param deparse.level,recursive,use.names Ignored.
 #' @return A tensor of the common dtype of the parts, see [result_dtype()].
 #' @section Errors: `joist_shape_error` when the other extents differ;
 #'   `joist_promotion_error` when there is no common dtype; `joist_value_error` for a part that is
@@ -153,7 +153,7 @@ nv_stack <- function(..., dimension = 1L) {
 
 #' @rdname nv_concatenate
 #' @export
-c.nv_tensor <- function(...) {
+c.nv_tensor <- function(..., recursive = FALSE, use.names = TRUE) { # nolint: object_name_linter.
   .Call(joist_r_concatenate, as_parts(list(...)), 1L, TRUE)
 }
 

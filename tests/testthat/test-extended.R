@@ -210,6 +210,11 @@ test_that("unsplit() undoes split()", {
   mixed <- unsplit(list(c(1, 2), nv_tensor(5L, "i8")), c("a", "b", "a"))
   expect_identical(as_array(mixed), c(1, 5, 2))
   expect_refusal(unsplit(list(x, x), c(1, 2)), "joist_shape_error", "6")
+  frame <- data.frame(a = x, b = letters[1:6])
+  for (by in list(c(2, 1, 2, 1, 1, 2), pairs)) {
+    expect_identical(unsplit(split(frame, by), by), frame)
+  }
+  expect_refusal(unsplit(list(frame), 1:2), "joist_shape_error", "6")
 })
 
 test_that("pmin() and pmax() take any number of tensors and R numbers", {

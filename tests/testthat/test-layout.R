@@ -415,3 +415,9 @@ test_that("a dimension of another name is not taken for a part", {
     expect_identical(shape(f(a = x, b = x)), shape(f(x, x)))
   }
 })
+
+test_that("arguments of c() that are no elements are not taken for some", {
+  x <- nv_tensor(1:2, "i8")
+  expect_identical(c(x, 3L, recursive = TRUE, use.names = FALSE), c(x, 3L))
+  expect_identical(c(x, a = 3L), c(x, 3L))
+})
