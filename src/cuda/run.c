@@ -2,8 +2,8 @@
  *
  * An elementwise group is one launch, and further ones for the reductions that end it. What
  * no kernel runs (most operations on whole arrays that neither multiply matrices, move elements,
- * draw random numbers nor find extremes, and groups that are too long) goes through the CPU's
- * engine on copies, so that it is right, if slow.
+ * accumulate, draw random numbers nor find extremes, and groups that are too long) goes through the
+ * CPU's engine on copies, so that it is right, if slow.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -317,6 +317,7 @@ static joist_status run_array(const struct running *r, const struct joist_group 
                               struct joist_error *error) {
   const struct joist_instruction *const i = &r->plan->program->instructions[group->instruction];
   if (i->op == JOIST_OP_PERMUTE) return joist_cuda_permute(r, i, error);
+  if (joist_cuda_scans(r, i)) return joist_cuda_accumulate(r, i, error);
   if (joist_cuda_multiplies(r, i)) return joist_cuda_multiply(r, i, error);
   if (joist_cuda_draws(r, i)) return draw(r, group, i, error);
   if (joist_cuda_locates(r, i)) return joist_cuda_locate(r, i, error);

@@ -103,6 +103,11 @@ joist_status joist_cuda_walk_along(const struct running *r, const struct joist_w
 joist_status joist_cuda_permute(const struct running *r, const struct joist_instruction *i,
                                 struct joist_error *error) JOIST_MUST_CHECK;
 
+/* scan.c: whether a cumulative operation has a kernel, and running it. */
+bool joist_cuda_scans(const struct running *r, const struct joist_instruction *i);
+joist_status joist_cuda_accumulate(const struct running *r, const struct joist_instruction *i,
+                                   struct joist_error *error) JOIST_MUST_CHECK;
+
 /* matmul.c: the same for matrix products. */
 bool joist_cuda_multiplies(const struct running *r, const struct joist_instruction *i);
 joist_status joist_cuda_multiply(const struct running *r, const struct joist_instruction *i,

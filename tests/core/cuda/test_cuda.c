@@ -483,6 +483,7 @@ static void test_moves(void) {
 #include "extremes.h"
 #include "products.h"
 #include "random_draws.h"
+#include "scans.h"
 #include "transposes.h"
 
 /* ---- random programs ---- */
@@ -671,6 +672,7 @@ int main(void) {
   test_transposes();
   test_draws();
   test_extremes();
+  test_scans();
 #ifdef JOIST_TEST_GPU
   describe_products();
 #endif
