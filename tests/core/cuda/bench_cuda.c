@@ -156,14 +156,46 @@ static void build_total(struct work *work) {
   const joist_value_id x = add_array(work, JOIST_F32, DATA_X);
   add_output(&work->program, two(work, JOIST_OP_REDUCE_SUM, x, x));
 }
+
+/* The sum of the first k elements of x; the first call makes those of a period. */
+static double sum_of(size_t k) {
+  static double sums[PERIOD + 1];
+  for (size_t i = 0; sums[PERIOD] == 0 && i < PERIOD; i++) sums[i + 1] = sums[i] + x_at(i);
+  return (double)(k / PERIOD) * sums[PERIOD] + sums[k % PERIOD];
+}
 static double want_total(size_t k) {
-  double all = 0, rest = 0;
   (void)k;
-  for (size_t i = 0; i < PERIOD && i < elements; i++) {
-    all += x_at(i);
-    if (i < elements % PERIOD) rest += x_at(i);
-  }
-  return elements < PERIOD ? all : all * (double)(elements / PERIOD) + rest;
+  return sum_of(elements);
+}
+
+static void build_cumulated(struct work *work) {
+  const struct joist_attributes attributes = {.requested = none};
+  const joist_value_id x = add_array(work, JOIST_F32, DATA_X);
+  joist_value_id result = 0;
+  CHECK(add(&work->program, joist_rules_at(0), JOIST_OP_CUMSUM, &x, &attributes, &result));
+  add_output(&work->program, result);
+}
+static double want_cumulated(size_t k) { return sum_of(k + 1); }
+
+/* Rows of the elements as a matrix that is about square. */
+static size_t matrix_rows(void) {
+  size_t rows = (size_t)sqrt((double)elements);
+  while (elements % rows != 0) rows--;
+  return rows;
+}
+static void build_transposed(struct work *work) {
+  const struct joist_attributes attributes = {.requested = none, .parameter = {1, 0}};
+  const uint32_t rows = (uint32_t)matrix_rows();
+  const uint32_t extents[2] = {rows, (uint32_t)work->count / rows};
+  joist_value_id result = 0;
+  work->inputs[work->input_count++] = arrays[DATA_X];
+  const joist_value_id x = add_input(&work->program, JOIST_F32, 2, extents);
+  CHECK(add(&work->program, joist_rules_at(0), JOIST_OP_PERMUTE, &x, &attributes, &result));
+  add_output(&work->program, result);
+}
+static double want_transposed(size_t k) {
+  const size_t rows = matrix_rows(), columns = elements / rows;
+  return x_at(k / columns + k % columns * rows);
 }
 
 /* The bytes of x and y. */
@@ -233,7 +265,9 @@ static struct work works[] = {{"x + y, f32", 12, build_sum, want_sum, .count = 0
                               {"x + y, ui8", 3, build_bytes, want_bytes, .count = 0},
                               {"argmax, f32", 4, build_position, want_position, .count = 0},
                               {"runif, f32", 4, build_uniform, want_uniform, .count = 0},
-                              {"rnorm, f32", 4, build_normal, want_normal, .count = 0}};
+                              {"rnorm, f32", 4, build_normal, want_normal, .count = 0},
+                              {"cumsum, f32", 8, build_cumulated, want_cumulated, .count = 0},
+                              {"transpose, f32", 8, build_transposed, want_transposed, .count = 0}};
 enum { WORKS = sizeof works / sizeof *works, COMPILED = 5 /* the first of them, at run time */ };
 
 /* ---- running: what is timed counts as a check only where it fails ---- */
