@@ -9,6 +9,13 @@
 #' do not depend on the number of threads. Sums of numbers that are not negative never
 #' decrease. After a NaN everything is NaN, as in base R.
 #'
+#' Before it is rounded, element `k` of a sum in double is off by at most `k * 2^-53` of the sum of
+#' the absolute values, that of a product by as much of itself. On a GPU the order is another one,
+#' by the shape alone as well, and the same holds. A product that has overflowed or become zero
+#' stays so; one that has gone below the normal numbers (2.2e-308) has lost digits on the CPU, but
+#' not all of them on a GPU. A complex one that has overflowed is infinite there, whatever its parts
+#' are on the CPU.
+#'
 #' @param operand A tensor or an R vector; a bare R vector keeps its exact values.
 #' @param dim The dimension to go along; negative ones count from the last. `NULL` for all
 #'   elements in column-major order.

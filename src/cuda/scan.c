@@ -60,7 +60,9 @@ static bool cut(joist_cuda_scan_kind kind, const struct joist_lines *lines,
   const bool small = pieces == 1 && threads <= JOIST_CUDA_BLOCK / 2;
   const uint64_t slabs = small ? least(JOIST_CUDA_BLOCK / threads, scan->outer) : 1;
   const uint64_t runs = JOIST_CUDA_BLOCK / (slabs * width);
-  const uint64_t rows = least(scan->middle, runs * most);
+  /* A tile's elements are less than 2^32 apart. */
+  const uint64_t near = scan->inner < UINT32_MAX ? UINT32_MAX / scan->inner : 1;
+  const uint64_t rows = least(least(scan->middle, runs * most), near);
   const uint64_t units = divided(scan->outer, slabs) * pieces;
   const uint64_t tiles = divided(scan->middle, rows);
   uint64_t segments = 1;
@@ -139,7 +141,8 @@ joist_status joist_cuda_accumulate(const struct running *r, const struct joist_i
   void *const out = r->arrays[i->result];
   void *made = NULL;
   struct joist_cuda_scan scan;
-  if (count == 0 || !cut(kind, &lines, &scan)) return JOIST_OK;
+  if (count == 0) return JOIST_OK;
+  (void)cut(kind, &lines, &scan); /* it can be, as joist_cuda_scans() said */
   joist_status status = JOIST_OK;
   if (!reads || !writes) status = allocate(r, count * joist_dtype_size(accumulator), &made, error);
   if (status == JOIST_OK && !reads) status = convert(r, count, own, in, accumulator, made, error);

@@ -1,11 +1,12 @@
 /* Cumulative operations, tile by tile through shared memory.
  *
- * Each thread scans a run of a column by itself. The totals of up to GROUP runs are then joined
- * one after the other, those of groups, of the tiles of a segment and of the segments likewise,
- * so that an element is what comes before its segment, tile, group and run and its place in the
- * run. Sums join these from the inside out: sums of numbers that are not negative never decrease,
- * as what comes before the next run, group, tile or segment is made of the same terms in the same
- * order as the last element of this one. */
+ * Each thread scans a run of a column by itself. The totals of up to GROUP runs
+ * are then joined one after the other, those of groups, of the tiles of a
+ * segment and of the segments likewise, so that an element is what comes before
+ * its segment, tile, group and run and its place in the run. Sums join these
+ * from the inside out: sums of numbers that are not negative never decrease, as
+ * what comes before the next run, group, tile or segment is made of the same
+ * terms in the same order as the last element of this one. */
 #include <cuda_runtime.h>
 
 #include "cuda/target.cuh"
@@ -39,8 +40,9 @@ JOIST_DTYPES(X, , )
 
 /* ---- kinds of scans ----
  *
- * `number` is what runs are made of, `total` what is known of a run as a whole, RUN the rows of
- * one at most: odd, so that threads next to each other meet different banks. */
+ * `number` is what runs are made of, `total` what is known of a run as a whole,
+ * RUN the rows of one at most: odd, so that threads next to each other meet
+ * different banks. */
 
 JOIST_DEVICE constexpr bool is_narrow_float(int dtype) {
   return dtype == JOIST_F16 || dtype == JOIST_BF16 || dtype == JOIST_F32;
@@ -53,15 +55,15 @@ JOIST_DEVICE constexpr bool is_complex(int dtype) {
 }
 JOIST_DEVICE constexpr bool is_long(int dtype) { return dtype == JOIST_I64 || dtype == JOIST_UI64; }
 
-/* What is joined exactly, so in any order: a run becomes its own scan, and then what that is
- * behind what comes before it. */
+/* A run becomes its own scan, and then what that is behind what comes before
+ * it. */
 template <class N, int ROWS>
 struct scan_of {
   typedef N number;
   typedef N total;
-  enum { RUN = ROWS, NESTED = 0 };
-  bool second;
-  JOIST_DEVICE explicit scan_of(const joist_cuda_scan &scan) : second(scan.second != 0) {}
+  enum { RUN = ROWS };
+  const joist_cuda_scan &scan; /* a kernel's parameter costs no register */
+  JOIST_DEVICE explicit scan_of(const joist_cuda_scan &parameter) : scan(parameter) {}
   template <class V>
   JOIST_DEVICE N lift(V v) const {
     return N(v);
@@ -76,26 +78,25 @@ struct scan_wrap : scan_of<uint64_t, 11> {
   }
   JOIST_DEVICE static constexpr bool writes(int dtype) { return is_long(dtype); }
   JOIST_DEVICE uint64_t join(uint64_t a, uint64_t b) const {
-    return second ? op_MUL_UINT<uint64_t>(a, b) : op_ADD_UINT<uint64_t>(a, b);
+    return scan.second ? op_MUL_UINT<uint64_t>(a, b) : op_ADD_UINT<uint64_t>(a, b);
   }
 };
 
 /* In i64, where the numbers of ui64 less 2^63 have their order. */
 struct scan_order : scan_of<int64_t, 11> {
-  uint64_t flip;
-  JOIST_DEVICE explicit scan_order(const joist_cuda_scan &scan)
-      : scan_of(scan), flip(scan.from == JOIST_UI64 ? (uint64_t)1 << 63 : 0) {}
+  using scan_of::scan_of;
   JOIST_DEVICE static constexpr bool reads(int dtype) {
     return !is_float(dtype) && !is_complex(dtype);
   }
   JOIST_DEVICE static constexpr bool writes(int dtype) { return reads(dtype); }
   template <class V>
   JOIST_DEVICE int64_t lift(V v) const {
-    return (int64_t)((uint64_t)v ^ flip);
+    return (int64_t)((uint64_t)v ^ flip());
   }
-  JOIST_DEVICE uint64_t lower(int64_t v) const { return (uint64_t)v ^ flip; }
+  JOIST_DEVICE uint64_t flip() const { return (uint64_t)(scan.from == JOIST_UI64) << 63; }
+  JOIST_DEVICE uint64_t lower(int64_t v) const { return (uint64_t)v ^ flip(); }
   JOIST_DEVICE int64_t join(int64_t a, int64_t b) const {
-    return second ? op_MAX_INT<int64_t>(a, b) : op_MIN_INT<int64_t>(a, b);
+    return scan.second ? op_MAX_INT<int64_t>(a, b) : op_MIN_INT<int64_t>(a, b);
   }
 };
 
@@ -107,7 +108,7 @@ struct scan_order_float : scan_of<R, ROWS> {
   }
   JOIST_DEVICE static constexpr bool writes(int dtype) { return reads(dtype); }
   JOIST_DEVICE R join(R a, R b) const {
-    return this->second ? op_MAX_FLOAT<R>(a, b) : op_MIN_FLOAT<R>(a, b);
+    return this->scan.second ? op_MAX_FLOAT<R>(a, b) : op_MIN_FLOAT<R>(a, b);
   }
 };
 
@@ -126,12 +127,12 @@ struct scan_inexact : scan_of<N, ROWS> {
 template <class N, int ROWS>
 struct scan_sum : scan_inexact<N, ROWS> {
   using scan_inexact<N, ROWS>::scan_inexact;
-  enum { NESTED = 1 };
   JOIST_DEVICE N join(N a, N b) const { return a + b; }
 };
 
-/* Products of runs and of what is made of runs may be of any size: they are scaled. A run itself
- * is multiplied up from what comes before it, number by number. */
+/* Products of runs and of what is made of runs may be of any size: they are
+ * scaled. A run itself is multiplied up from what comes before it, number by
+ * number. */
 template <class N, int ROWS>
 struct scan_product : scan_inexact<N, ROWS> {
   typedef joist_scaled<N> total;
@@ -139,12 +140,17 @@ struct scan_product : scan_inexact<N, ROWS> {
   JOIST_DEVICE total join(const total &a, const total &b) const { return scaled_product(a, b); }
 };
 
-/* Of n > 0 numbers, `step` apart. */
+/* Of n > 0 numbers, `step` apart. The next one is read before this one is
+ * written: the compiler would not know that it may. */
 template <class P>
 JOIST_DEVICE static inline typename P::total total_of_run(const P &p, typename P::number *run,
                                                           uint32_t step, uint32_t n) {
-  typename P::number now = run[0];
-  JOIST_ROLLED for (uint32_t k = 1; k < n; k++) run[k * step] = now = p.join(now, run[k * step]);
+  typename P::number now = run[0], ahead = n > 1 ? run[step] : now;
+  JOIST_ROLLED for (uint32_t k = 1; k < n; k++) {
+    const typename P::number next = ahead;
+    if (k + 1 < n) ahead = run[(k + 1) * step];
+    run[k * step] = now = p.join(now, next);
+  }
   return now;
 }
 template <class N, int ROWS>
@@ -155,29 +161,51 @@ JOIST_DEVICE static inline joist_scaled<N> total_of_run(const scan_product<N, RO
   return now;
 }
 
-/* What the run is behind `before`, if there is `any`. */
-template <class P>
-JOIST_DEVICE static inline void finish_run(const P &p, bool any, const typename P::total &before,
+/* What the run is behind all of `before` that there is, outer ones first: one
+ * after the other where that is a difference. */
+template <int LEVELS, class P>
+JOIST_DEVICE static inline void finish_run(const P &p, const bool (&any)[LEVELS],
+                                           const typename P::total (&before)[LEVELS],
                                            typename P::number *run, uint32_t step, uint32_t n) {
-  if (!any) return;
-  JOIST_ROLLED for (uint32_t k = 0; k < n; k++) run[k * step] = p.join(before, run[k * step]);
+  constexpr uint32_t TOGETHER = 4;
+  JOIST_ROLLED for (uint32_t first = 0; first < n; first += TOGETHER) {
+    typename P::number now[TOGETHER] = {};
+    JOIST_UNROLL for (uint32_t k = 0; k < TOGETHER; k++) {
+      if (first + k < n) now[k] = run[(first + k) * step];
+    }
+    JOIST_UNROLL for (int level = LEVELS - 1; level >= 0; level--) {
+      if (!any[level]) continue;
+      JOIST_UNROLL for (uint32_t k = 0; k < TOGETHER; k++) now[k] = p.join(before[level], now[k]);
+    }
+    JOIST_UNROLL for (uint32_t k = 0; k < TOGETHER; k++) {
+      if (first + k < n) run[(first + k) * step] = now[k];
+    }
+  }
 }
-template <class N, int ROWS>
-JOIST_DEVICE static inline void finish_run(const scan_product<N, ROWS> &, bool any,
-                                           const joist_scaled<N> &before, N *run, uint32_t step,
-                                           uint32_t n) {
-  N now = any ? scaled_value(before) * run[0] : run[0];
+template <int LEVELS, class N, int ROWS>
+JOIST_DEVICE static inline void finish_run(const scan_product<N, ROWS> &p,
+                                           const bool (&any)[LEVELS],
+                                           const joist_scaled<N> (&before)[LEVELS], N *run,
+                                           uint32_t step, uint32_t n) {
+  joist_scaled<N> all = before[0];
+  bool some = any[0];
+  JOIST_UNROLL for (int level = 1; level < LEVELS; level++) {
+    if (any[level]) all = some ? p.join(all, before[level]) : before[level];
+    some |= any[level];
+  }
+  N now = some ? scaled_value(all) * run[0] : run[0];
   run[0] = now;
   JOIST_ROLLED for (uint32_t k = 1; k < n; k++) run[k * step] = now = now * run[k * step];
 }
 
 /* ---- tiles ---- */
 
-/* How a tile lies in the array and in shared memory: element e is number e % extent of line
- * e / extent. */
+/* How a tile lies in the array and in shared memory: element e is number e %
+ * extent of line e / extent. */
 struct joist_tile {
-  uint64_t first, line;           /* elements of the array: where the tile and its lines begin */
-  uint32_t count, extent, shared; /* elements; of a line; from line to line in shared memory */
+  uint64_t first;         /* element of the array: where the tile begins */
+  uint32_t count, extent; /* elements; of a line */
+  uint32_t line, shared;  /* from line to line, in the array and in shared memory */
 };
 
 /* The elements of a thread, BLOCK apart. */
@@ -195,13 +223,13 @@ struct joist_tile_walk {
   }
 };
 
-/* Some are loaded before the first of them is stored, so that a thread waits for all of them at
- * once: the compiler would not know that it may. */
+/* Some are loaded before the first of them is stored, so that a thread waits
+ * for all of them at once: the compiler would not know that it may. */
 template <class E, class P>
 JOIST_DEVICE static inline void load_elements(const P &p, const void *array, const joist_tile &tile,
                                               typename P::number *numbers) {
   const typename E::stored *const in = (const typename E::stored *)array + tile.first;
-  constexpr int TOGETHER = sizeof *in < 8 ? 6 : 4;
+  constexpr int TOGETHER = sizeof *in < 8 ? 5 : 4;
   joist_tile_walk walk(tile);
   JOIST_ROLLED while (walk.number < tile.count) {
     typename E::stored x[TOGETHER];
@@ -222,9 +250,20 @@ template <class E, class P>
 JOIST_DEVICE static inline void store_elements(const P &p, void *array, const joist_tile &tile,
                                                const typename P::number *numbers) {
   typename E::stored *const out = (typename E::stored *)array + tile.first;
-  JOIST_ROLLED for (joist_tile_walk walk(tile); walk.number < tile.count; walk.next(tile))
-      out[walk.line * tile.line + walk.at] =
-          E::made(p.lower(numbers[walk.line * tile.shared + walk.at]));
+  constexpr int TOGETHER = 3;
+  joist_tile_walk walk(tile);
+  JOIST_ROLLED while (walk.number < tile.count) {
+    typename P::number x[TOGETHER] = {};
+    joist_tile_walk ahead = walk;
+    JOIST_UNROLL for (int k = 0; k < TOGETHER; k++) {
+      if (ahead.number < tile.count) x[k] = numbers[ahead.line * tile.shared + ahead.at];
+      ahead.next(tile);
+    }
+    JOIST_UNROLL for (int k = 0; k < TOGETHER; k++) {
+      if (walk.number < tile.count) out[walk.line * tile.line + walk.at] = E::made(p.lower(x[k]));
+      walk.next(tile);
+    }
+  }
 }
 
 template <class P>
@@ -277,15 +316,16 @@ JOIST_DEVICE static inline joist_unit unit_of(const joist_cuda_scan &scan, uint3
   return unit;
 }
 
-/* Slabs, where there are several, are apart by an odd number of elements in shared memory, so
- * that their columns lie in different banks. */
+/* Slabs, where there are several, are apart by an odd number of elements in
+ * shared memory, so that their columns lie in different banks. */
 JOIST_DEVICE static inline uint32_t shared_slab(const joist_cuda_scan &scan) {
   return scan.slabs == 1 ? 0 : (scan.rows * scan.width) | 1;
 }
 
 JOIST_DEVICE static inline joist_tile tile_of(const joist_cuda_scan &scan, const joist_unit &unit,
                                               uint64_t row, uint32_t rows) {
-  joist_tile tile = {unit.first + row * scan.inner, scan.inner, 0, unit.width, scan.width};
+  joist_tile tile = {unit.first + row * scan.inner, 0, unit.width, (uint32_t)scan.inner,
+                     scan.width};
   if (scan.slabs > 1) {
     tile.extent = rows * unit.width;
     tile.count = unit.slabs * tile.extent;
@@ -298,43 +338,27 @@ JOIST_DEVICE static inline joist_tile tile_of(const joist_cuda_scan &scan, const
   return tile;
 }
 
-/* `n` totals, `step` apart: each becomes those before it, but for the first. Gives all of them. */
+/* Of a segment of a unit's column. */
+template <class Q>
+JOIST_DEVICE static inline Q *total_of(const joist_cuda_scan &scan, uint32_t unit, uint32_t segment,
+                                       uint32_t column) {
+  return (Q *)scan.totals + ((uint64_t)unit * scan.segments + segment) * scan.width + column;
+}
+
+/* `n` totals, `step` apart: each becomes those before it, but for the first.
+ * Gives all of them. */
 template <class P>
 JOIST_DEVICE static inline typename P::total join_totals(const P &p, typename P::total *totals,
                                                          uint32_t step, uint32_t n) {
   typename P::total now = totals[0];
+  typename P::total ahead = n > 1 ? totals[step] : now;
   JOIST_ROLLED for (uint32_t k = 1; k < n; k++) {
-    const typename P::total next = totals[k * step];
+    const typename P::total next = ahead;
+    if (k + 1 < n) ahead = totals[(k + 1) * step];
     totals[k * step] = now;
     now = p.join(now, next);
   }
   return now;
-}
-
-/* What comes before a run: outer ones first. */
-enum { SEGMENT, TILE, RUNS, RUN, LEVELS };
-
-template <class P>
-JOIST_DEVICE static inline void finish(const P &p, const bool (&any)[LEVELS],
-                                       const typename P::total (&before)[LEVELS],
-                                       typename P::number *run, uint32_t step, uint32_t n) {
-  if constexpr (P::NESTED) {
-    JOIST_ROLLED for (uint32_t k = 0; k < n; k++) {
-      typename P::number now = run[k * step];
-      JOIST_UNROLL for (int level = LEVELS - 1; level >= 0; level--) {
-        if (any[level]) now = p.join(before[level], now);
-      }
-      run[k * step] = now;
-    }
-  } else {
-    typename P::total all = before[0];
-    bool some = any[0];
-    JOIST_UNROLL for (int level = 1; level < LEVELS; level++) {
-      if (any[level]) all = some ? p.join(all, before[level]) : before[level];
-      some |= any[level];
-    }
-    finish_run(p, some, all, run, step, n);
-  }
 }
 
 template <class P>
@@ -356,14 +380,11 @@ JOIST_DEVICE static inline void scan_segment(const P &p, const joist_cuda_scan &
   /* Of a column: what comes before this tile in the segment. There is room for it where a unit
    * has one slab; where it has more, it has one tile. */
   Q *const of_tiles = groups + groups_of_column * unit.columns + column;
-  Q *const of_segments =
-      (Q *)scan.totals + ((uint64_t)number * scan.segments + segment) * scan.width + i;
-  const uint64_t begin = (uint64_t)segment * scan.tiles * scan.rows;
-  const uint64_t most = begin + (uint64_t)scan.tiles * scan.rows;
-  const uint64_t end = most < scan.middle ? most : scan.middle;
+  const uint32_t begin = segment * scan.tiles;
   Q all = {}; /* of a column, in the tiles so far: its first thread's */
-  for (uint64_t row = begin; row < end; row += scan.rows) {
-    const uint32_t rows = least(end - row, scan.rows);
+  for (uint32_t t = begin; t < begin + scan.tiles && (uint64_t)t * scan.rows < scan.middle; t++) {
+    const uint64_t row = (uint64_t)t * scan.rows;
+    const uint32_t rows = least(scan.middle - row, scan.rows);
     const uint32_t first = run * scan.run, left = there && first < rows ? rows - first : 0;
     const uint32_t n = least(left, scan.run);
     const uint32_t runs = (rows + scan.run - 1) / scan.run;
@@ -378,26 +399,29 @@ JOIST_DEVICE static inline void scan_segment(const P &p, const joist_cuda_scan &
     __syncthreads();
     if (n > 0 && run == 0) {
       const Q now = join_totals(p, groups + column, unit.columns, (runs + GROUP - 1) / GROUP);
-      if (row > begin) *of_tiles = all;
-      all = row > begin ? p.join(all, now) : now;
+      if (t > begin) *of_tiles = all;
+      all = t > begin ? p.join(all, now) : now;
     }
     if (scan.only_totals) continue;
     __syncthreads();
-    const bool any[LEVELS] = {segment > 0, row > begin, run >= GROUP, run % GROUP > 0};
+    /* What comes before a run. */
+    enum { SEGMENT, TILE, RUNS, RUN, LEVELS };
+    const bool any[LEVELS] = {segment > 0, t > begin, run >= GROUP, run % GROUP > 0};
     Q before[LEVELS] = {};
-    if (n > 0 && any[SEGMENT]) before[SEGMENT] = *of_segments;
+    if (n > 0 && any[SEGMENT]) before[SEGMENT] = *total_of<Q>(scan, number, segment, i);
     if (n > 0 && any[TILE]) before[TILE] = *of_tiles;
     if (n > 0 && any[RUNS]) before[RUNS] = groups[run / GROUP * unit.columns + column];
     if (n > 0 && any[RUN]) before[RUN] = totals[threadIdx.x];
-    if (n > 0) finish(p, any, before, own, scan.width, n);
+    if (n > 0) finish_run<LEVELS>(p, any, before, own, scan.width, n);
     __syncthreads();
     /* A thread loads the next tile to where it stores this one from. */
     store_tile(p, scan, tile, numbers);
   }
-  if (scan.only_totals && there && run == 0) *of_segments = all;
+  if (scan.only_totals && there && run == 0) *total_of<Q>(scan, number, segment, i) = all;
 }
 
-/* What comes before each segment but the first, of the totals of all but the last. */
+/* What comes before each segment but the first, of the totals of all but the
+ * last. */
 template <class P>
 JOIST_DEVICE static inline void carry_on(const P &p, const joist_cuda_scan &scan) {
   typedef typename P::total Q;
@@ -406,7 +430,7 @@ JOIST_DEVICE static inline void carry_on(const P &p, const joist_cuda_scan &scan
   for (uint64_t k = thread_number(); k < columns; k += thread_count()) {
     const uint32_t number = (uint32_t)(k / scan.width), i = (uint32_t)(k % scan.width);
     if (i >= unit_of(scan, number).width) continue;
-    Q *const totals = (Q *)scan.totals + (uint64_t)number * scan.segments * scan.width + i;
+    Q *const totals = total_of<Q>(scan, number, 0, i);
     Q now = totals[0];
     for (uint32_t first = 1; first < scan.segments; first += ROUND) {
       Q next[ROUND];
@@ -421,13 +445,14 @@ JOIST_DEVICE static inline void carry_on(const P &p, const joist_cuda_scan &scan
   }
 }
 
-/* ---- a kernel of each sort for each kind; blocks of a multiprocessor, by their registers ---- */
+/* ---- a kernel of each sort for each kind; blocks of a multiprocessor, by
+ * their registers ---- */
 
 #define EACH_KIND(X)                                       \
-  X(WRAP, wrap, 4, scan_wrap)                              \
-  X(ORDER, order, 4, scan_order)                           \
+  X(WRAP, wrap, 3, scan_wrap)                              \
+  X(ORDER, order, 3, scan_order)                           \
   X(ORDER_F32, order_f32, 4, scan_order_float<float, 15>)  \
-  X(ORDER_F64, order_f64, 4, scan_order_float<double, 11>) \
+  X(ORDER_F64, order_f64, 3, scan_order_float<double, 11>) \
   X(SUM_F64, sum_f64, 4, scan_sum<double, 11>)             \
   X(PRODUCT_F64, product_f64, 4, scan_product<double, 11>) \
   X(SUM_C128, sum_c128, 4, scan_sum<joist_c128, 5>)        \
