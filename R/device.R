@@ -9,15 +9,15 @@
 #' CPU. R numbers are wherever they are needed; tensors on two devices do not meet, `nv_to()` moves
 #' one of them (an index on the CPU goes with a tensor on any device). Elementwise operations,
 #' reductions, cumulative operations, matrix products, what moves elements, random numbers and
-#' positions of extremes (`nv_argmin()`, `nv_argmax()`) run on the GPU. The rest (sorting, searching,
-#' `unique()`, `nv_which()`, linear algebra) runs on the CPU with copies of its operands, which takes
-#' the time of the copies.
+#' positions of extremes (`nv_argmin()`, `nv_argmax()`) run on the GPU. The rest (sorting,
+#' searching, `unique()`, `nv_which()`, linear algebra) runs on the CPU with copies of its operands,
+#' which takes the time of the copies.
 #'
 #' Integer and bool results have the CPU's bits, and so are random numbers and other floats meant to
 #' be but for some: sums, products, means and matrix products (cumulative ones, too: see
-#' [nv_cumsum()]), functions and quotients of complex numbers, sines, cosines and tangents of numbers
-#' beyond 1e5 (`f32`) or 8e5 (`f64`), and powers of negative numbers. These are right to a few units
-#' in the last place, and the same from run to run.
+#' [nv_cumsum()]), functions and quotients of complex numbers, sines, cosines and tangents of
+#' numbers beyond 1e5 (`f32`) or 8e5 (`f64`), and powers of negative numbers. These are right to a
+#' few units in the last place, and the same from run to run.
 #'
 #' joist's code for GPUs has been compiled, and tested on the CPU with a stand-in for CUDA, but has
 #' not yet run on a GPU.
