@@ -1,12 +1,11 @@
 /* Cumulative operations, tile by tile through shared memory.
  *
- * Each thread scans a run of a column by itself. The totals of up to GROUP runs
- * are then joined one after the other, those of groups, of the tiles of a
- * segment and of the segments likewise, so that an element is what comes before
- * its segment, tile, group and run and its place in the run. Sums join these
- * from the inside out: sums of numbers that are not negative never decrease, as
- * what comes before the next run, group, tile or segment is made of the same
- * terms in the same order as the last element of this one. */
+ * Each thread scans a run of a column by itself. The totals of up to GROUP runs are then joined
+ * one after the other, those of groups, of the tiles of a segment and of the segments likewise,
+ * so that an element is what comes before its segment, tile, group and run and its place in the
+ * run. Sums join these from the inside out: sums of numbers that are not negative never
+ * decrease, as what comes before the next run, group, tile or segment is made of the same terms
+ * in the same order as the last element of this one. */
 #include <cuda_runtime.h>
 
 #include "cuda/target.cuh"
@@ -14,9 +13,7 @@
 #define JOIST_INLINE JOIST_DEVICE JOIST_OUTLINE static
 #define JOIST_COMPLEX_FUNCTION JOIST_DEVICE JOIST_OUTLINE static
 
-#include "cuda/loops.cuh"
-#include "cuda/scaled.cuh"
-#include "cuda/scan.h"
+#include "cuda/scan_kinds.cuh"
 
 enum { GROUP = 16 /* runs */ };
 
@@ -24,184 +21,10 @@ struct alignas(16) joist_shared_word {
   uint64_t part[2];
 };
 
-/* ---- elements of arrays: what they are read as, and made of ---- */
-
-#define X(ID, NAME, KIND, TYPE, CODE, LONG, STABLEHLO, A, B)                \
-  struct element_##ID {                                                     \
-    typedef TYPE stored;                                                    \
-    JOIST_DEVICE static inline auto read(stored x) { return from_##ID(x); } \
-    template <class V>                                                      \
-    JOIST_DEVICE static inline stored made(V value) {                       \
-      return to_##ID(value);                                                \
-    }                                                                       \
-  };
-JOIST_DTYPES(X, , )
-#undef X
-
-/* ---- kinds of scans ----
- *
- * `number` is what runs are made of, `total` what is known of a run as a whole,
- * RUN the rows of one at most: odd, so that threads next to each other meet
- * different banks. */
-
-JOIST_DEVICE constexpr bool is_narrow_float(int dtype) {
-  return dtype == JOIST_F16 || dtype == JOIST_BF16 || dtype == JOIST_F32;
-}
-JOIST_DEVICE constexpr bool is_float(int dtype) {
-  return is_narrow_float(dtype) || dtype == JOIST_F64;
-}
-JOIST_DEVICE constexpr bool is_complex(int dtype) {
-  return dtype == JOIST_C64 || dtype == JOIST_C128;
-}
-JOIST_DEVICE constexpr bool is_long(int dtype) { return dtype == JOIST_I64 || dtype == JOIST_UI64; }
-
-/* A run becomes its own scan, and then what that is behind what comes before
- * it. */
-template <class N, int ROWS>
-struct scan_of {
-  typedef N number;
-  typedef N total;
-  enum { RUN = ROWS };
-  const joist_cuda_scan &scan; /* a kernel's parameter costs no register */
-  JOIST_DEVICE explicit scan_of(const joist_cuda_scan &parameter) : scan(parameter) {}
-  template <class V>
-  JOIST_DEVICE N lift(V v) const {
-    return N(v);
-  }
-  JOIST_DEVICE N lower(N v) const { return v; }
-};
-
-struct scan_wrap : scan_of<uint64_t, 11> {
-  using scan_of::scan_of;
-  JOIST_DEVICE static constexpr bool reads(int dtype) {
-    return !is_float(dtype) && !is_complex(dtype);
-  }
-  JOIST_DEVICE static constexpr bool writes(int dtype) { return is_long(dtype); }
-  JOIST_DEVICE uint64_t join(uint64_t a, uint64_t b) const {
-    return scan.second ? op_MUL_UINT<uint64_t>(a, b) : op_ADD_UINT<uint64_t>(a, b);
-  }
-};
-
-/* In i64, where the numbers of ui64 less 2^63 have their order. */
-struct scan_order : scan_of<int64_t, 11> {
-  using scan_of::scan_of;
-  JOIST_DEVICE static constexpr bool reads(int dtype) {
-    return !is_float(dtype) && !is_complex(dtype);
-  }
-  JOIST_DEVICE static constexpr bool writes(int dtype) { return reads(dtype); }
-  template <class V>
-  JOIST_DEVICE int64_t lift(V v) const {
-    return (int64_t)((uint64_t)v ^ flip());
-  }
-  JOIST_DEVICE uint64_t flip() const { return (uint64_t)(scan.from == JOIST_UI64) << 63; }
-  JOIST_DEVICE uint64_t lower(int64_t v) const { return (uint64_t)v ^ flip(); }
-  JOIST_DEVICE int64_t join(int64_t a, int64_t b) const {
-    return scan.second ? op_MAX_INT<int64_t>(a, b) : op_MIN_INT<int64_t>(a, b);
-  }
-};
-
-template <class R, int ROWS>
-struct scan_order_float : scan_of<R, ROWS> {
-  using scan_of<R, ROWS>::scan_of;
-  JOIST_DEVICE static constexpr bool reads(int dtype) {
-    return sizeof(R) == 8 ? dtype == JOIST_F64 : is_narrow_float(dtype);
-  }
-  JOIST_DEVICE static constexpr bool writes(int dtype) { return reads(dtype); }
-  JOIST_DEVICE R join(R a, R b) const {
-    return this->scan.second ? op_MAX_FLOAT<R>(a, b) : op_MIN_FLOAT<R>(a, b);
-  }
-};
-
-/* In f64 or c128. */
-template <class N, int ROWS>
-struct scan_inexact : scan_of<N, ROWS> {
-  using scan_of<N, ROWS>::scan_of;
-  using scan_of<N, ROWS>::lift;
-  JOIST_DEVICE static constexpr bool reads(int dtype) {
-    return sizeof(N) == 16 ? is_complex(dtype) : is_float(dtype);
-  }
-  JOIST_DEVICE static constexpr bool writes(int dtype) { return reads(dtype); }
-  JOIST_DEVICE N lift(joist_c64 v) const { return to_C128(v); }
-};
-
-template <class N, int ROWS>
-struct scan_sum : scan_inexact<N, ROWS> {
-  using scan_inexact<N, ROWS>::scan_inexact;
-  JOIST_DEVICE N join(N a, N b) const { return a + b; }
-};
-
-/* Products of runs and of what is made of runs may be of any size: they are
- * scaled. A run itself is multiplied up from what comes before it, number by
- * number. */
-template <class N, int ROWS>
-struct scan_product : scan_inexact<N, ROWS> {
-  typedef joist_scaled<N> total;
-  using scan_inexact<N, ROWS>::scan_inexact;
-  JOIST_DEVICE total join(const total &a, const total &b) const { return scaled_product(a, b); }
-};
-
-/* Of n > 0 numbers, `step` apart. The next one is read before this one is
- * written: the compiler would not know that it may. */
-template <class P>
-JOIST_DEVICE static inline typename P::total total_of_run(const P &p, typename P::number *run,
-                                                          uint32_t step, uint32_t n) {
-  typename P::number now = run[0], ahead = n > 1 ? run[step] : now;
-  JOIST_ROLLED for (uint32_t k = 1; k < n; k++) {
-    const typename P::number next = ahead;
-    if (k + 1 < n) ahead = run[(k + 1) * step];
-    run[k * step] = now = p.join(now, next);
-  }
-  return now;
-}
-template <class N, int ROWS>
-JOIST_DEVICE static inline joist_scaled<N> total_of_run(const scan_product<N, ROWS> &p, N *run,
-                                                        uint32_t step, uint32_t n) {
-  joist_scaled<N> now = scaled(run[0]);
-  JOIST_ROLLED for (uint32_t k = 1; k < n; k++) now = p.join(now, scaled(run[k * step]));
-  return now;
-}
-
-/* What the run is behind all of `before` that there is, outer ones first: one
- * after the other where that is a difference. */
-template <int LEVELS, class P>
-JOIST_DEVICE static inline void finish_run(const P &p, const bool (&any)[LEVELS],
-                                           const typename P::total (&before)[LEVELS],
-                                           typename P::number *run, uint32_t step, uint32_t n) {
-  constexpr uint32_t TOGETHER = 4;
-  JOIST_ROLLED for (uint32_t first = 0; first < n; first += TOGETHER) {
-    typename P::number now[TOGETHER] = {};
-    JOIST_UNROLL for (uint32_t k = 0; k < TOGETHER; k++) {
-      if (first + k < n) now[k] = run[(first + k) * step];
-    }
-    JOIST_UNROLL for (int level = LEVELS - 1; level >= 0; level--) {
-      if (!any[level]) continue;
-      JOIST_UNROLL for (uint32_t k = 0; k < TOGETHER; k++) now[k] = p.join(before[level], now[k]);
-    }
-    JOIST_UNROLL for (uint32_t k = 0; k < TOGETHER; k++) {
-      if (first + k < n) run[(first + k) * step] = now[k];
-    }
-  }
-}
-template <int LEVELS, class N, int ROWS>
-JOIST_DEVICE static inline void finish_run(const scan_product<N, ROWS> &p,
-                                           const bool (&any)[LEVELS],
-                                           const joist_scaled<N> (&before)[LEVELS], N *run,
-                                           uint32_t step, uint32_t n) {
-  joist_scaled<N> all = before[0];
-  bool some = any[0];
-  JOIST_UNROLL for (int level = 1; level < LEVELS; level++) {
-    if (any[level]) all = some ? p.join(all, before[level]) : before[level];
-    some |= any[level];
-  }
-  N now = some ? scaled_value(all) * run[0] : run[0];
-  run[0] = now;
-  JOIST_ROLLED for (uint32_t k = 1; k < n; k++) run[k * step] = now = now * run[k * step];
-}
-
 /* ---- tiles ---- */
 
-/* How a tile lies in the array and in shared memory: element e is number e %
- * extent of line e / extent. */
+/* How a tile lies in the array and in shared memory: element e is number e % extent of line e /
+ * extent. */
 struct joist_tile {
   uint64_t first;         /* element of the array: where the tile begins */
   uint32_t count, extent; /* elements; of a line */
@@ -223,8 +46,8 @@ struct joist_tile_walk {
   }
 };
 
-/* Some are loaded before the first of them is stored, so that a thread waits
- * for all of them at once: the compiler would not know that it may. */
+/* Some are loaded before the first of them is stored, so that a thread waits for all of them at
+ * once: the compiler would not know that it may. */
 template <class E, class P>
 JOIST_DEVICE static inline void load_elements(const P &p, const void *array, const joist_tile &tile,
                                               typename P::number *numbers) {
@@ -316,8 +139,8 @@ JOIST_DEVICE static inline joist_unit unit_of(const joist_cuda_scan &scan, uint3
   return unit;
 }
 
-/* Slabs, where there are several, are apart by an odd number of elements in
- * shared memory, so that their columns lie in different banks. */
+/* Slabs, where there are several, are apart by an odd number of elements in shared memory, so
+ * that their columns lie in different banks. */
 JOIST_DEVICE static inline uint32_t shared_slab(const joist_cuda_scan &scan) {
   return scan.slabs == 1 ? 0 : (scan.rows * scan.width) | 1;
 }
@@ -345,8 +168,7 @@ JOIST_DEVICE static inline Q *total_of(const joist_cuda_scan &scan, uint32_t uni
   return (Q *)scan.totals + ((uint64_t)unit * scan.segments + segment) * scan.width + column;
 }
 
-/* `n` totals, `step` apart: each becomes those before it, but for the first.
- * Gives all of them. */
+/* `n` totals, `step` apart: each becomes those before it, but for the first. Gives all of them. */
 template <class P>
 JOIST_DEVICE static inline typename P::total join_totals(const P &p, typename P::total *totals,
                                                          uint32_t step, uint32_t n) {
@@ -420,8 +242,7 @@ JOIST_DEVICE static inline void scan_segment(const P &p, const joist_cuda_scan &
   if (scan.only_totals && there && run == 0) *total_of<Q>(scan, number, segment, i) = all;
 }
 
-/* What comes before each segment but the first, of the totals of all but the
- * last. */
+/* What comes before each segment but the first, of the totals of all but the last. */
 template <class P>
 JOIST_DEVICE static inline void carry_on(const P &p, const joist_cuda_scan &scan) {
   typedef typename P::total Q;
