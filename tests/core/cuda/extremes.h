@@ -77,7 +77,8 @@ static void check_planted(joist_dtype dtype, int rank, const uint32_t *extents, 
   char text[64];
   snprintf(text, sizeof text, "%g among %g", planted, usual);
   for (int turn = 0; turn < 8 && CHECK(elements != NULL); turn++) {
-    const size_t ends[] = {0, n - 1, 15, 255, 256, 4095, 4096, 8192};
+    const size_t line = extents[0];
+    const size_t ends[] = {0, n - 1, line, line - 1, 255, 256, 3 * line, 4096};
     for (size_t k = 0; k < n; k++)
       joist_convert_find_portable(JOIST_F64, dtype)(1, &usual, elements + k * size);
     for (int p = 0; p < 2; p++) {
@@ -90,7 +91,7 @@ static void check_planted(joist_dtype dtype, int rank, const uint32_t *extents, 
 }
 
 static void test_planted(void) {
-  static const uint32_t line[] = {9001}, plane[] = {37, 403};
+  static const uint32_t line[] = {9001}, lines[] = {1031, 5}, plane[] = {37, 403};
   static const double pairs[][2] = {
       {0, 1},   {1, 0},           {-1, -2},        {0, -0.0},         {-0.0, 0}, {INFINITY, NAN},
       {NAN, 1}, {-INFINITY, NAN}, {NAN, INFINITY}, {-INFINITY, -1e4}, {0, NAN}};
@@ -99,6 +100,7 @@ static void test_planted(void) {
     for (size_t k = 0; k < sizeof pairs / sizeof *pairs; k++) {
       const bool fits = joist_dtype_kind((joist_dtype)d) == JOIST_KIND_FLOAT || k < WHOLE;
       if (!has_order((joist_dtype)d) || leaves_out(d) || !fits) continue;
+      check_planted((joist_dtype)d, 2, lines, 0, pairs[k][0], pairs[k][1]);
       if (k % 3 == 0)
         check_planted((joist_dtype)d, 1, line, 0, pairs[k][0], pairs[k][1]);
       else

@@ -247,6 +247,48 @@ static void test_waits(void) {
   }
 }
 
+/* Numbers are drawn without waiting where parameters are literals, or integers folded into a key.
+ */
+static void test_draw_waits(void) {
+  static const joist_op ops[] = {JOIST_OP_RUNIF, JOIST_OP_RNORM, JOIST_OP_RANDINT, JOIST_OP_RBINOM,
+                                 JOIST_OP_FOLD_IN};
+  const uint32_t n = 1000, two = 2, words[] = {1, 2};
+  const float zero = 0, one = 1;
+  const bool here[] = {false, true, true};
+  for (size_t k = 0; k < sizeof ops / sizeof *ops; k++) {
+    const bool folds = ops[k] == JOIST_OP_FOLD_IN;
+    const struct joist_run run = {.threads = 1, .here = folds ? NULL : here};
+    const struct joist_attributes attributes = {
+        .requested = {folds ? JOIST_UI32 : JOIST_F32, false}, .shape = {1, {n}}};
+    struct joist_program program;
+    struct joist_error error = {""};
+    struct joist_plan *plan = NULL;
+    joist_value_id operands[3], result = 0;
+    joist_program_init(&program);
+    operands[0] = add_input(&program, JOIST_UI32, 1, &two);
+    for (int i = 1; i < joist_op_arity(ops[k]); i++)
+      operands[i] = add_input(&program, folds ? JOIST_I32 : JOIST_F32, 0, NULL);
+    CHECK(add(&program, joist_rules_at(0), ops[k], operands, &attributes, &result));
+    add_output(&program, result);
+    void *const key = gpu->allocate(gpu, 8), *const number = gpu->allocate(gpu, 4);
+    void *out = gpu->allocate(gpu, bytes_of(&program, result));
+    CHECK_INT(gpu->copy(gpu, key, words, 8, JOIST_COPY_TO_DEVICE, &error), JOIST_OK);
+    CHECK_INT(gpu->copy(gpu, number, &one, 4, JOIST_COPY_TO_DEVICE, &error), JOIST_OK);
+    CHECK_INT(joist_plan_make(&program, &plan, &error), JOIST_OK);
+    const struct host_runtime before = host_runtime;
+    const void *const inputs[] = {key, folds ? number : (const void *)&zero, &one};
+    CHECK_INT(gpu->run(gpu, plan, inputs, &out, &run, &error), JOIST_OK);
+    CHECK_INT(host_runtime.launches - before.launches, folds ? 2 : 1);
+    CHECK_INT(host_runtime.copies - before.copies, 0);
+    CHECK_INT(host_runtime.stream_waits - before.stream_waits, 0);
+    joist_plan_free(plan);
+    gpu->free(gpu, key);
+    gpu->free(gpu, number);
+    gpu->free(gpu, out);
+    joist_program_clear(&program);
+  }
+}
+
 /* What is small is compiled, too, when it comes often. */
 static void test_frequent(void) {
   const uint32_t n = 10;
@@ -386,6 +428,7 @@ static void test_poll(void) {
 static void test_calls(void) {
   test_grids();
   test_waits();
+  test_draw_waits();
   test_frequent();
   test_many_programs();
   test_uploads();
