@@ -43,7 +43,8 @@ nv_get_threads <- function() .Call(joist_r_threads, NULL)
 #' it knows by an external pointer. There, the memory of a large tensor that R has collected is
 #' given back when joist asks for the next collection, or when `nv_memory()` or `nv_trim_memory()`
 #' is called, and a function given to `reg.finalizer()` can read the tensors of its object until
-#' then. One that it keeps for later without reading it is lost; everything else is the same.
+#' then. One that it keeps for later without reading it is lost. R's own limit on memory,
+#' `mem.maxVSize()`, does not count large tensors there; everything else is the same.
 #'
 #' Blocks are placed on huge pages where the system grants them (on Linux,
 #' `/sys/kernel/mm/transparent_hugepage/enabled` is `always` or `madvise`). Without them
