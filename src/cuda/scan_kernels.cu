@@ -14,12 +14,9 @@
 #define JOIST_COMPLEX_FUNCTION JOIST_DEVICE JOIST_OUTLINE static
 
 #include "cuda/scan_kinds.cuh"
+#include "cuda/shared.cuh"
 
 enum { GROUP = 16 /* runs */ };
-
-struct alignas(16) joist_shared_word {
-  uint64_t part[2];
-};
 
 /* ---- tiles ---- */
 
@@ -187,7 +184,6 @@ template <class P>
 JOIST_DEVICE static inline void scan_segment(const P &p, const joist_cuda_scan &scan) {
   typedef typename P::number N;
   typedef typename P::total Q;
-  extern __shared__ joist_shared_word joist_shared[];
   N *const numbers = (N *)joist_shared;
   Q *const totals = (Q *)(numbers + JOIST_CUDA_BLOCK * (P::RUN + 1));
   Q *const groups = totals + JOIST_CUDA_BLOCK;
