@@ -43,10 +43,7 @@ extreme_number <- function(x, largest) {
   nv_ifelse(nv_reduce_any(found), nv_argmax(found), 0L)
 }
 
-any_tensor <- function(parts) {
-  for (part in parts) if (is.object(part) && is_tensor(part)) return(TRUE)
-  FALSE
-}
+any_tensor <- function(parts) !is.null(first_tensor(parts))
 
 any_tensor_within <- function(parts) {
   any_tensor(parts) || length(parts) > 0L && is.data.frame(parts[[1L]]) && any_tensor(parts[[1L]])

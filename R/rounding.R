@@ -63,11 +63,6 @@ whole_digits <- function(digits) {
   floor(digits + 0.5)
 }
 
-like <- function(x, type) {
-  same <- dtype(x) == format(dtype(type)) && ambiguous(x) == ambiguous(type)
-  if (same) x else nv_convert(x, dtype(type), ambiguous(type))
-}
-
 # ---- floats, as doubles ----
 
 round_float <- function(x, digits) {

@@ -108,13 +108,11 @@ square_size <- function(x) {
 }
 
 # A real tensor of f64 in the type that the mean of `x` has, or its parts.
-like_mean <- function(result, x) {
-  none <- if (inherits(x, "nv_tensor")) nv_aval(dtype(x), integer(), ambiguous(x)) else x[0L]
-  type <- nv_real(nv_mean(none))
-  if (dtype(type) == "f64" && !ambiguous(type)) {
-    return(result)
-  }
-  nv_convert(result, dtype(type), ambiguous(type))
+like_mean <- function(result, x) like(result, nv_real(nv_mean(none_of(x))))
+
+like <- function(x, type) {
+  same <- dtype(x) == format(dtype(type)) && ambiguous(x) == ambiguous(type)
+  if (same) x else nv_convert(x, dtype(type), ambiguous(type))
 }
 
 # Which of the dimensions are reduced; those in `dims` were checked.
@@ -180,7 +178,7 @@ nv_quantile <- function(operand, probs = c(0, 0.25, 0.5, 0.75, 1), dims = NULL, 
   if (!is.numeric(probs) || is.object(probs) || anyNA(probs) || any(probs < 0 | probs > 1)) {
     stop_joist("joist_value_error", "`probs` must be numbers from 0 to 1")
   }
-  if (!is_whole(type) || length(type) != 1L || type < 1 || type > 9) {
+  if (!is_one_of(type, 9)) {
     stop_joist("joist_value_error", "`type` must be a whole number from 1 to 9")
   }
   fused("quantiles", quantiles, operand, as.vector(probs), dims, drop, FALSE, type)

@@ -293,17 +293,14 @@ joist_status joist_cuda_convert(const struct running *r, joist_value_id value, j
                                 const void **data, void **made, struct joist_error *error) {
   const struct joist_program *const program = r->plan->program;
   const joist_dtype from = program->values[value].type.dtype;
-  struct joist_cuda_finish finish = {.count = count_of(program, value),
-                                     .in = r->arrays[value],
-                                     .from = (uint32_t)from,
-                                     .to = (uint32_t)dtype};
+  const size_t count = count_of(program, value);
   *data = r->arrays[value];
   *made = NULL;
   if (from == dtype) return JOIST_OK;
-  const joist_status status = allocate(r, finish.count * joist_dtype_size(dtype), made, error);
+  const joist_status status = allocate(r, count * joist_dtype_size(dtype), made, error);
   if (status != JOIST_OK) return status;
-  *data = finish.out = *made;
-  return start(r, JOIST_CUDA_FINISH, finish.count, &finish, error);
+  *data = *made;
+  return convert(r, count, from, r->arrays[value], dtype, *made, error);
 }
 
 static joist_status draw(const struct running *r, const struct joist_group *group,

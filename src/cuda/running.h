@@ -49,6 +49,14 @@ static inline joist_status start(const struct running *r, joist_cuda_kernel kern
       "starting a kernel", error);
 }
 
+static inline joist_status convert(const struct running *r, uint64_t count, joist_dtype from,
+                                   const void *in, joist_dtype to, void *out,
+                                   struct joist_error *error) {
+  const struct joist_cuda_finish finish = {
+      .count = count, .in = in, .out = out, .from = (uint32_t)from, .to = (uint32_t)to};
+  return start(r, JOIST_CUDA_FINISH, count, &finish, error);
+}
+
 static inline joist_status copy_within(const struct running *r, void *to, const void *from,
                                        size_t bytes, struct joist_error *error) {
   if (bytes == 0) return JOIST_OK;

@@ -96,13 +96,6 @@ bool joist_cuda_scans(const struct running *r, const struct joist_instruction *i
          cut(kind_of(joist_op_combine(i->op), i->signature.operand[0]), &lines, &scan);
 }
 
-static joist_status convert(const struct running *r, uint64_t count, joist_dtype from,
-                            const void *in, joist_dtype to, void *out, struct joist_error *error) {
-  const struct joist_cuda_finish finish = {
-      .count = count, .in = in, .out = out, .from = (uint32_t)from, .to = (uint32_t)to};
-  return start(r, JOIST_CUDA_FINISH, count, &finish, error);
-}
-
 static joist_status run_scan(const struct running *r, joist_cuda_scan_kind kind,
                              struct joist_cuda_scan *scan, struct joist_error *error) {
   cudaError_t result = cudaSuccess;

@@ -195,9 +195,10 @@ SEXP joist_r_permute(SEXP x, SEXP order) {
     joist_r_stop(JOIST_ERROR_SHAPE, "the permutation has %.0f entries, the tensor %d dimensions",
                  (double)Rf_xlength(order), rank);
   struct joist_attributes attributes = joist_r_attributes();
-  for (int d = 0; d < rank && reversed; d++) attributes.parameter[d] = rank - 1 - d;
-  for (int d = 0; d < rank && !reversed; d++)
-    attributes.parameter[d] = INTEGER(order)[d] == NA_INTEGER ? -1 : INTEGER(order)[d] - 1;
+  for (int d = 0; d < rank; d++) {
+    const int given = reversed ? rank - d : INTEGER(order)[d];
+    attributes.parameter[d] = given == NA_INTEGER ? -1 : given - 1;
+  }
   return joist_r_apply(rules, JOIST_OP_PERMUTE, &value, &attributes);
 }
 

@@ -39,7 +39,7 @@ cat >>src/Makevars.host <<'END'
 all: $(SHLIB)
 
 cuda_host/launch.o: cuda_host/launch.cpp
-	c++ -std=c++17 -O1 -fPIC -Icuda_host -c cuda_host/launch.cpp -o $@
+	c++ -std=c++17 -O1 -fPIC -Icuda_host -I. -c cuda_host/launch.cpp -o $@
 END
 for file in src/cuda/*.cu; do
   kernels=cuda/$(basename "$file" .cu)

@@ -8,15 +8,16 @@
 #include <string.h>
 #include <ucontext.h>
 
+#include <numeric>
+
 #include "cuda_runtime.h"
+
+#include "cuda/shared.cuh"
 
 thread_local dim3 threadIdx(0), blockIdx(0), blockDim(1), gridDim(1);
 
 enum { SHARED_BYTES = 48 << 10, STACK_BYTES = 128 << 10, THREADS_MAX = 1024 };
 
-struct alignas(16) joist_shared_word {
-  uint64_t part[2];
-};
 joist_shared_word joist_shared[SHARED_BYTES / sizeof(joist_shared_word)];
 
 /* Each kernel takes a parameter of a type of its own. */
@@ -51,17 +52,13 @@ static uint64_t draw(void) {
   return state >> 16;
 }
 
-static unsigned common_divisor(unsigned a, unsigned b) {
-  return b == 0 ? a : common_divisor(b, a % b);
-}
-
 /* Forwards, backwards, or neither. */
 static struct order draw_order(unsigned count) {
   const uint64_t kind = draw() % 4;
   if (count < 2 || kind == 0) return {0, 1};
   if (kind == 1) return {count - 1, count - 1};
   struct order order = {(unsigned)(draw() % count), (unsigned)(1 + draw() % (count - 1))};
-  while (common_divisor(order.step, count) != 1) order.step = 1 + order.step % (count - 1);
+  while (std::gcd(order.step, count) != 1) order.step = 1 + order.step % (count - 1);
   return order;
 }
 
