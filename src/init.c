@@ -2,17 +2,17 @@
 #include <R_ext/Rdynload.h>
 #include <R_ext/Visibility.h>
 
-#include "core/kernels.h"
-#include "core/threads.h"
+#include "core/base/threads.h"
+#include "core/kernels/kernels.h"
 #include "r/blas.h"
+#include "r/concatenate.h"
+#include "r/device_payload.h"
 #include "r/distinct.h"
 #include "r/index.h"
 #include "r/interface.h"
-#include "r/layout.h"
 #include "r/operations.h"
 #include "r/payload.h"
 #include "r/promotion.h"
-#include "r/remote.h"
 #include "r/session.h"
 #include "r/trace.h"
 

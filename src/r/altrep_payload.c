@@ -8,7 +8,7 @@
 #include <R_ext/Altrep.h>
 #include <string.h>
 
-#include "core/pool.h"
+#include "core/base/pool.h"
 #include "r/tensor.h"
 
 struct block {

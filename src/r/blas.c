@@ -13,7 +13,7 @@
 #include <R_ext/Lapack.h>
 #include <string.h>
 
-#include "core/blas.h"
+#include "core/ops/linalg/blas.h"
 
 #ifndef _WIN32
 #include <dlfcn.h>

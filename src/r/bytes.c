@@ -1,7 +1,7 @@
 /* .Call entry points that make tensors of bytes, and bytes of tensors. */
-#include "r/fields.h"
+#include "r/device_payload.h"
 #include "r/operations.h"
-#include "r/remote.h"
+#include "r/tensor_fields.h"
 
 static void copy(joist_dtype dtype, const void *from, size_t n, bool swapped, void *to) {
   const struct joist_run run = joist_r_run();

@@ -3,11 +3,11 @@
 
 #include <string.h>
 
-#include "core/count.h"
-#include "core/distinct.h"
-#include "core/layout.h"
+#include "core/ops/move/walk.h"
+#include "core/ops/search/count.h"
+#include "core/ops/search/duplicated.h"
+#include "r/device_payload.h"
 #include "r/operations.h"
-#include "r/remote.h"
 
 /* Elements on a device are copied. */
 static void read_concrete(SEXP x, struct joist_r_value *value) {

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "r/device_payload.h"
 #include "r/operations.h"
-#include "r/remote.h"
 #include "r/trace_private.h"
 
 struct entry {

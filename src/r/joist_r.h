@@ -1,15 +1,15 @@
 /* What the files of src/r share: reading arguments, raising conditions, wrapping
  * results. The only headers that see SEXP are in this folder. */
-#ifndef JOIST_R_H
-#define JOIST_R_H
+#ifndef JOIST_R_JOIST_R_H
+#define JOIST_R_JOIST_R_H
 
 #define R_NO_REMAP
 #include <R.h>
 #include <Rinternals.h>
 
-#include "core/dtypes.h"
-#include "core/rules.h"
-#include "core/status.h"
+#include "core/base/status.h"
+#include "core/promotion/rule_set.h"
+#include "core/types/dtypes.h"
 
 /* Raises the condition class that belongs to `status` with the message; the
  * condition's call is the user's function. Does not return, so nothing that is

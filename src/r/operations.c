@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/threads.h"
-#include "r/remote.h"
+#include "core/base/threads.h"
+#include "r/device_payload.h"
 #include "r/trace.h"
 
 /* ---- operations by name: R keeps one CHARSXP per string ---- */

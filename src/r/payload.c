@@ -3,7 +3,7 @@
 
 #include <time.h>
 
-#include "core/pool.h"
+#include "core/base/pool.h"
 #include "r/tensor.h"
 
 #if !JOIST_R_PAYLOADS_ARE_ALTREP

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/lattice.h"
+#include "core/promotion/lattice.h"
 #include "r/tensor.h"
 
 /* ---- The rule set of an argument ---- */

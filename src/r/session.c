@@ -9,12 +9,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/base/pool.h"
+#include "core/base/threads.h"
 #include "core/device.h"
-#include "core/kernels.h"
-#include "core/pool.h"
-#include "core/threads.h"
+#include "core/kernels/kernels.h"
+#include "r/device_payload.h"
 #include "r/payload.h"
-#include "r/remote.h"
 
 #ifndef _WIN32
 #include <dlfcn.h>

@@ -2,12 +2,12 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "core/layout.h"
-#include "core/mask.h"
+#include "core/ops/move/mask.h"
+#include "core/ops/move/walk.h"
+#include "r/concatenate.h"
+#include "r/device_payload.h"
 #include "r/index.h"
-#include "r/layout.h"
 #include "r/operations.h"
-#include "r/remote.h"
 
 /* What a list of indices selects: one index per dim, or one for the tensor as a vector. */
 struct selection {

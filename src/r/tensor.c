@@ -1,11 +1,11 @@
 /* Tensors as R objects: layout, reading operands. */
-#include "r/remote.h"
+#include "r/device_payload.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "r/fields.h"
 #include "r/operations.h"
+#include "r/tensor_fields.h"
 
 /* ---- shared attributes ---- */
 

@@ -10,8 +10,8 @@
 #ifndef JOIST_R_TENSOR_H
 #define JOIST_R_TENSOR_H
 
-#include "core/exchange.h"
-#include "core/program.h"
+#include "core/program/program.h"
+#include "core/types/host.h"
 #include "r/joist_r.h"
 
 typedef enum {

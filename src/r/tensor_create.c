@@ -1,10 +1,10 @@
 /* .Call entry points that make tensors and read them back. */
 #include <string.h>
 
-#include "core/convert.h"
-#include "r/fields.h"
+#include "core/types/convert.h"
+#include "r/device_payload.h"
 #include "r/operations.h"
-#include "r/remote.h"
+#include "r/tensor_fields.h"
 
 /* Elements between two questions whether the user wants to stop. */
 enum { INTERRUPT_EVERY = 1 << 16 };

@@ -2,7 +2,8 @@
 #ifndef JOIST_R_TRACE_PRIVATE_H
 #define JOIST_R_TRACE_PRIVATE_H
 
-#include "core/engine.h"
+#include "core/cpu/engine.h"
+#include "core/plan/plan.h"
 #include "r/trace.h"
 
 /* Where a program's input comes from when it is run. */
