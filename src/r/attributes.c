@@ -24,7 +24,7 @@ static void set_numbers(struct joist_attributes *attributes, joist_attribute_nam
     const double number = TYPEOF(x) == REALSXP          ? REAL(x)[k]
                           : INTEGER(x)[k] == NA_INTEGER ? R_NaN
                                                         : INTEGER(x)[k];
-    if (!(fabs(number) <= 9007199254740992.0) || number != floor(number))
+    if (!(fabs(number) <= 2147483648.0) || number != floor(number))
       joist_r_stop(JOIST_ERROR_SHAPE, "`%s` must be whole numbers", name_of(name));
     list[k] = (int64_t)number - base;
   }
