@@ -46,7 +46,8 @@ static SEXP names_of_bits(uint32_t bits, int n, const char *(*name)(int k)) {
   size_t used = 0;
   for (int k = 0; k < n && used < sizeof names; k++)
     if (bits >> k & 1)
-      used += (size_t)snprintf(names + used, sizeof names - used, used == 0 ? "%s" : " %s", name(k));
+      used +=
+          (size_t)snprintf(names + used, sizeof names - used, used == 0 ? "%s" : " %s", name(k));
   return Rf_mkChar(names);
 }
 
