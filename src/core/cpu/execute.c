@@ -32,7 +32,8 @@ struct conversion {
 
 enum { CHUNK = 1 << 16 };
 
-static void convert_chunk(const void *context, size_t chunk) {
+static void convert_chunk(const void *context, size_t chunk, size_t worker) {
+  (void)worker;
   const struct conversion *const c = context;
   const size_t first = chunk * CHUNK, length = c->n - first < CHUNK ? c->n - first : CHUNK;
   c->kernel(length, c->in + first * c->from_size, c->out + first * c->to_size);

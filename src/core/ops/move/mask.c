@@ -44,7 +44,8 @@ static size_t chosen(const uint8_t *mask, size_t n) {
   return count;
 }
 
-static void count_block(const void *context, size_t block) {
+static void count_block(const void *context, size_t block, size_t worker) {
+  (void)worker;
   const struct masking *const m = context;
   m->count[block] = chosen(m->mask + block * BLOCK, block_length(m, block));
 }
@@ -103,7 +104,8 @@ COMPACT(uint32_t)
 COMPACT(uint64_t)
 COMPACT(sixteen)
 
-static void take_block(const void *context, size_t block) {
+static void take_block(const void *context, size_t block, size_t worker) {
+  (void)worker;
   const struct masking *const m = context;
   const size_t first = block * BLOCK, n = block_length(m, block);
   const void *const in = m->in + first * m->size;
@@ -129,7 +131,8 @@ void joist_mask_positions(const uint8_t *mask, size_t n, int64_t *positions) {
   }
 }
 
-static void put_block(const void *context, size_t block) {
+static void put_block(const void *context, size_t block, size_t worker) {
+  (void)worker;
   const struct masking *const m = context;
   const size_t first = block * BLOCK, n = block_length(m, block);
   void *const out = m->out + first * m->size;

@@ -44,7 +44,8 @@ struct permuting {
 };
 
 /* One stripe of rows of one plane: a task. */
-static void permute_stripe(const void *context, size_t task) {
+static void permute_stripe(const void *context, size_t task, size_t worker) {
+  (void)worker;
   const struct permuting *const p = context;
   const struct joist_walk *const walk = p->walk;
   const size_t row = task % p->stripes * STRIPE;

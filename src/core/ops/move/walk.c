@@ -184,7 +184,8 @@ static void move_steps(const struct moving *moving, size_t first, size_t n) {
   }
 }
 
-static void move_chunk(const void *context, size_t task) {
+static void move_chunk(const void *context, size_t task, size_t worker) {
+  (void)worker;
   const struct moving *const moving = context;
   const size_t first = task * CHUNK, rest = moving->walk->count - first;
   move_steps(moving, first, rest < CHUNK ? rest : CHUNK);

@@ -109,7 +109,8 @@ static joist_status search(const struct searching *searching, joist_task *task,
   return joist_tasks_run(run, chunks, CHUNK * WORK, task, searching, error);
 }
 
-static void match_chunk(const void *context, size_t chunk) {
+static void match_chunk(const void *context, size_t chunk, size_t worker) {
+  (void)worker;
   const struct searching *const s = context;
   const struct table *const table = s->table;
   const size_t first = chunk * CHUNK, n = chunk_length(s, first);
@@ -122,7 +123,8 @@ static void match_chunk(const void *context, size_t chunk) {
   }
 }
 
-static void look_up_chunk(const void *context, size_t chunk) {
+static void look_up_chunk(const void *context, size_t chunk, size_t worker) {
+  (void)worker;
   const struct searching *const s = context;
   const struct table table = *s->table;
   const size_t first = chunk * CHUNK, n = chunk_length(s, first);
@@ -202,7 +204,8 @@ static size_t count_less(const uint64_t *sorted, size_t n, uint64_t key) {
   return (size_t)(base - sorted) + (n == 1 && *base < key);
 }
 
-static void search_chunk(const void *context, size_t chunk) {
+static void search_chunk(const void *context, size_t chunk, size_t worker) {
+  (void)worker;
   const struct searching *const s = context;
   const size_t first = chunk * CHUNK, n = chunk_length(s, first);
   int32_t *const out = s->out + first;
