@@ -35,8 +35,8 @@ enum { CHUNK = 1 << 16 };
 static void convert_chunk(const void *context, size_t chunk, size_t worker) {
   (void)worker;
   const struct conversion *const c = context;
-  const size_t first = chunk * CHUNK, length = c->n - first < CHUNK ? c->n - first : CHUNK;
-  c->kernel(length, c->in + first * c->from_size, c->out + first * c->to_size);
+  const struct joist_part part = joist_chunk_of(c->n, CHUNK, chunk);
+  c->kernel(part.n, c->in + part.first * c->from_size, c->out + part.first * c->to_size);
 }
 
 joist_status joist_array_execute(const struct joist_program *program,
@@ -69,8 +69,8 @@ joist_status joist_array_execute(const struct joist_program *program,
                                           .to_size = joist_dtype_size(wanted),
                                           .in = call.in[k],
                                           .out = converted[k]};
-    status = joist_tasks_run(run, count / CHUNK + (count % CHUNK != 0), CHUNK, convert_chunk,
-                             &conversion, error);
+    status = joist_tasks_run(run, joist_divide_up(count, CHUNK), CHUNK, convert_chunk, &conversion,
+                             error);
     call.in[k] = converted[k];
   }
   if (status == JOIST_OK) status = functions[op].run(&call, error);

@@ -88,10 +88,10 @@ joist_status joist_permute(size_t size, const struct joist_shape *shape, const i
   /* The first dim stays, or there is nothing to permute: runs are copied. */
   if (walk.count == 0 || walk.rank < 2 || a == 0 || a == walk.rank)
     return joist_move(size, &walk, in, out, run, error);
-  const size_t stripes = (walk.extent[a] - 1) / STRIPE + 1;
+  const size_t stripes = joist_divide_up(walk.extent[a], STRIPE);
   const struct permuting permuting = {size, &walk, a, stripes, in, out};
   const size_t planes = walk.count / walk.extent[a] / walk.extent[0];
-  const size_t rows = walk.extent[a] < STRIPE ? walk.extent[a] : STRIPE;
+  const size_t rows = joist_smaller(walk.extent[a], STRIPE);
   return joist_tasks_run(run, planes * stripes, rows * walk.extent[0], permute_stripe, &permuting,
                          error);
 }

@@ -187,18 +187,20 @@ static void move_steps(const struct moving *moving, size_t first, size_t n) {
 static void move_chunk(const void *context, size_t task, size_t worker) {
   (void)worker;
   const struct moving *const moving = context;
-  const size_t first = task * CHUNK, rest = moving->walk->count - first;
-  move_steps(moving, first, rest < CHUNK ? rest : CHUNK);
+  const struct joist_part part = joist_chunk_of(moving->walk->count, CHUNK, task);
+  move_steps(moving, part.first, part.n);
 }
 
 joist_status joist_move(size_t size, const struct joist_walk *walk, const void *in, void *out,
                         const struct joist_run *run, struct joist_error *error) {
   if (walk->count == 0) return JOIST_OK;
   const struct moving moving = {size, walk, in, out};
-  struct joist_run own = *run;
+  const size_t chunks = joist_divide_up(walk->count, CHUNK);
+  int threads = joist_threads_for(run, walk->count, chunks);
+  /* Of places that are listed twice, the last one counts. */
   for (int d = 0; d < walk->rank; d++)
-    if (walk->scatter && walk->list[d] != NULL) own.threads = 1;
-  return joist_tasks_run(&own, (walk->count - 1) / CHUNK + 1, CHUNK, move_chunk, &moving, error);
+    if (walk->scatter && walk->list[d] != NULL) threads = 1;
+  return joist_tasks_run_on(run, threads, chunks, CHUNK, move_chunk, &moving, error);
 }
 
 joist_status joist_copy_elements(size_t size, size_t count, const void *in, void *out,
