@@ -67,7 +67,7 @@ static void splat(size_t n, size_t size, void *slot) {
   }
   size_t filled = 1;
   while (filled < n) {
-    const size_t more = filled < n - filled ? filled : n - filled;
+    const size_t more = joist_smaller(filled, n - filled);
     memcpy(out + filled * size, out, more * size);
     filled += more;
   }
@@ -87,8 +87,7 @@ static void gather(const struct joist_shape *space, const struct joist_shape *sh
     at += index[d] * stride[d];
   }
   while (n > 0) {
-    size_t run = space->extent[0] - index[0];
-    if (run > n) run = n;
+    const size_t run = joist_smaller(space->extent[0] - index[0], n);
     memcpy(out, in + at * size, (stride[0] == 0 ? 1 : run) * size);
     if (stride[0] == 0) splat(run, size, out);
     out += run * size;
@@ -112,7 +111,7 @@ static char *address(const struct loop *loop, struct joist_ref ref, size_t first
 /* Fills the slots of scalar operands, once per arena. */
 static void fill_splats(const struct loop *loop, char *arena) {
   const struct joist_step *const steps = loop->plan->steps + loop->group->first_step;
-  const size_t n = loop->group->count < loop->group->tile ? loop->group->count : loop->group->tile;
+  const size_t n = joist_smaller(loop->group->count, loop->group->tile);
   for (uint32_t s = 0; s < loop->group->step_count; s++) {
     const struct joist_step *const step = &steps[s];
     if (step->kind != JOIST_STEP_SPLAT) continue;
@@ -138,7 +137,7 @@ static void fold_runs(const struct loop *loop, const struct joist_step *step, si
                       size_t n, const char *in) {
   const struct joist_fold_space space = loop->group->space;
   const size_t chunk = joist_fold_chunk(space), chunks = joist_fold_chunks(space);
-  const size_t unit = space.middle < chunk ? space.middle : chunk;
+  const size_t unit = joist_smaller(space.middle, chunk);
   char *const out = loop->accumulated[step->sink] +
                     (first / space.middle * chunks + first % space.middle / unit) * step->out.size;
   const size_t whole = n / unit, rest = n % unit;
@@ -191,7 +190,7 @@ static size_t run_streamed(const struct loop *loop, const struct joist_step *ste
   _Alignas(JOIST_LINE) char piece[STREAMED * JOIST_ELEMENT_MAX];
   const size_t size = step->out.size;
   for (size_t k = 0; k < n; k += STREAMED) {
-    const size_t m = n - k < STREAMED ? n - k : STREAMED;
+    const size_t m = joist_smaller(n - k, STREAMED);
     const void *part[JOIST_REFS_MAX] = {NULL};
     for (uint32_t j = 0; j < step->operand_count; j++)
       part[j] = (const char *)in[j] + k * step->in[j].size;

@@ -120,7 +120,7 @@ joist_status joist_mask_take(size_t size, const uint8_t *mask, size_t n, const s
 void joist_mask_positions(const uint8_t *mask, size_t n, int64_t *positions) {
   int64_t all[PIECE];
   for (size_t begin = 0; begin < n; begin += PIECE) {
-    const size_t length = n - begin < PIECE ? n - begin : PIECE;
+    const size_t length = joist_smaller(n - begin, PIECE);
     for (size_t k = 0; k < length; k++) all[k] = (int64_t)(begin + k);
     positions +=
         compact_uint64_t(length, mask + begin, (const uint64_t *)all, (uint64_t *)positions);

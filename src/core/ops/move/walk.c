@@ -128,7 +128,7 @@ static void move_run(const struct moving *moving, size_t k, size_t n, const char
   }
   int64_t positions[PIECE];
   for (size_t done = 0; done < n; done += PIECE) {
-    const size_t piece = n - done < PIECE ? n - done : PIECE;
+    const size_t piece = joist_smaller(n - done, PIECE);
     joist_index_read(list, k + done, piece, positions);
     const int64_t at = (int64_t)(k + done);
     if (walk->scatter) {
@@ -167,7 +167,7 @@ static void move_steps(const struct moving *moving, size_t first, size_t n) {
   }
   size_t k = walk->rank > 0 ? at[0] : 0;
   for (;;) {
-    const size_t run = inner - k < n ? inner - k : n;
+    const size_t run = joist_smaller(inner - k, n);
     move_run(moving, k, run, moving->in + in * size, moving->out + out * size);
     n -= run;
     if (n == 0) return;
