@@ -10,9 +10,7 @@
 #include <string.h>
 
 enum {
-  CHUNK = 1 << 24,        /* additions' worth of a task at most, and */
-  CHUNKS_PER_THREAD = 16, /* how many a thread takes at least: one may wait for a processor */
-  STACK_BYTES = 8192,     /* scratch up to this size lives on the stack */
+  STACK_BYTES = 8192, /* scratch up to this size lives on the stack */
   ALIGNMENT = 64,
   LEAF = 8,      /* rows combined one after the other below the tree of rows */
   DEPTH = 12,    /* levels of the tree, enough for every chunk of rows */
@@ -42,8 +40,7 @@ struct loop {
   atomic_bool *decided;          /* set when no other element can change the result; NULL: never */
   joist_stream_lines *stream;    /* NULL when no result is written past the caches */
   size_t stream_from;            /* bytes from which it is */
-  size_t chunk;                  /* tiles of a task, and */
-  _Atomic size_t *failed;        /* the first task that failed */
+  _Atomic size_t *failed;        /* the first tile that did */
   char *workers;                 /* a struct worker every `stride` bytes */
   size_t stride;
 };
@@ -357,16 +354,11 @@ static struct worker *worker_at(const struct loop *loop, size_t worker) {
   return (struct worker *)(void *)(loop->workers + worker * loop->stride);
 }
 
-/* The tiles of one task. As tasks are taken in ascending order, everything before the first
- * failure runs. */
-static void run_chunk(const void *context, size_t task, size_t number) {
+/* Only what comes after a failure is left out, so that the first one is found. */
+static void run_task(const void *context, size_t tile, size_t number) {
   const struct loop *const loop = context;
-  struct worker *const worker = worker_at(loop, number);
-  const struct joist_part tiles = joist_chunk_of(loop->cut.tiles, loop->chunk, task);
-  if (atomic_load_explicit(loop->failed, memory_order_relaxed) < task) return;
-  size_t k = 0;
-  while (k < tiles.n && run_tile(loop, worker, tiles.first + k)) k++;
-  if (k < tiles.n) joist_lower(loop->failed, task);
+  if (atomic_load_explicit(loop->failed, memory_order_relaxed) < tile) return;
+  if (!run_tile(loop, worker_at(loop, number), tile)) joist_lower(loop->failed, tile);
   if (loop->stream != NULL) joist_stream_end();
 }
 
@@ -374,15 +366,12 @@ static void run_chunk(const void *context, size_t task, size_t number) {
  * that fails, these then run again without the sinks. */
 static joist_status run_tiles(struct loop *loop, int threads, const struct joist_run *run,
                               struct joist_error *error) {
-  const size_t tiles = loop->cut.tiles, workers = (size_t)threads;
-  const size_t work = loop->cut.elements * loop->group->work;
-  const size_t most = joist_smaller(joist_divide_up(CHUNK, work), tiles);
+  const size_t workers = (size_t)threads;
   _Atomic size_t failed = SIZE_MAX;
   loop->failed = &failed;
-  loop->chunk = threads == 1 ? most : joist_divide_up(most, workers * CHUNKS_PER_THREAD);
   for (size_t w = 0; w < workers; w++) worker_at(loop, w)->failure = SIZE_MAX;
-  const joist_status status = joist_tasks_run_on(run, threads, joist_divide_up(tiles, loop->chunk),
-                                                 loop->chunk * work, run_chunk, loop, error);
+  const joist_status status = joist_tasks_run_on(
+      run, threads, loop->cut.tiles, loop->cut.elements * loop->group->work, run_task, loop, error);
   if (status != JOIST_OK || failed == SIZE_MAX) return status;
   if (loop->cut.rows) {
     loop->accumulated = NULL;

@@ -16,8 +16,8 @@ enum {
   TASKS_PER_THREAD = 4              /* for a thread that waits for a processor */
 };
 /* Multiplications in the time of an addition that waits for memory; how many count as one for the
- * choice of threads, so that a product of a million is shared; and of a task at least. */
-static const double TIMED = 64, COUNTED = 4, TASK = 1e5;
+ * choice of threads, so that a product of a million is shared; and in the time of packing. */
+static const double TIMED = 64, COUNTED = 4, PACKING = 1000;
 static const double TINY_PRODUCT = 216; /* multiplications; packing costs more */
 
 /* Additions' worth of so many multiplications, `per` of which are one. */
@@ -181,35 +181,20 @@ static joist_status multiply(const struct blocking *b, size_t index, char *scrat
   return JOIST_OK;
 }
 
-/* Many products, each by one thread, some of them per task. */
+/* Many products, each by one thread. */
 struct many {
   const struct blocking *blocking;
-  size_t chunk;
   char *scratch; /* `stride` bytes for every worker */
   size_t stride;
 };
 
-static void multiply_some(const void *context, size_t task, size_t worker) {
+static void multiply_one(const void *context, size_t index, size_t worker) {
   const struct many *const many = context;
   const struct joist_run silent = {.threads = 1};
-  const struct joist_part part = joist_chunk_of(many->blocking->product->count, many->chunk, task);
-  for (size_t j = part.first; j < part.first + part.n; j++) {
-    /* Cannot fail: nobody is asked to stop it, and the memory is there. */
-    const joist_status ignored =
-        multiply(many->blocking, j, many->scratch + worker * many->stride, 1, &silent, NULL);
-    (void)ignored;
-  }
-}
-
-static joist_status multiply_many(const struct blocking *b, char *scratch, size_t stride,
-                                  int threads, const struct joist_run *run,
-                                  struct joist_error *error) {
-  const struct joist_gemm *const p = b->product;
-  const double work = (double)p->m * (double)p->n * (double)p->k + 1000; /* packing */
-  const size_t most = joist_divide_up(p->count, (size_t)(threads * TASKS_PER_THREAD));
-  const struct many many = {b, joist_smaller((size_t)(TASK / work) + 1, most), scratch, stride};
-  return joist_tasks_run_on(run, threads, joist_divide_up(p->count, many.chunk),
-                            worth(work * (double)many.chunk, TIMED), multiply_some, &many, error);
+  /* Cannot fail: nobody is asked to stop it, and the memory is there. */
+  const joist_status ignored =
+      multiply(many->blocking, index, many->scratch + worker * many->stride, 1, &silent, NULL);
+  (void)ignored;
 }
 
 /* ---- products that packing does not pay for ---- */
@@ -281,7 +266,11 @@ joist_status joist_gemm_run(const struct joist_gemm *product, const struct joist
     return joist_fail(error, JOIST_ERROR_MEMORY, "out of memory: %zu bytes of scratch", bytes);
   char *const scratch = block + (ALIGNMENT - (uintptr_t)block % ALIGNMENT) % ALIGNMENT;
   joist_status status = JOIST_OK;
-  if (apart) status = multiply_many(&b, scratch, stride, threads, run, error);
+  if (apart) {
+    const struct many many = {&b, scratch, stride};
+    status = joist_tasks_run_on(run, threads, p->count, worth(work + PACKING, TIMED), multiply_one,
+                                &many, error);
+  }
   for (size_t j = 0; j < p->count && !apart && status == JOIST_OK; j++)
     status = multiply(&b, j, scratch, threads, run, error);
   free(block);

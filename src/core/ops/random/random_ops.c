@@ -91,24 +91,18 @@ size_t joist_parameter_count(const struct joist_draw *draw) {
   return count == 0 || !(draw->lhs.single && draw->rhs.single) ? count : 1;
 }
 
-/* Several blocks: one is over too soon for a thread to come back. */
-enum { CHUNK = 16 * JOIST_DRAW_BLOCK };
-
-static void draw_chunk(const void *context, size_t chunk, size_t worker) {
+static void draw_block(const void *context, size_t block, size_t worker) {
   (void)worker;
   const struct joist_draw *const draw = context;
   const size_t count = joist_value_count(draw->call->result), size = joist_dtype_size(draw->dtype);
-  const struct joist_part part = joist_chunk_of(count, CHUNK, chunk);
-  for (size_t done = 0; done < part.n; done += JOIST_DRAW_BLOCK) {
-    const size_t first = part.first + done;
-    draw->run(draw, first, joist_smaller(JOIST_DRAW_BLOCK, part.n - done),
-              (char *)draw->call->out + first * size);
-  }
+  const struct joist_part part = joist_chunk_of(count, JOIST_DRAW_BLOCK, block);
+  draw->run(draw, part.first, part.n, (char *)draw->call->out + part.first * size);
 }
 
 joist_status joist_draw_all(const struct joist_draw *draw, struct joist_error *error) {
-  const size_t chunks = joist_divide_up(joist_value_count(draw->call->result), CHUNK);
-  return joist_tasks_run(draw->call->run, chunks, CHUNK * draw->work, draw_chunk, draw, error);
+  const size_t blocks = joist_divide_up(joist_value_count(draw->call->result), JOIST_DRAW_BLOCK);
+  return joist_tasks_run(draw->call->run, blocks, JOIST_DRAW_BLOCK * draw->work, draw_block, draw,
+                         error);
 }
 
 void joist_draw_words(const struct joist_draw *draw, int bits, size_t first, size_t n,
