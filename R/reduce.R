@@ -30,25 +30,25 @@
 #' nv_range(x, dims = 2)
 #' @export
 nv_reduce_sum <- function(operand, dims = NULL, drop = TRUE, dtype = NULL) {
-  .Call(joist_r_reduce, "reduce_sum", operand, dims, drop, dtype)
+  reduction("reduce_sum", operand, dims, drop, dtype)
 }
 
 #' @rdname nv_reduce_sum
 #' @export
 nv_reduce_prod <- function(operand, dims = NULL, drop = TRUE, dtype = NULL) {
-  .Call(joist_r_reduce, "reduce_prod", operand, dims, drop, dtype)
+  reduction("reduce_prod", operand, dims, drop, dtype)
 }
 
 #' @rdname nv_reduce_sum
 #' @export
 nv_reduce_min <- function(operand, dims = NULL, drop = TRUE) {
-  .Call(joist_r_reduce, "reduce_min", operand, dims, drop, NULL)
+  reduction("reduce_min", operand, dims, drop)
 }
 
 #' @rdname nv_reduce_sum
 #' @export
 nv_reduce_max <- function(operand, dims = NULL, drop = TRUE) {
-  .Call(joist_r_reduce, "reduce_max", operand, dims, drop, NULL)
+  reduction("reduce_max", operand, dims, drop)
 }
 
 #' @rdname nv_reduce_sum
@@ -60,17 +60,22 @@ nv_range <- function(operand, dims = NULL, drop = TRUE) {
 #' @rdname nv_reduce_sum
 #' @export
 nv_mean <- function(operand, dims = NULL, drop = TRUE, dtype = NULL) {
-  .Call(joist_r_reduce, "mean", operand, dims, drop, dtype)
+  reduction("mean", operand, dims, drop, dtype)
 }
 
 #' @rdname nv_reduce_sum
 #' @export
 nv_reduce_any <- function(operand, dims = NULL, drop = TRUE) {
-  .Call(joist_r_reduce, "reduce_any", operand, dims, drop, NULL)
+  reduction("reduce_any", operand, dims, drop)
 }
 
 #' @rdname nv_reduce_sum
 #' @export
 nv_reduce_all <- function(operand, dims = NULL, drop = TRUE) {
-  .Call(joist_r_reduce, "reduce_all", operand, dims, drop, NULL)
+  reduction("reduce_all", operand, dims, drop)
+}
+
+# The elements of the tensor along `dims`, all of them for NULL.
+reduction <- function(name, operand, dims, drop, dtype = NULL) {
+  .Call(joist_r_operation, name, list(operand), list(dims = dims, drop = drop, dtype = dtype))
 }

@@ -53,7 +53,7 @@ CHECK_UNUSED static void print_program(const struct joist_program *program) {
     fprintf(stderr, "  %%%u: %s%s = %s(", i->result,
             joist_dtype_name(program->values[i->result].type.dtype),
             joist_shape_format(&program->values[i->result].shape, text), joist_op_name(i->op));
-    for (int a = 0; a < joist_op_arity(i->op); a++) fprintf(stderr, " %%%u", i->operand[a]);
+    for (uint32_t a = 0; a < i->operand_count; a++) fprintf(stderr, " %%%u", i->operand[a]);
     fprintf(stderr, " ) in %s, dims %x\n", joist_dtype_name(i->signature.operand[0]), i->dims);
   }
   fprintf(stderr, "  outputs");
@@ -125,7 +125,7 @@ CHECK_UNUSED static bool is_checked(joist_op op) {
          op == JOIST_OP_REMAINDER;
 }
 
-CHECK_UNUSED static void random_permutation(int rank, int32_t *order) {
+CHECK_UNUSED static void random_permutation(int rank, int64_t *order) {
   for (int d = 0; d < rank; d++) {
     const int other = (int)random_below((size_t)d + 1);
     order[d] = order[other];
@@ -147,11 +147,12 @@ CHECK_UNUSED static bool random_instruction(struct joist_program *program,
   const joist_op op = (joist_op)random_below(JOIST_OP_COUNT);
   if (joist_op_is_array(op) && !interpreter_has(op)) return false;
   const joist_class class = joist_op_class(op);
-  joist_value_id operands[JOIST_ARITY_MAX], result;
-  struct joist_attributes attributes = {.requested = none};
+  enum { OPERANDS_MAX = 5 };
+  joist_value_id operands[OPERANDS_MAX], result;
+  struct joist_attributes attributes = no_attributes;
+  size_t count = joist_operation(op)->least;
   if (is_checked(op) && !style->checked) return false;
-  if (joist_op_is_array(op) && !interpreter_has(op)) return false;
-  for (int k = 0; k < JOIST_ARITY_MAX; k++) {
+  for (int k = 0; k < OPERANDS_MAX; k++) {
     const size_t values = program->value_count;
     /* Rather a recent value: programs then are deep. */
     operands[k] = (joist_value_id)(one_in(2) ? values - 1 - random_below(values < 4 ? values : 4)
@@ -160,7 +161,8 @@ CHECK_UNUSED static bool random_instruction(struct joist_program *program,
   const struct joist_value *const first = &program->values[operands[0]];
   if (class == JOIST_CLASS_CONVERT || class == JOIST_CLASS_BITCAST ||
       ((class == JOIST_CLASS_ACCUMULATE || class == JOIST_CLASS_AVERAGE) && one_in(4)))
-    attributes.requested.dtype = (joist_dtype)random_below(JOIST_DTYPE_COUNT);
+    attributes = with_type(
+        attributes, (struct joist_type){(joist_dtype)random_below(JOIST_DTYPE_COUNT), false});
   /* The bits of a NaN that was computed are not to be relied on. */
   if (class == JOIST_CLASS_BITCAST && first->input == JOIST_NO_INPUT &&
       joist_dtype_category(first->type.dtype) >= JOIST_CATEGORY_FLOAT)
@@ -183,17 +185,28 @@ CHECK_UNUSED static bool random_instruction(struct joist_program *program,
     const int dim = (int)random_below((size_t)first->shape.rank);
     for (int d = 0; d < first->shape.rank; d++)
       if (d != dim && first->shape.extent[d] != second->shape.extent[d]) return false;
-    attributes.parameter[0] = dim;
+    attributes = with(attributes, JOIST_ATTRIBUTE_DIM, dim);
+    count = 2;
   }
-  if (op == JOIST_OP_PERMUTE) random_permutation(first->shape.rank, attributes.parameter);
-  if (op == JOIST_OP_RESHAPE) attributes.shape = reshaped(first->shape);
-  if (op == JOIST_OP_BROADCAST) attributes.shape = one_in(3) ? first->shape : *base;
+  if (op == JOIST_OP_PERMUTE) {
+    int64_t order[JOIST_RANK_MAX];
+    random_permutation(first->shape.rank, order);
+    attributes =
+        with_list(attributes, JOIST_ATTRIBUTE_PERMUTATION, order, (size_t)first->shape.rank);
+  }
+  if (op == JOIST_OP_RESHAPE || op == JOIST_OP_BROADCAST) {
+    const struct joist_shape shape = op == JOIST_OP_RESHAPE ? reshaped(first->shape)
+                                     : one_in(3)            ? first->shape
+                                                            : *base;
+    attributes = with_shape(attributes, &shape);
+  }
   if (joist_op_is_reduction(op)) {
-    attributes.dims = (uint32_t)random_below((size_t)1 << first->shape.rank);
-    if (one_in(3)) attributes.dims = (UINT32_C(1) << first->shape.rank) - 1;
-    attributes.drop = one_in(2);
+    const uint32_t some = (uint32_t)random_below((size_t)1 << first->shape.rank);
+    const uint32_t all = (UINT32_C(1) << first->shape.rank) - 1;
+    attributes = with_dims(attributes, one_in(3) ? all : some);
+    attributes = with(attributes, JOIST_ATTRIBUTE_DROP, one_in(2));
   }
-  if (!add(program, rules, op, operands, &attributes, &result)) return false;
+  if (!add(program, rules, op, operands, count, &attributes, &result)) return false;
   const struct joist_value *const made = &program->values[result];
   if (made->input == JOIST_NO_INPUT &&
       is_float_reduction(&program->instructions[made->instruction]))

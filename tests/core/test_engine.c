@@ -325,17 +325,18 @@ static void test_plans(void) {
   joist_program_init(&program);
   x = add_input(&program, JOIST_F32, 2, extents);
   y = add_simple(&program, JOIST_OP_MUL, x, x);
-  struct joist_attributes attributes = {.requested = none, .shape = {1, {50000}}};
-  CHECK(add(&program, joist_rules_at(0), JOIST_OP_RESHAPE, &y, &attributes, &z));
+  const struct joist_shape line = {1, {50000}};
+  const struct joist_attributes attributes = with_shape(no_attributes, &line);
+  CHECK(add(&program, joist_rules_at(0), JOIST_OP_RESHAPE, &y, 1, &attributes, &z));
   add_output(&program, add_simple(&program, JOIST_OP_ADD, z, z));
   check_plan(&program, 2, 0, "reshaped");
   joist_program_init(&program);
   x = add_input(&program, JOIST_F32, 2, extents);
-  CHECK(add(&program, joist_rules_at(0), JOIST_OP_RESHAPE, &x, &attributes, &z));
+  CHECK(add(&program, joist_rules_at(0), JOIST_OP_RESHAPE, &x, 1, &attributes, &z));
   y = add_simple(&program, JOIST_OP_MUL, x, x);
   add_output(&program, z);
   add_output(&program, y);
-  CHECK(add(&program, joist_rules_at(0), JOIST_OP_RESHAPE, &y, &attributes, &z));
+  CHECK(add(&program, joist_rules_at(0), JOIST_OP_RESHAPE, &y, 1, &attributes, &z));
   add_output(&program, z);
   check_plan(&program, 1, 0, "reshaped inputs and outputs");
 
@@ -359,14 +360,14 @@ static void test_plans(void) {
 
 /* The id of a result may be written where that of an operand was read. */
 static void test_alias(void) {
-  const struct joist_attributes attributes = {.requested = none};
   for (int k = 0; k < 2; k++) {
     struct joist_program program;
     joist_program_init(&program);
     const joist_value_id x = add_input(&program, JOIST_F32, 0, NULL);
     const joist_value_id y = add_input(&program, JOIST_F32, 0, NULL);
     joist_value_id operands[2] = {x, y};
-    CHECK(add(&program, joist_rules_at(0), JOIST_OP_SUB, operands, &attributes, &operands[k]));
+    CHECK(
+        add(&program, joist_rules_at(0), JOIST_OP_SUB, operands, 2, &no_attributes, &operands[k]));
     const struct joist_instruction *const added = &program.instructions[0];
     CHECK_INT(program.instruction_count, 1);
     CHECK_INT(added->operand[0], x);

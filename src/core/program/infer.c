@@ -168,6 +168,28 @@ static joist_status infer_layout(struct decision *d, struct joist_error *error) 
   return JOIST_OK;
 }
 
+/* What the rules join to the first operand's dtype can take the place of its elements, anything
+ * else is refused. */
+static joist_status infer_assign(struct decision *d, struct joist_error *error) {
+  const size_t last = d->count - 1;
+  const struct joist_type own = d->operands[0].type, value = d->operands[last].type;
+  const struct joist_operand pair[] = {d->operands[0], d->operands[last]};
+  struct joist_type common;
+  joist_status status = infer_layout(d, error);
+  if (status == JOIST_OK) status = joist_common_type(d->rules, pair, 2, &common, error);
+  if (status != JOIST_OK) return status;
+  d->operand[last] = own.dtype;
+  if (common.dtype == own.dtype) return JOIST_OK;
+  const bool whole = pair[1].literal && joist_dtype_category(value.dtype) == JOIST_CATEGORY_FLOAT &&
+                     joist_dtype_category(own.dtype) == JOIST_CATEGORY_INTEGER;
+  return joist_fail(error, JOIST_ERROR_PROMOTION,
+                    "%s%s cannot be assigned into %s: by the rules '%s' their common dtype is %s; "
+                    "nv_convert() the value or the tensor%s",
+                    joist_dtype_name(value.dtype), value.ambiguous ? "?" : "",
+                    joist_dtype_name(own.dtype), d->rules->id, joist_dtype_name(common.dtype),
+                    whole ? ", or write whole numbers as 1L" : "");
+}
+
 /* A parameter that is a literal is exact, too. */
 static joist_status infer_draw(struct decision *d, struct joist_error *error) {
   const joist_status status = check_requested(d, error);
@@ -247,7 +269,7 @@ static infer *const functions[JOIST_CLASS_COUNT] = {
     [JOIST_CLASS_LAYOUT] = infer_layout,       [JOIST_CLASS_ACCUMULATE] = infer_accumulate,
     [JOIST_CLASS_EXTREME] = infer_extreme,     [JOIST_CLASS_AVERAGE] = infer_average,
     [JOIST_CLASS_TRUTH] = infer_truth,         [JOIST_CLASS_POSITION] = infer_position,
-    [JOIST_CLASS_DRAW] = infer_draw,
+    [JOIST_CLASS_DRAW] = infer_draw,           [JOIST_CLASS_ASSIGN] = infer_assign,
 };
 
 /* What a message says where an operation is not defined for a dtype. */

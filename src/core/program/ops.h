@@ -27,6 +27,7 @@ typedef enum {
   JOIST_CLASS_CONVERT,    /* the dtype asked for */
   JOIST_CLASS_BITCAST,    /* the dtype asked for, same bits */
   JOIST_CLASS_LAYOUT,     /* the first operand's dtype; no operand is converted */
+  JOIST_CLASS_ASSIGN,     /* the first operand's dtype, to which the last must join */
   JOIST_CLASS_ACCUMULATE, /* bool and integers in i64 or ui64; floats keep their dtype */
   JOIST_CLASS_EXTREME,    /* the operand's dtype */
   JOIST_CLASS_AVERAGE,    /* inexact */
