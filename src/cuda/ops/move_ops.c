@@ -12,6 +12,14 @@ static const struct joist_shape *shape_of(const struct running *r, joist_value_i
   return &r->plan->program->values[value].shape;
 }
 
+/* Operand k in the dtype that the instruction wants; `made` is to be freed. */
+static joist_status read_operand(const struct running *r, const struct joist_instruction *i,
+                                 uint32_t k, const void **in, void **made,
+                                 struct joist_error *error) {
+  return joist_cuda_convert(r, i->operand[k], joist_signature_operand(&i->signature, k), in, made,
+                            error);
+}
+
 /* ---- positions ---- */
 
 /* Positions are addresses, wherever they come from: which of them, each less `base`, is the
@@ -69,28 +77,28 @@ joist_status joist_cuda_put(const struct running *r, const struct joist_instruct
                             struct joist_error *error) {
   const struct joist_program *const program = r->plan->program;
   const bool one = count_of(program, i->operand[2]) == 1;
-  struct joist_cuda_move move = {
-      .count = count_of(program, i->operand[1]),
-      .index = r->arrays[i->operand[1]],
-      .in = r->arrays[i->operand[2]],
-      .out = r->arrays[i->result],
-      .size = (uint32_t)joist_dtype_size(program->values[i->result].type.dtype),
-      .step = one ? 0 : 1};
-  void *owner = NULL;
+  struct joist_cuda_move move = {.count = count_of(program, i->operand[1]),
+                                 .index = r->arrays[i->operand[1]],
+                                 .out = r->arrays[i->result],
+                                 .size = (uint32_t)size_of(r, i->result),
+                                 .step = one ? 0 : 1};
+  void *owner = NULL, *made = NULL;
   joist_status status = check_positions(r, i, error);
   if (status == JOIST_OK)
     status =
         copy_within(r, move.out, r->arrays[i->operand[0]], bytes_of(program, i->result), error);
+  if (status == JOIST_OK) status = read_operand(r, i, 2, &move.in, &made, error);
   if (status == JOIST_OK && !one && move.count > 0) {
     const size_t bytes = count_of(program, i->result) * sizeof(uint32_t);
     status = allocate(r, bytes, &owner, error);
-    if (status != JOIST_OK) return status;
     move.owner = owner;
-    status = joist_cuda_check(cudaMemsetAsync(owner, 0, bytes, r->state->stream),
-                              "assigning elements", error);
+    if (status == JOIST_OK)
+      status = joist_cuda_check(cudaMemsetAsync(owner, 0, bytes, r->state->stream),
+                                "assigning elements", error);
     if (status == JOIST_OK) status = start(r, JOIST_CUDA_OWN, move.count, &move, error);
   }
   if (status == JOIST_OK) status = start(r, JOIST_CUDA_PUT, move.count, &move, error);
+  joist_cuda_free(r->device, made);
   joist_cuda_free(r->device, owner);
   return status;
 }
@@ -147,6 +155,20 @@ joist_status joist_cuda_walk_along(const struct running *r, const struct joist_w
   return start(r, JOIST_CUDA_WALK, parameter.count, &parameter, error);
 }
 
+/* Moves elements of operand k to the result. */
+static joist_status walk_operand(const struct running *r, const struct joist_instruction *i,
+                                 uint32_t k, const struct joist_walk *walk,
+                                 struct joist_error *error) {
+  const void *in;
+  void *made;
+  if (walk->count == 0) return JOIST_OK;
+  joist_status status = read_operand(r, i, k, &in, &made, error);
+  if (status == JOIST_OK)
+    status = joist_cuda_walk_along(r, walk, size_of(r, i->result), in, r->arrays[i->result], error);
+  joist_cuda_free(r->device, made);
+  return status;
+}
+
 joist_status joist_cuda_reshape(const struct running *r, const struct joist_instruction *i,
                                 struct joist_error *error) {
   return copy_within(r, r->arrays[i->result], r->arrays[i->operand[0]],
@@ -159,18 +181,9 @@ joist_status joist_cuda_concatenate(const struct running *r, const struct joist_
   size_t first = 0;
   joist_status status = JOIST_OK;
   for (uint32_t k = 0; k < i->operand_count && status == JOIST_OK; k++) {
-    const joist_value_id part = i->operand[k];
-    const joist_dtype dtype = joist_signature_operand(&i->signature, k);
-    const void *in;
-    void *made;
     struct joist_walk walk;
-    first += joist_walk_part(shape_of(r, i->result), shape_of(r, part), dim, first, &walk);
-    if (walk.count == 0) continue;
-    status = joist_cuda_convert(r, part, dtype, &in, &made, error);
-    if (status == JOIST_OK)
-      status =
-          joist_cuda_walk_along(r, &walk, joist_dtype_size(dtype), in, r->arrays[i->result], error);
-    joist_cuda_free(r->device, made);
+    first += joist_walk_part(shape_of(r, i->result), shape_of(r, i->operand[k]), dim, first, &walk);
+    status = walk_operand(r, i, k, &walk, error);
   }
   return status;
 }
@@ -179,35 +192,29 @@ joist_status joist_cuda_slice(const struct running *r, const struct joist_instru
                               struct joist_error *error) {
   struct joist_walk walk;
   joist_walk_slice(shape_of(r, i->operand[0]), i->attributes, &walk);
-  return joist_cuda_walk_along(r, &walk, size_of(r, i->result), r->arrays[i->operand[0]],
-                               r->arrays[i->result], error);
+  return walk_operand(r, i, 0, &walk, error);
 }
 
 joist_status joist_cuda_update(const struct running *r, const struct joist_instruction *i,
                                struct joist_error *error) {
-  const struct joist_program *const program = r->plan->program;
+  const bool one = count_of(r->plan->program, i->operand[1]) == 1;
   struct joist_walk walk;
   const joist_status status = copy_within(r, r->arrays[i->result], r->arrays[i->operand[0]],
-                                          bytes_of(program, i->result), error);
+                                          bytes_of(r->plan->program, i->result), error);
   if (status != JOIST_OK) return status;
-  joist_walk_update(shape_of(r, i->operand[0]), i->attributes,
-                    count_of(program, i->operand[1]) == 1, &walk);
-  return joist_cuda_walk_along(r, &walk, size_of(r, i->result), r->arrays[i->operand[1]],
-                               r->arrays[i->result], error);
+  joist_walk_update(shape_of(r, i->operand[0]), i->attributes, one, &walk);
+  return walk_operand(r, i, 1, &walk, error);
 }
 
 joist_status joist_cuda_pad(const struct running *r, const struct joist_instruction *i,
                             struct joist_error *error) {
-  void *const out = r->arrays[i->result];
   struct joist_walk walk;
   joist_walk_init(&walk, false);
   joist_walk_add(&walk, count_of(r->plan->program, i->result), 0, 1, NULL);
-  const joist_status status =
-      joist_cuda_walk_along(r, &walk, size_of(r, i->result), r->arrays[i->operand[1]], out, error);
+  const joist_status status = walk_operand(r, i, 1, &walk, error);
   if (status != JOIST_OK) return status;
   joist_walk_pad(shape_of(r, i->operand[0]), shape_of(r, i->result), i->attributes, &walk);
-  return joist_cuda_walk_along(r, &walk, size_of(r, i->result), r->arrays[i->operand[0]], out,
-                               error);
+  return walk_operand(r, i, 0, &walk, error);
 }
 
 /* ---- gathering ---- */

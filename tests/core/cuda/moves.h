@@ -85,8 +85,8 @@ static void test_pads(joist_dtype dtype, const struct joist_shape *shape) {
     int64_t list[JOIST_RANK_MAX];
     for (int d = 0; d < shape->rank; d++) {
       const size_t half = shape->extent[d] / 2;
-      list[d] = shape->rank > MOVED_RANK && !one_in(4) ? 0
-                : k == 2                               ? (int64_t)random_below(3)
+      list[d] = shape->rank > MOVED_RANK && d % 13 != 3 ? 0
+                : k == 2                                ? (int64_t)random_below(3)
                          : (int64_t)random_below(half + 4) - (int64_t)half;
     }
     attributes = with_list(attributes, names[k], list, (size_t)shape->rank);
@@ -262,7 +262,7 @@ static void test_moves(void) {
   static const struct joist_shape shapes[] = {{3, {5, 7, 3}}, {3, {1, 40, 4}}, {3, {70, 1, 9}}},
                                   high = {12, {2, 3, 1, 2, 2, 1, 3, 2, 1, 2, 2, 2}};
   struct joist_shape highest = {JOIST_RANK_MAX, {0}};
-  for (int d = 0; d < JOIST_RANK_MAX; d++) highest.extent[d] = d % 3 == 0 ? 2 : 1;
+  for (int d = 0; d < JOIST_RANK_MAX; d++) highest.extent[d] = d % 5 == 0 ? 2 : 1;
   for (int d = 0; d < JOIST_DTYPE_COUNT; d++) {
     const joist_kind kind = joist_dtype_kind((joist_dtype)d);
     if (leaves_out(d)) continue;
