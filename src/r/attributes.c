@@ -24,7 +24,7 @@ static void set_numbers(struct joist_attributes *attributes, joist_attribute_nam
     const double number = TYPEOF(x) == REALSXP          ? REAL(x)[k]
                           : INTEGER(x)[k] == NA_INTEGER ? R_NaN
                                                         : INTEGER(x)[k];
-    if (!(fabs(number) <= 9007199254740992.0) || number != floor(number))
+    if (!(fabs(number) <= 2147483648.0) || number != floor(number))
       joist_r_stop(JOIST_ERROR_SHAPE, "`%s` must be whole numbers", name_of(name));
     list[k] = (int64_t)number - base;
   }
@@ -35,11 +35,11 @@ void joist_r_set_dims(struct joist_attributes *attributes, SEXP dims, int rank) 
   int64_t *const list = room_for(JOIST_RANK_MAX);
   bool named[JOIST_RANK_MAX] = {false};
   R_xlen_t negative = 0;
-  const R_xlen_t n = dims == R_NilValue ? 0 : XLENGTH(dims);
   if (dims != R_NilValue &&
       ((TYPEOF(dims) != INTSXP && TYPEOF(dims) != REALSXP) || Rf_isObject(dims)))
     joist_r_stop(JOIST_ERROR_SHAPE, "`dims` must be whole numbers, not %s",
                  Rf_type2char(TYPEOF(dims)));
+  const R_xlen_t n = dims == R_NilValue ? 0 : XLENGTH(dims);
   for (R_xlen_t k = 0; k < n; k++) {
     const bool missing = TYPEOF(dims) == INTSXP && INTEGER(dims)[k] == NA_INTEGER;
     const double d = TYPEOF(dims) == REALSXP ? REAL(dims)[k] : missing ? 0 : INTEGER(dims)[k];
@@ -137,8 +137,9 @@ struct joist_attributes joist_r_attributes(joist_op op, SEXP list,
     const char *const text = CHAR(STRING_ELT(names, k));
     const joist_attribute_name name = joist_attribute_parse(text);
     SEXP value = VECTOR_ELT(list, k);
-    if (value == R_NilValue && name != JOIST_ATTRIBUTE_DIMS) continue;
     if (strcmp(text, "ambiguous") == 0) continue;
+    const bool optional = name == JOIST_ATTRIBUTE_DIM || name == JOIST_ATTRIBUTE_DTYPE;
+    if (value == R_NilValue && optional) continue;
     if (name == JOIST_ATTRIBUTE_COUNT || (joist_operation(op)->attributes >> name & 1) == 0)
       joist_r_stop(JOIST_ERROR_VALUE, "nv_%s() has no attribute `%s`", joist_op_name(op), text);
     if (joist_attributes_find(&attributes, name) == NULL)

@@ -19,12 +19,13 @@ struct interpreter {
   const struct joist_program *program;
   char **array; /* per value */
   size_t *count;
-  bool *needed; /* per value: an output depends on it */
+  bool *needed;  /* per value: an output depends on it */
+  bool *unknown; /* per value: it depends on a reduction of floats of which nothing was got */
   /* What fails, if anything does: (operation, first position) of every instruction. */
   int failure_count;
   struct {
     joist_op op;
-    size_t position; /* SIZE_MAX: nothing to reduce */
+    size_t position; /* SIZE_MAX: nothing to reduce, or not known */
   } failures[FAILURES_MAX];
 };
 
@@ -39,6 +40,7 @@ static void interpreter_init(struct interpreter *in, const struct joist_program 
   in->array = calloc(program->value_count, sizeof *in->array);
   in->count = calloc(program->value_count, sizeof *in->count);
   in->needed = calloc(program->value_count, sizeof *in->needed);
+  in->unknown = calloc(program->value_count, sizeof *in->unknown);
   for (uint32_t v = 0; v < program->value_count; v++) {
     CHECK(joist_shape_count(&program->values[v].shape, &in->count[v]));
     in->array[v] = calloc(interpreter_bytes(in, v) + 1, 1);
@@ -58,6 +60,7 @@ static void interpreter_clear(struct interpreter *in) {
   free(in->array);
   free(in->count);
   free(in->needed);
+  free(in->unknown);
 }
 
 static void interpreter_fail(struct interpreter *in, const struct joist_instruction *i,
@@ -151,29 +154,36 @@ static size_t interpret_slice(const struct interpreter *in, const struct joist_i
   return at;
 }
 
+/* Element `at` of operand a as the dtype of the result. */
+static void read_operand(const struct interpreter *in, const struct joist_instruction *i, size_t a,
+                         size_t at, char *out) {
+  const joist_dtype own = in->program->values[i->operand[a]].type.dtype;
+  joist_convert_find_portable(own, in->program->values[i->result].type.dtype)(
+      1, in->array[i->operand[a]] + at * joist_dtype_size(own), out);
+}
+
 /* Element k of operands side by side: which operand, and where in it. A scalar is repeated. */
 static void interpret_concatenated(const struct interpreter *in, const struct joist_instruction *i,
                                    size_t k, char *out) {
   const struct joist_value *const result = &in->program->values[i->result];
   const int dim = joist_attribute_dim(i->attributes);
-  const struct joist_value *v = NULL;
+  const struct joist_shape *shape = NULL;
   size_t index[JOIST_RANK_MAX], at = 0, stride = 1, which = 0;
   for (int d = 0; d < result->shape.rank; d++) {
     index[d] = k % result->shape.extent[d];
     k /= result->shape.extent[d];
   }
   for (;; which++) {
-    v = &in->program->values[i->operand[which]];
-    const size_t extent = v->shape.rank == 0 ? 1 : v->shape.extent[dim];
+    shape = &in->program->values[i->operand[which]].shape;
+    const size_t extent = shape->rank == 0 ? 1 : shape->extent[dim];
     if (index[dim] < extent) break;
     index[dim] -= extent;
   }
-  for (int d = 0; d < v->shape.rank; d++) {
+  for (int d = 0; d < shape->rank; d++) {
     at += index[d] * stride;
-    stride *= v->shape.extent[d];
+    stride *= shape->extent[d];
   }
-  joist_convert_find_portable(v->type.dtype, result->type.dtype)(
-      1, in->array[i->operand[which]] + at * joist_dtype_size(v->type.dtype), out);
+  read_operand(in, i, which, at, out);
 }
 
 /* A double holds every number of an iota that a test makes. */
@@ -203,8 +213,8 @@ static void interpret_layout(struct interpreter *in, const struct joist_instruct
     case JOIST_OP_PUT:
       memcpy(out, x, count * size);
       for (size_t k = 0; k < in->count[i->operand[1]]; k++)
-        memcpy(out + (size_t)((int64_t *)in->array[i->operand[1]])[k] * size,
-               in->array[i->operand[2]] + (in->count[i->operand[2]] == 1 ? 0 : k) * size, size);
+        read_operand(in, i, 2, in->count[i->operand[2]] == 1 ? 0 : k,
+                     out + (size_t)((int64_t *)in->array[i->operand[1]])[k] * size);
       break;
     case JOIST_OP_CONCATENATE:
       for (size_t k = 0; k < count; k++) interpret_concatenated(in, i, k, out + k * size);
@@ -233,8 +243,8 @@ static void interpret_layout(struct interpreter *in, const struct joist_instruct
       for (int d = 0; d < shape->rank; d++) selected *= slice_extent(i, d);
       memcpy(out, x, count * size);
       for (size_t k = 0; k < selected; k++)
-        memcpy(out + interpret_slice(in, i, k) * size,
-               in->array[i->operand[1]] + (in->count[i->operand[1]] == 1 ? 0 : k) * size, size);
+        read_operand(in, i, 1, in->count[i->operand[1]] == 1 ? 0 : k,
+                     out + interpret_slice(in, i, k) * size);
       break;
     }
     case JOIST_OP_PAD:
@@ -251,7 +261,7 @@ static void interpret_layout(struct interpreter *in, const struct joist_instruct
           at += (size_t)(place / step) * stride;
           stride *= from->extent[d];
         }
-        memcpy(out + k * size, inside ? x + at * size : in->array[i->operand[1]], size);
+        read_operand(in, i, !inside, inside ? at : 0, out + k * size);
       }
       break;
     case JOIST_OP_GATHER: {
@@ -416,7 +426,12 @@ static void interpreter_run(struct interpreter *in, char *const *got) {
       if (is_float_reduction(i) && engine != NULL) take_over_zeros(in, i, engine);
     } else if (engine != NULL) {
       interpret_float_reduction(in, i, engine);
+    } else {
+      in->unknown[i->result] = true;
     }
+    for (uint32_t a = 0; a < i->operand_count; a++)
+      in->unknown[i->result] |= in->unknown[i->operand[a]];
+    if (in->unknown[i->result] && joist_op_can_fail(i->op)) interpreter_fail(in, i, SIZE_MAX);
   }
 }
 

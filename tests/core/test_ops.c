@@ -53,6 +53,20 @@ static const char *judge(const struct joist_rules *rules, joist_op op,
   const bool asked = requested.dtype != JOIST_DTYPE_NONE;
   struct joist_type join = operands[0].type;
   bool joined = true, floated;
+  if (class == JOIST_CLASS_ASSIGN) {
+    const struct joist_operand pair[2] = {operands[0], operands[arity - 1]};
+    joined = joist_common_type(rules, pair, 2, &join, NULL) == JOIST_OK;
+    if (status != JOIST_OK)
+      return status == JOIST_ERROR_PROMOTION && !(joined && join.dtype == operands[0].type.dtype)
+                 ? NULL
+                 : "can be assigned";
+    return joined && join.dtype == operands[0].type.dtype &&
+                   same_type(s->result[0], operands[0].type) && s->operand[0] == join.dtype &&
+                   s->operand[arity - 1] == join.dtype &&
+                   (arity < 3 || s->operand[1] == operands[1].type.dtype)
+               ? NULL
+               : "assign";
+  }
   if (class == JOIST_CLASS_LAYOUT || class == JOIST_CLASS_DRAW) {
     const struct joist_type wanted = class == JOIST_CLASS_DRAW ? requested : operands[0].type;
     const char *const refusal =
@@ -129,6 +143,7 @@ static const char *judge(const struct joist_rules *rules, joist_op op,
                  ? NULL
                  : "position";
     case JOIST_CLASS_LAYOUT:
+    case JOIST_CLASS_ASSIGN:
     case JOIST_CLASS_DRAW:
     case JOIST_CLASS_COUNT:
       break;

@@ -27,7 +27,7 @@ struct planner {
   struct joist_plan *plan;
   const struct joist_program *program;
   uint32_t *group_of;    /* per value: the group that computes it, NO_GROUP for inputs */
-  uint32_t *buckets;     /* groups by level and shape: 1 + the latest with that hash */
+  uint32_t *buckets;     /* elementwise groups by level and shape: 1 + the latest of that hash */
   uint32_t bucket_mask;  /* number of buckets, less one */
   uint32_t *same_bucket; /* per group: 1 + the one before it in its bucket */
   uint32_t *first_in;    /* per group: its first instruction ... */
@@ -36,7 +36,6 @@ struct planner {
   struct form *forms;    /* of the current group */
   uint32_t *form_of;     /* per value: 1 + its latest form there, 0 for none */
   uint32_t form_count;
-  uint32_t *slot_size; /* per slot, bytes per element */
   struct joist_group *group;
 };
 
@@ -45,14 +44,9 @@ static bool is_elementwise(const struct joist_instruction *i) {
   return !joist_op_is_reduction(i->op) && !joist_op_is_array(i->op);
 }
 
-static uint32_t add_slot(struct planner *planner, size_t size) {
-  planner->slot_size[planner->plan->slot_count] = (uint32_t)size;
-  return planner->plan->slot_count++;
-}
-
 static struct joist_ref new_slot(struct planner *planner, joist_dtype dtype) {
-  const size_t size = joist_dtype_size(dtype);
-  return (struct joist_ref){false, add_slot(planner, size), (uint32_t)size, dtype};
+  return (struct joist_ref){false, planner->plan->slot_count++, (uint32_t)joist_dtype_size(dtype),
+                            dtype};
 }
 
 static struct joist_step *add_step(struct planner *planner, joist_step_kind kind,
@@ -235,52 +229,77 @@ static void mark_leaving(const struct joist_plan *plan, const struct joist_group
   }
 }
 
-/* Lays the slots of the group's steps out in the arena, reusing those whose last
- * reader has run, and chooses the tile. `slot_offset` turns from size to offset. */
+/* Places in the arena that nothing lives in any more, by the size of an element. */
+struct free_places {
+  uint32_t first[JOIST_ELEMENT_MAX + 1]; /* slots: the latest that left its place, or NO_SLOT */
+  uint32_t *next;                        /* per slot */
+};
+
+/* After step s, the slot's place is free if the step was the last to use it. */
+static void leave_place(struct free_places *places, uint32_t *last, uint32_t slot, uint32_t size,
+                        uint32_t s) {
+  if (last[slot] != s) return;
+  last[slot] = UINT32_MAX;
+  places->next[slot] = places->first[size];
+  places->first[size] = slot;
+}
+
+/* Per slot, the last step that uses it. */
+static void find_last_uses(const struct joist_step *steps, uint32_t count, uint32_t first_slot,
+                           uint32_t *last) {
+  for (uint32_t s = 0; s < count; s++) {
+    for (uint32_t k = 0; k < steps[s].operand_count; k++)
+      if (!steps[s].in[k].array) last[steps[s].in[k].index - first_slot] = s;
+    if (!steps[s].out.array) last[steps[s].out.index - first_slot] = s;
+  }
+  /* filled once, read by every tile */
+  for (uint32_t s = 0; s < count; s++)
+    if (steps[s].kind == JOIST_STEP_SPLAT) last[steps[s].out.index - first_slot] = UINT32_MAX;
+}
+
+/* Gives every slot a place in the arena, that of one whose last reader has run if there is one of
+ * the same size. Returns the bytes of all places, per element of a tile. */
+static uint32_t place_slots(const struct joist_step *steps, uint32_t count, uint32_t first_slot,
+                            uint32_t *last, struct free_places *places, uint32_t *offset) {
+  uint32_t bytes = 0;
+  for (uint32_t s = 0; s < count; s++) {
+    const struct joist_ref *const out = &steps[s].out;
+    const bool makes = steps[s].kind != JOIST_STEP_FOLD && !out->array;
+    if (makes) {
+      uint32_t *const first = &places->first[out->size];
+      const bool reused = steps[s].kind != JOIST_STEP_SPLAT && *first != NO_SLOT;
+      offset[out->index] = reused ? offset[first_slot + *first] : bytes;
+      if (reused)
+        *first = places->next[*first];
+      else
+        bytes += out->size;
+    }
+    for (uint32_t k = 0; k < steps[s].operand_count; k++) {
+      const struct joist_ref *const in = &steps[s].in[k];
+      if (!in->array) leave_place(places, last, in->index - first_slot, in->size, s);
+    }
+    if (makes) leave_place(places, last, out->index - first_slot, out->size, s);
+  }
+  return bytes;
+}
+
+/* Lays the slots of the group's steps out in the arena and chooses the tile. */
 static void lay_out(struct planner *planner, uint32_t first_slot) {
   struct joist_plan *const plan = planner->plan;
   struct joist_group *const group = planner->group;
   const uint32_t slots = plan->slot_count - first_slot;
-  struct joist_step *const steps = plan->steps + group->first_step;
-  /* forms are not needed any more: their memory holds last use and free lists */
+  const struct joist_step *const steps = plan->steps + group->first_step;
   uint32_t *const last = planner->group_of + planner->program->value_count;
-  uint32_t *const taken = last + slots; /* slot that owns the place of slot k */
-  size_t bytes = 0, direct = 0;
-  for (uint32_t k = 0; k < slots; k++) last[k] = 0;
+  struct free_places places = {.next = last + slots};
+  for (int k = 0; k <= JOIST_ELEMENT_MAX; k++) places.first[k] = NO_SLOT;
+  find_last_uses(steps, group->step_count, first_slot, last);
+  const size_t bytes =
+      place_slots(steps, group->step_count, first_slot, last, &places, plan->slot_offset);
+  size_t direct = 0;
   for (uint32_t s = 0; s < group->step_count; s++) {
     for (uint32_t k = 0; k < steps[s].operand_count; k++)
-      if (!steps[s].in[k].array) last[steps[s].in[k].index - first_slot] = s;
-    if (!steps[s].out.array && last[steps[s].out.index - first_slot] < s)
-      last[steps[s].out.index - first_slot] = s;
-    if (steps[s].kind == JOIST_STEP_SPLAT)
-      last[steps[s].out.index - first_slot] = UINT32_MAX; /* filled once, read by every tile */
-  }
-  /* a splat is read later than it is made: keep what the second pass overwrote */
-  for (uint32_t s = 0; s < group->step_count; s++)
-    if (steps[s].kind == JOIST_STEP_SPLAT) last[steps[s].out.index - first_slot] = UINT32_MAX;
-  for (uint32_t s = 0, made = 0; s < group->step_count; s++) {
-    for (uint32_t k = 0; k < steps[s].operand_count; k++)
       if (steps[s].in[k].array) direct += steps[s].in[k].size;
-    if (steps[s].kind == JOIST_STEP_FOLD) continue; /* its result is not in the arena */
-    if (steps[s].out.array) {
-      direct += steps[s].out.size;
-      continue;
-    }
-    const uint32_t slot = steps[s].out.index - first_slot;
-    uint32_t place = NO_SLOT;
-    for (uint32_t k = 0; k < made && steps[s].kind != JOIST_STEP_SPLAT && place == NO_SLOT; k++) {
-      const uint32_t owner = taken[k];
-      if (last[owner] < s && planner->slot_size[first_slot + owner] == steps[s].out.size) {
-        plan->slot_offset[first_slot + slot] = plan->slot_offset[first_slot + owner];
-        taken[k] = slot;
-        place = k;
-      }
-    }
-    if (place == NO_SLOT) {
-      plan->slot_offset[first_slot + slot] = (uint32_t)bytes;
-      bytes += steps[s].out.size;
-      taken[made++] = slot;
-    }
+    if (steps[s].kind != JOIST_STEP_FOLD && steps[s].out.array) direct += steps[s].out.size;
   }
   size_t tile = TILE_DIRECT;
   if (bytes > 0) {
@@ -327,8 +346,7 @@ static uint32_t find_group(const struct planner *planner, const struct joist_ins
   uint32_t found = NO_GROUP;
   for (uint32_t g = *bucket_of(planner, shape, level); g > 0; g = planner->same_bucket[g - 1]) {
     const struct joist_group *const group = &plan->groups[g - 1];
-    if (group->kind == JOIST_GROUP_ELEMENTWISE && group->level == level &&
-        joist_shape_equal(&group->shape, shape) &&
+    if (group->level == level && joist_shape_equal(&group->shape, shape) &&
         (!sink || group->space.inner == 0 || memcmp(&group->space, &space, sizeof space) == 0))
       found = g - 1;
   }
@@ -339,7 +357,6 @@ static uint32_t add_group(struct planner *planner, uint32_t index, const struct 
                           uint32_t level) {
   struct joist_plan *const plan = planner->plan;
   struct joist_group *const made = &plan->groups[plan->group_count];
-  uint32_t *const bucket = bucket_of(planner, shape, level);
   memset(made, 0, sizeof *made);
   made->kind = joist_op_is_array(planner->program->instructions[index].op)
                    ? JOIST_GROUP_ARRAY
@@ -349,8 +366,12 @@ static uint32_t add_group(struct planner *planner, uint32_t index, const struct 
   made->instruction = index;
   (void)joist_shape_count(shape, &made->count);
   planner->first_in[plan->group_count] = NO_GROUP;
-  planner->same_bucket[plan->group_count] = *bucket;
-  return (*bucket = ++plan->group_count) - 1;
+  if (made->kind == JOIST_GROUP_ELEMENTWISE) {
+    uint32_t *const bucket = bucket_of(planner, shape, level);
+    planner->same_bucket[plan->group_count] = *bucket;
+    *bucket = plan->group_count + 1;
+  }
+  return plan->group_count++;
 }
 
 /* Puts the instruction at the end of the group's list. */
@@ -472,19 +493,18 @@ static void *carve(char **block, size_t count, size_t size) {
   return part;
 }
 
-/* What planning needs besides the plan, in one block. NULL when memory is out; group_of is behind
- * slot_size, and both have the room that lay_out() uses. */
+/* What planning needs besides the plan, in one block. NULL when memory is out; behind group_of is
+ * the room that lay_out() uses. */
 static void *make_scratch(struct planner *planner, size_t steps, bool **needed) {
   const size_t n = planner->program->instruction_count, values = planner->program->value_count;
   size_t buckets = 1;
   while (buckets < n) buckets *= 2;
-  const size_t numbers = steps + (2 * values + 2 * steps) + buckets + 4 * n;
+  const size_t numbers = 2 * values + 2 * steps + buckets + 4 * n;
   char *const scratch =
       malloc(steps * sizeof(struct form) + numbers * sizeof(uint32_t) + values * sizeof(bool) + 1);
   if (scratch == NULL) return NULL;
   char *rest = scratch;
   planner->forms = carve(&rest, steps, sizeof *planner->forms);
-  planner->slot_size = carve(&rest, steps, sizeof(uint32_t));
   planner->group_of = carve(&rest, values + 2 * steps, sizeof(uint32_t));
   planner->form_of = carve(&rest, values, sizeof(uint32_t));
   planner->buckets = carve(&rest, buckets, sizeof(uint32_t));

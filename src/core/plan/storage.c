@@ -21,6 +21,7 @@ struct storage {
   uint32_t *placed;       /* temporaries in scratch that are still needed, by their offset */
   uint32_t placed_count;
   uint32_t *written; /* per output: the group that writes it */
+  uint32_t open;     /* outputs before this one are written by now */
   uint32_t *waiting; /* temporaries in the arrays of outputs, while they are needed */
   uint32_t waiting_count;
 };
@@ -129,7 +130,7 @@ static bool overlap_in_time(const struct lifetime *a, const struct lifetime *b) 
 /* An output's array that is free all the time that `value` lives. */
 static bool place_in_output(struct storage *storage, uint32_t value) {
   struct joist_plan *const plan = storage->plan;
-  for (uint32_t k = 0; k < storage->program->output_count; k++) {
+  for (uint32_t k = storage->open; k < storage->program->output_count; k++) {
     if (!fits_output(storage, value, k)) continue;
     bool taken = false;
     for (uint32_t w = 0; w < storage->waiting_count && !taken; w++)
@@ -242,6 +243,8 @@ joist_status joist_storage_plan(struct joist_plan *plan, struct joist_error *err
     const uint32_t v = order[k], birth = lives[v].birth;
     storage.placed_count = still_needed(&storage, storage.placed, storage.placed_count, birth);
     storage.waiting_count = still_needed(&storage, storage.waiting, storage.waiting_count, birth);
+    while (storage.open < program->output_count && storage.written[storage.open] < birth)
+      storage.open++;
     if (!place_in_output(&storage, v) && !place_over_operand(&storage, v))
       place_in_scratch(&storage, v);
   }
