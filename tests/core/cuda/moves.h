@@ -31,6 +31,20 @@ static void check_there(const struct joist_program *program, fill_kind kind, con
 
 /* ---- slices and pads ---- */
 
+/* A random dtype whose values can take the place of elements. */
+static joist_dtype assignable(joist_dtype own) {
+  for (;;) {
+    const joist_dtype other = (joist_dtype)random_below(JOIST_DTYPE_COUNT);
+    const struct joist_operand pair[] = {{.type = {own, false}, .rank = 1},
+                                         {.type = {other, false}, .rank = 1}};
+    struct joist_signature signature;
+    struct joist_error error;
+    if (joist_infer(joist_rules_at(0), JOIST_OP_PAD, pair, 2, &no_attributes, &signature, &error) ==
+        JOIST_OK)
+      return other;
+  }
+}
+
 /* A random slice of a shape, and its extents. Those of high rank have most dims whole. */
 static struct joist_attributes random_slice(const struct joist_shape *shape,
                                             struct joist_shape *slice) {
@@ -63,8 +77,8 @@ static void test_slices(joist_dtype dtype, const struct joist_shape *shape) {
   const struct joist_shape flat = {1, {(uint32_t)elements_in(&slice)}};
   const struct joist_attributes reshaped_too = with_shape(attributes, &flat);
   const joist_value_id x = add_input(&program, dtype, shape->rank, shape->extent);
-  const joist_value_id y = add_input(&program, dtype, slice.rank, slice.extent);
-  const joist_value_id one = add_input(&program, dtype, 0, NULL);
+  const joist_value_id y = add_input(&program, assignable(dtype), slice.rank, slice.extent);
+  const joist_value_id one = add_input(&program, assignable(dtype), 0, NULL);
   add_output(&program, add_move(&program, JOIST_OP_SLICE, x, x, &attributes));
   add_output(&program, add_move(&program, JOIST_OP_SLICE, x, x, &reshaped_too));
   add_output(&program, add_move(&program, JOIST_OP_UPDATE, x, y, &attributes));
@@ -80,7 +94,7 @@ static void test_pads(joist_dtype dtype, const struct joist_shape *shape) {
   struct joist_attributes attributes = no_attributes;
   joist_program_init(&program);
   const joist_value_id x = add_input(&program, dtype, shape->rank, shape->extent);
-  const joist_value_id value = add_input(&program, dtype, 0, NULL);
+  const joist_value_id value = add_input(&program, assignable(dtype), 0, NULL);
   for (int k = 0; k < 3; k++) {
     int64_t list[JOIST_RANK_MAX];
     for (int d = 0; d < shape->rank; d++) {
