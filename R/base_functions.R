@@ -132,7 +132,7 @@ NULL
 subset.nv_tensor <- function(x, subset, ...) x[subset]
 
 # Sums of the rows of each group, as base R, without the names of the groups.
-#' @export
+#' @rawNamespace S3method(rowsum, nv_tensor)
 rowsum.nv_tensor <- function(x, group, reorder = TRUE, na.rm = FALSE, ...) { # nolint
   check_flag(reorder, "reorder")
   if (!ndims(x) %in% 1:2) {

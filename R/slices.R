@@ -68,7 +68,8 @@ row_dims <- function(operand, dims) {
 #' nv_apply(x, 1, as_array)
 #' @export
 nv_apply <- function(operand, dims, f, ...) {
-  f <- as_function(f, "f")
+  force(f)
+  f <- as_function(match.fun(f), "f")
   operand <- as_tensor(operand)
   extents <- shape(operand)
   check_dims(dims, "dims", length(extents))
