@@ -76,11 +76,8 @@ own_generic <- function(name, namespace) {
 
 suppressMessages(set_base_methods(topenv())) # it tells of each generic that it derives it
 
-# `%*%` does not look for methods of what is no S4 object. The S4 methods are for those that are.
+# Before, `%*%` asks S4 objects only: the one function that hides base R's.
 if (getRversion() < "4.3.0") {
-  for (signature in list(c("nv_tensor", "ANY"), c("ANY", "nv_tensor"), rep("nv_tensor", 2L))) {
-    setMethod("%*%", signature, function(x, y) nv_matmul(x, y))
-  }
   `%*%` <- function(x, y) {
     if (is_tensor(x) || is_tensor(y)) nv_matmul(x, y) else base::`%*%`(x, y)
   }
@@ -89,10 +86,7 @@ if (getRversion() < "4.3.0") {
 #' @importFrom methods is setMethod setOldClass
 #' @evalNamespace paste0("exportMethods(\"", base_generics(), "\")")
 #' @rawNamespace if (getRversion() < "4.4.0") exportMethods(crossprod, tcrossprod)
-#' @rawNamespace if (getRversion() < "4.3.0") {
-#'   export("%*%")
-#'   exportMethods("%*%")
-#' }
+#' @rawNamespace if (getRversion() < "4.3.0") export("%*%")
 NULL
 
 # What no version of R dispatches by itself.

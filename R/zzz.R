@@ -21,11 +21,15 @@ join_generics <- function(package, ...) {
 # What another package has attached under the name of one of the generics stays in reach.
 .onAttach <- function(libname, pkgname) {
   attached <- as.environment("package:joist")
-  names <- intersect(c(names(base_methods), names(base_methods_of_two), "%*%"), names(attached))
+  behind <- parent.env(attached)
+  generics <- c(names(base_methods), names(base_methods_of_two), "%*%")
   taken <- Filter(function(name) {
-    other <- get(name, parent.env(attached), mode = "function")
+    other <- get(name, behind, mode = "function")
     home <- if (is(other, "genericFunction")) other@package else environmentName(environment(other))
     !is.primitive(other) && !home %in% c("base", "stats")
-  }, names)
+  }, intersect(generics, names(attached)))
   rm(list = taken, envir = attached)
+  # `%*%` of R before 4.3 is what base R's is for all else: alone it is not worth a message.
+  hidden <- Filter(function(name) exists(name, behind, mode = "function"), names(attached))
+  if ("%*%" %in% hidden && all(hidden %in% generics)) assign(".conflicts.OK", TRUE, attached)
 }
