@@ -2,10 +2,11 @@
 #'
 #' A tensor of rank 1 is one column, with its dtype; of rank 2 each of its columns is one, as
 #' those of a matrix are; a scalar is a column of one row. `data.frame()`, `cbind()` and
-#' `transform()` take tensors through this method. Subsets, `$`, `rbind()`, [merge()],
-#' `split()`, `order()`, `unique()`, `print()`, `str()` and `summary()` of a data frame work
-#' with such columns. `as.matrix()`, `t()` and `apply()` make R numbers of them, and so does
-#' `rbind()` where a column of the first data frame is an R vector.
+#' `transform()` take tensors through this method. Subsets, `$`, `rbind()`, `split()`, `order()`,
+#' `unique()`, `print()`, `str()` and `summary()` of a data frame work with such columns, and
+#' `merge()` does by other keys; [nv_merge()] and [nv_na_omit()] look into tensors. `rbind()` makes
+#' R numbers of them where a column of the first data frame is an R vector. What does not work, such
+#' as comparing whole data frames, is listed in [base_functions].
 #'
 #' Tibbles take tensors of rank 1, too, and so does what is built on the vctrs package: the
 #' common type of two columns is that of [common_dtype()]. A column that consists of missing
@@ -18,8 +19,8 @@
 #' @param nm The name of a single column.
 #' @return A data frame whose columns are tensors of rank 1 with the dtype of `x`.
 #' @section Errors: `joist_shape_error` for a rank over 2; `joist_value_error` for a tensor
-#'   without data, a row that is missing (as `merge(all.x = TRUE)` makes them; only `f64` and
-#'   `c128` have `NA`), and an index of rows that is a tensor.
+#'   without data, and a row that is missing (as `merge(all.x = TRUE)` makes them; only `f64` and
+#'   `c128` have `NA`).
 #' @examples
 #' df <- data.frame(x = nv_tensor(3:1, "i8"), y = c("a", "b", "c"))
 #' df[order(df$x), ]

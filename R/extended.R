@@ -93,3 +93,11 @@ NULL
 base_generics <- function() {
   setdiff(c(names(base_methods), names(base_methods_of_two)), c("crossprod", "tcrossprod"))
 }
+
+base_method_aliases <- function() {
+  one <- paste0(names(base_methods), ",nv_tensor-method")
+  two <- lapply(c("nv_tensor,ANY", "ANY,nv_tensor", "nv_tensor,nv_tensor"), function(signature) {
+    paste0(names(base_methods_of_two), ",", signature, "-method")
+  })
+  c(one, unlist(two))
+}

@@ -45,7 +45,9 @@ extreme_number <- function(x, largest) {
 
 choose_by <- function(test, yes, no) {
   if (has_elements(test) && !is_tensor(yes) && !is_tensor(no)) {
-    return(base::ifelse(test, yes, no))
+    truth <- as.logical(test)
+    if (ndims(test) > 1L) dim(truth) <- shape(test)
+    return(base::ifelse(truth, yes, no))
   }
   chosen <- nv_ifelse(test, yes, no)
   if (!identical(shape(chosen), shape(test))) {

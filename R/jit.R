@@ -207,8 +207,8 @@ explain_control_flow <- function(e, traced) {
     name <- intersect(all.vars(call), traced)
     if (length(name) > 0L) {
       stop_trace(
-        call, conditionMessage(e), "; `", name[1L], "` is a tensor, which has no value while jit() ",
-        "traces the function: make it a static argument, or use its shape()"
+        call, conditionMessage(e), "; `", name[1L], "` is a tensor, which has no value while ",
+        "jit() traces the function: make it a static argument, or use its shape()"
       )
     }
   }

@@ -1,6 +1,6 @@
 #' Sums and means of rows and columns
 #'
-#' As `rowSums()` and its relatives, which call these for tensors (see [extended]).
+#' As `rowSums()` and its relatives, which call these for tensors (see [base_functions]).
 #' Rows are the first `dims` dimensions, columns the others: `nv_row_sums()` keeps the former
 #' and `nv_col_sums()` the latter.
 #'

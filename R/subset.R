@@ -62,7 +62,8 @@
 `[<-.nv_tensor` <- function(x, ..., value) {
   in_place <- identical(substitute(x), quote(`*tmp*`))
   extents <- attr(x, "shape", TRUE)
-  if (length(extents) == 1L && ...length() == 1L && !missing(..1) && is_append(..1, extents, value)) {
+  vector <- length(extents) == 1L && ...length() == 1L && !missing(..1)
+  if (vector && is_append(..1, extents, value)) {
     return(c(x, rep_len(value, length(..1))))
   }
   indices <- read_indices(extents, substitute(c(x, ...)), ...)
