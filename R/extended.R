@@ -5,7 +5,8 @@ setOldClass("nv_tensor")
 setOldClass(c("nv_aval", "nv_tensor"))
 setOldClass(c("nv_traced", "nv_tensor"))
 
-# Each takes the arguments that its generic has.
+# Each takes the arguments that its generic has, by their names.
+# nolint start: object_name_linter.
 base_methods <- list(
   rowSums = function(x, na.rm, dims, ...) sums_of(x, na.rm, dims, nv_row_sums),
   colSums = function(x, na.rm, dims, ...) sums_of(x, na.rm, dims, nv_col_sums),
@@ -34,7 +35,7 @@ base_methods_of_two <- list(
     match.nv_tensor(x, table, nomatch, incomparables)
   },
   `%in%` = function(x, table) `%in%.nv_tensor`(x, table),
-  findInterval = function(x, vec, rightmost.closed, all.inside, left.open) { # nolint
+  findInterval = function(x, vec, rightmost.closed, all.inside, left.open) {
     interval_of(x, vec, rightmost.closed, all.inside, left.open)
   },
   rowsum = function(x, group, reorder, ...) {
@@ -47,6 +48,7 @@ base_methods_of_two <- list(
   bitwShiftL = function(a, n) nv_shift_left(whole(a), whole(n)),
   bitwShiftR = function(a, n) nv_shift_right_logical(whole(a), whole(n))
 )
+# nolint end
 
 # From R 4.4 on crossprod() and tcrossprod() are S3 generics, as `%*%` is from R 4.3 on.
 if (getRversion() < "4.4.0") {

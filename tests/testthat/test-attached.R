@@ -79,7 +79,7 @@ own_methods <- list(
   base = expression(
     local({
       merge.other <- function(x, y, ...) "merged"
-      na.omit.other <- function(object, ...) "omitted"
+      na.omit.other <- function(object, ...) "omitted" # nolint: object_name_linter.
       thing <- structure(list(), class = "other")
       c(merge(thing, 1), na.omit(thing))
     }),
@@ -92,14 +92,15 @@ own_methods <- list(
   ),
   S4Vectors = expression(
     runs <- S4Vectors::Rle(c(1, 3, 3)),
-    which(runs > 1), match(3, runs), match(runs, 3), which.max(runs), runs %in% 3, var(runs), sd(runs),
-    cor(runs, runs), rank(runs), unsplit(S4Vectors::List(1, 2), 1:2), findInterval(runs, 1:2),
+    which(runs > 1), match(3, runs), match(runs, 3), which.max(runs), runs %in% 3, var(runs),
+    sd(runs), cor(runs, runs), rank(runs), unsplit(S4Vectors::List(1, 2), 1:2), findInterval(runs, 1:2),
     na.omit(S4Vectors::DataFrame(a = c(1, NA))),
     merge(S4Vectors::DataFrame(a = 1:2), S4Vectors::DataFrame(a = 2:3), by = "a"), sort(runs)
   ),
   dplyr = expression(
     dplyr::filter(mtcars, cyl == 4), merge(dplyr::tibble(a = 1:2), dplyr::tibble(a = 2:3)),
-    na.omit(dplyr::tibble(a = c(1, NA))), dplyr::left_join(dplyr::tibble(a = 1), dplyr::tibble(a = 1), "a")
+    na.omit(dplyr::tibble(a = c(1, NA))),
+    dplyr::left_join(dplyr::tibble(a = 1), dplyr::tibble(a = 1), "a")
   ),
   data.table = expression(
     merge(data.table::data.table(a = 1:2, b = 1), data.table::data.table(a = 2:3), by = "a"),
@@ -134,7 +135,9 @@ expect_unchanged <- function(packages, own) {
     for (k in seq_along(on_tensors)) {
       got <- with$tensors[[k]][[1]]
       if (is.numeric(got)) got <- unname(got + 0)
-      expect_equal(got, plain[[k]], tolerance = 1e-6, label = paste(label, deparse1(on_tensors[[k]])))
+      expect_equal(got, plain[[k]],
+        tolerance = 1e-6, label = paste(label, deparse1(on_tensors[[k]]))
+      )
     }
   }
 }

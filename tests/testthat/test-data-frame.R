@@ -289,7 +289,8 @@ test_that("nv_merge() does not take different whole numbers for the same", {
     expect_identical(type_of(several$id), d)
     # No dtype of both has all of the values: f32 would have 2^24 for 2^24 + 1.
     fractions <- data.frame(id = c(0.5, 16777216))
-    expect_refusal(nv_merge(left, fractions), "joist_value_error", c("16777217", "f32", "nv_convert"))
+    parts <- c("16777217", "f32", "nv_convert")
+    expect_refusal(nv_merge(left, fractions), "joist_value_error", parts)
     single <- data.frame(id = nv_tensor(16777216, "f32"))
     expect_refusal(nv_merge(left, single), "joist_value_error", c("16777217", "position 1", "f32"))
     expect_identical(nrow(nv_merge(data.frame(id = nv_tensor(1:3, d)), fractions)), 0L)

@@ -352,7 +352,8 @@ test_that("arguments are evaluated once, and not before base R would", {
   }
   calls <- list(
     quote(rowSums(once(diag(2)))), quote(which(once(TRUE))), quote(var(once(1:3), y = once(3:1))),
-    quote(rank(once(1))), quote(match(once(1), once(2))), quote(ifelse(once(TRUE), once(1), once(2))),
+    quote(rank(once(1))), quote(match(once(1), once(2))),
+    quote(ifelse(once(TRUE), once(1), once(2))),
     quote(findInterval(once(1), once(2))), quote(tabulate(once(1L))),
     quote(bitwAnd(once(1L), once(1L)))
   )
