@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-#include "core/pool.h"
+#include "core/base/pool.h"
+#include "core/cpu/engine.h"
 
 #if JOIST_CUDA_BUILT
 #include "cuda/cuda.h"

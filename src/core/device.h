@@ -5,7 +5,8 @@
 #ifndef JOIST_CORE_DEVICE_H
 #define JOIST_CORE_DEVICE_H
 
-#include "core/engine.h"
+#include "core/base/run.h"
+#include "core/plan/plan.h"
 
 typedef enum { JOIST_COPY_TO_DEVICE, JOIST_COPY_TO_HOST, JOIST_COPY_WITHIN } joist_copy;
 

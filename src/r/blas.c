@@ -13,7 +13,9 @@
 #include <R_ext/Lapack.h>
 #include <string.h>
 
-#include "core/blas.h"
+#include "core/ops/linalg/blas.h"
+#include "r/arguments.h"
+#include "r/conditions.h"
 
 #ifndef _WIN32
 #include <dlfcn.h>

@@ -4,10 +4,12 @@
 #include <R_ext/Altrep.h>
 #include <string.h>
 
-#include "core/convert.h"
-#include "core/mask.h"
-#include "r/operations.h"
-#include "r/remote.h"
+#include "core/ops/move/mask.h"
+#include "core/types/convert.h"
+#include "r/conditions.h"
+#include "r/rules.h"
+#include "r/run.h"
+#include "r/transfer.h"
 
 static _Noreturn void not_an_index(const char *what) {
   joist_r_stop(JOIST_ERROR_VALUE, "a tensor is indexed by numbers or logicals, not by %s", what);

@@ -2,8 +2,8 @@
 #ifndef JOIST_R_INDEX_H
 #define JOIST_R_INDEX_H
 
-#include "core/index.h"
-#include "r/tensor.h"
+#include "core/ops/move/index.h"
+#include "r/sexp.h"
 
 /* An index of one dim, or of all elements. What it points to is R's: the vector itself, or
  * memory that lives until .Call returns. */

@@ -3,8 +3,8 @@
 #ifndef JOIST_TESTS_ARRAYS_H
 #define JOIST_TESTS_ARRAYS_H
 
-#include "core/convert.h"
-#include "core/kernels.h"
+#include "core/kernels/kernels.h"
+#include "core/types/convert.h"
 
 #include "check.h"
 

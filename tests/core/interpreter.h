@@ -8,7 +8,8 @@
 #ifndef JOIST_TESTS_INTERPRETER_H
 #define JOIST_TESTS_INTERPRETER_H
 
-#include "core/engine.h"
+#include "core/cpu/engine.h"
+#include "core/plan/plan.h"
 
 #include "arrays.h"
 

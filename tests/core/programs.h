@@ -2,7 +2,7 @@
 #ifndef JOIST_TESTS_PROGRAMS_H
 #define JOIST_TESTS_PROGRAMS_H
 
-#include "core/program.h"
+#include "core/program/program.h"
 
 #include "check.h"
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "check.h"
-#include "core/kernels.h"
+#include "core/kernels/kernels.h"
 
 enum { MAX_SETS = 3 };
 

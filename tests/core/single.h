@@ -2,7 +2,7 @@
 #ifndef JOIST_TESTS_SINGLE_H
 #define JOIST_TESTS_SINGLE_H
 
-#include "core/plan.h"
+#include "core/plan/plan.h"
 
 #include "check.h"
 

@@ -1,7 +1,7 @@
 /* Conversions against references that share no code with the kernels: powers of two by
  * ldexp, rounding by fmod and comparison, and long double, which holds every i64, ui64
  * and f64 exactly where it has a 64-bit significand. */
-#include "core/convert.h"
+#include "core/types/convert.h"
 
 #include "check.h"
 

@@ -1,5 +1,5 @@
 /* Facts about dtypes: names in every style, kinds, sizes and ranges. */
-#include "core/dtypes.h"
+#include "core/types/dtypes.h"
 
 #include "check.h"
 

@@ -1,7 +1,8 @@
 /* Import, export and text: every rule of exchange.h, for every dtype. */
-#include "core/convert.h"
-#include "core/engine.h"
-#include "core/exchange.h"
+#include "core/cpu/engine.h"
+#include "core/plan/plan.h"
+#include "core/types/convert.h"
+#include "core/types/host.h"
 
 #include "check.h"
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "check.h"
-#include "core/kernels.h"
+#include "core/kernels/kernels.h"
 #include "sets.h"
 #include "ulps.h"
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "check.h"
-#include "core/kernels.h"
+#include "core/kernels/kernels.h"
 #include "sets.h"
 
 enum { BATCH = 4096, STRIDE = 509, CLOSE = 61 };

@@ -1,6 +1,6 @@
 /* Indices by R's rules, against the rules applied to one entry at a time; and masks. */
-#include "core/index.h"
-#include "core/mask.h"
+#include "core/ops/move/index.h"
+#include "core/ops/move/mask.h"
 
 #include "arrays.h"
 

@@ -3,7 +3,7 @@
  * A kernel is a function of its elements alone: the same bits for any length, position,
  * and instruction set, and in place. Integers are compared with arithmetic in __int128
  * that shares no code with the kernels, floats with C's own operators and with tables. */
-#include "core/kernels.h"
+#include "core/kernels/kernels.h"
 
 #include "arrays.h"
 #include "sets.h"

@@ -1,9 +1,10 @@
 /* Linear algebra without a LAPACK is an error; with one (of a few lines, for the test) batches
  * go through it matrix by matrix and results are rounded to the dtype. Values are tested from
  * R, which has a LAPACK. */
-#include "core/array.h"
-#include "core/blas.h"
-#include "core/kernels.h"
+#include "core/cpu/execute.h"
+#include "core/kernels/kernels.h"
+#include "core/ops/linalg/blas.h"
+#include "core/program/array.h"
 
 #include "arrays.h"
 

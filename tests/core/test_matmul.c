@@ -1,10 +1,11 @@
 /* Matrix products, against three loops over one element at a time: every dtype, every
  * instruction set, extents around the blocks of the kernels, transposed operands, batches that
  * broadcast, and any number of threads. */
-#include "core/blas.h"
-#include "core/engine.h"
-#include "core/gemm.h"
-#include "core/kernels.h"
+#include "core/cpu/engine.h"
+#include "core/kernels/kernels.h"
+#include "core/ops/linalg/blas.h"
+#include "core/ops/linalg/gemm.h"
+#include "core/plan/plan.h"
 
 #include "arrays.h"
 #include "sets.h"

@@ -1,8 +1,8 @@
 /* Inference of dtypes: every operation on every dtype under every rule set follows its
  * class (section 8 of the design), and names a kernel that exists. */
-#include "core/ops.h"
+#include "core/program/ops.h"
 
-#include "core/kernels.h"
+#include "core/kernels/kernels.h"
 
 #include "check.h"
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "check.h"
-#include "core/pool.h"
+#include "core/base/pool.h"
 
 enum { BLOCKS = 48, ROUNDS = 4000 };
 

@@ -1,9 +1,11 @@
 /* Random numbers: the published vectors of Philox, every instruction set against one block at
  * a time, normal numbers against the C library in long double, integers and probabilities
  * against wider arithmetic; the same bits for any number of threads and any length. */
-#include "core/array.h"
-#include "core/binomial.h"
-#include "core/random_kernels.h"
+#include "core/cpu/engine.h"
+#include "core/kernels/random_kernels.h"
+#include "core/ops/random/binomial.h"
+#include "core/plan/plan.h"
+#include "core/program/array.h"
 
 #include "arrays.h"
 

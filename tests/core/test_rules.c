@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "check.h"
-#include "core/rules.h"
+#include "core/promotion/rule_set.h"
 #include "csv.h"
 
 static struct joist_error error;

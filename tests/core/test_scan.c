@@ -1,7 +1,9 @@
 /* Cumulative operations and positions of extremes: every dtype along every dim of shapes that
  * meet each way of scanning, against one loop per line in 64-bit integers or long double; the
  * same bits for any number of threads; requested dtypes, NaN, no elements, too many of them. */
-#include "core/array.h"
+#include "core/cpu/engine.h"
+#include "core/plan/plan.h"
+#include "core/program/array.h"
 
 #include "arrays.h"
 #include "single.h"

@@ -1,9 +1,10 @@
 /* Searching, selecting and counting against one comparison after the other: every dtype, one
  * thread and several, no elements and many. */
-#include "core/count.h"
-#include "core/distinct.h"
-#include "core/engine.h"
-#include "core/shape.h"
+#include "core/cpu/engine.h"
+#include "core/ops/search/count.h"
+#include "core/ops/search/duplicated.h"
+#include "core/plan/plan.h"
+#include "core/types/shape.h"
 
 #include "arrays.h"
 

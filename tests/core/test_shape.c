@@ -1,5 +1,5 @@
 /* Shapes: counts and their overflow, text, broadcasting and reducing. */
-#include "core/shape.h"
+#include "core/types/shape.h"
 
 #include "check.h"
 

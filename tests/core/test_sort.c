@@ -1,6 +1,7 @@
 /* Sorting against a merge sort of single elements by their values: every dtype that has an
  * order, both directions, any dim of ranks 1 to 4, one thread and several. */
-#include "core/engine.h"
+#include "core/cpu/engine.h"
+#include "core/plan/plan.h"
 
 #include "arrays.h"
 #include "sets.h"

@@ -1,5 +1,5 @@
 /* Messages: what does not fit is cut off between characters. */
-#include "core/status.h"
+#include "core/base/status.h"
 
 #include "check.h"
 

@@ -1,9 +1,10 @@
 /* The thread setting and its limits, and a child after fork: it sees one thread, and runs
  * a program whose parent had more without waiting for threads that it does not have. */
-#include "core/threads.h"
+#include "core/base/threads.h"
 
-#include "core/engine.h"
-#include "core/kernels.h"
+#include "core/cpu/engine.h"
+#include "core/kernels/kernels.h"
+#include "core/plan/plan.h"
 
 #include "check.h"
 

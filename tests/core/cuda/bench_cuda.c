@@ -14,8 +14,8 @@
 #include <time.h>
 
 #include "core/device.h"
-#include "core/random_element.h"
-#include "cuda/compile.h"
+#include "core/kernels/random_element.h"
+#include "cuda/codegen/compile.h"
 
 #ifndef JOIST_TEST_GPU
 #include "host/loader.h"

@@ -16,15 +16,13 @@ mkdir -p "$library" || exit 1
 library=$(cd "$library" && pwd)
 cd "$source" || exit 1
 cp -R tests/core/cuda/host src/cuda_host || exit 1
-mv src/cuda_host/loader.c src/cuda_host/loader.h src/cuda/ || exit 1
+mv src/cuda_host/loader.c src/cuda_host/loader.h src/cuda/host/ || exit 1
 sh configure --with-cuda=no || exit 1
-(cd src && sh cuda/embed.sh >cuda/source_text.c) || exit 1
+(cd src && sh cuda/codegen/embed.sh >cuda/codegen/source_text.c) || exit 1
+kernels=$(cd src && find cuda -name '*.cu' | LC_ALL=C sort)
 objects=
-for file in src/cuda/*.c; do
-  objects="$objects cuda/$(basename "$file" .c).o"
-done
-for file in src/cuda/*.cu; do
-  objects="$objects cuda/$(basename "$file" .cu).o"
+for file in $(cd src && find cuda -name '*.c' | LC_ALL=C sort) $kernels; do
+  objects="$objects ${file%.*}.o"
 done
 objects="$objects cuda_host/runtime.o cuda_host/launch.o"
 # configure takes every C file it sees, but those in cuda; those of the stand-in are among
@@ -41,11 +39,10 @@ all: $(SHLIB)
 cuda_host/launch.o: cuda_host/launch.cpp
 	c++ -std=c++17 -O1 -fPIC -Icuda_host -I. -c cuda_host/launch.cpp -o $@
 END
-for file in src/cuda/*.cu; do
-  kernels=cuda/$(basename "$file" .cu)
-  printf '\n%s.o: %s.cu\n\t%s -c %s.cu -o $@\n' "$kernels" "$kernels" \
+for file in $kernels; do
+  printf '\n%s.o: %s\n\t%s -c %s -o $@\n' "${file%.cu}" "$file" \
     'c++ -std=c++17 -O1 -fPIC -ffp-contract=off -fno-strict-aliasing -Icuda_host -I. -x c++' \
-    "$kernels" >>src/Makevars.host || exit 1
+    "$file" >>src/Makevars.host || exit 1
 done
 mv src/Makevars.host src/Makevars || exit 1
 R CMD INSTALL --no-configure --no-docs --library="$library" .

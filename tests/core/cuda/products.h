@@ -4,7 +4,7 @@
 #ifndef JOIST_TESTS_CUDA_PRODUCTS_H
 #define JOIST_TESTS_CUDA_PRODUCTS_H
 
-#include "cuda/blas.h"
+#include "cuda/host/blas.h"
 
 enum { BATCH_MAX = 3 };
 

@@ -5,7 +5,7 @@
 
 #include <cuda_runtime_api.h>
 
-#include "core/random.h"
+#include "core/ops/random/random.h"
 
 /* ---- one operation, here and there ---- */
 

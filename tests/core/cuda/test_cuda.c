@@ -8,8 +8,8 @@
 #include "random_programs.h"
 
 #include "core/device.h"
-#include "cuda/compile.h"
-#include "cuda/libraries.h"
+#include "cuda/codegen/compile.h"
+#include "cuda/host/libraries.h"
 
 #include <stdlib.h>
 #include <sys/wait.h>

@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "cuda/compile.h"
-#include "cuda/libraries.h"
+#include "cuda/codegen/compile.h"
+#include "cuda/host/libraries.h"
 
 /* ---- libraries ---- */
 

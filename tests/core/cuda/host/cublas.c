@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "core/half.h"
+#include "core/types/half.h"
 #include "cuda_runtime_api.h"
 
 struct host_blas host_blas;

@@ -12,7 +12,7 @@
 
 #include "cuda_runtime.h"
 
-#include "cuda/shared.cuh"
+#include "cuda/kernels/shared.cuh"
 
 thread_local dim3 threadIdx(0), blockIdx(0), blockDim(1), gridDim(1);
 

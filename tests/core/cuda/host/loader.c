@@ -6,9 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cuda/compile.h"
-#include "cuda/generate.h"
-#include "cuda/libraries.h"
+#include "cuda/codegen/compile.h"
+#include "cuda/codegen/generate.h"
+#include "cuda/host/libraries.h"
 #include "loader.h"
 
 /* Kernels that were asked for. The first time each is only noted down, and the interpreter

@@ -1,0 +1,24 @@
+/* How a run goes: threads, interrupts, memory. Passed down by whoever starts it. */
+#ifndef JOIST_CORE_BASE_RUN_H
+#define JOIST_CORE_BASE_RUN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct joist_run {
+  int threads;
+  /* Below this many elements times their work one thread is used; 0 for the measured
+   * default, 1 to use all threads for everything, as tests do. */
+  size_t parallel_from;
+  /* From this many bytes on a result is written past the caches; 0 for what they hold. */
+  size_t stream_from;
+  /* Called between blocks of tiles from the calling thread; true stops the run. May
+   * be NULL. Must not jump out of the engine. */
+  bool (*poll)(void *context);
+  void *context;
+  /* For devices with memory of their own: the inputs, of one element each, that are in the
+   * process's memory all the same, as literals are. NULL when none is. */
+  const bool *here;
+};
+
+#endif

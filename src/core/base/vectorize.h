@@ -1,0 +1,43 @@
+/* How a source file asks for vector loops without touching compiler flags.
+ *
+ * R compiles packages at -O2, where gcc vectorises timidly. A file of kernels
+ * therefore starts with
+ *   #include "core/base/vectorize.h"
+ *   JOIST_VECTORIZE_FILE
+ * and puts JOIST_VECTORIZE_LOOP before a loop whose iterations are independent.
+ * clang vectorises fully at -O2 and needs neither. */
+#ifndef JOIST_CORE_BASE_VECTORIZE_H
+#define JOIST_CORE_BASE_VECTORIZE_H
+
+#if defined(__GNUC__) && !defined(__clang__)
+/* Trapping math would keep gcc from turning comparisons into selects; results are
+ * the same without it, only exception flags may differ. Contraction to fused
+ * multiply-add would make bits depend on the instruction set; gcc 12's vectorizer of
+ * straight-line code contracts complex products even when told not to. */
+#define JOIST_OPTIMIZE(options) _Pragma(#options)
+#define JOIST_VECTORIZE_FILE                                                                \
+  JOIST_OPTIMIZE(GCC optimize("O3", "no-trapping-math", "no-math-errno", "fp-contract=off", \
+                              "no-tree-slp-vectorize"))
+#define JOIST_VECTORIZE_LOOP _Pragma("GCC ivdep")
+#elif defined(__clang__)
+#define JOIST_VECTORIZE_FILE _Pragma("STDC FP_CONTRACT OFF")
+#define JOIST_VECTORIZE_LOOP
+#else
+#define JOIST_VECTORIZE_FILE
+#define JOIST_VECTORIZE_LOOP
+#endif
+
+#if defined(__GNUC__) || defined(__clang__)
+/* gcc decides whether sqrt() may set errno before it reads the pragma, clang has none. */
+extern float sqrtf(float) __attribute__((const));
+extern double sqrt(double) __attribute__((const));
+#endif
+
+/* A hint that the memory, which need not be there, is read soon. */
+#if defined(__GNUC__) || defined(__clang__)
+#define JOIST_PREFETCH(address) __builtin_prefetch(address)
+#else
+#define JOIST_PREFETCH(address) ((void)(address))
+#endif
+
+#endif

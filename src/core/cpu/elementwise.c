@@ -1,0 +1,496 @@
+/* Running the steps of a group over its index space: tiles, threads, and the folds of its
+ * sinks. What is folded in which order depends on the space of the sinks alone. */
+#include "core/cpu/elementwise.h"
+
+#include "core/base/parallel.h"
+#include "core/base/pool.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+enum {
+  BLOCK = 1 << 24, /* elements between two calls of poll */
+  CHUNKS_PER_THREAD = 16,
+  STACK_BYTES = 8192, /* scratch up to this size lives on the stack */
+  ALIGNMENT = 64,
+  LEAF = 8,      /* rows combined one after the other below the tree of rows */
+  DEPTH = 12,    /* levels of the tree, enough for every chunk of rows */
+  WIDTH = 512,   /* elements of a row combined at once, at most */
+  WIDENED = 256, /* short rows are taken several at once, up to so many elements */
+  STREAMED = 256 /* elements that are computed, then written past the caches */
+};
+
+/* How the index space is cut into tasks. In rows (inner > 1), a task combines a chunk of
+ * rows, or a piece `width` wide of each; else it is one tile of a run. */
+struct cut {
+  size_t tasks, elements; /* of one task */
+  bool rows;
+  size_t span, per_span;                      /* runs: elements of one, tiles of one */
+  size_t chunk, chunks, pieces, width, lanes; /* rows; `lanes` are taken as one */
+};
+
+/* What every thread of a group's loop sees. */
+struct loop {
+  const struct joist_plan *plan;
+  const struct joist_group *group;
+  void *const *arrays;      /* per value */
+  char *const *accumulated; /* per sink; NULL: sinks are not run */
+  struct cut cut;
+  size_t accumulator;            /* bytes of the largest of the sinks' accumulators */
+  const struct joist_step *lone; /* all there is to do is to fold an array */
+  int *decided;                  /* set when no other element can change the result; NULL: never */
+  joist_stream_lines *stream;    /* NULL when no result is written past the caches */
+  size_t stream_from;            /* bytes from which it is */
+};
+
+/* What one thread has of its own. */
+struct worker {
+  char *arena;
+  char *rows; /* per sink and depth: a combined row */
+  uint32_t depth;
+  size_t width; /* of the rows that are being combined */
+  bool fresh;   /* the next row is the first */
+  uint32_t failed;
+};
+
+static void splat(size_t n, size_t size, void *slot) {
+  char *const out = slot;
+  if (size == 1) {
+    memset(out, *out, n);
+    return;
+  }
+  size_t filled = 1;
+  while (filled < n) {
+    const size_t more = filled < n - filled ? filled : n - filled;
+    memcpy(out + filled * size, out, more * size);
+    filled += more;
+  }
+}
+
+/* Elements first .. first + n - 1 of the group's index space, taken from an operand
+ * whose extents of 1 are repeated. */
+static void gather(const struct joist_shape *space, const struct joist_shape *shape, size_t size,
+                   size_t first, size_t n, const char *in, char *out) {
+  size_t index[JOIST_RANK_MAX], stride[JOIST_RANK_MAX], product = 1, at = 0;
+  for (int d = 0; d < space->rank; d++) {
+    const bool repeated = shape->rank == 0 || shape->extent[d] == 1;
+    stride[d] = repeated ? 0 : product;
+    if (!repeated) product *= shape->extent[d];
+    index[d] = first % space->extent[d];
+    first /= space->extent[d];
+    at += index[d] * stride[d];
+  }
+  while (n > 0) {
+    size_t run = space->extent[0] - index[0];
+    if (run > n) run = n;
+    memcpy(out, in + at * size, (stride[0] == 0 ? 1 : run) * size);
+    if (stride[0] == 0) splat(run, size, out);
+    out += run * size;
+    n -= run;
+    index[0] += run;
+    at += run * stride[0];
+    for (int d = 0; index[d] == space->extent[d] && d + 1 < space->rank; d++) {
+      at -= index[d] * stride[d];
+      index[d] = 0;
+      index[d + 1]++;
+      at += stride[d + 1];
+    }
+  }
+}
+
+static char *address(const struct loop *loop, struct joist_ref ref, size_t first, char *arena) {
+  if (ref.array) return (char *)loop->arrays[ref.index] + first * ref.size;
+  return arena + loop->plan->slot_offset[ref.index] * loop->group->room;
+}
+
+/* Fills the slots of scalar operands, once per arena. */
+static void fill_splats(const struct loop *loop, char *arena) {
+  const struct joist_step *const steps = loop->plan->steps + loop->group->first_step;
+  const size_t n = loop->group->count < loop->group->tile ? loop->group->count : loop->group->tile;
+  for (uint32_t s = 0; s < loop->group->step_count; s++) {
+    const struct joist_step *const step = &steps[s];
+    if (step->kind != JOIST_STEP_SPLAT) continue;
+    char *const out = address(loop, step->out, 0, arena);
+    _Alignas(16) char value[JOIST_ELEMENT_MAX];
+    const void *in = loop->arrays[step->in[0].index];
+    if (step->convert[0] != NULL) {
+      step->convert[0](1, in, value);
+      in = value;
+    }
+    if (step->convert[1] != NULL)
+      step->convert[1](1, in, out);
+    else
+      memcpy(out, in, step->out.size);
+    splat(n, step->out.size, out);
+  }
+}
+
+/* ---- folding ---- */
+
+/* Runs, or chunks of one, to the accumulated values of their results. */
+static void fold_runs(const struct loop *loop, const struct joist_step *step, size_t first,
+                      size_t n, const char *in) {
+  const struct joist_fold_space space = loop->group->space;
+  const size_t chunk = joist_fold_chunk(space), chunks = joist_fold_chunks(space);
+  const size_t unit = space.middle < chunk ? space.middle : chunk;
+  char *const out = loop->accumulated[step->sink] +
+                    (first / space.middle * chunks + first % space.middle / unit) * step->out.size;
+  const size_t whole = n / unit, rest = n % unit;
+  if (whole > 0) step->fold(whole, unit, in, out);
+  if (rest > 0)
+    step->fold(1, rest, in + whole * unit * step->in[0].size, out + whole * step->out.size);
+  if (loop->decided == NULL) return;
+  const char absorbing =
+      joist_absorbing(joist_op_combine(loop->plan->program->instructions[step->instruction].op));
+  for (size_t k = 0; k < whole + (rest > 0); k++)
+    if (out[k] == absorbing) {
+#ifdef _OPENMP
+#pragma omp atomic write
+#endif
+      *loop->decided = 1;
+    }
+}
+
+static char *row_at(const struct loop *loop, const struct worker *worker, uint32_t sink,
+                    uint32_t depth) {
+  return worker->rows + (sink * DEPTH + depth) * loop->cut.width * loop->accumulator;
+}
+
+/* Rows that lie one after the other; the last may be shorter. */
+static void fold_rows(const struct loop *loop, struct worker *worker, const struct joist_step *step,
+                      size_t n, const char *in) {
+  char *const out = row_at(loop, worker, step->sink, worker->depth);
+  const size_t width = worker->width, whole = n / width, rest = n % width;
+  if (whole > 0) step->rows(width, whole, width, worker->fresh, in, out);
+  if (rest > 0)
+    step->rows(rest, 1, width, worker->fresh && whole == 0, in + whole * width * step->in[0].size,
+               out);
+}
+
+/* ---- tiles ---- */
+
+/* A kernel, a conversion or a copy. Returns n, or the index of the first element that fails. */
+static size_t run_step(const struct joist_step *step, size_t n, const void *const *in, void *out) {
+  if (step->kind == JOIST_STEP_KERNEL) return step->kernel(n, in, out);
+  if (step->kind == JOIST_STEP_CONVERT)
+    step->convert[0](n, in[0], out);
+  else
+    memcpy(out, in[0], n * step->out.size);
+  return n;
+}
+
+static bool is_streamed(const struct loop *loop, const struct joist_step *step) {
+  return step->leaves && loop->group->count >= loop->stream_from / step->out.size;
+}
+
+/* The same past the caches, piece by piece: the stores of one overlap with the loads of the
+ * next. */
+static size_t run_streamed(const struct loop *loop, const struct joist_step *step, size_t n,
+                           const void *const *in, char *out) {
+  _Alignas(JOIST_LINE) char piece[STREAMED * JOIST_ELEMENT_MAX];
+  const size_t size = step->out.size;
+  for (size_t k = 0; k < n; k += STREAMED) {
+    const size_t m = n - k < STREAMED ? n - k : STREAMED;
+    const void *part[JOIST_REFS_MAX] = {NULL};
+    for (uint32_t j = 0; j < step->operand_count; j++)
+      part[j] = (const char *)in[j] + k * step->in[j].size;
+    const size_t done = run_step(step, m, part, piece);
+    if (done < m) return k + done;
+    const size_t whole = m * size / JOIST_LINE;
+    loop->stream(whole, piece, out + k * size);
+    memcpy(out + k * size + whole * JOIST_LINE, piece + whole * JOIST_LINE,
+           m * size - whole * JOIST_LINE);
+  }
+  return n;
+}
+
+/* Elements first .. first + n - 1. Returns SIZE_MAX, or the index of the first that fails,
+ * and then its instruction in worker->failed. */
+static size_t run_tile(const struct loop *loop, struct worker *worker, size_t first, size_t n) {
+  const struct joist_group *const group = loop->group;
+  const struct joist_step *const steps = loop->plan->steps + group->first_step;
+  for (uint32_t s = 0; s < group->step_count; s++) {
+    const struct joist_step *const step = &steps[s];
+    if (step->kind == JOIST_STEP_SPLAT) continue;
+    char *const out = address(loop, step->out, first, worker->arena);
+    const void *in[JOIST_REFS_MAX] = {NULL};
+    for (uint32_t k = 0; k < step->operand_count; k++)
+      in[k] = address(loop, step->in[k], first, worker->arena);
+    switch (step->kind) {
+      case JOIST_STEP_KERNEL:
+      case JOIST_STEP_CONVERT:
+      case JOIST_STEP_COPY: {
+        const bool streamed =
+            loop->stream != NULL && is_streamed(loop, step) && (uintptr_t)out % JOIST_LINE == 0;
+        const size_t done =
+            streamed ? run_streamed(loop, step, n, in, out) : run_step(step, n, in, out);
+        if (done < n) {
+          worker->failed = step->instruction;
+          return first + done;
+        }
+        break;
+      }
+      case JOIST_STEP_GATHER:
+        gather(&group->shape, &loop->plan->program->values[step->in[0].index].shape, step->out.size,
+               first, n, loop->arrays[step->in[0].index], out);
+        break;
+      case JOIST_STEP_FOLD:
+        if (loop->accumulated == NULL) break;
+        if (loop->cut.rows)
+          fold_rows(loop, worker, step, n, in[0]);
+        else
+          fold_runs(loop, step, first, n, in[0]);
+        break;
+      case JOIST_STEP_SPLAT:
+        break;
+    }
+  }
+  return SIZE_MAX;
+}
+
+/* Combines row `from` of the tree into row `into`, for every sink: `n` elements of it, from
+ * element `at` on. */
+static void combine_rows(const struct loop *loop, const struct worker *worker, uint32_t into,
+                         uint32_t from, size_t at, size_t n) {
+  const struct joist_step *const steps = loop->plan->steps + loop->group->first_step;
+  for (uint32_t s = 0; s < loop->group->step_count; s++) {
+    if (steps[s].kind != JOIST_STEP_FOLD) continue;
+    char *const out = row_at(loop, worker, steps[s].sink, into);
+    const char *const other = row_at(loop, worker, steps[s].sink, from) + at * steps[s].out.size;
+    steps[s].kernel(n, (const void *[]){out, other}, out);
+  }
+}
+
+/* `count` rows of worker->width elements, `stride` elements apart, in a tree. */
+static size_t run_tree(const struct loop *loop, struct worker *worker, size_t first, size_t stride,
+                       size_t count, uint32_t depth) {
+  if (count <= LEAF && loop->lone != NULL) {
+    loop->lone->rows(worker->width, count, stride, true,
+                     address(loop, loop->lone->in[0], first, NULL),
+                     row_at(loop, worker, loop->lone->sink, depth));
+    return SIZE_MAX;
+  }
+  if (count <= LEAF) {
+    const size_t fit = loop->group->tile / worker->width;
+    const size_t together = stride == worker->width && fit > 1 ? fit : 1;
+    worker->depth = depth;
+    size_t failure = SIZE_MAX;
+    for (size_t k = 0; k < count && failure == SIZE_MAX; k += together) {
+      const size_t rows = count - k < together ? count - k : together;
+      worker->fresh = k == 0;
+      failure = run_tile(loop, worker, first + k * stride, rows * worker->width);
+    }
+    return failure;
+  }
+  const size_t half = count / 2;
+  size_t failure = run_tree(loop, worker, first, stride, half, depth);
+  if (failure == SIZE_MAX)
+    failure = run_tree(loop, worker, first + half * stride, stride, count - half, depth + 1);
+  if (failure == SIZE_MAX) combine_rows(loop, worker, depth, depth + 1, 0, worker->width);
+  return failure;
+}
+
+/* One task of rows, whose combined row goes to the accumulated values of every sink. */
+static size_t run_rows(const struct loop *loop, struct worker *worker, size_t task) {
+  const struct joist_fold_space space = loop->group->space;
+  const struct cut *const cut = &loop->cut;
+  const size_t piece = task % cut->pieces, chunk = task / cut->pieces % cut->chunks;
+  const size_t outer = task / cut->pieces / cut->chunks, begin = chunk * cut->chunk;
+  const size_t first = (outer * space.middle + begin) * space.inner + piece * cut->width;
+  const size_t rows = space.middle - begin < cut->chunk ? space.middle - begin : cut->chunk;
+  const size_t lanes = rows >= 2 * cut->lanes ? cut->lanes : 1;
+  const size_t left = space.inner - piece * cut->width;
+  const size_t width = cut->pieces == 1 ? space.inner : left < cut->width ? left : cut->width;
+  const size_t wide = rows / lanes, rest = rows % lanes;
+  worker->width = width * lanes;
+  size_t failure = run_tree(loop, worker, first, space.inner * lanes, wide, 0);
+  if (failure == SIZE_MAX && rest > 0) {
+    worker->depth = 0;
+    worker->fresh = false;
+    failure = run_tile(loop, worker, first + wide * lanes * space.inner, rest * space.inner);
+  }
+  if (failure != SIZE_MAX) return failure;
+  for (size_t k = lanes; k > 1; k = (k + 1) / 2)
+    combine_rows(loop, worker, 0, 0, (k + 1) / 2 * width, k / 2 * width);
+  const struct joist_step *const steps = loop->plan->steps + loop->group->first_step;
+  const size_t result = (outer * cut->chunks + chunk) * space.inner + piece * cut->width;
+  for (uint32_t s = 0; s < loop->group->step_count; s++)
+    if (steps[s].kind == JOIST_STEP_FOLD)
+      memcpy(loop->accumulated[steps[s].sink] + result * steps[s].out.size,
+             row_at(loop, worker, steps[s].sink, 0), width * steps[s].out.size);
+  return SIZE_MAX;
+}
+
+static size_t run_task(const struct loop *loop, struct worker *worker, size_t task) {
+  const struct cut *const cut = &loop->cut;
+  if (loop->decided != NULL) {
+    int decided;
+#ifdef _OPENMP
+#pragma omp atomic read
+#endif
+    decided = *loop->decided;
+    if (decided) return SIZE_MAX;
+  }
+  if (cut->rows) return run_rows(loop, worker, task);
+  const size_t at = task % cut->per_span * loop->group->tile;
+  const size_t n = cut->span - at < loop->group->tile ? cut->span - at : loop->group->tile;
+  return run_tile(loop, worker, task / cut->per_span * cut->span + at, n);
+}
+
+static struct cut make_cut(const struct joist_group *group, bool sinks) {
+  const struct joist_fold_space space = group->space;
+  struct cut cut = {.rows = sinks && space.inner > 1};
+  if (group->count == 0) return cut;
+  if (cut.rows) {
+    cut.chunk = joist_fold_chunk(space);
+    cut.chunks = joist_fold_chunks(space);
+    cut.lanes = space.inner <= WIDENED ? WIDENED / space.inner : 1;
+    const size_t most = group->tile < WIDTH ? group->tile : WIDTH;
+    cut.pieces = (space.inner + most - 1) / most;
+    cut.width = cut.pieces == 1 ? space.inner * cut.lanes : most;
+    cut.tasks = space.outer * cut.chunks * cut.pieces;
+    cut.elements = (space.middle < cut.chunk ? space.middle : cut.chunk) *
+                   (space.inner < most ? space.inner : most);
+    return cut;
+  }
+  const bool long_runs = sinks && space.middle > joist_fold_chunk(space);
+  cut.span = long_runs ? space.middle : group->count;
+  cut.per_span = (cut.span + group->tile - 1) / group->tile;
+  cut.tasks = group->count / cut.span * cut.per_span;
+  cut.elements = group->tile < cut.span ? group->tile : cut.span;
+  return cut;
+}
+
+/* ---- threads ---- */
+
+/* Where the first element failed, and which instruction. */
+struct failure {
+  size_t position;
+  uint32_t instruction;
+};
+
+/* Scratch of the threads, `stride` bytes each: the arena, then the rows. */
+struct scratch {
+  char *memory;
+  size_t stride, arena;
+};
+
+/* Tasks begin .. end - 1, one after the other, until one fails. */
+static struct failure run_range(const struct loop *loop, size_t begin, size_t end,
+                                const struct scratch *scratch, int thread) {
+  char *const own = scratch->memory + (size_t)thread * scratch->stride;
+  struct worker worker = {.arena = own, .rows = own + scratch->arena};
+  struct failure failure = {SIZE_MAX, 0};
+  for (size_t task = begin; task < end && failure.position == SIZE_MAX; task++)
+    failure.position = run_task(loop, &worker, task);
+  if (loop->stream != NULL) joist_stream_end();
+  failure.instruction = worker.failed;
+  return failure;
+}
+
+/* The same, shared among threads in chunks that they take as they get to them, so that
+ * a thread that has to wait for a processor does not hold up the rest. Chunks are taken
+ * in order, so everything before the first failure has run. A team of one would still
+ * cost OpenMP a rendezvous. */
+static struct failure run_block(const struct loop *loop, size_t begin, size_t length,
+                                const struct scratch *scratch, int threads) {
+#ifdef _OPENMP
+  if (threads > 1) {
+    struct failure first = {SIZE_MAX, 0};
+    const size_t parts = (size_t)threads * CHUNKS_PER_THREAD;
+    const size_t chunk = length / parts == 0 ? 1 : length / parts;
+    const size_t chunks = (length + chunk - 1) / chunk;
+#pragma omp parallel num_threads(threads)
+    {
+      const int thread = omp_get_thread_num();
+#pragma omp for schedule(dynamic, 1) nowait
+      for (size_t k = 0; k < chunks; k++) {
+        const size_t from = k * chunk, to = from + chunk < length ? from + chunk : length;
+        const struct failure failure = run_range(loop, begin + from, begin + to, scratch, thread);
+        if (failure.position == SIZE_MAX) continue;
+#pragma omp critical(joist_first_failure)
+        if (failure.position < first.position) first = failure;
+      }
+    }
+    return first;
+  }
+#endif
+  (void)threads;
+  return run_range(loop, begin, begin + length, scratch, 0);
+}
+
+/* All tasks of a group. Rows are not run in the order of their elements: to find the first
+ * that fails, these then run again without the sinks. */
+static joist_status run_tasks(struct loop *loop, const struct scratch *scratch, int threads,
+                              const struct joist_run *run, struct joist_error *error) {
+  const size_t tasks = loop->cut.tasks, elements = loop->cut.elements;
+  const size_t block = (BLOCK + elements - 1) / elements;
+  for (size_t begin = 0; begin < tasks; begin += block) {
+    const size_t length = tasks - begin < block ? tasks - begin : block;
+    if (begin > 0 && joist_run_poll(run, error) != JOIST_OK) return JOIST_INTERRUPTED;
+    const struct failure failure = run_block(loop, begin, length, scratch, threads);
+    if (failure.position == SIZE_MAX) continue;
+    if (!loop->cut.rows)
+      return joist_value_error(loop->plan->program, failure.instruction, failure.position, error);
+    loop->accumulated = NULL;
+    loop->cut = make_cut(loop->group, false);
+    return run_tasks(loop, scratch, 1, run, error);
+  }
+  return JOIST_OK;
+}
+
+/* Whether the group computes nothing but one bool that a single element can decide. Writes
+ * what it is until then. */
+static bool start_decision(const struct loop *loop) {
+  const struct joist_group *const group = loop->group;
+  if (!group->decidable) return false;
+  const struct joist_step *const step =
+      &loop->plan->steps[group->first_step + group->step_count - 1];
+  const joist_op combine =
+      joist_op_combine(loop->plan->program->instructions[step->instruction].op);
+  memset(loop->accumulated[0], !joist_absorbing(combine), joist_fold_chunks(group->space));
+  return true;
+}
+
+joist_status joist_tiles_run(const struct joist_plan *plan, const struct joist_group *group,
+                             void *const *arrays, char *const *accumulated,
+                             const struct joist_run *run, struct joist_error *error) {
+  struct loop loop = {.plan = plan,
+                      .group = group,
+                      .arrays = arrays,
+                      .accumulated = accumulated,
+                      .cut = make_cut(group, group->sink_count > 0),
+                      .stream_from = joist_stream_from(run)};
+  if (loop.cut.tasks == 0) return JOIST_OK;
+  const int threads = joist_threads_for(run, group->count * group->work, loop.cut.tasks);
+  int decided = 0;
+  for (uint32_t s = 0; s < group->step_count; s++) {
+    const struct joist_step *const step = &plan->steps[group->first_step + s];
+    if (step->kind == JOIST_STEP_FOLD && step->out.size > loop.accumulator)
+      loop.accumulator = step->out.size;
+    if (is_streamed(&loop, step)) loop.stream = joist_stream_find();
+  }
+  const struct joist_step *const only = &plan->steps[group->first_step];
+  if (group->step_count == 1 && only->kind == JOIST_STEP_FOLD && only->in[0].array)
+    loop.lone = only;
+  if (start_decision(&loop)) loop.decided = &decided;
+
+  const size_t rows =
+      loop.cut.rows ? group->sink_count * DEPTH * loop.cut.width * loop.accumulator : 0;
+  struct scratch scratch = {.arena = (group->arena_bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT};
+  scratch.stride = scratch.arena + (rows + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+  const size_t total = scratch.stride * (size_t)threads + ALIGNMENT;
+  _Alignas(64) char stack[STACK_BYTES];
+  char *const block = total <= STACK_BYTES ? stack : malloc(total);
+  if (block == NULL)
+    return joist_fail(error, JOIST_ERROR_MEMORY, "out of memory: %zu bytes of scratch", total);
+  scratch.memory = block + (ALIGNMENT - (uintptr_t)block % ALIGNMENT) % ALIGNMENT;
+  for (int t = 0; t < threads; t++) fill_splats(&loop, scratch.memory + (size_t)t * scratch.stride);
+  const joist_status status = run_tasks(&loop, &scratch, threads, run, error);
+  if (block != stack) free(block);
+  return status;
+}

@@ -1,0 +1,15 @@
+/* Running the steps of an elementwise group tile by tile. */
+#ifndef JOIST_CORE_CPU_ELEMENTWISE_H
+#define JOIST_CORE_CPU_ELEMENTWISE_H
+
+#include "core/base/run.h"
+#include "core/plan/groups.h"
+
+/* Runs the steps of an elementwise group over its index space. `accumulated` has, per sink,
+ * room for one value of the accumulator's dtype per inner x chunk x outer; NULL without sinks. */
+joist_status joist_tiles_run(const struct joist_plan *plan, const struct joist_group *group,
+                             void *const *arrays, char *const *accumulated,
+                             const struct joist_run *run,
+                             struct joist_error *error) JOIST_MUST_CHECK;
+
+#endif

@@ -1,0 +1,95 @@
+/* Running a plan on the CPU: its groups, one after the other, and their arrays. */
+#include "core/cpu/engine.h"
+
+#include "core/base/pool.h"
+#include "core/cpu/elementwise.h"
+#include "core/cpu/execute.h"
+#include "core/cpu/reduce.h"
+#include "core/plan/fold_space.h"
+#include "core/plan/storage.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Bytes of the values that the tiles accumulate for a sink, rounded up so that the next sink's
+ * are aligned. */
+static size_t accumulated_bytes(const struct joist_group *group, const struct joist_step *fold) {
+  const struct joist_fold_space space = group->space;
+  const size_t values = space.inner * joist_fold_chunks(space) * space.outer;
+  return (values * fold->out.size + JOIST_ELEMENT_MAX) / JOIST_ELEMENT_MAX * JOIST_ELEMENT_MAX;
+}
+
+static joist_status run_elementwise(const struct joist_plan *plan, const struct joist_group *group,
+                                    void *const *arrays, const struct joist_run *run,
+                                    struct joist_error *error) {
+  if (group->sink_count == 0) return joist_tiles_run(plan, group, arrays, NULL, run, error);
+  enum { FEW = 4, STACK_BYTES = 512 };
+  const struct joist_step *const steps = plan->steps + group->first_step;
+  size_t total = 0;
+  for (uint32_t s = 0; s < group->step_count; s++)
+    if (steps[s].kind == JOIST_STEP_FOLD) total += accumulated_bytes(group, &steps[s]);
+  _Alignas(16) char stack[STACK_BYTES];
+  char *few[FEW];
+  char *const block = total <= STACK_BYTES ? stack : joist_scratch_allocate(total);
+  char **const sinks = group->sink_count <= FEW ? few : malloc(group->sink_count * sizeof *sinks);
+  joist_status status = JOIST_OK;
+  if (block == NULL || sinks == NULL) {
+    status = joist_fail(error, JOIST_ERROR_MEMORY, "out of memory: results of a reduction");
+  } else {
+    size_t used = 0;
+    for (uint32_t s = 0; s < group->step_count; s++) {
+      if (steps[s].kind != JOIST_STEP_FOLD) continue;
+      sinks[steps[s].sink] = block + used;
+      used += accumulated_bytes(group, &steps[s]);
+    }
+    status = joist_tiles_run(plan, group, arrays, sinks, run, error);
+    for (uint32_t s = 0; s < group->step_count && status == JOIST_OK; s++) {
+      if (steps[s].kind != JOIST_STEP_FOLD) continue;
+      const struct joist_instruction *const i = &plan->program->instructions[steps[s].instruction];
+      status = joist_reduction_finish(plan->program, i, sinks[steps[s].sink], arrays[i->result],
+                                      run, error);
+    }
+  }
+  if (sinks != few) free(sinks);
+  if (block != stack) joist_scratch_free(block);
+  return status;
+}
+
+joist_status joist_group_run(const struct joist_plan *plan, const struct joist_group *group,
+                             void *const *arrays, const struct joist_run *run,
+                             struct joist_error *error) {
+  if (group->kind == JOIST_GROUP_ELEMENTWISE)
+    return run_elementwise(plan, group, arrays, run, error);
+  return joist_array_execute(plan->program, &plan->program->instructions[group->instruction],
+                             arrays, run, error);
+}
+
+joist_status joist_plan_run(const struct joist_plan *plan, const void *const *inputs,
+                            void *const *outputs, const struct joist_run *run,
+                            struct joist_error *error) {
+  const struct joist_program *const program = plan->program;
+  enum { FEW = 16 };
+  void *few[FEW];
+  const size_t bytes = plan->scratch_bytes;
+  char *const scratch = bytes == 0 ? NULL : joist_scratch_allocate(bytes);
+  void **const arrays =
+      program->value_count <= FEW ? few : malloc(program->value_count * sizeof *arrays);
+  joist_status status = JOIST_OK;
+  if (arrays == NULL || (bytes > 0 && scratch == NULL)) {
+    status =
+        joist_fail(error, JOIST_ERROR_MEMORY, "out of memory: %zu bytes of temporaries", bytes);
+  } else {
+    joist_plan_place(plan, inputs, outputs, scratch, arrays);
+    for (uint32_t g = 0; g < plan->group_count && status == JOIST_OK; g++)
+      status = joist_group_run(plan, &plan->groups[g], arrays, run, error);
+    /* A value that is several outputs, or an input, is computed once and copied. */
+    for (uint32_t k = 0; k < program->output_count && status == JOIST_OK; k++) {
+      const joist_value_id v = program->outputs[k];
+      const size_t length = joist_value_bytes(&program->values[v]);
+      if (arrays[v] != outputs[k] && length > 0) memcpy(outputs[k], arrays[v], length);
+    }
+  }
+  if (arrays != few) free(arrays);
+  joist_scratch_free(scratch);
+  return status;
+}

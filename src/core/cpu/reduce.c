@@ -1,0 +1,105 @@
+/* Reductions after their first pass: joining chunks, reducing what is left of the dims, means. What
+ * is combined in which order depends on the shape alone. */
+#include "core/cpu/reduce.h"
+
+#include "core/base/pool.h"
+#include "core/cpu/elementwise.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static size_t reduction_length(const struct joist_program *program,
+                               const struct joist_instruction *instruction) {
+  const struct joist_shape *const shape = &program->values[instruction->operand[0]].shape;
+  size_t length = 1;
+  for (int d = 0; d < shape->rank; d++)
+    if (instruction->dims >> d & 1) length *= shape->extent[d];
+  return length;
+}
+
+/* Divides a mean by the number of elements, and converts to the dtype of the result. */
+static void finish(const struct joist_program *program, const struct joist_instruction *instruction,
+                   size_t n, void *accumulated, void *out) {
+  const joist_dtype accumulator = instruction->signature.operand[0];
+  if (instruction->op == JOIST_OP_REDUCE_MEAN) {
+    const double length = (double)reduction_length(program, instruction);
+    if (accumulator == JOIST_C128)
+      for (size_t k = 0; k < n; k++) ((joist_c128 *)accumulated)[k] /= length;
+    else
+      for (size_t k = 0; k < n; k++) ((double *)accumulated)[k] /= length;
+  }
+  joist_convert_find(accumulator, instruction->signature.result.dtype)(n, accumulated, out);
+}
+
+static joist_status reduce_nothing(const struct joist_program *program,
+                                   const struct joist_instruction *instruction, size_t results,
+                                   char *out, struct joist_error *error) {
+  const joist_dtype dtype = instruction->signature.operand[0];
+  const size_t size = joist_dtype_size(instruction->signature.result.dtype);
+  _Alignas(16) char value[JOIST_ELEMENT_MAX];
+  for (size_t k = 0; k < results; k++) {
+    if (!joist_identity(joist_op_combine(instruction->op), dtype, value))
+      return joist_fail(error, JOIST_ERROR_VALUE, "nv_%s() of no elements has no value",
+                        joist_op_name(instruction->op));
+    finish(program, instruction, 1, value, out + k * size);
+  }
+  return JOIST_OK;
+}
+
+/* One pass over accumulated values: a program of one sink. */
+static joist_status run_pass(const struct joist_program *program,
+                             const struct joist_instruction *instruction,
+                             struct joist_fold_space space, char *in, char *out,
+                             const struct joist_run *run, struct joist_error *error) {
+  const joist_dtype dtype = instruction->signature.operand[0];
+  const joist_op combine = joist_op_combine(instruction->op);
+  const struct joist_ref ref = {true, 0, (uint32_t)joist_dtype_size(dtype), dtype};
+  struct joist_step step = {.kind = JOIST_STEP_FOLD,
+                            .kernel = joist_kernel_find(combine, dtype),
+                            .fold = joist_fold_find(combine, dtype, dtype),
+                            .rows = joist_rows_find(combine, dtype, dtype),
+                            .operand_count = 1,
+                            .in = {ref},
+                            .out = ref};
+  const struct joist_plan plan = {.program = program, .steps = &step};
+  enum { TILE = 16384 };
+  const struct joist_group group = {.kind = JOIST_GROUP_ELEMENTWISE,
+                                    .count = space.inner * space.middle * space.outer,
+                                    .step_count = 1,
+                                    .sink_count = 1,
+                                    .space = space,
+                                    .work = 1,
+                                    .tile = joist_fold_tile(space, TILE)};
+  return joist_tiles_run(&plan, &group, (void *[]){in}, &out, run, error);
+}
+
+joist_status joist_reduction_finish(const struct joist_program *program,
+                                    const struct joist_instruction *instruction, char *accumulated,
+                                    void *out, const struct joist_run *run,
+                                    struct joist_error *error) {
+  const struct joist_shape *const shape = &program->values[instruction->operand[0]].shape;
+  const size_t results = joist_value_count(&program->values[instruction->result]);
+  const size_t elements = joist_value_count(&program->values[instruction->operand[0]]);
+  if (results == 0) return JOIST_OK;
+  if (elements == 0) return reduce_nothing(program, instruction, results, out, error);
+  const size_t size = joist_dtype_size(instruction->signature.operand[0]);
+  struct joist_fold_dims dims = joist_fold_dims(shape, instruction->dims);
+  struct joist_fold_space space;
+  int d = joist_fold_next(&dims, &space);
+  if (d >= 0) dims.extent[d] = joist_fold_chunks(space);
+  char *current = accumulated;
+  joist_status status = JOIST_OK;
+  while (status == JOIST_OK && (d = joist_fold_next(&dims, &space)) >= 0) {
+    dims.extent[d] = joist_fold_chunks(space);
+    char *const next = joist_scratch_allocate(space.inner * dims.extent[d] * space.outer * size);
+    if (next == NULL)
+      status = joist_fail(error, JOIST_ERROR_MEMORY, "out of memory: results of a reduction");
+    else
+      status = run_pass(program, instruction, space, current, next, run, error);
+    if (current != accumulated) joist_scratch_free(current);
+    current = next;
+  }
+  if (status == JOIST_OK) finish(program, instruction, results, current, out);
+  if (current != accumulated) joist_scratch_free(current);
+  return status;
+}

@@ -1,0 +1,28 @@
+/* The forms of kernels: pure loops over contiguous elements, compiled once per instruction set. */
+#ifndef JOIST_CORE_KERNELS_KERNEL_H
+#define JOIST_CORE_KERNELS_KERNEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Computes n elements. All operands have the kernel's dtype (but the condition of
+ * IFELSE, which is bool); `out` may be one of the inputs, or overlap none of them.
+ * Returns n, or the index of the first element for which the operation fails. */
+typedef size_t joist_kernel(size_t n, const void *const *in, void *out);
+
+/* Folds `runs` runs of n >= 1 contiguous elements with a combining operation, each to one
+ * element of `out`. Short runs are folded in lanes, these in a balanced tree: the error of a
+ * sum grows with log n (Higham 1993), and the order depends on n alone. */
+typedef void joist_fold(size_t runs, size_t n, const void *in, void *out);
+
+/* Joins `count` >= 1 rows of n elements, `stride` elements apart, one after the other onto the
+ * accumulated row `out`, which is not read when `fresh`. */
+typedef void joist_rows(size_t n, size_t count, size_t stride, bool fresh, const void *in,
+                        void *out);
+
+/* Scans n contiguous elements in place with a combining operation: element i becomes element
+ * i - stride combined with element i. `carry` is NULL, or the `stride` elements that come
+ * before. The order depends on n and the stride alone. */
+typedef void joist_scan(size_t n, size_t stride, const void *carry, void *x);
+
+#endif

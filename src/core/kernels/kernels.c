@@ -1,0 +1,124 @@
+/* Choice of instruction set and kernel look-up. */
+#include "core/kernels/kernels.h"
+
+#include <string.h>
+
+#include "core/kernels/kernels_table.h"
+#include "core/types/convert.h"
+
+static const struct {
+  const char *name;
+  const struct joist_kernel_table *table;
+  const struct joist_gemm_table *gemm;
+} instruction_sets[] = {
+#if JOIST_X86_KERNELS
+    {"avx512", &joist_kernels_avx512, &joist_gemm_avx512},
+    {"avx2", &joist_kernels_avx2, &joist_gemm_avx2},
+#endif
+    {"generic", &joist_kernels_generic, &joist_gemm_generic},
+};
+enum { INSTRUCTION_SETS = sizeof instruction_sets / sizeof *instruction_sets };
+
+static size_t selected = INSTRUCTION_SETS - 1;
+
+static bool supported(const char *name) {
+#if JOIST_X86_KERNELS
+  __builtin_cpu_init();
+  const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+                    __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
+                    __builtin_cpu_supports("popcnt");
+  if (strcmp(name, "avx2") == 0) return avx2;
+  if (strcmp(name, "avx512") == 0)
+    return avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+           __builtin_cpu_supports("avx512cd");
+#endif
+  return strcmp(name, "generic") == 0;
+}
+
+bool joist_kernels_select(const char *name) {
+  for (size_t i = 0; i < INSTRUCTION_SETS; i++) {
+    if (name != NULL && strcmp(name, instruction_sets[i].name) != 0) continue;
+    if (!supported(instruction_sets[i].name)) continue;
+    selected = i;
+    return true;
+  }
+  return false;
+}
+
+const char *joist_kernels_name(void) { return instruction_sets[selected].name; }
+
+joist_kernel *joist_kernel_find(joist_op op, joist_dtype compute) {
+  return instruction_sets[selected].table->kernel[op][compute];
+}
+
+const struct joist_gemm_kernel *joist_gemm_find(joist_dtype dtype) {
+  const struct joist_gemm_kernel *const kernel = &instruction_sets[selected].gemm->kernel[dtype];
+  return kernel->multiply != NULL ? kernel : NULL;
+}
+
+joist_dtype joist_kernel_result(joist_op op, joist_dtype compute) {
+  switch (joist_op_class(op)) {
+    case JOIST_CLASS_PREDICATE:
+    case JOIST_CLASS_COMPARE:
+      return JOIST_BOOL;
+    case JOIST_CLASS_REAL:
+    case JOIST_CLASS_ANGLE:
+      return joist_dtype_real(compute);
+    default:
+      return compute;
+  }
+}
+
+joist_fold *joist_fold_find(joist_op combine, joist_dtype from, joist_dtype accumulator) {
+  const struct joist_kernel_table *const table = instruction_sets[selected].table;
+  if (from == accumulator) return table->fold[combine][from];
+  if (combine != JOIST_OP_ADD || table->sum_in[from] != accumulator) return NULL;
+  return table->wide_sum[from];
+}
+
+joist_rows *joist_rows_find(joist_op combine, joist_dtype from, joist_dtype accumulator) {
+  const struct joist_kernel_table *const table = instruction_sets[selected].table;
+  if (from == accumulator) return table->rows[combine][from];
+  if (combine != JOIST_OP_ADD || table->sum_in[from] != accumulator) return NULL;
+  return table->wide_rows[from];
+}
+
+joist_scan *joist_scan_find(joist_op combine, joist_dtype dtype) {
+  return instruction_sets[selected].table->scan[combine][dtype];
+}
+
+const struct joist_random_kernels *joist_random_kernels(void) {
+  return &instruction_sets[selected].table->random;
+}
+
+const struct joist_sort_kernels *joist_sort_kernels(size_t size) {
+  const int which = size == 1 ? 0 : size == 2 ? 1 : size == 4 ? 2 : 3;
+  return instruction_sets[selected].table->sort[which];
+}
+
+joist_deal *joist_deal_find(size_t size) {
+  return instruction_sets[selected].table->deal[size == 4 ? 0 : size == 8 ? 1 : 2];
+}
+
+joist_stream_lines *joist_stream_find(void) { return instruction_sets[selected].table->stream; }
+
+bool joist_identity(joist_op combine, joist_dtype dtype, void *out) {
+  uint8_t value;
+  switch (combine) {
+    case JOIST_OP_ADD:
+    case JOIST_OP_OR:
+      value = 0;
+      break;
+    case JOIST_OP_MUL:
+    case JOIST_OP_AND:
+      value = 1;
+      break;
+    default:
+      return false;
+  }
+  joist_convert_find(JOIST_BOOL, dtype)(1, &value, out);
+  return true;
+}
+
+char joist_absorbing(joist_op combine) { return combine == JOIST_OP_OR || combine == JOIST_OP_MAX; }

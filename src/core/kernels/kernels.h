@@ -1,0 +1,42 @@
+/* Choosing the instruction set, and looking up its kernels, once per instruction. */
+#ifndef JOIST_CORE_KERNELS_KERNELS_H
+#define JOIST_CORE_KERNELS_KERNELS_H
+
+#include "core/kernels/kernel.h"
+#include "core/kernels/stream.h"
+#include "core/program/ops.h"
+
+/* NULL when the dtype has no such operation. f16 and bf16 have none of their own. */
+joist_kernel *joist_kernel_find(joist_op op, joist_dtype compute);
+
+/* The dtype that a kernel writes: bool for predicates and comparisons, the parts'
+ * dtype where a complex operand gives a real result, else `compute`. */
+joist_dtype joist_kernel_result(joist_op op, joist_dtype compute);
+
+/* The fold of elements of dtype `from` in an accumulator of another dtype, or the same. NULL
+ * when the operation does not combine them; only sums widen what they read. */
+joist_fold *joist_fold_find(joist_op combine, joist_dtype from, joist_dtype accumulator);
+
+/* For the same dtypes as joist_fold_find. */
+joist_rows *joist_rows_find(joist_op combine, joist_dtype from, joist_dtype accumulator);
+
+/* NULL when the operation does not combine elements of the dtype. */
+joist_scan *joist_scan_find(joist_op combine, joist_dtype dtype);
+
+/* NULL where the processor has no such stores. */
+joist_stream_lines *joist_stream_find(void);
+
+/* Neutral element of a combining operation, written to `out`. False if there is none
+ * (min and max). */
+bool joist_identity(joist_op combine, joist_dtype dtype, void *out);
+
+/* The bool that decides the result of combining bools, whatever else there is: 0 or 1. */
+char joist_absorbing(joist_op combine);
+
+/* Chooses the instruction set: NULL for the best the processor has, or a name
+ * ("generic", "avx2", "avx512"). False when it is unknown or not supported. The
+ * generic one is in use until the first call. */
+bool joist_kernels_select(const char *name);
+const char *joist_kernels_name(void);
+
+#endif

@@ -1,0 +1,31 @@
+/* Kernels for AVX-512 (x86-64-v4), whatever flags the package is compiled with. The system
+ * headers come first, so that the target applies to our own functions only. */
+#include <complex.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "core/kernels/kernels_table.h"
+
+#if JOIST_X86_KERNELS
+#ifdef __clang__
+#pragma clang attribute push(                                                              \
+    __attribute__((                                                                        \
+        target("avx512f,avx512bw,avx512dq,avx512vl,avx512cd,avx2,f16c,bmi,bmi2,popcnt"))), \
+    apply_to = function)
+#else
+#pragma GCC target( \
+    "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,avx2,f16c,bmi,bmi2,popcnt,prefer-vector-width=512")
+#endif
+#define JOIST_KERNEL_TABLE joist_kernels_avx512
+#define STREAM(in, out) _mm512_stream_si512((void *)(out), _mm512_load_si512(in))
+enum { STREAM_BYTES = 64 };
+#include "core/kernels/kernels.inc"
+#ifdef __clang__
+#pragma clang attribute pop
+#endif
+#else
+typedef int joist_no_avx512_here; /* ISO C forbids an empty translation unit */
+#endif

@@ -1,0 +1,49 @@
+/* The kernel tables of the instruction sets; private to kernels*.c and
+ * gemm_*.c. */
+#ifndef JOIST_CORE_KERNELS_KERNELS_TABLE_H
+#define JOIST_CORE_KERNELS_KERNELS_TABLE_H
+
+#include "core/kernels/gemm_kernel.h"
+#include "core/kernels/kernel.h"
+#include "core/kernels/random_kernels.h"
+#include "core/kernels/sort_kernels.h"
+#include "core/kernels/stream.h"
+#include "core/program/ops.h"
+
+struct joist_kernel_table {
+  joist_kernel *kernel[JOIST_OP_COUNT][JOIST_DTYPE_COUNT];
+  joist_fold *fold[JOIST_OP_COUNT][JOIST_DTYPE_COUNT];
+  joist_rows *rows[JOIST_OP_COUNT][JOIST_DTYPE_COUNT];
+  joist_fold *wide_sum[JOIST_DTYPE_COUNT]; /* by the dtype read; sum_in is the accumulator's */
+  joist_rows *wide_rows[JOIST_DTYPE_COUNT];
+  joist_dtype sum_in[JOIST_DTYPE_COUNT];
+  joist_scan *scan[JOIST_OP_COUNT][JOIST_DTYPE_COUNT];
+  struct joist_random_kernels random;
+  const struct joist_sort_kernels *sort[4]; /* of elements of 1, 2, 4 and 8 bytes */
+  joist_deal *deal[3];                      /* of items of 4, 8 and 16 bytes */
+  joist_stream_lines *stream;
+};
+
+#if defined(__GNUC__) && defined(__x86_64__) && !defined(JOIST_GENERIC_ONLY)
+#define JOIST_X86_KERNELS 1
+#else
+#define JOIST_X86_KERNELS 0
+#endif
+
+#if JOIST_X86_KERNELS
+#include <immintrin.h>
+#endif
+
+extern const struct joist_kernel_table joist_kernels_generic;
+#if JOIST_X86_KERNELS
+extern const struct joist_kernel_table joist_kernels_avx2;
+extern const struct joist_kernel_table joist_kernels_avx512;
+#endif
+
+extern const struct joist_gemm_table joist_gemm_generic;
+#if JOIST_X86_KERNELS
+extern const struct joist_gemm_table joist_gemm_avx2;
+extern const struct joist_gemm_table joist_gemm_avx512;
+#endif
+
+#endif

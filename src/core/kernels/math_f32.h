@@ -1,0 +1,275 @@
+/* Elementary functions of floats that compilers turn into vector code.
+ *
+ * Every function is straight-line arithmetic in double, rounded to float once: the error
+ * is below 0.52 ulp where the double result is good to 2^-30, and the bits depend on no
+ * instruction set (no fused multiply-add, no approximate reciprocals). Range reduction
+ * after Cody and Waite (1980); the polynomials are Taylor series of the degree that the
+ * reduced range asks for, or Chebyshev interpolations. Arguments outside of a function's stated
+ * domain are left to the caller, which repairs those elements with the C library. */
+#ifndef JOIST_CORE_KERNELS_MATH_F32_H
+#define JOIST_CORE_KERNELS_MATH_F32_H
+
+#include <float.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "core/base/target.h"
+
+JOIST_INLINE uint64_t bits_of(double x) {
+  uint64_t bits;
+  memcpy(&bits, &x, sizeof bits);
+  return bits;
+}
+
+JOIST_INLINE double of_bits(uint64_t bits) {
+  double x;
+  memcpy(&x, &bits, sizeof x);
+  return x;
+}
+
+/* Adding it rounds to the nearest integer, which the low bits of the sum then hold. */
+#define ROUNDING 0x1.8p52
+
+/* x = k ln 2 + r with |r| <= ln 2 / 2; gives r, and 2^k in *scale. */
+JOIST_INLINE double reduce_exp(double x, double *scale) {
+  const double shifted = x * 1.44269504088896340736 + ROUNDING;
+  const double k = shifted - ROUNDING;
+  *scale = of_bits((bits_of(shifted) + 1023) << 52);
+  return (x - k * 0x1.62e42fefa38p-1) - k * 0x1.ef35793c7673p-45;
+}
+
+/* (e^r - 1) / r for |r| <= ln 2 / 2, to 2^-30 */
+JOIST_INLINE double expm1_over(double r) {
+  double p = 1.0 / 40320;
+  p = p * r + 1.0 / 5040;
+  p = p * r + 1.0 / 720;
+  p = p * r + 1.0 / 120;
+  p = p * r + 1.0 / 24;
+  p = p * r + 1.0 / 6;
+  p = p * r + 0.5;
+  return p * r + 1.0;
+}
+
+/* Limits under which 2^k is a normal double; beyond, float results are 0 or infinite. */
+JOIST_INLINE double limited(double x) {
+  const double low = x < -700 ? -700 : x;
+  return low > 700 ? 700 : low;
+}
+
+JOIST_INLINE double exp_wide(double x) {
+  double scale;
+  const double r = reduce_exp(limited(x), &scale);
+  return scale * (1.0 + r * expm1_over(r));
+}
+
+JOIST_INLINE double expm1_wide(double x) {
+  double scale;
+  const double r = reduce_exp(limited(x), &scale);
+  return scale * (r * expm1_over(r)) + (scale - 1.0);
+}
+
+/* x = 2^k m with sqrt(1/2) <= m < sqrt(2), for positive normal x; gives m, and k. */
+JOIST_INLINE double split_for_log(double x, double *k) {
+  const uint64_t root = UINT64_C(0x3fe6a09e667f3bcd), one = UINT64_C(0x3ff0000000000000);
+  const uint64_t shifted = bits_of(x) + (one - root);
+  *k = of_bits((shifted >> 52) | UINT64_C(0x4330000000000000)) - (0x1p52 + 1023);
+  return of_bits((shifted & UINT64_C(0x000fffffffffffff)) + root);
+}
+
+/* The same; gives ln m, and k. */
+JOIST_INLINE double reduce_log(double x, double *k) {
+  const double m = split_for_log(x, k);
+  /* ln m = 2 artanh(s) */
+  const double s = (m - 1.0) / (m + 1.0), z = s * s;
+  double p = 2.0 / 13;
+  p = p * z + 2.0 / 11;
+  p = p * z + 2.0 / 9;
+  p = p * z + 2.0 / 7;
+  p = p * z + 2.0 / 5;
+  p = p * z + 2.0 / 3;
+  return s * (p * z + 2.0);
+}
+
+/* `value` for positive finite x, else what a logarithm gives at 0, infinity, below, NaN. */
+JOIST_INLINE double log_edges(double x, double value) {
+  const double finite = x < INFINITY ? value : x;
+  const double number = x < 0 ? (double)NAN : finite; /* a NaN stays the one it is: R's NA */
+  return x == 0 ? (double)-INFINITY : number;
+}
+
+JOIST_INLINE double log_wide(double x) {
+  double k;
+  const double log_m = reduce_log(x, &k);
+  return k * 0.693147180559945309417 + log_m;
+}
+
+/* sin and cos of r + n pi / 2 for |x| <= TRIG_LIMIT, r = x - n pi / 2. */
+#define TRIG_LIMIT 100000.0f
+JOIST_INLINE double sin_cos(double x, uint64_t quarter) {
+  const double shifted = x * 0.636619772367581343076 + ROUNDING;
+  const double n = shifted - ROUNDING;
+  /* pi / 2 in 33 bits, so that n times it is exact, and the rest */
+  const double r = (x - n * 0x1.921fb544p+0) - n * 0x1.0b4611a626331p-34;
+  const double z = r * r;
+  double s = -1.0 / 39916800;
+  s = s * z + 1.0 / 362880;
+  s = s * z - 1.0 / 5040;
+  s = s * z + 1.0 / 120;
+  s = s * z - 1.0 / 6;
+  s = r + r * (z * s);
+  double c = 1.0 / 479001600;
+  c = c * z - 1.0 / 3628800;
+  c = c * z + 1.0 / 40320;
+  c = c * z - 1.0 / 720;
+  c = c * z + 1.0 / 24;
+  c = c * z - 0.5;
+  c = c * z + 1.0;
+  const uint64_t q = bits_of(shifted) + quarter;
+  const double value = (q & 1) != 0 ? c : s;
+  return of_bits(bits_of(value) ^ ((q & 2) << 62));
+}
+
+JOIST_INLINE float fast_exp(float x) { return (float)exp_wide(x); }
+JOIST_INLINE float fast_expm1(float x) { return x == 0 ? x : (float)expm1_wide(x); }
+JOIST_INLINE float fast_log(float x) { return (float)log_edges(x, log_wide(x)); }
+JOIST_INLINE float fast_log2(float x) {
+  double k;
+  const double log_m = reduce_log(x, &k);
+  return (float)log_edges(x, k + log_m * 1.44269504088896340736);
+}
+JOIST_INLINE float fast_log10(float x) {
+  double k;
+  const double log_m = reduce_log(x, &k);
+  return (float)log_edges(x, k * 0.301029995663981195214 + log_m * 0.434294481903251827651);
+}
+/* ln(1 + x); what 1 + x loses is added to first order. */
+JOIST_INLINE float fast_log1p(float x) {
+  const double u = 1.0 + x;
+  const double value = log_wide(u) + (x - (u - 1.0)) / u;
+  return x == 0 ? x : (float)log_edges(u, value);
+}
+JOIST_INLINE float fast_logistic(float x) { return (float)(1.0 / (1.0 + exp_wide(-(double)x))); }
+JOIST_INLINE float fast_tanh(float x) {
+  const double e = expm1_wide(2.0 * x);
+  const double limit = x > 20 ? 1.0 : e / (e + 2.0);
+  return x == 0 ? x : (float)limit;
+}
+JOIST_INLINE float fast_sinh(float x) {
+  const double e = expm1_wide(fabs((double)x));
+  return x == 0 ? x : (float)copysign(0.5 * (e + e / (e + 1.0)), (double)x);
+}
+JOIST_INLINE float fast_cosh(float x) {
+  const double e = exp_wide(fabs((double)x));
+  return (float)(0.5 * (e + 1.0 / e));
+}
+JOIST_INLINE float fast_sin(float x) { return x == 0 ? x : (float)sin_cos(x, 0); }
+JOIST_INLINE float fast_cos(float x) { return (float)sin_cos(x, 1); }
+JOIST_INLINE float fast_tan(float x) { return x == 0 ? x : (float)(sin_cos(x, 0) / sin_cos(x, 1)); }
+/* For positive finite x and finite y. */
+JOIST_INLINE float fast_pow(float x, float y) {
+  return y == 2 ? x * x : (float)exp_wide(y * log_wide(x));
+}
+
+/* atan(n / d) for 0 <= n <= d, d > 0: brought below tan(pi / 8) by (n - d) / (n + d). */
+JOIST_INLINE double atan_quotient(double n, double d) {
+  const double limit = 0.41421356237309504880 * d;
+  const double z = (n > limit ? n - d : n) / (n > limit ? n + d : d), w = z * z;
+  double p = -0x1.4b3891ff382b2p-5;
+  p = p * w + 0x1.24434e877a5ddp-4;
+  p = p * w - 0x1.71d3c10805470p-4;
+  p = p * w + 0x1.c6f68737bd590p-4;
+  p = p * w - 0x1.2491c08b2dc95p-3;
+  p = p * w + 0x1.99999825954bep-3;
+  p = p * w - 0x1.5555555502188p-2;
+  return (n > limit ? 0.785398163397448309616 : 0.0) + (z + z * (w * p));
+}
+
+JOIST_INLINE float fast_atan(float x) {
+  const double t = fabs((double)x);
+  const double angle = atan_quotient(t > 1 ? 1.0 : t, t > 1 ? t : 1.0);
+  return (float)copysign(t > 1 ? 1.57079632679489661923 - angle : angle, (double)x);
+}
+/* asin of t up to 1/2, and of the root of (1 - t) / 2 for larger t: then asin(t) is
+ * pi / 2 - 2 asin(root). */
+JOIST_INLINE double asin_reduced(double t) {
+  const double z = t > 0.5 ? (1.0 - t) * 0.5 : t * t, root = sqrt(z), s = t > 0.5 ? root : t;
+  double p = 0x1.fb7ca379d49c6p-6;
+  p = p * z + 0x1.5a80a068e3ee2p-7;
+  p = p * z + 0x1.82db23768c84fp-6;
+  p = p * z + 0x1.efedf83ab6506p-6;
+  p = p * z + 0x1.6dc0f007c13e8p-5;
+  p = p * z + 0x1.33331ecf8b70bp-4;
+  p = p * z + 0x1.5555555c0171dp-3;
+  return s + s * (z * p);
+}
+JOIST_INLINE float fast_asin(float x) {
+  const double t = fabs((double)x), angle = asin_reduced(t);
+  return (float)copysign(t > 0.5 ? 1.57079632679489661923 - 2 * angle : angle, (double)x);
+}
+JOIST_INLINE float fast_acos(float x) {
+  const double t = fabs((double)x), angle = asin_reduced(t);
+  const double large = x > 0 ? 2 * angle : 3.14159265358979323846 - 2 * angle;
+  return (float)(t > 0.5 ? large : 1.57079632679489661923 - copysign(angle, (double)x));
+}
+/* 0 / 0 counts as 0, infinite / infinite as 1. */
+JOIST_INLINE float fast_atan2(float y, float x) {
+  const double up = fabs((double)y), along = fabs((double)x);
+  const double larger = up > along ? up : along, smaller = up > along ? along : up;
+  const double n = smaller > FLT_MAX ? 1e200 : smaller, d = larger > FLT_MAX ? 1e200 : larger;
+  const double angle = atan_quotient(n, d == 0 ? 1.0 : d);
+  const double first = up > along ? 1.57079632679489661923 - angle : angle;
+  const double turned = copysign(1.0, (double)x) < 0 ? 3.14159265358979323846 - first : first;
+  return (float)copysign(turned, (double)y);
+}
+JOIST_INLINE float fast_hypot(float x, float y) {
+  const double a = fabs((double)x), b = fabs((double)y), value = sqrt(a * a + b * b);
+  const double edge = a > FLT_MAX ? a : value;
+  return (float)(b > FLT_MAX ? b : edge);
+}
+/* ln(1 + t) for t >= 0, exact to first order in t */
+JOIST_INLINE double log1p_positive(double t) {
+  const double u = 1.0 + t;
+  return log_wide(u) + (t - (u - 1.0)) / u;
+}
+JOIST_INLINE float fast_asinh(float x) {
+  const double t = fabs((double)x);
+  const double value = log1p_positive(t + t * t / (1.0 + sqrt(t * t + 1.0)));
+  return x - x == 0 ? (float)copysign(value, (double)x) : x;
+}
+JOIST_INLINE float fast_acosh(float x) {
+  const double t = (double)x - 1.0;
+  const double value = log1p_positive(t + sqrt(t * (t + 2.0)));
+  const float finite = x <= FLT_MAX ? (float)value : x;
+  return x >= 1 ? finite : NAN;
+}
+JOIST_INLINE float fast_atanh(float x) {
+  const double t = fabs((double)x);
+  const double value = 0.5 * log1p_positive(2 * t / (1 - t));
+  const double inside = t == 1 ? (double)INFINITY : value;
+  return t <= 1 ? (float)copysign(inside, (double)x) : NAN;
+}
+/* x = scale^3 m for positive normal x, with scale a power of two and 2^-3/2 <= m < 2^3/2; gives
+ * the cube root of m to 2^-13. */
+JOIST_INLINE double reduce_cbrt(double x, double *m, double *scale) {
+  double k;
+  const double part = split_for_log(x, &k), shifted = k * (1.0 / 3) + ROUNDING;
+  const double rest = k - 3 * (shifted - ROUNDING); /* -1, 0 or 1 */
+  *scale = of_bits((bits_of(shifted) + 1023) << 52);
+  *m = part * (rest > 0 ? 2.0 : rest < 0 ? 0.5 : 1.0);
+  double p = 0x1.c9349f1d940e5p-5;
+  p = p * part - 0x1.217d40c0d4bc9p-2;
+  p = p * part + 0x1.76ade2dee9f55p-1;
+  p = p * part + 0x1.fb0981ceb7d7fp-2;
+  return p * (rest > 0 ? 1.25992104989487316477 : rest < 0 ? 0.79370052598409973738 : 1.0);
+}
+/* By one step of Halley's method. */
+JOIST_INLINE float fast_cbrt(float x) {
+  double m, scale;
+  const double y = reduce_cbrt(fabs((double)x), &m, &scale), cube = y * y * y;
+  const double root = scale * (y + y * ((m - cube) / (2 * cube + m)));
+  return x - x == 0 && x != 0 ? (float)copysign(root, (double)x) : x;
+}
+
+#endif

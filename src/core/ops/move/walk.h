@@ -1,0 +1,84 @@
+/* Moving elements: one walk over an index space with a place in an array to read and one to
+ * write at every step. Elements are bytes here; nothing knows a dtype. Positions are
+ * column-major, count from 0 and are valid: the caller has checked them. */
+#ifndef JOIST_CORE_OPS_MOVE_WALK_H
+#define JOIST_CORE_OPS_MOVE_WALK_H
+
+#include "core/base/run.h"
+#include "core/base/status.h"
+#include "core/ops/move/index.h"
+#include "core/types/shape.h"
+
+/* The dims of a walk, the fastest first; neighbours that are one run are one dim. Strides
+ * count elements of the arrays. Where `list` is not NULL, the position along the dim is not
+ * the step itself but what the list has there: of the array written, when `scatter` says so,
+ * else of the array read. */
+struct joist_walk {
+  int rank;
+  bool scatter;
+  size_t count; /* steps in all */
+  int64_t in_base, out_base;
+  size_t extent[JOIST_RANK_MAX];
+  int64_t in_stride[JOIST_RANK_MAX], out_stride[JOIST_RANK_MAX];
+  const struct joist_index *list[JOIST_RANK_MAX];
+};
+
+void joist_walk_init(struct joist_walk *walk, bool scatter);
+/* The next slower dim. An index of kind RANGE is folded into the strides. */
+void joist_walk_add(struct joist_walk *walk, size_t extent, int64_t in_stride, int64_t out_stride,
+                    const struct joist_index *index);
+
+/* The elements of an array of shape `shape` that one index per dim selects, in order. */
+void joist_walk_take(const struct joist_shape *shape, const struct joist_index *indices,
+                     struct joist_walk *walk);
+/* The same elements, to be written; from one value for all of them when `repeated`. */
+void joist_walk_put(const struct joist_shape *shape, const struct joist_index *indices,
+                    bool repeated, struct joist_walk *walk);
+
+/* What slice, update and pad of ops.def move, by the parameters of their instruction. */
+void joist_walk_slice(const struct joist_shape *shape, const int32_t *parameter,
+                      struct joist_walk *walk);
+void joist_walk_update(const struct joist_shape *shape, const int32_t *parameter, bool repeated,
+                       struct joist_walk *walk);
+void joist_walk_pad(const struct joist_shape *from, const struct joist_shape *to,
+                    const int32_t *parameter, struct joist_walk *walk);
+
+/* An array of shape `shape` with its dims permuted: dim d of what is written is dim order[d]. */
+void joist_walk_permute(const struct joist_shape *shape, const int32_t *order,
+                        struct joist_walk *walk);
+
+/* What is said of positions of take and put, and of entry k of an index of gather. */
+joist_status joist_position_error(size_t extent, struct joist_error *error) JOIST_MUST_CHECK;
+joist_status joist_gather_error(int64_t entry, size_t k, int dim, size_t extent,
+                                struct joist_error *error) JOIST_MUST_CHECK;
+
+/* Moves the elements. What is scattered is written in order: the last of equal positions
+ * wins. Fails with JOIST_INTERRUPTED. */
+joist_status joist_move(size_t size, const struct joist_walk *walk, const void *in, void *out,
+                        const struct joist_run *run, struct joist_error *error) JOIST_MUST_CHECK;
+
+/* count elements in a row; and one of them repeated. */
+joist_status joist_copy_elements(size_t size, size_t count, const void *in, void *out,
+                                 const struct joist_run *run,
+                                 struct joist_error *error) JOIST_MUST_CHECK;
+joist_status joist_repeat_element(size_t size, size_t count, const void *in, void *out,
+                                  const struct joist_run *run,
+                                  struct joist_error *error) JOIST_MUST_CHECK;
+
+/* Copies `in`, whose extent along `dim` is `extent`, into `out` of shape `shape`, from
+ * position `first` along that dim on. */
+joist_status joist_concatenate(size_t size, const struct joist_shape *shape, int dim, size_t first,
+                               size_t extent, const void *in, void *out,
+                               const struct joist_run *run,
+                               struct joist_error *error) JOIST_MUST_CHECK;
+
+/* The column-major positions that one index per dim selects, in order. */
+void joist_positions(const struct joist_shape *shape, const struct joist_index *indices,
+                     int64_t *positions);
+
+/* Permutes the dims: dim d of `out` is dim order[d] of `in`, whose shape is `shape`. */
+joist_status joist_permute(size_t size, const struct joist_shape *shape, const int32_t *order,
+                           const void *in, void *out, const struct joist_run *run,
+                           struct joist_error *error) JOIST_MUST_CHECK;
+
+#endif

@@ -1,0 +1,28 @@
+/* Unsigned keys of elements that compare as the elements do, for sorting and searching. */
+#ifndef JOIST_CORE_OPS_ORDER_KEYS_H
+#define JOIST_CORE_OPS_ORDER_KEYS_H
+
+#include "core/types/dtypes.h"
+
+/* Keys in the order of the elements, or with `decreasing` in the opposite one. Both zeros have
+ * one key; every NaN has the largest, which no number has. Not for complex dtypes. */
+void joist_order_keys(joist_dtype dtype, bool decreasing, size_t n, const void *in, uint64_t *keys);
+
+/* Keys that are equal where elements are: both zeros, and all NaN except R's NA_real_ in f64
+ * and c128, which equals only itself; complex numbers part by part. Elements have
+ * joist_match_parts() keys, the second ones from keys + n on. */
+void joist_match_keys(joist_dtype dtype, size_t n, const void *in, uint64_t *keys);
+size_t joist_match_parts(joist_dtype dtype);
+
+/* The finalizer of MurmurHash3 (A. Appleby, public domain) spreads every bit of a key over all;
+ * `other` is the second key, or 0. */
+static inline uint64_t joist_match_hash(uint64_t key, uint64_t other) {
+  key ^= other * UINT64_C(0x9e3779b97f4a7c15);
+  key ^= key >> 33;
+  key *= UINT64_C(0xff51afd7ed558ccd);
+  key ^= key >> 33;
+  key *= UINT64_C(0xc4ceb9fe1a85ec53);
+  return key ^ key >> 33;
+}
+
+#endif

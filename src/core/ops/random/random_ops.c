@@ -1,0 +1,380 @@
+/* Random bits, keys, uniform and normal numbers. */
+#include <math.h>
+#include <string.h>
+
+#include "core/base/parallel.h"
+#include "core/base/vectorize.h"
+#include "core/kernels/random_kernels.h"
+#include "core/ops/random/random.h"
+
+JOIST_VECTORIZE_FILE
+#include "core/kernels/random_element.h" /* below the pragma: functions of other options are not inlined */
+
+/* ---- what all draws share ---- */
+
+int joist_dtype_digits(joist_dtype dtype) {
+  switch (joist_dtype_real(dtype)) {
+    case JOIST_F16:
+      return 11;
+    case JOIST_BF16:
+      return 8;
+    case JOIST_F32:
+      return 24;
+    default:
+      return 53;
+  }
+}
+
+static joist_status check_key(const struct joist_shape *key, struct joist_error *error) {
+  char text[JOIST_SHAPE_TEXT];
+  if (key->rank == 1 && key->extent[0] == 2) return JOIST_OK;
+  return joist_fail(error, JOIST_ERROR_SHAPE,
+                    "a key has shape {2}, not %s; make one with nv_key() or nv_key_split()",
+                    joist_shape_format(key, text));
+}
+
+/* The shape asked for; parameters fit when they are one value or have that shape. */
+static joist_status drawn_shape(joist_op op, const struct joist_shape *const *shapes,
+                                const struct joist_attributes *attributes,
+                                struct joist_shape *result, struct joist_error *error) {
+  char from[JOIST_SHAPE_TEXT], to[JOIST_SHAPE_TEXT];
+  *result = attributes->shape;
+  for (int k = 1; k < joist_op_arity(op); k++)
+    if (shapes[k]->rank > 0 && !joist_shape_equal(shapes[k], result))
+      return joist_fail(error, JOIST_ERROR_SHAPE,
+                        "nv_%s(): a parameter of shape %s does not fit a result of shape %s",
+                        joist_op_name(op), joist_shape_format(shapes[k], from),
+                        joist_shape_format(result, to));
+  return check_key(shapes[0], error);
+}
+
+#define SHAPE_OF(FUNCTION, OP)                                                            \
+  joist_status joist_random_##FUNCTION##_shape(                                           \
+      const struct joist_shape *const *shapes, const struct joist_attributes *attributes, \
+      struct joist_shape *result, struct joist_error *error) {                            \
+    return drawn_shape(JOIST_OP_##OP, shapes, attributes, result, error);                 \
+  }
+SHAPE_OF(bits, RANDOM_BITS)
+SHAPE_OF(uniform, RUNIF)
+SHAPE_OF(normal, RNORM)
+SHAPE_OF(integer, RANDINT)
+SHAPE_OF(binomial, RBINOM)
+
+static struct joist_parameter parameter_of(const struct joist_array_call *call, int k) {
+  const size_t count = joist_value_count(call->operand[k]);
+  return (struct joist_parameter){.dtype = call->operand[k]->type.dtype,
+                                  .elements = call->in[k],
+                                  .count = count,
+                                  .single = call->operand[k]->shape.rank == 0};
+}
+
+joist_status joist_draw_init(struct joist_draw *draw, const struct joist_array_call *call,
+                             struct joist_error *error) {
+  const joist_op op = call->instruction->op;
+  memset(draw, 0, sizeof *draw);
+  draw->call = call;
+  draw->dtype = call->result->type.dtype;
+  draw->work = 4;
+  draw->stream.use = JOIST_STREAM_DENSE;
+  if (call->operand[0]->type.dtype != JOIST_UI32)
+    return joist_fail(error, JOIST_ERROR_DTYPE,
+                      "a key has dtype ui32, not %s; make one with nv_key() or nv_key_split()",
+                      joist_dtype_name(call->operand[0]->type.dtype));
+  memcpy(draw->stream.key, call->in[0], sizeof draw->stream.key);
+  if (joist_op_arity(op) > 1) draw->lhs = parameter_of(call, 1);
+  if (joist_op_arity(op) > 2) draw->rhs = parameter_of(call, 2);
+  return JOIST_OK;
+}
+
+size_t joist_parameter_count(const struct joist_draw *draw) {
+  const size_t count = joist_value_count(draw->call->result);
+  return count == 0 || !(draw->lhs.single && draw->rhs.single) ? count : 1;
+}
+
+joist_status joist_draw_all(const struct joist_draw *draw, struct joist_error *error) {
+  /* Blocks between two polls, and blocks that a thread takes at a time. */
+  enum { SPAN = 1 << 13, TAKEN = 16 };
+  const struct joist_run *const run = draw->call->run;
+  const size_t count = joist_value_count(draw->call->result), size = joist_dtype_size(draw->dtype);
+  const size_t blocks = count / JOIST_DRAW_BLOCK + (count % JOIST_DRAW_BLOCK != 0);
+  char *const out = draw->call->out;
+  for (size_t from = 0; from < blocks; from += SPAN) {
+    const size_t to = blocks - from < SPAN ? blocks : from + SPAN;
+    const int threads =
+        joist_threads_for(run, (to - from) * JOIST_DRAW_BLOCK * draw->work, to - from);
+    (void)threads;
+    if (from > 0 && joist_run_poll(run, error) != JOIST_OK) return JOIST_INTERRUPTED;
+#ifdef _OPENMP
+#pragma omp parallel for num_threads(threads) if (threads > 1) schedule(dynamic, TAKEN)
+#endif
+    for (size_t b = from; b < to; b++) {
+      const size_t first = b * JOIST_DRAW_BLOCK, rest = count - first;
+      draw->run(draw, first, rest < JOIST_DRAW_BLOCK ? rest : JOIST_DRAW_BLOCK, out + first * size);
+    }
+  }
+  return JOIST_OK;
+}
+
+void joist_draw_words(const struct joist_draw *draw, int bits, size_t first, size_t n,
+                      uint32_t *words) {
+  const size_t per_block = (size_t)(128 / bits);
+  joist_random_kernels()->words(&draw->stream, first / per_block, (n + per_block - 1) / per_block,
+                                words);
+}
+
+void joist_parameter_read(const struct joist_parameter *parameter, size_t first, size_t n,
+                          joist_dtype dtype, void *out) {
+  joist_convert_kernel *const kernel = joist_convert_find(parameter->dtype, dtype);
+  const size_t from = joist_dtype_size(parameter->dtype), to = joist_dtype_size(dtype);
+  if (!parameter->single) {
+    kernel(n, parameter->elements + first * from, out);
+    return;
+  }
+  kernel(1, parameter->elements, out);
+  for (size_t done = 1; done < n; done *= 2)
+    memcpy((char *)out + done * to, out, (n - done < done ? n - done : done) * to);
+}
+
+/* ---- keys ---- */
+
+joist_status joist_random_fold_shape(const struct joist_shape *const *shapes,
+                                     const struct joist_attributes *attributes,
+                                     struct joist_shape *result, struct joist_error *error) {
+  char text[JOIST_SHAPE_TEXT];
+  (void)attributes;
+  *result = *shapes[0];
+  if (shapes[1]->rank != 0)
+    return joist_fail(error, JOIST_ERROR_SHAPE, "`data` is one number, not a tensor of shape %s",
+                      joist_shape_format(shapes[1], text));
+  return check_key(shapes[0], error);
+}
+
+joist_status joist_fold_number(const struct joist_draw *draw, int64_t *number,
+                               struct joist_error *error) {
+  double given;
+  joist_parameter_read(&draw->lhs, 0, 1, JOIST_I64, number);
+  if (joist_dtype_category(draw->lhs.dtype) < JOIST_CATEGORY_FLOAT) return JOIST_OK;
+  joist_parameter_read(&draw->lhs, 0, 1, JOIST_F64, &given);
+  if (given == floor(given) && fabs(given) <= 0x1p53) return JOIST_OK;
+  return joist_fail(error, JOIST_ERROR_VALUE, "`data` is a whole number, not %g", given);
+}
+
+joist_status joist_random_fold_run(const struct joist_array_call *call, struct joist_error *error) {
+  struct joist_draw draw;
+  int64_t number;
+  joist_status status = joist_draw_init(&draw, call, error);
+  if (status != JOIST_OK) return status;
+  if (draw.dtype != JOIST_UI32) return joist_fail(error, JOIST_ERROR_DTYPE, "a key is ui32");
+  status = joist_fold_number(&draw, &number, error);
+  if (status != JOIST_OK) return status;
+  const bool split = call->instruction->parameter[0] != 0;
+  draw.stream.use = split ? JOIST_STREAM_SPLIT : JOIST_STREAM_FOLD;
+  uint32_t words[4];
+  joist_random_kernels()->words(&draw.stream, (uint64_t)number, 1, words);
+  memcpy(call->out, words, 2 * sizeof *words);
+  return JOIST_OK;
+}
+
+/* ---- bits ---- */
+
+static void draw_bits(const struct joist_draw *draw, size_t first, size_t n, void *out) {
+  uint32_t words[2 * JOIST_DRAW_BLOCK];
+  const size_t size = joist_dtype_size(draw->dtype);
+  joist_draw_words(draw, (int)(8 * size), first, n, words);
+  switch (size) {
+    case 1:
+      for (size_t k = 0; k < n; k++) ((uint8_t *)out)[k] = (uint8_t)(words[k / 4] >> (8 * (k % 4)));
+      break;
+    case 2:
+      for (size_t k = 0; k < n; k++)
+        ((uint16_t *)out)[k] = (uint16_t)(words[k / 2] >> (16 * (k % 2)));
+      break;
+    case 4:
+      memcpy(out, words, n * size);
+      break;
+    default:
+      JOIST_VECTORIZE_LOOP for (size_t k = 0; k < n; k++) {
+        ((uint64_t *)out)[k] = words[2 * k] | (uint64_t)words[2 * k + 1] << 32;
+      }
+  }
+}
+
+joist_status joist_random_bits_run(const struct joist_array_call *call, struct joist_error *error) {
+  struct joist_draw draw;
+  const joist_status status = joist_draw_init(&draw, call, error);
+  if (status != JOIST_OK) return status;
+  draw.run = draw_bits;
+  return joist_draw_all(&draw, error);
+}
+
+/* ---- uniform numbers ---- */
+
+/* The largest number of the dtype below `high`, or `low` if there is none in between. */
+static double top_of(joist_dtype dtype, double low, double high) {
+  union {
+    uint16_t half;
+    uint32_t single;
+    uint64_t wide;
+  } bits = {.wide = 0};
+  double top;
+  joist_convert_find(JOIST_F64, dtype)(1, &high, &bits);
+  const size_t size = joist_dtype_size(dtype);
+  if (size == sizeof bits.half) bits.half = (uint16_t)next_below(bits.half, size);
+  if (size == sizeof bits.single) bits.single = (uint32_t)next_below(bits.single, size);
+  if (size == sizeof bits.wide) bits.wide = next_below(bits.wide, size);
+  joist_convert_find(dtype, JOIST_F64)(1, &bits, &top);
+  return top < low ? low : top;
+}
+
+/* Limits of n elements, rounded to the dtype, and the largest number below the upper. */
+static void limits_of(const struct joist_draw *draw, size_t first, size_t n, double *low,
+                      double *high, double *top) {
+  char rounded[JOIST_DRAW_BLOCK * sizeof(double)];
+  joist_convert_kernel *const widen = joist_convert_find(draw->dtype, JOIST_F64);
+  joist_parameter_read(&draw->lhs, first, n, draw->dtype, rounded);
+  widen(n, rounded, low);
+  joist_parameter_read(&draw->rhs, first, n, draw->dtype, rounded);
+  widen(n, rounded, high);
+  const bool same = draw->lhs.single && draw->rhs.single;
+  for (size_t k = 0; k < n; k++)
+    top[k] = same && k > 0 ? top[0] : top_of(draw->dtype, low[k], high[k]);
+}
+
+/* Numbers in [0, 1), of which a dtype has 2^digits. */
+static void units_of(const struct joist_draw *draw, size_t first, size_t n, void *out) {
+  uint32_t words[2 * JOIST_DRAW_BLOCK];
+  const struct joist_random_kernels *const kernels = joist_random_kernels();
+  joist_draw_words(draw, (int)(8 * joist_dtype_size(draw->dtype)), first, n, words);
+  if (draw->dtype == JOIST_F64) {
+    kernels->unit_f64(n, words, out);
+  } else if (draw->dtype == JOIST_F32) {
+    kernels->unit_f32(n, words, out);
+  } else {
+    float units[JOIST_DRAW_BLOCK];
+    kernels->unit_half((n + 1) / 2, joist_dtype_digits(draw->dtype), words, units);
+    joist_convert_find(JOIST_F32, draw->dtype)(n, units, out);
+  }
+}
+
+static void draw_between(const struct joist_draw *draw, size_t first, size_t n, void *out) {
+  double low[JOIST_DRAW_BLOCK], high[JOIST_DRAW_BLOCK], top[JOIST_DRAW_BLOCK];
+  double x[JOIST_DRAW_BLOCK];
+  units_of(draw, first, n, out);
+  joist_convert_find(draw->dtype, JOIST_F64)(n, out, x);
+  limits_of(draw, first, n, low, high, top);
+  joist_random_kernels()->between(n, low, high, top, x);
+  joist_convert_find(JOIST_F64, draw->dtype)(n, x, out);
+}
+
+joist_status joist_uniform_check(const struct joist_draw *draw, struct joist_error *error) {
+  double low[JOIST_DRAW_BLOCK], high[JOIST_DRAW_BLOCK], top[JOIST_DRAW_BLOCK];
+  const size_t count = joist_parameter_count(draw);
+  for (size_t first = 0; first < count; first += JOIST_DRAW_BLOCK) {
+    const size_t n = count - first < JOIST_DRAW_BLOCK ? count - first : JOIST_DRAW_BLOCK;
+    limits_of(draw, first, n, low, high, top);
+    for (size_t k = 0; k < n; k++)
+      if (!are_limits(low[k], high[k]))
+        return joist_fail(error, JOIST_ERROR_VALUE,
+                          "nv_runif(): there is no number of dtype %s from %g to %g (position %zu)",
+                          joist_dtype_name(draw->dtype), low[k], high[k], first + k + 1);
+  }
+  return JOIST_OK;
+}
+
+bool joist_uniform_is_unit(const struct joist_draw *draw) {
+  double low, high, top;
+  if (!draw->lhs.single || !draw->rhs.single) return false;
+  limits_of(draw, 0, 1, &low, &high, &top);
+  return low == 0 && high == 1;
+}
+
+joist_status joist_random_uniform_run(const struct joist_array_call *call,
+                                      struct joist_error *error) {
+  struct joist_draw draw;
+  joist_status status = joist_draw_init(&draw, call, error);
+  if (status == JOIST_OK) status = joist_uniform_check(&draw, error);
+  if (status != JOIST_OK) return status;
+  draw.run = joist_uniform_is_unit(&draw) ? units_of : draw_between;
+  return joist_draw_all(&draw, error);
+}
+
+/* ---- normal numbers ---- */
+
+/* n numbers of f64 arithmetic for an element's parts, a pair from each 64 or 128 bits. */
+static void standard_normals(const struct joist_draw *draw, size_t first, size_t n, int parts,
+                             double *x) {
+  uint32_t words[4 * JOIST_DRAW_BLOCK + 4];
+  const bool wide = joist_dtype_digits(draw->dtype) > 24;
+  const size_t pairs = (n * (size_t)parts + 1) / 2;
+  joist_draw_words(draw, (wide ? 64 : 32) * parts, first, n, words);
+  (wide ? joist_random_kernels()->normal_wide : joist_random_kernels()->normal_narrow)(pairs, words,
+                                                                                       x);
+}
+
+bool joist_normal_is_standard(const struct joist_draw *draw) {
+  double mean[2], sd;
+  if (!draw->lhs.single || !draw->rhs.single) return false;
+  joist_parameter_read(&draw->lhs, 0, 1, JOIST_C128, mean);
+  joist_parameter_read(&draw->rhs, 0, 1, JOIST_F64, &sd);
+  return mean[0] == 0 && mean[1] == 0 && sd == 1;
+}
+
+static void draw_standard_normal(const struct joist_draw *draw, size_t first, size_t n, void *out) {
+  double x[JOIST_DRAW_BLOCK + 2];
+  standard_normals(draw, first, n, 1, x);
+  joist_convert_find(JOIST_F64, draw->dtype)(n, x, out);
+}
+
+static void draw_normal(const struct joist_draw *draw, size_t first, size_t n, void *out) {
+  double x[JOIST_DRAW_BLOCK + 2], mean[JOIST_DRAW_BLOCK], sd[JOIST_DRAW_BLOCK];
+  standard_normals(draw, first, n, 1, x);
+  joist_parameter_read(&draw->lhs, first, n, JOIST_F64, mean);
+  joist_parameter_read(&draw->rhs, first, n, JOIST_F64, sd);
+  joist_random_kernels()->spread(n, mean, sd, x);
+  joist_convert_find(JOIST_F64, draw->dtype)(n, x, out);
+}
+
+/* Real and imaginary part have half of the variance each. */
+static void draw_normal_complex(const struct joist_draw *draw, size_t first, size_t n, void *out) {
+  double x[2 * JOIST_DRAW_BLOCK + 2], mean[2 * JOIST_DRAW_BLOCK], sd[JOIST_DRAW_BLOCK];
+  double part_sd[2 * JOIST_DRAW_BLOCK];
+  standard_normals(draw, first, n, 2, x);
+  joist_parameter_read(&draw->lhs, first, n, JOIST_C128, mean);
+  joist_parameter_read(&draw->rhs, first, n, JOIST_F64, sd);
+  for (size_t k = 0; k < n; k++) part_sd[2 * k] = part_sd[2 * k + 1] = sd[k] * PART_SD;
+  joist_random_kernels()->spread(2 * n, mean, part_sd, x);
+  joist_convert_find(JOIST_C128, draw->dtype)(n, x, out);
+}
+
+joist_status joist_normal_check(const struct joist_draw *draw, struct joist_error *error) {
+  double sd[JOIST_DRAW_BLOCK];
+  if (joist_dtype_kind(draw->rhs.dtype) == JOIST_KIND_COMPLEX)
+    return joist_fail(error, JOIST_ERROR_DTYPE, "nv_rnorm(): a standard deviation is real, not %s",
+                      joist_dtype_name(draw->rhs.dtype));
+  const size_t count = joist_parameter_count(draw);
+  for (size_t first = 0; first < count; first += JOIST_DRAW_BLOCK) {
+    const size_t n = count - first < JOIST_DRAW_BLOCK ? count - first : JOIST_DRAW_BLOCK;
+    joist_parameter_read(&draw->rhs, first, n, JOIST_F64, sd);
+    for (size_t k = 0; k < n; k++)
+      if (!is_deviation(sd[k]))
+        return joist_fail(error, JOIST_ERROR_VALUE,
+                          "nv_rnorm(): %g (position %zu) is no standard deviation; it must be at "
+                          "least 0 and finite",
+                          sd[k], first + k + 1);
+  }
+  return JOIST_OK;
+}
+
+joist_status joist_random_normal_run(const struct joist_array_call *call,
+                                     struct joist_error *error) {
+  struct joist_draw draw;
+  joist_status status = joist_draw_init(&draw, call, error);
+  if (status == JOIST_OK) status = joist_normal_check(&draw, error);
+  if (status != JOIST_OK) return status;
+  const bool is_complex = joist_dtype_kind(draw.dtype) == JOIST_KIND_COMPLEX;
+  draw.run = is_complex                        ? draw_normal_complex
+             : joist_normal_is_standard(&draw) ? draw_standard_normal
+                                               : draw_normal;
+  draw.work = 8;
+  return joist_draw_all(&draw, error);
+}

@@ -1,0 +1,255 @@
+/* nv_match(): a table of the first position of every element, by its key where the keys lie close
+ * together, or else by a hash of it.
+ * nv_searchsorted(): binary search. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/parallel.h"
+#include "core/base/pool.h"
+#include "core/ops/order/keys.h"
+#include "core/program/array.h"
+
+enum {
+  CHUNK = 1 << 10,
+  WORK = 16,
+  SPAN = 1 << 16, /* keys that are close together in any case */
+  SPREAD = 2      /* the same per element of both operands */
+};
+
+/* The dtype that operands are compared in. */
+static joist_dtype dtype_of(const struct joist_array_call *call) {
+  return call->instruction->signature.operand[0];
+}
+
+/* ---- match ---- */
+
+struct table {
+  const uint64_t *keys;
+  size_t n, parts;
+  uint32_t *slots; /* position + 1 of an element; 0 is free */
+  size_t mask;     /* number of slots less one, a power of 2 */
+  /* Of close keys: slot k is that of key low + k, and bit k says that there is one. The bits
+   * stay in a cache where the slots do not. */
+  uint64_t low, span;
+  uint8_t *bits;
+};
+
+/* The slot of an element with that key, or the free one where it would be. */
+static size_t slot_of(const struct table *table, uint64_t key, uint64_t other) {
+  size_t slot = (size_t)joist_match_hash(key, other) & table->mask;
+  for (;; slot = (slot + 1) & table->mask) {
+    if (table->slots[slot] == 0) return slot;
+    const size_t at = table->slots[slot] - 1;
+    if (table->keys[at] == key && (table->parts == 1 || table->keys[table->n + at] == other))
+      return slot;
+  }
+}
+
+/* The keys' bounds; no span when they lie too far apart for `most` slots. */
+static void find_span(struct table *table, joist_dtype dtype, const char *in, size_t most) {
+  const size_t size = joist_dtype_size(dtype);
+  uint64_t keys[CHUNK], low = UINT64_MAX, high = 0;
+  if (table->parts != 1) return;
+  for (size_t first = 0; first < table->n; first += CHUNK) {
+    const size_t n = table->n - first < CHUNK ? table->n - first : CHUNK;
+    joist_match_keys(dtype, n, in + first * size, keys);
+    for (size_t i = 0; i < n; i++) {
+      low = keys[i] < low ? keys[i] : low;
+      high = keys[i] > high ? keys[i] : high;
+    }
+    if (high - low >= most) return;
+  }
+  table->low = low;
+  table->span = table->n == 0 ? 0 : high - low + 1;
+}
+
+/* From the last element to the first, which stays. */
+static void fill_span(struct table *table, joist_dtype dtype, const char *in) {
+  const size_t size = joist_dtype_size(dtype);
+  uint64_t keys[CHUNK];
+  for (size_t n, end = table->n; end > 0; end -= n) {
+    n = (end - 1) % CHUNK + 1;
+    joist_match_keys(dtype, n, in + (end - n) * size, keys);
+    for (size_t i = n; i-- > 0;) {
+      const size_t slot = (size_t)(keys[i] - table->low);
+      table->slots[slot] = (uint32_t)(end - n + i) + 1;
+      table->bits[slot / 8] |= (uint8_t)(1u << slot % 8);
+    }
+  }
+}
+
+static void fill_table(struct table *table) {
+  for (size_t i = 0; i < table->n; i++) {
+    const uint64_t other = table->parts == 1 ? 0 : table->keys[table->n + i];
+    const size_t slot = slot_of(table, table->keys[i], other);
+    if (table->slots[slot] == 0) table->slots[slot] = (uint32_t)i + 1;
+  }
+}
+
+/* A search of `n` values, a chunk of them per task. */
+struct searching {
+  joist_dtype dtype;
+  size_t n, size;
+  const char *in;
+  int32_t *out;
+  const struct table *table; /* match */
+  int32_t none;
+  const uint64_t *sorted; /* searchsorted */
+  size_t count;
+  bool right;
+};
+
+static size_t chunk_length(const struct searching *s, size_t first) {
+  return s->n - first < CHUNK ? s->n - first : CHUNK;
+}
+
+static joist_status search(const struct searching *searching, joist_task *task,
+                           const struct joist_run *run, struct joist_error *error) {
+  const size_t chunks = searching->n / CHUNK + (searching->n % CHUNK != 0);
+  return joist_tasks_run(run, chunks, CHUNK * WORK, task, searching, error);
+}
+
+static void match_chunk(const void *context, size_t chunk) {
+  const struct searching *const s = context;
+  const struct table *const table = s->table;
+  const size_t first = chunk * CHUNK, n = chunk_length(s, first);
+  int32_t *const out = s->out + first;
+  uint64_t keys[2 * CHUNK];
+  joist_match_keys(s->dtype, n, s->in + first * s->size, keys);
+  for (size_t i = 0; i < n; i++) {
+    const size_t slot = slot_of(table, keys[i], table->parts == 1 ? 0 : keys[n + i]);
+    out[i] = table->slots[slot] == 0 ? s->none : (int32_t)table->slots[slot];
+  }
+}
+
+static void look_up_chunk(const void *context, size_t chunk) {
+  const struct searching *const s = context;
+  const struct table table = *s->table;
+  const size_t first = chunk * CHUNK, n = chunk_length(s, first);
+  int32_t *const out = s->out + first;
+  uint64_t keys[CHUNK];
+  joist_match_keys(s->dtype, n, s->in + first * s->size, keys);
+  for (size_t i = 0; i < n; i++) {
+    const uint64_t key = keys[i] - table.low, slot = key < table.span ? key : table.span;
+    const bool there = (table.bits[slot / 8] >> slot % 8 & 1) != 0;
+    out[i] = there ? (int32_t)table.slots[slot] : s->none;
+  }
+}
+
+joist_status joist_match_shape(const struct joist_shape *const *shapes,
+                               const struct joist_attributes *attributes,
+                               struct joist_shape *result, struct joist_error *error) {
+  size_t count = 0;
+  (void)attributes;
+  *result = *shapes[0];
+  if (joist_shape_count(shapes[1], &count) && count <= INT32_MAX) return JOIST_OK;
+  return joist_fail(error, JOIST_ERROR_SHAPE, "the table has more elements than i32 has positions");
+}
+
+joist_status joist_match_run(const struct joist_array_call *call, struct joist_error *error) {
+  const joist_dtype dtype = dtype_of(call);
+  const size_t n = joist_value_count(call->operand[0]), size = joist_dtype_size(dtype);
+  struct table table = {.n = joist_value_count(call->operand[1]),
+                        .parts = joist_match_parts(dtype)};
+  find_span(&table, dtype, call->in[1], SPAN + SPREAD * (n + table.n));
+  const bool close = table.span > 0;
+  size_t slots = 16;
+  while (slots < 2 * table.n) slots *= 2;
+  if (close) slots = (size_t)table.span;
+  /* One bit more, never set, for keys out of bounds. */
+  const size_t first_bytes =
+      close ? (slots / 64 + 1) * 8 : (table.n * table.parts + 1) * sizeof *table.keys;
+  const size_t bytes = first_bytes + slots * sizeof *table.slots;
+  char *const memory = joist_pool_allocate(bytes);
+  if (memory == NULL)
+    return joist_fail(error, JOIST_ERROR_MEMORY, "out of memory: %zu bytes for a table", bytes);
+  table.slots = (uint32_t *)(void *)(memory + first_bytes);
+  if (close) {
+    table.bits = (uint8_t *)memory;
+    memset(table.bits, 0, first_bytes);
+    fill_span(&table, dtype, call->in[1]);
+  } else {
+    uint64_t *const keys = (uint64_t *)(void *)memory;
+    table.keys = keys;
+    table.mask = slots - 1;
+    memset(table.slots, 0, slots * sizeof *table.slots);
+    joist_match_keys(dtype, table.n, call->in[1], keys);
+    fill_table(&table);
+  }
+  const struct searching searching = {.dtype = dtype,
+                                      .n = n,
+                                      .size = size,
+                                      .in = call->in[0],
+                                      .out = call->out,
+                                      .table = &table,
+                                      .none = call->instruction->parameter[0]};
+  const joist_status status =
+      search(&searching, close ? look_up_chunk : match_chunk, call->run, error);
+  joist_pool_free(memory);
+  return status;
+}
+
+/* ---- searchsorted ---- */
+
+/* How many of the sorted keys are less than `key`, without a branch that depends on them. */
+static size_t count_less(const uint64_t *sorted, size_t n, uint64_t key) {
+  const uint64_t *base = sorted;
+  while (n > 1) {
+    const size_t half = n / 2;
+    base = base[half - 1] < key ? base + half : base;
+    n -= half;
+  }
+  return (size_t)(base - sorted) + (n == 1 && *base < key);
+}
+
+static void search_chunk(const void *context, size_t chunk) {
+  const struct searching *const s = context;
+  const size_t first = chunk * CHUNK, n = chunk_length(s, first);
+  int32_t *const out = s->out + first;
+  uint64_t keys[CHUNK];
+  joist_order_keys(s->dtype, false, n, s->in + first * s->size, keys);
+  for (size_t i = 0; i < n; i++) {
+    const bool all = s->right && keys[i] == UINT64_MAX;
+    out[i] = (int32_t)(all ? s->count : count_less(s->sorted, s->count, keys[i] + s->right));
+  }
+}
+
+joist_status joist_searchsorted_shape(const struct joist_shape *const *shapes,
+                                      const struct joist_attributes *attributes,
+                                      struct joist_shape *result, struct joist_error *error) {
+  char text[JOIST_SHAPE_TEXT];
+  (void)attributes;
+  *result = *shapes[1];
+  if (shapes[0]->rank == 1) return JOIST_OK;
+  return joist_fail(error, JOIST_ERROR_SHAPE, "the sorted elements have shape %s, not rank 1",
+                    joist_shape_format(shapes[0], text));
+}
+
+joist_status joist_searchsorted_run(const struct joist_array_call *call,
+                                    struct joist_error *error) {
+  const joist_dtype dtype = dtype_of(call);
+  const size_t count = joist_value_count(call->operand[0]), n = joist_value_count(call->operand[1]);
+  const size_t size = joist_dtype_size(dtype), bytes = (count + 1) * sizeof(uint64_t);
+  uint64_t *const sorted = joist_pool_allocate(bytes);
+  if (sorted == NULL)
+    return joist_fail(error, JOIST_ERROR_MEMORY, "out of memory: %zu bytes for keys", bytes);
+  joist_order_keys(dtype, false, count, call->in[0], sorted);
+  joist_status status = JOIST_OK;
+  for (size_t k = 1; k < count && status == JOIST_OK; k++)
+    if (sorted[k] < sorted[k - 1])
+      status = joist_fail(error, JOIST_ERROR_VALUE,
+                          "the elements to search are not sorted: element %zu is less than the one "
+                          "before it; use nv_sort() first",
+                          k + 1);
+  const struct searching searching = {.dtype = dtype,
+                                      .n = n,
+                                      .size = size,
+                                      .in = call->in[1],
+                                      .out = call->out,
+                                      .sorted = sorted,
+                                      .count = count,
+                                      .right = call->instruction->parameter[0] != 0};
+  if (status == JOIST_OK) status = search(&searching, search_chunk, call->run, error);
+  joist_pool_free(sorted);
+  return status;
+}

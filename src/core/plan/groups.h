@@ -1,0 +1,81 @@
+/* The inside of a plan: groups of steps, and where arrays live. Private to plan/, cpu/ and the
+ * devices. */
+#ifndef JOIST_CORE_PLAN_GROUPS_H
+#define JOIST_CORE_PLAN_GROUPS_H
+
+#include "core/kernels/kernels.h"
+#include "core/plan/fold_space.h"
+#include "core/program/program.h"
+#include "core/types/convert.h"
+
+enum { JOIST_REFS_MAX = JOIST_ARITY_MAX, JOIST_ELEMENT_MAX = 16 };
+
+/* Where a step reads or writes: a whole array (number of its value; the tile's part is
+ * used) or a slot of the thread's arena. */
+struct joist_ref {
+  bool array;
+  uint32_t index;
+  uint32_t size; /* bytes per element */
+  joist_dtype dtype;
+};
+
+typedef enum {
+  JOIST_STEP_KERNEL,  /* one elementwise kernel */
+  JOIST_STEP_CONVERT, /* one conversion kernel */
+  JOIST_STEP_COPY,    /* the same bytes */
+  JOIST_STEP_GATHER,  /* a broadcast operand, laid out along the tile */
+  JOIST_STEP_SPLAT,   /* a scalar operand, converted and repeated; once per thread */
+  JOIST_STEP_FOLD     /* a tile folded to partial results of a sink */
+} joist_step_kind;
+
+struct joist_step {
+  joist_step_kind kind;
+  joist_kernel *kernel; /* FOLD: joins two rows */
+  joist_fold *fold;
+  joist_rows *rows;
+  joist_convert_kernel *convert[2]; /* SPLAT has two, NULL for none */
+  joist_dtype through;              /* SPLAT: the dtype between the two */
+  uint32_t operand_count;
+  struct joist_ref in[JOIST_REFS_MAX];
+  struct joist_ref out; /* FOLD: its dtype is the accumulator's, the rest is unused */
+  uint32_t instruction; /* for messages; FOLD: the reduction */
+  uint32_t sink;        /* FOLD: number of the sink within its group */
+  bool leaves;          /* what it writes is not read again by its group, and costs little */
+};
+
+/* Reductions are sinks of elementwise groups. */
+typedef enum { JOIST_GROUP_ELEMENTWISE, JOIST_GROUP_ARRAY } joist_group_kind;
+
+struct joist_group {
+  joist_group_kind kind;
+  uint32_t level;
+  struct joist_shape shape; /* of the index space that is looped over */
+  size_t count;             /* its elements */
+  uint32_t instruction;     /* the first; the one of an ARRAY group */
+  uint32_t first_step, step_count;
+  uint32_t sink_count;
+  struct joist_fold_space space; /* of all its sinks */
+  bool decidable;                /* it computes one bool, which one element can decide */
+  uint32_t work;                 /* cost of one element, an addition being 1 */
+  size_t tile;                   /* elements per tile */
+  size_t room;                   /* elements per slot: tile rounded up, so that slots are aligned */
+  size_t arena_bytes;            /* per thread */
+};
+
+struct joist_plan {
+  const struct joist_program *program;
+  struct joist_group *groups;
+  struct joist_step *steps;
+  uint32_t *slot_offset; /* of every slot: bytes per tile element before it */
+  uint32_t group_count, step_count, slot_count;
+  /* Per value: whether it has an array, and where; see storage.c. */
+  bool *materialized;
+  uint32_t *root; /* the value whose array it is: another one for a reshaped value */
+  uint32_t *home; /* number of the output whose array it is in, JOIST_NO_HOME for scratch */
+  bool *waits;    /* that output is another value, written later */
+  size_t *offset; /* in scratch */
+  size_t scratch_bytes;
+};
+#define JOIST_NO_HOME UINT32_MAX
+
+#endif

@@ -1,0 +1,495 @@
+/* From a program to groups of steps. Decides what is fused, what gets an array of
+ * its own, and the slots that hold the rest tile by tile. */
+#include "core/plan/plan.h"
+
+#include "core/plan/groups.h"
+#include "core/plan/storage.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define NO_SLOT UINT32_MAX /* no enumerators: ISO C has them fit int */
+#define NO_GROUP UINT32_MAX
+enum { STEPS_PER_INSTRUCTION = 12 };
+enum { TILE_BYTES = 24 * 1024, TILE_MAX = 8192, TILE_MIN = 256, TILE_DIRECT = 16384 };
+enum { STREAMED_WORK = 16 }; /* one exponential hides the time of its stores */
+
+/* A value in a form that it has in the group being planned. */
+struct form {
+  joist_value_id value;
+  joist_dtype wanted, compute;
+  struct joist_ref ref;
+};
+
+struct planner {
+  struct joist_plan *plan;
+  const struct joist_program *program;
+  uint32_t *group_of; /* per value: the group that computes it, NO_GROUP for inputs */
+  struct form *forms; /* of the current group */
+  uint32_t form_count;
+  uint32_t *slot_size; /* per slot, bytes per element */
+  struct joist_group *group;
+};
+
+/* Whether the instruction produces its result tile by tile in its own index space. */
+static bool is_elementwise(const struct joist_instruction *i) {
+  return !joist_op_is_reduction(i->op) && !joist_op_is_array(i->op);
+}
+
+static uint32_t add_slot(struct planner *planner, size_t size) {
+  planner->slot_size[planner->plan->slot_count] = (uint32_t)size;
+  return planner->plan->slot_count++;
+}
+
+static struct joist_ref new_slot(struct planner *planner, joist_dtype dtype) {
+  const size_t size = joist_dtype_size(dtype);
+  return (struct joist_ref){false, add_slot(planner, size), (uint32_t)size, dtype};
+}
+
+static struct joist_step *add_step(struct planner *planner, joist_step_kind kind,
+                                   struct joist_ref in, struct joist_ref out) {
+  struct joist_step *const step = &planner->plan->steps[planner->plan->step_count++];
+  memset(step, 0, sizeof *step);
+  step->kind = kind;
+  step->operand_count = 1;
+  step->in[0] = in;
+  step->out = out;
+  return step;
+}
+
+static const struct form *find_form(const struct planner *planner, joist_value_id value,
+                                    joist_dtype wanted, joist_dtype compute) {
+  for (uint32_t i = 0; i < planner->form_count; i++) {
+    const struct form *const form = &planner->forms[i];
+    if (form->value == value && form->wanted == wanted && form->compute == compute) return form;
+  }
+  return NULL;
+}
+
+static void add_form(struct planner *planner, joist_value_id value, joist_dtype wanted,
+                     joist_dtype compute, struct joist_ref ref) {
+  planner->forms[planner->form_count++] = (struct form){value, wanted, compute, ref};
+}
+
+static struct joist_ref array_ref(const struct planner *planner, joist_value_id value) {
+  const joist_dtype dtype = planner->program->values[value].type.dtype;
+  return (struct joist_ref){true, value, (uint32_t)joist_dtype_size(dtype), dtype};
+}
+
+static struct joist_ref converted(struct planner *planner, struct joist_ref in, joist_dtype from,
+                                  joist_dtype to) {
+  const struct joist_ref out = new_slot(planner, to);
+  add_step(planner, JOIST_STEP_CONVERT, in, out)->convert[0] = joist_convert_find(from, to);
+  return out;
+}
+
+/* The value as an operand of dtype `wanted`, computed in `compute`. */
+static struct joist_ref operand_ref(struct planner *planner, joist_value_id value,
+                                    joist_dtype wanted, joist_dtype compute) {
+  const struct joist_value *const v = &planner->program->values[value];
+  const joist_dtype own = v->type.dtype;
+  const struct form *form = find_form(planner, value, wanted, compute);
+  if (form != NULL) return form->ref;
+
+  const size_t count = joist_value_count(v);
+  struct joist_ref ref;
+  if (count == 1 && planner->group->count != 1) {
+    ref = new_slot(planner, compute);
+    struct joist_step *const step =
+        add_step(planner, JOIST_STEP_SPLAT, array_ref(planner, value), ref);
+    step->through = wanted;
+    step->convert[0] = own == wanted ? NULL : joist_convert_find(own, wanted);
+    step->convert[1] = wanted == compute ? NULL : joist_convert_find(wanted, compute);
+  } else {
+    form = find_form(planner, value, own, own);
+    if (form != NULL) {
+      ref = form->ref;
+    } else if (count == planner->group->count) {
+      ref = array_ref(planner, value);
+    } else {
+      ref = new_slot(planner, own);
+      add_step(planner, JOIST_STEP_GATHER, array_ref(planner, value), ref);
+      add_form(planner, value, own, own, ref);
+    }
+    if (own != wanted) ref = converted(planner, ref, own, wanted);
+    if (wanted != compute) ref = converted(planner, ref, wanted, compute);
+  }
+  if (find_form(planner, value, wanted, compute) == NULL)
+    add_form(planner, value, wanted, compute, ref);
+  return ref;
+}
+
+/* Steps of one elementwise instruction. */
+static void plan_elementwise(struct planner *planner, uint32_t index) {
+  const struct joist_instruction *const i = &planner->program->instructions[index];
+  const joist_dtype own = planner->program->values[i->result].type.dtype;
+  struct joist_ref in[JOIST_ARITY_MAX] = {{0}};
+  const uint32_t arity = (uint32_t)joist_op_arity(i->op);
+  for (uint32_t k = 0; k < arity; k++)
+    in[k] = operand_ref(
+        planner, i->operand[k], i->signature.operand[k],
+        i->op == JOIST_OP_CONVERT || i->op == JOIST_OP_BITCAST || i->op == JOIST_OP_BROADCAST
+            ? i->signature.operand[k]
+            : joist_dtype_compute(i->signature.operand[k]));
+  const struct joist_ref out = planner->plan->materialized[i->result]
+                                   ? array_ref(planner, i->result)
+                                   : new_slot(planner, own);
+  if (i->op == JOIST_OP_CONVERT) {
+    add_step(planner, JOIST_STEP_CONVERT, in[0], out)->convert[0] =
+        joist_convert_find(i->signature.operand[0], own);
+  } else if (i->op == JOIST_OP_BITCAST || i->op == JOIST_OP_BROADCAST) {
+    add_step(planner, JOIST_STEP_COPY, in[0], out);
+  } else {
+    const joist_dtype made = joist_kernel_result(i->op, i->signature.compute);
+    const struct joist_ref target = made == own ? out : new_slot(planner, made);
+    struct joist_step *const step = add_step(planner, JOIST_STEP_KERNEL, in[0], target);
+    step->kernel = joist_kernel_find(i->op, i->signature.compute);
+    step->operand_count = arity;
+    memcpy(step->in, in, sizeof in);
+    step->instruction = index;
+    if (made != own)
+      add_step(planner, JOIST_STEP_CONVERT, target, out)->convert[0] =
+          joist_convert_find(made, own);
+  }
+  add_form(planner, i->result, own, own, out);
+}
+
+/* Steps of a reduction. Sums are widened while they are folded. */
+static void plan_sink(struct planner *planner, uint32_t index) {
+  const struct joist_instruction *const i = &planner->program->instructions[index];
+  const joist_dtype own = planner->program->values[i->operand[0]].type.dtype;
+  const joist_dtype accumulator = i->signature.operand[0];
+  const joist_op combine = joist_op_combine(i->op);
+  struct joist_group *const group = planner->group;
+  const bool widened = joist_fold_find(combine, own, accumulator) != NULL;
+  const joist_dtype read = widened ? own : accumulator;
+  const struct joist_ref in = operand_ref(planner, i->operand[0], read, read);
+  struct joist_step *const step = add_step(planner, JOIST_STEP_FOLD, in, in);
+  step->kernel = joist_kernel_find(combine, accumulator);
+  step->fold = joist_fold_find(combine, read, accumulator);
+  step->rows = joist_rows_find(combine, read, accumulator);
+  step->out.dtype = accumulator;
+  step->out.size = (uint32_t)joist_dtype_size(accumulator);
+  step->instruction = index;
+  step->sink = group->sink_count++;
+}
+
+/* Whether the group is one sink of bools over all elements, and nothing else that its run
+ * leaves behind, arrays or errors. */
+static bool is_decidable(const struct joist_plan *plan, const struct joist_group *group) {
+  const struct joist_step *const steps = plan->steps + group->first_step;
+  if (group->sink_count != 1 || group->space.inner != 1 || group->space.outer != 1) return false;
+  for (uint32_t s = 0; s < group->step_count; s++) {
+    const struct joist_step *const step = &steps[s];
+    const bool fold = step->kind == JOIST_STEP_FOLD;
+    if (fold && (step->out.dtype != JOIST_BOOL || s + 1 < group->step_count)) return false;
+    if (!fold && step->out.array) return false;
+    if (step->kind == JOIST_STEP_KERNEL &&
+        joist_op_can_fail(plan->program->instructions[step->instruction].op))
+      return false;
+  }
+  return true;
+}
+
+/* About how many additions one element costs. */
+static uint32_t work_of(joist_op op) {
+  switch (joist_op_class(op)) {
+    case JOIST_CLASS_INEXACT:
+    case JOIST_CLASS_ANGLE:
+      return op == JOIST_OP_DIV || op == JOIST_OP_SQRT ? 2 : 16;
+    case JOIST_CLASS_JOIN:
+      return op == JOIST_OP_POW || op == JOIST_OP_MOD || op == JOIST_OP_FLOORDIV ? 16 : 1;
+    default:
+      return 1;
+  }
+}
+
+/* Finds the steps whose result may be written past the caches without slowing anything down:
+ * nothing reads it in the same group, and the group does little besides moving bytes. */
+static void mark_leaving(const struct joist_plan *plan, const struct joist_group *group) {
+  struct joist_step *const steps = plan->steps + group->first_step;
+  for (uint32_t s = 0; s < group->step_count; s++) {
+    const bool writes = steps[s].kind == JOIST_STEP_KERNEL || steps[s].kind == JOIST_STEP_CONVERT ||
+                        steps[s].kind == JOIST_STEP_COPY;
+    steps[s].leaves = writes && steps[s].out.array && group->work < STREAMED_WORK;
+    for (uint32_t t = s + 1; t < group->step_count && steps[s].leaves; t++)
+      for (uint32_t k = 0; k < steps[t].operand_count; k++)
+        if (steps[t].in[k].array &&
+            plan->root[steps[t].in[k].index] == plan->root[steps[s].out.index])
+          steps[s].leaves = false;
+  }
+}
+
+/* Lays the slots of the group's steps out in the arena, reusing those whose last
+ * reader has run, and chooses the tile. `slot_offset` turns from size to offset. */
+static void lay_out(struct planner *planner, uint32_t first_slot) {
+  struct joist_plan *const plan = planner->plan;
+  struct joist_group *const group = planner->group;
+  const uint32_t slots = plan->slot_count - first_slot;
+  struct joist_step *const steps = plan->steps + group->first_step;
+  /* forms are not needed any more: their memory holds last use and free lists */
+  uint32_t *const last = planner->group_of + planner->program->value_count;
+  uint32_t *const taken = last + slots; /* slot that owns the place of slot k */
+  size_t bytes = 0, direct = 0;
+  for (uint32_t k = 0; k < slots; k++) last[k] = 0;
+  for (uint32_t s = 0; s < group->step_count; s++) {
+    for (uint32_t k = 0; k < steps[s].operand_count; k++)
+      if (!steps[s].in[k].array) last[steps[s].in[k].index - first_slot] = s;
+    if (!steps[s].out.array && last[steps[s].out.index - first_slot] < s)
+      last[steps[s].out.index - first_slot] = s;
+    if (steps[s].kind == JOIST_STEP_SPLAT)
+      last[steps[s].out.index - first_slot] = UINT32_MAX; /* filled once, read by every tile */
+  }
+  /* a splat is read later than it is made: keep what the second pass overwrote */
+  for (uint32_t s = 0; s < group->step_count; s++)
+    if (steps[s].kind == JOIST_STEP_SPLAT) last[steps[s].out.index - first_slot] = UINT32_MAX;
+  for (uint32_t s = 0, made = 0; s < group->step_count; s++) {
+    for (uint32_t k = 0; k < steps[s].operand_count; k++)
+      if (steps[s].in[k].array) direct += steps[s].in[k].size;
+    if (steps[s].kind == JOIST_STEP_FOLD) continue; /* its result is not in the arena */
+    if (steps[s].out.array) {
+      direct += steps[s].out.size;
+      continue;
+    }
+    const uint32_t slot = steps[s].out.index - first_slot;
+    uint32_t place = NO_SLOT;
+    for (uint32_t k = 0; k < made && steps[s].kind != JOIST_STEP_SPLAT && place == NO_SLOT; k++) {
+      const uint32_t owner = taken[k];
+      if (last[owner] < s && planner->slot_size[first_slot + owner] == steps[s].out.size) {
+        plan->slot_offset[first_slot + slot] = plan->slot_offset[first_slot + owner];
+        taken[k] = slot;
+        place = k;
+      }
+    }
+    if (place == NO_SLOT) {
+      plan->slot_offset[first_slot + slot] = (uint32_t)bytes;
+      bytes += steps[s].out.size;
+      taken[made++] = slot;
+    }
+  }
+  size_t tile = TILE_DIRECT;
+  if (bytes > 0) {
+    tile = TILE_BYTES / (bytes + direct) / 64 * 64;
+    if (tile > TILE_MAX) tile = TILE_MAX;
+    if (tile < TILE_MIN) tile = TILE_MIN;
+  }
+  if (group->count < tile) tile = (group->count + 63) / 64 * 64; /* a small arena */
+  group->tile = group->sink_count > 0 ? joist_fold_tile(group->space, tile) : tile;
+  group->room = (group->tile + 63) / 64 * 64;
+  group->work = 0;
+  for (uint32_t s = 0; s < group->step_count; s++)
+    group->work += steps[s].kind == JOIST_STEP_KERNEL
+                       ? work_of(planner->program->instructions[steps[s].instruction].op)
+                       : 1;
+  group->arena_bytes = bytes * group->room;
+}
+
+/* How the first pass of a reduction sees its operand. */
+static struct joist_fold_space space_of_sink(const struct joist_program *program,
+                                             const struct joist_instruction *i) {
+  const struct joist_fold_dims dims =
+      joist_fold_dims(&program->values[i->operand[0]].shape, i->dims);
+  struct joist_fold_space space;
+  (void)joist_fold_next(&dims, &space);
+  return space;
+}
+
+/* The group that an instruction which is no array operation can join; NO_GROUP if there is
+ * none. Sinks of one group fold the same space. */
+static uint32_t find_group(const struct planner *planner, const struct joist_instruction *i,
+                           const struct joist_shape *shape, uint32_t level) {
+  const struct joist_plan *const plan = planner->plan;
+  const bool sink = joist_op_is_reduction(i->op);
+  const struct joist_fold_space space =
+      sink ? space_of_sink(planner->program, i) : (struct joist_fold_space){0, 0, 0};
+  for (uint32_t g = 0; g < plan->group_count; g++) {
+    const struct joist_group *const group = &plan->groups[g];
+    if (group->kind == JOIST_GROUP_ELEMENTWISE && group->level == level &&
+        joist_shape_equal(&group->shape, shape) &&
+        (!sink || group->space.inner == 0 || memcmp(&group->space, &space, sizeof space) == 0))
+      return g;
+  }
+  return NO_GROUP;
+}
+
+static uint32_t add_group(struct planner *planner, uint32_t index, const struct joist_shape *shape,
+                          uint32_t level) {
+  struct joist_plan *const plan = planner->plan;
+  struct joist_group *const made = &plan->groups[plan->group_count];
+  memset(made, 0, sizeof *made);
+  made->kind = joist_op_is_array(planner->program->instructions[index].op)
+                   ? JOIST_GROUP_ARRAY
+                   : JOIST_GROUP_ELEMENTWISE;
+  made->level = level;
+  made->shape = *shape;
+  made->instruction = index;
+  (void)joist_shape_count(shape, &made->count);
+  return plan->group_count++;
+}
+
+/* The level after everything that the instruction reads; `fused` when an operand is computed
+ * on that level, in the same space. */
+static uint32_t level_of(const struct planner *planner, const struct joist_instruction *i,
+                         const struct joist_shape *shape, bool *fused) {
+  const struct joist_program *const program = planner->program;
+  uint32_t level = 0;
+  *fused = false;
+  for (int a = 0; a < joist_op_arity(i->op); a++) {
+    const uint32_t from = planner->group_of[i->operand[a]];
+    if (from == NO_GROUP) continue;
+    const struct joist_value *const v = &program->values[i->operand[a]];
+    const bool joins = !joist_op_is_array(i->op) &&
+                       is_elementwise(&program->instructions[v->instruction]) &&
+                       joist_shape_equal(&v->shape, shape);
+    const uint32_t at = planner->plan->groups[from].level + (joins ? 0 : 1);
+    if (at > level) *fused = false;
+    if (at >= level) *fused |= joins;
+    if (at > level) level = at;
+  }
+  return level;
+}
+
+/* Assigns every instruction that is needed to a group. */
+static void make_groups(struct planner *planner, const bool *needed) {
+  const struct joist_program *const program = planner->program;
+  struct joist_plan *const plan = planner->plan;
+  for (uint32_t v = 0; v < program->value_count; v++) {
+    planner->group_of[v] = NO_GROUP;
+    plan->root[v] = v;
+  }
+  for (uint32_t k = 0; k < program->instruction_count; k++) {
+    const struct joist_instruction *const i = &program->instructions[k];
+    if (!needed[i->result]) continue;
+    if (i->op == JOIST_OP_RESHAPE) {
+      plan->root[i->result] = plan->root[i->operand[0]];
+      plan->materialized[i->operand[0]] = plan->materialized[i->result] = true;
+      planner->group_of[i->result] = planner->group_of[i->operand[0]];
+      continue;
+    }
+    const bool sink = joist_op_is_reduction(i->op);
+    const struct joist_shape *const shape =
+        &program->values[sink ? i->operand[0] : i->result].shape;
+    bool fused;
+    uint32_t level = level_of(planner, i, shape, &fused), group = NO_GROUP;
+    if (!joist_op_is_array(i->op)) group = find_group(planner, i, shape, level);
+    /* A sink that does not fit in the group that computes its operand runs after it. */
+    if (sink && fused && group == NO_GROUP) group = find_group(planner, i, shape, ++level);
+    if (group == NO_GROUP) group = add_group(planner, k, shape, level);
+    if (sink) plan->groups[group].space = space_of_sink(program, i);
+    planner->group_of[i->result] = group;
+    /* An operand that could have been fused, had not another one been later. */
+    for (int a = 0; a < joist_op_arity(i->op); a++) {
+      const uint32_t from = planner->group_of[i->operand[a]];
+      if (from != NO_GROUP && from != group) plan->materialized[i->operand[a]] = true;
+    }
+    if (!is_elementwise(i)) plan->materialized[i->result] = true;
+  }
+}
+
+static void plan_groups(struct planner *planner) {
+  struct joist_plan *const plan = planner->plan;
+  const struct joist_program *const program = planner->program;
+  for (uint32_t g = 0; g < plan->group_count; g++) {
+    struct joist_group *const group = &plan->groups[g];
+    planner->group = group;
+    planner->form_count = 0;
+    group->first_step = plan->step_count;
+    if (group->kind != JOIST_GROUP_ELEMENTWISE) continue;
+    const uint32_t first_slot = plan->slot_count;
+    for (uint32_t k = group->instruction; k < program->instruction_count; k++) {
+      const struct joist_instruction *const i = &program->instructions[k];
+      if (planner->group_of[i->result] != g) continue;
+      if (is_elementwise(i))
+        plan_elementwise(planner, k);
+      else if (joist_op_is_reduction(i->op))
+        plan_sink(planner, k);
+    }
+    group->step_count = plan->step_count - group->first_step;
+    group->decidable = is_decidable(plan, group);
+    lay_out(planner, first_slot);
+    mark_leaving(plan, group);
+  }
+}
+
+/* Groups run level by level; within a level their order does not matter. */
+static int by_level(const void *lhs, const void *rhs) {
+  const uint32_t a = ((const struct joist_group *)lhs)->level;
+  const uint32_t b = ((const struct joist_group *)rhs)->level;
+  if (a != b) return a < b ? -1 : 1;
+  /* The first of two failing groups is reported on every platform. */
+  const uint32_t first = ((const struct joist_group *)lhs)->instruction;
+  const uint32_t second = ((const struct joist_group *)rhs)->instruction;
+  return (first > second) - (first < second);
+}
+
+/* Carves `count` elements of `size` bytes off a block. */
+static void *carve(char **block, size_t count, size_t size) {
+  void *const part = *block;
+  *block += count * size;
+  return part;
+}
+
+joist_status joist_plan_make(const struct joist_program *program, struct joist_plan **made,
+                             struct joist_error *error) {
+  const size_t n = program->instruction_count, values = program->value_count;
+  const size_t steps = n * STEPS_PER_INSTRUCTION;
+  /* One block: the plan and all its arrays, the largest alignment first. */
+  const size_t value_bytes = sizeof(size_t) + 2 * sizeof(uint32_t) + 2 * sizeof(bool);
+  char *const block =
+      malloc(sizeof(struct joist_plan) + n * sizeof(struct joist_group) +
+             steps * (sizeof(struct joist_step) + sizeof(uint32_t)) + values * value_bytes);
+  const size_t form_bytes = steps * sizeof(struct form);
+  char *const scratch = malloc(form_bytes + steps * sizeof(uint32_t) +
+                               (values + 2 * steps) * sizeof(uint32_t) + values * sizeof(bool) + 1);
+  if (block == NULL || scratch == NULL) {
+    free(block);
+    free(scratch);
+    return joist_fail(error, JOIST_ERROR_MEMORY, "out of memory while planning a program");
+  }
+  char *rest = block;
+  struct joist_plan *const plan = carve(&rest, 1, sizeof *plan);
+  memset(plan, 0, sizeof *plan);
+  plan->program = program;
+  plan->steps = carve(&rest, steps, sizeof *plan->steps);
+  plan->groups = carve(&rest, n, sizeof *plan->groups);
+  plan->offset = carve(&rest, values, sizeof *plan->offset);
+  plan->slot_offset = carve(&rest, steps, sizeof *plan->slot_offset);
+  plan->root = carve(&rest, values, sizeof *plan->root);
+  plan->home = carve(&rest, values, sizeof *plan->home);
+  plan->waits = carve(&rest, values, sizeof *plan->waits);
+  plan->materialized = carve(&rest, values, sizeof *plan->materialized);
+  memset(plan->materialized, 0, values * sizeof(bool));
+
+  struct planner planner = {.plan = plan, .program = program};
+  planner.forms = (struct form *)(void *)scratch;
+  planner.slot_size = (uint32_t *)(void *)(scratch + form_bytes);
+  planner.group_of = planner.slot_size + steps;
+  bool *const needed = (bool *)(planner.group_of + values + 2 * steps);
+  memset(needed, 0, values * sizeof(bool));
+  for (uint32_t k = 0; k < program->output_count; k++) {
+    needed[program->outputs[k]] = true;
+    plan->materialized[program->outputs[k]] = true;
+  }
+  for (uint32_t k = program->instruction_count; k-- > 0;) {
+    const struct joist_instruction *const i = &program->instructions[k];
+    if (needed[i->result])
+      for (int a = 0; a < joist_op_arity(i->op); a++) needed[i->operand[a]] = true;
+  }
+  make_groups(&planner, needed);
+  plan_groups(&planner);
+  if (plan->group_count > 1) qsort(plan->groups, plan->group_count, sizeof *plan->groups, by_level);
+  free(scratch);
+  const joist_status status = joist_storage_plan(plan, error);
+  if (status != JOIST_OK) {
+    free(plan);
+    return status;
+  }
+  *made = plan;
+  return JOIST_OK;
+}
+
+void joist_plan_free(struct joist_plan *plan) { free(plan); }
+
+size_t joist_plan_group_count(const struct joist_plan *plan) { return plan->group_count; }
+
+size_t joist_plan_temporary_bytes(const struct joist_plan *plan) { return plan->scratch_bytes; }

@@ -1,0 +1,239 @@
+/* Where the arrays of a plan live. A reshaped value is its operand's array. Temporaries share
+ * one block of scratch by the time that they are needed, may wait in the array of an output
+ * that is written later, and may be written over an operand that is read for the last time. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/plan/storage.h"
+
+enum { ALIGNMENT = 64 };
+
+/* Groups are numbered in the order in which they run. */
+struct lifetime {
+  uint32_t birth, death; /* the groups that write it and read it last */
+  bool overwritten;      /* another value takes its place in the group of its death */
+};
+
+struct storage {
+  struct joist_plan *plan;
+  const struct joist_program *program;
+  struct lifetime *lives; /* per value; that of an array is its root's */
+  uint32_t *placed;       /* temporaries in scratch, by their offset */
+  uint32_t placed_count;
+  uint32_t *written; /* per output: the group that writes it */
+};
+
+static size_t bytes_of(const struct joist_program *program, uint32_t value) {
+  return joist_value_bytes(&program->values[value]);
+}
+
+static size_t rounded_bytes_of(const struct joist_program *program, uint32_t value) {
+  return (bytes_of(program, value) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
+/* Whether the array is made by a run and is no output. */
+static bool is_temporary(const struct joist_plan *plan, uint32_t value) {
+  return plan->materialized[value] && plan->root[value] == value &&
+         plan->program->values[value].input == JOIST_NO_INPUT && plan->home[value] == JOIST_NO_HOME;
+}
+
+static void read_in(struct storage *storage, uint32_t value, uint32_t group) {
+  struct lifetime *const life = &storage->lives[storage->plan->root[value]];
+  if (group > life->death) life->death = group;
+}
+
+static void write_in(struct storage *storage, uint32_t value, uint32_t group) {
+  storage->lives[value].birth = group;
+  read_in(storage, value, group);
+}
+
+static void find_lifetimes(struct storage *storage) {
+  const struct joist_plan *const plan = storage->plan;
+  const struct joist_program *const program = storage->program;
+  memset(storage->lives, 0, program->value_count * sizeof *storage->lives);
+  for (uint32_t g = 0; g < plan->group_count; g++) {
+    const struct joist_group *const group = &plan->groups[g];
+    if (group->kind == JOIST_GROUP_ARRAY) {
+      const struct joist_instruction *const i = &program->instructions[group->instruction];
+      for (int k = 0; k < joist_op_arity(i->op); k++) read_in(storage, i->operand[k], g);
+      write_in(storage, i->result, g);
+    }
+    for (uint32_t s = 0; s < group->step_count; s++) {
+      const struct joist_step *const step = &plan->steps[group->first_step + s];
+      for (uint32_t k = 0; k < step->operand_count; k++)
+        if (step->in[k].array) read_in(storage, step->in[k].index, g);
+      if (step->kind == JOIST_STEP_FOLD)
+        write_in(storage, program->instructions[step->instruction].result, g);
+      else if (step->out.array)
+        write_in(storage, step->out.index, g);
+    }
+  }
+  for (uint32_t k = 0; k < program->output_count; k++) {
+    const uint32_t value = plan->root[program->outputs[k]];
+    storage->lives[value].death = plan->group_count;
+    /* What another output or an input holds is copied at the end. */
+    storage->written[k] = plan->home[value] == k ? storage->lives[value].birth : plan->group_count;
+  }
+}
+
+/* Whether a group may write `value` tile by tile where it reads `operand`. */
+static bool can_overwrite(const struct storage *storage, const struct joist_group *group,
+                          uint32_t value, uint32_t operand) {
+  const struct joist_plan *const plan = storage->plan;
+  uint32_t last_read = UINT32_MAX, write = UINT32_MAX;
+  bool fails = false;
+  if (group->kind != JOIST_GROUP_ELEMENTWISE) return false;
+  for (uint32_t s = 0; s < group->step_count; s++) {
+    const struct joist_step *const step = &plan->steps[group->first_step + s];
+    for (uint32_t k = 0; k < step->operand_count; k++) {
+      if (!step->in[k].array || plan->root[step->in[k].index] != operand) continue;
+      if (step->kind == JOIST_STEP_GATHER || step->kind == JOIST_STEP_SPLAT) return false;
+      last_read = s;
+    }
+    if (step->kind == JOIST_STEP_KERNEL)
+      fails |= joist_op_can_fail(plan->program->instructions[step->instruction].op);
+    if (step->kind != JOIST_STEP_FOLD && step->out.array && step->out.index == value) write = s;
+  }
+  if (last_read == UINT32_MAX || write == UINT32_MAX || last_read > write) return false;
+  /* Only kernels allow their result to be an operand. */
+  if (last_read == write && plan->steps[group->first_step + write].kind != JOIST_STEP_KERNEL)
+    return false;
+  /* Rows of which an element fails are read again from the start. */
+  return !(fails && group->sink_count > 0 && group->space.inner > 1);
+}
+
+static size_t element_size(const struct storage *storage, uint32_t value) {
+  return joist_dtype_size(storage->program->values[value].type.dtype);
+}
+
+/* Whether `value` can wait in the array of output `k` until that is written. */
+static bool fits_output(const struct storage *storage, uint32_t value, uint32_t k) {
+  const struct joist_plan *const plan = storage->plan;
+  const struct lifetime *const life = &storage->lives[value];
+  const uint32_t output = storage->program->outputs[k];
+  if (bytes_of(storage->program, output) < bytes_of(storage->program, value) ||
+      element_size(storage, output) < element_size(storage, value))
+    return false;
+  if (life->death < storage->written[k]) return true;
+  return life->death == storage->written[k] && life->death < plan->group_count &&
+         element_size(storage, output) == element_size(storage, value) &&
+         can_overwrite(storage, &plan->groups[life->death], plan->root[output], value);
+}
+
+static bool overlap_in_time(const struct lifetime *a, const struct lifetime *b) {
+  return a->birth <= b->death && b->birth <= a->death;
+}
+
+/* An output's array that is free all the time that `value` lives. */
+static bool place_in_output(struct storage *storage, uint32_t value) {
+  struct joist_plan *const plan = storage->plan;
+  for (uint32_t k = 0; k < storage->program->output_count; k++) {
+    if (!fits_output(storage, value, k)) continue;
+    bool taken = false;
+    for (uint32_t v = 0; v < storage->program->value_count && !taken; v++)
+      taken = plan->waits[v] && plan->home[v] == k &&
+              overlap_in_time(&storage->lives[v], &storage->lives[value]);
+    if (taken) continue;
+    plan->home[value] = k;
+    plan->waits[value] = true;
+    return true;
+  }
+  return false;
+}
+
+static void insert_placed(struct storage *storage, uint32_t value, size_t offset) {
+  struct joist_plan *const plan = storage->plan;
+  uint32_t at = storage->placed_count++;
+  for (; at > 0 && plan->offset[storage->placed[at - 1]] > offset; at--)
+    storage->placed[at] = storage->placed[at - 1];
+  storage->placed[at] = value;
+  plan->offset[value] = offset;
+  const size_t end = offset + rounded_bytes_of(storage->program, value);
+  if (end > plan->scratch_bytes) plan->scratch_bytes = end;
+}
+
+/* Over an operand that dies where `value` is born. */
+static bool place_over_operand(struct storage *storage, uint32_t value) {
+  const struct joist_plan *const plan = storage->plan;
+  const uint32_t birth = storage->lives[value].birth;
+  for (uint32_t k = 0; k < storage->placed_count; k++) {
+    const uint32_t operand = storage->placed[k];
+    struct lifetime *const life = &storage->lives[operand];
+    if (life->death != birth || life->birth == birth || life->overwritten ||
+        element_size(storage, operand) != element_size(storage, value) ||
+        !can_overwrite(storage, &plan->groups[birth], value, operand))
+      continue;
+    life->overwritten = true;
+    insert_placed(storage, value, plan->offset[operand]);
+    return true;
+  }
+  return false;
+}
+
+/* At the lowest offset where nothing else lives at the same time. */
+static void place_in_scratch(struct storage *storage, uint32_t value) {
+  const struct joist_plan *const plan = storage->plan;
+  const size_t bytes = rounded_bytes_of(storage->program, value);
+  size_t offset = 0;
+  for (uint32_t k = 0; k < storage->placed_count; k++) {
+    const uint32_t other = storage->placed[k];
+    if (!overlap_in_time(&storage->lives[other], &storage->lives[value])) continue;
+    if (plan->offset[other] >= offset + bytes) break;
+    const size_t end = plan->offset[other] + rounded_bytes_of(storage->program, other);
+    if (end > offset) offset = end;
+  }
+  insert_placed(storage, value, offset);
+}
+
+joist_status joist_storage_plan(struct joist_plan *plan, struct joist_error *error) {
+  const struct joist_program *const program = plan->program;
+  bool any = false;
+  for (uint32_t v = 0; v < program->value_count; v++) {
+    plan->home[v] = JOIST_NO_HOME;
+    plan->waits[v] = false;
+  }
+  for (uint32_t k = program->output_count; k-- > 0;) {
+    const uint32_t value = plan->root[program->outputs[k]];
+    if (program->values[value].input == JOIST_NO_INPUT) plan->home[value] = k;
+  }
+  for (uint32_t v = 0; v < program->value_count; v++) any |= is_temporary(plan, v);
+  if (!any) return JOIST_OK;
+  const size_t values = program->value_count;
+  struct lifetime *const lives = malloc(values * (sizeof *lives + sizeof(uint32_t)) +
+                                        program->output_count * sizeof(uint32_t));
+  if (lives == NULL)
+    return joist_fail(error, JOIST_ERROR_MEMORY, "out of memory while planning a program");
+  struct storage storage = {.plan = plan, .program = program, .lives = lives};
+  storage.placed = (uint32_t *)(void *)(lives + values);
+  storage.written = storage.placed + values;
+  find_lifetimes(&storage);
+  /* In the order of their birth: values are numbered as they are computed, groups are not. */
+  for (uint32_t g = 0; g < plan->group_count; g++)
+    for (uint32_t v = 0; v < program->value_count; v++)
+      if (lives[v].birth == g && is_temporary(plan, v) && !place_in_output(&storage, v) &&
+          !place_over_operand(&storage, v))
+        place_in_scratch(&storage, v);
+  free(lives);
+  return JOIST_OK;
+}
+
+void joist_plan_place(const struct joist_plan *plan, const void *const *inputs,
+                      void *const *outputs, char *scratch, void **arrays) {
+  const struct joist_program *const program = plan->program;
+  for (uint32_t v = 0; v < program->value_count; v++) {
+    /* Inputs are only read: the pointer loses its const to share the table. */
+    union {
+      const void *read;
+      void *write;
+    } pointer = {NULL};
+    if (plan->root[v] != v)
+      pointer.write = arrays[plan->root[v]];
+    else if (program->values[v].input != JOIST_NO_INPUT)
+      pointer.read = inputs[program->values[v].input];
+    else if (plan->home[v] != JOIST_NO_HOME)
+      pointer.write = outputs[plan->home[v]];
+    else if (plan->materialized[v] && scratch != NULL) /* none where no element is */
+      pointer.write = scratch + plan->offset[v];
+    arrays[v] = pointer.write;
+  }
+}

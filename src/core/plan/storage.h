@@ -1,0 +1,15 @@
+/* Where the arrays of a planned program live: in inputs, outputs or scratch. */
+#ifndef JOIST_CORE_PLAN_STORAGE_H
+#define JOIST_CORE_PLAN_STORAGE_H
+
+#include "core/plan/groups.h"
+
+/* Decides where arrays live, when the groups are in their order; `root` is given. */
+joist_status joist_storage_plan(struct joist_plan *plan,
+                                struct joist_error *error) JOIST_MUST_CHECK;
+
+/* The array of every value that has one: in inputs, outputs or `scratch`, of scratch_bytes. */
+void joist_plan_place(const struct joist_plan *plan, const void *const *inputs,
+                      void *const *outputs, char *scratch, void **arrays);
+
+#endif

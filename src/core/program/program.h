@@ -1,0 +1,102 @@
+/* Programs: typed instructions in SSA form, the one thing devices run.
+ *
+ * A program owns its arrays (joist_program_clear frees them) but no payload. Inputs
+ * and results are numbered values. Building infers dtypes and shapes with the same
+ * functions for one eager operation and for a trace. */
+#ifndef JOIST_CORE_PROGRAM_PROGRAM_H
+#define JOIST_CORE_PROGRAM_PROGRAM_H
+
+#include "core/program/ops.h"
+#include "core/types/shape.h"
+
+typedef uint32_t joist_value_id;
+#define JOIST_NO_INPUT UINT32_MAX /* no enumerator: ISO C has them fit int */
+
+struct joist_value {
+  struct joist_type type;
+  struct joist_shape shape;
+  uint32_t input;       /* position among the inputs, or JOIST_NO_INPUT */
+  uint32_t instruction; /* which one made it, if it is no input */
+};
+
+/* Elements of a value of a program, whose shape was found to fit memory. */
+static inline size_t joist_value_count(const struct joist_value *value) {
+  size_t count = 0;
+  (void)joist_shape_count(&value->shape, &count);
+  return count;
+}
+
+static inline size_t joist_value_bytes(const struct joist_value *value) {
+  return joist_value_count(value) * joist_dtype_size(value->type.dtype);
+}
+
+struct joist_instruction {
+  joist_op op;
+  struct joist_signature signature;
+  joist_value_id operand[JOIST_ARITY_MAX];
+  joist_value_id result;
+  uint32_t dims;                     /* reductions: bit d is set when dim d is reduced */
+  int32_t parameter[JOIST_RANK_MAX]; /* array operations: see ops.def */
+};
+
+struct joist_program {
+  struct joist_value *values;
+  struct joist_instruction *instructions;
+  joist_value_id *outputs;
+  uint32_t value_count, input_count, instruction_count, output_count;
+  uint32_t value_capacity, instruction_capacity, output_capacity;
+};
+
+/* One operand of an instruction: a value of the program, or an R literal that becomes
+ * an input once the dtype it is read in is known. */
+struct joist_argument {
+  struct joist_operand operand; /* dtype, ambiguity, literal, rank, range */
+  struct joist_shape shape;
+  joist_value_id value; /* ignored for a literal */
+};
+
+void joist_program_init(struct joist_program *program);
+void joist_program_clear(struct joist_program *program);
+
+joist_status joist_program_add_input(struct joist_program *program, struct joist_type type,
+                                     const struct joist_shape *shape, joist_value_id *value,
+                                     struct joist_error *error) JOIST_MUST_CHECK;
+
+/* What an operation gives, before it is added to a program. */
+struct joist_inference {
+  struct joist_signature signature;
+  struct joist_shape shape;
+};
+
+/* Attributes of the operations that have some. */
+struct joist_attributes {
+  struct joist_type requested;       /* convert, bitcast, reductions: NONE when not asked for */
+  struct joist_shape shape;          /* broadcast_to, reshape and others that are given one */
+  uint32_t dims;                     /* reductions: mask */
+  bool drop;                         /* reductions */
+  int32_t parameter[JOIST_RANK_MAX]; /* array operations, 0 where unused */
+};
+
+/* Dtypes and shape of `op` on its arguments. */
+joist_status joist_program_infer(const struct joist_rules *rules, joist_op op,
+                                 const struct joist_argument *arguments,
+                                 const struct joist_attributes *attributes,
+                                 struct joist_inference *inference,
+                                 struct joist_error *error) JOIST_MUST_CHECK;
+
+/* Appends the instruction, or finds one that computes the same; `operands` are value
+ * ids, literals included. */
+joist_status joist_program_add(struct joist_program *program, joist_op op,
+                               const struct joist_inference *inference,
+                               const joist_value_id *operands,
+                               const struct joist_attributes *attributes, joist_value_id *result,
+                               struct joist_error *error) JOIST_MUST_CHECK;
+
+joist_status joist_program_add_output(struct joist_program *program, joist_value_id value,
+                                      struct joist_error *error) JOIST_MUST_CHECK;
+
+/* What a failing element of an instruction is reported as; `position` counts from 0. */
+joist_status joist_value_error(const struct joist_program *program, uint32_t instruction,
+                               size_t position, struct joist_error *error);
+
+#endif

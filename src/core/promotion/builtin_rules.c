@@ -1,0 +1,233 @@
+/* The built-in promotion rule sets: lattice edges, and which function is which table. */
+#include <stdio.h>
+#include <string.h>
+
+#include "core/promotion/published_tables.h"
+
+/* Nodes in edge lists: the known dtype, the ambiguous one, the weak category. */
+#define K(DTYPE) JOIST_##DTYPE
+#define A(DTYPE) (JOIST_NODE_AMBIGUOUS + JOIST_##DTYPE)
+#define W(CATEGORY) JOIST_NODE_WEAK_##CATEGORY
+
+/* clang-format off */
+
+/* Value sets of the integer dtypes, less the way from ui32 and ui64 to signed ones. */
+#define INTEGERS(N) \
+  {N(UI8), N(UI16)}, {N(UI8), N(I16)}, {N(UI16), N(UI32)}, {N(UI16), N(I32)}, \
+  {N(UI32), N(UI64)}, {N(I8), N(I16)}, {N(I16), N(I32)}, {N(I32), N(I64)}
+#define FLOATS \
+  {K(F16), K(F32)}, {K(F32), K(F64)}, {K(F32), K(C64)}, {K(F64), K(C128)}, {K(C64), K(C128)}
+/* Python's int, float and complex below the dtypes of their category. */
+#define NUMBERS \
+  {W(INT), K(UI8)}, {W(INT), K(I8)}, {W(FLOAT), W(COMPLEX)}, {W(FLOAT), K(F16)}, \
+  {W(COMPLEX), K(C64)}
+
+/* anvil: everything guessed gives way to what is known within a category, and a
+ * category is below the next as a whole. */
+static const uint8_t anvil_edges[][2] = {
+  {A(BOOL), K(BOOL)},
+  {K(BOOL), A(UI8)}, {K(BOOL), A(I8)},
+  INTEGERS(A), {A(UI32), A(I64)}, {A(UI64), A(I64)},
+  {A(I64), K(UI8)}, {A(I64), K(I8)},
+  INTEGERS(K), {K(UI32), K(I64)}, {K(UI64), K(I64)},
+  {K(I64), A(BF16)}, {K(I64), A(F16)},
+  {A(BF16), A(F32)}, {A(F16), A(F32)}, {A(F32), A(F64)},
+  {A(F64), K(BF16)}, {A(F64), K(F16)}, {A(F64), A(C64)},
+  {A(C64), A(C128)}, {A(C128), K(C64)},
+  FLOATS, {K(BF16), K(F32)},
+};
+
+#define JAX_EDGES(UI32_TO_SIGNED) \
+  {K(BOOL), W(INT)}, NUMBERS, {W(FLOAT), K(BF16)}, \
+  INTEGERS(K), {K(UI32), UI32_TO_SIGNED}, {K(UI64), W(FLOAT)}, {K(I64), W(FLOAT)}, \
+  FLOATS, {K(BF16), K(F32)}
+
+static const uint8_t jax_edges[][2] = {JAX_EDGES(K(I64))};
+/* Without 64-bit dtypes ui32 with a signed dtype is i32. */
+static const uint8_t jax_x32_edges[][2] = {JAX_EDGES(K(I32))};
+
+#define OPTION_EDGES NUMBERS, INTEGERS(K), {K(UI32), K(I64)}, FLOATS
+
+static const uint8_t option0_edges[][2] = {OPTION_EDGES, {W(INT), W(FLOAT)}};
+static const uint8_t option1_edges[][2] = {
+  OPTION_EDGES, {W(INT), W(FLOAT)}, {K(I8), K(F16)}, {K(I16), K(F32)}, {K(I32), K(F64)},
+};
+static const uint8_t option2_edges[][2] = {
+  OPTION_EDGES, {W(INT), W(FLOAT)}, {K(I16), K(F16)}, {K(I32), K(F32)}, {K(I64), K(F64)},
+};
+static const uint8_t option3_edges[][2] = {OPTION_EDGES, {K(I64), W(FLOAT)}};
+static const uint8_t option3_bf16_edges[][2] = {
+  OPTION_EDGES, {K(I64), W(FLOAT)}, {W(FLOAT), K(BF16)}, {K(BF16), K(F32)},
+};
+static const uint8_t python_edges[][2] = {{W(INT), W(FLOAT)}, {W(FLOAT), W(COMPLEX)}};
+
+/* Published orders. A lattice of the design document publishes the nodes it has. */
+static const uint8_t document_order[] = {
+  K(BOOL), K(UI8), K(UI16), K(UI32), K(UI64), K(I8), K(I16), K(I32), K(I64),
+  K(BF16), K(F16), K(F32), K(F64), K(C64), K(C128), W(INT), W(FLOAT), W(COMPLEX),
+};
+static const uint8_t anvil_order[] = {
+  K(BOOL), K(I8), K(I16), K(I32), K(I64), K(UI8), K(UI16), K(UI32), K(UI64), K(F32), K(F64),
+};
+static const uint8_t array_api_order[] = {
+  K(UI8), K(UI16), K(UI32), K(UI64), K(I8), K(I16), K(I32), K(I64), K(F16), K(F32), K(F64),
+};
+
+#define LITERALS_32 {K(BOOL), K(I32), K(F32), K(C64)}
+#define LITERALS_64 {K(BOOL), K(I64), K(F64), K(C128)}
+#define LITERALS_TORCH {K(BOOL), K(I64), K(F32), K(C64)}
+#define LITERALS_TENSORFLOW {K(BOOL), K(I32), K(F32), K(C128)}
+
+#define EDGES(LIST) LIST, sizeof LIST / sizeof *LIST, NULL
+#define TABLE(FUNCTION) NULL, 0, FUNCTION
+#define ORDER(LIST) LIST, sizeof LIST
+
+#define JEP "JAX design document JEP 9407, "
+
+static const struct builtin {
+  const char *id;
+  joist_rules_policy policy;
+  uint8_t literal[JOIST_CATEGORY_COUNT];
+  const uint8_t (*edges)[2]; /* of a lattice */
+  size_t edge_count;
+  joist_table_entry *table;  /* of a table */
+  const uint8_t *order;
+  size_t order_count;
+  const char *source;
+} builtins[] = {
+  {"anvil", JOIST_BY_TYPE, LITERALS_32, EDGES(anvil_edges), ORDER(anvil_order),
+   "anvil, article on type promotion"},
+  {"anvl", JOIST_BY_TYPE, LITERALS_32, TABLE(joist_table_anvl), ORDER(anvil_order),
+   "anvl (2026), article on type promotion"},
+  {"jax", JOIST_BY_TYPE, LITERALS_64, EDGES(jax_edges), ORDER(document_order),
+   "JAX documentation, type promotion semantics, 64-bit dtypes enabled"},
+  {"jax_x32", JOIST_BY_TYPE, LITERALS_32, EDGES(jax_x32_edges), ORDER(document_order),
+   "JAX documentation, type promotion semantics, 64-bit dtypes disabled"},
+  {"jax_lax", JOIST_BY_TYPE, LITERALS_64, TABLE(joist_table_jax_lax), ORDER(document_order),
+   JEP "appendix: jax.lax"},
+  {"numpy", JOIST_BY_TYPE, LITERALS_64, TABLE(joist_table_numpy), ORDER(document_order),
+   JEP "appendix: NumPy; NumPy enhancement proposal 50 for literals"},
+  {"numpy_legacy", JOIST_BY_VALUE, LITERALS_64, TABLE(joist_table_numpy), ORDER(document_order),
+   JEP "appendix: NumPy; NumPy 1.x result_type() for values"},
+  {"cupy", JOIST_BY_LITERAL_VALUE, LITERALS_64, TABLE(joist_table_numpy), ORDER(document_order),
+   JEP "appendix: NumPy; CuPy, values of Python numbers only"},
+  {"dask", JOIST_BY_VALUE, LITERALS_64, TABLE(joist_table_numpy), ORDER(document_order),
+   JEP "appendix: NumPy; Dask follows NumPy 1.x"},
+  {"torch", JOIST_BY_RANK, LITERALS_TORCH, TABLE(joist_table_torch), ORDER(document_order),
+   JEP "appendix: PyTorch; PyTorch documentation, torch.result_type()"},
+  {"tensorflow", JOIST_BY_TYPE, LITERALS_TENSORFLOW, TABLE(joist_table_tensorflow),
+   ORDER(document_order), JEP "appendix: TensorFlow"},
+  {"array_api", JOIST_BY_TYPE, LITERALS_64, TABLE(joist_table_array_api), ORDER(array_api_order),
+   "Python array API standard, issue on type promotion rules"},
+  {"python", JOIST_BY_TYPE, LITERALS_64, EDGES(python_edges), ORDER(document_order),
+   JEP "lattice of Python's numbers"},
+  {"option0", JOIST_BY_TYPE, LITERALS_64, EDGES(option0_edges), ORDER(document_order),
+   JEP "option 0"},
+  {"option1", JOIST_BY_TYPE, LITERALS_64, EDGES(option1_edges), ORDER(document_order),
+   JEP "option 1"},
+  {"option2", JOIST_BY_TYPE, LITERALS_64, EDGES(option2_edges), ORDER(document_order),
+   JEP "option 2"},
+  {"option3", JOIST_BY_TYPE, LITERALS_64, EDGES(option3_edges), ORDER(document_order),
+   JEP "option 3"},
+  {"option3_bf16", JOIST_BY_TYPE, LITERALS_64, EDGES(option3_bf16_edges), ORDER(document_order),
+   JEP "option 3 with bfloat16"},
+};
+/* clang-format on */
+
+enum { BUILTIN_COUNT = sizeof builtins / sizeof *builtins };
+
+static struct joist_rules sets[BUILTIN_COUNT];
+
+static const struct builtin *find_builtin(const char *id) {
+  for (size_t i = 0; i < BUILTIN_COUNT; i++)
+    if (strcmp(id, builtins[i].id) == 0) return &builtins[i];
+  return NULL;
+}
+
+/* anvl alone has ambiguous dtypes for nodes; the other tables have weak categories. */
+static bool has_node(const struct builtin *builtin, int node) {
+  if (node < JOIST_DTYPE_COUNT) return true;
+  return (node < JOIST_NODE_WEAK_INT) == (builtin->table == joist_table_anvl);
+}
+
+static void fill_table(struct joist_rules *rules, const struct builtin *builtin) {
+  for (int lhs = 0; lhs < JOIST_NODE_OWN; lhs++)
+    for (int rhs = 0; rhs < JOIST_NODE_OWN; rhs++)
+      if (has_node(builtin, lhs) && has_node(builtin, rhs))
+        rules->result[lhs][rhs] = (uint8_t)builtin->table(rules, lhs, rhs);
+}
+
+static void publish(struct joist_rules *rules, const struct builtin *builtin) {
+  for (size_t i = 0; i < builtin->order_count; i++) {
+    const uint8_t node = builtin->order[i];
+    if (builtin->table == NULL && rules->result[node][node] == JOIST_NODE_NONE) continue;
+    rules->published[rules->published_count++] = node;
+  }
+  for (int c = JOIST_CATEGORY_INTEGER; c < JOIST_CATEGORY_COUNT; c++) {
+    static const char *const weak[] = {"", "i*", "f*", "c*"};
+    static const char *const python[] = {"", "int", "float", "complex"};
+    const int node = joist_node_of_category((joist_category)c);
+    const char *name = builtin->edges == python_edges ? python[c] : weak[c];
+    if (memchr(rules->published, node, rules->published_count) != NULL)
+      snprintf(rules->names[node], JOIST_NODE_NAME_SIZE, "%s", name);
+  }
+}
+
+void joist_rules_init(void) {
+  for (size_t i = 0; i < BUILTIN_COUNT; i++) {
+    const struct builtin *builtin = &builtins[i];
+    struct joist_rules *rules = &sets[i];
+    joist_rules_clear(rules, builtin->id);
+    rules->policy = builtin->policy;
+    memcpy(rules->literal, builtin->literal, sizeof rules->literal);
+    if (builtin->table != NULL) {
+      rules->kind = JOIST_RULES_TABLE;
+      fill_table(rules, builtin);
+    } else {
+      rules->kind = JOIST_RULES_LATTICE;
+      rules->edge_count = (uint16_t)builtin->edge_count;
+      memcpy(rules->edges, builtin->edges, builtin->edge_count * sizeof *builtin->edges);
+      joist_rules_join_edges(rules);
+    }
+    publish(rules, builtin);
+    joist_rules_derive(rules);
+  }
+}
+
+size_t joist_rules_count(void) { return BUILTIN_COUNT; }
+
+const struct joist_rules *joist_rules_at(size_t index) { return &sets[index]; }
+
+const struct joist_rules *joist_rules_find(const char *id) {
+  const struct builtin *builtin = find_builtin(id);
+  return builtin == NULL ? NULL : &sets[builtin - builtins];
+}
+
+const char *joist_rules_source(const char *id) {
+  const struct builtin *builtin = find_builtin(id);
+  return builtin == NULL ? "edges given by the user" : builtin->source;
+}
+
+joist_status joist_rules_set_literals(struct joist_rules *rules,
+                                      const uint8_t literal[JOIST_CATEGORY_COUNT],
+                                      struct joist_error *error) {
+  static const char *const what[] = {"logical", "integer", "double", "complex"};
+  static const char *const needed[] = {"bool", "an integer dtype", "a float dtype",
+                                       "a complex dtype"};
+  for (int c = 0; c < JOIST_CATEGORY_COUNT; c++) {
+    if (literal[c] < JOIST_DTYPE_COUNT &&
+        joist_dtype_category((joist_dtype)literal[c]) == (joist_category)c)
+      continue;
+    return joist_fail(error, JOIST_ERROR_DTYPE, "the default dtype of %s values must be %s, not %s",
+                      what[c], needed[c],
+                      literal[c] < JOIST_DTYPE_COUNT ? joist_dtype_name((joist_dtype)literal[c])
+                                                     : "an unknown one");
+  }
+  memcpy(rules->literal, literal, sizeof rules->literal);
+  /* Cells of a table in which a number brings its default dtype follow it. */
+  const struct builtin *builtin = find_builtin(rules->id);
+  if (rules->kind == JOIST_RULES_TABLE && builtin != NULL && builtin->table != NULL)
+    fill_table(rules, builtin);
+  joist_rules_derive(rules);
+  return JOIST_OK;
+}

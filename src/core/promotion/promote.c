@@ -1,0 +1,223 @@
+/* The common type of any number of operands: by type alone, by rank (PyTorch), or by
+ * value (NumPy 1.x, CuPy). Reads the dense table of a rule set and nothing else of it. */
+#include <math.h>
+
+#include "core/promotion/published_tables.h"
+
+typedef const struct joist_operand operand;
+
+static joist_category category(struct joist_type type) { return joist_dtype_category(type.dtype); }
+
+static joist_status undefined(const struct joist_rules *rules, struct joist_type lhs,
+                              struct joist_type rhs, struct joist_error *error) {
+  return joist_fail(error, JOIST_ERROR_PROMOTION,
+                    "%s%s and %s%s have no common dtype under the promotion rules '%s'; convert "
+                    "one of them with nv_convert(), or choose other rules with with_promotion()",
+                    joist_dtype_name(lhs.dtype), lhs.ambiguous ? "?" : "",
+                    joist_dtype_name(rhs.dtype), rhs.ambiguous ? "?" : "", rules->id);
+}
+
+/* A left fold over the operands of one group. */
+struct group {
+  bool any;
+  struct joist_type type;
+};
+
+static joist_status add(struct group *group, const struct joist_rules *rules,
+                        struct joist_type type, struct joist_error *error) {
+  const struct joist_type before = group->type;
+  if (!group->any) {
+    group->any = true;
+    group->type = type;
+    return JOIST_OK;
+  }
+  if (!joist_promote(rules, before, type, &group->type))
+    return undefined(rules, before, type, error);
+  return JOIST_OK;
+}
+
+static joist_status by_type(const struct joist_rules *rules, operand *operands, size_t count,
+                            struct joist_type *result, struct joist_error *error) {
+  struct group all = {false, operands[0].type};
+  for (size_t i = 0; i < count; i++) {
+    const joist_status status = add(&all, rules, operands[i].type, error);
+    if (status != JOIST_OK) return status;
+  }
+  *result = all.type;
+  return JOIST_OK;
+}
+
+/* A value without a dtype of its own. R's TRUE is a number here, though its dtype is
+ * known; integer64 and raw vectors are tensors of their dtype. */
+static bool is_number(operand *x) {
+  return x->type.ambiguous || (x->literal && x->type.dtype == JOIST_BOOL);
+}
+
+/* combine_categories() of PyTorch's ATen/native/TypeProperties.cpp: a lower group
+ * counts only where its category is higher. */
+static joist_status combine(const struct joist_rules *rules, struct group higher,
+                            struct group lower, struct group *result, struct joist_error *error) {
+  if (!higher.any || !lower.any) {
+    *result = higher.any ? higher : lower;
+    return JOIST_OK;
+  }
+  struct joist_type join;
+  if (!joist_promote(rules, higher.type, lower.type, &join))
+    return undefined(rules, higher.type, lower.type, error);
+  *result = higher;
+  if (category(lower.type) <= category(higher.type)) return JOIST_OK;
+  if (category(higher.type) == JOIST_CATEGORY_FLOAT)
+    join.dtype = joist_dtype_complex(higher.type.dtype);
+  result->type = join;
+  return JOIST_OK;
+}
+
+static joist_status by_rank(const struct joist_rules *rules, operand *operands, size_t count,
+                            struct joist_type *result, struct joist_error *error) {
+  struct group tensors = {false, operands[0].type}, rank_zero = tensors, numbers = tensors;
+  for (size_t i = 0; i < count; i++) {
+    operand *x = &operands[i];
+    if (is_number(x)) {
+      /* Of numbers next to tensors only the highest category counts. */
+      if (!numbers.any || category(x->type) > category(numbers.type))
+        numbers = (struct group){true, x->type};
+      continue;
+    }
+    const joist_status status = add(x->rank > 0 ? &tensors : &rank_zero, rules, x->type, error);
+    if (status != JOIST_OK) return status;
+  }
+  if (!tensors.any && !rank_zero.any) return by_type(rules, operands, count, result, error);
+  joist_status status = combine(rules, rank_zero, numbers, &rank_zero, error);
+  if (status == JOIST_OK) status = combine(rules, tensors, rank_zero, &tensors, error);
+  if (status == JOIST_OK) *result = tensors.type;
+  return status;
+}
+
+/* What NumPy's result_type() compares before it looks at values: bool 0, integers 1,
+ * floats and complex 2. */
+static int kind_order(joist_dtype dtype) {
+  const joist_category kind = joist_dtype_category(dtype);
+  return kind == JOIST_CATEGORY_COMPLEX ? (int)JOIST_CATEGORY_FLOAT : (int)kind;
+}
+
+/* The smallest dtype of a scalar's kind that holds low .. high: np.min_scalar_type().
+ * `fits_signed` is set when that is unsigned and the signed dtype of the same size
+ * holds the values as well. Limits of the floats as in NumPy's
+ * core/src/multiarray/convert_datatype.c. */
+static joist_dtype minimal_dtype(joist_dtype dtype, double low, double high, bool *fits_signed) {
+  *fits_signed = false;
+  switch (joist_dtype_category(dtype)) {
+    case JOIST_CATEGORY_INTEGER:
+      for (int step = 0; step < 4; step++) {
+        const joist_dtype is_signed = (joist_dtype)(JOIST_I8 + step);
+        const joist_dtype is_unsigned = (joist_dtype)(JOIST_UI8 + step);
+        const bool in_signed = low >= (double)joist_dtype_min_int(is_signed) &&
+                               high <= (double)joist_dtype_max_int(is_signed);
+        if (low < 0 && in_signed) return is_signed;
+        if (low >= 0 && high <= (double)joist_dtype_max_int(is_unsigned)) {
+          *fits_signed = in_signed;
+          return is_unsigned;
+        }
+      }
+      return dtype;
+    case JOIST_CATEGORY_FLOAT:
+      if (joist_dtype_size(dtype) == 2) return dtype;
+      if (!isfinite(low) || !isfinite(high) || (low > -65000 && high < 65000)) return JOIST_F16;
+      return low > -3.4e38 && high < 3.4e38 ? JOIST_F32 : dtype;
+    case JOIST_CATEGORY_COMPLEX:
+      return low > -3.4e38 && high < 3.4e38 ? JOIST_C64 : dtype;
+    case JOIST_CATEGORY_BOOL:
+    case JOIST_CATEGORY_COUNT:
+      break;
+  }
+  return dtype;
+}
+
+/* The roles of operands in value-based promotion. */
+struct roles {
+  bool rank_zero_is_array;
+  bool use_values;
+};
+
+static bool is_array(operand *x, struct roles roles) {
+  if (x->literal || x->type.ambiguous) return false;
+  return x->rank > 0 || !x->has_range || roles.rank_zero_is_array;
+}
+
+static struct roles find_roles(const struct joist_rules *rules, operand *operands, size_t count) {
+  struct roles roles = {rules->policy == JOIST_BY_LITERAL_VALUE, false};
+  bool any_array = false, any_guess = false;
+  for (size_t i = 0; i < count; i++) {
+    any_array = any_array || is_array(&operands[i], roles);
+    any_guess = any_guess || (operands[i].type.ambiguous && !operands[i].literal);
+  }
+  /* Two tensors always follow the published table, so next to a guessed tensor one of
+   * rank 0 is what gives the dtype. */
+  if (!any_array && any_guess) roles.rank_zero_is_array = true;
+  int array_order = -1, scalar_order = -1;
+  for (size_t i = 0; i < count; i++) {
+    int *highest = is_array(&operands[i], roles) ? &array_order : &scalar_order;
+    const int order = kind_order(operands[i].type.dtype);
+    if (order > *highest) *highest = order;
+  }
+  roles.use_values = array_order >= 0 && array_order >= scalar_order;
+  return roles;
+}
+
+static joist_status by_value(const struct joist_rules *rules, operand *operands, size_t count,
+                             struct joist_type *result, struct joist_error *error) {
+  const struct roles roles = find_roles(rules, operands, count);
+  struct group all = {false, operands[0].type};
+  bool all_fit_signed = false;
+  for (size_t i = 0; i < count; i++) {
+    operand *x = &operands[i];
+    struct joist_type type = {x->type.dtype, false};
+    /* A guess has no dtype but its category's default, and no value but zero. */
+    if (x->type.ambiguous) type.dtype = (joist_dtype)rules->literal[category(x->type)];
+    bool fits_signed = false;
+    if (roles.use_values && !is_array(x, roles)) {
+      const bool by_its_value = x->has_range && (x->literal || !x->type.ambiguous);
+      type.dtype = minimal_dtype(type.dtype, by_its_value ? x->low : 0, by_its_value ? x->high : 0,
+                                 &fits_signed);
+    }
+    if (!all.any) {
+      all_fit_signed = fits_signed;
+    } else {
+      /* A small non-negative value next to anything but bool and unsigned counts as
+       * signed, so that i8 with 100 stays i8. */
+      const bool other_signed = joist_dtype_kind(all.type.dtype) != JOIST_KIND_BOOL &&
+                                joist_dtype_kind(all.type.dtype) != JOIST_KIND_UINT;
+      const bool this_signed = joist_dtype_kind(type.dtype) != JOIST_KIND_BOOL &&
+                               joist_dtype_kind(type.dtype) != JOIST_KIND_UINT;
+      const bool both_fit = fits_signed && all_fit_signed;
+      if (fits_signed && other_signed)
+        type.dtype = (joist_dtype)(type.dtype - JOIST_UI8 + JOIST_I8);
+      if (all_fit_signed && this_signed)
+        all.type.dtype = (joist_dtype)(all.type.dtype - JOIST_UI8 + JOIST_I8);
+      all_fit_signed = both_fit;
+    }
+    const struct joist_type before = all.type;
+    if (add(&all, rules, type, NULL) != JOIST_OK)
+      return undefined(rules, i == 1 ? operands[0].type : before, x->type, error);
+  }
+  *result = all.type;
+  return JOIST_OK;
+}
+
+joist_status joist_common_type(const struct joist_rules *rules, operand *operands, size_t count,
+                               struct joist_type *result, struct joist_error *error) {
+  if (count == 1) {
+    *result = operands[0].type;
+    return JOIST_OK;
+  }
+  switch (rules->policy) {
+    case JOIST_BY_RANK:
+      return by_rank(rules, operands, count, result, error);
+    case JOIST_BY_VALUE:
+    case JOIST_BY_LITERAL_VALUE:
+      return by_value(rules, operands, count, result, error);
+    case JOIST_BY_TYPE:
+      break;
+  }
+  return by_type(rules, operands, count, result, error);
+}

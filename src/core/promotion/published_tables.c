@@ -1,0 +1,137 @@
+/* The published tables that are no lattices, each as one short function.
+ *
+ * A function gives the cell that the source prints; tests compare every cell with
+ * the source. Knows nothing of how the cells are used. */
+#include "core/promotion/published_tables.h"
+
+enum { NONE = JOIST_NODE_NONE };
+
+static bool is_known(int node) { return node < JOIST_DTYPE_COUNT; }
+static bool is_weak(int node) { return node >= JOIST_NODE_WEAK_INT; }
+
+static joist_category category(int node) {
+  return is_weak(node) ? joist_category_of_node(node) : joist_dtype_category((joist_dtype)node);
+}
+
+static int larger(int a, int b) { return a > b ? a : b; }
+
+joist_dtype joist_dtype_complex(joist_dtype dtype) {
+  const joist_dtype real = joist_dtype_real(dtype);
+  return real == JOIST_F64 ? JOIST_C128 : JOIST_C64;
+}
+
+/* The smallest integer dtype that holds two others. None holds ui64 and a signed one. */
+static int integer_join(int a, int b) {
+  if ((a >= JOIST_UI8) == (b >= JOIST_UI8)) return larger(a, b);
+  const int is_signed = a < b ? a : b, is_unsigned = a < b ? b : a;
+  if (is_unsigned == JOIST_UI64) return NONE;
+  return larger(is_signed, is_unsigned - JOIST_UI8 + JOIST_I8 + 1);
+}
+
+static int float_join(int a, int b) {
+  if (larger(a, b) == JOIST_BF16 && a != b) return JOIST_F32;
+  return larger(a, b);
+}
+
+/* A number without a dtype takes the dtype's category if it fits in there, gives a
+ * float dtype imaginary parts, and brings its default dtype otherwise. */
+static int number_join(const struct joist_rules *rules, int weak, int other) {
+  const joist_category own = category(weak), theirs = category(other);
+  if (theirs >= own && is_known(other)) return other;
+  if (is_known(other) && theirs == JOIST_CATEGORY_FLOAT)
+    return (int)joist_dtype_complex((joist_dtype)other);
+  return rules->literal[larger((int)own, (int)theirs)];
+}
+
+/* The smallest float dtype that NumPy lets hold a dtype's values. */
+static int numpy_float(int dtype) {
+  if (category(dtype) >= JOIST_CATEGORY_FLOAT) return (int)joist_dtype_real((joist_dtype)dtype);
+  const size_t size = joist_dtype_size((joist_dtype)dtype);
+  return size == 1 ? JOIST_F16 : size == 2 ? JOIST_F32 : JOIST_F64;
+}
+
+int joist_table_numpy(const struct joist_rules *rules, int lhs, int rhs) {
+  if (lhs == JOIST_BF16 || rhs == JOIST_BF16) return NONE;
+  if (is_weak(lhs)) return number_join(rules, lhs, rhs);
+  if (is_weak(rhs)) return number_join(rules, rhs, lhs);
+  if (lhs == JOIST_BOOL || rhs == JOIST_BOOL) return larger(lhs, rhs);
+  const int highest = larger((int)category(lhs), (int)category(rhs));
+  if (highest == JOIST_CATEGORY_INTEGER) {
+    const int join = integer_join(lhs, rhs);
+    return join == NONE ? JOIST_F64 : join;
+  }
+  const int real = larger(numpy_float(lhs), numpy_float(rhs));
+  return highest == JOIST_CATEGORY_COMPLEX ? (int)joist_dtype_complex((joist_dtype)real) : real;
+}
+
+/* PyTorch 1.x has no unsigned integers above ui8. */
+static bool torch_lacks(int node) { return node >= JOIST_UI16 && node <= JOIST_UI64; }
+
+int joist_table_torch(const struct joist_rules *rules, int lhs, int rhs) {
+  if (torch_lacks(lhs) || torch_lacks(rhs)) return NONE;
+  /* Two Python floats are added by Python, in double precision, before PyTorch sees
+   * them. */
+  if (is_weak(lhs) && lhs == rhs && category(lhs) >= JOIST_CATEGORY_FLOAT)
+    return category(lhs) == JOIST_CATEGORY_FLOAT ? JOIST_F64 : JOIST_C128;
+  if (is_weak(lhs)) return number_join(rules, lhs, rhs);
+  if (is_weak(rhs)) return number_join(rules, rhs, lhs);
+  const joist_category left = category(lhs), right = category(rhs);
+  if (left == JOIST_CATEGORY_FLOAT && right == JOIST_CATEGORY_COMPLEX)
+    return larger((int)joist_dtype_complex((joist_dtype)lhs), rhs);
+  if (right == JOIST_CATEGORY_FLOAT && left == JOIST_CATEGORY_COMPLEX)
+    return larger((int)joist_dtype_complex((joist_dtype)rhs), lhs);
+  if (left != right) return left > right ? lhs : rhs;
+  if (left == JOIST_CATEGORY_INTEGER) return integer_join(lhs, rhs);
+  return left == JOIST_CATEGORY_FLOAT ? float_join(lhs, rhs) : larger(lhs, rhs);
+}
+
+/* The left operand decides: a number on the left is a tensor of its default dtype, a
+ * number on the right is converted if it fits the left category. */
+int joist_table_tensorflow(const struct joist_rules *rules, int lhs, int rhs) {
+  const int left = is_weak(lhs) ? rules->literal[category(lhs)] : lhs;
+  if (left == JOIST_BOOL) return NONE;
+  if (is_weak(rhs)) return category(rhs) <= category(left) ? left : NONE;
+  return left == rhs ? left : NONE;
+}
+
+/* No promotion at all, but a number is a value of its default dtype. */
+int joist_table_jax_lax(const struct joist_rules *rules, int lhs, int rhs) {
+  if (lhs == JOIST_BOOL || rhs == JOIST_BOOL) return NONE;
+  if (lhs == rhs) return lhs;
+  if (is_weak(lhs) && rules->literal[category(lhs)] == rhs) return rhs;
+  if (is_weak(rhs) && rules->literal[category(rhs)] == lhs) return lhs;
+  return NONE;
+}
+
+/* Within a category only. Python numbers, bf16 and complex are unspecified; so is
+ * bool, but two bools need no promotion. */
+int joist_table_array_api(const struct joist_rules *rules, int lhs, int rhs) {
+  (void)rules;
+  if (is_weak(lhs) || is_weak(rhs) || category(lhs) != category(rhs)) return NONE;
+  if (lhs == JOIST_BF16 || rhs == JOIST_BF16) return NONE;
+  switch (category(lhs)) {
+    case JOIST_CATEGORY_BOOL:
+      return JOIST_BOOL;
+    case JOIST_CATEGORY_INTEGER:
+      return integer_join(lhs, rhs);
+    case JOIST_CATEGORY_FLOAT:
+      return larger(lhs, rhs);
+    case JOIST_CATEGORY_COMPLEX:
+    case JOIST_CATEGORY_COUNT:
+      break;
+  }
+  return NONE;
+}
+
+/* anvil's known dtypes, but ui64 with a signed dtype is undefined. A guessed dtype
+ * gives way within its category and counts as known otherwise. */
+int joist_table_anvl(const struct joist_rules *rules, int lhs, int rhs) {
+  (void)rules;
+  const bool lhs_guess = !is_known(lhs), rhs_guess = !is_known(rhs);
+  const int left = lhs_guess ? lhs - JOIST_NODE_AMBIGUOUS : lhs;
+  const int right = rhs_guess ? rhs - JOIST_NODE_AMBIGUOUS : rhs;
+  if (lhs_guess != rhs_guess && category(left) == category(right)) return lhs_guess ? right : left;
+  if (category(left) == JOIST_CATEGORY_INTEGER && category(right) == JOIST_CATEGORY_INTEGER)
+    return integer_join(left, right);
+  return joist_rules_find("anvil")->result[left][right];
+}

@@ -1,0 +1,260 @@
+/* Rule sets as nodes: their names, a user's own edges, and the dense table that every
+ * decision about a pair of types reads. */
+#include <stdio.h>
+#include <string.h>
+
+#include "core/promotion/lattice.h"
+#include "core/promotion/published_tables.h"
+
+enum { NONE = JOIST_NODE_NONE };
+
+static const char *const weak_names[] = {"i*", "f*", "c*"};
+
+int joist_node_of_category(joist_category category) {
+  return JOIST_NODE_WEAK_INT + (int)category - JOIST_CATEGORY_INTEGER;
+}
+
+joist_category joist_category_of_node(int weak) {
+  return (joist_category)(weak - JOIST_NODE_WEAK_INT + JOIST_CATEGORY_INTEGER);
+}
+
+static bool is_weak(int node) { return node >= JOIST_NODE_WEAK_INT && node < JOIST_NODE_OWN; }
+
+void joist_rules_clear(struct joist_rules *rules, const char *id) {
+  memset(rules, 0, sizeof *rules);
+  memset(rules->result, NONE, sizeof rules->result);
+  memset(rules->promote, NONE, sizeof rules->promote);
+  rules->layout = sizeof *rules;
+  snprintf(rules->id, sizeof rules->id, "%s", id);
+  for (int d = 0; d < JOIST_DTYPE_COUNT; d++) {
+    const char *name = joist_dtype_name((joist_dtype)d);
+    snprintf(rules->names[d], JOIST_NODE_NAME_SIZE, "%s", name);
+    snprintf(rules->names[JOIST_NODE_AMBIGUOUS + d], JOIST_NODE_NAME_SIZE, "%s?", name);
+  }
+}
+
+int joist_rules_join_edges(struct joist_rules *rules) {
+  struct joist_lattice lattice;
+  const int on_cycle = joist_lattice_close(&lattice, JOIST_NODE_MAX,
+                                           (const uint8_t(*)[2])rules->edges, rules->edge_count);
+  if (on_cycle != JOIST_LATTICE_NONE) return on_cycle;
+  bool present[JOIST_NODE_MAX] = {false};
+  for (size_t e = 0; e < rules->edge_count; e++)
+    present[rules->edges[e][0]] = present[rules->edges[e][1]] = true;
+  for (int lhs = 0; lhs < JOIST_NODE_MAX; lhs++)
+    for (int rhs = 0; rhs < JOIST_NODE_MAX; rhs++)
+      if (present[lhs] && present[rhs])
+        rules->result[lhs][rhs] = (uint8_t)joist_lattice_join(&lattice, lhs, rhs);
+  return NONE;
+}
+
+/* A node is part of a rule set when some pair with it has a result. */
+static bool has_node(const struct joist_rules *rules, int node) {
+  for (int other = 0; other < JOIST_NODE_MAX; other++)
+    if (rules->result[node][other] != NONE || rules->result[other][node] != NONE) return true;
+  return false;
+}
+
+/* The node a rule set has for a type. */
+static int node_of_type(const struct joist_rules *rules, int dtype, bool ambiguous) {
+  if (!ambiguous) return dtype;
+  if (has_node(rules, JOIST_NODE_AMBIGUOUS + dtype)) return JOIST_NODE_AMBIGUOUS + dtype;
+  const joist_category category = joist_dtype_category((joist_dtype)dtype);
+  if (category == JOIST_CATEGORY_BOOL) return dtype;
+  const int weak = joist_node_of_category(category);
+  return has_node(rules, weak) ? weak : NONE;
+}
+
+/* The guess that stands for a weak result. Two guesses keep what they know of their
+ * dtypes, as in JAX: i8? with i16? is i16?, not the default i64?. */
+static int guess(const struct joist_rules *rules, int weak, int lhs, int rhs) {
+  const bool both = lhs >= JOIST_NODE_AMBIGUOUS && rhs >= JOIST_NODE_AMBIGUOUS;
+  int dtype = rules->literal[joist_category_of_node(weak)];
+  if (both && lhs == rhs) {
+    dtype = lhs - JOIST_NODE_AMBIGUOUS;
+  } else if (both) {
+    const int known = rules->result[lhs - JOIST_NODE_AMBIGUOUS][rhs - JOIST_NODE_AMBIGUOUS];
+    if (known < JOIST_DTYPE_COUNT) dtype = known;
+    if (is_weak(known)) dtype = rules->literal[joist_category_of_node(known)];
+  }
+  return JOIST_NODE_AMBIGUOUS + dtype;
+}
+
+void joist_rules_derive(struct joist_rules *rules) {
+  int nodes[JOIST_TYPE_COUNT];
+  for (int t = 0; t < JOIST_TYPE_COUNT; t++)
+    nodes[t] = node_of_type(rules, t % JOIST_DTYPE_COUNT, t >= JOIST_NODE_AMBIGUOUS);
+  for (int lhs = 0; lhs < JOIST_TYPE_COUNT; lhs++) {
+    for (int rhs = 0; rhs < JOIST_TYPE_COUNT; rhs++) {
+      int result = NONE;
+      if (nodes[lhs] != NONE && nodes[rhs] != NONE) result = rules->result[nodes[lhs]][nodes[rhs]];
+      if (is_weak(result)) result = guess(rules, result, lhs, rhs);
+      if (result >= JOIST_TYPE_COUNT) result = NONE; /* a user's node has no dtype */
+      rules->promote[lhs][rhs] = (uint8_t)result;
+    }
+  }
+}
+
+/* Node of a canonical name, or NONE. */
+static int canonical_node(const struct joist_rules *rules, const char *name) {
+  for (int node = 0; node < JOIST_TYPE_COUNT; node++)
+    if (strcmp(name, rules->names[node]) == 0) return node;
+  for (int w = 0; w < 3; w++)
+    if (strcmp(name, weak_names[w]) == 0) return JOIST_NODE_WEAK_INT + w;
+  return NONE;
+}
+
+/* Node of a name in a user's edges, made if new; NONE when there is no more room. */
+static int intern(struct joist_rules *rules, const char *name) {
+  int node = canonical_node(rules, name);
+  for (int own = JOIST_NODE_OWN; node == NONE && own < JOIST_NODE_MAX; own++)
+    if (rules->names[own][0] == '\0' || strcmp(name, rules->names[own]) == 0) node = own;
+  if (node == NONE) return NONE;
+  snprintf(rules->names[node], JOIST_NODE_NAME_SIZE, "%s", name);
+  if (memchr(rules->published, node, rules->published_count) == NULL)
+    rules->published[rules->published_count++] = (uint8_t)node;
+  return node;
+}
+
+/* Writes a shortest cycle through `start` as "a -> b -> a". */
+static void describe_cycle(const struct joist_rules *rules, int start, char *text, size_t size) {
+  /* Breadth first against the edges, so that `next` leads forward to `start`. */
+  int next[JOIST_NODE_MAX], queue[JOIST_NODE_MAX + 1];
+  for (int i = 0; i < JOIST_NODE_MAX; i++) next[i] = NONE;
+  size_t head = 0, tail = 0;
+  queue[tail++] = start;
+  while (head < tail && next[start] == NONE) {
+    const int node = queue[head++];
+    for (size_t e = 0; e < rules->edge_count; e++) {
+      const int from = rules->edges[e][0];
+      if (rules->edges[e][1] != node || next[from] != NONE) continue;
+      next[from] = node;
+      if (from != start) queue[tail++] = from;
+    }
+  }
+  size_t used = (size_t)snprintf(text, size, "%s", rules->names[start]);
+  for (int node = next[start]; used < size; node = next[node]) {
+    used += (size_t)snprintf(text + used, size - used, " -> %s", rules->names[node]);
+    if (node == start) break;
+  }
+}
+
+joist_status joist_rules_from_edges(struct joist_rules *rules, const char *id,
+                                    const char *const *from, const char *const *to, size_t count,
+                                    struct joist_error *error) {
+  static const uint8_t literal[] = {JOIST_BOOL, JOIST_I32, JOIST_F32, JOIST_C64};
+  if (strlen(id) >= JOIST_NODE_NAME_SIZE)
+    return joist_fail(error, JOIST_ERROR_PROMOTION, "the id '%s' is longer than %d characters", id,
+                      JOIST_NODE_NAME_SIZE - 1);
+  if (count > JOIST_EDGE_MAX)
+    return joist_fail(error, JOIST_ERROR_PROMOTION, "%zu edges are more than the %d there can be",
+                      count, JOIST_EDGE_MAX);
+  joist_rules_clear(rules, id);
+  rules->kind = JOIST_RULES_LATTICE;
+  rules->policy = JOIST_BY_TYPE;
+  memcpy(rules->literal, literal, sizeof literal);
+  for (size_t e = 0; e < count; e++) {
+    for (int end = 0; end < 2; end++) {
+      const char *name = end == 0 ? from[e] : to[e];
+      const size_t length = strlen(name);
+      if (length == 0 || length >= JOIST_NODE_NAME_SIZE)
+        return joist_fail(error, JOIST_ERROR_PROMOTION,
+                          "edge %zu: a node name needs 1 to %d characters, '%s' has %zu", e + 1,
+                          JOIST_NODE_NAME_SIZE - 1, name, length);
+      const int node = intern(rules, name);
+      if (node == NONE)
+        return joist_fail(error, JOIST_ERROR_PROMOTION,
+                          "edge %zu: no room for '%s', a lattice can have %d nodes that are no "
+                          "dtypes",
+                          e + 1, name, JOIST_NODE_MAX - JOIST_NODE_OWN);
+      rules->edges[e][end] = (uint8_t)node;
+    }
+  }
+  rules->edge_count = (uint16_t)count;
+  const int on_cycle = joist_rules_join_edges(rules);
+  if (on_cycle != NONE) {
+    char cycle[JOIST_MESSAGE_SIZE / 2];
+    describe_cycle(rules, on_cycle, cycle, sizeof cycle);
+    return joist_fail(error, JOIST_ERROR_PROMOTION,
+                      "the edges of '%s' have a cycle, so they order nothing: %s", id, cycle);
+  }
+  joist_rules_derive(rules);
+  return JOIST_OK;
+}
+
+int joist_rules_node(const struct joist_rules *rules, const char *name) {
+  if (name[0] == '\0') return NONE;
+  for (int node = 0; node < JOIST_NODE_MAX; node++)
+    if (strcmp(name, rules->names[node]) == 0) return node;
+  const int node = canonical_node(rules, name);
+  if (node != NONE) return has_node(rules, node) ? node : NONE;
+  /* Aliases of dtypes, with or without the mark of a guess. */
+  char alias[JOIST_NODE_NAME_SIZE];
+  const size_t length = strlen(name);
+  if (length >= sizeof alias) return NONE;
+  memcpy(alias, name, length + 1);
+  const bool ambiguous = alias[length - 1] == '?';
+  if (ambiguous) alias[length - 1] = '\0';
+  const joist_dtype dtype = joist_dtype_parse(alias, JOIST_STYLE_ANVIL);
+  if (dtype == JOIST_DTYPE_NONE) return NONE;
+  return (ambiguous ? JOIST_NODE_AMBIGUOUS : 0) + (int)dtype;
+}
+
+const char *joist_rules_node_name(const struct joist_rules *rules, int node) {
+  return node == NONE ? "-" : rules->names[node];
+}
+
+/* Whether n entries of a table are numbers below `limit`, or NONE where that is allowed. */
+static bool entries_below(const uint8_t *entries, size_t n, int limit, bool may_lack) {
+  bool fine = true;
+  for (size_t k = 0; k < n; k++) fine &= entries[k] < limit || (may_lack && entries[k] == NONE);
+  return fine;
+}
+
+bool joist_rules_valid(const void *memory, size_t size) {
+  const struct joist_rules *const rules = memory;
+  if (size != sizeof *rules || rules->layout != sizeof *rules) return false;
+  bool named = memchr(rules->id, '\0', sizeof rules->id) != NULL;
+  for (int node = 0; node < JOIST_NODE_MAX; node++)
+    named &= memchr(rules->names[node], '\0', JOIST_NODE_NAME_SIZE) != NULL;
+  if (!named || (unsigned)rules->kind > JOIST_RULES_TABLE ||
+      (unsigned)rules->policy > JOIST_BY_LITERAL_VALUE)
+    return false;
+  for (int c = 0; c < JOIST_CATEGORY_COUNT; c++)
+    if (rules->literal[c] >= JOIST_DTYPE_COUNT ||
+        (int)joist_dtype_category((joist_dtype)rules->literal[c]) != c)
+      return false;
+  if (rules->published_count > JOIST_NODE_MAX || rules->edge_count > JOIST_EDGE_MAX) return false;
+  return entries_below(rules->published, rules->published_count, JOIST_NODE_MAX, false) &&
+         entries_below(rules->edges[0], 2 * (size_t)rules->edge_count, JOIST_NODE_MAX, false) &&
+         entries_below(rules->result[0], sizeof rules->result, JOIST_NODE_MAX, true) &&
+         entries_below(rules->promote[0], sizeof rules->promote, JOIST_TYPE_COUNT, true);
+}
+
+/* The type a node stands for, as an index of `promote`; NONE for a user's own node. */
+static int type_of_node(const struct joist_rules *rules, int node) {
+  if (node < JOIST_TYPE_COUNT) return node;
+  if (!is_weak(node)) return NONE;
+  return JOIST_NODE_AMBIGUOUS + rules->literal[joist_category_of_node(node)];
+}
+
+int joist_rules_table_entry(const struct joist_rules *rules, int lhs, int rhs) {
+  const bool lhs_guess = lhs >= JOIST_NODE_AMBIGUOUS && lhs < JOIST_TYPE_COUNT;
+  const bool rhs_guess = rhs >= JOIST_NODE_AMBIGUOUS && rhs < JOIST_TYPE_COUNT;
+  const bool spell_out =
+      (lhs_guess && !has_node(rules, lhs)) || (rhs_guess && !has_node(rules, rhs));
+  if (!spell_out) return rules->result[lhs][rhs];
+  const int left = type_of_node(rules, lhs), right = type_of_node(rules, rhs);
+  return left == NONE || right == NONE ? NONE : rules->promote[left][right];
+}
+
+bool joist_promote(const struct joist_rules *rules, struct joist_type lhs, struct joist_type rhs,
+                   struct joist_type *result) {
+  const int left = (int)lhs.dtype + (lhs.ambiguous ? JOIST_NODE_AMBIGUOUS : 0);
+  const int right = (int)rhs.dtype + (rhs.ambiguous ? JOIST_NODE_AMBIGUOUS : 0);
+  const int node = rules->promote[left][right];
+  if (node == NONE) return false;
+  result->ambiguous = node >= JOIST_NODE_AMBIGUOUS;
+  result->dtype = (joist_dtype)(result->ambiguous ? node - JOIST_NODE_AMBIGUOUS : node);
+  return true;
+}

@@ -1,0 +1,120 @@
+/* Promotion rule sets: which dtype two operands have in common.
+ *
+ * A rule set is plain data of fixed size without pointers, so it can live in
+ * static storage, on the stack or in an R raw vector. Nodes are the known dtypes
+ * (0 .. JOIST_DTYPE_COUNT-1), the ambiguous ones, three weak categories, and names
+ * of a user's own lattice after that. Knows no memory and no tensors. */
+#ifndef JOIST_CORE_PROMOTION_RULE_SET_H
+#define JOIST_CORE_PROMOTION_RULE_SET_H
+
+#include "core/base/status.h"
+#include "core/types/dtypes.h"
+
+enum {
+  JOIST_NODE_AMBIGUOUS = JOIST_DTYPE_COUNT, /* node of `f32?` is this + JOIST_F32 */
+  JOIST_NODE_WEAK_INT = 2 * JOIST_DTYPE_COUNT,
+  JOIST_NODE_WEAK_FLOAT,
+  JOIST_NODE_WEAK_COMPLEX,
+  JOIST_NODE_OWN, /* first node without a dtype, named by the user */
+  JOIST_NODE_MAX = 64,
+  JOIST_NODE_NONE = 255,
+  JOIST_NODE_NAME_SIZE = 24,
+  JOIST_EDGE_MAX = 256,
+  JOIST_TYPE_COUNT = 2 * JOIST_DTYPE_COUNT
+};
+
+typedef enum {
+  JOIST_RULES_LATTICE, /* every result is a join */
+  JOIST_RULES_TABLE    /* a published table that is no lattice */
+} joist_rules_kind;
+
+/* What besides the two dtypes decides. */
+typedef enum {
+  JOIST_BY_TYPE,         /* nothing */
+  JOIST_BY_RANK,         /* PyTorch: category first, then rank > 0, rank 0, number */
+  JOIST_BY_VALUE,        /* NumPy 1.x: values of literals and of rank-0 operands */
+  JOIST_BY_LITERAL_VALUE /* CuPy: values of literals only */
+} joist_rules_policy;
+
+struct joist_rules {
+  uint32_t layout; /* sizeof(struct joist_rules): rejects a stored set of another version */
+  char id[JOIST_NODE_NAME_SIZE];
+  joist_rules_kind kind;
+  joist_rules_policy policy;
+  /* Default dtype of an R literal per category (logical, integer, double, complex). */
+  uint8_t literal[JOIST_CATEGORY_COUNT];
+  /* Nodes of the published table, in published order, and their printed names. */
+  uint8_t published_count;
+  uint8_t published[JOIST_NODE_MAX];
+  char names[JOIST_NODE_MAX][JOIST_NODE_NAME_SIZE];
+  /* Edges of the lattice (from, to); none for a table. */
+  uint16_t edge_count;
+  uint8_t edges[JOIST_EDGE_MAX][2];
+  /* Common node of two nodes as published; JOIST_NODE_NONE where undefined. */
+  uint8_t result[JOIST_NODE_MAX][JOIST_NODE_MAX];
+  /* The dense table every decision reads, derived from `result` and `literal`:
+   * node of (dtype + ambiguous * JOIST_DTYPE_COUNT) x the same, where a weak node
+   * has been resolved to the ambiguous default of its category. */
+  uint8_t promote[JOIST_TYPE_COUNT][JOIST_TYPE_COUNT];
+};
+
+/* One operand of a promotion. */
+struct joist_operand {
+  struct joist_type type; /* for a literal: its default dtype, ambiguous */
+  bool literal;           /* a bare R value, whose own value is still exact */
+  int rank;
+  /* For the policies that look at values: range of the value(s) of a literal or
+   * rank-0 operand when they are known (then has_range), real parts for complex. */
+  bool has_range;
+  double low, high;
+};
+
+/* Built-in rule sets. joist_rules_find returns NULL for an unknown id. The first
+ * is the default. Call joist_rules_init once before any other function. */
+void joist_rules_init(void);
+size_t joist_rules_count(void);
+const struct joist_rules *joist_rules_at(size_t index);
+const struct joist_rules *joist_rules_find(const char *id);
+/* One line that says where the rule set comes from. */
+const char *joist_rules_source(const char *id);
+
+/* Makes a rule set from lattice edges given as node names. Fails with
+ * JOIST_ERROR_PROMOTION when the edges have a cycle (the message shows it) or there
+ * are too many names. Pairs without a unique join are undefined, not an error. */
+joist_status joist_rules_from_edges(struct joist_rules *rules, const char *id,
+                                    const char *const *from, const char *const *to, size_t count,
+                                    struct joist_error *error) JOIST_MUST_CHECK;
+
+/* Changes the literal defaults and derives `promote` anew. Fails with
+ * JOIST_ERROR_DTYPE when a dtype is not of its category. */
+joist_status joist_rules_set_literals(struct joist_rules *rules,
+                                      const uint8_t literal[JOIST_CATEGORY_COUNT],
+                                      struct joist_error *error) JOIST_MUST_CHECK;
+
+/* Whether memory that somebody else kept is a rule set of this version: everything that is
+ * looked up by what it says is there. */
+bool joist_rules_valid(const void *memory, size_t size);
+
+/* Node of a name ("f32", "i32?", "i*", a user's own); JOIST_NODE_NONE if none. */
+int joist_rules_node(const struct joist_rules *rules, const char *name);
+/* Name of a node as this rule set prints it. */
+const char *joist_rules_node_name(const struct joist_rules *rules, int node);
+
+/* Common node of two nodes as promotion tables print it. Where an operand is given
+ * as `dtype?` and the rule set has only weak categories, the result is spelled as
+ * `dtype?` too. JOIST_NODE_NONE where undefined. */
+int joist_rules_table_entry(const struct joist_rules *rules, int lhs, int rhs);
+
+/* Common type of two types; false where undefined. One table look-up. */
+bool joist_promote(const struct joist_rules *rules, struct joist_type lhs, struct joist_type rhs,
+                   struct joist_type *result);
+
+/* Common type of n >= 1 operands, by rank and value too where the rule set asks
+ * for it. Fails with JOIST_ERROR_PROMOTION; the message names both dtypes, the rule
+ * set and a way out. */
+joist_status joist_common_type(const struct joist_rules *rules,
+                               const struct joist_operand *operands, size_t count,
+                               struct joist_type *result,
+                               struct joist_error *error) JOIST_MUST_CHECK;
+
+#endif

@@ -1,0 +1,84 @@
+/* What a dtype is: its number, name, kind and size. Knows no promotion and no memory. */
+#ifndef JOIST_CORE_TYPES_DTYPES_H
+#define JOIST_CORE_TYPES_DTYPES_H
+
+#include <complex.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/types/dtypes.def"
+
+typedef float _Complex joist_c64;
+typedef double _Complex joist_c128;
+
+typedef enum {
+#define X(ID, NAME, KIND, CTYPE, CODE, LONG, STABLEHLO, A, B) JOIST_##ID,
+  JOIST_DTYPES(X, , )
+#undef X
+      JOIST_DTYPE_COUNT,
+  JOIST_DTYPE_NONE = 255
+} joist_dtype;
+
+typedef enum {
+  JOIST_KIND_BOOL,
+  JOIST_KIND_INT,
+  JOIST_KIND_UINT,
+  JOIST_KIND_FLOAT,
+  JOIST_KIND_COMPLEX
+} joist_kind;
+
+/* Promotion systems speak of four categories: signed and unsigned are one. */
+typedef enum {
+  JOIST_CATEGORY_BOOL,
+  JOIST_CATEGORY_INTEGER,
+  JOIST_CATEGORY_FLOAT,
+  JOIST_CATEGORY_COMPLEX,
+  JOIST_CATEGORY_COUNT
+} joist_category;
+
+/* A dtype and whether it is only a guess (`f32?`). */
+struct joist_type {
+  joist_dtype dtype;
+  bool ambiguous;
+};
+
+typedef enum {
+  JOIST_STYLE_ANVIL,     /* f32, ui8, bool: the project's own names */
+  JOIST_STYLE_JAX,       /* float32, uint8, bool */
+  JOIST_STYLE_JEP,       /* f4, u1, b1, bf: bytes */
+  JOIST_STYLE_NUMPY,     /* f4, u1, b1: bytes */
+  JOIST_STYLE_TORCH,     /* float32, uint8, bool */
+  JOIST_STYLE_STABLEHLO, /* f32, ui8, i1, complex<f32> */
+  JOIST_STYLE_COUNT
+} joist_style;
+
+const char *joist_dtype_name(joist_dtype dtype);
+const char *joist_dtype_format(joist_dtype dtype, joist_style style);
+/* Name of a style, and the style of a name (JOIST_STYLE_COUNT when unknown). */
+const char *joist_style_name(joist_style style);
+joist_style joist_style_parse(const char *name);
+
+joist_kind joist_dtype_kind(joist_dtype dtype);
+/* "bool", "int", "uint", "float" or "complex". */
+const char *joist_kind_name(joist_kind kind);
+joist_category joist_dtype_category(joist_dtype dtype);
+size_t joist_dtype_size(joist_dtype dtype); /* bytes per element */
+
+/* Reads a name or alias; JOIST_DTYPE_NONE when it is none. Byte-count codes
+ * ("f4", "u1") are read in the styles jep and numpy only, because `i8` counts
+ * bits everywhere else. */
+joist_dtype joist_dtype_parse(const char *text, joist_style style);
+
+/* The dtype that kernels compute in: f32 for f16 and bf16, itself otherwise. */
+joist_dtype joist_dtype_compute(joist_dtype dtype);
+/* The float dtype of a complex dtype's parts; itself otherwise. */
+joist_dtype joist_dtype_real(joist_dtype dtype);
+/* Smallest and largest value of a bool or integer dtype, as exact long doubles
+ * are not portable: as int64_t and uint64_t. */
+int64_t joist_dtype_min_int(joist_dtype dtype);
+uint64_t joist_dtype_max_int(joist_dtype dtype);
+/* Largest finite value of a float or complex dtype's parts. */
+double joist_dtype_max_float(joist_dtype dtype);
+
+#endif

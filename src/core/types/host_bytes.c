@@ -1,0 +1,86 @@
+/* Elements as bytes, in the byte order of this machine or in the other one: a copy of bits, block
+ * by block. The parts of a complex number are turned around one by one. */
+#include <string.h>
+
+#include "core/base/parallel.h"
+#include "core/base/vectorize.h"
+#include "core/types/host.h"
+
+JOIST_VECTORIZE_FILE
+
+enum { BLOCK = 1 << 24 /* elements between two calls of poll */ };
+
+static void swap_2(size_t n, const unsigned char *from, unsigned char *to) {
+  for (size_t i = 0; i < n; i++) {
+    uint16_t value;
+    memcpy(&value, from + 2 * i, sizeof value);
+    value = (uint16_t)(value << 8 | value >> 8);
+    memcpy(to + 2 * i, &value, sizeof value);
+  }
+}
+
+static inline uint32_t swapped_32(uint32_t value) {
+  value = (value & 0x00ff00ffu) << 8 | (value >> 8 & 0x00ff00ffu);
+  return value << 16 | value >> 16;
+}
+
+static void swap_4(size_t n, const unsigned char *from, unsigned char *to) {
+  for (size_t i = 0; i < n; i++) {
+    uint32_t value;
+    memcpy(&value, from + 4 * i, sizeof value);
+    value = swapped_32(value);
+    memcpy(to + 4 * i, &value, sizeof value);
+  }
+}
+
+static void swap_8(size_t n, const unsigned char *from, unsigned char *to) {
+  for (size_t i = 0; i < n; i++) {
+    uint64_t value;
+    memcpy(&value, from + 8 * i, sizeof value);
+    value = (uint64_t)swapped_32((uint32_t)value) << 32 | swapped_32((uint32_t)(value >> 32));
+    memcpy(to + 8 * i, &value, sizeof value);
+  }
+}
+
+static void copy_block(size_t unit, bool swapped, size_t bytes, const unsigned char *from,
+                       unsigned char *to) {
+  if (!swapped || unit == 1)
+    memcpy(to, from, bytes);
+  else if (unit == 2)
+    swap_2(bytes / 2, from, to);
+  else if (unit == 4)
+    swap_4(bytes / 4, from, to);
+  else
+    swap_8(bytes / 8, from, to);
+}
+
+static size_t first_no_bool(size_t n, const unsigned char *bytes) {
+  unsigned char all = 0;
+  for (size_t i = 0; i < n; i++) all |= bytes[i];
+  size_t i = all > 1 ? 0 : n;
+  while (i < n && bytes[i] <= 1) i++;
+  return i;
+}
+
+joist_status joist_copy_bytes(joist_dtype dtype, const void *from, size_t n, bool swapped, void *to,
+                              const struct joist_run *run, struct joist_error *error) {
+  const size_t size = joist_dtype_size(dtype);
+  const size_t unit = joist_dtype_size(joist_dtype_real(dtype));
+  for (size_t start = 0; start < n; start += BLOCK) {
+    if (start > 0 && run != NULL && joist_run_poll(run, error) != JOIST_OK)
+      return JOIST_INTERRUPTED;
+    const size_t count = n - start < BLOCK ? n - start : BLOCK;
+    const unsigned char *const block = (const unsigned char *)from + start * size;
+    if (dtype == JOIST_BOOL) {
+      const size_t misfit = first_no_bool(count, block);
+      if (misfit < count)
+        return joist_fail(error, JOIST_ERROR_VALUE,
+                          "byte %02x at position %zu is no bool, which is 00 or 01; read it as ui8 "
+                          "and compare with 0",
+                          block[misfit], start + misfit + 1);
+    }
+    if (to != NULL)
+      copy_block(unit, swapped, count * size, block, (unsigned char *)to + start * size);
+  }
+  return JOIST_OK;
+}

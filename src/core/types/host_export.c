@@ -1,0 +1,124 @@
+/* Elements of a dtype back into values of the host language. Checks a block, then
+ * converts it. */
+#include "core/base/vectorize.h"
+#include "core/types/convert.h"
+#include "core/types/host.h"
+#include "core/types/host_scan.h"
+
+JOIST_VECTORIZE_FILE
+
+FIRST_OUTSIDE(int32_t)
+FIRST_OUTSIDE(uint32_t)
+FIRST_OUTSIDE(int64_t)
+FIRST_OUTSIDE(uint64_t)
+
+static const struct {
+  const char *name;
+  joist_dtype layout; /* the dtype whose elements look like the host's values */
+} hosts[] = {
+    [JOIST_HOST_LOGICAL] = {"logical", JOIST_I32},
+    [JOIST_HOST_INTEGER] = {"integer", JOIST_I32},
+    [JOIST_HOST_DOUBLE] = {"double", JOIST_F64},
+    [JOIST_HOST_COMPLEX] = {"complex", JOIST_C128},
+    [JOIST_HOST_RAW] = {"raw", JOIST_UI8},
+    [JOIST_HOST_INTEGER64] = {"integer64", JOIST_I64},
+    [JOIST_HOST_FLOAT32] = {"float32", JOIST_F32},
+};
+
+static bool can_export(joist_dtype dtype, joist_host host, bool lossy) {
+  const joist_category category = joist_dtype_category(dtype);
+  const bool whole = category == JOIST_CATEGORY_BOOL || category == JOIST_CATEGORY_INTEGER;
+  switch (host) {
+    case JOIST_HOST_LOGICAL:
+      return dtype == JOIST_BOOL;
+    case JOIST_HOST_INTEGER:
+    case JOIST_HOST_INTEGER64:
+      return whole;
+    case JOIST_HOST_RAW:
+      return dtype == JOIST_BOOL || dtype == JOIST_UI8;
+    case JOIST_HOST_DOUBLE:
+      return category != JOIST_CATEGORY_COMPLEX;
+    case JOIST_HOST_COMPLEX:
+      return true;
+    case JOIST_HOST_FLOAT32:
+      break;
+  }
+  if (category == JOIST_CATEGORY_COMPLEX) return false;
+  return lossy || (whole ? joist_dtype_size(dtype) <= 2 : dtype != JOIST_F64);
+}
+
+/* An integer is exact in double when what is left without its trailing zeros has at most
+ * 53 bits. */
+static bool exact_in_double(uint64_t magnitude) {
+  const uint64_t lowest_bit = magnitude & (0 - magnitude);
+  return magnitude == 0 || magnitude / lowest_bit <= UINT64_C(1) << 53;
+}
+
+static size_t first_inexact(joist_dtype dtype, size_t n, const void *elements) {
+  const int64_t limit = INT64_C(1) << 53;
+  const int64_t *integers = elements;
+  const uint64_t *naturals = elements;
+  const bool is_signed = dtype == JOIST_I64;
+  size_t i = is_signed ? first_outside_int64_t(n, integers, -limit, limit)
+                       : first_outside_uint64_t(n, naturals, 0, (uint64_t)limit);
+  while (i < n &&
+         exact_in_double(is_signed && integers[i] < 0 ? 0 - (uint64_t)integers[i] : naturals[i]))
+    i++;
+  return i;
+}
+
+/* Index of the first element that the host type cannot hold, n if there is none. */
+static size_t first_misfit(joist_dtype dtype, size_t n, const void *elements, joist_host host,
+                           bool lossy) {
+  const bool wide = dtype == JOIST_I64 || dtype == JOIST_UI64;
+  /* The most negative value is NA in R's integer types. */
+  const int64_t limit = host == JOIST_HOST_INTEGER64 ? INT64_MAX : INT32_MAX;
+  if ((host == JOIST_HOST_DOUBLE || host == JOIST_HOST_COMPLEX) && wide && !lossy)
+    return first_inexact(dtype, n, elements);
+  if (host != JOIST_HOST_INTEGER && host != JOIST_HOST_INTEGER64) return n;
+  if (dtype == JOIST_I64) return first_outside_int64_t(n, elements, -limit, limit);
+  if (dtype == JOIST_UI64) return first_outside_uint64_t(n, elements, 0, (uint64_t)limit);
+  if (host == JOIST_HOST_INTEGER64) return n;
+  if (dtype == JOIST_I32) return first_outside_int32_t(n, elements, -INT32_MAX, INT32_MAX);
+  if (dtype == JOIST_UI32) return first_outside_uint32_t(n, elements, 0, INT32_MAX);
+  return n;
+}
+
+static joist_status report(joist_dtype dtype, const void *element, size_t position, joist_host host,
+                           struct joist_error *error) {
+  const char *advice = "as = \"double\"";
+  char text[JOIST_TEXT_SIZE];
+  joist_format_element(dtype, element, 0, text);
+  if (host == JOIST_HOST_DOUBLE || host == JOIST_HOST_COMPLEX)
+    return joist_fail(error, JOIST_ERROR_VALUE,
+                      "%s at position %zu is not exact in double; use as = \"integer64\" or "
+                      "as = \"character\"",
+                      text, position);
+  if (host == JOIST_HOST_INTEGER64)
+    advice = "as = \"character\"";
+  else if (joist_dtype_size(dtype) == 8)
+    advice = "as = \"integer64\" or as = \"character\"";
+  return joist_fail(error, JOIST_ERROR_VALUE, "%s at position %zu (%s) does not fit R's %s; use %s",
+                    text, position, joist_dtype_name(dtype), hosts[host].name, advice);
+}
+
+joist_status joist_export(joist_dtype dtype, const void *elements, size_t n, joist_host host,
+                          bool lossy, void *out, const struct joist_run *run,
+                          struct joist_error *error) {
+  if (!can_export(dtype, host, lossy))
+    return joist_fail(error, JOIST_ERROR_DTYPE, "%s is not written as R's %s; convert it first",
+                      joist_dtype_name(dtype), hosts[host].name);
+  const size_t size = joist_dtype_size(dtype);
+  const size_t host_size = joist_dtype_size(hosts[host].layout);
+  joist_convert_kernel *convert = joist_convert_find(dtype, hosts[host].layout);
+  for (size_t start = 0; start < n; start += EXCHANGE_BLOCK) {
+    if (is_interrupted(start, run, error)) return JOIST_INTERRUPTED;
+    const size_t count = n - start < EXCHANGE_BLOCK ? n - start : EXCHANGE_BLOCK;
+    const char *block = (const char *)elements + start * size;
+    const size_t misfit = first_misfit(dtype, count, block, host, lossy);
+    if (misfit < count)
+      return report(dtype, block + misfit * size, start + misfit + 1, host, error);
+    convert(count, block, (char *)out + start * host_size);
+  }
+  return JOIST_OK;
+}

@@ -1,0 +1,43 @@
+/* Compiled kernels: made once per group and device, found again by the group's steps. */
+#ifndef JOIST_CUDA_CODEGEN_COMPILE_H
+#define JOIST_CUDA_CODEGEN_COMPILE_H
+
+#include "cuda/codegen/lower.h"
+#include "cuda/host/context.h"
+
+struct joist_cuda_compiled; /* a kernel that can be started; lives as long as the process */
+
+/* The kernel of a group, or of a pass of a reduction, that has `work` element steps to do
+ * now; NULL when the interpreter should run it. */
+struct joist_cuda_compiled *joist_cuda_kernel_of(const struct joist_cuda_state *state,
+                                                 const struct joist_cuda_code *code, double work);
+struct joist_cuda_compiled *joist_cuda_pass_of(const struct joist_cuda_state *state,
+                                               joist_op combine, joist_dtype from,
+                                               joist_dtype accumulator, double work);
+
+/* What compiling has come to in this process. */
+struct joist_cuda_compilation {
+  long compiled, failed;
+  char log[1024]; /* of the last that failed */
+};
+const struct joist_cuda_compilation *joist_cuda_compilation(void);
+/* Appends how many failed, and why the last did; nothing if none did. */
+void joist_cuda_describe_compiled(char *text, size_t size);
+
+/* How many groups and passes are remembered, compiled or not. */
+size_t joist_cuda_remembered(void);
+/* Forgets all kernels, so that they are looked for again. */
+void joist_cuda_forget(void);
+
+/* As joist_cuda_start. */
+joist_status joist_cuda_start_compiled(struct joist_cuda_compiled *compiled, uint64_t threads,
+                                       const void *parameter, cudaStream_t stream,
+                                       struct joist_error *error) JOIST_MUST_CHECK;
+
+/* loader.c: a compiled and loaded kernel of the current device, or NULL with a reason.
+ * JOIST_ERROR_MEMORY when the device's is out, so that it may work later. */
+joist_status joist_cuda_load(const char *source, int architecture,
+                             struct joist_cuda_compiled **compiled, char *log,
+                             size_t log_size) JOIST_MUST_CHECK;
+
+#endif

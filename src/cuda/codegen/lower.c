@@ -1,0 +1,285 @@
+/* Lowering: slots and arrays of a plan become registers; then these are numbered anew, so
+ * that those whose last reader has run are used again. */
+#include "cuda/codegen/lower.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define NOT_YET UINT16_MAX
+
+struct lowering {
+  const struct joist_plan *plan;
+  const struct joist_group *group;
+  const bool *given;
+  struct joist_cuda_code *code;
+  uint16_t *of_slot, *of_value; /* the register that holds it, or NOT_YET */
+  uint16_t registers;
+  bool full;                     /* it does not fit: what is added from now on is lost */
+  struct joist_cuda_step unused; /* where that goes */
+};
+
+static struct joist_cuda_step *add_step(struct lowering *low, uint16_t kind, joist_dtype from) {
+  if (low->code->step_count == JOIST_CUDA_STEPS) {
+    low->full = true;
+    return &low->unused;
+  }
+  struct joist_cuda_step *const step = &low->code->steps[low->code->step_count++];
+  memset(step, 0, sizeof *step);
+  step->kind = kind;
+  step->from = step->to = (uint16_t)from;
+  return step;
+}
+
+static uint16_t array_number(struct lowering *low, uint32_t array) {
+  struct joist_cuda_code *const code = low->code;
+  for (uint32_t k = 0; k < code->array_count; k++)
+    if (code->array[k] == array) return (uint16_t)k;
+  if (code->array_count == JOIST_CUDA_ARRAYS) {
+    low->full = true;
+    return 0;
+  }
+  code->array[code->array_count] = array;
+  return (uint16_t)code->array_count++;
+}
+
+/* A step that reads an array, into a new register. */
+static uint16_t read_array(struct lowering *low, uint16_t kind, struct joist_ref ref) {
+  if (low->given != NULL && low->given[ref.index]) kind = JOIST_CUDA_GIVEN;
+  struct joist_cuda_step *const step = add_step(low, kind, ref.dtype);
+  step->in[0] = array_number(low, ref.index);
+  return step->out = low->registers++;
+}
+
+static uint16_t register_of(struct lowering *low, struct joist_ref ref) {
+  if (!ref.array) return low->of_slot[ref.index];
+  if (low->of_value[ref.index] == NOT_YET)
+    low->of_value[ref.index] = read_array(low, JOIST_CUDA_LOAD, ref);
+  return low->of_value[ref.index];
+}
+
+/* The register is what `ref` asked for. */
+static void define(struct lowering *low, struct joist_ref ref, uint16_t number) {
+  if (!ref.array) {
+    low->of_slot[ref.index] = number;
+    return;
+  }
+  low->of_value[ref.index] = number;
+  struct joist_cuda_step *const step = add_step(low, JOIST_CUDA_STORE, ref.dtype);
+  step->in[0] = number;
+  step->out = array_number(low, ref.index);
+}
+
+static uint16_t converted(struct lowering *low, uint16_t in, joist_dtype from, joist_dtype to) {
+  if (from == to) return in;
+  struct joist_cuda_step *const step = add_step(low, JOIST_CUDA_CONVERT, from);
+  step->to = (uint16_t)to;
+  step->in[0] = in;
+  return step->out = low->registers++;
+}
+
+/* Strides of an array whose extents of 1 are repeated over the group's shape. */
+static uint16_t add_gather(struct lowering *low, const struct joist_shape *shape) {
+  struct joist_cuda_code *const code = low->code;
+  if (code->gather_count == JOIST_CUDA_GATHERS) {
+    low->full = true;
+    return 0;
+  }
+  uint64_t product = 1;
+  for (int d = 0; d < low->group->shape.rank; d++) {
+    const bool repeated = shape->rank == 0 || shape->extent[d] == 1;
+    code->stride[code->gather_count][d] = repeated ? 0 : product;
+    if (!repeated) product *= shape->extent[d];
+  }
+  return (uint16_t)code->gather_count++;
+}
+
+static bool can_fail(joist_op op, joist_dtype dtype) {
+  const joist_kind kind = joist_dtype_kind(dtype);
+#define CHECKED(OP, KIND, FAILURE, EXPRESSION) \
+  if (op == JOIST_OP_##OP && kind == JOIST_KIND_##KIND) return true;
+#include "core/program/ops.def"
+  return false;
+}
+
+static void lower_kernel(struct lowering *low, const struct joist_step *from) {
+  const struct joist_instruction *const i = &low->plan->program->instructions[from->instruction];
+  uint16_t in[JOIST_REFS_MAX] = {0};
+  for (uint32_t k = 0; k < from->operand_count; k++) in[k] = register_of(low, from->in[k]);
+  const uint32_t at = low->code->step_count;
+  struct joist_cuda_step *const step = add_step(low, JOIST_CUDA_KERNEL, i->signature.compute);
+  step->op = (uint16_t)i->op;
+  step->to = (uint16_t)from->out.dtype;
+  memcpy(step->in, in, sizeof step->in);
+  /* Unused operands repeat the first, so that the interpreter reads registers in use. */
+  for (uint32_t k = from->operand_count; k < JOIST_REFS_MAX; k++) step->in[k] = in[0];
+  const uint16_t made = step->out = low->registers++;
+  if (!low->full) low->code->instruction[at] = from->instruction;
+  low->code->checked |= can_fail(i->op, i->signature.compute);
+  define(low, from->out, made);
+}
+
+static void lower_fold(struct lowering *low, const struct joist_step *from) {
+  const struct joist_instruction *const i = &low->plan->program->instructions[from->instruction];
+  uint16_t in = register_of(low, from->in[0]);
+  const joist_dtype accumulator = from->out.dtype;
+  in = converted(low, in, from->in[0].dtype, accumulator);
+  const uint32_t at = low->code->step_count;
+  struct joist_cuda_step *const step = add_step(low, JOIST_CUDA_FOLD, accumulator);
+  step->op = (uint16_t)joist_op_combine(i->op);
+  step->in[0] = in;
+  step->in[1] = array_number(low, JOIST_CUDA_PARTIAL + from->sink);
+  step->out = (uint16_t)from->sink;
+  if (!low->full) low->code->instruction[at] = from->instruction;
+  low->code->sink_count++;
+}
+
+static void lower_step(struct lowering *low, const struct joist_step *from) {
+  switch (from->kind) {
+    case JOIST_STEP_KERNEL:
+      lower_kernel(low, from);
+      break;
+    case JOIST_STEP_CONVERT:
+      define(low, from->out,
+             converted(low, register_of(low, from->in[0]), from->in[0].dtype, from->out.dtype));
+      break;
+    case JOIST_STEP_COPY: {
+      uint16_t number = register_of(low, from->in[0]);
+      if (from->in[0].dtype != from->out.dtype) {
+        struct joist_cuda_step *const step = add_step(low, JOIST_CUDA_COPY, from->in[0].dtype);
+        step->to = (uint16_t)from->out.dtype;
+        step->in[0] = number;
+        number = step->out = low->registers++;
+      }
+      define(low, from->out, number);
+      break;
+    }
+    case JOIST_STEP_GATHER: {
+      const uint16_t gather = add_gather(low, &low->plan->program->values[from->in[0].index].shape);
+      const uint32_t at = low->code->step_count;
+      const uint16_t number = read_array(low, JOIST_CUDA_GATHER, from->in[0]);
+      if (!low->full) low->code->steps[at].in[1] = gather;
+      define(low, from->out, number);
+      break;
+    }
+    case JOIST_STEP_SPLAT: {
+      uint16_t number = read_array(low, JOIST_CUDA_SCALAR, from->in[0]);
+      number = converted(low, number, from->in[0].dtype, from->through);
+      define(low, from->out, converted(low, number, from->through, from->out.dtype));
+      break;
+    }
+    case JOIST_STEP_FOLD:
+      lower_fold(low, from);
+      break;
+  }
+}
+
+/* Number of registers among the operands of a step. */
+static int reads(const struct joist_cuda_step *step) {
+  switch (step->kind) {
+    case JOIST_CUDA_KERNEL:
+      return JOIST_REFS_MAX;
+    case JOIST_CUDA_STORE:
+    case JOIST_CUDA_COPY:
+    case JOIST_CUDA_CONVERT:
+    case JOIST_CUDA_FOLD:
+      return 1;
+    default:
+      return 0;
+  }
+}
+
+static bool writes(const struct joist_cuda_step *step) {
+  return step->kind != JOIST_CUDA_STORE && step->kind != JOIST_CUDA_FOLD;
+}
+
+/* Numbers registers anew; false when more are in use at once than there are. `last` has
+ * room for every register. */
+static bool assign_registers(struct joist_cuda_code *code, uint32_t *last, uint16_t *assigned) {
+  bool taken[JOIST_CUDA_REGISTERS] = {false};
+  for (uint32_t s = 0; s < code->step_count; s++) {
+    const struct joist_cuda_step *const step = &code->steps[s];
+    if (writes(step)) last[step->out] = s;
+    for (int k = 0; k < reads(step); k++) last[step->in[k]] = s;
+  }
+  for (uint32_t s = 0; s < code->step_count; s++) {
+    struct joist_cuda_step *const step = &code->steps[s];
+    uint16_t free_again[JOIST_REFS_MAX];
+    const int n = reads(step);
+    for (int k = 0; k < n; k++) {
+      const bool ends = last[step->in[k]] == s;
+      step->in[k] = assigned[step->in[k]];
+      free_again[k] = ends ? step->in[k] : NOT_YET;
+    }
+    if (writes(step)) {
+      /* Never an operand's own register: steps may write before they have read all. */
+      uint16_t place = 0;
+      while (place < JOIST_CUDA_REGISTERS && taken[place]) place++;
+      if (place == JOIST_CUDA_REGISTERS) return false;
+      const bool unread = last[step->out] == s;
+      assigned[step->out] = place;
+      step->out = place;
+      taken[place] = !unread;
+    }
+    for (int k = 0; k < n; k++)
+      if (free_again[k] != NOT_YET) taken[free_again[k]] = false;
+  }
+  return true;
+}
+
+/* Leaves out dims of extent 1 and joins neighbours that every gather walks through alike. */
+static void merge_dims(struct joist_cuda_code *code, const struct joist_shape *shape) {
+  uint32_t rank = 0;
+  for (int d = 0; d < shape->rank && code->gather_count > 0; d++) {
+    if (shape->extent[d] == 1) continue;
+    bool joined = rank > 0;
+    for (uint32_t g = 0; g < code->gather_count && joined; g++)
+      joined = code->stride[g][d] == code->stride[g][rank - 1] * code->extent[rank - 1];
+    if (joined) {
+      code->extent[rank - 1] *= shape->extent[d];
+      continue;
+    }
+    for (uint32_t g = 0; g < code->gather_count; g++) code->stride[g][rank] = code->stride[g][d];
+    code->extent[rank++] = shape->extent[d];
+  }
+  code->rank = rank;
+}
+
+static bool fits(const struct joist_cuda_code *code) {
+  const uint32_t words = code->array_count + (code->gather_count + 1) * code->rank;
+  return words <= JOIST_CUDA_OWN_BYTES / 8 && code->sink_count <= JOIST_CUDA_SINKS;
+}
+
+static void clear(struct joist_cuda_code *code) {
+  code->step_count = code->array_count = code->gather_count = code->rank = code->sink_count = 0;
+  code->checked = code->rows = false;
+}
+
+bool joist_cuda_lower(const struct joist_plan *plan, const struct joist_group *group,
+                      const bool *given, struct joist_cuda_code *code) {
+  const size_t values = plan->program->value_count, slots = plan->slot_count;
+  /* Every step makes at most three registers. */
+  const size_t registers = (size_t)group->step_count * (JOIST_REFS_MAX + 3) + 1;
+  if (registers >= NOT_YET) return false;
+  uint32_t *const last =
+      malloc(registers * sizeof *last + (registers + values + slots + 1) * sizeof(uint16_t));
+  if (last == NULL) return false;
+  uint16_t *const assigned = (uint16_t *)(last + registers);
+  struct lowering low = {.plan = plan,
+                         .group = group,
+                         .given = given,
+                         .code = code,
+                         .of_value = assigned + registers,
+                         .of_slot = assigned + registers + values};
+  for (size_t k = 0; k < values + slots; k++) low.of_value[k] = NOT_YET;
+  clear(code);
+  code->rows = group->sink_count > 0 && group->space.inner * group->space.outer != 1;
+  for (uint32_t s = 0; s < group->step_count && !low.full; s++)
+    lower_step(&low, &plan->steps[group->first_step + s]);
+  bool done = !low.full;
+  if (done) {
+    merge_dims(code, &group->shape);
+    done = fits(code) && assign_registers(code, last, assigned);
+  }
+  free(last);
+  return done;
+}

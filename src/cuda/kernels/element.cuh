@@ -1,0 +1,280 @@
+/* Every operation of ops.def and every conversion, for one element on the device.
+ *
+ * The expressions are those of ops.def; only the macros they call are other ones than the
+ * CPU's, because C++ has overloads where C has _Generic. */
+#ifndef JOIST_CUDA_ELEMENT_CUH
+#define JOIST_CUDA_ELEMENT_CUH
+
+#include <float.h>
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "core/kernels/element.h"
+#include "core/kernels/inverse_f64.h"
+#include "core/kernels/math_f32.h"
+#include "core/kernels/math_f64.h"
+#include "core/types/dtypes.def"
+#include "core/types/half.h"
+#include "core/types/saturate.h"
+#include "cuda/kernels/complex.cuh"
+
+enum {
+#define OP(ID, NAME, ARITY, CLASS, GENERIC) JOIST_OP_##ID,
+#define REDUCTION(ID, NAME, CLASS, COMBINE, GENERIC) JOIST_OP_##ID,
+#define ARRAY(ID, NAME, ARITY, CLASS, DEFINED, FUNCTION) JOIST_OP_##ID,
+#include "core/program/ops.def"
+};
+
+enum {
+#define X(ID, NAME, KIND, T, CODE, LONG, STABLEHLO, A, B) JOIST_##ID,
+  JOIST_DTYPES(X, , )
+#undef X
+};
+
+template <class T>
+struct real_of {
+  typedef T type;
+};
+template <class R>
+struct real_of<joist_complex<R>> {
+  typedef R type;
+};
+
+template <int BYTES>
+struct unsigned_of;
+template <>
+struct unsigned_of<1> {
+  typedef uint8_t type;
+};
+template <>
+struct unsigned_of<2> {
+  typedef uint16_t type;
+};
+template <>
+struct unsigned_of<4> {
+  typedef uint32_t type;
+};
+template <>
+struct unsigned_of<8> {
+  typedef uint64_t type;
+};
+
+/* ---- the macros of ops.def ---- */
+
+#define MODULAR(x) ((typename unsigned_of<(sizeof(x) < 4 ? 4 : (int)sizeof(x))>::type)(x))
+#define OWN_BITS(x) ((typename unsigned_of<(int)sizeof(x)>::type)(x))
+#define COUNT_BITS(a) count_bits((uint64_t)OWN_BITS(a))
+#define SIGN_MASK(a) ((a) >> (8 * sizeof(a) - 1))
+#define SHIFTS_OUT(a, b) (OWN_BITS(b) >= (unsigned)(8 * sizeof(a)))
+#define MATH(name) real_##name
+#define FAST(name) quick_##name
+#define LOGISTIC(a) quick_logistic(a)
+#define FAST_POW(a, b) quick_pow(a, b)
+#define POWER(a, b) real_power(a, b)
+#define TRIG_LARGE(a) !(a <= TRIG_MOST && a >= -TRIG_MOST)
+#define TRIG_MOST (sizeof(T) == sizeof(float) ? (T)TRIG_LIMIT : (T)TRIG_LIMIT_F64)
+#define POW_SPECIAL(a, b) (b != 2 && !(a > 0 && a - a == 0 && b - b == 0))
+#define COMPLEX_MATH(name) joist_##name
+#define REAL_PART(z) joist_creal(z)
+#define IMAG_PART(z) joist_cimag(z)
+#define MODULUS(z) joist_cabs(z)
+#define ANGLE(z) joist_carg(z)
+#define IS_INF(x) ((x) == (x) && (x) - (x) != 0)
+#define FLOOR_MOD(a, b) real_floor_mod(a, b)
+#define FLOOR_DIV(a, b) real_floor_div(a, b)
+#define CLAMP_FLOAT(low, x, high) real_clamp(low, x, high)
+#define POWER_COMPLEX(a, b) complex_power(a, b)
+
+#define DEVICE JOIST_DEVICE static inline
+
+/* C's function for each precision. */
+#define BOTH1(NAME)                                        \
+  DEVICE float real_##NAME(float x) { return NAME##f(x); } \
+  DEVICE double real_##NAME(double x) { return NAME(x); }
+#define BOTH2(NAME)                                                    \
+  DEVICE float real_##NAME(float x, float y) { return NAME##f(x, y); } \
+  DEVICE double real_##NAME(double x, double y) { return NAME(x, y); }
+BOTH1(sqrt)
+BOTH1(fabs)
+BOTH1(floor)
+BOTH1(ceil)
+BOTH1(trunc)
+BOTH1(rint)
+BOTH1(sin)
+BOTH1(cos)
+BOTH1(tan)
+BOTH2(fmod)
+
+/* Our own, with the bits they have on the CPU. */
+#define QUICK(NAME)                                             \
+  DEVICE float quick_##NAME(float x) { return fast_##NAME(x); } \
+  DEVICE double quick_##NAME(double x) { return f64_##NAME(x); }
+QUICK(cbrt)
+QUICK(exp)
+QUICK(expm1)
+QUICK(log)
+QUICK(log2)
+QUICK(log10)
+QUICK(log1p)
+QUICK(logistic)
+QUICK(sin)
+QUICK(cos)
+QUICK(tan)
+QUICK(asin)
+QUICK(acos)
+QUICK(atan)
+QUICK(sinh)
+QUICK(cosh)
+QUICK(tanh)
+QUICK(asinh)
+QUICK(acosh)
+QUICK(atanh)
+DEVICE float quick_atan2(float y, float x) { return fast_atan2(y, x); }
+DEVICE double quick_atan2(double y, double x) { return f64_atan2(y, x); }
+DEVICE float quick_pow(float x, float y) { return fast_pow(x, y); }
+DEVICE double quick_pow(double x, double y) { return f64_pow(x, y); }
+DEVICE float real_power(float x, float y) { return powf(x, y); }
+DEVICE double real_power(double x, double y) { return power(x, y); }
+DEVICE float real_floor_mod(float a, float b) { return floor_modf(a, b); }
+DEVICE double real_floor_mod(double a, double b) { return floor_mod(a, b); }
+DEVICE float real_floor_div(float a, float b) { return floor_divf(a, b); }
+DEVICE double real_floor_div(double a, double b) { return floor_div(a, b); }
+DEVICE float real_clamp(float low, float x, float high) { return clamp_floatf(low, x, high); }
+DEVICE double real_clamp(double low, double x, double high) { return clamp_float(low, x, high); }
+
+template <class R>
+DEVICE joist_complex<R> complex_power(joist_complex<R> a, joist_complex<R> b) {
+  if (b == 0) return joist_complex<R>(1);
+  if (b == 1) return a;
+  if (b == 2) return a * a;
+  if (a == 0 && b.re > 0) return joist_complex<R>(0);
+  const joist_c128 wide = complex_pow(joist_c128(a.re, a.im), joist_c128(b.re, b.im));
+  return joist_complex<R>((R)wide.re, (R)wide.im);
+}
+
+/* ---- operations: op_ADD_INT<int8_t>(a, b); fails_MOD_INT<int8_t>(a, b) ---- */
+
+#define DEFINE_1(OP, KIND, RESULT, E)         \
+  template <class T>                          \
+  DEVICE RESULT op_##OP##_##KIND(const T a) { \
+    return (RESULT)(E);                       \
+  }
+#define DEFINE_2(OP, KIND, RESULT, E)                    \
+  template <class T>                                     \
+  DEVICE RESULT op_##OP##_##KIND(const T a, const T b) { \
+    return (RESULT)(E);                                  \
+  }
+#define DEFINE_1_SAME(OP, KIND, E) DEFINE_1(OP, KIND, T, E)
+#define DEFINE_1_BOOL(OP, KIND, E) DEFINE_1(OP, KIND, uint8_t, E)
+#define DEFINE_1_REAL(OP, KIND, E) DEFINE_1(OP, KIND, typename real_of<T>::type, E)
+#define DEFINE_2_SAME(OP, KIND, E) DEFINE_2(OP, KIND, T, E)
+#define DEFINE_2_BOOL(OP, KIND, E) DEFINE_2(OP, KIND, uint8_t, E)
+#define DEFINE_3_SAME(OP, KIND, E)                             \
+  template <class T>                                           \
+  DEVICE T op_##OP##_##KIND(const T a, const T b, const T c) { \
+    return (T)(E);                                             \
+  }
+#define DEFINE_3_SELECT(OP, KIND, E)                                 \
+  template <class T>                                                 \
+  DEVICE T op_##OP##_##KIND(const uint8_t p, const T b, const T c) { \
+    return E;                                                        \
+  }
+#define KERNEL(OP, KIND, ARITY, RESULT, E) DEFINE_##ARITY##_##RESULT(OP, KIND, E)
+#define CHECKED(OP, KIND, FAILURE, E)                     \
+  template <class T>                                      \
+  DEVICE bool fails_##OP##_##KIND(const T a, const T b) { \
+    (void)a;                                              \
+    (void)b;                                              \
+    return FAILURE;                                       \
+  }                                                       \
+  DEFINE_2_SAME(OP, KIND, E)
+#define REPAIRED(OP, KIND, ARITY, E, CONDITION, REPAIR) \
+  DEFINE_##ARITY##_SAME(OP, KIND, (CONDITION) ? (REPAIR) : (E))
+#include "core/program/ops.def"
+
+/* ---- conversion: to_I8(from_F16(x)); the rules are those of core/types/convert.h ---- */
+
+#define X(ID, NAME, KIND, T, CODE, LONG, STABLEHLO, A, B) \
+  FLOAT_TO_INTEGER(float, 24, ID, T, KIND)                \
+  FLOAT_TO_INTEGER(double, 53, ID, T, KIND)
+JOIST_DTYPES_INT(X, , )
+JOIST_DTYPES_UINT(X, , )
+#undef X
+
+/* What an element is converted from: half floats as f32, the rest as they are. */
+#define X(ID, NAME, KIND, T, CODE, LONG, STABLEHLO, A, B) \
+  DEVICE T from_##ID(T x) { return x; }
+JOIST_DTYPES_BOOL(X, , )
+JOIST_DTYPES_INT(X, , )
+JOIST_DTYPES_UINT(X, , )
+JOIST_DTYPES_FLOAT(X, , )
+JOIST_DTYPES_COMPLEX(X, , )
+#undef X
+DEVICE float from_F16(uint16_t x) { return half_f16_to_f32(x); }
+DEVICE float from_BF16(uint16_t x) { return half_bf16_to_f32(x); }
+
+/* Complex to anything real keeps the real part. */
+#define OF_COMPLEX(ID, T)                                 \
+  DEVICE T to_##ID(joist_c64 v) { return to_##ID(v.re); } \
+  DEVICE T to_##ID(joist_c128 v) { return to_##ID(v.re); }
+
+template <class V>
+DEVICE uint8_t to_BOOL(V v) {
+  return v != 0;
+}
+#define X(ID, NAME, KIND, T, CODE, LONG, STABLEHLO, A, B)  \
+  template <class V>                                       \
+  DEVICE T to_##ID(V v) {                                  \
+    return (T)v;                                           \
+  }                                                        \
+  DEVICE T to_##ID(float v) { return float_to_##ID(v); }   \
+  DEVICE T to_##ID(double v) { return double_to_##ID(v); } \
+  OF_COMPLEX(ID, T)
+JOIST_DTYPES_INT(X, , )
+JOIST_DTYPES_UINT(X, , )
+#undef X
+
+template <class V>
+DEVICE uint16_t to_F16(V v) {
+  return half_f32_to_f16((float)v);
+}
+DEVICE uint16_t to_F16(double v) { return half_f64_to_f16(v); }
+OF_COMPLEX(F16, uint16_t)
+
+template <class V>
+DEVICE uint16_t to_BF16(V v) {
+  return half_f32_to_bf16((float)v);
+}
+DEVICE uint16_t to_BF16(double v) { return half_f64_to_bf16(v); }
+DEVICE uint16_t to_BF16(int32_t v) { return half_f64_to_bf16((double)v); }
+DEVICE uint16_t to_BF16(uint32_t v) { return half_f64_to_bf16((double)v); }
+DEVICE uint16_t to_BF16(int64_t v) { return half_f64_to_bf16(half_i64_to_odd_f64(v)); }
+DEVICE uint16_t to_BF16(uint64_t v) { return half_f64_to_bf16(half_ui64_to_odd_f64(v)); }
+OF_COMPLEX(BF16, uint16_t)
+
+template <class V>
+DEVICE float to_F32(V v) {
+  return (float)v;
+}
+OF_COMPLEX(F32, float)
+template <class V>
+DEVICE double to_F64(V v) {
+  return (double)v;
+}
+OF_COMPLEX(F64, double)
+template <class V>
+DEVICE joist_c64 to_C64(V v) {
+  return joist_c64((float)v);
+}
+DEVICE joist_c64 to_C64(joist_c64 v) { return v; }
+DEVICE joist_c64 to_C64(joist_c128 v) { return joist_c64((float)v.re, (float)v.im); }
+template <class V>
+DEVICE joist_c128 to_C128(V v) {
+  return joist_c128((double)v);
+}
+DEVICE joist_c128 to_C128(joist_c64 v) { return joist_c128((double)v.re, (double)v.im); }
+DEVICE joist_c128 to_C128(joist_c128 v) { return v; }
+#undef OF_COMPLEX
+
+#endif

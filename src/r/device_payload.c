@@ -1,0 +1,126 @@
+/* Payloads on devices: external pointers that own a struct held, whose finalizer frees it. */
+#include "r/device_payload.h"
+
+#include <stdlib.h>
+
+#include "r/conditions.h"
+#include "r/finalizers.h"
+#include "r/payload.h"
+
+struct held {
+  const struct joist_device *device;
+  void *memory;
+  size_t bytes;
+};
+
+static SEXP remote_tag(void) {
+  static SEXP tag = NULL; /* symbols stay */
+  if (tag == NULL) tag = Rf_install("joist_remote_payload");
+  return tag;
+}
+
+bool joist_r_is_remote(SEXP payload) {
+  return TYPEOF(payload) == EXTPTRSXP && R_ExternalPtrTag(payload) == remote_tag();
+}
+
+static void finalize(SEXP payload) {
+  struct held *const held = R_ExternalPtrAddr(payload);
+  if (held == NULL) return;
+  R_ClearExternalPtr(payload);
+  held->device->free(held->device, held->memory);
+  free(held);
+}
+
+static const struct held *held_of(SEXP payload) {
+  const struct held *const held = joist_r_is_remote(payload) ? R_ExternalPtrAddr(payload) : NULL;
+  if (held == NULL)
+    joist_r_stop(JOIST_ERROR_DEVICE,
+                 "the data of this tensor was on a GPU and is gone: saveRDS() and other processes "
+                 "do not get it; call nv_to(x, \"cpu\") before saving or sending a tensor");
+  return held;
+}
+
+const struct joist_device *joist_r_remote_device(SEXP payload) { return held_of(payload)->device; }
+void *joist_r_remote_memory(SEXP payload) { return held_of(payload)->memory; }
+size_t joist_r_remote_bytes(SEXP payload) { return held_of(payload)->bytes; }
+
+/* ---- allocating ---- */
+
+/* R does not see a device's memory, so it collects when much of it was handed out. How much
+ * that is, is asked once: the answer takes as long as an operation. */
+static void make_room(const struct joist_device *device, size_t bytes) {
+  static const struct joist_device *known = NULL;
+  static size_t allocated = 0, limit = 0;
+  if (known != device) {
+    limit = device->figures(device).total / 16;
+    known = limit > 0 ? device : NULL; /* 0 when it cannot be opened */
+  }
+  allocated += bytes;
+  if (limit == 0 || allocated < limit) return;
+  allocated = 0;
+  joist_r_collect(false);
+}
+
+static _Noreturn void out_of_memory(const struct joist_device *device, size_t bytes) {
+  const struct joist_device_figures figures = device->figures(device);
+  joist_r_stop(JOIST_ERROR_DEVICE,
+               "the memory of %s is out: %.0f bytes are wanted, %.0f of %.0f are free and tensors "
+               "hold %.0f; remove tensors that you do not need, or compute in parts",
+               device->name, (double)bytes, (double)(figures.available + figures.kept),
+               (double)figures.total, (double)figures.used);
+}
+
+SEXP joist_r_remote_payload(const struct joist_device *device, joist_dtype dtype, size_t n) {
+  const size_t bytes = n * joist_dtype_size(dtype);
+  make_room(device, bytes);
+  /* The finalizer first, so that an allocation that fails leaks nothing. */
+  SEXP payload = PROTECT(R_MakeExternalPtr(NULL, remote_tag(), R_NilValue));
+  joist_r_finalize_with(payload, finalize, false);
+  struct held *const held = malloc(sizeof *held);
+  if (held == NULL) joist_r_stop(JOIST_ERROR_MEMORY, "out of memory");
+  *held = (struct held){device, NULL, bytes};
+  R_SetExternalPtrAddr(payload, held);
+  held->memory = device->allocate(device, bytes);
+  if (held->memory == NULL) {
+    /* What an earlier operation did is reported as such. */
+    struct joist_error error;
+    const joist_status status = device->synchronize(device, &error);
+    if (status != JOIST_OK) joist_r_raise(status, &error);
+    joist_r_collect(true);
+    device->trim(device);
+    held->memory = device->allocate(device, bytes);
+  }
+  if (held->memory == NULL) out_of_memory(device, bytes);
+  UNPROTECT(1);
+  return payload;
+}
+
+SEXP joist_r_payload_on(const struct joist_device *device, joist_dtype dtype, size_t n,
+                        void **elements) {
+  SEXP payload =
+      device->host ? joist_r_payload(dtype, n) : joist_r_remote_payload(device, dtype, n);
+  *elements = device->host ? joist_r_elements(payload) : joist_r_remote_memory(payload);
+  return payload;
+}
+
+/* ---- copying ---- */
+
+SEXP joist_r_upload(const struct joist_device *device, joist_dtype dtype, size_t n,
+                    const void *elements) {
+  SEXP payload = PROTECT(joist_r_remote_payload(device, dtype, n));
+  struct joist_error error;
+  const joist_status status =
+      device->copy(device, joist_r_remote_memory(payload), elements, n * joist_dtype_size(dtype),
+                   JOIST_COPY_TO_DEVICE, &error);
+  if (status != JOIST_OK) joist_r_raise(status, &error);
+  UNPROTECT(1);
+  return payload;
+}
+
+void joist_r_download(SEXP payload, size_t bytes, void *out) {
+  const struct held *const held = held_of(payload);
+  struct joist_error error;
+  const joist_status status =
+      held->device->copy(held->device, out, held->memory, bytes, JOIST_COPY_TO_HOST, &error);
+  if (status != JOIST_OK) joist_r_raise(status, &error);
+}

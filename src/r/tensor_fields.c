@@ -1,0 +1,123 @@
+/* The class and the fields are a tensor's attributes, in the order of joist_r_field_name unless
+ * someone changed it. Rf_getAttrib() would do for most of them, but marks what it gives as shared,
+ * for good: a payload that was once read so could never again be assigned to in place. R 4.6 has
+ * R_mapAttrib() for that, before it packages read the list of attributes themselves. */
+#include "r/tensor_fields.h"
+
+#include <Rversion.h>
+
+#ifndef JOIST_R_HAS_MAP
+#define JOIST_R_HAS_MAP (R_VERSION >= R_Version(4, 6, 0))
+#endif
+
+SEXP joist_r_field_symbol(joist_r_field_name name) {
+  static const char *const names[] = {"payload", "dtype", "shape", "ambiguous", "device", "value"};
+  static SEXP symbols[sizeof names / sizeof *names];
+  if (symbols[0] == NULL)
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++) symbols[k] = Rf_install(names[k]);
+  return symbols[name];
+}
+
+#if JOIST_R_HAS_MAP
+
+/* ---- the functions that R calls with each attribute: they go on while they return NULL ---- */
+
+static SEXP equal_tag(SEXP tag, SEXP value, void *wanted) {
+  return tag == (SEXP)wanted ? value : NULL;
+}
+
+static SEXP put_field(SEXP tag, SEXP value, void *fields) {
+  for (int k = JOIST_R_PAYLOAD; k <= JOIST_R_AMBIGUOUS; k++)
+    if (tag == joist_r_field_symbol((joist_r_field_name)k)) ((SEXP *)fields)[k] = value;
+  return NULL;
+}
+
+static SEXP class_or_nil(SEXP tag, SEXP value, void *unused) {
+  (void)unused;
+  return tag == R_ClassSymbol ? value : R_NilValue;
+}
+
+/* ---- and what is asked with them ---- */
+
+SEXP joist_r_field(SEXP x, joist_r_field_name name) {
+  SEXP found = R_mapAttrib(x, equal_tag, joist_r_field_symbol(name));
+  return found == NULL ? R_NilValue : found;
+}
+
+void joist_r_set_field(SEXP x, joist_r_field_name name, SEXP value) {
+  Rf_setAttrib(x, joist_r_field_symbol(name), value);
+}
+
+void joist_r_read_fields(SEXP x, SEXP fields[JOIST_R_AMBIGUOUS + 1]) {
+  for (int k = JOIST_R_PAYLOAD; k <= JOIST_R_AMBIGUOUS; k++) fields[k] = R_NilValue;
+  R_mapAttrib(x, put_field, fields);
+}
+
+void joist_r_write_fields(SEXP x, const SEXP fields[JOIST_R_SHAPE + 1], bool has_payload) {
+  PROTECT(x);
+  for (int k = has_payload ? JOIST_R_PAYLOAD : JOIST_R_DTYPE; k <= JOIST_R_SHAPE; k++)
+    joist_r_set_field(x, (joist_r_field_name)k, fields[k]);
+  UNPROTECT(1);
+}
+
+SEXP joist_r_first_class(SEXP x) {
+  SEXP found = R_mapAttrib(x, class_or_nil, NULL);
+  return found == NULL ? R_NilValue : found;
+}
+
+#else
+
+static SEXP first_field(SEXP x) { return CDR(ATTRIB(x)); }
+
+static SEXP field_cell(SEXP x, joist_r_field_name name) {
+  SEXP symbol = joist_r_field_symbol(name);
+  SEXP cell = ATTRIB(x);
+  while (cell != R_NilValue && TAG(cell) != symbol) cell = CDR(cell);
+  return cell;
+}
+
+SEXP joist_r_field(SEXP x, joist_r_field_name name) { return CAR(field_cell(x, name)); }
+
+void joist_r_set_field(SEXP x, joist_r_field_name name, SEXP value) {
+  SEXP cell = field_cell(x, name);
+  if (cell == R_NilValue)
+    Rf_setAttrib(x, joist_r_field_symbol(name), value);
+  else
+    SETCAR(cell, value);
+}
+
+/* In one walk where they are in order. */
+void joist_r_read_fields(SEXP x, SEXP fields[JOIST_R_AMBIGUOUS + 1]) {
+  SEXP cell = first_field(x);
+  for (int k = JOIST_R_PAYLOAD; k <= JOIST_R_AMBIGUOUS; k++) {
+    if (TAG(cell) == joist_r_field_symbol((joist_r_field_name)k)) {
+      fields[k] = CAR(cell);
+      cell = CDR(cell);
+    } else {
+      fields[k] = cell == R_NilValue ? cell : joist_r_field(x, (joist_r_field_name)k);
+    }
+  }
+}
+
+void joist_r_write_fields(SEXP x, const SEXP fields[JOIST_R_SHAPE + 1], bool has_payload) {
+  SEXP cell = first_field(x);
+  for (int k = has_payload ? JOIST_R_PAYLOAD : JOIST_R_DTYPE; k <= JOIST_R_SHAPE; k++) {
+    SETCAR(cell, fields[k]);
+    cell = CDR(cell);
+  }
+}
+
+SEXP joist_r_first_class(SEXP x) {
+  SEXP cell = ATTRIB(x);
+  return TAG(cell) == R_ClassSymbol ? CAR(cell) : R_NilValue;
+}
+
+#endif
+
+bool joist_r_has_attributes(SEXP x) {
+#if R_VERSION >= R_Version(4, 5, 0)
+  return ANY_ATTRIB(x) != 0;
+#else
+  return ATTRIB(x) != R_NilValue;
+#endif
+}
