@@ -112,7 +112,8 @@ duplicated.nv_tensor <- function(x, incomparables = FALSE,
 #' @export
 anyDuplicated.nv_tensor <- function(x, incomparables = FALSE,
                                     fromLast = FALSE, ...) { # nolint: object_name_linter.
-  repeated <- which(duplicated.nv_tensor(x, incomparables, fromLast))
+  repeated <- duplicated.nv_tensor(x, incomparables, fromLast)
+  repeated <- which(repeated)
   if (length(repeated) == 0L) 0L else if (fromLast) max(repeated) else repeated[1L]
 }
 

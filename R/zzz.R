@@ -24,12 +24,13 @@ join_generics <- function(package, ...) {
   behind <- parent.env(attached)
   generics <- c(names(base_methods), names(base_methods_of_two), "%*%")
   taken <- Filter(function(name) {
-    other <- get(name, behind, mode = "function")
-    home <- if (is(other, "genericFunction")) other@package else environmentName(environment(other))
-    !is.primitive(other) && !home %in% c("base", "stats")
+    other <- get0(name, behind, mode = "function") # none where stats is not attached
+    !is.null(other) && !is.primitive(other) && !home_of(other) %in% c("base", "stats")
   }, intersect(generics, names(attached)))
   rm(list = taken, envir = attached)
   # `%*%` of R before 4.3 is what base R's is for all else: alone it is not worth a message.
   hidden <- Filter(function(name) exists(name, behind, mode = "function"), names(attached))
   if ("%*%" %in% hidden && all(hidden %in% generics)) assign(".conflicts.OK", TRUE, attached)
 }
+
+home_of <- function(f) if (is(f, "genericFunction")) f@package else environmentName(environment(f))

@@ -180,3 +180,14 @@ test_that("a conflict with something else is still told", {
   expect_match(told$told, "shape", all = FALSE)
   expect_false(any(grepl("rowSums", told$told)))
 })
+
+test_that("joist is attached without stats", {
+  seen <- in_fresh_r(function() {
+    detach("package:stats")
+    library(joist)
+    list(which = which(nv_tensor(c(FALSE, TRUE))), sd = as_array(sd(nv_tensor(c(1, 3)))))
+  })
+  expect_identical(seen$which, 2L)
+  expect_equal(seen$sd, sqrt(2))
+  expect_identical(seen$said, character())
+})
