@@ -3,24 +3,66 @@
  * units in the last place of the exact result; the bounds are those that the functions promise. */
 #include <float.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "check.h"
-#include "core/kernels/special_f32.h"
-#include "core/kernels/special_f64.h"
+#include "core/kernels/kernels.h"
 #include "ulps.h"
 
-/* As the kernels do: the reflected functions are for x <= 0. */
-static double erf_f64(double x) { return f64_erf(x); }
-static double erfc_f64(double x) { return f64_erfc(x); }
-static double lgamma_f64(double x) { return x <= 0 ? reflected_lgamma(x) : f64_lgamma(x); }
-static double gamma_f64(double x) { return x <= 0 ? reflected_gamma(x) : f64_gamma(x); }
-static double digamma_f64(double x) { return x <= 0 ? reflected_digamma(x) : f64_digamma(x); }
-static float erf_f32(float x) { return fast_erf(x); }
-static float erfc_f32(float x) { return fast_erfc(x); }
-static float lgamma_f32(float x) { return x <= 0 ? (float)reflected_lgamma(x) : fast_lgamma(x); }
-static float gamma_f32(float x) { return x <= 0 ? (float)reflected_gamma(x) : fast_gamma(x); }
-static float digamma_f32(float x) { return x <= 0 ? (float)reflected_digamma(x) : fast_digamma(x); }
+/* One element by the kernel in use. */
+static double run_f64(joist_op op, double x) {
+  const void *const in[] = {&x};
+  double out;
+  CHECK(joist_kernel_find(op, JOIST_F64)(1, in, &out) == 1);
+  return out;
+}
+
+static float run_f32(joist_op op, float x) {
+  const void *const in[] = {&x};
+  float out;
+  CHECK(joist_kernel_find(op, JOIST_F32)(1, in, &out) == 1);
+  return out;
+}
+
+static double erf_f64(double x) { return run_f64(JOIST_OP_ERF, x); }
+static double erfc_f64(double x) { return run_f64(JOIST_OP_ERFC, x); }
+static double lgamma_f64(double x) { return run_f64(JOIST_OP_LGAMMA, x); }
+static double gamma_f64(double x) { return run_f64(JOIST_OP_GAMMA, x); }
+static double digamma_f64(double x) { return run_f64(JOIST_OP_DIGAMMA, x); }
+static float erf_f32(float x) { return run_f32(JOIST_OP_ERF, x); }
+static float erfc_f32(float x) { return run_f32(JOIST_OP_ERFC, x); }
+static float lgamma_f32(float x) { return run_f32(JOIST_OP_LGAMMA, x); }
+static float gamma_f32(float x) { return run_f32(JOIST_OP_GAMMA, x); }
+static float digamma_f32(float x) { return run_f32(JOIST_OP_DIGAMMA, x); }
+
+/* Every instruction set gives the bits of the baseline, in vectors as for one element. */
+static void check_sets(void) {
+  enum { N = 4001 };
+  static const joist_op ops[] = {JOIST_OP_ERF, JOIST_OP_ERFC, JOIST_OP_GAMMA, JOIST_OP_LGAMMA,
+                                 JOIST_OP_DIGAMMA};
+  static const char *const sets[] = {"generic", "avx2", "avx512"};
+  static double in[N], out[N];
+  static float narrow[N], got[N];
+  for (int k = 0; k < N; k++) {
+    in[k] = (k - 1700) * 0.0913;
+    narrow[k] = (float)in[k];
+  }
+  for (size_t o = 0; o < sizeof ops / sizeof *ops; o++)
+    for (size_t s = 0; s < sizeof sets / sizeof *sets; s++) {
+      if (!joist_kernels_select(sets[s])) continue;
+      CHECK(joist_kernel_find(ops[o], JOIST_F64)(N, (const void *[]){in}, out) == N);
+      CHECK(joist_kernel_find(ops[o], JOIST_F32)(N, (const void *[]){narrow}, got) == N);
+      CHECK(joist_kernels_select("generic"));
+      for (int k = 0; k < N; k++) {
+        const double want = run_f64(ops[o], in[k]);
+        const float want_narrow = run_f32(ops[o], narrow[k]);
+        CHECK(memcmp(&want, &out[k], sizeof want) == 0 || (want != want && out[k] != out[k]));
+        CHECK(memcmp(&want_narrow, &got[k], sizeof want_narrow) == 0 ||
+              (want_narrow != want_narrow && got[k] != got[k]));
+      }
+    }
+}
 
 /* Bernoulli's numbers B_2n / 2n: Abramowitz and Stegun (1964), 6.3.18 and 23.1 */
 static long double digammal(long double x) {
@@ -223,6 +265,8 @@ static void check_seams(void) {
 }
 
 int main(void) {
+  check_sets();
+  joist_kernels_select(getenv("JOIST_TEST_KERNELS"));
   check_values();
   for (size_t k = 0; k < sizeof ranges / sizeof *ranges; k++)
     check_sample(ranges[k].f, ranges[k].low, ranges[k].high);

@@ -1,12 +1,12 @@
 /* Error and gamma functions of floats that compilers turn into vector code.
  *
- * As in fast_math.h, straight-line arithmetic in double that is rounded once, here of fits good to
+ * As in math_f32.h, straight-line arithmetic in double that is rounded once, here of fits good to
  * 2^-31. The forms are those of special_f64.h, whose reflected functions serve arguments
  * of the gamma functions that are not positive. */
-#ifndef JOIST_CORE_SPECIAL_F32_H
-#define JOIST_CORE_SPECIAL_F32_H
+#ifndef JOIST_CORE_KERNELS_SPECIAL_F32_H
+#define JOIST_CORE_KERNELS_SPECIAL_F32_H
 
-#include "core/fast_math.h"
+#include "core/kernels/math_f32.h"
 
 /* (erf(x) - x) / x for z = x^2 <= 1 */
 JOIST_INLINE double erf_tail_wide(double z) {

@@ -1,6 +1,6 @@
 /* Error and gamma functions of doubles that compilers turn into vector code.
  *
- * The same plain arithmetic as in fast_math_f64.h. f64_lgamma(), f64_gamma() and f64_digamma() take
+ * The same plain arithmetic as in math_f64.h. f64_lgamma(), f64_gamma() and f64_digamma() take
  * positive numbers and NaN; for the others there are reflected_lgamma() and so on, which need not
  * be fast. lgamma() is the logarithm of |gamma|. At 0, -1, -2 ... it is infinite, and the other two
  * are NaN, as in R.
@@ -10,11 +10,11 @@
  * Mathematics of Computation 36, 249-253; for the gamma functions Stirling's series around
  * x - 1/2, formulas 5.11.8 and 5.15.8 of the NIST Digital Library of Mathematical Functions.
  * tests/core/test_special.c states and checks the errors. */
-#ifndef JOIST_CORE_SPECIAL_F64_H
-#define JOIST_CORE_SPECIAL_F64_H
+#ifndef JOIST_CORE_KERNELS_SPECIAL_F64_H
+#define JOIST_CORE_KERNELS_SPECIAL_F64_H
 
-#include "core/fast_inverse_f64.h"
-#include "core/fast_math_f64.h"
+#include "core/kernels/inverse_f64.h"
+#include "core/kernels/math_f64.h"
 
 /* ---- parts ---- */
 
