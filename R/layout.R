@@ -94,9 +94,9 @@ rev.nv_tensor <- function(x) nv_reverse(nv_flatten(x))
 
 # The elements from `start` on, `step` apart, `count` of them along each dimension, in `shape`.
 slice <- function(x, start, step, count, shape = NULL) {
-  stop <- start + (count - 1) * step
-  step <- if (!all(step == 1L)) rep_len(step, length(count))
-  at <- list(start = start, stop = stop, step = step, shape = shape)
+  at <- list(start = start, stop = start + (count - 1) * step)
+  if (!all(step == 1L)) at$step <- rep_len(step, length(count))
+  at$shape <- shape
   .Call(joist_r_operation, "slice", list(x), at)
 }
 
@@ -203,9 +203,6 @@ part_shape <- function(x) {
 
 #' @export
 rep.nv_tensor <- function(x, times = 1, length.out = NA, each = 1, ...) {
-  if (called_from(base::ifelse)) {
-    stop_joist("joist_value_error", "ifelse() gives R vectors; use nv_ifelse() for tensors")
-  }
   flat <- nv_flatten(x)
   if (!identical(as.numeric(each), 1)) {
     flat <- nv_flatten(nv_broadcast_to(nv_unsqueeze(flat, 1L), c(each, length(flat))))

@@ -1,4 +1,5 @@
-/* Attributes of operations, as R passes them: a named list, NULL for what is not given. */
+/* Attributes of operations, as R passes them: a named list. A dim or dtype that is NULL is not
+ * given. */
 #ifndef JOIST_R_ATTRIBUTES_H
 #define JOIST_R_ATTRIBUTES_H
 

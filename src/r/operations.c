@@ -1,6 +1,7 @@
 /* Operations on tensors: reading operands, inference, and running one instruction. */
 #include "r/operations.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "r/arguments.h"
@@ -39,15 +40,15 @@ static joist_op op_of(SEXP name, bool generic, joist_family family) {
   joist_r_stop(JOIST_ERROR_DTYPE, "%s is not defined for tensors", text);
 }
 
-/* The names of a set of bits. */
+/* The names of a set of bits, with blanks between them. */
 static SEXP names_of_bits(uint32_t bits, int n, const char *(*name)(int k)) {
-  R_xlen_t count = 0;
-  SEXP names = PROTECT(Rf_allocVector(STRSXP, n));
-  for (int k = 0; k < n; k++)
-    if (bits >> k & 1) SET_STRING_ELT(names, count++, Rf_mkChar(name(k)));
-  SEXP out = Rf_xlengthgets(names, count);
-  UNPROTECT(1);
-  return out;
+  char names[512] = "";
+  size_t used = 0;
+  for (int k = 0; k < n && used < sizeof names; k++)
+    if (bits >> k & 1)
+      used +=
+          (size_t)snprintf(names + used, sizeof names - used, used == 0 ? "%s" : " %s", name(k));
+  return Rf_mkChar(names);
 }
 
 static const char *kind_name(int k) { return joist_kind_name((joist_kind)k); }
@@ -61,18 +62,17 @@ SEXP joist_r_op_names(void) {
   SEXP table = PROTECT(Rf_mkNamed(VECSXP, fields));
   SET_VECTOR_ELT(table, 0, op_strings(false));
   SET_VECTOR_ELT(table, 1, op_strings(true));
-  SET_VECTOR_ELT(table, 2, Rf_allocVector(STRSXP, JOIST_OP_COUNT));
-  for (int k = 3; k < 6; k++) SET_VECTOR_ELT(table, k, Rf_allocVector(INTSXP, JOIST_OP_COUNT));
-  for (int k = 6; k < 8; k++) SET_VECTOR_ELT(table, k, Rf_allocVector(VECSXP, JOIST_OP_COUNT));
+  for (int k = 2; k < 8; k++)
+    SET_VECTOR_ELT(table, k, Rf_allocVector(k > 2 && k < 6 ? INTSXP : STRSXP, JOIST_OP_COUNT));
   for (int op = 0; op < JOIST_OP_COUNT; op++) {
     const struct joist_operation *const o = joist_operation((joist_op)op);
     SET_STRING_ELT(VECTOR_ELT(table, 2), op, Rf_mkChar(families[o->family]));
     INTEGER(VECTOR_ELT(table, 3))[op] = o->least;
     INTEGER(VECTOR_ELT(table, 4))[op] = o->most == JOIST_OPERANDS_ANY ? NA_INTEGER : o->most;
     INTEGER(VECTOR_ELT(table, 5))[op] = o->results;
-    SET_VECTOR_ELT(VECTOR_ELT(table, 6), op,
+    SET_STRING_ELT(VECTOR_ELT(table, 6), op,
                    names_of_bits(o->kinds, JOIST_KIND_COMPLEX + 1, kind_name));
-    SET_VECTOR_ELT(VECTOR_ELT(table, 7), op,
+    SET_STRING_ELT(VECTOR_ELT(table, 7), op,
                    names_of_bits(o->attributes, JOIST_ATTRIBUTE_COUNT, attribute_name));
   }
   UNPROTECT(1);

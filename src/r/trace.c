@@ -226,12 +226,23 @@ static SEXP trace_of_operands(const struct joist_rules *rules, const struct jois
   return pointer;
 }
 
+/* Of the innermost function that has kept its source, which the package's own have not. */
+static SEXP source_reference(void) {
+  enum { MOST = 32 };
+  for (int skip = 0; skip < MOST; skip++) {
+    SEXP reference = R_GetCurrentSrcref(skip);
+    if (TYPEOF(reference) == INTSXP && XLENGTH(reference) >= 4) return reference;
+    if (reference == R_NilValue) break;
+  }
+  return R_NilValue;
+}
+
 /* The number of the line of R code that is being run, JOIST_NO_SOURCE when it has none. */
 static uint32_t current_line(SEXP pointer) {
   struct joist_r_trace *const trace = joist_r_trace_of(pointer);
   SEXP kept = R_ExternalPtrProtected(pointer), lines = VECTOR_ELT(kept, JOIST_R_LINES);
-  SEXP reference = R_GetCurrentSrcref(0);
-  if (TYPEOF(reference) != INTSXP || XLENGTH(reference) < 1) return JOIST_NO_SOURCE;
+  SEXP reference = source_reference();
+  if (reference == R_NilValue) return JOIST_NO_SOURCE;
   if (trace->line_count > 0 && VECTOR_ELT(lines, trace->line_count - 1) == reference)
     return trace->line_count - 1;
   if (trace->line_count == (uint32_t)XLENGTH(lines)) {

@@ -58,6 +58,13 @@ static void print_number(joist_attribute_kind kind, int64_t value, struct joist_
   }
 }
 
+static void print_extents(const struct joist_attributes *attributes, struct joist_text *text) {
+  struct joist_shape shape;
+  char extents[JOIST_SHAPE_TEXT];
+  (void)joist_attribute_shape(attributes, &shape);
+  joist_text_add(text, " %s", joist_shape_format(&shape, extents));
+}
+
 void joist_print_attributes(const struct joist_attributes *attributes, struct joist_text *text) {
   bool first = true;
   for (uint32_t k = 0; k < attributes->count; k++) {
@@ -69,6 +76,10 @@ void joist_print_attributes(const struct joist_attributes *attributes, struct jo
     if (usual) continue;
     joist_text_add(text, "%s%s =", first ? "" : ", ", joist_attribute_text(item->name));
     first = false;
+    if (kind == JOIST_ATTRIBUTE_IS_EXTENTS) {
+      print_extents(attributes, text);
+      continue;
+    }
     for (uint32_t e = 0; e < item->count; e++)
       print_number(kind, item->list != NULL ? item->list[e] : item->one, text);
   }
