@@ -257,6 +257,34 @@ static void test_differences(void) {
   joist_program_clear(&program);
 }
 
+/* Several results are numbered one after the other, and found again together. */
+static void test_results(void) {
+  struct joist_program program;
+  struct joist_text text = {NULL, 0, 0, false};
+  joist_program_init(&program);
+  const joist_value_id x = add_input(&program, JOIST_F32, 2, (uint32_t[]){5, 3});
+  const joist_value_id svd = add_simple(&program, JOIST_OP_SVD, x, x);
+  const joist_value_id qr = add_simple(&program, JOIST_OP_QR, x, x);
+  const joist_value_id next = add_simple(&program, JOIST_OP_NEGATE, svd + 2, x);
+  CHECK_INT(svd, x + 1);
+  CHECK_INT(qr, svd + 3);
+  CHECK_INT(next, qr + 2);
+  CHECK_INT(add_simple(&program, JOIST_OP_SVD, x, x), svd);
+  CHECK_INT(program.instruction_count, 3);
+  CHECK_INT(program.instructions[0].result_count, 3);
+  for (joist_value_id v = svd; v < next; v++) CHECK_INT(program.values[v].instruction, v >= qr);
+  add_output(&program, next);
+  joist_print_program(&program, NULL, &text);
+  CHECK_STR(text.data,
+            "  %1: f32{5x3}\n"
+            "  %2: f32{3}, %3: f32{5x3}, %4: f32{3x3} = svd(%1)\n"
+            "  %5: f32{5x3}, %6: f32{3x3} = qr(%1)\n"
+            "  %7: f32{3x3} = negate(%4)\n"
+            "  return %7\n");
+  joist_text_free(&text);
+  joist_program_clear(&program);
+}
+
 /* ---- numbers of operands ---- */
 
 static void test_operand_counts(void) {
@@ -366,7 +394,7 @@ static void test_print(void) {
             "  %3: f32{2x3} = slice(%1, start = 1 4, stop = 2 6)\n"
             "  %4: f32{1x3} = reduce_sum(%3, dims = 1, drop = FALSE)\n"
             "  %5: f32{2} = reduce_sum(%3, dims = 2)\n"
-            "  %6: f64?{2x3} = iota(dim = 2, from = 0.5, shape = 2 3, dtype = f64?)\n"
+            "  %6: f64?{2x3} = iota(dim = 2, from = 0.5, shape = {2x3}, dtype = f64?)\n"
             "  %7: f32{1x3} = add(%4, %2)\n"
             "  {\n"
             "    %1: f32{3}\n"
@@ -387,6 +415,7 @@ int main(void) {
   test_distance();
   test_copies();
   test_differences();
+  test_results();
   test_operand_counts();
   test_regions();
   test_print();
