@@ -1,7 +1,8 @@
 /* Positions of extremes on a device, in one pass, or in two where lines are long and few. */
-#include "cuda/kernels/argextreme.h"
+#include "cuda/ops/argextreme.h"
+
 #include "core/ops/move/walk.h"
-#include "cuda/ops/launch.h"
+#include "cuda/kernels/argextreme_kernels.h"
 
 static size_t ceiling(size_t n, size_t parts) { return (n + parts - 1) / parts; }
 

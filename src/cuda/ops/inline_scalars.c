@@ -1,7 +1,9 @@
 /* Inputs of one element in the process's memory, as literals are. The kernels of elementwise groups
  * and of random numbers have them in their parameter, which costs neither memory of the device nor
  * a copy. */
-#include "cuda/ops/launch.h"
+#include "cuda/ops/inline_scalars.h"
+
+#include "cuda/ops/random_ops.h"
 
 enum { PLACE = 16 }; /* bytes for one element of any dtype */
 

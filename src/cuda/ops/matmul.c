@@ -1,7 +1,8 @@
 /* Matrix products on a device: by cuBLAS where it has the dtype, else by joist's kernel. */
+#include "cuda/ops/matmul.h"
+
 #include "core/ops/move/walk.h"
 #include "cuda/host/blas.h"
-#include "cuda/ops/launch.h"
 
 static const struct joist_shape *shape_of(const struct running *r, joist_value_id value) {
   return &r->plan->program->values[value].shape;

@@ -1,8 +1,8 @@
 /* Operations that move elements, on a device. */
-#include "core/ops/move/walk.h"
+#include "cuda/ops/move_ops.h"
+
 #include "core/program/array.h"
 #include "core/types/convert.h"
-#include "cuda/ops/launch.h"
 
 static size_t size_of(const struct running *r, joist_value_id value) {
   return joist_dtype_size(r->plan->program->values[value].type.dtype);

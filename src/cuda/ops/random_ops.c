@@ -1,10 +1,11 @@
 /* Random numbers on a device: bits, keys, uniform, normal and binomial numbers, integers. */
+#include "cuda/ops/random_ops.h"
+
 #include <string.h>
 
 #include "core/kernels/random_element.h"
 #include "core/ops/random/random.h"
-#include "cuda/kernels/draws.h"
-#include "cuda/ops/launch.h"
+#include "cuda/kernels/draw_kernels.h"
 
 /* One element of any dtype. */
 struct element {

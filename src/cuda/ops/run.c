@@ -5,6 +5,8 @@
  * accumulate, draw random numbers nor find extremes, and groups that are too long) goes through the
  * CPU's engine on copies, so that it is right, if slow.
  */
+#include "cuda/ops/run.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +16,14 @@
 #include "core/program/array.h"
 #include "cuda/codegen/compile.h"
 #include "cuda/codegen/generate.h"
+#include "cuda/ops/argextreme.h"
+#include "cuda/ops/inline_scalars.h"
 #include "cuda/ops/launch.h"
+#include "cuda/ops/matmul.h"
+#include "cuda/ops/move_ops.h"
+#include "cuda/ops/random_ops.h"
+#include "cuda/ops/scan.h"
+#include "cuda/ops/transpose.h"
 
 /* ---- on copies, by the CPU ---- */
 
@@ -290,20 +299,6 @@ static joist_status run_elementwise(const struct running *r, const struct joist_
 }
 
 /* ---- operations on whole arrays ---- */
-
-joist_status joist_cuda_convert(const struct running *r, joist_value_id value, joist_dtype dtype,
-                                const void **data, void **made, struct joist_error *error) {
-  const struct joist_program *const program = r->plan->program;
-  const joist_dtype from = program->values[value].type.dtype;
-  const size_t count = count_of(program, value);
-  *data = r->arrays[value];
-  *made = NULL;
-  if (from == dtype) return JOIST_OK;
-  const joist_status status = allocate(r, count * joist_dtype_size(dtype), made, error);
-  if (status != JOIST_OK) return status;
-  *data = *made;
-  return convert(r, count, from, r->arrays[value], dtype, *made, error);
-}
 
 static joist_status draw(const struct running *r, const struct joist_group *group,
                          const struct joist_instruction *i, struct joist_error *error) {

@@ -1,8 +1,8 @@
 /* Cumulative operations on a device: how an array is cut into units, segments and tiles, by its
  * shape alone, and what dtypes are converted before and after. */
-#include "cuda/kernels/scan.h"
+#include "cuda/ops/scan.h"
 
-#include "cuda/ops/launch.h"
+#include "cuda/kernels/scan_kernels.h"
 
 enum {
   WIDEST = 64,             /* columns of a slab that a block takes at once */

@@ -1,8 +1,10 @@
 /* Permuting dims on a device: planes in tiles where the first dim becomes another one, runs
  * where it stays. */
-#include "cuda/kernels/transpose.h"
+#include "cuda/ops/transpose.h"
+
 #include "core/ops/move/walk.h"
-#include "cuda/ops/launch.h"
+#include "cuda/kernels/transpose_kernels.h"
+#include "cuda/ops/move_ops.h"
 
 /* Extents below this leave most of a tile empty. */
 enum { NARROW = 8, WORD = 4, WIDEST = 16 };

@@ -1,0 +1,12 @@
+/* Cumulative operations. */
+#ifndef JOIST_CUDA_OPS_SCAN_H
+#define JOIST_CUDA_OPS_SCAN_H
+
+#include "cuda/ops/launch.h"
+
+/* Whether one has a kernel, and running it. */
+bool joist_cuda_scans(const struct running *r, const struct joist_instruction *i);
+joist_status joist_cuda_accumulate(const struct running *r, const struct joist_instruction *i,
+                                   struct joist_error *error) JOIST_MUST_CHECK;
+
+#endif
