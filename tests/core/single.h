@@ -3,6 +3,7 @@
 #define JOIST_TESTS_SINGLE_H
 
 #include "core/plan/plan.h"
+#include "core/promotion/builtin_rules.h"
 
 #include "check.h"
 

@@ -3,6 +3,7 @@
 #include "core/program/ops.h"
 
 #include "core/kernels/kernels.h"
+#include "core/promotion/builtin_rules.h"
 
 #include "check.h"
 

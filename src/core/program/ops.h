@@ -4,7 +4,7 @@
 #define JOIST_CORE_PROGRAM_OPS_H
 
 #include "core/base/status.h"
-#include "core/promotion/rule_set.h"
+#include "core/promotion/promote.h"
 #include "core/types/dtypes.h"
 
 typedef enum {

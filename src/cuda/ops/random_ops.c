@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "core/kernels/random_element.h"
-#include "core/ops/random/random.h"
+#include "core/ops/random/random_counts.h"
 #include "cuda/kernels/draw_kernels.h"
 
 /* One element of any dtype. */

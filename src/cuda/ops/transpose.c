@@ -2,7 +2,7 @@
  * where it stays. */
 #include "cuda/ops/transpose.h"
 
-#include "core/ops/move/walk.h"
+#include "core/ops/move/permute.h"
 #include "cuda/kernels/transpose_kernels.h"
 #include "cuda/ops/move_ops.h"
 

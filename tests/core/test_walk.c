@@ -1,7 +1,7 @@
 /* Moving elements, against index arithmetic one element at a time: every element size,
  * ranks 0 to 4, zero extents; and programs of the operations that move. */
 #include "core/cpu/engine.h"
-#include "core/ops/move/walk.h"
+#include "core/ops/move/permute.h"
 #include "core/plan/plan.h"
 
 #include "arrays.h"
