@@ -1,5 +1,5 @@
 /* Inference of dtypes: every operation on every dtype under every rule set follows its
- * class (section 8 of the design), and names a kernel that exists. */
+ * class, and names a kernel that exists. */
 #include "core/program/ops.h"
 
 #include "core/kernels/kernels.h"

@@ -374,5 +374,5 @@ int main(void) {
   test_literals();
   test_nodes();
   test_user();
-  return check_report("rules");
+  return check_report("promote");
 }

@@ -461,5 +461,5 @@ int main(void) {
   test_concatenate();
   test_programs();
   test_put_one();
-  return check_report("layout");
+  return check_report("walk");
 }
