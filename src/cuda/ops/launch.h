@@ -15,6 +15,7 @@ struct running {
   void *const *arrays; /* per value, in the device's memory but for those that are given */
   const bool *given;   /* per value: its element goes into parameters; NULL when none does */
   const struct joist_run *run;
+  const struct joist_group *group; /* that is being run */
 };
 
 static inline size_t count_of(const struct joist_program *program, joist_value_id value) {

@@ -1,14 +1,9 @@
-/* Operations that move elements. */
+/* Moving elements on a device. */
 #ifndef JOIST_CUDA_OPS_MOVE_OPS_H
 #define JOIST_CUDA_OPS_MOVE_OPS_H
 
 #include "core/ops/move/walk.h"
 #include "cuda/ops/launch.h"
-
-/* Whether one has a kernel, and running it. */
-bool joist_cuda_moves(const struct running *r, const struct joist_instruction *i);
-joist_status joist_cuda_move(const struct running *r, const struct joist_instruction *i,
-                             struct joist_error *error) JOIST_MUST_CHECK;
 
 /* Moves elements of `size` bytes along a walk without lists. */
 joist_status joist_cuda_walk_along(const struct running *r, const struct joist_walk *walk,

@@ -48,13 +48,6 @@ joist_status joist_repeat_element(size_t size, size_t count, const void *in, voi
                                   const struct joist_run *run,
                                   struct joist_error *error) JOIST_MUST_CHECK;
 
-/* Copies `in`, whose extent along `dim` is `extent`, into `out` of shape `shape`, from
- * position `first` along that dim on. */
-joist_status joist_concatenate(size_t size, const struct joist_shape *shape, int dim, size_t first,
-                               size_t extent, const void *in, void *out,
-                               const struct joist_run *run,
-                               struct joist_error *error) JOIST_MUST_CHECK;
-
 /* The column-major positions that one index per dim selects, in order. */
 void joist_positions(const struct joist_shape *shape, const struct joist_index *indices,
                      int64_t *positions);
