@@ -1,8 +1,9 @@
 /* Inference of dtypes: every operation on every dtype under every rule set follows its
- * class (section 8 of the design), and names a kernel that exists. */
+ * class, and names a kernel that exists. */
 #include "core/program/infer.h"
 
 #include "core/kernels/kernels.h"
+#include "core/promotion/builtin_rules.h"
 
 #include "programs.h"
 

@@ -1,7 +1,9 @@
 /* The operations that move elements; see walk.h for how. */
+#include "core/ops/move/move_ops.h"
+
 #include <stdlib.h>
 
-#include "core/ops/move/walk.h"
+#include "core/ops/move/permute.h"
 #include "core/program/call.h"
 #include "core/types/convert.h"
 
