@@ -9,7 +9,8 @@
 
 #include "core/device.h"
 #include "cuda/codegen/compile.h"
-#include "cuda/host/libraries.h"
+#include "cuda/host/memory.h"
+#include "cuda/host/nvrtc.h"
 
 #include <stdlib.h>
 #include <sys/wait.h>

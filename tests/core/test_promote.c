@@ -2,7 +2,8 @@
 #include <math.h>
 
 #include "check.h"
-#include "core/promotion/rule_set.h"
+#include "core/promotion/builtin_rules.h"
+#include "core/promotion/promote.h"
 #include "csv.h"
 
 static struct joist_error error;
@@ -373,5 +374,5 @@ int main(void) {
   test_literals();
   test_nodes();
   test_user();
-  return check_report("rules");
+  return check_report("promote");
 }
