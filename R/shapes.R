@@ -106,8 +106,8 @@ nv_split <- function(operand, n, dimension = 1L, sizes = NULL) {
   if (any(sizes < 0L) || sum(sizes) != extent) {
     stop_joist("joist_shape_error", "`sizes` must add up to the extent, which is ", extent)
   }
-  start <- rep(1L, length(extents))
   lapply(seq_along(sizes), function(k) {
+    start <- rep(1L, length(extents))
     extents[dimension] <- sizes[k]
     if (sizes[k] > 0L) start[dimension] <- sum(sizes[seq_len(k - 1L)]) + 1L
     slice(operand, start, 1L, extents)
@@ -157,7 +157,8 @@ nv_broadcast_arrays <- function(...) {
 nv_outer <- function(x, y, f = nv_mul) {
   x <- tensor_beside(x, y)
   y <- tensor_beside(y, x)
-  f <- as_function(f, "f")
+  force(f)
+  f <- as_function(match.fun(f), "f")
   rows <- nv_reshape(x, c(shape(x), rep(1L, ndims(y))))
   columns <- nv_reshape(y, c(rep(1L, ndims(x)), shape(y)))
   result <- as_tensor(f(rows, columns))

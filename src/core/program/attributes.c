@@ -111,6 +111,16 @@ uint32_t joist_attribute_length(const struct joist_attributes *attributes,
   return item == NULL ? 0 : item->count;
 }
 
+joist_status joist_attribute_check_rank(const struct joist_attributes *attributes,
+                                        joist_attribute_name name, int rank,
+                                        struct joist_error *error) {
+  const struct joist_attribute *const item = joist_attributes_find(attributes, name);
+  if (item == NULL || item->count == (uint32_t)rank) return JOIST_OK;
+  return joist_fail(error, JOIST_ERROR_SHAPE, "`%s` has %lu element%s, the tensor %d dimension%s",
+                    facts[name].text, (unsigned long)item->count, item->count == 1 ? "" : "s", rank,
+                    rank == 1 ? "" : "s");
+}
+
 struct joist_type joist_attribute_type(const struct joist_attributes *attributes) {
   const struct joist_attribute *const item =
       joist_attributes_find(attributes, JOIST_ATTRIBUTE_DTYPE);

@@ -1,8 +1,21 @@
 /* The common type of any number of operands: by type alone, by rank (PyTorch), or by
  * value (NumPy 1.x, CuPy). Reads the dense table of a rule set and nothing else of it. */
+#include "core/promotion/promote.h"
+
 #include <math.h>
 
-#include "core/promotion/published_tables.h"
+bool joist_promote(const struct joist_rules *rules, struct joist_type lhs, struct joist_type rhs,
+                   struct joist_type *result) {
+  const int left = (int)lhs.dtype + (lhs.ambiguous ? JOIST_NODE_AMBIGUOUS : 0);
+  const int right = (int)rhs.dtype + (rhs.ambiguous ? JOIST_NODE_AMBIGUOUS : 0);
+  const int node = rules->promote[left][right];
+  if (node == JOIST_NODE_NONE) return false;
+  result->ambiguous = node >= JOIST_NODE_AMBIGUOUS;
+  result->dtype = (joist_dtype)(result->ambiguous ? node - JOIST_NODE_AMBIGUOUS : node);
+  return true;
+}
+
+/* ---- several operands ---- */
 
 typedef const struct joist_operand operand;
 

@@ -1,10 +1,11 @@
 /* Rule sets as nodes: their names, a user's own edges, and the dense table that every
  * decision about a pair of types reads. */
+#include "core/promotion/rule_set.h"
+
 #include <stdio.h>
 #include <string.h>
 
 #include "core/promotion/lattice.h"
-#include "core/promotion/published_tables.h"
 
 enum { NONE = JOIST_NODE_NONE };
 
@@ -246,15 +247,4 @@ int joist_rules_table_entry(const struct joist_rules *rules, int lhs, int rhs) {
   if (!spell_out) return rules->result[lhs][rhs];
   const int left = type_of_node(rules, lhs), right = type_of_node(rules, rhs);
   return left == NONE || right == NONE ? NONE : rules->promote[left][right];
-}
-
-bool joist_promote(const struct joist_rules *rules, struct joist_type lhs, struct joist_type rhs,
-                   struct joist_type *result) {
-  const int left = (int)lhs.dtype + (lhs.ambiguous ? JOIST_NODE_AMBIGUOUS : 0);
-  const int right = (int)rhs.dtype + (rhs.ambiguous ? JOIST_NODE_AMBIGUOUS : 0);
-  const int node = rules->promote[left][right];
-  if (node == NONE) return false;
-  result->ambiguous = node >= JOIST_NODE_AMBIGUOUS;
-  result->dtype = (joist_dtype)(result->ambiguous ? node - JOIST_NODE_AMBIGUOUS : node);
-  return true;
 }
