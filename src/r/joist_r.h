@@ -7,9 +7,9 @@
 #include <R.h>
 #include <Rinternals.h>
 
-#include "core/base/status.h"
 #include "core/promotion/rule_set.h"
 #include "core/types/dtypes.h"
+#include "core/types/error.h"
 
 /* Raises the condition class that belongs to `status` with the message; the
  * condition's call is the user's function. Does not return, so nothing that is

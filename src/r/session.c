@@ -14,6 +14,7 @@
 #include "core/device.h"
 #include "core/kernels/kernels.h"
 #include "r/device_payload.h"
+#include "r/error_text.h"
 #include "r/payload.h"
 
 #ifndef _WIN32
@@ -98,12 +99,12 @@ static _Noreturn void not_ready(const char *name, const struct joist_device *dev
                                 const struct joist_error *why) {
   struct joist_diagnosis rows[JOIST_DIAGNOSES];
   const size_t n = joist_device_diagnose(rows);
-  char text[JOIST_MESSAGE_SIZE];
-  size_t used =
-      (size_t)snprintf(text, sizeof text, "the device \"%s\" cannot be used%s%.400s", name,
-                       device == NULL ? "" : ": ", device == NULL ? "" : why->message);
+  char text[JOIST_R_ERROR_TEXT_SIZE], message[JOIST_R_ERROR_TEXT_SIZE] = "";
+  if (device != NULL) joist_r_error_text(why, message);
+  size_t used = (size_t)snprintf(text, sizeof text, "the device \"%s\" cannot be used%s%.400s",
+                                 name, device == NULL ? "" : ": ", device == NULL ? "" : message);
   for (size_t k = 0; k < n && used < sizeof text; k++)
-    if (!rows[k].found && (device == NULL || strcmp(rows[k].detail, why->message) != 0))
+    if (!rows[k].found && (device == NULL || strcmp(rows[k].detail, message) != 0))
       used += (size_t)snprintf(text + used, sizeof text - used, "\n  %s: %s", rows[k].item,
                                rows[k].detail);
   joist_r_stop(JOIST_ERROR_DEVICE, "%s", text);

@@ -6,7 +6,7 @@
 #include "core/kernels/kernels.h"
 #include "core/types/convert.h"
 
-#include "check.h"
+#include "errors.h"
 
 #include <float.h>
 #include <math.h>

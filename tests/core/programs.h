@@ -4,7 +4,7 @@
 
 #include "core/program/program.h"
 
-#include "check.h"
+#include "errors.h"
 
 static const struct joist_type none = {JOIST_DTYPE_NONE, false};
 

@@ -4,7 +4,7 @@
 
 #include "core/plan/plan.h"
 
-#include "check.h"
+#include "errors.h"
 
 struct single {
   struct joist_program program;

@@ -23,7 +23,7 @@ static joist_value_id add_shaped(struct joist_program *program, const struct joi
 static void run(const struct joist_program *program, int threads, void **inputs, void **outputs) {
   struct joist_plan *plan = NULL;
   const struct joist_run how = {.threads = threads, .parallel_from = 1};
-  struct joist_error error = {{0}};
+  struct joist_error error = {0};
   CHECK_INT(joist_plan_make(program, &plan, NULL), JOIST_OK);
   for (uint32_t k = 0; k < program->output_count; k++)
     outputs[k] = malloc(bytes_of(program, program->outputs[k]) + 1);

@@ -31,7 +31,7 @@ static joist_status run_matmul(joist_dtype dtype, const struct joist_shape *shap
                                struct joist_shape *shape, void **out) {
   const struct joist_rules *const rules = joist_rules_find("anvil");
   struct joist_program program;
-  struct joist_error error = {""};
+  struct joist_error error;
   struct joist_argument arguments[JOIST_ARITY_MAX];
   struct joist_attributes attributes;
   struct joist_inference inference;

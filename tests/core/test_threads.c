@@ -6,7 +6,7 @@
 #include "core/kernels/kernels.h"
 #include "core/plan/plan.h"
 
-#include "check.h"
+#include "errors.h"
 
 #include <stdlib.h>
 #ifndef _WIN32

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/types/error.h"
+
 bool joist_shape_count(const struct joist_shape *shape, size_t *count) {
   const size_t limit = (size_t)PTRDIFF_MAX / 16;
   size_t n = 1;
@@ -46,20 +48,13 @@ joist_status joist_shape_broadcast(const struct joist_shape *const *shapes, size
       *result = *shape;
       continue;
     }
-    char left[JOIST_SHAPE_TEXT], right[JOIST_SHAPE_TEXT];
     if (shape->rank != result->rank)
-      return joist_fail(error, JOIST_ERROR_SHAPE,
-                        "shapes %s and %s have different ranks; make them equal with "
-                        "nv_broadcast_to() or nv_reshape()",
-                        joist_shape_format(result, left), joist_shape_format(shape, right));
+      return JOIST_FAIL(error, JOIST_E_SHAPE_RANKS, .shape = {*result, *shape});
     for (int d = 0; d < shape->rank; d++) {
       if (result->extent[d] == shape->extent[d] || shape->extent[d] == 1) continue;
       if (result->extent[d] != 1)
-        return joist_fail(error, JOIST_ERROR_SHAPE,
-                          "shapes %s and %s do not fit: dimension %d has extents %lu and %lu "
-                          "(only equal extents or 1 broadcast)",
-                          joist_shape_format(result, left), joist_shape_format(shape, right), d + 1,
-                          (unsigned long)result->extent[d], (unsigned long)shape->extent[d]);
+        return JOIST_FAIL(error, JOIST_E_SHAPE_EXTENTS, .shape = {*result, *shape}, .dim = d + 1,
+                          .count = {result->extent[d], shape->extent[d]});
       result->extent[d] = shape->extent[d];
     }
   }
@@ -99,6 +94,5 @@ struct joist_lines joist_shape_lines(const struct joist_shape *shape, int dim) {
 joist_status joist_shape_check_dim(const struct joist_shape *shape, int dim,
                                    struct joist_error *error) {
   if (dim < shape->rank) return JOIST_OK;
-  return joist_fail(error, JOIST_ERROR_SHAPE, "there is no dimension %.0f; the tensor has %d",
-                    (double)dim + 1, shape->rank);
+  return JOIST_FAIL(error, JOIST_E_NO_DIMENSION, .dim = dim + 1, .shape = {*shape});
 }

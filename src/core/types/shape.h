@@ -24,8 +24,7 @@ bool joist_shape_equal(const struct joist_shape *lhs, const struct joist_shape *
 const char *joist_shape_format(const struct joist_shape *shape, char text[JOIST_SHAPE_TEXT]);
 
 /* The shape of an elementwise result: scalars fit every shape, equal ranks may differ
- * where an extent is 1. JOIST_ERROR_SHAPE otherwise; a rank mismatch names
- * nv_broadcast_to(). */
+ * where an extent is 1. JOIST_ERROR_SHAPE otherwise. */
 joist_status joist_shape_broadcast(const struct joist_shape *const *shapes, size_t count,
                                    struct joist_shape *result,
                                    struct joist_error *error) JOIST_MUST_CHECK;

@@ -292,7 +292,7 @@ const struct joist_device *joist_cuda_device(size_t ordinal) { return &devices[o
 /* ---- diagnosis ---- */
 
 static void diagnose_device(struct joist_diagnosis *diagnosis) {
-  struct joist_error error = {""};
+  struct joist_error error = {0};
   struct joist_cuda_state *state = NULL;
   size_t available = 0, total = 0;
   struct cudaDeviceProp properties;

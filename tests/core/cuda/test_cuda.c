@@ -110,7 +110,7 @@ static int programs_printed;
 
 static void check_on(const struct joist_program *program, void **inputs, const char *what) {
   char *got[VALUES_MAX] = {NULL};
-  struct joist_error error = {""};
+  struct joist_error error = {0};
   const long failed_before = check_failed_count;
   void **const outputs = new_outputs(program);
   const joist_status status = run_there(program, inputs, outputs, &error);
@@ -181,7 +181,7 @@ static double distance(joist_dtype dtype, const void *a, const void *b) {
 
 static void check_loose(const struct joist_program *program, fill_kind kind, const char *what) {
   void *inputs[VALUES_MAX] = {NULL};
-  struct joist_error error = {""};
+  struct joist_error error = {0};
   struct joist_plan *plan = NULL;
   const struct joist_run run = {.threads = 1};
   const joist_value_id v = program->outputs[0];
@@ -421,7 +421,7 @@ static void test_gather(joist_dtype dtype, joist_dtype index, const uint32_t *ex
     check_on(&program, inputs, "gather");
     static const int64_t wrong[] = {0, -1, 100};
     for (size_t w = 0; w < sizeof wrong / sizeof *wrong; w++) {
-      struct joist_error here = {""}, there = {""};
+      struct joist_error here = {0}, there = {0};
       const struct joist_run run = {.threads = 1};
       struct joist_plan *plan = NULL;
       position[20] = position[30] = wrong[w];
@@ -447,7 +447,7 @@ static void test_invalid_positions(void) {
   int64_t position[3] = {0, 999, 1000};
   for (int k = 0; k < 2; k++) {
     struct joist_program program;
-    struct joist_error error = {""};
+    struct joist_error error = {0};
     joist_program_init(&program);
     const joist_value_id operands[3] = {add_input(&program, JOIST_F32, 1, &n),
                                         add_input(&program, JOIST_I64, 1, &m),
@@ -518,7 +518,7 @@ static void test_positions(void) {
   if (!CHECK(a != NULL && b != NULL && c != NULL)) return;
   for (size_t k = 0; k < sizeof ops / sizeof *ops; k++) {
     struct joist_program program;
-    struct joist_error error = {""};
+    struct joist_error error = {0};
     char want[64];
     for (uint32_t i = 0; i < n; i++) a[i] = (int32_t)i, b[i] = 3;
     b[n - 1] = b[70001] = b[60000 + k] = ops[k] == JOIST_OP_POW ? -1 : 0;
@@ -561,7 +561,7 @@ static void test_copies(void) {
 static void test_fork(void) {
   const pid_t child = fork();
   if (child == 0) {
-    struct joist_error error = {""};
+    struct joist_error error = {0};
     const bool right = gpu->ready(gpu, &error) == JOIST_ERROR_DEVICE &&
                        strstr(error.message, "fork") != NULL && gpu->allocate(gpu, 10) == NULL &&
                        joist_device_in_use(1) == NULL && joist_device_count() == 1;
