@@ -4,17 +4,27 @@
 
 #include "core/base/threads.h"
 #include "core/kernels/kernels.h"
+#include "r/altrep_payload.h"
 #include "r/blas.h"
+#include "r/bytes.h"
+#include "r/c_api.h"
 #include "r/concatenate.h"
-#include "r/device_payload.h"
-#include "r/distinct.h"
+#include "r/conditions.h"
+#include "r/devices.h"
+#include "r/dtypes.h"
 #include "r/index.h"
-#include "r/interface.h"
+#include "r/jit.h"
 #include "r/operations.h"
-#include "r/payload.h"
+#include "r/program_text.h"
 #include "r/promotion.h"
+#include "r/rules.h"
 #include "r/session.h"
+#include "r/subset.h"
+#include "r/tensor_create.h"
+#include "r/tensor_export.h"
 #include "r/trace.h"
+#include "r/transfer.h"
+#include "r/value_shaped.h"
 
 #define ENTRY(name, arguments) \
   { #name, (DL_FUNC)&name, arguments }
@@ -106,7 +116,7 @@ attribute_visible void R_init_joist(DllInfo *info) {
   joist_threads_init();
   joist_kernels_select(NULL);
   joist_r_blas_init();
-  joist_r_interface_init();
+  joist_r_c_api_init();
 #if JOIST_R_PAYLOADS_ARE_ALTREP
   joist_r_altrep_payload_init();
 #endif

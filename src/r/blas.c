@@ -14,6 +14,8 @@
 #include <string.h>
 
 #include "core/ops/linalg/blas.h"
+#include "r/arguments.h"
+#include "r/conditions.h"
 
 #ifndef _WIN32
 #include <dlfcn.h>

@@ -1,17 +1,22 @@
-/* .Call entry points that make tensors of bytes, and bytes of tensors. */
-#include "r/device_payload.h"
-#include "r/operations.h"
+/* Makes tensors of bytes, and bytes of tensors. */
+#include "r/bytes.h"
+
+#include "r/arguments.h"
+#include "r/conditions.h"
+#include "r/dtypes.h"
+#include "r/operands.h"
+#include "r/payload.h"
+#include "r/rules.h"
+#include "r/run.h"
+#include "r/tensor_create.h"
 #include "r/tensor_fields.h"
+#include "r/transfer.h"
 
 static void copy(joist_dtype dtype, const void *from, size_t n, bool swapped, void *to) {
   const struct joist_run run = joist_r_run();
   struct joist_error error;
   const joist_status status = joist_copy_bytes(dtype, from, n, swapped, to, &run, &error);
   if (status != JOIST_OK) joist_r_raise(status, &error);
-}
-
-SEXP joist_r_dtype_size(SEXP dtype) {
-  return Rf_ScalarInteger((int)joist_dtype_size(joist_r_dtype(dtype)));
 }
 
 /* The bytes become the payload themselves where they are as they are to be. */

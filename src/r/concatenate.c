@@ -4,8 +4,13 @@
 #include <string.h>
 
 #include "core/ops/move/walk.h"
-#include "r/device_payload.h"
+#include "r/arguments.h"
+#include "r/conditions.h"
 #include "r/operations.h"
+#include "r/payload.h"
+#include "r/rules.h"
+#include "r/run.h"
+#include "r/transfer.h"
 
 /* A tensor of that type and shape: an R number becomes it exactly, or fails; a tensor is
  * converted and reshaped; a scalar is repeated. */

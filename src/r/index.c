@@ -6,8 +6,10 @@
 
 #include "core/ops/move/mask.h"
 #include "core/types/convert.h"
-#include "r/device_payload.h"
-#include "r/operations.h"
+#include "r/conditions.h"
+#include "r/rules.h"
+#include "r/run.h"
+#include "r/transfer.h"
 
 static _Noreturn void not_an_index(const char *what) {
   joist_r_stop(JOIST_ERROR_VALUE, "a tensor is indexed by numbers or logicals, not by %s", what);

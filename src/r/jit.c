@@ -2,14 +2,21 @@
  *
  * The cache is an external pointer that owns a struct cache; the compiled programs and
  * static arguments are in the list it protects, two elements per entry. */
+#include "r/jit.h"
+
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "r/arguments.h"
+#include "r/conditions.h"
 #include "r/device_payload.h"
-#include "r/operations.h"
-#include "r/trace_private.h"
+#include "r/finalizers.h"
+#include "r/rules.h"
+#include "r/run.h"
+#include "r/trace.h"
+#include "r/vector.h"
 
 struct entry {
   unsigned char *key;

@@ -4,8 +4,12 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/base/threads.h"
+#include "r/arguments.h"
+#include "r/conditions.h"
 #include "r/device_payload.h"
+#include "r/dtypes.h"
+#include "r/rules.h"
+#include "r/run.h"
 #include "r/trace.h"
 
 /* ---- operations by name: R keeps one CHARSXP per string ---- */
@@ -82,17 +86,6 @@ SEXP joist_r_op_names(void) {
 }
 
 /* ---- running ---- */
-
-static void check_interrupt(void *unused) {
-  (void)unused;
-  R_CheckUserInterrupt();
-}
-
-static bool poll(void *unused) { return R_ToplevelExec(check_interrupt, unused) == FALSE; }
-
-struct joist_run joist_r_run(void) {
-  return (struct joist_run){.threads = joist_threads_get(), .poll = poll, .context = NULL};
-}
 
 /* The elements of a value in the dtype an operation reads it in: a literal is
  * converted here, exactly and once. */
@@ -270,18 +263,6 @@ SEXP joist_r_relayout(SEXP name, SEXP x, SEXP shape) {
   struct joist_attributes attributes = joist_r_attributes();
   joist_r_shape(shape, &attributes.shape);
   return joist_r_apply(rules, op_of(name, false, RELAYOUT), &value, &attributes);
-}
-
-int joist_r_dim(SEXP dim, const struct joist_shape *shape) {
-  const double given = joist_r_number(dim);
-  const double at = given < 0 ? shape->rank + 1 + given : given;
-  if (isnan(given))
-    joist_r_stop(JOIST_ERROR_SHAPE, "a dimension is one whole number; the tensor has %d",
-                 shape->rank);
-  if (!(at >= 1 && at <= shape->rank) || at != (double)(int)at)
-    joist_r_stop(JOIST_ERROR_SHAPE, "there is no dimension %g; the tensor has %d", given,
-                 shape->rank);
-  return (int)at - 1;
 }
 
 SEXP joist_r_array(SEXP name, SEXP operands, SEXP dim, SEXP parameters, SEXP shape, SEXP dtype) {

@@ -2,8 +2,7 @@
 #ifndef JOIST_R_OPERATIONS_H
 #define JOIST_R_OPERATIONS_H
 
-#include "core/device.h"
-#include "r/tensor.h"
+#include "r/operands.h"
 
 /* Applies `op` to values that were read under `rules`. */
 SEXP joist_r_apply(const struct joist_rules *rules, joist_op op, struct joist_r_value *values,
@@ -11,13 +10,6 @@ SEXP joist_r_apply(const struct joist_rules *rules, joist_op op, struct joist_r_
 
 /* Attributes of an operation that was asked for no dtype, dims or shape. */
 struct joist_attributes joist_r_attributes(void);
-
-/* Threads and interrupt polling for a run of the engine. */
-struct joist_run joist_r_run(void);
-
-/* The 0-based dim of `shape` that a 1-based number names; negative ones count from the
- * last. Raises joist_shape_error. */
-int joist_r_dim(SEXP dim, const struct joist_shape *shape);
 
 /* .Call entry points. */
 SEXP joist_r_op1(SEXP name, SEXP x);

@@ -1,8 +1,11 @@
 /* Printing programs: one line per instruction, dtypes with `?` where ambiguous. */
+#include "r/program_text.h"
+
 #include <stdio.h>
 #include <string.h>
 
-#include "r/trace_private.h"
+#include "r/trace.h"
+#include "r/vector.h"
 
 enum { LINE = 512 };
 

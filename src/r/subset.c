@@ -1,13 +1,20 @@
 /* Subsets of tensors and assignment to them. */
+#include "r/subset.h"
+
 #include <stdint.h>
 #include <string.h>
 
 #include "core/ops/move/mask.h"
 #include "core/ops/move/walk.h"
+#include "r/arguments.h"
 #include "r/concatenate.h"
-#include "r/device_payload.h"
+#include "r/conditions.h"
 #include "r/index.h"
 #include "r/operations.h"
+#include "r/payload.h"
+#include "r/rules.h"
+#include "r/run.h"
+#include "r/transfer.h"
 
 /* What a list of indices selects: one index per dim, or one for the tensor as a vector. */
 struct selection {

@@ -2,10 +2,15 @@
  *
  * A trace is an external pointer that owns a struct trace (its finalizer frees it). The
  * protected value is a list: constants (payloads), the template of the result. */
-#include "r/trace_private.h"
+#include "r/trace.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "r/conditions.h"
+#include "r/finalizers.h"
+#include "r/payload.h"
+#include "r/rules.h"
 
 static SEXP trace_tag(void) { return Rf_install("joist_trace"); }
 

@@ -1,8 +1,8 @@
 /* .Call entry points whose result has a shape that depends on values: tensors with data only. */
-#ifndef JOIST_R_DISTINCT_H
-#define JOIST_R_DISTINCT_H
+#ifndef JOIST_R_VALUE_SHAPED_H
+#define JOIST_R_VALUE_SHAPED_H
 
-#include "r/tensor.h"
+#include "r/sexp.h"
 
 /* The first of equal elements each, in column-major order: a tensor of rank 1. */
 SEXP joist_r_unique(SEXP x);

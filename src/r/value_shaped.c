@@ -1,13 +1,15 @@
 /* Unique elements, repeated ones and those that are TRUE. */
-#include "r/distinct.h"
-
-#include <string.h>
+#include "r/value_shaped.h"
 
 #include "core/ops/move/walk.h"
 #include "core/ops/search/count.h"
 #include "core/ops/search/duplicated.h"
-#include "r/device_payload.h"
-#include "r/operations.h"
+#include "r/arguments.h"
+#include "r/conditions.h"
+#include "r/payload.h"
+#include "r/rules.h"
+#include "r/run.h"
+#include "r/transfer.h"
 
 /* Elements on a device are copied. */
 static void read_concrete(SEXP x, struct joist_r_value *value) {

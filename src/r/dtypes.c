@@ -1,68 +1,11 @@
-/* Conditions, dtypes and small arguments: what every file of src/r needs. */
-#include "r/joist_r.h"
+/* The `joist_dtype` objects, and what R asks about dtypes. */
+#include "r/dtypes.h"
 
-#include "r/error_text.h"
-
-#include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
-/* The package's namespace, where raise() lives; set when the package is loaded. */
-static SEXP namespace_of_package = NULL;
-
-SEXP joist_r_init(SEXP namespace_object) {
-  namespace_of_package = namespace_object;
-  R_PreserveObject(namespace_object);
-  return R_NilValue;
-}
-
-static const char *condition_class(joist_status status) {
-  switch (status) {
-    case JOIST_ERROR_PROMOTION:
-      return "joist_promotion_error";
-    case JOIST_ERROR_DTYPE:
-      return "joist_dtype_error";
-    case JOIST_ERROR_SHAPE:
-      return "joist_shape_error";
-    case JOIST_ERROR_VALUE:
-      return "joist_value_error";
-    case JOIST_ERROR_DEVICE:
-      return "joist_device_error";
-    case JOIST_ERROR_MEMORY:
-      return "joist_memory_error";
-    case JOIST_INTERRUPTED:
-      return "interrupt";
-    case JOIST_OK:
-      break;
-  }
-  return "joist_error";
-}
-
-static _Noreturn void raise_text(joist_status status, const char *text) {
-  SEXP class = PROTECT(Rf_mkString(condition_class(status)));
-  SEXP message = PROTECT(Rf_ScalarString(Rf_mkCharCE(text, CE_UTF8)));
-  SEXP call = PROTECT(Rf_lang3(Rf_install("raise"), class, message));
-  Rf_eval(call, namespace_of_package);
-  Rf_error("%s", text); /* raise() does not return */
-}
-
-_Noreturn void joist_r_raise(joist_status status, const struct joist_error *error) {
-  char text[JOIST_R_ERROR_TEXT_SIZE] = "";
-  if (status != JOIST_INTERRUPTED) joist_r_error_text(error, text);
-  raise_text(status, text);
-}
-
-_Noreturn void joist_r_stop(joist_status status, const char *format, ...) {
-  va_list arguments, again;
-  va_start(arguments, format);
-  va_copy(again, arguments);
-  const size_t size = (size_t)vsnprintf(NULL, 0, format, again) + 1;
-  va_end(again);
-  char *const text = R_alloc(size, 1);
-  vsnprintf(text, size, format, arguments);
-  va_end(arguments);
-  raise_text(status, text);
-}
+#include "r/arguments.h"
+#include "r/conditions.h"
+#include "r/tensor_fields.h"
 
 /* The dtypes' objects, and the strings in them: R keeps one CHARSXP per string. */
 struct dtype_object {
@@ -124,19 +67,37 @@ joist_dtype joist_r_dtype(SEXP x) {
   return joist_r_dtype_styled(x, JOIST_STYLE_ANVIL);
 }
 
-bool joist_r_flag(SEXP x, const char *what) {
-  if (TYPEOF(x) != LGLSXP || XLENGTH(x) != 1 || LOGICAL(x)[0] == NA_LOGICAL)
-    joist_r_stop(JOIST_ERROR_VALUE, "`%s` must be TRUE or FALSE", what);
-  return LOGICAL(x)[0] != 0;
+/* ---- .Call entry points ---- */
+
+static joist_style style_of(SEXP style) {
+  const joist_style s = joist_style_parse(joist_r_string(style, "style"));
+  if (s == JOIST_STYLE_COUNT)
+    joist_r_stop(JOIST_ERROR_VALUE,
+                 "`style` must be \"anvil\", \"jax\", \"jep\", \"numpy\", \"torch\" or "
+                 "\"stablehlo\"");
+  return s;
 }
 
-double joist_r_number(SEXP x) {
-  const bool number = (TYPEOF(x) == INTSXP || TYPEOF(x) == REALSXP) && !Rf_isObject(x);
-  return number && XLENGTH(x) == 1 ? Rf_asReal(x) : R_NaN;
+SEXP joist_r_as_dtype(SEXP x, SEXP style) {
+  return joist_r_dtype_object(joist_r_dtype_styled(x, style_of(style)));
 }
 
-const char *joist_r_string(SEXP x, const char *what) {
-  if (TYPEOF(x) != STRSXP || XLENGTH(x) != 1 || STRING_ELT(x, 0) == NA_STRING)
-    joist_r_stop(JOIST_ERROR_VALUE, "`%s` must be one string", what);
-  return Rf_translateCharUTF8(STRING_ELT(x, 0));
+SEXP joist_r_format_dtype(SEXP x, SEXP style) {
+  return Rf_mkString(joist_dtype_format(joist_r_dtype(x), style_of(style)));
+}
+
+SEXP joist_r_dtype_kind(SEXP x) {
+  return Rf_mkString(joist_kind_name(joist_dtype_kind(joist_r_dtype(x))));
+}
+
+SEXP joist_r_dtype_names(void) {
+  SEXP names = PROTECT(Rf_allocVector(STRSXP, JOIST_DTYPE_COUNT));
+  for (int d = 0; d < JOIST_DTYPE_COUNT; d++)
+    SET_STRING_ELT(names, d, Rf_mkChar(joist_dtype_name((joist_dtype)d)));
+  UNPROTECT(1);
+  return names;
+}
+
+SEXP joist_r_dtype_size(SEXP dtype) {
+  return Rf_ScalarInteger((int)joist_dtype_size(joist_r_dtype(dtype)));
 }

@@ -1,9 +1,13 @@
 /* The functions behind inst/include/joist.h. */
-#include "r/interface.h"
+#include "r/c_api.h"
 
 #include <string.h>
 
-#include "r/tensor.h"
+#include "core/promotion/rule_set.h"
+#include "r/conditions.h"
+#include "r/operands.h"
+#include "r/payload.h"
+#include "r/rules.h"
 
 #define JOIST_IMPLEMENTS_INTERFACE
 #include "../../inst/include/joist.h"
@@ -74,4 +78,4 @@ static void *functions(void) {
   return &table;
 }
 
-void joist_r_interface_init(void) { R_RegisterCCallable("joist", "joist_functions", functions); }
+void joist_r_c_api_init(void) { R_RegisterCCallable("joist", "joist_functions", functions); }

@@ -1,0 +1,18 @@
+/* Raising R conditions. */
+#ifndef JOIST_R_CONDITIONS_H
+#define JOIST_R_CONDITIONS_H
+
+#include "core/types/error.h"
+#include "r/sexp.h"
+
+/* Raises the condition class that belongs to `status` with the text of the error; the
+ * condition's call is the user's function. Does not return, so nothing that is
+ * not R's may be held when it is called. */
+_Noreturn void joist_r_raise(joist_status status, const struct joist_error *error);
+/* The same with a text of R's own. */
+_Noreturn void joist_r_stop(joist_status status, const char *format, ...) JOIST_PRINTF(2, 3);
+
+/* .Call: remembers the package's namespace, where the conditions are raised. */
+SEXP joist_r_init(SEXP namespace_object);
+
+#endif
