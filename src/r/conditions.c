@@ -51,6 +51,10 @@ _Noreturn void joist_r_raise(joist_status status, const struct joist_error *erro
   raise_text(status, text);
 }
 
+_Noreturn void joist_r_fail(const struct joist_error *error) {
+  joist_r_raise(joist_error_status(error->code), error);
+}
+
 _Noreturn void joist_r_stop(joist_status status, const char *format, ...) {
   va_list arguments, again;
   va_start(arguments, format);

@@ -57,7 +57,7 @@ SEXP joist_r_device(SEXP name) {
       TYPEOF(name) == STRSXP && XLENGTH(name) == 1 && STRING_ELT(name, 0) != NA_STRING;
   const char *const text = is_string ? Rf_translateCharUTF8(STRING_ELT(name, 0)) : "";
   if (!is_string)
-    joist_r_stop(JOIST_ERROR_DEVICE, "a device is given by its name, one string such as \"cpu\"");
+    joist_r_stop(JOIST_ERROR_DEVICE, "a device must be a single string such as \"cpu\"");
   const struct joist_device *const device = joist_device_find(text);
   struct joist_error error;
   if (device != NULL && device->ready(device, &error) == JOIST_OK)

@@ -4,6 +4,7 @@
 #endif
 #include "r/error_text.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -24,6 +25,14 @@ static bool is(const char *name, size_t length, const char *fact) {
 
 static const char *whole(size_t value, char text[FACT_SIZE]) {
   snprintf(text, FACT_SIZE, "%zu", value);
+  return text;
+}
+
+static const char *number(double value, char text[FACT_SIZE]) {
+  if (fabs(value) < 1e15 && value == floor(value))
+    snprintf(text, FACT_SIZE, "%.0f", value);
+  else
+    joist_format_element(JOIST_F64, &value, 6, text);
   return text;
 }
 
@@ -55,31 +64,31 @@ static const char *memory(size_t bytes, char text[FACT_SIZE]) {
   return text;
 }
 
-/* A fact by its name, as text; NULL when it is not given. */
+/* A fact by its name, as text; `given` says whether there is one. */
 static const char *fact(const struct joist_error *error, const char *name, size_t length,
-                        char text[FACT_SIZE]) {
+                        char text[FACT_SIZE], bool *given) {
   const int k = name[length - 1] == '2';
   if (k == 1) length--;
-  if (is(name, length, "op")) return error->op;
-  if (is(name, length, "name")) return error->name[k];
-  if (is(name, length, "text")) return error->text[k].bytes[0] == '\0' ? NULL : error->text[k].bytes;
+  *given = true;
+  if (is(name, length, "op")) return error->op == NULL ? "" : error->op;
+  if (is(name, length, "name")) return error->name[k] == NULL ? "" : error->name[k];
+  if (is(name, length, "text")) return error->text[k].bytes;
   if (is(name, length, "shape")) return joist_shape_format(&error->shape[k], text);
   if (is(name, length, "rank")) return whole((size_t)error->shape[k].rank, text);
   if (is(name, length, "range")) return range(error->type[k].dtype, text);
   if (is(name, length, "count")) return whole(error->count[k], text);
-  if (is(name, length, "position"))
-    return error->position == 0 ? NULL : whole(error->position, text);
-  if (is(name, length, "batch")) return error->batch == 0 ? NULL : whole(error->batch, text);
-  if (is(name, length, "dim")) return error->dim == 0 ? NULL : whole((size_t)error->dim, text);
-  if (is(name, length, "bytes")) return error->bytes == 0 ? NULL : memory(error->bytes, text);
-  if (is(name, length, "number")) {
-    joist_format_element(JOIST_F64, &error->number[k], 15, text);
+  if (is(name, length, "bytes")) return memory(error->bytes, text);
+  if (is(name, length, "number")) return number(error->number[k], text);
+  if (is(name, length, "type")) {
+    const struct joist_type type = error->type[k];
+    snprintf(text, FACT_SIZE, "%s%s", joist_dtype_name(type.dtype), type.ambiguous ? "?" : "");
     return text;
   }
-  if (!is(name, length, "type")) return NULL;
-  const struct joist_type type = error->type[k];
-  snprintf(text, FACT_SIZE, "%s%s", joist_dtype_name(type.dtype), type.ambiguous ? "?" : "");
-  return text;
+  const size_t place = is(name, length, "dim")     ? (size_t)error->dim
+                       : is(name, length, "batch") ? error->batch
+                                                   : error->position;
+  *given = place > 0;
+  return whole(place, text);
 }
 
 struct writer {
@@ -94,18 +103,19 @@ static void append(struct writer *writer, const char *from, size_t length) {
   writer->used += length;
 }
 
-/* What a pair of braces holds: a fact, and the singular of what it counts. */
+/* What a pair of braces holds: a fact, and the singular of what it counts. False when it is not
+ * given. */
 static bool append_fact(struct writer *writer, const struct joist_error *error, const char *braced,
                         size_t length) {
   char text[FACT_SIZE];
   const char *const space = memchr(braced, ' ', length);
   const size_t name = space == NULL ? length : (size_t)(space - braced);
-  const char *const value = fact(error, braced, name, text);
-  if (value == NULL) return false;
+  bool given;
+  const char *const value = fact(error, braced, name, text, &given);
   append(writer, value, strlen(value));
   append(writer, braced + name, length - name);
   if (space != NULL && strcmp(value, "1") != 0) append(writer, "s", 1);
-  return true;
+  return given;
 }
 
 const char *joist_r_error_text(const struct joist_error *error,

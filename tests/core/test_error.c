@@ -102,10 +102,14 @@ static void test_formatting(void) {
             "(extents must be equal, or one of them 1)");
   error.code = JOIST_E_OUT_OF_RANGE;
   CHECK_STR(words(&error), "here at position 7 does not fit f16 (-65504 to 65504)");
+  error.code = JOIST_E_OUT_OF_MEMORY;
+  CHECK_STR(words(&error), "out of memory: cannot allocate 1.5 GiB");
+  error.bytes = 9999;
+  CHECK_STR(words(&error), "out of memory: cannot allocate 9999 bytes");
   error.code = JOIST_E_NO_DIMENSION;
-  CHECK_STR(words(&error), "there is no dimension 3; the tensor has 2 dimensions");
+  CHECK_STR(words(&error), "there is no dimension 0.5; the tensor has 2 dimensions");
   error.shape[0].rank = 1;
-  CHECK_STR(words(&error), "there is no dimension 3; the tensor has 1 dimension");
+  CHECK_STR(words(&error), "there is no dimension 0.5; the tensor has 1 dimension");
 }
 
 /* A text of `ascii` letters and then as many times `character` as there is no room for. */

@@ -1,5 +1,5 @@
 /* Shapes: counts and their overflow, text, broadcasting and reducing. */
-#include "core/types/shape.h"
+#include "core/types/shape_rules.h"
 
 #include "errors.h"
 
@@ -114,7 +114,7 @@ static void test_check_dim(void) {
   for (int dim = -1; dim < 2; dim++)
     CHECK_INT(joist_shape_check_dim(&shape, dim, &error), JOIST_OK);
   CHECK_ERROR(joist_shape_check_dim(&shape, 2, &error), error, JOIST_E_NO_DIMENSION);
-  CHECK(error.dim == 3 && joist_shape_equal(&error.shape[0], &shape));
+  CHECK(error.number[0] == 3 && joist_shape_equal(&error.shape[0], &shape));
 }
 
 static void test_reduce(void) {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/program/array.h"
+#include "core/types/shape_rules.h"
 
 void joist_program_init(struct joist_program *program) { memset(program, 0, sizeof *program); }
 

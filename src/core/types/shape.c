@@ -4,8 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/types/error.h"
-
 bool joist_shape_count(const struct joist_shape *shape, size_t *count) {
   const size_t limit = (size_t)PTRDIFF_MAX / 16;
   size_t n = 1;
@@ -38,37 +36,6 @@ const char *joist_shape_format(const struct joist_shape *shape, char text[JOIST_
   return text;
 }
 
-joist_status joist_shape_broadcast(const struct joist_shape *const *shapes, size_t count,
-                                   struct joist_shape *result, struct joist_error *error) {
-  *result = *shapes[0];
-  for (size_t i = 1; i < count; i++) {
-    const struct joist_shape *const shape = shapes[i];
-    if (shape->rank == 0) continue;
-    if (result->rank == 0) {
-      *result = *shape;
-      continue;
-    }
-    if (shape->rank != result->rank)
-      return JOIST_FAIL(error, JOIST_E_SHAPE_RANKS, .shape = {*result, *shape});
-    for (int d = 0; d < shape->rank; d++) {
-      if (result->extent[d] == shape->extent[d] || shape->extent[d] == 1) continue;
-      if (result->extent[d] != 1)
-        return JOIST_FAIL(error, JOIST_E_SHAPE_EXTENTS, .shape = {*result, *shape}, .dim = d + 1,
-                          .count = {result->extent[d], shape->extent[d]});
-      result->extent[d] = shape->extent[d];
-    }
-  }
-  return JOIST_OK;
-}
-
-bool joist_shape_broadcasts_to(const struct joist_shape *from, const struct joist_shape *to) {
-  if (from->rank == 0) return true;
-  if (from->rank != to->rank) return false;
-  for (int d = 0; d < from->rank; d++)
-    if (from->extent[d] != to->extent[d] && from->extent[d] != 1) return false;
-  return true;
-}
-
 void joist_shape_reduce(const struct joist_shape *shape, uint32_t mask, bool drop,
                         struct joist_shape *result) {
   result->rank = 0;
@@ -89,10 +56,4 @@ struct joist_lines joist_shape_lines(const struct joist_shape *shape, int dim) {
       lines.outer *= shape->extent[d];
   }
   return lines;
-}
-
-joist_status joist_shape_check_dim(const struct joist_shape *shape, int dim,
-                                   struct joist_error *error) {
-  if (dim < shape->rank) return JOIST_OK;
-  return JOIST_FAIL(error, JOIST_E_NO_DIMENSION, .dim = dim + 1, .shape = {*shape});
 }

@@ -12,6 +12,7 @@
 #include "core/kernels/kernels.h"
 #include "core/program/array.h"
 #include "core/types/convert.h"
+#include "core/types/shape_rules.h"
 
 #ifdef _OPENMP
 #include <omp.h>
