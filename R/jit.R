@@ -236,7 +236,7 @@ print.joist_jit <- function(x, ...) {
     sep = ""
   )
   for (program in programs) {
-    cat("{\n", paste0(.Call(joist_r_program_text, program), "\n"), "}\n", sep = "")
+    print(structure(list(compiled = program), class = "joist_program"))
   }
   invisible(x)
 }

@@ -50,25 +50,26 @@ nv_triangular_solve <- function(a, b, lower = FALSE, transpose = FALSE, unit_dia
   check_flag(lower, "lower")
   check_flag(transpose, "transpose")
   check_flag(unit_diagonal, "unit_diagonal")
-  solve_columns("triangular_solve", a, b, c(lower, transpose, unit_diagonal))
+  flags <- list(lower = lower, transpose = transpose, unit_diagonal = unit_diagonal)
+  solve_columns("triangular_solve", a, b, flags)
 }
 
 #' @rdname nv_solve
 #' @export
 nv_chol <- function(x, lower = FALSE) {
   check_flag(lower, "lower")
-  linear_algebra("chol", list(x), lower)
+  linear_algebra("chol", list(x), list(lower = lower))
 }
 
 #' @rdname nv_solve
 #' @export
-nv_det <- function(operand) linear_algebra("determinant", list(operand), TRUE)
+nv_det <- function(operand) linear_algebra("determinant", list(operand), list(product = TRUE))
 
 #' @rdname nv_solve
 #' @export
 nv_determinant <- function(operand, logarithm = TRUE) {
   check_flag(logarithm, "logarithm")
-  packed <- linear_algebra("determinant", list(operand), FALSE)
+  packed <- linear_algebra("determinant", list(operand))
   modulus <- unpack(packed, 1L, integer())
   list(modulus = if (logarithm) modulus else nv_exp(modulus), sign = unpack(packed, 0L, integer()))
 }
@@ -149,12 +150,12 @@ nv_eigh <- function(operand) {
   list(values = unpack(packed, 0, n), vectors = unpack(packed, n, c(n, n)))
 }
 
-linear_algebra <- function(op, operands, flags = logical()) {
-  .Call(joist_r_array, op, operands, NULL, as.integer(flags), NULL, NULL)
+linear_algebra <- function(op, operands, attributes = NULL) {
+  .Call(joist_r_operation, op, operands, attributes)
 }
 
 # Right sides may be one vector, as may the solution then.
-solve_columns <- function(op, a, b, flags = logical()) {
+solve_columns <- function(op, a, b, flags = NULL) {
   extents <- part_shape(b)
   if (length(extents) >= 2L) {
     return(linear_algebra(op, list(a, b), flags))

@@ -32,7 +32,7 @@ nv_match <- function(x, table, nomatch = 0L) {
   if (!is_whole(nomatch) || length(nomatch) != 1L) {
     stop_joist("joist_value_error", "`nomatch` must be a whole number: a typed array has no NA")
   }
-  .Call(joist_r_array, "match", list(x, table), NULL, as.integer(nomatch), NULL, NULL)
+  .Call(joist_r_operation, "match", list(x, table), list(nomatch = nomatch))
 }
 
 #' @rdname nv_match
@@ -45,12 +45,12 @@ nv_searchsorted <- function(sorted, values, side = "left") {
   if (!is.character(side) || length(side) != 1L || !side %in% c("left", "right")) {
     stop_joist("joist_value_error", "`side` must be \"left\" or \"right\"")
   }
-  right <- as.integer(side == "right")
+  right <- side == "right"
   if (!is_tensor(sorted) && is.atomic(sorted) && length(sorted) == 1L && !is.na(sorted)) {
     # One R number has no rank; compared, it is as exact.
     return(nv_convert(!(if (right) nv_lt else nv_le)(values, sorted), "i32"))
   }
-  .Call(joist_r_array, "searchsorted", list(sorted, values), NULL, right, NULL, NULL)
+  .Call(joist_r_operation, "searchsorted", list(sorted, values), list(right = right))
 }
 
 # What match() and %in% compare: vectors of base R. 64-bit integers are text where a double
@@ -156,5 +156,5 @@ nv_tabulate <- function(bin, nbins = NULL) {
     check_elements(bin, "the number of bins of nv_tabulate()", "`nbins`")
     nbins <- if (length(bin) == 0L) 1 else max(1, as_array(max(nv_convert(bin, "i64")), "double"))
   }
-  .Call(joist_r_array, "tabulate", list(bin), NULL, integer(), nbins, "i64")
+  .Call(joist_r_operation, "tabulate", list(bin), list(shape = nbins, dtype = "i64"))
 }

@@ -37,11 +37,12 @@ nv_pad <- function(operand, low, high, value = 0, interior = 0) {
   operand <- as_tensor(operand)
   rank <- ndims(operand)
   if (missing(value)) value <- scalar_like(0, operand)
-  edges <- rbind(
-    per_dimension(low, rank, "low"), per_dimension(high, rank, "high"),
-    per_dimension(interior, rank, "interior")
+  edges <- list(
+    low = per_dimension(low, rank, "low"), high = per_dimension(high, rank, "high"),
+    interior = per_dimension(interior, rank, "interior")
   )
-  .Call(joist_r_pad, operand, if (is.object(value)) nv_reshape(value, integer()) else value, edges)
+  if (is.object(value)) value <- nv_reshape(value, integer())
+  .Call(joist_r_operation, "pad", list(operand, value), edges)
 }
 
 # A scalar of the dtype of a tensor.
@@ -202,7 +203,7 @@ nv_gather <- function(operand, indices, dim = 1L) {
     )
   }
   operand <- tensor_beside(operand, indices)
-  .Call(joist_r_array, "gather", list(operand, indices), dim, integer(), NULL, NULL)
+  .Call(joist_r_operation, "gather", list(operand, indices), list(dim = dim))
 }
 
 #' Differences and scaling along the first dimension

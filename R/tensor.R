@@ -62,7 +62,10 @@ nv_fill <- function(value, shape, dtype = NULL, ambiguous = NULL, device = NULL)
 #' @export
 nv_iota <- function(dim, dtype, shape, start = 1L, ambiguous = FALSE, device = NULL) {
   if (!is.null(device)) device <- nv_device(device)
-  place_on(.Call(joist_r_iota, dim, dtype, shape, start, ambiguous), device)
+  numbers <- .Call(joist_r_operation, "iota", list(), list(
+    dim = dim, from = start, shape = shape, dtype = dtype, ambiguous = ambiguous
+  ))
+  place_on(numbers, device)
 }
 
 #' @rdname nv_tensor

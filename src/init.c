@@ -15,7 +15,7 @@
 #include "r/index.h"
 #include "r/jit.h"
 #include "r/operations.h"
-#include "r/program_text.h"
+#include "r/program_view.h"
 #include "r/promotion.h"
 #include "r/rules.h"
 #include "r/session.h"
@@ -42,7 +42,6 @@ static const R_CallMethodDef entries[] = {
     ENTRY(joist_r_rules_info, 1),
     ENTRY(joist_r_make, 6),
     ENTRY(joist_r_make_aval, 3),
-    ENTRY(joist_r_iota, 5),
     ENTRY(joist_r_with_shape, 2),
     ENTRY(joist_r_as_array, 4),
     ENTRY(joist_r_format, 3),
@@ -58,17 +57,12 @@ static const R_CallMethodDef entries[] = {
     ENTRY(joist_r_op3, 4),
     ENTRY(joist_r_operator, 3),
     ENTRY(joist_r_operator1, 2),
-    ENTRY(joist_r_convert, 4),
-    ENTRY(joist_r_relayout, 3),
-    ENTRY(joist_r_reduce, 5),
     ENTRY(joist_r_summary, 2),
-    ENTRY(joist_r_array, 6),
+    ENTRY(joist_r_operation, 3),
     ENTRY(joist_r_subset, 4),
     ENTRY(joist_r_assign, 5),
-    ENTRY(joist_r_pad, 3),
     ENTRY(joist_r_empty_indices, 2),
     ENTRY(joist_r_concatenate, 3),
-    ENTRY(joist_r_permute, 2),
     ENTRY(joist_r_unique, 1),
     ENTRY(joist_r_duplicated, 1),
     ENTRY(joist_r_which, 2),
@@ -81,6 +75,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(joist_r_jit_store, 5),
     ENTRY(joist_r_jit_programs, 1),
     ENTRY(joist_r_program_text, 1),
+    ENTRY(joist_r_program_table, 1),
     ENTRY(joist_r_threads, 1),
     ENTRY(joist_r_instruction_set, 1),
     ENTRY(joist_r_build, 0),

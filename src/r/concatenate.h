@@ -12,9 +12,4 @@ SEXP joist_r_fitted(const struct joist_rules *rules, const struct joist_r_value 
  * takes first (scalars are repeated to it), a flag for all of them
  * flattened, or NULL. */
 SEXP joist_r_concatenate(SEXP tensors, SEXP dim, SEXP shapes);
-/* `order` is 1-based, NULL for all dims reversed. */
-SEXP joist_r_permute(SEXP x, SEXP order);
-/* `edges`: low, high and interior padding of each dim. */
-SEXP joist_r_pad(SEXP x, SEXP value, SEXP edges);
-
 #endif

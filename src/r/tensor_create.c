@@ -133,60 +133,6 @@ SEXP joist_r_make_aval(SEXP dtype, SEXP shape, SEXP ambiguous) {
       (struct joist_type){joist_r_dtype(dtype), joist_r_flag(ambiguous, "ambiguous")}, &extents);
 }
 
-/* The integers after the first; false when they pass the largest. */
-static bool count_on(uint64_t *values, size_t n, bool is_signed) {
-  for (size_t k = 1; k < n; k++) {
-    if (values[k - 1] == (is_signed ? (uint64_t)INT64_MAX : UINT64_MAX)) return false;
-    values[k] = values[k - 1] + 1;
-  }
-  return true;
-}
-
-SEXP joist_r_iota(SEXP dim, SEXP dtype, SEXP shape, SEXP start, SEXP ambiguous) {
-  struct joist_shape extents;
-  joist_r_shape(shape, &extents);
-  const size_t count = checked_count(&extents);
-  const double at = joist_r_number(dim);
-  const int d = at >= 1 && at <= extents.rank ? (int)at : 0;
-  if (d == 0 || at != d)
-    joist_r_stop(JOIST_ERROR_SHAPE, "`dim` must be one of the %d dimensions of the shape",
-                 extents.rank);
-  const struct joist_type type = {joist_r_dtype(dtype), joist_r_flag(ambiguous, "ambiguous")};
-  const double first = joist_r_number(start);
-  if (!R_FINITE(first)) joist_r_stop(JOIST_ERROR_VALUE, "`start` must be a number");
-  const size_t length = count == 0 ? 0 : extents.extent[d - 1];
-  /* One run of the counted dimension as doubles, or from 2^53 on in integers, then repeated. */
-  double *const run = (double *)R_alloc(length == 0 ? 1 : length, sizeof *run);
-  for (size_t k = 0; k < length; k++) run[k] = first + (double)k;
-  const size_t size = joist_dtype_size(type.dtype);
-  char *const typed = R_alloc(length == 0 ? 1 : length, (int)size);
-  struct joist_error error;
-  const bool wide = type.dtype == JOIST_I64 || type.dtype == JOIST_UI64;
-  const size_t exact = wide && length > 0 ? 1 : length;
-  const joist_status status =
-      joist_import(JOIST_HOST_DOUBLE, run, exact, type.dtype, JOIST_NA_ERROR, typed, NULL, &error);
-  if (status != JOIST_OK) joist_r_raise(status, &error);
-  if (wide && !count_on((uint64_t *)(void *)typed, length, type.dtype == JOIST_I64))
-    joist_r_stop(JOIST_ERROR_VALUE, "%.0f numbers from %.0f on do not fit %s", (double)length,
-                 first, joist_dtype_name(type.dtype));
-  SEXP payload = PROTECT(joist_r_payload(type.dtype, count));
-  char *out = joist_r_elements(payload);
-  size_t inner = 1, outer = 1, unasked = 0;
-  for (int e = 0; e < d - 1; e++) inner *= extents.extent[e];
-  for (int e = d; e < extents.rank; e++) outer *= extents.extent[e];
-  for (size_t o = 0; o < outer && length > 0; o++)
-    for (size_t k = 0; k < length; k++) {
-      for (size_t i = 0; i < inner; i++, out += size) memcpy(out, typed + k * size, size);
-      unasked += inner;
-      if (unasked < INTERRUPT_EVERY) continue;
-      unasked = 0;
-      R_CheckUserInterrupt();
-    }
-  SEXP tensor = joist_r_tensor(payload, type, &extents);
-  UNPROTECT(1);
-  return tensor;
-}
-
 /* The same payload under another shape; only concrete and abstract tensors. */
 SEXP joist_r_with_shape(SEXP x, SEXP shape) {
   struct joist_r_value value;

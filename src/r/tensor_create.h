@@ -10,7 +10,6 @@ void joist_r_check_filled(const struct joist_shape *shape, size_t count);
 
 SEXP joist_r_make(SEXP x, SEXP dtype, SEXP shape, SEXP ambiguous, SEXP na, SEXP rules);
 SEXP joist_r_make_aval(SEXP dtype, SEXP shape, SEXP ambiguous);
-SEXP joist_r_iota(SEXP dim, SEXP dtype, SEXP shape, SEXP start, SEXP ambiguous);
 SEXP joist_r_with_shape(SEXP x, SEXP shape);
 
 #endif

@@ -8,9 +8,10 @@
 
 static joist_value_id add_reduction(struct joist_program *program, joist_op op, joist_value_id x,
                                     uint32_t dims, bool drop) {
-  const struct joist_attributes attributes = {.requested = none, .dims = dims, .drop = drop};
+  const struct joist_attributes attributes =
+      with(with_dims(no_attributes, dims), JOIST_ATTRIBUTE_DROP, drop);
   joist_value_id result = 0;
-  CHECK(add(program, joist_rules_at(0), op, &x, &attributes, &result));
+  CHECK(add(program, joist_rules_at(0), op, &x, 1, &attributes, &result));
   return result;
 }
 

@@ -5,6 +5,7 @@
 #include "core/plan/plan.h"
 
 #include "arrays.h"
+#include "programs.h"
 
 enum { ROUNDS = 400, COUNT_MAX = 1 << 16, GUARD = 16 };
 
@@ -12,12 +13,6 @@ static const size_t sizes[] = {1, 2, 4, 8, 16};
 enum { SIZES = sizeof sizes / sizeof *sizes };
 
 /* ---- arrays of bytes ---- */
-
-static size_t count_of(const struct joist_shape *shape) {
-  size_t count = 0;
-  CHECK(joist_shape_count(shape, &count));
-  return count;
-}
 
 static void *allocate(size_t bytes) {
   void *const block = malloc(bytes + GUARD);
@@ -144,7 +139,7 @@ static void test_dims(void) {
       result.extent[d] = (uint32_t)indices[d].count;
       if (result.extent[d] > 0) room = room / result.extent[d] + 1;
     }
-    const size_t n = count_of(&shape), count = count_of(&result);
+    const size_t n = elements_in(&shape), count = elements_in(&result);
     char *const in = random_elements(n * size);
     char *const out = allocate(count * size), *const want = allocate(count * size);
     int64_t *const positions = allocate(count * sizeof *positions);
@@ -241,11 +236,11 @@ static void test_poll(void) {
   free(out);
 }
 
-static void check_permutation(size_t size, const struct joist_shape *shape, const int *order) {
+static void check_permutation(size_t size, const struct joist_shape *shape, const int64_t *order) {
   char text[JOIST_SHAPE_TEXT], what[JOIST_SHAPE_TEXT + 64];
   struct joist_shape result = {shape->rank, {0}};
   for (int d = 0; d < shape->rank; d++) result.extent[d] = shape->extent[order[d]];
-  const size_t n = count_of(shape);
+  const size_t n = elements_in(shape);
   char *const in = random_elements(n * size);
   char *const out = allocate(n * size), *const want = allocate(n * size);
   for (size_t k = 0; k < n; k++) {
@@ -255,9 +250,11 @@ static void check_permutation(size_t size, const struct joist_shape *shape, cons
     memcpy(want + k * size, in + position_of(shape, from) * size, size);
   }
   const struct joist_run run = random_run();
-  CHECK_INT(joist_permute(size, shape, order, in, out, &run, NULL), JOIST_OK);
+  const struct joist_attributes attributes =
+      with_list(no_attributes, JOIST_ATTRIBUTE_PERMUTATION, order, (size_t)shape->rank);
+  CHECK_INT(joist_permute(size, shape, &attributes, in, out, &run, NULL), JOIST_OK);
   snprintf(what, sizeof what, "joist_permute of %s, element size %zu, first dim %d",
-           joist_shape_format(shape, text), size, shape->rank > 0 ? order[0] : -1);
+           joist_shape_format(shape, text), size, shape->rank > 0 ? (int)order[0] : -1);
   check_bytes(out, want, n * size, what);
   free(in);
   free(out);
@@ -266,7 +263,7 @@ static void check_permutation(size_t size, const struct joist_shape *shape, cons
 
 static void test_permute(void) {
   for (int s = 0; s < SIZES; s++) {
-    static const int swap[] = {1, 0};
+    static const int64_t swap[] = {1, 0};
     /* Around the square blocks of a transposition. */
     static const uint32_t about[] = {1, 2, 31, 32, 33, 64, 65, 129};
     for (size_t a = 0; a < sizeof about / sizeof *about; a++)
@@ -275,7 +272,7 @@ static void test_permute(void) {
   }
   for (int round = 0; round < ROUNDS; round++) {
     const struct joist_shape shape = random_shape((int)random_below(6));
-    int order[JOIST_RANK_MAX];
+    int64_t order[JOIST_RANK_MAX];
     for (int d = 0; d < shape.rank; d++) {
       const int other = (int)random_below((size_t)d + 1);
       order[d] = order[other];
@@ -297,14 +294,14 @@ static void test_concatenate(void) {
     for (size_t p = 0; p < parts; p++) {
       part[p] = shape;
       part[p].extent[dim] = (uint32_t)random_below(5);
-      in[p] = random_elements(count_of(&part[p]) * size);
+      in[p] = random_elements(elements_in(&part[p]) * size);
     }
     for (size_t p = 0; p < parts; p++) shape.extent[dim] += part[p].extent[dim];
-    const size_t n = count_of(&shape);
+    const size_t n = elements_in(&shape);
     char *const out = allocate(n * size), *const want = allocate(n * size);
     size_t first = 0;
     for (size_t p = 0; p < parts; p++) {
-      const size_t own = count_of(&part[p]);
+      const size_t own = elements_in(&part[p]);
       for (size_t k = 0; k < own; k++) {
         size_t at[JOIST_RANK_MAX];
         indices_of(&part[p], k, at);
@@ -312,12 +309,12 @@ static void test_concatenate(void) {
         memcpy(want + position_of(&shape, at) * size, in[p] + k * size, size);
       }
       const struct joist_run run = random_run();
-      CHECK_INT(
-          joist_concatenate(size, &shape, dim, first, part[p].extent[dim], in[p], out, &run, NULL),
-          JOIST_OK);
+      struct joist_walk walk;
+      CHECK_INT(joist_walk_part(&shape, &part[p], dim, first, &walk), part[p].extent[dim]);
+      CHECK_INT(joist_move(size, &walk, in[p], out, &run, NULL), JOIST_OK);
       first += part[p].extent[dim];
     }
-    check_bytes(out, want, n * size, "joist_concatenate");
+    check_bytes(out, want, n * size, "joist_walk_part");
     for (size_t p = 0; p < parts; p++) free(in[p]);
     free(out);
     free(want);
@@ -328,32 +325,14 @@ static void test_concatenate(void) {
 
 static joist_value_id input_of(struct joist_program *program, joist_dtype dtype,
                                const struct joist_shape *shape) {
-  joist_value_id value = 0;
-  const struct joist_type type = {dtype, false};
-  CHECK_INT(joist_program_add_input(program, type, shape, &value, NULL), JOIST_OK);
-  return value;
+  return add_input(program, dtype, shape->rank, shape->extent);
 }
 
-static joist_value_id add(struct joist_program *program, joist_op op,
-                          const joist_value_id *operands, const struct joist_shape *shape,
-                          int32_t dim) {
-  struct joist_argument arguments[JOIST_ARITY_MAX];
-  const struct joist_attributes attributes = {
-      .requested = {JOIST_DTYPE_NONE, false}, .shape = *shape, .parameter = {dim}};
-  struct joist_inference inference;
+static joist_value_id add_move(struct joist_program *program, joist_op op,
+                               const joist_value_id *operands, size_t count,
+                               const struct joist_attributes *attributes) {
   joist_value_id result = 0;
-  memset(arguments, 0, sizeof arguments);
-  for (int k = 0; k < joist_op_arity(op); k++) {
-    const struct joist_value *const value = &program->values[operands[k]];
-    arguments[k].operand.type = value->type;
-    arguments[k].operand.rank = value->shape.rank;
-    arguments[k].shape = value->shape;
-    arguments[k].value = operands[k];
-  }
-  CHECK_INT(joist_program_infer(joist_rules_at(0), op, arguments, &attributes, &inference, NULL),
-            JOIST_OK);
-  CHECK_INT(joist_program_add(program, op, &inference, operands, &attributes, &result, NULL),
-            JOIST_OK);
+  CHECK(add(program, joist_rules_at(0), op, operands, count, attributes, &result));
   return result;
 }
 
@@ -361,18 +340,19 @@ static joist_value_id add(struct joist_program *program, joist_op op,
  * another order than they are computed in, and one is an input. */
 static void check_program(joist_dtype dtype, uint32_t rows, uint32_t columns, size_t moved) {
   const struct joist_shape shape = {2, {rows, columns}}, list = {1, {(uint32_t)moved}};
-  const struct joist_shape wide = {2, {rows, 2 * columns}};
   const size_t size = joist_dtype_size(dtype), n = (size_t)rows * columns;
   struct joist_program program;
   joist_program_init(&program);
   const joist_value_id x = input_of(&program, dtype, &shape);
   const joist_value_id from = input_of(&program, JOIST_I64, &list);
   const joist_value_id where = input_of(&program, JOIST_I64, &list);
-  const joist_value_id taken = add(&program, JOIST_OP_TAKE, (joist_value_id[]){x, from}, &list, 0);
+  const struct joist_attributes columnwise = with(no_attributes, JOIST_ATTRIBUTE_DIM, 1);
+  const joist_value_id taken =
+      add_move(&program, JOIST_OP_TAKE, (joist_value_id[]){x, from}, 2, &no_attributes);
   const joist_value_id both =
-      add(&program, JOIST_OP_CONCATENATE, (joist_value_id[]){x, x}, &wide, 1);
+      add_move(&program, JOIST_OP_CONCATENATE, (joist_value_id[]){x, x}, 2, &columnwise);
   const joist_value_id put =
-      add(&program, JOIST_OP_PUT, (joist_value_id[]){both, where, taken}, &wide, 0);
+      add_move(&program, JOIST_OP_PUT, (joist_value_id[]){both, where, taken}, 3, &no_attributes);
   const joist_value_id outputs[] = {put, taken, x, both};
   enum { OUTPUTS = 4 };
   for (int k = 0; k < OUTPUTS; k++)
@@ -438,7 +418,7 @@ static void test_put_one(void) {
     const joist_value_id operands[] = {input_of(&program, JOIST_F32, shape),
                                        input_of(&program, JOIST_I64, empty ? &no : &two),
                                        input_of(&program, JOIST_F32, &scalar)};
-    const joist_value_id put = add(&program, JOIST_OP_PUT, operands, shape, 0);
+    const joist_value_id put = add_move(&program, JOIST_OP_PUT, operands, 3, &no_attributes);
     CHECK_INT(joist_program_add_output(&program, put, NULL), JOIST_OK);
     CHECK_INT(joist_plan_make(&program, &plan, NULL), JOIST_OK);
     const void *const inputs[] = {in, where, &value};
@@ -454,6 +434,7 @@ static void test_put_one(void) {
 }
 
 int main(void) {
+  joist_rules_init();
   test_large();
   test_poll();
   test_dims();

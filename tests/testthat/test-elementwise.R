@@ -43,7 +43,7 @@ test_that("every elementwise operation is tested here", {
     "sign", "not", "bitwise_not", "shift_left", "shift_right_arithmetic", "shift_right_logical",
     "popcnt", "convert", "bitcast_convert", "broadcast_to"
   )
-  elementwise <- op_table$name[!op_table$reduction & !op_table$array]
+  elementwise <- op_table$name[op_table$family == "elementwise"]
   expect_identical(setdiff(elementwise, here), character())
   expect_identical(setdiff(here, op_table$name), character())
 })
@@ -739,7 +739,7 @@ test_that("an operation a dtype does not have is an error with class", {
       "bitwise_or", "bitwise_xor", "bitwise_not", "shift_left", "shift_right_arithmetic",
       "shift_right_logical", "popcnt")
   )
-  elementwise <- op_table[!op_table$reduction & !op_table$array, ]
+  elementwise <- op_table[op_table$family == "elementwise", ]
   moved <- c("convert", "bitcast_convert", "broadcast_to")
   elementwise <- elementwise[!elementwise$name %in% moved, ]
   for (d in dtypes()) {
@@ -748,7 +748,7 @@ test_that("an operation a dtype does not have is an error with class", {
     x <- nv_convert(x, d)
     for (row in seq_len(nrow(elementwise))) {
       op <- elementwise$name[row]
-      operands <- rep(list(x), elementwise$arity[row])
+      operands <- rep(list(x), elementwise$least[row])
       if (op %in% never[[kind_of(d)]]) {
         error <- expect_error(do.call(nv(op), operands), class = "joist_dtype_error")
         expect_match(conditionMessage(error), d, fixed = TRUE)

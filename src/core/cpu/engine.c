@@ -60,8 +60,8 @@ joist_status joist_group_run(const struct joist_plan *plan, const struct joist_g
                              struct joist_error *error) {
   if (group->kind == JOIST_GROUP_ELEMENTWISE)
     return run_elementwise(plan, group, arrays, run, error);
-  return joist_array_execute(plan->program, &plan->program->instructions[group->instruction],
-                             arrays, run, error);
+  return joist_execute(plan->program, &plan->program->instructions[group->instruction], arrays, run,
+                       error);
 }
 
 joist_status joist_plan_run(const struct joist_plan *plan, const void *const *inputs,

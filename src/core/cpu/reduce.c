@@ -28,14 +28,14 @@ static void finish(const struct joist_program *program, const struct joist_instr
     else
       for (size_t k = 0; k < n; k++) ((double *)accumulated)[k] /= length;
   }
-  joist_convert_find(accumulator, instruction->signature.result.dtype)(n, accumulated, out);
+  joist_convert_find(accumulator, instruction->signature.result[0].dtype)(n, accumulated, out);
 }
 
 static joist_status reduce_nothing(const struct joist_program *program,
                                    const struct joist_instruction *instruction, size_t results,
                                    char *out, struct joist_error *error) {
   const joist_dtype dtype = instruction->signature.operand[0];
-  const size_t size = joist_dtype_size(instruction->signature.result.dtype);
+  const size_t size = joist_dtype_size(instruction->signature.result[0].dtype);
   _Alignas(16) char value[JOIST_ELEMENT_MAX];
   for (size_t k = 0; k < results; k++) {
     if (!joist_identity(joist_op_combine(instruction->op), dtype, value))

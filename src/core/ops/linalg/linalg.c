@@ -84,7 +84,8 @@ joist_status joist_determinant_shape(const struct joist_shape *const *shapes,
                                      struct joist_shape *result, struct joist_error *error) {
   joist_status status = square_shape(shapes[0], result, error);
   if (status == JOIST_OK) status = packed_shape(shapes[0], 2, result, error);
-  if (status != JOIST_OK || attributes->parameter[0] == 0) return status;
+  if (status != JOIST_OK || !joist_attribute_flag(attributes, JOIST_ATTRIBUTE_PRODUCT))
+    return status;
   result->rank--;
   memmove(result->extent, result->extent + 1, (size_t)result->rank * sizeof *result->extent);
   return JOIST_OK;
@@ -169,9 +170,9 @@ static void load(const struct stack *stack, const void *elements, size_t index, 
 }
 
 /* `batch_from` is the first dim of the result that belongs to the batch. */
-static joist_status run(const struct joist_array_call *call, int batch_from, joist_solver *solver,
+static joist_status run(const struct joist_call *call, int batch_from, joist_solver *solver,
                         struct joist_error *error) {
-  const bool two = joist_op_arity(call->instruction->op) == 2;
+  const bool two = call->instruction->operand_count == 2;
   const struct joist_shape *const batch = &call->result->shape;
   const struct stack a =
       stack_of(&call->operand[0]->shape, call->instruction->signature.operand[0], 2);
@@ -185,7 +186,7 @@ static joist_status run(const struct joist_array_call *call, int batch_from, joi
   if (!joist_shape_count(batch, &total) || total == 0) return JOIST_OK;
   double *const scratch = joist_scratch(a.count + b.count + out.count, 0, NULL);
   if (scratch == NULL) return joist_no_memory(error);
-  struct joist_problem problem = {.parameter = call->instruction->parameter,
+  struct joist_problem problem = {.attributes = joist_call_attributes(call),
                                   .m = (int)a.shape->extent[0],
                                   .n = (int)a.shape->extent[1],
                                   .columns = two ? (int)b.shape->extent[1] : 0,
@@ -206,42 +207,42 @@ static joist_status run(const struct joist_array_call *call, int batch_from, joi
     status = solver(&problem, error);
     if (status == JOIST_OK)
       joist_convert_find(JOIST_F64, out.dtype)(out.count, problem.out,
-                                               (char *)call->out + j * out.count * size);
+                                               (char *)call->out[0] + j * out.count * size);
   }
   joist_blas_leave(before);
   free(scratch);
   return status;
 }
 
-joist_status joist_chol_run(const struct joist_array_call *call, struct joist_error *error) {
+joist_status joist_chol_run(const struct joist_call *call, struct joist_error *error) {
   return run(call, 2, joist_solve_chol, error);
 }
 
-joist_status joist_inverse_run(const struct joist_array_call *call, struct joist_error *error) {
+joist_status joist_inverse_run(const struct joist_call *call, struct joist_error *error) {
   return run(call, 2, joist_solve_linear, error);
 }
 
-joist_status joist_solve_run(const struct joist_array_call *call, struct joist_error *error) {
+joist_status joist_solve_run(const struct joist_call *call, struct joist_error *error) {
   return run(call, 2, joist_solve_linear, error);
 }
 
-joist_status joist_triangular_solve_run(const struct joist_array_call *call,
-                                        struct joist_error *error) {
+joist_status joist_triangular_solve_run(const struct joist_call *call, struct joist_error *error) {
   return run(call, 2, joist_solve_triangular, error);
 }
 
-joist_status joist_determinant_run(const struct joist_array_call *call, struct joist_error *error) {
-  return run(call, call->instruction->parameter[0] == 0 ? 1 : 0, joist_solve_determinant, error);
+joist_status joist_determinant_run(const struct joist_call *call, struct joist_error *error) {
+  const bool product = joist_attribute_flag(joist_call_attributes(call), JOIST_ATTRIBUTE_PRODUCT);
+  return run(call, product ? 0 : 1, joist_solve_determinant, error);
 }
 
-joist_status joist_qr_run(const struct joist_array_call *call, struct joist_error *error) {
+joist_status joist_qr_run(const struct joist_call *call, struct joist_error *error) {
   return run(call, 1, joist_solve_qr, error);
 }
 
-joist_status joist_svd_run(const struct joist_array_call *call, struct joist_error *error) {
+joist_status joist_svd_run(const struct joist_call *call, struct joist_error *error) {
   return run(call, 1, joist_solve_svd, error);
 }
 
-joist_status joist_eigh_run(const struct joist_array_call *call, struct joist_error *error) {
+joist_status joist_eigh_run(const struct joist_call *call, struct joist_error *error) {
   return run(call, 1, joist_solve_eigh, error);
 }

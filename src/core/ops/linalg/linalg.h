@@ -3,16 +3,16 @@
 #ifndef JOIST_CORE_OPS_LINALG_LINALG_H
 #define JOIST_CORE_OPS_LINALG_LINALG_H
 
-#include "core/program/array.h"
+#include "core/program/call.h"
 
 /* One matrix of a batch. */
 struct joist_problem {
-  const int32_t *parameter; /* of the operation, see ops.def */
-  int m, n;                 /* rows and columns of `a` */
-  int columns;              /* of `b` */
-  double *a, *b;            /* copies that may be overwritten; `b` is NULL without one */
-  double *out;              /* all parts of the result, one after the other */
-  char name[64];            /* for messages: "the matrix" or "matrix 3 of the batch" */
+  const struct joist_attributes *attributes; /* of the operation, see ops.def */
+  int m, n;                                  /* rows and columns of `a` */
+  int columns;                               /* of `b` */
+  double *a, *b; /* copies that may be overwritten; `b` is NULL without one */
+  double *out;   /* all parts of the result, one after the other */
+  char name[64]; /* for messages: "the matrix" or "matrix 3 of the batch" */
 };
 
 /* Solves a problem without zero extents. JOIST_ERROR_VALUE when it has no solution. */

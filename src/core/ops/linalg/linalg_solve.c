@@ -7,8 +7,12 @@
 #include "core/ops/linalg/blas.h"
 #include "core/ops/linalg/linalg.h"
 
+static bool given(const struct joist_problem *problem, joist_attribute_name flag) {
+  return joist_attribute_flag(problem->attributes, flag);
+}
+
 joist_status joist_solve_chol(const struct joist_problem *problem, struct joist_error *error) {
-  const bool lower = problem->parameter[0] != 0;
+  const bool lower = given(problem, JOIST_ATTRIBUTE_LOWER);
   const int n = problem->n;
   int info = 0;
   joist_lapack.potrf(lower ? "L" : "U", &n, problem->a, &n, &info, 1);
@@ -85,9 +89,10 @@ joist_status joist_solve_triangular(const struct joist_problem *problem,
   const int n = problem->n;
   int info = 0;
   load_right_sides(problem);
-  joist_lapack.trtrs(problem->parameter[0] ? "L" : "U", problem->parameter[1] ? "T" : "N",
-                     problem->parameter[2] ? "U" : "N", &n, &problem->columns, problem->a, &n,
-                     problem->out, &n, &info, 1, 1, 1);
+  joist_lapack.trtrs(given(problem, JOIST_ATTRIBUTE_LOWER) ? "L" : "U",
+                     given(problem, JOIST_ATTRIBUTE_TRANSPOSE) ? "T" : "N",
+                     given(problem, JOIST_ATTRIBUTE_UNIT_DIAGONAL) ? "U" : "N", &n,
+                     &problem->columns, problem->a, &n, problem->out, &n, &info, 1, 1, 1);
   if (info > 0)
     return joist_fail(error, JOIST_ERROR_VALUE, "%s is singular: element [%d, %d] is 0",
                       problem->name, info, info);
@@ -110,7 +115,7 @@ joist_status joist_solve_determinant(const struct joist_problem *problem,
     product *= swapped ? -u : u;
   }
   free(work);
-  if (problem->parameter[0] != 0) {
+  if (given(problem, JOIST_ATTRIBUTE_PRODUCT)) {
     problem->out[0] = product;
   } else {
     problem->out[0] = sign;

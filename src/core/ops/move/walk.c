@@ -216,19 +216,6 @@ joist_status joist_repeat_element(size_t size, size_t count, const void *in, voi
   return joist_move(size, &walk, in, out, run, error);
 }
 
-joist_status joist_concatenate(size_t size, const struct joist_shape *shape, int dim, size_t first,
-                               size_t extent, const void *in, void *out,
-                               const struct joist_run *run, struct joist_error *error) {
-  const struct joist_lines lines = joist_shape_lines(shape, dim);
-  const size_t inner = lines.inner, row = inner * lines.middle;
-  struct joist_walk walk;
-  joist_walk_init(&walk, false);
-  joist_walk_add(&walk, inner * extent, 1, 1, NULL);
-  joist_walk_add(&walk, lines.outer, (int64_t)(inner * extent), (int64_t)row, NULL);
-  walk.out_base = (int64_t)(first * inner);
-  return joist_move(size, &walk, in, out, run, error);
-}
-
 void joist_positions(const struct joist_shape *shape, const struct joist_index *indices,
                      int64_t *positions) {
   size_t at[JOIST_RANK_MAX] = {0}, stride[JOIST_RANK_MAX], product = 1;

@@ -7,7 +7,7 @@
 #include "core/base/run.h"
 #include "core/base/status.h"
 #include "core/ops/move/index.h"
-#include "core/types/shape.h"
+#include "core/program/attributes.h"
 
 /* The dims of a walk, the fastest first; neighbours that are one run are one dim. Strides
  * count elements of the arrays. Where `list` is not NULL, the position along the dim is not
@@ -35,16 +35,21 @@ void joist_walk_take(const struct joist_shape *shape, const struct joist_index *
 void joist_walk_put(const struct joist_shape *shape, const struct joist_index *indices,
                     bool repeated, struct joist_walk *walk);
 
-/* What slice, update and pad of ops.def move, by the parameters of their instruction. */
-void joist_walk_slice(const struct joist_shape *shape, const int32_t *parameter,
+/* What slice, update and pad of ops.def move, by their attributes. */
+void joist_walk_slice(const struct joist_shape *shape, const struct joist_attributes *attributes,
                       struct joist_walk *walk);
-void joist_walk_update(const struct joist_shape *shape, const int32_t *parameter, bool repeated,
-                       struct joist_walk *walk);
+void joist_walk_update(const struct joist_shape *shape, const struct joist_attributes *attributes,
+                       bool repeated, struct joist_walk *walk);
 void joist_walk_pad(const struct joist_shape *from, const struct joist_shape *to,
-                    const int32_t *parameter, struct joist_walk *walk);
+                    const struct joist_attributes *attributes, struct joist_walk *walk);
+/* A part of what concatenate puts side by side along `dim`, from position `first` on; a scalar is
+ * repeated. Returns the part's extent there. */
+size_t joist_walk_part(const struct joist_shape *whole, const struct joist_shape *part, int dim,
+                       size_t first, struct joist_walk *walk);
 
-/* An array of shape `shape` with its dims permuted: dim d of what is written is dim order[d]. */
-void joist_walk_permute(const struct joist_shape *shape, const int32_t *order,
+/* An array of shape `shape` with its dims permuted: dim d of what is written is dim
+ * permutation[d]. */
+void joist_walk_permute(const struct joist_shape *shape, const struct joist_attributes *attributes,
                         struct joist_walk *walk);
 
 /* What is said of positions of take and put, and of entry k of an index of gather. */
@@ -65,20 +70,13 @@ joist_status joist_repeat_element(size_t size, size_t count, const void *in, voi
                                   const struct joist_run *run,
                                   struct joist_error *error) JOIST_MUST_CHECK;
 
-/* Copies `in`, whose extent along `dim` is `extent`, into `out` of shape `shape`, from
- * position `first` along that dim on. */
-joist_status joist_concatenate(size_t size, const struct joist_shape *shape, int dim, size_t first,
-                               size_t extent, const void *in, void *out,
-                               const struct joist_run *run,
-                               struct joist_error *error) JOIST_MUST_CHECK;
-
 /* The column-major positions that one index per dim selects, in order. */
 void joist_positions(const struct joist_shape *shape, const struct joist_index *indices,
                      int64_t *positions);
 
-/* Permutes the dims: dim d of `out` is dim order[d] of `in`, whose shape is `shape`. */
-joist_status joist_permute(size_t size, const struct joist_shape *shape, const int32_t *order,
-                           const void *in, void *out, const struct joist_run *run,
-                           struct joist_error *error) JOIST_MUST_CHECK;
+/* Permutes the dims as joist_walk_permute() says. */
+joist_status joist_permute(size_t size, const struct joist_shape *shape,
+                           const struct joist_attributes *attributes, const void *in, void *out,
+                           const struct joist_run *run, struct joist_error *error) JOIST_MUST_CHECK;
 
 #endif

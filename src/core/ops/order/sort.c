@@ -9,7 +9,7 @@
 #include "core/ops/order/keys.h"
 #include "core/ops/order/sort_parallel.h"
 #include "core/ops/order/sort_radix.h"
-#include "core/program/array.h"
+#include "core/program/call.h"
 
 #ifdef _OPENMP
 #include <omp.h>
@@ -216,15 +216,16 @@ static joist_status run_tasks(const struct lines *lines, const char *in, char *o
   return status;
 }
 
-static struct lines lines_of(const struct joist_array_call *call, bool positions) {
+static struct lines lines_of(const struct joist_call *call, bool positions) {
   const struct joist_shape *const shape = &call->operand[0]->shape;
-  const int dim = call->instruction->parameter[0];
+  const int dim = joist_attribute_dim(joist_call_attributes(call));
   const joist_dtype dtype = call->instruction->signature.operand[0];
   const size_t in_size = joist_dtype_size(dtype);
   const size_t key = in_size > sizeof(uint32_t) ? sizeof(uint64_t) : sizeof(uint32_t);
   struct lines lines = {
       .functions = functions_of(in_size),
-      .order = order_of(dtype, call->instruction->parameter[1] != 0),
+      .order = order_of(
+          dtype, joist_attribute_flag(joist_call_attributes(call), JOIST_ATTRIBUTE_DECREASING)),
       .positions = positions,
       .n = shape->extent[dim],
       .count = 1,
@@ -243,8 +244,7 @@ static struct lines lines_of(const struct joist_array_call *call, bool positions
   return lines;
 }
 
-static joist_status run(const struct joist_array_call *call, bool positions,
-                        struct joist_error *error) {
+static joist_status run(const struct joist_call *call, bool positions, struct joist_error *error) {
   const struct lines lines = lines_of(call, positions);
   if (lines.n == 0 || lines.count == 0) return JOIST_OK;
   int threads = joist_threads_for(call->run, lines.n * lines.count * WORK, SIZE_MAX);
@@ -271,8 +271,8 @@ static joist_status run(const struct joist_array_call *call, bool positions,
     room[k] = (struct room){at + count_bytes, group, group + line_bytes, (uint32_t *)(void *)at};
   }
   const joist_status status =
-      shared ? share_lines(&lines, call->in[0], call->out, room[0], threads, call->run, error)
-             : run_tasks(&lines, call->in[0], call->out, room, threads, call->run, error);
+      shared ? share_lines(&lines, call->in[0], call->out[0], room[0], threads, call->run, error)
+             : run_tasks(&lines, call->in[0], call->out[0], room, threads, call->run, error);
   joist_pool_free(memory);
   free(room);
   return status;
@@ -281,7 +281,7 @@ static joist_status run(const struct joist_array_call *call, bool positions,
 joist_status joist_sort_shape(const struct joist_shape *const *shapes,
                               const struct joist_attributes *attributes, struct joist_shape *result,
                               struct joist_error *error) {
-  const int dim = attributes->parameter[0];
+  const int dim = joist_attribute_dim(attributes);
   char text[JOIST_SHAPE_TEXT];
   *result = *shapes[0];
   if (dim >= 0 && dim < result->rank) return JOIST_OK;
@@ -289,7 +289,7 @@ joist_status joist_sort_shape(const struct joist_shape *const *shapes,
                     joist_shape_format(result, text), dim + 1);
 }
 
-joist_status joist_sort_run(const struct joist_array_call *call, struct joist_error *error) {
+joist_status joist_sort_run(const struct joist_call *call, struct joist_error *error) {
   return run(call, false, error);
 }
 
@@ -299,6 +299,6 @@ joist_status joist_argsort_shape(const struct joist_shape *const *shapes,
   return joist_sort_shape(shapes, attributes, result, error);
 }
 
-joist_status joist_argsort_run(const struct joist_array_call *call, struct joist_error *error) {
+joist_status joist_argsort_run(const struct joist_call *call, struct joist_error *error) {
   return run(call, true, error);
 }

@@ -9,7 +9,7 @@
 #include "core/ops/order/argsort_packed.h"
 #include "core/ops/order/keys.h"
 #include "core/ops/order/sort_radix.h"
-#include "core/program/array.h"
+#include "core/program/call.h"
 
 #ifdef _OPENMP
 #include <omp.h>
@@ -99,8 +99,8 @@ static void top_of_line(size_t k, size_t n, const struct room *room, int32_t *ou
 joist_status joist_top_k_shape(const struct joist_shape *const *shapes,
                                const struct joist_attributes *attributes,
                                struct joist_shape *result, struct joist_error *error) {
-  const int dim = attributes->parameter[0];
-  const int32_t k = attributes->parameter[2];
+  const int dim = joist_attribute_dim(attributes);
+  const int64_t k = joist_attribute_value(attributes, JOIST_ATTRIBUTE_K);
   char text[JOIST_SHAPE_TEXT];
   *result = *shapes[0];
   if (dim < 0 || dim >= result->rank)
@@ -118,12 +118,15 @@ static void gather(size_t size, size_t n, size_t stride, const char *in, char *o
   for (size_t i = 0; i < n; i++) memcpy(out + i * size, in + i * stride * size, size);
 }
 
-joist_status joist_top_k_run(const struct joist_array_call *call, struct joist_error *error) {
+joist_status joist_top_k_run(const struct joist_call *call, struct joist_error *error) {
   const struct joist_instruction *const instruction = call->instruction;
   const joist_dtype dtype = instruction->signature.operand[0];
-  const struct lines lines = lines_of(&call->operand[0]->shape, instruction->parameter[0]);
-  const size_t n = lines.n, k = (size_t)instruction->parameter[2], size = joist_dtype_size(dtype);
-  const bool decreasing = instruction->parameter[1] != 0;
+  const struct lines lines =
+      lines_of(&call->operand[0]->shape, joist_attribute_dim(instruction->attributes));
+  const size_t n = lines.n,
+               k = (size_t)joist_attribute_value(instruction->attributes, JOIST_ATTRIBUTE_K),
+               size = joist_dtype_size(dtype);
+  const bool decreasing = joist_attribute_flag(instruction->attributes, JOIST_ATTRIBUTE_DECREASING);
   if (k == 0 || lines.count == 0) return JOIST_OK;
   const int threads = joist_threads_for(call->run, n * lines.count * WORK, lines.count);
   const size_t words = ((lines.stride > 1 ? 3 : 2) * n + 4 * k) * sizeof(uint64_t) +
@@ -132,7 +135,7 @@ joist_status joist_top_k_run(const struct joist_array_call *call, struct joist_e
   if (memory == NULL)
     return joist_fail(error, JOIST_ERROR_MEMORY, "out of memory: %zu bytes to select in", words);
   const char *const in = call->in[0];
-  int32_t *const out = call->out;
+  int32_t *const out = call->out[0];
   const size_t block = 1 + BLOCK / n;
   joist_status status = JOIST_OK;
   for (size_t begin = 0; begin < lines.count && status == JOIST_OK; begin += block) {
@@ -174,7 +177,7 @@ joist_status joist_top_k_run(const struct joist_array_call *call, struct joist_e
 joist_status joist_take_along_shape(const struct joist_shape *const *shapes,
                                     const struct joist_attributes *attributes,
                                     struct joist_shape *result, struct joist_error *error) {
-  const int dim = attributes->parameter[0];
+  const int dim = joist_attribute_dim(attributes);
   struct joist_shape other = *shapes[0];
   char lhs[JOIST_SHAPE_TEXT], rhs[JOIST_SHAPE_TEXT];
   *result = *shapes[1];
@@ -190,7 +193,7 @@ joist_status joist_take_along_shape(const struct joist_shape *const *shapes,
 #define TAKE_LINE(TYPE)                                                                \
   do {                                                                                 \
     const TYPE *const from = (const TYPE *)call->in[0] + start_of(lines.n, stride, k); \
-    TYPE *const to = (TYPE *)call->out + first;                                        \
+    TYPE *const to = (TYPE *)call->out[0] + first;                                     \
     for (size_t i = 0; i < taken.n; i++) {                                             \
       const uint32_t at = (uint32_t)index[first + i * stride] - 1;                     \
       if (at >= lines.n) return i;                                                     \
@@ -199,7 +202,7 @@ joist_status joist_take_along_shape(const struct joist_shape *const *shapes,
   } while (0)
 
 /* Line k; the number of elements that were taken before a position was out of range. */
-static size_t take_line(const struct joist_array_call *call, struct lines lines, struct lines taken,
+static size_t take_line(const struct joist_call *call, struct lines lines, struct lines taken,
                         size_t k) {
   const size_t stride = lines.stride, first = start_of(taken.n, stride, k);
   const int32_t *const index = call->in[1];
@@ -223,8 +226,8 @@ static size_t take_line(const struct joist_array_call *call, struct lines lines,
   return taken.n;
 }
 
-joist_status joist_take_along_run(const struct joist_array_call *call, struct joist_error *error) {
-  const int dim = call->instruction->parameter[0];
+joist_status joist_take_along_run(const struct joist_call *call, struct joist_error *error) {
+  const int dim = joist_attribute_dim(joist_call_attributes(call));
   const struct lines lines = lines_of(&call->operand[0]->shape, dim);
   const struct lines taken = lines_of(&call->result->shape, dim);
   if (call->operand[1]->type.dtype != JOIST_I32)

@@ -7,7 +7,7 @@
 #define JOIST_CORE_OPS_RANDOM_RANDOM_H
 
 #include "core/kernels/philox.h"
-#include "core/program/array.h"
+#include "core/program/call.h"
 #include "core/types/convert.h"
 
 /* Elements that are drawn at a time. A multiple of 16, so that a block of random bits
@@ -25,7 +25,7 @@ struct joist_parameter {
 struct joist_whole;
 
 struct joist_draw {
-  const struct joist_array_call *call;
+  const struct joist_call *call;
   struct joist_stream stream; /* of dense bits */
   joist_dtype dtype;
   struct joist_parameter lhs, rhs;
@@ -34,7 +34,7 @@ struct joist_draw {
 };
 
 /* Reads key and parameters; JOIST_ERROR_DTYPE when the first operand is no key. */
-joist_status joist_draw_init(struct joist_draw *draw, const struct joist_array_call *call,
+joist_status joist_draw_init(struct joist_draw *draw, const struct joist_call *call,
                              struct joist_error *error) JOIST_MUST_CHECK;
 /* Calls draw->run for every block of the result. */
 joist_status joist_draw_all(const struct joist_draw *draw,

@@ -97,8 +97,7 @@ joist_status joist_integer_check(const struct joist_draw *draw, struct joist_err
   return JOIST_OK;
 }
 
-joist_status joist_random_integer_run(const struct joist_array_call *call,
-                                      struct joist_error *error) {
+joist_status joist_random_integer_run(const struct joist_call *call, struct joist_error *error) {
   struct joist_draw draw;
   joist_status status = joist_draw_init(&draw, call, error);
   if (status == JOIST_OK) status = joist_integer_check(&draw, error);
@@ -164,8 +163,7 @@ joist_status joist_binomial_check(const struct joist_draw *draw, struct joist_er
   return JOIST_OK;
 }
 
-joist_status joist_random_binomial_run(const struct joist_array_call *call,
-                                       struct joist_error *error) {
+joist_status joist_random_binomial_run(const struct joist_call *call, struct joist_error *error) {
   struct joist_draw draw;
   joist_status status = joist_draw_init(&draw, call, error);
   if (status == JOIST_OK) status = joist_binomial_check(&draw, error);

@@ -38,8 +38,8 @@ static joist_status drawn_shape(joist_op op, const struct joist_shape *const *sh
                                 const struct joist_attributes *attributes,
                                 struct joist_shape *result, struct joist_error *error) {
   char from[JOIST_SHAPE_TEXT], to[JOIST_SHAPE_TEXT];
-  *result = attributes->shape;
-  for (int k = 1; k < joist_op_arity(op); k++)
+  (void)joist_attribute_shape(attributes, result);
+  for (int k = 1; shapes[k] != NULL; k++)
     if (shapes[k]->rank > 0 && !joist_shape_equal(shapes[k], result))
       return joist_fail(error, JOIST_ERROR_SHAPE,
                         "nv_%s(): a parameter of shape %s does not fit a result of shape %s",
@@ -60,7 +60,7 @@ SHAPE_OF(normal, RNORM)
 SHAPE_OF(integer, RANDINT)
 SHAPE_OF(binomial, RBINOM)
 
-static struct joist_parameter parameter_of(const struct joist_array_call *call, int k) {
+static struct joist_parameter parameter_of(const struct joist_call *call, int k) {
   const size_t count = joist_value_count(call->operand[k]);
   return (struct joist_parameter){.dtype = call->operand[k]->type.dtype,
                                   .elements = call->in[k],
@@ -68,9 +68,9 @@ static struct joist_parameter parameter_of(const struct joist_array_call *call, 
                                   .single = call->operand[k]->shape.rank == 0};
 }
 
-joist_status joist_draw_init(struct joist_draw *draw, const struct joist_array_call *call,
+joist_status joist_draw_init(struct joist_draw *draw, const struct joist_call *call,
                              struct joist_error *error) {
-  const joist_op op = call->instruction->op;
+  const uint32_t operands = call->instruction->operand_count;
   memset(draw, 0, sizeof *draw);
   draw->call = call;
   draw->dtype = call->result->type.dtype;
@@ -81,8 +81,8 @@ joist_status joist_draw_init(struct joist_draw *draw, const struct joist_array_c
                       "a key has dtype ui32, not %s; make one with nv_key() or nv_key_split()",
                       joist_dtype_name(call->operand[0]->type.dtype));
   memcpy(draw->stream.key, call->in[0], sizeof draw->stream.key);
-  if (joist_op_arity(op) > 1) draw->lhs = parameter_of(call, 1);
-  if (joist_op_arity(op) > 2) draw->rhs = parameter_of(call, 2);
+  if (operands > 1) draw->lhs = parameter_of(call, 1);
+  if (operands > 2) draw->rhs = parameter_of(call, 2);
   return JOIST_OK;
 }
 
@@ -97,7 +97,7 @@ joist_status joist_draw_all(const struct joist_draw *draw, struct joist_error *e
   const struct joist_run *const run = draw->call->run;
   const size_t count = joist_value_count(draw->call->result), size = joist_dtype_size(draw->dtype);
   const size_t blocks = count / JOIST_DRAW_BLOCK + (count % JOIST_DRAW_BLOCK != 0);
-  char *const out = draw->call->out;
+  char *const out = draw->call->out[0];
   for (size_t from = 0; from < blocks; from += SPAN) {
     const size_t to = blocks - from < SPAN ? blocks : from + SPAN;
     const int threads =
@@ -159,7 +159,7 @@ joist_status joist_fold_number(const struct joist_draw *draw, int64_t *number,
   return joist_fail(error, JOIST_ERROR_VALUE, "`data` is a whole number, not %g", given);
 }
 
-joist_status joist_random_fold_run(const struct joist_array_call *call, struct joist_error *error) {
+joist_status joist_random_fold_run(const struct joist_call *call, struct joist_error *error) {
   struct joist_draw draw;
   int64_t number;
   joist_status status = joist_draw_init(&draw, call, error);
@@ -167,11 +167,11 @@ joist_status joist_random_fold_run(const struct joist_array_call *call, struct j
   if (draw.dtype != JOIST_UI32) return joist_fail(error, JOIST_ERROR_DTYPE, "a key is ui32");
   status = joist_fold_number(&draw, &number, error);
   if (status != JOIST_OK) return status;
-  const bool split = call->instruction->parameter[0] != 0;
+  const bool split = joist_attribute_flag(joist_call_attributes(call), JOIST_ATTRIBUTE_SPLIT);
   draw.stream.use = split ? JOIST_STREAM_SPLIT : JOIST_STREAM_FOLD;
   uint32_t words[4];
   joist_random_kernels()->words(&draw.stream, (uint64_t)number, 1, words);
-  memcpy(call->out, words, 2 * sizeof *words);
+  memcpy(call->out[0], words, 2 * sizeof *words);
   return JOIST_OK;
 }
 
@@ -199,7 +199,7 @@ static void draw_bits(const struct joist_draw *draw, size_t first, size_t n, voi
   }
 }
 
-joist_status joist_random_bits_run(const struct joist_array_call *call, struct joist_error *error) {
+joist_status joist_random_bits_run(const struct joist_call *call, struct joist_error *error) {
   struct joist_draw draw;
   const joist_status status = joist_draw_init(&draw, call, error);
   if (status != JOIST_OK) return status;
@@ -288,8 +288,7 @@ bool joist_uniform_is_unit(const struct joist_draw *draw) {
   return low == 0 && high == 1;
 }
 
-joist_status joist_random_uniform_run(const struct joist_array_call *call,
-                                      struct joist_error *error) {
+joist_status joist_random_uniform_run(const struct joist_call *call, struct joist_error *error) {
   struct joist_draw draw;
   joist_status status = joist_draw_init(&draw, call, error);
   if (status == JOIST_OK) status = joist_uniform_check(&draw, error);
@@ -365,8 +364,7 @@ joist_status joist_normal_check(const struct joist_draw *draw, struct joist_erro
   return JOIST_OK;
 }
 
-joist_status joist_random_normal_run(const struct joist_array_call *call,
-                                     struct joist_error *error) {
+joist_status joist_random_normal_run(const struct joist_call *call, struct joist_error *error) {
   struct joist_draw draw;
   joist_status status = joist_draw_init(&draw, call, error);
   if (status == JOIST_OK) status = joist_normal_check(&draw, error);

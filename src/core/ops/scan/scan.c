@@ -9,7 +9,7 @@
 
 #include "core/base/parallel.h"
 #include "core/kernels/kernels.h"
-#include "core/program/array.h"
+#include "core/program/call.h"
 #include "core/types/convert.h"
 #include "core/types/shape_rules.h"
 
@@ -39,7 +39,7 @@ struct pass {
 joist_status joist_scan_shape(const struct joist_shape *const *shapes,
                               const struct joist_attributes *attributes, struct joist_shape *result,
                               struct joist_error *error) {
-  const int dim = attributes->parameter[0];
+  const int dim = joist_attribute_dim(attributes);
   size_t count = 0;
   *result = *shapes[0];
   const joist_status status = joist_shape_check_dim(shapes[0], dim, error);
@@ -249,13 +249,13 @@ static joist_status run_pass(struct pass *pass, const struct joist_run *run,
   return status;
 }
 
-joist_status joist_scan_run(const struct joist_array_call *call, struct joist_error *error) {
+joist_status joist_scan_run(const struct joist_call *call, struct joist_error *error) {
   const struct joist_instruction *const instruction = call->instruction;
   const struct joist_lines lines =
-      joist_shape_lines(&call->operand[0]->shape, instruction->parameter[0]);
+      joist_shape_lines(&call->operand[0]->shape, joist_attribute_dim(instruction->attributes));
   const joist_op combine = joist_op_combine(instruction->op);
   const joist_dtype accumulator = instruction->signature.operand[0];
-  const joist_dtype to = instruction->signature.result.dtype;
+  const joist_dtype to = instruction->signature.result[0].dtype;
   /* What is not accumulated was converted by the caller. */
   const joist_dtype from = joist_op_class(instruction->op) == JOIST_CLASS_ACCUMULATE
                                ? call->operand[0]->type.dtype
@@ -271,7 +271,7 @@ joist_status joist_scan_run(const struct joist_array_call *call, struct joist_er
                       .middle = lines.middle,
                       .outer = lines.outer,
                       .in = call->in[0],
-                      .out = call->out};
+                      .out = call->out[0]};
   const size_t count = joist_value_count(call->operand[0]);
   if (count == 0) return JOIST_OK;
   const bool sequential = combine == JOIST_OP_MUL;

@@ -10,7 +10,7 @@
 #include "core/base/parallel.h"
 #include "core/base/vectorize.h"
 #include "core/kernels/kernels.h"
-#include "core/program/array.h"
+#include "core/program/call.h"
 #include "core/types/convert.h"
 #include "core/types/shape_rules.h"
 
@@ -85,8 +85,8 @@ struct pass {
 joist_status joist_position_shape(const struct joist_shape *const *shapes,
                                   const struct joist_attributes *attributes,
                                   struct joist_shape *result, struct joist_error *error) {
-  const int dim = attributes->parameter[0];
-  const bool keep = attributes->parameter[1] != 0;
+  const int dim = joist_attribute_dim(attributes);
+  const bool keep = !joist_attribute_flag(attributes, JOIST_ATTRIBUTE_DROP);
   size_t count = 0;
   const joist_status status = joist_shape_check_dim(shapes[0], dim, error);
   if (status != JOIST_OK) return status;
@@ -238,10 +238,10 @@ static joist_status run_line(const struct pass *pass, size_t line, int threads,
   return status;
 }
 
-joist_status joist_position_run(const struct joist_array_call *call, struct joist_error *error) {
+joist_status joist_position_run(const struct joist_call *call, struct joist_error *error) {
   const struct joist_instruction *const instruction = call->instruction;
   const struct joist_lines lines =
-      joist_shape_lines(&call->operand[0]->shape, instruction->parameter[0]);
+      joist_shape_lines(&call->operand[0]->shape, joist_attribute_dim(instruction->attributes));
   const bool least = instruction->op == JOIST_OP_ARGMIN;
   const joist_dtype stored = instruction->signature.operand[0];
   const joist_dtype compute = joist_dtype_compute(stored);
@@ -256,7 +256,7 @@ joist_status joist_position_run(const struct joist_array_call *call, struct jois
       .middle = lines.middle,
       .outer = lines.outer,
       .in = call->in[0],
-      .out = call->out};
+      .out = call->out[0]};
   const size_t count = joist_value_count(call->operand[0]);
   if (joist_value_count(call->result) == 0) return JOIST_OK;
   if (count == 0)

@@ -7,7 +7,7 @@
 #include "core/base/parallel.h"
 #include "core/base/pool.h"
 #include "core/ops/order/keys.h"
-#include "core/program/array.h"
+#include "core/program/call.h"
 
 enum {
   CHUNK = 1 << 10,
@@ -17,7 +17,7 @@ enum {
 };
 
 /* The dtype that operands are compared in. */
-static joist_dtype dtype_of(const struct joist_array_call *call) {
+static joist_dtype dtype_of(const struct joist_call *call) {
   return call->instruction->signature.operand[0];
 }
 
@@ -146,7 +146,7 @@ joist_status joist_match_shape(const struct joist_shape *const *shapes,
   return joist_fail(error, JOIST_ERROR_SHAPE, "the table has more elements than i32 has positions");
 }
 
-joist_status joist_match_run(const struct joist_array_call *call, struct joist_error *error) {
+joist_status joist_match_run(const struct joist_call *call, struct joist_error *error) {
   const joist_dtype dtype = dtype_of(call);
   const size_t n = joist_value_count(call->operand[0]), size = joist_dtype_size(dtype);
   struct table table = {.n = joist_value_count(call->operand[1]),
@@ -176,13 +176,14 @@ joist_status joist_match_run(const struct joist_array_call *call, struct joist_e
     joist_match_keys(dtype, table.n, call->in[1], keys);
     fill_table(&table);
   }
-  const struct searching searching = {.dtype = dtype,
-                                      .n = n,
-                                      .size = size,
-                                      .in = call->in[0],
-                                      .out = call->out,
-                                      .table = &table,
-                                      .none = call->instruction->parameter[0]};
+  const struct searching searching = {
+      .dtype = dtype,
+      .n = n,
+      .size = size,
+      .in = call->in[0],
+      .out = call->out[0],
+      .table = &table,
+      .none = (int32_t)joist_attribute_value(joist_call_attributes(call), JOIST_ATTRIBUTE_NOMATCH)};
   const joist_status status =
       search(&searching, close ? look_up_chunk : match_chunk, call->run, error);
   joist_pool_free(memory);
@@ -225,8 +226,7 @@ joist_status joist_searchsorted_shape(const struct joist_shape *const *shapes,
                     joist_shape_format(shapes[0], text));
 }
 
-joist_status joist_searchsorted_run(const struct joist_array_call *call,
-                                    struct joist_error *error) {
+joist_status joist_searchsorted_run(const struct joist_call *call, struct joist_error *error) {
   const joist_dtype dtype = dtype_of(call);
   const size_t count = joist_value_count(call->operand[0]), n = joist_value_count(call->operand[1]);
   const size_t size = joist_dtype_size(dtype), bytes = (count + 1) * sizeof(uint64_t);
@@ -241,14 +241,15 @@ joist_status joist_searchsorted_run(const struct joist_array_call *call,
                           "the elements to search are not sorted: element %zu is less than the one "
                           "before it; use nv_sort() first",
                           k + 1);
-  const struct searching searching = {.dtype = dtype,
-                                      .n = n,
-                                      .size = size,
-                                      .in = call->in[1],
-                                      .out = call->out,
-                                      .sorted = sorted,
-                                      .count = count,
-                                      .right = call->instruction->parameter[0] != 0};
+  const struct searching searching = {
+      .dtype = dtype,
+      .n = n,
+      .size = size,
+      .in = call->in[1],
+      .out = call->out[0],
+      .sorted = sorted,
+      .count = count,
+      .right = joist_attribute_flag(joist_call_attributes(call), JOIST_ATTRIBUTE_RIGHT)};
   if (status == JOIST_OK) status = search(&searching, search_chunk, call->run, error);
   joist_pool_free(sorted);
   return status;
