@@ -4,6 +4,7 @@
 #endif
 #include "r/error_text.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -67,26 +68,34 @@ static const char *memory(size_t bytes, char text[FACT_SIZE]) {
 /* A fact by its name, as text; `given` says whether there is one. */
 static const char *fact(const struct joist_error *error, const char *name, size_t length,
                         char text[FACT_SIZE], bool *given) {
-  const int k = name[length - 1] == '2';
-  if (k == 1) length--;
+  const int k = isdigit((unsigned char)name[length - 1]) ? name[--length] - '1' : 0;
   *given = true;
-  if (is(name, length, "op")) return error->op == NULL ? "" : error->op;
-  if (is(name, length, "name")) return error->name[k] == NULL ? "" : error->name[k];
+  if (is(name, length, "op") || is(name, length, "name")) {
+    const char *const constant = is(name, length, "op") ? error->op : error->name[k];
+    *given = constant != NULL;
+    return *given ? constant : "";
+  }
   if (is(name, length, "text")) return error->text[k].bytes;
   if (is(name, length, "shape")) return joist_shape_format(&error->shape[k], text);
   if (is(name, length, "rank")) return whole((size_t)error->shape[k].rank, text);
   if (is(name, length, "range")) return range(error->type[k].dtype, text);
   if (is(name, length, "count")) return whole(error->count[k], text);
-  if (is(name, length, "bytes")) return memory(error->bytes, text);
   if (is(name, length, "number")) return number(error->number[k], text);
   if (is(name, length, "type")) {
     const struct joist_type type = error->type[k];
     snprintf(text, FACT_SIZE, "%s%s", joist_dtype_name(type.dtype), type.ambiguous ? "?" : "");
     return text;
   }
-  const size_t place = is(name, length, "dim")     ? (size_t)error->dim
-                       : is(name, length, "batch") ? error->batch
-                                                   : error->position;
+  if (is(name, length, "bytes")) {
+    *given = error->bytes > 0;
+    return memory(error->bytes, text);
+  }
+  if (is(name, length, "matrix")) {
+    if (error->batch == 0) return "the matrix";
+    snprintf(text, FACT_SIZE, "matrix %zu of the batch", error->batch);
+    return text;
+  }
+  const size_t place = is(name, length, "dim") ? (size_t)error->dim : error->position;
   *given = place > 0;
   return whole(place, text);
 }

@@ -7,10 +7,13 @@
 
 #include "check.h"
 
-/* The words all the same, for whoever reads that a check failed. */
+/* The words all the same, for whoever reads that a check failed, and as all facts in one; of the
+ * last two errors. */
 CHECK_UNUSED static const char *words(const struct joist_error *error) {
-  static char text[JOIST_R_ERROR_TEXT_SIZE];
-  return joist_r_error_text(error, text);
+  static char text[2][JOIST_R_ERROR_TEXT_SIZE];
+  static int turn;
+  turn = !turn;
+  return joist_r_error_text(error, text[turn]);
 }
 
 CHECK_UNUSED static int check_error(joist_status status, const struct joist_error *error,

@@ -40,11 +40,12 @@ static bool has_word(const char *words, const char *word, size_t length) {
   return false;
 }
 
-/* The fact that braces ask for: a range is that of a type, a rank that of a shape. */
+/* The fact that braces ask for, which may be told in another way. */
 static size_t fact_of(const char *braced, const char **fact) {
-  *fact = strncmp(braced, "range", 5) == 0  ? "type"
-          : strncmp(braced, "rank", 4) == 0 ? "shape"
-                                            : braced;
+  *fact = strncmp(braced, "range", 5) == 0    ? "type"
+          : strncmp(braced, "rank", 4) == 0   ? "shape"
+          : strncmp(braced, "matrix", 6) == 0 ? "batch"
+                                              : braced;
   return strcspn(*fact, " }");
 }
 

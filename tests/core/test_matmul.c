@@ -44,7 +44,7 @@ static joist_status run_matmul(joist_dtype dtype, const struct joist_shape *shap
     CHECK(joist_plan_make(&program, &plan, &error) == JOIST_OK);
     const struct joist_run run = {.threads = threads, .parallel_from = 1};
     status = joist_plan_run(plan, inputs, out, &run, &error);
-    CHECK_MSG(status == JOIST_OK, "%s: %s", joist_dtype_name(dtype), error.message);
+    CHECK_MSG(status == JOIST_OK, "%s: %s", joist_dtype_name(dtype), words(&error));
     joist_plan_free(plan);
   }
   joist_program_clear(&program);

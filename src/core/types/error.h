@@ -27,7 +27,7 @@ struct joist_error {
   int dim;             /* from 1 */
   const char *op;      /* name of the operation */
   const char *name[2]; /* constants, as the names of dtypes are */
-  struct joist_type type[2];
+  struct joist_type type[3];
   struct joist_shape shape[2];
   size_t position; /* from 1 */
   size_t batch;    /* which matrix of several, from 1 */

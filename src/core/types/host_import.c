@@ -1,5 +1,5 @@
 /* Values of the host language into a dtype. Checks a block, then converts it with the
- * kernels of nv_convert(), which cannot lose anything once the check has passed. */
+ * kernels of convert.h, which cannot lose anything once the check has passed. */
 #include "core/base/vectorize.h"
 #include "core/types/convert.h"
 #include "core/types/error.h"

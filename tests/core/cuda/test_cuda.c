@@ -120,7 +120,7 @@ static void check_on(const struct joist_program *program, void **inputs, const c
   interpreter_run(&in, status == JOIST_OK ? got : NULL);
   if (status != JOIST_OK) {
     seen.failing++;
-    CHECK_MSG(status == JOIST_ERROR_VALUE && message_fits(&in, error.message), "%s: status %d: %s",
+    CHECK_MSG(status == JOIST_ERROR_VALUE && error_fits(&in, &error), "%s: status %d: %s",
               what, (int)status, error.message);
   } else {
     CHECK_MSG(in.failure_count == 0, "%s: nv_%s() should fail", what,

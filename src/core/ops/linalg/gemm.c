@@ -6,6 +6,7 @@
 
 #include "core/base/parallel.h"
 #include "core/kernels/gemm_kernel.h"
+#include "core/types/error.h"
 
 #ifdef _OPENMP
 #include <omp.h>
@@ -308,8 +309,7 @@ joist_status joist_gemm_run(const struct joist_gemm *product, const struct joist
   const size_t bytes = scratch_bytes(&b, apart ? 1 : threads);
   const size_t stride = divide_up(bytes, ALIGNMENT) * ALIGNMENT;
   char *const block = malloc(ALIGNMENT + (apart ? stride * (size_t)threads : bytes));
-  if (block == NULL)
-    return joist_fail(error, JOIST_ERROR_MEMORY, "out of memory: %zu bytes of scratch", bytes);
+  if (block == NULL) return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY, .bytes = bytes);
   char *const scratch = block + (ALIGNMENT - (uintptr_t)block % ALIGNMENT) % ALIGNMENT;
   joist_status status = JOIST_OK;
   if (apart) status = multiply_many(&b, scratch, stride, threads, run, error);

@@ -11,6 +11,7 @@
 #include "core/kernels/kernels.h"
 #include "core/program/call.h"
 #include "core/types/convert.h"
+#include "core/types/error.h"
 #include "core/types/shape_rules.h"
 
 #ifdef _OPENMP
@@ -46,9 +47,7 @@ joist_status joist_scan_shape(const struct joist_shape *const *shapes,
   if (status != JOIST_OK) return status;
   if (dim >= 0) return JOIST_OK;
   if (!joist_shape_count(shapes[0], &count) || count > INT32_MAX)
-    return joist_fail(error, JOIST_ERROR_SHAPE,
-                      "%.0f elements do not fit one dimension of at most 2^31 - 1; give `dim`",
-                      (double)count);
+    return JOIST_FAIL(error, JOIST_E_FLAT_LIMIT, .count = {count});
   *result = (struct joist_shape){1, {(uint32_t)count}};
   return JOIST_OK;
 }
@@ -207,9 +206,7 @@ static joist_status run_line(const struct pass *pass, int threads, const struct 
                              struct joist_error *error) {
   const size_t blocks = (pass->middle + BLOCK - 1) / BLOCK, stride = BLOCK * pass->size;
   char *const scratch = malloc(stride * (size_t)threads + (WAVE + 1) * pass->size);
-  if (scratch == NULL)
-    return joist_fail(error, JOIST_ERROR_MEMORY,
-                      "out of memory: scratch of a cumulative operation");
+  if (scratch == NULL) return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY);
   char *const carry = scratch + stride * (size_t)threads;
   joist_status status = JOIST_OK;
   for (size_t begin = 0; begin < blocks && status == JOIST_OK; begin += WAVE) {
@@ -234,9 +231,7 @@ static joist_status run_pass(struct pass *pass, const struct joist_run *run,
   const int threads = joist_threads_for(run, count, tasks);
   const size_t room = BLOCK + NARROW > 2 * WIDTH ? BLOCK + NARROW : 2 * WIDTH;
   char *const scratch = malloc(room * pass->size * (size_t)threads);
-  if (scratch == NULL)
-    return joist_fail(error, JOIST_ERROR_MEMORY,
-                      "out of memory: scratch of a cumulative operation");
+  if (scratch == NULL) return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY);
   size_t step = STEP / (count / tasks + 1);
   if (step < (size_t)threads) step = (size_t)threads;
   joist_status status = JOIST_OK;
