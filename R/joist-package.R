@@ -22,8 +22,8 @@
 #'   [unique][unique.nv_tensor].
 #' \item Linear algebra: [nv_matmul()], [nv_solve()], [nv_qr()].
 #' \item Random numbers: [nv_key()], [nv_runif()], [nv_sample()].
-#' \item Base R: [extended], [base_functions], data frames [as.data.frame.nv_tensor()]
-#'   [merge()] and [na.omit()].
+#' \item Base R: [base_functions], data frames [as.data.frame.nv_tensor()]
+#'   [nv_merge()] and [nv_na_omit()].
 #' \item Programs and machines: [jit()], [nv_device()], [cuda_diagnostics()],
 #'   [nv_set_threads()], [nv_memory()], [joist_info()].
 #' }

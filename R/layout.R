@@ -203,9 +203,6 @@ part_shape <- function(x) {
 
 #' @export
 rep.nv_tensor <- function(x, times = 1, length.out = NA, each = 1, ...) {
-  if (called_from(base::ifelse)) {
-    stop_joist("joist_value_error", "ifelse() gives R vectors; use nv_ifelse() for tensors")
-  }
   flat <- nv_flatten(x)
   if (!identical(as.numeric(each), 1)) {
     flat <- nv_flatten(nv_broadcast_to(nv_unsqueeze(flat, 1L), c(each, length(flat))))

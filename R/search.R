@@ -53,8 +53,10 @@ nv_searchsorted <- function(sorted, values, side = "left") {
   .Call(joist_r_operation, "searchsorted", list(sorted, values), list(right = right))
 }
 
-# What match() and %in% compare: vectors of base R. 64-bit integers are text where a double
-# would round them.
+# What match() and %in% compare: vectors of base R.
+match_keys <- function(x) if (is_tensor(x)) mtfrm.nv_tensor(x) else x
+
+# 64-bit integers are text where a double would round them.
 #' @rawNamespace if (getRversion() >= "4.2.0") S3method(mtfrm, nv_tensor)
 mtfrm.nv_tensor <- function(x) {
   check_elements(x, "match()", "nv_match()")
@@ -62,6 +64,17 @@ mtfrm.nv_tensor <- function(x) {
   far <- is_int64(x) && any(abs(keys) >= 2^53)
   if (far) as.vector(x, "character") else keys
 }
+
+# bit64 has generics of its own, which are found first where it is attached.
+
+#' @exportS3Method bit64::match
+match.nv_tensor <- function(x, table, ...) base::match(match_keys(x), match_keys(table), ...)
+
+#' @rawNamespace S3method(bit64::"%in%", nv_tensor)
+`%in%.nv_tensor` <- function(x, table) base::match(match_keys(x), match_keys(table), 0L) > 0L
+
+#' @exportS3Method bit64::rank
+rank.nv_tensor <- function(x, ...) base::rank(xtfrm(x), ...)
 
 #' Unique and repeated elements
 #'
@@ -99,7 +112,8 @@ duplicated.nv_tensor <- function(x, incomparables = FALSE,
 #' @export
 anyDuplicated.nv_tensor <- function(x, incomparables = FALSE,
                                     fromLast = FALSE, ...) { # nolint: object_name_linter.
-  repeated <- which(duplicated.nv_tensor(x, incomparables, fromLast))
+  repeated <- duplicated.nv_tensor(x, incomparables, fromLast)
+  repeated <- which(repeated)
   if (length(repeated) == 0L) 0L else if (fromLast) max(repeated) else repeated[1L]
 }
 

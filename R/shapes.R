@@ -157,7 +157,8 @@ nv_broadcast_arrays <- function(...) {
 nv_outer <- function(x, y, f = nv_mul) {
   x <- tensor_beside(x, y)
   y <- tensor_beside(y, x)
-  f <- as_function(f, "f")
+  force(f)
+  f <- as_function(match.fun(f), "f")
   rows <- nv_reshape(x, c(shape(x), rep(1L, ndims(y))))
   columns <- nv_reshape(y, c(rep(1L, ndims(x)), shape(y)))
   result <- as_tensor(f(rows, columns))

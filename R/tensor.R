@@ -137,6 +137,32 @@ is_tensor <- function(x) inherits(x, "nv_tensor")
 # subsets, the shape is taken without a call of this.)
 field_of <- function(x, field) attr(x, field, TRUE)
 
+#' @export
+length.nv_tensor <- function(x) {
+  n <- attr(x, "shape", TRUE)
+  if (length(n) != 1L) {
+    n <- prod(n)
+    if (n <= .Machine$integer.max) n <- as.integer(n)
+  }
+  n
+}
+
+#' @export
+dim.nv_tensor <- function(x) {
+  extents <- attr(x, "shape", TRUE)
+  if (length(extents) > 0L) extents
+}
+
+# As of R's own arrays: what has dimensions is one. By this, outer() keeps those of its operands.
+#' @export
+is.array.nv_tensor <- function(x) length(attr(x, "shape", TRUE)) > 0L
+
+#' @export
+names.nv_tensor <- function(x) NULL
+
+#' @export
+levels.nv_tensor <- function(x) NULL
+
 tensor_field <- function(x, field) {
   if (!inherits(x, "nv_tensor")) {
     stop_joist(
@@ -211,10 +237,7 @@ as.matrix.nv_tensor <- function(x, ...) {
 }
 
 #' @export
-as.double.nv_tensor <- function(x, ...) {
-  check_sprintf(x)
-  as.vector.nv_tensor(x, "double")
-}
+as.double.nv_tensor <- function(x, ...) as.vector.nv_tensor(x, "double")
 
 #' @export
 as.integer.nv_tensor <- function(x, ...) {
@@ -239,16 +262,11 @@ as.logical.nv_tensor <- function(x, ...) {
   truth <- as_array(nv_convert(x, "bool"))
   # NaN is neither, in R.
   if (has_nan(x)) truth[is.na(x)] <- NA
-  # The result of ifelse() has the shape of its test.
-  if (called_from(base::ifelse)) truth else as.vector(truth)
+  as.vector(truth)
 }
 
 #' @export
 as.complex.nv_tensor <- function(x, ...) as.vector.nv_tensor(x, "complex")
 
 #' @export
-as.character.nv_tensor <- function(x, ...) {
-  check_sprintf(x)
-  keep_from_text(x)
-  as.vector.nv_tensor(x, "character")
-}
+as.character.nv_tensor <- function(x, ...) as.vector.nv_tensor(x, "character")

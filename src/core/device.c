@@ -47,6 +47,12 @@ static joist_status cpu_run(const struct joist_device *device, const struct jois
   return joist_plan_run(plan, inputs, outputs, run, error);
 }
 
+static bool cpu_runs(const struct joist_device *device, joist_op op) {
+  (void)device;
+  (void)op;
+  return true;
+}
+
 /* The CPU is done when it returns. */
 static joist_status cpu_synchronize(const struct joist_device *device, struct joist_error *error) {
   return cpu_ready(device, error);
@@ -71,6 +77,7 @@ static const struct joist_device cpu = {.name = "cpu",
                                         .free = cpu_free,
                                         .copy = cpu_copy,
                                         .run = cpu_run,
+                                        .runs = cpu_runs,
                                         .synchronize = cpu_synchronize,
                                         .figures = cpu_figures,
                                         .trim = cpu_trim};

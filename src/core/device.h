@@ -40,6 +40,8 @@ struct joist_device {
   joist_status (*run)(const struct joist_device *device, const struct joist_plan *plan,
                       const void *const *inputs, void *const *outputs, const struct joist_run *run,
                       struct joist_error *error);
+  /* Whether the device has a kernel for the operation; what has none runs on copies by the CPU. */
+  bool (*runs)(const struct joist_device *device, joist_op op);
   /* Waits for all that was started and reports what failed. */
   joist_status (*synchronize)(const struct joist_device *device, struct joist_error *error);
   struct joist_device_figures (*figures)(const struct joist_device *device);

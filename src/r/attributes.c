@@ -89,7 +89,7 @@ static void set_number(struct joist_attributes *attributes, joist_attribute_name
 }
 
 static void set(struct joist_attributes *attributes, joist_attribute_name name, SEXP x,
-                bool ambiguous, const struct joist_shape *shape) {
+                const struct joist_shape *shape) {
   switch (joist_attribute_kind_of(name)) {
     case JOIST_ATTRIBUTE_IS_DIM:
       set_dim(attributes, x, shape);
@@ -118,10 +118,26 @@ static void set(struct joist_attributes *attributes, joist_attribute_name name, 
     case JOIST_ATTRIBUTE_IS_NUMBER:
       set_number(attributes, name, x);
       return;
-    case JOIST_ATTRIBUTE_IS_DTYPE:
-      joist_attributes_set_type(attributes, (struct joist_type){joist_r_dtype(x), ambiguous});
+    case JOIST_ATTRIBUTE_IS_DTYPE: /* with its flag, which is another element of the list */
       return;
   }
+}
+
+/* R keeps one CHARSXP per string; JOIST_ATTRIBUTE_COUNT for one that is no name. */
+static joist_attribute_name parse(SEXP text) {
+  static SEXP names = NULL;
+  if (names == NULL) {
+    SEXP made = PROTECT(Rf_allocVector(STRSXP, JOIST_ATTRIBUTE_COUNT));
+    for (int k = 0; k < JOIST_ATTRIBUTE_COUNT; k++)
+      SET_STRING_ELT(made, k, Rf_mkChar(joist_attribute_text((joist_attribute_name)k)));
+    R_PreserveObject(made);
+    UNPROTECT(1);
+    names = made;
+  }
+  const SEXP *const known = STRING_PTR_RO(names);
+  int k = 0;
+  while (k < JOIST_ATTRIBUTE_COUNT && known[k] != text) k++;
+  return (joist_attribute_name)k;
 }
 
 struct joist_attributes joist_r_attributes(joist_op op, SEXP list,
@@ -129,21 +145,26 @@ struct joist_attributes joist_r_attributes(joist_op op, SEXP list,
   struct joist_attributes attributes = {.count = 0};
   SEXP names = Rf_getAttrib(list, R_NamesSymbol);
   const R_xlen_t n = names == R_NilValue ? 0 : XLENGTH(names);
-  bool ambiguous = false;
-  for (R_xlen_t k = 0; k < n; k++)
-    if (strcmp(CHAR(STRING_ELT(names, k)), "ambiguous") == 0)
-      ambiguous = joist_r_flag(VECTOR_ELT(list, k), "ambiguous");
+  SEXP ambiguous = NULL, dtype = R_NilValue;
   for (R_xlen_t k = 0; k < n; k++) {
-    const char *const text = CHAR(STRING_ELT(names, k));
-    const joist_attribute_name name = joist_attribute_parse(text);
-    SEXP value = VECTOR_ELT(list, k);
-    if (strcmp(text, "ambiguous") == 0) continue;
+    SEXP text = STRING_ELT(names, k), value = VECTOR_ELT(list, k);
+    const joist_attribute_name name = parse(text);
+    const bool unknown = name == JOIST_ATTRIBUTE_COUNT;
+    if (unknown && strcmp(CHAR(text), "ambiguous") == 0) {
+      ambiguous = value;
+      continue;
+    }
     const bool optional = name == JOIST_ATTRIBUTE_DIM || name == JOIST_ATTRIBUTE_DTYPE;
     if (value == R_NilValue && optional) continue;
     if (name == JOIST_ATTRIBUTE_COUNT || (joist_operation(op)->attributes >> name & 1) == 0)
       joist_r_stop(JOIST_ERROR_VALUE, "nv_%s() has no attribute `%s`", joist_op_name(op), text);
-    if (joist_attributes_find(&attributes, name) == NULL)
-      set(&attributes, name, value, ambiguous, shape);
+    if (name == JOIST_ATTRIBUTE_DTYPE)
+      dtype = value;
+    else if (joist_attributes_find(&attributes, name) == NULL)
+      set(&attributes, name, value, shape);
   }
+  const bool guess = ambiguous != NULL && joist_r_flag(ambiguous, "ambiguous");
+  if (dtype != R_NilValue)
+    joist_attributes_set_type(&attributes, (struct joist_type){joist_r_dtype(dtype), guess});
   return attributes;
 }

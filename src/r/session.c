@@ -38,9 +38,22 @@ SEXP joist_r_instruction_set(SEXP name) {
   return Rf_mkString(joist_kernels_name());
 }
 
+/* The operations that a device has no kernel for; none of a device that is not built. */
+static SEXP on_cpu(const struct joist_device *device) {
+  SEXP names = PROTECT(Rf_allocVector(STRSXP, JOIST_OP_COUNT));
+  R_xlen_t n = 0;
+  for (int op = 0; device != NULL && op < JOIST_OP_COUNT; op++)
+    if (!device->runs(device, (joist_op)op))
+      SET_STRING_ELT(names, n++, Rf_mkChar(joist_op_name((joist_op)op)));
+  names = Rf_xlengthgets(names, n);
+  UNPROTECT(1);
+  return names;
+}
+
 SEXP joist_r_build(void) {
-  static const char *names[] = {"openmp", "threads", "thread_limit", "instruction_set",
-                                "nvcc",   "cuda",    "driver",       ""};
+  static const char *names[] = {"openmp",          "threads", "thread_limit",
+                                "instruction_set", "nvcc",    "cuda",
+                                "driver",          "on_cpu",  ""};
   SEXP facts = PROTECT(Rf_mkNamed(VECSXP, names));
   SET_VECTOR_ELT(facts, 0, Rf_ScalarLogical(joist_threads_have_openmp()));
   SET_VECTOR_ELT(facts, 1, Rf_ScalarInteger(joist_threads_get()));
@@ -49,6 +62,7 @@ SEXP joist_r_build(void) {
   SET_VECTOR_ELT(facts, 4, Rf_ScalarLogical(JOIST_NVCC_FOUND));
   SET_VECTOR_ELT(facts, 5, Rf_ScalarLogical(JOIST_CUDA_BUILT));
   SET_VECTOR_ELT(facts, 6, Rf_ScalarLogical(joist_device_has_driver()));
+  SET_VECTOR_ELT(facts, 7, on_cpu(joist_device_find("cuda")));
   UNPROTECT(1);
   return facts;
 }

@@ -14,7 +14,7 @@ static void check_program(const struct joist_program *program, fill_kind kind, c
   void *inputs[VALUES_MAX] = {NULL}, *outputs[RUNS][OUTPUTS_MAX];
   char *got[VALUES_MAX] = {NULL};
   struct joist_plan *plan = NULL;
-  struct joist_error errors[RUNS] = {{0}};
+  struct joist_error errors[RUNS] = {0};
   joist_status status[RUNS];
   const long failed_before = check_failed_count;
   make_inputs(program, kind, inputs);

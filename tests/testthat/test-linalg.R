@@ -195,3 +195,27 @@ test_that("an element that is not finite is named as R writes it", {
     )
   }
 })
+
+test_that("decompositions are one instruction with several results, of which some may go unused", {
+  values <- matrix(c(4, 2, 7, 2, 3, 1, 1, 5, 6), 3)
+  x <- nv_tensor(values, "f64")
+  f <- function(x) {
+    s <- nv_svd(x)
+    list(nv_qr(x)$R, s$d, s$v, nv_eigh(nv_crossprod(x))$values, nv_determinant(x)$sign)
+  }
+  table <- as.data.frame(program(f, x))
+  expect_setequal(table$op, c("svd", "qr", "matmul", "eigh", "determinant"))
+  expect_identical(table$shape[table$op == "svd"], "{3}, {3x3}, {3x3}")
+  expect_identical(table$shape[table$op == "qr"], "{3x3}, {3x3}")
+  expect_identical(table$shape[table$op == "determinant"], "{}, {}")
+  for (out in list(f(x), jit(f)(x))) {
+    expect_equal(abs(as_array(out[[1]])), abs(qr.R(qr(values))))
+    expect_equal(as_array(out[[2]]), svd(values)$d)
+    expect_equal(abs(as_array(out[[3]])), abs(svd(values)$v))
+    expect_equal(as_array(out[[4]]), eigen(crossprod(values))$values)
+    expect_equal(as_array(out[[5]]), sign(det(values)))
+  }
+  only <- jit(function(x) nv_svd(x)$u)
+  expect_equal(abs(as_array(only(x))), abs(svd(values)$u))
+  expect_identical(shape(nv_svd(nv_aval("f32", c(4, 2, 5)))$u), c(4L, 2L, 5L))
+})

@@ -190,7 +190,7 @@ test_that("indices that select nothing that exists are errors", {
   value_error(x$payload, "\\$")
   value_error(x$payload <- 1, "\\$")
   # Assignment has the same indices.
-  range_error(y[6] <- 1L, "index 6")
+  range_error(y[7] <- 1L, "index 7")
   range_error(x[1, 4] <- 1L, "index 4 at position 1 of dimension 2")
   range_error(x[1, 1, 1] <- 1L, "3 indices")
   value_error(y[NA] <- 1L, "NA at position 1")

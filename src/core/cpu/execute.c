@@ -19,10 +19,11 @@ struct conversion {
 
 enum { CHUNK = 1 << 16 };
 
-static void convert_chunk(const void *context, size_t chunk) {
+static void convert_chunk(const void *context, size_t chunk, size_t worker) {
+  (void)worker;
   const struct conversion *const c = context;
-  const size_t first = chunk * CHUNK, length = c->n - first < CHUNK ? c->n - first : CHUNK;
-  c->kernel(length, c->in + first * c->from_size, c->out + first * c->to_size);
+  const struct joist_part part = joist_chunk_of(c->n, CHUNK, chunk);
+  c->kernel(part.n, c->in + part.first * c->from_size, c->out + part.first * c->to_size);
 }
 
 /* The operand as `wanted`, in memory that `made` is to free. */
@@ -40,8 +41,8 @@ static joist_status convert(const struct joist_value *value, joist_dtype wanted,
                                         .in = *in,
                                         .out = *made};
   *in = *made;
-  return joist_tasks_run(run, count / CHUNK + (count % CHUNK != 0), CHUNK, convert_chunk,
-                         &conversion, error);
+  return joist_tasks_run(run, joist_divide_up(count, CHUNK), CHUNK, convert_chunk, &conversion,
+                         error);
 }
 
 /* Room for what a call says of every operand. */

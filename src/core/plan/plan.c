@@ -308,9 +308,9 @@ static void lay_out(struct planner *planner, uint32_t first_slot) {
     if (tile > TILE_MAX) tile = TILE_MAX;
     if (tile < TILE_MIN) tile = TILE_MIN;
   }
-  if (group->count < tile) tile = (group->count + 63) / 64 * 64; /* a small arena */
+  if (group->count < tile) tile = joist_round_up(group->count, 64); /* a small arena */
   group->tile = group->sink_count > 0 ? joist_fold_tile(group->space, tile) : tile;
-  group->room = (group->tile + 63) / 64 * 64;
+  group->room = joist_round_up(group->tile, 64);
   group->work = 0;
   for (uint32_t s = 0; s < group->step_count; s++)
     group->work += steps[s].kind == JOIST_STEP_KERNEL

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/bits.h"
 #include "core/plan/storage.h"
 
 #include "core/types/error.h"
@@ -33,7 +34,7 @@ static size_t bytes_of(const struct joist_program *program, uint32_t value) {
 }
 
 static size_t rounded_bytes_of(const struct joist_program *program, uint32_t value) {
-  return (bytes_of(program, value) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+  return joist_round_up(bytes_of(program, value), ALIGNMENT);
 }
 
 /* Whether the array is made by a run and is no output. */

@@ -77,7 +77,7 @@ joist_status joist_copy_bytes(joist_dtype dtype, const void *from, size_t n, boo
   for (size_t start = 0; start < n; start += BLOCK) {
     if (start > 0 && run != NULL && joist_run_poll(run, error) != JOIST_OK)
       return JOIST_INTERRUPTED;
-    const size_t count = n - start < BLOCK ? n - start : BLOCK;
+    const size_t count = joist_smaller(n - start, BLOCK);
     const unsigned char *const block = (const unsigned char *)from + start * size;
     if (dtype == JOIST_BOOL) {
       const size_t misfit = first_no_bool(count, block);

@@ -108,7 +108,7 @@ joist_status joist_export(joist_dtype dtype, const void *elements, size_t n, joi
   joist_convert_kernel *convert = joist_convert_find(dtype, hosts[host].layout);
   for (size_t start = 0; start < n; start += EXCHANGE_BLOCK) {
     if (is_interrupted(start, run, error)) return JOIST_INTERRUPTED;
-    const size_t count = n - start < EXCHANGE_BLOCK ? n - start : EXCHANGE_BLOCK;
+    const size_t count = joist_smaller(n - start, EXCHANGE_BLOCK);
     const char *block = (const char *)elements + start * size;
     const size_t misfit = first_misfit(dtype, count, block, host, lossy);
     if (misfit < count)

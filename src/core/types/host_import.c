@@ -252,7 +252,7 @@ static size_t import_until(const struct import *rules, const void *values, size_
   const size_t size = joist_dtype_size(rules->dtype);
   double scratch[EXCHANGE_BLOCK];
   for (; start < end; start += EXCHANGE_BLOCK) {
-    const size_t count = end - start < EXCHANGE_BLOCK ? end - start : EXCHANGE_BLOCK;
+    const size_t count = joist_smaller(end - start, EXCHANGE_BLOCK);
     const void *elements = NULL;
     joist_dtype from = JOIST_DTYPE_NONE;
     const size_t misfit =

@@ -117,4 +117,14 @@ struct joist_cuda_gather {
   uint32_t size, dtype;
 };
 
+/* Element (i, k, o) of (inner, middle, outer) is `from` + k, or `first` + k in integers of 64
+ * bits, which doubles do not count. */
+struct joist_cuda_iota {
+  uint64_t count, inner, middle;
+  double from;
+  uint64_t first;
+  void *out;
+  uint32_t dtype;
+};
+
 #endif

@@ -23,6 +23,9 @@ struct joist_cuda_code {
   uint64_t extent[JOIST_RANK_MAX];
 };
 
+/* Whether the operation's kernel checks its operands in this dtype. */
+bool joist_cuda_can_fail(joist_op op, joist_dtype dtype);
+
 /* False when the group is too long for a kernel. `given` says of each value whether the parameter
  * has its only element in the place of a pointer; NULL when none is. */
 bool joist_cuda_lower(const struct joist_plan *plan, const struct joist_group *group,

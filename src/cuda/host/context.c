@@ -280,8 +280,8 @@ static joist_status synchronize(const struct joist_device *device, struct joist_
   {                                                                                    \
     .name = "cuda:" #ORDINAL, .ordinal = ORDINAL, .in_use = in_use, .ready = ready,    \
     .allocate = joist_cuda_allocate, .free = joist_cuda_free, .copy = joist_cuda_copy, \
-    .run = joist_cuda_run, .synchronize = synchronize, .figures = joist_cuda_figures,  \
-    .trim = joist_cuda_trim                                                            \
+    .run = joist_cuda_run, .runs = joist_cuda_runs, .synchronize = synchronize,        \
+    .figures = joist_cuda_figures, .trim = joist_cuda_trim                             \
   }
 static const struct joist_device devices[JOIST_CUDA_DEVICES] = {
     DEVICE(0), DEVICE(1), DEVICE(2),  DEVICE(3),  DEVICE(4),  DEVICE(5),  DEVICE(6),  DEVICE(7),

@@ -60,7 +60,10 @@ joist_status joist_cuda_copy(const struct joist_device *device, void *to, const 
 struct joist_device_figures joist_cuda_figures(const struct joist_device *device);
 size_t joist_cuda_trim(const struct joist_device *device);
 
-/* run.c */
+/* ops/operations.c */
+bool joist_cuda_runs(const struct joist_device *device, joist_op op);
+
+/* ops/run.c */
 joist_status joist_cuda_run(const struct joist_device *device, const struct joist_plan *plan,
                             const void *const *inputs, void *const *outputs,
                             const struct joist_run *run, struct joist_error *error);

@@ -18,6 +18,7 @@ typedef enum {
   JOIST_CUDA_CHECK,        /* struct joist_cuda_check */
   JOIST_CUDA_WALK,         /* struct joist_cuda_walk */
   JOIST_CUDA_GATHER_ALONG, /* struct joist_cuda_gather */
+  JOIST_CUDA_IOTA,         /* struct joist_cuda_iota */
   JOIST_CUDA_KERNELS
 } joist_cuda_kernel;
 

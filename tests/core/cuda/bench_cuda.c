@@ -169,10 +169,10 @@ static double want_total(size_t k) {
 }
 
 static void build_cumulated(struct work *work) {
-  const struct joist_attributes attributes = {.requested = none};
+  const struct joist_attributes attributes = with(no_attributes, JOIST_ATTRIBUTE_DIM, 0);
   const joist_value_id x = add_array(work, JOIST_F32, DATA_X);
   joist_value_id result = 0;
-  CHECK(add(&work->program, joist_rules_at(0), JOIST_OP_CUMSUM, &x, &attributes, &result));
+  CHECK(add(&work->program, joist_rules_at(0), JOIST_OP_CUMSUM, &x, 1, &attributes, &result));
   add_output(&work->program, result);
 }
 static double want_cumulated(size_t k) { return sum_of(k + 1); }
@@ -184,13 +184,14 @@ static size_t matrix_rows(void) {
   return rows;
 }
 static void build_transposed(struct work *work) {
-  const struct joist_attributes attributes = {.requested = none, .parameter = {1, 0}};
+  const struct joist_attributes attributes =
+      with_list(no_attributes, JOIST_ATTRIBUTE_PERMUTATION, (int64_t[]){1, 0}, 2);
   const uint32_t rows = (uint32_t)matrix_rows();
   const uint32_t extents[2] = {rows, (uint32_t)work->count / rows};
   joist_value_id result = 0;
   work->inputs[work->input_count++] = arrays[DATA_X];
   const joist_value_id x = add_input(&work->program, JOIST_F32, 2, extents);
-  CHECK(add(&work->program, joist_rules_at(0), JOIST_OP_PERMUTE, &x, &attributes, &result));
+  CHECK(add(&work->program, joist_rules_at(0), JOIST_OP_PERMUTE, &x, 1, &attributes, &result));
   add_output(&work->program, result);
 }
 static double want_transposed(size_t k) {
@@ -214,10 +215,9 @@ static double want_bytes(size_t k) {
 
 /* Where the largest element of the period is. */
 static void build_position(struct work *work) {
-  const struct joist_attributes attributes = {.requested = none, .parameter = {-1}};
   const joist_value_id x = add_array(work, JOIST_F32, DATA_X);
   joist_value_id result = 0;
-  CHECK(add(&work->program, joist_rules_at(0), JOIST_OP_ARGMAX, &x, &attributes, &result));
+  CHECK(add(&work->program, joist_rules_at(0), JOIST_OP_ARGMAX, &x, 1, &no_attributes, &result));
   add_output(&work->program, result);
 }
 static double want_position(size_t k) {
@@ -231,14 +231,15 @@ static double want_position(size_t k) {
 /* Numbers from 0 to 1, or standard normal ones, as the CPU's engine draws them. */
 static void build_draw(struct work *work, joist_op op) {
   static const uint32_t two = 2;
-  const struct joist_attributes attributes = {.requested = {JOIST_F32, false},
-                                              .shape = {1, {(uint32_t)work->count}}};
+  const struct joist_shape shape = {1, {(uint32_t)work->count}};
+  const struct joist_attributes attributes =
+      with_shape(with_type(no_attributes, (struct joist_type){JOIST_F32, false}), &shape);
   const joist_value_id key = add_input(&work->program, JOIST_UI32, 1, &two);
   work->inputs[work->input_count++] = arrays[DATA_I];
   const joist_value_id zero = add_literal(work, 0), one = add_literal(work, 1);
   joist_value_id result = 0;
-  CHECK(add(&work->program, joist_rules_at(0), op, (joist_value_id[]){key, zero, one}, &attributes,
-            &result));
+  CHECK(add(&work->program, joist_rules_at(0), op, (joist_value_id[]){key, zero, one}, 3,
+            &attributes, &result));
   add_output(&work->program, result);
 }
 static void build_uniform(struct work *work) { build_draw(work, JOIST_OP_RUNIF); }

@@ -11,15 +11,15 @@ struct joist_problem {
   int m, n;                                  /* rows and columns of `a` */
   int columns;                               /* of `b` */
   double *a, *b; /* copies that may be overwritten; `b` is NULL without one */
-  double *out;   /* all parts of the result, one after the other */
-  size_t batch;  /* for errors: which of several matrices, from 1 */
+  double *out;   /* all results, one after the other */
+  size_t batch; /* for errors: which of several matrices, from 1 */
 };
 
 /* Solves a problem without zero extents. JOIST_ERROR_VALUE when it has no solution. */
 typedef joist_status joist_solver(const struct joist_problem *problem, struct joist_error *error);
 
-joist_solver joist_solve_chol, joist_solve_linear, joist_solve_triangular, joist_solve_determinant,
-    joist_solve_qr, joist_solve_svd, joist_solve_eigh;
+joist_solver joist_solve_chol, joist_solve_linear, joist_solve_triangular, joist_solve_det,
+    joist_solve_determinant, joist_solve_qr, joist_solve_svd, joist_solve_eigh;
 
 /* Scratch memory: `doubles` numbers, then `integers`; freed by free(). */
 double *joist_scratch(size_t doubles, size_t integers, int **first_integer);

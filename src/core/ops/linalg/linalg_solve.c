@@ -97,27 +97,45 @@ joist_status joist_solve_triangular(const struct joist_problem *problem,
   return JOIST_OK;
 }
 
-joist_status joist_solve_determinant(const struct joist_problem *problem,
-                                     struct joist_error *error) {
+/* The factors on the diagonal of U, with the signs of the rows' swaps: their product, or its sign
+ * and the logarithm of its absolute value. */
+struct factors {
+  double product, sign, logarithm;
+};
+
+static joist_status factorize(const struct joist_problem *problem, struct factors *factors,
+                              struct joist_error *error) {
   const int n = problem->n;
   int info = 0, *pivots = NULL;
   double *const work = joist_scratch(0, (size_t)n, &pivots);
   if (work == NULL) return joist_no_memory(error);
   if (n > 0) joist_lapack.getrf(&n, &n, problem->a, &n, pivots, &info);
-  double sign = 1, logarithm = 0, product = 1;
+  *factors = (struct factors){1, 1, 0};
   for (int k = 0; k < n; k++) {
     const double u = problem->a[(size_t)k * ((size_t)n + 1)];
     const bool swapped = pivots[k] != k + 1;
-    if ((u < 0) != swapped) sign = -sign;
-    logarithm += log(fabs(u));
-    product *= swapped ? -u : u;
+    if ((u < 0) != swapped) factors->sign = -factors->sign;
+    factors->logarithm += log(fabs(u));
+    factors->product *= swapped ? -u : u;
   }
   free(work);
-  if (given(problem, JOIST_ATTRIBUTE_PRODUCT)) {
-    problem->out[0] = product;
-  } else {
-    problem->out[0] = sign;
-    problem->out[1] = logarithm;
-  }
+  return JOIST_OK;
+}
+
+joist_status joist_solve_det(const struct joist_problem *problem, struct joist_error *error) {
+  struct factors factors;
+  const joist_status status = factorize(problem, &factors, error);
+  if (status == JOIST_OK) problem->out[0] = factors.product;
+  return status;
+}
+
+/* out: sign, logarithm. */
+joist_status joist_solve_determinant(const struct joist_problem *problem,
+                                     struct joist_error *error) {
+  struct factors factors;
+  const joist_status status = factorize(problem, &factors, error);
+  if (status != JOIST_OK) return status;
+  problem->out[0] = factors.sign;
+  problem->out[1] = factors.logarithm;
   return JOIST_OK;
 }

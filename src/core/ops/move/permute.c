@@ -44,7 +44,8 @@ struct permuting {
 };
 
 /* One stripe of rows of one plane: a task. */
-static void permute_stripe(const void *context, size_t task) {
+static void permute_stripe(const void *context, size_t task, size_t worker) {
+  (void)worker;
   const struct permuting *const p = context;
   const struct joist_walk *const walk = p->walk;
   const size_t row = task % p->stripes * STRIPE;
@@ -88,10 +89,10 @@ joist_status joist_permute(size_t size, const struct joist_shape *shape,
   /* The first dim stays, or there is nothing to permute: runs are copied. */
   if (walk.count == 0 || walk.rank < 2 || a == 0 || a == walk.rank)
     return joist_move(size, &walk, in, out, run, error);
-  const size_t stripes = (walk.extent[a] - 1) / STRIPE + 1;
+  const size_t stripes = joist_divide_up(walk.extent[a], STRIPE);
   const struct permuting permuting = {size, &walk, a, stripes, in, out};
   const size_t planes = walk.count / walk.extent[a] / walk.extent[0];
-  const size_t rows = walk.extent[a] < STRIPE ? walk.extent[a] : STRIPE;
+  const size_t rows = joist_smaller(walk.extent[a], STRIPE);
   return joist_tasks_run(run, planes * stripes, rows * walk.extent[0], permute_stripe, &permuting,
                          error);
 }

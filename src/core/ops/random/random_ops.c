@@ -84,34 +84,24 @@ size_t joist_parameter_count(const struct joist_draw *draw) {
   return count == 0 || !(draw->lhs.single && draw->rhs.single) ? count : 1;
 }
 
-joist_status joist_draw_all(const struct joist_draw *draw, struct joist_error *error) {
-  /* Blocks between two polls, and blocks that a thread takes at a time. */
-  enum { SPAN = 1 << 13, TAKEN = 16 };
-  const struct joist_run *const run = draw->call->run;
+static void draw_block(const void *context, size_t block, size_t worker) {
+  (void)worker;
+  const struct joist_draw *const draw = context;
   const size_t count = joist_value_count(draw->call->result), size = joist_dtype_size(draw->dtype);
-  const size_t blocks = count / JOIST_DRAW_BLOCK + (count % JOIST_DRAW_BLOCK != 0);
-  char *const out = draw->call->out[0];
-  for (size_t from = 0; from < blocks; from += SPAN) {
-    const size_t to = blocks - from < SPAN ? blocks : from + SPAN;
-    const int threads =
-        joist_threads_for(run, (to - from) * JOIST_DRAW_BLOCK * draw->work, to - from);
-    (void)threads;
-    if (from > 0 && joist_run_poll(run, error) != JOIST_OK) return JOIST_INTERRUPTED;
-#ifdef _OPENMP
-#pragma omp parallel for num_threads(threads) if (threads > 1) schedule(dynamic, TAKEN)
-#endif
-    for (size_t b = from; b < to; b++) {
-      const size_t first = b * JOIST_DRAW_BLOCK, rest = count - first;
-      draw->run(draw, first, rest < JOIST_DRAW_BLOCK ? rest : JOIST_DRAW_BLOCK, out + first * size);
-    }
-  }
-  return JOIST_OK;
+  const struct joist_part part = joist_chunk_of(count, JOIST_DRAW_BLOCK, block);
+  draw->run(draw, part.first, part.n, (char *)draw->call->out[0] + part.first * size);
+}
+
+joist_status joist_draw_all(const struct joist_draw *draw, struct joist_error *error) {
+  const size_t blocks = joist_divide_up(joist_value_count(draw->call->result), JOIST_DRAW_BLOCK);
+  return joist_tasks_run(draw->call->run, blocks, JOIST_DRAW_BLOCK * draw->work, draw_block, draw,
+                         error);
 }
 
 void joist_draw_words(const struct joist_draw *draw, int bits, size_t first, size_t n,
                       uint32_t *words) {
   const size_t per_block = (size_t)(128 / bits);
-  joist_random_kernels()->words(&draw->stream, first / per_block, (n + per_block - 1) / per_block,
+  joist_random_kernels()->words(&draw->stream, first / per_block, joist_divide_up(n, per_block),
                                 words);
 }
 
@@ -261,7 +251,7 @@ joist_status joist_uniform_check(const struct joist_draw *draw, struct joist_err
   double low[JOIST_DRAW_BLOCK], high[JOIST_DRAW_BLOCK], top[JOIST_DRAW_BLOCK];
   const size_t count = joist_parameter_count(draw);
   for (size_t first = 0; first < count; first += JOIST_DRAW_BLOCK) {
-    const size_t n = count - first < JOIST_DRAW_BLOCK ? count - first : JOIST_DRAW_BLOCK;
+    const size_t n = joist_smaller(JOIST_DRAW_BLOCK, count - first);
     limits_of(draw, first, n, low, high, top);
     for (size_t k = 0; k < n; k++)
       if (!are_limits(low[k], high[k]))
@@ -341,7 +331,7 @@ joist_status joist_normal_check(const struct joist_draw *draw, struct joist_erro
     return JOIST_FAIL(error, JOIST_E_RNORM_DTYPE, .type = {{draw->rhs.dtype, false}});
   const size_t count = joist_parameter_count(draw);
   for (size_t first = 0; first < count; first += JOIST_DRAW_BLOCK) {
-    const size_t n = count - first < JOIST_DRAW_BLOCK ? count - first : JOIST_DRAW_BLOCK;
+    const size_t n = joist_smaller(JOIST_DRAW_BLOCK, count - first);
     joist_parameter_read(&draw->rhs, first, n, JOIST_F64, sd);
     for (size_t k = 0; k < n; k++)
       if (!is_deviation(sd[k]))

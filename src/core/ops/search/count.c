@@ -84,7 +84,7 @@ joist_status joist_tabulate_run(const struct joist_call *call, struct joist_erro
   memset(out, 0, bins * sizeof *out);
   for (size_t first = 0; first < n; first += CHUNK) {
     int64_t bin[CHUNK];
-    const size_t length = n - first < CHUNK ? n - first : CHUNK;
+    const size_t length = joist_smaller(n - first, CHUNK);
     convert(length, in + first * size, bin);
     for (size_t i = 0; i < length; i++) {
       const uint64_t at = (uint64_t)bin[i] - 1;

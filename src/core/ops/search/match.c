@@ -52,7 +52,7 @@ static void find_span(struct table *table, joist_dtype dtype, const char *in, si
   uint64_t keys[CHUNK], low = UINT64_MAX, high = 0;
   if (table->parts != 1) return;
   for (size_t first = 0; first < table->n; first += CHUNK) {
-    const size_t n = table->n - first < CHUNK ? table->n - first : CHUNK;
+    const size_t n = joist_smaller(CHUNK, table->n - first);
     joist_match_keys(dtype, n, in + first * size, keys);
     for (size_t i = 0; i < n; i++) {
       low = keys[i] < low ? keys[i] : low;
@@ -100,37 +100,35 @@ struct searching {
   bool right;
 };
 
-static size_t chunk_length(const struct searching *s, size_t first) {
-  return s->n - first < CHUNK ? s->n - first : CHUNK;
-}
-
 static joist_status search(const struct searching *searching, joist_task *task,
                            const struct joist_run *run, struct joist_error *error) {
-  const size_t chunks = searching->n / CHUNK + (searching->n % CHUNK != 0);
-  return joist_tasks_run(run, chunks, CHUNK * WORK, task, searching, error);
+  return joist_tasks_run(run, joist_divide_up(searching->n, CHUNK), CHUNK * WORK, task, searching,
+                         error);
 }
 
-static void match_chunk(const void *context, size_t chunk) {
+static void match_chunk(const void *context, size_t chunk, size_t worker) {
+  (void)worker;
   const struct searching *const s = context;
   const struct table *const table = s->table;
-  const size_t first = chunk * CHUNK, n = chunk_length(s, first);
-  int32_t *const out = s->out + first;
+  const struct joist_part part = joist_chunk_of(s->n, CHUNK, chunk);
+  int32_t *const out = s->out + part.first;
   uint64_t keys[2 * CHUNK];
-  joist_match_keys(s->dtype, n, s->in + first * s->size, keys);
-  for (size_t i = 0; i < n; i++) {
-    const size_t slot = slot_of(table, keys[i], table->parts == 1 ? 0 : keys[n + i]);
+  joist_match_keys(s->dtype, part.n, s->in + part.first * s->size, keys);
+  for (size_t i = 0; i < part.n; i++) {
+    const size_t slot = slot_of(table, keys[i], table->parts == 1 ? 0 : keys[part.n + i]);
     out[i] = table->slots[slot] == 0 ? s->none : (int32_t)table->slots[slot];
   }
 }
 
-static void look_up_chunk(const void *context, size_t chunk) {
+static void look_up_chunk(const void *context, size_t chunk, size_t worker) {
+  (void)worker;
   const struct searching *const s = context;
   const struct table table = *s->table;
-  const size_t first = chunk * CHUNK, n = chunk_length(s, first);
-  int32_t *const out = s->out + first;
+  const struct joist_part part = joist_chunk_of(s->n, CHUNK, chunk);
+  int32_t *const out = s->out + part.first;
   uint64_t keys[CHUNK];
-  joist_match_keys(s->dtype, n, s->in + first * s->size, keys);
-  for (size_t i = 0; i < n; i++) {
+  joist_match_keys(s->dtype, part.n, s->in + part.first * s->size, keys);
+  for (size_t i = 0; i < part.n; i++) {
     const uint64_t key = keys[i] - table.low, slot = key < table.span ? key : table.span;
     const bool there = (table.bits[slot / 8] >> slot % 8 & 1) != 0;
     out[i] = there ? (int32_t)table.slots[slot] : s->none;
@@ -203,13 +201,14 @@ static size_t count_less(const uint64_t *sorted, size_t n, uint64_t key) {
   return (size_t)(base - sorted) + (n == 1 && *base < key);
 }
 
-static void search_chunk(const void *context, size_t chunk) {
+static void search_chunk(const void *context, size_t chunk, size_t worker) {
+  (void)worker;
   const struct searching *const s = context;
-  const size_t first = chunk * CHUNK, n = chunk_length(s, first);
-  int32_t *const out = s->out + first;
+  const struct joist_part part = joist_chunk_of(s->n, CHUNK, chunk);
+  int32_t *const out = s->out + part.first;
   uint64_t keys[CHUNK];
-  joist_order_keys(s->dtype, false, n, s->in + first * s->size, keys);
-  for (size_t i = 0; i < n; i++) {
+  joist_order_keys(s->dtype, false, part.n, s->in + part.first * s->size, keys);
+  for (size_t i = 0; i < part.n; i++) {
     const bool all = s->right && keys[i] == UINT64_MAX;
     out[i] = (int32_t)(all ? s->count : count_less(s->sorted, s->count, keys[i] + s->right));
   }
