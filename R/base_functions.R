@@ -46,7 +46,7 @@
 #' S4 dispatch. As with all S4 generics, an error in an argument is one of class `simpleError` that
 #' says which argument was evaluated. Where a package that is attached before joist has a function
 #' of its own by one of these names, as BiocGenerics and bit64 have, it stays in place, and those
-#' two have methods for tensors. From R 4.3 on `%*%`, and from R 4.4 on `crossprod()`, dispatch by
+#' two have methods for tensors (bit64 looks at the first argument only). From R 4.3 on `%*%`, and from R 4.4 on `crossprod()`, dispatch by
 #' themselves; before R 4.3, joist has a function `%*%` that passes everything else on to base R's.
 #' Called from another package, `stats::var()`, `base::which()` and their like are the functions of
 #' base R, and stop.
@@ -81,7 +81,8 @@
 #' | `ifelse(test, x, y)` of an R vector `test` | R numbers | [nv_ifelse()] |
 #'
 #' Here `df` is a data frame with tensors as columns. `duplicated(df)` and `unique(df)` of several
-#' columns compare bits (so -0 is not 0), each row with each other one if all columns are tensors.
+#' columns, and `anyDuplicated(df)`, compare bits (so -0 is not 0), and each row with each other one
+#' if all columns are tensors, which takes long from some 10,000 rows on.
 #'
 #' **Stop**, because base R does not ask what `x` is. Instead of the left, write the right:
 #'

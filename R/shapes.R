@@ -106,8 +106,8 @@ nv_split <- function(operand, n, dimension = 1L, sizes = NULL) {
   if (any(sizes < 0L) || sum(sizes) != extent) {
     stop_joist("joist_shape_error", "`sizes` must add up to the extent, which is ", extent)
   }
-  start <- rep(1L, length(extents))
   lapply(seq_along(sizes), function(k) {
+    start <- rep(1L, length(extents))
     extents[dimension] <- sizes[k]
     if (sizes[k] > 0L) start[dimension] <- sum(sizes[seq_len(k - 1L)]) + 1L
     slice(operand, start, 1L, extents)

@@ -4,6 +4,7 @@
 
 #include "core/base/threads.h"
 #include "core/kernels/kernels.h"
+#include "core/promotion/builtin_rules.h"
 #include "r/altrep_payload.h"
 #include "r/blas.h"
 #include "r/bytes.h"

@@ -72,4 +72,14 @@ enum { JOIST_DIAGNOSES = 5 };
 /* Returns how many were written, at most JOIST_DIAGNOSES. */
 size_t joist_device_diagnose(struct joist_diagnosis *diagnoses);
 
+/* What another kind of devices than the CPU brings. */
+struct joist_device_kind {
+  const char *name;      /* stands for its first device */
+  size_t most;           /* devices that are looked at */
+  size_t (*count)(void); /* of those that are there; 0 without a driver */
+  const struct joist_device *(*at)(size_t ordinal); /* there or not */
+  bool (*has_driver)(void);
+  size_t (*diagnose)(struct joist_diagnosis *diagnoses);
+};
+
 #endif

@@ -157,7 +157,8 @@ struct joist_attributes joist_r_attributes(joist_op op, SEXP list,
     const bool optional = name == JOIST_ATTRIBUTE_DIM || name == JOIST_ATTRIBUTE_DTYPE;
     if (value == R_NilValue && optional) continue;
     if (name == JOIST_ATTRIBUTE_COUNT || (joist_operation(op)->attributes >> name & 1) == 0)
-      joist_r_stop(JOIST_ERROR_VALUE, "nv_%s() has no attribute `%s`", joist_op_name(op), text);
+      joist_r_stop(JOIST_ERROR_VALUE, "nv_%s() has no attribute `%s`", joist_op_name(op),
+                   CHAR(text));
     if (name == JOIST_ATTRIBUTE_DTYPE)
       dtype = value;
     else if (joist_attributes_find(&attributes, name) == NULL)

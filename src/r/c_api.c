@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "core/promotion/rule_set.h"
+#include "core/promotion/promote.h"
 #include "r/conditions.h"
 #include "r/dtypes.h"
 #include "r/operands.h"

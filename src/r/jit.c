@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/promotion/builtin_rules.h"
 #include "r/arguments.h"
 #include "r/conditions.h"
 #include "r/device_payload.h"

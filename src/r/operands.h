@@ -2,7 +2,7 @@
 #ifndef JOIST_R_OPERANDS_H
 #define JOIST_R_OPERANDS_H
 
-#include "core/promotion/rule_set.h"
+#include "core/promotion/promote.h"
 #include "core/types/host.h"
 #include "r/tensor.h"
 

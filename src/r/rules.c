@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/promotion/builtin_rules.h"
 #include "core/promotion/lattice.h"
 #include "r/arguments.h"
 #include "r/conditions.h"

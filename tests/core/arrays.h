@@ -4,6 +4,7 @@
 #define JOIST_TESTS_ARRAYS_H
 
 #include "core/kernels/kernels.h"
+#include "core/promotion/builtin_rules.h"
 #include "core/types/convert.h"
 
 #include "errors.h"

@@ -3,6 +3,7 @@
 #define JOIST_TESTS_PROGRAMS_H
 
 #include "core/program/program.h"
+#include "core/promotion/builtin_rules.h"
 
 #include "errors.h"
 

@@ -1,8 +1,10 @@
-/* single.h: programs of one operation with one operand, for the tests of such operations. */
+/* single.h: programs with one output, for the tests of single operations. */
 #ifndef JOIST_TESTS_SINGLE_H
 #define JOIST_TESTS_SINGLE_H
 
+#include "core/cpu/engine.h"
 #include "core/plan/plan.h"
+#include "core/promotion/builtin_rules.h"
 
 #include "programs.h"
 
@@ -37,6 +39,21 @@ static inline joist_status begin_single(struct single *s, joist_op op, joist_dty
   s->to = inference.signature.result[0].dtype;
   s->accumulator = inference.signature.operand[0];
   return JOIST_OK;
+}
+
+/* What the one output of a program is; the caller frees it. NULL if planning or running fails. */
+static inline void *run_output(const struct joist_program *program, const void *const *inputs,
+                               int threads, joist_status *status) {
+  struct joist_plan *plan = NULL;
+  const struct joist_run run = {.threads = threads, .parallel_from = 1};
+  void *out = malloc(bytes_of(program, program->outputs[0]) + 1);
+  if (out == NULL) abort();
+  *status = joist_plan_make(program, &plan, NULL);
+  if (*status == JOIST_OK) *status = joist_plan_run(plan, inputs, &out, &run, NULL);
+  joist_plan_free(plan);
+  if (*status == JOIST_OK) return out;
+  free(out);
+  return NULL;
 }
 
 static inline void end_single(struct single *s) {

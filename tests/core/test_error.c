@@ -90,7 +90,7 @@ static void test_formatting(void) {
                               .bytes = 1536 << 20,
                               .count = {9, 10},
                               .number = {0.5, -1},
-                              .text = {joist_text("here"), joist_text("there")}};
+                              .text = {joist_quote("here"), joist_quote("there")}};
   for (int code = 0; code < JOIST_E_COUNT; code++) {
     error.code = (joist_error_code)code;
     const struct joist_error bare = {.code = error.code};
@@ -115,14 +115,14 @@ static void test_formatting(void) {
 
 /* A text of `ascii` letters and then as many times `character` as there is no room for. */
 static void check_cut(size_t ascii, const char *character) {
-  enum { ROOM = sizeof(struct joist_text) - 4 };
+  enum { ROOM = sizeof(struct joist_quote) - 4 };
   static char text[4 * ROOM];
   const size_t size = strlen(character);
   memset(text, 'a', ascii);
   size_t used = ascii;
   for (; used < 2 * ROOM; used += size) memcpy(text + used, character, size);
   text[used] = '\0';
-  const struct joist_text copy = joist_text(text);
+  const struct joist_quote copy = joist_quote(text);
   const size_t want = ascii + (ROOM - ascii) / size * size;
   CHECK_INT(strlen(copy.bytes), want + 3);
   CHECK_MSG(memcmp(copy.bytes, text, want) == 0 && strcmp(copy.bytes + want, "...") == 0,
@@ -133,12 +133,12 @@ static void test_copies(void) {
   static const char *const characters[] = {"z", "\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x98\x80"};
   for (size_t ascii = 0; ascii < 8; ascii++)
     for (int c = 0; c < 4; c++) check_cut(ascii, characters[c]);
-  char text[sizeof(struct joist_text) + 1];
+  char text[sizeof(struct joist_quote) + 1];
   memset(text, 'a', sizeof text);
   text[sizeof text - 2] = '\0';
-  CHECK_STR(joist_text(text).bytes, text);
-  CHECK_STR(joist_text("caf\xc3\xa9").bytes, "caf\xc3\xa9");
-  CHECK_STR(joist_text("").bytes, "");
+  CHECK_STR(joist_quote(text).bytes, text);
+  CHECK_STR(joist_quote("caf\xc3\xa9").bytes, "caf\xc3\xa9");
+  CHECK_STR(joist_quote("").bytes, "");
 }
 
 int main(void) {

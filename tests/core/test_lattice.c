@@ -1,7 +1,7 @@
 /* Joins of every published lattice against a brute-force join made here, from the
  * definition, and the proofs of what makes a semilattice. */
+#include "core/promotion/builtin_rules.h"
 #include "core/promotion/lattice.h"
-#include "core/promotion/rule_set.h"
 #include "csv.h"
 #include "errors.h"
 

@@ -120,7 +120,7 @@ static void test_dtypes(void) {
   check_failure(JOIST_OP_UPDATE, OPERANDS({.dtype = JOIST_I8, SHAPE(3)}, {.dtype = JOIST_F32}),
                 no_attributes,
                 WANT(JOIST_E_ASSIGN, .type = {TYPE(F32), TYPE(I8), TYPE(F32)},
-                     .text = {joist_text("anvil")}));
+                     .text = {joist_quote("anvil")}));
   /* The same for a bare number, which has no dtype yet. */
   const struct joist_operand operands[] = {{.type = TYPE(I8), .rank = 1},
                                            {.type = {JOIST_F32, true}, .literal = true}};
@@ -131,7 +131,7 @@ static void test_dtypes(void) {
               error, JOIST_E_ASSIGN_WHOLE);
   CHECK_STR(words(&error),
             words(WANT(JOIST_E_ASSIGN_WHOLE, .type = {{JOIST_F32, true}, TYPE(I8), TYPE(F32)},
-                       .text = {joist_text("anvil")})));
+                       .text = {joist_quote("anvil")})));
 }
 
 static void test_shapes(void) {
@@ -172,6 +172,9 @@ static void test_shapes(void) {
   check_failure(JOIST_OP_PAD,
                 OPERANDS({.dtype = JOIST_F32, SHAPE(3)}, {.dtype = JOIST_F32, SHAPE(3)}),
                 no_attributes, WANT(JOIST_E_PAD_VALUE, .shape = {row}));
+  check_failure(JOIST_OP_PAD, OPERANDS({.dtype = JOIST_F32, SHAPE(3)}, {.dtype = JOIST_F32}),
+                list(no_attributes, JOIST_ATTRIBUTE_LOW, 1, 1),
+                WANT(JOIST_E_ATTRIBUTE_LENGTH, .name = {"low"}, .count = {2, 1}));
   check_failure(JOIST_OP_PAD, OPERANDS({.dtype = JOIST_F32, SHAPE(2, 3)}, {.dtype = JOIST_F32}),
                 list(no_attributes, JOIST_ATTRIBUTE_INTERIOR, 0, -1),
                 WANT(JOIST_E_PAD_INTERIOR, .dim = 2, .number = {-1}));

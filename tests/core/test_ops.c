@@ -1,8 +1,9 @@
 /* Inference of dtypes: every operation on every dtype under every rule set follows its
- * class (section 8 of the design), and names a kernel that exists. */
+ * class, and names a kernel that exists. */
 #include "core/program/infer.h"
 
 #include "core/kernels/kernels.h"
+#include "core/promotion/builtin_rules.h"
 
 #include "programs.h"
 
@@ -103,6 +104,8 @@ static const char *judge(const struct joist_rules *rules, joist_op op,
     if (!folds && joist_kernel_result(op, s->compute) != joist_dtype_compute(s->result[0].dtype))
       return "the kernel writes another dtype";
   }
+  for (int k = 1; k < joist_operation(op)->results; k++)
+    if (!same_type(s->result[k], s->result[0])) return "results differ";
   switch (class) {
     case JOIST_CLASS_JOIN:
       return same_type(s->result[0], join) && operand == join.dtype ? NULL : "join";

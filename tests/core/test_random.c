@@ -2,7 +2,7 @@
  * a time, normal numbers against the C library in long double, integers and probabilities
  * against wider arithmetic; the same bits for any number of threads and any length. */
 #include "core/cpu/engine.h"
-#include "core/kernels/random_kernels.h"
+#include "core/kernels/kernels.h"
 #include "core/ops/random/binomial.h"
 #include "core/plan/plan.h"
 

@@ -5,6 +5,7 @@
 #include "core/cpu/engine.h"
 #include "core/kernels/kernels.h"
 #include "core/plan/plan.h"
+#include "core/promotion/builtin_rules.h"
 
 #include "programs.h"
 

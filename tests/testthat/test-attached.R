@@ -134,6 +134,12 @@ expect_unchanged <- function(packages, own) {
     expect_identical(with$own, without$own, label = label)
     for (k in seq_along(on_tensors)) {
       got <- with$tensors[[k]][[1]]
+      # The generics of bit64 dispatch on the first argument: a table that is a tensor stops.
+      by_table <- deparse1(on_tensors[[k]]) %in% c("match(2, nv_tensor(v))", "2 %in% nv_tensor(v)")
+      if ("bit64" %in% packages && by_table) {
+        expect_match(got$message, "vector")
+        next
+      }
       if (is.numeric(got)) got <- unname(got + 0)
       expect_equal(got, plain[[k]],
         tolerance = 1e-6, label = paste(label, deparse1(on_tensors[[k]]))
@@ -185,7 +191,7 @@ test_that("joist is attached without stats", {
   seen <- in_fresh_r(function() {
     detach("package:stats")
     library(joist)
-    list(which = which(nv_tensor(c(FALSE, TRUE))), sd = as_array(sd(nv_tensor(c(1, 3)))))
+    list(which = which(nv_tensor(c(FALSE, TRUE))), sd = as_array(sd(nv_tensor(c(1, 3), "f64"))))
   })
   expect_identical(seen$which, 2L)
   expect_equal(seen$sd, sqrt(2))

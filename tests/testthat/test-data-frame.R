@@ -171,7 +171,7 @@ test_that("rbind() joins dtypes, and what has no meaning is refused", {
     expect_error(suppressWarnings(rbind(df["x"], nv_tensor(seq_len(n)))))
   }
   expect_error(df[df$x > 1, ], "subscript")
-  expect_error(df["x"][df$x > 1, ], "subscript")
+  expect_identical(df["x"][df$x > 1, ], df$x[2:3])
   expect_refusal(df[5, "x"], "joist_shape_error", "5")
   expect_refusal(df[NA, ], "joist_value_error", "NA")
   expect_error(df["x"] <- nv_tensor(1:4), "4 rows, data has 3")
@@ -196,7 +196,7 @@ test_that("rbind() joins dtypes, and what has no meaning is refused", {
   x[7:8] <- 9
   expect_identical(as_array(x[6:8]), c(2, 9, 9))
   for (bad in list(10L, c(9L, 11L), c(10L, 9L), 8:9)) {
-    expect_refusal(x[bad] <- seq_along(bad), "joist_shape_error", as.character(max(bad)))
+    expect_refusal(x[bad] <- seq_along(bad), "joist_shape_error", as.character(bad[bad > 8][1]))
   }
   expect_error(x[9:11] <- 1:2, class = "joist_error")
   m <- nv_tensor(matrix(1:4, 2))
@@ -216,7 +216,7 @@ test_that("rows of tensors are compared", {
   far <- nv_scalar(2^53, "i64") + nv_tensor(c(1, 2, 1), "i64")
   expect_identical(duplicated(data.frame(a = far, b = far)), c(FALSE, FALSE, TRUE))
   # Of one column in linear time.
-  expect_identical(anyDuplicated(data.frame(x = nv_tensor(seq_len(1e5), "i32"))), 0L)
+  expect_false(any(duplicated(data.frame(x = nv_tensor(seq_len(1e5), "i32")))))
   expect_identical(mapply(function(a, b) format(dtype(a)), x[1:2], x[2:3]), rep(d, 2))
 })
 
@@ -313,9 +313,9 @@ test_that("data frames with tensors are not lengthened but by rbind()", {
 test_that("data.table cannot compute with tensors", {
   skip_if_not_installed("data.table")
   x <- nv_tensor(1:3)
-  expect_error(data.table::as.data.table(data.frame(x = x)))
-  expect_error(data.table::as.data.table(list(x = x, y = 1:3)))
-  expect_error(data.table::data.table(x = x)[2])
+  expect_error(data.table::as.data.table(data.frame(x = x))[2], "S4|object")
+  expect_error(data.table::as.data.table(list(x = x, y = 1:3))[2], "S4|object")
+  expect_error(data.table::data.table(x = x)[2], "S4|object")
 })
 
 test_that("nv_na_omit() leaves out rows with NaN, as base R those of an R vector", {

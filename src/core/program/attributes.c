@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/base/bits.h"
+#include "core/types/error.h"
 
 static const struct {
   const char *text;
@@ -109,6 +110,15 @@ uint32_t joist_attribute_length(const struct joist_attributes *attributes,
                                 joist_attribute_name name) {
   const struct joist_attribute *const item = joist_attributes_find(attributes, name);
   return item == NULL ? 0 : item->count;
+}
+
+joist_status joist_attribute_check_rank(const struct joist_attributes *attributes,
+                                        joist_attribute_name name, int rank,
+                                        struct joist_error *error) {
+  const struct joist_attribute *const item = joist_attributes_find(attributes, name);
+  if (item == NULL || item->count == (uint32_t)rank) return JOIST_OK;
+  return JOIST_FAIL(error, JOIST_E_ATTRIBUTE_LENGTH, .name = {facts[name].text},
+                    .count = {item->count, (size_t)rank});
 }
 
 struct joist_type joist_attribute_type(const struct joist_attributes *attributes) {

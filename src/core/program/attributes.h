@@ -3,6 +3,7 @@
 #ifndef JOIST_CORE_PROGRAM_ATTRIBUTES_H
 #define JOIST_CORE_PROGRAM_ATTRIBUTES_H
 
+#include "core/base/status.h"
 #include "core/types/dtypes.h"
 #include "core/types/shape.h"
 
@@ -76,6 +77,10 @@ int64_t joist_attribute_at(const struct joist_attributes *attributes, joist_attr
                            int d);
 uint32_t joist_attribute_length(const struct joist_attributes *attributes,
                                 joist_attribute_name name);
+/* JOIST_ERROR_SHAPE when it is given and has not one element for each of `rank` dims. */
+joist_status joist_attribute_check_rank(const struct joist_attributes *attributes,
+                                        joist_attribute_name name, int rank,
+                                        struct joist_error *error) JOIST_MUST_CHECK;
 /* DTYPE: JOIST_DTYPE_NONE when it is not given. */
 struct joist_type joist_attribute_type(const struct joist_attributes *attributes);
 /* SHAPE; false when it is not given. */

@@ -184,7 +184,7 @@ static joist_status infer_assign(struct decision *d, struct joist_error *error) 
                      joist_dtype_category(own.dtype) == JOIST_CATEGORY_INTEGER;
   return JOIST_FAIL(error, whole ? JOIST_E_ASSIGN_WHOLE : JOIST_E_ASSIGN,
                     .type = {value, {own.dtype, false}, {common.dtype, false}},
-                    .text = {joist_text(d->rules->id)});
+                    .text = {joist_quote(d->rules->id)});
 }
 
 /* A parameter that is a literal is exact, too. */

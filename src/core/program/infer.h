@@ -4,7 +4,7 @@
 #define JOIST_CORE_PROGRAM_INFER_H
 
 #include "core/program/ops.h"
-#include "core/promotion/rule_set.h"
+#include "core/promotion/promote.h"
 
 /* What an operation does with its dtypes. */
 struct joist_signature {

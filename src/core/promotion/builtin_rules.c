@@ -1,4 +1,6 @@
 /* The built-in promotion rule sets: lattice edges, and which function is which table. */
+#include "core/promotion/builtin_rules.h"
+
 #include <stdio.h>
 #include <string.h>
 

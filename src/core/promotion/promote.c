@@ -1,9 +1,23 @@
 /* The common type of any number of operands: by type alone, by rank (PyTorch), or by
  * value (NumPy 1.x, CuPy). Reads the dense table of a rule set and nothing else of it. */
+#include "core/promotion/promote.h"
+
 #include <math.h>
 
-#include "core/promotion/published_tables.h"
 #include "core/types/error.h"
+
+bool joist_promote(const struct joist_rules *rules, struct joist_type lhs, struct joist_type rhs,
+                   struct joist_type *result) {
+  const int left = (int)lhs.dtype + (lhs.ambiguous ? JOIST_NODE_AMBIGUOUS : 0);
+  const int right = (int)rhs.dtype + (rhs.ambiguous ? JOIST_NODE_AMBIGUOUS : 0);
+  const int node = rules->promote[left][right];
+  if (node == JOIST_NODE_NONE) return false;
+  result->ambiguous = node >= JOIST_NODE_AMBIGUOUS;
+  result->dtype = (joist_dtype)(result->ambiguous ? node - JOIST_NODE_AMBIGUOUS : node);
+  return true;
+}
+
+/* ---- several operands ---- */
 
 typedef const struct joist_operand operand;
 
@@ -12,7 +26,7 @@ static joist_category category(struct joist_type type) { return joist_dtype_cate
 static joist_status undefined(const struct joist_rules *rules, struct joist_type lhs,
                               struct joist_type rhs, struct joist_error *error) {
   return JOIST_FAIL(error, JOIST_E_NO_COMMON_DTYPE, .type = {lhs, rhs},
-                    .text = {joist_text(rules->id)});
+                    .text = {joist_quote(rules->id)});
 }
 
 /* A left fold over the operands of one group. */

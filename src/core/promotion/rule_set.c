@@ -1,10 +1,11 @@
 /* Rule sets as nodes: their names, a user's own edges, and the dense table that every
  * decision about a pair of types reads. */
+#include "core/promotion/rule_set.h"
+
 #include <stdio.h>
 #include <string.h>
 
 #include "core/promotion/lattice.h"
-#include "core/promotion/published_tables.h"
 #include "core/types/error.h"
 
 enum { NONE = JOIST_NODE_NONE };
@@ -145,7 +146,7 @@ joist_status joist_rules_from_edges(struct joist_rules *rules, const char *id,
                                     struct joist_error *error) {
   static const uint8_t literal[] = {JOIST_BOOL, JOIST_I32, JOIST_F32, JOIST_C64};
   if (strlen(id) >= JOIST_NODE_NAME_SIZE)
-    return JOIST_FAIL(error, JOIST_E_RULES_ID_LENGTH, .text = {joist_text(id)},
+    return JOIST_FAIL(error, JOIST_E_RULES_ID_LENGTH, .text = {joist_quote(id)},
                       .count = {JOIST_NODE_NAME_SIZE - 1});
   if (count > JOIST_EDGE_MAX)
     return JOIST_FAIL(error, JOIST_E_EDGE_COUNT, .count = {count, JOIST_EDGE_MAX});
@@ -159,10 +160,10 @@ joist_status joist_rules_from_edges(struct joist_rules *rules, const char *id,
       const size_t length = strlen(name);
       if (length == 0 || length >= JOIST_NODE_NAME_SIZE)
         return JOIST_FAIL(error, JOIST_E_NODE_NAME_LENGTH, .position = e + 1,
-                          .text = {joist_text(name)}, .count = {JOIST_NODE_NAME_SIZE - 1});
+                          .text = {joist_quote(name)}, .count = {JOIST_NODE_NAME_SIZE - 1});
       const int node = intern(rules, name);
       if (node == NONE)
-        return JOIST_FAIL(error, JOIST_E_NODE_COUNT, .position = e + 1, .text = {joist_text(name)},
+        return JOIST_FAIL(error, JOIST_E_NODE_COUNT, .position = e + 1, .text = {joist_quote(name)},
                           .count = {JOIST_NODE_MAX - JOIST_NODE_OWN});
       rules->edges[e][end] = (uint8_t)node;
     }
@@ -170,9 +171,9 @@ joist_status joist_rules_from_edges(struct joist_rules *rules, const char *id,
   rules->edge_count = (uint16_t)count;
   const int on_cycle = joist_rules_join_edges(rules);
   if (on_cycle != NONE) {
-    char cycle[2 * sizeof(struct joist_text)];
+    char cycle[2 * sizeof(struct joist_quote)];
     describe_cycle(rules, on_cycle, cycle, sizeof cycle);
-    return JOIST_FAIL(error, JOIST_E_EDGE_CYCLE, .text = {joist_text(id), joist_text(cycle)});
+    return JOIST_FAIL(error, JOIST_E_EDGE_CYCLE, .text = {joist_quote(id), joist_quote(cycle)});
   }
   joist_rules_derive(rules);
   return JOIST_OK;
@@ -242,15 +243,4 @@ int joist_rules_table_entry(const struct joist_rules *rules, int lhs, int rhs) {
   if (!spell_out) return rules->result[lhs][rhs];
   const int left = type_of_node(rules, lhs), right = type_of_node(rules, rhs);
   return left == NONE || right == NONE ? NONE : rules->promote[left][right];
-}
-
-bool joist_promote(const struct joist_rules *rules, struct joist_type lhs, struct joist_type rhs,
-                   struct joist_type *result) {
-  const int left = (int)lhs.dtype + (lhs.ambiguous ? JOIST_NODE_AMBIGUOUS : 0);
-  const int right = (int)rhs.dtype + (rhs.ambiguous ? JOIST_NODE_AMBIGUOUS : 0);
-  const int node = rules->promote[left][right];
-  if (node == NONE) return false;
-  result->ambiguous = node >= JOIST_NODE_AMBIGUOUS;
-  result->dtype = (joist_dtype)(result->ambiguous ? node - JOIST_NODE_AMBIGUOUS : node);
-  return true;
 }

@@ -21,9 +21,9 @@ joist_status joist_fail_with(struct joist_error *error, const struct joist_error
   return joist_error_status(facts->code);
 }
 
-struct joist_text joist_text(const char *string) {
+struct joist_quote joist_quote(const char *string) {
   static const char cut[] = "...";
-  struct joist_text text;
+  struct joist_quote text;
   const size_t length = strlen(string);
   size_t kept = length;
   if (length >= sizeof text.bytes) {

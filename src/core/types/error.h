@@ -16,10 +16,10 @@ typedef enum {
 } joist_error_code;
 
 /* A copy of a string; one that is too long ends in "...". */
-struct joist_text {
+struct joist_quote {
   char bytes[160];
 };
-struct joist_text joist_text(const char *string);
+struct joist_quote joist_quote(const char *string);
 
 /* What is not a fact of the code is 0. */
 struct joist_error {
@@ -34,7 +34,7 @@ struct joist_error {
   size_t bytes;
   size_t count[2];
   double number[2];
-  struct joist_text text[2];
+  struct joist_quote text[2];
   char message[768];
 };
 

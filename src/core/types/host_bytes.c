@@ -67,7 +67,8 @@ static size_t first_no_bool(size_t n, const unsigned char *bytes) {
 static joist_status not_bool(unsigned byte, size_t position, struct joist_error *error) {
   char text[8];
   snprintf(text, sizeof text, "%02x", byte);
-  return JOIST_FAIL(error, JOIST_E_BYTE_NOT_BOOL, .text = {joist_text(text)}, .position = position);
+  return JOIST_FAIL(error, JOIST_E_BYTE_NOT_BOOL, .text = {joist_quote(text)},
+                    .position = position);
 }
 
 joist_status joist_copy_bytes(joist_dtype dtype, const void *from, size_t n, bool swapped, void *to,

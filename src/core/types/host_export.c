@@ -93,7 +93,7 @@ static joist_status report(joist_dtype dtype, const void *element, size_t positi
                                                                : JOIST_E_EXPORT_INTEGER;
   char text[JOIST_TEXT_SIZE];
   joist_format_element(dtype, element, 0, text);
-  return JOIST_FAIL(error, code, .text = {joist_text(text)}, .position = position,
+  return JOIST_FAIL(error, code, .text = {joist_quote(text)}, .position = position,
                     .type = {{dtype, false}});
 }
 

@@ -304,7 +304,7 @@ static joist_status report(const struct import *rules, const void *values, size_
   char text[JOIST_TEXT_SIZE];
   joist_format_element(layout, (const char *)values + index * joist_dtype_size(layout), 0, text);
   return JOIST_FAIL(error, found == IS_NA ? na_code(rules) : codes[found],
-                    .text = {joist_text(text)}, .position = index + 1,
+                    .text = {joist_quote(text)}, .position = index + 1,
                     .type = {{rules->dtype, false}});
 }
 

@@ -32,11 +32,11 @@ joist_status joist_parse_integer(const char *text, size_t position, joist_dtype 
       magnitude = magnitude * base + digit;
   }
   if (!number)
-    return JOIST_FAIL(error, JOIST_E_NOT_A_NUMBER, .text = {joist_text(text)},
+    return JOIST_FAIL(error, JOIST_E_NOT_A_NUMBER, .text = {joist_quote(text)},
                       .position = position);
   if (!fits || magnitude > most)
-    return JOIST_FAIL(error, JOIST_E_OUT_OF_RANGE, .text = {joist_text(text)}, .position = position,
-                      .type = {{dtype, false}});
+    return JOIST_FAIL(error, JOIST_E_OUT_OF_RANGE, .text = {joist_quote(text)},
+                      .position = position, .type = {{dtype, false}});
   *value = negative ? 0 - magnitude : magnitude;
   return JOIST_OK;
 }

@@ -3,7 +3,7 @@
 #define JOIST_CUDA_CODEGEN_LOWER_H
 
 #include "core/plan/groups.h"
-#include "cuda/codegen/device_code.h"
+#include "cuda/kernels/device_code.h"
 
 enum {
   JOIST_CUDA_STEPS = 512,

@@ -14,6 +14,8 @@
 #include "core/kernels/inverse_f64.h"
 #include "core/kernels/math_f32.h"
 #include "core/kernels/math_f64.h"
+#include "core/kernels/special_f32.h"
+#include "core/kernels/special_f64.h"
 #include "core/types/dtypes.def"
 #include "core/types/half.h"
 #include "core/types/saturate.h"
@@ -132,6 +134,11 @@ QUICK(tanh)
 QUICK(asinh)
 QUICK(acosh)
 QUICK(atanh)
+QUICK(erf)
+QUICK(erfc)
+QUICK(gamma)
+QUICK(lgamma)
+QUICK(digamma)
 DEVICE float quick_atan2(float y, float x) { return fast_atan2(y, x); }
 DEVICE double quick_atan2(double y, double x) { return f64_atan2(y, x); }
 DEVICE float quick_pow(float x, float y) { return fast_pow(x, y); }

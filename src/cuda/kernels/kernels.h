@@ -2,7 +2,7 @@
 #ifndef JOIST_CUDA_KERNELS_KERNELS_H
 #define JOIST_CUDA_KERNELS_KERNELS_H
 
-#include "cuda/codegen/device_code.h"
+#include "cuda/kernels/device_code.h"
 
 #ifdef __cplusplus
 extern "C" {

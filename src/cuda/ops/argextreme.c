@@ -1,6 +1,6 @@
 /* Positions of extremes on a device, in one pass, or in two where lines are long and few. */
-#include "cuda/kernels/argextreme.h"
 #include "core/ops/move/walk.h"
+#include "cuda/kernels/argextreme_kernels.h"
 #include "cuda/ops/operations.h"
 
 static size_t ceiling(size_t n, size_t parts) { return (n + parts - 1) / parts; }

@@ -1,6 +1,8 @@
 /* Inputs of one element in the process's memory, as literals are. The kernels of elementwise groups
  * and of random numbers have them in their parameter, which costs neither memory of the device nor
  * a copy. */
+#include "cuda/ops/inline_scalars.h"
+
 #include "cuda/ops/operations.h"
 
 enum { PLACE = 16 }; /* bytes for one element of any dtype */

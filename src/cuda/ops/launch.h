@@ -4,7 +4,8 @@
 #define JOIST_CUDA_OPS_LAUNCH_H
 
 #include "core/plan/groups.h"
-#include "cuda/host/context.h"
+#include "cuda/host/errors.h"
+#include "cuda/host/memory.h"
 #include "cuda/kernels/kernels.h"
 
 struct running {
@@ -86,15 +87,9 @@ static inline bool is_given(const struct running *r, joist_value_id value) {
   return r->given != NULL && r->given[value];
 }
 
-/* run.c: the elements of a value as `dtype`: its own memory, or a conversion that the caller
- * frees. */
+/* The elements of a value as `dtype`: its own memory, or a conversion that the caller frees. */
 joist_status joist_cuda_convert(const struct running *r, joist_value_id value, joist_dtype dtype,
                                 const void **data, void **made,
                                 struct joist_error *error) JOIST_MUST_CHECK;
-
-/* inline_scalars.c: what becomes of the inputs that are in the process's memory. Says which values
- * are given, and places the others, in memory that `owned` is to free. */
-joist_status joist_cuda_place_given(const struct running *r, void **arrays, bool *given,
-                                    void **owned, struct joist_error *error) JOIST_MUST_CHECK;
 
 #endif

@@ -1,6 +1,7 @@
 /* Operations that move elements, on a device. */
 #include "cuda/ops/move_ops.h"
 
+#include "core/ops/move/move_ops.h"
 #include "core/types/convert.h"
 #include "cuda/ops/operations.h"
 

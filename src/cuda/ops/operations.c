@@ -1,7 +1,7 @@
 /* The table of operations on whole arrays. */
 #include "cuda/ops/operations.h"
 
-#include "core/ops/random/random.h"
+#include "core/ops/random/random_counts.h"
 
 #define SCAN \
   { .run = joist_cuda_accumulate, .can = joist_cuda_can_accumulate }

@@ -36,6 +36,9 @@ struct joist_cuda_operation {
 
 const struct joist_cuda_operation *joist_cuda_operation(joist_op op);
 
+/* As struct joist_device has it. */
+bool joist_cuda_runs(const struct joist_device *device, joist_op op);
+
 /* Whether operand k may be in the process's memory if it is one element. */
 bool joist_cuda_reads_on_host(joist_op op, uint32_t k);
 

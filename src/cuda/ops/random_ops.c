@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "core/kernels/random_element.h"
-#include "core/ops/random/random.h"
-#include "cuda/kernels/draws.h"
+#include "core/ops/random/random_counts.h"
+#include "cuda/kernels/draw_kernels.h"
 #include "cuda/ops/on_cpu.h"
 #include "cuda/ops/operations.h"
 

@@ -1,5 +1,7 @@
 /* Running a plan on a device, group by group: an elementwise group is one launch, and further ones
  * for the reductions that end it; an operation on whole arrays is run as operations.c says. */
+#include "cuda/ops/run.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,6 +9,7 @@
 #include "core/plan/storage.h"
 #include "cuda/codegen/compile.h"
 #include "cuda/codegen/generate.h"
+#include "cuda/ops/inline_scalars.h"
 #include "cuda/ops/on_cpu.h"
 #include "cuda/ops/operations.h"
 
@@ -231,20 +234,6 @@ static joist_status run_elementwise(const struct running *r, struct joist_error 
 }
 
 /* ---- operations on whole arrays ---- */
-
-joist_status joist_cuda_convert(const struct running *r, joist_value_id value, joist_dtype dtype,
-                                const void **data, void **made, struct joist_error *error) {
-  const struct joist_program *const program = r->plan->program;
-  const joist_dtype from = program->values[value].type.dtype;
-  const size_t count = count_of(program, value);
-  *data = r->arrays[value];
-  *made = NULL;
-  if (from == dtype) return JOIST_OK;
-  const joist_status status = allocate(r, count * joist_dtype_size(dtype), made, error);
-  if (status != JOIST_OK) return status;
-  *data = *made;
-  return convert(r, count, from, r->arrays[value], dtype, *made, error);
-}
 
 static joist_status run_array(const struct running *r, struct joist_error *error) {
   const struct joist_instruction *const i = &r->plan->program->instructions[r->group->instruction];

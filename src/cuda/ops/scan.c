@@ -1,7 +1,6 @@
 /* Cumulative operations on a device: how an array is cut into units, segments and tiles, by its
  * shape alone, and what dtypes are converted before and after. */
-#include "cuda/kernels/scan.h"
-
+#include "cuda/kernels/scan_kernels.h"
 #include "cuda/ops/operations.h"
 
 enum {

@@ -1,6 +1,7 @@
 /* Permuting dims on a device: planes in tiles where the first dim becomes another one, runs
  * where it stays. */
-#include "cuda/kernels/transpose.h"
+#include "core/ops/move/permute.h"
+#include "cuda/kernels/transpose_kernels.h"
 #include "cuda/ops/move_ops.h"
 #include "cuda/ops/operations.h"
 

@@ -5,7 +5,7 @@
 
 #include <cuda_runtime_api.h>
 
-#include "core/ops/random/random.h"
+#include "core/ops/random/random_counts.h"
 
 /* ---- one operation, here and there ---- */
 

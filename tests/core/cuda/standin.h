@@ -6,7 +6,7 @@
 /* Both have functions of these names. */
 #define count_of running_count_of
 #define bytes_of running_bytes_of
-#include "cuda/ops/launch.h"
+#include "cuda/ops/move_ops.h"
 #undef count_of
 #undef bytes_of
 

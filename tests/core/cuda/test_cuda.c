@@ -9,7 +9,8 @@
 
 #include "core/device.h"
 #include "cuda/codegen/compile.h"
-#include "cuda/host/libraries.h"
+#include "cuda/host/memory.h"
+#include "cuda/host/nvrtc.h"
 
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -120,8 +121,8 @@ static void check_on(const struct joist_program *program, void **inputs, const c
   interpreter_run(&in, status == JOIST_OK ? got : NULL);
   if (status != JOIST_OK) {
     seen.failing++;
-    CHECK_MSG(status == JOIST_ERROR_VALUE && error_fits(&in, &error), "%s: status %d: %s",
-              what, (int)status, error.message);
+    CHECK_MSG(status == JOIST_ERROR_VALUE && error_fits(&in, &error), "%s: status %d: %s", what,
+              (int)status, error.message);
   } else {
     CHECK_MSG(in.failure_count == 0, "%s: nv_%s() should fail", what,
               joist_op_name(in.failures[0].op));

@@ -8,7 +8,9 @@
 #include <stdlib.h>
 
 #include "cuda/codegen/compile.h"
+#include "cuda/diagnose.h"
 #include "cuda/host/libraries.h"
+#include "cuda/host/nvrtc.h"
 
 /* ---- libraries ---- */
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "core/base/parallel.h"
-#include "core/kernels/gemm_kernel.h"
+#include "core/kernels/kernels.h"
 #include "core/types/error.h"
 
 enum {

@@ -1,7 +1,9 @@
 /* The operations that move elements; see walk.h for how. */
+#include "core/ops/move/move_ops.h"
+
 #include <stdlib.h>
 
-#include "core/ops/move/walk.h"
+#include "core/ops/move/permute.h"
 #include "core/program/call.h"
 #include "core/types/convert.h"
 #include "core/types/error.h"
@@ -190,6 +192,13 @@ static struct joist_index slice_index(const struct joist_attributes *attributes,
 static joist_status check_slice(const struct joist_shape *shape,
                                 const struct joist_attributes *attributes,
                                 struct joist_shape *selected, struct joist_error *error) {
+  joist_status status =
+      joist_attribute_check_rank(attributes, JOIST_ATTRIBUTE_START, shape->rank, error);
+  if (status == JOIST_OK)
+    status = joist_attribute_check_rank(attributes, JOIST_ATTRIBUTE_STOP, shape->rank, error);
+  if (status == JOIST_OK)
+    status = joist_attribute_check_rank(attributes, JOIST_ATTRIBUTE_STEP, shape->rank, error);
+  if (status != JOIST_OK) return status;
   selected->rank = shape->rank;
   for (int d = 0; d < shape->rank; d++) {
     const int64_t extent = shape->extent[d], n = slice_count(attributes, d);
@@ -270,6 +279,13 @@ joist_status joist_pad_shape(const struct joist_shape *const *shapes,
                              struct joist_error *error) {
   *result = *shapes[0];
   if (shapes[1]->rank != 0) return JOIST_FAIL(error, JOIST_E_PAD_VALUE, .shape = {*shapes[1]});
+  static const joist_attribute_name edges[] = {JOIST_ATTRIBUTE_LOW, JOIST_ATTRIBUTE_HIGH,
+                                               JOIST_ATTRIBUTE_INTERIOR};
+  for (int k = 0; k < 3; k++) {
+    const joist_status status =
+        joist_attribute_check_rank(attributes, edges[k], result->rank, error);
+    if (status != JOIST_OK) return status;
+  }
   for (int d = 0; d < result->rank; d++) {
     const int64_t low = joist_attribute_at(attributes, JOIST_ATTRIBUTE_LOW, d);
     const int64_t high = joist_attribute_at(attributes, JOIST_ATTRIBUTE_HIGH, d);

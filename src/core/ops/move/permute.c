@@ -1,9 +1,10 @@
 /* Permuting dims: transpositions of planes in squares that stay in cache. */
+#include "core/ops/move/permute.h"
+
 #include <string.h>
 
 #include "core/base/by_size.h"
 #include "core/base/parallel.h"
-#include "core/ops/move/walk.h"
 
 enum { STRIPE = 64 };
 

@@ -1,10 +1,11 @@
 /* Random integers and binomial numbers. */
+#include "core/ops/random/random_counts.h"
+
 #include <math.h>
 #include <string.h>
 
 #include "core/base/vectorize.h"
-#include "core/kernels/random_kernels.h"
-#include "core/ops/random/random.h"
+#include "core/kernels/kernels.h"
 #include "core/types/error.h"
 
 JOIST_VECTORIZE_FILE

@@ -1,11 +1,12 @@
 /* Random bits, keys, uniform and normal numbers. */
+#include "core/ops/random/random_ops.h"
+
 #include <math.h>
 #include <string.h>
 
 #include "core/base/parallel.h"
 #include "core/base/vectorize.h"
-#include "core/kernels/random_kernels.h"
-#include "core/ops/random/random.h"
+#include "core/kernels/kernels.h"
 #include "core/types/error.h"
 
 JOIST_VECTORIZE_FILE

@@ -1,4 +1,4 @@
-/* Import, export and text: every rule of exchange.h, for every dtype. */
+/* Import, export and text: every rule of host.h, for every dtype. */
 #include "core/cpu/engine.h"
 #include "core/plan/plan.h"
 #include "core/types/convert.h"
@@ -320,7 +320,7 @@ static joist_status export(joist_dtype dtype, const void *elements, size_t n, jo
 }
 
 static void test_export_hosts(void) {
-  /* Rows as exchange.h lists them; L R I W D C F: logical raw integer integer64 double
+  /* Rows as host.h lists them; L R I W D C F: logical raw integer integer64 double
    * complex float32; lower case only if lossy. */
   static const struct {
     joist_dtype dtype;
@@ -655,5 +655,5 @@ int main(void) {
   test_copy_bytes();
   test_interrupts();
   free(out);
-  return check_report("exchange");
+  return check_report("host");
 }

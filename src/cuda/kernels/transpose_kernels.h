@@ -1,8 +1,8 @@
 /* What the host hands to the kernels of transposes, and how it starts one. */
-#ifndef JOIST_CUDA_KERNELS_TRANSPOSE_H
-#define JOIST_CUDA_KERNELS_TRANSPOSE_H
+#ifndef JOIST_CUDA_KERNELS_TRANSPOSE_KERNELS_H
+#define JOIST_CUDA_KERNELS_TRANSPOSE_KERNELS_H
 
-#include "cuda/codegen/device_code.h"
+#include "cuda/kernels/device_code.h"
 
 /* `rows` x `columns` elements of each plane of a batch with these extents. Rows are neighbours
  * in `in`, where columns are in_stride apart; columns are neighbours in `out`, where rows are

@@ -1,7 +1,8 @@
 /* Every published promotion table cell by cell, and what rank and value add to it. */
 #include <math.h>
 
-#include "core/promotion/rule_set.h"
+#include "core/promotion/builtin_rules.h"
+#include "core/promotion/promote.h"
 #include "csv.h"
 #include "errors.h"
 
@@ -391,5 +392,5 @@ int main(void) {
   test_literals();
   test_nodes();
   test_user();
-  return check_report("rules");
+  return check_report("promote");
 }

@@ -1,10 +1,10 @@
 #!/bin/sh
 # Writes source_text.c to standard output: the headers that generated code includes, as
 # arrays of bytes (string literals have a limit in ISO C). Run in src/.
-files=$(sh cuda/codegen/headers.sh cuda/kernels/target.cuh cuda/kernels/loops.cuh) || exit 1
+files=$(sh cuda/kernels/headers.sh cuda/kernels/target.cuh cuda/kernels/loops.cuh) || exit 1
 
 echo '/* Written by embed.sh. */'
-echo '#include "cuda/codegen/source_text.h"'
+echo '#include "cuda/kernels/source_text.h"'
 number=0
 for file in $files; do
   echo "static const unsigned char text$number[] = {"

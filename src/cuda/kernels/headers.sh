@@ -2,7 +2,7 @@
 # Prints the files of src/ that the files named include, themselves among them, and what those
 # include in turn. Run in src/:
 #
-#   sh cuda/codegen/headers.sh cuda/kernels/loops.cuh
+#   sh cuda/kernels/headers.sh cuda/kernels/loops.cuh
 found=
 wanted=$*
 while [ -n "$wanted" ]; do

@@ -1,7 +1,7 @@
 /* What the host hands to a kernel: a group of a plan as steps on registers. The one header
  * that the host's C, the device's C++ and the compiler at run time all read. */
-#ifndef JOIST_CUDA_CODEGEN_DEVICE_CODE_H
-#define JOIST_CUDA_CODEGEN_DEVICE_CODE_H
+#ifndef JOIST_CUDA_KERNELS_DEVICE_CODE_H
+#define JOIST_CUDA_KERNELS_DEVICE_CODE_H
 
 #include <stdint.h>
 

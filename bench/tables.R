@@ -1,6 +1,6 @@
-# Tables and figures of benchmark.csv and benchmark_machine.csv, which `sh bench/run` in the
-# source tree writes. One row is one case; the columns from `joist` on hold the median
-# seconds of each contestant, or bytes where `unit` says so.
+# Tables and figures of benchmark.csv and benchmark_machine.csv, which `sh bench/run` writes. One
+# row is one case; the columns from `joist` on hold the median seconds of each contestant, or
+# bytes where `unit` says so.
 
 contestants <- c(
   joist = "joist", loop = "C loop", base = "base R", bit64 = "bit64", numpy = "NumPy",

@@ -1,8 +1,8 @@
 /* What the host hands to the kernels that find extremes, and how it starts one. */
-#ifndef JOIST_CUDA_KERNELS_ARGEXTREME_H
-#define JOIST_CUDA_KERNELS_ARGEXTREME_H
+#ifndef JOIST_CUDA_KERNELS_ARGEXTREME_KERNELS_H
+#define JOIST_CUDA_KERNELS_ARGEXTREME_KERNELS_H
 
-#include "cuda/codegen/device_code.h"
+#include "cuda/kernels/device_code.h"
 
 /* Elements (inner, middle, outer), of which every line along the middle dim has one result. A line
  * is cut into segments; the threads of a block are X x Y x Z: places of inner, rows of a segment,

@@ -1,7 +1,8 @@
 /* Moving elements, against index arithmetic one element at a time: every element size,
  * ranks 0 to 4, zero extents; and programs of the operations that move. */
 #include "core/cpu/engine.h"
-#include "core/ops/move/walk.h"
+#include "core/ops/move/move_ops.h"
+#include "core/ops/move/permute.h"
 #include "core/plan/plan.h"
 
 #include "arrays.h"
@@ -442,5 +443,5 @@ int main(void) {
   test_concatenate();
   test_programs();
   test_put_one();
-  return check_report("layout");
+  return check_report("walk");
 }

@@ -1,10 +1,10 @@
 /* What the array operations that draw random numbers share.
  *
  * A draw is a function of the key and of the position of an element: it is computed block
- * by block, in any order and by any number of threads. Private to array_random*.c and to
+ * by block, in any order and by any number of threads. Private to random_*.c and to
  * devices. */
-#ifndef JOIST_CORE_OPS_RANDOM_RANDOM_H
-#define JOIST_CORE_OPS_RANDOM_RANDOM_H
+#ifndef JOIST_CORE_OPS_RANDOM_RANDOM_OPS_H
+#define JOIST_CORE_OPS_RANDOM_RANDOM_OPS_H
 
 #include "core/kernels/philox.h"
 #include "core/program/call.h"
@@ -21,8 +21,6 @@ struct joist_parameter {
   size_t count;
   bool single;
 };
-
-struct joist_whole;
 
 struct joist_draw {
   const struct joist_call *call;
@@ -56,10 +54,7 @@ joist_status joist_uniform_check(const struct joist_draw *draw,
                                  struct joist_error *error) JOIST_MUST_CHECK;
 joist_status joist_normal_check(const struct joist_draw *draw,
                                 struct joist_error *error) JOIST_MUST_CHECK;
-joist_status joist_integer_check(const struct joist_draw *draw,
-                                 struct joist_error *error) JOIST_MUST_CHECK;
-joist_status joist_binomial_check(const struct joist_draw *draw,
-                                  struct joist_error *error) JOIST_MUST_CHECK;
+
 /* The number that is folded into a key. */
 joist_status joist_fold_number(const struct joist_draw *draw, int64_t *number,
                                struct joist_error *error) JOIST_MUST_CHECK;
@@ -67,13 +62,6 @@ joist_status joist_fold_number(const struct joist_draw *draw, int64_t *number,
 /* Whether all are numbers from 0 to 1, or of mean 0 and standard deviation 1. */
 bool joist_uniform_is_unit(const struct joist_draw *draw);
 bool joist_normal_is_standard(const struct joist_draw *draw);
-
-/* What the limits of integers are read as: I64, UI64 or F64, which lose nothing. */
-joist_dtype joist_limit_carrier(joist_dtype dtype);
-/* The whole numbers up to which a dtype has all of them; see random_element.h. */
-struct joist_whole joist_dtype_whole(joist_dtype dtype);
-/* The largest size of a binomial number. */
-double joist_binomial_most(joist_dtype dtype);
 
 /* Precision of a float dtype in bits; that of its parts for a complex one. */
 int joist_dtype_digits(joist_dtype dtype);

@@ -194,5 +194,5 @@ int main(void) {
     check_single(sets[k]);
     check_same_bits(sets[k]);
   }
-  return check_report("fast_inverse_f64");
+  return check_report("inverse_f64");
 }

@@ -248,5 +248,5 @@ int main(void) {
     check_same_bits(sets[k]);
     if (k == 0) check_cancellation(sets[k]);
   }
-  return check_report("fast_math_f64");
+  return check_report("math_f64");
 }

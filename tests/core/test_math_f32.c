@@ -160,5 +160,5 @@ int main(void) {
     check_binary(sets[k], JOIST_OP_ATAN2, atan2);
     check_same_bits(sets[k]);
   }
-  return check_report("fast_math");
+  return check_report("math_f32");
 }

@@ -1,8 +1,8 @@
 /* What the host hands to the kernels of matrix products, and how it starts one. */
-#ifndef JOIST_CUDA_KERNELS_MATMUL_H
-#define JOIST_CUDA_KERNELS_MATMUL_H
+#ifndef JOIST_CUDA_KERNELS_MATMUL_KERNELS_H
+#define JOIST_CUDA_KERNELS_MATMUL_KERNELS_H
 
-#include "cuda/codegen/device_code.h"
+#include "cuda/kernels/device_code.h"
 
 /* `count` products of m x k by k x n matrices. Line i (row of lhs, column of rhs) and term p
  * of an operand is at i * across + p * along, one of which is 1. Element (i, j, ...) of a
