@@ -11,7 +11,7 @@
 #include "cuda/host/nvrtc.h"
 
 static void diagnose_device(struct joist_diagnosis *diagnosis) {
-  struct joist_error error = {""};
+  struct joist_error error = {0};
   struct joist_cuda_state *state = NULL;
   size_t available = 0, total = 0;
   struct cudaDeviceProp properties;

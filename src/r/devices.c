@@ -7,6 +7,7 @@
 #include "core/device.h"
 #include "r/arguments.h"
 #include "r/conditions.h"
+#include "r/error_text.h"
 
 /* The call that gives it. */
 SEXP joist_r_device_object(const char *name) {
@@ -40,12 +41,12 @@ static _Noreturn void not_ready(const char *name, const struct joist_device *dev
                                 const struct joist_error *why) {
   struct joist_diagnosis rows[JOIST_DIAGNOSES];
   const size_t n = joist_device_diagnose(rows);
-  char text[JOIST_MESSAGE_SIZE];
-  size_t used =
-      (size_t)snprintf(text, sizeof text, "the device \"%s\" cannot be used%s%.400s", name,
-                       device == NULL ? "" : ": ", device == NULL ? "" : why->message);
+  char text[JOIST_R_ERROR_TEXT_SIZE], message[JOIST_R_ERROR_TEXT_SIZE] = "";
+  if (device != NULL) joist_r_error_text(why, message);
+  size_t used = (size_t)snprintf(text, sizeof text, "the device \"%s\" cannot be used%s%.400s",
+                                 name, device == NULL ? "" : ": ", device == NULL ? "" : message);
   for (size_t k = 0; k < n && used < sizeof text; k++)
-    if (!rows[k].found && (device == NULL || strcmp(rows[k].detail, why->message) != 0))
+    if (!rows[k].found && (device == NULL || strcmp(rows[k].detail, message) != 0))
       used += (size_t)snprintf(text + used, sizeof text - used, "\n  %s: %s", rows[k].item,
                                rows[k].detail);
   joist_r_stop(JOIST_ERROR_DEVICE, "%s", text);
@@ -56,7 +57,7 @@ SEXP joist_r_device(SEXP name) {
       TYPEOF(name) == STRSXP && XLENGTH(name) == 1 && STRING_ELT(name, 0) != NA_STRING;
   const char *const text = is_string ? Rf_translateCharUTF8(STRING_ELT(name, 0)) : "";
   if (!is_string)
-    joist_r_stop(JOIST_ERROR_DEVICE, "a device is given by its name, one string such as \"cpu\"");
+    joist_r_stop(JOIST_ERROR_DEVICE, "a device must be a single string such as \"cpu\"");
   const struct joist_device *const device = joist_device_find(text);
   struct joist_error error;
   if (device != NULL && device->ready(device, &error) == JOIST_OK)

@@ -906,7 +906,7 @@ test_that("a message says which dtypes an operation on bits takes", {
   for (d in c("f16", "bf16", "f32", "f64")) {
     for (f in calls) {
       expect_error(
-        f(nv_tensor(c(1, 2), d)), "takes integers, see nv_convert()",
+        f(nv_tensor(c(1, 2), d)), "takes integers, so call nv_convert() first",
         fixed = TRUE, class = "joist_dtype_error"
       )
     }

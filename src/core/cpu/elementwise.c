@@ -4,6 +4,7 @@
 
 #include "core/base/parallel.h"
 #include "core/base/pool.h"
+#include "core/types/error.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -429,8 +430,7 @@ joist_status joist_tiles_run(const struct joist_plan *plan, const struct joist_g
   const size_t total = loop.stride * (size_t)threads + ALIGNMENT;
   _Alignas(ALIGNMENT) char stack[STACK_BYTES];
   char *const block = total <= STACK_BYTES ? stack : malloc(total);
-  if (block == NULL)
-    return joist_fail(error, JOIST_ERROR_MEMORY, "out of memory: %zu bytes of scratch", total);
+  if (block == NULL) return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY, .bytes = total);
   loop.workers = block + (ALIGNMENT - (uintptr_t)block % ALIGNMENT) % ALIGNMENT;
   for (int t = 0; t < threads; t++) {
     char *const own = loop.workers + (size_t)t * loop.stride;

@@ -51,7 +51,7 @@ static int32_t i_at(size_t k) { return (int32_t)(hash_of(k, DATA_I) % 1000); }
 static void *arrays[INPUTS]; /* of the device */
 
 static bool make_array(int which) {
-  struct joist_error error = {""};
+  struct joist_error error = {0};
   uint32_t *const period = malloc(PERIOD * sizeof *period);
   char *const made = gpu->allocate(gpu, elements * 4);
   arrays[which] = made;
@@ -274,7 +274,7 @@ enum { WORKS = sizeof works / sizeof *works, COMPILED = 5 /* the first of them, 
 /* ---- running: what is timed counts as a check only where it fails ---- */
 
 static struct joist_plan *new_plan(const struct joist_program *program) {
-  struct joist_error error = {""};
+  struct joist_error error = {0};
   struct joist_plan *plan = NULL;
   if (joist_plan_make(program, &plan, &error) != JOIST_OK) CHECK_MSG(false, "%s", error.message);
   return plan;
@@ -300,7 +300,7 @@ static size_t result_bytes(const struct work *work) {
 
 /* The result is the caller's to free. */
 static void *run_once(const struct work *work, const struct joist_plan *plan) {
-  struct joist_error error = {""};
+  struct joist_error error = {0};
   const struct joist_run run = {.threads = 1, .here = work->literal_count > 0 ? work->here : NULL};
   void *out = gpu->allocate(gpu, result_bytes(work));
   if (out == NULL || gpu->run(gpu, plan, work->inputs, &out, &run, &error) != JOIST_OK)
@@ -342,7 +342,7 @@ static double now(void) {
 }
 
 static double seconds_of(void (*call)(void *), void *context, size_t calls) {
-  struct joist_error error = {""};
+  struct joist_error error = {0};
   const double start = now();
   for (size_t k = 0; k < calls; k++) call(context);
   if (gpu->synchronize(gpu, &error) != JOIST_OK) CHECK_MSG(false, "%s", error.message);
@@ -475,7 +475,7 @@ static void compile_kernels(void) {
 }
 
 int main(int argc, char **argv) {
-  struct joist_error error = {""};
+  struct joist_error error = {0};
   joist_rules_init();
   joist_kernels_select(NULL);
   if (argc > 1) elements = (size_t)strtod(argv[1], NULL);

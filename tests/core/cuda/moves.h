@@ -133,7 +133,7 @@ static void test_gather(joist_dtype dtype, joist_dtype index, const struct joist
     check_on(&program, inputs, "gather");
     static const int64_t wrong[] = {0, -1, 100};
     for (size_t w = 0; w < sizeof wrong / sizeof *wrong; w++) {
-      struct joist_error here = {""}, there = {""};
+      struct joist_error here = {0}, there = {0};
       const struct joist_run run = {.threads = 1};
       struct joist_plan *plan = NULL;
       position[20] = position[30] = wrong[w];
@@ -159,7 +159,7 @@ static void test_invalid_positions(void) {
   int64_t position[3] = {0, 999, 1000};
   for (int k = 0; k < 2; k++) {
     struct joist_program program;
-    struct joist_error error = {""};
+    struct joist_error error = {0};
     joist_program_init(&program);
     const joist_value_id operands[3] = {add_input(&program, JOIST_F32, 1, &n),
                                         add_input(&program, JOIST_I64, 1, &m),

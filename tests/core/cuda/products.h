@@ -95,7 +95,7 @@ static void expected_product(const struct joist_program *program, void *const *i
 static void check_product(joist_dtype left, joist_dtype right, const struct product_case *c,
                           int flags) {
   struct joist_program program;
-  struct joist_error error = {""};
+  struct joist_error error = {0};
   const joist_dtype dtypes[2] = {left, right};
   const struct joist_attributes attributes =
       with(with(no_attributes, transpose[0], flags & 1), transpose[1], flags >> 1);
@@ -144,7 +144,7 @@ static void check_precision(void) {
   const uint32_t extents[2] = {N, N};
   static float x[N * N], one[N * N], out[N * N];
   struct joist_program program;
-  struct joist_error error = {""};
+  struct joist_error error = {0};
   joist_value_id result = 0;
   for (int k = 0; k < N * N; k++) {
     x[k] = 1 + (float)k * 0x1p-20f;
@@ -206,7 +206,7 @@ static void test_blas(void) {
             &no_attributes, &result));
   add_output(&program, result);
   for (size_t k = 0; k < sizeof failures / sizeof *failures; k++) {
-    struct joist_error error = {""};
+    struct joist_error error = {0};
     host_blas.next = failures[k].status;
     CHECK_INT(run_there(&program, (void *[]){x}, (void *[]){y}, &error), failures[k].want);
     CHECK_MSG(strstr(error.message, failures[k].text) != NULL, "%s", error.message);
@@ -214,7 +214,7 @@ static void test_blas(void) {
   }
   /* Opening cuBLAS: 1 is what it says for want of memory, too. What was made goes again. */
   struct joist_cuda_state *state = NULL;
-  struct joist_error error = {""};
+  struct joist_error error = {0};
   CHECK_INT(joist_cuda_open(0, &state, &error), JOIST_OK);
   void *const open = state->blas;
   const long handles = host_blas.handles;

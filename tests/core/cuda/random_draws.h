@@ -31,7 +31,7 @@ static void check_launches(long before, long least, long most, const char *what)
 /* Runs a program on both devices; true when both gave results, of the same bits. */
 static bool check_alike(const struct joist_program *program, void *const *inputs,
                         const char *what) {
-  struct joist_error here = {""}, there = {""};
+  struct joist_error here = {0}, there = {0};
   const struct joist_run run = {.threads = 1};
   struct joist_plan *plan = NULL;
   void **const want = new_outputs(program), **const got = new_outputs(program);

@@ -43,7 +43,7 @@ static bool begin_scan(struct scanned *s, joist_op op, joist_dtype dtype, joist_
 }
 
 static void run_scan(struct scanned *s) {
-  struct joist_error error = {""};
+  struct joist_error error = {0};
   struct joist_plan *plan = NULL;
   const struct joist_run run = {.threads = 1};
   s->here = new_outputs(&s->program);

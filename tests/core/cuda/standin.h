@@ -192,7 +192,7 @@ static void make_simple(struct joist_program *program, joist_op op, joist_dtype 
 
 /* Runs a program of one input and one output on elements that are all bits of 1. */
 static void run_often(const struct joist_program *program, int times) {
-  struct joist_error error = {""};
+  struct joist_error error = {0};
   struct joist_plan *plan = NULL;
   const struct joist_run run = {.threads = 1};
   const joist_value_id v = program->outputs[0];
@@ -261,7 +261,7 @@ static void test_draw_waits(void) {
     const struct joist_attributes attributes = drawn_as(folds ? JOIST_UI32 : JOIST_F32, 1, &n);
     const size_t count = joist_operation(ops[k])->least;
     struct joist_program program;
-    struct joist_error error = {""};
+    struct joist_error error = {0};
     struct joist_plan *plan = NULL;
     joist_value_id operands[3], result = 0;
     joist_program_init(&program);
@@ -399,7 +399,7 @@ static bool use_another(void *context) {
 static void test_poll(void) {
   const uint32_t n = 100;
   struct joist_program program;
-  struct joist_error error = {""};
+  struct joist_error error = {0};
   struct joist_plan *plan = NULL;
   int polls = 0;
   const struct joist_run run = {.threads = 1, .poll = use_another, .context = &polls};

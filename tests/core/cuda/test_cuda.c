@@ -111,7 +111,7 @@ static int programs_printed;
 
 static void check_on(const struct joist_program *program, void **inputs, const char *what) {
   char *got[VALUES_MAX] = {NULL};
-  struct joist_error error = {""};
+  struct joist_error error = {0};
   const long failed_before = check_failed_count;
   void **const outputs = new_outputs(program);
   const joist_status status = run_there(program, inputs, outputs, &error);
@@ -121,8 +121,8 @@ static void check_on(const struct joist_program *program, void **inputs, const c
   interpreter_run(&in, status == JOIST_OK ? got : NULL);
   if (status != JOIST_OK) {
     seen.failing++;
-    CHECK_MSG(status == JOIST_ERROR_VALUE && message_fits(&in, error.message), "%s: status %d: %s",
-              what, (int)status, error.message);
+    CHECK_MSG(status == JOIST_ERROR_VALUE && error_fits(&in, &error), "%s: status %d: %s", what,
+              (int)status, error.message);
   } else {
     CHECK_MSG(in.failure_count == 0, "%s: nv_%s() should fail", what,
               joist_op_name(in.failures[0].op));
@@ -182,7 +182,7 @@ static double distance(joist_dtype dtype, const void *a, const void *b) {
 
 static void check_loose(const struct joist_program *program, fill_kind kind, const char *what) {
   void *inputs[VALUES_MAX] = {NULL};
-  struct joist_error error = {""};
+  struct joist_error error = {0};
   struct joist_plan *plan = NULL;
   const struct joist_run run = {.threads = 1};
   const joist_value_id v = program->outputs[0];
@@ -372,7 +372,7 @@ static void test_positions(void) {
   if (!CHECK(a != NULL && b != NULL && c != NULL)) return;
   for (size_t k = 0; k < sizeof ops / sizeof *ops; k++) {
     struct joist_program program;
-    struct joist_error error = {""};
+    struct joist_error error = {0};
     char want[64];
     for (uint32_t i = 0; i < n; i++) a[i] = (int32_t)i, b[i] = 3;
     b[n - 1] = b[70001] = b[60000 + k] = ops[k] == JOIST_OP_POW ? -1 : 0;
@@ -415,7 +415,7 @@ static void test_copies(void) {
 static void test_fork(void) {
   const pid_t child = fork();
   if (child == 0) {
-    struct joist_error error = {""};
+    struct joist_error error = {0};
     const bool right = gpu->ready(gpu, &error) == JOIST_ERROR_DEVICE &&
                        strstr(error.message, "fork") != NULL && gpu->allocate(gpu, 10) == NULL &&
                        joist_device_in_use(1) == NULL && joist_device_count() == 1;

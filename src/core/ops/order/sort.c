@@ -1,4 +1,4 @@
-/* nv_sort() and nv_order(): lines of an array along a dim, by keys that sort as the elements
+/* sort and order: lines of an array along a dim, by keys that sort as the elements
  * do. NaN comes last in either direction; equal elements keep their order. */
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +10,7 @@
 #include "core/ops/order/sort_parallel.h"
 #include "core/ops/order/sort_radix.h"
 #include "core/program/call.h"
+#include "core/types/error.h"
 
 #ifdef _OPENMP
 #include <omp.h>
@@ -262,8 +263,7 @@ static joist_status run(const struct joist_call *call, bool positions, struct jo
   char *const memory = room == NULL ? NULL : joist_pool_allocate(rooms * room_bytes);
   if (memory == NULL) {
     free(room);
-    return joist_fail(error, JOIST_ERROR_MEMORY, "out of memory: %zu bytes to sort in",
-                      rooms * room_bytes);
+    return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY, .bytes = rooms * room_bytes);
   }
   for (size_t k = 0; k < rooms; k++) {
     char *const at = memory + k * room_bytes;
@@ -282,11 +282,9 @@ joist_status joist_sort_shape(const struct joist_shape *const *shapes,
                               const struct joist_attributes *attributes, struct joist_shape *result,
                               struct joist_error *error) {
   const int dim = joist_attribute_dim(attributes);
-  char text[JOIST_SHAPE_TEXT];
   *result = *shapes[0];
   if (dim >= 0 && dim < result->rank) return JOIST_OK;
-  return joist_fail(error, JOIST_ERROR_SHAPE, "shape %s has no dimension %d",
-                    joist_shape_format(result, text), dim + 1);
+  return JOIST_FAIL(error, JOIST_E_NO_DIMENSION, .number = {dim + 1}, .shape = {*result});
 }
 
 joist_status joist_sort_run(const struct joist_call *call, struct joist_error *error) {

@@ -14,6 +14,7 @@
 #include "core/kernels/kernels.h"
 #include "core/ops/order/sort_bucket.h"
 #include "core/ops/order/sort_radix.h"
+#include "core/types/error.h"
 
 #ifdef _OPENMP
 #include <omp.h>
@@ -215,8 +216,7 @@ static joist_status deal(struct joist_sorting *s, const uint32_t *counts,
   const size_t numbers = threads * alone > shared ? threads * alone : shared;
   const size_t bytes = threads * JOIST_SORT_COUNTS * sizeof(uint32_t) + numbers * sizeof *s->room;
   char *const memory = joist_pool_allocate(bytes);
-  if (memory == NULL)
-    return joist_fail(error, JOIST_ERROR_MEMORY, "out of memory: %zu bytes to sort in", bytes);
+  if (memory == NULL) return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY, .bytes = bytes);
   s->counts = (uint32_t *)(void *)memory;
   s->room = (uint64_t *)(void *)(s->counts + threads * JOIST_SORT_COUNTS);
 #ifdef _OPENMP
@@ -247,8 +247,7 @@ static joist_status sort_line(struct joist_sorting *s, struct joist_error *error
   const size_t bytes = item_bytes + position_bytes + 2 * line_bytes + count_bytes + 3 * at_bytes +
                        BUCKETS * sizeof(struct joist_bucket) + s->small * sizeof(uint16_t);
   char *const memory = joist_pool_allocate(bytes);
-  if (memory == NULL)
-    return joist_fail(error, JOIST_ERROR_MEMORY, "out of memory: %zu bytes to sort in", bytes);
+  if (memory == NULL) return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY, .bytes = bytes);
   char *const lines = memory + item_bytes + position_bytes;
   char *const counted = lines + 2 * line_bytes;
   char *const at = counted + count_bytes;

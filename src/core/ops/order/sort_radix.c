@@ -11,6 +11,7 @@
 #include "core/base/parallel.h"
 #include "core/base/vectorize.h"
 #include "core/kernels/sort_avx512.h"
+#include "core/types/error.h"
 
 JOIST_VECTORIZE_FILE
 

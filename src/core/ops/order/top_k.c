@@ -1,5 +1,5 @@
-/* nv_top_k(): the first positions of a sorted line without sorting all of it, and
- * nv_take_along(), which takes elements at such positions. */
+/* top_k: the first positions of a sorted line without sorting all of it, and
+ * take_along, which takes elements at such positions. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +10,7 @@
 #include "core/ops/order/keys.h"
 #include "core/ops/order/sort_radix.h"
 #include "core/program/call.h"
+#include "core/types/error.h"
 
 #ifdef _OPENMP
 #include <omp.h>
@@ -101,15 +102,12 @@ joist_status joist_top_k_shape(const struct joist_shape *const *shapes,
                                struct joist_shape *result, struct joist_error *error) {
   const int dim = joist_attribute_dim(attributes);
   const int64_t k = joist_attribute_value(attributes, JOIST_ATTRIBUTE_K);
-  char text[JOIST_SHAPE_TEXT];
   *result = *shapes[0];
   if (dim < 0 || dim >= result->rank)
-    return joist_fail(error, JOIST_ERROR_SHAPE, "shape %s has no dimension %d",
-                      joist_shape_format(result, text), dim + 1);
+    return JOIST_FAIL(error, JOIST_E_NO_DIMENSION, .number = {dim + 1}, .shape = {*result});
   if (k < 0 || (uint32_t)k > result->extent[dim])
-    return joist_fail(error, JOIST_ERROR_SHAPE,
-                      "dimension %d of shape %s does not have %d elements", dim + 1,
-                      joist_shape_format(result, text), (int)k);
+    return JOIST_FAIL(error, JOIST_E_TOP_K, .dim = dim + 1, .shape = {*result},
+                      .count = {(size_t)k});
   result->extent[dim] = (uint32_t)k;
   return JOIST_OK;
 }
@@ -132,8 +130,7 @@ joist_status joist_top_k_run(const struct joist_call *call, struct joist_error *
   const size_t words = ((lines.stride > 1 ? 3 : 2) * n + 4 * k) * sizeof(uint64_t) +
                        JOIST_SORT_COUNTS * sizeof(uint32_t);
   char *const memory = joist_pool_allocate(words * (size_t)threads);
-  if (memory == NULL)
-    return joist_fail(error, JOIST_ERROR_MEMORY, "out of memory: %zu bytes to select in", words);
+  if (memory == NULL) return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY, .bytes = words);
   const char *const in = call->in[0];
   int32_t *const out = call->out[0];
   const size_t block = 1 + BLOCK / n;
@@ -179,15 +176,12 @@ joist_status joist_take_along_shape(const struct joist_shape *const *shapes,
                                     struct joist_shape *result, struct joist_error *error) {
   const int dim = joist_attribute_dim(attributes);
   struct joist_shape other = *shapes[0];
-  char lhs[JOIST_SHAPE_TEXT], rhs[JOIST_SHAPE_TEXT];
   *result = *shapes[1];
   if (dim >= 0 && dim < other.rank && other.rank == result->rank) {
     other.extent[dim] = result->extent[dim];
     if (joist_shape_equal(&other, result)) return JOIST_OK;
   }
-  return joist_fail(error, JOIST_ERROR_SHAPE,
-                    "positions of shape %s do not fit elements of shape %s along dimension %d",
-                    joist_shape_format(result, rhs), joist_shape_format(shapes[0], lhs), dim + 1);
+  return JOIST_FAIL(error, JOIST_E_TAKE_SHAPES, .shape = {*result, *shapes[0]}, .dim = dim + 1);
 }
 
 #define TAKE_LINE(TYPE)                                                                \
@@ -231,8 +225,8 @@ joist_status joist_take_along_run(const struct joist_call *call, struct joist_er
   const struct lines lines = lines_of(&call->operand[0]->shape, dim);
   const struct lines taken = lines_of(&call->result->shape, dim);
   if (call->operand[1]->type.dtype != JOIST_I32)
-    return joist_fail(error, JOIST_ERROR_DTYPE, "positions are i32, not %s",
-                      joist_dtype_name(call->operand[1]->type.dtype));
+    return JOIST_FAIL(error, JOIST_E_POSITIONS_DTYPE,
+                      .type = {call->operand[1]->type, {JOIST_I32, false}});
   if (taken.n == 0) return JOIST_OK;
   const int threads = joist_threads_for(call->run, taken.n * taken.count * 4, taken.count);
   size_t failed = SIZE_MAX;
@@ -250,7 +244,7 @@ joist_status joist_take_along_run(const struct joist_call *call, struct joist_er
     failed = at < failed ? at : failed;
   }
   if (failed == SIZE_MAX) return JOIST_OK;
-  return joist_fail(error, JOIST_ERROR_SHAPE,
-                    "index %d at position %zu is out of range (1 to %zu) in nv_take_along()",
-                    (int)((const int32_t *)call->in[1])[failed], failed + 1, lines.n);
+  return JOIST_FAIL(error, JOIST_E_INDEX_RANGE, .number = {((const int32_t *)call->in[1])[failed]},
+                    .position = failed + 1, .count = {lines.n},
+                    .op = joist_op_name(call->instruction->op));
 }

@@ -8,6 +8,7 @@
 #include "core/base/pool.h"
 #include "core/base/vectorize.h"
 #include "core/ops/search/duplicated_hash.h"
+#include "core/types/error.h"
 
 JOIST_VECTORIZE_FILE
 
@@ -27,9 +28,7 @@ static joist_status look_up(const struct joist_elements *x, uint8_t *repeated,
                             struct joist_error *error) {
   uint8_t *const seen = joist_pool_allocate(SPAN);
   uint64_t keys[CHUNK];
-  if (seen == NULL)
-    return joist_fail(error, JOIST_ERROR_MEMORY, "out of memory: %d bytes to compare elements",
-                      SPAN);
+  if (seen == NULL) return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY, .bytes = SPAN);
   memset(seen, 0, SPAN);
   for (size_t first = 0; first < x->n; first += CHUNK) {
     const size_t length = joist_chunk_length(first, x->n);
@@ -146,9 +145,7 @@ static joist_status look_up_bits(const struct joist_elements *x, struct looked l
   const size_t bytes = (size_t)(looked.high - looked.low) / 8 + 1;
   const size_t threads = (size_t)x->threads;
   uint8_t *const bits = joist_pool_allocate(threads * bytes);
-  if (bits == NULL)
-    return joist_fail(error, JOIST_ERROR_MEMORY, "out of memory: %zu bytes to compare elements",
-                      threads * bytes);
+  if (bits == NULL) return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY, .bytes = threads * bytes);
   memset(bits, 0, threads * bytes);
 #ifdef _OPENMP
 #pragma omp parallel for num_threads(x->threads) if (x->threads > 1)

@@ -11,6 +11,7 @@
 #include "core/base/vectorize.h"
 #include "core/kernels/kernels.h"
 #include "core/kernels/sort_kernels.h"
+#include "core/types/error.h"
 
 #ifdef _OPENMP
 #include <omp.h>
@@ -132,8 +133,7 @@ static joist_status look_through_alone(const struct dealt *d, size_t b, struct j
   while (slots < 2 * n) slots *= 2;
   uint32_t *const table = joist_pool_allocate(slots * sizeof *table);
   if (table == NULL)
-    return joist_fail(error, JOIST_ERROR_MEMORY, "out of memory: %zu bytes to compare elements",
-                      slots * sizeof *table);
+    return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY, .bytes = slots * sizeof *table);
   (void)look_through(d, b, slots, table);
   joist_pool_free(table);
   return JOIST_OK;
@@ -226,9 +226,7 @@ joist_status joist_repeated_deal(const struct joist_elements *x, uint8_t *repeat
   size_t bytes = 0;
   for (int k = 0; k < COUNT; k++) bytes += lines_of(sizes[k]);
   char *const memory = joist_pool_allocate(bytes), *at = memory;
-  if (memory == NULL)
-    return joist_fail(error, JOIST_ERROR_MEMORY, "out of memory: %zu bytes to compare elements",
-                      bytes);
+  if (memory == NULL) return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY, .bytes = bytes);
   void *parts[COUNT];
   for (int k = 0; k < COUNT; k++) {
     parts[k] = at;
