@@ -1,6 +1,5 @@
 #include "core/ops/order/sort_keys.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 #include "core/base/bits.h"
@@ -19,6 +18,12 @@ enum {
  * of 11 bits. */
 _Static_assert(6 * (1 << BITS) <= JOIST_SORT_COUNTS, "room for the counts of all levels");
 
+struct joist_line joist_look_at_keys(size_t size, size_t n, const void *keys) {
+  struct joist_line known = {.low = UINT64_MAX};
+  joist_sort_kernels(size)->look(0, n, keys, (struct joist_order){0}, NULL, &known);
+  return known;
+}
+
 #define KEY uint32_t
 #define NAME(function) function##_key32
 #include "core/ops/order/sort_keys.inc"
@@ -26,3 +31,12 @@ _Static_assert(6 * (1 << BITS) <= JOIST_SORT_COUNTS, "room for the counts of all
 #define KEY uint64_t
 #define NAME(function) function##_key64
 #include "core/ops/order/sort_keys.inc"
+
+void joist_sort_keys(size_t size, size_t n, void *keys, void *scratch, unsigned ordered,
+                     const struct joist_line *known, uint32_t *counts) {
+  joist_vector_sort *const vector = joist_sort_kernels(size)->sort;
+  if (size == sizeof(uint32_t))
+    sort_key32(n, keys, scratch, false, ordered, known, counts, vector);
+  else
+    sort_key64(n, keys, scratch, false, ordered, known, counts, vector);
+}

@@ -3,18 +3,18 @@
 #ifndef JOIST_CORE_OPS_ORDER_SORT_KEYS_H
 #define JOIST_CORE_OPS_ORDER_SORT_KEYS_H
 
-#include <stdint.h>
-
 #include "core/kernels/sort_kernels.h"
 
 /* Numbers that `counts` has room for. */
 enum { JOIST_SORT_COUNTS = 1 << 14 };
 
-/* Sorts fewer than 2^32 keys in place; `scratch` has room for as many. Keys that are alike but for
- * their `ordered` lowest bits are in order already. `vector` may be NULL. */
-void joist_sort_key32(size_t n, uint32_t *keys, uint32_t *scratch, unsigned ordered,
-                      uint32_t *counts, joist_vector_sort *vector);
-void joist_sort_key64(size_t n, uint64_t *keys, uint64_t *scratch, unsigned ordered,
-                      uint32_t *counts, joist_vector_sort *vector);
+/* What is known of keys, of elements of as many bytes. */
+struct joist_line joist_look_at_keys(size_t size, size_t n, const void *keys);
+
+/* Sorts fewer than 2^32 keys of `size` bytes, 4 or 8, in place; `scratch` has room for as many.
+ * Their bounds are known. Keys that are alike but for their `ordered` lowest bits are in order
+ * already. */
+void joist_sort_keys(size_t size, size_t n, void *keys, void *scratch, unsigned ordered,
+                     const struct joist_line *known, uint32_t *counts);
 
 #endif

@@ -27,19 +27,13 @@ enum {
 
 /* A line that has been looked at. */
 struct line {
-  struct joist_sorting how;
+  const struct joist_sorting *how;
   size_t n;
   const char *in;
   char *out;
   struct joist_line known;
-  unsigned shift;       /* of the numbers that items are dealt by */
   unsigned place, drop; /* of a word: bits of a position, and of a key that are left out */
   bool lossy;           /* some of these are not 0 */
-  int threads;
-  const struct joist_run *run;
-  struct joist_partition partition;
-  size_t large, room_bytes;
-  char *rooms;
 };
 
 struct joist_sorting joist_sorting_of(joist_dtype dtype, bool decreasing, bool positions) {
@@ -48,7 +42,13 @@ struct joist_sorting joist_sorting_of(joist_dtype dtype, bool decreasing, bool p
                                 positions};
 }
 
-static const void *from(const struct line *line, size_t i) { return line->in + i * line->how.size; }
+static joist_status no_memory(size_t bytes, struct joist_error *error) {
+  return joist_fail(error, JOIST_ERROR_MEMORY, "out of memory: %zu bytes to sort in", bytes);
+}
+
+static const void *from(const struct line *line, size_t i) {
+  return line->in + i * line->how->size;
+}
 
 /* What words leave out follows from the bounds of keys, and from the bits that are not the same in
  * all of them. */
@@ -62,21 +62,37 @@ static void choose_word(struct line *line) {
 
 /* ---- a line, or a bucket of one ---- */
 
+/* As many keys as there may be counts of: elements are written as often as there are such. */
+static void count_elements(const struct line *line, size_t n, const char *keys,
+                           const struct joist_line *known, uint32_t *counts, void *out) {
+  const struct joist_sort_kernels *const kernels = line->how->kernels;
+  const size_t span = (size_t)(known->high - known->low) + 1;
+  uint32_t numbers[JOIST_PARTITION_CHUNK];
+  memset(counts, 0, span * sizeof *counts);
+  for (size_t length, first = 0; first < n; first += length) {
+    length = joist_smaller(n - first, JOIST_PARTITION_CHUNK);
+    kernels->numbers(length, keys + first * kernels->key, known->low, 0, numbers);
+    for (size_t i = 0; i < length; i++) counts[numbers[i]]++;
+  }
+  for (size_t k = 1; k < span; k++) counts[k] += counts[k - 1];
+  kernels->fill(0, n, span, counts, known->low, line->how->order, out);
+}
+
 static void sort_elements(const struct line *line, size_t n, void *keys, void *scratch,
-                          uint32_t *counts, void *out) {
-  const struct joist_sort_kernels *const kernels = line->how.kernels;
-  if (kernels->key == sizeof(uint32_t))
-    joist_sort_key32(n, keys, scratch, 0, counts, kernels->sort);
-  else
-    joist_sort_key64(n, keys, scratch, 0, counts, kernels->sort);
-  kernels->elements(n, keys, line->how.order, out);
+                          const struct joist_line *known, uint32_t *counts, void *out) {
+  const struct joist_sort_kernels *const kernels = line->how->kernels;
+  if (known->falls && known->high - known->low < joist_smaller(n, JOIST_SORT_COUNTS)) {
+    count_elements(line, n, keys, known, counts, out);
+    return;
+  }
+  if (known->falls) joist_sort_keys(kernels->key, n, keys, scratch, 0, known, counts);
+  kernels->elements(n, keys, line->how->order, out);
 }
 
 /* Sorts the runs of words that are equal but for the position by what was left out, which keys of
  * 64 bits do only. */
 static void sort_runs(const struct line *line, size_t n, uint64_t *words, uint64_t *scratch,
                       uint32_t *counts) {
-  const struct joist_sort_kernels *const kernels = line->how.kernels;
   const uint64_t position = (UINT64_C(1) << line->place) - 1;
   const uint64_t left_out = (UINT64_C(1) << line->drop) - 1;
   for (size_t first = 0, last; first < n; first = last) {
@@ -86,27 +102,26 @@ static void sort_runs(const struct line *line, size_t n, uint64_t *words, uint64
     if (run == 1) continue;
     for (size_t i = 0; i < run; i++)
       memcpy(&scratch[i], from(line, words[first + i] & position), sizeof *scratch);
-    kernels->keys(run, scratch, line->how.order, scratch);
+    line->how->kernels->keys(run, scratch, line->how->order, scratch);
     for (size_t i = 0; i < run; i++)
       words[first + i] = ((scratch[i] - line->known.low) & left_out) << line->place |
                          (words[first + i] & position);
-    joist_sort_key64(run, words + first, scratch, line->place, counts, kernels->sort);
+    const struct joist_line known = joist_look_at_keys(sizeof *words, run, words + first);
+    joist_sort_keys(sizeof *words, run, words + first, scratch, line->place, &known, counts);
   }
 }
 
-static void sort_words(const struct line *line, size_t n, uint64_t *words, uint64_t *scratch,
-                       uint32_t *counts, int32_t *out) {
+static void write_positions(const struct line *line, size_t n, const uint64_t *words,
+                            int32_t *out) {
   const uint32_t position = (uint32_t)((UINT64_C(1) << line->place) - 1);
-  joist_sort_key64(n, words, scratch, line->place, counts, joist_sort_kernels(8)->sort);
-  if (line->lossy) sort_runs(line, n, words, scratch, counts);
   JOIST_VECTORIZE_LOOP
   for (size_t i = 0; i < n; i++) out[i] = (int32_t)((uint32_t)words[i] & position) + 1;
 }
 
 /* Elements first .. first + n - 1 of a line that is in order. */
 static void copy(const struct line *line, size_t first, size_t n) {
-  if (!line->how.positions) {
-    memcpy(line->out + first * line->how.size, from(line, first), n * line->how.size);
+  if (!line->how->positions) {
+    memcpy(line->out + first * line->how->size, from(line, first), n * line->how->size);
     return;
   }
   int32_t *const out = (int32_t *)(void *)line->out + first;
@@ -114,8 +129,8 @@ static void copy(const struct line *line, size_t first, size_t n) {
 }
 
 static void restore(const struct line *line) {
-  if (!line->how.positions && line->known.falls)
-    line->how.kernels->restore(line->n, line->in, line->how.order, &line->known, line->out);
+  if (line->known.nan > 0 || line->known.minus_zero > 0)
+    line->how->kernels->restore(line->n, line->in, line->how->order, &line->known, line->out);
 }
 
 /* Two arrays of keys, or of words. */
@@ -129,7 +144,7 @@ size_t joist_sort_room(const struct joist_sorting *s, size_t n) {
 
 void joist_sort_line(const struct joist_sorting *s, size_t n, const void *in, void *room,
                      void *out) {
-  struct line line = {.how = *s, .n = n, .in = in, .out = out, .known = {.low = UINT64_MAX}};
+  struct line line = {.how = s, .n = n, .in = in, .out = out, .known = {.low = UINT64_MAX}};
   uint32_t *const counts = room;
   char *const items = (char *)room + COUNT_BYTES, *const scratch = items + n * item_of(s);
   char *const keys = s->positions ? scratch : items;
@@ -138,155 +153,200 @@ void joist_sort_line(const struct joist_sorting *s, size_t n, const void *in, vo
     copy(&line, 0, n);
     return;
   }
-  if (s->positions) {
-    uint64_t *const words = (uint64_t *)(void *)items;
-    choose_word(&line);
-    s->kernels->words(n, keys, line.known.low, line.drop, line.place, 0, words);
-    sort_words(&line, n, words, (uint64_t *)(void *)scratch, counts, out);
-  } else {
-    sort_elements(&line, n, items, scratch, counts, out);
+  if (!s->positions) {
+    sort_elements(&line, n, items, scratch, &line.known, counts, out);
     restore(&line);
+    return;
   }
+  uint64_t *const words = (uint64_t *)(void *)items;
+  choose_word(&line);
+  s->kernels->words(n, keys, line.known.low, line.drop, line.place, 0, words);
+  const uint64_t most = (line.known.high - line.known.low) >> line.drop << line.place | (n - 1);
+  const struct joist_line known = {.low = 0, .high = most, .falls = true};
+  joist_sort_keys(sizeof *words, n, words, scratch, line.place, &known, counts);
+  if (line.lossy) sort_runs(&line, n, words, (uint64_t *)(void *)scratch, counts);
+  write_positions(&line, n, words, out);
 }
 
 /* ---- a long line ---- */
 
+/* Its items are keys, or words, or where those would leave out something, keys and positions. */
+struct long_line {
+  struct line line;
+  unsigned shift; /* of the numbers that items are dealt by */
+  int threads;
+  const struct joist_run *run;
+  struct joist_partition partition;
+  size_t large; /* items of a bucket that all threads share */
+  size_t room_bytes;
+  char *rooms;
+};
+
+static const struct line *line_of(const void *context) {
+  return &((const struct long_line *)context)->line;
+}
+
 static void copy_chunk(const void *context, size_t chunk, size_t worker) {
-  const struct line *const line = context;
-  const struct joist_part part = joist_chunk_of(line->n, CHUNK, chunk);
+  const struct joist_part part = joist_chunk_of(line_of(context)->n, CHUNK, chunk);
   (void)worker;
-  copy(line, part.first, part.n);
+  copy(line_of(context), part.first, part.n);
 }
 
 /* Every number is that of one key. */
 static void fill_chunk(const void *context, size_t chunk, size_t worker) {
-  const struct line *const line = context;
+  const struct line *const line = line_of(context);
+  const struct joist_partition *const p = &((const struct long_line *)context)->partition;
   const struct joist_part part = joist_chunk_of(line->n, CHUNK, chunk);
   (void)worker;
-  line->how.kernels->fill(part.first, part.first + part.n, line->partition.numbers,
-                          line->partition.counts, line->known.low, line->how.order, line->out);
+  line->how->kernels->fill(part.first, part.first + part.n, p->numbers, p->counts, line->known.low,
+                           line->how->order, line->out);
 }
 
 static void make_items(const void *context, size_t first, size_t n, uint32_t *numbers,
                        void *items) {
-  const struct line *const line = context;
-  const struct joist_sort_kernels *const kernels = line->how.kernels;
-  const uint64_t low = line->known.low;
+  const struct line *const line = line_of(context);
+  const struct joist_sort_kernels *const kernels = line->how->kernels;
+  struct joist_two *const two = items;
   uint64_t room[JOIST_PARTITION_CHUNK];
-  void *const keys = items == NULL || line->how.positions ? room : items;
-  kernels->keys(n, from(line, first), line->how.order, keys);
-  kernels->numbers(n, keys, low, line->shift, numbers);
-  if (items != NULL && line->how.positions)
-    kernels->words(n, keys, low, line->drop, line->place, first, items);
+  void *const keys = items == NULL || line->how->positions ? room : items;
+  kernels->keys(n, from(line, first), line->how->order, keys);
+  kernels->numbers(n, keys, line->known.low, ((const struct long_line *)context)->shift, numbers);
+  if (items == NULL || !line->how->positions) return;
+  if (line->lossy)
+    for (size_t i = 0; i < n; i++) two[i] = (struct joist_two){room[i], first + i};
+  else
+    kernels->words(n, keys, line->known.low, line->drop, line->place, first, items);
+}
+
+/* The positions of a bucket's keys, which are made here, in order: by one thread in a room, or
+ * without one by all. */
+static joist_status order_bucket(const struct long_line *l, struct joist_bucket bucket,
+                                 uint64_t *keys, void *room, struct joist_error *error) {
+  const struct joist_sorting sorting = {joist_sort_kernels(sizeof *keys), {0}, sizeof *keys, true};
+  const struct joist_two *const two = (const struct joist_two *)l->partition.items + bucket.begin;
+  const uint64_t *const words = (const uint64_t *)l->partition.items + bucket.begin;
+  const uint64_t position = (UINT64_C(1) << l->line.place) - 1;
+  int32_t *const out = (int32_t *)(void *)l->line.out + bucket.begin;
+  const size_t n = bucket.end - bucket.begin;
+  joist_status status = JOIST_OK;
+  for (size_t i = 0; i < n; i++) keys[i] = l->line.lossy ? two[i].first : words[i] >> l->line.place;
+  if (room != NULL)
+    joist_sort_line(&sorting, n, keys, room, out);
+  else
+    status = joist_sort_long_line(&sorting, n, keys, l->threads, l->run, out, error);
+  if (status != JOIST_OK) return status;
+  for (size_t i = 0; i < n; i++) {
+    const size_t at = (size_t)out[i] - 1;
+    out[i] = (int32_t)(l->line.lossy ? two[at].second : words[at] & position) + 1;
+  }
+  return JOIST_OK;
 }
 
 static bool sort_bucket(const void *context, struct joist_bucket bucket, size_t worker) {
-  const struct line *const line = context;
-  const size_t n = bucket.end - bucket.begin, size = line->how.size;
-  char *const room = line->rooms + worker * line->room_bytes;
+  const struct long_line *const l = context;
+  const struct line *const line = &l->line;
+  const size_t n = bucket.end - bucket.begin, item = l->partition.item;
+  char *const room = l->rooms + worker * l->room_bytes, *const scratch = room + COUNT_BYTES;
   uint32_t *const counts = (uint32_t *)(void *)room;
-  char *const items = (char *)line->partition.items + bucket.begin * line->partition.item;
-  if (n > line->large) return false;
+  char *const items = (char *)l->partition.items + bucket.begin * item;
   if (n == 0) return true;
-  if (line->how.positions)
-    sort_words(line, n, (uint64_t *)(void *)items, (uint64_t *)(void *)(room + COUNT_BYTES), counts,
-               (int32_t *)(void *)line->out + bucket.begin);
-  else
-    sort_elements(line, n, items, line->out + bucket.begin * size, counts,
-                  line->out + bucket.begin * size);
+  if (line->lossy) {
+    if (n > l->large) return false;
+    (void)order_bucket(l, bucket, (uint64_t *)(void *)room, room + n * sizeof(uint64_t), NULL);
+    return true;
+  }
+  const struct joist_line known = joist_look_at_keys(item, n, items);
+  if (known.falls && n > l->large) return false;
+  if (!line->how->positions) {
+    char *const out = line->out + bucket.begin * item;
+    sort_elements(line, n, items, out, &known, counts, out);
+    return true;
+  }
+  if (known.falls) joist_sort_keys(item, n, items, scratch, line->place, &known, counts);
+  write_positions(line, n, (const uint64_t *)(void *)items,
+                  (int32_t *)(void *)line->out + bucket.begin);
   return true;
 }
 
 /* A bucket with many items is a line of its own, whose keys lie closer together. */
 static joist_status share_bucket(const void *context, struct joist_bucket bucket,
                                  struct joist_error *error) {
-  const struct line *const line = context;
-  const size_t n = bucket.end - bucket.begin, size = line->how.size;
-  char *const elements = joist_pool_allocate(n * size);
-  if (elements == NULL)
-    return joist_fail(error, JOIST_ERROR_MEMORY, "out of memory: %zu bytes to sort in", n * size);
-  if (!line->how.positions) {
-    char *const out = line->out + bucket.begin * size;
-    line->how.kernels->elements(n, (char *)line->partition.items + bucket.begin * size,
-                                line->how.order, elements);
-    const joist_status status =
-        joist_sort_long_line(&line->how, n, elements, line->threads, line->run, out, error);
-    joist_pool_free(elements);
+  const struct long_line *const l = context;
+  const struct joist_sorting *const how = l->line.how;
+  const size_t n = bucket.end - bucket.begin, size = how->size;
+  char *const keys = (char *)l->partition.items + bucket.begin * size;
+  char *const out = l->line.out + bucket.begin * size;
+  if (how->positions) {
+    uint64_t *const own = joist_pool_allocate(n * sizeof *own);
+    if (own == NULL) return no_memory(n * sizeof *own, error);
+    const joist_status status = order_bucket(l, bucket, own, NULL, error);
+    joist_pool_free(own);
     return status;
   }
-  const uint64_t *const words = (uint64_t *)line->partition.items + bucket.begin;
-  const uint64_t position = (UINT64_C(1) << line->place) - 1;
-  int32_t *const out = (int32_t *)(void *)line->out + bucket.begin;
-  for (size_t i = 0; i < n; i++) memcpy(elements + i * size, from(line, words[i] & position), size);
+  const struct joist_sorting sorting = {how->kernels, {0}, size, false};
   const joist_status status =
-      joist_sort_long_line(&line->how, n, elements, line->threads, line->run, out, error);
-  for (size_t i = 0; i < n && status == JOIST_OK; i++)
-    out[i] = (int32_t)(words[out[i] - 1] & position) + 1;
-  joist_pool_free(elements);
+      joist_sort_long_line(&sorting, n, keys, l->threads, l->run, out, error);
+  how->kernels->elements(n, out, how->order, out);
   return status;
 }
 
-static joist_status sort_buckets(struct line *line, struct joist_error *error) {
-  const struct joist_partition *const p = &line->partition;
-  const size_t part = line->n / (2 * (size_t)line->threads);
+static joist_status sort_buckets(struct long_line *l, struct joist_error *error) {
+  const struct joist_partition *const p = &l->partition;
+  const size_t part = l->line.n / (2 * (size_t)l->threads);
   size_t longest = 0; /* of those that one thread sorts */
-  line->large = part > SHARED ? part : SHARED;
+  l->large = part > SHARED ? part : SHARED;
   for (size_t b = 0; b < p->buckets; b++) {
     const size_t n = p->bucket[b].end - p->bucket[b].begin;
-    if (n <= line->large && n > longest) longest = n;
+    if (n <= l->large && n > longest) longest = n;
   }
   /* Where elements are sorted, there is room in the result. */
-  line->room_bytes = COUNT_BYTES + (line->how.positions ? longest * sizeof(uint64_t) : 0);
-  const size_t bytes = (size_t)line->threads * line->room_bytes;
-  line->rooms = joist_pool_allocate(bytes);
-  if (line->rooms == NULL)
-    return joist_fail(error, JOIST_ERROR_MEMORY, "out of memory: %zu bytes to sort in", bytes);
-  const joist_status status = joist_partition_each(p, sort_bucket, share_bucket, line, error);
-  joist_pool_free(line->rooms);
+  const size_t words = !l->line.how->positions ? 0 : l->line.lossy ? 3 * longest : longest;
+  l->room_bytes = COUNT_BYTES + joist_round_up(words * sizeof(uint64_t), JOIST_LINE);
+  l->rooms = joist_pool_allocate((size_t)l->threads * l->room_bytes);
+  if (l->rooms == NULL) return no_memory((size_t)l->threads * l->room_bytes, error);
+  const joist_status status = joist_partition_each(p, sort_bucket, share_bucket, l, error);
+  joist_pool_free(l->rooms);
   return status;
 }
 
 joist_status joist_sort_long_line(const struct joist_sorting *s, size_t n, const void *in,
                                   int threads, const struct joist_run *run, void *out,
                                   struct joist_error *error) {
-  struct line line = {.how = *s,
-                      .n = n,
-                      .in = in,
-                      .out = out,
-                      .known = joist_look(s->size, s->order, n, in, 0, threads),
-                      .threads = threads,
-                      .run = run};
-  struct joist_partition *const p = &line.partition;
+  struct long_line l = {
+      .line = {.how = s, .n = n, .in = in, .out = out}, .threads = threads, .run = run};
+  struct joist_partition *const p = &l.partition;
   const size_t chunks = joist_divide_up(n, CHUNK);
+  l.line.known = joist_look(s->size, s->order, n, in, 0, threads);
   joist_status status = joist_run_poll(run, error);
   if (status != JOIST_OK) return status;
-  if (!line.known.falls) {
-    joist_parallel(threads, chunks, copy_chunk, &line);
+  if (!l.line.known.falls) {
+    joist_parallel(threads, chunks, copy_chunk, &l);
     return JOIST_OK;
   }
-  const uint64_t span = line.known.high - line.known.low;
+  const uint64_t span = l.line.known.high - l.line.known.low;
   const unsigned length = joist_bit_length(span);
   const bool direct = !s->positions && length <= DIRECT_BITS && (s->size <= 2 || span < n);
-  if (s->positions) choose_word(&line);
-  line.shift = length > DIRECT_BITS ? length - DIRECT_BITS : 0;
-  if (line.shift < line.drop) line.shift = line.drop;
+  if (s->positions) choose_word(&l.line);
+  l.shift = length > DIRECT_BITS ? length - DIRECT_BITS : 0;
+  if (l.shift < l.line.drop && !l.line.lossy) l.shift = l.line.drop;
+  const size_t item = l.line.lossy ? sizeof(struct joist_two) : item_of(s);
   *p = (struct joist_partition){.n = n,
-                                .item = item_of(s),
-                                .numbers = (size_t)(span >> line.shift) + 1,
-                                .least = BUCKET_BYTES / item_of(s),
+                                .item = item,
+                                .numbers = (size_t)(span >> l.shift) + 1,
+                                .least = BUCKET_BYTES / item,
                                 .threads = threads,
                                 .run = run,
                                 .source = make_items,
-                                .context = &line};
+                                .context = &l};
   status = joist_partition_count(p, error);
   if (status == JOIST_OK && direct) {
     joist_partition_ends(p);
-    joist_parallel(threads, chunks, fill_chunk, &line);
+    joist_parallel(threads, chunks, fill_chunk, &l);
   } else if (status == JOIST_OK) {
     status = joist_partition_deal(p, error);
-    if (status == JOIST_OK) status = sort_buckets(&line, error);
+    if (status == JOIST_OK) status = sort_buckets(&l, error);
   }
   joist_partition_free(p);
-  if (status == JOIST_OK) restore(&line);
+  if (status == JOIST_OK && !s->positions) restore(&l.line);
   return status;
 }
