@@ -55,8 +55,9 @@ struct joist_sort_kernels {
    * unless `keys`, that of element `begin`, is NULL. */
   void (*look)(size_t begin, size_t end, const void *in, struct joist_order order, void *keys,
                struct joist_line *line);
-  /* How many times 2^shift keys are above `low`. */
-  void (*numbers)(size_t n, const void *keys, uint64_t low, unsigned shift, uint32_t *numbers);
+  /* The keys of elements, and how many times 2^shift they are above `low`. */
+  void (*numbers)(size_t n, const void *in, struct joist_order order, uint64_t low, unsigned shift,
+                  void *keys, uint32_t *numbers);
   /* Words: the distance of the key from `low` without its `drop` lowest bits, above `place` bits
    * of the position of the element, which is `position` for the first one. */
   void (*words)(size_t n, const void *keys, uint64_t low, unsigned drop, unsigned place,

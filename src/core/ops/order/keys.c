@@ -4,6 +4,9 @@
 
 #include "core/base/bits.h"
 #include "core/base/parallel.h"
+#include "core/base/vectorize.h"
+
+JOIST_VECTORIZE_FILE
 
 enum {
   CHUNK = 512,
@@ -40,7 +43,9 @@ void joist_order_keys(joist_dtype dtype, bool decreasing, size_t n, const void *
     uint32_t narrow[CHUNK];
     length = joist_smaller(n - first, CHUNK);
     kernels->keys(length, from + first * size, order, narrow);
-    for (size_t i = 0; i < length; i++) keys[first + i] = narrow[i];
+    uint64_t *const to = keys + first;
+    JOIST_VECTORIZE_LOOP
+    for (size_t i = 0; i < length; i++) to[i] = narrow[i];
   }
 }
 

@@ -70,13 +70,14 @@ static void make_buckets(struct joist_partition *p, uint16_t *bucket_of) {
   const size_t few = p->numbers <= BUCKETS ? 0 : p->n / (BUCKETS / 2) + 1;
   const size_t least = few > p->least ? few : p->least;
   struct joist_bucket *last = p->bucket;
-  *last = (struct joist_bucket){0, 0};
+  *last = (struct joist_bucket){0, 0, 0, 0};
   for (size_t k = 0; k < p->numbers; k++) {
-    const size_t count = count_of(p, k);
-    if (last->end > last->begin && last->end + count > last->begin + least) {
-      last[1] = (struct joist_bucket){last->end, last->end};
+    const size_t count = count_of(p, k), own = last->end - last->begin;
+    if (own > 0 && count > 0 && own + count > least) {
+      last[1] = (struct joist_bucket){last->end, last->end, k, k};
       last++;
     }
+    if (count > 0) last->high = k;
     last->end += count;
     bucket_of[k] = (uint16_t)(last - p->bucket);
   }

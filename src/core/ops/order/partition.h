@@ -20,9 +20,9 @@ enum { JOIST_PARTITION_CHUNK = 512, JOIST_PARTITION_NUMBERS = 1 << 16 };
 typedef void joist_partition_source(const void *context, size_t first, size_t n, uint32_t *numbers,
                                     void *items);
 
-/* Items begin .. end - 1. */
+/* Items begin .. end - 1, whose numbers are low .. high. */
 struct joist_bucket {
-  size_t begin, end;
+  size_t begin, end, low, high;
 };
 
 struct joist_partition {

@@ -32,11 +32,10 @@ struct joist_line joist_look_at_keys(size_t size, size_t n, const void *keys) {
 #define NAME(function) function##_key64
 #include "core/ops/order/sort_keys.inc"
 
-void joist_sort_keys(size_t size, size_t n, void *keys, void *scratch, unsigned ordered,
-                     const struct joist_line *known, uint32_t *counts) {
+void joist_sort_keys(size_t size, size_t n, void *keys, void *scratch, uint32_t *counts) {
   joist_vector_sort *const vector = joist_sort_kernels(size)->sort;
   if (size == sizeof(uint32_t))
-    sort_key32(n, keys, scratch, false, ordered, known, counts, vector);
+    sort_key32(n, keys, scratch, false, counts, vector);
   else
-    sort_key64(n, keys, scratch, false, ordered, known, counts, vector);
+    sort_key64(n, keys, scratch, false, counts, vector);
 }

@@ -11,10 +11,7 @@ enum { JOIST_SORT_COUNTS = 1 << 14 };
 /* What is known of keys, of elements of as many bytes. */
 struct joist_line joist_look_at_keys(size_t size, size_t n, const void *keys);
 
-/* Sorts fewer than 2^32 keys of `size` bytes, 4 or 8, in place; `scratch` has room for as many.
- * Their bounds are known. Keys that are alike but for their `ordered` lowest bits are in order
- * already. */
-void joist_sort_keys(size_t size, size_t n, void *keys, void *scratch, unsigned ordered,
-                     const struct joist_line *known, uint32_t *counts);
+/* Sorts fewer than 2^32 keys of `size` bytes, 4 or 8, in place; `scratch` has room for as many. */
+void joist_sort_keys(size_t size, size_t n, void *keys, void *scratch, uint32_t *counts);
 
 #endif

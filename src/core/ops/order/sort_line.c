@@ -18,6 +18,7 @@
 JOIST_VECTORIZE_FILE
 
 enum {
+  TINY = 16,              /* elements that are not worth a look */
   CHUNK = 1 << 16,        /* elements written at once */
   DIRECT_BITS = 16,       /* keys of so many bits are counted, and that is all */
   BUCKET_BYTES = 1 << 17, /* of a bucket at least, unless there would be too many */
@@ -68,10 +69,13 @@ static void count_elements(const struct line *line, size_t n, const char *keys,
   const struct joist_sort_kernels *const kernels = line->how->kernels;
   const size_t span = (size_t)(known->high - known->low) + 1;
   uint32_t numbers[JOIST_PARTITION_CHUNK];
+  uint64_t room[JOIST_PARTITION_CHUNK];
   memset(counts, 0, span * sizeof *counts);
   for (size_t length, first = 0; first < n; first += length) {
     length = joist_smaller(n - first, JOIST_PARTITION_CHUNK);
-    kernels->numbers(length, keys + first * kernels->key, known->low, 0, numbers);
+    joist_sort_kernels(kernels->key)
+        ->numbers(length, keys + first * kernels->key, (struct joist_order){0}, known->low, 0, room,
+                  numbers);
     for (size_t i = 0; i < length; i++) counts[numbers[i]]++;
   }
   for (size_t k = 1; k < span; k++) counts[k] += counts[k - 1];
@@ -85,29 +89,26 @@ static void sort_elements(const struct line *line, size_t n, void *keys, void *s
     count_elements(line, n, keys, known, counts, out);
     return;
   }
-  if (known->falls) joist_sort_keys(kernels->key, n, keys, scratch, 0, known, counts);
+  if (known->falls) joist_sort_keys(kernels->key, n, keys, scratch, counts);
   kernels->elements(n, keys, line->how->order, out);
 }
 
-/* Sorts the runs of words that are equal but for the position by what was left out, which keys of
- * 64 bits do only. */
-static void sort_runs(const struct line *line, size_t n, uint64_t *words, uint64_t *scratch,
-                      uint32_t *counts) {
+/* Sorts the runs of words that are equal but for the position by what was left out. */
+static void sort_runs(const struct line *line, const uint64_t *keys, uint64_t *words,
+                      uint64_t *scratch, uint32_t *counts) {
   const uint64_t position = (UINT64_C(1) << line->place) - 1;
   const uint64_t left_out = (UINT64_C(1) << line->drop) - 1;
-  for (size_t first = 0, last; first < n; first = last) {
+  for (size_t first = 0, last; first < line->n; first = last) {
     const uint64_t upper = words[first] >> line->place;
-    for (last = first + 1; last < n && words[last] >> line->place == upper; last++) continue;
-    const size_t run = last - first;
-    if (run == 1) continue;
-    for (size_t i = 0; i < run; i++)
-      memcpy(&scratch[i], from(line, words[first + i] & position), sizeof *scratch);
-    line->how->kernels->keys(run, scratch, line->how->order, scratch);
-    for (size_t i = 0; i < run; i++)
-      words[first + i] = ((scratch[i] - line->known.low) & left_out) << line->place |
-                         (words[first + i] & position);
-    const struct joist_line known = joist_look_at_keys(sizeof *words, run, words + first);
-    joist_sort_keys(sizeof *words, run, words + first, scratch, line->place, &known, counts);
+    for (last = first + 1; last < line->n && words[last] >> line->place == upper; last++) continue;
+    if (last - first == 1) continue;
+    bool falls = false;
+    for (size_t i = first; i < last; i++) {
+      const uint64_t at = words[i] & position;
+      words[i] = ((keys[at] - line->known.low) & left_out) << line->place | at;
+      falls |= i > first && words[i] < words[i - 1];
+    }
+    if (falls) joist_sort_keys(sizeof *words, last - first, words + first, scratch, counts);
   }
 }
 
@@ -116,6 +117,28 @@ static void write_positions(const struct line *line, size_t n, const uint64_t *w
   const uint32_t position = (uint32_t)((UINT64_C(1) << line->place) - 1);
   JOIST_VECTORIZE_LOOP
   for (size_t i = 0; i < n; i++) out[i] = (int32_t)((uint32_t)words[i] & position) + 1;
+}
+
+/* Positions of words that are in order where their keys are equal. */
+static void sort_words(const struct line *line, size_t n, uint64_t *words, uint64_t *scratch,
+                       const struct joist_line *known, uint32_t *counts, int32_t *out) {
+  const unsigned place = line->place;
+  const uint64_t low = known->low >> place, span = (known->high >> place) - low + 1;
+  const uint32_t position = (uint32_t)((UINT64_C(1) << place) - 1);
+  if (!known->falls || span > joist_smaller(n, JOIST_SORT_COUNTS)) {
+    if (known->falls) joist_sort_keys(sizeof *words, n, words, scratch, counts);
+    write_positions(line, n, words, out);
+    return;
+  }
+  memset(counts, 0, span * sizeof *counts);
+  for (size_t i = 0; i < n; i++) counts[(words[i] >> place) - low]++;
+  for (size_t k = 0, before = 0; k < span; k++) {
+    const uint32_t own = counts[k];
+    counts[k] = (uint32_t)before;
+    before += own;
+  }
+  for (size_t i = 0; i < n; i++)
+    out[counts[(words[i] >> place) - low]++] = (int32_t)((uint32_t)words[i] & position) + 1;
 }
 
 /* Elements first .. first + n - 1 of a line that is in order. */
@@ -133,13 +156,14 @@ static void restore(const struct line *line) {
     line->how->kernels->restore(line->n, line->in, line->how->order, &line->known, line->out);
 }
 
-/* Two arrays of keys, or of words. */
 static size_t item_of(const struct joist_sorting *s) {
   return s->positions ? sizeof(uint64_t) : s->kernels->key;
 }
 
+/* Two arrays of keys, or of words and one of keys. */
 size_t joist_sort_room(const struct joist_sorting *s, size_t n) {
-  return COUNT_BYTES + joist_round_up(2 * n * item_of(s), JOIST_LINE);
+  const size_t keys = s->positions ? n * s->kernels->key : 0;
+  return COUNT_BYTES + joist_round_up(2 * n * item_of(s) + keys, JOIST_LINE);
 }
 
 void joist_sort_line(const struct joist_sorting *s, size_t n, const void *in, void *room,
@@ -147,7 +171,13 @@ void joist_sort_line(const struct joist_sorting *s, size_t n, const void *in, vo
   struct line line = {.how = s, .n = n, .in = in, .out = out, .known = {.low = UINT64_MAX}};
   uint32_t *const counts = room;
   char *const items = (char *)room + COUNT_BYTES, *const scratch = items + n * item_of(s);
-  char *const keys = s->positions ? scratch : items;
+  char *const keys = s->positions ? scratch + n * item_of(s) : items;
+  if (n <= TINY && s->order.infinity == 0 && !s->positions) {
+    s->kernels->keys(n, in, s->order, keys);
+    joist_sort_keys(s->kernels->key, n, keys, scratch, counts);
+    s->kernels->elements(n, keys, s->order, out);
+    return;
+  }
   s->kernels->look(0, n, in, s->order, keys, &line.known);
   if (!line.known.falls) {
     copy(&line, 0, n);
@@ -163,9 +193,14 @@ void joist_sort_line(const struct joist_sorting *s, size_t n, const void *in, vo
   s->kernels->words(n, keys, line.known.low, line.drop, line.place, 0, words);
   const uint64_t most = (line.known.high - line.known.low) >> line.drop << line.place | (n - 1);
   const struct joist_line known = {.low = 0, .high = most, .falls = true};
-  joist_sort_keys(sizeof *words, n, words, scratch, line.place, &known, counts);
-  if (line.lossy) sort_runs(&line, n, words, (uint64_t *)(void *)scratch, counts);
-  write_positions(&line, n, words, out);
+  if (line.lossy) { /* which keys of 64 bits only are */
+    joist_sort_keys(sizeof *words, n, words, scratch, counts);
+    sort_runs(&line, (const uint64_t *)(const void *)keys, words, (uint64_t *)(void *)scratch,
+              counts);
+    write_positions(&line, n, words, out);
+  } else {
+    sort_words(&line, n, words, (uint64_t *)(void *)scratch, &known, counts, out);
+  }
 }
 
 /* ---- a long line ---- */
@@ -209,8 +244,8 @@ static void make_items(const void *context, size_t first, size_t n, uint32_t *nu
   struct joist_two *const two = items;
   uint64_t room[JOIST_PARTITION_CHUNK];
   void *const keys = items == NULL || line->how->positions ? room : items;
-  kernels->keys(n, from(line, first), line->how->order, keys);
-  kernels->numbers(n, keys, line->known.low, ((const struct long_line *)context)->shift, numbers);
+  kernels->numbers(n, from(line, first), line->how->order, line->known.low,
+                   ((const struct long_line *)context)->shift, keys, numbers);
   if (items == NULL || !line->how->positions) return;
   if (line->lossy)
     for (size_t i = 0; i < n; i++) two[i] = (struct joist_two){room[i], first + i};
@@ -242,6 +277,18 @@ static joist_status order_bucket(const struct long_line *l, struct joist_bucket 
   return JOIST_OK;
 }
 
+/* What follows from the numbers of a bucket; where there is one, that of one key, its items are in
+ * order. */
+static struct joist_line known_of(const struct long_line *l, struct joist_bucket bucket) {
+  const uint64_t low = (uint64_t)bucket.low << l->shift;
+  const uint64_t high = (uint64_t)bucket.high << l->shift | ((UINT64_C(1) << l->shift) - 1);
+  const unsigned place = l->line.place, drop = l->line.drop;
+  const bool falls = bucket.low < bucket.high || l->shift > drop;
+  if (!l->line.how->positions)
+    return (struct joist_line){l->line.known.low + low, l->line.known.low + high, .falls = falls};
+  return (struct joist_line){low >> drop << place, high >> drop << place, .falls = falls};
+}
+
 static bool sort_bucket(const void *context, struct joist_bucket bucket, size_t worker) {
   const struct long_line *const l = context;
   const struct line *const line = &l->line;
@@ -255,16 +302,16 @@ static bool sort_bucket(const void *context, struct joist_bucket bucket, size_t 
     (void)order_bucket(l, bucket, (uint64_t *)(void *)room, room + n * sizeof(uint64_t), NULL);
     return true;
   }
-  const struct joist_line known = joist_look_at_keys(item, n, items);
+  const struct joist_line known =
+      n > l->large ? joist_look_at_keys(item, n, items) : known_of(l, bucket);
   if (known.falls && n > l->large) return false;
   if (!line->how->positions) {
     char *const out = line->out + bucket.begin * item;
     sort_elements(line, n, items, out, &known, counts, out);
     return true;
   }
-  if (known.falls) joist_sort_keys(item, n, items, scratch, line->place, &known, counts);
-  write_positions(line, n, (const uint64_t *)(void *)items,
-                  (int32_t *)(void *)line->out + bucket.begin);
+  sort_words(line, n, (uint64_t *)(void *)items, (uint64_t *)(void *)scratch, &known, counts,
+             (int32_t *)(void *)line->out + bucket.begin);
   return true;
 }
 
@@ -300,7 +347,7 @@ static joist_status sort_buckets(struct long_line *l, struct joist_error *error)
     if (n <= l->large && n > longest) longest = n;
   }
   /* Where elements are sorted, there is room in the result. */
-  const size_t words = !l->line.how->positions ? 0 : l->line.lossy ? 3 * longest : longest;
+  const size_t words = !l->line.how->positions ? 0 : l->line.lossy ? 4 * longest : longest;
   l->room_bytes = COUNT_BYTES + joist_round_up(words * sizeof(uint64_t), JOIST_LINE);
   l->rooms = joist_pool_allocate((size_t)l->threads * l->room_bytes);
   if (l->rooms == NULL) return no_memory((size_t)l->threads * l->room_bytes, error);

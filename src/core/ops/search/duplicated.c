@@ -29,6 +29,10 @@ enum {
   BLOCK = 1 << 24         /* elements between two calls of poll */
 };
 
+/* 2^64 by the golden ratio spreads keys that follow each other: D. E. Knuth, The Art of Computer
+ * Programming 3, 6.4. */
+#define GOLDEN UINT64_C(0x9e3779b97f4a7c15)
+
 struct comparing {
   joist_dtype dtype;
   size_t size, n, parts; /* bytes of an element; elements; keys of each */
@@ -177,13 +181,11 @@ static void make_items(const void *context, size_t first, size_t n, uint32_t *nu
                        void *items) {
   const struct comparing *const c = context;
   struct joist_two *const two = items;
-  uint64_t keys[2 * CHUNK], hash[CHUNK];
+  uint64_t keys[2 * CHUNK];
   make_keys(c, first, n, keys);
-  if (c->parts == 1)
-    for (size_t i = 0; i < n; i++) hash[i] = joist_match_hash(keys[i], 0);
-  else
-    for (size_t i = 0; i < n; i++) keys[i] = hash[i] = joist_match_hash(keys[i], keys[n + i]);
-  for (size_t i = 0; i < n; i++) numbers[i] = (uint32_t)(hash[i] >> (64 - NUMBER_BITS));
+  for (size_t i = 0; i < n && c->parts == 2; i++) keys[i] = joist_match_hash(keys[i], keys[n + i]);
+  for (size_t i = 0; i < n; i++)
+    numbers[i] = (uint32_t)((keys[i] ^ keys[i] >> 32) * GOLDEN >> (64 - NUMBER_BITS));
   if (two == NULL) return;
   for (size_t i = 0; i < n; i++) two[i] = (struct joist_two){keys[i], first + i};
 }
@@ -205,7 +207,6 @@ static bool look_through(const struct comparing *c, struct joist_bucket bucket, 
   size_t most = slot_count - slot_count / 4;
   memset(slots, 0, slot_count * sizeof *slots);
   for (size_t i = 0; i < n; i++) {
-    /* The hash of a hash will do where keys are such. */
     size_t slot = (size_t)joist_match_hash(items[i].first, 0) & mask;
     while (slots[slot] != 0 && !equal(c, &items[slots[slot] - 1], &items[i]))
       slot = (slot + 1) & mask;
