@@ -75,7 +75,7 @@ static void splat(size_t n, size_t size, void *slot) {
  * whose extents of 1 are repeated. */
 static void gather(const struct joist_shape *space, const struct joist_shape *shape, size_t size,
                    size_t first, size_t n, const char *in, char *out) {
-  size_t index[JOIST_RANK_MAX], stride[JOIST_RANK_MAX], product = 1, at = 0;
+  size_t index[JOIST_RANK_MAX] = {0}, stride[JOIST_RANK_MAX] = {0}, product = 1, at = 0;
   for (int d = 0; d < space->rank; d++) {
     const bool repeated = shape->rank == 0 || shape->extent[d] == 1;
     stride[d] = repeated ? 0 : product;
@@ -178,7 +178,7 @@ static size_t run_step(const struct joist_step *step, size_t n, const void *cons
 }
 
 static bool is_streamed(const struct loop *loop, const struct joist_step *step) {
-  return step->leaves && loop->group->count >= loop->stream_from / step->out.size;
+  return step->leaves && loop->group->count * step->out.size >= loop->stream_from;
 }
 
 /* The same past the caches, piece by piece: the stores of one overlap with the loads of the
@@ -210,8 +210,8 @@ static bool run_part(const struct loop *loop, struct worker *worker, size_t firs
     const struct joist_step *const step = &steps[s];
     if (step->kind == JOIST_STEP_SPLAT) continue;
     char *const out = address(loop, step->out, first, worker->arena);
-    const void *in[JOIST_REFS_MAX] = {NULL};
-    for (uint32_t k = 0; k < step->operand_count; k++)
+    const void *in[JOIST_REFS_MAX] = {address(loop, step->in[0], first, worker->arena)};
+    for (uint32_t k = 1; k < step->operand_count; k++)
       in[k] = address(loop, step->in[k], first, worker->arena);
     switch (step->kind) {
       case JOIST_STEP_KERNEL:

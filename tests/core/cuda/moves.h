@@ -226,28 +226,30 @@ static void make_iota(struct joist_program *program, joist_dtype dtype,
 }
 
 static void test_iota(void) {
-  static const struct joist_shape shapes[] = {{1, {2}},   {1, {0}},        {3, {2, 2, 2}},
-                                              {1, {100}}, {3, {7, 90, 5}}, {4, {1, 65, 3, 33}}};
-  /* What few dtypes have: of these the CPU's engine says which, and what is wrong. */
+  static const struct joist_shape shapes[] = {
+      {1, {2}},    {1, {0}},    {3, {2, 2, 2}}, {1, {100}}, {3, {7, 90, 5}}, {4, {1, 65, 3, 33}},
+      {1, {1024}}, {1, {1025}}, {1, {2048}},    {1, {2049}}};
+  /* What few dtypes have: of these the CPU's engine says which, and what is wrong. The integers
+   * of 64 bits end 1024 and 2048 numbers after two of them. */
   static const double starts[] = {0,
                                   -1,
                                   250,
                                   -0.5,
-                                  0x1p53,
-                                  -0x1p63,
-                                  0x1.fffp62,
-                                  0x1p64,
+                                  -32768.25,
+                                  0x1.fffffffffffffp62,
+                                  0x1.fffffffffffffp63,
                                   65000,
-                                  0x1p127,
+                                  0x1p53,
                                   1e300,
-                                  INFINITY,
+                                  0x1p31,
+                                  0x1p127,
+                                  -0x1p63,
                                   NAN,
                                   -0x1p53,
-                                  0x1p31,
+                                  0x1p64,
+                                  INFINITY,
                                   0x1p32,
-                                  2040.5,
-                                  -32768.25,
-                                  0x1.fffffffffffffp63};
+                                  2040.5};
   for (int d = 0; d < JOIST_DTYPE_COUNT; d++)
     for (size_t s = 0; s < sizeof shapes / sizeof *shapes && !leaves_out(d); s++)
       for (int dim = 0; dim < shapes[s].rank; dim++) {
