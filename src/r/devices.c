@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/device.h"
 #include "r/arguments.h"
 #include "r/conditions.h"
 #include "r/error_text.h"
@@ -53,6 +52,23 @@ static _Noreturn void not_ready(const char *name, const struct joist_device *dev
   joist_r_stop(JOIST_ERROR_DEVICE, "%s", text);
 }
 
+static _Noreturn void no_device(const char *text) {
+  char known[256] = "";
+  for (size_t k = 0, used = 0; k < joist_device_count() && used < sizeof known; k++)
+    used += (size_t)snprintf(known + used, sizeof known - used, k == 0 ? "%s" : ", %s",
+                             joist_device_at(k)->name);
+  joist_r_stop(JOIST_ERROR_DEVICE,
+               "there is no device \"%s\" in this build of joist; the devices are: %s", text,
+               known);
+}
+
+const struct joist_device *joist_r_device_named(SEXP name) {
+  const char *const text = joist_r_string(name, "device");
+  const struct joist_device *const device = joist_device_find(text);
+  if (device == NULL) no_device(text);
+  return device;
+}
+
 SEXP joist_r_device(SEXP name) {
   const bool is_string =
       TYPEOF(name) == STRSXP && XLENGTH(name) == 1 && STRING_ELT(name, 0) != NA_STRING;
@@ -64,13 +80,7 @@ SEXP joist_r_device(SEXP name) {
   if (device != NULL && device->ready(device, &error) == JOIST_OK)
     return joist_r_device_object(device->name);
   if (device != NULL || strncmp(text, "cuda", 4) == 0) not_ready(text, device, &error);
-  char known[256] = "";
-  for (size_t k = 0, used = 0; k < joist_device_count() && used < sizeof known; k++)
-    used += (size_t)snprintf(known + used, sizeof known - used, k == 0 ? "%s" : ", %s",
-                             joist_device_at(k)->name);
-  joist_r_stop(JOIST_ERROR_DEVICE,
-               "there is no device \"%s\" in this build of joist; the devices are: %s", text,
-               known);
+  no_device(text);
 }
 
 SEXP joist_r_diagnose(void) {
@@ -96,9 +106,8 @@ SEXP joist_r_diagnose(void) {
 }
 
 static const struct joist_device *ready_device(SEXP name) {
-  const struct joist_device *const device = joist_device_find(joist_r_string(name, "device"));
+  const struct joist_device *const device = joist_r_device_named(name);
   struct joist_error error;
-  if (device == NULL) joist_r_stop(JOIST_ERROR_DEVICE, "there is no such device");
   const joist_status status = device->ready(device, &error);
   if (status != JOIST_OK) joist_r_raise(status, &error);
   return device;
