@@ -1,10 +1,6 @@
 /* Recording what failed. Owns no memory. */
-#ifdef __MINGW32__
-#define __USE_MINGW_ANSI_STDIO 1 /* %zu */
-#endif
 #include "core/types/error.h"
 
-#include <stdio.h>
 #include <string.h>
 
 joist_status joist_error_status(joist_error_code code) {
@@ -34,14 +30,4 @@ struct joist_quote joist_quote(const char *string) {
   memcpy(text.bytes, string, kept);
   strcpy(text.bytes + kept, kept < length ? cut : "");
   return text;
-}
-
-joist_status joist_fail(struct joist_error *error, joist_status status, const char *format, ...) {
-  va_list arguments;
-  if (error == NULL) return status;
-  error->code = JOIST_E_COUNT;
-  va_start(arguments, format);
-  (void)vsnprintf(error->message, sizeof error->message, format, arguments);
-  va_end(arguments);
-  return status;
 }
