@@ -38,8 +38,8 @@ program <- function(f, ...) {
   programs <- .Call(joist_r_jit_programs, state)
   if (length(programs) == 0L) {
     stop_joist(
-      "joist_value_error", "this function has no program yet; give arguments to trace it with, such ",
-      "as nv_aval(\"f32\", c(2, 3))"
+      "joist_value_error", "this function has no program yet; give arguments to trace it with, ",
+      "such as nv_aval(\"f32\", c(2, 3))"
     )
   }
   structure(list(compiled = programs[[1L]]), class = "joist_program")
