@@ -13,8 +13,8 @@ enum {
 };
 
 joist_status joist_run_poll(const struct joist_run *run, struct joist_error *error) {
-  if (run->poll == NULL || !run->poll(run->context)) return JOIST_OK;
-  return joist_fail(error, JOIST_INTERRUPTED, "interrupted");
+  (void)error; /* there is nothing to say of an interrupt */
+  return run->poll == NULL || !run->poll(run->context) ? JOIST_OK : JOIST_INTERRUPTED;
 }
 
 int joist_threads_for(const struct joist_run *run, size_t work, size_t tasks) {

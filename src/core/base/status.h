@@ -3,9 +3,6 @@
 #ifndef JOIST_CORE_BASE_STATUS_H
 #define JOIST_CORE_BASE_STATUS_H
 
-#include <stdarg.h>
-#include <stddef.h>
-
 #if defined(__GNUC__) || defined(__clang__)
 #define JOIST_MUST_CHECK __attribute__((warn_unused_result))
 /* MinGW's `printf` is that of an old C library, which status.c does not use. */
@@ -32,8 +29,5 @@ typedef enum {
 
 /* What went wrong, for the caller to own; see core/types/error.h. */
 struct joist_error;
-
-joist_status joist_fail(struct joist_error *error, joist_status status, const char *format, ...)
-    JOIST_PRINTF(3, 4);
 
 #endif

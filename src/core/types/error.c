@@ -4,6 +4,7 @@
 #endif
 #include "core/types/error.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -32,7 +33,10 @@ struct joist_quote joist_quote(const char *string) {
     while (kept > 0 && ((unsigned char)string[kept] & 0xc0) == 0x80) kept--;
   }
   memcpy(text.bytes, string, kept);
-  strcpy(text.bytes + kept, kept < length ? cut : "");
+  if (kept < length)
+    memcpy(text.bytes + kept, cut, sizeof cut);
+  else
+    text.bytes[kept] = '\0';
   return text;
 }
 

@@ -44,6 +44,10 @@ struct joist_error {
   joist_fail_with((error), &(const struct joist_error){.code = __VA_ARGS__})
 joist_status joist_fail_with(struct joist_error *error, const struct joist_error *facts);
 
+/* The same with a text of its own, for what only one device can say. */
+joist_status joist_fail(struct joist_error *error, joist_status status, const char *format, ...)
+    JOIST_PRINTF(3, 4);
+
 joist_status joist_error_status(joist_error_code code);
 
 #endif

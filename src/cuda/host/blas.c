@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cuda/host/errors.h"
 #include "cuda/host/loader.h"
 
 /* The part of cublas_v2.h that is used; the library need not be there when joist is built. */

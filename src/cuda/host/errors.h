@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "core/base/status.h"
+#include "core/types/error.h"
 
 /* JOIST_OK, or what `result` means for somebody who was doing `what`. */
 joist_status joist_cuda_check(cudaError_t result, const char *what, struct joist_error *error);
