@@ -40,8 +40,8 @@ void joist_r_shape(SEXP x, struct joist_shape *shape) {
                           : INTEGER(x)[d] == NA_INTEGER ? NA_REAL
                                                         : INTEGER(x)[d];
     if (!(extent >= 0) || extent != floor(extent))
-      joist_r_stop(JOIST_ERROR_SHAPE,
-                   "extent %d of a shape must be a whole number that is not negative", d + 1);
+      joist_r_stop(JOIST_ERROR_SHAPE, "extent %d of a shape must be a whole number, 0 or more",
+                   d + 1);
     if (extent > INT32_MAX) JOIST_R_FAIL(JOIST_E_EXTENT_LIMIT, .dim = d + 1, .number = {extent});
     shape->extent[d] = (uint32_t)extent;
   }

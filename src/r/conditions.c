@@ -1,4 +1,7 @@
 /* Raises R conditions. */
+#ifdef __MINGW32__
+#define __USE_MINGW_ANSI_STDIO 1 /* %zu */
+#endif
 #include "r/conditions.h"
 
 #include <stdarg.h>

@@ -130,10 +130,6 @@ static bool append_fact(struct writer *writer, const struct joist_error *error, 
 const char *joist_r_error_text(const struct joist_error *error,
                                char text[JOIST_R_ERROR_TEXT_SIZE]) {
   struct writer writer = {text, 0};
-  if (error->code == JOIST_E_COUNT) {
-    strcpy(text, error->message);
-    return text;
-  }
   size_t optional = 0;
   bool complete = true;
   for (const char *c = texts[error->code]; *c != '\0'; c++) {

@@ -24,7 +24,7 @@ SEXP joist_r_threads(SEXP threads) {
   if (threads != R_NilValue) {
     const double n = joist_r_number(threads);
     if (!(n >= 1) || !R_FINITE(n) || n != floor(n))
-      joist_r_stop(JOIST_ERROR_VALUE, "`threads` must be a whole number of at least 1");
+      joist_r_stop(JOIST_ERROR_VALUE, "`threads` must be a whole number, 1 or more");
     joist_threads_set(n < INT_MAX ? (int)n : INT_MAX);
   }
   return Rf_ScalarInteger(joist_threads_get());

@@ -1,6 +1,7 @@
 /* Every way in which an operation refuses its operands, its attributes or their values: the code
  * and the facts. */
 #include "core/cpu/engine.h"
+#include "core/device.h"
 #include "core/kernels/kernels.h"
 #include "core/ops/linalg/blas.h"
 #include "core/plan/plan.h"
@@ -422,6 +423,14 @@ static void test_memory(void) {
   joist_program_clear(&program);
 }
 
+/* What is there of CUDA in a build without it. */
+static void test_no_cuda(void) {
+  struct joist_diagnosis rows[JOIST_DIAGNOSES];
+  CHECK_INT(joist_device_diagnose(rows), 1);
+  CHECK(!rows[0].found);
+  CHECK_INT(rows[0].why.code, JOIST_E_NO_CUDA);
+}
+
 int main(void) {
   joist_rules_init();
   joist_kernels_select(getenv("JOIST_TEST_KERNELS"));
@@ -431,5 +440,6 @@ int main(void) {
   test_draws();
   test_lapack();
   test_memory();
+  test_no_cuda();
   return check_report("errors of operations");
 }

@@ -13,8 +13,8 @@ enum {
 };
 
 joist_status joist_run_poll(const struct joist_run *run, struct joist_error *error) {
-  (void)error; /* there is nothing to say of an interrupt */
-  return run->poll == NULL || !run->poll(run->context) ? JOIST_OK : JOIST_INTERRUPTED;
+  (void)error; /* the status says it all */
+  return run->poll != NULL && run->poll(run->context) ? JOIST_INTERRUPTED : JOIST_OK;
 }
 
 int joist_threads_for(const struct joist_run *run, size_t work, size_t tasks) {

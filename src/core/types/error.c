@@ -1,11 +1,6 @@
 /* Recording what failed. Owns no memory. */
-#ifdef __MINGW32__
-#define __USE_MINGW_ANSI_STDIO 1 /* %zu */
-#endif
 #include "core/types/error.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 joist_status joist_error_status(joist_error_code code) {
@@ -33,19 +28,7 @@ struct joist_quote joist_quote(const char *string) {
     while (kept > 0 && ((unsigned char)string[kept] & 0xc0) == 0x80) kept--;
   }
   memcpy(text.bytes, string, kept);
-  if (kept < length)
-    memcpy(text.bytes + kept, cut, sizeof cut);
-  else
-    text.bytes[kept] = '\0';
+  const char *const end = kept < length ? cut : "";
+  memcpy(text.bytes + kept, end, strlen(end) + 1);
   return text;
-}
-
-joist_status joist_fail(struct joist_error *error, joist_status status, const char *format, ...) {
-  va_list arguments;
-  if (error == NULL) return status;
-  error->code = JOIST_E_COUNT;
-  va_start(arguments, format);
-  (void)vsnprintf(error->message, sizeof error->message, format, arguments);
-  va_end(arguments);
-  return status;
 }

@@ -26,7 +26,7 @@ struct joist_error {
   joist_error_code code;
   int dim;             /* from 1 */
   const char *op;      /* name of the operation */
-  const char *name[2]; /* constants, as the names of dtypes are */
+  const char *name[3]; /* constants, as the names of dtypes are */
   struct joist_type type[3];
   struct joist_shape shape[2];
   size_t position; /* from 1 */
@@ -35,7 +35,6 @@ struct joist_error {
   size_t count[2];
   double number[2];
   struct joist_quote text[2];
-  char message[768];
 };
 
 /* Ends a function that fails: `return JOIST_FAIL(error, JOIST_E_FRACTIONAL, .position = k + 1)`.
@@ -43,10 +42,6 @@ struct joist_error {
 #define JOIST_FAIL(error, ...) \
   joist_fail_with((error), &(const struct joist_error){.code = __VA_ARGS__})
 joist_status joist_fail_with(struct joist_error *error, const struct joist_error *facts);
-
-/* The same with a text of its own, for what only one device can say. */
-joist_status joist_fail(struct joist_error *error, joist_status status, const char *format, ...)
-    JOIST_PRINTF(3, 4);
 
 joist_status joist_error_status(joist_error_code code);
 

@@ -276,7 +276,7 @@ enum { WORKS = sizeof works / sizeof *works, COMPILED = 5 /* the first of them, 
 static struct joist_plan *new_plan(const struct joist_program *program) {
   struct joist_error error = {0};
   struct joist_plan *plan = NULL;
-  if (joist_plan_make(program, &plan, &error) != JOIST_OK) CHECK_MSG(false, "%s", error.message);
+  if (joist_plan_make(program, &plan, &error) != JOIST_OK) CHECK_MSG(false, "%s", words(&error));
   return plan;
 }
 
@@ -304,7 +304,7 @@ static void *run_once(const struct work *work, const struct joist_plan *plan) {
   const struct joist_run run = {.threads = 1, .here = work->literal_count > 0 ? work->here : NULL};
   void *out = gpu->allocate(gpu, result_bytes(work));
   if (out == NULL || gpu->run(gpu, plan, work->inputs, &out, &run, &error) != JOIST_OK)
-    CHECK_MSG(false, "%s", out == NULL ? "no memory for a result" : error.message);
+    CHECK_MSG(false, "%s", out == NULL ? "no memory for a result" : words(&error));
   return out;
 }
 
@@ -330,7 +330,7 @@ static void call_transfer(void *context) {
   const struct transfer *const t = context;
   struct joist_error error;
   if (gpu->copy(gpu, t->to, t->from, t->bytes, t->direction, &error) != JOIST_OK)
-    CHECK_MSG(false, "%s", error.message);
+    CHECK_MSG(false, "%s", words(&error));
 }
 
 /* ---- timing ---- */
@@ -345,7 +345,7 @@ static double seconds_of(void (*call)(void *), void *context, size_t calls) {
   struct joist_error error = {0};
   const double start = now();
   for (size_t k = 0; k < calls; k++) call(context);
-  if (gpu->synchronize(gpu, &error) != JOIST_OK) CHECK_MSG(false, "%s", error.message);
+  if (gpu->synchronize(gpu, &error) != JOIST_OK) CHECK_MSG(false, "%s", words(&error));
   return now() - start;
 }
 
@@ -452,7 +452,8 @@ static void measure_calls(void *other) {
 static void describe(void) {
   struct joist_diagnosis rows[JOIST_DIAGNOSES];
   const size_t n = joist_device_diagnose(rows);
-  for (size_t k = 0; k < n; k++) printf("%-7s %s\n", rows[k].item, rows[k].detail);
+  for (size_t k = 0; k < n; k++)
+    printf("%-7s %s\n", rows[k].item, rows[k].found ? rows[k].detail : words(&rows[k].why));
   printf("%zu elements, %ld kernels compiled\n", elements, joist_cuda_compilation()->compiled);
 }
 
@@ -482,7 +483,7 @@ int main(int argc, char **argv) {
   if (argc > 2) least_seconds = strtod(argv[2], NULL);
   gpu = joist_device_find("cuda:0");
   if (gpu->ready(gpu, &error) != JOIST_OK) {
-    printf("bench: skipped: no GPU (%s)\nbench: 0 passed, 0 failed\n", error.message);
+    printf("bench: skipped: no GPU (%s)\nbench: 0 passed, 0 failed\n", words(&error));
     return 0;
   }
   if (!CHECK_MSG(elements >= 2 && elements <= (size_t)1 << 28, "2 to 2^28 elements"))
