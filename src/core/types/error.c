@@ -28,6 +28,7 @@ struct joist_quote joist_quote(const char *string) {
     while (kept > 0 && ((unsigned char)string[kept] & 0xc0) == 0x80) kept--;
   }
   memcpy(text.bytes, string, kept);
-  strcpy(text.bytes + kept, kept < length ? cut : "");
+  const char *const end = kept < length ? cut : "";
+  memcpy(text.bytes + kept, end, strlen(end) + 1);
   return text;
 }
