@@ -12,7 +12,7 @@ struct joist_problem {
   int columns;                               /* of `b` */
   double *a, *b; /* copies that may be overwritten; `b` is NULL without one */
   double *out;   /* all results, one after the other */
-  size_t batch; /* for errors: which of several matrices, from 1 */
+  size_t batch;  /* for errors: which of several matrices, from 1 */
 };
 
 /* Solves a problem without zero extents. JOIST_ERROR_VALUE when it has no solution. */
@@ -26,7 +26,7 @@ double *joist_scratch(size_t doubles, size_t integers, int **first_integer);
 
 joist_status joist_no_memory(struct joist_error *error);
 
-/* JOIST_ERROR_VALUE with the position of the first element that is no finite number. */
+/* JOIST_ERROR_VALUE with the position of the first element that is not finite. */
 joist_status joist_check_finite(const struct joist_problem *problem, struct joist_error *error);
 
 #endif
