@@ -13,7 +13,8 @@
 #'   [promotion_rules()], [with_promotion()], [promotion_lattice()], [check_lattice()].
 #' \item Elementwise: arithmetic [nv_add()], comparison [nv_eq()], logic [nv_and()], bits
 #'   [nv_bitwise_and()], choices [nv_clamp()], functions [nv_sqrt()] and
-#'   [nv_erf()], signs [nv_negate()], rounding [nv_round()], complex numbers [nv_real()], NaN [nv_is_nan()].
+#'   [nv_erf()], signs [nv_negate()], rounding [nv_round()], complex numbers [nv_real()], NaN
+#'   [nv_is_nan()].
 #' \item Subsets and shapes: [subset], [nv_gather()], [nv_reshape()], [nv_transpose()],
 #'   [nv_concatenate()], [nv_pad()], [nv_broadcast_arrays()], [diff.nv_tensor()].
 #' \item Reductions and statistics: [nv_reduce_sum()], [nv_var()], [nv_cov()], [nv_median()],

@@ -110,14 +110,16 @@ nv_atanh <- function(operand) .Call(joist_r_op1, "atanh", operand)
 
 #' Error and gamma functions
 #'
-#' Elementwise: the error function, 2 / sqrt(pi) times the integral of exp(-t^2) from 0 to x, and its
+#' Elementwise: the error function, 2 / sqrt(pi) times the integral of exp(-t^2) from 0 to x, and
+#' its
 #' complement `nv_erfc()`, which keeps its precision far into the tail; the gamma function, the
 #' logarithm of its absolute value, and that logarithm's derivative. R's generics `gamma()`,
 #' `lgamma()` and `digamma()` call them.
 #'
 #' Computed by vector code with the same bits on every instruction set. `f32` is right to 0.51 units
 #' in the last place (ulp), `f16` and `bf16` are computed in `f32` and rounded once. For `f64` the
-#' error is at most 1.6 ulp (`nv_erf()`), 1.7 (`nv_erfc()`), 1.3 (`nv_gamma()` of positive numbers, 3.5
+#' error is at most 1.6 ulp (`nv_erf()`), 1.7 (`nv_erfc()`), 1.3 (`nv_gamma()` of positive numbers,
+#' 3.5
 #' of others), 2.2 (`nv_lgamma()`) or 3 (`nv_digamma()` of positive numbers); near their zeros at
 #' negative numbers the last two are right to as many ulp of 1, and `nv_digamma()` of negative
 #' numbers to 6 ulp of the larger of 1, log(-x) and itself. At 0 and the negative whole numbers

@@ -741,7 +741,8 @@ test_that("an operation a dtype does not have is an error with class", {
     float = c("bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not", "shift_left",
       "shift_right_arithmetic", "shift_right_logical", "popcnt"),
     complex = c("lt", "le", "gt", "ge", "min", "max", "floor_div", "mod", "remainder", "atan2",
-      "clamp", "cbrt", "expm1", "log1p", names(special_ops), "floor", "ceiling", "trunc", "round", "bitwise_and",
+      "clamp", "cbrt", "expm1", "log1p", names(special_ops), "floor", "ceiling", "trunc", "round",
+      "bitwise_and",
       "bitwise_or", "bitwise_xor", "bitwise_not", "shift_left", "shift_right_arithmetic",
       "shift_right_logical", "popcnt")
   )
@@ -872,8 +873,8 @@ test_that("NA_real_ stays NA in f64, and x^0 and 1^x are 1, as in base R", {
   unary <- c(
     "abs", "acos", "acosh", "asin", "asinh", "atan", "atanh", "cbrt", "ceiling", "cos", "cosh",
     "exp", "expm1", "floor", "log", "log10", "log1p", "log2", "logistic", "negate", "round",
-    "rsqrt", "sign", "sin", "sinh", "sqrt", "tan", "tanh", "trunc", "erf", "erfc", "gamma", "lgamma",
-    "digamma"
+    "rsqrt", "sign", "sin", "sinh", "sqrt", "tan", "tanh", "trunc", "erf", "erfc", "gamma",
+    "lgamma", "digamma"
   )
   is_missing <- function(x) is.na(x) & !is.nan(x)
   for (n in c(1, 3, 8, 17)) {
