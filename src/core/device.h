@@ -25,7 +25,7 @@ struct joist_device {
   bool host;        /* its memory is the process's own */
   /* Whether this process uses it already; wakes no driver. */
   bool (*in_use)(const struct joist_device *device);
-  /* JOIST_OK when it can be used; otherwise the message says why not and what to do. */
+  /* JOIST_OK when it can be used; otherwise the error says why not. */
   joist_status (*ready)(const struct joist_device *device, struct joist_error *error);
   /* Memory of the device, aligned for every dtype; NULL when it is out. Owned by the
    * caller until `free`. */

@@ -8,7 +8,7 @@
 #include "core/base/run.h"
 #include "core/base/status.h"
 
-/* JOIST_INTERRUPTED when the caller asks to stop. */
+/* JOIST_INTERRUPTED when the caller asks to stop; that status has no facts. */
 joist_status joist_run_poll(const struct joist_run *run,
                             struct joist_error *error) JOIST_MUST_CHECK;
 

@@ -8,7 +8,7 @@
 
 /* Runs the plan. `inputs` and `outputs` are payloads in the program's order, aligned
  * for their dtype; outputs overlap nothing. Fails with JOIST_ERROR_VALUE (integer
- * division by zero and the like; the message has the position), JOIST_ERROR_MEMORY
+ * division by zero and the like; the error has the position), JOIST_ERROR_MEMORY
  * or JOIST_INTERRUPTED; outputs are then undefined. */
 joist_status joist_plan_run(const struct joist_plan *plan, const void *const *inputs,
                             void *const *outputs, const struct joist_run *run,

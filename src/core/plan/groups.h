@@ -38,7 +38,7 @@ struct joist_step {
   uint32_t operand_count;
   struct joist_ref in[JOIST_REFS_MAX];
   struct joist_ref out; /* FOLD: its dtype is the accumulator's, the rest is unused */
-  uint32_t instruction; /* for messages; FOLD: the reduction */
+  uint32_t instruction; /* for errors; FOLD: the reduction */
   uint32_t sink;        /* FOLD: number of the sink within its group */
   bool leaves;          /* what it writes is not read again by its group, and costs little */
 };

@@ -266,7 +266,7 @@ static infer *const functions[JOIST_CLASS_COUNT] = {
     [JOIST_CLASS_DRAW] = infer_draw,           [JOIST_CLASS_ASSIGN] = infer_assign,
 };
 
-/* What a message says where an operation is not defined for a dtype. */
+/* The error where an operation is not defined for a dtype. */
 static joist_error_code undefined_code(joist_op op, joist_dtype dtype) {
   if (dtype == JOIST_BOOL && (op == JOIST_OP_SUB || op == JOIST_OP_NEGATE))
     return JOIST_E_NOT_DEFINED_BOOL;

@@ -20,8 +20,7 @@ bool joist_promote(const struct joist_rules *rules, struct joist_type lhs, struc
                    struct joist_type *result);
 
 /* Common type of n >= 1 operands, by rank and value too where the rule set asks
- * for it. Fails with JOIST_ERROR_PROMOTION; the message names both dtypes, the rule
- * set and a way out. */
+ * for it. Fails with JOIST_ERROR_PROMOTION and both types. */
 joist_status joist_common_type(const struct joist_rules *rules,
                                const struct joist_operand *operands, size_t count,
                                struct joist_type *result,

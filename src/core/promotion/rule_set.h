@@ -59,7 +59,7 @@ struct joist_rules {
 };
 
 /* Makes a rule set from lattice edges given as node names. Fails with
- * JOIST_ERROR_PROMOTION when the edges have a cycle (the message shows it) or there
+ * JOIST_ERROR_PROMOTION when the edges have a cycle (the error shows it) or there
  * are too many names. Pairs without a unique join are undefined, not an error. */
 joist_status joist_rules_from_edges(struct joist_rules *rules, const char *id,
                                     const char *const *from, const char *const *to, size_t count,

@@ -26,11 +26,10 @@ typedef enum { JOIST_NA_ERROR, JOIST_NA_NAN } joist_na;
 /* Converts n host values to `dtype`. Nothing is lost silently: a fractional value,
  * NaN or Inf for an integer dtype, a value out of the dtype's range (a finite value
  * that would become infinite included), a non-zero imaginary part for a real dtype,
- * and NA are JOIST_ERROR_VALUE, with value, 1-based position and dtype in the
- * message. Rounding to a float dtype's precision is no loss. NA_real_ reaches f64 and
- * c128 unchanged (the NA of FLOAT32 becomes NA_real_ there); for the other float and
- * complex dtypes `na` decides. `out` must not overlap `values`. When it fails, or
- * is JOIST_INTERRUPTED, `out` may be written in part. */
+ * and NA are JOIST_ERROR_VALUE, with value, position and dtype. Rounding to a float
+ * dtype's precision is no loss. NA_real_ reaches f64 and c128 unchanged (the NA of FLOAT32
+ * becomes NA_real_ there); for the other float and complex dtypes `na` decides. `out` must
+ * not overlap `values`. When it fails, or is JOIST_INTERRUPTED, `out` may be written in part. */
 joist_status joist_import(joist_host host, const void *values, size_t n, joist_dtype dtype,
                           joist_na na, void *out, const struct joist_run *run,
                           struct joist_error *error) JOIST_MUST_CHECK;
@@ -42,8 +41,8 @@ joist_status joist_import_truth(joist_host host, const void *values, size_t n, v
                                 struct joist_error *error) JOIST_MUST_CHECK;
 
 /* A whole number as the bits of an integer dtype: decimal digits or, after 0x, hexadecimal ones,
- * with or without a sign. Anything else, or a number that the dtype has not, is
- * JOIST_ERROR_VALUE with text and position in the message. */
+ * with or without a sign. Anything else, or a number beyond the dtype's range, is
+ * JOIST_ERROR_VALUE with text and position. */
 joist_status joist_parse_integer(const char *text, size_t position, joist_dtype dtype,
                                  uint64_t *value, struct joist_error *error) JOIST_MUST_CHECK;
 
@@ -71,7 +70,7 @@ joist_status joist_export(joist_dtype dtype, const void *elements, size_t n, joi
                           struct joist_error *error) JOIST_MUST_CHECK;
 
 /* Copies n elements between memory and bytes in this machine's order or, `swapped`, the other; the
- * bytes may lie anywhere. A byte that is no bool is JOIST_ERROR_VALUE. Only checks when `to` is
+ * bytes may lie anywhere. A byte that is not a bool is JOIST_ERROR_VALUE. Only checks when `to` is
  * NULL. */
 joist_status joist_copy_bytes(joist_dtype dtype, const void *from, size_t n, bool swapped, void *to,
                               const struct joist_run *run,

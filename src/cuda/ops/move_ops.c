@@ -220,7 +220,7 @@ joist_status joist_cuda_pad(const struct running *r, const struct joist_instruct
 
 /* ---- gathering ---- */
 
-/* The message quotes the entry, which is read back. */
+/* The entry is read back for the error. */
 static joist_status invalid_entry(const struct running *r, const struct joist_instruction *i,
                                   size_t k, size_t extent, struct joist_error *error) {
   const joist_dtype dtype = r->plan->program->values[i->operand[1]].type.dtype;

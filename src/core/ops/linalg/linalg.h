@@ -26,7 +26,7 @@ double *joist_scratch(size_t doubles, size_t integers, int **first_integer);
 
 joist_status joist_no_memory(struct joist_error *error);
 
-/* JOIST_ERROR_VALUE with the position of the first element that is no finite number. */
+/* JOIST_ERROR_VALUE with the position of the first element that is not finite. */
 joist_status joist_check_finite(const struct joist_problem *problem, struct joist_error *error);
 
 #endif

@@ -44,7 +44,7 @@ typedef enum {
 
 /* Reads n numbers (an I32, I64 or F64 array with JOIST_INDEX_* `kind`) that count from 1 as an
  * index into `extent` positions. INT32_MIN of I32 and NaN of F64 are NA. `dim` counts from 1
- * and is for messages, 0 for a whole array. `index` is complete when the need is READY, else
+ * and is for errors, 0 for a whole array. `index` is complete when the need is READY, else
  * its list is the vector and its count what the result will have (ZEROS). Fails with
  * JOIST_ERROR_SHAPE for a number out of range or mixed signs, JOIST_ERROR_VALUE for NA. */
 joist_status joist_index_scan(joist_index_kind kind, const void *vector, size_t n, size_t extent,
@@ -64,7 +64,7 @@ void joist_index_exclude(const struct joist_index *index, size_t n, size_t exten
 joist_status joist_index_logical(const int32_t *logical, size_t n, size_t extent, int dim,
                                  uint8_t *chosen, struct joist_error *error) JOIST_MUST_CHECK;
 
-/* "the index of dimension 2" is out of range: the message that all indices share. */
+/* The error of an index that is out of range. */
 joist_status joist_index_out_of_range(double entry, size_t position, size_t extent, int dim,
                                       struct joist_error *error);
 
