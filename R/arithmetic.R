@@ -8,8 +8,8 @@
 #' modulus is that of the divisor, as in R; `nv_remainder()` truncates, so the sign is that of
 #' the dividend, as in C. For bool, `+` is *or* and `*` is *and*; `-` is an error. `f16` and
 #' `bf16` are computed in `f32` and rounded once. `nv_min()` and `nv_max()` are elementwise
-#' and give NaN where an operand is NaN, also by [pmin()] and [pmax()]; `nv_atan2()` is right
-#' to 1 unit in the last place, also by [atan2()].
+#' and give NaN where an operand is NaN (base R's `pmin()` and `pmax()` do not know tensors);
+#' `nv_atan2()` is right to 1 unit in the last place, also by [atan2()].
 #'
 #' @param lhs,rhs A tensor or an R number; a bare R number keeps its exact value until the
 #'   common dtype is known.

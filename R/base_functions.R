@@ -1,23 +1,60 @@
 #' Base functions and tensors
 #'
-#' What base R does with a tensor. Where R dispatches on its argument, the function works and
-#' keeps R's meaning. Where it does not, it finds no vector (nor a list) that it could read, and
-#' stops. Of some of these functions, such as `rowSums()` and `which()`, joist has versions that
-#' compute with tensors: see [extended]. For the others, this page says what to write instead.
+#' What base R does with a tensor. joist hides no function of base R, and changes none: where R
+#' dispatches on its argument, tensors have a method that keeps R's meaning. Where R does not ask
+#' what a tensor is, most functions find neither a vector nor a list that they could read, and stop.
+#' This page says what to write instead.
 #'
 #' **Work on tensors**, and give tensors: arithmetic, comparison, `Math`, `Summary` and
 #' `Complex` functions, `[`, `[<-`, `[[`, `c()` and `append()` (of a tensor first), `rep()`,
 #' `rev()`, `head()`, `tail()`, `sort()`, `unique()`, `t()`, `aperm()`, `rbind()`, `cbind()`,
 #' `subset()`, `sample()`, `mean()`, `median()`, `rowsum()`, `sweep()`, `dim<-`, `length<-` (to
-#' shorten),
-#' `do.call(rbind, list_of_tensors)`, `Reduce()` of a tensor or a list of them, `Filter()`, and
-#' the functions on the page [extended]. `na.rm = TRUE` of `sum()`, `max()`, `mean()` and the like
+#' shorten), `split<-`, `na.omit()`,
+#' `do.call(rbind, list_of_tensors)`, `Reduce()` of a tensor or a list of them, and `Filter()`.
+#' `na.rm = TRUE` of `sum()`, `max()`, `mean()` and the like
 #' leaves out NaN and `NA_real_`; the largest and the smallest of none are -Inf and Inf.
 #'
+#' **Work on tensors** by methods for the S4 generics that R derives from these functions, and that
+#' all packages share:
+#'
+#' | | with a tensor calls |
+#' |---|---|
+#' | `rowSums()`, `colSums()`, `rowMeans()`, `colMeans()` | [nv_row_sums()] and relatives |
+#' | `which()` | [nv_which()]; gives an R vector |
+#' | `which.min()`, `which.max()` | [nv_argmin()], [nv_argmax()]; NaN is left out, as by base R |
+#' | `var()`, `sd()` | [nv_var()], [nv_sd()]; `var()` of a matrix the covariances of its columns |
+#' | `cov()`, `cor()` | [nv_cov()], [nv_cor()] |
+#' | `ifelse()` of a `test` that is a tensor | [nv_ifelse()] |
+#' | `findInterval()` | [nv_searchsorted()] |
+#' | `match()`, `%in%`, `rank()`, `rowsum()` by a tensor | base R's, which gives R vectors |
+#' | `rle()` | `!=` and subsets; `values` of the runs are a tensor |
+#' | `tabulate()` | [nv_tabulate()] |
+#' | `atan2()` | [nv_atan2()] |
+#' | `bitwAnd()`, `bitwOr()`, `bitwXor()`, `bitwNot()` | [nv_bitwise_and()] and relatives |
+#' | `bitwShiftL()`, `bitwShiftR()` | [nv_shift_left()], [nv_shift_right_logical()] |
+#' | `diag()` without further arguments | [nv_diag()] |
+#' | `encodeString()` | base R's, of the text |
+#' | `crossprod()`, `tcrossprod()`, `%*%` | [nv_crossprod()], [nv_tcrossprod()], [nv_matmul()] |
+#'
+#' One operand is a tensor; others may be R numbers, which keep their exact values until the common
+#' dtype is known. All but `which()`, `match()`, `%in%`, `rank()` and `rle()` also work in [jit()]
+#' and on [nv_aval()]. `na.rm`, `use`, `dims` and other arguments are those of base R; `method` must
+#' be `"pearson"`. Where neither `yes` nor `no` is a tensor, `ifelse()` gives an R vector as base R
+#' does, and a tensor only while [jit()] traces.
+#'
+#' What is no tensor goes to base R, or to the method of another package; it costs the time of an
+#' S4 dispatch. As with all S4 generics, an error in an argument is one of class `simpleError` that
+#' says which argument was evaluated. Where a package that is attached before joist has a function
+#' of its own by one of these names, as BiocGenerics and bit64 have, it stays in place, and those
+#' two have methods for tensors (those of bit64 by the first argument only). From R 4.3 on `%*%`,
+#' and from R 4.4 on `crossprod()`, dispatch by themselves; before R 4.3, joist has a function `%*%`
+#' that passes everything else on to base R's. Called by their full names or from another package,
+#' `stats::var()`, `base::which()` and their like are the functions of base R, most of which stop.
+#'
 #' **Work on tensors**, and give R vectors: `as.vector()` and its kin, `matrix()`, `array()`,
-#' `is.na()`, `which()`, `order()`, `rank()`, `duplicated()`, `match()`, `%in%`, `factor()`,
+#' `is.na()`, `order()`, `duplicated()`, `factor()`,
 #' `cut()`, `paste()`, `format()`, `seq()`, `seq_along()`, `as.Date()`, `table()`, `split()`,
-#' `tapply()`, `ave()`, `rowsum()` and `interaction()` by a tensor, `outer()` of rank 1, `y[i] <- x`
+#' `tapply()`, `ave()` and `interaction()` by a tensor, `outer()`, `y[i] <- x`
 #' for an R vector `y`, `svd()`, `plot()`, `hist()` and other plots.
 #'
 #' **See a list of scalars**: `lapply()`, `sapply()`, `vapply()`, `Map()`, `mapply()`,
@@ -29,21 +66,39 @@
 #' `unlist(list(x, y))`, which is `list(x, y)`, and `rapply(list(x), f)`, which calls `f(x)`. For
 #' one tensor, write `c(nv_scalar(1), x)` or `nv_concatenate(1, x)`, and `do.call(c, list(x, y))`.
 #'
+#' **Neither stop nor do what is meant.** Base R leaves no way to tell them. Never use the left:
+#'
+#' | | | |
+#' |---|---|---|
+#' | `pmin(x, y)`, `pmax(x, y)` of tensors | give `x` back | [nv_min()], [nv_max()] |
+#' | `sprintf("%s", x)` | reads the first element | `sprintf("%s", as.vector(x))` |
+#' | `df == 2`, `!df`, `df1 == df2` | a list, or an error | `df[] <- lapply(df, as.vector)` first |
+#' | `na.omit(df)` | keeps NaN in tensors | [nv_na_omit()] |
+#' | `aggregate(df, by, range)` | tensors in place of elements | a function that gives one element |
+#' | `as.matrix(df)`, `t(df)` | a matrix of a list | `df[] <- lapply(df, as.vector)` first |
+#' | `merge()` by several keys | compares text of a common dtype | [nv_merge()] |
+#' | `df[c("u", "v")] <- x` | R numbers, no dtype | `df[c("u", "v")] <- as.data.frame(x)` |
+#' | `ifelse(test, x, y)` of an R vector `test` | R numbers | [nv_ifelse()] |
+#'
+#' Here `df` is a data frame with tensors as columns. `duplicated(df)` and `unique(df)` of several
+#' columns, and `anyDuplicated(df)`, compare bits (so -0 is not 0), and each row with each other one
+#' if all columns are tensors, which takes long from some 10,000 rows on.
+#'
 #' **Stop**, because base R does not ask what `x` is. Instead of the left, write the right:
 #'
 #' | | |
 #' |---|---|
 #' | `for (e in x)` | `for (e in as.list(x))` |
 #' | `y[x]` for an R vector `y` | `y[as.vector(x)]` |
-#' | `ifelse(test, x, y)` of a `test` that is no tensor | [nv_ifelse()] |
 #' | `if (x)`, `while (x)`, `x && y`, `stopifnot(x)` | `as.logical(x)` |
 #' | `vapply(x, f, value)` | let `f` return an R number: `as.vector(f(x))` |
 #' | `do.call(f, x)` | `do.call(f, as.list(x))` |
+#' | `pmin(x, 1)`, `pmax(1, x)` | [nv_min()], [nv_max()] |
 #' | `max(1, x)`, `range(1, x)`, ... | the tensor first: `max(x, 1)` |
-#' | `df1 == df2` for data frames with tensors | the columns: `df1$x == df2$x` |
-#' | `nchar(x)`, `cat(x)`, `sprintf("%s", x)`, `rnorm(x)`, `1:x` | the same of `as.vector(x)` |
+#' | `merge(df1, df2)` by a tensor | [nv_merge()] |
+#' | `nchar(x)`, `cat(x)`, `rnorm(x)`, `1:x`, `lengths(x)` | the same of `as.vector(x)` |
 #' | `formatC(x)` | `format(x)` with its arguments |
-#' | `diag(x)`, `outer(x, y)` of rank 2 and more | [nv_diag()], [nv_outer()] |
+#' | `unsplit(parts, f)` | `x <- do.call(c, parts); split(x, f) <- parts` |
 #' | `t.test(x)`, `ecdf(x)`, `fft(x)`, `dnorm(x)`, `beta(x, y)` | the same of `as.vector(x)` |
 #' | `combn(x, 2)`, `embed(x, 2)`, `zapsmall(x)`, `jitter(x)` | the same of `as.vector(x)` |
 #' | `writeBin(x, con)`, `readBin(con, ...)` | [nv_write_bin()], [nv_read_bin()] |
@@ -51,6 +106,7 @@
 #' | `lm(y ~ x)`, `aggregate(y ~ x, ...)` and other formulas | the same with `as.vector(x)` |
 #' | `df[x > 0, ]`, `subset(df, x > 0)` of a data frame | `df[as.vector(x > 0), ]`, `which(x > 0)` |
 #' | `df[nrow(df) + 1, ] <- row` | `rbind(df, row)` |
+#' | `apply(df, 1, f)`, `colMeans(df)` | `df[] <- lapply(df, as.vector)` first |
 #' | `aes(x, y)` of ggplot2, columns of data.table | the same with `as.vector(x)` |
 #' | `as.environment(x)`, `as.function(x)` | that of `as.list(x)` |
 #'
@@ -59,23 +115,45 @@
 #' [saveRDS()] keeps one, `dput(as_array(x))` shows them.
 #'
 #' `is.numeric()`, `is.integer()`, `is.matrix()` and the like are `FALSE`: a tensor is none of
-#' R's own types. Ask for its [dtype()] and its [shape()].
+#' R's own types. Ask for its [dtype()] and its [shape()]. `is.array()` is `TRUE` where there are
+#' dimensions.
 #'
 #' @param x A tensor.
 #' @param value For `length<-` a number of elements, for `is.na<-` an index.
 #' @param subset An index.
 #' @param ... Passed on to the function of base R.
 #' @return What base R gives for an R vector of the same values; `subset()`, `length<-` and
-#'   `is.na<-` a tensor of the dtype of `x`.
+#'   `is.na<-` a tensor of the dtype of `x`; the functions of the first table a tensor of the dtype
+#'   that the function there gives, where it does not say otherwise. `which.min()` and
+#'   `which.max()` give 0 where all elements are NaN. `findInterval()` of NaN is the number of
+#'   intervals, as NaN is the largest.
 #' @section Errors: `joist_value_error`: a tensor has no names, levels or dimnames, no `NA`
-#'   except in `f64` and `c128`, and nothing to be lengthened with.
+#'   except in `f64` and `c128`, and nothing to be lengthened with; for `which()`, `match()`,
+#'   `rle()` and `use = "all.obs"` while `jit()` traces and for [nv_aval()], for another `use` or
+#'   `method` than these, and for `diag()` of one element. `joist_shape_error` when `yes` or `no`
+#'   do not fit into the shape of `test`, and for `rle()` of another rank than 1.
+#'   `joist_dtype_error` for `var()`, `cov()` and `cor()` of complex tensors. Those of the functions
+#'   in the first table.
 #' @examples
 #' x <- nv_tensor(c(3, 1, 2), "f32")
 #' sapply(x, as.numeric)
 #' cut(x, c(0, 1, 3))
 #' do.call(rbind, list(x, x))
-#' try(c(1, x))
+#' c(1, x)
 #' nv_concatenate(1, x)
+#' m <- nv_tensor(matrix(c(3, 1, 2, 5, 4, 7), 2))
+#' rowSums(m)
+#' colMeans(m)
+#' which(m > 2, arr.ind = TRUE)
+#' which.max(m)
+#' var(m)
+#' sd(c(x, nv_scalar(NaN)), na.rm = TRUE)
+#' cor(m, use = "complete.obs")
+#' ifelse(m > 2, m, 0)
+#' findInterval(m, c(1, 3, 5))
+#' bitwAnd(nv_tensor(1:3, "ui8"), 2)
+#' rowSums(matrix(1:6, 2)) # base R's
+#' @eval paste(c("@aliases %*%", base_method_aliases()), collapse = " ")
 #' @name base_functions
 NULL
 
@@ -132,7 +210,7 @@ NULL
 subset.nv_tensor <- function(x, subset, ...) x[subset]
 
 # Sums of the rows of each group, as base R, without the names of the groups.
-#' @export
+#' @rawNamespace S3method(rowsum, nv_tensor)
 rowsum.nv_tensor <- function(x, group, reorder = TRUE, na.rm = FALSE, ...) { # nolint
   check_flag(reorder, "reorder")
   if (!ndims(x) %in% 1:2) {

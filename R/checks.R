@@ -53,15 +53,11 @@ check_dims <- function(dims, name, rank, single = FALSE) {
   }
 }
 
-# A function, or the one of that name where the user called from.
-as_function <- function(f, name) {
-  if (is.name(f) || is.character(f) && length(f) == 1L && !is.na(f) && nzchar(f)) {
-    f <- get0(as.character(f), envir = parent.frame(2L), mode = "function")
-  }
-  if (!is.function(f)) {
+# What match.fun() found, which must be called where the argument is.
+as_function <- function(found, name) {
+  tryCatch(found, error = function(e) {
     stop_joist("joist_value_error", "`", name, "` must be a function")
-  }
-  f
+  })
 }
 
 # A number for each dimension, from one for all.

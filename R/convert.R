@@ -18,13 +18,13 @@
 #' nv_bitcast_convert(nv_tensor(1, "f32"), "ui32")
 #' @export
 nv_convert <- function(operand, dtype, ambiguous = FALSE) {
-  .Call(joist_r_convert, "convert", operand, dtype, ambiguous)
+  .Call(joist_r_operation, "convert", list(operand), list(dtype = dtype, ambiguous = ambiguous))
 }
 
 #' @rdname nv_convert
 #' @export
 nv_bitcast_convert <- function(operand, dtype) {
-  .Call(joist_r_convert, "bitcast_convert", operand, dtype, FALSE)
+  .Call(joist_r_operation, "bitcast_convert", list(operand), list(dtype = dtype))
 }
 
 #' Reshape and broadcast
@@ -46,11 +46,11 @@ nv_reshape <- function(operand, shape) {
   if (inherits(operand, "nv_tensor") && !inherits(operand, "nv_traced")) {
     return(.Call(joist_r_with_shape, operand, shape))
   }
-  .Call(joist_r_relayout, "reshape", operand, shape)
+  .Call(joist_r_operation, "reshape", list(operand), list(shape = shape))
 }
 
 #' @rdname nv_reshape
 #' @export
 nv_broadcast_to <- function(operand, shape) {
-  .Call(joist_r_relayout, "broadcast_to", operand, shape)
+  .Call(joist_r_operation, "broadcast_to", list(operand), list(shape = shape))
 }

@@ -47,7 +47,7 @@ nv_cummin <- function(operand, dim = NULL) scan_dim("cummin", operand, dim, NULL
 nv_cummax <- function(operand, dim = NULL) scan_dim("cummax", operand, dim, NULL)
 
 scan_dim <- function(name, operand, dim, dtype) {
-  .Call(joist_r_array, name, list(operand), dim, rep(-1L, is.null(dim)), NULL, dtype)
+  .Call(joist_r_operation, name, list(operand), list(dim = dim, dtype = dtype))
 }
 
 #' Positions of extremes
@@ -80,6 +80,5 @@ nv_argmax <- function(operand, dim = NULL, drop = TRUE) position_of("argmax", op
 
 position_of <- function(name, operand, dim, drop) {
   check_flag(drop, "drop")
-  parameters <- c(rep(-1L, is.null(dim)), if (drop) 0L else 1L)
-  .Call(joist_r_array, name, list(operand), dim, parameters, NULL, NULL)
+  .Call(joist_r_operation, name, list(operand), list(dim = dim, drop = drop))
 }

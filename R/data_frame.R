@@ -2,10 +2,11 @@
 #'
 #' A tensor of rank 1 is one column, with its dtype; of rank 2 each of its columns is one, as
 #' those of a matrix are; a scalar is a column of one row. `data.frame()`, `cbind()` and
-#' `transform()` take tensors through this method. Subsets, `$`, `rbind()`, [merge()],
-#' `split()`, `order()`, `unique()`, `print()`, `str()` and `summary()` of a data frame work
-#' with such columns. `as.matrix()`, `t()` and `apply()` make R numbers of them, and so does
-#' `rbind()` where a column of the first data frame is an R vector.
+#' `transform()` take tensors through this method. Subsets, `$`, `rbind()`, `split()`, `order()`,
+#' `unique()`, `print()`, `str()` and `summary()` of a data frame work with such columns, and
+#' `merge()` does by other keys; [nv_merge()] and [nv_na_omit()] look into tensors. `rbind()` makes
+#' R numbers of them where a column of the first data frame is an R vector. What does not work, such
+#' as comparing whole data frames, is listed in [base_functions].
 #'
 #' Tibbles take tensors of rank 1, too, and so does what is built on the vctrs package: the
 #' common type of two columns is that of [common_dtype()]. A column that consists of missing
@@ -18,8 +19,8 @@
 #' @param nm The name of a single column.
 #' @return A data frame whose columns are tensors of rank 1 with the dtype of `x`.
 #' @section Errors: `joist_shape_error` for a rank over 2; `joist_value_error` for a tensor
-#'   without data, a row that is missing (as `merge(all.x = TRUE)` makes them; only `f64` and
-#'   `c128` have `NA`), and an index of rows that is a tensor.
+#'   without data, and a row that is missing (as `merge(all.x = TRUE)` makes them; only `f64` and
+#'   `c128` have `NA`).
 #' @examples
 #' df <- data.frame(x = nv_tensor(3:1, "i8"), y = c("a", "b", "c"))
 #' df[order(df$x), ]
@@ -55,10 +56,10 @@ as.data.frame.nv_tensor <- function(x, row.names = NULL, optional = FALSE, ...,
 
 #' Leave out rows with missing values
 #'
-#' [stats::na.omit()], for data frames with tensors, too, of which base R would keep every row: NaN
-#' in a tensor is missing, and `NA_real_` in `f64` and `c128`. All else is passed on to it.
+#' As [stats::na.omit()], which keeps the rows of a data frame whatever is in its tensors: here NaN
+#' in a tensor is missing, and `NA_real_` in `f64` and `c128`.
 #'
-#' @param object A data frame, a tensor, or what [stats::na.omit()] takes.
+#' @param object A data frame or a tensor. Tensors have a method for [stats::na.omit()], too.
 #' @param ... Passed on to [stats::na.omit()].
 #' @return A data frame without the rows, with their numbers in the attribute `na.action` as from
 #'   [stats::na.omit()]; of a tensor the other elements, in its dtype and of rank 1 if some are
@@ -66,11 +67,10 @@ as.data.frame.nv_tensor <- function(x, row.names = NULL, optional = FALSE, ...,
 #' @section Errors: `joist_value_error` for a tensor while `jit()` traces and for [nv_aval()]: what
 #'   is left depends on values.
 #' @examples
-#' na.omit(data.frame(x = nv_tensor(c(1, NaN, 3), "f16"), y = 1:3))
+#' nv_na_omit(data.frame(x = nv_tensor(c(1, NaN, 3), "f16"), y = 1:3))
 #' na.omit(nv_tensor(c(1, NaN)))
-#' @name na.omit
 #' @export
-na.omit <- function(object, ...) { # nolint: object_name_linter.
+nv_na_omit <- function(object, ...) {
   tensors <- if (is.data.frame(object)) vapply(object, is_tensor, NA)
   if (!any(tensors)) {
     return(stats::na.omit(object, ...))
@@ -87,8 +87,9 @@ na.omit <- function(object, ...) { # nolint: object_name_linter.
   structure(object[-as.vector(left_out), , drop = FALSE], na.action = left_out)
 }
 
-# The method of stats::na.omit(), for other packages that call this.
-omit_nan <- function(object, ...) {
+#' @importFrom stats na.omit
+#' @export
+na.omit.nv_tensor <- function(object, ...) {
   check_elements(object, "na.omit()", "nv_ifelse() with nv_is_nan()")
   missing <- is.na(object)
   if (any(missing)) object[!missing] else object
@@ -96,14 +97,14 @@ omit_nan <- function(object, ...) {
 
 #' Merge data frames by tensors
 #'
-#' [base::merge()], for data frames whose key in common is a column with a tensor, too, which base R
-#' does not compare. All else is passed on to it.
+#' As [base::merge()], for data frames whose keys are columns with tensors. (Base R's stops for a
+#' single key that is a tensor, and compares several keys as text of their common dtype.)
 #'
 #' Keys are compared by their values: R numbers that the integers of a tensor can be are, and where
 #' the common dtype of two keys would round a whole number, so that different keys became equal,
 #' there is an error.
 #'
-#' @param x,y Data frames, or what [base::merge()] takes.
+#' @param x,y Data frames.
 #' @param ... Arguments of [base::merge()].
 #' @return A data frame. A key that is a tensor in `x` or `y` is one in the result: of the dtype of
 #'   `x`, or, where there are rows of `y` alone, of the common dtype of both (R numbers take the
@@ -113,14 +114,13 @@ omit_nan <- function(object, ...) {
 #'   number that the common dtype of the keys rounds.
 #' @examples
 #' df <- data.frame(x = nv_tensor(3:1, "i8"), y = c("a", "b", "c"))
-#' merge(df, data.frame(x = nv_tensor(c(1L, 3L), "i8"), z = 1:2))
+#' nv_merge(df, data.frame(x = nv_tensor(c(1L, 3L), "i8"), z = 1:2))
 #' @export
-merge <- function(x, y, ...) {
-  if (is.data.frame(x) && is.data.frame(y) && any(vapply(c(x, y), is_tensor, NA))) {
-    merge_frames(x, y, ...)
-  } else {
-    base::merge(x, y, ...)
+nv_merge <- function(x, y, ...) {
+  if (!is.data.frame(x) || !is.data.frame(y)) {
+    stop_joist("joist_value_error", "nv_merge() takes two data frames")
   }
+  merge_frames(x, y, ...)
 }
 
 merge_frames <- function(x, y, by = intersect(names(x), names(y)), by.x = by, # nolint
@@ -130,7 +130,7 @@ merge_frames <- function(x, y, by = intersect(names(x), names(y)), by.x = by, # 
   pairs <- if (length(at_x) == length(at_y)) seq_along(at_x)
   placed <- Filter(function(k) has_places(x[[at_x[k]]], y[[at_y[k]]], length(pairs) == 1L), pairs)
   if (length(placed) == 0L) {
-    return(base::merge(x, y, by.x = by.x, by.y = by.y, incomparables = incomparables, ...))
+    return(merge(x, y, by.x = by.x, by.y = by.y, incomparables = incomparables, ...))
   }
   # Base R merges by the places of the keys among all their values, in order.
   keys <- lapply(placed, function(k) places(x[[at_x[k]]], y[[at_y[k]]]))
@@ -141,7 +141,7 @@ merge_frames <- function(x, y, by = intersect(names(x), names(y)), by.x = by, # 
   if (!is.null(incomparables) && length(pairs) == 1L) {
     incomparables <- as.vector(nv_match(incomparables, keys[[1L]]$values))
   }
-  merged <- base::merge(x, y, by.x = at_x, by.y = at_y, incomparables = incomparables, ...)
+  merged <- merge(x, y, by.x = at_x, by.y = at_y, incomparables = incomparables, ...)
   for (k in seq_along(placed)) merged[[placed[k]]] <- keys[[k]]$at(merged[[placed[k]]])
   merged
 }

@@ -1,4 +1,4 @@
-# What the functions of extended.R compute of tensors.
+# What the methods in extended.R compute.
 
 without_nan <- function(x, remove) {
   check_flag(remove, "na.rm")
@@ -43,29 +43,11 @@ extreme_number <- function(x, largest) {
   nv_ifelse(nv_reduce_any(found), nv_argmax(found), 0L)
 }
 
-any_tensor <- function(parts) !is.null(first_tensor(parts))
-
-any_tensor_within <- function(parts) {
-  any_tensor(parts) || length(parts) > 0L && is.data.frame(parts[[1L]]) && any_tensor(parts[[1L]])
-}
-
-# The tensors come first: an R number is exact until it meets one.
-parallel_extreme <- function(extreme, parts, remove) {
-  check_flag(remove, "na.rm")
-  tensors <- vapply(parts, is_tensor, NA)
-  Reduce(if (remove) skipping_nan(extreme) else extreme, c(parts[tensors], parts[!tensors]))
-}
-
-skipping_nan <- function(extreme) {
-  function(lhs, rhs) {
-    lost <- beside(nv_is_nan(rhs), lhs) # `rhs` may be an R number
-    nv_ifelse(lost, lhs, nv_ifelse(nv_is_nan(lhs), rhs, extreme(lhs, rhs)))
-  }
-}
-
 choose_by <- function(test, yes, no) {
   if (has_elements(test) && !is_tensor(yes) && !is_tensor(no)) {
-    return(base::ifelse(test, yes, no))
+    truth <- as.logical(test)
+    if (ndims(test) > 1L) dim(truth) <- shape(test)
+    return(base::ifelse(truth, yes, no))
   }
   chosen <- nv_ifelse(test, yes, no)
   if (!identical(shape(chosen), shape(test))) {
@@ -104,30 +86,21 @@ runs_of <- function(x) {
   }
   check_elements(x, "rle()")
   n <- length(x)
-  last <- if (n > 0L) c(base::which(as.vector(x[-1L] != x[-n])), n) else integer()
+  last <- if (n > 0L) c(which(as.vector(x[-1L] != x[-n])), n) else integer()
   structure(list(lengths = diff(c(0L, last)), values = x[last]), class = "rle")
-}
-
-put_back <- function(value, f, drop) {
-  n <- length(if (is.list(f)) f[[1L]] else f)
-  at <- split(seq_len(n), if (is_tensor(f)) as.vector(f) else f, drop = drop)
-  frames <- is.data.frame(value[[1L]])
-  lengths <- vapply(value, if (frames) nrow else length, 1)
-  if (!identical(unname(lengths), unname(base::lengths(at)) + 0)) {
-    stop_joist(
-      "joist_shape_error", "parts of ", toString(lengths), " elements are not put back into ",
-      "groups of ", toString(base::lengths(at))
-    )
-  }
-  back <- order(unlist(at))
-  if (frames) {
-    return(do.call(rbind, unname(value))[back, , drop = FALSE])
-  }
-  do.call(c.nv_tensor, unname(value))[back]
 }
 
 # A scalar of its type without data.
 none_of <- function(x) {
   if (!is.atomic(x)) x <- as_tensor(x)
   if (is_tensor(x)) nv_aval(dtype(x), integer(), ambiguous(x)) else x[0L]
+}
+
+# Base R's diag() of one number is the identity matrix of that size.
+diagonal_of <- function(x, alone) {
+  if (!alone || length(x) == 1L) {
+    stop_joist("joist_value_error", "diag() of a tensor gives its diagonal, or a matrix with it; ",
+      "see nv_diag() and nv_eye()")
+  }
+  nv_diag(x)
 }

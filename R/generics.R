@@ -151,18 +151,10 @@ is.finite.nv_tensor <- function(x) nv_is_finite(x)
 is.infinite.nv_tensor <- function(x) nv_is_infinite(x)
 
 #' @export
-is.na.nv_tensor <- function(x) {
-  check_extremes()
-  as_array(nv_is_nan(x))
-}
+is.na.nv_tensor <- function(x) as_array(nv_is_nan(x))
 
 #' @export
-anyNA.nv_tensor <- function(x, recursive = FALSE) {
-  if (called_from(base::rowsum.default) || called_from(base::rowsum.data.frame)) {
-    group_by_values(x, parent.frame())
-  }
-  as.logical(nv_reduce_any(nv_is_nan(x)))
-}
+anyNA.nv_tensor <- function(x, recursive = FALSE) as.logical(nv_reduce_any(nv_is_nan(x)))
 
 #' Compare tensors
 #'

@@ -39,7 +39,8 @@
 #' jit(\() list(1L, 1.0, TRUE))()
 #' @export
 jit <- function(f, static = character(), cache_size = 100L, device = NULL, promotion = NULL) {
-  f <- as_function(f, "f")
+  force(f)
+  f <- as_function(match.fun(f), "f")
   if (!is.null(device)) device <- format(nv_device(device))
   if (!is.null(promotion)) promotion_rules(promotion)
   arguments <- formals(args(f))
@@ -153,7 +154,11 @@ jit_trace <- function(f, arguments, dynamic) {
   trace <- .Call(joist_r_trace_begin, arguments, dynamic, NULL)
   tracing$depth <- tracing$depth + 1L
   on.exit(tracing$depth <- tracing$depth - 1L)
-  result <- withCallingHandlers(call_function(f, trace[[2L]]), error = explain_control_flow)
+  traced <- names(Filter(function(x) inherits(x, "nv_traced"), trace[[2L]]))
+  result <- withCallingHandlers(
+    call_function(f, trace[[2L]]),
+    error = function(e) explain_control_flow(e, traced)
+  )
   tryCatch(.Call(joist_r_trace_end, trace[[1L]], result, NULL), joist_value_error = function(e) {
     at <- first_misfit(result)
     if (!is.null(at)) e$message <- paste0("the result", at, " of the function: ", e$message)
@@ -185,7 +190,8 @@ control_flow_messages <- function() {
   )
 }
 
-explain_control_flow <- function(e) {
+# `traced` has the names of the arguments that are traced tensors.
+explain_control_flow <- function(e, traced) {
   call <- conditionCall(e)
   keyword <- if (is.call(call) && is.name(call[[1L]])) as.character(call[[1L]]) else ""
   decides <- keyword %in% c("if", "while") && conditionMessage(e) %in% control_flow_messages()
@@ -198,11 +204,11 @@ explain_control_flow <- function(e) {
   # for (i in x), 1:n, cat(x): functions of base R that have no method for tensors.
   if (!inherits(e, "joist_error") && nzchar(keyword) && exists(keyword, baseenv()) &&
     is.null(utils::getS3method(keyword, "nv_tensor", optional = TRUE))) {
-    name <- traced_name(all.vars(call), sys.frames())
-    if (!is.null(name)) {
+    name <- intersect(all.vars(call), traced)
+    if (length(name) > 0L) {
       stop_trace(
-        call, conditionMessage(e), "; `", name, "` is a tensor, which has no value while jit() ",
-        "traces the function: make it a static argument, or use its shape()"
+        call, conditionMessage(e), "; `", name[1L], "` is a tensor, which has no value while ",
+        "jit() traces the function: make it a static argument, or use its shape()"
       )
     }
   }
@@ -215,18 +221,6 @@ stop_trace <- function(call, ...) {
   ))
 }
 
-# The first of the names that is a traced tensor where the functions run that were called.
-traced_name <- function(names, frames) {
-  for (name in names) {
-    for (frame in rev(frames)) {
-      value <- tryCatch(get0(name, frame, inherits = FALSE), error = function(e) NULL)
-      if (inherits(value, "nv_traced")) {
-        return(name)
-      }
-    }
-  }
-}
-
 #' @export
 print.joist_jit <- function(x, ...) {
   state <- environment(x)
@@ -236,7 +230,7 @@ print.joist_jit <- function(x, ...) {
     sep = ""
   )
   for (program in programs) {
-    cat("{\n", paste0(.Call(joist_r_program_text, program), "\n"), "}\n", sep = "")
+    print(structure(list(compiled = program), class = "joist_program"))
   }
   invisible(x)
 }

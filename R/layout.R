@@ -23,9 +23,10 @@ nv_transpose <- function(operand, permutation = NULL) {
     if (!is_whole(permutation)) {
       stop_joist("joist_shape_error", "`permutation` must name every dimension once")
     }
-    permutation <- as.integer(permutation)
   }
-  .Call(joist_r_permute, as_tensor(operand), permutation)
+  operand <- as_tensor(operand)
+  if (is.null(permutation)) permutation <- rev(seq_along(field_of(operand, "shape")))
+  .Call(joist_r_operation, "transpose", list(operand), list(permutation = permutation))
 }
 
 #' @rdname nv_transpose
@@ -81,7 +82,7 @@ t.nv_tensor <- function(x) {
   if (rank > 2L) {
     stop_joist("joist_shape_error", "t() of a tensor of rank ", rank, "; use nv_transpose()")
   }
-  if (rank == 1L) nv_unsqueeze(x, 1L) else .Call(joist_r_permute, x, NULL)
+  if (rank == 1L) nv_unsqueeze(x, 1L) else nv_transpose(x)
 }
 
 #' @rdname nv_transpose
@@ -92,13 +93,11 @@ aperm.nv_tensor <- function(a, perm = NULL, ...) nv_transpose(a, perm)
 rev.nv_tensor <- function(x) nv_reverse(nv_flatten(x))
 
 # The elements from `start` on, `step` apart, `count` of them along each dimension, in `shape`.
-slice <- function(x, start, step, count, shape = count) {
-  if (length(count) <= 10L) {
-    numbers <- as.integer(rbind(start - 1L, step, count))
-    return(.Call(joist_r_array, "slice", list(x), NULL, numbers, shape, NULL))
-  }
-  indices <- Map(function(from, by, n) from + by * (seq_len(n) - 1), start, step, count)
-  nv_reshape(.Call(joist_r_subset, x, indices, FALSE, FALSE), shape)
+slice <- function(x, start, step, count, shape = NULL) {
+  at <- list(start = start, stop = start + (count - 1) * step)
+  if (!all(step == 1L)) at$step <- rep_len(step, length(count))
+  at$shape <- shape
+  .Call(joist_r_operation, "slice", list(x), at)
 }
 
 # R values become tensors of their default dtype, still ambiguous.
@@ -204,9 +203,6 @@ part_shape <- function(x) {
 
 #' @export
 rep.nv_tensor <- function(x, times = 1, length.out = NA, each = 1, ...) {
-  if (called_from(base::ifelse)) {
-    stop_joist("joist_value_error", "ifelse() gives R vectors; use nv_ifelse() for tensors")
-  }
   flat <- nv_flatten(x)
   if (!identical(as.numeric(each), 1)) {
     flat <- nv_flatten(nv_broadcast_to(nv_unsqueeze(flat, 1L), c(each, length(flat))))

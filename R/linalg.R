@@ -50,27 +50,28 @@ nv_triangular_solve <- function(a, b, lower = FALSE, transpose = FALSE, unit_dia
   check_flag(lower, "lower")
   check_flag(transpose, "transpose")
   check_flag(unit_diagonal, "unit_diagonal")
-  solve_columns("triangular_solve", a, b, c(lower, transpose, unit_diagonal))
+  flags <- list(lower = lower, transpose = transpose, unit_diagonal = unit_diagonal)
+  solve_columns("triangular_solve", a, b, flags)
 }
 
 #' @rdname nv_solve
 #' @export
 nv_chol <- function(x, lower = FALSE) {
   check_flag(lower, "lower")
-  linear_algebra("chol", list(x), lower)
+  linear_algebra("chol", list(x), list(lower = lower))
 }
 
 #' @rdname nv_solve
 #' @export
-nv_det <- function(operand) linear_algebra("determinant", list(operand), TRUE)
+nv_det <- function(operand) linear_algebra("det", list(operand))
 
 #' @rdname nv_solve
 #' @export
 nv_determinant <- function(operand, logarithm = TRUE) {
   check_flag(logarithm, "logarithm")
-  packed <- linear_algebra("determinant", list(operand), FALSE)
-  modulus <- unpack(packed, 1L, integer())
-  list(modulus = if (logarithm) modulus else nv_exp(modulus), sign = unpack(packed, 0L, integer()))
+  parts <- linear_algebra("determinant", list(operand))
+  modulus <- parts[[2L]]
+  list(modulus = if (logarithm) modulus else nv_exp(modulus), sign = parts[[1L]])
 }
 
 #' @rdname nv_solve
@@ -115,13 +116,7 @@ determinant.nv_tensor <- function(x, logarithm = TRUE, ...) {
 #' nv_eigh(nv_crossprod(x))
 #' @export
 nv_qr <- function(operand) {
-  extents <- part_shape(operand)
-  packed <- linear_algebra("qr", list(operand))
-  k <- min(extents[1:2])
-  list(
-    Q = unpack(packed, 0, c(extents[1L], k)),
-    R = unpack(packed, extents[1L] * k, c(k, extents[2L]))
-  )
+  stats::setNames(linear_algebra("qr", list(operand)), c("Q", "R"))
 }
 
 #' @rdname nv_qr
@@ -131,30 +126,21 @@ qr.nv_tensor <- function(x, ...) nv_qr(x)
 #' @rdname nv_qr
 #' @export
 nv_svd <- function(operand) {
-  extents <- part_shape(operand)
-  packed <- linear_algebra("svd", list(operand))
-  k <- min(extents[1:2])
-  list(
-    d = unpack(packed, 0, k),
-    u = unpack(packed, k, c(extents[1L], k)),
-    v = unpack(packed, k * (1 + extents[1L]), c(extents[2L], k))
-  )
+  stats::setNames(linear_algebra("svd", list(operand)), c("d", "u", "v"))
 }
 
 #' @rdname nv_qr
 #' @export
 nv_eigh <- function(operand) {
-  n <- part_shape(operand)[1L]
-  packed <- linear_algebra("eigh", list(operand))
-  list(values = unpack(packed, 0, n), vectors = unpack(packed, n, c(n, n)))
+  stats::setNames(linear_algebra("eigh", list(operand)), c("values", "vectors"))
 }
 
-linear_algebra <- function(op, operands, flags = logical()) {
-  .Call(joist_r_array, op, operands, NULL, as.integer(flags), NULL, NULL)
+linear_algebra <- function(op, operands, attributes = NULL) {
+  .Call(joist_r_operation, op, operands, attributes)
 }
 
 # Right sides may be one vector, as may the solution then.
-solve_columns <- function(op, a, b, flags = logical()) {
+solve_columns <- function(op, a, b, flags = NULL) {
   extents <- part_shape(b)
   if (length(extents) >= 2L) {
     return(linear_algebra(op, list(a, b), flags))
@@ -162,11 +148,4 @@ solve_columns <- function(op, a, b, flags = logical()) {
   n <- prod(extents)
   solution <- linear_algebra(op, list(a, with_matrix_shape(b, c(n, 1))), flags)
   nv_reshape(solution, shape(solution)[-2L])
-}
-
-# A part of packed results, which lie one after the other along the first dimension: a matrix,
-# vector or number for every one of the batch.
-unpack <- function(packed, from, extents) {
-  batch <- shape(packed)[-1L]
-  slice(packed, c(from, 0 * batch) + 1, 1L, c(prod(extents), batch), c(extents, batch))
 }

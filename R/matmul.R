@@ -56,7 +56,8 @@ matrix_product <- function(lhs, rhs, lhs_transposed, rhs_transposed) {
     shapes <- matrix_shapes(part_shape(lhs), part_shape(rhs), transposed)
     operands <- list(with_matrix_shape(lhs, shapes[[1L]]), with_matrix_shape(rhs, shapes[[2L]]))
   }
-  .Call(joist_r_array, "matmul", operands, NULL, as.integer(transposed), NULL, NULL)
+  flags <- list(transpose_lhs = lhs_transposed, transpose_rhs = rhs_transposed)
+  .Call(joist_r_operation, "matmul", operands, flags)
 }
 
 # A tensor of matrices, which need no other shape.

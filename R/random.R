@@ -45,15 +45,15 @@ nv_key <- function(seed = NULL) {
 #' @export
 nv_key_split <- function(key, n = 2L) {
   check_whole(n, "n")
-  lapply(seq_len(n), function(k) derive_key(key, k - 1, 1L))
+  lapply(seq_len(n), function(k) derive_key(key, k - 1, TRUE))
 }
 
 #' @rdname nv_key
 #' @export
-nv_fold_in <- function(key, data) derive_key(key, data, 0L)
+nv_fold_in <- function(key, data) derive_key(key, data, FALSE)
 
-derive_key <- function(key, data, use) {
-  .Call(joist_r_array, "fold_in", list(as_key(key), data), NULL, use, NULL, "ui32")
+derive_key <- function(key, data, split) {
+  .Call(joist_r_operation, "fold_in", list(as_key(key), data), list(split = split, dtype = "ui32"))
 }
 
 # A key from R's own generator, whose stream moves on by two numbers.
@@ -85,7 +85,7 @@ as_key <- function(key, x = NULL) {
 draw <- function(name, key, parameters, shape, dtype) {
   key <- as_key(key, first_tensor(parameters))
   parameters <- lapply(parameters, fit_parameter, shape)
-  .Call(joist_r_array, name, c(list(key), parameters), NULL, integer(), shape, dtype)
+  .Call(joist_r_operation, name, c(list(key), parameters), list(shape = shape, dtype = dtype))
 }
 
 # One value, or one for each element.

@@ -30,25 +30,27 @@
 #' nv_range(x, dims = 2)
 #' @export
 nv_reduce_sum <- function(operand, dims = NULL, drop = TRUE, dtype = NULL) {
-  .Call(joist_r_reduce, "reduce_sum", operand, dims, drop, dtype)
+  attributes <- list(dims = dims, drop = drop, dtype = dtype)
+  .Call(joist_r_operation, "reduce_sum", list(operand), attributes)
 }
 
 #' @rdname nv_reduce_sum
 #' @export
 nv_reduce_prod <- function(operand, dims = NULL, drop = TRUE, dtype = NULL) {
-  .Call(joist_r_reduce, "reduce_prod", operand, dims, drop, dtype)
+  attributes <- list(dims = dims, drop = drop, dtype = dtype)
+  .Call(joist_r_operation, "reduce_prod", list(operand), attributes)
 }
 
 #' @rdname nv_reduce_sum
 #' @export
 nv_reduce_min <- function(operand, dims = NULL, drop = TRUE) {
-  .Call(joist_r_reduce, "reduce_min", operand, dims, drop, NULL)
+  .Call(joist_r_operation, "reduce_min", list(operand), list(dims = dims, drop = drop))
 }
 
 #' @rdname nv_reduce_sum
 #' @export
 nv_reduce_max <- function(operand, dims = NULL, drop = TRUE) {
-  .Call(joist_r_reduce, "reduce_max", operand, dims, drop, NULL)
+  .Call(joist_r_operation, "reduce_max", list(operand), list(dims = dims, drop = drop))
 }
 
 #' @rdname nv_reduce_sum
@@ -60,17 +62,18 @@ nv_range <- function(operand, dims = NULL, drop = TRUE) {
 #' @rdname nv_reduce_sum
 #' @export
 nv_mean <- function(operand, dims = NULL, drop = TRUE, dtype = NULL) {
-  .Call(joist_r_reduce, "mean", operand, dims, drop, dtype)
+  attributes <- list(dims = dims, drop = drop, dtype = dtype)
+  .Call(joist_r_operation, "mean", list(operand), attributes)
 }
 
 #' @rdname nv_reduce_sum
 #' @export
 nv_reduce_any <- function(operand, dims = NULL, drop = TRUE) {
-  .Call(joist_r_reduce, "reduce_any", operand, dims, drop, NULL)
+  .Call(joist_r_operation, "reduce_any", list(operand), list(dims = dims, drop = drop))
 }
 
 #' @rdname nv_reduce_sum
 #' @export
 nv_reduce_all <- function(operand, dims = NULL, drop = TRUE) {
-  .Call(joist_r_reduce, "reduce_all", operand, dims, drop, NULL)
+  .Call(joist_r_operation, "reduce_all", list(operand), list(dims = dims, drop = drop))
 }

@@ -32,7 +32,7 @@ nv_match <- function(x, table, nomatch = 0L) {
   if (!is_whole(nomatch) || length(nomatch) != 1L) {
     stop_joist("joist_value_error", "`nomatch` must be a whole number: a typed array has no NA")
   }
-  .Call(joist_r_array, "match", list(x, table), NULL, as.integer(nomatch), NULL, NULL)
+  .Call(joist_r_operation, "match", list(x, table), list(nomatch = nomatch))
 }
 
 #' @rdname nv_match
@@ -45,16 +45,18 @@ nv_searchsorted <- function(sorted, values, side = "left") {
   if (!is.character(side) || length(side) != 1L || !side %in% c("left", "right")) {
     stop_joist("joist_value_error", "`side` must be \"left\" or \"right\"")
   }
-  right <- as.integer(side == "right")
+  right <- side == "right"
   if (!is_tensor(sorted) && is.atomic(sorted) && length(sorted) == 1L && !is.na(sorted)) {
     # One R number has no rank; compared, it is as exact.
     return(nv_convert(!(if (right) nv_lt else nv_le)(values, sorted), "i32"))
   }
-  .Call(joist_r_array, "searchsorted", list(sorted, values), NULL, right, NULL, NULL)
+  .Call(joist_r_operation, "searchsorted", list(sorted, values), list(right = right))
 }
 
-# What match() and %in% compare: vectors of base R. 64-bit integers are text where a double
-# would round them.
+# What match() and %in% compare: vectors of base R.
+match_keys <- function(x) if (is_tensor(x)) mtfrm.nv_tensor(x) else x
+
+# 64-bit integers are text where a double would round them.
 #' @rawNamespace if (getRversion() >= "4.2.0") S3method(mtfrm, nv_tensor)
 mtfrm.nv_tensor <- function(x) {
   check_elements(x, "match()", "nv_match()")
@@ -62,6 +64,17 @@ mtfrm.nv_tensor <- function(x) {
   far <- is_int64(x) && any(abs(keys) >= 2^53)
   if (far) as.vector(x, "character") else keys
 }
+
+# bit64 has generics of its own, which are found first where it is attached.
+
+#' @exportS3Method bit64::match
+match.nv_tensor <- function(x, table, ...) base::match(match_keys(x), match_keys(table), ...)
+
+#' @rawNamespace S3method(bit64::"%in%", nv_tensor)
+`%in%.nv_tensor` <- function(x, table) base::match(match_keys(x), match_keys(table), 0L) > 0L
+
+#' @exportS3Method bit64::rank
+rank.nv_tensor <- function(x, ...) base::rank(xtfrm(x), ...)
 
 #' Unique and repeated elements
 #'
@@ -99,7 +112,8 @@ duplicated.nv_tensor <- function(x, incomparables = FALSE,
 #' @export
 anyDuplicated.nv_tensor <- function(x, incomparables = FALSE,
                                     fromLast = FALSE, ...) { # nolint: object_name_linter.
-  repeated <- which(duplicated.nv_tensor(x, incomparables, fromLast))
+  repeated <- duplicated.nv_tensor(x, incomparables, fromLast)
+  repeated <- which(repeated)
   if (length(repeated) == 0L) 0L else if (fromLast) max(repeated) else repeated[1L]
 }
 
@@ -156,5 +170,5 @@ nv_tabulate <- function(bin, nbins = NULL) {
     check_elements(bin, "the number of bins of nv_tabulate()", "`nbins`")
     nbins <- if (length(bin) == 0L) 1 else max(1, as_array(max(nv_convert(bin, "i64")), "double"))
   }
-  .Call(joist_r_array, "tabulate", list(bin), NULL, integer(), nbins, "i64")
+  .Call(joist_r_operation, "tabulate", list(bin), list(shape = nbins, dtype = "i64"))
 }

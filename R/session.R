@@ -86,7 +86,8 @@ nv_trim_memory <- function() {
 #'   processor), `nvcc` (found when joist was built), `cuda` (the CUDA device was built),
 #'   `blas` (what multiplies matrices of `f32`, `f64`, `c64` and `c128`: the name of the
 #'   optimized BLAS that R is linked with, or `"joist"` for our own kernels), `driver` (a CUDA
-#'   driver is present), `promotion` (id of the current rules) and `gpus` (for each GPU that
+#'   driver is present), `on_cpu` (operations that a GPU leaves to the CPU, which computes them on
+#'   copies; empty without CUDA), `promotion` (id of the current rules) and `gpus` (for each GPU that
 #'   this process uses already, its memory as [nv_memory()] gives it).
 #' @examples
 #' joist_info()

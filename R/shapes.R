@@ -37,11 +37,12 @@ nv_pad <- function(operand, low, high, value = 0, interior = 0) {
   operand <- as_tensor(operand)
   rank <- ndims(operand)
   if (missing(value)) value <- scalar_like(0, operand)
-  edges <- rbind(
-    per_dimension(low, rank, "low"), per_dimension(high, rank, "high"),
-    per_dimension(interior, rank, "interior")
+  edges <- list(
+    low = per_dimension(low, rank, "low"), high = per_dimension(high, rank, "high"),
+    interior = per_dimension(interior, rank, "interior")
   )
-  .Call(joist_r_pad, operand, if (is.object(value)) nv_reshape(value, integer()) else value, edges)
+  if (is.object(value)) value <- nv_reshape(value, integer())
+  .Call(joist_r_operation, "pad", list(operand, value), edges)
 }
 
 # A scalar of the dtype of a tensor.
@@ -105,8 +106,8 @@ nv_split <- function(operand, n, dimension = 1L, sizes = NULL) {
   if (any(sizes < 0L) || sum(sizes) != extent) {
     stop_joist("joist_shape_error", "`sizes` must add up to the extent, which is ", extent)
   }
-  start <- rep(1L, length(extents))
   lapply(seq_along(sizes), function(k) {
+    start <- rep(1L, length(extents))
     extents[dimension] <- sizes[k]
     if (sizes[k] > 0L) start[dimension] <- sum(sizes[seq_len(k - 1L)]) + 1L
     slice(operand, start, 1L, extents)
@@ -156,7 +157,8 @@ nv_broadcast_arrays <- function(...) {
 nv_outer <- function(x, y, f = nv_mul) {
   x <- tensor_beside(x, y)
   y <- tensor_beside(y, x)
-  f <- as_function(f, "f")
+  force(f)
+  f <- as_function(match.fun(f), "f")
   rows <- nv_reshape(x, c(shape(x), rep(1L, ndims(y))))
   columns <- nv_reshape(y, c(rep(1L, ndims(x)), shape(y)))
   result <- as_tensor(f(rows, columns))
@@ -202,7 +204,7 @@ nv_gather <- function(operand, indices, dim = 1L) {
     )
   }
   operand <- tensor_beside(operand, indices)
-  .Call(joist_r_array, "gather", list(operand, indices), dim, integer(), NULL, NULL)
+  .Call(joist_r_operation, "gather", list(operand, indices), list(dim = dim))
 }
 
 #' Differences and scaling along the first dimension

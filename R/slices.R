@@ -1,6 +1,6 @@
 #' Sums and means of rows and columns
 #'
-#' As `rowSums()` and its relatives, which call these for tensors (see [extended]).
+#' As `rowSums()` and its relatives, which call these for tensors (see [base_functions]).
 #' Rows are the first `dims` dimensions, columns the others: `nv_row_sums()` keeps the former
 #' and `nv_col_sums()` the latter.
 #'
@@ -68,7 +68,8 @@ row_dims <- function(operand, dims) {
 #' nv_apply(x, 1, as_array)
 #' @export
 nv_apply <- function(operand, dims, f, ...) {
-  f <- as_function(f, "f")
+  force(f)
+  f <- as_function(match.fun(f), "f")
   operand <- as_tensor(operand)
   extents <- shape(operand)
   check_dims(dims, "dims", length(extents))

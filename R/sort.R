@@ -47,7 +47,7 @@ sort_along <- function(op, operand, dim, decreasing) {
     if (ndims(operand) != 1L) operand <- nv_flatten(operand)
     dim <- 1L
   }
-  .Call(joist_r_array, op, list(operand), dim, as.integer(decreasing), NULL, NULL)
+  .Call(joist_r_operation, op, list(operand), list(dim = dim, decreasing = decreasing))
 }
 
 #' @rdname nv_sort
@@ -137,8 +137,8 @@ nv_top_k <- function(operand, k, dim = NULL, decreasing = TRUE) {
   check_whole(k, "k")
   if (ndims(operand) == 0L) operand <- nv_flatten(operand)
   if (is.null(dim)) dim <- ndims(operand)
-  parameters <- c(as.integer(decreasing), as.integer(k))
-  indices <- .Call(joist_r_array, "top_k", list(operand), dim, parameters, NULL, NULL)
+  attributes <- list(dim = dim, decreasing = decreasing, k = k)
+  indices <- .Call(joist_r_operation, "top_k", list(operand), attributes)
   list(values = nv_take_along(operand, indices, dim), indices = indices)
 }
 
@@ -146,5 +146,5 @@ nv_top_k <- function(operand, k, dim = NULL, decreasing = TRUE) {
 #' @export
 nv_take_along <- function(operand, indices, dim) {
   if (is.null(dim)) dim <- NA
-  .Call(joist_r_array, "take_along", list(operand, indices), dim, integer(), NULL, NULL)
+  .Call(joist_r_operation, "take_along", list(operand, indices), list(dim = dim))
 }

@@ -14,6 +14,9 @@
 #' other is an error. No other variable changes; when
 #' nothing else holds the tensor, nothing is copied.
 #'
+#' Values for the positions right behind the last element of a tensor of rank 1 are appended, as by
+#' [c()]: the result has the common dtype, as in base R. [rbind()] of data frames does this.
+#'
 #' @param x A tensor.
 #' @param ... Indices: one for each dimension, or a single one.
 #' @param drop `FALSE` keeps dimensions of extent 1; when all are dropped the rank is 0.
@@ -39,7 +42,7 @@
   if (...length() == 1L && !missing(..1) && is_plain(..1)) {
     return(.Call(joist_r_subset, x, list(..1), as.logical(drop), FALSE))
   }
-  indices <- read_indices(attr(x, "shape", TRUE), sys.call(), ...)
+  indices <- read_indices(attr(x, "shape", TRUE), substitute(c(x, ...)), ...)
   if (is.null(indices)) {
     return(x)
   }
@@ -49,7 +52,7 @@
 #' @rdname subset
 #' @export
 `[[.nv_tensor` <- function(x, ..., exact = TRUE) {
-  indices <- read_indices(attr(x, "shape", TRUE), sys.call(), ...)
+  indices <- read_indices(attr(x, "shape", TRUE), substitute(c(x, ...)), ...)
   if (is.null(indices)) indices <- vector("list", ndims(x))
   .Call(joist_r_subset, x, indices, TRUE, TRUE)
 }
@@ -59,10 +62,11 @@
 `[<-.nv_tensor` <- function(x, ..., value) {
   in_place <- identical(substitute(x), quote(`*tmp*`))
   extents <- attr(x, "shape", TRUE)
-  if (length(extents) == 1L && ...length() == 1L && !missing(..1) && is_row_binding(..1, extents)) {
-    return(c(x, value))
+  vector <- length(extents) == 1L && ...length() == 1L && !missing(..1)
+  if (vector && is_append(..1, extents, value)) {
+    return(c(x, rep_len(value, length(..1))))
   }
-  indices <- read_indices(extents, sys.call(), ...)
+  indices <- read_indices(extents, substitute(c(x, ...)), ...)
   if (is.null(indices)) indices <- vector("list", length(extents))
   .Call(joist_r_assign, x, indices, value, in_place, FALSE)
 }
@@ -72,9 +76,15 @@
 `[[<-.nv_tensor` <- function(x, ..., value) {
   in_place <- identical(substitute(x), quote(`*tmp*`))
   extents <- attr(x, "shape", TRUE)
-  indices <- read_indices(extents, sys.call(), ...)
+  indices <- read_indices(extents, substitute(c(x, ...)), ...)
   if (is.null(indices)) indices <- vector("list", length(extents))
   .Call(joist_r_assign, x, indices, value, in_place, TRUE)
+}
+
+# Whether these are the positions right behind the last element, and the values fit them.
+is_append <- function(index, extent, value) {
+  is.numeric(index) && !is.object(index) && isTRUE(index[1L] == extent + 1) &&
+    length(value) %in% c(1L, length(index)) && all(index == extent + seq_along(index))
 }
 
 # Fields of a tensor are no part of it for its user.
@@ -91,8 +101,8 @@
 }
 
 # The indices in `...`: a list with one for each dimension (NULL for all), or with one for the
-# whole tensor; NULL for x[]. Takes the method's call, not its frame or the tensor: a frame that
-# is kept would count as another holder of the tensor, and assignment would copy it.
+# whole tensor; NULL for x[]. `call` has the tensor's and their expressions, in which one that is
+# left out is seen.
 read_indices <- function(extents, call, ...) {
   n <- ...length()
   # One or two plain vectors are most frequent, and need no further look.
@@ -117,7 +127,6 @@ read_any_indices <- function(extents, call, n, ...) {
   for (k in seq_len(n)) {
     if (empty[k]) next
     index <- ...elt(k)
-    if (inherits(index, "nv_tensor")) check_data_frame_index()
     given[[k]] <- if (is.null(index)) integer() else index
   }
   rank <- length(extents)
@@ -130,15 +139,6 @@ read_any_indices <- function(extents, call, n, ...) {
     )
   }
   given
-}
-
-# The other columns of a data frame cannot be indexed by a tensor, nor can its row names.
-check_data_frame_index <- function() {
-  if (called_from(base::`[.data.frame`, 4L)) {
-    stop_joist(
-      "joist_value_error", "a data frame is indexed by R vectors; use as.vector() of the tensor"
-    )
-  }
 }
 
 # The index of a whole tensor: a matrix of numbers with a row for each element becomes

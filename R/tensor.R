@@ -62,7 +62,10 @@ nv_fill <- function(value, shape, dtype = NULL, ambiguous = NULL, device = NULL)
 #' @export
 nv_iota <- function(dim, dtype, shape, start = 1L, ambiguous = FALSE, device = NULL) {
   if (!is.null(device)) device <- nv_device(device)
-  place_on(.Call(joist_r_iota, dim, dtype, shape, start, ambiguous), device)
+  numbers <- .Call(joist_r_operation, "iota", list(), list(
+    dim = dim, from = start, shape = shape, dtype = dtype, ambiguous = ambiguous
+  ))
+  place_on(numbers, device)
 }
 
 #' @rdname nv_tensor
@@ -133,6 +136,32 @@ is_tensor <- function(x) inherits(x, "nv_tensor")
 # then on, and would be copied by every assignment. (Where every call counts, in length() and
 # subsets, the shape is taken without a call of this.)
 field_of <- function(x, field) attr(x, field, TRUE)
+
+#' @export
+length.nv_tensor <- function(x) {
+  n <- attr(x, "shape", TRUE)
+  if (length(n) != 1L) {
+    n <- prod(n)
+    if (n <= .Machine$integer.max) n <- as.integer(n)
+  }
+  n
+}
+
+#' @export
+dim.nv_tensor <- function(x) {
+  extents <- attr(x, "shape", TRUE)
+  if (length(extents) > 0L) extents
+}
+
+# As of R's own arrays: what has dimensions is one. By this, outer() keeps those of its operands.
+#' @export
+is.array.nv_tensor <- function(x) length(attr(x, "shape", TRUE)) > 0L
+
+#' @export
+names.nv_tensor <- function(x) NULL
+
+#' @export
+levels.nv_tensor <- function(x) NULL
 
 tensor_field <- function(x, field) {
   if (!inherits(x, "nv_tensor")) {
@@ -208,10 +237,7 @@ as.matrix.nv_tensor <- function(x, ...) {
 }
 
 #' @export
-as.double.nv_tensor <- function(x, ...) {
-  check_sprintf(x)
-  as.vector.nv_tensor(x, "double")
-}
+as.double.nv_tensor <- function(x, ...) as.vector.nv_tensor(x, "double")
 
 #' @export
 as.integer.nv_tensor <- function(x, ...) {
@@ -236,16 +262,11 @@ as.logical.nv_tensor <- function(x, ...) {
   truth <- as_array(nv_convert(x, "bool"))
   # NaN is neither, in R.
   if (has_nan(x)) truth[is.na(x)] <- NA
-  # The result of ifelse() has the shape of its test.
-  if (called_from(base::ifelse)) truth else as.vector(truth)
+  as.vector(truth)
 }
 
 #' @export
 as.complex.nv_tensor <- function(x, ...) as.vector.nv_tensor(x, "complex")
 
 #' @export
-as.character.nv_tensor <- function(x, ...) {
-  check_sprintf(x)
-  keep_from_text(x)
-  as.vector.nv_tensor(x, "character")
-}
+as.character.nv_tensor <- function(x, ...) as.vector.nv_tensor(x, "character")

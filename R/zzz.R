@@ -4,17 +4,33 @@
   if (getRversion() >= "4.3.0") {
     registerS3method("matrixOps", "nv_tensor", matrixOps.nv_tensor)
   }
-  # A directive for the generic of stats would be taken for one about the function here.
-  registerS3method("na.omit", "nv_tensor", omit_nan, asNamespace("stats"))
-  if (getRversion() < "4.4.0") define_classes(topenv())
-  on_load_of_matrix()
-}
-
-# Before R 4.4, deparse() fails for an object that is no vector if its class has no definition. It
-# is what shows the calls of errors and warnings, in which there may be tensors.
-#' @importFrom methods setOldClass
-define_classes <- function(namespace) {
-  for (class in list("nv_tensor", c("nv_aval", "nv_tensor"), c("nv_traced", "nv_tensor"))) {
-    setOldClass(class, where = namespace)
+  if (isNamespaceLoaded("BiocGenerics")) {
+    join_generics("BiocGenerics")
+  } else {
+    setHook(packageEvent("BiocGenerics", "onLoad"), join_generics)
   }
 }
+
+# BiocGenerics has generics of its own for some of these functions.
+join_generics <- function(package, ...) {
+  where <- new.env(parent = topenv())
+  assign(".packageName", "joist", envir = where)
+  set_base_methods(where, asNamespace(package))
+}
+
+# What another package has attached under the name of one of the generics stays in reach.
+.onAttach <- function(libname, pkgname) {
+  attached <- as.environment("package:joist")
+  behind <- parent.env(attached)
+  generics <- c(names(base_methods), names(base_methods_of_two), "%*%")
+  taken <- Filter(function(name) {
+    other <- get0(name, behind, mode = "function") # none where stats is not attached
+    !is.null(other) && !is.primitive(other) && !home_of(other) %in% c("base", "stats")
+  }, intersect(generics, names(attached)))
+  rm(list = taken, envir = attached)
+  # `%*%` of R before 4.3 is what base R's is for all else: alone it is not worth a message.
+  hidden <- Filter(function(name) exists(name, behind, mode = "function"), names(attached))
+  if ("%*%" %in% hidden && all(hidden %in% generics)) assign(".conflicts.OK", TRUE, attached)
+}
+
+home_of <- function(f) if (is(f, "genericFunction")) f@package else environmentName(environment(f))

@@ -2,7 +2,7 @@
 #
 #   R -f bench/report.R --args RESULTS
 results <- commandArgs(TRUE)[1]
-source("inst/extdata/benchmark.R")
+source("bench/tables.R")
 benchmark <- read_benchmark(results)
 options(width = 160)
 

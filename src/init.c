@@ -4,17 +4,28 @@
 
 #include "core/base/threads.h"
 #include "core/kernels/kernels.h"
+#include "core/promotion/builtin_rules.h"
+#include "r/altrep_payload.h"
 #include "r/blas.h"
+#include "r/bytes.h"
+#include "r/c_api.h"
 #include "r/concatenate.h"
-#include "r/device_payload.h"
-#include "r/distinct.h"
+#include "r/conditions.h"
+#include "r/devices.h"
+#include "r/dtypes.h"
 #include "r/index.h"
-#include "r/interface.h"
+#include "r/jit.h"
 #include "r/operations.h"
-#include "r/payload.h"
+#include "r/program_view.h"
 #include "r/promotion.h"
+#include "r/rules.h"
 #include "r/session.h"
+#include "r/subset.h"
+#include "r/tensor_create.h"
+#include "r/tensor_export.h"
 #include "r/trace.h"
+#include "r/transfer.h"
+#include "r/value_shaped.h"
 
 #define ENTRY(name, arguments) \
   { #name, (DL_FUNC)&name, arguments }
@@ -32,7 +43,6 @@ static const R_CallMethodDef entries[] = {
     ENTRY(joist_r_rules_info, 1),
     ENTRY(joist_r_make, 6),
     ENTRY(joist_r_make_aval, 3),
-    ENTRY(joist_r_iota, 5),
     ENTRY(joist_r_with_shape, 2),
     ENTRY(joist_r_as_array, 4),
     ENTRY(joist_r_format, 3),
@@ -48,17 +58,12 @@ static const R_CallMethodDef entries[] = {
     ENTRY(joist_r_op3, 4),
     ENTRY(joist_r_operator, 3),
     ENTRY(joist_r_operator1, 2),
-    ENTRY(joist_r_convert, 4),
-    ENTRY(joist_r_relayout, 3),
-    ENTRY(joist_r_reduce, 5),
     ENTRY(joist_r_summary, 2),
-    ENTRY(joist_r_array, 6),
+    ENTRY(joist_r_operation, 3),
     ENTRY(joist_r_subset, 4),
     ENTRY(joist_r_assign, 5),
-    ENTRY(joist_r_pad, 3),
     ENTRY(joist_r_empty_indices, 2),
     ENTRY(joist_r_concatenate, 3),
-    ENTRY(joist_r_permute, 2),
     ENTRY(joist_r_unique, 1),
     ENTRY(joist_r_duplicated, 1),
     ENTRY(joist_r_which, 2),
@@ -71,6 +76,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(joist_r_jit_store, 5),
     ENTRY(joist_r_jit_programs, 1),
     ENTRY(joist_r_program_text, 1),
+    ENTRY(joist_r_program_table, 1),
     ENTRY(joist_r_threads, 1),
     ENTRY(joist_r_instruction_set, 1),
     ENTRY(joist_r_build, 0),
@@ -106,7 +112,7 @@ attribute_visible void R_init_joist(DllInfo *info) {
   joist_threads_init();
   joist_kernels_select(NULL);
   joist_r_blas_init();
-  joist_r_interface_init();
+  joist_r_c_api_init();
 #if JOIST_R_PAYLOADS_ARE_ALTREP
   joist_r_altrep_payload_init();
 #endif

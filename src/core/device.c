@@ -8,6 +8,9 @@
 
 #if JOIST_CUDA_BUILT
 #include "cuda/cuda.h"
+static const struct joist_device_kind *const others = &joist_cuda_devices;
+#else
+static const struct joist_device_kind *const others = NULL;
 #endif
 
 static bool cpu_in_use(const struct joist_device *device) {
@@ -47,6 +50,12 @@ static joist_status cpu_run(const struct joist_device *device, const struct jois
   return joist_plan_run(plan, inputs, outputs, run, error);
 }
 
+static bool cpu_runs(const struct joist_device *device, joist_op op) {
+  (void)device;
+  (void)op;
+  return true;
+}
+
 /* The CPU is done when it returns. */
 static joist_status cpu_synchronize(const struct joist_device *device, struct joist_error *error) {
   return cpu_ready(device, error);
@@ -71,20 +80,20 @@ static const struct joist_device cpu = {.name = "cpu",
                                         .free = cpu_free,
                                         .copy = cpu_copy,
                                         .run = cpu_run,
+                                        .runs = cpu_runs,
                                         .synchronize = cpu_synchronize,
                                         .figures = cpu_figures,
                                         .trim = cpu_trim};
 
-#if JOIST_CUDA_BUILT
-
-size_t joist_device_count(void) { return 1 + joist_cuda_count(); }
+size_t joist_device_count(void) { return others == NULL ? 1 : 1 + others->count(); }
 
 const struct joist_device *joist_device_at(size_t index) {
-  return index == 0 ? &cpu : joist_cuda_device(index - 1);
+  return index == 0 || others == NULL ? &cpu : others->at(index - 1);
 }
 
 const struct joist_device *joist_device_in_use(size_t index) {
-  for (size_t k = 0; k <= JOIST_CUDA_DEVICES; k++) {
+  const size_t most = others == NULL ? 0 : others->most;
+  for (size_t k = 0; k <= most; k++) {
     const struct joist_device *const device = joist_device_at(k);
     if (device->in_use(device) && index-- == 0) return device;
   }
@@ -93,35 +102,16 @@ const struct joist_device *joist_device_in_use(size_t index) {
 
 const struct joist_device *joist_device_find(const char *name) {
   if (strcmp(name, cpu.name) == 0) return &cpu;
-  for (size_t k = 0; k < JOIST_CUDA_DEVICES; k++)
-    if (strcmp(name, joist_cuda_device(k)->name) == 0) return joist_cuda_device(k);
-  return strcmp(name, "cuda") == 0 ? joist_cuda_device(0) : NULL;
+  if (others == NULL) return NULL;
+  for (size_t k = 0; k < others->most; k++)
+    if (strcmp(name, others->at(k)->name) == 0) return others->at(k);
+  return strcmp(name, others->name) == 0 ? others->at(0) : NULL;
 }
 
-bool joist_device_has_driver(void) { return joist_cuda_has_driver(); }
+bool joist_device_has_driver(void) { return others != NULL && others->has_driver(); }
 
 size_t joist_device_diagnose(struct joist_diagnosis *diagnoses) {
-  return joist_cuda_diagnose(diagnoses);
-}
-
-#else
-
-size_t joist_device_count(void) { return 1; }
-
-const struct joist_device *joist_device_at(size_t index) {
-  (void)index;
-  return &cpu;
-}
-
-const struct joist_device *joist_device_in_use(size_t index) { return index == 0 ? &cpu : NULL; }
-
-const struct joist_device *joist_device_find(const char *name) {
-  return strcmp(name, cpu.name) == 0 ? &cpu : NULL;
-}
-
-bool joist_device_has_driver(void) { return false; }
-
-size_t joist_device_diagnose(struct joist_diagnosis *diagnoses) {
+  if (others != NULL) return others->diagnose(diagnoses);
   diagnoses[0] = (struct joist_diagnosis){
       .item = "build",
       .found = false,
@@ -131,8 +121,6 @@ size_t joist_device_diagnose(struct joist_diagnosis *diagnoses) {
           "--configure-args=--with-cuda=yes"};
   return 1;
 }
-
-#endif
 
 size_t joist_device_trim(void) {
   const struct joist_device *device;

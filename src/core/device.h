@@ -40,6 +40,8 @@ struct joist_device {
   joist_status (*run)(const struct joist_device *device, const struct joist_plan *plan,
                       const void *const *inputs, void *const *outputs, const struct joist_run *run,
                       struct joist_error *error);
+  /* Whether the device has a kernel for the operation; what has none runs on copies by the CPU. */
+  bool (*runs)(const struct joist_device *device, joist_op op);
   /* Waits for all that was started and reports what failed. */
   joist_status (*synchronize)(const struct joist_device *device, struct joist_error *error);
   struct joist_device_figures (*figures)(const struct joist_device *device);
@@ -69,5 +71,15 @@ struct joist_diagnosis {
 enum { JOIST_DIAGNOSES = 5 };
 /* Returns how many were written, at most JOIST_DIAGNOSES. */
 size_t joist_device_diagnose(struct joist_diagnosis *diagnoses);
+
+/* What another kind of devices than the CPU brings. */
+struct joist_device_kind {
+  const char *name;      /* stands for its first device */
+  size_t most;           /* devices that are looked at */
+  size_t (*count)(void); /* of those that are there; 0 without a driver */
+  const struct joist_device *(*at)(size_t ordinal); /* there or not */
+  bool (*has_driver)(void);
+  size_t (*diagnose)(struct joist_diagnosis *diagnoses);
+};
 
 #endif

@@ -2,14 +2,15 @@
  * behind a header that says how many they are. An external pointer to the block is all the vector
  * has; once it is finalized, the block is given back. R copies and saves such a vector as it does
  * any other, and what comes of that is one of R's own. */
-#include "r/payload.h"
+#include "r/altrep_payload.h"
 
 #if JOIST_R_PAYLOADS_ARE_ALTREP
 #include <R_ext/Altrep.h>
 #include <string.h>
 
 #include "core/base/pool.h"
-#include "r/tensor.h"
+#include "r/finalizers.h"
+#include "r/vector.h"
 
 struct block {
   R_xlen_t length;
@@ -222,23 +223,15 @@ static R_altrep_class_t class_of(SEXPTYPE type) {
 
 /* ---- making one ---- */
 
-/* What R does where its own vectors find no memory. */
-static struct block *allocate(size_t bytes) {
-  struct block *block = joist_pool_allocate(bytes);
-  if (block != NULL) return block;
-  joist_r_collect(true);
-  block = joist_pool_allocate(bytes);
-  if (block == NULL)
-    joist_r_stop(JOIST_ERROR_MEMORY, "cannot allocate a vector of %.1f MiB",
-                 (double)bytes / (1 << 20));
-  return block;
-}
-
 SEXP joist_r_altrep_payload(SEXPTYPE type, size_t n, size_t bytes) {
   /* The finalizer first, so that an allocation that fails leaks nothing. */
   SEXP pointer = PROTECT(R_MakeExternalPtr(NULL, R_NilValue, R_NilValue));
   joist_r_finalize_with(pointer, finalize, false);
-  struct block *const block = allocate(bytes + HEADER);
+  struct block *const block = joist_pool_allocate(bytes + HEADER);
+  if (block == NULL) {
+    UNPROTECT(1);
+    return R_NilValue;
+  }
   *block = (struct block){.length = (R_xlen_t)n};
   R_SetExternalPtrAddr(pointer, block);
   SEXP vector = R_new_altrep(class_of(type), pointer, R_NilValue);

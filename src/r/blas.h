@@ -2,7 +2,7 @@
 #ifndef JOIST_R_BLAS_H
 #define JOIST_R_BLAS_H
 
-#include "r/tensor.h"
+#include "r/sexp.h"
 
 /* Fills in the core's tables; once, when the package is loaded. */
 void joist_r_blas_init(void);

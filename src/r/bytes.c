@@ -1,7 +1,16 @@
-/* .Call entry points that make tensors of bytes, and bytes of tensors. */
-#include "r/device_payload.h"
-#include "r/operations.h"
+/* Makes tensors of bytes, and bytes of tensors. */
+#include "r/bytes.h"
+
+#include "r/arguments.h"
+#include "r/conditions.h"
+#include "r/dtypes.h"
+#include "r/operands.h"
+#include "r/payload.h"
+#include "r/rules.h"
+#include "r/run.h"
+#include "r/tensor_create.h"
 #include "r/tensor_fields.h"
+#include "r/transfer.h"
 
 static void copy(joist_dtype dtype, const void *from, size_t n, bool swapped, void *to) {
   const struct joist_run run = joist_r_run();
@@ -10,19 +19,16 @@ static void copy(joist_dtype dtype, const void *from, size_t n, bool swapped, vo
   if (status != JOIST_OK) joist_r_raise(status, &error);
 }
 
-SEXP joist_r_dtype_size(SEXP dtype) {
-  return Rf_ScalarInteger((int)joist_dtype_size(joist_r_dtype(dtype)));
-}
-
 /* The bytes become the payload themselves where they are as they are to be. */
 SEXP joist_r_from_bytes(SEXP bytes, SEXP dtype, SEXP shape, SEXP swapped) {
-  if (TYPEOF(bytes) != RAWSXP) joist_r_stop(JOIST_ERROR_VALUE, "bytes are a raw vector");
+  if (TYPEOF(bytes) != RAWSXP) joist_r_stop(JOIST_ERROR_VALUE, "`bytes` must be a raw vector");
   const struct joist_type type = {joist_r_dtype(dtype), false};
   const size_t size = joist_dtype_size(type.dtype), length = (size_t)XLENGTH(bytes);
   const size_t n = length / size;
   if (n * size != length)
-    joist_r_stop(JOIST_ERROR_VALUE, "%.0f byte%s are not %s, which has %d in each element",
-                 (double)length, length == 1 ? "" : "s", joist_dtype_name(type.dtype), (int)size);
+    joist_r_stop(JOIST_ERROR_VALUE,
+                 "%.0f byte%s cannot be read as %s, which has %d in each element", (double)length,
+                 length == 1 ? "" : "s", joist_dtype_name(type.dtype), (int)size);
   struct joist_shape extents = {.rank = 1, .extent = {(uint32_t)n}};
   if (shape != R_NilValue)
     joist_r_shape(shape, &extents);

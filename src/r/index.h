@@ -3,7 +3,7 @@
 #define JOIST_R_INDEX_H
 
 #include "core/ops/move/index.h"
-#include "r/tensor.h"
+#include "r/sexp.h"
 
 /* An index of one dim, or of all elements. What it points to is R's: the vector itself, or
  * memory that lives until .Call returns. */

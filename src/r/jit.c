@@ -2,14 +2,22 @@
  *
  * The cache is an external pointer that owns a struct cache; the compiled programs and
  * static arguments are in the list it protects, two elements per entry. */
+#include "r/jit.h"
+
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/promotion/builtin_rules.h"
+#include "r/arguments.h"
+#include "r/conditions.h"
 #include "r/device_payload.h"
-#include "r/operations.h"
-#include "r/trace_private.h"
+#include "r/finalizers.h"
+#include "r/rules.h"
+#include "r/run.h"
+#include "r/trace.h"
+#include "r/vector.h"
 
 struct entry {
   unsigned char *key;
@@ -238,12 +246,11 @@ static bool gather_inputs(SEXP compiled, const struct signature *signature,
                           bool *here) {
   const struct joist_r_trace *const trace = joist_r_trace_of(compiled);
   const struct joist_rules *const rules = joist_rules_at(0); /* only dtypes of literals differ */
-  for (uint32_t v = 0; v < trace->program.value_count; v++) {
-    const uint32_t input = trace->program.values[v].input;
-    if (input == JOIST_NO_INPUT) continue;
+  for (uint32_t input = 0; input < trace->program.input_count; input++) {
     const struct joist_r_source source = trace->sources[input];
     if (source.kind == JOIST_R_FROM_CONSTANT) {
-      inputs[input] = constant_on(device, compiled, &trace->program.values[v], source.index);
+      inputs[input] =
+          constant_on(device, compiled, &trace->program.values[source.value], source.index);
       continue;
     }
     if (source.kind == JOIST_R_FROM_LEAF) {
@@ -360,17 +367,17 @@ SEXP joist_r_jit_call(SEXP state, SEXP arguments, SEXP dynamic, SEXP rules, SEXP
 static bool fits(SEXP compiled, const struct signature *signature) {
   const struct joist_r_trace *const trace = joist_r_trace_of(compiled);
   if (trace->plan == NULL || trace->leaf_count != signature->leaf_count) return false;
-  for (uint32_t v = 0; v < trace->program.value_count; v++) {
-    const struct joist_value *const wanted = &trace->program.values[v];
-    if (wanted->input == JOIST_NO_INPUT) continue;
-    const struct joist_r_source source = trace->sources[wanted->input];
+  for (uint32_t input = 0; input < trace->program.input_count; input++) {
+    const struct joist_r_source source = trace->sources[input];
+    const struct joist_value *const wanted = &trace->program.values[source.value];
     if (source.kind == JOIST_R_FROM_CONSTANT) continue;
     struct joist_r_value value;
     joist_r_read_any(joist_rules_at(0), signature->leaves[source.index], &value);
     const bool literal = value.form == JOIST_R_LITERAL;
     if (literal != (source.kind == JOIST_R_FROM_LITERAL) ||
         (!literal && value.argument.operand.type.dtype != wanted->type.dtype) ||
-        !joist_shape_equal(&value.argument.shape, &wanted->shape))
+        (literal ? value.count != joist_value_count(wanted)
+                 : !joist_shape_equal(&value.argument.shape, &wanted->shape)))
       return false;
   }
   return true;

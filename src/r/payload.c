@@ -4,7 +4,8 @@
 #include <time.h>
 
 #include "core/base/pool.h"
-#include "r/tensor.h"
+#include "r/altrep_payload.h"
+#include "r/conditions.h"
 
 #if !JOIST_R_PAYLOADS_ARE_ALTREP
 #include <R_ext/Rallocators.h>
@@ -88,8 +89,14 @@ static void make_room(size_t bytes) {
 
 #if JOIST_R_PAYLOADS_ARE_ALTREP
 
+/* What R does where its own vectors find no memory. */
 static SEXP allocate_large(SEXPTYPE type, size_t n, size_t bytes) {
-  return joist_r_altrep_payload(type, n, bytes);
+  SEXP payload = joist_r_altrep_payload(type, n, bytes);
+  if (payload != R_NilValue) return payload;
+  joist_r_collect(true);
+  payload = joist_r_altrep_payload(type, n, bytes);
+  if (payload == R_NilValue) JOIST_R_FAIL(JOIST_E_OUT_OF_MEMORY, .bytes = bytes);
+  return payload;
 }
 
 #else
@@ -140,17 +147,4 @@ SEXP joist_r_payload(joist_dtype dtype, size_t n) {
   const size_t bytes = n * joist_dtype_size(dtype);
   const SEXPTYPE type = joist_r_payload_type(dtype);
   return allocate_vector(type, type == RAWSXP ? bytes : n, bytes);
-}
-
-void *joist_r_elements(SEXP payload) {
-  switch (TYPEOF(payload)) {
-    case INTSXP:
-      return INTEGER(payload);
-    case REALSXP:
-      return REAL(payload);
-    case CPLXSXP:
-      return COMPLEX(payload);
-    default:
-      return RAW(payload);
-  }
 }

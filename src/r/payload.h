@@ -1,32 +1,21 @@
-/* How the elements of large payloads come to lie in the pool: by allocators that R takes from
- * packages, or, from R 4.6 on, where it takes none any more, as alternative representations of
- * vectors (ALTREP). */
+/* Payloads of CPU tensors: R vectors without attributes. */
 #ifndef JOIST_R_PAYLOAD_H
 #define JOIST_R_PAYLOAD_H
 
-#include <Rversion.h>
+#include <stdbool.h>
 
-#include "r/joist_r.h"
+#include "core/types/dtypes.h"
+#include "r/vector.h"
 
-#ifndef JOIST_R_PAYLOADS_ARE_ALTREP
-#define JOIST_R_PAYLOADS_ARE_ALTREP (R_VERSION >= R_Version(4, 6, 0))
-#endif
+/* The type of vector that holds elements of a dtype: raw for those that R has no type for. */
+SEXPTYPE joist_r_payload_type(joist_dtype dtype);
+/* A new payload of n elements, whose contents are undefined. Large ones lie in the pool: by an
+ * allocator that R takes from packages, or as an alternative representation. */
+SEXP joist_r_payload(joist_dtype dtype, size_t n);
 
 /* R's garbage collector, on all objects or the recent ones. */
 void joist_r_collect(bool full);
 /* Frees the payloads that R has collected and that are not freed yet. */
 void joist_r_free_payloads(void);
-
-#if JOIST_R_PAYLOADS_ARE_ALTREP
-/* A vector of n elements, `bytes` in all, that are undefined and lie in the pool. Raises
- * joist_memory_error. */
-SEXP joist_r_altrep_payload(SEXPTYPE type, size_t n, size_t bytes);
-/* Evaluates a call of gc(), and frees what is garbage when the finalizers of R have run. */
-void joist_r_altrep_payload_collect(SEXP call);
-/* Frees what was found to be garbage by now. */
-void joist_r_altrep_payload_free(void);
-/* Makes the classes: once, when the library is loaded. */
-void joist_r_altrep_payload_init(void);
-#endif
 
 #endif

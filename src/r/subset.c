@@ -1,13 +1,20 @@
 /* Subsets of tensors and assignment to them. */
+#include "r/subset.h"
+
 #include <stdint.h>
 #include <string.h>
 
 #include "core/ops/move/mask.h"
 #include "core/ops/move/walk.h"
+#include "r/arguments.h"
 #include "r/concatenate.h"
-#include "r/device_payload.h"
+#include "r/conditions.h"
 #include "r/index.h"
 #include "r/operations.h"
+#include "r/payload.h"
+#include "r/rules.h"
+#include "r/run.h"
+#include "r/transfer.h"
 
 /* What a list of indices selects: one index per dim, or one for the tensor as a vector. */
 struct selection {
@@ -155,17 +162,43 @@ static SEXP masked(const struct joist_r_value *x, const uint8_t *mask, bool sing
   return tensor;
 }
 
+static const struct joist_attributes no_attributes = {.count = 0};
+
 static SEXP apply_one(joist_op op, SEXP x, const struct joist_attributes *attributes) {
   const struct joist_rules *const rules = joist_r_rules(R_NilValue);
-  struct joist_r_value values[JOIST_ARITY_MAX];
-  joist_r_read_any(rules, x, &values[0]);
-  return joist_r_apply(rules, op, values, attributes);
+  struct joist_r_value value;
+  joist_r_read_any(rules, x, &value);
+  return joist_r_apply(rules, op, &value, 1, attributes);
 }
 
 static SEXP reshaped(SEXP x, const struct joist_shape *shape) {
-  struct joist_attributes attributes = joist_r_attributes();
-  attributes.shape = *shape;
+  struct joist_attributes attributes = no_attributes;
+  int64_t extents[JOIST_RANK_MAX];
+  joist_attributes_set_shape(&attributes, shape, extents);
   return apply_one(JOIST_OP_RESHAPE, x, &attributes);
+}
+
+/* Room for the positions of a slice. */
+struct slice {
+  int64_t start[JOIST_RANK_MAX], stop[JOIST_RANK_MAX], step[JOIST_RANK_MAX];
+};
+
+static void set_range(struct slice *slice, int d, const struct joist_index *range) {
+  slice->start[d] = range->start;
+  slice->step[d] = range->count == 1 ? 1 : range->step;
+  slice->stop[d] = range->start + ((int64_t)range->count - 1) * slice->step[d];
+}
+
+/* Steps of 1 are not said. */
+static struct joist_attributes slice_attributes(const struct slice *slice, int rank) {
+  struct joist_attributes attributes = no_attributes;
+  bool stepped = false;
+  for (int d = 0; d < rank; d++) stepped |= slice->step[d] != 1;
+  joist_attributes_set_list(&attributes, JOIST_ATTRIBUTE_START, slice->start, (size_t)rank);
+  joist_attributes_set_list(&attributes, JOIST_ATTRIBUTE_STOP, slice->stop, (size_t)rank);
+  if (stepped)
+    joist_attributes_set_list(&attributes, JOIST_ATTRIBUTE_STEP, slice->step, (size_t)rank);
+  return attributes;
 }
 
 /* The positions of an index as a tensor that counts from 1. */
@@ -189,8 +222,8 @@ static SEXP traced_index(SEXP index) {
     joist_r_stop(JOIST_ERROR_VALUE,
                  "an index that jit() traces must be positions: how many elements a mask selects "
                  "is not known yet; use nv_ifelse() with the mask");
-  struct joist_attributes attributes = joist_r_attributes();
-  attributes.requested = (struct joist_type){JOIST_I64, false};
+  struct joist_attributes attributes = no_attributes;
+  joist_attributes_set_type(&attributes, (struct joist_type){JOIST_I64, false});
   if (value.leaf || kind == JOIST_KIND_FLOAT)
     index = apply_one(JOIST_OP_CONVERT, index, &attributes);
   if (value.argument.shape.rank == 1) return index;
@@ -220,37 +253,38 @@ static SEXP subset_by_operations(SEXP x, const struct selection *selection,
   }
   PROTECT_INDEX at;
   PROTECT_WITH_INDEX(x, &at);
-  const bool sliced = shape.rank <= JOIST_RANK_MAX / 3;
   bool whole = true;
-  struct joist_attributes attributes = joist_r_attributes();
-  for (int d = 0; d < selection->n && sliced; d++) {
+  struct slice slice;
+  for (int d = 0; d < selection->n; d++) {
     struct joist_index range = joist_index_all(shape.extent[d]);
     if (is_range(selection, d)) range = selection->positions[d];
     whole &= range.count == shape.extent[d] && range.start == 0 && range.step == 1;
-    attributes.parameter[3 * d] = (int32_t)range.start;
-    attributes.parameter[3 * d + 1] = (int32_t)range.step;
-    attributes.parameter[3 * d + 2] = (int32_t)range.count;
+    set_range(&slice, d, &range);
     shape.extent[d] = (uint32_t)range.count;
   }
-  if (sliced && !whole) {
-    attributes.shape = selection->ranges ? *result : shape;
-    shape = attributes.shape;
+  if (!whole) {
+    struct joist_attributes attributes = slice_attributes(&slice, selection->n);
+    int64_t extents[JOIST_RANK_MAX];
+    if (selection->ranges && !joist_shape_equal(&shape, result)) {
+      shape = *result;
+      joist_attributes_set_shape(&attributes, &shape, extents);
+    }
     REPROTECT(x = apply_one(JOIST_OP_SLICE, x, &attributes), at);
   }
-  for (int d = 0; d < selection->n && !(sliced && selection->ranges); d++) {
-    if (sliced && is_range(selection, d)) continue;
+  for (int d = 0; d < selection->n && !selection->ranges; d++) {
+    if (is_range(selection, d)) continue;
     SEXP positions = PROTECT(selection->index[d] != NULL ? traced_index(selection->index[d])
                                                          : index_tensor(&selection->positions[d]));
     positions = joist_r_beside(&value, positions);
     UNPROTECT(1);
     PROTECT(positions);
-    struct joist_r_value values[JOIST_ARITY_MAX];
+    struct joist_r_value values[2];
     joist_r_read_any(rules, x, &values[0]);
     joist_r_read_any(rules, positions, &values[1]);
-    attributes = joist_r_attributes();
-    attributes.parameter[0] = d;
+    struct joist_attributes attributes = no_attributes;
+    joist_attributes_set(&attributes, JOIST_ATTRIBUTE_DIM, d);
     shape.extent[d] = (uint32_t)values[1].count;
-    REPROTECT(x = joist_r_apply(rules, JOIST_OP_GATHER, values, &attributes), at);
+    REPROTECT(x = joist_r_apply(rules, JOIST_OP_GATHER, values, 2, &attributes), at);
     UNPROTECT(1);
   }
   if (!joist_shape_equal(&shape, result)) x = reshaped(x, result);
@@ -345,7 +379,7 @@ static SEXP assign_concrete(SEXP tensor, const struct joist_r_value *x,
 /* A traced mask: one value takes the place of the elements it chooses. */
 static SEXP assign_masked(const struct joist_rules *rules, const struct joist_r_value *x,
                           const struct selection *selection, const struct joist_r_value *value) {
-  struct joist_r_value values[JOIST_ARITY_MAX];
+  struct joist_r_value values[3];
   const bool one_mask = selection->n == 1 && selection->index[0] != NULL;
   if (one_mask) joist_r_read_any(rules, selection->index[0], &values[0]);
   const bool whole = one_mask && values[0].count == x->count &&
@@ -359,8 +393,7 @@ static SEXP assign_masked(const struct joist_rules *rules, const struct joist_r_
   values[1].argument.operand.type = x->argument.operand.type;
   values[1].argument.shape.rank = 0;
   values[2] = *x;
-  const struct joist_attributes attributes = joist_r_attributes();
-  return joist_r_apply(rules, JOIST_OP_IFELSE, values, &attributes);
+  return joist_r_apply(rules, JOIST_OP_IFELSE, values, 3, &no_attributes);
 }
 
 /* The column-major positions of a selection, counting from 0. */
@@ -383,16 +416,12 @@ static SEXP positions_tensor(const struct joist_r_value *x, const struct selecti
 static SEXP assign_by_operations(const struct joist_rules *rules, const struct joist_r_value *x,
                                  const struct selection *selection, size_t count,
                                  const struct joist_r_value *value) {
-  struct joist_r_value values[JOIST_ARITY_MAX] = {*x, *value};
-  struct joist_attributes attributes = joist_r_attributes();
-  if (selection->ranges && !selection->linear && selection->n <= JOIST_RANK_MAX / 3) {
-    for (int d = 0; d < selection->n; d++) {
-      const struct joist_index *const range = &selection->positions[d];
-      attributes.parameter[3 * d] = (int32_t)range->start;
-      attributes.parameter[3 * d + 1] = (int32_t)range->step;
-      attributes.parameter[3 * d + 2] = (int32_t)range->count;
-    }
-    return joist_r_apply(rules, JOIST_OP_UPDATE, values, &attributes);
+  struct joist_r_value values[3] = {*x, *value};
+  if (selection->ranges && !selection->linear) {
+    struct slice slice;
+    for (int d = 0; d < selection->n; d++) set_range(&slice, d, &selection->positions[d]);
+    const struct joist_attributes attributes = slice_attributes(&slice, selection->n);
+    return joist_r_apply(rules, JOIST_OP_UPDATE, values, 2, &attributes);
   }
   SEXP positions = PROTECT(positions_tensor(x, selection, count));
   positions = joist_r_beside(x, positions);
@@ -400,7 +429,7 @@ static SEXP assign_by_operations(const struct joist_rules *rules, const struct j
   PROTECT(positions);
   joist_r_read_any(rules, positions, &values[1]);
   values[2] = *value;
-  SEXP tensor = joist_r_apply(rules, JOIST_OP_PUT, values, &attributes);
+  SEXP tensor = joist_r_apply(rules, JOIST_OP_PUT, values, 3, &no_attributes);
   UNPROTECT(1);
   return tensor;
 }

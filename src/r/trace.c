@@ -2,10 +2,18 @@
  *
  * A trace is an external pointer that owns a struct trace (its finalizer frees it). The
  * protected value is a list: constants (payloads), the template of the result. */
-#include "r/trace_private.h"
+#include "r/trace.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "core/base/bits.h"
+#include "r/conditions.h"
+#include "r/finalizers.h"
+#include "r/payload.h"
+#include "r/rules.h"
+#include "r/vector.h"
 
 static SEXP trace_tag(void) { return Rf_install("joist_trace"); }
 
@@ -16,6 +24,10 @@ static void finalize(SEXP pointer) {
   joist_plan_free(trace->plan);
   joist_program_clear(&trace->program);
   free(trace->sources);
+  free(trace->known_sources);
+  free(trace->known_constants);
+  free(trace->constant_bytes);
+  joist_text_free(&trace->text);
   free(trace);
 }
 
@@ -31,29 +43,91 @@ struct joist_r_trace *joist_r_trace_of(SEXP pointer) {
 
 /* ---- inputs ---- */
 
+/* Tables of what is known already, with half of their places free; a place is 1 + a number, or 0.
+ */
+static uint32_t *grow_table(uint32_t *table, uint32_t count, uint32_t *capacity, bool *grown) {
+  *grown = 2 * (count + 1) > *capacity;
+  if (!*grown) return table;
+  *capacity = *capacity == 0 ? 32 : 2 * *capacity;
+  uint32_t *const larger = calloc(*capacity, sizeof *larger);
+  if (larger == NULL) joist_r_stop(JOIST_ERROR_MEMORY, "out of memory while tracing");
+  free(table);
+  return larger;
+}
+
+static bool same_source(const struct joist_r_trace *trace, uint32_t input,
+                        struct joist_r_source source, const struct joist_shape *shape) {
+  const struct joist_r_source *const known = &trace->sources[input];
+  return known->kind == source.kind && known->index == source.index &&
+         known->dtype == source.dtype &&
+         joist_shape_equal(&trace->program.values[known->value].shape, shape);
+}
+
+static uint32_t *source_place(const struct joist_r_trace *trace, struct joist_r_source source,
+                              const struct joist_shape *shape) {
+  uint64_t at =
+      joist_hash_word(joist_hash_word((uint64_t)source.kind, source.index), (uint64_t)source.dtype);
+  for (;; at++) {
+    uint32_t *const place = &trace->known_sources[at & (trace->known_source_capacity - 1)];
+    if (*place == 0 || same_source(trace, *place - 1, source, shape)) return place;
+  }
+}
+
 /* The input that reads `source`; an equal one is used again. */
 static joist_value_id input_of(struct joist_r_trace *trace, struct joist_r_source source,
                                struct joist_type type, const struct joist_shape *shape) {
-  for (uint32_t v = 0; v < trace->program.value_count; v++) {
-    const uint32_t input = trace->program.values[v].input;
-    if (input == JOIST_NO_INPUT) continue;
-    const struct joist_r_source *const known = &trace->sources[input];
-    if (known->kind == source.kind && known->index == source.index && known->dtype == source.dtype)
-      return v;
+  const uint32_t input = trace->program.input_count;
+  bool grown;
+  trace->known_sources =
+      grow_table(trace->known_sources, input, &trace->known_source_capacity, &grown);
+  for (uint32_t k = 0; grown && k < input; k++) {
+    const struct joist_r_source known = trace->sources[k];
+    *source_place(trace, known, &trace->program.values[known.value].shape) = k + 1;
   }
+  uint32_t *const place = source_place(trace, source, shape);
+  if (*place != 0) return trace->sources[*place - 1].value;
   struct joist_error error;
-  if (trace->program.input_count == trace->source_capacity) {
+  if (input == trace->source_capacity) {
     const uint32_t larger = trace->source_capacity * 2 + 8;
     void *const moved = realloc(trace->sources, larger * sizeof *trace->sources);
     if (moved == NULL) joist_r_stop(JOIST_ERROR_MEMORY, "out of memory while tracing");
     trace->sources = moved;
     trace->source_capacity = larger;
   }
-  trace->sources[trace->program.input_count] = source;
-  joist_value_id value;
-  const joist_status status = joist_program_add_input(&trace->program, type, shape, &value, &error);
+  const joist_status status =
+      joist_program_add_input(&trace->program, type, shape, &source.value, &error);
   if (status != JOIST_OK) joist_r_raise(status, &error);
-  return value;
+  trace->sources[input] = source;
+  *place = input + 1;
+  return source.value;
+}
+
+/* Scalars are the same constant when they have the same bits, others when they are the same R
+ * object. */
+static bool same_constant(SEXP known, SEXP payload, size_t scalar_bytes) {
+  if (known == payload) return true;
+  return scalar_bytes > 0 && TYPEOF(known) == TYPEOF(payload) && TYPEOF(known) != EXTPTRSXP &&
+         XLENGTH(known) == XLENGTH(payload) &&
+         memcmp(joist_r_elements(known), joist_r_elements(payload), scalar_bytes) == 0;
+}
+
+static uint32_t *constant_place(const struct joist_r_trace *trace, SEXP constants, SEXP payload,
+                                size_t scalar_bytes) {
+  uint64_t at = joist_hash_word(0, scalar_bytes);
+  if (scalar_bytes > 0) {
+    uint64_t words[2] = {0, 0};
+    memcpy(words, joist_r_elements(payload), scalar_bytes);
+    at = joist_hash_word(joist_hash_word(at, words[0]), words[1]);
+  } else {
+    at = joist_hash_word(at, (uint64_t)(uintptr_t)payload);
+  }
+  for (;; at++) {
+    uint32_t *const place = &trace->known_constants[at & (trace->known_constant_capacity - 1)];
+    if (*place == 0 ||
+        same_constant(VECTOR_ELT(constants, *place - 1), payload,
+                      trace->constant_bytes[*place - 1] == scalar_bytes ? scalar_bytes : 0))
+      return place;
+  }
 }
 
 static joist_value_id constant_input(SEXP pointer, SEXP payload, struct joist_type type,
@@ -61,19 +135,35 @@ static joist_value_id constant_input(SEXP pointer, SEXP payload, struct joist_ty
   struct joist_r_trace *const trace = joist_r_trace_of(pointer);
   SEXP kept = R_ExternalPtrProtected(pointer);
   SEXP constants = VECTOR_ELT(kept, JOIST_R_CONSTANTS);
-  uint32_t index = 0;
-  while (index < trace->constant_count && VECTOR_ELT(constants, index) != payload) index++;
-  if (index == trace->constant_count) {
+  const uint32_t count = trace->constant_count;
+  const bool scalar = shape->rank == 0 && TYPEOF(payload) != EXTPTRSXP;
+  const size_t bytes = scalar ? joist_dtype_size(type.dtype) : 0;
+  bool grown;
+  trace->known_constants =
+      grow_table(trace->known_constants, count, &trace->known_constant_capacity, &grown);
+  for (uint32_t k = 0; grown && k < count; k++)
+    *constant_place(trace, constants, VECTOR_ELT(constants, k), trace->constant_bytes[k]) = k + 1;
+  uint32_t *const place = constant_place(trace, constants, payload, bytes);
+  uint32_t index = *place - 1;
+  if (*place == 0) {
+    index = count;
     if (index == (uint32_t)XLENGTH(constants)) {
       constants = Rf_xlengthgets(constants, 2 * (R_xlen_t)index + 8);
       SET_VECTOR_ELT(kept, JOIST_R_CONSTANTS, constants);
     }
+    if (index % 64 == 0) {
+      void *const moved = realloc(trace->constant_bytes, 2 * (size_t)index + 64);
+      if (moved == NULL) joist_r_stop(JOIST_ERROR_MEMORY, "out of memory while tracing");
+      trace->constant_bytes = moved;
+    }
     SET_VECTOR_ELT(constants, index, payload);
+    trace->constant_bytes[index] = (uint8_t)bytes;
     /* The program reads it later: nobody may change it in place meanwhile. */
     MARK_NOT_MUTABLE(payload);
     trace->constant_count++;
+    *place = index + 1;
   }
-  return input_of(trace, (struct joist_r_source){JOIST_R_FROM_CONSTANT, index, type.dtype}, type,
+  return input_of(trace, (struct joist_r_source){JOIST_R_FROM_CONSTANT, index, type.dtype, 0}, type,
                   shape);
 }
 
@@ -92,7 +182,7 @@ static joist_value_id value_number(SEXP pointer, const struct joist_r_value *val
     if (!known) joist_r_stop(JOIST_ERROR_VALUE, "this traced tensor was taken apart");
     if (!value->leaf) return at;
     return input_of(
-        trace, (struct joist_r_source){JOIST_R_FROM_LITERAL, value->argument.value, type.dtype},
+        trace, (struct joist_r_source){JOIST_R_FROM_LITERAL, value->argument.value, type.dtype, 0},
         type, shape);
   }
   if (value->form == JOIST_R_CONCRETE || value->form == JOIST_R_REMOTE)
@@ -108,14 +198,11 @@ static joist_value_id value_number(SEXP pointer, const struct joist_r_value *val
 
 /* ---- operations ---- */
 
-SEXP joist_r_trace_apply(const struct joist_rules *rules, joist_op op,
-                         const struct joist_r_value *values,
-                         const struct joist_attributes *attributes) {
-  const int arity = joist_op_arity(op);
+/* The trace that the traced operands belong to, which is still under way. */
+static SEXP trace_of_operands(const struct joist_rules *rules, const struct joist_r_value *values,
+                              size_t n) {
   SEXP pointer = R_NilValue;
-  struct joist_argument arguments[JOIST_ARITY_MAX];
-  for (int k = 0; k < arity; k++) {
-    arguments[k] = values[k].argument;
+  for (size_t k = 0; k < n; k++) {
     if (values[k].form == JOIST_R_ABSTRACT)
       joist_r_stop(JOIST_ERROR_VALUE, "an nv_aval() cannot meet the tensors of a trace");
     if (values[k].form != JOIST_R_TRACED) continue;
@@ -124,7 +211,7 @@ SEXP joist_r_trace_apply(const struct joist_rules *rules, joist_op op,
     pointer = values[k].payload;
   }
   /* Rules that look at values would decide by a value nobody knows yet. */
-  for (int k = 0; k < arity && arity > 1; k++)
+  for (size_t k = 0; k < n && n > 1; k++)
     if (values[k].form == JOIST_R_TRACED && rules->policy == JOIST_BY_VALUE &&
         values[k].argument.operand.rank == 0 && !values[k].argument.operand.type.ambiguous)
       joist_r_stop(
@@ -136,18 +223,68 @@ SEXP joist_r_trace_apply(const struct joist_rules *rules, joist_op op,
     joist_r_stop(JOIST_ERROR_VALUE,
                  "this tensor belongs to a jit() trace that has ended; return it from the traced "
                  "function instead of keeping it elsewhere");
+  return pointer;
+}
+
+/* Of the innermost function that has kept its source, which the package's own have not. */
+static SEXP source_reference(void) {
+  enum { MOST = 32 };
+  for (int skip = 0; skip < MOST; skip++) {
+    SEXP reference = R_GetCurrentSrcref(skip);
+    if (TYPEOF(reference) == INTSXP && XLENGTH(reference) >= 4) return reference;
+    if (reference == R_NilValue) break;
+  }
+  return R_NilValue;
+}
+
+/* The number of the line of R code that is being run, JOIST_NO_SOURCE when it has none. */
+static uint32_t current_line(SEXP pointer) {
+  struct joist_r_trace *const trace = joist_r_trace_of(pointer);
+  SEXP kept = R_ExternalPtrProtected(pointer), lines = VECTOR_ELT(kept, JOIST_R_LINES);
+  SEXP reference = source_reference();
+  if (reference == R_NilValue) return JOIST_NO_SOURCE;
+  if (trace->line_count > 0 && VECTOR_ELT(lines, trace->line_count - 1) == reference)
+    return trace->line_count - 1;
+  if (trace->line_count == (uint32_t)XLENGTH(lines)) {
+    PROTECT(reference);
+    lines = Rf_xlengthgets(lines, 2 * XLENGTH(lines) + 8);
+    SET_VECTOR_ELT(kept, JOIST_R_LINES, lines);
+    UNPROTECT(1);
+  }
+  SET_VECTOR_ELT(lines, trace->line_count, reference);
+  return trace->line_count++;
+}
+
+SEXP joist_r_trace_apply(const struct joist_rules *rules, joist_op op,
+                         const struct joist_r_value *values, size_t n,
+                         const struct joist_attributes *attributes) {
+  SEXP pointer = trace_of_operands(rules, values, n);
+  struct joist_argument *const arguments =
+      (struct joist_argument *)R_alloc(n, (int)sizeof *arguments);
+  joist_value_id *const operands = (joist_value_id *)R_alloc(n, (int)sizeof *operands);
+  for (size_t k = 0; k < n; k++) arguments[k] = values[k].argument;
   struct joist_inference inference;
   struct joist_error error;
-  joist_status status = joist_program_infer(rules, op, arguments, attributes, &inference, &error);
+  joist_status status =
+      joist_program_infer(rules, op, arguments, n, attributes, &inference, &error);
   if (status != JOIST_OK) joist_r_raise(status, &error);
-  joist_value_id operands[JOIST_ARITY_MAX], result;
-  for (int k = 0; k < arity; k++)
-    operands[k] = value_number(pointer, &values[k],
-                               (struct joist_type){inference.signature.operand[k], false});
-  status = joist_program_add(&joist_r_trace_of(pointer)->program, op, &inference, operands,
-                             attributes, &result, &error);
+  for (size_t k = 0; k < n; k++) {
+    const joist_dtype wanted = joist_signature_operand(&inference.signature, k);
+    operands[k] = value_number(pointer, &values[k], (struct joist_type){wanted, false});
+  }
+  struct joist_instruction instruction =
+      joist_instruction_of(op, &inference, operands, n, attributes, 0);
+  instruction.source = current_line(pointer);
+  status = joist_program_add(&joist_r_trace_of(pointer)->program, &instruction, &inference, &error);
   if (status != JOIST_OK) joist_r_raise(status, &error);
-  return joist_r_traced(pointer, result, false, inference.signature.result, &inference.shape);
+  const uint32_t results = instruction.result_count;
+  SEXP tensors = PROTECT(Rf_allocVector(VECSXP, results));
+  for (uint32_t r = 0; r < results; r++)
+    SET_VECTOR_ELT(tensors, r,
+                   joist_r_traced(pointer, instruction.result + r, false,
+                                  inference.signature.result[r], &inference.shape[r]));
+  UNPROTECT(1);
+  return results == 1 ? VECTOR_ELT(tensors, 0) : tensors;
 }
 
 /* ---- arguments and results ---- */
@@ -185,7 +322,7 @@ static SEXP trace_argument(SEXP x, void *context) {
   if (value.form == JOIST_R_LITERAL)
     return joist_r_traced(pointer, leaf, true, type, &value.argument.shape);
   const joist_value_id number =
-      input_of(trace, (struct joist_r_source){JOIST_R_FROM_LEAF, leaf, type.dtype}, type,
+      input_of(trace, (struct joist_r_source){JOIST_R_FROM_LEAF, leaf, type.dtype, 0}, type,
                &value.argument.shape);
   return joist_r_traced(pointer, number, false, type, &value.argument.shape);
 }
@@ -209,6 +346,7 @@ SEXP joist_r_trace_begin(SEXP arguments, SEXP dynamic, SEXP rules) {
   R_SetExternalPtrProtected(pointer, kept);
   SET_VECTOR_ELT(kept, JOIST_R_CONSTANTS, Rf_allocVector(VECSXP, 4));
   SET_VECTOR_ELT(kept, JOIST_R_UPLOADED, Rf_allocVector(VECSXP, 0));
+  SET_VECTOR_ELT(kept, JOIST_R_LINES, Rf_allocVector(VECSXP, 0));
   struct tracing tracing = {joist_r_rules(rules), pointer};
   SEXP traced = PROTECT(Rf_shallow_duplicate(arguments));
   for (R_xlen_t k = 0; k < XLENGTH(arguments); k++)

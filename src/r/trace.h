@@ -2,22 +2,63 @@
 #ifndef JOIST_R_TRACE_H
 #define JOIST_R_TRACE_H
 
-#include "r/tensor.h"
+#include "core/base/text.h"
+#include "core/plan/plan.h"
+#include "r/operands.h"
 
-/* Adds `op` to the trace that the traced operand belongs to; gives a traced tensor. */
+/* Where a program's input comes from when it is run. */
+typedef enum {
+  JOIST_R_FROM_LEAF,    /* a tensor among the arguments */
+  JOIST_R_FROM_LITERAL, /* a bare R value among the arguments, read in a dtype */
+  JOIST_R_FROM_CONSTANT /* a payload that the trace keeps */
+} joist_r_source_kind;
+
+struct joist_r_source {
+  joist_r_source_kind kind;
+  uint32_t index; /* of the leaf, in the order of the arguments, or of the constant */
+  joist_dtype dtype;
+  joist_value_id value; /* of the program */
+};
+
+struct joist_r_trace {
+  struct joist_program program;
+  struct joist_plan *plan; /* once the trace has ended */
+  struct joist_r_source *sources;
+  uint32_t source_capacity, constant_count, leaf_count, line_count;
+  uint32_t *known_sources, *known_constants; /* hashed: 1 + a number, 0 for none */
+  uint32_t known_source_capacity, known_constant_capacity;
+  uint8_t *constant_bytes; /* of each constant that is a scalar, 0 for others */
+  struct joist_text text;  /* of program_view.c, so that it has an owner */
+  bool closed;
+};
+
+/* Elements of the list that the external pointer protects. */
+enum {
+  JOIST_R_CONSTANTS,
+  JOIST_R_TEMPLATE,
+  JOIST_R_UPLOADED, /* the constants on the device that the program ran on last */
+  JOIST_R_LINES,    /* source references, which instructions count */
+  JOIST_R_KEPT
+};
+
+/* Raises joist_value_error when the pointer is empty. */
+struct joist_r_trace *joist_r_trace_of(SEXP pointer);
+
+/* Adds `op` to the trace that the traced operands belong to; gives a traced tensor, or a list of
+ * several. */
 SEXP joist_r_trace_apply(const struct joist_rules *rules, joist_op op,
-                         const struct joist_r_value *values,
+                         const struct joist_r_value *values, size_t n,
                          const struct joist_attributes *attributes);
+
+/* Raises unless `dynamic` has a logical for each of the list `arguments`. */
+void joist_r_check_arguments(SEXP arguments, SEXP dynamic);
+/* A list without class is structure; everything else is a leaf. */
+bool joist_r_is_structure(SEXP x);
+/* A copy of `x` in which every leaf is what `leaf` makes of it; NULL stays NULL. */
+SEXP joist_r_map_leaves(SEXP x, SEXP (*leaf)(SEXP x, void *context), void *context);
 
 /* .Call entry points. `arguments` is a list, `dynamic` says which of them are traced. */
 SEXP joist_r_trace_begin(SEXP arguments, SEXP dynamic, SEXP rules);
 SEXP joist_r_trace_end(SEXP trace, SEXP result, SEXP rules);
-SEXP joist_r_jit_state(SEXP capacity);
-/* TRUE: nothing is compiled for these arguments; FALSE: run the R function itself;
- * otherwise the result, which is never logical. */
-SEXP joist_r_jit_call(SEXP state, SEXP arguments, SEXP dynamic, SEXP rules, SEXP device);
-SEXP joist_r_jit_store(SEXP state, SEXP compiled, SEXP arguments, SEXP dynamic, SEXP rules);
-SEXP joist_r_jit_programs(SEXP state);
-SEXP joist_r_program_text(SEXP compiled);
 
 #endif

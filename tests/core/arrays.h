@@ -4,9 +4,10 @@
 #define JOIST_TESTS_ARRAYS_H
 
 #include "core/kernels/kernels.h"
+#include "core/promotion/builtin_rules.h"
 #include "core/types/convert.h"
 
-#include "check.h"
+#include "errors.h"
 
 #include <float.h>
 #include <math.h>

@@ -19,12 +19,13 @@ struct interpreter {
   const struct joist_program *program;
   char **array; /* per value */
   size_t *count;
-  bool *needed; /* per value: an output depends on it */
+  bool *needed;  /* per value: an output depends on it */
+  bool *unknown; /* per value: it depends on a reduction of floats of which nothing was got */
   /* What fails, if anything does: (operation, first position) of every instruction. */
   int failure_count;
   struct {
     joist_op op;
-    size_t position; /* SIZE_MAX: nothing to reduce */
+    size_t position; /* SIZE_MAX: nothing to reduce, or not known */
   } failures[FAILURES_MAX];
 };
 
@@ -39,6 +40,7 @@ static void interpreter_init(struct interpreter *in, const struct joist_program 
   in->array = calloc(program->value_count, sizeof *in->array);
   in->count = calloc(program->value_count, sizeof *in->count);
   in->needed = calloc(program->value_count, sizeof *in->needed);
+  in->unknown = calloc(program->value_count, sizeof *in->unknown);
   for (uint32_t v = 0; v < program->value_count; v++) {
     CHECK(joist_shape_count(&program->values[v].shape, &in->count[v]));
     in->array[v] = calloc(interpreter_bytes(in, v) + 1, 1);
@@ -48,7 +50,7 @@ static void interpreter_init(struct interpreter *in, const struct joist_program 
   for (uint32_t k = 0; k < program->output_count; k++) in->needed[program->outputs[k]] = true;
   for (uint32_t k = program->instruction_count; k-- > 0;) {
     const struct joist_instruction *const i = &program->instructions[k];
-    for (int a = 0; in->needed[i->result] && a < joist_op_arity(i->op); a++)
+    for (uint32_t a = 0; in->needed[i->result] && a < i->operand_count; a++)
       in->needed[i->operand[a]] = true;
   }
 }
@@ -58,6 +60,7 @@ static void interpreter_clear(struct interpreter *in) {
   free(in->array);
   free(in->count);
   free(in->needed);
+  free(in->unknown);
 }
 
 static void interpreter_fail(struct interpreter *in, const struct joist_instruction *i,
@@ -86,9 +89,9 @@ static void interpret_elementwise(struct interpreter *in, const struct joist_ins
   const bool converts = i->op == JOIST_OP_CONVERT;
   size_t failed = SIZE_MAX;
   for (size_t at = 0; at < in->count[i->result]; at++) {
-    _Alignas(16) char own[JOIST_ARITY_MAX][16], computed[JOIST_ARITY_MAX][16], made[16];
-    const void *operands[JOIST_ARITY_MAX] = {NULL};
-    for (int a = 0; a < joist_op_arity(i->op); a++) {
+    _Alignas(16) char own[JOIST_KERNEL_OPERANDS][16], computed[JOIST_KERNEL_OPERANDS][16], made[16];
+    const void *operands[JOIST_KERNEL_OPERANDS] = {NULL};
+    for (uint32_t a = 0; a < i->operand_count; a++) {
       const struct joist_value *const v = &in->program->values[i->operand[a]];
       const joist_dtype wanted = i->signature.operand[a], compute = joist_dtype_compute(wanted);
       operands[a] = in->array[i->operand[a]] + broadcast_index(&result->shape, &v->shape, at) *
@@ -117,18 +120,80 @@ static void interpret_elementwise(struct interpreter *in, const struct joist_ins
   if (failed != SIZE_MAX) interpreter_fail(in, i, failed);
 }
 
+/* Attributes of an instruction, per dim. */
+static int64_t attribute_at(const struct joist_instruction *i, joist_attribute_name name, int d) {
+  return joist_attribute_at(i->attributes, name, d);
+}
+
+/* How many positions a slice has along a dim. */
+static size_t slice_extent(const struct joist_instruction *i, int d) {
+  const int64_t start = attribute_at(i, JOIST_ATTRIBUTE_START, d);
+  const int64_t stop = attribute_at(i, JOIST_ATTRIBUTE_STOP, d);
+  const int64_t step = attribute_at(i, JOIST_ATTRIBUTE_STEP, d);
+  size_t n = 0;
+  for (int64_t at = start; step < 0 ? at >= stop : at <= stop; at += step) {
+    n++;
+    if (step == 0) break;
+  }
+  return n;
+}
+
 /* Where the k-th element of a slice is in the array it is of. */
 static size_t interpret_slice(const struct interpreter *in, const struct joist_instruction *i,
                               size_t k) {
   const struct joist_shape *const shape = &in->program->values[i->operand[0]].shape;
   size_t at = 0, stride = 1;
   for (int d = 0; d < shape->rank; d++) {
-    const size_t n = (size_t)i->parameter[3 * d + 2];
-    at += (size_t)(i->parameter[3 * d] + (int64_t)(k % n) * i->parameter[3 * d + 1]) * stride;
+    const size_t n = slice_extent(i, d);
+    at += (size_t)(attribute_at(i, JOIST_ATTRIBUTE_START, d) +
+                   (int64_t)(k % n) * attribute_at(i, JOIST_ATTRIBUTE_STEP, d)) *
+          stride;
     k /= n;
     stride *= shape->extent[d];
   }
   return at;
+}
+
+/* Element `at` of operand a as the dtype of the result. */
+static void read_operand(const struct interpreter *in, const struct joist_instruction *i, size_t a,
+                         size_t at, char *out) {
+  const joist_dtype own = in->program->values[i->operand[a]].type.dtype;
+  joist_convert_find_portable(own, in->program->values[i->result].type.dtype)(
+      1, in->array[i->operand[a]] + at * joist_dtype_size(own), out);
+}
+
+/* Element k of operands side by side: which operand, and where in it. A scalar is repeated. */
+static void interpret_concatenated(const struct interpreter *in, const struct joist_instruction *i,
+                                   size_t k, char *out) {
+  const struct joist_value *const result = &in->program->values[i->result];
+  const int dim = joist_attribute_dim(i->attributes);
+  const struct joist_shape *shape = NULL;
+  size_t index[JOIST_RANK_MAX], at = 0, stride = 1, which = 0;
+  for (int d = 0; d < result->shape.rank; d++) {
+    index[d] = k % result->shape.extent[d];
+    k /= result->shape.extent[d];
+  }
+  for (;; which++) {
+    shape = &in->program->values[i->operand[which]].shape;
+    const size_t extent = shape->rank == 0 ? 1 : shape->extent[dim];
+    if (index[dim] < extent) break;
+    index[dim] -= extent;
+  }
+  for (int d = 0; d < shape->rank; d++) {
+    at += index[d] * stride;
+    stride *= shape->extent[d];
+  }
+  read_operand(in, i, which, at, out);
+}
+
+/* A double holds every number of an iota that a test makes. */
+static void interpret_iota(const struct interpreter *in, const struct joist_instruction *i,
+                           size_t k, char *out) {
+  const struct joist_value *const result = &in->program->values[i->result];
+  for (int d = 0; d < joist_attribute_dim(i->attributes); d++) k /= result->shape.extent[d];
+  const double number = joist_attribute_number(i->attributes, JOIST_ATTRIBUTE_FROM) +
+                        (double)(k % result->shape.extent[joist_attribute_dim(i->attributes)]);
+  joist_convert_find_portable(JOIST_F64, result->type.dtype)(1, &number, out);
 }
 
 static void interpret_layout(struct interpreter *in, const struct joist_instruction *i) {
@@ -136,7 +201,7 @@ static void interpret_layout(struct interpreter *in, const struct joist_instruct
   const struct joist_shape *const shape = &result->shape;
   const size_t size = joist_dtype_size(result->type.dtype), count = in->count[i->result];
   char *const out = in->array[i->result];
-  const char *const x = in->array[i->operand[0]];
+  const char *const x = i->operand_count == 0 ? NULL : in->array[i->operand[0]];
   switch (i->op) {
     case JOIST_OP_RESHAPE:
       memcpy(out, x, count * size);
@@ -148,34 +213,21 @@ static void interpret_layout(struct interpreter *in, const struct joist_instruct
     case JOIST_OP_PUT:
       memcpy(out, x, count * size);
       for (size_t k = 0; k < in->count[i->operand[1]]; k++)
-        memcpy(out + (size_t)((int64_t *)in->array[i->operand[1]])[k] * size,
-               in->array[i->operand[2]] + (in->count[i->operand[2]] == 1 ? 0 : k) * size, size);
+        read_operand(in, i, 2, in->count[i->operand[2]] == 1 ? 0 : k,
+                     out + (size_t)((int64_t *)in->array[i->operand[1]])[k] * size);
       break;
-    case JOIST_OP_CONCATENATE: {
-      /* Element by element: which operand, and where in it. */
-      for (size_t k = 0; k < count; k++) {
-        size_t rest = k, at[2] = {0, 0}, stride[2] = {1, 1};
-        int which = 0;
-        for (int d = 0; d < shape->rank; d++) {
-          size_t index = rest % shape->extent[d];
-          rest /= shape->extent[d];
-          const uint32_t first = in->program->values[i->operand[0]].shape.extent[d];
-          if (d == i->parameter[0] && index >= first) which = 1, index -= first;
-          for (int w = 0; w < 2; w++) {
-            at[w] += index * stride[w];
-            stride[w] *= in->program->values[i->operand[w]].shape.extent[d];
-          }
-        }
-        memcpy(out + k * size, in->array[i->operand[which]] + at[which] * size, size);
-      }
+    case JOIST_OP_CONCATENATE:
+      for (size_t k = 0; k < count; k++) interpret_concatenated(in, i, k, out + k * size);
       break;
-    }
+    case JOIST_OP_IOTA:
+      for (size_t k = 0; k < count; k++) interpret_iota(in, i, k, out + k * size);
+      break;
     case JOIST_OP_PERMUTE:
       for (size_t k = 0; k < count; k++) {
         const struct joist_shape *const from = &in->program->values[i->operand[0]].shape;
         size_t rest = k, index[JOIST_RANK_MAX] = {0}, at = 0;
         for (int d = 0; d < shape->rank; d++) {
-          index[i->parameter[d]] = rest % shape->extent[d];
+          index[attribute_at(i, JOIST_ATTRIBUTE_PERMUTATION, d)] = rest % shape->extent[d];
           rest /= shape->extent[d];
         }
         for (int d = from->rank; d-- > 0;) at = at * from->extent[d] + index[d];
@@ -188,11 +240,11 @@ static void interpret_layout(struct interpreter *in, const struct joist_instruct
       break;
     case JOIST_OP_UPDATE: {
       size_t selected = 1;
-      for (int d = 0; d < shape->rank; d++) selected *= (size_t)i->parameter[3 * d + 2];
+      for (int d = 0; d < shape->rank; d++) selected *= slice_extent(i, d);
       memcpy(out, x, count * size);
       for (size_t k = 0; k < selected; k++)
-        memcpy(out + interpret_slice(in, i, k) * size,
-               in->array[i->operand[1]] + (in->count[i->operand[1]] == 1 ? 0 : k) * size, size);
+        read_operand(in, i, 1, in->count[i->operand[1]] == 1 ? 0 : k,
+                     out + interpret_slice(in, i, k) * size);
       break;
     }
     case JOIST_OP_PAD:
@@ -201,22 +253,24 @@ static void interpret_layout(struct interpreter *in, const struct joist_instruct
         size_t rest = k, at = 0, stride = 1;
         bool inside = true;
         for (int d = 0; d < shape->rank; d++) {
-          const int64_t step = i->parameter[3 * d + 2] + 1;
-          const int64_t place = (int64_t)(rest % shape->extent[d]) - i->parameter[3 * d];
+          const int64_t step = attribute_at(i, JOIST_ATTRIBUTE_INTERIOR, d) + 1;
+          const int64_t place =
+              (int64_t)(rest % shape->extent[d]) - attribute_at(i, JOIST_ATTRIBUTE_LOW, d);
           inside &= place >= 0 && place % step == 0 && place / step < (int64_t)from->extent[d];
           rest /= shape->extent[d];
           at += (size_t)(place / step) * stride;
           stride *= from->extent[d];
         }
-        memcpy(out + k * size, inside ? x + at * size : in->array[i->operand[1]], size);
+        read_operand(in, i, !inside, inside ? at : 0, out + k * size);
       }
       break;
     case JOIST_OP_GATHER: {
       const struct joist_value *const index = &in->program->values[i->operand[1]];
       const struct joist_shape *const from = &in->program->values[i->operand[0]].shape;
-      const size_t entries = in->count[i->operand[1]], extent = from->extent[i->parameter[0]];
+      const int dim = joist_attribute_dim(i->attributes);
+      const size_t entries = in->count[i->operand[1]], extent = from->extent[dim];
       size_t inner = 1;
-      for (int d = 0; d < i->parameter[0]; d++) inner *= from->extent[d];
+      for (int d = 0; d < dim; d++) inner *= from->extent[d];
       for (size_t k = 0; k < count; k++) {
         const size_t entry = k / inner % entries, outer = k / inner / entries;
         int64_t at = 0;
@@ -372,7 +426,12 @@ static void interpreter_run(struct interpreter *in, char *const *got) {
       if (is_float_reduction(i) && engine != NULL) take_over_zeros(in, i, engine);
     } else if (engine != NULL) {
       interpret_float_reduction(in, i, engine);
+    } else {
+      in->unknown[i->result] = true;
     }
+    for (uint32_t a = 0; a < i->operand_count; a++)
+      in->unknown[i->result] |= in->unknown[i->operand[a]];
+    if (in->unknown[i->result] && joist_op_can_fail(i->op)) interpreter_fail(in, i, SIZE_MAX);
   }
 }
 

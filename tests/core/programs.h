@@ -3,10 +3,61 @@
 #define JOIST_TESTS_PROGRAMS_H
 
 #include "core/program/program.h"
+#include "core/promotion/builtin_rules.h"
 
-#include "check.h"
+#include "errors.h"
+
+#include <stdlib.h>
 
 static const struct joist_type none = {JOIST_DTYPE_NONE, false};
+
+/* ---- attributes: each function gives those it is given and one more ---- */
+
+static const struct joist_attributes no_attributes = {.count = 0};
+
+static inline struct joist_attributes with(struct joist_attributes attributes,
+                                           joist_attribute_name name, int64_t value) {
+  joist_attributes_set(&attributes, name, value);
+  return attributes;
+}
+
+/* The list is copied; its copy lasts until ROOMS more were made. */
+static inline struct joist_attributes with_list(struct joist_attributes attributes,
+                                                joist_attribute_name name, const int64_t *list,
+                                                size_t count) {
+  enum { ROOMS = 16 };
+  static int64_t rooms[ROOMS][JOIST_RANK_MAX];
+  static size_t latest;
+  int64_t *const room = rooms[latest++ % ROOMS];
+  if (count > 0) memcpy(room, list, count * sizeof *list);
+  joist_attributes_set_list(&attributes, name, room, count);
+  return attributes;
+}
+
+static inline struct joist_attributes with_shape(struct joist_attributes attributes,
+                                                 const struct joist_shape *shape) {
+  int64_t extents[JOIST_RANK_MAX];
+  for (int d = 0; d < shape->rank; d++) extents[d] = shape->extent[d];
+  return with_list(attributes, JOIST_ATTRIBUTE_SHAPE, extents, (size_t)shape->rank);
+}
+
+/* DIMS from the bits of a mask. */
+static inline struct joist_attributes with_dims(struct joist_attributes attributes, uint32_t mask) {
+  int64_t dims[JOIST_RANK_MAX];
+  size_t count = 0;
+  for (int d = 0; d < JOIST_RANK_MAX; d++)
+    if (mask >> d & 1) dims[count++] = d;
+  return with_list(attributes, JOIST_ATTRIBUTE_DIMS, dims, count);
+}
+
+/* Nothing is asked for with `none`. */
+static inline struct joist_attributes with_type(struct joist_attributes attributes,
+                                                struct joist_type type) {
+  if (type.dtype != JOIST_DTYPE_NONE) joist_attributes_set_type(&attributes, type);
+  return attributes;
+}
+
+/* ---- instructions ---- */
 
 static inline struct joist_argument argument_of(const struct joist_program *program,
                                                 joist_value_id v) {
@@ -29,30 +80,70 @@ static inline bool is_wild(joist_op op, joist_dtype compute) {
 /* What a test avoids besides; NULL for nothing. */
 static bool (*avoided)(joist_op op, joist_dtype compute) = NULL;
 
+/* What inference says of the operation on values of the program. */
+static inline joist_status infer(const struct joist_program *program,
+                                 const struct joist_rules *rules, joist_op op,
+                                 const joist_value_id *operands, size_t count,
+                                 const struct joist_attributes *attributes,
+                                 struct joist_inference *inference, struct joist_error *error) {
+  struct joist_argument *const arguments = malloc((count + 1) * sizeof *arguments);
+  if (arguments == NULL) abort();
+  for (size_t k = 0; k < count; k++) arguments[k] = argument_of(program, operands[k]);
+  const joist_status status =
+      joist_program_infer(rules, op, arguments, count, attributes, inference, error);
+  free(arguments);
+  return status;
+}
+
+/* Adds an instruction that was inferred. */
+static inline joist_status append(struct joist_program *program, joist_op op,
+                                  const struct joist_inference *inference,
+                                  const joist_value_id *operands, size_t count,
+                                  const struct joist_attributes *attributes, joist_value_id *result,
+                                  struct joist_error *error) {
+  struct joist_instruction instruction =
+      joist_instruction_of(op, inference, operands, count, attributes, 0);
+  const joist_status status = joist_program_add(program, &instruction, inference, error);
+  *result = instruction.result;
+  return status;
+}
+
+/* Both, under the first rule set. */
+static inline joist_status infer_and_append(struct joist_program *program, joist_op op,
+                                            const joist_value_id *operands, size_t count,
+                                            const struct joist_attributes *attributes,
+                                            struct joist_inference *inference,
+                                            joist_value_id *result, struct joist_error *error) {
+  const joist_status status =
+      infer(program, joist_rules_at(0), op, operands, count, attributes, inference, error);
+  if (status != JOIST_OK) return status;
+  return append(program, op, inference, operands, count, attributes, result, error);
+}
+
 /* Adds an instruction; false when inference refuses it, or the test avoids it. */
 static inline bool add(struct joist_program *program, const struct joist_rules *rules, joist_op op,
-                       const joist_value_id *operands, const struct joist_attributes *attributes,
-                       joist_value_id *result) {
-  struct joist_argument arguments[JOIST_ARITY_MAX];
+                       const joist_value_id *operands, size_t count,
+                       const struct joist_attributes *attributes, joist_value_id *result) {
   struct joist_inference inference;
   struct joist_error error;
-  for (int k = 0; k < joist_op_arity(op); k++) arguments[k] = argument_of(program, operands[k]);
-  if (joist_program_infer(rules, op, arguments, attributes, &inference, &error) != JOIST_OK)
+  if (infer(program, rules, op, operands, count, attributes, &inference, &error) != JOIST_OK)
     return false;
   if (!joist_op_is_reduction(op) && is_wild(op, inference.signature.compute)) return false;
   if (avoided != NULL && avoided(op, inference.signature.compute)) return false;
-  return CHECK_INT(joist_program_add(program, op, &inference, operands, attributes, result, &error),
+  return CHECK_INT(append(program, op, &inference, operands, count, attributes, result, &error),
                    JOIST_OK);
 }
 
+/* An operation that has no attributes, or a reduction over all dims. */
 static inline joist_value_id add_simple(struct joist_program *program, joist_op op,
                                         joist_value_id a, joist_value_id b) {
   const joist_value_id operands[2] = {a, b};
-  const int rank = program->values[a].shape.rank;
-  const struct joist_attributes attributes = {
-      .requested = none, .dims = (UINT32_C(1) << rank) - 1, .drop = true};
+  const uint32_t all = (UINT32_C(1) << program->values[a].shape.rank) - 1;
+  const struct joist_attributes attributes =
+      joist_op_is_reduction(op) ? with_dims(no_attributes, all) : no_attributes;
   joist_value_id result = 0;
-  CHECK(add(program, joist_rules_at(0), op, operands, &attributes, &result));
+  CHECK(add(program, joist_rules_at(0), op, operands, joist_operation(op)->least, &attributes,
+            &result));
   return result;
 }
 
@@ -71,10 +162,14 @@ static inline void add_output(struct joist_program *program, joist_value_id valu
   CHECK_INT(joist_program_add_output(program, value, NULL), JOIST_OK);
 }
 
-static inline size_t count_of(const struct joist_program *program, joist_value_id v) {
+static inline size_t elements_in(const struct joist_shape *shape) {
   size_t count = 0;
-  CHECK(joist_shape_count(&program->values[v].shape, &count));
+  CHECK(joist_shape_count(shape, &count));
   return count;
+}
+
+static inline size_t count_of(const struct joist_program *program, joist_value_id v) {
+  return elements_in(&program->values[v].shape);
 }
 
 static inline size_t bytes_of(const struct joist_program *program, joist_value_id v) {

@@ -8,7 +8,7 @@
 
 enum { VALUES_MAX = 96, OUTPUTS_MAX = 48 };
 
-/* ---- inputs and messages ---- */
+/* ---- inputs and errors ---- */
 
 /* In a random program, the input that holds positions, if there is one, and the
  * number of elements that an array needs to have all of them. */
@@ -30,13 +30,14 @@ CHECK_UNUSED static void make_inputs(const struct joist_program *program, fill_k
   }
 }
 
-CHECK_UNUSED static bool message_fits(const struct interpreter *in, const char *message) {
+/* Whether the error is one of those that the interpreter met. */
+CHECK_UNUSED static bool error_fits(const struct interpreter *in, const struct joist_error *error) {
   for (int k = 0; k < in->failure_count; k++) {
-    char position[32], name[64];
-    snprintf(position, sizeof position, "at position %zu ", in->failures[k].position + 1);
-    snprintf(name, sizeof name, "nv_%s()", joist_op_name(in->failures[k].op));
-    if (strstr(message, name) != NULL &&
-        (in->failures[k].position == SIZE_MAX || strstr(message, position) != NULL))
+    if (error->op == NULL || strcmp(error->op, joist_op_name(in->failures[k].op)) != 0) continue;
+    const bool empty = in->failures[k].position == SIZE_MAX;
+    if (empty
+            ? error->code == JOIST_E_NO_ELEMENTS
+            : error->code != JOIST_E_NO_ELEMENTS && error->position == in->failures[k].position + 1)
       return true;
   }
   return false;
@@ -53,7 +54,7 @@ CHECK_UNUSED static void print_program(const struct joist_program *program) {
     fprintf(stderr, "  %%%u: %s%s = %s(", i->result,
             joist_dtype_name(program->values[i->result].type.dtype),
             joist_shape_format(&program->values[i->result].shape, text), joist_op_name(i->op));
-    for (int a = 0; a < joist_op_arity(i->op); a++) fprintf(stderr, " %%%u", i->operand[a]);
+    for (uint32_t a = 0; a < i->operand_count; a++) fprintf(stderr, " %%%u", i->operand[a]);
     fprintf(stderr, " ) in %s, dims %x\n", joist_dtype_name(i->signature.operand[0]), i->dims);
   }
   fprintf(stderr, "  outputs");
@@ -125,7 +126,7 @@ CHECK_UNUSED static bool is_checked(joist_op op) {
          op == JOIST_OP_REMAINDER;
 }
 
-CHECK_UNUSED static void random_permutation(int rank, int32_t *order) {
+CHECK_UNUSED static void random_permutation(int rank, int64_t *order) {
   for (int d = 0; d < rank; d++) {
     const int other = (int)random_below((size_t)d + 1);
     order[d] = order[other];
@@ -137,30 +138,90 @@ CHECK_UNUSED static void random_permutation(int rank, int32_t *order) {
  * own. */
 CHECK_UNUSED static bool interpreter_has(joist_op op) {
   return op == JOIST_OP_RESHAPE || op == JOIST_OP_TAKE || op == JOIST_OP_PUT ||
-         op == JOIST_OP_CONCATENATE || op == JOIST_OP_PERMUTE;
+         op == JOIST_OP_CONCATENATE || op == JOIST_OP_PERMUTE || op == JOIST_OP_IOTA;
+}
+
+/* Rather a recent value: programs then are deep. */
+CHECK_UNUSED static joist_value_id random_value(const struct joist_program *program) {
+  const size_t values = program->value_count;
+  return (joist_value_id)(one_in(2) ? values - 1 - random_below(values < 4 ? values : 4)
+                                    : random_below(values));
+}
+
+/* Whether `part` goes beside `whole` along the dim. */
+CHECK_UNUSED static bool goes_beside(const struct joist_shape *whole,
+                                     const struct joist_shape *part, int dim) {
+  bool fits = part->rank == whole->rank;
+  for (int d = 0; fits && d < whole->rank; d++)
+    fits = d == dim || part->extent[d] == whole->extent[d];
+  return fits || part->rank == 0;
+}
+
+/* Up to `most` operands of a concatenate, of any dtypes, scalars among them; 0 when there are
+ * none. */
+CHECK_UNUSED static size_t random_parts(const struct joist_program *program,
+                                        const struct style *style, joist_value_id *operands,
+                                        size_t most, struct joist_attributes *attributes) {
+  const struct joist_shape row = {1, {1}};
+  const struct joist_shape *const first = &program->values[operands[0]].shape;
+  const struct joist_shape *const whole = first->rank == 0 ? &row : first;
+  const size_t wanted = 1 + random_below(most);
+  if (count_of(program, operands[0]) > 2 * style->elements) return 0;
+  const int dim = (int)random_below((size_t)whole->rank);
+  size_t count = 1;
+  for (size_t tries = 0; tries < 8 * wanted && count < wanted; tries++) {
+    operands[count] = random_value(program);
+    count += goes_beside(whole, &program->values[operands[count]].shape, dim);
+  }
+  /* The first may be a scalar, too. */
+  const size_t other = random_below(count);
+  const joist_value_id swapped = operands[other];
+  operands[other] = operands[0];
+  operands[0] = swapped;
+  *attributes = with(*attributes, JOIST_ATTRIBUTE_DIM, dim);
+  return count;
+}
+
+/* Numbers that the dtype has; false when there are none. */
+CHECK_UNUSED static bool random_iota(const struct joist_shape *shape,
+                                     struct joist_attributes *attributes) {
+  const joist_dtype dtype = (joist_dtype)random_below(JOIST_DTYPE_COUNT);
+  if (shape->rank == 0) return false;
+  const int dim = (int)random_below((size_t)shape->rank);
+  double from = (double)random_below(20) - (one_in(2) ? 10 : 0);
+  if (joist_dtype_category(dtype) >= JOIST_CATEGORY_FLOAT) {
+    from += 0.25 * (double)random_below(4);
+    if (shape->extent[dim] > 60000) return false;
+  } else if (from < (double)joist_dtype_min_int(dtype) ||
+             from + shape->extent[dim] > (double)joist_dtype_max_int(dtype)) {
+    return false;
+  }
+  *attributes = with_type(*attributes, (struct joist_type){dtype, one_in(6)});
+  *attributes = with_shape(with(*attributes, JOIST_ATTRIBUTE_DIM, dim), shape);
+  joist_attributes_set_number(attributes, JOIST_ATTRIBUTE_FROM, from);
+  return true;
 }
 
 CHECK_UNUSED static bool random_instruction(struct joist_program *program,
                                             const struct joist_rules *rules,
                                             const struct style *style,
                                             const struct joist_shape *base) {
-  const joist_op op = (joist_op)random_below(JOIST_OP_COUNT);
+  const joist_op op = one_in(25)   ? JOIST_OP_CONCATENATE
+                      : one_in(40) ? JOIST_OP_IOTA
+                                   : (joist_op)random_below(JOIST_OP_COUNT);
   if (joist_op_is_array(op) && !interpreter_has(op)) return false;
   const joist_class class = joist_op_class(op);
-  joist_value_id operands[JOIST_ARITY_MAX], result;
-  struct joist_attributes attributes = {.requested = none};
+  enum { OPERANDS_MAX = 5 };
+  joist_value_id operands[OPERANDS_MAX], result;
+  struct joist_attributes attributes = no_attributes;
+  size_t count = joist_operation(op)->least;
   if (is_checked(op) && !style->checked) return false;
-  if (joist_op_is_array(op) && !interpreter_has(op)) return false;
-  for (int k = 0; k < JOIST_ARITY_MAX; k++) {
-    const size_t values = program->value_count;
-    /* Rather a recent value: programs then are deep. */
-    operands[k] = (joist_value_id)(one_in(2) ? values - 1 - random_below(values < 4 ? values : 4)
-                                             : random_below(values));
-  }
+  for (int k = 0; k < OPERANDS_MAX; k++) operands[k] = random_value(program);
   const struct joist_value *const first = &program->values[operands[0]];
   if (class == JOIST_CLASS_CONVERT || class == JOIST_CLASS_BITCAST ||
       ((class == JOIST_CLASS_ACCUMULATE || class == JOIST_CLASS_AVERAGE) && one_in(4)))
-    attributes.requested.dtype = (joist_dtype)random_below(JOIST_DTYPE_COUNT);
+    attributes = with_type(
+        attributes, (struct joist_type){(joist_dtype)random_below(JOIST_DTYPE_COUNT), false});
   /* The bits of a NaN that was computed are not to be relied on. */
   if (class == JOIST_CLASS_BITCAST && first->input == JOIST_NO_INPUT &&
       joist_dtype_category(first->type.dtype) >= JOIST_CATEGORY_FLOAT)
@@ -169,31 +230,35 @@ CHECK_UNUSED static bool random_instruction(struct joist_program *program,
     if (positions == JOIST_NO_INPUT || count_of(program, operands[0]) < positions_below)
       return false;
     operands[1] = positions;
-    const struct joist_value *const put = &program->values[operands[2]];
-    if (op == JOIST_OP_PUT && (put->type.dtype != first->type.dtype ||
-                               (count_of(program, operands[2]) != 1 &&
-                                count_of(program, operands[2]) != count_of(program, positions))))
+    if (op == JOIST_OP_PUT && count_of(program, operands[2]) != 1 &&
+        count_of(program, operands[2]) != count_of(program, positions))
       return false;
   }
   if (op == JOIST_OP_CONCATENATE) {
-    const struct joist_value *const second = &program->values[operands[1]];
-    if (first->shape.rank == 0 || second->shape.rank != first->shape.rank ||
-        second->type.dtype != first->type.dtype)
-      return false;
-    const int dim = (int)random_below((size_t)first->shape.rank);
-    for (int d = 0; d < first->shape.rank; d++)
-      if (d != dim && first->shape.extent[d] != second->shape.extent[d]) return false;
-    attributes.parameter[0] = dim;
+    count = random_parts(program, style, operands, OPERANDS_MAX, &attributes);
+    if (count == 0) return false;
   }
-  if (op == JOIST_OP_PERMUTE) random_permutation(first->shape.rank, attributes.parameter);
-  if (op == JOIST_OP_RESHAPE) attributes.shape = reshaped(first->shape);
-  if (op == JOIST_OP_BROADCAST) attributes.shape = one_in(3) ? first->shape : *base;
+  if (op == JOIST_OP_IOTA && !random_iota(one_in(2) ? base : &first->shape, &attributes))
+    return false;
+  if (op == JOIST_OP_PERMUTE) {
+    int64_t order[JOIST_RANK_MAX];
+    random_permutation(first->shape.rank, order);
+    attributes =
+        with_list(attributes, JOIST_ATTRIBUTE_PERMUTATION, order, (size_t)first->shape.rank);
+  }
+  if (op == JOIST_OP_RESHAPE || op == JOIST_OP_BROADCAST) {
+    const struct joist_shape shape = op == JOIST_OP_RESHAPE ? reshaped(first->shape)
+                                     : one_in(3)            ? first->shape
+                                                            : *base;
+    attributes = with_shape(attributes, &shape);
+  }
   if (joist_op_is_reduction(op)) {
-    attributes.dims = (uint32_t)random_below((size_t)1 << first->shape.rank);
-    if (one_in(3)) attributes.dims = (UINT32_C(1) << first->shape.rank) - 1;
-    attributes.drop = one_in(2);
+    const uint32_t some = (uint32_t)random_below((size_t)1 << first->shape.rank);
+    const uint32_t all = (UINT32_C(1) << first->shape.rank) - 1;
+    attributes = with_dims(attributes, one_in(3) ? all : some);
+    attributes = with(attributes, JOIST_ATTRIBUTE_DROP, one_in(2));
   }
-  if (!add(program, rules, op, operands, &attributes, &result)) return false;
+  if (!add(program, rules, op, operands, count, &attributes, &result)) return false;
   const struct joist_value *const made = &program->values[result];
   if (made->input == JOIST_NO_INPUT &&
       is_float_reduction(&program->instructions[made->instruction]))

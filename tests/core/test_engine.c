@@ -5,7 +5,7 @@
 /* ---- running and comparing ---- */
 
 static int programs_printed;
-static struct { long compared, failing; } seen;
+static struct { long compared, failing, mixed, scalars, iotas; } seen;
 
 /* Runs the program with 1, 2 and 3 threads, and with results written past the caches: the same
  * bits, and those of the interpreter. */
@@ -14,7 +14,7 @@ static void check_program(const struct joist_program *program, fill_kind kind, c
   void *inputs[VALUES_MAX] = {NULL}, *outputs[RUNS][OUTPUTS_MAX];
   char *got[VALUES_MAX] = {NULL};
   struct joist_plan *plan = NULL;
-  struct joist_error errors[RUNS];
+  struct joist_error errors[RUNS] = {0};
   joist_status status[RUNS];
   const long failed_before = check_failed_count;
   make_inputs(program, kind, inputs);
@@ -28,7 +28,6 @@ static void check_program(const struct joist_program *program, fill_kind kind, c
     const struct joist_run run = {.threads = r == STREAMED ? 2 : r + 1,
                                   .parallel_from = 1024,
                                   .stream_from = r == STREAMED ? 1 : SIZE_MAX};
-    errors[r].message[0] = '\0';
     status[r] = joist_plan_run(plan, (const void *const *)inputs, outputs[r], &run, &errors[r]);
     for (uint32_t k = 0; k < program->output_count; k++) {
       const size_t bytes = bytes_of(program, program->outputs[k]);
@@ -45,12 +44,12 @@ static void check_program(const struct joist_program *program, fill_kind kind, c
   for (int r = 1; r < RUNS; r++) {
     CHECK_MSG(status[r] == status[0], "%s: status %d in run %d, %d in run 0", what, (int)status[r],
               r, (int)status[0]);
-    CHECK_STR(errors[r].message, errors[0].message);
+    CHECK_STR(words(&errors[r]), words(&errors[0]));
   }
   if (status[0] != JOIST_OK) {
     seen.failing++;
-    CHECK_MSG(status[0] == JOIST_ERROR_VALUE && message_fits(&in, errors[0].message),
-              "%s: status %d: %s", what, (int)status[0], errors[0].message);
+    CHECK_MSG(status[0] == JOIST_ERROR_VALUE && error_fits(&in, &errors[0]), "%s: status %d: %s",
+              what, (int)status[0], words(&errors[0]));
   } else {
     CHECK_MSG(in.failure_count == 0, "%s: nv_%s() should fail", what,
               joist_op_name(in.failures[0].op));
@@ -81,12 +80,26 @@ static void check_program(const struct joist_program *program, fill_kind kind, c
 
 /* ---- random programs ---- */
 
+/* Counts what a test of random programs should have met. */
+static void count_instructions(const struct joist_program *program) {
+  for (uint32_t k = 0; k < program->instruction_count; k++) {
+    const struct joist_instruction *const i = &program->instructions[k];
+    seen.iotas += i->op == JOIST_OP_IOTA;
+    for (uint32_t a = 1; a < i->operand_count && i->op == JOIST_OP_CONCATENATE; a++) {
+      const struct joist_value *const v = &program->values[i->operand[a]];
+      seen.mixed += v->type.dtype != program->values[i->operand[0]].type.dtype;
+      seen.scalars += v->shape.rank == 0;
+    }
+  }
+}
+
 static void test_random(int programs, struct style style, const char *what) {
   for (int k = 0; k < programs; k++) {
     struct joist_program program;
     char name[64];
     random_program(&program, &style);
     snprintf(name, sizeof name, "%s program %d", what, k);
+    count_instructions(&program);
     if (program.output_count <= OUTPUTS_MAX && program.value_count <= VALUES_MAX)
       check_program(&program, (fill_kind)(k % 4 == 3 ? FILL_SMALL : k % 4), name);
     joist_program_clear(&program);
@@ -197,14 +210,13 @@ static void check_position(joist_op op, size_t n, int most_threads, const size_t
   CHECK_INT(joist_plan_make(&program, &plan, NULL), JOIST_OK);
   for (int threads = 1; threads <= most_threads; threads++) {
     struct joist_error error;
-    char want[64];
     const struct joist_run run = {
         .threads = threads, .parallel_from = 1, .stream_from = threads % 2 ? SIZE_MAX : 1};
-    snprintf(want, sizeof want, " at position %zu in nv_%s()", first + 1, joist_op_name(op));
-    CHECK_INT(joist_plan_run(plan, (const void *[]){a, b}, (void *[]){c}, &run, &error),
-              JOIST_ERROR_VALUE);
-    CHECK_MSG(strstr(error.message, want) != NULL, "%d threads: \"%s\", want \"...%s\"", threads,
-              error.message, want);
+    CHECK_ERROR(joist_plan_run(plan, (const void *[]){a, b}, (void *[]){c}, &run, &error), error,
+                op == JOIST_OP_POW ? JOIST_E_NEGATIVE_POWER : JOIST_E_DIVISION_BY_ZERO);
+    CHECK_STR(error.op, joist_op_name(op));
+    CHECK_MSG(error.position == first + 1, "%d threads: position %zu, want %zu", threads,
+              error.position, first + 1);
     CHECK_INT(joist_plan_run(plan, (const void *[]){a, b}, (void *[]){c}, &run, NULL),
               JOIST_ERROR_VALUE);
   }
@@ -325,17 +337,18 @@ static void test_plans(void) {
   joist_program_init(&program);
   x = add_input(&program, JOIST_F32, 2, extents);
   y = add_simple(&program, JOIST_OP_MUL, x, x);
-  struct joist_attributes attributes = {.requested = none, .shape = {1, {50000}}};
-  CHECK(add(&program, joist_rules_at(0), JOIST_OP_RESHAPE, &y, &attributes, &z));
+  const struct joist_shape line = {1, {50000}};
+  const struct joist_attributes attributes = with_shape(no_attributes, &line);
+  CHECK(add(&program, joist_rules_at(0), JOIST_OP_RESHAPE, &y, 1, &attributes, &z));
   add_output(&program, add_simple(&program, JOIST_OP_ADD, z, z));
   check_plan(&program, 2, 0, "reshaped");
   joist_program_init(&program);
   x = add_input(&program, JOIST_F32, 2, extents);
-  CHECK(add(&program, joist_rules_at(0), JOIST_OP_RESHAPE, &x, &attributes, &z));
+  CHECK(add(&program, joist_rules_at(0), JOIST_OP_RESHAPE, &x, 1, &attributes, &z));
   y = add_simple(&program, JOIST_OP_MUL, x, x);
   add_output(&program, z);
   add_output(&program, y);
-  CHECK(add(&program, joist_rules_at(0), JOIST_OP_RESHAPE, &y, &attributes, &z));
+  CHECK(add(&program, joist_rules_at(0), JOIST_OP_RESHAPE, &y, 1, &attributes, &z));
   add_output(&program, z);
   check_plan(&program, 1, 0, "reshaped inputs and outputs");
 
@@ -359,14 +372,14 @@ static void test_plans(void) {
 
 /* The id of a result may be written where that of an operand was read. */
 static void test_alias(void) {
-  const struct joist_attributes attributes = {.requested = none};
   for (int k = 0; k < 2; k++) {
     struct joist_program program;
     joist_program_init(&program);
     const joist_value_id x = add_input(&program, JOIST_F32, 0, NULL);
     const joist_value_id y = add_input(&program, JOIST_F32, 0, NULL);
     joist_value_id operands[2] = {x, y};
-    CHECK(add(&program, joist_rules_at(0), JOIST_OP_SUB, operands, &attributes, &operands[k]));
+    CHECK(
+        add(&program, joist_rules_at(0), JOIST_OP_SUB, operands, 2, &no_attributes, &operands[k]));
     const struct joist_instruction *const added = &program.instructions[0];
     CHECK_INT(program.instruction_count, 1);
     CHECK_INT(added->operand[0], x);
@@ -389,6 +402,8 @@ int main(void) {
   test_random(10, (struct style){.elements = 100000, .checked = true, .instructions = 10},
               "larger");
   CHECK(seen.compared > 100000 && seen.failing > 20);
+  CHECK_MSG(seen.mixed > 5000 && seen.scalars > 5000 && seen.iotas > 2000,
+            "%ld mixed, %ld scalars, %ld iotas", seen.mixed, seen.scalars, seen.iotas);
   test_lengths();
   test_broadcasts();
   test_blocks();

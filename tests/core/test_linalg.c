@@ -4,7 +4,7 @@
 #include "core/cpu/execute.h"
 #include "core/kernels/kernels.h"
 #include "core/ops/linalg/blas.h"
-#include "core/program/array.h"
+#include "core/program/program.h"
 
 #include "arrays.h"
 
@@ -20,10 +20,14 @@ static void stub_potrf(const char *uplo, const int *n, double *a, const int *lda
   }
 }
 
+static const struct joist_attributes none = {.count = 0};
+
 struct one_call {
   struct joist_program program;
   struct joist_value values[2];
   struct joist_instruction instruction;
+  struct joist_inference inference;
+  joist_value_id operand;
 };
 
 static void set_up(struct one_call *call, joist_op op, joist_dtype dtype,
@@ -31,10 +35,9 @@ static void set_up(struct one_call *call, joist_op op, joist_dtype dtype,
   memset(call, 0, sizeof *call);
   call->values[0] = (struct joist_value){{dtype, false}, *from, 0, 0};
   call->values[1] = (struct joist_value){{dtype, false}, *to, JOIST_NO_INPUT, 0};
-  call->instruction.op = op;
-  call->instruction.signature.operand[0] = dtype;
-  call->instruction.signature.result = call->values[1].type;
-  call->instruction.result = 1;
+  call->inference.signature.operand[0] = dtype;
+  call->inference.signature.result[0] = call->values[1].type;
+  call->instruction = joist_instruction_of(op, &call->inference, &call->operand, 1, &none, 1);
   call->program.values = call->values;
   call->program.value_count = 2;
 }
@@ -49,20 +52,19 @@ static void test_chol(void) {
   const struct joist_run run = {.threads = 1};
   set_up(&call, JOIST_OP_CHOL, JOIST_F32, &shape, &shape);
   void *arrays[2] = {(void *)(uintptr_t)in, out};
-  CHECK_INT(joist_array_execute(&call.program, &call.instruction, arrays, &run, &error),
-            JOIST_ERROR_DEVICE);
+  CHECK_ERROR(joist_execute(&call.program, &call.instruction, arrays, &run, &error), error,
+              JOIST_E_NO_LAPACK);
   joist_lapack.potrf = stub_potrf;
-  CHECK_INT(joist_array_execute(&call.program, &call.instruction, arrays, &run, &error), JOIST_OK);
+  CHECK_INT(joist_execute(&call.program, &call.instruction, arrays, &run, &error), JOIST_OK);
   CHECK(memcmp(out, want, sizeof want) == 0);
   memcpy(bad, in, sizeof in);
   arrays[0] = bad;
   bad[7] = -1;
-  CHECK_INT(joist_array_execute(&call.program, &call.instruction, arrays, &run, &error),
-            JOIST_ERROR_VALUE);
-  CHECK(strstr(error.message, "matrix 2 of the batch") != NULL);
-  CHECK(strstr(error.message, "order 2") != NULL);
+  CHECK_ERROR(joist_execute(&call.program, &call.instruction, arrays, &run, &error), error,
+              JOIST_E_NOT_POSITIVE_DEFINITE);
+  CHECK(error.batch == 2 && error.count[0] == 2);
   bad[7] = NAN; /* the root of NaN is no failure of its own */
-  CHECK_INT(joist_array_execute(&call.program, &call.instruction, arrays, &run, &error),
+  CHECK_INT(joist_execute(&call.program, &call.instruction, arrays, &run, &error),
             JOIST_ERROR_VALUE);
   joist_lapack.potrf = NULL;
 }

@@ -8,15 +8,10 @@
 #include "core/plan/plan.h"
 
 #include "arrays.h"
+#include "programs.h"
 #include "sets.h"
 
 enum { THREADS = 3 };
-
-static size_t count_of(const struct joist_shape *shape) {
-  size_t count = 0;
-  CHECK(joist_shape_count(shape, &count));
-  return count;
-}
 
 static void *allocate(size_t bytes) {
   void *const block = malloc(bytes + 1);
@@ -29,37 +24,27 @@ static void *allocate(size_t bytes) {
 static joist_status run_matmul(joist_dtype dtype, const struct joist_shape *shapes,
                                const int32_t *transposed, const void *const *inputs, int threads,
                                struct joist_shape *shape, void **out) {
-  const struct joist_rules *const rules = joist_rules_find("anvil");
   struct joist_program program;
-  struct joist_error error = {""};
-  struct joist_argument arguments[JOIST_ARITY_MAX];
-  struct joist_attributes attributes;
+  struct joist_error error = {0};
+  const struct joist_attributes attributes =
+      with(with(no_attributes, JOIST_ATTRIBUTE_TRANSPOSE_LHS, transposed[0]),
+           JOIST_ATTRIBUTE_TRANSPOSE_RHS, transposed[1]);
   struct joist_inference inference;
-  joist_value_id values[2] = {0, 0}, result = 0;
-  memset(arguments, 0, sizeof arguments);
-  memset(&attributes, 0, sizeof attributes);
-  attributes.requested.dtype = JOIST_DTYPE_NONE;
+  joist_value_id values[2], result = 0;
   joist_program_init(&program);
-  for (int k = 0; k < 2; k++) {
-    const struct joist_type type = {dtype, false};
-    attributes.parameter[k] = transposed[k];
-    arguments[k].operand = (struct joist_operand){.type = type, .rank = shapes[k].rank};
-    arguments[k].shape = shapes[k];
-    CHECK(joist_program_add_input(&program, type, &shapes[k], &values[k], &error) == JOIST_OK);
-  }
-  joist_status status =
-      joist_program_infer(rules, JOIST_OP_MATMUL, arguments, &attributes, &inference, &error);
+  for (int k = 0; k < 2; k++)
+    values[k] = add_input(&program, dtype, shapes[k].rank, shapes[k].extent);
+  joist_status status = infer_and_append(&program, JOIST_OP_MATMUL, values, 2, &attributes,
+                                         &inference, &result, &error);
   if (status == JOIST_OK) {
     struct joist_plan *plan = NULL;
-    *shape = inference.shape;
-    *out = allocate(count_of(shape) * joist_dtype_size(dtype));
-    CHECK(joist_program_add(&program, JOIST_OP_MATMUL, &inference, values, &attributes, &result,
-                            &error) == JOIST_OK);
+    *shape = inference.shape[0];
+    *out = allocate(elements_in(shape) * joist_dtype_size(dtype));
     CHECK(joist_program_add_output(&program, result, &error) == JOIST_OK);
     CHECK(joist_plan_make(&program, &plan, &error) == JOIST_OK);
     const struct joist_run run = {.threads = threads, .parallel_from = 1};
     status = joist_plan_run(plan, inputs, out, &run, &error);
-    CHECK_MSG(status == JOIST_OK, "%s: %s", joist_dtype_name(dtype), error.message);
+    CHECK_MSG(status == JOIST_OK, "%s: %s", joist_dtype_name(dtype), words(&error));
     joist_plan_free(plan);
   }
   joist_program_clear(&program);
@@ -151,9 +136,9 @@ static void check_product(joist_dtype dtype, const struct joist_shape *shapes,
   const size_t size = joist_dtype_size(dtype);
   void *in[2], *wide[2];
   for (int k = 0; k < 2; k++) {
-    in[k] = allocate(count_of(&shapes[k]) * size);
-    fill(dtype, count_of(&shapes[k]), kind, in[k]);
-    wide[k] = widen(dtype, count_of(&shapes[k]), in[k]);
+    in[k] = allocate(elements_in(&shapes[k]) * size);
+    fill(dtype, elements_in(&shapes[k]), kind, in[k]);
+    wide[k] = widen(dtype, elements_in(&shapes[k]), in[k]);
   }
   const void *const inputs[2] = {in[0], in[1]};
   struct joist_shape shape = {0};
@@ -163,7 +148,7 @@ static void check_product(joist_dtype dtype, const struct joist_shape *shapes,
     void *out = NULL;
     if (!CHECK(run_matmul(dtype, shapes, transposed, inputs, threads, &shape, &out) == JOIST_OK))
       return;
-    const size_t bytes = count_of(&shape) * size;
+    const size_t bytes = elements_in(&shape) * size;
     CHECK_MSG(((unsigned char *)out)[bytes] == 0x5a, "written past the end");
     if (threads == 1) {
       first = out;
@@ -174,7 +159,7 @@ static void check_product(joist_dtype dtype, const struct joist_shape *shapes,
     free(out);
   }
   const size_t m = shape.extent[0], n = shape.extent[1];
-  const size_t terms = shapes[0].extent[transposed[0] ? 0 : 1], total = count_of(&shape);
+  const size_t terms = shapes[0].extent[transposed[0] ? 0 : 1], total = elements_in(&shape);
   size_t wrong = 0, at = 0;
   for (size_t e = 0; e < total; e++) {
     const size_t row = e % m, column = e / m % n, j = e / (m * n);
@@ -314,7 +299,7 @@ static void test_blas(void) {
   CHECK(run_matmul(JOIST_F64, shapes, transposed, inputs, 2, &shape, (void **)&out) == JOIST_OK);
   CHECK_INT(blas_calls, 2);
   CHECK_INT(blas_threads, 7);
-  CHECK(memcmp(out, own, count_of(&shape) * sizeof *out) == 0); /* halves: no rounding */
+  CHECK(memcmp(out, own, elements_in(&shape) * sizeof *out) == 0); /* halves: no rounding */
   joist_blas.gemm[JOIST_F64] = NULL;
   joist_blas.set_threads = NULL;
   free(out);

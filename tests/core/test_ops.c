@@ -1,12 +1,11 @@
 /* Inference of dtypes: every operation on every dtype under every rule set follows its
- * class (section 8 of the design), and names a kernel that exists. */
-#include "core/program/ops.h"
+ * class, and names a kernel that exists. */
+#include "core/program/infer.h"
 
 #include "core/kernels/kernels.h"
+#include "core/promotion/builtin_rules.h"
 
-#include "check.h"
-
-#include <string.h>
+#include "programs.h"
 
 static bool inexact(joist_dtype dtype) {
   return joist_dtype_category(dtype) >= JOIST_CATEGORY_FLOAT;
@@ -36,32 +35,45 @@ static bool with_float(const struct joist_rules *rules, struct joist_type *type)
 static struct { long ok, refused; } seen;
 
 /* Why random numbers of a dtype cannot be drawn, or NULL. */
-static const char *refused_draw(joist_op op, const struct joist_operand *operands,
+static const char *refused_draw(joist_op op, const struct joist_operand *operands, size_t count,
                                 struct joist_type wanted) {
   const bool parts = joist_dtype_kind(wanted.dtype) == JOIST_KIND_COMPLEX;
-  for (int k = 0; k < joist_op_arity(op) && !parts; k++)
+  for (size_t k = 0; k < count && !parts; k++)
     if (joist_dtype_kind(operands[k].type.dtype) == JOIST_KIND_COMPLEX) return "complex parameter";
-  return joist_kernel_find(joist_op_combine(op), joist_dtype_compute(wanted.dtype)) == NULL
-             ? "a dtype without such numbers"
-             : NULL;
+  return joist_op_has(op, joist_dtype_compute(wanted.dtype)) ? NULL
+                                                             : "a dtype without such numbers";
 }
 
 /* Returns what is wrong with the signature, or NULL. */
 static const char *judge(const struct joist_rules *rules, joist_op op,
-                         const struct joist_operand *operands, struct joist_type requested,
-                         joist_status status, const struct joist_signature *s) {
-  const size_t arity = (size_t)joist_op_arity(op);
+                         const struct joist_operand *operands, size_t arity,
+                         struct joist_type requested, joist_status status,
+                         const struct joist_signature *s) {
   const joist_class class = joist_op_class(op);
   const size_t select = class == JOIST_CLASS_SELECT;
   const bool asked = requested.dtype != JOIST_DTYPE_NONE;
   struct joist_type join = operands[0].type;
   bool joined = true, floated;
+  if (class == JOIST_CLASS_ASSIGN) {
+    const struct joist_operand pair[2] = {operands[0], operands[arity - 1]};
+    joined = joist_common_type(rules, pair, 2, &join, NULL) == JOIST_OK;
+    if (status != JOIST_OK)
+      return status == JOIST_ERROR_PROMOTION && !(joined && join.dtype == operands[0].type.dtype)
+                 ? NULL
+                 : "can be assigned";
+    return joined && join.dtype == operands[0].type.dtype &&
+                   same_type(s->result[0], operands[0].type) && s->operand[0] == join.dtype &&
+                   s->operand[arity - 1] == join.dtype &&
+                   (arity < 3 || s->operand[1] == operands[1].type.dtype)
+               ? NULL
+               : "assign";
+  }
   if (class == JOIST_CLASS_LAYOUT || class == JOIST_CLASS_DRAW) {
     const struct joist_type wanted = class == JOIST_CLASS_DRAW ? requested : operands[0].type;
     const char *const refusal =
-        class == JOIST_CLASS_DRAW ? refused_draw(op, operands, wanted) : NULL;
+        class == JOIST_CLASS_DRAW ? refused_draw(op, operands, arity, wanted) : NULL;
     if (refusal != NULL) return status == JOIST_ERROR_DTYPE ? NULL : refusal;
-    if (status != JOIST_OK || !same_type(s->result, wanted)) return "layout";
+    if (status != JOIST_OK || !same_type(s->result[0], wanted)) return "layout";
     for (size_t k = 0; k < arity; k++)
       if (s->operand[k] != operands[k].type.dtype) return "layout converts an operand";
     return NULL;
@@ -79,7 +91,7 @@ static const char *judge(const struct joist_rules *rules, joist_op op,
                         operands[0].type.dtype == JOIST_BOOL &&
                         operands[1].type.dtype == JOIST_BOOL;
   if (!joined && !all_bool) return "there is no common dtype";
-  if (s->result.dtype >= JOIST_DTYPE_COUNT || s->compute >= JOIST_DTYPE_COUNT) return "no dtype";
+  if (s->result[0].dtype >= JOIST_DTYPE_COUNT || s->compute >= JOIST_DTYPE_COUNT) return "no dtype";
   for (size_t k = select; k < arity; k++)
     if (s->operand[k] != s->operand[arity - 1]) return "operands differ";
   if (s->compute != joist_dtype_compute(s->operand[arity - 1])) return "compute";
@@ -87,141 +99,150 @@ static const char *judge(const struct joist_rules *rules, joist_op op,
   if (class != JOIST_CLASS_CONVERT && class != JOIST_CLASS_BITCAST && class != JOIST_CLASS_LAYOUT) {
     const bool folds = joist_op_is_reduction(op) || joist_op_is_array(op);
     const joist_op run = folds ? joist_op_combine(op) : op;
-    if (joist_kernel_find(run, s->compute) == NULL) return "no kernel";
-    if (!folds && joist_kernel_result(op, s->compute) != joist_dtype_compute(s->result.dtype))
+    if (!joist_op_has(op, s->compute)) return "no kind";
+    if ((run != op || !folds) && joist_kernel_find(run, s->compute) == NULL) return "no kernel";
+    if (!folds && joist_kernel_result(op, s->compute) != joist_dtype_compute(s->result[0].dtype))
       return "the kernel writes another dtype";
   }
+  for (int k = 1; k < joist_operation(op)->results; k++)
+    if (!same_type(s->result[k], s->result[0])) return "results differ";
   switch (class) {
     case JOIST_CLASS_JOIN:
-      return same_type(s->result, join) && operand == join.dtype ? NULL : "join";
+      return same_type(s->result[0], join) && operand == join.dtype ? NULL : "join";
     case JOIST_CLASS_SELECT:
-      return same_type(s->result, join) && operand == join.dtype && s->operand[0] == JOIST_BOOL
+      return same_type(s->result[0], join) && operand == join.dtype && s->operand[0] == JOIST_BOOL
                  ? NULL
                  : "select";
     case JOIST_CLASS_INEXACT:
-      return floated && same_type(s->result, float_join) && operand == float_join.dtype &&
+      return floated && same_type(s->result[0], float_join) && operand == float_join.dtype &&
                      inexact(operand)
                  ? NULL
                  : "inexact";
     case JOIST_CLASS_ANGLE:
-      return floated && s->result.dtype == joist_dtype_real(float_join.dtype) &&
+      return floated && s->result[0].dtype == joist_dtype_real(float_join.dtype) &&
                      operand == float_join.dtype
                  ? NULL
                  : "angle";
     case JOIST_CLASS_REAL:
-      return s->result.dtype == joist_dtype_real(join.dtype) &&
-                     s->result.ambiguous == join.ambiguous && operand == join.dtype
+      return s->result[0].dtype == joist_dtype_real(join.dtype) &&
+                     s->result[0].ambiguous == join.ambiguous && operand == join.dtype
                  ? NULL
                  : "real";
     case JOIST_CLASS_PREDICATE:
     case JOIST_CLASS_COMPARE:
-      return known_bool(s->result) && operand == join.dtype ? NULL : "compare";
+      return known_bool(s->result[0]) && operand == join.dtype ? NULL : "compare";
     case JOIST_CLASS_LOGICAL:
     case JOIST_CLASS_TRUTH:
-      return known_bool(s->result) && operand == JOIST_BOOL ? NULL : "logical";
+      return known_bool(s->result[0]) && operand == JOIST_BOOL ? NULL : "logical";
     case JOIST_CLASS_CONVERT:
-      return same_type(s->result, requested) ? NULL : "convert";
+      return same_type(s->result[0], requested) ? NULL : "convert";
     case JOIST_CLASS_BITCAST:
-      return same_type(s->result, requested) &&
+      return same_type(s->result[0], requested) &&
                      joist_dtype_size(operand) == joist_dtype_size(requested.dtype)
                  ? NULL
                  : "bitcast";
     case JOIST_CLASS_POSITION:
-      return s->result.dtype == JOIST_I32 && !s->result.ambiguous && operand == join.dtype
+      return s->result[0].dtype == JOIST_I32 && !s->result[0].ambiguous && operand == join.dtype
                  ? NULL
                  : "position";
     case JOIST_CLASS_LAYOUT:
+    case JOIST_CLASS_ASSIGN:
     case JOIST_CLASS_DRAW:
+    case JOIST_CLASS_COUNT:
       break;
     case JOIST_CLASS_ACCUMULATE:
-      if (asked) return same_type(s->result, requested) ? NULL : "dtype asked for";
+      if (asked) return same_type(s->result[0], requested) ? NULL : "dtype asked for";
       if (inexact(join.dtype))
-        return same_type(s->result, join) &&
+        return same_type(s->result[0], join) &&
                        joist_dtype_size(operand) >= (joist_dtype_size(join.dtype) > 4 ? 8u : 4u)
                    ? NULL
                    : "sum of floats";
-      return s->result.dtype ==
+      return s->result[0].dtype ==
                      (joist_dtype_kind(join.dtype) == JOIST_KIND_UINT ? JOIST_UI64 : JOIST_I64)
                  ? NULL
                  : "sum of integers";
     case JOIST_CLASS_AVERAGE:
-      if (!inexact(s->result.dtype)) return "mean is no float";
-      if (asked) return same_type(s->result, requested) ? NULL : "dtype asked for";
-      return floated && same_type(s->result, float_join) ? NULL : "mean";
+      if (!inexact(s->result[0].dtype)) return "mean is no float";
+      if (asked) return same_type(s->result[0], requested) ? NULL : "dtype asked for";
+      return floated && same_type(s->result[0], float_join) ? NULL : "mean";
     case JOIST_CLASS_EXTREME:
-      return same_type(s->result, join) ? NULL : "extreme";
+      return same_type(s->result[0], join) ? NULL : "extreme";
   }
   return "no class";
 }
 
-static void check_infer(const struct joist_rules *rules, joist_op op, int a, int b, int c,
-                        struct joist_type requested) {
-  const struct joist_operand operands[JOIST_ARITY_MAX] = {
+static void check_infer(const struct joist_rules *rules, joist_op op, size_t count, int a, int b,
+                        int c, struct joist_type requested) {
+  const struct joist_attributes attributes = with_type(no_attributes, requested);
+  const struct joist_operand operands[JOIST_KERNEL_OPERANDS] = {
       {.type = node(a), .rank = 1}, {.type = node(b), .rank = 1}, {.type = node(c), .rank = 1}};
   struct joist_signature signature;
   struct joist_error error;
-  error.message[0] = '\0';
   memset(&signature, 0xff, sizeof signature);
-  const joist_status status = joist_infer(rules, op, operands, requested, &signature, &error);
-  const char *const wrong = judge(rules, op, operands, requested, status, &signature);
-  CHECK_MSG(wrong == NULL, "%s %s(%s%s, %s, %s): %s", rules->id, joist_op_name(op),
+  const joist_status status =
+      joist_infer(rules, op, operands, count, &attributes, &signature, &error);
+  const char *const wrong = judge(rules, op, operands, count, requested, status, &signature);
+  CHECK_MSG(wrong == NULL, "%s %s(%s%s, %s, %s), the first %zu: %s", rules->id, joist_op_name(op),
             joist_dtype_name(node(a).dtype), node(a).ambiguous ? "?" : "",
-            joist_dtype_name(node(b).dtype), joist_dtype_name(node(c).dtype),
+            joist_dtype_name(node(b).dtype), joist_dtype_name(node(c).dtype), count,
             wrong == NULL ? "" : wrong);
-  if (status != JOIST_OK && error.message[0] == '\0') CHECK_MSG(0, "an error without a message");
   if (status == JOIST_OK)
     seen.ok++;
   else
     seen.refused++;
 }
 
-static void test_every_op(void) {
-  const struct joist_type none = {JOIST_DTYPE_NONE, false};
+/* On `count` operands of every type. */
+static void check_counted(const struct joist_rules *rules, joist_op op, size_t count, int step) {
+  const joist_class class = joist_op_class(op);
+  const bool asks =
+      class == JOIST_CLASS_CONVERT || class == JOIST_CLASS_BITCAST || class == JOIST_CLASS_DRAW;
+  const bool may_ask = joist_operation(op)->attributes >> JOIST_ATTRIBUTE_DTYPE & 1;
   const int types = JOIST_TYPE_COUNT;
-  for (size_t r = 0; r < joist_rules_count(); r++) {
-    const struct joist_rules *const rules = joist_rules_at(r);
-    for (int k = 0; k < JOIST_OP_COUNT; k++) {
-      const joist_op op = (joist_op)k;
-      const joist_class class = joist_op_class(op);
-      const int arity = joist_op_arity(op);
-      const bool asks =
-          class == JOIST_CLASS_CONVERT || class == JOIST_CLASS_BITCAST || class == JOIST_CLASS_DRAW;
-      const bool may_ask = asks || class == JOIST_CLASS_ACCUMULATE || class == JOIST_CLASS_AVERAGE;
-      for (int a = 0; a < types; a++) {
-        if (may_ask)
-          for (int q = 0; q < types; q++) check_infer(rules, op, a, a, a, node(q));
-        if (asks) continue;
-        if (arity == 1) check_infer(rules, op, a, a, a, none);
-        for (int b = 0; b < types && arity > 1; b++) {
-          if (arity == 2) check_infer(rules, op, a, b, b, none);
-          /* Every triple once; the condition of ifelse only where it is first. */
-          for (int c = 0; c < types && arity == 3; c += op != JOIST_OP_IFELSE && r > 0 ? 7 : 1)
-            if (class != JOIST_CLASS_SELECT || a % 5 == 0) check_infer(rules, op, a, b, c, none);
-        }
-      }
+  CHECK(may_ask || !asks);
+  for (int a = 0; a < types; a++) {
+    if (may_ask)
+      for (int q = 0; q < types; q++) check_infer(rules, op, count, a, a, a, node(q));
+    if (asks) continue;
+    if (count == 1) check_infer(rules, op, count, a, a, a, none);
+    for (int b = 0; b < types && count > 1; b++) {
+      if (count == 2) check_infer(rules, op, count, a, b, b, none);
+      for (int c = 0; c < types && count == 3; c += step)
+        if (class != JOIST_CLASS_SELECT || a % 5 == 0) check_infer(rules, op, count, a, b, c, none);
     }
   }
+}
+
+static void test_every_op(void) {
+  for (size_t r = 0; r < joist_rules_count(); r++)
+    for (int k = 0; k < JOIST_OP_COUNT; k++) {
+      const struct joist_operation *const operation = joist_operation((joist_op)k);
+      /* Every triple once; the condition of ifelse only where it is first. */
+      const int step = k != JOIST_OP_IFELSE && r > 0 ? 7 : 1;
+      for (size_t count = operation->least; count <= operation->most && count <= 3; count++)
+        check_counted(joist_rules_at(r), (joist_op)k, count, step);
+    }
   CHECK(seen.ok > 100000 && seen.refused > 10000);
 }
 
 /* Spot checks of what the design promises, by name. */
 static void check_result(const char *rules, joist_op op, struct joist_type a, struct joist_type b,
                          joist_dtype want, bool ambiguous) {
-  const struct joist_operand operands[JOIST_ARITY_MAX] = {
+  const struct joist_operand operands[JOIST_KERNEL_OPERANDS] = {
       {.type = a, .rank = 1}, {.type = b, .rank = 1}, {.type = b, .rank = 1}};
   struct joist_signature signature;
   const joist_status status =
-      joist_infer(joist_rules_find(rules), op, operands,
-                  (struct joist_type){JOIST_DTYPE_NONE, false}, &signature, NULL);
+      joist_infer(joist_rules_find(rules), op, operands, joist_operation(op)->least, &no_attributes,
+                  &signature, NULL);
   if (want == JOIST_DTYPE_NONE) {
     CHECK_MSG(status != JOIST_OK, "%s: nv_%s() of %s works", rules, joist_op_name(op),
               joist_dtype_name(a.dtype));
     return;
   }
   if (!CHECK_INT(status, JOIST_OK)) return;
-  CHECK_MSG(signature.result.dtype == want && signature.result.ambiguous == ambiguous,
+  CHECK_MSG(signature.result[0].dtype == want && signature.result[0].ambiguous == ambiguous,
             "%s: nv_%s() gives %s", rules, joist_op_name(op),
-            joist_dtype_name(signature.result.dtype));
+            joist_dtype_name(signature.result[0].dtype));
 }
 
 static void test_promises(void) {
@@ -249,36 +270,88 @@ static void test_promises(void) {
 /* A comparison with a literal beyond the dtype is computed in one that holds it. */
 static void test_compare_literals(void) {
   const struct joist_rules *const rules = joist_rules_find("anvil");
-  struct joist_operand operands[JOIST_ARITY_MAX] = {
+  struct joist_operand operands[JOIST_KERNEL_OPERANDS] = {
       {.type = {JOIST_UI8, false}, .rank = 1},
       {.type = {JOIST_I32, true}, .literal = true, .has_range = true, .low = 300, .high = 300}};
-  const struct joist_type none = {JOIST_DTYPE_NONE, false};
   struct joist_signature signature;
-  CHECK_INT(joist_infer(rules, JOIST_OP_LT, operands, none, &signature, NULL), JOIST_OK);
+  CHECK_INT(joist_infer(rules, JOIST_OP_LT, operands, 2, &no_attributes, &signature, NULL),
+            JOIST_OK);
   CHECK_INT(signature.operand[0], JOIST_I64);
   operands[1].low = operands[1].high = 255;
-  CHECK_INT(joist_infer(rules, JOIST_OP_LT, operands, none, &signature, NULL), JOIST_OK);
+  CHECK_INT(joist_infer(rules, JOIST_OP_LT, operands, 2, &no_attributes, &signature, NULL),
+            JOIST_OK);
   CHECK_INT(signature.operand[0], JOIST_UI8);
   operands[1].low = operands[1].high = -1;
-  CHECK_INT(joist_infer(rules, JOIST_OP_EQ, operands, none, &signature, NULL), JOIST_OK);
+  CHECK_INT(joist_infer(rules, JOIST_OP_EQ, operands, 2, &no_attributes, &signature, NULL),
+            JOIST_OK);
   CHECK_INT(signature.operand[0], JOIST_I64);
 }
 
+/* ---- the table ---- */
+
 static void test_names(void) {
-  for (int k = 0; k < JOIST_OP_COUNT; k++) {
-    const joist_op op = (joist_op)k;
-    CHECK_INT(joist_op_parse(joist_op_name(op)), op);
-    CHECK(joist_op_arity(op) >= 1 && joist_op_arity(op) <= JOIST_ARITY_MAX);
-    if (!joist_op_is_array(op)) CHECK(joist_op_is_reduction(op) == (joist_op_combine(op) != op));
-    if (joist_op_is_reduction(op)) CHECK_INT(joist_op_arity(joist_op_combine(op)), 2);
-  }
+  for (int k = 0; k < JOIST_OP_COUNT; k++) CHECK_INT(joist_op_parse(joist_op_name((joist_op)k)), k);
   CHECK_INT(joist_op_parse("no_such_op"), JOIST_OP_COUNT);
   CHECK_INT(joist_op_parse(""), JOIST_OP_COUNT);
+  for (int k = 0; k < JOIST_ATTRIBUTE_COUNT; k++)
+    CHECK_INT(joist_attribute_parse(joist_attribute_text((joist_attribute_name)k)), k);
+  CHECK_INT(joist_attribute_parse("no_such_attribute"), JOIST_ATTRIBUTE_COUNT);
+}
+
+/* Whether the engine runs it without a kernel. */
+static bool is_step(joist_op op) {
+  return op == JOIST_OP_CONVERT || op == JOIST_OP_BITCAST || op == JOIST_OP_BROADCAST;
+}
+
+static void check_kinds(joist_op op, const struct joist_operation *o) {
+  const bool array = o->family == JOIST_FAMILY_ARRAY;
+  for (int d = 0; d < JOIST_DTYPE_COUNT; d++) {
+    const joist_dtype compute = joist_dtype_compute((joist_dtype)d);
+    const bool kernel = joist_kernel_find(o->combine, compute) != NULL;
+    CHECK_INT(joist_op_has(op, compute), o->kinds >> joist_dtype_kind((joist_dtype)d) & 1);
+    if (o->family == JOIST_FAMILY_ELEMENTWISE && !is_step(op))
+      CHECK_MSG(joist_op_has(op, compute) == kernel, "nv_%s() of %s: %s", o->name,
+                joist_dtype_name((joist_dtype)d), kernel ? "a kernel" : "no kernel");
+    else if (o->combine != op)
+      CHECK_MSG(!joist_op_has(op, compute) || kernel, "nv_%s() of %s: nothing to combine with",
+                o->name, joist_dtype_name((joist_dtype)d));
+    else
+      CHECK_MSG(!kernel, "nv_%s() has a kernel", o->name);
+  }
+  CHECK_INT(o->shape != NULL, array);
+  CHECK_INT(o->run != NULL, array);
+}
+
+static void test_table(void) {
+  for (int k = 0; k < JOIST_OP_COUNT; k++) {
+    const joist_op op = (joist_op)k;
+    const struct joist_operation *const o = joist_operation(op);
+    int attributes = 0;
+    for (uint32_t left = o->attributes; left > 0; left &= left - 1) attributes++;
+    CHECK(attributes <= JOIST_ATTRIBUTES_MAX);
+    CHECK(o->attributes >> JOIST_ATTRIBUTE_COUNT == 0);
+    CHECK(o->least <= o->most && o->kinds != 0 && o->class < JOIST_CLASS_COUNT);
+    CHECK(o->results >= 1 && o->results <= JOIST_RESULTS_MAX);
+    CHECK_INT(joist_op_is_array(op), o->family == JOIST_FAMILY_ARRAY);
+    CHECK_INT(joist_op_is_reduction(op), o->family == JOIST_FAMILY_REDUCTION);
+    if (!joist_op_is_array(op)) {
+      CHECK(o->least >= 1 && o->most <= JOIST_KERNEL_OPERANDS && o->least == o->most);
+      CHECK_INT(o->results, 1);
+      CHECK(joist_op_is_reduction(op) == (o->combine != op));
+    }
+    if (o->combine != op) {
+      CHECK_INT(o->least, 1);
+      CHECK_INT(joist_operation(o->combine)->least, 2);
+      CHECK_INT(joist_operation(o->combine)->family, JOIST_FAMILY_ELEMENTWISE);
+    }
+    check_kinds(op, o);
+  }
 }
 
 int main(void) {
   joist_rules_init();
   test_names();
+  test_table();
   test_every_op();
   test_promises();
   test_compare_literals();

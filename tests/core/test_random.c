@@ -2,12 +2,12 @@
  * a time, normal numbers against the C library in long double, integers and probabilities
  * against wider arithmetic; the same bits for any number of threads and any length. */
 #include "core/cpu/engine.h"
-#include "core/kernels/random_kernels.h"
+#include "core/kernels/kernels.h"
 #include "core/ops/random/binomial.h"
 #include "core/plan/plan.h"
-#include "core/program/array.h"
 
 #include "arrays.h"
+#include "programs.h"
 
 static const char *const sets[] = {"generic", "avx2", "avx512"};
 enum { SETS = sizeof sets / sizeof *sets, WORDS = 4096 };
@@ -142,31 +142,25 @@ static void test_sets(void) {
 /* random_bits, runif ... of a key, in a program of one instruction. */
 static char *draw(joist_op op, joist_dtype dtype, size_t n, int threads, const uint32_t *key,
                   const double *parameters, joist_status *status) {
-  const int arity = joist_op_arity(op);
+  const size_t count = joist_operation(op)->least;
+  const struct joist_shape line = {1, {(uint32_t)n}};
+  const struct joist_attributes attributes =
+      with_shape(with_type(no_attributes, (struct joist_type){dtype, false}), &line);
   struct joist_program program;
-  struct joist_argument arguments[JOIST_ARITY_MAX];
   struct joist_inference inference;
-  struct joist_attributes attributes = {.requested = {dtype, false}, .shape = {1, {(uint32_t)n}}};
-  joist_value_id operands[JOIST_ARITY_MAX], result;
+  joist_value_id operands[JOIST_KERNEL_OPERANDS], result;
   const void *inputs[] = {key, parameters, parameters + 1};
   const struct joist_run run = {.threads = threads, .parallel_from = 1};
   struct joist_plan *plan = NULL;
   struct joist_error error;
-  memset(arguments, 0, sizeof arguments);
   joist_program_init(&program);
-  for (int k = 0; k < arity; k++) {
-    arguments[k].operand.type = (struct joist_type){k == 0 ? JOIST_UI32 : JOIST_F64, false};
-    arguments[k].operand.rank = k == 0;
-    arguments[k].shape = k == 0 ? (struct joist_shape){1, {2}} : (struct joist_shape){0, {0}};
-    CHECK_INT(joist_program_add_input(&program, arguments[k].operand.type, &arguments[k].shape,
-                                      &operands[k], &error),
-              JOIST_OK);
-  }
+  for (size_t k = 0; k < count; k++)
+    operands[k] = k == 0 ? add_input(&program, JOIST_UI32, 1, (uint32_t[]){2})
+                         : add_input(&program, JOIST_F64, 0, NULL);
   char *const out = calloc(n + 1, joist_dtype_size(dtype));
   void *outputs[] = {out};
-  *status = joist_program_infer(joist_rules_at(0), op, arguments, &attributes, &inference, &error);
-  if (*status == JOIST_OK)
-    *status = joist_program_add(&program, op, &inference, operands, &attributes, &result, &error);
+  *status =
+      infer_and_append(&program, op, operands, count, &attributes, &inference, &result, &error);
   if (*status == JOIST_OK) *status = joist_program_add_output(&program, result, &error);
   if (*status == JOIST_OK) *status = joist_plan_make(&program, &plan, &error);
   if (*status == JOIST_OK) *status = joist_plan_run(plan, inputs, outputs, &run, &error);

@@ -7,8 +7,9 @@
 
 static bool begin_reduction(struct single *r, joist_op op, joist_dtype dtype, joist_dtype requested,
                             const struct joist_shape *shape, uint32_t dims, bool drop) {
-  const struct joist_attributes attributes = {
-      .requested = {requested, false}, .dims = dims, .drop = drop};
+  const struct joist_type type = {requested, false};
+  const struct joist_attributes attributes =
+      with(with_dims(with_type(no_attributes, type), dims), JOIST_ATTRIBUTE_DROP, drop);
   return begin_single(r, op, dtype, shape, &attributes) == JOIST_OK;
 }
 

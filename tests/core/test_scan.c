@@ -3,15 +3,16 @@
  * same bits for any number of threads; requested dtypes, NaN, no elements, too many of them. */
 #include "core/cpu/engine.h"
 #include "core/plan/plan.h"
-#include "core/program/array.h"
 
 #include "arrays.h"
 #include "single.h"
 
 static joist_status begin(struct single *s, joist_op op, joist_dtype dtype, joist_dtype requested,
                           const struct joist_shape *shape, int dim, int keep) {
-  const struct joist_attributes attributes = {.requested = {requested, false},
-                                              .parameter = {dim, keep}};
+  struct joist_attributes attributes = with_type(with(no_attributes, JOIST_ATTRIBUTE_DIM, dim),
+                                                 (struct joist_type){requested, false});
+  if (op == JOIST_OP_ARGMIN || op == JOIST_OP_ARGMAX)
+    attributes = with(attributes, JOIST_ATTRIBUTE_DROP, !keep);
   return begin_single(s, op, dtype, shape, &attributes);
 }
 

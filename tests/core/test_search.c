@@ -7,6 +7,7 @@
 #include "core/types/shape.h"
 
 #include "arrays.h"
+#include "programs.h"
 
 enum { ROUNDS = 12 };
 
@@ -22,25 +23,15 @@ static joist_status run_op(joist_op op, const joist_dtype *dtypes, const struct 
                            const void *const *in, void *out, struct joist_shape *shape) {
   struct joist_program program;
   struct joist_plan *plan = NULL;
-  struct joist_argument arguments[JOIST_ARITY_MAX];
   struct joist_inference inference;
-  joist_value_id operands[JOIST_ARITY_MAX] = {0}, result = 0;
-  memset(arguments, 0, sizeof arguments);
+  joist_value_id operands[JOIST_KERNEL_OPERANDS], result = 0;
+  const size_t count = joist_operation(op)->least;
   joist_program_init(&program);
-  for (int k = 0; k < joist_op_arity(op); k++) {
-    arguments[k].operand.type = (struct joist_type){dtypes[k], false};
-    arguments[k].operand.rank = shapes[k].rank;
-    arguments[k].shape = shapes[k];
-    CHECK_INT(joist_program_add_input(&program, arguments[k].operand.type, &shapes[k], &operands[k],
-                                      NULL),
-              JOIST_OK);
-  }
+  for (size_t k = 0; k < count; k++)
+    operands[k] = add_input(&program, dtypes[k], shapes[k].rank, shapes[k].extent);
   joist_status status =
-      joist_program_infer(joist_rules_at(0), op, arguments, attributes, &inference, NULL);
-  if (status == JOIST_OK) {
-    *shape = inference.shape;
-    status = joist_program_add(&program, op, &inference, operands, attributes, &result, NULL);
-  }
+      infer_and_append(&program, op, operands, count, attributes, &inference, &result, NULL);
+  if (status == JOIST_OK) *shape = inference.shape[0];
   if (status == JOIST_OK) status = joist_program_add_output(&program, result, NULL);
   if (status == JOIST_OK) status = joist_plan_make(&program, &plan, NULL);
   if (status == JOIST_OK) {
@@ -129,8 +120,7 @@ static void check_match(joist_dtype dtype, size_t n, size_t m) {
   uint8_t *const repeated = allocate(n);
   for (int threads = 1; threads <= 3; threads += 2) {
     struct joist_shape shape;
-    const struct joist_attributes attributes = {.requested = {JOIST_DTYPE_NONE, false},
-                                                .parameter = {-3}};
+    const struct joist_attributes attributes = with(no_attributes, JOIST_ATTRIBUTE_NOMATCH, -3);
     CHECK_INT(run_op(JOIST_OP_MATCH, dtypes, shapes, &attributes, threads, in, out, &shape),
               JOIST_OK);
     size_t wrong = 0;
@@ -174,8 +164,7 @@ static void check_searchsorted(joist_dtype dtype, size_t n, size_t m) {
   for (int right = 0; right < 2; right++)
     for (int threads = 1; threads <= 3; threads += 2) {
       struct joist_shape shape;
-      const struct joist_attributes attributes = {.requested = {JOIST_DTYPE_NONE, false},
-                                                  .parameter = {right}};
+      const struct joist_attributes attributes = with(no_attributes, JOIST_ATTRIBUTE_RIGHT, right);
       CHECK_INT(
           run_op(JOIST_OP_SEARCHSORTED, dtypes, shapes, &attributes, threads, in, out, &shape),
           JOIST_OK);
@@ -219,17 +208,16 @@ static void check_top_k(joist_dtype dtype, const struct joist_shape *shape, int 
   for (int decreasing = 0; decreasing < 2; decreasing++)
     for (int threads = 1; threads <= 3; threads += 2) {
       struct joist_shape result, same;
-      const struct joist_attributes attributes = {.requested = {JOIST_DTYPE_NONE, false},
-                                                  .parameter = {dim, decreasing, k}};
+      const struct joist_attributes along = with(no_attributes, JOIST_ATTRIBUTE_DIM, dim);
+      const struct joist_attributes sorting = with(along, JOIST_ATTRIBUTE_DECREASING, decreasing);
+      const struct joist_attributes first = with(sorting, JOIST_ATTRIBUTE_K, k);
       const joist_dtype dtypes[] = {dtype, JOIST_I32};
-      CHECK_INT(run_op(JOIST_OP_ARGSORT, dtypes, shape, &attributes, 1, in, order, &same),
-                JOIST_OK);
-      CHECK_INT(run_op(JOIST_OP_SORT, dtypes, shape, &attributes, 1, in, sorted, &same), JOIST_OK);
-      CHECK_INT(run_op(JOIST_OP_TOP_K, dtypes, shape, &attributes, threads, in, top, &result),
-                JOIST_OK);
+      CHECK_INT(run_op(JOIST_OP_ARGSORT, dtypes, shape, &sorting, 1, in, order, &same), JOIST_OK);
+      CHECK_INT(run_op(JOIST_OP_SORT, dtypes, shape, &sorting, 1, in, sorted, &same), JOIST_OK);
+      CHECK_INT(run_op(JOIST_OP_TOP_K, dtypes, shape, &first, threads, in, top, &result), JOIST_OK);
       CHECK_INT(result.extent[dim], k);
       const struct joist_shape shapes[] = {*shape, result};
-      CHECK_INT(run_op(JOIST_OP_TAKE_ALONG, dtypes, shapes, &attributes, threads, in, taken, &same),
+      CHECK_INT(run_op(JOIST_OP_TAKE_ALONG, dtypes, shapes, &along, threads, in, taken, &same),
                 JOIST_OK);
       size_t wrong = 0;
       for (size_t line = 0; n > 0 && line < count / n; line++)
@@ -244,7 +232,7 @@ static void check_top_k(joist_dtype dtype, const struct joist_shape *shape, int 
       if (k == 0 || count == 0) continue;
       const size_t last = (size_t)k * (count / n) - 1;
       top[last] = last % 2 ? 0 : (int32_t)n + 1;
-      CHECK_INT(run_op(JOIST_OP_TAKE_ALONG, dtypes, shapes, &attributes, threads, in, taken, &same),
+      CHECK_INT(run_op(JOIST_OP_TAKE_ALONG, dtypes, shapes, &along, threads, in, taken, &same),
                 JOIST_ERROR_SHAPE);
     }
   free(x);
@@ -289,8 +277,7 @@ static void check_close(joist_dtype dtype, uint64_t low, uint64_t span) {
   const void *const in[] = {x, table};
   for (int threads = 1; threads <= 3; threads += 2) {
     struct joist_shape shape;
-    const struct joist_attributes attributes = {.requested = {JOIST_DTYPE_NONE, false}};
-    CHECK_INT(run_op(JOIST_OP_MATCH, dtypes, shapes, &attributes, threads, in, out, &shape),
+    CHECK_INT(run_op(JOIST_OP_MATCH, dtypes, shapes, &no_attributes, threads, in, out, &shape),
               JOIST_OK);
     size_t wrong = 0;
     for (size_t k = 0; k < N; k++) {
@@ -356,8 +343,9 @@ static void test_counting(void) {
       const joist_dtype dtype = (joist_dtype)d;
       const size_t n = random_below(5000), bins = random_below(9);
       const struct joist_shape shape = {1, {(uint32_t)n}};
-      const struct joist_attributes attributes = {.requested = {JOIST_I64, false},
-                                                  .shape = {1, {(uint32_t)bins}}};
+      const struct joist_shape row = {1, {(uint32_t)bins}};
+      const struct joist_attributes attributes =
+          with_shape(with_type(no_attributes, (struct joist_type){JOIST_I64, false}), &row);
       char *const x = elements(dtype, n);
       const void *const in[] = {x};
       int64_t got[9] = {0}, want[9] = {0};

@@ -4,6 +4,7 @@
 #include "core/plan/plan.h"
 
 #include "arrays.h"
+#include "programs.h"
 #include "sets.h"
 
 enum { ROUNDS = 12, LONG = 140000 };
@@ -69,22 +70,16 @@ static void run_op(joist_op op, joist_dtype dtype, const struct joist_shape *sha
                    bool decreasing, int threads, const void *in, void *out) {
   struct joist_program program;
   struct joist_plan *plan = NULL;
-  struct joist_argument argument;
-  const struct joist_attributes attributes = {.requested = {JOIST_DTYPE_NONE, false},
-                                              .parameter = {dim, decreasing}};
+  const struct joist_attributes attributes =
+      with(with(no_attributes, JOIST_ATTRIBUTE_DIM, dim), JOIST_ATTRIBUTE_DECREASING, decreasing);
   struct joist_inference inference;
-  joist_value_id x = 0, result = 0;
-  memset(&argument, 0, sizeof argument);
+  joist_value_id result = 0;
   joist_program_init(&program);
-  argument.operand.type = (struct joist_type){dtype, false};
-  argument.operand.rank = shape->rank;
-  argument.shape = *shape;
-  CHECK_INT(joist_program_add_input(&program, argument.operand.type, shape, &x, NULL), JOIST_OK);
-  CHECK_INT(joist_program_infer(joist_rules_at(0), op, &argument, &attributes, &inference, NULL),
+  const joist_value_id x = add_input(&program, dtype, shape->rank, shape->extent);
+  CHECK_INT(infer_and_append(&program, op, &x, 1, &attributes, &inference, &result, NULL),
             JOIST_OK);
-  CHECK_INT(inference.signature.result.dtype, op == JOIST_OP_SORT ? dtype : JOIST_I32);
-  CHECK(joist_shape_equal(&inference.shape, shape));
-  CHECK_INT(joist_program_add(&program, op, &inference, &x, &attributes, &result, NULL), JOIST_OK);
+  CHECK_INT(inference.signature.result[0].dtype, op == JOIST_OP_SORT ? dtype : JOIST_I32);
+  CHECK(joist_shape_equal(&inference.shape[0], shape));
   CHECK_INT(joist_program_add_output(&program, result, NULL), JOIST_OK);
   if (CHECK_INT(joist_plan_make(&program, &plan, NULL), JOIST_OK)) {
     const struct joist_run run = {
@@ -295,18 +290,18 @@ static void test_refusals(void) {
   const joist_op ops[] = {JOIST_OP_SORT, JOIST_OP_ARGSORT};
   for (int k = 0; k < 2; k++) {
     argument.operand.type = (struct joist_type){JOIST_C64, false};
-    struct joist_attributes attributes = {.requested = {JOIST_DTYPE_NONE, false}};
+    const struct joist_attributes first = with(no_attributes, JOIST_ATTRIBUTE_DIM, 0);
+    const struct joist_attributes third = with(no_attributes, JOIST_ATTRIBUTE_DIM, 2);
     CHECK_INT(
-        joist_program_infer(joist_rules_at(0), ops[k], &argument, &attributes, &inference, NULL),
+        joist_program_infer(joist_rules_at(0), ops[k], &argument, 1, &first, &inference, NULL),
         JOIST_ERROR_DTYPE);
     argument.operand.type = (struct joist_type){JOIST_F16, true};
     CHECK_INT(
-        joist_program_infer(joist_rules_at(0), ops[k], &argument, &attributes, &inference, NULL),
+        joist_program_infer(joist_rules_at(0), ops[k], &argument, 1, &first, &inference, NULL),
         JOIST_OK);
-    CHECK(inference.signature.result.ambiguous == (ops[k] == JOIST_OP_SORT));
-    attributes.parameter[0] = 2;
+    CHECK(inference.signature.result[0].ambiguous == (ops[k] == JOIST_OP_SORT));
     CHECK_INT(
-        joist_program_infer(joist_rules_at(0), ops[k], &argument, &attributes, &inference, NULL),
+        joist_program_infer(joist_rules_at(0), ops[k], &argument, 1, &third, &inference, NULL),
         JOIST_ERROR_SHAPE);
   }
 }

@@ -5,8 +5,9 @@
 #include "core/cpu/engine.h"
 #include "core/kernels/kernels.h"
 #include "core/plan/plan.h"
+#include "core/promotion/builtin_rules.h"
 
-#include "check.h"
+#include "programs.h"
 
 #include <stdlib.h>
 #ifndef _WIN32
@@ -20,41 +21,14 @@ enum { ELEMENTS = 1 << 20 };
 static joist_status run_program(int threads, const float *x, float *y, float *sum) {
   struct joist_program program;
   struct joist_error error;
-  const struct joist_rules *const rules = joist_rules_at(0);
-  const struct joist_type f32 = {JOIST_F32, false};
-  const struct joist_shape shape = {1, {ELEMENTS}};
-  struct joist_argument arguments[2];
-  memset(arguments, 0, sizeof arguments);
-  for (int k = 0; k < 2; k++) {
-    arguments[k].operand = (struct joist_operand){.type = f32, .rank = 1};
-    arguments[k].shape = shape;
-  }
-  const struct joist_attributes attributes = {
-      .requested = {JOIST_DTYPE_NONE, false}, .dims = 1, .drop = true};
-  struct joist_inference inference;
-  joist_value_id input, square, result, total;
   struct joist_plan *plan = NULL;
   joist_program_init(&program);
-  joist_status status = joist_program_add_input(&program, f32, &shape, &input, &error);
-  if (status == JOIST_OK)
-    status = joist_program_infer(rules, JOIST_OP_MUL, arguments, &attributes, &inference, &error);
-  if (status == JOIST_OK)
-    status = joist_program_add(&program, JOIST_OP_MUL, &inference, (joist_value_id[]){input, input},
-                               &attributes, &square, &error);
-  if (status == JOIST_OK)
-    status = joist_program_infer(rules, JOIST_OP_ADD, arguments, &attributes, &inference, &error);
-  if (status == JOIST_OK)
-    status = joist_program_add(&program, JOIST_OP_ADD, &inference,
-                               (joist_value_id[]){square, input}, &attributes, &result, &error);
-  if (status == JOIST_OK)
-    status =
-        joist_program_infer(rules, JOIST_OP_REDUCE_SUM, arguments, &attributes, &inference, &error);
-  if (status == JOIST_OK)
-    status = joist_program_add(&program, JOIST_OP_REDUCE_SUM, &inference, &result, &attributes,
-                               &total, &error);
-  if (status == JOIST_OK) status = joist_program_add_output(&program, result, &error);
-  if (status == JOIST_OK) status = joist_program_add_output(&program, total, &error);
-  if (status == JOIST_OK) status = joist_plan_make(&program, &plan, &error);
+  const joist_value_id input = add_input(&program, JOIST_F32, 1, (uint32_t[]){ELEMENTS});
+  const joist_value_id square = add_simple(&program, JOIST_OP_MUL, input, input);
+  const joist_value_id result = add_simple(&program, JOIST_OP_ADD, square, input);
+  add_output(&program, result);
+  add_output(&program, add_simple(&program, JOIST_OP_REDUCE_SUM, result, result));
+  joist_status status = joist_plan_make(&program, &plan, &error);
   if (status == JOIST_OK) {
     const struct joist_run run = {.threads = threads, .parallel_from = 1};
     status = joist_plan_run(plan, (const void *[]){x}, (void *[]){y, sum}, &run, &error);

@@ -20,8 +20,7 @@ raised_errors <- alist(
   as.data.frame.nv_tensor = list(
     joist_shape_error = as.data.frame(nv_fill(0, c(1, 1, 1))),
     joist_value_error = as.data.frame(nv_aval("f32", 3)),
-    joist_value_error = merge(data.frame(k = 1:2), data.frame(k = 2, v = i[1]), all.x = TRUE),
-    joist_value_error = data.frame(x = i)[i[1], ]
+    joist_value_error = merge(data.frame(k = 1:2), data.frame(k = 2, v = i[1]), all.x = TRUE)
   ),
   as_array = list(
     joist_value_error = as_array(nv_scalar(2^53, "i64") + 1L),
@@ -33,7 +32,15 @@ raised_errors <- alist(
     joist_value_error = levels(v) <- "a",
     joist_value_error = dimnames(v) <- list(1:3),
     joist_value_error = is.na(v) <- 1,
-    joist_value_error = length(v) <- 5
+    joist_value_error = length(v) <- 5,
+    joist_value_error = diag(v[1]),
+    joist_value_error = jit(function(x) which(x > 1))(v),
+    joist_value_error = which(nv_aval("bool", 3)),
+    joist_value_error = cov(x, use = "some"),
+    joist_value_error = rle(nv_aval("f32", 3)),
+    joist_shape_error = rle(x),
+    joist_shape_error = ifelse(nv_scalar(TRUE), v, 0),
+    joist_dtype_error = var(z)
   ),
   check_lattice = list(joist_promotion_error = check_lattice("none")),
   common_dtype = list(
@@ -47,32 +54,22 @@ raised_errors <- alist(
     joist_shape_error = scale(x, center = c(1, 2)),
     joist_dtype_error = diff(b)
   ),
-  extended = list(
-    joist_value_error = jit(function(x) which(x > 1))(v),
-    joist_value_error = which(nv_aval("bool", 3)),
-    joist_value_error = cov(x, use = "some"),
-    joist_value_error = rle(nv_aval("f32", 3)),
-    joist_shape_error = rle(x),
-    joist_shape_error = unsplit(list(v), 1:2),
-    joist_shape_error = ifelse(nv_scalar(TRUE), v, 0),
-    joist_dtype_error = var(z)
-  ),
   jit = list(
     joist_value_error = jit(function(x) if (x > 1) x else 0)(nv_scalar(1)),
     joist_trace_error = jit(function(x) if (x > 1) x else 0)(nv_scalar(1))
   ),
-  merge = list(
+  nv_merge = list(
     joist_promotion_error = strict(
-      merge(data.frame(k = i), data.frame(k = nv_convert(i, "f32")), by = "k")
+      nv_merge(data.frame(k = i), data.frame(k = nv_convert(i, "f32")), by = "k")
     ),
-    joist_value_error = merge(data.frame(k = i), data.frame(k = i[1], v = i[1]), all.x = TRUE),
-    joist_value_error = merge(
+    joist_value_error = nv_merge(data.frame(k = i), data.frame(k = i[1], v = i[1]), all.x = TRUE),
+    joist_value_error = nv_merge(
       data.frame(k = nv_tensor(2^24 + 1, "i64")), data.frame(k = nv_tensor(1, "f32"))
     )
   ),
-  na.omit = list(
-    joist_value_error = na.omit(nv_aval("f32", 3)),
-    joist_value_error = jit(function(x) na.omit(x))(v)
+  nv_na_omit = list(
+    joist_value_error = nv_na_omit(nv_aval("f32", 3)),
+    joist_value_error = jit(function(x) nv_na_omit(x))(v)
   ),
   nv_add = list(
     joist_promotion_error = strict(i + v),
@@ -260,6 +257,11 @@ raised_errors <- alist(
     joist_value_error = jit(function(x) order(x))(v),
     joist_value_error = jit(function(x) xtfrm(x))(v)
   ),
+  nv_erf = list(
+    joist_promotion_error = strict(nv_erf(i)),
+    joist_dtype_error = nv_erfc(z)
+  ),
+  program = list(joist_value_error = program(jit(function(x) x))),
   nv_sqrt = list(
     joist_promotion_error = strict(sqrt(i)),
     joist_dtype_error = nv_cbrt(z),
@@ -345,16 +347,16 @@ raised_errors <- alist(
 
 # Dtypes of results under the rules of anvil.
 given_dtypes <- alist(
-  base_functions = list(f32 = subset(v, v > 1), i16 = `length<-`(i, 2)),
-  diff.nv_tensor = list(i16 = diff(i), f32 = scale(x), `f32?` = scale(nv_tensor(matrix(1:6, 3)))),
-  extended = list(
+  base_functions = list(
+    f32 = subset(v, v > 1), i16 = `length<-`(i, 2),
     f32 = rowSums(x), i64 = colSums(nv_tensor(matrix(1:4, 2))),
     `f32?` = rowMeans(nv_tensor(matrix(1:4, 2))),
     i32 = which.max(x), f32 = var(x), `f32?` = var(i), f32 = sd(x, TRUE), `f32?` = cor(i, i),
-    i16 = rle(i)$values, i16 = unsplit(list(i), c(1, 1, 1)), i16 = pmin(i, 2L), f32 = pmax(i, v),
-    f32 = ifelse(v > 1, v, 0), i32 = findInterval(v, 1:2), i64 = tabulate(i), f32 = atan2(v, 1),
-    i16 = bitwAnd(i, 1), i16 = bitwShiftL(i, 1L)
+    i16 = rle(i)$values, f32 = ifelse(v > 1, v, 0), i32 = findInterval(v, 1:2),
+    i64 = tabulate(i), f32 = atan2(v, 1), i16 = bitwAnd(i, 1), i16 = bitwShiftL(i, 1L),
+    f32 = diag(x)
   ),
+  diff.nv_tensor = list(i16 = diff(i), f32 = scale(x), `f32?` = scale(nv_tensor(matrix(1:6, 3)))),
   nv_add = list(f32 = i + v, `f32?` = i / i, i16 = i + 1L, `f32?` = i + 1, i16 = nv_max(i, u)),
   nv_and = list(bool = i & v, bool = !i),
   nv_argmin = list(i32 = nv_argmin(x), i32 = nv_argmax(i, 1)),
@@ -405,6 +407,7 @@ given_dtypes <- alist(
     f32 = nv_chol(s), f64 = nv_solve(s, nv_tensor(1:2, "f64")), f32 = nv_determinant(s)$sign
   ),
   nv_sort = list(i16 = nv_sort(i), i32 = nv_order(v), f32 = sort(v)),
+  nv_erf = list(f32 = nv_erf(v), `f32?` = gamma(i), `f32?` = lgamma(b), f32 = digamma(v)),
   nv_sqrt = list(f32 = sqrt(v), `f32?` = sqrt(i), c64 = exp(z), `f32?` = nv_exp(b)),
   nv_top_k = list(
     i16 = nv_top_k(i, 2)$values, i32 = nv_top_k(i, 2)$indices,

@@ -250,3 +250,12 @@ expect_ulps <- function(got, want, dtype, ulps, label = "") {
     )))
   }
 }
+
+# The exported functions, but for those that are base R's: S4 generics, and `%*%`.
+own_exports <- function() {
+  is_own <- function(name) {
+    exported <- getExportedValue("joist", name)
+    is.function(exported) && !isS4(exported)
+  }
+  Filter(is_own, setdiff(sort(getNamespaceExports("joist")), "%*%"))
+}

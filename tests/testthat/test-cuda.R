@@ -128,7 +128,7 @@ test_that("functions make what they need where their tensors are", {
     quote(nv_pad(line, 1L, 2L)), quote(nv_gather(line, c(2, 4))), quote(nv_gather(line, 1)),
     quote(nv_outer(line, 2)), quote(nv_outer(1:2, line)), quote(rowSums(matrix, na.rm = TRUE)),
     quote(colMeans(matrix, na.rm = TRUE)), quote(var(matrix, line[1:3])), quote(var(matrix)),
-    quote(pmin(2.5, matrix, na.rm = TRUE)), quote(pmax(matrix, 2, na.rm = TRUE)),
+    quote(nv_min(2.5, matrix)), quote(nv_max(matrix, 2)), quote(diag(matrix)),
     quote(nv_broadcast_arrays(line, 1:4, 2)), quote(nv_apply(matrix, 1, sort)),
     quote(nv_apply(nv_reshape(line[0L], c(0L, 3L)), 1, function(x) x * 2)),
     quote(unique(line)), quote(line[duplicated(line)]), quote(nv_which(line == 3L)),

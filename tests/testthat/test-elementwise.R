@@ -20,6 +20,12 @@ math_ops <- list(
   acos = acos, atan = atan, sinh = sinh, cosh = cosh, tanh = tanh, asinh = asinh, acosh = acosh,
   atanh = atanh
 )
+# Base R has the first two as distributions; none is exact to the last digit.
+special_ops <- list(
+  erf = function(x) sign(x) * stats::pgamma(x^2, 0.5),
+  erfc = function(x) ifelse(x < 0, 2, 0) + sign(x) * stats::pgamma(x^2, 0.5, lower.tail = FALSE),
+  gamma = gamma, lgamma = lgamma, digamma = digamma
+)
 # The C library is off by up to two units in the last place itself.
 f64_ulps <- 5
 rounding_ops <- list(
@@ -36,14 +42,14 @@ complex_parts <- list(real = Re, imag = Im, arg = Arg, abs = Mod, conj = Conj)
 test_that("every elementwise operation is tested here", {
   here <- c(
     names(c(
-      math_ops, rounding_ops, arithmetic_ops, compare_ops, logical_ops, bitwise_ops,
+      math_ops, special_ops, rounding_ops, arithmetic_ops, compare_ops, logical_ops, bitwise_ops,
       predicate_ops, complex_parts
     )),
     "cbrt", "pow", "floor_div", "mod", "remainder", "min", "max", "atan2", "clamp", "ifelse",
     "sign", "not", "bitwise_not", "shift_left", "shift_right_arithmetic", "shift_right_logical",
     "popcnt", "convert", "bitcast_convert", "broadcast_to"
   )
-  elementwise <- op_table$name[!op_table$reduction & !op_table$array]
+  elementwise <- op_table$name[op_table$family == "elementwise"]
   expect_identical(setdiff(elementwise, here), character())
   expect_identical(setdiff(here, op_table$name), character())
 })
@@ -735,11 +741,11 @@ test_that("an operation a dtype does not have is an error with class", {
     float = c("bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not", "shift_left",
       "shift_right_arithmetic", "shift_right_logical", "popcnt"),
     complex = c("lt", "le", "gt", "ge", "min", "max", "floor_div", "mod", "remainder", "atan2",
-      "clamp", "cbrt", "expm1", "log1p", "floor", "ceiling", "trunc", "round", "bitwise_and",
+      "clamp", "cbrt", "expm1", "log1p", names(special_ops), "floor", "ceiling", "trunc", "round", "bitwise_and",
       "bitwise_or", "bitwise_xor", "bitwise_not", "shift_left", "shift_right_arithmetic",
       "shift_right_logical", "popcnt")
   )
-  elementwise <- op_table[!op_table$reduction & !op_table$array, ]
+  elementwise <- op_table[op_table$family == "elementwise", ]
   moved <- c("convert", "bitcast_convert", "broadcast_to")
   elementwise <- elementwise[!elementwise$name %in% moved, ]
   for (d in dtypes()) {
@@ -748,7 +754,7 @@ test_that("an operation a dtype does not have is an error with class", {
     x <- nv_convert(x, d)
     for (row in seq_len(nrow(elementwise))) {
       op <- elementwise$name[row]
-      operands <- rep(list(x), elementwise$arity[row])
+      operands <- rep(list(x), elementwise$least[row])
       if (op %in% never[[kind_of(d)]]) {
         error <- expect_error(do.call(nv(op), operands), class = "joist_dtype_error")
         expect_match(conditionMessage(error), d, fixed = TRUE)
@@ -829,11 +835,45 @@ test_that("large tensors are computed like small ones, whatever the tiles", {
   expect_identical(as_array(rows), outer(v, 1:3, `-`))
 })
 
+test_that("error and gamma functions are those of base R", {
+  v <- c(seq(-5.45, 9.5, by = 0.1), 1e-10, -1e-10, 20.5, 50, 1.4616321449683622, 170.6)
+  for (name in names(special_ops)) {
+    want <- suppressWarnings(special_ops[[name]](v))
+    expect_equal(as_array(nv(name)(nv_tensor(v, "f64"))), want, tolerance = 1e-12, label = name)
+    for (d in c("f32", "f16", "bf16")) {
+      x <- nv_tensor(v, d)
+      y <- as_array(nv(name)(x))
+      exact <- suppressWarnings(special_ops[[name]](as_array(x)))
+      ulp <- 2^-c(f32 = 23, f16 = 10, bf16 = 7)[[d]]
+      within <- abs(y - exact) <= ulp * abs(exact) | abs(exact) > 3e38 | abs(exact) < 1e-37 |
+        d == "f16" & (abs(exact) > 65000 | abs(exact) < 1e-4)
+      expect_true(all(within, na.rm = TRUE), label = paste(name, d))
+      expect_identical(is.nan(y), is.nan(exact))
+      expect_identical(type_of(nv(name)(x)), d)
+    }
+    expect_identical(type_of(nv(name)(nv_tensor(1:3, "i16"))), type_of(sqrt(nv_tensor(1:3, "i16"))))
+    expect_error(nv(name)(nv_tensor(1i)), class = "joist_dtype_error")
+  }
+  x <- nv_tensor(c(0, -1, -2, NaN, Inf), "f64")
+  expect_identical(as_array(gamma(x)), c(NaN, NaN, NaN, NaN, Inf))
+  expect_identical(as_array(lgamma(x)), c(Inf, Inf, Inf, NaN, Inf))
+  expect_identical(as_array(digamma(x)), c(NaN, NaN, NaN, NaN, Inf))
+  expect_identical(as_array(gamma(nv_tensor(1:20, "f64"))), factorial(0:19))
+  expect_identical(as_array(nv_erfc(nv_tensor(c(-Inf, 0, Inf), "f64"))), c(2, 1, 0))
+  for (name in c("gamma", "lgamma", "digamma")) {
+    f <- get(name, baseenv())
+    expect_identical(f(nv_tensor(3.5)), nv(name)(nv_tensor(3.5)))
+  }
+  program <- capture.output(print(program(function(x) gamma(x) + nv_erf(x), nv_aval("f32", 2L))))
+  expect_length(grep("(gamma|erf)\\(%1\\)", program), 2L)
+})
+
 test_that("NA_real_ stays NA in f64, and x^0 and 1^x are 1, as in base R", {
   unary <- c(
     "abs", "acos", "acosh", "asin", "asinh", "atan", "atanh", "cbrt", "ceiling", "cos", "cosh",
     "exp", "expm1", "floor", "log", "log10", "log1p", "log2", "logistic", "negate", "round",
-    "rsqrt", "sign", "sin", "sinh", "sqrt", "tan", "tanh", "trunc"
+    "rsqrt", "sign", "sin", "sinh", "sqrt", "tan", "tanh", "trunc", "erf", "erfc", "gamma", "lgamma",
+    "digamma"
   )
   is_missing <- function(x) is.na(x) & !is.nan(x)
   for (n in c(1, 3, 8, 17)) {
@@ -866,7 +906,7 @@ test_that("a message says which dtypes an operation on bits takes", {
   for (d in c("f16", "bf16", "f32", "f64")) {
     for (f in calls) {
       expect_error(
-        f(nv_tensor(c(1, 2), d)), "takes integers, see nv_convert()",
+        f(nv_tensor(c(1, 2), d)), "takes integers, so call nv_convert() first",
         fixed = TRUE, class = "joist_dtype_error"
       )
     }

@@ -118,8 +118,6 @@ test_that("lists of tensors stay lists of tensors", {
 test_that("what cannot work stops and says what to use", {
   x <- nv_tensor(c(3, 1, 2), "f32")
   m <- nv_tensor(matrix(1:6, 2), "i8")
-  expect_refusal(base::ifelse(x > 1, x, 0), "joist_value_error", "nv_ifelse()")
-  expect_refusal(ifelse(c(TRUE, FALSE, TRUE), x, 0), "joist_value_error", "nv_ifelse()")
   expect_identical(ifelse(x > 1, "a", "b"), c("a", "b", "a"))
   expect_identical(ifelse(m > 2L, 1, 0), ifelse(matrix(1:6, 2) > 2L, 1, 0))
   for (f in list(rbind, cbind)) expect_error(do.call(f, x), "must be a list")
@@ -169,10 +167,10 @@ test_that("functions of base R that do not ask what a tensor is stop", {
       colSums = function() base::colSums(m), rowMeans = function() base::rowMeans(m),
       colMeans = function() base::colMeans(m), findInterval = function() base::findInterval(1, x),
       vapply = function() vapply(x, function(e) e, 1), do.call = function() do.call(sum, x),
-      pmin = function() base::pmin(x, x), pmax = function() base::pmax(1, x),
+      pmin = function() pmin(x, 1), pmax = function() pmax(1, x), pmax2 = function() pmax(x, 1:3),
       max = function() max(1, x), range = function() range(1, x), sum = function() sum(1L, x),
       bitwAnd = function() base::bitwAnd(x, 1L), atan2 = function() base::atan2(x, 1),
-      nchar = function() nchar(x), cat = function() cat(x), sprintf = function() sprintf("%s", x),
+      nchar = function() nchar(x), cat = function() cat(x),
       rnorm = function() stats::rnorm(x), colon = function() 1:x, colon2 = function() x:2,
       lm = function() stats::lm(c(1, 2, 4) ~ x), model.frame = function() stats::model.frame(~x),
       glm = function() stats::glm(x ~ c(1, 2, 4)), environment = function() as.environment(x),
@@ -231,16 +229,6 @@ test_that("functions of base R that make lists leave a tensor whole", {
 test_that("no result of base R has the attributes of a tensor and other values", {
   for (d in setdiff(dtypes(), complexes())) {
     x <- sample_tensor(d, 4)
-    y <- rev(x)
-    for (f in list(base::pmax, base::pmin)) {
-      for (call in list(
-        function() f(x, y), function() f(x, 1), function() f(1, x), function() f(x, y, x),
-        function() f(x, y, na.rm = TRUE), function() f(1, x, na.rm = TRUE), function() f(x[0], x),
-        function() f(x, x[1]), function() f(x[[1]], x), function() do.call(f, list(x, y))
-      )) {
-        expect_refusal(call(), "joist_value_error", c("nv_max()", "nv_min()"))
-      }
-    }
     expect_identical(encodeString(x), encodeString(as.character(x)))
     expect_identical(encodeString(x, quote = "'"), encodeString(as.character(x), quote = "'"))
     m <- nv_reshape(x, c(2, 2))
@@ -248,7 +236,7 @@ test_that("no result of base R has the attributes of a tensor and other values",
     # What has only the attributes of a tensor is none.
     forged <- `attributes<-`(as.double(1:4), attributes(x))
     for (f in list(as_array, as.double, print, format, function(x) x + 1L, function(x) x[1])) {
-      expect_error(f(forged), "taken apart", class = "joist_value_error")
+      expect_error(f(forged), "damaged", class = "joist_value_error")
     }
   }
 })
@@ -276,10 +264,7 @@ test_that("base functions that make other things of numbers", {
   expect_identical(as.table(nv_tensor(matrix(1:4, 2))), as.table(matrix(1:4, 2)))
   expect_identical(as.raw(nv_tensor(as.raw(c(1, 255)))), as.raw(c(1, 255)))
   expect_identical(as.raw(nv_tensor(1:3, "i64")), as.raw(1:3))
-  expect_refusal(sprintf("%s", x), "joist_value_error", "as.character()")
-  expect_refusal(gettextf("%s", x), "joist_value_error", "as.character()")
   expect_identical(sprintf("%s of %s", x[[1]], x[3]), "3 of 2")
-  expect_error(sprintf("%f", x))
   expect_error(sprintf(x, 1))
   expect_identical(format(summary(nv_tensor(c(1, 4, 7))))[["mean"]], "4            ")
   far <- nv_scalar(2^53, "i64") + nv_tensor(c(1, 2, 1), "i64")
@@ -356,12 +341,20 @@ test_that("NaN and NA are neither TRUE nor FALSE", {
   expect_identical(ifelse(nv_tensor(c(NA, 0), "f64"), 1, 2), c(NA, 2))
 })
 
-test_that("diag() of base R names the function for tensors", {
-  expect_refusal(diag(nv_tensor(matrix(1:4, 2))), "joist_value_error", "nv_diag()")
-  expect_refusal(diag(nv_tensor(1:2)), "joist_value_error", "nv_diag()")
-  # Base R would lose the dims, as it does not see an array.
-  expect_refusal(outer(nv_tensor(matrix(1:4, 2)), 1:2), "joist_value_error", "nv_outer()")
-  expect_refusal(1:2 %o% nv_tensor(matrix(1:4, 2)), "joist_value_error", "nv_outer()")
+test_that("diag() and outer() of tensors", {
+  m <- matrix(1:6, 2)
+  expect_identical(diag(nv_tensor(m)), nv_tensor(diag(m)))
+  expect_identical(diag(nv_tensor(1:2)), nv_tensor(diag(1:2), "i32"))
+  expect_refusal(diag(nv_scalar(2L)), "joist_value_error", c("nv_diag()", "nv_eye()"))
+  expect_refusal(diag(nv_tensor(1:2), 2), "joist_value_error", "nv_diag()")
+  for (x in list(1:3, m, array(1:8, c(2, 2, 2)))) {
+    for (y in list(c(4, 5), m)) {
+      expect_identical(outer(nv_tensor(x), y), outer(x, y))
+      expect_identical(y %o% nv_tensor(x), y %o% x)
+      expect_identical(base::outer(nv_tensor(x), nv_tensor(y)), outer(x, y))
+      expect_identical(as_array(outer(nv_tensor(x), nv_tensor(y), "+")), outer(x, y, "+"))
+    }
+  }
   expect_identical(as.vector(outer(nv_tensor(1:3), nv_scalar(2L))), c(2, 4, 6))
   expect_identical(diag(2), matrix(c(1, 0, 0, 1), 2))
 })

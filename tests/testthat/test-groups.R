@@ -14,7 +14,7 @@ test_that("every generic in the table of operations calls its operation", {
     for (d in dtypes()) {
       # Values that no operation refuses.
       x <- nv_convert(nv_tensor(c(1, 2, 3)), d)
-      operands <- list(x, nv_convert(nv_tensor(c(3, 1, 2)), d))[seq_len(mapped$arity[row])]
+      operands <- list(x, nv_convert(nv_tensor(c(3, 1, 2)), d))[seq_len(mapped$least[row])]
       want <- tryCatch(do.call(op, operands), joist_dtype_error = function(e) class(e))
       got <- tryCatch(do.call(generic, operands), joist_dtype_error = function(e) class(e))
       if (!identical(got, want)) fail(paste(mapped$generic[row], d))
@@ -221,7 +221,7 @@ test_that("rowsum() adds the rows of each group", {
 
 test_that("what no tensor has fails loudly, and names the generic", {
   x <- nv_tensor(c(3, 1, 2))
-  refused <- c("gamma", "lgamma", "digamma", "trigamma", "cospi", "sinpi", "tanpi")
+  refused <- c("trigamma", "cospi", "sinpi", "tanpi")
   for (name in refused) {
     expect_error(get(name, baseenv())(x), name, class = "joist_error")
   }

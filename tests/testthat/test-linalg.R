@@ -148,7 +148,7 @@ test_that("what has no solution is an error that says where", {
   expect_error(nv_solve(nv_tensor(matrix(1:9 / 10, 3), "f64")), "singular",
     class = "joist_value_error")
   expect_error(nv_chol(nv_tensor(diag(c(1, -1, 1)))), "order 2", class = "joist_value_error")
-  expect_error(nv_triangular_solve(nv_tensor(diag(c(1, 0))), 1:2), "[2, 2]", fixed = TRUE,
+  expect_error(nv_triangular_solve(nv_tensor(diag(c(1, 0))), 1:2), "diagonal element 2", fixed = TRUE,
     class = "joist_value_error")
   batch <- array(c(diag(2), 1, 1, 1, 1), c(2, 2, 2))
   expect_error(nv_solve(nv_tensor(batch)), "matrix 2 of the batch", class = "joist_value_error")
@@ -190,8 +190,32 @@ test_that("an element that is not finite is named as R writes it", {
   for (bad in c(NaN, Inf, -Inf)) {
     x <- nv_tensor(matrix(c(1, 2, bad, 4), 2), "f64")
     expect_error(
-      nv_svd(x), paste0("the element ", bad, " at [1, 2]"),
+      nv_svd(x), paste0("the element ", bad, " in row 1, column 2"),
       fixed = TRUE, class = "joist_value_error"
     )
   }
+})
+
+test_that("decompositions are one instruction with several results, of which some may go unused", {
+  values <- matrix(c(4, 2, 7, 2, 3, 1, 1, 5, 6), 3)
+  x <- nv_tensor(values, "f64")
+  f <- function(x) {
+    s <- nv_svd(x)
+    list(nv_qr(x)$R, s$d, s$v, nv_eigh(nv_crossprod(x))$values, nv_determinant(x)$sign)
+  }
+  table <- as.data.frame(program(f, x))
+  expect_setequal(table$op, c("svd", "qr", "matmul", "eigh", "determinant"))
+  expect_identical(table$shape[table$op == "svd"], "{3}, {3x3}, {3x3}")
+  expect_identical(table$shape[table$op == "qr"], "{3x3}, {3x3}")
+  expect_identical(table$shape[table$op == "determinant"], "{}, {}")
+  for (out in list(f(x), jit(f)(x))) {
+    expect_equal(abs(as_array(out[[1]])), abs(qr.R(qr(values))))
+    expect_equal(as_array(out[[2]]), svd(values)$d)
+    expect_equal(abs(as_array(out[[3]])), abs(svd(values)$v))
+    expect_equal(as_array(out[[4]]), eigen(crossprod(values))$values)
+    expect_equal(as_array(out[[5]]), sign(det(values)))
+  }
+  only <- jit(function(x) nv_svd(x)$u)
+  expect_equal(abs(as_array(only(x))), abs(svd(values)$u))
+  expect_identical(shape(nv_svd(nv_aval("f32", c(4, 2, 5)))$u), c(4L, 2L, 5L))
 })

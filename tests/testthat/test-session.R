@@ -11,6 +11,9 @@ test_that("joist_info() says what this build can do", {
   expect_gte(info$thread_limit, info$threads)
   expect_match(info$instruction_set, "^[a-z0-9]+$")
   expect_true(nzchar(info$blas))
+  # With CUDA, what has no kernel of its own; without, there is nothing to list.
+  expect_identical("chol" %in% info$on_cpu, info$cuda)
+  expect_false(any(c("add", "concatenate", "reduce_sum") %in% info$on_cpu))
   expect_identical(info$promotion, "anvil")
   expect_identical(with_promotion("jax", joist_info()$promotion), "jax")
   expect_output(print(info), info$version, fixed = TRUE)

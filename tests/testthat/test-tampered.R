@@ -58,19 +58,22 @@ test_that("positions and index vectors that do not fit are refused in C, too", {
     code <- function() .Call(ns$joist_r_assign, x, indices, 0L, TRUE, FALSE)
     expect_error(code(), class = "joist_error")
   }
-  array_of <- function(name, operands, ...) {
-    .Call(ns$joist_r_array, name, operands, NULL, c(...), 2L, NULL)
-  }
+  operation <- function(...) .Call(ns$joist_r_operation, ...)
   far <- nv_tensor(c(0, 6), "i64")
   for (bad in list(far, nv_tensor(c(0, -1), "i64"), nv_tensor(c(0, 1), "f64"))) {
-    expect_error(array_of("take", list(x, bad), integer()), class = "joist_error")
-    expect_error(array_of("put", list(x, bad, x[[1]]), integer()), class = "joist_error")
+    expect_error(operation("take", list(x, bad), NULL), class = "joist_error")
+    expect_error(operation("put", list(x, bad, x[[1]]), NULL), class = "joist_error")
   }
-  expect_error(array_of("slice", list(x), c(0L, 1L, 3L, 0L, 1L, 1L)), class = "joist_shape_error")
-  expect_error(array_of("slice", list(x), c(0L, 1L, -1L, 0L, 1L, 1L)), class = "joist_shape_error")
-  expect_error(array_of("slice", list(x), c(1L, -2L, 2L, 0L, 1L, 1L)), class = "joist_shape_error")
-  expect_error(array_of("slice", list(x), c(0L, 1L, 1L, 0L, 1L, 1L)), class = "joist_shape_error")
-  expect_error(array_of("update", list(x, x[[1]]), c(2L, 1L, 1L, 0L, 1L, 1L)),
+  for (at in list(
+    list(start = c(1, 1), stop = c(3, 1)), list(start = c(1, 1), stop = c(-1, 1)),
+    list(start = c(2, 1), stop = c(0, 1), step = c(-1, 1)), list(start = c(0, 1), stop = c(1, 1)),
+    list(start = c(1, 1), stop = c(1, 1), shape = 2), list(start = 1, stop = c(1, 4)),
+    list(start = c(1, 1), stop = c(2, 1), step = c(0, 1)), list(start = c(2^40, 1), stop = c(1, 1))
+  )) {
+    expect_error(operation("slice", list(x), at), class = "joist_shape_error")
+  }
+  expect_error(
+    operation("update", list(x, x[[1]]), list(start = c(3, 1), stop = c(3, 1))),
     class = "joist_shape_error"
   )
   # A mask whose bytes are no truth values chooses by their lowest bit, and writes nowhere else.
@@ -107,52 +110,75 @@ test_that("entry points refuse what they do not know", {
   for (name in list(character(), NULL, 1, NA_character_, c("add", "sub"), "no such")) {
     expect_error(call("joist_r_op1", name, x), class = "joist_error")
     expect_error(call("joist_r_operator1", name, x), class = "joist_error")
-    expect_error(call("joist_r_array", name, list(x), 1L, integer(), NULL, NULL),
-      class = "joist_error"
-    )
+    expect_error(call("joist_r_operation", name, list(x), NULL), class = "joist_error")
   }
   # Operations of another number of operands, or of another family.
-  for (name in c("add", "clamp", "sort", "convert", "broadcast_to", "reduce_sum")) {
+  for (name in c("add", "clamp", "convert", "ifelse")) {
     expect_error(call("joist_r_op1", name, x), class = "joist_error")
-    expect_error(call("joist_r_reduce", sub("reduce_", "", name), x, NULL, TRUE, NULL),
-      class = "joist_error"
-    )
   }
-  expect_error(call("joist_r_convert", "add", x, "f32", FALSE), class = "joist_error")
-  expect_error(call("joist_r_relayout", "pad", x, 6L), class = "joist_error")
-  array_names <- with(call("joist_r_op_names"), name[array])
-  for (name in array_names) {
-    for (n in 1:3) {
-      ends <- list(rep(2147483647L, 32), rep(-2147483647L, 32))
-      for (parameters in c(ends, list(0:31, rep(1L, 33), 1.5))) {
-        operands <- rep(list(x), n)
+  expect_error(call("joist_r_summary", "add", x), class = "joist_error")
+  for (operands in list(NULL, 1, list(), list(x, x), list("a"), list(NULL))) {
+    expect_error(call("joist_r_operation", "sort", operands, list(dim = 1)), class = "joist_error")
+  }
+  # Attributes that the operation has not, or of another type.
+  for (attributes in list(
+    list(dims = 1), list(decreasing = 1), list(decreasing = NA), list(dim = "a"), list(dim = 3),
+    list(nothing = 1), 1, list(dim = 1, shape = 2)
+  )) {
+    expect_error(call("joist_r_operation", "sort", list(x), attributes), class = "joist_error")
+  }
+})
+
+test_that("no attribute of any operation is believed", {
+  table <- as.data.frame(.Call(asNamespace("joist")$joist_r_op_names))
+  x <- nv_tensor(1:6, "f32", shape = c(2, 3))
+  values <- list(
+    2147483647, -2147483647, rep(2147483647, 32), rep(-2147483647, 32), 0:31, rep(1, 33), 1.5,
+    integer(), 0L, TRUE, NA, "f32", NaN, Inf, NULL
+  )
+  for (row in seq_len(nrow(table))) {
+    names <- strsplit(table$attributes[row], " ")[[1]]
+    for (n in 0:3) {
+      for (value in values) {
+        attributes <- stats::setNames(rep(list(value), length(names)), names)
         tried <- try(
-          call("joist_r_array", name, operands, NULL, parameters, NULL, NULL),
+          .Call(
+            asNamespace("joist")$joist_r_operation, table$name[row], rep(list(x), n), attributes
+          ),
           silent = TRUE
         )
-        expect_true(inherits(tried, "try-error") || is_tensor(tried), label = name)
+        fits <- inherits(tried, "try-error") || is_tensor(tried) || is.list(tried)
+        expect_true(fits, label = table$name[row])
       }
     }
   }
+})
+
+test_that("entry points refuse what does not fit", {
+  ns <- asNamespace("joist")
+  call <- function(entry, ...) .Call(ns[[entry]], ...)
+  x <- nv_tensor(1:6, "f32", shape = c(2, 3))
   for (dim in list(7L, 0L, -4L, NA, 1.5, 1:2, "a")) {
-    expect_error(call("joist_r_array", "cumsum", list(x), dim, integer(), NULL, NULL),
+    expect_error(call("joist_r_operation", "cumsum", list(x), list(dim = dim)),
       class = "joist_shape_error"
     )
   }
-  expect_error(call("joist_r_array", "cumsum", list(x), NULL, 2L, NULL, NULL),
-    class = "joist_shape_error"
-  )
-  expect_error(call("joist_r_array", "argmax", list(x), NULL, c(2L, 0L), NULL, NULL),
-    class = "joist_shape_error"
-  )
   bins <- nv_tensor(c(1L, 2L))
   for (dtype in setdiff(dtypes(), "i64")) {
-    expect_error(call("joist_r_array", "tabulate", list(bins), NULL, integer(), 1e5, dtype),
+    expect_error(
+      call("joist_r_operation", "tabulate", list(bins), list(shape = 1e5, dtype = dtype)),
       class = "joist_dtype_error"
     )
   }
-  expect_error(call("joist_r_permute", x, c(2, 1)), class = "joist_shape_error")
-  expect_error(call("joist_r_pad", x, 0, 1.5), class = "joist_shape_error")
+  for (permutation in list(c(2, 2), 1, c(1, 2, 3), c(0, 1), c(1, NA), "a")) {
+    expect_error(
+      call("joist_r_operation", "transpose", list(x), list(permutation = permutation)),
+      class = "joist_shape_error"
+    )
+  }
+  expect_error(call("joist_r_operation", "pad", list(x, 0), list(low = 1.5)),
+    class = "joist_shape_error"
+  )
   expect_error(call("joist_r_concatenate", list(x, x), 1L, list(3L)), class = "joist_shape_error")
   expect_error(call("joist_r_as_array", x, NULL, FALSE, -1), class = "joist_value_error")
   expect_error(call("joist_r_format", x, 7L, NA), class = "joist_value_error")

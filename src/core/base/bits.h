@@ -1,4 +1,4 @@
-/* Small arithmetic on whole numbers. Owns nothing. */
+/* Small arithmetic on whole numbers: lengths, hashes, and how a range is cut. Owns nothing. */
 #ifndef JOIST_CORE_BASE_BITS_H
 #define JOIST_CORE_BASE_BITS_H
 
@@ -14,6 +14,12 @@ static inline unsigned joist_bit_length(uint64_t x) {
       length += step;
     }
   return length + (x != 0);
+}
+
+/* A hash with one more word in it. */
+static inline uint64_t joist_hash_word(uint64_t hash, uint64_t word) {
+  hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+  return hash ^ hash >> 32;
 }
 
 static inline size_t joist_smaller(size_t a, size_t b) { return a < b ? a : b; }

@@ -8,7 +8,8 @@
 enum {
   BLOCK = 1 << 24,         /* additions' worth between two calls of poll */
   PARALLEL_FROM = 1 << 18, /* elements x work (an addition being 1) that pay a second thread */
-  STREAM_FROM = 1 << 23    /* bytes */
+  STREAM_FROM = 1 << 23,   /* bytes */
+  TAKES = 32               /* a thread takes its tasks in so many parts: see below */
 };
 
 joist_status joist_run_poll(const struct joist_run *run, struct joist_error *error) {
@@ -19,20 +20,21 @@ joist_status joist_run_poll(const struct joist_run *run, struct joist_error *err
 int joist_threads_for(const struct joist_run *run, size_t work, size_t tasks) {
   const size_t from = run->parallel_from > 0 ? run->parallel_from : (size_t)PARALLEL_FROM;
   if (run->threads <= 1 || tasks <= 1 || work < from) return 1;
-  return (size_t)run->threads < tasks ? run->threads : (int)tasks;
+  return (int)joist_smaller((size_t)run->threads, tasks);
 }
 
 size_t joist_stream_from(const struct joist_run *run) {
   return run->stream_from > 0 ? run->stream_from : (size_t)STREAM_FROM;
 }
 
-/* Tasks begin .. end - 1. A team of one would still cost OpenMP a rendezvous. Tasks are taken one
- * by one: a thread that waits for a processor does not hold up the rest. */
+/* Tasks begin .. end - 1. A team of one would still cost OpenMP a rendezvous. Threads take a few
+ * tasks at a time: they seldom meet, and one that waits for a processor holds up few. */
 static void run_range(int threads, size_t begin, size_t end, joist_task *task,
                       const void *context) {
 #ifdef _OPENMP
   if (threads > 1 && end - begin > 1) {
-#pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
+    const size_t few = joist_divide_up(end - begin, (size_t)threads * TAKES);
+#pragma omp parallel for num_threads(threads) schedule(dynamic, few)
     for (size_t k = begin; k < end; k++) task(context, k, (size_t)omp_get_thread_num());
     return;
   }

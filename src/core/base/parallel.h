@@ -18,10 +18,9 @@ int joist_threads_for(const struct joist_run *run, size_t work, size_t tasks);
 /* Bytes from which a result is better written past the caches, which would not keep it. */
 size_t joist_stream_from(const struct joist_run *run);
 
-/* One of the tasks. Several run at once, each with another `worker`, a number less than that of
- * threads: it says whose scratch memory to use. They are taken in ascending order, by each
- * worker, too, and write to different places. What they compute must depend neither on the
- * worker nor on how many there are. */
+/* One of the tasks. They run in any order, several at once, each with another `worker`, a number
+ * less than that of threads: it says whose scratch memory to use. They write to different places,
+ * and what they write depends neither on the worker nor on how many there are. */
 typedef void joist_task(const void *context, size_t task, size_t worker);
 
 /* Runs tasks 0 .. count - 1 by at most `threads` workers; one is the caller. */

@@ -78,7 +78,7 @@ static size_t small_unit(void) {
 /* Sizes are rounded so that what is left of a block is worth keeping. */
 static size_t rounded(size_t bytes) {
   const size_t unit = bytes >= HUGE_PAGE ? HUGE_PAGE : small_unit();
-  return (bytes + unit - 1) / unit * unit;
+  return joist_round_up(bytes, unit);
 }
 
 #if HAVE_MAP
@@ -186,7 +186,7 @@ static size_t shrink(size_t bytes) {
   size_t given = 0;
   while (figures.kept > bytes) {
     struct block *const block = oldest;
-    const size_t excess = (figures.kept - bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
+    const size_t excess = joist_round_up(figures.kept - bytes, HUGE_PAGE);
     take_out(block);
     if (HAVE_MAP && block->size > excess) {
       given += excess;

@@ -1,7 +1,5 @@
-/* Status codes and error messages of the core.
- *
- * Every core function that can fail returns a joist_status and fills a message
- * struct that the caller owns. Nothing here allocates, and nothing knows R. */
+/* Status codes of the core: every function that can fail returns one, and fills in a struct of the
+ * caller's that says what failed. */
 #ifndef JOIST_CORE_BASE_STATUS_H
 #define JOIST_CORE_BASE_STATUS_H
 
@@ -32,18 +30,10 @@ typedef enum {
   JOIST_INTERRUPTED      /* the caller's poll function asked to stop */
 } joist_status;
 
-enum { JOIST_MESSAGE_SIZE = 768 };
+/* What went wrong, for the caller to own; see core/types/error.h. */
+struct joist_error;
 
-struct joist_error {
-  char message[JOIST_MESSAGE_SIZE]; /* always NUL-terminated once a call has failed */
-};
-
-/* Formats the message (truncating if need be, between characters of UTF-8) and returns `status`, so
- * that a failing function can end in `return joist_fail(...)`. `error` may be NULL. */
 joist_status joist_fail(struct joist_error *error, joist_status status, const char *format, ...)
     JOIST_PRINTF(3, 4);
-/* The same for a function that has such arguments itself. */
-joist_status joist_fail_with(struct joist_error *error, joist_status status, const char *format,
-                             va_list arguments) JOIST_PRINTF(3, 0);
 
 #endif

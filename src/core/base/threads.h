@@ -12,7 +12,7 @@ void joist_threads_init(void);
 
 int joist_threads_get(void);
 /* Sets the number, at least 1 and at most joist_threads_limit(); returns what is set. */
-int joist_threads_set(int threads);
+int joist_threads_set(int number);
 int joist_threads_limit(void);
 bool joist_threads_have_openmp(void);
 

@@ -4,17 +4,13 @@
 
 #include "core/base/parallel.h"
 #include "core/base/pool.h"
+#include "core/types/error.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-#ifdef _OPENMP
-#include <omp.h>
-#endif
-
 enum {
-  BLOCK = 1 << 24, /* elements between two calls of poll */
-  CHUNKS_PER_THREAD = 16,
   STACK_BYTES = 8192, /* scratch up to this size lives on the stack */
   ALIGNMENT = 64,
   LEAF = 8,      /* rows combined one after the other below the tree of rows */
@@ -24,10 +20,10 @@ enum {
   STREAMED = 256 /* elements that are computed, then written past the caches */
 };
 
-/* How the index space is cut into tasks. In rows (inner > 1), a task combines a chunk of
- * rows, or a piece `width` wide of each; else it is one tile of a run. */
+/* How the index space is cut into tiles. In rows (inner > 1), a tile is a chunk of rows to be
+ * combined, or a piece `width` wide of each; else it is a part of a run. */
 struct cut {
-  size_t tasks, elements; /* of one task */
+  size_t tiles, elements; /* of one tile */
   bool rows;
   size_t span, per_span;                      /* runs: elements of one, tiles of one */
   size_t chunk, chunks, pieces, width, lanes; /* rows; `lanes` are taken as one */
@@ -42,19 +38,23 @@ struct loop {
   struct cut cut;
   size_t accumulator;            /* bytes of the largest of the sinks' accumulators */
   const struct joist_step *lone; /* all there is to do is to fold an array */
-  int *decided;                  /* set when no other element can change the result; NULL: never */
+  atomic_bool *decided;          /* set when no other element can change the result; NULL: never */
   joist_stream_lines *stream;    /* NULL when no result is written past the caches */
   size_t stream_from;            /* bytes from which it is */
+  _Atomic size_t *failed;        /* the first tile that did */
+  char *workers;                 /* a struct worker every `stride` bytes */
+  size_t stride;
 };
 
-/* What one thread has of its own. */
+/* What one worker has of its own: this, then its arena, then its rows. */
 struct worker {
   char *arena;
   char *rows; /* per sink and depth: a combined row */
   uint32_t depth;
-  size_t width; /* of the rows that are being combined */
-  bool fresh;   /* the next row is the first */
-  uint32_t failed;
+  size_t width;         /* of the rows that are being combined */
+  bool fresh;           /* the next row is the first */
+  size_t failure;       /* SIZE_MAX, or the index of the first element that failed, and */
+  uint32_t instruction; /* where */
 };
 
 static void splat(size_t n, size_t size, void *slot) {
@@ -65,7 +65,7 @@ static void splat(size_t n, size_t size, void *slot) {
   }
   size_t filled = 1;
   while (filled < n) {
-    const size_t more = filled < n - filled ? filled : n - filled;
+    const size_t more = joist_smaller(filled, n - filled);
     memcpy(out + filled * size, out, more * size);
     filled += more;
   }
@@ -75,7 +75,7 @@ static void splat(size_t n, size_t size, void *slot) {
  * whose extents of 1 are repeated. */
 static void gather(const struct joist_shape *space, const struct joist_shape *shape, size_t size,
                    size_t first, size_t n, const char *in, char *out) {
-  size_t index[JOIST_RANK_MAX], stride[JOIST_RANK_MAX], product = 1, at = 0;
+  size_t index[JOIST_RANK_MAX] = {0}, stride[JOIST_RANK_MAX] = {0}, product = 1, at = 0;
   for (int d = 0; d < space->rank; d++) {
     const bool repeated = shape->rank == 0 || shape->extent[d] == 1;
     stride[d] = repeated ? 0 : product;
@@ -85,8 +85,7 @@ static void gather(const struct joist_shape *space, const struct joist_shape *sh
     at += index[d] * stride[d];
   }
   while (n > 0) {
-    size_t run = space->extent[0] - index[0];
-    if (run > n) run = n;
+    const size_t run = joist_smaller(space->extent[0] - index[0], n);
     memcpy(out, in + at * size, (stride[0] == 0 ? 1 : run) * size);
     if (stride[0] == 0) splat(run, size, out);
     out += run * size;
@@ -110,7 +109,7 @@ static char *address(const struct loop *loop, struct joist_ref ref, size_t first
 /* Fills the slots of scalar operands, once per arena. */
 static void fill_splats(const struct loop *loop, char *arena) {
   const struct joist_step *const steps = loop->plan->steps + loop->group->first_step;
-  const size_t n = loop->group->count < loop->group->tile ? loop->group->count : loop->group->tile;
+  const size_t n = joist_smaller(loop->group->count, loop->group->tile);
   for (uint32_t s = 0; s < loop->group->step_count; s++) {
     const struct joist_step *const step = &steps[s];
     if (step->kind != JOIST_STEP_SPLAT) continue;
@@ -136,7 +135,7 @@ static void fold_runs(const struct loop *loop, const struct joist_step *step, si
                       size_t n, const char *in) {
   const struct joist_fold_space space = loop->group->space;
   const size_t chunk = joist_fold_chunk(space), chunks = joist_fold_chunks(space);
-  const size_t unit = space.middle < chunk ? space.middle : chunk;
+  const size_t unit = joist_smaller(space.middle, chunk);
   char *const out = loop->accumulated[step->sink] +
                     (first / space.middle * chunks + first % space.middle / unit) * step->out.size;
   const size_t whole = n / unit, rest = n % unit;
@@ -147,12 +146,7 @@ static void fold_runs(const struct loop *loop, const struct joist_step *step, si
   const char absorbing =
       joist_absorbing(joist_op_combine(loop->plan->program->instructions[step->instruction].op));
   for (size_t k = 0; k < whole + (rest > 0); k++)
-    if (out[k] == absorbing) {
-#ifdef _OPENMP
-#pragma omp atomic write
-#endif
-      *loop->decided = 1;
-    }
+    if (out[k] == absorbing) atomic_store_explicit(loop->decided, true, memory_order_relaxed);
 }
 
 static char *row_at(const struct loop *loop, const struct worker *worker, uint32_t sink,
@@ -184,7 +178,7 @@ static size_t run_step(const struct joist_step *step, size_t n, const void *cons
 }
 
 static bool is_streamed(const struct loop *loop, const struct joist_step *step) {
-  return step->leaves && loop->group->count >= loop->stream_from / step->out.size;
+  return step->leaves && loop->group->count * step->out.size >= loop->stream_from;
 }
 
 /* The same past the caches, piece by piece: the stores of one overlap with the loads of the
@@ -194,7 +188,7 @@ static size_t run_streamed(const struct loop *loop, const struct joist_step *ste
   _Alignas(JOIST_LINE) char piece[STREAMED * JOIST_ELEMENT_MAX];
   const size_t size = step->out.size;
   for (size_t k = 0; k < n; k += STREAMED) {
-    const size_t m = n - k < STREAMED ? n - k : STREAMED;
+    const size_t m = joist_smaller(n - k, STREAMED);
     const void *part[JOIST_REFS_MAX] = {NULL};
     for (uint32_t j = 0; j < step->operand_count; j++)
       part[j] = (const char *)in[j] + k * step->in[j].size;
@@ -208,17 +202,16 @@ static size_t run_streamed(const struct loop *loop, const struct joist_step *ste
   return n;
 }
 
-/* Elements first .. first + n - 1. Returns SIZE_MAX, or the index of the first that fails,
- * and then its instruction in worker->failed. */
-static size_t run_tile(const struct loop *loop, struct worker *worker, size_t first, size_t n) {
+/* Elements first .. first + n - 1; whether all went well. */
+static bool run_part(const struct loop *loop, struct worker *worker, size_t first, size_t n) {
   const struct joist_group *const group = loop->group;
   const struct joist_step *const steps = loop->plan->steps + group->first_step;
   for (uint32_t s = 0; s < group->step_count; s++) {
     const struct joist_step *const step = &steps[s];
     if (step->kind == JOIST_STEP_SPLAT) continue;
     char *const out = address(loop, step->out, first, worker->arena);
-    const void *in[JOIST_REFS_MAX] = {NULL};
-    for (uint32_t k = 0; k < step->operand_count; k++)
+    const void *in[JOIST_REFS_MAX] = {address(loop, step->in[0], first, worker->arena)};
+    for (uint32_t k = 1; k < step->operand_count; k++)
       in[k] = address(loop, step->in[k], first, worker->arena);
     switch (step->kind) {
       case JOIST_STEP_KERNEL:
@@ -229,8 +222,9 @@ static size_t run_tile(const struct loop *loop, struct worker *worker, size_t fi
         const size_t done =
             streamed ? run_streamed(loop, step, n, in, out) : run_step(step, n, in, out);
         if (done < n) {
-          worker->failed = step->instruction;
-          return first + done;
+          worker->failure = first + done;
+          worker->instruction = step->instruction;
+          return false;
         }
         break;
       }
@@ -249,7 +243,7 @@ static size_t run_tile(const struct loop *loop, struct worker *worker, size_t fi
         break;
     }
   }
-  return SIZE_MAX;
+  return true;
 }
 
 /* Combines row `from` of the tree into row `into`, for every sink: `n` elements of it, from
@@ -266,54 +260,52 @@ static void combine_rows(const struct loop *loop, const struct worker *worker, u
 }
 
 /* `count` rows of worker->width elements, `stride` elements apart, in a tree. */
-static size_t run_tree(const struct loop *loop, struct worker *worker, size_t first, size_t stride,
-                       size_t count, uint32_t depth) {
+static bool run_tree(const struct loop *loop, struct worker *worker, size_t first, size_t stride,
+                     size_t count, uint32_t depth) {
   if (count <= LEAF && loop->lone != NULL) {
     loop->lone->rows(worker->width, count, stride, true,
                      address(loop, loop->lone->in[0], first, NULL),
                      row_at(loop, worker, loop->lone->sink, depth));
-    return SIZE_MAX;
+    return true;
   }
   if (count <= LEAF) {
     const size_t fit = loop->group->tile / worker->width;
     const size_t together = stride == worker->width && fit > 1 ? fit : 1;
+    bool well = true;
     worker->depth = depth;
-    size_t failure = SIZE_MAX;
-    for (size_t k = 0; k < count && failure == SIZE_MAX; k += together) {
-      const size_t rows = count - k < together ? count - k : together;
+    for (size_t k = 0; k < count && well; k += together) {
       worker->fresh = k == 0;
-      failure = run_tile(loop, worker, first + k * stride, rows * worker->width);
+      well = run_part(loop, worker, first + k * stride,
+                      joist_smaller(together, count - k) * worker->width);
     }
-    return failure;
+    return well;
   }
   const size_t half = count / 2;
-  size_t failure = run_tree(loop, worker, first, stride, half, depth);
-  if (failure == SIZE_MAX)
-    failure = run_tree(loop, worker, first + half * stride, stride, count - half, depth + 1);
-  if (failure == SIZE_MAX) combine_rows(loop, worker, depth, depth + 1, 0, worker->width);
-  return failure;
+  if (!run_tree(loop, worker, first, stride, half, depth) ||
+      !run_tree(loop, worker, first + half * stride, stride, count - half, depth + 1))
+    return false;
+  combine_rows(loop, worker, depth, depth + 1, 0, worker->width);
+  return true;
 }
 
-/* One task of rows, whose combined row goes to the accumulated values of every sink. */
-static size_t run_rows(const struct loop *loop, struct worker *worker, size_t task) {
+/* One tile of rows, whose combined row goes to the accumulated values of every sink. */
+static bool run_rows(const struct loop *loop, struct worker *worker, size_t tile) {
   const struct joist_fold_space space = loop->group->space;
   const struct cut *const cut = &loop->cut;
-  const size_t piece = task % cut->pieces, chunk = task / cut->pieces % cut->chunks;
-  const size_t outer = task / cut->pieces / cut->chunks, begin = chunk * cut->chunk;
-  const size_t first = (outer * space.middle + begin) * space.inner + piece * cut->width;
-  const size_t rows = space.middle - begin < cut->chunk ? space.middle - begin : cut->chunk;
-  const size_t lanes = rows >= 2 * cut->lanes ? cut->lanes : 1;
-  const size_t left = space.inner - piece * cut->width;
-  const size_t width = cut->pieces == 1 ? space.inner : left < cut->width ? left : cut->width;
-  const size_t wide = rows / lanes, rest = rows % lanes;
+  const size_t piece = tile % cut->pieces, chunk = tile / cut->pieces % cut->chunks;
+  const size_t outer = tile / cut->pieces / cut->chunks;
+  const struct joist_part rows = joist_chunk_of(space.middle, cut->chunk, chunk);
+  const size_t first = (outer * space.middle + rows.first) * space.inner + piece * cut->width;
+  const size_t lanes = rows.n >= 2 * cut->lanes ? cut->lanes : 1;
+  const size_t width =
+      cut->pieces == 1 ? space.inner : joist_chunk_of(space.inner, cut->width, piece).n;
+  const size_t wide = rows.n / lanes, rest = rows.n % lanes;
   worker->width = width * lanes;
-  size_t failure = run_tree(loop, worker, first, space.inner * lanes, wide, 0);
-  if (failure == SIZE_MAX && rest > 0) {
-    worker->depth = 0;
-    worker->fresh = false;
-    failure = run_tile(loop, worker, first + wide * lanes * space.inner, rest * space.inner);
-  }
-  if (failure != SIZE_MAX) return failure;
+  if (!run_tree(loop, worker, first, space.inner * lanes, wide, 0)) return false;
+  worker->depth = 0;
+  worker->fresh = false;
+  if (rest > 0 && !run_part(loop, worker, first + wide * lanes * space.inner, rest * space.inner))
+    return false;
   for (size_t k = lanes; k > 1; k = (k + 1) / 2)
     combine_rows(loop, worker, 0, 0, (k + 1) / 2 * width, k / 2 * width);
   const struct joist_step *const steps = loop->plan->steps + loop->group->first_step;
@@ -322,23 +314,16 @@ static size_t run_rows(const struct loop *loop, struct worker *worker, size_t ta
     if (steps[s].kind == JOIST_STEP_FOLD)
       memcpy(loop->accumulated[steps[s].sink] + result * steps[s].out.size,
              row_at(loop, worker, steps[s].sink, 0), width * steps[s].out.size);
-  return SIZE_MAX;
+  return true;
 }
 
-static size_t run_task(const struct loop *loop, struct worker *worker, size_t task) {
+static bool run_tile(const struct loop *loop, struct worker *worker, size_t tile) {
   const struct cut *const cut = &loop->cut;
-  if (loop->decided != NULL) {
-    int decided;
-#ifdef _OPENMP
-#pragma omp atomic read
-#endif
-    decided = *loop->decided;
-    if (decided) return SIZE_MAX;
-  }
-  if (cut->rows) return run_rows(loop, worker, task);
-  const size_t at = task % cut->per_span * loop->group->tile;
-  const size_t n = cut->span - at < loop->group->tile ? cut->span - at : loop->group->tile;
-  return run_tile(loop, worker, task / cut->per_span * cut->span + at, n);
+  if (loop->decided != NULL && atomic_load_explicit(loop->decided, memory_order_relaxed))
+    return true;
+  if (cut->rows) return run_rows(loop, worker, tile);
+  const struct joist_part part = joist_chunk_of(cut->span, loop->group->tile, tile % cut->per_span);
+  return run_part(loop, worker, tile / cut->per_span * cut->span + part.first, part.n);
 }
 
 static struct cut make_cut(const struct joist_group *group, bool sinks) {
@@ -349,98 +334,55 @@ static struct cut make_cut(const struct joist_group *group, bool sinks) {
     cut.chunk = joist_fold_chunk(space);
     cut.chunks = joist_fold_chunks(space);
     cut.lanes = space.inner <= WIDENED ? WIDENED / space.inner : 1;
-    const size_t most = group->tile < WIDTH ? group->tile : WIDTH;
-    cut.pieces = (space.inner + most - 1) / most;
+    const size_t most = joist_smaller(group->tile, WIDTH);
+    cut.pieces = joist_divide_up(space.inner, most);
     cut.width = cut.pieces == 1 ? space.inner * cut.lanes : most;
-    cut.tasks = space.outer * cut.chunks * cut.pieces;
-    cut.elements = (space.middle < cut.chunk ? space.middle : cut.chunk) *
-                   (space.inner < most ? space.inner : most);
+    cut.tiles = space.outer * cut.chunks * cut.pieces;
+    cut.elements = joist_smaller(space.middle, cut.chunk) * joist_smaller(space.inner, most);
     return cut;
   }
   const bool long_runs = sinks && space.middle > joist_fold_chunk(space);
   cut.span = long_runs ? space.middle : group->count;
-  cut.per_span = (cut.span + group->tile - 1) / group->tile;
-  cut.tasks = group->count / cut.span * cut.per_span;
-  cut.elements = group->tile < cut.span ? group->tile : cut.span;
+  cut.per_span = joist_divide_up(cut.span, group->tile);
+  cut.tiles = group->count / cut.span * cut.per_span;
+  cut.elements = joist_smaller(group->tile, cut.span);
   return cut;
 }
 
-/* ---- threads ---- */
+/* ---- tasks ---- */
 
-/* Where the first element failed, and which instruction. */
-struct failure {
-  size_t position;
-  uint32_t instruction;
-};
+static struct worker *worker_at(const struct loop *loop, size_t worker) {
+  return (struct worker *)(void *)(loop->workers + worker * loop->stride);
+}
 
-/* Scratch of the threads, `stride` bytes each: the arena, then the rows. */
-struct scratch {
-  char *memory;
-  size_t stride, arena;
-};
-
-/* Tasks begin .. end - 1, one after the other, until one fails. */
-static struct failure run_range(const struct loop *loop, size_t begin, size_t end,
-                                const struct scratch *scratch, int thread) {
-  char *const own = scratch->memory + (size_t)thread * scratch->stride;
-  struct worker worker = {.arena = own, .rows = own + scratch->arena};
-  struct failure failure = {SIZE_MAX, 0};
-  for (size_t task = begin; task < end && failure.position == SIZE_MAX; task++)
-    failure.position = run_task(loop, &worker, task);
+/* Only what comes after a failure is left out, so that the first one is found. */
+static void run_task(const void *context, size_t tile, size_t number) {
+  const struct loop *const loop = context;
+  if (atomic_load_explicit(loop->failed, memory_order_relaxed) < tile) return;
+  if (!run_tile(loop, worker_at(loop, number), tile)) joist_lower(loop->failed, tile);
   if (loop->stream != NULL) joist_stream_end();
-  failure.instruction = worker.failed;
-  return failure;
 }
 
-/* The same, shared among threads in chunks that they take as they get to them, so that
- * a thread that has to wait for a processor does not hold up the rest. Chunks are taken
- * in order, so everything before the first failure has run. A team of one would still
- * cost OpenMP a rendezvous. */
-static struct failure run_block(const struct loop *loop, size_t begin, size_t length,
-                                const struct scratch *scratch, int threads) {
-#ifdef _OPENMP
-  if (threads > 1) {
-    struct failure first = {SIZE_MAX, 0};
-    const size_t parts = (size_t)threads * CHUNKS_PER_THREAD;
-    const size_t chunk = length / parts == 0 ? 1 : length / parts;
-    const size_t chunks = (length + chunk - 1) / chunk;
-#pragma omp parallel num_threads(threads)
-    {
-      const int thread = omp_get_thread_num();
-#pragma omp for schedule(dynamic, 1) nowait
-      for (size_t k = 0; k < chunks; k++) {
-        const size_t from = k * chunk, to = from + chunk < length ? from + chunk : length;
-        const struct failure failure = run_range(loop, begin + from, begin + to, scratch, thread);
-        if (failure.position == SIZE_MAX) continue;
-#pragma omp critical(joist_first_failure)
-        if (failure.position < first.position) first = failure;
-      }
-    }
-    return first;
-  }
-#endif
-  (void)threads;
-  return run_range(loop, begin, begin + length, scratch, 0);
-}
-
-/* All tasks of a group. Rows are not run in the order of their elements: to find the first
+/* All tiles of a group. Rows are not run in the order of their elements: to find the first
  * that fails, these then run again without the sinks. */
-static joist_status run_tasks(struct loop *loop, const struct scratch *scratch, int threads,
-                              const struct joist_run *run, struct joist_error *error) {
-  const size_t tasks = loop->cut.tasks, elements = loop->cut.elements;
-  const size_t block = (BLOCK + elements - 1) / elements;
-  for (size_t begin = 0; begin < tasks; begin += block) {
-    const size_t length = tasks - begin < block ? tasks - begin : block;
-    if (begin > 0 && joist_run_poll(run, error) != JOIST_OK) return JOIST_INTERRUPTED;
-    const struct failure failure = run_block(loop, begin, length, scratch, threads);
-    if (failure.position == SIZE_MAX) continue;
-    if (!loop->cut.rows)
-      return joist_value_error(loop->plan->program, failure.instruction, failure.position, error);
+static joist_status run_tiles(struct loop *loop, int threads, const struct joist_run *run,
+                              struct joist_error *error) {
+  const size_t workers = (size_t)threads;
+  _Atomic size_t failed = SIZE_MAX;
+  loop->failed = &failed;
+  for (size_t w = 0; w < workers; w++) worker_at(loop, w)->failure = SIZE_MAX;
+  const joist_status status = joist_tasks_run_on(
+      run, threads, loop->cut.tiles, loop->cut.elements * loop->group->work, run_task, loop, error);
+  if (status != JOIST_OK || failed == SIZE_MAX) return status;
+  if (loop->cut.rows) {
     loop->accumulated = NULL;
     loop->cut = make_cut(loop->group, false);
-    return run_tasks(loop, scratch, 1, run, error);
+    return run_tiles(loop, 1, run, error);
   }
-  return JOIST_OK;
+  const struct worker *first = worker_at(loop, 0);
+  for (size_t w = 1; w < workers; w++)
+    if (worker_at(loop, w)->failure < first->failure) first = worker_at(loop, w);
+  return joist_value_error(loop->plan->program, first->instruction, first->failure, error);
 }
 
 /* Whether the group computes nothing but one bool that a single element can decide. Writes
@@ -465,9 +407,9 @@ joist_status joist_tiles_run(const struct joist_plan *plan, const struct joist_g
                       .accumulated = accumulated,
                       .cut = make_cut(group, group->sink_count > 0),
                       .stream_from = joist_stream_from(run)};
-  if (loop.cut.tasks == 0) return JOIST_OK;
-  const int threads = joist_threads_for(run, group->count * group->work, loop.cut.tasks);
-  int decided = 0;
+  if (loop.cut.tiles == 0) return JOIST_OK;
+  const int threads = joist_threads_for(run, group->count * group->work, loop.cut.tiles);
+  atomic_bool decided = false;
   for (uint32_t s = 0; s < group->step_count; s++) {
     const struct joist_step *const step = &plan->steps[group->first_step + s];
     if (step->kind == JOIST_STEP_FOLD && step->out.size > loop.accumulator)
@@ -479,18 +421,23 @@ joist_status joist_tiles_run(const struct joist_plan *plan, const struct joist_g
     loop.lone = only;
   if (start_decision(&loop)) loop.decided = &decided;
 
-  const size_t rows =
-      loop.cut.rows ? group->sink_count * DEPTH * loop.cut.width * loop.accumulator : 0;
-  struct scratch scratch = {.arena = (group->arena_bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT};
-  scratch.stride = scratch.arena + (rows + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-  const size_t total = scratch.stride * (size_t)threads + ALIGNMENT;
-  _Alignas(64) char stack[STACK_BYTES];
+  const size_t arena = joist_round_up(sizeof(struct worker), ALIGNMENT);
+  const size_t rows = arena + joist_round_up(group->arena_bytes, ALIGNMENT);
+  loop.stride = rows;
+  if (loop.cut.rows)
+    loop.stride +=
+        joist_round_up(group->sink_count * DEPTH * loop.cut.width * loop.accumulator, ALIGNMENT);
+  const size_t total = loop.stride * (size_t)threads + ALIGNMENT;
+  _Alignas(ALIGNMENT) char stack[STACK_BYTES];
   char *const block = total <= STACK_BYTES ? stack : malloc(total);
-  if (block == NULL)
-    return joist_fail(error, JOIST_ERROR_MEMORY, "out of memory: %zu bytes of scratch", total);
-  scratch.memory = block + (ALIGNMENT - (uintptr_t)block % ALIGNMENT) % ALIGNMENT;
-  for (int t = 0; t < threads; t++) fill_splats(&loop, scratch.memory + (size_t)t * scratch.stride);
-  const joist_status status = run_tasks(&loop, &scratch, threads, run, error);
+  if (block == NULL) return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY, .bytes = total);
+  loop.workers = block + (ALIGNMENT - (uintptr_t)block % ALIGNMENT) % ALIGNMENT;
+  for (int t = 0; t < threads; t++) {
+    char *const own = loop.workers + (size_t)t * loop.stride;
+    *(struct worker *)(void *)own = (struct worker){.arena = own + arena, .rows = own + rows};
+    fill_splats(&loop, own + arena);
+  }
+  const joist_status status = run_tiles(&loop, threads, run, error);
   if (block != stack) free(block);
   return status;
 }

@@ -1,26 +1,13 @@
 /* Running operations on whole arrays. */
 #include "core/cpu/execute.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "core/base/parallel.h"
 #include "core/base/pool.h"
 #include "core/types/convert.h"
-
-struct functions {
-  joist_array_shape *shape;
-  joist_array_run *run;
-};
-
-static const struct functions functions[JOIST_OP_COUNT] = {
-#define ARRAY(ID, NAME, ARITY, CLASS, DEFINED, FUNCTION) \
-  [JOIST_OP_##ID] = {joist_##FUNCTION##_shape, joist_##FUNCTION##_run},
-#include "core/program/ops.def"
-};
-
-joist_status joist_array_shape_of(joist_op op, const struct joist_shape *const *shapes,
-                                  const struct joist_attributes *attributes,
-                                  struct joist_shape *result, struct joist_error *error) {
-  return functions[op].shape(shapes, attributes, result, error);
-}
+#include "core/types/error.h"
 
 /* Elements of a conversion, a chunk of them per task. */
 struct conversion {
@@ -35,45 +22,78 @@ enum { CHUNK = 1 << 16 };
 static void convert_chunk(const void *context, size_t chunk, size_t worker) {
   (void)worker;
   const struct conversion *const c = context;
-  const size_t first = chunk * CHUNK, length = c->n - first < CHUNK ? c->n - first : CHUNK;
-  c->kernel(length, c->in + first * c->from_size, c->out + first * c->to_size);
+  const struct joist_part part = joist_chunk_of(c->n, CHUNK, chunk);
+  c->kernel(part.n, c->in + part.first * c->from_size, c->out + part.first * c->to_size);
 }
 
-joist_status joist_array_execute(const struct joist_program *program,
-                                 const struct joist_instruction *instruction, void *const *arrays,
-                                 const struct joist_run *run, struct joist_error *error) {
-  const joist_op op = instruction->op;
-  const int arity = joist_op_arity(op);
-  struct joist_array_call call = {.instruction = instruction,
-                                  .result = &program->values[instruction->result],
-                                  .out = arrays[instruction->result],
-                                  .run = run};
-  void *converted[JOIST_ARITY_MAX] = {NULL};
+/* The operand as `wanted`, in memory that `made` is to free. */
+static joist_status convert(const struct joist_value *value, joist_dtype wanted, const void **in,
+                            void **made, const struct joist_run *run, struct joist_error *error) {
+  const joist_dtype own = value->type.dtype;
+  const size_t count = joist_value_count(value);
+  const size_t bytes = count * joist_dtype_size(wanted) + 1;
+  *made = joist_scratch_allocate(bytes);
+  if (*made == NULL) return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY, .bytes = bytes);
+  const struct conversion conversion = {.kernel = joist_convert_find(own, wanted),
+                                        .n = count,
+                                        .from_size = joist_dtype_size(own),
+                                        .to_size = joist_dtype_size(wanted),
+                                        .in = *in,
+                                        .out = *made};
+  *in = *made;
+  return joist_tasks_run(run, joist_divide_up(count, CHUNK), CHUNK, convert_chunk, &conversion,
+                         error);
+}
+
+/* Room for what a call says of every operand. */
+struct operands {
+  const struct joist_value **value;
+  const void **in;
+  void **made;
+};
+
+static joist_status run_on(const struct joist_program *program,
+                           const struct joist_instruction *instruction, void *const *arrays,
+                           const struct operands *operands, const struct joist_run *run,
+                           struct joist_error *error) {
+  const bool as_they_are = joist_op_class(instruction->op) == JOIST_CLASS_ACCUMULATE;
   joist_status status = JOIST_OK;
-  for (int k = 0; k < arity && status == JOIST_OK; k++) {
-    const struct joist_value *const v = &program->values[instruction->operand[k]];
-    const joist_dtype own = v->type.dtype, wanted = instruction->signature.operand[k];
-    call.operand[k] = v;
-    call.in[k] = arrays[instruction->operand[k]];
-    if (own == wanted || joist_op_class(op) == JOIST_CLASS_ACCUMULATE) continue;
-    const size_t count = joist_value_count(v);
-    converted[k] = joist_scratch_allocate(count * joist_dtype_size(wanted) + 1);
-    if (converted[k] == NULL) {
-      status = joist_fail(error, JOIST_ERROR_MEMORY,
-                          "out of memory: a converted operand of nv_%s()", joist_op_name(op));
-      break;
-    }
-    const struct conversion conversion = {.kernel = joist_convert_find(own, wanted),
-                                          .n = count,
-                                          .from_size = joist_dtype_size(own),
-                                          .to_size = joist_dtype_size(wanted),
-                                          .in = call.in[k],
-                                          .out = converted[k]};
-    status = joist_tasks_run(run, count / CHUNK + (count % CHUNK != 0), CHUNK, convert_chunk,
-                             &conversion, error);
-    call.in[k] = converted[k];
+  for (uint32_t k = 0; k < instruction->operand_count; k++) {
+    operands->value[k] = &program->values[instruction->operand[k]];
+    operands->in[k] = arrays[instruction->operand[k]];
+    const joist_dtype wanted = joist_signature_operand(&instruction->signature, k);
+    if (status == JOIST_OK && operands->value[k]->type.dtype != wanted && !as_they_are)
+      status =
+          convert(operands->value[k], wanted, &operands->in[k], &operands->made[k], run, error);
   }
-  if (status == JOIST_OK) status = functions[op].run(&call, error);
-  for (int k = 0; k < arity; k++) joist_scratch_free(converted[k]);
+  void *out[JOIST_RESULTS_MAX];
+  for (uint32_t k = 0; k < instruction->result_count; k++) out[k] = arrays[instruction->result + k];
+  const struct joist_call call = {.instruction = instruction,
+                                  .operand = operands->value,
+                                  .result = &program->values[instruction->result],
+                                  .in = operands->in,
+                                  .out = out,
+                                  .run = run};
+  if (status == JOIST_OK) status = joist_operation(instruction->op)->run(&call, error);
+  for (uint32_t k = 0; k < instruction->operand_count; k++) joist_scratch_free(operands->made[k]);
+  return status;
+}
+
+joist_status joist_execute(const struct joist_program *program,
+                           const struct joist_instruction *instruction, void *const *arrays,
+                           const struct joist_run *run, struct joist_error *error) {
+  enum { FEW = 4 };
+  const size_t n = instruction->operand_count;
+  const struct joist_value *values[FEW];
+  const void *in[FEW];
+  void *made[FEW] = {NULL};
+  struct operands operands = {values, in, made};
+  if (n <= FEW) return run_on(program, instruction, arrays, &operands, run, error);
+  void **const block = calloc(3 * n, sizeof *block);
+  if (block == NULL) return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY);
+  operands = (struct operands){(const struct joist_value **)(void *)block,
+                               (const void **)(block + n), block + 2 * n};
+  const joist_status status = run_on(program, instruction, arrays, &operands, run, error);
+  free(block);
   return status;
 }

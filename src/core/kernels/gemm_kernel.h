@@ -55,7 +55,4 @@ struct joist_gemm_table {
   struct joist_gemm_kernel kernel[JOIST_DTYPE_COUNT];
 };
 
-/* The kernel of the instruction set in use, or NULL. */
-const struct joist_gemm_kernel *joist_gemm_find(joist_dtype dtype);
-
 #endif

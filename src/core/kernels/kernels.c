@@ -19,6 +19,34 @@ static const struct {
 };
 enum { INSTRUCTION_SETS = sizeof instruction_sets / sizeof *instruction_sets };
 
+/* A kind that ops.def says an operation has must have its kernel, and the other way round. */
+enum {
+#define KERNEL(ID, KIND, OPERANDS, RESULT, EXPRESSION) HAS_##ID##_##KIND,
+#define CHECKED(ID, KIND, FAILURE, EXPRESSION) HAS_##ID##_##KIND,
+#define REPAIRED(ID, KIND, OPERANDS, EXPRESSION, CONDITION, REPAIR) HAS_##ID##_##KIND,
+#include "core/program/ops.def"
+  KERNEL_LINES
+};
+#define NEED_B(ID) HAS_##ID##_BOOL
+#define NEED_IU(ID) (HAS_##ID##_INT + HAS_##ID##_UINT)
+#define NEED_F(ID) HAS_##ID##_FLOAT
+#define NEED_FC(ID) (NEED_F(ID) + HAS_##ID##_COMPLEX)
+#define NEED_BIU(ID) (NEED_B(ID) + NEED_IU(ID))
+#define NEED_IUF(ID) (NEED_IU(ID) + NEED_F(ID))
+#define NEED_IUFC(ID) (NEED_IU(ID) + NEED_FC(ID))
+#define NEED_BIUF(ID) (NEED_BIU(ID) + NEED_F(ID))
+#define NEED_BIUFC(ID) (NEED_BIU(ID) + NEED_FC(ID))
+enum { COUNT_B = 1, COUNT_IU = 2, COUNT_F = 1, COUNT_FC = 2, COUNT_BIU = 3, COUNT_IUF = 3 };
+enum { COUNT_IUFC = 4, COUNT_BIUF = 4, COUNT_BIUFC = 5 };
+#define OP(ID, NAME, OPERANDS, CLASS, KINDS, GENERIC) \
+  _Static_assert(NEED_##KINDS(ID) >= 0, "kernels of " NAME);
+#include "core/program/ops.def"
+#define OP(ID, NAME, OPERANDS, CLASS, KINDS, GENERIC) +COUNT_##KINDS
+_Static_assert(KERNEL_LINES == 0
+#include "core/program/ops.def"
+               ,
+               "a kernel of a kind that its operation is not said to have");
+
 static size_t selected = INSTRUCTION_SETS - 1;
 
 static bool supported(const char *name) {

@@ -2,7 +2,10 @@
 #ifndef JOIST_CORE_KERNELS_KERNELS_H
 #define JOIST_CORE_KERNELS_KERNELS_H
 
+#include "core/kernels/gemm_kernel.h"
 #include "core/kernels/kernel.h"
+#include "core/kernels/random_kernels.h"
+#include "core/kernels/sort_kernels.h"
 #include "core/kernels/stream.h"
 #include "core/program/ops.h"
 
@@ -25,6 +28,16 @@ joist_scan *joist_scan_find(joist_op combine, joist_dtype dtype);
 
 /* NULL where the processor has no such stores. */
 joist_stream_lines *joist_stream_find(void);
+
+/* NULL for a dtype without a kernel. */
+const struct joist_gemm_kernel *joist_gemm_find(joist_dtype dtype);
+
+const struct joist_random_kernels *joist_random_kernels(void);
+
+/* For elements of that many bytes. */
+const struct joist_sort_kernels *joist_sort_kernels(size_t size);
+/* For items of 4, 8 or 16 bytes. */
+joist_deal *joist_deal_find(size_t size);
 
 /* Neutral element of a combining operation, written to `out`. False if there is none
  * (min and max). */

@@ -1,9 +1,9 @@
 /* Elementary functions of doubles that compilers turn into vector code.
  *
- * As in fast_math.h the arithmetic is straight-line and plain, so that the bits depend on no
+ * As in math_f32.h the arithmetic is straight-line and plain, so that the bits depend on no
  * instruction set. What a double cannot hold of a reduced argument or of a leading term is
  * carried along as a second double (Dekker 1971), which keeps the errors near half a unit in
- * the last place; tests/core/test_fast_math_f64.c states and checks them. The polynomials are
+ * the last place; tests/core/test_math_f64.c states and checks them. The polynomials are
  * Chebyshev interpolations, their errors below 2^-57 of the result. Arguments outside of a
  * function's stated domain are left to the caller, which repairs those elements with the C
  * library. */

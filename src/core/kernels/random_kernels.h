@@ -23,7 +23,4 @@ struct joist_random_kernels {
   void (*spread)(size_t n, const double *mean, const double *sd, double *x);
 };
 
-/* Those of the instruction set in use. */
-const struct joist_random_kernels *joist_random_kernels(void);
-
 #endif

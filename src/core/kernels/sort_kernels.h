@@ -75,10 +75,4 @@ struct joist_sort_kernels {
   joist_vector_sort *sort; /* of keys; NULL where there is none */
 };
 
-/* Those of the instruction set in use, for elements of that many bytes. */
-const struct joist_sort_kernels *joist_sort_kernels(size_t size);
-
-/* For items of 4, 8 or 16 bytes. */
-joist_deal *joist_deal_find(size_t size);
-
 #endif

@@ -8,7 +8,7 @@
 #include "core/program/program.h"
 #include "core/types/convert.h"
 
-enum { JOIST_REFS_MAX = JOIST_ARITY_MAX, JOIST_ELEMENT_MAX = 16 };
+enum { JOIST_REFS_MAX = JOIST_KERNEL_OPERANDS, JOIST_ELEMENT_MAX = 16 };
 
 /* Where a step reads or writes: a whole array (number of its value; the tile's part is
  * used) or a slot of the thread's arena. */

@@ -2,8 +2,10 @@
  * its own, and the slots that hold the rest tile by tile. */
 #include "core/plan/plan.h"
 
+#include "core/base/bits.h"
 #include "core/plan/groups.h"
 #include "core/plan/storage.h"
+#include "core/types/error.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,15 +21,22 @@ struct form {
   joist_value_id value;
   joist_dtype wanted, compute;
   struct joist_ref ref;
+  uint32_t next; /* another form of the value: 1 + its number, 0 for none */
 };
 
 struct planner {
   struct joist_plan *plan;
   const struct joist_program *program;
-  uint32_t *group_of; /* per value: the group that computes it, NO_GROUP for inputs */
-  struct form *forms; /* of the current group */
+  uint32_t *group_of;    /* per value: the group that computes it, NO_GROUP for inputs */
+  uint32_t *buckets;     /* elementwise groups by level and shape: 1 + the latest of that hash */
+  uint32_t bucket_mask;  /* number of buckets, less one */
+  uint32_t *same_bucket; /* per group: 1 + the one before it in its bucket */
+  uint32_t *first_in;    /* per group: its first instruction ... */
+  uint32_t *last_in;     /* ... and its last so far */
+  uint32_t *next_in;     /* per instruction: the next of its group, NO_GROUP for none */
+  struct form *forms;    /* of the current group */
+  uint32_t *form_of;     /* per value: 1 + its latest form there, 0 for none */
   uint32_t form_count;
-  uint32_t *slot_size; /* per slot, bytes per element */
   struct joist_group *group;
 };
 
@@ -36,14 +45,9 @@ static bool is_elementwise(const struct joist_instruction *i) {
   return !joist_op_is_reduction(i->op) && !joist_op_is_array(i->op);
 }
 
-static uint32_t add_slot(struct planner *planner, size_t size) {
-  planner->slot_size[planner->plan->slot_count] = (uint32_t)size;
-  return planner->plan->slot_count++;
-}
-
 static struct joist_ref new_slot(struct planner *planner, joist_dtype dtype) {
-  const size_t size = joist_dtype_size(dtype);
-  return (struct joist_ref){false, add_slot(planner, size), (uint32_t)size, dtype};
+  return (struct joist_ref){false, planner->plan->slot_count++, (uint32_t)joist_dtype_size(dtype),
+                            dtype};
 }
 
 static struct joist_step *add_step(struct planner *planner, joist_step_kind kind,
@@ -59,16 +63,23 @@ static struct joist_step *add_step(struct planner *planner, joist_step_kind kind
 
 static const struct form *find_form(const struct planner *planner, joist_value_id value,
                                     joist_dtype wanted, joist_dtype compute) {
-  for (uint32_t i = 0; i < planner->form_count; i++) {
-    const struct form *const form = &planner->forms[i];
-    if (form->value == value && form->wanted == wanted && form->compute == compute) return form;
+  for (uint32_t k = planner->form_of[value]; k > 0; k = planner->forms[k - 1].next) {
+    const struct form *const form = &planner->forms[k - 1];
+    if (form->wanted == wanted && form->compute == compute) return form;
   }
   return NULL;
 }
 
 static void add_form(struct planner *planner, joist_value_id value, joist_dtype wanted,
                      joist_dtype compute, struct joist_ref ref) {
-  planner->forms[planner->form_count++] = (struct form){value, wanted, compute, ref};
+  planner->forms[planner->form_count++] =
+      (struct form){value, wanted, compute, ref, planner->form_of[value]};
+  planner->form_of[value] = planner->form_count;
+}
+
+static void forget_forms(struct planner *planner) {
+  for (uint32_t k = 0; k < planner->form_count; k++) planner->form_of[planner->forms[k].value] = 0;
+  planner->form_count = 0;
 }
 
 static struct joist_ref array_ref(const struct planner *planner, joist_value_id value) {
@@ -123,9 +134,8 @@ static struct joist_ref operand_ref(struct planner *planner, joist_value_id valu
 static void plan_elementwise(struct planner *planner, uint32_t index) {
   const struct joist_instruction *const i = &planner->program->instructions[index];
   const joist_dtype own = planner->program->values[i->result].type.dtype;
-  struct joist_ref in[JOIST_ARITY_MAX] = {{0}};
-  const uint32_t arity = (uint32_t)joist_op_arity(i->op);
-  for (uint32_t k = 0; k < arity; k++)
+  struct joist_ref in[JOIST_KERNEL_OPERANDS] = {{0}};
+  for (uint32_t k = 0; k < i->operand_count; k++)
     in[k] = operand_ref(
         planner, i->operand[k], i->signature.operand[k],
         i->op == JOIST_OP_CONVERT || i->op == JOIST_OP_BITCAST || i->op == JOIST_OP_BROADCAST
@@ -144,7 +154,7 @@ static void plan_elementwise(struct planner *planner, uint32_t index) {
     const struct joist_ref target = made == own ? out : new_slot(planner, made);
     struct joist_step *const step = add_step(planner, JOIST_STEP_KERNEL, in[0], target);
     step->kernel = joist_kernel_find(i->op, i->signature.compute);
-    step->operand_count = arity;
+    step->operand_count = i->operand_count;
     memcpy(step->in, in, sizeof in);
     step->instruction = index;
     if (made != own)
@@ -220,52 +230,77 @@ static void mark_leaving(const struct joist_plan *plan, const struct joist_group
   }
 }
 
-/* Lays the slots of the group's steps out in the arena, reusing those whose last
- * reader has run, and chooses the tile. `slot_offset` turns from size to offset. */
+/* Places in the arena that nothing lives in any more, by the size of an element. */
+struct free_places {
+  uint32_t first[JOIST_ELEMENT_MAX + 1]; /* slots: the latest that left its place, or NO_SLOT */
+  uint32_t *next;                        /* per slot */
+};
+
+/* After step s, the slot's place is free if the step was the last to use it. */
+static void leave_place(struct free_places *places, uint32_t *last, uint32_t slot, uint32_t size,
+                        uint32_t s) {
+  if (last[slot] != s) return;
+  last[slot] = UINT32_MAX;
+  places->next[slot] = places->first[size];
+  places->first[size] = slot;
+}
+
+/* Per slot, the last step that uses it. */
+static void find_last_uses(const struct joist_step *steps, uint32_t count, uint32_t first_slot,
+                           uint32_t *last) {
+  for (uint32_t s = 0; s < count; s++) {
+    for (uint32_t k = 0; k < steps[s].operand_count; k++)
+      if (!steps[s].in[k].array) last[steps[s].in[k].index - first_slot] = s;
+    if (!steps[s].out.array) last[steps[s].out.index - first_slot] = s;
+  }
+  /* filled once, read by every tile */
+  for (uint32_t s = 0; s < count; s++)
+    if (steps[s].kind == JOIST_STEP_SPLAT) last[steps[s].out.index - first_slot] = UINT32_MAX;
+}
+
+/* Gives every slot a place in the arena, that of one whose last reader has run if there is one of
+ * the same size. Returns the bytes of all places, per element of a tile. */
+static uint32_t place_slots(const struct joist_step *steps, uint32_t count, uint32_t first_slot,
+                            uint32_t *last, struct free_places *places, uint32_t *offset) {
+  uint32_t bytes = 0;
+  for (uint32_t s = 0; s < count; s++) {
+    const struct joist_ref *const out = &steps[s].out;
+    const bool makes = steps[s].kind != JOIST_STEP_FOLD && !out->array;
+    if (makes) {
+      uint32_t *const first = &places->first[out->size];
+      const bool reused = steps[s].kind != JOIST_STEP_SPLAT && *first != NO_SLOT;
+      offset[out->index] = reused ? offset[first_slot + *first] : bytes;
+      if (reused)
+        *first = places->next[*first];
+      else
+        bytes += out->size;
+    }
+    for (uint32_t k = 0; k < steps[s].operand_count; k++) {
+      const struct joist_ref *const in = &steps[s].in[k];
+      if (!in->array) leave_place(places, last, in->index - first_slot, in->size, s);
+    }
+    if (makes) leave_place(places, last, out->index - first_slot, out->size, s);
+  }
+  return bytes;
+}
+
+/* Lays the slots of the group's steps out in the arena and chooses the tile. */
 static void lay_out(struct planner *planner, uint32_t first_slot) {
   struct joist_plan *const plan = planner->plan;
   struct joist_group *const group = planner->group;
   const uint32_t slots = plan->slot_count - first_slot;
-  struct joist_step *const steps = plan->steps + group->first_step;
-  /* forms are not needed any more: their memory holds last use and free lists */
+  const struct joist_step *const steps = plan->steps + group->first_step;
   uint32_t *const last = planner->group_of + planner->program->value_count;
-  uint32_t *const taken = last + slots; /* slot that owns the place of slot k */
-  size_t bytes = 0, direct = 0;
-  for (uint32_t k = 0; k < slots; k++) last[k] = 0;
+  struct free_places places = {.next = last + slots};
+  for (int k = 0; k <= JOIST_ELEMENT_MAX; k++) places.first[k] = NO_SLOT;
+  find_last_uses(steps, group->step_count, first_slot, last);
+  const size_t bytes =
+      place_slots(steps, group->step_count, first_slot, last, &places, plan->slot_offset);
+  size_t direct = 0;
   for (uint32_t s = 0; s < group->step_count; s++) {
     for (uint32_t k = 0; k < steps[s].operand_count; k++)
-      if (!steps[s].in[k].array) last[steps[s].in[k].index - first_slot] = s;
-    if (!steps[s].out.array && last[steps[s].out.index - first_slot] < s)
-      last[steps[s].out.index - first_slot] = s;
-    if (steps[s].kind == JOIST_STEP_SPLAT)
-      last[steps[s].out.index - first_slot] = UINT32_MAX; /* filled once, read by every tile */
-  }
-  /* a splat is read later than it is made: keep what the second pass overwrote */
-  for (uint32_t s = 0; s < group->step_count; s++)
-    if (steps[s].kind == JOIST_STEP_SPLAT) last[steps[s].out.index - first_slot] = UINT32_MAX;
-  for (uint32_t s = 0, made = 0; s < group->step_count; s++) {
-    for (uint32_t k = 0; k < steps[s].operand_count; k++)
       if (steps[s].in[k].array) direct += steps[s].in[k].size;
-    if (steps[s].kind == JOIST_STEP_FOLD) continue; /* its result is not in the arena */
-    if (steps[s].out.array) {
-      direct += steps[s].out.size;
-      continue;
-    }
-    const uint32_t slot = steps[s].out.index - first_slot;
-    uint32_t place = NO_SLOT;
-    for (uint32_t k = 0; k < made && steps[s].kind != JOIST_STEP_SPLAT && place == NO_SLOT; k++) {
-      const uint32_t owner = taken[k];
-      if (last[owner] < s && planner->slot_size[first_slot + owner] == steps[s].out.size) {
-        plan->slot_offset[first_slot + slot] = plan->slot_offset[first_slot + owner];
-        taken[k] = slot;
-        place = k;
-      }
-    }
-    if (place == NO_SLOT) {
-      plan->slot_offset[first_slot + slot] = (uint32_t)bytes;
-      bytes += steps[s].out.size;
-      taken[made++] = slot;
-    }
+    if (steps[s].kind != JOIST_STEP_FOLD && steps[s].out.array) direct += steps[s].out.size;
   }
   size_t tile = TILE_DIRECT;
   if (bytes > 0) {
@@ -273,9 +308,9 @@ static void lay_out(struct planner *planner, uint32_t first_slot) {
     if (tile > TILE_MAX) tile = TILE_MAX;
     if (tile < TILE_MIN) tile = TILE_MIN;
   }
-  if (group->count < tile) tile = (group->count + 63) / 64 * 64; /* a small arena */
+  if (group->count < tile) tile = joist_round_up(group->count, 64); /* a small arena */
   group->tile = group->sink_count > 0 ? joist_fold_tile(group->space, tile) : tile;
-  group->room = (group->tile + 63) / 64 * 64;
+  group->room = joist_round_up(group->tile, 64);
   group->work = 0;
   for (uint32_t s = 0; s < group->step_count; s++)
     group->work += steps[s].kind == JOIST_STEP_KERNEL
@@ -294,7 +329,14 @@ static struct joist_fold_space space_of_sink(const struct joist_program *program
   return space;
 }
 
-/* The group that an instruction which is no array operation can join; NO_GROUP if there is
+static uint32_t *bucket_of(const struct planner *planner, const struct joist_shape *shape,
+                           uint32_t level) {
+  uint64_t hash = joist_hash_word(level, (uint64_t)shape->rank);
+  for (int d = 0; d < shape->rank; d++) hash = joist_hash_word(hash, shape->extent[d]);
+  return &planner->buckets[hash & planner->bucket_mask];
+}
+
+/* The first group that an instruction which is no array operation can join; NO_GROUP if there is
  * none. Sinks of one group fold the same space. */
 static uint32_t find_group(const struct planner *planner, const struct joist_instruction *i,
                            const struct joist_shape *shape, uint32_t level) {
@@ -302,14 +344,14 @@ static uint32_t find_group(const struct planner *planner, const struct joist_ins
   const bool sink = joist_op_is_reduction(i->op);
   const struct joist_fold_space space =
       sink ? space_of_sink(planner->program, i) : (struct joist_fold_space){0, 0, 0};
-  for (uint32_t g = 0; g < plan->group_count; g++) {
-    const struct joist_group *const group = &plan->groups[g];
-    if (group->kind == JOIST_GROUP_ELEMENTWISE && group->level == level &&
-        joist_shape_equal(&group->shape, shape) &&
+  uint32_t found = NO_GROUP;
+  for (uint32_t g = *bucket_of(planner, shape, level); g > 0; g = planner->same_bucket[g - 1]) {
+    const struct joist_group *const group = &plan->groups[g - 1];
+    if (group->level == level && joist_shape_equal(&group->shape, shape) &&
         (!sink || group->space.inner == 0 || memcmp(&group->space, &space, sizeof space) == 0))
-      return g;
+      found = g - 1;
   }
-  return NO_GROUP;
+  return found;
 }
 
 static uint32_t add_group(struct planner *planner, uint32_t index, const struct joist_shape *shape,
@@ -324,7 +366,23 @@ static uint32_t add_group(struct planner *planner, uint32_t index, const struct 
   made->shape = *shape;
   made->instruction = index;
   (void)joist_shape_count(shape, &made->count);
+  planner->first_in[plan->group_count] = NO_GROUP;
+  if (made->kind == JOIST_GROUP_ELEMENTWISE) {
+    uint32_t *const bucket = bucket_of(planner, shape, level);
+    planner->same_bucket[plan->group_count] = *bucket;
+    *bucket = plan->group_count + 1;
+  }
   return plan->group_count++;
+}
+
+/* Puts the instruction at the end of the group's list. */
+static void join_group(struct planner *planner, uint32_t group, uint32_t index) {
+  planner->next_in[index] = NO_GROUP;
+  if (planner->first_in[group] == NO_GROUP)
+    planner->first_in[group] = index;
+  else
+    planner->next_in[planner->last_in[group]] = index;
+  planner->last_in[group] = index;
 }
 
 /* The level after everything that the instruction reads; `fused` when an operand is computed
@@ -334,7 +392,7 @@ static uint32_t level_of(const struct planner *planner, const struct joist_instr
   const struct joist_program *const program = planner->program;
   uint32_t level = 0;
   *fused = false;
-  for (int a = 0; a < joist_op_arity(i->op); a++) {
+  for (uint32_t a = 0; a < i->operand_count; a++) {
     const uint32_t from = planner->group_of[i->operand[a]];
     if (from == NO_GROUP) continue;
     const struct joist_value *const v = &program->values[i->operand[a]];
@@ -349,6 +407,12 @@ static uint32_t level_of(const struct planner *planner, const struct joist_instr
   return level;
 }
 
+static bool any_needed(const struct joist_instruction *i, const bool *needed) {
+  bool any = false;
+  for (uint32_t r = 0; r < i->result_count; r++) any |= needed[i->result + r];
+  return any;
+}
+
 /* Assigns every instruction that is needed to a group. */
 static void make_groups(struct planner *planner, const bool *needed) {
   const struct joist_program *const program = planner->program;
@@ -359,7 +423,7 @@ static void make_groups(struct planner *planner, const bool *needed) {
   }
   for (uint32_t k = 0; k < program->instruction_count; k++) {
     const struct joist_instruction *const i = &program->instructions[k];
-    if (!needed[i->result]) continue;
+    if (!any_needed(i, needed)) continue;
     if (i->op == JOIST_OP_RESHAPE) {
       plan->root[i->result] = plan->root[i->operand[0]];
       plan->materialized[i->operand[0]] = plan->materialized[i->result] = true;
@@ -376,13 +440,15 @@ static void make_groups(struct planner *planner, const bool *needed) {
     if (sink && fused && group == NO_GROUP) group = find_group(planner, i, shape, ++level);
     if (group == NO_GROUP) group = add_group(planner, k, shape, level);
     if (sink) plan->groups[group].space = space_of_sink(program, i);
-    planner->group_of[i->result] = group;
+    join_group(planner, group, k);
+    for (uint32_t r = 0; r < i->result_count; r++) planner->group_of[i->result + r] = group;
     /* An operand that could have been fused, had not another one been later. */
-    for (int a = 0; a < joist_op_arity(i->op); a++) {
+    for (uint32_t a = 0; a < i->operand_count; a++) {
       const uint32_t from = planner->group_of[i->operand[a]];
       if (from != NO_GROUP && from != group) plan->materialized[i->operand[a]] = true;
     }
-    if (!is_elementwise(i)) plan->materialized[i->result] = true;
+    for (uint32_t r = 0; r < i->result_count && !is_elementwise(i); r++)
+      plan->materialized[i->result + r] = true;
   }
 }
 
@@ -392,13 +458,12 @@ static void plan_groups(struct planner *planner) {
   for (uint32_t g = 0; g < plan->group_count; g++) {
     struct joist_group *const group = &plan->groups[g];
     planner->group = group;
-    planner->form_count = 0;
+    forget_forms(planner);
     group->first_step = plan->step_count;
     if (group->kind != JOIST_GROUP_ELEMENTWISE) continue;
     const uint32_t first_slot = plan->slot_count;
-    for (uint32_t k = group->instruction; k < program->instruction_count; k++) {
+    for (uint32_t k = planner->first_in[g]; k != NO_GROUP; k = planner->next_in[k]) {
       const struct joist_instruction *const i = &program->instructions[k];
-      if (planner->group_of[i->result] != g) continue;
       if (is_elementwise(i))
         plan_elementwise(planner, k);
       else if (joist_op_is_reduction(i->op))
@@ -429,6 +494,43 @@ static void *carve(char **block, size_t count, size_t size) {
   return part;
 }
 
+/* What planning needs besides the plan, in one block. NULL when memory is out; behind group_of is
+ * the room that lay_out() uses. */
+static void *make_scratch(struct planner *planner, size_t steps, bool **needed) {
+  const size_t n = planner->program->instruction_count, values = planner->program->value_count;
+  size_t buckets = 1;
+  while (buckets < n) buckets *= 2;
+  const size_t numbers = 2 * values + 2 * steps + buckets + 4 * n;
+  char *const scratch =
+      malloc(steps * sizeof(struct form) + numbers * sizeof(uint32_t) + values * sizeof(bool) + 1);
+  if (scratch == NULL) return NULL;
+  char *rest = scratch;
+  planner->forms = carve(&rest, steps, sizeof *planner->forms);
+  planner->group_of = carve(&rest, values + 2 * steps, sizeof(uint32_t));
+  planner->form_of = carve(&rest, values, sizeof(uint32_t));
+  planner->buckets = carve(&rest, buckets, sizeof(uint32_t));
+  planner->same_bucket = carve(&rest, n, sizeof(uint32_t));
+  planner->first_in = carve(&rest, n, sizeof(uint32_t));
+  planner->last_in = carve(&rest, n, sizeof(uint32_t));
+  planner->next_in = carve(&rest, n, sizeof(uint32_t));
+  *needed = carve(&rest, values, sizeof(bool));
+  planner->bucket_mask = (uint32_t)(buckets - 1);
+  memset(planner->form_of, 0, values * sizeof(uint32_t));
+  memset(planner->buckets, 0, buckets * sizeof(uint32_t));
+  memset(*needed, 0, values * sizeof(bool));
+  return scratch;
+}
+
+/* Outputs, and what they are computed from. */
+static void mark_needed(const struct joist_program *program, bool *needed) {
+  for (uint32_t k = 0; k < program->output_count; k++) needed[program->outputs[k]] = true;
+  for (uint32_t k = program->instruction_count; k-- > 0;) {
+    const struct joist_instruction *const i = &program->instructions[k];
+    for (uint32_t a = 0; any_needed(i, needed) && a < i->operand_count; a++)
+      needed[i->operand[a]] = true;
+  }
+}
+
 joist_status joist_plan_make(const struct joist_program *program, struct joist_plan **made,
                              struct joist_error *error) {
   const size_t n = program->instruction_count, values = program->value_count;
@@ -438,16 +540,16 @@ joist_status joist_plan_make(const struct joist_program *program, struct joist_p
   char *const block =
       malloc(sizeof(struct joist_plan) + n * sizeof(struct joist_group) +
              steps * (sizeof(struct joist_step) + sizeof(uint32_t)) + values * value_bytes);
-  const size_t form_bytes = steps * sizeof(struct form);
-  char *const scratch = malloc(form_bytes + steps * sizeof(uint32_t) +
-                               (values + 2 * steps) * sizeof(uint32_t) + values * sizeof(bool) + 1);
+  struct planner planner = {.program = program};
+  bool *needed;
+  void *const scratch = make_scratch(&planner, steps, &needed);
   if (block == NULL || scratch == NULL) {
     free(block);
     free(scratch);
-    return joist_fail(error, JOIST_ERROR_MEMORY, "out of memory while planning a program");
+    return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY);
   }
   char *rest = block;
-  struct joist_plan *const plan = carve(&rest, 1, sizeof *plan);
+  struct joist_plan *const plan = planner.plan = carve(&rest, 1, sizeof *plan);
   memset(plan, 0, sizeof *plan);
   plan->program = program;
   plan->steps = carve(&rest, steps, sizeof *plan->steps);
@@ -460,21 +562,9 @@ joist_status joist_plan_make(const struct joist_program *program, struct joist_p
   plan->materialized = carve(&rest, values, sizeof *plan->materialized);
   memset(plan->materialized, 0, values * sizeof(bool));
 
-  struct planner planner = {.plan = plan, .program = program};
-  planner.forms = (struct form *)(void *)scratch;
-  planner.slot_size = (uint32_t *)(void *)(scratch + form_bytes);
-  planner.group_of = planner.slot_size + steps;
-  bool *const needed = (bool *)(planner.group_of + values + 2 * steps);
-  memset(needed, 0, values * sizeof(bool));
-  for (uint32_t k = 0; k < program->output_count; k++) {
-    needed[program->outputs[k]] = true;
+  for (uint32_t k = 0; k < program->output_count; k++)
     plan->materialized[program->outputs[k]] = true;
-  }
-  for (uint32_t k = program->instruction_count; k-- > 0;) {
-    const struct joist_instruction *const i = &program->instructions[k];
-    if (needed[i->result])
-      for (int a = 0; a < joist_op_arity(i->op); a++) needed[i->operand[a]] = true;
-  }
+  mark_needed(program, needed);
   make_groups(&planner, needed);
   plan_groups(&planner);
   if (plan->group_count > 1) qsort(plan->groups, plan->group_count, sizeof *plan->groups, by_level);

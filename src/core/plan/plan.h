@@ -12,7 +12,7 @@
 struct joist_plan;
 
 /* The plan refers to `program`, which must outlive it. Free with joist_plan_free. */
-joist_status joist_plan_make(const struct joist_program *program, struct joist_plan **plan,
+joist_status joist_plan_make(const struct joist_program *program, struct joist_plan **made,
                              struct joist_error *error) JOIST_MUST_CHECK;
 void joist_plan_free(struct joist_plan *plan);
 

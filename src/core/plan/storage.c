@@ -4,7 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/bits.h"
 #include "core/plan/storage.h"
+
+#include "core/types/error.h"
 
 enum { ALIGNMENT = 64 };
 
@@ -18,9 +21,12 @@ struct storage {
   struct joist_plan *plan;
   const struct joist_program *program;
   struct lifetime *lives; /* per value; that of an array is its root's */
-  uint32_t *placed;       /* temporaries in scratch, by their offset */
+  uint32_t *placed;       /* temporaries in scratch that are still needed, by their offset */
   uint32_t placed_count;
   uint32_t *written; /* per output: the group that writes it */
+  uint32_t open;     /* outputs before this one are written by now */
+  uint32_t *waiting; /* temporaries in the arrays of outputs, while they are needed */
+  uint32_t waiting_count;
 };
 
 static size_t bytes_of(const struct joist_program *program, uint32_t value) {
@@ -28,7 +34,7 @@ static size_t bytes_of(const struct joist_program *program, uint32_t value) {
 }
 
 static size_t rounded_bytes_of(const struct joist_program *program, uint32_t value) {
-  return (bytes_of(program, value) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+  return joist_round_up(bytes_of(program, value), ALIGNMENT);
 }
 
 /* Whether the array is made by a run and is no output. */
@@ -55,8 +61,8 @@ static void find_lifetimes(struct storage *storage) {
     const struct joist_group *const group = &plan->groups[g];
     if (group->kind == JOIST_GROUP_ARRAY) {
       const struct joist_instruction *const i = &program->instructions[group->instruction];
-      for (int k = 0; k < joist_op_arity(i->op); k++) read_in(storage, i->operand[k], g);
-      write_in(storage, i->result, g);
+      for (uint32_t k = 0; k < i->operand_count; k++) read_in(storage, i->operand[k], g);
+      for (uint32_t k = 0; k < i->result_count; k++) write_in(storage, i->result + k, g);
     }
     for (uint32_t s = 0; s < group->step_count; s++) {
       const struct joist_step *const step = &plan->steps[group->first_step + s];
@@ -127,15 +133,16 @@ static bool overlap_in_time(const struct lifetime *a, const struct lifetime *b) 
 /* An output's array that is free all the time that `value` lives. */
 static bool place_in_output(struct storage *storage, uint32_t value) {
   struct joist_plan *const plan = storage->plan;
-  for (uint32_t k = 0; k < storage->program->output_count; k++) {
+  for (uint32_t k = storage->open; k < storage->program->output_count; k++) {
     if (!fits_output(storage, value, k)) continue;
     bool taken = false;
-    for (uint32_t v = 0; v < storage->program->value_count && !taken; v++)
-      taken = plan->waits[v] && plan->home[v] == k &&
-              overlap_in_time(&storage->lives[v], &storage->lives[value]);
+    for (uint32_t w = 0; w < storage->waiting_count && !taken; w++)
+      taken = plan->home[storage->waiting[w]] == k &&
+              overlap_in_time(&storage->lives[storage->waiting[w]], &storage->lives[value]);
     if (taken) continue;
     plan->home[value] = k;
     plan->waits[value] = true;
+    storage->waiting[storage->waiting_count++] = value;
     return true;
   }
   return false;
@@ -185,6 +192,30 @@ static void place_in_scratch(struct storage *storage, uint32_t value) {
   insert_placed(storage, value, offset);
 }
 
+/* Temporaries are placed in the order of their birth: what is dead by then does not matter. */
+static uint32_t still_needed(const struct storage *storage, uint32_t *values, uint32_t count,
+                             uint32_t group) {
+  uint32_t kept = 0;
+  for (uint32_t k = 0; k < count; k++)
+    if (storage->lives[values[k]].death >= group) values[kept++] = values[k];
+  return kept;
+}
+
+/* The temporaries, by their birth; returns how many. `starts` has room for one number per group,
+ * and one. Values are numbered as they are computed, groups are not. */
+static uint32_t by_birth(const struct storage *storage, uint32_t *starts, uint32_t *order) {
+  const struct joist_plan *const plan = storage->plan;
+  const uint32_t values = storage->program->value_count;
+  memset(starts, 0, (plan->group_count + 1) * sizeof *starts);
+  for (uint32_t v = 0; v < values; v++)
+    if (is_temporary(plan, v)) starts[storage->lives[v].birth + 1]++;
+  for (uint32_t g = 0; g < plan->group_count; g++) starts[g + 1] += starts[g];
+  const uint32_t count = starts[plan->group_count];
+  for (uint32_t v = 0; v < values; v++)
+    if (is_temporary(plan, v)) order[starts[storage->lives[v].birth]++] = v;
+  return count;
+}
+
 joist_status joist_storage_plan(struct joist_plan *plan, struct joist_error *error) {
   const struct joist_program *const program = plan->program;
   bool any = false;
@@ -199,20 +230,26 @@ joist_status joist_storage_plan(struct joist_plan *plan, struct joist_error *err
   for (uint32_t v = 0; v < program->value_count; v++) any |= is_temporary(plan, v);
   if (!any) return JOIST_OK;
   const size_t values = program->value_count;
-  struct lifetime *const lives = malloc(values * (sizeof *lives + sizeof(uint32_t)) +
-                                        program->output_count * sizeof(uint32_t));
-  if (lives == NULL)
-    return joist_fail(error, JOIST_ERROR_MEMORY, "out of memory while planning a program");
+  struct lifetime *const lives =
+      malloc(values * (sizeof *lives + 3 * sizeof(uint32_t)) +
+             (program->output_count + plan->group_count + 1) * sizeof(uint32_t));
+  if (lives == NULL) return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY);
   struct storage storage = {.plan = plan, .program = program, .lives = lives};
   storage.placed = (uint32_t *)(void *)(lives + values);
-  storage.written = storage.placed + values;
+  storage.waiting = storage.placed + values;
+  uint32_t *const order = storage.waiting + values;
+  storage.written = order + values;
   find_lifetimes(&storage);
-  /* In the order of their birth: values are numbered as they are computed, groups are not. */
-  for (uint32_t g = 0; g < plan->group_count; g++)
-    for (uint32_t v = 0; v < program->value_count; v++)
-      if (lives[v].birth == g && is_temporary(plan, v) && !place_in_output(&storage, v) &&
-          !place_over_operand(&storage, v))
-        place_in_scratch(&storage, v);
+  const uint32_t count = by_birth(&storage, storage.written + program->output_count, order);
+  for (uint32_t k = 0; k < count; k++) {
+    const uint32_t v = order[k], birth = lives[v].birth;
+    storage.placed_count = still_needed(&storage, storage.placed, storage.placed_count, birth);
+    storage.waiting_count = still_needed(&storage, storage.waiting, storage.waiting_count, birth);
+    while (storage.open < program->output_count && storage.written[storage.open] < birth)
+      storage.open++;
+    if (!place_in_output(&storage, v) && !place_over_operand(&storage, v))
+      place_in_scratch(&storage, v);
+  }
   free(lives);
   return JOIST_OK;
 }

@@ -1,22 +1,23 @@
-/* The operations and their dtype classes, derived from ops.def, and the one function
- * that decides the dtypes of an operation for eager calls and for traces alike. */
+/* The operations: one descriptor each, derived from ops.def. Knows no memory and no device. */
 #ifndef JOIST_CORE_PROGRAM_OPS_H
 #define JOIST_CORE_PROGRAM_OPS_H
 
 #include "core/base/status.h"
-#include "core/promotion/rule_set.h"
-#include "core/types/dtypes.h"
+#include "core/program/attributes.h"
 
 typedef enum {
-#define OP(ID, NAME, ARITY, CLASS, GENERIC) JOIST_OP_##ID,
-#define REDUCTION(ID, NAME, CLASS, COMBINE, GENERIC) JOIST_OP_##ID,
-#define ARRAY(ID, NAME, ARITY, CLASS, DEFINED, FUNCTION) JOIST_OP_##ID,
+#define OP(ID, NAME, OPERANDS, CLASS, KINDS, GENERIC) JOIST_OP_##ID,
+#define STEP(ID, NAME, CLASS, ATTRIBUTES) JOIST_OP_##ID,
+#define REDUCTION(ID, NAME, CLASS, KINDS, COMBINE, ATTRIBUTES, GENERIC) JOIST_OP_##ID,
+#define CUMULATIVE(ID, NAME, CLASS, KINDS, COMBINE, ATTRIBUTES) JOIST_OP_##ID,
+#define ARRAY(ID, NAME, LEAST, MOST, RESULTS, CLASS, KINDS, ATTRIBUTES, FUNCTION) JOIST_OP_##ID,
 #include "core/program/ops.def"
   JOIST_OP_COUNT
 } joist_op;
 
+/* How dtypes are decided; see infer.c. */
 typedef enum {
-  JOIST_CLASS_JOIN,       /* operands and result have the joined dtype */
+  JOIST_CLASS_JOIN,       /* operands and results have the joined dtype */
   JOIST_CLASS_INEXACT,    /* the join, joined with the default float if it is no float */
   JOIST_CLASS_REAL,       /* the operand's dtype; a complex one gives its parts' dtype */
   JOIST_CLASS_ANGLE,      /* inexact, then as REAL */
@@ -27,46 +28,81 @@ typedef enum {
   JOIST_CLASS_CONVERT,    /* the dtype asked for */
   JOIST_CLASS_BITCAST,    /* the dtype asked for, same bits */
   JOIST_CLASS_LAYOUT,     /* the first operand's dtype; no operand is converted */
+  JOIST_CLASS_ASSIGN,     /* the first operand's dtype, to which the last must join */
   JOIST_CLASS_ACCUMULATE, /* bool and integers in i64 or ui64; floats keep their dtype */
   JOIST_CLASS_EXTREME,    /* the operand's dtype */
   JOIST_CLASS_AVERAGE,    /* inexact */
   JOIST_CLASS_TRUTH,      /* bool */
   JOIST_CLASS_POSITION,   /* the joined dtype in, i32 out */
-  JOIST_CLASS_DRAW        /* the dtype asked for; operands as they are */
+  JOIST_CLASS_DRAW,       /* the dtype asked for; operands as they are */
+  JOIST_CLASS_COUNT
 } joist_class;
 
-enum { JOIST_ARITY_MAX = 3 };
+/* What runs an operation. */
+typedef enum {
+  JOIST_FAMILY_ELEMENTWISE, /* kernels, tile by tile; fused with its neighbours */
+  JOIST_FAMILY_REDUCTION,   /* the end of such a group */
+  JOIST_FAMILY_ARRAY        /* a function of its own, on whole arrays */
+} joist_family;
+
+enum {
+  JOIST_KERNEL_OPERANDS = 3, /* at most, of an elementwise operation */
+  JOIST_RESULTS_MAX = 3,
+  JOIST_OPERANDS_ANY = 255
+};
+
+struct joist_shape;
+struct joist_call;
+struct joist_error;
+
+/* The shapes of the results. `shapes` ends with NULL; those of the results are all rank 0 before.
+ * JOIST_ERROR_SHAPE when the operands do not fit. */
+typedef joist_status joist_shape_function(const struct joist_shape *const *shapes,
+                                          const struct joist_attributes *attributes,
+                                          struct joist_shape *results, struct joist_error *error);
+
+/* Writes every element of the results. Fails with JOIST_ERROR_VALUE, JOIST_ERROR_MEMORY or
+ * JOIST_INTERRUPTED. */
+typedef joist_status joist_run_function(const struct joist_call *call, struct joist_error *error);
+
+struct joist_operation {
+  const char *name;
+  const char *generic; /* R's, or "" */
+  joist_family family;
+  joist_class class;
+  uint8_t least, most; /* operands; at most JOIST_OPERANDS_ANY is any number */
+  uint8_t results;
+  uint8_t kinds;               /* bit k: computes in dtypes of joist_kind k */
+  uint32_t attributes;         /* bit k: takes the joist_attribute_name k */
+  joist_op combine;            /* reductions and scans: joins partial results; itself otherwise */
+  joist_shape_function *shape; /* arrays */
+  joist_run_function *run;     /* arrays: on the CPU */
+};
+
+/* Of the operations' own files. */
+#define ARRAY(ID, NAME, LEAST, MOST, RESULTS, CLASS, KINDS, ATTRIBUTES, FUNCTION) \
+  joist_shape_function joist_##FUNCTION##_shape;                                  \
+  joist_run_function joist_##FUNCTION##_run;
+#include "core/program/ops.def"
+joist_shape_function joist_scan_shape;
+joist_run_function joist_scan_run;
+
+const struct joist_operation *joist_operation(joist_op op);
 
 const char *joist_op_name(joist_op op);
-const char *joist_op_generic(joist_op op);
-int joist_op_arity(joist_op op);
 joist_class joist_op_class(joist_op op);
 bool joist_op_is_reduction(joist_op op);
 bool joist_op_is_array(joist_op op);
-/* Whether some kernel of the operation stops at elements for which it has no value. */
 bool joist_op_can_fail(joist_op op);
-/* The elementwise operation that joins partial results of a reduction. */
-joist_op joist_op_combine(joist_op reduction);
+joist_op joist_op_combine(joist_op op);
 /* JOIST_OP_COUNT when there is no such name. */
 joist_op joist_op_parse(const char *name);
 
-/* What an operation does with its dtypes. */
-struct joist_signature {
-  struct joist_type result;
-  /* The dtype each operand is converted to before the kernel (for a reduction, the
-   * dtype it accumulates in). f16 and bf16 stand for themselves here. */
-  joist_dtype operand[JOIST_ARITY_MAX];
-  /* The dtype whose kernel runs: that of the operands, f32 for f16 and bf16. */
-  joist_dtype compute;
-};
+/* Whether the operation is defined for dtypes that are computed in `compute`. */
+bool joist_op_has(joist_op op, joist_dtype compute);
 
-/* Decides the dtypes of `op`. `requested` is the dtype asked for by convert, bitcast
- * and reductions with an explicit dtype (JOIST_DTYPE_NONE otherwise), `ambiguous` goes
- * with it. Fails with JOIST_ERROR_PROMOTION, or JOIST_ERROR_DTYPE when the operation
- * does not exist for the dtype. */
-joist_status joist_infer(const struct joist_rules *rules, joist_op op,
-                         const struct joist_operand *operands, struct joist_type requested,
-                         struct joist_signature *signature,
-                         struct joist_error *error) JOIST_MUST_CHECK;
+/* JOIST_ERROR_VALUE unless the operation takes so many operands. */
+joist_status joist_op_check_operands(joist_op op, size_t count,
+                                     struct joist_error *error) JOIST_MUST_CHECK;
 
 #endif

@@ -1,17 +1,27 @@
 /* Building programs. */
 #include "core/program/program.h"
 
+#include "core/base/bits.h"
+#include "core/types/error.h"
+#include "core/types/shape_rules.h"
+
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "core/program/array.h"
 
 void joist_program_init(struct joist_program *program) { memset(program, 0, sizeof *program); }
 
 void joist_program_clear(struct joist_program *program) {
+  for (uint32_t k = 0; k < program->instruction_count; k++)
+    for (uint32_t r = 0; r < program->instructions[k].region_count; r++) {
+      joist_program_clear(program->instructions[k].regions[r]);
+      free(program->instructions[k].regions[r]);
+    }
   free(program->values);
   free(program->instructions);
   free(program->outputs);
+  free(program->same);
+  joist_arena_clear(&program->arena);
   joist_program_init(program);
 }
 
@@ -28,7 +38,7 @@ static bool grow(void **array, uint32_t count, uint32_t *capacity, size_t size) 
 }
 
 static joist_status out_of_memory(struct joist_error *error) {
-  return joist_fail(error, JOIST_ERROR_MEMORY, "out of memory while building a program");
+  return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY);
 }
 
 static joist_status add_value(struct joist_program *program, struct joist_type type,
@@ -52,77 +62,158 @@ joist_status joist_program_add_input(struct joist_program *program, struct joist
   return status;
 }
 
+/* Elementwise operations and reductions have a rule of their family. */
+static joist_status infer_shapes(joist_op op, const struct joist_shape *const *shapes, size_t count,
+                                 const struct joist_attributes *attributes,
+                                 struct joist_shape *results, struct joist_error *error) {
+  if (joist_op_is_array(op)) return joist_operation(op)->shape(shapes, attributes, results, error);
+  if (joist_op_is_reduction(op)) {
+    joist_shape_reduce(shapes[0], joist_attribute_mask(attributes),
+                       joist_attribute_flag(attributes, JOIST_ATTRIBUTE_DROP), results);
+    return JOIST_OK;
+  }
+  if (op != JOIST_OP_BROADCAST) return joist_shape_broadcast(shapes, count, results, error);
+  (void)joist_attribute_shape(attributes, results);
+  if (joist_shape_broadcasts_to(shapes[0], results)) return JOIST_OK;
+  return JOIST_FAIL(error, JOIST_E_BROADCAST_TO, .shape = {*shapes[0], *results});
+}
+
+static joist_status infer_all(const struct joist_rules *rules, joist_op op,
+                              const struct joist_operand *operands,
+                              const struct joist_shape *const *shapes, size_t count,
+                              const struct joist_attributes *attributes,
+                              struct joist_inference *inference, struct joist_error *error) {
+  joist_status status =
+      joist_infer(rules, op, operands, count, attributes, &inference->signature, error);
+  const int results = joist_operation(op)->results;
+  for (int k = 0; k < results; k++) inference->shape[k].rank = 0;
+  if (status == JOIST_OK)
+    status = infer_shapes(op, shapes, count, attributes, inference->shape, error);
+  for (int k = 0; k < results && status == JOIST_OK; k++) {
+    size_t elements = 0;
+    if (!joist_shape_count(&inference->shape[k], &elements))
+      status = JOIST_FAIL(error, JOIST_E_ELEMENT_LIMIT, .shape = {inference->shape[k]});
+  }
+  return status;
+}
+
 joist_status joist_program_infer(const struct joist_rules *rules, joist_op op,
-                                 const struct joist_argument *arguments,
+                                 const struct joist_argument *arguments, size_t count,
                                  const struct joist_attributes *attributes,
                                  struct joist_inference *inference, struct joist_error *error) {
-  const size_t arity = (size_t)joist_op_arity(op);
-  struct joist_operand operands[JOIST_ARITY_MAX];
-  const struct joist_shape *shapes[JOIST_ARITY_MAX];
-  for (size_t i = 0; i < arity; i++) {
-    operands[i] = arguments[i].operand;
-    shapes[i] = &arguments[i].shape;
-  }
-  joist_status status =
-      joist_infer(rules, op, operands, attributes->requested, &inference->signature, error);
+  enum { FEW = 3 };
+  struct joist_operand few[FEW];
+  const struct joist_shape *few_shapes[FEW + 1];
+  joist_status status = joist_op_check_operands(op, count, error);
   if (status != JOIST_OK) return status;
-  if (joist_op_is_reduction(op)) {
-    joist_shape_reduce(shapes[0], attributes->dims, attributes->drop, &inference->shape);
-  } else if (joist_op_is_array(op)) {
-    status = joist_array_shape_of(op, shapes, attributes, &inference->shape, error);
-    if (status != JOIST_OK) return status;
-  } else if (op == JOIST_OP_BROADCAST) {
-    char from[JOIST_SHAPE_TEXT], to[JOIST_SHAPE_TEXT];
-    inference->shape = attributes->shape;
-    if (!joist_shape_broadcasts_to(shapes[0], &inference->shape))
-      return joist_fail(error, JOIST_ERROR_SHAPE, "shape %s cannot be broadcast to %s",
-                        joist_shape_format(shapes[0], from),
-                        joist_shape_format(&inference->shape, to));
-  } else {
-    status = joist_shape_broadcast(shapes, arity, &inference->shape, error);
-    if (status != JOIST_OK) return status;
+  void *block = NULL;
+  struct joist_operand *operands = few;
+  const struct joist_shape **shapes = few_shapes;
+  if (count > FEW) {
+    block = malloc(count * sizeof *operands + (count + 1) * sizeof *shapes);
+    if (block == NULL) return out_of_memory(error);
+    operands = block;
+    shapes = (const struct joist_shape **)(void *)(operands + count);
   }
-  size_t count = 0;
-  char text[JOIST_SHAPE_TEXT];
-  if (!joist_shape_count(&inference->shape, &count))
-    return joist_fail(error, JOIST_ERROR_SHAPE, "shape %s has more elements than memory can hold",
-                      joist_shape_format(&inference->shape, text));
-  return JOIST_OK;
+  for (size_t k = 0; k < count; k++) {
+    operands[k] = arguments[k].operand;
+    shapes[k] = &arguments[k].shape;
+  }
+  shapes[count] = NULL;
+  status = infer_all(rules, op, operands, shapes, count, attributes, inference, error);
+  free(block);
+  return status;
 }
 
-/* An instruction that already computes the same; only the latest are looked at, so
- * that building a program takes linear time. */
-static const struct joist_instruction *find_same(const struct joist_program *program, joist_op op,
-                                                 const struct joist_inference *inference,
-                                                 const joist_value_id *operands,
-                                                 const struct joist_attributes *attributes) {
-  enum { LOOK_BACK = 256 };
-  const uint32_t count = program->instruction_count;
-  const size_t bytes = (size_t)joist_op_arity(op) * sizeof *operands;
-  for (uint32_t k = count; k-- > 0 && k + LOOK_BACK >= count;) {
-    const struct joist_instruction *const i = &program->instructions[k];
-    const struct joist_value *const result = &program->values[i->result];
-    if (i->op == op && i->dims == attributes->dims && memcmp(i->operand, operands, bytes) == 0 &&
-        memcmp(i->parameter, attributes->parameter, sizeof i->parameter) == 0 &&
-        result->type.dtype == inference->signature.result.dtype &&
-        result->type.ambiguous == inference->signature.result.ambiguous &&
-        i->signature.operand[0] == inference->signature.operand[0] &&
-        i->signature.operand[1] == inference->signature.operand[1] &&
-        joist_shape_equal(&result->shape, &inference->shape))
-      return i;
-  }
-  return NULL;
+struct joist_instruction joist_instruction_of(joist_op op, const struct joist_inference *inference,
+                                              const joist_value_id *operands, size_t count,
+                                              const struct joist_attributes *attributes,
+                                              joist_value_id result) {
+  return (struct joist_instruction){
+      .op = op,
+      .operand_count = (uint32_t)count,
+      .result_count = joist_operation(op)->results,
+      .operand = operands,
+      .result = result,
+      .attributes = attributes,
+      .signature = inference->signature,
+      .dims = joist_op_is_reduction(op) ? joist_attribute_mask(attributes) : 0,
+      .source = JOIST_NO_SOURCE};
 }
 
-joist_status joist_program_add(struct joist_program *program, joist_op op,
-                               const struct joist_inference *inference,
-                               const joist_value_id *operands,
-                               const struct joist_attributes *attributes, joist_value_id *result,
-                               struct joist_error *error) {
-  const struct joist_instruction *const same =
-      find_same(program, op, inference, operands, attributes);
-  if (same != NULL) {
-    *result = same->result;
+/* ---- instructions that compute the same ---- */
+
+static uint64_t hash_of(const struct joist_instruction *i) {
+  uint64_t hash = joist_hash_word((uint64_t)i->op, i->operand_count);
+  for (uint32_t k = 0; k < i->operand_count; k++) hash = joist_hash_word(hash, i->operand[k]);
+  return joist_attributes_hash(i->attributes, hash);
+}
+
+static bool same_types(const struct joist_signature *lhs, const struct joist_signature *rhs) {
+  bool same = true;
+  for (int k = 0; k < JOIST_KERNEL_OPERANDS; k++) same &= lhs->operand[k] == rhs->operand[k];
+  for (int k = 0; k < JOIST_RESULTS_MAX; k++)
+    same &= lhs->result[k].dtype == rhs->result[k].dtype &&
+            lhs->result[k].ambiguous == rhs->result[k].ambiguous;
+  return same;
+}
+
+static bool computes_same(const struct joist_instruction *lhs,
+                          const struct joist_instruction *rhs) {
+  return lhs->op == rhs->op && lhs->operand_count == rhs->operand_count && lhs->region_count == 0 &&
+         (lhs->operand_count == 0 ||
+          memcmp(lhs->operand, rhs->operand, lhs->operand_count * sizeof *lhs->operand) == 0) &&
+         same_types(&lhs->signature, &rhs->signature) &&
+         joist_attributes_equal(lhs->attributes, rhs->attributes);
+}
+
+/* The place in the table of `i`, or of one that computes the same. */
+static uint32_t *place_of(const struct joist_program *program, const struct joist_instruction *i) {
+  uint64_t at = hash_of(i);
+  for (;; at++) {
+    uint32_t *const place = &program->same[at & (program->same_capacity - 1)];
+    if (*place == 0 || computes_same(&program->instructions[*place - 1], i)) return place;
+  }
+}
+
+/* Keeps half of the table free. */
+static bool grow_table(struct joist_program *program) {
+  if (2 * (program->instruction_count + 1) <= program->same_capacity) return true;
+  if (program->same_capacity > UINT32_MAX / 4) return false;
+  const uint32_t larger = program->same_capacity == 0 ? 32 : 2 * program->same_capacity;
+  uint32_t *const table = calloc(larger, sizeof *table);
+  if (table == NULL) return false;
+  free(program->same);
+  program->same = table;
+  program->same_capacity = larger;
+  for (uint32_t k = 0; k < program->instruction_count; k++)
+    *place_of(program, &program->instructions[k]) = k + 1;
+  return true;
+}
+
+/* Attributes whose lists are the arena's. NULL when memory is out. */
+static const struct joist_attributes *keep_attributes(struct joist_program *program,
+                                                      const struct joist_attributes *attributes) {
+  static const struct joist_attributes none = {.count = 0};
+  if (attributes->count == 0) return &none;
+  const size_t bytes =
+      offsetof(struct joist_attributes, item) + attributes->count * sizeof(struct joist_attribute);
+  struct joist_attributes *const kept = joist_arena_copy(&program->arena, attributes, bytes);
+  for (uint32_t k = 0; kept != NULL && k < kept->count; k++) {
+    struct joist_attribute *const item = &kept->item[k];
+    if (item->list == NULL) continue;
+    item->list = joist_arena_copy(&program->arena, item->list, item->count * sizeof *item->list);
+    if (item->list == NULL) return NULL;
+  }
+  return kept;
+}
+
+joist_status joist_program_add(struct joist_program *program, struct joist_instruction *instruction,
+                               const struct joist_inference *inference, struct joist_error *error) {
+  if (!grow_table(program)) return out_of_memory(error);
+  uint32_t *const place = place_of(program, instruction);
+  if (*place != 0) {
+    instruction->result = program->instructions[*place - 1].result;
     return JOIST_OK;
   }
   void *instructions = program->instructions;
@@ -130,16 +221,37 @@ joist_status joist_program_add(struct joist_program *program, joist_op op,
             sizeof *program->instructions))
     return out_of_memory(error);
   program->instructions = instructions;
-  joist_value_id made; /* `result` may be one of `operands` */
-  const joist_status status = add_value(program, inference->signature.result, &inference->shape,
-                                        JOIST_NO_INPUT, program->instruction_count, &made, error);
-  if (status != JOIST_OK) return status;
-  struct joist_instruction *const added = &program->instructions[program->instruction_count++];
-  *added = (struct joist_instruction){
-      .op = op, .signature = inference->signature, .result = made, .dims = attributes->dims};
-  memcpy(added->parameter, attributes->parameter, sizeof added->parameter);
-  memcpy(added->operand, operands, (size_t)joist_op_arity(op) * sizeof *operands);
-  *result = made;
+  struct joist_instruction added = *instruction;
+  added.attributes = keep_attributes(program, instruction->attributes);
+  added.operand = joist_arena_copy(&program->arena, instruction->operand,
+                                   added.operand_count * sizeof *added.operand);
+  if (added.attributes == NULL || added.operand == NULL) return out_of_memory(error);
+  for (uint32_t k = 0; k < added.result_count; k++) {
+    joist_value_id made;
+    const joist_status status = add_value(program, added.signature.result[k], &inference->shape[k],
+                                          JOIST_NO_INPUT, program->instruction_count, &made, error);
+    if (status != JOIST_OK) return status;
+    if (k == 0) added.result = made;
+  }
+  instruction->result = added.result;
+  program->instructions[program->instruction_count++] = added;
+  *place = program->instruction_count;
+  return JOIST_OK;
+}
+
+joist_status joist_program_add_region(struct joist_program *program, struct joist_program *region,
+                                      struct joist_error *error) {
+  struct joist_instruction *const last = &program->instructions[program->instruction_count - 1];
+  struct joist_program **const regions =
+      joist_arena_allocate(&program->arena, (last->region_count + 1) * sizeof *regions);
+  if (regions == NULL) {
+    joist_program_clear(region);
+    free(region);
+    return out_of_memory(error);
+  }
+  for (uint32_t k = 0; k < last->region_count; k++) regions[k] = last->regions[k];
+  regions[last->region_count++] = region;
+  last->regions = regions;
   return JOIST_OK;
 }
 
@@ -156,7 +268,6 @@ joist_status joist_program_add_output(struct joist_program *program, joist_value
 joist_status joist_value_error(const struct joist_program *program, uint32_t instruction,
                                size_t position, struct joist_error *error) {
   const joist_op op = program->instructions[instruction].op;
-  return joist_fail(error, JOIST_ERROR_VALUE, "%s at position %zu in nv_%s()",
-                    op == JOIST_OP_POW ? "integer to a negative power" : "integer division by zero",
-                    position + 1, joist_op_name(op));
+  return JOIST_FAIL(error, op == JOIST_OP_POW ? JOIST_E_NEGATIVE_POWER : JOIST_E_DIVISION_BY_ZERO,
+                    .position = position + 1, .op = joist_op_name(op));
 }

@@ -6,7 +6,8 @@
 #ifndef JOIST_CORE_PROGRAM_PROGRAM_H
 #define JOIST_CORE_PROGRAM_PROGRAM_H
 
-#include "core/program/ops.h"
+#include "core/base/arena.h"
+#include "core/program/infer.h"
 #include "core/types/shape.h"
 
 typedef uint32_t joist_value_id;
@@ -30,14 +31,22 @@ static inline size_t joist_value_bytes(const struct joist_value *value) {
   return joist_value_count(value) * joist_dtype_size(value->type.dtype);
 }
 
+struct joist_program;
+
 struct joist_instruction {
   joist_op op;
+  uint32_t operand_count, result_count;
+  const joist_value_id *operand;
+  joist_value_id result; /* the first; the others follow it */
+  const struct joist_attributes *attributes;
   struct joist_signature signature;
-  joist_value_id operand[JOIST_ARITY_MAX];
-  joist_value_id result;
-  uint32_t dims;                     /* reductions: bit d is set when dim d is reduced */
-  int32_t parameter[JOIST_RANK_MAX]; /* array operations: see ops.def */
+  uint32_t dims;   /* reductions: bit d is set when dim d is reduced */
+  uint32_t source; /* where it was written, for whoever builds programs; JOIST_NO_SOURCE */
+  /* Bodies: programs of their own that belong to the instruction. */
+  struct joist_program *const *regions;
+  uint32_t region_count;
 };
+#define JOIST_NO_SOURCE UINT32_MAX
 
 struct joist_program {
   struct joist_value *values;
@@ -45,6 +54,9 @@ struct joist_program {
   joist_value_id *outputs;
   uint32_t value_count, input_count, instruction_count, output_count;
   uint32_t value_capacity, instruction_capacity, output_capacity;
+  uint32_t *same; /* hashed: 1 + the number of an instruction, 0 for none */
+  uint32_t same_capacity;
+  struct joist_arena arena; /* operands, attributes and regions of instructions */
 };
 
 /* One operand of an instruction: a value of the program, or an R literal that becomes
@@ -65,32 +77,32 @@ joist_status joist_program_add_input(struct joist_program *program, struct joist
 /* What an operation gives, before it is added to a program. */
 struct joist_inference {
   struct joist_signature signature;
-  struct joist_shape shape;
+  struct joist_shape shape[JOIST_RESULTS_MAX]; /* as many as the operation has results */
 };
 
-/* Attributes of the operations that have some. */
-struct joist_attributes {
-  struct joist_type requested;       /* convert, bitcast, reductions: NONE when not asked for */
-  struct joist_shape shape;          /* broadcast_to, reshape and others that are given one */
-  uint32_t dims;                     /* reductions: mask */
-  bool drop;                         /* reductions */
-  int32_t parameter[JOIST_RANK_MAX]; /* array operations, 0 where unused */
-};
-
-/* Dtypes and shape of `op` on its arguments. */
+/* Dtypes and shapes of `op` on its arguments. */
 joist_status joist_program_infer(const struct joist_rules *rules, joist_op op,
-                                 const struct joist_argument *arguments,
+                                 const struct joist_argument *arguments, size_t count,
                                  const struct joist_attributes *attributes,
                                  struct joist_inference *inference,
                                  struct joist_error *error) JOIST_MUST_CHECK;
 
-/* Appends the instruction, or finds one that computes the same; `operands` are value
- * ids, literals included. */
-joist_status joist_program_add(struct joist_program *program, joist_op op,
+/* An instruction that was inferred. It refers to `operands` and `attributes`; its first result is
+ * value `result`. */
+struct joist_instruction joist_instruction_of(joist_op op, const struct joist_inference *inference,
+                                              const joist_value_id *operands, size_t count,
+                                              const struct joist_attributes *attributes,
+                                              joist_value_id result);
+
+/* Appends a copy of the instruction, whose `result` becomes the number of its first result, or
+ * finds one that computes the same. */
+joist_status joist_program_add(struct joist_program *program, struct joist_instruction *instruction,
                                const struct joist_inference *inference,
-                               const joist_value_id *operands,
-                               const struct joist_attributes *attributes, joist_value_id *result,
                                struct joist_error *error) JOIST_MUST_CHECK;
+
+/* Gives the latest instruction a body. The program owns it from then on, also if it fails. */
+joist_status joist_program_add_region(struct joist_program *program, struct joist_program *region,
+                                      struct joist_error *error) JOIST_MUST_CHECK;
 
 joist_status joist_program_add_output(struct joist_program *program, joist_value_id value,
                                       struct joist_error *error) JOIST_MUST_CHECK;

@@ -15,11 +15,6 @@ static joist_category category(int node) {
 
 static int larger(int a, int b) { return a > b ? a : b; }
 
-joist_dtype joist_dtype_complex(joist_dtype dtype) {
-  const joist_dtype real = joist_dtype_real(dtype);
-  return real == JOIST_F64 ? JOIST_C128 : JOIST_C64;
-}
-
 /* The smallest integer dtype that holds two others. None holds ui64 and a signed one. */
 static int integer_join(int a, int b) {
   if ((a >= JOIST_UI8) == (b >= JOIST_UI8)) return larger(a, b);
@@ -41,6 +36,19 @@ static int number_join(const struct joist_rules *rules, int weak, int other) {
   if (is_known(other) && theirs == JOIST_CATEGORY_FLOAT)
     return (int)joist_dtype_complex((joist_dtype)other);
   return rules->literal[larger((int)own, (int)theirs)];
+}
+
+/* The join of two known dtypes: that of the higher category, with the other's precision where it
+ * is float and the higher is complex. */
+static int known_join(int lhs, int rhs) {
+  const joist_category left = category(lhs), right = category(rhs);
+  if (left == JOIST_CATEGORY_FLOAT && right == JOIST_CATEGORY_COMPLEX)
+    return larger((int)joist_dtype_complex((joist_dtype)lhs), rhs);
+  if (right == JOIST_CATEGORY_FLOAT && left == JOIST_CATEGORY_COMPLEX)
+    return larger((int)joist_dtype_complex((joist_dtype)rhs), lhs);
+  if (left != right) return left > right ? lhs : rhs;
+  if (left == JOIST_CATEGORY_INTEGER) return integer_join(lhs, rhs);
+  return left == JOIST_CATEGORY_FLOAT ? float_join(lhs, rhs) : larger(lhs, rhs);
 }
 
 /* The smallest float dtype that NumPy lets hold a dtype's values. */
@@ -75,14 +83,7 @@ int joist_table_torch(const struct joist_rules *rules, int lhs, int rhs) {
     return category(lhs) == JOIST_CATEGORY_FLOAT ? JOIST_F64 : JOIST_C128;
   if (is_weak(lhs)) return number_join(rules, lhs, rhs);
   if (is_weak(rhs)) return number_join(rules, rhs, lhs);
-  const joist_category left = category(lhs), right = category(rhs);
-  if (left == JOIST_CATEGORY_FLOAT && right == JOIST_CATEGORY_COMPLEX)
-    return larger((int)joist_dtype_complex((joist_dtype)lhs), rhs);
-  if (right == JOIST_CATEGORY_FLOAT && left == JOIST_CATEGORY_COMPLEX)
-    return larger((int)joist_dtype_complex((joist_dtype)rhs), lhs);
-  if (left != right) return left > right ? lhs : rhs;
-  if (left == JOIST_CATEGORY_INTEGER) return integer_join(lhs, rhs);
-  return left == JOIST_CATEGORY_FLOAT ? float_join(lhs, rhs) : larger(lhs, rhs);
+  return known_join(lhs, rhs);
 }
 
 /* The left operand decides: a number on the left is a tensor of its default dtype, a
@@ -131,7 +132,5 @@ int joist_table_anvl(const struct joist_rules *rules, int lhs, int rhs) {
   const int left = lhs_guess ? lhs - JOIST_NODE_AMBIGUOUS : lhs;
   const int right = rhs_guess ? rhs - JOIST_NODE_AMBIGUOUS : rhs;
   if (lhs_guess != rhs_guess && category(left) == category(right)) return lhs_guess ? right : left;
-  if (category(left) == JOIST_CATEGORY_INTEGER && category(right) == JOIST_CATEGORY_INTEGER)
-    return integer_join(left, right);
-  return joist_rules_find("anvil")->result[left][right];
+  return known_join(left, right);
 }

@@ -1,4 +1,4 @@
-/* Promotion rule sets: which dtype two operands have in common.
+/* Promotion rule sets: which dtype two dtypes have in common, and how a set is made.
  *
  * A rule set is plain data of fixed size without pointers, so it can live in
  * static storage, on the stack or in an R raw vector. Nodes are the known dtypes
@@ -58,38 +58,12 @@ struct joist_rules {
   uint8_t promote[JOIST_TYPE_COUNT][JOIST_TYPE_COUNT];
 };
 
-/* One operand of a promotion. */
-struct joist_operand {
-  struct joist_type type; /* for a literal: its default dtype, ambiguous */
-  bool literal;           /* a bare R value, whose own value is still exact */
-  int rank;
-  /* For the policies that look at values: range of the value(s) of a literal or
-   * rank-0 operand when they are known (then has_range), real parts for complex. */
-  bool has_range;
-  double low, high;
-};
-
-/* Built-in rule sets. joist_rules_find returns NULL for an unknown id. The first
- * is the default. Call joist_rules_init once before any other function. */
-void joist_rules_init(void);
-size_t joist_rules_count(void);
-const struct joist_rules *joist_rules_at(size_t index);
-const struct joist_rules *joist_rules_find(const char *id);
-/* One line that says where the rule set comes from. */
-const char *joist_rules_source(const char *id);
-
 /* Makes a rule set from lattice edges given as node names. Fails with
  * JOIST_ERROR_PROMOTION when the edges have a cycle (the message shows it) or there
  * are too many names. Pairs without a unique join are undefined, not an error. */
 joist_status joist_rules_from_edges(struct joist_rules *rules, const char *id,
                                     const char *const *from, const char *const *to, size_t count,
                                     struct joist_error *error) JOIST_MUST_CHECK;
-
-/* Changes the literal defaults and derives `promote` anew. Fails with
- * JOIST_ERROR_DTYPE when a dtype is not of its category. */
-joist_status joist_rules_set_literals(struct joist_rules *rules,
-                                      const uint8_t literal[JOIST_CATEGORY_COUNT],
-                                      struct joist_error *error) JOIST_MUST_CHECK;
 
 /* Whether memory that somebody else kept is a rule set of this version: everything that is
  * looked up by what it says is there. */
@@ -105,16 +79,17 @@ const char *joist_rules_node_name(const struct joist_rules *rules, int node);
  * `dtype?` too. JOIST_NODE_NONE where undefined. */
 int joist_rules_table_entry(const struct joist_rules *rules, int lhs, int rhs);
 
-/* Common type of two types; false where undefined. One table look-up. */
-bool joist_promote(const struct joist_rules *rules, struct joist_type lhs, struct joist_type rhs,
-                   struct joist_type *result);
+/* ---- for what makes rule sets ---- */
 
-/* Common type of n >= 1 operands, by rank and value too where the rule set asks
- * for it. Fails with JOIST_ERROR_PROMOTION; the message names both dtypes, the rule
- * set and a way out. */
-joist_status joist_common_type(const struct joist_rules *rules,
-                               const struct joist_operand *operands, size_t count,
-                               struct joist_type *result,
-                               struct joist_error *error) JOIST_MUST_CHECK;
+/* The weak node of a category (integer, float or complex), and back. */
+int joist_node_of_category(joist_category category);
+joist_category joist_category_of_node(int weak);
+
+/* Clears a rule set, sets its id, and names the known and ambiguous dtypes. */
+void joist_rules_clear(struct joist_rules *rules, const char *id);
+/* Fills `result` from `edges`. Returns a node on a cycle or JOIST_NODE_NONE. */
+int joist_rules_join_edges(struct joist_rules *rules);
+/* Fills `promote` from `result` and `literal`. */
+void joist_rules_derive(struct joist_rules *rules);
 
 #endif

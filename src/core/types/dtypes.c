@@ -117,6 +117,11 @@ joist_dtype joist_dtype_real(joist_dtype dtype) {
   return dtype == JOIST_C128 ? JOIST_F64 : dtype;
 }
 
+joist_dtype joist_dtype_complex(joist_dtype dtype) {
+  const joist_dtype real = joist_dtype_real(dtype);
+  return real == JOIST_F64 ? JOIST_C128 : JOIST_C64;
+}
+
 int64_t joist_dtype_min_int(joist_dtype dtype) {
   if (facts[dtype].kind != JOIST_KIND_INT) return 0;
   return -(INT64_C(1) << (8 * facts[dtype].size - 2)) * 2;

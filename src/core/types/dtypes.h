@@ -74,6 +74,8 @@ joist_dtype joist_dtype_parse(const char *text, joist_style style);
 joist_dtype joist_dtype_compute(joist_dtype dtype);
 /* The float dtype of a complex dtype's parts; itself otherwise. */
 joist_dtype joist_dtype_real(joist_dtype dtype);
+/* The complex dtype whose parts hold a float dtype; a complex dtype itself. */
+joist_dtype joist_dtype_complex(joist_dtype dtype);
 /* Smallest and largest value of a bool or integer dtype, as exact long doubles
  * are not portable: as int64_t and uint64_t. */
 int64_t joist_dtype_min_int(joist_dtype dtype);

@@ -1,5 +1,5 @@
 /* Searches shared by import and export: which element is the first that does not fit.
- * Private to exchange_*.c, each of which asks for vector loops first. */
+ * Private to host_*.c, each of which asks for vector loops first. */
 #ifndef JOIST_CORE_TYPES_HOST_SCAN_H
 #define JOIST_CORE_TYPES_HOST_SCAN_H
 

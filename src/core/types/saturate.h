@@ -1,4 +1,4 @@
-/* Float to integer as nv_convert() does it, one value at a time. */
+/* Float to integer as conversions do it, one value at a time. */
 #ifndef JOIST_CORE_TYPES_SATURATE_H
 #define JOIST_CORE_TYPES_SATURATE_H
 
@@ -15,7 +15,7 @@
     const int is_signed = (T)-1 < 1;                                             \
     const uint64_t max = UINT64_MAX >> (64 - 8 * sizeof(T) + (size_t)is_signed); \
     const FLOAT high = (FLOAT)(max - (max >> DIGITS));                           \
-    const FLOAT low = is_signed ? -(FLOAT)(max / 2 + 1) * 2 : 0;                 \
+    const FLOAT low = is_signed ? -(FLOAT)((max >> 1) + 1) * 2 : 0;              \
     FLOAT inside = x < high ? x : high;                                          \
     inside = inside > low ? inside : low;                                        \
     /* int32_t first: vector units convert to nothing narrower. */               \

@@ -4,8 +4,7 @@
 
 #include "cuda/codegen/lower.h"
 #include "cuda/host/context.h"
-
-struct joist_cuda_compiled; /* a kernel that can be started; lives as long as the process */
+#include "cuda/host/loader.h"
 
 /* The kernel of a group, or of a pass of a reduction, that has `work` element steps to do
  * now; NULL when the interpreter should run it. */
@@ -29,15 +28,14 @@ size_t joist_cuda_remembered(void);
 /* Forgets all kernels, so that they are looked for again. */
 void joist_cuda_forget(void);
 
-/* As joist_cuda_start. */
-joist_status joist_cuda_start_compiled(struct joist_cuda_compiled *compiled, uint64_t threads,
-                                       const void *parameter, cudaStream_t stream,
-                                       struct joist_error *error) JOIST_MUST_CHECK;
-
-/* loader.c: a compiled and loaded kernel of the current device, or NULL with a reason.
- * JOIST_ERROR_MEMORY when the device's is out, so that it may work later. */
-joist_status joist_cuda_load(const char *source, int architecture,
-                             struct joist_cuda_compiled **compiled, char *log,
-                             size_t log_size) JOIST_MUST_CHECK;
+/* When groups are compiled: once they have run often enough, always, or never (the
+ * interpreter then runs all). The environment variable JOIST_CUDA_COMPILE (auto, always,
+ * never) sets what a process starts with. */
+typedef enum {
+  JOIST_CUDA_COMPILE_AUTO,
+  JOIST_CUDA_COMPILE_ALWAYS,
+  JOIST_CUDA_COMPILE_NEVER
+} joist_cuda_policy;
+void joist_cuda_set_policy(joist_cuda_policy policy);
 
 #endif

@@ -28,20 +28,14 @@ DTYPE_TEXT(kind_of, KIND_TEXT)
 
 static const char *op_id(uint32_t op) {
   static const char *const ids[JOIST_OP_COUNT] = {
-#define OP(ID, NAME, ARITY, CLASS, GENERIC) #ID,
-#define REDUCTION(ID, NAME, CLASS, COMBINE, GENERIC) #ID,
-#define ARRAY(ID, NAME, ARITY, CLASS, DEFINED, FUNCTION) #ID,
+#define OP(ID, NAME, OPERANDS, CLASS, KINDS, GENERIC) #ID,
+#define STEP(ID, NAME, CLASS, ATTRIBUTES) #ID,
+#define REDUCTION(ID, NAME, CLASS, KINDS, COMBINE, ATTRIBUTES, GENERIC) #ID,
+#define CUMULATIVE(ID, NAME, CLASS, KINDS, COMBINE, ATTRIBUTES) #ID,
+#define ARRAY(ID, NAME, LEAST, MOST, RESULTS, CLASS, KINDS, ATTRIBUTES, FUNCTION) #ID,
 #include "core/program/ops.def"
   };
   return ids[op];
-}
-
-static bool is_checked(uint32_t op, uint32_t dtype) {
-  const joist_kind kind = joist_dtype_kind((joist_dtype)dtype);
-#define CHECKED(OP, KIND, FAILURE, EXPRESSION) \
-  if (op == JOIST_OP_##OP && kind == JOIST_KIND_##KIND) return true;
-#include "core/program/ops.def"
-  return false;
 }
 
 /* ---- growing text ---- */
@@ -144,15 +138,15 @@ static void add_element_step(struct text *text, const struct joist_cuda_step *st
       break;
     case JOIST_CUDA_KERNEL: {
       const char *const op = op_id(step->op), *const kind = kind_of(step->from);
-      const int arity = joist_op_arity((joist_op)step->op);
-      if (is_checked(step->op, step->from))
+      const int operands = joist_operation((joist_op)step->op)->most;
+      if (joist_cuda_can_fail((joist_op)step->op, (joist_dtype)step->from))
         add(text,
             "      if (fails_%s_%s<%s>(v%u, v%u)) {\n"
             "        report(parameter, at, %u);\n        continue;\n      }\n",
             op, kind, type_of(step->from), in[0], in[1], s);
       add(text, "      const %s v%u = op_%s_%s<%s>(v%u", type, s, op, kind, type_of(step->from),
           in[0]);
-      for (int k = 1; k < arity; k++) add(text, ", v%u", in[k]);
+      for (int k = 1; k < operands; k++) add(text, ", v%u", in[k]);
       add(text, ");\n");
       break;
     }

@@ -5,8 +5,6 @@
 
 #include "cuda/codegen/lower.h"
 
-#define JOIST_CUDA_GENERATED "joist_generated" /* name of the one kernel of a source */
-
 /* Elements that a thread of the kernel of a group has per turn. */
 int joist_cuda_width(const struct joist_cuda_code *code);
 

@@ -93,7 +93,7 @@ static uint16_t add_gather(struct lowering *low, const struct joist_shape *shape
   return (uint16_t)code->gather_count++;
 }
 
-static bool can_fail(joist_op op, joist_dtype dtype) {
+bool joist_cuda_can_fail(joist_op op, joist_dtype dtype) {
   const joist_kind kind = joist_dtype_kind(dtype);
 #define CHECKED(OP, KIND, FAILURE, EXPRESSION) \
   if (op == JOIST_OP_##OP && kind == JOIST_KIND_##KIND) return true;
@@ -114,7 +114,7 @@ static void lower_kernel(struct lowering *low, const struct joist_step *from) {
   for (uint32_t k = from->operand_count; k < JOIST_REFS_MAX; k++) step->in[k] = in[0];
   const uint16_t made = step->out = low->registers++;
   if (!low->full) low->code->instruction[at] = from->instruction;
-  low->code->checked |= can_fail(i->op, i->signature.compute);
+  low->code->checked |= joist_cuda_can_fail(i->op, i->signature.compute);
   define(low, from->out, made);
 }
 

@@ -3,7 +3,7 @@
 #define JOIST_CUDA_CODEGEN_LOWER_H
 
 #include "core/plan/groups.h"
-#include "cuda/codegen/device_code.h"
+#include "cuda/kernels/device_code.h"
 
 enum {
   JOIST_CUDA_STEPS = 512,
@@ -22,6 +22,9 @@ struct joist_cuda_code {
   uint64_t stride[JOIST_CUDA_GATHERS][JOIST_RANK_MAX];
   uint64_t extent[JOIST_RANK_MAX];
 };
+
+/* Whether the operation's kernel checks its operands in this dtype. */
+bool joist_cuda_can_fail(joist_op op, joist_dtype dtype);
 
 /* False when the group is too long for a kernel. `given` says of each value whether the parameter
  * has its only element in the place of a pointer; NULL when none is. */

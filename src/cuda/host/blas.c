@@ -3,9 +3,10 @@
 
 #include <dlfcn.h>
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 
-#include "cuda/host/libraries.h"
+#include "cuda/host/loader.h"
 
 /* The part of cublas_v2.h that is used; the library need not be there when joist is built. */
 typedef int result;                                  /* 0 is success */
@@ -61,6 +62,15 @@ static bool is_found(void) {
                  find(library, "cublasZgemmStridedBatched", &cublas.gemm[JOIST_C128]) &&
                  find(library, "cublasGemmStridedBatchedEx", &cublas.halves);
   return cublas.found;
+}
+
+bool joist_cuda_describe_cublas(char *text, size_t size) {
+  const void *const handle = joist_cuda_cublas();
+  snprintf(text, size, "%s",
+           handle != NULL ? "found"
+                          : "libcublas cannot be loaded: install the CUDA toolkit's libraries "
+                            "(matrix products then use joist's own kernel, which is slower)");
+  return handle != NULL;
 }
 
 void joist_cuda_blas_use(bool use) { cublas.unused = !use; }

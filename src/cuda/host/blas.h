@@ -2,8 +2,9 @@
 #ifndef JOIST_CUDA_HOST_BLAS_H
 #define JOIST_CUDA_HOST_BLAS_H
 
+#include "core/types/dtypes.h"
 #include "cuda/host/context.h"
-#include "cuda/kernels/matmul.h"
+#include "cuda/kernels/matmul_kernels.h"
 
 /* Whether it is there and multiplies these. */
 bool joist_cuda_blas_fits(const struct joist_cuda_state *state, joist_dtype dtype,
@@ -12,6 +13,9 @@ bool joist_cuda_blas_fits(const struct joist_cuda_state *state, joist_dtype dtyp
 joist_status joist_cuda_blas_multiply(struct joist_cuda_state *state, joist_dtype dtype,
                                       const struct joist_cuda_matmul *matmul,
                                       struct joist_error *error) JOIST_MUST_CHECK;
+
+/* Whether it can be loaded; what to do if not. */
+bool joist_cuda_describe_cublas(char *text, size_t size);
 
 /* Whether products may go to cuBLAS (at first they may); for tests of joist's own kernel. */
 void joist_cuda_blas_use(bool use);

@@ -4,11 +4,13 @@
 #define JOIST_CUDA_HOST_CONTEXT_H
 
 #include <cuda_runtime_api.h>
+#include <stdint.h>
 
-#include "cuda/cuda.h"
+#include "core/base/status.h"
 #include "cuda/host/slabs.h"
 
 enum {
+  JOIST_CUDA_DEVICES = 16, /* most that are looked at */
   JOIST_CUDA_STAGING = 4 << 20,
   JOIST_CUDA_SMALL = 4 << 10,  /* copies in up to this size go through the ring */
   JOIST_CUDA_RING = 256 << 10, /* which has two halves, each with an event */
@@ -34,6 +36,9 @@ struct joist_cuda_state {
   uint64_t *failure_found;    /* page-locked */
 };
 
+/* How many devices the driver shows; 0 when there is none, or it cannot be used. */
+size_t joist_cuda_count(void);
+
 /* The state of a device that can be used, which is then the current one of the runtime. */
 joist_status joist_cuda_open(int ordinal, struct joist_cuda_state **state,
                              struct joist_error *error) JOIST_MUST_CHECK;
@@ -41,28 +46,5 @@ joist_status joist_cuda_open(int ordinal, struct joist_cuda_state **state,
 /* The same of a device that was opened, without making it the current one: for what calls no
  * driver. NULL before that, and in a forked child. */
 struct joist_cuda_state *joist_cuda_opened(int ordinal);
-
-/* JOIST_OK, or what `result` means for somebody who was doing `what`. */
-joist_status joist_cuda_check(cudaError_t result, const char *what, struct joist_error *error);
-
-/* loader.c: the handle of the driver's library, NULL if it cannot be loaded. */
-void *joist_cuda_driver(void);
-/* The context that the driver has current in this thread, NULL when it does not say. */
-void *joist_cuda_context(void);
-
-/* memory.c: new memory of an open device, the current one of the runtime. */
-cudaError_t joist_cuda_reserve(struct joist_cuda_state *state, size_t bytes, void **memory);
-/* The vtable's functions of memory. */
-void *joist_cuda_allocate(const struct joist_device *device, size_t bytes);
-void joist_cuda_free(const struct joist_device *device, void *memory);
-joist_status joist_cuda_copy(const struct joist_device *device, void *to, const void *from,
-                             size_t bytes, joist_copy direction, struct joist_error *error);
-struct joist_device_figures joist_cuda_figures(const struct joist_device *device);
-size_t joist_cuda_trim(const struct joist_device *device);
-
-/* run.c */
-joist_status joist_cuda_run(const struct joist_device *device, const struct joist_plan *plan,
-                            const void *const *inputs, void *const *outputs,
-                            const struct joist_run *run, struct joist_error *error);
 
 #endif

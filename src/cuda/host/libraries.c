@@ -54,12 +54,3 @@ void *joist_cuda_library(const char *name) {
     if (major != built) handle = load_release(name, major);
   return handle != NULL ? handle : load_anywhere(name, ".so");
 }
-
-bool joist_cuda_describe_cublas(char *text, size_t size) {
-  const void *const handle = joist_cuda_cublas();
-  snprintf(text, size, "%s",
-           handle != NULL ? "found"
-                          : "libcublas cannot be loaded: install the CUDA toolkit's libraries "
-                            "(matrix products then use joist's own kernel, which is slower)");
-  return handle != NULL;
-}

@@ -1,12 +1,15 @@
 /* Loading compiled kernels through the driver's own interface, found at run time. */
+#include "cuda/host/loader.h"
+
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cuda/codegen/compile.h"
-#include "cuda/codegen/generate.h"
+#include "cuda/host/errors.h"
 #include "cuda/host/libraries.h"
+#include "cuda/host/nvrtc.h"
+#include "cuda/kernels/device_code.h"
 
 /* The part of cuda.h that is used, whose header some toolkits leave out. Results have the
  * numbers of the runtime's errors (cudaError_t); 0 is success. */

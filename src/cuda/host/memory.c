@@ -1,10 +1,12 @@
 /* Memory of a device: small blocks from slabs, others from a pool in the order of its stream.
  * Copies go through page-locked buffers: a ring for small ones in, else two, one being filled while
  * the other is on its way. */
+#include "cuda/host/memory.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "cuda/host/context.h"
+#include "cuda/host/errors.h"
 
 enum { EMPTY_MOST = 32 }; /* slabs that are kept without a block in use, until memory is out */
 

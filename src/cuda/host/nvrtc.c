@@ -1,12 +1,14 @@
-/* NVRTC, the CUDA compiler as a library. It reads no files: the headers that generated code
- * includes are part of this library (source_text.c, made when joist is built). */
+/* Calling NVRTC. It reads no files: the headers that generated code includes are part of this
+ * library (source_text.c, made when joist is built). */
+#include "cuda/host/nvrtc.h"
+
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cuda/codegen/source_text.h"
 #include "cuda/host/libraries.h"
+#include "cuda/kernels/source_text.h"
 
 /* The part of nvrtc.h that is used; the library need not be there when joist is built. */
 typedef struct nvrtc_program *program;

@@ -8,7 +8,7 @@
 #define JOIST_INLINE JOIST_DEVICE static inline
 #define JOIST_COMPLEX_FUNCTION JOIST_DEVICE JOIST_OUTLINE static
 
-#include "cuda/kernels/argextreme.h"
+#include "cuda/kernels/argextreme_kernels.h"
 #include "cuda/kernels/loops.cuh"
 #include "cuda/kernels/shared.cuh"
 

@@ -1,4 +1,6 @@
 /* Random integers and binomial numbers, with core's arithmetic and bits. */
+#include "cuda/kernels/draw_count_kernels.h"
+
 #include "cuda/kernels/draws.cuh"
 
 #include "core/ops/random/binomial.h"

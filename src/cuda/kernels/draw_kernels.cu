@@ -1,6 +1,9 @@
 /* Random bits, keys, uniform and normal numbers: every thread makes what a block of random bits
  * gives, which is a function of the key and of the elements' positions. The arithmetic is core's,
  * so the bits are the CPU's. */
+#include "cuda/kernels/draw_kernels.h"
+
+#include "cuda/kernels/draw_count_kernels.h"
 #include "cuda/kernels/draws.cuh"
 
 /* ---- what becomes of a block of random bits: E elements of `type` ---- */

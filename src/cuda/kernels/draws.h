@@ -1,8 +1,8 @@
-/* What the host hands to the kernels that draw random numbers, and how it starts one. */
+/* What the host hands to the kernels that draw random numbers. */
 #ifndef JOIST_CUDA_KERNELS_DRAWS_H
 #define JOIST_CUDA_KERNELS_DRAWS_H
 
-#include "cuda/codegen/device_code.h"
+#include <stdint.h>
 
 /* A parameter of a distribution, of a dtype that its kernel reads: an element of the result's
  * for each, or `one` for all where `elements` is NULL. */
@@ -29,21 +29,5 @@ struct joist_cuda_draw {
   uint32_t standard; /* from 0 to 1, or of mean 0 and deviation 1 */
   uint32_t split;    /* a key is one of several, not a user's */
 };
-
-#ifdef __cplusplus
-extern "C" {
-#endif
-
-/* All give a cudaError_t; there is one element at least. */
-int joist_cuda_start_draw(const struct joist_cuda_draw *draw, void *stream);
-int joist_cuda_start_draw_check(const struct joist_cuda_draw *draw, void *stream);
-
-/* The same for integers and binomial numbers alone. */
-int joist_cuda_start_count(const struct joist_cuda_draw *draw, void *stream);
-int joist_cuda_start_count_check(const struct joist_cuda_draw *draw, void *stream);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -14,15 +14,19 @@
 #include "core/kernels/inverse_f64.h"
 #include "core/kernels/math_f32.h"
 #include "core/kernels/math_f64.h"
+#include "core/kernels/special_f32.h"
+#include "core/kernels/special_f64.h"
 #include "core/types/dtypes.def"
 #include "core/types/half.h"
 #include "core/types/saturate.h"
 #include "cuda/kernels/complex.cuh"
 
 enum {
-#define OP(ID, NAME, ARITY, CLASS, GENERIC) JOIST_OP_##ID,
-#define REDUCTION(ID, NAME, CLASS, COMBINE, GENERIC) JOIST_OP_##ID,
-#define ARRAY(ID, NAME, ARITY, CLASS, DEFINED, FUNCTION) JOIST_OP_##ID,
+#define OP(ID, NAME, OPERANDS, CLASS, KINDS, GENERIC) JOIST_OP_##ID,
+#define STEP(ID, NAME, CLASS, ATTRIBUTES) JOIST_OP_##ID,
+#define REDUCTION(ID, NAME, CLASS, KINDS, COMBINE, ATTRIBUTES, GENERIC) JOIST_OP_##ID,
+#define CUMULATIVE(ID, NAME, CLASS, KINDS, COMBINE, ATTRIBUTES) JOIST_OP_##ID,
+#define ARRAY(ID, NAME, LEAST, MOST, RESULTS, CLASS, KINDS, ATTRIBUTES, FUNCTION) JOIST_OP_##ID,
 #include "core/program/ops.def"
 };
 
@@ -130,6 +134,11 @@ QUICK(tanh)
 QUICK(asinh)
 QUICK(acosh)
 QUICK(atanh)
+QUICK(erf)
+QUICK(erfc)
+QUICK(gamma)
+QUICK(lgamma)
+QUICK(digamma)
 DEVICE float quick_atan2(float y, float x) { return fast_atan2(y, x); }
 DEVICE double quick_atan2(double y, double x) { return f64_atan2(y, x); }
 DEVICE float quick_pow(float x, float y) { return fast_pow(x, y); }
@@ -180,7 +189,7 @@ DEVICE joist_complex<R> complex_power(joist_complex<R> a, joist_complex<R> b) {
   DEVICE T op_##OP##_##KIND(const uint8_t p, const T b, const T c) { \
     return E;                                                        \
   }
-#define KERNEL(OP, KIND, ARITY, RESULT, E) DEFINE_##ARITY##_##RESULT(OP, KIND, E)
+#define KERNEL(OP, KIND, OPERANDS, RESULT, E) DEFINE_##OPERANDS##_##RESULT(OP, KIND, E)
 #define CHECKED(OP, KIND, FAILURE, E)                     \
   template <class T>                                      \
   DEVICE bool fails_##OP##_##KIND(const T a, const T b) { \
@@ -189,8 +198,8 @@ DEVICE joist_complex<R> complex_power(joist_complex<R> a, joist_complex<R> b) {
     return FAILURE;                                       \
   }                                                       \
   DEFINE_2_SAME(OP, KIND, E)
-#define REPAIRED(OP, KIND, ARITY, E, CONDITION, REPAIR) \
-  DEFINE_##ARITY##_SAME(OP, KIND, (CONDITION) ? (REPAIR) : (E))
+#define REPAIRED(OP, KIND, OPERANDS, E, CONDITION, REPAIR) \
+  DEFINE_##OPERANDS##_SAME(OP, KIND, (CONDITION) ? (REPAIR) : (E))
 #include "core/program/ops.def"
 
 /* ---- conversion: to_I8(from_F16(x)); the rules are those of core/types/convert.h ---- */

@@ -155,10 +155,10 @@ JOIST_DEVICE JOIST_OUTLINE static bool compute_element(uint32_t op, uint32_t dty
                                                        const joist_register &c,
                                                        joist_register &out) {
   switch (op * JOIST_CUDA_DTYPES + dtype) {
-#define KERNEL(OP, KIND, ARITY, RESULT, E) JOIST_DTYPES_##KIND(CASE_##ARITY##_##RESULT, OP, )
+#define KERNEL(OP, KIND, OPERANDS, RESULT, E) JOIST_DTYPES_##KIND(CASE_##OPERANDS##_##RESULT, OP, )
 #define CHECKED(OP, KIND, FAILURE, E) JOIST_DTYPES_##KIND(CASE_CHECKED, OP, )
-#define REPAIRED(OP, KIND, ARITY, E, CONDITION, REPAIR) \
-  JOIST_DTYPES_##KIND(CASE_##ARITY##_SAME, OP, )
+#define REPAIRED(OP, KIND, OPERANDS, E, CONDITION, REPAIR) \
+  JOIST_DTYPES_##KIND(CASE_##OPERANDS##_SAME, OP, )
 #include "core/program/ops.def"
   }
   return true;

@@ -124,6 +124,19 @@ JOIST_KERNEL(joist_own_kernel, joist_cuda_move) {
     atomicMax(&parameter.owner[parameter.index[k]], (uint32_t)k + 1);
 }
 
+JOIST_KERNEL(joist_iota_kernel, joist_cuda_iota) {
+  for (uint64_t at = thread_number(); at < parameter.count; at += thread_count()) {
+    const uint64_t step = at / parameter.inner % parameter.middle;
+    joist_register number, out = {{0, 0}};
+    put(number, parameter.from + (double)step);
+    if (parameter.dtype == JOIST_I64 || parameter.dtype == JOIST_UI64)
+      put(out, parameter.first + step);
+    else
+      convert_element(JOIST_F64, parameter.dtype, number, out);
+    store_element(parameter.dtype, out, parameter.out, at);
+  }
+}
+
 int joist_cuda_start(joist_cuda_kernel kernel, uint64_t threads, const void *parameter,
                      void *stream) {
   const void *const kernels[JOIST_CUDA_KERNELS] = {
@@ -131,7 +144,7 @@ int joist_cuda_start(joist_cuda_kernel kernel, uint64_t threads, const void *par
       (const void *)joist_finish_kernel,    (const void *)joist_take_kernel,
       (const void *)joist_own_kernel,       (const void *)joist_put_kernel,
       (const void *)joist_check_kernel,     (const void *)joist_walk_kernel,
-      (const void *)joist_gather_kernel};
+      (const void *)joist_gather_kernel,    (const void *)joist_iota_kernel};
   const uint64_t blocks = (threads + JOIST_CUDA_BLOCK - 1) / JOIST_CUDA_BLOCK;
   const unsigned grid = blocks < 0x7fffffff ? (unsigned)blocks : 0x7fffffffu;
   void *arguments[] = {const_cast<void *>(parameter)};

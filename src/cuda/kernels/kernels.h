@@ -2,7 +2,7 @@
 #ifndef JOIST_CUDA_KERNELS_KERNELS_H
 #define JOIST_CUDA_KERNELS_KERNELS_H
 
-#include "cuda/codegen/device_code.h"
+#include "cuda/kernels/device_code.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -18,6 +18,7 @@ typedef enum {
   JOIST_CUDA_CHECK,        /* struct joist_cuda_check */
   JOIST_CUDA_WALK,         /* struct joist_cuda_walk */
   JOIST_CUDA_GATHER_ALONG, /* struct joist_cuda_gather */
+  JOIST_CUDA_IOTA,         /* struct joist_cuda_iota */
   JOIST_CUDA_KERNELS
 } joist_cuda_kernel;
 

@@ -3,7 +3,7 @@
 #ifndef JOIST_CUDA_LOOPS_CUH
 #define JOIST_CUDA_LOOPS_CUH
 
-#include "cuda/codegen/device_code.h"
+#include "cuda/kernels/device_code.h"
 #include "cuda/kernels/element.cuh"
 
 /* A kernel has one parameter, a struct, which stays where the launch put it. */

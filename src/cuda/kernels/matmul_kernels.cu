@@ -9,7 +9,7 @@
 #define JOIST_COMPLEX_FUNCTION JOIST_DEVICE JOIST_OUTLINE static
 
 #include "cuda/kernels/loops.cuh"
-#include "cuda/kernels/matmul.h"
+#include "cuda/kernels/matmul_kernels.h"
 #include "cuda/kernels/shared.cuh"
 
 enum {

@@ -13,6 +13,7 @@
 #define JOIST_INLINE JOIST_DEVICE JOIST_OUTLINE static
 #define JOIST_COMPLEX_FUNCTION JOIST_DEVICE JOIST_OUTLINE static
 
+#include "cuda/kernels/scan_kernels.h"
 #include "cuda/kernels/scan_kinds.cuh"
 #include "cuda/kernels/shared.cuh"
 

@@ -5,7 +5,7 @@
 
 #include "cuda/kernels/loops.cuh"
 #include "cuda/kernels/scaled.cuh"
-#include "cuda/kernels/scan.h"
+#include "cuda/kernels/scan_kinds.h"
 
 /* ---- elements of arrays: what they are read as, and made of ---- */
 

@@ -12,7 +12,7 @@
 
 #include "cuda/kernels/loops.cuh"
 #include "cuda/kernels/shared.cuh"
-#include "cuda/kernels/transpose.h"
+#include "cuda/kernels/transpose_kernels.h"
 
 enum { SIDE = 32, LINES = JOIST_CUDA_BLOCK / SIDE /* of cells, moved at a time */ };
 

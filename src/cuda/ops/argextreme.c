@@ -1,7 +1,7 @@
 /* Positions of extremes on a device, in one pass, or in two where lines are long and few. */
-#include "cuda/kernels/argextreme.h"
 #include "core/ops/move/walk.h"
-#include "cuda/ops/launch.h"
+#include "cuda/kernels/argextreme_kernels.h"
+#include "cuda/ops/operations.h"
 
 static size_t ceiling(size_t n, size_t parts) { return (n + parts - 1) / parts; }
 
@@ -73,15 +73,14 @@ static joist_status find_in_two(const struct running *r, struct joist_cuda_posit
 }
 
 /* Of no elements there is no extreme: the CPU's engine says so. */
-bool joist_cuda_locates(const struct running *r, const struct joist_instruction *i) {
-  return (i->op == JOIST_OP_ARGMIN || i->op == JOIST_OP_ARGMAX) &&
-         count_of(r->plan->program, i->operand[0]) > 0;
+bool joist_cuda_can_locate(const struct running *r, const struct joist_instruction *i) {
+  return count_of(r->plan->program, i->operand[0]) > 0;
 }
 
 joist_status joist_cuda_locate(const struct running *r, const struct joist_instruction *i,
                                struct joist_error *error) {
-  const struct joist_lines lines =
-      joist_shape_lines(&r->plan->program->values[i->operand[0]].shape, i->parameter[0]);
+  const struct joist_lines lines = joist_shape_lines(&r->plan->program->values[i->operand[0]].shape,
+                                                     joist_attribute_dim(i->attributes));
   struct joist_cuda_positions search = {.inner = lines.inner,
                                         .middle = lines.middle,
                                         .outer = lines.outer,

@@ -1,7 +1,9 @@
 /* Inputs of one element in the process's memory, as literals are. The kernels of elementwise groups
  * and of random numbers have them in their parameter, which costs neither memory of the device nor
  * a copy. */
-#include "cuda/ops/launch.h"
+#include "cuda/ops/inline_scalars.h"
+
+#include "cuda/ops/operations.h"
 
 enum { PLACE = 16 }; /* bytes for one element of any dtype */
 
@@ -14,7 +16,7 @@ static bool fits_parameters(const struct joist_plan *plan, joist_value_id value)
   for (uint32_t g = 0; g < plan->group_count; g++) {
     const struct joist_instruction *const i = &program->instructions[plan->groups[g].instruction];
     if (plan->groups[g].kind != JOIST_GROUP_ARRAY) continue;
-    for (int k = 0; k < joist_op_arity(i->op); k++)
+    for (uint32_t k = 0; k < i->operand_count; k++)
       if (plan->root[i->operand[k]] == value && !joist_cuda_reads_on_host(i->op, k)) return false;
   }
   return true;

@@ -3,9 +3,9 @@
 #ifndef JOIST_CUDA_OPS_LAUNCH_H
 #define JOIST_CUDA_OPS_LAUNCH_H
 
-#include "core/ops/move/walk.h"
 #include "core/plan/groups.h"
-#include "cuda/host/context.h"
+#include "cuda/host/errors.h"
+#include "cuda/host/memory.h"
 #include "cuda/kernels/kernels.h"
 
 struct running {
@@ -15,6 +15,7 @@ struct running {
   void *const *arrays; /* per value, in the device's memory but for those that are given */
   const bool *given;   /* per value: its element goes into parameters; NULL when none does */
   const struct joist_run *run;
+  const struct joist_group *group; /* that is being run */
 };
 
 static inline size_t count_of(const struct joist_program *program, joist_value_id value) {
@@ -86,51 +87,9 @@ static inline bool is_given(const struct running *r, joist_value_id value) {
   return r->given != NULL && r->given[value];
 }
 
-/* run.c: the elements of a value as `dtype`: its own memory, or a conversion that the caller
- * frees. */
+/* The elements of a value as `dtype`: its own memory, or a conversion that the caller frees. */
 joist_status joist_cuda_convert(const struct running *r, joist_value_id value, joist_dtype dtype,
                                 const void **data, void **made,
                                 struct joist_error *error) JOIST_MUST_CHECK;
-
-/* given.c: what becomes of the inputs that are in the process's memory. Says which values are
- * given, and places the others, in memory that `owned` is to free. */
-joist_status joist_cuda_place_given(const struct running *r, void **arrays, bool *given,
-                                    void **owned, struct joist_error *error) JOIST_MUST_CHECK;
-
-/* moves.c: whether an operation that moves elements has a kernel, and running it. */
-bool joist_cuda_moves(const struct running *r, const struct joist_instruction *i);
-joist_status joist_cuda_move(const struct running *r, const struct joist_instruction *i,
-                             struct joist_error *error) JOIST_MUST_CHECK;
-
-/* Moves elements of `size` bytes along a walk without lists. */
-joist_status joist_cuda_walk_along(const struct running *r, const struct joist_walk *walk,
-                                   size_t size, const void *in, void *out,
-                                   struct joist_error *error) JOIST_MUST_CHECK;
-
-/* transpose.c: permuting dims. */
-joist_status joist_cuda_permute(const struct running *r, const struct joist_instruction *i,
-                                struct joist_error *error) JOIST_MUST_CHECK;
-
-/* scan.c: whether a cumulative operation has a kernel, and running it. */
-bool joist_cuda_scans(const struct running *r, const struct joist_instruction *i);
-joist_status joist_cuda_accumulate(const struct running *r, const struct joist_instruction *i,
-                                   struct joist_error *error) JOIST_MUST_CHECK;
-
-/* matmul.c: the same for matrix products. */
-bool joist_cuda_multiplies(const struct running *r, const struct joist_instruction *i);
-joist_status joist_cuda_multiply(const struct running *r, const struct joist_instruction *i,
-                                 struct joist_error *error) JOIST_MUST_CHECK;
-
-/* draws.c: the same for random numbers; some parameters of theirs are read on the host. With one
- * that does not fit, `fits` becomes false: the CPU's engine says what is wrong with it. */
-bool joist_cuda_draws(const struct running *r, const struct joist_instruction *i);
-bool joist_cuda_reads_on_host(joist_op op, int operand);
-joist_status joist_cuda_draw(const struct running *r, const struct joist_instruction *i, bool *fits,
-                             struct joist_error *error) JOIST_MUST_CHECK;
-
-/* positions.c: the same for positions of extremes. */
-bool joist_cuda_locates(const struct running *r, const struct joist_instruction *i);
-joist_status joist_cuda_locate(const struct running *r, const struct joist_instruction *i,
-                               struct joist_error *error) JOIST_MUST_CHECK;
 
 #endif

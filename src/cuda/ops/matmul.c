@@ -1,7 +1,7 @@
 /* Matrix products on a device: by cuBLAS where it has the dtype, else by joist's kernel. */
 #include "core/ops/move/walk.h"
 #include "cuda/host/blas.h"
-#include "cuda/ops/launch.h"
+#include "cuda/ops/operations.h"
 
 static const struct joist_shape *shape_of(const struct running *r, joist_value_id value) {
   return &r->plan->program->values[value].shape;
@@ -43,29 +43,25 @@ static joist_status multiply(const struct running *r, joist_dtype dtype,
       "starting a kernel", error);
 }
 
-bool joist_cuda_multiplies(const struct running *r, const struct joist_instruction *i) {
-  const joist_dtype dtype = r->plan->program->values[i->result].type.dtype;
-  return i->op == JOIST_OP_MATMUL && i->signature.operand[0] == dtype &&
-         i->signature.operand[1] == dtype;
-}
-
 joist_status joist_cuda_multiply(const struct running *r, const struct joist_instruction *i,
                                  struct joist_error *error) {
   const struct joist_shape *const lhs = shape_of(r, i->operand[0]);
   const struct joist_shape *const rhs = shape_of(r, i->operand[1]);
   const struct joist_shape *const result = shape_of(r, i->result);
+  const bool lhs_transposed = joist_attribute_flag(i->attributes, JOIST_ATTRIBUTE_TRANSPOSE_LHS);
+  const bool rhs_transposed = joist_attribute_flag(i->attributes, JOIST_ATTRIBUTE_TRANSPOSE_RHS);
   struct joist_cuda_matmul matmul = {.m = result->extent[0],
                                      .n = result->extent[1],
-                                     .k = lhs->extent[i->parameter[0] ? 0 : 1],
-                                     .out = r->arrays[i->result]};
+                                     .k = lhs->extent[lhs_transposed ? 0 : 1],
+                                     .out = r->arrays[i->result],
+                                     .lhs_transposed = lhs_transposed,
+                                     .rhs_transposed = rhs_transposed};
   void *made[2] = {NULL, NULL};
   if (count_of(r->plan->program, i->result) == 0) return JOIST_OK;
-  matmul.lhs_across = i->parameter[0] ? matmul.k : 1;
-  matmul.lhs_along = i->parameter[0] ? 1 : matmul.m;
-  matmul.rhs_across = i->parameter[1] ? 1 : matmul.k;
-  matmul.rhs_along = i->parameter[1] ? matmul.n : 1;
-  matmul.lhs_transposed = i->parameter[0] != 0;
-  matmul.rhs_transposed = i->parameter[1] != 0;
+  matmul.lhs_across = lhs_transposed ? matmul.k : 1;
+  matmul.lhs_along = lhs_transposed ? 1 : matmul.m;
+  matmul.rhs_across = rhs_transposed ? 1 : matmul.k;
+  matmul.rhs_along = rhs_transposed ? matmul.n : 1;
   place_batch(lhs, rhs, result, &matmul);
   joist_status status =
       joist_cuda_convert(r, i->operand[0], i->signature.operand[0], &matmul.lhs, &made[0], error);

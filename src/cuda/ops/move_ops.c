@@ -1,8 +1,9 @@
 /* Operations that move elements, on a device. */
-#include "core/ops/move/walk.h"
-#include "core/program/array.h"
+#include "cuda/ops/move_ops.h"
+
+#include "core/ops/move/move_ops.h"
 #include "core/types/convert.h"
-#include "cuda/ops/launch.h"
+#include "cuda/ops/operations.h"
 
 static size_t size_of(const struct running *r, joist_value_id value) {
   return joist_dtype_size(r->plan->program->values[value].type.dtype);
@@ -10,6 +11,14 @@ static size_t size_of(const struct running *r, joist_value_id value) {
 
 static const struct joist_shape *shape_of(const struct running *r, joist_value_id value) {
   return &r->plan->program->values[value].shape;
+}
+
+/* Operand k in the dtype that the instruction wants; `made` is to be freed. */
+static joist_status read_operand(const struct running *r, const struct joist_instruction *i,
+                                 uint32_t k, const void **in, void **made,
+                                 struct joist_error *error) {
+  return joist_cuda_convert(r, i->operand[k], joist_signature_operand(&i->signature, k), in, made,
+                            error);
 }
 
 /* ---- positions ---- */
@@ -42,8 +51,13 @@ static joist_status check_positions(const struct running *r, const struct joist_
   return joist_position_error(extent, error);
 }
 
-static joist_status take(const struct running *r, const struct joist_instruction *i,
-                         struct joist_error *error) {
+bool joist_cuda_can_take(const struct running *r, const struct joist_instruction *i) {
+  (void)r;
+  return i->signature.operand[1] == JOIST_I64;
+}
+
+joist_status joist_cuda_take(const struct running *r, const struct joist_instruction *i,
+                             struct joist_error *error) {
   const struct joist_program *const program = r->plan->program;
   const struct joist_cuda_move move = {
       .count = count_of(program, i->result),
@@ -55,114 +69,153 @@ static joist_status take(const struct running *r, const struct joist_instruction
   return status == JOIST_OK ? start(r, JOIST_CUDA_TAKE, move.count, &move, error) : status;
 }
 
-static joist_status put(const struct running *r, const struct joist_instruction *i,
-                        struct joist_error *error) {
+/* The number of an element that is put has 32 bits. */
+bool joist_cuda_can_put(const struct running *r, const struct joist_instruction *i) {
+  return joist_cuda_can_take(r, i) && count_of(r->plan->program, i->operand[1]) < UINT32_MAX;
+}
+
+joist_status joist_cuda_put(const struct running *r, const struct joist_instruction *i,
+                            struct joist_error *error) {
   const struct joist_program *const program = r->plan->program;
   const bool one = count_of(program, i->operand[2]) == 1;
-  struct joist_cuda_move move = {
-      .count = count_of(program, i->operand[1]),
-      .index = r->arrays[i->operand[1]],
-      .in = r->arrays[i->operand[2]],
-      .out = r->arrays[i->result],
-      .size = (uint32_t)joist_dtype_size(program->values[i->result].type.dtype),
-      .step = one ? 0 : 1};
-  void *owner = NULL;
+  struct joist_cuda_move move = {.count = count_of(program, i->operand[1]),
+                                 .index = r->arrays[i->operand[1]],
+                                 .out = r->arrays[i->result],
+                                 .size = (uint32_t)size_of(r, i->result),
+                                 .step = one ? 0 : 1};
+  void *owner = NULL, *made = NULL;
   joist_status status = check_positions(r, i, error);
   if (status == JOIST_OK)
     status =
         copy_within(r, move.out, r->arrays[i->operand[0]], bytes_of(program, i->result), error);
+  if (status == JOIST_OK) status = read_operand(r, i, 2, &move.in, &made, error);
   if (status == JOIST_OK && !one && move.count > 0) {
     const size_t bytes = count_of(program, i->result) * sizeof(uint32_t);
     status = allocate(r, bytes, &owner, error);
-    if (status != JOIST_OK) return status;
     move.owner = owner;
-    status = joist_cuda_check(cudaMemsetAsync(owner, 0, bytes, r->state->stream),
-                              "assigning elements", error);
+    if (status == JOIST_OK)
+      status = joist_cuda_check(cudaMemsetAsync(owner, 0, bytes, r->state->stream),
+                                "assigning elements", error);
     if (status == JOIST_OK) status = start(r, JOIST_CUDA_OWN, move.count, &move, error);
   }
   if (status == JOIST_OK) status = start(r, JOIST_CUDA_PUT, move.count, &move, error);
+  joist_cuda_free(r->device, made);
   joist_cuda_free(r->device, owner);
-  return status;
-}
-
-static joist_status concatenate(const struct running *r, const struct joist_instruction *i,
-                                struct joist_error *error) {
-  const struct joist_program *const program = r->plan->program;
-  const struct joist_value *const result = &program->values[i->result];
-  const int dim = i->parameter[0];
-  const struct joist_lines lines = joist_shape_lines(&result->shape, dim);
-  const size_t inner = lines.inner * joist_dtype_size(result->type.dtype), outer = lines.outer;
-  size_t first = 0;
-  joist_status status = JOIST_OK;
-  for (int k = 0; k < 2 && status == JOIST_OK; k++) {
-    const size_t run = inner * program->values[i->operand[k]].shape.extent[dim];
-    char *const to = (char *)r->arrays[i->result] + first;
-    const void *const from = r->arrays[i->operand[k]];
-    if (outer == 1)
-      status = copy_within(r, to, from, run, error);
-    else if (run > 0 && outer > 0)
-      status =
-          joist_cuda_check(cudaMemcpy2DAsync(to, inner * result->shape.extent[dim], from, run, run,
-                                             outer, cudaMemcpyDeviceToDevice, r->state->stream),
-                           "concatenating", error);
-    first += run;
-  }
   return status;
 }
 
 /* ---- walks ---- */
 
-joist_status joist_cuda_walk_along(const struct running *r, const struct joist_walk *walk,
+/* Whether the elements lie next to each other in both arrays. */
+static bool is_run(const struct joist_walk *walk) {
+  return walk->rank == 0 ||
+         (walk->rank == 1 && walk->in_stride[0] == 1 && walk->out_stride[0] == 1);
+}
+
+/* Runs are moved in words as wide as they and their places allow; returns the bytes of one. */
+static size_t widen(struct joist_walk *walk, size_t size) {
+  enum { WIDEST = 16 };
+  if (walk->in_stride[0] != 1 || walk->out_stride[0] != 1) return size;
+  uint64_t all = walk->extent[0] | (uint64_t)walk->in_base | (uint64_t)walk->out_base;
+  for (int d = 1; d < walk->rank; d++)
+    all |= (uint64_t)walk->in_stride[d] | (uint64_t)walk->out_stride[d];
+  int64_t factor = 1;
+  while (size * (size_t)factor < WIDEST && (all & (uint64_t)factor) == 0) factor *= 2;
+  walk->count /= (size_t)factor;
+  walk->extent[0] /= (size_t)factor;
+  walk->in_base /= factor;
+  walk->out_base /= factor;
+  for (int d = 1; d < walk->rank; d++) {
+    walk->in_stride[d] /= factor;
+    walk->out_stride[d] /= factor;
+  }
+  return size * (size_t)factor;
+}
+
+joist_status joist_cuda_walk_along(const struct running *r, const struct joist_walk *elements,
                                    size_t size, const void *in, void *out,
                                    struct joist_error *error) {
-  struct joist_cuda_walk parameter = {.count = walk->count,
+  struct joist_walk walk = *elements;
+  if (walk.count == 0) return JOIST_OK;
+  if (is_run(&walk))
+    return copy_within(r, (char *)out + walk.out_base * (int64_t)size,
+                       (const char *)in + walk.in_base * (int64_t)size, walk.count * size, error);
+  size = widen(&walk, size);
+  struct joist_cuda_walk parameter = {.count = walk.count,
                                       .in = in,
                                       .out = out,
-                                      .in_base = walk->in_base,
-                                      .out_base = walk->out_base,
+                                      .in_base = walk.in_base,
+                                      .out_base = walk.out_base,
                                       .size = (uint32_t)size,
-                                      .rank = (uint32_t)walk->rank};
-  for (int d = 0; d < walk->rank; d++) {
-    parameter.extent[d] = walk->extent[d];
-    parameter.in_stride[d] = walk->in_stride[d];
-    parameter.out_stride[d] = walk->out_stride[d];
+                                      .rank = (uint32_t)walk.rank};
+  for (int d = 0; d < walk.rank; d++) {
+    parameter.extent[d] = walk.extent[d];
+    parameter.in_stride[d] = walk.in_stride[d];
+    parameter.out_stride[d] = walk.out_stride[d];
   }
   return start(r, JOIST_CUDA_WALK, parameter.count, &parameter, error);
 }
 
-static joist_status slice(const struct running *r, const struct joist_instruction *i,
-                          struct joist_error *error) {
-  struct joist_walk walk;
-  joist_walk_slice(shape_of(r, i->operand[0]), i->parameter, &walk);
-  return joist_cuda_walk_along(r, &walk, size_of(r, i->result), r->arrays[i->operand[0]],
-                               r->arrays[i->result], error);
+/* Moves elements of operand k to the result. */
+static joist_status walk_operand(const struct running *r, const struct joist_instruction *i,
+                                 uint32_t k, const struct joist_walk *walk,
+                                 struct joist_error *error) {
+  const void *in;
+  void *made;
+  if (walk->count == 0) return JOIST_OK;
+  joist_status status = read_operand(r, i, k, &in, &made, error);
+  if (status == JOIST_OK)
+    status = joist_cuda_walk_along(r, walk, size_of(r, i->result), in, r->arrays[i->result], error);
+  joist_cuda_free(r->device, made);
+  return status;
 }
 
-static joist_status update(const struct running *r, const struct joist_instruction *i,
-                           struct joist_error *error) {
-  const struct joist_program *const program = r->plan->program;
+joist_status joist_cuda_reshape(const struct running *r, const struct joist_instruction *i,
+                                struct joist_error *error) {
+  return copy_within(r, r->arrays[i->result], r->arrays[i->operand[0]],
+                     bytes_of(r->plan->program, i->result), error);
+}
+
+joist_status joist_cuda_concatenate(const struct running *r, const struct joist_instruction *i,
+                                    struct joist_error *error) {
+  const int dim = joist_attribute_dim(i->attributes);
+  size_t first = 0;
+  joist_status status = JOIST_OK;
+  for (uint32_t k = 0; k < i->operand_count && status == JOIST_OK; k++) {
+    struct joist_walk walk;
+    first += joist_walk_part(shape_of(r, i->result), shape_of(r, i->operand[k]), dim, first, &walk);
+    status = walk_operand(r, i, k, &walk, error);
+  }
+  return status;
+}
+
+joist_status joist_cuda_slice(const struct running *r, const struct joist_instruction *i,
+                              struct joist_error *error) {
+  struct joist_walk walk;
+  joist_walk_slice(shape_of(r, i->operand[0]), i->attributes, &walk);
+  return walk_operand(r, i, 0, &walk, error);
+}
+
+joist_status joist_cuda_update(const struct running *r, const struct joist_instruction *i,
+                               struct joist_error *error) {
+  const bool one = count_of(r->plan->program, i->operand[1]) == 1;
   struct joist_walk walk;
   const joist_status status = copy_within(r, r->arrays[i->result], r->arrays[i->operand[0]],
-                                          bytes_of(program, i->result), error);
+                                          bytes_of(r->plan->program, i->result), error);
   if (status != JOIST_OK) return status;
-  joist_walk_update(shape_of(r, i->operand[0]), i->parameter, count_of(program, i->operand[1]) == 1,
-                    &walk);
-  return joist_cuda_walk_along(r, &walk, size_of(r, i->result), r->arrays[i->operand[1]],
-                               r->arrays[i->result], error);
+  joist_walk_update(shape_of(r, i->operand[0]), i->attributes, one, &walk);
+  return walk_operand(r, i, 1, &walk, error);
 }
 
-static joist_status pad(const struct running *r, const struct joist_instruction *i,
-                        struct joist_error *error) {
-  void *const out = r->arrays[i->result];
+joist_status joist_cuda_pad(const struct running *r, const struct joist_instruction *i,
+                            struct joist_error *error) {
   struct joist_walk walk;
   joist_walk_init(&walk, false);
   joist_walk_add(&walk, count_of(r->plan->program, i->result), 0, 1, NULL);
-  const joist_status status =
-      joist_cuda_walk_along(r, &walk, size_of(r, i->result), r->arrays[i->operand[1]], out, error);
+  const joist_status status = walk_operand(r, i, 1, &walk, error);
   if (status != JOIST_OK) return status;
-  joist_walk_pad(shape_of(r, i->operand[0]), shape_of(r, i->result), i->parameter, &walk);
-  return joist_cuda_walk_along(r, &walk, size_of(r, i->result), r->arrays[i->operand[0]], out,
-                               error);
+  joist_walk_pad(shape_of(r, i->operand[0]), shape_of(r, i->result), i->attributes, &walk);
+  return walk_operand(r, i, 0, &walk, error);
 }
 
 /* ---- gathering ---- */
@@ -179,14 +232,21 @@ static joist_status invalid_entry(const struct running *r, const struct joist_in
                       JOIST_COPY_TO_HOST, error);
   if (status != JOIST_OK) return status;
   joist_convert_find(dtype, JOIST_I64)(1, element, &entry);
-  return joist_gather_error(entry, k, i->parameter[0], extent, error);
+  return joist_gather_error(entry, k, joist_attribute_dim(i->attributes), extent, error);
 }
 
-static joist_status gather(const struct running *r, const struct joist_instruction *i,
-                           struct joist_error *error) {
+/* Positions are integers. */
+bool joist_cuda_can_gather(const struct running *r, const struct joist_instruction *i) {
+  const joist_kind kind = joist_dtype_kind(i->signature.operand[1]);
+  (void)r;
+  return kind == JOIST_KIND_INT || kind == JOIST_KIND_UINT;
+}
+
+joist_status joist_cuda_gather(const struct running *r, const struct joist_instruction *i,
+                               struct joist_error *error) {
   const struct joist_program *const program = r->plan->program;
   const struct joist_shape *const shape = shape_of(r, i->operand[0]);
-  const int dim = i->parameter[0];
+  const int dim = joist_attribute_dim(i->attributes);
   const size_t extent = shape->extent[dim];
   struct joist_cuda_gather parameter = {
       .count = count_of(program, i->result),
@@ -203,67 +263,4 @@ static joist_status gather(const struct running *r, const struct joist_instructi
   if (status != JOIST_OK) return status;
   if (found != UINT64_MAX) return invalid_entry(r, i, (size_t)found, extent, error);
   return start(r, JOIST_CUDA_GATHER_ALONG, parameter.count, &parameter, error);
-}
-
-/* ---- which, and running it ---- */
-
-/* Whether a dtype's elements can be positions. */
-static bool is_integer(joist_dtype dtype) {
-  const joist_kind kind = joist_dtype_kind(dtype);
-  return kind == JOIST_KIND_INT || kind == JOIST_KIND_UINT;
-}
-
-/* A pitch of cudaMemcpy2D has 31 bits; without outer dims there is none. */
-static bool pitch_fits(const struct joist_value *result, int dim) {
-  const struct joist_lines lines = joist_shape_lines(&result->shape, dim);
-  return lines.outer == 1 ||
-         lines.inner * result->shape.extent[dim] * joist_dtype_size(result->type.dtype) <=
-             INT32_MAX;
-}
-
-/* The number of an element that is put has 32 bits. */
-bool joist_cuda_moves(const struct running *r, const struct joist_instruction *i) {
-  const struct joist_program *const program = r->plan->program;
-  for (int k = 0; k < joist_op_arity(i->op); k++)
-    if (program->values[i->operand[k]].type.dtype != i->signature.operand[k]) return false;
-  switch (i->op) {
-    case JOIST_OP_RESHAPE:
-    case JOIST_OP_SLICE:
-    case JOIST_OP_UPDATE:
-    case JOIST_OP_PAD:
-      return true;
-    case JOIST_OP_TAKE:
-      return i->signature.operand[1] == JOIST_I64;
-    case JOIST_OP_PUT:
-      return i->signature.operand[1] == JOIST_I64 && count_of(program, i->operand[1]) < UINT32_MAX;
-    case JOIST_OP_GATHER:
-      return is_integer(i->signature.operand[1]);
-    case JOIST_OP_CONCATENATE:
-      return pitch_fits(&program->values[i->result], i->parameter[0]);
-    default:
-      return false;
-  }
-}
-
-joist_status joist_cuda_move(const struct running *r, const struct joist_instruction *i,
-                             struct joist_error *error) {
-  switch (i->op) {
-    case JOIST_OP_TAKE:
-      return take(r, i, error);
-    case JOIST_OP_PUT:
-      return put(r, i, error);
-    case JOIST_OP_CONCATENATE:
-      return concatenate(r, i, error);
-    case JOIST_OP_SLICE:
-      return slice(r, i, error);
-    case JOIST_OP_UPDATE:
-      return update(r, i, error);
-    case JOIST_OP_PAD:
-      return pad(r, i, error);
-    case JOIST_OP_GATHER:
-      return gather(r, i, error);
-    default:
-      return copy_within(r, r->arrays[i->result], r->arrays[i->operand[0]],
-                         bytes_of(r->plan->program, i->result), error);
-  }
 }

@@ -1,74 +1,17 @@
-/* Running a plan on a device, group by group.
- *
- * An elementwise group is one launch, and further ones for the reductions that end it. What
- * no kernel runs (most operations on whole arrays that neither multiply matrices, move elements,
- * accumulate, draw random numbers nor find extremes, and groups that are too long) goes through the
- * CPU's engine on copies, so that it is right, if slow.
- */
+/* Running a plan on a device, group by group: an elementwise group is one launch, and further ones
+ * for the reductions that end it; an operation on whole arrays is run as operations.c says. */
+#include "cuda/ops/run.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/base/parallel.h"
-#include "core/cpu/engine.h"
 #include "core/plan/storage.h"
-#include "core/program/array.h"
 #include "cuda/codegen/compile.h"
 #include "cuda/codegen/generate.h"
-#include "cuda/ops/launch.h"
-
-/* ---- on copies, by the CPU ---- */
-
-/* Marks the arrays that a group reads and writes. */
-static void arrays_of(const struct joist_plan *plan, const struct joist_group *group, bool *read,
-                      bool *written) {
-  const struct joist_instruction *const all = plan->program->instructions;
-  if (group->kind != JOIST_GROUP_ELEMENTWISE) {
-    const struct joist_instruction *const i = &all[group->instruction];
-    for (int k = 0; k < joist_op_arity(i->op); k++) read[i->operand[k]] = true;
-    written[i->result] = true;
-    return;
-  }
-  for (uint32_t s = 0; s < group->step_count; s++) {
-    const struct joist_step *const step = &plan->steps[group->first_step + s];
-    for (uint32_t k = 0; k < step->operand_count; k++)
-      if (step->in[k].array) read[step->in[k].index] = true;
-    if (step->kind == JOIST_STEP_FOLD)
-      written[all[step->instruction].result] = true;
-    else if (step->out.array)
-      written[step->out.index] = true;
-  }
-}
-
-static joist_status run_on_cpu(const struct running *r, const struct joist_group *group,
-                               struct joist_error *error) {
-  const struct joist_program *const program = r->plan->program;
-  const size_t n = program->value_count;
-  void **const copies = calloc(n + 1, sizeof *copies + 2 * sizeof(bool));
-  if (copies == NULL) return joist_fail(error, JOIST_ERROR_MEMORY, "out of memory");
-  bool *const read = (bool *)(copies + n), *const written = read + n;
-  joist_status status = JOIST_OK;
-  arrays_of(r->plan, group, read, written);
-  for (uint32_t v = 0; v < n && status == JOIST_OK; v++) {
-    if (!read[v] && !written[v]) continue;
-    const size_t bytes = bytes_of(program, v);
-    copies[v] = malloc(bytes + 1);
-    if (copies[v] == NULL)
-      status = joist_fail(error, JOIST_ERROR_MEMORY, "out of memory: %zu bytes", bytes);
-    else if (read[v] && is_given(r, v))
-      memcpy(copies[v], r->arrays[v], bytes);
-    else if (read[v] && r->arrays[v] != NULL)
-      status =
-          joist_cuda_copy(r->device, copies[v], r->arrays[v], bytes, JOIST_COPY_TO_HOST, error);
-  }
-  if (status == JOIST_OK) status = joist_group_run(r->plan, group, copies, r->run, error);
-  for (uint32_t v = 0; v < n && status == JOIST_OK; v++)
-    if (written[v])
-      status = joist_cuda_copy(r->device, r->arrays[v], copies[v], bytes_of(program, v),
-                               JOIST_COPY_TO_DEVICE, error);
-  for (uint32_t v = 0; v < n; v++) free(copies[v]);
-  free(copies);
-  return status;
-}
+#include "cuda/ops/inline_scalars.h"
+#include "cuda/ops/on_cpu.h"
+#include "cuda/ops/operations.h"
 
 /* ---- reductions ---- */
 
@@ -153,7 +96,7 @@ static joist_status finish_reduction(const struct running *r, const struct joist
                                          .in = *owned,
                                          .out = r->arrays[i->result],
                                          .from = (uint32_t)accumulator,
-                                         .to = (uint32_t)i->signature.result.dtype};
+                                         .to = (uint32_t)i->signature.result[0].dtype};
   if (status == JOIST_OK) status = start(r, JOIST_CUDA_FINISH, last.count, &last, error);
   joist_cuda_free(r->device, *owned);
   *owned = NULL;
@@ -280,61 +223,26 @@ static joist_status run_code(const struct running *r, const struct joist_cuda_co
   return status;
 }
 
-static joist_status run_elementwise(const struct running *r, const struct joist_group *group,
-                                    struct joist_error *error) {
-  if (group->count == 0) return group->sink_count == 0 ? JOIST_OK : run_on_cpu(r, group, error);
+/* Groups that are too long have no kernel. */
+static joist_status run_elementwise(const struct running *r, struct joist_error *error) {
+  const struct joist_group *const group = r->group;
+  if (group->count == 0) return group->sink_count == 0 ? JOIST_OK : joist_cuda_run_on_cpu(r, error);
   struct joist_cuda_code code;
   return joist_cuda_lower(r->plan, group, r->given, &code)
              ? run_code(r, &code, group->count, group->space, error)
-             : run_on_cpu(r, group, error);
+             : joist_cuda_run_on_cpu(r, error);
 }
 
 /* ---- operations on whole arrays ---- */
 
-joist_status joist_cuda_convert(const struct running *r, joist_value_id value, joist_dtype dtype,
-                                const void **data, void **made, struct joist_error *error) {
-  const struct joist_program *const program = r->plan->program;
-  const joist_dtype from = program->values[value].type.dtype;
-  const size_t count = count_of(program, value);
-  *data = r->arrays[value];
-  *made = NULL;
-  if (from == dtype) return JOIST_OK;
-  const joist_status status = allocate(r, count * joist_dtype_size(dtype), made, error);
-  if (status != JOIST_OK) return status;
-  *data = *made;
-  return convert(r, count, from, r->arrays[value], dtype, *made, error);
-}
-
-static joist_status draw(const struct running *r, const struct joist_group *group,
-                         const struct joist_instruction *i, struct joist_error *error) {
-  bool fits = true;
-  const joist_status status = joist_cuda_draw(r, i, &fits, error);
-  return fits ? status : run_on_cpu(r, group, error);
-}
-
-static joist_status run_array(const struct running *r, const struct joist_group *group,
-                              struct joist_error *error) {
-  const struct joist_instruction *const i = &r->plan->program->instructions[group->instruction];
-  if (i->op == JOIST_OP_PERMUTE) return joist_cuda_permute(r, i, error);
-  if (joist_cuda_scans(r, i)) return joist_cuda_accumulate(r, i, error);
-  if (joist_cuda_multiplies(r, i)) return joist_cuda_multiply(r, i, error);
-  if (joist_cuda_draws(r, i)) return draw(r, group, i, error);
-  if (joist_cuda_locates(r, i)) return joist_cuda_locate(r, i, error);
-  return joist_cuda_moves(r, i) ? joist_cuda_move(r, i, error) : run_on_cpu(r, group, error);
+static joist_status run_array(const struct running *r, struct joist_error *error) {
+  const struct joist_instruction *const i = &r->plan->program->instructions[r->group->instruction];
+  const struct joist_cuda_operation *const operation = joist_cuda_operation(i->op);
+  const bool can = operation->run != NULL && (operation->can == NULL || operation->can(r, i));
+  return can ? operation->run(r, i, error) : joist_cuda_run_on_cpu(r, error);
 }
 
 /* ---- a whole plan ---- */
-
-static joist_status run_group(const struct running *r, const struct joist_group *group,
-                              struct joist_error *error) {
-  switch (group->kind) {
-    case JOIST_GROUP_ELEMENTWISE:
-      return run_elementwise(r, group, error);
-    case JOIST_GROUP_ARRAY:
-      break;
-  }
-  return run_array(r, group, error);
-}
 
 /* What runs meanwhile may use another device, as finalizers of its tensors do. */
 static joist_status poll(const struct running *r, struct joist_error *error) {
@@ -370,7 +278,10 @@ joist_status joist_cuda_run(const struct joist_device *device, const struct jois
   }
   for (uint32_t g = 0; g < plan->group_count && status == JOIST_OK; g++) {
     if (g > 0) status = poll(&r, error);
-    if (status == JOIST_OK) status = run_group(&r, &plan->groups[g], error);
+    r.group = &plan->groups[g];
+    if (status == JOIST_OK)
+      status =
+          r.group->kind == JOIST_GROUP_ARRAY ? run_array(&r, error) : run_elementwise(&r, error);
   }
   for (uint32_t k = 0; k < program->output_count && status == JOIST_OK; k++) {
     const joist_value_id v = program->outputs[k];

@@ -1,8 +1,7 @@
 /* Cumulative operations on a device: how an array is cut into units, segments and tiles, by its
  * shape alone, and what dtypes are converted before and after. */
-#include "cuda/kernels/scan.h"
-
-#include "cuda/ops/launch.h"
+#include "cuda/kernels/scan_kernels.h"
+#include "cuda/ops/operations.h"
 
 enum {
   WIDEST = 64,             /* columns of a slab that a block takes at once */
@@ -80,17 +79,12 @@ static bool cut(joist_cuda_scan_kind kind, const struct joist_lines *lines,
 }
 
 static struct joist_lines lines_of(const struct running *r, const struct joist_instruction *i) {
-  return joist_shape_lines(&r->plan->program->values[i->operand[0]].shape, i->parameter[0]);
+  return joist_shape_lines(&r->plan->program->values[i->operand[0]].shape,
+                           joist_attribute_dim(i->attributes));
 }
 
-static bool is_scan(joist_op op) {
-  return op == JOIST_OP_CUMSUM || op == JOIST_OP_CUMPROD || op == JOIST_OP_CUMMIN ||
-         op == JOIST_OP_CUMMAX;
-}
-
-bool joist_cuda_scans(const struct running *r, const struct joist_instruction *i) {
+bool joist_cuda_can_accumulate(const struct running *r, const struct joist_instruction *i) {
   struct joist_cuda_scan scan;
-  if (!is_scan(i->op)) return false;
   const struct joist_lines lines = lines_of(r, i);
   return lines.inner == 0 || lines.middle == 0 || lines.outer == 0 ||
          cut(kind_of(joist_op_combine(i->op), i->signature.operand[0]), &lines, &scan);
@@ -135,7 +129,7 @@ joist_status joist_cuda_accumulate(const struct running *r, const struct joist_i
   void *made = NULL;
   struct joist_cuda_scan scan;
   if (count == 0) return JOIST_OK;
-  (void)cut(kind, &lines, &scan); /* it can be, as joist_cuda_scans() said */
+  (void)cut(kind, &lines, &scan); /* it can be, as joist_cuda_can_accumulate() said */
   joist_status status = JOIST_OK;
   if (!reads || !writes) status = allocate(r, count * joist_dtype_size(accumulator), &made, error);
   if (status == JOIST_OK && !reads) status = convert(r, count, own, in, accumulator, made, error);

@@ -1,25 +1,12 @@
 /* Permuting dims on a device: planes in tiles where the first dim becomes another one, runs
  * where it stays. */
-#include "cuda/kernels/transpose.h"
-#include "core/ops/move/walk.h"
-#include "cuda/ops/launch.h"
+#include "core/ops/move/permute.h"
+#include "cuda/kernels/transpose_kernels.h"
+#include "cuda/ops/move_ops.h"
+#include "cuda/ops/operations.h"
 
 /* Extents below this leave most of a tile empty. */
-enum { NARROW = 8, WORD = 4, WIDEST = 16 };
-
-/* The first dim stays: its runs are moved in words as wide as they allow. */
-static joist_status move_runs(const struct running *r, struct joist_walk *walk, size_t size,
-                              const void *in, void *out, struct joist_error *error) {
-  size_t factor = 1;
-  while (size * factor < WIDEST && walk->extent[0] % (2 * factor) == 0) factor *= 2;
-  walk->count /= factor;
-  walk->extent[0] /= factor;
-  for (int d = 1; d < walk->rank; d++) {
-    walk->in_stride[d] /= (int64_t)factor;
-    walk->out_stride[d] /= (int64_t)factor;
-  }
-  return joist_cuda_walk_along(r, walk, size * factor, in, out, error);
-}
+enum { NARROW = 8, WORD = 4 };
 
 /* Few elements in a row of `in`: neighbours there are moved together, as there would be few in a
  * row of `out` otherwise. */
@@ -78,12 +65,11 @@ joist_status joist_cuda_permute(const struct running *r, const struct joist_inst
   void *const out = r->arrays[i->result];
   struct joist_cuda_transpose transpose = {.in = in, .out = out};
   struct joist_walk walk;
-  joist_walk_permute(&operand->shape, i->parameter, &walk);
-  if (walk.count == 0) return JOIST_OK;
-  if (walk.rank < 2) return copy_within(r, out, in, walk.count * size, error);
+  joist_walk_permute(&operand->shape, i->attributes, &walk);
   int a = 0;
-  while (walk.in_stride[a] != 1) a++;
-  if (a == 0) return move_runs(r, &walk, size, in, out, error);
+  while (a < walk.rank && walk.in_stride[a] != 1) a++;
+  if (walk.count == 0 || a == 0 || a == walk.rank)
+    return joist_cuda_walk_along(r, &walk, size, in, out, error);
   if (!plan_tiles(&walk, a, size, &transpose)) {
     if (walk.extent[a] < walk.extent[0]) read_in_order(&walk, a);
     return joist_cuda_walk_along(r, &walk, size, in, out, error);

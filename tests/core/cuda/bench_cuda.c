@@ -51,7 +51,7 @@ static int32_t i_at(size_t k) { return (int32_t)(hash_of(k, DATA_I) % 1000); }
 static void *arrays[INPUTS]; /* of the device */
 
 static bool make_array(int which) {
-  struct joist_error error = {""};
+  struct joist_error error = {0};
   uint32_t *const period = malloc(PERIOD * sizeof *period);
   char *const made = gpu->allocate(gpu, elements * 4);
   arrays[which] = made;
@@ -169,10 +169,10 @@ static double want_total(size_t k) {
 }
 
 static void build_cumulated(struct work *work) {
-  const struct joist_attributes attributes = {.requested = none};
+  const struct joist_attributes attributes = with(no_attributes, JOIST_ATTRIBUTE_DIM, 0);
   const joist_value_id x = add_array(work, JOIST_F32, DATA_X);
   joist_value_id result = 0;
-  CHECK(add(&work->program, joist_rules_at(0), JOIST_OP_CUMSUM, &x, &attributes, &result));
+  CHECK(add(&work->program, joist_rules_at(0), JOIST_OP_CUMSUM, &x, 1, &attributes, &result));
   add_output(&work->program, result);
 }
 static double want_cumulated(size_t k) { return sum_of(k + 1); }
@@ -184,13 +184,14 @@ static size_t matrix_rows(void) {
   return rows;
 }
 static void build_transposed(struct work *work) {
-  const struct joist_attributes attributes = {.requested = none, .parameter = {1, 0}};
+  const struct joist_attributes attributes =
+      with_list(no_attributes, JOIST_ATTRIBUTE_PERMUTATION, (int64_t[]){1, 0}, 2);
   const uint32_t rows = (uint32_t)matrix_rows();
   const uint32_t extents[2] = {rows, (uint32_t)work->count / rows};
   joist_value_id result = 0;
   work->inputs[work->input_count++] = arrays[DATA_X];
   const joist_value_id x = add_input(&work->program, JOIST_F32, 2, extents);
-  CHECK(add(&work->program, joist_rules_at(0), JOIST_OP_PERMUTE, &x, &attributes, &result));
+  CHECK(add(&work->program, joist_rules_at(0), JOIST_OP_PERMUTE, &x, 1, &attributes, &result));
   add_output(&work->program, result);
 }
 static double want_transposed(size_t k) {
@@ -214,10 +215,9 @@ static double want_bytes(size_t k) {
 
 /* Where the largest element of the period is. */
 static void build_position(struct work *work) {
-  const struct joist_attributes attributes = {.requested = none, .parameter = {-1}};
   const joist_value_id x = add_array(work, JOIST_F32, DATA_X);
   joist_value_id result = 0;
-  CHECK(add(&work->program, joist_rules_at(0), JOIST_OP_ARGMAX, &x, &attributes, &result));
+  CHECK(add(&work->program, joist_rules_at(0), JOIST_OP_ARGMAX, &x, 1, &no_attributes, &result));
   add_output(&work->program, result);
 }
 static double want_position(size_t k) {
@@ -231,14 +231,15 @@ static double want_position(size_t k) {
 /* Numbers from 0 to 1, or standard normal ones, as the CPU's engine draws them. */
 static void build_draw(struct work *work, joist_op op) {
   static const uint32_t two = 2;
-  const struct joist_attributes attributes = {.requested = {JOIST_F32, false},
-                                              .shape = {1, {(uint32_t)work->count}}};
+  const struct joist_shape shape = {1, {(uint32_t)work->count}};
+  const struct joist_attributes attributes =
+      with_shape(with_type(no_attributes, (struct joist_type){JOIST_F32, false}), &shape);
   const joist_value_id key = add_input(&work->program, JOIST_UI32, 1, &two);
   work->inputs[work->input_count++] = arrays[DATA_I];
   const joist_value_id zero = add_literal(work, 0), one = add_literal(work, 1);
   joist_value_id result = 0;
-  CHECK(add(&work->program, joist_rules_at(0), op, (joist_value_id[]){key, zero, one}, &attributes,
-            &result));
+  CHECK(add(&work->program, joist_rules_at(0), op, (joist_value_id[]){key, zero, one}, 3,
+            &attributes, &result));
   add_output(&work->program, result);
 }
 static void build_uniform(struct work *work) { build_draw(work, JOIST_OP_RUNIF); }
@@ -273,7 +274,7 @@ enum { WORKS = sizeof works / sizeof *works, COMPILED = 5 /* the first of them, 
 /* ---- running: what is timed counts as a check only where it fails ---- */
 
 static struct joist_plan *new_plan(const struct joist_program *program) {
-  struct joist_error error = {""};
+  struct joist_error error = {0};
   struct joist_plan *plan = NULL;
   if (joist_plan_make(program, &plan, &error) != JOIST_OK) CHECK_MSG(false, "%s", error.message);
   return plan;
@@ -299,7 +300,7 @@ static size_t result_bytes(const struct work *work) {
 
 /* The result is the caller's to free. */
 static void *run_once(const struct work *work, const struct joist_plan *plan) {
-  struct joist_error error = {""};
+  struct joist_error error = {0};
   const struct joist_run run = {.threads = 1, .here = work->literal_count > 0 ? work->here : NULL};
   void *out = gpu->allocate(gpu, result_bytes(work));
   if (out == NULL || gpu->run(gpu, plan, work->inputs, &out, &run, &error) != JOIST_OK)
@@ -341,7 +342,7 @@ static double now(void) {
 }
 
 static double seconds_of(void (*call)(void *), void *context, size_t calls) {
-  struct joist_error error = {""};
+  struct joist_error error = {0};
   const double start = now();
   for (size_t k = 0; k < calls; k++) call(context);
   if (gpu->synchronize(gpu, &error) != JOIST_OK) CHECK_MSG(false, "%s", error.message);
@@ -474,7 +475,7 @@ static void compile_kernels(void) {
 }
 
 int main(int argc, char **argv) {
-  struct joist_error error = {""};
+  struct joist_error error = {0};
   joist_rules_init();
   joist_kernels_select(NULL);
   if (argc > 1) elements = (size_t)strtod(argv[1], NULL);

@@ -14,11 +14,12 @@ static void check_extremes(joist_dtype dtype, int rank, const uint32_t *extents,
   char what[100];
   for (int k = 0; k < 2; k++) {
     struct joist_program program;
-    const struct joist_attributes attributes = {.requested = none, .parameter = {dim, k}};
+    const struct joist_attributes attributes =
+        with(with(no_attributes, JOIST_ATTRIBUTE_DIM, dim), JOIST_ATTRIBUTE_DROP, k);
     joist_value_id result = 0;
     joist_program_init(&program);
     const joist_value_id x = add_input(&program, dtype, rank, extents);
-    CHECK(add(&program, joist_rules_at(0), ops[k], &x, &attributes, &result));
+    CHECK(add(&program, joist_rules_at(0), ops[k], &x, 1, &attributes, &result));
     add_output(&program, result);
     snprintf(what, sizeof what, "nv_%s() of %zu %s along %d: %s", joist_op_name(ops[k]),
              count_of(&program, x), joist_dtype_name(dtype), dim, data);

@@ -18,7 +18,7 @@ cd "$source" || exit 1
 cp -R tests/core/cuda/host src/cuda_host || exit 1
 mv src/cuda_host/loader.c src/cuda_host/loader.h src/cuda/host/ || exit 1
 sh configure --with-cuda=no || exit 1
-(cd src && sh cuda/codegen/embed.sh >cuda/codegen/source_text.c) || exit 1
+(cd src && sh cuda/kernels/embed.sh >cuda/kernels/source_text.c) || exit 1
 kernels=$(cd src && find cuda -name '*.cu' | LC_ALL=C sort)
 objects=
 for file in $(cd src && find cuda -name '*.c' | LC_ALL=C sort) $kernels; do

@@ -145,7 +145,7 @@ static void make_sum(struct joist_program *program, uint32_t n) {
 static void test_calls_of_one(void) {
   struct joist_program program;
   struct joist_plan *plan = NULL;
-  struct joist_error error = {""};
+  struct joist_error error = {0};
   const struct joist_run run = {.threads = 1};
   make_sum(&program, 3);
   void *const in = gpu->allocate(gpu, 12);
@@ -183,7 +183,7 @@ static void test_given(void) {
     const uint32_t n = N;
     struct joist_program program;
     struct joist_plan *plan = NULL;
-    struct joist_error error = {""};
+    struct joist_error error = {0};
     char x[16 * N], y[16], want[16 * N], got[16 * N];
     joist_program_init(&program);
     const joist_value_id a = add_input(&program, dtype, 1, &n);
@@ -224,20 +224,25 @@ static void test_given_elsewhere(void) {
   for (int kind = 0; kind < KINDS; kind++) {
     struct joist_program program;
     struct joist_plan *plan = NULL;
-    struct joist_error error = {""};
+    struct joist_error error = {0};
     float x[3] = {1, 2, 3}, y = 5, got[5] = {0}, want[5] = {0};
     const bool here[] = {false, true};
     const struct joist_run run = {.threads = 1, .here = here};
-    const struct joist_attributes scalar = {.requested = none}, first = {.requested = none},
-                                  pads = {.requested = none, .parameter = {1, 1, 0}};
+    const int64_t edge = 1;
+    const struct joist_attributes scalar =
+                                      with_shape(no_attributes, &(struct joist_shape){.rank = 0}),
+                                  first = with(no_attributes, JOIST_ATTRIBUTE_DIM, 0),
+                                  pads = with_list(
+                                      with_list(no_attributes, JOIST_ATTRIBUTE_LOW, &edge, 1),
+                                      JOIST_ATTRIBUTE_HIGH, &edge, 1);
     joist_value_id result = 0, point = 0;
     joist_program_init(&program);
     const joist_value_id a = add_input(&program, JOIST_F32, 1, &n);
     const joist_value_id b = add_input(&program, JOIST_F32, 1, &one);
-    CHECK(add(&program, joist_rules_at(0), JOIST_OP_RESHAPE, &b, &scalar, &point));
+    CHECK(add(&program, joist_rules_at(0), JOIST_OP_RESHAPE, &b, 1, &scalar, &point));
     if (kind == MOVED) result = add_move(&program, JOIST_OP_PAD, a, point, &pads);
     if (kind == ON_CPU)
-      CHECK(add(&program, joist_rules_at(0), JOIST_OP_ARGSORT, &b, &first, &result));
+      CHECK(add(&program, joist_rules_at(0), JOIST_OP_ARGSORT, &b, 1, &first, &result));
     add_output(&program, kind == OUTPUT ? point : result);
     const size_t bytes = bytes_of(&program, program.outputs[0]);
     void *const in = gpu->allocate(gpu, sizeof x), *out = gpu->allocate(gpu, bytes);

@@ -31,6 +31,9 @@ static const struct product_case product_cases[] = {
     {66, 3, 5, 3, 2, {2, 1, 3}, {2, 4}},
 };
 
+static const joist_attribute_name transpose[] = {JOIST_ATTRIBUTE_TRANSPOSE_LHS,
+                                                 JOIST_ATTRIBUTE_TRANSPOSE_RHS};
+
 /* Element (line, term) of matrix `number` of an operand as both kinds of numbers. */
 static void read_factor(const struct joist_program *program, int k, const void *input,
                         size_t number, size_t line, size_t term, double part[2], int64_t *whole) {
@@ -39,7 +42,8 @@ static void read_factor(const struct joist_program *program, int k, const void *
   const joist_dtype from = value->type.dtype, dtype = i->signature.operand[k];
   const size_t rows = value->shape.extent[0], matrix = rows * value->shape.extent[1];
   /* Lines are rows of the left operand and columns of the right one. */
-  const bool lines_are_rows = (k == 0) != (i->parameter[k] != 0);
+  const bool transposed = joist_attribute_flag(i->attributes, transpose[k]);
+  const bool lines_are_rows = (k == 0) != transposed;
   const size_t at = number * matrix + (lines_are_rows ? line + term * rows : term + line * rows);
   uint64_t element[2];
   joist_convert_find_portable(from, dtype)(1, (const char *)input + at * joist_dtype_size(from),
@@ -91,17 +95,17 @@ static void expected_product(const struct joist_program *program, void *const *i
 static void check_product(joist_dtype left, joist_dtype right, const struct product_case *c,
                           int flags) {
   struct joist_program program;
-  struct joist_error error = {""};
+  struct joist_error error = {0};
   const joist_dtype dtypes[2] = {left, right};
-  const struct joist_attributes attributes = {.requested = none,
-                                              .parameter = {flags & 1, flags >> 1}};
+  const struct joist_attributes attributes =
+      with(with(no_attributes, transpose[0], flags & 1), transpose[1], flags >> 1);
   joist_value_id operands[2], result = 0;
   void *inputs[2];
   joist_program_init(&program);
   for (int k = 0; k < 2; k++) {
     uint32_t extents[2 + BATCH_MAX] = {k == 0 ? c->m : c->k, k == 0 ? c->k : c->n};
     const int batch = k == 0 ? c->lhs_batch : c->rhs_batch;
-    if (attributes.parameter[k]) {
+    if (flags >> k & 1) {
       extents[0] = k == 0 ? c->k : c->n;
       extents[1] = k == 0 ? c->m : c->k;
     }
@@ -113,7 +117,7 @@ static void check_product(joist_dtype left, joist_dtype right, const struct prod
     fill(dtypes[k], count_of(&program, operands[k]),
          integers && left == right ? FILL_BITS : FILL_SMALL, inputs[k]);
   }
-  CHECK(add(&program, joist_rules_at(0), JOIST_OP_MATMUL, operands, &attributes, &result));
+  CHECK(add(&program, joist_rules_at(0), JOIST_OP_MATMUL, operands, 2, &attributes, &result));
   add_output(&program, result);
   void **const outputs = new_outputs(&program);
   CHECK_MSG(run_there(&program, inputs, outputs, &error) == JOIST_OK, "%s", error.message);
@@ -138,10 +142,9 @@ static void check_product(joist_dtype left, joist_dtype right, const struct prod
 static void check_precision(void) {
   enum { N = 64 };
   const uint32_t extents[2] = {N, N};
-  const struct joist_attributes attributes = {.requested = none};
   static float x[N * N], one[N * N], out[N * N];
   struct joist_program program;
-  struct joist_error error = {""};
+  struct joist_error error = {0};
   joist_value_id result = 0;
   for (int k = 0; k < N * N; k++) {
     x[k] = 1 + (float)k * 0x1p-20f;
@@ -150,7 +153,7 @@ static void check_precision(void) {
   joist_program_init(&program);
   const joist_value_id operands[2] = {add_input(&program, JOIST_F32, 2, extents),
                                       add_input(&program, JOIST_F32, 2, extents)};
-  CHECK(add(&program, joist_rules_at(0), JOIST_OP_MATMUL, operands, &attributes, &result));
+  CHECK(add(&program, joist_rules_at(0), JOIST_OP_MATMUL, operands, 2, &no_attributes, &result));
   add_output(&program, result);
   CHECK_INT(run_there(&program, (void *[]){x, one}, (void *[]){out}, &error), JOIST_OK);
   CHECK(memcmp(x, out, sizeof x) == 0);
@@ -181,7 +184,6 @@ static void test_products(void) {
 /* Which products go to cuBLAS, and what its failures are. */
 static void test_blas(void) {
   const uint32_t extents[] = {3, 3};
-  const struct joist_attributes attributes = {.requested = none};
   static const struct {
     int status;
     joist_status want;
@@ -200,11 +202,11 @@ static void test_blas(void) {
   joist_value_id result = 0;
   joist_program_init(&program);
   const joist_value_id a = add_input(&program, JOIST_F64, 2, extents);
-  CHECK(add(&program, joist_rules_at(0), JOIST_OP_MATMUL, (joist_value_id[]){a, a}, &attributes,
-            &result));
+  CHECK(add(&program, joist_rules_at(0), JOIST_OP_MATMUL, (joist_value_id[]){a, a}, 2,
+            &no_attributes, &result));
   add_output(&program, result);
   for (size_t k = 0; k < sizeof failures / sizeof *failures; k++) {
-    struct joist_error error = {""};
+    struct joist_error error = {0};
     host_blas.next = failures[k].status;
     CHECK_INT(run_there(&program, (void *[]){x}, (void *[]){y}, &error), failures[k].want);
     CHECK_MSG(strstr(error.message, failures[k].text) != NULL, "%s", error.message);
@@ -212,7 +214,7 @@ static void test_blas(void) {
   }
   /* Opening cuBLAS: 1 is what it says for want of memory, too. What was made goes again. */
   struct joist_cuda_state *state = NULL;
-  struct joist_error error = {""};
+  struct joist_error error = {0};
   CHECK_INT(joist_cuda_open(0, &state, &error), JOIST_OK);
   void *const open = state->blas;
   const long handles = host_blas.handles;

@@ -5,7 +5,7 @@
 
 #include <cuda_runtime_api.h>
 
-#include "core/ops/random/random.h"
+#include "core/ops/random/random_counts.h"
 
 /* ---- one operation, here and there ---- */
 
@@ -31,7 +31,7 @@ static void check_launches(long before, long least, long most, const char *what)
 /* Runs a program on both devices; true when both gave results, of the same bits. */
 static bool check_alike(const struct joist_program *program, void *const *inputs,
                         const char *what) {
-  struct joist_error here = {""}, there = {""};
+  struct joist_error here = {0}, there = {0};
   const struct joist_run run = {.threads = 1};
   struct joist_plan *plan = NULL;
   void **const want = new_outputs(program), **const got = new_outputs(program);
@@ -61,6 +61,12 @@ static bool check_alike(const struct joist_program *program, void *const *inputs
 }
 
 /* ---- draws with given parameters ---- */
+
+static struct joist_attributes drawn_as(joist_dtype dtype, int rank, const uint32_t *extents) {
+  struct joist_shape shape = {rank, {0}};
+  for (int d = 0; d < rank; d++) shape.extent[d] = extents[d];
+  return with_shape(with_type(no_attributes, (struct joist_type){dtype, false}), &shape);
+}
 
 /* A parameter: its dtype, whether every element has its own, and its values, repeated. */
 struct test_parameter {
@@ -95,32 +101,32 @@ static bool check_draw(joist_op op, joist_dtype dtype, int rank, const uint32_t 
   const uint32_t two = 2;
   uint32_t key[2] = {(uint32_t)random_bits(), (uint32_t)random_bits()};
   struct joist_program program;
-  struct joist_attributes attributes = {.requested = {dtype, false}, .shape = {rank, {0}}};
+  const struct joist_attributes attributes = drawn_as(dtype, rank, extents);
   joist_value_id operands[3], result = 0;
   void *inputs[3] = {key, NULL, NULL};
-  const int arity = joist_op_arity(op);
+  const int count = joist_operation(op)->least;
   size_t n = 1;
   bool fine = true;
   char what[120];
-  for (int d = 0; d < rank; d++) n *= attributes.shape.extent[d] = extents[d];
+  for (int d = 0; d < rank; d++) n *= extents[d];
   joist_program_init(&program);
   operands[0] = add_input(&program, JOIST_UI32, 1, &two);
   /* One launch draws, one checks parameters that are there, one converts each. */
   long launches = n > 0;
-  for (int k = 1; k < arity; k++) {
+  for (int k = 1; k < count; k++) {
     const struct test_parameter *const p = &parameters[k - 1];
     operands[k] = add_input(&program, p->dtype, p->each ? rank : 0, extents);
     inputs[k] = new_parameter(p, p->each ? n : 1);
     launches += p->each && n > 1 && p->dtype != carrier_of(op, dtype, k, p->dtype);
   }
-  if (arity > 1) launches += n > 1 && (parameters[0].each || parameters[1].each);
-  if (add(&program, joist_rules_at(0), op, operands, &attributes, &result)) {
+  if (count > 1) launches += n > 1 && (parameters[0].each || parameters[1].each);
+  if (add(&program, joist_rules_at(0), op, operands, (size_t)count, &attributes, &result)) {
     add_output(&program, result);
     snprintf(what, sizeof what, "nv_%s() of %zu %s with %s%s and %s%s", joist_op_name(op), n,
-             joist_dtype_name(dtype), arity > 1 ? joist_dtype_name(parameters[0].dtype) : "",
-             arity > 1 && parameters[0].each ? "[]" : "",
-             arity > 1 ? joist_dtype_name(parameters[1].dtype) : "",
-             arity > 1 && parameters[1].each ? "[]" : "");
+             joist_dtype_name(dtype), count > 1 ? joist_dtype_name(parameters[0].dtype) : "",
+             count > 1 && parameters[0].each ? "[]" : "",
+             count > 1 ? joist_dtype_name(parameters[1].dtype) : "",
+             count > 1 && parameters[1].each ? "[]" : "");
     const long before = launches_so_far();
     fine = check_alike(&program, inputs, what);
     if (fine) check_launches(before, launches, launches, what);
@@ -280,13 +286,13 @@ static void test_widest_range(void) {
     const joist_dtype dtype = k == 0 ? JOIST_I64 : JOIST_UI64;
     uint64_t low = k == 0 ? (uint64_t)INT64_MIN : 0, high = k == 0 ? INT64_MAX : UINT64_MAX;
     struct joist_program program;
-    const struct joist_attributes attributes = {.requested = {dtype, false}, .shape = {1, {n}}};
+    const struct joist_attributes attributes = drawn_as(dtype, 1, &n);
     joist_value_id result = 0;
     joist_program_init(&program);
     const joist_value_id operands[] = {add_input(&program, JOIST_UI32, 1, &two),
                                        add_input(&program, dtype, 0, NULL),
                                        add_input(&program, dtype, 0, NULL)};
-    CHECK(add(&program, joist_rules_at(0), JOIST_OP_RANDINT, operands, &attributes, &result));
+    CHECK(add(&program, joist_rules_at(0), JOIST_OP_RANDINT, operands, 3, &attributes, &result));
     add_output(&program, result);
     for (int less = 0; less < 2; less++, high--) {
       const long before = launches_so_far();
@@ -350,7 +356,7 @@ static void test_draw_errors(void) {
   /* What is no key. */
   for (int o = 0; o < DRAWN_OPS; o++) {
     struct joist_program program;
-    const struct joist_attributes attributes = {.requested = {JOIST_F32, false}, .shape = {1, {n}}};
+    const struct joist_attributes attributes = drawn_as(JOIST_F32, 1, &n);
     int32_t key[2] = {1, 2};
     float low = 0, high = 1;
     joist_value_id result = 0;
@@ -358,7 +364,7 @@ static void test_draw_errors(void) {
     const joist_value_id operands[] = {add_input(&program, JOIST_I32, 1, &two),
                                        add_input(&program, JOIST_F32, 0, NULL),
                                        add_input(&program, JOIST_F32, 0, NULL)};
-    CHECK(add(&program, joist_rules_at(0), drawn_ops[o], operands, &attributes, &result));
+    CHECK(add(&program, joist_rules_at(0), drawn_ops[o], operands, 3, &attributes, &result));
     add_output(&program, result);
     CHECK(!check_alike(&program, (void *[]){key, &low, &high}, "no key"));
     joist_program_clear(&program);
@@ -374,8 +380,8 @@ static void check_fold(joist_dtype dtype, double number, int split) {
   uint32_t key[2] = {(uint32_t)random_bits(), (uint32_t)random_bits()};
   char element[16];
   struct joist_program program;
-  const struct joist_attributes attributes = {.requested = {JOIST_UI32, false},
-                                              .parameter = {split}};
+  const struct joist_attributes attributes = with_type(
+      with(no_attributes, JOIST_ATTRIBUTE_SPLIT, split), (struct joist_type){JOIST_UI32, false});
   joist_value_id result = 0;
   char what[64];
   joist_convert_find_portable(JOIST_F64, dtype)(1, &number, element);
@@ -386,7 +392,7 @@ static void check_fold(joist_dtype dtype, double number, int split) {
   joist_program_init(&program);
   const joist_value_id operands[] = {add_input(&program, JOIST_UI32, 1, &two),
                                      add_input(&program, dtype, 0, NULL)};
-  CHECK(add(&program, joist_rules_at(0), JOIST_OP_FOLD_IN, operands, &attributes, &result));
+  CHECK(add(&program, joist_rules_at(0), JOIST_OP_FOLD_IN, operands, 2, &attributes, &result));
   add_output(&program, result);
   const long before = launches_so_far();
   CHECK_INT(check_alike(&program, (void *[]){key, element}, what), fine);
@@ -413,7 +419,7 @@ static void test_draw_programs(void) {
   int32_t number = 5;
   for (uint32_t k = 0; k < n; k++) x[k] = (float)k, y[k] = (float)(k % 7);
   struct joist_program program;
-  struct joist_attributes attributes = {.requested = {JOIST_UI32, false}};
+  const struct joist_attributes drawn = drawn_as(JOIST_F32, 1, &n);
   joist_value_id keys[2], normal = 0, uniform = 0;
   joist_program_init(&program);
   const joist_value_id a = add_input(&program, JOIST_UI32, 1, &two);
@@ -421,16 +427,16 @@ static void test_draw_programs(void) {
   const joist_value_id c = add_input(&program, JOIST_F32, 1, &n);
   const joist_value_id i = add_input(&program, JOIST_I32, 0, NULL);
   for (int k = 0; k < 2; k++) {
-    attributes.parameter[0] = k;
-    CHECK(add(&program, joist_rules_at(0), JOIST_OP_FOLD_IN, (joist_value_id[]){a, i}, &attributes,
-              &keys[k]));
+    const struct joist_attributes attributes = with_type(
+        with(no_attributes, JOIST_ATTRIBUTE_SPLIT, k), (struct joist_type){JOIST_UI32, false});
+    CHECK(add(&program, joist_rules_at(0), JOIST_OP_FOLD_IN, (joist_value_id[]){a, i}, 2,
+              &attributes, &keys[k]));
   }
-  attributes = (struct joist_attributes){.requested = {JOIST_F32, false}, .shape = {1, {n}}};
   const joist_value_id mean = add_simple(&program, JOIST_OP_ADD, b, c);
-  CHECK(add(&program, joist_rules_at(0), JOIST_OP_RNORM, (joist_value_id[]){keys[0], mean, c},
-            &attributes, &normal));
-  CHECK(add(&program, joist_rules_at(0), JOIST_OP_RUNIF, (joist_value_id[]){keys[1], c, mean},
-            &attributes, &uniform));
+  CHECK(add(&program, joist_rules_at(0), JOIST_OP_RNORM, (joist_value_id[]){keys[0], mean, c}, 3,
+            &drawn, &normal));
+  CHECK(add(&program, joist_rules_at(0), JOIST_OP_RUNIF, (joist_value_id[]){keys[1], c, mean}, 3,
+            &drawn, &uniform));
   add_output(&program, add_simple(&program, JOIST_OP_MUL, normal, uniform));
   for (int k = 0; k < 4; k++)
     CHECK(check_alike(&program, (void *[]){key, x, y, &number}, "a program that draws"));

@@ -20,12 +20,13 @@ struct scanned {
 /* False when the dtype has no such operation. */
 static bool begin_scan(struct scanned *s, joist_op op, joist_dtype dtype, joist_dtype requested,
                        const struct joist_shape *shape, int dim) {
-  const struct joist_attributes attributes = {.requested = {requested, false}, .parameter = {dim}};
+  const struct joist_attributes attributes = with_type(
+      with(no_attributes, JOIST_ATTRIBUTE_DIM, dim), (struct joist_type){requested, false});
   joist_value_id result = 0;
   memset(s, 0, sizeof *s);
   joist_program_init(&s->program);
   const joist_value_id x = add_input(&s->program, dtype, shape->rank, shape->extent);
-  if (!add(&s->program, joist_rules_at(0), op, &x, &attributes, &result)) {
+  if (!add(&s->program, joist_rules_at(0), op, &x, 1, &attributes, &result)) {
     CHECK(joist_dtype_kind(dtype) == JOIST_KIND_COMPLEX && op != JOIST_OP_CUMSUM &&
           op != JOIST_OP_CUMPROD);
     joist_program_clear(&s->program);
@@ -42,7 +43,7 @@ static bool begin_scan(struct scanned *s, joist_op op, joist_dtype dtype, joist_
 }
 
 static void run_scan(struct scanned *s) {
-  struct joist_error error = {""};
+  struct joist_error error = {0};
   struct joist_plan *plan = NULL;
   const struct joist_run run = {.threads = 1};
   s->here = new_outputs(&s->program);

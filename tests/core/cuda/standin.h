@@ -6,7 +6,7 @@
 /* Both have functions of these names. */
 #define count_of running_count_of
 #define bytes_of running_bytes_of
-#include "cuda/ops/launch.h"
+#include "cuda/ops/move_ops.h"
 #undef count_of
 #undef bytes_of
 
@@ -192,7 +192,7 @@ static void make_simple(struct joist_program *program, joist_op op, joist_dtype 
 
 /* Runs a program of one input and one output on elements that are all bits of 1. */
 static void run_often(const struct joist_program *program, int times) {
-  struct joist_error error = {""};
+  struct joist_error error = {0};
   struct joist_plan *plan = NULL;
   const struct joist_run run = {.threads = 1};
   const joist_value_id v = program->outputs[0];
@@ -258,17 +258,17 @@ static void test_draw_waits(void) {
   for (size_t k = 0; k < sizeof ops / sizeof *ops; k++) {
     const bool folds = ops[k] == JOIST_OP_FOLD_IN;
     const struct joist_run run = {.threads = 1, .here = folds ? NULL : here};
-    const struct joist_attributes attributes = {
-        .requested = {folds ? JOIST_UI32 : JOIST_F32, false}, .shape = {1, {n}}};
+    const struct joist_attributes attributes = drawn_as(folds ? JOIST_UI32 : JOIST_F32, 1, &n);
+    const size_t count = joist_operation(ops[k])->least;
     struct joist_program program;
-    struct joist_error error = {""};
+    struct joist_error error = {0};
     struct joist_plan *plan = NULL;
     joist_value_id operands[3], result = 0;
     joist_program_init(&program);
     operands[0] = add_input(&program, JOIST_UI32, 1, &two);
-    for (int i = 1; i < joist_op_arity(ops[k]); i++)
+    for (size_t i = 1; i < count; i++)
       operands[i] = add_input(&program, folds ? JOIST_I32 : JOIST_F32, 0, NULL);
-    CHECK(add(&program, joist_rules_at(0), ops[k], operands, &attributes, &result));
+    CHECK(add(&program, joist_rules_at(0), ops[k], operands, count, &attributes, &result));
     add_output(&program, result);
     void *const key = gpu->allocate(gpu, 8), *const number = gpu->allocate(gpu, 4);
     void *out = gpu->allocate(gpu, bytes_of(&program, result));
@@ -356,39 +356,34 @@ static void test_uploads(void) {
   free(there);
 }
 
-/* Which concatenations have a pitch that is too long, by shapes alone. */
-static void test_pitches(void) {
+/* What is next to each other is copied, runs are moved in words of up to 16 bytes. */
+static void test_words(void) {
   static const struct {
-    int rank;
-    uint32_t extents[2];
+    joist_dtype dtype;
+    uint32_t rows;
     int dim;
-    bool fits;
-  } cases[] = {{1, {1u << 28}, 0, true},
-               {2, {1u << 20, 512}, 1, true},
-               {2, {1u << 20, 512}, 0, true},
-               {2, {1u << 28, 2}, 1, true},
-               {2, {1u << 28, 2}, 0, false}};
+    long launches;
+    unsigned grid;
+  } cases[] = {{JOIST_I16, 8, 0, 2, 1024 / JOIST_CUDA_BLOCK},
+               {JOIST_I16, 4, 0, 2, 1024 / JOIST_CUDA_BLOCK},
+               {JOIST_I8, 7, 0, 2, 7 * 1024 / JOIST_CUDA_BLOCK},
+               {JOIST_C128, 2, 0, 2, 2 * 1024 / JOIST_CUDA_BLOCK},
+               {JOIST_I8, 7, 1, 0, 0}};
   for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+    const uint32_t extents[] = {cases[k].rows, 1024};
+    const struct joist_attributes attributes =
+        with(no_attributes, JOIST_ATTRIBUTE_DIM, cases[k].dim);
     struct joist_program program;
+    joist_value_id result = 0;
     joist_program_init(&program);
-    const struct joist_attributes attributes = {.requested = none, .parameter = {cases[k].dim}};
-    const joist_value_id x = add_input(&program, JOIST_I64, cases[k].rank, cases[k].extents);
-    add_output(&program, add_move(&program, JOIST_OP_CONCATENATE, x, x, &attributes));
-    const struct joist_plan plan = {.program = &program};
-    const struct running r = {.plan = &plan};
-    CHECK_MSG(joist_cuda_moves(&r, &program.instructions[0]) == cases[k].fits, "case %zu", k);
-    joist_program_clear(&program);
-  }
-  static const uint32_t extents[] = {5, 7};
-  for (int dim = 0; dim < 2; dim++) {
-    struct joist_program program;
-    joist_program_init(&program);
-    const long rows = host_runtime.copies_2d;
-    const struct joist_attributes attributes = {.requested = none, .parameter = {dim}};
-    const joist_value_id x = add_input(&program, JOIST_I16, 2, extents);
-    add_output(&program, add_move(&program, JOIST_OP_CONCATENATE, x, x, &attributes));
+    const joist_value_id x = add_input(&program, cases[k].dtype, 2, extents);
+    const long before = launches_so_far();
+    CHECK(add(&program, joist_rules_at(0), JOIST_OP_CONCATENATE, (joist_value_id[]){x, x}, 2,
+              &attributes, &result));
+    add_output(&program, result);
     check_program(&program, FILL_BITS, "concatenate");
-    CHECK_INT(host_runtime.copies_2d - rows, dim == 0 ? 2 : 0);
+    CHECK_INT(host_runtime.launches - before, cases[k].launches);
+    if (cases[k].launches > 0) CHECK_INT(host_runtime.grid, cases[k].grid);
     joist_program_clear(&program);
   }
 }
@@ -404,12 +399,13 @@ static bool use_another(void *context) {
 static void test_poll(void) {
   const uint32_t n = 100;
   struct joist_program program;
-  struct joist_error error = {""};
+  struct joist_error error = {0};
   struct joist_plan *plan = NULL;
   int polls = 0;
   const struct joist_run run = {.threads = 1, .poll = use_another, .context = &polls};
-  const struct joist_attributes attributes = {
-      .requested = none, .parameter = {10, 1, 50}, .shape = {1, {50}}};
+  const int64_t start = 10, stop = 59;
+  const struct joist_attributes attributes = with_list(
+      with_list(no_attributes, JOIST_ATTRIBUTE_START, &start, 1), JOIST_ATTRIBUTE_STOP, &stop, 1);
   joist_program_init(&program);
   const joist_value_id x = add_input(&program, JOIST_F32, 1, &n);
   const joist_value_id sum = add_simple(&program, JOIST_OP_ADD, x, x);
@@ -432,7 +428,7 @@ static void test_calls(void) {
   test_frequent();
   test_many_programs();
   test_uploads();
-  test_pitches();
+  test_words();
   test_poll();
 }
 

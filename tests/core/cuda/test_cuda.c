@@ -9,7 +9,8 @@
 
 #include "core/device.h"
 #include "cuda/codegen/compile.h"
-#include "cuda/host/libraries.h"
+#include "cuda/host/memory.h"
+#include "cuda/host/nvrtc.h"
 
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -110,7 +111,7 @@ static int programs_printed;
 
 static void check_on(const struct joist_program *program, void **inputs, const char *what) {
   char *got[VALUES_MAX] = {NULL};
-  struct joist_error error = {""};
+  struct joist_error error = {0};
   const long failed_before = check_failed_count;
   void **const outputs = new_outputs(program);
   const joist_status status = run_there(program, inputs, outputs, &error);
@@ -120,8 +121,8 @@ static void check_on(const struct joist_program *program, void **inputs, const c
   interpreter_run(&in, status == JOIST_OK ? got : NULL);
   if (status != JOIST_OK) {
     seen.failing++;
-    CHECK_MSG(status == JOIST_ERROR_VALUE && message_fits(&in, error.message), "%s: status %d: %s",
-              what, (int)status, error.message);
+    CHECK_MSG(status == JOIST_ERROR_VALUE && error_fits(&in, &error), "%s: status %d: %s", what,
+              (int)status, error.message);
   } else {
     CHECK_MSG(in.failure_count == 0, "%s: nv_%s() should fail", what,
               joist_op_name(in.failures[0].op));
@@ -181,7 +182,7 @@ static double distance(joist_dtype dtype, const void *a, const void *b) {
 
 static void check_loose(const struct joist_program *program, fill_kind kind, const char *what) {
   void *inputs[VALUES_MAX] = {NULL};
-  struct joist_error error = {""};
+  struct joist_error error = {0};
   struct joist_plan *plan = NULL;
   const struct joist_run run = {.threads = 1};
   const joist_value_id v = program->outputs[0];
@@ -217,20 +218,16 @@ static void test_operation(joist_op op, joist_dtype dtype) {
   const uint32_t n = 1003;
   struct joist_program program;
   struct joist_inference inference;
-  struct joist_attributes attributes = {.requested = none};
-  struct joist_argument arguments[JOIST_ARITY_MAX];
-  joist_value_id operands[JOIST_ARITY_MAX], result;
+  joist_value_id operands[JOIST_KERNEL_OPERANDS], result;
   struct joist_error error;
+  const size_t count = joist_operation(op)->least;
   joist_program_init(&program);
-  for (int k = 0; k < joist_op_arity(op); k++) {
+  for (size_t k = 0; k < count; k++) {
     const bool condition = op == JOIST_OP_IFELSE && k == 0;
     operands[k] = add_input(&program, condition ? JOIST_BOOL : dtype, 1, &n);
-    arguments[k] = argument_of(&program, operands[k]);
   }
-  if (joist_program_infer(joist_rules_at(0), op, arguments, &attributes, &inference, &error) ==
-      JOIST_OK) {
-    CHECK_INT(joist_program_add(&program, op, &inference, operands, &attributes, &result, &error),
-              JOIST_OK);
+  if (infer_and_append(&program, op, operands, count, &no_attributes, &inference, &result,
+                       &error) == JOIST_OK) {
     add_output(&program, result);
     char what[64];
     snprintf(what, sizeof what, "nv_%s of %s", joist_op_name(op), joist_dtype_name(dtype));
@@ -266,8 +263,9 @@ static void test_conversions(void) {
         joist_program_init(&program);
         const joist_value_id value = add_input(&program, (joist_dtype)from, 1, &n);
         joist_value_id result = 0;
-        const struct joist_attributes attributes = {.requested = {(joist_dtype)to, false}};
-        CHECK(add(&program, joist_rules_at(0), JOIST_OP_CONVERT, &value, &attributes, &result));
+        const struct joist_attributes attributes =
+            with_type(no_attributes, (struct joist_type){(joist_dtype)to, false});
+        CHECK(add(&program, joist_rules_at(0), JOIST_OP_CONVERT, &value, 1, &attributes, &result));
         add_output(&program, result);
         check_program(&program, (fill_kind)kind, what);
         joist_program_clear(&program);
@@ -289,9 +287,8 @@ static void test_reductions(void) {
           joist_program_init(&program);
           const joist_value_id value = add_input(&program, (joist_dtype)d, 3, extents[k]);
           joist_value_id result = 0;
-          const struct joist_attributes attributes = {
-              .requested = none, .dims = dims, .drop = true};
-          if (add(&program, joist_rules_at(0), (joist_op)op, &value, &attributes, &result)) {
+          const struct joist_attributes attributes = with_dims(no_attributes, dims);
+          if (add(&program, joist_rules_at(0), (joist_op)op, &value, 1, &attributes, &result)) {
             add_output(&program, result);
             snprintf(what, sizeof what, "nv_%s of %s over %x", joist_op_name((joist_op)op),
                      joist_dtype_name((joist_dtype)d), dims);
@@ -335,152 +332,9 @@ static void test_broadcasts(void) {
     }
 }
 
-/* ---- moving elements by the numbers of an instruction, or by an index ---- */
-
-enum { MOVED_RANK = 3 };
-
-static joist_value_id add_move(struct joist_program *program, joist_op op, joist_value_id x,
-                               joist_value_id y, const struct joist_attributes *attributes) {
-  const joist_value_id operands[2] = {x, y};
-  joist_value_id result = 0;
-  CHECK(add(program, joist_rules_at(0), op, operands, attributes, &result));
-  return result;
-}
-
-/* A random slice of a shape, and how many elements it has in each dim. */
-static void random_slice(const uint32_t *extents, struct joist_attributes *attributes) {
-  attributes->shape.rank = MOVED_RANK;
-  for (int d = 0; d < MOVED_RANK; d++) {
-    const int32_t extent = (int32_t)extents[d], start = (int32_t)random_below(extents[d]);
-    int32_t step = (int32_t)random_below(7) - 3;
-    const int32_t most = step > 0   ? (extent - 1 - start) / step + 1
-                         : step < 0 ? start / -step + 1
-                                    : 3;
-    const int32_t n = (int32_t)random_below((size_t)most + 1);
-    const int32_t parameter[] = {start, step, one_in(4) ? n : most};
-    memcpy(&attributes->parameter[3 * d], parameter, sizeof parameter);
-    attributes->shape.extent[d] = (uint32_t)parameter[2];
-  }
-}
-
-/* Steps of 0 read one element several times, but write it once. */
-static void test_slices(joist_dtype dtype, const uint32_t *extents) {
-  struct joist_program program;
-  struct joist_attributes attributes = {.requested = none};
-  joist_program_init(&program);
-  const joist_value_id x = add_input(&program, dtype, MOVED_RANK, extents);
-  const joist_value_id one = add_input(&program, dtype, 0, NULL);
-  random_slice(extents, &attributes);
-  add_output(&program, add_move(&program, JOIST_OP_SLICE, x, x, &attributes));
-  for (int d = 0; d < MOVED_RANK; d++)
-    if (attributes.parameter[3 * d + 1] == 0) attributes.parameter[3 * d + 2] = 1;
-  for (int d = 0; d < MOVED_RANK; d++)
-    attributes.shape.extent[d] = (uint32_t)attributes.parameter[3 * d + 2];
-  const joist_value_id y = add_input(&program, dtype, MOVED_RANK, attributes.shape.extent);
-  add_output(&program, add_move(&program, JOIST_OP_UPDATE, x, y, &attributes));
-  add_output(&program, add_move(&program, JOIST_OP_UPDATE, x, one, &attributes));
-  check_program(&program, FILL_BITS, "slice");
-  joist_program_clear(&program);
-}
-
-static void test_pads(joist_dtype dtype, const uint32_t *extents) {
-  struct joist_program program;
-  struct joist_attributes attributes = {.requested = none};
-  joist_program_init(&program);
-  const joist_value_id x = add_input(&program, dtype, MOVED_RANK, extents);
-  const joist_value_id value = add_input(&program, dtype, 0, NULL);
-  for (int d = 0; d < MOVED_RANK; d++) {
-    const size_t half = extents[d] / 2;
-    attributes.parameter[3 * d] = (int32_t)random_below(half + 4) - (int32_t)half;
-    attributes.parameter[3 * d + 1] = (int32_t)random_below(half + 4) - (int32_t)half;
-    attributes.parameter[3 * d + 2] = (int32_t)random_below(3);
-  }
-  add_output(&program, add_move(&program, JOIST_OP_PAD, x, value, &attributes));
-  check_program(&program, FILL_BITS, "pad");
-  joist_program_clear(&program);
-}
-
-/* Positions of any integer dtype, along each dim; then one that is out of range. */
-static void test_gather(joist_dtype dtype, joist_dtype index, const uint32_t *extents) {
-  enum { ENTRIES = 35 };
-  static const uint32_t entries[] = {5, 7};
-  for (int dim = 0; dim < MOVED_RANK; dim++) {
-    struct joist_program program;
-    struct joist_attributes attributes = {.requested = none, .parameter = {dim}};
-    int64_t position[ENTRIES];
-    char converted[8 * ENTRIES];
-    joist_program_init(&program);
-    const joist_value_id x = add_input(&program, dtype, MOVED_RANK, extents);
-    const joist_value_id k = add_input(&program, index, 2, entries);
-    add_output(&program, add_move(&program, JOIST_OP_GATHER, x, k, &attributes));
-    for (int e = 0; e < ENTRIES; e++) position[e] = 1 + (int64_t)random_below(extents[dim]);
-    joist_convert_find_portable(JOIST_I64, index)(ENTRIES, position, converted);
-    void *inputs[] = {malloc(bytes_of(&program, x)), converted};
-    void **const outputs = new_outputs(&program);
-    fill(dtype, count_of(&program, x), FILL_BITS, inputs[0]);
-    check_on(&program, inputs, "gather");
-    static const int64_t wrong[] = {0, -1, 100};
-    for (size_t w = 0; w < sizeof wrong / sizeof *wrong; w++) {
-      struct joist_error here = {""}, there = {""};
-      const struct joist_run run = {.threads = 1};
-      struct joist_plan *plan = NULL;
-      position[20] = position[30] = wrong[w];
-      joist_convert_find_portable(JOIST_I64, index)(ENTRIES, position, converted);
-      CHECK_INT(joist_plan_make(&program, &plan, &here), JOIST_OK);
-      CHECK_INT(joist_plan_run(plan, (const void *const *)inputs, outputs, &run, &here),
-                JOIST_ERROR_VALUE);
-      CHECK_INT(run_there(&program, inputs, outputs, &there), JOIST_ERROR_VALUE);
-      CHECK_MSG(strcmp(here.message, there.message) == 0 &&
-                    strstr(there.message, " at position 21 of ") != NULL,
-                "\"%s\", want \"%s\"", there.message, here.message);
-      joist_plan_free(plan);
-    }
-    free_outputs(outputs);
-    free(inputs[0]);
-    joist_program_clear(&program);
-  }
-}
-
-static void test_invalid_positions(void) {
-  const uint32_t n = 1000, m = 3;
-  float x[1000] = {0}, y[1000];
-  int64_t position[3] = {0, 999, 1000};
-  for (int k = 0; k < 2; k++) {
-    struct joist_program program;
-    struct joist_error error = {""};
-    joist_program_init(&program);
-    const joist_value_id operands[3] = {add_input(&program, JOIST_F32, 1, &n),
-                                        add_input(&program, JOIST_I64, 1, &m),
-                                        add_input(&program, JOIST_F32, 0, NULL)};
-    const struct joist_attributes attributes = {.requested = none};
-    joist_value_id result = 0;
-    CHECK(add(&program, joist_rules_at(0), k == 0 ? JOIST_OP_TAKE : JOIST_OP_PUT, operands,
-              &attributes, &result));
-    add_output(&program, result);
-    position[2] = k == 0 ? 1000 : -1;
-    CHECK_INT(run_there(&program, (void *[]){x, position, x}, (void *[]){y}, &error),
-              JOIST_ERROR_VALUE);
-    CHECK(strstr(error.message, "(1 to 1000)") != NULL);
-    joist_program_clear(&program);
-  }
-}
-
-static void test_moves(void) {
-  static const uint32_t extents[][MOVED_RANK] = {{5, 7, 3}, {1, 40, 4}, {70, 1, 9}};
-  for (size_t s = 0; s < sizeof extents / sizeof *extents; s++)
-    for (int d = 0; d < JOIST_DTYPE_COUNT; d++) {
-      const joist_kind kind = joist_dtype_kind((joist_dtype)d);
-      if (leaves_out(d)) continue;
-      for (int k = 0; k < 20; k++) test_slices((joist_dtype)d, extents[s]);
-      for (int k = 0; k < 10; k++) test_pads((joist_dtype)d, extents[s]);
-      if (kind == JOIST_KIND_INT || kind == JOIST_KIND_UINT)
-        for (int of = 0; of < JOIST_DTYPE_COUNT; of++)
-          test_gather((joist_dtype)of, (joist_dtype)d, extents[s]);
-    }
-  test_invalid_positions();
-}
-
 #include "extremes.h"
+#include "moves.h"
+#include "on_cpu.h"
 #include "products.h"
 #include "random_draws.h"
 #include "scans.h"
@@ -518,7 +372,7 @@ static void test_positions(void) {
   if (!CHECK(a != NULL && b != NULL && c != NULL)) return;
   for (size_t k = 0; k < sizeof ops / sizeof *ops; k++) {
     struct joist_program program;
-    struct joist_error error = {""};
+    struct joist_error error = {0};
     char want[64];
     for (uint32_t i = 0; i < n; i++) a[i] = (int32_t)i, b[i] = 3;
     b[n - 1] = b[70001] = b[60000 + k] = ops[k] == JOIST_OP_POW ? -1 : 0;
@@ -561,7 +415,7 @@ static void test_copies(void) {
 static void test_fork(void) {
   const pid_t child = fork();
   if (child == 0) {
-    struct joist_error error = {""};
+    struct joist_error error = {0};
     const bool right = gpu->ready(gpu, &error) == JOIST_ERROR_DEVICE &&
                        strstr(error.message, "fork") != NULL && gpu->allocate(gpu, 10) == NULL &&
                        joist_device_in_use(1) == NULL && joist_device_count() == 1;
@@ -591,6 +445,7 @@ static void test_everything(void) {
   test_lengths();
   test_broadcasts();
   test_moves();
+  test_on_cpu();
   test_random(150, (struct style){.elements = 60, .instructions = 12}, "tiny");
   test_random(100, (struct style){.elements = 300, .zero = true, .instructions = 12}, "zero");
   test_random(150, (struct style){.elements = 200, .checked = true, .instructions = 8}, "checked");

@@ -1,14 +1,16 @@
 /* What src/cuda finds at run time: NVRTC, the driver's loader, and where libraries are looked
  * for. libraries.c, nvrtc.c and loader.c call host_dlopen() for dlopen() here, and the
  * functions that they then look up are those below. */
-#include "check.h"
+#include "errors.h"
 
 #include <dlfcn.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
 #include "cuda/codegen/compile.h"
+#include "cuda/diagnose.h"
 #include "cuda/host/libraries.h"
+#include "cuda/host/nvrtc.h"
 
 /* ---- libraries ---- */
 
@@ -285,7 +287,7 @@ static void test_launches(struct joist_cuda_state *state) {
                {719, JOIST_ERROR_DEVICE, "restart R"}};
   const char parameter = 0;
   for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
-    struct joist_error error = {""};
+    struct joist_error error = {0};
     driver.launch = cases[k].result;
     CHECK_INT(joist_cuda_start_compiled(kernel_of(state, JOIST_I8), 3 * JOIST_CUDA_BLOCK + 1,
                                         &parameter, state->stream, &error),

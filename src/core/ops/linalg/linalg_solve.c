@@ -6,9 +6,14 @@
 
 #include "core/ops/linalg/blas.h"
 #include "core/ops/linalg/linalg.h"
+#include "core/types/error.h"
+
+static bool given(const struct joist_problem *problem, joist_attribute_name flag) {
+  return joist_attribute_flag(problem->attributes, flag);
+}
 
 joist_status joist_solve_chol(const struct joist_problem *problem, struct joist_error *error) {
-  const bool lower = problem->parameter[0] != 0;
+  const bool lower = given(problem, JOIST_ATTRIBUTE_LOWER);
   const int n = problem->n;
   int info = 0;
   joist_lapack.potrf(lower ? "L" : "U", &n, problem->a, &n, &info, 1);
@@ -16,9 +21,8 @@ joist_status joist_solve_chol(const struct joist_problem *problem, struct joist_
   for (int k = 0; k < n && info == 0; k++)
     if (!isfinite(problem->a[(size_t)k * ((size_t)n + 1)])) info = k + 1;
   if (info > 0)
-    return joist_fail(error, JOIST_ERROR_VALUE,
-                      "%s is not positive definite: its leading minor of order %d is not positive",
-                      problem->name, info);
+    return JOIST_FAIL(error, JOIST_E_NOT_POSITIVE_DEFINITE, .count = {(size_t)info},
+                      .batch = problem->batch);
   for (int j = 0; j < n; j++)
     for (int i = 0; i < n; i++) {
       const size_t at = (size_t)j * (size_t)n + (size_t)i;
@@ -63,14 +67,12 @@ joist_status joist_solve_linear(const struct joist_problem *problem, struct jois
   int *const pivots = integers + n;
   joist_lapack.getrf(&n, &n, problem->a, &n, pivots, &info);
   if (info > 0) {
-    status = joist_fail(error, JOIST_ERROR_VALUE, "%s is singular: pivot %d is exactly 0",
-                        problem->name, info);
+    status = JOIST_FAIL(error, JOIST_E_SINGULAR, .count = {(size_t)info}, .batch = problem->batch);
   } else {
     joist_lapack.gecon("1", &n, problem->a, &n, &norm, &reciprocal, work, integers, &info, 1);
     if (reciprocal < DBL_EPSILON)
-      status = joist_fail(error, JOIST_ERROR_VALUE,
-                          "%s is computationally singular: reciprocal condition number %g",
-                          problem->name, reciprocal);
+      status = JOIST_FAIL(error, JOIST_E_NEARLY_SINGULAR, .number = {reciprocal},
+                          .batch = problem->batch);
   }
   if (status == JOIST_OK) {
     load_right_sides(problem);
@@ -85,36 +87,55 @@ joist_status joist_solve_triangular(const struct joist_problem *problem,
   const int n = problem->n;
   int info = 0;
   load_right_sides(problem);
-  joist_lapack.trtrs(problem->parameter[0] ? "L" : "U", problem->parameter[1] ? "T" : "N",
-                     problem->parameter[2] ? "U" : "N", &n, &problem->columns, problem->a, &n,
-                     problem->out, &n, &info, 1, 1, 1);
+  joist_lapack.trtrs(given(problem, JOIST_ATTRIBUTE_LOWER) ? "L" : "U",
+                     given(problem, JOIST_ATTRIBUTE_TRANSPOSE) ? "T" : "N",
+                     given(problem, JOIST_ATTRIBUTE_UNIT_DIAGONAL) ? "U" : "N", &n,
+                     &problem->columns, problem->a, &n, problem->out, &n, &info, 1, 1, 1);
   if (info > 0)
-    return joist_fail(error, JOIST_ERROR_VALUE, "%s is singular: element [%d, %d] is 0",
-                      problem->name, info, info);
+    return JOIST_FAIL(error, JOIST_E_SINGULAR_TRIANGLE, .count = {(size_t)info},
+                      .batch = problem->batch);
   return JOIST_OK;
 }
 
-joist_status joist_solve_determinant(const struct joist_problem *problem,
-                                     struct joist_error *error) {
+/* The factors on the diagonal of U, with the signs of the rows' swaps: their product, or its sign
+ * and the logarithm of its absolute value. */
+struct factors {
+  double product, sign, logarithm;
+};
+
+static joist_status factorize(const struct joist_problem *problem, struct factors *factors,
+                              struct joist_error *error) {
   const int n = problem->n;
   int info = 0, *pivots = NULL;
   double *const work = joist_scratch(0, (size_t)n, &pivots);
   if (work == NULL) return joist_no_memory(error);
   if (n > 0) joist_lapack.getrf(&n, &n, problem->a, &n, pivots, &info);
-  double sign = 1, logarithm = 0, product = 1;
+  *factors = (struct factors){1, 1, 0};
   for (int k = 0; k < n; k++) {
     const double u = problem->a[(size_t)k * ((size_t)n + 1)];
     const bool swapped = pivots[k] != k + 1;
-    if ((u < 0) != swapped) sign = -sign;
-    logarithm += log(fabs(u));
-    product *= swapped ? -u : u;
+    if ((u < 0) != swapped) factors->sign = -factors->sign;
+    factors->logarithm += log(fabs(u));
+    factors->product *= swapped ? -u : u;
   }
   free(work);
-  if (problem->parameter[0] != 0) {
-    problem->out[0] = product;
-  } else {
-    problem->out[0] = sign;
-    problem->out[1] = logarithm;
-  }
+  return JOIST_OK;
+}
+
+joist_status joist_solve_det(const struct joist_problem *problem, struct joist_error *error) {
+  struct factors factors;
+  const joist_status status = factorize(problem, &factors, error);
+  if (status == JOIST_OK) problem->out[0] = factors.product;
+  return status;
+}
+
+/* out: sign, logarithm. */
+joist_status joist_solve_determinant(const struct joist_problem *problem,
+                                     struct joist_error *error) {
+  struct factors factors;
+  const joist_status status = factorize(problem, &factors, error);
+  if (status != JOIST_OK) return status;
+  problem->out[0] = factors.sign;
+  problem->out[1] = factors.logarithm;
   return JOIST_OK;
 }

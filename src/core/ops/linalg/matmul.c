@@ -7,25 +7,23 @@
 #include "core/ops/linalg/blas.h"
 #include "core/ops/linalg/gemm.h"
 #include "core/ops/linalg/matrix_batch.h"
-#include "core/program/array.h"
+#include "core/program/call.h"
 #include "core/types/convert.h"
+#include "core/types/error.h"
 
 joist_status joist_matmul_shape(const struct joist_shape *const *shapes,
                                 const struct joist_attributes *attributes,
                                 struct joist_shape *result, struct joist_error *error) {
-  char lhs[JOIST_SHAPE_TEXT], rhs[JOIST_SHAPE_TEXT];
-  const int32_t *const transposed = attributes->parameter;
+  const bool transposed[2] = {joist_attribute_flag(attributes, JOIST_ATTRIBUTE_TRANSPOSE_LHS),
+                              joist_attribute_flag(attributes, JOIST_ATTRIBUTE_TRANSPOSE_RHS)};
   const joist_status status = joist_batch_shape(shapes[0], shapes[1], result, error);
   if (status != JOIST_OK) return status;
   const uint32_t left = shapes[0]->extent[transposed[0] ? 0 : 1];
   const uint32_t right = shapes[1]->extent[transposed[1] ? 1 : 0];
   if (left != right)
-    return joist_fail(
-        error, JOIST_ERROR_SHAPE,
-        "shapes %s and %s do not fit: %s of the left matrix and %s of the right one (%lu and %lu)",
-        joist_shape_format(shapes[0], lhs), joist_shape_format(shapes[1], rhs),
-        transposed[0] ? "rows" : "columns", transposed[1] ? "columns" : "rows", (unsigned long)left,
-        (unsigned long)right);
+    return JOIST_FAIL(
+        error, JOIST_E_MATMUL_SHAPES, .shape = {*shapes[0], *shapes[1]}, .count = {left, right},
+        .name = {transposed[0] ? "rows" : "columns", transposed[1] ? "columns" : "rows"});
   result->extent[0] = shapes[0]->extent[transposed[0] ? 1 : 0];
   result->extent[1] = shapes[1]->extent[transposed[1] ? 0 : 1];
   return JOIST_OK;
@@ -74,8 +72,7 @@ static joist_status run_blas(const struct joist_gemm *p, const struct joist_run 
 
 /* The elements of an operand in the dtype products are computed in: `in` itself, or a
  * conversion into `*made`, which the caller frees. NULL when there is no memory. */
-static const char *in_dtype(const struct joist_array_call *call, int k, joist_dtype dtype,
-                            void **made) {
+static const char *in_dtype(const struct joist_call *call, int k, joist_dtype dtype, void **made) {
   const joist_dtype own = call->instruction->signature.operand[k];
   if (own == dtype) return call->in[k];
   const size_t count = joist_value_count(call->operand[k]);
@@ -84,8 +81,10 @@ static const char *in_dtype(const struct joist_array_call *call, int k, joist_dt
   return *made;
 }
 
-joist_status joist_matmul_run(const struct joist_array_call *call, struct joist_error *error) {
-  const int32_t *const transposed = call->instruction->parameter;
+joist_status joist_matmul_run(const struct joist_call *call, struct joist_error *error) {
+  const struct joist_attributes *const attributes = joist_call_attributes(call);
+  const bool transposed[2] = {joist_attribute_flag(attributes, JOIST_ATTRIBUTE_TRANSPOSE_LHS),
+                              joist_attribute_flag(attributes, JOIST_ATTRIBUTE_TRANSPOSE_RHS)};
   const joist_dtype own = call->result->type.dtype, dtype = product_dtype(own);
   const struct joist_shape *const shape = &call->result->shape;
   const size_t total = joist_value_count(call->result), size = joist_dtype_size(dtype);
@@ -95,9 +94,9 @@ joist_status joist_matmul_run(const struct joist_array_call *call, struct joist_
                                .n = shape->extent[1],
                                .k = call->operand[0]->shape.extent[transposed[0] ? 0 : 1],
                                .count = total == 0 ? 0 : total / matrix,
-                               .lhs_transposed = transposed[0] != 0,
-                               .rhs_transposed = transposed[1] != 0,
-                               .result = call->out};
+                               .lhs_transposed = transposed[0],
+                               .rhs_transposed = transposed[1],
+                               .result = call->out[0]};
   if (total == 0) return JOIST_OK;
   void *made[3] = {NULL};
   const void **const matrices = malloc(2 * product.count * sizeof *matrices);
@@ -117,10 +116,10 @@ joist_status joist_matmul_run(const struct joist_array_call *call, struct joist_
     status = fits_blas(&product) ? run_blas(&product, call->run, error)
                                  : joist_gemm_run(&product, call->run, error);
   } else {
-    status = joist_fail(error, JOIST_ERROR_MEMORY, "out of memory: operands of nv_matmul()");
+    status = JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY);
   }
   if (status == JOIST_OK && own != dtype)
-    joist_convert_find(dtype, own)(total, product.result, call->out);
+    joist_convert_find(dtype, own)(total, product.result, call->out[0]);
   for (int k = 0; k < 3; k++) free(made[k]);
   free(matrices);
   return status;

@@ -8,7 +8,7 @@
 
 enum { BLOCK = 1 << 15, PIECE = 256 };
 
-size_t joist_mask_blocks(size_t n) { return n == 0 ? 0 : (n - 1) / BLOCK + 1; }
+size_t joist_mask_blocks(size_t n) { return joist_divide_up(n, BLOCK); }
 
 struct masking {
   size_t size;
@@ -20,11 +20,6 @@ struct masking {
   char *out;
   bool repeated;
 };
-
-static size_t block_length(const struct masking *m, size_t block) {
-  const size_t rest = m->n - block * BLOCK;
-  return rest < BLOCK ? rest : BLOCK;
-}
 
 /* Chosen ones among at most 255 * 8 elements at once: sums of eight bytes in a word. */
 static size_t chosen(const uint8_t *mask, size_t n) {
@@ -47,7 +42,8 @@ static size_t chosen(const uint8_t *mask, size_t n) {
 static void count_block(const void *context, size_t block, size_t worker) {
   (void)worker;
   const struct masking *const m = context;
-  m->count[block] = chosen(m->mask + block * BLOCK, block_length(m, block));
+  const struct joist_part part = joist_chunk_of(m->n, BLOCK, block);
+  m->count[block] = chosen(m->mask + part.first, part.n);
 }
 
 joist_status joist_mask_count(const uint8_t *mask, size_t n, size_t *before,
@@ -107,10 +103,10 @@ COMPACT(sixteen)
 static void take_block(const void *context, size_t block, size_t worker) {
   (void)worker;
   const struct masking *const m = context;
-  const size_t first = block * BLOCK, n = block_length(m, block);
-  const void *const in = m->in + first * m->size;
+  const struct joist_part part = joist_chunk_of(m->n, BLOCK, block);
+  const void *const in = m->in + part.first * m->size;
   void *const out = m->out + m->before[block] * m->size;
-  JOIST_BY_SIZE(m->size, compact, n, m->mask + first, in, out);
+  JOIST_BY_SIZE(m->size, compact, part.n, m->mask + part.first, in, out);
 }
 
 joist_status joist_mask_take(size_t size, const uint8_t *mask, size_t n, const size_t *before,
@@ -124,7 +120,7 @@ joist_status joist_mask_take(size_t size, const uint8_t *mask, size_t n, const s
 void joist_mask_positions(const uint8_t *mask, size_t n, int64_t *positions) {
   int64_t all[PIECE];
   for (size_t begin = 0; begin < n; begin += PIECE) {
-    const size_t length = n - begin < PIECE ? n - begin : PIECE;
+    const size_t length = joist_smaller(n - begin, PIECE);
     for (size_t k = 0; k < length; k++) all[k] = (int64_t)(begin + k);
     positions +=
         compact_uint64_t(length, mask + begin, (const uint64_t *)all, (uint64_t *)positions);
@@ -134,14 +130,14 @@ void joist_mask_positions(const uint8_t *mask, size_t n, int64_t *positions) {
 static void put_block(const void *context, size_t block, size_t worker) {
   (void)worker;
   const struct masking *const m = context;
-  const size_t first = block * BLOCK, n = block_length(m, block);
-  void *const out = m->out + first * m->size;
+  const struct joist_part part = joist_chunk_of(m->n, BLOCK, block);
+  void *const out = m->out + part.first * m->size;
   if (m->repeated) {
     const void *const value = m->in;
-    JOIST_BY_SIZE(m->size, fill, n, m->mask + first, value, out);
+    JOIST_BY_SIZE(m->size, fill, part.n, m->mask + part.first, value, out);
   } else {
     const void *const values = m->in + m->before[block] * m->size;
-    JOIST_BY_SIZE(m->size, expand, n, m->mask + first, values, out);
+    JOIST_BY_SIZE(m->size, expand, part.n, m->mask + part.first, values, out);
   }
 }
 

@@ -1,4 +1,4 @@
-/* Masks: bytes 0 and 1 that choose elements. Elements are bytes as in layout.h. */
+/* Masks: bytes 0 and 1 that choose elements. Elements are bytes as in walk.h. */
 #ifndef JOIST_CORE_OPS_MOVE_MASK_H
 #define JOIST_CORE_OPS_MOVE_MASK_H
 

@@ -1,41 +1,34 @@
-/* The array operations that move elements; see layout.h for how. */
+/* The operations that move elements; see walk.h for how. */
+#include "core/ops/move/move_ops.h"
+
 #include <stdlib.h>
 
-#include "core/ops/move/walk.h"
-#include "core/program/array.h"
+#include "core/ops/move/permute.h"
+#include "core/program/call.h"
 #include "core/types/convert.h"
+#include "core/types/error.h"
 
-/* Dims that have three numbers each among the parameters of an instruction. */
-enum { DIMS_MAX = JOIST_RANK_MAX / 3 };
-
-static size_t size_of(const struct joist_array_call *call) {
+static size_t size_of(const struct joist_call *call) {
   return joist_dtype_size(call->result->type.dtype);
 }
 
-static joist_status copy(const struct joist_array_call *call, struct joist_error *error) {
-  return joist_copy_elements(size_of(call), joist_value_count(call->result), call->in[0], call->out,
-                             call->run, error);
-}
-
-static joist_status too_many_dims(const char *operation, int rank, struct joist_error *error) {
-  return joist_fail(error, JOIST_ERROR_SHAPE, "nv_%s() has at most %d dimensions, not %d",
-                    operation, DIMS_MAX, rank);
+static joist_status copy(const struct joist_call *call, struct joist_error *error) {
+  return joist_copy_elements(size_of(call), joist_value_count(call->result), call->in[0],
+                             call->out[0], call->run, error);
 }
 
 joist_status joist_reshape_shape(const struct joist_shape *const *shapes,
                                  const struct joist_attributes *attributes,
                                  struct joist_shape *result, struct joist_error *error) {
   size_t before = 0, after = 0;
-  char from[JOIST_SHAPE_TEXT], to[JOIST_SHAPE_TEXT];
-  *result = attributes->shape;
+  (void)joist_attribute_shape(attributes, result);
   if (!joist_shape_count(result, &after)) return JOIST_OK; /* the caller says it is too large */
   if (joist_shape_count(shapes[0], &before) && before == after) return JOIST_OK;
-  return joist_fail(
-      error, JOIST_ERROR_SHAPE, "shape %s cannot be reshaped to %s: %zu and %zu elements",
-      joist_shape_format(shapes[0], from), joist_shape_format(result, to), before, after);
+  return JOIST_FAIL(error, JOIST_E_RESHAPE, .shape = {*shapes[0], *result},
+                    .count = {before, after});
 }
 
-joist_status joist_reshape_run(const struct joist_array_call *call, struct joist_error *error) {
+joist_status joist_reshape_run(const struct joist_call *call, struct joist_error *error) {
   return copy(call, error);
 }
 
@@ -49,48 +42,45 @@ joist_status joist_take_shape(const struct joist_shape *const *shapes,
 }
 
 joist_status joist_position_error(size_t extent, struct joist_error *error) {
-  return joist_fail(error, JOIST_ERROR_VALUE, "a position is out of range (1 to %zu)", extent);
+  return JOIST_FAIL(error, JOIST_E_POSITION_RANGE, .count = {extent});
 }
 
 /* Positions are addresses, wherever they come from. */
-static joist_status check_positions(const struct joist_array_call *call,
-                                    struct joist_error *error) {
+static joist_status check_positions(const struct joist_call *call, struct joist_error *error) {
   const size_t n = joist_value_count(call->operand[1]),
                extent = joist_value_count(call->operand[0]);
   if (call->operand[1]->type.dtype != JOIST_I64)
-    return joist_fail(error, JOIST_ERROR_DTYPE, "positions are of dtype i64");
+    return JOIST_FAIL(error, JOIST_E_POSITIONS_DTYPE,
+                      .type = {call->operand[1]->type, {JOIST_I64, false}});
   const int64_t *const positions = call->in[1];
   int bad = 0;
   for (size_t k = 0; k < n; k++) bad |= (uint64_t)positions[k] >= (uint64_t)extent;
   return bad ? joist_position_error(extent, error) : JOIST_OK;
 }
 
-joist_status joist_take_run(const struct joist_array_call *call, struct joist_error *error) {
+joist_status joist_take_run(const struct joist_call *call, struct joist_error *error) {
   const joist_status status = check_positions(call, error);
   if (status != JOIST_OK) return status;
   const struct joist_index index = joist_index_of(call->in[1], joist_value_count(call->result));
   struct joist_walk walk;
   joist_walk_init(&walk, false);
   joist_walk_add(&walk, index.count, 1, 1, &index);
-  return joist_move(size_of(call), &walk, call->in[0], call->out, call->run, error);
+  return joist_move(size_of(call), &walk, call->in[0], call->out[0], call->run, error);
 }
 
 joist_status joist_put_shape(const struct joist_shape *const *shapes,
                              const struct joist_attributes *attributes, struct joist_shape *result,
                              struct joist_error *error) {
   size_t positions = 0, values = 0;
-  char text[JOIST_SHAPE_TEXT];
   (void)attributes;
   *result = *shapes[0];
   (void)joist_shape_count(shapes[1], &positions);
   (void)joist_shape_count(shapes[2], &values);
   if (values == positions || values == 1) return JOIST_OK;
-  return joist_fail(error, JOIST_ERROR_SHAPE,
-                    "a value of shape %s cannot replace %zu element%s; give as many, or one",
-                    joist_shape_format(shapes[2], text), positions, positions == 1 ? "" : "s");
+  return JOIST_FAIL(error, JOIST_E_REPLACEMENT, .shape = {*shapes[2]}, .count = {positions});
 }
 
-joist_status joist_put_run(const struct joist_array_call *call, struct joist_error *error) {
+joist_status joist_put_run(const struct joist_call *call, struct joist_error *error) {
   joist_status status = check_positions(call, error);
   if (status == JOIST_OK) status = copy(call, error);
   if (status != JOIST_OK) return status;
@@ -98,42 +88,60 @@ joist_status joist_put_run(const struct joist_array_call *call, struct joist_err
   struct joist_walk walk;
   joist_walk_init(&walk, true);
   joist_walk_add(&walk, index.count, joist_value_count(call->operand[2]) > 1, 1, &index);
-  return joist_move(size_of(call), &walk, call->in[2], call->out, call->run, error);
+  return joist_move(size_of(call), &walk, call->in[2], call->out[0], call->run, error);
 }
 
+/* ---- side by side ---- */
+
+/* The first operand that is no scalar gives the other extents; without one the result is a row of
+ * scalars. */
 joist_status joist_concatenate_shape(const struct joist_shape *const *shapes,
                                      const struct joist_attributes *attributes,
                                      struct joist_shape *result, struct joist_error *error) {
-  const int dim = attributes->parameter[0];
-  struct joist_shape other = *shapes[1];
-  char lhs[JOIST_SHAPE_TEXT], rhs[JOIST_SHAPE_TEXT];
-  *result = *shapes[0];
-  if (dim < 0 || dim >= result->rank || other.rank != result->rank)
-    return joist_fail(error, JOIST_ERROR_SHAPE, "shapes %s and %s have no dimension %d in common",
-                      joist_shape_format(shapes[0], lhs), joist_shape_format(shapes[1], rhs),
-                      dim + 1);
-  const uint64_t total = (uint64_t)result->extent[dim] + other.extent[dim];
-  other.extent[dim] = result->extent[dim];
-  if (!joist_shape_equal(&other, result))
-    return joist_fail(
-        error, JOIST_ERROR_SHAPE, "shapes %s and %s do not fit side by side along dimension %d",
-        joist_shape_format(shapes[0], lhs), joist_shape_format(shapes[1], rhs), dim + 1);
+  const int dim = joist_attribute_dim(attributes);
+  const struct joist_shape row = {.rank = 1, .extent = {1}}, *first = &row;
+  uint64_t total = 0;
+  for (size_t k = 0; shapes[k] != NULL && first == &row; k++)
+    if (shapes[k]->rank > 0) first = shapes[k];
+  *result = *first;
+  if (dim < 0 || dim >= result->rank)
+    return JOIST_FAIL(error, JOIST_E_NO_DIMENSION, .number = {dim + 1}, .shape = {*result});
+  for (size_t k = 0; shapes[k] != NULL; k++) {
+    struct joist_shape other = *shapes[k];
+    total += other.rank == 0 ? 1 : dim < other.rank ? other.extent[dim] : 0;
+    if (other.rank == 0) continue;
+    if (dim < other.rank) other.extent[dim] = result->extent[dim];
+    if (!joist_shape_equal(&other, result))
+      return JOIST_FAIL(error, JOIST_E_SIDE_BY_SIDE, .shape = {*first, *shapes[k]}, .dim = dim + 1);
+  }
   if (total > INT32_MAX)
-    return joist_fail(error, JOIST_ERROR_SHAPE, "the result would have an extent of %.0f",
-                      (double)total);
+    return JOIST_FAIL(error, JOIST_E_EXTENT_LIMIT, .dim = dim + 1, .number = {(double)total});
   result->extent[dim] = (uint32_t)total;
   return JOIST_OK;
 }
 
-joist_status joist_concatenate_run(const struct joist_array_call *call, struct joist_error *error) {
-  const int dim = call->instruction->parameter[0];
+size_t joist_walk_part(const struct joist_shape *whole, const struct joist_shape *part, int dim,
+                       size_t first, struct joist_walk *walk) {
+  const struct joist_lines lines = joist_shape_lines(whole, dim);
+  const bool scalar = part->rank == 0;
+  const size_t extent = scalar ? 1 : part->extent[dim];
+  const size_t row = lines.inner * extent;
+  joist_walk_init(walk, false);
+  joist_walk_add(walk, row, scalar ? 0 : 1, 1, NULL);
+  joist_walk_add(walk, lines.outer, scalar ? 0 : (int64_t)row,
+                 (int64_t)(lines.inner * lines.middle), NULL);
+  walk->out_base = (int64_t)(first * lines.inner);
+  return extent;
+}
+
+joist_status joist_concatenate_run(const struct joist_call *call, struct joist_error *error) {
+  const int dim = joist_attribute_dim(joist_call_attributes(call));
   size_t first = 0;
   joist_status status = JOIST_OK;
-  for (int k = 0; k < 2 && status == JOIST_OK; k++) {
-    const uint32_t extent = call->operand[k]->shape.extent[dim];
-    status = joist_concatenate(size_of(call), &call->result->shape, dim, first, extent, call->in[k],
-                               call->out, call->run, error);
-    first += extent;
+  for (uint32_t k = 0; k < call->instruction->operand_count && status == JOIST_OK; k++) {
+    struct joist_walk walk;
+    first += joist_walk_part(&call->result->shape, &call->operand[k]->shape, dim, first, &walk);
+    status = joist_move(size_of(call), &walk, call->in[k], call->out[0], call->run, error);
   }
   return status;
 }
@@ -142,48 +150,68 @@ joist_status joist_permute_shape(const struct joist_shape *const *shapes,
                                  const struct joist_attributes *attributes,
                                  struct joist_shape *result, struct joist_error *error) {
   const int rank = shapes[0]->rank;
+  const uint32_t given = joist_attribute_length(attributes, JOIST_ATTRIBUTE_PERMUTATION);
   uint32_t seen = 0;
   *result = (struct joist_shape){.rank = rank};
+  if (given != (uint32_t)rank) return JOIST_FAIL(error, JOIST_E_PERMUTATION, .shape = {*result});
   for (int d = 0; d < rank; d++) {
-    const int32_t from = attributes->parameter[d];
+    const int64_t from = joist_attribute_at(attributes, JOIST_ATTRIBUTE_PERMUTATION, d);
     if (from < 0 || from >= rank || (seen >> from & 1))
-      return joist_fail(error, JOIST_ERROR_SHAPE,
-                        "a permutation of %d dimensions names each of them once", rank);
+      return JOIST_FAIL(error, JOIST_E_PERMUTATION, .shape = {*result});
     seen |= UINT32_C(1) << from;
     result->extent[d] = shapes[0]->extent[from];
   }
   return JOIST_OK;
 }
 
-joist_status joist_permute_run(const struct joist_array_call *call, struct joist_error *error) {
-  return joist_permute(size_of(call), &call->operand[0]->shape, call->instruction->parameter,
-                       call->in[0], call->out, call->run, error);
+joist_status joist_permute_run(const struct joist_call *call, struct joist_error *error) {
+  return joist_permute(size_of(call), &call->operand[0]->shape, joist_call_attributes(call),
+                       call->in[0], call->out[0], call->run, error);
 }
 
-/* ---- slices: start, step and number of positions of each dim ---- */
+/* ---- slices ---- */
 
-static struct joist_index slice_index(const int32_t *parameter, int d) {
+/* How many positions there are from start to stop; negative where stop lies before start. */
+static int64_t slice_count(const struct joist_attributes *attributes, int d) {
+  const int64_t start = joist_attribute_at(attributes, JOIST_ATTRIBUTE_START, d);
+  const int64_t stop = joist_attribute_at(attributes, JOIST_ATTRIBUTE_STOP, d);
+  const int64_t step = joist_attribute_at(attributes, JOIST_ATTRIBUTE_STEP, d);
+  if (step == 0) return start == stop ? 1 : -1;
+  const int64_t steps = stop - start + step;
+  return steps == 0 ? 0 : (steps < 0) == (step < 0) ? steps / step : -1;
+}
+
+static struct joist_index slice_index(const struct joist_attributes *attributes, int d) {
   return (struct joist_index){.kind = JOIST_INDEX_RANGE,
-                              .count = (size_t)parameter[3 * d + 2],
-                              .start = parameter[3 * d],
-                              .step = parameter[3 * d + 1]};
+                              .count = (size_t)slice_count(attributes, d),
+                              .start = joist_attribute_at(attributes, JOIST_ATTRIBUTE_START, d),
+                              .step = joist_attribute_at(attributes, JOIST_ATTRIBUTE_STEP, d)};
 }
 
-/* Whether the slice lies inside of the shape; its number of elements. */
-static joist_status check_slice(const struct joist_shape *shape, const int32_t *parameter,
-                                size_t *count, struct joist_error *error) {
-  if (shape->rank > DIMS_MAX) return too_many_dims("slice", shape->rank, error);
-  *count = 1;
+/* The shape of the slice, which must lie inside of `shape`. */
+static joist_status check_slice(const struct joist_shape *shape,
+                                const struct joist_attributes *attributes,
+                                struct joist_shape *selected, struct joist_error *error) {
+  joist_status status =
+      joist_attribute_check_rank(attributes, JOIST_ATTRIBUTE_START, shape->rank, error);
+  if (status == JOIST_OK)
+    status = joist_attribute_check_rank(attributes, JOIST_ATTRIBUTE_STOP, shape->rank, error);
+  if (status == JOIST_OK)
+    status = joist_attribute_check_rank(attributes, JOIST_ATTRIBUTE_STEP, shape->rank, error);
+  if (status != JOIST_OK) return status;
+  selected->rank = shape->rank;
   for (int d = 0; d < shape->rank; d++) {
-    const struct joist_index index = slice_index(parameter, d);
-    const int64_t extent = shape->extent[d], n = parameter[3 * d + 2];
+    const int64_t extent = shape->extent[d], n = slice_count(attributes, d);
+    const struct joist_index index = slice_index(attributes, d);
     const int64_t last = index.start + (n - 1) * index.step;
     if (n < 0 ||
         (n > 0 && (index.start < 0 || index.start >= extent || last < 0 || last >= extent)))
-      return joist_fail(error, JOIST_ERROR_SHAPE,
-                        "a slice from %lld to %lld is out of range (1 to %lld) of dimension %d",
-                        (long long)index.start + 1, (long long)last + 1, (long long)extent, d + 1);
-    *count *= index.count;
+      return JOIST_FAIL(
+          error, JOIST_E_SLICE_RANGE,
+          .number = {(double)index.start + 1,
+                     (double)joist_attribute_at(attributes, JOIST_ATTRIBUTE_STOP, d) + 1},
+          .count = {(size_t)extent}, .dim = d + 1);
+    selected->extent[d] = (uint32_t)n;
   }
   return JOIST_OK;
 }
@@ -192,57 +220,56 @@ joist_status joist_slice_shape(const struct joist_shape *const *shapes,
                                const struct joist_attributes *attributes,
                                struct joist_shape *result, struct joist_error *error) {
   size_t selected = 0, count = 0;
-  char text[JOIST_SHAPE_TEXT];
-  const joist_status status = check_slice(shapes[0], attributes->parameter, &selected, error);
+  struct joist_shape slice;
+  const joist_status status = check_slice(shapes[0], attributes, &slice, error);
   if (status != JOIST_OK) return status;
-  *result = attributes->shape;
+  (void)joist_shape_count(&slice, &selected);
+  if (!joist_attribute_shape(attributes, result)) *result = slice;
   if (joist_shape_count(result, &count) && count == selected) return JOIST_OK;
-  return joist_fail(error, JOIST_ERROR_SHAPE, "%zu selected elements do not have the shape %s",
-                    selected, joist_shape_format(result, text));
+  return JOIST_FAIL(error, JOIST_E_SELECTION_SHAPE, .count = {selected}, .shape = {*result});
 }
 
-void joist_walk_slice(const struct joist_shape *shape, const int32_t *parameter,
+void joist_walk_slice(const struct joist_shape *shape, const struct joist_attributes *attributes,
                       struct joist_walk *walk) {
   struct joist_index indices[JOIST_RANK_MAX];
-  for (int d = 0; d < shape->rank; d++) indices[d] = slice_index(parameter, d);
+  for (int d = 0; d < shape->rank; d++) indices[d] = slice_index(attributes, d);
   joist_walk_take(shape, indices, walk);
 }
 
-joist_status joist_slice_run(const struct joist_array_call *call, struct joist_error *error) {
+joist_status joist_slice_run(const struct joist_call *call, struct joist_error *error) {
   struct joist_walk walk;
-  joist_walk_slice(&call->operand[0]->shape, call->instruction->parameter, &walk);
-  return joist_move(size_of(call), &walk, call->in[0], call->out, call->run, error);
+  joist_walk_slice(&call->operand[0]->shape, joist_call_attributes(call), &walk);
+  return joist_move(size_of(call), &walk, call->in[0], call->out[0], call->run, error);
 }
 
 joist_status joist_update_shape(const struct joist_shape *const *shapes,
                                 const struct joist_attributes *attributes,
                                 struct joist_shape *result, struct joist_error *error) {
   size_t selected = 0, values = 0;
-  char text[JOIST_SHAPE_TEXT];
-  const joist_status status = check_slice(shapes[0], attributes->parameter, &selected, error);
+  struct joist_shape slice;
+  const joist_status status = check_slice(shapes[0], attributes, &slice, error);
   if (status != JOIST_OK) return status;
   *result = *shapes[0];
+  (void)joist_shape_count(&slice, &selected);
   (void)joist_shape_count(shapes[1], &values);
   if (values == selected || values == 1) return JOIST_OK;
-  return joist_fail(error, JOIST_ERROR_SHAPE,
-                    "a value of shape %s cannot replace %zu element%s; give as many, or one",
-                    joist_shape_format(shapes[1], text), selected, selected == 1 ? "" : "s");
+  return JOIST_FAIL(error, JOIST_E_REPLACEMENT, .shape = {*shapes[1]}, .count = {selected});
 }
 
-void joist_walk_update(const struct joist_shape *shape, const int32_t *parameter, bool repeated,
-                       struct joist_walk *walk) {
+void joist_walk_update(const struct joist_shape *shape, const struct joist_attributes *attributes,
+                       bool repeated, struct joist_walk *walk) {
   struct joist_index indices[JOIST_RANK_MAX];
-  for (int d = 0; d < shape->rank; d++) indices[d] = slice_index(parameter, d);
+  for (int d = 0; d < shape->rank; d++) indices[d] = slice_index(attributes, d);
   joist_walk_put(shape, indices, repeated, walk);
 }
 
-joist_status joist_update_run(const struct joist_array_call *call, struct joist_error *error) {
+joist_status joist_update_run(const struct joist_call *call, struct joist_error *error) {
   const joist_status status = copy(call, error);
   if (status != JOIST_OK) return status;
   struct joist_walk walk;
-  joist_walk_update(&call->operand[0]->shape, call->instruction->parameter,
+  joist_walk_update(&call->operand[0]->shape, joist_call_attributes(call),
                     joist_value_count(call->operand[1]) == 1, &walk);
-  return joist_move(size_of(call), &walk, call->in[1], call->out, call->run, error);
+  return joist_move(size_of(call), &walk, call->in[1], call->out[0], call->run, error);
 }
 
 /* ---- padding: low edge, high edge and interior of each dim ---- */
@@ -250,33 +277,37 @@ joist_status joist_update_run(const struct joist_array_call *call, struct joist_
 joist_status joist_pad_shape(const struct joist_shape *const *shapes,
                              const struct joist_attributes *attributes, struct joist_shape *result,
                              struct joist_error *error) {
-  const int32_t *const parameter = attributes->parameter;
   *result = *shapes[0];
-  if (result->rank > DIMS_MAX) return too_many_dims("pad", result->rank, error);
-  if (shapes[1]->rank != 0)
-    return joist_fail(error, JOIST_ERROR_SHAPE, "the value of nv_pad() is a scalar");
+  if (shapes[1]->rank != 0) return JOIST_FAIL(error, JOIST_E_PAD_VALUE, .shape = {*shapes[1]});
+  static const joist_attribute_name edges[] = {JOIST_ATTRIBUTE_LOW, JOIST_ATTRIBUTE_HIGH,
+                                               JOIST_ATTRIBUTE_INTERIOR};
+  for (int k = 0; k < 3; k++) {
+    const joist_status status =
+        joist_attribute_check_rank(attributes, edges[k], result->rank, error);
+    if (status != JOIST_OK) return status;
+  }
   for (int d = 0; d < result->rank; d++) {
-    const int64_t low = parameter[3 * d], high = parameter[3 * d + 1];
-    const int64_t interior = parameter[3 * d + 2], extent = result->extent[d];
+    const int64_t low = joist_attribute_at(attributes, JOIST_ATTRIBUTE_LOW, d);
+    const int64_t high = joist_attribute_at(attributes, JOIST_ATTRIBUTE_HIGH, d);
+    const int64_t interior = joist_attribute_at(attributes, JOIST_ATTRIBUTE_INTERIOR, d);
+    const int64_t extent = result->extent[d];
     if (interior < 0)
-      return joist_fail(error, JOIST_ERROR_SHAPE, "the interior of dimension %d is negative: %lld",
-                        d + 1, (long long)interior);
+      return JOIST_FAIL(error, JOIST_E_PAD_INTERIOR, .dim = d + 1, .number = {(double)interior});
     const int64_t padded = low + high + extent + (extent > 1 ? (extent - 1) * interior : 0);
     if (padded < 0 || padded > INT32_MAX)
-      return joist_fail(error, JOIST_ERROR_SHAPE, "dimension %d would have an extent of %lld",
-                        d + 1, (long long)padded);
+      return JOIST_FAIL(error, JOIST_E_EXTENT_LIMIT, .dim = d + 1, .number = {(double)padded});
     result->extent[d] = (uint32_t)padded;
   }
   return JOIST_OK;
 }
 
 void joist_walk_pad(const struct joist_shape *from, const struct joist_shape *to,
-                    const int32_t *parameter, struct joist_walk *walk) {
+                    const struct joist_attributes *attributes, struct joist_walk *walk) {
   joist_walk_init(walk, false);
   int64_t in_stride = 1, out_stride = 1;
   for (int d = 0; d < from->rank; d++) {
-    const int64_t low = parameter[3 * d];
-    const int64_t step = (int64_t)parameter[3 * d + 2] + 1;
+    const int64_t low = joist_attribute_at(attributes, JOIST_ATTRIBUTE_LOW, d);
+    const int64_t step = joist_attribute_at(attributes, JOIST_ATTRIBUTE_INTERIOR, d) + 1;
     /* Elements first .. end - 1 are at positions of the result that exist. */
     const int64_t extent = from->extent[d], room = (int64_t)to->extent[d] - low;
     const int64_t first = low < 0 ? (-low + step - 1) / step : 0;
@@ -291,14 +322,14 @@ void joist_walk_pad(const struct joist_shape *from, const struct joist_shape *to
   }
 }
 
-joist_status joist_pad_run(const struct joist_array_call *call, struct joist_error *error) {
+joist_status joist_pad_run(const struct joist_call *call, struct joist_error *error) {
   const joist_status status = joist_repeat_element(size_of(call), joist_value_count(call->result),
-                                                   call->in[1], call->out, call->run, error);
+                                                   call->in[1], call->out[0], call->run, error);
   if (status != JOIST_OK) return status;
   struct joist_walk walk;
-  joist_walk_pad(&call->operand[0]->shape, &call->result->shape, call->instruction->parameter,
+  joist_walk_pad(&call->operand[0]->shape, &call->result->shape, joist_call_attributes(call),
                  &walk);
-  return joist_move(size_of(call), &walk, call->in[0], call->out, call->run, error);
+  return joist_move(size_of(call), &walk, call->in[0], call->out[0], call->run, error);
 }
 
 /* ---- gathering by positions that are values ---- */
@@ -306,13 +337,12 @@ joist_status joist_pad_run(const struct joist_array_call *call, struct joist_err
 joist_status joist_gather_shape(const struct joist_shape *const *shapes,
                                 const struct joist_attributes *attributes,
                                 struct joist_shape *result, struct joist_error *error) {
-  const int dim = attributes->parameter[0], rank = shapes[0]->rank, more = shapes[1]->rank;
+  const int dim = joist_attribute_dim(attributes), rank = shapes[0]->rank, more = shapes[1]->rank;
   if (dim < 0 || dim >= rank)
-    return joist_fail(error, JOIST_ERROR_SHAPE, "there is no dimension %d; the tensor has %d",
-                      dim + 1, rank);
+    return JOIST_FAIL(error, JOIST_E_NO_DIMENSION, .number = {dim + 1}, .shape = {*shapes[0]});
   if (rank - 1 + more > JOIST_RANK_MAX)
-    return joist_fail(error, JOIST_ERROR_SHAPE, "the result would have %d dimensions",
-                      rank - 1 + more);
+    return JOIST_FAIL(error, JOIST_E_RANK_LIMIT,
+                      .count = {(size_t)(rank - 1 + more), JOIST_RANK_MAX});
   *result = (struct joist_shape){.rank = rank - 1 + more};
   int at = 0;
   for (int d = 0; d < dim; d++) result->extent[at++] = shapes[0]->extent[d];
@@ -329,14 +359,12 @@ static joist_status read_entries(const struct joist_value *value, const void *in
   const joist_kind kind = joist_dtype_kind(dtype);
   *made = NULL;
   if (kind != JOIST_KIND_INT && kind != JOIST_KIND_UINT)
-    return joist_fail(error, JOIST_ERROR_DTYPE, "indices of dtype %s: they must be integers",
-                      joist_dtype_name(dtype));
+    return JOIST_FAIL(error, JOIST_E_INDICES_DTYPE, .type = {{dtype, false}});
   *index = (struct joist_index){.count = n, .list = in, .base = 1};
   index->kind = dtype == JOIST_I32 ? JOIST_INDEX_I32 : JOIST_INDEX_I64;
   if (dtype == JOIST_I32 || dtype == JOIST_I64) return JOIST_OK;
   *made = malloc((n + 1) * sizeof **made);
-  if (*made == NULL)
-    return joist_fail(error, JOIST_ERROR_MEMORY, "out of memory: the indices of nv_gather()");
+  if (*made == NULL) return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY);
   joist_convert_find(dtype, JOIST_I64)(n, in, *made);
   index->list = *made;
   return JOIST_OK;
@@ -344,15 +372,13 @@ static joist_status read_entries(const struct joist_value *value, const void *in
 
 joist_status joist_gather_error(int64_t entry, size_t k, int dim, size_t extent,
                                 struct joist_error *error) {
-  return joist_fail(error, JOIST_ERROR_VALUE,
-                    "index %lld at position %zu of dimension %d is out of range (1 to %zu) in "
-                    "nv_gather()",
-                    (long long)entry, k + 1, dim + 1, extent);
+  return JOIST_FAIL(error, JOIST_E_GATHER_RANGE, .number = {(double)entry}, .position = k + 1,
+                    .dim = dim + 1, .count = {extent});
 }
 
-joist_status joist_gather_run(const struct joist_array_call *call, struct joist_error *error) {
+joist_status joist_gather_run(const struct joist_call *call, struct joist_error *error) {
   const struct joist_shape *const shape = &call->operand[0]->shape;
-  const int dim = call->instruction->parameter[0];
+  const int dim = joist_attribute_dim(joist_call_attributes(call));
   const size_t n = joist_value_count(call->operand[1]), extent = shape->extent[dim];
   struct joist_index index;
   int64_t *made;
@@ -367,7 +393,7 @@ joist_status joist_gather_run(const struct joist_array_call *call, struct joist_
     indices[dim] = index;
     struct joist_walk walk;
     joist_walk_take(shape, indices, &walk);
-    status = joist_move(size_of(call), &walk, call->in[0], call->out, call->run, error);
+    status = joist_move(size_of(call), &walk, call->in[0], call->out[0], call->run, error);
   }
   free(made);
   return status;

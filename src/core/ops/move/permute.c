@@ -1,9 +1,10 @@
 /* Permuting dims: transpositions of planes in squares that stay in cache. */
+#include "core/ops/move/permute.h"
+
 #include <string.h>
 
 #include "core/base/by_size.h"
 #include "core/base/parallel.h"
-#include "core/ops/move/walk.h"
 
 enum { STRIPE = 64 };
 
@@ -65,33 +66,34 @@ static void permute_stripe(const void *context, size_t task, size_t worker) {
             (size_t)walk->out_stride[p->a]);
 }
 
-void joist_walk_permute(const struct joist_shape *shape, const int32_t *order,
+void joist_walk_permute(const struct joist_shape *shape, const struct joist_attributes *attributes,
                         struct joist_walk *walk) {
   int64_t stride[JOIST_RANK_MAX + 1] = {1};
   for (int d = 0; d < shape->rank; d++) stride[d + 1] = stride[d] * (int64_t)shape->extent[d];
   joist_walk_init(walk, false);
   int64_t to = 1;
   for (int d = 0; d < shape->rank; d++) {
-    const size_t extent = shape->extent[order[d]];
-    joist_walk_add(walk, extent, stride[order[d]], to, NULL);
+    const int64_t from = joist_attribute_at(attributes, JOIST_ATTRIBUTE_PERMUTATION, d);
+    const size_t extent = shape->extent[from];
+    joist_walk_add(walk, extent, stride[from], to, NULL);
     to *= (int64_t)extent;
   }
 }
 
-joist_status joist_permute(size_t size, const struct joist_shape *shape, const int32_t *order,
-                           const void *in, void *out, const struct joist_run *run,
-                           struct joist_error *error) {
+joist_status joist_permute(size_t size, const struct joist_shape *shape,
+                           const struct joist_attributes *attributes, const void *in, void *out,
+                           const struct joist_run *run, struct joist_error *error) {
   struct joist_walk walk;
-  joist_walk_permute(shape, order, &walk);
+  joist_walk_permute(shape, attributes, &walk);
   int a = 0;
   while (a < walk.rank && walk.in_stride[a] != 1) a++;
   /* The first dim stays, or there is nothing to permute: runs are copied. */
   if (walk.count == 0 || walk.rank < 2 || a == 0 || a == walk.rank)
     return joist_move(size, &walk, in, out, run, error);
-  const size_t stripes = (walk.extent[a] - 1) / STRIPE + 1;
+  const size_t stripes = joist_divide_up(walk.extent[a], STRIPE);
   const struct permuting permuting = {size, &walk, a, stripes, in, out};
   const size_t planes = walk.count / walk.extent[a] / walk.extent[0];
-  const size_t rows = walk.extent[a] < STRIPE ? walk.extent[a] : STRIPE;
+  const size_t rows = joist_smaller(walk.extent[a], STRIPE);
   return joist_tasks_run(run, planes * stripes, rows * walk.extent[0], permute_stripe, &permuting,
                          error);
 }

@@ -128,7 +128,7 @@ static void move_run(const struct moving *moving, size_t k, size_t n, const char
   }
   int64_t positions[PIECE];
   for (size_t done = 0; done < n; done += PIECE) {
-    const size_t piece = n - done < PIECE ? n - done : PIECE;
+    const size_t piece = joist_smaller(n - done, PIECE);
     joist_index_read(list, k + done, piece, positions);
     const int64_t at = (int64_t)(k + done);
     if (walk->scatter) {
@@ -167,7 +167,7 @@ static void move_steps(const struct moving *moving, size_t first, size_t n) {
   }
   size_t k = walk->rank > 0 ? at[0] : 0;
   for (;;) {
-    const size_t run = inner - k < n ? inner - k : n;
+    const size_t run = joist_smaller(inner - k, n);
     move_run(moving, k, run, moving->in + in * size, moving->out + out * size);
     n -= run;
     if (n == 0) return;
@@ -187,18 +187,20 @@ static void move_steps(const struct moving *moving, size_t first, size_t n) {
 static void move_chunk(const void *context, size_t task, size_t worker) {
   (void)worker;
   const struct moving *const moving = context;
-  const size_t first = task * CHUNK, rest = moving->walk->count - first;
-  move_steps(moving, first, rest < CHUNK ? rest : CHUNK);
+  const struct joist_part part = joist_chunk_of(moving->walk->count, CHUNK, task);
+  move_steps(moving, part.first, part.n);
 }
 
 joist_status joist_move(size_t size, const struct joist_walk *walk, const void *in, void *out,
                         const struct joist_run *run, struct joist_error *error) {
   if (walk->count == 0) return JOIST_OK;
   const struct moving moving = {size, walk, in, out};
-  struct joist_run own = *run;
+  const size_t chunks = joist_divide_up(walk->count, CHUNK);
+  int threads = joist_threads_for(run, walk->count, chunks);
+  /* Of places that are listed twice, the last one counts. */
   for (int d = 0; d < walk->rank; d++)
-    if (walk->scatter && walk->list[d] != NULL) own.threads = 1;
-  return joist_tasks_run(&own, (walk->count - 1) / CHUNK + 1, CHUNK, move_chunk, &moving, error);
+    if (walk->scatter && walk->list[d] != NULL) threads = 1;
+  return joist_tasks_run_on(run, threads, chunks, CHUNK, move_chunk, &moving, error);
 }
 
 joist_status joist_copy_elements(size_t size, size_t count, const void *in, void *out,
@@ -214,19 +216,6 @@ joist_status joist_repeat_element(size_t size, size_t count, const void *in, voi
   struct joist_walk walk;
   joist_walk_init(&walk, false);
   joist_walk_add(&walk, count, 0, 1, NULL);
-  return joist_move(size, &walk, in, out, run, error);
-}
-
-joist_status joist_concatenate(size_t size, const struct joist_shape *shape, int dim, size_t first,
-                               size_t extent, const void *in, void *out,
-                               const struct joist_run *run, struct joist_error *error) {
-  const struct joist_lines lines = joist_shape_lines(shape, dim);
-  const size_t inner = lines.inner, row = inner * lines.middle;
-  struct joist_walk walk;
-  joist_walk_init(&walk, false);
-  joist_walk_add(&walk, inner * extent, 1, 1, NULL);
-  joist_walk_add(&walk, lines.outer, (int64_t)(inner * extent), (int64_t)row, NULL);
-  walk.out_base = (int64_t)(first * inner);
   return joist_move(size, &walk, in, out, run, error);
 }
 

@@ -35,23 +35,6 @@ void joist_walk_take(const struct joist_shape *shape, const struct joist_index *
 void joist_walk_put(const struct joist_shape *shape, const struct joist_index *indices,
                     bool repeated, struct joist_walk *walk);
 
-/* What slice, update and pad of ops.def move, by the parameters of their instruction. */
-void joist_walk_slice(const struct joist_shape *shape, const int32_t *parameter,
-                      struct joist_walk *walk);
-void joist_walk_update(const struct joist_shape *shape, const int32_t *parameter, bool repeated,
-                       struct joist_walk *walk);
-void joist_walk_pad(const struct joist_shape *from, const struct joist_shape *to,
-                    const int32_t *parameter, struct joist_walk *walk);
-
-/* An array of shape `shape` with its dims permuted: dim d of what is written is dim order[d]. */
-void joist_walk_permute(const struct joist_shape *shape, const int32_t *order,
-                        struct joist_walk *walk);
-
-/* What is said of positions of take and put, and of entry k of an index of gather. */
-joist_status joist_position_error(size_t extent, struct joist_error *error) JOIST_MUST_CHECK;
-joist_status joist_gather_error(int64_t entry, size_t k, int dim, size_t extent,
-                                struct joist_error *error) JOIST_MUST_CHECK;
-
 /* Moves the elements. What is scattered is written in order: the last of equal positions
  * wins. Fails with JOIST_INTERRUPTED. */
 joist_status joist_move(size_t size, const struct joist_walk *walk, const void *in, void *out,
@@ -65,20 +48,8 @@ joist_status joist_repeat_element(size_t size, size_t count, const void *in, voi
                                   const struct joist_run *run,
                                   struct joist_error *error) JOIST_MUST_CHECK;
 
-/* Copies `in`, whose extent along `dim` is `extent`, into `out` of shape `shape`, from
- * position `first` along that dim on. */
-joist_status joist_concatenate(size_t size, const struct joist_shape *shape, int dim, size_t first,
-                               size_t extent, const void *in, void *out,
-                               const struct joist_run *run,
-                               struct joist_error *error) JOIST_MUST_CHECK;
-
 /* The column-major positions that one index per dim selects, in order. */
 void joist_positions(const struct joist_shape *shape, const struct joist_index *indices,
                      int64_t *positions);
-
-/* Permutes the dims: dim d of `out` is dim order[d] of `in`, whose shape is `shape`. */
-joist_status joist_permute(size_t size, const struct joist_shape *shape, const int32_t *order,
-                           const void *in, void *out, const struct joist_run *run,
-                           struct joist_error *error) JOIST_MUST_CHECK;
 
 #endif

@@ -6,7 +6,7 @@
 #include "core/base/parallel.h"
 #include "core/base/pool.h"
 #include "core/kernels/kernels.h"
-#include "core/kernels/sort_kernels.h"
+#include "core/types/error.h"
 
 enum { CHUNK = JOIST_PARTITION_CHUNK, BUCKETS = 1 << 10 /* at most */ };
 
@@ -21,8 +21,7 @@ struct tables {
 
 static void *allocate(size_t bytes, struct joist_error *error) {
   void *const memory = joist_pool_allocate(bytes);
-  if (memory == NULL)
-    (void)joist_fail(error, JOIST_ERROR_MEMORY, "out of memory: %zu bytes to sort in", bytes);
+  if (memory == NULL) (void)JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY, .bytes = bytes);
   return memory;
 }
 

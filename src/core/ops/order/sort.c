@@ -1,4 +1,4 @@
-/* nv_sort() and nv_order(): lines of an array along a dim, by keys that sort as the elements
+/* sort and order: lines of an array along a dim, by keys that sort as the elements
  * do. NaN comes last in either direction; equal elements keep their order. */
 #include "core/base/bits.h"
 #include "core/base/by_size.h"
@@ -6,7 +6,8 @@
 #include "core/base/pool.h"
 #include "core/kernels/stream.h"
 #include "core/ops/order/sort_line.h"
-#include "core/program/array.h"
+#include "core/program/call.h"
+#include "core/types/error.h"
 
 enum {
   GROUP = 16,         /* neighbouring lines that a thread reads at once */
@@ -112,8 +113,7 @@ static joist_status run_lines(struct lines *lines, struct joist_error *error) {
       lines->sort_bytes + lines->in_bytes + joist_round_up(grouped * lines->out_size, JOIST_LINE);
   const size_t bytes = (all ? 1 : (size_t)threads) * lines->room_bytes;
   lines->rooms = joist_pool_allocate(bytes);
-  if (lines->rooms == NULL)
-    return joist_fail(error, JOIST_ERROR_MEMORY, "out of memory: %zu bytes to sort in", bytes);
+  if (lines->rooms == NULL) return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY, .bytes = bytes);
   joist_status status = JOIST_OK;
   if (!all)
     status = joist_tasks_run_on(lines->run, threads, tasks, work, sort_groups, lines, error);
@@ -123,16 +123,17 @@ static joist_status run_lines(struct lines *lines, struct joist_error *error) {
   return status;
 }
 
-static joist_status run(const struct joist_array_call *call, bool positions,
-                        struct joist_error *error) {
-  const int32_t *const parameter = call->instruction->parameter;
+static joist_status run(const struct joist_call *call, bool positions, struct joist_error *error) {
+  const struct joist_attributes *const attributes = joist_call_attributes(call);
   const joist_dtype dtype = call->instruction->signature.operand[0];
-  struct lines lines = {.sorting = joist_sorting_of(dtype, parameter[1] != 0, positions),
-                        .of = joist_shape_lines(&call->operand[0]->shape, parameter[0]),
-                        .out_size = positions ? sizeof(int32_t) : joist_dtype_size(dtype),
-                        .in = call->in[0],
-                        .out = call->out,
-                        .run = call->run};
+  struct lines lines = {
+      .sorting = joist_sorting_of(
+          dtype, joist_attribute_flag(attributes, JOIST_ATTRIBUTE_DECREASING), positions),
+      .of = joist_shape_lines(&call->operand[0]->shape, joist_attribute_dim(attributes)),
+      .out_size = positions ? sizeof(int32_t) : joist_dtype_size(dtype),
+      .in = call->in[0],
+      .out = call->out[0],
+      .run = call->run};
   if (joist_value_count(call->result) == 0) return JOIST_OK;
   return run_lines(&lines, error);
 }
@@ -140,15 +141,13 @@ static joist_status run(const struct joist_array_call *call, bool positions,
 joist_status joist_sort_shape(const struct joist_shape *const *shapes,
                               const struct joist_attributes *attributes, struct joist_shape *result,
                               struct joist_error *error) {
-  const int dim = attributes->parameter[0];
-  char text[JOIST_SHAPE_TEXT];
+  const int dim = joist_attribute_dim(attributes);
   *result = *shapes[0];
   if (dim >= 0 && dim < result->rank) return JOIST_OK;
-  return joist_fail(error, JOIST_ERROR_SHAPE, "shape %s has no dimension %d",
-                    joist_shape_format(result, text), dim + 1);
+  return JOIST_FAIL(error, JOIST_E_NO_DIMENSION, .number = {dim + 1}, .shape = {*result});
 }
 
-joist_status joist_sort_run(const struct joist_array_call *call, struct joist_error *error) {
+joist_status joist_sort_run(const struct joist_call *call, struct joist_error *error) {
   return run(call, false, error);
 }
 
@@ -158,6 +157,6 @@ joist_status joist_argsort_shape(const struct joist_shape *const *shapes,
   return joist_sort_shape(shapes, attributes, result, error);
 }
 
-joist_status joist_argsort_run(const struct joist_array_call *call, struct joist_error *error) {
+joist_status joist_argsort_run(const struct joist_call *call, struct joist_error *error) {
   return run(call, true, error);
 }

@@ -1,24 +1,22 @@
-/* nv_take_along(): the elements at positions along a dim. */
+/* take_along: the elements at positions along a dim. */
 #include "core/base/by_size.h"
 #include "core/base/parallel.h"
-#include "core/program/array.h"
+#include "core/program/call.h"
+#include "core/types/error.h"
 
 enum { WORK = 4, TASK = 1 << 12 /* elements of a task at least */ };
 
 joist_status joist_take_along_shape(const struct joist_shape *const *shapes,
                                     const struct joist_attributes *attributes,
                                     struct joist_shape *result, struct joist_error *error) {
-  const int dim = attributes->parameter[0];
+  const int dim = joist_attribute_dim(attributes);
   struct joist_shape other = *shapes[0];
-  char lhs[JOIST_SHAPE_TEXT], rhs[JOIST_SHAPE_TEXT];
   *result = *shapes[1];
   if (dim >= 0 && dim < other.rank && other.rank == result->rank) {
     other.extent[dim] = result->extent[dim];
     if (joist_shape_equal(&other, result)) return JOIST_OK;
   }
-  return joist_fail(error, JOIST_ERROR_SHAPE,
-                    "positions of shape %s do not fit elements of shape %s along dimension %d",
-                    joist_shape_format(result, rhs), joist_shape_format(shapes[0], lhs), dim + 1);
+  return JOIST_FAIL(error, JOIST_E_TAKE_SHAPES, .shape = {*result, *shapes[0]}, .dim = dim + 1);
 }
 
 struct taking {
@@ -61,8 +59,8 @@ static void take_lines(const void *context, size_t task, size_t worker) {
   }
 }
 
-joist_status joist_take_along_run(const struct joist_array_call *call, struct joist_error *error) {
-  const int dim = call->instruction->parameter[0];
+joist_status joist_take_along_run(const struct joist_call *call, struct joist_error *error) {
+  const int dim = joist_attribute_dim(joist_call_attributes(call));
   const struct joist_lines lines = joist_shape_lines(&call->operand[0]->shape, dim);
   _Atomic size_t failed = SIZE_MAX;
   struct taking t = {.size = joist_dtype_size(call->result->type.dtype),
@@ -72,17 +70,16 @@ joist_status joist_take_along_run(const struct joist_array_call *call, struct jo
                      .lines = lines.inner * lines.outer,
                      .in = call->in[0],
                      .index = call->in[1],
-                     .out = call->out,
+                     .out = call->out[0],
                      .failed = &failed};
   if (call->operand[1]->type.dtype != JOIST_I32)
-    return joist_fail(error, JOIST_ERROR_DTYPE, "positions are i32, not %s",
-                      joist_dtype_name(call->operand[1]->type.dtype));
+    return JOIST_FAIL(error, JOIST_E_POSITIONS_DTYPE,
+                      .type = {call->operand[1]->type, {JOIST_I32, false}});
   if (t.taken == 0) return JOIST_OK;
   t.each = joist_divide_up(TASK, t.taken);
   const joist_status status = joist_tasks_run(call->run, joist_divide_up(t.lines, t.each),
                                               t.each * t.taken * WORK, take_lines, &t, error);
   if (status != JOIST_OK || failed == SIZE_MAX) return status;
-  return joist_fail(error, JOIST_ERROR_SHAPE,
-                    "index %d at position %zu is out of range (1 to %zu) in nv_take_along()",
-                    (int)t.index[failed], (size_t)failed + 1, t.n);
+  return JOIST_FAIL(error, JOIST_E_INDEX_RANGE, .number = {t.index[failed]}, .position = failed + 1,
+                    .count = {t.n}, .op = joist_op_name(call->instruction->op));
 }

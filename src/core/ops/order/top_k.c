@@ -1,4 +1,4 @@
-/* nv_top_k(): the first positions of a sorted line without sorting all of it. */
+/* top_k: the first positions of a sorted line without sorting all of it. */
 #include <string.h>
 
 #include "core/base/bits.h"
@@ -7,7 +7,8 @@
 #include "core/kernels/stream.h"
 #include "core/ops/order/keys.h"
 #include "core/ops/order/sort_line.h"
-#include "core/program/array.h"
+#include "core/program/call.h"
+#include "core/types/error.h"
 
 enum { DIGIT = 11, WORK = 16 };
 
@@ -86,43 +87,39 @@ static void select_line(const void *context, size_t line, size_t worker) {
 joist_status joist_top_k_shape(const struct joist_shape *const *shapes,
                                const struct joist_attributes *attributes,
                                struct joist_shape *result, struct joist_error *error) {
-  const int dim = attributes->parameter[0];
-  const int32_t k = attributes->parameter[2];
-  char text[JOIST_SHAPE_TEXT];
+  const int dim = joist_attribute_dim(attributes);
+  const int64_t k = joist_attribute_value(attributes, JOIST_ATTRIBUTE_K);
   *result = *shapes[0];
   if (dim < 0 || dim >= result->rank)
-    return joist_fail(error, JOIST_ERROR_SHAPE, "shape %s has no dimension %d",
-                      joist_shape_format(result, text), dim + 1);
+    return JOIST_FAIL(error, JOIST_E_NO_DIMENSION, .number = {dim + 1}, .shape = {*result});
   if (k < 0 || (uint32_t)k > result->extent[dim])
-    return joist_fail(error, JOIST_ERROR_SHAPE,
-                      "dimension %d of shape %s does not have %d elements", dim + 1,
-                      joist_shape_format(result, text), (int)k);
+    return JOIST_FAIL(error, JOIST_E_TOP_K, .dim = dim + 1, .shape = {*result},
+                      .count = {(size_t)k});
   result->extent[dim] = (uint32_t)k;
   return JOIST_OK;
 }
 
-joist_status joist_top_k_run(const struct joist_array_call *call, struct joist_error *error) {
-  const int32_t *const parameter = call->instruction->parameter;
+joist_status joist_top_k_run(const struct joist_call *call, struct joist_error *error) {
+  const struct joist_attributes *const attributes = joist_call_attributes(call);
   const joist_dtype dtype = call->instruction->signature.operand[0];
-  const struct joist_lines lines = joist_shape_lines(&call->operand[0]->shape, parameter[0]);
+  const struct joist_lines lines =
+      joist_shape_lines(&call->operand[0]->shape, joist_attribute_dim(attributes));
   struct selecting s = {.dtype = dtype,
-                        .decreasing = parameter[1] != 0,
+                        .decreasing = joist_attribute_flag(attributes, JOIST_ATTRIBUTE_DECREASING),
                         .sorting = joist_sorting_of(JOIST_UI64, false, true),
                         .size = joist_dtype_size(dtype),
                         .n = lines.middle,
-                        .k = (size_t)parameter[2],
+                        .k = (size_t)joist_attribute_value(attributes, JOIST_ATTRIBUTE_K),
                         .stride = lines.inner,
                         .in = call->in[0],
-                        .out = call->out};
+                        .out = call->out[0]};
   const size_t n = s.n, count = lines.inner * lines.outer;
   if (s.k == 0 || count == 0) return JOIST_OK;
   const int threads = joist_threads_for(call->run, n * count * WORK, count);
   s.room_bytes = joist_round_up((2 * n + s.k) * sizeof(uint64_t), JOIST_LINE) +
                  joist_sort_room(&s.sorting, s.k);
   s.rooms = joist_pool_allocate((size_t)threads * s.room_bytes);
-  if (s.rooms == NULL)
-    return joist_fail(error, JOIST_ERROR_MEMORY, "out of memory: %zu bytes to select in",
-                      s.room_bytes);
+  if (s.rooms == NULL) return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY, .bytes = s.room_bytes);
   const joist_status status =
       joist_tasks_run_on(call->run, threads, count, n, select_line, &s, error);
   joist_pool_free(s.rooms);

@@ -1,11 +1,13 @@
 /* Random bits, keys, uniform and normal numbers. */
+#include "core/ops/random/random_ops.h"
+
 #include <math.h>
 #include <string.h>
 
 #include "core/base/parallel.h"
 #include "core/base/vectorize.h"
-#include "core/kernels/random_kernels.h"
-#include "core/ops/random/random.h"
+#include "core/kernels/kernels.h"
+#include "core/types/error.h"
 
 JOIST_VECTORIZE_FILE
 #include "core/kernels/random_element.h" /* below the pragma: functions of other options are not inlined */
@@ -26,25 +28,19 @@ int joist_dtype_digits(joist_dtype dtype) {
 }
 
 static joist_status check_key(const struct joist_shape *key, struct joist_error *error) {
-  char text[JOIST_SHAPE_TEXT];
   if (key->rank == 1 && key->extent[0] == 2) return JOIST_OK;
-  return joist_fail(error, JOIST_ERROR_SHAPE,
-                    "a key has shape {2}, not %s; make one with nv_key() or nv_key_split()",
-                    joist_shape_format(key, text));
+  return JOIST_FAIL(error, JOIST_E_KEY_SHAPE, .shape = {*key});
 }
 
 /* The shape asked for; parameters fit when they are one value or have that shape. */
 static joist_status drawn_shape(joist_op op, const struct joist_shape *const *shapes,
                                 const struct joist_attributes *attributes,
                                 struct joist_shape *result, struct joist_error *error) {
-  char from[JOIST_SHAPE_TEXT], to[JOIST_SHAPE_TEXT];
-  *result = attributes->shape;
-  for (int k = 1; k < joist_op_arity(op); k++)
+  (void)joist_attribute_shape(attributes, result);
+  for (int k = 1; shapes[k] != NULL; k++)
     if (shapes[k]->rank > 0 && !joist_shape_equal(shapes[k], result))
-      return joist_fail(error, JOIST_ERROR_SHAPE,
-                        "nv_%s(): a parameter of shape %s does not fit a result of shape %s",
-                        joist_op_name(op), joist_shape_format(shapes[k], from),
-                        joist_shape_format(result, to));
+      return JOIST_FAIL(error, JOIST_E_PARAMETER_SHAPE, .op = joist_op_name(op),
+                        .shape = {*shapes[k], *result});
   return check_key(shapes[0], error);
 }
 
@@ -60,7 +56,7 @@ SHAPE_OF(normal, RNORM)
 SHAPE_OF(integer, RANDINT)
 SHAPE_OF(binomial, RBINOM)
 
-static struct joist_parameter parameter_of(const struct joist_array_call *call, int k) {
+static struct joist_parameter parameter_of(const struct joist_call *call, int k) {
   const size_t count = joist_value_count(call->operand[k]);
   return (struct joist_parameter){.dtype = call->operand[k]->type.dtype,
                                   .elements = call->in[k],
@@ -68,21 +64,19 @@ static struct joist_parameter parameter_of(const struct joist_array_call *call, 
                                   .single = call->operand[k]->shape.rank == 0};
 }
 
-joist_status joist_draw_init(struct joist_draw *draw, const struct joist_array_call *call,
+joist_status joist_draw_init(struct joist_draw *draw, const struct joist_call *call,
                              struct joist_error *error) {
-  const joist_op op = call->instruction->op;
+  const uint32_t operands = call->instruction->operand_count;
   memset(draw, 0, sizeof *draw);
   draw->call = call;
   draw->dtype = call->result->type.dtype;
   draw->work = 4;
   draw->stream.use = JOIST_STREAM_DENSE;
   if (call->operand[0]->type.dtype != JOIST_UI32)
-    return joist_fail(error, JOIST_ERROR_DTYPE,
-                      "a key has dtype ui32, not %s; make one with nv_key() or nv_key_split()",
-                      joist_dtype_name(call->operand[0]->type.dtype));
+    return JOIST_FAIL(error, JOIST_E_KEY_DTYPE, .type = {{call->operand[0]->type.dtype, false}});
   memcpy(draw->stream.key, call->in[0], sizeof draw->stream.key);
-  if (joist_op_arity(op) > 1) draw->lhs = parameter_of(call, 1);
-  if (joist_op_arity(op) > 2) draw->rhs = parameter_of(call, 2);
+  if (operands > 1) draw->lhs = parameter_of(call, 1);
+  if (operands > 2) draw->rhs = parameter_of(call, 2);
   return JOIST_OK;
 }
 
@@ -91,34 +85,24 @@ size_t joist_parameter_count(const struct joist_draw *draw) {
   return count == 0 || !(draw->lhs.single && draw->rhs.single) ? count : 1;
 }
 
-joist_status joist_draw_all(const struct joist_draw *draw, struct joist_error *error) {
-  /* Blocks between two polls, and blocks that a thread takes at a time. */
-  enum { SPAN = 1 << 13, TAKEN = 16 };
-  const struct joist_run *const run = draw->call->run;
+static void draw_block(const void *context, size_t block, size_t worker) {
+  (void)worker;
+  const struct joist_draw *const draw = context;
   const size_t count = joist_value_count(draw->call->result), size = joist_dtype_size(draw->dtype);
-  const size_t blocks = count / JOIST_DRAW_BLOCK + (count % JOIST_DRAW_BLOCK != 0);
-  char *const out = draw->call->out;
-  for (size_t from = 0; from < blocks; from += SPAN) {
-    const size_t to = blocks - from < SPAN ? blocks : from + SPAN;
-    const int threads =
-        joist_threads_for(run, (to - from) * JOIST_DRAW_BLOCK * draw->work, to - from);
-    (void)threads;
-    if (from > 0 && joist_run_poll(run, error) != JOIST_OK) return JOIST_INTERRUPTED;
-#ifdef _OPENMP
-#pragma omp parallel for num_threads(threads) if (threads > 1) schedule(dynamic, TAKEN)
-#endif
-    for (size_t b = from; b < to; b++) {
-      const size_t first = b * JOIST_DRAW_BLOCK, rest = count - first;
-      draw->run(draw, first, rest < JOIST_DRAW_BLOCK ? rest : JOIST_DRAW_BLOCK, out + first * size);
-    }
-  }
-  return JOIST_OK;
+  const struct joist_part part = joist_chunk_of(count, JOIST_DRAW_BLOCK, block);
+  draw->run(draw, part.first, part.n, (char *)draw->call->out[0] + part.first * size);
+}
+
+joist_status joist_draw_all(const struct joist_draw *draw, struct joist_error *error) {
+  const size_t blocks = joist_divide_up(joist_value_count(draw->call->result), JOIST_DRAW_BLOCK);
+  return joist_tasks_run(draw->call->run, blocks, JOIST_DRAW_BLOCK * draw->work, draw_block, draw,
+                         error);
 }
 
 void joist_draw_words(const struct joist_draw *draw, int bits, size_t first, size_t n,
                       uint32_t *words) {
   const size_t per_block = (size_t)(128 / bits);
-  joist_random_kernels()->words(&draw->stream, first / per_block, (n + per_block - 1) / per_block,
+  joist_random_kernels()->words(&draw->stream, first / per_block, joist_divide_up(n, per_block),
                                 words);
 }
 
@@ -140,12 +124,9 @@ void joist_parameter_read(const struct joist_parameter *parameter, size_t first,
 joist_status joist_random_fold_shape(const struct joist_shape *const *shapes,
                                      const struct joist_attributes *attributes,
                                      struct joist_shape *result, struct joist_error *error) {
-  char text[JOIST_SHAPE_TEXT];
   (void)attributes;
   *result = *shapes[0];
-  if (shapes[1]->rank != 0)
-    return joist_fail(error, JOIST_ERROR_SHAPE, "`data` is one number, not a tensor of shape %s",
-                      joist_shape_format(shapes[1], text));
+  if (shapes[1]->rank != 0) return JOIST_FAIL(error, JOIST_E_FOLD_SHAPE, .shape = {*shapes[1]});
   return check_key(shapes[0], error);
 }
 
@@ -156,22 +137,23 @@ joist_status joist_fold_number(const struct joist_draw *draw, int64_t *number,
   if (joist_dtype_category(draw->lhs.dtype) < JOIST_CATEGORY_FLOAT) return JOIST_OK;
   joist_parameter_read(&draw->lhs, 0, 1, JOIST_F64, &given);
   if (given == floor(given) && fabs(given) <= 0x1p53) return JOIST_OK;
-  return joist_fail(error, JOIST_ERROR_VALUE, "`data` is a whole number, not %g", given);
+  return JOIST_FAIL(error, JOIST_E_FOLD_NUMBER, .number = {given});
 }
 
-joist_status joist_random_fold_run(const struct joist_array_call *call, struct joist_error *error) {
+joist_status joist_random_fold_run(const struct joist_call *call, struct joist_error *error) {
   struct joist_draw draw;
   int64_t number;
   joist_status status = joist_draw_init(&draw, call, error);
   if (status != JOIST_OK) return status;
-  if (draw.dtype != JOIST_UI32) return joist_fail(error, JOIST_ERROR_DTYPE, "a key is ui32");
+  if (draw.dtype != JOIST_UI32)
+    return JOIST_FAIL(error, JOIST_E_KEY_DTYPE, .type = {{draw.dtype, false}});
   status = joist_fold_number(&draw, &number, error);
   if (status != JOIST_OK) return status;
-  const bool split = call->instruction->parameter[0] != 0;
+  const bool split = joist_attribute_flag(joist_call_attributes(call), JOIST_ATTRIBUTE_SPLIT);
   draw.stream.use = split ? JOIST_STREAM_SPLIT : JOIST_STREAM_FOLD;
   uint32_t words[4];
   joist_random_kernels()->words(&draw.stream, (uint64_t)number, 1, words);
-  memcpy(call->out, words, 2 * sizeof *words);
+  memcpy(call->out[0], words, 2 * sizeof *words);
   return JOIST_OK;
 }
 
@@ -199,7 +181,7 @@ static void draw_bits(const struct joist_draw *draw, size_t first, size_t n, voi
   }
 }
 
-joist_status joist_random_bits_run(const struct joist_array_call *call, struct joist_error *error) {
+joist_status joist_random_bits_run(const struct joist_call *call, struct joist_error *error) {
   struct joist_draw draw;
   const joist_status status = joist_draw_init(&draw, call, error);
   if (status != JOIST_OK) return status;
@@ -270,13 +252,12 @@ joist_status joist_uniform_check(const struct joist_draw *draw, struct joist_err
   double low[JOIST_DRAW_BLOCK], high[JOIST_DRAW_BLOCK], top[JOIST_DRAW_BLOCK];
   const size_t count = joist_parameter_count(draw);
   for (size_t first = 0; first < count; first += JOIST_DRAW_BLOCK) {
-    const size_t n = count - first < JOIST_DRAW_BLOCK ? count - first : JOIST_DRAW_BLOCK;
+    const size_t n = joist_smaller(JOIST_DRAW_BLOCK, count - first);
     limits_of(draw, first, n, low, high, top);
     for (size_t k = 0; k < n; k++)
       if (!are_limits(low[k], high[k]))
-        return joist_fail(error, JOIST_ERROR_VALUE,
-                          "nv_runif(): there is no number of dtype %s from %g to %g (position %zu)",
-                          joist_dtype_name(draw->dtype), low[k], high[k], first + k + 1);
+        return JOIST_FAIL(error, JOIST_E_RUNIF_RANGE, .type = {{draw->dtype, false}},
+                          .number = {low[k], high[k]}, .position = first + k + 1);
   }
   return JOIST_OK;
 }
@@ -288,8 +269,7 @@ bool joist_uniform_is_unit(const struct joist_draw *draw) {
   return low == 0 && high == 1;
 }
 
-joist_status joist_random_uniform_run(const struct joist_array_call *call,
-                                      struct joist_error *error) {
+joist_status joist_random_uniform_run(const struct joist_call *call, struct joist_error *error) {
   struct joist_draw draw;
   joist_status status = joist_draw_init(&draw, call, error);
   if (status == JOIST_OK) status = joist_uniform_check(&draw, error);
@@ -349,24 +329,19 @@ static void draw_normal_complex(const struct joist_draw *draw, size_t first, siz
 joist_status joist_normal_check(const struct joist_draw *draw, struct joist_error *error) {
   double sd[JOIST_DRAW_BLOCK];
   if (joist_dtype_kind(draw->rhs.dtype) == JOIST_KIND_COMPLEX)
-    return joist_fail(error, JOIST_ERROR_DTYPE, "nv_rnorm(): a standard deviation is real, not %s",
-                      joist_dtype_name(draw->rhs.dtype));
+    return JOIST_FAIL(error, JOIST_E_RNORM_DTYPE, .type = {{draw->rhs.dtype, false}});
   const size_t count = joist_parameter_count(draw);
   for (size_t first = 0; first < count; first += JOIST_DRAW_BLOCK) {
-    const size_t n = count - first < JOIST_DRAW_BLOCK ? count - first : JOIST_DRAW_BLOCK;
+    const size_t n = joist_smaller(JOIST_DRAW_BLOCK, count - first);
     joist_parameter_read(&draw->rhs, first, n, JOIST_F64, sd);
     for (size_t k = 0; k < n; k++)
       if (!is_deviation(sd[k]))
-        return joist_fail(error, JOIST_ERROR_VALUE,
-                          "nv_rnorm(): %g (position %zu) is no standard deviation; it must be at "
-                          "least 0 and finite",
-                          sd[k], first + k + 1);
+        return JOIST_FAIL(error, JOIST_E_RNORM_SD, .number = {sd[k]}, .position = first + k + 1);
   }
   return JOIST_OK;
 }
 
-joist_status joist_random_normal_run(const struct joist_array_call *call,
-                                     struct joist_error *error) {
+joist_status joist_random_normal_run(const struct joist_call *call, struct joist_error *error) {
   struct joist_draw draw;
   joist_status status = joist_draw_init(&draw, call, error);
   if (status == JOIST_OK) status = joist_normal_check(&draw, error);

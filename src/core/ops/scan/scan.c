@@ -9,19 +9,16 @@
 
 #include "core/base/parallel.h"
 #include "core/kernels/kernels.h"
-#include "core/program/array.h"
+#include "core/program/call.h"
 #include "core/types/convert.h"
-
-#ifdef _OPENMP
-#include <omp.h>
-#endif
+#include "core/types/error.h"
+#include "core/types/shape_rules.h"
 
 enum {
-  BLOCK = 4096,  /* elements of a line or slab that are scanned at once */
-  NARROW = 64,   /* largest inner extent of a slab */
-  WIDTH = 1024,  /* elements of a row combined at once */
-  WAVE = 1 << 8, /* blocks of one line between two polls */
-  STEP = 1 << 24 /* elements between two polls */
+  BLOCK = 4096, /* elements of a line or slab that are scanned at once */
+  NARROW = 64,  /* largest inner extent of a slab */
+  WIDTH = 1024, /* elements of a row combined at once */
+  WAVE = 1 << 8 /* blocks of one line between two polls */
 };
 
 struct pass {
@@ -33,21 +30,25 @@ struct pass {
   size_t width; /* of a piece of rows */
   const char *in;
   char *out;
+  char *scratch; /* for every worker, ROOM elements */
 };
+enum { ROOM = BLOCK + NARROW > 2 * WIDTH ? BLOCK + NARROW : 2 * WIDTH };
+
+static char *scratch_of(const struct pass *pass, size_t worker) {
+  return pass->scratch + worker * ROOM * pass->size;
+}
 
 joist_status joist_scan_shape(const struct joist_shape *const *shapes,
                               const struct joist_attributes *attributes, struct joist_shape *result,
                               struct joist_error *error) {
-  const int dim = attributes->parameter[0];
+  const int dim = joist_attribute_dim(attributes);
   size_t count = 0;
   *result = *shapes[0];
   const joist_status status = joist_shape_check_dim(shapes[0], dim, error);
   if (status != JOIST_OK) return status;
   if (dim >= 0) return JOIST_OK;
   if (!joist_shape_count(shapes[0], &count) || count > INT32_MAX)
-    return joist_fail(error, JOIST_ERROR_SHAPE,
-                      "%.0f elements do not fit one dimension of at most 2^31 - 1; give `dim`",
-                      (double)count);
+    return JOIST_FAIL(error, JOIST_E_FLAT_LIMIT, .count = {count});
   *result = (struct joist_shape){1, {(uint32_t)count}};
   return JOIST_OK;
 }
@@ -83,7 +84,7 @@ static void scan_long_slab(const struct pass *pass, size_t outer, char *scratch)
   const size_t block = BLOCK / pass->inner * pass->inner;
   char *const carry = scratch + BLOCK * pass->size;
   for (size_t at = 0; at < slab; at += block) {
-    const size_t n = slab - at < block ? slab - at : block;
+    const size_t n = joist_smaller(block, slab - at);
     char *const x = load(pass, outer * slab + at, n, scratch);
     pass->scan(n, pass->inner, at == 0 ? NULL : carry, x);
     memcpy(carry, x + n * pass->size - row, row);
@@ -93,11 +94,11 @@ static void scan_long_slab(const struct pass *pass, size_t outer, char *scratch)
 
 /* A piece of every row of one outer index. */
 static void scan_rows(const struct pass *pass, size_t outer, size_t piece, char *scratch) {
-  const size_t from = piece * pass->width;
-  const size_t n = pass->inner - from < pass->width ? pass->inner - from : pass->width;
+  const struct joist_part part = joist_chunk_of(pass->inner, pass->width, piece);
+  const size_t n = part.n;
   char *const wide = scratch + WIDTH * pass->size;
   for (size_t m = 0; m < pass->middle; m++) {
-    const size_t first = (outer * pass->middle + m) * pass->inner + from;
+    const size_t first = (outer * pass->middle + m) * pass->inner + part.first;
     const char *row = pass->in + first * pass->in_size;
     if (pass->widen != NULL) {
       pass->widen(n, row, wide);
@@ -120,141 +121,105 @@ static size_t slabs_per_task(const struct pass *pass) {
   return slab >= BLOCK ? 1 : BLOCK / slab;
 }
 
-static void run_task(const struct pass *pass, size_t k, char *scratch) {
+static void run_task(const void *context, size_t task, size_t worker) {
+  const struct pass *const pass = context;
+  char *const scratch = scratch_of(pass, worker);
   if (pass->inner > NARROW) {
-    const size_t pieces = (pass->inner + pass->width - 1) / pass->width;
-    scan_rows(pass, k / pieces, k % pieces, scratch);
+    const size_t pieces = joist_divide_up(pass->inner, pass->width);
+    scan_rows(pass, task / pieces, task % pieces, scratch);
   } else if (pass->middle * pass->inner > BLOCK) {
-    scan_long_slab(pass, k, scratch);
+    scan_long_slab(pass, task, scratch);
   } else {
-    const size_t each = slabs_per_task(pass), first = k * each;
-    scan_slabs(pass, first, pass->outer - first < each ? pass->outer - first : each, scratch);
+    const struct joist_part slabs = joist_chunk_of(pass->outer, slabs_per_task(pass), task);
+    scan_slabs(pass, slabs.first, slabs.n, scratch);
   }
-}
-
-static void run_tasks(const struct pass *pass, size_t begin, size_t length, char *scratch,
-                      size_t stride, int threads) {
-#ifdef _OPENMP
-  if (threads > 1) {
-#pragma omp parallel num_threads(threads)
-    {
-      char *const own = scratch + (size_t)omp_get_thread_num() * stride;
-#pragma omp for schedule(dynamic) nowait
-      for (size_t k = begin; k < begin + length; k++) run_task(pass, k, own);
-    }
-    return;
-  }
-#endif
-  (void)stride;
-  (void)threads;
-  for (size_t k = begin; k < begin + length; k++) run_task(pass, k, scratch);
 }
 
 /* ---- one long line by several threads: the totals of its blocks first ---- */
 
-static void total_of_block(const struct pass *pass, size_t first, size_t n, char *scratch,
-                           char *total) {
-  const char *const in = pass->in + first * pass->in_size;
+/* Blocks of the line from `first` on. `carry` has room for one element more than there are
+ * blocks: the first is what comes before them, the last what comes after. */
+struct wave {
+  const struct pass *pass;
+  size_t first;
+  char *carry;
+};
+
+static void total_of_block(const void *context, size_t block, size_t worker) {
+  const struct wave *const wave = context;
+  const struct pass *const pass = wave->pass;
+  const struct joist_part part = joist_chunk_of(pass->middle, BLOCK, wave->first + block);
+  const char *const in = pass->in + part.first * pass->in_size;
+  char *const scratch = scratch_of(pass, worker);
   if (pass->widen != NULL)
-    pass->widen(n, in, scratch);
+    pass->widen(part.n, in, scratch);
   else
-    memcpy(scratch, in, n * pass->size);
-  pass->scan(n, 1, NULL, scratch);
-  memcpy(total, scratch + (n - 1) * pass->size, pass->size);
+    memcpy(scratch, in, part.n * pass->size);
+  pass->scan(part.n, 1, NULL, scratch);
+  memcpy(wave->carry + (block + 1) * pass->size, scratch + (part.n - 1) * pass->size, pass->size);
 }
 
-/* Blocks begin .. begin + length - 1. `carry` has room for one element more than blocks: the
- * first is what comes before them, the last what comes after. */
-static void run_wave(const struct pass *pass, size_t begin, size_t length, bool start,
-                     char *scratch, size_t stride, int threads, char *carry) {
-  const size_t total = pass->middle, size = pass->size;
-  (void)stride;
-  (void)threads;
-#ifdef _OPENMP
-#pragma omp parallel num_threads(threads)
-#endif
-  {
-    char *own = scratch;
-#ifdef _OPENMP
-    own += (size_t)omp_get_thread_num() * stride;
-#pragma omp for
-#endif
-    for (size_t k = 0; k < length; k++) {
-      const size_t first = (begin + k) * BLOCK;
-      total_of_block(pass, first, total - first < BLOCK ? total - first : BLOCK, own,
-                     carry + (k + 1) * size);
+static void scan_block(const void *context, size_t block, size_t worker) {
+  const struct wave *const wave = context;
+  const struct pass *const pass = wave->pass;
+  const struct joist_part part = joist_chunk_of(pass->middle, BLOCK, wave->first + block);
+  char *const x = load(pass, part.first, part.n, scratch_of(pass, worker));
+  const bool start = wave->first + block == 0;
+  pass->scan(part.n, 1, start ? NULL : wave->carry + block * pass->size, x);
+  store(pass, part.first, part.n, x);
+}
+
+static joist_status run_line(const struct pass *pass, char *carry, int threads,
+                             const struct joist_run *run, struct joist_error *error) {
+  const size_t blocks = joist_divide_up(pass->middle, BLOCK), size = pass->size;
+  struct wave wave = {.pass = pass, .carry = carry};
+  for (; wave.first < blocks; wave.first += WAVE) {
+    const size_t count = joist_smaller(WAVE, blocks - wave.first);
+    if (wave.first > 0) {
+      if (joist_run_poll(run, error) != JOIST_OK) return JOIST_INTERRUPTED;
+      memcpy(carry, carry + WAVE * size, size);
     }
-#ifdef _OPENMP
-#pragma omp single
-#endif
-    for (size_t k = start ? 1 : 0; k < length; k++)
+    joist_parallel(threads, count, total_of_block, &wave);
+    for (size_t k = wave.first == 0; k < count; k++)
       pass->scan(1, 1, carry + k * size, carry + (k + 1) * size);
-#ifdef _OPENMP
-#pragma omp for
-#endif
-    for (size_t k = 0; k < length; k++) {
-      const size_t first = (begin + k) * BLOCK;
-      const size_t n = total - first < BLOCK ? total - first : BLOCK;
-      char *const x = load(pass, first, n, own);
-      pass->scan(n, 1, start && k == 0 ? NULL : carry + k * size, x);
-      store(pass, first, n, x);
-    }
+    joist_parallel(threads, count, scan_block, &wave);
   }
+  return JOIST_OK;
 }
 
-static joist_status run_line(const struct pass *pass, int threads, const struct joist_run *run,
+static joist_status run_pass(struct pass *pass, bool sequential, const struct joist_run *run,
                              struct joist_error *error) {
-  const size_t blocks = (pass->middle + BLOCK - 1) / BLOCK, stride = BLOCK * pass->size;
-  char *const scratch = malloc(stride * (size_t)threads + (WAVE + 1) * pass->size);
-  if (scratch == NULL)
-    return joist_fail(error, JOIST_ERROR_MEMORY,
-                      "out of memory: scratch of a cumulative operation");
-  char *const carry = scratch + stride * (size_t)threads;
-  joist_status status = JOIST_OK;
-  for (size_t begin = 0; begin < blocks && status == JOIST_OK; begin += WAVE) {
-    const size_t length = blocks - begin < WAVE ? blocks - begin : WAVE;
-    if (begin > 0) memcpy(carry, carry + WAVE * pass->size, pass->size);
-    if (begin > 0) status = joist_run_poll(run, error);
-    if (status == JOIST_OK)
-      run_wave(pass, begin, length, begin == 0, scratch, stride, threads, carry);
-  }
-  free(scratch);
-  return status;
-}
-
-static joist_status run_pass(struct pass *pass, const struct joist_run *run,
-                             struct joist_error *error) {
-  const size_t count = pass->inner * pass->middle * pass->outer;
-  const size_t even = (pass->inner + (size_t)run->threads - 1) / (size_t)run->threads;
+  const size_t count = pass->inner * pass->middle * pass->outer, outer = pass->outer;
+  const size_t even = joist_divide_up(pass->inner, (size_t)run->threads);
   pass->width = even < WIDTH ? (even < NARROW ? NARROW : even) : WIDTH;
-  const size_t pieces = (pass->inner + pass->width - 1) / pass->width, each = slabs_per_task(pass);
-  const size_t tasks =
-      pass->inner > NARROW ? pass->outer * pieces : (pass->outer + each - 1) / each;
-  const int threads = joist_threads_for(run, count, tasks);
-  const size_t room = BLOCK + NARROW > 2 * WIDTH ? BLOCK + NARROW : 2 * WIDTH;
-  char *const scratch = malloc(room * pass->size * (size_t)threads);
-  if (scratch == NULL)
-    return joist_fail(error, JOIST_ERROR_MEMORY,
-                      "out of memory: scratch of a cumulative operation");
-  size_t step = STEP / (count / tasks + 1);
-  if (step < (size_t)threads) step = (size_t)threads;
+  const size_t tasks = pass->inner > NARROW ? outer * joist_divide_up(pass->inner, pass->width)
+                                            : joist_divide_up(outer, slabs_per_task(pass));
+  const int alone = joist_threads_for(run, count, tasks);
+  const int together = joist_threads_for(run, count, pass->middle / BLOCK);
+  const bool share = pass->inner == 1 && !sequential && outer < (size_t)together;
+  const int threads = share ? together : alone;
+  const size_t scratch_bytes = ROOM * pass->size * (size_t)threads;
+  pass->scratch = malloc(scratch_bytes + (WAVE + 1) * pass->size);
+  if (pass->scratch == NULL) return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY);
   joist_status status = JOIST_OK;
-  for (size_t begin = 0; begin < tasks && status == JOIST_OK; begin += step) {
-    const size_t length = tasks - begin < step ? tasks - begin : step;
-    if (begin > 0) status = joist_run_poll(run, error);
-    if (status == JOIST_OK) run_tasks(pass, begin, length, scratch, room * pass->size, threads);
+  if (!share)
+    status = joist_tasks_run_on(run, threads, tasks, count / tasks, run_task, pass, error);
+  for (size_t k = 0; share && k < outer && status == JOIST_OK; k++) {
+    status = run_line(pass, pass->scratch + scratch_bytes, threads, run, error);
+    pass->in += pass->middle * pass->in_size;
+    pass->out += pass->middle * pass->out_size;
   }
-  free(scratch);
+  free(pass->scratch);
   return status;
 }
 
-joist_status joist_scan_run(const struct joist_array_call *call, struct joist_error *error) {
+joist_status joist_scan_run(const struct joist_call *call, struct joist_error *error) {
   const struct joist_instruction *const instruction = call->instruction;
   const struct joist_lines lines =
-      joist_shape_lines(&call->operand[0]->shape, instruction->parameter[0]);
+      joist_shape_lines(&call->operand[0]->shape, joist_attribute_dim(instruction->attributes));
   const joist_op combine = joist_op_combine(instruction->op);
   const joist_dtype accumulator = instruction->signature.operand[0];
-  const joist_dtype to = instruction->signature.result.dtype;
+  const joist_dtype to = instruction->signature.result[0].dtype;
   /* What is not accumulated was converted by the caller. */
   const joist_dtype from = joist_op_class(instruction->op) == JOIST_CLASS_ACCUMULATE
                                ? call->operand[0]->type.dtype
@@ -270,20 +235,8 @@ joist_status joist_scan_run(const struct joist_array_call *call, struct joist_er
                       .middle = lines.middle,
                       .outer = lines.outer,
                       .in = call->in[0],
-                      .out = call->out};
+                      .out = call->out[0]};
   const size_t count = joist_value_count(call->operand[0]);
   if (count == 0) return JOIST_OK;
-  const bool sequential = combine == JOIST_OP_MUL;
-  const size_t blocks = pass.middle / BLOCK;
-  const int threads = joist_threads_for(call->run, count, blocks);
-  if (pass.inner > 1 || sequential || threads <= 1 || pass.outer >= (size_t)threads)
-    return run_pass(&pass, call->run, error);
-  joist_status status = JOIST_OK;
-  const size_t bytes_in = pass.middle * pass.in_size, bytes_out = pass.middle * pass.out_size;
-  for (size_t o = 0; o < pass.outer && status == JOIST_OK; o++) {
-    status = run_line(&pass, threads, call->run, error);
-    pass.in += bytes_in;
-    pass.out += bytes_out;
-  }
-  return status;
+  return run_pass(&pass, combine == JOIST_OP_MUL, call->run, error);
 }

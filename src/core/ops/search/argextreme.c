@@ -10,20 +10,18 @@
 #include "core/base/parallel.h"
 #include "core/base/vectorize.h"
 #include "core/kernels/kernels.h"
-#include "core/program/array.h"
+#include "core/program/call.h"
 #include "core/types/convert.h"
-
-#ifdef _OPENMP
-#include <omp.h>
-#endif
+#include "core/types/error.h"
+#include "core/types/shape_rules.h"
 
 JOIST_VECTORIZE_FILE
 
 enum {
-  CHUNK = 512,   /* elements of a line folded at once */
-  WIDTH = 1024,  /* elements of a row compared at once */
-  BATCH = 4096,  /* elements of short lines in one task */
-  STEP = 1 << 24 /* elements between two polls */
+  CHUNK = 512,  /* elements of a line folded at once */
+  WIDTH = 1024, /* elements of a row compared at once */
+  BATCH = 4096, /* elements of short lines in one task */
+  SHARED = 16   /* chunks of a long line in one task */
 };
 
 /* Where an element of `x` is further out than the best so far, it becomes the best, found at
@@ -79,20 +77,20 @@ struct pass {
   size_t inner, middle, outer;
   const char *in;
   int32_t *out;
+  char *scratch; /* room for two rows per worker */
 };
 
 joist_status joist_position_shape(const struct joist_shape *const *shapes,
                                   const struct joist_attributes *attributes,
                                   struct joist_shape *result, struct joist_error *error) {
-  const int dim = attributes->parameter[0];
-  const bool keep = attributes->parameter[1] != 0;
+  const int dim = joist_attribute_dim(attributes);
+  const bool keep = !joist_attribute_flag(attributes, JOIST_ATTRIBUTE_DROP);
   size_t count = 0;
   const joist_status status = joist_shape_check_dim(shapes[0], dim, error);
   if (status != JOIST_OK) return status;
   joist_shape_reduce(shapes[0], dim < 0 ? UINT32_MAX : UINT32_C(1) << dim, !keep, result);
   if (dim < 0 && (!joist_shape_count(shapes[0], &count) || count > INT32_MAX))
-    return joist_fail(error, JOIST_ERROR_SHAPE,
-                      "positions among %.0f elements do not fit i32; give `dim`", (double)count);
+    return JOIST_FAIL(error, JOIST_E_POSITION_LIMIT, .count = {count});
   return JOIST_OK;
 }
 
@@ -103,144 +101,132 @@ static const char *load(const struct pass *pass, size_t first, size_t n, char *s
   return scratch;
 }
 
-static size_t chunks_of(const struct pass *pass) { return (pass->middle + CHUNK - 1) / CHUNK; }
-
-static size_t chunk_length(const struct pass *pass, size_t chunk) {
-  const size_t first = chunk * CHUNK;
-  return pass->middle - first < CHUNK ? pass->middle - first : CHUNK;
+static char *scratch_of(const struct pass *pass, size_t worker) {
+  return pass->scratch + worker * 2 * WIDTH * pass->size;
 }
 
-static void fold_chunk(const struct pass *pass, size_t line, size_t chunk, char *scratch,
-                       void *extreme) {
-  const size_t n = chunk_length(pass, chunk);
-  pass->fold(1, n, load(pass, line * pass->middle + chunk * CHUNK, n, scratch), extreme);
-}
+/* An extreme, of any dtype that has an order, and the chunk that it is in. */
+struct candidate {
+  _Alignas(8) char extreme[8];
+  int32_t chunk;
+};
 
-/* 1-based, of an extreme that is in that chunk. */
-static int32_t position_in(const struct pass *pass, size_t line, size_t chunk, char *scratch,
-                           const void *extreme) {
-  const size_t first = chunk * CHUNK, n = chunk_length(pass, chunk);
-  const char *const x = load(pass, line * pass->middle + first, n, scratch);
-  return (int32_t)(first + pass->find(n, x, extreme) + 1);
-}
-
-static int32_t position_in_line(const struct pass *pass, size_t line, char *scratch) {
-  _Alignas(8) char best[8], other[8]; /* enough for every dtype that has an order */
-  int32_t chunk = 0;
-  fold_chunk(pass, line, 0, scratch, best);
-  for (size_t k = 1; k < chunks_of(pass); k++) {
-    fold_chunk(pass, line, k, scratch, other);
-    pass->update(1, other, (int32_t)k, best, &chunk);
+static struct candidate best_of(const struct pass *pass, size_t line, struct joist_part chunks,
+                                char *scratch) {
+  struct candidate best, other;
+  best.chunk = (int32_t)chunks.first;
+  for (size_t k = chunks.first; k < chunks.first + chunks.n; k++) {
+    const struct joist_part part = joist_chunk_of(pass->middle, CHUNK, k);
+    const char *const x = load(pass, line * pass->middle + part.first, part.n, scratch);
+    pass->fold(1, part.n, x, k == chunks.first ? best.extreme : other.extreme);
+    if (k > chunks.first) pass->update(1, other.extreme, (int32_t)k, best.extreme, &best.chunk);
   }
-  return position_in(pass, line, (size_t)chunk, scratch, best);
+  return best;
+}
+
+/* 1-based. */
+static int32_t position_of(const struct pass *pass, size_t line, const struct candidate *best,
+                           char *scratch) {
+  const struct joist_part part = joist_chunk_of(pass->middle, CHUNK, (size_t)best->chunk);
+  const char *const x = load(pass, line * pass->middle + part.first, part.n, scratch);
+  return (int32_t)(part.first + pass->find(part.n, x, best->extreme) + 1);
 }
 
 static void positions_in_rows(const struct pass *pass, size_t outer, size_t piece, char *scratch) {
-  const size_t from = piece * WIDTH;
-  const size_t n = pass->inner - from < WIDTH ? pass->inner - from : WIDTH;
-  int32_t *const position = pass->out + outer * pass->inner + from;
+  const struct joist_part part = joist_chunk_of(pass->inner, WIDTH, piece);
+  int32_t *const position = pass->out + outer * pass->inner + part.first;
   char *const best = scratch + WIDTH * pass->size;
   for (size_t m = 0; m < pass->middle; m++) {
-    const char *const row = load(pass, (outer * pass->middle + m) * pass->inner + from, n, scratch);
+    const size_t first = (outer * pass->middle + m) * pass->inner + part.first;
+    const char *const row = load(pass, first, part.n, scratch);
     if (m > 0) {
-      pass->update(n, row, (int32_t)m + 1, best, position);
+      pass->update(part.n, row, (int32_t)m + 1, best, position);
       continue;
     }
-    memcpy(best, row, n * pass->size);
-    for (size_t k = 0; k < n; k++) position[k] = 1;
+    memcpy(best, row, part.n * pass->size);
+    for (size_t k = 0; k < part.n; k++) position[k] = 1;
   }
+}
+
+static void rows_task(const void *context, size_t task, size_t worker) {
+  const struct pass *const pass = context;
+  const size_t pieces = joist_divide_up(pass->inner, WIDTH);
+  positions_in_rows(pass, task / pieces, task % pieces, scratch_of(pass, worker));
 }
 
 static size_t lines_per_task(const struct pass *pass) {
   return pass->middle >= BATCH ? 1 : BATCH / pass->middle;
 }
 
-static void run_task(const struct pass *pass, size_t k, char *scratch) {
-  if (pass->inner > 1) {
-    const size_t pieces = (pass->inner + WIDTH - 1) / WIDTH;
-    positions_in_rows(pass, k / pieces, k % pieces, scratch);
-    return;
+static void lines_task(const void *context, size_t task, size_t worker) {
+  const struct pass *const pass = context;
+  const struct joist_part lines = joist_chunk_of(pass->outer, lines_per_task(pass), task);
+  const struct joist_part chunks = {0, joist_divide_up(pass->middle, CHUNK)};
+  char *const scratch = scratch_of(pass, worker);
+  for (size_t line = lines.first; line < lines.first + lines.n; line++) {
+    const struct candidate best = best_of(pass, line, chunks, scratch);
+    pass->out[line] = position_of(pass, line, &best, scratch);
   }
-  const size_t each = lines_per_task(pass), first = k * each;
-  for (size_t line = first; line < first + each && line < pass->outer; line++)
-    pass->out[line] = position_in_line(pass, line, scratch);
 }
 
-static joist_status out_of_memory(struct joist_error *error) {
-  return joist_fail(error, JOIST_ERROR_MEMORY, "out of memory: scratch of a search");
+/* A line that several workers search. */
+struct shared {
+  const struct pass *pass;
+  size_t line, tasks;
+  struct candidate *best; /* of every task */
+};
+
+static void shared_task(const void *context, size_t task, size_t worker) {
+  const struct shared *const shared = context;
+  const struct pass *const pass = shared->pass;
+  const size_t chunks = joist_divide_up(pass->middle, CHUNK);
+  shared->best[task] =
+      best_of(pass, shared->line, joist_chunk_of(chunks, SHARED, task), scratch_of(pass, worker));
 }
 
-static joist_status run_pass(const struct pass *pass, const struct joist_run *run,
+static joist_status search_line(const struct shared *shared, int threads,
+                                const struct joist_run *run, struct joist_error *error) {
+  const struct pass *const pass = shared->pass;
+  struct candidate *const best = shared->best;
+  const joist_status status =
+      joist_tasks_run_on(run, threads, shared->tasks, SHARED * CHUNK, shared_task, shared, error);
+  if (status != JOIST_OK) return status;
+  for (size_t k = 1; k < shared->tasks; k++)
+    pass->update(1, best[k].extreme, best[k].chunk, best->extreme, &best->chunk);
+  pass->out[shared->line] = position_of(pass, shared->line, best, pass->scratch);
+  return JOIST_OK;
+}
+
+static joist_status run_pass(struct pass *pass, const struct joist_run *run,
                              struct joist_error *error) {
-  const size_t count = pass->inner * pass->middle * pass->outer, each = lines_per_task(pass);
-  const size_t tasks = pass->inner > 1 ? pass->outer * ((pass->inner + WIDTH - 1) / WIDTH)
-                                       : (pass->outer + each - 1) / each;
-  const int threads = joist_threads_for(run, count, tasks);
-  const size_t room = 2 * WIDTH * pass->size;
-  char *const scratch = malloc(room * (size_t)threads);
-  if (scratch == NULL) return out_of_memory(error);
-  size_t step = STEP / (count / tasks + 1);
-  if (step < (size_t)threads) step = (size_t)threads;
+  const size_t count = pass->inner * pass->middle * pass->outer;
+  const bool rows = pass->inner > 1;
+  const size_t tasks = rows ? pass->outer * joist_divide_up(pass->inner, WIDTH)
+                            : joist_divide_up(pass->outer, lines_per_task(pass));
+  struct shared shared = {.pass = pass, .tasks = joist_divide_up(pass->middle, SHARED * CHUNK)};
+  const int alone = joist_threads_for(run, count, tasks);
+  const int together = joist_threads_for(run, count, shared.tasks);
+  const bool share = !rows && pass->outer < (size_t)together;
+  const int threads = share ? together : alone;
+  const size_t scratch_bytes = 2 * WIDTH * pass->size * (size_t)threads;
+  pass->scratch = malloc(scratch_bytes + (share ? shared.tasks * sizeof *shared.best : 0));
+  if (pass->scratch == NULL) return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY);
+  shared.best = (struct candidate *)(void *)(pass->scratch + scratch_bytes);
   joist_status status = JOIST_OK;
-  for (size_t begin = 0; begin < tasks && status == JOIST_OK; begin += step) {
-    const size_t end = tasks - begin < step ? tasks : begin + step;
-    if (begin > 0) status = joist_run_poll(run, error);
-    if (status != JOIST_OK) break;
-#ifdef _OPENMP
-#pragma omp parallel num_threads(threads) if (threads > 1)
-#endif
-    {
-      char *own = scratch;
-#ifdef _OPENMP
-      own += (size_t)omp_get_thread_num() * room;
-#pragma omp for schedule(dynamic) nowait
-#endif
-      for (size_t k = begin; k < end; k++) run_task(pass, k, own);
-    }
-  }
-  free(scratch);
+  if (share)
+    for (; shared.line < pass->outer && status == JOIST_OK; shared.line++)
+      status = search_line(&shared, threads, run, error);
+  else
+    status = joist_tasks_run_on(run, threads, tasks, count / tasks, rows ? rows_task : lines_task,
+                                pass, error);
+  free(pass->scratch);
   return status;
 }
 
-/* Fewer lines than threads: the chunks of a line are folded in parallel. */
-static joist_status run_line(const struct pass *pass, size_t line, int threads,
-                             const struct joist_run *run, struct joist_error *error) {
-  const size_t chunks = chunks_of(pass), room = CHUNK * pass->size;
-  char *const extremes = malloc(chunks * pass->size + room * (size_t)threads);
-  if (extremes == NULL) return out_of_memory(error);
-  char *const scratch = extremes + chunks * pass->size;
-  joist_status status = JOIST_OK;
-  for (size_t begin = 0; begin < chunks && status == JOIST_OK; begin += STEP / CHUNK) {
-    const size_t end = chunks - begin < STEP / CHUNK ? chunks : begin + STEP / CHUNK;
-    if (begin > 0) status = joist_run_poll(run, error);
-    if (status != JOIST_OK) break;
-#ifdef _OPENMP
-#pragma omp parallel num_threads(threads)
-#endif
-    {
-      char *own = scratch;
-#ifdef _OPENMP
-      own += (size_t)omp_get_thread_num() * room;
-#pragma omp for nowait
-#endif
-      for (size_t k = begin; k < end; k++)
-        fold_chunk(pass, line, k, own, extremes + k * pass->size);
-    }
-  }
-  if (status == JOIST_OK) {
-    int32_t chunk = 0;
-    for (size_t k = 1; k < chunks; k++)
-      pass->update(1, extremes + k * pass->size, (int32_t)k, extremes, &chunk);
-    pass->out[line] = position_in(pass, line, (size_t)chunk, scratch, extremes);
-  }
-  free(extremes);
-  return status;
-}
-
-joist_status joist_position_run(const struct joist_array_call *call, struct joist_error *error) {
+joist_status joist_position_run(const struct joist_call *call, struct joist_error *error) {
   const struct joist_instruction *const instruction = call->instruction;
   const struct joist_lines lines =
-      joist_shape_lines(&call->operand[0]->shape, instruction->parameter[0]);
+      joist_shape_lines(&call->operand[0]->shape, joist_attribute_dim(instruction->attributes));
   const bool least = instruction->op == JOIST_OP_ARGMIN;
   const joist_dtype stored = instruction->signature.operand[0];
   const joist_dtype compute = joist_dtype_compute(stored);
@@ -255,17 +241,10 @@ joist_status joist_position_run(const struct joist_array_call *call, struct jois
       .middle = lines.middle,
       .outer = lines.outer,
       .in = call->in[0],
-      .out = call->out};
+      .out = call->out[0]};
   const size_t count = joist_value_count(call->operand[0]);
   if (joist_value_count(call->result) == 0) return JOIST_OK;
   if (count == 0)
-    return joist_fail(error, JOIST_ERROR_VALUE, "nv_%s() of no elements has no value",
-                      joist_op_name(instruction->op));
-  const int threads = joist_threads_for(call->run, count, pass.middle / CHUNK);
-  if (pass.inner > 1 || threads <= 1 || pass.outer >= (size_t)threads)
-    return run_pass(&pass, call->run, error);
-  joist_status status = JOIST_OK;
-  for (size_t line = 0; line < pass.outer && status == JOIST_OK; line++)
-    status = run_line(&pass, line, threads, call->run, error);
-  return status;
+    return JOIST_FAIL(error, JOIST_E_NO_ELEMENTS, .op = joist_op_name(instruction->op));
+  return run_pass(&pass, call->run, error);
 }

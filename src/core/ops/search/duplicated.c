@@ -12,6 +12,7 @@
 #include "core/base/vectorize.h"
 #include "core/ops/order/keys.h"
 #include "core/ops/order/partition.h"
+#include "core/types/error.h"
 
 JOIST_VECTORIZE_FILE
 
@@ -46,11 +47,6 @@ struct comparing {
   const struct joist_two *items; /* that are dealt */
   uint32_t *slots;               /* SLOTS per thread */
 };
-
-static joist_status no_memory(size_t bytes, struct joist_error *error) {
-  return joist_fail(error, JOIST_ERROR_MEMORY, "out of memory: %zu bytes to compare elements",
-                    bytes);
-}
 
 static void make_keys(const struct comparing *c, size_t first, size_t n, uint64_t *keys) {
   joist_match_keys(c->dtype, n, c->in + first * c->size, keys);
@@ -128,7 +124,8 @@ static joist_status look_up_bits(struct comparing *c, uint64_t span, struct jois
   const size_t threads = (size_t)c->threads;
   c->bit_bytes = (size_t)span / 8 + 1;
   c->bits = joist_pool_allocate(threads * c->bit_bytes);
-  if (c->bits == NULL) return no_memory(threads * c->bit_bytes, error);
+  if (c->bits == NULL)
+    return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY, .bytes = threads * c->bit_bytes);
   memset(c->bits, 0, threads * c->bit_bytes);
   joist_parallel(c->threads, threads, set_bits, c);
   const joist_status status = joist_run_poll(c->run, error);
@@ -234,7 +231,7 @@ static joist_status look_through_rest(const void *context, struct joist_bucket b
                                       struct joist_error *error) {
   const size_t bytes = slots_for(bucket) * sizeof(uint32_t);
   uint32_t *const slots = joist_pool_allocate(bytes);
-  if (slots == NULL) return no_memory(bytes, error);
+  if (slots == NULL) return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY, .bytes = bytes);
   (void)look_through(context, bucket, slots_for(bucket), slots);
   joist_pool_free(slots);
   return JOIST_OK;
@@ -251,7 +248,7 @@ static joist_status look_up_any(struct comparing *c, struct joist_error *error) 
                               .context = c};
   const size_t bytes = (size_t)c->threads * SLOTS * sizeof *c->slots;
   c->slots = joist_pool_allocate(bytes);
-  if (c->slots == NULL) return no_memory(bytes, error);
+  if (c->slots == NULL) return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY, .bytes = bytes);
   memset(c->repeated, 0, c->n);
   joist_status status = joist_partition_count(&p, error);
   if (status == JOIST_OK) status = joist_partition_deal(&p, error);

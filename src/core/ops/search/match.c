@@ -1,13 +1,14 @@
-/* nv_match(): a table of the first position of every element, by its key where the keys lie close
+/* match: a table of the first position of every element, by its key where the keys lie close
  * together, or else by a hash of it.
- * nv_searchsorted(): binary search. */
+ * searchsorted: binary search. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/base/parallel.h"
 #include "core/base/pool.h"
 #include "core/ops/order/keys.h"
-#include "core/program/array.h"
+#include "core/program/call.h"
+#include "core/types/error.h"
 
 enum {
   CHUNK = 1 << 10,
@@ -17,7 +18,7 @@ enum {
 };
 
 /* The dtype that operands are compared in. */
-static joist_dtype dtype_of(const struct joist_array_call *call) {
+static joist_dtype dtype_of(const struct joist_call *call) {
   return call->instruction->signature.operand[0];
 }
 
@@ -51,7 +52,7 @@ static void find_span(struct table *table, joist_dtype dtype, const char *in, si
   uint64_t keys[CHUNK], low = UINT64_MAX, high = 0;
   if (table->parts != 1) return;
   for (size_t first = 0; first < table->n; first += CHUNK) {
-    const size_t n = table->n - first < CHUNK ? table->n - first : CHUNK;
+    const size_t n = joist_smaller(CHUNK, table->n - first);
     joist_match_keys(dtype, n, in + first * size, keys);
     for (size_t i = 0; i < n; i++) {
       low = keys[i] < low ? keys[i] : low;
@@ -99,26 +100,22 @@ struct searching {
   bool right;
 };
 
-static size_t chunk_length(const struct searching *s, size_t first) {
-  return s->n - first < CHUNK ? s->n - first : CHUNK;
-}
-
 static joist_status search(const struct searching *searching, joist_task *task,
                            const struct joist_run *run, struct joist_error *error) {
-  const size_t chunks = searching->n / CHUNK + (searching->n % CHUNK != 0);
-  return joist_tasks_run(run, chunks, CHUNK * WORK, task, searching, error);
+  return joist_tasks_run(run, joist_divide_up(searching->n, CHUNK), CHUNK * WORK, task, searching,
+                         error);
 }
 
 static void match_chunk(const void *context, size_t chunk, size_t worker) {
   (void)worker;
   const struct searching *const s = context;
   const struct table *const table = s->table;
-  const size_t first = chunk * CHUNK, n = chunk_length(s, first);
-  int32_t *const out = s->out + first;
+  const struct joist_part part = joist_chunk_of(s->n, CHUNK, chunk);
+  int32_t *const out = s->out + part.first;
   uint64_t keys[2 * CHUNK];
-  joist_match_keys(s->dtype, n, s->in + first * s->size, keys);
-  for (size_t i = 0; i < n; i++) {
-    const size_t slot = slot_of(table, keys[i], table->parts == 1 ? 0 : keys[n + i]);
+  joist_match_keys(s->dtype, part.n, s->in + part.first * s->size, keys);
+  for (size_t i = 0; i < part.n; i++) {
+    const size_t slot = slot_of(table, keys[i], table->parts == 1 ? 0 : keys[part.n + i]);
     out[i] = table->slots[slot] == 0 ? s->none : (int32_t)table->slots[slot];
   }
 }
@@ -127,11 +124,11 @@ static void look_up_chunk(const void *context, size_t chunk, size_t worker) {
   (void)worker;
   const struct searching *const s = context;
   const struct table table = *s->table;
-  const size_t first = chunk * CHUNK, n = chunk_length(s, first);
-  int32_t *const out = s->out + first;
+  const struct joist_part part = joist_chunk_of(s->n, CHUNK, chunk);
+  int32_t *const out = s->out + part.first;
   uint64_t keys[CHUNK];
-  joist_match_keys(s->dtype, n, s->in + first * s->size, keys);
-  for (size_t i = 0; i < n; i++) {
+  joist_match_keys(s->dtype, part.n, s->in + part.first * s->size, keys);
+  for (size_t i = 0; i < part.n; i++) {
     const uint64_t key = keys[i] - table.low, slot = key < table.span ? key : table.span;
     const bool there = (table.bits[slot / 8] >> slot % 8 & 1) != 0;
     out[i] = there ? (int32_t)table.slots[slot] : s->none;
@@ -145,10 +142,10 @@ joist_status joist_match_shape(const struct joist_shape *const *shapes,
   (void)attributes;
   *result = *shapes[0];
   if (joist_shape_count(shapes[1], &count) && count <= INT32_MAX) return JOIST_OK;
-  return joist_fail(error, JOIST_ERROR_SHAPE, "the table has more elements than i32 has positions");
+  return JOIST_FAIL(error, JOIST_E_TABLE_LIMIT, .shape = {*shapes[1]});
 }
 
-joist_status joist_match_run(const struct joist_array_call *call, struct joist_error *error) {
+joist_status joist_match_run(const struct joist_call *call, struct joist_error *error) {
   const joist_dtype dtype = dtype_of(call);
   const size_t n = joist_value_count(call->operand[0]), size = joist_dtype_size(dtype);
   struct table table = {.n = joist_value_count(call->operand[1]),
@@ -163,8 +160,7 @@ joist_status joist_match_run(const struct joist_array_call *call, struct joist_e
       close ? (slots / 64 + 1) * 8 : (table.n * table.parts + 1) * sizeof *table.keys;
   const size_t bytes = first_bytes + slots * sizeof *table.slots;
   char *const memory = joist_pool_allocate(bytes);
-  if (memory == NULL)
-    return joist_fail(error, JOIST_ERROR_MEMORY, "out of memory: %zu bytes for a table", bytes);
+  if (memory == NULL) return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY, .bytes = bytes);
   table.slots = (uint32_t *)(void *)(memory + first_bytes);
   if (close) {
     table.bits = (uint8_t *)memory;
@@ -178,13 +174,14 @@ joist_status joist_match_run(const struct joist_array_call *call, struct joist_e
     joist_match_keys(dtype, table.n, call->in[1], keys);
     fill_table(&table);
   }
-  const struct searching searching = {.dtype = dtype,
-                                      .n = n,
-                                      .size = size,
-                                      .in = call->in[0],
-                                      .out = call->out,
-                                      .table = &table,
-                                      .none = call->instruction->parameter[0]};
+  const struct searching searching = {
+      .dtype = dtype,
+      .n = n,
+      .size = size,
+      .in = call->in[0],
+      .out = call->out[0],
+      .table = &table,
+      .none = (int32_t)joist_attribute_value(joist_call_attributes(call), JOIST_ATTRIBUTE_NOMATCH)};
   const joist_status status =
       search(&searching, close ? look_up_chunk : match_chunk, call->run, error);
   joist_pool_free(memory);
@@ -207,11 +204,11 @@ static size_t count_less(const uint64_t *sorted, size_t n, uint64_t key) {
 static void search_chunk(const void *context, size_t chunk, size_t worker) {
   (void)worker;
   const struct searching *const s = context;
-  const size_t first = chunk * CHUNK, n = chunk_length(s, first);
-  int32_t *const out = s->out + first;
+  const struct joist_part part = joist_chunk_of(s->n, CHUNK, chunk);
+  int32_t *const out = s->out + part.first;
   uint64_t keys[CHUNK];
-  joist_order_keys(s->dtype, false, n, s->in + first * s->size, keys);
-  for (size_t i = 0; i < n; i++) {
+  joist_order_keys(s->dtype, false, part.n, s->in + part.first * s->size, keys);
+  for (size_t i = 0; i < part.n; i++) {
     const bool all = s->right && keys[i] == UINT64_MAX;
     out[i] = (int32_t)(all ? s->count : count_less(s->sorted, s->count, keys[i] + s->right));
   }
@@ -220,38 +217,32 @@ static void search_chunk(const void *context, size_t chunk, size_t worker) {
 joist_status joist_searchsorted_shape(const struct joist_shape *const *shapes,
                                       const struct joist_attributes *attributes,
                                       struct joist_shape *result, struct joist_error *error) {
-  char text[JOIST_SHAPE_TEXT];
   (void)attributes;
   *result = *shapes[1];
   if (shapes[0]->rank == 1) return JOIST_OK;
-  return joist_fail(error, JOIST_ERROR_SHAPE, "the sorted elements have shape %s, not rank 1",
-                    joist_shape_format(shapes[0], text));
+  return JOIST_FAIL(error, JOIST_E_SORTED_RANK, .shape = {*shapes[0]});
 }
 
-joist_status joist_searchsorted_run(const struct joist_array_call *call,
-                                    struct joist_error *error) {
+joist_status joist_searchsorted_run(const struct joist_call *call, struct joist_error *error) {
   const joist_dtype dtype = dtype_of(call);
   const size_t count = joist_value_count(call->operand[0]), n = joist_value_count(call->operand[1]);
   const size_t size = joist_dtype_size(dtype), bytes = (count + 1) * sizeof(uint64_t);
   uint64_t *const sorted = joist_pool_allocate(bytes);
-  if (sorted == NULL)
-    return joist_fail(error, JOIST_ERROR_MEMORY, "out of memory: %zu bytes for keys", bytes);
+  if (sorted == NULL) return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY, .bytes = bytes);
   joist_order_keys(dtype, false, count, call->in[0], sorted);
   joist_status status = JOIST_OK;
   for (size_t k = 1; k < count && status == JOIST_OK; k++)
     if (sorted[k] < sorted[k - 1])
-      status = joist_fail(error, JOIST_ERROR_VALUE,
-                          "the elements to search are not sorted: element %zu is less than the one "
-                          "before it; use nv_sort() first",
-                          k + 1);
-  const struct searching searching = {.dtype = dtype,
-                                      .n = n,
-                                      .size = size,
-                                      .in = call->in[1],
-                                      .out = call->out,
-                                      .sorted = sorted,
-                                      .count = count,
-                                      .right = call->instruction->parameter[0] != 0};
+      status = JOIST_FAIL(error, JOIST_E_NOT_SORTED, .position = k + 1);
+  const struct searching searching = {
+      .dtype = dtype,
+      .n = n,
+      .size = size,
+      .in = call->in[1],
+      .out = call->out[0],
+      .sorted = sorted,
+      .count = count,
+      .right = joist_attribute_flag(joist_call_attributes(call), JOIST_ATTRIBUTE_RIGHT)};
   if (status == JOIST_OK) status = search(&searching, search_chunk, call->run, error);
   joist_pool_free(sorted);
   return status;

@@ -111,9 +111,6 @@ cudaError_t cudaMallocHost(void **memory, size_t bytes);
 cudaError_t cudaFreeHost(void *memory);
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind kind,
                             cudaStream_t stream);
-cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch,
-                              size_t width, size_t height, cudaMemcpyKind kind,
-                              cudaStream_t stream);
 cudaError_t cudaMemsetAsync(void *memory, int byte, size_t bytes, cudaStream_t stream);
 cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, const void *kernel);
 cudaError_t cudaLaunchKernel(const void *kernel, struct dim3 grid, struct dim3 block,
@@ -132,8 +129,8 @@ struct host_runtime {
   size_t kept;              /* bytes that a pool is said to keep */
   int context;              /* whether it says which context is current */
   int pools;                /* whether the driver has them; -1 when it does not know the word */
-  /* Calls: launches, copies in rows, waits for an event and for a stream. */
-  long launches, copies_2d, event_waits, stream_waits;
+  /* Calls: launches, waits for an event and for a stream. */
+  long launches, event_waits, stream_waits;
   long settings, allocations, copies; /* of the device, of memory, to and from the host */
   unsigned grid;                      /* blocks of the last launch */
 };

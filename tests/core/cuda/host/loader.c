@@ -1,14 +1,15 @@
-/* Instead of src/cuda/loader.c and nvrtc.c: generated source is compiled by the C++ compiler
- * of the machine (the environment variable CXX) into a shared library, and loaded. */
+/* Instead of host/loader.c and host/nvrtc.c of src/cuda: generated source is compiled by the C++
+ * compiler of the machine (the environment variable CXX) into a shared library, and loaded. */
+#include "cuda/host/loader.h"
+
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "cuda/codegen/compile.h"
 #include "cuda/codegen/generate.h"
-#include "cuda/host/libraries.h"
+#include "cuda/host/errors.h"
 #include "loader.h"
 
 /* Kernels that were asked for. The first time each is only noted down, and the interpreter

@@ -231,19 +231,6 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpy
   if (kind == cudaMemcpyDeviceToDevice) host_flush();
   return cudaSuccess;
 }
-cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch,
-                              size_t width, size_t height, cudaMemcpyKind kind,
-                              cudaStream_t stream) {
-  (void)kind;
-  (void)stream;
-  host_runtime.copies_2d++;
-  if (width > to_pitch || width > from_pitch) return noted(cudaErrorInvalidValue);
-  if (to_pitch > INT32_MAX || from_pitch > INT32_MAX) return noted(cudaErrorInvalidValue);
-  host_flush();
-  for (size_t k = 0; k < height; k++)
-    memcpy((char *)to + k * to_pitch, (const char *)from + k * from_pitch, width);
-  return once();
-}
 cudaError_t cudaMemsetAsync(void *memory, int byte, size_t bytes, cudaStream_t stream) {
   (void)stream;
   host_flush();

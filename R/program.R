@@ -1,0 +1,54 @@
+#' Programs
+#'
+#' What [jit()] makes of a function: typed instructions, each of which computes new values of
+#' operands that are arguments, constants or results before it. `program()` gives the program of a
+#' jitted function, or of any function of tensors, for arguments of given dtypes and shapes.
+#'
+#' A program prints a line per instruction: the result, its dtype (with `?` where it is ambiguous) and
+#' shape, the operation, its operands and its attributes by name. Dimensions and positions count from
+#' 1. Behind it stands the line of R code that it comes from, if the function has kept its source
+#' (`options(keep.source = TRUE)`, which is R's default in interactive sessions).
+#'
+#' @param f A function, jitted or not.
+#' @param ... Arguments of `f`: tensors, [nv_aval()], R numbers, and nested lists of them. Without
+#'   any, the program that a jitted function used last.
+#' @param x A program.
+#' @param row.names,optional Ignored.
+#' @return An object of class `joist_program`. `as.data.frame()` of it has a row per instruction, with
+#'   columns `result`, `op`, `operands`, `operand_dtypes`, `attributes`, `dtype`, `ambiguous`, `shape`,
+#'   `bytes` (of the results) and `source` (`NA` where it is not known). An instruction with several
+#'   results lists them in `result`, `dtype` and `shape`.
+#' @section Errors: `joist_value_error` if `f` has no program: a jitted function that was not called,
+#'   without arguments here.
+#' @examples
+#' f <- function(x, y) sum(x[2:3, ] * y)
+#' p <- program(f, nv_aval("i32", c(3, 2)), nv_aval("f16", integer()))
+#' p
+#' as.data.frame(p)[c("op", "operand_dtypes", "dtype", "attributes")]
+#' @export
+program <- function(f, ...) {
+  if (!inherits(f, "joist_jit")) f <- jit(f)
+  state <- environment(f)$.jit_state
+  if (...length() > 0L) f(...)
+  programs <- .Call(joist_r_jit_programs, state)
+  if (length(programs) == 0L) {
+    stop_joist(
+      "joist_value_error", "this function has no program yet; give arguments to trace it with, such ",
+      "as nv_aval(\"f32\", c(2, 3))"
+    )
+  }
+  structure(list(compiled = programs[[1L]]), class = "joist_program")
+}
+
+#' @rdname program
+#' @export
+print.joist_program <- function(x, ...) {
+  cat("{\n", .Call(joist_r_program_text, x$compiled), "}\n", sep = "")
+  invisible(x)
+}
+
+#' @rdname program
+#' @export
+as.data.frame.joist_program <- function(x, row.names = NULL, optional = FALSE, ...) { # nolint
+  as.data.frame(.Call(joist_r_program_table, x$compiled), stringsAsFactors = FALSE)
+}

@@ -1,0 +1,20 @@
+/* Text that grows as it is written. */
+#ifndef JOIST_CORE_BASE_TEXT_H
+#define JOIST_CORE_BASE_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "core/base/status.h"
+
+/* All zero is empty. `data` ends with NUL once something was added; the caller frees it. */
+struct joist_text {
+  char *data;
+  size_t length, capacity;
+  bool failed; /* memory was out: the text is not whole */
+};
+
+void joist_text_add(struct joist_text *text, const char *format, ...) JOIST_PRINTF(2, 3);
+void joist_text_free(struct joist_text *text);
+
+#endif

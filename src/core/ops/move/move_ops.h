@@ -1,0 +1,25 @@
+/* What the operations that move elements are made of, for every device. */
+#ifndef JOIST_CORE_OPS_MOVE_MOVE_OPS_H
+#define JOIST_CORE_OPS_MOVE_MOVE_OPS_H
+
+#include "core/ops/move/walk.h"
+#include "core/program/attributes.h"
+
+/* What slice, update and pad of ops.def move, by their attributes. */
+void joist_walk_slice(const struct joist_shape *shape, const struct joist_attributes *attributes,
+                      struct joist_walk *walk);
+void joist_walk_update(const struct joist_shape *shape, const struct joist_attributes *attributes,
+                       bool repeated, struct joist_walk *walk);
+void joist_walk_pad(const struct joist_shape *from, const struct joist_shape *to,
+                    const struct joist_attributes *attributes, struct joist_walk *walk);
+/* A part of what concatenate puts side by side along `dim`, from position `first` on; a scalar is
+ * repeated. Returns the part's extent there. */
+size_t joist_walk_part(const struct joist_shape *whole, const struct joist_shape *part, int dim,
+                       size_t first, struct joist_walk *walk);
+
+/* What is said of positions of take and put, and of entry k of an index of gather. */
+joist_status joist_position_error(size_t extent, struct joist_error *error) JOIST_MUST_CHECK;
+joist_status joist_gather_error(int64_t entry, size_t k, int dim, size_t extent,
+                                struct joist_error *error) JOIST_MUST_CHECK;
+
+#endif

@@ -1,0 +1,24 @@
+/* What the run function of an operation on whole arrays is given. */
+#ifndef JOIST_CORE_PROGRAM_CALL_H
+#define JOIST_CORE_PROGRAM_CALL_H
+
+#include "core/base/run.h"
+#include "core/program/program.h"
+
+/* Memory belongs to the caller; results overlap no operand. */
+struct joist_call {
+  const struct joist_instruction *instruction; /* attributes, signature, operand_count */
+  const struct joist_value *const *operand;
+  const struct joist_value *result; /* of the first result; the others follow it */
+  /* Elements, in the dtype of the signature; but those of class ACCUMULATE as they are:
+   * operand[k]->type, to be widened block by block. */
+  const void *const *in;
+  void *const *out; /* per result */
+  const struct joist_run *run;
+};
+
+static inline const struct joist_attributes *joist_call_attributes(const struct joist_call *call) {
+  return call->instruction->attributes;
+}
+
+#endif

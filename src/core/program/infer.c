@@ -1,0 +1,300 @@
+/* The dtypes of operations: one function per dtype class. */
+#include "core/program/infer.h"
+
+#include <math.h>
+
+#include "core/types/error.h"
+
+/* An operation whose dtypes are being decided. */
+struct decision {
+  const struct joist_rules *rules;
+  joist_op op;
+  const struct joist_operand *operands;
+  size_t count;
+  struct joist_type requested; /* JOIST_DTYPE_NONE when it was not asked for one */
+  struct joist_type result;
+  joist_dtype operand[JOIST_KERNEL_OPERANDS];
+};
+
+typedef joist_status infer(struct decision *d, struct joist_error *error);
+
+static bool is_inexact(joist_dtype dtype) {
+  return joist_dtype_category(dtype) >= JOIST_CATEGORY_FLOAT;
+}
+
+static void read_all_in(struct decision *d, joist_dtype dtype) {
+  for (size_t k = 0; k < JOIST_KERNEL_OPERANDS; k++) d->operand[k] = dtype;
+}
+
+/* The join of the operands from `first` on, in which they are computed; also the result. */
+static joist_status join_from(struct decision *d, size_t first, struct joist_error *error) {
+  const joist_status status =
+      joist_common_type(d->rules, d->operands + first, d->count - first, &d->result, error);
+  if (status == JOIST_OK) read_all_in(d, d->result.dtype);
+  return status;
+}
+
+static joist_status infer_join(struct decision *d, struct joist_error *error) {
+  return join_from(d, 0, error);
+}
+
+/* The type of `type` after an operation whose result is no integer. */
+static joist_status make_inexact(const struct joist_rules *rules, struct joist_type *type,
+                                 struct joist_error *error) {
+  if (is_inexact(type->dtype)) return JOIST_OK;
+  const struct joist_operand operands[2] = {
+      {.type = *type, .rank = 1},
+      {.type = {(joist_dtype)rules->literal[JOIST_CATEGORY_FLOAT], true}, .rank = 1}};
+  return joist_common_type(rules, operands, 2, type, error);
+}
+
+static joist_status infer_inexact(struct decision *d, struct joist_error *error) {
+  joist_status status = join_from(d, 0, error);
+  if (status == JOIST_OK) status = make_inexact(d->rules, &d->result, error);
+  if (status == JOIST_OK) read_all_in(d, d->result.dtype);
+  return status;
+}
+
+static joist_status infer_real(struct decision *d, struct joist_error *error) {
+  const joist_status status = join_from(d, 0, error);
+  d->result.dtype = joist_dtype_real(d->result.dtype);
+  return status;
+}
+
+static joist_status infer_angle(struct decision *d, struct joist_error *error) {
+  const joist_status status = infer_inexact(d, error);
+  d->result.dtype = joist_dtype_real(d->result.dtype);
+  return status;
+}
+
+static joist_status infer_predicate(struct decision *d, struct joist_error *error) {
+  const joist_status status = join_from(d, 0, error);
+  d->result = (struct joist_type){JOIST_BOOL, false};
+  return status;
+}
+
+/* A literal outside of the range of the dtype it would be compared in. */
+static bool out_of_range(const struct joist_operand *operand, joist_dtype dtype) {
+  if (!operand->literal || !operand->has_range) return false;
+  if (is_inexact(dtype)) {
+    const double largest = joist_dtype_max_float(dtype);
+    return (isfinite(operand->low) && operand->low < -largest) ||
+           (isfinite(operand->high) && operand->high > largest);
+  }
+  return operand->low < (double)joist_dtype_min_int(dtype) ||
+         operand->high > (double)joist_dtype_max_int(dtype);
+}
+
+/* The dtype that holds both the values of `dtype` and literals beyond them, as far as
+ * a comparison needs to tell. */
+static joist_dtype wide_enough(joist_dtype dtype) {
+  if (joist_dtype_category(dtype) == JOIST_CATEGORY_COMPLEX) return JOIST_C128;
+  return is_inexact(dtype) || dtype == JOIST_UI64 ? JOIST_F64 : JOIST_I64;
+}
+
+/* Joined, but so that every literal keeps its place in the order. */
+static joist_status infer_ordered(struct decision *d, joist_dtype result,
+                                  struct joist_error *error) {
+  const joist_status status = join_from(d, 0, error);
+  if (status != JOIST_OK) return status;
+  const joist_dtype joined = d->result.dtype;
+  for (size_t k = 0; k < d->count; k++)
+    if (out_of_range(&d->operands[k], joined)) read_all_in(d, wide_enough(joined));
+  d->result = (struct joist_type){result, false};
+  return JOIST_OK;
+}
+
+static joist_status infer_compare(struct decision *d, struct joist_error *error) {
+  return infer_ordered(d, JOIST_BOOL, error);
+}
+
+static joist_status infer_position(struct decision *d, struct joist_error *error) {
+  return infer_ordered(d, JOIST_I32, error);
+}
+
+/* Dtypes that have a join under the rules; bools need none. */
+static joist_status infer_logical(struct decision *d, struct joist_error *error) {
+  bool all_bool = true;
+  for (size_t k = 0; k < d->count; k++) all_bool &= d->operands[k].type.dtype == JOIST_BOOL;
+  const joist_status status = all_bool ? JOIST_OK : join_from(d, 0, error);
+  read_all_in(d, JOIST_BOOL);
+  d->result = (struct joist_type){JOIST_BOOL, false};
+  return status;
+}
+
+static joist_status infer_select(struct decision *d, struct joist_error *error) {
+  const joist_status status = join_from(d, 1, error);
+  d->operand[0] = JOIST_BOOL;
+  return status;
+}
+
+/* The dtype that holds every R value of a category. */
+static joist_dtype widest(joist_category category) {
+  static const joist_dtype dtypes[JOIST_CATEGORY_COUNT] = {JOIST_BOOL, JOIST_I64, JOIST_F64,
+                                                           JOIST_C128};
+  return dtypes[category];
+}
+
+static joist_status check_requested(const struct decision *d, struct joist_error *error) {
+  if (d->requested.dtype != JOIST_DTYPE_NONE) return JOIST_OK;
+  return JOIST_FAIL(error, JOIST_E_NEEDS_DTYPE, .op = joist_op_name(d->op));
+}
+
+/* A literal is still exact: it is read in full before it is cast. */
+static joist_status infer_convert(struct decision *d, struct joist_error *error) {
+  const joist_dtype own = d->operands[0].type.dtype;
+  read_all_in(d, d->operands[0].literal ? widest(joist_dtype_category(own)) : own);
+  d->result = d->requested;
+  return check_requested(d, error);
+}
+
+static joist_status infer_bitcast(struct decision *d, struct joist_error *error) {
+  const joist_dtype from = d->operands[0].type.dtype, to = d->requested.dtype;
+  const joist_status status = check_requested(d, error);
+  if (status != JOIST_OK) return status;
+  read_all_in(d, from);
+  d->result = d->requested;
+  const bool same_size = joist_dtype_size(from) == joist_dtype_size(to);
+  if (same_size && (from == JOIST_BOOL) == (to == JOIST_BOOL)) return JOIST_OK;
+  return JOIST_FAIL(error, same_size ? JOIST_E_BITCAST_BOOL : JOIST_E_BITCAST_SIZE,
+                    .type = {{from, false}, {to, false}});
+}
+
+static joist_status infer_layout(struct decision *d, struct joist_error *error) {
+  (void)error;
+  for (size_t k = 0; k < d->count && k < JOIST_KERNEL_OPERANDS; k++)
+    d->operand[k] = d->operands[k].type.dtype;
+  d->result = d->operands[0].type;
+  return JOIST_OK;
+}
+
+/* What the rules join to the first operand's dtype can take the place of its elements, anything
+ * else is refused. */
+static joist_status infer_assign(struct decision *d, struct joist_error *error) {
+  const size_t last = d->count - 1;
+  const struct joist_type own = d->operands[0].type, value = d->operands[last].type;
+  const struct joist_operand pair[] = {d->operands[0], d->operands[last]};
+  struct joist_type common;
+  joist_status status = infer_layout(d, error);
+  if (status == JOIST_OK) status = joist_common_type(d->rules, pair, 2, &common, error);
+  if (status != JOIST_OK) return status;
+  d->operand[last] = own.dtype;
+  if (common.dtype == own.dtype) return JOIST_OK;
+  const bool whole = pair[1].literal && joist_dtype_category(value.dtype) == JOIST_CATEGORY_FLOAT &&
+                     joist_dtype_category(own.dtype) == JOIST_CATEGORY_INTEGER;
+  return JOIST_FAIL(error, whole ? JOIST_E_ASSIGN_WHOLE : JOIST_E_ASSIGN,
+                    .type = {value, {own.dtype, false}, {common.dtype, false}},
+                    .text = {joist_quote(d->rules->id)});
+}
+
+/* A parameter that is a literal is exact, too. */
+static joist_status infer_draw(struct decision *d, struct joist_error *error) {
+  const joist_status status = check_requested(d, error);
+  if (status != JOIST_OK) return status;
+  const joist_dtype drawn = d->requested.dtype;
+  read_all_in(d, drawn);
+  d->result = d->requested;
+  for (size_t k = 0; k < d->count && k < JOIST_KERNEL_OPERANDS; k++) {
+    const joist_dtype own = d->operands[k].type.dtype;
+    const joist_category category = joist_dtype_category(own);
+    d->operand[k] = d->operands[k].literal ? widest(category) : own;
+    if (category == JOIST_CATEGORY_COMPLEX && joist_dtype_kind(drawn) != JOIST_KIND_COMPLEX)
+      return JOIST_FAIL(error, JOIST_E_DRAW_COMPLEX, .op = joist_op_name(d->op),
+                        .type = {{drawn, false}});
+  }
+  return JOIST_OK;
+}
+
+/* The dtype a reduction runs in: wide enough that only the result is rounded. */
+static joist_dtype accumulator(joist_dtype dtype) {
+  switch (joist_dtype_kind(dtype)) {
+    case JOIST_KIND_BOOL:
+    case JOIST_KIND_INT:
+      return JOIST_I64;
+    case JOIST_KIND_UINT:
+      return JOIST_UI64;
+    case JOIST_KIND_FLOAT:
+      return JOIST_F64;
+    case JOIST_KIND_COMPLEX:
+      break;
+  }
+  return JOIST_C128;
+}
+
+static joist_status infer_accumulate(struct decision *d, struct joist_error *error) {
+  (void)error;
+  const bool asked = d->requested.dtype != JOIST_DTYPE_NONE;
+  d->result = asked ? d->requested : d->operands[0].type;
+  read_all_in(d, accumulator(d->result.dtype));
+  if (!asked && !is_inexact(d->result.dtype)) d->result.dtype = d->operand[0];
+  return JOIST_OK;
+}
+
+static joist_status infer_average(struct decision *d, struct joist_error *error) {
+  d->result = d->operands[0].type;
+  const joist_status status = make_inexact(d->rules, &d->result, error);
+  if (status != JOIST_OK) return status;
+  if (d->requested.dtype != JOIST_DTYPE_NONE) d->result = d->requested;
+  read_all_in(d, accumulator(d->result.dtype));
+  if (is_inexact(d->result.dtype)) return JOIST_OK;
+  return JOIST_FAIL(error, JOIST_E_MEAN_DTYPE, .type = {{d->result.dtype, false}});
+}
+
+static joist_status infer_extreme(struct decision *d, struct joist_error *error) {
+  (void)error;
+  d->result = d->operands[0].type;
+  read_all_in(d, joist_dtype_compute(d->result.dtype));
+  return JOIST_OK;
+}
+
+static joist_status infer_truth(struct decision *d, struct joist_error *error) {
+  (void)error;
+  d->result = (struct joist_type){JOIST_BOOL, false};
+  read_all_in(d, JOIST_BOOL);
+  return JOIST_OK;
+}
+
+static infer *const functions[JOIST_CLASS_COUNT] = {
+    [JOIST_CLASS_JOIN] = infer_join,           [JOIST_CLASS_INEXACT] = infer_inexact,
+    [JOIST_CLASS_REAL] = infer_real,           [JOIST_CLASS_ANGLE] = infer_angle,
+    [JOIST_CLASS_PREDICATE] = infer_predicate, [JOIST_CLASS_COMPARE] = infer_compare,
+    [JOIST_CLASS_LOGICAL] = infer_logical,     [JOIST_CLASS_SELECT] = infer_select,
+    [JOIST_CLASS_CONVERT] = infer_convert,     [JOIST_CLASS_BITCAST] = infer_bitcast,
+    [JOIST_CLASS_LAYOUT] = infer_layout,       [JOIST_CLASS_ACCUMULATE] = infer_accumulate,
+    [JOIST_CLASS_EXTREME] = infer_extreme,     [JOIST_CLASS_AVERAGE] = infer_average,
+    [JOIST_CLASS_TRUTH] = infer_truth,         [JOIST_CLASS_POSITION] = infer_position,
+    [JOIST_CLASS_DRAW] = infer_draw,           [JOIST_CLASS_ASSIGN] = infer_assign,
+};
+
+/* What a message says where an operation is not defined for a dtype. */
+static joist_error_code undefined_code(joist_op op, joist_dtype dtype) {
+  if (dtype == JOIST_BOOL && (op == JOIST_OP_SUB || op == JOIST_OP_NEGATE))
+    return JOIST_E_NOT_DEFINED_BOOL;
+  return !joist_op_has(op, JOIST_F64) && joist_op_has(op, JOIST_I32) ? JOIST_E_NOT_DEFINED_INTEGERS
+                                                                     : JOIST_E_NOT_DEFINED;
+}
+
+joist_status joist_infer(const struct joist_rules *rules, joist_op op,
+                         const struct joist_operand *operands, size_t count,
+                         const struct joist_attributes *attributes,
+                         struct joist_signature *signature, struct joist_error *error) {
+  struct decision d = {.rules = rules,
+                       .op = op,
+                       .operands = operands,
+                       .count = count,
+                       .requested = joist_attribute_type(attributes)};
+  const joist_status status = functions[joist_op_class(op)](&d, error);
+  if (status != JOIST_OK) return status;
+  /* The last one: that of a SELECT is a branch. */
+  const joist_class class = joist_op_class(op);
+  const bool drawn = class == JOIST_CLASS_DRAW;
+  const joist_dtype computed = drawn                         ? d.result.dtype
+                               : class == JOIST_CLASS_LAYOUT ? d.operand[0]
+                                                             : d.operand[1];
+  signature->compute = joist_dtype_compute(computed);
+  for (int k = 0; k < JOIST_RESULTS_MAX; k++) signature->result[k] = d.result;
+  for (int k = 0; k < JOIST_KERNEL_OPERANDS; k++) signature->operand[k] = d.operand[k];
+  if (joist_op_has(op, signature->compute)) return JOIST_OK;
+  return JOIST_FAIL(error, undefined_code(op, computed), .op = joist_op_name(op),
+                    .type = {{computed, false}});
+}

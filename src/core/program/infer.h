@@ -1,0 +1,34 @@
+/* The one function that decides the dtypes of an operation, for eager calls and for traces alike.
+ */
+#ifndef JOIST_CORE_PROGRAM_INFER_H
+#define JOIST_CORE_PROGRAM_INFER_H
+
+#include "core/program/ops.h"
+#include "core/promotion/promote.h"
+
+/* What an operation does with its dtypes. */
+struct joist_signature {
+  struct joist_type result[JOIST_RESULTS_MAX];
+  /* The dtype each operand is converted to before it is computed with (for a reduction, the dtype
+   * it accumulates in). f16 and bf16 stand for themselves here. Of an operation with any number of
+   * operands, all have the last one: see joist_signature_operand(). */
+  joist_dtype operand[JOIST_KERNEL_OPERANDS];
+  /* The dtype whose kernel runs: that of the operands, f32 for f16 and bf16. */
+  joist_dtype compute;
+};
+
+static inline joist_dtype joist_signature_operand(const struct joist_signature *signature,
+                                                  size_t k) {
+  return signature->operand[k < JOIST_KERNEL_OPERANDS ? k : JOIST_KERNEL_OPERANDS - 1];
+}
+
+/* Decides the dtypes of `op` on `count` operands. The attribute DTYPE is what convert, bitcast,
+ * draws and reductions were asked for. Fails with JOIST_ERROR_PROMOTION, or JOIST_ERROR_DTYPE when
+ * the operation does not exist for the dtype. */
+joist_status joist_infer(const struct joist_rules *rules, joist_op op,
+                         const struct joist_operand *operands, size_t count,
+                         const struct joist_attributes *attributes,
+                         struct joist_signature *signature,
+                         struct joist_error *error) JOIST_MUST_CHECK;
+
+#endif

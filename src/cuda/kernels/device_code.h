@@ -1,0 +1,130 @@
+/* What the host hands to a kernel: a group of a plan as steps on registers. The one header
+ * that the host's C, the device's C++ and the compiler at run time all read. */
+#ifndef JOIST_CUDA_KERNELS_DEVICE_CODE_H
+#define JOIST_CUDA_KERNELS_DEVICE_CODE_H
+
+#include <stdint.h>
+
+enum {
+  JOIST_CUDA_REGISTERS = 48, /* of 16 bytes, per thread of the interpreter */
+  JOIST_CUDA_SINKS = 8,      /* reductions of one group */
+  JOIST_CUDA_LANES = 4,      /* accumulators of a thread; part of the order of a sum */
+  JOIST_CUDA_BLOCK = 256,    /* threads of a block */
+  JOIST_CUDA_OWN_BYTES = 3840,
+  JOIST_CUDA_DTYPES = 16, /* at least as many as there are */
+  JOIST_CUDA_WALK_RANK = 32
+};
+
+enum {
+  JOIST_CUDA_LOAD,    /* out = array in[0] at the element */
+  JOIST_CUDA_SCALAR,  /* out = array in[0] at 0 */
+  JOIST_CUDA_GIVEN,   /* out = the element that is in the place of array in[0] */
+  JOIST_CUDA_GATHER,  /* out = array in[0] at the place that strides in[1] give */
+  JOIST_CUDA_STORE,   /* array out at the element = register in[0] */
+  JOIST_CUDA_COPY,    /* out = the bits of in[0], of dtype `from`, read as `to` */
+  JOIST_CUDA_CONVERT, /* out = in[0], of dtype `from`, as `to` */
+  JOIST_CUDA_KERNEL,  /* out = op(in[0], in[1], in[2]) computed in `from` */
+  JOIST_CUDA_FOLD     /* accumulator out = op(it, in[0]) in `from`; to array in[1] */
+};
+
+/* LOAD, SCALAR, GIVEN, GATHER and STORE move elements of dtype `from`. */
+struct joist_cuda_step {
+  uint16_t kind, op, from, to;
+  uint16_t in[3], out;
+};
+
+/* What the parameter of an elementwise kernel begins with. */
+struct joist_cuda_head {
+  uint64_t count;   /* elements of the index space */
+  uint64_t threads; /* that share them where the group has sinks, else 0 */
+  /* Sinks: the element (i, m, o) of (inner, middle, outer) goes to thread (i, m % segments,
+   * o). With segments 0 there is one result: the elements go to the threads in turns of
+   * LANES. */
+  uint64_t inner, middle, segments;
+  uint64_t *failure; /* the smallest position x 2^16 + number of the step that failed */
+  const struct joist_cuda_step *steps;
+  uint32_t step_count, array_count, gather_count, rank;
+};
+
+/* The parameter. The tables in `own`: array_count pointers (or elements of at most their size, for
+ * GIVEN), gather_count x rank strides, rank extents; the interpreter finds the steps behind them,
+ * or where they do not fit in `steps`, memory of the device. A launch copies all of the parameter:
+ * that of a generated kernel ends with the tables. */
+struct joist_cuda_group {
+  struct joist_cuda_head head;
+  uint64_t own[JOIST_CUDA_OWN_BYTES / 8];
+};
+
+/* The parameter of a pass of a reduction: element s + k * segments of the middle dim goes,
+ * in the order of k, into result s. */
+struct joist_cuda_pass {
+  uint64_t inner, middle, outer, segments;
+  const void *in;
+  void *out;
+  uint32_t op, from, accumulator;
+};
+
+/* Accumulated values to results: divides by `length` unless it is 0, then converts. */
+struct joist_cuda_finish {
+  uint64_t count;
+  double length;
+  const void *in;
+  void *out;
+  uint32_t from, to;
+};
+
+/* Moving `count` elements of `size` bytes by position; `step` is 0 when one value fills
+ * all positions. `owner` has the number, from 1 on, of the last element that was put at
+ * each position. */
+struct joist_cuda_move {
+  uint64_t count;
+  const int64_t *index;
+  const void *in;
+  void *out;
+  uint32_t *owner;
+  uint32_t size, step;
+};
+
+/* Whether positions, each less `base`, are below `extent`: the number of the first that is
+ * not is left in `failure`. */
+struct joist_cuda_check {
+  uint64_t count;
+  const void *index;
+  int64_t base;
+  uint64_t extent;
+  uint64_t *failure;
+  uint32_t dtype;
+};
+
+/* Moving elements of `size` bytes along a walk of core/ops/move/walk.h without lists. */
+struct joist_cuda_walk {
+  uint64_t count;
+  const void *in;
+  void *out;
+  int64_t in_base, out_base;
+  uint32_t size, rank;
+  uint64_t extent[JOIST_CUDA_WALK_RANK];
+  int64_t in_stride[JOIST_CUDA_WALK_RANK], out_stride[JOIST_CUDA_WALK_RANK];
+};
+
+/* Element (i, k, o) of (inner, entries, outer) is (i, index[k] - 1, o) of (inner, extent,
+ * outer). */
+struct joist_cuda_gather {
+  uint64_t count, inner, entries, extent;
+  const void *index;
+  const void *in;
+  void *out;
+  uint32_t size, dtype;
+};
+
+/* Element (i, k, o) of (inner, middle, outer) is `from` + k, or `first` + k in integers of 64
+ * bits, which doubles do not count. */
+struct joist_cuda_iota {
+  uint64_t count, inner, middle;
+  double from;
+  uint64_t first;
+  void *out;
+  uint32_t dtype;
+};
+
+#endif

@@ -1,0 +1,28 @@
+/* Starting the kernels of cumulative operations. */
+#ifndef JOIST_CUDA_KERNELS_SCAN_KERNELS_H
+#define JOIST_CUDA_KERNELS_SCAN_KERNELS_H
+
+#include <stddef.h>
+
+#include "cuda/kernels/scan_kinds.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Rows of a run at most, an odd number; bytes of a total. */
+uint32_t joist_cuda_scan_run(joist_cuda_scan_kind kind);
+size_t joist_cuda_scan_total(joist_cuda_scan_kind kind);
+
+/* Starts a kernel on a cudaStream_t; gives a cudaError_t: the one that scans (or only makes
+ * totals), and the one that makes of the totals of segments what comes before each. */
+int joist_cuda_start_scan(joist_cuda_scan_kind kind, const struct joist_cuda_scan *scan,
+                          void *stream);
+int joist_cuda_start_carry(joist_cuda_scan_kind kind, const struct joist_cuda_scan *scan,
+                           void *stream);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,68 @@
+/* Raises R conditions. */
+#include "r/conditions.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "r/error_text.h"
+
+/* The package's namespace, where raise() lives; set when the package is loaded. */
+static SEXP namespace_of_package = NULL;
+
+SEXP joist_r_init(SEXP namespace_object) {
+  namespace_of_package = namespace_object;
+  R_PreserveObject(namespace_object);
+  return R_NilValue;
+}
+
+static const char *condition_class(joist_status status) {
+  switch (status) {
+    case JOIST_ERROR_PROMOTION:
+      return "joist_promotion_error";
+    case JOIST_ERROR_DTYPE:
+      return "joist_dtype_error";
+    case JOIST_ERROR_SHAPE:
+      return "joist_shape_error";
+    case JOIST_ERROR_VALUE:
+      return "joist_value_error";
+    case JOIST_ERROR_DEVICE:
+      return "joist_device_error";
+    case JOIST_ERROR_MEMORY:
+      return "joist_memory_error";
+    case JOIST_INTERRUPTED:
+      return "interrupt";
+    case JOIST_OK:
+      break;
+  }
+  return "joist_error";
+}
+
+static _Noreturn void raise_text(joist_status status, const char *text) {
+  SEXP class = PROTECT(Rf_mkString(condition_class(status)));
+  SEXP message = PROTECT(Rf_ScalarString(Rf_mkCharCE(text, CE_UTF8)));
+  SEXP call = PROTECT(Rf_lang3(Rf_install("raise"), class, message));
+  Rf_eval(call, namespace_of_package);
+  Rf_error("%s", text); /* raise() does not return */
+}
+
+_Noreturn void joist_r_raise(joist_status status, const struct joist_error *error) {
+  char text[JOIST_R_ERROR_TEXT_SIZE] = "";
+  if (status != JOIST_INTERRUPTED) joist_r_error_text(error, text);
+  raise_text(status, text);
+}
+
+_Noreturn void joist_r_fail(const struct joist_error *error) {
+  joist_r_raise(joist_error_status(error->code), error);
+}
+
+_Noreturn void joist_r_stop(joist_status status, const char *format, ...) {
+  va_list arguments, again;
+  va_start(arguments, format);
+  va_copy(again, arguments);
+  const size_t size = (size_t)vsnprintf(NULL, 0, format, again) + 1;
+  va_end(again);
+  char *const text = R_alloc(size, 1);
+  vsnprintf(text, size, format, arguments);
+  va_end(arguments);
+  raise_text(status, text);
+}

@@ -1,0 +1,122 @@
+/* What R asks about devices. */
+#include "r/devices.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/device.h"
+#include "r/arguments.h"
+#include "r/conditions.h"
+#include "r/error_text.h"
+
+/* The call that gives it. */
+SEXP joist_r_device_object(const char *name) {
+  SEXP device = PROTECT(Rf_lang2(Rf_install("nv_device"), PROTECT(Rf_mkString(name))));
+  Rf_setAttrib(device, R_ClassSymbol, Rf_mkString("joist_device"));
+  MARK_NOT_MUTABLE(device);
+  UNPROTECT(2);
+  return device;
+}
+
+SEXP joist_r_device_names(void) {
+  SEXP names = PROTECT(Rf_allocVector(STRSXP, (R_xlen_t)joist_device_count()));
+  for (R_xlen_t k = 0; k < XLENGTH(names); k++)
+    SET_STRING_ELT(names, k, Rf_mkChar(joist_device_at((size_t)k)->name));
+  UNPROTECT(1);
+  return names;
+}
+
+SEXP joist_r_devices_in_use(void) {
+  R_xlen_t n = 0;
+  while (joist_device_in_use((size_t)n) != NULL) n++;
+  SEXP names = PROTECT(Rf_allocVector(STRSXP, n));
+  for (R_xlen_t k = 0; k < n; k++)
+    SET_STRING_ELT(names, k, Rf_mkChar(joist_device_in_use((size_t)k)->name));
+  UNPROTECT(1);
+  return names;
+}
+
+/* A GPU that was asked for is never replaced by the CPU: the error says what is missing. */
+static _Noreturn void not_ready(const char *name, const struct joist_device *device,
+                                const struct joist_error *why) {
+  struct joist_diagnosis rows[JOIST_DIAGNOSES];
+  const size_t n = joist_device_diagnose(rows);
+  char text[JOIST_R_ERROR_TEXT_SIZE], message[JOIST_R_ERROR_TEXT_SIZE] = "";
+  if (device != NULL) joist_r_error_text(why, message);
+  size_t used = (size_t)snprintf(text, sizeof text, "the device \"%s\" cannot be used%s%.400s",
+                                 name, device == NULL ? "" : ": ", device == NULL ? "" : message);
+  for (size_t k = 0; k < n && used < sizeof text; k++)
+    if (!rows[k].found && (device == NULL || strcmp(rows[k].detail, message) != 0))
+      used += (size_t)snprintf(text + used, sizeof text - used, "\n  %s: %s", rows[k].item,
+                               rows[k].detail);
+  joist_r_stop(JOIST_ERROR_DEVICE, "%s", text);
+}
+
+SEXP joist_r_device(SEXP name) {
+  const bool is_string =
+      TYPEOF(name) == STRSXP && XLENGTH(name) == 1 && STRING_ELT(name, 0) != NA_STRING;
+  const char *const text = is_string ? Rf_translateCharUTF8(STRING_ELT(name, 0)) : "";
+  if (!is_string)
+    joist_r_stop(JOIST_ERROR_DEVICE, "a device must be a single string such as \"cpu\"");
+  const struct joist_device *const device = joist_device_find(text);
+  struct joist_error error;
+  if (device != NULL && device->ready(device, &error) == JOIST_OK)
+    return joist_r_device_object(device->name);
+  if (device != NULL || strncmp(text, "cuda", 4) == 0) not_ready(text, device, &error);
+  char known[256] = "";
+  for (size_t k = 0, used = 0; k < joist_device_count() && used < sizeof known; k++)
+    used += (size_t)snprintf(known + used, sizeof known - used, k == 0 ? "%s" : ", %s",
+                             joist_device_at(k)->name);
+  joist_r_stop(JOIST_ERROR_DEVICE,
+               "there is no device \"%s\" in this build of joist; the devices are: %s", text,
+               known);
+}
+
+SEXP joist_r_diagnose(void) {
+  struct joist_diagnosis rows[JOIST_DIAGNOSES];
+  const size_t n = joist_device_diagnose(rows);
+  static const char *names[] = {"item", "found", "detail", ""};
+  SEXP table = PROTECT(Rf_mkNamed(VECSXP, names));
+  SEXP item = Rf_allocVector(STRSXP, (R_xlen_t)n);
+  SET_VECTOR_ELT(table, 0, item);
+  SEXP found = Rf_allocVector(LGLSXP, (R_xlen_t)n);
+  SET_VECTOR_ELT(table, 1, found);
+  SEXP detail = Rf_allocVector(STRSXP, (R_xlen_t)n);
+  SET_VECTOR_ELT(table, 2, detail);
+  for (size_t k = 0; k < n; k++) {
+    SET_STRING_ELT(item, (R_xlen_t)k, Rf_mkChar(rows[k].item));
+    LOGICAL(found)[k] = rows[k].found;
+    SET_STRING_ELT(detail, (R_xlen_t)k, Rf_mkCharCE(rows[k].detail, CE_UTF8));
+  }
+  UNPROTECT(1);
+  return table;
+}
+
+static const struct joist_device *ready_device(SEXP name) {
+  const struct joist_device *const device = joist_device_find(joist_r_string(name, "device"));
+  struct joist_error error;
+  if (device == NULL) joist_r_stop(JOIST_ERROR_DEVICE, "there is no such device");
+  const joist_status status = device->ready(device, &error);
+  if (status != JOIST_OK) joist_r_raise(status, &error);
+  return device;
+}
+
+SEXP joist_r_device_memory(SEXP name) {
+  const struct joist_device *const device = ready_device(name);
+  const struct joist_device_figures figures = device->figures(device);
+  SEXP out = PROTECT(Rf_allocVector(REALSXP, 4));
+  REAL(out)[0] = (double)figures.used;
+  REAL(out)[1] = (double)figures.kept;
+  REAL(out)[2] = (double)figures.available;
+  REAL(out)[3] = (double)figures.total;
+  UNPROTECT(1);
+  return out;
+}
+
+SEXP joist_r_synchronize(SEXP name) {
+  const struct joist_device *const device = ready_device(name);
+  struct joist_error error;
+  const joist_status status = device->synchronize(device, &error);
+  if (status != JOIST_OK) joist_r_raise(status, &error);
+  return R_NilValue;
+}

@@ -1,0 +1,103 @@
+/* The `joist_dtype` objects, and what R asks about dtypes. */
+#include "r/dtypes.h"
+
+#include <stdio.h>
+
+#include "r/arguments.h"
+#include "r/conditions.h"
+#include "r/tensor_fields.h"
+
+/* The dtypes' objects, and the strings in them: R keeps one CHARSXP per string. */
+struct dtype_object {
+  SEXP object, name;
+};
+
+static const struct dtype_object *dtype_objects(void) {
+  static struct dtype_object objects[JOIST_DTYPE_COUNT];
+  for (int d = 0; d < JOIST_DTYPE_COUNT && objects[JOIST_DTYPE_COUNT - 1].object == NULL; d++) {
+    SEXP object = PROTECT(Rf_mkString(joist_dtype_name((joist_dtype)d)));
+    Rf_setAttrib(object, R_ClassSymbol, Rf_mkString("joist_dtype"));
+    MARK_NOT_MUTABLE(object);
+    R_PreserveObject(object);
+    UNPROTECT(1);
+    objects[d] = (struct dtype_object){object, STRING_ELT(object, 0)};
+  }
+  return objects;
+}
+
+SEXP joist_r_dtype_object(joist_dtype dtype) { return dtype_objects()[dtype].object; }
+
+static joist_dtype dtype_of_char(SEXP name) {
+  const struct dtype_object *const objects = dtype_objects();
+  for (int d = 0; d < JOIST_DTYPE_COUNT; d++)
+    if (objects[d].name == name) return (joist_dtype)d;
+  return JOIST_DTYPE_NONE;
+}
+
+joist_dtype joist_r_dtype_styled(SEXP x, joist_style style) {
+  if (TYPEOF(x) == STRSXP && XLENGTH(x) == 1 && STRING_ELT(x, 0) != NA_STRING) {
+    SEXP name = STRING_ELT(x, 0);
+    joist_dtype dtype = JOIST_DTYPE_NONE;
+    if (style == JOIST_STYLE_ANVIL || Rf_inherits(x, "joist_dtype")) dtype = dtype_of_char(name);
+    if (dtype == JOIST_DTYPE_NONE) dtype = joist_dtype_parse(Rf_translateCharUTF8(name), style);
+    if (dtype != JOIST_DTYPE_NONE) return dtype;
+    char known[256];
+    size_t used = 0;
+    for (int d = 0; d < JOIST_DTYPE_COUNT && used < sizeof known; d++)
+      used += (size_t)snprintf(known + used, sizeof known - used, d == 0 ? "%s" : ", %s",
+                               joist_dtype_format((joist_dtype)d, style));
+    joist_r_stop(JOIST_ERROR_DTYPE, "there is no dtype '%s'; the dtypes are %s",
+                 Rf_translateCharUTF8(name), known);
+  }
+  if (TYPEOF(x) == S4SXP && Rf_inherits(x, "nv_tensor")) {
+    SEXP field = joist_r_field(x, JOIST_R_DTYPE);
+    const bool is_name = TYPEOF(field) == STRSXP && XLENGTH(field) == 1;
+    const joist_dtype dtype = is_name ? dtype_of_char(STRING_ELT(field, 0)) : JOIST_DTYPE_NONE;
+    if (dtype != JOIST_DTYPE_NONE) return dtype;
+  }
+  joist_r_stop(JOIST_ERROR_DTYPE,
+               "a dtype must be a single string such as \"f32\", not %s of length %.0f",
+               Rf_type2char(TYPEOF(x)), (double)Rf_xlength(x));
+}
+
+joist_dtype joist_r_dtype(SEXP x) {
+  const struct dtype_object *const objects = dtype_objects();
+  for (int d = 0; d < JOIST_DTYPE_COUNT; d++)
+    if (objects[d].object == x) return (joist_dtype)d;
+  return joist_r_dtype_styled(x, JOIST_STYLE_ANVIL);
+}
+
+/* ---- .Call entry points ---- */
+
+static joist_style style_of(SEXP style) {
+  const joist_style s = joist_style_parse(joist_r_string(style, "style"));
+  if (s == JOIST_STYLE_COUNT)
+    joist_r_stop(JOIST_ERROR_VALUE,
+                 "`style` must be \"anvil\", \"jax\", \"jep\", \"numpy\", \"torch\" or "
+                 "\"stablehlo\"");
+  return s;
+}
+
+SEXP joist_r_as_dtype(SEXP x, SEXP style) {
+  return joist_r_dtype_object(joist_r_dtype_styled(x, style_of(style)));
+}
+
+SEXP joist_r_format_dtype(SEXP x, SEXP style) {
+  return Rf_mkString(joist_dtype_format(joist_r_dtype(x), style_of(style)));
+}
+
+SEXP joist_r_dtype_kind(SEXP x) {
+  return Rf_mkString(joist_kind_name(joist_dtype_kind(joist_r_dtype(x))));
+}
+
+SEXP joist_r_dtype_names(void) {
+  SEXP names = PROTECT(Rf_allocVector(STRSXP, JOIST_DTYPE_COUNT));
+  for (int d = 0; d < JOIST_DTYPE_COUNT; d++)
+    SET_STRING_ELT(names, d, Rf_mkChar(joist_dtype_name((joist_dtype)d)));
+  UNPROTECT(1);
+  return names;
+}
+
+SEXP joist_r_dtype_size(SEXP dtype) {
+  return Rf_ScalarInteger((int)joist_dtype_size(joist_r_dtype(dtype)));
+}

@@ -1,0 +1,326 @@
+/* Reads operands. */
+#include "r/operands.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "r/arguments.h"
+#include "r/conditions.h"
+#include "r/device_payload.h"
+#include "r/dtypes.h"
+#include "r/payload.h"
+#include "r/rules.h"
+#include "r/run.h"
+#include "r/tensor_fields.h"
+
+/* ---- tensors ---- */
+
+static _Noreturn void damaged(void) {
+  joist_r_stop(JOIST_ERROR_VALUE, "this nv_tensor is damaged; make a new one with nv_tensor()");
+}
+
+/* An R vector can have got the attributes of a tensor, and its class with them. */
+static bool is_tensor(SEXP x) {
+  if (!Rf_isObject(x)) return false;
+  const bool plainly = joist_r_first_class(x) == joist_r_class(JOIST_R_CONCRETE);
+  if (!plainly && !Rf_inherits(x, "nv_tensor")) return false;
+  if (TYPEOF(x) != S4SXP) damaged();
+  return true;
+}
+
+static SEXP checked(SEXP field, SEXPTYPE type) {
+  if ((SEXPTYPE)TYPEOF(field) != type) damaged();
+  if (type != INTSXP && XLENGTH(field) != 1) damaged();
+  return field;
+}
+
+/* An object of this class may hold anything: nothing is used before it has been looked at. */
+static void read_tensor(SEXP x, struct joist_r_value *value) {
+  struct joist_argument *const argument = &value->argument;
+  SEXP fields[JOIST_R_AMBIGUOUS + 1];
+  joist_r_read_fields(x, fields);
+  argument->operand.type.dtype = joist_r_dtype(checked(fields[JOIST_R_DTYPE], STRSXP));
+  argument->operand.type.ambiguous = fields[JOIST_R_AMBIGUOUS] != R_NilValue &&
+                                     LOGICAL(checked(fields[JOIST_R_AMBIGUOUS], LGLSXP))[0] == TRUE;
+  SEXP shape = checked(fields[JOIST_R_SHAPE], INTSXP);
+  if (XLENGTH(shape) > JOIST_RANK_MAX) damaged();
+  argument->shape.rank = (int)XLENGTH(shape);
+  for (int d = 0; d < argument->shape.rank; d++) {
+    if (INTEGER(shape)[d] < 0) damaged();
+    argument->shape.extent[d] = (uint32_t)INTEGER(shape)[d];
+  }
+  if (!joist_shape_count(&argument->shape, &value->count)) damaged();
+  argument->operand.rank = argument->shape.rank;
+  value->payload = fields[JOIST_R_PAYLOAD];
+  if (value->payload == R_NilValue) {
+    if (!Rf_inherits(x, "nv_aval")) damaged();
+    value->form = JOIST_R_ABSTRACT;
+    return;
+  }
+  if (joist_r_is_remote(value->payload)) {
+    value->form = JOIST_R_REMOTE;
+    if (joist_r_remote_bytes(value->payload) !=
+        value->count * joist_dtype_size(argument->operand.type.dtype))
+      damaged();
+    value->data = joist_r_remote_memory(value->payload);
+    return;
+  }
+  if (TYPEOF(value->payload) == EXTPTRSXP) {
+    value->form = JOIST_R_TRACED;
+    SEXP numbers = checked(joist_r_field(x, JOIST_R_VALUE), INTSXP);
+    if (XLENGTH(numbers) != 1) damaged();
+    const int number = INTEGER(numbers)[0];
+    value->leaf = number < 0;
+    argument->operand.literal = value->leaf && argument->operand.type.ambiguous;
+    argument->value = (joist_value_id)(number < 0 ? -(number + 1) : number);
+    return;
+  }
+  value->form = JOIST_R_CONCRETE;
+  const SEXPTYPE type = joist_r_payload_type(argument->operand.type.dtype);
+  const size_t unit = type == RAWSXP ? joist_dtype_size(argument->operand.type.dtype) : 1;
+  if ((SEXPTYPE)TYPEOF(value->payload) != type ||
+      (size_t)XLENGTH(value->payload) != value->count * unit)
+    joist_r_stop(JOIST_ERROR_VALUE,
+                 "this nv_tensor is damaged: its payload does not have the type and length that "
+                 "its dtype and shape need");
+  value->data = joist_r_elements(value->payload);
+}
+
+/* ---- R values ---- */
+
+static _Noreturn void refuse(SEXP x) {
+  static const struct {
+    const char *class, *advice;
+  } known[] = {
+      {"factor", "as.integer() for its codes, or as.numeric(as.character())"},
+      {"Date", "as.numeric() for days since 1970-01-01"},
+      {"POSIXct", "as.numeric() for seconds since 1970-01-01"},
+      {"POSIXlt", "as.numeric(as.POSIXct()) for seconds since 1970-01-01"},
+      {"difftime", "as.numeric(x, units = \"secs\") or another unit"},
+      {"data.frame", "as.matrix() or data.matrix()"},
+  };
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+    if (Rf_inherits(x, known[i].class))
+      joist_r_stop(JOIST_ERROR_VALUE, "a %s is not an array of numbers; call %s first",
+                   known[i].class, known[i].advice);
+  if (Rf_isObject(x)) {
+    SEXP class = Rf_getAttrib(x, R_ClassSymbol);
+    joist_r_stop(
+        JOIST_ERROR_VALUE,
+        "an object of class %s is not an array of numbers; call as.numeric() or unclass() first",
+        Rf_translateCharUTF8(STRING_ELT(class, 0)));
+  }
+  if (TYPEOF(x) == STRSXP)
+    joist_r_stop(JOIST_ERROR_VALUE,
+                 "a character vector is not an array of numbers; call as.numeric() first or, for "
+                 "whole numbers beyond 2^53, nv_tensor() with dtype i64 or ui64");
+  if (TYPEOF(x) == VECSXP && XLENGTH(x) > 0 && Rf_inherits(VECTOR_ELT(x, 0), "nv_tensor"))
+    joist_r_stop(
+        JOIST_ERROR_VALUE,
+        "a list of tensors is not a tensor; call do.call(c, x) or do.call(nv_stack, x) first");
+  if (TYPEOF(x) == VECSXP)
+    joist_r_stop(JOIST_ERROR_VALUE,
+                 "a list is not an array of numbers; call unlist() or simplify2array() first");
+  joist_r_stop(JOIST_ERROR_VALUE, "%s is neither a tensor nor an array of numbers",
+               x == R_NilValue ? "NULL" : Rf_type2char(TYPEOF(x)));
+}
+
+/* The host type of an R vector that can be an operand; false if it cannot. */
+static bool host_of(SEXP x, struct joist_r_value *value) {
+  if (Rf_isObject(x)) {
+    if (Rf_inherits(x, "integer64") && TYPEOF(x) == REALSXP) {
+      value->host = JOIST_HOST_INTEGER64;
+      value->data = REAL(x);
+      return true;
+    }
+    if (Rf_inherits(x, "float32") && Rf_isS4(x)) {
+      SEXP data = R_do_slot(x, Rf_install("Data"));
+      value->host = JOIST_HOST_FLOAT32;
+      value->object = data;
+      value->data = INTEGER(data);
+      return true;
+    }
+    if (!Rf_inherits(x, "AsIs") && !Rf_inherits(x, "table")) return false;
+  }
+  switch (TYPEOF(x)) {
+    case LGLSXP:
+      value->host = JOIST_HOST_LOGICAL;
+      value->data = LOGICAL(x);
+      return true;
+    case INTSXP:
+      value->host = JOIST_HOST_INTEGER;
+      value->data = INTEGER(x);
+      return true;
+    case REALSXP:
+      value->host = JOIST_HOST_DOUBLE;
+      value->data = REAL(x);
+      return true;
+    case CPLXSXP:
+      value->host = JOIST_HOST_COMPLEX;
+      value->data = COMPLEX(x);
+      return true;
+    case RAWSXP:
+      value->host = JOIST_HOST_RAW;
+      value->data = RAW(x);
+      return true;
+    default:
+      return false;
+  }
+}
+
+static void read_literal(const struct joist_rules *rules, SEXP x, struct joist_r_value *value) {
+  if (!host_of(x, value)) refuse(x);
+  value->form = JOIST_R_LITERAL;
+  struct joist_argument *const argument = &value->argument;
+  SEXP data = value->object;
+  const R_xlen_t length = XLENGTH(data);
+  SEXP dim = Rf_getAttrib(data, R_DimSymbol);
+  if (dim != R_NilValue) {
+    joist_r_shape(dim, &argument->shape);
+  } else if (length == 1) {
+    argument->shape.rank = 0;
+  } else {
+    if (length > INT32_MAX)
+      joist_r_stop(JOIST_ERROR_SHAPE,
+                   "a vector of %.0f elements is too long for one dimension (the largest extent is "
+                   "2^31 - 1); give it dimensions with dim<- or `shape`",
+                   (double)length);
+    argument->shape.rank = 1;
+    argument->shape.extent[0] = (uint32_t)length;
+  }
+  argument->operand.rank = argument->shape.rank;
+  switch (value->host) {
+    case JOIST_HOST_RAW:
+      argument->operand.type = (struct joist_type){JOIST_UI8, false};
+      break;
+    case JOIST_HOST_INTEGER64:
+      argument->operand.type = (struct joist_type){JOIST_I64, false};
+      break;
+    case JOIST_HOST_FLOAT32:
+      argument->operand.type = (struct joist_type){JOIST_F32, false};
+      break;
+    case JOIST_HOST_LOGICAL:
+      argument->operand.type = (struct joist_type){JOIST_BOOL, false};
+      break;
+    default:
+      argument->operand.literal = true;
+      argument->operand.type =
+          (struct joist_type){(joist_dtype)rules->literal[joist_host_category(value->host)], true};
+  }
+}
+
+/* ---- any of them ---- */
+
+void joist_r_read_any(const struct joist_rules *rules, SEXP x, struct joist_r_value *value) {
+  memset(value, 0, offsetof(struct joist_r_value, argument.shape.extent));
+  value->object = x;
+  value->payload = R_NilValue;
+  value->leaf = false;
+  value->data = NULL;
+  value->argument.operand.has_range = false;
+  value->argument.value = 0;
+  const bool tensor = is_tensor(x);
+  if (tensor) {
+    read_tensor(x, value);
+  } else {
+    read_literal(rules, x, value);
+    value->count = (size_t)XLENGTH(value->object);
+  }
+}
+
+void joist_r_read(const struct joist_rules *rules, SEXP x, struct joist_r_value *value) {
+  joist_r_read_any(rules, x, value);
+  if (value->form == JOIST_R_REMOTE)
+    joist_r_stop(
+        JOIST_ERROR_DEVICE,
+        "this function runs on the CPU and the tensor is on %s; call nv_to(x, \"cpu\") first",
+        joist_r_remote_device(value->payload)->name);
+}
+
+bool joist_r_by_value(const struct joist_rules *rules) {
+  return rules->policy == JOIST_BY_VALUE || rules->policy == JOIST_BY_LITERAL_VALUE;
+}
+
+joist_status joist_r_import(const struct joist_r_value *value, joist_dtype dtype, void *out,
+                            struct joist_error *error) {
+  const struct joist_run run = joist_r_run();
+  if (dtype == JOIST_BOOL)
+    return joist_import_truth(value->host, value->data, value->count, out, &run, error);
+  return joist_import(value->host, value->data, value->count, dtype, JOIST_NA_ERROR, out, &run,
+                      error);
+}
+
+void joist_r_read_range(struct joist_r_value *value) {
+  struct joist_operand *const operand = &value->argument.operand;
+  if (value->form == JOIST_R_LITERAL) {
+    operand->has_range =
+        joist_host_range(value->host, value->data, value->count, &operand->low, &operand->high);
+  } else if (operand->rank == 0 &&
+             (value->form == JOIST_R_CONCRETE || value->form == JOIST_R_REMOTE)) {
+    _Alignas(16) char element[16];
+    const bool remote = value->form == JOIST_R_REMOTE;
+    if (remote) joist_r_download(value->payload, joist_dtype_size(operand->type.dtype), element);
+    double complex_value[2];
+    struct joist_error error;
+    const joist_status status = joist_export(operand->type.dtype, remote ? element : value->data, 1,
+                                             JOIST_HOST_COMPLEX, true, complex_value, NULL, &error);
+    if (status != JOIST_OK) return;
+    operand->has_range = true;
+    operand->low = operand->high = complex_value[0];
+  }
+}
+
+void joist_r_operand(SEXP x, struct joist_operand *out) {
+  struct joist_r_value value;
+  joist_r_read_any(joist_r_rules(R_NilValue), x, &value);
+  joist_r_read_range(&value);
+  *out = value.argument.operand;
+}
+
+void joist_r_needs_data(const struct joist_r_value *value) {
+  if (value->form == JOIST_R_TRACED)
+    joist_r_stop(JOIST_ERROR_VALUE,
+                 "the values of a tensor are not known while jit() traces a function; use a "
+                 "function that returns a tensor, such as nv_outer() instead of outer(), make the "
+                 "argument static, or compute outside jit()");
+  if (value->form == JOIST_R_ABSTRACT)
+    joist_r_stop(JOIST_ERROR_VALUE, "an nv_aval() has a dtype and a shape, but no values");
+}
+
+/* ---- several ---- */
+
+const struct joist_device *joist_r_common_device(const struct joist_r_value *values, int n) {
+  const struct joist_device *device = NULL;
+  for (int k = 0; k < n; k++) {
+    if (values[k].form != JOIST_R_CONCRETE && values[k].form != JOIST_R_REMOTE) continue;
+    const struct joist_device *const own = values[k].form == JOIST_R_REMOTE
+                                               ? joist_r_remote_device(values[k].payload)
+                                               : joist_device_at(0);
+    if (device != NULL && device != own)
+      joist_r_stop(
+          JOIST_ERROR_DEVICE,
+          "the operands are on different devices, %s and %s; move one of them with nv_to()",
+          device->name, own->name);
+    device = own;
+  }
+  return device;
+}
+
+SEXP joist_r_shape_among(const struct joist_shape *shape, const struct joist_r_value *values,
+                         int n) {
+  for (int k = 0; k < n; k++) {
+    if (values[k].form == JOIST_R_LITERAL || !joist_shape_equal(shape, &values[k].argument.shape))
+      continue;
+    SEXP extents = joist_r_field(values[k].object, JOIST_R_SHAPE);
+    if (!joist_r_has_attributes(extents)) return extents; /* it can be shared */
+  }
+  return joist_r_shape_object(shape);
+}
+
+SEXP joist_r_same_payload(const struct joist_r_value *value, struct joist_type type,
+                          const struct joist_shape *shape) {
+  SEXP extents = PROTECT(joist_r_shape_among(shape, value, 1));
+  SEXP tensor = joist_r_tensor_on(joist_r_common_device(value, 1), value->payload, type, extents);
+  UNPROTECT(1);
+  return tensor;
+}

@@ -1,0 +1,54 @@
+/* Operands: what R passes to an operation, tensors and bare R values, read once. */
+#ifndef JOIST_R_OPERANDS_H
+#define JOIST_R_OPERANDS_H
+
+#include "core/promotion/promote.h"
+#include "core/types/host.h"
+#include "r/tensor.h"
+
+/* What can be an operand. Points into R objects that the caller keeps protected. */
+struct joist_r_value {
+  joist_r_form form;
+  struct joist_argument argument; /* dtype, ambiguity, shape; a traced value's number */
+  bool leaf; /* traced: a bare R value among the arguments, whose number this then is */
+  size_t count;
+  SEXP object;      /* the R value itself */
+  SEXP payload;     /* concrete or remote: the payload; traced: the trace */
+  joist_host host;  /* literal */
+  const void *data; /* literal or concrete: the elements; remote: their address there */
+};
+
+/* Reads an operand. Literals get the rule set's default dtype. Raises
+ * joist_value_error for what is no operand (factors, dates, strings, lists ...). */
+void joist_r_read(const struct joist_rules *rules, SEXP x, struct joist_r_value *value);
+/* The same, for callers that know what to do with a tensor on another device, which
+ * joist_r_read() refuses with a joist_device_error. */
+void joist_r_read_any(const struct joist_rules *rules, SEXP x, struct joist_r_value *value);
+/* Whether the rules look at the values of literals. */
+bool joist_r_by_value(const struct joist_rules *rules);
+/* Fills the range of a literal or rank-0 operand, for rules that look at values and for
+ * comparisons. */
+void joist_r_read_range(struct joist_r_value *value);
+/* Raises joist_value_error unless there are elements to read. */
+void joist_r_needs_data(const struct joist_r_value *value);
+
+/* The elements of a literal in the dtype that an operation reads it in. Only logical operations
+ * and the test of nv_ifelse() read numbers as bool: they ask whether these are zero. */
+joist_status joist_r_import(const struct joist_r_value *value, joist_dtype dtype, void *out,
+                            struct joist_error *error) JOIST_MUST_CHECK;
+
+/* An operand of a promotion: a tensor or an R value, under the current rules. */
+void joist_r_operand(SEXP x, struct joist_operand *out);
+
+/* The device that operands are on; literals are anywhere. Raises joist_device_error when they
+ * are on two. NULL when there are only literals. */
+const struct joist_device *joist_r_common_device(const struct joist_r_value *values, int n);
+/* The extents of a shape as an R vector: those of one of n values that has this shape, to be
+ * shared with it, or new ones. */
+SEXP joist_r_shape_among(const struct joist_shape *shape, const struct joist_r_value *values,
+                         int n);
+/* The same data in another type or shape: `value` has data, here or on a device. */
+SEXP joist_r_same_payload(const struct joist_r_value *value, struct joist_type type,
+                          const struct joist_shape *shape);
+
+#endif

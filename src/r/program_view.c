@@ -1,0 +1,159 @@
+/* Reading compiled programs. Texts are written to one that the trace owns. */
+#include "r/program_view.h"
+
+#include "core/program/print.h"
+#include "core/types/host.h"
+#include "r/conditions.h"
+#include "r/trace.h"
+#include "r/vector.h"
+
+/* ---- what a trace knows of its program ---- */
+
+static bool print_constant(const void *context, uint32_t input, struct joist_text *text) {
+  SEXP compiled = *(const SEXP *)context;
+  const struct joist_r_trace *const trace = joist_r_trace_of(compiled);
+  const struct joist_r_source source = trace->sources[input];
+  if (source.kind != JOIST_R_FROM_CONSTANT) return false;
+  SEXP constants = VECTOR_ELT(R_ExternalPtrProtected(compiled), JOIST_R_CONSTANTS);
+  SEXP payload = VECTOR_ELT(constants, source.index);
+  if (TYPEOF(payload) == EXTPTRSXP) return false;
+  char element[JOIST_TEXT_SIZE];
+  joist_format_element(source.dtype, joist_r_elements(payload), 0, element);
+  joist_text_add(text, "%s", element);
+  return true;
+}
+
+static void print_origin(const void *context, uint32_t input, struct joist_text *text) {
+  static const char *const origin[] = {"argument", "number", "constant"};
+  const struct joist_r_source source = joist_r_trace_of(*(const SEXP *)context)->sources[input];
+  joist_text_add(text, "%s %u", origin[source.kind], source.index + 1);
+}
+
+/* A source reference is its lines and columns, with the file as an attribute. */
+static void print_line(const void *context, uint32_t line, struct joist_text *text) {
+  SEXP lines = VECTOR_ELT(R_ExternalPtrProtected(*(const SEXP *)context), JOIST_R_LINES);
+  SEXP reference = VECTOR_ELT(lines, line);
+  SEXP file = Rf_getAttrib(reference, Rf_install("srcfile")), name = R_NilValue;
+  if (TYPEOF(file) == ENVSXP) name = Rf_findVarInFrame(file, Rf_install("filename"));
+  const char *path = "";
+  if (TYPEOF(name) == STRSXP && XLENGTH(name) == 1) path = CHAR(STRING_ELT(name, 0));
+  const char *base = path;
+  for (const char *c = path; *c != '\0'; c++)
+    if (*c == '/' || *c == '\\') base = c + 1;
+  joist_text_add(text, "%s%sline %d", base, *base != '\0' ? ", " : "", INTEGER(reference)[0]);
+}
+
+static struct joist_print_words words_of(const SEXP *compiled) {
+  return (struct joist_print_words){.constant = print_constant,
+                                    .origin = print_origin,
+                                    .source = print_line,
+                                    .context = compiled};
+}
+
+/* The trace's own text, empty. */
+static struct joist_text *empty_text(struct joist_r_trace *trace) {
+  trace->text.length = 0;
+  joist_text_add(&trace->text, "%s", "");
+  return &trace->text;
+}
+
+static SEXP string_of(const struct joist_text *text) {
+  if (text->failed) joist_r_stop(JOIST_ERROR_MEMORY, "out of memory: the text of a program");
+  return Rf_mkCharLenCE(text->data, (int)text->length, CE_UTF8);
+}
+
+SEXP joist_r_program_text(SEXP compiled) {
+  struct joist_r_trace *const trace = joist_r_trace_of(compiled);
+  const struct joist_print_words words = words_of(&compiled);
+  struct joist_text *const text = empty_text(trace);
+  joist_print_program(&trace->program, &words, text);
+  SEXP line = PROTECT(string_of(text));
+  SEXP out = Rf_ScalarString(line);
+  UNPROTECT(1);
+  return out;
+}
+
+/* ---- the table ---- */
+
+enum { RESULT, OP, OPERANDS, OPERAND_DTYPES, ATTRIBUTES, DTYPE, AMBIGUOUS, SHAPE, BYTES, SOURCE };
+
+static void separate(struct joist_text *text) {
+  if (text->length > 0) joist_text_add(text, ", ");
+}
+
+/* One column of one row. */
+static void write_cell(int column, const struct joist_program *program,
+                       const struct joist_instruction *i, const struct joist_print_words *words,
+                       struct joist_text *text) {
+  char shape[JOIST_SHAPE_TEXT];
+  switch (column) {
+    case OP:
+      joist_text_add(text, "%s", joist_op_name(i->op));
+      return;
+    case OPERANDS:
+    case OPERAND_DTYPES:
+      for (uint32_t k = 0; k < i->operand_count; k++) {
+        separate(text);
+        if (column == OPERANDS)
+          joist_print_operand(program, i->operand[k], words, text);
+        else
+          joist_print_type(program->values[i->operand[k]].type, text);
+      }
+      return;
+    case ATTRIBUTES:
+      joist_print_attributes(i->attributes, text);
+      return;
+    case SOURCE:
+      words->source(words->context, i->source, text);
+      return;
+    default:
+      break;
+  }
+  for (uint32_t r = 0; r < i->result_count; r++) {
+    const struct joist_value *const value = &program->values[i->result + r];
+    separate(text);
+    if (column == RESULT)
+      joist_text_add(text, "%%%u", i->result + r + 1);
+    else if (column == DTYPE)
+      joist_text_add(text, "%s", joist_dtype_name(value->type.dtype));
+    else
+      joist_text_add(text, "%s", joist_shape_format(&value->shape, shape));
+  }
+}
+
+SEXP joist_r_program_table(SEXP compiled) {
+  static const char *columns[] = {"result",     "op",     "operands",  "operand_dtypes",
+                                  "attributes", "dtype",  "ambiguous", "shape",
+                                  "bytes",      "source", ""};
+  struct joist_r_trace *const trace = joist_r_trace_of(compiled);
+  const struct joist_program *const program = &trace->program;
+  const struct joist_print_words words = words_of(&compiled);
+  const R_xlen_t n = program->instruction_count;
+  SEXP table = PROTECT(Rf_mkNamed(VECSXP, columns));
+  for (int c = RESULT; c <= SOURCE; c++)
+    SET_VECTOR_ELT(table, c,
+                   Rf_allocVector(c == AMBIGUOUS ? LGLSXP
+                                  : c == BYTES   ? REALSXP
+                                                 : STRSXP,
+                                  n));
+  for (R_xlen_t row = 0; row < n; row++) {
+    const struct joist_instruction *const i = &program->instructions[row];
+    double bytes = 0;
+    for (uint32_t r = 0; r < i->result_count; r++)
+      bytes += (double)joist_value_bytes(&program->values[i->result + r]);
+    REAL(VECTOR_ELT(table, BYTES))[row] = bytes;
+    LOGICAL(VECTOR_ELT(table, AMBIGUOUS))[row] = program->values[i->result].type.ambiguous;
+    for (int c = RESULT; c <= SOURCE; c++) {
+      if (c == AMBIGUOUS || c == BYTES) continue;
+      if (c == SOURCE && i->source == JOIST_NO_SOURCE) {
+        SET_STRING_ELT(VECTOR_ELT(table, c), row, NA_STRING);
+        continue;
+      }
+      struct joist_text *const text = empty_text(trace);
+      write_cell(c, program, i, &words, text);
+      SET_STRING_ELT(VECTOR_ELT(table, c), row, string_of(text));
+    }
+  }
+  UNPROTECT(1);
+  return table;
+}

@@ -1,0 +1,12 @@
+/* Compiled programs as R sees them: printed lines, and a table of instructions. */
+#ifndef JOIST_R_PROGRAM_VIEW_H
+#define JOIST_R_PROGRAM_VIEW_H
+
+#include "r/sexp.h"
+
+/* .Call entry points. */
+SEXP joist_r_program_text(SEXP compiled);
+/* A list with one element per column, one row per instruction. */
+SEXP joist_r_program_table(SEXP compiled);
+
+#endif

@@ -1,0 +1,321 @@
+/* Promotion rule sets as R objects: finding the current one, making one, and describing it. */
+#include "r/rules.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/promotion/builtin_rules.h"
+#include "core/promotion/lattice.h"
+#include "r/arguments.h"
+#include "r/conditions.h"
+#include "r/dtypes.h"
+
+/* ---- The rule set of an argument ---- */
+
+/* Ids of the built-in sets. R keeps one CHARSXP per string, so a look-up compares
+ * pointers. */
+static SEXP builtin_ids(void) {
+  static SEXP ids = NULL;
+  if (ids == NULL) {
+    const R_xlen_t count = (R_xlen_t)joist_rules_count();
+    SEXP made = PROTECT(Rf_allocVector(STRSXP, count));
+    for (R_xlen_t i = 0; i < count; i++)
+      SET_STRING_ELT(made, i, Rf_mkChar(joist_rules_at((size_t)i)->id));
+    R_PreserveObject(made);
+    UNPROTECT(1);
+    ids = made;
+  }
+  return ids;
+}
+
+static _Noreturn void unknown_rules(const char *id) {
+  char known[512];
+  size_t used = 0;
+  known[0] = '\0';
+  for (size_t i = 0; i < joist_rules_count() && used < sizeof known; i++)
+    used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", i == 0 ? "" : ", ",
+                             joist_rules_at(i)->id);
+  joist_r_stop(JOIST_ERROR_PROMOTION,
+               "there are no promotion rules '%s'; the built-in ones are %s, and "
+               "promotion_lattice() makes your own",
+               id, known);
+}
+
+static const struct joist_rules *rules_of_string(SEXP id) {
+  SEXP ids = builtin_ids();
+  const R_xlen_t count = XLENGTH(ids);
+  for (R_xlen_t i = 0; i < count; i++)
+    if (STRING_ELT(ids, i) == id) return joist_rules_at((size_t)i);
+  unknown_rules(id == NA_STRING ? "NA" : Rf_translateCharUTF8(id));
+}
+
+static const struct joist_rules *rules_of_object(SEXP x) {
+  if (!joist_rules_valid(RAW(x), (size_t)XLENGTH(x)))
+    joist_r_stop(JOIST_ERROR_PROMOTION,
+                 "this joist_rules object was made by another version of joist; make it again with "
+                 "promotion_rules() or promotion_lattice()");
+  return (const struct joist_rules *)RAW(x);
+}
+
+const struct joist_rules *joist_r_rules(SEXP x) {
+  if (x == R_NilValue) {
+    static SEXP option = NULL;
+    if (option == NULL) option = Rf_install("joist.promotion");
+    x = Rf_GetOption1(option);
+    if (x == R_NilValue) return joist_rules_at(0);
+  }
+  if (TYPEOF(x) == STRSXP && XLENGTH(x) == 1) return rules_of_string(STRING_ELT(x, 0));
+  if (TYPEOF(x) == RAWSXP && Rf_inherits(x, "joist_rules")) return rules_of_object(x);
+  joist_r_stop(JOIST_ERROR_PROMOTION,
+               "promotion rules must be the id of a built-in set, a joist_rules object, or NULL "
+               "for the current set (option joist.promotion)");
+}
+
+static SEXP rules_object(const struct joist_rules *rules) {
+  SEXP object = PROTECT(Rf_allocVector(RAWSXP, (R_xlen_t)sizeof *rules));
+  memcpy(RAW(object), rules, sizeof *rules);
+  Rf_setAttrib(object, R_ClassSymbol, Rf_mkString("joist_rules"));
+  UNPROTECT(1);
+  return object;
+}
+
+static void set_literals(struct joist_rules *rules, SEXP integers, SEXP doubles, SEXP complexes) {
+  uint8_t literal[JOIST_CATEGORY_COUNT];
+  memcpy(literal, rules->literal, sizeof literal);
+  SEXP given[] = {R_NilValue, integers, doubles, complexes};
+  for (int c = 0; c < JOIST_CATEGORY_COUNT; c++)
+    if (given[c] != R_NilValue) literal[c] = (uint8_t)joist_r_dtype(given[c]);
+  struct joist_error error;
+  const joist_status status = joist_rules_set_literals(rules, literal, &error);
+  if (status != JOIST_OK) joist_r_raise(status, &error);
+}
+
+SEXP joist_r_promotion_rules(SEXP id, SEXP integers, SEXP doubles, SEXP complexes) {
+  struct joist_rules rules = *joist_r_rules(id);
+  set_literals(&rules, integers, doubles, complexes);
+  return rules_object(&rules);
+}
+
+SEXP joist_r_promotion_lattice(SEXP edges, SEXP id, SEXP integers, SEXP doubles, SEXP complexes) {
+  if (TYPEOF(edges) != VECSXP || XLENGTH(edges) != 2 || TYPEOF(VECTOR_ELT(edges, 0)) != STRSXP ||
+      TYPEOF(VECTOR_ELT(edges, 1)) != STRSXP || XLENGTH(VECTOR_ELT(edges, 0)) == 0 ||
+      XLENGTH(VECTOR_ELT(edges, 0)) != XLENGTH(VECTOR_ELT(edges, 1)))
+    joist_r_stop(JOIST_ERROR_VALUE,
+                 "`edges` must be a data frame or a matrix with two columns, from and to, and "
+                 "at least one row");
+  const size_t count = (size_t)XLENGTH(VECTOR_ELT(edges, 0));
+  const char **ends[2];
+  for (int e = 0; e < 2; e++) {
+    ends[e] = (const char **)R_alloc(count, sizeof **ends);
+    for (size_t i = 0; i < count; i++) {
+      SEXP name = STRING_ELT(VECTOR_ELT(edges, e), (R_xlen_t)i);
+      if (name == NA_STRING)
+        joist_r_stop(JOIST_ERROR_VALUE, "`edges` has NA instead of a name in row %zu", i + 1);
+      ends[e][i] = Rf_translateCharUTF8(name);
+    }
+  }
+  struct joist_rules rules;
+  struct joist_error error;
+  const joist_status status =
+      joist_rules_from_edges(&rules, joist_r_string(id, "id"), ends[0], ends[1], count, &error);
+  if (status != JOIST_OK) joist_r_raise(status, &error);
+  set_literals(&rules, integers, doubles, complexes);
+  return rules_object(&rules);
+}
+
+/* ---- Tables ---- */
+
+static SEXP node_name(const struct joist_rules *rules, int node) {
+  return Rf_mkCharCE(joist_rules_node_name(rules, node), CE_UTF8);
+}
+
+/* Node numbers of names; the published nodes for NULL. */
+static uint8_t *read_nodes(const struct joist_rules *rules, SEXP names, const char *what,
+                           size_t *count) {
+  uint8_t *nodes;
+  if (names == R_NilValue) {
+    *count = rules->published_count;
+    nodes = (uint8_t *)R_alloc(*count, 1);
+    memcpy(nodes, rules->published, *count);
+    return nodes;
+  }
+  if (TYPEOF(names) != STRSXP || Rf_isObject(names)) {
+    *count = 1;
+    nodes = (uint8_t *)R_alloc(1, 1);
+    nodes[0] = (uint8_t)joist_r_dtype(names);
+    return nodes;
+  }
+  *count = (size_t)XLENGTH(names);
+  nodes = (uint8_t *)R_alloc(*count, 1);
+  for (size_t i = 0; i < *count; i++) {
+    SEXP name = STRING_ELT(names, (R_xlen_t)i);
+    const char *text = name == NA_STRING ? "NA" : Rf_translateCharUTF8(name);
+    nodes[i] = (uint8_t)joist_rules_node(rules, text);
+    if (name == NA_STRING || nodes[i] == JOIST_NODE_NONE)
+      joist_r_stop(JOIST_ERROR_DTYPE,
+                   "`%s`[%zu]: '%s' is neither a dtype nor a node of the promotion rules '%s'",
+                   what, i + 1, text, rules->id);
+  }
+  return nodes;
+}
+
+static SEXP node_names(const struct joist_rules *rules, const uint8_t *nodes, size_t count) {
+  SEXP names = PROTECT(Rf_allocVector(STRSXP, (R_xlen_t)count));
+  for (size_t i = 0; i < count; i++) SET_STRING_ELT(names, (R_xlen_t)i, node_name(rules, nodes[i]));
+  UNPROTECT(1);
+  return names;
+}
+
+SEXP joist_r_promotion_table(SEXP rules, SEXP lhs, SEXP rhs) {
+  const struct joist_rules *set = joist_r_rules(rules);
+  size_t rows, columns;
+  const uint8_t *left = read_nodes(set, lhs, "lhs", &rows);
+  const uint8_t *right = read_nodes(set, rhs, "rhs", &columns);
+  SEXP table = PROTECT(Rf_allocMatrix(STRSXP, (int)rows, (int)columns));
+  for (size_t j = 0; j < columns; j++)
+    for (size_t i = 0; i < rows; i++)
+      SET_STRING_ELT(table, (R_xlen_t)(j * rows + i),
+                     node_name(set, joist_rules_table_entry(set, left[i], right[j])));
+  SEXP dimnames = PROTECT(Rf_allocVector(VECSXP, 2));
+  SET_VECTOR_ELT(dimnames, 0, node_names(set, left, rows));
+  SET_VECTOR_ELT(dimnames, 1, node_names(set, right, columns));
+  Rf_setAttrib(table, R_DimNamesSymbol, dimnames);
+  UNPROTECT(2);
+  return table;
+}
+
+/* ---- What a rule set is ---- */
+
+static const char *kind_name(const struct joist_rules *rules) {
+  return rules->kind == JOIST_RULES_LATTICE ? "lattice" : "table";
+}
+
+static const char *policy_name(const struct joist_rules *rules) {
+  switch (rules->policy) {
+    case JOIST_BY_TYPE:
+      break;
+    case JOIST_BY_RANK:
+      return "rank";
+    case JOIST_BY_VALUE:
+      return "value";
+    case JOIST_BY_LITERAL_VALUE:
+      return "literal value";
+  }
+  return "type";
+}
+
+/* The published nodes, and of a lattice those it has besides. */
+static size_t all_nodes(const struct joist_rules *rules, uint8_t nodes[JOIST_NODE_MAX]) {
+  size_t count = rules->published_count;
+  memcpy(nodes, rules->published, count);
+  if (rules->kind != JOIST_RULES_LATTICE) return count;
+  for (int n = 0; n < JOIST_NODE_MAX; n++)
+    if (rules->result[n][n] != JOIST_NODE_NONE && memchr(nodes, n, count) == NULL)
+      nodes[count++] = (uint8_t)n;
+  return count;
+}
+
+SEXP joist_r_promotion_rule_sets(void) {
+  static const char *names[] = {"id", "kind", "policy", "nodes", "source", ""};
+  const R_xlen_t count = (R_xlen_t)joist_rules_count();
+  SEXP sets = PROTECT(Rf_mkNamed(VECSXP, names));
+  for (int i = 0; i < 5; i++)
+    SET_VECTOR_ELT(sets, i, Rf_allocVector(i == 3 ? INTSXP : STRSXP, count));
+  for (R_xlen_t i = 0; i < count; i++) {
+    const struct joist_rules *rules = joist_rules_at((size_t)i);
+    uint8_t nodes[JOIST_NODE_MAX];
+    SET_STRING_ELT(VECTOR_ELT(sets, 0), i, Rf_mkChar(rules->id));
+    SET_STRING_ELT(VECTOR_ELT(sets, 1), i, Rf_mkChar(kind_name(rules)));
+    SET_STRING_ELT(VECTOR_ELT(sets, 2), i, Rf_mkChar(policy_name(rules)));
+    INTEGER(VECTOR_ELT(sets, 3))[i] = (int)all_nodes(rules, nodes);
+    SET_STRING_ELT(VECTOR_ELT(sets, 4), i, Rf_mkChar(joist_rules_source(rules->id)));
+  }
+  UNPROTECT(1);
+  return sets;
+}
+
+SEXP joist_r_rules_info(SEXP rules) {
+  static const char *names[] = {"id", "kind", "policy", "literals", "nodes", "edges", "source", ""};
+  static const char *categories[] = {"logical", "integer", "double", "complex"};
+  const struct joist_rules *set = joist_r_rules(rules);
+  uint8_t nodes[JOIST_NODE_MAX];
+  const size_t count = all_nodes(set, nodes);
+  /* A user's lattice may bear the id of a built-in set. */
+  const struct joist_rules *builtin = joist_rules_find(set->id);
+  const bool is_builtin = builtin != NULL && builtin->kind == set->kind &&
+                          builtin->edge_count == set->edge_count &&
+                          memcmp(builtin->edges, set->edges, sizeof set->edges) == 0;
+  SEXP info = PROTECT(Rf_mkNamed(VECSXP, names));
+  SET_VECTOR_ELT(info, 0, Rf_ScalarString(Rf_mkCharCE(set->id, CE_UTF8)));
+  SET_VECTOR_ELT(info, 1, Rf_mkString(kind_name(set)));
+  SET_VECTOR_ELT(info, 2, Rf_mkString(policy_name(set)));
+  SEXP literals = Rf_allocVector(STRSXP, JOIST_CATEGORY_COUNT);
+  SET_VECTOR_ELT(info, 3, literals);
+  SEXP literal_names = PROTECT(Rf_allocVector(STRSXP, JOIST_CATEGORY_COUNT));
+  for (int c = 0; c < JOIST_CATEGORY_COUNT; c++) {
+    SET_STRING_ELT(literals, c, Rf_mkChar(joist_dtype_name((joist_dtype)set->literal[c])));
+    SET_STRING_ELT(literal_names, c, Rf_mkChar(categories[c]));
+  }
+  Rf_setAttrib(literals, R_NamesSymbol, literal_names);
+  SET_VECTOR_ELT(info, 4, node_names(set, nodes, count));
+  SET_VECTOR_ELT(info, 5, Rf_ScalarInteger(set->edge_count));
+  SET_VECTOR_ELT(info, 6, Rf_mkString(joist_rules_source(is_builtin ? set->id : "")));
+  UNPROTECT(2);
+  return info;
+}
+
+SEXP joist_r_lattice_edges(SEXP rules) {
+  static const char *names[] = {"from", "to", ""};
+  const struct joist_rules *set = joist_r_rules(rules);
+  SEXP edges = PROTECT(Rf_mkNamed(VECSXP, names));
+  for (int end = 0; end < 2; end++) {
+    SET_VECTOR_ELT(edges, end, Rf_allocVector(STRSXP, set->edge_count));
+    for (int e = 0; e < set->edge_count; e++)
+      SET_STRING_ELT(VECTOR_ELT(edges, end), e, node_name(set, set->edges[e][end]));
+  }
+  UNPROTECT(1);
+  return edges;
+}
+
+/* ---- Proofs ---- */
+
+static int table_entry(const void *rules, int lhs, int rhs) {
+  return ((const struct joist_rules *)rules)->result[lhs][rhs];
+}
+
+/* list(a, b, c, left, right) of node names, one element a counterexample. */
+static SEXP counterexamples(const struct joist_rules *rules, joist_property property,
+                            const uint8_t *nodes, size_t count) {
+  static const char *names[] = {"a", "b", "c", "left", "right", ""};
+  const size_t total = joist_check_property(property, nodes, count, table_entry, rules, NULL, 0);
+  struct joist_counterexample *found =
+      (struct joist_counterexample *)(void *)R_alloc(total, sizeof *found);
+  joist_check_property(property, nodes, count, table_entry, rules, found, total);
+  SEXP columns = PROTECT(Rf_mkNamed(VECSXP, names));
+  for (int c = 0; c < 5; c++) SET_VECTOR_ELT(columns, c, Rf_allocVector(STRSXP, (R_xlen_t)total));
+  for (size_t i = 0; i < total; i++) {
+    const uint8_t row[] = {found[i].a, found[i].b, found[i].c, found[i].left, found[i].right};
+    for (int c = 0; c < 5; c++) {
+      const bool unused = c == 2 && property != JOIST_PROPERTY_ASSOCIATIVITY;
+      SET_STRING_ELT(VECTOR_ELT(columns, c), (R_xlen_t)i,
+                     unused ? NA_STRING : node_name(rules, row[c]));
+    }
+  }
+  UNPROTECT(1);
+  return columns;
+}
+
+SEXP joist_r_check_lattice(SEXP rules) {
+  static const char *names[] = {"nodes", "existence", "commutativity", "associativity", ""};
+  static const joist_property properties[] = {
+      JOIST_PROPERTY_EXISTENCE, JOIST_PROPERTY_COMMUTATIVITY, JOIST_PROPERTY_ASSOCIATIVITY};
+  const struct joist_rules *set = joist_r_rules(rules);
+  uint8_t nodes[JOIST_NODE_MAX];
+  const size_t count = all_nodes(set, nodes);
+  SEXP result = PROTECT(Rf_mkNamed(VECSXP, names));
+  SET_VECTOR_ELT(result, 0, node_names(set, nodes, count));
+  for (int p = 0; p < 3; p++)
+    SET_VECTOR_ELT(result, p + 1, counterexamples(set, properties[p], nodes, count));
+  UNPROTECT(1);
+  return result;
+}

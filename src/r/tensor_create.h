@@ -1,0 +1,15 @@
+/* .Call entry points that make tensors of R values. */
+#ifndef JOIST_R_TENSOR_CREATE_H
+#define JOIST_R_TENSOR_CREATE_H
+
+#include "core/types/shape.h"
+#include "r/sexp.h"
+
+/* Raises joist_shape_error unless a shape has so many elements. */
+void joist_r_check_filled(const struct joist_shape *shape, size_t count);
+
+SEXP joist_r_make(SEXP x, SEXP dtype, SEXP shape, SEXP ambiguous, SEXP na, SEXP rules);
+SEXP joist_r_make_aval(SEXP dtype, SEXP shape, SEXP ambiguous);
+SEXP joist_r_with_shape(SEXP x, SEXP shape);
+
+#endif

@@ -1,0 +1,122 @@
+/* Makes R vectors of tensors. */
+#include "r/tensor_export.h"
+
+#include <string.h>
+
+#include "core/types/host.h"
+#include "r/arguments.h"
+#include "r/conditions.h"
+#include "r/operands.h"
+#include "r/rules.h"
+#include "r/run.h"
+#include "r/transfer.h"
+#include "r/vector.h"
+
+static void host_named(const char *as, joist_host *host) {
+  static const struct {
+    const char *name;
+    joist_host host;
+  } hosts[] = {{"logical", JOIST_HOST_LOGICAL}, {"integer", JOIST_HOST_INTEGER},
+               {"double", JOIST_HOST_DOUBLE},   {"complex", JOIST_HOST_COMPLEX},
+               {"raw", JOIST_HOST_RAW},         {"integer64", JOIST_HOST_INTEGER64}};
+  for (size_t i = 0; i < sizeof hosts / sizeof *hosts; i++)
+    if (strcmp(as, hosts[i].name) == 0) {
+      *host = hosts[i].host;
+      return;
+    }
+  joist_r_stop(JOIST_ERROR_VALUE,
+               "`as` must be \"logical\", \"integer\", \"double\", \"complex\", \"raw\", "
+               "\"integer64\" or \"character\", not \"%s\"",
+               as);
+}
+
+static joist_host natural_host(joist_dtype dtype) {
+  switch (joist_dtype_kind(dtype)) {
+    case JOIST_KIND_BOOL:
+      return JOIST_HOST_LOGICAL;
+    case JOIST_KIND_INT:
+    case JOIST_KIND_UINT:
+      return joist_dtype_max_int(dtype) <= INT32_MAX ? JOIST_HOST_INTEGER : JOIST_HOST_DOUBLE;
+    case JOIST_KIND_FLOAT:
+      return JOIST_HOST_DOUBLE;
+    case JOIST_KIND_COMPLEX:
+      break;
+  }
+  return JOIST_HOST_COMPLEX;
+}
+
+static SEXP host_vector(joist_host host, size_t n, void **elements) {
+  static const SEXPTYPE types[] = {[JOIST_HOST_LOGICAL] = LGLSXP, [JOIST_HOST_INTEGER] = INTSXP,
+                                   [JOIST_HOST_DOUBLE] = REALSXP, [JOIST_HOST_COMPLEX] = CPLXSXP,
+                                   [JOIST_HOST_RAW] = RAWSXP,     [JOIST_HOST_INTEGER64] = REALSXP};
+  SEXP vector = Rf_allocVector(types[host], (R_xlen_t)n);
+  *elements = host == JOIST_HOST_LOGICAL ? (void *)LOGICAL(vector) : joist_r_elements(vector);
+  return vector;
+}
+
+/* At most `first` elements. */
+static void keep_first(struct joist_r_value *value, SEXP first) {
+  const double limit = joist_r_number(first);
+  if (!(limit >= 0))
+    joist_r_stop(JOIST_ERROR_VALUE, "`first` must be a number of elements, 0 or more");
+  if (limit < (double)value->count) value->count = (size_t)limit;
+}
+
+/* The first elements as a vector without attributes: the payload itself where it is of
+ * the type that is asked for and all of it is wanted. Raw vectors of a class of ours are copied:
+ * R asks for the address of their elements before each one that it reads. */
+SEXP joist_r_as_array(SEXP x, SEXP as, SEXP lossy, SEXP first) {
+  struct joist_r_value value;
+  joist_r_read_any(joist_r_rules(R_NilValue), x, &value);
+  joist_r_needs_data(&value);
+  const size_t all = value.count;
+  keep_first(&value, first);
+  SEXP here = PROTECT(value.form == JOIST_R_REMOTE ? joist_r_fetch(&value, value.count) : x);
+  SEXP payload = here == x ? value.payload : here;
+  const joist_dtype dtype = value.argument.operand.type.dtype;
+  joist_host host = natural_host(dtype);
+  if (as != R_NilValue) host_named(joist_r_string(as, "as"), &host);
+  const bool whole = (dtype == JOIST_F64 && host == JOIST_HOST_DOUBLE) ||
+                     (dtype == JOIST_C128 && host == JOIST_HOST_COMPLEX) ||
+                     (dtype == JOIST_UI8 && host == JOIST_HOST_RAW && !ALTREP(payload)) ||
+                     (dtype == JOIST_I32 && host == JOIST_HOST_INTEGER &&
+                      joist_import_fits(JOIST_HOST_INTEGER, value.data, value.count, JOIST_I32));
+  if (whole && value.count == all) {
+    UNPROTECT(1);
+    return payload;
+  }
+  void *elements;
+  SEXP out = PROTECT(host_vector(host, value.count, &elements));
+  const struct joist_run run = joist_r_run();
+  struct joist_error error;
+  const joist_status status = joist_export(dtype, value.data, value.count, host,
+                                           joist_r_flag(lossy, "lossy"), elements, &run, &error);
+  if (status != JOIST_OK) joist_r_raise(status, &error);
+  if (host == JOIST_HOST_INTEGER64) Rf_setAttrib(out, R_ClassSymbol, Rf_mkString("integer64"));
+  UNPROTECT(2);
+  return out;
+}
+
+/* Elements between two questions whether the user wants to stop. */
+enum { INTERRUPT_EVERY = 1 << 16 };
+
+/* The first elements as strings. `digits` 0 is as many as a value needs. */
+SEXP joist_r_format(SEXP x, SEXP digits, SEXP first) {
+  struct joist_r_value value;
+  joist_r_read_any(joist_r_rules(R_NilValue), x, &value);
+  joist_r_needs_data(&value);
+  const joist_dtype dtype = value.argument.operand.type.dtype;
+  const size_t size = joist_dtype_size(dtype);
+  keep_first(&value, first);
+  const size_t n = value.count;
+  PROTECT(value.form == JOIST_R_REMOTE ? joist_r_fetch(&value, n) : x);
+  SEXP out = PROTECT(Rf_allocVector(STRSXP, (R_xlen_t)n));
+  char text[JOIST_TEXT_SIZE];
+  for (size_t k = 0; k < n; k++) {
+    joist_format_element(dtype, (const char *)value.data + k * size, Rf_asInteger(digits), text);
+    SET_STRING_ELT(out, (R_xlen_t)k, Rf_mkChar(text));
+    if (k % INTERRUPT_EVERY == 0) R_CheckUserInterrupt();
+  }
+  UNPROTECT(2);
+  return out;
+}

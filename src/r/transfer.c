@@ -1,0 +1,69 @@
+/* Moves the data of tensors from device to device. */
+#include "r/transfer.h"
+
+#include "r/arguments.h"
+#include "r/conditions.h"
+#include "r/device_payload.h"
+#include "r/payload.h"
+#include "r/rules.h"
+
+SEXP joist_r_fetch(struct joist_r_value *value, size_t count) {
+  const joist_dtype dtype = value->argument.operand.type.dtype;
+  SEXP payload = PROTECT(joist_r_payload(dtype, count));
+  joist_r_download(value->payload, count * joist_dtype_size(dtype), joist_r_elements(payload));
+  value->form = JOIST_R_CONCRETE;
+  value->payload = payload;
+  value->data = joist_r_elements(payload);
+  value->count = count;
+  UNPROTECT(1);
+  return payload;
+}
+
+void joist_r_fetch_briefly(struct joist_r_value *value) {
+  if (value->form != JOIST_R_REMOTE) return;
+  const size_t bytes = joist_r_remote_bytes(value->payload);
+  void *const here = R_alloc(bytes + 1, 1);
+  joist_r_download(value->payload, bytes, here);
+  value->form = JOIST_R_CONCRETE;
+  value->data = here;
+}
+
+static SEXP moved(struct joist_r_value *value, const struct joist_device *device) {
+  const struct joist_type type = value->argument.operand.type;
+  const size_t count = value->count;
+  int protected = 0;
+  /* Between two GPUs by way of the host. */
+  if (value->form == JOIST_R_REMOTE) {
+    PROTECT(joist_r_fetch(value, count));
+    protected++;
+  }
+  SEXP payload = value->payload;
+  if (!device->host) payload = joist_r_upload(device, type.dtype, count, value->data);
+  PROTECT(payload);
+  SEXP extents = PROTECT(joist_r_shape_among(&value->argument.shape, value, 1));
+  SEXP tensor = joist_r_tensor_on(device, payload, type, extents);
+  UNPROTECT(protected + 2);
+  return tensor;
+}
+
+SEXP joist_r_on_device(SEXP tensor, const struct joist_device *device) {
+  struct joist_r_value value;
+  joist_r_read_any(joist_r_rules(R_NilValue), tensor, &value);
+  if (value.form != JOIST_R_CONCRETE && value.form != JOIST_R_REMOTE)
+    joist_r_stop(JOIST_ERROR_VALUE, "only a tensor with data can be moved to a device");
+  const struct joist_device *const from = joist_r_common_device(&value, 1);
+  return from == device ? tensor : moved(&value, device);
+}
+
+SEXP joist_r_beside(const struct joist_r_value *x, SEXP made) {
+  return x->form == JOIST_R_REMOTE ? joist_r_on_device(made, joist_r_remote_device(x->payload))
+                                   : made;
+}
+
+SEXP joist_r_to(SEXP x, SEXP device) {
+  const char *const name = joist_r_string(device, "device");
+  const struct joist_device *const found = joist_device_find(name);
+  if (found == NULL)
+    joist_r_stop(JOIST_ERROR_DEVICE, "there is no device \"%s\" in this build of joist", name);
+  return joist_r_on_device(x, found);
+}

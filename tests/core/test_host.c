@@ -1,0 +1,659 @@
+/* Import, export and text: every rule of host.h, for every dtype. */
+#include "core/cpu/engine.h"
+#include "core/plan/plan.h"
+#include "core/types/convert.h"
+#include "core/types/host.h"
+
+#include "errors.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+
+#define EACH_DTYPE(dtype) \
+  for (joist_dtype dtype = JOIST_BOOL; dtype < JOIST_DTYPE_COUNT; dtype = (joist_dtype)(dtype + 1))
+
+static struct joist_error error;
+/* Allocated, so that it takes the type of whatever is written. */
+enum { OUT_SIZE = 65536 };
+static void *out;
+
+static double na_real(void) {
+  const uint64_t bits = UINT64_C(0x7ff00000000007a2);
+  double value;
+  memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+static bool is_na_bits(double value) {
+  uint64_t bits;
+  memcpy(&bits, &value, sizeof bits);
+  return isnan(value) && (bits & 0xffffffffu) == 1954;
+}
+
+static bool is_whole(joist_dtype dtype) {
+  return joist_dtype_category(dtype) == JOIST_CATEGORY_BOOL ||
+         joist_dtype_category(dtype) == JOIST_CATEGORY_INTEGER;
+}
+
+static bool is_wide(joist_dtype dtype) { return joist_dtype_real(dtype) == JOIST_F64; }
+
+static joist_status import(joist_host host, const void *values, size_t n, joist_dtype dtype) {
+  memset(&error, 0, sizeof error);
+  const joist_status status =
+      joist_import(host, values, n, dtype, JOIST_NA_ERROR, out, NULL, &error);
+  CHECK(joist_import_fits(host, values, n, dtype) == (status == JOIST_OK));
+  if (status != JOIST_OK) CHECK_INT(error.type[0].dtype, dtype);
+  return status;
+}
+
+/* One double, put at the end of two blocks of ones, so that vector loops meet it. */
+static joist_status import_double(double value, joist_dtype dtype) {
+  enum { N = 1500 };
+  static double values[N];
+  for (int i = 0; i < N; i++) values[i] = 1;
+  values[1234] = value;
+  const joist_status status = import(JOIST_HOST_DOUBLE, values, N, dtype);
+  if (status != JOIST_OK) CHECK_INT(error.position, 1235);
+  return status;
+}
+
+static void read_back(joist_dtype dtype, size_t index, double parts[2]) {
+  joist_convert_find(dtype, JOIST_C128)(1, (const char *)out + index * joist_dtype_size(dtype),
+                                        parts);
+}
+
+static void test_import_na(void) {
+  const int logicals[] = {1, 0, INT32_MIN, INT32_MIN};
+  const int64_t longs[] = {1, INT64_MIN};
+  const double doubles[] = {1, NAN, na_real()}, numbers[] = {0, na_real(), 1};
+  const double complexes[] = {1, 0, na_real(), 0}, imaginary[] = {1, na_real()};
+  const uint32_t float_bits[] = {0x3f800000u, 0x7f8007a2u, 0x7fc00000u};
+  float floats[3];
+  memcpy(floats, float_bits, sizeof floats);
+  EACH_DTYPE(dtype) {
+    const bool whole = is_whole(dtype), wide = is_wide(dtype);
+    double parts[2];
+    const joist_error_code plain = whole ? JOIST_E_NA_VALUE : JOIST_E_NA_NOT_DOUBLE;
+    const joist_error_code nan = whole ? JOIST_E_NA_VALUE : JOIST_E_NA_NOT_NAN;
+    CHECK_ERROR(import(JOIST_HOST_LOGICAL, logicals, 4, dtype), error, plain);
+    CHECK_INT(error.position, 3);
+    CHECK_ERROR(import(JOIST_HOST_INTEGER, logicals, 4, dtype), error, plain);
+    CHECK_INT(error.position, 3);
+    CHECK_ERROR(import(JOIST_HOST_INTEGER64, longs, 2, dtype), error, plain);
+    CHECK_INT(error.position, 2);
+    CHECK_INT(import(JOIST_HOST_DOUBLE, numbers, 3, dtype), wide ? JOIST_OK : JOIST_ERROR_VALUE);
+    if (!wide) {
+      CHECK_ERROR(JOIST_ERROR_VALUE, error, nan);
+      CHECK_INT(error.position, 2);
+    } else {
+      read_back(dtype, 1, parts);
+      CHECK(is_na_bits(parts[0]));
+    }
+    CHECK_INT(import(JOIST_HOST_DOUBLE, doubles, 2, dtype), whole ? JOIST_ERROR_VALUE : JOIST_OK);
+    CHECK_INT(import(JOIST_HOST_COMPLEX, complexes, 2, dtype), wide ? JOIST_OK : JOIST_ERROR_VALUE);
+    CHECK_INT(import(JOIST_HOST_COMPLEX, imaginary, 1, dtype),
+              dtype == JOIST_C128 ? JOIST_OK : JOIST_ERROR_VALUE);
+    CHECK_INT(import(JOIST_HOST_FLOAT32, floats, 3, dtype), wide ? JOIST_OK : JOIST_ERROR_VALUE);
+    if (!wide) CHECK(error.code == nan && error.position == 2);
+    if (wide) {
+      read_back(dtype, 1, parts);
+      CHECK(is_na_bits(parts[0]));
+      read_back(dtype, 2, parts);
+      CHECK(isnan(parts[0]) && !is_na_bits(parts[0]));
+    }
+    const joist_status status =
+        joist_import(JOIST_HOST_DOUBLE, doubles, 3, dtype, JOIST_NA_NAN, out, NULL, &error);
+    CHECK_INT(status, whole ? JOIST_ERROR_VALUE : JOIST_OK);
+    if (status == JOIST_OK) {
+      read_back(dtype, 2, parts);
+      CHECK(isnan(parts[0]) && is_na_bits(parts[0]) == wide);
+    }
+  }
+}
+
+static void test_import_integer_range(void) {
+  EACH_DTYPE(dtype) {
+    if (!is_whole(dtype)) continue;
+    const int64_t min = joist_dtype_min_int(dtype);
+    const uint64_t max = joist_dtype_max_int(dtype);
+    /* At the limits and one past, from every host that can say so. */
+    for (int64_t past = -1; past <= 2; past++) {
+      const bool low_side = past <= 0;
+      const bool fits = past == 0 || past == 1;
+      if (low_side && min == INT64_MIN) continue;
+      if (!low_side && max > INT64_MAX) continue;
+      if (!low_side && max == INT64_MAX && past == 2) continue;
+      const int64_t value = low_side ? min + past : (int64_t)max + (past - 1);
+      const joist_status want = fits ? JOIST_OK : JOIST_ERROR_VALUE;
+      const int64_t longs[2] = {1, value};
+      const joist_status status = import(JOIST_HOST_INTEGER64, longs, 2, dtype);
+      CHECK_INT(status, want);
+      if (fits) {
+        int64_t got;
+        joist_convert_find(dtype, JOIST_I64)(1, (char *)out + joist_dtype_size(dtype), &got);
+        CHECK_INT(got, value);
+      } else {
+        char text[32];
+        snprintf(text, sizeof text, "%lld", (long long)value);
+        CHECK_ERROR(status, error, JOIST_E_OUT_OF_RANGE);
+        CHECK_STR(error.text[0].bytes, text);
+        CHECK_INT(error.position, 2);
+      }
+      if (value > INT32_MIN && value <= INT32_MAX) {
+        const int integers[2] = {1, (int)value};
+        CHECK_INT(import(JOIST_HOST_INTEGER, integers, 2, dtype), want);
+      }
+      if (value >= 0 && value <= 255) {
+        const unsigned char bytes[2] = {1, (unsigned char)value};
+        CHECK_INT(import(JOIST_HOST_RAW, bytes, 2, dtype), want);
+      }
+      if (value > -(1LL << 53) && value < (1LL << 53))
+        CHECK_INT(import_double((double)value, dtype), want);
+    }
+    CHECK_ERROR(import_double(NAN, dtype), error, JOIST_E_NOT_FINITE);
+    CHECK_ERROR(import_double(INFINITY, dtype), error, JOIST_E_NOT_FINITE);
+    CHECK_ERROR(import_double(-INFINITY, dtype), error, JOIST_E_NOT_FINITE);
+    CHECK_STR(error.text[0].bytes, "-Inf");
+    CHECK_INT(import_double(-0.0, dtype), JOIST_OK);
+    CHECK_INT(import_double(0.5, dtype), JOIST_ERROR_VALUE);
+    CHECK_INT(import_double(0x1p52 - 0.5, dtype), JOIST_ERROR_VALUE);
+    CHECK_INT(import_double(0x1p-1074, dtype), JOIST_ERROR_VALUE);
+  }
+  /* The edges of 64 bits, where double is coarser than the dtype. */
+  CHECK_INT(import_double(0x1.fffffffffffffp62, JOIST_I64), JOIST_OK);
+  CHECK_INT(import_double(0x1p63, JOIST_I64), JOIST_ERROR_VALUE);
+  CHECK_INT(import_double(-0x1p63, JOIST_I64), JOIST_OK);
+  CHECK_INT(import_double(-0x1.0000000000001p63, JOIST_I64), JOIST_ERROR_VALUE);
+  CHECK_INT(import_double(0x1.fffffffffffffp63, JOIST_UI64), JOIST_OK);
+  CHECK_INT(import_double(0x1p64, JOIST_UI64), JOIST_ERROR_VALUE);
+  CHECK_INT(import_double(0x1.0000000000001p52, JOIST_I64), JOIST_OK);
+  CHECK_INT(((int64_t *)out)[1234], (1LL << 52) + 1);
+  CHECK_INT(import_double(0x1.0000000000001p53, JOIST_UI64), JOIST_OK);
+  const double values[] = {1, 300}, part[] = {1.5};
+  CHECK_ERROR(import(JOIST_HOST_DOUBLE, values, 2, JOIST_UI8), error, JOIST_E_OUT_OF_RANGE);
+  CHECK_STR(error.text[0].bytes, "300");
+  CHECK_ERROR(import(JOIST_HOST_DOUBLE, part, 1, JOIST_I32), error, JOIST_E_FRACTIONAL);
+  CHECK_STR(error.text[0].bytes, "1.5");
+}
+
+static void test_import_float_range(void) {
+  static const struct {
+    joist_dtype dtype;
+    double limit; /* rounds to Inf */
+  } cases[] = {{JOIST_F16, 65520},
+               {JOIST_BF16, 0x1.ffp127},
+               {JOIST_F32, 0x1.ffffffp127},
+               {JOIST_C64, 0x1.ffffffp127}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    const joist_dtype dtype = cases[i].dtype;
+    const double limit = cases[i].limit, below = nextafter(limit, 0);
+    double parts[2];
+    CHECK_ERROR(import_double(limit, dtype), error, JOIST_E_OUT_OF_RANGE);
+    CHECK_INT(import_double(-limit, dtype), JOIST_ERROR_VALUE);
+    CHECK_INT(import_double(DBL_MAX, dtype), JOIST_ERROR_VALUE);
+    CHECK_INT(import_double(-below, dtype), JOIST_OK);
+    CHECK_INT(import_double(below, dtype), JOIST_OK);
+    read_back(dtype, 1234, parts);
+    CHECK(parts[0] == joist_dtype_max_float(dtype));
+    CHECK_INT(import_double(INFINITY, dtype), JOIST_OK);
+    read_back(dtype, 1234, parts);
+    CHECK(isinf(parts[0]));
+    const double imaginary[] = {0, 1, 2, limit};
+    CHECK_INT(import(JOIST_HOST_COMPLEX, imaginary, 2, dtype), JOIST_ERROR_VALUE);
+    CHECK_INT(error.position, dtype == JOIST_C64 ? 2 : 1);
+  }
+  const int integers[] = {65519, -65519, 65520}, others[] = {INT32_MAX, -INT32_MAX};
+  const int64_t longs[] = {65520}, largest[] = {INT64_MAX, -INT64_MAX};
+  CHECK_INT(import(JOIST_HOST_INTEGER, integers, 2, JOIST_F16), JOIST_OK);
+  CHECK_ERROR(import(JOIST_HOST_INTEGER, integers, 3, JOIST_F16), error, JOIST_E_OUT_OF_RANGE);
+  CHECK_STR(error.text[0].bytes, "65520");
+  CHECK_INT(error.position, 3);
+  CHECK_INT(import(JOIST_HOST_INTEGER64, longs, 1, JOIST_F16), JOIST_ERROR_VALUE);
+  EACH_DTYPE(dtype) {
+    if (is_whole(dtype) || dtype == JOIST_F16) continue;
+    CHECK_INT(import(JOIST_HOST_INTEGER, others, 2, dtype), JOIST_OK);
+    CHECK_INT(import(JOIST_HOST_INTEGER64, largest, 2, dtype), JOIST_OK);
+    CHECK_INT(import_double(0.1, dtype), JOIST_OK);
+  }
+}
+
+static void test_import_others(void) {
+  const int logicals[] = {0, 1, 7}; /* C code may store any non-zero number as TRUE */
+  const double complexes[] = {0, 0, 1, -0.0}, imaginary[] = {1, 0, 1, 2};
+  const float floats[] = {0, 1};
+  const unsigned char bytes[] = {0, 1};
+  const int integers[] = {0, 1};
+  const int64_t longs[] = {0, 1};
+  const double doubles[] = {0, 1};
+  const void *const hosts[] = {logicals, integers, doubles, complexes, bytes, longs, floats};
+  EACH_DTYPE(dtype) {
+    double parts[2];
+    for (int host = JOIST_HOST_LOGICAL; host <= JOIST_HOST_FLOAT32; host++) {
+      memset(out, 0x5a, OUT_SIZE);
+      CHECK_INT(import((joist_host)host, hosts[host], 2, dtype), JOIST_OK);
+      CHECK(((unsigned char *)out)[2 * joist_dtype_size(dtype)] == 0x5a);
+      for (size_t i = 0; i < 2; i++) {
+        read_back(dtype, i, parts);
+        CHECK(parts[0] == (double)i && parts[1] == 0);
+      }
+      CHECK_INT(import((joist_host)host, NULL, 0, dtype), JOIST_OK);
+    }
+    CHECK_INT(import(JOIST_HOST_LOGICAL, logicals, 3, dtype), JOIST_OK);
+    read_back(dtype, 2, parts);
+    CHECK(parts[0] == 1);
+    const bool complex_dtype = joist_dtype_kind(dtype) == JOIST_KIND_COMPLEX;
+    const joist_status status = import(JOIST_HOST_COMPLEX, imaginary, 2, dtype);
+    CHECK((status == JOIST_OK) == complex_dtype);
+    if (complex_dtype) continue;
+    CHECK_ERROR(status, error, JOIST_E_IMAGINARY);
+    CHECK_STR(error.text[0].bytes, "1+2i");
+    CHECK_INT(error.position, 2);
+  }
+  CHECK_INT(joist_host_category(JOIST_HOST_LOGICAL), JOIST_CATEGORY_BOOL);
+  CHECK_INT(joist_host_category(JOIST_HOST_INTEGER), JOIST_CATEGORY_INTEGER);
+  CHECK_INT(joist_host_category(JOIST_HOST_RAW), JOIST_CATEGORY_INTEGER);
+  CHECK_INT(joist_host_category(JOIST_HOST_INTEGER64), JOIST_CATEGORY_INTEGER);
+  CHECK_INT(joist_host_category(JOIST_HOST_DOUBLE), JOIST_CATEGORY_FLOAT);
+  CHECK_INT(joist_host_category(JOIST_HOST_FLOAT32), JOIST_CATEGORY_FLOAT);
+  CHECK_INT(joist_host_category(JOIST_HOST_COMPLEX), JOIST_CATEGORY_COMPLEX);
+}
+
+/* Each host's zero, another value and the one that is neither TRUE nor FALSE, at the end of two
+ * blocks. */
+static void test_import_truth(void) {
+  enum { N = 1200 };
+  static const size_t sizes[] = {4, 4, 8, 16, 1, 8, 4};
+  static const int32_t ints[] = {0, 7, INT32_MIN};
+  static const int64_t longs[] = {0, -(INT64_C(1) << 40), INT64_MIN};
+  static const uint8_t bytes[] = {0, 200};
+  static const float floats[] = {0, 1e-40f, NAN};
+  const double doubles[] = {-0.0, 0x1p-1074, NAN}, infinite = -INFINITY, na = na_real();
+  const double complexes[] = {0, -0.0, 0, -2, 1, NAN};
+  const void *const values[] = {ints, ints, doubles, complexes, bytes, longs, floats};
+  static const joist_host hosts[] = {JOIST_HOST_LOGICAL, JOIST_HOST_INTEGER, JOIST_HOST_DOUBLE,
+                                     JOIST_HOST_COMPLEX, JOIST_HOST_RAW,     JOIST_HOST_INTEGER64,
+                                     JOIST_HOST_FLOAT32};
+  for (size_t h = 0; h < sizeof hosts / sizeof *hosts; h++)
+    for (size_t which = 0; which < (hosts[h] == JOIST_HOST_RAW ? 2 : 3); which++) {
+      char *const many = calloc(N, sizes[h]);
+      uint8_t truth[N];
+      memcpy(many + (N - 1) * sizes[h], (const char *)values[h] + which * sizes[h], sizes[h]);
+      memset(&error, 0, sizeof error);
+      const joist_status status = joist_import_truth(hosts[h], many, N, truth, NULL, &error);
+      CHECK((status == JOIST_OK) == (which < 2));
+      if (status == JOIST_OK)
+        for (size_t i = 0; i < N; i++) CHECK(truth[i] == (i == N - 1 && which == 1));
+      else
+        CHECK_INT(error.position, 1200);
+      if (hosts[h] == JOIST_HOST_DOUBLE && which == 2)
+        CHECK_ERROR(status, error, JOIST_E_NO_TRUTH_VALUE);
+      free(many);
+    }
+  uint8_t one = 0;
+  CHECK(joist_import_truth(JOIST_HOST_DOUBLE, &infinite, 1, &one, NULL, &error) == JOIST_OK &&
+        one == 1);
+  CHECK_ERROR(joist_import_truth(JOIST_HOST_DOUBLE, &na, 1, &one, NULL, &error), error,
+              JOIST_E_NA_VALUE);
+}
+
+static void test_host_range(void) {
+  const int integers[] = {3, -7, 5, INT32_MIN};
+  const double doubles[] = {1.5, -2, INFINITY, NAN}, complexes[] = {1, -3, 2, 0};
+  const int64_t longs[] = {INT64_MIN + 1, INT64_MIN};
+  double low, high;
+  CHECK(joist_host_range(JOIST_HOST_INTEGER, integers, 3, &low, &high) && low == -7 && high == 5);
+  CHECK(!joist_host_range(JOIST_HOST_INTEGER, integers, 4, &low, &high));
+  CHECK(!joist_host_range(JOIST_HOST_INTEGER, integers, 0, &low, &high));
+  CHECK(joist_host_range(JOIST_HOST_DOUBLE, doubles, 3, &low, &high) && low == -2 && isinf(high));
+  CHECK(!joist_host_range(JOIST_HOST_DOUBLE, doubles, 4, &low, &high));
+  CHECK(joist_host_range(JOIST_HOST_COMPLEX, complexes, 2, &low, &high) && low == -3 && high == 2);
+  CHECK(joist_host_range(JOIST_HOST_INTEGER64, longs, 1, &low, &high) && low == -0x1p63);
+  CHECK(!joist_host_range(JOIST_HOST_INTEGER64, longs, 2, &low, &high));
+  CHECK(joist_host_range(JOIST_HOST_LOGICAL, integers, 1, &low, &high) && low == 1 && high == 1);
+}
+
+static joist_status export(joist_dtype dtype, const void *elements, size_t n, joist_host host,
+                           bool lossy) {
+  memset(&error, 0, sizeof error);
+  return joist_export(dtype, elements, n, host, lossy, out, NULL, &error);
+}
+
+static void test_export_hosts(void) {
+  /* Rows as host.h lists them; L R I W D C F: logical raw integer integer64 double
+   * complex float32; lower case only if lossy. */
+  static const struct {
+    joist_dtype dtype;
+    const char *hosts;
+  } rows[] = {{JOIST_BOOL, "LRIWDCF"}, {JOIST_I8, "IWDCF"},   {JOIST_I16, "IWDCF"},
+              {JOIST_I32, "IWDCf"},    {JOIST_I64, "IWDCf"},  {JOIST_UI8, "RIWDCF"},
+              {JOIST_UI16, "IWDCF"},   {JOIST_UI32, "IWDCf"}, {JOIST_UI64, "IWDCf"},
+              {JOIST_F16, "DCF"},      {JOIST_BF16, "DCF"},   {JOIST_F32, "DCF"},
+              {JOIST_F64, "DCf"},      {JOIST_C64, "C"},      {JOIST_C128, "C"}};
+  static const char letters[] = "LIDCRWF";
+  CHECK_INT(sizeof rows / sizeof *rows, JOIST_DTYPE_COUNT);
+  for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+    const int source[2] = {0, 1};
+    joist_c128 elements[2];
+    joist_convert_find(JOIST_I32, rows[r].dtype)(2, source, elements);
+    for (int host = 0; host < 7; host++)
+      for (int lossy = 0; lossy < 2; lossy++) {
+        const char lower = (char)(letters[host] - 'A' + 'a');
+        const bool can = strchr(rows[r].hosts, letters[host]) != NULL ||
+                         (lossy && strchr(rows[r].hosts, lower) != NULL);
+        const joist_status status = export(rows[r].dtype, elements, 2, (joist_host)host, lossy);
+        if (!can) {
+          CHECK_ERROR(status, error, JOIST_E_NO_EXPORT);
+          CHECK_INT(error.type[0].dtype, rows[r].dtype);
+          continue;
+        }
+        CHECK_INT(status, JOIST_OK);
+        switch ((joist_host)host) {
+          case JOIST_HOST_LOGICAL:
+          case JOIST_HOST_INTEGER:
+            CHECK(((int *)out)[0] == 0 && ((int *)out)[1] == 1);
+            break;
+          case JOIST_HOST_DOUBLE:
+            CHECK(((double *)out)[0] == 0 && ((double *)out)[1] == 1);
+            break;
+          case JOIST_HOST_COMPLEX:
+            CHECK(((double *)out)[2] == 1 && ((double *)out)[3] == 0);
+            break;
+          case JOIST_HOST_RAW:
+            CHECK(((unsigned char *)out)[0] == 0 && ((unsigned char *)out)[1] == 1);
+            break;
+          case JOIST_HOST_INTEGER64:
+            CHECK(((int64_t *)out)[0] == 0 && ((int64_t *)out)[1] == 1);
+            break;
+          case JOIST_HOST_FLOAT32:
+            CHECK(((float *)out)[0] == 0 && ((float *)out)[1] == 1);
+            break;
+        }
+      }
+  }
+}
+
+static void test_export_values(void) {
+  const int32_t ints[] = {-INT32_MAX, INT32_MAX, INT32_MIN};
+  const uint32_t naturals[] = {INT32_MAX, 0x80000000u};
+  const int64_t longs[] = {1LL << 53, -(1LL << 53) - 2, INT64_MAX - 1023, (1LL << 53) + 1};
+  const int64_t edges[] = {-INT32_MAX, INT32_MAX, INT32_MIN};
+  const int64_t minimum[] = {INT64_MIN};
+  const uint64_t large[] = {INT64_MAX, 0x8000000000000000u}, odd[] = {UINT64_MAX};
+  CHECK_INT(export(JOIST_I32, ints, 2, JOIST_HOST_INTEGER, false), JOIST_OK);
+  CHECK_ERROR(export(JOIST_I32, ints, 3, JOIST_HOST_INTEGER, true), error, JOIST_E_EXPORT_INTEGER);
+  CHECK_STR(error.text[0].bytes, "-2147483648");
+  CHECK(error.position == 3 && error.type[0].dtype == JOIST_I32);
+  CHECK_INT(export(JOIST_I32, ints, 3, JOIST_HOST_INTEGER64, false), JOIST_OK);
+  CHECK_INT(export(JOIST_I32, ints, 3, JOIST_HOST_DOUBLE, false), JOIST_OK);
+  CHECK_INT(export(JOIST_UI32, naturals, 1, JOIST_HOST_INTEGER, false), JOIST_OK);
+  CHECK_INT(export(JOIST_UI32, naturals, 2, JOIST_HOST_INTEGER, false), JOIST_ERROR_VALUE);
+  CHECK_INT(export(JOIST_I64, edges, 2, JOIST_HOST_INTEGER, false), JOIST_OK);
+  CHECK_ERROR(export(JOIST_I64, edges, 3, JOIST_HOST_INTEGER, false), error,
+              JOIST_E_EXPORT_INTEGER_WIDE);
+  CHECK_INT(export(JOIST_I64, longs, 3, JOIST_HOST_DOUBLE, false), JOIST_OK);
+  CHECK_ERROR(export(JOIST_I64, longs, 4, JOIST_HOST_DOUBLE, false), error, JOIST_E_EXPORT_INEXACT);
+  CHECK_STR(error.text[0].bytes, "9007199254740993");
+  CHECK_INT(error.position, 4);
+  CHECK_INT(export(JOIST_I64, longs, 4, JOIST_HOST_COMPLEX, false), JOIST_ERROR_VALUE);
+  CHECK_INT(export(JOIST_I64, longs, 4, JOIST_HOST_DOUBLE, true), JOIST_OK);
+  CHECK(((double *)out)[3] == 0x1p53);
+  CHECK_INT(export(JOIST_I64, longs, 4, JOIST_HOST_COMPLEX, true), JOIST_OK);
+  CHECK_INT(export(JOIST_I64, minimum, 1, JOIST_HOST_DOUBLE, false), JOIST_OK);
+  CHECK_INT(export(JOIST_I64, minimum, 1, JOIST_HOST_INTEGER64, false), JOIST_ERROR_VALUE);
+  CHECK_INT(export(JOIST_UI64, large, 1, JOIST_HOST_INTEGER64, false), JOIST_OK);
+  CHECK_ERROR(export(JOIST_UI64, large, 2, JOIST_HOST_INTEGER64, false), error,
+              JOIST_E_EXPORT_INTEGER64);
+  CHECK_STR(error.text[0].bytes, "9223372036854775808");
+  CHECK(error.position == 2 && error.type[0].dtype == JOIST_UI64);
+  CHECK_INT(export(JOIST_UI64, large + 1, 1, JOIST_HOST_DOUBLE, false), JOIST_OK);
+  CHECK_INT(export(JOIST_UI64, odd, 1, JOIST_HOST_DOUBLE, false), JOIST_ERROR_VALUE);
+  /* NA_real_ goes in and out with its bits; no NaN of a narrower dtype becomes NA. */
+  double values[2] = {na_real(), 1};
+  CHECK_INT(export(JOIST_F64, values, 2, JOIST_HOST_DOUBLE, false), JOIST_OK);
+  CHECK(memcmp(out, values, sizeof values) == 0);
+  for (uint32_t low = 0; low < 0x10000; low++) {
+    const uint16_t half = (uint16_t)low;
+    const uint32_t bits = 0x7fc00000u | low;
+    CHECK(export(JOIST_F16, &half, 1, JOIST_HOST_DOUBLE, false) == JOIST_OK);
+    CHECK(!is_na_bits(((double *)out)[0]));
+    CHECK(export(JOIST_F32, &bits, 1, JOIST_HOST_DOUBLE, false) == JOIST_OK);
+    CHECK(!is_na_bits(((double *)out)[0]));
+  }
+}
+
+static const char *format(joist_dtype dtype, const void *element, int digits) {
+  static char text[JOIST_TEXT_SIZE];
+  memset(text, 'x', sizeof text);
+  const size_t length = joist_format_element(dtype, element, digits, text);
+  CHECK_INT(length, strlen(text));
+  return text;
+}
+
+static const char *format_double(double value, int digits) {
+  return format(JOIST_F64, &value, digits);
+}
+
+static void test_format_text(void) {
+  const double complexes[][2] = {{1, 2}, {1.5, -2}, {na_real(), 0}, {NAN, 1}, {0, -INFINITY}};
+  const double longest[2] = {-2.2250738585072014e-308, -1.7976931348623157e308};
+  const float part[2] = {0.1f, 1e-10f}, tenth = 0.1f;
+  const uint8_t bools[] = {0, 1};
+  const int64_t least = INT64_MIN;
+  const uint64_t most = UINT64_MAX;
+  const int8_t negative = -128;
+  CHECK_STR(format_double(0.1, 0), "0.1");
+  CHECK_STR(format_double(100, 0), "100");
+  CHECK_STR(format_double(1e5, 0), "1e+05");
+  CHECK_STR(format_double(123456, 0), "123456");
+  CHECK_STR(format_double(1e15, 0), "1e+15");
+  CHECK_STR(format_double(0.0001, 0), "1e-04");
+  CHECK_STR(format_double(0.00012, 0), "0.00012");
+  CHECK_STR(format_double(-0.0, 0), "-0");
+  CHECK_STR(format_double(0x1p-1074, 0), "5e-324");
+  CHECK_STR(format_double(1.0 / 3, 7), "0.3333333");
+  CHECK_STR(format_double(1.5, 7), "1.5");
+  CHECK_STR(format_double(123456.789, 4), "123457");
+  CHECK_STR(format_double(0.1, 17), "0.10000000000000001");
+  CHECK_STR(format_double(NAN, 0), "NaN");
+  CHECK_STR(format_double(na_real(), 0), "NA");
+  CHECK_STR(format_double(INFINITY, 0), "Inf");
+  CHECK_STR(format_double(-INFINITY, 7), "-Inf");
+  CHECK_STR(format(JOIST_F32, &tenth, 0), "0.1");
+  CHECK_STR(format(JOIST_C64, part, 0), "0.1+1e-10i");
+  CHECK_STR(format(JOIST_C128, complexes[0], 0), "1+2i");
+  CHECK_STR(format(JOIST_C128, complexes[1], 0), "1.5-2i");
+  CHECK_STR(format(JOIST_C128, complexes[2], 0), "NA");
+  CHECK_STR(format(JOIST_C128, complexes[3], 0), "NaN+1i");
+  CHECK_STR(format(JOIST_C128, complexes[4], 0), "0-Infi");
+  CHECK_STR(format(JOIST_C128, longest, 0), "-2.2250738585072014e-308-1.7976931348623157e+308i");
+  CHECK_STR(format(JOIST_BOOL, &bools[0], 0), "FALSE");
+  CHECK_STR(format(JOIST_BOOL, &bools[1], 0), "TRUE");
+  CHECK_STR(format(JOIST_I8, &negative, 0), "-128");
+  CHECK_STR(format(JOIST_I64, &least, 0), "-9223372036854775808");
+  CHECK_STR(format(JOIST_UI64, &most, 0), "18446744073709551615");
+}
+
+/* Significant digits; 0 for a whole number in full, which may have more than needed. */
+static int digits_in(const char *text) {
+  if (strpbrk(text, ".e") == NULL) return 0;
+  int digits = 0, trailing = 0;
+  bool leading = true;
+  for (; *text != '\0' && *text != 'e'; text++) {
+    if (*text < '0' || *text > '9') continue;
+    if (leading && *text == '0') continue;
+    leading = false;
+    digits++;
+    trailing = *text == '0' ? trailing + 1 : 0;
+  }
+  return digits - trailing;
+}
+
+static void check_double_trip(double value) {
+  char text[JOIST_TEXT_SIZE];
+  const char *got = format_double(value, 0);
+  const double read = strtod(got, NULL);
+  CHECK_MSG(memcmp(&read, &value, sizeof read) == 0, "%a as %s", value, got);
+  /* No shorter text that printf writes reads back. */
+  if (digits_in(got) > 1 && fabs(value) < 1e15) {
+    snprintf(text, sizeof text, "%.*e", digits_in(got) - 2, value);
+    CHECK_MSG(strtod(text, NULL) != value, "%s is shorter than %s", text, got);
+  }
+}
+
+static void test_format_trips(void) {
+  uint64_t random = 88172645463325252u;
+  for (uint32_t i = 0; i < 65536; i++) {
+    const uint16_t bits = (uint16_t)i;
+    if ((bits & 0x7fff) <= 0x7c00) {
+      const char *text = format(JOIST_F16, &bits, 0);
+      const uint16_t read = joist_f64_to_f16(
+          text[text[0] == '-'] == 'I' ? (double)joist_f16_to_f32(bits) : strtod(text, NULL));
+      CHECK_MSG(read == bits && digits_in(text) <= 5, "f16 %04x as %s", i, text);
+    }
+    if ((bits & 0x7fff) < 0x7f80) {
+      const char *text = format(JOIST_BF16, &bits, 0);
+      CHECK_MSG(joist_f64_to_bf16(strtod(text, NULL)) == bits && digits_in(text) <= 4,
+                "bf16 %04x as %s", i, text);
+    }
+  }
+  for (int i = 0; i < 100000; i++) {
+    random ^= random << 13, random ^= random >> 7, random ^= random << 17;
+    const uint32_t single = (uint32_t)(random >> 32);
+    double value;
+    memcpy(&value, &random, sizeof value);
+    if (isfinite(value)) check_double_trip(value);
+    check_double_trip((double)(random >> 40) / 1000);
+    float narrow, read;
+    memcpy(&narrow, &single, sizeof narrow);
+    if (!isfinite(narrow)) continue;
+    const char *text = format(JOIST_F32, &narrow, 0);
+    read = strtof(text, NULL);
+    CHECK_MSG(memcmp(&read, &narrow, sizeof read) == 0 && digits_in(text) <= 9, "%a as %s",
+              (double)narrow, text);
+  }
+}
+
+static void test_parse_integer(void) {
+  static const struct {
+    const char *text;
+    joist_dtype dtype;
+    bool reads;
+    uint64_t value;
+  } cases[] = {
+      {"0", JOIST_I64, true, 0},
+      {"-1", JOIST_I64, true, UINT64_MAX},
+      {"+17", JOIST_UI64, true, 17},
+      {"-9223372036854775808", JOIST_I64, true, UINT64_C(1) << 63},
+      {"9223372036854775808", JOIST_I64, false, 0},
+      {"18446744073709551615", JOIST_UI64, true, UINT64_MAX},
+      {"18446744073709551616", JOIST_UI64, false, 0},
+      {"0xffffFFFFffffffff", JOIST_UI64, true, UINT64_MAX},
+      {"0x10000000000000000", JOIST_UI64, false, 0},
+      {"-1", JOIST_UI64, false, 0},
+      {"127", JOIST_I8, true, 127},
+      {"128", JOIST_I8, false, 0},
+      {"", JOIST_I64, false, 0},
+      {"-", JOIST_I64, false, 0},
+      {"0x", JOIST_I64, false, 0},
+      {"1a", JOIST_I64, false, 0},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct joist_error error;
+    uint64_t value = 1;
+    const joist_status status =
+        joist_parse_integer(cases[i].text, i + 1, cases[i].dtype, &value, &error);
+    CHECK_MSG((status == JOIST_OK) == cases[i].reads, "case %zu", i);
+    if (status == JOIST_OK) {
+      CHECK_MSG(value == cases[i].value, "value of case %zu", i);
+      continue;
+    }
+    const char *const digits = cases[i].text + (cases[i].text[0] == '-');
+    const bool number = *digits != '\0' && strspn(digits, "0123456789") == strlen(digits);
+    const bool hexadecimal = strncmp(digits, "0x", 2) == 0 && digits[2] != '\0';
+    CHECK_ERROR(status, error, number || hexadecimal ? JOIST_E_OUT_OF_RANGE : JOIST_E_NOT_A_NUMBER);
+    CHECK_STR(error.text[0].bytes, cases[i].text);
+    CHECK_INT(error.position, i + 1);
+  }
+}
+
+/* ---- bytes ---- */
+
+static void test_copy_bytes(void) {
+  unsigned char bytes[16 * 9], copied[16 * 9 + 1], back[16 * 9];
+  EACH_DTYPE(dtype) {
+    const size_t size = joist_dtype_size(dtype), unit = joist_dtype_size(joist_dtype_real(dtype));
+    const size_t all = 9 * size;
+    for (size_t i = 0; i < all; i++)
+      bytes[i] = (unsigned char)(dtype == JOIST_BOOL ? i % 3 == 0 : 37 * i + 129);
+    for (int swapped = 0; swapped < 2; swapped++) {
+      /* at an odd address */
+      CHECK_INT(joist_copy_bytes(dtype, bytes, 9, swapped, copied + 1, NULL, &error), JOIST_OK);
+      for (size_t i = 0; i < all; i++) {
+        const size_t from = swapped ? i / unit * unit + (unit - 1 - i % unit) : i;
+        CHECK_INT(copied[1 + i], bytes[from]);
+      }
+      CHECK_INT(joist_copy_bytes(dtype, copied + 1, 9, swapped, back, NULL, &error), JOIST_OK);
+      CHECK(memcmp(back, bytes, all) == 0);
+    }
+    CHECK_INT(joist_copy_bytes(dtype, bytes, 9, true, NULL, NULL, &error), JOIST_OK);
+  }
+  const unsigned char truth[] = {0, 1, 255, 2};
+  CHECK_INT(joist_copy_bytes(JOIST_BOOL, truth, 2, false, copied, NULL, &error), JOIST_OK);
+  CHECK_ERROR(joist_copy_bytes(JOIST_BOOL, truth, 4, false, NULL, NULL, &error), error,
+              JOIST_E_BYTE_NOT_BOOL);
+  CHECK_STR(error.text[0].bytes, "ff");
+  CHECK_INT(error.position, 3);
+}
+
+/* ---- interrupts ---- */
+
+static bool stop_at_once(void *calls) {
+  ++*(int *)calls;
+  return true;
+}
+
+static void test_interrupts(void) {
+  enum { MANY = (1 << 24) + 1 };
+  int calls = 0;
+  const struct joist_run run = {.threads = 1, .poll = stop_at_once, .context = &calls};
+  char *const from = calloc(MANY, 1), *const to = malloc(MANY);
+  if (from == NULL || to == NULL) return;
+  for (size_t n = MANY - 1; n <= MANY; n++) {
+    const joist_status want = n == MANY ? JOIST_INTERRUPTED : JOIST_OK;
+    CHECK_INT(joist_import(JOIST_HOST_RAW, from, n, JOIST_I8, JOIST_NA_ERROR, to, &run, &error),
+              want);
+    CHECK_INT(joist_import_truth(JOIST_HOST_RAW, from, n, to, &run, &error), want);
+    CHECK_INT(joist_export(JOIST_UI8, from, n, JOIST_HOST_RAW, false, to, &run, &error), want);
+    CHECK_INT(joist_copy_bytes(JOIST_UI8, from, n, true, to, &run, &error), want);
+  }
+  CHECK_INT(calls, 4);
+  /* A misfit beyond the first blocks is named by its place among all. */
+  from[MANY - 1] = (char)200;
+  CHECK_ERROR(joist_import(JOIST_HOST_RAW, from, MANY, JOIST_I8, JOIST_NA_ERROR, to, NULL, &error),
+              error, JOIST_E_OUT_OF_RANGE);
+  CHECK_STR(error.text[0].bytes, "200");
+  CHECK_INT(error.position, MANY);
+  free(from);
+  free(to);
+}
+
+int main(void) {
+  out = malloc(OUT_SIZE);
+  if (out == NULL) return 1;
+  test_import_na();
+  test_import_integer_range();
+  test_import_float_range();
+  test_import_others();
+  test_import_truth();
+  test_host_range();
+  test_export_hosts();
+  test_export_values();
+  test_format_text();
+  test_format_trips();
+  test_parse_integer();
+  test_copy_bytes();
+  test_interrupts();
+  free(out);
+  return check_report("host");
+}

@@ -1,0 +1,117 @@
+/* The parallel loop: every task runs once, no two at a time have the same worker, and polls come
+ * in between and can stop it. How ranges are cut into chunks and shares. */
+#include "core/base/parallel.h"
+
+#include "errors.h"
+
+enum { THREADS = 5, MOST = 3000 };
+
+/* ---- cutting ---- */
+
+static void test_sizes(void) {
+  for (size_t n = 0; n < 200; n++)
+    for (size_t by = 1; by < 40; by++) {
+      size_t pieces = 0, end = 0;
+      for (size_t k = 0; k < n; k += by) {
+        const struct joist_part part = joist_chunk_of(n, by, pieces++);
+        CHECK(part.first == k && part.n == (n < k + by ? n - k : by));
+      }
+      CHECK_INT(joist_divide_up(n, by), pieces);
+      CHECK_INT(joist_round_up(n, by), pieces * by);
+      CHECK_INT(joist_smaller(n, by), n < by ? n : by);
+      for (size_t k = 0; k < by; k++) {
+        const struct joist_part part = joist_share_of(n, by, k);
+        CHECK(part.first == end && part.n >= n / by && part.n <= n / by + 1);
+        end += part.n;
+      }
+      CHECK_INT(end, n);
+    }
+  CHECK(joist_divide_up(SIZE_MAX, 2) == SIZE_MAX / 2 + 1);
+  CHECK(joist_share_of(SIZE_MAX, 3, 2).first == SIZE_MAX / 3 * 2);
+}
+
+/* ---- tasks ---- */
+
+/* What tasks leave behind. */
+struct trace {
+  _Atomic int runs[MOST];
+  _Atomic int busy[THREADS]; /* workers that are at it */
+  _Atomic int clashes;
+  _Atomic size_t lowest;
+  int polls, stop_at;
+};
+
+static void leave_trace(const void *context, size_t task, size_t worker) {
+  struct trace *const trace = *(struct trace *const *)context;
+  if (worker >= THREADS || trace->busy[worker]++ != 0) trace->clashes++;
+  trace->runs[task]++;
+  joist_lower(&trace->lowest, MOST - task);
+  if (worker < THREADS) trace->busy[worker]--;
+}
+
+static bool poll_trace(void *context) {
+  struct trace *const trace = context;
+  return ++trace->polls == trace->stop_at;
+}
+
+/* Tasks that ran once, as all those before the first that did not. */
+static size_t ran(const struct trace *trace) {
+  size_t first = 0, n = 0;
+  while (first < MOST && trace->runs[first] == 1) first++;
+  for (size_t k = first; k < MOST; k++) n += trace->runs[k] != 0;
+  CHECK_INT(n, 0);
+  return first;
+}
+
+static void test_tasks(void) {
+  static const size_t counts[] = {0, 1, 2, 3, 5, 64, 161, 1000, MOST};
+  for (int threads = 1; threads <= THREADS; threads++)
+    for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
+      struct trace trace = {.lowest = MOST}, *const context = &trace;
+      joist_parallel(threads, counts[c], leave_trace, &context);
+      CHECK_INT(ran(&trace), counts[c]);
+      CHECK_INT(trace.clashes, 0);
+      CHECK_INT(trace.lowest, counts[c] == 0 ? MOST : MOST - counts[c] + 1);
+    }
+}
+
+static void test_polls(void) {
+  static const size_t work[] = {0, 1, 1u << 20, 1u << 24, SIZE_MAX / 2, SIZE_MAX};
+  for (int threads = 1; threads <= THREADS; threads++)
+    for (size_t w = 0; w < sizeof work / sizeof *work; w++) {
+      struct trace trace = {.lowest = MOST}, *const context = &trace;
+      const struct joist_run run = {
+          .threads = threads, .parallel_from = 1, .poll = poll_trace, .context = &trace};
+      struct joist_error error;
+      CHECK_INT(joist_tasks_run(&run, MOST, work[w], leave_trace, &context, &error), JOIST_OK);
+      CHECK_INT(ran(&trace), MOST);
+      CHECK_INT(trace.clashes, 0);
+      /* Never for little work, often for much. */
+      CHECK_MSG(work[w] > 1 ? trace.polls >= MOST / 16 - 1 : trace.polls == 0,
+                "%zu additions by %d threads: %d polls", work[w], threads, trace.polls);
+      if (work[w] <= 1) continue;
+      trace = (struct trace){.stop_at = 3};
+      CHECK_INT(joist_tasks_run(&run, MOST, work[w], leave_trace, &context, &error),
+                JOIST_INTERRUPTED);
+      CHECK(ran(&trace) >= 3 && ran(&trace) <= (size_t)3 * 16);
+      CHECK_INT(trace.polls, 3);
+    }
+}
+
+static void test_threads_for(void) {
+  const struct joist_run all = {.threads = 4, .parallel_from = 1}, usual = {.threads = 4};
+  CHECK_INT(joist_threads_for(&all, 1, 3), 3);
+  CHECK_INT(joist_threads_for(&all, 1, 9), 4);
+  CHECK_INT(joist_threads_for(&all, SIZE_MAX, 1), 1);
+  CHECK_INT(joist_threads_for(&all, 0, 9), 1);
+  CHECK_INT(joist_threads_for(&usual, 1000, 9), 1);
+  CHECK_INT(joist_threads_for(&usual, SIZE_MAX, SIZE_MAX), 4);
+}
+
+int main(void) {
+  test_sizes();
+  test_tasks();
+  test_polls();
+  test_threads_for();
+  return check_report("parallel");
+}
