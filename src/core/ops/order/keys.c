@@ -6,6 +6,7 @@
 #include "core/base/bits.h"
 #include "core/base/parallel.h"
 #include "core/base/vectorize.h"
+#include "core/kernels/kernels.h"
 
 JOIST_VECTORIZE_FILE
 
@@ -97,36 +98,32 @@ static uint64_t nan_key_of(uint64_t bits) {
   return (bits & UINT32_MAX) == NA_LOW_WORD ? na_key : nan_key;
 }
 
-static void match_c64(size_t n, const void *in, uint64_t *keys) {
+/* Complex numbers: the keys of both parts, in one word of c64. */
+static void match_complex(joist_dtype dtype, size_t n, const void *in, uint64_t *keys) {
+  const bool wide = dtype == JOIST_C128;
   const char *const from = in;
-  for (size_t i = 0; i < n; i++) {
-    uint64_t part[2];
-    joist_order_keys(JOIST_F32, false, 2, from + i * sizeof(joist_c64), part);
-    keys[i] = part[0] << 32 | part[1];
-  }
-}
-
-static void match_c128(size_t n, const void *in, uint64_t *keys) {
-  const char *const from = in;
-  for (size_t i = 0; i < n; i++) {
-    uint64_t part[2], bits[2];
-    memcpy(bits, from + i * sizeof bits, sizeof bits);
-    joist_order_keys(JOIST_F64, false, 2, bits, part);
-    for (size_t p = 0; p < 2; p++)
-      keys[p * n + i] = part[p] == nan_key ? nan_key_of(bits[p]) : part[p];
+  for (size_t length, first = 0; first < n; first += length) {
+    const char *const x = from + first * joist_dtype_size(dtype);
+    uint64_t part[2 * CHUNK];
+    length = joist_smaller(n - first, CHUNK);
+    joist_order_keys(wide ? JOIST_F64 : JOIST_F32, false, 2 * length, x, part);
+    for (size_t i = 0; i < length && !wide; i++)
+      keys[first + i] = part[2 * i] << 32 | part[2 * i + 1];
+    for (size_t i = 0; i < 2 * length && wide; i++) {
+      uint64_t bits;
+      memcpy(&bits, x + i * sizeof bits, sizeof bits);
+      keys[i % 2 * n + first + i / 2] = part[i] == nan_key ? nan_key_of(bits) : part[i];
+    }
   }
 }
 
 void joist_match_keys(joist_dtype dtype, size_t n, const void *in, uint64_t *keys) {
-  if (dtype == JOIST_C64) {
-    match_c64(n, in, keys);
-  } else if (dtype == JOIST_C128) {
-    match_c128(n, in, keys);
-  } else {
-    joist_order_keys(dtype, false, n, in, keys);
-    if (dtype != JOIST_F64) return;
-    const uint64_t *const bits = in;
-    for (size_t i = 0; i < n; i++)
-      if (keys[i] == nan_key) keys[i] = nan_key_of(bits[i]);
+  const uint64_t *const bits = in;
+  if (joist_dtype_kind(dtype) == JOIST_KIND_COMPLEX) {
+    match_complex(dtype, n, in, keys);
+    return;
   }
+  joist_order_keys(dtype, false, n, in, keys);
+  for (size_t i = 0; i < n && dtype == JOIST_F64; i++)
+    if (keys[i] == nan_key) keys[i] = nan_key_of(bits[i]);
 }

@@ -7,18 +7,9 @@
 #include "core/base/parallel.h"
 #include "core/base/pool.h"
 #include "core/kernels/kernels.h"
-#include "core/kernels/sort_kernels.h"
+#include "core/types/error.h"
 
 enum { CHUNK = JOIST_PARTITION_CHUNK, BUCKETS = 1 << 10 /* at most */ };
-
-/* What the threads deal by. Those of a thread are `most` each. */
-struct tables {
-  const struct joist_partition *partition;
-  size_t most; /* buckets */
-  uint16_t *bucket_of;
-  uint32_t *at, *first;
-  char *lines;
-};
 
 static void *allocate(size_t bytes, struct joist_error *error) {
   void *const memory = joist_pool_allocate(bytes);
@@ -66,7 +57,7 @@ void joist_partition_ends(struct joist_partition *p) {
 /* ---- offsets ---- */
 
 /* Any two buckets in turn have more than `least` items, so that there are never too many. */
-static void make_buckets(struct joist_partition *p, uint16_t *bucket_of) {
+static void make_buckets(struct joist_partition *p) {
   const size_t few = p->numbers <= BUCKETS ? 0 : p->n / (BUCKETS / 2) + 1;
   const size_t least = few > p->least ? few : p->least;
   struct joist_bucket *last = p->bucket;
@@ -79,43 +70,40 @@ static void make_buckets(struct joist_partition *p, uint16_t *bucket_of) {
     }
     if (count > 0) last->high = k;
     last->end += count;
-    bucket_of[k] = (uint16_t)(last - p->bucket);
+    p->bucket_of[k] = (uint16_t)(last - p->bucket);
   }
   p->buckets = (size_t)(last - p->bucket) + 1;
 }
 
 /* Where the first item of every share goes in every bucket. */
-static void place_shares(const struct tables *tables) {
-  const struct joist_partition *const p = tables->partition;
+static void place_shares(const struct joist_partition *p) {
   const size_t threads = (size_t)p->threads;
-  memset(tables->at, 0, threads * tables->most * sizeof *tables->at);
+  memset(p->at, 0, threads * p->most * sizeof *p->at);
   for (size_t t = 0; t < threads; t++)
     for (size_t k = 0; k < p->numbers; k++)
-      tables->at[t * tables->most + tables->bucket_of[k]] += p->counts[t * p->numbers + k];
+      p->at[t * p->most + p->bucket_of[k]] += p->counts[t * p->numbers + k];
   for (size_t b = 0; b < p->buckets; b++) {
     uint32_t before = (uint32_t)p->bucket[b].begin;
     for (size_t t = 0; t < threads; t++) {
-      uint32_t *const at = &tables->at[t * tables->most + b];
+      uint32_t *const at = &p->at[t * p->most + b];
       const uint32_t own = *at;
       *at = before;
       before += own;
     }
   }
-  memcpy(tables->first, tables->at, threads * tables->most * sizeof *tables->at);
+  memcpy(p->first, p->at, threads * p->most * sizeof *p->at);
 }
 
 /* ---- items ---- */
 
 static void deal_share(const void *context, size_t share, size_t worker) {
-  const struct tables *const tables = context;
-  const struct joist_partition *const p = tables->partition;
+  const struct joist_partition *const p = context;
   const struct joist_part part = joist_share_of(p->n, (size_t)p->threads, share);
-  const size_t room = share * tables->most;
   const struct joist_dealing dealing = {.buckets = p->buckets,
-                                        .bucket_of = tables->bucket_of,
-                                        .at = tables->at + room,
-                                        .first = tables->first + room,
-                                        .lines = tables->lines + room * JOIST_LINE,
+                                        .bucket_of = p->bucket_of,
+                                        .at = p->at + share * p->most,
+                                        .first = p->first + share * p->most,
+                                        .lines = p->lines + share * p->most * JOIST_LINE,
                                         .out = p->items,
                                         .past = p->n >= joist_stream_from(p->run) / p->item};
   joist_deal *const deal = joist_deal_find(p->item);
@@ -131,24 +119,49 @@ static void deal_share(const void *context, size_t share, size_t worker) {
 }
 
 joist_status joist_partition_deal(struct joist_partition *p, struct joist_error *error) {
-  const size_t most = joist_smaller(p->numbers, BUCKETS), rooms = (size_t)p->threads * most;
+  p->most = joist_smaller(p->numbers, BUCKETS);
+  const size_t rooms = (size_t)p->threads * p->most;
   const size_t item_bytes = joist_round_up(p->n * p->item, JOIST_LINE);
-  char *const memory =
-      allocate(item_bytes + rooms * JOIST_LINE + most * sizeof *p->bucket +
-                   2 * rooms * sizeof(uint32_t) + p->numbers * sizeof(uint16_t) + most,
-               error);
-  if (memory == NULL) return JOIST_ERROR_MEMORY;
-  struct tables tables = {.partition = p, .most = most, .lines = memory + item_bytes};
-  p->items = memory;
-  p->bucket = (struct joist_bucket *)(void *)(tables.lines + rooms * JOIST_LINE);
-  tables.at = (uint32_t *)(void *)(p->bucket + most);
-  tables.first = tables.at + rooms;
-  tables.bucket_of = (uint16_t *)(void *)(tables.first + rooms);
-  p->left = (bool *)(void *)(tables.bucket_of + p->numbers);
-  make_buckets(p, tables.bucket_of);
-  place_shares(&tables);
-  joist_parallel(p->threads, (size_t)p->threads, deal_share, &tables);
+  p->items = allocate(item_bytes + rooms * JOIST_LINE + p->most * sizeof *p->bucket +
+                          2 * rooms * sizeof *p->at + p->numbers * sizeof *p->bucket_of + p->most,
+                      error);
+  if (p->items == NULL) return JOIST_ERROR_MEMORY;
+  p->lines = (char *)p->items + item_bytes;
+  p->bucket = (struct joist_bucket *)(void *)(p->lines + rooms * JOIST_LINE);
+  p->at = (uint32_t *)(void *)(p->bucket + p->most);
+  p->first = p->at + rooms;
+  p->bucket_of = (uint16_t *)(void *)(p->first + rooms);
+  p->left = (bool *)(void *)(p->bucket_of + p->numbers);
+  make_buckets(p);
+  place_shares(p);
+  joist_parallel(p->threads, (size_t)p->threads, deal_share, p);
   return joist_run_poll(p->run, error);
+}
+
+struct returning {
+  const struct joist_partition *partition;
+  const uint8_t *from;
+  uint8_t *to;
+};
+
+static void return_share(const void *context, size_t share, size_t worker) {
+  const struct returning *const r = context;
+  const struct joist_partition *const p = r->partition;
+  const struct joist_part part = joist_share_of(p->n, (size_t)p->threads, share);
+  uint32_t *const at = p->first + share * p->most, numbers[CHUNK];
+  (void)worker;
+  for (size_t done = 0, n; done < part.n; done += n) {
+    uint8_t *const to = r->to + part.first + done;
+    n = joist_smaller(part.n - done, CHUNK);
+    p->source(p->context, part.first + done, n, numbers, NULL);
+    for (size_t i = 0; i < n; i++) to[i] = r->from[at[p->bucket_of[numbers[i]]]++];
+  }
+}
+
+void joist_partition_return(struct joist_partition *p, const uint8_t *of_items,
+                            uint8_t *of_elements) {
+  const struct returning returning = {p, of_items, of_elements};
+  joist_parallel(p->threads, (size_t)p->threads, return_share, &returning);
 }
 
 /* ---- buckets ---- */

@@ -34,12 +34,16 @@ struct joist_partition {
   const struct joist_run *run;
   joist_partition_source *source;
   const void *context;
-  /* Owned, from here on. */
-  uint32_t *counts; /* of every number, for each thread's share */
+  /* Owned, from here on. Tables of each thread's share: */
+  uint32_t *counts;     /* of every number */
+  uint32_t *at, *first; /* of every bucket: where its next item goes, and where its first one is */
+  char *lines;          /* of every bucket: items that are not written yet */
+  /* Those of all: */
   void *items;
   struct joist_bucket *bucket;
-  size_t buckets;
-  bool *left; /* of buckets */
+  size_t buckets, most; /* those there are, and those that the tables have room for */
+  uint16_t *bucket_of;  /* every number */
+  bool *left;           /* of buckets: is there something left to do? */
 };
 
 /* Counts the elements of each number. */
@@ -62,6 +66,10 @@ typedef joist_status joist_bucket_rest(const void *context, struct joist_bucket 
 joist_status joist_partition_each(const struct joist_partition *p, joist_bucket_task *task,
                                   joist_bucket_rest *rest, const void *context,
                                   struct joist_error *error) JOIST_MUST_CHECK;
+
+/* What is known of every item, a byte each, goes back to where elements came from, once. */
+void joist_partition_return(struct joist_partition *p, const uint8_t *of_items,
+                            uint8_t *of_elements);
 
 void joist_partition_free(struct joist_partition *p);
 

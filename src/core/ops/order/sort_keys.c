@@ -5,6 +5,7 @@
 
 #include "core/base/bits.h"
 #include "core/base/vectorize.h"
+#include "core/kernels/kernels.h"
 
 JOIST_VECTORIZE_FILE
 

@@ -12,10 +12,11 @@
 #include "core/base/parallel.h"
 #include "core/base/pool.h"
 #include "core/base/vectorize.h"
-#include "core/kernels/stream.h"
+#include "core/kernels/kernels.h"
 #include "core/ops/order/keys.h"
 #include "core/ops/order/partition.h"
 #include "core/ops/order/sort_keys.h"
+#include "core/types/error.h"
 
 JOIST_VECTORIZE_FILE
 
@@ -43,10 +44,6 @@ struct joist_sorting joist_sorting_of(joist_dtype dtype, bool decreasing, bool p
   const size_t size = joist_dtype_size(dtype);
   return (struct joist_sorting){joist_sort_kernels(size), joist_order_of(dtype, decreasing), size,
                                 positions};
-}
-
-static joist_status no_memory(size_t bytes, struct joist_error *error) {
-  return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY, .bytes = bytes);
 }
 
 static const void *from(const struct line *line, size_t i) {
@@ -327,7 +324,7 @@ static joist_status share_bucket(const void *context, struct joist_bucket bucket
   char *const out = l->line.out + bucket.begin * size;
   if (how->positions) {
     uint64_t *const own = joist_pool_allocate(n * sizeof *own);
-    if (own == NULL) return no_memory(n * sizeof *own, error);
+    if (own == NULL) return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY, .bytes = n * sizeof *own);
     const joist_status status = order_bucket(l, bucket, own, NULL, error);
     joist_pool_free(own);
     return status;
@@ -352,7 +349,8 @@ static joist_status sort_buckets(struct long_line *l, struct joist_error *error)
   const size_t words = !l->line.how->positions ? 0 : l->line.lossy ? 4 * longest : longest;
   l->room_bytes = COUNT_BYTES + joist_round_up(words * sizeof(uint64_t), JOIST_LINE);
   l->rooms = joist_pool_allocate((size_t)l->threads * l->room_bytes);
-  if (l->rooms == NULL) return no_memory((size_t)l->threads * l->room_bytes, error);
+  if (l->rooms == NULL)
+    return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY, .bytes = (size_t)l->threads * l->room_bytes);
   const joist_status status = joist_partition_each(p, sort_bucket, share_bucket, l, error);
   joist_pool_free(l->rooms);
   return status;

@@ -1,4 +1,4 @@
-/* nv_take_along(): the elements at positions along a dim. */
+/* take_along: the elements at positions along a dim. */
 #include "core/base/by_size.h"
 #include "core/base/parallel.h"
 #include "core/program/call.h"

@@ -43,14 +43,12 @@ struct comparing {
   const struct joist_run *run;
   uint64_t low; /* of close keys: the least one, */
   uint8_t *bits;
-  size_t bit_bytes;              /* and a bit for each, per thread */
-  const struct joist_two *items; /* that are dealt */
-  uint32_t *slots;               /* SLOTS per thread */
+  size_t bit_bytes;      /* and a bit for each, per thread */
+  const uint64_t *items; /* keys that are dealt */
+  uint8_t *item_repeated;
+  _Atomic bool *some; /* of them are */
+  uint32_t *slots;    /* SLOTS per thread */
 };
-
-static joist_status no_memory(size_t bytes, struct joist_error *error) {
-  return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY, .bytes = bytes);
-}
 
 static void make_keys(const struct comparing *c, size_t first, size_t n, uint64_t *keys) {
   joist_match_keys(c->dtype, n, c->in + first * c->size, keys);
@@ -128,7 +126,8 @@ static joist_status look_up_bits(struct comparing *c, uint64_t span, struct jois
   const size_t threads = (size_t)c->threads;
   c->bit_bytes = (size_t)span / 8 + 1;
   c->bits = joist_pool_allocate(threads * c->bit_bytes);
-  if (c->bits == NULL) return no_memory(threads * c->bit_bytes, error);
+  if (c->bits == NULL)
+    return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY, .bytes = threads * c->bit_bytes);
   memset(c->bits, 0, threads * c->bit_bytes);
   joist_parallel(c->threads, threads, set_bits, c);
   const joist_status status = joist_run_poll(c->run, error);
@@ -176,47 +175,44 @@ static joist_status look_up_few(const struct comparing *c, bool *few, struct joi
 
 /* ---- any ---- */
 
-/* Items are keys, or hashes of two, and positions. */
 static void make_items(const void *context, size_t first, size_t n, uint32_t *numbers,
                        void *items) {
   const struct comparing *const c = context;
   struct joist_two *const two = items;
-  uint64_t keys[2 * CHUNK];
+  uint64_t room[2 * CHUNK], *const keys = items == NULL || c->parts == 2 ? room : items;
   make_keys(c, first, n, keys);
-  for (size_t i = 0; i < n && c->parts == 2; i++) keys[i] = joist_match_hash(keys[i], keys[n + i]);
-  for (size_t i = 0; i < n; i++)
-    numbers[i] = (uint32_t)((keys[i] ^ keys[i] >> 32) * GOLDEN >> (64 - NUMBER_BITS));
-  if (two == NULL) return;
-  for (size_t i = 0; i < n; i++) two[i] = (struct joist_two){keys[i], first + i};
-}
-
-static bool equal(const struct comparing *c, const struct joist_two *a, const struct joist_two *b) {
-  uint64_t x[2], y[2];
-  if (a->first != b->first || c->parts == 1) return a->first == b->first;
-  make_keys(c, a->second, 1, x);
-  make_keys(c, b->second, 1, y);
-  return x[0] == y[0] && x[1] == y[1];
+  if (items != NULL && c->parts == 2)
+    for (size_t i = 0; i < n; i++) two[i] = (struct joist_two){keys[i], keys[n + i]};
+  for (size_t i = 0; i < n; i++) {
+    const uint64_t key = c->parts == 2 ? keys[i] + GOLDEN * keys[n + i] : keys[i];
+    numbers[i] = (uint32_t)((key ^ key >> 32) * GOLDEN >> (64 - NUMBER_BITS));
+  }
 }
 
 /* False where there are too many different items for the table. A slot is the number of an
  * item + 1; 0 is free. */
 static bool look_through(const struct comparing *c, struct joist_bucket bucket, size_t slot_count,
                          uint32_t *slots) {
-  const struct joist_two *const items = c->items + bucket.begin;
-  const size_t n = bucket.end - bucket.begin, mask = slot_count - 1;
-  size_t most = slot_count - slot_count / 4;
+  const size_t parts = c->parts, n = bucket.end - bucket.begin, mask = slot_count - 1;
+  const size_t most = slot_count - slot_count / 4;
+  const uint64_t *const items = c->items + bucket.begin * parts;
+  uint8_t *const repeated = c->item_repeated + bucket.begin;
+  size_t others = 0;
   memset(slots, 0, slot_count * sizeof *slots);
   for (size_t i = 0; i < n; i++) {
-    size_t slot = (size_t)joist_match_hash(items[i].first, 0) & mask;
-    while (slots[slot] != 0 && !equal(c, &items[slots[slot] - 1], &items[i]))
-      slot = (slot + 1) & mask;
-    if (slots[slot] != 0) {
-      c->repeated[items[i].second] = 1;
-      continue;
+    const uint64_t key = items[i * parts], other = parts == 1 ? 0 : items[i * parts + 1];
+    size_t slot = (size_t)joist_match_hash(key, other) & mask;
+    bool found = false;
+    for (; slots[slot] != 0 && !found; slot = (slot + 1) & mask) {
+      const uint64_t *const item = items + (slots[slot] - 1) * parts;
+      found = item[0] == key && (parts == 1 || item[1] == other);
     }
-    if (most-- == 0) return false;
+    repeated[i] = found;
+    if (found) continue;
+    if (++others == most) return false;
     slots[slot] = (uint32_t)i + 1;
   }
+  if (others < n) *c->some = true;
   return true;
 }
 
@@ -234,7 +230,7 @@ static joist_status look_through_rest(const void *context, struct joist_bucket b
                                       struct joist_error *error) {
   const size_t bytes = slots_for(bucket) * sizeof(uint32_t);
   uint32_t *const slots = joist_pool_allocate(bytes);
-  if (slots == NULL) return no_memory(bytes, error);
+  if (slots == NULL) return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY, .bytes = bytes);
   (void)look_through(context, bucket, slots_for(bucket), slots);
   joist_pool_free(slots);
   return JOIST_OK;
@@ -242,22 +238,28 @@ static joist_status look_through_rest(const void *context, struct joist_bucket b
 
 static joist_status look_up_any(struct comparing *c, struct joist_error *error) {
   struct joist_partition p = {.n = c->n,
-                              .item = sizeof(struct joist_two),
+                              .item = c->parts * sizeof *c->items,
                               .numbers = (size_t)1 << NUMBER_BITS,
                               .least = BUCKET_ITEMS,
                               .threads = c->threads,
                               .run = c->run,
                               .source = make_items,
                               .context = c};
-  const size_t bytes = (size_t)c->threads * SLOTS * sizeof *c->slots;
+  _Atomic bool some = false;
+  const size_t bytes = (size_t)c->threads * SLOTS * sizeof *c->slots + c->n;
   c->slots = joist_pool_allocate(bytes);
-  if (c->slots == NULL) return no_memory(bytes, error);
-  memset(c->repeated, 0, c->n);
+  if (c->slots == NULL) return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY, .bytes = bytes);
+  c->item_repeated = (uint8_t *)(c->slots + (size_t)c->threads * SLOTS);
+  c->some = &some;
   joist_status status = joist_partition_count(&p, error);
   if (status == JOIST_OK) status = joist_partition_deal(&p, error);
   c->items = p.items;
   if (status == JOIST_OK)
     status = joist_partition_each(&p, look_through_bucket, look_through_rest, c, error);
+  if (status == JOIST_OK && some)
+    joist_partition_return(&p, c->item_repeated, c->repeated);
+  else if (status == JOIST_OK)
+    memset(c->repeated, 0, c->n);
   joist_partition_free(&p);
   joist_pool_free(c->slots);
   return status;
