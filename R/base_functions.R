@@ -46,10 +46,10 @@
 #' S4 dispatch. As with all S4 generics, an error in an argument is one of class `simpleError` that
 #' says which argument was evaluated. Where a package that is attached before joist has a function
 #' of its own by one of these names, as BiocGenerics and bit64 have, it stays in place, and those
-#' two have methods for tensors (bit64 looks at the first argument only). From R 4.3 on `%*%`, and from R 4.4 on `crossprod()`, dispatch by
-#' themselves; before R 4.3, joist has a function `%*%` that passes everything else on to base R's.
-#' Called from another package, `stats::var()`, `base::which()` and their like are the functions of
-#' base R, and stop.
+#' two have methods for tensors (those of bit64 by the first argument only). From R 4.3 on `%*%`,
+#' and from R 4.4 on `crossprod()`, dispatch by themselves; before R 4.3, joist has a function `%*%`
+#' that passes everything else on to base R's. Called by their full names or from another package,
+#' `stats::var()`, `base::which()` and their like are the functions of base R, most of which stop.
 #'
 #' **Work on tensors**, and give R vectors: `as.vector()` and its kin, `matrix()`, `array()`,
 #' `is.na()`, `order()`, `duplicated()`, `factor()`,

@@ -12,8 +12,8 @@
 #' \item Promotion: [common_dtype()], [result_dtype()], [promotion_table()],
 #'   [promotion_rules()], [with_promotion()], [promotion_lattice()], [check_lattice()].
 #' \item Elementwise: arithmetic [nv_add()], comparison [nv_eq()], logic [nv_and()], bits
-#'   [nv_bitwise_and()], choices [nv_clamp()], functions [nv_sqrt()], signs
-#'   [nv_negate()], rounding [nv_round()], complex numbers [nv_real()], NaN [nv_is_nan()].
+#'   [nv_bitwise_and()], choices [nv_clamp()], functions [nv_sqrt()] and
+#'   [nv_erf()], signs [nv_negate()], rounding [nv_round()], complex numbers [nv_real()], NaN [nv_is_nan()].
 #' \item Subsets and shapes: [subset], [nv_gather()], [nv_reshape()], [nv_transpose()],
 #'   [nv_concatenate()], [nv_pad()], [nv_broadcast_arrays()], [diff.nv_tensor()].
 #' \item Reductions and statistics: [nv_reduce_sum()], [nv_var()], [nv_cov()], [nv_median()],
@@ -24,7 +24,7 @@
 #' \item Random numbers: [nv_key()], [nv_runif()], [nv_sample()].
 #' \item Base R: [base_functions], data frames [as.data.frame.nv_tensor()]
 #'   [nv_merge()] and [nv_na_omit()].
-#' \item Programs and machines: [jit()], [nv_device()], [cuda_diagnostics()],
+#' \item Programs and machines: [jit()], [program()], [nv_device()], [cuda_diagnostics()],
 #'   [nv_set_threads()], [nv_memory()], [joist_info()].
 #' }
 #'

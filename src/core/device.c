@@ -112,13 +112,7 @@ bool joist_device_has_driver(void) { return others != NULL && others->has_driver
 
 size_t joist_device_diagnose(struct joist_diagnosis *diagnoses) {
   if (others != NULL) return others->diagnose(diagnoses);
-  diagnoses[0] = (struct joist_diagnosis){
-      .item = "build",
-      .found = false,
-      .detail =
-          "this joist was built without CUDA: install the CUDA toolkit (nvcc on the PATH, or "
-          "CUDA_HOME set), then install joist again from source with "
-          "--configure-args=--with-cuda=yes"};
+  diagnoses[0] = (struct joist_diagnosis){.item = "build", .why = {.code = JOIST_E_NO_CUDA}};
   return 1;
 }
 

@@ -7,6 +7,7 @@
 
 #include "core/base/run.h"
 #include "core/plan/plan.h"
+#include "core/types/error.h"
 
 typedef enum { JOIST_COPY_TO_DEVICE, JOIST_COPY_TO_HOST, JOIST_COPY_WITHIN } joist_copy;
 
@@ -66,7 +67,8 @@ bool joist_device_has_driver(void);
 struct joist_diagnosis {
   const char *item;
   bool found;
-  char detail[256]; /* what was found, or what to do */
+  char detail[256];       /* what was found */
+  struct joist_error why; /* what is missing otherwise */
 };
 enum { JOIST_DIAGNOSES = 5 };
 /* Returns how many were written, at most JOIST_DIAGNOSES. */

@@ -11,18 +11,14 @@
 #include "cuda/host/nvrtc.h"
 
 static void diagnose_device(struct joist_diagnosis *diagnosis) {
-  struct joist_error error = {""};
   struct joist_cuda_state *state = NULL;
   size_t available = 0, total = 0;
   struct cudaDeviceProp properties;
-  if (joist_cuda_open(0, &state, &error) != JOIST_OK) {
-    snprintf(diagnosis->detail, sizeof diagnosis->detail, "%.255s", error.message);
-    return;
-  }
-  if (cudaGetDeviceProperties(&properties, 0) != cudaSuccess ||
-      cudaMemGetInfo(&available, &total) != cudaSuccess)
-    return;
-  diagnosis->found = true;
+  if (joist_cuda_open(0, &state, &diagnosis->why) != JOIST_OK) return;
+  cudaError_t result = cudaGetDeviceProperties(&properties, 0);
+  if (result == cudaSuccess) result = cudaMemGetInfo(&available, &total);
+  diagnosis->found = joist_cuda_check(result, "asking for its memory", &diagnosis->why) == JOIST_OK;
+  if (!diagnosis->found) return;
   snprintf(diagnosis->detail, sizeof diagnosis->detail,
            "%zu: cuda:0 is %.100s, compute capability %d.%d, %.1f of %.1f GiB free",
            joist_cuda_count(), properties.name, properties.major, properties.minor,
@@ -30,12 +26,19 @@ static void diagnose_device(struct joist_diagnosis *diagnosis) {
 }
 
 size_t joist_cuda_diagnose(struct joist_diagnosis *rows) {
-  static const char *const items[JOIST_DIAGNOSES] = {"build", "driver", "device", "NVRTC",
-                                                     "cuBLAS"};
+  /* What is missing says why; the other facts are known only where it is there. */
+  static const struct {
+    const char *item;
+    joist_error_code missing;
+  } items[JOIST_DIAGNOSES] = {{"build", JOIST_E_NO_CUDA},
+                              {"driver", JOIST_E_NO_DRIVER},
+                              {"device", JOIST_E_GPU_UNKNOWN},
+                              {"NVRTC", JOIST_E_NO_NVRTC},
+                              {"cuBLAS", JOIST_E_NO_CUBLAS}};
   char version[32] = "?";
   int number = 0;
   for (int k = 0; k < JOIST_DIAGNOSES; k++)
-    rows[k] = (struct joist_diagnosis){.item = items[k], .found = false, .detail = ""};
+    rows[k] = (struct joist_diagnosis){.item = items[k].item, .why = {.code = items[k].missing}};
   (void)cudaRuntimeGetVersion(&number);
   joist_cuda_version_text(number, version, sizeof version);
   rows[0].found = true;
@@ -43,17 +46,13 @@ size_t joist_cuda_diagnose(struct joist_diagnosis *rows) {
   number = 0;
   rows[1].found = joist_cuda_driver() != NULL && cudaDriverGetVersion(&number) == cudaSuccess &&
                   joist_cuda_version_text(number, version, sizeof version);
-  snprintf(rows[1].detail, sizeof rows[1].detail,
-           rows[1].found ? "supports CUDA %s"
-                         : "libcuda.so.1 cannot be loaded: install the NVIDIA driver, or in a "
-                           "container start it with its GPUs (docker run --gpus all)",
-           version);
-  if (rows[1].found)
+  if (rows[1].found) {
+    snprintf(rows[1].detail, sizeof rows[1].detail, "supports CUDA %s", version);
     diagnose_device(&rows[2]);
-  else
-    snprintf(rows[2].detail, sizeof rows[2].detail, "unknown without a driver");
+  }
   rows[3].found = joist_cuda_describe_nvrtc(rows[3].detail, sizeof rows[3].detail);
   if (rows[3].found) joist_cuda_describe_compiled(rows[3].detail, sizeof rows[3].detail);
-  rows[4].found = joist_cuda_describe_cublas(rows[4].detail, sizeof rows[4].detail);
+  rows[4].found = joist_cuda_cublas() != NULL;
+  if (rows[4].found) snprintf(rows[4].detail, sizeof rows[4].detail, "found");
   return JOIST_DIAGNOSES;
 }

@@ -44,15 +44,14 @@ void joist_r_set_dims(struct joist_attributes *attributes, SEXP dims, int rank) 
     const bool missing = TYPEOF(dims) == INTSXP && INTEGER(dims)[k] == NA_INTEGER;
     const double d = TYPEOF(dims) == REALSXP ? REAL(dims)[k] : missing ? 0 : INTEGER(dims)[k];
     if (!(fabs(d) >= 1 && fabs(d) <= rank) || d != floor(d))
-      joist_r_stop(JOIST_ERROR_SHAPE, "`dims`: there is no dimension %g; the tensor has %d", d,
-                   rank);
+      JOIST_R_FAIL(JOIST_E_NO_DIMENSION, .number = {d}, .shape = {{.rank = rank}});
     const int at = (int)fabs(d) - 1;
-    if (named[at]) joist_r_stop(JOIST_ERROR_SHAPE, "`dims`: dimension %d is given twice", at + 1);
+    if (named[at]) joist_r_stop(JOIST_ERROR_SHAPE, "`dims` has dimension %d twice", at + 1);
     named[at] = true;
     negative += d < 0;
   }
   if (negative > 0 && negative < n)
-    joist_r_stop(JOIST_ERROR_SHAPE, "`dims` cannot be positive and negative at once");
+    joist_r_stop(JOIST_ERROR_SHAPE, "`dims` must be all positive or all negative");
   const bool left_out = negative > 0 || dims == R_NilValue;
   size_t count = 0;
   for (int d = 0; d < rank; d++)

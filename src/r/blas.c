@@ -135,7 +135,7 @@ SEXP joist_r_blas(SEXP choice) {
     const char *const text = joist_r_string(choice, "choice");
     if (strcmp(text, "auto") != 0 && strcmp(text, "blas") != 0 && strcmp(text, "joist") != 0)
       joist_r_stop(JOIST_ERROR_VALUE,
-                   "matrix products are made by \"auto\", \"blas\" or \"joist\"");
+                   "matrix products are computed by \"auto\", \"blas\" or \"joist\"");
     use_blas(strcmp(text, "blas") == 0 || (strcmp(text, "auto") == 0 && vendor != NULL));
   }
   if (joist_blas.gemm[JOIST_F64] == NULL) return Rf_mkString("joist");

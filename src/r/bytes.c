@@ -21,13 +21,14 @@ static void copy(joist_dtype dtype, const void *from, size_t n, bool swapped, vo
 
 /* The bytes become the payload themselves where they are as they are to be. */
 SEXP joist_r_from_bytes(SEXP bytes, SEXP dtype, SEXP shape, SEXP swapped) {
-  if (TYPEOF(bytes) != RAWSXP) joist_r_stop(JOIST_ERROR_VALUE, "bytes are a raw vector");
+  if (TYPEOF(bytes) != RAWSXP) joist_r_stop(JOIST_ERROR_VALUE, "`bytes` must be a raw vector");
   const struct joist_type type = {joist_r_dtype(dtype), false};
   const size_t size = joist_dtype_size(type.dtype), length = (size_t)XLENGTH(bytes);
   const size_t n = length / size;
   if (n * size != length)
-    joist_r_stop(JOIST_ERROR_VALUE, "%.0f byte%s are not %s, which has %d in each element",
-                 (double)length, length == 1 ? "" : "s", joist_dtype_name(type.dtype), (int)size);
+    joist_r_stop(JOIST_ERROR_VALUE,
+                 "%.0f byte%s cannot be read as %s, which has %d in each element", (double)length,
+                 length == 1 ? "" : "s", joist_dtype_name(type.dtype), (int)size);
   struct joist_shape extents = {.rank = 1, .extent = {(uint32_t)n}};
   if (shape != R_NilValue)
     joist_r_shape(shape, &extents);

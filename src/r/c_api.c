@@ -5,6 +5,7 @@
 
 #include "core/promotion/promote.h"
 #include "r/conditions.h"
+#include "r/dtypes.h"
 #include "r/operands.h"
 #include "r/payload.h"
 #include "r/rules.h"
@@ -25,7 +26,7 @@ static void read_array(SEXP x, struct joist_array *array) {
   struct joist_r_value value;
   joist_r_read(joist_r_rules(R_NilValue), x, &value);
   if (value.form != JOIST_R_CONCRETE)
-    joist_r_stop(JOIST_ERROR_VALUE, "a tensor with elements is needed; make one with nv_tensor()");
+    joist_r_stop(JOIST_ERROR_VALUE, "a tensor with data is needed; make one with nv_tensor()");
   const struct joist_type type = value.argument.operand.type;
   memset(array, 0, sizeof *array);
   array->dtype = joist_dtype_name(type.dtype);
@@ -38,25 +39,23 @@ static void read_array(SEXP x, struct joist_array *array) {
 }
 
 static SEXP make_array(struct joist_array *array) {
-  const joist_dtype dtype = joist_dtype_parse(array->dtype, JOIST_STYLE_ANVIL);
-  if (dtype == JOIST_DTYPE_NONE)
-    joist_r_stop(JOIST_ERROR_DTYPE, "there is no dtype '%s'", array->dtype);
+  const joist_dtype dtype = joist_r_dtype(PROTECT(Rf_mkString(array->dtype)));
   if (array->rank < 0 || array->rank > JOIST_RANK_MAX)
-    joist_r_stop(JOIST_ERROR_SHAPE, "a tensor has rank 0 to %d, not %d", JOIST_RANK_MAX,
+    joist_r_stop(JOIST_ERROR_SHAPE, "the rank of a tensor must be 0 to %d, not %d", JOIST_RANK_MAX,
                  array->rank);
   struct joist_shape shape = {.rank = array->rank};
   for (int d = 0; d < shape.rank; d++) {
     shape.extent[d] = array->extent[d];
     if (array->extent[d] > INT32_MAX)
-      joist_r_stop(JOIST_ERROR_SHAPE, "extent %d is too large", d + 1);
+      JOIST_R_FAIL(JOIST_E_EXTENT_LIMIT, .dim = d + 1, .number = {array->extent[d]});
   }
   if (!joist_shape_count(&shape, &array->count))
-    joist_r_stop(JOIST_ERROR_SHAPE, "a tensor of these extents has too many elements");
+    JOIST_R_FAIL(JOIST_E_ELEMENT_LIMIT, .shape = {shape});
   array->size = joist_dtype_size(dtype);
   SEXP payload = PROTECT(joist_r_payload(dtype, array->count));
   array->data = joist_r_elements(payload);
   SEXP tensor = joist_r_tensor(payload, (struct joist_type){dtype, array->ambiguous != 0}, &shape);
-  UNPROTECT(1);
+  UNPROTECT(2);
   return tensor;
 }
 

@@ -1,7 +1,13 @@
 /* Raises R conditions. */
+#ifdef __MINGW32__
+#define __USE_MINGW_ANSI_STDIO 1 /* %zu */
+#endif
 #include "r/conditions.h"
 
 #include <stdarg.h>
+#include <stdio.h>
+
+#include "r/error_text.h"
 
 /* The package's namespace, where raise() lives; set when the package is loaded. */
 static SEXP namespace_of_package = NULL;
@@ -34,19 +40,32 @@ static const char *condition_class(joist_status status) {
   return "joist_error";
 }
 
-_Noreturn void joist_r_raise(joist_status status, const struct joist_error *error) {
+static _Noreturn void raise_text(joist_status status, const char *text) {
   SEXP class = PROTECT(Rf_mkString(condition_class(status)));
-  SEXP message = PROTECT(Rf_ScalarString(Rf_mkCharCE(error->message, CE_UTF8)));
+  SEXP message = PROTECT(Rf_ScalarString(Rf_mkCharCE(text, CE_UTF8)));
   SEXP call = PROTECT(Rf_lang3(Rf_install("raise"), class, message));
   Rf_eval(call, namespace_of_package);
-  Rf_error("%s", error->message); /* raise() does not return */
+  Rf_error("%s", text); /* raise() does not return */
+}
+
+_Noreturn void joist_r_raise(joist_status status, const struct joist_error *error) {
+  char text[JOIST_R_ERROR_TEXT_SIZE] = "";
+  if (status != JOIST_INTERRUPTED) joist_r_error_text(error, text);
+  raise_text(status, text);
+}
+
+_Noreturn void joist_r_fail(const struct joist_error *error) {
+  joist_r_raise(joist_error_status(error->code), error);
 }
 
 _Noreturn void joist_r_stop(joist_status status, const char *format, ...) {
-  struct joist_error error;
-  va_list arguments;
+  va_list arguments, again;
   va_start(arguments, format);
-  (void)joist_fail_with(&error, status, format, arguments);
+  va_copy(again, arguments);
+  const size_t size = (size_t)vsnprintf(NULL, 0, format, again) + 1;
+  va_end(again);
+  char *const text = R_alloc(size, 1);
+  vsnprintf(text, size, format, arguments);
   va_end(arguments);
-  joist_r_raise(status, &error);
+  raise_text(status, text);
 }

@@ -2,14 +2,17 @@
 #ifndef JOIST_R_CONDITIONS_H
 #define JOIST_R_CONDITIONS_H
 
-#include "core/base/status.h"
+#include "core/types/error.h"
 #include "r/sexp.h"
 
-/* Raises the condition class that belongs to `status` with the message; the
+/* Raises the condition class that belongs to `status` with the text of the error; the
  * condition's call is the user's function. Does not return, so nothing that is
  * not R's may be held when it is called. */
 _Noreturn void joist_r_raise(joist_status status, const struct joist_error *error);
-/* The same from a format. */
+/* The same for what R finds out before the core: JOIST_R_FAIL(JOIST_E_NO_DIMENSION, .dim = 3). */
+#define JOIST_R_FAIL(...) joist_r_fail(&(const struct joist_error){.code = __VA_ARGS__})
+_Noreturn void joist_r_fail(const struct joist_error *error);
+/* For what only R knows of, with a text. */
 _Noreturn void joist_r_stop(joist_status status, const char *format, ...) JOIST_PRINTF(2, 3);
 
 /* .Call: remembers the package's namespace, where the conditions are raised. */

@@ -34,9 +34,10 @@ static void finalize(SEXP payload) {
 static const struct held *held_of(SEXP payload) {
   const struct held *const held = joist_r_is_remote(payload) ? R_ExternalPtrAddr(payload) : NULL;
   if (held == NULL)
-    joist_r_stop(JOIST_ERROR_DEVICE,
-                 "the data of this tensor was on a GPU and is gone: saveRDS() and other processes "
-                 "do not get it; call nv_to(x, \"cpu\") before saving or sending a tensor");
+    joist_r_stop(
+        JOIST_ERROR_DEVICE,
+        "the data of this tensor was on a GPU and is lost: it is not saved by saveRDS() or sent to "
+        "other processes; call nv_to(x, \"cpu\") before you save or send a tensor");
   return held;
 }
 
@@ -64,8 +65,8 @@ static void make_room(const struct joist_device *device, size_t bytes) {
 static _Noreturn void out_of_memory(const struct joist_device *device, size_t bytes) {
   const struct joist_device_figures figures = device->figures(device);
   joist_r_stop(JOIST_ERROR_DEVICE,
-               "the memory of %s is out: %.0f bytes are wanted, %.0f of %.0f are free and tensors "
-               "hold %.0f; remove tensors that you do not need, or compute in parts",
+               "%s is out of memory: %.0f bytes are needed, %.0f of %.0f are free and tensors hold "
+               "%.0f; remove tensors that you no longer need, or compute in parts",
                device->name, (double)bytes, (double)(figures.available + figures.kept),
                (double)figures.total, (double)figures.used);
 }
@@ -77,7 +78,7 @@ SEXP joist_r_remote_payload(const struct joist_device *device, joist_dtype dtype
   SEXP payload = PROTECT(R_MakeExternalPtr(NULL, remote_tag(), R_NilValue));
   joist_r_finalize_with(payload, finalize, false);
   struct held *const held = malloc(sizeof *held);
-  if (held == NULL) joist_r_stop(JOIST_ERROR_MEMORY, "out of memory");
+  if (held == NULL) JOIST_R_FAIL(JOIST_E_OUT_OF_MEMORY, .bytes = sizeof *held);
   *held = (struct held){device, NULL, bytes};
   R_SetExternalPtrAddr(payload, held);
   held->memory = device->allocate(device, bytes);

@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/device.h"
 #include "r/arguments.h"
 #include "r/conditions.h"
+#include "r/error_text.h"
 
 /* The call that gives it. */
 SEXP joist_r_device_object(const char *name) {
@@ -38,30 +38,21 @@ SEXP joist_r_devices_in_use(void) {
 /* A GPU that was asked for is never replaced by the CPU: the error says what is missing. */
 static _Noreturn void not_ready(const char *name, const struct joist_device *device,
                                 const struct joist_error *why) {
+  enum { LINE = JOIST_R_ERROR_TEXT_SIZE };
   struct joist_diagnosis rows[JOIST_DIAGNOSES];
   const size_t n = joist_device_diagnose(rows);
-  char text[JOIST_MESSAGE_SIZE];
-  size_t used =
-      (size_t)snprintf(text, sizeof text, "the device \"%s\" cannot be used%s%.400s", name,
-                       device == NULL ? "" : ": ", device == NULL ? "" : why->message);
-  for (size_t k = 0; k < n && used < sizeof text; k++)
-    if (!rows[k].found && (device == NULL || strcmp(rows[k].detail, why->message) != 0))
-      used += (size_t)snprintf(text + used, sizeof text - used, "\n  %s: %s", rows[k].item,
-                               rows[k].detail);
+  char line[LINE], *const text = R_alloc((n + 1) * LINE, 1);
+  size_t used = (size_t)snprintf(text, LINE, "the device \"%.100s\" cannot be used%s%.1800s", name,
+                                 device == NULL ? "" : ": ",
+                                 device == NULL ? "" : joist_r_error_text(why, line));
+  for (size_t k = 0; k < n; k++)
+    if (!rows[k].found && (device == NULL || rows[k].why.code != why->code))
+      used += (size_t)snprintf(text + used, LINE, "\n  %s: %.2000s", rows[k].item,
+                               joist_r_error_text(&rows[k].why, line));
   joist_r_stop(JOIST_ERROR_DEVICE, "%s", text);
 }
 
-SEXP joist_r_device(SEXP name) {
-  const bool is_string =
-      TYPEOF(name) == STRSXP && XLENGTH(name) == 1 && STRING_ELT(name, 0) != NA_STRING;
-  const char *const text = is_string ? Rf_translateCharUTF8(STRING_ELT(name, 0)) : "";
-  if (!is_string)
-    joist_r_stop(JOIST_ERROR_DEVICE, "a device is given by its name, one string such as \"cpu\"");
-  const struct joist_device *const device = joist_device_find(text);
-  struct joist_error error;
-  if (device != NULL && device->ready(device, &error) == JOIST_OK)
-    return joist_r_device_object(device->name);
-  if (device != NULL || strncmp(text, "cuda", 4) == 0) not_ready(text, device, &error);
+static _Noreturn void no_device(const char *text) {
   char known[256] = "";
   for (size_t k = 0, used = 0; k < joist_device_count() && used < sizeof known; k++)
     used += (size_t)snprintf(known + used, sizeof known - used, k == 0 ? "%s" : ", %s",
@@ -69,6 +60,27 @@ SEXP joist_r_device(SEXP name) {
   joist_r_stop(JOIST_ERROR_DEVICE,
                "there is no device \"%s\" in this build of joist; the devices are: %s", text,
                known);
+}
+
+const struct joist_device *joist_r_device_named(SEXP name) {
+  const char *const text = joist_r_string(name, "device");
+  const struct joist_device *const device = joist_device_find(text);
+  if (device == NULL) no_device(text);
+  return device;
+}
+
+SEXP joist_r_device(SEXP name) {
+  const bool is_string =
+      TYPEOF(name) == STRSXP && XLENGTH(name) == 1 && STRING_ELT(name, 0) != NA_STRING;
+  const char *const text = is_string ? Rf_translateCharUTF8(STRING_ELT(name, 0)) : "";
+  if (!is_string)
+    joist_r_stop(JOIST_ERROR_DEVICE, "a device must be a single string such as \"cpu\"");
+  const struct joist_device *const device = joist_device_find(text);
+  struct joist_error error;
+  if (device != NULL && device->ready(device, &error) == JOIST_OK)
+    return joist_r_device_object(device->name);
+  if (device != NULL || strncmp(text, "cuda", 4) == 0) not_ready(text, device, &error);
+  no_device(text);
 }
 
 SEXP joist_r_diagnose(void) {
@@ -85,16 +97,17 @@ SEXP joist_r_diagnose(void) {
   for (size_t k = 0; k < n; k++) {
     SET_STRING_ELT(item, (R_xlen_t)k, Rf_mkChar(rows[k].item));
     LOGICAL(found)[k] = rows[k].found;
-    SET_STRING_ELT(detail, (R_xlen_t)k, Rf_mkCharCE(rows[k].detail, CE_UTF8));
+    char why[JOIST_R_ERROR_TEXT_SIZE];
+    const char *const text = rows[k].found ? rows[k].detail : joist_r_error_text(&rows[k].why, why);
+    SET_STRING_ELT(detail, (R_xlen_t)k, Rf_mkCharCE(text, CE_UTF8));
   }
   UNPROTECT(1);
   return table;
 }
 
 static const struct joist_device *ready_device(SEXP name) {
-  const struct joist_device *const device = joist_device_find(joist_r_string(name, "device"));
+  const struct joist_device *const device = joist_r_device_named(name);
   struct joist_error error;
-  if (device == NULL) joist_r_stop(JOIST_ERROR_DEVICE, "there is no such device");
   const joist_status status = device->ready(device, &error);
   if (status != JOIST_OK) joist_r_raise(status, &error);
   return device;

@@ -2,10 +2,14 @@
 #ifndef JOIST_R_DEVICES_H
 #define JOIST_R_DEVICES_H
 
+#include "core/device.h"
 #include "r/sexp.h"
 
 /* The `joist_device` object of a device of this build. */
 SEXP joist_r_device_object(const char *name);
+
+/* The device of a name, ready or not. Raises joist_device_error where this build has none. */
+const struct joist_device *joist_r_device_named(SEXP name);
 
 /* .Call entry points. */
 /* A device from its name; raises joist_device_error. */

@@ -56,7 +56,7 @@ joist_dtype joist_r_dtype_styled(SEXP x, joist_style style) {
     if (dtype != JOIST_DTYPE_NONE) return dtype;
   }
   joist_r_stop(JOIST_ERROR_DTYPE,
-               "a dtype is given as one string, such as \"f32\", not as %s of length %.0f",
+               "a dtype must be a single string such as \"f32\", not %s of length %.0f",
                Rf_type2char(TYPEOF(x)), (double)Rf_xlength(x));
 }
 

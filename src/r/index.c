@@ -12,7 +12,8 @@
 #include "r/transfer.h"
 
 static _Noreturn void not_an_index(const char *what) {
-  joist_r_stop(JOIST_ERROR_VALUE, "a tensor is indexed by numbers or logicals, not by %s", what);
+  joist_r_stop(JOIST_ERROR_VALUE, "a tensor must be indexed by numbers or logicals, not by %s",
+               what);
 }
 
 static const char *name_of_kind(SEXP object) {
@@ -126,7 +127,7 @@ static void read_tensor(SEXP object, size_t extent, int dim, struct joist_r_inde
     return;
   }
   if (value.form == JOIST_R_ABSTRACT)
-    joist_r_stop(JOIST_ERROR_VALUE, "an nv_aval() has no values, so it is no index");
+    joist_r_stop(JOIST_ERROR_VALUE, "an nv_aval() has no values and cannot be an index");
   joist_dtype read = JOIST_I64;
   switch (joist_dtype_kind(dtype)) {
     case JOIST_KIND_BOOL:
@@ -190,7 +191,7 @@ void joist_r_read_index(SEXP object, size_t extent, int dim, bool listed,
 SEXP joist_r_empty_indices(SEXP call, SEXP n) {
   const int count = Rf_asInteger(n);
   if (TYPEOF(call) != LANGSXP || count < 0)
-    joist_r_stop(JOIST_ERROR_VALUE, "the indices of a call are counted");
+    joist_r_stop(JOIST_ERROR_VALUE, "a call and the number of its indices are needed");
   SEXP empty = PROTECT(Rf_allocVector(LGLSXP, count));
   int found = 0;
   bool dots = false;

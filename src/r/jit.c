@@ -56,7 +56,7 @@ static struct cache *cache_of(SEXP pointer) {
   if (cache == NULL || entries == NULL) {
     free(cache);
     free(entries);
-    joist_r_stop(JOIST_ERROR_MEMORY, "out of memory for the cache of jit()");
+    JOIST_R_FAIL(JOIST_E_OUT_OF_MEMORY);
   }
   cache->capacity = capacity;
   cache->entries = entries;
@@ -67,7 +67,7 @@ static struct cache *cache_of(SEXP pointer) {
 SEXP joist_r_jit_state(SEXP capacity) {
   const double given = joist_r_number(capacity);
   if (!(given >= 1 && given <= INT_MAX) || given != floor(given))
-    joist_r_stop(JOIST_ERROR_VALUE, "`cache_size` must be a whole number of at least 1");
+    joist_r_stop(JOIST_ERROR_VALUE, "`cache_size` must be a whole number, 1 or more");
   const int n = (int)given;
   SEXP tag = PROTECT(Rf_ScalarInteger(n));
   Rf_setAttrib(tag, R_ClassSymbol, Rf_mkString("joist_cache"));
@@ -212,7 +212,7 @@ static const void *elements_on(const struct joist_device *device, SEXP payload) 
       remote ? joist_r_remote_device(payload) : joist_device_at(0);
   if (own != device)
     joist_r_stop(JOIST_ERROR_DEVICE,
-                 "a jitted function that runs on %s met a tensor on %s; move it with nv_to()",
+                 "a jitted function that runs on %s was given a tensor on %s; move it with nv_to()",
                  device->name, own->name);
   return remote ? joist_r_remote_memory(payload) : joist_r_elements(payload);
 }
@@ -388,14 +388,14 @@ SEXP joist_r_jit_store(SEXP state, SEXP compiled, SEXP arguments, SEXP dynamic, 
   struct signature signature;
   make_signature(&signature, arguments, dynamic, joist_r_rules(rules));
   if (!fits(compiled, &signature))
-    joist_r_stop(JOIST_ERROR_VALUE, "a traced tensor of this function was taken apart");
+    joist_r_stop(JOIST_ERROR_VALUE, "a traced tensor of this function is damaged");
   R_xlen_t static_count = 0;
   for (R_xlen_t k = 0; k < XLENGTH(arguments); k++) static_count += !LOGICAL(dynamic)[k];
   SEXP statics = PROTECT(Rf_allocVector(VECSXP, static_count));
   for (R_xlen_t k = 0, at = 0; k < XLENGTH(arguments); k++)
     if (!LOGICAL(dynamic)[k]) SET_VECTOR_ELT(statics, at++, VECTOR_ELT(arguments, k));
   unsigned char *const key = malloc(signature.length);
-  if (key == NULL) joist_r_stop(JOIST_ERROR_MEMORY, "out of memory for the cache of jit()");
+  if (key == NULL) JOIST_R_FAIL(JOIST_E_OUT_OF_MEMORY);
   memcpy(key, signature.key, signature.length);
   uint32_t place = cache->count;
   if (place == cache->capacity) {

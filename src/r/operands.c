@@ -15,9 +15,8 @@
 
 /* ---- tensors ---- */
 
-static _Noreturn void taken_apart(void) {
-  joist_r_stop(JOIST_ERROR_VALUE,
-               "this nv_tensor was taken apart; make a new one with nv_tensor()");
+static _Noreturn void damaged(void) {
+  joist_r_stop(JOIST_ERROR_VALUE, "this nv_tensor is damaged; make a new one with nv_tensor()");
 }
 
 /* An R vector can have got the attributes of a tensor, and its class with them. */
@@ -25,13 +24,13 @@ static bool is_tensor(SEXP x) {
   if (!Rf_isObject(x)) return false;
   const bool plainly = joist_r_first_class(x) == joist_r_class(JOIST_R_CONCRETE);
   if (!plainly && !Rf_inherits(x, "nv_tensor")) return false;
-  if (TYPEOF(x) != S4SXP) taken_apart();
+  if (TYPEOF(x) != S4SXP) damaged();
   return true;
 }
 
 static SEXP checked(SEXP field, SEXPTYPE type) {
-  if ((SEXPTYPE)TYPEOF(field) != type) taken_apart();
-  if (type != INTSXP && XLENGTH(field) != 1) taken_apart();
+  if ((SEXPTYPE)TYPEOF(field) != type) damaged();
+  if (type != INTSXP && XLENGTH(field) != 1) damaged();
   return field;
 }
 
@@ -44,17 +43,17 @@ static void read_tensor(SEXP x, struct joist_r_value *value) {
   argument->operand.type.ambiguous = fields[JOIST_R_AMBIGUOUS] != R_NilValue &&
                                      LOGICAL(checked(fields[JOIST_R_AMBIGUOUS], LGLSXP))[0] == TRUE;
   SEXP shape = checked(fields[JOIST_R_SHAPE], INTSXP);
-  if (XLENGTH(shape) > JOIST_RANK_MAX) taken_apart();
+  if (XLENGTH(shape) > JOIST_RANK_MAX) damaged();
   argument->shape.rank = (int)XLENGTH(shape);
   for (int d = 0; d < argument->shape.rank; d++) {
-    if (INTEGER(shape)[d] < 0) taken_apart();
+    if (INTEGER(shape)[d] < 0) damaged();
     argument->shape.extent[d] = (uint32_t)INTEGER(shape)[d];
   }
-  if (!joist_shape_count(&argument->shape, &value->count)) taken_apart();
+  if (!joist_shape_count(&argument->shape, &value->count)) damaged();
   argument->operand.rank = argument->shape.rank;
   value->payload = fields[JOIST_R_PAYLOAD];
   if (value->payload == R_NilValue) {
-    if (!Rf_inherits(x, "nv_aval")) taken_apart();
+    if (!Rf_inherits(x, "nv_aval")) damaged();
     value->form = JOIST_R_ABSTRACT;
     return;
   }
@@ -62,14 +61,14 @@ static void read_tensor(SEXP x, struct joist_r_value *value) {
     value->form = JOIST_R_REMOTE;
     if (joist_r_remote_bytes(value->payload) !=
         value->count * joist_dtype_size(argument->operand.type.dtype))
-      taken_apart();
+      damaged();
     value->data = joist_r_remote_memory(value->payload);
     return;
   }
   if (TYPEOF(value->payload) == EXTPTRSXP) {
     value->form = JOIST_R_TRACED;
     SEXP numbers = checked(joist_r_field(x, JOIST_R_VALUE), INTSXP);
-    if (XLENGTH(numbers) != 1) taken_apart();
+    if (XLENGTH(numbers) != 1) damaged();
     const int number = INTEGER(numbers)[0];
     value->leaf = number < 0;
     argument->operand.literal = value->leaf && argument->operand.type.ambiguous;
@@ -82,8 +81,8 @@ static void read_tensor(SEXP x, struct joist_r_value *value) {
   if ((SEXPTYPE)TYPEOF(value->payload) != type ||
       (size_t)XLENGTH(value->payload) != value->count * unit)
     joist_r_stop(JOIST_ERROR_VALUE,
-                 "this nv_tensor was taken apart: its payload does not have the type and "
-                 "length its dtype and shape ask for");
+                 "this nv_tensor is damaged: its payload does not have the type and length that "
+                 "its dtype and shape need");
   value->data = joist_r_elements(value->payload);
 }
 
@@ -102,27 +101,27 @@ static _Noreturn void refuse(SEXP x) {
   };
   for (size_t i = 0; i < sizeof known / sizeof *known; i++)
     if (Rf_inherits(x, known[i].class))
-      joist_r_stop(JOIST_ERROR_VALUE, "a %s is no array of numbers; call %s first", known[i].class,
-                   known[i].advice);
+      joist_r_stop(JOIST_ERROR_VALUE, "a %s is not an array of numbers; call %s first",
+                   known[i].class, known[i].advice);
   if (Rf_isObject(x)) {
     SEXP class = Rf_getAttrib(x, R_ClassSymbol);
     joist_r_stop(
         JOIST_ERROR_VALUE,
-        "an object of class %s is no array of numbers; call as.numeric() or unclass() first",
+        "an object of class %s is not an array of numbers; call as.numeric() or unclass() first",
         Rf_translateCharUTF8(STRING_ELT(class, 0)));
   }
   if (TYPEOF(x) == STRSXP)
     joist_r_stop(JOIST_ERROR_VALUE,
-                 "a character vector is no array of numbers; call as.numeric() first, or for whole "
-                 "numbers beyond 2^53 nv_tensor() with dtype i64 or ui64");
+                 "a character vector is not an array of numbers; call as.numeric() first or, for "
+                 "whole numbers beyond 2^53, nv_tensor() with dtype i64 or ui64");
   if (TYPEOF(x) == VECSXP && XLENGTH(x) > 0 && Rf_inherits(VECTOR_ELT(x, 0), "nv_tensor"))
     joist_r_stop(
         JOIST_ERROR_VALUE,
-        "a list of tensors is no tensor; call do.call(c, x) or do.call(nv_stack, x) first");
+        "a list of tensors is not a tensor; call do.call(c, x) or do.call(nv_stack, x) first");
   if (TYPEOF(x) == VECSXP)
     joist_r_stop(JOIST_ERROR_VALUE,
-                 "a list is no array of numbers; call unlist() or simplify2array() first");
-  joist_r_stop(JOIST_ERROR_VALUE, "%s is no tensor and no array of numbers",
+                 "a list is not an array of numbers; call unlist() or simplify2array() first");
+  joist_r_stop(JOIST_ERROR_VALUE, "%s is neither a tensor nor an array of numbers",
                x == R_NilValue ? "NULL" : Rf_type2char(TYPEOF(x)));
 }
 
@@ -232,10 +231,10 @@ void joist_r_read_any(const struct joist_rules *rules, SEXP x, struct joist_r_va
 void joist_r_read(const struct joist_rules *rules, SEXP x, struct joist_r_value *value) {
   joist_r_read_any(rules, x, value);
   if (value->form == JOIST_R_REMOTE)
-    joist_r_stop(JOIST_ERROR_DEVICE,
-                 "this function works on the CPU and the tensor is on %s; call nv_to(x, \"cpu\") "
-                 "first",
-                 joist_r_remote_device(value->payload)->name);
+    joist_r_stop(
+        JOIST_ERROR_DEVICE,
+        "this function runs on the CPU and the tensor is on %s; call nv_to(x, \"cpu\") first",
+        joist_r_remote_device(value->payload)->name);
 }
 
 bool joist_r_by_value(const struct joist_rules *rules) {
@@ -280,11 +279,10 @@ void joist_r_operand(SEXP x, struct joist_operand *out) {
 
 void joist_r_needs_data(const struct joist_r_value *value) {
   if (value->form == JOIST_R_TRACED)
-    joist_r_stop(
-        JOIST_ERROR_VALUE,
-        "the value of a tensor is not known while jit() traces a function; use a function "
-        "that gives a tensor, such as nv_outer() for outer(), make the argument static, or "
-        "compute outside of jit()");
+    joist_r_stop(JOIST_ERROR_VALUE,
+                 "the values of a tensor are not known while jit() traces a function; use a "
+                 "function that returns a tensor, such as nv_outer() instead of outer(), make the "
+                 "argument static, or compute outside jit()");
   if (value->form == JOIST_R_ABSTRACT)
     joist_r_stop(JOIST_ERROR_VALUE, "an nv_aval() has a dtype and a shape, but no values");
 }
@@ -299,9 +297,10 @@ const struct joist_device *joist_r_common_device(const struct joist_r_value *val
                                                ? joist_r_remote_device(values[k].payload)
                                                : joist_device_at(0);
     if (device != NULL && device != own)
-      joist_r_stop(JOIST_ERROR_DEVICE,
-                   "operands are on two devices, %s and %s; move one of them with nv_to()",
-                   device->name, own->name);
+      joist_r_stop(
+          JOIST_ERROR_DEVICE,
+          "the operands are on different devices, %s and %s; move one of them with nv_to()",
+          device->name, own->name);
     device = own;
   }
   return device;

@@ -278,7 +278,7 @@ SEXP joist_r_operation(SEXP name, SEXP operands, SEXP attributes) {
   const struct joist_rules *const rules = joist_r_rules(R_NilValue);
   const joist_op op = op_of(name, false, JOIST_FAMILY_ARRAY);
   if (TYPEOF(operands) != VECSXP || (attributes != R_NilValue && TYPEOF(attributes) != VECSXP))
-    joist_r_stop(JOIST_ERROR_VALUE, "operands and attributes of an operation are lists");
+    joist_r_stop(JOIST_ERROR_VALUE, "the operands and attributes of an operation must be lists");
   const size_t n = (size_t)XLENGTH(operands);
   struct joist_error error;
   const joist_status status = joist_op_check_operands(op, n, &error);

@@ -95,9 +95,7 @@ static SEXP allocate_large(SEXPTYPE type, size_t n, size_t bytes) {
   if (payload != R_NilValue) return payload;
   joist_r_collect(true);
   payload = joist_r_altrep_payload(type, n, bytes);
-  if (payload == R_NilValue)
-    joist_r_stop(JOIST_ERROR_MEMORY, "cannot allocate a vector of %.1f MiB",
-                 (double)bytes / (1 << 20));
+  if (payload == R_NilValue) JOIST_R_FAIL(JOIST_E_OUT_OF_MEMORY, .bytes = bytes);
   return payload;
 }
 

@@ -58,7 +58,7 @@ static struct joist_text *empty_text(struct joist_r_trace *trace) {
 }
 
 static SEXP string_of(const struct joist_text *text) {
-  if (text->failed) joist_r_stop(JOIST_ERROR_MEMORY, "out of memory: the text of a program");
+  if (text->failed) JOIST_R_FAIL(JOIST_E_OUT_OF_MEMORY);
   return Rf_mkCharLenCE(text->data, (int)text->length, CE_UTF8);
 }
 

@@ -58,7 +58,8 @@ static bool dtype_operand(SEXP x, struct joist_operand *operand) {
   }
   if (TYPEOF(x) != STRSXP || Rf_isObject(x)) return false;
   if (XLENGTH(x) != 1 || STRING_ELT(x, 0) == NA_STRING)
-    joist_r_stop(JOIST_ERROR_DTYPE, "character operands are names of dtypes, one string each");
+    joist_r_stop(JOIST_ERROR_DTYPE,
+                 "a character operand must be the name of a dtype, a single string");
   char name[JOIST_NODE_NAME_SIZE];
   const char *text = Rf_translateCharUTF8(STRING_ELT(x, 0));
   snprintf(name, sizeof name, "%s", text);

@@ -37,7 +37,7 @@ static _Noreturn void unknown_rules(const char *id) {
                              joist_rules_at(i)->id);
   joist_r_stop(JOIST_ERROR_PROMOTION,
                "there are no promotion rules '%s'; the built-in ones are %s, and "
-               "promotion_lattice() makes others",
+               "promotion_lattice() makes your own",
                id, known);
 }
 
@@ -52,8 +52,8 @@ static const struct joist_rules *rules_of_string(SEXP id) {
 static const struct joist_rules *rules_of_object(SEXP x) {
   if (!joist_rules_valid(RAW(x), (size_t)XLENGTH(x)))
     joist_r_stop(JOIST_ERROR_PROMOTION,
-                 "this joist_rules object comes from another version of joist; make it anew "
-                 "with promotion_rules() or promotion_lattice()");
+                 "this joist_rules object was made by another version of joist; make it again with "
+                 "promotion_rules() or promotion_lattice()");
   return (const struct joist_rules *)RAW(x);
 }
 
@@ -67,8 +67,8 @@ const struct joist_rules *joist_r_rules(SEXP x) {
   if (TYPEOF(x) == STRSXP && XLENGTH(x) == 1) return rules_of_string(STRING_ELT(x, 0));
   if (TYPEOF(x) == RAWSXP && Rf_inherits(x, "joist_rules")) return rules_of_object(x);
   joist_r_stop(JOIST_ERROR_PROMOTION,
-               "promotion rules are given as the id of a built-in set, as a joist_rules object, "
-               "or as NULL for the current set (option joist.promotion)");
+               "promotion rules must be the id of a built-in set, a joist_rules object, or NULL "
+               "for the current set (option joist.promotion)");
 }
 
 static SEXP rules_object(const struct joist_rules *rules) {
@@ -110,7 +110,7 @@ SEXP joist_r_promotion_lattice(SEXP edges, SEXP id, SEXP integers, SEXP doubles,
     for (size_t i = 0; i < count; i++) {
       SEXP name = STRING_ELT(VECTOR_ELT(edges, e), (R_xlen_t)i);
       if (name == NA_STRING)
-        joist_r_stop(JOIST_ERROR_VALUE, "`edges`: the name of a node is NA in row %zu", i + 1);
+        joist_r_stop(JOIST_ERROR_VALUE, "`edges` has NA instead of a name in row %zu", i + 1);
       ends[e][i] = Rf_translateCharUTF8(name);
     }
   }
@@ -153,8 +153,8 @@ static uint8_t *read_nodes(const struct joist_rules *rules, SEXP names, const ch
     nodes[i] = (uint8_t)joist_rules_node(rules, text);
     if (name == NA_STRING || nodes[i] == JOIST_NODE_NONE)
       joist_r_stop(JOIST_ERROR_DTYPE,
-                   "`%s`[%zu]: '%s' is no dtype and no node of the promotion rules '%s'", what,
-                   i + 1, text, rules->id);
+                   "`%s`[%zu]: '%s' is neither a dtype nor a node of the promotion rules '%s'",
+                   what, i + 1, text, rules->id);
   }
   return nodes;
 }

@@ -24,7 +24,7 @@ SEXP joist_r_threads(SEXP threads) {
   if (threads != R_NilValue) {
     const double n = joist_r_number(threads);
     if (!(n >= 1) || !R_FINITE(n) || n != floor(n))
-      joist_r_stop(JOIST_ERROR_VALUE, "`threads` must be a whole number of at least 1");
+      joist_r_stop(JOIST_ERROR_VALUE, "`threads` must be a whole number, 1 or more");
     joist_threads_set(n < INT_MAX ? (int)n : INT_MAX);
   }
   return Rf_ScalarInteger(joist_threads_get());
@@ -32,7 +32,8 @@ SEXP joist_r_threads(SEXP threads) {
 
 SEXP joist_r_instruction_set(SEXP name) {
   if (name != R_NilValue && !joist_kernels_select(joist_r_string(name, "name")))
-    joist_r_stop(JOIST_ERROR_VALUE, "this processor or build has no instruction set \"%s\"",
+    joist_r_stop(JOIST_ERROR_VALUE,
+                 "the instruction set \"%s\" is not available on this processor or in this build",
                  joist_r_string(name, "name"));
   return Rf_mkString(joist_kernels_name());
 }
@@ -71,7 +72,7 @@ SEXP joist_r_memory(SEXP limit) {
   if (limit != R_NilValue) {
     const double bytes = joist_r_number(limit);
     if (!(bytes >= 0))
-      joist_r_stop(JOIST_ERROR_VALUE, "`limit` must be a number of bytes of at least 0");
+      joist_r_stop(JOIST_ERROR_VALUE, "`limit` must be a number of bytes, 0 or more");
     joist_pool_set_limit(bytes < (double)SIZE_MAX / 2 ? (size_t)bytes : SIZE_MAX / 2);
   }
   joist_r_free_payloads();

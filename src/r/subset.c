@@ -47,7 +47,7 @@ static void read_selection(SEXP indices, const struct joist_r_value *x,
   const R_xlen_t n = TYPEOF(indices) == VECSXP ? XLENGTH(indices) : -1;
   selection->linear = n == 1 && shape->rank != 1;
   if (!selection->linear && n != shape->rank)
-    joist_r_stop(JOIST_ERROR_SHAPE, "the indices do not fit the dimensions");
+    joist_r_stop(JOIST_ERROR_SHAPE, "there must be one index for each dimension, or one in all");
   selection->n = (int)n;
   selection->traced = false;
   selection->ranges = true;
@@ -78,9 +78,13 @@ static void list_mask(struct selection *selection) {
   selection->ranges = selection->positions[0].kind == JOIST_INDEX_RANGE;
 }
 
+static void check_single(size_t count) {
+  if (count != 1) joist_r_stop(JOIST_ERROR_SHAPE, "[[ selects exactly one element");
+}
+
 static void too_large(void) {
   joist_r_stop(JOIST_ERROR_SHAPE,
-               "the subset has an extent beyond 2^31 - 1; give an index per dimension");
+               "the subset would have an extent above 2^31 - 1; give one index per dimension");
 }
 
 /* How many positions the index of a dim selects: a traced one, as many as it has elements. */
@@ -150,7 +154,7 @@ static SEXP masked(const struct joist_r_value *x, const uint8_t *mask, bool sing
   const size_t *const before = count_mask(mask, x->count);
   const size_t count = before[joist_mask_blocks(x->count)];
   if (count > INT32_MAX) too_large();
-  if (single && count != 1) joist_r_stop(JOIST_ERROR_SHAPE, "[[ selects exactly one element");
+  if (single) check_single(count);
   SEXP payload = PROTECT(joist_r_payload(type.dtype, count));
   struct joist_error error;
   raise_if(joist_mask_take(joist_dtype_size(type.dtype), mask, x->count, before, x->data,
@@ -220,8 +224,8 @@ static SEXP traced_index(SEXP index) {
   const joist_kind kind = joist_dtype_kind(value.argument.operand.type.dtype);
   if (kind == JOIST_KIND_BOOL || kind == JOIST_KIND_COMPLEX)
     joist_r_stop(JOIST_ERROR_VALUE,
-                 "an index that jit() traces must be positions: how many elements a mask selects "
-                 "is not known yet; use nv_ifelse() with the mask");
+                 "an index that jit() traces must hold positions, because the number of elements "
+                 "that a mask selects is not known yet; use nv_ifelse() with the mask");
   struct joist_attributes attributes = no_attributes;
   joist_attributes_set_type(&attributes, (struct joist_type){JOIST_I64, false});
   if (value.leaf || kind == JOIST_KIND_FLOAT)
@@ -306,7 +310,7 @@ SEXP joist_r_subset(SEXP x, SEXP indices, SEXP drop, SEXP single) {
   struct joist_shape result;
   const size_t count = selected_shape(&selection, dropped, &result);
   if (one) {
-    if (count != 1) joist_r_stop(JOIST_ERROR_SHAPE, "[[ selects exactly one element");
+    check_single(count);
     result.rank = 0;
   }
   if (value.form == JOIST_R_TRACED || value.form == JOIST_R_REMOTE || selection.traced)
@@ -328,12 +332,8 @@ SEXP joist_r_subset(SEXP x, SEXP indices, SEXP drop, SEXP single) {
 /* ---- assignment ---- */
 
 static void check_values(size_t selected, const struct joist_r_value *value) {
-  char text[JOIST_SHAPE_TEXT];
   if (value->count != selected && value->count != 1)
-    joist_r_stop(JOIST_ERROR_SHAPE,
-                 "a value of shape %s cannot replace %.0f element%s; give as many, or one",
-                 joist_shape_format(&value->argument.shape, text), (double)selected,
-                 selected == 1 ? "" : "s");
+    JOIST_R_FAIL(JOIST_E_REPLACEMENT, .shape = {value->argument.shape}, .count = {selected});
 }
 
 /* What is written to: the tensor itself when nothing else holds it, else a copy. */
@@ -387,8 +387,8 @@ static SEXP assign_masked(const struct joist_rules *rules, const struct joist_r_
                      joist_shape_equal(&values[0].argument.shape, &x->argument.shape);
   if (!whole || value->count != 1)
     joist_r_stop(JOIST_ERROR_VALUE,
-                 "only a mask of the tensor's shape, with one value for all, can be assigned to "
-                 "while jit() traces the index; use nv_ifelse()");
+                 "while jit() traces the index, only one value can be assigned, and only to a mask "
+                 "of the tensor's shape; use nv_ifelse()");
   values[1] = *value;
   values[1].argument.operand.type = x->argument.operand.type;
   values[1].argument.shape.rank = 0;
@@ -446,7 +446,7 @@ SEXP joist_r_assign(SEXP x, SEXP indices, SEXP value, SEXP in_place, SEXP single
   const bool concrete = tensor.form == JOIST_R_CONCRETE && values.form == JOIST_R_CONCRETE;
   SEXP result;
   if (selection.traced) {
-    if (one) joist_r_stop(JOIST_ERROR_VALUE, "[[<- needs a position that is known");
+    if (one) joist_r_stop(JOIST_ERROR_VALUE, "[[<- needs a known position");
     result = assign_masked(rules, &tensor, &selection, &values);
     UNPROTECT(1);
     return result;

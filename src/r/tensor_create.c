@@ -25,10 +25,7 @@ static joist_na na_policy(SEXP na) {
 
 static size_t checked_count(const struct joist_shape *shape) {
   size_t count = 0;
-  char text[JOIST_SHAPE_TEXT];
-  if (!joist_shape_count(shape, &count))
-    joist_r_stop(JOIST_ERROR_SHAPE, "shape %s has more elements than memory can hold",
-                 joist_shape_format(shape, text));
+  if (!joist_shape_count(shape, &count)) JOIST_R_FAIL(JOIST_E_ELEMENT_LIMIT, .shape = {*shape});
   return count;
 }
 
@@ -66,9 +63,7 @@ static SEXP made_from_text(SEXP x, joist_dtype dtype, SEXP shape, SEXP ambiguous
     const size_t position = (size_t)i + 1;
     if (position % INTERRUPT_EVERY == 0) R_CheckUserInterrupt();
     if (STRING_ELT(x, i) == NA_STRING)
-      joist_r_stop(JOIST_ERROR_VALUE,
-                   "NA at position %.0f: a typed array has no NA; replace it first",
-                   (double)position);
+      JOIST_R_FAIL(JOIST_E_NA_VALUE, .position = position, .type = {{dtype, false}});
     const joist_status status = joist_parse_integer(Rf_translateCharUTF8(STRING_ELT(x, i)),
                                                     position, dtype, values + i, &error);
     if (status != JOIST_OK) joist_r_raise(status, &error);
@@ -101,7 +96,7 @@ SEXP joist_r_make(SEXP x, SEXP dtype, SEXP shape, SEXP ambiguous, SEXP na, SEXP 
   if (value.form != JOIST_R_LITERAL) {
     if (type.dtype != value.argument.operand.type.dtype)
       joist_r_stop(
-          JOIST_ERROR_DTYPE, "this is a tensor of dtype %s already; use nv_convert() to make it %s",
+          JOIST_ERROR_DTYPE, "this tensor already has dtype %s; use nv_convert() to make it %s",
           joist_dtype_name(value.argument.operand.type.dtype), joist_dtype_name(type.dtype));
     if (ambiguous == R_NilValue) type.ambiguous = value.argument.operand.type.ambiguous;
     if (value.form == JOIST_R_CONCRETE || value.form == JOIST_R_REMOTE)
@@ -139,11 +134,10 @@ SEXP joist_r_with_shape(SEXP x, SEXP shape) {
   joist_r_read_any(joist_r_rules(R_NilValue), x, &value);
   struct joist_shape extents;
   joist_r_shape(shape, &extents);
-  char from[JOIST_SHAPE_TEXT], to[JOIST_SHAPE_TEXT];
-  if (checked_count(&extents) != value.count)
-    joist_r_stop(JOIST_ERROR_SHAPE, "shape %s cannot be reshaped to %s: %.0f and %.0f elements",
-                 joist_shape_format(&value.argument.shape, from), joist_shape_format(&extents, to),
-                 (double)value.count, (double)checked_count(&extents));
+  const size_t count = checked_count(&extents);
+  if (count != value.count)
+    JOIST_R_FAIL(JOIST_E_RESHAPE, .shape = {value.argument.shape, extents},
+                 .count = {value.count, count});
   if (value.form == JOIST_R_ABSTRACT) return joist_r_aval(value.argument.operand.type, &extents);
   return joist_r_same_payload(&value, value.argument.operand.type, &extents);
 }

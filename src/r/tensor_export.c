@@ -57,7 +57,8 @@ static SEXP host_vector(joist_host host, size_t n, void **elements) {
 /* At most `first` elements. */
 static void keep_first(struct joist_r_value *value, SEXP first) {
   const double limit = joist_r_number(first);
-  if (!(limit >= 0)) joist_r_stop(JOIST_ERROR_VALUE, "`first` must be a number of elements");
+  if (!(limit >= 0))
+    joist_r_stop(JOIST_ERROR_VALUE, "`first` must be a number of elements, 0 or more");
   if (limit < (double)value->count) value->count = (size_t)limit;
 }
 

@@ -36,8 +36,7 @@ struct joist_r_trace *joist_r_trace_of(SEXP pointer) {
   const bool own = TYPEOF(pointer) == EXTPTRSXP && R_ExternalPtrTag(pointer) == trace_tag();
   struct joist_r_trace *const trace = own ? R_ExternalPtrAddr(pointer) : NULL;
   if (trace == NULL)
-    joist_r_stop(JOIST_ERROR_VALUE,
-                 "this traced tensor or program does not survive a saved session");
+    joist_r_stop(JOIST_ERROR_VALUE, "this traced tensor or program is lost: it cannot be saved");
   return trace;
 }
 
@@ -50,7 +49,7 @@ static uint32_t *grow_table(uint32_t *table, uint32_t count, uint32_t *capacity,
   if (!*grown) return table;
   *capacity = *capacity == 0 ? 32 : 2 * *capacity;
   uint32_t *const larger = calloc(*capacity, sizeof *larger);
-  if (larger == NULL) joist_r_stop(JOIST_ERROR_MEMORY, "out of memory while tracing");
+  if (larger == NULL) JOIST_R_FAIL(JOIST_E_OUT_OF_MEMORY);
   free(table);
   return larger;
 }
@@ -90,7 +89,7 @@ static joist_value_id input_of(struct joist_r_trace *trace, struct joist_r_sourc
   if (input == trace->source_capacity) {
     const uint32_t larger = trace->source_capacity * 2 + 8;
     void *const moved = realloc(trace->sources, larger * sizeof *trace->sources);
-    if (moved == NULL) joist_r_stop(JOIST_ERROR_MEMORY, "out of memory while tracing");
+    if (moved == NULL) JOIST_R_FAIL(JOIST_E_OUT_OF_MEMORY);
     trace->sources = moved;
     trace->source_capacity = larger;
   }
@@ -153,7 +152,7 @@ static joist_value_id constant_input(SEXP pointer, SEXP payload, struct joist_ty
     }
     if (index % 64 == 0) {
       void *const moved = realloc(trace->constant_bytes, 2 * (size_t)index + 64);
-      if (moved == NULL) joist_r_stop(JOIST_ERROR_MEMORY, "out of memory while tracing");
+      if (moved == NULL) JOIST_R_FAIL(JOIST_E_OUT_OF_MEMORY);
       trace->constant_bytes = moved;
     }
     SET_VECTOR_ELT(constants, index, payload);
@@ -179,7 +178,7 @@ static joist_value_id value_number(SEXP pointer, const struct joist_r_value *val
     if (known && !value->leaf)
       known = trace->program.values[at].type.dtype == value->argument.operand.type.dtype &&
               joist_shape_equal(&trace->program.values[at].shape, shape);
-    if (!known) joist_r_stop(JOIST_ERROR_VALUE, "this traced tensor was taken apart");
+    if (!known) joist_r_stop(JOIST_ERROR_VALUE, "this traced tensor is damaged");
     if (!value->leaf) return at;
     return input_of(
         trace, (struct joist_r_source){JOIST_R_FROM_LITERAL, value->argument.value, type.dtype, 0},
@@ -204,10 +203,11 @@ static SEXP trace_of_operands(const struct joist_rules *rules, const struct jois
   SEXP pointer = R_NilValue;
   for (size_t k = 0; k < n; k++) {
     if (values[k].form == JOIST_R_ABSTRACT)
-      joist_r_stop(JOIST_ERROR_VALUE, "an nv_aval() cannot meet the tensors of a trace");
+      joist_r_stop(JOIST_ERROR_VALUE,
+                   "an nv_aval() cannot be combined with the tensors of a trace");
     if (values[k].form != JOIST_R_TRACED) continue;
     if (pointer != R_NilValue && pointer != values[k].payload)
-      joist_r_stop(JOIST_ERROR_VALUE, "tensors of two different jit() traces cannot meet");
+      joist_r_stop(JOIST_ERROR_VALUE, "tensors of two different jit() traces cannot be combined");
     pointer = values[k].payload;
   }
   /* Rules that look at values would decide by a value nobody knows yet. */
@@ -330,7 +330,7 @@ static SEXP trace_argument(SEXP x, void *context) {
 void joist_r_check_arguments(SEXP arguments, SEXP dynamic) {
   if (TYPEOF(arguments) != VECSXP || TYPEOF(dynamic) != LGLSXP ||
       XLENGTH(arguments) != XLENGTH(dynamic))
-    joist_r_stop(JOIST_ERROR_VALUE, "the arguments of a jitted function are a list");
+    joist_r_stop(JOIST_ERROR_VALUE, "the arguments of a jitted function must be a list");
 }
 
 SEXP joist_r_trace_begin(SEXP arguments, SEXP dynamic, SEXP rules) {
@@ -339,7 +339,7 @@ SEXP joist_r_trace_begin(SEXP arguments, SEXP dynamic, SEXP rules) {
   SEXP pointer = PROTECT(R_MakeExternalPtr(NULL, trace_tag(), R_NilValue));
   joist_r_finalize_with(pointer, finalize, true);
   struct joist_r_trace *const trace = calloc(1, sizeof *trace);
-  if (trace == NULL) joist_r_stop(JOIST_ERROR_MEMORY, "out of memory while tracing");
+  if (trace == NULL) JOIST_R_FAIL(JOIST_E_OUT_OF_MEMORY);
   joist_program_init(&trace->program);
   R_SetExternalPtrAddr(pointer, trace);
   SEXP kept = Rf_allocVector(VECSXP, JOIST_R_KEPT);
@@ -380,7 +380,7 @@ static SEXP trace_result(SEXP x, void *context) {
 
 SEXP joist_r_trace_end(SEXP pointer, SEXP result, SEXP rules) {
   struct joist_r_trace *const trace = joist_r_trace_of(pointer);
-  if (trace->closed) joist_r_stop(JOIST_ERROR_VALUE, "this jit() trace has ended already");
+  if (trace->closed) joist_r_stop(JOIST_ERROR_VALUE, "this jit() trace has already ended");
   struct tracing tracing = {joist_r_rules(rules), pointer};
   SET_VECTOR_ELT(R_ExternalPtrProtected(pointer), JOIST_R_TEMPLATE,
                  joist_r_map_leaves(result, trace_result, &tracing));

@@ -1,9 +1,9 @@
 /* Moves the data of tensors from device to device. */
 #include "r/transfer.h"
 
-#include "r/arguments.h"
 #include "r/conditions.h"
 #include "r/device_payload.h"
+#include "r/devices.h"
 #include "r/payload.h"
 #include "r/rules.h"
 
@@ -60,10 +60,4 @@ SEXP joist_r_beside(const struct joist_r_value *x, SEXP made) {
                                    : made;
 }
 
-SEXP joist_r_to(SEXP x, SEXP device) {
-  const char *const name = joist_r_string(device, "device");
-  const struct joist_device *const found = joist_device_find(name);
-  if (found == NULL)
-    joist_r_stop(JOIST_ERROR_DEVICE, "there is no device \"%s\" in this build of joist", name);
-  return joist_r_on_device(x, found);
-}
+SEXP joist_r_to(SEXP x, SEXP device) { return joist_r_on_device(x, joist_r_device_named(device)); }

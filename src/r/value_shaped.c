@@ -17,9 +17,10 @@ static void read_concrete(SEXP x, struct joist_r_value *value) {
   joist_r_fetch_briefly(value);
   if (value->form != JOIST_R_CONCRETE)
     joist_r_stop(JOIST_ERROR_VALUE,
-                 "this depends on the values of a tensor, which are not known here");
+                 "this function needs the values of a tensor, which are not known while jit() "
+                 "traces and which an nv_aval() does not have");
   if (value->count > INT32_MAX)
-    joist_r_stop(JOIST_ERROR_VALUE, "%.0f elements are more than i32 has positions",
+    joist_r_stop(JOIST_ERROR_VALUE, "the positions of %.0f elements do not fit i32",
                  (double)value->count);
 }
 
@@ -80,7 +81,8 @@ SEXP joist_r_which(SEXP x, SEXP indices) {
   const bool matrix = joist_r_flag(indices, "arr.ind");
   const joist_dtype dtype = value.argument.operand.type.dtype;
   if (dtype != JOIST_BOOL)
-    joist_r_stop(JOIST_ERROR_DTYPE, "nv_which() takes bool, not %s; compare with something first",
+    joist_r_stop(JOIST_ERROR_DTYPE,
+                 "nv_which() needs a bool tensor, not %s; compare it with something first",
                  joist_dtype_name(dtype));
   const size_t count = joist_count_true(value.count, value.data);
   const size_t columns = matrix ? (size_t)space->rank : 1;

@@ -7,7 +7,7 @@
 #include "core/promotion/builtin_rules.h"
 #include "core/types/convert.h"
 
-#include "check.h"
+#include "errors.h"
 
 #include <float.h>
 #include <math.h>

@@ -5,7 +5,7 @@
 #include "core/program/program.h"
 #include "core/promotion/builtin_rules.h"
 
-#include "check.h"
+#include "errors.h"
 
 #include <stdlib.h>
 

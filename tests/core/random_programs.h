@@ -8,7 +8,7 @@
 
 enum { VALUES_MAX = 96, OUTPUTS_MAX = 48 };
 
-/* ---- inputs and messages ---- */
+/* ---- inputs and errors ---- */
 
 /* In a random program, the input that holds positions, if there is one, and the
  * number of elements that an array needs to have all of them. */
@@ -30,13 +30,14 @@ CHECK_UNUSED static void make_inputs(const struct joist_program *program, fill_k
   }
 }
 
-CHECK_UNUSED static bool message_fits(const struct interpreter *in, const char *message) {
+/* Whether the error is one of those that the interpreter met. */
+CHECK_UNUSED static bool error_fits(const struct interpreter *in, const struct joist_error *error) {
   for (int k = 0; k < in->failure_count; k++) {
-    char position[32], name[64];
-    snprintf(position, sizeof position, "at position %zu ", in->failures[k].position + 1);
-    snprintf(name, sizeof name, "nv_%s()", joist_op_name(in->failures[k].op));
-    if (strstr(message, name) != NULL &&
-        (in->failures[k].position == SIZE_MAX || strstr(message, position) != NULL))
+    if (error->op == NULL || strcmp(error->op, joist_op_name(in->failures[k].op)) != 0) continue;
+    const bool empty = in->failures[k].position == SIZE_MAX;
+    if (empty
+            ? error->code == JOIST_E_NO_ELEMENTS
+            : error->code != JOIST_E_NO_ELEMENTS && error->position == in->failures[k].position + 1)
       return true;
   }
   return false;

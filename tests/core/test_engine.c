@@ -14,7 +14,7 @@ static void check_program(const struct joist_program *program, fill_kind kind, c
   void *inputs[VALUES_MAX] = {NULL}, *outputs[RUNS][OUTPUTS_MAX];
   char *got[VALUES_MAX] = {NULL};
   struct joist_plan *plan = NULL;
-  struct joist_error errors[RUNS];
+  struct joist_error errors[RUNS] = {0};
   joist_status status[RUNS];
   const long failed_before = check_failed_count;
   make_inputs(program, kind, inputs);
@@ -28,7 +28,6 @@ static void check_program(const struct joist_program *program, fill_kind kind, c
     const struct joist_run run = {.threads = r == STREAMED ? 2 : r + 1,
                                   .parallel_from = 1024,
                                   .stream_from = r == STREAMED ? 1 : SIZE_MAX};
-    errors[r].message[0] = '\0';
     status[r] = joist_plan_run(plan, (const void *const *)inputs, outputs[r], &run, &errors[r]);
     for (uint32_t k = 0; k < program->output_count; k++) {
       const size_t bytes = bytes_of(program, program->outputs[k]);
@@ -45,12 +44,12 @@ static void check_program(const struct joist_program *program, fill_kind kind, c
   for (int r = 1; r < RUNS; r++) {
     CHECK_MSG(status[r] == status[0], "%s: status %d in run %d, %d in run 0", what, (int)status[r],
               r, (int)status[0]);
-    CHECK_STR(errors[r].message, errors[0].message);
+    CHECK_STR(words(&errors[r]), words(&errors[0]));
   }
   if (status[0] != JOIST_OK) {
     seen.failing++;
-    CHECK_MSG(status[0] == JOIST_ERROR_VALUE && message_fits(&in, errors[0].message),
-              "%s: status %d: %s", what, (int)status[0], errors[0].message);
+    CHECK_MSG(status[0] == JOIST_ERROR_VALUE && error_fits(&in, &errors[0]), "%s: status %d: %s",
+              what, (int)status[0], words(&errors[0]));
   } else {
     CHECK_MSG(in.failure_count == 0, "%s: nv_%s() should fail", what,
               joist_op_name(in.failures[0].op));
@@ -211,14 +210,13 @@ static void check_position(joist_op op, size_t n, int most_threads, const size_t
   CHECK_INT(joist_plan_make(&program, &plan, NULL), JOIST_OK);
   for (int threads = 1; threads <= most_threads; threads++) {
     struct joist_error error;
-    char want[64];
     const struct joist_run run = {
         .threads = threads, .parallel_from = 1, .stream_from = threads % 2 ? SIZE_MAX : 1};
-    snprintf(want, sizeof want, " at position %zu in nv_%s()", first + 1, joist_op_name(op));
-    CHECK_INT(joist_plan_run(plan, (const void *[]){a, b}, (void *[]){c}, &run, &error),
-              JOIST_ERROR_VALUE);
-    CHECK_MSG(strstr(error.message, want) != NULL, "%d threads: \"%s\", want \"...%s\"", threads,
-              error.message, want);
+    CHECK_ERROR(joist_plan_run(plan, (const void *[]){a, b}, (void *[]){c}, &run, &error), error,
+                op == JOIST_OP_POW ? JOIST_E_NEGATIVE_POWER : JOIST_E_DIVISION_BY_ZERO);
+    CHECK_STR(error.op, joist_op_name(op));
+    CHECK_MSG(error.position == first + 1, "%d threads: position %zu, want %zu", threads,
+              error.position, first + 1);
     CHECK_INT(joist_plan_run(plan, (const void *[]){a, b}, (void *[]){c}, &run, NULL),
               JOIST_ERROR_VALUE);
   }

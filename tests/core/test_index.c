@@ -102,18 +102,21 @@ static void test_scan(void) {
   CHECK(errors > ROUNDS / 20 && ranges > ROUNDS / 10 && excluded > ROUNDS / 50);
 }
 
-static void test_messages(void) {
+static void test_errors(void) {
   static const int32_t far[] = {1, 2, 9}, mixed[] = {1, -1}, missing[] = {1, INT32_MIN};
   struct joist_index index;
   joist_index_need need;
   struct joist_error error;
-  CHECK_INT(joist_index_scan(JOIST_INDEX_I32, far, 3, 5, 2, &index, &need, &error),
-            JOIST_ERROR_SHAPE);
-  CHECK_STR(error.message, "index 9 at position 3 of dimension 2 is out of range (1 to 5)");
-  CHECK_INT(joist_index_scan(JOIST_INDEX_I32, mixed, 2, 5, 0, &index, &need, &error),
-            JOIST_ERROR_SHAPE);
-  CHECK_INT(joist_index_scan(JOIST_INDEX_I32, missing, 2, 5, 0, &index, &need, &error),
-            JOIST_ERROR_VALUE);
+  CHECK_ERROR(joist_index_scan(JOIST_INDEX_I32, far, 3, 5, 2, &index, &need, &error), error,
+              JOIST_E_INDEX_RANGE);
+  CHECK(error.number[0] == 9 && error.position == 3 && error.dim == 2 && error.count[0] == 5);
+  CHECK_STR(words(&error), "index 9 at position 3 of dimension 2 is out of range (1 to 5)");
+  CHECK_ERROR(joist_index_scan(JOIST_INDEX_I32, mixed, 2, 5, 0, &index, &need, &error), error,
+              JOIST_E_INDEX_SIGNS);
+  CHECK_STR(words(&error), "the index mixes positive and negative numbers");
+  CHECK_ERROR(joist_index_scan(JOIST_INDEX_I32, missing, 2, 5, 0, &index, &need, &error), error,
+              JOIST_E_INDEX_NA);
+  CHECK(error.position == 2 && error.dim == 0);
 }
 
 static void test_logical(void) {
@@ -181,7 +184,7 @@ static void test_masks(void) {
 
 int main(void) {
   test_scan();
-  test_messages();
+  test_errors();
   test_logical();
   test_masks();
   return check_report("index");

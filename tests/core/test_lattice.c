@@ -1,9 +1,9 @@
 /* Joins of every published lattice against a brute-force join made here, from the
  * definition, and the proofs of what makes a semilattice. */
-#include "check.h"
 #include "core/promotion/builtin_rules.h"
 #include "core/promotion/lattice.h"
 #include "csv.h"
+#include "errors.h"
 
 /* A partial order by names, without any code of src/core. */
 struct order {

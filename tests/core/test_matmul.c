@@ -25,7 +25,7 @@ static joist_status run_matmul(joist_dtype dtype, const struct joist_shape *shap
                                const int32_t *transposed, const void *const *inputs, int threads,
                                struct joist_shape *shape, void **out) {
   struct joist_program program;
-  struct joist_error error = {""};
+  struct joist_error error = {0};
   const struct joist_attributes attributes =
       with(with(no_attributes, JOIST_ATTRIBUTE_TRANSPOSE_LHS, transposed[0]),
            JOIST_ATTRIBUTE_TRANSPOSE_RHS, transposed[1]);
@@ -44,7 +44,7 @@ static joist_status run_matmul(joist_dtype dtype, const struct joist_shape *shap
     CHECK(joist_plan_make(&program, &plan, &error) == JOIST_OK);
     const struct joist_run run = {.threads = threads, .parallel_from = 1};
     status = joist_plan_run(plan, inputs, out, &run, &error);
-    CHECK_MSG(status == JOIST_OK, "%s: %s", joist_dtype_name(dtype), error.message);
+    CHECK_MSG(status == JOIST_OK, "%s: %s", joist_dtype_name(dtype), words(&error));
     joist_plan_free(plan);
   }
   joist_program_clear(&program);

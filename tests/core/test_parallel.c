@@ -2,7 +2,7 @@
  * in between and can stop it. How ranges are cut into chunks and shares. */
 #include "core/base/parallel.h"
 
-#include "check.h"
+#include "errors.h"
 
 enum { THREADS = 5, MOST = 3000 };
 

@@ -303,10 +303,11 @@ static void test_operand_counts(void) {
     struct joist_inference inference;
     for (size_t n = 0; n <= MOST; n += n < 5 ? 1 : 59) {
       const bool right = n >= o->least && (any || n <= o->most);
-      error.message[0] = '\0';
-      CHECK_INT(joist_op_check_operands((joist_op)k, n, &error),
-                right ? JOIST_OK : JOIST_ERROR_VALUE);
-      CHECK_INT(error.message[0] == '\0', right);
+      const joist_status status = joist_op_check_operands((joist_op)k, n, &error);
+      if (right)
+        CHECK_INT(status, JOIST_OK);
+      else if (CHECK_ERROR(status, error, JOIST_E_OPERAND_COUNT))
+        CHECK(error.count[1] == n && strcmp(error.op, o->name) == 0);
       /* Nothing is read of operands that are too few or too many. */
       if (!right)
         CHECK_INT(joist_program_infer(joist_rules_at(0), (joist_op)k, n == 0 ? NULL : arguments, n,

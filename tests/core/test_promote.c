@@ -1,10 +1,10 @@
 /* Every published promotion table cell by cell, and what rank and value add to it. */
 #include <math.h>
 
-#include "check.h"
 #include "core/promotion/builtin_rules.h"
 #include "core/promotion/promote.h"
 #include "csv.h"
+#include "errors.h"
 
 static struct joist_error error;
 
@@ -276,14 +276,13 @@ static void test_value(void) {
   COMMON("i64", tensor("i8", 1), scalar("i64", 100));
 }
 
-static void test_messages(void) {
+static void test_undefined(void) {
   rules_now = joist_rules_find("array_api");
   COMMON("-", tensor("f32", 1), integer(1));
-  CHECK(strstr(error.message, "f32") != NULL);
-  CHECK(strstr(error.message, "i64?") != NULL);
-  CHECK(strstr(error.message, "array_api") != NULL);
-  CHECK(strstr(error.message, "nv_convert()") != NULL);
-  CHECK(strstr(error.message, "with_promotion()") != NULL);
+  CHECK_ERROR(JOIST_ERROR_PROMOTION, error, JOIST_E_NO_COMMON_DTYPE);
+  CHECK_STR(type_text(error.type[0]), "f32");
+  CHECK_STR(type_text(error.type[1]), "i64?");
+  CHECK_STR(error.text[0].bytes, "array_api");
 }
 
 static void test_literals(void) {
@@ -291,8 +290,10 @@ static void test_literals(void) {
   rules = *joist_rules_find("numpy");
   const uint8_t wrong[] = {JOIST_BOOL, JOIST_F32, JOIST_F32, JOIST_C64};
   const uint8_t right[] = {JOIST_BOOL, JOIST_I32, JOIST_F32, JOIST_C64};
-  CHECK_INT(joist_rules_set_literals(&rules, wrong, &error), JOIST_ERROR_DTYPE);
-  CHECK(strstr(error.message, "integer") != NULL && strstr(error.message, "f32") != NULL);
+  CHECK_ERROR(joist_rules_set_literals(&rules, wrong, &error), error, JOIST_E_DEFAULT_DTYPE);
+  CHECK_STR(error.name[0], "integer");
+  CHECK_STR(error.name[1], "integer");
+  CHECK_INT(error.type[0].dtype, JOIST_F32);
   CHECK_INT(joist_rules_set_literals(&rules, right, &error), JOIST_OK);
   CHECK_STR(promote_text(&rules, "bool", "i32?"), "i32");
   CHECK_STR(promote_text(&rules, "i8", "i32?"), "i8");
@@ -332,11 +333,14 @@ static void test_user(void) {
   CHECK_STR(promote_text(&rules, "i8?", "i16"), "i16");
   CHECK_STR(promote_text(&rules, "i16?", "i16"), "-");
   const char *const back[] = {"b", "c", "a", "d"}, *const forth[] = {"c", "a", "b", "a"};
-  CHECK_INT(joist_rules_from_edges(&rules, "mine", back, forth, 4, &error), JOIST_ERROR_PROMOTION);
-  CHECK_MSG(strstr(error.message, "b -> c -> a -> b") != NULL, "no cycle in: %s", error.message);
+  CHECK_ERROR(joist_rules_from_edges(&rules, "mine", back, forth, 4, &error), error,
+              JOIST_E_EDGE_CYCLE);
+  CHECK_STR(error.text[0].bytes, "mine");
+  CHECK_STR(error.text[1].bytes, "b -> c -> a -> b");
   const char *const self[] = {"b"};
-  CHECK_INT(joist_rules_from_edges(&rules, "mine", self, self, 1, &error), JOIST_ERROR_PROMOTION);
-  CHECK_MSG(strstr(error.message, "b -> b") != NULL, "no cycle in: %s", error.message);
+  CHECK_ERROR(joist_rules_from_edges(&rules, "mine", self, self, 1, &error), error,
+              JOIST_E_EDGE_CYCLE);
+  CHECK_STR(error.text[1].bytes, "b -> b");
 
   /* Too many names, and a name that is too long, are errors and not overflows. */
   char names[40][8];
@@ -346,10 +350,24 @@ static void test_user(void) {
     many[i] = names[i];
     top[i] = "top";
   }
-  CHECK_INT(joist_rules_from_edges(&rules, "mine", many, top, 40, &error), JOIST_ERROR_PROMOTION);
+  CHECK_ERROR(joist_rules_from_edges(&rules, "mine", many, top, 40, &error), error,
+              JOIST_E_NODE_COUNT);
+  /* All but "top" and those before it had room. */
+  CHECK_STR(error.text[0].bytes, names[error.count[0] - 1]);
+  CHECK_INT(error.position, error.count[0]);
   CHECK_INT(joist_rules_from_edges(&rules, "mine", many, top, 30, &error), JOIST_OK);
   const char *const lengthy[] = {"a-name-that-is-much-too-long"};
-  CHECK_INT(joist_rules_from_edges(&rules, "mine", lengthy, top, 1, &error), JOIST_ERROR_PROMOTION);
+  CHECK_ERROR(joist_rules_from_edges(&rules, "mine", lengthy, top, 1, &error), error,
+              JOIST_E_NODE_NAME_LENGTH);
+  CHECK_STR(error.text[0].bytes, lengthy[0]);
+  CHECK_ERROR(joist_rules_from_edges(&rules, lengthy[0], many, top, 1, &error), error,
+              JOIST_E_RULES_ID_LENGTH);
+  CHECK_INT(error.count[0], JOIST_NODE_NAME_SIZE - 1);
+  static const char *ends[JOIST_EDGE_MAX + 1];
+  for (int i = 0; i <= JOIST_EDGE_MAX; i++) ends[i] = "b";
+  CHECK_ERROR(joist_rules_from_edges(&rules, "mine", ends, ends, JOIST_EDGE_MAX + 1, &error), error,
+              JOIST_E_EDGE_COUNT);
+  CHECK(error.count[0] == JOIST_EDGE_MAX + 1 && error.count[1] == JOIST_EDGE_MAX);
 }
 
 int main(void) {
@@ -370,7 +388,7 @@ int main(void) {
   test_pairs();
   test_rank();
   test_value();
-  test_messages();
+  test_undefined();
   test_literals();
   test_nodes();
   test_user();

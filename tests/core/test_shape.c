@@ -1,7 +1,7 @@
 /* Shapes: counts and their overflow, text, broadcasting and reducing. */
-#include "core/types/shape.h"
+#include "core/types/shape_rules.h"
 
-#include "check.h"
+#include "errors.h"
 
 #include <stdlib.h>
 
@@ -62,12 +62,17 @@ static void check_broadcast(const char *a, const char *b, const char *want) {
   for (int swap = 0; swap < 2; swap++) {
     const struct joist_shape *const both[2] = {swap ? &right : &left, swap ? &left : &right};
     struct joist_shape result;
-    struct joist_error error = {""};
+    struct joist_error error;
     const joist_status status = joist_shape_broadcast(both, 2, &result, &error);
     CHECK_MSG(status == (want == NULL ? JOIST_ERROR_SHAPE : JOIST_OK), "{%s} and {%s}", a, b);
     if (want == NULL) {
-      CHECK(error.message[0] != '\0');
-      CHECK(left.rank == right.rank || strstr(error.message, "nv_broadcast_to()") != NULL);
+      CHECK_ERROR(status, error,
+                  left.rank == right.rank ? JOIST_E_SHAPE_EXTENTS : JOIST_E_SHAPE_RANKS);
+      CHECK(joist_shape_equal(&error.shape[0], both[0]) &&
+            joist_shape_equal(&error.shape[1], both[1]));
+      if (left.rank == right.rank)
+        CHECK(error.count[0] == both[0]->extent[error.dim - 1] &&
+              error.count[1] == both[1]->extent[error.dim - 1] && error.count[0] != error.count[1]);
       CHECK_INT(joist_shape_broadcast(both, 2, &result, NULL), JOIST_ERROR_SHAPE);
     } else {
       const struct joist_shape wanted = shape_of(want);
@@ -103,6 +108,15 @@ static void test_broadcast(void) {
   CHECK(!joist_shape_broadcasts_to(&two, &b) && joist_shape_broadcasts_to(&b, &two));
 }
 
+static void test_check_dim(void) {
+  const struct joist_shape shape = shape_of("2x3");
+  struct joist_error error;
+  for (int dim = -1; dim < 2; dim++)
+    CHECK_INT(joist_shape_check_dim(&shape, dim, &error), JOIST_OK);
+  CHECK_ERROR(joist_shape_check_dim(&shape, 2, &error), error, JOIST_E_NO_DIMENSION);
+  CHECK(error.number[0] == 3 && joist_shape_equal(&error.shape[0], &shape));
+}
+
 static void test_reduce(void) {
   const struct joist_shape shape = shape_of("2x3x4");
   static const char *const kept[] = {"2x3x4", "1x3x4", "2x1x4", "1x1x4",
@@ -128,6 +142,7 @@ int main(void) {
   test_count();
   test_format();
   test_broadcast();
+  test_check_dim();
   test_reduce();
   return check_report("shape");
 }

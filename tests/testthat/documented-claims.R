@@ -257,6 +257,11 @@ raised_errors <- alist(
     joist_value_error = jit(function(x) order(x))(v),
     joist_value_error = jit(function(x) xtfrm(x))(v)
   ),
+  nv_erf = list(
+    joist_promotion_error = strict(nv_erf(i)),
+    joist_dtype_error = nv_erfc(z)
+  ),
+  program = list(joist_value_error = program(jit(function(x) x))),
   nv_sqrt = list(
     joist_promotion_error = strict(sqrt(i)),
     joist_dtype_error = nv_cbrt(z),
@@ -402,6 +407,7 @@ given_dtypes <- alist(
     f32 = nv_chol(s), f64 = nv_solve(s, nv_tensor(1:2, "f64")), f32 = nv_determinant(s)$sign
   ),
   nv_sort = list(i16 = nv_sort(i), i32 = nv_order(v), f32 = sort(v)),
+  nv_erf = list(f32 = nv_erf(v), `f32?` = gamma(i), `f32?` = lgamma(b), f32 = digamma(v)),
   nv_sqrt = list(f32 = sqrt(v), `f32?` = sqrt(i), c64 = exp(z), `f32?` = nv_exp(b)),
   nv_top_k = list(
     i16 = nv_top_k(i, 2)$values, i32 = nv_top_k(i, 2)$indices,

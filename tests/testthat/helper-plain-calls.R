@@ -1,15 +1,17 @@
 # Calls without tensors of the functions that have methods for tensors and of what is near them,
 # errors and all, and the values they are about.
 plain_values <- function() {
-  m <- matrix(c(1, NA, 3, 4, 5, 6), 2, dimnames = list(c("a", "b"), NULL))
-  cube <- array(1:24, 2:4, list(c("p", "q"), NULL, letters[1:4]))
-  frame <- data.frame(u = c(1, 2, 4), v = c(2, NA, 3))
-  named <- c(a = TRUE, b = NA, c = TRUE)
-  f <- factor(c("x", "y", "x", NA))
   date <- as.Date("2024-01-05") + 0:2
-  time <- as.POSIXct(date)
-  s <- structure(list(1), class = "other")
-  as.list(environment())
+  list(
+    m = matrix(c(1, NA, 3, 4, 5, 6), 2, dimnames = list(c("a", "b"), NULL)),
+    cube = array(1:24, 2:4, list(c("p", "q"), NULL, letters[1:4])),
+    frame = data.frame(u = c(1, 2, 4), v = c(2, NA, 3)),
+    named = c(a = TRUE, b = NA, c = TRUE),
+    f = factor(c("x", "y", "x", NA)),
+    time = as.POSIXct(date),
+    s = structure(list(1), class = "other"),
+    date = date
+  )
 }
 
 plain_calls <- function() {

@@ -93,7 +93,8 @@ own_methods <- list(
   S4Vectors = expression(
     runs <- S4Vectors::Rle(c(1, 3, 3)),
     which(runs > 1), match(3, runs), match(runs, 3), which.max(runs), runs %in% 3, var(runs),
-    sd(runs), cor(runs, runs), rank(runs), unsplit(S4Vectors::List(1, 2), 1:2), findInterval(runs, 1:2),
+    sd(runs), cor(runs, runs), rank(runs), unsplit(S4Vectors::List(1, 2), 1:2),
+    findInterval(runs, 1:2),
     na.omit(S4Vectors::DataFrame(a = c(1, NA))),
     merge(S4Vectors::DataFrame(a = 1:2), S4Vectors::DataFrame(a = 2:3), by = "a"), sort(runs)
   ),

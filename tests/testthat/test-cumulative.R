@@ -159,8 +159,8 @@ test_that("no elements", {
     if (kind_of(d) == "complex") next
     expect_identical(shape(nv_cummax(none, 1)), c(0L, 3L))
     expect_identical(shape(nv_argmax(none, 2)), 0L)
-    expect_error(nv_argmax(none, 1), "no elements", class = "joist_value_error")
-    expect_error(nv_argmin(none), "no elements", class = "joist_value_error")
+    expect_error(nv_argmax(none, 1), "at least one element", class = "joist_value_error")
+    expect_error(nv_argmin(none), "at least one element", class = "joist_value_error")
   }
   expect_identical(as_array(nv_cumsum(nv_scalar(3))), 3)
   expect_identical(as_array(nv_argmax(nv_scalar(3))), 1L)

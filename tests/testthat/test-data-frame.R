@@ -313,9 +313,13 @@ test_that("data frames with tensors are not lengthened but by rbind()", {
 test_that("data.table cannot compute with tensors", {
   skip_if_not_installed("data.table")
   x <- nv_tensor(1:3)
-  expect_error(data.table::as.data.table(data.frame(x = x))[2], "S4|object")
-  expect_error(data.table::as.data.table(list(x = x, y = 1:3))[2], "S4|object")
-  expect_error(data.table::data.table(x = x)[2], "S4|object")
+  for (table in list(
+    data.table::data.table(x = x), data.table::as.data.table(data.frame(x = x)),
+    data.table::as.data.table(list(x = x, y = 1:3))
+  )) {
+    expect_error(data.table::rbindlist(list(table, table)), "invalid type")
+    expect_error(data.table::setorderv(table, "x"), "not supported")
+  }
 })
 
 test_that("nv_na_omit() leaves out rows with NaN, as base R those of an R vector", {

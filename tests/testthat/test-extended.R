@@ -134,7 +134,7 @@ test_that("which.min() and which.max() give the first extreme, NaN left out", {
     }
     expect_both(function(x) which.max(x), nv_tensor(c(NaN, NaN), d), want = 0, label = d)
   }
-  expect_refusal(which.max(nv_tensor(numeric())), "joist_value_error", "no elements")
+  expect_refusal(which.max(nv_tensor(numeric())), "joist_value_error", "at least one element")
   expect_refusal(which.min(nv_tensor(1i)), "joist_dtype_error", "c64")
 })
 

@@ -236,7 +236,7 @@ test_that("no result of base R has the attributes of a tensor and other values",
     # What has only the attributes of a tensor is none.
     forged <- `attributes<-`(as.double(1:4), attributes(x))
     for (f in list(as_array, as.double, print, format, function(x) x + 1L, function(x) x[1])) {
-      expect_error(f(forged), "taken apart", class = "joist_value_error")
+      expect_error(f(forged), "damaged", class = "joist_value_error")
     }
   }
 })

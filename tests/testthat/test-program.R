@@ -3,6 +3,7 @@
 test_that("program() is that of a jitted function, or of any function of avals", {
   f <- function(x, y) nv_reduce_sum(x * y, 1L)
   jitted <- jit(f)
+  for (bad in list(1, "f", NULL, quote(f))) expect_error(program(bad), class = "joist_error")
   expect_error(program(jitted), class = "joist_value_error")
   x <- nv_tensor(matrix(1:6, 2), "i16")
   jitted(x, 2)

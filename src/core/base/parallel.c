@@ -13,14 +13,14 @@ enum {
 };
 
 joist_status joist_run_poll(const struct joist_run *run, struct joist_error *error) {
-  if (run->poll == NULL || !run->poll(run->context)) return JOIST_OK;
-  return joist_fail(error, JOIST_INTERRUPTED, "interrupted");
+  (void)error; /* the status says it all */
+  return run->poll != NULL && run->poll(run->context) ? JOIST_INTERRUPTED : JOIST_OK;
 }
 
 int joist_threads_for(const struct joist_run *run, size_t work, size_t tasks) {
   const size_t from = run->parallel_from > 0 ? run->parallel_from : (size_t)PARALLEL_FROM;
   if (run->threads <= 1 || tasks <= 1 || work < from) return 1;
-  return (size_t)run->threads < tasks ? run->threads : (int)tasks;
+  return (int)joist_smaller((size_t)run->threads, tasks);
 }
 
 size_t joist_stream_from(const struct joist_run *run) {
@@ -28,8 +28,7 @@ size_t joist_stream_from(const struct joist_run *run) {
 }
 
 /* Tasks begin .. end - 1. A team of one would still cost OpenMP a rendezvous. Threads take a few
- * tasks at a time: one that waits for a processor does not hold up the rest, and they seldom meet.
- */
+ * tasks at a time: they seldom meet, and one that waits for a processor holds up few. */
 static void run_range(int threads, size_t begin, size_t end, joist_task *task,
                       const void *context) {
 #ifdef _OPENMP

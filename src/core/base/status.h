@@ -1,16 +1,13 @@
-/* Status codes and error messages of the core.
- *
- * Every core function that can fail returns a joist_status and fills a message
- * struct that the caller owns. Nothing here allocates, and nothing knows R. */
+/* Status codes of the core: every function that can fail returns one, and fills in a struct of the
+ * caller's that says what failed. */
 #ifndef JOIST_CORE_BASE_STATUS_H
 #define JOIST_CORE_BASE_STATUS_H
 
-#include <stdarg.h>
 #include <stddef.h>
 
 #if defined(__GNUC__) || defined(__clang__)
 #define JOIST_MUST_CHECK __attribute__((warn_unused_result))
-/* MinGW's `printf` is that of an old C library, which status.c does not use. */
+/* MinGW's `printf` is that of an old C library, which is not used here. */
 #if defined(__MINGW32__) && !defined(__clang__)
 #define JOIST_PRINTF(index, first) __attribute__((format(gnu_printf, index, first)))
 #else
@@ -32,18 +29,7 @@ typedef enum {
   JOIST_INTERRUPTED      /* the caller's poll function asked to stop */
 } joist_status;
 
-enum { JOIST_MESSAGE_SIZE = 768 };
-
-struct joist_error {
-  char message[JOIST_MESSAGE_SIZE]; /* always NUL-terminated once a call has failed */
-};
-
-/* Formats the message (truncating if need be, between characters of UTF-8) and returns `status`, so
- * that a failing function can end in `return joist_fail(...)`. `error` may be NULL. */
-joist_status joist_fail(struct joist_error *error, joist_status status, const char *format, ...)
-    JOIST_PRINTF(3, 4);
-/* The same for a function that has such arguments itself. */
-joist_status joist_fail_with(struct joist_error *error, joist_status status, const char *format,
-                             va_list arguments) JOIST_PRINTF(3, 0);
+/* What went wrong, for the caller to own; see core/types/error.h. */
+struct joist_error;
 
 #endif

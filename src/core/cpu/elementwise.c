@@ -4,6 +4,7 @@
 
 #include "core/base/parallel.h"
 #include "core/base/pool.h"
+#include "core/types/error.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -74,7 +75,7 @@ static void splat(size_t n, size_t size, void *slot) {
  * whose extents of 1 are repeated. */
 static void gather(const struct joist_shape *space, const struct joist_shape *shape, size_t size,
                    size_t first, size_t n, const char *in, char *out) {
-  size_t index[JOIST_RANK_MAX], stride[JOIST_RANK_MAX], product = 1, at = 0;
+  size_t index[JOIST_RANK_MAX] = {0}, stride[JOIST_RANK_MAX] = {0}, product = 1, at = 0;
   for (int d = 0; d < space->rank; d++) {
     const bool repeated = shape->rank == 0 || shape->extent[d] == 1;
     stride[d] = repeated ? 0 : product;
@@ -177,7 +178,7 @@ static size_t run_step(const struct joist_step *step, size_t n, const void *cons
 }
 
 static bool is_streamed(const struct loop *loop, const struct joist_step *step) {
-  return step->leaves && loop->group->count >= loop->stream_from / step->out.size;
+  return step->leaves && loop->group->count * step->out.size >= loop->stream_from;
 }
 
 /* The same past the caches, piece by piece: the stores of one overlap with the loads of the
@@ -209,8 +210,8 @@ static bool run_part(const struct loop *loop, struct worker *worker, size_t firs
     const struct joist_step *const step = &steps[s];
     if (step->kind == JOIST_STEP_SPLAT) continue;
     char *const out = address(loop, step->out, first, worker->arena);
-    const void *in[JOIST_REFS_MAX] = {NULL};
-    for (uint32_t k = 0; k < step->operand_count; k++)
+    const void *in[JOIST_REFS_MAX] = {address(loop, step->in[0], first, worker->arena)};
+    for (uint32_t k = 1; k < step->operand_count; k++)
       in[k] = address(loop, step->in[k], first, worker->arena);
     switch (step->kind) {
       case JOIST_STEP_KERNEL:
@@ -429,8 +430,7 @@ joist_status joist_tiles_run(const struct joist_plan *plan, const struct joist_g
   const size_t total = loop.stride * (size_t)threads + ALIGNMENT;
   _Alignas(ALIGNMENT) char stack[STACK_BYTES];
   char *const block = total <= STACK_BYTES ? stack : malloc(total);
-  if (block == NULL)
-    return joist_fail(error, JOIST_ERROR_MEMORY, "out of memory: %zu bytes of scratch", total);
+  if (block == NULL) return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY, .bytes = total);
   loop.workers = block + (ALIGNMENT - (uintptr_t)block % ALIGNMENT) % ALIGNMENT;
   for (int t = 0; t < threads; t++) {
     char *const own = loop.workers + (size_t)t * loop.stride;

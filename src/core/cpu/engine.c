@@ -7,6 +7,7 @@
 #include "core/cpu/reduce.h"
 #include "core/plan/fold_space.h"
 #include "core/plan/storage.h"
+#include "core/types/error.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +35,7 @@ static joist_status run_elementwise(const struct joist_plan *plan, const struct 
   char **const sinks = group->sink_count <= FEW ? few : malloc(group->sink_count * sizeof *sinks);
   joist_status status = JOIST_OK;
   if (block == NULL || sinks == NULL) {
-    status = joist_fail(error, JOIST_ERROR_MEMORY, "out of memory: results of a reduction");
+    status = JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY);
   } else {
     size_t used = 0;
     for (uint32_t s = 0; s < group->step_count; s++) {
@@ -76,8 +77,7 @@ joist_status joist_plan_run(const struct joist_plan *plan, const void *const *in
       program->value_count <= FEW ? few : malloc(program->value_count * sizeof *arrays);
   joist_status status = JOIST_OK;
   if (arrays == NULL || (bytes > 0 && scratch == NULL)) {
-    status =
-        joist_fail(error, JOIST_ERROR_MEMORY, "out of memory: %zu bytes of temporaries", bytes);
+    status = JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY, .bytes = bytes);
   } else {
     joist_plan_place(plan, inputs, outputs, scratch, arrays);
     for (uint32_t g = 0; g < plan->group_count && status == JOIST_OK; g++)

@@ -7,6 +7,7 @@
 #include "core/base/parallel.h"
 #include "core/base/pool.h"
 #include "core/types/convert.h"
+#include "core/types/error.h"
 
 /* Elements of a conversion, a chunk of them per task. */
 struct conversion {
@@ -26,15 +27,13 @@ static void convert_chunk(const void *context, size_t chunk, size_t worker) {
 }
 
 /* The operand as `wanted`, in memory that `made` is to free. */
-static joist_status convert(const struct joist_instruction *instruction,
-                            const struct joist_value *value, joist_dtype wanted, const void **in,
+static joist_status convert(const struct joist_value *value, joist_dtype wanted, const void **in,
                             void **made, const struct joist_run *run, struct joist_error *error) {
   const joist_dtype own = value->type.dtype;
   const size_t count = joist_value_count(value);
-  *made = joist_scratch_allocate(count * joist_dtype_size(wanted) + 1);
-  if (*made == NULL)
-    return joist_fail(error, JOIST_ERROR_MEMORY, "out of memory: a converted operand of nv_%s()",
-                      joist_op_name(instruction->op));
+  const size_t bytes = count * joist_dtype_size(wanted) + 1;
+  *made = joist_scratch_allocate(bytes);
+  if (*made == NULL) return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY, .bytes = bytes);
   const struct conversion conversion = {.kernel = joist_convert_find(own, wanted),
                                         .n = count,
                                         .from_size = joist_dtype_size(own),
@@ -64,8 +63,8 @@ static joist_status run_on(const struct joist_program *program,
     operands->in[k] = arrays[instruction->operand[k]];
     const joist_dtype wanted = joist_signature_operand(&instruction->signature, k);
     if (status == JOIST_OK && operands->value[k]->type.dtype != wanted && !as_they_are)
-      status = convert(instruction, operands->value[k], wanted, &operands->in[k],
-                       &operands->made[k], run, error);
+      status =
+          convert(operands->value[k], wanted, &operands->in[k], &operands->made[k], run, error);
   }
   void *out[JOIST_RESULTS_MAX];
   for (uint32_t k = 0; k < instruction->result_count; k++) out[k] = arrays[instruction->result + k];
@@ -91,9 +90,7 @@ joist_status joist_execute(const struct joist_program *program,
   struct operands operands = {values, in, made};
   if (n <= FEW) return run_on(program, instruction, arrays, &operands, run, error);
   void **const block = calloc(3 * n, sizeof *block);
-  if (block == NULL)
-    return joist_fail(error, JOIST_ERROR_MEMORY, "out of memory: operands of nv_%s()",
-                      joist_op_name(instruction->op));
+  if (block == NULL) return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY);
   operands = (struct operands){(const struct joist_value **)(void *)block,
                                (const void **)(block + n), block + 2 * n};
   const joist_status status = run_on(program, instruction, arrays, &operands, run, error);

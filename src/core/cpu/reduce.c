@@ -4,6 +4,7 @@
 
 #include "core/base/pool.h"
 #include "core/cpu/elementwise.h"
+#include "core/types/error.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -39,8 +40,7 @@ static joist_status reduce_nothing(const struct joist_program *program,
   _Alignas(16) char value[JOIST_ELEMENT_MAX];
   for (size_t k = 0; k < results; k++) {
     if (!joist_identity(joist_op_combine(instruction->op), dtype, value))
-      return joist_fail(error, JOIST_ERROR_VALUE, "nv_%s() of no elements has no value",
-                        joist_op_name(instruction->op));
+      return JOIST_FAIL(error, JOIST_E_NO_ELEMENTS, .op = joist_op_name(instruction->op));
     finish(program, instruction, 1, value, out + k * size);
   }
   return JOIST_OK;
@@ -93,7 +93,7 @@ joist_status joist_reduction_finish(const struct joist_program *program,
     dims.extent[d] = joist_fold_chunks(space);
     char *const next = joist_scratch_allocate(space.inner * dims.extent[d] * space.outer * size);
     if (next == NULL)
-      status = joist_fail(error, JOIST_ERROR_MEMORY, "out of memory: results of a reduction");
+      status = JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY);
     else
       status = run_pass(program, instruction, space, current, next, run, error);
     if (current != accumulated) joist_scratch_free(current);

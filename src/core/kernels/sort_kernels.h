@@ -1,4 +1,4 @@
-/* The loops over one long line that is sorted, compiled once per instruction set. */
+/* The loops of sorting and of dealing items into buckets, compiled once per instruction set. */
 #ifndef JOIST_CORE_KERNELS_SORT_KERNELS_H
 #define JOIST_CORE_KERNELS_SORT_KERNELS_H
 
@@ -13,24 +13,24 @@ struct joist_order {
 };
 
 /* What is known of a line: its keys' bounds, the bits that are not the same in all of them,
- * whether one is less than the key before it, and how many elements equal others of other
- * bits. */
+ * whether one is more, or less, than the key before it, and how many elements equal others of
+ * other bits. */
 struct joist_line {
   uint64_t low, high, differ;
-  bool falls;
+  bool rises, falls;
   size_t nan, minus_zero;
 };
 
-/* Two keys of one element. */
-struct joist_two_keys {
-  uint64_t key, other;
+/* An item of two parts. */
+struct joist_two {
+  uint64_t first, second;
 };
 
-/* Items that are dealt into buckets. A bucket is made of small ones, whose numbers items come
- * with. Its items are written in turn, from at[bucket] on, which ends up behind the last one. */
+/* Items that are dealt into buckets. A bucket is made of numbers, which items come with. Its items
+ * are written in turn, from at[bucket] on, which ends up behind the last one. */
 struct joist_dealing {
   size_t buckets;
-  const uint16_t *bucket_of; /* of a small bucket */
+  const uint16_t *bucket_of; /* of a number */
   uint32_t *at;
   const uint32_t *first; /* at[bucket] as it was before the first item */
   void *lines;           /* JOIST_LINE bytes per bucket, aligned to that */
@@ -39,36 +39,40 @@ struct joist_dealing {
 };
 
 /* Deals n items; some stay in the lines until those with `last`, of which there may be none. */
-typedef void joist_deal(size_t n, const void *items, const uint32_t *small, bool last,
+typedef void joist_deal(size_t n, const void *items, const uint32_t *numbers, bool last,
                         const struct joist_dealing *dealing);
 
+/* Sorts n keys in place; `scratch` has room for as many, which are overwritten. False when the
+ * keys are such that it would take long; they are then in another order. */
+typedef bool joist_vector_sort(size_t n, void *keys, void *scratch);
+
+/* For elements of one width; their keys have 64 bits if they have, or else 32. */
 struct joist_sort_kernels {
-  /* Adds elements begin .. end - 1 of a line to what is known of it. */
-  void (*look)(size_t begin, size_t end, const void *in, struct joist_order order,
+  size_t key; /* bytes */
+  /* The keys of elements. */
+  void (*keys)(size_t n, const void *in, struct joist_order order, void *keys);
+  /* Adds elements begin .. end - 1 of a line to what is known of it, and writes their keys,
+   * unless `keys`, that of element `begin`, is NULL. */
+  void (*look)(size_t begin, size_t end, const void *in, struct joist_order order, void *keys,
                struct joist_line *line);
-  /* Counts the elements of each small bucket: 2^shift keys from `low` on are in the first one,
-   * and so on. */
-  void (*count)(size_t n, const void *in, struct joist_order order, uint64_t low, unsigned shift,
-                uint32_t *counts);
-  /* Deals the keys of n elements. NULL for elements of 8 and 16 bits. */
-  void (*deal_keys)(size_t n, const void *in, struct joist_order order, uint64_t low,
-                    unsigned shift, const struct joist_dealing *dealing);
-  /* Deals words: the distance of the key from `low` without its `zeros` lowest bits, above
-   * `place` bits of the position of the element, which is `position` for the first one. */
-  void (*deal_words)(size_t n, const void *in, struct joist_order order, uint64_t low,
-                     unsigned shift, unsigned zeros, unsigned place, uint32_t position,
-                     const struct joist_dealing *dealing);
-  /* Deals keys, and as 32-bit numbers positions. NULL for elements of less than 64 bits. */
-  void (*deal_pairs)(size_t n, const void *in, struct joist_order order, uint64_t low,
-                     unsigned shift, uint32_t position, const struct joist_dealing *dealing,
-                     const struct joist_dealing *positions);
+  /* The keys of elements, and how many times 2^shift they are above `low`. */
+  void (*numbers)(size_t n, const void *in, struct joist_order order, uint64_t low, unsigned shift,
+                  void *keys, uint32_t *numbers);
+  /* Words: the distance of the key from `low` without its `drop` lowest bits, above `place` bits
+   * of the position of the element, which is `position` for the first one. */
+  void (*words)(size_t n, const void *keys, uint64_t low, unsigned drop, unsigned place,
+                uint64_t position, uint64_t *words);
+  /* The elements of keys; `out` may be `keys` if both have one width. */
   void (*elements)(size_t n, const void *keys, struct joist_order order, void *out);
-  /* Counts keys by their distance from the lowest one. NULL where `deal_keys` is. */
-  void (*count_keys)(size_t n, const void *keys, uint64_t low, uint32_t *counts);
   /* Writes elements begin .. end - 1 of a sorted line: those before ends[k] have a key of at
    * most low + k. */
   void (*fill)(size_t begin, size_t end, size_t count, const uint32_t *ends, uint64_t low,
                struct joist_order order, void *out);
+  /* Puts equal elements of a sorted line whose bits differ, zeros and NaNs, in the order of the
+   * line `in`, of which `line` is known. */
+  void (*restore)(size_t n, const void *in, struct joist_order order, const struct joist_line *line,
+                  void *out);
+  joist_vector_sort *sort; /* of keys; NULL where there is none */
 };
 
 #endif

@@ -5,6 +5,7 @@
 #include "core/base/bits.h"
 #include "core/plan/groups.h"
 #include "core/plan/storage.h"
+#include "core/types/error.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -545,7 +546,7 @@ joist_status joist_plan_make(const struct joist_program *program, struct joist_p
   if (block == NULL || scratch == NULL) {
     free(block);
     free(scratch);
-    return joist_fail(error, JOIST_ERROR_MEMORY, "out of memory while planning a program");
+    return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY);
   }
   char *rest = block;
   struct joist_plan *const plan = planner.plan = carve(&rest, 1, sizeof *plan);

@@ -7,6 +7,8 @@
 #include "core/base/bits.h"
 #include "core/plan/storage.h"
 
+#include "core/types/error.h"
+
 enum { ALIGNMENT = 64 };
 
 /* Groups are numbered in the order in which they run. */
@@ -231,8 +233,7 @@ joist_status joist_storage_plan(struct joist_plan *plan, struct joist_error *err
   struct lifetime *const lives =
       malloc(values * (sizeof *lives + 3 * sizeof(uint32_t)) +
              (program->output_count + plan->group_count + 1) * sizeof(uint32_t));
-  if (lives == NULL)
-    return joist_fail(error, JOIST_ERROR_MEMORY, "out of memory while planning a program");
+  if (lives == NULL) return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY);
   struct storage storage = {.plan = plan, .program = program, .lives = lives};
   storage.placed = (uint32_t *)(void *)(lives + values);
   storage.waiting = storage.placed + values;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/base/bits.h"
+#include "core/types/error.h"
 
 static const struct {
   const char *text;
@@ -116,9 +117,8 @@ joist_status joist_attribute_check_rank(const struct joist_attributes *attribute
                                         struct joist_error *error) {
   const struct joist_attribute *const item = joist_attributes_find(attributes, name);
   if (item == NULL || item->count == (uint32_t)rank) return JOIST_OK;
-  return joist_fail(error, JOIST_ERROR_SHAPE, "`%s` has %lu element%s, the tensor %d dimension%s",
-                    facts[name].text, (unsigned long)item->count, item->count == 1 ? "" : "s", rank,
-                    rank == 1 ? "" : "s");
+  return JOIST_FAIL(error, JOIST_E_ATTRIBUTE_LENGTH, .name = {facts[name].text},
+                    .count = {item->count, (size_t)rank});
 }
 
 struct joist_type joist_attribute_type(const struct joist_attributes *attributes) {

@@ -3,6 +3,7 @@
 #ifndef JOIST_CORE_PROGRAM_ATTRIBUTES_H
 #define JOIST_CORE_PROGRAM_ATTRIBUTES_H
 
+#include "core/base/status.h"
 #include "core/types/dtypes.h"
 #include "core/types/shape.h"
 

@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "core/types/error.h"
+
 /* An operation whose dtypes are being decided. */
 struct decision {
   const struct joist_rules *rules;
@@ -135,7 +137,7 @@ static joist_dtype widest(joist_category category) {
 
 static joist_status check_requested(const struct decision *d, struct joist_error *error) {
   if (d->requested.dtype != JOIST_DTYPE_NONE) return JOIST_OK;
-  return joist_fail(error, JOIST_ERROR_DTYPE, "nv_%s() needs a dtype", joist_op_name(d->op));
+  return JOIST_FAIL(error, JOIST_E_NEEDS_DTYPE, .op = joist_op_name(d->op));
 }
 
 /* A literal is still exact: it is read in full before it is cast. */
@@ -154,10 +156,8 @@ static joist_status infer_bitcast(struct decision *d, struct joist_error *error)
   d->result = d->requested;
   const bool same_size = joist_dtype_size(from) == joist_dtype_size(to);
   if (same_size && (from == JOIST_BOOL) == (to == JOIST_BOOL)) return JOIST_OK;
-  return joist_fail(error, JOIST_ERROR_DTYPE,
-                    "the bits of %s cannot be read as %s: %s; use nv_convert() for the values",
-                    joist_dtype_name(from), joist_dtype_name(to),
-                    same_size ? "a bool is 0 or 1, not any byte" : "the sizes differ");
+  return JOIST_FAIL(error, same_size ? JOIST_E_BITCAST_BOOL : JOIST_E_BITCAST_SIZE,
+                    .type = {{from, false}, {to, false}});
 }
 
 static joist_status infer_layout(struct decision *d, struct joist_error *error) {
@@ -182,12 +182,9 @@ static joist_status infer_assign(struct decision *d, struct joist_error *error) 
   if (common.dtype == own.dtype) return JOIST_OK;
   const bool whole = pair[1].literal && joist_dtype_category(value.dtype) == JOIST_CATEGORY_FLOAT &&
                      joist_dtype_category(own.dtype) == JOIST_CATEGORY_INTEGER;
-  return joist_fail(error, JOIST_ERROR_PROMOTION,
-                    "%s%s cannot be assigned into %s: by the rules '%s' their common dtype is %s; "
-                    "nv_convert() the value or the tensor%s",
-                    joist_dtype_name(value.dtype), value.ambiguous ? "?" : "",
-                    joist_dtype_name(own.dtype), d->rules->id, joist_dtype_name(common.dtype),
-                    whole ? ", or write whole numbers as 1L" : "");
+  return JOIST_FAIL(error, whole ? JOIST_E_ASSIGN_WHOLE : JOIST_E_ASSIGN,
+                    .type = {value, {own.dtype, false}, {common.dtype, false}},
+                    .text = {joist_quote(d->rules->id)});
 }
 
 /* A parameter that is a literal is exact, too. */
@@ -202,9 +199,8 @@ static joist_status infer_draw(struct decision *d, struct joist_error *error) {
     const joist_category category = joist_dtype_category(own);
     d->operand[k] = d->operands[k].literal ? widest(category) : own;
     if (category == JOIST_CATEGORY_COMPLEX && joist_dtype_kind(drawn) != JOIST_KIND_COMPLEX)
-      return joist_fail(error, JOIST_ERROR_DTYPE,
-                        "nv_%s() of dtype %s cannot have a complex parameter", joist_op_name(d->op),
-                        joist_dtype_name(drawn));
+      return JOIST_FAIL(error, JOIST_E_DRAW_COMPLEX, .op = joist_op_name(d->op),
+                        .type = {{drawn, false}});
   }
   return JOIST_OK;
 }
@@ -241,9 +237,7 @@ static joist_status infer_average(struct decision *d, struct joist_error *error)
   if (d->requested.dtype != JOIST_DTYPE_NONE) d->result = d->requested;
   read_all_in(d, accumulator(d->result.dtype));
   if (is_inexact(d->result.dtype)) return JOIST_OK;
-  return joist_fail(error, JOIST_ERROR_DTYPE,
-                    "a mean cannot be %s: ask for a float or complex dtype",
-                    joist_dtype_name(d->result.dtype));
+  return JOIST_FAIL(error, JOIST_E_MEAN_DTYPE, .type = {{d->result.dtype, false}});
 }
 
 static joist_status infer_extreme(struct decision *d, struct joist_error *error) {
@@ -273,12 +267,11 @@ static infer *const functions[JOIST_CLASS_COUNT] = {
 };
 
 /* What a message says where an operation is not defined for a dtype. */
-static const char *way_out(joist_op op, joist_dtype dtype) {
+static joist_error_code undefined_code(joist_op op, joist_dtype dtype) {
   if (dtype == JOIST_BOOL && (op == JOIST_OP_SUB || op == JOIST_OP_NEGATE))
-    return "; use nv_xor() or nv_not(), or nv_convert() to an integer dtype first";
-  if (!joist_op_has(op, JOIST_F64) && joist_op_has(op, JOIST_I32))
-    return "; it takes integers, see nv_convert()";
-  return "";
+    return JOIST_E_NOT_DEFINED_BOOL;
+  return !joist_op_has(op, JOIST_F64) && joist_op_has(op, JOIST_I32) ? JOIST_E_NOT_DEFINED_INTEGERS
+                                                                     : JOIST_E_NOT_DEFINED;
 }
 
 joist_status joist_infer(const struct joist_rules *rules, joist_op op,
@@ -302,6 +295,6 @@ joist_status joist_infer(const struct joist_rules *rules, joist_op op,
   for (int k = 0; k < JOIST_RESULTS_MAX; k++) signature->result[k] = d.result;
   for (int k = 0; k < JOIST_KERNEL_OPERANDS; k++) signature->operand[k] = d.operand[k];
   if (joist_op_has(op, signature->compute)) return JOIST_OK;
-  return joist_fail(error, JOIST_ERROR_DTYPE, "nv_%s() is not defined for %s%s", joist_op_name(op),
-                    joist_dtype_name(computed), way_out(op, computed));
+  return JOIST_FAIL(error, undefined_code(op, computed), .op = joist_op_name(op),
+                    .type = {{computed, false}});
 }

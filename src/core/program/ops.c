@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "core/types/error.h"
+
 /* The words of the table. */
 enum {
   B = 1 << JOIST_KIND_BOOL,
@@ -110,6 +112,6 @@ bool joist_op_has(joist_op op, joist_dtype compute) {
 joist_status joist_op_check_operands(joist_op op, size_t count, struct joist_error *error) {
   const struct joist_operation *const o = &operations[op];
   if (count >= o->least && (count <= o->most || o->most == JOIST_OPERANDS_ANY)) return JOIST_OK;
-  return joist_fail(error, JOIST_ERROR_VALUE, "nv_%s() has %d operands, not %zu", o->name, o->least,
-                    count);
+  return JOIST_FAIL(error, JOIST_E_OPERAND_COUNT, .op = o->name,
+                    .count = {(size_t)o->least, count});
 }

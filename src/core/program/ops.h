@@ -2,6 +2,7 @@
 #ifndef JOIST_CORE_PROGRAM_OPS_H
 #define JOIST_CORE_PROGRAM_OPS_H
 
+#include "core/base/status.h"
 #include "core/program/attributes.h"
 
 typedef enum {

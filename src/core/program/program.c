@@ -2,6 +2,8 @@
 #include "core/program/program.h"
 
 #include "core/base/bits.h"
+#include "core/types/error.h"
+#include "core/types/shape_rules.h"
 
 #include <stddef.h>
 #include <stdlib.h>
@@ -36,7 +38,7 @@ static bool grow(void **array, uint32_t count, uint32_t *capacity, size_t size) 
 }
 
 static joist_status out_of_memory(struct joist_error *error) {
-  return joist_fail(error, JOIST_ERROR_MEMORY, "out of memory while building a program");
+  return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY);
 }
 
 static joist_status add_value(struct joist_program *program, struct joist_type type,
@@ -71,11 +73,9 @@ static joist_status infer_shapes(joist_op op, const struct joist_shape *const *s
     return JOIST_OK;
   }
   if (op != JOIST_OP_BROADCAST) return joist_shape_broadcast(shapes, count, results, error);
-  char from[JOIST_SHAPE_TEXT], to[JOIST_SHAPE_TEXT];
   (void)joist_attribute_shape(attributes, results);
   if (joist_shape_broadcasts_to(shapes[0], results)) return JOIST_OK;
-  return joist_fail(error, JOIST_ERROR_SHAPE, "shape %s cannot be broadcast to %s",
-                    joist_shape_format(shapes[0], from), joist_shape_format(results, to));
+  return JOIST_FAIL(error, JOIST_E_BROADCAST_TO, .shape = {*shapes[0], *results});
 }
 
 static joist_status infer_all(const struct joist_rules *rules, joist_op op,
@@ -91,11 +91,8 @@ static joist_status infer_all(const struct joist_rules *rules, joist_op op,
     status = infer_shapes(op, shapes, count, attributes, inference->shape, error);
   for (int k = 0; k < results && status == JOIST_OK; k++) {
     size_t elements = 0;
-    char text[JOIST_SHAPE_TEXT];
     if (!joist_shape_count(&inference->shape[k], &elements))
-      status =
-          joist_fail(error, JOIST_ERROR_SHAPE, "shape %s has more elements than memory can hold",
-                     joist_shape_format(&inference->shape[k], text));
+      status = JOIST_FAIL(error, JOIST_E_ELEMENT_LIMIT, .shape = {inference->shape[k]});
   }
   return status;
 }
@@ -271,7 +268,6 @@ joist_status joist_program_add_output(struct joist_program *program, joist_value
 joist_status joist_value_error(const struct joist_program *program, uint32_t instruction,
                                size_t position, struct joist_error *error) {
   const joist_op op = program->instructions[instruction].op;
-  return joist_fail(error, JOIST_ERROR_VALUE, "%s at position %zu in nv_%s()",
-                    op == JOIST_OP_POW ? "integer to a negative power" : "integer division by zero",
-                    position + 1, joist_op_name(op));
+  return JOIST_FAIL(error, op == JOIST_OP_POW ? JOIST_E_NEGATIVE_POWER : JOIST_E_DIVISION_BY_ZERO,
+                    .position = position + 1, .op = joist_op_name(op));
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/promotion/published_tables.h"
+#include "core/types/error.h"
 
 /* Nodes in edge lists: the known dtype, the ambiguous one, the weak category. */
 #define K(DTYPE) JOIST_##DTYPE
@@ -214,16 +215,13 @@ joist_status joist_rules_set_literals(struct joist_rules *rules,
                                       const uint8_t literal[JOIST_CATEGORY_COUNT],
                                       struct joist_error *error) {
   static const char *const what[] = {"logical", "integer", "double", "complex"};
-  static const char *const needed[] = {"bool", "an integer dtype", "a float dtype",
-                                       "a complex dtype"};
+  static const char *const needed[] = {"bool", "integer", "float", "complex"};
   for (int c = 0; c < JOIST_CATEGORY_COUNT; c++) {
     if (literal[c] < JOIST_DTYPE_COUNT &&
         joist_dtype_category((joist_dtype)literal[c]) == (joist_category)c)
       continue;
-    return joist_fail(error, JOIST_ERROR_DTYPE, "the default dtype of %s values must be %s, not %s",
-                      what[c], needed[c],
-                      literal[c] < JOIST_DTYPE_COUNT ? joist_dtype_name((joist_dtype)literal[c])
-                                                     : "an unknown one");
+    return JOIST_FAIL(error, JOIST_E_DEFAULT_DTYPE, .name = {what[c], needed[c]},
+                      .type = {{(joist_dtype)literal[c], false}});
   }
   memcpy(rules->literal, literal, sizeof rules->literal);
   /* Cells of a table in which a number brings its default dtype follow it. */

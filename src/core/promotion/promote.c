@@ -4,6 +4,8 @@
 
 #include <math.h>
 
+#include "core/types/error.h"
+
 bool joist_promote(const struct joist_rules *rules, struct joist_type lhs, struct joist_type rhs,
                    struct joist_type *result) {
   const int left = (int)lhs.dtype + (lhs.ambiguous ? JOIST_NODE_AMBIGUOUS : 0);
@@ -23,11 +25,8 @@ static joist_category category(struct joist_type type) { return joist_dtype_cate
 
 static joist_status undefined(const struct joist_rules *rules, struct joist_type lhs,
                               struct joist_type rhs, struct joist_error *error) {
-  return joist_fail(error, JOIST_ERROR_PROMOTION,
-                    "%s%s and %s%s have no common dtype under the promotion rules '%s'; convert "
-                    "one of them with nv_convert(), or choose other rules with with_promotion()",
-                    joist_dtype_name(lhs.dtype), lhs.ambiguous ? "?" : "",
-                    joist_dtype_name(rhs.dtype), rhs.ambiguous ? "?" : "", rules->id);
+  return JOIST_FAIL(error, JOIST_E_NO_COMMON_DTYPE, .type = {lhs, rhs},
+                    .text = {joist_quote(rules->id)});
 }
 
 /* A left fold over the operands of one group. */

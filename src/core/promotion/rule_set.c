@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/promotion/lattice.h"
+#include "core/types/error.h"
 
 enum { NONE = JOIST_NODE_NONE };
 
@@ -145,11 +146,10 @@ joist_status joist_rules_from_edges(struct joist_rules *rules, const char *id,
                                     struct joist_error *error) {
   static const uint8_t literal[] = {JOIST_BOOL, JOIST_I32, JOIST_F32, JOIST_C64};
   if (strlen(id) >= JOIST_NODE_NAME_SIZE)
-    return joist_fail(error, JOIST_ERROR_PROMOTION, "the id '%s' is longer than %d characters", id,
-                      JOIST_NODE_NAME_SIZE - 1);
+    return JOIST_FAIL(error, JOIST_E_RULES_ID_LENGTH, .text = {joist_quote(id)},
+                      .count = {JOIST_NODE_NAME_SIZE - 1});
   if (count > JOIST_EDGE_MAX)
-    return joist_fail(error, JOIST_ERROR_PROMOTION, "%zu edges are more than the %d there can be",
-                      count, JOIST_EDGE_MAX);
+    return JOIST_FAIL(error, JOIST_E_EDGE_COUNT, .count = {count, JOIST_EDGE_MAX});
   joist_rules_clear(rules, id);
   rules->kind = JOIST_RULES_LATTICE;
   rules->policy = JOIST_BY_TYPE;
@@ -159,25 +159,21 @@ joist_status joist_rules_from_edges(struct joist_rules *rules, const char *id,
       const char *name = end == 0 ? from[e] : to[e];
       const size_t length = strlen(name);
       if (length == 0 || length >= JOIST_NODE_NAME_SIZE)
-        return joist_fail(error, JOIST_ERROR_PROMOTION,
-                          "edge %zu: a node name needs 1 to %d characters, '%s' has %zu", e + 1,
-                          JOIST_NODE_NAME_SIZE - 1, name, length);
+        return JOIST_FAIL(error, JOIST_E_NODE_NAME_LENGTH, .position = e + 1,
+                          .text = {joist_quote(name)}, .count = {JOIST_NODE_NAME_SIZE - 1});
       const int node = intern(rules, name);
       if (node == NONE)
-        return joist_fail(error, JOIST_ERROR_PROMOTION,
-                          "edge %zu: no room for '%s', a lattice can have %d nodes that are no "
-                          "dtypes",
-                          e + 1, name, JOIST_NODE_MAX - JOIST_NODE_OWN);
+        return JOIST_FAIL(error, JOIST_E_NODE_COUNT, .position = e + 1, .text = {joist_quote(name)},
+                          .count = {JOIST_NODE_MAX - JOIST_NODE_OWN});
       rules->edges[e][end] = (uint8_t)node;
     }
   }
   rules->edge_count = (uint16_t)count;
   const int on_cycle = joist_rules_join_edges(rules);
   if (on_cycle != NONE) {
-    char cycle[JOIST_MESSAGE_SIZE / 2];
+    char cycle[2 * sizeof(struct joist_quote)];
     describe_cycle(rules, on_cycle, cycle, sizeof cycle);
-    return joist_fail(error, JOIST_ERROR_PROMOTION,
-                      "the edges of '%s' have a cycle, so they order nothing: %s", id, cycle);
+    return JOIST_FAIL(error, JOIST_E_EDGE_CYCLE, .text = {joist_quote(id), joist_quote(cycle)});
   }
   joist_rules_derive(rules);
   return JOIST_OK;

@@ -1,6 +1,6 @@
 /* Conversion of contiguous elements between dtypes.
  *
- * The rules of nv_convert(): float to integer truncates toward zero and saturates,
+ * The rules of explicit conversion: float to integer truncates toward zero and saturates,
  * NaN becomes 0; integer to integer wraps; anything to bool is `!= 0` (NaN is true);
  * narrowing floats round once, to nearest, ties to even; complex to real keeps the
  * real part. Input and output may be the same array only when the sizes are equal. */

@@ -1,9 +1,11 @@
 /* Elements as bytes, in the byte order of this machine or in the other one: a copy of bits, block
  * by block. The parts of a complex number are turned around one by one. */
+#include <stdio.h>
 #include <string.h>
 
 #include "core/base/parallel.h"
 #include "core/base/vectorize.h"
+#include "core/types/error.h"
 #include "core/types/host.h"
 
 JOIST_VECTORIZE_FILE
@@ -62,6 +64,13 @@ static size_t first_no_bool(size_t n, const unsigned char *bytes) {
   return i;
 }
 
+static joist_status not_bool(unsigned byte, size_t position, struct joist_error *error) {
+  char text[8];
+  snprintf(text, sizeof text, "%02x", byte);
+  return JOIST_FAIL(error, JOIST_E_BYTE_NOT_BOOL, .text = {joist_quote(text)},
+                    .position = position);
+}
+
 joist_status joist_copy_bytes(joist_dtype dtype, const void *from, size_t n, bool swapped, void *to,
                               const struct joist_run *run, struct joist_error *error) {
   const size_t size = joist_dtype_size(dtype);
@@ -73,11 +82,7 @@ joist_status joist_copy_bytes(joist_dtype dtype, const void *from, size_t n, boo
     const unsigned char *const block = (const unsigned char *)from + start * size;
     if (dtype == JOIST_BOOL) {
       const size_t misfit = first_no_bool(count, block);
-      if (misfit < count)
-        return joist_fail(error, JOIST_ERROR_VALUE,
-                          "byte %02x at position %zu is no bool, which is 00 or 01; read it as ui8 "
-                          "and compare with 0",
-                          block[misfit], start + misfit + 1);
+      if (misfit < count) return not_bool(block[misfit], start + misfit + 1, error);
     }
     if (to != NULL)
       copy_block(unit, swapped, count * size, block, (unsigned char *)to + start * size);

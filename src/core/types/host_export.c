@@ -2,6 +2,7 @@
  * converts it. */
 #include "core/base/vectorize.h"
 #include "core/types/convert.h"
+#include "core/types/error.h"
 #include "core/types/host.h"
 #include "core/types/host_scan.h"
 
@@ -86,28 +87,22 @@ static size_t first_misfit(joist_dtype dtype, size_t n, const void *elements, jo
 
 static joist_status report(joist_dtype dtype, const void *element, size_t position, joist_host host,
                            struct joist_error *error) {
-  const char *advice = "as = \"double\"";
+  const joist_error_code code = host == JOIST_HOST_INTEGER64   ? JOIST_E_EXPORT_INTEGER64
+                                : host != JOIST_HOST_INTEGER   ? JOIST_E_EXPORT_INEXACT
+                                : joist_dtype_size(dtype) == 8 ? JOIST_E_EXPORT_INTEGER_WIDE
+                                                               : JOIST_E_EXPORT_INTEGER;
   char text[JOIST_TEXT_SIZE];
   joist_format_element(dtype, element, 0, text);
-  if (host == JOIST_HOST_DOUBLE || host == JOIST_HOST_COMPLEX)
-    return joist_fail(error, JOIST_ERROR_VALUE,
-                      "%s at position %zu is not exact in double; use as = \"integer64\" or "
-                      "as = \"character\"",
-                      text, position);
-  if (host == JOIST_HOST_INTEGER64)
-    advice = "as = \"character\"";
-  else if (joist_dtype_size(dtype) == 8)
-    advice = "as = \"integer64\" or as = \"character\"";
-  return joist_fail(error, JOIST_ERROR_VALUE, "%s at position %zu (%s) does not fit R's %s; use %s",
-                    text, position, joist_dtype_name(dtype), hosts[host].name, advice);
+  return JOIST_FAIL(error, code, .text = {joist_quote(text)}, .position = position,
+                    .type = {{dtype, false}});
 }
 
 joist_status joist_export(joist_dtype dtype, const void *elements, size_t n, joist_host host,
                           bool lossy, void *out, const struct joist_run *run,
                           struct joist_error *error) {
   if (!can_export(dtype, host, lossy))
-    return joist_fail(error, JOIST_ERROR_DTYPE, "%s is not written as R's %s; convert it first",
-                      joist_dtype_name(dtype), hosts[host].name);
+    return JOIST_FAIL(error, JOIST_E_NO_EXPORT, .type = {{dtype, false}},
+                      .name = {hosts[host].name});
   const size_t size = joist_dtype_size(dtype);
   const size_t host_size = joist_dtype_size(hosts[host].layout);
   joist_convert_kernel *convert = joist_convert_find(dtype, hosts[host].layout);

@@ -1,7 +1,8 @@
 /* Values of the host language into a dtype. Checks a block, then converts it with the
- * kernels of nv_convert(), which cannot lose anything once the check has passed. */
+ * kernels of convert.h, which cannot lose anything once the check has passed. */
 #include "core/base/vectorize.h"
 #include "core/types/convert.h"
+#include "core/types/error.h"
 #include "core/types/host.h"
 #include "core/types/host_scan.h"
 
@@ -283,52 +284,28 @@ static joist_dtype host_layout(joist_host host) {
   return JOIST_F32;
 }
 
+/* What replaces NA: besides another value NaN, or f64, which keeps it. */
+static joist_error_code na_code(const struct import *rules) {
+  if (rules->integer_target || rules->truth) return JOIST_E_NA_VALUE;
+  return rules->host == JOIST_HOST_DOUBLE || rules->host == JOIST_HOST_COMPLEX ||
+                 rules->host == JOIST_HOST_FLOAT32
+             ? JOIST_E_NA_NOT_NAN
+             : JOIST_E_NA_NOT_DOUBLE;
+}
+
 static joist_status report(const struct import *rules, const void *values, size_t index,
                            problem found, struct joist_error *error) {
+  static const joist_error_code codes[] = {[NOT_FINITE] = JOIST_E_NOT_FINITE,
+                                           [FRACTIONAL] = JOIST_E_FRACTIONAL,
+                                           [IMAGINARY] = JOIST_E_IMAGINARY,
+                                           [NO_TRUTH] = JOIST_E_NO_TRUTH_VALUE,
+                                           [OUT_OF_RANGE] = JOIST_E_OUT_OF_RANGE};
   const joist_dtype layout = host_layout(rules->host);
-  const char *element = (const char *)values + index * joist_dtype_size(layout);
-  const char *name = joist_dtype_name(rules->dtype);
-  const size_t position = index + 1;
-  const joist_status status = JOIST_ERROR_VALUE;
-  char text[JOIST_TEXT_SIZE], limit[JOIST_TEXT_SIZE];
-  joist_format_element(layout, element, 0, text);
-  switch (found) {
-    case IS_NA:
-      return joist_fail(error, status, "NA at position %zu: a typed array has no NA; %s", position,
-                        rules->integer_target || rules->truth ? "replace it first"
-                        : rules->host == JOIST_HOST_DOUBLE || rules->host == JOIST_HOST_COMPLEX ||
-                                rules->host == JOIST_HOST_FLOAT32
-                            ? "replace it first, or read it as NaN with na = \"nan\""
-                            : "replace it first, or use a double vector and f64, which keeps NA");
-    case NOT_FINITE:
-      return joist_fail(error, status,
-                        "%s at position %zu does not fit %s, which has no NaN or Inf", text,
-                        position, name);
-    case FRACTIONAL:
-      return joist_fail(error, status,
-                        "%s at position %zu is not an integer: %s would lose it; "
-                        "use nv_convert() to truncate",
-                        text, position, name);
-    case IMAGINARY:
-      return joist_fail(error, status,
-                        "%s at position %zu has an imaginary part: %s would lose it; use Re() "
-                        "to drop it",
-                        text, position, name);
-    case NO_TRUTH:
-      return joist_fail(error, status, "%s at position %zu is neither TRUE nor FALSE", text,
-                        position);
-    case OUT_OF_RANGE:
-    case FITS:
-      break;
-  }
-  if (rules->integer_target)
-    return joist_fail(error, status, "%s at position %zu does not fit %s (%lld to %llu)", text,
-                      position, name, (long long)joist_dtype_min_int(rules->dtype),
-                      (unsigned long long)joist_dtype_max_int(rules->dtype));
-  const double max = joist_dtype_max_float(rules->dtype);
-  joist_format_element(JOIST_F64, &max, 8, limit);
-  return joist_fail(error, status, "%s at position %zu does not fit %s (-%s to %s)", text, position,
-                    name, limit, limit);
+  char text[JOIST_TEXT_SIZE];
+  joist_format_element(layout, (const char *)values + index * joist_dtype_size(layout), 0, text);
+  return JOIST_FAIL(error, found == IS_NA ? na_code(rules) : codes[found],
+                    .text = {joist_quote(text)}, .position = index + 1,
+                    .type = {{rules->dtype, false}});
 }
 
 static joist_status import_all(const struct import *rules, const void *values, size_t n, void *out,

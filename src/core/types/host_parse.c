@@ -1,4 +1,5 @@
 /* Whole numbers of 64 bits from text: R has no number that holds all of them. */
+#include "core/types/error.h"
 #include "core/types/host.h"
 
 #include <string.h>
@@ -31,14 +32,11 @@ joist_status joist_parse_integer(const char *text, size_t position, joist_dtype 
       magnitude = magnitude * base + digit;
   }
   if (!number)
-    return joist_fail(error, JOIST_ERROR_VALUE,
-                      "\"%s\" at position %zu is no whole number in decimal digits, or in "
-                      "hexadecimal ones after 0x",
-                      text, position);
+    return JOIST_FAIL(error, JOIST_E_NOT_A_NUMBER, .text = {joist_quote(text)},
+                      .position = position);
   if (!fits || magnitude > most)
-    return joist_fail(error, JOIST_ERROR_VALUE, "%s at position %zu does not fit %s (%lld to %llu)",
-                      text, position, joist_dtype_name(dtype), (long long)min,
-                      (unsigned long long)joist_dtype_max_int(dtype));
+    return JOIST_FAIL(error, JOIST_E_OUT_OF_RANGE, .text = {joist_quote(text)},
+                      .position = position, .type = {{dtype, false}});
   *value = negative ? 0 - magnitude : magnitude;
   return JOIST_OK;
 }

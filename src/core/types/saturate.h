@@ -1,4 +1,4 @@
-/* Float to integer as nv_convert() does it, one value at a time. */
+/* Float to integer as conversions do it, one value at a time. */
 #ifndef JOIST_CORE_TYPES_SATURATE_H
 #define JOIST_CORE_TYPES_SATURATE_H
 

@@ -36,44 +36,6 @@ const char *joist_shape_format(const struct joist_shape *shape, char text[JOIST_
   return text;
 }
 
-joist_status joist_shape_broadcast(const struct joist_shape *const *shapes, size_t count,
-                                   struct joist_shape *result, struct joist_error *error) {
-  *result = *shapes[0];
-  for (size_t i = 1; i < count; i++) {
-    const struct joist_shape *const shape = shapes[i];
-    if (shape->rank == 0) continue;
-    if (result->rank == 0) {
-      *result = *shape;
-      continue;
-    }
-    char left[JOIST_SHAPE_TEXT], right[JOIST_SHAPE_TEXT];
-    if (shape->rank != result->rank)
-      return joist_fail(error, JOIST_ERROR_SHAPE,
-                        "shapes %s and %s have different ranks; make them equal with "
-                        "nv_broadcast_to() or nv_reshape()",
-                        joist_shape_format(result, left), joist_shape_format(shape, right));
-    for (int d = 0; d < shape->rank; d++) {
-      if (result->extent[d] == shape->extent[d] || shape->extent[d] == 1) continue;
-      if (result->extent[d] != 1)
-        return joist_fail(error, JOIST_ERROR_SHAPE,
-                          "shapes %s and %s do not fit: dimension %d has extents %lu and %lu "
-                          "(only equal extents or 1 broadcast)",
-                          joist_shape_format(result, left), joist_shape_format(shape, right), d + 1,
-                          (unsigned long)result->extent[d], (unsigned long)shape->extent[d]);
-      result->extent[d] = shape->extent[d];
-    }
-  }
-  return JOIST_OK;
-}
-
-bool joist_shape_broadcasts_to(const struct joist_shape *from, const struct joist_shape *to) {
-  if (from->rank == 0) return true;
-  if (from->rank != to->rank) return false;
-  for (int d = 0; d < from->rank; d++)
-    if (from->extent[d] != to->extent[d] && from->extent[d] != 1) return false;
-  return true;
-}
-
 void joist_shape_reduce(const struct joist_shape *shape, uint32_t mask, bool drop,
                         struct joist_shape *result) {
   result->rank = 0;
@@ -94,11 +56,4 @@ struct joist_lines joist_shape_lines(const struct joist_shape *shape, int dim) {
       lines.outer *= shape->extent[d];
   }
   return lines;
-}
-
-joist_status joist_shape_check_dim(const struct joist_shape *shape, int dim,
-                                   struct joist_error *error) {
-  if (dim < shape->rank) return JOIST_OK;
-  return joist_fail(error, JOIST_ERROR_SHAPE, "there is no dimension %.0f; the tensor has %d",
-                    (double)dim + 1, shape->rank);
 }

@@ -1,12 +1,10 @@
-/* Shapes: rank, extents, element counts and broadcasting. Column-major. */
+/* Shapes: rank, extents, element counts and reducing. Column-major. */
 #ifndef JOIST_CORE_TYPES_SHAPE_H
 #define JOIST_CORE_TYPES_SHAPE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include "core/base/status.h"
 
 enum { JOIST_RANK_MAX = 32, JOIST_SHAPE_TEXT = 256 };
 
@@ -22,20 +20,6 @@ bool joist_shape_equal(const struct joist_shape *lhs, const struct joist_shape *
 
 /* "{2x3}", "{}" for a scalar. Returns `text`. */
 const char *joist_shape_format(const struct joist_shape *shape, char text[JOIST_SHAPE_TEXT]);
-
-/* The shape of an elementwise result: scalars fit every shape, equal ranks may differ
- * where an extent is 1. JOIST_ERROR_SHAPE otherwise; a rank mismatch names
- * nv_broadcast_to(). */
-joist_status joist_shape_broadcast(const struct joist_shape *const *shapes, size_t count,
-                                   struct joist_shape *result,
-                                   struct joist_error *error) JOIST_MUST_CHECK;
-
-/* Whether `from` can be repeated to `to` under the same rules. */
-bool joist_shape_broadcasts_to(const struct joist_shape *from, const struct joist_shape *to);
-
-/* JOIST_ERROR_SHAPE unless the shape has dim `dim`, counted from 0, or it is negative. */
-joist_status joist_shape_check_dim(const struct joist_shape *shape, int dim,
-                                   struct joist_error *error) JOIST_MUST_CHECK;
 
 /* A shape with elements seen as (inner, middle, outer): `middle` is dim `dim`, or everything if
  * that is negative. */

@@ -3,9 +3,9 @@
 
 #include <dlfcn.h>
 #include <limits.h>
-#include <stdio.h>
 #include <string.h>
 
+#include "core/types/error.h"
 #include "cuda/host/loader.h"
 
 /* The part of cublas_v2.h that is used; the library need not be there when joist is built. */
@@ -64,15 +64,6 @@ static bool is_found(void) {
   return cublas.found;
 }
 
-bool joist_cuda_describe_cublas(char *text, size_t size) {
-  const void *const handle = joist_cuda_cublas();
-  snprintf(text, size, "%s",
-           handle != NULL ? "found"
-                          : "libcublas cannot be loaded: install the CUDA toolkit's libraries "
-                            "(matrix products then use joist's own kernel, which is slower)");
-  return handle != NULL;
-}
-
 void joist_cuda_blas_use(bool use) { cublas.unused = !use; }
 
 static bool has_dtype(const struct joist_cuda_state *state, joist_dtype dtype) {
@@ -86,16 +77,12 @@ bool joist_cuda_blas_fits(const struct joist_cuda_state *state, joist_dtype dtyp
          p->n <= INT_MAX && p->k <= INT_MAX && p->count <= INT_MAX;
 }
 
-static joist_status check(result status, const char *what, struct joist_error *error) {
+static joist_status check(const struct joist_cuda_state *state, result status, const char *what,
+                          struct joist_error *error) {
   if (status == 0) return JOIST_OK;
   if (status == ALLOCATION_FAILED)
-    return joist_fail(error, JOIST_ERROR_MEMORY,
-                      "the memory of the GPU is out while %s; remove tensors and call "
-                      "nv_trim_memory()",
-                      what);
-  return joist_fail(error, JOIST_ERROR_DEVICE,
-                    "cuBLAS: %s while %s; cuda_diagnostics() says what is there",
-                    cublas.describe(status), what);
+    return JOIST_FAIL(error, JOIST_E_GPU_MEMORY, .number = {state->ordinal}, .name = {what});
+  return JOIST_FAIL(error, JOIST_E_CUBLAS_FAILED, .name = {cublas.describe(status), what});
 }
 
 /* The handle of a device, made once; it works in the order of the device's stream. */
@@ -105,15 +92,12 @@ static joist_status open_handle(struct joist_cuda_state *state, struct joist_err
   const result made = cublas.create(&handle);
   /* Mostly for want of memory, which a second attempt may find. */
   if (made == NOT_INITIALIZED)
-    return joist_fail(error, JOIST_ERROR_MEMORY,
-                      "cuBLAS: %s while opening it, mostly as the memory of the GPU is out; remove "
-                      "tensors and call nv_trim_memory(), or see cuda_diagnostics()",
-                      cublas.describe(made));
-  joist_status status = check(made, "opening cuBLAS", error);
+    return JOIST_FAIL(error, JOIST_E_CUBLAS_OPENING, .name = {cublas.describe(made)});
+  joist_status status = check(state, made, "opening cuBLAS", error);
   if (status != JOIST_OK) return status;
-  status = check(cublas.set_stream(handle, state->stream), "opening cuBLAS", error);
+  status = check(state, cublas.set_stream(handle, state->stream), "opening cuBLAS", error);
   if (status == JOIST_OK)
-    status = check(cublas.set_math_mode(handle, EXACT_MATH), "opening cuBLAS", error);
+    status = check(state, cublas.set_math_mode(handle, EXACT_MATH), "opening cuBLAS", error);
   if (status == JOIST_OK)
     state->blas = handle;
   else
@@ -168,7 +152,8 @@ joist_status joist_cuda_blas_multiply(struct joist_cuda_state *state, joist_dtyp
   joist_status status = open_handle(state, error);
   for (uint64_t at = 0, n; at < matmul->count && status == JOIST_OK; at += n) {
     n = products_from(matmul, at);
-    status = check(multiply_some(state, dtype, matmul, at, n), "multiplying matrices", error);
+    status =
+        check(state, multiply_some(state, dtype, matmul, at, n), "multiplying matrices", error);
   }
   return status;
 }

@@ -14,9 +14,6 @@ joist_status joist_cuda_blas_multiply(struct joist_cuda_state *state, joist_dtyp
                                       const struct joist_cuda_matmul *matmul,
                                       struct joist_error *error) JOIST_MUST_CHECK;
 
-/* Whether it can be loaded; what to do if not. */
-bool joist_cuda_describe_cublas(char *text, size_t size);
-
 /* Whether products may go to cuBLAS (at first they may); for tests of joist's own kernel. */
 void joist_cuda_blas_use(bool use);
 

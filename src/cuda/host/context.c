@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "core/types/error.h"
 #include "cuda/host/errors.h"
 #include "cuda/host/loader.h"
 #include "cuda/kernels/kernels.h"
@@ -19,10 +20,7 @@ static void after_fork_in_child(void) { forked = awake; }
 /* The driver does not survive a fork. */
 static joist_status check_process(struct joist_error *error) {
   if (!forked) return JOIST_OK;
-  return joist_fail(error, JOIST_ERROR_DEVICE,
-                    "CUDA was used before this process was forked, and does not work in a forked "
-                    "process; use parallel::makePSOCKcluster() instead of mclapply(), or nv_to(x, "
-                    "\"cpu\") before forking");
+  return JOIST_FAIL(error, JOIST_E_FORKED);
 }
 
 static cudaError_t device_count(int *count) {
@@ -138,10 +136,7 @@ joist_status joist_cuda_open(int ordinal, struct joist_cuda_state **opened,
     const cudaError_t found = device_count(&count);
     if (found != cudaSuccess) return joist_cuda_check(found, "looking for GPUs", error);
     if (ordinal >= count)
-      return joist_fail(
-          error, JOIST_ERROR_DEVICE,
-          "there is no device \"cuda:%d\": the driver shows %d GPU%s, numbered from 0", ordinal,
-          count, count == 1 ? "" : "s");
+      return JOIST_FAIL(error, JOIST_E_GPU_NUMBER, .number = {ordinal}, .count = {(size_t)count});
   }
   cudaError_t result = cudaSetDevice(ordinal);
   if (result == cudaSuccess && !state->open) {

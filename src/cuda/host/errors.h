@@ -1,4 +1,4 @@
-/* What the errors of the CUDA runtime mean, and what to do about them. */
+/* What the errors of the CUDA runtime mean. */
 #ifndef JOIST_CUDA_HOST_ERRORS_H
 #define JOIST_CUDA_HOST_ERRORS_H
 
@@ -8,7 +8,7 @@
 
 #include "core/base/status.h"
 
-/* JOIST_OK, or what `result` means for somebody who was doing `what`. */
+/* JOIST_OK, or what `result` means for somebody who was doing `what`, which is a constant. */
 joist_status joist_cuda_check(cudaError_t result, const char *what, struct joist_error *error);
 
 /* A version number of CUDA as text, 12.4 for 12040. False for none. */

@@ -93,12 +93,7 @@ static int known_architecture(int architecture) {
 }
 
 bool joist_cuda_describe_nvrtc(char *text, size_t size) {
-  if (joist_nvrtc_found())
-    snprintf(text, size, "%d.%d", nvrtc.major, nvrtc.minor);
-  else
-    snprintf(text, size,
-             "libnvrtc cannot be loaded: install the CUDA toolkit's libraries, or set CUDA_HOME "
-             "(programs then run on the interpreter, which is slower)");
+  if (joist_nvrtc_found()) snprintf(text, size, "%d.%d", nvrtc.major, nvrtc.minor);
   return nvrtc.found;
 }
 
@@ -141,7 +136,7 @@ static program make_program(const char *source) {
 void *joist_nvrtc_compile(const char *source, int architecture, char *log, size_t log_size) {
   char target[64];
   if (!joist_nvrtc_found()) {
-    joist_cuda_describe_nvrtc(log, log_size);
+    snprintf(log, log_size, "libnvrtc cannot be loaded");
     return NULL;
   }
   const int known = known_architecture(architecture);

@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 bool joist_nvrtc_found(void);
-/* Whether it can be used, with its version or what to do. */
+/* Whether it can be used, and its version. */
 bool joist_cuda_describe_nvrtc(char *text, size_t size);
 
 /* Compiles CUDA C++ that may include the headers of src/cuda, for an architecture (90 for

@@ -4,6 +4,7 @@
 #define JOIST_CUDA_OPS_LAUNCH_H
 
 #include "core/plan/groups.h"
+#include "core/types/error.h"
 #include "cuda/host/errors.h"
 #include "cuda/host/memory.h"
 #include "cuda/kernels/kernels.h"
@@ -28,10 +29,7 @@ static inline size_t bytes_of(const struct joist_program *program, joist_value_i
 
 static inline joist_status out_of_memory(const struct running *r, size_t bytes,
                                          struct joist_error *error) {
-  return joist_fail(error, JOIST_ERROR_MEMORY,
-                    "the memory of the GPU is out: %zu bytes are wanted; remove tensors and call "
-                    "nv_trim_memory(), or see nv_memory(device = \"%s\")",
-                    bytes, r->device->name);
+  return JOIST_FAIL(error, JOIST_E_GPU_MEMORY, .number = {r->device->ordinal}, .bytes = bytes);
 }
 
 static inline joist_status allocate(const struct running *r, size_t bytes, void **memory,

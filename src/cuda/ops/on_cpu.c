@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/cpu/engine.h"
+#include "core/types/error.h"
 
 /* Marks the arrays that a group reads and writes. */
 static void arrays_of(const struct joist_plan *plan, const struct joist_group *group, bool *read,
@@ -31,7 +32,7 @@ joist_status joist_cuda_run_on_cpu(const struct running *r, struct joist_error *
   const struct joist_program *const program = r->plan->program;
   const size_t n = program->value_count;
   void **const copies = calloc(n + 1, sizeof *copies + 2 * sizeof(bool));
-  if (copies == NULL) return joist_fail(error, JOIST_ERROR_MEMORY, "out of memory");
+  if (copies == NULL) return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY);
   bool *const read = (bool *)(copies + n), *const written = read + n;
   joist_status status = JOIST_OK;
   arrays_of(r->plan, r->group, read, written);
@@ -40,7 +41,7 @@ joist_status joist_cuda_run_on_cpu(const struct running *r, struct joist_error *
     const size_t bytes = bytes_of(program, v);
     copies[v] = malloc(bytes + 1);
     if (copies[v] == NULL)
-      status = joist_fail(error, JOIST_ERROR_MEMORY, "out of memory: %zu bytes", bytes);
+      status = JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY, .bytes = bytes);
     else if (read[v] && is_given(r, v))
       memcpy(copies[v], r->arrays[v], bytes);
     else if (read[v] && r->arrays[v] != NULL)

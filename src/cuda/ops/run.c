@@ -7,6 +7,7 @@
 
 #include "core/base/parallel.h"
 #include "core/plan/storage.h"
+#include "core/types/error.h"
 #include "cuda/codegen/compile.h"
 #include "cuda/codegen/generate.h"
 #include "cuda/ops/inline_scalars.h"
@@ -266,7 +267,7 @@ joist_status joist_cuda_run(const struct joist_device *device, const struct jois
   } few = {{NULL}, {false}};
   const size_t n = program->value_count;
   void **const arrays = n <= FEW ? few.arrays : calloc(n, sizeof *arrays + sizeof(bool));
-  if (arrays == NULL) return joist_fail(error, JOIST_ERROR_MEMORY, "out of memory");
+  if (arrays == NULL) return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY);
   bool *const given = n <= FEW ? few.given : (bool *)(arrays + n);
   void *scratch = NULL, *placed = NULL;
   if (plan->scratch_bytes > 0) status = allocate(&r, plan->scratch_bytes, &scratch, error);

@@ -51,7 +51,7 @@ static int32_t i_at(size_t k) { return (int32_t)(hash_of(k, DATA_I) % 1000); }
 static void *arrays[INPUTS]; /* of the device */
 
 static bool make_array(int which) {
-  struct joist_error error = {""};
+  struct joist_error error = {0};
   uint32_t *const period = malloc(PERIOD * sizeof *period);
   char *const made = gpu->allocate(gpu, elements * 4);
   arrays[which] = made;
@@ -274,9 +274,9 @@ enum { WORKS = sizeof works / sizeof *works, COMPILED = 5 /* the first of them, 
 /* ---- running: what is timed counts as a check only where it fails ---- */
 
 static struct joist_plan *new_plan(const struct joist_program *program) {
-  struct joist_error error = {""};
+  struct joist_error error = {0};
   struct joist_plan *plan = NULL;
-  if (joist_plan_make(program, &plan, &error) != JOIST_OK) CHECK_MSG(false, "%s", error.message);
+  if (joist_plan_make(program, &plan, &error) != JOIST_OK) CHECK_MSG(false, "%s", words(&error));
   return plan;
 }
 
@@ -300,11 +300,11 @@ static size_t result_bytes(const struct work *work) {
 
 /* The result is the caller's to free. */
 static void *run_once(const struct work *work, const struct joist_plan *plan) {
-  struct joist_error error = {""};
+  struct joist_error error = {0};
   const struct joist_run run = {.threads = 1, .here = work->literal_count > 0 ? work->here : NULL};
   void *out = gpu->allocate(gpu, result_bytes(work));
   if (out == NULL || gpu->run(gpu, plan, work->inputs, &out, &run, &error) != JOIST_OK)
-    CHECK_MSG(false, "%s", out == NULL ? "no memory for a result" : error.message);
+    CHECK_MSG(false, "%s", out == NULL ? "no memory for a result" : words(&error));
   return out;
 }
 
@@ -330,7 +330,7 @@ static void call_transfer(void *context) {
   const struct transfer *const t = context;
   struct joist_error error;
   if (gpu->copy(gpu, t->to, t->from, t->bytes, t->direction, &error) != JOIST_OK)
-    CHECK_MSG(false, "%s", error.message);
+    CHECK_MSG(false, "%s", words(&error));
 }
 
 /* ---- timing ---- */
@@ -342,10 +342,10 @@ static double now(void) {
 }
 
 static double seconds_of(void (*call)(void *), void *context, size_t calls) {
-  struct joist_error error = {""};
+  struct joist_error error = {0};
   const double start = now();
   for (size_t k = 0; k < calls; k++) call(context);
-  if (gpu->synchronize(gpu, &error) != JOIST_OK) CHECK_MSG(false, "%s", error.message);
+  if (gpu->synchronize(gpu, &error) != JOIST_OK) CHECK_MSG(false, "%s", words(&error));
   return now() - start;
 }
 
@@ -452,7 +452,8 @@ static void measure_calls(void *other) {
 static void describe(void) {
   struct joist_diagnosis rows[JOIST_DIAGNOSES];
   const size_t n = joist_device_diagnose(rows);
-  for (size_t k = 0; k < n; k++) printf("%-7s %s\n", rows[k].item, rows[k].detail);
+  for (size_t k = 0; k < n; k++)
+    printf("%-7s %s\n", rows[k].item, rows[k].found ? rows[k].detail : words(&rows[k].why));
   printf("%zu elements, %ld kernels compiled\n", elements, joist_cuda_compilation()->compiled);
 }
 
@@ -475,14 +476,14 @@ static void compile_kernels(void) {
 }
 
 int main(int argc, char **argv) {
-  struct joist_error error = {""};
+  struct joist_error error = {0};
   joist_rules_init();
   joist_kernels_select(NULL);
   if (argc > 1) elements = (size_t)strtod(argv[1], NULL);
   if (argc > 2) least_seconds = strtod(argv[2], NULL);
   gpu = joist_device_find("cuda:0");
   if (gpu->ready(gpu, &error) != JOIST_OK) {
-    printf("bench: skipped: no GPU (%s)\nbench: 0 passed, 0 failed\n", error.message);
+    printf("bench: skipped: no GPU (%s)\nbench: 0 passed, 0 failed\n", words(&error));
     return 0;
   }
   if (!CHECK_MSG(elements >= 2 && elements <= (size_t)1 << 28, "2 to 2^28 elements"))

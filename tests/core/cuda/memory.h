@@ -145,7 +145,7 @@ static void make_sum(struct joist_program *program, uint32_t n) {
 static void test_calls_of_one(void) {
   struct joist_program program;
   struct joist_plan *plan = NULL;
-  struct joist_error error = {""};
+  struct joist_error error = {0};
   const struct joist_run run = {.threads = 1};
   make_sum(&program, 3);
   void *const in = gpu->allocate(gpu, 12);
@@ -183,7 +183,7 @@ static void test_given(void) {
     const uint32_t n = N;
     struct joist_program program;
     struct joist_plan *plan = NULL;
-    struct joist_error error = {""};
+    struct joist_error error = {0};
     char x[16 * N], y[16], want[16 * N], got[16 * N];
     joist_program_init(&program);
     const joist_value_id a = add_input(&program, dtype, 1, &n);
@@ -224,7 +224,7 @@ static void test_given_elsewhere(void) {
   for (int kind = 0; kind < KINDS; kind++) {
     struct joist_program program;
     struct joist_plan *plan = NULL;
-    struct joist_error error = {""};
+    struct joist_error error = {0};
     float x[3] = {1, 2, 3}, y = 5, got[5] = {0}, want[5] = {0};
     const bool here[] = {false, true};
     const struct joist_run run = {.threads = 1, .here = here};

@@ -95,7 +95,7 @@ static void expected_product(const struct joist_program *program, void *const *i
 static void check_product(joist_dtype left, joist_dtype right, const struct product_case *c,
                           int flags) {
   struct joist_program program;
-  struct joist_error error = {""};
+  struct joist_error error = {0};
   const joist_dtype dtypes[2] = {left, right};
   const struct joist_attributes attributes =
       with(with(no_attributes, transpose[0], flags & 1), transpose[1], flags >> 1);
@@ -120,7 +120,7 @@ static void check_product(joist_dtype left, joist_dtype right, const struct prod
   CHECK(add(&program, joist_rules_at(0), JOIST_OP_MATMUL, operands, 2, &attributes, &result));
   add_output(&program, result);
   void **const outputs = new_outputs(&program);
-  CHECK_MSG(run_there(&program, inputs, outputs, &error) == JOIST_OK, "%s", error.message);
+  CHECK_MSG(run_there(&program, inputs, outputs, &error) == JOIST_OK, "%s", words(&error));
   const joist_dtype dtype = program.values[result].type.dtype;
   const size_t total = count_of(&program, result), matrix = (size_t)c->m * c->n;
   size_t wrong = 0;
@@ -144,7 +144,7 @@ static void check_precision(void) {
   const uint32_t extents[2] = {N, N};
   static float x[N * N], one[N * N], out[N * N];
   struct joist_program program;
-  struct joist_error error = {""};
+  struct joist_error error = {0};
   joist_value_id result = 0;
   for (int k = 0; k < N * N; k++) {
     x[k] = 1 + (float)k * 0x1p-20f;
@@ -186,10 +186,8 @@ static void test_blas(void) {
   const uint32_t extents[] = {3, 3};
   static const struct {
     int status;
-    joist_status want;
-    const char *text;
-  } failures[] = {{13, JOIST_ERROR_DEVICE, "execution failed"},
-                  {3, JOIST_ERROR_MEMORY, "nv_trim_memory()"}};
+    joist_error_code code;
+  } failures[] = {{13, JOIST_E_CUBLAS_FAILED}, {3, JOIST_E_GPU_MEMORY}};
   for (int d = 0; d < JOIST_DTYPE_COUNT; d++) {
     const bool has = has_blas((joist_dtype)d);
     const long calls = host_blas.calls, launches = host_runtime.launches;
@@ -206,15 +204,16 @@ static void test_blas(void) {
             &no_attributes, &result));
   add_output(&program, result);
   for (size_t k = 0; k < sizeof failures / sizeof *failures; k++) {
-    struct joist_error error = {""};
+    struct joist_error error = {0};
     host_blas.next = failures[k].status;
-    CHECK_INT(run_there(&program, (void *[]){x}, (void *[]){y}, &error), failures[k].want);
-    CHECK_MSG(strstr(error.message, failures[k].text) != NULL, "%s", error.message);
+    CHECK_ERROR(run_there(&program, (void *[]){x}, (void *[]){y}, &error), error, failures[k].code);
+    if (k == 0) CHECK_STR(error.name[0], "execution failed");
+    CHECK_STR(error.name[k == 0 ? 1 : 0], "multiplying matrices");
     CHECK_INT(run_there(&program, (void *[]){x}, (void *[]){y}, &error), JOIST_OK);
   }
   /* Opening cuBLAS: 1 is what it says for want of memory, too. What was made goes again. */
   struct joist_cuda_state *state = NULL;
-  struct joist_error error = {""};
+  struct joist_error error = {0};
   CHECK_INT(joist_cuda_open(0, &state, &error), JOIST_OK);
   void *const open = state->blas;
   const long handles = host_blas.handles;
@@ -222,8 +221,8 @@ static void test_blas(void) {
     state->blas = NULL;
     host_blas.create = k == 0 ? 1 : k == 1 ? 13 : 0;
     host_blas.mode = k == 2 ? 1 : 0;
-    CHECK_INT(run_there(&program, (void *[]){x}, (void *[]){y}, &error),
-              k == 0 ? JOIST_ERROR_MEMORY : JOIST_ERROR_DEVICE);
+    CHECK_ERROR(run_there(&program, (void *[]){x}, (void *[]){y}, &error), error,
+                k == 0 ? JOIST_E_CUBLAS_OPENING : JOIST_E_CUBLAS_FAILED);
     CHECK(state->blas == NULL);
     CHECK_INT(host_blas.handles, handles);
   }

@@ -31,16 +31,16 @@ static void check_launches(long before, long least, long most, const char *what)
 /* Runs a program on both devices; true when both gave results, of the same bits. */
 static bool check_alike(const struct joist_program *program, void *const *inputs,
                         const char *what) {
-  struct joist_error here = {""}, there = {""};
+  struct joist_error here = {0}, there = {0};
   const struct joist_run run = {.threads = 1};
   struct joist_plan *plan = NULL;
   void **const want = new_outputs(program), **const got = new_outputs(program);
   CHECK_INT(joist_plan_make(program, &plan, &here), JOIST_OK);
   const joist_status status = joist_plan_run(plan, (const void *const *)inputs, want, &run, &here);
   const joist_status own = run_there(program, inputs, got, &there);
-  CHECK_MSG(own == status && strcmp(here.message, there.message) == 0,
-            "%s: status %d \"%s\", want %d \"%s\"", what, (int)own, there.message, (int)status,
-            here.message);
+  CHECK_MSG(own == status && strcmp(words(&here), words(&there)) == 0,
+            "%s: status %d \"%s\", want %d \"%s\"", what, (int)own, words(&there), (int)status,
+            words(&here));
   for (uint32_t k = 0; k < program->output_count && status == JOIST_OK && own == JOIST_OK; k++) {
     const joist_value_id v = program->outputs[k];
     const joist_dtype dtype = program->values[v].type.dtype;

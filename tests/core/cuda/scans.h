@@ -43,7 +43,7 @@ static bool begin_scan(struct scanned *s, joist_op op, joist_dtype dtype, joist_
 }
 
 static void run_scan(struct scanned *s) {
-  struct joist_error error = {""};
+  struct joist_error error = {0};
   struct joist_plan *plan = NULL;
   const struct joist_run run = {.threads = 1};
   s->here = new_outputs(&s->program);
@@ -54,7 +54,7 @@ static void run_scan(struct scanned *s) {
 #ifndef JOIST_TEST_GPU
   const long copies = host_runtime.copies;
 #endif
-  CHECK_MSG(run_there(&s->program, &s->in, s->there, &error) == JOIST_OK, "%s", error.message);
+  CHECK_MSG(run_there(&s->program, &s->in, s->there, &error) == JOIST_OK, "%s", words(&error));
 #ifndef JOIST_TEST_GPU
   /* Large ones are copied in pieces. */
   CHECK_MSG(host_runtime.copies - copies <= 2 || bytes_of(&s->program, 0) > 1 << 22,

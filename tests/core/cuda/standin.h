@@ -30,15 +30,22 @@ static void test_errors(void) {
   struct joist_program program;
   const struct joist_device *const third = joist_device_find("cuda:2");
   CHECK_INT(joist_device_count(), 3);
-  CHECK_INT(third->ready(third, &error), JOIST_ERROR_DEVICE);
-  CHECK(strstr(error.message, "cuda:2") != NULL && strstr(error.message, "2 GPUs") != NULL);
+  CHECK_ERROR(third->ready(third, &error), error, JOIST_E_GPU_NUMBER);
+  CHECK(error.number[0] == 2 && error.count[0] == 2);
   host_runtime.count_result = cudaErrorNoDevice;
-  CHECK_INT(third->ready(third, &error), JOIST_ERROR_DEVICE);
-  CHECK(strstr(error.message, "CUDA_VISIBLE_DEVICES") != NULL);
+  CHECK_ERROR(third->ready(third, &error), error, JOIST_E_NO_GPU);
   host_runtime.count_result = cudaErrorInsufficientDriver;
   host_runtime.driver = 11040;
-  CHECK_INT(third->ready(third, &error), JOIST_ERROR_DEVICE);
-  CHECK(strstr(error.message, "11.4") != NULL && strstr(error.message, "update") != NULL);
+  CHECK_ERROR(third->ready(third, &error), error, JOIST_E_DRIVER_OLD);
+  CHECK_STR(error.text[0].bytes, "11.4");
+  CHECK(strlen(error.text[1].bytes) >= 4); /* what it was built with */
+  host_runtime.driver = 0;
+  CHECK_ERROR(third->ready(third, &error), error, JOIST_E_NO_DRIVER);
+  struct joist_diagnosis rows[JOIST_DIAGNOSES];
+  CHECK_INT(joist_device_diagnose(rows), JOIST_DIAGNOSES);
+  CHECK(rows[0].found && !rows[1].found && !rows[2].found);
+  CHECK_INT(rows[1].why.code, JOIST_E_NO_DRIVER);
+  CHECK_INT(rows[2].why.code, JOIST_E_GPU_UNKNOWN);
   CHECK_INT(joist_device_count(), 1);
   host_runtime.count_result = cudaSuccess;
   host_runtime.driver = 13000;
@@ -52,8 +59,8 @@ static void test_errors(void) {
   const struct joist_run run = {.threads = 1};
   CHECK_INT(joist_plan_make(&program, &plan, &error), JOIST_OK);
   host_runtime.next = cudaErrorIllegalAddress;
-  CHECK_INT(gpu->run(gpu, plan, (const void *[]){in}, &out, &run, &error), JOIST_ERROR_DEVICE);
-  CHECK(strstr(error.message, "restart R") != NULL);
+  CHECK_ERROR(gpu->run(gpu, plan, (const void *[]){in}, &out, &run, &error), error,
+              JOIST_E_GPU_LOST);
   static const cudaError_t lasting[] = {cudaErrorECCUncorrectable,   cudaErrorIllegalAddress,
                                         cudaErrorLaunchTimeout,      cudaErrorAssert,
                                         cudaErrorHardwareStackError, cudaErrorIllegalInstruction,
@@ -61,31 +68,32 @@ static void test_errors(void) {
                                         cudaErrorInvalidPc,          cudaErrorLaunchFailure};
   for (size_t k = 0; k < sizeof lasting / sizeof *lasting; k++) {
     host_runtime.next = lasting[k];
-    CHECK_INT(gpu->synchronize(gpu, &error), JOIST_ERROR_DEVICE);
-    CHECK_MSG(strstr(error.message, "restart R") != NULL, "%s", error.message);
+    CHECK_ERROR(gpu->synchronize(gpu, &error), error, JOIST_E_GPU_LOST);
+    CHECK_STR(error.name[0], cudaGetErrorName(lasting[k]));
+    CHECK_STR(error.name[1], "waiting for the GPU");
+    CHECK_STR(error.name[2], cudaGetErrorString(lasting[k]));
   }
-  /* Others say what to do, too. */
+  /* Others whose cause is known. */
   static const struct {
     cudaError_t error;
-    const char *text;
-  } cures[] = {{cudaErrorNoKernelImageForDevice, "build joist"},
-               {cudaErrorUnsupportedPtxVersion, "update the driver"},
-               {cudaErrorJitCompilerNotFound, "update the driver"},
-               {cudaErrorDevicesUnavailable, "nvidia-smi"},
-               {cudaErrorSystemNotReady, "nvidia-fabricmanager"},
-               {cudaErrorStubLibrary, "LD_LIBRARY_PATH"},
-               {cudaErrorInvalidValue, "cuda_diagnostics()"}};
-  for (size_t k = 0; k < sizeof cures / sizeof *cures; k++) {
-    host_runtime.next = cures[k].error;
-    CHECK_INT(gpu->synchronize(gpu, &error), JOIST_ERROR_DEVICE);
-    CHECK_MSG(strstr(error.message, cures[k].text) != NULL, "%s", error.message);
+    joist_error_code code;
+  } causes[] = {{cudaErrorNoKernelImageForDevice, JOIST_E_GPU_NO_CODE},
+                {cudaErrorUnsupportedPtxVersion, JOIST_E_GPU_NO_CODE},
+                {cudaErrorJitCompilerNotFound, JOIST_E_GPU_NO_CODE},
+                {cudaErrorDevicesUnavailable, JOIST_E_GPU_BUSY},
+                {cudaErrorSystemNotReady, JOIST_E_GPU_SERVICE},
+                {cudaErrorStubLibrary, JOIST_E_GPU_STUB},
+                {cudaErrorInvalidValue, JOIST_E_GPU_FAILED}};
+  for (size_t k = 0; k < sizeof causes / sizeof *causes; k++) {
+    host_runtime.next = causes[k].error;
+    CHECK_ERROR(gpu->synchronize(gpu, &error), error, causes[k].code);
   }
   (void)cudaGetLastError();
   /* A GPU that joist has no code for is not opened. */
   const struct joist_device *const other = joist_device_find("cuda:1");
   host_runtime.code = cudaErrorNoKernelImageForDevice;
-  CHECK_INT(other->ready(other, &error), JOIST_ERROR_DEVICE);
-  CHECK(strstr(error.message, "no code for this GPU") != NULL && !other->in_use(other));
+  CHECK_ERROR(other->ready(other, &error), error, JOIST_E_GPU_NO_CODE);
+  CHECK(!other->in_use(other));
   host_runtime.code = cudaSuccess;
   (void)cudaGetLastError();
   joist_plan_free(plan);
@@ -99,13 +107,14 @@ static void test_errors(void) {
   (void)gpu->trim(gpu);
   host_runtime.limit = host_runtime.used;
   CHECK(gpu->allocate(gpu, 1) == NULL);
-  CHECK_INT(gpu->run(gpu, plan, (const void *[]){in}, &out, &run, &error), JOIST_ERROR_MEMORY);
-  CHECK(strstr(error.message, "nv_memory(device = \"cuda:0\")") != NULL);
+  CHECK_ERROR(gpu->run(gpu, plan, (const void *[]){in}, &out, &run, &error), error,
+              JOIST_E_GPU_MEMORY);
+  CHECK(error.number[0] == 0 && error.bytes > 0);
   host_runtime.limit = limit;
   /* An allocation that fails for what an earlier kernel did is another matter. */
   host_runtime.allocation = cudaErrorIllegalAddress;
-  CHECK_INT(gpu->run(gpu, plan, (const void *[]){in}, &out, &run, &error), JOIST_ERROR_DEVICE);
-  CHECK_MSG(strstr(error.message, "restart R") != NULL, "%s", error.message);
+  CHECK_ERROR(gpu->run(gpu, plan, (const void *[]){in}, &out, &run, &error), error,
+              JOIST_E_GPU_LOST);
   host_runtime.allocation = cudaSuccess;
   CHECK_INT(gpu->run(gpu, plan, (const void *[]){in}, &out, &run, &error), JOIST_OK);
   joist_plan_free(plan);
@@ -142,8 +151,8 @@ static void test_other_ways(void) {
   CHECK(joist_device_in_use(2) == second);
   host_runtime.next = cudaErrorMemoryAllocation;
   struct joist_error error;
-  CHECK_INT(gpu->synchronize(gpu, &error), JOIST_ERROR_MEMORY);
-  CHECK(strstr(error.message, "\"cuda:1\"") != NULL);
+  CHECK_ERROR(gpu->synchronize(gpu, &error), error, JOIST_E_GPU_MEMORY);
+  CHECK_INT(error.number[0], 1);
   test_lengths();
   joist_program_init(&program);
   joist_value_id all[JOIST_CUDA_REGISTERS + 10];
@@ -192,7 +201,7 @@ static void make_simple(struct joist_program *program, joist_op op, joist_dtype 
 
 /* Runs a program of one input and one output on elements that are all bits of 1. */
 static void run_often(const struct joist_program *program, int times) {
-  struct joist_error error = {""};
+  struct joist_error error = {0};
   struct joist_plan *plan = NULL;
   const struct joist_run run = {.threads = 1};
   const joist_value_id v = program->outputs[0];
@@ -261,7 +270,7 @@ static void test_draw_waits(void) {
     const struct joist_attributes attributes = drawn_as(folds ? JOIST_UI32 : JOIST_F32, 1, &n);
     const size_t count = joist_operation(ops[k])->least;
     struct joist_program program;
-    struct joist_error error = {""};
+    struct joist_error error = {0};
     struct joist_plan *plan = NULL;
     joist_value_id operands[3], result = 0;
     joist_program_init(&program);
@@ -399,7 +408,7 @@ static bool use_another(void *context) {
 static void test_poll(void) {
   const uint32_t n = 100;
   struct joist_program program;
-  struct joist_error error = {""};
+  struct joist_error error = {0};
   struct joist_plan *plan = NULL;
   int polls = 0;
   const struct joist_run run = {.threads = 1, .poll = use_another, .context = &polls};
@@ -413,7 +422,7 @@ static void test_poll(void) {
   void *const in = gpu->allocate(gpu, 400), *out = gpu->allocate(gpu, 400);
   CHECK_INT(joist_plan_make(&program, &plan, &error), JOIST_OK);
   CHECK_MSG(gpu->run(gpu, plan, (const void *[]){in}, &out, &run, &error) == JOIST_OK, "%s",
-            error.message);
+            words(&error));
   CHECK(polls > 0);
   joist_plan_free(plan);
   joist_program_clear(&program);

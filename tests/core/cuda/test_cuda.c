@@ -111,7 +111,7 @@ static int programs_printed;
 
 static void check_on(const struct joist_program *program, void **inputs, const char *what) {
   char *got[VALUES_MAX] = {NULL};
-  struct joist_error error = {""};
+  struct joist_error error = {0};
   const long failed_before = check_failed_count;
   void **const outputs = new_outputs(program);
   const joist_status status = run_there(program, inputs, outputs, &error);
@@ -121,8 +121,8 @@ static void check_on(const struct joist_program *program, void **inputs, const c
   interpreter_run(&in, status == JOIST_OK ? got : NULL);
   if (status != JOIST_OK) {
     seen.failing++;
-    CHECK_MSG(status == JOIST_ERROR_VALUE && message_fits(&in, error.message), "%s: status %d: %s",
-              what, (int)status, error.message);
+    CHECK_MSG(status == JOIST_ERROR_VALUE && error_fits(&in, &error), "%s: status %d: %s", what,
+              (int)status, words(&error));
   } else {
     CHECK_MSG(in.failure_count == 0, "%s: nv_%s() should fail", what,
               joist_op_name(in.failures[0].op));
@@ -182,7 +182,7 @@ static double distance(joist_dtype dtype, const void *a, const void *b) {
 
 static void check_loose(const struct joist_program *program, fill_kind kind, const char *what) {
   void *inputs[VALUES_MAX] = {NULL};
-  struct joist_error error = {""};
+  struct joist_error error = {0};
   struct joist_plan *plan = NULL;
   const struct joist_run run = {.threads = 1};
   const joist_value_id v = program->outputs[0];
@@ -372,17 +372,17 @@ static void test_positions(void) {
   if (!CHECK(a != NULL && b != NULL && c != NULL)) return;
   for (size_t k = 0; k < sizeof ops / sizeof *ops; k++) {
     struct joist_program program;
-    struct joist_error error = {""};
-    char want[64];
+    struct joist_error error = {0};
     for (uint32_t i = 0; i < n; i++) a[i] = (int32_t)i, b[i] = 3;
     b[n - 1] = b[70001] = b[60000 + k] = ops[k] == JOIST_OP_POW ? -1 : 0;
     joist_program_init(&program);
     const joist_value_id x = add_input(&program, JOIST_I32, 1, &n);
     const joist_value_id y = add_input(&program, JOIST_I32, 1, &n);
     add_output(&program, add_simple(&program, ops[k], x, y));
-    CHECK_INT(run_there(&program, (void *[]){a, b}, (void *[]){c}, &error), JOIST_ERROR_VALUE);
-    snprintf(want, sizeof want, " at position %zu in nv_%s()", 60001 + k, joist_op_name(ops[k]));
-    CHECK_MSG(strstr(error.message, want) != NULL, "\"%s\", want \"...%s\"", error.message, want);
+    CHECK_ERROR(run_there(&program, (void *[]){a, b}, (void *[]){c}, &error), error,
+                ops[k] == JOIST_OP_POW ? JOIST_E_NEGATIVE_POWER : JOIST_E_DIVISION_BY_ZERO);
+    CHECK_INT(error.position, 60001 + k);
+    CHECK_STR(error.op, joist_op_name(ops[k]));
     joist_program_clear(&program);
   }
   free(a);
@@ -415,9 +415,9 @@ static void test_copies(void) {
 static void test_fork(void) {
   const pid_t child = fork();
   if (child == 0) {
-    struct joist_error error = {""};
+    struct joist_error error = {0};
     const bool right = gpu->ready(gpu, &error) == JOIST_ERROR_DEVICE &&
-                       strstr(error.message, "fork") != NULL && gpu->allocate(gpu, 10) == NULL &&
+                       error.code == JOIST_E_FORKED && gpu->allocate(gpu, 10) == NULL &&
                        joist_device_in_use(1) == NULL && joist_device_count() == 1;
     gpu->free(gpu, &error);
     _exit(right ? 0 : 1);
@@ -430,7 +430,9 @@ static void test_diagnosis(void) {
   struct joist_diagnosis rows[JOIST_DIAGNOSES];
   CHECK_INT(joist_device_diagnose(rows), JOIST_DIAGNOSES);
   CHECK(rows[0].found && rows[1].found && rows[2].found);
-  for (int k = 0; k < JOIST_DIAGNOSES; k++) CHECK(rows[k].detail[0] != '\0');
+  CHECK(rows[3].found || rows[3].why.code == JOIST_E_NO_NVRTC);
+  CHECK(rows[4].found || rows[4].why.code == JOIST_E_NO_CUBLAS);
+  for (int k = 0; k < JOIST_DIAGNOSES; k++) CHECK(rows[k].found == (rows[k].detail[0] != '\0'));
   CHECK(joist_device_find("cuda:1") != NULL && joist_device_find("cuda") == gpu);
   CHECK(joist_device_find("cuda:99") == NULL && joist_device_find("tpu") == NULL);
 }
@@ -489,7 +491,7 @@ int main(void) {
   if (!CHECK(hashes != NULL)) return 1;
 #ifdef JOIST_TEST_GPU
   if (gpu->ready(gpu, &error) != JOIST_OK) {
-    printf("cuda: skipped: no GPU (%s)\ncuda gpu: 0 passed, 0 failed\n", error.message);
+    printf("cuda: skipped: no GPU (%s)\ncuda gpu: 0 passed, 0 failed\n", words(&error));
     return 0;
   }
   joist_cuda_set_policy(JOIST_CUDA_COMPILE_NEVER);

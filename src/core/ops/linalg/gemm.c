@@ -6,6 +6,7 @@
 
 #include "core/base/parallel.h"
 #include "core/kernels/kernels.h"
+#include "core/types/error.h"
 
 enum {
   ALIGNMENT = 64,
@@ -262,8 +263,7 @@ joist_status joist_gemm_run(const struct joist_gemm *product, const struct joist
   const size_t bytes = scratch_bytes(&b, apart ? 1 : threads);
   const size_t stride = joist_round_up(bytes, ALIGNMENT);
   char *const block = malloc(ALIGNMENT + stride * (apart ? (size_t)threads : 1));
-  if (block == NULL)
-    return joist_fail(error, JOIST_ERROR_MEMORY, "out of memory: %zu bytes of scratch", bytes);
+  if (block == NULL) return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY, .bytes = bytes);
   char *const scratch = block + (ALIGNMENT - (uintptr_t)block % ALIGNMENT) % ALIGNMENT;
   joist_status status = JOIST_OK;
   if (apart) {

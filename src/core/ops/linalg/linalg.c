@@ -1,7 +1,6 @@
 /* Operations of linear algebra: shapes of their results, and the loop over a batch. */
 #include "core/ops/linalg/linalg.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,15 +8,13 @@
 #include "core/ops/linalg/blas.h"
 #include "core/ops/linalg/matrix_batch.h"
 #include "core/types/convert.h"
-#include "core/types/host.h"
+#include "core/types/error.h"
 
 /* ---- shapes ---- */
 
 static joist_status check_square(const struct joist_shape *shape, struct joist_error *error) {
-  char text[JOIST_SHAPE_TEXT];
   if (shape->extent[0] == shape->extent[1]) return JOIST_OK;
-  return joist_fail(error, JOIST_ERROR_SHAPE, "shape %s: the matrix must be square",
-                    joist_shape_format(shape, text));
+  return JOIST_FAIL(error, JOIST_E_NOT_SQUARE, .shape = {*shape});
 }
 
 /* Results as large as the matrix. */
@@ -41,10 +38,8 @@ static struct joist_shape part_shape(const struct joist_shape *shape, int rank, 
 /* LAPACK counts elements in 32 bits. */
 static joist_status check_size(const struct joist_shape *shape, uint64_t count,
                                struct joist_error *error) {
-  char text[JOIST_SHAPE_TEXT];
   if (count <= INT32_MAX) return JOIST_OK;
-  return joist_fail(error, JOIST_ERROR_SHAPE, "a matrix of shape %s is too large for LAPACK",
-                    joist_shape_format(shape, text));
+  return JOIST_FAIL(error, JOIST_E_MATRIX_SIZE, .shape = {*shape});
 }
 
 joist_status joist_chol_shape(const struct joist_shape *const *shapes,
@@ -64,16 +59,13 @@ joist_status joist_inverse_shape(const struct joist_shape *const *shapes,
 joist_status joist_solve_shape(const struct joist_shape *const *shapes,
                                const struct joist_attributes *attributes,
                                struct joist_shape *result, struct joist_error *error) {
-  char lhs[JOIST_SHAPE_TEXT], rhs[JOIST_SHAPE_TEXT];
   (void)attributes;
   joist_status status = joist_batch_shape(shapes[0], shapes[1], result, error);
   if (status == JOIST_OK) status = check_square(shapes[0], error);
   if (status != JOIST_OK) return status;
   if (shapes[0]->extent[0] != shapes[1]->extent[0])
-    return joist_fail(error, JOIST_ERROR_SHAPE,
-                      "shapes %s and %s do not fit: the right sides have %lu rows, not %lu",
-                      joist_shape_format(shapes[0], lhs), joist_shape_format(shapes[1], rhs),
-                      (unsigned long)shapes[1]->extent[0], (unsigned long)shapes[0]->extent[0]);
+    return JOIST_FAIL(error, JOIST_E_SOLVE_SHAPES, .shape = {*shapes[0], *shapes[1]},
+                      .count = {shapes[1]->extent[0], shapes[0]->extent[0]});
   result->extent[0] = shapes[1]->extent[0];
   result->extent[1] = shapes[1]->extent[1];
   return JOIST_OK;
@@ -149,7 +141,7 @@ double *joist_scratch(size_t doubles, size_t integers, int **first_integer) {
 }
 
 joist_status joist_no_memory(struct joist_error *error) {
-  return joist_fail(error, JOIST_ERROR_MEMORY, "out of memory: a copy of a matrix for LAPACK");
+  return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY);
 }
 
 joist_status joist_check_finite(const struct joist_problem *problem, struct joist_error *error) {
@@ -157,10 +149,9 @@ joist_status joist_check_finite(const struct joist_problem *problem, struct jois
   size_t at = 0;
   while (at < count && problem->a[at] - problem->a[at] == 0) at++;
   if (at == count) return JOIST_OK;
-  char text[JOIST_TEXT_SIZE];
-  joist_format_element(JOIST_F64, problem->a + at, 0, text);
-  return joist_fail(error, JOIST_ERROR_VALUE, "%s has the element %s at [%zu, %zu]", problem->name,
-                    text, at % (size_t)problem->m + 1, at / (size_t)problem->m + 1);
+  return JOIST_FAIL(error, JOIST_E_MATRIX_NOT_FINITE, .number = {problem->a[at]},
+                    .count = {at % (size_t)problem->m + 1, at / (size_t)problem->m + 1},
+                    .batch = problem->batch);
 }
 
 /* The elements of the first `dims` dims. */
@@ -218,8 +209,7 @@ static joist_status run(const struct joist_call *call, int matrix_dims, joist_so
     count += out[r].count;
   }
   if (joist_lapack.potrf == NULL)
-    return joist_fail(error, JOIST_ERROR_DEVICE, "nv_%s() needs LAPACK, which is not there",
-                      joist_op_name(i->op));
+    return JOIST_FAIL(error, JOIST_E_NO_LAPACK, .op = joist_op_name(i->op));
   if (matrices * count == 0) return JOIST_OK;
   double *const scratch = joist_scratch(a.count + b.count + count, 0, NULL);
   if (scratch == NULL) return joist_no_memory(error);
@@ -229,15 +219,13 @@ static joist_status run(const struct joist_call *call, int matrix_dims, joist_so
                                   .columns = two ? (int)b.shape->extent[1] : 0,
                                   .a = scratch,
                                   .b = two ? scratch + a.count : NULL,
-                                  .out = scratch + a.count + b.count,
-                                  .name = "the matrix"};
+                                  .out = scratch + a.count + b.count};
   const int before = joist_blas_enter(call->run->threads);
   joist_status status = JOIST_OK;
   for (size_t j = 0; j < matrices && status == JOIST_OK; j++) {
     if (j > 0) status = joist_run_poll(call->run, error);
     if (status != JOIST_OK) break;
-    if (matrices > 1)
-      (void)snprintf(problem.name, sizeof problem.name, "matrix %zu of the batch", j + 1);
+    if (matrices > 1) problem.batch = j + 1;
     load(&a, call->in[0], joist_batch_index(a.shape, batch, matrix_dims, j), problem.a);
     if (two) load(&b, call->in[1], joist_batch_index(b.shape, batch, matrix_dims, j), problem.b);
     status = solver(&problem, error);

@@ -12,7 +12,7 @@ struct joist_problem {
   int columns;                               /* of `b` */
   double *a, *b; /* copies that may be overwritten; `b` is NULL without one */
   double *out;   /* all results, one after the other */
-  char name[64]; /* for messages: "the matrix" or "matrix 3 of the batch" */
+  size_t batch;  /* for errors: which of several matrices, from 1 */
 };
 
 /* Solves a problem without zero extents. JOIST_ERROR_VALUE when it has no solution. */

@@ -5,6 +5,7 @@
 
 #include "core/ops/linalg/blas.h"
 #include "core/ops/linalg/linalg.h"
+#include "core/types/error.h"
 
 /* The work space that a routine asked for; 0 when LAPACK's integers cannot say it. */
 static int work_size(double asked) {
@@ -12,13 +13,13 @@ static int work_size(double asked) {
 }
 
 static joist_status too_large(const struct joist_problem *problem, struct joist_error *error) {
-  return joist_fail(error, JOIST_ERROR_VALUE, "%s is too large for LAPACK", problem->name);
+  return JOIST_FAIL(error, JOIST_E_WORK_SIZE, .batch = problem->batch);
 }
 
 static joist_status not_converged(const struct joist_problem *problem, const char *what, int info,
                                   struct joist_error *error) {
-  return joist_fail(error, JOIST_ERROR_VALUE, "%s: LAPACK found no %s (code %d)", problem->name,
-                    what, info);
+  return JOIST_FAIL(error, JOIST_E_NOT_CONVERGED, .name = {what}, .number = {info},
+                    .batch = problem->batch);
 }
 
 /* out: Q (m x k), then R (k x n). */

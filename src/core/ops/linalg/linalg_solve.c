@@ -6,6 +6,7 @@
 
 #include "core/ops/linalg/blas.h"
 #include "core/ops/linalg/linalg.h"
+#include "core/types/error.h"
 
 static bool given(const struct joist_problem *problem, joist_attribute_name flag) {
   return joist_attribute_flag(problem->attributes, flag);
@@ -20,9 +21,8 @@ joist_status joist_solve_chol(const struct joist_problem *problem, struct joist_
   for (int k = 0; k < n && info == 0; k++)
     if (!isfinite(problem->a[(size_t)k * ((size_t)n + 1)])) info = k + 1;
   if (info > 0)
-    return joist_fail(error, JOIST_ERROR_VALUE,
-                      "%s is not positive definite: its leading minor of order %d is not positive",
-                      problem->name, info);
+    return JOIST_FAIL(error, JOIST_E_NOT_POSITIVE_DEFINITE, .count = {(size_t)info},
+                      .batch = problem->batch);
   for (int j = 0; j < n; j++)
     for (int i = 0; i < n; i++) {
       const size_t at = (size_t)j * (size_t)n + (size_t)i;
@@ -67,14 +67,12 @@ joist_status joist_solve_linear(const struct joist_problem *problem, struct jois
   int *const pivots = integers + n;
   joist_lapack.getrf(&n, &n, problem->a, &n, pivots, &info);
   if (info > 0) {
-    status = joist_fail(error, JOIST_ERROR_VALUE, "%s is singular: pivot %d is exactly 0",
-                        problem->name, info);
+    status = JOIST_FAIL(error, JOIST_E_SINGULAR, .count = {(size_t)info}, .batch = problem->batch);
   } else {
     joist_lapack.gecon("1", &n, problem->a, &n, &norm, &reciprocal, work, integers, &info, 1);
     if (reciprocal < DBL_EPSILON)
-      status = joist_fail(error, JOIST_ERROR_VALUE,
-                          "%s is computationally singular: reciprocal condition number %g",
-                          problem->name, reciprocal);
+      status = JOIST_FAIL(error, JOIST_E_NEARLY_SINGULAR, .number = {reciprocal},
+                          .batch = problem->batch);
   }
   if (status == JOIST_OK) {
     load_right_sides(problem);
@@ -94,8 +92,8 @@ joist_status joist_solve_triangular(const struct joist_problem *problem,
                      given(problem, JOIST_ATTRIBUTE_UNIT_DIAGONAL) ? "U" : "N", &n,
                      &problem->columns, problem->a, &n, problem->out, &n, &info, 1, 1, 1);
   if (info > 0)
-    return joist_fail(error, JOIST_ERROR_VALUE, "%s is singular: element [%d, %d] is 0",
-                      problem->name, info, info);
+    return JOIST_FAIL(error, JOIST_E_SINGULAR_TRIANGLE, .count = {(size_t)info},
+                      .batch = problem->batch);
   return JOIST_OK;
 }
 

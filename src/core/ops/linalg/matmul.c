@@ -9,11 +9,11 @@
 #include "core/ops/linalg/matrix_batch.h"
 #include "core/program/call.h"
 #include "core/types/convert.h"
+#include "core/types/error.h"
 
 joist_status joist_matmul_shape(const struct joist_shape *const *shapes,
                                 const struct joist_attributes *attributes,
                                 struct joist_shape *result, struct joist_error *error) {
-  char lhs[JOIST_SHAPE_TEXT], rhs[JOIST_SHAPE_TEXT];
   const bool transposed[2] = {joist_attribute_flag(attributes, JOIST_ATTRIBUTE_TRANSPOSE_LHS),
                               joist_attribute_flag(attributes, JOIST_ATTRIBUTE_TRANSPOSE_RHS)};
   const joist_status status = joist_batch_shape(shapes[0], shapes[1], result, error);
@@ -21,12 +21,9 @@ joist_status joist_matmul_shape(const struct joist_shape *const *shapes,
   const uint32_t left = shapes[0]->extent[transposed[0] ? 0 : 1];
   const uint32_t right = shapes[1]->extent[transposed[1] ? 1 : 0];
   if (left != right)
-    return joist_fail(
-        error, JOIST_ERROR_SHAPE,
-        "shapes %s and %s do not fit: %s of the left matrix and %s of the right one (%lu and %lu)",
-        joist_shape_format(shapes[0], lhs), joist_shape_format(shapes[1], rhs),
-        transposed[0] ? "rows" : "columns", transposed[1] ? "columns" : "rows", (unsigned long)left,
-        (unsigned long)right);
+    return JOIST_FAIL(
+        error, JOIST_E_MATMUL_SHAPES, .shape = {*shapes[0], *shapes[1]}, .count = {left, right},
+        .name = {transposed[0] ? "rows" : "columns", transposed[1] ? "columns" : "rows"});
   result->extent[0] = shapes[0]->extent[transposed[0] ? 1 : 0];
   result->extent[1] = shapes[1]->extent[transposed[1] ? 0 : 1];
   return JOIST_OK;
@@ -119,7 +116,7 @@ joist_status joist_matmul_run(const struct joist_call *call, struct joist_error 
     status = fits_blas(&product) ? run_blas(&product, call->run, error)
                                  : joist_gemm_run(&product, call->run, error);
   } else {
-    status = joist_fail(error, JOIST_ERROR_MEMORY, "out of memory: operands of nv_matmul()");
+    status = JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY);
   }
   if (status == JOIST_OK && own != dtype)
     joist_convert_find(dtype, own)(total, product.result, call->out[0]);

@@ -3,6 +3,7 @@
 #ifndef JOIST_CORE_OPS_LINALG_MATRIX_BATCH_H
 #define JOIST_CORE_OPS_LINALG_MATRIX_BATCH_H
 
+#include "core/base/status.h"
 #include "core/types/shape.h"
 
 /* Writes the batch of one or two operands (rhs may be NULL) to the dims of `result` from 2 on,

@@ -2,8 +2,9 @@
 #include "core/ops/move/index.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
+
+#include "core/types/error.h"
 
 enum { CHUNK = 512, WHERE = 32 };
 #define NOT_AVAILABLE INT64_MIN
@@ -56,26 +57,14 @@ int64_t joist_index_at(const struct joist_index *index, size_t k) {
 
 /* ---- index vectors ---- */
 
-static const char *where(int dim, char text[WHERE]) {
-  text[0] = '\0';
-  if (dim > 0) snprintf(text, WHERE, " of dimension %d", dim);
-  return text;
-}
-
 joist_status joist_index_out_of_range(double entry, size_t position, size_t extent, int dim,
                                       struct joist_error *error) {
-  char text[WHERE], number[32];
-  snprintf(number, sizeof number, "%.16g", entry);
-  if (isinf(entry)) snprintf(number, sizeof number, entry > 0 ? "Inf" : "-Inf");
-  return joist_fail(error, JOIST_ERROR_SHAPE,
-                    "index %s at position %zu%s is out of range (1 to %zu)", number, position + 1,
-                    where(dim, text), extent);
+  return JOIST_FAIL(error, JOIST_E_INDEX_RANGE, .number = {entry}, .position = position + 1,
+                    .dim = dim, .count = {extent});
 }
 
 static joist_status not_available(size_t position, int dim, struct joist_error *error) {
-  char text[WHERE];
-  return joist_fail(error, JOIST_ERROR_VALUE, "the index%s is NA at position %zu", where(dim, text),
-                    position + 1);
+  return JOIST_FAIL(error, JOIST_E_INDEX_NA, .position = position + 1, .dim = dim);
 }
 
 /* Entry k as a whole number; NOT_AVAILABLE for NA; beyond every extent for what no int64 is. */
@@ -203,10 +192,8 @@ joist_status joist_index_scan(joist_index_kind kind, const void *vector, size_t 
     zero += entry == 0;
     if (far == n && entry != 0 && !within(entry < 0 ? -entry : entry, extent)) far = k;
   }
-  char text[WHERE];
   if (negative > 0 && negative + zero < n)
-    return joist_fail(error, JOIST_ERROR_SHAPE, "the index%s mixes positive and negative numbers",
-                      where(dim, text));
+    return JOIST_FAIL(error, JOIST_E_INDEX_SIGNS, .dim = dim);
   if (far < n) {
     const double entry = kind == JOIST_INDEX_F64 ? trunc(((const double *)vector)[far])
                                                  : (double)entry_at(kind, vector, far);

@@ -3,6 +3,7 @@
 
 #include "core/ops/move/walk.h"
 #include "core/program/call.h"
+#include "core/types/error.h"
 #include "core/types/host.h"
 
 joist_status joist_iota_shape(const struct joist_shape *const *shapes,
@@ -12,8 +13,7 @@ joist_status joist_iota_shape(const struct joist_shape *const *shapes,
   (void)shapes;
   (void)joist_attribute_shape(attributes, result);
   if (dim >= 0 && dim < result->rank) return JOIST_OK;
-  return joist_fail(error, JOIST_ERROR_SHAPE, "`dim` must be one of the %d dimensions of the shape",
-                    result->rank);
+  return JOIST_FAIL(error, JOIST_E_NO_DIMENSION, .number = {dim + 1}, .shape = {*result});
 }
 
 /* The integers after the first; false when they pass the largest. */
@@ -34,8 +34,8 @@ static joist_status fill_run(joist_dtype dtype, double first, size_t n, double *
   const joist_status status =
       joist_import(JOIST_HOST_DOUBLE, run, exact, dtype, JOIST_NA_ERROR, out, how, error);
   if (status != JOIST_OK || !wide || count_on(out, n, dtype == JOIST_I64)) return status;
-  return joist_fail(error, JOIST_ERROR_VALUE, "%.0f numbers from %.0f on do not fit %s", (double)n,
-                    first, joist_dtype_name(dtype));
+  return JOIST_FAIL(error, JOIST_E_IOTA_RANGE, .count = {n}, .number = {first},
+                    .type = {{dtype, false}});
 }
 
 joist_status joist_iota_run(const struct joist_call *call, struct joist_error *error) {
@@ -46,8 +46,7 @@ joist_status joist_iota_run(const struct joist_call *call, struct joist_error *e
   const size_t n = joist_value_count(call->result) == 0 ? 0 : lines.middle;
   const size_t size = joist_dtype_size(dtype);
   double *const run = malloc(n * (sizeof *run + size) + 1);
-  if (run == NULL)
-    return joist_fail(error, JOIST_ERROR_MEMORY, "out of memory: numbers of nv_iota()");
+  if (run == NULL) return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY);
   void *const typed = run + n;
   joist_status status = fill_run(dtype, joist_attribute_number(attributes, JOIST_ATTRIBUTE_FROM), n,
                                  run, typed, call->run, error);

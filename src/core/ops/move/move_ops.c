@@ -6,6 +6,7 @@
 #include "core/ops/move/permute.h"
 #include "core/program/call.h"
 #include "core/types/convert.h"
+#include "core/types/error.h"
 
 static size_t size_of(const struct joist_call *call) {
   return joist_dtype_size(call->result->type.dtype);
@@ -20,13 +21,11 @@ joist_status joist_reshape_shape(const struct joist_shape *const *shapes,
                                  const struct joist_attributes *attributes,
                                  struct joist_shape *result, struct joist_error *error) {
   size_t before = 0, after = 0;
-  char from[JOIST_SHAPE_TEXT], to[JOIST_SHAPE_TEXT];
   (void)joist_attribute_shape(attributes, result);
   if (!joist_shape_count(result, &after)) return JOIST_OK; /* the caller says it is too large */
   if (joist_shape_count(shapes[0], &before) && before == after) return JOIST_OK;
-  return joist_fail(
-      error, JOIST_ERROR_SHAPE, "shape %s cannot be reshaped to %s: %zu and %zu elements",
-      joist_shape_format(shapes[0], from), joist_shape_format(result, to), before, after);
+  return JOIST_FAIL(error, JOIST_E_RESHAPE, .shape = {*shapes[0], *result},
+                    .count = {before, after});
 }
 
 joist_status joist_reshape_run(const struct joist_call *call, struct joist_error *error) {
@@ -43,7 +42,7 @@ joist_status joist_take_shape(const struct joist_shape *const *shapes,
 }
 
 joist_status joist_position_error(size_t extent, struct joist_error *error) {
-  return joist_fail(error, JOIST_ERROR_VALUE, "a position is out of range (1 to %zu)", extent);
+  return JOIST_FAIL(error, JOIST_E_POSITION_RANGE, .count = {extent});
 }
 
 /* Positions are addresses, wherever they come from. */
@@ -51,7 +50,8 @@ static joist_status check_positions(const struct joist_call *call, struct joist_
   const size_t n = joist_value_count(call->operand[1]),
                extent = joist_value_count(call->operand[0]);
   if (call->operand[1]->type.dtype != JOIST_I64)
-    return joist_fail(error, JOIST_ERROR_DTYPE, "positions are of dtype i64");
+    return JOIST_FAIL(error, JOIST_E_POSITIONS_DTYPE,
+                      .type = {call->operand[1]->type, {JOIST_I64, false}});
   const int64_t *const positions = call->in[1];
   int bad = 0;
   for (size_t k = 0; k < n; k++) bad |= (uint64_t)positions[k] >= (uint64_t)extent;
@@ -72,15 +72,12 @@ joist_status joist_put_shape(const struct joist_shape *const *shapes,
                              const struct joist_attributes *attributes, struct joist_shape *result,
                              struct joist_error *error) {
   size_t positions = 0, values = 0;
-  char text[JOIST_SHAPE_TEXT];
   (void)attributes;
   *result = *shapes[0];
   (void)joist_shape_count(shapes[1], &positions);
   (void)joist_shape_count(shapes[2], &values);
   if (values == positions || values == 1) return JOIST_OK;
-  return joist_fail(error, JOIST_ERROR_SHAPE,
-                    "a value of shape %s cannot replace %zu element%s; give as many, or one",
-                    joist_shape_format(shapes[2], text), positions, positions == 1 ? "" : "s");
+  return JOIST_FAIL(error, JOIST_E_REPLACEMENT, .shape = {*shapes[2]}, .count = {positions});
 }
 
 joist_status joist_put_run(const struct joist_call *call, struct joist_error *error) {
@@ -108,22 +105,17 @@ joist_status joist_concatenate_shape(const struct joist_shape *const *shapes,
     if (shapes[k]->rank > 0) first = shapes[k];
   *result = *first;
   if (dim < 0 || dim >= result->rank)
-    return joist_fail(error, JOIST_ERROR_SHAPE, "there is no dimension %d; the tensor has %d",
-                      dim + 1, result->rank);
+    return JOIST_FAIL(error, JOIST_E_NO_DIMENSION, .number = {dim + 1}, .shape = {*result});
   for (size_t k = 0; shapes[k] != NULL; k++) {
     struct joist_shape other = *shapes[k];
-    char lhs[JOIST_SHAPE_TEXT], rhs[JOIST_SHAPE_TEXT];
     total += other.rank == 0 ? 1 : dim < other.rank ? other.extent[dim] : 0;
     if (other.rank == 0) continue;
     if (dim < other.rank) other.extent[dim] = result->extent[dim];
     if (!joist_shape_equal(&other, result))
-      return joist_fail(
-          error, JOIST_ERROR_SHAPE, "shapes %s and %s do not fit side by side along dimension %d",
-          joist_shape_format(first, lhs), joist_shape_format(shapes[k], rhs), dim + 1);
+      return JOIST_FAIL(error, JOIST_E_SIDE_BY_SIDE, .shape = {*first, *shapes[k]}, .dim = dim + 1);
   }
   if (total > INT32_MAX)
-    return joist_fail(error, JOIST_ERROR_SHAPE, "the result would have an extent of %.0f",
-                      (double)total);
+    return JOIST_FAIL(error, JOIST_E_EXTENT_LIMIT, .dim = dim + 1, .number = {(double)total});
   result->extent[dim] = (uint32_t)total;
   return JOIST_OK;
 }
@@ -161,15 +153,11 @@ joist_status joist_permute_shape(const struct joist_shape *const *shapes,
   const uint32_t given = joist_attribute_length(attributes, JOIST_ATTRIBUTE_PERMUTATION);
   uint32_t seen = 0;
   *result = (struct joist_shape){.rank = rank};
-  if (given != (uint32_t)rank)
-    return joist_fail(error, JOIST_ERROR_SHAPE,
-                      "the permutation has %lu entries, the tensor %d dimensions",
-                      (unsigned long)given, rank);
+  if (given != (uint32_t)rank) return JOIST_FAIL(error, JOIST_E_PERMUTATION, .shape = {*result});
   for (int d = 0; d < rank; d++) {
     const int64_t from = joist_attribute_at(attributes, JOIST_ATTRIBUTE_PERMUTATION, d);
     if (from < 0 || from >= rank || (seen >> from & 1))
-      return joist_fail(error, JOIST_ERROR_SHAPE,
-                        "a permutation of %d dimensions names each of them once", rank);
+      return JOIST_FAIL(error, JOIST_E_PERMUTATION, .shape = {*result});
     seen |= UINT32_C(1) << from;
     result->extent[d] = shapes[0]->extent[from];
   }
@@ -218,11 +206,11 @@ static joist_status check_slice(const struct joist_shape *shape,
     const int64_t last = index.start + (n - 1) * index.step;
     if (n < 0 ||
         (n > 0 && (index.start < 0 || index.start >= extent || last < 0 || last >= extent)))
-      return joist_fail(error, JOIST_ERROR_SHAPE,
-                        "a slice from %lld to %lld is out of range (1 to %lld) of dimension %d",
-                        (long long)index.start + 1,
-                        (long long)joist_attribute_at(attributes, JOIST_ATTRIBUTE_STOP, d) + 1,
-                        (long long)extent, d + 1);
+      return JOIST_FAIL(
+          error, JOIST_E_SLICE_RANGE,
+          .number = {(double)index.start + 1,
+                     (double)joist_attribute_at(attributes, JOIST_ATTRIBUTE_STOP, d) + 1},
+          .count = {(size_t)extent}, .dim = d + 1);
     selected->extent[d] = (uint32_t)n;
   }
   return JOIST_OK;
@@ -233,14 +221,12 @@ joist_status joist_slice_shape(const struct joist_shape *const *shapes,
                                struct joist_shape *result, struct joist_error *error) {
   size_t selected = 0, count = 0;
   struct joist_shape slice;
-  char text[JOIST_SHAPE_TEXT];
   const joist_status status = check_slice(shapes[0], attributes, &slice, error);
   if (status != JOIST_OK) return status;
   (void)joist_shape_count(&slice, &selected);
   if (!joist_attribute_shape(attributes, result)) *result = slice;
   if (joist_shape_count(result, &count) && count == selected) return JOIST_OK;
-  return joist_fail(error, JOIST_ERROR_SHAPE, "%zu selected elements do not have the shape %s",
-                    selected, joist_shape_format(result, text));
+  return JOIST_FAIL(error, JOIST_E_SELECTION_SHAPE, .count = {selected}, .shape = {*result});
 }
 
 void joist_walk_slice(const struct joist_shape *shape, const struct joist_attributes *attributes,
@@ -261,16 +247,13 @@ joist_status joist_update_shape(const struct joist_shape *const *shapes,
                                 struct joist_shape *result, struct joist_error *error) {
   size_t selected = 0, values = 0;
   struct joist_shape slice;
-  char text[JOIST_SHAPE_TEXT];
   const joist_status status = check_slice(shapes[0], attributes, &slice, error);
   if (status != JOIST_OK) return status;
   *result = *shapes[0];
   (void)joist_shape_count(&slice, &selected);
   (void)joist_shape_count(shapes[1], &values);
   if (values == selected || values == 1) return JOIST_OK;
-  return joist_fail(error, JOIST_ERROR_SHAPE,
-                    "a value of shape %s cannot replace %zu element%s; give as many, or one",
-                    joist_shape_format(shapes[1], text), selected, selected == 1 ? "" : "s");
+  return JOIST_FAIL(error, JOIST_E_REPLACEMENT, .shape = {*shapes[1]}, .count = {selected});
 }
 
 void joist_walk_update(const struct joist_shape *shape, const struct joist_attributes *attributes,
@@ -295,8 +278,7 @@ joist_status joist_pad_shape(const struct joist_shape *const *shapes,
                              const struct joist_attributes *attributes, struct joist_shape *result,
                              struct joist_error *error) {
   *result = *shapes[0];
-  if (shapes[1]->rank != 0)
-    return joist_fail(error, JOIST_ERROR_SHAPE, "the value of nv_pad() is a scalar");
+  if (shapes[1]->rank != 0) return JOIST_FAIL(error, JOIST_E_PAD_VALUE, .shape = {*shapes[1]});
   static const joist_attribute_name edges[] = {JOIST_ATTRIBUTE_LOW, JOIST_ATTRIBUTE_HIGH,
                                                JOIST_ATTRIBUTE_INTERIOR};
   for (int k = 0; k < 3; k++) {
@@ -310,12 +292,10 @@ joist_status joist_pad_shape(const struct joist_shape *const *shapes,
     const int64_t interior = joist_attribute_at(attributes, JOIST_ATTRIBUTE_INTERIOR, d);
     const int64_t extent = result->extent[d];
     if (interior < 0)
-      return joist_fail(error, JOIST_ERROR_SHAPE, "the interior of dimension %d is negative: %lld",
-                        d + 1, (long long)interior);
+      return JOIST_FAIL(error, JOIST_E_PAD_INTERIOR, .dim = d + 1, .number = {(double)interior});
     const int64_t padded = low + high + extent + (extent > 1 ? (extent - 1) * interior : 0);
     if (padded < 0 || padded > INT32_MAX)
-      return joist_fail(error, JOIST_ERROR_SHAPE, "dimension %d would have an extent of %lld",
-                        d + 1, (long long)padded);
+      return JOIST_FAIL(error, JOIST_E_EXTENT_LIMIT, .dim = d + 1, .number = {(double)padded});
     result->extent[d] = (uint32_t)padded;
   }
   return JOIST_OK;
@@ -359,11 +339,10 @@ joist_status joist_gather_shape(const struct joist_shape *const *shapes,
                                 struct joist_shape *result, struct joist_error *error) {
   const int dim = joist_attribute_dim(attributes), rank = shapes[0]->rank, more = shapes[1]->rank;
   if (dim < 0 || dim >= rank)
-    return joist_fail(error, JOIST_ERROR_SHAPE, "there is no dimension %d; the tensor has %d",
-                      dim + 1, rank);
+    return JOIST_FAIL(error, JOIST_E_NO_DIMENSION, .number = {dim + 1}, .shape = {*shapes[0]});
   if (rank - 1 + more > JOIST_RANK_MAX)
-    return joist_fail(error, JOIST_ERROR_SHAPE, "the result would have %d dimensions",
-                      rank - 1 + more);
+    return JOIST_FAIL(error, JOIST_E_RANK_LIMIT,
+                      .count = {(size_t)(rank - 1 + more), JOIST_RANK_MAX});
   *result = (struct joist_shape){.rank = rank - 1 + more};
   int at = 0;
   for (int d = 0; d < dim; d++) result->extent[at++] = shapes[0]->extent[d];
@@ -380,14 +359,12 @@ static joist_status read_entries(const struct joist_value *value, const void *in
   const joist_kind kind = joist_dtype_kind(dtype);
   *made = NULL;
   if (kind != JOIST_KIND_INT && kind != JOIST_KIND_UINT)
-    return joist_fail(error, JOIST_ERROR_DTYPE, "indices of dtype %s: they must be integers",
-                      joist_dtype_name(dtype));
+    return JOIST_FAIL(error, JOIST_E_INDICES_DTYPE, .type = {{dtype, false}});
   *index = (struct joist_index){.count = n, .list = in, .base = 1};
   index->kind = dtype == JOIST_I32 ? JOIST_INDEX_I32 : JOIST_INDEX_I64;
   if (dtype == JOIST_I32 || dtype == JOIST_I64) return JOIST_OK;
   *made = malloc((n + 1) * sizeof **made);
-  if (*made == NULL)
-    return joist_fail(error, JOIST_ERROR_MEMORY, "out of memory: the indices of nv_gather()");
+  if (*made == NULL) return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY);
   joist_convert_find(dtype, JOIST_I64)(n, in, *made);
   index->list = *made;
   return JOIST_OK;
@@ -395,10 +372,8 @@ static joist_status read_entries(const struct joist_value *value, const void *in
 
 joist_status joist_gather_error(int64_t entry, size_t k, int dim, size_t extent,
                                 struct joist_error *error) {
-  return joist_fail(error, JOIST_ERROR_VALUE,
-                    "index %lld at position %zu of dimension %d is out of range (1 to %zu) in "
-                    "nv_gather()",
-                    (long long)entry, k + 1, dim + 1, extent);
+  return JOIST_FAIL(error, JOIST_E_GATHER_RANGE, .number = {(double)entry}, .position = k + 1,
+                    .dim = dim + 1, .count = {extent});
 }
 
 joist_status joist_gather_run(const struct joist_call *call, struct joist_error *error) {

@@ -1,10 +1,95 @@
-/* Keys by which elements are matched. */
 #include "core/ops/order/keys.h"
+#include "core/kernels/kernels.h"
 
 #include <string.h>
 
-enum { NA_LOW_WORD = 1954 }; /* of R's NA_real_: R's arithmetic.c */
+#include "core/base/bits.h"
+#include "core/base/parallel.h"
+#include "core/base/vectorize.h"
+
+JOIST_VECTORIZE_FILE
+
+enum {
+  CHUNK = 512,
+  LOOK = 1 << 14,    /* elements that are looked at before asking if that is enough */
+  SHARES = 64,       /* at most */
+  NA_LOW_WORD = 1954 /* of R's NA_real_: R's arithmetic.c */
+};
 static const uint64_t nan_key = UINT64_MAX, na_key = UINT64_MAX - 1;
+
+struct joist_order joist_order_of(joist_dtype dtype, bool decreasing) {
+  const unsigned bits = (unsigned)(8 * joist_dtype_size(dtype));
+  const uint64_t sign = UINT64_C(1) << (bits - 1);
+  struct joist_order order = {0, 0, decreasing ? sign | (sign - 1) : 0};
+  const joist_kind kind = joist_dtype_kind(dtype);
+  if (kind == JOIST_KIND_INT || kind == JOIST_KIND_FLOAT) order.sign = sign;
+  if (dtype == JOIST_F16) order.infinity = 0x7c00;
+  if (dtype == JOIST_BF16) order.infinity = 0x7f80;
+  if (dtype == JOIST_F32) order.infinity = 0x7f800000;
+  if (dtype == JOIST_F64) order.infinity = UINT64_C(0x7ff0000000000000);
+  return order;
+}
+
+void joist_order_keys(joist_dtype dtype, bool decreasing, size_t n, const void *in,
+                      uint64_t *keys) {
+  const size_t size = joist_dtype_size(dtype);
+  const struct joist_sort_kernels *const kernels = joist_sort_kernels(size);
+  const struct joist_order order = joist_order_of(dtype, decreasing);
+  const char *const from = in;
+  if (kernels->key == sizeof *keys) {
+    kernels->keys(n, in, order, keys);
+    return;
+  }
+  for (size_t length, first = 0; first < n; first += length) {
+    uint32_t narrow[CHUNK];
+    length = joist_smaller(n - first, CHUNK);
+    kernels->keys(length, from + first * size, order, narrow);
+    uint64_t *const to = keys + first;
+    JOIST_VECTORIZE_LOOP
+    for (size_t i = 0; i < length; i++) to[i] = narrow[i];
+  }
+}
+
+struct looking {
+  const struct joist_sort_kernels *kernels;
+  struct joist_order order;
+  size_t n, shares;
+  const void *in;
+  uint64_t enough;
+  struct joist_line *known; /* of shares */
+};
+
+static void look_at_share(const void *context, size_t share, size_t worker) {
+  const struct looking *const l = context;
+  const struct joist_part part = joist_share_of(l->n, l->shares, share);
+  const size_t end = part.first + part.n;
+  struct joist_line known = {.low = UINT64_MAX};
+  (void)worker;
+  for (size_t n, first = part.first; first < end; first += n) {
+    n = joist_smaller(end - first, LOOK);
+    l->kernels->look(first, first + n, l->in, l->order, NULL, &known);
+    if (l->enough > 0 && known.rises && known.falls && known.high - known.low >= l->enough) break;
+  }
+  l->known[share] = known;
+}
+
+struct joist_line joist_look(size_t size, struct joist_order order, size_t n, const void *in,
+                             uint64_t enough, int threads) {
+  struct joist_line known[SHARES], all = {.low = UINT64_MAX};
+  const size_t shares = joist_smaller((size_t)threads, SHARES);
+  const struct looking looking = {joist_sort_kernels(size), order, n, shares, in, enough, known};
+  joist_parallel(threads, shares, look_at_share, &looking);
+  for (size_t k = 0; k < shares; k++) {
+    all.low = known[k].low < all.low ? known[k].low : all.low;
+    all.high = known[k].high > all.high ? known[k].high : all.high;
+    all.differ |= known[k].differ;
+    all.rises |= known[k].rises;
+    all.falls |= known[k].falls;
+    all.nan += known[k].nan;
+    all.minus_zero += known[k].minus_zero;
+  }
+  return all;
+}
 
 size_t joist_match_parts(joist_dtype dtype) { return dtype == JOIST_C128 ? 2 : 1; }
 

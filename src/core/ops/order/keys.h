@@ -2,11 +2,21 @@
 #ifndef JOIST_CORE_OPS_ORDER_KEYS_H
 #define JOIST_CORE_OPS_ORDER_KEYS_H
 
+#include "core/kernels/sort_kernels.h"
 #include "core/types/dtypes.h"
+
+/* How the bits of a dtype become keys. Not of complex dtypes. */
+struct joist_order joist_order_of(joist_dtype dtype, bool decreasing);
 
 /* Keys in the order of the elements, or with `decreasing` in the opposite one. Both zeros have
  * one key; every NaN has the largest, which no number has. Not for complex dtypes. */
 void joist_order_keys(joist_dtype dtype, bool decreasing, size_t n, const void *in, uint64_t *keys);
+
+/* What is known of n elements of `size` bytes as a line, read by up to `threads` threads. Where
+ * keys rise and fall, and span `enough` or more, what more there is to know may be left out; if
+ * `enough` is 0, it is not. */
+struct joist_line joist_look(size_t size, struct joist_order order, size_t n, const void *in,
+                             uint64_t enough, int threads);
 
 /* Keys that are equal where elements are: both zeros, and all NaN except R's NA_real_ in f64
  * and c128, which equals only itself; complex numbers part by part. Elements have

@@ -1,55 +1,33 @@
-/* nv_top_k(): the first positions of a sorted line without sorting all of it, and
- * nv_take_along(), which takes elements at such positions. */
-#include <stdlib.h>
+/* nv_top_k(): the first positions of a sorted line without sorting all of it. */
 #include <string.h>
 
-#include "core/base/by_size.h"
+#include "core/base/bits.h"
 #include "core/base/parallel.h"
 #include "core/base/pool.h"
-#include "core/ops/order/argsort_packed.h"
+#include "core/kernels/stream.h"
 #include "core/ops/order/keys.h"
-#include "core/ops/order/sort_radix.h"
+#include "core/ops/order/sort_line.h"
 #include "core/program/call.h"
+#include "core/types/error.h"
 
-#ifdef _OPENMP
-#include <omp.h>
-#endif
+enum { DIGIT = 11, WORK = 16 };
 
-enum { DIGIT = 11, FEW = 256, WORK = 16, BLOCK = 1 << 24 };
-
-/* Lines of an array along a dim. */
-struct lines {
-  size_t n, count, stride;
-};
-
-static struct lines lines_of(const struct joist_shape *shape, int dim) {
-  struct lines lines = {shape->extent[dim], 1, 1};
-  for (int d = 0; d < shape->rank; d++) {
-    if (d != dim) lines.count *= shape->extent[d];
-    if (d < dim) lines.stride *= shape->extent[d];
-  }
-  return lines;
-}
-
-/* The first element of line k, where lines have n elements. */
-static size_t start_of(size_t n, size_t stride, size_t k) {
-  return k / stride * n * stride + k % stride;
-}
-
-/* ---- top_k ---- */
-
-/* What a thread needs for one line. */
-struct room {
-  char *line; /* its elements, side by side */
-  uint64_t *keys, *left;
-  uint64_t *taken, *words, *scratch; /* of those that are taken: keys, and to sort them */
-  uint32_t *positions, *counts;
+/* Lines of an array along a dim; those of the result have k elements instead of n. */
+struct selecting {
+  joist_dtype dtype;
+  bool decreasing;
+  struct joist_sorting sorting; /* of the keys that are taken */
+  size_t size, n, k, stride;
+  const char *in;
+  int32_t *out;
+  char *rooms;
+  size_t room_bytes;
 };
 
 /* The k-th smallest key, k from 1 on; `left` is scratch. Each round keeps the keys whose
  * leading digit is that of the one looked for. */
-static uint64_t kth_key(size_t k, size_t n, const uint64_t *keys, uint64_t *left,
-                        uint32_t *counts) {
+static uint64_t kth_key(size_t k, size_t n, const uint64_t *keys, uint64_t *left) {
+  uint32_t counts[1 << DIGIT];
   memcpy(left, keys, n * sizeof *left);
   for (;;) {
     uint64_t low = left[0], high = left[0];
@@ -58,9 +36,9 @@ static uint64_t kth_key(size_t k, size_t n, const uint64_t *keys, uint64_t *left
       high = left[i] > high ? left[i] : high;
     }
     if (low == high) return low;
-    unsigned shift = 0;
-    while ((high - low) >> shift >> DIGIT != 0) shift++;
-    memset(counts, 0, sizeof *counts << DIGIT);
+    const unsigned length = joist_bit_length(high - low),
+                   shift = length < DIGIT ? 0 : length - DIGIT;
+    memset(counts, 0, sizeof counts);
     for (size_t i = 0; i < n; i++) counts[(left[i] - low) >> shift]++;
     size_t bucket = 0;
     for (; counts[bucket] < k; bucket++) k -= counts[bucket];
@@ -75,25 +53,35 @@ static uint64_t kth_key(size_t k, size_t n, const uint64_t *keys, uint64_t *left
   }
 }
 
-/* The positions from 1 on of the first k elements in order. */
-static void top_of_line(size_t k, size_t n, const struct room *room, int32_t *out, size_t stride) {
-  const uint64_t last = kth_key(k, n, room->keys, room->left, room->counts);
-  size_t less = 0;
-  for (size_t i = 0; i < n; i++) less += room->keys[i] < last;
-  size_t ties = k - less, taken = 0;
-  for (size_t i = 0; i < n && taken < k; i++) {
-    const uint64_t key = room->keys[i];
+/* The keys up to the k-th one are taken, with their positions, and put in order. */
+static void select_line(const void *context, size_t line, size_t worker) {
+  const struct selecting *const s = context;
+  const size_t n = s->n, k = s->k, inner = line % s->stride, outer = line / s->stride;
+  uint64_t *const keys = (uint64_t *)(void *)(s->rooms + worker * s->room_bytes);
+  uint64_t *const left = keys + n, *const taken = left; /* no longer needed then */
+  int32_t *const positions = (int32_t *)(void *)(left + n), *const order = positions + k;
+  char *const room = (char *)keys + s->room_bytes - joist_sort_room(&s->sorting, k);
+  const char *from = s->in + (outer * n * s->stride + inner) * s->size;
+  int32_t *const out = s->out + outer * k * s->stride + inner;
+  if (s->stride > 1) {
+    char *const side = (char *)left;
+    for (size_t i = 0; i < n; i++)
+      memcpy(side + i * s->size, from + i * s->stride * s->size, s->size);
+    from = side;
+  }
+  joist_order_keys(s->dtype, s->decreasing, n, from, keys);
+  const uint64_t last = kth_key(k, n, keys, left);
+  size_t ties = k, count = 0;
+  for (size_t i = 0; i < n; i++) ties -= keys[i] < last;
+  for (size_t i = 0; i < n && count < k; i++) {
+    const uint64_t key = keys[i];
     if (key > last || (key == last && ties == 0)) continue;
     ties -= key == last;
-    room->taken[taken] = key;
-    room->positions[taken++] = (uint32_t)i;
+    taken[count] = key;
+    positions[count++] = (int32_t)i + 1;
   }
-  uint64_t mask;
-  /* One thread does not fail. */
-  (void)joist_order_words(k, room->taken, room->words, room->scratch, room->counts, 1, NULL, &mask,
-                          NULL);
-  for (size_t i = 0; i < k; i++)
-    out[i * stride] = (int32_t)room->positions[room->words[i] & mask] + 1;
+  joist_sort_line(&s->sorting, k, taken, room, order);
+  for (size_t i = 0; i < k; i++) out[i * s->stride] = positions[order[i] - 1];
 }
 
 joist_status joist_top_k_shape(const struct joist_shape *const *shapes,
@@ -101,156 +89,39 @@ joist_status joist_top_k_shape(const struct joist_shape *const *shapes,
                                struct joist_shape *result, struct joist_error *error) {
   const int dim = joist_attribute_dim(attributes);
   const int64_t k = joist_attribute_value(attributes, JOIST_ATTRIBUTE_K);
-  char text[JOIST_SHAPE_TEXT];
   *result = *shapes[0];
   if (dim < 0 || dim >= result->rank)
-    return joist_fail(error, JOIST_ERROR_SHAPE, "shape %s has no dimension %d",
-                      joist_shape_format(result, text), dim + 1);
+    return JOIST_FAIL(error, JOIST_E_NO_DIMENSION, .number = {dim + 1}, .shape = {*result});
   if (k < 0 || (uint32_t)k > result->extent[dim])
-    return joist_fail(error, JOIST_ERROR_SHAPE,
-                      "dimension %d of shape %s does not have %d elements", dim + 1,
-                      joist_shape_format(result, text), (int)k);
+    return JOIST_FAIL(error, JOIST_E_TOP_K, .dim = dim + 1, .shape = {*result},
+                      .count = {(size_t)k});
   result->extent[dim] = (uint32_t)k;
   return JOIST_OK;
 }
 
-static void gather(size_t size, size_t n, size_t stride, const char *in, char *out) {
-  for (size_t i = 0; i < n; i++) memcpy(out + i * size, in + i * stride * size, size);
-}
-
 joist_status joist_top_k_run(const struct joist_call *call, struct joist_error *error) {
-  const struct joist_instruction *const instruction = call->instruction;
-  const joist_dtype dtype = instruction->signature.operand[0];
-  const struct lines lines =
-      lines_of(&call->operand[0]->shape, joist_attribute_dim(instruction->attributes));
-  const size_t n = lines.n,
-               k = (size_t)joist_attribute_value(instruction->attributes, JOIST_ATTRIBUTE_K),
-               size = joist_dtype_size(dtype);
-  const bool decreasing = joist_attribute_flag(instruction->attributes, JOIST_ATTRIBUTE_DECREASING);
-  if (k == 0 || lines.count == 0) return JOIST_OK;
-  const int threads = joist_threads_for(call->run, n * lines.count * WORK, lines.count);
-  const size_t words = ((lines.stride > 1 ? 3 : 2) * n + 4 * k) * sizeof(uint64_t) +
-                       JOIST_SORT_COUNTS * sizeof(uint32_t);
-  char *const memory = joist_pool_allocate(words * (size_t)threads);
-  if (memory == NULL)
-    return joist_fail(error, JOIST_ERROR_MEMORY, "out of memory: %zu bytes to select in", words);
-  const char *const in = call->in[0];
-  int32_t *const out = call->out[0];
-  const size_t block = 1 + BLOCK / n;
-  joist_status status = JOIST_OK;
-  for (size_t begin = 0; begin < lines.count && status == JOIST_OK; begin += block) {
-    const size_t end = lines.count - begin < block ? lines.count : begin + block;
-    if (begin > 0) status = joist_run_poll(call->run, error);
-    if (status != JOIST_OK) break;
-#ifdef _OPENMP
-#pragma omp parallel for num_threads(threads) if (threads > 1)
-#endif
-    for (size_t line = begin; line < end; line++) {
-      char *at = memory;
-#ifdef _OPENMP
-      at += (size_t)omp_get_thread_num() * words;
-#endif
-      struct room room;
-      room.counts = (uint32_t *)(void *)at;
-      room.keys = (uint64_t *)(void *)(room.counts + JOIST_SORT_COUNTS);
-      room.left = room.keys + n;
-      room.taken = room.left + n;
-      room.words = room.taken + k;
-      room.scratch = room.words + k;
-      room.positions = (uint32_t *)(void *)(room.scratch + k);
-      room.line = (char *)(room.scratch + 2 * k);
-      const char *from = in + start_of(n, lines.stride, line) * size;
-      if (lines.stride > 1) {
-        gather(size, n, lines.stride, from, room.line);
-        from = room.line;
-      }
-      joist_order_keys(dtype, decreasing, n, from, room.keys);
-      top_of_line(k, n, &room, out + start_of(k, lines.stride, line), lines.stride);
-    }
-  }
-  joist_pool_free(memory);
+  const struct joist_attributes *const attributes = joist_call_attributes(call);
+  const joist_dtype dtype = call->instruction->signature.operand[0];
+  const struct joist_lines lines =
+      joist_shape_lines(&call->operand[0]->shape, joist_attribute_dim(attributes));
+  struct selecting s = {.dtype = dtype,
+                        .decreasing = joist_attribute_flag(attributes, JOIST_ATTRIBUTE_DECREASING),
+                        .sorting = joist_sorting_of(JOIST_UI64, false, true),
+                        .size = joist_dtype_size(dtype),
+                        .n = lines.middle,
+                        .k = (size_t)joist_attribute_value(attributes, JOIST_ATTRIBUTE_K),
+                        .stride = lines.inner,
+                        .in = call->in[0],
+                        .out = call->out[0]};
+  const size_t n = s.n, count = lines.inner * lines.outer;
+  if (s.k == 0 || count == 0) return JOIST_OK;
+  const int threads = joist_threads_for(call->run, n * count * WORK, count);
+  s.room_bytes = joist_round_up((2 * n + s.k) * sizeof(uint64_t), JOIST_LINE) +
+                 joist_sort_room(&s.sorting, s.k);
+  s.rooms = joist_pool_allocate((size_t)threads * s.room_bytes);
+  if (s.rooms == NULL) return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY, .bytes = s.room_bytes);
+  const joist_status status =
+      joist_tasks_run_on(call->run, threads, count, n, select_line, &s, error);
+  joist_pool_free(s.rooms);
   return status;
-}
-
-/* ---- take_along ---- */
-
-joist_status joist_take_along_shape(const struct joist_shape *const *shapes,
-                                    const struct joist_attributes *attributes,
-                                    struct joist_shape *result, struct joist_error *error) {
-  const int dim = joist_attribute_dim(attributes);
-  struct joist_shape other = *shapes[0];
-  char lhs[JOIST_SHAPE_TEXT], rhs[JOIST_SHAPE_TEXT];
-  *result = *shapes[1];
-  if (dim >= 0 && dim < other.rank && other.rank == result->rank) {
-    other.extent[dim] = result->extent[dim];
-    if (joist_shape_equal(&other, result)) return JOIST_OK;
-  }
-  return joist_fail(error, JOIST_ERROR_SHAPE,
-                    "positions of shape %s do not fit elements of shape %s along dimension %d",
-                    joist_shape_format(result, rhs), joist_shape_format(shapes[0], lhs), dim + 1);
-}
-
-#define TAKE_LINE(TYPE)                                                                \
-  do {                                                                                 \
-    const TYPE *const from = (const TYPE *)call->in[0] + start_of(lines.n, stride, k); \
-    TYPE *const to = (TYPE *)call->out[0] + first;                                     \
-    for (size_t i = 0; i < taken.n; i++) {                                             \
-      const uint32_t at = (uint32_t)index[first + i * stride] - 1;                     \
-      if (at >= lines.n) return i;                                                     \
-      to[i * stride] = from[at * stride];                                              \
-    }                                                                                  \
-  } while (0)
-
-/* Line k; the number of elements that were taken before a position was out of range. */
-static size_t take_line(const struct joist_call *call, struct lines lines, struct lines taken,
-                        size_t k) {
-  const size_t stride = lines.stride, first = start_of(taken.n, stride, k);
-  const int32_t *const index = call->in[1];
-  switch (joist_dtype_size(call->result->type.dtype)) {
-    case 1:
-      TAKE_LINE(uint8_t);
-      break;
-    case 2:
-      TAKE_LINE(uint16_t);
-      break;
-    case 4:
-      TAKE_LINE(uint32_t);
-      break;
-    case 8:
-      TAKE_LINE(uint64_t);
-      break;
-    default:
-      TAKE_LINE(sixteen);
-      break;
-  }
-  return taken.n;
-}
-
-joist_status joist_take_along_run(const struct joist_call *call, struct joist_error *error) {
-  const int dim = joist_attribute_dim(joist_call_attributes(call));
-  const struct lines lines = lines_of(&call->operand[0]->shape, dim);
-  const struct lines taken = lines_of(&call->result->shape, dim);
-  if (call->operand[1]->type.dtype != JOIST_I32)
-    return joist_fail(error, JOIST_ERROR_DTYPE, "positions are i32, not %s",
-                      joist_dtype_name(call->operand[1]->type.dtype));
-  if (taken.n == 0) return JOIST_OK;
-  const int threads = joist_threads_for(call->run, taken.n * taken.count * 4, taken.count);
-  size_t failed = SIZE_MAX;
-  (void)threads;
-#ifdef _OPENMP
-#pragma omp parallel for num_threads(threads) if (threads > 1)
-#endif
-  for (size_t k = 0; k < taken.count; k++) {
-    const size_t done = take_line(call, lines, taken, k);
-    if (done == taken.n) continue;
-    const size_t at = start_of(taken.n, taken.stride, k) + done * taken.stride;
-#ifdef _OPENMP
-#pragma omp critical(joist_take_along)
-#endif
-    failed = at < failed ? at : failed;
-  }
-  if (failed == SIZE_MAX) return JOIST_OK;
-  return joist_fail(error, JOIST_ERROR_SHAPE,
-                    "index %d at position %zu is out of range (1 to %zu) in nv_take_along()",
-                    (int)((const int32_t *)call->in[1])[failed], failed + 1, lines.n);
 }

@@ -6,6 +6,7 @@
 
 #include "core/base/vectorize.h"
 #include "core/kernels/kernels.h"
+#include "core/types/error.h"
 
 JOIST_VECTORIZE_FILE
 #include "core/ops/random/binomial.h" /* below the pragma: functions of other options are not inlined */
@@ -90,10 +91,8 @@ joist_status joist_integer_check(const struct joist_draw *draw, struct joist_err
     double low, high;
     joist_parameter_read(&draw->lhs, k, 1, JOIST_F64, &low);
     joist_parameter_read(&draw->rhs, k, 1, JOIST_F64, &high);
-    return joist_fail(error, JOIST_ERROR_VALUE,
-                      "nv_randint(): %.17g to %.17g (position %zu) is no range of whole numbers of "
-                      "dtype %s",
-                      low, high, k + 1, joist_dtype_name(draw->dtype));
+    return JOIST_FAIL(error, JOIST_E_RANDINT_RANGE, .number = {low, high}, .position = k + 1,
+                      .type = {{draw->dtype, false}});
   }
   return JOIST_OK;
 }
@@ -153,13 +152,10 @@ joist_status joist_binomial_check(const struct joist_draw *draw, struct joist_er
     joist_parameter_read(&draw->lhs, k, 1, JOIST_F64, &size);
     joist_parameter_read(&draw->rhs, k, 1, JOIST_F64, &prob);
     if (!is_size(size, most))
-      return joist_fail(error, JOIST_ERROR_VALUE,
-                        "nv_rbinom(): %.17g (position %zu) is no size; it must be a whole number "
-                        "from 0 to %.17g for dtype %s",
-                        size, k + 1, most, joist_dtype_name(draw->dtype));
+      return JOIST_FAIL(error, JOIST_E_RBINOM_SIZE, .number = {size, most}, .position = k + 1,
+                        .type = {{draw->dtype, false}});
     if (!is_probability(prob))
-      return joist_fail(error, JOIST_ERROR_VALUE,
-                        "nv_rbinom(): %.17g (position %zu) is no probability", prob, k + 1);
+      return JOIST_FAIL(error, JOIST_E_RBINOM_PROB, .number = {prob}, .position = k + 1);
   }
   return JOIST_OK;
 }

@@ -7,6 +7,7 @@
 #include "core/base/parallel.h"
 #include "core/base/vectorize.h"
 #include "core/kernels/kernels.h"
+#include "core/types/error.h"
 
 JOIST_VECTORIZE_FILE
 #include "core/kernels/random_element.h" /* below the pragma: functions of other options are not inlined */
@@ -27,25 +28,19 @@ int joist_dtype_digits(joist_dtype dtype) {
 }
 
 static joist_status check_key(const struct joist_shape *key, struct joist_error *error) {
-  char text[JOIST_SHAPE_TEXT];
   if (key->rank == 1 && key->extent[0] == 2) return JOIST_OK;
-  return joist_fail(error, JOIST_ERROR_SHAPE,
-                    "a key has shape {2}, not %s; make one with nv_key() or nv_key_split()",
-                    joist_shape_format(key, text));
+  return JOIST_FAIL(error, JOIST_E_KEY_SHAPE, .shape = {*key});
 }
 
 /* The shape asked for; parameters fit when they are one value or have that shape. */
 static joist_status drawn_shape(joist_op op, const struct joist_shape *const *shapes,
                                 const struct joist_attributes *attributes,
                                 struct joist_shape *result, struct joist_error *error) {
-  char from[JOIST_SHAPE_TEXT], to[JOIST_SHAPE_TEXT];
   (void)joist_attribute_shape(attributes, result);
   for (int k = 1; shapes[k] != NULL; k++)
     if (shapes[k]->rank > 0 && !joist_shape_equal(shapes[k], result))
-      return joist_fail(error, JOIST_ERROR_SHAPE,
-                        "nv_%s(): a parameter of shape %s does not fit a result of shape %s",
-                        joist_op_name(op), joist_shape_format(shapes[k], from),
-                        joist_shape_format(result, to));
+      return JOIST_FAIL(error, JOIST_E_PARAMETER_SHAPE, .op = joist_op_name(op),
+                        .shape = {*shapes[k], *result});
   return check_key(shapes[0], error);
 }
 
@@ -78,9 +73,7 @@ joist_status joist_draw_init(struct joist_draw *draw, const struct joist_call *c
   draw->work = 4;
   draw->stream.use = JOIST_STREAM_DENSE;
   if (call->operand[0]->type.dtype != JOIST_UI32)
-    return joist_fail(error, JOIST_ERROR_DTYPE,
-                      "a key has dtype ui32, not %s; make one with nv_key() or nv_key_split()",
-                      joist_dtype_name(call->operand[0]->type.dtype));
+    return JOIST_FAIL(error, JOIST_E_KEY_DTYPE, .type = {{call->operand[0]->type.dtype, false}});
   memcpy(draw->stream.key, call->in[0], sizeof draw->stream.key);
   if (operands > 1) draw->lhs = parameter_of(call, 1);
   if (operands > 2) draw->rhs = parameter_of(call, 2);
@@ -131,12 +124,9 @@ void joist_parameter_read(const struct joist_parameter *parameter, size_t first,
 joist_status joist_random_fold_shape(const struct joist_shape *const *shapes,
                                      const struct joist_attributes *attributes,
                                      struct joist_shape *result, struct joist_error *error) {
-  char text[JOIST_SHAPE_TEXT];
   (void)attributes;
   *result = *shapes[0];
-  if (shapes[1]->rank != 0)
-    return joist_fail(error, JOIST_ERROR_SHAPE, "`data` is one number, not a tensor of shape %s",
-                      joist_shape_format(shapes[1], text));
+  if (shapes[1]->rank != 0) return JOIST_FAIL(error, JOIST_E_FOLD_SHAPE, .shape = {*shapes[1]});
   return check_key(shapes[0], error);
 }
 
@@ -147,7 +137,7 @@ joist_status joist_fold_number(const struct joist_draw *draw, int64_t *number,
   if (joist_dtype_category(draw->lhs.dtype) < JOIST_CATEGORY_FLOAT) return JOIST_OK;
   joist_parameter_read(&draw->lhs, 0, 1, JOIST_F64, &given);
   if (given == floor(given) && fabs(given) <= 0x1p53) return JOIST_OK;
-  return joist_fail(error, JOIST_ERROR_VALUE, "`data` is a whole number, not %g", given);
+  return JOIST_FAIL(error, JOIST_E_FOLD_NUMBER, .number = {given});
 }
 
 joist_status joist_random_fold_run(const struct joist_call *call, struct joist_error *error) {
@@ -155,7 +145,8 @@ joist_status joist_random_fold_run(const struct joist_call *call, struct joist_e
   int64_t number;
   joist_status status = joist_draw_init(&draw, call, error);
   if (status != JOIST_OK) return status;
-  if (draw.dtype != JOIST_UI32) return joist_fail(error, JOIST_ERROR_DTYPE, "a key is ui32");
+  if (draw.dtype != JOIST_UI32)
+    return JOIST_FAIL(error, JOIST_E_KEY_DTYPE, .type = {{draw.dtype, false}});
   status = joist_fold_number(&draw, &number, error);
   if (status != JOIST_OK) return status;
   const bool split = joist_attribute_flag(joist_call_attributes(call), JOIST_ATTRIBUTE_SPLIT);
@@ -265,9 +256,8 @@ joist_status joist_uniform_check(const struct joist_draw *draw, struct joist_err
     limits_of(draw, first, n, low, high, top);
     for (size_t k = 0; k < n; k++)
       if (!are_limits(low[k], high[k]))
-        return joist_fail(error, JOIST_ERROR_VALUE,
-                          "nv_runif(): there is no number of dtype %s from %g to %g (position %zu)",
-                          joist_dtype_name(draw->dtype), low[k], high[k], first + k + 1);
+        return JOIST_FAIL(error, JOIST_E_RUNIF_RANGE, .type = {{draw->dtype, false}},
+                          .number = {low[k], high[k]}, .position = first + k + 1);
   }
   return JOIST_OK;
 }
@@ -339,18 +329,14 @@ static void draw_normal_complex(const struct joist_draw *draw, size_t first, siz
 joist_status joist_normal_check(const struct joist_draw *draw, struct joist_error *error) {
   double sd[JOIST_DRAW_BLOCK];
   if (joist_dtype_kind(draw->rhs.dtype) == JOIST_KIND_COMPLEX)
-    return joist_fail(error, JOIST_ERROR_DTYPE, "nv_rnorm(): a standard deviation is real, not %s",
-                      joist_dtype_name(draw->rhs.dtype));
+    return JOIST_FAIL(error, JOIST_E_RNORM_DTYPE, .type = {{draw->rhs.dtype, false}});
   const size_t count = joist_parameter_count(draw);
   for (size_t first = 0; first < count; first += JOIST_DRAW_BLOCK) {
     const size_t n = joist_smaller(JOIST_DRAW_BLOCK, count - first);
     joist_parameter_read(&draw->rhs, first, n, JOIST_F64, sd);
     for (size_t k = 0; k < n; k++)
       if (!is_deviation(sd[k]))
-        return joist_fail(error, JOIST_ERROR_VALUE,
-                          "nv_rnorm(): %g (position %zu) is no standard deviation; it must be at "
-                          "least 0 and finite",
-                          sd[k], first + k + 1);
+        return JOIST_FAIL(error, JOIST_E_RNORM_SD, .number = {sd[k]}, .position = first + k + 1);
   }
   return JOIST_OK;
 }

@@ -11,6 +11,8 @@
 #include "core/kernels/kernels.h"
 #include "core/program/call.h"
 #include "core/types/convert.h"
+#include "core/types/error.h"
+#include "core/types/shape_rules.h"
 
 enum {
   BLOCK = 4096, /* elements of a line or slab that are scanned at once */
@@ -46,9 +48,7 @@ joist_status joist_scan_shape(const struct joist_shape *const *shapes,
   if (status != JOIST_OK) return status;
   if (dim >= 0) return JOIST_OK;
   if (!joist_shape_count(shapes[0], &count) || count > INT32_MAX)
-    return joist_fail(error, JOIST_ERROR_SHAPE,
-                      "%.0f elements do not fit one dimension of at most 2^31 - 1; give `dim`",
-                      (double)count);
+    return JOIST_FAIL(error, JOIST_E_FLAT_LIMIT, .count = {count});
   *result = (struct joist_shape){1, {(uint32_t)count}};
   return JOIST_OK;
 }
@@ -200,9 +200,7 @@ static joist_status run_pass(struct pass *pass, bool sequential, const struct jo
   const int threads = share ? together : alone;
   const size_t scratch_bytes = ROOM * pass->size * (size_t)threads;
   pass->scratch = malloc(scratch_bytes + (WAVE + 1) * pass->size);
-  if (pass->scratch == NULL)
-    return joist_fail(error, JOIST_ERROR_MEMORY,
-                      "out of memory: scratch of a cumulative operation");
+  if (pass->scratch == NULL) return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY);
   joist_status status = JOIST_OK;
   if (!share)
     status = joist_tasks_run_on(run, threads, tasks, count / tasks, run_task, pass, error);

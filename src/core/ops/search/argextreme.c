@@ -12,6 +12,8 @@
 #include "core/kernels/kernels.h"
 #include "core/program/call.h"
 #include "core/types/convert.h"
+#include "core/types/error.h"
+#include "core/types/shape_rules.h"
 
 JOIST_VECTORIZE_FILE
 
@@ -88,8 +90,7 @@ joist_status joist_position_shape(const struct joist_shape *const *shapes,
   if (status != JOIST_OK) return status;
   joist_shape_reduce(shapes[0], dim < 0 ? UINT32_MAX : UINT32_C(1) << dim, !keep, result);
   if (dim < 0 && (!joist_shape_count(shapes[0], &count) || count > INT32_MAX))
-    return joist_fail(error, JOIST_ERROR_SHAPE,
-                      "positions among %.0f elements do not fit i32; give `dim`", (double)count);
+    return JOIST_FAIL(error, JOIST_E_POSITION_LIMIT, .count = {count});
   return JOIST_OK;
 }
 
@@ -209,8 +210,7 @@ static joist_status run_pass(struct pass *pass, const struct joist_run *run,
   const int threads = share ? together : alone;
   const size_t scratch_bytes = 2 * WIDTH * pass->size * (size_t)threads;
   pass->scratch = malloc(scratch_bytes + (share ? shared.tasks * sizeof *shared.best : 0));
-  if (pass->scratch == NULL)
-    return joist_fail(error, JOIST_ERROR_MEMORY, "out of memory: scratch of a search");
+  if (pass->scratch == NULL) return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY);
   shared.best = (struct candidate *)(void *)(pass->scratch + scratch_bytes);
   joist_status status = JOIST_OK;
   if (share)
@@ -245,7 +245,6 @@ joist_status joist_position_run(const struct joist_call *call, struct joist_erro
   const size_t count = joist_value_count(call->operand[0]);
   if (joist_value_count(call->result) == 0) return JOIST_OK;
   if (count == 0)
-    return joist_fail(error, JOIST_ERROR_VALUE, "nv_%s() of no elements has no value",
-                      joist_op_name(instruction->op));
+    return JOIST_FAIL(error, JOIST_E_NO_ELEMENTS, .op = joist_op_name(instruction->op));
   return run_pass(&pass, call->run, error);
 }

@@ -8,6 +8,7 @@
 #include "core/base/vectorize.h"
 #include "core/program/call.h"
 #include "core/types/convert.h"
+#include "core/types/error.h"
 
 JOIST_VECTORIZE_FILE
 
@@ -64,11 +65,9 @@ joist_status joist_tabulate_shape(const struct joist_shape *const *shapes,
                                   const struct joist_attributes *attributes,
                                   struct joist_shape *result, struct joist_error *error) {
   (void)shapes;
-  char text[JOIST_SHAPE_TEXT];
   (void)joist_attribute_shape(attributes, result);
   if (result->rank == 1) return JOIST_OK;
-  return joist_fail(error, JOIST_ERROR_SHAPE, "counts have rank 1, not shape %s",
-                    joist_shape_format(result, text));
+  return JOIST_FAIL(error, JOIST_E_COUNTS_SHAPE, .shape = {*result});
 }
 
 /* Elements are bins from 1 on; those of no bin are left out. */
@@ -81,7 +80,7 @@ joist_status joist_tabulate_run(const struct joist_call *call, struct joist_erro
   int64_t *const out = call->out[0];
   const size_t n = joist_value_count(call->operand[0]);
   if (call->result->type.dtype != JOIST_I64)
-    return joist_fail(error, JOIST_ERROR_DTYPE, "counts are i64");
+    return JOIST_FAIL(error, JOIST_E_COUNTS_DTYPE, .type = {call->result->type});
   memset(out, 0, bins * sizeof *out);
   for (size_t first = 0; first < n; first += CHUNK) {
     int64_t bin[CHUNK];

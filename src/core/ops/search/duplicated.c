@@ -1,196 +1,169 @@
 /* Repeated elements. Of keys in order, neighbours are compared; where keys lie close together,
- * there is a bit for each that says whether it has been seen; a few different ones fit a table. */
+ * there is a bit for each that says whether it has been seen; a few different ones fit a table.
+ * Others are dealt into buckets by a hash, and every bucket, which stays in a cache, is looked
+ * through with a table of its own. */
 #include "core/ops/search/duplicated.h"
+#include "core/types/error.h"
 
 #include <string.h>
 
+#include "core/base/bits.h"
 #include "core/base/parallel.h"
 #include "core/base/pool.h"
 #include "core/base/vectorize.h"
-#include "core/ops/search/duplicated_hash.h"
+#include "core/ops/order/keys.h"
+#include "core/ops/order/partition.h"
 
 JOIST_VECTORIZE_FILE
 
 enum {
   WORK = 16,
-  CHUNK = JOIST_DISTINCT_CHUNK,
+  CHUNK = JOIST_PARTITION_CHUNK,
   SPAN = 1 << 16, /* keys that lie close together in any case */
   SPREAD = 4,     /* the same per element, up to THREADS threads */
   THREADS = 16,
   FEW = 1 << 10, /* different keys, whose table stays in a near cache */
   FEW_SLOTS = 8 * FEW,
-  BLOCK = 1 << 24 /* elements between two calls of poll */
+  NUMBER_BITS = 10,       /* of a hash, by which elements are dealt */
+  BUCKET_ITEMS = 1 << 13, /* about, unless there would be too many buckets */
+  SLOTS = 1 << 16,        /* most of a thread's table; a power of 2 */
+  BLOCK = 1 << 24         /* elements between two calls of poll */
 };
 
-/* Elements of 8 and 16 bits: one look-up each. */
-static joist_status look_up(const struct joist_elements *x, uint8_t *repeated,
-                            struct joist_error *error) {
-  uint8_t *const seen = joist_pool_allocate(SPAN);
-  uint64_t keys[CHUNK];
-  if (seen == NULL)
-    return joist_fail(error, JOIST_ERROR_MEMORY, "out of memory: %d bytes to compare elements",
-                      SPAN);
-  memset(seen, 0, SPAN);
-  for (size_t first = 0; first < x->n; first += CHUNK) {
-    const size_t length = joist_chunk_length(first, x->n);
-    joist_make_keys(x, first, length, keys);
-    for (size_t i = 0; i < length; i++) {
-      repeated[first + i] = seen[keys[i]];
-      seen[keys[i]] = 1;
-    }
-  }
-  joist_pool_free(seen);
-  return JOIST_OK;
-}
+/* 2^64 by the golden ratio spreads keys that follow each other: D. E. Knuth, The Art of Computer
+ * Programming 3, 6.4. */
+#define GOLDEN UINT64_C(0x9e3779b97f4a7c15)
 
-/* Elements of one key each: what is known of their keys. */
-struct looked {
-  uint64_t low, high;
-  bool rises, falls; /* is there a key above, or below the one before it? */
+struct comparing {
+  joist_dtype dtype;
+  size_t size, n, parts; /* bytes of an element; elements; keys of each */
+  const char *in;
+  uint8_t *repeated;
+  int threads;
+  const struct joist_run *run;
+  uint64_t low; /* of close keys: the least one, */
+  uint8_t *bits;
+  size_t bit_bytes;              /* and a bit for each, per thread */
+  const struct joist_two *items; /* that are dealt */
+  uint32_t *slots;               /* SLOTS per thread */
 };
 
-/* Looks at a thread's share, and at the key before it; not at all of it when keys are in no order
- * and `span` or more lie between them. */
-static struct looked look_at(const struct joist_elements *x, int thread, uint64_t span) {
-  struct looked looked = {UINT64_MAX, 0, false, false};
-  const size_t end = joist_share(x, thread + 1);
-  uint64_t keys[CHUNK + 1];
-  size_t first = joist_share(x, thread);
-  if (first < end) joist_make_keys(x, first > 0 ? first - 1 : 0, 1, keys);
-  for (size_t n; first < end; first += n) {
-    uint64_t low = looked.low, high = looked.high, rises = 0, falls = 0;
-    n = joist_chunk_length(first, end);
-    joist_make_keys(x, first, n, keys + 1);
-    for (size_t i = 1; i <= n; i++) {
-      const uint64_t key = keys[i];
-      low = key < low ? key : low;
-      high = key > high ? key : high;
-      rises |= key > keys[i - 1];
-      falls |= key < keys[i - 1];
-    }
-    keys[0] = keys[n];
-    looked = (struct looked){low, high, looked.rises || rises != 0, looked.falls || falls != 0};
-    if (looked.rises && looked.falls && high - low >= span) break;
-  }
-  return looked;
+static joist_status no_memory(size_t bytes, struct joist_error *error) {
+  return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY, .bytes = bytes);
 }
 
-static struct looked look_at_all(const struct joist_elements *x, uint64_t span) {
-  struct looked all = {UINT64_MAX, 0, false, false};
-#ifdef _OPENMP
-#pragma omp parallel for num_threads(x->threads) if (x->threads > 1)
-#endif
-  for (int t = 0; t < x->threads; t++) {
-    const struct looked own = look_at(x, t, span);
-#ifdef _OPENMP
-#pragma omp critical(joist_repeated)
-#endif
-    {
-      if (own.low < all.low) all.low = own.low;
-      if (own.high > all.high) all.high = own.high;
-      all.rises |= own.rises;
-      all.falls |= own.falls;
-    }
-  }
-  return all;
+static void make_keys(const struct comparing *c, size_t first, size_t n, uint64_t *keys) {
+  joist_match_keys(c->dtype, n, c->in + first * c->size, keys);
 }
 
-static void compare_neighbours(const struct joist_elements *x, int thread, uint8_t *repeated) {
-  const size_t begin = joist_share(x, thread), end = joist_share(x, thread + 1);
+/* What is done with the keys of elements first .. first + n - 1; keys[-1] is that of the element
+ * before, if there is one. */
+typedef void with_keys(const struct comparing *c, size_t share, size_t first, size_t n,
+                       const uint64_t *keys);
+
+static inline void walk_share(const struct comparing *c, size_t share, with_keys *with) {
+  const struct joist_part part = joist_share_of(c->n, (size_t)c->threads, share);
+  const size_t end = part.first + part.n;
   uint64_t keys[CHUNK + 1];
-  if (begin < end) joist_make_keys(x, begin > 0 ? begin - 1 : 0, 1, keys);
-  for (size_t n, first = begin; first < end; first += n) {
-    n = joist_chunk_length(first, end);
-    joist_make_keys(x, first, n, keys + 1);
-    for (size_t i = 0; i < n; i++) repeated[first + i] = keys[i] == keys[i + 1];
+  if (part.n > 0) make_keys(c, part.first > 0 ? part.first - 1 : 0, 1, keys);
+  for (size_t n, first = part.first; first < end; first += n) {
+    n = joist_smaller(end - first, CHUNK);
+    make_keys(c, first, n, keys + 1);
+    with(c, share, first, n, keys + 1);
     keys[0] = keys[n];
   }
-  if (begin == 0 && end > 0) repeated[0] = 0;
 }
+
+/* ---- in order ---- */
+
+static inline void compare(const struct comparing *c, size_t share, size_t first, size_t n,
+                           const uint64_t *keys) {
+  uint8_t *const repeated = c->repeated + first;
+  (void)share;
+  JOIST_VECTORIZE_LOOP
+  for (size_t i = 0; i < n; i++) repeated[i] = keys[i] == *(keys + i - 1);
+  if (first == 0) repeated[0] = 0;
+}
+
+static void compare_neighbours(const void *context, size_t share, size_t worker) {
+  (void)worker;
+  walk_share(context, share, compare);
+}
+
+/* ---- close together ---- */
 
 /* Sets the bits of the keys of a thread's share, and says which repeat others of it. */
-static void set_bits(const struct joist_elements *x, int thread, uint64_t low, uint8_t *bits,
-                     uint8_t *repeated) {
-  const size_t end = joist_share(x, thread + 1);
-  uint64_t keys[CHUNK];
-  for (size_t n, first = joist_share(x, thread); first < end; first += n) {
-    n = joist_chunk_length(first, end);
-    joist_make_keys(x, first, n, keys);
-    for (size_t i = 0; i < n; i++) {
-      const uint64_t key = keys[i] - low;
-      const uint8_t seen = bits[key / 8], bit = (uint8_t)(1u << key % 8);
-      repeated[first + i] = (seen & bit) != 0;
-      bits[key / 8] = seen | bit;
-    }
+static inline void set(const struct comparing *c, size_t share, size_t first, size_t n,
+                       const uint64_t *keys) {
+  uint8_t *const bits = c->bits + share * c->bit_bytes;
+  for (size_t i = 0; i < n; i++) {
+    const uint64_t key = keys[i] - c->low;
+    const uint8_t seen = bits[key / 8], bit = (uint8_t)(1u << key % 8);
+    c->repeated[first + i] = (seen & bit) != 0;
+    bits[key / 8] = seen | bit;
   }
 }
 
 /* The same for repeating elements of the shares before it, of whose keys the bits are. */
-static void get_bits(const struct joist_elements *x, int thread, uint64_t low, const uint8_t *bits,
-                     uint8_t *repeated) {
-  const size_t end = joist_share(x, thread + 1);
-  uint64_t keys[CHUNK];
-  for (size_t n, first = joist_share(x, thread); first < end; first += n) {
-    n = joist_chunk_length(first, end);
-    joist_make_keys(x, first, n, keys);
-    for (size_t i = 0; i < n; i++) {
-      const uint64_t key = keys[i] - low;
-      repeated[first + i] |= (uint8_t)(bits[key / 8] >> key % 8 & 1);
-    }
+static inline void get(const struct comparing *c, size_t share, size_t first, size_t n,
+                       const uint64_t *keys) {
+  const uint8_t *const bits = c->bits + share * c->bit_bytes;
+  for (size_t i = 0; i < n; i++) {
+    const uint64_t key = keys[i] - c->low;
+    c->repeated[first + i] |= (uint8_t)(bits[key / 8] >> key % 8 & 1);
   }
 }
 
-static joist_status look_up_bits(const struct joist_elements *x, struct looked looked,
-                                 uint8_t *repeated, const struct joist_run *run,
-                                 struct joist_error *error) {
-  const size_t bytes = (size_t)(looked.high - looked.low) / 8 + 1;
-  const size_t threads = (size_t)x->threads;
-  uint8_t *const bits = joist_pool_allocate(threads * bytes);
-  if (bits == NULL)
-    return joist_fail(error, JOIST_ERROR_MEMORY, "out of memory: %zu bytes to compare elements",
-                      threads * bytes);
-  memset(bits, 0, threads * bytes);
-#ifdef _OPENMP
-#pragma omp parallel for num_threads(x->threads) if (x->threads > 1)
-#endif
-  for (int t = 0; t < x->threads; t++)
-    set_bits(x, t, looked.low, bits + (size_t)t * bytes, repeated);
-  const joist_status status = joist_run_poll(run, error);
+static void set_bits(const void *context, size_t share, size_t worker) {
+  (void)worker;
+  walk_share(context, share, set);
+}
+
+static void get_bits(const void *context, size_t share, size_t worker) {
+  (void)worker;
+  walk_share(context, share + 1, get);
+}
+
+static joist_status look_up_bits(struct comparing *c, uint64_t span, struct joist_error *error) {
+  const size_t threads = (size_t)c->threads;
+  c->bit_bytes = (size_t)span / 8 + 1;
+  c->bits = joist_pool_allocate(threads * c->bit_bytes);
+  if (c->bits == NULL) return no_memory(threads * c->bit_bytes, error);
+  memset(c->bits, 0, threads * c->bit_bytes);
+  joist_parallel(c->threads, threads, set_bits, c);
+  const joist_status status = joist_run_poll(c->run, error);
   if (status == JOIST_OK && threads > 1) {
-    for (size_t k = 0; k < bytes; k++) {
+    for (size_t k = 0; k < c->bit_bytes; k++) {
       uint8_t before = 0;
       for (size_t t = 0; t < threads; t++) {
-        const uint8_t own = bits[t * bytes + k];
-        bits[t * bytes + k] = before;
+        const uint8_t own = c->bits[t * c->bit_bytes + k];
+        c->bits[t * c->bit_bytes + k] = before;
         before |= own;
       }
     }
-#ifdef _OPENMP
-#pragma omp parallel for num_threads(x->threads)
-#endif
-    for (int t = 1; t < x->threads; t++)
-      get_bits(x, t, looked.low, bits + (size_t)t * bytes, repeated);
+    joist_parallel(c->threads, threads - 1, get_bits, c);
   }
-  joist_pool_free(bits);
+  joist_pool_free(c->bits);
   return status;
 }
 
+/* ---- few different ones ---- */
+
 /* Looks through all elements with a small table. Gives up, which costs little unless it happens
  * late, when there are more than FEW different ones. */
-static joist_status look_up_few(const struct joist_elements *x, uint8_t *repeated, bool *few,
-                                const struct joist_run *run, struct joist_error *error) {
+static joist_status look_up_few(const struct comparing *c, bool *few, struct joist_error *error) {
   uint64_t keys[CHUNK], slots[FEW_SLOTS];
   bool taken[FEW_SLOTS] = {false};
   size_t different = 0;
   *few = false;
-  for (size_t first = 0; first < x->n; first += CHUNK) {
-    const size_t n = joist_chunk_length(first, x->n);
-    if (first % BLOCK == 0 && joist_run_poll(run, error) != JOIST_OK) return JOIST_INTERRUPTED;
-    joist_make_keys(x, first, n, keys);
+  for (size_t n, first = 0; first < c->n; first += n) {
+    n = joist_smaller(c->n - first, CHUNK);
+    if (first % BLOCK == 0 && joist_run_poll(c->run, error) != JOIST_OK) return JOIST_INTERRUPTED;
+    make_keys(c, first, n, keys);
     for (size_t i = 0; i < n; i++) {
       size_t slot = (size_t)joist_match_hash(keys[i], 0) % FEW_SLOTS;
       while (taken[slot] && slots[slot] != keys[i]) slot = (slot + 1) % FEW_SLOTS;
-      repeated[first + i] = taken[slot];
+      c->repeated[first + i] = taken[slot];
       if (taken[slot]) continue;
       if (++different > FEW) return JOIST_OK;
       slots[slot] = keys[i];
@@ -201,35 +174,129 @@ static joist_status look_up_few(const struct joist_elements *x, uint8_t *repeate
   return JOIST_OK;
 }
 
+/* ---- any ---- */
+
+/* Items are keys, or hashes of two, and positions. */
+static void make_items(const void *context, size_t first, size_t n, uint32_t *numbers,
+                       void *items) {
+  const struct comparing *const c = context;
+  struct joist_two *const two = items;
+  uint64_t keys[2 * CHUNK];
+  make_keys(c, first, n, keys);
+  for (size_t i = 0; i < n && c->parts == 2; i++) keys[i] = joist_match_hash(keys[i], keys[n + i]);
+  for (size_t i = 0; i < n; i++)
+    numbers[i] = (uint32_t)((keys[i] ^ keys[i] >> 32) * GOLDEN >> (64 - NUMBER_BITS));
+  if (two == NULL) return;
+  for (size_t i = 0; i < n; i++) two[i] = (struct joist_two){keys[i], first + i};
+}
+
+static bool equal(const struct comparing *c, const struct joist_two *a, const struct joist_two *b) {
+  uint64_t x[2], y[2];
+  if (a->first != b->first || c->parts == 1) return a->first == b->first;
+  make_keys(c, a->second, 1, x);
+  make_keys(c, b->second, 1, y);
+  return x[0] == y[0] && x[1] == y[1];
+}
+
+/* False where there are too many different items for the table. A slot is the number of an
+ * item + 1; 0 is free. */
+static bool look_through(const struct comparing *c, struct joist_bucket bucket, size_t slot_count,
+                         uint32_t *slots) {
+  const struct joist_two *const items = c->items + bucket.begin;
+  const size_t n = bucket.end - bucket.begin, mask = slot_count - 1;
+  size_t most = slot_count - slot_count / 4;
+  memset(slots, 0, slot_count * sizeof *slots);
+  for (size_t i = 0; i < n; i++) {
+    size_t slot = (size_t)joist_match_hash(items[i].first, 0) & mask;
+    while (slots[slot] != 0 && !equal(c, &items[slots[slot] - 1], &items[i]))
+      slot = (slot + 1) & mask;
+    if (slots[slot] != 0) {
+      c->repeated[items[i].second] = 1;
+      continue;
+    }
+    if (most-- == 0) return false;
+    slots[slot] = (uint32_t)i + 1;
+  }
+  return true;
+}
+
+static size_t slots_for(struct joist_bucket bucket) {
+  return (size_t)2 << joist_bit_length(bucket.end - bucket.begin);
+}
+
+static bool look_through_bucket(const void *context, struct joist_bucket bucket, size_t worker) {
+  const struct comparing *const c = context;
+  return look_through(c, bucket, joist_smaller(slots_for(bucket), SLOTS),
+                      c->slots + worker * SLOTS);
+}
+
+static joist_status look_through_rest(const void *context, struct joist_bucket bucket,
+                                      struct joist_error *error) {
+  const size_t bytes = slots_for(bucket) * sizeof(uint32_t);
+  uint32_t *const slots = joist_pool_allocate(bytes);
+  if (slots == NULL) return no_memory(bytes, error);
+  (void)look_through(context, bucket, slots_for(bucket), slots);
+  joist_pool_free(slots);
+  return JOIST_OK;
+}
+
+static joist_status look_up_any(struct comparing *c, struct joist_error *error) {
+  struct joist_partition p = {.n = c->n,
+                              .item = sizeof(struct joist_two),
+                              .numbers = (size_t)1 << NUMBER_BITS,
+                              .least = BUCKET_ITEMS,
+                              .threads = c->threads,
+                              .run = c->run,
+                              .source = make_items,
+                              .context = c};
+  const size_t bytes = (size_t)c->threads * SLOTS * sizeof *c->slots;
+  c->slots = joist_pool_allocate(bytes);
+  if (c->slots == NULL) return no_memory(bytes, error);
+  memset(c->repeated, 0, c->n);
+  joist_status status = joist_partition_count(&p, error);
+  if (status == JOIST_OK) status = joist_partition_deal(&p, error);
+  c->items = p.items;
+  if (status == JOIST_OK)
+    status = joist_partition_each(&p, look_through_bucket, look_through_rest, c, error);
+  joist_partition_free(&p);
+  joist_pool_free(c->slots);
+  return status;
+}
+
 joist_status joist_repeated(joist_dtype dtype, size_t n, const void *in, uint8_t *repeated,
                             const struct joist_run *run, struct joist_error *error) {
-  const struct joist_elements x = {.dtype = dtype,
-                                   .size = joist_dtype_size(dtype),
-                                   .n = n,
-                                   .parts = joist_match_parts(dtype),
-                                   .in = in,
-                                   .threads = joist_threads_for(run, n * WORK, n)};
+  struct comparing c = {.dtype = dtype,
+                        .size = joist_dtype_size(dtype),
+                        .n = n,
+                        .parts = joist_match_parts(dtype),
+                        .in = in,
+                        .repeated = repeated,
+                        .threads = joist_threads_for(run, n * WORK, n),
+                        .run = run};
+  bool few = false;
   if (n == 0) return JOIST_OK;
-  if (x.size <= 2) return look_up(&x, repeated, error);
-  if (x.parts == 1) {
+  if (joist_dtype_kind(dtype) != JOIST_KIND_COMPLEX) {
     /* So far apart that the bits of all threads are few bytes per element. */
-    const uint64_t most =
-        (uint64_t)n * SPREAD / (uint64_t)(x.threads > THREADS ? x.threads / THREADS : 1);
-    const uint64_t span = most > SPAN ? most : SPAN;
-    const struct looked looked = look_at_all(&x, span);
+    const size_t most = n * SPREAD / (size_t)(c.threads > THREADS ? c.threads / THREADS : 1);
+    const size_t span = most > SPAN ? most : SPAN;
+    const struct joist_line known =
+        joist_look(c.size, joist_order_of(dtype, false), n, in, span, c.threads);
     const joist_status status = joist_run_poll(run, error);
     if (status != JOIST_OK) return status;
-    if (!looked.rises || !looked.falls) {
-#ifdef _OPENMP
-#pragma omp parallel for num_threads(x.threads) if (x.threads > 1)
-#endif
-      for (int t = 0; t < x.threads; t++) compare_neighbours(&x, t, repeated);
+    /* In the order of f64, NaN and NA are alike. */
+    const bool alike = dtype == JOIST_F64 && known.nan > 0;
+    if (!alike && (!known.rises || !known.falls)) {
+      joist_parallel(c.threads, (size_t)c.threads, compare_neighbours, &c);
       return JOIST_OK;
     }
-    if (looked.high - looked.low < span) return look_up_bits(&x, looked, repeated, run, error);
-    bool few;
-    const joist_status found = look_up_few(&x, repeated, &few, run, error);
-    if (found != JOIST_OK || few) return found;
+    if (!alike && known.high - known.low < span) {
+      c.low = known.low;
+      return look_up_bits(&c, known.high - known.low, error);
+    }
   }
-  return joist_repeated_deal(&x, repeated, run, error);
+  if (c.parts == 1) {
+    const joist_status status = look_up_few(&c, &few, error);
+    if (status != JOIST_OK || few) return status;
+  }
+  return look_up_any(&c, error);
 }

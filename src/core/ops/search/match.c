@@ -1,6 +1,6 @@
-/* nv_match(): a table of the first position of every element, by its key where the keys lie close
+/* match: a table of the first position of every element, by its key where the keys lie close
  * together, or else by a hash of it.
- * nv_searchsorted(): binary search. */
+ * searchsorted: binary search. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,6 +8,7 @@
 #include "core/base/pool.h"
 #include "core/ops/order/keys.h"
 #include "core/program/call.h"
+#include "core/types/error.h"
 
 enum {
   CHUNK = 1 << 10,
@@ -141,7 +142,7 @@ joist_status joist_match_shape(const struct joist_shape *const *shapes,
   (void)attributes;
   *result = *shapes[0];
   if (joist_shape_count(shapes[1], &count) && count <= INT32_MAX) return JOIST_OK;
-  return joist_fail(error, JOIST_ERROR_SHAPE, "the table has more elements than i32 has positions");
+  return JOIST_FAIL(error, JOIST_E_TABLE_LIMIT, .shape = {*shapes[1]});
 }
 
 joist_status joist_match_run(const struct joist_call *call, struct joist_error *error) {
@@ -159,8 +160,7 @@ joist_status joist_match_run(const struct joist_call *call, struct joist_error *
       close ? (slots / 64 + 1) * 8 : (table.n * table.parts + 1) * sizeof *table.keys;
   const size_t bytes = first_bytes + slots * sizeof *table.slots;
   char *const memory = joist_pool_allocate(bytes);
-  if (memory == NULL)
-    return joist_fail(error, JOIST_ERROR_MEMORY, "out of memory: %zu bytes for a table", bytes);
+  if (memory == NULL) return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY, .bytes = bytes);
   table.slots = (uint32_t *)(void *)(memory + first_bytes);
   if (close) {
     table.bits = (uint8_t *)memory;
@@ -217,12 +217,10 @@ static void search_chunk(const void *context, size_t chunk, size_t worker) {
 joist_status joist_searchsorted_shape(const struct joist_shape *const *shapes,
                                       const struct joist_attributes *attributes,
                                       struct joist_shape *result, struct joist_error *error) {
-  char text[JOIST_SHAPE_TEXT];
   (void)attributes;
   *result = *shapes[1];
   if (shapes[0]->rank == 1) return JOIST_OK;
-  return joist_fail(error, JOIST_ERROR_SHAPE, "the sorted elements have shape %s, not rank 1",
-                    joist_shape_format(shapes[0], text));
+  return JOIST_FAIL(error, JOIST_E_SORTED_RANK, .shape = {*shapes[0]});
 }
 
 joist_status joist_searchsorted_run(const struct joist_call *call, struct joist_error *error) {
@@ -230,16 +228,12 @@ joist_status joist_searchsorted_run(const struct joist_call *call, struct joist_
   const size_t count = joist_value_count(call->operand[0]), n = joist_value_count(call->operand[1]);
   const size_t size = joist_dtype_size(dtype), bytes = (count + 1) * sizeof(uint64_t);
   uint64_t *const sorted = joist_pool_allocate(bytes);
-  if (sorted == NULL)
-    return joist_fail(error, JOIST_ERROR_MEMORY, "out of memory: %zu bytes for keys", bytes);
+  if (sorted == NULL) return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY, .bytes = bytes);
   joist_order_keys(dtype, false, count, call->in[0], sorted);
   joist_status status = JOIST_OK;
   for (size_t k = 1; k < count && status == JOIST_OK; k++)
     if (sorted[k] < sorted[k - 1])
-      status = joist_fail(error, JOIST_ERROR_VALUE,
-                          "the elements to search are not sorted: element %zu is less than the one "
-                          "before it; use nv_sort() first",
-                          k + 1);
+      status = JOIST_FAIL(error, JOIST_E_NOT_SORTED, .position = k + 1);
   const struct searching searching = {
       .dtype = dtype,
       .n = n,
