@@ -118,22 +118,40 @@ static int intern(struct joist_rules *rules, const char *name) {
   return node;
 }
 
-/* Writes a shortest cycle through `start` as "a -> b -> a". */
-static void describe_cycle(const struct joist_rules *rules, int start, char *text, size_t size) {
-  /* Breadth first against the edges, so that `next` leads forward to `start`. */
-  int next[JOIST_NODE_MAX], queue[JOIST_NODE_MAX + 1];
+/* The next node on a shortest way from each node to `goal`, which has one only on a cycle; NONE
+ * where there is no way. Breadth first against the edges. */
+static void find_ways(const struct joist_rules *rules, int goal, int next[JOIST_NODE_MAX]) {
+  int queue[JOIST_NODE_MAX + 1];
   for (int i = 0; i < JOIST_NODE_MAX; i++) next[i] = NONE;
   size_t head = 0, tail = 0;
-  queue[tail++] = start;
-  while (head < tail && next[start] == NONE) {
+  queue[tail++] = goal;
+  while (head < tail && next[goal] == NONE) {
     const int node = queue[head++];
     for (size_t e = 0; e < rules->edge_count; e++) {
       const int from = rules->edges[e][0];
       if (rules->edges[e][1] != node || next[from] != NONE) continue;
       next[from] = node;
-      if (from != start) queue[tail++] = from;
+      if (from != goal) queue[tail++] = from;
     }
   }
+}
+
+size_t joist_rules_path(const struct joist_rules *rules, int from, int to,
+                        uint8_t path[JOIST_NODE_MAX]) {
+  int next[JOIST_NODE_MAX];
+  find_ways(rules, to, next);
+  size_t count = 0;
+  int node = from;
+  for (; node != to && node != NONE; node = next[node]) path[count++] = (uint8_t)node;
+  if (node == NONE) return 0;
+  path[count++] = (uint8_t)to;
+  return count;
+}
+
+/* Writes a shortest cycle through `start` as "a -> b -> a". */
+static void describe_cycle(const struct joist_rules *rules, int start, char *text, size_t size) {
+  int next[JOIST_NODE_MAX];
+  find_ways(rules, start, next);
   size_t used = (size_t)snprintf(text, size, "%s", rules->names[start]);
   for (int node = next[start]; used < size; node = next[node]) {
     used += (size_t)snprintf(text + used, size - used, " -> %s", rules->names[node]);

@@ -79,6 +79,12 @@ const char *joist_rules_node_name(const struct joist_rules *rules, int node);
  * `dtype?` too. JOIST_NODE_NONE where undefined. */
 int joist_rules_table_entry(const struct joist_rules *rules, int lhs, int rhs);
 
+/* Nodes of a shortest way up from one node to another along the edges, both ends included; how
+ * many. 0 where there is none, as in every table. Of ways of one length, the one whose edges are
+ * listed first. */
+size_t joist_rules_path(const struct joist_rules *rules, int from, int to,
+                        uint8_t path[JOIST_NODE_MAX]);
+
 /* ---- for what makes rule sets ---- */
 
 /* The weak node of a category (integer, float or complex), and back. */

@@ -1,0 +1,34 @@
+/* What promotion does to an operand, sorted into the kinds that a user may allow, be warned of or
+ * refuse. Owns no memory, cannot fail. */
+#ifndef JOIST_CORE_PROMOTION_CHANGE_H
+#define JOIST_CORE_PROMOTION_CHANGE_H
+
+#include "core/types/dtypes.h"
+
+/* Kinds of implicit promotion, as bits: one operand may see several. X(ID, name) */
+#define JOIST_CHANGES(X)                                                                  \
+  X(WIDENING, "widening")         /* a known number dtype became one of more bytes */     \
+  X(INT_TO_FLOAT, "int_to_float") /* a known integer dtype became float or complex */     \
+  X(LOSSY, "lossy")     /* a tensor's dtype became one that cannot hold all its values */ \
+  X(LITERAL, "literal") /* an R literal's whole value was rounded, or became Inf or 0 */
+
+typedef enum {
+#define X(ID, NAME) JOIST_CHANGE_##ID##_INDEX,
+  JOIST_CHANGES(X)
+#undef X
+      JOIST_CHANGE_COUNT
+} joist_change_index;
+
+typedef enum {
+#define X(ID, NAME) JOIST_CHANGE_##ID = 1u << JOIST_CHANGE_##ID##_INDEX,
+  JOIST_CHANGES(X)
+#undef X
+} joist_change;
+
+const char *joist_change_name(joist_change_index change);
+
+/* What converting a tensor of one type to the common type is; never JOIST_CHANGE_LITERAL. The
+ * bytes of a complex dtype are those of its parts. */
+unsigned joist_promotion_changes(struct joist_type from, struct joist_type to);
+
+#endif
