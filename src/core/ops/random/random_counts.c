@@ -7,6 +7,7 @@
 #include "core/base/vectorize.h"
 #include "core/kernels/kernels.h"
 #include "core/types/error.h"
+#include "core/types/loss.h"
 
 JOIST_VECTORIZE_FILE
 #include "core/ops/random/binomial.h" /* below the pragma: functions of other options are not inlined */

@@ -8,24 +8,12 @@
 #include "core/base/vectorize.h"
 #include "core/kernels/kernels.h"
 #include "core/types/error.h"
+#include "core/types/loss.h"
 
 JOIST_VECTORIZE_FILE
 #include "core/kernels/random_element.h" /* below the pragma: functions of other options are not inlined */
 
 /* ---- what all draws share ---- */
-
-int joist_dtype_digits(joist_dtype dtype) {
-  switch (joist_dtype_real(dtype)) {
-    case JOIST_F16:
-      return 11;
-    case JOIST_BF16:
-      return 8;
-    case JOIST_F32:
-      return 24;
-    default:
-      return 53;
-  }
-}
 
 static joist_status check_key(const struct joist_shape *key, struct joist_error *error) {
   if (key->rank == 1 && key->extent[0] == 2) return JOIST_OK;

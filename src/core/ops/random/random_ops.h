@@ -63,7 +63,4 @@ joist_status joist_fold_number(const struct joist_draw *draw, int64_t *number,
 bool joist_uniform_is_unit(const struct joist_draw *draw);
 bool joist_normal_is_standard(const struct joist_draw *draw);
 
-/* Precision of a float dtype in bits; that of its parts for a complex one. */
-int joist_dtype_digits(joist_dtype dtype);
-
 #endif

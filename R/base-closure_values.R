@@ -1,4 +1,4 @@
-# What the methods in extended.R compute.
+# What the methods in base-closures.R compute.
 
 without_nan <- function(x, remove) {
   check_flag(remove, "na.rm")
