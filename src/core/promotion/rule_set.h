@@ -80,8 +80,8 @@ const char *joist_rules_node_name(const struct joist_rules *rules, int node);
 int joist_rules_table_entry(const struct joist_rules *rules, int lhs, int rhs);
 
 /* Nodes of a shortest way up from one node to another along the edges, both ends included; how
- * many. 0 where there is none, as in every table. Of ways of one length, the one whose edges are
- * listed first. */
+ * many. 0 where there is none, as in every table; 1 from a node to itself. Of ways of one length,
+ * the one whose edges are listed first, compared from the top. */
 size_t joist_rules_path(const struct joist_rules *rules, int from, int to,
                         uint8_t path[JOIST_NODE_MAX]);
 
