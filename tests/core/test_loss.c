@@ -195,6 +195,8 @@ static void test_pairs(void) {
   for (int from = 0; from < JOIST_DTYPE_COUNT; from++) {
     CHECK_STR(joist_dtype_name((joist_dtype)from), formats[from].name);
     CHECK_INT(joist_dtype_digits((joist_dtype)from), formats[from].digits);
+    if (formats[from].kind == 'f' || formats[from].kind == 'c')
+      CHECK_INT(joist_dtype_least_exponent((joist_dtype)from), formats[from].least);
     fill(&values, &formats[from]);
     for (int to = 0; to < JOIST_DTYPE_COUNT; to++) {
       const unsigned shown = losses_of((joist_dtype)from, (joist_dtype)to, &values);
