@@ -222,7 +222,7 @@ certainty_words <- function(x) {
   if (is.null(x$certainty)) {
     return(NULL)
   }
-  types <- x$operands$type
+  types <- operand_types(x)
   if (identical(x$class, "select")) types <- types[-1L]
   types <- unique(types)
   guesses <- paste(types[is_guess(types)], collapse = " and ")

@@ -66,8 +66,6 @@ explain_promotion <- function(..., rules = NULL, envir = parent.frame()) {
   expressions <- as.list(substitute(list(...)))[-1L]
   if (length(expressions) > 1L) {
     labels <- vapply(expressions, deparse1, "")
-    strings <- vapply(expressions, is.character, TRUE)
-    labels[strings] <- operand_names(length(labels))[strings]
     return(explanation(NULL, NULL, list(...), labels, NULL, rules, list()))
   }
   check_explainable(expressions)
@@ -182,6 +180,9 @@ explain_call <- function(expression, rules, envir, wanted = FALSE) {
 explanation <- function(expression, name, operands, labels, dtype, rules, inner) {
   facts <- .Call(joist_r_explain, unname(operands), name, dtype, rules)
   info <- .Call(joist_r_rules_info, rules)
+  # What has no name in the call has one in what is said of it.
+  is_name <- facts$operands$is %in% c("dtype", "node")
+  labels[is_name] <- operand_names(length(labels))[is_name]
   columns <- c(list(label = labels), facts$operands)
   lists <- columns[c("path", "losses")]
   frame <- as.data.frame(columns[setdiff(names(columns), names(lists))], stringsAsFactors = FALSE)

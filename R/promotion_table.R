@@ -44,11 +44,9 @@ as_promotion_table <- function(cells) {
   if (is.matrix(picked)) as_promotion_table(picked) else picked
 }
 
+# Comparisons give plain matrices.
 #' @export
-Ops.joist_promotion_table <- function(e1, e2) {
-  plain <- function(x) if (inherits(x, "joist_promotion_table")) unclass(x) else x
-  get(.Generic, mode = "function")(plain(e1), plain(e2))
-}
+Ops.joist_promotion_table <- function(e1, e2) unclass(NextMethod())
 
 #' @rdname promotion_table
 #' @export
@@ -86,18 +84,23 @@ print.joist_promotion_table <- function(x, ...) {
 rules_id <- function(rules) .Call(joist_r_rules_info, rules)$id
 
 # The same pairs under other rules. A weak type that these do not have is the default of its kind,
-# and Python's numbers are weak types.
+# also in the cells of its row and column, and Python's numbers are weak types.
 table_under <- function(x, rules) {
   info <- .Call(joist_r_rules_info, rules)
+  weak <- c("i*", "f*", "c*")
+  defaults <- paste0(info$literals[-1L], "?")
   theirs <- function(names) {
-    names <- exchange(names, c("int", "float", "complex"), c("i*", "f*", "c*"), info$nodes)
-    exchange(names, c("i*", "f*", "c*"), paste0(info$literals[-1L], "?"), info$nodes)
+    names <- exchange(names, c("int", "float", "complex"), weak, info$nodes)
+    exchange(names, weak, defaults, info$nodes)
   }
-  asked <- unique(c(unlist(dimnames(x)), "i*", "f*", "c*"))
-  names <- theirs(asked)
-  cells <- .Call(joist_r_promotion_table, rules, theirs(rownames(x)), theirs(colnames(x)))
-  renamed <- asked != names
-  cells[] <- exchange(cells, names[renamed], asked[renamed])
+  rows <- theirs(rownames(x))
+  columns <- theirs(colnames(x))
+  cells <- .Call(joist_r_promotion_table, rules, rows, columns)
+  renamed <- outer(rows != rownames(x), columns != colnames(x), `|`)
+  if (any(renamed)) {
+    ours <- if ("int" %in% unlist(dimnames(x))) c("int", "float", "complex") else weak
+    cells[renamed] <- exchange(exchange(cells[renamed], defaults, weak), weak, ours)
+  }
   dimnames(cells) <- dimnames(x)
   cells
 }

@@ -321,6 +321,10 @@ raised_errors <- alist(
     joist_promotion_error = promotion_lattice(cbind(c("a", "b"), c("b", "a"))),
     joist_value_error = promotion_lattice(1)
   ),
+  promotion_explorer = list(
+    joist_value_error = promotion_explorer(1),
+    joist_promotion_error = promotion_explorer(tempfile(), "none")
+  ),
   promotion_rules = list(
     joist_promotion_error = promotion_rules("none"),
     joist_dtype_error = promotion_rules("anvil", double = "f31"),

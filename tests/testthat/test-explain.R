@@ -273,7 +273,8 @@ test_that("operators, generics and nested calls are operations", {
   lines <- paste(format(nested), collapse = "\n")
   for (part in c(
     "nv_scalar(TRUE) + 1L is i32?", "bool -> i8? -> i16? -> i32?",
-    "(nv_scalar(TRUE) + 1L) * y is i16", "i32? -> i64? -> i8 -> i16", "i32? is a guess and gives way to what is known, i16"
+    "(nv_scalar(TRUE) + 1L) * y is i16", "i32? -> i64? -> i8 -> i16",
+    "i32? is a guess and gives way to what is known, i16"
   )) {
     expect_match(lines, part, fixed = TRUE)
   }
