@@ -2,7 +2,7 @@
 
 # A table of the operands, and a list of the rest.
 #' @exportS3Method knitr::knit_print
-knit_print.joist_explanation <- function(x, ...) { # nolint: object_name_linter.
+knit_print.joist_explanation <- function(x, ...) {
   cell <- function(text) gsub("|", "\\|", text, fixed = TRUE)
   code <- function(text) paste0("`", gsub("`", "", text, fixed = TRUE), "`")
   frame <- as.data.frame(structure(c(x[names(x) != "inner"], list(inner = list())),
@@ -28,7 +28,7 @@ knit_print.joist_explanation <- function(x, ...) { # nolint: object_name_linter.
 # As HTML in the colours of the kinds, elsewhere as a plain table. Chunk options: `tab.cap`, and
 # `against`, rules whose differing cells are marked.
 #' @exportS3Method knitr::knit_print
-knit_print.joist_promotion_table <- function(x, options = list(), ...) { # nolint
+knit_print.joist_promotion_table <- function(x, options = list(), ...) {
   differs <- if (!is.null(options$against)) x != table_under(x, options$against)
   caption <- paste(c(options$tab.cap, if (!is.null(differs)) {
     sprintf("%d of %d cells differ from %s's.", sum(differs), length(x), rules_id(options$against))

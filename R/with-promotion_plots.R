@@ -160,8 +160,8 @@ draw_edges <- function(edges, places, marked, mark) {
     )
   }
   draw(!is_way & !is_marked, "#8c959f", 1.2)
+  draw(is_way, "#0969da", ifelse(is_marked, 6, 2.5)[is_way])
   draw(is_marked, "#bf5b00", 2)
-  draw(is_way, "#0969da", 2.5)
 }
 
 draw_nodes <- function(places, marked, cex) {

@@ -98,6 +98,32 @@ static void first_way(const struct csv *csv, struct order *order, int (*distance
   }
 }
 
+/* The bounds that no other bound is below. */
+static void test_bounds(const char *what, const struct joist_rules *rules,
+                        const struct order *order) {
+  for (int a = 0; a < order->count; a++) {
+    for (int b = 0; b < order->count; b++) {
+      uint8_t bounds[JOIST_NODE_MAX];
+      const size_t count = joist_rules_bounds(rules, joist_rules_node(rules, order->name[a]),
+                                              joist_rules_node(rules, order->name[b]), bounds);
+      size_t want = 0;
+      for (int u = 0; u < order->count; u++) {
+        int lowest = order->below[a][u] && order->below[b][u];
+        for (int v = 0; v < order->count; v++)
+          if (v != u && order->below[a][v] && order->below[b][v] && order->below[v][u]) lowest = 0;
+        if (!lowest) continue;
+        want++;
+        bool found = false;
+        for (size_t k = 0; k < count; k++)
+          found |= bounds[k] == joist_rules_node(rules, order->name[u]);
+        CHECK_MSG(found, "%s: %s is a lowest bound of %s and %s", what, order->name[u],
+                  order->name[a], order->name[b]);
+      }
+      CHECK_INT(count, want);
+    }
+  }
+}
+
 static void test_paths(const char *what, const struct joist_rules *rules, const struct csv *csv,
                        struct order *order, bool listed_alike) {
   static int distance[CSV_MAX][CSV_MAX];
@@ -154,6 +180,7 @@ static void test_file(const char *id, const char *file, int nodes, int edges) {
     return;
   compare(file, &rules, &order);
   test_paths(file, &rules, &csv, &order, true);
+  test_bounds(file, &rules, &order);
   CHECK_INT(rules.published_count, nodes);
 }
 
@@ -201,6 +228,10 @@ static void test_small(void) {
   const uint8_t crossed[][2] = {{0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 4}, {3, 4}};
   CHECK_INT(joist_lattice_close(&lattice, 5, crossed, 6), JOIST_LATTICE_NONE);
   CHECK_INT(joist_lattice_join(&lattice, 0, 1), JOIST_LATTICE_NONE);
+  uint8_t bounds[JOIST_LATTICE_MAX];
+  CHECK_INT(joist_lattice_bounds(&lattice, 0, 1, bounds), 2);
+  CHECK_INT(bounds[0], 2);
+  CHECK_INT(bounds[1], 3);
   CHECK_INT(joist_lattice_join(&lattice, 2, 3), 4);
   CHECK_INT(joist_lattice_join(&lattice, 0, 2), 2);
   CHECK_INT(joist_lattice_join(&lattice, 4, 4), 4);

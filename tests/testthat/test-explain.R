@@ -16,6 +16,13 @@ join_of <- function(steps, a, b) {
   Filter(function(node) all(is.finite(steps[node, above])), above)
 }
 
+# Whether this is a shortest chain of edges from one node to another.
+is_way <- function(path, from, to, steps, edge) {
+  n <- length(path)
+  identical(path[c(1, n)], c(from, to)) && n == steps[from, to] + 1 &&
+    all(paste(path[-n], path[-1])[seq_len(n - 1)] %in% edge)
+}
+
 expect_ways <- function(rules, nodes) {
   edges <- lattice_edges(rules)
   edge <- paste(edges$from, edges$to)
@@ -25,13 +32,9 @@ expect_ways <- function(rules, nodes) {
     for (b in nodes) {
       x <- explain_promotion(a, b, rules = rules)
       join <- join_of(steps, a, b)
-      fine <- length(join) == 1L && identical(x$cell, join)
-      for (k in 1:2) {
-        path <- x$operands$path[[k]]
-        fine <- fine && identical(path[1], c(a, b)[k]) && identical(path[length(path)], join) &&
-          length(path) == steps[path[1], join] + 1 &&
-          all(paste(path[-length(path)], path[-1])[seq_len(length(path) - 1)] %in% edge)
-      }
+      fine <- identical(x$cell, join) &&
+        is_way(x$operands$path[[1]], a, join, steps, edge) &&
+        is_way(x$operands$path[[2]], b, join, steps, edge)
       if (!fine) wrong <- c(wrong, paste(a, b))
     }
   }
@@ -67,7 +70,8 @@ exact_text <- function(x) {
   if (grepl("f", type_of(x))) sprintf("%.0f", as_array(x)) else as_array(x, "character")
 }
 
-# Digits and the largest value, as these dtypes are defined.
+# Digits and the largest value, as these dtypes are defined: of two floats with more of both, one
+# has the smaller least value, too.
 known_dtypes <- data.frame(
   digits = c(1, 7, 15, 31, 63, 8, 16, 32, 64, 11, 8, 24, 53, 24, 53),
   largest = c(
@@ -79,12 +83,19 @@ known_dtypes <- data.frame(
     "c64", "c128"
   )
 )
+# Kinds of numbers that each kind can hold.
+holds_kinds <- list(
+  b = "b", i = c("b", "i", "u"), u = c("b", "u"), f = c("b", "i", "u", "f"),
+  c = c("b", "i", "u", "f", "c")
+)
 holds <- function(dtype, values) {
   to <- known_dtypes[dtype, ]
   from <- known_dtypes[values, ]
-  from$kind == "b" || to$kind != "b" && to$digits >= from$digits && to$largest >= from$largest &&
-    !(from$kind == "i" && to$kind == "u") && !(from$kind == "f" && to$kind %in% c("i", "u")) &&
-    !(from$kind == "c" && to$kind != "c") && !(values == "bf16" && dtype == "f16")
+  if (from$kind == "b") {
+    return(TRUE)
+  }
+  enough <- to$digits >= from$digits && to$largest >= from$largest
+  enough && from$kind %in% holds_kinds[[to$kind]] && to$kind != "b"
 }
 
 expect_loss <- function(what, limit, from, to) {
