@@ -6,7 +6,6 @@
 #include "core/base/bits.h"
 #include "core/base/parallel.h"
 #include "core/base/vectorize.h"
-#include "core/kernels/kernels.h"
 
 JOIST_VECTORIZE_FILE
 

@@ -7,7 +7,6 @@
 #include "core/base/parallel.h"
 #include "core/base/pool.h"
 #include "core/kernels/kernels.h"
-#include "core/types/error.h"
 
 enum { CHUNK = JOIST_PARTITION_CHUNK, BUCKETS = 1 << 10 /* at most */ };
 

@@ -5,7 +5,6 @@
 
 #include "core/base/bits.h"
 #include "core/base/vectorize.h"
-#include "core/kernels/kernels.h"
 
 JOIST_VECTORIZE_FILE
 

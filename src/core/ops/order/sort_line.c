@@ -12,11 +12,9 @@
 #include "core/base/parallel.h"
 #include "core/base/pool.h"
 #include "core/base/vectorize.h"
-#include "core/kernels/kernels.h"
 #include "core/ops/order/keys.h"
 #include "core/ops/order/partition.h"
 #include "core/ops/order/sort_keys.h"
-#include "core/types/error.h"
 
 JOIST_VECTORIZE_FILE
 
