@@ -1,11 +1,11 @@
 #include "core/ops/order/keys.h"
-#include "core/kernels/kernels.h"
 
 #include <string.h>
 
 #include "core/base/bits.h"
 #include "core/base/parallel.h"
 #include "core/base/vectorize.h"
+#include "core/kernels/kernels.h"
 
 JOIST_VECTORIZE_FILE
 

@@ -1,5 +1,4 @@
 #include "core/ops/order/partition.h"
-#include "core/types/error.h"
 
 #include <string.h>
 
@@ -7,6 +6,7 @@
 #include "core/base/parallel.h"
 #include "core/base/pool.h"
 #include "core/kernels/kernels.h"
+#include "core/types/error.h"
 
 enum { CHUNK = JOIST_PARTITION_CHUNK, BUCKETS = 1 << 10 /* at most */ };
 

@@ -1,10 +1,10 @@
 #include "core/ops/order/sort_keys.h"
-#include "core/kernels/kernels.h"
 
 #include <string.h>
 
 #include "core/base/bits.h"
 #include "core/base/vectorize.h"
+#include "core/kernels/kernels.h"
 
 JOIST_VECTORIZE_FILE
 

@@ -3,8 +3,6 @@
  * room for both, the lowest bits of keys are left out: words that are equal but for the position
  * are sorted again by what was left out, for which there is room then. */
 #include "core/ops/order/sort_line.h"
-#include "core/kernels/kernels.h"
-#include "core/types/error.h"
 
 #include <string.h>
 
@@ -12,9 +10,11 @@
 #include "core/base/parallel.h"
 #include "core/base/pool.h"
 #include "core/base/vectorize.h"
+#include "core/kernels/kernels.h"
 #include "core/ops/order/keys.h"
 #include "core/ops/order/partition.h"
 #include "core/ops/order/sort_keys.h"
+#include "core/types/error.h"
 
 JOIST_VECTORIZE_FILE
 
