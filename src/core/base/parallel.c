@@ -6,7 +6,7 @@
 #endif
 
 enum {
-  BLOCK = 1 << 24,         /* additions' worth between two calls of poll */
+  BLOCK = 1 << 27,         /* additions' worth between two calls of poll: some 30 ms */
   PARALLEL_FROM = 1 << 18, /* elements x work (an addition being 1) that pay a second thread */
   STREAM_FROM = 1 << 23,   /* bytes */
   TAKES = 32               /* a thread takes its tasks in so many parts: see below */
