@@ -159,7 +159,7 @@ test_that("functions make what they need where their tensors are", {
   x[there(nv_tensor(2L))] <- 7L
   expect_identical(here(x), nv_tensor(c(0L, 7L, 0L, 2L)))
   expect_identical(result_dtype(there(line), 1.5), result_dtype(line, 1.5))
-  expect_error(line[there(line)], "two devices", class = "joist_device_error")
+  expect_error(line[there(line)], "on different devices", class = "joist_device_error")
   expect_error(nv_which(there(line)), class = "joist_dtype_error")
 })
 
@@ -186,7 +186,7 @@ test_that("errors are the CPU's", {
   x <- there(nv_tensor(1:10))
   y <- there(nv_tensor(c(1:6, 0L, 1:3)))
   expect_error(x %/% y, "position 7", class = "joist_value_error")
-  expect_error(x + nv_tensor(1:10), "two devices", class = "joist_device_error")
+  expect_error(x + nv_tensor(1:10), "on different devices", class = "joist_device_error")
   expect_error(x + there(nv_tensor(1:3)), class = "joist_shape_error")
   expect_error(there(nv_tensor(1:3, "ui8")) + 300L, class = "joist_value_error")
 })

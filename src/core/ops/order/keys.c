@@ -1,5 +1,4 @@
 #include "core/ops/order/keys.h"
-#include "core/kernels/kernels.h"
 
 #include <string.h>
 

@@ -1,5 +1,4 @@
 #include "core/ops/order/partition.h"
-#include "core/types/error.h"
 
 #include <string.h>
 

@@ -1,5 +1,4 @@
 #include "core/ops/order/sort_keys.h"
-#include "core/kernels/kernels.h"
 
 #include <string.h>
 

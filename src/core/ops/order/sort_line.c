@@ -3,8 +3,6 @@
  * room for both, the lowest bits of keys are left out: words that are equal but for the position
  * are sorted again by what was left out, for which there is room then. */
 #include "core/ops/order/sort_line.h"
-#include "core/kernels/kernels.h"
-#include "core/types/error.h"
 
 #include <string.h>
 
