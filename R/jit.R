@@ -155,14 +155,20 @@ with_compiled_loops <- function(f) {
   tryCatch(compiler::cmpfun(f, list(suppressAll = TRUE)), error = function(e) f)
 }
 
-# How many traces are under way.
+# How many traces are under way, and the frame of the latest.
 tracing <- new.env(parent = emptyenv())
 tracing$depth <- 0L
+tracing$frame <- 0L
 
 jit_trace <- function(f, arguments, dynamic) {
   trace <- .Call(joist_r_trace_begin, arguments, dynamic, NULL)
+  outer <- tracing$frame
   tracing$depth <- tracing$depth + 1L
-  on.exit(tracing$depth <- tracing$depth - 1L)
+  tracing$frame <- sys.nframe()
+  on.exit({
+    tracing$depth <- tracing$depth - 1L
+    tracing$frame <- outer
+  })
   traced <- names(Filter(function(x) inherits(x, "nv_traced"), trace[[2L]]))
   result <- withCallingHandlers(
     call_function(f, trace[[2L]]),

@@ -63,6 +63,17 @@ promotion_message <- function(facts, file, line) {
   paste0(subject, " ", what, at, advice, ", or allow it in `on`")
 }
 
+# The place in the code of the innermost function that has kept its source, within the one that
+# is traced, if one is; called from C.
+source_reference <- function() {
+  for (frame in seq(sys.nframe() - 1L, tracing$frame + 1L)) {
+    reference <- attr(sys.call(frame), "srcref")
+    if (!is.null(reference)) {
+      return(reference)
+    }
+  }
+}
+
 # The call by which the user entered joist: the outermost of joist's own frames that called
 # each other, from `frame` up, be it through base R's lapply() and the like. (The caller of a
 # promise may have returned before it is evaluated: R then names a frame as its own parent.)

@@ -1,14 +1,24 @@
 /* Reads source references: integers for lines and columns, with the file as an attribute. */
 #include "r/source.h"
 
+#include <string.h>
+
+#include "r/conditions.h"
+
 SEXP joist_r_source_reference(void) {
-  enum { MOST = 32 };
-  for (int skip = 0; skip < MOST; skip++) {
-    SEXP reference = R_GetCurrentSrcref(skip);
-    if (TYPEOF(reference) == INTSXP && XLENGTH(reference) >= 4) return reference;
-    if (reference == R_NilValue) break;
-  }
-  return R_NilValue;
+  /* Of the caller, where the function that calls C was called by code that R interprets; R's own
+   * functions know more, and take their time. */
+  SEXP reference = R_GetCurrentSrcref(1);
+  if (TYPEOF(reference) == INTSXP && XLENGTH(reference) >= 4) return reference;
+  reference = joist_r_eval(PROTECT(Rf_lang1(Rf_install("source_reference"))));
+  UNPROTECT(1);
+  return reference;
+}
+
+bool joist_r_same_source(SEXP one, SEXP other) {
+  SEXP symbol = Rf_install("srcfile");
+  return one == other || (memcmp(INTEGER(one), INTEGER(other), 4 * sizeof(int)) == 0 &&
+                          Rf_getAttrib(one, symbol) == Rf_getAttrib(other, symbol));
 }
 
 int joist_r_source_line(SEXP reference) { return INTEGER(reference)[0]; }

@@ -2,11 +2,16 @@
 #ifndef JOIST_R_SOURCE_H
 #define JOIST_R_SOURCE_H
 
+#include <stdbool.h>
+
 #include "r/sexp.h"
 
 /* The line that is being run of the innermost function that has kept its source, which the
- * package's own have not; NULL when there is none. */
+ * package's own have not; NULL when there is none. The caller protects it. */
 SEXP joist_r_source_reference(void);
+
+/* Whether two of them are the same place. */
+bool joist_r_same_source(SEXP one, SEXP other);
 
 /* Of such a line. The file is without its folders, "" when it has none; it lives as long as the
  * reference. */

@@ -130,7 +130,7 @@ static void tell(const struct finding *finding, unsigned named, bool refused) {
     SET_VECTOR_ELT(VECTOR_ELT(facts, KINDS), k, kind_names(finding->changes[k] & named));
     SET_STRING_ELT(VECTOR_ELT(facts, TAKEN), k, Rf_mkChar(joist_dtype_name(finding->taken[k])));
   }
-  SEXP reference = joist_r_source_reference();
+  SEXP reference = PROTECT(joist_r_source_reference());
   SET_VECTOR_ELT(facts, KIND, kind_names(all));
   SET_VECTOR_ELT(facts, RESULT, Rf_ScalarString(PROTECT(type_name(finding->result))));
   SET_VECTOR_ELT(facts, OP, Rf_mkString(finding->op));
@@ -140,7 +140,7 @@ static void tell(const struct finding *finding, unsigned named, bool refused) {
   SET_VECTOR_ELT(facts, REFUSES, Rf_ScalarLogical(refused));
   joist_r_eval(
       PROTECT(Rf_lang3(Rf_install("implicit_promotion"), facts, VECTOR_ELT(in_force, PLACES_OF))));
-  UNPROTECT(3);
+  UNPROTECT(4);
 }
 
 /* An error where a kind is refused, or else a warning. */

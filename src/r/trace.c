@@ -233,16 +233,16 @@ static uint32_t current_line(SEXP pointer) {
   struct joist_r_trace *const trace = joist_r_trace_of(pointer);
   SEXP kept = R_ExternalPtrProtected(pointer), lines = VECTOR_ELT(kept, JOIST_R_LINES);
   SEXP reference = joist_r_source_reference();
+  const uint32_t count = trace->line_count;
   if (reference == R_NilValue) return JOIST_NO_SOURCE;
-  if (trace->line_count > 0 && VECTOR_ELT(lines, trace->line_count - 1) == reference)
-    return trace->line_count - 1;
-  if (trace->line_count == (uint32_t)XLENGTH(lines)) {
+  if (count > 0 && joist_r_same_source(VECTOR_ELT(lines, count - 1), reference)) return count - 1;
+  if (count == (uint32_t)XLENGTH(lines)) {
     PROTECT(reference);
     lines = Rf_xlengthgets(lines, 2 * XLENGTH(lines) + 8);
     SET_VECTOR_ELT(kept, JOIST_R_LINES, lines);
     UNPROTECT(1);
   }
-  SET_VECTOR_ELT(lines, trace->line_count, reference);
+  SET_VECTOR_ELT(lines, count, reference);
   return trace->line_count++;
 }
 
