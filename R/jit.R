@@ -22,10 +22,11 @@
 #' @param device The device that programs run on, see [nv_device()]: R numbers and the
 #'   constants of a program are copied there, tensors must be there. `NULL` for the device of
 #'   the tensors among the arguments.
-#' @param promotion Promotion rules for `f`, see [promotion_rules()]; `NULL` for those in
-#'   force when the compiled function is called.
-#' @param on What to do about implicit promotion in `f`, see [with_promotion()]; `NULL` for what is
-#'   in force when the compiled function is called. Warnings are given while `f` is traced.
+#' @param promotion Promotion rules for `f`, see [promotion_rules()], whatever the caller's are;
+#'   `NULL` for those in force when the compiled function is called.
+#' @param on What to do about implicit promotion in `f`, see [with_promotion()], whatever the caller
+#'   asks for: `character()` for nothing. `NULL` for what is in force when the compiled function is
+#'   called; `f` is traced once for each such policy. Warnings are given while it is traced.
 #' @return A function of class `joist_jit` with the arguments of `f`. Numbers that `f`
 #'   returns become tensors of their default dtype. Printing it shows its programs, one
 #'   line per instruction.

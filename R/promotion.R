@@ -148,7 +148,7 @@ promotion_rule_sets <- function() {
 #' | `widening` | a known number dtype becomes one of more bytes (in a complex dtype, of a part) |
 #' | `int_to_float` | a known integer dtype becomes a float or complex one |
 #' | `lossy` | a tensor's dtype becomes one that cannot hold all its values |
-#' | `literal` | a whole value of an R number is rounded, or a value becomes `Inf` or 0 |
+#' | `literal` | a whole R number is rounded, or one other than 0 becomes 0 |
 #'
 #' They are found wherever operands meet: in arithmetic, comparisons, [nv_ifelse()], matrix
 #' products, `c()` and its like and assignment, and in functions such as [exp()] and [mean()] that
@@ -164,7 +164,6 @@ promotion_rule_sets <- function() {
 #' places; the compiled program does not warn again. Only R numbers among its arguments are
 #' looked at in every call, for `literal`.
 #'
-#' @inheritParams common_dtype
 #' @param rules promotion rules: an id, a `joist_rules` object, or `NULL` to leave the rules in
 #'   force as they are.
 #' @param expr an expression, evaluated under the rules.

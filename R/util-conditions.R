@@ -34,11 +34,10 @@ implicit_promotion <- function(facts, places) {
   if (facts$refused) stop(condition)
   place <- c(facts$op, facts$kind, deparse(call), file, unclass(facts$reference))
   place <- paste(place, collapse = "\n")
-  if (exists(place, envir = places, inherits = FALSE)) {
-    return()
+  if (!exists(place, envir = places, inherits = FALSE)) {
+    warning(condition)
+    assign(place, TRUE, envir = places) # not where a handler made an error of it
   }
-  assign(place, TRUE, envir = places)
-  warning(condition)
 }
 
 promotion_message <- function(facts, file, line) {

@@ -44,6 +44,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(joist_r_rules_info, 1),
     ENTRY(joist_r_make_policy, 1),
     ENTRY(joist_r_set_policy, 1),
+    ENTRY(joist_r_is_strict, 0),
     ENTRY(joist_r_make, 6),
     ENTRY(joist_r_make_aval, 3),
     ENTRY(joist_r_with_shape, 2),

@@ -82,6 +82,8 @@ SEXP joist_r_set_policy(SEXP policy) {
   return before;
 }
 
+SEXP joist_r_is_strict(void) { return Rf_ScalarLogical(joist_r_strict); }
+
 /* ---- conditions ---- */
 
 /* What happened at a place. */

@@ -32,5 +32,6 @@ bool joist_r_names_literal(struct joist_r_policy policy, const struct joist_r_va
 SEXP joist_r_make_policy(SEXP on);
 /* Puts a policy in force; gives the one before. */
 SEXP joist_r_set_policy(SEXP policy);
+SEXP joist_r_is_strict(void);
 
 #endif
