@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "r/conditions.h"
-#include "r/rules.h"
 #include "r/source.h"
 
 /* ---- policies ---- */
@@ -160,8 +159,8 @@ bool joist_r_names_literal(struct joist_r_policy policy, const struct joist_r_va
          joist_literal_changes(value->host, value->data, value->count, dtype);
 }
 
-void joist_r_judge(const struct joist_rules *rules, joist_op op, const struct joist_r_value *values,
-                   size_t n, const struct joist_signature *signature) {
+void joist_r_judge(joist_op op, const struct joist_r_value *values, size_t n,
+                   const struct joist_signature *signature) {
   const void *const vmax = vmaxget();
   unsigned *const changes = (unsigned *)R_alloc(n + 1, (int)sizeof *changes);
   joist_dtype *const taken = (joist_dtype *)R_alloc(n + 1, (int)sizeof *taken);
@@ -179,10 +178,6 @@ void joist_r_judge(const struct joist_rules *rules, joist_op op, const struct jo
                                   changes,           taken, signature->result[0]};
   judge(&finding, all);
   vmaxset(vmax);
-  /* A handler of the warning is R code; the caller goes on to read what `rules` points to. */
-  if (all != 0 && joist_r_rules(R_NilValue) != rules)
-    joist_r_stop(JOIST_ERROR_PROMOTION,
-                 "the promotion rules were changed while a warning about them was handled");
 }
 
 void joist_r_judge_default(const struct joist_r_value *value, joist_dtype dtype) {

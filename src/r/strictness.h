@@ -19,8 +19,8 @@ extern bool joist_r_strict;
 
 /* Raises an error, or gives a warning, when an operation that was inferred, and that nothing was
  * done for yet, promotes one of n values in a way that the policy in force names. Runs R code. */
-void joist_r_judge(const struct joist_rules *rules, joist_op op, const struct joist_r_value *values,
-                   size_t n, const struct joist_signature *signature);
+void joist_r_judge(joist_op op, const struct joist_r_value *values, size_t n,
+                   const struct joist_signature *signature);
 /* The same for an R value that becomes a tensor of a dtype that nobody asked for. */
 void joist_r_judge_default(const struct joist_r_value *value, joist_dtype dtype);
 /* Whether a literal is another value in `dtype`, and the policy names that. */

@@ -259,7 +259,7 @@ SEXP joist_r_trace_apply(const struct joist_rules *rules, joist_op op,
   joist_status status =
       joist_program_infer(rules, op, arguments, n, attributes, &inference, &error);
   if (status != JOIST_OK) joist_r_raise(status, &error);
-  if (joist_r_strict) joist_r_judge(rules, op, values, n, &inference.signature);
+  if (joist_r_strict) joist_r_judge(op, values, n, &inference.signature);
   for (size_t k = 0; k < n; k++) {
     const joist_dtype wanted = joist_signature_operand(&inference.signature, k);
     operands[k] = value_number(pointer, &values[k], (struct joist_type){wanted, false});

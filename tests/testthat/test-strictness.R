@@ -471,6 +471,43 @@ test_that("a jitted function keeps its policy, or takes the one in force when it
   expect_identical(as_array(readRDS(path)(x, x)), c(2, 4, 6))
 })
 
+test_that("an operation goes on under its rules whatever a handler does to them", {
+  x <- nv_tensor(1:3, "i32")
+  y <- nv_tensor(1:3, "f32")
+  old <- options(joist.promotion = NULL)
+  on.exit(options(old))
+  handlers <- list(
+    function(w) options(joist.promotion = promotion_rules("jax")),
+    function(w) with_promotion("numpy", x + y, on = c(lossy = "error")),
+    function(w) local_promotion("torch", on = c(widening = "error"))
+  )
+  for (handler in handlers) {
+    sums <- withCallingHandlers(
+      with_promotion(promotion_rules("anvil"), on = c(lossy = "warn"), {
+        y[2L] <- x[1L]
+        nv_concatenate(y, x)
+      }),
+      warning = function(w) {
+        handler(w)
+        gc()
+        invokeRestart("muffleWarning")
+      }
+    )
+    expect_identical(as_array(sums), c(1, 1, 3, 1, 2, 3))
+    expect_identical(format(dtype(sums)), "f32")
+    expect_null(getOption("joist.promotion"))
+  }
+})
+
+test_that("columns that vctrs puts together are operands, too", {
+  skip_if_not_installed("vctrs")
+  x <- nv_tensor(1:3, "i8")
+  y <- nv_tensor(1:3, "i16")
+  expect_identical(found_by(vctrs::vec_c(x, y)), "widening")
+  expect_identical(found_by(vctrs::vec_c(x, 1L)), character())
+  expect_identical(found_by(vctrs::vec_c(x, x)), character())
+})
+
 test_that("other processes do not inherit a policy", {
   skip_on_cran()
   skip_if_not_installed("parallel")
