@@ -120,5 +120,5 @@ int main(void) {
   joist_rules_init();
   test_every_op();
   test_compared_exactly();
-  return check_report("test_operand_changes");
+  return check_report("operand changes");
 }
