@@ -33,10 +33,11 @@
 #'
 #' @section Errors:
 #' Every error is a condition that inherits from `joist_error`:
-#' `joist_promotion_error` (no common dtype), `joist_dtype_error` (unknown dtype, or an
-#' operation that a dtype does not have), `joist_shape_error` (shapes that do not fit),
-#' `joist_value_error` (a value that cannot be represented, NA, division by zero; and
-#' wherever a tensor is expected, an R object that is no array of numbers),
+#' `joist_promotion_error` (no common dtype, or a promotion that [with_promotion()] refuses),
+#' `joist_dtype_error` (unknown dtype, or an operation that a dtype does not have),
+#' `joist_shape_error` (shapes that do not fit), `joist_value_error` (a value that cannot be
+#' represented, NA, division by zero; and wherever a tensor is expected, an R object that is no
+#' array of numbers),
 #' `joist_device_error` (a device that is missing) and `joist_memory_error`.
 #'
 #' @useDynLib joist, .registration = TRUE

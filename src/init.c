@@ -21,6 +21,7 @@
 #include "r/promotion_explain.h"
 #include "r/rules.h"
 #include "r/session.h"
+#include "r/strictness.h"
 #include "r/subset.h"
 #include "r/tensor_create.h"
 #include "r/tensor_export.h"
@@ -44,6 +45,9 @@ static const R_CallMethodDef entries[] = {
     ENTRY(joist_r_check_lattice, 1),
     ENTRY(joist_r_lattice_edges, 1),
     ENTRY(joist_r_rules_info, 1),
+    ENTRY(joist_r_make_policy, 1),
+    ENTRY(joist_r_set_policy, 1),
+    ENTRY(joist_r_is_strict, 0),
     ENTRY(joist_r_make, 6),
     ENTRY(joist_r_make_aval, 3),
     ENTRY(joist_r_with_shape, 2),
@@ -75,8 +79,8 @@ static const R_CallMethodDef entries[] = {
     ENTRY(joist_r_trace_begin, 3),
     ENTRY(joist_r_trace_end, 3),
     ENTRY(joist_r_jit_state, 1),
-    ENTRY(joist_r_jit_call, 5),
-    ENTRY(joist_r_jit_store, 5),
+    ENTRY(joist_r_jit_call, 6),
+    ENTRY(joist_r_jit_store, 6),
     ENTRY(joist_r_jit_programs, 1),
     ENTRY(joist_r_program_text, 1),
     ENTRY(joist_r_program_table, 1),

@@ -10,6 +10,7 @@
 #include "r/device_payload.h"
 #include "r/rules.h"
 #include "r/run.h"
+#include "r/strictness.h"
 #include "r/trace.h"
 
 /* ---- operations by name: R keeps one CHARSXP per string ---- */
@@ -220,6 +221,7 @@ SEXP joist_r_apply(const struct joist_rules *rules, joist_op op, struct joist_r_
   const joist_status status =
       joist_program_infer(rules, op, arguments, n, attributes, &inference, &error);
   if (status != JOIST_OK) joist_r_raise(status, &error);
+  if (joist_r_strict) joist_r_judge(op, values, n, &inference.signature);
   if (abstract) return abstract_results(op, &inference);
   return run_eager(op, values, n, &inference, attributes);
 }

@@ -15,6 +15,9 @@ huge <- nv_aval("i8", c(2^16, 2^16))
 key <- nv_key(1)
 no_key <- nv_tensor(1:3, "ui32")
 strict <- function(code) with_promotion("array_api", code)
+refusing <- function(kind, code) {
+  with_promotion(NULL, code, on = structure("error", names = kind))
+}
 
 raised_errors <- alist(
   as.data.frame.nv_tensor = list(
@@ -356,7 +359,13 @@ raised_errors <- alist(
   ),
   with_promotion = list(
     joist_promotion_error = with_promotion("none", 1),
-    joist_promotion_error = local_promotion("none")
+    joist_promotion_error = local_promotion("none"),
+    joist_value_error = with_promotion(NULL, 1, on = c(wide = "error")),
+    joist_value_error = local_promotion(on = c(lossy = "never")),
+    joist_widening_error = refusing("widening", i + nv_tensor(1L)),
+    joist_int_to_float_error = refusing("int_to_float", exp(i)),
+    joist_lossy_error = refusing("lossy", v + nv_tensor(1L)),
+    joist_literal_error = refusing("literal", v + (2^24 + 1))
   )
 )
 

@@ -38,7 +38,7 @@ argument_names <- function(page) {
 }
 
 classes_in <- function(text) {
-  unique(unlist(regmatches(text, gregexpr("joist_[a-z]+_error", text))))
+  unique(unlist(regmatches(text, gregexpr("joist_[a-z_]+_error", text))))
 }
 
 # The page of each exported function; a function without one is left out.

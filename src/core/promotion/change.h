@@ -4,6 +4,7 @@
 #define JOIST_CORE_PROMOTION_CHANGE_H
 
 #include "core/types/dtypes.h"
+#include "core/types/host.h"
 
 /* Kinds of implicit promotion, as bits: one operand may see several. X(ID, name) */
 #define JOIST_CHANGES(X)                                                                  \
@@ -30,5 +31,11 @@ const char *joist_change_name(joist_change_index change);
 /* What converting a tensor of one type to the common type is; never JOIST_CHANGE_LITERAL. The
  * bytes of a complex dtype are those of its parts. */
 unsigned joist_promotion_changes(struct joist_type from, struct joist_type to);
+
+/* Whether an R literal of n values sees JOIST_CHANGE_LITERAL when it is taken in `dtype`: a whole
+ * value is rounded, a finite one becomes Inf, or one other than 0 becomes 0; of a complex value,
+ * either part. That 0.1 is rounded does not count. False for integer dtypes, which take a value as
+ * it is or not at all. */
+bool joist_literal_changes(joist_host host, const void *values, size_t n, joist_dtype dtype);
 
 #endif
