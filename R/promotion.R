@@ -63,28 +63,6 @@ result_dtype <- function(..., rules = NULL) {
   .Call(joist_r_result_dtype, list(...), rules)
 }
 
-#' Promotion tables
-#'
-#' @inheritParams common_dtype
-#' @param lhs,rhs character vectors of nodes: dtypes (`"f32"`), ambiguous dtypes
-#'   (`"i32?"`), the rule set's own weak types (`"i*"`, `"f*"`, `"c*"`) or other names
-#'   of its nodes. By default all nodes of the published table in the published order.
-#' @return A character matrix with `lhs` and `rhs` as dimnames. `"?"` at the end marks an
-#'   ambiguous result, `"-"` an undefined one.
-#' @section Errors:
-#' `joist_dtype_error` for a name that is no node; `joist_promotion_error` for unknown
-#' rules.
-#' @source The sources of the built-in rule sets are listed by [promotion_rule_sets()];
-#'   the tables themselves are in `system.file("extdata", package = "joist")`.
-#' @examples
-#' promotion_table("anvil")
-#' promotion_table("anvil", lhs = c("i32?", "f32?"), rhs = c("i8", "f64"))
-#' noquote(promotion_table("jax"))
-#' @export
-promotion_table <- function(rules = NULL, lhs = NULL, rhs = NULL) {
-  .Call(joist_r_promotion_table, rules, lhs, rhs)
-}
-
 #' Promotion rule sets
 #'
 #' `promotion_rules()` gives a rule set as an object, with other default dtypes for R

@@ -19,6 +19,7 @@
 #include "r/policy.h"
 #include "r/program_view.h"
 #include "r/promotion.h"
+#include "r/promotion_explain.h"
 #include "r/rules.h"
 #include "r/session.h"
 #include "r/subset.h"
@@ -35,6 +36,8 @@ static const R_CallMethodDef entries[] = {
     ENTRY(joist_r_init, 1),
     ENTRY(joist_r_common_dtype, 5),
     ENTRY(joist_r_result_dtype, 2),
+    ENTRY(joist_r_explain, 4),
+    ENTRY(joist_r_explain_op, 2),
     ENTRY(joist_r_promotion_table, 3),
     ENTRY(joist_r_promotion_rules, 4),
     ENTRY(joist_r_promotion_rule_sets, 0),

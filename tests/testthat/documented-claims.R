@@ -57,6 +57,12 @@ raised_errors <- alist(
     joist_shape_error = scale(x, center = c(1, 2)),
     joist_dtype_error = diff(b)
   ),
+  explain_promotion = list(
+    joist_value_error = explain_promotion(nv_convert(v, "f64")),
+    joist_value_error = explain_promotion("i8"),
+    joist_dtype_error = explain_promotion("i8", "f31"),
+    joist_promotion_error = explain_promotion("i8", "i8", rules = "none")
+  ),
   jit = list(
     joist_value_error = jit(function(x) if (x > 1) x else 0)(nv_scalar(1)),
     joist_trace_error = jit(function(x) if (x > 1) x else 0)(nv_scalar(1))
@@ -309,9 +315,18 @@ raised_errors <- alist(
     joist_dtype_error = nv_which(i),
     joist_dtype_error = nv_tabulate(z)
   ),
+  plot_promotion = list(
+    joist_promotion_error = plot(promotion_rules("numpy")),
+    joist_dtype_error = plot(promotion_rules("jax"), highlight = c("i8", "i9")),
+    joist_value_error = plot(promotion_table("jax", character(), "i8"))
+  ),
   promotion_lattice = list(
     joist_promotion_error = promotion_lattice(cbind(c("a", "b"), c("b", "a"))),
     joist_value_error = promotion_lattice(1)
+  ),
+  promotion_explorer = list(
+    joist_value_error = promotion_explorer(1),
+    joist_promotion_error = promotion_explorer(tempfile(), "none")
   ),
   promotion_rules = list(
     joist_promotion_error = promotion_rules("none"),
