@@ -14,6 +14,7 @@
 #include "r/conditions.h"
 #include "r/device_payload.h"
 #include "r/finalizers.h"
+#include "r/ledger.h"
 #include "r/rules.h"
 #include "r/run.h"
 #include "r/trace.h"
@@ -341,7 +342,8 @@ SEXP joist_r_jit_call(SEXP state, SEXP arguments, SEXP dynamic, SEXP rules, SEXP
   const void *const vmax = vmaxget();
   struct signature signature;
   make_signature(&signature, arguments, dynamic, joist_r_rules(rules));
-  if (signature.traced) return Rf_ScalarLogical(FALSE);
+  /* A recording is of the operations of the function itself. */
+  if (signature.traced || joist_r_recording()) return Rf_ScalarLogical(FALSE);
   const struct joist_device *const wanted =
       device == R_NilValue ? NULL : joist_device_find(joist_r_string(device, "device"));
   const uint64_t hash = hash_bytes(signature.key, signature.length);

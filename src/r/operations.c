@@ -8,6 +8,7 @@
 #include "r/attributes.h"
 #include "r/conditions.h"
 #include "r/device_payload.h"
+#include "r/ledger.h"
 #include "r/rules.h"
 #include "r/run.h"
 #include "r/trace.h"
@@ -198,6 +199,20 @@ static SEXP abstract_results(joist_op op, const struct joist_inference *inferenc
   return tensors;
 }
 
+/* Rules that look at values would decide by one that nobody knows. */
+static void check_values_known(const struct joist_rules *rules, const struct joist_r_value *values,
+                               size_t n) {
+  if (rules->policy != JOIST_BY_VALUE || n < 2) return;
+  for (size_t k = 0; k < n; k++)
+    if (values[k].form == JOIST_R_ABSTRACT && values[k].argument.operand.rank == 0 &&
+        !values[k].argument.operand.type.ambiguous)
+      joist_r_stop(
+          JOIST_ERROR_PROMOTION,
+          "the rules '%s' promote by the value of a rank-0 tensor, which an nv_aval() does "
+          "not have; use a tensor with data, or the rules 'numpy' or 'cupy'",
+          rules->id);
+}
+
 SEXP joist_r_apply(const struct joist_rules *rules, joist_op op, struct joist_r_value *values,
                    size_t n, const struct joist_attributes *attributes) {
   enum { FEW = 3 };
@@ -210,7 +225,7 @@ SEXP joist_r_apply(const struct joist_rules *rules, joist_op op, struct joist_r_
     abstract |= values[k].form == JOIST_R_ABSTRACT;
     if (by_value || (compares && values[k].form == JOIST_R_LITERAL)) joist_r_read_range(&values[k]);
   }
-  if (traced) return joist_r_trace_apply(rules, op, values, n, attributes);
+  if (traced && !joist_r_recording()) return joist_r_trace_apply(rules, op, values, n, attributes);
   struct joist_argument few[FEW];
   struct joist_argument *const arguments =
       n <= FEW ? few : (struct joist_argument *)R_alloc(n, (int)sizeof *arguments);
@@ -220,8 +235,16 @@ SEXP joist_r_apply(const struct joist_rules *rules, joist_op op, struct joist_r_
   const joist_status status =
       joist_program_infer(rules, op, arguments, n, attributes, &inference, &error);
   if (status != JOIST_OK) joist_r_raise(status, &error);
-  if (abstract) return abstract_results(op, &inference);
-  return run_eager(op, values, n, &inference, attributes);
+  if (abstract && !traced) check_values_known(rules, values, n);
+  if (!joist_r_recording())
+    return abstract ? abstract_results(op, &inference)
+                    : run_eager(op, values, n, &inference, attributes);
+  SEXP result = PROTECT(traced     ? joist_r_trace_apply(rules, op, values, n, attributes)
+                        : abstract ? abstract_results(op, &inference)
+                                   : run_eager(op, values, n, &inference, attributes));
+  joist_r_record(rules, op, values, n, attributes, &inference, result);
+  UNPROTECT(1);
+  return result;
 }
 
 /* ---- .Call entry points ---- */
