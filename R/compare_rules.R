@@ -142,7 +142,7 @@ differing_lines <- function(from, dtypes) {
 place_columns <- function(sites) {
   data.frame(
     line = vapply(sites, `[[`, 0L, "line"), file = vapply(sites, `[[`, "", "file"),
-    call = vapply(sites, function(site) call_text(shown_call(site$call)), ""), stringsAsFactors = FALSE
+    call = vapply(sites, function(site) call_text(site$shown), ""), stringsAsFactors = FALSE
   )
 }
 
@@ -165,7 +165,10 @@ list_errors <- function(recorded) {
   failed <- Filter(function(one) !is.null(one$error), recorded)
   places <- lapply(failed, function(one) {
     place <- one$error$place
-    if (is.null(place)) list(line = NA_integer_, file = NA_character_, call = quote(f())) else place
+    if (is.null(place)) {
+      return(list(line = NA_integer_, file = NA_character_, shown = conditionCall(one$error$condition)))
+    }
+    restore_calls(list(place), one$homes)[[1L]]
   })
   cbind(
     rules = as.character(names(failed)), place_columns(unname(places)),
@@ -233,14 +236,14 @@ casts_result <- function(from, casts, found, fewest, checked) {
     if (inner[k]) {
       return(from$sites[[casts$at[k]]])
     }
-    list(line = NA_integer_, file = NA_character_, call = from$arguments[[casts$at[k]]]$path)
+    list(line = NA_integer_, file = NA_character_, shown = from$arguments[[casts$at[k]]]$path)
   })
   code <- vapply(seq_len(nrow(casts)), function(k) {
     if (!inner[k]) {
-      return(call_text(cast_argument(places[[k]]$call, casts$dtype[k])))
+      return(call_text(cast_argument(places[[k]]$shown, casts$dtype[k])))
     }
     own <- casts[inner & casts$at == casts$at[k], ]
-    call_text(cast_code(shown_call(places[[k]]$call), own))
+    call_text(cast_code(places[[k]]$shown, own))
   }, "")
   table <- cbind(
     place_columns(places), casts[c("kind", "dtype")],
@@ -278,7 +281,7 @@ print.joist_rules_comparison <- function(x, ...) {
   } else if (nrow(x$lines) > 0L && nrow(x$outputs) > 0L) {
     cat("The results have the same dtypes.\n")
   }
-  for (id in names(x$found)) cat(cast_lines(x, id), sep = "\n")
+  for (id in names(x$found)) cat(paste0(cast_lines(x, id), "\n"), sep = "")
   invisible(x)
 }
 
@@ -317,7 +320,7 @@ cast_lines <- function(x, id) {
   }
   rows <- x$casts[x$casts$rules == id, ]
   if (nrow(rows) == 0L) {
-    return(if (length(x$found) > 1L) paste0("Under ", id, " no casts are needed."))
+    return(paste0("No casts are needed under ", id, "."))
   }
   where <- ifelse(rows$kind == "argument", "first",
     ifelse(is.na(rows$line), paste0("`", rows$call, "`"), paste("line", rows$line))

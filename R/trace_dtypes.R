@@ -35,7 +35,8 @@
 #'   in which they first ran, and the columns `line` and `file` (`NA` without source), `call` (the code
 #'   of the call), `op` (the operation, as in [program()]), `operands` (their dtypes before promotion,
 #'   `?` where ambiguous), `result` (`dtype` with `?` where it is `ambiguous`), `dtype`, `ambiguous`,
-#'   `shape`, `bytes` (of the results), `count`, the flags `known`, `widening`, `int_to_float`,
+#'   `shape`, `bytes` (of the results), `count`, `last` (whether this is what the
+#'   call gives, or something in between), the flags `known`, `widening`, `int_to_float`,
 #'   `lossy`, `literal` (rounded) and `misfit`, and `marks`, a line each.
 #'
 #'   `summary()` gives three lines of text: where a dtype first became wider, where something may be
@@ -89,7 +90,7 @@ ledger_rows <- function(recorded) {
   out <- cbind(
     place_columns(recorded$sites[rows$site]), rows[c("op", "operands", "result", "dtype", "ambiguous", "shape", "bytes")],
     count = counts,
-    rows[c("known", "widening", "int_to_float", "lossy", "literal", "misfit", "marks")]
+    rows[c("last", "known", "widening", "int_to_float", "lossy", "literal", "misfit", "marks")]
   )
   rownames(out) <- NULL
   out
@@ -100,7 +101,7 @@ call_text <- function(call) paste(trimws(deparse(call, 500L)), collapse = " ")
 #' @rdname trace_dtypes
 #' @export
 print.joist_dtype_trace <- function(x, n = Inf, ...) {
-  if (!all(c("call", "operands", "marks", "count") %in% names(x))) {
+  if (!all(c("call", "operands", "marks", "count", "last") %in% names(x))) {
     return(NextMethod())
   }
   cat(
@@ -109,43 +110,67 @@ print.joist_dtype_trace <- function(x, n = Inf, ...) {
     sep = ""
   )
   shown <- utils::head(seq_len(nrow(x)), n)
-  lines <- trace_lines(x[shown, ])
-  cat(lines, sep = "\n")
+  cat(paste0(trace_lines(x[shown, ]), "\n"), sep = "")
   if (length(shown) < nrow(x)) cat("...", nrow(x) - length(shown), "more rows\n")
   invisible(x)
 }
 
-# A table of at most 80 columns, with the marks of a row below it.
+# A table of at most 80 columns, with the marks of a row below it. A function of joist that does
+# several things is one row of it.
 trace_lines <- function(x) {
   if (nrow(x) == 0L) {
     return(character())
   }
-  class(x) <- "data.frame"
-  several <- length(unique(stats::na.omit(x$file[nzchar(x$file)]))) > 1L
-  at <- ifelse(is.na(x$line), "", paste0(if (several) paste0(x$file, ":"), x$line))
-  types <- paste(x$operands, "->", x$result)
-  times <- ifelse(x$count > 1L, paste0(" x", x$count), "")
-  types <- paste0(types, times)
-  types_width <- min(32L, max(nchar(types), 6L))
-  at_width <- min(24L, max(nchar(at), 4L))
-  call_width <- 80L - at_width - types_width - 4L
-  call_width <- max(16L, min(call_width, max(nchar(x$call))))
-  head <- paste(
-    formatC("line", width = at_width), formatC("call", width = -call_width), "dtypes",
-    sep = "  "
+  x <- rows_of_calls(x)
+  types <- paste0(x$operands, " -> ", x$result, ifelse(x$count > 1L, paste0(" x", x$count), ""))
+  columns <- list(
+    line = cut_text(place_text(x), 24L), call = x$call, dtypes = cut_text(types, 30L),
+    bytes = short_bytes(x$bytes)
   )
-  rows <- paste(
-    formatC(cut_text(at, at_width), width = at_width),
-    formatC(cut_text(x$call, call_width), width = -call_width), cut_text(types, types_width),
-    sep = "  "
+  width <- vapply(columns, function(column) max(nchar(column)), 0L)
+  width <- pmax(width, nchar(names(columns)))
+  width[2L] <- min(width[2L], 80L - sum(width[-2L]) - 6L)
+  columns[[2L]] <- cut_text(columns[[2L]], width[2L])
+  columns <- Map(
+    function(name, column, width, flag) formatC(c(name, column), width = width, flag = flag),
+    names(columns), columns, width, c(" ", "-", "-", " ")
   )
-  indent <- strrep(" ", at_width + 2L)
+  rows <- sub(" +$", "", do.call(paste, c(unname(columns), sep = "  ")))
+  indent <- strrep(" ", width[1L] + 2L)
   marks <- lapply(strsplit(x$marks, "\n", fixed = TRUE), function(mark) {
     unlist(lapply(mark, strwrap,
       width = 80L, initial = paste0(indent, "! "), prefix = paste0(indent, "  ")
     ))
   })
-  c(head, unlist(Map(c, rows, marks), use.names = FALSE))
+  c(rows[1L], unlist(Map(c, rows[-1L], marks), use.names = FALSE))
+}
+
+place_text <- function(x) {
+  files <- unique(x$file[!is.na(x$file) & nzchar(x$file)])
+  ifelse(is.na(x$line), "", paste0(if (length(files) > 1L) paste0(x$file, ":"), x$line))
+}
+
+short_bytes <- function(bytes) {
+  unit <- findInterval(bytes, c(1e4, 1e7, 1e10, 1e13))
+  scale <- c(1, 1e3, 1e6, 1e9, 1e12)[unit + 1L]
+  paste0(round(bytes / scale), c("", "k", "M", "G", "T")[unit + 1L])
+}
+
+# What goes into a call and what comes out, where it is several operations.
+rows_of_calls <- function(x) {
+  place <- paste(x$file, x$line, x$call)
+  inner <- place %in% place[!x$last]
+  first <- !inner | !duplicated(place)
+  for (k in which(first & inner)) {
+    own <- which(place == place[k])
+    end <- own[max(which(x$last[own]), 1L)]
+    x[k, c("result", "count", "bytes")] <- x[end, c("result", "count", "bytes")]
+    marks <- unlist(strsplit(x$marks[own], "\n", fixed = TRUE))
+    x$marks[k] <- paste(unique(marks), collapse = "\n")
+  }
+  x <- x[first, ]
+  class(x) <- "data.frame"
+  x
 }
 
 cut_text <- function(x, width) {

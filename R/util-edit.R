@@ -45,19 +45,20 @@ edit_code <- function(code, line, places, found) {
       edited[[k]] <- edit_code(part, at, places, found)
     }
   }
-  own <- if (is_assignment(code)) assignment_call(code) else code
-  if (is.null(own)) {
-    return(edited)
-  }
   for (k in seq_along(places)) {
     place <- places[[k]]
-    if ((is.na(place$line) || identical(as.integer(line), place$line)) &&
-      same_call(own, place$call)) {
+    if (!is.na(place$line) && !identical(as.integer(line), place$line)) next
+    if (if (is.null(place$matches)) is_written(code, place$call) else place$matches(code)) {
       found$counts[k] <- found$counts[k] + 1L
       if (!is.null(place$change)) edited <- place$change(edited)
     }
   }
   edited
+}
+
+is_written <- function(code, call) {
+  own <- if (is_assignment(code)) assignment_call(code) else code
+  !is.null(own) && same_call(own, call)
 }
 
 same_call <- function(x, y) {
@@ -71,6 +72,39 @@ edit_function <- function(f, places) {
   line <- if (is.null(reference)) NA_integer_ else reference[1L]
   code <- edit_code(body(f), line, places, found)
   list(code = code, counts = found$counts)
+}
+
+# Calls that R hands over with values in place of code, as those of sum(), and with `*tmp*` for what is
+# assigned to: as they are written, where there is only one on the line. `shown` is for people.
+restore_calls <- function(sites, homes) {
+  lapply(sites, function(site) {
+    head <- if (is.name(site$call[[1L]])) as.character(site$call[[1L]]) else ""
+    assigns <- endsWith(head, "<-")
+    if (site$home > 0L && (assigns || "tensor" %in% all.names(site$call))) {
+      calls <- calls_of_line(homes[[site$home]]$code, site$line)
+      written <- unique(Filter(function(call) {
+        if (assigns) is_assignment(call) && same_call(assignment_call(call), site$call) else
+          identical(call[[1L]], site$call[[1L]])
+      }, calls))
+      if (length(written) == 1L) {
+        if (!assigns) site$call <- written[[1L]]
+        site$shown <- written[[1L]]
+      }
+    }
+    if (is.null(site$shown)) site$shown <- shown_call(site$call)
+    site
+  })
+}
+
+# All calls in the code of a function on a line; all there are if it is NA.
+calls_of_line <- function(f, wanted) {
+  calls <- list()
+  gather <- list(list(line = wanted, matches = function(call) {
+    calls[[length(calls) + 1L]] <<- call
+    FALSE
+  }))
+  edit_function(f, gather)
+  calls
 }
 
 # ---- what can be cast ----

@@ -11,23 +11,22 @@ record_operations <- function(f, arguments, rules, label = "f") {
   places <- new_places(label)
   ledger <- .Call(joist_r_ledger_begin, places$site, rules)
   on.exit(.Call(joist_r_ledger_end, ledger), add = TRUE)
-  leaves <- argument_leaves(arguments)
-  for (k in seq_along(leaves)) {
-    .Call(joist_r_ledger_argument, ledger, leaves[[k]]$tensor, k)
-  }
+  numbered <- .Call(joist_r_ledger_arguments, ledger, arguments)
   error <- NULL
   value <- tryCatch(
     withCallingHandlers(
-      call_recorded(f, arguments, places),
+      call_recorded(f, numbered, places),
       error = function(e) {
-        if (is.null(error)) error <<- list(condition = e, place = places$failed())
+        if (is.null(error)) {
+          error <<- list(condition = e, place = places$failed(sys.nframe() - 1L))
+        }
       }
     ),
     error = function(e) if (is.null(error)) stop(e)
   )
   list(
-    given = arguments, ledger = ledger, events = .Call(joist_r_ledger_table, ledger), sites = places$table(),
-    homes = places$homes, arguments = leaves, error = error, rules = rules,
+    given = arguments, ledger = ledger, events = .Call(joist_r_ledger_table, ledger), sites = restore_calls(places$table(), places$homes),
+    homes = places$homes, arguments = argument_leaves(arguments), error = error, rules = rules,
     outputs = if (is.null(error)) tensor_leaves(value, quote(value))
   )
 }
@@ -114,15 +113,11 @@ new_places <- function(label) {
     }
     c(number, found[[number]]$call_number)
   }
-  self$failed <- function() {
-    frame <- sys.nframe() - 1L
-    while (frame > self$floor) {
-      entry <- entry_frame(frame, self$floor)
-      if (!is.null(entry)) {
-        return(place_of_frame(entry, self))
-      }
-      frame <- frame - 1L
-    }
+  # The frame of the function that raise() was called for is below it.
+  self$failed <- function(frame) {
+    while (frame > self$floor && !identical(sys.function(frame), raise)) frame <- frame - 1L
+    entry <- if (frame > self$floor) entry_frame(frame - 1L, self$floor)
+    if (!is.null(entry)) place_of_frame(entry, self)
   }
   self$table <- function() {
     lapply(found, function(place) place[c("home", "line", "file", "call")])

@@ -13,9 +13,12 @@
 #include "r/conditions.h"
 #include "r/finalizers.h"
 #include "r/rules.h"
+#include "r/tensor_fields.h"
+#include "r/trace.h"
 
-/* A tensor is known by its payload, an abstract one by its object, a traced one by its trace and
- * number; the type tells views of one payload apart. The list of keys keeps them alive. */
+/* A tensor is known by its payload, a traced one by its trace and number, an abstract one by a mark
+ * that it gets here, as R copies objects; the type tells views of one payload apart. The list of
+ * keys keeps them alive. */
 struct known {
   SEXP key;
   joist_value_id number;
@@ -93,7 +96,16 @@ static struct joist_type type_of(const struct joist_r_value *value) {
 }
 
 static SEXP key_of(const struct joist_r_value *value) {
-  return value->form == JOIST_R_ABSTRACT ? value->object : value->payload;
+  if (value->form != JOIST_R_ABSTRACT) return value->payload;
+  SEXP mark = joist_r_field(value->object, JOIST_R_VALUE);
+  return mark == R_NilValue ? value->object : mark;
+}
+
+/* Marks an abstract tensor that nobody else has. */
+static void mark(SEXP x) {
+  SEXP made = PROTECT(Rf_ScalarInteger(0));
+  joist_r_set_field(x, JOIST_R_VALUE, made);
+  UNPROTECT(1);
 }
 
 static uint64_t hash_of(SEXP key, joist_value_id number) {
@@ -177,12 +189,30 @@ static void read_tensor(SEXP x, struct joist_r_value *value) {
   if (value->form == JOIST_R_LITERAL) joist_r_stop(JOIST_ERROR_VALUE, "this is no tensor");
 }
 
-SEXP joist_r_ledger_argument(SEXP ledger, SEXP x, SEXP number) {
+/* What the arguments of a recorded function are numbered with. */
+struct numbering {
+  SEXP ledger;
+  uint32_t count;
+};
+
+static SEXP number_argument(SEXP x, void *context) {
+  struct numbering *const numbering = context;
   struct joist_r_value value;
+  if (!Rf_inherits(x, "nv_tensor")) return x;
   read_tensor(x, &value);
-  const uint32_t known = value_of(ledger, &value);
-  recording_of(ledger)->ledger.values[known].argument = (uint32_t)joist_r_number(number) - 1;
-  return R_NilValue;
+  if (value.form == JOIST_R_ABSTRACT) x = Rf_shallow_duplicate(x);
+  PROTECT(x);
+  if (value.form == JOIST_R_ABSTRACT) mark(x);
+  read_tensor(x, &value);
+  const uint32_t known = value_of(numbering->ledger, &value);
+  recording_of(numbering->ledger)->ledger.values[known].argument = numbering->count++;
+  UNPROTECT(1);
+  return x;
+}
+
+SEXP joist_r_ledger_arguments(SEXP ledger, SEXP arguments) {
+  struct numbering numbering = {ledger, 0};
+  return joist_r_map_leaves(arguments, number_argument, &numbering);
 }
 
 SEXP joist_r_ledger_argument_of(SEXP ledger, SEXP x) {
@@ -199,6 +229,7 @@ void joist_r_record_same(SEXP x, SEXP copy) {
   if (current == NULL) return;
   struct joist_r_value from, to;
   read_tensor(x, &from);
+  mark(copy);
   read_tensor(copy, &to);
   remember(current, &to, value_of(current, &from));
 }
@@ -246,7 +277,10 @@ void joist_r_record(const struct joist_rules *rules, joist_op op,
   if (status != JOIST_OK) joist_r_raise(status, &error);
   for (uint32_t r = 0; r < event.result_count; r++) {
     struct joist_r_value made;
-    read_tensor(event.result_count == 1 ? result : VECTOR_ELT(result, (R_xlen_t)r), &made);
+    SEXP tensor = event.result_count == 1 ? result : VECTOR_ELT(result, (R_xlen_t)r);
+    read_tensor(tensor, &made);
+    if (made.form == JOIST_R_ABSTRACT) mark(tensor);
+    read_tensor(tensor, &made);
     remember(pointer, &made, event.result + r);
   }
   vmaxset(vmax);

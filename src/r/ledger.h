@@ -33,8 +33,9 @@ void joist_r_record_same(SEXP x, SEXP copy);
 SEXP joist_r_ledger_begin(SEXP site, SEXP rules);
 /* Ends the latest recording, which must be this one. */
 SEXP joist_r_ledger_end(SEXP ledger);
-/* Makes a tensor argument `number`, from 1. */
-SEXP joist_r_ledger_argument(SEXP ledger, SEXP x, SEXP number);
+/* Numbers the tensors among the arguments, nested lists, in their order from 1; gives the arguments
+ * with copies of those that are abstract. */
+SEXP joist_r_ledger_arguments(SEXP ledger, SEXP arguments);
 /* Which argument this tensor is; 0 if none. */
 SEXP joist_r_ledger_argument_of(SEXP ledger, SEXP x);
 
