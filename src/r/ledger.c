@@ -299,7 +299,7 @@ void joist_r_record_one(uint32_t mark, joist_op op, const SEXP *operands, size_t
   struct joist_operand types[MOST];
   for (size_t k = 0; k < n; k++) {
     joist_r_read_any(rules, operands[k], &values[k]);
-    if (joist_r_by_value(rules)) joist_r_read_range(&values[k]);
+    joist_r_read_range(&values[k]);
     types[k] = values[k].argument.operand;
   }
   read_tensor(result, &made);

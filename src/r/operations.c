@@ -216,7 +216,8 @@ static void check_values_known(const struct joist_rules *rules, const struct joi
 SEXP joist_r_apply(const struct joist_rules *rules, joist_op op, struct joist_r_value *values,
                    size_t n, const struct joist_attributes *attributes) {
   enum { FEW = 3 };
-  const bool by_value = joist_r_by_value(rules);
+  /* A recording is inferred again under other rules, which may look at values. */
+  const bool by_value = joist_r_by_value(rules) || joist_r_recording();
   const bool compares = joist_op_class(op) == JOIST_CLASS_COMPARE ||
                         (joist_op_class(op) == JOIST_CLASS_POSITION && n > 1);
   bool traced = false, abstract = false;

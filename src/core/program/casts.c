@@ -26,33 +26,62 @@ struct pass {
   struct joist_operand *operands; /* room for those of one event */
 };
 
+/* An operand as event e finds it. */
+static struct joist_operand operand_of(const struct pass *pass,
+                                       const struct joist_ledger_event *event, uint32_t k) {
+  const struct joist_ledger_operand *const own = &event->operand[k];
+  struct joist_operand operand = own->operand;
+  if (own->value != JOIST_LEDGER_NONE)
+    operand.type = pass->types[own->value];
+  else if (operand.literal)
+    operand.type.dtype =
+        (joist_dtype)pass->rules->literal[joist_dtype_category(operand.type.dtype)];
+  const struct joist_cast *const cast =
+      find_cast(pass->casts, pass->count, JOIST_CAST_OPERAND, event->site, k);
+  if (cast == NULL) return operand;
+  operand.type = (struct joist_type){cast->dtype, false};
+  operand.literal = false;
+  return operand;
+}
+
+/* Rules that look at values cannot decide by one that is not known; a bare R value that its dtype
+ * does not hold is an error when it is read. */
+static bool decidable(const struct pass *pass, const struct joist_ledger_event *event) {
+  if (pass->rules->policy != JOIST_BY_VALUE || event->operand_count < 2) return true;
+  for (uint32_t k = 0; k < event->operand_count; k++)
+    if (pass->operands[k].rank == 0 && !pass->operands[k].has_range &&
+        !pass->operands[k].type.ambiguous && event->operand[k].value != JOIST_LEDGER_NONE)
+      return false;
+  return true;
+}
+
+static bool literals_fit(const struct pass *pass, const struct joist_ledger_event *event,
+                         const struct joist_signature *signature) {
+  if (joist_op_class(event->op) == JOIST_CLASS_CONVERT) return true;
+  for (uint32_t k = 0; k < event->operand_count; k++)
+    if (joist_op_promotes(event->op, k, event->operand_count) &&
+        joist_literal_beyond(&pass->operands[k], joist_signature_operand(signature, k)))
+      return false;
+  return true;
+}
+
 /* The type of what event e gives, before it is cast; dtype JOIST_DTYPE_NONE where it is undefined.
  */
 static struct joist_type infer_event(const struct pass *pass, uint32_t e) {
   const struct joist_ledger_event *const event = &pass->ledger->events[e];
+  const struct joist_type undefined = {JOIST_DTYPE_NONE, false};
   if (event->pinned) return pass->ledger->values[event->result].type;
-  for (uint32_t k = 0; k < event->operand_count; k++) {
-    const struct joist_ledger_operand *const own = &event->operand[k];
-    struct joist_operand *const operand = &pass->operands[k];
-    *operand = own->operand;
-    if (own->value != JOIST_LEDGER_NONE)
-      operand->type = pass->types[own->value];
-    else if (operand->literal)
-      operand->type.dtype =
-          (joist_dtype)pass->rules->literal[joist_dtype_category(operand->type.dtype)];
-    const struct joist_cast *const cast =
-        find_cast(pass->casts, pass->count, JOIST_CAST_OPERAND, event->site, k);
-    if (cast == NULL) continue;
-    operand->type = (struct joist_type){cast->dtype, false};
-    operand->literal = false;
-  }
+  for (uint32_t k = 0; k < event->operand_count; k++)
+    pass->operands[k] = operand_of(pass, event, k);
   struct joist_attributes attributes = {.count = 0};
   if (event->requested.dtype != JOIST_DTYPE_NONE)
     joist_attributes_set_type(&attributes, event->requested);
   struct joist_signature signature;
-  if (joist_infer(pass->rules, event->op, pass->operands, event->operand_count, &attributes,
-                  &signature, NULL) != JOIST_OK)
-    return (struct joist_type){JOIST_DTYPE_NONE, false};
+  if (!decidable(pass, event) ||
+      joist_infer(pass->rules, event->op, pass->operands, event->operand_count, &attributes,
+                  &signature, NULL) != JOIST_OK ||
+      !literals_fit(pass, event, &signature))
+    return undefined;
   return signature.result[0];
 }
 

@@ -73,8 +73,7 @@ static joist_status infer_predicate(struct decision *d, struct joist_error *erro
   return status;
 }
 
-/* A literal outside of the range of the dtype it would be compared in. */
-static bool out_of_range(const struct joist_operand *operand, joist_dtype dtype) {
+bool joist_literal_beyond(const struct joist_operand *operand, joist_dtype dtype) {
   if (!operand->literal || !operand->has_range) return false;
   if (is_inexact(dtype)) {
     const double largest = joist_dtype_max_float(dtype);
@@ -99,7 +98,7 @@ static joist_status infer_ordered(struct decision *d, joist_dtype result,
   if (status != JOIST_OK) return status;
   const joist_dtype joined = d->result.dtype;
   for (size_t k = 0; k < d->count; k++)
-    if (out_of_range(&d->operands[k], joined)) read_all_in(d, wide_enough(joined));
+    if (joist_literal_beyond(&d->operands[k], joined)) read_all_in(d, wide_enough(joined));
   d->result = (struct joist_type){result, false};
   return JOIST_OK;
 }

@@ -31,4 +31,7 @@ joist_status joist_infer(const struct joist_rules *rules, joist_op op,
                          struct joist_signature *signature,
                          struct joist_error *error) JOIST_MUST_CHECK;
 
+/* Whether an R value is known to have elements beyond the range of a dtype. */
+bool joist_literal_beyond(const struct joist_operand *operand, joist_dtype dtype);
+
 #endif
