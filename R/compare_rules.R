@@ -87,7 +87,10 @@ compare_recordings <- function(f, recorded) {
   dtypes <- lapply(recorded, dtypes_under, from = from)
   casts <- list()
   if (is.null(from$error)) {
-    casts <- Map(function(to, given) casts_to(f, from, to, given), recorded[-1L], dtypes[-1L])
+    homes <- editable_homes(from, f)
+    casts <- Map(
+      function(to, given) casts_to(f, from, to, given, homes), recorded[-1L], dtypes[-1L]
+    )
   }
   status <- function(field) vapply(casts, `[[`, NA, field)
   rows <- lapply(names(casts), function(id) {
@@ -189,25 +192,25 @@ no_casts <- function() {
   )
 }
 
-casts_to <- function(f, from, to, given) {
+casts_to <- function(f, from, to, given, homes) {
   if (!anyNA(given) && all((given == from$events$dtype)[from$events$last])) {
     return(casts_result(from, no_casts(), TRUE, TRUE, TRUE))
   }
   for (operands in c(TRUE, FALSE)) {
     casts <- .Call(
-      joist_r_ledger_casts, from$ledger, to$ledger, to$rules, castable(from, f, operands),
+      joist_r_ledger_casts, from$ledger, to$ledger, to$rules, castable(from, homes, operands),
       most_inferences
     )
     table <- as.data.frame(casts[1:4], stringsAsFactors = FALSE)
-    checked <- casts$found && casts_hold(f, from, to$rules, table)
+    checked <- casts$found && casts_hold(f, from, homes, to$rules, table)
     if (checked) break
   }
   casts_result(from, table, casts$found, casts$fewest && operands, checked)
 }
 
 # Whether the function with the casts in it gives under `rules` what it gave in the recording.
-casts_hold <- function(f, from, rules, casts) {
-  again <- record_operations(edited_function(f, from, casts), from$given, rules)
+casts_hold <- function(f, from, homes, rules, casts) {
+  again <- run_recorded(edited_function(f, from, homes, casts), from$given, rules)
   is.null(again$error) && identical(written_dtypes(again), written_dtypes(from)) &&
     identical(output_dtypes(again), output_dtypes(from))
 }

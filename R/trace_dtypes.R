@@ -96,7 +96,7 @@ ledger_rows <- function(recorded) {
   out
 }
 
-call_text <- function(call) paste(trimws(deparse(call, 500L)), collapse = " ")
+call_text <- function(call) paste(gsub("^ +", "", deparse(call, 500L)), collapse = " ")
 
 #' @rdname trace_dtypes
 #' @export

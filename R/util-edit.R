@@ -20,7 +20,8 @@ assignment_call <- function(expression) {
 }
 
 is_assignment <- function(expression) {
-  is.name(expression[[1L]]) && as.character(expression[[1L]]) %in% c("<-", "=", "<<-") &&
+  head <- expression[[1L]]
+  (identical(head, quote(`<-`)) || identical(head, quote(`=`)) || identical(head, quote(`<<-`))) &&
     length(expression) == 3L && is.call(expression[[2L]])
 }
 
@@ -143,8 +144,8 @@ editable_homes <- function(recorded, f) {
   out
 }
 
-castable <- function(recorded, f, operands = TRUE) {
-  homes <- editable_homes(recorded, f)
+# What the search for casts may cast, `homes` as above.
+castable <- function(recorded, homes, operands = TRUE) {
   events <- recorded$events
   written <- homes != 0L
   assigns <- vapply(recorded$sites, function(site) {
@@ -195,9 +196,8 @@ cast_argument <- function(path, dtype, cast = quote(nv_convert)) {
   call("<-", path, as.call(list(cast, path, dtype)))
 }
 
-# The function with the casts in it, and in copies of the functions that it calls.
-edited_function <- function(f, recorded, casts) {
-  homes <- editable_homes(recorded, f)
+# The function with the casts in it, whose sites have these editable homes, and in copies of the functions that it calls.
+edited_function <- function(f, recorded, homes, casts) {
   inner <- casts[casts$kind != "argument", ]
   edit <- function(code, home) {
     sites <- unique(inner$at[homes[inner$at] == home])

@@ -5,9 +5,14 @@
 # (what C has recorded), `sites` (where the operations are written), `homes` (the functions that they
 # are written in), `outputs` and, if the function failed, `error` and its line.
 record_operations <- function(f, arguments, rules, label = "f") {
-  rules <- promotion_rules(rules)
-  local_promotion(rules)
-  arguments <- name_arguments(f, arguments)
+  recorded <- run_recorded(f, name_arguments(f, arguments), promotion_rules(rules), label)
+  recorded$sites <- restore_calls(recorded$sites, recorded$homes)
+  recorded
+}
+
+run_recorded <- function(f, arguments, rules, label = "f") {
+  old <- options(joist.promotion = rules)
+  on.exit(options(old))
   places <- new_places(label)
   ledger <- .Call(joist_r_ledger_begin, places$site, rules)
   on.exit(.Call(joist_r_ledger_end, ledger), add = TRUE)
@@ -25,7 +30,7 @@ record_operations <- function(f, arguments, rules, label = "f") {
     error = function(e) if (is.null(error)) stop(e)
   )
   list(
-    given = arguments, ledger = ledger, events = .Call(joist_r_ledger_table, ledger), sites = restore_calls(places$table(), places$homes),
+    given = arguments, ledger = ledger, events = .Call(joist_r_ledger_table, ledger), sites = places$table(),
     homes = places$homes, arguments = argument_leaves(arguments), error = error, rules = rules,
     outputs = if (is.null(error)) tensor_leaves(value, quote(value))
   )

@@ -167,3 +167,35 @@ output_dtypes_of <- function(f, inputs, rules) {
     joist_error = function(e) class(e)[1L]
   )
 }
+
+# What is wrong with the casts of a comparison from one rule set to others, as text; `counts` adds up
+# how many pairs there were, how many needed casts, and how many of these got them, the fewest.
+check_casts <- function(program, comparison, counts) {
+  from <- comparison$rules[1L]
+  wanted <- output_dtypes_of(function_of(program$lines), program$inputs, from)
+  wrong <- character()
+  for (to in names(comparison$found)) {
+    counts$pairs <- counts$pairs + 1L
+    casts <- comparison$casts[comparison$casts$rules == to, ]
+    if (comparison$found[[to]] && nrow(casts) > 0L) {
+      counts$casts <- counts$casts + 1L
+      counts$fewest <- counts$fewest + comparison$fewest[[to]]
+    }
+    if (!comparison$found[[to]]) {
+      counts$without <- counts$without + 1L
+      next
+    }
+    lines <- with_casts(program$lines, casts)
+    given <- output_dtypes_of(function_of(lines), program$inputs, to)
+    if (identical(given, wanted) && isTRUE(comparison$checked[[to]])) next
+    wrong <- c(wrong, paste(c(
+      paste("from", from, "to", to, ": wanted", toString(wanted), "but got", toString(given)),
+      program$lines, "with casts:", lines
+    ), collapse = "\n"))
+  }
+  wrong
+}
+
+new_counts <- function() {
+  list2env(list(pairs = 0L, casts = 0L, fewest = 0L, without = 0L))
+}
