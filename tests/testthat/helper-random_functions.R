@@ -73,7 +73,7 @@ random_function <- function() {
 
 # The function, with its source or without.
 function_of <- function(lines, keep = TRUE) {
-  eval(parse(text = lines, keep.source = keep), new.env(parent = globalenv()))
+  eval(parse(text = lines, keep.source = keep), new.env(parent = environment(random_function)))
 }
 
 type_text <- function(x) paste0(format(dtype(x)), if (ambiguous(x)) "?")
@@ -83,7 +83,7 @@ type_text <- function(x) paste0(format(dtype(x)), if (ambiguous(x)) "?")
 run_by_calls <- function(lines, inputs, rules) {
   rows <- character()
   local_promotion(rules)
-  values <- list2env(inputs, parent = globalenv())
+  values <- list2env(inputs, parent = environment(random_function))
   inside <- function(code, line) {
     if (!is.call(code)) {
       return(invisible())
@@ -173,6 +173,11 @@ output_dtypes_of <- function(f, inputs, rules) {
 check_casts <- function(program, comparison, counts) {
   from <- comparison$rules[1L]
   wanted <- output_dtypes_of(function_of(program$lines), program$inputs, from)
+  rows <- run_by_calls(program$lines, program$inputs, from)$rows
+  used <- unique(c(
+    sub("[?]$", "", sub(".* ", "", rows)),
+    vapply(program$inputs, function(x) format(dtype(x)), "")
+  ))
   wrong <- character()
   for (to in names(comparison$found)) {
     counts$pairs <- counts$pairs + 1L
@@ -183,6 +188,9 @@ check_casts <- function(program, comparison, counts) {
     }
     if (!comparison$found[[to]]) {
       counts$without <- counts$without + 1L
+      if (has_dtypes(to, used)) {
+        wrong <- c(wrong, paste(c(paste("no casts from", from, "to", to), program$lines), collapse = "\n"))
+      }
       next
     }
     lines <- with_casts(program$lines, casts)
@@ -194,6 +202,13 @@ check_casts <- function(program, comparison, counts) {
     ), collapse = "\n"))
   }
   wrong
+}
+
+# Whether operations within each of the dtypes are defined, so that casts can help.
+has_dtypes <- function(rules, dtypes) {
+  all(vapply(dtypes, function(dtype) {
+    !inherits(try(common_dtype(dtype, dtype, rules = rules), TRUE), "try-error")
+  }, NA))
 }
 
 new_counts <- function() {
