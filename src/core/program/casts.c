@@ -150,6 +150,8 @@ struct search {
   struct pass pass;
   struct joist_cast cast[JOIST_CASTS_MAX];
   size_t effort;
+  uint32_t occurring; /* bit d: dtype d is one of the recorded run */
+  bool crowded;       /* there were more candidates than there is room for */
 };
 
 /* What is wrong counts once: those who read it find the type that is wanted. */
@@ -160,6 +162,9 @@ static struct progress run(struct search *search, size_t count) {
   memcpy(pass->types, search->given, ledger->value_count * sizeof *pass->types);
   cast_arguments(pass);
   struct progress progress = {ledger->event_count, 0, 0};
+  for (uint32_t v = 0; v < ledger->value_count; v++)
+    if (ledger->values[v].argument != JOIST_LEDGER_NONE)
+      progress.hash = joist_hash_word(progress.hash, (uint64_t)pass->types[v].dtype);
   for (uint32_t e = 0; e < ledger->event_count; e++) {
     const struct joist_ledger_event *const event = &ledger->events[e];
     const joist_dtype wanted = ledger->values[event->result].type.dtype;
@@ -220,6 +225,7 @@ static bool consider(struct search *search, struct candidates *candidates, size_
   for (size_t c = 0; c < candidates->count; c++)
     if (candidates->item[c].progress.hash == progress.hash && candidates->item[c].count <= added)
       return true;
+  search->crowded |= candidates->count == CANDIDATES;
   if (candidates->count == CANDIDATES) return false;
   struct candidate *const item = &candidates->item[candidates->count++];
   memcpy(item->cast, search->cast + depth, added * sizeof *item->cast);
@@ -273,13 +279,12 @@ static void cast_result(struct search *search, struct candidates *candidates, si
   consider(search, candidates, depth, 1, at, false);
 }
 
-/* Arguments may have to be cast two at a time: one that gets no further counts, if it is to the
- * dtype that the recorded run took. */
+/* Arguments may have to be cast together, so one that gets no further counts, too. They are cast to
+ * dtypes of the recorded run. */
 static void cast_each_argument(struct search *search, struct candidates *candidates, size_t depth,
                                uint32_t at) {
   const struct joist_ledger *const ledger = search->ledger;
-  const struct joist_ledger_event *const event = &ledger->events[at];
-  const joist_dtype wanted = ledger->values[event->result].type.dtype;
+  const joist_dtype wanted = ledger->values[ledger->events[at].result].type.dtype;
   joist_dtype order[JOIST_DTYPE_COUNT];
   order_dtypes(wanted, wanted, order);
   for (uint32_t v = 0; v < ledger->value_count; v++) {
@@ -287,11 +292,10 @@ static void cast_each_argument(struct search *search, struct candidates *candida
     if (argument == JOIST_LEDGER_NONE || !search->castable->argument[argument] ||
         find_cast(search->cast, depth, JOIST_CAST_ARGUMENT, argument, 0) != NULL)
       continue;
-    bool read = false;
-    for (uint32_t k = 0; k < event->operand_count; k++) read |= event->operand[k].value == v;
     for (int d = 0; d < JOIST_DTYPE_COUNT; d++) {
+      if (!(search->occurring >> order[d] & 1)) continue;
       search->cast[depth] = (struct joist_cast){JOIST_CAST_ARGUMENT, argument, 0, order[d]};
-      consider(search, candidates, depth, 1, at, read && order[d] == wanted);
+      consider(search, candidates, depth, 1, at, true);
     }
   }
 }
@@ -383,6 +387,8 @@ joist_status joist_find_casts(const struct joist_ledger *ledger, const struct jo
     status = JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY);
   } else {
     *search = (struct search){.ledger = ledger, .castable = castable, .given = types};
+    for (uint32_t v = 0; v < ledger->value_count; v++)
+      search->occurring |= 1u << ledger->values[v].type.dtype;
     search->pass = (struct pass){ledger, rules, search->cast, 0, own, operands};
     casts->found = greedy(search, room, &casts->count, &casts->failed);
     memcpy(casts->cast, search->cast, casts->count * sizeof *casts->cast);
@@ -394,7 +400,7 @@ joist_status joist_find_casts(const struct joist_ledger *ledger, const struct jo
       memcpy(casts->cast, search->cast, casts->count * sizeof *casts->cast);
     }
     if (casts->found && casts->count > 1)
-      casts->fewest = search->effort > 0 && casts->count <= DEPTH;
+      casts->fewest = search->effort > 0 && !search->crowded && casts->count <= DEPTH;
   }
   free(own);
   free(room);
