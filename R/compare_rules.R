@@ -143,10 +143,15 @@ differing_lines <- function(from, dtypes) {
 }
 
 place_columns <- function(sites) {
-  data.frame(
+  data_frame(list(
     line = vapply(sites, `[[`, 0L, "line"), file = vapply(sites, `[[`, "", "file"),
-    call = vapply(sites, function(site) call_text(site$shown), ""), stringsAsFactors = FALSE
-  )
+    call = vapply(sites, function(site) call_text(site$shown), "")
+  ))
+}
+
+# Of columns of one length, without what data.frame() checks.
+data_frame <- function(columns) {
+  structure(columns, class = "data.frame", row.names = .set_row_names(length(columns[[1L]])))
 }
 
 compare_outputs <- function(recorded) {
@@ -186,10 +191,9 @@ list_errors <- function(recorded) {
 most_inferences <- 5000
 
 no_casts <- function() {
-  data.frame(
-    kind = character(), at = integer(), operand = integer(), dtype = character(),
-    stringsAsFactors = FALSE
-  )
+  data_frame(list(
+    kind = character(), at = integer(), operand = integer(), dtype = character()
+  ))
 }
 
 casts_to <- function(f, from, to, given, homes) {
@@ -201,7 +205,7 @@ casts_to <- function(f, from, to, given, homes) {
       joist_r_ledger_casts, from$ledger, to$ledger, to$rules, castable(from, homes, operands),
       most_inferences
     )
-    table <- as.data.frame(casts[1:4], stringsAsFactors = FALSE)
+    table <- data_frame(casts[1:4])
     checked <- casts$found && casts_hold(f, from, homes, to$rules, table)
     if (checked) break
   }
@@ -248,10 +252,9 @@ casts_result <- function(from, casts, found, fewest, checked) {
     own <- casts[inner & casts$at == casts$at[k], ]
     call_text(cast_code(places[[k]]$shown, own))
   }, "")
-  table <- cbind(
-    place_columns(places), casts[c("kind", "dtype")],
-    code = code, stringsAsFactors = FALSE
-  )
+  table <- data_frame(c(
+    unclass(place_columns(places))[1:3], unclass(casts)[c("kind", "dtype")], list(code = code)
+  ))
   list(table = table, found = found, fewest = fewest, checked = checked)
 }
 

@@ -279,12 +279,13 @@ static void cast_result(struct search *search, struct candidates *candidates, si
   consider(search, candidates, depth, 1, at, false);
 }
 
-/* Arguments may have to be cast together, so one that gets no further counts, too. They are cast to
- * dtypes of the recorded run. */
+/* Arguments of one event may have to be cast together, so one that gets no further counts, too.
+ * They are cast to dtypes of the recorded run. */
 static void cast_each_argument(struct search *search, struct candidates *candidates, size_t depth,
                                uint32_t at) {
   const struct joist_ledger *const ledger = search->ledger;
-  const joist_dtype wanted = ledger->values[ledger->events[at].result].type.dtype;
+  const struct joist_ledger_event *const event = &ledger->events[at];
+  const joist_dtype wanted = ledger->values[event->result].type.dtype;
   joist_dtype order[JOIST_DTYPE_COUNT];
   order_dtypes(wanted, wanted, order);
   for (uint32_t v = 0; v < ledger->value_count; v++) {
@@ -292,10 +293,12 @@ static void cast_each_argument(struct search *search, struct candidates *candida
     if (argument == JOIST_LEDGER_NONE || !search->castable->argument[argument] ||
         find_cast(search->cast, depth, JOIST_CAST_ARGUMENT, argument, 0) != NULL)
       continue;
+    bool read = false;
+    for (uint32_t k = 0; k < event->operand_count; k++) read |= event->operand[k].value == v;
     for (int d = 0; d < JOIST_DTYPE_COUNT; d++) {
       if (!(search->occurring >> order[d] & 1)) continue;
       search->cast[depth] = (struct joist_cast){JOIST_CAST_ARGUMENT, argument, 0, order[d]};
-      consider(search, candidates, depth, 1, at, true);
+      consider(search, candidates, depth, 1, at, read);
     }
   }
 }
