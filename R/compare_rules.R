@@ -15,8 +15,8 @@
 #' For each rule set in `to` the smallest set of casts is looked for with which every call in the
 #' code gives the dtype that it gives under `from` (whether the dtype is ambiguous is left out of
 #' account). A cast may be put on an argument of `f`, before its first line, on an operand of a call
-#' or on its result, in `f` and in the functions that it calls by name. Then the functions are edited
-#' and run under `to`: `checked` is `TRUE` when that gave the dtypes.
+#' or on its result, in `f` and in the functions that it calls by name. Then the functions are
+#' edited and run under `to`: `checked` is `TRUE` when that gave the dtypes.
 #'
 #' A set that is found one cast after the other comes first; then smaller ones are searched for,
 #' within a limit. `fewest` is `TRUE` when that search came to its end: then there is no smaller set
@@ -25,29 +25,33 @@
 #' the dtype that `to` gives.
 #'
 #' @param f A function, jitted or not; or a pair of dtypes, such as `c("i32", "f32")`.
-#' @param from,to Promotion rules as in [common_dtype()]; `to` may be several ids, or a list of rules.
-#' @param ... Arguments of `f`, as in [trace_dtypes()]: by name where it has arguments that are called
-#'   as those of `compare_rules()` are.
+#' @param from,to Promotion rules as in [common_dtype()]; `to` may be several ids, or a list of
+#'   rules.
+#' @param ... Arguments of `f`, as in [trace_dtypes()]: by name where it has arguments that are
+#'   called as those of `compare_rules()` are.
 #' @param x What `compare_rules()` gave.
 #' @param row.names,optional Ignored.
 #' @return An object of class `joist_rules_comparison`, a list of
 #'   * `rules`: the ids of `from` and `to`;
 #'   * `lines`: a data frame with a row for each place whose dtype differs, with `line`, `file`,
-#'     `call`, `count` and a column for each rule set with the dtype of the result (`NA` where it is
-#'     undefined, or was not reached);
+#'     `call`, `starts` (whether it differs by itself, under some of `to`, and not only because of
+#'     what it is given), `count` and a column for each rule set with the dtype of the result (`NA`
+#'     where it is undefined, or was not reached);
 #'   * `outputs`: the same for the tensors that `f` returns, by the code that selects them;
 #'   * `errors`: a data frame of `rules`, `line`, `call` and `message`;
-#'   * `casts`: a data frame of `rules`, `line`, `file`, `call`, `kind` (`"argument"`, `"operand"` or
-#'     `"result"`), `dtype` and `code`, what to write instead of the call, with all of its casts;
+#'   * `casts`: a data frame of `rules`, `line`, `file`, `call`, `kind` (`"argument"`, `"operand"`
+#'     or `"result"`), `dtype` and `code`, what to write instead of the call, with all of its casts;
 #'   * `found`, `fewest`, `checked`: for each of `to`, see above; `NA` where `from` has an error.
 #'
 #'   `as.data.frame()` gives `lines`. For a pair of dtypes: a data frame of `rules` and `dtype`.
-#' @section Errors: `joist_promotion_error` for unknown rules, `joist_dtype_error` for unknown dtypes.
-#' @source NumPy's change from 1 to 2 is NEP 50 (<https://numpy.org/neps/nep-0050-scalar-promotion.html>).
+#' @section Errors: `joist_promotion_error` for unknown rules; `joist_dtype_error` for an unknown
+#'   dtype; `joist_value_error` if `f` is neither a function nor a pair. Errors of `f` are results.
+#' @source NumPy's change from 1 to 2 is NEP 50
+#'   (<https://numpy.org/neps/nep-0050-scalar-promotion.html>).
 #' @seealso [trace_dtypes()], `vignette("porting")`.
 #' @examples
 #' f <- function(x, y) {
-#'   brighter <- x + 100L
+#'   brighter <- x + 300L
 #'   brighter * y
 #' }
 #' compare_rules(f, "numpy_legacy", "numpy", x = nv_aval("ui8", 10), y = nv_aval("f32", 10))
@@ -99,7 +103,7 @@ compare_recordings <- function(f, recorded) {
   })
   structure(
     list(
-      rules = names(recorded), lines = differing_lines(from, dtypes),
+      rules = names(recorded), lines = differing_lines(recorded, dtypes),
       outputs = compare_outputs(recorded), errors = list_errors(recorded),
       casts = do.call(rbind, rows), found = status("found"), fewest = status("fewest"),
       checked = status("checked")
@@ -117,7 +121,7 @@ dtypes_under <- function(to, from) {
   if (is.null(to$error) && same_operations(from, to)) {
     return(to$events$dtype)
   }
-  .Call(joist_r_ledger_infer, from$ledger, to$ledger, to$rules)
+  .Call(joist_r_ledger_infer, from$ledger, to$ledger, to$rules, TRUE)
 }
 
 same_operations <- function(x, y) {
@@ -125,8 +129,14 @@ same_operations <- function(x, y) {
 }
 
 # One row for each place and combination of dtypes, of what calls give and what has no dtype.
-differing_lines <- function(from, dtypes) {
+differing_lines <- function(recorded, dtypes) {
+  from <- recorded[[1L]]
   events <- from$events
+  # Where a line differs though what goes into it is the same.
+  starts <- Reduce(`|`, lapply(recorded[-1L], function(to) {
+    alone <- .Call(joist_r_ledger_infer, from$ledger, to$ledger, to$rules, FALSE)
+    is.na(alone) | alone != events$dtype
+  }), FALSE)
   table <- as.data.frame(dtypes, stringsAsFactors = FALSE, optional = TRUE)
   differs <- Reduce(`|`, lapply(table[-1L], function(x) is.na(x) | x != table[[1L]]), FALSE)
   undefined <- Reduce(`|`, lapply(table, is.na), FALSE)
@@ -136,7 +146,7 @@ differing_lines <- function(from, dtypes) {
   counts <- tabulate(match(key, unique(key)), length(first))
   out <- cbind(
     place_columns(from$sites[events$site[first]]),
-    count = counts, table[first, , drop = FALSE]
+    starts = starts[first], count = counts, table[first, , drop = FALSE]
   )
   rownames(out) <- NULL
   out
@@ -162,7 +172,9 @@ compare_outputs <- function(recorded) {
     )
   })
   values <- unique(unlist(lapply(texts, names)))
-  columns <- lapply(texts, function(x) if (length(x) > 0L) unname(x[values]) else rep(NA, length(values)))
+  columns <- lapply(texts, function(x) {
+    if (length(x) > 0L) unname(x[values]) else rep(NA_character_, length(values))
+  })
   data.frame(
     c(list(output = as.character(values)), columns),
     stringsAsFactors = FALSE, check.names = FALSE
@@ -174,7 +186,8 @@ list_errors <- function(recorded) {
   places <- lapply(failed, function(one) {
     place <- one$error$place
     if (is.null(place)) {
-      return(list(line = NA_integer_, file = NA_character_, shown = conditionCall(one$error$condition)))
+      call <- conditionCall(one$error$condition)
+      return(list(line = NA_integer_, file = NA_character_, shown = call))
     }
     restore_calls(list(place), one$homes)[[1L]]
   })
@@ -274,6 +287,9 @@ print.joist_rules_comparison <- function(x, ...) {
     cat("Every call gives the same dtype.\n")
   } else {
     cat(table_lines(x$lines, x$rules), sep = "\n")
+    if (!all(x$lines$starts)) {
+      cat("(* differs by itself, the others because of what they are given)\n")
+    }
   }
   for (k in seq_len(nrow(x$errors))) {
     row <- x$errors[k, ]
@@ -299,19 +315,24 @@ differs_between <- function(columns) {
 
 side_by_side <- function(rows, rules) {
   cells <- lapply(rules, function(id) ifelse(is.na(rows[[id]]), "-", rows[[id]]))
-  do.call(paste, c(Map(function(cell, id) formatC(cell, width = -nchar(id)), cells, rules), sep = "  "))
+  cells <- Map(function(cell, id) formatC(cell, width = -nchar(id)), cells, rules)
+  do.call(paste, c(unname(cells), sep = "  "))
 }
 
 table_lines <- function(x, rules) {
   several <- length(unique(stats::na.omit(x$file[nzchar(x$file)]))) > 1L
   at <- ifelse(is.na(x$line), "", paste0(if (several) paste0(x$file, ":"), x$line))
+  at <- paste0(ifelse(x$starts, "*", ""), at)
   at_width <- min(24L, max(nchar(at), 4L))
   types <- side_by_side(x, rules)
   head <- paste(rules, collapse = "  ")
   calls <- paste0(x$call, ifelse(x$count > 1L, paste0(" (", x$count, " times)"), ""))
   call_width <- max(16L, min(80L - at_width - 4L - nchar(head), max(nchar(calls))))
   c(
-    paste(formatC("line", width = at_width), formatC("call", width = -call_width), head, sep = "  "),
+    paste(
+      formatC("line", width = at_width), formatC("call", width = -call_width), head,
+      sep = "  "
+    ),
     sub(" +$", "", paste(
       formatC(cut_text(at, at_width), width = at_width),
       formatC(cut_text(calls, call_width), width = -call_width), types,
@@ -332,11 +353,13 @@ cast_lines <- function(x, id) {
     ifelse(is.na(rows$line), paste0("`", rows$call, "`"), paste("line", rows$line))
   )
   lines <- unique(paste0("  ", where, ": ", rows$code))
+  quality <- c(
+    if (x$fewest[[id]]) "the fewest", if (x$checked[[id]]) "checked" else "not checked"
+  )
   c(
     paste0(
       "With ", nrow(rows), " cast", if (nrow(rows) > 1L) "s", ", ", id, " gives the dtypes of ",
-      x$rules[1L], " (", if (x$fewest[[id]]) "the fewest, ", if (x$checked[[id]]) "checked" else "not checked",
-      "):"
+      x$rules[1L], " (", toString(quality), "):"
     ),
     unlist(lapply(lines, strwrap, width = 80L, exdent = 4L, indent = 2L))
   )

@@ -10,7 +10,8 @@
 #'   [as_dtype()], to R [as_array()], bytes [nv_read_bin()], casts [nv_convert()], printing
 #'   [print.nv_tensor()], comparing [all.equal.nv_tensor()].
 #' \item Promotion: [common_dtype()], [result_dtype()], [promotion_table()],
-#'   [promotion_rules()], [with_promotion()], [promotion_lattice()], [check_lattice()].
+#'   [promotion_rules()], [with_promotion()], [promotion_lattice()], [check_lattice()],
+#'   [trace_dtypes()], [compare_rules()].
 #' \item Elementwise: arithmetic [nv_add()], comparison [nv_eq()], logic [nv_and()], bits
 #'   [nv_bitwise_and()], choices [nv_clamp()], functions [nv_sqrt()] and
 #'   [nv_erf()], signs [nv_negate()], rounding [nv_round()], complex numbers [nv_real()], NaN

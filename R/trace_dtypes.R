@@ -5,8 +5,8 @@
 #'
 #' With [nv_aval()] for arguments nothing is computed: dtypes and shapes are all there is, and the
 #' function must not look at values. With tensors it is computed as usual, `if` and `while` can look
-#' at values, and rules that look at them (`"numpy_legacy"`) have them. A function that [jit()] made is
-#' followed as the R function it was made of, under its own rules if it has some.
+#' at values, and rules that look at them (`"numpy_legacy"`) have them. A function that [jit()]
+#' made is followed as the R function it was made of, under its own rules if it has some.
 #'
 #' Operations that are repeated, in a loop or in a function that is called again, are one row with a
 #' `count`, as long as they see the same dtypes and shapes. What a function of joist does inside is
@@ -31,17 +31,18 @@
 #' @inheritParams common_dtype
 #' @param x,object What `trace_dtypes()` gave.
 #' @param n How many rows are printed.
-#' @return A data frame of class `joist_dtype_trace` with a row per place and operation, in the order
-#'   in which they first ran, and the columns `line` and `file` (`NA` without source), `call` (the code
-#'   of the call), `op` (the operation, as in [program()]), `operands` (their dtypes before promotion,
-#'   `?` where ambiguous), `result` (`dtype` with `?` where it is `ambiguous`), `dtype`, `ambiguous`,
-#'   `shape`, `bytes` (of the results), `count`, `last` (whether this is what the
-#'   call gives, or something in between), the flags `known`, `widening`, `int_to_float`,
+#' @return A data frame of class `joist_dtype_trace` with a row per place and operation, in the
+#'   order in which they first ran, and the columns `line` and `file` (`NA` without source), `call`
+#'   (the code of the call), `op` (the operation, as in [program()]), `operands` (their dtypes
+#'   before promotion, `?` where ambiguous), `result` (`dtype` with `?` where it is `ambiguous`),
+#'   `dtype`, `ambiguous`, `shape`, `bytes` (of the results), `count`, `last` (whether this is what
+#'   the call gives, or something in between), the flags `known`, `widening`, `int_to_float`,
 #'   `lossy`, `literal` (rounded) and `misfit`, and `marks`, a line each.
 #'
 #'   `summary()` gives three lines of text: where a dtype first became wider, where something may be
 #'   lost, and how many bytes the results have by dtype.
-#' @section Errors: those of `f`.
+#' @section Errors: those of `f`. `joist_promotion_error` for unknown rules; `joist_value_error` if
+#'   `f` is no function.
 #' @seealso [compare_rules()], [program()] for the compiled function.
 #' @examples
 #' f <- function(x, y) {
@@ -88,7 +89,8 @@ ledger_rows <- function(recorded) {
   counts <- tabulate(match(key, key[first]), length(first))
   rows <- events[first, , drop = FALSE]
   out <- cbind(
-    place_columns(recorded$sites[rows$site]), rows[c("op", "operands", "result", "dtype", "ambiguous", "shape", "bytes")],
+    place_columns(recorded$sites[rows$site]),
+    rows[c("op", "operands", "result", "dtype", "ambiguous", "shape", "bytes")],
     count = counts,
     rows[c("last", "known", "widening", "int_to_float", "lossy", "literal", "misfit", "marks")]
   )

@@ -37,15 +37,7 @@ edit_code <- function(code, line, places, found) {
     code[[3L]] <- edit_code(code[[3L]], line, places, found)
     return(code)
   }
-  references <- if (identical(code[[1L]], quote(`{`))) attr(code, "srcref")
-  edited <- code
-  for (k in seq_along(code)) {
-    part <- code[[k]]
-    if (!missing(part) && is.call(part)) {
-      at <- if (length(references) >= k) references[[k]][1L] else line
-      edited[[k]] <- edit_code(part, at, places, found)
-    }
-  }
+  edited <- edit_parts(code, line, places, found)
   for (k in seq_along(places)) {
     place <- places[[k]]
     if (!is.na(place$line) && !identical(as.integer(line), place$line)) next
@@ -55,6 +47,19 @@ edit_code <- function(code, line, places, found) {
     }
   }
   edited
+}
+
+# Statements in braces have lines of their own.
+edit_parts <- function(code, line, places, found) {
+  references <- if (identical(code[[1L]], quote(`{`))) attr(code, "srcref")
+  for (k in seq_along(code)) {
+    part <- code[[k]]
+    if (!missing(part) && is.call(part)) {
+      at <- if (length(references) >= k) references[[k]][1L] else line
+      code[[k]] <- edit_code(part, at, places, found)
+    }
+  }
+  code
 }
 
 is_written <- function(code, call) {
@@ -75,8 +80,8 @@ edit_function <- function(f, places) {
   list(code = code, counts = found$counts)
 }
 
-# Calls that R hands over with values in place of code, as those of sum(), and with `*tmp*` for what is
-# assigned to: as they are written, where there is only one on the line. `shown` is for people.
+# Calls that R hands over with values in place of code, as those of sum(), and with `*tmp*` for what
+# is assigned to: as they are written, where there is only one on the line. `shown` is for people.
 restore_calls <- function(sites, homes) {
   lapply(sites, function(site) {
     head <- if (is.name(site$call[[1L]])) as.character(site$call[[1L]]) else ""
@@ -84,8 +89,11 @@ restore_calls <- function(sites, homes) {
     if (site$home > 0L && (assigns || "tensor" %in% all.names(site$call))) {
       calls <- calls_of_line(homes[[site$home]]$code, site$line)
       written <- unique(Filter(function(call) {
-        if (assigns) is_assignment(call) && same_call(assignment_call(call), site$call) else
+        if (assigns) {
+          is_assignment(call) && is_written(call, site$call)
+        } else {
           identical(call[[1L]], site$call[[1L]])
+        }
       }, calls))
       if (length(written) == 1L) {
         if (!assigns) site$call <- written[[1L]]
@@ -177,17 +185,21 @@ is_settable <- function(path) {
 
 # The code of a place with its casts, a data frame with a row each.
 cast_code <- function(code, casts, operand = quote(nv_convert), result = quote(nv_convert)) {
+  cast <- function(head, part, dtype) {
+    while (is.call(part) && identical(part[[1L]], quote(`(`))) part <- part[[2L]]
+    as.call(list(head, part, dtype))
+  }
   call <- if (is_assignment(code)) NULL else code
   for (k in which(casts$kind == "operand")) {
     if (is.null(call)) {
-      code[[3L]] <- as.call(list(operand, code[[3L]], casts$dtype[k]))
+      code[[3L]] <- cast(operand, code[[3L]], casts$dtype[k])
     } else {
       at <- operand_positions(call)[casts$operand[k]] + 1L
-      code[[at]] <- as.call(list(operand, code[[at]], casts$dtype[k]))
+      code[[at]] <- cast(operand, code[[at]], casts$dtype[k])
     }
   }
   for (k in which(casts$kind == "result")) {
-    code <- as.call(list(result, code, casts$dtype[k]))
+    code <- cast(result, code, casts$dtype[k])
   }
   code
 }
@@ -196,7 +208,8 @@ cast_argument <- function(path, dtype, cast = quote(nv_convert)) {
   call("<-", path, as.call(list(cast, path, dtype)))
 }
 
-# The function with the casts in it, whose sites have these editable homes, and in copies of the functions that it calls.
+# The function with the casts in it, whose sites have these editable homes, and in copies of the
+# functions that it calls.
 edited_function <- function(f, recorded, homes, casts) {
   inner <- casts[casts$kind != "argument", ]
   edit <- function(code, home) {

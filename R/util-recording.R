@@ -2,8 +2,9 @@
 # compare_rules() read. C records the operations; here is where in the user's code they are.
 
 # Runs `f` on the arguments under the rules and records its operations. Gives a list of `ledger`
-# (what C has recorded), `sites` (where the operations are written), `homes` (the functions that they
-# are written in), `outputs` and, if the function failed, `error` and its line.
+# (what C has recorded) and its `events`, `sites` (where the operations are written), `homes` (the
+# functions that they are written in), the tensors among `arguments` and `outputs` and, if the
+# function failed, `error`: the condition and its place.
 record_operations <- function(f, arguments, rules, label = "f") {
   recorded <- run_recorded(f, name_arguments(f, arguments), promotion_rules(rules), label)
   recorded$sites <- restore_calls(recorded$sites, recorded$homes)
@@ -30,8 +31,8 @@ run_recorded <- function(f, arguments, rules, label = "f") {
     error = function(e) if (is.null(error)) stop(e)
   )
   list(
-    given = arguments, ledger = ledger, events = .Call(joist_r_ledger_table, ledger), sites = places$table(),
-    homes = places$homes, arguments = argument_leaves(arguments), error = error, rules = rules,
+    given = arguments, ledger = ledger, events = .Call(joist_r_ledger_table, ledger),
+    sites = places$table(), homes = places$homes, arguments = argument_leaves(arguments), error = error, rules = rules,
     outputs = if (is.null(error)) tensor_leaves(value, quote(value))
   )
 }
@@ -42,7 +43,8 @@ name_arguments <- function(f, arguments) {
   if (is.null(formals)) {
     return(arguments)
   }
-  positions <- as.call(c(quote(f), stats::setNames(as.list(seq_along(arguments)), names(arguments))))
+  positions <- stats::setNames(as.list(seq_along(arguments)), names(arguments))
+  positions <- as.call(c(quote(f), positions))
   matched <- tryCatch(as.list(match.call(formals, positions))[-1L], error = function(e) NULL)
   if (is.null(matched)) arguments else stats::setNames(arguments[unlist(matched)], names(matched))
 }
@@ -98,15 +100,15 @@ new_places <- function(label) {
   self$floor <- 0L
   self$homes <- list()
   self$calls <- 0L
-  numbers <- new.env(parent = emptyenv())
+  self$numbers <- new.env(parent = emptyenv())
   found <- list()
   self$site <- function() {
     entry <- entry_frame(sys.nframe() - 1L, self$floor)
     place <- place_of_frame(entry, self)
-    number <- numbers[[place$key]]
+    number <- self$numbers[[place$key]]
     if (is.null(number)) {
       number <- length(found) + 1L
-      numbers[[place$key]] <- number
+      self$numbers[[place$key]] <- number
       found[[number]] <<- place
     }
     # A call is one run of the outermost function of joist's.

@@ -83,7 +83,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(joist_r_ledger_arguments, 2),
     ENTRY(joist_r_ledger_argument_of, 2),
     ENTRY(joist_r_ledger_table, 1),
-    ENTRY(joist_r_ledger_infer, 3),
+    ENTRY(joist_r_ledger_infer, 4),
     ENTRY(joist_r_ledger_casts, 5),
     ENTRY(joist_r_program_text, 1),
     ENTRY(joist_r_program_table, 1),

@@ -29,13 +29,13 @@ static struct joist_type *given_types(const struct joist_ledger *ledger, SEXP ot
   return types;
 }
 
-SEXP joist_r_ledger_infer(SEXP ledger, SEXP other, SEXP rules) {
+SEXP joist_r_ledger_infer(SEXP ledger, SEXP other, SEXP rules, SEXP follow) {
   const struct joist_ledger *const own = joist_r_ledger_of(ledger);
   struct joist_type *const types = given_types(own, other);
   joist_dtype *const result = (joist_dtype *)R_alloc(own->event_count + 1, (int)sizeof *result);
   struct joist_error error;
-  const joist_status status =
-      joist_ledger_infer(own, joist_r_rules(rules), NULL, 0, types, result, &error);
+  const joist_status status = joist_ledger_infer(
+      own, joist_r_rules(rules), NULL, 0, joist_r_flag(follow, "follow"), types, result, &error);
   if (status != JOIST_OK) joist_r_raise(status, &error);
   SEXP out = PROTECT(Rf_allocVector(STRSXP, own->event_count));
   for (uint32_t e = 0; e < own->event_count; e++)

@@ -74,7 +74,7 @@ static void add_losses(struct line *mark, joist_dtype from, joist_dtype to) {
     if (whole)
       add(mark, "%svalues beyond %" PRIu64, separator, joist_dtype_max_int(real));
     else
-      add(mark, "%svalues beyond %.3g", separator, joist_dtype_max_float(real));
+      add(mark, "%svalues beyond %.6g", separator, joist_dtype_max_float(real));
     separator = ", ";
   }
   static const struct {

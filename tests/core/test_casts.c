@@ -90,7 +90,7 @@ static bool gives(const struct joist_ledger *ledger, const struct joist_rules *r
   struct joist_type types[ARGUMENTS + EVENTS];
   joist_dtype result[EVENTS];
   given_types(ledger, types);
-  if (joist_ledger_infer(ledger, rules, casts, count, types, result, &error) != JOIST_OK)
+  if (joist_ledger_infer(ledger, rules, casts, count, true, types, result, &error) != JOIST_OK)
     return false;
   for (uint32_t e = 0; e < ledger->event_count; e++) {
     const uint32_t value = ledger->events[e].result;

@@ -119,7 +119,8 @@ random_expression <- function() {
 }
 
 as_function <- function(expression) {
-  formals <- stats::setNames(rep(alist(x = ), length(expression$inputs)), names(expression$inputs))
+  inputs <- expression$inputs
+  formals <- stats::setNames(rep(list(quote(expr =)), length(inputs)), names(inputs))
   as.function(c(formals, expression$code), globalenv())
 }
 
@@ -153,7 +154,8 @@ for (k in seq_along(expressions)) {
   }
   failed <- failed + 1L
   if (failed > 20L) next
-  cat(expression$python, "\n  NumPy: ", toString(numpy_dtypes[k, ]), "; joist: ", toString(own), "\n",
+  cat(
+    expression$python, "\n  NumPy: ", toString(numpy_dtypes[k, ]), "; joist: ", toString(own), "\n",
     sep = ""
   )
 }

@@ -51,7 +51,8 @@ parts <- parallel::mclapply(seq_len(processes), function(part) {
 }, mc.cores = processes)
 
 wrong <- unlist(lapply(parts, `[[`, "wrong"))
-counts <- Reduce(`+`, lapply(parts, function(part) part$counts[c("runs", "pairs", "casts", "fewest", "without")]))
+counted <- c("runs", "pairs", "casts", "fewest", "without")
+counts <- Reduce(`+`, lapply(parts, function(part) part$counts[counted]))
 cat(utils::head(wrong, 5L), sep = "\n\n")
 cat(sprintf(
   paste0(

@@ -18,7 +18,9 @@ random_input <- function(dtypes) {
 }
 
 random_literals <- c("1L", "2L", "2L", "100L", "300L", "0.5", "2", "2", "1e5", "TRUE")
-random_binary <- c("%s + %s", "%s * %s", "%s * %s", "%s/%s", "nv_add(%s, %s)", "%s < %s", "%s == %s")
+random_binary <- c(
+  "%s + %s", "%s * %s", "%s * %s", "%s/%s", "nv_add(%s, %s)", "%s < %s", "%s == %s"
+)
 random_unary <- c(
   "-%s", "abs(%s)", "sqrt(%s)", "nv_reduce_sum(%s)", "sum(%s)", "exp(%s)",
   "nv_convert(%s, \"f32\")", "nv_convert(%s, \"i16\")", "mean(%s)"
@@ -26,7 +28,10 @@ random_unary <- c(
 
 # Of a name, or of something in it.
 random_operand <- function(names, depth) {
-  if (depth == 0L || runif(1) < 0.6) pick(names) else paste0("(", random_call(names, depth - 1L), ")")
+  if (depth == 0L || runif(1) < 0.6) {
+    return(pick(names))
+  }
+  paste0("(", random_call(names, depth - 1L), ")")
 }
 
 random_call <- function(names, depth) {
@@ -168,8 +173,8 @@ output_dtypes_of <- function(f, inputs, rules) {
   )
 }
 
-# What is wrong with the casts of a comparison from one rule set to others, as text; `counts` adds up
-# how many pairs there were, how many needed casts, and how many of these got them, the fewest.
+# What is wrong with the casts of a comparison from one rule set to others, as text; `counts` adds
+# up how many pairs there were, how many needed casts, and how many of these got them, the fewest.
 check_casts <- function(program, comparison, counts) {
   from <- comparison$rules[1L]
   wanted <- output_dtypes_of(function_of(program$lines), program$inputs, from)
@@ -189,7 +194,8 @@ check_casts <- function(program, comparison, counts) {
     if (!comparison$found[[to]]) {
       counts$without <- counts$without + 1L
       if (has_dtypes(to, used)) {
-        wrong <- c(wrong, paste(c(paste("no casts from", from, "to", to), program$lines), collapse = "\n"))
+        text <- c(paste("no casts from", from, "to", to), program$lines)
+        wrong <- c(wrong, paste(text, collapse = "\n"))
       }
       next
     }

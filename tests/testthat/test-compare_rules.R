@@ -21,7 +21,7 @@ test_that("lines that differ are listed, with the results", {
   expect_identical(compared$errors$rules, "numpy")
   expect_identical(compared$errors$line, 2L)
   expect_identical(compared$errors$call, "x + 300L")
-  expect_identical(compared$outputs$numpy, NA)
+  expect_identical(compared$outputs$numpy, NA_character_)
   expect_true(compared$checked)
 })
 

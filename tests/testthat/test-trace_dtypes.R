@@ -78,7 +78,9 @@ test_that("what is repeated is counted", {
 })
 
 test_that("lines are those of the source, and calls do without", {
-  lines <- c("function(x) {", "  a <- x + 1L", "", "  b <- exp(", "    a)", "  nv_add(a * 2L, b)", "}")
+  lines <- c(
+    "function(x) {", "  a <- x + 1L", "", "  b <- exp(", "    a)", "  nv_add(a * 2L, b)", "}"
+  )
   with_source <- trace_dtypes(function_of(lines), nv_aval("i32", 2))
   expect_identical(with_source$line, c(2L, 4L, 6L, 6L))
   without <- trace_dtypes(function_of(lines, FALSE), nv_aval("i32", 2))
@@ -127,7 +129,10 @@ test_that("errors are those of the function, and recording ends with them", {
     trace_dtypes(\(x, y) x * y, nv_aval("f32", 2), nv_aval("f64"), rules = "numpy_legacy"),
     "value of a rank-0 tensor"
   )
-  trace <- trace_dtypes(\(x, y) x * y, nv_aval("f32", 2), nv_scalar(2, "f64"), rules = "numpy_legacy")
+  trace <- trace_dtypes(
+    \(x, y) x * y, nv_aval("f32", 2), nv_scalar(2, "f64"),
+    rules = "numpy_legacy"
+  )
   expect_identical(trace$dtype, "f32")
 })
 
@@ -214,7 +219,8 @@ test_that("random functions have the dtypes that their calls have one by one", {
     f <- function_of(program$lines, keep = TRUE)
     for (rules in promotion_rule_sets()$id) {
       expect_identical(
-        traced_by_calls(f, program$inputs, rules), run_by_calls(program$lines, program$inputs, rules)
+        traced_by_calls(f, program$inputs, rules),
+        run_by_calls(program$lines, program$inputs, rules)
       )
     }
   }

@@ -117,7 +117,7 @@ static struct joist_operand *room_for_operands(const struct joist_ledger *ledger
 }
 
 joist_status joist_ledger_infer(const struct joist_ledger *ledger, const struct joist_rules *rules,
-                                const struct joist_cast *casts, size_t count,
+                                const struct joist_cast *casts, size_t count, bool follow,
                                 struct joist_type *types, joist_dtype *result,
                                 struct joist_error *error) {
   const struct pass pass = {ledger, rules, casts, count, types, room_for_operands(ledger)};
@@ -128,8 +128,8 @@ joist_status joist_ledger_infer(const struct joist_ledger *ledger, const struct 
     const struct joist_type given = infer_event(&pass, e);
     result[e] = given.dtype;
     set_results(&pass, event,
-                given.dtype == JOIST_DTYPE_NONE ? ledger->values[event->result].type
-                                                : after_cast(&pass, event, given));
+                given.dtype == JOIST_DTYPE_NONE || !follow ? ledger->values[event->result].type
+                                                           : after_cast(&pass, event, given));
   }
   free(pass.operands);
   return JOIST_OK;
