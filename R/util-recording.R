@@ -32,7 +32,8 @@ run_recorded <- function(f, arguments, rules, label = "f") {
   )
   list(
     given = arguments, ledger = ledger, events = .Call(joist_r_ledger_table, ledger),
-    sites = places$table(), homes = places$homes, arguments = argument_leaves(arguments), error = error, rules = rules,
+    sites = places$table(), homes = places$homes, arguments = argument_leaves(arguments),
+    error = error, rules = rules,
     outputs = if (is.null(error)) tensor_leaves(value, quote(value))
   )
 }
