@@ -22,8 +22,11 @@
 #' @param device The device that programs run on, see [nv_device()]: R numbers and the
 #'   constants of a program are copied there, tensors must be there. `NULL` for the device of
 #'   the tensors among the arguments.
-#' @param promotion Promotion rules for `f`, see [promotion_rules()]; `NULL` for those in
-#'   force when the compiled function is called.
+#' @param promotion Promotion rules for `f`, see [promotion_rules()], whatever the caller's are;
+#'   `NULL` for those in force when the compiled function is called.
+#' @param on What to do about implicit promotion in `f`, see [with_promotion()], whatever the caller
+#'   asks for: `character()` for nothing. `NULL` for what is in force when the compiled function is
+#'   called; `f` is traced once for each such policy. Warnings are given while it is traced.
 #' @return A function of class `joist_jit` with the arguments of `f`. Numbers that `f`
 #'   returns become tensors of their default dtype. Printing it shows its programs, one
 #'   line per instruction.
@@ -38,11 +41,13 @@
 #' f
 #' jit(\() list(1L, 1.0, TRUE))()
 #' @export
-jit <- function(f, static = character(), cache_size = 100L, device = NULL, promotion = NULL) {
+jit <- function(f, static = character(), cache_size = 100L, device = NULL, promotion = NULL,
+                on = NULL) {
   force(f)
   f <- as_function(match.fun(f), "f")
   if (!is.null(device)) device <- format(nv_device(device))
   if (!is.null(promotion)) promotion_rules(promotion)
+  policy <- promotion_policy(on)
   arguments <- formals(args(f))
   if (!is.character(static) || anyNA(static)) {
     stop_joist("joist_value_error", "`static` must be names of arguments")
@@ -58,7 +63,7 @@ jit <- function(f, static = character(), cache_size = 100L, device = NULL, promo
   environment(compiled) <- list2env(
     list(
       .jit_run = jit_run, .jit_state = state, .jit_function = f, .jit_static = static,
-      .jit_promotion = promotion, .jit_device = device
+      .jit_promotion = promotion, .jit_policy = policy, .jit_device = device
     ),
     parent = topenv()
   )
@@ -83,28 +88,33 @@ jit_body <- function(arguments) {
     collected <- call("if", any_missing, as.call(c(quote(c), parts)), collected)
   }
   substitute(
-    .jit_run(.jit_state, .jit_function, arguments, .jit_static, .jit_promotion, .jit_device),
+    .jit_run(
+      .jit_state, .jit_function, arguments, .jit_static, .jit_promotion, .jit_policy, .jit_device
+    ),
     list(arguments = collected)
   )
 }
 
-jit_run <- function(state, f, arguments, static, promotion, device) {
+jit_run <- function(state, f, arguments, static, promotion, policy, device) {
   dynamic <- if (length(static) == 0L) {
     rep_len(TRUE, length(arguments))
   } else {
     !(names(arguments) %in% static)
   }
-  out <- .Call(joist_r_jit_call, state, arguments, dynamic, promotion, device)
+  out <- .Call(joist_r_jit_call, state, arguments, dynamic, promotion, policy, device)
   if (!is.logical(out)) {
     return(out)
   }
-  if (!is.null(promotion)) local_promotion(promotion)
+  old <- set_promotion(promotion, policy)
+  on.exit(restore_promotion(old))
   if (!out) {
     return(call_eagerly(f, arguments))
   }
+  # A call site is warned about once in each trace.
+  if (!is.null(policy)) rm(list = ls(policy[[2L]], all.names = TRUE), envir = policy[[2L]])
   compiled <- jit_trace(f, arguments, dynamic)
-  .Call(joist_r_jit_store, state, compiled, arguments, dynamic, promotion)
-  out <- .Call(joist_r_jit_call, state, arguments, dynamic, promotion, device)
+  .Call(joist_r_jit_store, state, compiled, arguments, dynamic, promotion, policy)
+  out <- .Call(joist_r_jit_call, state, arguments, dynamic, promotion, policy, device)
   if (is.logical(out)) call_eagerly(f, arguments) else out
 }
 
@@ -146,14 +156,20 @@ with_compiled_loops <- function(f) {
   tryCatch(compiler::cmpfun(f, list(suppressAll = TRUE)), error = function(e) f)
 }
 
-# How many traces are under way.
+# How many traces are under way, and the frame of the latest.
 tracing <- new.env(parent = emptyenv())
 tracing$depth <- 0L
+tracing$frame <- 0L
 
 jit_trace <- function(f, arguments, dynamic) {
   trace <- .Call(joist_r_trace_begin, arguments, dynamic, NULL)
+  outer <- tracing$frame
   tracing$depth <- tracing$depth + 1L
-  on.exit(tracing$depth <- tracing$depth - 1L)
+  tracing$frame <- sys.nframe()
+  on.exit({
+    tracing$depth <- tracing$depth - 1L
+    tracing$frame <- outer
+  })
   traced <- names(Filter(function(x) inherits(x, "nv_traced"), trace[[2L]]))
   result <- withCallingHandlers(
     call_function(f, trace[[2L]]),

@@ -10,8 +10,9 @@
 #'   [as_dtype()], to R [as_array()], bytes [nv_read_bin()], casts [nv_convert()], printing
 #'   [print.nv_tensor()], comparing [all.equal.nv_tensor()].
 #' \item Promotion: [common_dtype()], [result_dtype()], [promotion_table()],
-#'   [promotion_rules()], [with_promotion()], [promotion_lattice()], [check_lattice()],
-#'   [trace_dtypes()], [compare_rules()].
+#'   [promotion_rules()], [with_promotion()], [promotion_lattice()], [check_lattice()]; why
+#'   [explain_promotion()], in functions [trace_dtypes()] and [compare_rules()], pictures
+#'   [plot_promotion], a page [promotion_explorer()].
 #' \item Elementwise: arithmetic [nv_add()], comparison [nv_eq()], logic [nv_and()], bits
 #'   [nv_bitwise_and()], choices [nv_clamp()], functions [nv_sqrt()] and
 #'   [nv_erf()], signs [nv_negate()], rounding [nv_round()], complex numbers [nv_real()], NaN
@@ -32,10 +33,11 @@
 #'
 #' @section Errors:
 #' Every error is a condition that inherits from `joist_error`:
-#' `joist_promotion_error` (no common dtype), `joist_dtype_error` (unknown dtype, or an
-#' operation that a dtype does not have), `joist_shape_error` (shapes that do not fit),
-#' `joist_value_error` (a value that cannot be represented, NA, division by zero; and
-#' wherever a tensor is expected, an R object that is no array of numbers),
+#' `joist_promotion_error` (no common dtype, or a promotion that [with_promotion()] refuses),
+#' `joist_dtype_error` (unknown dtype, or an operation that a dtype does not have),
+#' `joist_shape_error` (shapes that do not fit), `joist_value_error` (a value that cannot be
+#' represented, NA, division by zero; and wherever a tensor is expected, an R object that is no
+#' array of numbers),
 #' `joist_device_error` (a device that is missing) and `joist_memory_error`.
 #'
 #' @useDynLib joist, .registration = TRUE

@@ -63,28 +63,6 @@ result_dtype <- function(..., rules = NULL) {
   .Call(joist_r_result_dtype, list(...), rules)
 }
 
-#' Promotion tables
-#'
-#' @inheritParams common_dtype
-#' @param lhs,rhs character vectors of nodes: dtypes (`"f32"`), ambiguous dtypes
-#'   (`"i32?"`), the rule set's own weak types (`"i*"`, `"f*"`, `"c*"`) or other names
-#'   of its nodes. By default all nodes of the published table in the published order.
-#' @return A character matrix with `lhs` and `rhs` as dimnames. `"?"` at the end marks an
-#'   ambiguous result, `"-"` an undefined one.
-#' @section Errors:
-#' `joist_dtype_error` for a name that is no node; `joist_promotion_error` for unknown
-#' rules.
-#' @source The sources of the built-in rule sets are listed by [promotion_rule_sets()];
-#'   the tables themselves are in `system.file("extdata", package = "joist")`.
-#' @examples
-#' promotion_table("anvil")
-#' promotion_table("anvil", lhs = c("i32?", "f32?"), rhs = c("i8", "f64"))
-#' noquote(promotion_table("jax"))
-#' @export
-promotion_table <- function(rules = NULL, lhs = NULL, rhs = NULL) {
-  .Call(joist_r_promotion_table, rules, lhs, rhs)
-}
-
 #' Promotion rule sets
 #'
 #' `promotion_rules()` gives a rule set as an object, with other default dtypes for R
@@ -137,16 +115,52 @@ promotion_rule_sets <- function() {
 #' The current rule set is the option `joist.promotion`: an id, a `joist_rules` object,
 #' or unset, which means `"anvil"`. `with_promotion()` sets it while an expression is
 #' evaluated, `local_promotion()` until the calling function returns, also when either
-#' ends with an error.
+#' ends with an error. With `on` they also say which kinds of implicit promotion are
+#' allowed meanwhile, warned about, or refused.
 #'
-#' @inheritParams common_dtype
+#' An operation promotes an operand *implicitly* where the rules give it another dtype than
+#' its own. There are four kinds; an operand may see several:
+#'
+#' | kind | what happens |
+#' |---|---|
+#' | `widening` | a known number dtype becomes one of more bytes (in a complex dtype, of a part) |
+#' | `int_to_float` | a known integer dtype becomes a float or complex one |
+#' | `lossy` | a tensor's dtype becomes one that cannot hold all its values |
+#' | `literal` | a whole R number is rounded, or one other than 0 becomes 0 |
+#'
+#' They are found wherever operands meet: in arithmetic, comparisons, [nv_ifelse()], matrix
+#' products, `c()` and its like and assignment, and in functions such as [exp()] and [mean()] that
+#' turn integers into floats; R numbers also where they become a tensor of their default dtype.
+#' What an operation does by its own definition is no promotion: `sum()` of `i8` is `i64`, tests
+#' such as `&` and the condition of [nv_ifelse()] only ask whether a number is zero. Nor is what
+#' was asked for, by [nv_convert()] or an argument `dtype`. A rounded fraction, such as 0.1 in
+#' `f32`, is not counted; an R number that does not fit a dtype is an error anyway.
+#'
+#' An error is raised before anything is computed. A warning is given once per call site: the
+#' operation, the R call and its line, if the function has kept its source
+#' (`options(keep.source = TRUE)`). While [jit()] traces a function the same is found in the same
+#' places; the compiled program does not warn again. Only R numbers among its arguments are
+#' looked at in every call, for `literal`.
+#'
+#' @param rules promotion rules: an id, a `joist_rules` object, or `NULL` to leave the rules in
+#'   force as they are.
 #' @param expr an expression, evaluated under the rules.
 #' @param envir the frame of the function at whose end the former rules come back. In the
 #'   global environment they stay until they are changed.
+#' @param on a character vector named by kinds, each `"ok"`, `"warn"` or `"error"`; kinds that are
+#'   not named are `"ok"`. `NULL` leaves this as it is: by default all are.
 #' @return `with_promotion()`: the value of `expr`. `local_promotion()`: the former value of
 #'   the option, invisibly.
 #' @section Errors:
-#' `joist_promotion_error` for unknown rules, before `expr` is evaluated.
+#' `joist_promotion_error` for unknown rules and `joist_value_error` for an `on` that is none,
+#' before `expr` is evaluated.
+#'
+#' What is refused raises `joist_widening_error`, `joist_int_to_float_error`,
+#' `joist_lossy_error`, `joist_literal_error` (also of class `joist_promotion_error`), what
+#' is warned about `joist_widening_warning` and so on (also of class `joist_promotion_warning`).
+#' Errors and warnings have the class `joist_implicit_promotion`, and say what happened in
+#' `kind`, `operands` (their dtypes), `result` (its dtype), `op`, `call`, `file` and `line`.
+#' One condition is given for all kinds that an operation shows.
 #' @examples
 #' with_promotion("jax", common_dtype("ui64", "i8"))
 #'
@@ -159,25 +173,48 @@ promotion_rule_sets <- function() {
 #' old <- options(joist.promotion = "numpy")
 #' common_dtype("i32", "f32")
 #' options(old)
+#'
+#' x <- nv_tensor(1:3, "f32")
+#' try(with_promotion(NULL, x * nv_scalar(0.5, "f64"), on = c(widening = "error")))
+#' with_promotion(NULL, x * 0.5, on = c(widening = "error"))
 #' @export
-with_promotion <- function(rules, expr) {
-  old <- options(joist.promotion = promotion_rules(rules))
-  on.exit(options(old))
+with_promotion <- function(rules, expr, on = NULL) {
+  old <- set_promotion(rules, promotion_policy(on))
+  on.exit(restore_promotion(old))
   expr
 }
 
 #' @rdname with_promotion
 #' @export
-local_promotion <- function(rules, envir = parent.frame()) {
+local_promotion <- function(rules = NULL, envir = parent.frame(), on = NULL) {
   if (!is.environment(envir)) {
     stop_joist("joist_value_error", "`envir` must be an environment")
   }
-  old <- options(joist.promotion = promotion_rules(rules))
+  former <- getOption("joist.promotion")
+  old <- set_promotion(rules, promotion_policy(on))
   if (!identical(envir, globalenv())) {
     # do.call() runs on.exit() in the caller's frame.
-    do.call(on.exit, list(as.call(list(options, old)), add = TRUE, after = FALSE), envir = envir)
+    back <- as.call(list(restore_promotion, old))
+    do.call(on.exit, list(back, add = TRUE, after = FALSE), envir = envir)
   }
-  invisible(old[["joist.promotion"]])
+  invisible(former)
+}
+
+# What `on` asks for, and where warnings were given.
+promotion_policy <- function(on) {
+  if (!is.null(on)) list(.Call(joist_r_make_policy, on), new.env(parent = emptyenv()))
+}
+
+# Gives what restore_promotion() puts back: rules or policy only if they were given.
+set_promotion <- function(rules, policy) {
+  if (!is.null(rules)) rules <- options(joist.promotion = promotion_rules(rules))
+  if (!is.null(policy)) policy <- list(.Call(joist_r_set_policy, policy))
+  list(rules = rules, policy = policy)
+}
+
+restore_promotion <- function(old) {
+  if (!is.null(old$policy)) .Call(joist_r_set_policy, old$policy[[1L]])
+  if (!is.null(old$rules)) options(old$rules)
 }
 
 #' Promotion lattices

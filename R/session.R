@@ -5,10 +5,10 @@
 #' `JOIST_NUM_THREADS`. Small tensors are computed by one thread, and results do not depend on
 #' the number. Forked processes (`parallel::mclapply()`) use one.
 #'
-#' @section Busy machines: OpenMP's threads spin while they wait for each other. Where other
-#'   programs want the same cores that can cost many times the work itself: start R with the
-#'   environment variable `OMP_WAIT_POLICY=passive` there, or let joist use fewer threads.
-#'   (R cannot set it: OpenMP reads it when R starts.)
+#' @section Busy machines: Where other programs want the same cores, threads have to wait for each
+#'   other. joist measures that, and works with one thread for a while (up to some seconds) when
+#'   the wait was long beside the work. The environment variable `OMP_WAIT_POLICY=passive`, set
+#'   before R starts, helps other programs: OpenMP's threads then do not spin while they are idle.
 #' @param threads A whole number of at least 1; more than the limit gives the limit.
 #' @return `nv_get_threads()` the number; `nv_set_threads()` the former number, invisibly.
 #' @section Errors: `joist_value_error` when `threads` is no positive whole number.

@@ -124,9 +124,10 @@ reduced_dims <- function(dims, rank) {
 count_reduced <- function(x, dims) prod(shape(x)[reduced_dims(dims, ndims(x))])
 
 # f(x, ...), compiled unless it is being compiled already: in one pass over the operand where
-# its operations one by one would take several. What comes after `x` is static.
+# its operations one by one would take several. What comes after `x` is static. A compiled program
+# would tell of implicit promotion only once.
 fused <- function(name, f, x, ...) {
-  if (!inherits(x, "nv_tensor") || inherits(x, "nv_traced")) {
+  if (!inherits(x, "nv_tensor") || inherits(x, "nv_traced") || .Call(joist_r_is_strict)) {
     return(f(x, ...))
   }
   if (is.null(compiled[[name]])) {

@@ -13,6 +13,66 @@ raise <- function(class, message) {
 
 stop_joist <- function(class, ...) raise(class, paste0(...))
 
+# An implicit promotion that the policy in force refuses or warns about; called from C, before
+# anything is computed. `places` has those that were warned about.
+implicit_promotion <- function(facts, places) {
+  call <- user_call(sys.nframe() - 1L)
+  level <- if (facts$refused) "error" else "warning"
+  file <- if (is.null(facts$file)) NA_character_ else facts$file
+  line <- if (is.null(facts$reference)) NA_integer_ else facts$reference[1L]
+  condition <- structure(
+    class = c(
+      sprintf("joist_%s_%s", facts$kind, level), "joist_implicit_promotion",
+      if (facts$refused) c("joist_promotion_error", "joist_error") else "joist_promotion_warning",
+      level, "condition"
+    ),
+    list(
+      message = promotion_message(facts, file, line), call = call, kind = facts$kind,
+      operands = facts$operands, result = facts$result, op = facts$op, file = file, line = line
+    )
+  )
+  if (facts$refused) stop(condition)
+  place <- c(facts$op, facts$kind, deparse(call), file, unclass(facts$reference))
+  place <- paste(place, collapse = "\n")
+  if (!exists(place, envir = places, inherits = FALSE)) {
+    warning(condition)
+    assign(place, TRUE, envir = places) # not where a handler made an error of it
+  }
+}
+
+promotion_message <- function(facts, file, line) {
+  what <- vapply(which(lengths(facts$kinds) > 0L), function(k) {
+    kinds <- paste0("(", paste(facts$kinds[[k]], collapse = ", "), ")")
+    if (identical(facts$kinds[[k]], "literal")) {
+      paste("takes the R number in operand", k, "as another value of", facts$taken[k], kinds)
+    } else {
+      paste("promotes operand", k, "from", facts$operands[k], "to", facts$taken[k], kinds)
+    }
+  }, "")
+  if (length(what) > 3L) what <- c(what[1:2], paste("promotes", length(what) - 2L, "more"))
+  last <- length(what)
+  if (last > 1L) what <- paste(paste(what[-last], collapse = ", "), "and", what[last])
+  subject <- if (facts$op %in% c("update", "put")) "assignment" else paste0("nv_", facts$op, "()")
+  at <- if (!is.na(line)) paste0(", in ", if (nzchar(file)) paste0(file, ", "), "line ", line)
+  advice <- if (identical(facts$kind, "literal")) {
+    "; give it as a tensor of a dtype that holds it"
+  } else {
+    "; call nv_convert() where this is meant"
+  }
+  paste0(subject, " ", what, at, advice, ", or allow it in `on`")
+}
+
+# The place in the code of the innermost function that has kept its source, within the one that
+# is traced, if one is; called from C.
+source_reference <- function() {
+  for (frame in seq(sys.nframe() - 1L, tracing$frame + 1L)) {
+    reference <- attr(sys.call(frame), "srcref")
+    if (!is.null(reference)) {
+      return(reference)
+    }
+  }
+}
+
 # The frame by which the user entered joist: the outermost of joist's own frames that called
 # each other, from `frame` up, be it through base R's lapply() and the like; NULL if there is none.
 # Frames up to `floor` do not count. (The caller of a promise may have returned before it is

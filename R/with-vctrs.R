@@ -77,9 +77,12 @@ vec_ptype_full.nv_tensor <- function(x, ...) paste0("tensor<", vec_ptype_abbr.nv
 # ---- common type: that of an operation on both ----
 
 common_column <- function(x, y, ...) {
-  type <- result_dtype(x, y)
-  nv_tensor(logical(), type$dtype, 0L, type$ambiguous)
+  type <- nv_concatenate(abstract_column(x), abstract_column(y))
+  nv_tensor(logical(), dtype(type), 0L, ambiguous(type))
 }
+
+# R numbers are values that the rules may look at.
+abstract_column <- function(x) if (is_tensor(x)) nv_aval(dtype(x), length(x), ambiguous(x)) else x
 
 #' @exportS3Method vctrs::vec_ptype2 nv_tensor.nv_tensor
 vec_ptype2.nv_tensor.nv_tensor <- common_column

@@ -21,8 +21,10 @@
 #include "r/operations.h"
 #include "r/program_view.h"
 #include "r/promotion.h"
+#include "r/promotion_explain.h"
 #include "r/rules.h"
 #include "r/session.h"
+#include "r/strictness.h"
 #include "r/subset.h"
 #include "r/tensor_create.h"
 #include "r/tensor_export.h"
@@ -37,6 +39,8 @@ static const R_CallMethodDef entries[] = {
     ENTRY(joist_r_init, 1),
     ENTRY(joist_r_common_dtype, 5),
     ENTRY(joist_r_result_dtype, 2),
+    ENTRY(joist_r_explain, 4),
+    ENTRY(joist_r_explain_op, 2),
     ENTRY(joist_r_promotion_table, 3),
     ENTRY(joist_r_promotion_rules, 4),
     ENTRY(joist_r_promotion_rule_sets, 0),
@@ -44,6 +48,9 @@ static const R_CallMethodDef entries[] = {
     ENTRY(joist_r_check_lattice, 1),
     ENTRY(joist_r_lattice_edges, 1),
     ENTRY(joist_r_rules_info, 1),
+    ENTRY(joist_r_make_policy, 1),
+    ENTRY(joist_r_set_policy, 1),
+    ENTRY(joist_r_is_strict, 0),
     ENTRY(joist_r_make, 6),
     ENTRY(joist_r_make_aval, 3),
     ENTRY(joist_r_with_shape, 2),
@@ -75,8 +82,8 @@ static const R_CallMethodDef entries[] = {
     ENTRY(joist_r_trace_begin, 3),
     ENTRY(joist_r_trace_end, 3),
     ENTRY(joist_r_jit_state, 1),
-    ENTRY(joist_r_jit_call, 5),
-    ENTRY(joist_r_jit_store, 5),
+    ENTRY(joist_r_jit_call, 6),
+    ENTRY(joist_r_jit_store, 6),
     ENTRY(joist_r_jit_programs, 1),
     ENTRY(joist_r_ledger_begin, 2),
     ENTRY(joist_r_ledger_end, 1),

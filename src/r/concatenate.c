@@ -7,6 +7,7 @@
 #include "r/payload.h"
 #include "r/rules.h"
 #include "r/run.h"
+#include "r/strictness.h"
 #include "r/transfer.h"
 
 /* A tensor of that type: an R number becomes it exactly, or fails; a tensor is converted. */
@@ -41,6 +42,7 @@ SEXP joist_r_fitted(const struct joist_rules *rules, const struct joist_r_value 
   struct joist_r_value value;
   joist_r_read_any(rules, object, &value);
   if (joist_r_by_value(rules)) joist_r_read_range(&value);
+  const struct joist_r_value values[] = {*x, value};
   const struct joist_operand operands[] = {x->argument.operand, value.argument.operand};
   const struct joist_attributes none = {.count = 0};
   struct joist_signature signature;
@@ -48,6 +50,7 @@ SEXP joist_r_fitted(const struct joist_rules *rules, const struct joist_r_value 
   const joist_status status =
       joist_infer(rules, JOIST_OP_UPDATE, operands, 2, &none, &signature, &error);
   if (status != JOIST_OK) joist_r_raise(status, &error);
+  if (joist_r_strict) joist_r_judge(JOIST_OP_UPDATE, values, 2, &signature);
   const bool ambiguous = value.argument.operand.type.ambiguous;
   SEXP made =
       PROTECT(read_as(rules, object, &value, (struct joist_type){signature.operand[1], ambiguous}));

@@ -18,6 +18,8 @@ SEXP joist_r_init(SEXP namespace_object) {
   return R_NilValue;
 }
 
+SEXP joist_r_eval(SEXP call) { return Rf_eval(call, namespace_of_package); }
+
 static const char *condition_class(joist_status status) {
   switch (status) {
     case JOIST_ERROR_PROMOTION:
@@ -43,8 +45,7 @@ static const char *condition_class(joist_status status) {
 static _Noreturn void raise_text(joist_status status, const char *text) {
   SEXP class = PROTECT(Rf_mkString(condition_class(status)));
   SEXP message = PROTECT(Rf_ScalarString(Rf_mkCharCE(text, CE_UTF8)));
-  SEXP call = PROTECT(Rf_lang3(Rf_install("raise"), class, message));
-  Rf_eval(call, namespace_of_package);
+  joist_r_eval(PROTECT(Rf_lang3(Rf_install("raise"), class, message)));
   Rf_error("%s", text); /* raise() does not return */
 }
 

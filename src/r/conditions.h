@@ -15,6 +15,9 @@ _Noreturn void joist_r_fail(const struct joist_error *error);
 /* For what only R knows of, with a text. */
 _Noreturn void joist_r_stop(joist_status status, const char *format, ...) JOIST_PRINTF(2, 3);
 
+/* The value of a call of one of the package's own functions. */
+SEXP joist_r_eval(SEXP call);
+
 /* .Call: remembers the package's namespace, where the conditions are raised. */
 SEXP joist_r_init(SEXP namespace_object);
 

@@ -17,6 +17,7 @@
 #include "r/ledger.h"
 #include "r/rules.h"
 #include "r/run.h"
+#include "r/strictness.h"
 #include "r/trace.h"
 #include "r/vector.h"
 
@@ -169,7 +170,7 @@ static uint64_t hash_bytes(const unsigned char *bytes, size_t n) {
 }
 
 static void make_signature(struct signature *signature, SEXP arguments, SEXP dynamic,
-                           const struct joist_rules *rules) {
+                           const struct joist_rules *rules, struct joist_r_policy policy) {
   joist_r_check_arguments(arguments, dynamic);
   signature->key = signature->key_on_stack;
   signature->capacity = KEY_ON_STACK;
@@ -184,6 +185,8 @@ static void make_signature(struct signature *signature, SEXP arguments, SEXP dyn
     const uint64_t content = hash_bytes((const unsigned char *)rules, sizeof *rules);
     append(signature, &content, sizeof content);
   }
+  append_byte(signature, policy.warned);
+  append_byte(signature, policy.refused);
   SEXP names = Rf_getAttrib(arguments, R_NamesSymbol);
   for (R_xlen_t k = 0; k < XLENGTH(arguments); k++) {
     append_name(signature, names, k);
@@ -276,6 +279,22 @@ static bool gather_inputs(SEXP compiled, const struct signature *signature,
   return true;
 }
 
+/* Whether a bare R value is another one in the dtype that the trace read it in, and the policy
+ * names that: the R function itself then says where. */
+static bool names_literals(SEXP compiled, const struct signature *signature,
+                           struct joist_r_policy policy) {
+  if (!((policy.warned | policy.refused) & JOIST_CHANGE_LITERAL)) return false;
+  const struct joist_r_trace *const trace = joist_r_trace_of(compiled);
+  for (uint32_t input = 0; input < trace->program.input_count; input++) {
+    const struct joist_r_source source = trace->sources[input];
+    if (source.kind != JOIST_R_FROM_LITERAL) continue;
+    struct joist_r_value value;
+    joist_r_read(joist_rules_at(0), signature->leaves[source.index], &value);
+    if (joist_r_names_literal(policy, &value, source.dtype)) return true;
+  }
+  return false;
+}
+
 /* The device of the first tensor among the arguments or else the constants: the CPU if there
  * is none. */
 static const struct joist_device *device_of_call(SEXP compiled, const struct signature *signature) {
@@ -337,11 +356,13 @@ static SEXP run_compiled(SEXP compiled, const struct signature *signature,
   return filled;
 }
 
-SEXP joist_r_jit_call(SEXP state, SEXP arguments, SEXP dynamic, SEXP rules, SEXP device) {
+SEXP joist_r_jit_call(SEXP state, SEXP arguments, SEXP dynamic, SEXP rules, SEXP policy,
+                      SEXP device) {
   struct cache *const cache = cache_of(state);
   const void *const vmax = vmaxget();
   struct signature signature;
-  make_signature(&signature, arguments, dynamic, joist_r_rules(rules));
+  const struct joist_r_policy judged = joist_r_policy(policy);
+  make_signature(&signature, arguments, dynamic, joist_r_rules(rules), judged);
   /* A recording is of the operations of the function itself. */
   if (signature.traced || joist_r_recording()) return Rf_ScalarLogical(FALSE);
   const struct joist_device *const wanted =
@@ -356,7 +377,9 @@ SEXP joist_r_jit_call(SEXP state, SEXP arguments, SEXP dynamic, SEXP rules, SEXP
       continue;
     entry->used = ++cache->clock;
     SEXP compiled = PROTECT(VECTOR_ELT(kept, 2 * (R_xlen_t)k));
-    SEXP result = run_compiled(compiled, &signature, wanted);
+    SEXP result = names_literals(compiled, &signature, judged)
+                      ? Rf_ScalarLogical(FALSE)
+                      : run_compiled(compiled, &signature, wanted);
     UNPROTECT(1);
     vmaxset(vmax);
     return result;
@@ -385,10 +408,11 @@ static bool fits(SEXP compiled, const struct signature *signature) {
   return true;
 }
 
-SEXP joist_r_jit_store(SEXP state, SEXP compiled, SEXP arguments, SEXP dynamic, SEXP rules) {
+SEXP joist_r_jit_store(SEXP state, SEXP compiled, SEXP arguments, SEXP dynamic, SEXP rules,
+                       SEXP policy) {
   struct cache *const cache = cache_of(state);
   struct signature signature;
-  make_signature(&signature, arguments, dynamic, joist_r_rules(rules));
+  make_signature(&signature, arguments, dynamic, joist_r_rules(rules), joist_r_policy(policy));
   if (!fits(compiled, &signature))
     joist_r_stop(JOIST_ERROR_VALUE, "a traced tensor of this function is damaged");
   R_xlen_t static_count = 0;

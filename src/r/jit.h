@@ -7,8 +7,10 @@
 SEXP joist_r_jit_state(SEXP capacity);
 /* TRUE: nothing is compiled for these arguments; FALSE: run the R function itself;
  * otherwise the result, which is never logical. */
-SEXP joist_r_jit_call(SEXP state, SEXP arguments, SEXP dynamic, SEXP rules, SEXP device);
-SEXP joist_r_jit_store(SEXP state, SEXP compiled, SEXP arguments, SEXP dynamic, SEXP rules);
+SEXP joist_r_jit_call(SEXP state, SEXP arguments, SEXP dynamic, SEXP rules, SEXP policy,
+                      SEXP device);
+SEXP joist_r_jit_store(SEXP state, SEXP compiled, SEXP arguments, SEXP dynamic, SEXP rules,
+                       SEXP policy);
 SEXP joist_r_jit_programs(SEXP state);
 
 #endif

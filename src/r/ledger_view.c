@@ -1,12 +1,11 @@
 /* What was recorded, as columns. Texts are written to one that R's memory holds. */
 #include "r/ledger_view.h"
 
-#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "core/types/loss.h"
+#include "core/program/explain.h"
 #include "r/ledger.h"
 
 enum {
@@ -58,39 +57,24 @@ static void add_mark(struct line *marks, const struct line *mark) {
 }
 
 static void add_losses(struct line *mark, joist_dtype from, joist_dtype to) {
-  const struct joist_loss_facts facts = joist_conversion_loss(from, to);
-  const joist_dtype real = joist_dtype_real(to);
-  const bool whole = joist_dtype_category(real) == JOIST_CATEGORY_INTEGER;
-  const char *separator = "; may lose ";
-  if (facts.losses & JOIST_LOSS_DIGITS) {
-    if (facts.whole_digits > 0)
-      add(mark, "%swhole numbers beyond 2^%d", separator, facts.whole_digits);
-    else
-      add(mark, "%sdigits (%d of %d bits are kept)", separator, joist_dtype_digits(to),
-          joist_dtype_digits(from));
-    separator = ", ";
-  }
-  if (facts.losses & JOIST_LOSS_RANGE) {
-    if (whole)
-      add(mark, "%svalues beyond %" PRIu64, separator, joist_dtype_max_int(real));
-    else
-      add(mark, "%svalues beyond %.6g", separator, joist_dtype_max_float(real));
-    separator = ", ";
-  }
   static const struct {
-    joist_loss loss;
-    const char *words;
-  } others[] = {{JOIST_LOSS_SIGN, "negative values"},
-                {JOIST_LOSS_SMALL, "values near zero"},
-                {JOIST_LOSS_FRACTION, "fractions"},
-                {JOIST_LOSS_SPECIAL, "NaN and infinities"},
-                {JOIST_LOSS_IMAGINARY, "the imaginary part"},
-                {JOIST_LOSS_VALUE, "all but whether it is zero"}};
-  for (size_t k = 0; k < sizeof others / sizeof *others; k++) {
-    if (!(facts.losses & (unsigned)others[k].loss)) continue;
-    add(mark, "%s%s", separator, others[k].words);
-    separator = ", ";
-  }
+    const char *what, *words;
+  } known[] = {{"whole", "whole numbers beyond %s"},   {"digits", "digits after the first %s bits"},
+               {"wraps", "integers from %s on"},       {"infinite", "values beyond %s"},
+               {"saturates", "values beyond %s"},      {"sign", "negative values"},
+               {"small", "values below %s"},           {"fraction", "fractions"},
+               {"special", "NaN and infinities"},      {"imaginary", "the imaginary part"},
+               {"value", "all but whether it is zero"}};
+  struct joist_lost lost[JOIST_LOST_MAX];
+  const size_t n = joist_explain_losses(from, to, lost);
+  for (size_t i = 0; i < n; i++)
+    for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
+      if (strcmp(lost[i].what, known[k].what) != 0) continue;
+      const char *const limit = strstr(known[k].words, "%s");
+      add(mark, "%s%.*s%s%s", i == 0 ? "; may lose " : ", ",
+          limit == NULL ? (int)strlen(known[k].words) : (int)(limit - known[k].words),
+          known[k].words, limit == NULL ? "" : lost[i].limit, limit == NULL ? "" : limit + 2);
+    }
 }
 
 static void mark_operand(struct line *marks, const struct joist_ledger_event *event, uint32_t k) {

@@ -11,6 +11,7 @@
 #include "r/ledger.h"
 #include "r/rules.h"
 #include "r/run.h"
+#include "r/strictness.h"
 #include "r/trace.h"
 
 /* ---- operations by name: R keeps one CHARSXP per string ---- */
@@ -237,6 +238,7 @@ SEXP joist_r_apply(const struct joist_rules *rules, joist_op op, struct joist_r_
       joist_program_infer(rules, op, arguments, n, attributes, &inference, &error);
   if (status != JOIST_OK) joist_r_raise(status, &error);
   if (abstract && !traced) check_values_known(rules, values, n);
+  if (joist_r_strict && !traced) joist_r_judge(op, values, n, &inference.signature);
   if (!joist_r_recording())
     return abstract ? abstract_results(op, &inference)
                     : run_eager(op, values, n, &inference, attributes);

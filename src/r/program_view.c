@@ -4,6 +4,7 @@
 #include "core/program/print.h"
 #include "core/types/host.h"
 #include "r/conditions.h"
+#include "r/source.h"
 #include "r/trace.h"
 #include "r/vector.h"
 
@@ -29,18 +30,12 @@ static void print_origin(const void *context, uint32_t input, struct joist_text 
   joist_text_add(text, "%s %u", origin[source.kind], source.index + 1);
 }
 
-/* A source reference is its lines and columns, with the file as an attribute. */
 static void print_line(const void *context, uint32_t line, struct joist_text *text) {
   SEXP lines = VECTOR_ELT(R_ExternalPtrProtected(*(const SEXP *)context), JOIST_R_LINES);
   SEXP reference = VECTOR_ELT(lines, line);
-  SEXP file = Rf_getAttrib(reference, Rf_install("srcfile")), name = R_NilValue;
-  if (TYPEOF(file) == ENVSXP) name = Rf_findVarInFrame(file, Rf_install("filename"));
-  const char *path = "";
-  if (TYPEOF(name) == STRSXP && XLENGTH(name) == 1) path = CHAR(STRING_ELT(name, 0));
-  const char *base = path;
-  for (const char *c = path; *c != '\0'; c++)
-    if (*c == '/' || *c == '\\') base = c + 1;
-  joist_text_add(text, "%s%sline %d", base, *base != '\0' ? ", " : "", INTEGER(reference)[0]);
+  const char *const file = joist_r_source_file(reference);
+  joist_text_add(text, "%s%sline %d", file, *file != '\0' ? ", " : "",
+                 joist_r_source_line(reference));
 }
 
 static struct joist_print_words words_of(const SEXP *compiled) {

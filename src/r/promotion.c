@@ -49,8 +49,7 @@ SEXP joist_r_common_dtype(SEXP lhs, SEXP rhs, SEXP lhs_ambiguous, SEXP rhs_ambig
   return common(set, operands, 2);
 }
 
-/* A dtype by name ("f32", "f32?") or as an object stands for an array of it. */
-static bool dtype_operand(SEXP x, struct joist_operand *operand) {
+bool joist_r_dtype_operand(SEXP x, struct joist_operand *operand) {
   *operand = (struct joist_operand){.rank = 1};
   if (Rf_inherits(x, "joist_dtype")) {
     operand->type.dtype = joist_r_dtype(x);
@@ -81,7 +80,7 @@ SEXP joist_r_result_dtype(SEXP operands, SEXP rules) {
       (struct joist_operand *)(void *)R_alloc((size_t)count, sizeof(struct joist_operand));
   for (R_xlen_t i = 0; i < count; i++) {
     SEXP x = VECTOR_ELT(operands, i);
-    if (dtype_operand(x, &all[i])) continue;
+    if (joist_r_dtype_operand(x, &all[i])) continue;
     joist_r_operand(x, &all[i]);
     /* What a bare R value defaults to depends on the rules that are asked. */
     if (all[i].literal && all[i].type.ambiguous)

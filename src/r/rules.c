@@ -9,6 +9,7 @@
 #include "r/arguments.h"
 #include "r/conditions.h"
 #include "r/dtypes.h"
+#include "r/strictness.h"
 
 /* ---- The rule set of an argument ---- */
 
@@ -54,7 +55,9 @@ static const struct joist_rules *rules_of_object(SEXP x) {
     joist_r_stop(JOIST_ERROR_PROMOTION,
                  "this joist_rules object was made by another version of joist; make it again with "
                  "promotion_rules() or promotion_lattice()");
-  return (const struct joist_rules *)RAW(x);
+  if (!joist_r_strict) return (const struct joist_rules *)RAW(x);
+  /* A handler of a warning may put other rules in force while an operation reads these. */
+  return memcpy(R_alloc(1, (int)sizeof(struct joist_rules)), RAW(x), sizeof(struct joist_rules));
 }
 
 const struct joist_rules *joist_r_rules(SEXP x) {

@@ -12,6 +12,7 @@
 #include "r/payload.h"
 #include "r/rules.h"
 #include "r/run.h"
+#include "r/strictness.h"
 #include "r/tensor_fields.h"
 
 /* Elements between two questions whether the user wants to stop. */
@@ -104,6 +105,7 @@ SEXP joist_r_make(SEXP x, SEXP dtype, SEXP shape, SEXP ambiguous, SEXP na, SEXP 
       return joist_r_same_payload(&value, type, &wanted);
     return x;
   }
+  if (joist_r_strict && dtype == R_NilValue) joist_r_judge_default(&value, type.dtype);
   struct joist_error error;
   const joist_na policy = na_policy(na);
   /* Nothing to convert; an integer vector with NA fails below. */

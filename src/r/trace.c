@@ -13,6 +13,8 @@
 #include "r/finalizers.h"
 #include "r/payload.h"
 #include "r/rules.h"
+#include "r/source.h"
+#include "r/strictness.h"
 #include "r/vector.h"
 
 static SEXP trace_tag(void) { return Rf_install("joist_trace"); }
@@ -226,32 +228,21 @@ static SEXP trace_of_operands(const struct joist_rules *rules, const struct jois
   return pointer;
 }
 
-/* Of the innermost function that has kept its source, which the package's own have not. */
-static SEXP source_reference(void) {
-  enum { MOST = 32 };
-  for (int skip = 0; skip < MOST; skip++) {
-    SEXP reference = R_GetCurrentSrcref(skip);
-    if (TYPEOF(reference) == INTSXP && XLENGTH(reference) >= 4) return reference;
-    if (reference == R_NilValue) break;
-  }
-  return R_NilValue;
-}
-
 /* The number of the line of R code that is being run, JOIST_NO_SOURCE when it has none. */
 static uint32_t current_line(SEXP pointer) {
   struct joist_r_trace *const trace = joist_r_trace_of(pointer);
   SEXP kept = R_ExternalPtrProtected(pointer), lines = VECTOR_ELT(kept, JOIST_R_LINES);
-  SEXP reference = source_reference();
+  SEXP reference = joist_r_source_reference();
+  const uint32_t count = trace->line_count;
   if (reference == R_NilValue) return JOIST_NO_SOURCE;
-  if (trace->line_count > 0 && VECTOR_ELT(lines, trace->line_count - 1) == reference)
-    return trace->line_count - 1;
-  if (trace->line_count == (uint32_t)XLENGTH(lines)) {
+  if (count > 0 && joist_r_same_source(VECTOR_ELT(lines, count - 1), reference)) return count - 1;
+  if (count == (uint32_t)XLENGTH(lines)) {
     PROTECT(reference);
     lines = Rf_xlengthgets(lines, 2 * XLENGTH(lines) + 8);
     SET_VECTOR_ELT(kept, JOIST_R_LINES, lines);
     UNPROTECT(1);
   }
-  SET_VECTOR_ELT(lines, trace->line_count, reference);
+  SET_VECTOR_ELT(lines, count, reference);
   return trace->line_count++;
 }
 
@@ -268,6 +259,7 @@ SEXP joist_r_trace_apply(const struct joist_rules *rules, joist_op op,
   joist_status status =
       joist_program_infer(rules, op, arguments, n, attributes, &inference, &error);
   if (status != JOIST_OK) joist_r_raise(status, &error);
+  if (joist_r_strict) joist_r_judge(op, values, n, &inference.signature);
   for (size_t k = 0; k < n; k++) {
     const joist_dtype wanted = joist_signature_operand(&inference.signature, k);
     operands[k] = value_number(pointer, &values[k], (struct joist_type){wanted, false});

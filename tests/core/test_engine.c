@@ -249,7 +249,7 @@ static bool poll_counting(void *context) {
 }
 
 static void test_interrupt(void) {
-  const uint32_t n = (2u << 24) + 5;
+  const uint32_t n = (3u << 24) + 5;
   uint8_t *const x = calloc(n, 1), *const y = malloc(n);
   struct joist_program program;
   struct joist_plan *plan = NULL;

@@ -65,6 +65,96 @@ static void compare(const char *what, const struct joist_rules *rules, const str
   }
 }
 
+/* ---- ways up, along the edges of the file ---- */
+
+enum { FAR = CSV_MAX };
+
+/* Fewest edges from each node to each, by trying every node in between. */
+static void find_distances(const struct csv *csv, struct order *order,
+                           int distance[CSV_MAX][CSV_MAX]) {
+  for (int i = 0; i < order->count; i++)
+    for (int j = 0; j < order->count; j++) distance[i][j] = i == j ? 0 : FAR;
+  for (int row = 1; row < csv->rows; row++)
+    distance[order_node(order, csv->cell[row][0])][order_node(order, csv->cell[row][1])] = 1;
+  for (int k = 0; k < order->count; k++)
+    for (int i = 0; i < order->count; i++)
+      for (int j = 0; j < order->count; j++)
+        if (distance[i][k] + distance[k][j] < distance[i][j])
+          distance[i][j] = distance[i][k] + distance[k][j];
+}
+
+/* From the top down, the edge listed first of those that are on a shortest way. */
+static void first_way(const struct csv *csv, struct order *order, int (*distance)[CSV_MAX],
+                      int from, int to, int *way) {
+  for (int step = distance[from][to]; step >= 0; step--) {
+    way[step] = to;
+    int next = -1;
+    for (int row = csv->rows - 1; row >= 1; row--) {
+      const int below = order_node(order, csv->cell[row][0]);
+      if (order_node(order, csv->cell[row][1]) == to && distance[from][below] == step - 1)
+        next = below;
+    }
+    to = next;
+  }
+}
+
+/* The bounds that no other bound is below. */
+static void test_bounds(const char *what, const struct joist_rules *rules,
+                        const struct order *order) {
+  for (int a = 0; a < order->count; a++) {
+    for (int b = 0; b < order->count; b++) {
+      uint8_t bounds[JOIST_NODE_MAX];
+      const size_t count = joist_rules_bounds(rules, joist_rules_node(rules, order->name[a]),
+                                              joist_rules_node(rules, order->name[b]), bounds);
+      size_t want = 0;
+      for (int u = 0; u < order->count; u++) {
+        int lowest = order->below[a][u] && order->below[b][u];
+        for (int v = 0; v < order->count; v++)
+          if (v != u && order->below[a][v] && order->below[b][v] && order->below[v][u]) lowest = 0;
+        if (!lowest) continue;
+        want++;
+        bool found = false;
+        for (size_t k = 0; k < count; k++)
+          found |= bounds[k] == joist_rules_node(rules, order->name[u]);
+        CHECK_MSG(found, "%s: %s is a lowest bound of %s and %s", what, order->name[u],
+                  order->name[a], order->name[b]);
+      }
+      CHECK_INT(count, want);
+    }
+  }
+}
+
+static void test_paths(const char *what, const struct joist_rules *rules, const struct csv *csv,
+                       struct order *order, bool listed_alike) {
+  static int distance[CSV_MAX][CSV_MAX];
+  find_distances(csv, order, distance);
+  for (int a = 0; a < order->count; a++) {
+    for (int b = 0; b < order->count; b++) {
+      uint8_t path[JOIST_NODE_MAX];
+      int way[CSV_MAX + 1], got[JOIST_NODE_MAX];
+      const size_t count = joist_rules_path(rules, joist_rules_node(rules, order->name[a]),
+                                            joist_rules_node(rules, order->name[b]), path);
+      const size_t want = distance[a][b] == FAR ? 0 : (size_t)distance[a][b] + 1;
+      if (!CHECK_MSG(count == want, "%s: the way from %s to %s: want %zu nodes, got %zu", what,
+                     order->name[a], order->name[b], want, count) ||
+          count == 0)
+        continue;
+      for (size_t k = 0; k < count; k++)
+        got[k] = order_node(order, joist_rules_node_name(rules, path[k]));
+      CHECK_STR(order->name[got[0]], order->name[a]);
+      CHECK_STR(order->name[got[count - 1]], order->name[b]);
+      for (size_t k = 1; k < count; k++)
+        CHECK_MSG(distance[got[k - 1]][got[k]] == 1, "%s: %s to %s is no edge", what,
+                  order->name[got[k - 1]], order->name[got[k]]);
+      if (!listed_alike) continue;
+      first_way(csv, order, distance, a, b, way);
+      for (size_t k = 0; k < count; k++)
+        CHECK_MSG(way[k] == got[k], "%s: from %s to %s, node %zu: want %s, got %s", what,
+                  order->name[a], order->name[b], k, order->name[way[k]], order->name[got[k]]);
+    }
+  }
+}
+
 static void test_file(const char *id, const char *file, int nodes, int edges) {
   static struct csv csv;
   static struct order order;
@@ -78,6 +168,7 @@ static void test_file(const char *id, const char *file, int nodes, int edges) {
     if (!CHECK(builtin != NULL)) return;
     CHECK_INT(builtin->edge_count, edges);
     compare(id, builtin, &order);
+    test_paths(id, builtin, &csv, &order, false);
   }
   const char *from[CSV_MAX], *to[CSV_MAX];
   for (int e = 0; e < edges; e++) {
@@ -88,6 +179,8 @@ static void test_file(const char *id, const char *file, int nodes, int edges) {
   if (!CHECK(joist_rules_from_edges(&rules, "user", from, to, (size_t)edges, &error) == JOIST_OK))
     return;
   compare(file, &rules, &order);
+  test_paths(file, &rules, &csv, &order, true);
+  test_bounds(file, &rules, &order);
   CHECK_INT(rules.published_count, nodes);
 }
 
@@ -135,6 +228,10 @@ static void test_small(void) {
   const uint8_t crossed[][2] = {{0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 4}, {3, 4}};
   CHECK_INT(joist_lattice_close(&lattice, 5, crossed, 6), JOIST_LATTICE_NONE);
   CHECK_INT(joist_lattice_join(&lattice, 0, 1), JOIST_LATTICE_NONE);
+  uint8_t bounds[JOIST_LATTICE_MAX];
+  CHECK_INT(joist_lattice_bounds(&lattice, 0, 1, bounds), 2);
+  CHECK_INT(bounds[0], 2);
+  CHECK_INT(bounds[1], 3);
   CHECK_INT(joist_lattice_join(&lattice, 2, 3), 4);
   CHECK_INT(joist_lattice_join(&lattice, 0, 2), 2);
   CHECK_INT(joist_lattice_join(&lattice, 4, 4), 4);
@@ -151,6 +248,25 @@ static void test_small(void) {
   CHECK_INT(joist_lattice_join(&lattice, 63, 0), 63);
 }
 
+/* Of two ways of one length, and where there is none. */
+static void test_ways(void) {
+  static struct joist_rules rules;
+  const char *const from[] = {"a", "a", "b", "c", "a", "d"}, *const to[] = {"c", "b", "t",
+                                                                            "t", "d", "e"};
+  struct joist_error error;
+  if (!CHECK(joist_rules_from_edges(&rules, "two", from, to, 6, &error) == JOIST_OK)) return;
+  const int a = joist_rules_node(&rules, "a"), t = joist_rules_node(&rules, "t");
+  uint8_t path[JOIST_NODE_MAX];
+  CHECK_INT(joist_rules_path(&rules, a, t, path), 3);
+  CHECK_STR(joist_rules_node_name(&rules, path[1]), "b"); /* b -> t is listed before c -> t */
+  CHECK_INT(joist_rules_path(&rules, t, a, path), 0);
+  CHECK_INT(joist_rules_path(&rules, a, a, path), 1);
+  CHECK_INT(path[0], a);
+  CHECK_INT(joist_rules_path(&rules, joist_rules_node(&rules, "e"), t, path), 0);
+  const struct joist_rules *numpy = joist_rules_find("numpy");
+  CHECK_INT(joist_rules_path(numpy, JOIST_I8, JOIST_I16, path), 0);
+}
+
 int main(void) {
   joist_rules_init();
   test_file("anvil", "lattice_anvil.csv", 30, 41);
@@ -163,5 +279,6 @@ int main(void) {
   test_file("python", "lattice_python.csv", 3, 2);
   test_proofs();
   test_small();
+  test_ways();
   return check_report("lattice");
 }

@@ -126,5 +126,5 @@ int main(void) {
   test_doubles();
   test_integers();
   test_rest();
-  return check_report("test_literal_changes");
+  return check_report("literal changes");
 }

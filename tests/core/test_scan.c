@@ -344,7 +344,8 @@ static void test_interrupt(void) {
       struct joist_error error;
       const void *inputs[] = {in};
       int count = 0;
-      const struct joist_run run = {.threads = threads, .poll = stop, .context = &count};
+      const struct joist_run run = {
+          .threads = threads, .parallel_from = 1, .poll = stop, .context = &count};
       const joist_op op = k < 2 ? JOIST_OP_CUMSUM : JOIST_OP_ARGMAX;
       CHECK_INT(begin(&s, op, JOIST_I8, JOIST_I8, &shapes[k % 2], 0, 0), JOIST_OK);
       const joist_status status = joist_plan_run(s.plan, inputs, &out, &run, &error);

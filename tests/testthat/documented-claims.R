@@ -15,6 +15,9 @@ huge <- nv_aval("i8", c(2^16, 2^16))
 key <- nv_key(1)
 no_key <- nv_tensor(1:3, "ui32")
 strict <- function(code) with_promotion("array_api", code)
+refusing <- function(kind, code) {
+  with_promotion(NULL, code, on = structure("error", names = kind))
+}
 
 raised_errors <- alist(
   as.data.frame.nv_tensor = list(
@@ -58,6 +61,12 @@ raised_errors <- alist(
     joist_shape_error = scale(v),
     joist_shape_error = scale(x, center = c(1, 2)),
     joist_dtype_error = diff(b)
+  ),
+  explain_promotion = list(
+    joist_value_error = explain_promotion(nv_convert(v, "f64")),
+    joist_value_error = explain_promotion("i8"),
+    joist_dtype_error = explain_promotion("i8", "f31"),
+    joist_promotion_error = explain_promotion("i8", "i8", rules = "none")
   ),
   jit = list(
     joist_value_error = jit(function(x) if (x > 1) x else 0)(nv_scalar(1)),
@@ -311,9 +320,18 @@ raised_errors <- alist(
     joist_dtype_error = nv_which(i),
     joist_dtype_error = nv_tabulate(z)
   ),
+  plot_promotion = list(
+    joist_promotion_error = plot(promotion_rules("numpy")),
+    joist_dtype_error = plot(promotion_rules("jax"), highlight = c("i8", "i9")),
+    joist_value_error = plot(promotion_table("jax", character(), "i8"))
+  ),
   promotion_lattice = list(
     joist_promotion_error = promotion_lattice(cbind(c("a", "b"), c("b", "a"))),
     joist_value_error = promotion_lattice(1)
+  ),
+  promotion_explorer = list(
+    joist_value_error = promotion_explorer(1),
+    joist_promotion_error = promotion_explorer(tempfile(), "none")
   ),
   promotion_rules = list(
     joist_promotion_error = promotion_rules("none"),
@@ -350,7 +368,13 @@ raised_errors <- alist(
   ),
   with_promotion = list(
     joist_promotion_error = with_promotion("none", 1),
-    joist_promotion_error = local_promotion("none")
+    joist_promotion_error = local_promotion("none"),
+    joist_value_error = with_promotion(NULL, 1, on = c(wide = "error")),
+    joist_value_error = local_promotion(on = c(lossy = "never")),
+    joist_widening_error = refusing("widening", i + nv_tensor(1L)),
+    joist_int_to_float_error = refusing("int_to_float", exp(i)),
+    joist_lossy_error = refusing("lossy", v + nv_tensor(1L)),
+    joist_literal_error = refusing("literal", v + (2^24 + 1))
   )
 )
 

@@ -23,7 +23,8 @@ valid_arguments <- function() {
     replace = TRUE, na = "error", pred = b, true_value = v, false_value = v, start = 1L,
     as = NULL, style = "anvil", rules = "jax", lhs_dtype = "f32", rhs_dtype = "i8",
     lhs_ambiguous = FALSE, rhs_ambiguous = FALSE, static = character(), cache_size = 9L,
-    promotion = "jax", envir = globalenv(), expr = 1, id = "jax", integer = "i32",
+    promotion = "jax", on = c(lossy = "ok"), envir = globalenv(), expr = 1, id = "jax",
+    integer = "i32",
     con = raw(24), endian = "little", digits = 1, double = "f32", complex = "c64",
     edges = data.frame(from = "i8", to = "f32")
   )

@@ -38,7 +38,7 @@ argument_names <- function(page) {
 }
 
 classes_in <- function(text) {
-  unique(unlist(regmatches(text, gregexpr("joist_[a-z]+_error", text))))
+  unique(unlist(regmatches(text, gregexpr("joist_[a-z_]+_error", text))))
 }
 
 # The page of each exported function; a function without one is left out.
@@ -57,7 +57,7 @@ raise_nothing <- c(
 # Pages whose functions give no tensor, so that there is no dtype to tell.
 give_no_tensor <- c(
   "check_lattice", "cuda_diagnostics", "joist_info", "nv_memory", "nv_set_threads",
-  "promotion_lattice", "promotion_table", "with_promotion"
+  "promotion_explorer", "promotion_lattice", "promotion_table", "with_promotion"
 )
 
 test_that("every exported function has a page with value, errors, examples and arguments", {

@@ -50,6 +50,26 @@ test_that("instructions know their line when the function has kept its source", 
   expect_identical(without$op, table$op)
 })
 
+test_that("compiled functions and loops know their lines, and no more than the traced function", {
+  path <- tempfile(fileext = ".R")
+  on.exit(unlink(path))
+  writeLines(c(
+    "f <- function(x) {", "  for (k in 1:2) {", "    x <- exp(x)", "    x <- g(x)", "  }", "  x",
+    "}",
+    "traced <- function(f) {", "  joist::program(f, joist::nv_aval(\"f32\", 3L))", "}"
+  ), path)
+  home <- new.env(parent = globalenv())
+  source(path, local = home, keep.source = TRUE)
+  home$g <- eval(parse(text = "function(x) mean(x * 2)", keep.source = FALSE), globalenv())
+  lines <- paste0(basename(path), ", line ", c(3, 4, 4))
+  for (f in list(home$f, compiler::cmpfun(home$f))) {
+    table <- as.data.frame(program(f, nv_aval("f32", 3L)))
+    expect_identical(table$op, rep(c("exp", "mul", "mean"), 2))
+    expect_identical(table$source, rep(lines, 2))
+  }
+  expect_true(all(is.na(as.data.frame(home$traced(home$g))$source)))
+})
+
 test_that("slices of any rank and concatenates of any length run alike, eager and in jit", {
   extents <- c(2L, 1L, 3L, 1L, 2L, 1L, 1L, 2L, 1L, 2L, 1L, 3L)
   values <- array(seq_len(prod(extents)), extents)

@@ -193,19 +193,19 @@ test_that("caches and traces of jit() that are none are refused", {
   begun <- call("joist_r_trace_begin", list(x), TRUE, NULL)
   for (state in list(NULL, 1L, x, begun[[1]], begun[[2]])) {
     expect_error(call("joist_r_jit_programs", state), class = "joist_value_error")
-    expect_error(call("joist_r_jit_call", state, list(x), TRUE, NULL, NULL),
+    expect_error(call("joist_r_jit_call", state, list(x), TRUE, NULL, NULL, NULL),
       class = "joist_value_error"
     )
   }
   state <- call("joist_r_jit_state", 4L)
   for (dynamic in list(logical(), c(TRUE, TRUE), 1L, NULL)) {
-    expect_error(call("joist_r_jit_call", state, list(x), dynamic, NULL, NULL),
+    expect_error(call("joist_r_jit_call", state, list(x), dynamic, NULL, NULL, NULL),
       class = "joist_value_error"
     )
     expect_error(call("joist_r_trace_begin", list(x), dynamic, NULL), class = "joist_value_error")
   }
   # A program is kept for arguments that it can read, once it has ended.
-  expect_error(call("joist_r_jit_store", state, begun[[1]], list(x), TRUE, NULL),
+  expect_error(call("joist_r_jit_store", state, begun[[1]], list(x), TRUE, NULL, NULL),
     class = "joist_value_error"
   )
   ended <- call("joist_r_trace_end", begun[[1]], begun[[2]][[1]], NULL)
@@ -214,10 +214,26 @@ test_that("caches and traces of jit() that are none are refused", {
   )
   for (arguments in list(list(), list(x, x), list(x[1:2]), list(1), list(nv_convert(x, "f64")))) {
     expect_error(
-      call("joist_r_jit_store", state, ended, arguments, rep(TRUE, length(arguments)), NULL),
+      call("joist_r_jit_store", state, ended, arguments, rep(TRUE, length(arguments)), NULL, NULL),
       class = "joist_value_error"
     )
   }
+})
+
+test_that("a policy for implicit promotion that is none is refused", {
+  ns <- asNamespace("joist")
+  state <- .Call(ns$joist_r_jit_state, 4L)
+  places <- new.env()
+  bad <- list(
+    1L, list(), list(c(0L, 1L)), list(c(0, 1), places), list(0L, places), list(c(0L, 1L), NULL)
+  )
+  for (policy in bad) {
+    expect_error(.Call(ns$joist_r_set_policy, policy), class = "joist_value_error")
+    expect_error(.Call(ns$joist_r_jit_call, state, list(1), TRUE, NULL, policy, NULL),
+      class = "joist_value_error"
+    )
+  }
+  expect_silent(nv_scalar(1, "f32") + nv_scalar(1, "f64"))
 })
 
 test_that("lists that are deeper than the stack are refused", {

@@ -6,7 +6,8 @@
 #endif
 
 enum {
-  BLOCK = 1 << 24,         /* additions' worth between two calls of poll */
+  BLOCK = 1 << 24,         /* additions' worth before the first call of poll */
+  LONGEST_BLOCK = 1 << 27, /* and between later ones: some 30 ms */
   PARALLEL_FROM = 1 << 18, /* elements x work (an addition being 1) that pay a second thread */
   STREAM_FROM = 1 << 23,   /* bytes */
   TAKES = 32               /* a thread takes its tasks in so many parts: see below */
@@ -17,9 +18,48 @@ joist_status joist_run_poll(const struct joist_run *run, struct joist_error *err
   return run->poll != NULL && run->poll(run->context) ? JOIST_INTERRUPTED : JOIST_OK;
 }
 
+#ifdef _OPENMP
+/* ---- whether a team pays ----
+ *
+ * Where other programs want the processors, a thread that has taken its last tasks may wait for
+ * one, and the caller with it: for milliseconds, where the work takes one. So a wait that is long
+ * beside the work sends the caller off to work alone for many times as long. Each further one
+ * doubles that, each region without one halves it. */
+
+enum { ALONE = 25 };                   /* times the wait */
+static const double longest_alone = 4; /* seconds */
+static const double no_wait = 0.2e-3;  /* what waking a thread takes */
+static const double trust = 0.1;       /* after so long without a wait a spell is half as long */
+
+static _Thread_local struct {
+  double until; /* by omp_get_wtime(): till then alone */
+  double spell; /* how long the last time was to be, or less by now */
+} alone;
+
+static bool is_alone(void) { return alone.until > 0 && omp_get_wtime() < alone.until; }
+
+/* A region is over in which the caller worked and then waited for so many seconds. */
+static void note_wait(double worked, double waited) {
+  if (waited < no_wait + worked / 4) {
+    alone.spell *= trust / (trust + worked);
+    return;
+  }
+  alone.spell = 2 * alone.spell + ALONE * waited;
+  if (alone.spell > longest_alone) alone.spell = longest_alone;
+  alone.until = omp_get_wtime() + alone.spell;
+}
+#else
+static bool is_alone(void) { return false; }
+#endif
+
+/* `parallel_from` 1 asks for a team whether it pays or not. */
+static bool team_pays(const struct joist_run *run) {
+  return run->parallel_from == 1 || !is_alone();
+}
+
 int joist_threads_for(const struct joist_run *run, size_t work, size_t tasks) {
   const size_t from = run->parallel_from > 0 ? run->parallel_from : (size_t)PARALLEL_FROM;
-  if (run->threads <= 1 || tasks <= 1 || work < from) return 1;
+  if (run->threads <= 1 || tasks <= 1 || work < from || !team_pays(run)) return 1;
   return (int)joist_smaller((size_t)run->threads, tasks);
 }
 
@@ -34,8 +74,17 @@ static void run_range(int threads, size_t begin, size_t end, joist_task *task,
 #ifdef _OPENMP
   if (threads > 1 && end - begin > 1) {
     const size_t few = joist_divide_up(end - begin, (size_t)threads * TAKES);
-#pragma omp parallel for num_threads(threads) schedule(dynamic, few)
-    for (size_t k = begin; k < end; k++) task(context, k, (size_t)omp_get_thread_num());
+    const double start = omp_get_wtime();
+    double worked = 0;
+    _Atomic size_t next = begin;
+#pragma omp parallel num_threads(threads)
+    {
+      const size_t worker = (size_t)omp_get_thread_num();
+      for (size_t first; (first = atomic_fetch_add(&next, few)) < end;)
+        for (size_t k = first; k < end && k - first < few; k++) task(context, k, worker);
+      if (worker == 0) worked = omp_get_wtime() - start;
+    }
+    note_wait(worked, omp_get_wtime() - start - worked);
     return;
   }
 #endif
@@ -49,12 +98,15 @@ void joist_parallel(int threads, size_t count, joist_task *task, const void *con
 
 joist_status joist_tasks_run_on(const struct joist_run *run, int threads, size_t count, size_t work,
                                 joist_task *task, const void *context, struct joist_error *error) {
-  const size_t fit = BLOCK / (work == 0 ? 1 : work), workers = (size_t)threads;
-  /* A block keeps every thread busy, however large a task is. */
-  const size_t step = fit < workers ? workers : fit;
-  for (size_t begin = 0; begin < count; begin += step) {
+  const size_t workers = (size_t)threads;
+  size_t block = BLOCK;
+  for (size_t begin = 0, step; begin < count; begin += step) {
     if (begin > 0 && joist_run_poll(run, error) != JOIST_OK) return JOIST_INTERRUPTED;
-    run_range(threads, begin, count - begin < step ? count : begin + step, task, context);
+    const size_t fit = block / (work == 0 ? 1 : work), rest = count - begin;
+    /* A block keeps every thread busy, however large a task is. */
+    step = joist_smaller(fit < workers ? workers : fit, rest);
+    run_range(begin == 0 || team_pays(run) ? threads : 1, begin, begin + step, task, context);
+    if (block < LONGEST_BLOCK) block *= 2;
   }
   return JOIST_OK;
 }

@@ -51,6 +51,36 @@ JOIST_DEVICE static inline double power(double x, double y) {
   return y == 2 ? x * x : x == 1 || y == 0 ? 1 : pow(x, y);
 }
 
+/* Powers that are multiplications, a division or a root in place of logarithms: at most 1.5 ulp
+ * off, and those of f32 0.51 but for x^-0.5. Products of f32 are made in f64, where they are exact
+ * or nearly so; in f64 a square that leaves the usual range is left to pow(). */
+#define QUICK_EXPONENT(b)                                                               \
+  (b == 1 || b == -1 || b == 3 || b == -2 || (sizeof(b) == sizeof(float) && b == -3) || \
+   b == 0.5f || b == -0.5f)
+
+/* (-0)^0.5 is 0 and (-Inf)^0.5 is Inf, which roots are not. */
+#define ROOT(sqrt, a) (a < 0 && a - a != 0 ? -a : sqrt(a + 0))
+
+JOIST_DEVICE static inline float quick_powerf(float a, float b) {
+  const double wide = a;
+  if (b == 1) return a;
+  if (b == -1) return 1 / a;
+  if (b == 3) return (float)(wide * wide * wide);
+  if (b == -2) return (float)(1 / (wide * wide));
+  if (b == -3) return (float)(1 / (wide * wide * wide));
+  return b > 0 ? ROOT(sqrtf, a) : 1 / ROOT(sqrtf, a);
+}
+
+JOIST_DEVICE static inline bool is_usual(double x) { return x > 0x1p-900 && x < 0x1p900; }
+
+JOIST_DEVICE static inline double quick_power(double a, double b) {
+  if (b == 1) return a;
+  if (b == -1) return 1 / a;
+  if (b == 3) return a * a * a;
+  if (b == -2) return is_usual(a * a) ? 1 / (a * a) : power(a, b);
+  return b > 0 ? ROOT(sqrt, a) : 1 / ROOT(sqrt, a);
+}
+
 /* Real-valued helpers, once for float and once for double. */
 #define REAL_HELPERS(REAL, S)                                                   \
   JOIST_DEVICE static inline REAL floor_mod##S(REAL a, REAL b) {                \

@@ -77,7 +77,9 @@ bool joist_kernels_select(const char *name) {
 const char *joist_kernels_name(void) { return instruction_sets[selected].name; }
 
 joist_kernel *joist_kernel_find(joist_op op, joist_dtype compute) {
-  return instruction_sets[selected].table->kernel[op][compute];
+  const struct joist_kernel_table *const table = instruction_sets[selected].table;
+  return table->uniform[op][compute] != NULL ? table->uniform[op][compute]
+                                             : table->kernel[op][compute];
 }
 
 const struct joist_gemm_kernel *joist_gemm_find(joist_dtype dtype) {

@@ -57,9 +57,8 @@ static bool decidable(const struct pass *pass, const struct joist_ledger_event *
 
 static bool literals_fit(const struct pass *pass, const struct joist_ledger_event *event,
                          const struct joist_signature *signature) {
-  if (joist_op_class(event->op) == JOIST_CLASS_CONVERT) return true;
   for (uint32_t k = 0; k < event->operand_count; k++)
-    if (joist_op_promotes(event->op, k, event->operand_count) &&
+    if (joist_operand_promoted(event->op, k, event->operand_count, signature) &&
         joist_literal_beyond(&pass->operands[k], joist_signature_operand(signature, k)))
       return false;
   return true;

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "core/promotion/change.h"
 #include "core/types/error.h"
 
 /* An operation whose dtypes are being decided. */
@@ -13,6 +14,7 @@ struct decision {
   size_t count;
   struct joist_type requested; /* JOIST_DTYPE_NONE when it was not asked for one */
   struct joist_type result;
+  struct joist_type promoted; /* as in a signature */
   joist_dtype operand[JOIST_KERNEL_OPERANDS];
 };
 
@@ -30,6 +32,7 @@ static void read_all_in(struct decision *d, joist_dtype dtype) {
 static joist_status join_from(struct decision *d, size_t first, struct joist_error *error) {
   const joist_status status =
       joist_common_type(d->rules, d->operands + first, d->count - first, &d->result, error);
+  d->promoted = d->result;
   if (status == JOIST_OK) read_all_in(d, d->result.dtype);
   return status;
 }
@@ -51,6 +54,7 @@ static joist_status make_inexact(const struct joist_rules *rules, struct joist_t
 static joist_status infer_inexact(struct decision *d, struct joist_error *error) {
   joist_status status = join_from(d, 0, error);
   if (status == JOIST_OK) status = make_inexact(d->rules, &d->result, error);
+  d->promoted = d->result;
   if (status == JOIST_OK) read_all_in(d, d->result.dtype);
   return status;
 }
@@ -116,6 +120,7 @@ static joist_status infer_logical(struct decision *d, struct joist_error *error)
   bool all_bool = true;
   for (size_t k = 0; k < d->count; k++) all_bool &= d->operands[k].type.dtype == JOIST_BOOL;
   const joist_status status = all_bool ? JOIST_OK : join_from(d, 0, error);
+  d->promoted.dtype = JOIST_DTYPE_NONE;
   read_all_in(d, JOIST_BOOL);
   d->result = (struct joist_type){JOIST_BOOL, false};
   return status;
@@ -178,6 +183,7 @@ static joist_status infer_assign(struct decision *d, struct joist_error *error) 
   if (status == JOIST_OK) status = joist_common_type(d->rules, pair, 2, &common, error);
   if (status != JOIST_OK) return status;
   d->operand[last] = own.dtype;
+  d->promoted = own;
   if (common.dtype == own.dtype) return JOIST_OK;
   const bool whole = pair[1].literal && joist_dtype_category(value.dtype) == JOIST_CATEGORY_FLOAT &&
                      joist_dtype_category(own.dtype) == JOIST_CATEGORY_INTEGER;
@@ -233,7 +239,10 @@ static joist_status infer_average(struct decision *d, struct joist_error *error)
   d->result = d->operands[0].type;
   const joist_status status = make_inexact(d->rules, &d->result, error);
   if (status != JOIST_OK) return status;
-  if (d->requested.dtype != JOIST_DTYPE_NONE) d->result = d->requested;
+  if (d->requested.dtype == JOIST_DTYPE_NONE)
+    d->promoted = d->result;
+  else
+    d->result = d->requested;
   read_all_in(d, accumulator(d->result.dtype));
   if (is_inexact(d->result.dtype)) return JOIST_OK;
   return JOIST_FAIL(error, JOIST_E_MEAN_DTYPE, .type = {{d->result.dtype, false}});
@@ -281,6 +290,7 @@ joist_status joist_infer(const struct joist_rules *rules, joist_op op,
                        .op = op,
                        .operands = operands,
                        .count = count,
+                       .promoted = {JOIST_DTYPE_NONE, false},
                        .requested = joist_attribute_type(attributes)};
   const joist_status status = functions[joist_op_class(op)](&d, error);
   if (status != JOIST_OK) return status;
@@ -291,9 +301,25 @@ joist_status joist_infer(const struct joist_rules *rules, joist_op op,
                                : class == JOIST_CLASS_LAYOUT ? d.operand[0]
                                                              : d.operand[1];
   signature->compute = joist_dtype_compute(computed);
+  signature->promoted = d.promoted;
   for (int k = 0; k < JOIST_RESULTS_MAX; k++) signature->result[k] = d.result;
   for (int k = 0; k < JOIST_KERNEL_OPERANDS; k++) signature->operand[k] = d.operand[k];
   if (joist_op_has(op, signature->compute)) return JOIST_OK;
   return JOIST_FAIL(error, undefined_code(op, computed), .op = joist_op_name(op),
                     .type = {{computed, false}});
+}
+
+bool joist_operand_promoted(joist_op op, size_t k, size_t count,
+                            const struct joist_signature *signature) {
+  const joist_class class = joist_op_class(op);
+  const size_t first = class == JOIST_CLASS_SELECT   ? 1
+                       : class == JOIST_CLASS_ASSIGN ? count - 1
+                                                     : 0;
+  return signature->promoted.dtype != JOIST_DTYPE_NONE && k >= first;
+}
+
+unsigned joist_operand_changes(joist_op op, const struct joist_operand *operand, size_t k,
+                               size_t count, const struct joist_signature *signature) {
+  if (operand->literal || !joist_operand_promoted(op, k, count, signature)) return 0;
+  return joist_promotion_changes(operand->type, signature->promoted);
 }

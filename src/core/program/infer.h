@@ -9,6 +9,10 @@
 /* What an operation does with its dtypes. */
 struct joist_signature {
   struct joist_type result[JOIST_RESULTS_MAX];
+  /* The type that the rules give the operands: all but the condition of a SELECT, of an ASSIGN the
+   * last. Its dtype is JOIST_DTYPE_NONE where they have no say: the operation takes operands as
+   * they are, asks only whether they are zero, or was told the dtype. */
+  struct joist_type promoted;
   /* The dtype each operand is converted to before it is computed with (for a reduction, the dtype
    * it accumulates in). f16 and bf16 stand for themselves here. Of an operation with any number of
    * operands, all have the last one: see joist_signature_operand(). */
@@ -33,5 +37,14 @@ joist_status joist_infer(const struct joist_rules *rules, joist_op op,
 
 /* Whether an R value is known to have elements beyond the range of a dtype. */
 bool joist_literal_beyond(const struct joist_operand *operand, joist_dtype dtype);
+
+/* Whether operand k is one that the rules gave the type `promoted`. */
+bool joist_operand_promoted(joist_op op, size_t k, size_t count,
+                            const struct joist_signature *signature);
+
+/* The kinds of implicit promotion, of joist_change, that operand k sees. Those of a literal depend
+ * on its value: joist_literal_changes() in its dtype of the signature. */
+unsigned joist_operand_changes(joist_op op, const struct joist_operand *operand, size_t k,
+                               size_t count, const struct joist_signature *signature);
 
 #endif

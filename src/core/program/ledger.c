@@ -42,36 +42,7 @@ joist_status joist_ledger_add_value(struct joist_ledger *ledger, struct joist_ty
   return add_value(ledger, type, JOIST_LEDGER_NONE, value, error);
 }
 
-bool joist_op_promotes(joist_op op, size_t k, size_t count) {
-  switch (joist_op_class(op)) {
-    case JOIST_CLASS_JOIN:
-    case JOIST_CLASS_INEXACT:
-    case JOIST_CLASS_REAL:
-    case JOIST_CLASS_ANGLE:
-    case JOIST_CLASS_PREDICATE:
-    case JOIST_CLASS_COMPARE:
-    case JOIST_CLASS_POSITION:
-      return true;
-    case JOIST_CLASS_SELECT:
-      return k > 0;
-    case JOIST_CLASS_ASSIGN:
-      return k + 1 == count;
-    case JOIST_CLASS_LOGICAL:
-    case JOIST_CLASS_CONVERT:
-    case JOIST_CLASS_BITCAST:
-    case JOIST_CLASS_LAYOUT:
-    case JOIST_CLASS_ACCUMULATE:
-    case JOIST_CLASS_EXTREME:
-    case JOIST_CLASS_AVERAGE:
-    case JOIST_CLASS_TRUTH:
-    case JOIST_CLASS_DRAW:
-    case JOIST_CLASS_COUNT:
-      break;
-  }
-  return false;
-}
-
-/* Comparisons give a bool, and are exact where they compare whole numbers or R values. */
+/* Comparisons are exact where they compare whole numbers or R values. */
 static bool compares(joist_op op) {
   const joist_class class = joist_op_class(op);
   return class == JOIST_CLASS_COMPARE || class == JOIST_CLASS_POSITION;
@@ -81,19 +52,23 @@ static bool whole(const struct joist_operand *operand) {
   return joist_dtype_category(operand->type.dtype) <= JOIST_CATEGORY_INTEGER;
 }
 
-/* What promotion did to one operand of an event. */
-static void judge(struct joist_ledger_operand *operand, const struct joist_ledger_event *event,
+/* What promotion did to operand k of an event. */
+static void judge(const struct joist_ledger_event *event, size_t k,
                   const struct joist_ledger_source *source, bool exact) {
-  const struct joist_type own = operand->operand.type;
-  const struct joist_type taken = {operand->taken, event->signature.result[0].ambiguous};
-  if (source->value == JOIST_LEDGER_NONE) {
-    operand->misfit =
-        !exact && !joist_import_fits(source->host, source->data, source->count, taken.dtype);
-    if (!exact && joist_literal_changes(source->host, source->data, source->count, taken.dtype))
-      operand->changes = JOIST_CHANGE_LITERAL;
-  } else if (own.dtype != taken.dtype) {
-    operand->changes = joist_promotion_changes(own, taken);
+  struct joist_ledger_operand *const operand = &event->operand[k];
+  if (!joist_operand_promoted(event->op, k, event->operand_count, &event->signature)) return;
+  operand->taken = source->value == JOIST_LEDGER_NONE
+                       ? joist_signature_operand(&event->signature, k)
+                       : event->signature.promoted.dtype;
+  if (source->value != JOIST_LEDGER_NONE) {
+    if (operand->operand.type.dtype != operand->taken)
+      operand->changes = joist_operand_changes(event->op, &operand->operand, k,
+                                               event->operand_count, &event->signature);
     if (exact) operand->changes &= ~(unsigned)JOIST_CHANGE_LOSSY;
+  } else if (!exact) {
+    operand->misfit = !joist_import_fits(source->host, source->data, source->count, operand->taken);
+    if (joist_literal_changes(source->host, source->data, source->count, operand->taken))
+      operand->changes = JOIST_CHANGE_LITERAL;
   }
 }
 
@@ -125,9 +100,7 @@ joist_status joist_ledger_add(struct joist_ledger *ledger, struct joist_ledger_e
     *operand = (struct joist_ledger_operand){.value = sources[k].value,
                                              .operand = sources[k].argument->operand,
                                              .taken = sources[k].argument->operand.type.dtype};
-    if (!joist_op_promotes(event->op, k, count)) continue;
-    operand->taken = joist_signature_operand(&event->signature, k);
-    judge(operand, event, &sources[k], all_whole || (literal && compares(event->op)));
+    judge(event, k, &sources[k], all_whole || (literal && compares(event->op)));
   }
   for (uint32_t r = 0; r < event->result_count; r++) {
     uint32_t made;
@@ -156,6 +129,6 @@ void joist_ledger_forget(struct joist_ledger *ledger, uint32_t mark) {
 bool joist_ledger_became_known(const struct joist_ledger_event *event, size_t k) {
   const struct joist_ledger_operand *const operand = &event->operand[k];
   return operand->value != JOIST_LEDGER_NONE && operand->operand.type.ambiguous &&
-         !event->signature.result[0].ambiguous && !compares(event->op) &&
-         joist_op_promotes(event->op, k, event->operand_count);
+         !event->signature.promoted.ambiguous && !compares(event->op) &&
+         joist_operand_promoted(event->op, k, event->operand_count, &event->signature);
 }

@@ -76,11 +76,7 @@ joist_status joist_ledger_add(struct joist_ledger *ledger, struct joist_ledger_e
 /* Forgets the events from number `mark` on. */
 void joist_ledger_forget(struct joist_ledger *ledger, uint32_t mark);
 
-/* Whether promotion may convert operand k of an operation: not where it is read as it is, as by
- * nv_convert() or a reduction. */
-bool joist_op_promotes(joist_op op, size_t k, size_t count);
-
-/* Where an operand of R's becomes known: an ambiguous tensor that is joined with a known type. */
+/* Whether operand k is an ambiguous tensor that became known here. */
 bool joist_ledger_became_known(const struct joist_ledger_event *event, size_t k);
 
 #endif

@@ -14,24 +14,25 @@
 
 /* clang-format off */
 
-/* Value sets of the integer dtypes, less the way from ui32 and ui64 to signed ones. */
+/* Value sets of the integer dtypes, less the way from ui32 and ui64 to signed ones. Signed before
+ * unsigned, then from one to the other: of ways of one length, the one within a kind is named. */
 #define INTEGERS(N) \
-  {N(UI8), N(UI16)}, {N(UI8), N(I16)}, {N(UI16), N(UI32)}, {N(UI16), N(I32)}, \
-  {N(UI32), N(UI64)}, {N(I8), N(I16)}, {N(I16), N(I32)}, {N(I32), N(I64)}
+  {N(I8), N(I16)}, {N(I16), N(I32)}, {N(I32), N(I64)}, {N(UI8), N(UI16)}, \
+  {N(UI16), N(UI32)}, {N(UI32), N(UI64)}, {N(UI8), N(I16)}, {N(UI16), N(I32)}
 #define FLOATS \
   {K(F16), K(F32)}, {K(F32), K(F64)}, {K(F32), K(C64)}, {K(F64), K(C128)}, {K(C64), K(C128)}
 /* Python's int, float and complex below the dtypes of their category. */
 #define NUMBERS \
-  {W(INT), K(UI8)}, {W(INT), K(I8)}, {W(FLOAT), W(COMPLEX)}, {W(FLOAT), K(F16)}, \
+  {W(INT), K(I8)}, {W(INT), K(UI8)}, {W(FLOAT), W(COMPLEX)}, {W(FLOAT), K(F16)}, \
   {W(COMPLEX), K(C64)}
 
 /* anvil: everything guessed gives way to what is known within a category, and a
  * category is below the next as a whole. */
 static const uint8_t anvil_edges[][2] = {
   {A(BOOL), K(BOOL)},
-  {K(BOOL), A(UI8)}, {K(BOOL), A(I8)},
+  {K(BOOL), A(I8)}, {K(BOOL), A(UI8)},
   INTEGERS(A), {A(UI32), A(I64)}, {A(UI64), A(I64)},
-  {A(I64), K(UI8)}, {A(I64), K(I8)},
+  {A(I64), K(I8)}, {A(I64), K(UI8)},
   INTEGERS(K), {K(UI32), K(I64)}, {K(UI64), K(I64)},
   {K(I64), A(BF16)}, {K(I64), A(F16)},
   {A(BF16), A(F32)}, {A(F16), A(F32)}, {A(F32), A(F64)},

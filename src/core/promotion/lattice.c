@@ -29,6 +29,18 @@ int joist_lattice_join(const struct joist_lattice *lattice, int lhs, int rhs) {
   return JOIST_LATTICE_NONE;
 }
 
+size_t joist_lattice_bounds(const struct joist_lattice *lattice, int lhs, int rhs,
+                            uint8_t bounds[JOIST_LATTICE_MAX]) {
+  const uint64_t all = lattice->above[lhs] & lattice->above[rhs];
+  uint64_t lowest = all;
+  for (size_t i = 0; i < lattice->count; i++)
+    if (all & bit((int)i)) lowest &= ~lattice->above[i] | bit((int)i);
+  size_t count = 0;
+  for (size_t i = 0; i < lattice->count; i++)
+    if (lowest & bit((int)i)) bounds[count++] = (uint8_t)i;
+  return count;
+}
+
 struct check {
   int (*table)(const void *context, int a, int b);
   const void *context;

@@ -21,6 +21,10 @@ int joist_lattice_close(struct joist_lattice *lattice, size_t count, const uint8
 /* Least upper bound; JOIST_LATTICE_NONE where there is none or no unique one. */
 int joist_lattice_join(const struct joist_lattice *lattice, int lhs, int rhs);
 
+/* The lowest of the nodes above both; how many. */
+size_t joist_lattice_bounds(const struct joist_lattice *lattice, int lhs, int rhs,
+                            uint8_t bounds[JOIST_LATTICE_MAX]);
+
 /* A way in which a binary table fails to be the join of a semilattice. */
 struct joist_counterexample {
   uint8_t a, b, c;     /* c is used by associativity only */

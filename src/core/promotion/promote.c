@@ -29,6 +29,33 @@ static joist_status undefined(const struct joist_rules *rules, struct joist_type
                     .text = {joist_quote(rules->id)});
 }
 
+const char *joist_role_text(joist_role_name role) {
+  static const char *const texts[] = {
+#define X(ID, NAME) NAME,
+      JOIST_ROLES(X)
+#undef X
+  };
+  return texts[role];
+}
+
+const char *joist_step_text(joist_step_name step) {
+  static const char *const texts[] = {
+#define X(ID, NAME) NAME,
+      JOIST_STEPS(X)
+#undef X
+  };
+  return texts[step];
+}
+
+static void record_step(struct joist_promotion_record *record, struct joist_promotion_step step) {
+  if (record != NULL) record->steps[record->step_count++] = step;
+}
+
+static void record_role(struct joist_promotion_record *record, size_t k, joist_role_name name,
+                        struct joist_type as) {
+  if (record != NULL) record->roles[k] = (struct joist_promotion_role){name, as, false};
+}
+
 /* A left fold over the operands of one group. */
 struct group {
   bool any;
@@ -36,23 +63,27 @@ struct group {
 };
 
 static joist_status add(struct group *group, const struct joist_rules *rules,
-                        struct joist_type type, struct joist_error *error) {
+                        struct joist_type type, struct joist_promotion_record *record,
+                        struct joist_error *error) {
   const struct joist_type before = group->type;
   if (!group->any) {
     group->any = true;
     group->type = type;
     return JOIST_OK;
   }
-  if (!joist_promote(rules, before, type, &group->type))
-    return undefined(rules, before, type, error);
-  return JOIST_OK;
+  const bool defined = joist_promote(rules, before, type, &group->type);
+  record_step(record,
+              (struct joist_promotion_step){JOIST_STEP_TABLE, defined, before, type, group->type});
+  return defined ? JOIST_OK : undefined(rules, before, type, error);
 }
 
 static joist_status by_type(const struct joist_rules *rules, operand *operands, size_t count,
-                            struct joist_type *result, struct joist_error *error) {
+                            struct joist_promotion_record *record, struct joist_type *result,
+                            struct joist_error *error) {
   struct group all = {false, operands[0].type};
   for (size_t i = 0; i < count; i++) {
-    const joist_status status = add(&all, rules, operands[i].type, error);
+    record_role(record, i, JOIST_ROLE_TYPE, operands[i].type);
+    const joist_status status = add(&all, rules, operands[i].type, record, error);
     if (status != JOIST_OK) return status;
   }
   *result = all.type;
@@ -68,39 +99,55 @@ static bool is_number(operand *x) {
 /* combine_categories() of PyTorch's ATen/native/TypeProperties.cpp: a lower group
  * counts only where its category is higher. */
 static joist_status combine(const struct joist_rules *rules, struct group higher,
-                            struct group lower, struct group *result, struct joist_error *error) {
+                            struct group lower, struct joist_promotion_record *record,
+                            struct group *result, struct joist_error *error) {
   if (!higher.any || !lower.any) {
     *result = higher.any ? higher : lower;
     return JOIST_OK;
   }
   struct joist_type join;
-  if (!joist_promote(rules, higher.type, lower.type, &join))
+  const bool stays = category(lower.type) <= category(higher.type);
+  const joist_step_name name = stays ? JOIST_STEP_HIGHER : JOIST_STEP_CATEGORY;
+  if (!joist_promote(rules, higher.type, lower.type, &join)) {
+    record_step(record,
+                (struct joist_promotion_step){name, false, higher.type, lower.type, higher.type});
     return undefined(rules, higher.type, lower.type, error);
-  *result = higher;
-  if (category(lower.type) <= category(higher.type)) return JOIST_OK;
+  }
   if (category(higher.type) == JOIST_CATEGORY_FLOAT)
     join.dtype = joist_dtype_complex(higher.type.dtype);
-  result->type = join;
+  *result = higher;
+  if (!stays) result->type = join;
+  record_step(record,
+              (struct joist_promotion_step){name, true, higher.type, lower.type, result->type});
   return JOIST_OK;
 }
 
 static joist_status by_rank(const struct joist_rules *rules, operand *operands, size_t count,
-                            struct joist_type *result, struct joist_error *error) {
+                            struct joist_promotion_record *record, struct joist_type *result,
+                            struct joist_error *error) {
   struct group tensors = {false, operands[0].type}, rank_zero = tensors, numbers = tensors;
+  size_t number = 0;
   for (size_t i = 0; i < count; i++) {
     operand *x = &operands[i];
     if (is_number(x)) {
       /* Of numbers next to tensors only the highest category counts. */
-      if (!numbers.any || category(x->type) > category(numbers.type))
+      const bool counts = !numbers.any || category(x->type) > category(numbers.type);
+      record_role(record, i, JOIST_ROLE_NUMBER, x->type);
+      if (record != NULL) record->roles[counts ? number : i].idle = numbers.any;
+      if (counts) {
         numbers = (struct group){true, x->type};
+        number = i;
+      }
       continue;
     }
-    const joist_status status = add(x->rank > 0 ? &tensors : &rank_zero, rules, x->type, error);
+    record_role(record, i, x->rank > 0 ? JOIST_ROLE_TENSOR : JOIST_ROLE_RANK_ZERO, x->type);
+    const joist_status status =
+        add(x->rank > 0 ? &tensors : &rank_zero, rules, x->type, record, error);
     if (status != JOIST_OK) return status;
   }
-  if (!tensors.any && !rank_zero.any) return by_type(rules, operands, count, result, error);
-  joist_status status = combine(rules, rank_zero, numbers, &rank_zero, error);
-  if (status == JOIST_OK) status = combine(rules, tensors, rank_zero, &tensors, error);
+  if (!tensors.any && !rank_zero.any) return by_type(rules, operands, count, record, result, error);
+  joist_status status = combine(rules, rank_zero, numbers, record, &rank_zero, error);
+  if (status == JOIST_OK) status = combine(rules, tensors, rank_zero, record, &tensors, error);
   if (status == JOIST_OK) *result = tensors.type;
   return status;
 }
@@ -177,7 +224,8 @@ static struct roles find_roles(const struct joist_rules *rules, operand *operand
 }
 
 static joist_status by_value(const struct joist_rules *rules, operand *operands, size_t count,
-                             struct joist_type *result, struct joist_error *error) {
+                             struct joist_promotion_record *record, struct joist_type *result,
+                             struct joist_error *error) {
   const struct roles roles = find_roles(rules, operands, count);
   struct group all = {false, operands[0].type};
   bool all_fit_signed = false;
@@ -187,7 +235,9 @@ static joist_status by_value(const struct joist_rules *rules, operand *operands,
     /* A guess has no dtype but its category's default, and no value but zero. */
     if (x->type.ambiguous) type.dtype = (joist_dtype)rules->literal[category(x->type)];
     bool fits_signed = false;
+    joist_role_name role = x->type.ambiguous ? JOIST_ROLE_DEFAULT : JOIST_ROLE_TYPE;
     if (roles.use_values && !is_array(x, roles)) {
+      role = JOIST_ROLE_SMALLEST;
       const bool by_its_value = x->has_range && (x->literal || !x->type.ambiguous);
       type.dtype = minimal_dtype(type.dtype, by_its_value ? x->low : 0, by_its_value ? x->high : 0,
                                  &fits_signed);
@@ -209,27 +259,36 @@ static joist_status by_value(const struct joist_rules *rules, operand *operands,
       all_fit_signed = both_fit;
     }
     const struct joist_type before = all.type;
-    if (add(&all, rules, type, NULL) != JOIST_OK)
+    record_role(record, i, role, type);
+    if (record != NULL && i == 1) record->roles[0].as = before;
+    if (add(&all, rules, type, record, NULL) != JOIST_OK)
       return undefined(rules, i == 1 ? operands[0].type : before, x->type, error);
   }
   *result = all.type;
   return JOIST_OK;
 }
 
-joist_status joist_common_type(const struct joist_rules *rules, operand *operands, size_t count,
-                               struct joist_type *result, struct joist_error *error) {
+joist_status joist_common_type_recorded(const struct joist_rules *rules, operand *operands,
+                                        size_t count, struct joist_promotion_record *record,
+                                        struct joist_type *result, struct joist_error *error) {
   if (count == 1) {
+    record_role(record, 0, JOIST_ROLE_TYPE, operands[0].type);
     *result = operands[0].type;
     return JOIST_OK;
   }
   switch (rules->policy) {
     case JOIST_BY_RANK:
-      return by_rank(rules, operands, count, result, error);
+      return by_rank(rules, operands, count, record, result, error);
     case JOIST_BY_VALUE:
     case JOIST_BY_LITERAL_VALUE:
-      return by_value(rules, operands, count, result, error);
+      return by_value(rules, operands, count, record, result, error);
     case JOIST_BY_TYPE:
       break;
   }
-  return by_type(rules, operands, count, result, error);
+  return by_type(rules, operands, count, record, result, error);
+}
+
+joist_status joist_common_type(const struct joist_rules *rules, operand *operands, size_t count,
+                               struct joist_type *result, struct joist_error *error) {
+  return joist_common_type_recorded(rules, operands, count, NULL, result, error);
 }

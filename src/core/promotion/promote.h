@@ -19,11 +19,71 @@ struct joist_operand {
 bool joist_promote(const struct joist_rules *rules, struct joist_type lhs, struct joist_type rhs,
                    struct joist_type *result);
 
+/* ---- how it was found, for whoever asks ---- */
+
+/* As what an operand took part. X(ID, name) */
+#define JOIST_ROLES(X)                                                            \
+  X(TYPE, "type")         /* of its type */                                       \
+  X(TENSOR, "tensor")     /* by rank: a tensor with dimensions */                 \
+  X(RANK_ZERO, "rank 0")  /* by rank: a tensor without */                         \
+  X(NUMBER, "number")     /* by rank: a guess or an R value */                    \
+  X(SMALLEST, "smallest") /* by value: the smallest dtype that holds the value */ \
+  X(DEFAULT, "default")   /* by value: of the default dtype of its category */
+
+typedef enum {
+#define X(ID, NAME) JOIST_ROLE_##ID,
+  JOIST_ROLES(X)
+#undef X
+} joist_role_name;
+
+struct joist_promotion_role {
+  joist_role_name name;
+  struct joist_type as;
+  bool idle; /* a number beside another one of a higher category */
+};
+
+/* X(ID, name) */
+#define JOIST_STEPS(X)                                                                     \
+  X(TABLE, "table")       /* the common type of two types */                               \
+  X(HIGHER, "higher")     /* by rank: the right side is of a lower group, and its category \
+                             is no higher: the left one stays */                           \
+  X(CATEGORY, "category") /* by rank: the right side is of a lower group, but of a higher  \
+                           category */                                                     \
+  X(INEXACT, "inexact")   /* what is no float meets the default float, the right side */
+
+typedef enum {
+#define X(ID, NAME) JOIST_STEP_##ID,
+  JOIST_STEPS(X)
+#undef X
+} joist_step_name;
+
+struct joist_promotion_step {
+  joist_step_name name;
+  bool defined;
+  struct joist_type lhs, rhs, result;
+};
+
+/* Memory of the caller, for n operands: n roles, 2 * n + 2 steps. */
+struct joist_promotion_record {
+  struct joist_promotion_role *roles;
+  struct joist_promotion_step *steps;
+  size_t step_count;
+};
+
+const char *joist_role_text(joist_role_name role);
+const char *joist_step_text(joist_step_name step);
+
 /* Common type of n >= 1 operands, by rank and value too where the rule set asks
  * for it. Fails with JOIST_ERROR_PROMOTION and both types. */
 joist_status joist_common_type(const struct joist_rules *rules,
                                const struct joist_operand *operands, size_t count,
                                struct joist_type *result,
                                struct joist_error *error) JOIST_MUST_CHECK;
+/* The same, written down; also where it fails. */
+joist_status joist_common_type_recorded(const struct joist_rules *rules,
+                                        const struct joist_operand *operands, size_t count,
+                                        struct joist_promotion_record *record,
+                                        struct joist_type *result,
+                                        struct joist_error *error) JOIST_MUST_CHECK;
 
 #endif

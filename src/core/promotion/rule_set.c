@@ -67,6 +67,11 @@ static int node_of_type(const struct joist_rules *rules, int dtype, bool ambiguo
   return has_node(rules, weak) ? weak : NONE;
 }
 
+int joist_rules_node_of_type(const struct joist_rules *rules, struct joist_type type) {
+  const int node = node_of_type(rules, (int)type.dtype, type.ambiguous);
+  return rules->kind == JOIST_RULES_LATTICE && node != NONE && !has_node(rules, node) ? NONE : node;
+}
+
 /* The guess that stands for a weak result. Two guesses keep what they know of their
  * dtypes, as in JAX: i8? with i16? is i16?, not the default i64?. */
 static int guess(const struct joist_rules *rules, int weak, int lhs, int rhs) {
@@ -146,6 +151,15 @@ size_t joist_rules_path(const struct joist_rules *rules, int from, int to,
   if (node == NONE) return 0;
   path[count++] = (uint8_t)to;
   return count;
+}
+
+size_t joist_rules_bounds(const struct joist_rules *rules, int lhs, int rhs,
+                          uint8_t bounds[JOIST_NODE_MAX]) {
+  struct joist_lattice lattice;
+  if (rules->kind != JOIST_RULES_LATTICE) return 0;
+  joist_lattice_close(&lattice, JOIST_NODE_MAX, (const uint8_t(*)[2])rules->edges,
+                      rules->edge_count);
+  return joist_lattice_bounds(&lattice, lhs, rhs, bounds);
 }
 
 /* Writes a shortest cycle through `start` as "a -> b -> a". */
@@ -251,6 +265,13 @@ static int type_of_node(const struct joist_rules *rules, int node) {
   if (node < JOIST_TYPE_COUNT) return node;
   if (!is_weak(node)) return NONE;
   return JOIST_NODE_AMBIGUOUS + rules->literal[joist_category_of_node(node)];
+}
+
+bool joist_rules_type_of_node(const struct joist_rules *rules, int node, struct joist_type *type) {
+  const int index = type_of_node(rules, node);
+  if (index == NONE) return false;
+  *type = (struct joist_type){(joist_dtype)(index % JOIST_DTYPE_COUNT), index >= JOIST_DTYPE_COUNT};
+  return true;
 }
 
 int joist_rules_table_entry(const struct joist_rules *rules, int lhs, int rhs) {

@@ -74,16 +74,26 @@ int joist_rules_node(const struct joist_rules *rules, const char *name);
 /* Name of a node as this rule set prints it. */
 const char *joist_rules_node_name(const struct joist_rules *rules, int node);
 
+/* The node that stands for a type, and the type that a node stands for: of a weak category its
+ * ambiguous default. JOIST_NODE_NONE, and false, where there is none. */
+int joist_rules_node_of_type(const struct joist_rules *rules, struct joist_type type);
+bool joist_rules_type_of_node(const struct joist_rules *rules, int node, struct joist_type *type);
+
 /* Common node of two nodes as promotion tables print it. Where an operand is given
  * as `dtype?` and the rule set has only weak categories, the result is spelled as
  * `dtype?` too. JOIST_NODE_NONE where undefined. */
 int joist_rules_table_entry(const struct joist_rules *rules, int lhs, int rhs);
 
 /* Nodes of a shortest way up from one node to another along the edges, both ends included; how
- * many. 0 where there is none, as in every table. Of ways of one length, the one whose edges are
- * listed first. */
+ * many. 0 where there is none, as in every table; 1 from a node to itself. Of ways of one length,
+ * the one whose edges are listed first, compared from the top. */
 size_t joist_rules_path(const struct joist_rules *rules, int from, int to,
                         uint8_t path[JOIST_NODE_MAX]);
+
+/* The lowest of the nodes that both of two nodes lead up to; how many. Where there is one, it is
+ * their join. None in a table. */
+size_t joist_rules_bounds(const struct joist_rules *rules, int lhs, int rhs,
+                          uint8_t bounds[JOIST_NODE_MAX]);
 
 /* ---- for what makes rule sets ---- */
 

@@ -3,7 +3,6 @@
 
 #include <float.h>
 
-/* Of a float's parts: digits, and the binary exponent of the least positive value. */
 static int float_digits(joist_dtype real) {
   switch (real) {
     case JOIST_F16:
@@ -17,8 +16,8 @@ static int float_digits(joist_dtype real) {
   }
 }
 
-static int least_exponent(joist_dtype real) {
-  switch (real) {
+int joist_dtype_least_exponent(joist_dtype dtype) {
+  switch (joist_dtype_real(dtype)) {
     case JOIST_F16:
       return -24;
     case JOIST_BF16:
@@ -59,7 +58,7 @@ static unsigned float_to_float(joist_dtype from, joist_dtype to) {
   unsigned losses = JOIST_LOSS_NONE;
   if (joist_dtype_digits(from) > joist_dtype_digits(to)) losses |= JOIST_LOSS_DIGITS;
   if (joist_dtype_max_float(from) > joist_dtype_max_float(to)) losses |= JOIST_LOSS_RANGE;
-  if (least_exponent(from) < least_exponent(to)) losses |= JOIST_LOSS_SMALL;
+  if (joist_dtype_least_exponent(from) < joist_dtype_least_exponent(to)) losses |= JOIST_LOSS_SMALL;
   return losses;
 }
 

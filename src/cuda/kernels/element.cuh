@@ -75,10 +75,10 @@ struct unsigned_of<8> {
 #define FAST(name) quick_##name
 #define LOGISTIC(a) quick_logistic(a)
 #define FAST_POW(a, b) quick_pow(a, b)
-#define POWER(a, b) real_power(a, b)
+#define POWER(a, b) (QUICK_EXPONENT(b) ? real_quick_power(a, b) : real_power(a, b))
 #define TRIG_LARGE(a) !(a <= TRIG_MOST && a >= -TRIG_MOST)
 #define TRIG_MOST (sizeof(T) == sizeof(float) ? (T)TRIG_LIMIT : (T)TRIG_LIMIT_F64)
-#define POW_SPECIAL(a, b) (b != 2 && !(a > 0 && a - a == 0 && b - b == 0))
+#define POW_SPECIAL(a, b) (b != 2 && (QUICK_EXPONENT(b) || !(a > 0 && a - a == 0 && b - b == 0)))
 #define COMPLEX_MATH(name) joist_##name
 #define REAL_PART(z) joist_creal(z)
 #define IMAG_PART(z) joist_cimag(z)
@@ -145,6 +145,8 @@ DEVICE float quick_pow(float x, float y) { return fast_pow(x, y); }
 DEVICE double quick_pow(double x, double y) { return f64_pow(x, y); }
 DEVICE float real_power(float x, float y) { return powf(x, y); }
 DEVICE double real_power(double x, double y) { return power(x, y); }
+DEVICE float real_quick_power(float x, float y) { return quick_powerf(x, y); }
+DEVICE double real_quick_power(double x, double y) { return quick_power(x, y); }
 DEVICE float real_floor_mod(float a, float b) { return floor_modf(a, b); }
 DEVICE double real_floor_mod(double a, double b) { return floor_mod(a, b); }
 DEVICE float real_floor_div(float a, float b) { return floor_divf(a, b); }

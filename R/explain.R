@@ -1,0 +1,199 @@
+# Why operands have the common dtype they have. The facts are the core's; here they are worded.
+
+#' Explain a promotion
+#'
+#' Says why operands have the common dtype that they have: what each of them is, the way through
+#' the lattice or the cell of the table that decides, whether the result is known or a guess, what
+#' values may be lost on the way, and the cast that avoids it.
+#'
+#' A call is explained by its operation, so that what has one operand (`exp(x)` of integers) and
+#' what gives another dtype than that of its operands (`x == y`, `mean(x)`) is explained as it is
+#' computed. Its operands are evaluated, it is not, unless it is itself an operand: then both are
+#' explained, in the order in which they are computed. Operations that promote nothing, such as
+#' casts and those that only move elements, have nothing to explain.
+#'
+#' Losses are told by the dtypes: what may happen to *some* values of an operand. Those of an R
+#' number are no question, since it is read exactly, or refused.
+#'
+#' @param ... either one call of an operation, such as `x + y`, `x == 1L` or `nv_exp(x)`; or two or
+#'   more operands: names of dtypes (`"f32"`, `"i32?"` for an ambiguous one), of nodes of the rules
+#'   (`"i*"`), `joist_dtype` objects, tensors and R values.
+#' @param envir the environment in which the operands of a call are evaluated.
+#' @param x an explanation.
+#' @param width the width of lines.
+#' @param row.names,optional ignored.
+#' @inheritParams common_dtype
+#' @return An object of class `joist_explanation`, a list of
+#'   * `expression`, the call as text or `NULL`, and `operation`, its name or `NULL`;
+#'   * `rules`: a list of `id`, `kind` and `policy`, as in [promotion_rule_sets()];
+#'   * `operands`: a data frame with a row each: `label`, `is` (`"tensor"`, `"R value"`, `"dtype"`,
+#'     `"node"`), `type`, `node`, `rank` and the range of its value where known (`low`, `high`), as
+#'     what it took part (`role`, `as`, `idle`), the dtype it is computed in (`read_as`), the
+#'     message with which a number is refused (`problem`), `path`, a list of the nodes up to the
+#'     common one, and `losses`, a list of limits named by what is lost;
+#'   * `steps`: a data frame of the pairs that were combined;
+#'   * `cell`: the cell of the [promotion_table()] of two operands;
+#'   * `join`, the common type, and `result`, the type of the result, `"?"` at its end marking an
+#'     ambiguous one; `NULL` where undefined;
+#'   * `certainty`: why the result is known or ambiguous;
+#'   * `bounds`: where there is no common type in a lattice, the lowest nodes above both;
+#'   * `cast`: a list of `operand` (its number, 0 for all), `dtype`, `result` and `lossless`, or
+#'     `NULL`;
+#'   * `error`: the message of an operation that is not defined for the dtype;
+#'   * `inner`: explanations of operands that are calls.
+#'
+#'   `format()` gives its lines. `as.data.frame()` has a row per operand, in columns `expression`,
+#'   `operand`, `is`, `type`, `path`, `read_as`, `loses` and `result`. In a knitr document it is a
+#'   table. Where package cli is installed and the terminal has colours, types are printed in
+#'   colour.
+#' @section Errors: `joist_value_error` for what is no operation, or promotes nothing, and for less
+#' than two operands; `joist_dtype_error` for an unknown dtype or node; `joist_promotion_error` for
+#' unknown rules. A promotion that is undefined is no error here: it is explained.
+#' @source Limits of the dtypes: IEEE 754, and the definition of bfloat16.
+#' @seealso [promotion_table()], [common_dtype()], [promotion_explorer()]
+#' @examples
+#' explain_promotion("i32", "f32")
+#' explain_promotion("ui64", "i8", rules = "jax")
+#' explain_promotion("f16", "i8", rules = "array_api")
+#'
+#' y <- nv_scalar(2L, "i16")
+#' explain_promotion((nv_scalar(TRUE) + 1L) * y)
+#' explain_promotion(exp(y))
+#' explain_promotion(nv_tensor(1:3, "i8") + 200L, rules = "numpy_legacy")
+#' @export
+# `envir` is where a call's operands are evaluated, as eval() does: nothing in it is read otherwise.
+explain_promotion <- function(..., rules = NULL, envir = parent.frame()) {
+  expressions <- as.list(substitute(list(...)))[-1L]
+  if (length(expressions) > 1L) {
+    labels <- vapply(expressions, deparse1, "")
+    return(explanation(NULL, NULL, list(...), labels, NULL, rules, list()))
+  }
+  check_explainable(expressions)
+  if (!is.environment(envir)) stop_joist("joist_value_error", "`envir` must be an environment")
+  explain_call(expressions[[1L]], rules, envir)$explanation
+}
+
+check_explainable <- function(expressions) {
+  call <- if (length(expressions) > 0L) without_parentheses(expressions[[1L]])
+  if (is.null(operation_of(call))) {
+    stop_joist(
+      "joist_value_error",
+      if (is.call(call)) paste0("`", shorten(deparse1(call), 40L), "` promotes nothing: "),
+      "explain_promotion() takes one call of an operation that promotes, such as x + y or ",
+      "nv_exp(x), or two or more dtypes, tensors or R values"
+    )
+  }
+}
+
+operand_names <- function(n) if (n <= 3L) c("x", "y", "z")[seq_len(n)] else paste0("x", seq_len(n))
+
+# ---- calls ----
+
+without_parentheses <- function(expression) {
+  while (is.call(expression) && identical(expression[[1L]], quote(`(`))) {
+    expression <- expression[[2L]]
+  }
+  expression
+}
+
+# The operation of a call: its name, which arguments are operands, and the dtype it was asked for;
+# NULL where it is none that promotes.
+operation_of <- function(call) {
+  if (!is.call(call)) {
+    return(NULL)
+  }
+  head <- call[[1L]]
+  if (is.call(head) && length(head) == 3L && identical(head[[2L]], quote(joist))) head <- head[[3L]]
+  if (!is.name(head)) {
+    return(NULL)
+  }
+  name <- as.character(head)
+  given <- names(call)
+  operands <- if (startsWith(name, "nv_")) {
+    own_operands(name, call)
+  } else {
+    setdiff(if (is.null(given)) seq_along(call) else which(!nzchar(given)), 1L)
+  }
+  op <- .Call(joist_r_explain_op, sub("^nv_", "", name), length(operands))
+  if (is.null(op)) {
+    return(NULL)
+  }
+  list(name = op, operands = operands, dtype = call$dtype)
+}
+
+# Of a function of joist the operands come first, as many as the operation takes.
+own_operands <- function(name, call) {
+  if (!name %in% getNamespaceExports(topenv())) {
+    return(integer())
+  }
+  table <- .Call(joist_r_op_names)
+  most <- table$most[match(sub("^nv_", "", name), table$name)]
+  arguments <- names(formals(get(name, topenv())))
+  wanted <- if (is.na(most) || "..." %in% arguments) character() else utils::head(arguments, most)
+  given <- names(call)
+  if (is.null(given)) given <- character(length(call))
+  unnamed <- setdiff(which(!nzchar(given)), 1L)
+  named <- which(given %in% wanted)
+  count <- if (length(wanted) > 0L) most - length(named) else length(unnamed)
+  at <- c(named, utils::head(unnamed, count))
+  # In the order of the function's arguments.
+  places <- integer(length(at))
+  places[seq_along(named)] <- match(given[named], wanted)
+  free <- setdiff(seq_along(at), places[seq_along(named)])
+  places[places == 0L] <- utils::head(free, sum(places == 0L))
+  at[order(places)]
+}
+
+# A list of the explanation, NULL where no operand is a tensor, and of the value, which is computed
+# only where it is asked for.
+explain_call <- function(expression, rules, envir, wanted = FALSE) {
+  call <- without_parentheses(expression)
+  operation <- operation_of(call)
+  if (is.null(operation)) {
+    return(list(value = eval(expression, envir)))
+  }
+  parts <- lapply(operation$operands, function(at) explain_call(call[[at]], rules, envir, TRUE))
+  values <- lapply(parts, function(part) part$value)
+  labels <- vapply(operation$operands, function(at) deparse1(without_parentheses(call[[at]])), "")
+  found <- NULL
+  if (any(vapply(values, is_tensor, TRUE)) || startsWith(deparse1(call[[1L]]), "nv_")) {
+    dtype <- eval(operation$dtype, envir)
+    inner <- Filter(Negate(is.null), lapply(parts, function(part) part$explanation))
+    found <- explanation(
+      deparse1(call), sub("^(joist::)?nv_", "", deparse1(call[[1L]])), values, labels, dtype, rules,
+      inner
+    )
+  } else if (!wanted) {
+    stop_joist(
+      "joist_value_error", "no operand of `", deparse1(call), "` is a tensor: R computes it, ",
+      "and promotes nothing"
+    )
+  }
+  value <- NULL
+  if (wanted) {
+    call[operation$operands] <- values
+    value <- if (is.null(rules)) eval(call, envir) else with_promotion(rules, eval(call, envir))
+  }
+  list(value = value, explanation = found)
+}
+
+explanation <- function(expression, name, operands, labels, dtype, rules, inner) {
+  facts <- .Call(joist_r_explain, unname(operands), name, dtype, rules)
+  info <- .Call(joist_r_rules_info, rules)
+  # What has no name in the call has one in what is said of it.
+  is_name <- facts$operands$is %in% c("dtype", "node")
+  labels[is_name] <- operand_names(length(labels))[is_name]
+  columns <- c(list(label = labels), facts$operands)
+  lists <- columns[c("path", "losses")]
+  frame <- as.data.frame(columns[setdiff(names(columns), names(lists))], stringsAsFactors = FALSE)
+  frame[names(lists)] <- lists
+  facts$operands <- frame
+  facts$steps <- as.data.frame(facts$steps, stringsAsFactors = FALSE)
+  structure(
+    c(
+      list(expression = expression, rules = info[c("id", "kind", "policy")]), facts,
+      list(inner = inner)
+    ),
+    class = "joist_explanation"
+  )
+}

@@ -1,0 +1,35 @@
+/* Reads source references: integers for lines and columns, with the file as an attribute. */
+#include "r/source.h"
+
+#include <string.h>
+
+#include "r/conditions.h"
+
+SEXP joist_r_source_reference(void) {
+  /* Of the caller, where the function that calls C was called by code that R interprets; R's own
+   * functions know more, and take their time. */
+  SEXP reference = R_GetCurrentSrcref(1);
+  if (TYPEOF(reference) == INTSXP && XLENGTH(reference) >= 4) return reference;
+  reference = joist_r_eval(PROTECT(Rf_lang1(Rf_install("source_reference"))));
+  UNPROTECT(1);
+  return reference;
+}
+
+bool joist_r_same_source(SEXP one, SEXP other) {
+  SEXP symbol = Rf_install("srcfile");
+  return one == other || (memcmp(INTEGER(one), INTEGER(other), 4 * sizeof(int)) == 0 &&
+                          Rf_getAttrib(one, symbol) == Rf_getAttrib(other, symbol));
+}
+
+int joist_r_source_line(SEXP reference) { return INTEGER(reference)[0]; }
+
+const char *joist_r_source_file(SEXP reference) {
+  SEXP file = Rf_getAttrib(reference, Rf_install("srcfile")), name = R_NilValue;
+  if (TYPEOF(file) == ENVSXP) name = Rf_findVarInFrame(file, Rf_install("filename"));
+  if (TYPEOF(name) != STRSXP || XLENGTH(name) != 1) return "";
+  const char *const path = CHAR(STRING_ELT(name, 0));
+  const char *base = path;
+  for (const char *c = path; *c != '\0'; c++)
+    if (*c == '/' || *c == '\\') base = c + 1;
+  return base;
+}

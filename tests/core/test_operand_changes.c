@@ -1,0 +1,124 @@
+/* The implicit promotions of every operation: what its class joins, and nothing that was asked
+ * for. */
+#include "check.h"
+#include "core/program/infer.h"
+#include "core/promotion/builtin_rules.h"
+#include "core/promotion/change.h"
+
+static const struct joist_type nothing = {JOIST_DTYPE_NONE, false};
+
+static struct joist_type node(int k) {
+  return (struct joist_type){(joist_dtype)(k % JOIST_DTYPE_COUNT), k >= JOIST_DTYPE_COUNT};
+}
+
+static struct joist_type joined(const struct joist_rules *rules,
+                                const struct joist_operand *operands, size_t count) {
+  struct joist_type type;
+  CHECK(joist_common_type(rules, operands, count, &type, NULL) == JOIST_OK);
+  return type;
+}
+
+/* Where an integer is no result: the join with an R double. */
+static struct joist_type floated(const struct joist_rules *rules, struct joist_type type) {
+  const struct joist_operand pair[] = {
+      {.type = type, .rank = 1},
+      {.type = {(joist_dtype)rules->literal[JOIST_CATEGORY_FLOAT], true}, .rank = 1}};
+  return joist_dtype_category(type.dtype) >= JOIST_CATEGORY_FLOAT ? type : joined(rules, pair, 2);
+}
+
+/* The type that operand k is promoted to. */
+static struct joist_type promoted(const struct joist_rules *rules, joist_op op,
+                                  const struct joist_operand *operands, size_t count, size_t k,
+                                  bool asked) {
+  switch (joist_op_class(op)) {
+    case JOIST_CLASS_JOIN:
+    case JOIST_CLASS_REAL:
+    case JOIST_CLASS_PREDICATE:
+    case JOIST_CLASS_COMPARE:
+    case JOIST_CLASS_POSITION:
+      return joined(rules, operands, count);
+    case JOIST_CLASS_INEXACT:
+    case JOIST_CLASS_ANGLE:
+      return floated(rules, joined(rules, operands, count));
+    case JOIST_CLASS_AVERAGE:
+      return asked ? nothing : floated(rules, operands[0].type);
+    case JOIST_CLASS_SELECT:
+      return k == 0 ? nothing : joined(rules, operands + 1, count - 1);
+    case JOIST_CLASS_ASSIGN:
+      return k + 1 == count ? operands[0].type : nothing;
+    case JOIST_CLASS_LOGICAL:
+    case JOIST_CLASS_TRUTH:
+    case JOIST_CLASS_CONVERT:
+    case JOIST_CLASS_BITCAST:
+    case JOIST_CLASS_LAYOUT:
+    case JOIST_CLASS_ACCUMULATE:
+    case JOIST_CLASS_EXTREME:
+    case JOIST_CLASS_DRAW:
+    case JOIST_CLASS_COUNT:
+      break;
+  }
+  return nothing;
+}
+
+static long inferred, changed;
+
+static void check_op(const struct joist_rules *rules, joist_op op, size_t count, int a, int b,
+                     bool asked) {
+  struct joist_attributes attributes = {.count = 0};
+  if (asked) joist_attributes_set_type(&attributes, (struct joist_type){JOIST_F64, false});
+  const struct joist_operand operands[] = {
+      {.type = node(a), .rank = 1}, {.type = node(b), .rank = 1}, {.type = node(b), .rank = 1}};
+  struct joist_signature signature;
+  if (joist_infer(rules, op, operands, count, &attributes, &signature, NULL) != JOIST_OK) return;
+  inferred++;
+  for (size_t k = 0; k < count; k++) {
+    const struct joist_type to = promoted(rules, op, operands, count, k, asked);
+    const unsigned want =
+        to.dtype == JOIST_DTYPE_NONE ? 0 : joist_promotion_changes(operands[k].type, to);
+    const unsigned got = joist_operand_changes(op, &operands[k], k, count, &signature);
+    changed += want != 0;
+    CHECK_MSG(got == want, "%s: nv_%s(%s, %s), operand %zu of %zu: want %u, got %u", rules->id,
+              joist_op_name(op), joist_dtype_name(node(a).dtype), joist_dtype_name(node(b).dtype),
+              k + 1, count, want, got);
+    struct joist_operand literal = operands[k];
+    literal.literal = true;
+    CHECK(joist_operand_changes(op, &literal, k, count, &signature) == 0);
+  }
+}
+
+static void test_every_op(void) {
+  for (size_t r = 0; r < joist_rules_count(); r++)
+    for (int op = 0; op < JOIST_OP_COUNT; op++) {
+      const struct joist_operation *const operation = joist_operation((joist_op)op);
+      const bool may_ask = operation->attributes >> JOIST_ATTRIBUTE_DTYPE & 1;
+      for (size_t n = operation->least > 0 ? operation->least : 1; n <= operation->most && n <= 3;
+           n++)
+        for (int a = 0; a < JOIST_TYPE_COUNT; a++)
+          for (int b = 0; b < (n > 1 ? JOIST_TYPE_COUNT : 1); b++)
+            for (int asked = 0; asked <= may_ask; asked++)
+              check_op(joist_rules_at(r), (joist_op)op, n, a, b, asked);
+    }
+  CHECK(inferred > 100000 && changed > 10000);
+}
+
+/* A number beyond the dtype that it is compared in makes the comparison exact, not the tensor
+ * wider. */
+static void test_compared_exactly(void) {
+  const struct joist_attributes none = {.count = 0};
+  const struct joist_operand operands[] = {
+      {.type = {JOIST_UI8, false}, .rank = 1},
+      {.type = {JOIST_I32, true}, .literal = true, .has_range = true, .low = 300, .high = 300}};
+  struct joist_signature signature;
+  CHECK_INT(
+      joist_infer(joist_rules_find("anvil"), JOIST_OP_LT, operands, 2, &none, &signature, NULL),
+      JOIST_OK);
+  CHECK_INT(signature.operand[0], JOIST_I64);
+  CHECK_INT(joist_operand_changes(JOIST_OP_LT, &operands[0], 0, 2, &signature), 0);
+}
+
+int main(void) {
+  joist_rules_init();
+  test_every_op();
+  test_compared_exactly();
+  return check_report("operand changes");
+}
