@@ -44,7 +44,7 @@ promotion_message <- function(facts, file, line) {
   what <- vapply(which(lengths(facts$kinds) > 0L), function(k) {
     kinds <- paste0("(", paste(facts$kinds[[k]], collapse = ", "), ")")
     if (identical(facts$kinds[[k]], "literal")) {
-      paste("takes the R number in operand", k, "as another value of", facts$taken[k], kinds)
+      paste("rounds the R number in operand", k, "to", facts$taken[k], kinds)
     } else {
       paste("promotes operand", k, "from", facts$operands[k], "to", facts$taken[k], kinds)
     }
@@ -73,14 +73,15 @@ source_reference <- function() {
   }
 }
 
-# The call by which the user entered joist: the outermost of joist's own frames that called
-# each other, from `frame` up, be it through base R's lapply() and the like. (The caller of a
-# promise may have returned before it is evaluated: R then names a frame as its own parent.)
-user_call <- function(frame) {
+# The frame by which the user entered joist: the outermost of joist's own frames that called
+# each other, from `frame` up, be it through base R's lapply() and the like; NULL if there is none.
+# Frames up to `floor` do not count. (The caller of a promise may have returned before it is
+# evaluated: R then names a frame as its own parent.)
+entry_frame <- function(frame, floor = 0L) {
   namespace <- topenv()
   parents <- sys.parents()
   entry <- NULL
-  while (frame > 0L) {
+  while (frame > floor) {
     home <- topenv(environment(sys.function(frame)), baseenv())
     if (identical(home, namespace)) {
       entry <- frame
@@ -89,9 +90,16 @@ user_call <- function(frame) {
     }
     frame <- if (parents[frame] < frame) parents[frame] else 0L
   }
-  if (is.null(entry)) {
-    return(NULL)
-  }
+  entry
+}
+
+user_call <- function(frame) {
+  entry <- entry_frame(frame)
+  if (!is.null(entry)) call_of_frame(entry)
+}
+
+# The call of one of joist's own frames, as its user wrote it.
+call_of_frame <- function(entry) {
   call <- sys.call(entry)
   generic <- get0(".Generic", envir = sys.frame(entry), inherits = FALSE)
   if (is.character(generic) && is.call(call)) {

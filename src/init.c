@@ -15,13 +15,16 @@
 #include "r/dtypes.h"
 #include "r/index.h"
 #include "r/jit.h"
+#include "r/ledger.h"
+#include "r/ledger_casts.h"
+#include "r/ledger_view.h"
 #include "r/operations.h"
+#include "r/policy.h"
 #include "r/program_view.h"
 #include "r/promotion.h"
 #include "r/promotion_explain.h"
 #include "r/rules.h"
 #include "r/session.h"
-#include "r/strictness.h"
 #include "r/subset.h"
 #include "r/tensor_create.h"
 #include "r/tensor_export.h"
@@ -82,6 +85,13 @@ static const R_CallMethodDef entries[] = {
     ENTRY(joist_r_jit_call, 6),
     ENTRY(joist_r_jit_store, 6),
     ENTRY(joist_r_jit_programs, 1),
+    ENTRY(joist_r_ledger_begin, 2),
+    ENTRY(joist_r_ledger_end, 1),
+    ENTRY(joist_r_ledger_arguments, 2),
+    ENTRY(joist_r_ledger_argument_of, 2),
+    ENTRY(joist_r_ledger_table, 1),
+    ENTRY(joist_r_ledger_infer, 4),
+    ENTRY(joist_r_ledger_casts, 5),
     ENTRY(joist_r_program_text, 1),
     ENTRY(joist_r_program_table, 1),
     ENTRY(joist_r_threads, 1),

@@ -14,6 +14,7 @@
 #include "r/conditions.h"
 #include "r/device_payload.h"
 #include "r/finalizers.h"
+#include "r/ledger.h"
 #include "r/rules.h"
 #include "r/run.h"
 #include "r/strictness.h"
@@ -362,7 +363,8 @@ SEXP joist_r_jit_call(SEXP state, SEXP arguments, SEXP dynamic, SEXP rules, SEXP
   struct signature signature;
   const struct joist_r_policy judged = joist_r_policy(policy);
   make_signature(&signature, arguments, dynamic, joist_r_rules(rules), judged);
-  if (signature.traced) return Rf_ScalarLogical(FALSE);
+  /* A recording is of the operations of the function itself. */
+  if (signature.traced || joist_r_recording()) return Rf_ScalarLogical(FALSE);
   const struct joist_device *const wanted =
       device == R_NilValue ? NULL : joist_device_find(joist_r_string(device, "device"));
   const uint64_t hash = hash_bytes(signature.key, signature.length);

@@ -8,6 +8,7 @@
 #include "r/attributes.h"
 #include "r/conditions.h"
 #include "r/device_payload.h"
+#include "r/ledger.h"
 #include "r/rules.h"
 #include "r/run.h"
 #include "r/strictness.h"
@@ -199,10 +200,25 @@ static SEXP abstract_results(joist_op op, const struct joist_inference *inferenc
   return tensors;
 }
 
+/* Rules that look at values would decide by one that nobody knows. */
+static void check_values_known(const struct joist_rules *rules, const struct joist_r_value *values,
+                               size_t n) {
+  if (rules->policy != JOIST_BY_VALUE || n < 2) return;
+  for (size_t k = 0; k < n; k++)
+    if (values[k].form == JOIST_R_ABSTRACT && values[k].argument.operand.rank == 0 &&
+        !values[k].argument.operand.type.ambiguous)
+      joist_r_stop(
+          JOIST_ERROR_PROMOTION,
+          "the rules '%s' promote by the value of a rank-0 tensor, which an nv_aval() does "
+          "not have; use a tensor with data, or the rules 'numpy' or 'cupy'",
+          rules->id);
+}
+
 SEXP joist_r_apply(const struct joist_rules *rules, joist_op op, struct joist_r_value *values,
                    size_t n, const struct joist_attributes *attributes) {
   enum { FEW = 3 };
-  const bool by_value = joist_r_by_value(rules);
+  /* A recording is inferred again under other rules, which may look at values. */
+  const bool by_value = joist_r_by_value(rules) || joist_r_recording();
   const bool compares = joist_op_class(op) == JOIST_CLASS_COMPARE ||
                         (joist_op_class(op) == JOIST_CLASS_POSITION && n > 1);
   bool traced = false, abstract = false;
@@ -211,7 +227,7 @@ SEXP joist_r_apply(const struct joist_rules *rules, joist_op op, struct joist_r_
     abstract |= values[k].form == JOIST_R_ABSTRACT;
     if (by_value || (compares && values[k].form == JOIST_R_LITERAL)) joist_r_read_range(&values[k]);
   }
-  if (traced) return joist_r_trace_apply(rules, op, values, n, attributes);
+  if (traced && !joist_r_recording()) return joist_r_trace_apply(rules, op, values, n, attributes);
   struct joist_argument few[FEW];
   struct joist_argument *const arguments =
       n <= FEW ? few : (struct joist_argument *)R_alloc(n, (int)sizeof *arguments);
@@ -221,9 +237,17 @@ SEXP joist_r_apply(const struct joist_rules *rules, joist_op op, struct joist_r_
   const joist_status status =
       joist_program_infer(rules, op, arguments, n, attributes, &inference, &error);
   if (status != JOIST_OK) joist_r_raise(status, &error);
-  if (joist_r_strict) joist_r_judge(op, values, n, &inference.signature);
-  if (abstract) return abstract_results(op, &inference);
-  return run_eager(op, values, n, &inference, attributes);
+  if (abstract && !traced) check_values_known(rules, values, n);
+  if (joist_r_strict && !traced) joist_r_judge(op, values, n, &inference.signature);
+  if (!joist_r_recording())
+    return abstract ? abstract_results(op, &inference)
+                    : run_eager(op, values, n, &inference, attributes);
+  SEXP result = PROTECT(traced     ? joist_r_trace_apply(rules, op, values, n, attributes)
+                        : abstract ? abstract_results(op, &inference)
+                                   : run_eager(op, values, n, &inference, attributes));
+  joist_r_record(rules, op, values, n, attributes, &inference, result);
+  UNPROTECT(1);
+  return result;
 }
 
 /* ---- .Call entry points ---- */

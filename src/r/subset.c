@@ -10,6 +10,7 @@
 #include "r/concatenate.h"
 #include "r/conditions.h"
 #include "r/index.h"
+#include "r/ledger.h"
 #include "r/operations.h"
 #include "r/payload.h"
 #include "r/rules.h"
@@ -296,7 +297,7 @@ static SEXP subset_by_operations(SEXP x, const struct selection *selection,
   return x;
 }
 
-SEXP joist_r_subset(SEXP x, SEXP indices, SEXP drop, SEXP single) {
+static SEXP subset(SEXP x, SEXP indices, SEXP drop, SEXP single) {
   struct joist_r_value value;
   joist_r_read_any(joist_r_rules(R_NilValue), x, &value);
   const bool one = joist_r_flag(single, "single");
@@ -434,7 +435,7 @@ static SEXP assign_by_operations(const struct joist_rules *rules, const struct j
   return tensor;
 }
 
-SEXP joist_r_assign(SEXP x, SEXP indices, SEXP value, SEXP in_place, SEXP single) {
+static SEXP assign(SEXP x, SEXP indices, SEXP value, SEXP in_place, SEXP single) {
   const struct joist_rules *const rules = joist_r_rules(R_NilValue);
   struct joist_r_value tensor, values;
   joist_r_read_any(rules, x, &tensor);
@@ -465,6 +466,27 @@ SEXP joist_r_assign(SEXP x, SEXP indices, SEXP value, SEXP in_place, SEXP single
   result = count == 0 && concrete ? x
            : concrete             ? assign_concrete(x, &tensor, &selection, before, &values, reuse)
                       : assign_by_operations(rules, &tensor, &selection, count, &values);
+  UNPROTECT(1);
+  return result;
+}
+
+/* ---- .Call entry points: however it is done, each is one operation to a recording ---- */
+
+SEXP joist_r_subset(SEXP x, SEXP indices, SEXP drop, SEXP single) {
+  if (!joist_r_recording()) return subset(x, indices, drop, single);
+  const uint32_t mark = joist_r_recorded();
+  SEXP result = PROTECT(subset(x, indices, drop, single));
+  joist_r_record_one(mark, JOIST_OP_SLICE, &x, 1, result);
+  UNPROTECT(1);
+  return result;
+}
+
+SEXP joist_r_assign(SEXP x, SEXP indices, SEXP value, SEXP in_place, SEXP single) {
+  if (!joist_r_recording()) return assign(x, indices, value, in_place, single);
+  const uint32_t mark = joist_r_recorded();
+  SEXP result = PROTECT(assign(x, indices, value, in_place, single));
+  const SEXP operands[] = {x, value};
+  joist_r_record_one(mark, JOIST_OP_UPDATE, operands, 2, result);
   UNPROTECT(1);
   return result;
 }

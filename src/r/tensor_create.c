@@ -7,6 +7,7 @@
 #include "r/arguments.h"
 #include "r/conditions.h"
 #include "r/dtypes.h"
+#include "r/ledger.h"
 #include "r/operands.h"
 #include "r/payload.h"
 #include "r/rules.h"
@@ -140,6 +141,10 @@ SEXP joist_r_with_shape(SEXP x, SEXP shape) {
   if (count != value.count)
     JOIST_R_FAIL(JOIST_E_RESHAPE, .shape = {value.argument.shape, extents},
                  .count = {value.count, count});
-  if (value.form == JOIST_R_ABSTRACT) return joist_r_aval(value.argument.operand.type, &extents);
-  return joist_r_same_payload(&value, value.argument.operand.type, &extents);
+  if (value.form != JOIST_R_ABSTRACT)
+    return joist_r_same_payload(&value, value.argument.operand.type, &extents);
+  SEXP copy = PROTECT(joist_r_aval(value.argument.operand.type, &extents));
+  joist_r_record_same(x, copy);
+  UNPROTECT(1);
+  return copy;
 }

@@ -52,6 +52,11 @@ raised_errors <- alist(
     joist_dtype_error = common_dtype("i31", "f32"),
     joist_value_error = common_dtype("i32", "f32", NA)
   ),
+  compare_rules = list(
+    joist_promotion_error = compare_rules(c("i32", "f32"), "none", "numpy"),
+    joist_dtype_error = compare_rules(c("i31", "f32"), "jax", "numpy"),
+    joist_value_error = compare_rules("no function", "jax", "numpy")
+  ),
   diff.nv_tensor = list(
     joist_shape_error = scale(v),
     joist_shape_error = scale(x, center = c(1, 2)),
@@ -356,6 +361,10 @@ raised_errors <- alist(
     joist_value_error = jit(function(x) unique(x))(v),
     joist_value_error = duplicated(nv_aval("f32", 3)),
     joist_value_error = jit(function(x) anyDuplicated(x))(v)
+  ),
+  trace_dtypes = list(
+    joist_promotion_error = trace_dtypes(\(x) x, v, rules = "none"),
+    joist_value_error = trace_dtypes("no function", v)
   ),
   with_promotion = list(
     joist_promotion_error = with_promotion("none", 1),

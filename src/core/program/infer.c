@@ -77,8 +77,7 @@ static joist_status infer_predicate(struct decision *d, struct joist_error *erro
   return status;
 }
 
-/* A literal outside of the range of the dtype it would be compared in. */
-static bool out_of_range(const struct joist_operand *operand, joist_dtype dtype) {
+bool joist_literal_beyond(const struct joist_operand *operand, joist_dtype dtype) {
   if (!operand->literal || !operand->has_range) return false;
   if (is_inexact(dtype)) {
     const double largest = joist_dtype_max_float(dtype);
@@ -103,7 +102,7 @@ static joist_status infer_ordered(struct decision *d, joist_dtype result,
   if (status != JOIST_OK) return status;
   const joist_dtype joined = d->result.dtype;
   for (size_t k = 0; k < d->count; k++)
-    if (out_of_range(&d->operands[k], joined)) read_all_in(d, wide_enough(joined));
+    if (joist_literal_beyond(&d->operands[k], joined)) read_all_in(d, wide_enough(joined));
   d->result = (struct joist_type){result, false};
   return JOIST_OK;
 }
@@ -310,12 +309,17 @@ joist_status joist_infer(const struct joist_rules *rules, joist_op op,
                     .type = {{computed, false}});
 }
 
-unsigned joist_operand_changes(joist_op op, const struct joist_operand *operand, size_t k,
-                               size_t count, const struct joist_signature *signature) {
+bool joist_operand_promoted(joist_op op, size_t k, size_t count,
+                            const struct joist_signature *signature) {
   const joist_class class = joist_op_class(op);
   const size_t first = class == JOIST_CLASS_SELECT   ? 1
                        : class == JOIST_CLASS_ASSIGN ? count - 1
                                                      : 0;
-  if (signature->promoted.dtype == JOIST_DTYPE_NONE || operand->literal || k < first) return 0;
+  return signature->promoted.dtype != JOIST_DTYPE_NONE && k >= first;
+}
+
+unsigned joist_operand_changes(joist_op op, const struct joist_operand *operand, size_t k,
+                               size_t count, const struct joist_signature *signature) {
+  if (operand->literal || !joist_operand_promoted(op, k, count, signature)) return 0;
   return joist_promotion_changes(operand->type, signature->promoted);
 }

@@ -35,6 +35,13 @@ joist_status joist_infer(const struct joist_rules *rules, joist_op op,
                          struct joist_signature *signature,
                          struct joist_error *error) JOIST_MUST_CHECK;
 
+/* Whether an R value is known to have elements beyond the range of a dtype. */
+bool joist_literal_beyond(const struct joist_operand *operand, joist_dtype dtype);
+
+/* Whether operand k is one that the rules gave the type `promoted`. */
+bool joist_operand_promoted(joist_op op, size_t k, size_t count,
+                            const struct joist_signature *signature);
+
 /* The kinds of implicit promotion, of joist_change, that operand k sees. Those of a literal depend
  * on its value: joist_literal_changes() in its dtype of the signature. */
 unsigned joist_operand_changes(joist_op op, const struct joist_operand *operand, size_t k,
