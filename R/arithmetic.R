@@ -4,6 +4,10 @@
 #' different dtypes are promoted by the current rules, see [common_dtype()]; scalars fit
 #' every shape, and equal ranks may differ where an extent is 1.
 #'
+#' Powers of floats by 1, 2, 3, 0.5 and their negatives are products, quotients and roots: exact
+#' where those are, at most 1.5 units in the last place off otherwise, and as fast. Which formula
+#' is used depends on the exponent's value alone, not on where it comes from.
+#'
 #' Integers wrap modulo 2^n. `nv_floor_div()` and `nv_mod()` floor, so the sign of the
 #' modulus is that of the divisor, as in R; `nv_remainder()` truncates, so the sign is that of
 #' the dividend, as in C. For bool, `+` is *or* and `*` is *and*; `-` is an error. `f16` and

@@ -63,13 +63,13 @@
 #' @export
 # `envir` is where a call's operands are evaluated, as eval() does: nothing in it is read otherwise.
 explain_promotion <- function(..., rules = NULL, envir = parent.frame()) {
+  if (!is.environment(envir)) stop_joist("joist_value_error", "`envir` must be an environment")
   expressions <- as.list(substitute(list(...)))[-1L]
   if (length(expressions) > 1L) {
     labels <- vapply(expressions, deparse1, "")
     return(explanation(NULL, NULL, list(...), labels, NULL, rules, list()))
   }
   check_explainable(expressions)
-  if (!is.environment(envir)) stop_joist("joist_value_error", "`envir` must be an environment")
   explain_call(expressions[[1L]], rules, envir)$explanation
 }
 

@@ -13,8 +13,8 @@
 #'   all built-in ones. They need different ids.
 #' @return `file`, invisibly. [utils::browseURL()] opens it.
 #' @section Errors:
-#' `joist_value_error` for a `file` that is no path or can not be written, for no rules, and for
-#' two of one id; `joist_promotion_error` for unknown rules.
+#' `joist_value_error` for a `file` that is no path or can not be written, for what is no rules or
+#' none, and for two of one id; `joist_promotion_error` for unknown rules.
 #' @seealso [plot()][plot_promotion], [promotion_table()]
 #' @examples
 #' page <- promotion_explorer(tempfile(fileext = ".html"), rules = c("jax", "numpy"))
@@ -26,6 +26,9 @@ promotion_explorer <- function(file, rules = promotion_rule_sets()$id) {
     stop_joist("joist_value_error", "`file` must be the path of a file")
   }
   if (inherits(rules, "joist_rules")) rules <- list(rules)
+  if (!is.character(rules) && !(is.list(rules) && !is.object(rules))) {
+    stop_joist("joist_value_error", "`rules` must be ids of rule sets, or a list of rules")
+  }
   sets <- lapply(as.list(rules), promotion_rules)
   ids <- vapply(sets, rules_id, "")
   if (length(ids) == 0L) stop_joist("joist_value_error", "`rules` names no rules")

@@ -44,7 +44,7 @@ promotion_message <- function(facts, file, line) {
   what <- vapply(which(lengths(facts$kinds) > 0L), function(k) {
     kinds <- paste0("(", paste(facts$kinds[[k]], collapse = ", "), ")")
     if (identical(facts$kinds[[k]], "literal")) {
-      paste("takes the R number in operand", k, "as another value of", facts$taken[k], kinds)
+      paste("rounds the R number in operand", k, "to", facts$taken[k], kinds)
     } else {
       paste("promotes operand", k, "from", facts$operands[k], "to", facts$taken[k], kinds)
     }

@@ -9,7 +9,7 @@
 #include "r/arguments.h"
 #include "r/conditions.h"
 #include "r/dtypes.h"
-#include "r/strictness.h"
+#include "r/policy.h"
 
 /* ---- The rule set of an argument ---- */
 

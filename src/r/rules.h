@@ -8,7 +8,7 @@
 
 /* The rule set of an R argument: NULL is the current one, a string an id, a
  * `joist_rules` object itself. The result stays valid as long as `x` is protected; where the
- * operation may run R code (strictness.h), until the .Call ends.
+ * operation may run R code (policy.h), until the .Call ends.
  * Raises joist_promotion_error for an unknown id. */
 const struct joist_rules *joist_r_rules(SEXP x);
 

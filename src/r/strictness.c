@@ -2,88 +2,9 @@
 #include "r/strictness.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "r/conditions.h"
 #include "r/source.h"
-
-/* ---- policies ---- */
-
-enum { LEVELS_OF, PLACES_OF, PARTS };
-enum { WARNED, REFUSED, LEVEL_COUNT };
-
-bool joist_r_strict = false;
-static SEXP in_force = NULL; /* preserved; NULL for none */
-static struct joist_r_policy current = {0, 0};
-
-static int kind_of(const char *name) {
-  for (int kind = 0; kind < JOIST_CHANGE_COUNT; kind++)
-    if (strcmp(name, joist_change_name((joist_change_index)kind)) == 0) return kind;
-  joist_r_stop(JOIST_ERROR_VALUE,
-               "`on`: there is no kind '%s'; there are widening, int_to_float, lossy and literal",
-               name);
-}
-
-SEXP joist_r_make_policy(SEXP on) {
-  const R_xlen_t n = TYPEOF(on) == STRSXP ? XLENGTH(on) : -1;
-  SEXP names = Rf_getAttrib(on, R_NamesSymbol);
-  if (n < 0 || (n > 0 && names == R_NilValue))
-    joist_r_stop(JOIST_ERROR_VALUE,
-                 "`on` must be a named character vector, such as c(widening = \"error\")");
-  int levels[LEVEL_COUNT] = {0, 0};
-  unsigned given = 0;
-  for (R_xlen_t k = 0; k < n; k++) {
-    const unsigned kind = 1u << kind_of(Rf_translateCharUTF8(STRING_ELT(names, k)));
-    const char *const level =
-        STRING_ELT(on, k) == NA_STRING ? "NA" : Rf_translateCharUTF8(STRING_ELT(on, k));
-    if (given & kind)
-      joist_r_stop(JOIST_ERROR_VALUE, "`on` names '%s' twice", CHAR(STRING_ELT(names, k)));
-    given |= kind;
-    if (strcmp(level, "warn") == 0)
-      levels[WARNED] |= (int)kind;
-    else if (strcmp(level, "error") == 0)
-      levels[REFUSED] |= (int)kind;
-    else if (strcmp(level, "ok") != 0)
-      joist_r_stop(JOIST_ERROR_VALUE, "`on`: '%s' must be \"ok\", \"warn\" or \"error\", not '%s'",
-                   CHAR(STRING_ELT(names, k)), level);
-  }
-  SEXP made = PROTECT(Rf_allocVector(INTSXP, LEVEL_COUNT));
-  memcpy(INTEGER(made), levels, sizeof levels);
-  UNPROTECT(1);
-  return made;
-}
-
-static struct joist_r_policy read_policy(SEXP policy) {
-  const bool listed = TYPEOF(policy) == VECSXP && XLENGTH(policy) == PARTS;
-  SEXP levels = listed ? VECTOR_ELT(policy, LEVELS_OF) : R_NilValue;
-  if (TYPEOF(levels) != INTSXP || XLENGTH(levels) != LEVEL_COUNT ||
-      TYPEOF(VECTOR_ELT(policy, PLACES_OF)) != ENVSXP)
-    joist_r_stop(JOIST_ERROR_VALUE, "this is not what `on` was made into");
-  return (struct joist_r_policy){(uint8_t)INTEGER(levels)[WARNED],
-                                 (uint8_t)INTEGER(levels)[REFUSED]};
-}
-
-struct joist_r_policy joist_r_policy(SEXP policy) {
-  return policy == R_NilValue ? current : read_policy(policy);
-}
-
-SEXP joist_r_set_policy(SEXP policy) {
-  const struct joist_r_policy none = {0, 0};
-  const struct joist_r_policy next = policy == R_NilValue ? none : read_policy(policy);
-  SEXP before = in_force == NULL ? R_NilValue : in_force;
-  if (policy != R_NilValue) R_PreserveObject(policy);
-  PROTECT(before);
-  if (in_force != NULL) R_ReleaseObject(in_force);
-  in_force = policy == R_NilValue ? NULL : policy;
-  current = next;
-  joist_r_strict = (next.warned | next.refused) != 0;
-  UNPROTECT(1);
-  return before;
-}
-
-SEXP joist_r_is_strict(void) { return Rf_ScalarLogical(joist_r_strict); }
-
-/* ---- conditions ---- */
 
 /* What happened at a place. */
 struct finding {
@@ -139,17 +60,17 @@ static void tell(const struct finding *finding, unsigned named, bool refused) {
   if (reference != R_NilValue)
     SET_VECTOR_ELT(facts, FILE_NAME, Rf_mkString(joist_r_source_file(reference)));
   SET_VECTOR_ELT(facts, REFUSES, Rf_ScalarLogical(refused));
-  joist_r_eval(
-      PROTECT(Rf_lang3(Rf_install("implicit_promotion"), facts, VECTOR_ELT(in_force, PLACES_OF))));
+  joist_r_eval(PROTECT(Rf_lang3(Rf_install("implicit_promotion"), facts, joist_r_policy_places())));
   UNPROTECT(4);
 }
 
 /* An error where a kind is refused, or else a warning. */
 static void judge(const struct finding *finding, unsigned changes) {
-  if (changes & current.refused)
-    tell(finding, current.refused, true);
-  else if (changes & current.warned)
-    tell(finding, current.warned, false);
+  const struct joist_r_policy policy = joist_r_policy(R_NilValue);
+  if (changes & policy.refused)
+    tell(finding, policy.refused, true);
+  else if (changes & policy.warned)
+    tell(finding, policy.warned, false);
 }
 
 bool joist_r_names_literal(struct joist_r_policy policy, const struct joist_r_value *value,
@@ -164,6 +85,7 @@ void joist_r_judge(joist_op op, const struct joist_r_value *values, size_t n,
   const void *const vmax = vmaxget();
   unsigned *const changes = (unsigned *)R_alloc(n + 1, (int)sizeof *changes);
   joist_dtype *const taken = (joist_dtype *)R_alloc(n + 1, (int)sizeof *taken);
+  const struct joist_r_policy policy = joist_r_policy(R_NilValue);
   const bool decided = signature->promoted.dtype != JOIST_DTYPE_NONE;
   unsigned all = 0;
   for (size_t k = 0; k < n; k++) {
@@ -171,7 +93,7 @@ void joist_r_judge(joist_op op, const struct joist_r_value *values, size_t n,
     taken[k] = decided && !operand->literal ? signature->promoted.dtype
                                             : joist_signature_operand(signature, k);
     changes[k] = joist_operand_changes(op, operand, k, n, signature);
-    if (joist_r_names_literal(current, &values[k], taken[k])) changes[k] |= JOIST_CHANGE_LITERAL;
+    if (joist_r_names_literal(policy, &values[k], taken[k])) changes[k] |= JOIST_CHANGE_LITERAL;
     all |= changes[k];
   }
   const struct finding finding = {joist_op_name(op), n,     values,
@@ -182,7 +104,7 @@ void joist_r_judge(joist_op op, const struct joist_r_value *values, size_t n,
 
 void joist_r_judge_default(const struct joist_r_value *value, joist_dtype dtype) {
   const unsigned change = JOIST_CHANGE_LITERAL;
-  if (!joist_r_names_literal(current, value, dtype)) return;
+  if (!joist_r_names_literal(joist_r_policy(R_NilValue), value, dtype)) return;
   const struct finding finding = {"tensor", 1, value, &change, &dtype, {dtype, false}};
   judge(&finding, change);
 }

@@ -24,7 +24,7 @@ valid_arguments <- function() {
     as = NULL, style = "anvil", rules = "jax", lhs_dtype = "f32", rhs_dtype = "i8",
     lhs_ambiguous = FALSE, rhs_ambiguous = FALSE, static = character(), cache_size = 9L,
     promotion = "jax", on = c(lossy = "ok"), envir = globalenv(), expr = 1, id = "jax",
-    integer = "i32",
+    integer = "i32", file = "page.html",
     con = raw(24), endian = "little", digits = 1, double = "f32", complex = "c64",
     edges = data.frame(from = "i8", to = "f32")
   )
@@ -78,7 +78,7 @@ never <- list(
 )
 takes_anything <- list(
   f = c("builtin", "closure"), expr = names(never), envir = "environment", id = "text",
-  edges = "data frame", con = "text"
+  edges = "data frame", con = "text", file = "text"
 )
 
 odd <- list(

@@ -97,7 +97,9 @@ test_that("what can not be written is refused", {
   nowhere <- file.path(tempfile(), "page.html")
   expect_refusal(promotion_explorer(nowhere, "python"), "joist_value_error", "can not be written")
   expect_refusal(promotion_explorer(tempfile(), "none"), "joist_promotion_error", "none")
-  expect_refusal(promotion_explorer(tempfile(), character()), "joist_value_error", "rules")
+  for (rules in list(character(), NULL, sum, 1)) {
+    expect_refusal(promotion_explorer(tempfile(), rules), "joist_value_error", "rules")
+  }
   expect_refusal(promotion_explorer(tempfile(), c("jax", "jax")), "joist_value_error", "jax")
 })
 

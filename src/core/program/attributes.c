@@ -144,7 +144,7 @@ uint32_t joist_attribute_mask(const struct joist_attributes *attributes) {
       joist_attributes_find(attributes, JOIST_ATTRIBUTE_DIMS);
   uint32_t mask = 0;
   for (uint32_t k = 0; item != NULL && k < item->count; k++)
-    mask |= UINT32_C(1) << element(item, k);
+    mask |= UINT32_C(1) << joist_smaller((size_t)element(item, k), 31); /* callers check it */
   return mask;
 }
 

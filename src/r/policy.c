@@ -1,0 +1,83 @@
+/* The policy in force, and making one of what a user asks for. */
+#include "r/policy.h"
+
+#include <string.h>
+
+#include "core/promotion/change.h"
+#include "r/conditions.h"
+
+enum { LEVELS_OF, PLACES_OF, PARTS };
+enum { WARNED, REFUSED, LEVEL_COUNT };
+
+bool joist_r_strict = false;
+static SEXP in_force = NULL; /* preserved; NULL for none */
+static struct joist_r_policy current = {0, 0};
+
+static int kind_of(const char *name) {
+  for (int kind = 0; kind < JOIST_CHANGE_COUNT; kind++)
+    if (strcmp(name, joist_change_name((joist_change_index)kind)) == 0) return kind;
+  joist_r_stop(JOIST_ERROR_VALUE,
+               "`on`: there is no kind '%s'; there are widening, int_to_float, lossy and literal",
+               name);
+}
+
+SEXP joist_r_make_policy(SEXP on) {
+  const R_xlen_t n = TYPEOF(on) == STRSXP ? XLENGTH(on) : -1;
+  SEXP names = Rf_getAttrib(on, R_NamesSymbol);
+  if (n < 0 || (n > 0 && names == R_NilValue))
+    joist_r_stop(JOIST_ERROR_VALUE,
+                 "`on` must be a named character vector, such as c(widening = \"error\")");
+  int levels[LEVEL_COUNT] = {0, 0};
+  unsigned given = 0;
+  for (R_xlen_t k = 0; k < n; k++) {
+    const unsigned kind = 1u << kind_of(Rf_translateCharUTF8(STRING_ELT(names, k)));
+    const char *const level =
+        STRING_ELT(on, k) == NA_STRING ? "NA" : Rf_translateCharUTF8(STRING_ELT(on, k));
+    if (given & kind)
+      joist_r_stop(JOIST_ERROR_VALUE, "`on` names '%s' twice", CHAR(STRING_ELT(names, k)));
+    given |= kind;
+    if (strcmp(level, "warn") == 0)
+      levels[WARNED] |= (int)kind;
+    else if (strcmp(level, "error") == 0)
+      levels[REFUSED] |= (int)kind;
+    else if (strcmp(level, "ok") != 0)
+      joist_r_stop(JOIST_ERROR_VALUE, "`on`: '%s' must be \"ok\", \"warn\" or \"error\", not '%s'",
+                   CHAR(STRING_ELT(names, k)), level);
+  }
+  SEXP made = PROTECT(Rf_allocVector(INTSXP, LEVEL_COUNT));
+  memcpy(INTEGER(made), levels, sizeof levels);
+  UNPROTECT(1);
+  return made;
+}
+
+static struct joist_r_policy read_policy(SEXP policy) {
+  const bool listed = TYPEOF(policy) == VECSXP && XLENGTH(policy) == PARTS;
+  SEXP levels = listed ? VECTOR_ELT(policy, LEVELS_OF) : R_NilValue;
+  if (TYPEOF(levels) != INTSXP || XLENGTH(levels) != LEVEL_COUNT ||
+      TYPEOF(VECTOR_ELT(policy, PLACES_OF)) != ENVSXP)
+    joist_r_stop(JOIST_ERROR_VALUE, "this is not what `on` was made into");
+  return (struct joist_r_policy){(uint8_t)INTEGER(levels)[WARNED],
+                                 (uint8_t)INTEGER(levels)[REFUSED]};
+}
+
+struct joist_r_policy joist_r_policy(SEXP policy) {
+  return policy == R_NilValue ? current : read_policy(policy);
+}
+
+SEXP joist_r_set_policy(SEXP policy) {
+  const struct joist_r_policy none = {0, 0};
+  const struct joist_r_policy next = policy == R_NilValue ? none : read_policy(policy);
+  SEXP before = in_force == NULL ? R_NilValue : in_force;
+  if (policy != R_NilValue) R_PreserveObject(policy);
+  PROTECT(before);
+  if (in_force != NULL) R_ReleaseObject(in_force);
+  in_force = policy == R_NilValue ? NULL : policy;
+  current = next;
+  joist_r_strict = (next.warned | next.refused) != 0;
+  UNPROTECT(1);
+  return before;
+}
+
+SEXP joist_r_is_strict(void) { return Rf_ScalarLogical(joist_r_strict); }
+
+SEXP joist_r_policy_places(void) { return VECTOR_ELT(in_force, PLACES_OF); }
