@@ -228,12 +228,18 @@ static SEXP trace_of_operands(const struct joist_rules *rules, const struct jois
   return pointer;
 }
 
+/* To look for a line takes as long as to trace an operation twice: where so many in a row had none,
+ * the function was defined without its source. */
+enum { LINELESS = 256 };
+
 /* The number of the line of R code that is being run, JOIST_NO_SOURCE when it has none. */
 static uint32_t current_line(SEXP pointer) {
   struct joist_r_trace *const trace = joist_r_trace_of(pointer);
   SEXP kept = R_ExternalPtrProtected(pointer), lines = VECTOR_ELT(kept, JOIST_R_LINES);
+  if (trace->lineless >= LINELESS) return JOIST_NO_SOURCE;
   SEXP reference = joist_r_source_reference();
   const uint32_t count = trace->line_count;
+  trace->lineless = reference == R_NilValue ? trace->lineless + 1 : 0;
   if (reference == R_NilValue) return JOIST_NO_SOURCE;
   if (count > 0 && joist_r_same_source(VECTOR_ELT(lines, count - 1), reference)) return count - 1;
   if (count == (uint32_t)XLENGTH(lines)) {

@@ -26,7 +26,7 @@ valid_arguments <- function() {
     promotion = "jax", on = c(lossy = "ok"), envir = globalenv(), expr = 1, id = "jax",
     integer = "i32", file = "page.html",
     con = raw(24), endian = "little", digits = 1, double = "f32", complex = "c64",
-    edges = data.frame(from = "i8", to = "f32")
+    edges = data.frame(from = "i8", to = "f32"), from = "jax", to = "numpy"
   )
   special <- list(
     nv_and = bools, nv_or = bools, nv_xor = bools, nv_not = bools, nv_bitwise_and = ints,
@@ -43,7 +43,8 @@ valid_arguments <- function() {
     nv_split = square, nv_squeeze = list(operand = nv_tensor(1:2, shape = 1:2)),
     nv_tensor = list(x = 1:3), nv_scalar = list(x = 1), nv_which = list(x = b),
     promotion_table = list(lhs = "f32", rhs = "i8"), as_dtype = list(x = "f32"),
-    promotion_lattice = list(id = "mine")
+    promotion_lattice = list(id = "mine"), compare_rules = list(f = nv_add),
+    trace_dtypes = list(f = nv_add)
   )
   list(by_name = by_name, special = special)
 }
