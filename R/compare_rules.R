@@ -299,7 +299,8 @@ print.joist_rules_comparison <- function(x, ...) {
   changed <- x$outputs[differs_between(x$outputs[x$rules]), ]
   if (nrow(changed) > 0L) {
     cat("Results:\n")
-    cat(paste0("  ", format(changed$output), "  ", side_by_side(changed, x$rules)), sep = "\n")
+    cells <- paste0("  ", format(changed$output), "  ", side_by_side(changed, x$rules))
+    cat(sub(" +$", "", cells), sep = "\n")
   } else if (nrow(x$lines) > 0L && nrow(x$outputs) > 0L) {
     cat("The results have the same dtypes.\n")
   }
