@@ -60,6 +60,9 @@
 #' @export
 compare_rules <- function(f, from = "numpy_legacy", to = "numpy", ...) {
   if (inherits(to, "joist_rules")) to <- list(to)
+  if (!(is.character(to) || is.list(to)) || length(to) == 0L) {
+    stop_joist("joist_value_error", "`to` must be one or more rule sets: ids, or a list of them")
+  }
   rules <- lapply(c(list(from), as.list(to)), promotion_rules)
   names(rules) <- make.unique(vapply(rules, rules_id, ""))
   if (is.character(f) && length(f) == 2L) {

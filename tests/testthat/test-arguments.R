@@ -43,7 +43,7 @@ valid_arguments <- function() {
     nv_split = square, nv_squeeze = list(operand = nv_tensor(1:2, shape = 1:2)),
     nv_tensor = list(x = 1:3), nv_scalar = list(x = 1), nv_which = list(x = b),
     promotion_table = list(lhs = "f32", rhs = "i8"), as_dtype = list(x = "f32"),
-    promotion_lattice = list(id = "mine"), compare_rules = list(f = nv_add),
+    promotion_lattice = list(id = "mine"), compare_rules = list(f = nv_key),
     trace_dtypes = list(f = nv_add)
   )
   list(by_name = by_name, special = special)
@@ -55,7 +55,8 @@ valid_call <- function(name, valid) {
   arguments <- list()
   for (argument in names(formals(getExportedValue("joist", name)))) {
     if (argument == "...") {
-      operands <- if (name != "nv_apply") unname(valid$by_name[c("operand", "operand")])
+      takes <- !name %in% c("nv_apply", "compare_rules")
+      operands <- if (takes) unname(valid$by_name[c("operand", "operand")])
       arguments <- c(arguments, operands)
     } else if (argument %in% names(own)) {
       arguments[argument] <- own[argument]
