@@ -120,7 +120,7 @@ random_expression <- function() {
 
 as_function <- function(expression) {
   inputs <- expression$inputs
-  formals <- stats::setNames(rep(formals(function(x) NULL), length(inputs)), names(inputs))
+  formals <- stats::setNames(rep(as.list(formals(function(x) NULL)), length(inputs)), names(inputs))
   as.function(c(formals, expression$code), globalenv())
 }
 
