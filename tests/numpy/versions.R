@@ -39,7 +39,8 @@ python_with <- function(version) {
     return(python)
   }
   cat(log, sep = "\n")
-  unreachable <- any(grepl("NewConnectionError|ConnectTimeout|ProxyError|No matching", log))
+  offline <- "NewConnectionError|ConnectTimeout|ProxyError|Temporary failure|Name or service"
+  unreachable <- any(grepl(offline, log))
   cat("note: no NumPy", version, if (unreachable) "and PyPI cannot be reached", "\n")
   quit("no", status = if (unreachable) 77L else 1L)
 }
