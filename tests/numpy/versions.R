@@ -39,7 +39,8 @@ python_with <- function(version) {
     return(python)
   }
   cat(log, sep = "\n")
-  unreachable <- any(grepl("NewConnectionError|ConnectTimeout|ProxyError|No matching", log))
+  offline <- "NewConnectionError|ConnectTimeout|ProxyError|Temporary failure|Name or service"
+  unreachable <- any(grepl(offline, log))
   cat("note: no NumPy", version, if (unreachable) "and PyPI cannot be reached", "\n")
   quit("no", status = if (unreachable) 77L else 1L)
 }
@@ -120,7 +121,7 @@ random_expression <- function() {
 
 as_function <- function(expression) {
   inputs <- expression$inputs
-  formals <- stats::setNames(rep(formals(function(x) NULL), length(inputs)), names(inputs))
+  formals <- stats::setNames(rep(as.list(formals(function(x) NULL)), length(inputs)), names(inputs))
   as.function(c(formals, expression$code), globalenv())
 }
 
