@@ -60,7 +60,7 @@ static bool same_source(const struct joist_r_trace *trace, uint32_t input,
                         struct joist_r_source source, const struct joist_shape *shape) {
   const struct joist_r_source *const known = &trace->sources[input];
   return known->kind == source.kind && known->index == source.index &&
-         known->dtype == source.dtype &&
+         known->dtype == source.dtype && known->compared == source.compared &&
          joist_shape_equal(&trace->program.values[known->value].shape, shape);
 }
 
@@ -164,8 +164,9 @@ static joist_value_id constant_input(SEXP pointer, SEXP payload, struct joist_ty
     trace->constant_count++;
     *place = index + 1;
   }
-  return input_of(trace, (struct joist_r_source){JOIST_R_FROM_CONSTANT, index, type.dtype, 0}, type,
-                  shape);
+  return input_of(
+      trace, (struct joist_r_source){JOIST_R_FROM_CONSTANT, index, type.dtype, JOIST_DTYPE_NONE, 0},
+      type, shape);
 }
 
 /* The number of an operand's value in the program, adding inputs as needed. `dtype` is
@@ -182,9 +183,10 @@ static joist_value_id value_number(SEXP pointer, const struct joist_r_value *val
               joist_shape_equal(&trace->program.values[at].shape, shape);
     if (!known) joist_r_stop(JOIST_ERROR_VALUE, "this traced tensor is damaged");
     if (!value->leaf) return at;
-    return input_of(
-        trace, (struct joist_r_source){JOIST_R_FROM_LITERAL, value->argument.value, type.dtype, 0},
-        type, shape);
+    return input_of(trace,
+                    (struct joist_r_source){JOIST_R_FROM_LITERAL, value->argument.value, type.dtype,
+                                            value->compared, 0},
+                    type, shape);
   }
   if (value->form == JOIST_R_CONCRETE || value->form == JOIST_R_REMOTE)
     return constant_input(pointer, value->payload, value->argument.operand.type, shape);
@@ -313,9 +315,9 @@ static SEXP trace_argument(SEXP x, void *context) {
   if (value.form == JOIST_R_LITERAL && joist_r_by_value(rules)) return x;
   if (value.form == JOIST_R_LITERAL)
     return joist_r_traced(pointer, leaf, true, type, &value.argument.shape);
-  const joist_value_id number =
-      input_of(trace, (struct joist_r_source){JOIST_R_FROM_LEAF, leaf, type.dtype, 0}, type,
-               &value.argument.shape);
+  const joist_value_id number = input_of(
+      trace, (struct joist_r_source){JOIST_R_FROM_LEAF, leaf, type.dtype, JOIST_DTYPE_NONE, 0},
+      type, &value.argument.shape);
   return joist_r_traced(pointer, number, false, type, &value.argument.shape);
 }
 

@@ -15,9 +15,9 @@ typedef enum {
 
 struct joist_r_source {
   joist_r_source_kind kind;
-  uint32_t index; /* of the leaf, in the order of the arguments, or of the constant */
-  joist_dtype dtype;
-  joist_value_id value; /* of the program */
+  uint32_t index;              /* of the leaf, in the order of the arguments, or of the constant */
+  joist_dtype dtype, compared; /* of the latter, see struct joist_r_value */
+  joist_value_id value;        /* of the program */
 };
 
 struct joist_r_trace {
