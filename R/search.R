@@ -7,8 +7,8 @@
 #' (`"right"`, as [findInterval()]); NaN is the largest.
 #'
 #' Both operands are compared as by [nv_eq()]: integers exactly, with one another and with R
-#' numbers, others in their common dtype. [match()] and `%in%` take tensors, too, and give R vectors;
-#' [findInterval()] calls `nv_searchsorted()`.
+#' numbers, others in their common dtype. [match()] and `%in%` take tensors, too, and give R
+#' vectors; [findInterval()] calls `nv_searchsorted()`.
 #'
 #' @param x,values A tensor, or R numbers.
 #' @param table A tensor of any shape, or R numbers.
@@ -46,10 +46,8 @@ nv_searchsorted <- function(sorted, values, side = "left") {
     stop_joist("joist_value_error", "`side` must be \"left\" or \"right\"")
   }
   right <- side == "right"
-  if (!is_tensor(sorted) && is.atomic(sorted) && length(sorted) == 1L && !is.na(sorted)) {
-    # One R number has no rank; compared, it is as exact.
-    return(nv_convert(!(if (right) nv_lt else nv_le)(values, sorted), "i32"))
-  }
+  one <- is_number(sorted) || !is_tensor(sorted) && is.atomic(sorted)
+  if (one && length(sorted) == 1L) sorted <- with_matrix_shape(sorted, 1L) # it has no rank
   .Call(joist_r_operation, "searchsorted", list(sorted, values), list(right = right))
 }
 
