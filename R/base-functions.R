@@ -195,13 +195,13 @@ NULL
 #' @rdname base_functions
 #' @export
 `is.na<-.nv_tensor` <- function(x, value) {
-  if (!format(dtype(x)) %in% c("f64", "c128")) {
+  if (!has_na(x)) {
     stop_joist(
       "joist_value_error", "a tensor of dtype ", format(dtype(x)), " has no NA; convert it to f64 ",
       "first, or to an R vector with as.vector()"
     )
   }
-  x[value] <- NA_real_
+  x[value] <- NA
   x
 }
 
