@@ -64,6 +64,12 @@ nv_scalar <- function(x, dtype = NULL, ambiguous = NULL, device = NULL, na = "er
 #' @rdname nv_tensor
 #' @export
 nv_fill <- function(value, shape, dtype = NULL, ambiguous = NULL, device = NULL) {
+  if (length(value) != 1L) {
+    stop_joist(
+      "joist_shape_error", "`value` must be one value, which nv_fill() repeats, not ",
+      length(value), "; make a tensor of several with nv_tensor(x, shape = )"
+    )
+  }
   nv_broadcast_to(nv_scalar(value, dtype, ambiguous, device), shape)
 }
 
@@ -71,6 +77,12 @@ nv_fill <- function(value, shape, dtype = NULL, ambiguous = NULL, device = NULL)
 #' @export
 nv_iota <- function(dim, dtype, shape, start = 1L, ambiguous = FALSE, device = NULL) {
   if (!is.null(device)) device <- nv_device(device)
+  if (is_whole(dim) && length(dim) == 1L && dim > length(shape)) {
+    stop_joist(
+      "joist_shape_error", "`dim` is ", dim, ", the dimension along which the numbers grow, but ",
+      "`shape` has ", count_of(length(shape), "extent")
+    )
+  }
   numbers <- .Call(joist_r_operation, "iota", list(), list(
     dim = dim, from = start, shape = shape, dtype = dtype, ambiguous = ambiguous
   ))

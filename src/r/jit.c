@@ -135,7 +135,7 @@ static void append_argument(struct signature *signature, const struct joist_rule
   if (joist_r_is_structure(x)) {
     const R_xlen_t n = XLENGTH(x);
     SEXP names = Rf_getAttrib(x, R_NamesSymbol);
-    append_byte(signature, names == R_NilValue ? 'L' : 'M');
+    append_byte(signature, Rf_isObject(x) ? 'Q' : names == R_NilValue ? 'L' : 'M');
     append(signature, &n, sizeof n);
     for (R_xlen_t k = 0; k < n; k++) {
       append_name(signature, names, k);

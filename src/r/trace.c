@@ -290,7 +290,9 @@ SEXP joist_r_trace_apply(const struct joist_rules *rules, joist_op op,
 
 /* ---- arguments and results ---- */
 
-bool joist_r_is_structure(SEXP x) { return TYPEOF(x) == VECSXP && !Rf_isObject(x); }
+bool joist_r_is_structure(SEXP x) {
+  return TYPEOF(x) == VECSXP && (!Rf_isObject(x) || Rf_inherits(x, "nv_qr"));
+}
 
 SEXP joist_r_map_leaves(SEXP x, SEXP (*leaf)(SEXP x, void *context), void *context) {
   R_CheckStack(); /* lists of lists may be as deep as they like */
