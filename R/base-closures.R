@@ -4,6 +4,7 @@
 setOldClass("nv_tensor")
 setOldClass(c("nv_aval", "nv_tensor"))
 setOldClass(c("nv_traced", "nv_tensor"))
+setOldClass("nv_qr")
 
 # Each takes the arguments that its generic has, by their names.
 # nolint start: object_name_linter.
@@ -50,6 +51,16 @@ base_methods_of_two <- list(
 )
 # nolint end
 
+# Of what qr() gives for a tensor.
+base_methods_of_qr <- list(
+  qr.Q = function(qr, complete, Dvec) thin_factor(qr, "Q", complete, missing(Dvec)), # nolint
+  qr.R = function(qr, complete, ...) thin_factor(qr, "R", complete),
+  qr.coef = function(qr, y) least_squares(qr, y),
+  qr.fitted = function(qr, y, k) fitted_by(qr, y),
+  qr.resid = function(qr, y) nv_sub(y, fitted_by(qr, y)),
+  qr.solve = function(a, b, tol) if (missing(b)) solve_by_qr(a) else solve_by_qr(a, b)
+)
+
 # From R 4.4 on crossprod() and tcrossprod() are S3 generics, as `%*%` is from R 4.3 on.
 if (getRversion() < "4.4.0") {
   base_methods_of_two$crossprod <- function(x, y, ...) nv_crossprod(x, y)
@@ -68,6 +79,16 @@ set_base_methods <- function(where, generics = NULL) {
     if (!one) signatures <- list(c("nv_tensor", "ANY"), c("ANY", "nv_tensor"), rep("nv_tensor", 2L))
     for (signature in signatures) setMethod(generic, signature, method, where = where)
   }
+  if (is.null(generics)) set_qr_methods(where)
+}
+
+set_qr_methods <- function(where) {
+  for (name in names(base_methods_of_qr)) {
+    method <- base_methods_of_qr[[name]]
+    formals(method) <- formals(match.fun(name))
+    setMethod(name, "nv_qr", method, where = where)
+  }
+  setMethod("qr.solve", "nv_tensor", method, where = where)
 }
 
 # A generic that shares nothing but the name with the one that R derives.
@@ -93,7 +114,8 @@ NULL
 
 # What no version of R dispatches by itself.
 base_generics <- function() {
-  setdiff(c(names(base_methods), names(base_methods_of_two)), c("crossprod", "tcrossprod"))
+  all <- c(names(base_methods), names(base_methods_of_two), names(base_methods_of_qr))
+  setdiff(all, c("crossprod", "tcrossprod"))
 }
 
 base_method_aliases <- function() {
@@ -101,5 +123,6 @@ base_method_aliases <- function() {
   two <- lapply(c("nv_tensor,ANY", "ANY,nv_tensor", "nv_tensor,nv_tensor"), function(signature) {
     paste0(names(base_methods_of_two), ",", signature, "-method")
   })
-  c(one, unlist(two))
+  of_qr <- c(paste0(names(base_methods_of_qr), ",nv_qr-method"), "qr.solve,nv_tensor-method")
+  c(one, unlist(two), of_qr)
 }

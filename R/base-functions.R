@@ -7,7 +7,7 @@
 #'
 #' **Work on tensors**, and give tensors: arithmetic, comparison, `Math`, `Summary` and
 #' `Complex` functions, `[`, `[<-`, `[[`, `c()` and `append()` (of a tensor first), `rep()`,
-#' `rev()`, `head()`, `tail()`, `sort()`, `unique()`, `t()`, `aperm()`, `rbind()`, `cbind()`,
+#' `rev()`, `head()`, `tail()`, `sort()`, `aggregate()`, `unique()`, `t()`, `aperm()`, `rbind()`, `cbind()`,
 #' `subset()`, `sample()`, `mean()`, `median()`, `rowsum()`, `sweep()`, `dim<-`, `length<-` (to
 #' shorten), `split<-`, `na.omit()`,
 #' `do.call(rbind, list_of_tensors)`, `Reduce()` of a tensor or a list of them, and `Filter()`.
@@ -34,6 +34,7 @@
 #' | `bitwShiftL()`, `bitwShiftR()` | [nv_shift_left()], [nv_shift_right_logical()] |
 #' | `diag()` without further arguments | [nv_diag()] |
 #' | `encodeString()` | base R's, of the text |
+#' | `qr.Q()`, `qr.R()`, `qr.coef()`, `qr.fitted()`, `qr.resid()`, `qr.solve()` | [nv_qr()] |
 #' | `crossprod()`, `tcrossprod()`, `%*%` | [nv_crossprod()], [nv_tcrossprod()], [nv_matmul()] |
 #'
 #' One operand is a tensor; others may be R numbers, which keep their exact values until the common
@@ -90,13 +91,16 @@
 #' |---|---|
 #' | `for (e in x)` | `for (e in as.list(x))` |
 #' | `y[x]` for an R vector `y` | `y[as.vector(x)]` |
-#' | `if (x)`, `while (x)`, `x && y`, `stopifnot(x)` | `as.logical(x)` |
+#' | `if (x)`, `while (x)`, `x && y` | `as.logical(x)` |
+#' | `stopifnot(all(x > 0))`, which says that it is not TRUE | `stopifnot(as.logical(all(x > 0)))` |
 #' | `vapply(x, f, value)` | let `f` return an R number: `as.vector(f(x))` |
 #' | `do.call(f, x)` | `do.call(f, as.list(x))` |
 #' | `pmin(x, 1)`, `pmax(1, x)` | [nv_min()], [nv_max()] |
 #' | `max(1, x)`, `range(1, x)`, ... | the tensor first: `max(x, 1)` |
 #' | `merge(df1, df2)` by a tensor | [nv_merge()] |
 #' | `nchar(x)`, `cat(x)`, `rnorm(x)`, `1:x`, `lengths(x)` | the same of `as.vector(x)` |
+#' | `aggregate(df, list(x), f)` of a data frame | `aggregate(df, list(as.vector(x)), f)` |
+#' | `x + y`, `y == x` of `integer64` `y` | `nv_add(x, y)`, `nv_eq(y, x)`, or `nv_tensor(y)` |
 #' | `formatC(x)` | `format(x)` with its arguments |
 #' | `unsplit(parts, f)` | `x <- do.call(c, parts); split(x, f) <- parts` |
 #' | `t.test(x)`, `ecdf(x)`, `fft(x)`, `dnorm(x)`, `beta(x, y)` | the same of `as.vector(x)` |
@@ -195,13 +199,13 @@ NULL
 #' @rdname base_functions
 #' @export
 `is.na<-.nv_tensor` <- function(x, value) {
-  if (!format(dtype(x)) %in% c("f64", "c128")) {
+  if (!has_na(x)) {
     stop_joist(
       "joist_value_error", "a tensor of dtype ", format(dtype(x)), " has no NA; convert it to f64 ",
       "first, or to an R vector with as.vector()"
     )
   }
-  x[value] <- NA_real_
+  x[value] <- NA
   x
 }
 
@@ -249,6 +253,14 @@ as.raw.nv_tensor <- function(x) {
 
 #' @exportS3Method bit64::as.integer64
 as.integer64.nv_tensor <- function(x, ...) as.vector(x, "integer64")
+
+# By R vectors, and of columns that are tensors.
+#' @importFrom stats aggregate
+#' @export
+aggregate.nv_tensor <- function(x, by, ...) {
+  by <- lapply(by, function(group) if (is_tensor(group)) as.vector(group) else group)
+  stats::aggregate(as.data.frame(x, nm = "x"), by, ...)
+}
 
 #' @export
 as.Date.nv_tensor <- function(x, ...) as.Date(as.double(x), ...)

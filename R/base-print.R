@@ -169,9 +169,12 @@ format.summary.nv_tensor <- function(x, digits = NULL, ...) {
   format(vapply(unclass(x), function(value) format(value, digits = digits), ""))
 }
 
+# "1 element", "2 elements"
+count_of <- function(n, what) paste0(format(n, big.mark = ","), " ", what, if (n != 1) "s")
+
 #' @export
 print.summary.nv_tensor <- function(x, ...) {
-  cat(x$type, " ", format(x$length, big.mark = ","), " elements\n", sep = "")
+  cat(x$type, " ", count_of(x$length, "element"), "\n", sep = "")
   for (name in names(x)[-(1:2)]) {
     cat("  ", format(name, width = 5L), " ", format(x[[name]]), "\n", sep = "")
   }

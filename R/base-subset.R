@@ -9,6 +9,9 @@
 #' the program runs (see [nv_gather()]); a traced mask of the tensor's shape can be assigned
 #' one value to. How many elements a traced mask selects is not known: use [nv_ifelse()].
 #'
+#' Of `f64` and `c128`, an index that is `NA` gives `NA`; of dtypes without `NA` it is an error, as
+#' in an assignment.
+#'
 #' Assignment keeps the tensor's dtype: an ambiguous value of its kind takes it (`1L` is of the
 #' kind of the integers, `1` of the floats), a known dtype that promotes to it is converted, any
 #' other is an error. No other variable changes; when
@@ -25,8 +28,8 @@
 #' @return `[` and `[[`: a tensor of the dtype of `x`; `[<-` and `[[<-`: the changed tensor.
 #' @section Errors: `joist_shape_error` for an index out of range (its position is named) or
 #'   a wrong number of indices or values; `joist_promotion_error` for a value whose dtype does
-#'   not promote to that of `x`; `joist_value_error` for `NA` or names as indices and values
-#'   out of range.
+#'   not promote to that of `x`; `joist_value_error` for names and, where the dtype has none,
+#'   `NA` as indices and for values out of range.
 #' @examples
 #' x <- nv_tensor(matrix(1:6, 2), "i16")
 #' x[1, ]
@@ -40,13 +43,42 @@
 `[.nv_tensor` <- function(x, ..., drop = TRUE) {
   # What read_indices() would give for a plain vector, without the time of its call.
   if (...length() == 1L && !missing(..1) && is_plain(..1)) {
-    return(.Call(joist_r_subset, x, list(..1), as.logical(drop), FALSE))
+    taken <- .Call(joist_r_subset, x, list(..1), as.logical(drop), FALSE)
+    return(if (is.null(taken)) with_missing(x, list(..1), drop) else taken)
   }
   indices <- read_indices(attr(x, "shape", TRUE), substitute(c(x, ...)), ...)
   if (is.null(indices)) {
     return(x)
   }
-  .Call(joist_r_subset, x, indices, as.logical(drop), FALSE)
+  taken <- .Call(joist_r_subset, x, indices, as.logical(drop), FALSE)
+  if (is.null(taken)) with_missing(x, indices, drop) else taken
+}
+
+# A subset by indices with NA, of a dtype that has one: takes the first position for it, and puts
+# NA in the place of what that gives.
+with_missing <- function(x, indices, drop) {
+  extents <- if (length(indices) == 1L) length(x) else shape(x)
+  positions <- Map(function(index, extent) {
+    if (is.null(index)) seq_len(extent) else positions_or_na(as.vector(index), extent)
+  }, indices, extents)
+  missing <- lapply(positions, is.na)
+  if (length(x) == 0L && length(indices) == 1L && all(missing[[1L]])) {
+    return(nv_tensor(rep(NA, sum(missing[[1L]])), dtype(x), ambiguous = ambiguous(x)))
+  }
+  positions <- Map(function(at, missed) replace(at, missed, 1), positions, missing)
+  taken <- .Call(joist_r_subset, x, positions, as.logical(drop), FALSE)
+  taken[which(Reduce(function(a, b) outer(a, b, "|"), missing))] <- NA
+  taken
+}
+
+# The positions that an index chooses, NA where it is.
+positions_or_na <- function(index, extent) {
+  if (!is.logical(index)) {
+    return(index[is.na(index) | trunc(index) != 0])
+  }
+  if (length(index) < extent) index <- rep_len(index, extent)
+  at <- which(is.na(index) | index)
+  replace(at, is.na(index[at]), NA)
 }
 
 #' @rdname subset

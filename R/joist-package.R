@@ -8,7 +8,8 @@
 #' \itemize{
 #' \item Tensors: make them [nv_tensor()], without data [nv_aval()], ask [shape()], the dtypes
 #'   [as_dtype()], to R [as_array()], bytes [nv_read_bin()], casts [nv_convert()], printing
-#'   [print.nv_tensor()], comparing [all.equal.nv_tensor()].
+#'   [print.nv_tensor()], comparing [all.equal.nv_tensor()],
+#'   tests [expect_equal_tensor()].
 #' \item Promotion: [common_dtype()], [result_dtype()], [promotion_table()],
 #'   [promotion_rules()], [with_promotion()], [promotion_lattice()], [check_lattice()]; why
 #'   [explain_promotion()], in functions [trace_dtypes()] and [compare_rules()], pictures

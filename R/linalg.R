@@ -99,8 +99,14 @@ determinant.nv_tensor <- function(x, logarithm = TRUE, ...) {
 #' largest to the smallest, as by R's `eigen()`. The decomposition does not pivot. Signs of
 #' columns are those that LAPACK gives.
 #'
+#' `qr()` gives `Q` and `R` as an object of class `nv_qr`, which [qr.Q()], [qr.R()], [qr.coef()],
+#' [qr.fitted()], [qr.resid()], [qr.solve()] and [solve()] read; all but `qr.Q()` and `qr.R()` need
+#' as many rows as columns at least, and linearly independent columns.
+#'
 #' @inherit nv_solve details
 #' @param operand,x A tensor: a matrix or a batch of matrices.
+#' @param a What `qr()` gave.
+#' @param b The right sides, as of [nv_solve()]; without them, the inverse.
 #' @param ... Ignored.
 #' @return A list of tensors of the dtype of the operand, joined with the default float if that
 #'   is no float: `Q` and `R`; `d`, `u` and `v`; `values` and `vectors`. The batch dimensions
@@ -111,6 +117,7 @@ determinant.nv_tensor <- function(x, logarithm = TRUE, ...) {
 #' @examples
 #' x <- nv_tensor(matrix(c(2, 1, 1, 3, 0, 1), 3), "f64")
 #' nv_qr(x)
+#' qr.coef(qr(x), c(1, 2, 3)) # least squares
 #' s <- nv_svd(x)
 #' nv_matmul(s$u * t(s$d), t(s$v))
 #' nv_eigh(nv_crossprod(x))
@@ -121,7 +128,51 @@ nv_qr <- function(operand) {
 
 #' @rdname nv_qr
 #' @export
-qr.nv_tensor <- function(x, ...) nv_qr(x)
+qr.nv_tensor <- function(x, ...) structure(nv_qr(x), class = "nv_qr")
+
+#' @rdname nv_qr
+#' @export
+solve.nv_qr <- function(a, b, ...) if (missing(b)) solve_by_qr(a) else solve_by_qr(a, b)
+
+#' @export
+print.nv_qr <- function(x, ...) {
+  print(unclass(x), ...)
+  invisible(x)
+}
+
+# Only the columns of Q, and the rows of R, that the matrix has.
+thin_factor <- function(qr, factor, complete, plain = TRUE) {
+  if (!isFALSE(complete) || !plain) {
+    stop_joist(
+      "joist_value_error", "qr() of a tensor gives no complete ", factor, "; its `", factor,
+      "` has as many ", if (factor == "Q") "columns" else "rows", " as the smaller extent"
+    )
+  }
+  qr[[factor]]
+}
+
+solve_by_qr <- function(a, b = NULL) {
+  if (!inherits(a, "nv_qr")) a <- nv_qr(a)
+  least_squares(a, if (is.null(b)) nv_eye(shape(a$Q)[1L], dtype(a$Q)) else b)
+}
+
+least_squares <- function(qr, y) {
+  extents <- shape(qr$R)
+  if (extents[1L] < extents[2L]) {
+    stop_joist(
+      "joist_shape_error", "a matrix with fewer rows than columns has no least squares solution ",
+      "of its own"
+    )
+  }
+  without_column(nv_triangular_solve(qr$R, nv_crossprod(qr$Q, y)), y)
+}
+
+fitted_by <- function(qr, y) without_column(nv_matmul(qr$Q, nv_crossprod(qr$Q, y)), y)
+
+# Of one vector on the right side, a vector.
+without_column <- function(x, y) {
+  if (length(part_shape(y)) < 2L) nv_reshape(x, shape(x)[-2L]) else x
+}
 
 #' @rdname nv_qr
 #' @export
@@ -146,6 +197,5 @@ solve_columns <- function(op, a, b, flags = NULL) {
     return(linear_algebra(op, list(a, b), flags))
   }
   n <- prod(extents)
-  solution <- linear_algebra(op, list(a, with_matrix_shape(b, c(n, 1))), flags)
-  nv_reshape(solution, shape(solution)[-2L])
+  without_column(linear_algebra(op, list(a, with_matrix_shape(b, c(n, 1))), flags), b)
 }

@@ -356,7 +356,7 @@ print.joist_rules <- function(x, ...) {
     "literal value" = "types, and values of R values"
   )
   cat(
-    format(x), if (info$edges > 0L) sprintf(" and %d edges", info$edges), "\n",
+    format(x), if (info$edges > 0L) paste(" and", count_of(info$edges, "edge")), "\n",
     "  decides by: ", decides[[info$policy]], "\n",
     "  R values:   ", paste(names(info$literals), info$literals, collapse = ", "), "\n",
     "  source:     ", info$source, "\n",

@@ -182,33 +182,44 @@ nv_random_bits <- function(shape, dtype = "ui32", key = NULL) {
 
 #' Random samples
 #'
-#' Elements of a tensor in random order (without replacement), or drawn again and again. As
-#' [sample()], but a single number is one element, not a range.
+#' Elements of a tensor in random order (without replacement), or drawn again and again. As of
+#' [sample()], a single R number n of at least 1 stands for the numbers from 1 to n, which have
+#' the dtype of `1:n`. A tensor with one element is that element, whatever its value.
 #'
-#' @param x A tensor or an R vector; a rank other than 1 is flattened in column-major order.
+#' @param x A tensor or an R vector; a rank other than 1 is flattened in column-major order. In
+#'   [jit()], an R number is an argument that must be `static`, as it says how many elements there
+#'   are.
 #' @param size How many elements; `NULL` for as many as there are.
 #' @param replace Whether an element may be drawn more than once.
 #' @param key A key, see [nv_key()]; `NULL` for one from R's own generator.
 #' @return A tensor of rank 1 and of the dtype of `x`. All arrangements are equally likely,
 #'   but for ties among random 64-bit numbers, by which the elements are ordered.
 #' @section Errors: `joist_value_error` when there are fewer elements than `size` asks for, and
-#'   without a key while `jit()` traces; `joist_dtype_error` and `joist_shape_error` for what
-#'   is no key.
+#'   without a key while `jit()` traces; `joist_shape_error` for a number from 2^31 on;
+#'   `joist_dtype_error` and `joist_shape_error` for what is no key.
 #' @examples
 #' x <- nv_tensor(1:10, "i16")
 #' nv_sample(x, key = nv_key(1))
 #' nv_sample(x, 3, key = nv_key(2))
 #' nv_sample(x, 20, replace = TRUE, key = nv_key(3))
+#' nv_sample(5, key = nv_key(4))
 #' @export
 nv_sample <- function(x, size = NULL, replace = FALSE, key = NULL) {
   check_flag(replace, "replace")
+  check_static(x, "x")
+  if (is.numeric(x) && !is.object(x) && length(x) == 1L && is.finite(x) && x >= 1) {
+    if (x >= 2^31) {
+      stop_joist("joist_shape_error", "`x` is ", x, "; the largest extent is 2^31 - 1")
+    }
+    x <- seq_len(x)
+  }
   x <- as_tensor(x)
   if (ndims(x) != 1L) x <- nv_flatten(x)
   n <- length(x)
   if (is.null(size)) size <- n
   check_whole(size, "size")
   if (size > n && !(replace && n > 0L)) {
-    stop_joist("joist_value_error", "cannot take ", size, " of ", n, " elements",
+    stop_joist("joist_value_error", "cannot take ", size, " of ", count_of(n, "element"),
       if (n > 0L) "; use replace = TRUE to take some more than once"
     )
   }

@@ -5,6 +5,20 @@
 #' `JOIST_NUM_THREADS`. Small tensors are computed by one thread, and results do not depend on
 #' the number. Forked processes (`parallel::mclapply()`) use one.
 #'
+#' @section Workers: A tensor can be sent to another R process, which has to attach joist, or it does
+#'   not know what `+` or `[` of a tensor is. Workers share the cores, so let each use one thread:
+#'
+#'   \preformatted{
+#'   cluster <- parallel::makeCluster(2)
+#'   parallel::clusterEvalQ(cluster, \{ library(joist); nv_set_threads(1) \})
+#'   parallel::parLapply(cluster, list(x, y), function(tensor) sum(tensor * tensor))
+#'
+#'   future::plan(future::multisession, workers = 2)
+#'   later <- future::future(sum(x * x), packages = "joist")
+#'   future::value(later)
+#'   }
+#'
+#'   With future.apply it is `future_lapply(parts, f, future.packages = "joist")`.
 #' @section Busy machines: Where other programs want the same cores, threads have to wait for each
 #'   other. joist measures that, and works with one thread for a while (up to some seconds) when
 #'   the wait was long beside the work. The environment variable `OMP_WAIT_POLICY=passive`, set

@@ -4,7 +4,7 @@
 #' unless `ambiguous = TRUE` says that it is only a guess, as that of an R literal is.
 #'
 #' Making a tensor loses nothing: a fraction for an integer dtype, a value out of range
-#' and `NA` are errors (a float dtype rounds to its precision). [nv_convert()] is the
+#' and an `NA` that the dtype has not are errors (a float dtype rounds to its precision). [nv_convert()] is the
 #' explicit cast. Without `dtype`, the default of the promotion rules for the kind of `x`
 #' is taken (under anvil: logical `bool`, integer `i32`, double `f32`, complex `c64`);
 #' raw is `ui8`, `bit64::integer64` is `i64` and `float::float32` is `f32`. For `dtype` `i64` or
@@ -28,8 +28,17 @@
 #' @return An `nv_tensor` of dtype `dtype`, or of the default one (known unless `ambiguous`
 #'   says otherwise). `nv_scalar()` has rank 0; `nv_fill()` repeats `value`; `nv_iota()` counts
 #'   along a dimension; `nv_eye()` is an identity matrix.
+#' @section NA: `f64` and `c128` have `NA`, as R's doubles and complex numbers do. Every `NA` of R
+#'   (`NA`, `NA_integer_`, `NA_real_`, of `integer64` and `float32`) goes into them and comes out
+#'   again: in `nv_tensor(NA, "f64")`, `x[1] <- NA`, `c(x, NA)`, `replace()` and arithmetic, in
+#'   `x[NA]`, `as.vector()`, and as text, so that [factor()], [table()] and [split()] leave it out.
+#'
+#'   No other dtype has one, and an `NA` for it is an error: make a tensor of `f64` instead, put
+#'   another value in its place or, in `f16`, `bf16`, `f32` and `c64`, NaN: `nv_tensor(x, na =
+#'   "nan")`. Converting `f64` to them makes NaN of `NA`. [is.na()] is `TRUE` for both; [nv_is_nan()]
+#'   and `as.logical()`, `as.integer()` (which give R's `NA`) make no difference either.
 #' @section Errors: `joist_value_error` for values that cannot be represented (with value,
-#'   position and dtype), NA, factors, dates, strings and lists; `joist_shape_error` when
+#'   position and dtype), NA that the dtype has not, factors, dates, strings and lists; `joist_shape_error` when
 #'   `x` does not fill `shape`; `joist_dtype_error` for an unknown dtype.
 #' @examples
 #' nv_tensor(matrix(1:6, 2), "i16")
@@ -55,6 +64,12 @@ nv_scalar <- function(x, dtype = NULL, ambiguous = NULL, device = NULL, na = "er
 #' @rdname nv_tensor
 #' @export
 nv_fill <- function(value, shape, dtype = NULL, ambiguous = NULL, device = NULL) {
+  if (length(value) != 1L) {
+    stop_joist(
+      "joist_shape_error", "`value` must be one value, which nv_fill() repeats, not ",
+      length(value), "; make a tensor of several with nv_tensor(x, shape = )"
+    )
+  }
   nv_broadcast_to(nv_scalar(value, dtype, ambiguous, device), shape)
 }
 
@@ -62,6 +77,12 @@ nv_fill <- function(value, shape, dtype = NULL, ambiguous = NULL, device = NULL)
 #' @export
 nv_iota <- function(dim, dtype, shape, start = 1L, ambiguous = FALSE, device = NULL) {
   if (!is.null(device)) device <- nv_device(device)
+  if (is_whole(dim) && length(dim) == 1L && dim > length(shape)) {
+    stop_joist(
+      "joist_shape_error", "`dim` is ", dim, ", the dimension along which the numbers grow, but ",
+      "`shape` has ", count_of(length(shape), "extent")
+    )
+  }
   numbers <- .Call(joist_r_operation, "iota", list(), list(
     dim = dim, from = start, shape = shape, dtype = dtype, ambiguous = ambiguous
   ))
@@ -199,7 +220,7 @@ as_array <- function(x, as = NULL) {
     tensor_field(x, "dtype")
   }
   out <- if (identical(as, "character")) {
-    .Call(joist_r_format, x, 0L, Inf)
+    text_or_na(x)
   } else {
     .Call(joist_r_as_array, x, as, !is.null(as), Inf)
   }
@@ -207,6 +228,16 @@ as_array <- function(x, as = NULL) {
   if (length(extents) > 1L) dim(out) <- extents
   out
 }
+
+# Only the NA of a dtype that has one is written so.
+text_or_na <- function(x) {
+  text <- .Call(joist_r_format, x, 0L, Inf)
+  if (has_na(x)) text[text == "NA"] <- NA
+  text
+}
+
+# Whether the dtype has an NA.
+has_na <- function(x) format(field_of(x, "dtype")) %in% c("f64", "c128")
 
 #' @export
 as.vector.nv_tensor <- function(x, mode = "any") {
@@ -244,26 +275,23 @@ as.double.nv_tensor <- function(x, ...) as.vector.nv_tensor(x, "double")
 
 #' @export
 as.integer.nv_tensor <- function(x, ...) {
-  if (dtype(x) != "bool") x <- nv_trunc_to_integer(x)
-  as.vector.nv_tensor(x, "integer")
-}
-
-# R's as.integer() drops fractions; a value that no integer can hold is an error.
-nv_trunc_to_integer <- function(x) {
   if (is_complex_dtype(x)) {
     stop_joist("joist_dtype_error", "a complex tensor has no order; take Re() first")
   }
   if (!is_float_dtype(x)) {
-    return(x)
+    return(as.vector.nv_tensor(x, "integer"))
   }
-  whole <- as_array(trunc(nv_convert(x, "f64")))
-  nv_tensor(whole, "i32", shape(x))
+  # As R's, this drops fractions, and NaN is NA; a value that no integer can hold is an error.
+  whole <- trunc(as.vector.nv_tensor(x, "double"))
+  missing <- is.na(whole)
+  whole <- as.vector.nv_tensor(nv_tensor(replace(whole, missing, 0), "i32"), "integer")
+  replace(whole, missing, NA)
 }
 
 #' @export
 as.logical.nv_tensor <- function(x, ...) {
   truth <- as_array(nv_convert(x, "bool"))
-  # NaN is neither, in R.
+  # In R, NaN is neither.
   if (has_nan(x)) truth[is.na(x)] <- NA
   as.vector(truth)
 }

@@ -30,7 +30,18 @@ is_whole <- function(x) {
     all(x == trunc(x))
 }
 
+# An R number among the arguments of jit(), where its value has to be known.
+check_static <- function(x, name) {
+  if (inherits(x, "nv_traced") && field_of(x, "value") < 0L) {
+    stop_joist(
+      "joist_value_error", "`", name, "` decides about shapes, so that jit() must know its value: ",
+      "name the argument in `static` of jit()"
+    )
+  }
+}
+
 check_whole <- function(x, name, least = 0) {
+  check_static(x, name)
   if (!is_whole(x) || length(x) != 1L || x < least) {
     stop_joist("joist_value_error", "`", name, "` must be a whole number of at least ", least)
   }

@@ -36,7 +36,7 @@ unknown_values <- function(x) {
 #' @exportS3Method vctrs::vec_restore
 vec_restore.nv_tensor <- function(x, to, ...) {
   type <- format(dtype(to))
-  if (!type %in% c("f64", "c128")) {
+  if (!has_na(to)) {
     missing <- is.na(x$value) & !is.nan(x$value)
     # New vectors start as NA and are filled later. Until then this is a tensor without values.
     if (nrow(x) > 0L && all(missing)) {

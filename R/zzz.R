@@ -22,7 +22,7 @@ join_generics <- function(package, ...) {
 .onAttach <- function(libname, pkgname) {
   attached <- as.environment("package:joist")
   behind <- parent.env(attached)
-  generics <- c(names(base_methods), names(base_methods_of_two), "%*%")
+  generics <- c(base_generics(), "crossprod", "tcrossprod", "%*%")
   taken <- Filter(function(name) {
     other <- get0(name, behind, mode = "function") # none where stats is not attached
     !is.null(other) && !is.primitive(other) && !home_of(other) %in% c("base", "stats")

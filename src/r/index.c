@@ -45,13 +45,22 @@ void joist_r_list_mask(const uint8_t *mask, size_t extent, struct joist_index *i
 
 static uint8_t *bytes(size_t n) { return (uint8_t *)R_alloc(n + 1, 1); }
 
+/* Raises the error of an index, unless it is an NA that may be there. */
+static bool is_missing(joist_status status, const struct joist_error *error,
+                       struct joist_r_index *index) {
+  if (status == JOIST_OK) return false;
+  if (index->missing == NULL || error->code != JOIST_E_INDEX_NA) joist_r_raise(status, error);
+  *index->missing = true;
+  return true;
+}
+
 static void read_numbers(joist_index_kind kind, const void *vector, size_t n, size_t extent,
                          int dim, struct joist_r_index *index) {
   joist_index_need need;
   struct joist_error error;
   const joist_status status =
       joist_index_scan(kind, vector, n, extent, dim, &index->positions, &need, &error);
-  if (status != JOIST_OK) joist_r_raise(status, &error);
+  if (is_missing(status, &error, index)) return;
   if (need == JOIST_INDEX_ZEROS) {
     const size_t count = index->positions.count;
     int64_t *const positions = (int64_t *)R_alloc(count + 1, (int)sizeof *positions);
@@ -95,7 +104,7 @@ static void read_logical(const int32_t *logical, size_t n, size_t extent, int di
   uint8_t *const mask = bytes(extent);
   struct joist_error error;
   const joist_status status = joist_index_logical(logical, n, extent, dim, mask, &error);
-  if (status != JOIST_OK) joist_r_raise(status, &error);
+  if (is_missing(status, &error, index)) return;
   index->mask = mask;
 }
 
@@ -155,9 +164,9 @@ static void read_tensor(SEXP object, size_t extent, int dim, struct joist_r_inde
   read_numbers(kind, data, value.count, extent, dim, index);
 }
 
-void joist_r_read_index(SEXP object, size_t extent, int dim, bool listed,
+void joist_r_read_index(SEXP object, size_t extent, int dim, bool listed, bool *missing,
                         struct joist_r_index *index) {
-  *index = (struct joist_r_index){.positions = joist_index_all(extent), .traced = NULL};
+  *index = (struct joist_r_index){.positions = joist_index_all(extent), .missing = missing};
   if (object == R_NilValue) return;
   if (Rf_inherits(object, "nv_tensor")) {
     read_tensor(object, extent, dim, index);

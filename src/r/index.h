@@ -11,11 +11,13 @@ struct joist_r_index {
   struct joist_index positions;
   const uint8_t *mask; /* a logical index: a byte per position; NULL when positions are known */
   SEXP traced;         /* a traced tensor, whose positions nobody knows yet, else NULL */
+  bool *missing;       /* set where there is an NA and no position is read; NULL if that fails */
 };
 
 /* Reads an index into `extent` positions; NULL is all of them. `dim` counts from 1, 0 for the
- * whole array. A mask stays one unless positions are asked for by `listed`. */
-void joist_r_read_index(SEXP object, size_t extent, int dim, bool listed,
+ * whole array. A mask stays one unless positions are asked for by `listed`. An NA
+ * sets `missing`, and is an error where this is NULL. */
+void joist_r_read_index(SEXP object, size_t extent, int dim, bool listed, bool *missing,
                         struct joist_r_index *index);
 
 /* The positions that a mask of `extent` bytes chooses. */

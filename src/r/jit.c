@@ -15,6 +15,7 @@
 #include "r/device_payload.h"
 #include "r/finalizers.h"
 #include "r/ledger.h"
+#include "r/missing.h"
 #include "r/rules.h"
 #include "r/run.h"
 #include "r/strictness.h"
@@ -134,7 +135,7 @@ static void append_argument(struct signature *signature, const struct joist_rule
   if (joist_r_is_structure(x)) {
     const R_xlen_t n = XLENGTH(x);
     SEXP names = Rf_getAttrib(x, R_NamesSymbol);
-    append_byte(signature, names == R_NilValue ? 'L' : 'M');
+    append_byte(signature, Rf_isObject(x) ? 'Q' : names == R_NilValue ? 'L' : 'M');
     append(signature, &n, sizeof n);
     for (R_xlen_t k = 0; k < n; k++) {
       append_name(signature, names, k);
@@ -267,7 +268,8 @@ static bool gather_inputs(SEXP compiled, const struct signature *signature,
     value.compared = source.compared;
     void *const read = R_alloc(value.count + 1, (int)joist_dtype_size(source.dtype));
     struct joist_error error;
-    const joist_status status = joist_r_import(&value, source.dtype, read, &error);
+    joist_status status = joist_r_import(&value, source.dtype, read, &error);
+    status = joist_r_import_missing(status, &value, source.dtype, JOIST_NA_ERROR, read, &error);
     if (status == JOIST_INTERRUPTED) joist_r_raise(status, &error);
     if (status != JOIST_OK) return false;
     inputs[input] = read;

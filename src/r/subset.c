@@ -42,7 +42,8 @@ static void check_device(SEXP index, const struct joist_r_value *x) {
   if (both[1].form == JOIST_R_REMOTE) (void)joist_r_common_device(both, 2);
 }
 
-static void read_selection(SEXP indices, const struct joist_r_value *x,
+/* An NA sets `missing`, and is an error where this is NULL. */
+static void read_selection(SEXP indices, const struct joist_r_value *x, bool *missing,
                            struct selection *selection) {
   const struct joist_shape *const shape = &x->argument.shape;
   const R_xlen_t n = TYPEOF(indices) == VECSXP ? XLENGTH(indices) : -1;
@@ -59,7 +60,7 @@ static void read_selection(SEXP indices, const struct joist_r_value *x,
     struct joist_r_index index;
     check_device(VECTOR_ELT(indices, d), x);
     joist_r_read_index(VECTOR_ELT(indices, d), selection->extent[d], selection->linear ? 0 : d + 1,
-                       n > 1, &index);
+                       n > 1, missing, &index);
     selection->positions[d] = index.positions;
     selection->index[d] = index.traced;
     selection->mask = index.mask;
@@ -297,6 +298,7 @@ static SEXP subset_by_operations(SEXP x, const struct selection *selection,
   return x;
 }
 
+/* NULL where an index is NA, and so is an element then. */
 static SEXP subset(SEXP x, SEXP indices, SEXP drop, SEXP single) {
   struct joist_r_value value;
   joist_r_read_any(joist_r_rules(R_NilValue), x, &value);
@@ -304,7 +306,10 @@ static SEXP subset(SEXP x, SEXP indices, SEXP drop, SEXP single) {
   const bool dropped = joist_r_flag(drop, "drop");
   const struct joist_type type = value.argument.operand.type;
   struct selection selection;
-  read_selection(indices, &value, &selection);
+  bool missing = false;
+  const bool has_na = joist_dtype_real(type.dtype) == JOIST_F64 && !one;
+  read_selection(indices, &value, has_na ? &missing : NULL, &selection);
+  if (missing) return R_NilValue;
   if (selection.mask != NULL && value.form == JOIST_R_CONCRETE)
     return masked(&value, selection.mask, one);
   list_mask(&selection);
@@ -441,7 +446,7 @@ static SEXP assign(SEXP x, SEXP indices, SEXP value, SEXP in_place, SEXP single)
   joist_r_read_any(rules, x, &tensor);
   const bool one = joist_r_flag(single, "single"), reuse = joist_r_flag(in_place, "in_place");
   struct selection selection;
-  read_selection(indices, &tensor, &selection);
+  read_selection(indices, &tensor, NULL, &selection);
   SEXP fitted = PROTECT(joist_r_fitted(rules, &tensor, value));
   joist_r_read_any(rules, fitted, &values);
   const bool concrete = tensor.form == JOIST_R_CONCRETE && values.form == JOIST_R_CONCRETE;
@@ -476,7 +481,7 @@ SEXP joist_r_subset(SEXP x, SEXP indices, SEXP drop, SEXP single) {
   if (!joist_r_recording()) return subset(x, indices, drop, single);
   const uint32_t mark = joist_r_recorded();
   SEXP result = PROTECT(subset(x, indices, drop, single));
-  joist_r_record_one(mark, JOIST_OP_SLICE, &x, 1, result);
+  if (result != R_NilValue) joist_r_record_one(mark, JOIST_OP_SLICE, &x, 1, result);
   UNPROTECT(1);
   return result;
 }

@@ -8,6 +8,7 @@
 #include "r/conditions.h"
 #include "r/dtypes.h"
 #include "r/ledger.h"
+#include "r/missing.h"
 #include "r/operands.h"
 #include "r/payload.h"
 #include "r/rules.h"
@@ -117,8 +118,10 @@ SEXP joist_r_make(SEXP x, SEXP dtype, SEXP shape, SEXP ambiguous, SEXP na, SEXP 
     return joist_r_tensor(value.object, type, &wanted);
   SEXP payload = PROTECT(joist_r_payload(type.dtype, value.count));
   const struct joist_run run = joist_r_run();
-  const joist_status status = joist_import(value.host, value.data, value.count, type.dtype, policy,
-                                           joist_r_elements(payload), &run, &error);
+  void *const out = joist_r_elements(payload);
+  joist_status status =
+      joist_import(value.host, value.data, value.count, type.dtype, policy, out, &run, &error);
+  status = joist_r_import_missing(status, &value, type.dtype, policy, out, &error);
   if (status != JOIST_OK) joist_r_raise(status, &error);
   SEXP tensor = joist_r_tensor(payload, type, &wanted);
   UNPROTECT(1);

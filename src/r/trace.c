@@ -11,6 +11,7 @@
 #include "core/base/bits.h"
 #include "r/conditions.h"
 #include "r/finalizers.h"
+#include "r/missing.h"
 #include "r/payload.h"
 #include "r/rules.h"
 #include "r/source.h"
@@ -195,7 +196,9 @@ static joist_value_id value_number(SEXP pointer, const struct joist_r_value *val
     return constant_input(pointer, value->payload, value->argument.operand.type, shape);
   SEXP payload = PROTECT(joist_r_payload(type.dtype, value->count));
   struct joist_error error;
-  const joist_status status = joist_r_import(value, type.dtype, joist_r_elements(payload), &error);
+  void *const out = joist_r_elements(payload);
+  joist_status status = joist_r_import(value, type.dtype, out, &error);
+  status = joist_r_import_missing(status, value, type.dtype, JOIST_NA_ERROR, out, &error);
   if (status != JOIST_OK) joist_r_raise(status, &error);
   const joist_value_id number = constant_input(pointer, payload, type, shape);
   UNPROTECT(1);
@@ -304,7 +307,9 @@ SEXP joist_r_trace_apply(const struct joist_rules *rules, joist_op op,
 
 /* ---- arguments and results ---- */
 
-bool joist_r_is_structure(SEXP x) { return TYPEOF(x) == VECSXP && !Rf_isObject(x); }
+bool joist_r_is_structure(SEXP x) {
+  return TYPEOF(x) == VECSXP && (!Rf_isObject(x) || Rf_inherits(x, "nv_qr"));
+}
 
 SEXP joist_r_map_leaves(SEXP x, SEXP (*leaf)(SEXP x, void *context), void *context) {
   R_CheckStack(); /* lists of lists may be as deep as they like */

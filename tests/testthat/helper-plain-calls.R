@@ -16,6 +16,9 @@ plain_values <- function() {
 
 plain_calls <- function() {
   calls <- expression(
+    qr.Q(qr(diag(2))), qr.R(qr(diag(3)), complete = TRUE), qr.coef(qr(diag(2)), 1:2), qr.Q(1),
+    qr.fitted(qr(diag(2)), 1:2), qr.resid(qr(diag(2)), 1:2), qr.solve(diag(2), 1:2), qr.Q(),
+    qr.solve(diag(2)), qr.solve(), qr.coef("a"), qr.R(qr(diag(2)), FALSE), qr.fitted("a", 1),
     diag(m), diag(3), diag(c(a = 1, b = 2)), diag(2, 3), diag(m, names = FALSE), diag(cube), diag(),
     diag("a"), diag(nrow = 2), diag(1i, 2), diag(frame),
     rank(c(b = 3, a = 1, 3)), rank(c(2, NA), "keep"), rank(f), rank("a"), rank(c(2, 2),

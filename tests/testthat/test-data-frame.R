@@ -21,6 +21,18 @@ frames_of <- function(d, n = 6) {
   list(tensor = cbind(data.frame(x = x), other), plain = cbind(data.frame(x = as.vector(x)), other))
 }
 
+test_that("aggregate() groups a tensor by a tensor", {
+  v <- c(1.5, 2, -3, 4)
+  g <- c(2L, 1L, 2L, 1L)
+  want <- stats::aggregate(data.frame(x = v), list(g = g), sum)
+  for (group in list(g, nv_tensor(g, "i8"))) {
+    got <- aggregate(nv_tensor(v, "f64"), list(g = group), function(x) as.vector(sum(x)))
+    expect_equal(got, want)
+  }
+  m <- nv_tensor(matrix(v, 2), "f64")
+  expect_equal(aggregate(m, list(nv_tensor(1:2)), function(x) as.vector(max(x)))$V2, c(-3, 4))
+})
+
 test_that("a data frame with a tensor is handled as one with an R vector", {
   calls <- list(
     rows = function(df) df[2:3, ], row = function(df) df[5, ], none = function(df) df[0, ],

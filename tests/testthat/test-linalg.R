@@ -106,6 +106,40 @@ test_that("R's generics work on tensors", {
   expect_equal(as.vector(determinant(-x)$sign), -1)
 })
 
+test_that("base R's functions of a QR decomposition read that of a tensor", {
+  set.seed(3)
+  for (extents in list(c(5, 3), c(3, 3))) {
+    a <- matrix(rnorm(prod(extents)), extents[1])
+    x <- nv_tensor(a, "f64")
+    q <- qr(x)
+    expect_s3_class(q, "nv_qr")
+    expect_equal(as_array(nv_matmul(qr.Q(q), qr.R(q))), a)
+    expect_equal(as_array(nv_crossprod(qr.Q(q))), diag(3))
+    for (y in list(rnorm(extents[1]), matrix(rnorm(2 * extents[1]), ncol = 2))) {
+      b <- nv_tensor(y, "f64")
+      for (side in list(y, b)) {
+        expect_equal(as_array(qr.coef(q, side)), qr.coef(qr(a), y))
+        expect_equal(as_array(qr.fitted(q, side)), qr.fitted(qr(a), y))
+        expect_equal(as_array(qr.resid(q, side)), qr.resid(qr(a), y))
+        expect_equal(as_array(qr.solve(q, side)), qr.solve(qr(a), y))
+        expect_equal(as_array(qr.solve(x, side)), qr.solve(a, y))
+        expect_equal(as_array(solve(q, side)), qr.solve(a, y))
+      }
+      expect_equal(as_array(jit(function(x, y) qr.coef(qr(x), y))(x, b)), qr.coef(qr(a), y))
+    }
+    expect_identical(jit(qr)(x), q)
+    expect_identical(jit(qr.coef)(q, 1:extents[1]), qr.coef(q, 1:extents[1]))
+    expect_error(qr.Q(q, complete = TRUE), "no complete Q", class = "joist_value_error")
+    expect_error(qr.R(q, TRUE), "no complete R", class = "joist_value_error")
+  }
+  expect_equal(as_array(qr.solve(x)), solve(a))
+  expect_equal(as_array(solve(q)), solve(a))
+  wide <- qr(nv_tensor(matrix(1:6, 2), "f64"))
+  expect_error(qr.coef(wide, 1:2), "fewer rows", class = "joist_shape_error")
+  expect_output(print(q), "$Q", fixed = TRUE)
+  expect_identical(dtype(qr.coef(qr(nv_tensor(a, "f32")), nv_tensor(1:3, "f32"))), as_dtype("f32"))
+})
+
 test_that("dimensions after the second are a batch", {
   set.seed(5)
   x <- array(rnorm(3 * 3 * 4 * 2), c(3, 3, 4, 2))

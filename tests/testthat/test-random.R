@@ -304,6 +304,25 @@ test_that("wrong keys and parameters are refused, with position", {
   expect_identical(shape(nv_rbinom(integer(), 5, 0.5)), integer())
 })
 
+test_that("nv_sample() of one number samples from 1 to it, as sample() does", {
+  draws <- function(x) as.vector(x)
+  for (n in list(5, 5L, 5.9, 1, 1L)) {
+    expect_identical(sort(draws(nv_sample(n, key = nv_key(1)))), seq_len(n))
+    expect_identical(nv_sample(n, key = nv_key(1)), nv_sample(seq_len(n), key = nv_key(1)))
+  }
+  expect_identical(sort(draws(nv_sample(9, 4, key = nv_key(2))) %in% 1:9), rep(TRUE, 4))
+  expect_identical(length(unique(draws(nv_sample(9, 4, key = nv_key(2))))), 4L)
+  expect_setequal(draws(nv_sample(3, 200, replace = TRUE, key = nv_key(3))), 1:3)
+  # These are elements, for sample(), too.
+  for (one in list(0.5, 0, -3, Inf)) expect_identical(draws(nv_sample(one)), as.double(one))
+  expect_identical(draws(nv_sample(nv_scalar(5))), 5)
+  expect_identical(
+    jit(nv_sample, static = "x")(5, key = nv_key(1)), nv_sample(5, key = nv_key(1))
+  )
+  refused <- expect_error(jit(nv_sample)(5, key = nv_key(1)), class = "joist_value_error")
+  expect_match(conditionMessage(refused), "`x`.*static")
+})
+
 test_that("nv_sample() takes every arrangement with the same probability", {
   x <- nv_tensor(c(10L, 20L, 30L, 40L), "i16")
   taken <- vapply(1:4800, function(k) {

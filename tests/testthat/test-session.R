@@ -1,5 +1,18 @@
 # Threads, devices and what a build says about itself.
 
+test_that("workers that attach joist compute with the tensors they get", {
+  skip_on_cran()
+  cluster <- parallel::makePSOCKcluster(1L)
+  withr::defer(parallel::stopCluster(cluster))
+  x <- nv_tensor(c(1, 2, 3), "f64")
+  parallel::clusterEvalQ(cluster, {
+    library(joist)
+    nv_set_threads(1)
+  })
+  got <- parallel::parLapply(cluster, list(x, x[2:3]), function(tensor) sum(tensor * tensor))
+  expect_identical(lapply(got, as.vector), list(14, 13))
+})
+
 test_that("joist_info() says what this build can do", {
   info <- joist_info()
   expect_s3_class(info, "joist_info")

@@ -297,7 +297,7 @@ test_that("base R's conversions", {
   expect_identical(as.vector(x, "list"), parts)
   expect_identical(as.integer(nv_tensor(c(1.9, -1.9))), c(1L, -1L))
   expect_error(as.integer(nv_tensor(1e10)), "1e+10", fixed = TRUE, class = "joist_value_error")
-  expect_error(as.integer(nv_tensor(NaN)), class = "joist_value_error")
+  expect_identical(as.integer(nv_tensor(NaN)), NA_integer_)
   expect_error(as.integer(nv_tensor(1i)), class = "joist_dtype_error")
   expect_error(as.double(nv_tensor(1i)), class = "joist_dtype_error")
   for (d in dtypes()) {
@@ -314,14 +314,14 @@ test_that("base R's conversions", {
 # ---- NA ----
 
 test_that("NA is an error that names the first position, or NaN where that was asked for", {
-  for (d in dtypes()) {
+  for (d in setdiff(dtypes(), c("f64", "c128"))) {
     integers <- expect_error(nv_tensor(c(1L, NA, NA), d), "position 2", class = "joist_value_error")
     expect_match(conditionMessage(integers), "NA", fixed = TRUE)
     expect_error(nv_tensor(c(TRUE, TRUE, NA), d), "position 3", class = "joist_value_error")
-    for (policy in c("error", "nan")) {
-      expect_error(nv_tensor(c(NA, 1L), d, na = policy), "position 1", class = "joist_value_error")
+    expect_error(nv_tensor(c(NA, 1L), d), "position 1", class = "joist_value_error")
+    if (kind_of(d) %in% c("bool", "int", "uint")) {
+      expect_error(nv_tensor(c(NA, 1L), d, na = "nan"), "position 1", class = "joist_value_error")
     }
-    if (d %in% c("f64", "c128")) next
     expect_error(nv_tensor(c(0, 1, NA), d), "position 3", class = "joist_value_error")
     if (d %in% c("f16", "bf16", "f32")) {
       got <- as_array(nv_tensor(c(0, 1, NA), d, na = "nan"))

@@ -40,6 +40,10 @@ joist_status joist_import_truth(joist_host host, const void *values, size_t n, v
                                 const struct joist_run *run,
                                 struct joist_error *error) JOIST_MUST_CHECK;
 
+/* Whole numbers (LOGICAL, INTEGER, INTEGER64) as doubles, their NA as NA_real_, which f64 and c128
+ * keep and joist_import() reads as NaN where it is told to. INTEGER64 is rounded. */
+void joist_widen_missing(joist_host host, const void *values, size_t n, double *wide);
+
 /* A whole number as the bits of an integer dtype: decimal digits or, after 0x, hexadecimal ones,
  * with or without a sign. Anything else, or a number beyond the dtype's range, is
  * JOIST_ERROR_VALUE with text and position. */

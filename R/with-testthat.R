@@ -1,0 +1,24 @@
+#' Expect equal tensors
+#'
+#' For tests with the testthat package: what [all.equal.nv_tensor()] says of two tensors, with the
+#' tolerance of their dtype. (`testthat::expect_equal()` compares tensors, too, but its third edition
+#' allows every dtype the tolerance of `f64` if none is given; `expect_identical()` compares bits.)
+#'
+#' @param object,expected Tensors.
+#' @param tolerance Largest relative difference; by default that of the dtype of `object`.
+#' @param ... Passed on to [all.equal()] for the values.
+#' @return `object`, invisibly. It fails with what differs: dtype, ambiguity, shape or values.
+#' @section Errors: `joist_value_error` when `object` is no tensor.
+#' @examples
+#' if (requireNamespace("testthat", quietly = TRUE)) {
+#'   x <- nv_tensor(c(0.1, 0.2), "f32")
+#'   expect_equal_tensor(x * 10 / 10 + 1e-7, x)
+#' }
+#' @export
+expect_equal_tensor <- function(object, expected, tolerance = NULL, ...) {
+  tensor_field(object, "dtype")
+  differences <- all.equal(object, expected, tolerance = tolerance, ...)
+  said <- paste(c("the tensors are not equal:", differences), collapse = "\n")
+  testthat::expect(isTRUE(differences), said)
+  invisible(object)
+}

@@ -1,0 +1,64 @@
+# What messages say to somebody who wrote what comes to mind first.
+
+test_that("a value that jit() traces but must know is to be static", {
+  f <- jit(function(x, k) nv_top_k(x, k)$values)
+  x <- nv_tensor(c(3, 1, 2))
+  expect_refusal(f(x, 2L), "joist_value_error", c("`k`", "`static`"))
+  expect_identical(as.vector(jit(nv_top_k, static = "k")(x, k = 2L)$values), c(3, 2))
+  expect_refusal(jit(nv_eye)(3), "joist_value_error", c("`n`", "`static`"))
+  # A tensor is no such argument.
+  expect_error(f(x, nv_scalar(2L)), "whole number", class = "joist_value_error")
+})
+
+test_that("functions that make tensors name the argument that does not fit", {
+  expect_refusal(nv_fill(1:2, 3), "joist_shape_error", c("`value`", "one value", "nv_tensor"))
+  expect_refusal(nv_fill(numeric(), 3), "joist_shape_error", c("`value`", "not 0"))
+  expect_refusal(nv_iota(2, "i32", 3), "joist_shape_error", c("`dim` is 2", "`shape`", "1 extent"))
+  expect_refusal(nv_iota(3, "i32", 1:2), "joist_shape_error", "2 extents")
+})
+
+test_that("advice is a call that can be written as it is", {
+  skip_if_not_installed("bit64")
+  far <- nv_tensor("9007199254740993", "i64")
+  for (text in c("integer64", "character")) {
+    call <- sprintf("as_array(x, as = \"%s\")", text)
+    expect_refusal(as.vector(far), "joist_value_error", call)
+    x <- far # nolint: object_usage_linter. The call names it.
+    expect_identical(format(eval(str2lang(call))), "9007199254740993")
+  }
+})
+
+test_that("one thing is not many", {
+  lines <- function(x) capture.output(print(x))
+  one <- promotion_lattice(cbind("f32", "f64"), "own_one")
+  expect_match(lines(one), "and 1 edge$", all = FALSE)
+  two <- promotion_lattice(cbind(c("f16", "f32"), c("f32", "f64")), "own_two")
+  expect_match(lines(two), "and 2 edges$", all = FALSE)
+  expect_match(lines(summary(nv_tensor(1L))), " 1 element$", all = FALSE)
+  expect_match(lines(summary(nv_tensor(1:2))), " 2 elements$", all = FALSE)
+})
+
+test_that("stopifnot() of all() has an idiom", {
+  x <- nv_tensor(c(1, 2))
+  expect_error(stopifnot(all(x > 0)), "is not TRUE")
+  expect_silent(stopifnot(as.logical(all(x > 0))))
+  expect_error(stopifnot(as.logical(all(x > 1))))
+})
+
+test_that("expect_equal_tensor() has the tolerance of the dtype", {
+  for (d in c("f16", "bf16", "f32", "f64", "c64", "c128")) {
+    x <- nv_tensor(c(1, 2, -3), d)
+    ulp <- 2^-switch(d, f16 = 10, bf16 = 7, f32 = , c64 = 23, 52)
+    near <- nv_tensor(c(1, 2, -3) * (1 + 2 * ulp), d)
+    expect_false(identical(as.vector(near), as.vector(x)))
+    expect_success(expect_equal_tensor(x, x))
+    expect_success(expect_equal_tensor(near, x))
+    far <- nv_tensor(c(1, 2, -3) * 1.2, d)
+    expect_failure(expect_equal_tensor(far, x), "relative difference|Mod")
+    expect_success(expect_equal_tensor(far, x, tolerance = 0.5))
+    expect_failure(expect_equal_tensor(x, x[1:2]), "shapes")
+  }
+  expect_failure(expect_equal_tensor(nv_tensor(1), nv_tensor(1, "f64")), "f32 and f64")
+  expect_failure(expect_equal_tensor(nv_tensor(1), 1), "numeric")
+  expect_error(expect_equal_tensor(1, 1), class = "joist_value_error")
+})
