@@ -199,7 +199,9 @@ as_array <- function(x, as = NULL) {
     tensor_field(x, "dtype")
   }
   out <- if (identical(as, "character")) {
-    .Call(joist_r_format, x, 0L, Inf)
+    text <- .Call(joist_r_format, x, 0L, Inf)
+    text[grepl("NA", text, fixed = TRUE)] <- NA
+    text
   } else {
     .Call(joist_r_as_array, x, as, !is.null(as), Inf)
   }
@@ -244,8 +246,16 @@ as.double.nv_tensor <- function(x, ...) as.vector.nv_tensor(x, "double")
 
 #' @export
 as.integer.nv_tensor <- function(x, ...) {
-  if (dtype(x) != "bool") x <- nv_trunc_to_integer(x)
-  as.vector.nv_tensor(x, "integer")
+  if (!is_float_dtype(x)) {
+    if (dtype(x) != "bool") x <- nv_trunc_to_integer(x)
+    return(as.vector.nv_tensor(x, "integer"))
+  }
+  numbers <- as.vector.nv_tensor(x, "double")
+  missing <- is.na(numbers) & !is.nan(numbers)
+  numbers[missing] <- 0
+  whole <- as.vector.nv_tensor(nv_trunc_to_integer(nv_tensor(numbers, "f64")), "integer")
+  whole[missing] <- NA
+  whole
 }
 
 # R's as.integer() drops fractions; a value that no integer can hold is an error.
