@@ -153,6 +153,7 @@ raised_errors <- alist(
   ),
   nv_device = list(joist_device_error = nv_device("moon")),
   nv_eq = list(
+    joist_value_error = nv_eq(i, NA_real_),
     joist_promotion_error = strict(i == v),
     joist_shape_error = i == nv_tensor(1:2),
     joist_dtype_error = z < z
