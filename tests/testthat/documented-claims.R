@@ -203,6 +203,7 @@ raised_errors <- alist(
     joist_promotion_error = nv_pad(i, 1, 1, nv_scalar(1)),
     joist_value_error = nv_pad(u, 1, 1, 300L)
   ),
+  expect_equal_tensor = list(joist_value_error = expect_equal_tensor(1, 1)),
   nv_qr = list(
     joist_value_error = nv_svd(matrix(c(1, NaN, 2, 3), 2)),
     joist_shape_error = nv_eigh(x),
