@@ -97,7 +97,8 @@ nv_atan2 <- function(lhs, rhs) .Call(joist_r_op2, "atan2", lhs, rhs)
 #' @export
 nv_clamp <- function(min_val, operand, max_val) {
   # Other libraries have the operand first: nv_clamp(x, 0, 1) would clamp the 0.
-  if (is_tensor(min_val) && (!is_tensor(operand) || ndims(min_val) > 0L && ndims(operand) == 0L)) {
+  is_known <- function(x) is_tensor(x) && !is_number(x)
+  if (is_known(min_val) && !is_known(operand)) {
     stop_joist(
       "joist_shape_error", "what is clamped is the second argument: nv_clamp(0, x, 1) for ",
       "nv_clamp(x, 0, 1)"

@@ -43,13 +43,31 @@ extreme_number <- function(x, largest) {
   nv_ifelse(nv_reduce_any(found), nv_argmax(found), 0L)
 }
 
+# R numbers that are doubles, and what stands for such ones while jit() traces.
+is_double <- function(x) is.double(x) || is_number(x) && is_float_dtype(x)
+
+# Whether one of two ambiguous f64 takes the dtype of what it meets, as R numbers do.
+double_yields <- function() {
+  guess <- nv_aval("f64", 1L, TRUE)
+  dtype(nv_aval("f32", 1L) * (guess * guess)) == "f32"
+}
+
+# As exact as they are: base R would give them back, and nothing was computed with them yet.
+in_full <- function(x) {
+  if (is_number(x)) nv_convert(x, "f64", TRUE) else nv_tensor(x, "f64", part_shape(x), TRUE)
+}
+
 choose_by <- function(test, yes, no) {
   if (has_elements(test) && !is_tensor(yes) && !is_tensor(no)) {
     truth <- as.logical(test)
     if (ndims(test) > 1L) dim(truth) <- shape(test)
     return(base::ifelse(truth, yes, no))
   }
-  chosen <- nv_ifelse(test, yes, no)
+  chosen <- if (is_double(yes) && is_double(no) && double_yields()) {
+    nv_ifelse(test, in_full(yes), in_full(no))
+  } else {
+    nv_ifelse(test, yes, no)
+  }
   if (!identical(shape(chosen), shape(test))) {
     stop_joist(
       "joist_shape_error", "`test` has shape ", shape_text(test), ", but `yes` and `no` together ",

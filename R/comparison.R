@@ -1,17 +1,27 @@
 #' Comparison
 #'
-#' Elementwise, also by `== != < <= > >=`. Operands are compared in their common dtype. An R
-#' number that this dtype cannot hold is compared exactly, so `ui8 < 300L` is true.
+#' Elementwise, also by `== != < <= > >=`.
 #'
-#' @param lhs,rhs A tensor or an R number; a bare R number keeps its exact value until the
-#'   common dtype is known.
+#' What is compared, under every rule set that knows a common dtype:
+#' * Integers, `bool` among them, with integers: exactly, whatever their dtypes are. No `ui64`
+#'   equals a negative `i64`.
+#' * Integers with R numbers, and R numbers with each other: exactly. `ui8 < 300L` and `i32 < 2.5`
+#'   mean what they say, and so do `Inf` and whole numbers beyond 2^53.
+#' * Floats and complex numbers with R numbers: in the common dtype, to which the R number is
+#'   rounded, so that `nv_tensor(0.1, "f32") == 0.1` is true. A number beyond the range of that
+#'   dtype is still compared as what it is.
+#' * Other tensors: in their common dtype, as arithmetic would compute. An `i32` that `f32` rounds
+#'   can equal an `f32`.
+#'
+#' @param lhs,rhs A tensor or an R number.
 #' @return A known `bool` tensor. NaN is equal to nothing.
 #' @section Errors: `joist_promotion_error` when the rules know no common dtype,
 #'   `joist_shape_error` when shapes do not fit, `joist_dtype_error` for the order of complex
-#'   numbers.
+#'   numbers, `joist_value_error` for integers compared with NA.
 #' @examples
 #' nv_lt(nv_tensor(1:3, "i8"), 2L)
 #' nv_tensor(1:3, "ui8") < 300L
+#' nv_tensor(1:3) < 2.5
 #' @export
 nv_eq <- function(lhs, rhs) .Call(joist_r_op2, "eq", lhs, rhs)
 

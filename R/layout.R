@@ -100,10 +100,10 @@ slice <- function(x, start, step, count, shape = NULL) {
   .Call(joist_r_operation, "slice", list(x), at)
 }
 
-# R values become tensors of their default dtype, still ambiguous.
+# R values become tensors of their default dtype, still ambiguous; also arguments of jit().
 as_tensor <- function(x) {
   if (inherits(x, "nv_tensor")) {
-    return(x)
+    return(if (is_number(x)) nv_tensor(x, NULL, field_of(x, "shape"), ambiguous(x)) else x)
   }
   scalar <- is.null(dim(x)) && length(x) == 1L
   nv_tensor(

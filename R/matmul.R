@@ -91,6 +91,9 @@ with_matrix_shape <- function(x, extents) {
   if (identical(as.double(part_shape(x)), as.double(extents))) {
     return(x)
   }
+  if (is_number(x)) {
+    return(.Call(joist_r_with_shape, x, extents))
+  }
   if (inherits(x, "nv_tensor")) {
     return(nv_reshape(x, extents))
   }
@@ -107,8 +110,8 @@ nv_dot <- function(lhs, rhs, batch_dims = list(integer(), integer()),
                    contracting_dims = list(integer(), integer())) {
   extents <- dot_extents(lhs)
   check_dot_dims(batch_dims, contracting_dims, extents, dot_extents(rhs))
-  left <- dot_matrix(lhs, contracting_dims[[1L]], batch_dims[[1L]])
-  right <- dot_matrix(rhs, contracting_dims[[2L]], batch_dims[[2L]])
+  left <- dot_matrix(lhs, contracting_dims[[1L]], batch_dims[[1L]], rhs)
+  right <- dot_matrix(rhs, contracting_dims[[2L]], batch_dims[[2L]], lhs)
   result <- nv_crossprod(left$matrix, right$matrix)
   nv_reshape(result, c(left$kept, right$kept, extents[batch_dims[[1L]]]))
 }
@@ -116,17 +119,24 @@ nv_dot <- function(lhs, rhs, batch_dims = list(integer(), integer()),
 # R vectors have a dimension here, that of length 1 as well.
 dot_extents <- function(x) {
   extents <- part_shape(x)
-  if (length(extents) == 0L && !inherits(x, "nv_tensor")) 1L else extents
+  if (length(extents) == 0L && (!is_tensor(x) || is_number(x))) 1L else extents
 }
 
 # An operand as a batch of matrices whose columns are what is summed over.
-dot_matrix <- function(x, contracting, batch) {
+dot_matrix <- function(x, contracting, batch, other) {
   extents <- dot_extents(x)
   kept <- setdiff(seq_along(extents), c(contracting, batch))
   order <- c(contracting, kept, batch)
-  dim(x) <- extents
-  if (!identical(as.integer(order), seq_along(extents))) x <- aperm(x, order)
-  dim(x) <- c(prod(extents[contracting]), prod(extents[kept]), extents[batch])
+  x <- with_matrix_shape(x, extents)
+  if (!identical(as.integer(order), seq_along(extents))) {
+    # Moving elements needs their dtype: that of the product.
+    if (is_number(x) && is_tensor(other)) {
+      one_of <- function(x) nv_aval(dtype(x), 1L, ambiguous(x))
+      x <- like(x, .Call(joist_r_op2, "mul", one_of(x), one_of(other)))
+    }
+    x <- aperm(x, order)
+  }
+  x <- with_matrix_shape(x, c(prod(extents[contracting]), prod(extents[kept]), extents[batch]))
   list(matrix = x, kept = extents[kept])
 }
 

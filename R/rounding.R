@@ -32,14 +32,15 @@ nv_round <- function(operand, digits = 0) {
   }
   digits <- whole_digits(digits)
   type <- .Call(joist_r_op1, "round", none_of(operand))
+  if (!is_float_dtype(type)) operand <- as_tensor(operand) # of the default dtype
   if (digits == 0) {
     nv_round(operand)
   } else if (is_float_dtype(type)) {
     like(fused("round", round_float, operand, digits), type)
   } else if (digits > 0) {
-    as_tensor(operand)
+    operand
   } else {
-    with_promotion("anvil", fused("round_integer", round_integer, as_tensor(operand), digits))
+    with_promotion("anvil", fused("round_integer", round_integer, operand, digits))
   }
 }
 
@@ -54,7 +55,8 @@ nv_signif <- function(operand, digits = 6) {
     }
     like(fused("signif", signif_float, operand, digits), type)
   } else {
-    with_promotion("anvil", fused("signif_integer", signif_integer, as_tensor(operand), digits))
+    operand <- as_tensor(operand) # of the default dtype
+    with_promotion("anvil", fused("signif_integer", signif_integer, operand, digits))
   }
 }
 

@@ -6,9 +6,9 @@
 #' counts the sorted elements that are less than each value (`side = "left"`), or not greater
 #' (`"right"`, as [findInterval()]); NaN is the largest.
 #'
-#' Both operands are compared in their common dtype. R numbers beyond its range are still
-#' compared as what they are. [match()] and `%in%` take tensors, too, and give R vectors;
-#' [findInterval()] calls `nv_searchsorted()`.
+#' Both operands are compared as by [nv_eq()]: integers exactly, with one another and with R
+#' numbers, others in their common dtype. [match()] and `%in%` take tensors, too, and give R
+#' vectors; [findInterval()] calls `nv_searchsorted()`.
 #'
 #' @param x,values A tensor, or R numbers.
 #' @param table A tensor of any shape, or R numbers.
@@ -46,23 +46,28 @@ nv_searchsorted <- function(sorted, values, side = "left") {
     stop_joist("joist_value_error", "`side` must be \"left\" or \"right\"")
   }
   right <- side == "right"
-  if (!is_tensor(sorted) && is.atomic(sorted) && length(sorted) == 1L && !is.na(sorted)) {
-    # One R number has no rank; compared, it is as exact.
-    return(nv_convert(!(if (right) nv_lt else nv_le)(values, sorted), "i32"))
-  }
+  one <- is_number(sorted) || !is_tensor(sorted) && is.atomic(sorted)
+  if (one && length(sorted) == 1L) sorted <- with_matrix_shape(sorted, 1L) # it has no rank
   .Call(joist_r_operation, "searchsorted", list(sorted, values), list(right = right))
 }
 
 # What match() and %in% compare: vectors of base R.
 match_keys <- function(x) if (is_tensor(x)) mtfrm.nv_tensor(x) else x
 
-# 64-bit integers are text where a double would round them.
+# Where doubles would round 64-bit integers these are complex numbers: the nearest double, and what
+# is left of the integer, which is 0 in the numbers that they are compared with.
 #' @rawNamespace if (getRversion() >= "4.2.0") S3method(mtfrm, nv_tensor)
 mtfrm.nv_tensor <- function(x) {
   check_elements(x, "match()", "nv_match()")
   keys <- if (is_complex_dtype(x)) as.vector(x) else as.vector(x, "double")
-  far <- is_int64(x) && any(abs(keys) >= 2^53)
-  if (far) as.vector(x, "character") else keys
+  if (!is_int64(x) || !any(abs(keys) >= 2^53)) {
+    return(keys)
+  }
+  nearest <- nv_convert(nv_convert(x, "f64"), dtype(x))
+  rest <- as.vector(nv_convert(x, "i64") - nv_convert(nearest, "i64"), "double")
+  # The limit of the dtype is no element of it: `nearest` is 1 less there.
+  rest <- rest - (keys == if (dtype(x) == "i64") 2^63 else 2^64)
+  complex(real = keys, imaginary = rest)
 }
 
 # bit64 has generics of its own, which are found first where it is attached.

@@ -41,7 +41,7 @@ nv_pad <- function(operand, low, high, value = 0, interior = 0) {
     low = per_dimension(low, rank, "low"), high = per_dimension(high, rank, "high"),
     interior = per_dimension(interior, rank, "interior")
   )
-  if (is.object(value)) value <- nv_reshape(value, integer())
+  if (is.object(value) && !is_number(value)) value <- nv_reshape(value, integer())
   .Call(joist_r_operation, "pad", list(operand, value), edges)
 }
 

@@ -152,6 +152,9 @@ device <- function(x) {
 #' @export
 is_tensor <- function(x) inherits(x, "nv_tensor")
 
+# What stands for R numbers among the arguments while jit() traces: still as exact as they are.
+is_number <- function(x) inherits(x, "nv_traced") && isTRUE(field_of(x, "value") < 0L)
+
 # The fields of a tensor are attributes: `ambiguous` is there where it is TRUE, `device` where it
 # is not the CPU. Nothing in R/ reads the payload: what attr() has given counts as shared from
 # then on, and would be copied by every assignment. (Where every call counts, in length() and

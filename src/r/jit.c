@@ -265,6 +265,7 @@ static bool gather_inputs(SEXP compiled, const struct signature *signature,
     }
     struct joist_r_value value;
     joist_r_read(rules, signature->leaves[source.index], &value);
+    value.compared = source.compared;
     void *const read = R_alloc(value.count + 1, (int)joist_dtype_size(source.dtype));
     struct joist_error error;
     joist_status status = joist_r_import(&value, source.dtype, read, &error);

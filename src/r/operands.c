@@ -217,8 +217,9 @@ void joist_r_read_any(const struct joist_rules *rules, SEXP x, struct joist_r_va
   value->payload = R_NilValue;
   value->leaf = false;
   value->data = NULL;
-  value->argument.operand.has_range = false;
+  value->argument.operand.has_range = value->argument.operand.whole = false;
   value->argument.value = 0;
+  value->compared = JOIST_DTYPE_NONE;
   const bool tensor = is_tensor(x);
   if (tensor) {
     read_tensor(x, value);
@@ -241,9 +242,21 @@ bool joist_r_by_value(const struct joist_rules *rules) {
   return rules->policy == JOIST_BY_VALUE || rules->policy == JOIST_BY_LITERAL_VALUE;
 }
 
+/* Position of the first NA from 1 on, 0 if there is none; integers have theirs refused anyway. */
+static size_t first_na(const struct joist_r_value *value) {
+  const size_t parts = value->host == JOIST_HOST_COMPLEX ? 2 : 1;
+  if (value->host != JOIST_HOST_DOUBLE && value->host != JOIST_HOST_COMPLEX) return 0;
+  for (size_t i = 0; i < value->count * parts; i++)
+    if (R_IsNA(((const double *)value->data)[i])) return i / parts + 1;
+  return 0;
+}
+
 joist_status joist_r_import(const struct joist_r_value *value, joist_dtype dtype, void *out,
                             struct joist_error *error) {
   const struct joist_run run = joist_r_run();
+  const size_t na = value->compared == JOIST_DTYPE_NONE ? 0 : first_na(value);
+  if (na > 0)
+    return JOIST_FAIL(error, JOIST_E_NA_VALUE, .position = na, .type = {{value->compared, false}});
   if (dtype == JOIST_BOOL)
     return joist_import_truth(value->host, value->data, value->count, out, &run, error);
   return joist_import(value->host, value->data, value->count, dtype, JOIST_NA_ERROR, out, &run,
@@ -253,8 +266,8 @@ joist_status joist_r_import(const struct joist_r_value *value, joist_dtype dtype
 void joist_r_read_range(struct joist_r_value *value) {
   struct joist_operand *const operand = &value->argument.operand;
   if (value->form == JOIST_R_LITERAL) {
-    operand->has_range =
-        joist_host_range(value->host, value->data, value->count, &operand->low, &operand->high);
+    operand->has_range = joist_host_range(value->host, value->data, value->count, &operand->low,
+                                          &operand->high, &operand->whole);
   } else if (operand->rank == 0 &&
              (value->form == JOIST_R_CONCRETE || value->form == JOIST_R_REMOTE)) {
     _Alignas(16) char element[16];

@@ -12,9 +12,11 @@ struct joist_r_value {
   struct joist_argument argument; /* dtype, ambiguity, shape; a traced value's number */
   bool leaf; /* traced: a bare R value among the arguments, whose number this then is */
   size_t count;
-  SEXP object;      /* the R value itself */
-  SEXP payload;     /* concrete or remote: the payload; traced: the trace */
-  joist_host host;  /* literal */
+  SEXP object;     /* the R value itself */
+  SEXP payload;    /* concrete or remote: the payload; traced: the trace */
+  joist_host host; /* literal */
+  /* Literal: compared with elements of this dtype, it must not be NA in any other either. */
+  joist_dtype compared;
   const void *data; /* literal or concrete: the elements; remote: their address there */
 };
 

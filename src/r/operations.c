@@ -216,6 +216,14 @@ static void check_values_known(const struct joist_rules *rules, const struct joi
           rules->id);
 }
 
+/* The dtype without NA that operand k is compared with; JOIST_DTYPE_NONE if there is none. */
+static joist_dtype compared_with(const struct joist_r_value *values, size_t n, size_t k) {
+  const struct joist_operand *const other = &values[n - 1 - k].argument.operand;
+  const bool has_na = joist_dtype_category(other->type.dtype) >= JOIST_CATEGORY_FLOAT;
+  const bool literal = values[k].argument.operand.literal;
+  return n != 2 || !literal || other->literal || has_na ? JOIST_DTYPE_NONE : other->type.dtype;
+}
+
 SEXP joist_r_apply(const struct joist_rules *rules, joist_op op, struct joist_r_value *values,
                    size_t n, const struct joist_attributes *attributes) {
   enum { FEW = 3 };
@@ -228,6 +236,7 @@ SEXP joist_r_apply(const struct joist_rules *rules, joist_op op, struct joist_r_
     traced |= values[k].form == JOIST_R_TRACED;
     abstract |= values[k].form == JOIST_R_ABSTRACT;
     if (by_value || (compares && values[k].form == JOIST_R_LITERAL)) joist_r_read_range(&values[k]);
+    if (compares) values[k].compared = compared_with(values, n, k);
   }
   if (traced && !joist_r_recording()) return joist_r_trace_apply(rules, op, values, n, attributes);
   struct joist_argument few[FEW];

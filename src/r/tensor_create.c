@@ -15,6 +15,7 @@
 #include "r/run.h"
 #include "r/strictness.h"
 #include "r/tensor_fields.h"
+#include "r/trace.h"
 
 /* Elements between two questions whether the user wants to stop. */
 enum { INTERRUPT_EVERY = 1 << 16 };
@@ -90,12 +91,13 @@ SEXP joist_r_make(SEXP x, SEXP dtype, SEXP shape, SEXP ambiguous, SEXP na, SEXP 
   struct joist_shape wanted = value.argument.shape;
   if (shape != R_NilValue)
     joist_r_shape(shape, &wanted);
-  else if (value.form == JOIST_R_LITERAL && wanted.rank == 0)
+  else if ((value.form == JOIST_R_LITERAL || value.leaf) && wanted.rank == 0)
     wanted = (struct joist_shape){.rank = 1, .extent = {1}};
   joist_r_check_filled(&wanted, value.count);
   struct joist_type type = {value.argument.operand.type.dtype,
                             ambiguous == R_NilValue ? false : joist_r_flag(ambiguous, "ambiguous")};
   if (dtype != R_NilValue) type.dtype = joist_r_dtype(dtype);
+  if (value.leaf) return joist_r_trace_read(&value, type, &wanted);
   if (value.form != JOIST_R_LITERAL) {
     if (type.dtype != value.argument.operand.type.dtype)
       joist_r_stop(
@@ -134,7 +136,8 @@ SEXP joist_r_make_aval(SEXP dtype, SEXP shape, SEXP ambiguous) {
       (struct joist_type){joist_r_dtype(dtype), joist_r_flag(ambiguous, "ambiguous")}, &extents);
 }
 
-/* The same payload under another shape; only concrete and abstract tensors. */
+/* The same payload under another shape; only concrete and abstract tensors, and R values among the
+ * arguments of a trace. */
 SEXP joist_r_with_shape(SEXP x, SEXP shape) {
   struct joist_r_value value;
   joist_r_read_any(joist_r_rules(R_NilValue), x, &value);
@@ -144,6 +147,9 @@ SEXP joist_r_with_shape(SEXP x, SEXP shape) {
   if (count != value.count)
     JOIST_R_FAIL(JOIST_E_RESHAPE, .shape = {value.argument.shape, extents},
                  .count = {value.count, count});
+  if (value.leaf)
+    return joist_r_traced(value.payload, value.argument.value, true, value.argument.operand.type,
+                          &extents);
   if (value.form != JOIST_R_ABSTRACT)
     return joist_r_same_payload(&value, value.argument.operand.type, &extents);
   SEXP copy = PROTECT(joist_r_aval(value.argument.operand.type, &extents));

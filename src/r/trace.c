@@ -61,7 +61,8 @@ static bool same_source(const struct joist_r_trace *trace, uint32_t input,
                         struct joist_r_source source, const struct joist_shape *shape) {
   const struct joist_r_source *const known = &trace->sources[input];
   return known->kind == source.kind && known->index == source.index &&
-         known->dtype == source.dtype &&
+         known->ambiguous == source.ambiguous && known->dtype == source.dtype &&
+         known->compared == source.compared &&
          joist_shape_equal(&trace->program.values[known->value].shape, shape);
 }
 
@@ -80,6 +81,7 @@ static joist_value_id input_of(struct joist_r_trace *trace, struct joist_r_sourc
                                struct joist_type type, const struct joist_shape *shape) {
   const uint32_t input = trace->program.input_count;
   bool grown;
+  source.ambiguous = type.ambiguous;
   trace->known_sources =
       grow_table(trace->known_sources, input, &trace->known_source_capacity, &grown);
   for (uint32_t k = 0; grown && k < input; k++) {
@@ -165,8 +167,10 @@ static joist_value_id constant_input(SEXP pointer, SEXP payload, struct joist_ty
     trace->constant_count++;
     *place = index + 1;
   }
-  return input_of(trace, (struct joist_r_source){JOIST_R_FROM_CONSTANT, index, type.dtype, 0}, type,
-                  shape);
+  return input_of(
+      trace,
+      (struct joist_r_source){JOIST_R_FROM_CONSTANT, index, type.dtype, JOIST_DTYPE_NONE, 0, false},
+      type, shape);
 }
 
 /* The number of an operand's value in the program, adding inputs as needed. `dtype` is
@@ -183,9 +187,10 @@ static joist_value_id value_number(SEXP pointer, const struct joist_r_value *val
               joist_shape_equal(&trace->program.values[at].shape, shape);
     if (!known) joist_r_stop(JOIST_ERROR_VALUE, "this traced tensor is damaged");
     if (!value->leaf) return at;
-    return input_of(
-        trace, (struct joist_r_source){JOIST_R_FROM_LITERAL, value->argument.value, type.dtype, 0},
-        type, shape);
+    return input_of(trace,
+                    (struct joist_r_source){JOIST_R_FROM_LITERAL, value->argument.value, type.dtype,
+                                            value->compared, 0, false},
+                    type, shape);
   }
   if (value->form == JOIST_R_CONCRETE || value->form == JOIST_R_REMOTE)
     return constant_input(pointer, value->payload, value->argument.operand.type, shape);
@@ -198,6 +203,21 @@ static joist_value_id value_number(SEXP pointer, const struct joist_r_value *val
   const joist_value_id number = constant_input(pointer, payload, type, shape);
   UNPROTECT(1);
   return number;
+}
+
+static void check_open(SEXP pointer) {
+  if (joist_r_trace_of(pointer)->closed)
+    joist_r_stop(JOIST_ERROR_VALUE,
+                 "this tensor belongs to a jit() trace that has ended; return it from the traced "
+                 "function instead of keeping it elsewhere");
+}
+
+SEXP joist_r_trace_read(const struct joist_r_value *value, struct joist_type type,
+                        const struct joist_shape *shape) {
+  struct joist_r_value read = *value;
+  check_open(read.payload);
+  read.argument.shape = *shape;
+  return joist_r_traced(read.payload, value_number(read.payload, &read, type), false, type, shape);
 }
 
 /* ---- operations ---- */
@@ -224,10 +244,7 @@ static SEXP trace_of_operands(const struct joist_rules *rules, const struct jois
           "the rules '%s' promote by the value of a rank-0 tensor, which is not known while "
           "jit() traces; use the rules 'numpy' or 'cupy', or a tensor of rank 1",
           rules->id);
-  if (joist_r_trace_of(pointer)->closed)
-    joist_r_stop(JOIST_ERROR_VALUE,
-                 "this tensor belongs to a jit() trace that has ended; return it from the traced "
-                 "function instead of keeping it elsewhere");
+  check_open(pointer);
   return pointer;
 }
 
@@ -324,9 +341,10 @@ static SEXP trace_argument(SEXP x, void *context) {
   if (value.form == JOIST_R_LITERAL && joist_r_by_value(rules)) return x;
   if (value.form == JOIST_R_LITERAL)
     return joist_r_traced(pointer, leaf, true, type, &value.argument.shape);
-  const joist_value_id number =
-      input_of(trace, (struct joist_r_source){JOIST_R_FROM_LEAF, leaf, type.dtype, 0}, type,
-               &value.argument.shape);
+  const joist_value_id number = input_of(
+      trace,
+      (struct joist_r_source){JOIST_R_FROM_LEAF, leaf, type.dtype, JOIST_DTYPE_NONE, 0, false},
+      type, &value.argument.shape);
   return joist_r_traced(pointer, number, false, type, &value.argument.shape);
 }
 

@@ -15,9 +15,10 @@ typedef enum {
 
 struct joist_r_source {
   joist_r_source_kind kind;
-  uint32_t index; /* of the leaf, in the order of the arguments, or of the constant */
-  joist_dtype dtype;
-  joist_value_id value; /* of the program */
+  uint32_t index;              /* of the leaf, in the order of the arguments, or of the constant */
+  joist_dtype dtype, compared; /* of the latter, see struct joist_r_value */
+  joist_value_id value;        /* of the program */
+  bool ambiguous;              /* its type */
 };
 
 struct joist_r_trace {
@@ -50,6 +51,10 @@ struct joist_r_trace *joist_r_trace_of(SEXP pointer);
 SEXP joist_r_trace_apply(const struct joist_rules *rules, joist_op op,
                          const struct joist_r_value *values, size_t n,
                          const struct joist_attributes *attributes);
+
+/* A bare R value among the arguments, read in a type and under a shape of as many elements. */
+SEXP joist_r_trace_read(const struct joist_r_value *value, struct joist_type type,
+                        const struct joist_shape *shape);
 
 /* Raises unless `dynamic` has a logical for each of the list `arguments`. */
 void joist_r_check_arguments(SEXP arguments, SEXP dynamic);

@@ -9,6 +9,7 @@
 #define JOIST_TESTS_INTERPRETER_H
 
 #include "core/cpu/engine.h"
+#include "core/kernels/compare.h"
 #include "core/plan/plan.h"
 
 #include "arrays.h"
@@ -111,7 +112,11 @@ static void interpret_elementwise(struct interpreter *in, const struct joist_ins
       joist_convert_find_portable(i->signature.operand[0], result->type.dtype)(1, operands[0], out);
     } else {
       memset(made, 0, sizeof made);
-      const size_t done = joist_kernel_find(i->op, i->signature.compute)(1, operands, made);
+      joist_kernel *const kernel =
+          joist_is_mixed(i)
+              ? joist_compare_find(i->op, i->signature.operand[0], i->signature.operand[1])
+              : joist_kernel_find(i->op, i->signature.compute);
+      const size_t done = kernel(1, operands, made);
       if (done == 0 && failed == SIZE_MAX) failed = at;
       joist_convert_find_portable(joist_kernel_result(i->op, i->signature.compute),
                                   result->type.dtype)(1, made, out);

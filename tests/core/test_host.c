@@ -302,15 +302,22 @@ static void test_host_range(void) {
   const double doubles[] = {1.5, -2, INFINITY, NAN}, complexes[] = {1, -3, 2, 0};
   const int64_t longs[] = {INT64_MIN + 1, INT64_MIN};
   double low, high;
-  CHECK(joist_host_range(JOIST_HOST_INTEGER, integers, 3, &low, &high) && low == -7 && high == 5);
-  CHECK(!joist_host_range(JOIST_HOST_INTEGER, integers, 4, &low, &high));
-  CHECK(!joist_host_range(JOIST_HOST_INTEGER, integers, 0, &low, &high));
-  CHECK(joist_host_range(JOIST_HOST_DOUBLE, doubles, 3, &low, &high) && low == -2 && isinf(high));
-  CHECK(!joist_host_range(JOIST_HOST_DOUBLE, doubles, 4, &low, &high));
-  CHECK(joist_host_range(JOIST_HOST_COMPLEX, complexes, 2, &low, &high) && low == -3 && high == 2);
-  CHECK(joist_host_range(JOIST_HOST_INTEGER64, longs, 1, &low, &high) && low == -0x1p63);
-  CHECK(!joist_host_range(JOIST_HOST_INTEGER64, longs, 2, &low, &high));
-  CHECK(joist_host_range(JOIST_HOST_LOGICAL, integers, 1, &low, &high) && low == 1 && high == 1);
+  bool whole;
+  CHECK(joist_host_range(JOIST_HOST_INTEGER, integers, 3, &low, &high, &whole) && low == -7 &&
+        high == 5 && whole);
+  CHECK(!joist_host_range(JOIST_HOST_INTEGER, integers, 4, &low, &high, &whole));
+  CHECK(!joist_host_range(JOIST_HOST_INTEGER, integers, 0, &low, &high, &whole));
+  CHECK(joist_host_range(JOIST_HOST_DOUBLE, doubles, 3, &low, &high, &whole) && low == -2 &&
+        isinf(high));
+  CHECK(!whole && joist_host_range(JOIST_HOST_DOUBLE, doubles + 1, 2, &low, &high, &whole) &&
+        whole);
+  CHECK(!joist_host_range(JOIST_HOST_DOUBLE, doubles, 4, &low, &high, &whole));
+  CHECK(joist_host_range(JOIST_HOST_COMPLEX, complexes, 2, &low, &high, &whole) && low == -3 &&
+        high == 2 && !whole);
+  CHECK(joist_host_range(JOIST_HOST_INTEGER64, longs, 1, &low, &high, &whole) && low == -0x1p63);
+  CHECK(!joist_host_range(JOIST_HOST_INTEGER64, longs, 2, &low, &high, &whole));
+  CHECK(joist_host_range(JOIST_HOST_LOGICAL, integers, 1, &low, &high, &whole) && low == 1 &&
+        high == 1);
 }
 
 static joist_status export(joist_dtype dtype, const void *elements, size_t n, joist_host host,

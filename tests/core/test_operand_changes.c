@@ -105,14 +105,18 @@ static void test_every_op(void) {
  * wider. */
 static void test_compared_exactly(void) {
   const struct joist_attributes none = {.count = 0};
-  const struct joist_operand operands[] = {
-      {.type = {JOIST_UI8, false}, .rank = 1},
-      {.type = {JOIST_I32, true}, .literal = true, .has_range = true, .low = 300, .high = 300}};
+  const struct joist_operand operands[] = {{.type = {JOIST_UI8, false}, .rank = 1},
+                                           {.type = {JOIST_I32, true},
+                                            .literal = true,
+                                            .has_range = true,
+                                            .whole = true,
+                                            .low = 300,
+                                            .high = 300}};
   struct joist_signature signature;
   CHECK_INT(
       joist_infer(joist_rules_find("anvil"), JOIST_OP_LT, operands, 2, &none, &signature, NULL),
       JOIST_OK);
-  CHECK_INT(signature.operand[0], JOIST_I64);
+  CHECK_INT(signature.operand[0], JOIST_I32);
   CHECK_INT(joist_operand_changes(JOIST_OP_LT, &operands[0], 0, 2, &signature), 0);
 }
 

@@ -44,6 +44,25 @@ static const char *refused_draw(joist_op op, const struct joist_operand *operand
                                                              : "a dtype without such numbers";
 }
 
+static bool holds(joist_dtype dtype, joist_dtype values) {
+  return joist_dtype_min_int(dtype) <= joist_dtype_min_int(values) &&
+         joist_dtype_max_int(dtype) >= joist_dtype_max_int(values);
+}
+
+/* Integers are compared as what they are, in one dtype where there is one for both. */
+static const char *judge_integers(const struct joist_operand *operands,
+                                  const struct joist_signature *s) {
+  const joist_dtype own[] = {operands[0].type.dtype, operands[1].type.dtype};
+  bool one = false;
+  for (int d = JOIST_I8; d <= JOIST_UI64; d++)
+    one |= holds((joist_dtype)d, own[0]) && holds((joist_dtype)d, own[1]);
+  one |= own[0] == own[1];
+  if (inexact(s->operand[0]) || inexact(s->operand[1])) return "integers in floats";
+  if (!holds(s->operand[0], own[0]) || !holds(s->operand[1], own[1])) return "integers do not fit";
+  if (own[0] == own[1] && s->operand[0] != own[0]) return "wider than needed";
+  return one == (s->operand[0] == s->operand[1]) ? NULL : "operands differ";
+}
+
 /* Returns what is wrong with the signature, or NULL. */
 static const char *judge(const struct joist_rules *rules, joist_op op,
                          const struct joist_operand *operands, size_t arity,
@@ -92,6 +111,10 @@ static const char *judge(const struct joist_rules *rules, joist_op op,
                         operands[1].type.dtype == JOIST_BOOL;
   if (!joined && !all_bool) return "there is no common dtype";
   if (s->result[0].dtype >= JOIST_DTYPE_COUNT || s->compute >= JOIST_DTYPE_COUNT) return "no dtype";
+  const bool compares =
+      class == JOIST_CLASS_COMPARE || (class == JOIST_CLASS_POSITION && arity == 2);
+  if (compares && !inexact(operands[0].type.dtype) && !inexact(operands[1].type.dtype))
+    return judge_integers(operands, s);
   for (size_t k = select; k < arity; k++)
     if (s->operand[k] != s->operand[arity - 1]) return "operands differ";
   if (s->compute != joist_dtype_compute(s->operand[arity - 1])) return "compute";
@@ -270,13 +293,17 @@ static void test_promises(void) {
 /* A comparison with a literal beyond the dtype is computed in one that holds it. */
 static void test_compare_literals(void) {
   const struct joist_rules *const rules = joist_rules_find("anvil");
-  struct joist_operand operands[JOIST_KERNEL_OPERANDS] = {
-      {.type = {JOIST_UI8, false}, .rank = 1},
-      {.type = {JOIST_I32, true}, .literal = true, .has_range = true, .low = 300, .high = 300}};
+  struct joist_operand operands[JOIST_KERNEL_OPERANDS] = {{.type = {JOIST_UI8, false}, .rank = 1},
+                                                          {.type = {JOIST_I32, true},
+                                                           .literal = true,
+                                                           .has_range = true,
+                                                           .whole = true,
+                                                           .low = 300,
+                                                           .high = 300}};
   struct joist_signature signature;
   CHECK_INT(joist_infer(rules, JOIST_OP_LT, operands, 2, &no_attributes, &signature, NULL),
             JOIST_OK);
-  CHECK_INT(signature.operand[0], JOIST_I64);
+  CHECK_INT(signature.operand[0], JOIST_I32);
   operands[1].low = operands[1].high = 255;
   CHECK_INT(joist_infer(rules, JOIST_OP_LT, operands, 2, &no_attributes, &signature, NULL),
             JOIST_OK);
@@ -284,7 +311,7 @@ static void test_compare_literals(void) {
   operands[1].low = operands[1].high = -1;
   CHECK_INT(joist_infer(rules, JOIST_OP_EQ, operands, 2, &no_attributes, &signature, NULL),
             JOIST_OK);
-  CHECK_INT(signature.operand[0], JOIST_I64);
+  CHECK_INT(signature.operand[0], JOIST_I32);
 }
 
 /* ---- the table ---- */

@@ -1,50 +1,17 @@
 # What changed between NumPy 1.26 and NumPy 2: random expressions, for which compare_rules() must
 # report those whose dtype differs between the two, and both dtypes must be NumPy's.
 #
-#   Rscript tests/numpy/versions.R FOLDER [expressions] [seed]
+#   Rscript tests/numpy/versions.R PYTHON1 PYTHON2 [expressions] [seed]
 #
-# FOLDER has, or gets, a virtual environment for each NumPy. Where there is none and PyPI cannot be
-# reached, this says so and exits with status 77.
+# The two have NumPy 1.26 and NumPy 2; tools/test makes a virtual environment for each.
 
 suppressPackageStartupMessages(library(joist))
 
 arguments <- commandArgs(TRUE)
-folder <- arguments[1L]
-expression_count <- if (length(arguments) > 1L) as.integer(arguments[2L]) else 300L
-set.seed(if (length(arguments) > 2L) as.integer(arguments[3L]) else 1L)
+pythons <- c(numpy_legacy = arguments[1L], numpy = arguments[2L])
+expression_count <- if (length(arguments) > 2L) as.integer(arguments[3L]) else 300L
+set.seed(if (length(arguments) > 3L) as.integer(arguments[4L]) else 1L)
 scripts <- Sys.getenv("JOIST_NUMPY_TESTS", "tests/numpy")
-
-# ---- the two ----
-
-numpy_versions <- c(numpy_legacy = "1.26.4", numpy = "2.2.6")
-
-# The Python of a virtual environment with that NumPy.
-python_with <- function(version) {
-  home <- file.path(folder, paste0("numpy-", version))
-  python <- file.path(home, "bin", "python")
-  has_numpy <- function() {
-    check <- sprintf("import numpy; assert numpy.__version__ == '%s'", version)
-    file.exists(python) && system2(python, c("-c", shQuote(check)), FALSE, FALSE) == 0L
-  }
-  if (has_numpy()) {
-    return(python)
-  }
-  dir.create(folder, FALSE, TRUE)
-  system2("python3", c("-m", "venv", "--clear", shQuote(home)), FALSE, FALSE)
-  log <- suppressWarnings(system2(python, c(
-    "-m", "pip", "install", "--disable-pip-version-check", "--no-input", "--retries", "2",
-    paste0("numpy==", version)
-  ), TRUE, TRUE))
-  if (has_numpy()) {
-    return(python)
-  }
-  cat(log, sep = "\n")
-  unreachable <- any(grepl("NewConnectionError|ConnectTimeout|ProxyError|No matching", log))
-  cat("note: no NumPy", version, if (unreachable) "and PyPI cannot be reached", "\n")
-  quit("no", status = if (unreachable) 77L else 1L)
-}
-
-pythons <- vapply(numpy_versions, python_with, "")
 
 # ---- making expressions: each is R code, and the same in Python ----
 
@@ -120,7 +87,7 @@ random_expression <- function() {
 
 as_function <- function(expression) {
   inputs <- expression$inputs
-  formals <- stats::setNames(rep(formals(function(x) NULL), length(inputs)), names(inputs))
+  formals <- stats::setNames(rep(as.list(formals(function(x) NULL)), length(inputs)), names(inputs))
   as.function(c(formals, expression$code), globalenv())
 }
 
@@ -143,7 +110,7 @@ for (k in seq_along(expressions)) {
   compared <- do.call(
     compare_rules, c(list(as_function(expression), "numpy_legacy", "numpy"), expression$inputs)
   )
-  own <- unlist(compared$outputs[1L, names(numpy_versions)])
+  own <- unlist(compared$outputs[1L, names(pythons)])
   own <- ifelse(is.na(own), "error", numpy_names[own])
   changed <- nrow(compared$lines) > 0L || nrow(compared$errors) == 1L
   same <- identical(unname(own), unname(numpy_dtypes[k, ]))

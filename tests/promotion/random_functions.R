@@ -5,7 +5,7 @@
 #
 #   Rscript tests/promotion/random_functions.R [functions] [seed] [processes]
 #
-# 10,000 functions take two processors about a quarter of an hour. tests/testthat has some hundreds.
+# 10,000 functions take two processors about 40 minutes. tests/testthat has some hundreds.
 
 suppressPackageStartupMessages(library(joist))
 

@@ -191,6 +191,15 @@ test_that("minimum and maximum propagate NaN", {
   }
 })
 
+test_that("nv_clamp() takes bounds of any shape, and what is clamped second", {
+  bounds <- nv_tensor(c(0, 1, 2))
+  expect_identical(as_array(nv_clamp(bounds, nv_scalar(1.5), 2)), c(1.5, 1.5, 2))
+  expect_identical(as_array(jit(nv_clamp)(bounds, nv_scalar(1.5), 2)), c(1.5, 1.5, 2))
+  expect_error(nv_clamp(bounds, 0, 1), "second argument", class = "joist_shape_error")
+  expect_error(jit(nv_clamp)(bounds, 0, 1), "second argument", class = "joist_shape_error")
+  expect_identical(as_array(jit(nv_clamp)(0, 3, 1)), 1)
+})
+
 test_that("the two-argument arc tangent knows its quadrants", {
   for (d in floats()) {
     v <- pairs_of(c(0, -0, 1, -1, 0.5, -3, Inf, -Inf))
@@ -922,7 +931,9 @@ test_that("the operand of nv_clamp() in first place is an error", {
   both <- list(function(...) nv_clamp(...), jit(nv_clamp))
   for (clamp in both) {
     expect_error(clamp(x, 0, 1), "second argument", class = "joist_shape_error")
-    expect_error(clamp(x, nv_scalar(0), nv_scalar(1)), "second", class = "joist_shape_error")
+    expect_error(clamp(x, 0, nv_scalar(1)), "second argument", class = "joist_shape_error")
+    # A tensor of rank 0 may well be clamped between others; here it makes no difference.
+    expect_identical(clamp(x, nv_scalar(0), nv_scalar(1)), clamp(nv_scalar(0), x, nv_scalar(1)))
     expect_identical(as_array(clamp(0, x, 1)), matrix(c(0, 0.5, 1, 1), 2))
     expect_identical(clamp(nv_scalar(0), x, nv_fill(1, c(2, 2))), clamp(0, x, 1))
     expect_identical(as_array(clamp(0, 2, 1)), 1)

@@ -153,3 +153,17 @@ test_that("what is no number of digits is refused", {
   expect_refusal(round(nv_tensor(1i), 1), "joist_dtype_error", "c64")
   expect_refusal(signif(nv_tensor(1i), 1), "joist_dtype_error", "c64")
 })
+
+test_that("R integers are rounded in the default dtype of the rules", {
+  for (rules in c("anvil", "numpy", "torch")) {
+    with_promotion(rules, {
+      default <- dtype(nv_tensor(2L))
+      tens <- function(x) nv_round(x, -1)
+      for (f in list(nv_signif, function(x) nv_signif(x, 1), nv_round, tens)) {
+        expect_identical(dtype(f(2L)), default, label = rules)
+        expect_true(ambiguous(f(2L)), label = rules)
+        expect_identical(jit(f)(2L), f(2L), label = rules)
+      }
+    })
+  }
+})

@@ -72,11 +72,12 @@ joist_status joist_plan_run(const struct joist_plan *plan, const void *const *in
   enum { FEW = 16 };
   void *few[FEW];
   const size_t bytes = plan->scratch_bytes;
-  char *const scratch = bytes == 0 ? NULL : joist_scratch_allocate(bytes);
+  char none; /* where arrays without elements are */
+  char *const scratch = bytes == 0 ? &none : joist_scratch_allocate(bytes);
   void **const arrays =
       program->value_count <= FEW ? few : malloc(program->value_count * sizeof *arrays);
   joist_status status = JOIST_OK;
-  if (arrays == NULL || (bytes > 0 && scratch == NULL)) {
+  if (arrays == NULL || scratch == NULL) {
     status = JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY, .bytes = bytes);
   } else {
     joist_plan_place(plan, inputs, outputs, scratch, arrays);
@@ -90,6 +91,6 @@ joist_status joist_plan_run(const struct joist_plan *plan, const void *const *in
     }
   }
   if (arrays != few) free(arrays);
-  joist_scratch_free(scratch);
+  if (bytes > 0) joist_scratch_free(scratch);
   return status;
 }

@@ -3,6 +3,7 @@
 #include "core/plan/plan.h"
 
 #include "core/base/bits.h"
+#include "core/kernels/compare.h"
 #include "core/plan/groups.h"
 #include "core/plan/layout.h"
 #include "core/plan/storage.h"
@@ -151,7 +152,9 @@ static void plan_elementwise(struct planner *planner, uint32_t index) {
     const joist_dtype made = joist_kernel_result(i->op, i->signature.compute);
     const struct joist_ref target = made == own ? out : new_slot(planner, made);
     struct joist_step *const step = add_step(planner, JOIST_STEP_KERNEL, in[0], target);
-    step->kernel = joist_kernel_find(i->op, i->signature.compute);
+    step->kernel = joist_is_mixed(i)
+                       ? joist_compare_find(i->op, i->signature.operand[0], i->signature.operand[1])
+                       : joist_kernel_find(i->op, i->signature.compute);
     step->operand_count = i->operand_count;
     memcpy(step->in, in, sizeof in);
     step->instruction = index;

@@ -95,15 +95,90 @@ static joist_dtype wide_enough(joist_dtype dtype) {
   return is_inexact(dtype) || dtype == JOIST_UI64 ? JOIST_F64 : JOIST_I64;
 }
 
+/* The dtype that holds the values of an operand: of an R number, whatever it is. */
+static joist_dtype values_of(const struct joist_operand *operand) {
+  static const joist_dtype dtypes[JOIST_CATEGORY_COUNT] = {JOIST_BOOL, JOIST_I32, JOIST_F64,
+                                                           JOIST_C128};
+  const joist_dtype own = operand->type.dtype;
+  return operand->literal ? dtypes[joist_dtype_category(own)] : own;
+}
+
+/* Whether the values of a literal are known to be some of an integer dtype, or of bool. */
+static bool is_among(const struct joist_operand *literal, joist_dtype dtype) {
+  return literal->has_range && literal->whole &&
+         literal->low >= (double)joist_dtype_min_int(dtype) &&
+         literal->high < 2 * (double)(joist_dtype_max_int(dtype) / 2 + 1);
+}
+
+/* The dtype that holds the values of two integer dtypes, bool among them; JOIST_DTYPE_NONE if
+ * there is none. */
+static joist_dtype both_integers(joist_dtype lhs, joist_dtype rhs) {
+  static const joist_dtype dtypes[] = {JOIST_I8, JOIST_I16, JOIST_I32, JOIST_I64};
+  if (joist_dtype_min_int(rhs) < joist_dtype_min_int(lhs)) return both_integers(rhs, lhs);
+  if (joist_dtype_max_int(rhs) <= joist_dtype_max_int(lhs)) return lhs;
+  if (joist_dtype_min_int(rhs) == joist_dtype_min_int(lhs)) return rhs;
+  for (size_t k = 0; k < sizeof dtypes / sizeof *dtypes; k++)
+    if (joist_dtype_min_int(dtypes[k]) <= joist_dtype_min_int(lhs) &&
+        joist_dtype_max_int(dtypes[k]) >= joist_dtype_max_int(rhs))
+      return dtypes[k];
+  return JOIST_DTYPE_NONE;
+}
+
+/* The order of integers depends on no rules: they are compared as what they are, with one another
+ * and with R numbers, and so are these with one another. An R number that is not known yet is
+ * expected to be an integer of the dtype if it is of type integer: whoever reads it then finds out.
+ * False for other operands. */
+static bool read_exactly(struct decision *d) {
+  const struct joist_operand *const lhs = &d->operands[0], *const rhs = &d->operands[1];
+  const joist_dtype left = values_of(lhs), right = values_of(rhs);
+  const struct joist_operand *const literal = lhs->literal ? lhs : rhs;
+  const bool both = lhs->literal && rhs->literal;
+  const joist_dtype wide = joist_dtype_category(left) > joist_dtype_category(right) ? left : right;
+  const joist_dtype narrow = wide == left ? right : left;
+  if (!is_inexact(wide)) {
+    const joist_dtype integer = both_integers(left, right);
+    const joist_dtype other = lhs->literal ? right : left;
+    const bool unknown = !literal->has_range && other != JOIST_BOOL;
+    if (literal->literal && !both && (unknown || is_among(literal, other))) {
+      read_all_in(d, other);
+    } else if (integer != JOIST_DTYPE_NONE) {
+      read_all_in(d, integer);
+    } else {
+      d->operand[0] = joist_dtype_kind(left) == JOIST_KIND_UINT ? JOIST_UI64 : JOIST_I64;
+      d->operand[1] = joist_dtype_kind(right) == JOIST_KIND_UINT ? JOIST_UI64 : JOIST_I64;
+    }
+    return true;
+  }
+  if (both) {
+    read_all_in(d, wide);
+    return true;
+  }
+  if (!literal->literal || is_inexact(narrow) || wide != values_of(literal)) return false;
+  if (is_among(literal, narrow)) {
+    read_all_in(d, narrow);
+  } else if (joist_dtype_size(narrow) < sizeof(int64_t)) {
+    read_all_in(d, wide);
+  } else {
+    d->operand[0] = left;
+    d->operand[1] = right;
+  }
+  return true;
+}
+
 /* Joined, but so that every literal keeps its place in the order. */
 static joist_status infer_ordered(struct decision *d, joist_dtype result,
                                   struct joist_error *error) {
   const joist_status status = join_from(d, 0, error);
   if (status != JOIST_OK) return status;
   const joist_dtype joined = d->result.dtype;
+  d->result = (struct joist_type){result, false};
+  if (d->count == 2 && read_exactly(d)) {
+    const bool literal = d->operands[0].literal || d->operands[1].literal;
+    if (literal && is_inexact(joined)) d->promoted.dtype = JOIST_DTYPE_NONE;
+    return JOIST_OK;
+  }
   for (size_t k = 0; k < d->count; k++)
     if (joist_literal_beyond(&d->operands[k], joined)) read_all_in(d, wide_enough(joined));
-  d->result = (struct joist_type){result, false};
   return JOIST_OK;
 }
 
@@ -297,9 +372,9 @@ joist_status joist_infer(const struct joist_rules *rules, joist_op op,
   /* The last one: that of a SELECT is a branch. */
   const joist_class class = joist_op_class(op);
   const bool drawn = class == JOIST_CLASS_DRAW;
-  const joist_dtype computed = drawn                         ? d.result.dtype
-                               : class == JOIST_CLASS_LAYOUT ? d.operand[0]
-                                                             : d.operand[1];
+  const bool compares = class == JOIST_CLASS_COMPARE || class == JOIST_CLASS_POSITION;
+  const bool first = class == JOIST_CLASS_LAYOUT || (compares && is_inexact(d.operand[0]));
+  const joist_dtype computed = drawn ? d.result.dtype : first ? d.operand[0] : d.operand[1];
   signature->compute = joist_dtype_compute(computed);
   signature->promoted = d.promoted;
   for (int k = 0; k < JOIST_RESULTS_MAX; k++) signature->result[k] = d.result;

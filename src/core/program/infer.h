@@ -15,7 +15,8 @@ struct joist_signature {
   struct joist_type promoted;
   /* The dtype each operand is converted to before it is computed with (for a reduction, the dtype
    * it accumulates in). f16 and bf16 stand for themselves here. Of an operation with any number of
-   * operands, all have the last one: see joist_signature_operand(). */
+   * operands, all have the last one: see joist_signature_operand(). Those of a comparison can
+   * differ, where no dtype holds both: see kernels/compare.h. */
   joist_dtype operand[JOIST_KERNEL_OPERANDS];
   /* The dtype whose kernel runs: that of the operands, f32 for f16 and bf16. */
   joist_dtype compute;

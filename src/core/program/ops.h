@@ -22,7 +22,7 @@ typedef enum {
   JOIST_CLASS_REAL,       /* the operand's dtype; a complex one gives its parts' dtype */
   JOIST_CLASS_ANGLE,      /* inexact, then as REAL */
   JOIST_CLASS_PREDICATE,  /* computed in the operand's dtype, result bool */
-  JOIST_CLASS_COMPARE,    /* computed in the joined dtype, result bool */
+  JOIST_CLASS_COMPARE,    /* exact for integers, else in the joined dtype; result bool */
   JOIST_CLASS_LOGICAL,    /* computed in bool, result bool */
   JOIST_CLASS_SELECT,     /* bool condition, joined branches */
   JOIST_CLASS_CONVERT,    /* the dtype asked for */
@@ -33,7 +33,7 @@ typedef enum {
   JOIST_CLASS_EXTREME,    /* the operand's dtype */
   JOIST_CLASS_AVERAGE,    /* inexact */
   JOIST_CLASS_TRUTH,      /* bool */
-  JOIST_CLASS_POSITION,   /* the joined dtype in, i32 out */
+  JOIST_CLASS_POSITION,   /* read as by COMPARE, i32 out */
   JOIST_CLASS_DRAW,       /* the dtype asked for; operands as they are */
   JOIST_CLASS_COUNT
 } joist_class;

@@ -48,6 +48,12 @@ struct joist_instruction {
 };
 #define JOIST_NO_SOURCE UINT32_MAX
 
+/* Whether it compares elements of two dtypes as they are. */
+static inline bool joist_is_mixed(const struct joist_instruction *i) {
+  return joist_op_class(i->op) == JOIST_CLASS_COMPARE &&
+         i->signature.operand[0] != i->signature.operand[1];
+}
+
 struct joist_program {
   struct joist_value *values;
   struct joist_instruction *instructions;

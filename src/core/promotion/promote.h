@@ -9,9 +9,10 @@ struct joist_operand {
   struct joist_type type; /* for a literal: its default dtype, ambiguous */
   bool literal;           /* a bare R value, whose own value is still exact */
   int rank;
-  /* For the policies that look at values: range of the value(s) of a literal or
-   * rank-0 operand when they are known (then has_range), real parts for complex. */
-  bool has_range;
+  /* For the policies that look at values, and for comparisons: range of the value(s) of a literal
+   * or rank-0 operand when they are known (then has_range), real parts for complex, and whether
+   * those of a literal are whole numbers. */
+  bool has_range, whole;
   double low, high;
 };
 

@@ -344,7 +344,8 @@ joist_category joist_host_category(joist_host host) {
   return joist_dtype_category(host_layout(host));
 }
 
-bool joist_host_range(joist_host host, const void *values, size_t n, double *low, double *high) {
+bool joist_host_range(joist_host host, const void *values, size_t n, double *low, double *high,
+                      bool *whole) {
   const joist_dtype layout = host_layout(host);
   const size_t parts = host == JOIST_HOST_COMPLEX ? 2 : 1;
   const size_t size = joist_dtype_size(layout) / parts;
@@ -352,10 +353,12 @@ bool joist_host_range(joist_host host, const void *values, size_t n, double *low
   const bool has_integer_na =
       host == JOIST_HOST_LOGICAL || host == JOIST_HOST_INTEGER || host == JOIST_HOST_INTEGER64;
   const double na = (double)(host == JOIST_HOST_INTEGER64 ? INT64_MIN : INT32_MIN);
+  *whole = parts == 1;
   for (size_t i = 0; i < n * parts; i++) {
     double value;
     convert(1, (const char *)values + i * size, &value);
     if (isnan(value)) return false;
+    *whole &= value == floor(value);
     if (has_integer_na && value == na) {
       /* Rounding to double makes other integer64 values equal to NA's too. */
       int64_t exact;

@@ -14,7 +14,7 @@ struct lowering {
   struct joist_cuda_code *code;
   uint16_t *of_slot, *of_value; /* the register that holds it, or NOT_YET */
   uint16_t registers;
-  bool full;                     /* it does not fit: what is added from now on is lost */
+  bool full; /* it does not fit, or has no kernel: what is added from now on is lost */
   struct joist_cuda_step unused; /* where that goes */
 };
 
@@ -104,6 +104,7 @@ bool joist_cuda_can_fail(joist_op op, joist_dtype dtype) {
 static void lower_kernel(struct lowering *low, const struct joist_step *from) {
   const struct joist_instruction *const i = &low->plan->program->instructions[from->instruction];
   uint16_t in[JOIST_REFS_MAX] = {0};
+  low->full |= joist_is_mixed(i); /* the CPU has kernels for that */
   for (uint32_t k = 0; k < from->operand_count; k++) in[k] = register_of(low, from->in[k]);
   const uint32_t at = low->code->step_count;
   struct joist_cuda_step *const step = add_step(low, JOIST_CUDA_KERNEL, i->signature.compute);

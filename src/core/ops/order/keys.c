@@ -126,3 +126,39 @@ void joist_match_keys(joist_dtype dtype, size_t n, const void *in, uint64_t *key
   for (size_t i = 0; i < n && dtype == JOIST_F64; i++)
     if (keys[i] == nan_key) keys[i] = nan_key_of(bits[i]);
 }
+
+/* Whether an integer is less than its nearest double, equal to it, or more, and by how much: keys
+ * that no part of a complex number has, but for that of 0. */
+static uint64_t remainder_key(int64_t remainder) {
+  enum { LARGEST = 1024 };
+  if (remainder == 0) return UINT64_C(1) << 63;
+  return (remainder < 0 ? (uint64_t)LARGEST : na_key - LARGEST - 1) + (uint64_t)remainder;
+}
+
+void joist_exact_keys(joist_dtype dtype, size_t n, const void *in, uint64_t *keys) {
+  if (dtype == JOIST_C128) {
+    joist_match_keys(dtype, n, in, keys);
+    return;
+  }
+  for (size_t length, first = 0; first < n; first += length) {
+    double nearest[CHUNK];
+    length = joist_smaller(n - first, CHUNK);
+    for (size_t i = 0; i < length; i++) {
+      int64_t remainder = 0;
+      if (dtype == JOIST_I64) {
+        const int64_t x = ((const int64_t *)in)[first + i];
+        nearest[i] = (double)x;
+        remainder = nearest[i] < 0x1p63 ? x - (int64_t)nearest[i] : x - INT64_MAX - 1;
+      } else if (dtype == JOIST_UI64) {
+        const uint64_t x = ((const uint64_t *)in)[first + i];
+        nearest[i] = (double)x;
+        /* modulo 2^64, where 2^64 is 0 */
+        remainder = (int64_t)(x - (nearest[i] < 0x1p64 ? (uint64_t)nearest[i] : 0));
+      } else {
+        nearest[i] = ((const double *)in)[first + i];
+      }
+      keys[n + first + i] = remainder_key(remainder);
+    }
+    joist_order_keys(JOIST_F64, false, length, nearest, keys + first);
+  }
+}

@@ -17,9 +17,14 @@ enum {
   SPREAD = 2      /* the same per element of both operands */
 };
 
-/* The dtype that operands are compared in. */
-static joist_dtype dtype_of(const struct joist_call *call) {
-  return call->instruction->signature.operand[0];
+/* The dtype that operand k is read in. */
+static joist_dtype dtype_of(const struct joist_call *call, int k) {
+  return call->instruction->signature.operand[k];
+}
+
+/* Whether the operands are compared as what they are, in two dtypes. */
+static bool is_mixed(const struct joist_call *call) {
+  return dtype_of(call, 0) != dtype_of(call, 1);
 }
 
 /* ---- match ---- */
@@ -87,9 +92,12 @@ static void fill_table(struct table *table) {
   }
 }
 
+typedef void make_keys(joist_dtype dtype, size_t n, const void *in, uint64_t *keys);
+
 /* A search of `n` values, a chunk of them per task. */
 struct searching {
   joist_dtype dtype;
+  make_keys *keys; /* match */
   size_t n, size;
   const char *in;
   int32_t *out;
@@ -113,7 +121,7 @@ static void match_chunk(const void *context, size_t chunk, size_t worker) {
   const struct joist_part part = joist_chunk_of(s->n, CHUNK, chunk);
   int32_t *const out = s->out + part.first;
   uint64_t keys[2 * CHUNK];
-  joist_match_keys(s->dtype, part.n, s->in + part.first * s->size, keys);
+  s->keys(s->dtype, part.n, s->in + part.first * s->size, keys);
   for (size_t i = 0; i < part.n; i++) {
     const size_t slot = slot_of(table, keys[i], table->parts == 1 ? 0 : keys[part.n + i]);
     out[i] = table->slots[slot] == 0 ? s->none : (int32_t)table->slots[slot];
@@ -146,10 +154,11 @@ joist_status joist_match_shape(const struct joist_shape *const *shapes,
 }
 
 joist_status joist_match_run(const struct joist_call *call, struct joist_error *error) {
-  const joist_dtype dtype = dtype_of(call);
-  const size_t n = joist_value_count(call->operand[0]), size = joist_dtype_size(dtype);
+  const joist_dtype dtype = dtype_of(call, 1);
+  make_keys *const make = is_mixed(call) ? joist_exact_keys : joist_match_keys;
+  const size_t n = joist_value_count(call->operand[0]);
   struct table table = {.n = joist_value_count(call->operand[1]),
-                        .parts = joist_match_parts(dtype)};
+                        .parts = is_mixed(call) ? 2 : joist_match_parts(dtype)};
   find_span(&table, dtype, call->in[1], SPAN + SPREAD * (n + table.n));
   const bool close = table.span > 0;
   size_t slots = 16;
@@ -171,13 +180,14 @@ joist_status joist_match_run(const struct joist_call *call, struct joist_error *
     table.keys = keys;
     table.mask = slots - 1;
     memset(table.slots, 0, slots * sizeof *table.slots);
-    joist_match_keys(dtype, table.n, call->in[1], keys);
+    make(dtype, table.n, call->in[1], keys);
     fill_table(&table);
   }
   const struct searching searching = {
-      .dtype = dtype,
+      .dtype = dtype_of(call, 0),
+      .keys = make,
       .n = n,
-      .size = size,
+      .size = joist_dtype_size(dtype_of(call, 0)),
       .in = call->in[0],
       .out = call->out[0],
       .table = &table,
@@ -214,6 +224,42 @@ static void search_chunk(const void *context, size_t chunk, size_t worker) {
   }
 }
 
+/* The same where elements have two keys, those of `sorted` `n` apart. */
+static size_t count_before(const uint64_t *sorted, size_t n, uint64_t key, uint64_t other,
+                           bool right) {
+  size_t low = 0, high = n;
+  while (low < high) {
+    const size_t middle = low + (high - low) / 2;
+    const uint64_t first = sorted[middle], second = sorted[n + middle];
+    const bool equal = first == key && second == other;
+    if (equal ? right : first < key || (first == key && second < other))
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+static void search_mixed_chunk(const void *context, size_t chunk, size_t worker) {
+  (void)worker;
+  const struct searching *const s = context;
+  const struct joist_part part = joist_chunk_of(s->n, CHUNK, chunk);
+  uint64_t keys[2 * CHUNK];
+  joist_exact_keys(s->dtype, part.n, s->in + part.first * s->size, keys);
+  for (size_t i = 0; i < part.n; i++)
+    s->out[part.first + i] =
+        (int32_t)count_before(s->sorted, s->count, keys[i], keys[part.n + i], s->right);
+}
+
+/* The position of the first element that is less than the one before it; 0 if there is none. */
+static size_t first_fall(const uint64_t *keys, size_t n, bool mixed) {
+  for (size_t k = 1; k < n; k++) {
+    const bool equal = mixed && keys[k] == keys[k - 1];
+    if (keys[k] < keys[k - 1] || (equal && keys[n + k] < keys[n + k - 1])) return k;
+  }
+  return 0;
+}
+
 joist_status joist_searchsorted_shape(const struct joist_shape *const *shapes,
                                       const struct joist_attributes *attributes,
                                       struct joist_shape *result, struct joist_error *error) {
@@ -224,26 +270,29 @@ joist_status joist_searchsorted_shape(const struct joist_shape *const *shapes,
 }
 
 joist_status joist_searchsorted_run(const struct joist_call *call, struct joist_error *error) {
-  const joist_dtype dtype = dtype_of(call);
+  const joist_dtype dtype = dtype_of(call, 1);
+  const bool mixed = is_mixed(call);
   const size_t count = joist_value_count(call->operand[0]), n = joist_value_count(call->operand[1]);
-  const size_t size = joist_dtype_size(dtype), bytes = (count + 1) * sizeof(uint64_t);
+  const size_t bytes = ((mixed ? 2 : 1) * count + 1) * sizeof(uint64_t);
   uint64_t *const sorted = joist_pool_allocate(bytes);
   if (sorted == NULL) return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY, .bytes = bytes);
-  joist_order_keys(dtype, false, count, call->in[0], sorted);
-  joist_status status = JOIST_OK;
-  for (size_t k = 1; k < count && status == JOIST_OK; k++)
-    if (sorted[k] < sorted[k - 1])
-      status = JOIST_FAIL(error, JOIST_E_NOT_SORTED, .position = k + 1);
+  if (mixed)
+    joist_exact_keys(dtype_of(call, 0), count, call->in[0], sorted);
+  else
+    joist_order_keys(dtype, false, count, call->in[0], sorted);
+  const size_t fall = first_fall(sorted, count, mixed);
   const struct searching searching = {
       .dtype = dtype,
       .n = n,
-      .size = size,
+      .size = joist_dtype_size(dtype),
       .in = call->in[1],
       .out = call->out[0],
       .sorted = sorted,
       .count = count,
       .right = joist_attribute_flag(joist_call_attributes(call), JOIST_ATTRIBUTE_RIGHT)};
-  if (status == JOIST_OK) status = search(&searching, search_chunk, call->run, error);
+  const joist_status status =
+      fall > 0 ? JOIST_FAIL(error, JOIST_E_NOT_SORTED, .position = fall + 1)
+               : search(&searching, mixed ? search_mixed_chunk : search_chunk, call->run, error);
   joist_pool_free(sorted);
   return status;
 }

@@ -1,0 +1,128 @@
+# R numbers as arguments of compiled functions: what eager calls give, in dtype, flag and bits.
+
+outcome <- function(f, ...) {
+  tryCatch(f(...), joist_error = function(e) conditionMessage(e))
+}
+
+expect_same_in_jit <- function(f, ...) {
+  expect_identical(outcome(jit(f), ...), outcome(f, ...), label = deparse1(body(f)))
+}
+
+x <- nv_tensor(c(1, 2, 3), "f64")
+m <- nv_tensor(matrix(c(2, 1, 1, 3), 2), "f64")
+
+test_that("products and solutions with R numbers are as exact as in eager calls", {
+  column <- nv_reshape(x, c(3, 1))
+  row <- nv_reshape(x, c(1, 3))
+  v <- c(pi, 1, 2)
+  expect_identical(as_array(jit(function(v) nv_matmul(column, v))(pi)), matrix(c(1, 2, 3) * pi))
+  expect_identical(as_array(jit(function(v) nv_pad(x, 1, 1, v))(pi)), c(pi, 1, 2, 3, pi))
+  expect_same_in_jit(function(v) nv_matmul(x, v), pi)
+  expect_same_in_jit(function(v) nv_matmul(column, v), pi)
+  expect_same_in_jit(function(v) nv_matmul(x, v), v)
+  expect_same_in_jit(function(v) nv_matmul(v, x), v)
+  expect_same_in_jit(function(v) m %*% v, c(pi, 1))
+  expect_same_in_jit(function(v) v %*% m, matrix(c(pi, 1), 1))
+  expect_same_in_jit(function(v) nv_crossprod(x, v), v)
+  expect_same_in_jit(function(v) nv_crossprod(v, x), v)
+  expect_same_in_jit(function(v) nv_crossprod(v), v)
+  expect_same_in_jit(function(v) nv_tcrossprod(x, v), v)
+  expect_same_in_jit(function(v) nv_dot(x, v, contracting_dims = list(1, 1)), v)
+  expect_same_in_jit(function(v) nv_dot(row, v, contracting_dims = list(1, 1)), pi)
+  expect_same_in_jit(function(v) nv_dot(x, v, contracting_dims = list(1, 2)), matrix(1 / 1:6, 2))
+  expect_same_in_jit(
+    function(v) nv_dot(v, m, batch_dims = list(2, 1), contracting_dims = list(1, 2)),
+    matrix(1 / 1:4, 2)
+  )
+  expect_same_in_jit(function(v) nv_dot(v, v), pi)
+  expect_same_in_jit(function(v) nv_dot(v, v), 2L)
+  expect_same_in_jit(function(v, w) nv_dot(v, w, contracting_dims = list(1, 2)), 1:2, 1 / m[] * 0)
+  expect_same_in_jit(function(v) nv_solve(m, v), c(pi, 1))
+  expect_same_in_jit(function(v) solve(m, v), c(pi, 1))
+  expect_same_in_jit(function(v) nv_triangular_solve(m, v), c(pi, 1))
+  expect_same_in_jit(function(v) nv_pad(x, 1, 1, value = v), matrix(pi))
+  expect_same_in_jit(function(v) nv_pad(v, 1, 1, value = v), c(pi, 1))
+})
+
+test_that("operations that change nothing make tensors of R numbers", {
+  identities <- list(
+    nv_reverse, nv_flatten, nv_squeeze, nv_transpose, nv_sort, nv_abs, nv_round,
+    function(v) nv_signif(v, 30), function(v) nv_reshape(v, integer())
+  )
+  for (f in identities) {
+    for (number in list(2, pi, 2L)) {
+      first <- function(v) {
+        a <- f(v)
+        list(a, a + 1, a + x)
+      }
+      last <- function(v) {
+        a <- f(v)
+        list(a + x, a + 1, a)
+      }
+      expect_same_in_jit(first, number)
+      expect_same_in_jit(last, number)
+    }
+  }
+  expect_identical(
+    format(dtype(jit(function(v) list(nv_reverse(v), v + 1))(2)[[1]])), "f32"
+  )
+  expect_true(ambiguous(jit(function(v) list(nv_reverse(v), v + 1))(2)[[1]]))
+  expect_true(ambiguous(jit(function(v) list(v + 1, nv_reverse(v)))(2)[[2]]))
+})
+
+test_that("tensors are made of R numbers among the arguments", {
+  expect_same_in_jit(function(v) nv_fill(v, 3), 2.5)
+  expect_same_in_jit(function(v) nv_fill(v, 3, "f64"), pi)
+  expect_same_in_jit(function(v) nv_fill(v, 3, ambiguous = TRUE) + x, pi)
+  expect_same_in_jit(function(v) nv_scalar(v), pi)
+  expect_same_in_jit(function(v) nv_scalar(v, "f64"), pi)
+  expect_same_in_jit(function(v) nv_tensor(v), pi)
+  expect_same_in_jit(function(v) nv_tensor(v, "f64"), c(pi, 2))
+  expect_same_in_jit(function(v) nv_tensor(v, "i64", c(2, 1)), c(3, 4))
+  expect_same_in_jit(function(v) nv_tensor(v, "i8"), 2.5)
+  expect_same_in_jit(function(v) nv_tensor(v, "ui8"), 300L)
+  expect_same_in_jit(function(v) nv_tensor(v, "f32"), NA_real_)
+  expect_same_in_jit(function(v) nv_tensor(v, "f32", na = "nan"), NA_real_)
+  expect_same_in_jit(function(v) nv_searchsorted(v, x), 2.5)
+  expect_same_in_jit(function(v) nv_searchsorted(v, x, side = "right"), 2)
+  expect_same_in_jit(function(v) nv_searchsorted(v, x), NaN)
+  expect_same_in_jit(function(v) nv_searchsorted(x, v), 2.5)
+  leaked <- NULL
+  jit(function(v) {
+    leaked <<- v
+    v + 1
+  })(2)
+  expect_error(nv_scalar(leaked, "f64"), "has ended", class = "joist_value_error")
+})
+
+test_that("a compiled ifelse() of R numbers is as exact as base R's", {
+  test <- nv_tensor(c(1, 3))
+  for (rules in c("anvil", "jax")) {
+    with_promotion(rules, for (d in c("f32", "f64")) {
+      y <- nv_tensor(1, d)
+      want <- ifelse(c(1, 3) > 2, 0.1, 0.2)
+      f <- function(x, y) ifelse(x > 2, 0.1, 0.2) + y
+      expect_identical(dtype(jit(f)(test, y)), dtype(y), label = paste(rules, d))
+      expect_same_in_jit(f, test, y)
+      expect_same_in_jit(function(x, y, v) ifelse(x > 2, v, 0.2) + y, test, y, 0.1)
+      if (d == "f64") expect_identical(as_array(jit(f)(test, y)), want + 1)
+    })
+  }
+})
+
+test_that("ifelse() of R numbers takes the dtype of a tensor it meets, where guesses yield", {
+  for (rules in c("anvil", "anvl", "jax", "tensorflow")) {
+    f <- jit(function(x, y) ifelse(x > 2, 0.1, 0.2) + y)
+    got <- with_promotion(rules, tryCatch(
+      f(nv_tensor(c(1, 3), "f32"), nv_tensor(1, "f32")),
+      joist_promotion_error = function(e) NULL
+    ))
+    if (!is.null(got)) expect_identical(format(dtype(got)), "f32", label = rules)
+  }
+})
+
+test_that("a product of nothing is 0 inside a compiled function", {
+  f <- function(a) nv_matmul(a, nv_transpose(a))
+  expect_identical(as_array(jit(f)(nv_fill(0, c(2, 0)))), matrix(0, 2, 2))
+  expect_identical(shape(jit(f)(nv_fill(0, c(0, 2)))), c(0L, 0L))
+})
