@@ -155,7 +155,8 @@ raised_errors <- alist(
   nv_eq = list(
     joist_promotion_error = strict(i == v),
     joist_shape_error = i == nv_tensor(1:2),
-    joist_dtype_error = z < z
+    joist_dtype_error = z < z,
+    joist_value_error = i == NA
   ),
   nv_gather = list(
     joist_value_error = nv_gather(v, 4),
