@@ -7,7 +7,7 @@
 #'
 #' **Work on tensors**, and give tensors: arithmetic, comparison, `Math`, `Summary` and
 #' `Complex` functions, `[`, `[<-`, `[[`, `c()` and `append()` (of a tensor first), `rep()`,
-#' `rev()`, `head()`, `tail()`, `sort()`, `aggregate()`, `unique()`, `t()`, `aperm()`, `rbind()`, `cbind()`,
+#' `rev()`, `head()`, `tail()`, `sort()`, `unique()`, `t()`, `aperm()`, `rbind()`, `cbind()`,
 #' `subset()`, `sample()`, `mean()`, `median()`, `rowsum()`, `sweep()`, `dim<-`, `length<-` (to
 #' shorten), `split<-`, `na.omit()`,
 #' `do.call(rbind, list_of_tensors)`, `Reduce()` of a tensor or a list of them, and `Filter()`.
@@ -53,7 +53,7 @@
 #' `stats::var()`, `base::which()` and their like are the functions of base R, most of which stop.
 #'
 #' **Work on tensors**, and give R vectors: `as.vector()` and its kin, `matrix()`, `array()`,
-#' `is.na()`, `order()`, `duplicated()`, `factor()`,
+#' `is.na()`, `order()`, `duplicated()`, `factor()`, `aggregate()` of a tensor (a data frame),
 #' `cut()`, `paste()`, `format()`, `seq()`, `seq_along()`, `as.Date()`, `table()`, `split()`,
 #' `tapply()`, `ave()` and `interaction()` by a tensor, `outer()`, `y[i] <- x`
 #' for an R vector `y`, `svd()`, `plot()`, `hist()` and other plots.

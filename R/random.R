@@ -206,14 +206,7 @@ nv_random_bits <- function(shape, dtype = "ui32", key = NULL) {
 #' @export
 nv_sample <- function(x, size = NULL, replace = FALSE, key = NULL) {
   check_flag(replace, "replace")
-  check_static(x, "x")
-  if (is.numeric(x) && !is.object(x) && length(x) == 1L && is.finite(x) && x >= 1) {
-    if (x >= 2^31) {
-      stop_joist("joist_shape_error", "`x` is ", x, "; the largest extent is 2^31 - 1")
-    }
-    x <- seq_len(x)
-  }
-  x <- as_tensor(x)
+  x <- as_tensor(sampled_from(x))
   if (ndims(x) != 1L) x <- nv_flatten(x)
   n <- length(x)
   if (is.null(size)) size <- n
@@ -231,4 +224,16 @@ nv_sample <- function(x, size = NULL, replace = FALSE, key = NULL) {
     if (size < n) order[seq_len(size)] else order
   }
   nv_gather(x, positions)
+}
+
+# Base R's sample() takes one number from 1 on for the numbers up to it.
+sampled_from <- function(x) {
+  check_static(x, "x")
+  if (!is.numeric(x) || is.object(x) || length(x) != 1L || !is.finite(x) || x < 1) {
+    return(x)
+  }
+  if (x >= 2^31) {
+    stop_joist("joist_shape_error", "`x` is ", x, "; the largest extent is 2^31 - 1")
+  }
+  seq_len(x)
 }

@@ -5,8 +5,9 @@
 #' `JOIST_NUM_THREADS`. Small tensors are computed by one thread, and results do not depend on
 #' the number. Forked processes (`parallel::mclapply()`) use one.
 #'
-#' @section Workers: A tensor can be sent to another R process, which has to attach joist, or it does
-#'   not know what `+` or `[` of a tensor is. Workers share the cores, so let each use one thread:
+#' @section Workers: A tensor can be sent to another R process, which has to attach joist, or it
+#'   does not know what `+` or `[` of a tensor is. Workers share the cores, so let each use one
+#'   thread:
 #'
 #'   \preformatted{
 #'   cluster <- parallel::makeCluster(2)

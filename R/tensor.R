@@ -4,9 +4,9 @@
 #' unless `ambiguous = TRUE` says that it is only a guess, as that of an R literal is.
 #'
 #' Making a tensor loses nothing: a fraction for an integer dtype, a value out of range
-#' and an `NA` that the dtype has not are errors (a float dtype rounds to its precision). [nv_convert()] is the
-#' explicit cast. Without `dtype`, the default of the promotion rules for the kind of `x`
-#' is taken (under anvil: logical `bool`, integer `i32`, double `f32`, complex `c64`);
+#' and an `NA` that the dtype has not are errors (a float dtype rounds to its precision).
+#' [nv_convert()] is the explicit cast. Without `dtype`, the default of the promotion rules for the
+#' kind of `x` is taken (under anvil: logical `bool`, integer `i32`, double `f32`, complex `c64`);
 #' raw is `ui8`, `bit64::integer64` is `i64` and `float::float32` is `f32`. For `dtype` `i64` or
 #' `ui64`, `x` may be text: R has no other way to write whole numbers beyond 2^53.
 #'
@@ -35,11 +35,11 @@
 #'
 #'   No other dtype has one, and an `NA` for it is an error: make a tensor of `f64` instead, put
 #'   another value in its place or, in `f16`, `bf16`, `f32` and `c64`, NaN: `nv_tensor(x, na =
-#'   "nan")`. Converting `f64` to them makes NaN of `NA`. [is.na()] is `TRUE` for both; [nv_is_nan()]
-#'   and `as.logical()`, `as.integer()` (which give R's `NA`) make no difference either.
+#'   "nan")`. Converting `f64` to them makes NaN of `NA`. [is.na()] and [nv_is_nan()] are `TRUE` for
+#'   both, and of both `as.logical()` and `as.integer()` give R's `NA`.
 #' @section Errors: `joist_value_error` for values that cannot be represented (with value,
-#'   position and dtype), NA that the dtype has not, factors, dates, strings and lists; `joist_shape_error` when
-#'   `x` does not fill `shape`; `joist_dtype_error` for an unknown dtype.
+#'   position and dtype), NA that the dtype has not, factors, dates, strings and lists;
+#'   `joist_shape_error` when `x` does not fill `shape`; `joist_dtype_error` for an unknown dtype.
 #' @examples
 #' nv_tensor(matrix(1:6, 2), "i16")
 #' nv_scalar(pi, "f64")

@@ -1,8 +1,8 @@
 #' Expect equal tensors
 #'
 #' For tests with the testthat package: what [all.equal.nv_tensor()] says of two tensors, with the
-#' tolerance of their dtype. (`testthat::expect_equal()` compares tensors, too, but its third edition
-#' allows every dtype the tolerance of `f64` if none is given; `expect_identical()` compares bits.)
+#' tolerance of their dtype. (`testthat::expect_equal()` compares tensors, too, but in its third
+#' edition with the tolerance of `f64` if none is given; `expect_identical()` compares bits.)
 #'
 #' @param object,expected Tensors.
 #' @param tolerance Largest relative difference; by default that of the dtype of `object`.

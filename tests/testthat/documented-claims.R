@@ -156,7 +156,8 @@ raised_errors <- alist(
     joist_value_error = nv_eq(i, NA_real_),
     joist_promotion_error = strict(i == v),
     joist_shape_error = i == nv_tensor(1:2),
-    joist_dtype_error = z < z
+    joist_dtype_error = z < z,
+    joist_value_error = i == NA
   ),
   nv_gather = list(
     joist_value_error = nv_gather(v, 4),
@@ -204,6 +205,7 @@ raised_errors <- alist(
     joist_promotion_error = nv_pad(i, 1, 1, nv_scalar(1)),
     joist_value_error = nv_pad(u, 1, 1, 300L)
   ),
+  expect_equal_tensor = list(joist_value_error = expect_equal_tensor(1, 1)),
   nv_qr = list(
     joist_value_error = nv_svd(matrix(c(1, NaN, 2, 3), 2)),
     joist_shape_error = nv_eigh(x),

@@ -89,7 +89,7 @@ JOIST_DEVICE static inline double quick_power(double a, double b) {
     return (r < 0) != (b < 0) ? r + b : r;                                      \
   }                                                                             \
   JOIST_DEVICE static inline REAL floor_div##S(REAL a, REAL b) {                \
-    if (b == 0) return a / b;                                                   \
+    if (b == 0 || a - a != 0) return a / b; /* a is not finite */               \
     const REAL r = fmod##S(a, b);                                               \
     REAL q = (a - r) / b;                                                       \
     if (r != 0 && (r < 0) != (b < 0)) q -= 1;                                   \
