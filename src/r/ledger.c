@@ -45,6 +45,7 @@ static SEXP ledger_tag(void) { return Rf_install("joist_ledger"); }
 static void finalize(SEXP pointer) {
   struct recording *const recording = R_ExternalPtrAddr(pointer);
   if (recording == NULL) return;
+  if (current == pointer) current = NULL;
   R_ClearExternalPtr(pointer);
   joist_ledger_clear(&recording->ledger);
   free(recording->known);
