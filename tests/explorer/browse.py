@@ -310,7 +310,7 @@ def main():
         return 77
     tables = {rules: read_table(folder, rules) for rules in SETS}
     address = (folder / "explorer.html").as_uri()
-    with tempfile.TemporaryDirectory() as profile:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         browser = Browser(program, profile)
         try:
             browser.open(address)

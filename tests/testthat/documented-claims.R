@@ -157,7 +157,7 @@ raised_errors <- alist(
     joist_promotion_error = strict(i == v),
     joist_shape_error = i == nv_tensor(1:2),
     joist_dtype_error = z < z,
-    joist_value_error = i == NA
+    joist_value_error = i == NA # nolint: equals_na_linter.
   ),
   nv_gather = list(
     joist_value_error = nv_gather(v, 4),

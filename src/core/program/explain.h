@@ -40,11 +40,11 @@ struct joist_explanation {
   struct joist_cast cast;
 };
 
-/* Infers `op` and fills the record. `scratch` is room for `count` operands. */
+/* Infers `op`, fills the record, and explains in `x`. `scratch` is room for `count` operands. */
 void joist_explain(const struct joist_rules *rules, joist_op op,
                    const struct joist_operand *operands, size_t count,
                    const struct joist_attributes *attributes, struct joist_operand *scratch,
-                   struct joist_promotion_record *record, struct joist_explanation *explanation,
+                   struct joist_promotion_record *record, struct joist_explanation *x,
                    struct joist_error *error);
 
 /* Whether an operand is joined with the others: not where the operation asks only whether it is

@@ -107,7 +107,7 @@ static joist_dtype values_of(const struct joist_operand *operand) {
 static bool is_among(const struct joist_operand *literal, joist_dtype dtype) {
   return literal->has_range && literal->whole &&
          literal->low >= (double)joist_dtype_min_int(dtype) &&
-         literal->high < 2 * (double)(joist_dtype_max_int(dtype) / 2 + 1);
+         literal->high < 1 + (double)joist_dtype_max_int(dtype);
 }
 
 /* The dtype that holds the values of two integer dtypes, bool among them; JOIST_DTYPE_NONE if
