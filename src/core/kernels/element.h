@@ -54,9 +54,9 @@ JOIST_DEVICE static inline double power(double x, double y) {
 /* Powers that are multiplications, a division or a root in place of logarithms: at most 1.5 ulp
  * off, and those of f32 0.51 but for x^-0.5. Products of f32 are made in f64, where they are exact
  * or nearly so; in f64 a square that leaves the usual range is left to pow(). */
-#define QUICK_EXPONENT(b)                                                               \
-  (b == 1 || b == -1 || b == 3 || b == -2 || (sizeof(b) == sizeof(float) && b == -3) || \
-   b == 0.5f || b == -0.5f)
+#define QUICK_EXPONENT(b)                                                                     \
+  ((b == 1) | (b == -1) | (b == 3) | (b == -2) | ((sizeof(b) == sizeof(float)) & (b == -3)) | \
+   (b == 0.5f) | (b == -0.5f))
 
 /* (-0)^0.5 is 0 and (-Inf)^0.5 is Inf, which roots are not. */
 #define ROOT(sqrt, a) (a < 0 && a - a != 0 ? -a : sqrt(a + 0))

@@ -78,7 +78,8 @@ struct unsigned_of<8> {
 #define POWER(a, b) (QUICK_EXPONENT(b) ? real_quick_power(a, b) : real_power(a, b))
 #define TRIG_LARGE(a) !(a <= TRIG_MOST && a >= -TRIG_MOST)
 #define TRIG_MOST (sizeof(T) == sizeof(float) ? (T)TRIG_LIMIT : (T)TRIG_LIMIT_F64)
-#define POW_SPECIAL(a, b) (b != 2 && (QUICK_EXPONENT(b) || !(a > 0 && a - a == 0 && b - b == 0)))
+#define POW_SPECIAL(a, b) \
+  ((b != 2) & (QUICK_EXPONENT(b) | !((a > 0) & (a - a == 0) & (b - b == 0))))
 #define COMPLEX_MATH(name) joist_##name
 #define REAL_PART(z) joist_creal(z)
 #define IMAG_PART(z) joist_cimag(z)
