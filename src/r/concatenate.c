@@ -3,11 +3,9 @@
 
 #include "r/arguments.h"
 #include "r/conditions.h"
-#include "r/missing.h"
 #include "r/operations.h"
 #include "r/payload.h"
 #include "r/rules.h"
-#include "r/run.h"
 #include "r/strictness.h"
 #include "r/transfer.h"
 
@@ -19,12 +17,9 @@ static SEXP read_as(const struct joist_rules *rules, SEXP object, struct joist_r
   int64_t extents[JOIST_RANK_MAX];
   if (value->form == JOIST_R_LITERAL) {
     SEXP payload = PROTECT(joist_r_payload(type.dtype, value->count));
-    const struct joist_run run = joist_r_run();
     struct joist_error error;
-    void *const out = joist_r_elements(payload);
-    joist_status imported = joist_import(value->host, value->data, value->count, type.dtype,
-                                         JOIST_NA_ERROR, out, &run, &error);
-    imported = joist_r_import_missing(imported, value, type.dtype, JOIST_NA_ERROR, out, &error);
+    const joist_status imported =
+        joist_r_import_as(value, type.dtype, JOIST_NA_ERROR, joist_r_elements(payload), &error);
     if (imported != JOIST_OK) joist_r_raise(imported, &error);
     SEXP tensor = joist_r_tensor(payload, type, &value->argument.shape);
     UNPROTECT(1);

@@ -15,7 +15,6 @@
 #include "r/device_payload.h"
 #include "r/finalizers.h"
 #include "r/ledger.h"
-#include "r/missing.h"
 #include "r/rules.h"
 #include "r/run.h"
 #include "r/strictness.h"
@@ -268,8 +267,7 @@ static bool gather_inputs(SEXP compiled, const struct signature *signature,
     value.compared = source.compared;
     void *const read = R_alloc(value.count + 1, (int)joist_dtype_size(source.dtype));
     struct joist_error error;
-    joist_status status = joist_r_import(&value, source.dtype, read, &error);
-    status = joist_r_import_missing(status, &value, source.dtype, JOIST_NA_ERROR, read, &error);
+    const joist_status status = joist_r_import(&value, source.dtype, read, &error);
     if (status == JOIST_INTERRUPTED) joist_r_raise(status, &error);
     if (status != JOIST_OK) return false;
     inputs[input] = read;

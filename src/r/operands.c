@@ -251,16 +251,31 @@ static size_t first_na(const struct joist_r_value *value) {
   return 0;
 }
 
+/* Where that fails for an NA that is no double, and the dtype has one or takes NaN for it, the
+ * elements are imported as doubles. */
+joist_status joist_r_import_as(const struct joist_r_value *value, joist_dtype dtype, joist_na na,
+                               void *out, struct joist_error *error) {
+  const struct joist_run run = joist_r_run();
+  joist_status status =
+      joist_import(value->host, value->data, value->count, dtype, na, out, &run, error);
+  if (status != JOIST_ERROR_VALUE || error->code != JOIST_E_NA_NOT_DOUBLE) return status;
+  if (joist_dtype_real(dtype) != JOIST_F64 && na != JOIST_NA_NAN) return status;
+  const void *const vmax = vmaxget();
+  double *const wide = (double *)R_alloc(value->count, (int)sizeof *wide);
+  joist_widen_missing(value->host, value->data, value->count, wide);
+  status = joist_import(JOIST_HOST_DOUBLE, wide, value->count, dtype, na, out, &run, error);
+  vmaxset(vmax);
+  return status;
+}
+
 joist_status joist_r_import(const struct joist_r_value *value, joist_dtype dtype, void *out,
                             struct joist_error *error) {
-  const struct joist_run run = joist_r_run();
   const size_t na = value->compared == JOIST_DTYPE_NONE ? 0 : first_na(value);
   if (na > 0)
     return JOIST_FAIL(error, JOIST_E_NA_VALUE, .position = na, .type = {{value->compared, false}});
-  if (dtype == JOIST_BOOL)
-    return joist_import_truth(value->host, value->data, value->count, out, &run, error);
-  return joist_import(value->host, value->data, value->count, dtype, JOIST_NA_ERROR, out, &run,
-                      error);
+  if (dtype != JOIST_BOOL) return joist_r_import_as(value, dtype, JOIST_NA_ERROR, out, error);
+  const struct joist_run run = joist_r_run();
+  return joist_import_truth(value->host, value->data, value->count, out, &run, error);
 }
 
 void joist_r_read_range(struct joist_r_value *value) {

@@ -34,7 +34,12 @@ void joist_r_read_range(struct joist_r_value *value);
 /* Raises joist_value_error unless there are elements to read. */
 void joist_r_needs_data(const struct joist_r_value *value);
 
-/* The elements of a literal in the dtype that an operation reads it in. Only logical operations
+/* The elements of a literal in a dtype; NA of R's logicals and integers, too, where the dtype has
+ * one, or takes NaN for it as `na` says. */
+joist_status joist_r_import_as(const struct joist_r_value *value, joist_dtype dtype, joist_na na,
+                               void *out, struct joist_error *error) JOIST_MUST_CHECK;
+
+/* The same in the dtype that an operation reads it in. Only logical operations
  * and the test of nv_ifelse() read numbers as bool: they ask whether these are zero. */
 joist_status joist_r_import(const struct joist_r_value *value, joist_dtype dtype, void *out,
                             struct joist_error *error) JOIST_MUST_CHECK;

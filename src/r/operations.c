@@ -9,7 +9,6 @@
 #include "r/conditions.h"
 #include "r/device_payload.h"
 #include "r/ledger.h"
-#include "r/missing.h"
 #include "r/rules.h"
 #include "r/run.h"
 #include "r/strictness.h"
@@ -92,8 +91,7 @@ static const void *operand_elements(const struct joist_r_value *value, joist_dty
   void *const out =
       value->count == 1 ? scalar : (void *)R_alloc(value->count + 1, (int)joist_dtype_size(dtype));
   struct joist_error error;
-  joist_status status = joist_r_import(value, dtype, out, &error);
-  status = joist_r_import_missing(status, value, dtype, JOIST_NA_ERROR, out, &error);
+  const joist_status status = joist_r_import(value, dtype, out, &error);
   if (status != JOIST_OK) joist_r_raise(status, &error);
   return out;
 }

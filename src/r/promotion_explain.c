@@ -8,7 +8,6 @@
 #include "r/conditions.h"
 #include "r/dtypes.h"
 #include "r/error_text.h"
-#include "r/missing.h"
 #include "r/operands.h"
 #include "r/promotion.h"
 #include "r/rules.h"
@@ -106,9 +105,7 @@ static SEXP problem_of(const struct joist_r_value *value, joist_dtype dtype) {
   void *const room = (void *)R_alloc(value->count + 1, (int)joist_dtype_size(dtype));
   struct joist_error error;
   char words[JOIST_R_ERROR_TEXT_SIZE];
-  joist_status status = joist_r_import(value, dtype, room, &error);
-  status = joist_r_import_missing(status, value, dtype, JOIST_NA_ERROR, room, &error);
-  if (status == JOIST_OK) return NA_STRING;
+  if (joist_r_import(value, dtype, room, &error) == JOIST_OK) return NA_STRING;
   return text(joist_r_error_text(&error, words));
 }
 

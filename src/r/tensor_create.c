@@ -8,11 +8,9 @@
 #include "r/conditions.h"
 #include "r/dtypes.h"
 #include "r/ledger.h"
-#include "r/missing.h"
 #include "r/operands.h"
 #include "r/payload.h"
 #include "r/rules.h"
-#include "r/run.h"
 #include "r/strictness.h"
 #include "r/tensor_fields.h"
 #include "r/trace.h"
@@ -117,11 +115,8 @@ SEXP joist_r_make(SEXP x, SEXP dtype, SEXP shape, SEXP ambiguous, SEXP na, SEXP 
        joist_import_fits(value.host, value.data, value.count, JOIST_I32)))
     return joist_r_tensor(value.object, type, &wanted);
   SEXP payload = PROTECT(joist_r_payload(type.dtype, value.count));
-  const struct joist_run run = joist_r_run();
-  void *const out = joist_r_elements(payload);
-  joist_status status =
-      joist_import(value.host, value.data, value.count, type.dtype, policy, out, &run, &error);
-  status = joist_r_import_missing(status, &value, type.dtype, policy, out, &error);
+  const joist_status status =
+      joist_r_import_as(&value, type.dtype, policy, joist_r_elements(payload), &error);
   if (status != JOIST_OK) joist_r_raise(status, &error);
   SEXP tensor = joist_r_tensor(payload, type, &wanted);
   UNPROTECT(1);

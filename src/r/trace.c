@@ -11,7 +11,6 @@
 #include "core/base/bits.h"
 #include "r/conditions.h"
 #include "r/finalizers.h"
-#include "r/missing.h"
 #include "r/payload.h"
 #include "r/rules.h"
 #include "r/source.h"
@@ -197,8 +196,7 @@ static joist_value_id value_number(SEXP pointer, const struct joist_r_value *val
   SEXP payload = PROTECT(joist_r_payload(type.dtype, value->count));
   struct joist_error error;
   void *const out = joist_r_elements(payload);
-  joist_status status = joist_r_import(value, type.dtype, out, &error);
-  status = joist_r_import_missing(status, value, type.dtype, JOIST_NA_ERROR, out, &error);
+  const joist_status status = joist_r_import(value, type.dtype, out, &error);
   if (status != JOIST_OK) joist_r_raise(status, &error);
   const joist_value_id number = constant_input(pointer, payload, type, shape);
   UNPROTECT(1);
