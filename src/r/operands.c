@@ -242,6 +242,17 @@ bool joist_r_by_value(const struct joist_rules *rules) {
   return rules->policy == JOIST_BY_VALUE || rules->policy == JOIST_BY_LITERAL_VALUE;
 }
 
+void joist_r_needs_values(const struct joist_rules *rules, const struct joist_r_value *values,
+                          size_t n, joist_r_form form, const char *which) {
+  if (rules->policy != JOIST_BY_VALUE || n < 2) return;
+  for (size_t k = 0; k < n; k++)
+    if (values[k].form == form && values[k].argument.operand.rank == 0 &&
+        !values[k].argument.operand.type.ambiguous)
+      joist_r_stop(JOIST_ERROR_PROMOTION,
+                   "the rules '%s' promote by the value of a rank-0 tensor, which %s", rules->id,
+                   which);
+}
+
 /* Position of the first NA from 1 on, 0 if there is none; integers have theirs refused anyway. */
 static size_t first_na(const struct joist_r_value *value) {
   const size_t parts = value->host == JOIST_HOST_COMPLEX ? 2 : 1;

@@ -31,6 +31,10 @@ bool joist_r_by_value(const struct joist_rules *rules);
 /* Fills the range of a literal or rank-0 operand, for rules that look at values and for
  * comparisons. */
 void joist_r_read_range(struct joist_r_value *value);
+/* Raises joist_promotion_error where rules that look at values would decide by one of that form,
+ * which nobody knows: `which` goes on after "the value of a rank-0 tensor, which". */
+void joist_r_needs_values(const struct joist_rules *rules, const struct joist_r_value *values,
+                          size_t n, joist_r_form form, const char *which);
 /* Raises joist_value_error unless there are elements to read. */
 void joist_r_needs_data(const struct joist_r_value *value);
 

@@ -200,20 +200,6 @@ static SEXP abstract_results(joist_op op, const struct joist_inference *inferenc
   return tensors;
 }
 
-/* Rules that look at values would decide by one that nobody knows. */
-static void check_values_known(const struct joist_rules *rules, const struct joist_r_value *values,
-                               size_t n) {
-  if (rules->policy != JOIST_BY_VALUE || n < 2) return;
-  for (size_t k = 0; k < n; k++)
-    if (values[k].form == JOIST_R_ABSTRACT && values[k].argument.operand.rank == 0 &&
-        !values[k].argument.operand.type.ambiguous)
-      joist_r_stop(
-          JOIST_ERROR_PROMOTION,
-          "the rules '%s' promote by the value of a rank-0 tensor, which an nv_aval() does "
-          "not have; use a tensor with data, or the rules 'numpy' or 'cupy'",
-          rules->id);
-}
-
 /* The dtype without NA that operand k is compared with; JOIST_DTYPE_NONE if there is none. */
 static joist_dtype compared_with(const struct joist_r_value *values, size_t n, size_t k) {
   const struct joist_operand *const other = &values[n - 1 - k].argument.operand;
@@ -246,7 +232,10 @@ SEXP joist_r_apply(const struct joist_rules *rules, joist_op op, struct joist_r_
   const joist_status status =
       joist_program_infer(rules, op, arguments, n, attributes, &inference, &error);
   if (status != JOIST_OK) joist_r_raise(status, &error);
-  if (abstract && !traced) check_values_known(rules, values, n);
+  if (abstract && !traced)
+    joist_r_needs_values(
+        rules, values, n, JOIST_R_ABSTRACT,
+        "an nv_aval() does not have; use a tensor with data, or the rules 'numpy' or 'cupy'");
   if (joist_r_strict && !traced) joist_r_judge(op, values, n, &inference.signature);
   if (!joist_r_recording())
     return abstract ? abstract_results(op, &inference)

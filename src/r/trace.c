@@ -233,15 +233,9 @@ static SEXP trace_of_operands(const struct joist_rules *rules, const struct jois
       joist_r_stop(JOIST_ERROR_VALUE, "tensors of two different jit() traces cannot be combined");
     pointer = values[k].payload;
   }
-  /* Rules that look at values would decide by a value nobody knows yet. */
-  for (size_t k = 0; k < n && n > 1; k++)
-    if (values[k].form == JOIST_R_TRACED && rules->policy == JOIST_BY_VALUE &&
-        values[k].argument.operand.rank == 0 && !values[k].argument.operand.type.ambiguous)
-      joist_r_stop(
-          JOIST_ERROR_PROMOTION,
-          "the rules '%s' promote by the value of a rank-0 tensor, which is not known while "
-          "jit() traces; use the rules 'numpy' or 'cupy', or a tensor of rank 1",
-          rules->id);
+  joist_r_needs_values(rules, values, n, JOIST_R_TRACED,
+                       "is not known while jit() traces; use the rules 'numpy' or 'cupy', or a "
+                       "tensor of rank 1");
   check_open(pointer);
   return pointer;
 }

@@ -25,13 +25,7 @@ enum { SPECIALS = sizeof specials / sizeof *specials };
 /* ---- powers of floats ---- */
 
 static double error_in_f32(float got, long double want) {
-  const float rounded = (float)want;
-  if (isnan(got) || isnan(rounded)) return isnan(got) && isnan(rounded) ? 0 : INFINITY;
-  if (isinf(got) || isinf(rounded)) return got == rounded ? 0 : INFINITY;
-  int exponent;
-  frexpf(rounded, &exponent);
-  if (exponent < -125 || rounded == 0) exponent = -125;
-  return (double)fabsl(((long double)got - want) / ldexpl(1, exponent - 24));
+  return error_in((long double)got, want, (long double)(float)want, FLT_MANT_DIG, FLT_MIN_EXP);
 }
 
 static void fill_f64(double *x) {

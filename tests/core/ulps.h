@@ -34,15 +34,20 @@ static inline double slack(void) {
   return one + small > one ? 0 : 1;
 }
 
-/* In units in the last place that the exact result has as a double. */
-static inline double error_of(double got, long double want) {
-  const double rounded = (double)want;
+/* In units in the last place that the exact result has in a format of so many digits, where it is
+ * `rounded`; `least` is the exponent of the smallest normal number as frexp() gives it. */
+static inline double error_in(long double got, long double want, long double rounded, int digits,
+                              int least) {
   if (isnan(got) || isnan(rounded)) return isnan(got) && isnan(rounded) ? 0 : INFINITY;
   if (isinf(got) || isinf(rounded)) return got == rounded ? 0 : INFINITY;
   int exponent;
-  frexp(rounded, &exponent);
-  if (exponent < -1021 || rounded == 0) exponent = -1021;
-  return (double)fabsl(((long double)got - want) / ldexpl(1, exponent - 53));
+  frexpl(rounded, &exponent);
+  if (exponent < least || rounded == 0) exponent = least;
+  return (double)fabsl((got - want) / ldexpl(1, exponent - digits));
+}
+
+static inline double error_of(double got, long double want) {
+  return error_in((long double)got, want, (long double)(double)want, DBL_MANT_DIG, DBL_MIN_EXP);
 }
 
 #endif
