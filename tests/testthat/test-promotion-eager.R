@@ -93,6 +93,7 @@ test_that("published tables are what additions give", {
     ))
     cells[cells == "i1"] <- "bool"
     dimnames(cells) <- lapply(dimnames(cells), function(x) sub("^i1$", "bool", x))
+    cells <- as_living(rules, cells)
     known <- intersect(rownames(cells), dtypes())
     literals <- list("i*" = 1L, "f*" = 1.5, "c*" = 1i)
     operand <- function(name) {
