@@ -20,7 +20,7 @@ defaults_under <- function(rules) {
 # The table's cell with weak results (i*, f*, c*) as ambiguous tensors of the default dtype,
 # and "-" for a user's nodes, that no tensor can have.
 cells_as_types <- function(rules, lhs, rhs) {
-  table <- promotion_table(rules, lhs, rhs)
+  table <- as_living(rules, promotion_table(rules, lhs, rhs))
   defaults <- defaults_under(rules)
   weak <- table %in% names(defaults)
   table[weak] <- paste0(defaults[table[weak]], "?")
