@@ -203,7 +203,8 @@ test_that("an integer64 prints as one, though nobody attached bit64", {
   skip_if_not_installed("bit64")
   printed <- in_fresh_r(function() {
     library(joist)
-    utils::capture.output(as_array(nv_tensor("9007199254740993", "i64"), as = "integer64"))
-  })
+    out <- as_array(nv_tensor("9007199254740993", "i64"), as = "integer64")
+    list(text = utils::capture.output(print(out)))
+  })$text
   expect_identical(printed[length(printed)], "[1] 9007199254740993")
 })

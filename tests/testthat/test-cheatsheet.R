@@ -3,8 +3,9 @@
 cheatsheet_code <- function() {
   file <- system.file("cheatsheet", "joist.html", package = "joist")
   html <- paste(readLines(file, encoding = "UTF-8"), collapse = "\n")
-  cells <- regmatches(html, gregexpr("<tr><td><code>.*?</code></td>", html, perl = TRUE))[[1]]
-  code <- gsub("</?(tr|td|code)>", "", cells)
+  cell <- "(?s)<tr><td[^>]*><code>.*?</code></td>"
+  cells <- regmatches(html, gregexpr(cell, html, perl = TRUE))[[1]]
+  code <- gsub("</?(tr|td|code)[^>]*>", "", cells)
   for (entity in list(c("&lt;", "<"), c("&gt;", ">"), c("&amp;", "&"))) {
     code <- gsub(entity[1], entity[2], code, fixed = TRUE)
   }
