@@ -122,10 +122,10 @@ signif_float <- function(x, digits) {
   scaled <- nv_ifelse(divided, size / factor, size * factor * second)
   extreme <- nv_gather(nv_tensor(scales$extreme), at)
   whole <- nv_ifelse(extreme, nv_floor(scaled + double_scalar(0.5)), nv_round(scaled))
-  # 2e308 is no double: 1e308 is the nearest number of one digit to the largest.
-  most <- nv_floor(scaled) / factor / second
-  unscaled <- whole / factor / second
-  value <- nv_ifelse(divided, whole * factor, nv_ifelse(nv_is_finite(unscaled), unscaled, most))
+  multiple <- whole * factor
+  # 2e308 is no double: the nearest one of a digit is 1e308.
+  within <- nv_ifelse(nv_is_finite(multiple), multiple, nv_floor(scaled) * factor)
+  value <- nv_ifelse(divided, within, whole / factor / second)
   rounded <- nv_is_finite(wide) & size != double_scalar(0)
   nv_ifelse(rounded, signed_as(wide, value), wide)
 }
@@ -151,16 +151,18 @@ power_of_ten <- function(n) {
 
 # How base R scales doubles of each magnitude to whole numbers of that many digits: the elements
 # from `from` on, which is where their logarithms are whole, are divided by `factor`, or multiplied
-# by it and a `second` one. Those near the ends of the range are rounded by adding a half.
+# by it and a `second` one. Those near the ends of the range are rounded by adding a half; those next
+# to the largest, which base R cuts off in some versions, are multiples of the power that is nearest.
 decimal_scales <- function(digits) {
   magnitude <- c(-324:-306, -306:308) # the smaller extreme ends within -306
-  extreme <- seq_along(magnitude) <= 19L | magnitude >= 306
+  extreme <- seq_along(magnitude) <= 19L | magnitude == 306
+  large <- magnitude > 306
   shift <- digits - 1 - magnitude
   first <- ifelse(extreme, digits + ifelse(shift > 0, 22, -22), pmin(abs(shift), 308))
   second <- ifelse(extreme, shift - first, pmax(shift - 308, 0))
   list(
     from = magnitude_starts(magnitude[-1L]),
-    factor = vapply(first, power_of_ten, 0),
+    factor = ifelse(large, 10^first, vapply(first, power_of_ten, 0)),
     second = vapply(second, power_of_ten, 0),
     divided = !extreme & shift <= 0,
     extreme = extreme

@@ -18,8 +18,7 @@ number_words <- list(
     "nv_flatten(%s)", "nv_transpose(%s)", "nv_sign(%s)", "nv_is_nan(%s)", "nv_cumprod(%s)"
   ),
   choice = c(
-    "nv_ifelse(nv_lt(%s, 3L), %s, %s)", "ifelse(nv_lt(%s, 3L), %s, %s)",
-    "nv_mul(ifelse(nv_lt(%s, 3L), 0.1, 0.2), nv_add(%s, %s))"
+    "nv_ifelse(nv_lt(%s, 3L), %s, %s)", "ifelse(nv_lt(%s, 3L), nv_add(0.1, %s), %s)"
   ),
   again = "nv_mul(%s, %s)"
 )
