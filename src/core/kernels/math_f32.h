@@ -1,7 +1,7 @@
 /* Elementary functions of floats that compilers turn into vector code.
  *
  * Every function is straight-line arithmetic in double, rounded to float once: the error
- * is below 0.51 ulp where the double result is good to 2^-30, and the bits depend on no
+ * is below 0.52 ulp where the double result is good to 2^-30, and the bits depend on no
  * instruction set (no fused multiply-add, no approximate reciprocals). Range reduction
  * after Cody and Waite (1980); the polynomials are Taylor series of the degree that the
  * reduced range asks for, or Chebyshev interpolations. Arguments outside of a function's stated
