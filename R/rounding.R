@@ -17,8 +17,8 @@
 #' @param digits A whole number: for `nv_round()` of digits after the decimal point, for
 #'   `nv_signif()` of significant digits, at least 1 of which is kept.
 #' @return A tensor of the operand's dtype.
-#' @section Errors: `joist_dtype_error` for complex tensors, but for `nv_round()` to whole numbers; `joist_value_error` for `digits` that
-#'   are no single number.
+#' @section Errors: `joist_dtype_error` for complex tensors, but for `nv_round()` to whole numbers;
+#'   `joist_value_error` for `digits` that are no single number.
 #' @references M. Maechler: Rounding to decimal digits in binary. Vignette of the R package round
 #'   (2020).
 #' @examples
@@ -152,7 +152,7 @@ power_of_ten <- function(n) {
 # How base R scales doubles of each magnitude to whole numbers of that many digits: the elements
 # from `from` on, which is where their logarithms are whole, are divided by `factor`, or multiplied
 # by it and a `second` one. Those near the ends of the range are rounded by adding a half; those next
-# to the largest, which base R cuts off in some versions, are multiples of the power that is nearest.
+# to the largest, which base R cuts off in some versions, are multiples of the nearest power.
 decimal_scales <- function(digits) {
   magnitude <- c(-324:-306, -306:308) # the smaller extreme ends within -306
   extreme <- seq_along(magnitude) <= 19L | magnitude == 306

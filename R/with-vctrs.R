@@ -2,8 +2,8 @@
 # loaded; joist itself needs neither.
 
 # What vctrs cuts and puts together: R numbers that hold every value of the dtype, and NA apart from
-# them; of 64-bit integers the two halves of each, as parts of a complex number. (It is no data frame,
-# whose columns vctrs 0.6 would look for in the tensor.)
+# them; of 64-bit integers the two halves of each, as parts of a complex number. (It is no data
+# frame, whose columns vctrs 0.6 would look for in the tensor.)
 #' @exportS3Method vctrs::vec_proxy
 vec_proxy.nv_tensor <- function(x, ...) {
   if (inherits(x, "nv_traced") || ndims(x) > 1L) {
