@@ -151,8 +151,8 @@ power_of_ten <- function(n) {
 
 # How base R scales doubles of each magnitude to whole numbers of that many digits: the elements
 # from `from` on, which is where their logarithms are whole, are divided by `factor`, or multiplied
-# by it and a `second` one. Those near the ends of the range are rounded by adding a half; those next
-# to the largest, which base R cuts off in some versions, are multiples of the nearest power.
+# by it and a `second` one. Those near the ends of the range are rounded by adding a half; those
+# next to the largest, which base R cuts off in some versions, are multiples of the nearest power.
 decimal_scales <- function(digits) {
   magnitude <- c(-324:-306, -306:308) # the smaller extreme ends within -306
   extreme <- seq_along(magnitude) <= 19L | magnitude == 306

@@ -49,8 +49,8 @@ vec_restore.nv_tensor <- function(x, to, ...) {
     if (any(missing)) {
       stop_joist(
         "joist_value_error", "a tensor of dtype ", type, " has no NA for row ", which(missing)[1L],
-        "; give a value for it, such as `default = 0` of dplyr::lag(), or convert the column first: ",
-        "to f64, or by as.vector()"
+        "; give a value for it, such as `default = 0` of dplyr::lag(), or convert the column ",
+        "first: to f64, or by as.vector()"
       )
     }
   }
