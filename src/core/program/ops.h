@@ -65,6 +65,15 @@ typedef joist_status joist_shape_function(const struct joist_shape *const *shape
  * JOIST_INTERRUPTED. */
 typedef joist_status joist_run_function(const struct joist_call *call, struct joist_error *error);
 
+/* What an error of f64 for negative operands is measured in: see ops.def. */
+typedef enum { JOIST_UNIT_OWN, JOIST_UNIT_ONE, JOIST_UNIT_LOG } joist_unit;
+
+/* The largest errors of elementwise operations on floats, in units in the last place. */
+struct joist_accuracy {
+  double f32, f64, f64_below;
+  joist_unit below;
+};
+
 struct joist_operation {
   const char *name;
   const char *generic; /* R's, or "" */
@@ -88,6 +97,9 @@ joist_shape_function joist_scan_shape;
 joist_run_function joist_scan_run;
 
 const struct joist_operation *joist_operation(joist_op op);
+
+/* 0 but for elementwise operations that are not exact. */
+struct joist_accuracy joist_op_accuracy(joist_op op);
 
 const char *joist_op_name(joist_op op);
 joist_class joist_op_class(joist_op op);
