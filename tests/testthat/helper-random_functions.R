@@ -69,7 +69,8 @@ random_function <- function(words = random_words, input = random_input) {
     line <- paste(name, "<-", code)
     if (k > 1L && runif(1) < 0.15) {
       again <- pick(setdiff(names, names(inputs)))
-      line <- c("for (i in 1:2) {", paste(again, "<-", sprintf(words$again, again, pick(names))), line, "}")
+      more <- paste(again, "<-", sprintf(words$again, again, pick(names)))
+      line <- c("for (i in 1:2) {", more, line, "}")
     }
     lines <- c(lines, line)
     names <- c(names, name)
