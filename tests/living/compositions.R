@@ -128,6 +128,7 @@ default_dtype <- function(x) dtype(nv_tensor(x))
 transposed <- function(x) nv_transpose(x, c(2L, 1L, seq_along(shape(x))[-(1:2)]))
 
 matrix_product <- function(x, y) {
+  if (min(ndims(x), ndims(y)) == 0L) stop("a scalar is no matrix")
   vectors <- c(ndims(x), ndims(y)) == 1L
   if (vectors[1L]) x <- nv_reshape(x, c(shape(x), 1L))
   if (vectors[2L]) y <- nv_reshape(y, c(1L, shape(y)))
@@ -199,4 +200,51 @@ scan_sum <- function(f, x, dim, type, initial) {
 # TRUE where joist's common dtype of both is the second.
 can_cast <- function(from, to) {
   tryCatch(result_dtype(from, to)$dtype == to, joist_promotion_error = function(e) FALSE)
+}
+
+norm_of <- function(x, dims, drop, p) {
+  if (p > 0 || p == -Inf) {
+    return(nv_norm(x, dims, drop, p))
+  }
+  like <- dtype(nv_norm(x, dims, drop))
+  if (p == 0) {
+    return(nv_convert(nv_count_nonzero(x, dims, drop), like))
+  }
+  powers <- nv_reduce_sum(nv_pow(nv_abs(x), nv_scalar(p, like)), dims, drop)
+  nv_pow(powers, nv_scalar(1 / p, like))
+}
+
+matrix_norm <- function(x, ord, drop) {
+  d <- if (ord %in% c("nuc", "2", "-2")) nv_svd(x)$d
+  sums <- function(dim) nv_reduce_sum(nv_abs(x), dim, drop = FALSE)
+  norm <- switch(ord,
+    fro = nv_norm(x, 1:2), nuc = nv_reduce_sum(d, 1L),
+    "2" = nv_reduce_max(d, 1L), "-2" = nv_reduce_min(d, 1L),
+    "1" = nv_reduce_max(sums(2L), 1:2), "-1" = nv_reduce_min(sums(2L), 1:2),
+    "Inf" = nv_reduce_max(sums(1L), 1:2), "-Inf" = nv_reduce_min(sums(1L), 1:2)
+  )
+  if (drop) norm else nv_reshape(norm, c(1L, 1L, shape(norm)))
+}
+
+# Which singular values count, as numbers of their dtype.
+large_values <- function(x, d, rtol) {
+  type <- dtype(d)
+  digits <- if (type == "f32") 23 else 52
+  if (is.null(rtol)) rtol <- max(shape(x)[1:2]) * 2^-digits
+  if (!is_tensor(rtol)) rtol <- nv_scalar(rtol, type)
+  if (ndims(rtol) > 0L) rtol <- nv_unsqueeze(rtol, 1L)
+  d > of_rank(nv_convert(rtol, type), ndims(d)) * nv_reduce_max(d, 1L, drop = FALSE)
+}
+
+rank_of <- function(x, rtol) {
+  d <- nv_svd(x)$d
+  nv_count_nonzero(large_values(x, d, rtol), 1L)
+}
+
+pseudo_inverse <- function(x, rtol) {
+  parts <- nv_svd(x)
+  d <- parts$d
+  zero <- nv_scalar(0, dtype(d))
+  inverse <- nv_ifelse(large_values(x, d, rtol), nv_scalar(1, dtype(d)) / d, zero)
+  nv_matmul(parts$v * nv_unsqueeze(inverse, 1L), transposed(parts$u))
 }

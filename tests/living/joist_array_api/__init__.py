@@ -30,10 +30,11 @@ from .process import process as _process
 __array_api_version__ = "2024.12"
 __version__ = _process.run('format(packageVersion("joist"))')
 
+# Python's, by the side of the standard's of the same names.
+_bool, _all, _any, _max = bool, all, any, max
+
 for _dtype in _DTYPES.values():
     globals()[_dtype.name] = _dtype
-_bool, _all, _any, _abs, _pow, _max, _min, _sum = bool, all, any, abs, pow, max, min, sum  # noqa
-bool = _DTYPES["bool"]
 _float32, _float64, _int64 = _DTYPES["f32"], _DTYPES["f64"], _DTYPES["i64"]
 
 e, inf, nan, pi, newaxis = _math.e, _math.inf, _math.nan, _math.pi, None
@@ -86,17 +87,11 @@ def full_like(x, /, fill_value, *, dtype=None, device=None):
 
 
 def zeros(shape, *, dtype=None, device=None):
-    return full(shape, 0.0, dtype=dtype)
+    return full(shape, 0.0 if dtype is None or _kind_of(dtype) in "fc" else 0, dtype=dtype)
 
 
 def ones(shape, *, dtype=None, device=None):
-    return full(shape, 1.0, dtype=dtype) if dtype is None or _kind_of(dtype) in "fc" else (
-        full(shape, 1, dtype=dtype))
-
-
-def zeros(shape, *, dtype=None, device=None):  # noqa: F811
-    return full(shape, 0.0, dtype=dtype) if dtype is None or _kind_of(dtype) in "fc" else (
-        full(shape, 0, dtype=dtype))
+    return full(shape, 1.0 if dtype is None or _kind_of(dtype) in "fc" else 1, dtype=dtype)
 
 
 def empty(shape, *, dtype=None, device=None):
@@ -122,9 +117,8 @@ def arange(start, /, stop=None, step=1, *, dtype=None, device=None):
         whole = _all(isinstance(x, int) for x in (start, stop, step))
         dtype = _default("1L" if whole else "1")
     n = _max(_math.ceil((stop - start) / step), 0)
-    wide = _math.prod([1]) and [_literal(x, _int64) if isinstance(x, int) else _literal(x)
-                               for x in (start, step)]
-    return _Array(*_process.keep(f'count_up("{dtype.short}", {n}L, {wide[0]}, {wide[1]})'))
+    start, step = (_literal(x, _int64) for x in (start, step))
+    return _call("count_up", dtype, n, start, step)
 
 
 def linspace(start, stop, /, num, *, dtype=None, device=None, endpoint=True):
@@ -158,7 +152,7 @@ def meshgrid(*arrays, indexing="xy"):
         shape = [1] * n
         shape[axis] = x.size
         parts.append(reshape(x, tuple(shape)))
-    return tuple(broadcast_arrays(*parts)) if parts else ()
+    return broadcast_arrays(*parts)
 
 
 # ---- dtypes ----
@@ -444,21 +438,29 @@ def unique_values(x, /):
     return _call("distinct", x)
 
 
-def unique_inverse(x, /):
+def _values_and_positions(x):
     values = unique_values(x)
-    return UniqueInverse(values, _call("inverse_of", x, values))
+    return values, _call("inverse_of", x, values)  # from 1 on
+
+
+def _counts(values, positions):
+    return _call("nv_tabulate", positions, values.size)
+
+
+def unique_inverse(x, /):
+    values, positions = _values_and_positions(x)
+    return UniqueInverse(values, _call("from_zero", positions))
 
 
 def unique_counts(x, /):
-    values, inverse = unique_inverse(x)
-    return UniqueCounts(values, _call("nv_tabulate", inverse, float(values.size)))
+    values, positions = _values_and_positions(x)
+    return UniqueCounts(values, _counts(values, positions))
 
 
 def unique_all(x, /):
-    values, inverse = unique_inverse(x)
-    counts = _call("nv_tabulate", inverse, float(values.size))
+    values, positions = _values_and_positions(x)
     return UniqueAll(values, _call("from_zero", _call("first_of", x, values)),
-                     _call("from_zero", inverse), counts)
+                     _call("from_zero", positions), _counts(values, positions))
 
 
 def take(x, indices, /, *, axis=None):
@@ -525,7 +527,7 @@ def broadcast_shapes(*shapes):
 
 def broadcast_arrays(*arrays):
     shape = broadcast_shapes(*[x.shape for x in arrays])
-    return tuple(broadcast_to(x, shape) for x in arrays)
+    return [broadcast_to(x, shape) for x in arrays]
 
 
 def concat(arrays, /, *, axis=0):

@@ -139,11 +139,17 @@ def svdvals(x, /):
 
 
 def vector_norm(x, /, *, axis=None, keepdims=False, ord=2):
-    dims = dims_of(axis, x.ndim)
-    return call("nv_norm", x, dims, not keepdims, math.inf if ord == math.inf else float(ord))
+    return call("norm_of", x, dims_of(axis, x.ndim), not keepdims, float(ord))
 
 
 def matrix_norm(x, /, *, keepdims=False, ord="fro"):
-    if ord != "fro":
-        raise NotImplementedError("joist has the Frobenius norm")
-    return call("nv_norm", x, [1, 2], not keepdims)
+    name = {math.inf: "Inf", -math.inf: "-Inf"}.get(ord, ord)
+    return call("matrix_norm", x, f'"{name}"', not keepdims)
+
+
+def matrix_rank(x, /, *, rtol=None):
+    return call("rank_of", x, rtol)
+
+
+def pinv(x, /, *, rtol=None):
+    return call("pseudo_inverse", x, rtol)
