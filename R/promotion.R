@@ -267,6 +267,44 @@ lattice_edges <- function(rules = NULL) {
   as.data.frame(.Call(joist_r_lattice_edges, rules), stringsAsFactors = FALSE)
 }
 
+#' Facts of promotion rules
+#'
+#' What a rule set says of operations that do more than join dtypes, as it was read from the library
+#' itself: which float integers become, and the dtype in which sums end.
+#'
+#' | fact | says what becomes of the joined dtype in |
+#' |---|---|
+#' | `inexact` | `sqrt()`, `exp()`, `sin()`, `gamma()` and other functions of the kind |
+#' | `divide` | `/` |
+#' | `angle` | `Arg()` |
+#' | `linalg` | `solve()`, `qr()`, `svd()` and their like |
+#' | `mean` | `mean()` |
+#' | `sum` | `sum()`, `prod()` |
+#' | `cumsum` | `cumsum()`, `cumprod()` |
+#' | `power` | `^`, `%/%`, `%%`, which are not defined for `bool` itself |
+#' | `common` | operations on two dtypes, where the library differs from its published table |
+#'
+#' Whatever the dtype is in which a sum ends, integers are added modulo its size, and floats in
+#' double. Dtypes that the library has not are left out, and so are ambiguous ones that it has not.
+#'
+#' @inheritParams common_dtype
+#' @return A data frame: `rules`, the id; `fact`; `operand`, a dtype such as `"i32"` or, ambiguous,
+#'   `"i32?"`; `other`, the second operand of `common`, else `NA`; `result`, a dtype, or `NA` where
+#'   the operation is an error; `ambiguous`, whether the result is; `source`, the library and its
+#'   version.
+#' @section Errors:
+#' `joist_promotion_error` for unknown rules.
+#' @seealso [promotion_table()] for the published tables.
+#' @examples
+#' numpy <- promotion_facts("numpy")
+#' subset(numpy, fact == "inexact" & result != operand)
+#' subset(promotion_facts("jax"), fact == "sum" & operand %in% c("bool", "i8", "ui8"))
+#' subset(promotion_facts("torch"), fact == "common" & operand == "ui16")
+#' @export
+promotion_facts <- function(rules = NULL) {
+  as.data.frame(.Call(joist_r_promotion_facts, rules), stringsAsFactors = FALSE)
+}
+
 #' Check the laws of a lattice
 #'
 #' Checks by brute force over all nodes what makes promotion independent of the order of

@@ -18,7 +18,7 @@ typedef enum {
 /* How dtypes are decided; see infer.c. */
 typedef enum {
   JOIST_CLASS_JOIN,       /* operands and results have the joined dtype */
-  JOIST_CLASS_INEXACT,    /* the join, joined with the default float if it is no float */
+  JOIST_CLASS_INEXACT,    /* what the rules make of the join; floats stay */
   JOIST_CLASS_REAL,       /* the operand's dtype; a complex one gives its parts' dtype */
   JOIST_CLASS_ANGLE,      /* inexact, then as REAL */
   JOIST_CLASS_PREDICATE,  /* computed in the operand's dtype, result bool */
@@ -29,7 +29,7 @@ typedef enum {
   JOIST_CLASS_BITCAST,    /* the dtype asked for, same bits */
   JOIST_CLASS_LAYOUT,     /* the first operand's dtype; no operand is converted */
   JOIST_CLASS_ASSIGN,     /* the first operand's dtype, to which the last must join */
-  JOIST_CLASS_ACCUMULATE, /* bool and integers in i64 or ui64; floats keep their dtype */
+  JOIST_CLASS_ACCUMULATE, /* what the rules make of bool and integers; floats stay */
   JOIST_CLASS_EXTREME,    /* the operand's dtype */
   JOIST_CLASS_AVERAGE,    /* inexact */
   JOIST_CLASS_TRUTH,      /* bool */
