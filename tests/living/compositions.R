@@ -71,6 +71,13 @@ pick <- function(x, ...) {
   nv_gather(nv_flatten(x), position)
 }
 
+# x[mask] for a mask of the first axes only, our last dimensions.
+masked <- function(x, mask) {
+  inner <- shape(x)[seq_len(ndims(x) - ndims(mask))]
+  flat <- nv_reshape(x, c(inner, prod(shape(mask))))
+  nv_gather(flat, nv_which(nv_flatten(mask)), length(inner) + 1L)
+}
+
 nonzero <- function(x) {
   found <- nv_which(x != nv_scalar(0L, dtype(x)), arr.ind = TRUE)
   from_zero(found)
@@ -101,10 +108,9 @@ first_of <- function(x, values) {
 }
 
 count_up <- function(dtype, n, start, step) {
-  type <- if (is.double(c(start, step)) || grepl("f", dtype)) "f64" else "i64"
-  if (startsWith(dtype, "ui")) type <- "i64"
+  type <- if (is.double(start) || is.double(step)) "f64" else "i64"
   steps <- nv_iota(1L, type, n, 0L)
-  nv_convert(steps * nv_scalar(step, type) + nv_scalar(start, type), dtype)
+  nv_convert(steps * nv_convert(step, type) + nv_convert(start, type), dtype)
 }
 
 spaced <- function(dtype, n, start, stop, endpoint) {

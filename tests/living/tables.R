@@ -177,7 +177,7 @@ explained <- read.csv(
   colClasses = "character", na.strings = character()
 )
 
-matches <- function(pattern, text) grepl(paste0("^(", pattern, ")$"), text)
+matches <- function(pattern, text) grepl(paste0("^(", pattern, ")$"), text, perl = TRUE)
 
 compared <- 0L
 failed <- 0L

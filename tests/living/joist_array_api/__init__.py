@@ -31,7 +31,7 @@ __array_api_version__ = "2024.12"
 __version__ = _process.run('format(packageVersion("joist"))')
 
 # Python's, by the side of the standard's of the same names.
-_bool, _all, _any, _max = bool, all, any, max
+_bool, _all, _any, _max, _min = bool, all, any, max, min
 
 for _dtype in _DTYPES.values():
     globals()[_dtype.name] = _dtype
@@ -117,8 +117,9 @@ def arange(start, /, stop=None, step=1, *, dtype=None, device=None):
         whole = _all(isinstance(x, int) for x in (start, stop, step))
         dtype = _default("1L" if whole else "1")
     n = _max(_math.ceil((stop - start) / step), 0)
-    start, step = (_literal(x, _int64) for x in (start, step))
-    return _call("count_up", dtype, n, start, step)
+    if _kind_of(dtype) in "fc":
+        start, step = float(start), float(step)
+    return _call("count_up", dtype, n, _literal(start, _int64), _literal(step, _int64))
 
 
 def linspace(start, stop, /, num, *, dtype=None, device=None, endpoint=True):
@@ -131,6 +132,7 @@ def linspace(start, stop, /, num, *, dtype=None, device=None, endpoint=True):
 
 def eye(n_rows, n_cols=None, /, *, k=0, dtype=None, device=None):
     n_cols = n_rows if n_cols is None else n_cols
+    k = _max(-n_rows, k) if k < 0 else _min(k, n_cols)
     return _call("unit_matrix", dtype or _default("1"), n_cols, n_rows, k)
 
 

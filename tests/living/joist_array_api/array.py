@@ -335,11 +335,12 @@ def as_key(key):
 def take_indices(x, key):
     key = as_key(key)
     if any(isinstance(k, Array) and kind_of(k.dtype) == "b" for k in key):
-        if len(key) != 1 or key[0].shape != x.shape:
-            raise IndexError("a mask has the shape of the array, and is the only index")
-        if x.ndim == 0:
-            return call("nv_flatten", x)[call("nv_flatten", key[0])]
-        return Array(*process.keep(f"{x.name}[{key[0].name}]"))
+        mask = key[0]
+        if len(key) != 1 or mask.shape != x.shape[:mask.ndim]:
+            raise IndexError("a mask has the extents of the first axes, and is the only index")
+        if x.ndim > mask.ndim or x.ndim == 0:
+            return call("masked", x, mask)
+        return Array(*process.keep(f"{x.name}[{mask.name}]"))
     if any(isinstance(k, Array) and k.ndim > 0 for k in key):
         return take_arrays(x, key)
     positions, shape = basic_positions(x, key)
