@@ -73,8 +73,9 @@ pick <- function(x, ...) {
 
 # x[mask] for a mask of the first axes only, our last dimensions.
 masked <- function(x, mask) {
-  inner <- shape(x)[seq_len(ndims(x) - ndims(mask))]
-  flat <- nv_reshape(x, c(inner, prod(shape(mask))))
+  kept <- ndims(x) - ndims(mask)
+  inner <- shape(x)[seq_len(kept)]
+  flat <- nv_reshape(x, c(inner, prod(shape(x)[seq_len(ndims(mask)) + kept])))
   nv_gather(flat, nv_which(nv_flatten(mask)), length(inner) + 1L)
 }
 
@@ -145,6 +146,7 @@ matrix_product <- function(x, y) {
 }
 
 vector_product <- function(x, y, dim) {
+  if (shape(x)[dim] != shape(y)[dim]) stop("vectors of different lengths")
   rank <- max(ndims(x), ndims(y))
   nv_reduce_sum(nv_conj(of_rank(x, rank)) * of_rank(y, rank), dim, dtype = result_dtype(x, y)$dtype)
 }

@@ -336,9 +336,11 @@ def take_indices(x, key):
     key = as_key(key)
     if any(isinstance(k, Array) and kind_of(k.dtype) == "b" for k in key):
         mask = key[0]
-        if len(key) != 1 or mask.shape != x.shape[:mask.ndim]:
+        # (An extent of 0 fits any.)
+        if len(key) != 1 or mask.ndim > x.ndim or not all(
+                m in (n, 0) for m, n in zip(mask.shape, x.shape)):
             raise IndexError("a mask has the extents of the first axes, and is the only index")
-        if x.ndim > mask.ndim or x.ndim == 0:
+        if mask.shape != x.shape or x.ndim == 0:
             return call("masked", x, mask)
         return Array(*process.keep(f"{x.name}[{mask.name}]"))
     if any(isinstance(k, Array) and k.ndim > 0 for k in key):
