@@ -1,5 +1,5 @@
-# What joist_array_api makes of several functions of joist. Dimensions and matrices are as joist sees
-# them: reversed and transposed.
+# What joist_array_api makes of several functions of joist. Dimensions and matrices are as joist
+# sees them: reversed and transposed.
 
 # Operands of a common rank: the standard puts missing axes first, which are our last.
 of_rank <- function(x, rank) {
@@ -154,8 +154,10 @@ vector_product <- function(x, y, dim) {
 solution <- function(a, b) {
   vector <- ndims(b) == 1L
   b <- if (vector) nv_reshape(b, c(length(b), 1L)) else transposed(b)
-  batch <- shape(elementwise(nv_eq, nv_aval("bool", shape(a)[-(1:2)]), nv_aval("bool", shape(b)[-(1:2)])))
-  x <- nv_solve(broadcast(transposed(a), c(shape(a)[2:1], batch)), broadcast(b, c(shape(b)[1:2], batch)))
+  batches <- lapply(list(a, b), function(x) nv_aval("bool", shape(x)[-(1:2)]))
+  batch <- shape(elementwise(nv_eq, batches[[1L]], batches[[2L]]))
+  a <- broadcast(transposed(a), c(shape(a)[2:1], batch))
+  x <- nv_solve(a, broadcast(b, c(shape(b)[1:2], batch)))
   if (vector) nv_reshape(x, shape(x)[-2L]) else transposed(x)
 }
 

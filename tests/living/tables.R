@@ -52,7 +52,8 @@ operand <- function(name) {
   if (name %in% names(numbers)) {
     return(numbers[[name]])
   }
-  if (endsWith(name, "()")) nv_scalar(1L, sub("()", "", name, fixed = TRUE)) else nv_tensor(1L, name)
+  dtype <- sub("()", "", name, fixed = TRUE)
+  if (dtype == name) nv_tensor(1L, dtype) else nv_scalar(1L, dtype)
 }
 
 operations <- list(
@@ -163,10 +164,10 @@ compare <- function(row) {
   }, "")
   on_paper[on_paper %in% c("i*", "f*", "c*")] <- ""
   differs <- own != living | (on_paper != "" & on_paper != living)
-  data.frame(
+  found <- data.frame(
     rules = row$rules, library = row$library, version = told$version, cell = cells,
     paper = on_paper, joist = own, living = unname(living), stringsAsFactors = FALSE
-  )[differs, ] -> found
+  )[differs, ]
   structure(found, cells = count)
 }
 
@@ -195,9 +196,9 @@ for (k in seq_len(nrow(asked))) {
   lines <- explained[explained$rules == asked$rules[k], ]
   told <- matrix(FALSE, nrow(found), nrow(lines))
   for (line in seq_len(nrow(lines))) {
-    told[, line] <- matches(lines$cell[line], found$cell) & matches(lines$paper[line], found$paper) &
-      matches(lines$joist[line], found$joist) & matches(lines$living[line], found$living) &
-      !rowSums(told)
+    fields <- c("cell", "paper", "joist", "living")
+    fits <- Map(matches, lines[line, fields], found[fields])
+    told[, line] <- Reduce(`&`, fits) & rowSums(told) == 0 # the first that fits
   }
   unexplained <- found[rowSums(told) == 0, ]
   untrue <- colSums(told) != as.integer(lines$count) | lines$version != found$version[1L]
