@@ -73,13 +73,14 @@
 #' |---|---|---|
 #' | `pmin(x, y)`, `pmax(x, y)` of tensors | give `x` back | [nv_min()], [nv_max()] |
 #' | `sprintf("%s", x)` | reads the first element | `sprintf("%s", as.vector(x))` |
-#' | `df == 2`, `!df`, `df1 == df2` | a list, or an error | `df[] <- lapply(df, as.vector)` first |
+#' | `df == 2`, `!df`, `df1 == df2` | a list, or an error | [to_r()] of `df` |
 #' | `na.omit(df)` | keeps NaN in tensors | [nv_na_omit()] |
 #' | `aggregate(df, by, range)` | tensors in place of elements | a function that gives one element |
-#' | `as.matrix(df)`, `t(df)` | a matrix of a list | `df[] <- lapply(df, as.vector)` first |
+#' | `as.matrix(df)`, `t(df)` | a matrix of a list | [to_r()] of `df` |
 #' | `merge()` by several keys | compares text of a common dtype | [nv_merge()] |
 #' | `df[c("u", "v")] <- x` | R numbers, no dtype | `df[c("u", "v")] <- as.data.frame(x)` |
 #' | `ifelse(test, x, y)` of an R vector `test` | R numbers | [nv_ifelse()] |
+#' | `nlminb(p, f)` where `f` gives a tensor | takes it for NA | let `f` return an R number |
 #'
 #' Here `df` is a data frame with tensors as columns. `duplicated(df)` and `unique(df)` of several
 #' columns, and `anyDuplicated(df)`, compare bits (so -0 is not 0), and each row with each other one
@@ -107,11 +108,12 @@
 #' | `combn(x, 2)`, `embed(x, 2)`, `zapsmall(x)`, `jitter(x)` | the same of `as.vector(x)` |
 #' | `writeBin(x, con)`, `readBin(con, ...)` | [nv_write_bin()], [nv_read_bin()] |
 #' | `complete.cases(x)`, `table(x, useNA = "ifany")` | the same of `as.vector(x)` |
-#' | `lm(y ~ x)`, `aggregate(y ~ x, ...)` and other formulas | the same with `as.vector(x)` |
+#' | `lm(y ~ x, df)`, `aggregate(y ~ x, df, f)` and other formulas | `lm(y ~ x, to_r(df))` |
 #' | `df[x > 0, ]`, `subset(df, x > 0)` of a data frame | `df[as.vector(x > 0), ]`, `which(x > 0)` |
 #' | `df[nrow(df) + 1, ] <- row` | `rbind(df, row)` |
-#' | `apply(df, 1, f)`, `colMeans(df)` | `df[] <- lapply(df, as.vector)` first |
-#' | `aes(x, y)` of ggplot2, columns of data.table | the same with `as.vector(x)` |
+#' | `apply(df, 1, f)`, `colMeans(df)` | [to_r()] of `df` |
+#' | `ggplot(df, aes(x, y))`, `jsonlite::toJSON(df)`, `data.table::fwrite(df)` | [to_r()] of `df` |
+#' | `optim(p, f)`, `optimize(f, 0:1)`, `nlm(f, p)`, `uniroot(f, 0:1)` | let `f` return an R number |
 #' | `as.environment(x)`, `as.function(x)` | that of `as.list(x)` |
 #'
 #' `isTRUE(x)` is `FALSE`, as `x` is no logical vector. `apply(x, 1, f)` works on R vectors; see

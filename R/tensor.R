@@ -205,6 +205,7 @@ tensor_field <- function(x, field) {
 #' @param as `NULL` for the natural type (see Value), or `"logical"`, `"integer"`,
 #'   `"double"`, `"complex"`, `"raw"`, `"integer64"` or `"character"`. With `"double"` and
 #'   `"complex"` asked for explicitly, 64-bit integers are rounded to the nearest double.
+#'   `"integer64"` loads the namespace of 'bit64' where it is installed.
 #' @return Naturally: `bool` logical; `i8`, `i16`, `i32`, `ui8`, `ui16` integer; `ui32`,
 #'   `i64`, `ui64` double; floats double; complex dtypes complex. `f64`, `i32` and `c128`
 #'   give the tensor's own memory without a copy.
@@ -224,6 +225,8 @@ as_array <- function(x, as = NULL) {
   } else {
     .Call(joist_r_as_array, x, as, !is.null(as), Inf)
   }
+  # Without its methods, R prints an integer64 as the doubles whose bits it has.
+  if (identical(as, "integer64")) requireNamespace("bit64", quietly = TRUE)
   extents <- field_of(x, "shape")
   if (length(extents) > 1L) dim(out) <- extents
   out

@@ -17,10 +17,12 @@
 #' @param optional `TRUE` leaves names out.
 #' @param ... Ignored.
 #' @param nm The name of a single column.
-#' @return A data frame whose columns are tensors of rank 1 with the dtype of `x`.
+#' @param as `"tensor"` for columns that are tensors, `"R"` for R's own vectors, as [to_r()] makes
+#'   them.
+#' @return A data frame whose columns are tensors of rank 1 with the dtype of `x`, or R vectors.
 #' @section Errors: `joist_shape_error` for a rank over 2; `joist_value_error` for a tensor
-#'   without data, and a row that is missing (as `merge(all.x = TRUE)` makes them; only `f64` and
-#'   `c128` have `NA`).
+#'   without data, another `as`, and a row that is missing (as `merge(all.x = TRUE)` makes them;
+#'   only `f64` and `c128` have `NA`).
 #' @examples
 #' df <- data.frame(x = nv_tensor(3:1, "i8"), y = c("a", "b", "c"))
 #' df[order(df$x), ]
@@ -29,8 +31,11 @@
 #' @method as.data.frame nv_tensor
 #' @export
 as.data.frame.nv_tensor <- function(x, row.names = NULL, optional = FALSE, ...,
-                                    nm = deparse1(substitute(x))) {
+                                    nm = deparse1(substitute(x)), as = "tensor") {
   force(nm)
+  if (!identical(as, "tensor") && !identical(as, "R")) {
+    stop_joist("joist_value_error", "`as` must be \"tensor\" or \"R\"")
+  }
   if (!has_data(x)) {
     stop_joist("joist_value_error", "a tensor without data is no column of a data frame")
   }
@@ -51,7 +56,8 @@ as.data.frame.nv_tensor <- function(x, row.names = NULL, optional = FALSE, ...,
   }
   n <- if (length(extents) == 0L) 1L else extents[1L]
   rows <- if (is.null(row.names)) .set_row_names(n) else row.names
-  structure(columns, row.names = rows, class = "data.frame")
+  out <- structure(columns, row.names = rows, class = "data.frame")
+  if (as == "R") to_r(out) else out
 }
 
 #' Leave out rows with missing values

@@ -50,3 +50,26 @@ pairs.nv_tensor <- function(x, ...) graphics::pairs(as.matrix(x), ...)
 #' @importFrom stats density
 #' @export
 density.nv_tensor <- function(x, ...) stats::density(as.double(x), ...)
+
+#' @importFrom grDevices as.raster
+#' @export
+as.raster.nv_tensor <- function(x, max = raster_white(x), ...) {
+  grDevices::as.raster(as_array(x), max = max, ...)
+}
+
+# White in the dtype of a raster: floats go to 1.
+raster_white <- function(x) {
+  switch(format(dtype(x)),
+    ui8 = 255,
+    ui16 = 65535,
+    1
+  )
+}
+
+#' @exportS3Method ggplot2::scale_type
+scale_type.nv_tensor <- function(x) {
+  stop_joist(
+    "joist_dtype_error", "ggplot2 takes R's own numbers: use ggplot(to_r(data), ...), ",
+    "or as_array() of the tensor in aes()"
+  )
+}

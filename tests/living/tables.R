@@ -11,6 +11,7 @@
 suppressPackageStartupMessages(library(joist))
 
 pythons <- commandArgs(TRUE)
+if (length(pythons) < 3L) pythons[3L] <- pythons[1L]
 scripts <- Sys.getenv("JOIST_LIVING_TESTS", "tests/living")
 
 # What is asked, and the table that a paper has of it.

@@ -23,6 +23,7 @@ raised_errors <- alist(
   as.data.frame.nv_tensor = list(
     joist_shape_error = as.data.frame(nv_fill(0, c(1, 1, 1))),
     joist_value_error = as.data.frame(nv_aval("f32", 3)),
+    joist_value_error = as.data.frame(v, as = "python"),
     joist_value_error = merge(data.frame(k = 1:2), data.frame(k = 2, v = i[1]), all.x = TRUE)
   ),
   as_array = list(
@@ -365,6 +366,7 @@ raised_errors <- alist(
     joist_value_error = duplicated(nv_aval("f32", 3)),
     joist_value_error = jit(function(x) anyDuplicated(x))(v)
   ),
+  to_r = list(joist_value_error = to_r(nv_aval("f32", 3))),
   trace_dtypes = list(
     joist_promotion_error = trace_dtypes(\(x) x, v, rules = "none"),
     joist_value_error = trace_dtypes("no function", v)

@@ -137,10 +137,12 @@ test_that("every argument of every function refuses what it cannot mean", {
   })
   valid <- valid_arguments()
   # What has the name of a function of base R leaves everything but tensors to it, and so do
-  # nv_merge() and nv_na_omit(); is_tensor() is of anything; what program() gets is for `f`;
+  # nv_merge(), nv_na_omit() and to_r(); is_tensor() is of anything; what program() gets is for `f`;
   # expect_equal_tensor() fails as expectations do.
   bases <- c(ls(baseenv()), getNamespaceExports("stats"))
-  others <- c("is_tensor", "nv_merge", "nv_na_omit", "program", "expect_equal_tensor")
+  others <- c(
+    "is_tensor", "nv_merge", "nv_na_omit", "program", "expect_equal_tensor", "to_r"
+  )
   functions <- setdiff(own_exports(), c(bases, others))
   for (name in functions) {
     arguments <- valid_call(name, valid)

@@ -198,3 +198,13 @@ test_that("joist is attached without stats", {
   expect_equal(seen$sd, sqrt(2))
   expect_identical(seen$said, character())
 })
+
+test_that("an integer64 prints as one, though nobody attached bit64", {
+  skip_if_not_installed("bit64")
+  printed <- in_fresh_r(function() {
+    library(joist)
+    out <- as_array(nv_tensor("9007199254740993", "i64"), as = "integer64")
+    list(text = utils::capture.output(print(out)))
+  })$text
+  expect_identical(printed[length(printed)], "[1] 9007199254740993")
+})

@@ -1,0 +1,68 @@
+# R's own vectors for those who take nothing else: models, ggplot2, writers of text.
+
+#' R's own numbers for tensors
+#'
+#' `to_r()` makes R vectors of all tensors in a data frame or a list, so that `lm()`, `glm()`,
+#' 'ggplot2', [utils::write.csv()], 'jsonlite' and `data.table::fwrite()` take it. Everything else
+#' in it stays as it is.
+#'
+#' R's types hold all values of all dtypes but 64-bit integers beyond 2^53, which are rounded to the
+#' nearest double, with a warning that says where. To keep them, use
+#' `as_array(x, as = "integer64")` or `"character"` on those columns first.
+#'
+#' @param x A data frame, tibble, data.table, list or tensor.
+#' @return `x` with each tensor in it, at any depth, replaced by what [as_array()] gives for it, or
+#'   by doubles where [as_array()] is an error because integers are too large.
+#' @section Warnings: `joist_rounding_warning` for values that no double has.
+#' @section Errors: `joist_value_error` for a tensor without data ([nv_aval()], or while `jit()`
+#'   traces).
+#' @examples
+#' df <- data.frame(x = nv_tensor(c(1, 2, 3), "f32"), y = nv_tensor(c(2L, 4L, 7L), "ui8"))
+#' coef(lm(y ~ x, to_r(df)))
+#' @export
+to_r <- function(x) {
+  if (is_tensor(x)) {
+    return(r_numbers(x, "x"))
+  }
+  if (!is.list(x)) {
+    return(x)
+  }
+  columns <- unclass(x)
+  places <- which(vapply(columns, function(column) is_tensor(column) || is.list(column), NA))
+  named <- names(x)
+  for (k in places) {
+    value <- columns[[k]]
+    name <- if (is.null(named) || !nzchar(named[k])) paste0("[[", k, "]]") else named[k]
+    x[[k]] <- if (is_tensor(value)) r_numbers(value, name) else to_r(value)
+  }
+  x
+}
+
+# as_array(), or doubles where that has no type for the integers of `x`.
+r_numbers <- function(x, name) {
+  tryCatch(as_array(x), joist_value_error = function(e) {
+    out <- as_array(x, as = "double")
+    rounded <- sum(as.vector(x != out))
+    if (rounded > 0) {
+      text <- paste0(
+        name, ": ", rounded, " of ", length(x), " values of ", format(dtype(x)),
+        " are rounded to double"
+      )
+      warning(structure(
+        class = c("joist_rounding_warning", "joist_warning", "warning", "condition"),
+        list(message = text, call = NULL)
+      ))
+    }
+    out
+  })
+}
+
+# Called by model.frame() for each variable of a formula, before it looks at types.
+#' @importFrom stats makepredictcall
+#' @export
+makepredictcall.nv_tensor <- function(var, call) {
+  stop_joist(
+    "joist_dtype_error", deparse1(call), " is a tensor; a formula takes R's own numbers: ",
+    "use data = to_r(data), or as_array() of the tensor"
+  )
+}
