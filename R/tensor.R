@@ -75,7 +75,7 @@ nv_fill <- function(value, shape, dtype = NULL, ambiguous = NULL, device = NULL)
 
 #' @rdname nv_tensor
 #' @export
-nv_iota <- function(dim, dtype, shape, start = 1L, ambiguous = FALSE, device = NULL) {
+nv_iota <- function(dim, dtype = NULL, shape, start = 1L, ambiguous = FALSE, device = NULL) {
   if (!is.null(device)) device <- nv_device(device)
   if (is_whole(dim) && length(dim) == 1L && dim > length(shape)) {
     stop_joist(
@@ -84,14 +84,19 @@ nv_iota <- function(dim, dtype, shape, start = 1L, ambiguous = FALSE, device = N
     )
   }
   numbers <- .Call(joist_r_operation, "iota", list(), list(
-    dim = dim, from = start, shape = shape, dtype = dtype, ambiguous = ambiguous
+    dim = dim, from = start, shape = shape, dtype = dtype_or_default(dtype, 1L), ambiguous = ambiguous
   ))
   place_on(numbers, device)
 }
 
+# The dtype that was asked for, or the one that the rules give a tensor of such R values.
+dtype_or_default <- function(dtype, value) {
+  if (is.null(dtype)) result_dtype(value)$dtype else dtype
+}
+
 #' @rdname nv_tensor
 #' @export
-nv_eye <- function(n, dtype = "f32", device = NULL) {
+nv_eye <- function(n, dtype = NULL, device = NULL) {
   check_whole(n, "n")
   nv_tensor(diag(n), dtype, c(n, n), device = device)
 }

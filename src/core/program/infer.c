@@ -92,9 +92,13 @@ static joist_status infer_real(struct decision *d, struct joist_error *error) {
 }
 
 static joist_status infer_angle(struct decision *d, struct joist_error *error) {
-  const joist_status status = infer_inexact(d, error);
-  d->result.dtype = joist_dtype_real(d->result.dtype);
-  return status;
+  joist_status status = join_from(d, 0, error);
+  const struct joist_type joined = d->result;
+  if (status == JOIST_OK) status = apply_fact(d, error);
+  if (status != JOIST_OK) return status;
+  d->promoted = is_inexact(joined.dtype) ? joined : d->result;
+  read_all_in(d, d->promoted.dtype);
+  return JOIST_OK;
 }
 
 static joist_status infer_predicate(struct decision *d, struct joist_error *error) {

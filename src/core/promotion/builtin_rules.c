@@ -255,12 +255,7 @@ const struct joist_rules *joist_rules_find(const char *id) {
 
 /* A user's lattice may bear the id of a built-in set. */
 static const struct builtin *builtin_of(const struct joist_rules *rules) {
-  const struct builtin *builtin = find_builtin(rules->id);
-  if (builtin == NULL) return NULL;
-  const struct joist_rules *own = &sets[builtin - builtins];
-  const bool same = own->kind == rules->kind && own->edge_count == rules->edge_count &&
-                    memcmp(own->edges, rules->edges, sizeof own->edges) == 0;
-  return same ? builtin : NULL;
+  return rules->is_users ? NULL : find_builtin(rules->id);
 }
 
 const char *joist_rules_source(const struct joist_rules *rules) {

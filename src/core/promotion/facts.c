@@ -95,7 +95,9 @@ const struct joist_library joist_library_array_api_2024 = {.lacks = LACKS(F16) |
 static int result_of(const struct joist_library *library, int fact, int type) {
   const int dtype = type % JOIST_DTYPE_COUNT;
   const bool is_float = dtype >= JOIST_F16;
-  const int result = is_float ? dtype : library->fact[fact].result[dtype];
+  const bool parts = is_float && fact == JOIST_FACT_ANGLE;
+  const int own = parts ? (int)joist_dtype_real((joist_dtype)dtype) : dtype;
+  const int result = is_float ? own : library->fact[fact].result[dtype];
   const joist_guesses guesses = library->fact[fact].guesses;
   const bool stays =
       guesses == JOIST_GUESSES_STAY || (is_float && guesses == JOIST_GUESSED_FLOATS_STAY);

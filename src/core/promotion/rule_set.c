@@ -90,7 +90,8 @@ static int guess(const struct joist_rules *rules, int weak, int lhs, int rhs) {
 static int derived_fact(const struct joist_rules *rules, joist_fact fact, int type) {
   const joist_dtype dtype = (joist_dtype)(type % JOIST_DTYPE_COUNT);
   const bool is_unsigned = joist_dtype_kind(dtype) == JOIST_KIND_UINT;
-  if (joist_dtype_category(dtype) >= JOIST_CATEGORY_FLOAT) return type;
+  if (joist_dtype_category(dtype) >= JOIST_CATEGORY_FLOAT)
+    return fact == JOIST_FACT_ANGLE ? type - (int)dtype + (int)joist_dtype_real(dtype) : type;
   switch (fact) {
     case JOIST_FACT_SUM:
     case JOIST_FACT_CUMSUM:
@@ -112,8 +113,8 @@ void joist_rules_derive(struct joist_rules *rules) {
       if (nodes[lhs] != NONE && nodes[rhs] != NONE) result = rules->result[nodes[lhs]][nodes[rhs]];
       if (is_weak(result)) result = guess(rules, result, lhs, rhs);
       if (result >= JOIST_TYPE_COUNT) result = NONE; /* a user's node has no dtype */
-      /* A dtype that is no node of a lattice meets itself. */
-      if (result == NONE && lhs == rhs && rules->kind == JOIST_RULES_LATTICE) result = lhs;
+      /* A dtype that is no node of a user's lattice meets itself. */
+      if (result == NONE && lhs == rhs && rules->is_users) result = lhs;
       rules->promote[lhs][rhs] = (uint8_t)result;
     }
   }
@@ -206,6 +207,7 @@ joist_status joist_rules_from_edges(struct joist_rules *rules, const char *id,
   joist_rules_clear(rules, id);
   rules->kind = JOIST_RULES_LATTICE;
   rules->policy = JOIST_BY_TYPE;
+  rules->is_users = true;
   memcpy(rules->literal, literal, sizeof literal);
   for (size_t e = 0; e < count; e++) {
     for (int end = 0; end < 2; end++) {
@@ -301,7 +303,7 @@ int joist_rules_table_entry(const struct joist_rules *rules, int lhs, int rhs) {
   const bool rhs_guess = rhs >= JOIST_NODE_AMBIGUOUS && rhs < JOIST_TYPE_COUNT;
   const bool spell_out =
       (lhs_guess && !has_node(rules, lhs)) || (rhs_guess && !has_node(rules, rhs));
-  const bool alone = lhs == rhs && lhs < JOIST_TYPE_COUNT && rules->kind == JOIST_RULES_LATTICE;
+  const bool alone = lhs == rhs && lhs < JOIST_TYPE_COUNT && rules->is_users;
   if (!spell_out && !alone) return rules->result[lhs][rhs];
   const int left = type_of_node(rules, lhs), right = type_of_node(rules, rhs);
   return left == NONE || right == NONE ? NONE : rules->promote[left][right];

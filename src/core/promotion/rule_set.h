@@ -37,14 +37,14 @@ typedef enum {
 } joist_rules_policy;
 
 /* What a rule set says about operations that do more than join. X(ID, name) */
-#define JOIST_FACTS(X)                                            \
-  X(INEXACT, "inexact") /* sqrt(), exp(), sin() and their like */ \
-  X(DIVIDE, "divide")   /* `/` */                                 \
-  X(ANGLE, "angle")     /* Arg() */                               \
-  X(LINALG, "linalg")   /* solve(), qr() and their like */        \
-  X(MEAN, "mean")                                                 \
-  X(SUM, "sum")       /* sum() and prod() */                      \
-  X(CUMSUM, "cumsum") /* cumsum() and cumprod() */                \
+#define JOIST_FACTS(X)                                                \
+  X(INEXACT, "inexact") /* sqrt(), exp(), sin() and their like */     \
+  X(DIVIDE, "divide")   /* `/` */                                     \
+  X(ANGLE, "angle")     /* Arg(); complex becomes its parts' dtype */ \
+  X(LINALG, "linalg")   /* solve(), qr() and their like */            \
+  X(MEAN, "mean")                                                     \
+  X(SUM, "sum")       /* sum() and prod() */                          \
+  X(CUMSUM, "cumsum") /* cumsum() and cumprod() */                    \
   X(POWER, "power")   /* `^`, `%/%` and `%%`, which bool has not */
 
 typedef enum {
@@ -59,6 +59,7 @@ struct joist_rules {
   char id[JOIST_NODE_NAME_SIZE];
   joist_rules_kind kind;
   joist_rules_policy policy;
+  bool is_users; /* made from edges that the user gave */
   /* Default dtype of an R literal per category (logical, integer, double, complex). */
   uint8_t literal[JOIST_CATEGORY_COUNT];
   /* Nodes of the published table, in published order, and their printed names. */
