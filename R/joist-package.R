@@ -11,8 +11,8 @@
 #'   [print.nv_tensor()], comparing [all.equal.nv_tensor()],
 #'   tests [expect_equal_tensor()].
 #' \item Promotion: [common_dtype()], [result_dtype()], [promotion_table()],
-#'   [promotion_rules()], [with_promotion()], [promotion_lattice()], [check_lattice()]; why
-#'   [explain_promotion()], in functions [trace_dtypes()] and [compare_rules()], pictures
+#'   [promotion_rules()], [promotion_facts()], [with_promotion()], [promotion_lattice()],
+#'   [check_lattice()]; why [explain_promotion()], in functions [trace_dtypes()] and [compare_rules()], pictures
 #'   [plot_promotion], a page [promotion_explorer()].
 #' \item Elementwise: arithmetic [nv_add()], comparison [nv_eq()], logic [nv_and()], bits
 #'   [nv_bitwise_and()], choices [nv_clamp()], functions [nv_sqrt()] and

@@ -13,8 +13,8 @@
 #'
 #' @param operand A tensor or an R number; a bare R number keeps its exact value until the
 #'   common dtype is known.
-#' @return A tensor. Float and complex dtypes are kept; others are promoted with the rules'
-#'   ambiguous default float (under anvil `sqrt()` of an `i32` is `f32?`).
+#' @return A tensor. Float and complex dtypes are kept; what integers become is for the promotion
+#'   rules to say, see [promotion_facts()] (under anvil `sqrt()` of an `i32` is `f32?`).
 #' @section Errors: `joist_promotion_error` when the rules know no float for the dtype;
 #'   `joist_dtype_error` for `cbrt`, `expm1` and `log1p` of complex tensors.
 #' @examples
@@ -127,8 +127,8 @@ nv_atanh <- function(operand) .Call(joist_r_op1, "atanh", operand)
 #' `nv_gamma()` below -170.5 is a subnormal number before it is 0.
 #'
 #' @inheritParams nv_sqrt
-#' @return A tensor. Float dtypes are kept; bool and integers are promoted with the rules' ambiguous
-#'   default float.
+#' @return A tensor. Float dtypes are kept; bool and integers become what the promotion rules say,
+#'   see [promotion_facts()].
 #' @section Errors: `joist_promotion_error` when the rules know no float for the dtype;
 #'   `joist_dtype_error` for complex tensors.
 #' @references
@@ -232,7 +232,7 @@ nv_is_infinite <- function(operand) .Call(joist_r_op1, "is_infinite", operand)
 #'   common dtype is known.
 #' @return A tensor: `nv_real()`, `nv_imag()` and `nv_arg()` of a complex tensor have the
 #'   float dtype of its parts, `nv_conj()` keeps the dtype. `nv_arg()` of an integer is
-#'   promoted with the rules' ambiguous default float. Angles are in radians.
+#'   the float that the rules say ([promotion_facts()]). Angles are in radians.
 #' @section Errors: `joist_promotion_error` when the rules know no float for the dtype of
 #'   `nv_arg()`.
 #' @examples

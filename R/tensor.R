@@ -13,7 +13,7 @@
 #' @param x A logical, integer, double, complex, raw, integer64 or float32 vector or
 #'   array, or a tensor; for `i64` and `ui64` also character, with decimal digits or, after `0x`,
 #'   hexadecimal ones.
-#' @param dtype A dtype or its name; `NULL` for the default.
+#' @param dtype A dtype or its name; `NULL` for the default of the promotion rules.
 #' @param shape An integer vector of extents; `NULL` for the dimensions of `x`, or its
 #'   length. `integer()` is a scalar.
 #' @param ambiguous `TRUE` if the dtype is only a guess.
@@ -84,7 +84,8 @@ nv_iota <- function(dim, dtype = NULL, shape, start = 1L, ambiguous = FALSE, dev
     )
   }
   numbers <- .Call(joist_r_operation, "iota", list(), list(
-    dim = dim, from = start, shape = shape, dtype = dtype_or_default(dtype, 1L), ambiguous = ambiguous
+    dim = dim, from = start, shape = shape, dtype = dtype_or_default(dtype, 1L),
+    ambiguous = ambiguous
   ))
   place_on(numbers, device)
 }

@@ -342,6 +342,7 @@ raised_errors <- alist(
     joist_dtype_error = promotion_rules("anvil", double = "f31"),
     joist_dtype_error = promotion_rules("anvil", double = "i32")
   ),
+  promotion_facts = list(joist_promotion_error = promotion_facts("none")),
   promotion_table = list(
     joist_dtype_error = promotion_table("anvil", "f31"),
     joist_promotion_error = promotion_table("none")

@@ -268,7 +268,8 @@ as_living <- function(rules, cells) {
     return(cells)
   }
   wide <- intersect(c("ui16", "ui32", "ui64"), rownames(cells))
-  with_number <- c("i*" = NA, "f*" = "f32", "c*" = "c64")
+  # True is a number, too: torch.result_type(tensor of ui16, True) is ui16.
+  with_number <- c("bool?" = NA, "i*" = NA, "f*" = "f32", "c*" = "c64")
   for (name in wide) {
     cells[name, name] <- name
     for (other in intersect(floats(), rownames(cells))) {
