@@ -365,9 +365,10 @@ static SEXP assign_concrete(SEXP tensor, const struct joist_r_value *x,
                             const struct joist_r_value *value, bool in_place) {
   const size_t size = joist_dtype_size(x->argument.operand.type.dtype);
   const bool repeated = value->count == 1;
-  const struct joist_run run = joist_r_run();
+  struct joist_run run = joist_r_run();
   struct joist_error error;
   tensor = PROTECT(writable(tensor, x, selection, value, in_place));
+  run.poll = NULL; /* what is written in place is written whole */
   void *const out = joist_r_elements(joist_r_field(tensor, JOIST_R_PAYLOAD));
   if (selection->mask != NULL) {
     raise_if(joist_mask_put(size, selection->mask, x->count, before, value->data, repeated, out,
