@@ -1,14 +1,15 @@
 """The array API standard, 2024.12, as a namespace in which joist computes.
 
-Nothing is computed here: a function writes R code, which runs in one R process (process.py) with
-arrays that stay there. Python numbers become R numbers or bytes, and bytes Python numbers. Where one
-function of joist is not one of the standard, compositions.R says what it is made of.
+Nothing is computed here: a function writes R code, which runs in one R process (process.py)
+with arrays that stay there. Python numbers become R numbers or bytes, and bytes Python numbers.
+Where one function of joist is not one of the standard, compositions.R says what it is made of;
+some, such as roll(), are an index that is written here.
 """
 import math as _math
 from types import SimpleNamespace as _Namespace
 from typing import NamedTuple as _NamedTuple
 
-from . import linalg
+from . import linalg  # noqa: F401
 from .array import DEVICE as _DEVICE
 from .array import DTYPES as _DTYPES
 from .array import NUMBERS as _NUMBERS
@@ -24,8 +25,12 @@ from .array import upload as _upload
 from .array import vector as _vector
 from .dims import dim_of as _dim_of
 from .dims import dims_of as _dims_of
-from .linalg import matmul, matrix_transpose, tensordot, vecdot
+from .linalg import (  # noqa: F401
+    matmul, matrix_transpose, tensordot, vecdot)
 from .process import process as _process
+from .shapes import (  # noqa: F401
+    broadcast_arrays, broadcast_shapes, broadcast_to, concat, diff, expand_dims, flip, moveaxis,
+    permute_dims, repeat, reshape, roll, squeeze, stack, take, tile, unstack)
 
 __array_api_version__ = "2024.12"
 __version__ = _process.run('format(packageVersion("joist"))')
@@ -465,132 +470,5 @@ def unique_all(x, /):
                      _call("from_zero", positions), _counts(values, positions))
 
 
-def take(x, indices, /, *, axis=None):
-    return _call("take", x, indices, _dim_of(0 if axis is None else axis, x.ndim))
-
-
 def take_along_axis(x, indices, /, *, axis=-1):
     return _call("take_along", x, indices, _dim_of(axis, x.ndim))
-
-
-# ---- shapes ----
-
-def reshape(x, /, shape, *, copy=None):
-    shape = list(shape)
-    if -1 in shape:
-        known = _math.prod(s for s in shape if s != -1)
-        shape[shape.index(-1)] = x.size // known if known else 0
-    return _call("nv_reshape", x, _reversed_shape(shape))
-
-
-def expand_dims(x, /, axis):
-    rank = x.ndim + 1
-    if not -rank <= axis < rank:
-        raise IndexError("there is no such axis")
-    return _call("nv_unsqueeze", x, rank - axis % rank)
-
-
-def squeeze(x, /, axis):
-    return _call("nv_squeeze", x, _dims_of(axis, x.ndim))
-
-
-def permute_dims(x, /, axes):
-    return _call("nv_transpose", x, [_dim_of(a, x.ndim) for a in axes][::-1])
-
-
-def moveaxis(x, source, destination, /):
-    source, destination = ([a % x.ndim for a in ((axes,) if isinstance(axes, int) else axes)]
-                           for axes in (source, destination))
-    order = [a for a in range(x.ndim) if a not in source]
-    for to, axis in sorted(zip(destination, source)):
-        order.insert(to, axis)
-    return permute_dims(x, tuple(order))
-
-
-def flip(x, /, *, axis=None):
-    return _call("nv_reverse", x, _dims_of(axis, x.ndim))
-
-
-def broadcast_to(x, /, shape):
-    return _call("broadcast", x, _reversed_shape(shape))
-
-
-def broadcast_shapes(*shapes):
-    rank = _max(map(len, shapes), default=0)
-    padded = [(1,) * (rank - len(s)) + tuple(s) for s in shapes]
-    result = []
-    for extents in zip(*padded):
-        wanted = {n for n in extents if n != 1}
-        if len(wanted) > 1:
-            raise ValueError("shapes do not fit")
-        result.append(wanted.pop() if wanted else 1)
-    return tuple(result)
-
-
-def broadcast_arrays(*arrays):
-    shape = broadcast_shapes(*[x.shape for x in arrays])
-    return [broadcast_to(x, shape) for x in arrays]
-
-
-def concat(arrays, /, *, axis=0):
-    if axis is None:
-        arrays, axis = [_call("nv_flatten", x) for x in arrays], 0
-    return _call("nv_concatenate", *arrays, dimension=_dim_of(axis, arrays[0].ndim))
-
-
-def stack(arrays, /, *, axis=0):
-    return _call("nv_stack", *arrays, dimension=_dim_of(axis, arrays[0].ndim + 1))
-
-
-def unstack(x, /, *, axis=0):
-    key = [slice(None)] * x.ndim
-    parts = []
-    for k in range(x.shape[axis]):
-        key[axis] = k
-        parts.append(x[tuple(key)])
-    return tuple(parts)
-
-
-def _gathered(x, positions, axis):
-    """x at positions of an axis."""
-    return take(x, _upload(positions, _int64, (len(positions),)), axis=axis)
-
-
-def roll(x, /, shift, *, axis=None):
-    if axis is None:
-        return reshape(roll(reshape(x, (-1,)), shift, axis=0), x.shape)
-    axes = (axis,) if isinstance(axis, int) else axis
-    shifts = (shift,) * len(axes) if isinstance(shift, int) else shift
-    for by, a in zip(shifts, axes):
-        n = x.shape[a]
-        x = _gathered(x, [(k - by) % n for k in range(n)], a)
-    return x
-
-
-def repeat(x, repeats, /, *, axis=None):
-    if axis is None:
-        x, axis = reshape(x, (-1,)), 0
-    n = x.shape[axis]
-    times = [repeats] * n if isinstance(repeats, int) else repeats.values()
-    if len(times) == 1:
-        times = times * n
-    return _gathered(x, [k for k in range(n) for _ in range(times[k])], axis)
-
-
-def tile(x, repetitions, /):
-    rank = _max(x.ndim, len(repetitions))
-    x = reshape(x, (1,) * (rank - x.ndim) + x.shape)
-    for axis, times in enumerate((1,) * (rank - len(repetitions)) + tuple(repetitions)):
-        if times != 1:
-            x = _gathered(x, list(range(x.shape[axis])) * times, axis)
-    return x
-
-
-def diff(x, /, *, axis=-1, n=1, prepend=None, append=None):
-    parts = [part for part in (prepend, x, append) if part is not None]
-    x = concat(parts, axis=axis) if len(parts) > 1 else x
-    for _ in range(n):
-        upper, lower = [slice(None)] * x.ndim, [slice(None)] * x.ndim
-        upper[axis], lower[axis] = slice(1, None), slice(None, -1)
-        x = x[tuple(upper)] - x[tuple(lower)]
-    return x
