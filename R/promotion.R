@@ -84,10 +84,11 @@ result_dtype <- function(..., rules = NULL) {
 #' | `python`, `option0` ... `option3`, `option3_bf16` | steps to JAX's lattice | JEP 9407 |
 #'
 #' JEP 9407 is JAX's design document, whose tables show the libraries of its time;
-#' [promotion_table()] prints what was published. A version says which library the rest was read from: where it differs
-#' from its table (`torch`), operations follow the library, and [promotion_facts()] lists the cells,
-#' with the floats that integers become and the dtypes of sums. Rule sets without a version join
-#' integers with the default float, and their sums of integers have 64 bits.
+#' [promotion_table()] prints what was published. A version says which library the rest was read
+#' from: where it differs from its table (`torch`), operations follow the library, and
+#' [promotion_facts()] lists the cells, with the floats that integers become and the dtypes of sums.
+#' Rule sets without a version join integers with the default float, and their sums of integers have
+#' 64 bits.
 #'
 #' Under `array_api_2024` `bool` is no number: it meets only `bool`, and has no sum.
 #'
