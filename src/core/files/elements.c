@@ -138,16 +138,18 @@ struct chunks {
 static struct chunks chunks_of(const struct joist_elements *elements) {
   const struct joist_shape *const shape = &elements->shape;
   const size_t size = joist_dtype_size(elements->dtype);
+  const size_t least = elements->chunk > 0 ? elements->chunk : CHUNK_LEAST;
+  const size_t most = elements->chunk > 0 ? elements->chunk : CHUNK_MOST;
   struct chunks chunks = {.shape = shape, .row = elements->count};
   size_t before = 1;
   for (int d = 0; d < shape->rank; d++) {
     chunks.dim = d;
     chunks.row /= shape->extent[d];
-    if (chunks.row * size <= CHUNK_MOST) break;
+    if (chunks.row * size <= most) break;
     before *= shape->extent[d];
   }
   size_t bytes = chunks.row * size * ROWS;
-  bytes = bytes < CHUNK_LEAST ? CHUNK_LEAST : bytes > CHUNK_MOST ? CHUNK_MOST : bytes;
+  bytes = bytes < least ? least : bytes > most ? most : bytes;
   chunks.each = joist_smaller(bytes / (chunks.row * size), shape->extent[chunks.dim]);
   chunks.along = joist_divide_up(shape->extent[chunks.dim], chunks.each);
   chunks.count = before * chunks.along;
