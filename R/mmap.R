@@ -6,9 +6,9 @@
 #' never changed.
 #'
 #' A tensor is mapped where its elements lie in the file as in memory; otherwise it is read as
-#' without `mmap`. That is so for `bool`, whose bytes have to be looked at, for the other byte order,
-#' for elements that do not begin on a multiple of their size, and for those in the order of C from
-#' rank 2 on, unless they are read with `reversed = TRUE`. Windows has no maps here: files are read.
+#' without `mmap`. That is so for `bool`, whose bytes have to be looked at, for the other byte
+#' order, for elements that do not begin on a multiple of their size, and for those in the order of
+#' C from rank 2 on, unless they are read with `reversed = TRUE`. On Windows all files are read.
 #'
 #' The file stays open as long as a tensor uses it, and must stay as it is: a change to it may show
 #' in the tensor. What replaces it under its name, as all of joist's functions that write files do,

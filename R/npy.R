@@ -83,7 +83,9 @@ nv_read_npz <- function(path, names = NULL, reversed = FALSE, device = NULL) {
   there <- sub("[.]npy$", "", members)
   at <- if (is.null(names)) seq_along(there) else match(names, there)
   if (anyNA(at)) {
-    stop_joist("joist_value_error", "there is no array \"", names[is.na(at)][1L], "\" in the archive")
+    stop_joist(
+      "joist_value_error", "there is no array \"", names[is.na(at)][1L], "\" in the archive"
+    )
   }
   made <- lapply(at, function(k) {
     con <- unz(path, members[k])
@@ -119,24 +121,30 @@ nv_write_npz <- function(x, path, compress = TRUE) {
     stop_joist("joist_value_error", "the name of an array cannot be a path")
   }
   if (!requireNamespace("zip", quietly = TRUE)) {
-    stop_joist("joist_value_error", "nv_write_npz() needs the package zip: install.packages(\"zip\")")
+    stop_joist(
+      "joist_value_error", "nv_write_npz() needs the package zip: install.packages(\"zip\")"
+    )
   }
   folder <- tempfile("npz")
   dir.create(folder)
-  # Beside the file that it becomes, so that it can be renamed.
-  whole <- tempfile(paste0(basename(path), "."), found_path(dirname(path)), ".tmp")
-  on.exit(unlink(c(folder, whole), recursive = TRUE))
+  on.exit(unlink(folder, recursive = TRUE))
   members <- paste0(names(x), ".npy")
   for (k in seq_along(x)) nv_write_npy(x[[k]], file.path(folder, members[k]))
-  tryCatch(
-    zip::zip(whole, members, compression_level = if (compress) 6L else 0L, root = folder),
-    error = function(e) {
-      stop_joist("joist_value_error", "cannot write \"", path, "\": ", conditionMessage(e))
-    }
+  archive <- file.path(folder, "npz") # where zip() can write: elsewhere it may end R
+  zip::zip(archive, members, compression_level = if (compress) 6L else 0L, root = folder)
+  put_file(archive, path)
+}
+
+# A copy under a name of its own, until it is whole.
+put_file <- function(from, path) {
+  to <- path.expand(path)
+  whole <- tempfile(paste0(basename(to), "."), dirname(to), ".tmp")
+  on.exit(unlink(whole))
+  done <- tryCatch(
+    if (file.copy(from, whole) && file.rename(whole, to)) "" else "it cannot be copied there",
+    warning = conditionMessage
   )
-  if (!suppressWarnings(file.rename(whole, path.expand(path)))) {
-    stop_joist("joist_value_error", "cannot write \"", path, "\"")
-  }
+  if (nzchar(done)) stop_joist("joist_value_error", "cannot write file \"", path, "\": ", done)
   invisible(NULL)
 }
 

@@ -5,9 +5,9 @@
 #' vector. Not a bit of an element is changed.
 #'
 #' The format has every dtype but `c128`. Tensors of its types that joist has not (floats of 8 bits
-#' and less) are refused, and the others of such a file can be read by `names`. The header is checked
-#' as a whole before an element is read: names, types, shapes, and that the tensors lie side by side
-#' and fill the file.
+#' and less) are refused, and the others of such a file can be read by `names`. The header is
+#' checked as a whole before an element is read: names, types, shapes, and that the tensors lie side
+#' by side and fill the file.
 #'
 #' The elements of a file are in the order of C, and moved on the way from rank 2 on. With
 #' `reversed = TRUE` the tensors have their dimensions in reverse order instead, and are taken as
@@ -21,13 +21,13 @@
 #' @param reversed `TRUE` for the dimensions in reverse order.
 #' @param device Where the tensors are to be, see [nv_device()]; `NULL` for the CPU.
 #' @param con A raw vector, the name of a file, or a connection, which is read to its end.
-#' @return `nv_read()` and `nv_unserialize()`: a list of tensors with names, of the known dtypes that
-#'   the file has, in its order; with metadata in the attribute `metadata`, if there is any.
+#' @return `nv_read()` and `nv_unserialize()`: a list of tensors with names, of the known dtypes
+#'   that the file has, in its order; with metadata in the attribute `metadata`, if there is any.
 #'   `nv_save()` `NULL`, invisibly; `nv_serialize()` a raw vector.
-#' @section Errors: `joist_value_error` for a file that is no safetensors file, with the field of the
-#'   header that is wrong, for names that are not there or there twice, and for files that cannot be
-#'   read or written; `joist_dtype_error` for a type that is no dtype and a dtype that the format has
-#'   not.
+#' @section Errors: `joist_value_error` for a file that is no safetensors file, with the field of
+#'   the header that is wrong, for names that are not there or there twice, and for files that
+#'   cannot be read or written; `joist_dtype_error` for a type that is no dtype and a dtype that the
+#'   format has not.
 #' @source The section "Format" of <https://github.com/huggingface/safetensors>.
 #' @examples
 #' file <- tempfile(fileext = ".safetensors")

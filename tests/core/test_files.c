@@ -282,7 +282,8 @@ static void test_failures(void) {
   CHECK_ERROR(joist_elements_check("npy", &elements, 33, false, &error), error, JOIST_E_FILE_SIZE);
   elements.shape = (struct joist_shape){3, {INT32_MAX, INT32_MAX, INT32_MAX}};
   CHECK_ERROR(joist_elements_check("npy", &elements, UINT64_MAX, false, &error), error,
-              JOIST_E_ELEMENT_LIMIT);
+              JOIST_E_FILE_FIELD);
+  CHECK_STR(error.name[1], "shape");
   /* A byte that is no bool, by its place in the file, in a later piece too. */
   enum { N = 5 << 20 };
   static unsigned char bytes[N], memory[N];

@@ -212,7 +212,7 @@ static void test_frame(void) {
   }
   /* Sizes that do not fit. */
   s = make(1, HEADER("<f8", "False", "(2147483647, 2147483647, 2147483647)"), 24);
-  check_bad(&s, JOIST_E_ELEMENT_LIMIT, "", "overflow");
+  check_bad(&s, JOIST_E_FILE_FIELD, "shape", "overflow");
   s = make(1, HEADER("<f8", "False", "(2147483647, 268435455)"), 24);
   check_bad(&s, JOIST_E_FILE_SIZE, "", "large");
 }

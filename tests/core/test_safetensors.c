@@ -30,9 +30,10 @@ static joist_status parse(const struct sample *s, struct joist_safetensors *resu
                             : status;
 }
 
-#define TENSOR(NAME, DTYPE, SHAPE, FROM, TO)                                                       \
-  "\"" NAME "\":{\"dtype\":\"" DTYPE "\",\"shape\":" SHAPE ",\"data_offsets\":[" #FROM "," #TO "]" \
-                                                                                               "}"
+#define TENSOR(NAME, DTYPE, SHAPE, FROM, TO)                                                   \
+  "\"" NAME "\":{\"dtype\":\"" DTYPE "\",\"shape\":" SHAPE ",\"data_offsets\":[" #FROM "," #TO \
+  "]"                                                                                          \
+  "}"
 
 static void check_tensor(const struct joist_safetensor *tensor, const char *name, joist_dtype dtype,
                          const char *shape, uint64_t start, uint64_t bytes) {

@@ -22,7 +22,8 @@ joist_status joist_file_fail(const char *verb, const char *path, int code,
 joist_status joist_elements_check(const char *format, struct joist_elements *elements,
                                   uint64_t size, bool whole, struct joist_error *error) {
   if (!joist_shape_count(&elements->shape, &elements->count))
-    return JOIST_FAIL(error, JOIST_E_ELEMENT_LIMIT, .shape = {elements->shape});
+    return JOIST_FAIL(error, JOIST_E_FILE_FIELD,
+                      .name = {format, "shape", "has more elements than memory can hold"});
   const uint64_t needed = (uint64_t)elements->count * joist_dtype_size(elements->dtype);
   const uint64_t there = size < elements->start ? 0 : size - elements->start;
   if (needed > there || (whole && needed != there))
