@@ -159,12 +159,14 @@ named_tensors <- function(x) {
   if (!is.list(x) || is.object(x)) {
     stop_joist("joist_value_error", "`x` must be a list of tensors")
   }
-  given <- names(x)
-  if (length(x) > 0L && is.null(given)) {
-    stop_joist("joist_value_error", "the tensors of `x` must have names")
-  }
-  if (anyNA(given) || !all(nzchar(given)) || anyDuplicated(given)) {
+  if (!has_names(x)) {
     stop_joist("joist_value_error", "each tensor of `x` must have a name of its own")
   }
   lapply(x, as_tensor)
+}
+
+# Whether each element has one of its own.
+has_names <- function(x) {
+  given <- names(x)
+  length(given) == length(x) && !anyNA(given) && all(nzchar(given)) && !anyDuplicated(given)
 }

@@ -84,9 +84,7 @@ check_metadata <- function(metadata) {
   if (is.null(metadata)) {
     return()
   }
-  given <- names(metadata)
-  if (!is.character(metadata) || is.object(metadata) || anyNA(metadata) || is.null(given) ||
-        anyNA(given) || !all(nzchar(given)) || anyDuplicated(given)) {
+  if (!is.character(metadata) || is.object(metadata) || anyNA(metadata) || !has_names(metadata)) {
     stop_joist("joist_value_error", "`metadata` must be a character vector with different names")
   }
 }

@@ -21,8 +21,8 @@ dtypes <- c(
   "c64", "c128"
 )
 shapes <- list(
-  integer(), 7L, c(3L, 5L), 2:4, c(3L, 1L, 2L, 5L), c(2L, 3L, 2L, 1L, 3L), c(2L, 1L, 3L, 2L, 2L, 2L),
-  0L, c(3L, 0L, 2L)
+  integer(), 7L, c(3L, 5L), 2:4, c(3L, 1L, 2L, 5L), c(2L, 3L, 2L, 1L, 3L),
+  c(2L, 1L, 3L, 2L, 2L, 2L), 0L, c(3L, 0L, 2L)
 )
 sizes <- c(
   bool = 1, i8 = 1, i16 = 2, i32 = 4, i64 = 8, ui8 = 1, ui16 = 2, ui32 = 4, ui64 = 8, f16 = 2,
@@ -45,13 +45,12 @@ bytes_wanted <- function(dtype, shape) {
   as.vector(matrix(bytes, size)[, as.vector(place)])
 }
 
-passed <- failed <- 0L
+counts <- c(passed = 0L, failed = 0L)
 check <- function(x, dtype, k, what) {
   ok <- format(dtype(x)) == dtype && identical(shape(x), shapes[[k]]) &&
     identical(nv_write_bin(x, endian = "little"), bytes_wanted(dtype, shapes[[k]]))
   if (!ok) cat("differs:", what, "\n")
-  passed <<- passed + ok
-  failed <<- failed + !ok
+  counts <<- counts + c(ok, !ok)
   invisible(x)
 }
 
@@ -105,5 +104,5 @@ check_list(nv_unserialize(nv_serialize(known)), "serialized")
 
 call_python("compare")
 unlink(folder, recursive = TRUE)
-cat(sprintf("counts: %d %d 0\n", passed, failed))
-quit("no", status = as.integer(failed > 0L))
+cat(sprintf("counts: %d %d 0\n", counts[["passed"]], counts[["failed"]]))
+quit("no", status = as.integer(counts[["failed"]] > 0L))

@@ -98,7 +98,8 @@ test_that("tensors of a safetensors file are read by name, with metadata", {
   # safetensors.numpy.save({"a": ..., "b": numpy.array(7)}, {"k": "v"})
   bytes <- safetensors(
     paste0(
-      "{\"__metadata__\":{\"k\":\"v\"},\"b\":{\"dtype\":\"I64\",\"shape\":[],\"data_offsets\":[0,8]},",
+      "{\"__metadata__\":{\"k\":\"v\"},",
+      "\"b\":{\"dtype\":\"I64\",\"shape\":[],\"data_offsets\":[0,8]},",
       "\"a\":{\"dtype\":\"F32\",\"shape\":[2,3],\"data_offsets\":[8,32]}}"
     ),
     c(writeBin(c(7L, 0L), raw(), 4L, "little"), writeBin(c(1, 2, 3, 4, 5, 6), raw(), 4L, "little"))
@@ -196,9 +197,8 @@ test_that("a damaged header is refused by the field that is damaged", {
     "02", "position 3"
   ))
   entry <- function(dtype = "\"F32\"", shape = "[2,3]", offsets = "[0,24]") {
-    safetensors(
-      sprintf("{\"a\":{\"dtype\":%s,\"shape\":%s,\"data_offsets\":%s}}", dtype, shape, offsets), data
-    )
+    header <- "{\"a\":{\"dtype\":%s,\"shape\":%s,\"data_offsets\":%s}}"
+    safetensors(sprintf(header, dtype, shape, offsets), data)
   }
   expect_identical(shape(nv_unserialize(entry())$a), c(2L, 3L))
   damaged <- list(
@@ -232,7 +232,8 @@ test_that("files and connections that fail are conditions of joist's, and leave 
   for (write in writers) {
     expect_refusal(write(folder), "joist_value_error", basename(folder))
     expect_refusal(write(file.path(folder, "no", "x")), "joist_value_error", "no")
-    if (file.exists("/dev/full")) expect_refusal(write("/dev/full"), "joist_value_error", "/dev/full")
+    full <- "/dev/full"
+    if (file.exists(full)) expect_refusal(write(full), "joist_value_error", full)
     write(file)
     expect_identical(list.files(folder), "x")
   }

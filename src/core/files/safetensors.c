@@ -353,9 +353,8 @@ static void add_tensor(struct joist_text *text, const struct joist_safetensor *t
   joist_text_add(text, ":{\"dtype\":\"%s\",\"shape\":[", tensor->type);
   for (int d = 0; d < shape->rank; d++)
     joist_text_add(text, "%s%lu", d > 0 ? "," : "", (unsigned long)shape->extent[d]);
-  joist_text_add(text, "],\"data_offsets\":[%llu,%llu]}",
-                 (unsigned long long)tensor->elements.start,
-                 (unsigned long long)(tensor->elements.start + tensor->bytes));
+  const unsigned long long start = tensor->elements.start, bytes = tensor->bytes;
+  joist_text_add(text, "],\"data_offsets\":[%llu,%llu]}", start, start + bytes);
 }
 
 /* Places behind each other, elements of 8 bytes first. */
