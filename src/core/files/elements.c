@@ -10,8 +10,17 @@
 #include "core/ops/move/permute.h"
 #include "core/types/host.h"
 
-/* Bytes: of a piece that one thread reads; of a chunk that is transposed, least and most. */
-enum { PIECE = 2 << 20, CHUNK_LEAST = 8 << 20, CHUNK_MOST = 256 << 20, ROWS = 64 };
+/* Bytes: of a piece that one thread reads or writes; of a chunk that is transposed, least and most;
+ * of a line of the caches, which a chunk fills if it has so many rows, and the fewest rows. What
+ * reading a byte costs, in additions: a file may lie on a slow disk. */
+enum {
+  PIECE = 2 << 20,
+  CHUNK_LEAST = 1 << 20,
+  CHUNK_MOST = 256 << 20,
+  LINE = 64,
+  ROWS_LEAST = 8,
+  WORK = 8
+};
 
 joist_status joist_file_fail(const char *verb, const char *path, int code,
                              struct joist_error *error) {
@@ -55,32 +64,23 @@ bool joist_elements_are_memory(const struct joist_elements *elements) {
          (!elements->swapped || joist_dtype_size(elements->dtype) == 1);
 }
 
-/* ---- pieces: bytes into memory, in the machine's order, by all threads ---- */
+/* ---- reading: parts, by all threads ---- */
 
 struct reading {
   const struct joist_elements *elements;
   const struct joist_file *file;
   const unsigned char *bytes;
-  size_t first, count; /* elements to read */
   unsigned char *to;
-  _Atomic size_t *misfit; /* the first piece that went wrong */
+  _Atomic size_t *misfit; /* the first part that went wrong */
 };
 
-static size_t piece_of(const struct reading *reading, size_t task, size_t *start) {
-  const size_t each = PIECE / joist_dtype_size(reading->elements->dtype);
-  *start = task * each;
-  return joist_smaller(reading->count - *start, each);
-}
-
-/* 0 or the code of an error; a piece that was read but is no bool fails with `status`. */
-static int read_piece(const struct reading *reading, size_t task, joist_status *status,
-                      struct joist_error *error) {
+/* n elements from the given one on, in the machine's order. 0 or the code of an error; a part that
+ * was read but is no bool fails with `status`. */
+static int read_part(const struct reading *reading, size_t first, size_t n, unsigned char *to,
+                     joist_status *status, struct joist_error *error) {
   const struct joist_elements *const elements = reading->elements;
   const size_t size = joist_dtype_size(elements->dtype);
-  size_t start;
-  const size_t n = piece_of(reading, task, &start);
-  const uint64_t from = elements->start + (uint64_t)(reading->first + start) * size;
-  unsigned char *const to = reading->to + start * size;
+  const uint64_t from = elements->start + (uint64_t)first * size;
   if (reading->file == NULL) {
     memcpy(to, reading->bytes + from, n * size);
   } else {
@@ -94,33 +94,43 @@ static int read_piece(const struct reading *reading, size_t task, joist_status *
   return 0;
 }
 
-static void read_task(const void *context, size_t task, size_t worker) {
+/* Reads a part that went wrong once more, to say what is wrong. */
+static joist_status explain(const struct reading *reading, size_t first, size_t n,
+                            unsigned char *to, struct joist_error *error) {
+  joist_status status;
+  const int code = read_part(reading, first, n, to, &status, error);
+  if (code != 0) return joist_file_fail("read", "", code, error);
+  if (status == JOIST_OK) /* it changed meanwhile */
+    return joist_file_fail("read", "", JOIST_FILE_SHORT, error);
+  if (error != NULL) error->position += first;
+  return status;
+}
+
+static void read_piece(const void *context, size_t task, size_t worker) {
   (void)worker;
   const struct reading *const reading = context;
+  const size_t size = joist_dtype_size(reading->elements->dtype), each = PIECE / size;
+  const size_t first = task * each, n = joist_smaller(reading->elements->count - first, each);
   joist_status status;
-  if (read_piece(reading, task, &status, NULL) != 0 || status != JOIST_OK)
+  if (read_part(reading, first, n, reading->to + first * size, &status, NULL) != 0 ||
+      status != JOIST_OK)
     joist_lower(reading->misfit, task);
 }
 
-static joist_status read_all(struct reading *reading, const struct joist_run *run,
-                             struct joist_error *error) {
-  if (reading->count == 0) return JOIST_OK;
-  const size_t size = joist_dtype_size(reading->elements->dtype);
-  const size_t tasks = joist_divide_up(reading->count, PIECE / size);
+static joist_status read_pieces(struct reading *reading, const struct joist_run *run,
+                                struct joist_error *error) {
+  const size_t count = reading->elements->count;
+  const size_t size = joist_dtype_size(reading->elements->dtype), each = PIECE / size;
+  if (count == 0) return JOIST_OK;
   _Atomic size_t lowest = SIZE_MAX;
   reading->misfit = &lowest;
-  joist_status status = joist_tasks_run(run, tasks, PIECE / 2, read_task, reading, error);
-  if (status != JOIST_OK) return status;
+  const joist_status status =
+      joist_tasks_run(run, joist_divide_up(count, each), WORK * PIECE, read_piece, reading, error);
   const size_t misfit = atomic_load(&lowest);
-  if (misfit == SIZE_MAX) return JOIST_OK;
-  /* Once more, to say what is wrong. */
-  const int code = read_piece(reading, misfit, &status, error);
-  if (code != 0) return joist_file_fail("read", "", code, error);
-  if (status == JOIST_OK) return JOIST_OK; /* read at the second try */
-  size_t start;
-  piece_of(reading, misfit, &start);
-  if (error != NULL) error->position += reading->first + start;
-  return status;
+  if (status != JOIST_OK || misfit == SIZE_MAX) return status;
+  const size_t first = misfit * each;
+  return explain(reading, first, joist_smaller(count - first, each), reading->to + first * size,
+                 error);
 }
 
 /* ---- chunks of an array that is transposed on the way ---- */
@@ -149,7 +159,8 @@ static struct chunks chunks_of(const struct joist_elements *elements) {
     if (chunks.row * size <= most) break;
     before *= shape->extent[d];
   }
-  size_t bytes = chunks.row * size * ROWS;
+  const size_t rows = size < LINE / ROWS_LEAST ? LINE / size : ROWS_LEAST;
+  size_t bytes = chunks.row * size * rows;
   bytes = bytes < least ? least : bytes > most ? most : bytes;
   chunks.each = joist_smaller(bytes / (chunks.row * size), shape->extent[chunks.dim]);
   chunks.along = joist_divide_up(shape->extent[chunks.dim], chunks.each);
@@ -160,7 +171,7 @@ static struct chunks chunks_of(const struct joist_elements *elements) {
 
 /* A chunk, as a walk from the file's order to memory's or back. */
 struct chunk {
-  size_t count, place; /* elements; where they begin in memory */
+  size_t count, first, place; /* elements; where they begin in the file and in memory */
   struct joist_walk walk;
 };
 
@@ -179,6 +190,7 @@ static void find_chunk(const struct chunks *chunks, size_t k, bool to_memory, st
   const size_t first = k % chunks->along * chunks->each;
   const size_t places = joist_smaller(shape->extent[chunks->dim] - first, chunks->each);
   chunk->count = places * chunks->row;
+  chunk->first = (k / chunks->along * shape->extent[chunks->dim] + first) * chunks->row;
   chunk->place = first * (size_t)memory[chunks->dim];
   size_t rest = k / chunks->along;
   for (int d = chunks->dim - 1; d >= 0; d--) {
@@ -194,37 +206,57 @@ static void find_chunk(const struct chunks *chunks, size_t k, bool to_memory, st
   }
 }
 
-static joist_status read_chunks(struct reading *reading, void *to, const struct joist_run *run,
+struct transposing {
+  const struct reading *reading;
+  const struct chunks *chunks;
+  unsigned char *scratch; /* a chunk for each worker */
+  char *to;
+};
+
+static void read_chunk(const void *context, size_t task, size_t worker) {
+  const struct transposing *const t = context;
+  const struct joist_run alone = {.threads = 1};
+  const size_t size = joist_dtype_size(t->reading->elements->dtype);
+  unsigned char *const scratch = t->scratch + worker * t->chunks->largest * size;
+  struct chunk chunk;
+  joist_status status;
+  find_chunk(t->chunks, task, true, &chunk);
+  if (read_part(t->reading, chunk.first, chunk.count, scratch, &status, NULL) != 0 ||
+      status != JOIST_OK ||
+      joist_walk_transpose(size, &chunk.walk, scratch, t->to + chunk.place * size, &alone, NULL) !=
+          JOIST_OK)
+    joist_lower(t->reading->misfit, task);
+}
+
+static joist_status read_chunks(struct reading *reading, const struct joist_run *run,
                                 struct joist_error *error) {
   const size_t size = joist_dtype_size(reading->elements->dtype);
   const struct chunks chunks = chunks_of(reading->elements);
-  reading->to = joist_scratch_allocate(chunks.largest * size);
-  if (reading->to == NULL)
-    return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY, .bytes = chunks.largest * size);
-  joist_status status = JOIST_OK;
-  for (size_t k = 0; k < chunks.count && status == JOIST_OK; k++) {
+  const int threads = joist_threads_for(run, reading->elements->count, chunks.count);
+  const size_t bytes = chunks.largest * size * (size_t)threads;
+  unsigned char *const scratch = joist_scratch_allocate(bytes);
+  if (scratch == NULL) return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY, .bytes = bytes);
+  _Atomic size_t lowest = SIZE_MAX;
+  reading->misfit = &lowest;
+  const struct transposing transposing = {reading, &chunks, scratch, (char *)reading->to};
+  joist_status status = joist_tasks_run_on(run, threads, chunks.count, WORK * size * chunks.largest,
+                                           read_chunk, &transposing, error);
+  const size_t misfit = atomic_load(&lowest);
+  if (status == JOIST_OK && misfit != SIZE_MAX) {
     struct chunk chunk;
-    find_chunk(&chunks, k, true, &chunk);
-    reading->count = chunk.count;
-    status = read_all(reading, run, error);
-    if (status == JOIST_OK)
-      status = joist_walk_transpose(size, &chunk.walk, reading->to, (char *)to + chunk.place * size,
-                                    run, error);
-    reading->first += chunk.count;
-    if (status == JOIST_OK) status = joist_run_poll(run, error);
+    find_chunk(&chunks, misfit, true, &chunk);
+    status = explain(reading, chunk.first, chunk.count, scratch, error);
   }
-  joist_scratch_free(reading->to);
+  joist_scratch_free(scratch);
   return status;
 }
 
 joist_status joist_elements_read(const struct joist_elements *elements,
                                  const struct joist_file *file, const unsigned char *bytes,
                                  void *to, const struct joist_run *run, struct joist_error *error) {
-  struct reading reading = {.elements = elements, .file = file, .bytes = bytes};
-  if (is_transposed(elements)) return read_chunks(&reading, to, run, error);
-  reading.count = elements->count;
-  reading.to = to;
-  return read_all(&reading, run, error);
+  struct reading reading = {.elements = elements, .file = file, .bytes = bytes, .to = to};
+  return is_transposed(elements) ? read_chunks(&reading, run, error)
+                                 : read_pieces(&reading, run, error);
 }
 
 /* ---- writing ---- */
@@ -255,7 +287,7 @@ static joist_status write_chunks(const struct joist_elements *elements, const vo
                                  struct joist_error *error) {
   const size_t size = joist_dtype_size(elements->dtype);
   const bool swapped = elements->swapped && size > 1, transposed = is_transposed(elements);
-  struct chunks chunks = {.each = CHUNK_LEAST / size, .row = 1};
+  struct chunks chunks = {.each = PIECE / size, .row = 1};
   if (transposed) {
     chunks = chunks_of(elements);
   } else {
