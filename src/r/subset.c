@@ -11,6 +11,7 @@
 #include "r/conditions.h"
 #include "r/index.h"
 #include "r/ledger.h"
+#include "r/mapped.h"
 #include "r/operations.h"
 #include "r/payload.h"
 #include "r/rules.h"
@@ -346,8 +347,10 @@ static void check_values(size_t selected, const struct joist_r_value *value) {
 static SEXP writable(SEXP tensor, const struct joist_r_value *x, const struct selection *selection,
                      const struct joist_r_value *value, bool in_place) {
   if (in_place && !MAYBE_SHARED(x->payload) && x->payload != value->payload &&
-      !selection->of_itself)
+      !selection->of_itself) {
+    joist_r_map_touch(x->payload);
     return tensor;
+  }
   const struct joist_type type = x->argument.operand.type;
   SEXP payload = PROTECT(joist_r_payload(type.dtype, x->count));
   const struct joist_run run = joist_r_run();

@@ -212,6 +212,24 @@ raised_errors <- alist(
     joist_shape_error = nv_eigh(x),
     joist_dtype_error = nv_qr(z_matrix)
   ),
+  mapped_files = list(joist_value_error = nv_share(v)),
+  nv_read_npy = list(
+    joist_value_error = nv_read_npy(as.raw(1:20)),
+    joist_value_error = nv_read_npy(nv_write_npy(v)[-1]),
+    joist_value_error = nv_read_npy(c(nv_write_npy(v), raw(1))),
+    joist_value_error = nv_read_npy(tempfile()),
+    joist_value_error = nv_read_npz(tempfile()),
+    joist_dtype_error = nv_read_npy( # two bytes of text
+      replace(nv_write_npy(nv_tensor(1L, "ui16")), 23, charToRaw("S"))
+    )
+  ),
+  nv_save = list(
+    joist_value_error = nv_unserialize(as.raw(1:20)),
+    joist_value_error = nv_unserialize(nv_serialize(list(a = v)), "b"),
+    joist_value_error = nv_save(list(v, v), tempfile()),
+    joist_value_error = nv_read(tempfile()),
+    joist_dtype_error = nv_serialize(list(a = nv_convert(z, "c128")))
+  ),
   nv_read_bin = list(
     joist_value_error = nv_read_bin(as.raw(1:3), "f32"),
     joist_value_error = nv_read_bin(as.raw(1:4), "bool"),
@@ -384,6 +402,13 @@ raised_errors <- alist(
 
 # Dtypes of results under the rules of anvil.
 given_dtypes <- alist(
+  mapped_files = list(i16 = {
+    file <- tempfile()
+    nv_write_npy(i, file)
+    nv_share(nv_read_npy(file, mmap = TRUE))
+  }),
+  nv_read_npy = list(i16 = nv_read_npy(nv_write_npy(i)), bool = nv_read_npy(nv_write_npy(b))),
+  nv_save = list(ui8 = nv_unserialize(nv_serialize(list(a = u)))$a),
   base_functions = list(
     f32 = subset(v, v > 1), i16 = `length<-`(i, 2),
     f32 = rowSums(x), i64 = colSums(nv_tensor(matrix(1:4, 2))),
