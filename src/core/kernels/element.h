@@ -153,7 +153,7 @@ JOIST_DEVICE static inline void log1p_parts(double x, double y, double *re, doub
 
 JOIST_DEVICE static inline void expm1_parts(double x, double y, double *re, double *im) {
   const double half = sin(0.5 * y);
-  *re = expm1(x) * cos(y) - 2 * half * half;
+  *re = expm1(x) * cos(y) - 2 * half * half + 0.0; /* of -0, 0 */
   *im = exp(x) * sin(y);
 }
 

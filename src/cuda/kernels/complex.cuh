@@ -237,9 +237,11 @@ CFUNCTION complex_log1p(joist_c128 z) {
   return joist_c128(re, im);
 }
 
+/* Rounded once. */
 template <class R>
-JOIST_DEVICE static inline joist_complex<R> times_real(joist_complex<R> z, double factor) {
-  return joist_complex<R>((R)(z.re * factor), (R)(z.im * factor));
+JOIST_DEVICE static inline joist_complex<R> log_times(joist_complex<R> z, double factor) {
+  const joist_c128 log = complex_log(joist_c128((double)z.re, (double)z.im));
+  return joist_complex<R>((R)(log.re * factor), (R)(log.im * factor));
 }
 #undef CFUNCTION
 

@@ -94,7 +94,7 @@ struct unsigned_of<8> {
 #define CLAMP_FLOAT(low, x, high) real_clamp(low, x, high)
 #define POWER_COMPLEX(a, b) complex_power(a, b)
 #define COMPLEX_OF(re, im) T(re, im)
-#define TIMES_REAL(z, factor) times_real(z, factor)
+#define LOG_TIMES(z, factor) log_times(z, factor)
 #define EXPM1_COMPLEX(z) joist_cexpm1(z)
 #define LOG1P_COMPLEX(z) joist_clog1p(z)
 
