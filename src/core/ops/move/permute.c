@@ -80,20 +80,26 @@ void joist_walk_permute(const struct joist_shape *shape, const struct joist_attr
   }
 }
 
+joist_status joist_walk_transpose(size_t size, const struct joist_walk *walk, const void *in,
+                                  void *out, const struct joist_run *run,
+                                  struct joist_error *error) {
+  int a = 0;
+  while (a < walk->rank && walk->in_stride[a] != 1) a++;
+  /* The first dim stays, or there is nothing to permute: runs are copied. */
+  if (walk->count == 0 || walk->rank < 2 || a == 0 || a == walk->rank || walk->out_stride[0] != 1)
+    return joist_move(size, walk, in, out, run, error);
+  const size_t stripes = joist_divide_up(walk->extent[a], STRIPE);
+  const struct permuting permuting = {size, walk, a, stripes, in, out};
+  const size_t planes = walk->count / walk->extent[a] / walk->extent[0];
+  const size_t rows = joist_smaller(walk->extent[a], STRIPE);
+  return joist_tasks_run(run, planes * stripes, rows * walk->extent[0], permute_stripe, &permuting,
+                         error);
+}
+
 joist_status joist_permute(size_t size, const struct joist_shape *shape,
                            const struct joist_attributes *attributes, const void *in, void *out,
                            const struct joist_run *run, struct joist_error *error) {
   struct joist_walk walk;
   joist_walk_permute(shape, attributes, &walk);
-  int a = 0;
-  while (a < walk.rank && walk.in_stride[a] != 1) a++;
-  /* The first dim stays, or there is nothing to permute: runs are copied. */
-  if (walk.count == 0 || walk.rank < 2 || a == 0 || a == walk.rank)
-    return joist_move(size, &walk, in, out, run, error);
-  const size_t stripes = joist_divide_up(walk.extent[a], STRIPE);
-  const struct permuting permuting = {size, &walk, a, stripes, in, out};
-  const size_t planes = walk.count / walk.extent[a] / walk.extent[0];
-  const size_t rows = joist_smaller(walk.extent[a], STRIPE);
-  return joist_tasks_run(run, planes * stripes, rows * walk.extent[0], permute_stripe, &permuting,
-                         error);
+  return joist_walk_transpose(size, &walk, in, out, run, error);
 }
