@@ -52,6 +52,7 @@
 nv_tensor <- function(x, dtype = NULL, shape = NULL, ambiguous = NULL, device = NULL,
                       na = "error") {
   if (!is.null(device)) device <- nv_device(device)
+  if (is_python(x)) x <- tensor_of_python(x)
   place_on(.Call(joist_r_make, x, dtype, shape, ambiguous, na, NULL), device)
 }
 

@@ -14,7 +14,7 @@ _Static_assert(sizeof(void *) != 8 ||
                     sizeof(struct joist_dl_versioned) == 80),
                "the structs have the published layout");
 
-static struct joist_dl_dtype as_published(joist_dtype dtype) {
+struct joist_dl_dtype joist_dlpack_dtype(joist_dtype dtype) {
   static const uint8_t codes[] = {[JOIST_KIND_BOOL] = JOIST_DL_BOOL,
                                   [JOIST_KIND_INT] = JOIST_DL_INT,
                                   [JOIST_KIND_UINT] = JOIST_DL_UINT,
@@ -28,7 +28,7 @@ static struct joist_dl_dtype as_published(joist_dtype dtype) {
 
 static joist_dtype dtype_of(struct joist_dl_dtype published) {
   for (int k = 0; k < JOIST_DTYPE_COUNT; k++) {
-    const struct joist_dl_dtype own = as_published((joist_dtype)k);
+    const struct joist_dl_dtype own = joist_dlpack_dtype((joist_dtype)k);
     if (own.code == published.code && own.bits == published.bits && own.lanes == published.lanes)
       return (joist_dtype)k;
   }
@@ -57,73 +57,105 @@ static void end(struct lent *lent) {
 static void end_managed(struct joist_dl_managed *self) { end(self->context); }
 static void end_versioned(struct joist_dl_versioned *self) { end(self->context); }
 
-static size_t bytes_of(const struct joist_dl_tensor *tensor) {
-  size_t bytes = tensor->dtype.bits / 8;
-  for (int d = 0; d < tensor->rank; d++) bytes *= (size_t)tensor->shape[d];
-  return bytes;
-}
-
-/* A copy of a tensor that points to arrays of `lent`. */
-static struct joist_dl_tensor own_arrays(struct joist_dl_tensor tensor, struct lent *lent) {
-  memcpy(lent->extents, tensor.shape, (size_t)tensor.rank * sizeof *tensor.shape);
-  memcpy(lent->strides, tensor.strides, (size_t)tensor.rank * sizeof *tensor.strides);
-  tensor.shape = lent->extents;
-  tensor.strides = lent->strides;
-  return tensor;
-}
-
-static struct joist_dl_versioned *lend(struct joist_dl_tensor tensor, struct joist_loan *loan) {
+/* One of `tensor` with arrays of its own, of which `given` is the copy. */
+static struct lent *new_lent(const struct joist_dl_tensor *tensor, struct joist_loan *loan,
+                             struct joist_dl_tensor *given) {
   struct lent *const lent = malloc(sizeof *lent);
   if (lent == NULL) return NULL;
   lent->loan = loan;
   lent->own = NULL;
+  memcpy(lent->extents, tensor->shape, (size_t)tensor->rank * sizeof *tensor->shape);
+  memcpy(lent->strides, tensor->strides, (size_t)tensor->rank * sizeof *tensor->strides);
+  *given = *tensor;
+  given->shape = lent->extents;
+  given->strides = lent->strides;
+  if (loan != NULL) joist_loan_hold(loan);
+  return lent;
+}
+
+static struct joist_dl_versioned *versioned(const struct joist_dl_tensor *tensor,
+                                            struct joist_loan *loan) {
+  struct joist_dl_tensor given;
+  struct lent *const lent = new_lent(tensor, loan, &given);
+  if (lent == NULL) return NULL;
   lent->as.versioned = (struct joist_dl_versioned){.version = {JOIST_DL_MAJOR, JOIST_DL_MINOR},
                                                    .context = lent,
                                                    .deleter = end_versioned,
                                                    .flags = JOIST_DL_READ_ONLY,
-                                                   .tensor = own_arrays(tensor, lent)};
-  joist_loan_hold(loan);
+                                                   .tensor = given};
   return &lent->as.versioned;
+}
+
+static struct lent *managed(const struct joist_dl_tensor *tensor, struct joist_loan *loan) {
+  struct joist_dl_tensor given;
+  struct lent *const lent = new_lent(tensor, loan, &given);
+  if (lent != NULL)
+    lent->as.managed =
+        (struct joist_dl_managed){.tensor = given, .context = lent, .deleter = end_managed};
+  return lent;
+}
+
+/* Where arrays of a shape begin and how they go on, for a tensor that points to them. */
+struct arrays {
+  int64_t extents[JOIST_RANK_MAX], strides[JOIST_RANK_MAX];
+};
+
+static struct joist_dl_tensor in_order(void *elements, struct joist_dl_device device,
+                                       joist_dtype dtype, const struct joist_shape *shape,
+                                       struct arrays *arrays) {
+  int64_t stride = 1;
+  for (int d = 0; d < shape->rank; d++) {
+    arrays->extents[d] = shape->extent[d];
+    arrays->strides[d] = stride;
+    stride *= shape->extent[d] > 0 ? shape->extent[d] : 1;
+  }
+  return (struct joist_dl_tensor){.data = elements,
+                                  .device = device,
+                                  .rank = shape->rank,
+                                  .dtype = joist_dlpack_dtype(dtype),
+                                  .shape = arrays->extents,
+                                  .strides = arrays->strides};
 }
 
 struct joist_dl_versioned *joist_dlpack_lend(void *elements, struct joist_dl_device device,
                                              joist_dtype dtype, const struct joist_shape *shape,
                                              struct joist_loan *loan) {
-  int64_t extents[JOIST_RANK_MAX], strides[JOIST_RANK_MAX], stride = 1;
-  for (int d = 0; d < shape->rank; d++) {
-    extents[d] = shape->extent[d];
-    strides[d] = stride;
-    stride *= extents[d] > 0 ? extents[d] : 1;
-  }
-  return lend((struct joist_dl_tensor){.data = elements,
-                                       .device = device,
-                                       .rank = shape->rank,
-                                       .dtype = as_published(dtype),
-                                       .shape = extents,
-                                       .strides = strides},
-              loan);
+  struct arrays arrays;
+  const struct joist_dl_tensor tensor = in_order(elements, device, dtype, shape, &arrays);
+  return versioned(&tensor, loan);
+}
+
+struct joist_dl_managed *joist_dlpack_give(void *elements, struct joist_dl_device device,
+                                           joist_dtype dtype, const struct joist_shape *shape,
+                                           struct joist_loan *loan) {
+  struct arrays arrays;
+  const struct joist_dl_tensor tensor = in_order(elements, device, dtype, shape, &arrays);
+  struct lent *const given = managed(&tensor, loan);
+  return given == NULL ? NULL : &given->as.managed;
 }
 
 struct joist_dl_versioned *joist_dlpack_again(const struct joist_dl_versioned *lent) {
-  return lend(lent->tensor, ((const struct lent *)lent->context)->loan);
+  return versioned(&lent->tensor, ((const struct lent *)lent->context)->loan);
 }
 
 struct joist_dl_managed *joist_dlpack_copied(const struct joist_dl_versioned *lent) {
-  const size_t bytes = bytes_of(&lent->tensor);
-  struct lent *const copy = malloc(sizeof *copy);
+  const struct joist_dl_tensor *const tensor = &lent->tensor;
+  size_t bytes = tensor->dtype.bits / 8;
+  for (int d = 0; d < tensor->rank; d++) bytes *= (size_t)tensor->shape[d];
+  struct lent *const copy = managed(tensor, NULL);
   if (copy == NULL) return NULL;
-  copy->loan = NULL;
   copy->own = malloc(bytes + 1);
   if (copy->own == NULL) {
-    free(copy);
+    end(copy);
     return NULL;
   }
-  if (bytes > 0) memcpy(copy->own, lent->tensor.data, bytes);
-  copy->as.managed = (struct joist_dl_managed){
-      .tensor = own_arrays(lent->tensor, copy), .context = copy, .deleter = end_managed};
+  if (bytes > 0) memcpy(copy->own, tensor->data, bytes);
   copy->as.managed.tensor.data = copy->own;
   return &copy->as.managed;
 }
+
+void joist_dlpack_end(struct joist_dl_versioned *lent) { lent->deleter(lent); }
+void joist_dlpack_end_managed(struct joist_dl_managed *given) { given->deleter(given); }
 
 /* ---- in ---- */
 

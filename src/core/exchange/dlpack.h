@@ -66,18 +66,25 @@ struct joist_dl_versioned {
   struct joist_dl_tensor tensor;
 };
 
+struct joist_dl_dtype joist_dlpack_dtype(joist_dtype dtype);
+
 /* ---- out ---- */
 
 /* Column-major elements on a device, to be read by others, who become one more holder of the
- * loan; NULL when memory is out. */
+ * loan; and for those who may write to them. NULL when memory is out. */
 struct joist_dl_versioned *joist_dlpack_lend(void *elements, struct joist_dl_device device,
                                              joist_dtype dtype, const struct joist_shape *shape,
                                              struct joist_loan *loan);
-/* One more for the same memory, of what joist_dlpack_lend() made; and one whose elements are a
- * copy that may be written, of such a tensor on the CPU. From any thread; NULL when memory is out.
- */
+struct joist_dl_managed *joist_dlpack_give(void *elements, struct joist_dl_device device,
+                                           joist_dtype dtype, const struct joist_shape *shape,
+                                           struct joist_loan *loan);
+/* From any thread, for what joist_dlpack_lend() made: one more for the same memory; one whose
+ * elements are a copy that may be written, of what is on the CPU. NULL when memory is out. */
 struct joist_dl_versioned *joist_dlpack_again(const struct joist_dl_versioned *lent);
 struct joist_dl_managed *joist_dlpack_copied(const struct joist_dl_versioned *lent);
+/* Calls of their deleters, from any thread. */
+void joist_dlpack_end(struct joist_dl_versioned *lent);
+void joist_dlpack_end_managed(struct joist_dl_managed *given);
 
 /* ---- in ---- */
 
