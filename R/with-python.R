@@ -1,7 +1,7 @@
 #' Tensors and arrays of Python
 #'
-#' With the package reticulate, tensors go to Python and arrays of Python become tensors in their own
-#' dtype, and without a copy where the order of their elements allows it.
+#' With the package reticulate, tensors go to Python and arrays of Python become tensors, in their
+#' own dtype, and without a copy where the order of their elements allows it.
 #'
 #' @section To Python:
 #' Wherever reticulate takes R objects to Python, as arguments of Python functions, in `py$x <- x`
@@ -30,8 +30,7 @@
 #'   not, such as `object` or `datetime64`.
 #' @examplesIf interactive() && requireNamespace("reticulate", quietly = TRUE)
 #' np <- reticulate::import("numpy", convert = FALSE)
-#' ids <- np$array(list(1L, 2L), dtype = "int64") * np$int64("9007199254740993")
-#' nv_tensor(ids)
+#' nv_tensor(np$int64("9007199254740993"))
 #' reticulate::r_to_py(nv_tensor(matrix(1:6, 2), "ui8"))
 #' @name python
 NULL

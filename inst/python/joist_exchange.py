@@ -5,6 +5,7 @@ here take no part in R and can be called from any thread.
 """
 
 import ctypes
+import sys
 import types
 
 _pointer_to = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
@@ -154,7 +155,9 @@ class Given:
 def take(x):
     """The struct of an object with __dlpack__(), which its taker owns, and its name; None where
     there is none to be had."""
-    if not hasattr(x, "__dlpack__") or type(x).__module__ == "numpy":
+    numpy = sys.modules.get("numpy")
+    is_numpy = numpy is not None and isinstance(x, (numpy.ndarray, numpy.generic))
+    if is_numpy or not hasattr(x, "__dlpack__"):
         return None
     if hasattr(x, "block_until_ready"):
         x.block_until_ready()
