@@ -20,16 +20,18 @@
 #' takes the struct clears the pointer and calls the struct's deleter in the end. A pointer is good
 #' for one taker; if there is none, R's collector frees it. Tensors on a GPU stay there.
 #'
+#' Structs of another version or that are damaged raise a `joist_value_error`, elements that no
+#' dtype has a `joist_dtype_error`, memory of a device that this build has not a
+#' `joist_device_error`; the pointer keeps them.
+#'
 #' @param x A tensor or an R vector.
 #' @param versioned Whether the pointer is one of DLPack version 1, to the tensor's own memory, or
 #'   one of the time before, to a copy.
 #' @param ptr An external pointer as described below.
 #' @return `nv_to_dlpack()`: an external pointer of class `nv_dlpack`. `nv_from_dlpack()`: a tensor,
 #'   of a known dtype.
-#' @section Errors: `joist_value_error` for a tensor without data, a pointer that is none or whose
-#'   tensor was taken already, a struct of another version or a damaged one; `joist_dtype_error` for
-#'   elements that have no dtype in joist; `joist_device_error` for memory of a device that this
-#'   build has not.
+#' @section Errors: `joist_value_error` for a tensor without data, and for a pointer that is none or
+#'   whose tensor was taken already.
 #' @examples
 #' x <- nv_tensor(matrix(1:6, 2), "bf16")
 #' nv_from_dlpack(nv_to_dlpack(x))

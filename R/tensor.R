@@ -11,8 +11,8 @@
 #' `ui64`, `x` may be text: R has no other way to write whole numbers beyond 2^53.
 #'
 #' @param x A logical, integer, double, complex, raw, integer64 or float32 vector or
-#'   array, or a tensor; for `i64` and `ui64` also character, with decimal digits or, after `0x`,
-#'   hexadecimal ones.
+#'   array, a tensor, or an array of [Python][python]; for `i64` and `ui64` also character, with
+#'   decimal digits or, after `0x`, hexadecimal ones.
 #' @param dtype A dtype or its name; `NULL` for the default.
 #' @param shape An integer vector of extents; `NULL` for the dimensions of `x`, or its
 #'   length. `integer()` is a scalar.

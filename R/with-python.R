@@ -25,9 +25,9 @@
 #' On its own, reticulate makes R vectors of NumPy arrays, and with that doubles of most numbers.
 #' joist does not change that. Import modules with `convert = FALSE`, and what they give stays a
 #' Python object that `nv_tensor()` reads exactly, such as an `int64` beyond 2^53.
-#' @section Errors: [nv_tensor()] raises `joist_value_error` for a Python object that is no array,
-#'   for masked values and bytes that are no bool; `joist_dtype_error` for a dtype that joist has
-#'   not, such as `object` or `datetime64`.
+#'
+#' What is no array, has masked values or bytes that are no bool raises a `joist_value_error`; a
+#' dtype that joist has not, such as `object` or `datetime64`, a `joist_dtype_error`.
 #' @examplesIf interactive() && requireNamespace("reticulate", quietly = TRUE)
 #' np <- reticulate::import("numpy", convert = FALSE)
 #' nv_tensor(np$int64("9007199254740993"))

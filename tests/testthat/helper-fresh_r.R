@@ -18,8 +18,8 @@ in_fresh_r <- function(f, ...) {
   c(readRDS(files[2]), said = list(said))
 }
 
-# A Python that has these modules, where reticulate is there to use it: the one that JOIST_TEST_PYTHON
-# or RETICULATE_PYTHON names, that of the PATH, or the system's. Skips the test without.
+# A Python that has these modules, where reticulate is there to use it: the one that
+# JOIST_TEST_PYTHON or RETICULATE_PYTHON names, that of the PATH, or the system's. Skips without.
 python_with <- function(...) {
   skip_on_cran()
   skip_if_not_installed("reticulate")

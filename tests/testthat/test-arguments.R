@@ -26,6 +26,7 @@ valid_arguments <- function() {
     promotion = "jax", on = c(lossy = "ok"), envir = globalenv(), expr = 1, id = "jax",
     integer = "i32", file = "page.html",
     con = raw(24), endian = "little", digits = 1, double = "f32", complex = "c64",
+    versioned = TRUE, ptr = nv_to_dlpack(v),
     edges = data.frame(from = "i8", to = "f32"), from = "jax", to = "numpy"
   )
   special <- list(

@@ -62,7 +62,8 @@ exchange_all <- function(python, types) {
         # What NumPy gives instead of an array of rank 0 is a number of its own.
         is_array <- length(shape) > 0L || !layout %in% c("gaps", "backwards")
         if (length(y) > 0L && is_array) {
-          check(to_r(np$shares_memory(b, reticulate::r_to_py(y))) == shared, where, layout, "shared")
+          is_shared <- to_r(np$shares_memory(b, reticulate::r_to_py(y)))
+          check(is_shared == shared, where, layout, "shared")
         }
         checked <- checked + 1
       }
@@ -77,7 +78,7 @@ numpy_names <- c(
   f64 = "float64", c64 = "complex64", c128 = "complex128"
 )
 
-test_that("every dtype, rank, layout and byte order of NumPy: bits, and memory where it is shared", {
+test_that("every dtype, rank, layout and byte order of NumPy: bits, and what is shared", {
   python <- python_with("numpy")
   expect_setequal(c(names(numpy_names), "bf16"), dtypes())
   got <- in_fresh_r(exchange_all, python, numpy_names)
