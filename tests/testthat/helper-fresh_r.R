@@ -21,8 +21,8 @@ in_fresh_r <- function(f, ...) {
 # A Python that has these modules, where reticulate is there to use it: the one that
 # JOIST_TEST_PYTHON or RETICULATE_PYTHON names, that of the PATH, or the system's. Skips without.
 python_with <- function(...) {
-  skip_on_cran()
-  skip_if_not_installed("reticulate")
+  testthat::skip_on_cran()
+  testthat::skip_if_not_installed("reticulate")
   named <- Sys.getenv(c("JOIST_TEST_PYTHON", "RETICULATE_PYTHON"))
   known <- unique(c(named[nzchar(named)], Sys.which("python3"), "/usr/bin/python3"))
   imports <- paste0("import ", c(...), collapse = "; ")
@@ -34,5 +34,5 @@ python_with <- function(...) {
       return(python)
     }
   }
-  skip(paste("no Python has the modules", toString(c(...))))
+  testthat::skip(paste("no Python has the modules", toString(c(...))))
 }

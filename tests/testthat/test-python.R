@@ -102,9 +102,9 @@ try_values <- function(python) {
   single <- np$array(list(1L, 2L), dtype = "float32")
   without <- to_r(single)
   library(joist)
-  refusal <- function(expr) tryCatch(list(expr), joist_error = function(e) {
-    c(class(e)[1L], conditionMessage(e))
-  })
+  refusal <- function(expr) {
+    tryCatch(list(expr), joist_error = function(e) c(class(e)[1L], conditionMessage(e)))
+  }
   run <- function(code) reticulate::py_run_string(code, convert = FALSE)
   values <- function(a) unlist(to_r(a$tolist()))
   got <- list()
@@ -315,7 +315,6 @@ try_jax <- function(python) {
   Sys.setenv(RETICULATE_PYTHON = python, JAX_PLATFORMS = "cpu")
   library(joist)
   jnp <- reticulate::import("jax.numpy", convert = FALSE)
-  to_r <- reticulate::py_to_r
   got <- list(types = character())
   for (type in c("bool", "int8", "int32", "uint16", "uint32", "bfloat16", "float16", "float32")) {
     a <- jnp$arange(6L)$astype(type)
