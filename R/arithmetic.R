@@ -5,15 +5,16 @@
 #' every shape, and equal ranks may differ where an extent is 1.
 #'
 #' Powers of floats by 1, 2, 3, 0.5 and their negatives are products, quotients and roots: exact
-#' where those are, at most 1.5 units in the last place off otherwise, and as fast. Which formula
-#' is used depends on the exponent's value alone, not on where it comes from.
+#' where those are, and as fast. Which formula is used depends on the exponent's value alone, not on
+#' where it comes from. Powers of floats are right to `r stated_error("pow")`.
 #'
 #' Integers wrap modulo 2^n. `nv_floor_div()` and `nv_mod()` floor, so the sign of the
 #' modulus is that of the divisor, as in R; `nv_remainder()` truncates, so the sign is that of
 #' the dividend, as in C. For bool, `+` is *or* and `*` is *and*; `-` is an error. `f16` and
 #' `bf16` are computed in `f32` and rounded once. `nv_min()` and `nv_max()` are elementwise
 #' and give NaN where an operand is NaN (base R's `pmin()` and `pmax()` do not know tensors);
-#' `nv_atan2()` is right to 1 unit in the last place, also by [atan2()].
+#' of 0 and -0 the first is the larger one, in any order;
+#' `nv_atan2()` is right to `r stated_error("atan2")`, also by [atan2()].
 #'
 #' @param lhs,rhs A tensor or an R number; a bare R number keeps its exact value until the
 #'   common dtype is known.

@@ -198,7 +198,7 @@ inexact_words <- function(x) {
 
 # What decided, in a table: its cells, or the step between groups.
 decision_words <- function(x) {
-  steps <- x$steps[x$steps$how != "inexact" & x$steps$defined, ]
+  steps <- x$steps[!x$steps$how %in% c("inexact", "fact") & x$steps$defined, ]
   if (x$rules$kind == "lattice" || nrow(steps) == 0L) {
     return(NULL)
   }

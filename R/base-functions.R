@@ -113,7 +113,7 @@
 #' | `df[nrow(df) + 1, ] <- row` | `rbind(df, row)` |
 #' | `apply(df, 1, f)`, `colMeans(df)` | [to_r()] of `df` |
 #' | `ggplot(df, aes(x, y))`, `jsonlite::toJSON(df)`, `data.table::fwrite(df)` | [to_r()] of `df` |
-#' | `optim(p, f)`, `optimize(f, 0:1)`, `nlm(f, p)`, `uniroot(f, 0:1)` | let `f` return an R number |
+#' | `optim(p, f)`, `optimize(f, 0:1)`, `nlm(f, p)`, `uniroot()` | let `f` return an R number |
 #' | `as.environment(x)`, `as.function(x)` | that of `as.list(x)` |
 #'
 #' `isTRUE(x)` is `FALSE`, as `x` is no logical vector. `apply(x, 1, f)` works on R vectors; see

@@ -12,21 +12,23 @@
 #'
 #' @param con A raw vector, the name of a file, or a connection. A raw vector and a file are read as
 #'   a whole; a connection from where it is, if it is open. For `nv_write_bin()`, a raw vector
-#'   stands for a result in memory, and a file is written anew.
+#'   stands for a result in memory, and a file is written anew: under a name of its own, until it
+#'   is whole.
 #' @param dtype A dtype or its name.
 #' @param shape An integer vector of extents; `NULL` for one dimension of all that there is. From a
 #'   connection so many elements are read.
 #' @param endian The order of the bytes of a number: `"little"`, `"big"`, or `"swap"` for what this
 #'   machine has not.
 #' @param device Where the tensor is to be, see [nv_device()]; `NULL` for the CPU.
+#' @param mmap `TRUE` for a tensor whose memory is the file, see [mapped_files].
 #' @param x A tensor or an R vector.
 #' @return `nv_read_bin()`: a tensor of the known dtype `dtype`. `nv_write_bin()`: a raw vector if
 #'   `con` is one, otherwise `NULL`, invisibly.
 #' @section Errors: `joist_value_error` for bytes that are no whole number of elements, a connection
-#'   that has not as many, a byte that is no bool, a file that is not there, and for a `con` or
-#'   `endian` that is none;
+#'   that has not as many, a byte that is no bool, for a `con` or `endian` that is none, and for
+#'   files and connections that cannot be read or written, with what the system says of them;
 #'   `joist_shape_error` when the elements do not fill the shape; `joist_dtype_error` for an unknown
-#'   dtype. What goes wrong with files and connections is said by base R.
+#'   dtype.
 #' @examples
 #' nv_read_bin(as.raw(c(0x00, 0x3c, 0x00, 0xc0)), "f16", endian = "little")
 #' bytes <- nv_write_bin(nv_tensor(c(1, -2), "bf16"), endian = "big")
@@ -36,42 +38,44 @@
 #' nv_write_bin(nv_tensor(matrix(1:6, 2), "i16"), file)
 #' nv_read_bin(file, "i16", shape = c(2, 3))
 #' @export
-nv_read_bin <- function(con, dtype, shape = NULL, endian = .Platform$endian, device = NULL) {
+nv_read_bin <- function(con, dtype, shape = NULL, endian = .Platform$endian, device = NULL,
+                        mmap = FALSE) {
   swapped <- is_swapped(endian)
+  check_flag(mmap, "mmap")
   if (!is.null(device)) device <- nv_device(device)
   aval <- nv_aval(dtype, if (is.null(shape)) 1L else shape) # says what is wrong with them
-  bytes <- if (inherits(con, "connection")) {
-    bytes_of_connection(con, if (!is.null(shape)) aval)
-  } else if (is_file_name(con)) {
-    if (!file.exists(con)) stop_joist("joist_value_error", "there is no file \"", con, "\"")
-    from <- file(con, "rb")
-    on.exit(close(from))
-    read_bytes(from, Inf)
-  } else if (is.raw(con) && !is.object(con)) {
-    con
+  made <- if (is_file_name(con)) {
+    .Call(joist_r_read_bin, found_path(con), dtype, shape, swapped, mmap)
   } else {
-    stop_no_bytes()
+    check_no_map(mmap)
   }
-  place_on(.Call(joist_r_from_bytes, bytes, dtype, shape, swapped), device)
+  if (is.null(made)) {
+    if (is_file_name(con)) { # a device or a pipe
+      con <- file(con, "rb", raw = TRUE)
+      on.exit(close(con))
+    }
+    bytes <- if (inherits(con, "connection")) {
+      bytes_of_connection(con, if (!is.null(shape)) aval)
+    } else if (is.raw(con) && !is.object(con)) {
+      con
+    } else {
+      stop_no_bytes()
+    }
+    made <- .Call(joist_r_from_bytes, bytes, dtype, shape, swapped)
+  }
+  place_on(made, device)
 }
 
 #' @rdname nv_read_bin
 #' @export
 nv_write_bin <- function(x, con = raw(), endian = .Platform$endian) {
   swapped <- is_swapped(endian)
-  to_memory <- is.raw(con) && !is.object(con)
-  if (!to_memory && !inherits(con, "connection") && !is_file_name(con)) stop_no_bytes()
-  bytes <- .Call(joist_r_to_bytes, as_tensor(x), swapped)
-  if (to_memory) {
-    return(bytes)
+  x <- as_tensor(x)
+  if (is_file_name(con)) {
+    invisible(.Call(joist_r_write_bin, x, con, swapped))
+  } else {
+    send_bytes(con, function() .Call(joist_r_to_bytes, x, swapped))
   }
-  if (is.character(con)) {
-    con <- file(con, "wb")
-    on.exit(close(con))
-  } else if (open_connection(con, "wb")) {
-    on.exit(close(con))
-  }
-  write_bytes(con, bytes)
 }
 
 is_swapped <- function(endian) {
@@ -79,12 +83,6 @@ is_swapped <- function(endian) {
     stop_joist("joist_value_error", "`endian` must be \"little\", \"big\" or \"swap\"")
   }
   endian != .Platform$endian
-}
-
-is_file_name <- function(con) is.character(con) && length(con) == 1L && !is.na(con)
-
-stop_no_bytes <- function() {
-  stop_joist("joist_value_error", "`con` must be a raw vector, a connection or the name of a file")
 }
 
 # Those of a tensor like `aval`, or all that are left.
@@ -102,40 +100,4 @@ bytes_of_connection <- function(con, aval) {
     )
   }
   bytes
-}
-
-# Whether it had to be opened.
-open_connection <- function(con, mode) {
-  closed <- !isOpen(con)
-  if (closed) open(con, mode)
-  closed
-}
-
-number_text <- function(x) format(x, scientific = FALSE, trim = TRUE)
-
-at_a_time <- 2^26 # bytes: R reads and writes fewer than 2^31, and is not interrupted on the way
-
-# Fewer bytes only where there are no more.
-read_bytes <- function(con, bytes, most = at_a_time) {
-  parts <- list()
-  repeat {
-    wanted <- min(bytes, most)
-    part <- readBin(con, "raw", wanted)
-    parts[[length(parts) + 1L]] <- part
-    bytes <- bytes - length(part)
-    if (length(part) < wanted || bytes == 0) {
-      return(if (length(parts) == 1L) part else do.call(c, parts))
-    }
-  }
-}
-
-write_bytes <- function(con, bytes, most = at_a_time) {
-  start <- 0
-  while (start < length(bytes)) {
-    end <- min(length(bytes), start + most)
-    whole <- start == 0 && end == length(bytes)
-    writeBin(if (whole) bytes else bytes[(start + 1):end], con)
-    start <- end
-  }
-  invisible(NULL)
 }

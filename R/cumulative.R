@@ -4,7 +4,8 @@
 #' all elements in column-major order; also by R's `cumsum()`, `cumprod()`, `cummin()` and
 #' `cummax()` (over all).
 #'
-#' Sums and products of bool and integers accumulate in 64 bits, of floats in double, and every
+#' Sums and products of bool and integers accumulate in 64 bits and end in the dtype that the
+#' promotion rules say ([promotion_facts()]), those of floats accumulate in double, and every
 #' element is rounded once; the order of the operations depends on the shape alone, so the bits
 #' do not depend on the number of threads. Sums of numbers that are not negative never
 #' decrease. After a NaN everything is NaN, as in base R.

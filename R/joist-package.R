@@ -7,13 +7,14 @@
 #' @section Pages of this manual:
 #' \itemize{
 #' \item Tensors: make them [nv_tensor()], without data [nv_aval()], ask [shape()], the dtypes
-#'   [as_dtype()], to R [as_array()], bytes [nv_read_bin()], casts [nv_convert()], printing
+#'   [as_dtype()], to R [as_array()], files [nv_read_npy()], [nv_save()], [nv_read_bin()] and
+#'   [mapped_files], casts [nv_convert()], printing
 #'   [print.nv_tensor()], comparing [all.equal.nv_tensor()],
 #'   tests [expect_equal_tensor()].
 #' \item Promotion: [common_dtype()], [result_dtype()], [promotion_table()],
-#'   [promotion_rules()], [with_promotion()], [promotion_lattice()], [check_lattice()]; why
-#'   [explain_promotion()], in functions [trace_dtypes()] and [compare_rules()], pictures
-#'   [plot_promotion], a page [promotion_explorer()].
+#'   [promotion_rules()], [promotion_facts()], [with_promotion()], [promotion_lattice()],
+#'   [check_lattice()]; why [explain_promotion()], in functions [trace_dtypes()] and
+#'   [compare_rules()], pictures [plot_promotion], a page [promotion_explorer()].
 #' \item Elementwise: arithmetic [nv_add()], comparison [nv_eq()], logic [nv_and()], bits
 #'   [nv_bitwise_and()], choices [nv_clamp()], functions [nv_sqrt()] and
 #'   [nv_erf()], signs [nv_negate()], rounding [nv_round()], complex numbers [nv_real()], NaN

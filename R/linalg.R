@@ -18,8 +18,9 @@
 #' @param unit_diagonal `TRUE` takes the diagonal for ones without reading it.
 #' @param logarithm `FALSE` for the modulus itself.
 #' @param ... Ignored.
-#' @return A tensor of the common dtype of the operands, joined with the default float if that
-#'   is no float. `nv_chol()` gives `R` with `t(R) %*% R == x`, or with `lower = TRUE` `L` with
+#' @return A tensor of the common dtype of the operands, or of the float that the promotion rules
+#'   make of it ([promotion_facts()]). `nv_chol()` gives `R` with `t(R) %*% R == x`, or with
+#'   `lower = TRUE` `L` with
 #'   `L %*% t(L) == x`. `nv_det()` has the shape of the batch, a scalar without one;
 #'   `nv_determinant()` is a list of `modulus`, the logarithm of the absolute value, and
 #'   `sign`, which is 1 or -1.
@@ -108,8 +109,8 @@ determinant.nv_tensor <- function(x, logarithm = TRUE, ...) {
 #' @param a What `qr()` gave.
 #' @param b The right sides, as of [nv_solve()]; without them, the inverse.
 #' @param ... Ignored.
-#' @return A list of tensors of the dtype of the operand, joined with the default float if that
-#'   is no float: `Q` and `R`; `d`, `u` and `v`; `values` and `vectors`. The batch dimensions
+#' @return A list of tensors of the dtype of the operand, or of the float that the promotion rules
+#'   make of it: `Q` and `R`; `d`, `u` and `v`; `values` and `vectors`. The batch dimensions
 #'   come last.
 #' @section Errors: `joist_value_error` for elements that are not finite (but `nv_qr()`), with
 #'   their position, and when LAPACK does not converge; `joist_shape_error` when `nv_eigh()`

@@ -4,19 +4,17 @@
 #' ...). Angles are in radians. `nv_logistic()` is 1 / (1 + exp(-x)), `nv_rsqrt()` is 1 /
 #' sqrt(x).
 #'
-#' Computed by vector code with the same bits on every instruction set. Errors are at most 1
-#' unit in the last place for `f32`, and for `f64` at most 1 (`exp`, `log`, `log2`, `log10`,
-#' `log1p`, `sin`, `cos`, `asin`, `acos`, `acosh`, `cbrt`), 1.5 (`asinh`, `atanh`), 2 (`expm1`,
-#' `atan`) or 3 (`tan`, `sinh`, `cosh`, `tanh`, `logistic`), so that `f64` may differ from base R
-#' in the last digits. Angles beyond 8e5 and complex dtypes are the C library's. `f16` and
-#' `bf16` are computed in `f32` and rounded once.
+#' Computed by vector code with the same bits on every instruction set; complex dtypes by the C
+#' library's functions. Errors are at most `r stated_errors(elementary_functions())`, so that `f64`
+#' may differ from base R in the last digits. `f16` and `bf16` are computed in `f32` and rounded
+#' once.
 #'
 #' @param operand A tensor or an R number; a bare R number keeps its exact value until the
 #'   common dtype is known.
-#' @return A tensor. Float and complex dtypes are kept; others are promoted with the rules'
-#'   ambiguous default float (under anvil `sqrt()` of an `i32` is `f32?`).
+#' @return A tensor. Float and complex dtypes are kept; what integers become is for the promotion
+#'   rules to say, see [promotion_facts()] (under anvil `sqrt()` of an `i32` is `f32?`).
 #' @section Errors: `joist_promotion_error` when the rules know no float for the dtype;
-#'   `joist_dtype_error` for `cbrt`, `expm1` and `log1p` of complex tensors.
+#'   `joist_dtype_error` for `cbrt` of complex tensors.
 #' @examples
 #' sqrt(nv_tensor(c(1, 4, 9), "f64"))
 #' nv_logistic(nv_tensor(c(-1, 0, 1)))
@@ -116,19 +114,16 @@ nv_atanh <- function(operand) .Call(joist_r_op1, "atanh", operand)
 #' logarithm of its absolute value, and that logarithm's derivative. R's generics `gamma()`,
 #' `lgamma()` and `digamma()` call them.
 #'
-#' Computed by vector code with the same bits on every instruction set. `f32` is right to 0.51 units
-#' in the last place (ulp), `f16` and `bf16` are computed in `f32` and rounded once. For `f64` the
-#' error is at most 1.6 ulp (`nv_erf()`), 1.7 (`nv_erfc()`), 1.3 (`nv_gamma()` of positive numbers,
-#' 3.5
-#' of others), 2.2 (`nv_lgamma()`) or 3 (`nv_digamma()` of positive numbers); near their zeros at
-#' negative numbers the last two are right to as many ulp of 1, and `nv_digamma()` of negative
-#' numbers to 6 ulp of the larger of 1, log(-x) and itself. At 0 and the negative whole numbers
+#' Computed by vector code with the same bits on every instruction set. Errors are at most
+#' `r stated_errors(special_functions)`; near zeros at negative numbers those of `nv_lgamma()` are
+#' in ulp of 1, and those of `nv_digamma()` in ulp of the larger of 1, log(-x) and itself. `f16` and
+#' `bf16` are computed in `f32` and rounded once. At 0 and the negative whole numbers
 #' `nv_gamma()` and `nv_digamma()` are NaN and `nv_lgamma()` is Inf, as in R. Unlike R's,
 #' `nv_gamma()` below -170.5 is a subnormal number before it is 0.
 #'
 #' @inheritParams nv_sqrt
-#' @return A tensor. Float dtypes are kept; bool and integers are promoted with the rules' ambiguous
-#'   default float.
+#' @return A tensor. Float dtypes are kept; bool and integers become what the promotion rules say,
+#'   see [promotion_facts()].
 #' @section Errors: `joist_promotion_error` when the rules know no float for the dtype;
 #'   `joist_dtype_error` for complex tensors.
 #' @references
@@ -166,7 +161,7 @@ nv_digamma <- function(operand) .Call(joist_r_op1, "digamma", operand)
 #' Also by unary `-`, `abs()`, `sign()`, `floor()`, `ceiling()` and `trunc()`; see [nv_round()] for
 #' rounding to the nearest. Integers are already round. The negative and the
 #' absolute value of the smallest integer wrap to itself. The absolute value of a complex number
-#' is right to 1 unit in the last place, and infinite if one of the parts is.
+#' is right to `r stated_error("abs")`, and infinite if one of the parts is.
 #'
 #' @param operand A tensor or an R number; a bare R number keeps its exact value until the
 #'   common dtype is known.
@@ -225,14 +220,14 @@ nv_is_infinite <- function(operand) .Call(joist_r_op1, "is_infinite", operand)
 #' Parts of complex tensors
 #'
 #' Also by `Re()`, `Im()`, `Arg()` and `Conj()`; `Mod()` is [nv_abs()]. A real number is
-#' its own real part and conjugate, and its imaginary part is 0. `nv_arg()` is right to 1 unit
-#' in the last place.
+#' its own real part and conjugate, and its imaginary part is 0. `nv_arg()` is right to
+#' `r stated_error("arg")`.
 #'
 #' @param operand A tensor or an R number; a bare R number keeps its exact value until the
 #'   common dtype is known.
 #' @return A tensor: `nv_real()`, `nv_imag()` and `nv_arg()` of a complex tensor have the
 #'   float dtype of its parts, `nv_conj()` keeps the dtype. `nv_arg()` of an integer is
-#'   promoted with the rules' ambiguous default float. Angles are in radians.
+#'   the float that the rules say ([promotion_facts()]). Angles are in radians.
 #' @section Errors: `joist_promotion_error` when the rules know no float for the dtype of
 #'   `nv_arg()`.
 #' @examples
@@ -254,3 +249,32 @@ nv_arg <- function(operand) .Call(joist_r_op1, "arg", operand)
 #' @rdname nv_real
 #' @export
 nv_conj <- function(operand) .Call(joist_r_op1, "conj", operand)
+
+# ---- the errors that ops.def states, for the pages above ----
+
+special_functions <- c("erf", "erfc", "gamma", "lgamma", "digamma")
+
+elementary_functions <- function() {
+  table <- as.data.frame(.Call(joist_r_op_names))
+  known <- table$name[table$ulp_f64 > 0 & table$least == 1L]
+  setdiff(known, c(special_functions, "abs", "arg"))
+}
+
+stated_errors <- function(names) {
+  table <- as.data.frame(.Call(joist_r_op_names))
+  table <- table[match(names, table$name), ]
+  bound <- ifelse(table$ulp_f64 == table$ulp_f64_below, format_each(table$ulp_f64), paste0(
+    format_each(table$ulp_f64), ", of negative numbers ", format_each(table$ulp_f64_below)
+  ))
+  groups <- split(paste0("`", names, "`"), factor(bound, unique(bound[order(table$ulp_f64)])))
+  bounds <- paste0(names(groups), " (", vapply(groups, toString, ""), ")", collapse = "; ")
+  paste0(max(table$ulp_f32), " units in the last place (ulp) for `f32`, and for `f64` ", bounds)
+}
+
+stated_error <- function(name) {
+  table <- as.data.frame(.Call(joist_r_op_names))
+  row <- table[match(name, table$name), ]
+  paste(row$ulp_f32, "units in the last place in `f32` and", row$ulp_f64, "in `f64`")
+}
+
+format_each <- function(x) vapply(x, format, "")

@@ -68,19 +68,29 @@ result_dtype <- function(..., rules = NULL) {
 #' `promotion_rules()` gives a rule set as an object, with other default dtypes for R
 #' values if wanted; `promotion_rule_sets()` lists the built-in ones.
 #'
-#' | id | rules |
-#' |---|---|
-#' | `anvil` | the default: what is guessed gives way within a category |
-#' | `anvl` | anvil's successor: every result is known, `ui64` with signed is undefined |
-#' | `jax`, `jax_x32` | JAX with and without 64-bit dtypes |
-#' | `jax_lax` | `jax.lax`: hardly any promotion |
-#' | `numpy` | NumPy 2: R values have a category and no value |
-#' | `numpy_legacy`, `dask` | NumPy 1.x: values of R values and of rank 0 count |
-#' | `cupy` | the same, but values of R values only |
-#' | `torch` | PyTorch: category first, then rank > 0, rank 0, numbers |
-#' | `tensorflow` | TensorFlow: the left operand decides |
-#' | `array_api` | the array API's minimum: the unspecified is an error |
-#' | `python`, `option0` ... `option3`, `option3_bf16` | the steps of JAX's design document |
+#' | id | rules | as of |
+#' |---|---|---|
+#' | `anvil` | the default: what is guessed gives way within a category | anvil's article |
+#' | `anvl` | anvil's successor: results are known, `ui64` with signed is undefined | 2026 |
+#' | `jax`, `jax_x32` | JAX with and without 64-bit dtypes | its documentation; JAX 0.10.2 |
+#' | `jax_lax` | `jax.lax`: hardly any promotion | JEP 9407; JAX 0.10.2 |
+#' | `numpy` | NumPy 2: R values have a category and no value | JEP 9407; NumPy 2.4.6 |
+#' | `numpy_legacy`, `dask` | NumPy 1.x: values of R values and of rank 0 count | NumPy 1.26.4 |
+#' | `cupy` | the same, but values of R values only | NumPy 1.26.4 |
+#' | `torch` | PyTorch: category, then rank > 0, rank 0, numbers | JEP 9407; PyTorch 2.15.0 |
+#' | `tensorflow` | TensorFlow: the left operand decides | JEP 9407 |
+#' | `array_api` | the array API's minimum: the unspecified is an error | the issue of 2021 |
+#' | `array_api_2024` | the array API with Python's numbers and complex | standard 2024.12 |
+#' | `python`, `option0` ... `option3`, `option3_bf16` | steps to JAX's lattice | JEP 9407 |
+#'
+#' JEP 9407 is JAX's design document, whose tables show the libraries of its time;
+#' [promotion_table()] prints what was published. A version says which library the rest was read
+#' from: where it differs from its table (`torch`), operations follow the library, and
+#' [promotion_facts()] lists the cells, with the floats that integers become and the dtypes of sums.
+#' Rule sets without a version join integers with the default float, and their sums of integers have
+#' 64 bits.
+#'
+#' Under `array_api_2024` `bool` is no number: it meets only `bool`, and has no sum.
 #'
 #' A `joist_rules` object is plain data: it can be saved, sent to a worker and compared
 #' with [identical()].
@@ -131,7 +141,7 @@ promotion_rule_sets <- function() {
 #' They are found wherever operands meet: in arithmetic, comparisons, [nv_ifelse()], matrix
 #' products, `c()` and its like and assignment, and in functions such as [exp()] and [mean()] that
 #' turn integers into floats; R numbers also where they become a tensor of their default dtype.
-#' What an operation does by its own definition is no promotion: `sum()` of `i8` is `i64`, tests
+#' What an operation does by its own definition is no promotion: a wider `sum()` of `i8`, tests
 #' such as `&` and the condition of [nv_ifelse()] only ask whether a number is zero. Nor is what
 #' was asked for, by [nv_convert()] or an argument `dtype`. A rounded fraction, such as 0.1 in
 #' `f32`, is not counted; an R number that does not fit a dtype is an error anyway.
@@ -265,6 +275,44 @@ promotion_lattice <- function(edges, id = "user", integer = NULL, double = NULL,
 #' @export
 lattice_edges <- function(rules = NULL) {
   as.data.frame(.Call(joist_r_lattice_edges, rules), stringsAsFactors = FALSE)
+}
+
+#' Facts of promotion rules
+#'
+#' What a rule set says of operations that do more than join dtypes, as it was read from the library
+#' itself: which float integers become, and the dtype in which sums end.
+#'
+#' | fact | says what becomes of the joined dtype in |
+#' |---|---|
+#' | `inexact` | `sqrt()`, `exp()`, `sin()`, `gamma()` and other functions of the kind |
+#' | `divide` | `/` |
+#' | `angle` | `Arg()` |
+#' | `linalg` | `solve()`, `qr()`, `svd()` and their like |
+#' | `mean` | `mean()` |
+#' | `sum` | `sum()`, `prod()` |
+#' | `cumsum` | `cumsum()`, `cumprod()` |
+#' | `power` | `^`, `%/%`, `%%`, which are not defined for `bool` itself |
+#' | `common` | operations on two dtypes, where the library differs from its published table |
+#'
+#' Whatever the dtype is in which a sum ends, integers are added modulo its size, and floats in
+#' double. Dtypes that the library has not are left out, and so are ambiguous ones that it has not.
+#'
+#' @inheritParams common_dtype
+#' @return A data frame: `rules`, the id; `fact`; `operand`, a dtype such as `"i32"` or, ambiguous,
+#'   `"i32?"`; `other`, the second operand of `common`, else `NA`; `result`, a dtype, or `NA` where
+#'   the operation is an error; `ambiguous`, whether the result is; `source`, the library and its
+#'   version.
+#' @section Errors:
+#' `joist_promotion_error` for unknown rules.
+#' @seealso [promotion_table()] for the published tables.
+#' @examples
+#' numpy <- promotion_facts("numpy")
+#' subset(numpy, fact == "inexact" & result != operand)
+#' subset(promotion_facts("jax"), fact == "sum" & operand %in% c("bool", "i8", "ui8"))
+#' subset(promotion_facts("torch"), fact == "common" & operand == "ui16")
+#' @export
+promotion_facts <- function(rules = NULL) {
+  as.data.frame(.Call(joist_r_promotion_facts, rules), stringsAsFactors = FALSE)
 }
 
 #' Check the laws of a lattice

@@ -119,7 +119,9 @@ fit_parameter <- function(x, shape) {
 #' @param min,max,mean,sd,size,prob Numbers or tensors with one value, or of shape `shape`
 #'   (or that can be broadcast to it). An R number keeps its exact value.
 #' @param dtype The dtype of the result: a float dtype for `nv_runif()`, a float or complex
-#'   one for `nv_rnorm()`, an integer dtype for `nv_random_bits()`, any for the others.
+#'   one for `nv_rnorm()`, an integer dtype for `nv_random_bits()`, any for the others. `NULL` is
+#'   the dtype that the promotion rules give a double, of `nv_randint()` and `nv_rbinom()` an
+#'   integer.
 #' @param key A key, see [nv_key()]; `NULL` for one from R's own generator.
 #' @return A tensor of dtype `dtype` and shape `shape`.
 #' @section Errors: `joist_dtype_error` for a dtype that the function does not give;
@@ -146,26 +148,26 @@ fit_parameter <- function(x, shape) {
 #' step <- jit(function(x, key) x + nv_rnorm(shape(x), key = key))
 #' step(nv_tensor(c(1, 2)), nv_key(7))
 #' @export
-nv_runif <- function(shape, min = 0, max = 1, dtype = "f32", key = NULL) {
-  draw("runif", key, list(min, max), shape, dtype)
+nv_runif <- function(shape, min = 0, max = 1, dtype = NULL, key = NULL) {
+  draw("runif", key, list(min, max), shape, dtype_or_default(dtype, 0))
 }
 
 #' @rdname nv_runif
 #' @export
-nv_rnorm <- function(shape, mean = 0, sd = 1, dtype = "f32", key = NULL) {
-  draw("rnorm", key, list(mean, sd), shape, dtype)
+nv_rnorm <- function(shape, mean = 0, sd = 1, dtype = NULL, key = NULL) {
+  draw("rnorm", key, list(mean, sd), shape, dtype_or_default(dtype, 0))
 }
 
 #' @rdname nv_runif
 #' @export
-nv_randint <- function(shape, min, max, dtype = "i32", key = NULL) {
-  draw("randint", key, list(min, max), shape, dtype)
+nv_randint <- function(shape, min, max, dtype = NULL, key = NULL) {
+  draw("randint", key, list(min, max), shape, dtype_or_default(dtype, 0L))
 }
 
 #' @rdname nv_runif
 #' @export
-nv_rbinom <- function(shape, size, prob, dtype = "i32", key = NULL) {
-  draw("rbinom", key, list(size, prob), shape, dtype)
+nv_rbinom <- function(shape, size, prob, dtype = NULL, key = NULL) {
+  draw("rbinom", key, list(size, prob), shape, dtype_or_default(dtype, 0L))
 }
 
 #' @rdname nv_runif

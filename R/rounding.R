@@ -3,10 +3,12 @@
 #' To whole numbers, to a number of digits after the decimal point (or before it, where `digits` is
 #' negative), or to a number of significant digits; also by R's `round()` and `signif()`.
 #'
-#' Of `f64` these are base R's results, bit by bit (those of R 4.0 and later): the nearer of the
+#' Of `f64` these are base R's results, bit by bit (those of R 4.0 and later, but for `signif()`
+#' next to the largest number, which R rounds to the nearest since 4.6 only): the nearer of the
 #' two numbers with so many digits that are next to the operand, as doubles, and the even one of two
 #' that are equally near. So `round(0.15, 1)` is 0.1, as 0.15 in double is less than 0.15. Other
-#' floats are rounded as doubles, and then to their own precision. Integers are exact: digits after
+#' floats are rounded as doubles, and then to their own precision; of complex numbers `nv_round()`
+#' rounds both parts, to whole numbers only. Integers are exact: digits after
 #' the decimal point leave them as they are; rounding others takes the nearest multiple of a power
 #' of 10, the even one of two, and wraps where the dtype has it not.
 #'
@@ -15,8 +17,8 @@
 #' @param digits A whole number: for `nv_round()` of digits after the decimal point, for
 #'   `nv_signif()` of significant digits, at least 1 of which is kept.
 #' @return A tensor of the operand's dtype.
-#' @section Errors: `joist_dtype_error` for complex tensors; `joist_value_error` for `digits` that
-#'   are no single number.
+#' @section Errors: `joist_dtype_error` for complex tensors, but for `nv_round()` to whole numbers;
+#'   `joist_value_error` for `digits` that are no single number.
 #' @references M. Maechler: Rounding to decimal digits in binary. Vignette of the R package round
 #'   (2020).
 #' @examples
@@ -32,6 +34,7 @@ nv_round <- function(operand, digits = 0) {
   }
   digits <- whole_digits(digits)
   type <- .Call(joist_r_op1, "round", none_of(operand))
+  stop_if_complex("nv_round", type)
   if (!is_float_dtype(type)) operand <- as_tensor(operand) # of the default dtype
   if (digits == 0) {
     nv_round(operand)
@@ -49,6 +52,7 @@ nv_round <- function(operand, digits = 0) {
 nv_signif <- function(operand, digits = 6) {
   digits <- max(1, whole_digits(digits))
   type <- .Call(joist_r_op1, "round", none_of(operand))
+  stop_if_complex("nv_signif", type)
   if (is_float_dtype(type)) {
     if (digits > 22) {
       return(as_tensor(operand))
@@ -57,6 +61,15 @@ nv_signif <- function(operand, digits = 6) {
   } else {
     operand <- as_tensor(operand) # of the default dtype
     with_promotion("anvil", fused("signif_integer", signif_integer, operand, digits))
+  }
+}
+
+stop_if_complex <- function(name, type) {
+  if (is_complex_dtype(type)) {
+    stop_joist(
+      "joist_dtype_error", name, "() does not round ", format(dtype(type)),
+      " to digits: round nv_real() and nv_imag()"
+    )
   }
 }
 
@@ -107,11 +120,12 @@ signif_float <- function(x, digits) {
   second <- nv_gather(nv_tensor(scales$second, "f64"), at)
   divided <- nv_gather(nv_tensor(scales$divided), at)
   scaled <- nv_ifelse(divided, size / factor, size * factor * second)
-  half <- nv_ifelse(size <= double_scalar(scales$last), double_scalar(0.5), double_scalar(0))
-  whole <- nv_ifelse(
-    nv_gather(nv_tensor(scales$extreme), at), nv_floor(scaled + half), nv_round(scaled)
-  )
-  value <- nv_ifelse(divided, whole * factor, whole / factor / second)
+  extreme <- nv_gather(nv_tensor(scales$extreme), at)
+  whole <- nv_ifelse(extreme, nv_floor(scaled + double_scalar(0.5)), nv_round(scaled))
+  multiple <- whole * factor
+  # 2e308 is no double: the nearest one of a digit is 1e308.
+  within <- nv_ifelse(nv_is_finite(multiple), multiple, nv_floor(scaled) * factor)
+  value <- nv_ifelse(divided, within, whole / factor / second)
   rounded <- nv_is_finite(wide) & size != double_scalar(0)
   nv_ifelse(rounded, signed_as(wide, value), wide)
 }
@@ -137,23 +151,21 @@ power_of_ten <- function(n) {
 
 # How base R scales doubles of each magnitude to whole numbers of that many digits: the elements
 # from `from` on, which is where their logarithms are whole, are divided by `factor`, or multiplied
-# by it and a `second` one. Those near the ends of the range are rounded by adding a half, except
-# after `last`.
+# by it and a `second` one. Those near the ends of the range are rounded by adding a half; those
+# next to the largest, which base R cuts off in some versions, are multiples of the nearest power.
 decimal_scales <- function(digits) {
   magnitude <- c(-324:-306, -306:308) # the smaller extreme ends within -306
-  extreme <- seq_along(magnitude) <= 19L | magnitude >= 306
+  extreme <- seq_along(magnitude) <= 19L | magnitude == 306
+  large <- magnitude > 306
   shift <- digits - 1 - magnitude
   first <- ifelse(extreme, digits + ifelse(shift > 0, 22, -22), pmin(abs(shift), 308))
   second <- ifelse(extreme, shift - first, pmax(shift - 308, 0))
   list(
     from = magnitude_starts(magnitude[-1L]),
-    factor = vapply(first, power_of_ten, 0),
+    factor = ifelse(large, 10^first, vapply(first, power_of_ten, 0)),
     second = vapply(second, power_of_ten, 0),
     divided = !extreme & shift <= 0,
-    extreme = extreme,
-    last = first_double(1e307, .Machine$double.xmax, function(x) {
-      !(308 - log10(x) >= power_of_ten(-digits))
-    }, before = TRUE)
+    extreme = extreme
   )
 }
 
@@ -168,12 +180,12 @@ magnitude_starts <- function(magnitude) {
   compiled$magnitude_starts
 }
 
-# The first doubles between `low` and `high` for which `holds`, or those `before` them.
-first_double <- function(low, high, holds, before = FALSE) {
+# The first doubles between `low` and `high` for which `holds`.
+first_double <- function(low, high, holds) {
   repeat {
     middle <- low + (high - low) / 2
     if (all(middle == low | middle == high)) {
-      return(if (before) low else high)
+      return(high)
     }
     found <- holds(middle)
     high <- ifelse(found, middle, high)

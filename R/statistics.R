@@ -61,7 +61,7 @@ nv_norm <- function(operand, dims = NULL, drop = TRUE, p = 2) {
 #' @rdname nv_var
 #' @export
 nv_count_nonzero <- function(operand, dims = NULL, drop = TRUE) {
-  nv_reduce_sum(nv_convert(operand, "bool"), dims, drop)
+  nv_reduce_sum(nv_convert(operand, "bool"), dims, drop, dtype = "i64")
 }
 
 variance <- function(x, dims, drop, correction, root) {

@@ -13,7 +13,7 @@
 #' @param x A logical, integer, double, complex, raw, integer64 or float32 vector or
 #'   array, a tensor, or an array of [Python][python]; for `i64` and `ui64` also character, with
 #'   decimal digits or, after `0x`, hexadecimal ones.
-#' @param dtype A dtype or its name; `NULL` for the default.
+#' @param dtype A dtype or its name; `NULL` for the default of the promotion rules.
 #' @param shape An integer vector of extents; `NULL` for the dimensions of `x`, or its
 #'   length. `integer()` is a scalar.
 #' @param ambiguous `TRUE` if the dtype is only a guess.
@@ -76,7 +76,7 @@ nv_fill <- function(value, shape, dtype = NULL, ambiguous = NULL, device = NULL)
 
 #' @rdname nv_tensor
 #' @export
-nv_iota <- function(dim, dtype, shape, start = 1L, ambiguous = FALSE, device = NULL) {
+nv_iota <- function(dim, dtype = NULL, shape, start = 1L, ambiguous = FALSE, device = NULL) {
   if (!is.null(device)) device <- nv_device(device)
   if (is_whole(dim) && length(dim) == 1L && dim > length(shape)) {
     stop_joist(
@@ -85,14 +85,20 @@ nv_iota <- function(dim, dtype, shape, start = 1L, ambiguous = FALSE, device = N
     )
   }
   numbers <- .Call(joist_r_operation, "iota", list(), list(
-    dim = dim, from = start, shape = shape, dtype = dtype, ambiguous = ambiguous
+    dim = dim, from = start, shape = shape, dtype = dtype_or_default(dtype, 1L),
+    ambiguous = ambiguous
   ))
   place_on(numbers, device)
 }
 
+# The dtype that was asked for, or the one that the rules give a tensor of such R values.
+dtype_or_default <- function(dtype, value) {
+  if (is.null(dtype)) result_dtype(value)$dtype else dtype
+}
+
 #' @rdname nv_tensor
 #' @export
-nv_eye <- function(n, dtype = "f32", device = NULL) {
+nv_eye <- function(n, dtype = NULL, device = NULL) {
   check_whole(n, "n")
   nv_tensor(diag(n), dtype, c(n, n), device = device)
 }

@@ -1,10 +1,6 @@
 # The one place where joist's conditions are raised; called from C, and from R through
 # stop_joist().
 raise <- function(class, message) {
-  if (identical(class, "interrupt")) {
-    signalCondition(structure(class = c("interrupt", "condition"), list(message = "", call = NULL)))
-    invokeRestart("abort")
-  }
   stop(structure(
     class = c(class, "joist_error", "error", "condition"),
     list(message = message, call = user_call(sys.nframe() - 1L))

@@ -10,7 +10,13 @@
 #'
 #' Tibbles take tensors of rank 1, too, and so does what is built on the vctrs package: the
 #' common type of two columns is that of [common_dtype()]. A column that consists of missing
-#' rows only becomes an [nv_aval()].
+#' rows only becomes an [nv_aval()]. Other missing rows are `NA` in `f64` and `c128` and an error in
+#' the other dtypes, which have none: `dplyr::lag()` and `dplyr::lead()` take a value for them,
+#' `default = `.
+#'
+#' Of a data.table a tensor is a column by `data.table(D, t = x)` or `cbind(D, t = x)`. data.table's
+#' own `:=`, `set()` and `$<-` allocate a new column before they look at what it is, stop at a
+#' tensor, and leave the table without it: no function of joist is called on the way.
 #'
 #' @param x A tensor of rank 2 at most.
 #' @param row.names `NULL` or a character vector with a name for each row.

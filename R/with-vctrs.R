@@ -1,9 +1,9 @@
 # Tensors as vectors of the vctrs package, for tibbles. Registered when vctrs and pillar are
 # loaded; joist itself needs neither.
 
-# What vctrs cuts and puts together: a data frame of R numbers that hold every value of the dtype,
-# and NA apart from them; for 64-bit integers the two halves of each as doubles. (It must be a
-# data frame: of a vector vctrs would cut the names, and find those of the tensor's fields.)
+# What vctrs cuts and puts together: R numbers that hold every value of the dtype, and NA apart from
+# them; of 64-bit integers the two halves of each, as parts of a complex number. (It is no data
+# frame, whose columns vctrs 0.6 would look for in the tensor.)
 #' @exportS3Method vctrs::vec_proxy
 vec_proxy.nv_tensor <- function(x, ...) {
   if (inherits(x, "nv_traced") || ndims(x) > 1L) {
@@ -11,15 +11,20 @@ vec_proxy.nv_tensor <- function(x, ...) {
       "joist_shape_error", "a column is a tensor of rank 1, not ", footer(x), "; see nv_flatten()"
     )
   }
-  vctrs::new_data_frame(if (has_data(x)) values_in_r(x) else unknown_values(x), length(x))
+  if (has_data(x)) values_in_r(x) else unknown_values(x)
 }
 
 values_in_r <- function(x) {
   if (!is_int64(x)) {
-    return(list(value = plain_values(x)))
+    return(plain_values(x))
   }
+  halves <- halves_of(x)
+  complex(real = halves$high, imaginary = halves$low)
+}
+
+halves_of <- function(x) {
   base <- nv_scalar(2^32, dtype(x))
-  list(value = as.vector(x %/% base), low = as.vector(x %% base))
+  list(high = as.vector(x %/% base), low = as.vector(x %% base))
 }
 
 # -2^31 of i32 is no integer of R.
@@ -27,34 +32,34 @@ plain_values <- function(x) as.vector(as_array(x, if (dtype(x) == "i32") "double
 
 # NA of the kind that the values would have.
 unknown_values <- function(x) {
-  lapply(values_in_r(nv_tensor(0, dtype(x))), function(value) {
-    value[1L] <- NA
-    rep(value, length(x))
-  })
+  value <- values_in_r(nv_tensor(0, dtype(x)))
+  value[1L] <- NA
+  rep(value, length(x))
 }
 
 #' @exportS3Method vctrs::vec_restore
 vec_restore.nv_tensor <- function(x, to, ...) {
   type <- format(dtype(to))
   if (!has_na(to)) {
-    missing <- is.na(x$value) & !is.nan(x$value)
+    missing <- is.na(x) & !is.nan(x)
     # New vectors start as NA and are filled later. Until then this is a tensor without values.
-    if (nrow(x) > 0L && all(missing)) {
-      return(nv_aval(type, nrow(x), ambiguous(to)))
+    if (length(x) > 0L && all(missing)) {
+      return(nv_aval(type, length(x), ambiguous(to)))
     }
     if (any(missing)) {
       stop_joist(
-        "joist_value_error", "a tensor of dtype ", type, " has no NA for row ",
-        which(missing)[1L], "; convert the column first: to f64, or by as.vector()"
+        "joist_value_error", "a tensor of dtype ", type, " has no NA for row ", which(missing)[1L],
+        "; give a value for it, such as `default = 0` of dplyr::lag(), or convert the column ",
+        "first: to f64, or by as.vector()"
       )
     }
   }
   if (is_int64(to)) {
-    tensor <- function(values) nv_tensor(values, type, nrow(x))
-    whole <- tensor(x$value) * nv_scalar(2^32, type) + tensor(x$low)
+    tensor <- function(values) nv_tensor(values, type, length(x))
+    whole <- tensor(Re(x)) * nv_scalar(2^32, type) + tensor(Im(x))
     return(nv_convert(whole, type, ambiguous(to)))
   }
-  nv_tensor(x$value, type, nrow(x), ambiguous(to))
+  nv_tensor(x, type, length(x), ambiguous(to))
 }
 
 # Order is that of the values; complex numbers have none.
@@ -63,7 +68,7 @@ vec_proxy_compare.nv_tensor <- function(x, ...) {
   if (is_complex_dtype(x)) {
     stop_joist("joist_dtype_error", "complex numbers have no order")
   }
-  vec_proxy.nv_tensor(x)
+  if (is_int64(x) && has_data(x)) vctrs::new_data_frame(halves_of(x)) else vec_proxy.nv_tensor(x)
 }
 
 #' @exportS3Method vctrs::vec_ptype_abbr

@@ -20,12 +20,15 @@
 #include "r/ledger.h"
 #include "r/ledger_casts.h"
 #include "r/ledger_view.h"
+#include "r/mapped.h"
+#include "r/npy.h"
 #include "r/operations.h"
 #include "r/policy.h"
 #include "r/program_view.h"
 #include "r/promotion.h"
 #include "r/promotion_explain.h"
 #include "r/rules.h"
+#include "r/safetensors.h"
 #include "r/session.h"
 #include "r/subset.h"
 #include "r/tensor_create.h"
@@ -49,6 +52,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(joist_r_promotion_lattice, 5),
     ENTRY(joist_r_check_lattice, 1),
     ENTRY(joist_r_lattice_edges, 1),
+    ENTRY(joist_r_promotion_facts, 1),
     ENTRY(joist_r_rules_info, 1),
     ENTRY(joist_r_make_policy, 1),
     ENTRY(joist_r_set_policy, 1),
@@ -59,7 +63,14 @@ static const R_CallMethodDef entries[] = {
     ENTRY(joist_r_as_array, 4),
     ENTRY(joist_r_format, 3),
     ENTRY(joist_r_from_bytes, 4),
+    ENTRY(joist_r_read_bin, 5),
     ENTRY(joist_r_to_bytes, 2),
+    ENTRY(joist_r_write_bin, 3),
+    ENTRY(joist_r_read_npy, 4),
+    ENTRY(joist_r_write_npy, 4),
+    ENTRY(joist_r_read_safetensors, 5),
+    ENTRY(joist_r_write_safetensors, 3),
+    ENTRY(joist_r_share, 1),
     ENTRY(joist_r_to_dlpack, 2),
     ENTRY(joist_r_from_dlpack, 1),
     ENTRY(joist_r_dlpack_take, 1),
@@ -138,6 +149,7 @@ attribute_visible void R_init_joist(DllInfo *info) {
   joist_kernels_select(NULL);
   joist_r_blas_init();
   joist_r_c_api_init();
+  joist_r_map_init();
   joist_r_foreign_init();
 #if JOIST_R_PAYLOADS_ARE_ALTREP
   joist_r_altrep_payload_init();

@@ -1,9 +1,10 @@
-/* Makes tensors of bytes, and bytes of tensors. */
+/* Makes tensors of bytes, and bytes of tensors, in memory and in files. */
 #include "r/bytes.h"
 
 #include "r/arguments.h"
 #include "r/conditions.h"
 #include "r/dtypes.h"
+#include "r/files.h"
 #include "r/operands.h"
 #include "r/payload.h"
 #include "r/rules.h"
@@ -19,31 +20,68 @@ static void copy(joist_dtype dtype, const void *from, size_t n, bool swapped, vo
   if (status != JOIST_OK) joist_r_raise(status, &error);
 }
 
-/* The bytes become the payload themselves where they are as they are to be. */
-SEXP joist_r_from_bytes(SEXP bytes, SEXP dtype, SEXP shape, SEXP swapped) {
-  if (TYPEOF(bytes) != RAWSXP) joist_r_stop(JOIST_ERROR_VALUE, "`bytes` must be a raw vector");
-  const struct joist_type type = {joist_r_dtype(dtype), false};
-  const size_t size = joist_dtype_size(type.dtype), length = (size_t)XLENGTH(bytes);
-  const size_t n = length / size;
+/* What so many bytes are the elements of. */
+static struct joist_elements elements_of(SEXP dtype, SEXP shape, SEXP swapped, size_t length) {
+  struct joist_elements elements = {.dtype = joist_r_dtype(dtype),
+                                    .swapped = joist_r_flag(swapped, "swapped")};
+  const size_t size = joist_dtype_size(elements.dtype), n = length / size;
   if (n * size != length)
     joist_r_stop(JOIST_ERROR_VALUE,
                  "%.0f byte%s cannot be read as %s, which has %d in each element", (double)length,
-                 length == 1 ? "" : "s", joist_dtype_name(type.dtype), (int)size);
-  struct joist_shape extents = {.rank = 1, .extent = {(uint32_t)n}};
+                 length == 1 ? "" : "s", joist_dtype_name(elements.dtype), (int)size);
+  elements.count = n;
+  elements.shape = (struct joist_shape){.rank = 1, .extent = {(uint32_t)n}};
   if (shape != R_NilValue)
-    joist_r_shape(shape, &extents);
+    joist_r_shape(shape, &elements.shape);
   else if (n > INT32_MAX)
     joist_r_stop(JOIST_ERROR_SHAPE, "%.0f elements are too many for one dimension; give a `shape`",
                  (double)n);
-  joist_r_check_filled(&extents, n);
-  const bool other = joist_r_flag(swapped, "swapped");
+  joist_r_check_filled(&elements.shape, n);
+  return elements;
+}
+
+/* The bytes become the payload themselves where they are as they are to be. */
+SEXP joist_r_from_bytes(SEXP bytes, SEXP dtype, SEXP shape, SEXP swapped) {
+  if (TYPEOF(bytes) != RAWSXP) joist_r_stop(JOIST_ERROR_VALUE, "`bytes` must be a raw vector");
+  const struct joist_elements elements = elements_of(dtype, shape, swapped, (size_t)XLENGTH(bytes));
+  const struct joist_type type = {elements.dtype, false};
   const bool as_is = joist_r_payload_type(type.dtype) == RAWSXP && !joist_r_has_attributes(bytes) &&
-                     (!other || size == 1);
-  SEXP payload = PROTECT(as_is ? bytes : joist_r_payload(type.dtype, n));
-  copy(type.dtype, RAW(bytes), n, other, as_is ? NULL : joist_r_elements(payload));
-  SEXP tensor = joist_r_tensor(payload, type, &extents);
+                     (!elements.swapped || joist_dtype_size(type.dtype) == 1);
+  SEXP payload = PROTECT(as_is ? bytes : joist_r_payload(type.dtype, elements.count));
+  copy(type.dtype, RAW(bytes), elements.count, elements.swapped,
+       as_is ? NULL : joist_r_elements(payload));
+  SEXP tensor = joist_r_tensor(payload, type, &elements.shape);
   UNPROTECT(1);
   return tensor;
+}
+
+SEXP joist_r_read_bin(SEXP path, SEXP dtype, SEXP shape, SEXP swapped, SEXP map) {
+  const bool mmap = joist_r_flag(map, "mmap");
+  SEXP pointer = PROTECT(joist_r_open_file(path));
+  if (pointer == R_NilValue) {
+    UNPROTECT(1);
+    return R_NilValue;
+  }
+  const uint64_t size = joist_r_file_of(pointer)->file.size;
+  if (size > PTRDIFF_MAX) JOIST_R_FAIL(JOIST_E_OUT_OF_MEMORY, .bytes = SIZE_MAX);
+  const struct joist_elements elements = elements_of(dtype, shape, swapped, (size_t)size);
+  SEXP tensor = PROTECT(joist_r_read_elements(&elements, pointer, NULL, mmap));
+  joist_r_close_file(pointer);
+  UNPROTECT(2);
+  return tensor;
+}
+
+SEXP joist_r_write_bin(SEXP x, SEXP path, SEXP swapped) {
+  struct joist_r_value value;
+  SEXP kept = PROTECT(joist_r_read_to_write(x, &value));
+  const struct joist_elements elements = {.dtype = value.argument.operand.type.dtype,
+                                          .swapped = joist_r_flag(swapped, "swapped"),
+                                          .shape = value.argument.shape,
+                                          .count = value.count};
+  joist_r_write_file(path, NULL, 0, &elements, &value.data, 1);
+  (void)kept;
+  UNPROTECT(1);
+  return R_NilValue;
 }
 
 /* The payload itself where it is a raw vector of R's own, see joist_r_as_array(). */

@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "r/error_text.h"
+#include "r/interrupt.h"
 
 /* The package's namespace, where raise() lives; set when the package is loaded. */
 static SEXP namespace_of_package = NULL;
@@ -15,6 +16,7 @@ static SEXP namespace_of_package = NULL;
 SEXP joist_r_init(SEXP namespace_object) {
   namespace_of_package = namespace_object;
   R_PreserveObject(namespace_object);
+  joist_r_interrupt_init();
   return R_NilValue;
 }
 
@@ -35,7 +37,6 @@ static const char *condition_class(joist_status status) {
     case JOIST_ERROR_MEMORY:
       return "joist_memory_error";
     case JOIST_INTERRUPTED:
-      return "interrupt";
     case JOIST_OK:
       break;
   }
@@ -50,8 +51,9 @@ static _Noreturn void raise_text(joist_status status, const char *text) {
 }
 
 _Noreturn void joist_r_raise(joist_status status, const struct joist_error *error) {
+  if (status == JOIST_INTERRUPTED) joist_r_go_on_jumping();
   char text[JOIST_R_ERROR_TEXT_SIZE] = "";
-  if (status != JOIST_INTERRUPTED) joist_r_error_text(error, text);
+  joist_r_error_text(error, text);
   raise_text(status, text);
 }
 

@@ -75,7 +75,10 @@ static const char *fact(const struct joist_error *error, const char *name, size_
     *given = constant != NULL;
     return *given ? constant : "";
   }
-  if (is(name, length, "text")) return error->text[k].bytes;
+  if (is(name, length, "text")) {
+    *given = error->text[k].bytes[0] != '\0';
+    return error->text[k].bytes;
+  }
   if (is(name, length, "shape")) return joist_shape_format(&error->shape[k], text);
   if (is(name, length, "rank")) return whole((size_t)error->shape[k].rank, text);
   if (is(name, length, "range")) return range(error->type[k].dtype, text);

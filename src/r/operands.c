@@ -243,9 +243,19 @@ bool joist_r_by_value(const struct joist_rules *rules) {
   return rules->policy == JOIST_BY_VALUE || rules->policy == JOIST_BY_LITERAL_VALUE;
 }
 
+/* Whether all are of one known dtype, which is then their common one, whatever the values. */
+static bool same_dtype(const struct joist_r_value *values, size_t n) {
+  const joist_dtype first = values[0].argument.operand.type.dtype;
+  for (size_t k = 0; k < n; k++) {
+    const struct joist_operand *const x = &values[k].argument.operand;
+    if (x->literal || x->type.ambiguous || x->type.dtype != first) return false;
+  }
+  return true;
+}
+
 void joist_r_needs_values(const struct joist_rules *rules, const struct joist_r_value *values,
                           size_t n, joist_r_form form, const char *which) {
-  if (rules->policy != JOIST_BY_VALUE || n < 2) return;
+  if (rules->policy != JOIST_BY_VALUE || n < 2 || same_dtype(values, n)) return;
   for (size_t k = 0; k < n; k++)
     if (values[k].form == form && values[k].argument.operand.rank == 0 &&
         !values[k].argument.operand.type.ambiguous)

@@ -231,7 +231,7 @@ SEXP joist_r_promotion_rule_sets(void) {
     SET_STRING_ELT(VECTOR_ELT(sets, 1), i, Rf_mkChar(kind_name(rules)));
     SET_STRING_ELT(VECTOR_ELT(sets, 2), i, Rf_mkChar(policy_name(rules)));
     INTEGER(VECTOR_ELT(sets, 3))[i] = (int)all_nodes(rules, nodes);
-    SET_STRING_ELT(VECTOR_ELT(sets, 4), i, Rf_mkChar(joist_rules_source(rules->id)));
+    SET_STRING_ELT(VECTOR_ELT(sets, 4), i, Rf_mkChar(joist_rules_source(rules)));
   }
   UNPROTECT(1);
   return sets;
@@ -243,11 +243,6 @@ SEXP joist_r_rules_info(SEXP rules) {
   const struct joist_rules *set = joist_r_rules(rules);
   uint8_t nodes[JOIST_NODE_MAX];
   const size_t count = all_nodes(set, nodes);
-  /* A user's lattice may bear the id of a built-in set. */
-  const struct joist_rules *builtin = joist_rules_find(set->id);
-  const bool is_builtin = builtin != NULL && builtin->kind == set->kind &&
-                          builtin->edge_count == set->edge_count &&
-                          memcmp(builtin->edges, set->edges, sizeof set->edges) == 0;
   SEXP info = PROTECT(Rf_mkNamed(VECSXP, names));
   SET_VECTOR_ELT(info, 0, Rf_ScalarString(Rf_mkCharCE(set->id, CE_UTF8)));
   SET_VECTOR_ELT(info, 1, Rf_mkString(kind_name(set)));
@@ -262,9 +257,37 @@ SEXP joist_r_rules_info(SEXP rules) {
   Rf_setAttrib(literals, R_NamesSymbol, literal_names);
   SET_VECTOR_ELT(info, 4, node_names(set, nodes, count));
   SET_VECTOR_ELT(info, 5, Rf_ScalarInteger(set->edge_count));
-  SET_VECTOR_ELT(info, 6, Rf_mkString(joist_rules_source(is_builtin ? set->id : "")));
+  SET_VECTOR_ELT(info, 6, Rf_mkString(joist_rules_source(set)));
   UNPROTECT(2);
   return info;
+}
+
+SEXP joist_r_promotion_facts(SEXP rules) {
+  static const char *names[] = {"rules",  "fact",      "operand", "other",
+                                "result", "ambiguous", "source",  ""};
+  const struct joist_rules *set = joist_r_rules(rules);
+  struct joist_rules_fact *facts = (struct joist_rules_fact *)(void *)R_alloc(
+      JOIST_RULES_FACTS_MAX, sizeof(struct joist_rules_fact));
+  const R_xlen_t count = (R_xlen_t)joist_rules_facts(set, facts);
+  SEXP table = PROTECT(Rf_mkNamed(VECSXP, names));
+  for (int c = 0; c < 7; c++)
+    SET_VECTOR_ELT(table, c, Rf_allocVector(c == 5 ? LGLSXP : STRSXP, count));
+  for (R_xlen_t i = 0; i < count; i++) {
+    const struct joist_rules_fact fact = facts[i];
+    struct joist_type type = {JOIST_DTYPE_NONE, false};
+    const bool defined = joist_rules_type_of_node(set, fact.result, &type);
+    SET_STRING_ELT(VECTOR_ELT(table, 0), i, Rf_mkCharCE(set->id, CE_UTF8));
+    SET_STRING_ELT(VECTOR_ELT(table, 1), i, Rf_mkChar(fact.name));
+    SET_STRING_ELT(VECTOR_ELT(table, 2), i, node_name(set, fact.operand));
+    SET_STRING_ELT(VECTOR_ELT(table, 3), i,
+                   fact.other == JOIST_NODE_NONE ? NA_STRING : node_name(set, fact.other));
+    SET_STRING_ELT(VECTOR_ELT(table, 4), i,
+                   defined ? Rf_mkChar(joist_dtype_name(type.dtype)) : NA_STRING);
+    LOGICAL(VECTOR_ELT(table, 5))[i] = defined ? type.ambiguous : NA_LOGICAL;
+    SET_STRING_ELT(VECTOR_ELT(table, 6), i, Rf_mkChar(joist_rules_version(set)));
+  }
+  UNPROTECT(1);
+  return table;
 }
 
 SEXP joist_r_lattice_edges(SEXP rules) {

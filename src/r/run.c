@@ -2,17 +2,11 @@
 #include "r/run.h"
 
 #include "core/base/threads.h"
+#include "r/interrupt.h"
 #include "r/payload.h"
 
-static void check_interrupt(void *unused) {
-  (void)unused;
-  R_CheckUserInterrupt();
-}
-
-static bool poll(void *unused) { return R_ToplevelExec(check_interrupt, unused) == FALSE; }
-
 struct joist_run joist_r_run(void) {
-  return (struct joist_run){.threads = joist_threads_get(), .poll = poll, .context = NULL};
+  return (struct joist_run){.threads = joist_threads_get(), .poll = joist_r_poll, .context = NULL};
 }
 
 /* An interrupt must not jump over a caller that holds a plan. */

@@ -11,6 +11,7 @@
 #include "r/conditions.h"
 #include "r/index.h"
 #include "r/ledger.h"
+#include "r/mapped.h"
 #include "r/operations.h"
 #include "r/payload.h"
 #include "r/rules.h"
@@ -346,8 +347,10 @@ static void check_values(size_t selected, const struct joist_r_value *value) {
 static SEXP writable(SEXP tensor, const struct joist_r_value *x, const struct selection *selection,
                      const struct joist_r_value *value, bool in_place) {
   if (in_place && !MAYBE_SHARED(x->payload) && x->payload != value->payload &&
-      !selection->of_itself)
+      !selection->of_itself) {
+    joist_r_map_touch(x->payload);
     return tensor;
+  }
   const struct joist_type type = x->argument.operand.type;
   SEXP payload = PROTECT(joist_r_payload(type.dtype, x->count));
   const struct joist_run run = joist_r_run();
@@ -365,9 +368,10 @@ static SEXP assign_concrete(SEXP tensor, const struct joist_r_value *x,
                             const struct joist_r_value *value, bool in_place) {
   const size_t size = joist_dtype_size(x->argument.operand.type.dtype);
   const bool repeated = value->count == 1;
-  const struct joist_run run = joist_r_run();
+  struct joist_run run = joist_r_run();
   struct joist_error error;
   tensor = PROTECT(writable(tensor, x, selection, value, in_place));
+  run.poll = NULL; /* what is written in place is written whole */
   void *const out = joist_r_elements(joist_r_field(tensor, JOIST_R_PAYLOAD));
   if (selection->mask != NULL) {
     raise_if(joist_mask_put(size, selection->mask, x->count, before, value->data, repeated, out,

@@ -6,6 +6,7 @@
 #include "core/types/host.h"
 #include "r/arguments.h"
 #include "r/conditions.h"
+#include "r/mapped.h"
 #include "r/operands.h"
 #include "r/rules.h"
 #include "r/run.h"
@@ -82,6 +83,7 @@ SEXP joist_r_as_array(SEXP x, SEXP as, SEXP lossy, SEXP first) {
                      (dtype == JOIST_I32 && host == JOIST_HOST_INTEGER &&
                       joist_import_fits(JOIST_HOST_INTEGER, value.data, value.count, JOIST_I32));
   if (whole && value.count == all) {
+    joist_r_map_touch(payload); /* R may write to it once the tensor is gone */
     UNPROTECT(1);
     return payload;
   }

@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CSV_MAX = 64, CSV_TEXT = 16 };
+enum { CSV_MAX = 64, CSV_ROWS = 96, CSV_TEXT = 16 };
 
 struct csv {
   int rows, columns;
-  char cell[CSV_MAX][CSV_MAX][CSV_TEXT];
+  char cell[CSV_ROWS][CSV_MAX][CSV_TEXT];
 };
 
 /* anvil spells its bool i1. */
@@ -27,7 +27,7 @@ static int csv_read(const char *file, struct csv *csv) {
   memset(csv, 0, sizeof *csv);
   FILE *in = fopen(path, "r");
   if (in == NULL) return 0;
-  while (csv->rows < CSV_MAX && fgets(line, sizeof line, in) != NULL) {
+  while (csv->rows < CSV_ROWS && fgets(line, sizeof line, in) != NULL) {
     line[strcspn(line, "\r\n")] = '\0';
     int column = 0;
     for (char *text = strtok(line, ","); text != NULL && column < CSV_MAX; text = strtok(NULL, ","))

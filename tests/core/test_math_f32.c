@@ -7,11 +7,10 @@
 
 #include "check.h"
 #include "core/kernels/kernels.h"
+#include "references.h"
 #include "sets.h"
 
 enum { BATCH = 4096, STRIDE = 509, CLOSE = 61 };
-
-static double logistic(double x) { return 1 / (1 + exp(-x)); }
 
 static const struct {
   joist_op op;
@@ -24,6 +23,7 @@ static const struct {
     {JOIST_OP_SQRT, sqrt},   {JOIST_OP_LOGISTIC, logistic}, {JOIST_OP_ASIN, asin},
     {JOIST_OP_ACOS, acos},   {JOIST_OP_ATAN, atan},         {JOIST_OP_ASINH, asinh},
     {JOIST_OP_ACOSH, acosh}, {JOIST_OP_ATANH, atanh},       {JOIST_OP_CBRT, cbrt},
+    {JOIST_OP_RSQRT, rsqrt},
 };
 enum { FUNCTIONS = sizeof functions / sizeof *functions };
 

@@ -18,12 +18,19 @@ static struct joist_type joined(const struct joist_rules *rules,
   return type;
 }
 
-/* Where an integer is no result: the join with an R double. */
-static struct joist_type floated(const struct joist_rules *rules, struct joist_type type) {
+/* What becomes of an integer that is no result: what the library of the rules says, else the join
+ * with an R double. */
+static struct joist_type by_fact(const struct joist_rules *rules, joist_op op,
+                                 struct joist_type type) {
   const struct joist_operand pair[] = {
       {.type = type, .rank = 1},
       {.type = {(joist_dtype)rules->literal[JOIST_CATEGORY_FLOAT], true}, .rank = 1}};
-  return joist_dtype_category(type.dtype) >= JOIST_CATEGORY_FLOAT ? type : joined(rules, pair, 2);
+  const joist_fact fact = joist_op_fact(op, type.dtype);
+  if (fact == JOIST_FACT_COUNT || joist_dtype_category(type.dtype) >= JOIST_CATEGORY_FLOAT)
+    return type;
+  if (!rules->has_library && fact != JOIST_FACT_POWER) return joined(rules, pair, 2);
+  CHECK(joist_fact_apply(rules, fact, &type, NULL));
+  return type;
 }
 
 /* The type that operand k is promoted to. */
@@ -31,17 +38,17 @@ static struct joist_type promoted(const struct joist_rules *rules, joist_op op,
                                   const struct joist_operand *operands, size_t count, size_t k,
                                   bool asked) {
   switch (joist_op_class(op)) {
-    case JOIST_CLASS_JOIN:
     case JOIST_CLASS_REAL:
     case JOIST_CLASS_PREDICATE:
     case JOIST_CLASS_COMPARE:
     case JOIST_CLASS_POSITION:
       return joined(rules, operands, count);
+    case JOIST_CLASS_JOIN:
     case JOIST_CLASS_INEXACT:
     case JOIST_CLASS_ANGLE:
-      return floated(rules, joined(rules, operands, count));
+      return by_fact(rules, op, joined(rules, operands, count));
     case JOIST_CLASS_AVERAGE:
-      return asked ? nothing : floated(rules, operands[0].type);
+      return asked ? nothing : by_fact(rules, op, operands[0].type);
     case JOIST_CLASS_SELECT:
       return k == 0 ? nothing : joined(rules, operands + 1, count - 1);
     case JOIST_CLASS_ASSIGN:

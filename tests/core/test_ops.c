@@ -23,13 +23,34 @@ static struct joist_type node(int k) {
   return (struct joist_type){(joist_dtype)(k % JOIST_DTYPE_COUNT), k >= JOIST_DTYPE_COUNT};
 }
 
-/* The type joined with the rule set's ambiguous float, if it is no float yet. */
-static bool with_float(const struct joist_rules *rules, struct joist_type *type) {
-  if (inexact(type->dtype)) return true;
+/* The type that a fact makes of a join; test_promote.c has the facts. Without a library, the type
+ * joined with the rule set's ambiguous float, if it is no float yet. */
+static bool with_float(const struct joist_rules *rules, joist_fact fact, struct joist_type *type) {
+  if (rules->has_library) return joist_fact_apply(rules, fact, type, NULL);
+  if (inexact(type->dtype)) {
+    if (fact == JOIST_FACT_ANGLE) type->dtype = joist_dtype_real(type->dtype);
+    return true;
+  }
   const struct joist_operand both[2] = {
       {.type = *type, .rank = 1},
       {.type = {(joist_dtype)rules->literal[JOIST_CATEGORY_FLOAT], true}, .rank = 1}};
   return joist_common_type(rules, both, 2, type, NULL) == JOIST_OK;
+}
+
+/* Which fact an operation asks for. */
+static joist_fact fact_of(joist_op op) {
+  switch (joist_op_class(op)) {
+    case JOIST_CLASS_ANGLE:
+      return JOIST_FACT_ANGLE;
+    case JOIST_CLASS_AVERAGE:
+      return JOIST_FACT_MEAN;
+    case JOIST_CLASS_ACCUMULATE:
+      return joist_op_is_reduction(op) ? JOIST_FACT_SUM : JOIST_FACT_CUMSUM;
+    default:
+      return joist_op_is_array(op) ? JOIST_FACT_LINALG
+             : op == JOIST_OP_DIV  ? JOIST_FACT_DIVIDE
+                                   : JOIST_FACT_INEXACT;
+  }
 }
 
 static struct { long ok, refused; } seen;
@@ -100,7 +121,13 @@ static const char *judge(const struct joist_rules *rules, joist_op op,
   if (arity > 1)
     joined = joist_common_type(rules, operands + select, arity - select, &join, NULL) == JOIST_OK;
   struct joist_type float_join = join;
-  floated = joined && with_float(rules, &float_join);
+  floated = joined && with_float(rules, fact_of(op), &float_join);
+  const bool powers = op == JOIST_OP_POW || op == JOIST_OP_FLOORDIV || op == JOIST_OP_MOD;
+  if (joined && powers && join.dtype == JOIST_BOOL &&
+      !joist_fact_apply(rules, JOIST_FACT_POWER, &join, NULL))
+    return status == JOIST_ERROR_DTYPE ? NULL : "a power of bool";
+  const bool sums = class == JOIST_CLASS_ACCUMULATE && rules->has_library;
+  if (sums && !asked && !floated) return status == JOIST_ERROR_PROMOTION ? NULL : "a sum";
   if (status != JOIST_OK) {
     if (status != JOIST_ERROR_PROMOTION && status != JOIST_ERROR_DTYPE) return "unexpected status";
     if (status == JOIST_ERROR_PROMOTION && joined && floated) return "there is a common dtype";
@@ -142,8 +169,8 @@ static const char *judge(const struct joist_rules *rules, joist_op op,
                  ? NULL
                  : "inexact";
     case JOIST_CLASS_ANGLE:
-      return floated && s->result[0].dtype == joist_dtype_real(float_join.dtype) &&
-                     operand == float_join.dtype
+      return floated && same_type(s->result[0], float_join) &&
+                     operand == (inexact(join.dtype) ? join.dtype : float_join.dtype)
                  ? NULL
                  : "angle";
     case JOIST_CLASS_REAL:
@@ -175,6 +202,7 @@ static const char *judge(const struct joist_rules *rules, joist_op op,
       break;
     case JOIST_CLASS_ACCUMULATE:
       if (asked) return same_type(s->result[0], requested) ? NULL : "dtype asked for";
+      if (sums) return same_type(s->result[0], float_join) ? NULL : "sum of a library";
       if (inexact(join.dtype))
         return same_type(s->result[0], join) &&
                        joist_dtype_size(operand) >= (joist_dtype_size(join.dtype) > 4 ? 8u : 4u)
@@ -290,6 +318,18 @@ static void test_promises(void) {
   check_result("anvil", JOIST_OP_SHIFT_LEFT, f16, f16, JOIST_DTYPE_NONE, false);
 }
 
+/* Where the library refuses integers, so do the rules, with the facts. */
+static void test_refused_by_library(void) {
+  const struct joist_operand operand = {.type = {JOIST_I32, false}, .rank = 1};
+  struct joist_signature signature;
+  struct joist_error error;
+  CHECK_ERROR(joist_infer(joist_rules_find("torch"), JOIST_OP_REDUCE_MEAN, &operand, 1,
+                          &no_attributes, &signature, &error),
+              error, JOIST_E_NO_FACT);
+  CHECK_INT(error.type[0].dtype, JOIST_I32);
+  CHECK_STR(error.text[0].bytes, "torch");
+}
+
 /* A comparison with a literal beyond the dtype is computed in one that holds it. */
 static void test_compare_literals(void) {
   const struct joist_rules *const rules = joist_rules_find("anvil");
@@ -381,6 +421,7 @@ int main(void) {
   test_table();
   test_every_op();
   test_promises();
+  test_refused_by_library();
   test_compare_literals();
   return check_report("ops");
 }

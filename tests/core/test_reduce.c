@@ -172,6 +172,15 @@ static void test_values(void) {
         reduce_all(JOIST_OP_REDUCE_SUM, JOIST_F32, JOIST_DTYPE_NONE, 20000, floats, &status)));
     floats[at] = 0.1f;
   }
+  /* 0 is larger than -0, wherever it is. */
+  for (size_t at = 0; at < 20000; at += 997) {
+    for (size_t i = 0; i < 20000; i++) floats[i] = i == at ? 0.0f : -0.0f;
+    CHECK(!signbit(
+        reduce_all(JOIST_OP_REDUCE_MAX, JOIST_F32, JOIST_DTYPE_NONE, 20000, floats, &status)));
+    for (size_t i = 0; i < 20000; i++) floats[i] = i == at ? -0.0f : 0.0f;
+    CHECK(signbit(
+        reduce_all(JOIST_OP_REDUCE_MIN, JOIST_F32, JOIST_DTYPE_NONE, 20000, floats, &status)));
+  }
   /* NaN is not zero. */
   const double nan_value = NAN, zero = 0;
   CHECK(reduce_all(JOIST_OP_REDUCE_ANY, JOIST_F64, JOIST_DTYPE_NONE, 1, &nan_value, &status) == 1);

@@ -8,6 +8,7 @@
 
 #include "check.h"
 #include "core/kernels/kernels.h"
+#include "references.h"
 #include "ulps.h"
 
 /* One element by the kernel in use. */
@@ -64,38 +65,20 @@ static void check_sets(void) {
     }
 }
 
-/* Bernoulli's numbers B_2n / 2n: Abramowitz and Stegun (1964), 6.3.18 and 23.1 */
-static long double digammal(long double x) {
-  static const long double terms[] = {1.0L / 12,  -1.0L / 120,     1.0L / 252, -1.0L / 240,
-                                      1.0L / 132, -691.0L / 32760, 1.0L / 12,  -3617.0L / 8160};
-  const long double pi = 3.141592653589793238462643383279502884L;
-  if (x < 0) {
-    const long double r = x - roundl(x);
-    return digammal(1 - x) - pi / tanl(pi * r);
-  }
-  long double sum = 0;
-  for (; x < 24; x += 1) sum -= 1 / x;
-  const long double z = 1 / (x * x);
-  long double series = 0;
-  for (int n = 7; n >= 0; n--) series = (series + terms[n]) * z;
-  return sum + logl(x) - 1 / (2 * x) - series;
-}
-
 enum function { ERF, ERFC, LGAMMA, GAMMA, DIGAMMA, FUNCTIONS };
 static const struct {
   const char *name;
   double (*f64)(double);
   float (*f32)(float);
   long double (*reference)(long double);
-  double bound, bound_below; /* ulp of f64 for x > 0 and x < 0 */
+  joist_op op;
 } functions[FUNCTIONS] = {
-    [ERF] = {"erf", erf_f64, erf_f32, erfl, 1.6, 1.6},
-    [ERFC] = {"erfc", erfc_f64, erfc_f32, erfcl, 1.7, 1},
-    [LGAMMA] = {"lgamma", lgamma_f64, lgamma_f32, lgammal, 2.2, 2},
-    [GAMMA] = {"gamma", gamma_f64, gamma_f32, tgammal, 1.3, 3.5},
-    [DIGAMMA] = {"digamma", digamma_f64, digamma_f32, digammal, 3, 6},
+    [ERF] = {"erf", erf_f64, erf_f32, erfl, JOIST_OP_ERF},
+    [ERFC] = {"erfc", erfc_f64, erfc_f32, erfcl, JOIST_OP_ERFC},
+    [LGAMMA] = {"lgamma", lgamma_f64, lgamma_f32, lgammal, JOIST_OP_LGAMMA},
+    [GAMMA] = {"gamma", gamma_f64, gamma_f32, tgammal, JOIST_OP_GAMMA},
+    [DIGAMMA] = {"digamma", digamma_f64, digamma_f32, digammal, JOIST_OP_DIGAMMA},
 };
-#define BOUND_F32 0.51
 
 static double ulp_of(double value) {
   int exponent;
@@ -124,7 +107,8 @@ static struct { double positive, below, f32; } worst[FUNCTIONS];
 static void check_f64(enum function f, double x, double value, double rest) {
   const double got = functions[f].f64(x), unit = unit_of(f, x, value);
   const double error = fabs((got - value) / unit - rest * (ulp_of(value) / unit));
-  const double bound = x < 0 ? functions[f].bound_below : functions[f].bound;
+  const struct joist_accuracy stated = joist_op_accuracy(functions[f].op);
+  const double bound = x < 0 ? stated.f64_below : stated.f64;
   CHECK_MSG(isinf(value) ? got == value : error <= bound, "%s(%a): want %a, got %a, %g ulp",
             functions[f].name, x, value, got, error);
   double *const most = x < 0 ? &worst[f].below : &worst[f].positive;
@@ -134,9 +118,9 @@ static void check_f64(enum function f, double x, double value, double rest) {
 static void check_f32(enum function f, float x, double value) {
   const float got = functions[f].f32(x), rounded = (float)value;
   const double error = fabs((double)got - value) / unit_of_f32(value);
-  CHECK_MSG(isinf(rounded) ? got == rounded : error <= BOUND_F32 + slack(),
-            "%s(%af): want %a, got %a, %g", functions[f].name, (double)x, value, (double)got,
-            error);
+  CHECK_MSG(
+      isinf(rounded) ? got == rounded : error <= joist_op_accuracy(functions[f].op).f32 + slack(),
+      "%s(%af): want %a, got %a, %g", functions[f].name, (double)x, value, (double)got, error);
   if (!isinf(rounded) && error > worst[f].f32) worst[f].f32 = error;
 }
 

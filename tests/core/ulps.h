@@ -39,7 +39,9 @@ static inline double slack(void) {
 static inline double error_in(long double got, long double want, long double rounded, int digits,
                               int least) {
   if (isnan(got) || isnan(rounded)) return isnan(got) && isnan(rounded) ? 0 : INFINITY;
-  if (isinf(got) || isinf(rounded)) return got == rounded ? 0 : INFINITY;
+  if (isinf(rounded) || (isinf(got) && isinf(want))) return got == rounded ? 0 : INFINITY;
+  /* Infinite for what is just within the range: as the number that would come next. */
+  if (isinf(got)) got = copysignl(ldexpl(1, 3 - least), got);
   int exponent;
   frexpl(rounded, &exponent);
   if (exponent < least || rounded == 0) exponent = least;

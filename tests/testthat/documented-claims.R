@@ -212,6 +212,24 @@ raised_errors <- alist(
     joist_shape_error = nv_eigh(x),
     joist_dtype_error = nv_qr(z_matrix)
   ),
+  mapped_files = list(joist_value_error = nv_share(v)),
+  nv_read_npy = list(
+    joist_value_error = nv_read_npy(as.raw(1:20)),
+    joist_value_error = nv_read_npy(nv_write_npy(v)[-1]),
+    joist_value_error = nv_read_npy(c(nv_write_npy(v), raw(1))),
+    joist_value_error = nv_read_npy(tempfile()),
+    joist_value_error = nv_read_npz(tempfile()),
+    joist_dtype_error = nv_read_npy( # two bytes of text
+      replace(nv_write_npy(nv_tensor(1L, "ui16")), 23, charToRaw("S"))
+    )
+  ),
+  nv_save = list(
+    joist_value_error = nv_unserialize(as.raw(1:20)),
+    joist_value_error = nv_unserialize(nv_serialize(list(a = v)), "b"),
+    joist_value_error = nv_save(list(v, v), tempfile()),
+    joist_value_error = nv_read(tempfile()),
+    joist_dtype_error = nv_serialize(list(a = nv_convert(z, "c128")))
+  ),
   nv_read_bin = list(
     joist_value_error = nv_read_bin(as.raw(1:3), "f32"),
     joist_value_error = nv_read_bin(as.raw(1:4), "bool"),
@@ -282,9 +300,7 @@ raised_errors <- alist(
   program = list(joist_value_error = program(jit(function(x) x))),
   nv_sqrt = list(
     joist_promotion_error = strict(sqrt(i)),
-    joist_dtype_error = nv_cbrt(z),
-    joist_dtype_error = expm1(z),
-    joist_dtype_error = log1p(z)
+    joist_dtype_error = nv_cbrt(z)
   ),
   nv_tensor = list(
     joist_value_error = nv_tensor(c(1.5, 2), "i32"),
@@ -346,6 +362,7 @@ raised_errors <- alist(
     joist_dtype_error = promotion_rules("anvil", double = "f31"),
     joist_dtype_error = promotion_rules("anvil", double = "i32")
   ),
+  promotion_facts = list(joist_promotion_error = promotion_facts("none")),
   promotion_table = list(
     joist_dtype_error = promotion_table("anvil", "f31"),
     joist_promotion_error = promotion_table("none")
@@ -389,6 +406,13 @@ raised_errors <- alist(
 
 # Dtypes of results under the rules of anvil.
 given_dtypes <- alist(
+  mapped_files = list(i16 = {
+    file <- tempfile()
+    nv_write_npy(i, file)
+    nv_share(nv_read_npy(file, mmap = TRUE))
+  }),
+  nv_read_npy = list(i16 = nv_read_npy(nv_write_npy(i)), bool = nv_read_npy(nv_write_npy(b))),
+  nv_save = list(ui8 = nv_unserialize(nv_serialize(list(a = u)))$a),
   base_functions = list(
     f32 = subset(v, v > 1), i16 = `length<-`(i, 2),
     f32 = rowSums(x), i64 = colSums(nv_tensor(matrix(1:4, 2))),

@@ -259,3 +259,29 @@ own_exports <- function() {
   }
   Filter(is_own, setdiff(sort(getNamespaceExports("joist")), "%*%"))
 }
+
+# Cells in which a library has moved on since its table was published: torch.result_type() of
+# PyTorch 2.15.0, where ui16, ui32 and ui64 meet themselves, floats and numbers, and numbers do not
+# become double first.
+as_living <- function(rules, cells) {
+  if (rules != "torch") {
+    return(cells)
+  }
+  wide <- intersect(c("ui16", "ui32", "ui64"), rownames(cells))
+  # True is a number, too: torch.result_type(tensor of ui16, True) is ui16.
+  with_number <- c("bool?" = NA, "i*" = NA, "f*" = "f32", "c*" = "c64")
+  for (name in wide) {
+    cells[name, name] <- name
+    for (other in intersect(floats(), rownames(cells))) {
+      cells[name, other] <- cells[other, name] <- other
+    }
+    for (other in intersect(names(with_number), rownames(cells))) {
+      number <- with_number[[other]]
+      cells[name, other] <- cells[other, name] <- if (is.na(number)) name else number
+    }
+  }
+  for (number in intersect(c("f*", "c*"), rownames(cells))) {
+    cells[number, number] <- with_number[[number]]
+  }
+  cells
+}

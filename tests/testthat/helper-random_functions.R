@@ -17,47 +17,51 @@ random_input <- function(dtypes) {
   nv_tensor(values, dtype, if (vector) 2L else integer())
 }
 
-random_literals <- c("1L", "2L", "2L", "100L", "300L", "0.5", "2", "2", "1e5", "TRUE")
-random_binary <- c(
-  "%s + %s", "%s * %s", "%s * %s", "%s/%s", "nv_add(%s, %s)", "%s < %s", "%s == %s"
-)
-random_unary <- c(
-  "-%s", "abs(%s)", "sqrt(%s)", "nv_reduce_sum(%s)", "sum(%s)", "exp(%s)",
-  "nv_convert(%s, \"f32\")", "nv_convert(%s, \"i16\")", "mean(%s)"
+random_words <- list(
+  literals = c("1L", "2L", "2L", "100L", "300L", "0.5", "2", "2", "1e5", "TRUE"),
+  binary = c(
+    "%s + %s", "%s * %s", "%s * %s", "%s/%s", "nv_add(%s, %s)", "%s < %s", "%s == %s"
+  ),
+  unary = c(
+    "-%s", "abs(%s)", "sqrt(%s)", "nv_reduce_sum(%s)", "sum(%s)", "exp(%s)",
+    "nv_convert(%s, \"f32\")", "nv_convert(%s, \"i16\")", "mean(%s)"
+  ),
+  choice = "nv_ifelse(%s < 3L, %s, %s)",
+  again = "%s * %s"
 )
 
 # Of a name, or of something in it.
-random_operand <- function(names, depth) {
+random_operand <- function(names, depth, words) {
   if (depth == 0L || runif(1) < 0.6) {
     return(pick(names))
   }
-  paste0("(", random_call(names, depth - 1L), ")")
+  paste0("(", random_call(names, depth - 1L, words), ")")
 }
 
-random_call <- function(names, depth) {
+random_call <- function(names, depth, words) {
   if (runif(1) < 0.25) {
-    return(sprintf(pick(random_unary), random_operand(names, depth)))
+    return(sprintf(pick(words$unary), random_operand(names, depth, words)))
   }
   if (runif(1) < 0.08) {
     return(sprintf(
-      "nv_ifelse(%s < 3L, %s, %s)", pick(names), random_operand(names, depth), pick(names)
+      pick(words$choice), pick(names), random_operand(names, depth, words), pick(names)
     ))
   }
-  x <- random_operand(names, depth)
-  y <- if (runif(1) < 0.35) pick(random_literals) else random_operand(names, depth)
-  do.call(sprintf, as.list(c(pick(random_binary), if (runif(1) < 0.5) c(x, y) else c(y, x))))
+  x <- random_operand(names, depth, words)
+  y <- if (runif(1) < 0.35) pick(words$literals) else random_operand(names, depth, words)
+  do.call(sprintf, as.list(c(pick(words$binary), if (runif(1) < 0.5) c(x, y) else c(y, x))))
 }
 
 # A list of the lines of a function, and its arguments.
-random_function <- function() {
+random_function <- function(words = random_words, input = random_input) {
   dtypes <- random_dtypes()
-  inputs <- replicate(sample(2:4, 1L), random_input(dtypes), FALSE)
+  inputs <- replicate(sample(2:4, 1L), input(dtypes), FALSE)
   names(inputs) <- paste0("x", seq_along(inputs))
   names <- names(inputs)
   lines <- character()
   for (k in seq_len(sample(2:6, 1L))) {
     name <- paste0("v", k)
-    code <- paste(deparse(parse(text = random_call(names, 2L))[[1L]], 500L), collapse = " ")
+    code <- paste(deparse(parse(text = random_call(names, 2L, words))[[1L]], 500L), collapse = " ")
     # The code of one sum() on a line is found, that of several is not.
     if (lengths(gregexpr("\\bsum\\(", code, perl = TRUE)) > 1L) {
       code <- gsub("\\bsum\\(", "nv_reduce_sum(", code, perl = TRUE)
@@ -65,7 +69,8 @@ random_function <- function() {
     line <- paste(name, "<-", code)
     if (k > 1L && runif(1) < 0.15) {
       again <- pick(setdiff(names, names(inputs)))
-      line <- c("for (i in 1:2) {", paste(again, "<-", again, "*", pick(names)), line, "}")
+      more <- paste(again, "<-", sprintf(words$again, again, pick(names)))
+      line <- c("for (i in 1:2) {", more, line, "}")
     }
     lines <- c(lines, line)
     names <- c(names, name)

@@ -25,11 +25,24 @@ valid_arguments <- function() {
     lhs_ambiguous = FALSE, rhs_ambiguous = FALSE, static = character(), cache_size = 9L,
     promotion = "jax", on = c(lossy = "ok"), envir = globalenv(), expr = 1, id = "jax",
     integer = "i32", file = "page.html",
-    con = raw(24), endian = "little", digits = 1, double = "f32", complex = "c64",
+    con = raw(24), endian = "little", path = "out.bin", mmap = FALSE, reversed = FALSE, order = "F",
+    compress = FALSE, metadata = c(a = "b"), names = NULL, digits = 1, double = "f32", complex = "c64",
     versioned = TRUE, ptr = nv_to_dlpack(v),
     edges = data.frame(from = "i8", to = "f32"), from = "jax", to = "numpy"
   )
+  named <- list(x = list(a = v, b = i))
+  npz <- tempfile(fileext = ".npz")
+  nv_write_npz(named$x, npz)
+  safetensors <- tempfile()
+  nv_save(named$x, safetensors)
+  npy <- tempfile()
+  nv_write_npy(v, npy)
   special <- list(
+    nv_save = named, nv_serialize = named, nv_write_npz = named,
+    nv_read_npy = list(con = nv_write_npy(v)), nv_read_npz = list(path = npz, names = "b"),
+    nv_read = list(path = safetensors, names = "a"),
+    nv_unserialize = list(con = nv_serialize(named$x)),
+    nv_share = list(x = nv_read_npy(npy, mmap = TRUE)),
     nv_and = bools, nv_or = bools, nv_xor = bools, nv_not = bools, nv_bitwise_and = ints,
     nv_bitwise_or = ints, nv_bitwise_xor = ints, nv_bitwise_not = ints, nv_shift_left = ints,
     nv_shift_right_arithmetic = ints, nv_shift_right_logical = ints, nv_popcnt = ints,
@@ -81,7 +94,7 @@ never <- list(
 )
 takes_anything <- list(
   f = c("builtin", "closure"), expr = names(never), envir = "environment", id = "text",
-  edges = "data frame", con = "text", file = "text"
+  edges = "data frame", con = "text", file = "text", path = "text"
 )
 
 odd <- list(

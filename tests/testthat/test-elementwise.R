@@ -547,6 +547,71 @@ test_that("complex functions and parts are base R's", {
   }
 })
 
+test_that("expm1(), log1p() and round() of complex numbers keep small parts", {
+  sizes <- c(1e-12, 1e-5, 0.3, 0.9, 3)
+  v <- as.vector(outer(sizes, exp(1i * c(0.1, 1, 2, 3, -0.5, -2.5))))
+  # By their series, where the sum and the difference with 1 would lose the digits.
+  small <- Mod(v) <= 1e-5
+  for (d in complexes()) {
+    x <- nv_tensor(v, d)
+    v <- as_array(x)
+    tolerance <- if (d == "c64") 1e-6 else 1e-14
+    want <- ifelse(small, v + v^2 / 2 + v^3 / 6, exp(v) - 1)
+    expect_lt(max(Mod(as_array(nv_expm1(x)) - want) / Mod(want)), tolerance)
+    want <- ifelse(small, v - v^2 / 2 + v^3 / 3, log(1 + v))
+    expect_lt(max(Mod(as_array(nv_log1p(x)) - want) / Mod(want)), tolerance)
+    expect_identical(as_array(expm1(x)), as_array(nv_expm1(x)))
+    expect_identical(as_array(round(nv_tensor(c(0.5 - 1.5i, 2.5 + 3.4i), d))), c(0 - 2i, 2 + 3i))
+    expect_identical(as_array(jit(log1p)(x)), as_array(nv_log1p(x)))
+    # As the real functions on the real line, with their poles.
+    real <- c(-1, -0.25, 0, 0.25, 7)
+    line <- nv_tensor(complex(real = real, imaginary = 0), d)
+    expect_equal(Re(as_array(nv_log1p(line))), log1p(real), tolerance = tolerance)
+    expect_equal(Re(as_array(nv_expm1(line))), expm1(real), tolerance = tolerance)
+    expect_identical(Im(as_array(nv_expm1(line))), numeric(5))
+  }
+})
+
+test_that("log2() and log10() of complex 0 and Inf have no NaN", {
+  v <- complex(real = c(0, Inf, -Inf, 1, 0), imaginary = c(0, 0, 0, Inf, -Inf))
+  angle <- c(0, 0, pi, pi / 2, -pi / 2)
+  for (d in complexes()) {
+    for (base in c(2, 10)) {
+      got <- as_array(nv(paste0("log", base))(nv_tensor(v, d)))
+      expect_identical(Re(got), c(-Inf, Inf, Inf, Inf, Inf))
+      expect_equal(Im(got), angle / log(base), tolerance = if (d == "c64") 1e-6 else 1e-15)
+    }
+  }
+})
+
+# IEEE 754-2019: maximum(0, -0) is 0 and minimum(0, -0) is -0.
+test_that("of 0 and -0 the first is the larger one, in any order and anywhere", {
+  sign_of <- function(x) 1 / as_array(nv_convert(x, "f64"))
+  for (d in floats()) {
+    for (n in c(1, 7, 300)) {
+      plus <- nv_fill(0, n, d)
+      minus <- nv_fill(-0, n, d)
+      for (f in list(nv_max, jit(nv_max))) {
+        expect_true(all(sign_of(f(plus, minus)) == Inf & sign_of(f(minus, plus)) == Inf))
+        expect_true(all(sign_of(f(minus, minus)) == -Inf))
+      }
+      for (f in list(nv_min, jit(nv_min))) {
+        expect_true(all(sign_of(f(plus, minus)) == -Inf & sign_of(f(minus, plus)) == -Inf))
+        expect_true(all(sign_of(f(plus, plus)) == Inf))
+      }
+      for (x in list(nv_concatenate(plus, minus), nv_concatenate(minus, plus))) {
+        expect_identical(sign_of(max(x)), Inf)
+        expect_identical(sign_of(min(x)), -Inf)
+        expect_identical(sign_of(nv_cummax(x))[2 * n], Inf)
+        expect_identical(sign_of(nv_cummin(x))[2 * n], -Inf)
+        rows <- nv_reshape(x, c(n, 2))
+        expect_true(all(sign_of(nv_reduce_max(rows, 2)) == Inf))
+        expect_true(all(sign_of(nv_reduce_min(rows, 2)) == -Inf))
+      }
+    }
+  }
+})
+
 test_that("moduli of c128 neither overflow nor underflow", {
   power <- c(-1074, -1000, -600, -30, 0, 30, 600, 1000, 1020)
   z <- complex(real = 3 * 2^power, imaginary = -4 * 2^power)
@@ -753,9 +818,8 @@ test_that("an operation a dtype does not have is an error with class", {
     float = c("bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not", "shift_left",
       "shift_right_arithmetic", "shift_right_logical", "popcnt"),
     complex = c("lt", "le", "gt", "ge", "min", "max", "floor_div", "mod", "remainder", "atan2",
-      "clamp", "cbrt", "expm1", "log1p", names(special_ops), "floor", "ceiling", "trunc", "round",
-      "bitwise_and",
-      "bitwise_or", "bitwise_xor", "bitwise_not", "shift_left", "shift_right_arithmetic",
+      "clamp", "cbrt", names(special_ops), "floor", "ceiling", "trunc", "bitwise_and", "bitwise_or",
+      "bitwise_xor", "bitwise_not", "shift_left", "shift_right_arithmetic",
       "shift_right_logical", "popcnt")
   )
   elementwise <- op_table[op_table$family == "elementwise", ]

@@ -90,7 +90,7 @@ test_that("known dtypes have the published common dtype", {
   for (i in seq_along(tables)) {
     want <- read_table(tables[[i]])
     known <- grep("[*]", rownames(want), value = TRUE, invert = TRUE)
-    want <- want[known, known]
+    want <- as_living(names(tables)[i], want)[known, known]
     if (names(tables)[i] == "jax") want[want == "f*"] <- "f64?"
     expect_cells(want, common_cells(known, known, names(tables)[i]))
   }

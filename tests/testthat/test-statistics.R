@@ -144,6 +144,31 @@ test_that("NaN goes through, and no elements give NaN", {
   }
 })
 
+test_that("statistics need no values where rules look at them", {
+  x <- nv_tensor(c(1, 2, 4), "f32")
+  for (rules in c("numpy_legacy", "dask", "cupy")) {
+    with_promotion(rules, {
+      expect_equal(as_array(nv_var(x)), var(c(1, 2, 4)), tolerance = 1e-6)
+      expect_equal(as_array(nv_sd(x)), sd(c(1, 2, 4)), tolerance = 1e-6)
+      expect_equal(as_array(nv_norm(x, p = 3)), 73^(1 / 3), tolerance = 1e-6)
+      expect_equal(as_array(nv_median(x)), 2)
+      # A rank-0 tensor of another dtype still needs them.
+      wide <- nv_scalar(2, "f64")
+      mix <- jit(function(x, y) x * y)
+      if (rules != "cupy") expect_error(mix(x, wide), "value of a rank-0 tensor")
+    })
+  }
+})
+
+test_that("numbers that are not zero are counted in i64 under all rules", {
+  x <- nv_tensor(matrix(c(0, 1, 2, NaN, 0, -3), 2))
+  for (rules in promotion_rule_sets()$id) {
+    counts <- with_promotion(rules, nv_count_nonzero(x, dims = 1))
+    expect_identical(as_array(counts), c(1, 2, 1), info = rules)
+    expect_identical(format(dtype(counts)), "i64", info = rules)
+  }
+})
+
 test_that("dtypes are those of the mean", {
   for (d in dtypes()) {
     for (flag in c(FALSE, TRUE)) {

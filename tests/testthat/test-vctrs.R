@@ -176,3 +176,22 @@ test_that("vectors of a common dtype that would round whole numbers are refused"
   expect_identical(vctrs::vec_c(ids, nv_tensor(1, "f64")), nv_convert(c(ids, 1L), "f64"))
   expect_identical(as.vector(vctrs::vec_c(nv_tensor(1:2, "i32"), 0.5)), c(1, 2, 0.5))
 })
+
+test_that("dplyr::lag() and lead() fill missing rows with NA or `default`", {
+  skip_if_not_installed("dplyr")
+  for (d in dtypes()) {
+    x <- sample_tensor(d, 5)
+    value <- if (d == "bool") TRUE else 1L
+    for (f in list(dplyr::lag, dplyr::lead)) {
+      want <- f(as.vector(x), default = as.vector(nv_tensor(value, d)))
+      expect_same_vector(f(x, default = value), want, d, "default")
+      if (d %in% c("f64", "c128")) {
+        expect_same_vector(f(x, 2), f(as.vector(x), 2), d, "NA")
+      } else {
+        expect_error(f(x, 2), "`default = 0` of dplyr::lag()", class = "joist_value_error",
+          fixed = TRUE
+        )
+      }
+    }
+  }
+})

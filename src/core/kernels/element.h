@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "core/base/target.h"
 
@@ -33,6 +34,19 @@ JOIST_DEVICE static inline int64_t remainder_int(int64_t a, int64_t b) {
   return b == -1 ? 0 : a % b;
 }
 
+/* The upper 64 bits of a product. */
+JOIST_DEVICE static inline uint64_t product_high(uint64_t a, uint64_t b) {
+#if defined(__SIZEOF_INT128__) && !defined(__CUDACC__)
+  __extension__ typedef unsigned __int128 product;
+  return (uint64_t)((product)a * b >> 64);
+#else
+  const uint64_t low = UINT64_C(0xffffffff);
+  const uint64_t middle = (a >> 32) * (b & low) + ((a & low) * (b & low) >> 32);
+  const uint64_t other = (a & low) * (b >> 32) + (middle & low);
+  return (a >> 32) * (b >> 32) + (middle >> 32) + (other >> 32);
+#endif
+}
+
 JOIST_DEVICE static inline uint64_t divide_uint(uint64_t a, uint64_t b) { return a / b; }
 JOIST_DEVICE static inline uint64_t remainder_uint(uint64_t a, uint64_t b) { return a % b; }
 
@@ -52,8 +66,8 @@ JOIST_DEVICE static inline double power(double x, double y) {
 }
 
 /* Powers that are multiplications, a division or a root in place of logarithms: at most 1.5 ulp
- * off, and those of f32 0.51 but for x^-0.5. Products of f32 are made in f64, where they are exact
- * or nearly so; in f64 a square that leaves the usual range is left to pow(). */
+ * off, and those of f32 0.51. Products of f32 are made in f64, where they are exact or nearly so;
+ * in f64 a square that leaves the usual range is left to pow(). */
 #define QUICK_EXPONENT(b)                                                                     \
   ((b == 1) | (b == -1) | (b == 3) | (b == -2) | ((sizeof(b) == sizeof(float)) & (b == -3)) | \
    (b == 0.5f) | (b == -0.5f))
@@ -68,7 +82,7 @@ JOIST_DEVICE static inline float quick_powerf(float a, float b) {
   if (b == 3) return (float)(wide * wide * wide);
   if (b == -2) return (float)(1 / (wide * wide));
   if (b == -3) return (float)(1 / (wide * wide * wide));
-  return b > 0 ? ROOT(sqrtf, a) : 1 / ROOT(sqrtf, a);
+  return b > 0 ? ROOT(sqrtf, a) : (float)(1 / ROOT(sqrt, wide));
 }
 
 JOIST_DEVICE static inline bool is_usual(double x) { return x > 0x1p-900 && x < 0x1p900; }
@@ -80,6 +94,22 @@ JOIST_DEVICE static inline double quick_power(double a, double b) {
   if (b == -2) return is_usual(a * a) ? 1 / (a * a) : power(a, b);
   return b > 0 ? ROOT(sqrt, a) : 1 / ROOT(sqrt, a);
 }
+
+/* The bits that one or both numbers have. */
+#define BIT_HELPER(NAME, REAL, BITS, OPERATOR)           \
+  JOIST_DEVICE static inline REAL NAME(REAL a, REAL b) { \
+    BITS x, y;                                           \
+    memcpy(&x, &a, sizeof x);                            \
+    memcpy(&y, &b, sizeof y);                            \
+    x = x OPERATOR y;                                    \
+    memcpy(&a, &x, sizeof a);                            \
+    return a;                                            \
+  }
+BIT_HELPER(either_bitsf, float, uint32_t, |)
+BIT_HELPER(either_bits, double, uint64_t, |)
+BIT_HELPER(both_bitsf, float, uint32_t, &)
+BIT_HELPER(both_bits, double, uint64_t, &)
+#undef BIT_HELPER
 
 /* Real-valued helpers, once for float and once for double. */
 #define REAL_HELPERS(REAL, S)                                                   \
@@ -97,15 +127,34 @@ JOIST_DEVICE static inline double quick_power(double a, double b) {
     const REAL whole = floor##S(q);                                             \
     return q - whole > (REAL)0.5 ? whole + 1 : whole;                           \
   }                                                                             \
+  /* Equal numbers differ in the sign of zero, if at all. */                    \
+  JOIST_DEVICE static inline REAL min_float##S(REAL a, REAL b) {                \
+    const REAL either = a < b || a != a ? a : b;                                \
+    return a == b ? either_bits##S(a, b) : either;                              \
+  }                                                                             \
+  JOIST_DEVICE static inline REAL max_float##S(REAL a, REAL b) {                \
+    const REAL either = a > b || a != a ? a : b;                                \
+    return a == b ? both_bits##S(a, b) : either;                                \
+  }                                                                             \
   JOIST_DEVICE static inline REAL clamp_float##S(REAL low, REAL x, REAL high) { \
-    const REAL raised = x > low ? x : low;                                      \
-    const REAL within = raised < high ? raised : high;                          \
-    const REAL nan = x != x ? x : low;                                          \
-    return nan != nan ? nan : within;                                           \
+    return min_float##S(max_float##S(x, low), high);                            \
   }
 REAL_HELPERS(float, f)
 REAL_HELPERS(double, )
 
 #undef REAL_HELPERS
+
+/* The logarithm's real and imaginary part for |x|, |y| < 1/2, the exponential's for |x| < 1: of
+ * complex numbers x + yi, where ln(1 + z) and e^z - 1 would cancel. */
+JOIST_DEVICE static inline void log1p_parts(double x, double y, double *re, double *im) {
+  *re = y == 0 ? log1p(x) : 0.5 * log1p(x * (2 + x) + y * y);
+  *im = atan2(y, 1 + x);
+}
+
+JOIST_DEVICE static inline void expm1_parts(double x, double y, double *re, double *im) {
+  const double half = sin(0.5 * y);
+  *re = expm1(x) * cos(y) - 2 * half * half;
+  *im = exp(x) * sin(y);
+}
 
 #endif

@@ -198,6 +198,17 @@ JOIST_INLINE double f64_atanh(double x) {
 
 /* ---- roots ---- */
 
+/* 1 / sqrt(x), after one step for what the root and its reciprocal are rounded by. Numbers whose
+ * products would be subnormal are scaled first. */
+JOIST_INLINE double f64_rsqrt(double x) {
+  const double a = x < 0x1p-500 ? x * 0x1p600 : x, root = sqrt(a), y = 1.0 / root;
+  const double high = leading_f64(root), low = root - high, y_high = leading_f64(y);
+  const double rest = ((a - high * high) - 2 * high * low) - low * low;
+  const double left = ((1.0 - high * y_high) - high * (y - y_high)) - low * y;
+  const double value = y + y * (left - 0.5 * (rest * y) * y);
+  return (x > 0) & (x < INFINITY) ? (x < 0x1p-500 ? value * 0x1p300 : value) : 1.0 / sqrt(x);
+}
+
 /* From an estimate of 17 bits, whose cube is exact, by the series of (1 + e)^(1/3). */
 JOIST_INLINE double f64_cbrt(double x) {
   double m, scale;

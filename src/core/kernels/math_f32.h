@@ -172,6 +172,8 @@ JOIST_INLINE float fast_pow(float x, float y) {
   return y == 2 ? x * x : (float)exp_wide(y * log_wide(x));
 }
 
+JOIST_INLINE float fast_rsqrt(float x) { return (float)(1.0 / sqrt((double)x)); }
+
 /* atan(n / d) for 0 <= n <= d, d > 0: brought below tan(pi / 8) by (n - d) / (n + d). */
 JOIST_INLINE double atan_quotient(double n, double d) {
   const double limit = 0.41421356237309504880 * d;

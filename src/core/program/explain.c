@@ -38,8 +38,8 @@ static bool decides_alone(joist_class class) {
   }
 }
 
-static joist_certainty certainty_of(joist_op op, operand *operands, size_t count, bool inexact,
-                                    const struct joist_explanation *x) {
+static joist_certainty certainty_of(const struct joist_rules *rules, joist_op op, operand *operands,
+                                    size_t count, bool inexact, const struct joist_explanation *x) {
   const struct joist_type result = x->signature.result[0];
   if (decides_alone(joist_op_class(op))) return JOIST_CERTAINTY_OPERATION;
   bool any_known = false, any_guess = false, is_one = false;
@@ -50,7 +50,7 @@ static joist_certainty certainty_of(joist_op op, operand *operands, size_t count
     is_one |= !type.ambiguous && type.dtype == result.dtype;
   }
   if (result.ambiguous) {
-    if (inexact && !x->join.ambiguous) return JOIST_CERTAINTY_DEFAULT;
+    if (inexact && !x->join.ambiguous && !rules->has_library) return JOIST_CERTAINTY_DEFAULT;
     if (!any_known) return JOIST_CERTAINTY_ALL_GUESSES;
     return any_guess ? JOIST_CERTAINTY_STAYS : JOIST_CERTAINTY_MADE;
   }
@@ -173,10 +173,6 @@ static struct joist_cast find_cast(struct search *s) {
 
 /* ---- all of it ---- */
 
-static bool is_inexact(joist_class class) {
-  return class == JOIST_CLASS_INEXACT || class == JOIST_CLASS_ANGLE || class == JOIST_CLASS_AVERAGE;
-}
-
 /* The steps by which the operands join, and the one that makes a float of it. */
 static joist_status record_steps(const struct joist_rules *rules, joist_op op, operand *operands,
                                  size_t count, struct joist_promotion_record *record,
@@ -201,16 +197,15 @@ void joist_explain(const struct joist_rules *rules, joist_op op, operand *operan
   x->status = joist_infer(rules, op, operands, count, attributes, &x->signature, error);
   /* A class that joins only some operands has steps that may fail without harm. */
   if (recorded != JOIST_OK && x->status == JOIST_OK) record->step_count = 0;
-  const bool inexact = is_inexact(joist_op_class(op)) && recorded == JOIST_OK &&
+  const joist_fact fact = joist_op_fact(op, x->join.dtype);
+  const bool sums = fact == JOIST_FACT_SUM || fact == JOIST_FACT_CUMSUM;
+  const bool inexact = fact != JOIST_FACT_COUNT && !sums && recorded == JOIST_OK &&
                        joist_dtype_category(x->join.dtype) < JOIST_CATEGORY_FLOAT;
   if (inexact) {
-    const struct joist_type wanted = {(joist_dtype)rules->literal[JOIST_CATEGORY_FLOAT], true};
-    struct joist_type result = wanted;
-    const bool defined = joist_promote(rules, x->join, wanted, &result);
-    record->steps[record->step_count++] =
-        (struct joist_promotion_step){JOIST_STEP_INEXACT, defined, x->join, wanted, result};
+    struct joist_type result = x->join;
+    joist_fact_apply(rules, fact, &result, &record->steps[record->step_count++]);
   }
-  if (x->status == JOIST_OK) x->certainty = certainty_of(op, operands, count, inexact, x);
+  if (x->status == JOIST_OK) x->certainty = certainty_of(rules, op, operands, count, inexact, x);
   struct search search = {.rules = rules,
                           .op = op,
                           .operands = operands,

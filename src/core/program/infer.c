@@ -37,23 +37,49 @@ static joist_status join_from(struct decision *d, size_t first, struct joist_err
   return status;
 }
 
-static joist_status infer_join(struct decision *d, struct joist_error *error) {
-  return join_from(d, 0, error);
+joist_fact joist_op_fact(joist_op op, joist_dtype joined) {
+  switch (joist_op_class(op)) {
+    case JOIST_CLASS_INEXACT:
+      if (joist_op_is_array(op)) return JOIST_FACT_LINALG;
+      return op == JOIST_OP_DIV ? JOIST_FACT_DIVIDE : JOIST_FACT_INEXACT;
+    case JOIST_CLASS_ANGLE:
+      return JOIST_FACT_ANGLE;
+    case JOIST_CLASS_AVERAGE:
+      return JOIST_FACT_MEAN;
+    case JOIST_CLASS_ACCUMULATE:
+      return op == JOIST_OP_CUMSUM || op == JOIST_OP_CUMPROD ? JOIST_FACT_CUMSUM : JOIST_FACT_SUM;
+    default:
+      break;
+  }
+  const bool power = op == JOIST_OP_POW || op == JOIST_OP_FLOORDIV || op == JOIST_OP_MOD;
+  return power && joined == JOIST_BOOL ? JOIST_FACT_POWER : JOIST_FACT_COUNT;
 }
 
-/* The type of `type` after an operation whose result is no integer. */
-static joist_status make_inexact(const struct joist_rules *rules, struct joist_type *type,
-                                 struct joist_error *error) {
-  if (is_inexact(type->dtype)) return JOIST_OK;
-  const struct joist_operand operands[2] = {
-      {.type = *type, .rank = 1},
-      {.type = {(joist_dtype)rules->literal[JOIST_CATEGORY_FLOAT], true}, .rank = 1}};
-  return joist_common_type(rules, operands, 2, type, error);
+/* Makes of the joined type what the rules say. */
+static joist_status apply_fact(struct decision *d, struct joist_error *error) {
+  const struct joist_type own = d->result;
+  const joist_fact fact = joist_op_fact(d->op, own.dtype);
+  if (fact == JOIST_FACT_COUNT || joist_fact_apply(d->rules, fact, &d->result, NULL))
+    return JOIST_OK;
+  if (fact == JOIST_FACT_POWER)
+    return JOIST_FAIL(error, JOIST_E_NOT_DEFINED_BOOL, .op = joist_op_name(d->op), .type = {own});
+  return JOIST_FAIL(error, JOIST_E_NO_FACT, .op = joist_op_name(d->op), .type = {own},
+                    .text = {joist_quote(d->rules->id)});
+}
+
+static joist_status infer_join(struct decision *d, struct joist_error *error) {
+  joist_status status = join_from(d, 0, error);
+  if (status != JOIST_OK || joist_op_fact(d->op, d->result.dtype) == JOIST_FACT_COUNT)
+    return status;
+  status = apply_fact(d, error);
+  d->promoted = d->result;
+  if (status == JOIST_OK) read_all_in(d, d->result.dtype);
+  return status;
 }
 
 static joist_status infer_inexact(struct decision *d, struct joist_error *error) {
   joist_status status = join_from(d, 0, error);
-  if (status == JOIST_OK) status = make_inexact(d->rules, &d->result, error);
+  if (status == JOIST_OK) status = apply_fact(d, error);
   d->promoted = d->result;
   if (status == JOIST_OK) read_all_in(d, d->result.dtype);
   return status;
@@ -66,9 +92,13 @@ static joist_status infer_real(struct decision *d, struct joist_error *error) {
 }
 
 static joist_status infer_angle(struct decision *d, struct joist_error *error) {
-  const joist_status status = infer_inexact(d, error);
-  d->result.dtype = joist_dtype_real(d->result.dtype);
-  return status;
+  joist_status status = join_from(d, 0, error);
+  const struct joist_type joined = d->result;
+  if (status == JOIST_OK) status = apply_fact(d, error);
+  if (status != JOIST_OK) return status;
+  d->promoted = is_inexact(joined.dtype) ? joined : d->result;
+  read_all_in(d, d->promoted.dtype);
+  return JOIST_OK;
 }
 
 static joist_status infer_predicate(struct decision *d, struct joist_error *error) {
@@ -302,22 +332,22 @@ static joist_dtype accumulator(joist_dtype dtype) {
 }
 
 static joist_status infer_accumulate(struct decision *d, struct joist_error *error) {
-  (void)error;
   const bool asked = d->requested.dtype != JOIST_DTYPE_NONE;
   d->result = asked ? d->requested : d->operands[0].type;
-  read_all_in(d, accumulator(d->result.dtype));
-  if (!asked && !is_inexact(d->result.dtype)) d->result.dtype = d->operand[0];
-  return JOIST_OK;
+  const joist_status status = asked ? JOIST_OK : apply_fact(d, error);
+  if (status == JOIST_OK) read_all_in(d, accumulator(d->result.dtype));
+  return status;
 }
 
 static joist_status infer_average(struct decision *d, struct joist_error *error) {
   d->result = d->operands[0].type;
-  const joist_status status = make_inexact(d->rules, &d->result, error);
+  const bool asked = d->requested.dtype != JOIST_DTYPE_NONE;
+  const joist_status status = asked ? JOIST_OK : apply_fact(d, error);
   if (status != JOIST_OK) return status;
-  if (d->requested.dtype == JOIST_DTYPE_NONE)
-    d->promoted = d->result;
-  else
+  if (asked)
     d->result = d->requested;
+  else
+    d->promoted = d->result;
   read_all_in(d, accumulator(d->result.dtype));
   if (is_inexact(d->result.dtype)) return JOIST_OK;
   return JOIST_FAIL(error, JOIST_E_MEAN_DTYPE, .type = {{d->result.dtype, false}});

@@ -36,6 +36,10 @@ joist_status joist_infer(const struct joist_rules *rules, joist_op op,
                          struct joist_signature *signature,
                          struct joist_error *error) JOIST_MUST_CHECK;
 
+/* The fact of the rules that says what becomes of the joined type; JOIST_FACT_COUNT where the
+ * operation has none for it. */
+joist_fact joist_op_fact(joist_op op, joist_dtype joined);
+
 /* Whether an R value is known to have elements beyond the range of a dtype. */
 bool joist_literal_beyond(const struct joist_operand *operand, joist_dtype dtype);
 

@@ -92,6 +92,25 @@ bool joist_op_is_reduction(joist_op op) { return operations[op].family == JOIST_
 bool joist_op_is_array(joist_op op) { return operations[op].family == JOIST_FAMILY_ARRAY; }
 joist_op joist_op_combine(joist_op op) { return operations[op].combine; }
 
+struct joist_accuracy joist_op_accuracy(joist_op op) {
+  struct joist_accuracy made = {0};
+  switch ((int)op) {
+#define ACCURACY(ID, F32, F64)                                     \
+  case JOIST_OP_##ID:                                              \
+    made = (struct joist_accuracy){F32, F64, F64, JOIST_UNIT_OWN}; \
+    break;
+#include "core/program/ops.def"
+  }
+  switch ((int)op) {
+#define ACCURACY_BELOW(ID, F64, UNIT)                     \
+  case JOIST_OP_##ID:                                     \
+    made.f64_below = F64, made.below = JOIST_UNIT_##UNIT; \
+    break;
+#include "core/program/ops.def"
+  }
+  return made;
+}
+
 bool joist_op_can_fail(joist_op op) {
   return false
 #define CHECKED(ID, KIND, FAILURE, EXPRESSION) || op == JOIST_OP_##ID

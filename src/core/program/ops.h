@@ -18,7 +18,7 @@ typedef enum {
 /* How dtypes are decided; see infer.c. */
 typedef enum {
   JOIST_CLASS_JOIN,       /* operands and results have the joined dtype */
-  JOIST_CLASS_INEXACT,    /* the join, joined with the default float if it is no float */
+  JOIST_CLASS_INEXACT,    /* what the rules make of the join; floats stay */
   JOIST_CLASS_REAL,       /* the operand's dtype; a complex one gives its parts' dtype */
   JOIST_CLASS_ANGLE,      /* inexact, then as REAL */
   JOIST_CLASS_PREDICATE,  /* computed in the operand's dtype, result bool */
@@ -29,7 +29,7 @@ typedef enum {
   JOIST_CLASS_BITCAST,    /* the dtype asked for, same bits */
   JOIST_CLASS_LAYOUT,     /* the first operand's dtype; no operand is converted */
   JOIST_CLASS_ASSIGN,     /* the first operand's dtype, to which the last must join */
-  JOIST_CLASS_ACCUMULATE, /* bool and integers in i64 or ui64; floats keep their dtype */
+  JOIST_CLASS_ACCUMULATE, /* what the rules make of bool and integers; floats stay */
   JOIST_CLASS_EXTREME,    /* the operand's dtype */
   JOIST_CLASS_AVERAGE,    /* inexact */
   JOIST_CLASS_TRUTH,      /* bool */
@@ -65,6 +65,15 @@ typedef joist_status joist_shape_function(const struct joist_shape *const *shape
  * JOIST_INTERRUPTED. */
 typedef joist_status joist_run_function(const struct joist_call *call, struct joist_error *error);
 
+/* What an error of f64 for negative operands is measured in: see ops.def. */
+typedef enum { JOIST_UNIT_OWN, JOIST_UNIT_ONE, JOIST_UNIT_LOG } joist_unit;
+
+/* The largest errors of elementwise operations on floats, in units in the last place. */
+struct joist_accuracy {
+  double f32, f64, f64_below;
+  joist_unit below;
+};
+
 struct joist_operation {
   const char *name;
   const char *generic; /* R's, or "" */
@@ -88,6 +97,9 @@ joist_shape_function joist_scan_shape;
 joist_run_function joist_scan_run;
 
 const struct joist_operation *joist_operation(joist_op op);
+
+/* 0 but for elementwise operations that are not exact. */
+struct joist_accuracy joist_op_accuracy(joist_op op);
 
 const char *joist_op_name(joist_op op);
 joist_class joist_op_class(joist_op op);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/promotion/facts.h"
 #include "core/promotion/published_tables.h"
 #include "core/types/error.h"
 
@@ -73,6 +74,10 @@ static const uint8_t document_order[] = {
 static const uint8_t anvil_order[] = {
   K(BOOL), K(I8), K(I16), K(I32), K(I64), K(UI8), K(UI16), K(UI32), K(UI64), K(F32), K(F64),
 };
+static const uint8_t array_api_2024_order[] = {
+  K(BOOL), K(I8), K(I16), K(I32), K(I64), K(UI8), K(UI16), K(UI32), K(UI64),
+  K(F32), K(F64), K(C64), K(C128), W(INT), W(FLOAT), W(COMPLEX),
+};
 static const uint8_t array_api_order[] = {
   K(UI8), K(UI16), K(UI32), K(UI64), K(I8), K(I16), K(I32), K(I64), K(F16), K(F32), K(F64),
 };
@@ -82,9 +87,14 @@ static const uint8_t array_api_order[] = {
 #define LITERALS_TORCH {K(BOOL), K(I64), K(F32), K(C64)}
 #define LITERALS_TENSORFLOW {K(BOOL), K(I32), K(F32), K(C128)}
 
-#define EDGES(LIST) LIST, sizeof LIST / sizeof *LIST, NULL
-#define TABLE(FUNCTION) NULL, 0, FUNCTION
+#define EDGES(LIST) LIST, sizeof LIST / sizeof *LIST, NULL, NULL
+#define TABLE(FUNCTION) NULL, 0, FUNCTION, NULL
+/* A library that has moved on since its table was published. */
+#define TABLES(PUBLISHED, LIVING) NULL, 0, PUBLISHED, LIVING
 #define ORDER(LIST) LIST, sizeof LIST
+#define LIBRARY(NAME, VERSION) &joist_library_##NAME, VERSION
+#define NO_LIBRARY NULL, NO_VERSION
+#define NO_VERSION "no library: joined with the default float, sums in 64 bits"
 
 #define JEP "JAX design document JEP 9407, "
 
@@ -94,47 +104,72 @@ static const struct builtin {
   uint8_t literal[JOIST_CATEGORY_COUNT];
   const uint8_t (*edges)[2]; /* of a lattice */
   size_t edge_count;
-  joist_table_entry *table;  /* of a table */
+  joist_table_entry *table;  /* of a table, as published */
+  joist_table_entry *living; /* where it differs, as of the library */
   const uint8_t *order;
   size_t order_count;
   const char *source;
+  const struct joist_library *library; /* the facts, and what they were read from */
+  const char *version;
 } builtins[] = {
   {"anvil", JOIST_BY_TYPE, LITERALS_32, EDGES(anvil_edges), ORDER(anvil_order),
-   "anvil, article on type promotion"},
+   "anvil, article on type promotion",
+   NO_LIBRARY},
   {"anvl", JOIST_BY_TYPE, LITERALS_32, TABLE(joist_table_anvl), ORDER(anvil_order),
-   "anvl (2026), article on type promotion"},
+   "anvl (2026), article on type promotion",
+   NO_LIBRARY},
   {"jax", JOIST_BY_TYPE, LITERALS_64, EDGES(jax_edges), ORDER(document_order),
-   "JAX documentation, type promotion semantics, 64-bit dtypes enabled"},
+   "JAX documentation, type promotion semantics, 64-bit dtypes enabled",
+   LIBRARY(jax, "JAX 0.10.2")},
   {"jax_x32", JOIST_BY_TYPE, LITERALS_32, EDGES(jax_x32_edges), ORDER(document_order),
-   "JAX documentation, type promotion semantics, 64-bit dtypes disabled"},
+   "JAX documentation, type promotion semantics, 64-bit dtypes disabled",
+   LIBRARY(jax_x32, "JAX 0.10.2, 64-bit dtypes disabled")},
   {"jax_lax", JOIST_BY_TYPE, LITERALS_64, TABLE(joist_table_jax_lax), ORDER(document_order),
-   JEP "appendix: jax.lax"},
+   JEP "appendix: jax.lax",
+   LIBRARY(jax_lax, "JAX 0.10.2, jax.lax")},
   {"numpy", JOIST_BY_TYPE, LITERALS_64, TABLE(joist_table_numpy), ORDER(document_order),
-   JEP "appendix: NumPy; NumPy enhancement proposal 50 for literals"},
+   JEP "appendix: NumPy; NumPy enhancement proposal 50 for literals",
+   LIBRARY(numpy, "NumPy 2.4.6")},
   {"numpy_legacy", JOIST_BY_VALUE, LITERALS_64, TABLE(joist_table_numpy), ORDER(document_order),
-   JEP "appendix: NumPy; NumPy 1.x result_type() for values"},
+   JEP "appendix: NumPy; NumPy 1.x result_type() for values",
+   LIBRARY(numpy, "NumPy 1.26.4")},
   {"cupy", JOIST_BY_LITERAL_VALUE, LITERALS_64, TABLE(joist_table_numpy), ORDER(document_order),
-   JEP "appendix: NumPy; CuPy, values of Python numbers only"},
+   JEP "appendix: NumPy; CuPy, values of Python numbers only",
+   LIBRARY(numpy, "NumPy 1.26.4, which CuPy follows")},
   {"dask", JOIST_BY_VALUE, LITERALS_64, TABLE(joist_table_numpy), ORDER(document_order),
-   JEP "appendix: NumPy; Dask follows NumPy 1.x"},
-  {"torch", JOIST_BY_RANK, LITERALS_TORCH, TABLE(joist_table_torch), ORDER(document_order),
-   JEP "appendix: PyTorch; PyTorch documentation, torch.result_type()"},
+   JEP "appendix: NumPy; Dask follows NumPy 1.x",
+   LIBRARY(numpy, "NumPy 1.26.4, which Dask calls")},
+  {"torch", JOIST_BY_RANK, LITERALS_TORCH, TABLES(joist_table_torch, joist_table_torch_2),
+   ORDER(document_order),
+   JEP "appendix: PyTorch; PyTorch documentation, torch.result_type()",
+   LIBRARY(torch, "PyTorch 2.15.0")},
   {"tensorflow", JOIST_BY_TYPE, LITERALS_TENSORFLOW, TABLE(joist_table_tensorflow),
-   ORDER(document_order), JEP "appendix: TensorFlow"},
+   ORDER(document_order), JEP "appendix: TensorFlow",
+   NO_LIBRARY},
   {"array_api", JOIST_BY_TYPE, LITERALS_64, TABLE(joist_table_array_api), ORDER(array_api_order),
-   "Python array API standard, issue on type promotion rules"},
+   "Python array API standard, issue on type promotion rules",
+   NO_LIBRARY},
+  {"array_api_2024", JOIST_BY_TYPE, LITERALS_64, TABLE(joist_table_array_api_2024),
+   ORDER(array_api_2024_order), "Python array API standard 2024.12, type promotion rules",
+   LIBRARY(array_api_2024, "array-api-strict 2.6.1, version 2024.12 of the standard")},
   {"python", JOIST_BY_TYPE, LITERALS_64, EDGES(python_edges), ORDER(document_order),
-   JEP "lattice of Python's numbers"},
+   JEP "lattice of Python's numbers",
+   NO_LIBRARY},
   {"option0", JOIST_BY_TYPE, LITERALS_64, EDGES(option0_edges), ORDER(document_order),
-   JEP "option 0"},
+   JEP "option 0",
+   NO_LIBRARY},
   {"option1", JOIST_BY_TYPE, LITERALS_64, EDGES(option1_edges), ORDER(document_order),
-   JEP "option 1"},
+   JEP "option 1",
+   NO_LIBRARY},
   {"option2", JOIST_BY_TYPE, LITERALS_64, EDGES(option2_edges), ORDER(document_order),
-   JEP "option 2"},
+   JEP "option 2",
+   NO_LIBRARY},
   {"option3", JOIST_BY_TYPE, LITERALS_64, EDGES(option3_edges), ORDER(document_order),
-   JEP "option 3"},
+   JEP "option 3",
+   NO_LIBRARY},
   {"option3_bf16", JOIST_BY_TYPE, LITERALS_64, EDGES(option3_bf16_edges), ORDER(document_order),
-   JEP "option 3 with bfloat16"},
+   JEP "option 3 with bfloat16",
+   NO_LIBRARY},
 };
 /* clang-format on */
 
@@ -154,11 +189,23 @@ static bool has_node(const struct builtin *builtin, int node) {
   return (node < JOIST_NODE_WEAK_INT) == (builtin->table == joist_table_anvl);
 }
 
-static void fill_table(struct joist_rules *rules, const struct builtin *builtin) {
+static void fill_table(struct joist_rules *rules, const struct builtin *builtin,
+                       joist_table_entry *table) {
   for (int lhs = 0; lhs < JOIST_NODE_OWN; lhs++)
     for (int rhs = 0; rhs < JOIST_NODE_OWN; rhs++)
       if (has_node(builtin, lhs) && has_node(builtin, rhs))
-        rules->result[lhs][rhs] = (uint8_t)builtin->table(rules, lhs, rhs);
+        rules->result[lhs][rhs] = (uint8_t)table(rules, lhs, rhs);
+}
+
+/* Fills what follows from edges and literal defaults. */
+static void derive(struct joist_rules *rules, const struct builtin *builtin) {
+  if (builtin->table != NULL) fill_table(rules, builtin, builtin->table);
+  joist_rules_derive(rules);
+  if (builtin->living == NULL) return;
+  struct joist_rules living = *rules;
+  fill_table(&living, builtin, builtin->living);
+  joist_rules_derive(&living);
+  memcpy(rules->promote, living.promote, sizeof rules->promote);
 }
 
 static void publish(struct joist_rules *rules, const struct builtin *builtin) {
@@ -186,15 +233,15 @@ void joist_rules_init(void) {
     memcpy(rules->literal, builtin->literal, sizeof rules->literal);
     if (builtin->table != NULL) {
       rules->kind = JOIST_RULES_TABLE;
-      fill_table(rules, builtin);
     } else {
       rules->kind = JOIST_RULES_LATTICE;
       rules->edge_count = (uint16_t)builtin->edge_count;
       memcpy(rules->edges, builtin->edges, builtin->edge_count * sizeof *builtin->edges);
       joist_rules_join_edges(rules);
     }
+    if (builtin->library != NULL) joist_library_apply(builtin->library, rules);
+    derive(rules, builtin);
     publish(rules, builtin);
-    joist_rules_derive(rules);
   }
 }
 
@@ -207,9 +254,64 @@ const struct joist_rules *joist_rules_find(const char *id) {
   return builtin == NULL ? NULL : &sets[builtin - builtins];
 }
 
-const char *joist_rules_source(const char *id) {
-  const struct builtin *builtin = find_builtin(id);
+/* A user's lattice may bear the id of a built-in set. */
+static const struct builtin *builtin_of(const struct joist_rules *rules) {
+  return rules->is_users ? NULL : find_builtin(rules->id);
+}
+
+const char *joist_rules_source(const struct joist_rules *rules) {
+  const struct builtin *builtin = builtin_of(rules);
   return builtin == NULL ? "edges given by the user" : builtin->source;
+}
+
+/* ---- facts, as a table ---- */
+
+static const char *fact_name(joist_fact fact) {
+  static const char *const names[JOIST_FACT_COUNT] = {
+#define X(ID, NAME) NAME,
+      JOIST_FACTS(X)
+#undef X
+  };
+  return names[fact];
+}
+
+/* Whether the library says what becomes of a type: it has the dtype, and ambiguous ones if it has
+ * them or as its default for a number. */
+static bool is_said(const struct joist_rules *rules, const struct joist_library *library,
+                    int type) {
+  const int dtype = type % JOIST_DTYPE_COUNT;
+  const int category = (int)joist_dtype_category((joist_dtype)dtype);
+  const bool guess = type >= JOIST_NODE_AMBIGUOUS;
+  if (library == NULL) return rules->result[type][type] != JOIST_NODE_NONE;
+  if ((library->lacks >> dtype & 1) != 0 || (guess && dtype == JOIST_BOOL)) return false;
+  return !guess || library->has_guesses || rules->literal[category] == dtype;
+}
+
+size_t joist_rules_facts(const struct joist_rules *rules,
+                         struct joist_rules_fact facts[JOIST_RULES_FACTS_MAX]) {
+  const struct builtin *builtin = builtin_of(rules);
+  size_t n = 0;
+  for (int f = 0; f < JOIST_FACT_COUNT; f++)
+    for (int type = 0; type < JOIST_TYPE_COUNT; type++)
+      if (is_said(rules, builtin == NULL ? NULL : builtin->library, type))
+        facts[n++] = (struct joist_rules_fact){fact_name((joist_fact)f), (uint8_t)type,
+                                               JOIST_NODE_NONE, rules->facts[f][type]};
+  for (int lhs = 0; lhs < JOIST_NODE_OWN; lhs++)
+    for (int rhs = 0; rhs < JOIST_NODE_OWN; rhs++) {
+      if (builtin == NULL || builtin->living == NULL || !has_node(builtin, lhs) ||
+          !has_node(builtin, rhs))
+        continue;
+      const int living = builtin->living(rules, lhs, rhs);
+      if (living != rules->result[lhs][rhs])
+        facts[n++] =
+            (struct joist_rules_fact){"common", (uint8_t)lhs, (uint8_t)rhs, (uint8_t)living};
+    }
+  return n;
+}
+
+const char *joist_rules_version(const struct joist_rules *rules) {
+  const struct builtin *builtin = builtin_of(rules);
+  return builtin == NULL ? NO_VERSION : builtin->version;
 }
 
 joist_status joist_rules_set_literals(struct joist_rules *rules,
@@ -226,9 +328,10 @@ joist_status joist_rules_set_literals(struct joist_rules *rules,
   }
   memcpy(rules->literal, literal, sizeof rules->literal);
   /* Cells of a table in which a number brings its default dtype follow it. */
-  const struct builtin *builtin = find_builtin(rules->id);
-  if (rules->kind == JOIST_RULES_TABLE && builtin != NULL && builtin->table != NULL)
-    fill_table(rules, builtin);
-  joist_rules_derive(rules);
+  const struct builtin *builtin = builtin_of(rules);
+  if (builtin != NULL)
+    derive(rules, builtin);
+  else
+    joist_rules_derive(rules);
   return JOIST_OK;
 }

@@ -11,7 +11,24 @@ size_t joist_rules_count(void);
 const struct joist_rules *joist_rules_at(size_t index);
 const struct joist_rules *joist_rules_find(const char *id);
 /* One line that says where the rule set comes from. */
-const char *joist_rules_source(const char *id);
+const char *joist_rules_source(const struct joist_rules *rules);
+
+/* What its facts were read from, and in which version. */
+const char *joist_rules_version(const struct joist_rules *rules);
+
+/* One fact: what a node becomes, or what it has in common with another one where that is not what
+ * was published (then "common"). */
+struct joist_rules_fact {
+  const char *name;
+  uint8_t operand, other, result; /* JOIST_NODE_NONE: no other one; undefined */
+};
+enum {
+  JOIST_RULES_FACTS_MAX = JOIST_FACT_COUNT * JOIST_TYPE_COUNT + JOIST_NODE_OWN * JOIST_NODE_OWN
+};
+
+/* The facts of a rule set that its library says, one after another; how many. */
+size_t joist_rules_facts(const struct joist_rules *rules,
+                         struct joist_rules_fact facts[JOIST_RULES_FACTS_MAX]);
 
 /* Changes the literal defaults and derives `promote` anew. Fails with
  * JOIST_ERROR_DTYPE when a dtype is not of its category. */

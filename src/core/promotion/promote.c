@@ -6,15 +6,32 @@
 
 #include "core/types/error.h"
 
+static int index_of(struct joist_type type) {
+  return (int)type.dtype + (type.ambiguous ? JOIST_NODE_AMBIGUOUS : 0);
+}
+
+static bool read_entry(int node, struct joist_type *type) {
+  if (node == JOIST_NODE_NONE) return false;
+  type->ambiguous = node >= JOIST_NODE_AMBIGUOUS;
+  type->dtype = (joist_dtype)(type->ambiguous ? node - JOIST_NODE_AMBIGUOUS : node);
+  return true;
+}
+
 bool joist_promote(const struct joist_rules *rules, struct joist_type lhs, struct joist_type rhs,
                    struct joist_type *result) {
-  const int left = (int)lhs.dtype + (lhs.ambiguous ? JOIST_NODE_AMBIGUOUS : 0);
-  const int right = (int)rhs.dtype + (rhs.ambiguous ? JOIST_NODE_AMBIGUOUS : 0);
-  const int node = rules->promote[left][right];
-  if (node == JOIST_NODE_NONE) return false;
-  result->ambiguous = node >= JOIST_NODE_AMBIGUOUS;
-  result->dtype = (joist_dtype)(result->ambiguous ? node - JOIST_NODE_AMBIGUOUS : node);
-  return true;
+  return read_entry(rules->promote[index_of(lhs)][index_of(rhs)], result);
+}
+
+bool joist_fact_apply(const struct joist_rules *rules, joist_fact fact, struct joist_type *type,
+                      struct joist_promotion_step *step) {
+  const struct joist_type own = *type;
+  const struct joist_type wanted = {(joist_dtype)rules->literal[JOIST_CATEGORY_FLOAT], true};
+  const bool defined = read_entry(rules->facts[fact][index_of(own)], type);
+  if (step != NULL && rules->has_library)
+    *step = (struct joist_promotion_step){JOIST_STEP_FACT, defined, own, own, *type};
+  else if (step != NULL)
+    *step = (struct joist_promotion_step){JOIST_STEP_INEXACT, defined, own, wanted, *type};
+  return defined;
 }
 
 /* ---- several operands ---- */
@@ -105,10 +122,10 @@ static joist_status combine(const struct joist_rules *rules, struct group higher
     *result = higher.any ? higher : lower;
     return JOIST_OK;
   }
-  struct joist_type join;
+  struct joist_type join = higher.type;
   const bool stays = category(lower.type) <= category(higher.type);
   const joist_step_name name = stays ? JOIST_STEP_HIGHER : JOIST_STEP_CATEGORY;
-  if (!joist_promote(rules, higher.type, lower.type, &join)) {
+  if (!stays && !joist_promote(rules, higher.type, lower.type, &join)) {
     record_step(record,
                 (struct joist_promotion_step){name, false, higher.type, lower.type, higher.type});
     return undefined(rules, higher.type, lower.type, error);

@@ -20,6 +20,13 @@ struct joist_operand {
 bool joist_promote(const struct joist_rules *rules, struct joist_type lhs, struct joist_type rhs,
                    struct joist_type *result);
 
+struct joist_promotion_step;
+
+/* What a type becomes by a fact of the rules; false where undefined. Writes down the step unless
+ * that is NULL. */
+bool joist_fact_apply(const struct joist_rules *rules, joist_fact fact, struct joist_type *type,
+                      struct joist_promotion_step *step);
+
 /* ---- how it was found, for whoever asks ---- */
 
 /* As what an operand took part. X(ID, name) */
@@ -50,7 +57,8 @@ struct joist_promotion_role {
                              is no higher: the left one stays */                           \
   X(CATEGORY, "category") /* by rank: the right side is of a lower group, but of a higher  \
                            category */                                                     \
-  X(INEXACT, "inexact")   /* what is no float meets the default float, the right side */
+  X(INEXACT, "inexact")   /* what is no float meets the default float, the right side */   \
+  X(FACT, "fact")         /* what the library makes of the left side, which is the right one too */
 
 typedef enum {
 #define X(ID, NAME) JOIST_STEP_##ID,

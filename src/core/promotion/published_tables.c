@@ -86,6 +86,17 @@ int joist_table_torch(const struct joist_rules *rules, int lhs, int rhs) {
   return known_join(lhs, rhs);
 }
 
+/* PyTorch since 2.3 has them, but they meet only themselves, floats and numbers; and numbers are
+ * added by PyTorch. */
+int joist_table_torch_2(const struct joist_rules *rules, int lhs, int rhs) {
+  if (is_weak(lhs)) return number_join(rules, lhs, rhs);
+  if (is_weak(rhs)) return number_join(rules, rhs, lhs);
+  if (!torch_lacks(lhs) && !torch_lacks(rhs)) return known_join(lhs, rhs);
+  const bool meets_float =
+      category(lhs) == JOIST_CATEGORY_FLOAT || category(rhs) == JOIST_CATEGORY_FLOAT;
+  return lhs == rhs || meets_float ? larger(lhs, rhs) : NONE;
+}
+
 /* The left operand decides: a number on the left is a tensor of its default dtype, a
  * number on the right is converted if it fits the left category. */
 int joist_table_tensorflow(const struct joist_rules *rules, int lhs, int rhs) {
@@ -122,6 +133,23 @@ int joist_table_array_api(const struct joist_rules *rules, int lhs, int rhs) {
       break;
   }
   return NONE;
+}
+
+/* Within a category, and floats with complex. A Python number takes the dtype of an array that can
+ * hold its kind of numbers, and gives floats imaginary parts; numbers alone are Python's. bool is
+ * with bool only; f16 and bf16 are not in the standard. */
+int joist_table_array_api_2024(const struct joist_rules *rules, int lhs, int rhs) {
+  if (lhs == JOIST_BF16 || rhs == JOIST_BF16 || lhs == JOIST_F16 || rhs == JOIST_F16) return NONE;
+  if (is_weak(lhs) && is_weak(rhs)) return larger(lhs, rhs);
+  const joist_category left = category(lhs), right = category(rhs);
+  if (left == right && !is_weak(lhs) && !is_weak(rhs)) return known_join(lhs, rhs);
+  if (left == JOIST_CATEGORY_BOOL || right == JOIST_CATEGORY_BOOL) return NONE;
+  if (is_weak(lhs) && (left <= right || right == JOIST_CATEGORY_FLOAT))
+    return number_join(rules, lhs, rhs);
+  if (is_weak(rhs) && (right <= left || left == JOIST_CATEGORY_FLOAT))
+    return number_join(rules, rhs, lhs);
+  const bool inexact = left >= JOIST_CATEGORY_FLOAT && right >= JOIST_CATEGORY_FLOAT;
+  return inexact && !is_weak(lhs) && !is_weak(rhs) ? known_join(lhs, rhs) : NONE;
 }
 
 /* anvil's known dtypes, but ui64 with a signed dtype is undefined. A guessed dtype

@@ -1,4 +1,4 @@
-/* The published tables that are no lattices. */
+/* The published tables that are no lattices, and what has become of them since. */
 #ifndef JOIST_CORE_PROMOTION_PUBLISHED_TABLES_H
 #define JOIST_CORE_PROMOTION_PUBLISHED_TABLES_H
 
@@ -9,6 +9,6 @@
 typedef int joist_table_entry(const struct joist_rules *rules, int lhs, int rhs);
 
 joist_table_entry joist_table_anvl, joist_table_jax_lax, joist_table_numpy, joist_table_torch,
-    joist_table_tensorflow, joist_table_array_api;
+    joist_table_torch_2, joist_table_tensorflow, joist_table_array_api, joist_table_array_api_2024;
 
 #endif

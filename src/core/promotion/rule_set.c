@@ -87,6 +87,22 @@ static int guess(const struct joist_rules *rules, int weak, int lhs, int rhs) {
   return JOIST_NODE_AMBIGUOUS + dtype;
 }
 
+static int derived_fact(const struct joist_rules *rules, joist_fact fact, int type) {
+  const joist_dtype dtype = (joist_dtype)(type % JOIST_DTYPE_COUNT);
+  const bool is_unsigned = joist_dtype_kind(dtype) == JOIST_KIND_UINT;
+  if (joist_dtype_category(dtype) >= JOIST_CATEGORY_FLOAT)
+    return fact == JOIST_FACT_ANGLE ? type - (int)dtype + (int)joist_dtype_real(dtype) : type;
+  switch (fact) {
+    case JOIST_FACT_SUM:
+    case JOIST_FACT_CUMSUM:
+      return type - (int)dtype + (is_unsigned ? JOIST_UI64 : JOIST_I64);
+    case JOIST_FACT_POWER:
+      return dtype == JOIST_BOOL ? NONE : type;
+    default:
+      return rules->promote[type][JOIST_NODE_AMBIGUOUS + rules->literal[JOIST_CATEGORY_FLOAT]];
+  }
+}
+
 void joist_rules_derive(struct joist_rules *rules) {
   int nodes[JOIST_TYPE_COUNT];
   for (int t = 0; t < JOIST_TYPE_COUNT; t++)
@@ -97,9 +113,15 @@ void joist_rules_derive(struct joist_rules *rules) {
       if (nodes[lhs] != NONE && nodes[rhs] != NONE) result = rules->result[nodes[lhs]][nodes[rhs]];
       if (is_weak(result)) result = guess(rules, result, lhs, rhs);
       if (result >= JOIST_TYPE_COUNT) result = NONE; /* a user's node has no dtype */
+      /* A dtype that is no node of a user's lattice meets itself. */
+      if (result == NONE && lhs == rhs && rules->is_users) result = lhs;
       rules->promote[lhs][rhs] = (uint8_t)result;
     }
   }
+  if (rules->has_library) return;
+  for (int f = 0; f < JOIST_FACT_COUNT; f++)
+    for (int type = 0; type < JOIST_TYPE_COUNT; type++)
+      rules->facts[f][type] = (uint8_t)derived_fact(rules, (joist_fact)f, type);
 }
 
 /* Node of a canonical name, or NONE. */
@@ -185,6 +207,7 @@ joist_status joist_rules_from_edges(struct joist_rules *rules, const char *id,
   joist_rules_clear(rules, id);
   rules->kind = JOIST_RULES_LATTICE;
   rules->policy = JOIST_BY_TYPE;
+  rules->is_users = true;
   memcpy(rules->literal, literal, sizeof literal);
   for (size_t e = 0; e < count; e++) {
     for (int end = 0; end < 2; end++) {
@@ -257,7 +280,8 @@ bool joist_rules_valid(const void *memory, size_t size) {
   return entries_below(rules->published, rules->published_count, JOIST_NODE_MAX, false) &&
          entries_below(rules->edges[0], 2 * (size_t)rules->edge_count, JOIST_NODE_MAX, false) &&
          entries_below(rules->result[0], sizeof rules->result, JOIST_NODE_MAX, true) &&
-         entries_below(rules->promote[0], sizeof rules->promote, JOIST_TYPE_COUNT, true);
+         entries_below(rules->promote[0], sizeof rules->promote, JOIST_TYPE_COUNT, true) &&
+         entries_below(rules->facts[0], sizeof rules->facts, JOIST_TYPE_COUNT, true);
 }
 
 /* The type a node stands for, as an index of `promote`; NONE for a user's own node. */
@@ -279,7 +303,8 @@ int joist_rules_table_entry(const struct joist_rules *rules, int lhs, int rhs) {
   const bool rhs_guess = rhs >= JOIST_NODE_AMBIGUOUS && rhs < JOIST_TYPE_COUNT;
   const bool spell_out =
       (lhs_guess && !has_node(rules, lhs)) || (rhs_guess && !has_node(rules, rhs));
-  if (!spell_out) return rules->result[lhs][rhs];
+  const bool alone = lhs == rhs && lhs < JOIST_TYPE_COUNT && rules->is_users;
+  if (!spell_out && !alone) return rules->result[lhs][rhs];
   const int left = type_of_node(rules, lhs), right = type_of_node(rules, rhs);
   return left == NONE || right == NONE ? NONE : rules->promote[left][right];
 }

@@ -36,11 +36,30 @@ typedef enum {
   JOIST_BY_LITERAL_VALUE /* CuPy: values of literals only */
 } joist_rules_policy;
 
+/* What a rule set says about operations that do more than join. X(ID, name) */
+#define JOIST_FACTS(X)                                                \
+  X(INEXACT, "inexact") /* sqrt(), exp(), sin() and their like */     \
+  X(DIVIDE, "divide")   /* `/` */                                     \
+  X(ANGLE, "angle")     /* Arg(); complex becomes its parts' dtype */ \
+  X(LINALG, "linalg")   /* solve(), qr() and their like */            \
+  X(MEAN, "mean")                                                     \
+  X(SUM, "sum")       /* sum() and prod() */                          \
+  X(CUMSUM, "cumsum") /* cumsum() and cumprod() */                    \
+  X(POWER, "power")   /* `^`, `%/%` and `%%`, which bool has not */
+
+typedef enum {
+#define X(ID, NAME) JOIST_FACT_##ID,
+  JOIST_FACTS(X)
+#undef X
+      JOIST_FACT_COUNT
+} joist_fact;
+
 struct joist_rules {
   uint32_t layout; /* sizeof(struct joist_rules): rejects a stored set of another version */
   char id[JOIST_NODE_NAME_SIZE];
   joist_rules_kind kind;
   joist_rules_policy policy;
+  bool is_users; /* made from edges that the user gave */
   /* Default dtype of an R literal per category (logical, integer, double, complex). */
   uint8_t literal[JOIST_CATEGORY_COUNT];
   /* Nodes of the published table, in published order, and their printed names. */
@@ -56,6 +75,11 @@ struct joist_rules {
    * node of (dtype + ambiguous * JOIST_DTYPE_COUNT) x the same, where a weak node
    * has been resolved to the ambiguous default of its category. */
   uint8_t promote[JOIST_TYPE_COUNT][JOIST_TYPE_COUNT];
+  /* The type that a type becomes, a node below JOIST_TYPE_COUNT; JOIST_NODE_NONE where that is an
+   * error. Read from a library; without one derived from `promote`: what is no float joins the
+   * default float, sums of integers end in 64 bits. */
+  bool has_library;
+  uint8_t facts[JOIST_FACT_COUNT][JOIST_TYPE_COUNT];
 };
 
 /* Makes a rule set from lattice edges given as node names. Fails with
@@ -105,7 +129,7 @@ joist_category joist_category_of_node(int weak);
 void joist_rules_clear(struct joist_rules *rules, const char *id);
 /* Fills `result` from `edges`. Returns a node on a cycle or JOIST_NODE_NONE. */
 int joist_rules_join_edges(struct joist_rules *rules);
-/* Fills `promote` from `result` and `literal`. */
+/* Fills `promote` from `result` and `literal`, and `facts` where they come from no library. */
 void joist_rules_derive(struct joist_rules *rules);
 
 #endif

@@ -9,6 +9,7 @@
 #include <math.h>
 
 #include "core/base/target.h"
+#include "core/kernels/element.h"
 
 #define JOIST_LN2 0.69314718055994530942
 #define JOIST_PI_2 1.57079632679489661923
@@ -221,12 +222,33 @@ TURNED(asinh, asin)
 CFUNCTION complex_cos(joist_c128 z) { return complex_cosh(joist_c128(-z.im, z.re)); }
 
 CFUNCTION complex_pow(joist_c128 a, joist_c128 b) { return complex_exp(b * complex_log(a)); }
+
+CFUNCTION complex_expm1(joist_c128 z) {
+  double re, im;
+  if (!(fabs(z.re) < 1) || !is_finite(z.im)) return complex_exp(z) - joist_c128(1);
+  expm1_parts(z.re, z.im, &re, &im);
+  return joist_c128(re, im);
+}
+
+CFUNCTION complex_log1p(joist_c128 z) {
+  double re, im;
+  if (!(fabs(z.re) < 0.5 && fabs(z.im) < 0.5)) return complex_log(joist_c128(1 + z.re, z.im));
+  log1p_parts(z.re, z.im, &re, &im);
+  return joist_c128(re, im);
+}
+
+template <class R>
+JOIST_DEVICE static inline joist_complex<R> times_real(joist_complex<R> z, double factor) {
+  return joist_complex<R>((R)(z.re * factor), (R)(z.im * factor));
+}
 #undef CFUNCTION
 
 /* C's names, for both dtypes. */
 #define EACH_FUNCTION(X) \
   X(exp)                 \
+  X(expm1)               \
   X(log)                 \
+  X(log1p)               \
   X(sqrt)                \
   X(sin) X(cos) X(tan) X(asin) X(acos) X(atan) X(sinh) X(cosh) X(tanh) X(asinh) X(acosh) X(atanh)
 #define X(NAME)                                                                                   \

@@ -12,6 +12,7 @@
 
 #include "core/kernels/element.h"
 #include "core/kernels/inverse_f64.h"
+#include "core/kernels/large_angle.h"
 #include "core/kernels/math_f32.h"
 #include "core/kernels/math_f64.h"
 #include "core/kernels/special_f32.h"
@@ -88,8 +89,14 @@ struct unsigned_of<8> {
 #define IS_INF(x) ((x) == (x) && (x) - (x) != 0)
 #define FLOOR_MOD(a, b) real_floor_mod(a, b)
 #define FLOOR_DIV(a, b) real_floor_div(a, b)
+#define MIN_FLOAT(a, b) real_min(a, b)
+#define MAX_FLOAT(a, b) real_max(a, b)
 #define CLAMP_FLOAT(low, x, high) real_clamp(low, x, high)
 #define POWER_COMPLEX(a, b) complex_power(a, b)
+#define COMPLEX_OF(re, im) T(re, im)
+#define TIMES_REAL(z, factor) times_real(z, factor)
+#define EXPM1_COMPLEX(z) joist_cexpm1(z)
+#define LOG1P_COMPLEX(z) joist_clog1p(z)
 
 #define DEVICE JOIST_DEVICE static inline
 
@@ -106,15 +113,13 @@ BOTH1(floor)
 BOTH1(ceil)
 BOTH1(trunc)
 BOTH1(rint)
-BOTH1(sin)
-BOTH1(cos)
-BOTH1(tan)
 BOTH2(fmod)
 
 /* Our own, with the bits they have on the CPU. */
 #define QUICK(NAME)                                             \
   DEVICE float quick_##NAME(float x) { return fast_##NAME(x); } \
   DEVICE double quick_##NAME(double x) { return f64_##NAME(x); }
+QUICK(rsqrt)
 QUICK(cbrt)
 QUICK(exp)
 QUICK(expm1)
@@ -152,6 +157,10 @@ DEVICE float real_floor_mod(float a, float b) { return floor_modf(a, b); }
 DEVICE double real_floor_mod(double a, double b) { return floor_mod(a, b); }
 DEVICE float real_floor_div(float a, float b) { return floor_divf(a, b); }
 DEVICE double real_floor_div(double a, double b) { return floor_div(a, b); }
+DEVICE float real_min(float a, float b) { return min_floatf(a, b); }
+DEVICE double real_min(double a, double b) { return min_float(a, b); }
+DEVICE float real_max(float a, float b) { return max_floatf(a, b); }
+DEVICE double real_max(double a, double b) { return max_float(a, b); }
 DEVICE float real_clamp(float low, float x, float high) { return clamp_floatf(low, x, high); }
 DEVICE double real_clamp(double low, double x, double high) { return clamp_float(low, x, high); }
 

@@ -1,0 +1,172 @@
+#' npy and npz files
+#'
+#' `nv_read_npy()` reads an array from a file of NumPy's, `nv_write_npy()` writes one, without
+#' changing a bit; `nv_read_npz()` and `nv_write_npz()` read and write several in one zip archive,
+#' as NumPy's `savez()` and `savez_compressed()`.
+#'
+#' Formats 1.0, 2.0 and 3.0 are read, in either byte order and in the order of Fortran or C; format
+#' 1.0 is written. Every dtype has its type in NumPy; `bf16` is what the Python package ml_dtypes
+#' makes NumPy write, two bytes without a meaning (`V2`), which reads them again by
+#' `.view(ml_dtypes.bfloat16)`. Other types of NumPy's (text, dates, records, objects, 8-bit floats)
+#' are refused: Python objects are never read.
+#'
+#' Elements of a file in the order of C are moved on the way. With `reversed = TRUE` the tensor has
+#' its dimensions in reverse order instead, the same as `nv_transpose(nv_read_npy(con))`, and what
+#' is in the order of C is taken as it lies, which is faster, and can be mapped.
+#'
+#' npz archives are read by base R, and written by the package \pkg{zip}.
+#'
+#' @param con The name of a file, a raw vector, or a connection, which is read to its end. For
+#'   `nv_write_npy()` a raw vector stands for a result in memory, and a file is written anew: under
+#'   a name of its own, until it is whole.
+#' @param mmap `TRUE` for a tensor whose memory is the file, see [mapped_files].
+#' @param reversed `TRUE` for the dimensions in reverse order.
+#' @param device Where the tensor is to be, see [nv_device()]; `NULL` for the CPU.
+#' @param order `"F"` for the order of Fortran, which is that of tensors, or `"C"`.
+#' @param endian The order of the bytes of a number: `"little"`, `"big"`, or `"swap"` for what this
+#'   machine has not. `bf16` has only one, the first.
+#' @param path The name of an npz archive.
+#' @param names The names of the arrays to read, without `.npy`; `NULL` for all.
+#' @param compress Whether the archive is compressed.
+#' @param x A tensor or an R vector; for `nv_write_npz()` a list of them with names.
+#' @return `nv_read_npy()`: a tensor of the known dtype that the file has; `nv_read_npz()` a list of
+#'   such tensors with names. `nv_write_npy()`: a raw vector if `con` is one, otherwise `NULL`,
+#'   invisibly; `nv_write_npz()` `NULL`, invisibly.
+#' @section Errors: `joist_value_error` for a file that is no npy or npz file, with the field of the
+#'   header that is wrong, for one that has not as many bytes as its shape needs or more, for files
+#'   that cannot be read or written, and for a package zip that is missing; `joist_dtype_error` for
+#'   a type that is no dtype.
+#' @source NumPy Enhancement Proposal 1 and the documentation of `numpy.lib.format`.
+#' @examples
+#' file <- tempfile(fileext = ".npy")
+#' nv_write_npy(nv_tensor(matrix(1:6, 2), "ui16"), file)
+#' nv_read_npy(file)
+#' nv_read_npy(file, reversed = TRUE)
+#' nv_write_npy(nv_scalar(1.5, "f16"))
+#' @export
+nv_read_npy <- function(con, mmap = FALSE, reversed = FALSE, device = NULL) {
+  check_flag(mmap, "mmap")
+  check_flag(reversed, "reversed")
+  if (!is.null(device)) device <- nv_device(device)
+  made <- if (is_file_name(con)) {
+    .Call(joist_r_read_npy, found_path(con), NULL, reversed, mmap)
+  } else {
+    check_no_map(mmap)
+    .Call(joist_r_read_npy, NULL, all_bytes(con), reversed, FALSE)
+  }
+  place_on(made, device)
+}
+
+#' @rdname nv_read_npy
+#' @export
+nv_write_npy <- function(x, con = raw(), order = "F", endian = .Platform$endian) {
+  swapped <- is_swapped(endian)
+  if (!identical(order, "F") && !identical(order, "C")) {
+    stop_joist("joist_value_error", "`order` must be \"F\" or \"C\"")
+  }
+  x <- as_tensor(x)
+  if (is_file_name(con)) {
+    invisible(.Call(joist_r_write_npy, x, con, order == "C", swapped))
+  } else {
+    send_bytes(con, function() .Call(joist_r_write_npy, x, NULL, order == "C", swapped))
+  }
+}
+
+#' @rdname nv_read_npy
+#' @export
+nv_read_npz <- function(path, names = NULL, reversed = FALSE, device = NULL) {
+  check_path(path)
+  check_names_wanted(names)
+  check_flag(reversed, "reversed")
+  if (!is.null(device)) device <- nv_device(device)
+  members <- npz_members(path)
+  there <- sub("[.]npy$", "", members)
+  at <- if (is.null(names)) seq_along(there) else match(names, there)
+  if (anyNA(at)) {
+    stop_joist(
+      "joist_value_error", "there is no array \"", names[is.na(at)][1L], "\" in the archive"
+    )
+  }
+  made <- lapply(at, function(k) {
+    con <- unz(path, members[k])
+    on.exit(tryCatch(close(con), error = function(e) NULL)) # it may be closed by now
+    bytes <- bytes_of_connection(con, NULL)
+    place_on(.Call(joist_r_read_npy, NULL, bytes, reversed, FALSE), device)
+  })
+  structure(made, names = there[at])
+}
+
+npz_members <- function(path) {
+  listed <- tryCatch(
+    utils::unzip(path, list = TRUE),
+    error = function(e) NULL, warning = function(w) NULL
+  )
+  if (is.null(listed)) {
+    stop_joist("joist_value_error", "\"", path, "\" is no zip archive that can be read")
+  }
+  if (anyDuplicated(listed$Name)) {
+    stop_joist("joist_value_error", "the archive has a name twice")
+  }
+  listed$Name
+}
+
+#' @rdname nv_read_npy
+#' @export
+nv_write_npz <- function(x, path, compress = TRUE) {
+  check_path(path)
+  check_flag(compress, "compress")
+  x <- named_tensors(x)
+  if (length(x) == 0L) stop_joist("joist_value_error", "`x` must have at least one array")
+  if (any(names(x) != basename(names(x)) | names(x) %in% c(".", ".."))) {
+    stop_joist("joist_value_error", "the name of an array cannot be a path")
+  }
+  if (!requireNamespace("zip", quietly = TRUE)) {
+    stop_joist(
+      "joist_value_error", "nv_write_npz() needs the package zip: install.packages(\"zip\")"
+    )
+  }
+  folder <- tempfile("npz")
+  dir.create(folder)
+  on.exit(unlink(folder, recursive = TRUE))
+  members <- paste0(names(x), ".npy")
+  for (k in seq_along(x)) nv_write_npy(x[[k]], file.path(folder, members[k]))
+  archive <- file.path(folder, "npz") # where zip() can write: elsewhere it may end R
+  zip::zip(archive, members, compression_level = if (compress) 6L else 0L, root = folder)
+  put_file(archive, path)
+}
+
+# A copy under a name of its own, until it is whole.
+put_file <- function(from, path) {
+  to <- path.expand(path)
+  whole <- tempfile(paste0(basename(to), "."), dirname(to), ".tmp")
+  on.exit(unlink(whole))
+  done <- tryCatch(
+    if (file.copy(from, whole) && file.rename(whole, to)) "" else "it cannot be copied there",
+    warning = conditionMessage
+  )
+  if (nzchar(done)) stop_joist("joist_value_error", "cannot write file \"", path, "\": ", done)
+  invisible(NULL)
+}
+
+check_names_wanted <- function(names) {
+  if (!is.null(names) && (!is.character(names) || anyNA(names) || anyDuplicated(names))) {
+    stop_joist("joist_value_error", "`names` must be different names, or NULL for all")
+  }
+}
+
+# A list of tensors, each with a name of its own.
+named_tensors <- function(x) {
+  if (!is.list(x) || is.object(x)) {
+    stop_joist("joist_value_error", "`x` must be a list of tensors")
+  }
+  if (!has_names(x)) {
+    stop_joist("joist_value_error", "each tensor of `x` must have a name of its own")
+  }
+  lapply(x, as_tensor)
+}
+
+# Whether each element has one of its own.
+has_names <- function(x) {
+  given <- names(x)
+  length(given) == length(x) && !anyNA(given) && all(nzchar(given)) && !anyDuplicated(given)
+}

@@ -1,0 +1,90 @@
+#' safetensors files
+#'
+#' `nv_save()` writes a list of tensors to a file in the format safetensors, `nv_read()` reads it,
+#' all of it or some tensors by name; `nv_serialize()` and `nv_unserialize()` do the same with a raw
+#' vector. Not a bit of an element is changed.
+#'
+#' The format has every dtype but `c128`. Tensors of its types that joist has not (floats of 8 bits
+#' and less) are refused, and the others of such a file can be read by `names`. The header is
+#' checked as a whole before an element is read: names, types, shapes, and that the tensors lie side
+#' by side and fill the file.
+#'
+#' The elements of a file are in the order of C, and moved on the way from rank 2 on. With
+#' `reversed = TRUE` the tensors have their dimensions in reverse order instead, and are taken as
+#' they lie, which is faster, and can be mapped.
+#'
+#' @param x A list of tensors or R vectors, with names.
+#' @param path The name of a file.
+#' @param metadata A character vector with names that is kept with the tensors, or `NULL`.
+#' @param names The names of the tensors to read, in the order wanted; `NULL` for all.
+#' @param mmap `TRUE` for tensors whose memory is the file, see [mapped_files].
+#' @param reversed `TRUE` for the dimensions in reverse order.
+#' @param device Where the tensors are to be, see [nv_device()]; `NULL` for the CPU.
+#' @param con A raw vector, the name of a file, or a connection, which is read to its end.
+#' @return `nv_read()` and `nv_unserialize()`: a list of tensors with names, of the known dtypes
+#'   that the file has, in its order; with metadata in the attribute `metadata`, if there is any.
+#'   `nv_save()` `NULL`, invisibly; `nv_serialize()` a raw vector.
+#' @section Errors: `joist_value_error` for a file that is no safetensors file, with the field of
+#'   the header that is wrong, for names that are not there or there twice, and for files that
+#'   cannot be read or written; `joist_dtype_error` for a type that is no dtype and a dtype that the
+#'   format has not.
+#' @source The section "Format" of <https://github.com/huggingface/safetensors>.
+#' @examples
+#' file <- tempfile(fileext = ".safetensors")
+#' model <- list(weight = nv_tensor(matrix(1:6, 2), "bf16"), bias = nv_tensor(1:2, "f16"))
+#' nv_save(model, file, metadata = c(format = "joist"))
+#' nv_read(file)
+#' nv_read(file, names = "bias")
+#' identical(nv_unserialize(nv_serialize(model)), model)
+#' @export
+nv_save <- function(x, path, metadata = NULL) {
+  check_path(path)
+  check_metadata(metadata)
+  invisible(.Call(joist_r_write_safetensors, named_tensors(x), metadata, path))
+}
+
+#' @rdname nv_save
+#' @export
+nv_read <- function(path, names = NULL, mmap = FALSE, reversed = FALSE, device = NULL) {
+  check_path(path)
+  check_names_wanted(names)
+  check_flag(mmap, "mmap")
+  check_flag(reversed, "reversed")
+  if (!is.null(device)) device <- nv_device(device)
+  made <- .Call(joist_r_read_safetensors, found_path(path), NULL, names, reversed, mmap)
+  place_each(made, device)
+}
+
+#' @rdname nv_save
+#' @export
+nv_serialize <- function(x, metadata = NULL) {
+  check_metadata(metadata)
+  .Call(joist_r_write_safetensors, named_tensors(x), metadata, NULL)
+}
+
+#' @rdname nv_save
+#' @export
+nv_unserialize <- function(con, names = NULL, reversed = FALSE, device = NULL) {
+  check_names_wanted(names)
+  check_flag(reversed, "reversed")
+  if (is_file_name(con)) {
+    return(nv_read(con, names, reversed = reversed, device = device))
+  }
+  if (!is.null(device)) device <- nv_device(device)
+  made <- .Call(joist_r_read_safetensors, NULL, all_bytes(con), names, reversed, FALSE)
+  place_each(made, device)
+}
+
+place_each <- function(tensors, device) {
+  if (!is.null(device)) tensors[] <- lapply(tensors, place_on, device)
+  tensors
+}
+
+check_metadata <- function(metadata) {
+  if (is.null(metadata)) {
+    return()
+  }
+  if (!is.character(metadata) || is.object(metadata) || anyNA(metadata) || !has_names(metadata)) {
+    stop_joist("joist_value_error", "`metadata` must be a character vector with different names")
+  }
+}

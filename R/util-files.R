@@ -1,0 +1,104 @@
+# Where bytes come from and go to: raw vectors, files, connections.
+
+is_file_name <- function(con) is.character(con) && length(con) == 1L && !is.na(con)
+
+stop_no_bytes <- function() {
+  stop_joist("joist_value_error", "`con` must be a raw vector, a connection or the name of a file")
+}
+
+check_path <- function(path) {
+  if (!is_file_name(path)) {
+    stop_joist("joist_value_error", "`path` must be the name of a file")
+  }
+}
+
+# Still that of the file when R's working directory is another one.
+found_path <- function(path) normalizePath(path, mustWork = FALSE)
+
+check_no_map <- function(mmap) {
+  if (mmap) stop_joist("joist_value_error", "only a file can be mapped: `mmap` must be FALSE")
+}
+
+# The bytes of what is no file, as a whole.
+all_bytes <- function(con) {
+  if (is.raw(con) && !is.object(con)) {
+    con
+  } else if (inherits(con, "connection")) {
+    bytes_of_connection(con, NULL)
+  } else {
+    stop_no_bytes()
+  }
+}
+
+# Gives the bytes that `make` makes, or writes them to a connection.
+send_bytes <- function(con, make) {
+  if (is.raw(con) && !is.object(con)) {
+    return(make())
+  }
+  if (!inherits(con, "connection")) stop_no_bytes()
+  bytes <- make()
+  if (open_connection(con, "wb")) on.exit(close(con))
+  write_bytes(con, bytes)
+}
+
+# What base R says of a connection, as a condition of joist's.
+connecting <- function(code) {
+  tryCatch(code, error = function(e) {
+    stop_joist("joist_value_error", "the connection fails: ", conditionMessage(e))
+  })
+}
+
+# Whether it had to be opened.
+open_connection <- function(con, mode) {
+  connecting({
+    closed <- !isOpen(con)
+    if (closed) open_quietly(con, mode)
+  })
+  if (summary(con)$text != "binary") {
+    stop_joist("joist_value_error", "the connection is open as text: open it with \"", mode, "\"")
+  }
+  closed
+}
+
+# An error that says why: R says that in a warning before.
+open_quietly <- function(con, mode) {
+  why <- NULL
+  withCallingHandlers(
+    tryCatch(open(con, mode), error = function(e) {
+      stop(if (is.null(why)) conditionMessage(e) else why, call. = FALSE)
+    }),
+    warning = function(w) {
+      why <<- conditionMessage(w)
+      invokeRestart("muffleWarning")
+    }
+  )
+}
+
+number_text <- function(x) format(x, scientific = FALSE, trim = TRUE)
+
+at_a_time <- 2^26 # bytes: R reads and writes fewer than 2^31, and is not interrupted on the way
+
+# Fewer bytes only where there are no more.
+read_bytes <- function(con, bytes, most = at_a_time) {
+  parts <- list()
+  repeat {
+    wanted <- min(bytes, most)
+    part <- connecting(readBin(con, "raw", wanted))
+    parts[[length(parts) + 1L]] <- part
+    bytes <- bytes - length(part)
+    if (length(part) < wanted || bytes == 0) {
+      return(if (length(parts) == 1L) part else do.call(c, parts))
+    }
+  }
+}
+
+write_bytes <- function(con, bytes, most = at_a_time) {
+  start <- 0
+  while (start < length(bytes)) {
+    end <- min(length(bytes), start + most)
+    whole <- start == 0 && end == length(bytes)
+    connecting(writeBin(if (whole) bytes else bytes[(start + 1):end], con))
+    start <- end
+  }
+  invisible(NULL)
+}

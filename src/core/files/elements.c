@@ -1,0 +1,329 @@
+/* Moves elements between files and memory: straight where they lie alike, otherwise in chunks that
+ * stay in cache. */
+#include "core/files/elements.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+#include "core/base/parallel.h"
+#include "core/base/pool.h"
+#include "core/ops/move/permute.h"
+#include "core/types/host.h"
+
+/* Bytes: of a piece that one thread reads or writes; of a chunk that is transposed, least and most;
+ * of a line of the caches, which a chunk fills if it has so many rows, and the fewest rows. What
+ * reading a byte costs, in additions: a file may lie on a slow disk. */
+enum {
+  PIECE = 2 << 20,
+  CHUNK_LEAST = 1 << 20,
+  CHUNK_MOST = 256 << 20,
+  LINE = 64,
+  ROWS_LEAST = 8,
+  WORK = 8
+};
+
+joist_status joist_file_fail(const char *verb, const char *path, int code,
+                             struct joist_error *error) {
+  return JOIST_FAIL(error, JOIST_E_FILE, .name = {verb},
+                    .text = {joist_quote(path), joist_quote(joist_file_message(code))});
+}
+
+joist_status joist_elements_check(const char *format, struct joist_elements *elements,
+                                  uint64_t size, bool whole, struct joist_error *error) {
+  if (!joist_shape_count(&elements->shape, &elements->count))
+    return JOIST_FAIL(error, JOIST_E_FILE_FIELD,
+                      .name = {format, "shape", "has more elements than memory can hold"});
+  const uint64_t needed = (uint64_t)elements->count * joist_dtype_size(elements->dtype);
+  const uint64_t there = size < elements->start ? 0 : size - elements->start;
+  if (needed > there || (whole && needed != there))
+    return JOIST_FAIL(error, JOIST_E_FILE_SIZE, .name = {format}, .shape = {elements->shape},
+                      .type = {{elements->dtype, false}},
+                      .number = {(double)needed, (double)there});
+  return JOIST_OK;
+}
+
+void joist_elements_reverse(struct joist_elements *elements) {
+  struct joist_shape *const shape = &elements->shape;
+  for (int d = 0; d < shape->rank / 2; d++) {
+    const uint32_t extent = shape->extent[d];
+    shape->extent[d] = shape->extent[shape->rank - 1 - d];
+    shape->extent[shape->rank - 1 - d] = extent;
+  }
+  elements->c_order = !elements->c_order;
+}
+
+/* Whether the order of the dims makes a difference. */
+static bool is_transposed(const struct joist_elements *elements) {
+  int dims = 0;
+  for (int d = 0; d < elements->shape.rank; d++) dims += elements->shape.extent[d] > 1;
+  return elements->c_order && dims > 1 && elements->count > 0;
+}
+
+bool joist_elements_are_memory(const struct joist_elements *elements) {
+  return elements->dtype != JOIST_BOOL && !is_transposed(elements) &&
+         (!elements->swapped || joist_dtype_size(elements->dtype) == 1);
+}
+
+/* ---- reading: parts, by all threads ---- */
+
+struct reading {
+  const struct joist_elements *elements;
+  const struct joist_file *file;
+  const unsigned char *bytes;
+  unsigned char *to;
+  _Atomic size_t *misfit; /* the first part that went wrong */
+};
+
+/* n elements from the given one on, in the machine's order. 0 or the code of an error; a part that
+ * was read but is no bool fails with `status`. */
+static int read_part(const struct reading *reading, size_t first, size_t n, unsigned char *to,
+                     joist_status *status, struct joist_error *error) {
+  const struct joist_elements *const elements = reading->elements;
+  const size_t size = joist_dtype_size(elements->dtype);
+  const uint64_t from = elements->start + (uint64_t)first * size;
+  if (reading->file == NULL) {
+    memcpy(to, reading->bytes + from, n * size);
+  } else {
+    const int code = joist_file_read(reading->file, from, to, n * size);
+    if (code != 0) return code;
+  }
+  const bool swapped = elements->swapped && size > 1;
+  *status = JOIST_OK;
+  if (swapped || elements->dtype == JOIST_BOOL)
+    *status = joist_copy_bytes(elements->dtype, to, n, swapped, swapped ? to : NULL, NULL, error);
+  return 0;
+}
+
+/* Reads a part that went wrong once more, to say what is wrong. */
+static joist_status explain(const struct reading *reading, size_t first, size_t n,
+                            unsigned char *to, struct joist_error *error) {
+  joist_status status;
+  const int code = read_part(reading, first, n, to, &status, error);
+  if (code != 0) return joist_file_fail("read", "", code, error);
+  if (status == JOIST_OK) /* it changed meanwhile */
+    return joist_file_fail("read", "", JOIST_FILE_SHORT, error);
+  if (error != NULL) error->position += first;
+  return status;
+}
+
+static void read_piece(const void *context, size_t task, size_t worker) {
+  (void)worker;
+  const struct reading *const reading = context;
+  const size_t size = joist_dtype_size(reading->elements->dtype), each = PIECE / size;
+  const size_t first = task * each, n = joist_smaller(reading->elements->count - first, each);
+  joist_status status;
+  if (read_part(reading, first, n, reading->to + first * size, &status, NULL) != 0 ||
+      status != JOIST_OK)
+    joist_lower(reading->misfit, task);
+}
+
+static joist_status read_pieces(struct reading *reading, const struct joist_run *run,
+                                struct joist_error *error) {
+  const size_t count = reading->elements->count;
+  const size_t size = joist_dtype_size(reading->elements->dtype), each = PIECE / size;
+  if (count == 0) return JOIST_OK;
+  _Atomic size_t lowest = SIZE_MAX;
+  reading->misfit = &lowest;
+  const joist_status status =
+      joist_tasks_run(run, joist_divide_up(count, each), WORK * PIECE, read_piece, reading, error);
+  const size_t misfit = atomic_load(&lowest);
+  if (status != JOIST_OK || misfit == SIZE_MAX) return status;
+  const size_t first = misfit * each;
+  return explain(reading, first, joist_smaller(count - first, each), reading->to + first * size,
+                 error);
+}
+
+/* ---- chunks of an array that is transposed on the way ---- */
+
+/* A chunk is a part of dim `dim`, all of those behind it, and one place in those before. */
+struct chunks {
+  const struct joist_shape *shape;
+  int dim;
+  size_t each;    /* places along dim in a chunk */
+  size_t row;     /* elements of one place along dim */
+  size_t along;   /* chunks along dim */
+  size_t count;   /* chunks in all */
+  size_t largest; /* elements of a chunk */
+};
+
+static struct chunks chunks_of(const struct joist_elements *elements) {
+  const struct joist_shape *const shape = &elements->shape;
+  const size_t size = joist_dtype_size(elements->dtype);
+  const size_t least = elements->chunk > 0 ? elements->chunk : CHUNK_LEAST;
+  const size_t most = elements->chunk > 0 ? elements->chunk : CHUNK_MOST;
+  struct chunks chunks = {.shape = shape, .row = elements->count};
+  size_t before = 1;
+  for (int d = 0; d < shape->rank; d++) {
+    chunks.dim = d;
+    chunks.row /= shape->extent[d];
+    if (chunks.row * size <= most) break;
+    before *= shape->extent[d];
+  }
+  const size_t rows = size < LINE / ROWS_LEAST ? LINE / size : ROWS_LEAST;
+  size_t bytes = chunks.row * size * rows;
+  bytes = bytes < least ? least : bytes > most ? most : bytes;
+  chunks.each = joist_smaller(bytes / (chunks.row * size), shape->extent[chunks.dim]);
+  chunks.along = joist_divide_up(shape->extent[chunks.dim], chunks.each);
+  chunks.count = before * chunks.along;
+  chunks.largest = chunks.each * chunks.row;
+  return chunks;
+}
+
+/* A chunk, as a walk from the file's order to memory's or back. */
+struct chunk {
+  size_t count, first, place; /* elements; where they begin in the file and in memory */
+  struct joist_walk walk;
+};
+
+static void find_chunk(const struct chunks *chunks, size_t k, bool to_memory, struct chunk *chunk) {
+  const struct joist_shape *const shape = chunks->shape;
+  int64_t memory[JOIST_RANK_MAX], file[JOIST_RANK_MAX], stride = 1;
+  for (int d = 0; d < shape->rank; d++) {
+    memory[d] = stride;
+    stride *= (int64_t)shape->extent[d];
+  }
+  stride = 1;
+  for (int d = shape->rank - 1; d >= chunks->dim; d--) {
+    file[d] = stride;
+    stride *= (int64_t)shape->extent[d];
+  }
+  const size_t first = k % chunks->along * chunks->each;
+  const size_t places = joist_smaller(shape->extent[chunks->dim] - first, chunks->each);
+  chunk->count = places * chunks->row;
+  chunk->first = (k / chunks->along * shape->extent[chunks->dim] + first) * chunks->row;
+  chunk->place = first * (size_t)memory[chunks->dim];
+  size_t rest = k / chunks->along;
+  for (int d = chunks->dim - 1; d >= 0; d--) {
+    chunk->place += rest % shape->extent[d] * (size_t)memory[d];
+    rest /= shape->extent[d];
+  }
+  joist_walk_init(&chunk->walk, false);
+  for (int i = chunks->dim; i < shape->rank; i++) {
+    const int d = to_memory ? i : chunks->dim + shape->rank - 1 - i;
+    const size_t extent = d == chunks->dim ? places : shape->extent[d];
+    joist_walk_add(&chunk->walk, extent, to_memory ? file[d] : memory[d],
+                   to_memory ? memory[d] : file[d], NULL);
+  }
+}
+
+struct transposing {
+  const struct reading *reading;
+  const struct chunks *chunks;
+  unsigned char *scratch; /* a chunk for each worker */
+  char *to;
+};
+
+static void read_chunk(const void *context, size_t task, size_t worker) {
+  const struct transposing *const t = context;
+  const struct joist_run alone = {.threads = 1};
+  const size_t size = joist_dtype_size(t->reading->elements->dtype);
+  unsigned char *const scratch = t->scratch + worker * t->chunks->largest * size;
+  struct chunk chunk;
+  joist_status status;
+  find_chunk(t->chunks, task, true, &chunk);
+  if (read_part(t->reading, chunk.first, chunk.count, scratch, &status, NULL) != 0 ||
+      status != JOIST_OK ||
+      joist_walk_transpose(size, &chunk.walk, scratch, t->to + chunk.place * size, &alone, NULL) !=
+          JOIST_OK)
+    joist_lower(t->reading->misfit, task);
+}
+
+static joist_status read_chunks(struct reading *reading, const struct joist_run *run,
+                                struct joist_error *error) {
+  const size_t size = joist_dtype_size(reading->elements->dtype);
+  const struct chunks chunks = chunks_of(reading->elements);
+  const int threads = joist_threads_for(run, reading->elements->count, chunks.count);
+  const size_t bytes = chunks.largest * size * (size_t)threads;
+  unsigned char *const scratch = joist_scratch_allocate(bytes);
+  if (scratch == NULL) return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY, .bytes = bytes);
+  _Atomic size_t lowest = SIZE_MAX;
+  reading->misfit = &lowest;
+  const struct transposing transposing = {reading, &chunks, scratch, (char *)reading->to};
+  joist_status status = joist_tasks_run_on(run, threads, chunks.count, WORK * size * chunks.largest,
+                                           read_chunk, &transposing, error);
+  const size_t misfit = atomic_load(&lowest);
+  if (status == JOIST_OK && misfit != SIZE_MAX) {
+    struct chunk chunk;
+    find_chunk(&chunks, misfit, true, &chunk);
+    status = explain(reading, chunk.first, chunk.count, scratch, error);
+  }
+  joist_scratch_free(scratch);
+  return status;
+}
+
+joist_status joist_elements_read(const struct joist_elements *elements,
+                                 const struct joist_file *file, const unsigned char *bytes,
+                                 void *to, const struct joist_run *run, struct joist_error *error) {
+  struct reading reading = {.elements = elements, .file = file, .bytes = bytes, .to = to};
+  return is_transposed(elements) ? read_chunks(&reading, run, error)
+                                 : read_pieces(&reading, run, error);
+}
+
+/* ---- writing ---- */
+
+struct writing {
+  const struct joist_output *output;
+  unsigned char *bytes;
+};
+
+static joist_status put(struct writing *writing, const void *from, size_t bytes,
+                        struct joist_error *error) {
+  if (writing->output == NULL) {
+    if (from != writing->bytes && bytes > 0) memcpy(writing->bytes, from, bytes);
+    writing->bytes += bytes;
+    return JOIST_OK;
+  }
+  const int code = joist_output_write(writing->output, from, bytes);
+  return code == 0 ? JOIST_OK : joist_file_fail("write", writing->output->path, code, error);
+}
+
+static joist_status swap(const struct joist_elements *elements, const void *from, size_t n,
+                         void *to, struct joist_error *error) {
+  return joist_copy_bytes(elements->dtype, from, n, true, to, NULL, error);
+}
+
+static joist_status write_chunks(const struct joist_elements *elements, const void *from,
+                                 struct writing *writing, const struct joist_run *run,
+                                 struct joist_error *error) {
+  const size_t size = joist_dtype_size(elements->dtype);
+  const bool swapped = elements->swapped && size > 1, transposed = is_transposed(elements);
+  struct chunks chunks = {.each = PIECE / size, .row = 1};
+  if (transposed) {
+    chunks = chunks_of(elements);
+  } else {
+    chunks.count = joist_divide_up(elements->count, chunks.each);
+    chunks.largest = chunks.each;
+  }
+  char *scratch = NULL;
+  if (swapped || transposed) {
+    scratch = joist_scratch_allocate(chunks.largest * size);
+    if (scratch == NULL)
+      return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY, .bytes = chunks.largest * size);
+  }
+  joist_status status = JOIST_OK;
+  for (size_t k = 0; k < chunks.count && status == JOIST_OK; k++) {
+    struct chunk chunk = {.place = k * chunks.each};
+    chunk.count = joist_smaller(elements->count - chunk.place, chunks.each);
+    if (transposed) find_chunk(&chunks, k, false, &chunk);
+    const void *part = (const char *)from + chunk.place * size;
+    if (transposed) {
+      status = joist_walk_transpose(size, &chunk.walk, part, scratch, run, error);
+      part = scratch;
+    }
+    if (swapped && status == JOIST_OK) {
+      status = swap(elements, part, chunk.count, scratch, error);
+      part = scratch;
+    }
+    if (status == JOIST_OK) status = put(writing, part, chunk.count * size, error);
+    if (status == JOIST_OK) status = joist_run_poll(run, error);
+  }
+  if (scratch != NULL) joist_scratch_free(scratch);
+  return status;
+}
+
+joist_status joist_elements_write(const struct joist_elements *elements, const void *from,
+                                  const struct joist_output *output, unsigned char *bytes,
+                                  const struct joist_run *run, struct joist_error *error) {
+  struct writing writing = {output, bytes};
+  return write_chunks(elements, from, &writing, run, error);
+}

@@ -1,0 +1,25 @@
+/* The headers of NumPy's npy files: formats 1.0, 2.0 and 3.0 (NEP 1, numpy.lib.format). */
+#ifndef JOIST_CORE_FILES_NPY_H
+#define JOIST_CORE_FILES_NPY_H
+
+#include "core/files/elements.h"
+
+enum {
+  JOIST_NPY_PREFIX = 12,  /* bytes that tell how long the header is */
+  JOIST_NPY_LONGEST = 576 /* of the headers that are written */
+};
+
+/* How long a header is, the prefix included, by the first bytes of a file. */
+joist_status joist_npy_length(const unsigned char *bytes, size_t count, size_t *length,
+                              struct joist_error *error) JOIST_MUST_CHECK;
+
+/* Reads a header of that length. The elements fill the rest of a file of `size` bytes. */
+joist_status joist_npy_parse(const unsigned char *header, size_t length, uint64_t size,
+                             struct joist_elements *elements,
+                             struct joist_error *error) JOIST_MUST_CHECK;
+
+/* Writes the header of elements and sets their start; gives its length, a multiple of 64. bf16 has
+ * one order in npy files, that of little machines, and `swapped` is set so. */
+size_t joist_npy_format(struct joist_elements *elements, char header[JOIST_NPY_LONGEST]);
+
+#endif

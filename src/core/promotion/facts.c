@@ -1,0 +1,113 @@
+/* One table per library: rows are facts, columns bool, i8 to i64, ui8 to ui64. */
+#include "core/promotion/facts.h"
+
+#define D(DTYPE) JOIST_##DTYPE
+#define LACKS(DTYPE) (uint16_t)(1u << JOIST_##DTYPE)
+#define KEEPS JOIST_GUESSES_STAY
+#define KNOWN JOIST_GUESSES_END
+#define FLOATS JOIST_GUESSED_FLOATS_STAY
+#define ERROR JOIST_NODE_NONE
+
+/* clang-format off */
+#define ROW(FACT, GUESSES, ...) [JOIST_FACT_##FACT] = {GUESSES, {__VA_ARGS__}}
+
+#define NUMBERS_STAY D(I8), D(I16), D(I32), D(I64), D(UI8), D(UI16), D(UI32), D(UI64)
+#define ALL(DTYPE) \
+  D(DTYPE), D(DTYPE), D(DTYPE), D(DTYPE), D(DTYPE), D(DTYPE), D(DTYPE), D(DTYPE), D(DTYPE)
+#define UNDEFINED ERROR, ERROR, ERROR, ERROR, ERROR, ERROR, ERROR, ERROR, ERROR
+/* Signed in i64, unsigned in ui64. */
+#define NUMBERS_WIDEN D(I64), D(I64), D(I64), D(I64), D(UI64), D(UI64), D(UI64), D(UI64)
+
+#define JAX_FLOAT D(F32), D(F32), D(F32), D(F32), D(F64), D(F32), D(F32), D(F32), D(F64)
+
+const struct joist_library joist_library_jax = {.has_guesses = true, .fact = {
+  ROW(INEXACT, KEEPS, JAX_FLOAT),
+  ROW(DIVIDE,  KEEPS, JAX_FLOAT),
+  ROW(ANGLE,   FLOATS, ALL(F64)),
+  ROW(LINALG,  KEEPS, JAX_FLOAT),
+  ROW(MEAN,    KNOWN, JAX_FLOAT),
+  ROW(SUM,     KNOWN, D(I64), NUMBERS_WIDEN),
+  ROW(CUMSUM,  KNOWN, D(I64), NUMBERS_STAY),
+  ROW(POWER,   KEEPS, D(I32), NUMBERS_STAY),
+}};
+
+/* i64 and ui64, which it has not, are read as far as its other dtypes go. */
+const struct joist_library joist_library_jax_x32 = {.has_guesses = true,
+  .lacks = LACKS(I64) | LACKS(UI64) | LACKS(F64) | LACKS(C128), .fact = {
+  ROW(INEXACT, KEEPS, ALL(F32)),
+  ROW(DIVIDE,  KEEPS, ALL(F32)),
+  ROW(ANGLE,   FLOATS, ALL(F32)),
+  ROW(LINALG,  KEEPS, ALL(F32)),
+  ROW(MEAN,    KNOWN, ALL(F32)),
+  ROW(SUM,     KNOWN, D(I32), D(I32), D(I32), D(I32), D(I64), D(UI32), D(UI32), D(UI32), D(UI64)),
+  ROW(CUMSUM,  KNOWN, D(I32), NUMBERS_STAY),
+  ROW(POWER,   KEEPS, D(I32), NUMBERS_STAY),
+}};
+
+const struct joist_library joist_library_jax_lax = {.has_guesses = true, .fact = {
+  ROW(INEXACT, KEEPS, UNDEFINED),
+  ROW(DIVIDE,  KEEPS, UNDEFINED), /* jax.lax.div() of integers truncates */
+  ROW(ANGLE,   KEEPS, UNDEFINED),
+  ROW(LINALG,  KEEPS, UNDEFINED),
+  ROW(MEAN,    KEEPS, UNDEFINED),
+  ROW(SUM,     KEEPS, ERROR, NUMBERS_STAY),
+  ROW(CUMSUM,  KEEPS, ERROR, NUMBERS_STAY),
+  ROW(POWER,   KEEPS, ERROR, NUMBERS_STAY),
+}};
+
+#define NUMPY_FLOAT D(F16), D(F32), D(F64), D(F64), D(F16), D(F32), D(F64), D(F64)
+
+const struct joist_library joist_library_numpy = {.lacks = LACKS(BF16), .fact = {
+  ROW(INEXACT, KNOWN, D(F16), NUMPY_FLOAT),
+  ROW(DIVIDE,  KNOWN, ALL(F64)),
+  ROW(ANGLE,   KNOWN, D(F64), NUMPY_FLOAT),
+  ROW(LINALG,  KNOWN, ALL(F64)),
+  ROW(MEAN,    KNOWN, ALL(F64)),
+  ROW(SUM,     KNOWN, D(I64), NUMBERS_WIDEN),
+  ROW(CUMSUM,  KNOWN, D(I64), NUMBERS_WIDEN),
+  ROW(POWER,   KNOWN, D(I8), NUMBERS_STAY),
+}};
+
+const struct joist_library joist_library_torch = {.fact = {
+  ROW(INEXACT, KNOWN, ALL(F32)),
+  ROW(DIVIDE,  KNOWN, ALL(F32)),
+  ROW(ANGLE,   KNOWN, ALL(F32)),
+  ROW(LINALG,  KNOWN, UNDEFINED),
+  ROW(MEAN,    KNOWN, UNDEFINED),
+  ROW(SUM,     KNOWN, ALL(I64)),
+  ROW(CUMSUM,  KNOWN, ALL(I64)),
+  ROW(POWER,   KNOWN, ERROR, NUMBERS_STAY),
+}};
+
+const struct joist_library joist_library_array_api_2024 = {.lacks = LACKS(F16) | LACKS(BF16),
+  .fact = {
+  ROW(INEXACT, KEEPS, UNDEFINED),
+  ROW(DIVIDE,  KEEPS, UNDEFINED),
+  ROW(ANGLE,   KEEPS, UNDEFINED),
+  ROW(LINALG,  KEEPS, UNDEFINED),
+  ROW(MEAN,    KEEPS, UNDEFINED),
+  ROW(SUM,     KEEPS, ERROR, NUMBERS_WIDEN),
+  ROW(CUMSUM,  KEEPS, ERROR, NUMBERS_WIDEN),
+  ROW(POWER,   KEEPS, ERROR, NUMBERS_STAY),
+}};
+/* clang-format on */
+
+static int result_of(const struct joist_library *library, int fact, int type) {
+  const int dtype = type % JOIST_DTYPE_COUNT;
+  const bool is_float = dtype >= JOIST_F16;
+  const bool parts = is_float && fact == JOIST_FACT_ANGLE;
+  const int own = parts ? (int)joist_dtype_real((joist_dtype)dtype) : dtype;
+  const int result = is_float ? own : library->fact[fact].result[dtype];
+  const joist_guesses guesses = library->fact[fact].guesses;
+  const bool stays =
+      guesses == JOIST_GUESSES_STAY || (is_float && guesses == JOIST_GUESSED_FLOATS_STAY);
+  if (type < JOIST_NODE_AMBIGUOUS || !stays || result == JOIST_NODE_NONE) return result;
+  return JOIST_NODE_AMBIGUOUS + result;
+}
+
+void joist_library_apply(const struct joist_library *library, struct joist_rules *rules) {
+  rules->has_library = true;
+  for (int f = 0; f < JOIST_FACT_COUNT; f++)
+    for (int type = 0; type < JOIST_TYPE_COUNT; type++)
+      rules->facts[f][type] = (uint8_t)result_of(library, f, type);
+}

@@ -1,0 +1,35 @@
+/* Interrupts, time limits and whatever else R wants to do while the core computes. */
+#include "r/interrupt.h"
+
+#include <setjmp.h>
+
+#include "r/sexp.h"
+
+/* What R needs to continue a jump: made once, as a poll must not fail, and used again, as no poll
+ * is made while one has jumped. */
+static SEXP token = NULL;
+
+void joist_r_interrupt_init(void) {
+  token = R_MakeUnwindCont();
+  R_PreserveObject(token);
+}
+
+static SEXP look(void *unused) {
+  (void)unused;
+  R_CheckUserInterrupt();
+  return R_NilValue;
+}
+
+static void leave(void *there, Rboolean jumps) {
+  if (jumps) longjmp(*(jmp_buf *)there, 1);
+}
+
+bool joist_r_poll(void *unused) {
+  (void)unused;
+  jmp_buf here;
+  if (setjmp(here) != 0) return true;
+  R_UnwindProtect(look, NULL, leave, &here, token);
+  return false;
+}
+
+_Noreturn void joist_r_go_on_jumping(void) { R_ContinueUnwind(token); }

@@ -1,0 +1,19 @@
+/* Interrupts, time limits and whatever else R wants to do while the core computes. */
+#ifndef JOIST_R_INTERRUPT_H
+#define JOIST_R_INTERRUPT_H
+
+#include <stdbool.h>
+
+/* Called once, when the package is loaded. */
+void joist_r_interrupt_init(void);
+
+/* The poll of struct joist_run: lets R look for interrupts and time limits. True when R would jump
+ * (the condition has been signalled, and its handler chosen): the core stops and returns
+ * JOIST_INTERRUPTED, and once nothing is held any more joist_r_go_on_jumping() lets the jump go on
+ * to where it was going. A calling handler that resumes gives false. Never jumps itself. */
+bool joist_r_poll(void *unused);
+
+/* After JOIST_INTERRUPTED of a run with that poll. */
+_Noreturn void joist_r_go_on_jumping(void);
+
+#endif

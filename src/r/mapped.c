@@ -1,0 +1,222 @@
+/* Vectors in mapped files. The first part of their data is the external pointer of the file, which
+ * may have several of them, the second says where in the file they are. */
+#include "r/mapped.h"
+
+#include <R_ext/Altrep.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/files/check.h"
+#include "r/conditions.h"
+#include "r/open_file.h"
+#include "r/operands.h"
+#include "r/rules.h"
+
+struct place {
+  uint64_t from, bytes;
+  R_xlen_t length;
+  bool touched; /* may differ from the file */
+  bool shared;  /* sent to other processes by path */
+};
+
+static struct place *place_of(SEXP x) { return (struct place *)RAW(R_altrep_data2(x)); }
+
+static struct joist_r_file *file_of(SEXP x) {
+  struct joist_r_file *const open = joist_r_file_of(R_altrep_data1(x));
+  if (open == NULL) Rf_error("the file of this vector was closed: a finalizer read it too late");
+  return open;
+}
+
+static const char *path_of(SEXP pointer) {
+  return Rf_translateCharUTF8(STRING_ELT(R_ExternalPtrTag(pointer), 0));
+}
+
+/* ---- methods ---- */
+
+static R_xlen_t length(SEXP x) { return place_of(x)->length; }
+
+/* A file that has become shorter ends the process when what is gone is read. */
+static void *data(SEXP x, Rboolean writable) {
+  (void)writable;
+  const struct joist_r_file *const open = file_of(x);
+  if (!joist_file_is_whole(&open->file))
+    joist_r_stop(JOIST_ERROR_VALUE,
+                 "file \"%s\" has become shorter since it was mapped: its elements are gone",
+                 path_of(R_altrep_data1(x)));
+  return (char *)open->memory + place_of(x)->from;
+}
+
+static const void *data_or_null(SEXP x) { return data(x, FALSE); }
+
+/* ---- saving ---- */
+
+/* Where a shared vector is found again: path, place, and what tells that the file is the same. */
+enum { PATH, TYPE, FROM, BYTES, SIZE, MODIFIED, SAMPLE, STATE };
+
+static SEXP number_text(uint64_t number) {
+  char text[24];
+  snprintf(text, sizeof text, "%" PRIu64, number);
+  return Rf_mkChar(text);
+}
+
+static SEXP state_of(SEXP x) {
+  const struct place *const place = place_of(x);
+  if (!place->shared) return NULL; /* its elements are sent */
+  const struct joist_file *const file = &file_of(x)->file;
+  uint64_t sample;
+  const int code = joist_file_sample(file, place->from, place->bytes, &sample);
+  if (code != 0)
+    joist_r_stop(JOIST_ERROR_VALUE, "cannot read file \"%s\": %s", path_of(R_altrep_data1(x)),
+                 joist_file_message(code));
+  SEXP state = PROTECT(Rf_allocVector(STRSXP, STATE));
+  SET_STRING_ELT(state, PATH, STRING_ELT(R_ExternalPtrTag(R_altrep_data1(x)), 0));
+  SET_STRING_ELT(state, TYPE, number_text((uint64_t)TYPEOF(x)));
+  SET_STRING_ELT(state, FROM, number_text(place->from));
+  SET_STRING_ELT(state, BYTES, number_text(place->bytes));
+  SET_STRING_ELT(state, SIZE, number_text(file->size));
+  SET_STRING_ELT(state, MODIFIED, number_text((uint64_t)file->modified));
+  SET_STRING_ELT(state, SAMPLE, number_text(sample));
+  UNPROTECT(1);
+  return state;
+}
+
+static bool read_number(SEXP state, int k, uint64_t *number) {
+  const char *const text = CHAR(STRING_ELT(state, k));
+  char *end;
+  *number = strtoull(text, &end, 10);
+  return text[0] >= '0' && text[0] <= '9' && *end == '\0';
+}
+
+static size_t size_of(SEXPTYPE type) {
+  return type == INTSXP    ? sizeof(int)
+         : type == REALSXP ? sizeof(double)
+         : type == CPLXSXP ? sizeof(Rcomplex)
+         : type == RAWSXP  ? 1
+                           : 0;
+}
+
+static SEXP new_vector(SEXP pointer, SEXPTYPE type, uint64_t from, size_t n, bool shared);
+
+/* What is read may have been written by anybody. */
+static SEXP from_state(SEXP class, SEXP state) {
+  (void)class;
+  uint64_t number[STATE] = {0}, sample;
+  bool valid = TYPEOF(state) == STRSXP && XLENGTH(state) == STATE;
+  for (int k = TYPE; k < STATE && valid; k++) valid = read_number(state, k, &number[k]);
+  const size_t each = valid && number[TYPE] < 256 ? size_of((SEXPTYPE)number[TYPE]) : 0;
+  if (each == 0 || number[BYTES] == 0 || number[BYTES] % each != 0 || number[FROM] % each != 0 ||
+      number[BYTES] > number[SIZE] || number[FROM] > number[SIZE] - number[BYTES])
+    joist_r_stop(JOIST_ERROR_VALUE, "the saved place of a shared tensor is damaged");
+  SEXP path = PROTECT(Rf_ScalarString(STRING_ELT(state, PATH)));
+  SEXP pointer = PROTECT(joist_r_open_file(path));
+  if (pointer == R_NilValue) joist_r_no_file(path);
+  const struct joist_file *const file = &joist_r_file_of(pointer)->file;
+  const bool same = file->size == number[SIZE] && (uint64_t)file->modified == number[MODIFIED];
+  if (!same || joist_file_sample(file, number[FROM], number[BYTES], &sample) != 0 ||
+      sample != number[SAMPLE])
+    joist_r_stop(JOIST_ERROR_VALUE,
+                 "file \"%s\" is not the one that a tensor was shared from: it has changed since",
+                 path_of(pointer));
+  SEXP made = new_vector(pointer, (SEXPTYPE)number[TYPE], number[FROM],
+                         (size_t)(number[BYTES] / each), true);
+  if (made == R_NilValue)
+    joist_r_stop(JOIST_ERROR_VALUE, "file \"%s\" cannot be mapped", path_of(pointer));
+  UNPROTECT(2);
+  return made;
+}
+
+/* ---- classes ---- */
+
+static R_altrep_class_t classes[4];
+static const SEXPTYPE types[] = {RAWSXP, INTSXP, REALSXP, CPLXSXP};
+enum { TYPES = sizeof types / sizeof *types };
+
+/* They belong to no library, see joist_r_altrep_payload_init(). */
+void joist_r_map_init(void) {
+  classes[0] = R_make_altraw_class("mapped_raw", "joist", NULL);
+  classes[1] = R_make_altinteger_class("mapped_integer", "joist", NULL);
+  classes[2] = R_make_altreal_class("mapped_real", "joist", NULL);
+  classes[3] = R_make_altcomplex_class("mapped_complex", "joist", NULL);
+  for (int k = 0; k < TYPES; k++) {
+    R_set_altrep_Length_method(classes[k], length);
+    R_set_altvec_Dataptr_method(classes[k], data);
+    R_set_altvec_Dataptr_or_null_method(classes[k], data_or_null);
+    R_set_altrep_Serialized_state_method(classes[k], state_of);
+    R_set_altrep_Unserialize_method(classes[k], from_state);
+  }
+}
+
+static bool is_mapped(SEXP x) {
+  if (!ALTREP(x)) return false;
+  for (int k = 0; k < TYPES; k++)
+    if (R_altrep_inherits(x, classes[k])) return true;
+  return false;
+}
+
+void joist_r_map_touch(SEXP payload) {
+  if (is_mapped(payload)) place_of(payload)->touched = true;
+}
+
+/* ---- making them ---- */
+
+static SEXP new_vector(SEXP pointer, SEXPTYPE type, uint64_t from, size_t n, bool shared) {
+  struct joist_r_file *const open = joist_r_file_of(pointer);
+  if (open->memory == NULL && joist_file_map(&open->file, &open->memory) != 0) return R_NilValue;
+  SEXP where = PROTECT(Rf_allocVector(RAWSXP, sizeof(struct place)));
+  const struct place place = {
+      .from = from, .bytes = n * size_of(type), .length = (R_xlen_t)n, .shared = shared};
+  memcpy(RAW(where), &place, sizeof place);
+  int k = 0;
+  while (types[k] != type) k++;
+  SEXP made = R_new_altrep(classes[k], pointer, where);
+  if (shared) MARK_NOT_MUTABLE(made);
+  UNPROTECT(1);
+  return made;
+}
+
+SEXP joist_r_map(SEXP pointer, SEXPTYPE type, uint64_t from, size_t n) {
+  return new_vector(pointer, type, from, n, false);
+}
+
+/* The path must still lead to the file, and the elements must be those of the file. */
+static SEXP open_again(SEXP payload) {
+  const struct joist_file *const old = &file_of(payload)->file;
+  const struct place *const place = place_of(payload);
+  SEXP path = R_ExternalPtrTag(R_altrep_data1(payload));
+  SEXP pointer = PROTECT(joist_r_open_file(path));
+  if (pointer == R_NilValue) joist_r_no_file(path);
+  const struct joist_file *const new = &joist_r_file_of(pointer)->file;
+  bool same = old->size == new->size && old->modified == new->modified &&
+              old->device == new->device && old->number == new->number;
+  if (!same)
+    joist_r_stop(JOIST_ERROR_VALUE, "file \"%s\" has changed since it was mapped",
+                 path_of(pointer));
+  const void *const elements = data(payload, FALSE);
+  if (place->touched &&
+      (joist_file_compare(new, place->from, elements, (size_t)place->bytes, &same) != 0 || !same))
+    joist_r_stop(JOIST_ERROR_VALUE,
+                 "the tensor was changed since it was mapped: save it to a file of its own first");
+  UNPROTECT(1);
+  return pointer;
+}
+
+SEXP joist_r_share(SEXP x) {
+  struct joist_r_value value;
+  joist_r_read(joist_r_rules(R_NilValue), x, &value);
+  joist_r_needs_data(&value);
+  if (!is_mapped(value.payload))
+    joist_r_stop(
+        JOIST_ERROR_VALUE,
+        "only a tensor that is mapped can be shared: save it, and read it with mmap = TRUE");
+  const struct place place = *place_of(value.payload);
+  if (place.shared) return x;
+  SEXP pointer = PROTECT(open_again(value.payload));
+  SEXP payload = PROTECT(
+      new_vector(pointer, (SEXPTYPE)TYPEOF(value.payload), place.from, (size_t)place.length, true));
+  if (payload == R_NilValue) joist_r_stop(JOIST_ERROR_VALUE, "the file cannot be mapped again");
+  SEXP shared = joist_r_tensor(payload, value.argument.operand.type, &value.argument.shape);
+  UNPROTECT(2);
+  return shared;
+}

@@ -1,0 +1,22 @@
+/* Payloads that lie in a mapped file, as alternative representations of vectors (ALTREP). What is
+ * written to them is seen by nobody else, and never reaches the file. */
+#ifndef JOIST_R_MAPPED_H
+#define JOIST_R_MAPPED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "r/sexp.h"
+
+/* A vector of n elements that begin at a place in an open file (see open_file.h), which it keeps
+ * open; R_NilValue where the file cannot be mapped. */
+SEXP joist_r_map(SEXP pointer, SEXPTYPE type, uint64_t from, size_t n);
+/* Notes that a payload, if it is such a vector, may differ from the file from now on. */
+void joist_r_map_touch(SEXP payload);
+/* Makes the classes: once, when the library is loaded. */
+void joist_r_map_init(void);
+
+/* .Call: the tensor over a map of its own, which is sent to other processes by path. */
+SEXP joist_r_share(SEXP x);
+
+#endif

@@ -1,0 +1,29 @@
+/* Files that are open for reading, as external pointers. */
+#ifndef JOIST_R_OPEN_FILE_H
+#define JOIST_R_OPEN_FILE_H
+
+#include "core/base/file.h"
+#include "r/sexp.h"
+
+/* What the external pointer of an open file leads to; its tag is the path. */
+struct joist_r_file {
+  struct joist_file file;
+  void *memory; /* of all of it, once it is mapped */
+};
+
+/* A path, absolute where a map is to be found again, as the system takes it: transient memory. */
+const char *joist_r_path(SEXP path);
+/* Opens a file for reading. An external pointer, whose finalizer closes it, or R_NilValue for a
+ * device or a pipe; raises joist_value_error. */
+SEXP joist_r_open_file(SEXP path);
+/* Closes it now, unless it is mapped. */
+void joist_r_close_file(SEXP pointer);
+/* NULL once it is closed. */
+struct joist_r_file *joist_r_file_of(SEXP pointer);
+/* Raises joist_value_error for what is no file of known size. */
+_Noreturn void joist_r_no_file(SEXP path);
+/* Raises joist_value_error for what the system said of a file: what failed ("read") and its code.
+ */
+_Noreturn void joist_r_file_stop(const char *verb, SEXP path, int code);
+
+#endif

@@ -1,0 +1,206 @@
+/* Reads and writes safetensors files. */
+#include "r/safetensors.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/files/safetensors.h"
+#include "r/arguments.h"
+#include "r/conditions.h"
+#include "r/files.h"
+#include "r/finalizers.h"
+#include "r/run.h"
+
+static void raise_if(joist_status status, const struct joist_error *error) {
+  if (status != JOIST_OK) joist_r_raise(status, error);
+}
+
+/* ---- reading ---- */
+
+static void free_header(SEXP pointer) {
+  struct joist_safetensors *header = R_ExternalPtrAddr(pointer);
+  if (header == NULL) return;
+  R_ClearExternalPtr(pointer);
+  joist_safetensors_free(header);
+  R_Free(header);
+}
+
+/* A header that R owns from the start: reading it may fail at any place. */
+static SEXP new_header(struct joist_safetensors **header) {
+  SEXP pointer = PROTECT(R_MakeExternalPtr(NULL, R_NilValue, R_NilValue));
+  joist_r_finalize_with(pointer, free_header, false);
+  *header = R_Calloc(1, struct joist_safetensors);
+  R_SetExternalPtrAddr(pointer, *header);
+  UNPROTECT(1);
+  return pointer;
+}
+
+static SEXP utf8(const char *text) { return Rf_mkCharCE(text, CE_UTF8); }
+
+static SEXP metadata_of(const struct joist_safetensors *header) {
+  const R_xlen_t n = (R_xlen_t)header->metadata_count;
+  SEXP values = PROTECT(Rf_allocVector(STRSXP, n));
+  SEXP keys = PROTECT(Rf_allocVector(STRSXP, n));
+  for (R_xlen_t k = 0; k < n; k++) {
+    SET_STRING_ELT(keys, k, utf8(header->metadata[k].key));
+    SET_STRING_ELT(values, k, utf8(header->metadata[k].value));
+  }
+  Rf_setAttrib(values, R_NamesSymbol, keys);
+  UNPROTECT(2);
+  return values;
+}
+
+static const struct joist_safetensor *find_tensor(const struct joist_safetensors *header,
+                                                  const char *name) {
+  for (size_t k = 0; k < header->count; k++)
+    if (strcmp(header->tensors[k].name, name) == 0) return &header->tensors[k];
+  joist_r_stop(JOIST_ERROR_VALUE, "there is no tensor \"%s\" in the file, which has %.0f%s%s%s",
+               name, (double)header->count, header->count > 0 ? ": the first is \"" : "",
+               header->count > 0 ? header->tensors[0].name : "", header->count > 0 ? "\"" : "");
+}
+
+static SEXP read_one(const struct joist_safetensor *tensor, bool reversed, SEXP pointer,
+                     const unsigned char *bytes, bool map) {
+  struct joist_elements elements = tensor->elements;
+  if (elements.dtype == JOIST_DTYPE_NONE)
+    joist_r_stop(JOIST_ERROR_DTYPE,
+                 "tensor \"%s\" is of type %s, which joist has not; read the others by `names`",
+                 tensor->name, tensor->type);
+  if (reversed) joist_elements_reverse(&elements);
+  return joist_r_read_elements(&elements, pointer, bytes, map);
+}
+
+SEXP joist_r_read_safetensors(SEXP path, SEXP bytes, SEXP names, SEXP reversed, SEXP map) {
+  const bool turned = joist_r_flag(reversed, "reversed"), mmap = joist_r_flag(map, "mmap");
+  const bool is_file = path != R_NilValue;
+  struct joist_error error;
+  if (!is_file && TYPEOF(bytes) != RAWSXP)
+    joist_r_stop(JOIST_ERROR_VALUE, "`bytes` must be a raw vector");
+  SEXP pointer = PROTECT(is_file ? joist_r_open_file(path) : R_NilValue);
+  if (is_file && pointer == R_NilValue) joist_r_no_file(path);
+  SEXP head = PROTECT(is_file ? joist_r_read_head(pointer, JOIST_SAFETENSORS_PREFIX) : bytes);
+  const uint64_t size = is_file ? joist_r_file_of(pointer)->file.size : (uint64_t)XLENGTH(bytes);
+  size_t length;
+  raise_if(joist_safetensors_length(RAW(head), (size_t)XLENGTH(head), size, &length, &error),
+           &error);
+  if (is_file) head = joist_r_read_head(pointer, length);
+  PROTECT(head);
+  struct joist_safetensors *header;
+  SEXP owner = PROTECT(new_header(&header));
+  raise_if(joist_safetensors_parse(RAW(head), length, size, header, &error), &error);
+  const bool all = names == R_NilValue;
+  const R_xlen_t n = all ? (R_xlen_t)header->count : XLENGTH(names);
+  SEXP result = PROTECT(Rf_allocVector(VECSXP, n));
+  SEXP found = PROTECT(Rf_allocVector(STRSXP, n));
+  for (R_xlen_t k = 0; k < n; k++) {
+    const struct joist_safetensor *const tensor =
+        all ? &header->tensors[k] : find_tensor(header, Rf_translateCharUTF8(STRING_ELT(names, k)));
+    SET_STRING_ELT(found, k, utf8(tensor->name));
+    SET_VECTOR_ELT(result, k, read_one(tensor, turned, pointer, is_file ? NULL : RAW(bytes), mmap));
+  }
+  Rf_setAttrib(result, R_NamesSymbol, found);
+  if (header->metadata_count > 0)
+    Rf_setAttrib(result, Rf_install("metadata"), PROTECT(metadata_of(header)));
+  else
+    PROTECT(R_NilValue);
+  free_header(owner);
+  if (is_file) joist_r_close_file(pointer);
+  UNPROTECT(7);
+  return result;
+}
+
+/* ---- writing ---- */
+
+static const char *text_at(SEXP strings, R_xlen_t k) {
+  return Rf_translateCharUTF8(STRING_ELT(strings, k));
+}
+
+/* What is to be written: all of it is transient memory. */
+struct writing {
+  size_t count, metadata_count;
+  struct joist_safetensor *tensors;
+  struct joist_safetensors_pair *metadata;
+  const void **data; /* as the tensors */
+  size_t *order;
+};
+
+/* The result protects the data. */
+static SEXP read_tensors(SEXP tensors, SEXP metadata, struct writing *writing) {
+  const size_t n = (size_t)XLENGTH(tensors);
+  SEXP kept = PROTECT(Rf_allocVector(VECSXP, (R_xlen_t)n));
+  SEXP names = PROTECT(Rf_getAttrib(tensors, R_NamesSymbol));
+  writing->count = n;
+  writing->tensors = (void *)R_alloc(n + 1, sizeof *writing->tensors);
+  writing->data = (void *)R_alloc(n + 1, sizeof *writing->data);
+  writing->order = (void *)R_alloc(n + 1, sizeof *writing->order);
+  for (size_t k = 0; k < n; k++) {
+    struct joist_r_value value;
+    SET_VECTOR_ELT(kept, (R_xlen_t)k,
+                   joist_r_read_to_write(VECTOR_ELT(tensors, (R_xlen_t)k), &value));
+    writing->data[k] = value.data;
+    writing->tensors[k] = (struct joist_safetensor){
+        .name = text_at(names, (R_xlen_t)k),
+        .elements = {.dtype = value.argument.operand.type.dtype, .shape = value.argument.shape}};
+  }
+  const size_t pairs = (size_t)Rf_xlength(metadata);
+  SEXP keys = PROTECT(Rf_getAttrib(metadata, R_NamesSymbol));
+  writing->metadata_count = pairs;
+  writing->metadata = (void *)R_alloc(pairs + 1, sizeof *writing->metadata);
+  for (size_t k = 0; k < pairs; k++)
+    writing->metadata[k] =
+        (struct joist_safetensors_pair){text_at(keys, (R_xlen_t)k), text_at(metadata, (R_xlen_t)k)};
+  UNPROTECT(3);
+  return kept;
+}
+
+/* The header, a copy in R's transient memory. */
+static const char *header_of(const struct writing *writing, size_t *length) {
+  char *header;
+  struct joist_error error;
+  char *copy = NULL;
+  /* Twice: R's memory is asked for when how long it is is known, and nothing else is held. */
+  for (int turn = 0; turn < 2; turn++) {
+    raise_if(
+        joist_safetensors_format(writing->tensors, writing->count, writing->metadata,
+                                 writing->metadata_count, writing->order, &header, length, &error),
+        &error);
+    if (copy != NULL) memcpy(copy, header, *length);
+    free(header);
+    if (copy == NULL) copy = R_alloc(*length, 1);
+  }
+  return copy;
+}
+
+SEXP joist_r_write_safetensors(SEXP tensors, SEXP metadata, SEXP path) {
+  struct writing writing;
+  SEXP kept = PROTECT(read_tensors(tensors, metadata, &writing));
+  size_t length;
+  const char *const header = header_of(&writing, &length);
+  const size_t n = writing.count;
+  struct joist_elements *const elements = (void *)R_alloc(n + 1, sizeof *elements);
+  const void **const data = (void *)R_alloc(n + 1, sizeof *data);
+  uint64_t bytes = length;
+  for (size_t k = 0; k < n; k++) {
+    elements[k] = writing.tensors[writing.order[k]].elements;
+    data[k] = writing.data[writing.order[k]];
+    bytes += writing.tensors[k].bytes;
+  }
+  SEXP result = R_NilValue;
+  if (path != R_NilValue) {
+    joist_r_write_file(path, header, length, elements, data, n);
+  } else {
+    result = PROTECT(Rf_allocVector(RAWSXP, (R_xlen_t)bytes));
+    memcpy(RAW(result), header, length);
+    unsigned char *to = RAW(result) + length;
+    const struct joist_run run = joist_r_run();
+    struct joist_error error;
+    for (size_t k = 0; k < n; k++) {
+      raise_if(joist_elements_write(&elements[k], data[k], NULL, to, &run, &error), &error);
+      to += elements[k].count * joist_dtype_size(elements[k].dtype);
+    }
+    UNPROTECT(1);
+  }
+  (void)kept;
+  UNPROTECT(1);
+  return result;
+}

@@ -1,0 +1,100 @@
+# Interrupts and time limits while C computes.
+
+skip_on_cran()
+
+# Something that takes C a second or more, in one call.
+long_products <- function() {
+  x <- nv_fill(1L, c(3000, 3000), "i64")
+  function() nv_matmul(x, x)
+}
+
+# Runs `code` in a fresh R, which interrupts itself after `delay` seconds.
+interrupted <- function(code, delay) {
+  file <- tempfile(fileext = ".R")
+  on.exit(unlink(file))
+  writeLines(c(
+    sprintf(".libPaths(%s)", paste(deparse(.libPaths()), collapse = "")),
+    "library(joist)",
+    "interrupt_after <- function(delay) {",
+    "  system(sprintf('(sleep %f; kill -INT %d) &', delay, Sys.getpid()))",
+    "}",
+    sprintf("delay <- %f", delay), code
+  ), file)
+  suppressWarnings(system2(
+    file.path(R.home("bin"), "Rscript"), c("--vanilla", file), stdout = TRUE, stderr = TRUE
+  ))
+}
+
+test_that("a time limit is an error of base R", {
+  product <- long_products()
+  on.exit(setTimeLimit())
+  caught <- tryCatch(
+    {
+      setTimeLimit(elapsed = 0.05, transient = TRUE)
+      product()
+    },
+    error = identity
+  )
+  setTimeLimit()
+  expect_s3_class(caught, "simpleError")
+  expect_match(conditionMessage(caught), "time limit")
+  expect_silent(sum(nv_fill(1, 1e6)))
+})
+
+test_that("a time limit is an error in jit(), too, and later calls work", {
+  product <- long_products()
+  f <- jit(function(x) nv_matmul(x, nv_matmul(x, x)))
+  x <- nv_fill(1L, c(2000, 2000), "i64")
+  on.exit(setTimeLimit())
+  caught <- tryCatch(
+    {
+      setTimeLimit(elapsed = 0.2, transient = TRUE)
+      f(x)
+    },
+    error = identity
+  )
+  setTimeLimit()
+  expect_match(conditionMessage(caught), "time limit")
+  expect_identical(as_array(f(nv_fill(2L, c(2, 2), "i64"))), matrix(32, 2, 2))
+})
+
+test_that("an interrupt can be caught", {
+  skip_on_os("windows")
+  said <- interrupted(c(
+    "x <- nv_fill(1L, c(3000, 3000), 'i64')",
+    "interrupt_after(delay)",
+    "got <- tryCatch({ for (k in 1:20) nv_matmul(x, x) }, interrupt = function(e) class(e))",
+    "print(got)",
+    "print(as_array(sum(nv_fill(1, 10))))"
+  ), 0.3)
+  expect_identical(said, c("[1] \"interrupt\" \"condition\"", "[1] 10"))
+})
+
+test_that("a handler may resume what was interrupted", {
+  skip_on_os("windows")
+  said <- interrupted(c(
+    "x <- nv_fill(1L, c(2000, 2000), 'i64')",
+    "interrupt_after(delay)",
+    "got <- withCallingHandlers(",
+    "  { for (k in 1:3) y <- nv_matmul(x, x); y },",
+    "  interrupt = function(e) { cat('seen\\n'); invokeRestart('resume') }",
+    ")",
+    "print(as_array(all(got == 2000L)))"
+  ), 0.3)
+  expect_identical(said, c("seen", "[1] TRUE"))
+})
+
+test_that("an assignment in place is whole or did not happen", {
+  skip_on_os("windows")
+  for (delay in c(0.02, 0.05, 0.1, 0.2)) {
+    said <- interrupted(c(
+      "n <- 3e7",
+      "x <- nv_fill(0L, n, 'ui8')",
+      "positions <- rev(seq_len(n))[c(TRUE, FALSE)]",
+      "interrupt_after(delay)",
+      "tryCatch(for (k in 1:50) x[positions] <- k, interrupt = function(e) cat('seen\\n'))",
+      "cat(length(unique(x[positions])), '\\n')"
+    ), delay)
+    expect_identical(said, c("seen", "1 "))
+  }
+})
