@@ -27,6 +27,7 @@
 #'   [unique][unique.nv_tensor].
 #' \item Linear algebra: [nv_matmul()], [nv_solve()], [nv_qr()].
 #' \item Random numbers: [nv_key()], [nv_runif()], [nv_sample()].
+#' \item Other libraries: Python's arrays [python], any by DLPack [nv_to_dlpack()].
 #' \item Base R: [base_functions], data frames [as.data.frame.nv_tensor()]
 #'   [nv_merge()] and [nv_na_omit()], and R's own numbers for all of it, [to_r()].
 #' \item Programs and machines: [jit()], [program()], [nv_device()], [cuda_diagnostics()],

@@ -11,8 +11,8 @@
 #' `ui64`, `x` may be text: R has no other way to write whole numbers beyond 2^53.
 #'
 #' @param x A logical, integer, double, complex, raw, integer64 or float32 vector or
-#'   array, or a tensor; for `i64` and `ui64` also character, with decimal digits or, after `0x`,
-#'   hexadecimal ones.
+#'   array, a tensor, or an array of [Python][python]; for `i64` and `ui64` also character, with
+#'   decimal digits or, after `0x`, hexadecimal ones.
 #' @param dtype A dtype or its name; `NULL` for the default of the promotion rules.
 #' @param shape An integer vector of extents; `NULL` for the dimensions of `x`, or its
 #'   length. `integer()` is a scalar.
@@ -52,6 +52,7 @@
 nv_tensor <- function(x, dtype = NULL, shape = NULL, ambiguous = NULL, device = NULL,
                       na = "error") {
   if (!is.null(device)) device <- nv_device(device)
+  if (is_python(x)) x <- tensor_of_python(x)
   place_on(.Call(joist_r_make, x, dtype, shape, ambiguous, na, NULL), device)
 }
 

@@ -12,7 +12,9 @@
 #include "r/concatenate.h"
 #include "r/conditions.h"
 #include "r/devices.h"
+#include "r/dlpack.h"
 #include "r/dtypes.h"
+#include "r/foreign.h"
 #include "r/index.h"
 #include "r/jit.h"
 #include "r/ledger.h"
@@ -69,6 +71,12 @@ static const R_CallMethodDef entries[] = {
     ENTRY(joist_r_read_safetensors, 5),
     ENTRY(joist_r_write_safetensors, 3),
     ENTRY(joist_r_share, 1),
+    ENTRY(joist_r_to_dlpack, 2),
+    ENTRY(joist_r_from_dlpack, 1),
+    ENTRY(joist_r_dlpack_take, 1),
+    ENTRY(joist_r_dlpack_pointer, 2),
+    ENTRY(joist_r_from_memory, 5),
+    ENTRY(joist_r_dlpack_functions, 0),
     ENTRY(joist_r_dtype_size, 1),
     ENTRY(joist_r_as_dtype, 2),
     ENTRY(joist_r_format_dtype, 2),
@@ -142,6 +150,7 @@ attribute_visible void R_init_joist(DllInfo *info) {
   joist_r_blas_init();
   joist_r_c_api_init();
   joist_r_map_init();
+  joist_r_foreign_init();
 #if JOIST_R_PAYLOADS_ARE_ALTREP
   joist_r_altrep_payload_init();
 #endif

@@ -11,6 +11,7 @@ struct held {
   const struct joist_device *device;
   void *memory;
   size_t bytes;
+  bool foreign; /* of an owner that the external pointer protects */
 };
 
 static SEXP remote_tag(void) {
@@ -27,7 +28,11 @@ static void finalize(SEXP payload) {
   struct held *const held = R_ExternalPtrAddr(payload);
   if (held == NULL) return;
   R_ClearExternalPtr(payload);
-  held->device->free(held->device, held->memory);
+  /* The owner of foreign memory, finalized next, does not know what still runs. */
+  if (held->foreign)
+    (void)held->device->synchronize(held->device, NULL);
+  else
+    held->device->free(held->device, held->memory);
   free(held);
 }
 
@@ -79,7 +84,7 @@ SEXP joist_r_remote_payload(const struct joist_device *device, joist_dtype dtype
   joist_r_finalize_with(payload, finalize, false);
   struct held *const held = malloc(sizeof *held);
   if (held == NULL) JOIST_R_FAIL(JOIST_E_OUT_OF_MEMORY, .bytes = sizeof *held);
-  *held = (struct held){device, NULL, bytes};
+  *held = (struct held){device, NULL, bytes, false};
   R_SetExternalPtrAddr(payload, held);
   held->memory = device->allocate(device, bytes);
   if (held->memory == NULL) {
@@ -92,6 +97,18 @@ SEXP joist_r_remote_payload(const struct joist_device *device, joist_dtype dtype
     held->memory = device->allocate(device, bytes);
   }
   if (held->memory == NULL) out_of_memory(device, bytes);
+  UNPROTECT(1);
+  return payload;
+}
+
+SEXP joist_r_remote_foreign(const struct joist_device *device, const void *memory, size_t bytes,
+                            SEXP owner) {
+  SEXP payload = PROTECT(R_MakeExternalPtr(NULL, remote_tag(), owner));
+  joist_r_finalize_with(payload, finalize, false);
+  struct held *const held = malloc(sizeof *held);
+  if (held == NULL) JOIST_R_FAIL(JOIST_E_OUT_OF_MEMORY, .bytes = sizeof *held);
+  *held = (struct held){device, (void *)(uintptr_t)memory, bytes, true};
+  R_SetExternalPtrAddr(payload, held);
   UNPROTECT(1);
   return payload;
 }

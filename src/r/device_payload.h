@@ -16,6 +16,9 @@ size_t joist_r_remote_bytes(SEXP payload);
 /* A new payload on a device, contents undefined: R's collector runs before memory is out.
  * Raises joist_device_error. */
 SEXP joist_r_remote_payload(const struct joist_device *device, joist_dtype dtype, size_t n);
+/* A payload in memory of a device that is valid as long as `owner`, a protected object. */
+SEXP joist_r_remote_foreign(const struct joist_device *device, const void *memory, size_t bytes,
+                            SEXP owner);
 /* A payload for a device, this process's own included, and where its elements go. */
 SEXP joist_r_payload_on(const struct joist_device *device, joist_dtype dtype, size_t n,
                         void **elements);

@@ -98,6 +98,7 @@ static _Noreturn void refuse(SEXP x) {
       {"POSIXlt", "as.numeric(as.POSIXct()) for seconds since 1970-01-01"},
       {"difftime", "as.numeric(x, units = \"secs\") or another unit"},
       {"data.frame", "as.matrix() or data.matrix()"},
+      {"python.builtin.object", "nv_tensor()"},
   };
   for (size_t i = 0; i < sizeof known / sizeof *known; i++)
     if (Rf_inherits(x, known[i].class))

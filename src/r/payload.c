@@ -6,6 +6,7 @@
 #include "core/base/pool.h"
 #include "r/altrep_payload.h"
 #include "r/conditions.h"
+#include "r/loans.h"
 
 #if !JOIST_R_PAYLOADS_ARE_ALTREP
 #include <R_ext/Rallocators.h>
@@ -28,6 +29,7 @@ void joist_r_collect(bool full) {
 }
 
 void joist_r_free_payloads(void) {
+  joist_r_end_loans();
 #if JOIST_R_PAYLOADS_ARE_ALTREP
   joist_r_altrep_payload_free();
 #endif
@@ -125,6 +127,7 @@ static SEXP allocate_large(SEXPTYPE type, size_t n, size_t bytes) {
 #endif
 
 static SEXP allocate_vector(SEXPTYPE type, size_t n, size_t bytes) {
+  joist_r_end_loans();
   if (bytes < JOIST_POOL_MIN) return Rf_allocVector(type, (R_xlen_t)n);
   make_room(bytes);
   return allocate_large(type, n, bytes);

@@ -312,6 +312,10 @@ raised_errors <- alist(
     joist_shape_error = nv_tensor(1:3, shape = 4),
     joist_dtype_error = nv_tensor(1, "f31")
   ),
+  nv_to_dlpack = list(
+    joist_value_error = nv_to_dlpack(nv_aval("f32", 3)),
+    joist_value_error = nv_from_dlpack(v)
+  ),
   nv_top_k = list(
     joist_dtype_error = nv_top_k(z, 1),
     joist_dtype_error = nv_take_along(v, v, 1),

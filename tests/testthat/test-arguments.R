@@ -27,6 +27,7 @@ valid_arguments <- function() {
     integer = "i32", file = "page.html",
     con = raw(24), endian = "little", path = "out.bin", mmap = FALSE, reversed = FALSE, order = "F",
     compress = FALSE, metadata = c(a = "b"), names = NULL, digits = 1, double = "f32", complex = "c64",
+    versioned = TRUE, ptr = nv_to_dlpack(v),
     edges = data.frame(from = "i8", to = "f32"), from = "jax", to = "numpy"
   )
   named <- list(x = list(a = v, b = i))

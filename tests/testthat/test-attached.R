@@ -2,26 +2,6 @@
 
 skip_on_cran()
 
-# The value of `f(...)` in a fresh R; `f` sees nothing of this one.
-in_fresh_r <- function(f, ...) {
-  files <- tempfile(c("given", "got"), fileext = ".rds")
-  on.exit(unlink(files))
-  environment(f) <- globalenv()
-  saveRDS(list(f = utils::removeSource(f), arguments = list(...)), files[1])
-  code <- bquote({
-    .libPaths(.(.libPaths()))
-    given <- readRDS(.(files[1]))
-    saveRDS(do.call(given$f, given$arguments), .(files[2]))
-  })
-  script <- paste0(files[1], ".R")
-  writeLines(deparse(code), script)
-  on.exit(unlink(script), add = TRUE)
-  r <- file.path(R.home("bin"), "Rscript")
-  said <- suppressWarnings(system2(r, c("--vanilla", script), stdout = TRUE, stderr = TRUE))
-  if (!file.exists(files[2])) stop(paste(said, collapse = "\n"))
-  c(readRDS(files[2]), said = list(said))
-}
-
 # What each call gives: value, or message and class of the error, and warnings.
 attach_and_call <- function(packages, values, calls, own, on_tensors) {
   told <- character()

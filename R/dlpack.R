@@ -1,0 +1,43 @@
+#' Tensors to and from other libraries, by DLPack
+#'
+#' [DLPack](https://dmlc.github.io/dlpack/latest/) is how libraries of arrays hand tensors to each
+#' other in one process, without a copy. `nv_to_dlpack()` makes an external pointer to a tensor for
+#' any other package that reads them; `nv_from_dlpack()` takes what another package gives. For
+#' Python, see [python].
+#'
+#' @section Who may write:
+#' `nv_to_dlpack()` lends the tensor's own memory and marks it read-only. It stays until it has been
+#' given back, which may happen in any thread; meanwhile and later, R writes to copies. DLPack
+#' before version 1 cannot say that memory is read-only: with `versioned = FALSE`, who takes the
+#' pointer gets a copy of their own.
+#'
+#' `nv_from_dlpack()` shares memory that has R's order of elements, the first dimension first, or
+#' one dimension, and copies everything else. It never writes to that memory, but what its owner
+#' writes there later is seen in the tensor.
+#' @section Pointers:
+#' The tag of the external pointer is the symbol `dltensor_versioned`, and it points to a
+#' `DLManagedTensorVersioned` of version 1; or it is `dltensor`, for a `DLManagedTensor`. Whoever
+#' takes the struct clears the pointer and calls the struct's deleter in the end. A pointer is good
+#' for one taker; if there is none, R's collector frees it. Tensors on a GPU stay there.
+#'
+#' Structs of another version or that are damaged raise a `joist_value_error`, elements that no
+#' dtype has a `joist_dtype_error`, memory of a device that this build has not a
+#' `joist_device_error`; the pointer keeps them.
+#'
+#' @param x A tensor or an R vector.
+#' @param versioned Whether the pointer is one of DLPack version 1, to the tensor's own memory, or
+#'   one of the time before, to a copy.
+#' @param ptr An external pointer as described below.
+#' @return `nv_to_dlpack()`: an external pointer of class `nv_dlpack`. `nv_from_dlpack()`: a tensor,
+#'   of a known dtype.
+#' @section Errors: `joist_value_error` for a tensor without data, and for a pointer that is none or
+#'   whose tensor was taken already.
+#' @examples
+#' x <- nv_tensor(matrix(1:6, 2), "bf16")
+#' nv_from_dlpack(nv_to_dlpack(x))
+#' @export
+nv_to_dlpack <- function(x, versioned = TRUE) .Call(joist_r_to_dlpack, as_tensor(x), versioned)
+
+#' @rdname nv_to_dlpack
+#' @export
+nv_from_dlpack <- function(ptr) .Call(joist_r_from_dlpack, ptr)

@@ -1,0 +1,113 @@
+#' Tensors and arrays of Python
+#'
+#' With the package reticulate, tensors go to Python and arrays of Python become tensors, in their
+#' own dtype, and without a copy where the order of their elements allows it.
+#'
+#' @section To Python:
+#' Wherever reticulate takes R objects to Python, as arguments of Python functions, in `py$x <- x`
+#' and by `reticulate::r_to_py(x)`, a tensor becomes a NumPy array of its dtype. `bf16` takes the
+#' dtype `bfloat16` of the Python package 'ml_dtypes', which must be installed. The array shares the
+#' tensor's memory and is read-only, in Fortran order; `numpy.array(a)` is a copy that can be
+#' written. Python may keep it as long as it likes, and let go of it in any thread. A tensor on a
+#' GPU is copied to the CPU first.
+#'
+#' Other libraries take `r_to_py(nv_to_dlpack(x))` with their `from_dlpack()`, in all dtypes that
+#' they have. Those that ask for DLPack of version 1 share the memory; the others get a copy that
+#' they may write.
+#'
+#' @section From Python:
+#' [nv_tensor()] takes NumPy arrays and scalars, arrays of JAX and PyTorch, and whatever else has a
+#' `__dlpack__()`, an `__array_interface__` or an `__array__()`. The tensor shares the memory where
+#' the elements have R's order (Fortran order, or one dimension) and are aligned numbers in the
+#' byte order of this machine; otherwise it is a copy. joist never writes to that memory, but what
+#' Python writes there later is seen in the tensor: `x$copy()` in Python avoids it.
+#'
+#' On its own, reticulate makes R vectors of NumPy arrays, and with that doubles of most numbers.
+#' joist does not change that. Import modules with `convert = FALSE`, and what they give stays a
+#' Python object that `nv_tensor()` reads exactly, such as an `int64` beyond 2^53.
+#'
+#' What is no array, has masked values or bytes that are no bool raises a `joist_value_error`; a
+#' dtype that joist has not, such as `object` or `datetime64`, a `joist_dtype_error`.
+#' @examplesIf interactive() && requireNamespace("reticulate", quietly = TRUE)
+#' np <- reticulate::import("numpy", convert = FALSE)
+#' nv_tensor(np$int64("9007199254740993"))
+#' reticulate::r_to_py(nv_tensor(matrix(1:6, 2), "ui8"))
+#' @name python
+NULL
+
+# How NumPy writes a dtype, and the dtype of ml_dtypes that reads the same bits.
+numpy_type <- function(type) {
+  list(
+    typestr = if (type == "bf16") "<u2" else paste0(
+      if (.Platform$endian == "little") "<" else ">", format(as_dtype(type), style = "numpy")
+    ),
+    extension = if (type == "bf16") "bfloat16"
+  )
+}
+
+# The Python side of joist, told where the functions of C are that it calls.
+python_exchange <- local({
+  module <- NULL
+  function() {
+    if (is.null(module)) {
+      module <<- reticulate::import_from_path(
+        "joist_exchange", system.file("python", package = "joist"),
+        convert = FALSE
+      )
+      module$connect(as.list(.Call(joist_r_dlpack_functions)))
+    }
+    module
+  }
+})
+
+#' @exportS3Method reticulate::r_to_py
+r_to_py.nv_tensor <- function(x, convert = FALSE) {
+  if (has_data(x) && !device(x) == "cpu") x <- nv_to(x, "cpu")
+  exchange <- python_exchange()
+  type <- numpy_type(format(dtype(x)))
+  extents <- as.list(shape(x))
+  taken <- .Call(joist_r_dlpack_take, nv_to_dlpack(x))
+  exchange$as_numpy(taken[1L], taken[2L], type$typestr, extents, type$extension)
+}
+
+#' @exportS3Method reticulate::r_to_py
+r_to_py.nv_dlpack <- function(x, convert = FALSE) {
+  exchange <- python_exchange()
+  taken <- .Call(joist_r_dlpack_take, x)
+  as_object <- if (taken[5L] == "dltensor") exchange$Given else exchange$Lent
+  as_object(taken[1L], taken[3L], taken[4L])
+}
+
+is_python <- function(x) is.environment(x) && inherits(x, "python.builtin.object")
+
+# A tensor of what a Python object has in memory, or of a copy.
+tensor_of_python <- function(x) {
+  exchange <- python_exchange()
+  taken <- reticulate::py_to_r(in_python(exchange$take(x)))
+  if (!is.null(taken)) {
+    return(nv_from_dlpack(.Call(joist_r_dlpack_pointer, taken[[1L]], taken[[2L]])))
+  }
+  found <- in_python(exchange$describe(x))
+  text <- reticulate::py_to_r(found$text)
+  numbers <- function(text) as.numeric(strsplit(text, " ", fixed = TRUE)[[1L]])
+  .Call(
+    joist_r_from_memory, text[[1L]], dtype_of_python(text[[2L]]), numbers(text[[3L]]),
+    numbers(text[[4L]]), found$array
+  )
+}
+
+dtype_of_python <- function(name) {
+  tryCatch(as_dtype(name, style = "jax"), joist_dtype_error = function(e) {
+    stop_joist(
+      "joist_dtype_error", "joist has no dtype for the elements of this array, ", name,
+      "; convert them in Python, by astype()"
+    )
+  })
+}
+
+# What Python finds wrong is an error of joist's.
+in_python <- function(expr) {
+  tryCatch(expr, error = function(e) {
+    stop_joist("joist_value_error", sub(".*joist: ", "", conditionMessage(e)))
+  })
+}

@@ -1,0 +1,201 @@
+"""What joist does in Python: memory of R's tensors for NumPy and DLPack, and the other way around.
+
+Addresses come from R and go there as text in hexadecimal digits. The functions of C that are called
+here take no part in R and can be called from any thread.
+"""
+
+import ctypes
+import sys
+import types
+
+_pointer_to = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
+    ("PyCapsule_GetPointer", ctypes.pythonapi)
+)
+_set_name = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.c_char_p)(
+    ("PyCapsule_SetName", ctypes.pythonapi)
+)
+_new_capsule = ctypes.PYFUNCTYPE(
+    ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p
+)(("PyCapsule_New", ctypes.pythonapi))
+# A capsule that is being destroyed is no object that could be referred to: it is an address.
+_is_valid = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_char_p)(
+    ("PyCapsule_IsValid", ctypes.pythonapi)
+)
+_pointer_at = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p)(
+    ("PyCapsule_GetPointer", ctypes.pythonapi)
+)
+
+# Capsules do not copy their names.
+_VERSIONED, _PLAIN = b"dltensor_versioned", b"dltensor"
+_USED = {_VERSIONED: b"used_dltensor_versioned", _PLAIN: b"used_dltensor"}
+_CPU = 1
+
+_end = _again = _copied = _end_plain = None
+
+
+def connect(functions):
+    """Takes the addresses of the functions of C, see joist_r_dlpack_functions()."""
+    global _end, _again, _copied, _end_plain
+    end, again, copied, end_plain = [int(address, 16) for address in functions]
+    _end = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(end)
+    _again = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)(again)
+    _copied = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)(copied)
+    _end_plain = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(end_plain)
+
+
+# ---- from R ----
+
+
+class Memory:
+    """Memory of a tensor in R, given back when Python lets go of this."""
+
+    def __init__(self, struct):
+        self._struct = int(struct, 16)
+
+    def __del__(self):
+        _end(self._struct)
+
+
+def as_numpy(struct, data, typestr, shape, extension):
+    """A read-only NumPy array of the elements, which stay where they are."""
+    memory = Memory(struct)
+    import numpy
+
+    shape = tuple(shape)
+    if 0 in shape:
+        array = numpy.empty(shape, typestr, order="F")
+        array.flags.writeable = False
+    else:
+        strides = [int(typestr[2:])]
+        for extent in shape:
+            strides.append(strides[-1] * extent)
+        memory.__array_interface__ = {
+            "version": 3,
+            "typestr": typestr,
+            "shape": shape,
+            "strides": tuple(strides[:-1]),
+            "data": (int(data, 16), True),
+        }
+        array = numpy.asarray(memory)
+    if extension is None:
+        return array
+    import ml_dtypes
+
+    return array.view(getattr(ml_dtypes, extension))
+
+
+@ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
+def _drop_versioned(capsule):
+    if _is_valid(capsule, _VERSIONED):
+        _end(_pointer_at(capsule, _VERSIONED))
+
+
+@ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
+def _drop_plain(capsule):
+    if _is_valid(capsule, _PLAIN):
+        _end_plain(_pointer_at(capsule, _PLAIN))
+
+
+def _capsule(struct, name):
+    if not struct:
+        raise MemoryError("joist: out of memory")
+    drop = _drop_versioned if name == _VERSIONED else _drop_plain
+    return _new_capsule(struct, name, ctypes.cast(drop, ctypes.c_void_p))
+
+
+class Lent:
+    """A tensor of R for from_dlpack() of other libraries, as often as they ask."""
+
+    def __init__(self, struct, device_type, device_id):
+        self._struct = int(struct, 16)
+        self._device = (int(device_type, 16), int(device_id, 16))
+
+    def __del__(self):
+        _end(self._struct)
+
+    def __dlpack_device__(self):
+        return self._device
+
+    def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
+        if dl_device is not None and tuple(dl_device) != self._device:
+            raise BufferError("joist: move the tensor to the device in R, by nv_to()")
+        if max_version is not None and max_version[0] >= 1:
+            if copy:
+                raise BufferError("joist: a copy is made where the tensor arrives")
+            return _capsule(_again(self._struct), _VERSIONED)
+        # Before version 1 nothing tells who reads it that it must not be written.
+        if self._device[0] != _CPU or copy is False:
+            raise BufferError(
+                "joist: DLPack before version 1 knows no read-only memory; "
+                "make a copy in R, by nv_to_dlpack(x, versioned = FALSE)"
+            )
+        return _capsule(_copied(self._struct), _PLAIN)
+
+
+class Given:
+    """A copy of a tensor for from_dlpack() of one other library, in DLPack before version 1."""
+
+    def __init__(self, struct, device_type, device_id):
+        self._capsule = _capsule(int(struct, 16), _PLAIN)
+        self._device = (int(device_type, 16), int(device_id, 16))
+
+    def __dlpack_device__(self):
+        return self._device
+
+    def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
+        if self._capsule is None:
+            raise BufferError("joist: this copy was taken already")
+        capsule, self._capsule = self._capsule, None
+        return capsule
+
+
+# ---- to R ----
+
+
+def take(x):
+    """The struct of an object with __dlpack__(), which its taker owns, and its name; None where
+    there is none to be had."""
+    numpy = sys.modules.get("numpy")
+    is_numpy = numpy is not None and isinstance(x, (numpy.ndarray, numpy.generic))
+    if is_numpy or not hasattr(x, "__dlpack__"):
+        return None
+    if hasattr(x, "block_until_ready"):
+        x.block_until_ready()
+    try:
+        try:
+            capsule = x.__dlpack__(max_version=(1, 1))
+        except TypeError:
+            capsule = x.__dlpack__()
+    except Exception:
+        if hasattr(x, "__array__"):
+            return None
+        raise
+    for name in (_VERSIONED, _PLAIN):
+        if _is_valid(id(capsule), name):
+            struct = _pointer_to(capsule, name)
+            _set_name(capsule, _USED[name])
+            return [format(struct, "x"), name.decode()]
+    raise BufferError("joist: __dlpack__() gave no capsule of a tensor")
+
+
+def describe(x):
+    """An array, and of it address, dtype, shape and strides, which count elements."""
+    import numpy
+
+    if isinstance(x, numpy.ma.MaskedArray) and numpy.ma.is_masked(x):
+        raise TypeError("joist: the array has masked values; fill them first, by filled()")
+    if not (hasattr(x, "__array_interface__") or hasattr(x, "__array__")):
+        raise TypeError(
+            "joist: a Python object of type %s is no array; make one by numpy.asarray()"
+            % type(x).__name__
+        )
+    array = numpy.asarray(x)
+    size = array.dtype.itemsize
+    if not array.dtype.isnative:
+        array = array.astype(array.dtype.newbyteorder("="), order="F")
+    elif not array.flags.aligned or any(step % max(size, 1) for step in array.strides):
+        array = array.copy(order="F")
+    text = [format(array.ctypes.data, "x"), array.dtype.name]
+    text.append(" ".join(str(extent) for extent in array.shape))
+    text.append(" ".join(str(step // max(size, 1)) for step in array.strides))
+    return types.SimpleNamespace(array=array, text=text)

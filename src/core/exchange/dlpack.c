@@ -1,0 +1,253 @@
+/* Tensors out and in by DLPack's structs. */
+#include "core/exchange/dlpack.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/ops/move/permute.h"
+#include "core/types/error.h"
+#include "core/types/host.h"
+
+_Static_assert(sizeof(void *) != 8 ||
+                   (sizeof(struct joist_dl_tensor) == 48 && sizeof(struct joist_dl_managed) == 64 &&
+                    sizeof(struct joist_dl_versioned) == 80),
+               "the structs have the published layout");
+
+struct joist_dl_dtype joist_dlpack_dtype(joist_dtype dtype) {
+  static const uint8_t codes[] = {[JOIST_KIND_BOOL] = JOIST_DL_BOOL,
+                                  [JOIST_KIND_INT] = JOIST_DL_INT,
+                                  [JOIST_KIND_UINT] = JOIST_DL_UINT,
+                                  [JOIST_KIND_FLOAT] = JOIST_DL_FLOAT,
+                                  [JOIST_KIND_COMPLEX] = JOIST_DL_COMPLEX};
+  return (struct joist_dl_dtype){
+      .code = dtype == JOIST_BF16 ? JOIST_DL_BFLOAT : codes[joist_dtype_kind(dtype)],
+      .bits = (uint8_t)(8 * joist_dtype_size(dtype)),
+      .lanes = 1};
+}
+
+static joist_dtype dtype_of(struct joist_dl_dtype published) {
+  for (int k = 0; k < JOIST_DTYPE_COUNT; k++) {
+    const struct joist_dl_dtype own = joist_dlpack_dtype((joist_dtype)k);
+    if (own.code == published.code && own.bits == published.bits && own.lanes == published.lanes)
+      return (joist_dtype)k;
+  }
+  return JOIST_DTYPE_NONE;
+}
+
+/* ---- out ---- */
+
+/* What a struct of ours and its arrays lie in. The loan is NULL for a copy, which is `own`. */
+struct lent {
+  union {
+    struct joist_dl_managed managed;
+    struct joist_dl_versioned versioned;
+  } as;
+  struct joist_loan *loan;
+  void *own;
+  int64_t extents[JOIST_RANK_MAX], strides[JOIST_RANK_MAX];
+};
+
+static void end(struct lent *lent) {
+  if (lent->loan != NULL) joist_loan_release(lent->loan);
+  free(lent->own);
+  free(lent);
+}
+
+static void end_managed(struct joist_dl_managed *self) { end(self->context); }
+static void end_versioned(struct joist_dl_versioned *self) { end(self->context); }
+
+/* One of `tensor` with arrays of its own, of which `given` is the copy. */
+static struct lent *new_lent(const struct joist_dl_tensor *tensor, struct joist_loan *loan,
+                             struct joist_dl_tensor *given) {
+  struct lent *const lent = malloc(sizeof *lent);
+  if (lent == NULL) return NULL;
+  lent->loan = loan;
+  lent->own = NULL;
+  memcpy(lent->extents, tensor->shape, (size_t)tensor->rank * sizeof *tensor->shape);
+  memcpy(lent->strides, tensor->strides, (size_t)tensor->rank * sizeof *tensor->strides);
+  *given = *tensor;
+  given->shape = lent->extents;
+  given->strides = lent->strides;
+  if (loan != NULL) joist_loan_hold(loan);
+  return lent;
+}
+
+static struct joist_dl_versioned *versioned(const struct joist_dl_tensor *tensor,
+                                            struct joist_loan *loan) {
+  struct joist_dl_tensor given;
+  struct lent *const lent = new_lent(tensor, loan, &given);
+  if (lent == NULL) return NULL;
+  lent->as.versioned = (struct joist_dl_versioned){.version = {JOIST_DL_MAJOR, JOIST_DL_MINOR},
+                                                   .context = lent,
+                                                   .deleter = end_versioned,
+                                                   .flags = JOIST_DL_READ_ONLY,
+                                                   .tensor = given};
+  return &lent->as.versioned;
+}
+
+static struct lent *managed(const struct joist_dl_tensor *tensor, struct joist_loan *loan) {
+  struct joist_dl_tensor given;
+  struct lent *const lent = new_lent(tensor, loan, &given);
+  if (lent != NULL)
+    lent->as.managed =
+        (struct joist_dl_managed){.tensor = given, .context = lent, .deleter = end_managed};
+  return lent;
+}
+
+/* Where arrays of a shape begin and how they go on, for a tensor that points to them. */
+struct arrays {
+  int64_t extents[JOIST_RANK_MAX], strides[JOIST_RANK_MAX];
+};
+
+static struct joist_dl_tensor in_order(void *elements, struct joist_dl_device device,
+                                       joist_dtype dtype, const struct joist_shape *shape,
+                                       struct arrays *arrays) {
+  int64_t stride = 1;
+  for (int d = 0; d < shape->rank; d++) {
+    arrays->extents[d] = shape->extent[d];
+    arrays->strides[d] = stride;
+    stride *= shape->extent[d] > 0 ? shape->extent[d] : 1;
+  }
+  return (struct joist_dl_tensor){.data = elements,
+                                  .device = device,
+                                  .rank = shape->rank,
+                                  .dtype = joist_dlpack_dtype(dtype),
+                                  .shape = arrays->extents,
+                                  .strides = arrays->strides};
+}
+
+struct joist_dl_versioned *joist_dlpack_lend(void *elements, struct joist_dl_device device,
+                                             joist_dtype dtype, const struct joist_shape *shape,
+                                             struct joist_loan *loan) {
+  struct arrays arrays;
+  const struct joist_dl_tensor tensor = in_order(elements, device, dtype, shape, &arrays);
+  return versioned(&tensor, loan);
+}
+
+struct joist_dl_managed *joist_dlpack_give(void *elements, struct joist_dl_device device,
+                                           joist_dtype dtype, const struct joist_shape *shape,
+                                           struct joist_loan *loan) {
+  struct arrays arrays;
+  const struct joist_dl_tensor tensor = in_order(elements, device, dtype, shape, &arrays);
+  struct lent *const given = managed(&tensor, loan);
+  return given == NULL ? NULL : &given->as.managed;
+}
+
+struct joist_dl_versioned *joist_dlpack_again(const struct joist_dl_versioned *lent) {
+  return versioned(&lent->tensor, ((const struct lent *)lent->context)->loan);
+}
+
+struct joist_dl_managed *joist_dlpack_copied(const struct joist_dl_versioned *lent) {
+  const struct joist_dl_tensor *const tensor = &lent->tensor;
+  size_t bytes = tensor->dtype.bits / 8;
+  for (int d = 0; d < tensor->rank; d++) bytes *= (size_t)tensor->shape[d];
+  struct lent *const copy = managed(tensor, NULL);
+  if (copy == NULL) return NULL;
+  copy->own = malloc(bytes + 1);
+  if (copy->own == NULL) {
+    end(copy);
+    return NULL;
+  }
+  if (bytes > 0) memcpy(copy->own, tensor->data, bytes);
+  copy->as.managed.tensor.data = copy->own;
+  return &copy->as.managed;
+}
+
+void joist_dlpack_end(struct joist_dl_versioned *lent) { lent->deleter(lent); }
+void joist_dlpack_end_managed(struct joist_dl_managed *given) { given->deleter(given); }
+
+/* ---- in ---- */
+
+static joist_status damaged(struct joist_error *error) {
+  return JOIST_FAIL(error, JOIST_E_DLPACK_DAMAGED);
+}
+
+static joist_status read_shape(const struct joist_dl_tensor *tensor, struct joist_dl_view *view,
+                               struct joist_error *error) {
+  if (tensor->rank < 0 || (tensor->rank > 0 && tensor->shape == NULL)) return damaged(error);
+  if (tensor->rank > JOIST_RANK_MAX)
+    return JOIST_FAIL(error, JOIST_E_RANK_LIMIT, .count = {(size_t)tensor->rank, JOIST_RANK_MAX});
+  view->shape.rank = tensor->rank;
+  for (int d = 0; d < tensor->rank; d++) {
+    if (tensor->shape[d] < 0) return damaged(error);
+    if (tensor->shape[d] > INT32_MAX)
+      return JOIST_FAIL(error, JOIST_E_EXTENT_LIMIT, .dim = d + 1,
+                        .number = {(double)tensor->shape[d]});
+    view->shape.extent[d] = (uint32_t)tensor->shape[d];
+  }
+  if (!joist_shape_count(&view->shape, &view->count))
+    return JOIST_FAIL(error, JOIST_E_ELEMENT_LIMIT, .shape = {view->shape});
+  return JOIST_OK;
+}
+
+/* Whether the strides, but for those of dims of one element, are those of elements in a row. */
+static bool is_dense(const struct joist_dl_view *view, bool from_last) {
+  int64_t stride = 1;
+  if (view->count == 0) return true;
+  for (int k = 0; k < view->shape.rank; k++) {
+    const int d = from_last ? view->shape.rank - 1 - k : k;
+    if (view->shape.extent[d] != 1 && view->stride[d] != stride) return false;
+    stride *= view->shape.extent[d];
+  }
+  return true;
+}
+
+/* No place of an element may be beyond what an address can be. */
+static bool are_strides(const struct joist_dl_view *view, int64_t size) {
+  int64_t reach = 0;
+  for (int d = 0; d < view->shape.rank; d++) {
+    const int64_t stride = view->stride[d], steps = (int64_t)view->shape.extent[d] - 1;
+    if (steps <= 0) continue;
+    const int64_t most = (INT64_MAX / 2 / size - reach) / steps;
+    if (stride > most || stride < -most) return false;
+    reach += steps * (stride < 0 ? -stride : stride);
+  }
+  return true;
+}
+
+joist_status joist_dlpack_read(const struct joist_dl_tensor *tensor, struct joist_dl_view *view,
+                               struct joist_error *error) {
+  const struct joist_dl_dtype published = tensor->dtype;
+  view->dtype = dtype_of(published);
+  if (view->dtype == JOIST_DTYPE_NONE) {
+    char text[64];
+    snprintf(text, sizeof text, "code %u, %u bits, %u in one", published.code, published.bits,
+             published.lanes);
+    return JOIST_FAIL(error, JOIST_E_DLPACK_DTYPE, .text = {joist_quote(text)});
+  }
+  const joist_status status = read_shape(tensor, view, error);
+  if (status != JOIST_OK) return status;
+  const size_t size = joist_dtype_size(view->dtype);
+  int64_t stride = 1;
+  for (int d = tensor->rank; d-- > 0;) {
+    view->stride[d] = tensor->strides == NULL ? stride : tensor->strides[d];
+    stride *= view->count > 0 ? (int64_t)view->shape.extent[d] : 0;
+  }
+  if (view->count > 0 && (tensor->data == NULL || !are_strides(view, (int64_t)size)))
+    return damaged(error);
+  view->elements = view->count > 0 ? (const char *)tensor->data + tensor->byte_offset : NULL;
+  const size_t unit = joist_dtype_size(joist_dtype_real(view->dtype));
+  const bool aligned = (uintptr_t)view->elements % unit == 0;
+  view->in_order = aligned && is_dense(view, false);
+  view->in_rows = aligned && !view->in_order && is_dense(view, true);
+  return aligned || is_dense(view, false) ? JOIST_OK : damaged(error);
+}
+
+joist_status joist_dlpack_gather(const struct joist_dl_view *view, void *out,
+                                 const struct joist_run *run, struct joist_error *error) {
+  const size_t size = joist_dtype_size(view->dtype);
+  if (is_dense(view, false))
+    return joist_copy_elements(size, view->count, view->elements, out, run, error);
+  struct joist_walk walk;
+  joist_walk_init(&walk, false);
+  int64_t to = 1;
+  bool forwards = true;
+  for (int d = 0; d < view->shape.rank; d++) {
+    joist_walk_add(&walk, view->shape.extent[d], view->stride[d], to, NULL);
+    to *= (int64_t)view->shape.extent[d];
+    forwards &= view->stride[d] >= 0;
+  }
+  return forwards ? joist_walk_transpose(size, &walk, view->elements, out, run, error)
+                  : joist_move(size, &walk, view->elements, out, run, error);
+}

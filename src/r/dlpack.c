@@ -1,0 +1,280 @@
+/* External pointers to DLPack's structs. */
+#include "r/dlpack.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/exchange/dlpack.h"
+#include "core/ops/move/walk.h"
+#include "core/types/host.h"
+#include "r/arguments.h"
+#include "r/conditions.h"
+#include "r/device_payload.h"
+#include "r/dtypes.h"
+#include "r/finalizers.h"
+#include "r/foreign.h"
+#include "r/loans.h"
+#include "r/operands.h"
+#include "r/payload.h"
+#include "r/rules.h"
+#include "r/run.h"
+
+static void raise_if(joist_status status, const struct joist_error *error) {
+  if (status != JOIST_OK) joist_r_raise(status, error);
+}
+
+/* ---- pointers ---- */
+
+static SEXP tag_of(bool versioned) {
+  return Rf_install(versioned ? "dltensor_versioned" : "dltensor");
+}
+
+static bool is_versioned(SEXP pointer) { return R_ExternalPtrTag(pointer) == tag_of(true); }
+
+static void finalize(SEXP pointer) {
+  void *const memory = R_ExternalPtrAddr(pointer);
+  if (memory == NULL) return;
+  R_ClearExternalPtr(pointer);
+  if (is_versioned(pointer)) {
+    struct joist_dl_versioned *const own = memory;
+    if (own->deleter != NULL) own->deleter(own);
+  } else {
+    struct joist_dl_managed *const own = memory;
+    if (own->deleter != NULL) own->deleter(own);
+  }
+}
+
+/* One without a struct yet: it cannot fail once it has one. */
+static SEXP new_pointer(SEXP tag) {
+  SEXP pointer = PROTECT(R_MakeExternalPtr(NULL, tag, R_NilValue));
+  joist_r_finalize_with(pointer, finalize, false);
+  Rf_classgets(pointer, PROTECT(Rf_mkString("nv_dlpack")));
+  UNPROTECT(2);
+  return pointer;
+}
+
+static const struct joist_dl_tensor *tensor_of(SEXP pointer) {
+  const bool tagged = TYPEOF(pointer) == EXTPTRSXP &&
+                      (is_versioned(pointer) || R_ExternalPtrTag(pointer) == tag_of(false));
+  if (!tagged)
+    joist_r_stop(JOIST_ERROR_VALUE,
+                 "`ptr` must be an external pointer whose tag is dltensor_versioned or dltensor");
+  void *const memory = R_ExternalPtrAddr(pointer);
+  if (memory == NULL)
+    joist_r_stop(JOIST_ERROR_VALUE,
+                 "what this external pointer had is gone: it is taken only once, and neither saved "
+                 "nor sent to other processes");
+  if (!is_versioned(pointer)) return &((struct joist_dl_managed *)memory)->tensor;
+  const struct joist_dl_versioned *const own = memory;
+  if (own->version.major != JOIST_DL_MAJOR)
+    joist_r_stop(JOIST_ERROR_VALUE, "this is DLPack of version %u.%u; joist reads version 1",
+                 (unsigned)own->version.major, (unsigned)own->version.minor);
+  return &own->tensor;
+}
+
+/* ---- out ---- */
+
+/* Elements that nobody else holds, on the device of the value. */
+static SEXP copy_of(const struct joist_r_value *value, const struct joist_device *device,
+                    void **elements) {
+  const joist_dtype dtype = value->argument.operand.type.dtype;
+  const size_t size = joist_dtype_size(dtype);
+  SEXP payload = PROTECT(joist_r_payload_on(device, dtype, value->count, elements));
+  const struct joist_run run = joist_r_run();
+  struct joist_error error;
+  raise_if(device->host
+               ? joist_copy_elements(size, value->count, value->data, *elements, &run, &error)
+               : device->copy(device, *elements, value->data, value->count * size,
+                              JOIST_COPY_WITHIN, &error),
+           &error);
+  UNPROTECT(1);
+  return payload;
+}
+
+SEXP joist_r_to_dlpack(SEXP x, SEXP versioned) {
+  struct joist_r_value value;
+  const bool read_only = joist_r_flag(versioned, "versioned");
+  joist_r_end_loans();
+  joist_r_read_any(joist_r_rules(R_NilValue), x, &value);
+  joist_r_needs_data(&value);
+  const struct joist_device *const device = joist_r_common_device(&value, 1);
+  SEXP pointer = PROTECT(new_pointer(tag_of(read_only)));
+  SEXP payload = value.payload;
+  void *elements = device->host ? joist_r_elements(payload) : joist_r_remote_memory(payload);
+  if (!read_only) payload = copy_of(&value, device, &elements);
+  PROTECT(payload);
+  struct joist_error error;
+  if (!device->host) raise_if(device->synchronize(device, &error), &error);
+  MARK_NOT_MUTABLE(payload);
+  struct joist_loan *const loan = joist_r_lend(payload);
+  const struct joist_dl_device where = {device->host ? JOIST_DL_CPU : JOIST_DL_CUDA,
+                                        device->host ? 0 : device->ordinal};
+  const joist_dtype dtype = value.argument.operand.type.dtype;
+  const struct joist_shape *const shape = &value.argument.shape;
+  if (value.count == 0) elements = NULL;
+  R_SetExternalPtrAddr(pointer,
+                       read_only ? (void *)joist_dlpack_lend(elements, where, dtype, shape, loan)
+                                 : (void *)joist_dlpack_give(elements, where, dtype, shape, loan));
+  joist_loan_release(loan);
+  if (R_ExternalPtrAddr(pointer) == NULL) JOIST_R_FAIL(JOIST_E_OUT_OF_MEMORY, .bytes = 0);
+  UNPROTECT(2);
+  return pointer;
+}
+
+/* ---- in ---- */
+
+/* R does not see the memory of others, so it collects when much of it was taken. */
+static void make_room(size_t bytes) {
+  static size_t taken = 0;
+  static const size_t limit = (size_t)1 << 30;
+  taken += bytes < limit ? bytes : limit;
+  if (taken < limit) return;
+  taken = 0;
+  joist_r_collect(false);
+}
+
+static size_t bytes_of(const struct joist_dl_view *view) {
+  return view->count * joist_dtype_size(view->dtype);
+}
+
+/* The elements where they are, or a copy in R's order. */
+static SEXP payload_of(const struct joist_dl_view *view, SEXP owner) {
+  const struct joist_run run = joist_r_run();
+  struct joist_error error;
+  const bool as_is = view->in_order && view->count > 0;
+  const SEXPTYPE type = joist_r_payload_type(view->dtype);
+  make_room(bytes_of(view));
+  SEXP payload =
+      PROTECT(as_is ? joist_r_foreign(type, view->elements,
+                                      type == RAWSXP ? bytes_of(view) : view->count, owner)
+                    : joist_r_payload(view->dtype, view->count));
+  if (!as_is) raise_if(joist_dlpack_gather(view, joist_r_elements(payload), &run, &error), &error);
+  if (view->dtype == JOIST_BOOL)
+    raise_if(joist_copy_bytes(JOIST_BOOL, joist_r_elements(payload), view->count, false, NULL, &run,
+                              &error),
+             &error);
+  UNPROTECT(1);
+  return payload;
+}
+
+static SEXP on_host(const struct joist_dl_view *view, SEXP owner) {
+  SEXP payload = PROTECT(payload_of(view, owner));
+  SEXP tensor = joist_r_tensor(payload, (struct joist_type){view->dtype, false}, &view->shape);
+  UNPROTECT(1);
+  return tensor;
+}
+
+/* Rows are read as columns, and then transposed. */
+static SEXP on_gpu(const struct joist_dl_view *view, int ordinal, SEXP owner) {
+  char name[32];
+  snprintf(name, sizeof name, "cuda:%d", ordinal);
+  const struct joist_device *const device = joist_device_find(name);
+  if (device == NULL)
+    joist_r_stop(JOIST_ERROR_DEVICE, "this DLPack tensor is on %s, which this build has not", name);
+  struct joist_error error;
+  raise_if(device->ready(device, &error), &error);
+  if (!view->in_order && !view->in_rows)
+    joist_r_stop(JOIST_ERROR_VALUE,
+                 "the elements of this DLPack tensor on %s have gaps between them: make a "
+                 "contiguous copy where it comes from",
+                 name);
+  struct joist_shape shape = view->shape;
+  for (int d = 0; d < shape.rank && view->in_rows; d++)
+    shape.extent[d] = view->shape.extent[shape.rank - 1 - d];
+  SEXP payload = PROTECT(
+      view->count == 0 ? joist_r_remote_payload(device, view->dtype, 0)
+                       : joist_r_remote_foreign(device, view->elements, bytes_of(view), owner));
+  SEXP tensor = PROTECT(joist_r_tensor_on(device, payload, (struct joist_type){view->dtype, false},
+                                          PROTECT(joist_r_shape_object(&shape))));
+  if (view->in_rows) tensor = joist_r_eval(PROTECT(Rf_lang2(Rf_install("nv_transpose"), tensor)));
+  UNPROTECT(view->in_rows ? 4 : 3);
+  return tensor;
+}
+
+SEXP joist_r_from_dlpack(SEXP pointer) {
+  const struct joist_dl_tensor *const tensor = tensor_of(pointer);
+  struct joist_dl_view view;
+  struct joist_error error;
+  joist_r_end_loans();
+  raise_if(joist_dlpack_read(tensor, &view, &error), &error);
+  const struct joist_dl_device device = tensor->device;
+  const bool host = device.type == JOIST_DL_CPU || device.type == JOIST_DL_CUDA_HOST;
+  if (!host && device.type != JOIST_DL_CUDA)
+    joist_r_stop(JOIST_ERROR_DEVICE,
+                 "this DLPack tensor is on a device of type %d; joist reads CPU and CUDA memory",
+                 (int)device.type);
+  SEXP own = PROTECT(new_pointer(R_ExternalPtrTag(pointer)));
+  R_SetExternalPtrAddr(own, R_ExternalPtrAddr(pointer));
+  R_ClearExternalPtr(pointer);
+  SEXP result = PROTECT(host ? on_host(&view, own) : on_gpu(&view, device.id, own));
+  if (host && (!view.in_order || view.count == 0)) finalize(own); /* all is copied */
+  UNPROTECT(2);
+  return result;
+}
+
+/* ---- for Python ---- */
+
+static SEXP address_text(uintptr_t address) {
+  char text[24];
+  snprintf(text, sizeof text, "%" PRIxPTR, address);
+  return Rf_mkChar(text);
+}
+
+static void *address_of(SEXP text) {
+  return (void *)(uintptr_t)strtoull(joist_r_string(text, "address"), NULL, 16);
+}
+
+SEXP joist_r_dlpack_take(SEXP pointer) {
+  const struct joist_dl_tensor *const tensor = tensor_of(pointer);
+  SEXP taken = PROTECT(Rf_allocVector(STRSXP, 5));
+  SET_STRING_ELT(taken, 0, address_text((uintptr_t)R_ExternalPtrAddr(pointer)));
+  SET_STRING_ELT(taken, 1, address_text((uintptr_t)tensor->data));
+  SET_STRING_ELT(taken, 2, address_text((uintptr_t)tensor->device.type));
+  SET_STRING_ELT(taken, 3, address_text((uintptr_t)tensor->device.id));
+  SET_STRING_ELT(taken, 4, PRINTNAME(R_ExternalPtrTag(pointer)));
+  R_ClearExternalPtr(pointer);
+  UNPROTECT(1);
+  return taken;
+}
+
+SEXP joist_r_dlpack_pointer(SEXP address, SEXP name) {
+  void *const memory = address_of(address);
+  SEXP pointer = PROTECT(new_pointer(Rf_install(joist_r_string(name, "name"))));
+  R_SetExternalPtrAddr(pointer, memory);
+  UNPROTECT(1);
+  return pointer;
+}
+
+SEXP joist_r_from_memory(SEXP address, SEXP dtype, SEXP shape, SEXP strides, SEXP owner) {
+  int64_t extents[JOIST_RANK_MAX], steps[JOIST_RANK_MAX];
+  struct joist_shape checked;
+  joist_r_end_loans();
+  joist_r_shape(shape, &checked);
+  for (int d = 0; d < checked.rank; d++) {
+    extents[d] = checked.extent[d];
+    steps[d] = (int64_t)REAL(strides)[d];
+  }
+  const struct joist_dl_tensor tensor = {.data = address_of(address),
+                                         .device = {JOIST_DL_CPU, 0},
+                                         .rank = checked.rank,
+                                         .dtype = joist_dlpack_dtype(joist_r_dtype(dtype)),
+                                         .shape = extents,
+                                         .strides = steps};
+  struct joist_dl_view view;
+  struct joist_error error;
+  raise_if(joist_dlpack_read(&tensor, &view, &error), &error);
+  return on_host(&view, owner);
+}
+
+SEXP joist_r_dlpack_functions(void) {
+  const uintptr_t functions[] = {(uintptr_t)joist_dlpack_end, (uintptr_t)joist_dlpack_again,
+                                 (uintptr_t)joist_dlpack_copied,
+                                 (uintptr_t)joist_dlpack_end_managed};
+  enum { COUNT = sizeof functions / sizeof *functions };
+  SEXP addresses = PROTECT(Rf_allocVector(STRSXP, COUNT));
+  for (int k = 0; k < COUNT; k++) SET_STRING_ELT(addresses, k, address_text(functions[k]));
+  UNPROTECT(1);
+  return addresses;
+}

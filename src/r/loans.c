@@ -1,0 +1,45 @@
+/* The objects that are lent hang on a doubly linked list, so that one of many is let go as fast as
+ * one of few. A cell has the one before it as CAR, the one behind it as CDR, the object as TAG. */
+#include "r/loans.h"
+
+#include "r/conditions.h"
+
+static SEXP first(void) {
+  static SEXP cell = NULL; /* of no object */
+  if (cell == NULL) {
+    cell = Rf_cons(R_NilValue, R_NilValue);
+    R_PreserveObject(cell);
+  }
+  return cell;
+}
+
+static SEXP keep(SEXP object) {
+  SEXP before = first(), behind = CDR(before);
+  SEXP cell = PROTECT(Rf_cons(before, behind));
+  SET_TAG(cell, object);
+  SETCDR(before, cell);
+  if (behind != R_NilValue) SETCAR(behind, cell);
+  UNPROTECT(1);
+  return cell;
+}
+
+static void let_go(SEXP cell) {
+  SEXP before = CAR(cell), behind = CDR(cell);
+  SETCDR(before, behind);
+  if (behind != R_NilValue) SETCAR(behind, before);
+}
+
+struct joist_loan *joist_r_lend(SEXP object) {
+  SEXP cell = keep(object);
+  struct joist_loan *const loan = joist_loan_new(cell);
+  if (loan == NULL) {
+    let_go(cell);
+    JOIST_R_FAIL(JOIST_E_OUT_OF_MEMORY, .bytes = 0);
+  }
+  return loan;
+}
+
+void joist_r_end_loans(void) {
+  SEXP cell;
+  while ((cell = joist_loan_returned()) != NULL) let_go(cell);
+}

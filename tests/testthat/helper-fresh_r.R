@@ -1,0 +1,38 @@
+# The value of `f(...)` in a fresh R; `f` sees nothing of this one.
+in_fresh_r <- function(f, ...) {
+  files <- tempfile(c("given", "got"), fileext = ".rds")
+  on.exit(unlink(files))
+  environment(f) <- globalenv()
+  saveRDS(list(f = utils::removeSource(f), arguments = list(...)), files[1])
+  code <- bquote({
+    .libPaths(.(.libPaths()))
+    given <- readRDS(.(files[1]))
+    saveRDS(do.call(given$f, given$arguments), .(files[2]))
+  })
+  script <- paste0(files[1], ".R")
+  writeLines(deparse(code), script)
+  on.exit(unlink(script), add = TRUE)
+  r <- file.path(R.home("bin"), "Rscript")
+  said <- suppressWarnings(system2(r, c("--vanilla", script), stdout = TRUE, stderr = TRUE))
+  if (!file.exists(files[2])) stop(paste(said, collapse = "\n"))
+  c(readRDS(files[2]), said = list(said))
+}
+
+# A Python that has these modules, where reticulate is there to use it: the one that
+# JOIST_TEST_PYTHON or RETICULATE_PYTHON names, that of the PATH, or the system's. Skips without.
+python_with <- function(...) {
+  testthat::skip_on_cran()
+  testthat::skip_if_not_installed("reticulate")
+  named <- Sys.getenv(c("JOIST_TEST_PYTHON", "RETICULATE_PYTHON"))
+  known <- unique(c(named[nzchar(named)], Sys.which("python3"), "/usr/bin/python3"))
+  imports <- paste0("import ", c(...), collapse = "; ")
+  for (python in known[file.exists(known)]) {
+    said <- suppressWarnings(
+      system2(python, c("-c", shQuote(imports)), stdout = FALSE, stderr = FALSE)
+    )
+    if (said == 0L) {
+      return(python)
+    }
+  }
+  testthat::skip(paste("no Python has the modules", toString(c(...))))
+}

@@ -1,0 +1,93 @@
+# External pointers by DLPack, without Python.
+
+shapes <- list(
+  integer(), 5L, c(2L, 3L), c(2L, 1L, 4L), c(1L, 2L, 3L, 2L), c(2L, 1L, 2L, 1L, 3L),
+  c(1L, 2L, 1L, 3L, 1L, 2L), 0L, c(3L, 0L, 2L)
+)
+
+random_tensor <- function(type, shape) {
+  size <- length(nv_write_bin(nv_scalar(0, type)))
+  n <- prod(shape) * size
+  bytes <- if (type == "bool") sample(0:1, n, TRUE) else sample(0:255, n, TRUE)
+  nv_read_bin(as.raw(bytes), type, shape)
+}
+
+test_that("every dtype and rank comes back with the same bits", {
+  set.seed(1)
+  for (type in dtypes()) {
+    for (shape in shapes) {
+      x <- random_tensor(type, shape)
+      for (versioned in c(TRUE, FALSE)) {
+        pointer <- nv_to_dlpack(x, versioned)
+        expect_identical(class(pointer), "nv_dlpack")
+        back <- nv_from_dlpack(pointer)
+        expect_identical(dtype(back), dtype(x))
+        expect_identical(shape(back), as.integer(shape))
+        expect_identical(nv_write_bin(back), nv_write_bin(x))
+      }
+    }
+  }
+})
+
+test_that("what is lent is not written, on either side", {
+  for (type in c("f64", "i32", "c128", "bf16", "bool")) {
+    x <- nv_tensor(c(1, 0, 1), type)
+    lent <- nv_from_dlpack(nv_to_dlpack(x))
+    x[1] <- nv_scalar(0, type)
+    expect_identical(as_array(nv_convert(lent, "i32")), c(1L, 0L, 1L))
+    own <- lent
+    own[2] <- nv_scalar(1, type)
+    own[3] <- nv_scalar(0, type)
+    expect_identical(as_array(nv_convert(lent, "i32")), c(1L, 0L, 1L))
+    expect_identical(as_array(nv_convert(own, "i32")), c(1L, 1L, 0L))
+  }
+  x <- nv_tensor(c(1, 2, 3), "f64")
+  numbers <- as_array(nv_from_dlpack(nv_to_dlpack(x)))
+  numbers[1] <- 9
+  expect_identical(as_array(x), c(1, 2, 3))
+  expect_identical(numbers, c(9, 2, 3))
+})
+
+test_that("a borrowed payload is saved, copied and computed with as any other", {
+  x <- nv_tensor(matrix(c(1, NA, 3, 4), 2), "f64")
+  lent <- nv_from_dlpack(nv_to_dlpack(x))
+  file <- tempfile()
+  on.exit(unlink(file))
+  saveRDS(lent, file)
+  expect_identical(as_array(readRDS(file)), as_array(x))
+  expect_identical(as_array(lent + lent), 2 * as_array(x))
+  expect_identical(as_array(lent[2, ]), c(NA, 4))
+  expect_identical(as_array(jit(function(a) a * 2)(lent)), 2 * as_array(x))
+})
+
+test_that("memory is kept as long as it is read, and freed then", {
+  used <- function() {
+    gc()
+    nv_memory()[["used"]]
+  }
+  before <- used()
+  n <- 2^18 # 2 MiB of f64
+  lent <- nv_from_dlpack(nv_to_dlpack(nv_tensor(seq_len(n) + 0.5, "f64") + 0))
+  expect_gte(used() - before, 8 * n)
+  for (k in 1:3) nv_tensor(numeric(n), "f64") + 1
+  expect_identical(as_array(lent), seq_len(n) + 0.5)
+  rm(lent)
+  used() # its owner gives the memory back, which the next collection frees
+  expect_lt(used() - before, n)
+  for (k in 1:20) nv_to_dlpack(nv_tensor(numeric(n), "f64") + k) # nobody takes them
+  used()
+  expect_lt(used() - before, n)
+})
+
+test_that("what is no pointer, or was taken, is refused", {
+  x <- nv_tensor(1:3)
+  pointer <- nv_to_dlpack(x)
+  nv_from_dlpack(pointer)
+  expect_error(nv_from_dlpack(pointer), "taken only once", class = "joist_value_error")
+  expect_error(nv_from_dlpack(x), "`ptr` must be", class = "joist_value_error")
+  saved <- unserialize(serialize(nv_to_dlpack(x), NULL))
+  expect_error(nv_from_dlpack(saved), class = "joist_value_error")
+  expect_error(nv_to_dlpack(nv_aval("f32", 3)), class = "joist_value_error")
+  expect_error(jit(nv_to_dlpack)(x), class = "joist_value_error")
+  expect_error(nv_to_dlpack(x, NA), "`versioned`", class = "joist_value_error")
+})

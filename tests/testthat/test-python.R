@@ -1,0 +1,342 @@
+# Tensors and arrays of Python, each time in a fresh R: a process has one Python.
+
+# What goes wrong in exchanges of every dtype, rank, layout and byte order: nothing.
+exchange_all <- function(python, types) {
+  Sys.setenv(RETICULATE_PYTHON = python)
+  library(joist)
+  main <- reticulate::py_run_string(paste(
+    "import numpy as np",
+    "def layouts(a):",
+    "    wide = np.zeros(tuple(2 * n for n in a.shape), a.dtype, order='C')",
+    "    wide[tuple(slice(0, None, 2) for n in a.shape)] = a",
+    "    made = {'own': a, 'columns': np.array(a, order='F'), 'rows': np.array(a, order='C'),",
+    "            'gaps': wide[tuple(slice(0, None, 2) for n in a.shape)],",
+    "            'backwards': a[tuple(slice(None, None, -1) for n in a.shape)],",
+    "            'turned': np.array(a, order='C').transpose(),",
+    "            'repeated': np.broadcast_to(a, (3,) + a.shape)}",
+    "    if a.dtype.kind != 'V' and a.dtype.name != 'bfloat16':",
+    "        made['big'] = a.astype(a.dtype.newbyteorder('>'))",
+    "        made['little'] = a.astype(a.dtype.newbyteorder('<'))",
+    "        odd = np.zeros(a.nbytes + 1, 'u1')[1:].view(a.dtype).reshape(a.shape)",
+    "        odd[...] = a",
+    "        made['unaligned'] = odd",
+    "    return made",
+    "def bits(a):",
+    "    if a.dtype.byteorder not in '=|':",
+    "        a = a.astype(a.dtype.newbyteorder('='))",
+    "    return a.tobytes(order='F').hex()",
+    sep = "\n"
+  ), convert = FALSE)
+  np <- reticulate::import("numpy", convert = FALSE)
+  to_r <- reticulate::py_to_r
+  hex <- function(x) paste(nv_write_bin(x), collapse = "")
+  wrong <- character()
+  check <- function(ok, ...) if (!isTRUE(ok)) wrong <<- c(wrong, paste(...))
+  set.seed(1)
+  checked <- 0
+  shapes <- list(
+    integer(), 5L, 1L, c(2L, 3L), c(1L, 4L), c(2L, 1L, 4L), c(1L, 2L, 3L, 2L),
+    c(2L, 1L, 2L, 1L, 3L), c(1L, 2L, 1L, 3L, 1L, 2L), 0L, c(3L, 0L, 2L)
+  )
+  for (type in names(types)) {
+    size <- length(nv_write_bin(nv_scalar(0, type)))
+    for (shape in shapes) {
+      n <- prod(shape) * size
+      bytes <- as.raw(if (type == "bool") sample(0:1, n, TRUE) else sample(0:255, n, TRUE))
+      x <- nv_read_bin(bytes, type, shape)
+      a <- reticulate::r_to_py(x)
+      where <- paste0(type, "{", paste(shape, collapse = "x"), "}")
+      check(to_r(a$dtype$name) == types[[type]], where, "dtype")
+      check(identical(as.integer(unlist(to_r(a$shape))), as.integer(shape)), where, "shape")
+      check(to_r(main$bits(a)) == hex(x), where, "bits in Python")
+      check(!to_r(a$flags$writeable), where, "can be written")
+      made <- main$layouts(a)
+      for (layout in names(to_r(reticulate::py_eval("dict", FALSE)$fromkeys(made, 1L)))) {
+        b <- made[[layout]]
+        y <- nv_tensor(b)
+        check(dtype(y) == type, where, layout, "dtype")
+        check(identical(shape(y), as.integer(unlist(to_r(b$shape)))), where, layout, "shape")
+        check(hex(y) == to_r(main$bits(b)), where, layout, "bits in R")
+        flags <- b$flags
+        shared <- to_r(flags$f_contiguous) && to_r(flags$aligned) && to_r(b$dtype$isnative)
+        # What NumPy gives instead of an array of rank 0 is a number of its own.
+        is_array <- length(shape) > 0L || !layout %in% c("gaps", "backwards")
+        if (length(y) > 0L && is_array) {
+          is_shared <- to_r(np$shares_memory(b, reticulate::r_to_py(y)))
+          check(is_shared == shared, where, layout, "shared")
+        }
+        checked <- checked + 1
+      }
+    }
+  }
+  list(wrong = wrong, checked = checked)
+}
+
+numpy_names <- c(
+  bool = "bool", i8 = "int8", i16 = "int16", i32 = "int32", i64 = "int64", ui8 = "uint8",
+  ui16 = "uint16", ui32 = "uint32", ui64 = "uint64", f16 = "float16", f32 = "float32",
+  f64 = "float64", c64 = "complex64", c128 = "complex128"
+)
+
+test_that("every dtype, rank, layout and byte order of NumPy: bits, and what is shared", {
+  python <- python_with("numpy")
+  expect_setequal(c(names(numpy_names), "bf16"), dtypes())
+  got <- in_fresh_r(exchange_all, python, numpy_names)
+  expect_identical(got$wrong, character())
+  expect_gte(got$checked, 14 * 11 * 8)
+})
+
+test_that("bf16 is that of ml_dtypes", {
+  python <- python_with("numpy", "ml_dtypes")
+  got <- in_fresh_r(exchange_all, python, c(bf16 = "bfloat16"))
+  expect_identical(got$wrong, character())
+  expect_gte(got$checked, 11 * 7)
+})
+
+# ---- values, writing, refusals ----
+
+try_values <- function(python) {
+  Sys.setenv(RETICULATE_PYTHON = python)
+  np <- reticulate::import("numpy", convert = FALSE)
+  to_r <- reticulate::py_to_r
+  single <- np$array(list(1L, 2L), dtype = "float32")
+  without <- to_r(single)
+  library(joist)
+  refusal <- function(expr) {
+    tryCatch(list(expr), joist_error = function(e) c(class(e)[1L], conditionMessage(e)))
+  }
+  run <- function(code) reticulate::py_run_string(code, convert = FALSE)
+  values <- function(a) unlist(to_r(a$tolist()))
+  got <- list()
+  big <- np$array(list("9007199254740993", "-9223372036854775807"), dtype = "int64")
+  got$ids <- as_array(nv_tensor(big), as = "character")
+  got$one <- as_array(nv_scalar(np$uint64("18446744073709551615")), as = "character")
+  got$wide <- as_array(nv_tensor(np$array(list(3e9, 1), dtype = "uint32")))
+  # Writing, in both directions.
+  a <- np$array(list(1, 2, 3))
+  x <- nv_tensor(a)
+  x[1] <- 9
+  numbers <- as_array(nv_tensor(a))
+  numbers[2] <- 9
+  a_after <- values(a)
+  y <- nv_tensor(c(1, 2, 3), "f64")
+  b <- reticulate::r_to_py(y)
+  y[1] <- 9
+  got$unwritten <- list(a_after, as_array(x), numbers, values(b), as_array(y))
+  got$frozen <- inherits(tryCatch(b$fill(0), error = identity), "error")
+  np$put(a, 0L, 7)
+  got$seen <- as_array(nv_tensor(a))[1]
+  # The address of small vectors of R: their header has 48 bytes.
+  y <- nv_tensor(c(1, 2, 3), "f64")
+  address <- sub("<0x(.*)>", "\\1", tracemem(as_array(y)))
+  digits <- match(strsplit(address, "")[[1L]], c(0:9, letters[1:6])) - 1
+  place <- sum(digits * 16^(rev(seq_along(digits)) - 1)) + 48
+  got$place <- as.numeric(reticulate::py_str(reticulate::r_to_py(y)$ctypes$data)) == place
+  # What Python gets as arguments and variables; what reticulate itself makes of arrays.
+  got$argument <- to_r(np$sum(nv_tensor(1:4, "ui8"))$item())
+  main <- reticulate::import_main(convert = FALSE)
+  reticulate::py_set_attr(main, "t", nv_tensor(1:2, "f16"))
+  got$variable <- to_r(reticulate::py_eval("t.dtype.name", convert = FALSE))
+  got$own <- identical(to_r(single), without) || identical(class(without), class(to_r(single)))
+  # DLPack, of the version that this NumPy asks for.
+  z <- nv_tensor(matrix(1:6, 2), "f32")
+  got$dlpack <- as_array(nv_tensor(np$from_dlpack(reticulate::r_to_py(nv_to_dlpack(z)))))
+  copy <- np$from_dlpack(reticulate::r_to_py(nv_to_dlpack(z, versioned = FALSE)))
+  got$copy <- list(as_array(nv_tensor(copy)), to_r(np$shares_memory(copy, reticulate::r_to_py(z))))
+  # An object with nothing but __dlpack__(), with and without the arguments of version 1.
+  maker <- run(paste(
+    "class Old:",
+    "    def __init__(self, x): self.x = x",
+    "    def __dlpack__(self): return self.x.__dlpack__()",
+    "class New(Old):",
+    "    def __dlpack__(self, max_version=None): return self.x.__dlpack__(max_version=max_version)",
+    sep = "\n"
+  ))
+  again <- function(kind) nv_tensor(maker[[kind]](reticulate::r_to_py(nv_to_dlpack(z))))
+  got$protocols <- lapply(c("Old", "New"), function(kind) as_array(again(kind)))
+  got$refused <- lapply(
+    expression(
+      nv_tensor(np$array(list("a"))), nv_tensor(np$array("2024-01-01", dtype = "datetime64[D]")),
+      nv_tensor(reticulate::import("builtins", convert = FALSE)$int(3L)),
+      nv_tensor(np$ma$masked_array(list(1, 2), mask = list(TRUE, FALSE))),
+      nv_tensor(np$array(list(2L), dtype = "uint8")$view("bool")),
+      nv_tensor(a, "f32"), reticulate::r_to_py(nv_aval("f32", 3)),
+      nv_tensor(np$ones(reticulate::tuple(as.list(rep(1L, 32L)))))
+    ),
+    function(call) refusal(eval(call))
+  )
+  got
+}
+
+test_that("values arrive exactly, or are refused, and nobody writes what others read", {
+  python <- python_with("numpy")
+  got <- in_fresh_r(try_values, python)
+  expect_identical(got$ids, c("9007199254740993", "-9223372036854775807"))
+  expect_identical(got$one, "18446744073709551615")
+  expect_identical(got$wide, c(3e9, 1))
+  expect_identical(
+    got$unwritten, list(c(1, 2, 3), c(9, 2, 3), c(1, 9, 3), c(1, 2, 3), c(9, 2, 3))
+  )
+  expect_true(got$frozen)
+  expect_identical(got$seen, 7)
+  expect_true(got$place)
+  expect_equal(got$argument, 10)
+  expect_identical(got$variable, "float16")
+  expect_true(got$own)
+  expect_identical(got$dlpack, matrix(c(1, 2, 3, 4, 5, 6), 2))
+  expect_identical(got$copy, list(matrix(c(1, 2, 3, 4, 5, 6), 2), FALSE))
+  expect_identical(got$protocols, rep(list(matrix(c(1, 2, 3, 4, 5, 6), 2)), 2))
+  classes <- vapply(got$refused[1:7], function(refusal) refusal[[1L]], "")
+  expect_identical(classes, paste0("joist_", c(
+    "dtype", "dtype", "value", "value", "value", "dtype", "value"
+  ), "_error"))
+  expect_match(got$refused[[1]][2], "str32")
+  expect_match(got$refused[[3]][2], "type int is no array")
+  expect_match(got$refused[[4]][2], "masked")
+  expect_type(got$refused[[8]], "list")
+})
+
+# ---- lifetimes ----
+
+try_lifetimes <- function(python, cycles) {
+  Sys.setenv(RETICULATE_PYTHON = python)
+  library(joist)
+  np <- reticulate::import("numpy", convert = FALSE)
+  to_r <- reticulate::py_to_r
+  main <- reticulate::py_run_string(paste(
+    "import gc, threading, weakref",
+    "import numpy as np",
+    "kept = []",
+    "def keep(a): kept.append(a)",
+    "def total(): return float(sum(a.sum() for a in kept))",
+    "def drop():",
+    "    kept.clear()",
+    "    gc.collect()",
+    "def drop_in_threads(n):",
+    "    def work(mine):",
+    "        while mine: mine.pop()",
+    "    shares = [kept[k::n] for k in range(n)]",
+    "    kept.clear()",
+    "    threads = [threading.Thread(target=work, args=(share,)) for share in shares]",
+    "    del shares",
+    "    for t in threads: t.start()",
+    "    for t in threads: t.join()",
+    "class Watched(np.ndarray): pass",
+    "alive = []",
+    "def watched(n):",
+    "    a = Watched((int(n),))",
+    "    a[:] = np.arange(float(n))",
+    "    alive.append(weakref.ref(a))",
+    "    return a",
+    "def living(): return sum(r() is not None for r in alive)",
+    sep = "\n"
+  ), convert = FALSE)
+  n <- 2^17 # 1 MiB of f64
+  used <- function() {
+    nv_memory() # lets go of what has come back
+    gc()
+    nv_memory()[["used"]]
+  }
+  junk <- function() for (k in 1:8) nv_tensor(numeric(n), "f64") + k
+  got <- list(n = n)
+  # Python keeps what R has forgotten.
+  before <- used()
+  for (k in 1:10) main$keep(nv_tensor(rep(k + 0.5, n), "f64") + 0)
+  got$lent <- used() - before
+  junk()
+  got$total <- to_r(main$total())
+  main$drop()
+  got$dropped <- used() - before
+  for (k in 1:10) main$keep(nv_tensor(rep(k + 0.5, n), "f64") + 0)
+  got$lent_again <- used() - before
+  main$drop_in_threads(4L)
+  got$dropped_in_threads <- used() - before
+  # Capsules that nobody takes, of tensors that nobody keeps.
+  for (k in 1:10) {
+    lent <- reticulate::r_to_py(nv_to_dlpack(nv_tensor(numeric(n), "f64") + k))
+    lent$`__dlpack__`(max_version = reticulate::tuple(1L, 0L))
+    lent$`__dlpack__`()
+  }
+  rm(lent)
+  gc() # of reticulate's references
+  got$capsules <- used() - before
+  # R keeps what Python has forgotten.
+  hold <- function() {
+    x <- nv_tensor(main$watched(1000L))
+    gc()
+    reticulate::py_run_string("gc.collect(); junk = [np.ones(1000) for k in range(100)]")
+    list(to_r(main$living()), as_array(x) + 0)
+  }
+  got$held <- hold()
+  gc()
+  got$dead <- to_r(main$living())
+  # Again and again.
+  resident <- function() {
+    if (!file.exists("/proc/self/statm")) {
+      return(0)
+    }
+    gc()
+    scan("/proc/self/statm", quiet = TRUE)[2L] * 4096
+  }
+  a <- np$zeros(1000L)
+  cycle <- function(times) {
+    for (k in seq_len(times)) {
+      main$keep(nv_tensor(a) + k)
+      nv_tensor(reticulate::r_to_py(nv_tensor(c(1, 2, k), "f64")))
+      if (k %% 100 == 0) main$drop()
+    }
+  }
+  cycle(cycles)
+  start <- resident()
+  cycle(cycles)
+  got$growth <- resident() - start
+  got
+}
+
+test_that("memory lives as long as R or Python reads it, and is given back from any thread", {
+  python <- python_with("numpy")
+  got <- in_fresh_r(try_lifetimes, python, 2000)
+  bytes <- 8 * got$n
+  expect_gte(got$lent, 10 * bytes)
+  expect_identical(got$total, sum(1:10 + 0.5) * got$n)
+  expect_lt(got$dropped, bytes)
+  expect_gte(got$lent_again, 10 * bytes)
+  expect_lt(got$dropped_in_threads, bytes)
+  expect_lt(got$capsules, bytes)
+  expect_equal(got$held, list(1, 0:999))
+  expect_equal(got$dead, 0)
+  # 2000 arrays of 8000 bytes that stay would be 16 MB.
+  expect_lt(got$growth, 4e6)
+})
+
+# ---- JAX ----
+
+try_jax <- function(python) {
+  Sys.setenv(RETICULATE_PYTHON = python, JAX_PLATFORMS = "cpu")
+  library(joist)
+  jnp <- reticulate::import("jax.numpy", convert = FALSE)
+  got <- list(types = character())
+  for (type in c("bool", "int8", "int32", "uint16", "uint32", "bfloat16", "float16", "float32")) {
+    a <- jnp$arange(6L)$astype(type)
+    x <- nv_tensor(a)
+    got$types[type] <- format(dtype(x), style = "jax")
+    got$values[[type]] <- as_array(nv_convert(x, "f64"))
+    b <- jnp$from_dlpack(reticulate::r_to_py(nv_to_dlpack(nv_reshape(x, c(2L, 3L)))))
+    got$back[[type]] <- as_array(nv_convert(nv_tensor(b), "f64"))
+  }
+  x <- nv_tensor(jnp$arange(6L)$reshape(2L, 3L))
+  got$rows <- as_array(x)
+  got
+}
+
+test_that("arrays of JAX come and go by DLPack", {
+  python <- python_with("numpy", "jax")
+  got <- in_fresh_r(try_jax, python)
+  expect_identical(unname(got$types), names(got$types))
+  for (type in names(got$types)) {
+    want <- if (type == "bool") as.numeric(0:5 > 0) else as.numeric(0:5)
+    expect_identical(got$values[[type]], want, label = type)
+    expect_identical(got$back[[type]], matrix(want, 2), label = type)
+  }
+  expect_identical(got$rows, matrix(0:5, 2, byrow = TRUE))
+})
