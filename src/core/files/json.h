@@ -1,0 +1,25 @@
+/* Reads JSON (RFC 8259) one token after the other. Knows no document: the caller asks for what has
+ * to come next. Nothing is read behind the end, and nothing is allocated. */
+#ifndef JOIST_CORE_FILES_JSON_H
+#define JOIST_CORE_FILES_JSON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct joist_json {
+  const char *at, *end;
+};
+
+/* Whether this character comes next, after white space; passes it then. */
+bool joist_json_take(struct joist_json *json, char what);
+/* Whether nothing but white space is left. */
+bool joist_json_is_done(struct joist_json *json);
+/* The next string, decoded to UTF-8, into `to`, which must have room for as many bytes as are left
+ * and one more: a NUL is put behind it. False for what is no string of JSON, for broken UTF-8 and
+ * for the character 0. */
+bool joist_json_string(struct joist_json *json, char *to, size_t *length);
+/* A whole number without sign, point and exponent, below 2^64. */
+bool joist_json_whole(struct joist_json *json, uint64_t *number);
+
+#endif
