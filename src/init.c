@@ -6,6 +6,7 @@
 #include "core/kernels/kernels.h"
 #include "core/promotion/builtin_rules.h"
 #include "r/altrep_payload.h"
+#include "r/arrow.h"
 #include "r/blas.h"
 #include "r/bytes.h"
 #include "r/c_api.h"
@@ -13,6 +14,7 @@
 #include "r/conditions.h"
 #include "r/devices.h"
 #include "r/dtypes.h"
+#include "r/foreign.h"
 #include "r/index.h"
 #include "r/jit.h"
 #include "r/ledger.h"
@@ -58,6 +60,11 @@ static const R_CallMethodDef entries[] = {
     ENTRY(joist_r_format, 3),
     ENTRY(joist_r_from_bytes, 4),
     ENTRY(joist_r_to_bytes, 2),
+    ENTRY(joist_r_arrow_pointers, 0),
+    ENTRY(joist_r_arrow_address, 1),
+    ENTRY(joist_r_to_arrow, 3),
+    ENTRY(joist_r_to_arrow_schema, 3),
+    ENTRY(joist_r_from_arrow, 3),
     ENTRY(joist_r_dtype_size, 1),
     ENTRY(joist_r_as_dtype, 2),
     ENTRY(joist_r_format_dtype, 2),
@@ -130,6 +137,7 @@ attribute_visible void R_init_joist(DllInfo *info) {
   joist_kernels_select(NULL);
   joist_r_blas_init();
   joist_r_c_api_init();
+  joist_r_foreign_init();
 #if JOIST_R_PAYLOADS_ARE_ALTREP
   joist_r_altrep_payload_init();
 #endif
