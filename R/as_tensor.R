@@ -19,7 +19,8 @@
 #' `png::readPNG()` without `native` gives doubles: those of a file with 8 bits are k / 255, with 16
 #' bits k / 65535, so that `nv_tensor(round(picture * 65535), "ui16")` has what is stored.
 #' 'terra' reads doubles, which hold everything but integers of 64 bits beyond 2^53; 'hdf5r' and
-#' 'rhdf5' read no `ui64` beyond 2^63 - 1. These are errors.
+#' 'rhdf5' read no `ui64` beyond 2^63 - 1 ('hdf5r' not that one either, which it also gives for
+#' all larger ones), no -2^63 and no -2^31, which are NA in R. These are errors.
 #'
 #' @param x What to make a tensor of.
 #' @param na What missing values become in float dtypes: `"error"` or `"nan"`, see [nv_tensor()].
@@ -126,31 +127,30 @@ check_doubles <- function(values, dtype, package) {
 #' @export
 as_tensor.H5D <- function(x, ...) {
   dtype <- hdf5_dtype(x$get_type()$to_text())
-  extents <- x$dims
-  if (any(extents == 0)) {
+  extents <- as.integer(x$dims)
+  if (any(extents == 0L)) {
     return(nv_tensor(numeric(), dtype, extents))
   }
-  # Whole numbers of 64 bits as integer64, where those of ui64 beyond it become NA.
-  constants <- hdf5r::h5const
-  flags <- bitwOr(constants$H5TOR_CONV_NONE, constants$H5TOR_CONV_UINT64_NA)
-  hdf5_tensor(x$read(flags = flags, drop = FALSE), dtype, extents, "hdf5r")
+  values <- x$read(flags = hdf5r::h5const$H5TOR_CONV_NONE, drop = FALSE)
+  out <- hdf5_tensor(values, dtype, extents, "hdf5r")
+  if (dtype == "ui64") {
+    most <- as_array(nv_which(nv_flatten(out == nv_scalar("9223372036854775807", "ui64"))))
+    if (length(most) > 0L) stop_hdf5("hdf5r", dtype, most[1L]) # or more, all read as this
+  }
+  out
 }
 
 #' @export
 as_tensor.H5IdComponent <- function(x, ...) {
   dtype <- hdf5_dtype(rhdf5_type(x))
-  extents <- rhdf5::H5Sget_simple_extent_dims(rhdf5::H5Dget_space(x))$size
-  values <- withCallingHandlers(
-    rhdf5::H5Dread(x, bit64conversion = "bit64"),
-    warning = function(w) {
-      if (grepl("NAs produced", conditionMessage(w), fixed = TRUE)) invokeRestart("muffleWarning")
-    },
-    message = function(m) {
-      if (grepl("converted to NA", conditionMessage(m), fixed = TRUE)) {
-        invokeRestart("muffleMessage")
-      }
-    }
-  )
+  space <- rhdf5::H5Dget_space(x)
+  extents <- as.integer(rhdf5::H5Sget_simple_extent_dims(space)$size)
+  rhdf5::H5Sclose(space)
+  if (any(extents == 0L)) {
+    return(nv_tensor(numeric(), dtype, extents))
+  }
+  # What it says is an error below.
+  values <- suppressMessages(suppressWarnings(rhdf5::H5Dread(x, bit64conversion = "bit64")))
   hdf5_tensor(values, dtype, extents, "rhdf5")
 }
 
@@ -170,17 +170,18 @@ hdf5_dtype <- function(text) {
   name
 }
 
-# An NA among integers is a value that the package has no R number for: the least one, or one too
-# large.
 hdf5_tensor <- function(values, dtype, extents, package) {
-  attr(values, "dim") <- NULL
   missing <- if (!startsWith(dtype, "f")) which(is.na(values))
-  if (length(missing) > 0L) {
-    stop_joist(
-      "joist_value_error", "'", package, "' has no R number for the value of ", dtype,
-      " at position ", missing[1L], ": it is beyond those of ",
-      if (grepl("64", dtype)) "integer64" else "R's integers", ", or the one that they have for NA"
-    )
-  }
+  if (length(missing) > 0L) stop_hdf5(package, dtype, missing[1L])
+  attr(values, "dim") <- NULL
   nv_tensor(values, dtype, extents)
+}
+
+# R's integers and integer64 take their least value for NA, and have none beyond the largest.
+stop_hdf5 <- function(package, dtype, position) {
+  stop_joist(
+    "joist_value_error", "'", package, "' cannot give the value of ", dtype, " at position ",
+    position, ": it is NA, or out of the range of ",
+    if (endsWith(dtype, "64")) "integer64" else "R's integers"
+  )
 }

@@ -124,18 +124,15 @@ hdf5_file <- function(values, ids) {
   path
 }
 
-test_that("datasets of HDF5 keep their type", {
-  skip_if_not_installed("hdf5r")
-  skip_if_not_installed("bit64")
-  ids <- c("0", "9007199254740993", "9223372036854775807")
-  path <- hdf5_file(hdf5_values, ids)
-  reads <- list(hdf5r = function(name) {
+# How as_tensor() reads a dataset by each package that is here.
+hdf5_readers <- function(path) {
+  readers <- list(hdf5r = function(name) {
     file <- hdf5r::H5File$new(path, "r")
     on.exit(file$close_all())
     as_tensor(file[[name]])
   })
   if (requireNamespace("rhdf5", quietly = TRUE)) {
-    reads$rhdf5 <- function(name) {
+    readers$rhdf5 <- function(name) {
       file <- rhdf5::H5Fopen(path)
       set <- rhdf5::H5Dopen(file, name)
       on.exit({
@@ -145,8 +142,16 @@ test_that("datasets of HDF5 keep their type", {
       as_tensor(set)
     }
   }
-  for (package in names(reads)) {
-    read <- reads[[package]]
+  readers
+}
+
+test_that("datasets of HDF5 keep their type", {
+  skip_if_not_installed("hdf5r")
+  skip_if_not_installed("bit64")
+  ids <- c("0", "9007199254740993", "9223372036854775806")
+  readers <- hdf5_readers(hdf5_file(hdf5_values, ids))
+  for (package in names(readers)) {
+    read <- readers[[package]]
     for (name in names(hdf5_values)) {
       x <- read(name)
       expect_identical(format(dtype(x)), hdf5_dtypes[[name]], label = paste(package, name))
@@ -157,5 +162,29 @@ test_that("datasets of HDF5 keep their type", {
     expect_identical(as_array(read("U64"), "character"), ids, label = package)
     expect_identical(format(dtype(read("U64"))), "ui64", label = package)
     expect_refusal(read("text"), "joist_dtype_error", "HDF5 type")
+  }
+})
+
+test_that("what R's packages for HDF5 cannot give is refused", {
+  skip_if_not_installed("hdf5r")
+  skip_if_not_installed("rhdf5") # which can write it
+  skip_if_not_installed("bit64")
+  path <- hdf5_file(hdf5_values, c("0", "1", "2"))
+  file <- rhdf5::H5Fopen(path)
+  write <- function(name, values) {
+    set <- rhdf5::H5Dopen(file, name)
+    rhdf5::H5Dwrite(set, values)
+    rhdf5::H5Dclose(set)
+  }
+  write("U64", c(1, 2, 2^63 + 2048))
+  write("I64", c(1, -2^63, 2))
+  write("I32", c(-2^31, 1, 2))
+  rhdf5::H5Fclose(file)
+  readers <- hdf5_readers(path)
+  for (package in names(readers)) {
+    read <- readers[[package]]
+    expect_refusal(read("U64"), "joist_value_error", c(package, "ui64", "position 3"))
+    expect_refusal(read("I64"), "joist_value_error", c(package, "i64", "position 2"))
+    expect_refusal(read("I32"), "joist_value_error", c(package, "i32", "position 1"))
   }
 })
