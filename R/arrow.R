@@ -99,10 +99,12 @@ nanoarrow_schema <- function(pointer) {
 }
 
 #' @exportS3Method nanoarrow::infer_nanoarrow_schema
-infer_nanoarrow_schema.nv_tensor <- function(x, ...) nanoarrow_schema(arrow_schema(x))
+infer_nanoarrow_schema.nv_tensor <- function(x, ...) { # nolint: object_name_linter.
+  nanoarrow_schema(arrow_schema(x))
+}
 
 #' @exportS3Method nanoarrow::as_nanoarrow_array
-as_nanoarrow_array.nv_tensor <- function(x, ..., schema = NULL) {
+as_nanoarrow_array.nv_tensor <- function(x, ..., schema = NULL) { # nolint: object_name_linter.
   array <- nv_to_arrow(x, "nanoarrow")
   wanted <- if (!is.null(schema)) nanoarrow::as_nanoarrow_schema(schema)$format
   made <- nanoarrow::infer_nanoarrow_schema(array)$format
@@ -117,14 +119,14 @@ as_nanoarrow_array.nv_tensor <- function(x, ..., schema = NULL) {
 
 #' @rdname as_tensor
 #' @export
-as_tensor.nanoarrow_array <- function(x, na = "error", ...) {
+as_tensor.nanoarrow_array <- function(x, na = "error", ...) { # nolint: object_name_linter.
   array <- nanoarrow::nanoarrow_allocate_array() # the array itself stays its user's
   nanoarrow::nanoarrow_pointer_export(x, array)
   nv_from_arrow(array, nanoarrow::infer_nanoarrow_schema(x), na)
 }
 
 #' @export
-as_tensor.nanoarrow_array_stream <- function(x, na = "error", ...) {
+as_tensor.nanoarrow_array_stream <- function(x, na = "error", ...) { # nolint: object_name_linter.
   schema <- x$get_schema()
   nv_from_arrow(nanoarrow::collect_array_stream(x), schema, na)
 }
@@ -137,19 +139,19 @@ arrow_class <- function(name) {
 }
 
 #' @exportS3Method arrow::infer_type
-infer_type.nv_tensor <- function(x, ...) {
+infer_type.nv_tensor <- function(x, ...) { # nolint: object_name_linter.
   arrow_class("DataType")$import_from_c(arrow_address(arrow_schema(x)))
 }
 
 #' @exportS3Method arrow::as_arrow_array
-as_arrow_array.nv_tensor <- function(x, ..., type = NULL) {
+as_arrow_array.nv_tensor <- function(x, ..., type = NULL) { # nolint: object_name_linter.
   array <- nv_to_arrow(x, "arrow")
   if (is.null(type)) array else array$cast(type)
 }
 
 #' @rdname as_tensor
 #' @export
-as_tensor.ArrowDatum <- function(x, na = "error", ...) {
+as_tensor.ArrowDatum <- function(x, na = "error", ...) { # nolint: object_name_linter.
   from_arrow_chunks(if (inherits(x, "ChunkedArray")) x$chunks else list(x), x$type, na)
 }
 
@@ -181,12 +183,12 @@ pyarrow_address <- function(pointer) {
 }
 
 #' @export
-as_tensor.pyarrow.lib.Array <- function(x, na = "error", ...) {
+as_tensor.pyarrow.lib.Array <- function(x, na = "error", ...) { # nolint: object_name_linter.
   from_arrow_chunks(list(x), x$type, na, pyarrow_address, "_export_to_c")
 }
 
 #' @export
-as_tensor.pyarrow.lib.ChunkedArray <- function(x, na = "error", ...) {
+as_tensor.pyarrow.lib.ChunkedArray <- function(x, na = "error", ...) { # nolint: object_name_linter.
   chunks <- reticulate::iterate(x$iterchunks(), identity)
   from_arrow_chunks(chunks, x$type, na, pyarrow_address, "_export_to_c")
 }

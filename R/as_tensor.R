@@ -8,13 +8,17 @@
 #'
 #' | `x` | dtype | dimensions |
 #' |:--|:--|:--|
-#' | `raw`, `bit64::integer64`, `float::float32`, R vectors, tensors | as [nv_tensor()] | of `x` |
-#' | `nativeRaster` (as of `png::readPNG(native = TRUE)`), `raster` | `ui8` | rows, columns, 4: red, green, blue, alpha |
-#' | `bitmap` of 'magick' (`image_data()`) | `ui8` | rows, columns, channels |
-#' | `SpatRaster` of 'terra' | that of `terra::datatype()`, as `ui8` for INT1U | rows, columns, and layers if there are several |
-#' | `H5D` of 'hdf5r' | that of the dataset | of the dataset, as 'hdf5r' has them |
-#' | `H5IdComponent` of 'rhdf5' (`H5Dopen()`) | that of the dataset | as 'rhdf5' has them |
-#' | arrays of 'nanoarrow', 'arrow', and of 'pyarrow' by 'reticulate' | that of the array | rows first, see [nv_to_arrow()] |
+#' | R vector, `integer64`, `float32`, tensor | as [nv_tensor()] | of `x` |
+#' | `nativeRaster`, `raster` | `ui8` | rows, columns, 4: red, green, blue, alpha |
+#' | 'magick' `bitmap` | `ui8` | rows, columns, channels |
+#' | 'terra' `SpatRaster` | that of `terra::datatype()` | rows, columns, several layers |
+#' | 'hdf5r' `H5D` | that of the dataset | of the dataset, as 'hdf5r' has them |
+#' | 'rhdf5' `H5IdComponent` | that of the dataset | of the dataset, as 'rhdf5' has them |
+#' | Arrow arrays | that of the array | rows first, see [nv_to_arrow()] |
+#'
+#' A `nativeRaster` comes from `png::readPNG(native = TRUE)`, a `bitmap` from
+#' `magick::image_data()`, an `H5IdComponent` from `rhdf5::H5Dopen()`. Of the types of 'terra', INT1U
+#' is `ui8`, INT2S `i16`, INT4U `ui32`, FLT4S `f32`, and so on.
 #'
 #' `png::readPNG()` without `native` gives doubles: those of a file with 8 bits are k / 255, with 16
 #' bits k / 65535, so that `nv_tensor(round(picture * 65535), "ui16")` has what is stored.
@@ -46,7 +50,9 @@ as_tensor.nv_tensor <- function(x, ...) x
 # Whether a package that is suggested only is there.
 need_package <- function(package) {
   if (!requireNamespace(package, quietly = TRUE)) {
-    stop_joist("joist_value_error", "this needs the package '", package, "', which is not installed")
+    stop_joist(
+      "joist_value_error", "this needs the package '", package, "', which is not installed"
+    )
   }
 }
 
@@ -117,7 +123,8 @@ check_doubles <- function(values, dtype, package) {
   if (length(large) > 0L) {
     stop_joist(
       "joist_value_error", "value ", large[1L], " is ", format(values[large[1L]], digits = 17),
-      " or near to it: '", package, "' reads ", dtype, " as doubles, which are not exact from 2^53 on"
+      " or near to it: '", package, "' reads ", dtype, " as doubles, which are not exact from 2^53 ",
+      "on"
     )
   }
 }

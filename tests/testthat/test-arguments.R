@@ -26,6 +26,7 @@ valid_arguments <- function() {
     promotion = "jax", on = c(lossy = "ok"), envir = globalenv(), expr = 1, id = "jax",
     integer = "i32", file = "page.html",
     con = raw(24), endian = "little", digits = 1, double = "f32", complex = "c64",
+    array = list(), schema = nv_to_arrow(v)$schema,
     edges = data.frame(from = "i8", to = "f32"), from = "jax", to = "numpy"
   )
   special <- list(
@@ -44,6 +45,7 @@ valid_arguments <- function() {
     nv_tensor = list(x = 1:3), nv_scalar = list(x = 1), nv_which = list(x = b),
     promotion_table = list(lhs = "f32", rhs = "i8"), as_dtype = list(x = "f32"),
     promotion_lattice = list(id = "mine"), compare_rules = list(f = nv_key),
+    nv_to_arrow = list(as = "pointers"),
     trace_dtypes = list(f = nv_add)
   )
   list(by_name = by_name, special = special)
@@ -55,7 +57,7 @@ valid_call <- function(name, valid) {
   arguments <- list()
   for (argument in names(formals(getExportedValue("joist", name)))) {
     if (argument == "...") {
-      takes <- !name %in% c("nv_apply", "compare_rules")
+      takes <- !name %in% c("nv_apply", "compare_rules", "as_tensor")
       operands <- if (takes) unname(valid$by_name[c("operand", "operand")])
       arguments <- c(arguments, operands)
     } else if (argument %in% names(own)) {
