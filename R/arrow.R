@@ -117,7 +117,6 @@ as_nanoarrow_array.nv_tensor <- function(x, ..., schema = NULL) { # nolint: obje
   array
 }
 
-#' @rdname as_tensor
 #' @export
 as_tensor.nanoarrow_array <- function(x, na = "error", ...) { # nolint: object_name_linter.
   array <- nanoarrow::nanoarrow_allocate_array() # the array itself stays its user's
@@ -149,7 +148,6 @@ as_arrow_array.nv_tensor <- function(x, ..., type = NULL) { # nolint: object_nam
   if (is.null(type)) array else array$cast(type)
 }
 
-#' @rdname as_tensor
 #' @export
 as_tensor.ArrowDatum <- function(x, na = "error", ...) { # nolint: object_name_linter.
   from_arrow_chunks(if (inherits(x, "ChunkedArray")) x$chunks else list(x), x$type, na)

@@ -17,8 +17,8 @@
 #' | Arrow arrays | that of the array | rows first, see [nv_to_arrow()] |
 #'
 #' A `nativeRaster` comes from `png::readPNG(native = TRUE)`, a `bitmap` from
-#' `magick::image_data()`, an `H5IdComponent` from `rhdf5::H5Dopen()`. Of the types of 'terra', INT1U
-#' is `ui8`, INT2S `i16`, INT4U `ui32`, FLT4S `f32`, and so on.
+#' `magick::image_data()`, an `H5IdComponent` from `rhdf5::H5Dopen()`. Of the types of 'terra',
+#' INT1U is `ui8`, INT2S `i16`, INT4U `ui32`, FLT4S `f32`, and so on.
 #'
 #' `png::readPNG()` without `native` gives doubles: those of a file with 8 bits are k / 255, with 16
 #' bits k / 65535, so that `nv_tensor(round(picture * 65535), "ui16")` has what is stored.
@@ -39,13 +39,13 @@
 #' as_array(as_tensor(picture))[1, 2, ]
 #' as_tensor(as.raw(1:3))
 #' @export
-as_tensor <- function(x, ...) UseMethod("as_tensor")
+as_tensor <- function(x, na = "error", ...) UseMethod("as_tensor")
 
 #' @export
-as_tensor.default <- function(x, ...) nv_tensor(x, ...)
+as_tensor.default <- function(x, na = "error", ...) nv_tensor(x, ..., na = na)
 
 #' @export
-as_tensor.nv_tensor <- function(x, ...) x
+as_tensor.nv_tensor <- function(x, na = "error", ...) x
 
 # Whether a package that is suggested only is there.
 need_package <- function(package) {
@@ -65,19 +65,19 @@ picture <- function(bytes, channels, columns, rows) {
 
 # A pixel is an integer, red in its lowest byte, and pixels follow each other in rows.
 #' @export
-as_tensor.nativeRaster <- function(x, ...) {
+as_tensor.nativeRaster <- function(x, na = "error", ...) {
   bytes <- writeBin(as.vector(unclass(x)), raw(), endian = "little")
   picture(bytes, 4L, ncol(x), nrow(x))
 }
 
 #' @export
-as_tensor.raster <- function(x, ...) {
+as_tensor.raster <- function(x, na = "error", ...) {
   colours <- grDevices::col2rgb(as.vector(unclass(t(as.matrix(x)))), alpha = TRUE)
   picture(as.vector(colours), 4L, ncol(x), nrow(x))
 }
 
 #' @export
-as_tensor.bitmap <- function(x, ...) {
+as_tensor.bitmap <- function(x, na = "error", ...) {
   extents <- dim(x)
   picture(as.vector(unclass(x)), extents[1L], extents[2L], extents[3L])
 }
@@ -89,7 +89,6 @@ terra_dtypes <- c(
   INT8U = "ui64", INT8S = "i64", FLT4S = "f32", FLT8S = "f64"
 )
 
-#' @rdname as_tensor
 #' @export
 as_tensor.SpatRaster <- function(x, na = "error", ...) {
   stored <- unique(terra::datatype(x))
@@ -123,8 +122,8 @@ check_doubles <- function(values, dtype, package) {
   if (length(large) > 0L) {
     stop_joist(
       "joist_value_error", "value ", large[1L], " is ", format(values[large[1L]], digits = 17),
-      " or near to it: '", package, "' reads ", dtype, " as doubles, which are not exact from 2^53 ",
-      "on"
+      " or near to it: '", package, "' reads ", dtype, " as doubles, which are not exact from ",
+      "2^53 on"
     )
   }
 }
@@ -132,7 +131,7 @@ check_doubles <- function(values, dtype, package) {
 # ---- HDF5 ----
 
 #' @export
-as_tensor.H5D <- function(x, ...) {
+as_tensor.H5D <- function(x, na = "error", ...) {
   dtype <- hdf5_dtype(x$get_type()$to_text())
   extents <- as.integer(x$dims)
   if (any(extents == 0L)) {
@@ -148,7 +147,7 @@ as_tensor.H5D <- function(x, ...) {
 }
 
 #' @export
-as_tensor.H5IdComponent <- function(x, ...) {
+as_tensor.H5IdComponent <- function(x, na = "error", ...) {
   dtype <- hdf5_dtype(rhdf5_type(x))
   space <- rhdf5::H5Dget_space(x)
   extents <- as.integer(rhdf5::H5Sget_simple_extent_dims(space)$size)

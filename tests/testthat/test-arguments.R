@@ -45,7 +45,7 @@ valid_arguments <- function() {
     nv_tensor = list(x = 1:3), nv_scalar = list(x = 1), nv_which = list(x = b),
     promotion_table = list(lhs = "f32", rhs = "i8"), as_dtype = list(x = "f32"),
     promotion_lattice = list(id = "mine"), compare_rules = list(f = nv_key),
-    nv_to_arrow = list(as = "pointers"),
+    nv_to_arrow = list(as = "pointers"), as_tensor = list(x = 1:3),
     trace_dtypes = list(f = nv_add)
   )
   list(by_name = by_name, special = special)
