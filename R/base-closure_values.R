@@ -110,7 +110,7 @@ runs_of <- function(x) {
 
 # A scalar of its type without data.
 none_of <- function(x) {
-  if (!is.atomic(x)) x <- as_tensor(x)
+  if (!is.atomic(x)) x <- as_operand(x)
   if (is_tensor(x)) nv_aval(dtype(x), integer(), ambiguous(x)) else x[0L]
 }
 

@@ -52,7 +52,7 @@ nv_devices <- function() .Call(joist_r_device_names)
 #' @rdname nv_device
 #' @export
 nv_to <- function(x, device) {
-  .Call(joist_r_to, as_tensor(x), format(nv_device(device)))
+  .Call(joist_r_to, as_operand(x), format(nv_device(device)))
 }
 
 #' @rdname nv_device
@@ -103,8 +103,8 @@ beside <- function(made, x) {
   if (is.null(device)) made else .Call(joist_r_to, made, format(device))
 }
 
-# as_tensor(), but an R number gets where `other` is.
-tensor_beside <- function(x, other) if (is_tensor(x)) x else beside(as_tensor(x), other)
+# as_operand(), but an R number gets where `other` is.
+tensor_beside <- function(x, other) if (is_tensor(x)) x else beside(as_operand(x), other)
 
 # NULL where there is none.
 first_tensor <- function(parts) {

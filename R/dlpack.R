@@ -36,7 +36,7 @@
 #' x <- nv_tensor(matrix(1:6, 2), "bf16")
 #' nv_from_dlpack(nv_to_dlpack(x))
 #' @export
-nv_to_dlpack <- function(x, versioned = TRUE) .Call(joist_r_to_dlpack, as_tensor(x), versioned)
+nv_to_dlpack <- function(x, versioned = TRUE) .Call(joist_r_to_dlpack, as_operand(x), versioned)
 
 #' @rdname nv_to_dlpack
 #' @export

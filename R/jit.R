@@ -130,7 +130,7 @@ as_result <- function(x) {
     x[] <- lapply(x, as_result)
     return(x)
   }
-  if (is.null(x)) NULL else as_tensor(x)
+  if (is.null(x)) NULL else as_operand(x)
 }
 
 # Arguments by their names: in what `f` signals there are neither their values nor its source.
@@ -185,7 +185,7 @@ jit_trace <- function(f, arguments, dynamic) {
 # The first element of nested lists that is neither a tensor nor an array of numbers.
 first_misfit <- function(x, at = "") {
   if (!is.list(x) || is.object(x)) {
-    fits <- is.null(x) || is_tensor(x) || !inherits(try(as_tensor(x), silent = TRUE), "try-error")
+    fits <- is.null(x) || is_tensor(x) || !inherits(try(as_operand(x), silent = TRUE), "try-error")
     return(if (!fits) at)
   }
   for (k in seq_along(x)) {

@@ -29,7 +29,8 @@
 #' \item Random numbers: [nv_key()], [nv_runif()], [nv_sample()].
 #' \item Other libraries: Python's arrays [python], any by DLPack [nv_to_dlpack()].
 #' \item Base R: [base_functions], data frames [as.data.frame.nv_tensor()]
-#'   [nv_merge()] and [nv_na_omit()], and R's own numbers for all of it, [to_r()].
+#'   [nv_merge()] and [nv_na_omit()], and R's own numbers for all of it, [to_r()];
+#'   data of other packages, [as_tensor()], and Arrow arrays, [nv_to_arrow()].
 #' \item Programs and machines: [jit()], [program()], [nv_device()], [cuda_diagnostics()],
 #'   [nv_set_threads()], [nv_memory()], [joist_info()].
 #' }

@@ -24,7 +24,7 @@ nv_transpose <- function(operand, permutation = NULL) {
       stop_joist("joist_shape_error", "`permutation` must name every dimension once")
     }
   }
-  operand <- as_tensor(operand)
+  operand <- as_operand(operand)
   if (is.null(permutation)) permutation <- rev(seq_along(field_of(operand, "shape")))
   .Call(joist_r_operation, "transpose", list(operand), list(permutation = permutation))
 }
@@ -32,7 +32,7 @@ nv_transpose <- function(operand, permutation = NULL) {
 #' @rdname nv_transpose
 #' @export
 nv_squeeze <- function(operand, dims = NULL) {
-  operand <- as_tensor(operand)
+  operand <- as_operand(operand)
   extents <- shape(operand)
   if (is.null(dims)) dims <- which(extents == 1L)
   if (!is_whole(dims) || !all(dims %in% which(extents == 1L))) {
@@ -44,7 +44,7 @@ nv_squeeze <- function(operand, dims = NULL) {
 #' @rdname nv_transpose
 #' @export
 nv_unsqueeze <- function(operand, dim) {
-  operand <- as_tensor(operand)
+  operand <- as_operand(operand)
   extents <- field_of(operand, "shape")
   check_dims(dim, "dim", length(extents) + 1L, single = TRUE)
   before <- seq_len(dim - 1L)
@@ -54,14 +54,14 @@ nv_unsqueeze <- function(operand, dim) {
 #' @rdname nv_transpose
 #' @export
 nv_flatten <- function(operand) {
-  operand <- as_tensor(operand)
+  operand <- as_operand(operand)
   nv_reshape(operand, prod(shape(operand)))
 }
 
 #' @rdname nv_transpose
 #' @export
 nv_reverse <- function(operand, dims = NULL) {
-  operand <- as_tensor(operand)
+  operand <- as_operand(operand)
   extents <- shape(operand)
   if (is.null(dims)) dims <- seq_along(extents)
   check_dims(dims, "dims", length(extents))
@@ -101,7 +101,7 @@ slice <- function(x, start, step, count, shape = NULL) {
 }
 
 # R values become tensors of their default dtype, still ambiguous; also arguments of jit().
-as_tensor <- function(x) {
+as_operand <- function(x) {
   if (inherits(x, "nv_tensor")) {
     return(if (is_number(x)) nv_tensor(x, NULL, field_of(x, "shape"), ambiguous(x)) else x)
   }
@@ -188,7 +188,7 @@ as_parts <- function(parts) {
   for (part in parts) {
     if (is.null(part) || is.object(part) && !inherits(part, "nv_tensor")) {
       parts <- parts[!vapply(parts, is.null, NA)]
-      return(lapply(parts, function(x) if (is.object(x)) as_tensor(x) else x))
+      return(lapply(parts, function(x) if (is.object(x)) as_operand(x) else x))
     }
   }
   parts
@@ -196,7 +196,7 @@ as_parts <- function(parts) {
 
 part_shape <- function(x) {
   if (is.null(x) || !is.atomic(x)) {
-    return(field_of(as_tensor(x), "shape"))
+    return(field_of(as_operand(x), "shape"))
   }
   if (!is.null(dim(x))) dim(x) else if (length(x) == 1L) integer() else length(x)
 }

@@ -98,7 +98,7 @@ with_matrix_shape <- function(x, extents) {
     return(nv_reshape(x, extents))
   }
   if (!is.atomic(x) || is.null(x) || length(x) != prod(extents)) {
-    x <- as_tensor(x) # which says what it is not
+    x <- as_operand(x) # which says what it is not
   }
   dim(x) <- extents
   x

@@ -64,7 +64,7 @@ nv_write_npy <- function(x, con = raw(), order = "F", endian = .Platform$endian)
   if (!identical(order, "F") && !identical(order, "C")) {
     stop_joist("joist_value_error", "`order` must be \"F\" or \"C\"")
   }
-  x <- as_tensor(x)
+  x <- as_operand(x)
   if (is_file_name(con)) {
     invisible(.Call(joist_r_write_npy, x, con, order == "C", swapped))
   } else {

@@ -208,7 +208,7 @@ nv_random_bits <- function(shape, dtype = "ui32", key = NULL) {
 #' @export
 nv_sample <- function(x, size = NULL, replace = FALSE, key = NULL) {
   check_flag(replace, "replace")
-  x <- as_tensor(sampled_from(x))
+  x <- as_operand(sampled_from(x))
   if (ndims(x) != 1L) x <- nv_flatten(x)
   n <- length(x)
   if (is.null(size)) size <- n

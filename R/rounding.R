@@ -35,7 +35,7 @@ nv_round <- function(operand, digits = 0) {
   digits <- whole_digits(digits)
   type <- .Call(joist_r_op1, "round", none_of(operand))
   stop_if_complex("nv_round", type)
-  if (!is_float_dtype(type)) operand <- as_tensor(operand) # of the default dtype
+  if (!is_float_dtype(type)) operand <- as_operand(operand) # of the default dtype
   if (digits == 0) {
     nv_round(operand)
   } else if (is_float_dtype(type)) {
@@ -55,11 +55,11 @@ nv_signif <- function(operand, digits = 6) {
   stop_if_complex("nv_signif", type)
   if (is_float_dtype(type)) {
     if (digits > 22) {
-      return(as_tensor(operand))
+      return(as_operand(operand))
     }
     like(fused("signif", signif_float, operand, digits), type)
   } else {
-    operand <- as_tensor(operand) # of the default dtype
+    operand <- as_operand(operand) # of the default dtype
     with_promotion("anvil", fused("signif_integer", signif_integer, operand, digits))
   }
 }

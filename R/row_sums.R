@@ -70,7 +70,7 @@ row_dims <- function(operand, dims) {
 nv_apply <- function(operand, dims, f, ...) {
   force(f)
   f <- as_function(match.fun(f), "f")
-  operand <- as_tensor(operand)
+  operand <- as_operand(operand)
   extents <- shape(operand)
   check_dims(dims, "dims", length(extents))
   if (length(dims) == 0L) {

@@ -159,7 +159,7 @@ unique.nv_tensor <- function(x, incomparables = FALSE,
 #' @export
 nv_which <- function(x, arr.ind = FALSE) { # nolint: object_name_linter.
   check_flag(arr.ind, "arr.ind")
-  x <- as_tensor(x)
+  x <- as_operand(x)
   check_elements(x, "nv_which()", "nv_ifelse() with a mask")
   .Call(joist_r_which, x, arr.ind)
 }
@@ -167,7 +167,7 @@ nv_which <- function(x, arr.ind = FALSE) { # nolint: object_name_linter.
 #' @rdname nv_which
 #' @export
 nv_tabulate <- function(bin, nbins = NULL) {
-  bin <- as_tensor(bin)
+  bin <- as_operand(bin)
   if (is_complex_dtype(bin)) {
     stop_joist("joist_dtype_error", "nv_tabulate() is not defined for ", format(dtype(bin)))
   }

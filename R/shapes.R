@@ -34,7 +34,7 @@
 #' split(nv_tensor(c(1, 2, 3)), c("a", "b", "a"))
 #' @export
 nv_pad <- function(operand, low, high, value = 0, interior = 0) {
-  operand <- as_tensor(operand)
+  operand <- as_operand(operand)
   rank <- ndims(operand)
   if (missing(value)) value <- scalar_like(0, operand)
   edges <- list(
@@ -50,11 +50,11 @@ scalar_like <- function(value, x) beside(nv_fill(value, integer(), dtype(x), amb
 
 #' @rdname nv_pad
 #' @export
-nv_tril <- function(operand, diagonal = 0) triangle(as_tensor(operand), diagonal, nv_le)
+nv_tril <- function(operand, diagonal = 0) triangle(as_operand(operand), diagonal, nv_le)
 
 #' @rdname nv_pad
 #' @export
-nv_triu <- function(operand, diagonal = 0) triangle(as_tensor(operand), diagonal, nv_ge)
+nv_triu <- function(operand, diagonal = 0) triangle(as_operand(operand), diagonal, nv_ge)
 
 triangle <- function(x, diagonal, compare) {
   extents <- shape(x)
@@ -71,7 +71,7 @@ triangle <- function(x, diagonal, compare) {
 #' @rdname nv_pad
 #' @export
 nv_diag <- function(x) {
-  x <- as_tensor(x)
+  x <- as_operand(x)
   extents <- shape(x)
   if (length(extents) == 1L) {
     if (extents == 0L) {
@@ -88,7 +88,7 @@ nv_diag <- function(x) {
 #' @rdname nv_pad
 #' @export
 nv_split <- function(operand, n, dimension = 1L, sizes = NULL) {
-  operand <- as_tensor(operand)
+  operand <- as_operand(operand)
   extents <- shape(operand)
   check_dims(dimension, "dimension", length(extents), single = TRUE)
   extent <- extents[dimension]
@@ -161,7 +161,7 @@ nv_outer <- function(x, y, f = nv_mul) {
   f <- as_function(match.fun(f), "f")
   rows <- nv_reshape(x, c(shape(x), rep(1L, ndims(y))))
   columns <- nv_reshape(y, c(rep(1L, ndims(x)), shape(y)))
-  result <- as_tensor(f(rows, columns))
+  result <- as_operand(f(rows, columns))
   extents <- c(shape(x), shape(y))
   if (!identical(shape(result), extents)) {
     stop_joist(

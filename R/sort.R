@@ -42,7 +42,7 @@ nv_order <- function(operand, dim = NULL, decreasing = FALSE) {
 
 sort_along <- function(op, operand, dim, decreasing) {
   check_flag(decreasing, "decreasing")
-  operand <- as_tensor(operand)
+  operand <- as_operand(operand)
   if (is.null(dim)) {
     if (ndims(operand) != 1L) operand <- nv_flatten(operand)
     dim <- 1L
@@ -133,7 +133,7 @@ check_elements <- function(x, what, instead = NULL) {
 #' @export
 nv_top_k <- function(operand, k, dim = NULL, decreasing = TRUE) {
   check_flag(decreasing, "decreasing")
-  operand <- as_tensor(operand)
+  operand <- as_operand(operand)
   check_whole(k, "k")
   if (ndims(operand) == 0L) operand <- nv_flatten(operand)
   if (is.null(dim)) dim <- ndims(operand)

@@ -256,7 +256,7 @@ shape_of <- function(x) nv_aval("f64", if (inherits(x, "nv_tensor")) shape(x) el
 
 # Sorted columns of a matrix: the elements that are reduced together, for each kept position.
 sorted_lines <- function(x, dims) {
-  x <- as_tensor(x)
+  x <- as_operand(x)
   rank <- ndims(x)
   reduced <- reduced_dims(dims, rank)
   order <- c(reduced, setdiff(seq_len(rank), reduced))

@@ -6,6 +6,7 @@
 #include "core/kernels/kernels.h"
 #include "core/promotion/builtin_rules.h"
 #include "r/altrep_payload.h"
+#include "r/arrow.h"
 #include "r/blas.h"
 #include "r/bytes.h"
 #include "r/c_api.h"
@@ -77,6 +78,11 @@ static const R_CallMethodDef entries[] = {
     ENTRY(joist_r_dlpack_pointer, 2),
     ENTRY(joist_r_from_memory, 5),
     ENTRY(joist_r_dlpack_functions, 0),
+    ENTRY(joist_r_arrow_pointers, 0),
+    ENTRY(joist_r_arrow_address, 1),
+    ENTRY(joist_r_to_arrow, 3),
+    ENTRY(joist_r_to_arrow_schema, 3),
+    ENTRY(joist_r_from_arrow, 3),
     ENTRY(joist_r_dtype_size, 1),
     ENTRY(joist_r_as_dtype, 2),
     ENTRY(joist_r_format_dtype, 2),

@@ -18,7 +18,7 @@
 /* Elements between two questions whether the user wants to stop. */
 enum { INTERRUPT_EVERY = 1 << 16 };
 
-static joist_na na_policy(SEXP na) {
+joist_na joist_r_na(SEXP na) {
   const char *const text = joist_r_string(na, "na");
   if (strcmp(text, "error") == 0) return JOIST_NA_ERROR;
   if (strcmp(text, "nan") == 0) return JOIST_NA_NAN;
@@ -108,7 +108,7 @@ SEXP joist_r_make(SEXP x, SEXP dtype, SEXP shape, SEXP ambiguous, SEXP na, SEXP 
   }
   if (joist_r_strict && dtype == R_NilValue) joist_r_judge_default(&value, type.dtype);
   struct joist_error error;
-  const joist_na policy = na_policy(na);
+  const joist_na policy = joist_r_na(na);
   /* Nothing to convert; an integer vector with NA fails below. */
   if (is_payload(&value, type.dtype) &&
       (type.dtype != JOIST_I32 ||

@@ -2,11 +2,15 @@
 #ifndef JOIST_R_TENSOR_CREATE_H
 #define JOIST_R_TENSOR_CREATE_H
 
+#include "core/types/host.h"
 #include "core/types/shape.h"
 #include "r/sexp.h"
 
 /* Raises joist_shape_error unless a shape has so many elements. */
 void joist_r_check_filled(const struct joist_shape *shape, size_t count);
+
+/* What an argument `na` asks for. */
+joist_na joist_r_na(SEXP na);
 
 SEXP joist_r_make(SEXP x, SEXP dtype, SEXP shape, SEXP ambiguous, SEXP na, SEXP rules);
 SEXP joist_r_make_aval(SEXP dtype, SEXP shape, SEXP ambiguous);

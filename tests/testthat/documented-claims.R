@@ -31,6 +31,10 @@ raised_errors <- alist(
     joist_value_error = as_array(nv_scalar(-2^31, "i32"))
   ),
   as_dtype = list(joist_dtype_error = as_dtype("f31")),
+  as_tensor = list(
+    joist_value_error = as_tensor(factor("a")),
+    joist_dtype_error = as_tensor(1, dtype = "f31")
+  ),
   base_functions = list(
     joist_value_error = names(v) <- c("a", "b", "c"),
     joist_value_error = levels(v) <- "a",
@@ -72,6 +76,14 @@ raised_errors <- alist(
   jit = list(
     joist_value_error = jit(function(x) if (x > 1) x else 0)(nv_scalar(1)),
     joist_trace_error = jit(function(x) if (x > 1) x else 0)(nv_scalar(1))
+  ),
+  nv_to_arrow = list(
+    joist_dtype_error = nv_to_arrow(z),
+    joist_value_error = nv_to_arrow(v, "paper"),
+    joist_value_error = nv_from_arrow(list(1), nv_to_arrow(v)$schema),
+    joist_shape_error = with(
+      nv_to_arrow(nv_fill(0, 2^20, "i8")), nv_from_arrow(rep(list(array), 2^11), schema)
+    )
   ),
   nv_merge = list(
     joist_promotion_error = strict(
@@ -413,6 +425,7 @@ given_dtypes <- alist(
   }),
   nv_read_npy = list(i16 = nv_read_npy(nv_write_npy(i)), bool = nv_read_npy(nv_write_npy(b))),
   nv_save = list(ui8 = nv_unserialize(nv_serialize(list(a = u)))$a),
+  as_tensor = list(ui8 = as_tensor(as.raw(1)), i16 = as_tensor(i), f32 = as_tensor(1)),
   base_functions = list(
     f32 = subset(v, v > 1), i16 = `length<-`(i, 2),
     f32 = rowSums(x), i64 = colSums(nv_tensor(matrix(1:4, 2))),
@@ -475,6 +488,7 @@ given_dtypes <- alist(
   nv_sort = list(i16 = nv_sort(i), i32 = nv_order(v), f32 = sort(v)),
   nv_erf = list(f32 = nv_erf(v), `f32?` = gamma(i), `f32?` = lgamma(b), f32 = digamma(v)),
   nv_sqrt = list(f32 = sqrt(v), `f32?` = sqrt(i), c64 = exp(z), `f32?` = nv_exp(b)),
+  nv_to_arrow = list(i16 = with(nv_to_arrow(i), nv_from_arrow(array, schema))),
   nv_top_k = list(
     i16 = nv_top_k(i, 2)$values, i32 = nv_top_k(i, 2)$indices,
     i16 = nv_take_along(i, nv_tensor(2L), 1)

@@ -26,8 +26,10 @@ valid_arguments <- function() {
     promotion = "jax", on = c(lossy = "ok"), envir = globalenv(), expr = 1, id = "jax",
     integer = "i32", file = "page.html",
     con = raw(24), endian = "little", path = "out.bin", mmap = FALSE, reversed = FALSE, order = "F",
-    compress = FALSE, metadata = c(a = "b"), names = NULL, digits = 1, double = "f32", complex = "c64",
+    compress = FALSE, metadata = c(a = "b"), names = NULL, digits = 1, double = "f32",
+    complex = "c64",
     versioned = TRUE, ptr = nv_to_dlpack(v),
+    array = list(), schema = nv_to_arrow(v)$schema,
     edges = data.frame(from = "i8", to = "f32"), from = "jax", to = "numpy"
   )
   named <- list(x = list(a = v, b = i))
@@ -58,6 +60,7 @@ valid_arguments <- function() {
     nv_tensor = list(x = 1:3), nv_scalar = list(x = 1), nv_which = list(x = b),
     promotion_table = list(lhs = "f32", rhs = "i8"), as_dtype = list(x = "f32"),
     promotion_lattice = list(id = "mine"), compare_rules = list(f = nv_key),
+    nv_to_arrow = list(as = "pointers"), as_tensor = list(x = 1:3),
     trace_dtypes = list(f = nv_add)
   )
   list(by_name = by_name, special = special)
@@ -69,7 +72,7 @@ valid_call <- function(name, valid) {
   arguments <- list()
   for (argument in names(formals(getExportedValue("joist", name)))) {
     if (argument == "...") {
-      takes <- !name %in% c("nv_apply", "compare_rules")
+      takes <- !name %in% c("nv_apply", "compare_rules", "as_tensor")
       operands <- if (takes) unname(valid$by_name[c("operand", "operand")])
       arguments <- c(arguments, operands)
     } else if (argument %in% names(own)) {

@@ -1,0 +1,78 @@
+/* Arrays of Apache Arrow, read and made: numbers, bits, and rows that are tensors of one shape (the
+ * extension type arrow.fixed_shape_tensor, or fixed-size lists, which are rows of rank 1). Nothing
+ * in a structure from elsewhere is trusted but that its pointers lead to as much as its lengths
+ * say, which the interface has no way to check. */
+#ifndef JOIST_CORE_EXCHANGE_ARROW_H
+#define JOIST_CORE_EXCHANGE_ARROW_H
+
+#include "core/exchange/arrow_abi.h"
+#include "core/types/host.h"
+#include "core/types/shape.h"
+
+/* An Arrow type that has a dtype. */
+struct joist_arrow_type {
+  joist_dtype dtype;
+  bool has_items;                  /* each row is a tensor */
+  struct joist_shape item;         /* as stored: the last dimension varies fastest */
+  int permutation[JOIST_RANK_MAX]; /* the stored dimension that is meant as the k-th */
+  size_t each;                     /* elements of a row */
+};
+
+/* JOIST_ERROR_DTYPE for a type that has none, JOIST_ERROR_VALUE for a damaged schema. */
+joist_status joist_arrow_read_schema(const struct ArrowSchema *schema,
+                                     struct joist_arrow_type *type,
+                                     struct joist_error *error) JOIST_MUST_CHECK;
+
+/* The elements of an array, in its memory. */
+struct joist_arrow_part {
+  const void *values; /* bits of bool, NULL when there are no elements */
+  size_t first;       /* element of `values` where they begin */
+  size_t rows, count;
+  /* A bit for each row and for each element that is there; NULL for all. */
+  const uint8_t *row_bits, *element_bits;
+  size_t first_row_bit, first_element_bit, each;
+};
+
+joist_status joist_arrow_read_array(const struct ArrowArray *array,
+                                    const struct joist_arrow_type *type,
+                                    struct joist_arrow_part *part,
+                                    struct joist_error *error) JOIST_MUST_CHECK;
+
+/* The first element that is null, from 0; `count` if none is. */
+size_t joist_arrow_first_null(const struct joist_arrow_part *part);
+
+/* The elements where they are; NULL if they have to be copied: bits, nulls, odd addresses. */
+const void *joist_arrow_elements(const struct joist_arrow_part *part, joist_dtype dtype);
+
+/* Copies the elements. A null is an error, with its position after those of `before` elements, or,
+ * in a float dtype, the missing value of `na`: NaN, the host's NA in f64. */
+joist_status joist_arrow_copy(const struct joist_arrow_part *part, joist_dtype dtype, joist_na na,
+                              size_t before, void *to, const struct joist_run *run,
+                              struct joist_error *error) JOIST_MUST_CHECK;
+
+/* Elements that somebody owns until drop(owner). */
+struct joist_arrow_owned {
+  const void *elements; /* bits of bool */
+  void (*drop)(void *owner);
+  void *owner;
+};
+
+/* A copy of elements, as Arrow has them. */
+joist_status joist_arrow_own_copy(joist_dtype dtype, const void *elements, size_t n,
+                                  struct joist_arrow_owned *owned,
+                                  struct joist_error *error) JOIST_MUST_CHECK;
+
+/* Whether Arrow has a type for a dtype: JOIST_ERROR_DTYPE if not. */
+joist_status joist_arrow_check_dtype(joist_dtype dtype, struct joist_error *error) JOIST_MUST_CHECK;
+
+/* Fill in a structure whose contents are undefined. `item` is NULL for an array of elements,
+ * otherwise the shape of each row, the last dimension varying fastest. The array takes over
+ * `owned`, also when it cannot be made. */
+joist_status joist_arrow_write_schema(joist_dtype dtype, const struct joist_shape *item,
+                                      struct ArrowSchema *schema,
+                                      struct joist_error *error) JOIST_MUST_CHECK;
+joist_status joist_arrow_write_array(size_t rows, const struct joist_shape *item,
+                                     struct joist_arrow_owned owned, struct ArrowArray *array,
+                                     struct joist_error *error) JOIST_MUST_CHECK;
+
+#endif

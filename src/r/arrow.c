@@ -1,0 +1,209 @@
+/* Arrays of Arrow as tensors, and tensors as arrays of Arrow. */
+#include "r/arrow.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/exchange/arrow.h"
+#include "r/arguments.h"
+#include "r/conditions.h"
+#include "r/dtypes.h"
+#include "r/finalizers.h"
+#include "r/foreign.h"
+#include "r/operands.h"
+#include "r/payload.h"
+#include "r/rules.h"
+#include "r/run.h"
+#include "r/tensor_create.h"
+#include "r/transfer.h"
+
+static void raise_if(joist_status status, const struct joist_error *error) {
+  if (status != JOIST_OK) joist_r_raise(status, error);
+}
+
+/* ---- pointers ---- */
+
+static void finalize_array(SEXP pointer) {
+  struct ArrowArray *const array = R_ExternalPtrAddr(pointer);
+  if (array == NULL) return;
+  if (array->release != NULL) array->release(array);
+  R_ClearExternalPtr(pointer);
+  free(array);
+}
+
+static void finalize_schema(SEXP pointer) {
+  struct ArrowSchema *const schema = R_ExternalPtrAddr(pointer);
+  if (schema == NULL) return;
+  if (schema->release != NULL) schema->release(schema);
+  R_ClearExternalPtr(pointer);
+  free(schema);
+}
+
+/* Not at R's end: whoever made what is in it may be gone by then. */
+static SEXP new_pointer(size_t size, R_CFinalizer_t finalize) {
+  SEXP pointer = PROTECT(R_MakeExternalPtr(NULL, R_NilValue, R_NilValue));
+  joist_r_finalize_with(pointer, finalize, false);
+  void *const memory = calloc(1, size);
+  if (memory == NULL) JOIST_R_FAIL(JOIST_E_OUT_OF_MEMORY, .bytes = size);
+  R_SetExternalPtrAddr(pointer, memory);
+  UNPROTECT(1);
+  return pointer;
+}
+
+static SEXP new_array(void) { return new_pointer(sizeof(struct ArrowArray), finalize_array); }
+
+SEXP joist_r_arrow_pointers(void) {
+  SEXP names = PROTECT(Rf_allocVector(STRSXP, 2)), pair = PROTECT(Rf_allocVector(VECSXP, 2));
+  SET_STRING_ELT(names, 0, Rf_mkChar("array"));
+  SET_STRING_ELT(names, 1, Rf_mkChar("schema"));
+  Rf_setAttrib(pair, R_NamesSymbol, names);
+  SET_VECTOR_ELT(pair, 0, new_array());
+  SET_VECTOR_ELT(pair, 1, new_pointer(sizeof(struct ArrowSchema), finalize_schema));
+  UNPROTECT(2);
+  return pair;
+}
+
+static void *address(SEXP pointer, const char *what) {
+  void *const found = TYPEOF(pointer) == EXTPTRSXP ? R_ExternalPtrAddr(pointer) : NULL;
+  if (found == NULL)
+    joist_r_stop(JOIST_ERROR_VALUE, "`%s` must be an external pointer to Arrow's structure", what);
+  return found;
+}
+
+SEXP joist_r_arrow_address(SEXP pointer) {
+  return Rf_ScalarReal((double)(uintptr_t)address(pointer, "pointer"));
+}
+
+/* ---- to Arrow ---- */
+
+static const struct joist_shape *read_item(SEXP item, struct joist_shape *shape) {
+  if (item == R_NilValue) return NULL;
+  joist_r_shape(item, shape);
+  return shape;
+}
+
+SEXP joist_r_to_arrow_schema(SEXP dtype, SEXP item, SEXP pointer) {
+  struct joist_shape shape;
+  struct joist_error error;
+  const struct joist_shape *const rows = read_item(item, &shape);
+  struct ArrowSchema *const schema = address(pointer, "schema");
+  raise_if(joist_arrow_write_schema(joist_r_dtype(dtype), rows, schema, &error), &error);
+  return pointer;
+}
+
+SEXP joist_r_to_arrow(SEXP x, SEXP item, SEXP pointers) {
+  struct joist_r_value value;
+  struct joist_shape shape;
+  struct joist_error error;
+  joist_r_read_any(joist_r_rules(R_NilValue), x, &value);
+  joist_r_needs_data(&value);
+  PROTECT(value.form == JOIST_R_REMOTE ? joist_r_fetch(&value, value.count) : x);
+  const struct joist_shape *const rows = read_item(item, &shape);
+  const joist_dtype dtype = value.argument.operand.type.dtype;
+  struct ArrowArray *const array = address(VECTOR_ELT(pointers, 0), "array");
+  struct ArrowSchema *const schema = address(VECTOR_ELT(pointers, 1), "schema");
+  raise_if(joist_arrow_write_schema(dtype, rows, schema, &error), &error);
+  const struct joist_shape *const all = &value.argument.shape;
+  const size_t n = rows == NULL ? value.count : all->extent[all->rank - 1];
+  struct joist_arrow_owned owned;
+  raise_if(joist_arrow_own_copy(dtype, value.data, value.count, &owned, &error), &error);
+  raise_if(joist_arrow_write_array(n, rows, owned, array, &error), &error);
+  UNPROTECT(1);
+  return pointers;
+}
+
+/* ---- from Arrow ---- */
+
+static struct ArrowArray *array_at(SEXP arrays, R_xlen_t k) {
+  return address(VECTOR_ELT(arrays, k), "array");
+}
+
+static joist_status read_part(SEXP arrays, R_xlen_t k, const struct joist_arrow_type *type,
+                              struct joist_arrow_part *part, struct joist_error *error) {
+  return joist_arrow_read_array(array_at(arrays, k), type, part, error);
+}
+
+/* The elements where they are, if one array has them all. */
+static SEXP payload_in_place(SEXP arrays, joist_dtype dtype, const struct joist_arrow_part *part) {
+  const void *const elements = joist_arrow_elements(part, dtype);
+  if (elements == NULL) return R_NilValue;
+  SEXP owner = PROTECT(new_array());
+  struct ArrowArray *const array = array_at(arrays, 0);
+  const SEXPTYPE type = joist_r_payload_type(dtype);
+  const size_t n = part->count * (type == RAWSXP ? joist_dtype_size(dtype) : 1);
+  SEXP payload = joist_r_foreign(type, elements, n, owner);
+  memcpy(R_ExternalPtrAddr(owner), array, sizeof *array);
+  array->release = NULL;
+  UNPROTECT(1);
+  return payload;
+}
+
+static SEXP payload_of_copies(SEXP arrays, const struct joist_arrow_type *type, joist_na na,
+                              size_t count) {
+  const struct joist_run run = joist_r_run();
+  struct joist_error error;
+  struct joist_arrow_part part;
+  SEXP payload = PROTECT(joist_r_payload(type->dtype, count));
+  char *const to = joist_r_elements(payload);
+  size_t done = 0;
+  for (R_xlen_t k = 0; k < XLENGTH(arrays); k++) {
+    raise_if(read_part(arrays, k, type, &part, &error), &error);
+    raise_if(joist_arrow_copy(&part, type->dtype, na, done,
+                              to + done * joist_dtype_size(type->dtype), &run, &error),
+             &error);
+    done += part.count;
+  }
+  for (R_xlen_t k = 0; k < XLENGTH(arrays); k++) {
+    struct ArrowArray *const array = array_at(arrays, k);
+    if (array->release != NULL) array->release(array);
+  }
+  UNPROTECT(1);
+  return payload;
+}
+
+/* The items in reverse, and behind them the rows. */
+static struct joist_shape shape_of(const struct joist_arrow_type *type, size_t rows) {
+  struct joist_shape shape = {.rank = type->item.rank + 1};
+  size_t count;
+  for (int d = 0; d < type->item.rank; d++)
+    shape.extent[d] = type->item.extent[type->item.rank - 1 - d];
+  if (rows > INT32_MAX) JOIST_R_FAIL(JOIST_E_EXTENT_LIMIT, .dim = 1, .number = {(double)rows});
+  shape.extent[shape.rank - 1] = (uint32_t)rows;
+  if (!joist_shape_count(&shape, &count)) JOIST_R_FAIL(JOIST_E_ELEMENT_LIMIT, .shape = {shape});
+  return shape;
+}
+
+static SEXP permutation_of(const struct joist_arrow_type *type) {
+  const int rank = type->item.rank;
+  if (!type->has_items) return R_NilValue;
+  SEXP order = Rf_allocVector(INTSXP, rank + 1);
+  INTEGER(order)[0] = rank + 1;
+  for (int d = 0; d < rank; d++) INTEGER(order)[d + 1] = rank - type->permutation[d];
+  return order;
+}
+
+SEXP joist_r_from_arrow(SEXP arrays, SEXP schema, SEXP na) {
+  struct joist_arrow_type type;
+  struct joist_arrow_part part = {0};
+  struct joist_error error;
+  const joist_na policy = joist_r_na(na);
+  raise_if(joist_arrow_read_schema(address(schema, "schema"), &type, &error), &error);
+  size_t rows = 0, count = 0;
+  for (R_xlen_t k = 0; k < XLENGTH(arrays); k++) {
+    raise_if(read_part(arrays, k, &type, &part, &error), &error);
+    rows += part.rows;
+    count += part.count;
+    (void)shape_of(&type, rows); /* before the numbers overflow */
+  }
+  const struct joist_shape shape = shape_of(&type, rows);
+  SEXP payload = XLENGTH(arrays) == 1 ? payload_in_place(arrays, type.dtype, &part) : R_NilValue;
+  PROTECT(payload);
+  if (payload == R_NilValue) payload = payload_of_copies(arrays, &type, policy, count);
+  PROTECT(payload);
+  SEXP result = PROTECT(Rf_allocVector(VECSXP, 2));
+  SET_VECTOR_ELT(result, 0,
+                 joist_r_tensor(payload, (struct joist_type){type.dtype, false}, &shape));
+  SET_VECTOR_ELT(result, 1, permutation_of(&type));
+  UNPROTECT(3);
+  return result;
+}

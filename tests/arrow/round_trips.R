@@ -1,0 +1,222 @@
+# Arrow arrays of pyarrow as tensors and back, in one process: every type with a dtype, slices,
+# chunks, nulls, tensors of ranks 2 to 6, Parquet files, and that nothing is left behind.
+#
+#   Rscript tests/arrow/round_trips.R PYTHON
+#
+# PYTHON must have pyarrow and numpy; R needs reticulate.
+
+suppressPackageStartupMessages(library(joist))
+
+python <- commandArgs(TRUE)[1L]
+reticulate::use_python(python, required = TRUE)
+pa <- reticulate::import("pyarrow", convert = FALSE)
+main <- reticulate::py_run_string(
+  "
+import gc, os, numpy as np, pyarrow as pa, pyarrow.parquet as pq
+types = dict(bool=pa.bool_(), i8=pa.int8(), i16=pa.int16(), i32=pa.int32(), i64=pa.int64(),
+             ui8=pa.uint8(), ui16=pa.uint16(), ui32=pa.uint32(), ui64=pa.uint64(),
+             f16=pa.float16(), f32=pa.float32(), f64=pa.float64())
+def numbers(dtype, n):
+    'Bits of all kinds; of floats no NaN, which Python would compare as different.'
+    random = np.random.default_rng(7)
+    if dtype == 'bool':
+        return random.integers(0, 2, n).astype(bool)
+    t = np.dtype(types[dtype].to_pandas_dtype())
+    x = np.frombuffer(random.bytes(n * t.itemsize), t).copy()
+    return np.where(np.isnan(x), t.type(-0.0), x) if t.kind == 'f' else x
+def array(dtype, n):
+    return pa.array(numbers(dtype, n), types[dtype])
+def texts(a):
+    'Values that R reads without rounding: whole numbers in digits, floats in hexadecimal ones.'
+    is_float = pa.types.is_floating(a.type)
+    return [float(v).hex() if is_float else str(v) for v in a.to_pylist()]
+def text_of(x): return [float(v).hex() if x.dtype.kind == 'f' else str(v) for v in x.ravel()]
+def same(a, b): return a.type == b.type and a.equals(b)
+def nulls(dtype):
+    one, two = (True, False) if dtype == 'bool' else (1, 3)
+    return pa.array([one, None, two, None], types[dtype])
+",
+  convert = FALSE
+)
+
+count <- 0L
+check <- function(ok, ...) {
+  if (!isTRUE(ok)) stop("not so: ", ...)
+  count <<- count + 1L
+}
+int <- function(n) reticulate::r_to_py(as.integer(n))
+text <- function(object) as.character(reticulate::py_to_r(object))
+refused <- function(code, class, part) {
+  condition <- tryCatch(code, error = identity)
+  check(
+    inherits(condition, class) && grepl(part, conditionMessage(condition), fixed = TRUE),
+    class, ", ", part, ": got ", if (inherits(condition, "error")) conditionMessage(condition)
+  )
+}
+
+# What a tensor holds as text that loses nothing.
+exact <- function(x) {
+  type <- format(dtype(x))
+  if (type == "bool") {
+    return(c("False", "True")[as_array(x) + 1L])
+  }
+  if (startsWith(type, "f")) {
+    return(as_array(x, "double"))
+  }
+  as_array(x, "character")
+}
+expected <- function(lines, type) if (startsWith(type, "f")) as.numeric(lines) else lines
+
+dtypes <- c(
+  "bool", "i8", "i16", "i32", "i64", "ui8", "ui16", "ui32", "ui64", "f16", "f32", "f64"
+)
+for (type in dtypes) {
+  for (n in c(0L, 1L, 7L, 1000L)) {
+    array <- main$array(type, int(n))
+    tensor <- as_tensor(array)
+    check(identical(format(dtype(tensor)), type), type)
+    check(identical(as.vector(exact(tensor)), expected(text(main$texts(array)), type)), type, n)
+    check(reticulate::py_to_r(main$same(nv_to_arrow(tensor, "pyarrow"), array)), type, n)
+  }
+  # Slices: an offset in the array, for bits and nulls one within a byte.
+  array <- main$array(type, int(100))
+  whole <- as_tensor(array)
+  for (at in c(0L, 1L, 7L, 8L, 63L)) {
+    part <- as_tensor(array$slice(int(at), int(30)))
+    check(identical(part, whole[at + 1:30]), type, " from ", at)
+  }
+  chunked <- pa$chunked_array(list(array$slice(int(3)), array$slice(int(0), int(9)), array))
+  check(identical(as_tensor(chunked), c(whole[4:100], whole[1:9], whole)), type, " in chunks")
+  none <- as_tensor(pa$chunked_array(list(), type = main$types[[type]]))
+  check(identical(none, whole[integer()]), type, " without chunks")
+  nulls <- main$nulls(type)
+  if (startsWith(type, "f")) {
+    refused(as_tensor(nulls), "joist_value_error", "null at position 2")
+    filled <- as_tensor(nulls, na = "nan")
+    check(identical(is.na(as_array(filled)), c(FALSE, TRUE, FALSE, TRUE)), type)
+    check(!any(is.nan(as_array(filled))) == (type == "f64"), type)
+    check(identical(as_array(filled)[c(1, 3)], c(1, 3)), type)
+  } else {
+    refused(as_tensor(nulls, na = "nan"), "joist_value_error", "null at position 2")
+  }
+  check(length(as_tensor(nulls$slice(int(2), int(1)))) == 1, type, " beside nulls")
+}
+
+# Tensors: an element has the same indices on both sides.
+for (type in dtypes) {
+  for (extents in list(3:2, 4:2, c(2, 1, 3, 2), c(2, 3, 1, 2, 2), c(2, 1, 3, 2, 1, 2))) {
+    if (type == "bool") next # pyarrow makes no tensors of bits
+    values <- main$numbers(type, int(prod(extents)))$reshape(as.integer(extents))
+    array <- pa$FixedShapeTensorArray$from_numpy_ndarray(values)
+    tensor <- as_tensor(array)
+    check(identical(shape(tensor), as.integer(extents)), type)
+    rows <- exact(nv_transpose(tensor)) # in NumPy's order
+    check(identical(as.vector(rows), expected(text(main$text_of(values)), type)), type)
+    back <- nv_to_arrow(tensor, "pyarrow")
+    check(reticulate::py_to_r(main$same(back, array)), type, " back")
+    rest <- nv_reshape(tensor, c(extents[1L], prod(extents[-1L])))[-1, , drop = FALSE]
+    rest <- nv_reshape(rest, c(extents[1L] - 1, extents[-1L]))
+    check(identical(as_tensor(array$slice(int(1))), rest), type, " from the second row on")
+  }
+}
+bits <- nv_tensor(matrix(c(TRUE, FALSE, TRUE, TRUE, FALSE, FALSE), 2))
+check(identical(as_tensor(nv_to_arrow(bits, "pyarrow")), bits), "bits of tensors")
+permuted <- reticulate::py_run_string(
+  "
+def tensors(order):
+  t = pa.fixed_shape_tensor(pa.int16(), [2, 3, 4], permutation=order, dim_names=['C', 'H', 'W'])
+  return pa.ExtensionArray.from_storage(
+    t, pa.array(np.arange(5 * 24).reshape(5, 24).tolist(), pa.list_(pa.int16(), 24)))
+def meant(order):
+  # As the specification has it. What pyarrow 26 gives is that only where a permutation is its own
+  # inverse: for the others the strides of its to_numpy_ndarray() overlap.
+  x = np.arange(5 * 24).reshape(5, 2, 3, 4).transpose([0] + [1 + k for k in order])
+  assert [order[k] for k in order] != [0, 1, 2] or (x == tensors(order).to_numpy_ndarray()).all()
+  return [str(k) for k in x.shape] + [str(v) for v in x.ravel()]
+l = pa.array([[1.5, 2], [3, 4]], pa.list_(pa.float32(), 2))
+",
+  convert = FALSE
+)
+for (order in list(0:2, c(0L, 2L, 1L), c(2L, 1L, 0L), c(2L, 0L, 1L), c(1L, 2L, 0L))) {
+  tensor <- as_tensor(permuted$tensors(order))
+  meant <- as.integer(text(permuted$meant(order)))
+  check(identical(shape(tensor), meant[1:4]), "shape of a permutation")
+  check(identical(as.vector(as_array(nv_transpose(tensor))), meant[-(1:4)]), "permutation")
+}
+lists <- as_tensor(permuted$l)
+check(identical(as_array(lists), rbind(c(1.5, 2), c(3, 4))), "lists of a fixed size")
+
+# Parquet, as other tools write it.
+file <- tempfile(fileext = ".parquet")
+parquet <- reticulate::py_run_string(sprintf(
+  "
+table = pa.table({
+  'half': pa.array(np.array([0.1, 65504, -0.0, 6e-8], np.float16)),
+  'count': pa.array([0, 3000000000, 4294967295, 1], pa.uint32()),
+  'id': pa.array([0, 2**53 + 1, -2**63, 2**63 - 1], pa.int64()),
+  'hash': pa.array([0, 2**53 + 1, 2**63, 2**64 - 1], pa.uint64()),
+  'name': pa.array(['a', 'b', 'c', 'd']),
+  'kind': pa.array(['a', 'b', 'a', 'b']).dictionary_encode(),
+  'when': pa.array([1, 2, 3, 4], pa.timestamp('us', 'UTC'))})
+pq.write_table(table, '%s', row_group_size=2)
+read = pq.read_table('%s')
+", file, file
+), convert = FALSE)
+column <- function(name) parquet$read$column(name)
+check(identical(
+  as_array(as_tensor(column("half"))), c(0.0999755859375, 65504, 0, 2^-24)
+), "f16 of Parquet")
+check(identical(1 / as_array(as_tensor(column("half")))[3], -Inf), "a negative zero")
+check(identical(as_array(as_tensor(column("count"))), c(0, 3e9, 4294967295, 1)), "ui32 of Parquet")
+check(identical(as_array(as_tensor(column("id")), "character"), c(
+  "0", "9007199254740993", "-9223372036854775808", "9223372036854775807"
+)), "i64 of Parquet")
+check(identical(as_array(as_tensor(column("hash")), "character"), c(
+  "0", "9007199254740993", "9223372036854775808", "18446744073709551615"
+)), "ui64 of Parquet")
+refused(as_tensor(column("name")), "joist_dtype_error", "utf8")
+refused(as_tensor(column("kind")), "joist_dtype_error", "dictionary")
+refused(as_tensor(column("when")), "joist_dtype_error", "timestamp")
+
+# Memory is shared while a tensor lives, given back afterwards, and never written to.
+bytes <- function() reticulate::py_to_r(pa$total_allocated_bytes())
+settle <- function() {
+  invisible(gc())
+  reticulate::py_run_string("gc.collect()")
+}
+settle()
+before <- bytes()
+large <- main$array("f64", int(1e6))
+copied <- pa$concat_arrays(list(large, large)) # in pyarrow's own memory
+rm(large)
+tensor <- as_tensor(copied)
+settle()
+check(bytes() - before >= 16e6, "pyarrow keeps what a tensor reads")
+first <- as_array(tensor[1])
+changed <- tensor
+changed[1] <- first + 1
+check(identical(reticulate::py_to_r(copied[0L]$as_py()), first), "an assignment stays in R")
+rm(copied)
+settle()
+check(bytes() - before >= 16e6, "a tensor keeps the memory")
+check(identical(as_array(tensor[1]), first), "and can read it")
+rm(tensor, changed)
+settle()
+check(bytes() - before < 1e6, "a tensor gives the memory back")
+resident <- function() {
+  as.numeric(strsplit(readLines("/proc/self/statm"), " ")[[1L]][2L]) * 4096
+}
+cycle <- function(n) {
+  for (k in seq_len(n)) as_tensor(nv_to_arrow(piece, "pyarrow"))
+  settle()
+}
+piece <- nv_tensor(matrix(1:20000, 2), "f32")
+if (file.exists("/proc/self/statm")) {
+  cycle(200)
+  start <- resident()
+  cycle(1000) # 160 MB
+  check(resident() - start < 16e6, "nothing is left of 1000 arrays")
+}
+settle()
+check(bytes() - before < 1e6, "nothing is left in pyarrow")
+cat("arrow:", count, "passed\n")
