@@ -93,21 +93,19 @@ bool joist_op_is_array(joist_op op) { return operations[op].family == JOIST_FAMI
 joist_op joist_op_combine(joist_op op) { return operations[op].combine; }
 
 struct joist_accuracy joist_op_accuracy(joist_op op) {
-  struct joist_accuracy made = {0};
-  switch ((int)op) {
-#define ACCURACY(ID, F32, F64)                                     \
-  case JOIST_OP_##ID:                                              \
-    made = (struct joist_accuracy){F32, F64, F64, JOIST_UNIT_OWN}; \
-    break;
+  static const struct joist_accuracy stated[JOIST_OP_COUNT] = {
+#define ACCURACY(ID, F32, F64) [JOIST_OP_##ID] = {F32, F64, F64, JOIST_UNIT_OWN},
 #include "core/program/ops.def"
-  }
-  switch ((int)op) {
-#define ACCURACY_BELOW(ID, F64, UNIT)                     \
-  case JOIST_OP_##ID:                                     \
-    made.f64_below = F64, made.below = JOIST_UNIT_##UNIT; \
-    break;
+  };
+  static const struct {
+    double f64;
+    joist_unit unit;
+  } below[JOIST_OP_COUNT] = {
+#define ACCURACY_BELOW(ID, F64, UNIT) [JOIST_OP_##ID] = {F64, JOIST_UNIT_##UNIT},
 #include "core/program/ops.def"
-  }
+  };
+  struct joist_accuracy made = stated[op];
+  if (below[op].f64 > 0) made.f64_below = below[op].f64, made.below = below[op].unit;
   return made;
 }
 
