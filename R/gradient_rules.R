@@ -182,11 +182,17 @@ gradient_rules <- list(
   cumsum = function(g, x, y, at) list(sum_from(g, x[[1L]], at$dim)),
   cumprod = function(g, x, y, at) {
     operand <- nv_convert(x[[1L]], dtype(g))
+    along <- at$dim
+    if (is.null(along)) {
+      operand <- nv_flatten(operand)
+      along <- 1L
+    }
     zero <- operand == 0
-    first <- zero & nv_cumsum(nv_convert(zero, "i32"), at$dim) == 1L
-    without <- nv_cumprod(nv_ifelse(first, 1, operand), at$dim)
-    slope <- sum_from(g * y[[1L]], operand, at$dim) / nv_ifelse(zero, 1, operand)
-    list(nv_ifelse(first, sum_from(g * without, operand, at$dim), slope))
+    first <- zero & nv_cumsum(nv_convert(zero, "i32"), along) == 1L
+    without <- nv_cumprod(nv_ifelse(first, 1, operand), along)
+    slope <- sum_from(g * y[[1L]], operand, along) / nv_ifelse(zero, 1, operand)
+    whole <- nv_ifelse(first, sum_from(g * without, operand, along), slope)
+    list(nv_reshape(whole, shape(x[[1L]])))
   },
   cummin = function(g, x, y, at) list(add_extremes(g, x[[1L]], y[[1L]], at$dim)),
   cummax = function(g, x, y, at) list(add_extremes(g, x[[1L]], y[[1L]], at$dim)),
@@ -343,7 +349,7 @@ add_at <- function(x, index, value) {
 # The same at positions along a dim that count from 1: lines of them, or one for all lines.
 add_along <- function(x, index, value, dim) {
   lines <- shape(in_lines(x, dim))
-  counts <- shape(in_lines(value, dim))
+  counts <- replace(lines, 2L, shape(index)[2L])
   inner <- nv_iota(1L, "i64", c(lines[1L], 1, 1), start = 0)
   outer <- nv_iota(3L, "i64", c(1, 1, lines[3L]), start = 0)
   at <- (nv_convert(index, "i64") - 1L + outer * lines[2L]) * lines[1L] + inner

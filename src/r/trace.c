@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/base/bits.h"
+#include "core/promotion/builtin_rules.h"
 #include "r/conditions.h"
 #include "r/finalizers.h"
 #include "r/payload.h"

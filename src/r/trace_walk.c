@@ -3,8 +3,8 @@
 
 #include <string.h>
 
+#include "core/promotion/builtin_rules.h"
 #include "r/conditions.h"
-#include "r/rules.h"
 #include "r/trace.h"
 
 /* ---- an instruction as a list ---- */
