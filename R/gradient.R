@@ -14,8 +14,8 @@
 #' @param wrt The arguments to differentiate by, by name or position; `NULL` for all that are given
 #'   and are not static. They are float tensors, R numbers of type double, or nested lists of these.
 #' @return `gradient()`: a function of the arguments of `f`, which gives a named list with an entry
-#'   for each argument in `wrt`, of the structure of the argument. `value_and_gradient()`: a
-#'   function which gives a list of `value` and of that list, `grad`.
+#'   for each argument in `wrt`, of the structure, dtypes and shapes of the argument.
+#'   `value_and_gradient()`: a function which gives a list of `value` and of that list, `grad`.
 #' @section Dtypes: A gradient has the dtype, the ambiguity and the shape of what it is by. What
 #'   flows back is never promoted by the rules in force: where `f` promotes an operand the
 #'   derivative is computed in the common dtype, summed over what was broadcast, and rounded once to
@@ -27,7 +27,9 @@
 #'   are computed, and zero times an infinite slope is NaN: keep the operand of the other branch away
 #'   from there, as in `nv_ifelse(x > 0, sqrt(nv_ifelse(x > 0, x, 1)), 0)`. [nv_chol()] and
 #'   [nv_eigh()] have derivatives by symmetric matrices; [nv_qr()] needs as many rows as columns at
-#'   least. [nv_digamma()] has none yet.
+#'   least. [nv_digamma()] has none, and so
+#'   [nv_gamma()] and [nv_lgamma()] have no second ones. Second derivatives of products by elements
+#'   of which several are zero are not right.
 #' @section Errors: `joist_dtype_error` for an argument in `wrt` that is no float, for a result that
 #'   is none, and for complex numbers between them; `joist_shape_error` for a result that is no
 #'   scalar; `joist_value_error` for a `wrt` that is no argument, and for an operation without a
@@ -300,8 +302,10 @@ as_they_are <- c(
 #' @return `nv_vjp()`: a list of `value`, that of `f`, and `grad`, the cotangents of the arguments:
 #'   a list like `arguments`. `nv_jvp()`: a list of `value` and of `tangent`, its change, which has
 #'   the structure, dtypes and shapes of the value.
-#' @section Errors: those of [gradient()]; `joist_dtype_error` for a value of `f` that is no float;
-#'   `joist_shape_error` for cotangents or tangents of another structure or shape.
+#' @section Errors: `joist_dtype_error` for an argument or a value of `f` that is no float;
+#'   `joist_shape_error` for cotangents or tangents of another structure or shape;
+#'   `joist_value_error` for arguments that `f` does not have, and for an operation without a
+#'   derivative.
 #' @examples
 #' f <- function(x, y) list(x * y, sum(x))
 #' nv_vjp(f, list(nv_tensor(c(1, 2)), nv_scalar(3)), list(nv_tensor(c(1, 0)), 1))
@@ -309,7 +313,7 @@ as_they_are <- c(
 #' @export
 nv_vjp <- function(f, arguments, cotangents) {
   f <- as_function(match.fun(f), "f")
-  check_arguments(arguments)
+  check_arguments(f, arguments)
   compute <- function(given) {
     taken <- evaluate_marked(f, given[[1L]])
     seeds <- directions(given[[2L]], taken$value, "cotangents")
@@ -322,7 +326,7 @@ nv_vjp <- function(f, arguments, cotangents) {
 #' @export
 nv_jvp <- function(f, arguments, tangents) {
   f <- as_function(match.fun(f), "f")
-  check_arguments(arguments)
+  check_arguments(f, arguments)
   compute <- function(given) {
     taken <- evaluate_marked(f, given[[1L]])
     seeds <- directions(given[[2L]], taken$inputs, "tangents")
@@ -334,9 +338,20 @@ nv_jvp <- function(f, arguments, tangents) {
   in_trace(compute, list(arguments, tangents), 1:2)
 }
 
-check_arguments <- function(arguments) {
+check_arguments <- function(f, arguments) {
   if (!is.list(arguments) || is.object(arguments)) {
     stop_joist("joist_value_error", "`arguments` must be a list of the arguments of `f`")
+  }
+  formals <- args(f)
+  call <- as.call(c(quote(f), stats::setNames(as.list(seq_along(arguments)), names(arguments))))
+  matched <- tryCatch(match.call(formals, call), error = function(e) {
+    stop_joist("joist_value_error", "`arguments` are not those of `f`: ", conditionMessage(e))
+  })
+  own <- as.list(formals(formals))
+  needed <- vapply(seq_along(own), function(k) identical(own[[k]], quote(expr = )), NA)
+  lacking <- setdiff(names(own)[needed], c("...", names(matched)))
+  if (length(lacking) > 0L) {
+    stop_joist("joist_value_error", "`arguments` lack `", lacking[1L], "` of `f`")
   }
 }
 
@@ -461,13 +476,19 @@ custom_gradient <- function(f, rule) {
 #' @return A data frame with a row for each element of the arguments in `wrt`: `argument` (a name
 #'   or number), `position` among its elements, `gradient`, `difference`, and `error`, how far they
 #'   are apart by that measure. It is invisible.
-#' @section Errors: `joist_value_error` where the greatest error is beyond `tolerance` or not known;
-#'   those of [gradient()].
+#' @section Errors: `joist_value_error` where the greatest error is beyond `tolerance` or not known,
+#'   and for a step that is no positive number; `joist_dtype_error` and `joist_shape_error` as of
+#'   [gradient()].
 #' @examples
 #' print(check_gradient(function(x) sum(exp(x) / x), nv_tensor(c(1, 2))))
 #' @export
 check_gradient <- function(f, ..., wrt = NULL, step = 1e-5, tolerance = 1e-6) {
   f <- as_function(match.fun(f), "f")
+  for (number in list(step, tolerance)) {
+    if (!is.numeric(number) || length(number) != 1L || is.na(number) || number <= 0) {
+      stop_joist("joist_value_error", "`step` and `tolerance` must be positive numbers")
+    }
+  }
   slope <- gradient(f, wrt)
   static <- if (inherits(f, "joist_jit")) environment(f)$.jit_static else character()
   arguments <- name_arguments(f, list(...))

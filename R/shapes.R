@@ -220,8 +220,8 @@ nv_gather <- function(operand, indices, dim = 1L) {
 #' @return A tensor of the dtype, ambiguity and shape of `x`. Halves are summed in `f32` and rounded
 #'   once.
 #' @section Errors: `joist_value_error` for a position out of range; `joist_shape_error` for another
-#'   number of values; `joist_dtype_error` for positions that are no integers, for bools, and for
-#'   values that do not promote to the dtype of `x`.
+#'   number of values; `joist_dtype_error` for positions that are no integers and for bools;
+#'   `joist_promotion_error` for values that do not promote to the dtype of `x`.
 #' @examples
 #' nv_scatter_add(nv_tensor(c(0, 0, 0)), c(1, 3, 3), nv_tensor(c(1, 2, 5)))
 #' @export
