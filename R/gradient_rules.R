@@ -44,11 +44,11 @@ gradient_rules <- list(
   remainder = function(g, x, y, at) list(g, -(g * nv_trunc(x[[1L]] / x[[2L]]))),
   # Of equal operands each has a half.
   min = function(g, x, y, at) {
-    share <- (nv_convert(x[[1L]] < x[[2L]], dtype(g)) + nv_convert(x[[1L]] <= x[[2L]], dtype(g))) / 2
+    share <- share_of(x[[1L]] < x[[2L]], x[[1L]] <= x[[2L]], g)
     list(g * share, g * (1 - share))
   },
   max = function(g, x, y, at) {
-    share <- (nv_convert(x[[1L]] > x[[2L]], dtype(g)) + nv_convert(x[[1L]] >= x[[2L]], dtype(g))) / 2
+    share <- share_of(x[[1L]] > x[[2L]], x[[1L]] >= x[[2L]], g)
     list(g * share, g * (1 - share))
   },
   atan2 = function(g, x, y, at) {
@@ -213,8 +213,16 @@ gradient_rules <- list(
     left <- isTRUE(at$transpose_lhs)
     right <- isTRUE(at$transpose_rhs)
     list(
-      if (left) matrix_product(x[[2L]], g, right, TRUE) else matrix_product(g, x[[2L]], FALSE, !right),
-      if (right) matrix_product(g, x[[1L]], TRUE, left) else matrix_product(x[[1L]], g, !left, FALSE)
+      if (left) {
+        matrix_product(x[[2L]], g, right, TRUE)
+      } else {
+        matrix_product(g, x[[2L]], FALSE, !right)
+      },
+      if (right) {
+        matrix_product(g, x[[1L]], TRUE, left)
+      } else {
+        matrix_product(x[[1L]], g, !left, FALSE)
+      }
     )
   },
   solve = function(g, x, y, at) {
@@ -250,8 +258,8 @@ gradient_rules <- list(
     extents <- shape(x[[1L]])
     if (extents[1L] < extents[2L]) {
       stop_joist(
-        "joist_value_error", "the QR decomposition of a matrix with fewer rows than columns has no ",
-        "derivative here"
+        "joist_value_error", "the QR decomposition of a matrix with fewer rows than columns ",
+        "has no derivative here"
       )
     }
     q <- y[[1L]]
@@ -318,6 +326,10 @@ zeros_like <- function(x) nv_broadcast_to(traced_constant(zero_of(x)), shape(x))
 spread <- function(g, x, at) {
   extents <- shape(x)
   nv_broadcast_to(nv_reshape(g, replace(extents, at$dims, 1L)), extents)
+}
+
+share_of <- function(before, before_or_equal, g) {
+  (nv_convert(before, dtype(g)) + nv_convert(before_or_equal, dtype(g))) / 2
 }
 
 share_extreme <- function(g, x, y, at) {

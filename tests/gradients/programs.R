@@ -1,8 +1,8 @@
-# Gradients beside those of JAX: of every differentiable operation on shapes of several ranks, and of
-# random programs, in f32 and f64. They agree within a number of units in the last place of the
+# Gradients beside those of JAX: of every differentiable operation on shapes of several ranks, and
+# of random programs, in f32 and f64. They agree within a number of units in the last place of the
 # largest element of a gradient, which is stated below, since sums are in another order.
 #
-#   Rscript tests/gradients/programs.R [programs] [seed]
+#   Rscript tests/gradients/programs.R [programs] [seed] [shapes]
 #
 # Needs a python with JAX, which JOIST_JAX_PYTHON names; without, it says so and exits with status 77.
 
@@ -33,6 +33,7 @@ shapes <- list(
   c(64L, 3L), c(1L, 1L, 1L), c(2L, 3L, 4L), c(4L, 1L, 3L), c(1L, 6L, 2L), c(5L, 5L, 5L),
   c(2L, 2L, 2L, 2L), c(3L, 1L, 2L, 4L), c(1L, 3L, 3L, 2L)
 )
+if (length(arguments) > 2L) shapes <- sample(shapes, as.integer(arguments[3L]))
 anywhere <- function(n) runif(n, -0.95, 0.95) + 0.01
 positive <- function(n) runif(n, 0.2, 3)
 beyond <- function(n) runif(n, 1.2, 4)

@@ -76,8 +76,8 @@ cases <- c(
   lapply(stats::setNames(nm = c("cumsum", "cumprod", "cummin", "cummax")), function(op) {
     of_op(op, a3)
   }),
-  lapply(stats::setNames(nm = paste("along", c("cumsum", "cumprod", "cummin", "cummax"))), function(op) {
-    f <- getExportedValue("joist", sub("along ", "nv_", op))
+  lapply(c(along_sum = "cumsum", along_prod = "cumprod", along_min = "cummin"), function(op) {
+    f <- getExportedValue("joist", paste0("nv_", op))
     case(function(x) weigh(f(x, 2)), a3)
   }),
   list(
@@ -123,7 +123,9 @@ cases <- c(
     det = case(nv_det, square),
     determinant = case(function(x) nv_determinant(x)$modulus, square),
     chol = case(function(x) weigh(nv_chol(nv_crossprod(x) + nv_eye(3L, "f64"))), square),
-    chol_lower = case(function(x) weigh(nv_chol(nv_crossprod(x) + nv_eye(3L, "f64"), TRUE)), square),
+    chol_lower = case(function(x) {
+      weigh(nv_chol(nv_crossprod(x) + nv_eye(3L, "f64"), TRUE))
+    }, square),
     qr = case(function(x) weigh(nv_qr(x)$Q) + weigh(nv_qr(x)$R), tall),
     qr_r = case(function(x) weigh(nv_qr(x)$R), tall),
     eigh = case(function(x) {
@@ -247,7 +249,8 @@ test_that("what flows back is rounded once, to the dtype of the operand", {
 
 test_that("integers and bools end a derivative", {
   zero <- function(f) gradient(f)(nv_tensor(c(1.5, -2)))$x
-  expect_identical(as.double(zero(function(x) sum(nv_convert(nv_convert(x, "i32"), "f32")))), c(0, 0))
+  whole <- function(x) sum(nv_convert(nv_convert(x, "i32"), "f32"))
+  expect_identical(as.double(zero(whole)), c(0, 0))
   expect_identical(as.double(zero(function(x) sum(nv_convert(x > 0, "f32")))), c(0, 0))
   expect_identical(as.double(zero(function(x) nv_scalar(3))), c(0, 0))
   expect_identical(as.double(zero(function(x) 3)), c(0, 0))
@@ -345,28 +348,34 @@ test_that("products with derivatives agree with gradients and with each other", 
 test_that("derivatives stop and are replaced where the user says so", {
   x <- nv_tensor(c(0.6, 2.2))
   expect_identical(nv_stop_gradient(x), x)
-  expect_identical(as.double(gradient(function(x) sum(x * nv_stop_gradient(x)))(x)$x), as.double(x))
+  half <- gradient(function(x) sum(x * nv_stop_gradient(x)))
+  expect_identical(as.double(half(x)$x), as.double(x))
   stopped <- jit(function(x) nv_stop_gradient(x * 2) + 1)
   expect_identical(stopped(x), x * 2 + 1)
   calls <- 0
-  through <- custom_gradient(function(x, digits) nv_round(x * digits), function(cotangent, value, x, digits) {
+  rule <- function(cotangent, value, x, digits) {
     calls <<- calls + 1
     expect_identical(digits, 3)
     list(cotangent * digits, NULL)
-  })
+  }
+  through <- custom_gradient(function(x, digits) nv_round(x * digits), rule)
   f <- function(x) sum(through(x, 3)^2)
   expect_identical(as.double(gradient(f)(x)$x), 6 * round(as.double(x * 3)))
   expect_identical(calls, 1)
   expect_identical(f(x), jit(f)(x))
   expect_identical(jit(gradient(f))(x), gradient(f)(x))
   # The rule is differentiated in its turn.
-  cubed <- custom_gradient(function(x) x * x * x, function(cotangent, value, x) list(cotangent * 5 * x))
+  rule <- function(cotangent, value, x) list(cotangent * 5 * x)
+  cubed <- custom_gradient(function(x) x * x * x, rule)
   slope <- gradient(function(x) gradient(function(x) cubed(x))(x)$x)
   expect_identical(as.double(slope(nv_scalar(2))$x), 5)
   bad <- custom_gradient(function(x) x, function(cotangent, value, x) cotangent)
   expect_error(gradient(bad)(nv_scalar(1)), "list of 1", class = "joist_value_error")
   wrong <- custom_gradient(function(x) x * x, function(cotangent, value, x) list(cotangent * x))
-  expect_error(check_gradient(function(x) sum(wrong(x)), x), "element 2", class = "joist_value_error")
+  expect_error(
+    check_gradient(function(x) sum(wrong(x)), x), "element 2",
+    class = "joist_value_error"
+  )
   table <- check_gradient(function(x, y) sum(x * y), x, y = 2, wrt = "x")
   expect_identical(table$argument, c("x", "x"))
   expect_equal(table$gradient, c(2, 2))
@@ -396,15 +405,21 @@ test_that("what has no gradient is an error that says so", {
 
 test_that("gradients of random functions are the same eagerly and in jit(), dtype and flag", {
   set.seed(17)
-  one <- c("sin(%s)", "exp(-abs(%s))", "%s * 0.5", "nv_logistic(%s)", "cumsum(%s)", "rev(%s)", "%s^2L",
-           "nv_convert(%s, \"f32\")", "nv_convert(%s, \"f16\")", "%s[c(3, 1, 1, 2)]", "sort(%s)")
-  two <- c("%s + %s", "%s * %s", "nv_max(%s, %s)", "nv_ifelse(%s > 0, %s, 1)", "%s - sum(%s)",
-           "%s / (1 + nv_mean(%s)^2)")
+  one <- c(
+    "sin(%s)", "exp(-abs(%s))", "%s * 0.5", "nv_logistic(%s)", "cumsum(%s)", "rev(%s)", "%s^2L",
+    "nv_convert(%s, \"f32\")", "nv_convert(%s, \"f16\")", "%s[c(3, 1, 1, 2)]", "sort(%s)"
+  )
+  two <- c(
+    "%s + %s", "%s * %s", "nv_max(%s, %s)", "nv_ifelse(%s > 0, %s, 1)", "%s - sum(%s)",
+    "%s / (1 + nv_mean(%s)^2)"
+  )
   for (k in 1:200) {
     names <- c("x", "y")
     lines <- character()
     for (n in seq_len(sample(2:12, 1))) {
-      code <- if (runif(1) < 0.5) sprintf(sample(one, 1), sample(names, 1)) else {
+      code <- if (runif(1) < 0.5) {
+        sprintf(sample(one, 1), sample(names, 1))
+      } else {
         sprintf(sample(two, 1), sample(names, 1), sample(names, 1))
       }
       lines <- c(lines, paste0("v", n, " <- ", code))
@@ -441,7 +456,8 @@ test_that("nv_scatter_add() adds in every dtype what base R adds", {
     expect_identical(traced(x, nv_tensor(index, "i64"), nv_tensor(values, d)), got)
     expect_equal(as.double(Re(nv_scatter_add(x, index, 1L))), c(3, 2, 6, 5, 5))
   }
-  expect_identical(as.double(nv_scatter_add(nv_tensor(250, "ui8"), c(1, 1), nv_tensor(c(3, 4), "ui8"))), 1)
+  wrapped <- nv_scatter_add(nv_tensor(250, "ui8"), c(1, 1), nv_tensor(c(3, 4), "ui8"))
+  expect_identical(as.double(wrapped), 1)
   complex <- nv_scatter_add(nv_tensor(c(1i, 2)), c(1, 1), nv_tensor(c(1 + 2i, 3i)))
   expect_identical(as.complex(complex), c(1 + 6i, 2 + 0i))
   # Halves: 2048 ones would be lost one by one.
