@@ -54,13 +54,13 @@ check_arguments <- function(f, arguments) {
   if (!is.list(arguments) || is.object(arguments)) {
     stop_joist("joist_value_error", "`arguments` must be a list of the arguments of `f`")
   }
-  formals <- args(f)
+  signature <- args(f)
   call <- as.call(c(quote(f), stats::setNames(as.list(seq_along(arguments)), names(arguments))))
-  matched <- tryCatch(match.call(formals, call), error = function(e) {
+  matched <- tryCatch(match.call(signature, call), error = function(e) {
     stop_joist("joist_value_error", "`arguments` are not those of `f`: ", conditionMessage(e))
   })
-  own <- as.list(formals(formals))
-  needed <- vapply(seq_along(own), function(k) identical(own[[k]], quote(expr =)), NA)
+  own <- as.list(formals(signature))
+  needed <- vapply(seq_along(own), function(k) identical(own[[k]], substitute()), NA)
   lacking <- setdiff(names(own)[needed], c("...", names(matched)))
   if (length(lacking) > 0L) {
     stop_joist("joist_value_error", "`arguments` lack `", lacking[1L], "` of `f`")
