@@ -70,9 +70,18 @@ jit <- function(f, static = character(), cache_size = 100L, device = NULL, promo
   structure(compiled, class = "joist_jit")
 }
 
+jit_body <- function(arguments) {
+  substitute(
+    .jit_run(
+      .jit_state, .jit_function, arguments, .jit_static, .jit_promotion, .jit_policy, .jit_device
+    ),
+    list(arguments = collected_arguments(arguments))
+  )
+}
+
 # list(x = x, ...) for the arguments of the function. One that has no value is left out: its
 # default, which may be a flag or look at other arguments, is for `f` to evaluate.
-jit_body <- function(arguments) {
+collected_arguments <- function(arguments) {
   names <- names(arguments)
   values <- stats::setNames(lapply(names, as.name), ifelse(names == "...", "", names))
   own <- names != "..."
@@ -87,12 +96,7 @@ jit_body <- function(arguments) {
     any_missing <- Reduce(function(a, b) call("||", a, b), is_missing[own])
     collected <- call("if", any_missing, as.call(c(quote(c), parts)), collected)
   }
-  substitute(
-    .jit_run(
-      .jit_state, .jit_function, arguments, .jit_static, .jit_promotion, .jit_policy, .jit_device
-    ),
-    list(arguments = collected)
-  )
+  collected
 }
 
 jit_run <- function(state, f, arguments, static, promotion, policy, device) {
@@ -156,20 +160,22 @@ with_compiled_loops <- function(f) {
   tryCatch(compiler::cmpfun(f, list(suppressAll = TRUE)), error = function(e) f)
 }
 
-# How many traces are under way, and the frame of the latest.
+# How many traces are under way, the latest of them and its frame; the marks of aliases that were
+# given, and the rules that some of them name.
 tracing <- new.env(parent = emptyenv())
 tracing$depth <- 0L
 tracing$frame <- 0L
+tracing$trace <- NULL
+tracing$marks <- 0
+tracing$rules <- list()
 
 jit_trace <- function(f, arguments, dynamic) {
   trace <- .Call(joist_r_trace_begin, arguments, dynamic, NULL)
-  outer <- tracing$frame
+  outer <- mget(c("depth", "frame", "trace", "rules"), tracing)
   tracing$depth <- tracing$depth + 1L
   tracing$frame <- sys.nframe()
-  on.exit({
-    tracing$depth <- tracing$depth - 1L
-    tracing$frame <- outer
-  })
+  tracing$trace <- trace[[1L]]
+  on.exit(list2env(outer, tracing))
   traced <- names(Filter(function(x) inherits(x, "nv_traced"), trace[[2L]]))
   result <- withCallingHandlers(
     call_function(f, trace[[2L]]),

@@ -207,6 +207,36 @@ nv_gather <- function(operand, indices, dim = 1L) {
   .Call(joist_r_operation, "gather", list(operand, indices), list(dim = dim))
 }
 
+#' Sums at positions
+#'
+#' A tensor with values added to its elements at given positions, as often as a position occurs:
+#' what [nv_gather()] and subsets take apart is put together. Values are added one after the other in
+#' their order, so that a sum has the same bits however many threads there are.
+#'
+#' @param x A tensor or an R array, of numbers.
+#' @param index Positions from 1 on in column-major order: a tensor of integers or whole R numbers.
+#'   They may be traced by [jit()] and are checked when the program runs.
+#' @param values As many values as there are positions, or one for all.
+#' @return A tensor of the dtype, ambiguity and shape of `x`. Halves are summed in `f32` and rounded
+#'   once.
+#' @section Errors: `joist_value_error` for a position out of range; `joist_shape_error` for another
+#'   number of values; `joist_dtype_error` for positions that are no integers and for bools;
+#'   `joist_promotion_error` for values that do not promote to the dtype of `x`.
+#' @examples
+#' nv_scatter_add(nv_tensor(c(0, 0, 0)), c(1, 3, 3), nv_tensor(c(1, 2, 5)))
+#' @export
+nv_scatter_add <- function(x, index, values) {
+  if (!is_tensor(index) || is_number(index)) index <- nv_convert(nv_tensor(index), "i64")
+  if (!is_integer_dtype(index)) {
+    stop_joist(
+      "joist_dtype_error", "positions of dtype ", format(dtype(index)), ": they must be integers"
+    )
+  }
+  x <- tensor_beside(x, index)
+  positions <- beside(nv_convert(index, "i64") - nv_scalar(1L, "i64"), x)
+  .Call(joist_r_operation, "scatter_add", list(x, positions, values), NULL)
+}
+
 #' Differences and scaling along the first dimension
 #'
 #' [diff()] and [scale()] of tensors, computed by the operators and in their dtypes. Means and

@@ -35,6 +35,7 @@
 #include "r/tensor_create.h"
 #include "r/tensor_export.h"
 #include "r/trace.h"
+#include "r/trace_walk.h"
 #include "r/transfer.h"
 #include "r/value_shaped.h"
 
@@ -117,6 +118,8 @@ static const R_CallMethodDef entries[] = {
     ENTRY(joist_r_ledger_table, 1),
     ENTRY(joist_r_ledger_infer, 4),
     ENTRY(joist_r_ledger_casts, 5),
+    ENTRY(joist_r_trace_constant, 2),
+    ENTRY(joist_r_trace_walk, 3),
     ENTRY(joist_r_program_text, 1),
     ENTRY(joist_r_program_table, 1),
     ENTRY(joist_r_threads, 1),

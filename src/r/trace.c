@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/base/bits.h"
+#include "core/promotion/builtin_rules.h"
 #include "r/conditions.h"
 #include "r/finalizers.h"
 #include "r/payload.h"
@@ -218,6 +219,17 @@ SEXP joist_r_trace_read(const struct joist_r_value *value, struct joist_type typ
   return joist_r_traced(read.payload, value_number(read.payload, &read, type), false, type, shape);
 }
 
+SEXP joist_r_trace_constant(SEXP pointer, SEXP x) {
+  struct joist_r_value value;
+  joist_r_read_any(joist_rules_at(0), x, &value);
+  if (value.form == JOIST_R_TRACED) return x;
+  joist_r_needs_data(&value);
+  check_open(pointer);
+  const struct joist_type type = value.argument.operand.type;
+  return joist_r_traced(pointer, value_number(pointer, &value, type), false, type,
+                        &value.argument.shape);
+}
+
 /* ---- operations ---- */
 
 /* The trace that the traced operands belong to, which is still under way. */
@@ -399,7 +411,8 @@ SEXP joist_r_trace_end(SEXP pointer, SEXP result, SEXP rules) {
                  joist_r_map_leaves(result, trace_result, &tracing));
   trace->closed = true;
   struct joist_error error;
-  const joist_status status = joist_plan_make(&trace->program, &trace->plan, &error);
+  joist_status status = joist_program_remove_aliases(&trace->program, &error);
+  if (status == JOIST_OK) status = joist_plan_make(&trace->program, &trace->plan, &error);
   if (status != JOIST_OK) joist_r_raise(status, &error);
   return pointer;
 }

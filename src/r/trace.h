@@ -66,5 +66,7 @@ SEXP joist_r_map_leaves(SEXP x, SEXP (*leaf)(SEXP x, void *context), void *conte
 /* .Call entry points. `arguments` is a list, `dynamic` says which of them are traced. */
 SEXP joist_r_trace_begin(SEXP arguments, SEXP dynamic, SEXP rules);
 SEXP joist_r_trace_end(SEXP trace, SEXP result, SEXP rules);
+/* A tensor as a constant of a trace that is under way. One that is traced is given back. */
+SEXP joist_r_trace_constant(SEXP trace, SEXP x);
 
 #endif

@@ -97,6 +97,9 @@ static const char *judge(const struct joist_rules *rules, joist_op op,
   if (class == JOIST_CLASS_ASSIGN) {
     const struct joist_operand pair[2] = {operands[0], operands[arity - 1]};
     joined = joist_common_type(rules, pair, 2, &join, NULL) == JOIST_OK;
+    if (joined && join.dtype == operands[0].type.dtype &&
+        !joist_op_has(op, joist_dtype_compute(join.dtype)))
+      return status == JOIST_ERROR_DTYPE ? NULL : "of a dtype that it does not have";
     if (status != JOIST_OK)
       return status == JOIST_ERROR_PROMOTION && !(joined && join.dtype == operands[0].type.dtype)
                  ? NULL

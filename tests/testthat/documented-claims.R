@@ -73,6 +73,43 @@ raised_errors <- alist(
     joist_dtype_error = explain_promotion("i8", "f31"),
     joist_promotion_error = explain_promotion("i8", "i8", rules = "none")
   ),
+  gradient = list(
+    joist_dtype_error = gradient(function(x) sum(x))(i),
+    joist_dtype_error = gradient(function(x) sum(x > 1))(v),
+    joist_dtype_error = gradient(function(x) sum(Re(x * 1i)))(v),
+    joist_shape_error = gradient(function(x) x)(v),
+    joist_value_error = gradient(function(x) x, "y"),
+    joist_value_error = value_and_gradient(function(x) sum(nv_digamma(x)))(v)
+  ),
+  nv_vjp = list(
+    joist_dtype_error = nv_vjp(function(x) x > 1, list(v), list(v)),
+    joist_dtype_error = nv_jvp(function(x) x, list(i), list(i)),
+    joist_shape_error = nv_vjp(function(x) x, list(v), list(v, v)),
+    joist_shape_error = nv_jvp(function(x) x, list(v), list(x)),
+    joist_value_error = nv_vjp(sin, list(v, v), list(v)),
+    joist_value_error = nv_jvp(nv_sin, list(), list()),
+    joist_value_error = nv_vjp(nv_digamma, list(v), list(v))
+  ),
+  nv_stop_gradient = list(
+    joist_value_error = nv_stop_gradient("a"),
+    joist_value_error = custom_gradient(1, identity),
+    joist_value_error = gradient(custom_gradient(function(x) list(x), function(...) 1))(v[1]),
+    joist_value_error = gradient(function(x) sum(custom_gradient(exp, function(...) 1)(x)))(v)
+  ),
+  check_gradient = list(
+    joist_value_error = check_gradient(function(x) sum(x * nv_stop_gradient(x)), v),
+    joist_value_error = check_gradient(function(x) sum(nv_digamma(x)), v),
+    joist_value_error = check_gradient(sum, v, step = 0),
+    joist_dtype_error = check_gradient(sum, i),
+    joist_shape_error = check_gradient(function(x) x, v)
+  ),
+  nv_scatter_add = list(
+    joist_value_error = nv_scatter_add(v, 4, 1),
+    joist_shape_error = nv_scatter_add(v, 1:2, v),
+    joist_dtype_error = nv_scatter_add(v, v, v),
+    joist_dtype_error = nv_scatter_add(b, 1, b),
+    joist_promotion_error = nv_scatter_add(i, 1, v)
+  ),
   jit = list(
     joist_value_error = jit(function(x) if (x > 1) x else 0)(nv_scalar(1)),
     joist_trace_error = jit(function(x) if (x > 1) x else 0)(nv_scalar(1))
@@ -448,7 +485,18 @@ given_dtypes <- alist(
     c64 = nv_cumprod(z), i16 = nv_cummax(i), f64 = nv_cumsum(i, dtype = "f64")
   ),
   nv_eq = list(bool = i == v),
+  gradient = list(
+    f32 = gradient(function(x) sum(x * x))(v)$x, `f32?` = gradient(function(x) x * x)(2)$x,
+    f16 = gradient(function(x) sum(x * v))(nv_convert(v, "f16"))$x,
+    f64 = value_and_gradient(function(x) sum(x, nv_scalar(1, "f64")))(v)$value
+  ),
+  nv_vjp = list(
+    f32 = nv_vjp(sin, list(v), list(nv_convert(v, "f64")))$grad[[1]],
+    `f32?` = nv_jvp(sin, list(1), list(v[[1]]))$tangent
+  ),
+  nv_stop_gradient = list(i16 = nv_stop_gradient(i), `f32?` = nv_stop_gradient(1)),
   nv_gather = list(i16 = nv_gather(i, 2)),
+  nv_scatter_add = list(f32 = nv_scatter_add(v, 1, i[1]), `f32?` = nv_scatter_add(1, 1, 2)),
   nv_key = list(ui32 = nv_key(1), ui32 = nv_fold_in(key, 2), ui32 = nv_key_split(key)[[2]]),
   nv_match = list(i32 = nv_match(i, v), i32 = nv_searchsorted(1:3, v), bool = nv_is_in(i, 1L)),
   nv_matmul = list(

@@ -27,10 +27,11 @@ valid_arguments <- function() {
     integer = "i32", file = "page.html",
     con = raw(24), endian = "little", path = "out.bin", mmap = FALSE, reversed = FALSE, order = "F",
     compress = FALSE, metadata = c(a = "b"), names = NULL, digits = 1, double = "f32",
-    complex = "c64",
-    versioned = TRUE, ptr = nv_to_dlpack(v),
-    array = list(), schema = nv_to_arrow(v)$schema,
-    edges = data.frame(from = "i8", to = "f32"), from = "jax", to = "numpy"
+    complex = "c64", versioned = TRUE, ptr = nv_to_dlpack(v), array = list(),
+    schema = nv_to_arrow(v)$schema,
+    edges = data.frame(from = "i8", to = "f32"), from = "jax", to = "numpy", wrt = NULL,
+    index = c(1L, 2L), arguments = list(v), cotangents = list(v), tangents = list(v),
+    rule = function(cotangent, value, ...) list(cotangent), step = 1e-3, tolerance = 1e-3
   )
   named <- list(x = list(a = v, b = i))
   npz <- tempfile(fileext = ".npz")
@@ -61,7 +62,8 @@ valid_arguments <- function() {
     promotion_table = list(lhs = "f32", rhs = "i8"), as_dtype = list(x = "f32"),
     promotion_lattice = list(id = "mine"), compare_rules = list(f = nv_key),
     nv_to_arrow = list(as = "pointers"), as_tensor = list(x = 1:3),
-    trace_dtypes = list(f = nv_add)
+    trace_dtypes = list(f = nv_add),
+    nv_scatter_add = list(values = 2)
   )
   list(by_name = by_name, special = special)
 }
@@ -96,8 +98,9 @@ never <- list(
   formula = a ~ b
 )
 takes_anything <- list(
-  f = c("builtin", "closure"), expr = names(never), envir = "environment", id = "text",
-  edges = "data frame", con = "text", file = "text", path = "text"
+  f = c("builtin", "closure"), rule = c("builtin", "closure"), expr = names(never),
+  envir = "environment", id = "text", edges = "data frame", con = "text", file = "text",
+  path = "text"
 )
 
 odd <- list(
@@ -154,11 +157,12 @@ test_that("every argument of every function refuses what it cannot mean", {
   })
   valid <- valid_arguments()
   # What has the name of a function of base R leaves everything but tensors to it, and so do
-  # nv_merge(), nv_na_omit() and to_r(); is_tensor() is of anything; what program() gets is for `f`;
-  # expect_equal_tensor() fails as expectations do.
+  # nv_merge(), nv_na_omit() and to_r(); is_tensor() is of anything; what program() and
+  # check_gradient() get is for `f`; expect_equal_tensor() fails as expectations do.
   bases <- c(ls(baseenv()), getNamespaceExports("stats"))
   others <- c(
-    "is_tensor", "nv_merge", "nv_na_omit", "program", "expect_equal_tensor", "to_r"
+    "is_tensor", "nv_merge", "nv_na_omit", "program", "check_gradient", "expect_equal_tensor",
+    "to_r"
   )
   functions <- setdiff(own_exports(), c(bases, others))
   for (name in functions) {

@@ -403,7 +403,8 @@ joist_status joist_infer(const struct joist_rules *rules, joist_op op,
   const joist_class class = joist_op_class(op);
   const bool drawn = class == JOIST_CLASS_DRAW;
   const bool compares = class == JOIST_CLASS_COMPARE || class == JOIST_CLASS_POSITION;
-  const bool first = class == JOIST_CLASS_LAYOUT || (compares && is_inexact(d.operand[0]));
+  const bool moves = class == JOIST_CLASS_LAYOUT || class == JOIST_CLASS_ASSIGN;
+  const bool first = moves || (compares && is_inexact(d.operand[0]));
   const joist_dtype computed = drawn ? d.result.dtype : first ? d.operand[0] : d.operand[1];
   signature->compute = joist_dtype_compute(computed);
   signature->promoted = d.promoted;

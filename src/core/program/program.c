@@ -265,6 +265,51 @@ joist_status joist_program_add_output(struct joist_program *program, joist_value
   return JOIST_OK;
 }
 
+static bool reads_alias(const struct joist_instruction *i, const joist_value_id *stands_for) {
+  bool any = false;
+  for (uint32_t k = 0; k < i->operand_count; k++) any |= stands_for[i->operand[k]] != i->operand[k];
+  return any;
+}
+
+joist_status joist_program_remove_aliases(struct joist_program *program,
+                                          struct joist_error *error) {
+  bool any = false;
+  for (uint32_t k = 0; k < program->instruction_count; k++)
+    any |= program->instructions[k].op == JOIST_OP_ALIAS;
+  if (!any) return JOIST_OK;
+  joist_value_id *const stands_for = malloc(program->value_count * sizeof *stands_for);
+  if (stands_for == NULL) return out_of_memory(error);
+  for (uint32_t v = 0; v < program->value_count; v++) stands_for[v] = v;
+  uint32_t kept = 0;
+  for (uint32_t k = 0; k < program->instruction_count; k++) {
+    struct joist_instruction i = program->instructions[k];
+    if (i.op == JOIST_OP_ALIAS) {
+      stands_for[i.result] = stands_for[i.operand[0]];
+      continue;
+    }
+    if (reads_alias(&i, stands_for)) {
+      joist_value_id *const operands =
+          joist_arena_copy(&program->arena, i.operand, i.operand_count * sizeof *i.operand);
+      if (operands == NULL) {
+        free(stands_for);
+        return out_of_memory(error);
+      }
+      for (uint32_t a = 0; a < i.operand_count; a++) operands[a] = stands_for[operands[a]];
+      i.operand = operands;
+    }
+    for (uint32_t r = 0; r < i.result_count; r++) program->values[i.result + r].instruction = kept;
+    program->instructions[kept++] = i;
+  }
+  for (uint32_t k = 0; k < program->output_count; k++)
+    program->outputs[k] = stands_for[program->outputs[k]];
+  program->instruction_count = kept;
+  free(program->same); /* its numbers are those of before */
+  program->same = NULL;
+  program->same_capacity = 0;
+  free(stands_for);
+  return JOIST_OK;
+}
+
 joist_status joist_value_error(const struct joist_program *program, uint32_t instruction,
                                size_t position, struct joist_error *error) {
   const joist_op op = program->instructions[instruction].op;

@@ -110,6 +110,10 @@ joist_status joist_program_add(struct joist_program *program, struct joist_instr
 joist_status joist_program_add_region(struct joist_program *program, struct joist_program *region,
                                       struct joist_error *error) JOIST_MUST_CHECK;
 
+/* Has everything that reads an alias read what it stands for, and removes the aliases. */
+joist_status joist_program_remove_aliases(struct joist_program *program,
+                                          struct joist_error *error) JOIST_MUST_CHECK;
+
 joist_status joist_program_add_output(struct joist_program *program, joist_value_id value,
                                       struct joist_error *error) JOIST_MUST_CHECK;
 

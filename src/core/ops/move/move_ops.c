@@ -45,8 +45,7 @@ joist_status joist_position_error(size_t extent, struct joist_error *error) {
   return JOIST_FAIL(error, JOIST_E_POSITION_RANGE, .count = {extent});
 }
 
-/* Positions are addresses, wherever they come from. */
-static joist_status check_positions(const struct joist_call *call, struct joist_error *error) {
+joist_status joist_check_positions(const struct joist_call *call, struct joist_error *error) {
   const size_t n = joist_value_count(call->operand[1]),
                extent = joist_value_count(call->operand[0]);
   if (call->operand[1]->type.dtype != JOIST_I64)
@@ -59,7 +58,7 @@ static joist_status check_positions(const struct joist_call *call, struct joist_
 }
 
 joist_status joist_take_run(const struct joist_call *call, struct joist_error *error) {
-  const joist_status status = check_positions(call, error);
+  const joist_status status = joist_check_positions(call, error);
   if (status != JOIST_OK) return status;
   const struct joist_index index = joist_index_of(call->in[1], joist_value_count(call->result));
   struct joist_walk walk;
@@ -81,7 +80,7 @@ joist_status joist_put_shape(const struct joist_shape *const *shapes,
 }
 
 joist_status joist_put_run(const struct joist_call *call, struct joist_error *error) {
-  joist_status status = check_positions(call, error);
+  joist_status status = joist_check_positions(call, error);
   if (status == JOIST_OK) status = copy(call, error);
   if (status != JOIST_OK) return status;
   const struct joist_index index = joist_index_of(call->in[1], joist_value_count(call->operand[1]));
@@ -89,6 +88,19 @@ joist_status joist_put_run(const struct joist_call *call, struct joist_error *er
   joist_walk_init(&walk, true);
   joist_walk_add(&walk, index.count, joist_value_count(call->operand[2]) > 1, 1, &index);
   return joist_move(size_of(call), &walk, call->in[2], call->out[0], call->run, error);
+}
+
+joist_status joist_alias_shape(const struct joist_shape *const *shapes,
+                               const struct joist_attributes *attributes,
+                               struct joist_shape *result, struct joist_error *error) {
+  (void)attributes;
+  (void)error;
+  *result = *shapes[0];
+  return JOIST_OK;
+}
+
+joist_status joist_alias_run(const struct joist_call *call, struct joist_error *error) {
+  return copy(call, error);
 }
 
 /* ---- side by side ---- */

@@ -4,6 +4,7 @@
 
 #include "core/ops/move/walk.h"
 #include "core/program/attributes.h"
+#include "core/program/call.h"
 
 /* What slice, update and pad of ops.def move, by their attributes. */
 void joist_walk_slice(const struct joist_shape *shape, const struct joist_attributes *attributes,
@@ -16,6 +17,10 @@ void joist_walk_pad(const struct joist_shape *from, const struct joist_shape *to
  * repeated. Returns the part's extent there. */
 size_t joist_walk_part(const struct joist_shape *whole, const struct joist_shape *part, int dim,
                        size_t first, struct joist_walk *walk);
+
+/* Positions of take, put and scatter_add are addresses, wherever they come from. */
+joist_status joist_check_positions(const struct joist_call *call,
+                                   struct joist_error *error) JOIST_MUST_CHECK;
 
 /* What is said of positions of take and put, and of entry k of an index of gather. */
 joist_status joist_position_error(size_t extent, struct joist_error *error) JOIST_MUST_CHECK;

@@ -1,0 +1,262 @@
+#' Products with derivatives
+#'
+#' `nv_vjp()` and `nv_jvp()` are for functions with results of any number and shape: the product of
+#' their matrix of derivatives with a vector, from the left as [gradient()] has it, and from the
+#' right.
+#'
+#' @param f A function of tensors; its value is a tensor or a nested list of them.
+#' @param arguments A list of the arguments of `f`, by name or position. All are differentiated
+#'   by: float tensors, R numbers of type double, and nested lists of these.
+#' @param cotangents A tensor, R number or nested list, for each element of the value of `f`: what
+#'   is summed is their product with the value. They become of the dtype of the value.
+#' @param tangents A list like `arguments`: the direction in which the arguments change. They become
+#'   of the dtypes of the arguments.
+#' @return `nv_vjp()`: a list of `value`, that of `f`, and `grad`, the cotangents of the arguments:
+#'   a list like `arguments`. `nv_jvp()`: a list of `value` and of `tangent`, its change, which has
+#'   the structure, dtypes and shapes of the value.
+#' @section Errors: `joist_dtype_error` for an argument or a value of `f` that is no float;
+#'   `joist_shape_error` for cotangents or tangents of another structure or shape;
+#'   `joist_value_error` for arguments that `f` does not have, and for an operation without a
+#'   derivative.
+#' @examples
+#' f <- function(x, y) list(x * y, sum(x))
+#' nv_vjp(f, list(nv_tensor(c(1, 2)), nv_scalar(3)), list(nv_tensor(c(1, 0)), 1))
+#' nv_jvp(f, list(nv_tensor(c(1, 2)), nv_scalar(3)), list(nv_tensor(c(0, 1)), 0))$tangent
+#' @export
+nv_vjp <- function(f, arguments, cotangents) {
+  f <- as_function(match.fun(f), "f")
+  check_arguments(f, arguments)
+  compute <- function(given) {
+    taken <- evaluate_marked(f, given[[1L]])
+    seeds <- directions(given[[2L]], taken$value, "cotangents")
+    list(value = taken$value, grad = cotangents_of(taken, seeds))
+  }
+  in_trace(compute, list(arguments, cotangents), 1:2)
+}
+
+#' @rdname nv_vjp
+#' @export
+nv_jvp <- function(f, arguments, tangents) {
+  f <- as_function(match.fun(f), "f")
+  check_arguments(f, arguments)
+  compute <- function(given) {
+    taken <- evaluate_marked(f, given[[1L]])
+    seeds <- directions(given[[2L]], taken$inputs, "tangents")
+    # The gradient is linear in what it is multiplied with: its derivative by that is its transpose.
+    unknown <- map_leaves(taken$value, function(leaf) marked(list(zeros_like(leaf))))
+    grad <- cotangents_of(taken, unknown)
+    list(value = taken$value, tangent = cotangents(leaves_of(grad), leaves_of(seeds), unknown))
+  }
+  in_trace(compute, list(arguments, tangents), 1:2)
+}
+
+check_arguments <- function(f, arguments) {
+  if (!is.list(arguments) || is.object(arguments)) {
+    stop_joist("joist_value_error", "`arguments` must be a list of the arguments of `f`")
+  }
+  signature <- args(f)
+  call <- as.call(c(quote(f), stats::setNames(as.list(seq_along(arguments)), names(arguments))))
+  matched <- tryCatch(match.call(signature, call), error = function(e) {
+    stop_joist("joist_value_error", "`arguments` are not those of `f`: ", conditionMessage(e))
+  })
+  own <- as.list(formals(signature))
+  needed <- vapply(seq_along(own), function(k) identical(own[[k]], substitute()), NA)
+  lacking <- setdiff(names(own)[needed], c("...", names(matched)))
+  if (length(lacking) > 0L) {
+    stop_joist("joist_value_error", "`arguments` lack `", lacking[1L], "` of `f`")
+  }
+}
+
+# The arguments under names of their own, and the value of `f` for them: float tensors of the trace.
+evaluate_marked <- function(f, arguments) {
+  inputs <- arguments
+  inputs[] <- Map(mark_leaves, arguments, argument_labels(arguments))
+  value <- map_leaves(call_function(f, inputs), function(leaf) {
+    leaf <- traced_constant(as_operand(leaf))
+    if (!is_float_dtype(leaf)) {
+      stop_joist(
+        "joist_dtype_error", "the value of `f` has a tensor of dtype ", format(dtype(leaf)),
+        ", which has no derivative; convert it to a float"
+      )
+    }
+    leaf
+  })
+  list(inputs = inputs, value = value)
+}
+
+cotangents_of <- function(taken, seeds) {
+  cotangents(leaves_of(taken$value), leaves_of(seeds), taken$inputs)
+}
+
+# What the user gives for each leaf of `like`, in its dtype.
+directions <- function(given, like, name) {
+  own <- leaves_of(given)
+  leaves <- leaves_of(like)
+  if (length(own) != length(leaves)) {
+    stop_joist(
+      "joist_shape_error", "`", name, "` has ", length(own), " tensors, not ", length(leaves)
+    )
+  }
+  at <- 0L
+  map_leaves(like, function(leaf) {
+    at <<- at + 1L
+    direction <- as_operand(own[[at]])
+    if (!identical(shape(direction), shape(leaf))) {
+      stop_joist(
+        "joist_shape_error", "tensor ", at, " of `", name, "` has shape {",
+        paste(shape(direction), collapse = "x"), "}, not {", paste(shape(leaf), collapse = "x"), "}"
+      )
+    }
+    traced_constant(nv_convert(direction, dtype(leaf), ambiguous(leaf)))
+  })
+}
+
+#' Derivatives of your own
+#'
+#' `nv_stop_gradient()` gives its operand, as a constant for derivatives. `custom_gradient()` gives
+#' a function with the values of `f` and a derivative that you write: where its own is not what is
+#' wanted, is not accurate, or is not known.
+#'
+#' @param x A tensor, or an R number or array.
+#' @param f A function that returns one float tensor.
+#' @param rule A function of the cotangent of the value, the value, and the arguments of `f` as they
+#'   were given. It returns a list with the cotangent of each argument, of its shape or one that
+#'   broadcasting made of it; `NULL` for one without. They are cast to the dtypes of the arguments.
+#' @return `nv_stop_gradient()`: a tensor of the dtype, ambiguity, shape and values of `x`.
+#'   `custom_gradient()`: a function of the arguments of `f`, of which tensors are differentiated
+#'   by and all else is passed on. Tensors from outside that `f` uses count as constants.
+#' @section Errors: `joist_value_error` for what is no tensor or no function, for a value of `f`
+#'   that is no tensor, and for a `rule` that returns no list of as many elements as there are
+#'   arguments.
+#' @examples
+#' gradient(function(x) x * nv_stop_gradient(x))(nv_scalar(3))
+#' # The derivative of rounding, as if it did nothing.
+#' round_through <- custom_gradient(nv_round, function(cotangent, value, x) list(cotangent))
+#' gradient(function(x) sum(round_through(x)^2))(nv_tensor(c(0.6, 2.2)))
+#' @export
+nv_stop_gradient <- function(x) {
+  x <- as_operand(x)
+  if (inherits(x, "nv_traced")) apply_operation("alias", list(x)) else x
+}
+
+#' @rdname nv_stop_gradient
+#' @export
+custom_gradient <- function(f, rule) {
+  f <- as_function(match.fun(f), "f")
+  rule <- as_function(match.fun(rule), "rule")
+  function(...) {
+    arguments <- list(...)
+    traced <- which(vapply(arguments, inherits, NA, "nv_traced"))
+    if (length(traced) == 0L) {
+      return(f(...))
+    }
+    stopped <- arguments
+    stopped[traced] <- lapply(arguments[traced], nv_stop_gradient)
+    value <- call_function(f, stopped)
+    if (!is_tensor(value)) {
+      stop_joist("joist_value_error", "the function of a custom gradient must return one tensor")
+    }
+    own_rule <- function(g, x, y) {
+      arguments[traced] <- x[-1L]
+      parts <- call_function(rule, c(list(g, y), arguments))
+      if (!is.list(parts) || is.object(parts) || length(parts) != length(arguments)) {
+        stop_joist(
+          "joist_value_error", "the rule of a custom gradient must return a list of ",
+          length(arguments), " cotangents, one for each argument"
+        )
+      }
+      c(list(NULL), unname(parts)[traced])
+    }
+    marked(c(list(value), unname(arguments)[traced]), own_rule)
+  }
+}
+
+#' Gradients beside differences
+#'
+#' `check_gradient()` compares [gradient()] with central differences, both in `f64`: a test of a
+#' [custom_gradient()], and of functions that may have no derivative where they are asked for it.
+#'
+#' Float tensors and R numbers of type double among the arguments in `wrt` become `f64`. The
+#' function is called twice for each of their elements.
+#'
+#' @inheritParams gradient
+#' @param f A function of tensors that returns one float scalar.
+#' @param ... Arguments of `f`.
+#' @param step How far the differences step to either side, times the element where it is greater
+#'   than one.
+#' @param tolerance How far gradient and difference may be apart, times the difference where it is
+#'   greater than one.
+#' @return A data frame with a row for each element of the arguments in `wrt`: `argument` (a name
+#'   or number), `position` among its elements, `gradient`, `difference`, and `error`, how far they
+#'   are apart by that measure. It is invisible.
+#' @section Errors: `joist_value_error` where the greatest error is beyond `tolerance` or not known,
+#'   and for a step that is no positive number; `joist_dtype_error` and `joist_shape_error` as of
+#'   [gradient()].
+#' @examples
+#' print(check_gradient(function(x) sum(exp(x) / x), nv_tensor(c(1, 2))))
+#' @export
+check_gradient <- function(f, ..., wrt = NULL, step = 1e-5, tolerance = 1e-6) {
+  f <- as_function(match.fun(f), "f")
+  for (number in list(step, tolerance)) {
+    if (!is.numeric(number) || length(number) != 1L || is.na(number) || number <= 0) {
+      stop_joist("joist_value_error", "`step` and `tolerance` must be positive numbers")
+    }
+  }
+  slope <- gradient(f, wrt)
+  static <- if (inherits(f, "joist_jit")) environment(f)$.jit_static else character()
+  arguments <- name_arguments(f, list(...))
+  chosen <- chosen_arguments(arguments, wrt, static, names(formals(args(f))))
+  arguments[chosen] <- lapply(arguments[chosen], map_leaves, function(leaf) {
+    leaf <- as_operand(leaf)
+    if (is_float_dtype(leaf)) nv_convert(leaf, "f64") else leaf
+  })
+  grad <- do.call(slope, arguments)
+  labels <- names(arguments)
+  if (is.null(labels)) labels <- rep("", length(arguments))
+  labels <- ifelse(nzchar(labels), labels, seq_along(labels))
+  rows <- Map(function(at, grad) {
+    differences <- differences_by(f, arguments, at, step)
+    own <- unlist(lapply(leaves_of(grad), as.double))
+    data.frame(
+      argument = rep(labels[at], length(own)), position = seq_along(own), gradient = own,
+      difference = differences, error = abs(own - differences) / pmax(1, abs(differences))
+    )
+  }, chosen, grad)
+  compared <- do.call(rbind, unname(rows))
+  beyond <- which(!(compared$error <= tolerance))
+  if (length(beyond) > 0L) {
+    worst <- beyond[which.max(replace(compared$error, is.na(compared$error), Inf)[beyond])]
+    stop_joist(
+      "joist_value_error", "the gradient by element ", compared$position[worst], " of argument ",
+      compared$argument[worst], " is ", format(compared$gradient[worst]), ", the difference ",
+      format(compared$difference[worst])
+    )
+  }
+  invisible(compared)
+}
+
+# The central differences of `f` by all elements of one argument.
+differences_by <- function(f, arguments, at, step) {
+  value <- function(leaf, k, by) {
+    moved <- arguments
+    number <- 0L
+    moved[[at]] <- map_leaves(arguments[[at]], function(x) {
+      number <<- number + 1L
+      if (number != leaf) {
+        return(x)
+      }
+      elements <- as.double(x)
+      elements[k] <- elements[k] + by
+      nv_tensor(elements, "f64", shape(x))
+    })
+    as.double(call_function(f, moved))
+  }
+  leaves <- leaves_of(arguments[[at]])
+  unlist(lapply(seq_along(leaves), function(leaf) {
+    elements <- as.double(leaves[[leaf]])
+    vapply(seq_along(elements), function(k) {
+      by <- step * max(1, abs(elements[k]))
+      (value(leaf, k, by) - value(leaf, k, -by)) / (2 * by)
+    }, 0)
+  }))
+}

@@ -1,0 +1,287 @@
+#' Gradients
+#'
+#' `gradient(f)` is a function that gives the derivatives of `f` by its arguments, in reverse mode:
+#' `f` runs once, forward, and then one rule for each of its operations runs backward. Both are
+#' instructions of one program, as [jit()] makes it, so the function can be jitted, its bits are the
+#' same with and without `jit()`, and gradients of gradients are second derivatives.
+#'
+#' `f` is traced as [jit()] does it: R control flow cannot look at the values of tensors. Without
+#' `jit()` it is traced in every call: write `jit(gradient(f))` where it is called often. Arguments
+#' that are not in `wrt` and are no tensors reach `f` as they are. A jitted `f` keeps its static
+#' arguments, by which there is no derivative.
+#'
+#' @param f A function. For `gradient()` and `value_and_gradient()` it returns one float scalar.
+#' @param wrt The arguments to differentiate by, by name or position; `NULL` for all that are given
+#'   and are not static. They are float tensors, R numbers of type double, or nested lists of these.
+#' @return `gradient()`: a function of the arguments of `f`, which gives a named list with an entry
+#'   for each argument in `wrt`, of the structure, dtypes and shapes of the argument.
+#'   `value_and_gradient()`: a function which gives a list of `value` and of that list, `grad`.
+#' @section Dtypes: A gradient has the dtype, the ambiguity and the shape of what it is by. What
+#'   flows back is never promoted by the rules in force: where `f` promotes an operand the
+#'   derivative is computed in the common dtype, summed over what was broadcast, and rounded once to
+#'   the dtype of the operand. So an `f16` weight in an `f32` loss has an `f16` gradient. The
+#'   gradients of several uses of a value are added in its dtype. Conversion to an integer or bool
+#'   has the derivative zero, and so have comparisons, rounding, positions and random integers.
+#' @section Where a derivative is not defined: Equal operands of `nv_min()` and `nv_max()`, and
+#'   equal extremes of [nv_reduce_max()], share it; [nv_abs()] has 0 at 0. Both branches of
+#'   [nv_ifelse()] are computed, and zero times an infinite slope is NaN: keep the operand of the
+#'   other branch away from there, as in `nv_ifelse(x > 0, sqrt(nv_ifelse(x > 0, x, 1)), 0)`.
+#'   [nv_chol()] and [nv_eigh()] have derivatives by symmetric matrices; [nv_qr()] needs as many
+#'   rows as columns at least. [nv_digamma()] has none, and so [nv_gamma()] and [nv_lgamma()] have
+#'   no second ones. Second derivatives of products by elements of which several are zero are not
+#'   right.
+#' @section Errors: `joist_dtype_error` for an argument in `wrt` that is no float, for a result that
+#'   is none, and for complex numbers between them; `joist_shape_error` for a result that is no
+#'   scalar; `joist_value_error` for a `wrt` that is no argument, and for an operation without a
+#'   derivative.
+#' @examples
+#' f <- function(x, y) sum(x * x * y)
+#' gradient(f)(nv_tensor(c(1, 2)), nv_tensor(c(3, 4)))
+#' gradient(f, wrt = "x")(x = nv_tensor(c(1, 2)), y = 3L)$x
+#' value_and_gradient(f, "y")(nv_tensor(c(1, 2)), nv_scalar(3))
+#' second <- gradient(function(x) gradient(function(x) x^3)(x)$x)
+#' jit(second)(nv_scalar(2))
+#' @export
+gradient <- function(f, wrt = NULL) {
+  differentiated(f, wrt, function(value, grad) grad)
+}
+
+#' @rdname gradient
+#' @export
+value_and_gradient <- function(f, wrt = NULL) {
+  differentiated(f, wrt, function(value, grad) list(value = value, grad = grad))
+}
+
+# A function of the arguments of `f` that gives what `finish` makes of value and gradient.
+differentiated <- function(f, wrt, finish) {
+  f <- as_function(match.fun(f), "f")
+  arguments <- formals(args(f))
+  static <- if (inherits(f, "joist_jit")) environment(f)$.jit_static else character()
+  check_wrt(wrt, names(arguments), static)
+  run <- function(arguments) {
+    chosen <- chosen_arguments(arguments, wrt, static, names(formals(args(f))))
+    compute <- function(arguments) {
+      inputs <- arguments[chosen]
+      inputs[] <- Map(mark_leaves, arguments[chosen], argument_labels(arguments)[chosen])
+      arguments[chosen] <- inputs
+      value <- call_function(f, arguments)
+      check_scalar(value)
+      value <- traced_constant(as_operand(value))
+      one <- traced_constant(scalar_like(1, value))
+      finish(value, cotangents(list(value), list(one), inputs))
+    }
+    in_trace(compute, arguments, chosen)
+  }
+  made <- function() NULL
+  formals(made) <- arguments
+  body(made) <- as.call(list(quote(.gradient_run), collected_arguments(arguments)))
+  environment(made) <- list2env(list(.gradient_run = run), parent = topenv())
+  made
+}
+
+check_wrt <- function(wrt, names, static) {
+  if (is.null(wrt)) {
+    return()
+  }
+  named <- is.character(wrt) && !anyNA(wrt)
+  if (!named && !(is_whole(wrt) && all(wrt >= 1)) || length(wrt) == 0L || anyDuplicated(wrt)) {
+    stop_joist("joist_value_error", "`wrt` must be names or positions of arguments, each once")
+  }
+  open <- "..." %in% names
+  unknown <- if (named) setdiff(wrt, names) else wrt[wrt > length(names)]
+  if (length(unknown) > 0L && !open) {
+    stop_joist("joist_value_error", "`wrt`: the function has no argument ", unknown[1L])
+  }
+  taken <- intersect(if (named) wrt else names[wrt], static)
+  if (length(taken) > 0L) {
+    stop_joist("joist_value_error", "`wrt`: `", taken[1L], "` is static, it has no derivative")
+  }
+}
+
+# Positions of the arguments in `wrt` among those that are given.
+chosen_arguments <- function(arguments, wrt, static, names) {
+  given <- names(arguments)
+  if (is.null(given)) given <- rep("", length(arguments))
+  if (is.null(wrt)) {
+    return(which(!given %in% static))
+  }
+  if (!is.character(wrt) && !"..." %in% names) wrt <- names[wrt]
+  at <- if (is.character(wrt)) match(wrt, given) else ifelse(wrt <= length(given), wrt, NA)
+  if (anyNA(at)) {
+    stop_joist("joist_value_error", "`wrt`: argument ", wrt[is.na(at)][1L], " is not given")
+  }
+  at
+}
+
+argument_labels <- function(arguments) {
+  labels <- names(arguments)
+  if (is.null(labels)) labels <- rep("", length(arguments))
+  ifelse(nzchar(labels), paste0("`", labels, "`"), paste("argument", seq_along(labels)))
+}
+
+check_scalar <- function(value) {
+  if (!is_tensor(value)) value <- if (is.numeric(value) || is.logical(value)) as_operand(value)
+  if (is.null(value)) {
+    stop_joist("joist_value_error", "a gradient needs a function that returns one float scalar")
+  }
+  if (ndims(value) != 0L) {
+    stop_joist(
+      "joist_shape_error", "a gradient needs a function that returns one float scalar, not a ",
+      "tensor of shape {", paste(shape(value), collapse = "x"), "}; take its sum or mean"
+    )
+  }
+  if (!is_float_dtype(value)) {
+    stop_joist(
+      "joist_dtype_error", "a gradient needs a function that returns one float scalar, not a ",
+      format(dtype(value))
+    )
+  }
+}
+
+# ---- traces ----
+
+# The value of a function of arguments in the trace under way, or in one of its own, which then
+# runs. `dynamic` are the positions of the arguments that are traced; other tensors are, too.
+in_trace <- function(compute, arguments, dynamic) {
+  if (tracing$depth > 0L) {
+    return(compute(arguments))
+  }
+  arguments[dynamic] <- lapply(arguments[dynamic], map_leaves, as_tensor)
+  dynamic <- seq_along(arguments) %in% dynamic | vapply(arguments, is_tensor, NA)
+  state <- .Call(joist_r_jit_state, 1L)
+  # The names of the arguments are not those of `compute`, which takes them in one list.
+  compiled <- jit_trace(function(...) compute(name_like(list(...), arguments)), arguments, dynamic)
+  .Call(joist_r_jit_store, state, compiled, arguments, dynamic, NULL, NULL)
+  result <- .Call(joist_r_jit_call, state, arguments, dynamic, NULL, NULL, NULL)
+  if (isFALSE(result)) {
+    stop_joist("joist_value_error", "the operations of a gradient cannot be recorded")
+  }
+  result
+}
+
+name_like <- function(x, template) stats::setNames(x, names(template))
+
+# A tensor as a value of the trace that is under way.
+traced_constant <- function(x) .Call(joist_r_trace_constant, tracing$trace, x)
+
+# The elements of nested lists, as jit() takes them; NULL stays NULL.
+map_leaves <- function(x, f) {
+  if (is.null(x)) {
+    return(NULL)
+  }
+  if (is.list(x) && (!is.object(x) || inherits(x, "nv_qr"))) {
+    x[] <- lapply(x, map_leaves, f)
+    return(x)
+  }
+  f(x)
+}
+
+leaves_of <- function(x) {
+  found <- list()
+  map_leaves(x, function(leaf) {
+    found[[length(found) + 1L]] <<- leaf
+    leaf
+  })
+  found
+}
+
+# Float tensors under names of their own, so that nothing else depends on them.
+mark_leaves <- function(x, label) {
+  map_leaves(x, function(leaf) {
+    leaf <- as_operand(leaf)
+    if (!is_float_dtype(leaf)) {
+      stop_joist(
+        "joist_dtype_error", label, " is differentiated by and must be float, not ",
+        format(dtype(leaf)), "; convert it, or leave it out of `wrt`"
+      )
+    }
+    marked(list(leaf))
+  })
+}
+
+# The first operand under another name, with a rule for the derivative by all operands.
+marked <- function(operands, rule = NULL) {
+  mark <- tracing$marks <- tracing$marks + 1
+  if (!is.null(rule)) tracing$rules[[format(mark)]] <- rule
+  apply_operation("alias", lapply(operands, traced_constant), list(mark = mark))
+}
+
+# ---- backward ----
+
+# The cotangents of the leaves of `inputs`, in their structure, of those of values of the trace.
+# Rules compute in the dtypes that they are given: the promotion rules in force have no say.
+cotangents <- function(values, seeds, inputs) {
+  leaves <- leaves_of(inputs)
+  found <- new.env(parent = emptyenv())
+  old <- set_promotion("anvil", promotion_policy(character()))
+  on.exit(restore_promotion(old))
+  traced <- vapply(values, inherits, NA, "nv_traced")
+  for (k in which(traced)) add_cotangent(found, values[[k]], seeds[[k]])
+  for (step in .Call(joist_r_trace_walk, tracing$trace, values[traced], leaves)) {
+    parts <- run_rule(step, lapply(step$results, cotangent_of, found))
+    for (k in which(step$depends)) {
+      if (!is.null(parts) && !is.null(parts[[k]])) {
+        add_cotangent(found, step$operands[[k]], parts[[k]])
+      }
+    }
+  }
+  map_leaves(inputs, function(leaf) {
+    cotangent <- cotangent_of(leaf, found)
+    if (is.null(cotangent)) zeros_like(leaf) else cotangent
+  })
+}
+
+cotangent_of <- function(x, found) found[[as.character(field_of(x, "value"))]]
+
+add_cotangent <- function(found, x, part) {
+  key <- as.character(field_of(x, "value"))
+  part <- fit_cotangent(part, x)
+  found[[key]] <- if (is.null(found[[key]])) part else found[[key]] + part
+}
+
+# Summed over what was broadcast, then in dtype and ambiguity of x.
+fit_cotangent <- function(part, x) {
+  part <- as_operand(part)
+  from <- shape(part)
+  to <- shape(x)
+  if (length(to) < length(from)) {
+    # A scalar, or one matrix for a batch.
+    part <- nv_reduce_sum(part, seq_along(from)[seq_along(from) > length(to)])
+    from <- from[seq_along(to)]
+  }
+  if (length(from) == length(to)) {
+    summed <- which(to == 1L & from != 1L)
+    if (length(summed) > 0L) part <- nv_reduce_sum(part, summed, drop = FALSE)
+  }
+  if (format(dtype(part)) != format(dtype(x)) || ambiguous(part) != ambiguous(x)) {
+    part <- nv_convert(part, dtype(x), ambiguous(x))
+  }
+  if (identical(shape(part), to)) part else nv_broadcast_to(part, to)
+}
+
+run_rule <- function(step, g) {
+  if (all(vapply(g, is.null, NA)) || step$op %in% zero_gradient) {
+    return(NULL)
+  }
+  rule <- gradient_rules[[step$op]]
+  complex <- vapply(c(step$operands, step$results), is_complex_dtype, NA)
+  if (is.null(rule)) {
+    stop_joist("joist_value_error", "nv_", step$op, "() has no derivative")
+  }
+  if (any(complex)) {
+    stop_joist("joist_dtype_error", "nv_", step$op, "() of complex numbers has no derivative")
+  }
+  operands <- step$operands
+  if (!step$op %in% as_they_are) {
+    operands <- Map(function(x, read) {
+      if (format(dtype(x)) == read) x else nv_convert(x, read)
+    }, operands, step$dtypes)
+  }
+  rule(if (length(g) == 1L) g[[1L]] else g, operands, step$results, step$attributes)
+}
+
+# Operations that convert no operand, or whose derivative is that of the conversion.
+as_they_are <- c(
+  "alias", "convert", "runif", "rnorm", "reduce_sum", "reduce_prod", "reduce_min", "reduce_max",
+  "mean", "cumsum", "cumprod", "cummin", "cummax"
+)

@@ -1,0 +1,441 @@
+# The derivatives of operations, which gradient() puts together. The rule of an operation gives
+# the cotangents of its operands, NULL where there is none, from
+#   g   the cotangent of the result; of an operation with several results a list of them,
+#       NULL where nothing depends on one
+#   x   the operands, in the dtypes that the operation reads them in
+#   y   the results
+#   at  the attributes, by name; dims and positions count from 1
+# A cotangent has the shape of the result or that of the operand: fit_cotangent() sums over what
+# was broadcast and casts to the dtype of the operand.
+
+# Results that are constant in every neighbourhood, are no numbers, or are drawn.
+zero_gradient <- c(
+  "floor_div", "sign", "floor", "ceiling", "trunc", "round", "is_nan", "is_finite", "is_infinite",
+  "eq", "ne", "lt", "le", "gt", "ge", "and", "or", "xor", "not", "bitwise_and", "bitwise_or",
+  "bitwise_xor", "bitwise_not", "shift_left", "shift_right_arithmetic", "shift_right_logical",
+  "popcnt", "imag", "arg", "bitcast_convert", "iota", "order", "top_k", "match", "searchsorted",
+  "tabulate", "argmin", "argmax", "fold_in", "random_bits", "randint", "rbinom", "reduce_any",
+  "reduce_all"
+)
+
+# Results with a derivative that no operation gives.
+no_gradient <- "digamma"
+
+# Of one operand: its cotangent.
+of_one <- function(rule) {
+  force(rule)
+  function(g, x, y, at) list(rule(g, x[[1L]], y[[1L]]))
+}
+
+gradient_rules <- list(
+  # ---- arithmetic ----
+  add = function(g, x, y, at) list(g, g),
+  sub = function(g, x, y, at) list(g, -g),
+  mul = function(g, x, y, at) list(g * x[[2L]], g * x[[1L]]),
+  div = function(g, x, y, at) list(g / x[[2L]], -(g * (y[[1L]] / x[[2L]]))),
+  pow = function(g, x, y, at) {
+    base <- x[[1L]]
+    exponent <- x[[2L]]
+    zero <- exponent == 0
+    slope <- nv_ifelse(zero, 0, exponent * base^(nv_ifelse(zero, 1, exponent) - 1))
+    list(g * slope, g * (nv_log(nv_ifelse(base == 0, 1, base)) * y[[1L]]))
+  },
+  mod = function(g, x, y, at) list(g, -(g * (x[[1L]] %/% x[[2L]]))),
+  remainder = function(g, x, y, at) list(g, -(g * nv_trunc(x[[1L]] / x[[2L]]))),
+  # Of equal operands each has a half.
+  min = function(g, x, y, at) {
+    share <- share_of(x[[1L]] < x[[2L]], x[[1L]] <= x[[2L]], g)
+    list(g * share, g * (1 - share))
+  },
+  max = function(g, x, y, at) {
+    share <- share_of(x[[1L]] > x[[2L]], x[[1L]] >= x[[2L]], g)
+    list(g * share, g * (1 - share))
+  },
+  atan2 = function(g, x, y, at) {
+    scale <- g / (x[[1L]] * x[[1L]] + x[[2L]] * x[[2L]])
+    list(scale * x[[2L]], -(scale * x[[1L]]))
+  },
+  # min, operand, max; none has a part where two are equal, as in JAX
+  clamp = function(g, x, y, at) {
+    within <- x[[2L]] > x[[1L]] & x[[2L]] < x[[3L]]
+    list(
+      nv_ifelse(x[[1L]] > x[[2L]], g, 0), nv_ifelse(within, g, 0),
+      nv_ifelse(x[[3L]] < x[[2L]], g, 0)
+    )
+  },
+  ifelse = function(g, x, y, at) {
+    list(NULL, nv_ifelse(x[[1L]], g, 0), nv_ifelse(x[[1L]], 0, g))
+  },
+  negate = of_one(function(g, x, y) -g),
+  abs = of_one(function(g, x, y) g * nv_sign(x)),
+
+  # ---- functions of one number ----
+  sqrt = of_one(function(g, x, y) g / (2 * y)),
+  rsqrt = of_one(function(g, x, y) -(g * (y / (2 * x)))),
+  cbrt = of_one(function(g, x, y) g / (3 * y * y)),
+  exp = of_one(function(g, x, y) g * y),
+  expm1 = of_one(function(g, x, y) g * nv_exp(x)),
+  log = of_one(function(g, x, y) g / x),
+  log2 = of_one(function(g, x, y) g / (x * log(2))),
+  log10 = of_one(function(g, x, y) g / (x * log(10))),
+  log1p = of_one(function(g, x, y) g / (1 + x)),
+  logistic = of_one(function(g, x, y) g * (y * nv_logistic(-x))),
+  sin = of_one(function(g, x, y) g * nv_cos(x)),
+  cos = of_one(function(g, x, y) -(g * nv_sin(x))),
+  tan = of_one(function(g, x, y) g * (1 + y * y)),
+  asin = of_one(function(g, x, y) g / nv_sqrt((1 - x) * (1 + x))),
+  acos = of_one(function(g, x, y) -(g / nv_sqrt((1 - x) * (1 + x)))),
+  atan = of_one(function(g, x, y) g / (1 + x * x)),
+  sinh = of_one(function(g, x, y) g * nv_cosh(x)),
+  cosh = of_one(function(g, x, y) g * nv_sinh(x)),
+  tanh = of_one(function(g, x, y) g * ((1 - y) * (1 + y))),
+  asinh = of_one(function(g, x, y) g / nv_sqrt(x * x + 1)),
+  acosh = of_one(function(g, x, y) g / nv_sqrt((x - 1) * (x + 1))),
+  atanh = of_one(function(g, x, y) g / ((1 - x) * (1 + x))),
+  erf = of_one(function(g, x, y) g * (2 / sqrt(pi) * nv_exp(-(x * x)))),
+  erfc = of_one(function(g, x, y) g * (-2 / sqrt(pi) * nv_exp(-(x * x)))),
+  gamma = of_one(function(g, x, y) g * (y * nv_digamma(x))),
+  lgamma = of_one(function(g, x, y) g * nv_digamma(x)),
+  real = of_one(function(g, x, y) g),
+  conj = of_one(function(g, x, y) g),
+  convert = of_one(function(g, x, y) g),
+
+  # ---- layout ----
+  broadcast_to = of_one(function(g, x, y) g),
+  reshape = of_one(function(g, x, y) nv_reshape(g, shape(x))),
+  transpose = function(g, x, y, at) list(nv_transpose(g, order(at$permutation))),
+  concatenate = function(g, x, y, at) {
+    extents <- shape(g)
+    first <- 1
+    lapply(x, function(part) {
+      count <- extents
+      count[at$dim] <- if (ndims(part) == 0L) 1L else shape(part)[at$dim]
+      start <- replace(rep(1, length(extents)), at$dim, first)
+      first <<- first + count[at$dim]
+      slice(g, start, rep(1L, length(extents)), count)
+    })
+  },
+  slice = function(g, x, y, at) {
+    part <- slice_of(at, shape(x[[1L]]))
+    list(spread_slice(nv_reshape(g, part$count), part, x[[1L]]))
+  },
+  update = function(g, x, y, at) {
+    part <- slice_of(at, shape(g))
+    value <- slice(g, part$start, part$step, part$count)
+    list(apply_operation("update", list(g, zero_of(g)), at), like_values(value, x[[2L]]))
+  },
+  pad = function(g, x, y, at) {
+    extents <- shape(x[[1L]])
+    edges <- lapply(list(low = at$low, high = at$high, interior = at$interior), function(count) {
+      if (is.null(count)) rep(0, length(extents)) else count
+    })
+    zero <- zero_of(g)
+    own <- apply_operation("pad", list(g, zero), list(low = -edges$low, high = -edges$high))
+    around <- apply_operation("pad", list(zeros_like(x[[1L]]), scalar_like(1, g)), edges)
+    step <- edges$interior + 1
+    list(slice(own, rep(1L, length(extents)), step, extents), nv_reduce_sum(g * around))
+  },
+  take = function(g, x, y, at) list(add_at(x[[1L]], x[[2L]], g)),
+  # Of values for one position the last has a part.
+  put = function(g, x, y, at) {
+    index <- x[[2L]]
+    number <- nv_iota(1L, "i64", shape(nv_flatten(index)))
+    places <- nv_fill(0L, shape(g), "i64")
+    latest <- apply_operation("put", list(places, index, nv_reshape(number, shape(index))))
+    taken <- apply_operation("take", list(latest, index)) == nv_reshape(number, shape(index))
+    value <- nv_ifelse(taken, apply_operation("take", list(g, index)), 0)
+    list(apply_operation("put", list(g, index, zero_of(g))), NULL, like_values(value, x[[3L]]))
+  },
+  scatter_add = function(g, x, y, at) {
+    list(g, NULL, like_values(apply_operation("take", list(g, x[[2L]])), x[[3L]]))
+  },
+  gather = function(g, x, y, at) {
+    list(add_along(x[[1L]], nv_reshape(x[[2L]], c(1, length(x[[2L]]), 1)), g, at$dim))
+  },
+  take_along = function(g, x, y, at) {
+    list(add_along(x[[1L]], in_lines(x[[2L]], at$dim), g, at$dim))
+  },
+  sort = function(g, x, y, at) {
+    order <- apply_operation("order", list(x[[1L]]), at)
+    list(add_along(x[[1L]], in_lines(order, at$dim), g, at$dim))
+  },
+
+  # ---- reductions ----
+  reduce_sum = function(g, x, y, at) list(spread(g, x[[1L]], at)),
+  mean = function(g, x, y, at) {
+    count <- prod(shape(x[[1L]])[at$dims])
+    share <- nv_convert(nv_convert(g, "f64") / count, dtype(g), ambiguous(g))
+    list(spread(share, x[[1L]], at))
+  },
+  reduce_prod = function(g, x, y, at) {
+    operand <- nv_convert(x[[1L]], dtype(g))
+    zero <- operand == 0
+    others <- nv_ifelse(zero, 1, operand)
+    one <- nv_reduce_sum(nv_convert(zero, "i32"), at$dims, drop = FALSE) == 1L
+    rest <- nv_reduce_prod(others, at$dims, drop = FALSE)
+    slope <- nv_ifelse(zero, nv_ifelse(one, rest, 0), spread(y[[1L]], operand, at) / others)
+    list(spread(g, operand, at) * slope)
+  },
+  # Equal ones share.
+  reduce_min = function(g, x, y, at) list(share_extreme(g, x[[1L]], y[[1L]], at)),
+  reduce_max = function(g, x, y, at) list(share_extreme(g, x[[1L]], y[[1L]], at)),
+  cumsum = function(g, x, y, at) list(sum_from(g, x[[1L]], at$dim)),
+  cumprod = function(g, x, y, at) {
+    operand <- nv_convert(x[[1L]], dtype(g))
+    along <- at$dim
+    if (is.null(along)) {
+      operand <- nv_flatten(operand)
+      along <- 1L
+    }
+    zero <- operand == 0
+    first <- zero & nv_cumsum(nv_convert(zero, "i32"), along) == 1L
+    without <- nv_cumprod(nv_ifelse(first, 1, operand), along)
+    slope <- sum_from(g * y[[1L]], operand, along) / nv_ifelse(zero, 1, operand)
+    whole <- nv_ifelse(first, sum_from(g * without, operand, along), slope)
+    list(nv_reshape(whole, shape(x[[1L]])))
+  },
+  cummin = function(g, x, y, at) list(add_extremes(g, x[[1L]], y[[1L]], at$dim)),
+  cummax = function(g, x, y, at) list(add_extremes(g, x[[1L]], y[[1L]], at$dim)),
+
+  # ---- random numbers: by the parameters, of the same draw ----
+  runif = function(g, x, y, at) {
+    low <- nv_convert(x[[2L]], dtype(g))
+    share <- (y[[1L]] - low) / (nv_convert(x[[3L]], dtype(g)) - low)
+    list(NULL, g * (1 - share), g * share)
+  },
+  rnorm = function(g, x, y, at) {
+    mean <- nv_convert(x[[2L]], dtype(g))
+    list(NULL, g, g * ((y[[1L]] - mean) / nv_convert(x[[3L]], dtype(g))))
+  },
+
+  # ---- linear algebra ----
+  matmul = function(g, x, y, at) {
+    left <- isTRUE(at$transpose_lhs)
+    right <- isTRUE(at$transpose_rhs)
+    list(
+      if (left) {
+        matrix_product(x[[2L]], g, right, TRUE)
+      } else {
+        matrix_product(g, x[[2L]], FALSE, !right)
+      },
+      if (right) {
+        matrix_product(g, x[[1L]], TRUE, left)
+      } else {
+        matrix_product(x[[1L]], g, !left, FALSE)
+      }
+    )
+  },
+  solve = function(g, x, y, at) {
+    right <- nv_solve(turned(x[[1L]]), g)
+    list(-nv_tcrossprod(right, y[[1L]]), right)
+  },
+  inverse = function(g, x, y, at) {
+    list(-nv_tcrossprod(nv_crossprod(y[[1L]], g), y[[1L]]))
+  },
+  triangular_solve = function(g, x, y, at) {
+    lower <- isTRUE(at$lower)
+    turn <- isTRUE(at$transpose)
+    unit <- isTRUE(at$unit_diagonal)
+    right <- nv_triangular_solve(x[[1L]], g, lower, !turn, unit)
+    whole <- if (turn) nv_tcrossprod(y[[1L]], right) else nv_tcrossprod(right, y[[1L]])
+    list(-(if (lower) nv_tril(whole, -unit) else nv_triu(whole, as.numeric(unit))), right)
+  },
+  # Of a symmetric operand, as for qr() and eigh(): see ?gradient.
+  chol = function(g, x, y, at) {
+    lower <- if (isTRUE(at$lower)) y[[1L]] else turned(y[[1L]])
+    inner <- nv_tril(nv_crossprod(lower, if (isTRUE(at$lower)) g else turned(g)))
+    inner <- inner - nv_tril(nv_triu(inner)) / 2
+    half <- nv_triangular_solve(lower, inner, TRUE, TRUE)
+    list(symmetric(turned(nv_triangular_solve(lower, turned(half), TRUE, TRUE))))
+  },
+  det = function(g, x, y, at) {
+    list(as_matrices(g * y[[1L]], x[[1L]]) * turned(nv_inverse(x[[1L]])))
+  },
+  determinant = function(g, x, y, at) {
+    list(if (!is.null(g[[2L]])) as_matrices(g[[2L]], x[[1L]]) * turned(nv_inverse(x[[1L]])))
+  },
+  qr = function(g, x, y, at) {
+    extents <- shape(x[[1L]])
+    if (extents[1L] < extents[2L]) {
+      stop_joist(
+        "joist_value_error", "the QR decomposition of a matrix with fewer rows than columns ",
+        "has no derivative here"
+      )
+    }
+    q <- y[[1L]]
+    r <- y[[2L]]
+    g_q <- if (is.null(g[[1L]])) zeros_like(q) else g[[1L]]
+    g_r <- if (is.null(g[[2L]])) zeros_like(r) else g[[2L]]
+    inner <- nv_tcrossprod(r, g_r) - nv_crossprod(g_q, q)
+    inner <- nv_tril(inner) + turned(nv_tril(inner, -1))
+    left <- g_q + nv_matmul(q, inner)
+    list(turned(nv_triangular_solve(r, turned(left))))
+  },
+  eigh = function(g, x, y, at) {
+    values <- y[[1L]]
+    vectors <- y[[2L]]
+    inner <- if (is.null(g[[1L]])) zeros_like(vectors) else in_diagonal(g[[1L]])
+    if (!is.null(g[[2L]])) {
+      inner <- inner + inverse_gaps(values) * nv_crossprod(vectors, g[[2L]])
+    }
+    list(symmetric(nv_tcrossprod(nv_matmul(vectors, inner), vectors)))
+  },
+  svd = function(g, x, y, at) {
+    d <- y[[1L]]
+    u <- y[[2L]]
+    v <- y[[3L]]
+    inner <- if (is.null(g[[1L]])) zeros_like(in_diagonal(d)) else in_diagonal(g[[1L]])
+    gaps <- inverse_gaps(d * d)
+    scale <- in_rows(d)
+    rest <- NULL
+    if (!is.null(g[[2L]])) {
+      across <- nv_crossprod(u, g[[2L]])
+      inner <- inner + gaps * (across - turned(across)) * scale
+      own <- (g[[2L]] - nv_matmul(u, across)) / scale
+      rest <- nv_tcrossprod(own, v)
+    }
+    if (!is.null(g[[3L]])) {
+      across <- nv_crossprod(v, g[[3L]])
+      inner <- inner + turned(scale) * (gaps * (across - turned(across)))
+      own <- nv_tcrossprod(u, (g[[3L]] - nv_matmul(v, across)) / scale)
+      rest <- if (is.null(rest)) own else rest + own
+    }
+    whole <- nv_tcrossprod(nv_matmul(u, inner), v)
+    list(if (is.null(rest)) whole else whole + rest)
+  },
+
+  # ---- other names ----
+  alias = function(g, x, y, at) {
+    rule <- tracing$rules[[format(at$mark)]]
+    if (is.null(rule)) list(g) else rule(g, x, y[[1L]])
+  }
+)
+
+# ---- what rules are made of ----
+
+apply_operation <- function(op, operands, attributes = list()) {
+  .Call(joist_r_operation, op, operands, attributes)
+}
+
+zero_of <- function(x) scalar_like(0, x)
+
+# Of a traced zero, so that a program does not keep an array of them.
+zeros_like <- function(x) nv_broadcast_to(traced_constant(zero_of(x)), shape(x))
+
+# The cotangent of a reduction for each element.
+spread <- function(g, x, at) {
+  extents <- shape(x)
+  nv_broadcast_to(nv_reshape(g, replace(extents, at$dims, 1L)), extents)
+}
+
+share_of <- function(before, before_or_equal, g) {
+  (nv_convert(before, dtype(g)) + nv_convert(before_or_equal, dtype(g))) / 2
+}
+
+share_extreme <- function(g, x, y, at) {
+  wide <- if (format(dtype(g)) == "f64") "f64" else "f32"
+  same <- nv_convert(x == spread(y, x, at), wide)
+  spread(g, x, at) * nv_convert(same / nv_reduce_sum(same, at$dims, drop = FALSE), dtype(g))
+}
+
+# Sums from each element on to the last.
+sum_from <- function(g, x, dim) {
+  lines <- if (is.null(dim)) nv_flatten(g) else g
+  along <- if (is.null(dim)) 1L else dim
+  nv_reshape(nv_reverse(nv_cumsum(nv_reverse(lines, along), along), along), shape(x))
+}
+
+# A tensor of rank 3 whose second dim is `dim`.
+in_lines <- function(x, dim) {
+  extents <- shape(x)
+  before <- seq_len(dim - 1L)
+  nv_reshape(x, c(prod(extents[before]), extents[dim], prod(extents[-c(before, dim)])))
+}
+
+# Zeros of the shape of x, with values added at positions that count from 0.
+add_at <- function(x, index, value) {
+  zeros <- nv_broadcast_to(traced_constant(zero_of(value)), shape(x))
+  apply_operation("scatter_add", list(zeros, index, nv_reshape(value, shape(index))))
+}
+
+# The same at positions along a dim that count from 1: lines of them, or one for all lines.
+add_along <- function(x, index, value, dim) {
+  lines <- shape(in_lines(x, dim))
+  counts <- replace(lines, 2L, shape(index)[2L])
+  inner <- nv_iota(1L, "i64", c(lines[1L], 1, 1), start = 0)
+  outer <- nv_iota(3L, "i64", c(1, 1, lines[3L]), start = 0)
+  at <- (nv_convert(index, "i64") - 1L + outer * lines[2L]) * lines[1L] + inner
+  add_at(x, nv_flatten(nv_broadcast_to(at, counts)), nv_flatten(value))
+}
+
+# Where cumulative extremes come from: the last element that set a new one.
+add_extremes <- function(g, x, y, dim) {
+  if (is.null(dim)) {
+    flat <- add_extremes(nv_flatten(g), nv_flatten(x), nv_flatten(y), 1L)
+    return(nv_reshape(flat, shape(x)))
+  }
+  lines <- in_lines(y, dim)
+  extents <- shape(lines)
+  number <- nv_broadcast_to(nv_iota(2L, "i64", c(1, extents[2L], 1)), extents)
+  before <- apply_operation(
+    "pad", list(lines, zero_of(lines)), list(low = c(0, 1, 0), high = c(0, -1, 0))
+  )
+  set <- nv_cummax(nv_ifelse(number == 1L | lines != before, number, 1L), 2L)
+  add_along(x, set, g, dim)
+}
+
+# Start, step and count of a slice, in every dim.
+slice_of <- function(at, extents) {
+  step <- if (is.null(at$step)) rep(1, length(extents)) else at$step
+  list(start = at$start, step = step, count = (at$stop - at$start) / step + 1)
+}
+
+# Zeros of the shape of x, with a slice in its place.
+spread_slice <- function(g, part, x) {
+  if (any(part$count == 0)) {
+    return(zeros_like(x))
+  }
+  backward <- which(part$step < 0 & part$count > 1)
+  if (length(backward) > 0L) g <- nv_reverse(g, backward)
+  low <- pmin(part$start, part$start + (part$count - 1) * part$step) - 1
+  interior <- ifelse(part$count > 1, abs(part$step) - 1, 0)
+  high <- shape(x) - low - part$count - (part$count - 1) * interior
+  apply_operation(
+    "pad", list(g, zero_of(g)), list(low = low, high = high, interior = interior)
+  )
+}
+
+# Values for one or for all positions.
+like_values <- function(g, value) {
+  if (prod(shape(value)) == 1 && prod(shape(g)) != 1) g <- nv_reduce_sum(g)
+  nv_reshape(g, shape(value))
+}
+
+# Matrices in the first two dims.
+turned <- function(x) {
+  dims <- seq_along(shape(x))
+  nv_transpose(x, replace(dims, 1:2, 2:1))
+}
+
+symmetric <- function(x) (x + turned(x)) / 2
+
+# Numbers of a batch as matrices of one element.
+as_matrices <- function(g, x) nv_reshape(g, c(1, 1, shape(x)[-(1:2)]))
+
+in_rows <- function(x) nv_reshape(x, c(1, shape(x)))
+
+in_diagonal <- function(x) {
+  n <- shape(x)[1L]
+  batch <- rep(1, length(shape(x)) - 1L)
+  same <- nv_iota(1L, "i64", c(n, 1, batch)) == nv_iota(2L, "i64", c(1, n, batch))
+  nv_ifelse(same, in_rows(x), 0)
+}
+
+# 1 / (x[j] - x[i]), and 0 in the diagonal.
+inverse_gaps <- function(x) {
+  n <- shape(x)[1L]
+  batch <- rep(1, length(shape(x)) - 1L)
+  same <- nv_iota(1L, "i64", c(n, 1, batch)) == nv_iota(2L, "i64", c(1, n, batch))
+  gaps <- in_rows(x) - turned(in_rows(x))
+  nv_ifelse(same, 0, 1 / nv_ifelse(same, 1, gaps))
+}

@@ -1,0 +1,156 @@
+/* Reading a trace that is under way. */
+#include "r/trace_walk.h"
+
+#include <string.h>
+
+#include "core/promotion/builtin_rules.h"
+#include "r/conditions.h"
+#include "r/trace.h"
+
+/* ---- an instruction as a list ---- */
+
+static SEXP numbers_of(const struct joist_attribute *attribute, int base) {
+  SEXP numbers = Rf_allocVector(REALSXP, attribute->count);
+  for (uint32_t k = 0; k < attribute->count; k++)
+    REAL(numbers)[k] = (double)(attribute->list[k] + base);
+  return numbers;
+}
+
+static SEXP attribute_value(const struct joist_attributes *attributes,
+                            const struct joist_attribute *attribute) {
+  switch (joist_attribute_kind_of(attribute->name)) {
+    case JOIST_ATTRIBUTE_IS_DIM:
+      return Rf_ScalarInteger((int)attribute->one + 1);
+    case JOIST_ATTRIBUTE_IS_DIMS:
+    case JOIST_ATTRIBUTE_IS_POSITIONS:
+      return numbers_of(attribute, 1);
+    case JOIST_ATTRIBUTE_IS_COUNTS:
+    case JOIST_ATTRIBUTE_IS_EXTENTS:
+      return numbers_of(attribute, 0);
+    case JOIST_ATTRIBUTE_IS_FLAG:
+      return Rf_ScalarLogical(attribute->one != 0);
+    case JOIST_ATTRIBUTE_IS_COUNT:
+      return Rf_ScalarReal((double)attribute->one);
+    case JOIST_ATTRIBUTE_IS_NUMBER:
+      return Rf_ScalarReal(joist_attribute_number(attributes, attribute->name));
+    case JOIST_ATTRIBUTE_IS_DTYPE:
+      return Rf_mkString(joist_dtype_name(joist_attribute_type(attributes).dtype));
+  }
+  return R_NilValue;
+}
+
+static SEXP attributes_of(const struct joist_attributes *attributes) {
+  SEXP list = PROTECT(Rf_allocVector(VECSXP, attributes->count));
+  SEXP names = PROTECT(Rf_allocVector(STRSXP, attributes->count));
+  for (uint32_t k = 0; k < attributes->count; k++) {
+    const struct joist_attribute *const attribute = &attributes->item[k];
+    SET_VECTOR_ELT(list, k, attribute_value(attributes, attribute));
+    SET_STRING_ELT(names, k, Rf_mkChar(joist_attribute_text(attribute->name)));
+  }
+  Rf_setAttrib(list, R_NamesSymbol, names);
+  UNPROTECT(2);
+  return list;
+}
+
+static SEXP traced_value(SEXP pointer, joist_value_id id) {
+  const struct joist_value *const value = &joist_r_trace_of(pointer)->program.values[id];
+  return joist_r_traced(pointer, id, false, value->type, &value->shape);
+}
+
+static SEXP instruction_of(SEXP pointer, uint32_t index, const bool *depends) {
+  static const char *fields[] = {"op",     "operands", "results", "attributes",
+                                 "dtypes", "depends",  ""};
+  const struct joist_instruction i = joist_r_trace_of(pointer)->program.instructions[index];
+  SEXP list = PROTECT(Rf_mkNamed(VECSXP, fields));
+  SET_VECTOR_ELT(list, 0, Rf_mkString(joist_op_name(i.op)));
+  SEXP operands = Rf_allocVector(VECSXP, i.operand_count);
+  SET_VECTOR_ELT(list, 1, operands);
+  for (uint32_t k = 0; k < i.operand_count; k++)
+    SET_VECTOR_ELT(operands, k, traced_value(pointer, i.operand[k]));
+  SEXP results = Rf_allocVector(VECSXP, i.result_count);
+  SET_VECTOR_ELT(list, 2, results);
+  for (uint32_t r = 0; r < i.result_count; r++)
+    SET_VECTOR_ELT(results, r, traced_value(pointer, i.result + r));
+  SET_VECTOR_ELT(list, 3, attributes_of(i.attributes));
+  SEXP dtypes = Rf_allocVector(STRSXP, i.operand_count);
+  SET_VECTOR_ELT(list, 4, dtypes);
+  SEXP by = Rf_allocVector(LGLSXP, i.operand_count);
+  SET_VECTOR_ELT(list, 5, by);
+  for (uint32_t k = 0; k < i.operand_count; k++) {
+    const joist_dtype read = joist_signature_operand(&i.signature, k);
+    SET_STRING_ELT(dtypes, k, Rf_mkChar(joist_dtype_name(read)));
+    LOGICAL(by)[k] = depends[i.operand[k]];
+  }
+  UNPROTECT(1);
+  return list;
+}
+
+/* ---- which instructions ---- */
+
+static bool *flags_of(const struct joist_program *program) {
+  bool *const flags = (bool *)R_alloc(program->value_count + 1, sizeof *flags);
+  memset(flags, 0, (program->value_count + 1) * sizeof *flags);
+  return flags;
+}
+
+/* Sets the flags of tensors of the trace. */
+static void flag_values(SEXP pointer, SEXP tensors, bool *flags) {
+  if (TYPEOF(tensors) != VECSXP) joist_r_stop(JOIST_ERROR_VALUE, "values of a trace are in a list");
+  for (R_xlen_t k = 0; k < XLENGTH(tensors); k++) {
+    struct joist_r_value value;
+    joist_r_read_any(joist_rules_at(0), VECTOR_ELT(tensors, k), &value);
+    const bool own = value.form == JOIST_R_TRACED && value.payload == pointer && !value.leaf;
+    if (!own || value.argument.value >= joist_r_trace_of(pointer)->program.value_count)
+      joist_r_stop(JOIST_ERROR_VALUE, "a tensor of another jit() trace has no derivative here");
+    flags[value.argument.value] = true;
+  }
+}
+
+static bool any_of(const bool *flags, const joist_value_id *values, uint32_t n) {
+  bool any = false;
+  for (uint32_t k = 0; k < n; k++) any |= flags[values[k]];
+  return any;
+}
+
+static bool any_result(const bool *flags, const struct joist_instruction *i) {
+  bool any = false;
+  for (uint32_t r = 0; r < i->result_count; r++) any |= flags[i->result + r];
+  return any;
+}
+
+static bool is_stop(const struct joist_instruction *i) {
+  return i->op == JOIST_OP_ALIAS &&
+         joist_attributes_find(i->attributes, JOIST_ATTRIBUTE_MARK) == NULL;
+}
+
+SEXP joist_r_trace_walk(SEXP pointer, SEXP outputs, SEXP inputs) {
+  const struct joist_program *const program = &joist_r_trace_of(pointer)->program;
+  const void *const vmax = vmaxget();
+  bool *const depends = flags_of(program), *const wanted = flags_of(program);
+  flag_values(pointer, inputs, depends);
+  flag_values(pointer, outputs, wanted);
+  for (uint32_t k = 0; k < program->instruction_count; k++) {
+    const struct joist_instruction *const i = &program->instructions[k];
+    if (is_stop(i) || !any_of(depends, i->operand, i->operand_count)) continue;
+    for (uint32_t r = 0; r < i->result_count; r++) {
+      const joist_dtype dtype = program->values[i->result + r].type.dtype;
+      depends[i->result + r] |= joist_dtype_category(dtype) >= JOIST_CATEGORY_FLOAT;
+    }
+  }
+  uint32_t *const found = (uint32_t *)R_alloc(program->instruction_count + 1, sizeof *found);
+  R_xlen_t count = 0;
+  for (uint32_t k = program->instruction_count; k-- > 0;) {
+    const struct joist_instruction *const i = &program->instructions[k];
+    if (!any_result(wanted, i) || !any_result(depends, i) ||
+        !any_of(depends, i->operand, i->operand_count))
+      continue;
+    for (uint32_t a = 0; a < i->operand_count; a++) wanted[i->operand[a]] |= depends[i->operand[a]];
+    found[count++] = k;
+  }
+  SEXP list = PROTECT(Rf_allocVector(VECSXP, count));
+  for (R_xlen_t k = 0; k < count; k++)
+    SET_VECTOR_ELT(list, k, instruction_of(pointer, found[k], depends));
+  vmaxset(vmax);
+  UNPROTECT(1);
+  return list;
+}

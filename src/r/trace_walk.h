@@ -1,0 +1,14 @@
+/* Instructions of a trace that is under way, as R values: what derivatives are made from. */
+#ifndef JOIST_R_TRACE_WALK_H
+#define JOIST_R_TRACE_WALK_H
+
+#include "r/sexp.h"
+
+/* .Call entry point. `outputs` and `inputs` are lists of tensors of the trace. Gives a list of the
+ * instructions through which an output depends on an input by numbers that are no integers, the
+ * latest first. Each is a list: `op`; `operands` and `results`, lists of traced tensors;
+ * `attributes`, a named list that counts dims and positions from 1; `dtypes`, those that the
+ * operands are read in; `depends`, which operands do. */
+SEXP joist_r_trace_walk(SEXP trace, SEXP outputs, SEXP inputs);
+
+#endif

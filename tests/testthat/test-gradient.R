@@ -1,0 +1,489 @@
+# Gradients: rules for all operations beside central differences, dtypes, structure, errors.
+
+op_table <- as.data.frame(.Call(joist:::joist_r_op_names))
+rules <- joist:::gradient_rules
+
+test_that("every operation has a rule, the derivative zero, or an error that names it", {
+  treated <- c(names(rules), joist:::zero_gradient, joist:::no_gradient)
+  expect_setequal(treated, op_table$name)
+  expect_identical(anyDuplicated(treated), 0L)
+  for (op in joist:::no_gradient) {
+    f <- getExportedValue("joist", paste0("nv_", op))
+    expect_error(
+      gradient(function(x) sum(f(x)))(nv_tensor(c(1, 2))), paste0("nv_", op, "() has no"),
+      class = "joist_value_error", fixed = TRUE
+    )
+  }
+})
+
+# Weighs elements, so that each has another part in the result.
+weigh <- function(x) {
+  x <- nv_flatten(x)
+  sum(x * nv_tensor(cos(seq_len(length(x)) * 1.3) + 0.2, "f64"))
+}
+
+u <- c(0.3, -0.7, 0.2, 0.9, -0.4, 0.55)
+v <- c(0.5, 0.25, -1.3, 0.7, 1.9, -0.6)
+p <- abs(u) + 0.2
+m <- matrix(sin(1:12), 3)
+a3 <- array(cos((1:24)^1.5), c(2, 3, 4))
+zeros <- replace(a3, c(1, 8, 10), 0)
+square <- matrix(sin((1:9)^2), 3) + 3 * diag(3)
+right <- matrix(cos(1:6), 3)
+tall <- matrix(sin((1:15)^1.7), 5)
+positions <- nv_tensor(array(c(1L, 3L, 3L, 2L), c(2, 2, 4)))
+key <- nv_key(5)
+assigned <- function(x, i, j, value) {
+  if (is.null(j)) x[i] <- value else x[i, j] <- value
+  weigh(x * x)
+}
+
+# A function, and its arguments.
+case <- function(f, ...) list(f = f, arguments = list(...))
+of_op <- function(op, ...) {
+  f <- getExportedValue("joist", paste0("nv_", op))
+  case(function(...) weigh(f(...)), ...)
+}
+
+unary <- function(ops, x) stats::setNames(lapply(ops, of_op, x), ops)
+cases <- c(
+  unary(c(
+    "negate", "abs", "exp", "expm1", "logistic", "sin", "cos", "tan", "asin", "acos", "atan",
+    "sinh", "cosh", "tanh", "asinh", "atanh", "erf", "erfc", "cbrt", "real", "conj", "gamma",
+    "lgamma"
+  ), u),
+  unary(c("sqrt", "rsqrt", "log", "log2", "log10", "log1p"), p),
+  list(
+    acosh = of_op("acosh", p + 1.1),
+    add = of_op("add", u, v), sub = of_op("sub", u, v), mul = of_op("mul", u, v),
+    div = of_op("div", u, v), min = of_op("min", u, v), max = of_op("max", u, v),
+    atan2 = of_op("atan2", u, v), mod = of_op("mod", v, u), remainder = of_op("remainder", v, u),
+    pow = of_op("pow", p, v), square = case(function(x) weigh(x^2L), u),
+    broadcast = case(function(x, y) weigh(x * y), matrix(u, 2), matrix(v[1:3], 1)),
+    scalar = case(function(x, y) weigh(x * y[2]), u, v),
+    clamp = case(function(a, x, b) weigh(nv_clamp(a, x, b)), u - 0.1, v, u + 0.5),
+    ifelse = case(function(x, y) weigh(nv_ifelse(x > 0, x * y, y^2)), u, v),
+    convert = case(function(x) sum(nv_convert(x * x, "f64")), u),
+    sum = case(function(x) weigh(nv_reduce_sum(x, 2)), a3),
+    sum_kept = case(function(x) weigh(nv_reduce_sum(x, c(1, 3), drop = FALSE)), a3),
+    mean = case(function(x) weigh(nv_mean(x, 2)^2), a3),
+    prod = case(function(x) weigh(nv_reduce_prod(x, 2)), a3),
+    prod_of_zeros = case(function(x) weigh(nv_reduce_prod(x, 2)), zeros),
+    reduce_min = case(function(x) weigh(nv_reduce_min(x, 2)), a3),
+    reduce_max = case(function(x) weigh(nv_reduce_max(x, 3, drop = FALSE)^2), a3),
+    variance = case(nv_var, u), softmax = case(function(x) weigh(exp(x) / sum(exp(x))), u)
+  ),
+  lapply(stats::setNames(nm = c("cumsum", "cumprod", "cummin", "cummax")), function(op) {
+    of_op(op, a3)
+  }),
+  lapply(c(along_sum = "cumsum", along_prod = "cumprod", along_min = "cummin"), function(op) {
+    f <- getExportedValue("joist", paste0("nv_", op))
+    case(function(x) weigh(f(x, 2)), a3)
+  }),
+  list(
+    cumprod_of_zeros = case(function(x) weigh(nv_cumprod(x, 3)), zeros),
+    sort = case(function(x) weigh(nv_sort(x, 2)^2), a3),
+    decreasing = case(function(x) weigh(nv_sort(x, 3, TRUE)), a3),
+    top_k = case(function(x) weigh(nv_top_k(x, 2, 3)$values^2), a3),
+    reshape = case(function(x) weigh(nv_reshape(x, c(6, 4))^2), a3),
+    transpose = case(function(x) weigh(nv_transpose(x, c(3, 1, 2))^2), a3),
+    broadcast_to = case(function(x) weigh(nv_broadcast_to(x, c(3, 4))), matrix(u[1:3], 3)),
+    concatenate = case(function(x, y) weigh(nv_concatenate(x, y, x, dimension = 2)), m, m^2),
+    concatenate_scalars = case(function(x, y) weigh(nv_concatenate(x, y[1], y[2])^2), u, v),
+    stack = case(function(x, y) weigh(nv_stack(x, y)), u, v),
+    slice = case(function(x) weigh(x[2:3, seq(4, 1, by = -2)]^2), m),
+    empty = case(function(x) sum(x[integer(), ]) + sum(x^2), m),
+    excluded = case(function(x) weigh(x[-1, 2]), m),
+    scattered = case(function(x) weigh(x[c(1, 1, 3), c(2, 2, 4)]^2), m),
+    masked = case(function(x) weigh(x[c(TRUE, FALSE, TRUE, TRUE, FALSE, FALSE)]), u),
+    reverse = case(function(x) weigh(rev(x)^2), u),
+    update = case(function(x, y) assigned(x, 2:3, 2:4, y), m, matrix(u, 2)),
+    update_one = case(function(x, y) assigned(x, 2:3, 2:4, y[2]), m, u),
+    put = case(function(x, y) assigned(x, c(5, 1, 5), NULL, y), u, v[1:3]),
+    put_one = case(function(x, y) assigned(x, c(5, 1, 6), NULL, y[1]), u, v[1:3]),
+    pad = case(function(x, y) weigh(nv_pad(x, c(1, -1), c(2, 1), y[1], c(1, 2))^2), m, u[1:2]),
+    crop = case(function(x) weigh(nv_pad(x, c(-1, 0), c(0, -2))), m),
+    gather = case(function(x) weigh(nv_gather(x, nv_tensor(c(3L, 1L, 3L, 2L)), 2)^2), a3),
+    gather_one = case(function(x) weigh(nv_gather(x, 2L, 3)), a3),
+    gather_matrix = case(function(x) weigh(nv_gather(x, nv_tensor(matrix(c(2L, 1L), 2)), 1)), a3),
+    take_along = case(function(x) weigh(nv_take_along(x, positions, 2)^2), a3),
+    scatter_add = case(function(x, y) weigh(nv_scatter_add(x, c(1, 3, 3), y)^2), u, v[1:3]),
+    scatter_one = case(function(x, y) weigh(nv_scatter_add(x, c(1, 3, 3), y[2])^2), u, v),
+    triangles = case(function(x) weigh(nv_tril(x) * nv_triu(x, -1)), m),
+    diagonal = case(function(x) weigh(nv_diag(x) * nv_diag(x)), m),
+    matmul = case(function(x, y) weigh(x %*% y), square, right),
+    crossprod = case(function(x, y) weigh(nv_crossprod(x, y)), square, right),
+    tcrossprod = case(function(x, y) weigh(nv_tcrossprod(x, y)), t(right), square),
+    batch = case(function(x, y) weigh(nv_matmul(x, y)), a3, aperm(a3, c(2, 1, 3))),
+    one_for_a_batch = case(function(x, y) weigh(nv_matmul(x, y)), a3, right),
+    vector = case(function(x, y) weigh(x %*% y), square, u[1:3]),
+    solve = case(function(x, y) weigh(nv_solve(x, y)), square, right),
+    solve_vector = case(function(x, y) weigh(nv_solve(x, y)), square, u[1:3]),
+    inverse = case(function(x) weigh(nv_inverse(x)), square),
+    det = case(nv_det, square),
+    determinant = case(function(x) nv_determinant(x)$modulus, square),
+    chol = case(function(x) weigh(nv_chol(nv_crossprod(x) + nv_eye(3L, "f64"))), square),
+    chol_lower = case(function(x) {
+      weigh(nv_chol(nv_crossprod(x) + nv_eye(3L, "f64"), TRUE))
+    }, square),
+    qr = case(function(x) weigh(nv_qr(x)$Q) + weigh(nv_qr(x)$R), tall),
+    qr_r = case(function(x) weigh(nv_qr(x)$R), tall),
+    eigh = case(function(x) {
+      parts <- nv_eigh(x + t(x))
+      weigh(parts$values) + weigh(parts$vectors^2)
+    }, square),
+    svd = case(function(x) {
+      parts <- nv_svd(x)
+      weigh(parts$d) + weigh(parts$u^2) + weigh(parts$v^2)
+    }, tall),
+    svd_wide = case(function(x) weigh(nv_svd(x)$d) + weigh(nv_svd(x)$v^2), t(tall)),
+    runif = case(function(x, y) weigh(nv_runif(5L, x[1], y[1], "f64", key = key)^2), u, u + 2),
+    rnorm = case(function(x, y) weigh(nv_rnorm(5L, x[1], y[1], "f64", key = key)^2), u, p)
+  )
+)
+for (lower in c(TRUE, FALSE)) {
+  for (turn in c(TRUE, FALSE)) {
+    for (unit in c(TRUE, FALSE)) {
+      cases[[paste("triangular_solve", lower, turn, unit)]] <- local({
+        flags <- list(lower = lower, transpose = turn, unit_diagonal = unit)
+        case(function(x, y) {
+          weigh(do.call(nv_triangular_solve, c(list(x, y), flags)))
+        }, square, right)
+      })
+    }
+  }
+}
+
+tensors_of <- function(arguments, dtype) lapply(arguments, nv_tensor, dtype)
+
+test_that("the gradient of every operation is what differences say, eagerly and in jit()", {
+  seen <- character()
+  for (name in names(cases)) {
+    one <- cases[[name]]
+    arguments <- tensors_of(one$arguments, "f64")
+    checked <- tryCatch(
+      do.call(check_gradient, c(list(jit(one$f)), arguments)),
+      joist_error = function(e) fail(paste(name, conditionMessage(e)))
+    )
+    compiled <- jit(gradient(one$f))
+    eager <- do.call(gradient(one$f), arguments)
+    if (!identical(do.call(compiled, arguments), eager)) fail(paste(name, "in jit()"))
+    seen <- union(seen, as.data.frame(do.call(program, c(list(one$f), arguments)))$op)
+    seen <- union(seen, as.data.frame(program(compiled))$op)
+    # In f32: rounding, and what a condition number makes of it.
+    single <- do.call(gradient(one$f), tensors_of(one$arguments, "f32"))
+    for (k in seq_along(single)) {
+      expect_identical(format(dtype(single[[k]])), "f32")
+      apart <- max(abs(as.double(single[[k]]) - as.double(eager[[k]])))
+      if (!(apart < 2e-4 * max(1, abs(as.double(eager[[k]]))))) fail(paste(name, "in f32", apart))
+    }
+  }
+  expect_identical(setdiff(names(rules), c(seen, "alias")), character())
+  expect_false("alias" %in% seen)
+})
+
+test_that("second derivatives are what differences of gradients say", {
+  for (name in setdiff(names(cases), c("gamma", "lgamma", "prod_of_zeros", "cumprod_of_zeros"))) {
+    one <- cases[[name]]
+    arguments <- tensors_of(one$arguments, "f64")
+    slope <- function(...) {
+      Reduce(`+`, lapply(gradient(one$f)(...), function(x) weigh(x) + sum(x * x)))
+    }
+    tryCatch(
+      do.call(check_gradient, c(list(jit(slope)), arguments, tolerance = 1e-5)),
+      joist_error = function(e) fail(paste(name, conditionMessage(e)))
+    )
+  }
+  cube <- function(x) gradient(function(x) gradient(function(x) x^3)(x)$x)(x)$x
+  expect_equal(as.double(cube(nv_scalar(2, "f64"))), 12)
+  expect_equal(as.double(jit(cube)(nv_scalar(2, "f64"))), 12)
+})
+
+# ---- dtypes ----
+
+type_of <- function(x) paste0(format(dtype(x)), if (ambiguous(x)) "?")
+
+test_that("a gradient has the dtype, ambiguity and shape of what it is by, for every pair", {
+  for (rules in c("anvil", "jax", "numpy", "torch")) {
+    for (left in floats()) {
+      for (right in setdiff(dtypes(), complexes())) {
+        for (flags in list(c(FALSE, FALSE), c(TRUE, FALSE), c(FALSE, TRUE))) {
+          x <- nv_tensor(c(1, 2, 3), left, ambiguous = flags[1])
+          y <- nv_convert(nv_tensor(c(1, 0, 1)), right, flags[2])
+          f <- function(x, y) sum(nv_convert(x * y, "f64"))
+          joined <- tryCatch(with_promotion(rules, x * y), joist_promotion_error = identity)
+          if (inherits(joined, "error")) next
+          got <- with_promotion(rules, gradient(f, "x")(x, y)$x)
+          label <- paste(rules, type_of(x), type_of(y))
+          if (type_of(got) != type_of(x)) fail(paste(label, type_of(got)))
+          if (!identical(as.double(got), c(1, 0, 1))) fail(paste(label, "values"))
+          if (!identical(with_promotion(rules, jit(gradient(f, "x"))(x, y)$x), got)) {
+            fail(paste(label, "in jit()"))
+          }
+        }
+      }
+    }
+  }
+  succeed()
+})
+
+test_that("what flows back is rounded once, to the dtype of the operand", {
+  x <- 1 + (1:200) * 2^-12
+  y <- sin(1:200)
+  weight <- nv_tensor(1, "f16", shape = 1L)
+  f <- function(w, x) sum(nv_convert(w, "f32") * x)
+  g <- function(w, x) sum(w * x)
+  data <- nv_tensor(y, "f32")
+  for (h in list(f, g)) {
+    got <- gradient(h, "w")(weight, data)$w
+    expect_identical(type_of(got), "f16")
+    expect_identical(as.double(got), round_to(round_to(sum(round_to(y, "f32")), "f32"), "f16"))
+  }
+  wide <- gradient(function(x) nv_reduce_sum(x * x, dtype = "f64"))(nv_tensor(x, "f16"))$x
+  expect_identical(type_of(wide), "f16")
+  expect_identical(as.double(wide), 2 * round_to(x, "f16"))
+  # Strictness is about what the user's function does.
+  silent <- with_promotion(NULL, gradient(function(x) sum(x * 2))(data), on = c(widening = "error"))
+  expect_identical(as.double(silent$x), rep(2, 200))
+})
+
+test_that("integers and bools end a derivative", {
+  zero <- function(f) gradient(f)(nv_tensor(c(1.5, -2)))$x
+  whole <- function(x) sum(nv_convert(nv_convert(x, "i32"), "f32"))
+  expect_identical(as.double(zero(whole)), c(0, 0))
+  expect_identical(as.double(zero(function(x) sum(nv_convert(x > 0, "f32")))), c(0, 0))
+  expect_identical(as.double(zero(function(x) nv_scalar(3))), c(0, 0))
+  expect_identical(as.double(zero(function(x) 3)), c(0, 0))
+  expect_identical(as.double(zero(function(x) sum(x * (x > 0)))), c(1, 0))
+  expect_identical(as.double(zero(function(x) sum(nv_order(x) * x))), c(2, 1))
+})
+
+test_that("a branch that is not taken gives NaN or, kept away from there, does not", {
+  x <- nv_tensor(c(4, 0, -1))
+  plain <- gradient(function(x) sum(nv_ifelse(x > 0, sqrt(x), 0)))(x)$x
+  expect_identical(is.nan(as.double(plain)), c(FALSE, TRUE, TRUE))
+  twice <- gradient(function(x) sum(nv_ifelse(x > 0, sqrt(nv_ifelse(x > 0, x, 1)), 0)))(x)$x
+  expect_identical(as.double(twice), c(0.25, 0, 0))
+})
+
+# ---- arguments and results ----
+
+test_that("gradients have the structure of the arguments in `wrt`", {
+  f <- function(p, x, power = 2) sum((p$a * x + p$b[[1]])^power)
+  p <- list(a = nv_tensor(c(1, 2), "f64"), b = list(nv_scalar(3, "f64"), NULL))
+  x <- nv_tensor(c(2, 1), "f64")
+  got <- gradient(f)(p, x)
+  expect_identical(names(got), c("p", "x"))
+  expect_identical(lapply(got$p, class), list(a = "nv_tensor", b = "list"))
+  expect_identical(as.double(got$p$a), c(20, 10))
+  expect_identical(as.double(got$p$b[[1]]), 20)
+  expect_null(got$p$b[[2]])
+  expect_identical(as.double(got$x), c(10, 20))
+  expect_identical(gradient(f, "x")(p, x), got["x"])
+  expect_identical(gradient(f, 2:1)(x = x, p = p), got[c("x", "p")])
+  expect_identical(gradient(f, c("x", "p"))(p, x, 2), got[c("x", "p")])
+  expect_identical(jit(gradient(f))(p, x), got)
+  both <- value_and_gradient(f, "x")(p, x)
+  expect_identical(both, list(value = f(p, x), grad = got["x"]))
+  expect_identical(jit(value_and_gradient(f, "x"))(p, x), both)
+  expect_identical(names(formals(gradient(f))), c("p", "x", "power"))
+  expect_identical(as.double(gradient(function(x) x * x)(3)$x), 6)
+  expect_identical(as.double(gradient(sum)(x)[[1]]), c(1, 1))
+  expect_identical(type_of(gradient(function(x) x * x)(3)$x), "f32?")
+})
+
+test_that("jitted functions, static arguments and traced values from outside", {
+  f <- jit(function(x, n, verbose) sum(x^n), static = c("n", "verbose"))
+  x <- nv_tensor(c(1, 2))
+  want <- list(x = nv_tensor(c(3, 12)))
+  expect_identical(gradient(f)(x, 3, TRUE), want)
+  expect_identical(jit(gradient(f), static = c("n", "verbose"))(x, 3, FALSE), want)
+  expect_error(gradient(f, "n"), "static", class = "joist_value_error")
+  outer <- jit(function(x, y) gradient(function(w) sum(w * y * x))(x)$w)
+  expect_identical(as.double(outer(nv_tensor(c(2, 3)), nv_tensor(c(5, 7)))), c(10, 21))
+  # The same value from outside is a constant.
+  confused <- gradient(function(x) gradient(function(y) x * y)(x)$y)
+  expect_identical(as.double(confused(nv_scalar(5))$x), 1)
+  shared <- function(a) gradient(function(x) x * gradient(function(y) x * y * y)(a)$y)(a)$x
+  expect_identical(as.double(shared(nv_scalar(3))), 36)
+  expect_identical(as.double(jit(shared)(nv_scalar(3))), 36)
+  expect_identical(gradient(function(x) sum(x))(nv_aval("f16", 3))$x, nv_aval("f16", 3))
+})
+
+test_that("products with derivatives agree with gradients and with each other", {
+  f <- function(x, y) list(a = x %*% y, b = sum(sin(x)))
+  x <- nv_tensor(square, "f64")
+  y <- nv_tensor(right, "f64")
+  co <- list(a = nv_tensor(cos(right), "f64"), b = 2)
+  both <- nv_vjp(f, list(x, y = y), co)
+  want <- gradient(function(x, y) {
+    value <- f(x, y)
+    sum(value$a * co$a) + 2 * value$b
+  })(x, y)
+  expect_identical(names(both$grad), c("", "y"))
+  expect_equal(as_array(both$grad[[1]]), as_array(want$x), tolerance = 1e-14)
+  expect_equal(as_array(both$grad$y), as_array(want$y), tolerance = 1e-14)
+  expect_identical(both$value, f(x, y))
+  along <- list(nv_tensor(sin(square), "f64"), nv_tensor(right^2, "f64"))
+  moved <- nv_jvp(f, list(x, y), along)
+  expect_equal(
+    as_array(moved$tangent$a), as_array(along[[1]] %*% y + x %*% along[[2]]), tolerance = 1e-14
+  )
+  expect_equal(as_array(moved$tangent$b), sum(cos(square) * sin(square)), tolerance = 1e-14)
+  expect_identical(jit(function(x, y, t) nv_jvp(f, list(x, y), t))(x, y, along), moved)
+  for (name in c("matmul", "svd", "sort", "cumprod", "update", "solve")) {
+    one <- cases[[name]]
+    arguments <- tensors_of(one$arguments, "f64")
+    directions <- lapply(one$arguments, function(a) nv_tensor(sin(a + 1), "f64", dim(a)))
+    slope <- do.call(gradient(one$f), arguments)
+    want <- sum(mapply(function(g, t) sum(as.double(g) * as.double(t)), slope, directions))
+    got <- nv_jvp(one$f, arguments, directions)$tangent
+    expect_equal(as.double(got), want, tolerance = 1e-12, label = name)
+  }
+  expect_error(nv_vjp(f, list(x, y), list(1)), "1 tensors, not 2", class = "joist_shape_error")
+  expect_error(nv_vjp(f, list(x, y), list(1, 1)), "shape", class = "joist_shape_error")
+  expect_error(nv_jvp(function(x) x > 0, list(x), list(x)), "bool", class = "joist_dtype_error")
+})
+
+test_that("derivatives stop and are replaced where the user says so", {
+  x <- nv_tensor(c(0.6, 2.2))
+  expect_identical(nv_stop_gradient(x), x)
+  half <- gradient(function(x) sum(x * nv_stop_gradient(x)))
+  expect_identical(as.double(half(x)$x), as.double(x))
+  stopped <- jit(function(x) nv_stop_gradient(x * 2) + 1)
+  expect_identical(stopped(x), x * 2 + 1)
+  calls <- 0
+  rule <- function(cotangent, value, x, digits) {
+    calls <<- calls + 1
+    expect_identical(digits, 3)
+    list(cotangent * digits, NULL)
+  }
+  through <- custom_gradient(function(x, digits) nv_round(x * digits), rule)
+  f <- function(x) sum(through(x, 3)^2)
+  expect_identical(as.double(gradient(f)(x)$x), 6 * round(as.double(x * 3)))
+  expect_identical(calls, 1)
+  expect_identical(f(x), jit(f)(x))
+  expect_identical(jit(gradient(f))(x), gradient(f)(x))
+  # The rule is differentiated in its turn.
+  rule <- function(cotangent, value, x) list(cotangent * 5 * x)
+  cubed <- custom_gradient(function(x) x * x * x, rule)
+  slope <- gradient(function(x) gradient(function(x) cubed(x))(x)$x)
+  expect_identical(as.double(slope(nv_scalar(2))$x), 5)
+  bad <- custom_gradient(function(x) x, function(cotangent, value, x) cotangent)
+  expect_error(gradient(bad)(nv_scalar(1)), "list of 1", class = "joist_value_error")
+  wrong <- custom_gradient(function(x) x * x, function(cotangent, value, x) list(cotangent * x))
+  expect_error(
+    check_gradient(function(x) sum(wrong(x)), x), "element 2",
+    class = "joist_value_error"
+  )
+  table <- check_gradient(function(x, y) sum(x * y), x, y = 2, wrt = "x")
+  expect_identical(table$argument, c("x", "x"))
+  expect_equal(table$gradient, c(2, 2))
+})
+
+test_that("what has no gradient is an error that says so", {
+  x <- nv_tensor(c(1, 2))
+  expect_error(gradient(function(x) x)(x), "shape {2}", class = "joist_shape_error", fixed = TRUE)
+  expect_error(gradient(function(x) sum(x > 0))(x), "not a i64", class = "joist_dtype_error")
+  expect_error(gradient(function(x) list(x))(x), "one float scalar", class = "joist_value_error")
+  for (bad in list(1L, TRUE, nv_tensor(1L), nv_tensor(1i))) {
+    expect_error(gradient(function(x) sum(x))(bad), "`x`", class = "joist_dtype_error")
+  }
+  expect_error(gradient(function(x) sum(Re(x * 1i)))(x), "complex", class = "joist_dtype_error")
+  expect_error(gradient(function(x) x, "y"), "no argument y", class = "joist_value_error")
+  expect_error(gradient(function(x) x, 2), "no argument 2", class = "joist_value_error")
+  expect_error(gradient(function(x) x, NA), "`wrt`", class = "joist_value_error")
+  expect_error(gradient(function(x, y) x, "y")(x), "y is not given", class = "joist_value_error")
+  expect_error(gradient(function(x) if (sum(x) > 0) sum(x))(x), "`if`", class = "joist_trace_error")
+  expect_error(trace_dtypes(gradient(sum), x), "recorded", class = "joist_value_error")
+  expect_error(
+    gradient(function(x) sum(nv_qr(x)$R))(nv_tensor(m)), "fewer rows", class = "joist_value_error"
+  )
+})
+
+# ---- random functions ----
+
+test_that("gradients of random functions are the same eagerly and in jit(), dtype and flag", {
+  set.seed(17)
+  one <- c(
+    "sin(%s)", "exp(-abs(%s))", "%s * 0.5", "nv_logistic(%s)", "cumsum(%s)", "rev(%s)", "%s^2L",
+    "nv_convert(%s, \"f32\")", "nv_convert(%s, \"f16\")", "%s[c(3, 1, 1, 2)]", "sort(%s)"
+  )
+  two <- c(
+    "%s + %s", "%s * %s", "nv_max(%s, %s)", "nv_ifelse(%s > 0, %s, 1)", "%s - sum(%s)",
+    "%s / (1 + nv_mean(%s)^2)"
+  )
+  for (k in 1:200) {
+    names <- c("x", "y")
+    lines <- character()
+    for (n in seq_len(sample(2:12, 1))) {
+      code <- if (runif(1) < 0.5) {
+        sprintf(sample(one, 1), sample(names, 1))
+      } else {
+        sprintf(sample(two, 1), sample(names, 1), sample(names, 1))
+      }
+      lines <- c(lines, paste0("v", n, " <- ", code))
+      names <- c(names, paste0("v", n))
+    }
+    body <- c(lines, paste0("sum(", paste(names, collapse = ") + sum("), ")"))
+    f <- eval(parse(text = c("function(x, y) {", body, "}")))
+    x <- nv_tensor(round(rnorm(4), 2), sample(floats(), 1), ambiguous = runif(1) < 0.3)
+    y <- nv_tensor(round(rnorm(4), 2), sample(floats(), 1), ambiguous = runif(1) < 0.3)
+    eager <- value_and_gradient(f)(x, y)
+    if (!identical(jit(value_and_gradient(f))(x, y), eager)) fail(paste(body, collapse = "\n"))
+    if (!identical(lapply(eager$grad, type_of), list(x = type_of(x), y = type_of(y)))) {
+      fail(paste(c("dtypes of", body), collapse = "\n"))
+    }
+    if (!identical(eager$value, f(x, y))) fail(paste(c("value of", body), collapse = "\n"))
+  }
+  succeed()
+})
+
+# ---- sums at positions ----
+
+test_that("nv_scatter_add() adds in every dtype what base R adds", {
+  index <- c(1, 3, 3, 4, 1, 3)
+  values <- c(1, 2, 3, 4, 5, 6)
+  want <- replace(c(1, 2, 3, 4, 5), c(1, 3, 4), c(1 + 6, 3 + 11, 4 + 4))
+  for (d in setdiff(dtypes(), "bool")) {
+    x <- nv_tensor(c(1, 2, 3, 4, 5), d)
+    for (kind in setdiff(ints(), "i8")) {
+      got <- nv_scatter_add(x, nv_tensor(index, kind), nv_tensor(values, d))
+      expect_identical(dtype(got), dtype(x))
+      expect_equal(as.double(Re(got)), want, label = paste(d, kind))
+    }
+    traced <- jit(function(x, i, v) nv_scatter_add(x, i, v))
+    expect_identical(traced(x, nv_tensor(index, "i64"), nv_tensor(values, d)), got)
+    expect_equal(as.double(Re(nv_scatter_add(x, index, 1L))), c(3, 2, 6, 5, 5))
+  }
+  wrapped <- nv_scatter_add(nv_tensor(250, "ui8"), c(1, 1), nv_tensor(c(3, 4), "ui8"))
+  expect_identical(as.double(wrapped), 1)
+  complex <- nv_scatter_add(nv_tensor(c(1i, 2)), c(1, 1), nv_tensor(c(1 + 2i, 3i)))
+  expect_identical(as.complex(complex), c(1 + 6i, 2 + 0i))
+  # Halves: 2048 ones would be lost one by one.
+  many <- nv_scatter_add(nv_tensor(2048, "f16"), rep(1, 2048), nv_tensor(1, "f16"))
+  expect_identical(as.double(many), 4096)
+  expect_error(nv_scatter_add(x, c(1, 6), x[1:2]), "out of range", class = "joist_value_error")
+  expect_error(nv_scatter_add(x, 0, x[1]), "out of range", class = "joist_value_error")
+  expect_error(nv_scatter_add(x, c(1, 2), x[1:3]), class = "joist_shape_error")
+  expect_error(nv_scatter_add(x, x, x), "integers", class = "joist_dtype_error")
+  expect_error(nv_scatter_add(nv_tensor(TRUE), 1, TRUE), class = "joist_dtype_error")
+})
+
+test_that("sums at positions have the same bits on any number of threads", {
+  set.seed(3)
+  n <- 3e5
+  x <- nv_tensor(numeric(100), "f32")
+  index <- sample(100, n, TRUE)
+  values <- round_to(rnorm(n), "f32")
+  old <- nv_set_threads(1)
+  on.exit(nv_set_threads(old))
+  got <- nv_scatter_add(x, index, nv_tensor(values, "f32"))
+  nv_set_threads(2)
+  expect_identical(nv_scatter_add(x, index, nv_tensor(values, "f32")), got)
+  want <- as.vector(rowsum(values, index))
+  expect_lt(max(abs(as.double(got) - want)), 1e-3)
+  loop <- 0
+  for (value in values[index == 7]) loop <- round_to(loop + value, "f32")
+  expect_identical(as.double(got[7]), loop)
+})
