@@ -70,7 +70,7 @@ nv_read_bin <- function(con, dtype, shape = NULL, endian = .Platform$endian, dev
 #' @export
 nv_write_bin <- function(x, con = raw(), endian = .Platform$endian) {
   swapped <- is_swapped(endian)
-  x <- as_tensor(x)
+  x <- as_operand(x)
   if (is_file_name(con)) {
     invisible(.Call(joist_r_write_bin, x, con, swapped))
   } else {

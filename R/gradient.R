@@ -146,7 +146,7 @@ in_trace <- function(compute, arguments, dynamic) {
   if (tracing$depth > 0L) {
     return(compute(arguments))
   }
-  arguments[dynamic] <- lapply(arguments[dynamic], map_leaves, as_tensor)
+  arguments[dynamic] <- lapply(arguments[dynamic], map_leaves, as_operand)
   dynamic <- seq_along(arguments) %in% dynamic | vapply(arguments, is_tensor, NA)
   state <- .Call(joist_r_jit_state, 1L)
   # The names of the arguments are not those of `compute`, which takes them in one list.

@@ -162,7 +162,7 @@ named_tensors <- function(x) {
   if (!has_names(x)) {
     stop_joist("joist_value_error", "each tensor of `x` must have a name of its own")
   }
-  lapply(x, as_tensor)
+  lapply(x, as_operand)
 }
 
 # Whether each element has one of its own.

@@ -210,8 +210,8 @@ nv_gather <- function(operand, indices, dim = 1L) {
 #' Sums at positions
 #'
 #' A tensor with values added to its elements at given positions, as often as a position occurs:
-#' what [nv_gather()] and subsets take apart is put together. Values are added one after the other in
-#' their order, so that a sum has the same bits however many threads there are.
+#' what [nv_gather()] and subsets take apart is put together. Values are added one after the other
+#' in their order, so that a sum has the same bits however many threads there are.
 #'
 #' @param x A tensor or an R array, of numbers.
 #' @param index Positions from 1 on in column-major order: a tensor of integers or whole R numbers.

@@ -61,7 +61,7 @@ python_exchange <- local({
 })
 
 #' @exportS3Method reticulate::r_to_py
-r_to_py.nv_tensor <- function(x, convert = FALSE) {
+r_to_py.nv_tensor <- function(x, convert = FALSE) { # nolint: object_name_linter.
   if (has_data(x) && !device(x) == "cpu") x <- nv_to(x, "cpu")
   exchange <- python_exchange()
   type <- numpy_type(format(dtype(x)))
@@ -71,7 +71,7 @@ r_to_py.nv_tensor <- function(x, convert = FALSE) {
 }
 
 #' @exportS3Method reticulate::r_to_py
-r_to_py.nv_dlpack <- function(x, convert = FALSE) {
+r_to_py.nv_dlpack <- function(x, convert = FALSE) { # nolint: object_name_linter.
   exchange <- python_exchange()
   taken <- .Call(joist_r_dlpack_take, x)
   as_object <- if (taken[5L] == "dltensor") exchange$Given else exchange$Lent

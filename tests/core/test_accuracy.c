@@ -21,15 +21,14 @@ enum { BATCH = 4096 };
 
 /* ---- what is measured ---- */
 
-#define FUNCTIONS(X)                                                                              \
-  X(EXP, exp)                                                                                     \
-  X(EXPM1, expm1)                                                                                 \
-  X(LOG, log)                                                                                     \
-  X(LOG2, log2) X(LOG10, log10) X(LOG1P, log1p) X(SIN, sin) X(COS, cos) X(TAN, tan) X(ASIN, asin) \
-      X(ACOS, acos) X(ATAN, atan) X(SINH, sinh) X(COSH, cosh) X(TANH, tanh) X(ASINH, asinh)       \
-          X(ACOSH, acosh) X(ATANH, atanh) X(SQRT, sqrt) X(RSQRT, rsqrt) X(CBRT, cbrt)             \
-              X(LOGISTIC, logistic) X(ERF, erf) X(ERFC, erfc) X(GAMMA, gamma_or_nan)              \
-                  X(LGAMMA, lgamma) X(DIGAMMA, digamma)
+/* clang-format off */
+#define FUNCTIONS(X) \
+  X(EXP, exp) X(EXPM1, expm1) X(LOG, log) X(LOG2, log2) X(LOG10, log10) X(LOG1P, log1p) \
+  X(SIN, sin) X(COS, cos) X(TAN, tan) X(ASIN, asin) X(ACOS, acos) X(ATAN, atan) \
+  X(SINH, sinh) X(COSH, cosh) X(TANH, tanh) X(ASINH, asinh) X(ACOSH, acosh) X(ATANH, atanh) \
+  X(SQRT, sqrt) X(RSQRT, rsqrt) X(CBRT, cbrt) X(LOGISTIC, logistic) \
+  X(ERF, erf) X(ERFC, erfc) X(GAMMA, gamma_or_nan) X(LGAMMA, lgamma) X(DIGAMMA, digamma)
+/* clang-format on */
 
 /* The loops are a function's own, so that its calls are direct. */
 #define LOOPS(OP, NAME)                                               \
