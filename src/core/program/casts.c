@@ -216,11 +216,11 @@ static void order_dtypes(joist_dtype first, joist_dtype second,
     if ((joist_dtype)d != first && (joist_dtype)d != second) order[n++] = (joist_dtype)d;
 }
 
-/* Keeps what gets further than event `at`, or as far where `partly`, one of each outcome. */
+/* Keeps what gets further than event `at`, or anything where `partly`, one of each outcome. */
 static bool consider(struct search *search, struct candidates *candidates, size_t depth,
                      size_t added, uint32_t at, bool partly) {
   const struct progress progress = run(search, depth + added);
-  if (progress.first < at || (progress.first == at && !partly)) return false;
+  if (progress.first <= at && !partly) return false;
   for (size_t c = 0; c < candidates->count; c++)
     if (candidates->item[c].progress.hash == progress.hash && candidates->item[c].count <= added)
       return true;
@@ -278,8 +278,9 @@ static void cast_result(struct search *search, struct candidates *candidates, si
   consider(search, candidates, depth, 1, at, false);
 }
 
-/* Arguments of one event may have to be cast together, so one that gets no further counts, too.
- * They are cast to dtypes of the recorded run. */
+/* Arguments of one event may have to be cast together, and one that is cast may need an operand
+ * cast back before, so one that gets no further counts, too. They are cast to dtypes of the
+ * recorded run. */
 static void cast_each_argument(struct search *search, struct candidates *candidates, size_t depth,
                                uint32_t at) {
   const struct joist_ledger *const ledger = search->ledger;
