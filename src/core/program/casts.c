@@ -357,6 +357,37 @@ static bool greedy(struct search *search, struct candidates *candidates, size_t 
   }
 }
 
+/* Whether a cast of this place to some dtype is enough. */
+static bool helps(struct search *search, joist_cast_kind kind, uint32_t at, uint32_t operand) {
+  for (int d = 0; d < JOIST_DTYPE_COUNT; d++) {
+    search->cast[0] = (struct joist_cast){kind, at, operand, (joist_dtype)d};
+    if (run(search, 1).wrong == 0) return true;
+  }
+  return false;
+}
+
+/* Whether any single cast is enough, wherever it stands. */
+static bool one_is_enough(struct search *search) {
+  const struct joist_ledger *const ledger = search->ledger;
+  for (uint32_t v = 0; v < ledger->value_count; v++) {
+    const uint32_t argument = ledger->values[v].argument;
+    if (argument != JOIST_LEDGER_NONE && search->castable->argument[argument] &&
+        helps(search, JOIST_CAST_ARGUMENT, argument, 0))
+      return true;
+  }
+  for (uint32_t e = 0; e < ledger->event_count && search->effort > 0; e++) {
+    const struct joist_ledger_event *const event = &ledger->events[e];
+    if (!event->last) continue;
+    if (search->castable->result[event->site] && helps(search, JOIST_CAST_RESULT, event->site, 0))
+      return true;
+    for (uint32_t k = 0; k < event->operand_count && k < 32; k++)
+      if ((search->castable->operand[event->site] >> k & 1) &&
+          helps(search, JOIST_CAST_OPERAND, event->site, k))
+        return true;
+  }
+  return false;
+}
+
 /* Whether `left` more casts are enough; `room` has candidates for each depth. */
 static bool deepen(struct search *search, struct candidates *room, size_t depth, size_t left) {
   const struct progress progress = run(search, depth);
@@ -395,15 +426,17 @@ joist_status joist_find_casts(const struct joist_ledger *ledger, const struct jo
     search->pass = (struct pass){ledger, rules, search->cast, 0, own, operands};
     casts->found = greedy(search, room, &casts->count, &casts->failed);
     memcpy(casts->cast, search->cast, casts->count * sizeof *casts->cast);
-    casts->fewest = casts->found && casts->count <= 1;
     search->effort = effort;
     for (size_t n = 1; casts->found && n < casts->count && n < DEPTH; n++) {
-      if (!deepen(search, room, 0, n)) continue;
+      if (n == 1 && one_is_enough(search))
+        search->pass.count = 1;
+      else if (!deepen(search, room, 0, n))
+        continue;
       casts->count = search->pass.count;
       memcpy(casts->cast, search->cast, casts->count * sizeof *casts->cast);
     }
-    if (casts->found && casts->count > 1)
-      casts->fewest = search->effort > 0 && !search->crowded && casts->count <= DEPTH;
+    const bool whole = search->effort > 0 && !search->crowded && casts->count <= DEPTH;
+    casts->fewest = casts->found && (casts->count <= 1 || whole);
   }
   free(own);
   free(room);
