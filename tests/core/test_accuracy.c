@@ -144,9 +144,9 @@ static void check_floats(const char *set, const struct function *f, uint64_t str
 /* ---- f64 where errors are large ---- */
 
 static double few_steps(double x) {
-  int64_t bits;
+  uint64_t bits;
   memcpy(&bits, &x, sizeof bits);
-  bits += (int64_t)(random_bits() >> 59) - 16;
+  bits += (random_bits() >> 59) - 16;
   memcpy(&x, &bits, sizeof bits);
   return x;
 }
