@@ -23,7 +23,8 @@ draw_bars <- function() {
   graphics::par(mar = c(2.6, 11.5, 0.2, 0.8), las = 1, mgp = c(1.6, 0.4, 0), tcl = -0.2, cex = 0.85)
   at <- graphics::barplot(times,
     beside = TRUE, horiz = TRUE, border = NA, col = contestant_colours[who], space = c(0, 0.6),
-    xlim = c(0, 1.1 * max(times)), names.arg = rev(rows$case), xlab = "milliseconds for 2e7 elements, two threads"
+    xlim = c(0, 1.1 * max(times)), names.arg = rev(rows$case),
+    xlab = "milliseconds for 2e7 elements, two threads"
   )
   graphics::text(times, at, sprintf("%.3g", times), pos = 4, offset = 0.2, cex = 0.75, xpd = NA)
   graphics::legend("bottomright", rev(contestants[who]),

@@ -325,12 +325,12 @@ test_that("data frames with tensors are not lengthened but by rbind()", {
 test_that("a tensor becomes a column of a data.table by cbind()", {
   skip_if_not_installed("data.table")
   x <- nv_tensor(1:3, "i8")
-  D <- data.table::data.table(a = 1:3)
-  expect_identical(cbind(D, t = x)$t, x)
-  expect_identical(data.table::data.table(D, t = x)$t, x)
-  expect_identical(names(D), "a")
+  rows <- data.table::data.table(a = 1:3)
+  expect_identical(cbind(rows, t = x)$t, x)
+  expect_identical(data.table::data.table(rows, t = x)$t, x)
+  expect_identical(names(rows), "a")
   # No way leads from := to joist.
-  expect_error(data.table::set(D, j = "t", value = x), "invalid type")
+  expect_error(data.table::set(rows, j = "t", value = x), "invalid type")
 })
 
 test_that("data.table cannot compute with tensors", {
