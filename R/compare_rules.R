@@ -204,7 +204,7 @@ list_errors <- function(recorded) {
 # ---- casts ----
 
 # How many inferences of a whole function the search for a smaller set may take.
-most_inferences <- 5000
+most_inferences <- 20000
 
 no_casts <- function() {
   data_frame(list(

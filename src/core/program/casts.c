@@ -142,6 +142,8 @@ struct progress {
   uint64_t hash;  /* of the types of all values up to there */
 };
 
+enum { SEEN = 1 << 13 };
+
 struct search {
   const struct joist_ledger *ledger;
   const struct joist_castable *castable;
@@ -149,8 +151,9 @@ struct search {
   struct pass pass;
   struct joist_cast cast[JOIST_CASTS_MAX];
   size_t effort;
-  uint32_t occurring; /* bit d: dtype d is one of the recorded run */
-  bool crowded;       /* there were more candidates than there is room for */
+  uint64_t seen[SEEN]; /* hashes of what did not help, at the place that they name; 0: none */
+  uint32_t occurring;  /* bit d: dtype d is one of the recorded run */
+  bool crowded;        /* there were more candidates than there is room for */
 };
 
 /* What is wrong counts once: those who read it find the type that is wanted. */
@@ -388,6 +391,16 @@ static bool one_is_enough(struct search *search) {
   return false;
 }
 
+/* Whether these types with `left` more casts have been tried; they are from now on. The same casts
+ * in another order give the same types. */
+static bool seen_before(struct search *search, uint64_t types, size_t left) {
+  const uint64_t hash = joist_hash_word(types, left) | 1;
+  uint64_t *const place = &search->seen[hash >> 20 & (SEEN - 1)];
+  if (*place == hash) return true;
+  *place = hash;
+  return false;
+}
+
 /* Whether `left` more casts are enough; `room` has candidates for each depth. */
 static bool deepen(struct search *search, struct candidates *room, size_t depth, size_t left) {
   const struct progress progress = run(search, depth);
@@ -395,7 +408,7 @@ static bool deepen(struct search *search, struct candidates *room, size_t depth,
     search->pass.count = depth;
     return true;
   }
-  if (left == 0 || search->effort == 0) return false;
+  if (left == 0 || search->effort == 0 || seen_before(search, progress.hash, left)) return false;
   find_candidates(search, room, depth, progress.first);
   for (size_t c = 0; c < room->count && search->effort > 0; c++) {
     if (room->item[c].count > left ||
@@ -428,10 +441,9 @@ joist_status joist_find_casts(const struct joist_ledger *ledger, const struct jo
     memcpy(casts->cast, search->cast, casts->count * sizeof *casts->cast);
     search->effort = effort;
     for (size_t n = 1; casts->found && n < casts->count && n < DEPTH; n++) {
-      if (n == 1 && one_is_enough(search))
-        search->pass.count = 1;
-      else if (!deepen(search, room, 0, n))
-        continue;
+      const bool enough = n == 1 ? one_is_enough(search) : deepen(search, room, 0, n);
+      if (!enough) continue;
+      if (n == 1) search->pass.count = 1;
       casts->count = search->pass.count;
       memcpy(casts->cast, search->cast, casts->count * sizeof *casts->cast);
     }
