@@ -44,7 +44,7 @@
 jit <- function(f, static = character(), cache_size = 100L, device = NULL, promotion = NULL,
                 on = NULL) {
   force(f)
-  f <- as_function(match.fun(f), "f")
+  f <- with_compiled_loops(as_function(match.fun(f), "f"))
   if (!is.null(device)) device <- format(nv_device(device))
   if (!is.null(promotion)) promotion_rules(promotion)
   policy <- promotion_policy(on)
@@ -142,7 +142,6 @@ call_function <- function(f, arguments) {
   named <- names(arguments)
   symbols <- sprintf("argument%d", seq_along(arguments))
   if (!is.null(named)) symbols[nzchar(named)] <- named[nzchar(named)]
-  if (tracing$depth > 0L) f <- with_compiled_loops(f)
   frame <- list2env(stats::setNames(arguments, symbols), parent = list2env(list(jitted = f)))
   own <- if ("jitted" %in% symbols) f else quote(jitted)
   eval(as.call(c(own, stats::setNames(lapply(symbols, as.name), named))), frame)

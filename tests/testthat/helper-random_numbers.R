@@ -52,20 +52,24 @@ is_refusal <- function(e) grepl("not known while jit() traces", conditionMessage
 # A program that lost a line, or that gives R numbers, is none; nor is one where the rules ask for
 # values that a compiled function does not know, which it says. Values are wrong only after dtypes
 # are: there a compiled function has another error.
-disagrees <- function(program, rules) {
-  f <- tryCatch(function_of(program$lines), error = function(e) NULL)
-  if (is.null(f)) {
+disagrees <- function(program, rules, functions = functions_of(program)) {
+  if (is.null(functions)) {
     return(FALSE)
   }
-  compiled <- outcome_of(jit(f), program, rules)
+  compiled <- outcome_of(functions$compiled, program, rules)
   if (is_lost(compiled) || identical(compiled, "refused")) {
     return(FALSE)
   }
-  eager <- outcome_of(f, program, rules)
+  eager <- outcome_of(functions$eager, program, rules)
   if (identical(eager, "joist_value_error") && is.character(compiled)) {
     return(FALSE)
   }
   !is_lost(eager) && !identical(eager, compiled)
+}
+
+functions_of <- function(program) {
+  eager <- tryCatch(function_of(program$lines), error = function(e) NULL)
+  if (is.null(eager)) NULL else list(eager = eager, compiled = jit(eager))
 }
 
 outcome_of <- function(f, program, rules) {
@@ -139,7 +143,7 @@ shrunk <- function(program, rules) {
 # What differs, as text: the smallest program, its inputs, and both outcomes.
 disagreement_text <- function(program, rules) {
   program <- shrunk(program, rules)
-  f <- function_of(program$lines)
+  functions <- functions_of(program)
   show <- function(f) paste(deparse(outcome_of(f, program, rules), 500L), collapse = " ")
   inputs <- vapply(program$inputs, function(x) {
     if (is_tensor(x)) {
@@ -150,7 +154,7 @@ disagreement_text <- function(program, rules) {
   }, "")
   paste(c(
     paste("under", rules), program$lines, paste(names(inputs), "is", inputs),
-    paste("eager:", show(f)), paste("compiled:", show(jit(f)))
+    paste("eager:", show(functions$eager)), paste("compiled:", show(functions$compiled))
   ), collapse = "\n")
 }
 
@@ -158,6 +162,7 @@ disagreement_text <- function(program, rules) {
 number_disagreements <- function(seed, sets = promotion_rule_sets()$id) {
   set.seed(seed)
   program <- random_function(number_words, number_input)
-  wrong <- Filter(function(rules) disagrees(program, rules), sets)
+  functions <- functions_of(program)
+  wrong <- Filter(function(rules) disagrees(program, rules, functions), sets)
   vapply(wrong, function(rules) disagreement_text(program, rules), "")
 }
