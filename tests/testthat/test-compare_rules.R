@@ -106,6 +106,15 @@ test_that("assignment, sums and functions without source are handled", {
   }
 })
 
+test_that("an operand and the result of one call are cast together", {
+  for (f in list(function(x) sum(x), function(x) nv_reduce_sum(x))) {
+    compared <- compare_rules(f, "jax_x32", "array_api_2024", nv_tensor(c(TRUE, FALSE)))
+    expect_true(compared$found && compared$checked && compared$fewest)
+    expect_setequal(compared$casts$kind, c("operand", "result"))
+    expect_identical(compared$casts$dtype, c("i32", "i32"))
+  }
+})
+
 test_that("several rule sets, and rules of one's own", {
   own <- promotion_rules("anvil", double = "f64")
   compared <- compare_rules(

@@ -268,6 +268,16 @@ static void cast_operands(struct search *search, struct candidates *candidates, 
       *second = (struct joist_cast){JOIST_CAST_OPERAND, event->site, j, event->operand[j].taken};
       consider(search, candidates, depth, 2, at, false);
     }
+  if (!event->last || !search->castable->result[event->site]) return;
+  *second = (struct joist_cast){JOIST_CAST_RESULT, event->site, 0, wanted};
+  for (uint32_t k = 0; k < event->operand_count && k < 32; k++) {
+    if (!(allowed >> k & 1)) continue;
+    order_dtypes(wanted, event->operand[k].taken, order);
+    for (int d = 0; d < JOIST_DTYPE_COUNT; d++) {
+      *first = (struct joist_cast){JOIST_CAST_OPERAND, event->site, k, order[d]};
+      consider(search, candidates, depth, 2, at, false);
+    }
+  }
 }
 
 static void cast_result(struct search *search, struct candidates *candidates, size_t depth,
