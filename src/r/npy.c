@@ -9,10 +9,6 @@
 #include "r/files.h"
 #include "r/run.h"
 
-static void raise_if(joist_status status, const struct joist_error *error) {
-  if (status != JOIST_OK) joist_r_raise(status, error);
-}
-
 SEXP joist_r_read_npy(SEXP path, SEXP bytes, SEXP reversed, SEXP map) {
   const bool turned = joist_r_flag(reversed, "reversed"), mmap = joist_r_flag(map, "mmap");
   const bool is_file = path != R_NilValue;
@@ -25,11 +21,11 @@ SEXP joist_r_read_npy(SEXP path, SEXP bytes, SEXP reversed, SEXP map) {
   SEXP head = PROTECT(is_file ? joist_r_read_head(pointer, JOIST_NPY_PREFIX) : bytes);
   const uint64_t size = is_file ? joist_r_file_of(pointer)->file.size : (uint64_t)XLENGTH(bytes);
   size_t length;
-  raise_if(joist_npy_length(RAW(head), (size_t)XLENGTH(head), &length, &error), &error);
+  joist_r_raise_if(joist_npy_length(RAW(head), (size_t)XLENGTH(head), &length, &error), &error);
   if (is_file) head = joist_r_read_head(pointer, length);
   PROTECT(head);
   const size_t there = (size_t)XLENGTH(head) < length ? (size_t)XLENGTH(head) : length;
-  raise_if(joist_npy_parse(RAW(head), there, size, &elements, &error), &error);
+  joist_r_raise_if(joist_npy_parse(RAW(head), there, size, &elements, &error), &error);
   if (turned) joist_elements_reverse(&elements);
   SEXP tensor =
       PROTECT(joist_r_read_elements(&elements, pointer, is_file ? NULL : RAW(bytes), mmap));
@@ -57,8 +53,9 @@ SEXP joist_r_write_npy(SEXP x, SEXP path, SEXP c_order, SEXP swapped) {
     memcpy(RAW(result), header, length);
     const struct joist_run run = joist_r_run();
     struct joist_error error;
-    raise_if(joist_elements_write(&elements, value.data, NULL, RAW(result) + length, &run, &error),
-             &error);
+    joist_r_raise_if(
+        joist_elements_write(&elements, value.data, NULL, RAW(result) + length, &run, &error),
+        &error);
     UNPROTECT(1);
   }
   (void)kept;

@@ -11,10 +11,6 @@
 #include "r/finalizers.h"
 #include "r/run.h"
 
-static void raise_if(joist_status status, const struct joist_error *error) {
-  if (status != JOIST_OK) joist_r_raise(status, error);
-}
-
 /* ---- reading ---- */
 
 static void free_header(SEXP pointer) {
@@ -81,13 +77,13 @@ SEXP joist_r_read_safetensors(SEXP path, SEXP bytes, SEXP names, SEXP reversed, 
   SEXP head = PROTECT(is_file ? joist_r_read_head(pointer, JOIST_SAFETENSORS_PREFIX) : bytes);
   const uint64_t size = is_file ? joist_r_file_of(pointer)->file.size : (uint64_t)XLENGTH(bytes);
   size_t length;
-  raise_if(joist_safetensors_length(RAW(head), (size_t)XLENGTH(head), size, &length, &error),
-           &error);
+  joist_r_raise_if(
+      joist_safetensors_length(RAW(head), (size_t)XLENGTH(head), size, &length, &error), &error);
   if (is_file) head = joist_r_read_head(pointer, length);
   PROTECT(head);
   struct joist_safetensors *header;
   SEXP owner = PROTECT(new_header(&header));
-  raise_if(joist_safetensors_parse(RAW(head), length, size, header, &error), &error);
+  joist_r_raise_if(joist_safetensors_parse(RAW(head), length, size, header, &error), &error);
   const bool all = names == R_NilValue;
   const R_xlen_t n = all ? (R_xlen_t)header->count : XLENGTH(names);
   SEXP result = PROTECT(Rf_allocVector(VECSXP, n));
@@ -160,7 +156,7 @@ static const char *header_of(const struct writing *writing, size_t *length) {
   char *copy = NULL;
   /* Twice: R's memory is asked for when how long it is is known, and nothing else is held. */
   for (int turn = 0; turn < 2; turn++) {
-    raise_if(
+    joist_r_raise_if(
         joist_safetensors_format(writing->tensors, writing->count, writing->metadata,
                                  writing->metadata_count, writing->order, &header, length, &error),
         &error);
@@ -195,7 +191,7 @@ SEXP joist_r_write_safetensors(SEXP tensors, SEXP metadata, SEXP path) {
     const struct joist_run run = joist_r_run();
     struct joist_error error;
     for (size_t k = 0; k < n; k++) {
-      raise_if(joist_elements_write(&elements[k], data[k], NULL, to, &run, &error), &error);
+      joist_r_raise_if(joist_elements_write(&elements[k], data[k], NULL, to, &run, &error), &error);
       to += elements[k].count * joist_dtype_size(elements[k].dtype);
     }
     UNPROTECT(1);
