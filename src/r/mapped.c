@@ -2,17 +2,18 @@
  * may have several of them, the second says where in the file they are. */
 #include "r/mapped.h"
 
-#include <R_ext/Altrep.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/files/check.h"
+#include "r/altrep.h"
 #include "r/conditions.h"
 #include "r/open_file.h"
 #include "r/operands.h"
 #include "r/rules.h"
+#include "r/vector.h"
 
 struct place {
   uint64_t from, bytes;
@@ -89,14 +90,6 @@ static bool read_number(SEXP state, int k, uint64_t *number) {
   return text[0] >= '0' && text[0] <= '9' && *end == '\0';
 }
 
-static size_t size_of(SEXPTYPE type) {
-  return type == INTSXP    ? sizeof(int)
-         : type == REALSXP ? sizeof(double)
-         : type == CPLXSXP ? sizeof(Rcomplex)
-         : type == RAWSXP  ? 1
-                           : 0;
-}
-
 static SEXP new_vector(SEXP pointer, SEXPTYPE type, uint64_t from, size_t n, bool shared);
 
 /* What is read may have been written by anybody. */
@@ -105,7 +98,8 @@ static SEXP from_state(SEXP class, SEXP state) {
   uint64_t number[STATE] = {0}, sample;
   bool valid = TYPEOF(state) == STRSXP && XLENGTH(state) == STATE;
   for (int k = TYPE; k < STATE && valid; k++) valid = read_number(state, k, &number[k]);
-  const size_t each = valid && number[TYPE] < 256 ? size_of((SEXPTYPE)number[TYPE]) : 0;
+  const size_t each =
+      valid && number[TYPE] < 256 ? joist_r_element_size((SEXPTYPE)number[TYPE]) : 0;
   if (each == 0 || number[BYTES] == 0 || number[BYTES] % each != 0 || number[FROM] % each != 0 ||
       number[BYTES] > number[SIZE] || number[FROM] > number[SIZE] - number[BYTES])
     joist_r_stop(JOIST_ERROR_VALUE, "the saved place of a shared tensor is damaged");
@@ -129,34 +123,18 @@ static SEXP from_state(SEXP class, SEXP state) {
 
 /* ---- classes ---- */
 
-static R_altrep_class_t classes[4];
-static const SEXPTYPE types[] = {RAWSXP, INTSXP, REALSXP, CPLXSXP};
-enum { TYPES = sizeof types / sizeof *types };
+static struct joist_r_altrep family;
 
-/* They belong to no library, see joist_r_altrep_payload_init(). */
 void joist_r_map_init(void) {
-  classes[0] = R_make_altraw_class("mapped_raw", "joist", NULL);
-  classes[1] = R_make_altinteger_class("mapped_integer", "joist", NULL);
-  classes[2] = R_make_altreal_class("mapped_real", "joist", NULL);
-  classes[3] = R_make_altcomplex_class("mapped_complex", "joist", NULL);
-  for (int k = 0; k < TYPES; k++) {
-    R_set_altrep_Length_method(classes[k], length);
-    R_set_altvec_Dataptr_method(classes[k], data);
-    R_set_altvec_Dataptr_or_null_method(classes[k], data_or_null);
-    R_set_altrep_Serialized_state_method(classes[k], state_of);
-    R_set_altrep_Unserialize_method(classes[k], from_state);
+  family = joist_r_altrep("mapped", length, data, data_or_null);
+  for (int k = 0; k < JOIST_R_ALTREP_TYPES; k++) {
+    R_set_altrep_Serialized_state_method(family.classes[k], state_of);
+    R_set_altrep_Unserialize_method(family.classes[k], from_state);
   }
 }
 
-static bool is_mapped(SEXP x) {
-  if (!ALTREP(x)) return false;
-  for (int k = 0; k < TYPES; k++)
-    if (R_altrep_inherits(x, classes[k])) return true;
-  return false;
-}
-
 void joist_r_map_touch(SEXP payload) {
-  if (is_mapped(payload)) place_of(payload)->touched = true;
+  if (joist_r_altrep_has(&family, payload)) place_of(payload)->touched = true;
 }
 
 /* ---- making them ---- */
@@ -165,12 +143,12 @@ static SEXP new_vector(SEXP pointer, SEXPTYPE type, uint64_t from, size_t n, boo
   struct joist_r_file *const open = joist_r_file_of(pointer);
   if (open->memory == NULL && joist_file_map(&open->file, &open->memory) != 0) return R_NilValue;
   SEXP where = PROTECT(Rf_allocVector(RAWSXP, sizeof(struct place)));
-  const struct place place = {
-      .from = from, .bytes = n * size_of(type), .length = (R_xlen_t)n, .shared = shared};
+  const struct place place = {.from = from,
+                              .bytes = n * joist_r_element_size(type),
+                              .length = (R_xlen_t)n,
+                              .shared = shared};
   memcpy(RAW(where), &place, sizeof place);
-  int k = 0;
-  while (types[k] != type) k++;
-  SEXP made = R_new_altrep(classes[k], pointer, where);
+  SEXP made = R_new_altrep(joist_r_altrep_class(&family, type), pointer, where);
   if (shared) MARK_NOT_MUTABLE(made);
   UNPROTECT(1);
   return made;
@@ -206,7 +184,7 @@ SEXP joist_r_share(SEXP x) {
   struct joist_r_value value;
   joist_r_read(joist_r_rules(R_NilValue), x, &value);
   joist_r_needs_data(&value);
-  if (!is_mapped(value.payload))
+  if (!joist_r_altrep_has(&family, value.payload))
     joist_r_stop(
         JOIST_ERROR_VALUE,
         "only a tensor that is mapped can be shared: save it, and read it with mmap = TRUE");
