@@ -62,10 +62,11 @@ SEXP joist_r_read_bin(SEXP path, SEXP dtype, SEXP shape, SEXP swapped, SEXP map)
     UNPROTECT(1);
     return R_NilValue;
   }
-  const uint64_t size = joist_r_file_of(pointer)->file.size;
-  if (size > PTRDIFF_MAX) JOIST_R_FAIL(JOIST_E_OUT_OF_MEMORY, .bytes = SIZE_MAX);
-  const struct joist_elements elements = elements_of(dtype, shape, swapped, (size_t)size);
-  SEXP tensor = PROTECT(joist_r_read_elements(&elements, pointer, NULL, mmap));
+  const struct joist_r_input input = {
+      .file = pointer, .bytes = R_NilValue, .size = joist_r_file_of(pointer)->file.size};
+  if (input.size > PTRDIFF_MAX) JOIST_R_FAIL(JOIST_E_OUT_OF_MEMORY, .bytes = SIZE_MAX);
+  const struct joist_elements elements = elements_of(dtype, shape, swapped, (size_t)input.size);
+  SEXP tensor = PROTECT(joist_r_read_elements(&elements, &input, mmap));
   joist_r_close_file(pointer);
   UNPROTECT(2);
   return tensor;
@@ -78,7 +79,7 @@ SEXP joist_r_write_bin(SEXP x, SEXP path, SEXP swapped) {
                                           .swapped = joist_r_flag(swapped, "swapped"),
                                           .shape = value.argument.shape,
                                           .count = value.count};
-  joist_r_write_file(path, NULL, 0, &elements, &value.data, 1);
+  joist_r_write(path, NULL, 0, &elements, &value.data, 1);
   (void)kept;
   UNPROTECT(1);
   return R_NilValue;

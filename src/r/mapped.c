@@ -30,9 +30,7 @@ static struct joist_r_file *file_of(SEXP x) {
   return open;
 }
 
-static const char *path_of(SEXP pointer) {
-  return Rf_translateCharUTF8(STRING_ELT(R_ExternalPtrTag(pointer), 0));
-}
+static const char *shown_path(SEXP pointer) { return joist_r_path_text(joist_r_path_of(pointer)); }
 
 /* ---- methods ---- */
 
@@ -45,7 +43,7 @@ static void *data(SEXP x, Rboolean writable) {
   if (!joist_file_is_whole(&open->file))
     joist_r_stop(JOIST_ERROR_VALUE,
                  "file \"%s\" has become shorter since it was mapped: its elements are gone",
-                 path_of(R_altrep_data1(x)));
+                 shown_path(R_altrep_data1(x)));
   return (char *)open->memory + place_of(x)->from;
 }
 
@@ -69,10 +67,10 @@ static SEXP state_of(SEXP x) {
   uint64_t sample;
   const int code = joist_file_sample(file, place->from, place->bytes, &sample);
   if (code != 0)
-    joist_r_stop(JOIST_ERROR_VALUE, "cannot read file \"%s\": %s", path_of(R_altrep_data1(x)),
+    joist_r_stop(JOIST_ERROR_VALUE, "cannot read file \"%s\": %s", shown_path(R_altrep_data1(x)),
                  joist_file_message(code));
   SEXP state = PROTECT(Rf_allocVector(STRSXP, STATE));
-  SET_STRING_ELT(state, PATH, STRING_ELT(R_ExternalPtrTag(R_altrep_data1(x)), 0));
+  SET_STRING_ELT(state, PATH, STRING_ELT(joist_r_path_of(R_altrep_data1(x)), 0));
   SET_STRING_ELT(state, TYPE, number_text((uint64_t)TYPEOF(x)));
   SET_STRING_ELT(state, FROM, number_text(place->from));
   SET_STRING_ELT(state, BYTES, number_text(place->bytes));
@@ -112,11 +110,11 @@ static SEXP from_state(SEXP class, SEXP state) {
       sample != number[SAMPLE])
     joist_r_stop(JOIST_ERROR_VALUE,
                  "file \"%s\" is not the one that a tensor was shared from: it has changed since",
-                 path_of(pointer));
+                 shown_path(pointer));
   SEXP made = new_vector(pointer, (SEXPTYPE)number[TYPE], number[FROM],
                          (size_t)(number[BYTES] / each), true);
   if (made == R_NilValue)
-    joist_r_stop(JOIST_ERROR_VALUE, "file \"%s\" cannot be mapped", path_of(pointer));
+    joist_r_stop(JOIST_ERROR_VALUE, "file \"%s\" cannot be mapped", shown_path(pointer));
   UNPROTECT(2);
   return made;
 }
@@ -162,7 +160,7 @@ SEXP joist_r_map(SEXP pointer, SEXPTYPE type, uint64_t from, size_t n) {
 static SEXP open_again(SEXP payload) {
   const struct joist_file *const old = &file_of(payload)->file;
   const struct place *const place = place_of(payload);
-  SEXP path = R_ExternalPtrTag(R_altrep_data1(payload));
+  SEXP path = joist_r_path_of(R_altrep_data1(payload));
   SEXP pointer = PROTECT(joist_r_open_file(path));
   if (pointer == R_NilValue) joist_r_no_file(path);
   const struct joist_file *const new = &joist_r_file_of(pointer)->file;
@@ -170,7 +168,7 @@ static SEXP open_again(SEXP payload) {
               old->device == new->device && old->number == new->number;
   if (!same)
     joist_r_stop(JOIST_ERROR_VALUE, "file \"%s\" has changed since it was mapped",
-                 path_of(pointer));
+                 shown_path(pointer));
   const void *const elements = data(payload, FALSE);
   if (place->touched &&
       (joist_file_compare(new, place->from, elements, (size_t)place->bytes, &same) != 0 || !same))
