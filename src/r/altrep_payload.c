@@ -74,8 +74,7 @@ static void note(SEXP unused) {
 }
 
 void joist_r_altrep_payload_collect(SEXP call) {
-  joist_r_finalize_with(PROTECT(R_MakeExternalPtr(NULL, R_NilValue, R_NilValue)), note, false);
-  UNPROTECT(1);
+  joist_r_owner(note);
   finalized = false;
   Rf_eval(call, R_BaseEnv);
   if (finalized) joist_r_altrep_payload_free();
@@ -195,8 +194,7 @@ void joist_r_altrep_payload_init(void) {
 
 SEXP joist_r_altrep_payload(SEXPTYPE type, size_t n, size_t bytes) {
   /* The finalizer first, so that an allocation that fails leaks nothing. */
-  SEXP pointer = PROTECT(R_MakeExternalPtr(NULL, R_NilValue, R_NilValue));
-  joist_r_finalize_with(pointer, finalize, false);
+  SEXP pointer = PROTECT(joist_r_owner(finalize));
   struct block *const block = joist_pool_allocate(bytes + HEADER);
   if (block == NULL) {
     UNPROTECT(1);

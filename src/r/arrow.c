@@ -37,8 +37,7 @@ static void finalize_schema(SEXP pointer) {
 
 /* Not at R's end: whoever made what is in it may be gone by then. */
 static SEXP new_pointer(size_t size, R_CFinalizer_t finalize) {
-  SEXP pointer = PROTECT(R_MakeExternalPtr(NULL, R_NilValue, R_NilValue));
-  joist_r_finalize_with(pointer, finalize, false);
+  SEXP pointer = PROTECT(joist_r_owner(finalize));
   void *const memory = calloc(1, size);
   if (memory == NULL) JOIST_R_FAIL(JOIST_E_OUT_OF_MEMORY, .bytes = size);
   R_SetExternalPtrAddr(pointer, memory);

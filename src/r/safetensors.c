@@ -22,8 +22,7 @@ static void free_header(SEXP pointer) {
 
 /* A header that R owns from the start: reading it may fail at any place. */
 static SEXP new_header(struct joist_safetensors **header) {
-  SEXP pointer = PROTECT(R_MakeExternalPtr(NULL, R_NilValue, R_NilValue));
-  joist_r_finalize_with(pointer, free_header, false);
+  SEXP pointer = PROTECT(joist_r_owner(free_header));
   *header = R_Calloc(1, struct joist_safetensors);
   R_SetExternalPtrAddr(pointer, *header);
   UNPROTECT(1);
@@ -144,29 +143,30 @@ static SEXP read_tensors(SEXP tensors, SEXP metadata, struct writing *writing) {
   return kept;
 }
 
-/* The header, a copy in R's transient memory. */
-static const char *header_of(const struct writing *writing, size_t *length) {
-  char *header;
+static void free_text(SEXP pointer) {
+  free(R_ExternalPtrAddr(pointer));
+  R_ClearExternalPtr(pointer);
+}
+
+/* The result owns the header. */
+static SEXP format_header(const struct writing *writing, char **header, size_t *length) {
   struct joist_error error;
-  char *copy = NULL;
-  /* Twice: R's memory is asked for when how long it is is known, and nothing else is held. */
-  for (int turn = 0; turn < 2; turn++) {
-    joist_r_raise_if(
-        joist_safetensors_format(writing->tensors, writing->count, writing->metadata,
-                                 writing->metadata_count, writing->order, &header, length, &error),
-        &error);
-    if (copy != NULL) memcpy(copy, header, *length);
-    free(header);
-    if (copy == NULL) copy = R_alloc(*length, 1);
-  }
-  return copy;
+  SEXP owner = PROTECT(joist_r_owner(free_text));
+  joist_r_raise_if(
+      joist_safetensors_format(writing->tensors, writing->count, writing->metadata,
+                               writing->metadata_count, writing->order, header, length, &error),
+      &error);
+  R_SetExternalPtrAddr(owner, *header);
+  UNPROTECT(1);
+  return owner;
 }
 
 SEXP joist_r_write_safetensors(SEXP tensors, SEXP metadata, SEXP path) {
   struct writing writing;
   SEXP kept = PROTECT(read_tensors(tensors, metadata, &writing));
+  char *header;
   size_t length;
-  const char *const header = header_of(&writing, &length);
+  SEXP owner = PROTECT(format_header(&writing, &header, &length));
   const size_t n = writing.count;
   struct joist_elements *const elements = (void *)R_alloc(n + 1, sizeof *elements);
   const void **const data = (void *)R_alloc(n + 1, sizeof *data);
@@ -175,7 +175,8 @@ SEXP joist_r_write_safetensors(SEXP tensors, SEXP metadata, SEXP path) {
     data[k] = writing.data[writing.order[k]];
   }
   SEXP result = joist_r_write(path, header, length, elements, data, n);
+  free_text(owner);
   (void)kept;
-  UNPROTECT(1);
+  UNPROTECT(2);
   return result;
 }
