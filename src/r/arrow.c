@@ -8,14 +8,12 @@
 #include "r/arguments.h"
 #include "r/conditions.h"
 #include "r/dtypes.h"
+#include "r/files.h"
 #include "r/finalizers.h"
 #include "r/foreign.h"
-#include "r/operands.h"
 #include "r/payload.h"
-#include "r/rules.h"
 #include "r/run.h"
 #include "r/tensor_create.h"
-#include "r/transfer.h"
 
 /* ---- pointers ---- */
 
@@ -90,9 +88,7 @@ SEXP joist_r_to_arrow(SEXP x, SEXP item, SEXP pointers) {
   struct joist_r_value value;
   struct joist_shape shape;
   struct joist_error error;
-  joist_r_read_any(joist_r_rules(R_NilValue), x, &value);
-  joist_r_needs_data(&value);
-  PROTECT(value.form == JOIST_R_REMOTE ? joist_r_fetch(&value, value.count) : x);
+  PROTECT(joist_r_read_to_write(x, &value));
   const struct joist_shape *const rows = read_item(item, &shape);
   const joist_dtype dtype = value.argument.operand.type.dtype;
   struct ArrowArray *const array = address(VECTOR_ELT(pointers, 0), "array");

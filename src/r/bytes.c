@@ -5,13 +5,10 @@
 #include "r/conditions.h"
 #include "r/dtypes.h"
 #include "r/files.h"
-#include "r/operands.h"
 #include "r/payload.h"
-#include "r/rules.h"
 #include "r/run.h"
 #include "r/tensor_create.h"
 #include "r/tensor_fields.h"
-#include "r/transfer.h"
 
 static void copy(joist_dtype dtype, const void *from, size_t n, bool swapped, void *to) {
   const struct joist_run run = joist_r_run();
@@ -88,10 +85,8 @@ SEXP joist_r_write_bin(SEXP x, SEXP path, SEXP swapped) {
 /* The payload itself where it is a raw vector of R's own, see joist_r_as_array(). */
 SEXP joist_r_to_bytes(SEXP x, SEXP swapped) {
   struct joist_r_value value;
-  joist_r_read_any(joist_r_rules(R_NilValue), x, &value);
-  joist_r_needs_data(&value);
-  SEXP here = PROTECT(value.form == JOIST_R_REMOTE ? joist_r_fetch(&value, value.count) : x);
-  SEXP payload = here == x ? value.payload : here;
+  PROTECT(joist_r_read_to_write(x, &value));
+  SEXP payload = value.payload;
   const joist_dtype dtype = value.argument.operand.type.dtype;
   const bool other = joist_r_flag(swapped, "swapped");
   if (TYPEOF(payload) == RAWSXP && !ALTREP(payload) && !other) {
