@@ -5,10 +5,10 @@
 #include "r/altrep_payload.h"
 
 #if JOIST_R_PAYLOADS_ARE_ALTREP
-#include <R_ext/Altrep.h>
 #include <string.h>
 
 #include "core/base/pool.h"
+#include "r/altrep.h"
 #include "r/finalizers.h"
 #include "r/vector.h"
 
@@ -74,8 +74,7 @@ static void note(SEXP unused) {
 }
 
 void joist_r_altrep_payload_collect(SEXP call) {
-  joist_r_finalize_with(PROTECT(R_MakeExternalPtr(NULL, R_NilValue, R_NilValue)), note, false);
-  UNPROTECT(1);
+  joist_r_owner(note);
   finalized = false;
   Rf_eval(call, R_BaseEnv);
   if (finalized) joist_r_altrep_payload_free();
@@ -138,13 +137,6 @@ static bool gather_any(size_t size, const char *from, R_xlen_t length, const int
   }
 }
 
-static size_t size_of(SEXPTYPE type) {
-  return type == INTSXP    ? sizeof(int)
-         : type == REALSXP ? sizeof(double)
-         : type == CPLXSXP ? sizeof(Rcomplex)
-                           : 1;
-}
-
 /* The positions of a vector that has no elements in memory, such as 1:n, a few at a time. */
 static bool gather_parts(size_t size, const char *from, R_xlen_t length, SEXP index, char *to) {
   int whole[POSITIONS];
@@ -171,9 +163,10 @@ static SEXP subset(SEXP x, SEXP index, SEXP call) {
   SEXP result = PROTECT(Rf_allocVector(type, n));
   char *const to = joist_r_elements(result);
   const void *const positions = DATAPTR_OR_NULL(index);
+  const size_t size = joist_r_element_size(type);
   const bool complete =
-      positions == NULL ? gather_parts(size_of(type), elements_of(x), length(x), index, to)
-                        : gather_any(size_of(type), elements_of(x), length(x),
+      positions == NULL ? gather_parts(size, elements_of(x), length(x), index, to)
+                        : gather_any(size, elements_of(x), length(x),
                                      TYPEOF(index) == INTSXP ? positions : NULL, positions, n, to);
   UNPROTECT(1);
   return complete ? result : NULL;
@@ -181,52 +174,27 @@ static SEXP subset(SEXP x, SEXP index, SEXP call) {
 
 /* ---- classes ---- */
 
-static R_altrep_class_t raw_class, integer_class, real_class, complex_class;
+static struct joist_r_altrep family;
 
-static R_altrep_class_t with_methods(R_altrep_class_t class) {
-  R_set_altrep_Length_method(class, length);
-  R_set_altvec_Dataptr_method(class, data);
-  R_set_altvec_Dataptr_or_null_method(class, data_or_null);
-  R_set_altvec_Extract_subset_method(class, subset);
-  return class;
-}
-
-/* They belong to no library, as R's own: R takes the methods of a library that it unloads from
- * the vectors that are left, and those of joist keep it mapped (joist_r_unload()). */
 void joist_r_altrep_payload_init(void) {
   if (retired == NULL) {
     retired = R_MakeExternalPtr(NULL, R_NilValue, R_NilValue);
     R_PreserveObject(retired);
   }
-  raw_class = with_methods(R_make_altraw_class("payload_raw", "joist", NULL));
-  integer_class = with_methods(R_make_altinteger_class("payload_integer", "joist", NULL));
-  real_class = with_methods(R_make_altreal_class("payload_real", "joist", NULL));
-  complex_class = with_methods(R_make_altcomplex_class("payload_complex", "joist", NULL));
-  R_set_altraw_Elt_method(raw_class, raw_element);
-  R_set_altinteger_Elt_method(integer_class, integer_element);
-  R_set_altreal_Elt_method(real_class, real_element);
-  R_set_altcomplex_Elt_method(complex_class, complex_element);
-}
-
-static R_altrep_class_t class_of(SEXPTYPE type) {
-  switch (type) {
-    case INTSXP:
-      return integer_class;
-    case REALSXP:
-      return real_class;
-    case CPLXSXP:
-      return complex_class;
-    default:
-      return raw_class;
-  }
+  family = joist_r_altrep("payload", length, data, data_or_null);
+  for (int k = 0; k < JOIST_R_ALTREP_TYPES; k++)
+    R_set_altvec_Extract_subset_method(family.classes[k], subset);
+  R_set_altraw_Elt_method(joist_r_altrep_class(&family, RAWSXP), raw_element);
+  R_set_altinteger_Elt_method(joist_r_altrep_class(&family, INTSXP), integer_element);
+  R_set_altreal_Elt_method(joist_r_altrep_class(&family, REALSXP), real_element);
+  R_set_altcomplex_Elt_method(joist_r_altrep_class(&family, CPLXSXP), complex_element);
 }
 
 /* ---- making one ---- */
 
 SEXP joist_r_altrep_payload(SEXPTYPE type, size_t n, size_t bytes) {
   /* The finalizer first, so that an allocation that fails leaks nothing. */
-  SEXP pointer = PROTECT(R_MakeExternalPtr(NULL, R_NilValue, R_NilValue));
-  joist_r_finalize_with(pointer, finalize, false);
+  SEXP pointer = PROTECT(joist_r_owner(finalize));
   struct block *const block = joist_pool_allocate(bytes + HEADER);
   if (block == NULL) {
     UNPROTECT(1);
@@ -234,7 +202,7 @@ SEXP joist_r_altrep_payload(SEXPTYPE type, size_t n, size_t bytes) {
   }
   *block = (struct block){.length = (R_xlen_t)n};
   R_SetExternalPtrAddr(pointer, block);
-  SEXP vector = R_new_altrep(class_of(type), pointer, R_NilValue);
+  SEXP vector = R_new_altrep(joist_r_altrep_class(&family, type), pointer, R_NilValue);
   UNPROTECT(1);
   return vector;
 }

@@ -8,18 +8,12 @@
 #include "r/arguments.h"
 #include "r/conditions.h"
 #include "r/dtypes.h"
+#include "r/files.h"
 #include "r/finalizers.h"
 #include "r/foreign.h"
-#include "r/operands.h"
 #include "r/payload.h"
-#include "r/rules.h"
 #include "r/run.h"
 #include "r/tensor_create.h"
-#include "r/transfer.h"
-
-static void raise_if(joist_status status, const struct joist_error *error) {
-  if (status != JOIST_OK) joist_r_raise(status, error);
-}
 
 /* ---- pointers ---- */
 
@@ -41,8 +35,7 @@ static void finalize_schema(SEXP pointer) {
 
 /* Not at R's end: whoever made what is in it may be gone by then. */
 static SEXP new_pointer(size_t size, R_CFinalizer_t finalize) {
-  SEXP pointer = PROTECT(R_MakeExternalPtr(NULL, R_NilValue, R_NilValue));
-  joist_r_finalize_with(pointer, finalize, false);
+  SEXP pointer = PROTECT(joist_r_owner(finalize));
   void *const memory = calloc(1, size);
   if (memory == NULL) JOIST_R_FAIL(JOIST_E_OUT_OF_MEMORY, .bytes = size);
   R_SetExternalPtrAddr(pointer, memory);
@@ -87,7 +80,7 @@ SEXP joist_r_to_arrow_schema(SEXP dtype, SEXP item, SEXP pointer) {
   struct joist_error error;
   const struct joist_shape *const rows = read_item(item, &shape);
   struct ArrowSchema *const schema = address(pointer, "schema");
-  raise_if(joist_arrow_write_schema(joist_r_dtype(dtype), rows, schema, &error), &error);
+  joist_r_raise_if(joist_arrow_write_schema(joist_r_dtype(dtype), rows, schema, &error), &error);
   return pointer;
 }
 
@@ -95,19 +88,17 @@ SEXP joist_r_to_arrow(SEXP x, SEXP item, SEXP pointers) {
   struct joist_r_value value;
   struct joist_shape shape;
   struct joist_error error;
-  joist_r_read_any(joist_r_rules(R_NilValue), x, &value);
-  joist_r_needs_data(&value);
-  PROTECT(value.form == JOIST_R_REMOTE ? joist_r_fetch(&value, value.count) : x);
+  PROTECT(joist_r_read_to_write(x, &value));
   const struct joist_shape *const rows = read_item(item, &shape);
   const joist_dtype dtype = value.argument.operand.type.dtype;
   struct ArrowArray *const array = address(VECTOR_ELT(pointers, 0), "array");
   struct ArrowSchema *const schema = address(VECTOR_ELT(pointers, 1), "schema");
-  raise_if(joist_arrow_write_schema(dtype, rows, schema, &error), &error);
+  joist_r_raise_if(joist_arrow_write_schema(dtype, rows, schema, &error), &error);
   const struct joist_shape *const all = &value.argument.shape;
   const size_t n = rows == NULL ? value.count : all->extent[all->rank - 1];
   struct joist_arrow_owned owned;
-  raise_if(joist_arrow_own_copy(dtype, value.data, value.count, &owned, &error), &error);
-  raise_if(joist_arrow_write_array(n, rows, owned, array, &error), &error);
+  joist_r_raise_if(joist_arrow_own_copy(dtype, value.data, value.count, &owned, &error), &error);
+  joist_r_raise_if(joist_arrow_write_array(n, rows, owned, array, &error), &error);
   UNPROTECT(1);
   return pointers;
 }
@@ -147,10 +138,10 @@ static SEXP payload_of_copies(SEXP arrays, const struct joist_arrow_type *type, 
   char *const to = joist_r_elements(payload);
   size_t done = 0;
   for (R_xlen_t k = 0; k < XLENGTH(arrays); k++) {
-    raise_if(read_part(arrays, k, type, &part, &error), &error);
-    raise_if(joist_arrow_copy(&part, type->dtype, na, done,
-                              to + done * joist_dtype_size(type->dtype), &run, &error),
-             &error);
+    joist_r_raise_if(read_part(arrays, k, type, &part, &error), &error);
+    joist_r_raise_if(joist_arrow_copy(&part, type->dtype, na, done,
+                                      to + done * joist_dtype_size(type->dtype), &run, &error),
+                     &error);
     done += part.count;
   }
   for (R_xlen_t k = 0; k < XLENGTH(arrays); k++) {
@@ -187,10 +178,10 @@ SEXP joist_r_from_arrow(SEXP arrays, SEXP schema, SEXP na) {
   struct joist_arrow_part part = {0};
   struct joist_error error;
   const joist_na policy = joist_r_na(na);
-  raise_if(joist_arrow_read_schema(address(schema, "schema"), &type, &error), &error);
+  joist_r_raise_if(joist_arrow_read_schema(address(schema, "schema"), &type, &error), &error);
   size_t rows = 0, count = 0;
   for (R_xlen_t k = 0; k < XLENGTH(arrays); k++) {
-    raise_if(read_part(arrays, k, &type, &part, &error), &error);
+    joist_r_raise_if(read_part(arrays, k, &type, &part, &error), &error);
     rows += part.rows;
     count += part.count;
     (void)shape_of(&type, rows); /* before the numbers overflow */

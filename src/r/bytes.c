@@ -5,13 +5,10 @@
 #include "r/conditions.h"
 #include "r/dtypes.h"
 #include "r/files.h"
-#include "r/operands.h"
 #include "r/payload.h"
-#include "r/rules.h"
 #include "r/run.h"
 #include "r/tensor_create.h"
 #include "r/tensor_fields.h"
-#include "r/transfer.h"
 
 static void copy(joist_dtype dtype, const void *from, size_t n, bool swapped, void *to) {
   const struct joist_run run = joist_r_run();
@@ -62,10 +59,11 @@ SEXP joist_r_read_bin(SEXP path, SEXP dtype, SEXP shape, SEXP swapped, SEXP map)
     UNPROTECT(1);
     return R_NilValue;
   }
-  const uint64_t size = joist_r_file_of(pointer)->file.size;
-  if (size > PTRDIFF_MAX) JOIST_R_FAIL(JOIST_E_OUT_OF_MEMORY, .bytes = SIZE_MAX);
-  const struct joist_elements elements = elements_of(dtype, shape, swapped, (size_t)size);
-  SEXP tensor = PROTECT(joist_r_read_elements(&elements, pointer, NULL, mmap));
+  const struct joist_r_input input = {
+      .file = pointer, .bytes = R_NilValue, .size = joist_r_file_of(pointer)->file.size};
+  if (input.size > PTRDIFF_MAX) JOIST_R_FAIL(JOIST_E_OUT_OF_MEMORY, .bytes = SIZE_MAX);
+  const struct joist_elements elements = elements_of(dtype, shape, swapped, (size_t)input.size);
+  SEXP tensor = PROTECT(joist_r_read_elements(&elements, &input, mmap));
   joist_r_close_file(pointer);
   UNPROTECT(2);
   return tensor;
@@ -78,7 +76,7 @@ SEXP joist_r_write_bin(SEXP x, SEXP path, SEXP swapped) {
                                           .swapped = joist_r_flag(swapped, "swapped"),
                                           .shape = value.argument.shape,
                                           .count = value.count};
-  joist_r_write_file(path, NULL, 0, &elements, &value.data, 1);
+  joist_r_write(path, NULL, 0, &elements, &value.data, 1);
   (void)kept;
   UNPROTECT(1);
   return R_NilValue;
@@ -87,10 +85,8 @@ SEXP joist_r_write_bin(SEXP x, SEXP path, SEXP swapped) {
 /* The payload itself where it is a raw vector of R's own, see joist_r_as_array(). */
 SEXP joist_r_to_bytes(SEXP x, SEXP swapped) {
   struct joist_r_value value;
-  joist_r_read_any(joist_r_rules(R_NilValue), x, &value);
-  joist_r_needs_data(&value);
-  SEXP here = PROTECT(value.form == JOIST_R_REMOTE ? joist_r_fetch(&value, value.count) : x);
-  SEXP payload = here == x ? value.payload : here;
+  PROTECT(joist_r_read_to_write(x, &value));
+  SEXP payload = value.payload;
   const joist_dtype dtype = value.argument.operand.type.dtype;
   const bool other = joist_r_flag(swapped, "swapped");
   if (TYPEOF(payload) == RAWSXP && !ALTREP(payload) && !other) {

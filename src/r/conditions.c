@@ -57,6 +57,10 @@ _Noreturn void joist_r_raise(joist_status status, const struct joist_error *erro
   raise_text(status, text);
 }
 
+void joist_r_raise_if(joist_status status, const struct joist_error *error) {
+  if (status != JOIST_OK) joist_r_raise(status, error);
+}
+
 _Noreturn void joist_r_fail(const struct joist_error *error) {
   joist_r_raise(joist_error_status(error->code), error);
 }

@@ -9,6 +9,8 @@
  * condition's call is the user's function. Does not return, so nothing that is
  * not R's may be held when it is called. */
 _Noreturn void joist_r_raise(joist_status status, const struct joist_error *error);
+/* The same, unless `status` is JOIST_OK. */
+void joist_r_raise_if(joist_status status, const struct joist_error *error);
 /* The same for what R finds out by itself: JOIST_R_FAIL(JOIST_E_KEY_SHAPE, .shape = {key}). */
 #define JOIST_R_FAIL(...) joist_r_fail(&(const struct joist_error){.code = __VA_ARGS__})
 _Noreturn void joist_r_fail(const struct joist_error *error);

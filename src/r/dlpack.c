@@ -21,10 +21,6 @@
 #include "r/rules.h"
 #include "r/run.h"
 
-static void raise_if(joist_status status, const struct joist_error *error) {
-  if (status != JOIST_OK) joist_r_raise(status, error);
-}
-
 /* ---- pointers ---- */
 
 static SEXP tag_of(bool versioned) {
@@ -84,11 +80,11 @@ static SEXP copy_of(const struct joist_r_value *value, const struct joist_device
   SEXP payload = PROTECT(joist_r_payload_on(device, dtype, value->count, elements));
   const struct joist_run run = joist_r_run();
   struct joist_error error;
-  raise_if(device->host
-               ? joist_copy_elements(size, value->count, value->data, *elements, &run, &error)
-               : device->copy(device, *elements, value->data, value->count * size,
-                              JOIST_COPY_WITHIN, &error),
-           &error);
+  joist_r_raise_if(
+      device->host ? joist_copy_elements(size, value->count, value->data, *elements, &run, &error)
+                   : device->copy(device, *elements, value->data, value->count * size,
+                                  JOIST_COPY_WITHIN, &error),
+      &error);
   UNPROTECT(1);
   return payload;
 }
@@ -106,7 +102,7 @@ SEXP joist_r_to_dlpack(SEXP x, SEXP versioned) {
   if (!read_only) payload = copy_of(&value, device, &elements);
   PROTECT(payload);
   struct joist_error error;
-  if (!device->host) raise_if(device->synchronize(device, &error), &error);
+  if (!device->host) joist_r_raise_if(device->synchronize(device, &error), &error);
   MARK_NOT_MUTABLE(payload);
   struct joist_loan *const loan = joist_r_lend(payload);
   const struct joist_dl_device where = {device->host ? JOIST_DL_CPU : JOIST_DL_CUDA,
@@ -150,11 +146,12 @@ static SEXP payload_of(const struct joist_dl_view *view, SEXP owner) {
       PROTECT(as_is ? joist_r_foreign(type, view->elements,
                                       type == RAWSXP ? bytes_of(view) : view->count, owner)
                     : joist_r_payload(view->dtype, view->count));
-  if (!as_is) raise_if(joist_dlpack_gather(view, joist_r_elements(payload), &run, &error), &error);
+  if (!as_is)
+    joist_r_raise_if(joist_dlpack_gather(view, joist_r_elements(payload), &run, &error), &error);
   if (view->dtype == JOIST_BOOL)
-    raise_if(joist_copy_bytes(JOIST_BOOL, joist_r_elements(payload), view->count, false, NULL, &run,
-                              &error),
-             &error);
+    joist_r_raise_if(joist_copy_bytes(JOIST_BOOL, joist_r_elements(payload), view->count, false,
+                                      NULL, &run, &error),
+                     &error);
   UNPROTECT(1);
   return payload;
 }
@@ -174,7 +171,7 @@ static SEXP on_gpu(const struct joist_dl_view *view, int ordinal, SEXP owner) {
   if (device == NULL)
     joist_r_stop(JOIST_ERROR_DEVICE, "this DLPack tensor is on %s, which this build has not", name);
   struct joist_error error;
-  raise_if(device->ready(device, &error), &error);
+  joist_r_raise_if(device->ready(device, &error), &error);
   if (!view->in_order && !view->in_rows)
     joist_r_stop(JOIST_ERROR_VALUE,
                  "the elements of this DLPack tensor on %s have gaps between them: make a "
@@ -198,7 +195,7 @@ SEXP joist_r_from_dlpack(SEXP pointer) {
   struct joist_dl_view view;
   struct joist_error error;
   joist_r_end_loans();
-  raise_if(joist_dlpack_read(tensor, &view, &error), &error);
+  joist_r_raise_if(joist_dlpack_read(tensor, &view, &error), &error);
   const struct joist_dl_device device = tensor->device;
   const bool host = device.type == JOIST_DL_CPU || device.type == JOIST_DL_CUDA_HOST;
   if (!host && device.type != JOIST_DL_CUDA)
@@ -264,7 +261,7 @@ SEXP joist_r_from_memory(SEXP address, SEXP dtype, SEXP shape, SEXP strides, SEX
                                          .strides = steps};
   struct joist_dl_view view;
   struct joist_error error;
-  raise_if(joist_dlpack_read(&tensor, &view, &error), &error);
+  joist_r_raise_if(joist_dlpack_read(&tensor, &view, &error), &error);
   return on_host(&view, owner);
 }
 

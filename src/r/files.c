@@ -12,14 +12,30 @@
 
 /* ---- reading ---- */
 
-static SEXP path_of(SEXP pointer) { return R_ExternalPtrTag(pointer); }
+SEXP joist_r_open_input(SEXP path, SEXP bytes, struct joist_r_input *input) {
+  *input = (struct joist_r_input){.file = R_NilValue, .bytes = bytes};
+  if (path == R_NilValue) {
+    if (TYPEOF(bytes) != RAWSXP) joist_r_stop(JOIST_ERROR_VALUE, "`bytes` must be a raw vector");
+    input->size = (uint64_t)XLENGTH(bytes);
+  } else {
+    input->file = joist_r_open_file(path);
+    if (input->file == R_NilValue) joist_r_no_file(path);
+    input->size = joist_r_file_of(input->file)->file.size;
+  }
+  return input->file;
+}
 
-SEXP joist_r_read_head(SEXP pointer, size_t bytes) {
-  const struct joist_file *const file = &joist_r_file_of(pointer)->file;
+void joist_r_close_input(const struct joist_r_input *input) {
+  if (input->file != R_NilValue) joist_r_close_file(input->file);
+}
+
+SEXP joist_r_read_head(const struct joist_r_input *input, size_t bytes) {
+  if (input->file == R_NilValue) return input->bytes;
+  const struct joist_file *const file = &joist_r_file_of(input->file)->file;
   if (bytes > file->size) bytes = (size_t)file->size;
   SEXP head = PROTECT(Rf_allocVector(RAWSXP, (R_xlen_t)bytes));
   const int code = joist_file_read(file, 0, RAW(head), bytes);
-  if (code != 0) joist_r_file_stop("read", path_of(pointer), code);
+  if (code != 0) joist_r_file_stop("read", joist_r_path_of(input->file), code);
   UNPROTECT(1);
   return head;
 }
@@ -33,22 +49,23 @@ static SEXP mapped(const struct joist_elements *elements, SEXP pointer) {
   return joist_r_map(pointer, type, elements->start, n);
 }
 
-SEXP joist_r_read_elements(const struct joist_elements *elements, SEXP pointer,
-                           const unsigned char *bytes, bool map) {
+SEXP joist_r_read_elements(const struct joist_elements *elements, const struct joist_r_input *input,
+                           bool map) {
   const struct joist_type type = {elements->dtype, false};
-  SEXP payload = PROTECT(map && pointer != R_NilValue ? mapped(elements, pointer) : R_NilValue);
+  const bool is_file = input->file != R_NilValue;
+  SEXP payload = PROTECT(map && is_file ? mapped(elements, input->file) : R_NilValue);
   if (payload == R_NilValue) {
     UNPROTECT(1);
     payload = PROTECT(joist_r_payload(elements->dtype, elements->count));
-    const struct joist_file *const file =
-        pointer == R_NilValue ? NULL : &joist_r_file_of(pointer)->file;
+    const struct joist_file *const file = is_file ? &joist_r_file_of(input->file)->file : NULL;
     const struct joist_run run = joist_r_run();
     struct joist_error error;
     const joist_status status =
-        joist_elements_read(elements, file, bytes, joist_r_elements(payload), &run, &error);
+        joist_elements_read(elements, file, is_file ? NULL : RAW(input->bytes),
+                            joist_r_elements(payload), &run, &error);
     if (status == JOIST_ERROR_VALUE && error.code == JOIST_E_FILE)
-      error.text[0] = joist_quote(Rf_translateCharUTF8(STRING_ELT(path_of(pointer), 0)));
-    if (status != JOIST_OK) joist_r_raise(status, &error);
+      error.text[0] = joist_quote(joist_r_path_text(joist_r_path_of(input->file)));
+    joist_r_raise_if(status, &error);
   }
   SEXP tensor = joist_r_tensor(payload, type, &elements->shape);
   UNPROTECT(1);
@@ -63,9 +80,28 @@ SEXP joist_r_read_to_write(SEXP x, struct joist_r_value *value) {
   return value->form == JOIST_R_REMOTE ? joist_r_fetch(value, value->count) : x;
 }
 
-void joist_r_write_file(SEXP path, const char *header, size_t length,
-                        const struct joist_elements *elements, const void *const *data,
-                        size_t count) {
+static SEXP write_bytes(const char *header, size_t length, const struct joist_elements *elements,
+                        const void *const *data, size_t count) {
+  const struct joist_run run = joist_r_run();
+  struct joist_error error;
+  uint64_t bytes = length;
+  for (size_t k = 0; k < count; k++)
+    bytes += (uint64_t)elements[k].count * joist_dtype_size(elements[k].dtype);
+  SEXP result = PROTECT(Rf_allocVector(RAWSXP, (R_xlen_t)bytes));
+  unsigned char *to = RAW(result);
+  if (length > 0) memcpy(to, header, length);
+  to += length;
+  for (size_t k = 0; k < count; k++) {
+    joist_r_raise_if(joist_elements_write(&elements[k], data[k], NULL, to, &run, &error), &error);
+    to += elements[k].count * joist_dtype_size(elements[k].dtype);
+  }
+  UNPROTECT(1);
+  return result;
+}
+
+static void write_file(SEXP path, const char *header, size_t length,
+                       const struct joist_elements *elements, const void *const *data,
+                       size_t count) {
   const char *const name = joist_r_path(path);
   const struct joist_run run = joist_r_run();
   struct joist_output output;
@@ -81,5 +117,12 @@ void joist_r_write_file(SEXP path, const char *header, size_t length,
   else
     joist_output_discard(&output);
   if (code != 0) joist_r_file_stop("write", path, code);
-  if (status != JOIST_OK) joist_r_raise(status, &error);
+  joist_r_raise_if(status, &error);
+}
+
+SEXP joist_r_write(SEXP path, const char *header, size_t length,
+                   const struct joist_elements *elements, const void *const *data, size_t count) {
+  if (path == R_NilValue) return write_bytes(header, length, elements, data, count);
+  write_file(path, header, length, elements, data, count);
+  return R_NilValue;
 }

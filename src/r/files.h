@@ -6,18 +6,28 @@
 #include "r/open_file.h"
 #include "r/operands.h"
 
-/* Reads bytes of a file into a raw vector. */
-SEXP joist_r_read_head(SEXP pointer, size_t bytes);
-/* A tensor of elements in a file or, if that is R_NilValue, in bytes; `map`ped where they lie in
- * the file as in memory. */
-SEXP joist_r_read_elements(const struct joist_elements *elements, SEXP pointer,
-                           const unsigned char *bytes, bool map);
+/* What is read: a file or, where `file` is R_NilValue, a raw vector. */
+struct joist_r_input {
+  SEXP file; /* see open_file.h */
+  SEXP bytes;
+  uint64_t size;
+};
+
+/* Opens the file at `path` or, where that is NULL, takes the raw vector `bytes`. Raises
+ * joist_value_error; the file that is open is the result, to be protected. */
+SEXP joist_r_open_input(SEXP path, SEXP bytes, struct joist_r_input *input);
+void joist_r_close_input(const struct joist_r_input *input);
+/* A raw vector of the first bytes, at least so many as long as there are more. */
+SEXP joist_r_read_head(const struct joist_r_input *input, size_t bytes);
+/* A tensor of elements; `map`ped where they lie in a file as in memory. */
+SEXP joist_r_read_elements(const struct joist_elements *elements, const struct joist_r_input *input,
+                           bool map);
 
 /* A value to be written, its data in R's memory: the result is to be protected. */
 SEXP joist_r_read_to_write(SEXP x, struct joist_r_value *value);
-/* Writes a header and tensors to a file, which has its name only when it is whole. */
-void joist_r_write_file(SEXP path, const char *header, size_t length,
-                        const struct joist_elements *elements, const void *const *data,
-                        size_t count);
+/* Writes a header and tensors to a file, which has its name only when it is whole; where `path` is
+ * NULL, to a raw vector, which is the result. */
+SEXP joist_r_write(SEXP path, const char *header, size_t length,
+                   const struct joist_elements *elements, const void *const *data, size_t count);
 
 #endif

@@ -8,4 +8,11 @@ void joist_r_finalize_with(SEXP pointer, R_CFinalizer_t finalize, bool at_exit) 
   R_RegisterCFinalizerEx(pointer, finalize, at_exit ? TRUE : FALSE);
 }
 
+SEXP joist_r_owner(R_CFinalizer_t finalize) {
+  SEXP pointer = PROTECT(R_MakeExternalPtr(NULL, R_NilValue, R_NilValue));
+  joist_r_finalize_with(pointer, finalize, false);
+  UNPROTECT(1);
+  return pointer;
+}
+
 bool joist_r_has_finalizers(void) { return registered; }

@@ -2,17 +2,18 @@
  * may have several of them, the second says where in the file they are. */
 #include "r/mapped.h"
 
-#include <R_ext/Altrep.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/files/check.h"
+#include "r/altrep.h"
 #include "r/conditions.h"
 #include "r/open_file.h"
 #include "r/operands.h"
 #include "r/rules.h"
+#include "r/vector.h"
 
 struct place {
   uint64_t from, bytes;
@@ -29,9 +30,7 @@ static struct joist_r_file *file_of(SEXP x) {
   return open;
 }
 
-static const char *path_of(SEXP pointer) {
-  return Rf_translateCharUTF8(STRING_ELT(R_ExternalPtrTag(pointer), 0));
-}
+static const char *shown_path(SEXP pointer) { return joist_r_path_text(joist_r_path_of(pointer)); }
 
 /* ---- methods ---- */
 
@@ -44,7 +43,7 @@ static void *data(SEXP x, Rboolean writable) {
   if (!joist_file_is_whole(&open->file))
     joist_r_stop(JOIST_ERROR_VALUE,
                  "file \"%s\" has become shorter since it was mapped: its elements are gone",
-                 path_of(R_altrep_data1(x)));
+                 shown_path(R_altrep_data1(x)));
   return (char *)open->memory + place_of(x)->from;
 }
 
@@ -68,10 +67,10 @@ static SEXP state_of(SEXP x) {
   uint64_t sample;
   const int code = joist_file_sample(file, place->from, place->bytes, &sample);
   if (code != 0)
-    joist_r_stop(JOIST_ERROR_VALUE, "cannot read file \"%s\": %s", path_of(R_altrep_data1(x)),
+    joist_r_stop(JOIST_ERROR_VALUE, "cannot read file \"%s\": %s", shown_path(R_altrep_data1(x)),
                  joist_file_message(code));
   SEXP state = PROTECT(Rf_allocVector(STRSXP, STATE));
-  SET_STRING_ELT(state, PATH, STRING_ELT(R_ExternalPtrTag(R_altrep_data1(x)), 0));
+  SET_STRING_ELT(state, PATH, STRING_ELT(joist_r_path_of(R_altrep_data1(x)), 0));
   SET_STRING_ELT(state, TYPE, number_text((uint64_t)TYPEOF(x)));
   SET_STRING_ELT(state, FROM, number_text(place->from));
   SET_STRING_ELT(state, BYTES, number_text(place->bytes));
@@ -89,14 +88,6 @@ static bool read_number(SEXP state, int k, uint64_t *number) {
   return text[0] >= '0' && text[0] <= '9' && *end == '\0';
 }
 
-static size_t size_of(SEXPTYPE type) {
-  return type == INTSXP    ? sizeof(int)
-         : type == REALSXP ? sizeof(double)
-         : type == CPLXSXP ? sizeof(Rcomplex)
-         : type == RAWSXP  ? 1
-                           : 0;
-}
-
 static SEXP new_vector(SEXP pointer, SEXPTYPE type, uint64_t from, size_t n, bool shared);
 
 /* What is read may have been written by anybody. */
@@ -105,7 +96,8 @@ static SEXP from_state(SEXP class, SEXP state) {
   uint64_t number[STATE] = {0}, sample;
   bool valid = TYPEOF(state) == STRSXP && XLENGTH(state) == STATE;
   for (int k = TYPE; k < STATE && valid; k++) valid = read_number(state, k, &number[k]);
-  const size_t each = valid && number[TYPE] < 256 ? size_of((SEXPTYPE)number[TYPE]) : 0;
+  const size_t each =
+      valid && number[TYPE] < 256 ? joist_r_element_size((SEXPTYPE)number[TYPE]) : 0;
   if (each == 0 || number[BYTES] == 0 || number[BYTES] % each != 0 || number[FROM] % each != 0 ||
       number[BYTES] > number[SIZE] || number[FROM] > number[SIZE] - number[BYTES])
     joist_r_stop(JOIST_ERROR_VALUE, "the saved place of a shared tensor is damaged");
@@ -118,45 +110,29 @@ static SEXP from_state(SEXP class, SEXP state) {
       sample != number[SAMPLE])
     joist_r_stop(JOIST_ERROR_VALUE,
                  "file \"%s\" is not the one that a tensor was shared from: it has changed since",
-                 path_of(pointer));
+                 shown_path(pointer));
   SEXP made = new_vector(pointer, (SEXPTYPE)number[TYPE], number[FROM],
                          (size_t)(number[BYTES] / each), true);
   if (made == R_NilValue)
-    joist_r_stop(JOIST_ERROR_VALUE, "file \"%s\" cannot be mapped", path_of(pointer));
+    joist_r_stop(JOIST_ERROR_VALUE, "file \"%s\" cannot be mapped", shown_path(pointer));
   UNPROTECT(2);
   return made;
 }
 
 /* ---- classes ---- */
 
-static R_altrep_class_t classes[4];
-static const SEXPTYPE types[] = {RAWSXP, INTSXP, REALSXP, CPLXSXP};
-enum { TYPES = sizeof types / sizeof *types };
+static struct joist_r_altrep family;
 
-/* They belong to no library, see joist_r_altrep_payload_init(). */
 void joist_r_map_init(void) {
-  classes[0] = R_make_altraw_class("mapped_raw", "joist", NULL);
-  classes[1] = R_make_altinteger_class("mapped_integer", "joist", NULL);
-  classes[2] = R_make_altreal_class("mapped_real", "joist", NULL);
-  classes[3] = R_make_altcomplex_class("mapped_complex", "joist", NULL);
-  for (int k = 0; k < TYPES; k++) {
-    R_set_altrep_Length_method(classes[k], length);
-    R_set_altvec_Dataptr_method(classes[k], data);
-    R_set_altvec_Dataptr_or_null_method(classes[k], data_or_null);
-    R_set_altrep_Serialized_state_method(classes[k], state_of);
-    R_set_altrep_Unserialize_method(classes[k], from_state);
+  family = joist_r_altrep("mapped", length, data, data_or_null);
+  for (int k = 0; k < JOIST_R_ALTREP_TYPES; k++) {
+    R_set_altrep_Serialized_state_method(family.classes[k], state_of);
+    R_set_altrep_Unserialize_method(family.classes[k], from_state);
   }
 }
 
-static bool is_mapped(SEXP x) {
-  if (!ALTREP(x)) return false;
-  for (int k = 0; k < TYPES; k++)
-    if (R_altrep_inherits(x, classes[k])) return true;
-  return false;
-}
-
 void joist_r_map_touch(SEXP payload) {
-  if (is_mapped(payload)) place_of(payload)->touched = true;
+  if (joist_r_altrep_has(&family, payload)) place_of(payload)->touched = true;
 }
 
 /* ---- making them ---- */
@@ -165,12 +141,12 @@ static SEXP new_vector(SEXP pointer, SEXPTYPE type, uint64_t from, size_t n, boo
   struct joist_r_file *const open = joist_r_file_of(pointer);
   if (open->memory == NULL && joist_file_map(&open->file, &open->memory) != 0) return R_NilValue;
   SEXP where = PROTECT(Rf_allocVector(RAWSXP, sizeof(struct place)));
-  const struct place place = {
-      .from = from, .bytes = n * size_of(type), .length = (R_xlen_t)n, .shared = shared};
+  const struct place place = {.from = from,
+                              .bytes = n * joist_r_element_size(type),
+                              .length = (R_xlen_t)n,
+                              .shared = shared};
   memcpy(RAW(where), &place, sizeof place);
-  int k = 0;
-  while (types[k] != type) k++;
-  SEXP made = R_new_altrep(classes[k], pointer, where);
+  SEXP made = R_new_altrep(joist_r_altrep_class(&family, type), pointer, where);
   if (shared) MARK_NOT_MUTABLE(made);
   UNPROTECT(1);
   return made;
@@ -184,7 +160,7 @@ SEXP joist_r_map(SEXP pointer, SEXPTYPE type, uint64_t from, size_t n) {
 static SEXP open_again(SEXP payload) {
   const struct joist_file *const old = &file_of(payload)->file;
   const struct place *const place = place_of(payload);
-  SEXP path = R_ExternalPtrTag(R_altrep_data1(payload));
+  SEXP path = joist_r_path_of(R_altrep_data1(payload));
   SEXP pointer = PROTECT(joist_r_open_file(path));
   if (pointer == R_NilValue) joist_r_no_file(path);
   const struct joist_file *const new = &joist_r_file_of(pointer)->file;
@@ -192,7 +168,7 @@ static SEXP open_again(SEXP payload) {
               old->device == new->device && old->number == new->number;
   if (!same)
     joist_r_stop(JOIST_ERROR_VALUE, "file \"%s\" has changed since it was mapped",
-                 path_of(pointer));
+                 shown_path(pointer));
   const void *const elements = data(payload, FALSE);
   if (place->touched &&
       (joist_file_compare(new, place->from, elements, (size_t)place->bytes, &same) != 0 || !same))
@@ -206,7 +182,7 @@ SEXP joist_r_share(SEXP x) {
   struct joist_r_value value;
   joist_r_read(joist_r_rules(R_NilValue), x, &value);
   joist_r_needs_data(&value);
-  if (!is_mapped(value.payload))
+  if (!joist_r_altrep_has(&family, value.payload))
     joist_r_stop(
         JOIST_ERROR_VALUE,
         "only a tensor that is mapped can be shared: save it, and read it with mmap = TRUE");

@@ -21,6 +21,10 @@ struct joist_r_file *joist_r_file_of(SEXP pointer) {
   return R_ExternalPtrAddr(pointer);
 }
 
+SEXP joist_r_path_of(SEXP pointer) { return R_ExternalPtrTag(pointer); }
+
+const char *joist_r_path_text(SEXP path) { return Rf_translateCharUTF8(STRING_ELT(path, 0)); }
+
 static void close_now(SEXP pointer) {
   struct joist_r_file *open = joist_r_file_of(pointer);
   if (open == NULL) return;
@@ -37,8 +41,7 @@ void joist_r_close_file(SEXP pointer) {
 
 _Noreturn void joist_r_file_stop(const char *verb, SEXP path, int code) {
   struct joist_error error;
-  const joist_status status =
-      joist_file_fail(verb, Rf_translateCharUTF8(STRING_ELT(path, 0)), code, &error);
+  const joist_status status = joist_file_fail(verb, joist_r_path_text(path), code, &error);
   joist_r_raise(status, &error);
 }
 

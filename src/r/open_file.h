@@ -20,6 +20,9 @@ SEXP joist_r_open_file(SEXP path);
 void joist_r_close_file(SEXP pointer);
 /* NULL once it is closed. */
 struct joist_r_file *joist_r_file_of(SEXP pointer);
+/* The path that it was opened by, and how messages show one. */
+SEXP joist_r_path_of(SEXP pointer);
+const char *joist_r_path_text(SEXP path);
 /* Raises joist_value_error for what is no file of known size. */
 _Noreturn void joist_r_no_file(SEXP path);
 /* Raises joist_value_error for what the system said of a file: what failed ("read") and its code.

@@ -9,11 +9,6 @@
 #include "r/conditions.h"
 #include "r/files.h"
 #include "r/finalizers.h"
-#include "r/run.h"
-
-static void raise_if(joist_status status, const struct joist_error *error) {
-  if (status != JOIST_OK) joist_r_raise(status, error);
-}
 
 /* ---- reading ---- */
 
@@ -27,8 +22,7 @@ static void free_header(SEXP pointer) {
 
 /* A header that R owns from the start: reading it may fail at any place. */
 static SEXP new_header(struct joist_safetensors **header) {
-  SEXP pointer = PROTECT(R_MakeExternalPtr(NULL, R_NilValue, R_NilValue));
-  joist_r_finalize_with(pointer, free_header, false);
+  SEXP pointer = PROTECT(joist_r_owner(free_header));
   *header = R_Calloc(1, struct joist_safetensors);
   R_SetExternalPtrAddr(pointer, *header);
   UNPROTECT(1);
@@ -59,35 +53,31 @@ static const struct joist_safetensor *find_tensor(const struct joist_safetensors
                header->count > 0 ? header->tensors[0].name : "", header->count > 0 ? "\"" : "");
 }
 
-static SEXP read_one(const struct joist_safetensor *tensor, bool reversed, SEXP pointer,
-                     const unsigned char *bytes, bool map) {
+static SEXP read_one(const struct joist_safetensor *tensor, bool reversed,
+                     const struct joist_r_input *input, bool map) {
   struct joist_elements elements = tensor->elements;
   if (elements.dtype == JOIST_DTYPE_NONE)
     joist_r_stop(JOIST_ERROR_DTYPE,
                  "tensor \"%s\" is of type %s, which joist has not; read the others by `names`",
                  tensor->name, tensor->type);
   if (reversed) joist_elements_reverse(&elements);
-  return joist_r_read_elements(&elements, pointer, bytes, map);
+  return joist_r_read_elements(&elements, input, map);
 }
 
 SEXP joist_r_read_safetensors(SEXP path, SEXP bytes, SEXP names, SEXP reversed, SEXP map) {
   const bool turned = joist_r_flag(reversed, "reversed"), mmap = joist_r_flag(map, "mmap");
-  const bool is_file = path != R_NilValue;
+  struct joist_r_input input;
   struct joist_error error;
-  if (!is_file && TYPEOF(bytes) != RAWSXP)
-    joist_r_stop(JOIST_ERROR_VALUE, "`bytes` must be a raw vector");
-  SEXP pointer = PROTECT(is_file ? joist_r_open_file(path) : R_NilValue);
-  if (is_file && pointer == R_NilValue) joist_r_no_file(path);
-  SEXP head = PROTECT(is_file ? joist_r_read_head(pointer, JOIST_SAFETENSORS_PREFIX) : bytes);
-  const uint64_t size = is_file ? joist_r_file_of(pointer)->file.size : (uint64_t)XLENGTH(bytes);
   size_t length;
-  raise_if(joist_safetensors_length(RAW(head), (size_t)XLENGTH(head), size, &length, &error),
-           &error);
-  if (is_file) head = joist_r_read_head(pointer, length);
-  PROTECT(head);
+  PROTECT(joist_r_open_input(path, bytes, &input));
+  SEXP head = PROTECT(joist_r_read_head(&input, JOIST_SAFETENSORS_PREFIX));
+  joist_r_raise_if(
+      joist_safetensors_length(RAW(head), (size_t)XLENGTH(head), input.size, &length, &error),
+      &error);
+  head = PROTECT(joist_r_read_head(&input, length));
   struct joist_safetensors *header;
   SEXP owner = PROTECT(new_header(&header));
-  raise_if(joist_safetensors_parse(RAW(head), length, size, header, &error), &error);
+  joist_r_raise_if(joist_safetensors_parse(RAW(head), length, input.size, header, &error), &error);
   const bool all = names == R_NilValue;
   const R_xlen_t n = all ? (R_xlen_t)header->count : XLENGTH(names);
   SEXP result = PROTECT(Rf_allocVector(VECSXP, n));
@@ -96,7 +86,7 @@ SEXP joist_r_read_safetensors(SEXP path, SEXP bytes, SEXP names, SEXP reversed, 
     const struct joist_safetensor *const tensor =
         all ? &header->tensors[k] : find_tensor(header, Rf_translateCharUTF8(STRING_ELT(names, k)));
     SET_STRING_ELT(found, k, utf8(tensor->name));
-    SET_VECTOR_ELT(result, k, read_one(tensor, turned, pointer, is_file ? NULL : RAW(bytes), mmap));
+    SET_VECTOR_ELT(result, k, read_one(tensor, turned, &input, mmap));
   }
   Rf_setAttrib(result, R_NamesSymbol, found);
   if (header->metadata_count > 0)
@@ -104,7 +94,7 @@ SEXP joist_r_read_safetensors(SEXP path, SEXP bytes, SEXP names, SEXP reversed, 
   else
     PROTECT(R_NilValue);
   free_header(owner);
-  if (is_file) joist_r_close_file(pointer);
+  joist_r_close_input(&input);
   UNPROTECT(7);
   return result;
 }
@@ -153,54 +143,40 @@ static SEXP read_tensors(SEXP tensors, SEXP metadata, struct writing *writing) {
   return kept;
 }
 
-/* The header, a copy in R's transient memory. */
-static const char *header_of(const struct writing *writing, size_t *length) {
-  char *header;
+static void free_text(SEXP pointer) {
+  free(R_ExternalPtrAddr(pointer));
+  R_ClearExternalPtr(pointer);
+}
+
+/* The result owns the header. */
+static SEXP format_header(const struct writing *writing, char **header, size_t *length) {
   struct joist_error error;
-  char *copy = NULL;
-  /* Twice: R's memory is asked for when how long it is is known, and nothing else is held. */
-  for (int turn = 0; turn < 2; turn++) {
-    raise_if(
-        joist_safetensors_format(writing->tensors, writing->count, writing->metadata,
-                                 writing->metadata_count, writing->order, &header, length, &error),
-        &error);
-    if (copy != NULL) memcpy(copy, header, *length);
-    free(header);
-    if (copy == NULL) copy = R_alloc(*length, 1);
-  }
-  return copy;
+  SEXP owner = PROTECT(joist_r_owner(free_text));
+  joist_r_raise_if(
+      joist_safetensors_format(writing->tensors, writing->count, writing->metadata,
+                               writing->metadata_count, writing->order, header, length, &error),
+      &error);
+  R_SetExternalPtrAddr(owner, *header);
+  UNPROTECT(1);
+  return owner;
 }
 
 SEXP joist_r_write_safetensors(SEXP tensors, SEXP metadata, SEXP path) {
   struct writing writing;
   SEXP kept = PROTECT(read_tensors(tensors, metadata, &writing));
+  char *header;
   size_t length;
-  const char *const header = header_of(&writing, &length);
+  SEXP owner = PROTECT(format_header(&writing, &header, &length));
   const size_t n = writing.count;
   struct joist_elements *const elements = (void *)R_alloc(n + 1, sizeof *elements);
   const void **const data = (void *)R_alloc(n + 1, sizeof *data);
-  uint64_t bytes = length;
   for (size_t k = 0; k < n; k++) {
     elements[k] = writing.tensors[writing.order[k]].elements;
     data[k] = writing.data[writing.order[k]];
-    bytes += writing.tensors[k].bytes;
   }
-  SEXP result = R_NilValue;
-  if (path != R_NilValue) {
-    joist_r_write_file(path, header, length, elements, data, n);
-  } else {
-    result = PROTECT(Rf_allocVector(RAWSXP, (R_xlen_t)bytes));
-    memcpy(RAW(result), header, length);
-    unsigned char *to = RAW(result) + length;
-    const struct joist_run run = joist_r_run();
-    struct joist_error error;
-    for (size_t k = 0; k < n; k++) {
-      raise_if(joist_elements_write(&elements[k], data[k], NULL, to, &run, &error), &error);
-      to += elements[k].count * joist_dtype_size(elements[k].dtype);
-    }
-    UNPROTECT(1);
-  }
+  SEXP result = joist_r_write(path, header, length, elements, data, n);
+  free_text(owner);
   (void)kept;
-  UNPROTECT(1);
+  UNPROTECT(2);
   return result;
 }

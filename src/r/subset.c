@@ -31,10 +31,6 @@ struct selection {
   SEXP index[JOIST_RANK_MAX]; /* the traced ones, NULL for others */
 };
 
-static void raise_if(joist_status status, const struct joist_error *error) {
-  if (status != JOIST_OK) joist_r_raise(status, error);
-}
-
 /* An index on the CPU goes with any tensor, as R's numbers do; one on a device with its own. */
 static void check_device(SEXP index, const struct joist_r_value *x) {
   struct joist_r_value both[2] = {*x};
@@ -147,7 +143,7 @@ static size_t *count_mask(const uint8_t *mask, size_t n) {
   const size_t blocks = joist_mask_blocks(n);
   size_t *const before = (size_t *)R_alloc(blocks + 1, (int)sizeof *before);
   struct joist_error error;
-  raise_if(joist_mask_count(mask, n, before, &run, &error), &error);
+  joist_r_raise_if(joist_mask_count(mask, n, before, &run, &error), &error);
   return before;
 }
 
@@ -160,9 +156,9 @@ static SEXP masked(const struct joist_r_value *x, const uint8_t *mask, bool sing
   if (single) check_single(count);
   SEXP payload = PROTECT(joist_r_payload(type.dtype, count));
   struct joist_error error;
-  raise_if(joist_mask_take(joist_dtype_size(type.dtype), mask, x->count, before, x->data,
-                           joist_r_elements(payload), &run, &error),
-           &error);
+  joist_r_raise_if(joist_mask_take(joist_dtype_size(type.dtype), mask, x->count, before, x->data,
+                                   joist_r_elements(payload), &run, &error),
+                   &error);
   const struct joist_shape shape = {single ? 0 : 1, {(uint32_t)count}};
   SEXP tensor = joist_r_tensor(payload, type, &shape);
   UNPROTECT(1);
@@ -328,9 +324,9 @@ static SEXP subset(SEXP x, SEXP indices, SEXP drop, SEXP single) {
   SEXP payload = PROTECT(joist_r_payload(type.dtype, count));
   const struct joist_run run = joist_r_run();
   struct joist_error error;
-  raise_if(joist_move(joist_dtype_size(type.dtype), &walk, value.data, joist_r_elements(payload),
-                      &run, &error),
-           &error);
+  joist_r_raise_if(joist_move(joist_dtype_size(type.dtype), &walk, value.data,
+                              joist_r_elements(payload), &run, &error),
+                   &error);
   SEXP tensor = joist_r_tensor(payload, type, &result);
   UNPROTECT(1);
   return tensor;
@@ -355,9 +351,9 @@ static SEXP writable(SEXP tensor, const struct joist_r_value *x, const struct se
   SEXP payload = PROTECT(joist_r_payload(type.dtype, x->count));
   const struct joist_run run = joist_r_run();
   struct joist_error error;
-  raise_if(joist_copy_elements(joist_dtype_size(type.dtype), x->count, x->data,
-                               joist_r_elements(payload), &run, &error),
-           &error);
+  joist_r_raise_if(joist_copy_elements(joist_dtype_size(type.dtype), x->count, x->data,
+                                       joist_r_elements(payload), &run, &error),
+                   &error);
   tensor = joist_r_tensor(payload, type, &x->argument.shape);
   UNPROTECT(1);
   return tensor;
@@ -374,13 +370,13 @@ static SEXP assign_concrete(SEXP tensor, const struct joist_r_value *x,
   run.poll = NULL; /* what is written in place is written whole */
   void *const out = joist_r_elements(joist_r_field(tensor, JOIST_R_PAYLOAD));
   if (selection->mask != NULL) {
-    raise_if(joist_mask_put(size, selection->mask, x->count, before, value->data, repeated, out,
-                            &run, &error),
-             &error);
+    joist_r_raise_if(joist_mask_put(size, selection->mask, x->count, before, value->data, repeated,
+                                    out, &run, &error),
+                     &error);
   } else {
     struct joist_walk walk;
     walk_of(x, selection, true, repeated, &walk);
-    raise_if(joist_move(size, &walk, value->data, out, &run, &error), &error);
+    joist_r_raise_if(joist_move(size, &walk, value->data, out, &run, &error), &error);
   }
   UNPROTECT(1);
   return tensor;

@@ -13,3 +13,18 @@ void *joist_r_elements(SEXP payload) {
       return RAW(payload);
   }
 }
+
+size_t joist_r_element_size(SEXPTYPE type) {
+  switch (type) {
+    case INTSXP:
+      return sizeof(int);
+    case REALSXP:
+      return sizeof(double);
+    case CPLXSXP:
+      return sizeof(Rcomplex);
+    case RAWSXP:
+      return 1;
+    default:
+      return 0;
+  }
+}
