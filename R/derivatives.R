@@ -103,8 +103,8 @@ directions <- function(given, like, name) {
     direction <- as_operand(own[[at]])
     if (!identical(shape(direction), shape(leaf))) {
       stop_joist(
-        "joist_shape_error", "tensor ", at, " of `", name, "` has shape {",
-        paste(shape(direction), collapse = "x"), "}, not {", paste(shape(leaf), collapse = "x"), "}"
+        "joist_shape_error", "tensor ", at, " of `", name, "` has shape ", shape_text(direction),
+        ", not ", shape_text(leaf)
       )
     }
     traced_constant(nv_convert(direction, dtype(leaf), ambiguous(leaf)))

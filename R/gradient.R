@@ -127,7 +127,7 @@ check_scalar <- function(value) {
   if (ndims(value) != 0L) {
     stop_joist(
       "joist_shape_error", "a gradient needs a function that returns one float scalar, not a ",
-      "tensor of shape {", paste(shape(value), collapse = "x"), "}; take its sum or mean"
+      "tensor of shape ", shape_text(value), "; take its sum or mean"
     )
   }
   if (!is_float_dtype(value)) {
