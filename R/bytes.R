@@ -54,13 +54,7 @@ nv_read_bin <- function(con, dtype, shape = NULL, endian = .Platform$endian, dev
       con <- file(con, "rb", raw = TRUE)
       on.exit(close(con))
     }
-    bytes <- if (inherits(con, "connection")) {
-      bytes_of_connection(con, if (!is.null(shape)) aval)
-    } else if (is.raw(con) && !is.object(con)) {
-      con
-    } else {
-      stop_no_bytes()
-    }
+    bytes <- all_bytes(con, if (!is.null(shape)) aval)
     made <- .Call(joist_r_from_bytes, bytes, dtype, shape, swapped)
   }
   place_on(made, device)

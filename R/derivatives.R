@@ -103,8 +103,8 @@ directions <- function(given, like, name) {
     direction <- as_operand(own[[at]])
     if (!identical(shape(direction), shape(leaf))) {
       stop_joist(
-        "joist_shape_error", "tensor ", at, " of `", name, "` has shape {",
-        paste(shape(direction), collapse = "x"), "}, not {", paste(shape(leaf), collapse = "x"), "}"
+        "joist_shape_error", "tensor ", at, " of `", name, "` has shape ", shape_text(direction),
+        ", not ", shape_text(leaf)
       )
     }
     traced_constant(nv_convert(direction, dtype(leaf), ambiguous(leaf)))
@@ -211,9 +211,7 @@ check_gradient <- function(f, ..., wrt = NULL, step = 1e-5, tolerance = 1e-6) {
     if (is_float_dtype(leaf)) nv_convert(leaf, "f64") else leaf
   })
   grad <- do.call(slope, arguments)
-  labels <- names(arguments)
-  if (is.null(labels)) labels <- rep("", length(arguments))
-  labels <- ifelse(nzchar(labels), labels, seq_along(labels))
+  labels <- argument_labels(arguments, named = "%s", unnamed = "%d")
   rows <- Map(function(at, grad) {
     differences <- differences_by(f, arguments, at, step)
     own <- unlist(lapply(leaves_of(grad), as.double))

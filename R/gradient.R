@@ -100,8 +100,7 @@ check_wrt <- function(wrt, names, static) {
 
 # Positions of the arguments in `wrt` among those that are given.
 chosen_arguments <- function(arguments, wrt, static, names) {
-  given <- names(arguments)
-  if (is.null(given)) given <- rep("", length(arguments))
+  given <- given_names(arguments)
   if (is.null(wrt)) {
     return(which(!given %in% static))
   }
@@ -113,10 +112,15 @@ chosen_arguments <- function(arguments, wrt, static, names) {
   at
 }
 
-argument_labels <- function(arguments) {
-  labels <- names(arguments)
-  if (is.null(labels)) labels <- rep("", length(arguments))
-  ifelse(nzchar(labels), paste0("`", labels, "`"), paste("argument", seq_along(labels)))
+given_names <- function(arguments) {
+  given <- names(arguments)
+  if (is.null(given)) rep("", length(arguments)) else given
+}
+
+# The arguments by name, or by position where they have none.
+argument_labels <- function(arguments, named = "`%s`", unnamed = "argument %d") {
+  given <- given_names(arguments)
+  ifelse(nzchar(given), sprintf(named, given), sprintf(unnamed, seq_along(given)))
 }
 
 check_scalar <- function(value) {
@@ -127,7 +131,7 @@ check_scalar <- function(value) {
   if (ndims(value) != 0L) {
     stop_joist(
       "joist_shape_error", "a gradient needs a function that returns one float scalar, not a ",
-      "tensor of shape {", paste(shape(value), collapse = "x"), "}; take its sum or mean"
+      "tensor of shape ", shape_text(value), "; take its sum or mean"
     )
   }
   if (!is_float_dtype(value)) {

@@ -120,11 +120,7 @@ nv_write_npz <- function(x, path, compress = TRUE) {
   if (any(names(x) != basename(names(x)) | names(x) %in% c(".", ".."))) {
     stop_joist("joist_value_error", "the name of an array cannot be a path")
   }
-  if (!requireNamespace("zip", quietly = TRUE)) {
-    stop_joist(
-      "joist_value_error", "nv_write_npz() needs the package zip: install.packages(\"zip\")"
-    )
-  }
+  need_package("zip")
   folder <- tempfile("npz")
   dir.create(folder)
   on.exit(unlink(folder, recursive = TRUE))

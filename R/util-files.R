@@ -19,12 +19,12 @@ check_no_map <- function(mmap) {
   if (mmap) stop_joist("joist_value_error", "only a file can be mapped: `mmap` must be FALSE")
 }
 
-# The bytes of what is no file, as a whole.
-all_bytes <- function(con) {
+# The bytes of what is no file: of a connection those of a tensor like `aval`, where there is one.
+all_bytes <- function(con, aval = NULL) {
   if (is.raw(con) && !is.object(con)) {
     con
   } else if (inherits(con, "connection")) {
-    bytes_of_connection(con, NULL)
+    bytes_of_connection(con, aval)
   } else {
     stop_no_bytes()
   }

@@ -1,4 +1,4 @@
-# What tools/demo and tools/test share. Sourced with the working folder at the root of the tree.
+# What the tools and bench/run share. Sourced with the working folder at the root of the tree.
 
 # The same results whatever the caller's locale and time zone are.
 LC_ALL=C.UTF-8
@@ -20,8 +20,17 @@ stage() {
     tar -xf - -C "$1"
 }
 
-# install_package SOURCE LIBRARY: SOURCE is a folder or an archive.
-install_package() {
-  mkdir -p "$2" || return 1
-  R CMD INSTALL --library="$2" "$1"
+# install_locally TOOL: builds the package in $local/stage, a folder under $root, and puts it into
+# $local/library, where R finds it from then on. Ends the tool that cannot do without it.
+install_locally() {
+  shown=${local#"$root/"}
+  echo "== Building and installing joist into $shown/library (log: $shown/install.log)"
+  if ! stage "$local/stage" || ! mkdir -p "$local/library" ||
+    ! R CMD INSTALL --library="$local/library" "$local/stage" >"$local/install.log" 2>&1; then
+    tail -n 40 "$local/install.log" >&2
+    echo "$1: the package does not install" >&2
+    exit 1
+  fi
+  R_LIBS=$local/library${R_LIBS:+:$R_LIBS}
+  export R_LIBS
 }

@@ -8,19 +8,11 @@
 #include "core/types/convert.h"
 
 #include "errors.h"
+#include "patterns.h"
 
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
-
-static uint64_t random_state = 88172645463325252u;
-
-CHECK_UNUSED static uint64_t random_bits(void) { /* xorshift64*: Vigna, arXiv:1402.6246 */
-  random_state ^= random_state >> 12;
-  random_state ^= random_state << 25;
-  random_state ^= random_state >> 27;
-  return random_state * UINT64_C(2685821657736338717);
-}
 
 /* 0 .. n - 1 */
 CHECK_UNUSED static size_t random_below(size_t n) { return (size_t)((random_bits() >> 16) % n); }

@@ -77,18 +77,6 @@ static void report(const char *set, joist_op op, const char *dtype, struct worst
 
 /* ---- f32, all of them ---- */
 
-static float float_of(uint32_t bits) {
-  float x;
-  memcpy(&x, &bits, sizeof x);
-  return x;
-}
-
-static double double_of(uint64_t bits) {
-  double x;
-  memcpy(&x, &bits, sizeof x);
-  return x;
-}
-
 /* As error_in(), by the bits of the exponent. */
 static double error_of_float(float got, double want) {
   const float rounded = (float)want;
@@ -96,10 +84,7 @@ static double error_of_float(float got, double want) {
     return isnan(got)       ? (isnan(rounded) ? 0 : (double)INFINITY)
            : got == rounded ? 0
                             : (double)INFINITY;
-  const double value = (double)rounded;
-  uint64_t bits;
-  memcpy(&bits, &value, sizeof bits);
-  uint64_t exponent = bits >> 52 & 2047;
+  uint64_t exponent = bits_of_double((double)rounded) >> 52 & 2047;
   if (exponent < 1023 - 126) exponent = 1023 - 126;
   return fabs((double)got - want) * double_of((2046 + 23 - exponent) << 52);
 }
@@ -144,11 +129,7 @@ static void check_floats(const char *set, const struct function *f, uint64_t str
 /* ---- f64 where errors are large ---- */
 
 static double few_steps(double x) {
-  uint64_t bits;
-  memcpy(&bits, &x, sizeof bits);
-  bits += (random_bits() >> 59) - 16;
-  memcpy(&x, &bits, sizeof bits);
-  return x;
+  return double_of(bits_of_double(x) + (random_bits() >> 59) - 16);
 }
 
 static double any_sign(double x) { return random_bits() >> 63 ? x : -x; }

@@ -4,6 +4,7 @@
 #include "core/types/convert.h"
 
 #include "check.h"
+#include "patterns.h"
 
 #include <float.h>
 #include <math.h>
@@ -49,25 +50,6 @@ static bool same(long double a, long double b) {
   return a == b && !signbit(a) == !signbit(b);
 }
 
-static uint64_t random_state = 88172645463325252u;
-static uint64_t random_bits(void) { /* xorshift64: Marsaglia, J. Stat. Softw. 8(14), 2003 */
-  random_state ^= random_state << 13;
-  random_state ^= random_state >> 7;
-  return random_state ^= random_state << 17;
-}
-
-static float f32_of(uint32_t bits) {
-  float value;
-  memcpy(&value, &bits, sizeof value);
-  return value;
-}
-
-static uint32_t bits_of(float value) {
-  uint32_t bits;
-  memcpy(&bits, &value, sizeof bits);
-  return bits;
-}
-
 /* NaN in F16C hardware: sign and top of the payload stay, the quiet bit is set. */
 static uint32_t quiet_wide(uint32_t bits, int fraction) {
   const uint32_t payload = (bits % (1u << fraction)) << (23 - fraction);
@@ -96,8 +78,8 @@ static void test_every_half(joist_dtype dtype, struct layout layout) {
       CHECK_MSG(same(wide[i], want) && same(wider[i], want), "pattern %04x: %g", i,
                 (double)wide[i]);
       CHECK_MSG(back[i] == (isnan(want) ? quiet : i), "pattern %04x comes back %04x", i, back[i]);
-      CHECK(bits_of(one) == bits_of(wide[i]));
-      if (isnan(want)) CHECK(bits_of(wide[i]) == quiet_wide(i, layout.fraction));
+      CHECK(bits_of_float(one) == bits_of_float(wide[i]));
+      if (isnan(want)) CHECK(bits_of_float(wide[i]) == quiet_wide(i, layout.fraction));
     }
     find(JOIST_F64, dtype)(ALL, wider, back);
     for (uint32_t i = 0; i < ALL; i++)
@@ -127,7 +109,7 @@ static void check_rounding(joist_dtype dtype, struct layout layout, size_t n, co
       CHECK((f16 ? joist_f32_to_f16(single[i]) : joist_f32_to_bf16(single[i])) == from_single[i]);
       CHECK((f16 ? joist_f64_to_f16(wide[i]) : joist_f64_to_bf16(wide[i])) == from_wide[i]);
       if (isnan(single[i])) {
-        const uint32_t bits = bits_of(single[i]);
+        const uint32_t bits = bits_of_float(single[i]);
         const uint32_t top = bits % (1u << 23) >> (23 - layout.fraction);
         const uint32_t want = (bits >> 31 << 15) | (f16 ? 0x7e00u : 0x7fc0u) | top;
         CHECK_MSG(from_single[i] == want, "NaN %08x: %04x", bits, from_single[i]);
@@ -171,10 +153,10 @@ static void test_random(joist_dtype dtype, struct layout layout) {
   float *single = malloc(MANY * sizeof *single);
   double *wide = malloc(MANY * sizeof *wide);
   for (size_t i = 0; i < MANY; i++) {
-    single[i] = f32_of((uint32_t)random_bits());
+    single[i] = float_of((uint32_t)random_bits());
     /* Half of the f64 in the range of f16. */
     wide[i] = i % 2 ? ldexp((double)random_bits(), (int)(random_bits() % 48) - 90)
-                    : (double)f32_of((uint32_t)random_bits()) * (1 + 0x1p-40);
+                    : (double)float_of((uint32_t)random_bits()) * (1 + 0x1p-40);
   }
   check_rounding(dtype, layout, MANY, single, wide);
   free(single);

@@ -5,6 +5,7 @@
 #include "core/types/host.h"
 
 #include "errors.h"
+#include "patterns.h"
 
 #include <float.h>
 #include <math.h>
@@ -18,17 +19,10 @@ static struct joist_error error;
 enum { OUT_SIZE = 65536 };
 static void *out;
 
-static double na_real(void) {
-  const uint64_t bits = UINT64_C(0x7ff00000000007a2);
-  double value;
-  memcpy(&value, &bits, sizeof value);
-  return value;
-}
+static double na_real(void) { return double_of(UINT64_C(0x7ff00000000007a2)); }
 
 static bool is_na_bits(double value) {
-  uint64_t bits;
-  memcpy(&bits, &value, sizeof bits);
-  return isnan(value) && (bits & 0xffffffffu) == 1954;
+  return isnan(value) && (uint32_t)bits_of_double(value) == 1954;
 }
 
 static bool is_whole(joist_dtype dtype) {
@@ -521,7 +515,6 @@ static void check_double_trip(double value) {
 }
 
 static void test_format_trips(void) {
-  uint64_t random = 88172645463325252u;
   for (uint32_t i = 0; i < 65536; i++) {
     const uint16_t bits = (uint16_t)i;
     if ((bits & 0x7fff) <= 0x7c00) {
@@ -537,17 +530,14 @@ static void test_format_trips(void) {
     }
   }
   for (int i = 0; i < 100000; i++) {
-    random ^= random << 13, random ^= random >> 7, random ^= random << 17;
-    const uint32_t single = (uint32_t)(random >> 32);
-    double value;
-    memcpy(&value, &random, sizeof value);
+    const uint64_t random = random_bits();
+    const double value = double_of(random);
     if (isfinite(value)) check_double_trip(value);
     check_double_trip((double)(random >> 40) / 1000);
-    float narrow, read;
-    memcpy(&narrow, &single, sizeof narrow);
+    const float narrow = float_of((uint32_t)(random >> 32));
     if (!isfinite(narrow)) continue;
     const char *text = format(JOIST_F32, &narrow, 0);
-    read = strtof(text, NULL);
+    const float read = strtof(text, NULL);
     CHECK_MSG(memcmp(&read, &narrow, sizeof read) == 0 && digits_in(text) <= 9, "%a as %s",
               (double)narrow, text);
   }

@@ -7,6 +7,7 @@
 
 #include "check.h"
 #include "core/kernels/kernels.h"
+#include "patterns.h"
 #include "references.h"
 #include "sets.h"
 
@@ -27,16 +28,9 @@ static const struct {
 };
 enum { FUNCTIONS = sizeof functions / sizeof *functions };
 
-static float of_bits(uint32_t bits) {
-  float x;
-  memcpy(&x, &bits, sizeof x);
-  return x;
-}
-
 /* Floats in order, as integers: their distance is the error in ulp. */
 static int64_t ordinal(float x) {
-  int32_t bits;
-  memcpy(&bits, &x, sizeof bits);
+  const int32_t bits = (int32_t)bits_of_float(x);
   return bits < 0 ? -(int64_t)(bits & INT32_MAX) : bits;
 }
 
@@ -66,7 +60,7 @@ static void check_sample(const char *set) {
     int64_t worst = 0;
     size_t n = 0;
     for (uint64_t bits = 0; bits <= UINT32_MAX; bits += STRIDE) {
-      x[n++] = of_bits((uint32_t)bits);
+      x[n++] = float_of((uint32_t)bits);
       if (n < BATCH && bits + STRIDE <= UINT32_MAX) continue;
       const int64_t d = worst_of(kernel, functions[f].reference, x, n);
       if (d > worst) worst = d;
@@ -115,7 +109,7 @@ static void check_binary(const char *set, joist_op op, double (*reference)(doubl
   uint32_t state = 12345;
   for (int k = 0; k < 300000; k++) {
     state = state * 1664525u + 1013904223u;
-    const float x = of_bits(state >> 1);
+    const float x = float_of(state >> 1);
     state = state * 1664525u + 1013904223u;
     const float y = (float)((double)state / 2147483648.0 - 1.0) * (k % 3 == 0 ? 4.0f : 40.0f);
     float z;
@@ -135,7 +129,7 @@ static void check_same_bits(const char *set) {
     const void *in[1] = {x};
     for (uint32_t part = 0; part < 64; part++) {
       for (uint32_t k = 0; k < BATCH; k++)
-        x[k] = of_bits((part * (UINT32_C(1) << 26)) + k * CLOSE * 257);
+        x[k] = float_of((part * (UINT32_C(1) << 26)) + k * CLOSE * 257);
       joist_kernel_find(functions[f].op, JOIST_F32)(BATCH, in, ours);
       if (!joist_kernels_select("generic")) return;
       joist_kernel_find(functions[f].op, JOIST_F32)(BATCH, in, generic);

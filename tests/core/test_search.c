@@ -54,9 +54,8 @@ static bool is_float(joist_dtype dtype) {
 }
 
 static bool is_r_na(joist_dtype dtype, double x) {
-  uint64_t bits;
-  memcpy(&bits, &x, sizeof bits);
-  return isnan(x) && joist_dtype_size(joist_dtype_real(dtype)) == 8 && (uint32_t)bits == 1954;
+  return isnan(x) && joist_dtype_size(joist_dtype_real(dtype)) == 8 &&
+         (uint32_t)bits_of_double(x) == 1954;
 }
 
 static bool equal(joist_dtype dtype, const char *a, const char *b) {

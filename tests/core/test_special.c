@@ -211,9 +211,7 @@ static void check_special(void) {
 
 /* R's NA is a NaN with a payload. */
 static void check_payload(void) {
-  const uint64_t bits = UINT64_C(0x7ff80000000007a2);
-  double na;
-  memcpy(&na, &bits, sizeof na);
+  const double na = double_of(UINT64_C(0x7ff80000000007a2));
   for (int f = 0; f < FUNCTIONS; f++) {
     const double got = functions[f].f64(na);
     CHECK_MSG(memcmp(&got, &na, sizeof na) == 0, "%s(NA): another NaN", functions[f].name);

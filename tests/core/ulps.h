@@ -5,16 +5,8 @@
 
 #include <float.h>
 #include <math.h>
-#include <stdint.h>
-#include <string.h>
 
-static inline uint64_t random_bits(void) {
-  static uint64_t state = 88172645463325252u;
-  state ^= state << 13;
-  state ^= state >> 7;
-  state ^= state << 17;
-  return state;
-}
+#include "patterns.h"
 
 static inline double random_unit(void) { return (double)(random_bits() >> 11) * 0x1p-53; }
 
@@ -22,9 +14,7 @@ static inline double random_unit(void) { return (double)(random_bits() >> 11) * 
 static inline double random_between(double low, double high) {
   const double even = low + random_unit() * (high - low);
   if (random_bits() >> 63) return even;
-  double any;
-  const uint64_t bits = random_bits();
-  memcpy(&any, &bits, sizeof any);
+  const double any = double_of(random_bits());
   return any >= low && any <= high ? any : even;
 }
 
