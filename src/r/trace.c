@@ -134,11 +134,28 @@ static uint32_t *constant_place(const struct joist_r_trace *trace, SEXP constant
   }
 }
 
+/* Constants with room for one more. An allocation may run a finalizer, and that may add to the same
+ * trace: what there is, is read after it. */
+static SEXP room_for_constant(SEXP pointer) {
+  SEXP kept = R_ExternalPtrProtected(pointer);
+  const struct joist_r_trace *const trace = joist_r_trace_of(pointer);
+  while (trace->constant_count == (uint32_t)XLENGTH(VECTOR_ELT(kept, JOIST_R_CONSTANTS))) {
+    SEXP larger = PROTECT(Rf_allocVector(VECSXP, 2 * (R_xlen_t)trace->constant_count + 8));
+    SEXP constants = VECTOR_ELT(kept, JOIST_R_CONSTANTS);
+    if (XLENGTH(constants) < XLENGTH(larger)) {
+      for (R_xlen_t k = 0; k < XLENGTH(constants); k++)
+        SET_VECTOR_ELT(larger, k, VECTOR_ELT(constants, k));
+      SET_VECTOR_ELT(kept, JOIST_R_CONSTANTS, larger);
+    }
+    UNPROTECT(1);
+  }
+  return VECTOR_ELT(kept, JOIST_R_CONSTANTS);
+}
+
 static joist_value_id constant_input(SEXP pointer, SEXP payload, struct joist_type type,
                                      const struct joist_shape *shape) {
+  SEXP constants = room_for_constant(pointer);
   struct joist_r_trace *const trace = joist_r_trace_of(pointer);
-  SEXP kept = R_ExternalPtrProtected(pointer);
-  SEXP constants = VECTOR_ELT(kept, JOIST_R_CONSTANTS);
   const uint32_t count = trace->constant_count;
   const bool scalar = shape->rank == 0 && TYPEOF(payload) != EXTPTRSXP;
   const size_t bytes = scalar ? joist_dtype_size(type.dtype) : 0;
@@ -151,10 +168,6 @@ static joist_value_id constant_input(SEXP pointer, SEXP payload, struct joist_ty
   uint32_t index = *place - 1;
   if (*place == 0) {
     index = count;
-    if (index == (uint32_t)XLENGTH(constants)) {
-      constants = Rf_xlengthgets(constants, 2 * (R_xlen_t)index + 8);
-      SET_VECTOR_ELT(kept, JOIST_R_CONSTANTS, constants);
-    }
     if (index % 64 == 0) {
       void *const moved = realloc(trace->constant_bytes, 2 * (size_t)index + 64);
       if (moved == NULL) JOIST_R_FAIL(JOIST_E_OUT_OF_MEMORY);

@@ -24,6 +24,7 @@ static const struct {
     {JOIST_OP_EXP, expl, -1, 1},
     {JOIST_OP_EXPM1, expm1l, -40, 709.8},
     {JOIST_OP_EXPM1, expm1l, -1, 1},
+    {JOIST_OP_EXPM1, expm1l, 0.34657, 0.37},
     {JOIST_OP_LOG, logl, 0, 3},
     {JOIST_OP_LOG, logl, 0, DBL_MAX},
     {JOIST_OP_LOG2, log2l, 0, 3},

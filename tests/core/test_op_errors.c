@@ -9,6 +9,7 @@
 
 #include "programs.h"
 
+#include <limits.h>
 #include <math.h>
 
 /* An array whose elements are these numbers over and over again. */
@@ -191,6 +192,18 @@ static void test_shapes(void) {
                 WANT(JOIST_E_NO_DIMENSION, .number = {3}, .shape = {table}));
   check_failure(JOIST_OP_SORT, OPERANDS({.dtype = JOIST_F32, SHAPE(2, 3)}), in_dim(2),
                 WANT(JOIST_E_NO_DIMENSION, .number = {3}, .shape = {table}));
+  static const joist_op far[] = {JOIST_OP_SORT,   JOIST_OP_TOP_K,      JOIST_OP_CONCATENATE,
+                                 JOIST_OP_GATHER, JOIST_OP_TAKE_ALONG, JOIST_OP_CUMSUM,
+                                 JOIST_OP_ARGMAX};
+  for (size_t k = 0; k < sizeof far / sizeof *far; k++) {
+    const struct operand operands[] = {{.dtype = JOIST_F32, SHAPE(2, 3)},
+                                       {.dtype = JOIST_I32, SHAPE(2, 3)}};
+    const size_t n = far[k] == JOIST_OP_GATHER || far[k] == JOIST_OP_TAKE_ALONG ? 2 : 1;
+    check_failure(far[k], operands, n, with(in_dim(INT_MAX), JOIST_ATTRIBUTE_K, 1),
+                  WANT(JOIST_E_NO_DIMENSION, .number = {0x1p31}, .shape = {table}));
+  }
+  check_failure(JOIST_OP_IOTA, NULL, 0, in_type(in_shape(in_dim(INT_MAX), 2, 2, 3), JOIST_I32),
+                WANT(JOIST_E_NO_DIMENSION, .number = {0x1p31}, .shape = {table}));
   check_failure(JOIST_OP_TOP_K, OPERANDS({.dtype = JOIST_F32, SHAPE(2, 3)}),
                 with(in_dim(2), JOIST_ATTRIBUTE_K, 1),
                 WANT(JOIST_E_NO_DIMENSION, .number = {3}, .shape = {table}));

@@ -7,19 +7,14 @@
 #
 # 10,000 functions take two processors about 40 minutes. tests/testthat has some hundreds.
 
-suppressPackageStartupMessages(library(joist))
-
-arguments <- as.integer(commandArgs(TRUE))
-count <- if (length(arguments) > 0L) arguments[1L] else 10000L
-seed <- if (length(arguments) > 1L) arguments[2L] else 1L
-processes <- if (length(arguments) > 2L) arguments[3L] else 2L
-source("tests/testthat/helper-random_functions.R")
+count <- 10000L
+source("tests/promotion/many.R")
 sets <- promotion_rule_sets()$id
 record_operations <- getFromNamespace("record_operations", "joist")
 compare_recordings <- getFromNamespace("compare_recordings", "joist")
 
-check_function <- function(k, counts) {
-  set.seed(seed * 1000003L %% 2147483L + k)
+check_function <- function(seed, counts) {
+  set.seed(seed)
   program <- random_function()
   f <- function_of(program$lines)
   wrong <- character()
@@ -43,12 +38,12 @@ check_function <- function(k, counts) {
   wrong
 }
 
-parts <- parallel::mclapply(seq_len(processes), function(part) {
+parts <- in_processes(function(seeds) {
   counts <- new_counts()
   counts$runs <- 0L
-  wrong <- unlist(lapply(seq(part, count, by = processes), check_function, counts))
+  wrong <- unlist(lapply(seeds, check_function, counts))
   list(wrong = wrong, counts = unlist(as.list(counts)))
-}, mc.cores = processes)
+})
 
 wrong <- unlist(lapply(parts, `[[`, "wrong"))
 counted <- c("runs", "pairs", "casts", "fewest", "without")

@@ -6,22 +6,17 @@
 #
 # 10,000 functions take two processors about ten minutes. tests/testthat has some hundreds.
 
-suppressPackageStartupMessages(library(joist))
-
-arguments <- as.integer(commandArgs(TRUE))
-count <- if (length(arguments) > 0L) arguments[1L] else 100000L
-seed <- if (length(arguments) > 1L) arguments[2L] else 1L
-processes <- if (length(arguments) > 2L) arguments[3L] else 2L
-source("tests/testthat/helper-random_functions.R")
+count <- 100000L
+source("tests/promotion/many.R")
 source("tests/testthat/helper-random_numbers.R")
 
-wrong <- unlist(parallel::mclapply(seq_len(processes), function(part) {
-  unlist(lapply(seq(part, count, by = processes), function(k) {
-    found <- number_disagreements(seed * 1000003L %% 2147483L + k)
+wrong <- unlist(in_processes(function(seeds) {
+  unlist(lapply(seeds, function(seed) {
+    found <- number_disagreements(seed)
     if (length(found) > 0L) cat(found[1L], "\n\n")
     unname(found)
   }))
-}, mc.cores = processes))
+}))
 
 cat(sprintf(
   "%d functions under %d rule sets, %d disagreements\n",

@@ -1,3 +1,12 @@
+# What a fresh R says when it runs lines of code.
+run_in_fresh_r <- function(lines) {
+  script <- tempfile(fileext = ".R")
+  on.exit(unlink(script))
+  writeLines(c(sprintf(".libPaths(%s)", deparse1(.libPaths())), lines), script)
+  r <- file.path(R.home("bin"), "Rscript")
+  suppressWarnings(system2(r, c("--vanilla", script), stdout = TRUE, stderr = TRUE))
+}
+
 # The value of `f(...)` in a fresh R; `f` sees nothing of this one.
 in_fresh_r <- function(f, ...) {
   files <- tempfile(c("given", "got"), fileext = ".rds")
@@ -5,15 +14,10 @@ in_fresh_r <- function(f, ...) {
   environment(f) <- globalenv()
   saveRDS(list(f = utils::removeSource(f), arguments = list(...)), files[1])
   code <- bquote({
-    .libPaths(.(.libPaths()))
     given <- readRDS(.(files[1]))
     saveRDS(do.call(given$f, given$arguments), .(files[2]))
   })
-  script <- paste0(files[1], ".R")
-  writeLines(deparse(code), script)
-  on.exit(unlink(script), add = TRUE)
-  r <- file.path(R.home("bin"), "Rscript")
-  said <- suppressWarnings(system2(r, c("--vanilla", script), stdout = TRUE, stderr = TRUE))
+  said <- run_in_fresh_r(deparse(code))
   if (!file.exists(files[2])) stop(paste(said, collapse = "\n"))
   c(readRDS(files[2]), said = list(said))
 }

@@ -10,18 +10,12 @@ long_products <- function() {
 
 # Runs `code` in a fresh R, which interrupts itself after `delay` seconds.
 interrupted <- function(code, delay) {
-  file <- tempfile(fileext = ".R")
-  on.exit(unlink(file))
-  writeLines(c(
-    sprintf(".libPaths(%s)", paste(deparse(.libPaths()), collapse = "")),
+  run_in_fresh_r(c(
     "library(joist)",
     "interrupt_after <- function(delay) {",
     "  system(sprintf('(sleep %f; kill -INT %d) &', delay, Sys.getpid()))",
     "}",
     sprintf("delay <- %f", delay), code
-  ), file)
-  suppressWarnings(system2(
-    file.path(R.home("bin"), "Rscript"), c("--vanilla", file), stdout = TRUE, stderr = TRUE
   ))
 }
 

@@ -94,8 +94,7 @@ test_that("tensors outlive the library, and it can be loaded again", {
     cat(joist::as_array(joist::nv_fill(1, 1)), 'done')",
     dirname(system.file(package = "joist"))
   )
-  rscript <- file.path(R.home("bin"), "Rscript")
-  out <- system2(rscript, c("--vanilla", "-e", shQuote(code)), stdout = TRUE, stderr = TRUE)
+  out <- run_in_fresh_r(code)
   expect_match(out[length(out)], "1 done", fixed = TRUE)
 })
 

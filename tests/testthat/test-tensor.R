@@ -571,8 +571,7 @@ test_that("without the package, a tensor prints as what is obviously no vector",
   on.exit(unlink(file))
   saveRDS(nv_tensor(c(1.5, 2), "f32"), file)
   script <- sprintf("x <- readRDS('%s'); print(is.vector(x)); print(x)", gsub("\\\\", "/", file))
-  rscript <- file.path(R.home("bin"), "Rscript")
-  out <- system2(rscript, c("--vanilla", "-e", shQuote(script)), stdout = TRUE, stderr = TRUE)
+  out <- run_in_fresh_r(script)
   expect_identical(out[1], "[1] FALSE")
   for (field in c("payload", "dtype", "shape")) {
     expect_true(paste0("attr(,\"", field, "\")") %in% out)

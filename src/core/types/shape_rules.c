@@ -34,8 +34,13 @@ bool joist_shape_broadcasts_to(const struct joist_shape *from, const struct jois
   return true;
 }
 
+joist_status joist_shape_needs_dim(const struct joist_shape *shape, int dim,
+                                   struct joist_error *error) {
+  if (dim >= 0 && dim < shape->rank) return JOIST_OK;
+  return JOIST_FAIL(error, JOIST_E_NO_DIMENSION, .number = {(double)dim + 1}, .shape = {*shape});
+}
+
 joist_status joist_shape_check_dim(const struct joist_shape *shape, int dim,
                                    struct joist_error *error) {
-  if (dim < shape->rank) return JOIST_OK;
-  return JOIST_FAIL(error, JOIST_E_NO_DIMENSION, .number = {dim + 1}, .shape = {*shape});
+  return dim < 0 ? JOIST_OK : joist_shape_needs_dim(shape, dim, error);
 }

@@ -14,7 +14,11 @@ joist_status joist_shape_broadcast(const struct joist_shape *const *shapes, size
 /* Whether `from` can be repeated to `to` under the same rules. */
 bool joist_shape_broadcasts_to(const struct joist_shape *from, const struct joist_shape *to);
 
-/* JOIST_ERROR_SHAPE unless the shape has dim `dim`, counted from 0, or it is negative. */
+/* JOIST_ERROR_SHAPE unless the shape has dim `dim`, counted from 0. */
+joist_status joist_shape_needs_dim(const struct joist_shape *shape, int dim,
+                                   struct joist_error *error) JOIST_MUST_CHECK;
+
+/* The same, where a negative one stands for all. */
 joist_status joist_shape_check_dim(const struct joist_shape *shape, int dim,
                                    struct joist_error *error) JOIST_MUST_CHECK;
 

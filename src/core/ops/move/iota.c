@@ -5,6 +5,7 @@
 #include "core/program/call.h"
 #include "core/types/error.h"
 #include "core/types/host.h"
+#include "core/types/shape_rules.h"
 
 joist_status joist_iota_shape(const struct joist_shape *const *shapes,
                               const struct joist_attributes *attributes, struct joist_shape *result,
@@ -12,8 +13,7 @@ joist_status joist_iota_shape(const struct joist_shape *const *shapes,
   const int dim = joist_attribute_dim(attributes);
   (void)shapes;
   (void)joist_attribute_shape(attributes, result);
-  if (dim >= 0 && dim < result->rank) return JOIST_OK;
-  return JOIST_FAIL(error, JOIST_E_NO_DIMENSION, .number = {dim + 1}, .shape = {*result});
+  return joist_shape_needs_dim(result, dim, error);
 }
 
 /* The integers after the first; false when they pass the largest. */

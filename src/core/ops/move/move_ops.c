@@ -7,6 +7,7 @@
 #include "core/program/call.h"
 #include "core/types/convert.h"
 #include "core/types/error.h"
+#include "core/types/shape_rules.h"
 
 static size_t size_of(const struct joist_call *call) {
   return joist_dtype_size(call->result->type.dtype);
@@ -116,8 +117,8 @@ joist_status joist_concatenate_shape(const struct joist_shape *const *shapes,
   for (size_t k = 0; shapes[k] != NULL && first == &row; k++)
     if (shapes[k]->rank > 0) first = shapes[k];
   *result = *first;
-  if (dim < 0 || dim >= result->rank)
-    return JOIST_FAIL(error, JOIST_E_NO_DIMENSION, .number = {dim + 1}, .shape = {*result});
+  const joist_status status = joist_shape_needs_dim(result, dim, error);
+  if (status != JOIST_OK) return status;
   for (size_t k = 0; shapes[k] != NULL; k++) {
     struct joist_shape other = *shapes[k];
     total += other.rank == 0 ? 1 : dim < other.rank ? other.extent[dim] : 0;
@@ -350,8 +351,8 @@ joist_status joist_gather_shape(const struct joist_shape *const *shapes,
                                 const struct joist_attributes *attributes,
                                 struct joist_shape *result, struct joist_error *error) {
   const int dim = joist_attribute_dim(attributes), rank = shapes[0]->rank, more = shapes[1]->rank;
-  if (dim < 0 || dim >= rank)
-    return JOIST_FAIL(error, JOIST_E_NO_DIMENSION, .number = {dim + 1}, .shape = {*shapes[0]});
+  const joist_status status = joist_shape_needs_dim(shapes[0], dim, error);
+  if (status != JOIST_OK) return status;
   if (rank - 1 + more > JOIST_RANK_MAX)
     return JOIST_FAIL(error, JOIST_E_RANK_LIMIT,
                       .count = {(size_t)(rank - 1 + more), JOIST_RANK_MAX});

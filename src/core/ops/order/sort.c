@@ -8,6 +8,7 @@
 #include "core/ops/order/sort_line.h"
 #include "core/program/call.h"
 #include "core/types/error.h"
+#include "core/types/shape_rules.h"
 
 enum {
   GROUP = 16,         /* neighbouring lines that a thread reads at once */
@@ -143,8 +144,7 @@ joist_status joist_sort_shape(const struct joist_shape *const *shapes,
                               struct joist_error *error) {
   const int dim = joist_attribute_dim(attributes);
   *result = *shapes[0];
-  if (dim >= 0 && dim < result->rank) return JOIST_OK;
-  return JOIST_FAIL(error, JOIST_E_NO_DIMENSION, .number = {dim + 1}, .shape = {*result});
+  return joist_shape_needs_dim(result, dim, error);
 }
 
 joist_status joist_sort_run(const struct joist_call *call, struct joist_error *error) {

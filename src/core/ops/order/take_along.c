@@ -3,6 +3,7 @@
 #include "core/base/parallel.h"
 #include "core/program/call.h"
 #include "core/types/error.h"
+#include "core/types/shape_rules.h"
 
 enum { WORK = 4, TASK = 1 << 12 /* elements of a task at least */ };
 
@@ -12,7 +13,9 @@ joist_status joist_take_along_shape(const struct joist_shape *const *shapes,
   const int dim = joist_attribute_dim(attributes);
   struct joist_shape other = *shapes[0];
   *result = *shapes[1];
-  if (dim >= 0 && dim < other.rank && other.rank == result->rank) {
+  const joist_status status = joist_shape_needs_dim(&other, dim, error);
+  if (status != JOIST_OK) return status;
+  if (other.rank == result->rank) {
     other.extent[dim] = result->extent[dim];
     if (joist_shape_equal(&other, result)) return JOIST_OK;
   }

@@ -9,6 +9,7 @@
 #include "core/ops/order/sort_line.h"
 #include "core/program/call.h"
 #include "core/types/error.h"
+#include "core/types/shape_rules.h"
 
 enum { DIGIT = 11, WORK = 16 };
 
@@ -90,8 +91,8 @@ joist_status joist_top_k_shape(const struct joist_shape *const *shapes,
   const int dim = joist_attribute_dim(attributes);
   const int64_t k = joist_attribute_value(attributes, JOIST_ATTRIBUTE_K);
   *result = *shapes[0];
-  if (dim < 0 || dim >= result->rank)
-    return JOIST_FAIL(error, JOIST_E_NO_DIMENSION, .number = {dim + 1}, .shape = {*result});
+  const joist_status status = joist_shape_needs_dim(result, dim, error);
+  if (status != JOIST_OK) return status;
   if (k < 0 || (uint32_t)k > result->extent[dim])
     return JOIST_FAIL(error, JOIST_E_TOP_K, .dim = dim + 1, .shape = {*result},
                       .count = {(size_t)k});
