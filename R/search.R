@@ -81,6 +81,16 @@ match.nv_tensor <- function(x, table, ...) base::match(match_keys(x), match_keys
 #' @exportS3Method bit64::rank
 rank.nv_tensor <- function(x, ...) base::rank(xtfrm(x), ...)
 
+#' @exportS3Method bit64::rowSums
+rowSums.nv_tensor <- function(x, na.rm = FALSE, dims = 1L) { # nolint: object_name_linter.
+  sums_of(x, na.rm, dims, nv_row_sums)
+}
+
+#' @exportS3Method bit64::colSums
+colSums.nv_tensor <- function(x, na.rm = FALSE, dims = 1L) { # nolint: object_name_linter.
+  sums_of(x, na.rm, dims, nv_col_sums)
+}
+
 #' Unique and repeated elements
 #'
 #' By value, in column-major order: NaN equals NaN (but R's `NA_real_`, in `f64` and `c128`,

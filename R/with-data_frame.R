@@ -14,9 +14,10 @@
 #' the other dtypes, which have none: `dplyr::lag()` and `dplyr::lead()` take a value for them,
 #' `default = `.
 #'
-#' Of a data.table a tensor is a column by `data.table(D, t = x)` or `cbind(D, t = x)`. data.table's
-#' own `:=`, `set()` and `$<-` allocate a new column before they look at what it is, stop at a
-#' tensor, and leave the table without it: no function of joist is called on the way.
+#' Of a data.table a tensor becomes a column by `D[["t"]] <- x`, and `data.table::setDT(df)` takes the
+#' columns of a data frame. data.table's own `:=`, `set()` and `$<-`, from its version 1.17 on also
+#' `data.table()` and `cbind()`, look at vectors only, stop at a tensor, and leave the table without
+#' it: no function of joist is called on the way.
 #'
 #' @param x A tensor of rank 2 at most.
 #' @param row.names `NULL` or a character vector with a name for each row.

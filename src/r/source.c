@@ -1,14 +1,17 @@
 /* Reads source references: integers for lines and columns, with the file as an attribute. */
 #include "r/source.h"
 
+#include <Rversion.h>
 #include <string.h>
 
 #include "r/conditions.h"
 
+/* Where the function that calls C was called: up to R 4.4 it counted from the code under way. */
+enum { CALL_OF_FUNCTION = R_VERSION >= R_Version(4, 5, 0) ? 0 : 1 };
+
 SEXP joist_r_source_reference(void) {
-  /* Of the caller, where the function that calls C was called by code that R interprets; R's own
-   * functions know more, and take their time. */
-  SEXP reference = R_GetCurrentSrcref(1);
+  /* Known where R interprets the caller; R's own functions know more, and take their time. */
+  SEXP reference = R_GetCurrentSrcref(CALL_OF_FUNCTION);
   if (TYPEOF(reference) == INTSXP && XLENGTH(reference) >= 4) return reference;
   reference = joist_r_eval(PROTECT(Rf_lang1(Rf_install("source_reference"))));
   UNPROTECT(1);

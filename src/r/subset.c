@@ -359,6 +359,8 @@ static SEXP writable(SEXP tensor, const struct joist_r_value *x, const struct se
   return tensor;
 }
 
+enum { LONG_WRITE = 1 << 16 };
+
 static SEXP assign_concrete(SEXP tensor, const struct joist_r_value *x,
                             const struct selection *selection, const size_t *before,
                             const struct joist_r_value *value, bool in_place) {
@@ -378,6 +380,8 @@ static SEXP assign_concrete(SEXP tensor, const struct joist_r_value *x,
     walk_of(x, selection, true, repeated, &walk);
     joist_r_raise_if(joist_move(size, &walk, value->data, out, &run, &error), &error);
   }
+  /* R itself may do many calls before it looks. */
+  if (x->count >= LONG_WRITE) R_CheckUserInterrupt();
   UNPROTECT(1);
   return tensor;
 }

@@ -35,7 +35,7 @@ valid_arguments <- function() {
   )
   named <- list(x = list(a = v, b = i))
   npz <- tempfile(fileext = ".npz")
-  nv_write_npz(named$x, npz)
+  if (requireNamespace("zip", quietly = TRUE)) nv_write_npz(named$x, npz)
   safetensors <- tempfile()
   nv_save(named$x, safetensors)
   npy <- tempfile()
@@ -165,6 +165,9 @@ test_that("every argument of every function refuses what it cannot mean", {
     "to_r"
   )
   functions <- setdiff(own_exports(), c(bases, others))
+  if (!requireNamespace("zip", quietly = TRUE)) {
+    functions <- setdiff(functions, c("nv_read_npz", "nv_write_npz"))
+  }
   for (name in functions) {
     arguments <- valid_call(name, valid)
     if (length(arguments) == 0L) next

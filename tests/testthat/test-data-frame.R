@@ -322,12 +322,19 @@ test_that("data frames with tensors are not lengthened but by rbind()", {
   expect_identical(rbind(df, df[1, ])$x, nv_tensor(c(1L, 2L, 1L), "i8"))
 })
 
-test_that("a tensor becomes a column of a data.table by cbind()", {
+test_that("a tensor becomes a column of a data.table by `[[<-` and setDT()", {
   skip_if_not_installed("data.table")
   x <- nv_tensor(1:3, "i8")
   rows <- data.table::data.table(a = 1:3)
-  expect_identical(cbind(rows, t = x)$t, x)
-  expect_identical(data.table::data.table(rows, t = x)$t, x)
+  with_tensor <- rows
+  with_tensor[["t"]] <- x
+  frame <- data.frame(a = 1:3, t = x)
+  data.table::setDT(frame)
+  for (table in list(with_tensor, frame)) {
+    expect_s3_class(table, "data.table")
+    expect_identical(table$t, x)
+    expect_match(paste(capture.output(print(table)), collapse = "\n"), "1")
+  }
   expect_identical(names(rows), "a")
   # No way leads from := to joist.
   expect_error(data.table::set(rows, j = "t", value = x), "invalid type")
@@ -335,14 +342,10 @@ test_that("a tensor becomes a column of a data.table by cbind()", {
 
 test_that("data.table cannot compute with tensors", {
   skip_if_not_installed("data.table")
-  x <- nv_tensor(1:3)
-  for (table in list(
-    data.table::data.table(x = x), data.table::as.data.table(data.frame(x = x)),
-    data.table::as.data.table(list(x = x, y = 1:3))
-  )) {
-    expect_error(data.table::rbindlist(list(table, table)), "invalid type")
-    expect_error(data.table::setorderv(table, "x"), "not supported")
-  }
+  table <- data.frame(x = nv_tensor(1:3))
+  data.table::setDT(table)
+  expect_error(data.table::rbindlist(list(table, table)), "invalid type")
+  expect_error(data.table::setorderv(table, "x"), "not supported")
 })
 
 test_that("nv_na_omit() leaves out rows with NaN, as base R those of an R vector", {

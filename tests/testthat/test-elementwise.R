@@ -969,10 +969,13 @@ test_that("NA_real_ stays NA in f64, and x^0 and 1^x are 1, as in base R", {
       f <- getExportedValue("joist", paste0("nv_", name))
       expect_true(all(is_missing(as_array(f(na, 2.5)))), info = name)
     }
-    for (y in c(-1, 0, 0.5, 1, 2, Inf, NaN)) {
+    for (y in c(-1, 0, 0.5, 1, 2, Inf)) {
       expect_identical(as_array(na^y), rep(NA_real_, n)^y, info = y)
       expect_identical(as_array(nv_fill(y, n, "f64")^NA_real_), rep(y, n)^NA_real_, info = y)
     }
+    # Base R leaves it to the C library which of the two comes out.
+    expect_true(all(is_missing(as_array(na^NaN))))
+    expect_true(all(is.nan(as_array(nv_fill(NaN, n, "f64")^NA_real_))))
   }
   expect_true(is_missing(as_array(nv_median(nv_tensor(c(2, NA, 1), "f64")))))
   expect_true(is.nan(as_array(nv_median(nv_tensor(c(2, NaN, 1), "f64")))))

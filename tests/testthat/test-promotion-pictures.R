@@ -76,7 +76,10 @@ drawn <- function(code) {
   grDevices::svg(path)
   on.exit(unlink(path))
   value <- tryCatch(code, finally = grDevices::dev.off())
-  list(value = value, text = paste(readLines(path, warn = FALSE), collapse = "\n"))
+  text <- paste(readLines(path, warn = FALSE), collapse = "\n")
+  # cairo 1.18 writes fill="rgb(1%, 2%, 3%)".
+  text <- gsub("fill=\"rgb", "fill:rgb", gsub("%, ", "%,", text, fixed = TRUE), fixed = TRUE)
+  list(value = value, text = text)
 }
 count_of <- function(pattern, text) sum(gregexpr(pattern, text, fixed = TRUE)[[1]] > 0)
 
