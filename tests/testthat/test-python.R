@@ -228,6 +228,7 @@ try_lifetimes <- function(python, cycles) {
     "    a[:] = np.arange(float(n))",
     "    alive.append(weakref.ref(a))",
     "    return a",
+    "def objects(): return len(gc.get_objects())",
     "def living(): return sum(r() is not None for r in alive)",
     sep = "\n"
   ), convert = FALSE)
@@ -293,6 +294,16 @@ try_lifetimes <- function(python, cycles) {
     resident() - start
   }
   got$growth <- min(vapply(1:4, grown, 0))
+  # Objects: a list that something stays on would grow by one in each cycle.
+  objects <- function() {
+    main$drop()
+    gc() # of reticulate's references
+    nv_memory() # lets go of what has come back
+    c(R = gc()[1L, 1L], Python = to_r(main$objects()))
+  }
+  start <- objects()
+  cycle(cycles)
+  got$objects <- objects() - start
   got
 }
 
@@ -310,6 +321,8 @@ test_that("memory lives as long as R or Python reads it, and is given back from 
   expect_equal(got$dead, 0)
   # 2000 arrays of 8000 bytes that stay would be 16 MB.
   expect_lt(got$growth, 4e6)
+  expect_lt(got$objects[["R"]], 1500)
+  expect_lt(got$objects[["Python"]], 1500)
 })
 
 # ---- JAX ----
