@@ -18,9 +18,13 @@
 #' `to_numpy_ndarray()` gives. A `permutation` in the type is read. A list of a fixed size is a row
 #' of rank 1. Arrow has no `bf16` and no complex numbers.
 #'
+#' Elements of rank 1 other than `bool` are not copied in either direction: array and tensor share
+#' memory that neither writes to, and R may assign to the tensor, which makes a copy. An array of a
+#' higher rank has its elements from the transposed tensor. Arrow may release what it got from R in
+#' any thread.
+#'
 #' `nv_from_arrow()` takes an array over, as the interface says: the structure is empty afterwards,
-#' and the array is released when R has collected the tensor. A single array of rank 1 without
-#' nulls is not copied.
+#' and the array is released when R has collected the tensor. Several arrays, and nulls, are copied.
 #'
 #' @param x A tensor or an R vector.
 #' @param as What to make: `"pointers"`, or an array of one of the packages, `"nanoarrow"`,

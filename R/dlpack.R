@@ -9,7 +9,8 @@
 #' `nv_to_dlpack()` lends the tensor's own memory and marks it read-only. It stays until it has been
 #' given back, which may happen in any thread; meanwhile and later, R writes to copies. DLPack
 #' before version 1 cannot say that memory is read-only: with `versioned = FALSE`, who takes the
-#' pointer gets a copy of their own.
+#' pointer gets a copy of their own. Up to eight elements of `c128` may be a copy, too: R does not
+#' always align so few as other libraries expect it.
 #'
 #' `nv_from_dlpack()` shares memory that has R's order of elements, the first dimension first, or
 #' one dimension, and copies everything else. It never writes to that memory, but what its owner

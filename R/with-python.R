@@ -13,7 +13,9 @@
 #'
 #' Other libraries take `r_to_py(nv_to_dlpack(x))` with their `from_dlpack()`, in all dtypes that
 #' they have. Those that ask for DLPack of version 1 share the memory; the others get a copy that
-#' they may write.
+#' they may write. PyTorch shares it without remembering that it is read-only: call no function
+#' there that writes in place, such as `fill_()`, or do so with a copy, of `x$clone()` in Python or
+#' of `nv_to_dlpack(x, versioned = FALSE)`.
 #'
 #' @section From Python:
 #' [nv_tensor()] takes NumPy arrays and scalars, arrays of JAX and PyTorch, and whatever else has a

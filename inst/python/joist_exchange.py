@@ -161,6 +161,9 @@ def take(x):
         return None
     if hasattr(x, "block_until_ready"):
         x.block_until_ready()
+    # Views of PyTorch that change the sign of what is in memory: it gives that away as it is.
+    if hasattr(x, "resolve_conj") and hasattr(x, "resolve_neg"):
+        x = x.resolve_conj().resolve_neg()
     try:
         try:
             capsule = x.__dlpack__(max_version=(1, 1))

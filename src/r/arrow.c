@@ -11,6 +11,7 @@
 #include "r/files.h"
 #include "r/finalizers.h"
 #include "r/foreign.h"
+#include "r/loans.h"
 #include "r/payload.h"
 #include "r/run.h"
 #include "r/tensor_create.h"
@@ -84,10 +85,24 @@ SEXP joist_r_to_arrow_schema(SEXP dtype, SEXP item, SEXP pointer) {
   return pointer;
 }
 
+/* The elements of a value: themselves, lent, or a copy where Arrow has them otherwise. */
+static struct joist_arrow_owned own(const struct joist_r_value *value) {
+  const joist_dtype dtype = value->argument.operand.type.dtype;
+  if (dtype != JOIST_BOOL && value->count > 0) {
+    MARK_NOT_MUTABLE(value->payload);
+    return joist_arrow_own_loan(value->data, joist_r_lend(value->payload));
+  }
+  struct joist_arrow_owned owned;
+  struct joist_error error;
+  joist_r_raise_if(joist_arrow_own_copy(dtype, value->data, value->count, &owned, &error), &error);
+  return owned;
+}
+
 SEXP joist_r_to_arrow(SEXP x, SEXP item, SEXP pointers) {
   struct joist_r_value value;
   struct joist_shape shape;
   struct joist_error error;
+  joist_r_end_loans();
   PROTECT(joist_r_read_to_write(x, &value));
   const struct joist_shape *const rows = read_item(item, &shape);
   const joist_dtype dtype = value.argument.operand.type.dtype;
@@ -96,9 +111,7 @@ SEXP joist_r_to_arrow(SEXP x, SEXP item, SEXP pointers) {
   joist_r_raise_if(joist_arrow_write_schema(dtype, rows, schema, &error), &error);
   const struct joist_shape *const all = &value.argument.shape;
   const size_t n = rows == NULL ? value.count : all->extent[all->rank - 1];
-  struct joist_arrow_owned owned;
-  joist_r_raise_if(joist_arrow_own_copy(dtype, value.data, value.count, &owned, &error), &error);
-  joist_r_raise_if(joist_arrow_write_array(n, rows, owned, array, &error), &error);
+  joist_r_raise_if(joist_arrow_write_array(n, rows, own(&value), array, &error), &error);
   UNPROTECT(1);
   return pointers;
 }

@@ -89,6 +89,17 @@ static SEXP copy_of(const struct joist_r_value *value, const struct joist_device
   return payload;
 }
 
+/* Others read elements as aligned to their size, which those of 16 bytes in a short vector of R may
+ * not be: a copy that is, in a raw vector that is longer. */
+static SEXP aligned_copy(size_t size, size_t count, void **elements) {
+  SEXP owner = Rf_allocVector(RAWSXP, (R_xlen_t)((count + 1) * size));
+  unsigned char *const start = RAW(owner);
+  unsigned char *const to = start + (size - (uintptr_t)start % size);
+  memcpy(to, *elements, count * size);
+  *elements = to;
+  return owner;
+}
+
 SEXP joist_r_to_dlpack(SEXP x, SEXP versioned) {
   struct joist_r_value value;
   const bool read_only = joist_r_flag(versioned, "versioned");
@@ -100,6 +111,10 @@ SEXP joist_r_to_dlpack(SEXP x, SEXP versioned) {
   SEXP payload = value.payload;
   void *elements = device->host ? joist_r_elements(payload) : joist_r_remote_memory(payload);
   if (!read_only) payload = copy_of(&value, device, &elements);
+  PROTECT(payload);
+  const size_t size = joist_dtype_size(value.argument.operand.type.dtype);
+  if (device->host && value.count > 0 && (uintptr_t)elements % size != 0)
+    payload = aligned_copy(size, value.count, &elements);
   PROTECT(payload);
   struct joist_error error;
   if (!device->host) joist_r_raise_if(device->synchronize(device, &error), &error);
@@ -115,7 +130,7 @@ SEXP joist_r_to_dlpack(SEXP x, SEXP versioned) {
                                  : (void *)joist_dlpack_give(elements, where, dtype, shape, loan));
   joist_loan_release(loan);
   if (R_ExternalPtrAddr(pointer) == NULL) JOIST_R_FAIL(JOIST_E_OUT_OF_MEMORY, .bytes = 0);
-  UNPROTECT(2);
+  UNPROTECT(3);
   return pointer;
 }
 

@@ -1,5 +1,6 @@
 /* Arrow's structures: every type that there is, nulls and offsets bit by bit, rows that are
  * tensors, and what a hostile library could put into each field. */
+#include <pthread.h>
 #include <stdlib.h>
 
 #include "core/exchange/arrow.h"
@@ -245,6 +246,46 @@ static void test_tensor_round_trip(void) {
   CHECK(joist_arrow_write_schema(JOIST_I8, &huge, &schema, &error) == JOIST_ERROR_SHAPE);
 }
 
+/* ---- lent elements ---- */
+
+enum { ARRAYS = 500, THREADS = 4 };
+
+static void *release_arrays(void *arrays) {
+  for (struct ArrowArray *array = arrays; array < (struct ArrowArray *)arrays + ARRAYS; array++)
+    array->release(array);
+  return NULL;
+}
+
+/* The elements are where they were, and come back once, whichever thread releases the array. */
+static void test_lent(void) {
+  static struct ArrowArray arrays[THREADS][ARRAYS];
+  static int32_t values[THREADS][ARRAYS][6];
+  static int seen[THREADS][ARRAYS];
+  const struct joist_shape pairs = {.rank = 1, .extent = {2}};
+  struct joist_error error;
+  for (int t = 0; t < THREADS; t++)
+    for (int k = 0; k < ARRAYS; k++) {
+      struct joist_loan *const loan = joist_loan_new(&seen[t][k]);
+      CHECK(loan != NULL);
+      const bool items = k % 2 == 1;
+      CHECK(joist_arrow_write_array(items ? 3 : 6, items ? &pairs : NULL,
+                                    joist_arrow_own_loan(values[t][k], loan), &arrays[t][k],
+                                    &error) == JOIST_OK);
+      const struct ArrowArray *const with = items ? arrays[t][k].children[0] : &arrays[t][k];
+      CHECK(with->buffers[1] == values[t][k] && with->length == 6);
+    }
+  CHECK(joist_loan_returned() == NULL);
+  pthread_t threads[THREADS];
+  for (int t = 0; t < THREADS; t++)
+    CHECK_INT(pthread_create(&threads[t], NULL, release_arrays, arrays[t]), 0);
+  for (int t = 0; t < THREADS; t++) pthread_join(threads[t], NULL);
+  for (int *owner; (owner = joist_loan_returned()) != NULL;) ++*owner;
+  bool once = true;
+  for (int t = 0; t < THREADS; t++)
+    for (int k = 0; k < ARRAYS; k++) once &= seen[t][k] == 1 && arrays[t][k].release == NULL;
+  CHECK(once);
+}
+
 /* ---- elements ---- */
 
 static struct ArrowArray array_of(const void **buffers, int64_t length) {
@@ -444,6 +485,7 @@ int main(void) {
   test_bad_schemas();
   test_tensor_types();
   test_tensor_round_trip();
+  test_lent();
   test_bits_and_nulls();
   test_missing();
   test_bad_arrays();

@@ -23,11 +23,12 @@ in_fresh_r <- function(f, ...) {
 }
 
 # A Python that has these modules, where reticulate is there to use it: the one that
-# JOIST_TEST_PYTHON or RETICULATE_PYTHON names, that of the PATH, or the system's. Skips without.
+# JOIST_TEST_PYTHON, RETICULATE_PYTHON or JOIST_TORCH_PYTHON names, that of the PATH, or the
+# system's. Skips without.
 python_with <- function(...) {
   testthat::skip_on_cran()
   testthat::skip_if_not_installed("reticulate")
-  named <- Sys.getenv(c("JOIST_TEST_PYTHON", "RETICULATE_PYTHON"))
+  named <- Sys.getenv(c("JOIST_TEST_PYTHON", "RETICULATE_PYTHON", "JOIST_TORCH_PYTHON"))
   known <- unique(c(named[nzchar(named)], Sys.which("python3"), "/usr/bin/python3"))
   imports <- paste0("import ", c(...), collapse = "; ")
   for (python in known[file.exists(known)]) {

@@ -54,6 +54,53 @@ test_that("an array is taken over once, a schema as often as one likes", {
   expect_identical(nv_from_arrow(wrong$array, wrong$schema), nv_tensor(matrix(1:6, 2)))
 })
 
+# Where the elements of a tensor are, as text.
+address_of <- function(x) {
+  taken <- .Call(joist:::joist_r_dlpack_take, nv_to_dlpack(x))
+  .Call(joist:::joist_r_dlpack_pointer, taken[[1L]], taken[[5L]]) # given back by its finalizer
+  taken[[2L]]
+}
+
+test_that("a tensor of rank 1 is lent, and stays as it is while an array has it", {
+  for (type in setdiff(arrow_dtypes, "bool")) {
+    for (n in c(3, 1e5)) {
+      x <- nv_tensor(seq_len(n) %% 2, type)
+      expect_identical(address_of(there_and_back(x)), address_of(x))
+    }
+  }
+  expect_false(address_of(there_and_back(x == 1)) == address_of(x == 1)) # bits
+  x <- nv_tensor(as.double(1:1e5), "f64")
+  sent <- nv_to_arrow(x)
+  lent <- address_of(x)
+  x[1] <- 7
+  rm(x)
+  gc()
+  junk <- lapply(1:8, function(k) nv_tensor(numeric(1e5), "f64") + k)
+  y <- nv_from_arrow(sent$array, sent$schema)
+  expect_identical(address_of(y), lent)
+  expect_identical(as_array(y), as.double(1:1e5))
+})
+
+test_that("what was lent is given back", {
+  used <- function() {
+    nv_memory() # lets go of what has come back
+    gc()
+    nv_memory()[["used"]]
+  }
+  x <- nv_tensor(numeric(2^17), "f64") # 1 MiB
+  before <- used()
+  sent <- lapply(1:10, function(k) nv_to_arrow(x + k))
+  expect_gte(used() - before, 10 * 2^20)
+  for (one in sent) nv_from_arrow(one$array, one$schema)
+  rm(sent, one)
+  gc() # of the tensors
+  expect_lt(used() - before, 2^20)
+  sent <- lapply(1:10, function(k) nv_to_arrow(x + k)) # nobody takes them
+  rm(sent)
+  gc()
+  expect_lt(used() - before, 2^20)
+})
+
 test_that("memory of an array is not written to, and lives as long as the tensor", {
   sent <- nv_to_arrow(nv_tensor(as.double(1:1e5), "f64"))
   x <- nv_from_arrow(sent$array, sent$schema)

@@ -29,6 +29,22 @@ test_that("every dtype and rank comes back with the same bits", {
   }
 })
 
+# R aligns short vectors to 8 bytes only, and PyTorch reads all elements as aligned to their size.
+test_that("elements are aligned to their size", {
+  for (type in c("f32", "i64", "c64", "c128")) {
+    size <- length(nv_write_bin(nv_scalar(0, type)))
+    last <- vapply(rep(1:9, 20), function(n) {
+      x <- nv_tensor(seq_len(n) + 0, type)
+      taken <- .Call(joist:::joist_r_dlpack_take, nv_to_dlpack(x, n %% 2 == 0))
+      back <- nv_from_dlpack(.Call(joist:::joist_r_dlpack_pointer, taken[[1L]], taken[[5L]]))
+      expect_identical(back, x)
+      digits <- nchar(taken[[2L]])
+      strtoi(substr(taken[[2L]], digits, digits), 16L)
+    }, 0L)
+    expect_identical(unique(last %% size), 0L, label = type)
+  }
+})
+
 test_that("what is lent is not written, on either side", {
   for (type in c("f64", "i32", "c128", "bf16", "bool")) {
     x <- nv_tensor(c(1, 0, 1), type)

@@ -228,6 +228,7 @@ try_lifetimes <- function(python, cycles) {
     "    a[:] = np.arange(float(n))",
     "    alive.append(weakref.ref(a))",
     "    return a",
+    "def objects(): return len(gc.get_objects())",
     "def living(): return sum(r() is not None for r in alive)",
     sep = "\n"
   ), convert = FALSE)
@@ -293,6 +294,16 @@ try_lifetimes <- function(python, cycles) {
     resident() - start
   }
   got$growth <- min(vapply(1:4, grown, 0))
+  # Objects: a list that something stays on would grow by one in each cycle.
+  objects <- function() {
+    main$drop()
+    gc() # of reticulate's references
+    nv_memory() # lets go of what has come back
+    c(R = gc()[1L, 1L], Python = to_r(main$objects()))
+  }
+  start <- objects()
+  cycle(cycles)
+  got$objects <- objects() - start
   got
 }
 
@@ -310,6 +321,8 @@ test_that("memory lives as long as R or Python reads it, and is given back from 
   expect_equal(got$dead, 0)
   # 2000 arrays of 8000 bytes that stay would be 16 MB.
   expect_lt(got$growth, 4e6)
+  expect_lt(got$objects[["R"]], 1500)
+  expect_lt(got$objects[["Python"]], 1500)
 })
 
 # ---- JAX ----
@@ -342,4 +355,116 @@ test_that("arrays of JAX come and go by DLPack", {
     expect_identical(got$back[[type]], matrix(want, 2), label = type)
   }
   expect_identical(got$rows, matrix(0:5, 2, byrow = TRUE))
+})
+
+# ---- PyTorch ----
+
+# What goes wrong in exchanges of every dtype, rank and layout: nothing.
+try_torch <- function(python, types) {
+  Sys.setenv(RETICULATE_PYTHON = python)
+  library(joist)
+  torch <- reticulate::import("torch", convert = FALSE)
+  to_r <- reticulate::py_to_r
+  main <- reticulate::py_run_string(paste(
+    "import gc, threading, torch",
+    "def layouts(a):",
+    "    turned = tuple(range(a.dim()))[::-1]",
+    "    wide = torch.zeros([2 * n for n in a.shape], dtype=a.dtype)",
+    "    part = wide[tuple(slice(0, None, 2) for n in a.shape)]",
+    "    part.copy_(a)",
+    "    rows = a.contiguous()",
+    "    return {'own': a, 'rows': rows, 'turned': rows.permute(turned),",
+    "            'columns': rows.permute(turned).contiguous().permute(turned),",
+    "            'gaps': part, 'repeated': a.expand((3,) + tuple(a.shape))}",
+    "def rows(a):",
+    "    own = a.clone(memory_format=torch.contiguous_format)",
+    "    return own.reshape(-1).view(torch.uint8).numpy().tobytes().hex()",
+    "def shape(a): return list(a.shape)",
+    "def place(a): return format(a.data_ptr(), 'x')",
+    "def drop_in_thread():",
+    "    thread = threading.Thread(target=kept.clear)",
+    "    thread.start()",
+    "    thread.join()",
+    "kept = []",
+    "def keep(a): kept.append(a)",
+    "signs = torch.tensor([1 + 2j, 3 - 4j]).conj()",
+    sep = "\n"
+  ), convert = FALSE)
+  hex <- function(x) paste(nv_write_bin(nv_transpose(x)), collapse = "")
+  place <- function(x) {
+    taken <- .Call(joist:::joist_r_dlpack_take, nv_to_dlpack(x))
+    .Call(joist:::joist_r_dlpack_pointer, taken[[1L]], taken[[5L]])
+    taken[[2L]]
+  }
+  send <- function(x) torch$from_dlpack(reticulate::r_to_py(nv_to_dlpack(x)))
+  wrong <- character()
+  check <- function(ok, ...) if (!isTRUE(ok)) wrong <<- c(wrong, paste(...))
+  set.seed(1)
+  checked <- 0
+  shapes <- list(
+    integer(), 5L, c(2L, 3L), c(2L, 1L, 4L), c(3L, 2L, 3L, 2L), c(2L, 3L, 2L, 1L, 3L),
+    c(1L, 2L, 1L, 3L, 1L, 2L), 0L, c(3L, 0L, 2L)
+  )
+  for (type in names(types)) {
+    size <- length(nv_write_bin(nv_scalar(0, type)))
+    for (shape in shapes) {
+      n <- prod(shape) * size
+      bytes <- as.raw(if (type == "bool") sample(0:1, n, TRUE) else sample(0:255, n, TRUE))
+      x <- nv_read_bin(bytes, type, shape)
+      a <- send(x)
+      where <- paste0(type, "{", paste(shape, collapse = "x"), "}")
+      check(as.character(a$dtype) == paste0("torch.", types[[type]]), where, "dtype")
+      check(to_r(main$rows(a)) == hex(x), where, "bits in Python")
+      lends <- n > if (type == "c128") 128 else 0
+      check(!lends || to_r(main$place(a)) == place(x), where, "is copied to Python")
+      made <- main$layouts(a)
+      for (layout in c("own", "rows", "turned", "columns", "gaps", "repeated")) {
+        b <- made[[layout]]
+        y <- nv_tensor(b)
+        check(dtype(y) == type, where, layout, "dtype")
+        check(identical(shape(y), as.integer(unlist(to_r(main$shape(b))))), where, layout, "shape")
+        check(hex(y) == to_r(main$rows(b)), where, layout, "bits in R")
+        shared <- n > 0 && layout %in% c("own", "columns")
+        check(!shared || to_r(main$place(b)) == place(y), where, layout, "is copied to R")
+        checked <- checked + 1
+      }
+    }
+  }
+  used <- function() {
+    gc() # of reticulate's references
+    nv_memory() # lets go of what has come back
+    gc()
+    nv_memory()[["used"]]
+  }
+  x <- nv_tensor(numeric(2^17), "f64") # 1 MiB
+  before <- used()
+  for (k in 1:10) main$keep(send(x + k))
+  lent <- used() - before
+  main$drop_in_thread()
+  refused <- tryCatch(
+    nv_tensor(torch$ones(2L, requires_grad = TRUE)),
+    joist_value_error = conditionMessage
+  )
+  list(
+    wrong = wrong, checked = checked, lent = lent, dropped = used() - before,
+    conjugate = as_array(nv_tensor(main$signs)), imaginary = as_array(nv_tensor(main$signs$imag)),
+    refused = refused
+  )
+}
+
+test_that("arrays of PyTorch come and go by DLPack, in every dtype", {
+  python <- python_with("numpy", "torch")
+  types <- c(
+    bool = "bool", i8 = "int8", i16 = "int16", i32 = "int32", i64 = "int64", ui8 = "uint8",
+    ui16 = "uint16", ui32 = "uint32", ui64 = "uint64", f16 = "float16", bf16 = "bfloat16",
+    f32 = "float32", f64 = "float64", c64 = "complex64", c128 = "complex128"
+  )
+  got <- in_fresh_r(try_torch, python, types)
+  expect_identical(got$wrong, character())
+  expect_equal(got$checked, length(types) * 9 * 6)
+  expect_gte(got$lent, 10 * 2^20)
+  expect_lt(got$dropped, 2^20)
+  expect_identical(got$conjugate, c(1 - 2i, 3 + 4i))
+  expect_identical(got$imaginary, c(-2, 4))
+  expect_match(got$refused, "detach")
 })

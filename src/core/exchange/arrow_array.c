@@ -172,6 +172,12 @@ joist_status joist_arrow_own_copy(joist_dtype dtype, const void *elements, size_
   return JOIST_OK;
 }
 
+static void drop_loan(void *loan) { joist_loan_release(loan); }
+
+struct joist_arrow_owned joist_arrow_own_loan(const void *elements, struct joist_loan *loan) {
+  return (struct joist_arrow_owned){elements, drop_loan, loan};
+}
+
 struct plain_array {
   const void *buffers[2];
   struct joist_arrow_owned owned;
