@@ -195,7 +195,8 @@ nv_random_bits <- function(shape, dtype = "ui32", key = NULL) {
 #' @param replace Whether an element may be drawn more than once.
 #' @param key A key, see [nv_key()]; `NULL` for one from R's own generator.
 #' @return A tensor of rank 1 and of the dtype of `x`. All arrangements are equally likely,
-#'   but for ties among random 64-bit numbers, by which the elements are ordered.
+#'   but for ties among random 64-bit numbers, by which the elements are ordered. Without
+#'   replacement, up to 2^18 elements are drawn without memory for the order of all.
 #' @section Errors: `joist_value_error` when there are fewer elements than `size` asks for, and
 #'   without a key while `jit()` traces; `joist_shape_error` for a number from 2^31 on;
 #'   `joist_dtype_error` and `joist_shape_error` for what is no key.
@@ -208,9 +209,11 @@ nv_random_bits <- function(shape, dtype = "ui32", key = NULL) {
 #' @export
 nv_sample <- function(x, size = NULL, replace = FALSE, key = NULL) {
   check_flag(replace, "replace")
-  x <- as_operand(sampled_from(x))
+  n <- if (is_sampled_to(x)) trunc(x)
+  x <- as_operand(if (is.null(n)) x else seq_len(min(n, 2)))
   if (ndims(x) != 1L) x <- nv_flatten(x)
-  n <- length(x)
+  positions_only <- !is.null(n)
+  if (!positions_only) n <- length(x)
   if (is.null(size)) size <- n
   check_whole(size, "size")
   if (size > n && !(replace && n > 0L)) {
@@ -222,20 +225,47 @@ nv_sample <- function(x, size = NULL, replace = FALSE, key = NULL) {
   positions <- if (replace && n > 0L) {
     nv_randint(size, 0, n - 1, "i64", key) + 1L
   } else {
-    order <- nv_order(nv_random_bits(n, "ui64", key))
-    if (size < n) order[seq_len(size)] else order
+    random_positions(n, size, key)
   }
-  nv_gather(x, positions)
+  if (positions_only) nv_convert(positions, dtype(x), ambiguous(x)) else nv_gather(x, positions)
+}
+
+# The first `size` of the positions to n in random order, which is that of random bits. Few of them
+# are looked for part by part, so that there are never the bits of more than one part.
+random_positions <- function(n, size, key, part = 2^18) {
+  starts <- seq(0, max(n - 1, 0), by = part)
+  bits_from <- function(k) {
+    own <- if (length(starts) == 1L) key else nv_fold_in(key, k)
+    nv_random_bits(min(part, n - starts[k]), "ui64", own)
+  }
+  if (size == n || size > part) {
+    order <- nv_order(do.call(c, lapply(seq_along(starts), bits_from)))
+    return(if (size < n) order[seq_len(size)] else order)
+  }
+  bits <- positions <- NULL
+  for (k in seq_along(starts)) {
+    drawn <- bits_from(k)
+    first <- nv_top_k(drawn, min(size, length(drawn)), decreasing = FALSE)
+    indices <- if (k == 1L) first$indices else first$indices + as.integer(starts[k])
+    bits <- if (k == 1L) first$values else c(bits, first$values)
+    positions <- if (k == 1L) indices else c(positions, indices)
+    if (length(bits) > size) {
+      first <- nv_top_k(bits, size, decreasing = FALSE)
+      bits <- first$values
+      positions <- nv_gather(positions, first$indices)
+    }
+  }
+  positions
 }
 
 # Base R's sample() takes one number from 1 on for the numbers up to it.
-sampled_from <- function(x) {
+is_sampled_to <- function(x) {
   check_static(x, "x")
   if (!is.numeric(x) || is.object(x) || length(x) != 1L || !is.finite(x) || x < 1) {
-    return(x)
+    return(FALSE)
   }
   if (x >= 2^31) {
     stop_joist("joist_shape_error", "`x` is ", x, "; the largest extent is 2^31 - 1")
   }
-  seq_len(x)
+  TRUE
 }

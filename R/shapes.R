@@ -77,12 +77,22 @@ nv_diag <- function(x) {
     if (extents == 0L) {
       return(nv_reshape(x, c(0L, 0L)))
     }
-    return(nv_reshape(nv_pad(x, 0L, 0L, interior = extents), c(extents, extents)))
+    return(diagonal_matrix(x, extents))
   }
   if (length(extents) != 2L) {
     stop_joist("joist_shape_error", "nv_diag() of a tensor of rank ", length(extents))
   }
   slice(nv_flatten(x), 1L, extents[1L] + 1L, min(extents))
+}
+
+# The matrix with these n elements in its diagonal. What is no vector of `longest` elements at most
+# is made of rows with one more than there are columns.
+diagonal_matrix <- function(x, n, longest = .Machine$integer.max) {
+  if (n^2 <= longest) {
+    return(nv_reshape(nv_pad(x, 0L, 0L, interior = n), c(n, n)))
+  }
+  padded <- nv_pad(nv_reshape(x, c(1L, n)), 0L, c(n, 0L))
+  slice(nv_reshape(padded, c(n, n + 1L)), c(1L, 1L), 1L, c(n, n))
 }
 
 #' @rdname nv_pad

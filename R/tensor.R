@@ -100,7 +100,7 @@ dtype_or_default <- function(dtype, value) {
 #' @export
 nv_eye <- function(n, dtype = NULL, device = NULL) {
   check_whole(n, "n")
-  nv_tensor(diag(n), dtype, c(n, n), device = device)
+  nv_diag(nv_fill(1, n, dtype, device = device))
 }
 
 #' Abstract tensors

@@ -1,9 +1,19 @@
 # Prints what lintr finds in the R code of the tree at the working folder; exit status 1 if
 # it finds anything. The settings are in .lintr. Needs the package installed, which says what
 # functions there are.
+
+# What lintr found in a file counts until the file changes, or what joist's functions are called and
+# take: the lines of one file are checked against those of all.
+functions <- Filter(is.function, as.list(asNamespace("joist"), sorted = TRUE))
+known <- tempfile()
+saveRDS(list(R.version.string, packageVersion("lintr"), lapply(functions, formals)), known)
+cache <- file.path("local", "lint", tools::md5sum(known))
+unlink(setdiff(Sys.glob("local/lint/*"), cache), recursive = TRUE)
+dir.create(cache, showWarnings = FALSE, recursive = TRUE)
+
 folders <- Filter(dir.exists, c("R", "tests", "tools", "bench", "vignettes"))
 lints <- do.call(c, lapply(folders, function(folder) {
-  found <- lintr::lint_dir(folder)
+  found <- lintr::lint_dir(folder, cache = cache)
   for (i in seq_along(found)) found[[i]]$filename <- file.path(folder, found[[i]]$filename)
   unclass(found)
 }))

@@ -248,6 +248,57 @@ static bool poll_counting(void *context) {
   return ++polls->calls == polls->stop_at;
 }
 
+/* What one thread does in one go: polls come within it, and it ends at the one that says so. */
+static void check_polled(joist_op op, const struct joist_attributes *attributes, joist_dtype dtype,
+                         const void *one, const void *many, uint32_t n) {
+  struct joist_program program;
+  struct joist_plan *plan = NULL;
+  struct joist_error error;
+  struct joist_inference inference;
+  joist_value_id operands[2], result = 0;
+  const void *in[2] = {one, many};
+  int32_t out[4] = {0};
+  const bool two = op == JOIST_OP_MATCH;
+  joist_program_init(&program);
+  if (two) operands[0] = add_input(&program, dtype, 1, (uint32_t[]){1});
+  operands[two] = add_input(&program, dtype, 1, &n);
+  CHECK_INT(
+      infer_and_append(&program, op, operands, 1u + two, attributes, &inference, &result, NULL),
+      JOIST_OK);
+  add_output(&program, result);
+  CHECK_INT(joist_plan_make(&program, &plan, NULL), JOIST_OK);
+  struct polls polls = {0, 0};
+  const struct joist_run run = {.threads = 1, .poll = poll_counting, .context = &polls};
+  CHECK_INT(joist_plan_run(plan, two ? in : in + 1, (void *[]){out}, &run, &error), JOIST_OK);
+  const int all = polls.calls;
+  CHECK_MSG(all >= (int)(n >> 18), "%s: %d polls", joist_op_name(op), all);
+  for (int stop_at = 1; stop_at <= all; stop_at++) {
+    polls = (struct polls){0, stop_at};
+    CHECK_INT(joist_plan_run(plan, two ? in : in + 1, (void *[]){out}, &run, &error),
+              JOIST_INTERRUPTED);
+    CHECK_INT(polls.calls, stop_at);
+  }
+  joist_plan_free(plan);
+  joist_program_clear(&program);
+}
+
+static void test_polls_within(void) {
+  enum { MANY = 1 << 20 };
+  double *const far = malloc(MANY * sizeof *far);
+  int32_t *const close = malloc(MANY * sizeof *close);
+  if (!CHECK(far != NULL && close != NULL)) return;
+  for (int k = 0; k < MANY; k++) far[k] = ldexp(1 + k, k % 600), close[k] = MANY - k;
+  const struct joist_attributes match = with(no_attributes, JOIST_ATTRIBUTE_NOMATCH, 0);
+  check_polled(JOIST_OP_MATCH, &match, JOIST_F64, far + 5, far, MANY);
+  check_polled(JOIST_OP_MATCH, &match, JOIST_I32, close + 5, close, MANY);
+  const struct joist_attributes top =
+      with(with(with(no_attributes, JOIST_ATTRIBUTE_DIM, 0), JOIST_ATTRIBUTE_K, 3),
+           JOIST_ATTRIBUTE_DECREASING, 1);
+  check_polled(JOIST_OP_TOP_K, &top, JOIST_F64, NULL, far, MANY);
+  free(far);
+  free(close);
+}
+
 static void test_interrupt(void) {
   const uint32_t n = (3u << 24) + 5;
   uint8_t *const x = calloc(n, 1), *const y = malloc(n);
@@ -409,5 +460,6 @@ int main(void) {
   test_blocks();
   test_failures();
   test_interrupt();
+  test_polls_within();
   return check_report("engine");
 }

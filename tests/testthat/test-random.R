@@ -323,6 +323,19 @@ test_that("nv_sample() of one number samples from 1 to it, as sample() does", {
   expect_match(conditionMessage(refused), "`x`.*static")
 })
 
+test_that("positions drawn part by part are the first of all", {
+  key <- nv_key(7)
+  all <- random_positions(1000, 1000, key, part = 64)
+  expect_setequal(draws(all), 1:1000)
+  for (size in c(0, 1, 3, 63, 64, 65, 999)) {
+    some <- random_positions(1000, size, key, part = 64)
+    expect_identical(some, all[seq_len(size)], label = size)
+    expect_identical(jit(function(k) random_positions(1000, size, k, part = 64))(key), some)
+  }
+  often <- unlist(lapply(1:400, function(k) draws(random_positions(50, 3, nv_key(k), part = 8))))
+  expect_likely(chisq.test(table(factor(often, 1:50)))$p.value, "parts")
+})
+
 test_that("nv_sample() takes every arrangement with the same probability", {
   x <- nv_tensor(c(10L, 20L, 30L, 40L), "i16")
   taken <- vapply(1:4800, function(k) {

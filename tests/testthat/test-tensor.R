@@ -102,6 +102,8 @@ test_that("fill, iota and eye", {
     expect_identical(shape(nv_fill(value, integer(), d)), integer())
     expect_identical(shape(nv_fill(value, c(0, 2), d)), c(0L, 2L))
     expect_identical(nv_eye(3, d), nv_tensor(diag(3) * (value^0), d), label = d)
+    x <- nv_tensor(rep(value, 4), d)
+    expect_identical(diagonal_matrix(x, 4L, longest = 15), nv_diag(x), label = d)
     if (d == "bool") next
     expect_identical(nv_iota(1, d, c(2, 3)), nv_tensor(matrix(c(1, 2), 2, 3), d))
     expect_identical(nv_iota(2, d, c(2, 3), start = 0), nv_tensor(matrix(0:2, 2, 3, TRUE), d))

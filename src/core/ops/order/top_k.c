@@ -11,7 +11,7 @@
 #include "core/types/error.h"
 #include "core/types/shape_rules.h"
 
-enum { DIGIT = 11, WORK = 16 };
+enum { DIGIT = 11, WORK = 16, BLOCK = 1 << 18 /* elements between polls */ };
 
 /* Lines of an array along a dim; those of the result have k elements instead of n. */
 struct selecting {
@@ -23,33 +23,53 @@ struct selecting {
   int32_t *out;
   char *rooms;
   size_t room_bytes;
+  /* Where one thread takes all lines, it polls within them; NULL where several do. */
+  const struct joist_run *run;
+  bool *stopped;
 };
 
+static bool stops(const struct selecting *s) {
+  if (s->run != NULL && !*s->stopped) *s->stopped = joist_run_poll(s->run, NULL) != JOIST_OK;
+  return *s->stopped;
+}
+
+/* Elements first .. end - 1 of n, until the caller asks to stop. */
+#define EACH_BLOCK(s, n, first, end)                                                      \
+  for (size_t first = 0, end;                                                             \
+       first < (n) && !stops(s) && (end = first + joist_smaller(BLOCK, (n)-first), true); \
+       first = end)
+
 /* The k-th smallest key, k from 1 on; `left` is scratch. Each round keeps the keys whose
- * leading digit is that of the one looked for. */
-static uint64_t kth_key(size_t k, size_t n, const uint64_t *keys, uint64_t *left) {
+ * leading digit is that of the one looked for. Any key once the caller asks to stop. */
+static uint64_t kth_key(const struct selecting *s, const uint64_t *keys, uint64_t *left) {
   uint32_t counts[1 << DIGIT];
-  memcpy(left, keys, n * sizeof *left);
+  size_t k = s->k, n = s->n;
+  EACH_BLOCK(s, n, first, end) memcpy(left + first, keys + first, (end - first) * sizeof *left);
   for (;;) {
-    uint64_t low = left[0], high = left[0];
-    for (size_t i = 1; i < n; i++) {
+    uint64_t low = UINT64_MAX, high = 0;
+    EACH_BLOCK(s, n, first, end)
+    for (size_t i = first; i < end; i++) {
       low = left[i] < low ? left[i] : low;
       high = left[i] > high ? left[i] : high;
     }
-    if (low == high) return low;
+    if (low == high || *s->stopped) return low;
     const unsigned length = joist_bit_length(high - low),
                    shift = length < DIGIT ? 0 : length - DIGIT;
     memset(counts, 0, sizeof counts);
-    for (size_t i = 0; i < n; i++) counts[(left[i] - low) >> shift]++;
+    EACH_BLOCK(s, n, first, end)
+    for (size_t i = first; i < end; i++) counts[(left[i] - low) >> shift]++;
+    if (*s->stopped) return low;
     size_t bucket = 0;
     for (; counts[bucket] < k; bucket++) k -= counts[bucket];
     if (shift == 0) return low + bucket;
     size_t kept = 0;
-    for (size_t i = 0; i < n; i++) {
+    EACH_BLOCK(s, n, first, end)
+    for (size_t i = first; i < end; i++) {
       const uint64_t key = left[i];
       left[kept] = key;
       kept += (key - low) >> shift == bucket;
     }
+    if (*s->stopped) return low;
     n = kept;
   }
 }
@@ -70,10 +90,14 @@ static void select_line(const void *context, size_t line, size_t worker) {
       memcpy(side + i * s->size, from + i * s->stride * s->size, s->size);
     from = side;
   }
-  joist_order_keys(s->dtype, s->decreasing, n, from, keys);
-  const uint64_t last = kth_key(k, n, keys, left);
+  EACH_BLOCK(s, n, first, end)
+  joist_order_keys(s->dtype, s->decreasing, end - first, from + first * s->size, keys + first);
+  if (*s->stopped) return;
+  const uint64_t last = kth_key(s, keys, left);
   size_t ties = k, count = 0;
-  for (size_t i = 0; i < n; i++) ties -= keys[i] < last;
+  EACH_BLOCK(s, n, first, end)
+  for (size_t i = first; i < end; i++) ties -= keys[i] < last;
+  if (*s->stopped) return;
   for (size_t i = 0; i < n && count < k; i++) {
     const uint64_t key = keys[i];
     if (key > last || (key == last && ties == 0)) continue;
@@ -121,8 +145,11 @@ joist_status joist_top_k_run(const struct joist_call *call, struct joist_error *
                  joist_sort_room(&s.sorting, s.k);
   s.rooms = joist_pool_allocate((size_t)threads * s.room_bytes);
   if (s.rooms == NULL) return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY, .bytes = s.room_bytes);
+  bool stopped = false;
+  s.stopped = &stopped;
+  if (threads == 1) s.run = call->run;
   const joist_status status =
       joist_tasks_run_on(call->run, threads, count, n, select_line, &s, error);
   joist_pool_free(s.rooms);
-  return status;
+  return stopped ? JOIST_INTERRUPTED : status;
 }

@@ -12,6 +12,7 @@
 
 enum {
   CHUNK = 1 << 10,
+  POLLED = 1 << 18, /* elements between polls */
   WORK = 16,
   SPAN = 1 << 16, /* keys that are close together in any case */
   SPREAD = 2      /* the same per element of both operands */
@@ -69,12 +70,20 @@ static void find_span(struct table *table, joist_dtype dtype, const char *in, si
   table->span = table->n == 0 ? 0 : high - low + 1;
 }
 
+/* Between elements that are put into a table: often enough for somebody who waits. */
+static joist_status poll_at(size_t i, const struct joist_run *run, struct joist_error *error) {
+  return i % POLLED == 0 ? joist_run_poll(run, error) : JOIST_OK;
+}
+
 /* From the last element to the first, which stays. */
-static void fill_span(struct table *table, joist_dtype dtype, const char *in) {
+static joist_status fill_span(struct table *table, joist_dtype dtype, const char *in,
+                              const struct joist_run *run, struct joist_error *error) {
   const size_t size = joist_dtype_size(dtype);
   uint64_t keys[CHUNK];
   for (size_t n, end = table->n; end > 0; end -= n) {
     n = (end - 1) % CHUNK + 1;
+    const joist_status status = poll_at(end - n, run, error);
+    if (status != JOIST_OK) return status;
     joist_match_keys(dtype, n, in + (end - n) * size, keys);
     for (size_t i = n; i-- > 0;) {
       const size_t slot = (size_t)(keys[i] - table->low);
@@ -82,14 +91,19 @@ static void fill_span(struct table *table, joist_dtype dtype, const char *in) {
       table->bits[slot / 8] |= (uint8_t)(1u << slot % 8);
     }
   }
+  return JOIST_OK;
 }
 
-static void fill_table(struct table *table) {
+static joist_status fill_table(struct table *table, const struct joist_run *run,
+                               struct joist_error *error) {
   for (size_t i = 0; i < table->n; i++) {
+    const joist_status status = poll_at(i, run, error);
+    if (status != JOIST_OK) return status;
     const uint64_t other = table->parts == 1 ? 0 : table->keys[table->n + i];
     const size_t slot = slot_of(table, table->keys[i], other);
     if (table->slots[slot] == 0) table->slots[slot] = (uint32_t)i + 1;
   }
+  return JOIST_OK;
 }
 
 typedef void make_keys(joist_dtype dtype, size_t n, const void *in, uint64_t *keys);
@@ -171,17 +185,18 @@ joist_status joist_match_run(const struct joist_call *call, struct joist_error *
   char *const memory = joist_pool_allocate(bytes);
   if (memory == NULL) return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY, .bytes = bytes);
   table.slots = (uint32_t *)(void *)(memory + first_bytes);
+  joist_status status;
   if (close) {
     table.bits = (uint8_t *)memory;
     memset(table.bits, 0, first_bytes);
-    fill_span(&table, dtype, call->in[1]);
+    status = fill_span(&table, dtype, call->in[1], call->run, error);
   } else {
     uint64_t *const keys = (uint64_t *)(void *)memory;
     table.keys = keys;
     table.mask = slots - 1;
     memset(table.slots, 0, slots * sizeof *table.slots);
     make(dtype, table.n, call->in[1], keys);
-    fill_table(&table);
+    status = fill_table(&table, call->run, error);
   }
   const struct searching searching = {
       .dtype = dtype_of(call, 0),
@@ -192,8 +207,8 @@ joist_status joist_match_run(const struct joist_call *call, struct joist_error *
       .out = call->out[0],
       .table = &table,
       .none = (int32_t)joist_attribute_value(joist_call_attributes(call), JOIST_ATTRIBUTE_NOMATCH)};
-  const joist_status status =
-      search(&searching, close ? look_up_chunk : match_chunk, call->run, error);
+  if (status == JOIST_OK)
+    status = search(&searching, close ? look_up_chunk : match_chunk, call->run, error);
   joist_pool_free(memory);
   return status;
 }
