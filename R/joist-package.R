@@ -17,10 +17,10 @@
 #'   [compare_rules()], pictures [plot_promotion], a page [promotion_explorer()].
 #' \item Elementwise: arithmetic [nv_add()], comparison [nv_eq()], logic [nv_and()], bits
 #'   [nv_bitwise_and()], choices [nv_clamp()], functions [nv_sqrt()] and
-#'   [nv_erf()], signs [nv_negate()], rounding [nv_round()], complex numbers [nv_real()], NaN
+#'   [nv_erf()], [nv_polygamma()], signs [nv_negate()], rounding [nv_round()], complex numbers [nv_real()], NaN
 #'   [nv_is_nan()].
-#' \item Subsets and shapes: [subset], [nv_gather()], [nv_scatter_add()], [nv_reshape()],
-#'   [nv_transpose()], [nv_concatenate()], [nv_pad()], [nv_broadcast_arrays()], [diff.nv_tensor()].
+#' \item Subsets and shapes: [subset], [nv_gather()], [nv_scatter_add()], [nv_segment_sum()],
+#'   [nv_reshape()], [nv_transpose()], [nv_concatenate()], [nv_pad()], [nv_broadcast_arrays()], [diff.nv_tensor()].
 #' \item Reductions and statistics: [nv_reduce_sum()], [nv_var()], [nv_cov()], [nv_median()],
 #'   [nv_row_sums()], [nv_argmin()], [nv_cumsum()], slices [nv_apply()].
 #' \item Sorting and searching: [nv_sort()], [nv_top_k()], [nv_match()], [nv_which()],

@@ -63,7 +63,7 @@ valid_arguments <- function() {
     promotion_lattice = list(id = "mine"), compare_rules = list(f = nv_key),
     nv_to_arrow = list(as = "pointers"), as_tensor = list(x = 1:3),
     trace_dtypes = list(f = nv_add),
-    nv_scatter_add = list(values = 2)
+    nv_scatter_add = list(values = 2), nv_segment_sum = list(ids = c(1L, 2L, 2L), count = 2L)
   )
   list(by_name = by_name, special = special)
 }
