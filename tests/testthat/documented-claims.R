@@ -88,7 +88,7 @@ raised_errors <- alist(
     joist_shape_error = nv_jvp(function(x) x, list(v), list(x)),
     joist_value_error = nv_vjp(sin, list(v, v), list(v)),
     joist_value_error = nv_jvp(nv_sin, list(), list()),
-    joist_value_error = nv_vjp(nv_digamma, list(v), list(v))
+    joist_value_error = nv_vjp(function(x) nv_polygamma(20, x), list(v), list(v))
   ),
   nv_stop_gradient = list(
     joist_value_error = nv_stop_gradient("a"),
