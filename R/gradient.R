@@ -199,9 +199,13 @@ mark_leaves <- function(x, label) {
 
 # The first operand under another name, with a rule for the derivative by all operands.
 marked <- function(operands, rule = NULL) {
+  apply_operation("alias", lapply(operands, traced_constant), list(mark = new_mark(rule)))
+}
+
+new_mark <- function(rule) {
   mark <- tracing$marks <- tracing$marks + 1
   if (!is.null(rule)) tracing$rules[[format(mark)]] <- rule
-  apply_operation("alias", lapply(operands, traced_constant), list(mark = mark))
+  mark
 }
 
 # ---- backward ----

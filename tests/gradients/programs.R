@@ -157,7 +157,7 @@ random_program <- function(kind) {
 }
 
 random_step <- function(pool, names) {
-  name <- sample(names(steps), 1L)
+  name <- sample(setdiff(names(steps), "convert"), 1L)
   step <- steps[[name]]
   newer <- seq_along(pool)
   at <- sample(length(pool), length(step$domains), TRUE, prob = newer)
@@ -340,7 +340,7 @@ for (k in seq_along(programs)) {
 table <- do.call(rbind, worst)
 print(signif(table[order(-table[, "f64"]), ], 3))
 used <- table(unlist(lapply(programs, `[[`, "steps")))
-never <- setdiff(names(steps), names(used))
+never <- setdiff(names(steps), c("convert", names(used)))
 if (program_count >= 400L && length(never) > 0L) {
   counts[["failed"]] <- counts[["failed"]] + length(never)
   cat("steps that no program took:", never, "\n")

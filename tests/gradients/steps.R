@@ -146,7 +146,7 @@ arithmetic <- list(
     domains = c("any", "any"), covers = "clamp",
     code = function(a, b) {
       if (identical(a, b)) {
-        list(r = "nv_clamp({a}, {b}, {a} + 0.5)", py = "lax.clamp({a}, {b}, {a} + 0.5)")
+        list(r = "nv_clamp({a}, {b}, {a} + 0.5)", py = "jnp.minimum(jnp.maximum({a}, {b}), {a} + 0.5)")
       }
     },
     ok = function(a, x) apart(a, x) && apart(x, a + 0.5)
@@ -190,6 +190,7 @@ functions <- list(
   digamma = step("nv_digamma({a})", "jsp.digamma({a})", "above", "digamma"),
   real = unary("real", "jnp.real({a})"),
   conj = unary("conj", "jnp.conj({a})"),
+  # Not in programs: there all is of one dtype.
   convert = step("nv_convert({a}, \"f64\")", "{a}.astype(jnp.float64)", covers = "convert",
     each = TRUE)
 )
@@ -228,7 +229,10 @@ layout <- list(
       )
     },
     like = function(e) list(matrices(e))
-  ),
+  )
+)
+
+joined <- list(
   concatenate = step(
     domains = c("any", "any"), covers = "concatenate",
     code = function(a, b) {
@@ -273,7 +277,10 @@ layout <- list(
       e <- replace(not_empty(e), 1L, max(2L, e[1L], na.rm = TRUE))
       list(e, e)
     }
-  ),
+  )
+)
+
+padded <- list(
   pad = step(
     domains = "any", covers = "pad",
     code = function(a) {
@@ -303,7 +310,10 @@ layout <- list(
       )
     },
     like = function(e) list(not_empty(e))
-  ),
+  )
+)
+
+placed <- list(
   put = step(
     domains = c("any", "any"), covers = "put",
     code = function(a, b) {
@@ -397,4 +407,4 @@ algebra <- list(
     "U(jnp.linalg.eigh(M({a}) + T(M({a})))[1][..., ::-1]**2)", 2048)
 )
 
-steps <- c(arithmetic, functions, layout, reductions, algebra)
+steps <- c(arithmetic, functions, layout, joined, padded, placed, reductions, algebra)

@@ -96,6 +96,10 @@ raised_errors <- alist(
     joist_value_error = gradient(custom_gradient(function(x) list(x), function(...) 1))(v[1]),
     joist_value_error = gradient(function(x) sum(custom_gradient(exp, function(...) 1)(x)))(v)
   ),
+  nv_checkpoint = list(
+    joist_value_error = nv_checkpoint(1),
+    joist_value_error = gradient(nv_checkpoint(function(x) list(x)))(v[1])
+  ),
   check_gradient = list(
     joist_value_error = check_gradient(function(x) sum(x * nv_stop_gradient(x)), v),
     joist_value_error = check_gradient(function(x) sum(nv_polygamma(20, x)), v),
@@ -507,6 +511,7 @@ given_dtypes <- alist(
     f32 = nv_vjp(sin, list(v), list(nv_convert(v, "f64")))$grad[[1]],
     `f32?` = nv_jvp(sin, list(1), list(v[[1]]))$tangent
   ),
+  nv_checkpoint = list(f32 = nv_checkpoint(exp)(v)),
   nv_stop_gradient = list(i16 = nv_stop_gradient(i), `f32?` = nv_stop_gradient(1)),
   nv_gather = list(i16 = nv_gather(i, 2)),
   nv_segment_sum = list(
