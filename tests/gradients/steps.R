@@ -146,7 +146,9 @@ arithmetic <- list(
     domains = c("any", "any"), covers = "clamp",
     code = function(a, b) {
       if (identical(a, b)) {
-        list(r = "nv_clamp({a}, {b}, {a} + 0.5)", py = "jnp.minimum(jnp.maximum({a}, {b}), {a} + 0.5)")
+        list(
+          r = "nv_clamp({a}, {b}, {a} + 0.5)", py = "jnp.minimum(jnp.maximum({a}, {b}), {a} + 0.5)"
+        )
       }
     },
     ok = function(a, x) apart(a, x) && apart(x, a + 0.5)

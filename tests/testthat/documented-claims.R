@@ -358,6 +358,24 @@ raised_errors <- alist(
     joist_promotion_error = strict(nv_erf(i)),
     joist_dtype_error = nv_erfc(z)
   ),
+  nv_erf_inv = list(
+    joist_promotion_error = strict(nv_erf_inv(i)),
+    joist_dtype_error = nv_erf_inv(z)
+  ),
+  nv_logsumexp = list(
+    joist_promotion_error = strict(nv_softplus(i)),
+    joist_dtype_error = nv_softmax(z),
+    joist_shape_error = nv_logsumexp(v, 2)
+  ),
+  nv_roll = list(
+    joist_value_error = nv_roll(v, 1.5),
+    joist_value_error = nv_roll(v, 1:2, 1),
+    joist_shape_error = nv_roll(v, 1, 2)
+  ),
+  with_default_dtypes = list(
+    joist_dtype_error = with_default_dtypes(1, float = "i8"),
+    joist_dtype_error = with_default_dtypes(1, int = "f99")
+  ),
   nv_polygamma = list(
     joist_value_error = nv_polygamma(21, v),
     joist_promotion_error = strict(nv_trigamma(i)),
@@ -555,6 +573,13 @@ given_dtypes <- alist(
     f32 = nv_chol(s), f64 = nv_solve(s, nv_tensor(1:2, "f64")), f32 = nv_determinant(s)$sign
   ),
   nv_sort = list(i16 = nv_sort(i), i32 = nv_order(v), f32 = sort(v)),
+  nv_erf_inv = list(f32 = nv_erf_inv(v), `f32?` = nv_erf_inv(i)),
+  nv_logsumexp = list(
+    f32 = nv_logsumexp(v), `f32?` = nv_softmax(i), f32 = nv_log_softmax(v, 1),
+    `f32?` = nv_softplus(b), f32 = nv_gelu(v)
+  ),
+  nv_roll = list(i16 = nv_roll(i, 1), `f32?` = nv_roll(1, 2)),
+  with_default_dtypes = list(f64 = with_default_dtypes(nv_tensor(1.5), float = "f64")),
   nv_polygamma = list(f32 = nv_polygamma(2, v), `f32?` = nv_trigamma(i), `f32?` = trigamma(b)),
   nv_erf = list(f32 = nv_erf(v), `f32?` = gamma(i), `f32?` = lgamma(b), f32 = digamma(v)),
   nv_sqrt = list(f32 = sqrt(v), `f32?` = sqrt(i), c64 = exp(z), `f32?` = nv_exp(b)),

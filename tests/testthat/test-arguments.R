@@ -30,7 +30,8 @@ valid_arguments <- function() {
     complex = "c64", versioned = TRUE, ptr = nv_to_dlpack(v), array = list(),
     schema = nv_to_arrow(v)$schema,
     edges = data.frame(from = "i8", to = "f32"), from = "jax", to = "numpy", wrt = NULL,
-    index = c(1L, 2L), arguments = list(v), cotangents = list(v), tangents = list(v),
+    index = c(1L, 2L), shift = 1L, float = "f64", int = "i64",
+    arguments = list(v), cotangents = list(v), tangents = list(v),
     rule = function(cotangent, value, ...) list(cotangent), step = 1e-3, tolerance = 1e-3
   )
   named <- list(x = list(a = v, b = i))
