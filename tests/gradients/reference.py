@@ -117,6 +117,8 @@ def main():
                     else:
                         given = answer(fs, x)
                     write(given, x, out)
+            if kind == "operation":
+                jax.clear_caches()
             at = end
 
 
