@@ -34,7 +34,11 @@ Math.nv_tensor <- function(x, ...) {
   if (startsWith(.Generic, "cum")) {
     return(scan_dim(.Generic, x, NULL, NULL))
   }
-  if (.Generic == "signif") nv_signif(x) else .Call(joist_r_operator1, .Generic, x)
+  switch(.Generic,
+    signif = nv_signif(x),
+    trigamma = nv_trigamma(x),
+    .Call(joist_r_operator1, .Generic, x)
+  )
 }
 
 # round(), signif() and log() have a second argument; trunc() ignores others.

@@ -27,9 +27,7 @@
 #'   [nv_ifelse()] are computed, and zero times an infinite slope is NaN: keep the operand of the
 #'   other branch away from there, as in `nv_ifelse(x > 0, sqrt(nv_ifelse(x > 0, x, 1)), 0)`.
 #'   [nv_chol()] and [nv_eigh()] have derivatives by symmetric matrices; [nv_qr()] needs as many
-#'   rows as columns at least. [nv_digamma()] has none, and so [nv_gamma()] and [nv_lgamma()] have
-#'   no second ones. Second derivatives of products by elements of which several are zero are not
-#'   right.
+#'   rows as columns at least.
 #' @section Errors: `joist_dtype_error` for an argument in `wrt` that is no float, for a result that
 #'   is none, and for complex numbers between them; `joist_shape_error` for a result that is no
 #'   scalar; `joist_value_error` for a `wrt` that is no argument, and for an operation without a
@@ -205,9 +203,13 @@ mark_leaves <- function(x, label) {
 
 # The first operand under another name, with a rule for the derivative by all operands.
 marked <- function(operands, rule = NULL) {
+  apply_operation("alias", lapply(operands, traced_constant), list(mark = new_mark(rule)))
+}
+
+new_mark <- function(rule) {
   mark <- tracing$marks <- tracing$marks + 1
   if (!is.null(rule)) tracing$rules[[format(mark)]] <- rule
-  apply_operation("alias", lapply(operands, traced_constant), list(mark = mark))
+  mark
 }
 
 # ---- backward ----

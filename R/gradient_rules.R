@@ -18,8 +18,8 @@ zero_gradient <- c(
   "reduce_all"
 )
 
-# Results with a derivative that no operation gives.
-no_gradient <- "digamma"
+# Results with a derivative that no rule gives.
+no_gradient <- character()
 
 # Of one operand: its cotangent.
 of_one <- function(rule) {
@@ -55,12 +55,15 @@ gradient_rules <- list(
     scale <- g / (x[[1L]] * x[[1L]] + x[[2L]] * x[[2L]])
     list(scale * x[[2L]], -(scale * x[[1L]]))
   },
-  # min, operand, max; none has a part where two are equal, as in JAX
+  # min, operand, max: where the least is greater than the greatest the greatest has it all. None
+  # has a part where two are equal, as in JAX.
   clamp = function(g, x, y, at) {
-    within <- x[[2L]] > x[[1L]] & x[[2L]] < x[[3L]]
+    low <- x[[1L]]
+    high <- x[[3L]]
     list(
-      nv_ifelse(x[[1L]] > x[[2L]], g, 0), nv_ifelse(within, g, 0),
-      nv_ifelse(x[[3L]] < x[[2L]], g, 0)
+      nv_ifelse(low > x[[2L]] & low < high, g, 0),
+      nv_ifelse(x[[2L]] > low & x[[2L]] < high, g, 0),
+      nv_ifelse(nv_max(low, x[[2L]]) > high, g, 0)
     )
   },
   ifelse = function(g, x, y, at) {
@@ -96,6 +99,7 @@ gradient_rules <- list(
   erfc = of_one(function(g, x, y) g * (-2 / sqrt(pi) * nv_exp(-(x * x)))),
   gamma = of_one(function(g, x, y) g * (y * nv_digamma(x))),
   lgamma = of_one(function(g, x, y) g * nv_digamma(x)),
+  digamma = of_one(function(g, x, y) g * nv_trigamma(x)),
   real = of_one(function(g, x, y) g),
   conj = of_one(function(g, x, y) g),
   convert = of_one(function(g, x, y) g),
@@ -169,12 +173,10 @@ gradient_rules <- list(
   },
   reduce_prod = function(g, x, y, at) {
     operand <- nv_convert(x[[1L]], dtype(g))
-    zero <- operand == 0
-    others <- nv_ifelse(zero, 1, operand)
-    one <- nv_reduce_sum(nv_convert(zero, "i32"), at$dims, drop = FALSE) == 1L
-    rest <- nv_reduce_prod(others, at$dims, drop = FALSE)
-    slope <- nv_ifelse(zero, nv_ifelse(one, rest, 0), spread(y[[1L]], operand, at) / others)
-    list(spread(g, operand, at) * slope)
+    reduced <- lines_of(operand, at$dims)
+    before <- nv_cumprod(shifted(reduced$lines, -1L, 1), 1L)
+    after <- nv_reverse(nv_cumprod(shifted(nv_reverse(reduced$lines, 1L), -1L, 1), 1L), 1L)
+    list(spread(g, operand, at) * reduced$back(before * after))
   },
   # Equal ones share.
   reduce_min = function(g, x, y, at) list(share_extreme(g, x[[1L]], y[[1L]], at)),
@@ -187,12 +189,10 @@ gradient_rules <- list(
       operand <- nv_flatten(operand)
       along <- 1L
     }
-    zero <- operand == 0
-    first <- zero & nv_cumsum(nv_convert(zero, "i32"), along) == 1L
-    without <- nv_cumprod(nv_ifelse(first, 1, operand), along)
-    slope <- sum_from(g * y[[1L]], operand, along) / nv_ifelse(zero, 1, operand)
-    whole <- nv_ifelse(first, sum_from(g * without, operand, along), slope)
-    list(nv_reshape(whole, shape(x[[1L]])))
+    reduced <- lines_of(operand, along)
+    before <- nv_cumprod(shifted(reduced$lines, -1L, 1), 1L)
+    slope <- before * products_from(reduced$lines, lines_of(g, along)$lines)
+    list(nv_reshape(reduced$back(slope), shape(x[[1L]])))
   },
   cummin = function(g, x, y, at) list(add_extremes(g, x[[1L]], y[[1L]], at$dim)),
   cummax = function(g, x, y, at) list(add_extremes(g, x[[1L]], y[[1L]], at$dim)),
@@ -343,6 +343,37 @@ sum_from <- function(g, x, dim) {
   lines <- if (is.null(dim)) nv_flatten(g) else g
   along <- if (is.null(dim)) 1L else dim
   nv_reshape(nv_reverse(nv_cumsum(nv_reverse(lines, along), along), along), shape(x))
+}
+
+# The elements that are reduced in dim 1, the others in dim 2, and the way back.
+lines_of <- function(x, dims) {
+  extents <- shape(x)
+  order <- c(dims, setdiff(seq_along(extents), dims))
+  inner <- prod(extents[dims])
+  list(
+    lines = nv_reshape(nv_transpose(x, order), c(inner, prod(extents) / max(inner, 1))),
+    back = function(lines) nv_transpose(nv_reshape(lines, extents[order]), order(order))
+  )
+}
+
+# Lines along dim 1 with `by` elements before the first left out, or as many put there.
+shifted <- function(x, by, value) {
+  by <- sign(by) * min(abs(by), shape(x)[1L])
+  edges <- list(low = c(-by, 0), high = c(by, 0))
+  apply_operation("pad", list(x, traced_constant(scalar_like(value, x))), edges)
+}
+
+# At each element of a line the sum of g from there on, each times the elements between them: by
+# doubling, without a division, so that zeros need no care.
+products_from <- function(x, g) {
+  factor <- shifted(x, 1L, 0)
+  by <- 1L
+  while (by < shape(x)[1L]) {
+    g <- g + factor * shifted(g, by, 0)
+    factor <- factor * shifted(factor, by, 0)
+    by <- 2L * by
+  }
+  g
 }
 
 # A tensor of rank 3 whose second dim is `dim`.

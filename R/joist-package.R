@@ -12,15 +12,15 @@
 #'   [print.nv_tensor()], comparing [all.equal.nv_tensor()],
 #'   tests [expect_equal_tensor()].
 #' \item Promotion: [common_dtype()], [result_dtype()], [promotion_table()],
-#'   [promotion_rules()], [promotion_facts()], [with_promotion()], [promotion_lattice()],
+#'   [promotion_rules()], [promotion_facts()], [with_promotion()], [with_default_dtypes()], [promotion_lattice()],
 #'   [check_lattice()]; why [explain_promotion()], in functions [trace_dtypes()] and
 #'   [compare_rules()], pictures [plot_promotion], a page [promotion_explorer()].
 #' \item Elementwise: arithmetic [nv_add()], comparison [nv_eq()], logic [nv_and()], bits
 #'   [nv_bitwise_and()], choices [nv_clamp()], functions [nv_sqrt()] and
-#'   [nv_erf()], signs [nv_negate()], rounding [nv_round()], complex numbers [nv_real()], NaN
+#'   [nv_erf()], [nv_erf_inv()], [nv_polygamma()], [nv_logsumexp()], signs [nv_negate()], rounding [nv_round()], complex numbers [nv_real()], NaN
 #'   [nv_is_nan()].
-#' \item Subsets and shapes: [subset], [nv_gather()], [nv_scatter_add()], [nv_reshape()],
-#'   [nv_transpose()], [nv_concatenate()], [nv_pad()], [nv_broadcast_arrays()], [diff.nv_tensor()].
+#' \item Subsets and shapes: [subset], [nv_gather()], [nv_scatter_add()], [nv_segment_sum()],
+#'   [nv_reshape()], [nv_transpose()], [nv_concatenate()], [nv_pad()], [nv_roll()], [nv_broadcast_arrays()], [diff.nv_tensor()].
 #' \item Reductions and statistics: [nv_reduce_sum()], [nv_var()], [nv_cov()], [nv_median()],
 #'   [nv_row_sums()], [nv_argmin()], [nv_cumsum()], slices [nv_apply()].
 #' \item Sorting and searching: [nv_sort()], [nv_top_k()], [nv_match()], [nv_which()],
@@ -28,7 +28,8 @@
 #' \item Linear algebra: [nv_matmul()], [nv_solve()], [nv_qr()].
 #' \item Random numbers: [nv_key()], [nv_runif()], [nv_sample()].
 #' \item Other libraries: Python's arrays [python], any by DLPack [nv_to_dlpack()].
-#' \item Derivatives: [gradient()], [nv_vjp()], [nv_stop_gradient()], [check_gradient()].
+#' \item Derivatives: [gradient()], [nv_vjp()], [nv_stop_gradient()], [nv_checkpoint()],
+#'   [check_gradient()].
 #' \item Base R: [base_functions], data frames [as.data.frame.nv_tensor()]
 #'   [nv_merge()] and [nv_na_omit()], and R's own numbers for all of it, [to_r()];
 #'   data of other packages, [as_tensor()], and Arrow arrays, [nv_to_arrow()].

@@ -14,7 +14,7 @@
 #' @param f A function, jitted or not.
 #' @param ... Arguments of `f`: tensors, [nv_aval()], R numbers, and nested lists of them. Without
 #'   any, the program that a jitted function used last.
-#' @param x A program.
+#' @param x,object A program.
 #' @param row.names,optional Ignored.
 #' @return An object of class `joist_program`. `as.data.frame()` of it has a row per instruction,
 #'   with
@@ -22,6 +22,9 @@
 #'   `shape`,
 #'   `bytes` (of the results) and `source` (`NA` where it is not known). An instruction with several
 #'   results lists them in `result`, `dtype` and `shape`.
+#'   `summary()` is a vector of bytes: of the `arguments`, of the `constants`, of the `results`, of
+#'   the `temporaries` that a run allocates between them, and of all of these, the `peak`.
+#'   Operations on whole arrays may need some more while they run.
 #' @section Errors: `joist_value_error` if `f` has no program: a jitted function that was not
 #'   called,
 #'   without arguments here.
@@ -30,6 +33,7 @@
 #' p <- program(f, nv_aval("i32", c(3, 2)), nv_aval("f16", integer()))
 #' p
 #' as.data.frame(p)[c("op", "operand_dtypes", "dtype", "attributes")]
+#' summary(p)
 #' @export
 program <- function(f, ...) {
   if (!inherits(f, "joist_jit")) f <- jit(f)
@@ -56,4 +60,11 @@ print.joist_program <- function(x, ...) {
 #' @export
 as.data.frame.joist_program <- function(x, row.names = NULL, optional = FALSE, ...) { # nolint
   as.data.frame(.Call(joist_r_program_table, x$compiled), stringsAsFactors = FALSE)
+}
+
+#' @rdname program
+#' @export
+summary.joist_program <- function(object, ...) {
+  bytes <- .Call(joist_r_program_bytes, object$compiled)
+  c(bytes, peak = sum(bytes))
 }

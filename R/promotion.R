@@ -194,6 +194,25 @@ with_promotion <- function(rules, expr, on = NULL) {
   expr
 }
 
+#' Default dtypes for some code
+#'
+#' While an expression is evaluated R numbers become other dtypes: in constructors without a
+#' `dtype`, and as operands, where the promotion rules have no better one. That is
+#' [with_promotion()] with [promotion_rules()] of other defaults.
+#'
+#' @param expr An expression, evaluated with the defaults.
+#' @param float,int The dtypes that R numbers of type double and integer become; `NULL` leaves
+#'   what is in force. The default of complex numbers stays.
+#' @return The value of `expr`.
+#' @section Errors: `joist_dtype_error` for an unknown dtype, or one of another category.
+#' @examples
+#' with_default_dtypes(nv_tensor(c(1, 2)), float = "f64")
+#' with_default_dtypes(float = "f64", int = "i64", list(nv_fill(0, 2), nv_tensor(1:3)))
+#' @export
+with_default_dtypes <- function(expr, float = NULL, int = NULL) {
+  with_promotion(promotion_rules(integer = int, double = float), expr)
+}
+
 #' @rdname with_promotion
 #' @export
 local_promotion <- function(rules = NULL, envir = parent.frame(), on = NULL) {

@@ -247,6 +247,52 @@ nv_scatter_add <- function(x, index, values) {
   .Call(joist_r_operation, "scatter_add", list(x, positions, values), NULL)
 }
 
+#' Sums of groups of rows
+#'
+#' Slices along the first dim are summed by group, as [rowsum()] does it where the groups are
+#' numbered. One after the other is added in their order, so that a sum has the same bits however
+#' many threads there are.
+#'
+#' @param x A tensor of rank 1 at least, or an R array, of numbers.
+#' @param ids The number of the group of each slice, from 1 on: a tensor of integers or whole R
+#'   numbers. They may be traced by [jit()] and are checked when the program runs.
+#' @param count How many groups there are.
+#' @return A tensor of the dtype and ambiguity of `x`, whose first dim is `count`: zeros for groups
+#'   without a slice. Halves are summed in `f32` and rounded once.
+#' @section Errors: `joist_value_error` for a group out of range and a `count` that is no whole
+#'   number from 0 on; `joist_shape_error` for a scalar, and for another number of `ids` than of
+#'   slices; `joist_dtype_error` for `ids` that are no integers and for bools.
+#' @examples
+#' nv_segment_sum(nv_tensor(c(1, 2, 3, 4)), c(1, 2, 2, 1), 3)
+#' nv_segment_sum(nv_tensor(matrix(1:6, 3)), c(2, 1, 2), 2)
+#' @export
+nv_segment_sum <- function(x, ids, count) {
+  check_whole(count, "count")
+  if (!is_tensor(ids) || is_number(ids)) ids <- nv_convert(nv_tensor(ids), "i64")
+  if (!is_integer_dtype(ids)) {
+    stop_joist(
+      "joist_dtype_error", "groups of dtype ", format(dtype(ids)), ": they must be integers"
+    )
+  }
+  x <- tensor_beside(x, ids)
+  extents <- shape(x)
+  if (length(extents) == 0L || length(ids) != extents[1L]) {
+    stop_joist(
+      "joist_shape_error", length(ids), " groups for a tensor of shape {",
+      paste(extents, collapse = "x"), "}: there must be one for each position of its first dim"
+    )
+  }
+  # A position of each column; those of a group out of range are out of range of the whole.
+  columns <- prod(extents[-1L])
+  ids <- beside(nv_reshape(nv_convert(ids, "i64"), c(extents[1L], 1)), x)
+  outside <- ids < 1L | ids > nv_scalar(count, "i64")
+  column <- nv_iota(2L, "i64", c(1, columns), start = 0)
+  at <- nv_ifelse(outside, nv_scalar(-1L, "i64"), ids + column * nv_scalar(count, "i64"))
+  zeros <- nv_broadcast_to(scalar_like(0, x), count * columns)
+  at <- nv_flatten(nv_broadcast_to(at, c(extents[1L], columns)))
+  nv_reshape(nv_scatter_add(zeros, at, nv_flatten(x)), c(count, extents[-1L]))
+}
+
 #' Differences and scaling along the first dimension
 #'
 #' [diff()] and [scale()] of tensors, computed by the operators and in their dtypes. Means and

@@ -152,3 +152,25 @@ SEXP joist_r_program_table(SEXP compiled) {
   UNPROTECT(1);
   return table;
 }
+
+/* ---- memory ---- */
+
+SEXP joist_r_program_bytes(SEXP compiled) {
+  static const char *names[] = {"arguments", "constants", "results", "temporaries", ""};
+  const struct joist_r_trace *const trace = joist_r_trace_of(compiled);
+  const struct joist_program *const program = &trace->program;
+  double bytes[] = {0, 0, 0, 0};
+  for (uint32_t v = 0; v < program->value_count; v++) {
+    const struct joist_value *const value = &program->values[v];
+    if (value->input == JOIST_NO_INPUT) continue;
+    const bool argument = trace->sources[value->input].kind != JOIST_R_FROM_CONSTANT;
+    bytes[argument ? 0 : 1] += (double)joist_value_bytes(value);
+  }
+  for (uint32_t k = 0; k < program->output_count; k++)
+    bytes[2] += (double)joist_value_bytes(&program->values[program->outputs[k]]);
+  if (trace->plan != NULL) bytes[3] = (double)joist_plan_temporary_bytes(trace->plan);
+  SEXP out = PROTECT(Rf_mkNamed(REALSXP, names));
+  for (int k = 0; k < 4; k++) REAL(out)[k] = bytes[k];
+  UNPROTECT(1);
+  return out;
+}

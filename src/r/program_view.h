@@ -8,5 +8,6 @@
 SEXP joist_r_program_text(SEXP compiled);
 /* A list with one element per column, one row per instruction. */
 SEXP joist_r_program_table(SEXP compiled);
+SEXP joist_r_program_bytes(SEXP compiled);
 
 #endif

@@ -123,11 +123,38 @@ static bool is_stop(const struct joist_instruction *i) {
          joist_attributes_find(i->attributes, JOIST_ATTRIBUTE_MARK) == NULL;
 }
 
+SEXP joist_r_trace_length(SEXP pointer) {
+  return Rf_ScalarInteger((int)joist_r_trace_of(pointer)->program.value_count);
+}
+
+SEXP joist_r_trace_captured(SEXP pointer, SEXP outputs, SEXP number) {
+  const struct joist_program *const program = &joist_r_trace_of(pointer)->program;
+  const void *const vmax = vmaxget();
+  const joist_value_id first = (joist_value_id)Rf_asInteger(number);
+  bool *const wanted = flags_of(program);
+  flag_values(pointer, outputs, wanted);
+  for (uint32_t k = program->instruction_count; k-- > 0;) {
+    const struct joist_instruction *const i = &program->instructions[k];
+    if (i->result < first || !any_result(wanted, i)) continue;
+    for (uint32_t a = 0; a < i->operand_count; a++) wanted[i->operand[a]] = true;
+  }
+  R_xlen_t count = 0;
+  for (joist_value_id v = 0; v < first && v < program->value_count; v++) count += wanted[v];
+  SEXP list = PROTECT(Rf_allocVector(VECSXP, count));
+  for (joist_value_id v = 0; v < first && v < program->value_count; v++)
+    if (wanted[v]) SET_VECTOR_ELT(list, --count, traced_value(pointer, v));
+  vmaxset(vmax);
+  UNPROTECT(1);
+  return list;
+}
+
 SEXP joist_r_trace_walk(SEXP pointer, SEXP outputs, SEXP inputs) {
   const struct joist_program *const program = &joist_r_trace_of(pointer)->program;
   const void *const vmax = vmaxget();
   bool *const depends = flags_of(program), *const wanted = flags_of(program);
+  bool *const given = flags_of(program);
   flag_values(pointer, inputs, depends);
+  flag_values(pointer, inputs, given);
   flag_values(pointer, outputs, wanted);
   for (uint32_t k = 0; k < program->instruction_count; k++) {
     const struct joist_instruction *const i = &program->instructions[k];
@@ -141,7 +168,7 @@ SEXP joist_r_trace_walk(SEXP pointer, SEXP outputs, SEXP inputs) {
   R_xlen_t count = 0;
   for (uint32_t k = program->instruction_count; k-- > 0;) {
     const struct joist_instruction *const i = &program->instructions[k];
-    if (!any_result(wanted, i) || !any_result(depends, i) ||
+    if (any_result(given, i) || !any_result(wanted, i) || !any_result(depends, i) ||
         !any_of(depends, i->operand, i->operand_count))
       continue;
     for (uint32_t a = 0; a < i->operand_count; a++) wanted[i->operand[a]] |= depends[i->operand[a]];

@@ -6,9 +6,15 @@
 
 /* .Call entry point. `outputs` and `inputs` are lists of tensors of the trace. Gives a list of the
  * instructions through which an output depends on an input by numbers that are no integers, the
- * latest first. Each is a list: `op`; `operands` and `results`, lists of traced tensors;
- * `attributes`, a named list that counts dims and positions from 1; `dtypes`, those that the
- * operands are read in; `depends`, which operands do. */
+ * latest first; what an input is made from does not count. Each is a list: `op`; `operands` and
+ * `results`, lists of traced tensors; `attributes`, a named list that counts dims and positions
+ * from 1; `dtypes`, those that the operands are read in; `depends`, which operands do. */
 SEXP joist_r_trace_walk(SEXP trace, SEXP outputs, SEXP inputs);
+
+/* .Call entry point: how many values there are, which is the number of the next one. */
+SEXP joist_r_trace_length(SEXP trace);
+
+/* .Call entry point: the values before `first` that instructions since then read for an output. */
+SEXP joist_r_trace_captured(SEXP trace, SEXP outputs, SEXP first);
 
 #endif

@@ -79,7 +79,7 @@ raised_errors <- alist(
     joist_dtype_error = gradient(function(x) sum(Re(x * 1i)))(v),
     joist_shape_error = gradient(function(x) x)(v),
     joist_value_error = gradient(function(x) x, "y"),
-    joist_value_error = value_and_gradient(function(x) sum(nv_digamma(x)))(v)
+    joist_value_error = value_and_gradient(function(x) sum(nv_polygamma(20, x)))(v)
   ),
   nv_vjp = list(
     joist_dtype_error = nv_vjp(function(x) x > 1, list(v), list(v)),
@@ -88,7 +88,7 @@ raised_errors <- alist(
     joist_shape_error = nv_jvp(function(x) x, list(v), list(x)),
     joist_value_error = nv_vjp(sin, list(v, v), list(v)),
     joist_value_error = nv_jvp(nv_sin, list(), list()),
-    joist_value_error = nv_vjp(nv_digamma, list(v), list(v))
+    joist_value_error = nv_vjp(function(x) nv_polygamma(20, x), list(v), list(v))
   ),
   nv_stop_gradient = list(
     joist_value_error = nv_stop_gradient("a"),
@@ -96,9 +96,13 @@ raised_errors <- alist(
     joist_value_error = gradient(custom_gradient(function(x) list(x), function(...) 1))(v[1]),
     joist_value_error = gradient(function(x) sum(custom_gradient(exp, function(...) 1)(x)))(v)
   ),
+  nv_checkpoint = list(
+    joist_value_error = nv_checkpoint(1),
+    joist_value_error = gradient(nv_checkpoint(function(x) list(x)))(v[1])
+  ),
   check_gradient = list(
     joist_value_error = check_gradient(function(x) sum(x * nv_stop_gradient(x)), v),
-    joist_value_error = check_gradient(function(x) sum(nv_digamma(x)), v),
+    joist_value_error = check_gradient(function(x) sum(nv_polygamma(20, x)), v),
     joist_value_error = check_gradient(sum, v, step = 0),
     joist_dtype_error = check_gradient(sum, i),
     joist_shape_error = check_gradient(function(x) x, v)
@@ -109,6 +113,14 @@ raised_errors <- alist(
     joist_dtype_error = nv_scatter_add(v, v, v),
     joist_dtype_error = nv_scatter_add(b, 1, b),
     joist_promotion_error = nv_scatter_add(i, 1, v)
+  ),
+  nv_segment_sum = list(
+    joist_value_error = nv_segment_sum(v, c(1, 2, 3), 2),
+    joist_value_error = nv_segment_sum(v, c(1, 1, 1), -1),
+    joist_shape_error = nv_segment_sum(v, 1:2, 2),
+    joist_shape_error = nv_segment_sum(v[1][[1]], 1, 2),
+    joist_dtype_error = nv_segment_sum(v, v, 3),
+    joist_dtype_error = nv_segment_sum(b, c(1, 1, 1), 2)
   ),
   jit = list(
     joist_value_error = jit(function(x) if (x > 1) x else 0)(nv_scalar(1)),
@@ -346,6 +358,29 @@ raised_errors <- alist(
     joist_promotion_error = strict(nv_erf(i)),
     joist_dtype_error = nv_erfc(z)
   ),
+  nv_erf_inv = list(
+    joist_promotion_error = strict(nv_erf_inv(i)),
+    joist_dtype_error = nv_erf_inv(z)
+  ),
+  nv_logsumexp = list(
+    joist_promotion_error = strict(nv_softplus(i)),
+    joist_dtype_error = nv_softmax(z),
+    joist_shape_error = nv_logsumexp(v, 2)
+  ),
+  nv_roll = list(
+    joist_value_error = nv_roll(v, 1.5),
+    joist_value_error = nv_roll(v, 1:2, 1),
+    joist_shape_error = nv_roll(v, 1, 2)
+  ),
+  with_default_dtypes = list(
+    joist_dtype_error = with_default_dtypes(1, float = "i8"),
+    joist_dtype_error = with_default_dtypes(1, int = "f99")
+  ),
+  nv_polygamma = list(
+    joist_value_error = nv_polygamma(21, v),
+    joist_promotion_error = strict(nv_trigamma(i)),
+    joist_dtype_error = nv_polygamma(1, z)
+  ),
   program = list(joist_value_error = program(jit(function(x) x))),
   nv_sqrt = list(
     joist_promotion_error = strict(sqrt(i)),
@@ -494,8 +529,12 @@ given_dtypes <- alist(
     f32 = nv_vjp(sin, list(v), list(nv_convert(v, "f64")))$grad[[1]],
     `f32?` = nv_jvp(sin, list(1), list(v[[1]]))$tangent
   ),
+  nv_checkpoint = list(f32 = nv_checkpoint(exp)(v)),
   nv_stop_gradient = list(i16 = nv_stop_gradient(i), `f32?` = nv_stop_gradient(1)),
   nv_gather = list(i16 = nv_gather(i, 2)),
+  nv_segment_sum = list(
+    f32 = nv_segment_sum(v, c(1, 1, 2), 2), i16 = nv_segment_sum(i, c(1, 1, 2), 2)
+  ),
   nv_scatter_add = list(f32 = nv_scatter_add(v, 1, i[1]), `f32?` = nv_scatter_add(1, 1, 2)),
   nv_key = list(ui32 = nv_key(1), ui32 = nv_fold_in(key, 2), ui32 = nv_key_split(key)[[2]]),
   nv_match = list(i32 = nv_match(i, v), i32 = nv_searchsorted(1:3, v), bool = nv_is_in(i, 1L)),
@@ -534,6 +573,14 @@ given_dtypes <- alist(
     f32 = nv_chol(s), f64 = nv_solve(s, nv_tensor(1:2, "f64")), f32 = nv_determinant(s)$sign
   ),
   nv_sort = list(i16 = nv_sort(i), i32 = nv_order(v), f32 = sort(v)),
+  nv_erf_inv = list(f32 = nv_erf_inv(v), `f32?` = nv_erf_inv(i)),
+  nv_logsumexp = list(
+    f32 = nv_logsumexp(v), `f32?` = nv_softmax(i), f32 = nv_log_softmax(v, 1),
+    `f32?` = nv_softplus(b), f32 = nv_gelu(v)
+  ),
+  nv_roll = list(i16 = nv_roll(i, 1), `f32?` = nv_roll(1, 2)),
+  with_default_dtypes = list(f64 = with_default_dtypes(nv_tensor(1.5), float = "f64")),
+  nv_polygamma = list(f32 = nv_polygamma(2, v), `f32?` = nv_trigamma(i), `f32?` = trigamma(b)),
   nv_erf = list(f32 = nv_erf(v), `f32?` = gamma(i), `f32?` = lgamma(b), f32 = digamma(v)),
   nv_sqrt = list(f32 = sqrt(v), `f32?` = sqrt(i), c64 = exp(z), `f32?` = nv_exp(b)),
   nv_to_arrow = list(i16 = with(nv_to_arrow(i), nv_from_arrow(array, schema))),

@@ -30,7 +30,8 @@ valid_arguments <- function() {
     complex = "c64", versioned = TRUE, ptr = nv_to_dlpack(v), array = list(),
     schema = nv_to_arrow(v)$schema,
     edges = data.frame(from = "i8", to = "f32"), from = "jax", to = "numpy", wrt = NULL,
-    index = c(1L, 2L), arguments = list(v), cotangents = list(v), tangents = list(v),
+    index = c(1L, 2L), shift = 1L, float = "f64", int = "i64",
+    arguments = list(v), cotangents = list(v), tangents = list(v),
     rule = function(cotangent, value, ...) list(cotangent), step = 1e-3, tolerance = 1e-3
   )
   named <- list(x = list(a = v, b = i))
@@ -63,7 +64,7 @@ valid_arguments <- function() {
     promotion_lattice = list(id = "mine"), compare_rules = list(f = nv_key),
     nv_to_arrow = list(as = "pointers"), as_tensor = list(x = 1:3),
     trace_dtypes = list(f = nv_add),
-    nv_scatter_add = list(values = 2)
+    nv_scatter_add = list(values = 2), nv_segment_sum = list(ids = c(1L, 2L, 2L), count = 2L)
   )
   list(by_name = by_name, special = special)
 }

@@ -287,6 +287,11 @@ static uint32_t level_of(const struct planner *planner, const struct joist_instr
     if (at >= level) *fused |= joins;
     if (at > level) level = at;
   }
+  const uint32_t before = i->held > 0 ? planner->group_of[i->held - 1] : NO_GROUP;
+  if (before != NO_GROUP && planner->plan->groups[before].level > level) {
+    level = planner->plan->groups[before].level;
+    *fused = false;
+  }
   return level;
 }
 

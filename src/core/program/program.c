@@ -271,22 +271,37 @@ static bool reads_alias(const struct joist_instruction *i, const joist_value_id 
   return any;
 }
 
+/* 1 + the value that readers of this alias wait for; `held` has those of its operands. */
+static uint32_t held_by(const struct joist_instruction *i, const joist_value_id *stands_for,
+                        const uint32_t *held) {
+  const bool own =
+      i->operand_count == 2 && joist_attribute_flag(i->attributes, JOIST_ATTRIBUTE_HELD);
+  return own ? stands_for[i->operand[1]] + 1 : held[i->operand[0]];
+}
+
 joist_status joist_program_remove_aliases(struct joist_program *program,
                                           struct joist_error *error) {
   bool any = false;
   for (uint32_t k = 0; k < program->instruction_count; k++)
     any |= program->instructions[k].op == JOIST_OP_ALIAS;
   if (!any) return JOIST_OK;
-  joist_value_id *const stands_for = malloc(program->value_count * sizeof *stands_for);
+  joist_value_id *const stands_for = malloc(2 * program->value_count * sizeof *stands_for);
   if (stands_for == NULL) return out_of_memory(error);
-  for (uint32_t v = 0; v < program->value_count; v++) stands_for[v] = v;
+  uint32_t *const held = stands_for + program->value_count;
+  for (uint32_t v = 0; v < program->value_count; v++) {
+    stands_for[v] = v;
+    held[v] = 0;
+  }
   uint32_t kept = 0;
   for (uint32_t k = 0; k < program->instruction_count; k++) {
     struct joist_instruction i = program->instructions[k];
     if (i.op == JOIST_OP_ALIAS) {
+      held[i.result] = held_by(&i, stands_for, held);
       stands_for[i.result] = stands_for[i.operand[0]];
       continue;
     }
+    for (uint32_t a = 0; a < i.operand_count; a++)
+      if (held[i.operand[a]] > i.held) i.held = held[i.operand[a]];
     if (reads_alias(&i, stands_for)) {
       joist_value_id *const operands =
           joist_arena_copy(&program->arena, i.operand, i.operand_count * sizeof *i.operand);

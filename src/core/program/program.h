@@ -42,6 +42,7 @@ struct joist_instruction {
   struct joist_signature signature;
   uint32_t dims;   /* reductions: bit d is set when dim d is reduced */
   uint32_t source; /* where it was written, for whoever builds programs; JOIST_NO_SOURCE */
+  uint32_t held;   /* 1 + the value that it does not run before, 0 for none */
   /* Bodies: programs of their own that belong to the instruction. */
   struct joist_program *const *regions;
   uint32_t region_count;

@@ -1,0 +1,73 @@
+#' Recomputing instead of keeping
+#'
+#' `nv_checkpoint(f)` gives the values of `f`. A gradient through it does not keep what `f` computes
+#' on the way: it runs `f` once more, when it comes to its derivative. That takes less memory, and
+#' the time of `f` again; bits are the same. `summary()` of a [program()] says what it saves.
+#'
+#' @param f A function that returns one float tensor. It may use traced tensors from outside.
+#' @return A function of the arguments of `f`, tensors, nested lists of them, and anything else,
+#'   which is passed on. Its value has the dtype, ambiguity and shape of that of `f`.
+#' @section Errors: `joist_value_error` for what is no function, and for a value of `f` that is no
+#'   tensor.
+#' @examples
+#' layer <- function(x) x / sum(x * x)
+#' deep <- function(layer) {
+#'   function(x) {
+#'     for (k in 1:6) x <- layer(x)
+#'     sum(x)
+#'   }
+#' }
+#' x <- nv_aval("f32", 1000)
+#' summary(program(gradient(deep(layer)), x))
+#' pair <- nv_checkpoint(function(x) layer(layer(layer(x))))
+#' summary(program(gradient(function(x) sum(pair(pair(x)))), x))
+#' @export
+nv_checkpoint <- function(f) {
+  f <- with_compiled_loops(as_function(match.fun(f), "f"))
+  function(...) {
+    arguments <- list(...)
+    if (tracing$depth == 0L) {
+      return(call_function(f, arguments))
+    }
+    leaves <- Filter(function(leaf) inherits(leaf, "nv_traced"), leaves_of(arguments))
+    stopped <- replace_traced(arguments, lapply(leaves, nv_stop_gradient))
+    first <- .Call(joist_r_trace_length, tracing$trace)
+    value <- call_function(f, stopped)
+    if (!is_tensor(value)) {
+      stop_joist("joist_value_error", "the function of nv_checkpoint() must return one tensor")
+    }
+    value <- traced_constant(value)
+    own <- vapply(leaves_of(stopped), field_of_traced, 0L)
+    captured <- .Call(joist_r_trace_captured, tracing$trace, list(value), first)
+    captured <- Filter(function(x) !field_of(x, "value") %in% own && is_float_dtype(x), captured)
+    again <- function(g, x, y) {
+      inputs <- lapply(leaves, held, g)
+      given <- list(inputs, captured)
+      repeated <- call_function(f, replace_traced(arguments, inputs))
+      parts <- cotangents(list(traced_constant(repeated)), list(g), given)
+      c(list(NULL), parts[[1L]], parts[[2L]])
+    }
+    marked(c(list(value), leaves, captured), again)
+  }
+}
+
+# Under another name, by which nothing is computed before `g` is.
+held <- function(x, g) {
+  mark <- new_mark(function(g, x, y) list(g, NULL))
+  apply_operation("alias", list(x, traced_constant(g)), list(mark = mark, held = TRUE))
+}
+
+field_of_traced <- function(x) if (inherits(x, "nv_traced")) field_of(x, "value") else -1L
+
+# Nested lists with other tensors for those of the trace, in their order.
+replace_traced <- function(arguments, tensors) {
+  at <- 0L
+  arguments[] <- lapply(arguments, map_leaves, function(leaf) {
+    if (!inherits(leaf, "nv_traced")) {
+      return(leaf)
+    }
+    at <<- at + 1L
+    tensors[[at]]
+  })
+  arguments
+}

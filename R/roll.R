@@ -1,0 +1,43 @@
+#' Elements moved around
+#'
+#' `nv_roll()` moves elements along dims, by `shift` positions towards the end; what is moved beyond
+#' it comes back at the start.
+#'
+#' @param operand A tensor, or an R number or array.
+#' @param shift Whole R numbers, one for each of `dims`, or one for all; negative ones move towards
+#'   the start.
+#' @param dims Dimensions to move along; `NULL` for all elements in column-major order.
+#' @return A tensor of the dtype, ambiguity and shape of `operand`.
+#' @section Errors: `joist_value_error` for shifts that are no whole numbers, or another number of
+#'   them than of `dims`; `joist_shape_error` for dims that there are not.
+#' @examples
+#' nv_roll(nv_tensor(1:5), 2)
+#' nv_roll(nv_tensor(matrix(1:6, 2)), c(1, -1), dims = 1:2)
+#' @export
+nv_roll <- function(operand, shift, dims = NULL) {
+  x <- as_operand(operand)
+  check_static(shift, "shift")
+  if (is.null(dims)) {
+    return(nv_reshape(nv_roll(nv_flatten(x), shift, 1L), shape(x)))
+  }
+  check_dims(dims, "dims", ndims(x))
+  if (!is_whole(shift) || !length(shift) %in% c(1L, length(dims))) {
+    stop_joist("joist_value_error", "`shift` must be whole numbers: one, or one for each of `dims`")
+  }
+  shift <- rep_len(shift, length(dims))
+  for (k in seq_along(dims)) {
+    extent <- shape(x)[dims[k]]
+    by <- if (extent > 0L) shift[k] %% extent else 0
+    if (by > 0) {
+      first <- slice_along(x, dims[k], extent - by + 1, by)
+      x <- nv_concatenate(first, slice_along(x, dims[k], 1, extent - by), dimension = dims[k])
+    }
+  }
+  x
+}
+
+slice_along <- function(x, dim, start, count) {
+  extents <- shape(x)
+  ones <- rep(1, length(extents))
+  slice(x, replace(ones, dim, start), rep(1L, length(extents)), replace(extents, dim, count))
+}

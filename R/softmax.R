@@ -1,0 +1,85 @@
+#' Exponentials of many, and what models make of them
+#'
+#' `nv_logsumexp()` is the logarithm of the sum of exponentials, `nv_softmax()` what share each of
+#' these exponentials has of the sum, and `nv_log_softmax()` the logarithm of that. The greatest
+#' element is subtracted first, so that nothing overflows. `nv_softplus()` is log(1 + exp(x)), and
+#' `nv_gelu()` is x times the distribution function of the normal distribution, elementwise.
+#'
+#' `f16` and `bf16` are computed in `f32` and rounded once. In `f64` and `f32` errors are at most
+#' 8 ulp, for `nv_logsumexp()` and `nv_log_softmax()` of the greater of 1 and the largest element;
+#' those of a sum of many elements grow as of [nv_reduce_sum()]. `nv_gelu()` keeps its precision in
+#' the negative tail but for 2 x^2 ulp.
+#'
+#' @param operand A tensor, or an R number or array.
+#' @param dims Dimensions along which is summed; `NULL` for all.
+#' @param drop Whether the dims that are summed along are dropped; otherwise their extent is 1.
+#' @return A tensor. Float dtypes are kept; bool and integers become what the promotion rules say,
+#'   see [promotion_facts()].
+#' @section Errors: `joist_promotion_error` when the rules know no float for the dtype;
+#'   `joist_dtype_error` for complex tensors; `joist_shape_error` for dims that there are not.
+#' @examples
+#' x <- nv_tensor(matrix(c(1, 2, 3, 1000, 1001, 1002), 3), "f64")
+#' nv_logsumexp(x, 1)
+#' nv_softmax(x, 1)
+#' nv_softplus(nv_tensor(c(-800, 0, 800)))
+#' nv_gelu(nv_tensor(c(-1, 0, 1)))
+#' @export
+nv_logsumexp <- function(operand, dims = NULL, drop = TRUE) {
+  in_wide_float(operand, function(x) {
+    top <- greatest(x, dims)
+    sum <- nv_log(nv_reduce_sum(nv_exp(x - top), dims, drop))
+    sum + (if (drop) nv_reshape(top, shape(sum)) else top)
+  })
+}
+
+#' @rdname nv_logsumexp
+#' @export
+nv_softmax <- function(operand, dims = NULL) {
+  in_wide_float(operand, function(x) {
+    part <- nv_exp(x - greatest(x, dims))
+    part / nv_reduce_sum(part, dims, drop = FALSE)
+  })
+}
+
+#' @rdname nv_logsumexp
+#' @export
+nv_log_softmax <- function(operand, dims = NULL) {
+  in_wide_float(operand, function(x) {
+    x <- x - greatest(x, dims)
+    x - nv_log(nv_reduce_sum(nv_exp(x), dims, drop = FALSE))
+  })
+}
+
+#' @rdname nv_logsumexp
+#' @export
+nv_softplus <- function(operand) {
+  softplus <- custom_gradient(
+    function(x) nv_max(x, 0) + nv_log1p(nv_exp(-nv_abs(x))),
+    function(cotangent, value, x) list(cotangent * nv_logistic(x))
+  )
+  in_wide_float(operand, softplus)
+}
+
+#' @rdname nv_logsumexp
+#' @export
+nv_gelu <- function(operand) {
+  in_wide_float(operand, function(x) x * (nv_erfc(x * -sqrt(0.5)) * 0.5))
+}
+
+# The greatest element along dims, as a constant; 0 where that is infinite.
+greatest <- function(x, dims) {
+  top <- nv_stop_gradient(nv_reduce_max(x, dims, drop = FALSE))
+  nv_ifelse(nv_is_finite(top), top, 0)
+}
+
+# What `f` gives for floats, computed in `least` at least and rounded to the float that belongs to
+# the dtype of `x`: what exp() makes of it.
+in_wide_float <- function(x, f, least = "f32") {
+  x <- as_operand(x)
+  if (is_complex_dtype(x)) {
+    stop_joist("joist_dtype_error", "a function of real numbers, not of ", format(dtype(x)))
+  }
+  like <- nv_exp(scalar_like(1, x))
+  wide <- if (format(dtype(like)) == "f64") "f64" else least
+  nv_convert(f(nv_convert(x, wide)), dtype(like), ambiguous(like))
+}
