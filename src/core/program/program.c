@@ -66,6 +66,8 @@ joist_status joist_program_add_input(struct joist_program *program, struct joist
 static joist_status infer_shapes(joist_op op, const struct joist_shape *const *shapes, size_t count,
                                  const struct joist_attributes *attributes,
                                  struct joist_shape *results, struct joist_error *error) {
+  if (joist_operation(op)->regions > 0)
+    return JOIST_FAIL(error, JOIST_E_BODY, .op = joist_op_name(op));
   if (joist_op_is_array(op)) return joist_operation(op)->shape(shapes, attributes, results, error);
   if (joist_op_is_reduction(op)) {
     joist_shape_reduce(shapes[0], joist_attribute_mask(attributes),
@@ -241,7 +243,8 @@ joist_status joist_program_add(struct joist_program *program, struct joist_instr
     instruction->result = program->instructions[*place - 1].result;
     return JOIST_OK;
   }
-  struct joist_value results[JOIST_RESULTS_MAX] = {{{0}}};
+  struct joist_value results[JOIST_RESULTS_MAX];
+  memset(results, 0, sizeof results);
   for (uint32_t k = 0; k < instruction->result_count; k++) {
     results[k].type = instruction->signature.result[k];
     results[k].shape = inference->shape[k];
