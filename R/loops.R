@@ -4,8 +4,8 @@
 #' program, which runs it as often as the values of tensors ask for, without R. Outside of `jit()`
 #' the result is the same, in dtype, ambiguity and bits: a program is made, run, and forgotten.
 #'
-#' `nv_while()` repeats `body` while `cond` holds, `nv_for()` does it `n` times, and `nv_scan()` once
-#' for each position along the first dimension of `xs`. They hand a state on, which starts as
+#' `nv_while()` repeats `body` while `cond` holds, `nv_for()` does it `n` times, and `nv_scan()`
+#' once for each position along the first dimension of `xs`. They hand a state on, which starts as
 #' `init`: a tensor, an R number, or a nested list of these. `nv_if()` computes one of two
 #' expressions.
 #'
@@ -19,8 +19,8 @@
 #' @param cond A function of the state that gives one bool.
 #' @param body A function that gives the next state. It gets the state; for `nv_for()` the number of
 #'   the turn, counted from 1, and the state; for `nv_scan()` the state and what is at a position of
-#'   `xs`. For `nv_scan()` it returns a list of two: the next state, and what is kept of this turn, a
-#'   tensor, a nested list, or `NULL`.
+#'   `xs`. For `nv_scan()` it returns a list of two: the next state, and what is kept of this turn,
+#'   a tensor, a nested list, or `NULL`.
 #' @param n How many turns: a whole number, or a scalar of an integer dtype; none if it is negative.
 #' @param xs A tensor or a nested list of tensors with the same extent of the first dimension.
 #' @param reverse Whether `nv_scan()` goes from the last position to the first.
@@ -33,18 +33,22 @@
 #'   what the branch gives.
 #' @section Dtypes: Each tensor of a state has one dtype in all turns. One that is ambiguous before
 #'   the first turn takes the known dtype that `body` gives it, where that is the common dtype of
-#'   both and `body` gives the same again: a state of `0` that tensors of dtype `f64` are added to is
-#'   `f64`, and exact. A known one stays what it is, and what `body` gives takes its dtype where that
-#'   is ambiguous. All else is an error: write the conversion. The branches of `nv_if()` have their
-#'   common dtype, as those of [nv_ifelse()]. The number of a turn is ambiguous, as `1L` is. R numbers
-#'   in `xs` become tensors of their default dtype.
+#'   both and `body` gives the same again: a state of `0` that tensors of dtype `f64` are added to
+#'   is `f64`, and exact. A known one stays what it is, and what `body` gives takes its dtype where
+#'   that is ambiguous. All else is an error: write the conversion. The branches of `nv_if()` have
+#'   their common dtype, as those of [nv_ifelse()]. The number of a turn is ambiguous, as `1L` is.
+#'   R numbers in `xs` become tensors of their default dtype.
 #' @section Errors: `joist_promotion_error` for a state whose dtype `body` changes;
 #'   `joist_shape_error` for one whose shape it changes, for branches of two shapes, for `xs`
 #'   without a first dimension in common; `joist_value_error` for another structure, for `cond` or
 #'   `pred` that is no single bool, for `n` that is no whole number, and where [trace_dtypes()] or
 #'   [compare_rules()] records: they do not look into loops. All are found before the first turn.
 #'   A long loop can be interrupted between two turns.
-#' @seealso [gradient()] has the derivatives of all but `nv_while()`.
+#' @section Derivatives: [gradient()] goes through all but `nv_while()`, and through `nv_for()`
+#'   where `n` is an R number or a static argument. It runs the loop again to keep the state before
+#'   each turn, and then the turns backward. Of `nv_if()` it differentiates the branch that is
+#'   taken.
+#' @seealso [nv_ifelse()], which chooses element by element.
 #' @examples
 #' nv_while(list(i = 1L, total = 0), \(i, total) i <= 10L, \(i, total) {
 #'   list(i = i + 1L, total = total + i)
@@ -143,7 +147,20 @@ nv_if <- function(pred, true, false) {
   })
 }
 
-branch_value <- function(value) if (is.function(value)) value() else value
+branch_value <- function(value) {
+  if (!is.function(value)) {
+    return(value)
+  }
+  own <- as.list(formals(args(value)))
+  needed <- vapply(seq_along(own), function(k) identical(own[[k]], substitute()), NA)
+  if (length(setdiff(names(own)[needed], "...")) > 0L) {
+    stop_joist(
+      "joist_value_error", "`true` and `false` of nv_if() must be expressions, or functions ",
+      "without arguments"
+    )
+  }
+  value()
+}
 
 # ---- traces ----
 

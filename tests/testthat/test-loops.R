@@ -14,7 +14,9 @@ test_that("nv_for() is R's for", {
     x <- nv_tensor(c(1, -2, 3.5), dtype)
     for (n in c(0L, 1L, 2L, 7L)) {
       expected <- x
-      for (i in seq_len(n)) expected <- body(nv_tensor(i, shape = integer(), ambiguous = TRUE), expected)
+      for (i in seq_len(n)) {
+        expected <- body(nv_tensor(i, shape = integer(), ambiguous = TRUE), expected)
+      }
       same(nv_for(n, x, body), expected)
       same(jit(function(x, n) nv_for(n, x, body))(x, n), expected)
       same(jit(function(x) nv_for(n, x, body))(x), expected)
@@ -121,13 +123,15 @@ test_that("nv_if() computes the branch that is taken, in the common dtype", {
   expect_error(exact(TRUE, nv_tensor(c(1, 2))), class = "joist_shape_error")
   expect_error(nv_if(TRUE, list(a = 1), list(b = 1)), "lacks `true$a`", fixed = TRUE)
   expect_error(nv_if(1, 1, 2), "scalar of dtype bool")
+  expect_error(nv_if(TRUE, function(x) x, 2), "without arguments", class = "joist_value_error")
 })
 
 test_that("an ambiguous state takes the known dtype that the body gives it", {
   tenth <- nv_scalar(0.1, "f64")
   add <- function(i, x) x + tenth
-  same(nv_for(2, 0.1, add), nv_scalar(0.1 + 0.1 + 0.1, "f64"))
-  same(jit(function(x) nv_for(2, x, function(i, y) y + tenth))(0.1), nv_scalar(0.1 + 0.1 + 0.1, "f64"))
+  three <- nv_scalar(0.1 + 0.1 + 0.1, "f64")
+  same(nv_for(2, 0.1, add), three)
+  same(jit(function(x) nv_for(2, x, function(i, y) y + tenth))(0.1), three)
   # One after the other: b takes its dtype from a, c from b.
   chain <- nv_for(4, list(a = 0L, b = 0L, c = 0L), function(i, a, b, c) {
     list(a = a + nv_scalar(1L, "i8"), b = b + a, c = c + b)
@@ -159,7 +163,8 @@ test_that("an ambiguous state takes the known dtype that the body gives it", {
       x <- nv_tensor(c(1, 2), "f32")
       body <- function(i, s) list(s[[1]] + x, s[[2]])
       out <- tryCatch(nv_for(3, list(0.5, 1L), body), joist_error = conditionMessage)
-      both <- tryCatch(jit(function() nv_for(3, list(0.5, 1L), body))(), joist_error = conditionMessage)
+      compiled <- jit(function() nv_for(3, list(0.5, 1L), body))
+      both <- tryCatch(compiled(), joist_error = conditionMessage)
       if (is.character(out)) expect_identical(out, both) else same(out, both)
     })
   }
@@ -174,7 +179,10 @@ test_that("shapes, structures and arguments are checked before the first turn", 
     )
   }
   expect_error(nv_for(0, x, grow), class = "joist_shape_error")
-  expect_error(nv_for(1, list(a = x), function(i, a) list(b = a)), "it lacks `init$a`", fixed = TRUE)
+  expect_error(
+    nv_for(1, list(a = x), function(i, a) list(b = a)), "it lacks `init$a`",
+    fixed = TRUE
+  )
   expect_error(nv_for(1, list(), function(i, s) s), "has no tensor")
   expect_error(nv_for(1.5, x, function(i, s) s), "whole number")
   expect_error(nv_for(nv_scalar(1), x, function(i, s) s), "integer dtype")
@@ -289,7 +297,9 @@ test_that("a jitted function and constants work in a body", {
   double <- jit(function(x) x * 2)
   same(nv_for(3, nv_scalar(1), function(i, x) double(x)), nv_scalar(8))
   same(
-    nv_for(3, nv_scalar(1), function(i, x) x + double(nv_scalar(2)) + sum(cumsum(nv_tensor(c(1, 1))))),
+    nv_for(3, nv_scalar(1), function(i, x) {
+      x + double(nv_scalar(2)) + sum(cumsum(nv_tensor(c(1, 1))))
+    }),
     nv_scalar(1 + 3 * (4 + 3))
   )
 })
