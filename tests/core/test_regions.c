@@ -150,26 +150,32 @@ static void check_scan(bool reverse, uint32_t turns) {
   struct joist_program program, *const body = new_program();
   const joist_value_id sum = add_input(body, JOIST_F32, 1, (uint32_t[]){2});
   const joist_value_id column = add_input(body, JOIST_F32, 1, (uint32_t[]){2});
-  const joist_value_id next = add_simple(body, JOIST_OP_ADD, sum, column);
+  const joist_value_id total = add_simple(body, JOIST_OP_REDUCE_SUM, column, column);
+  const joist_value_id nothing = add_input(body, JOIST_F32, 1, (uint32_t[]){2});
+  const joist_value_id next = add_simple(
+      body, JOIST_OP_ADD, sum,
+      add_simple(body, JOIST_OP_ADD, column, add_simple(body, JOIST_OP_MUL, total, nothing)));
   add_output(body, next);
   add_output(body, next);
   add_output(body, column);
   joist_program_init(&program);
   const joist_value_id start = add_input(&program, JOIST_F32, 1, (uint32_t[]){2});
   const joist_value_id x = add_input(&program, JOIST_F32, 2, (uint32_t[]){2, turns});
+  const joist_value_id zero = add_input(&program, JOIST_F32, 1, (uint32_t[]){2});
   const struct joist_attributes attributes =
       with(with(no_attributes, JOIST_ATTRIBUTE_CARRIES, 1), JOIST_ATTRIBUTE_REVERSE, reverse);
   joist_value_id result = 0;
-  CHECK_INT(add_op(&program, JOIST_OP_SCAN, (joist_value_id[]){start, x}, 2, &attributes, body,
-                   NULL, &result, NULL),
+  CHECK_INT(add_op(&program, JOIST_OP_SCAN, (joist_value_id[]){start, x, zero}, 3, &attributes,
+                   body, NULL, &result, NULL),
             JOIST_OK);
   for (joist_value_id k = 0; k < 3; k++) add_output(&program, result + k);
   CHECK_INT(program.values[result + 1].shape.rank, 2);
   CHECK_INT(program.values[result + 1].shape.extent[1], turns);
-  const float from[2] = {10, 20};
+  const float from[2] = {10, 20}, zeros[2] = {0, 0};
   float in[2][2 * 8], sums[2 * 8], last[2], want[2] = {10, 20};
   for (uint32_t k = 0; k < 2 * turns; k++) in[0][k] = (float)(k * k);
-  CHECK_INT(run(&program, (const void *[]){from, in[0]}, (void *[]){last, sums, in[1]}), JOIST_OK);
+  CHECK_INT(run(&program, (const void *[]){from, in[0], zeros}, (void *[]){last, sums, in[1]}),
+            JOIST_OK);
   for (uint32_t turn = 0; turn < turns; turn++) {
     const uint32_t at = reverse ? turns - 1 - turn : turn;
     for (uint32_t e = 0; e < 2; e++) {

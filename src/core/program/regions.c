@@ -15,9 +15,9 @@ struct joist_region_parts joist_region_parts(const struct joist_program *program
     parts.carries = i->result_count;
   uint32_t own = parts.carries + (i->op == JOIST_OP_FOR); /* inputs of a body that it is given */
   if (i->op == JOIST_OP_SCAN) {
-    /* The arrays are the operands before the captures whose rank is one more than an input's. */
+    /* What a body is given are its first values; arrays have one dim more than their slices. */
     const struct joist_program *const body = i->regions[0];
-    while (own < i->operand_count && own < body->input_count &&
+    while (own < i->operand_count && own < body->value_count && body->values[own].input == own &&
            program->values[i->operand[own]].shape.rank == body->values[own].shape.rank + 1)
       own++;
     parts.arrays = own - parts.carries;
