@@ -99,7 +99,8 @@ struct turns {
   struct body condition, body; /* the former of a `while` */
   const void **current;        /* per carry */
   char *spare;
-  size_t *offset; /* per carry, in `spare` */
+  size_t *offset;    /* per carry, in `spare` */
+  size_t work, done; /* elements of a turn, and since the last poll */
 };
 
 static void *result_of(const struct turns *turns, uint32_t k) {
@@ -117,6 +118,9 @@ static void read_captures(const struct turns *turns, const struct body *body, ui
     body->in[given + k] = operand_of(turns, first + k);
 }
 
+/* A poll takes as long as some hundred elements. */
+enum { POLL_AFTER = 1 << 14 };
+
 /* One turn of the body, of which the carries are the inputs from `given` on, to the spare arrays or
  * to the results: in turn, as none is written where it is read. */
 static joist_status take_turn(struct turns *turns, uint32_t given, bool to_spare,
@@ -127,7 +131,10 @@ static joist_status take_turn(struct turns *turns, uint32_t given, bool to_spare
   }
   const joist_status status = run_body(&turns->body, run, error);
   for (uint32_t k = 0; k < turns->parts.carries; k++) turns->current[k] = turns->body.out[k];
-  return status == JOIST_OK ? joist_run_poll(run, error) : status;
+  turns->done += turns->work;
+  if (status != JOIST_OK || turns->done < POLL_AFTER) return status;
+  turns->done = 0;
+  return joist_run_poll(run, error);
 }
 
 static joist_status run_while(struct turns *turns, const struct joist_run *run,
@@ -207,6 +214,13 @@ static joist_status run_turns(struct turns *turns, const struct joist_run *run,
   }
 }
 
+static size_t elements_of(const struct joist_program *program) {
+  size_t count = 0;
+  for (uint32_t v = 0; v < program->value_count; v++)
+    count += joist_value_count(&program->values[v]);
+  return count;
+}
+
 static joist_status run_loop(const struct joist_plan *plan, const struct joist_group *group,
                              struct turns *turns, const struct joist_run *run,
                              struct joist_error *error) {
@@ -234,6 +248,8 @@ static joist_status run_loop(const struct joist_plan *plan, const struct joist_g
     if (last > 0) read_captures(turns, &turns->condition, 0, captures);
     if (last > 0) captures += parts->captures[0];
     read_captures(turns, &turns->body, last, captures);
+    turns->work = 1;
+    for (uint32_t r = 0; r <= last; r++) turns->work += elements_of(bodies[r]->program);
     status = run_turns(turns, run, error);
   }
   if (status == JOIST_OK) finish_carries(turns);
