@@ -18,8 +18,8 @@ zero_gradient <- c(
   "reduce_all"
 )
 
-# Results with a derivative that no rule gives.
-no_gradient <- character()
+# Results with a derivative that no operation gives.
+no_gradient <- "while"
 
 # Of one operand: its cotangent.
 of_one <- function(rule) {
@@ -308,7 +308,12 @@ gradient_rules <- list(
   alias = function(g, x, y, at) {
     rule <- tracing$rules[[format(at$mark)]]
     if (is.null(rule)) list(g) else rule(g, x, y[[1L]])
-  }
+  },
+
+  # ---- loops and branches: loop_rules.R ----
+  "for" = function(g, x, y, at) for_gradient(g, x, y, at),
+  scan = function(g, x, y, at) scan_gradient(g, x, y, at),
+  "if" = function(g, x, y, at) if_gradient(g, x, y, at)
 )
 
 # ---- what rules are made of ----

@@ -174,7 +174,11 @@ jit_trace <- function(f, arguments, dynamic) {
   tracing$depth <- tracing$depth + 1L
   tracing$frame <- sys.nframe()
   tracing$trace <- trace[[1L]]
-  on.exit(list2env(outer, tracing))
+  body <- .Call(joist_r_body_set, NULL)
+  on.exit({
+    list2env(outer, tracing)
+    .Call(joist_r_body_set, body)
+  })
   traced <- names(Filter(function(x) inherits(x, "nv_traced"), trace[[2L]]))
   result <- withCallingHandlers(
     call_function(f, trace[[2L]]),

@@ -17,11 +17,10 @@
 #' @param x,object A program.
 #' @param row.names,optional Ignored.
 #' @return An object of class `joist_program`. `as.data.frame()` of it has a row per instruction,
-#'   with
-#'   columns `result`, `op`, `operands`, `operand_dtypes`, `attributes`, `dtype`, `ambiguous`,
-#'   `shape`,
-#'   `bytes` (of the results) and `source` (`NA` where it is not known). An instruction with several
-#'   results lists them in `result`, `dtype` and `shape`.
+#'   with columns `result`, `op`, `operands`, `operand_dtypes`, `attributes`, `dtype`, `ambiguous`,
+#'   `shape`, `bytes` (of the results), `source` (`NA` where it is not known) and `depth`: the
+#'   instructions within a loop or branch follow it, one deeper, and number their values from `%1`
+#'   on. An instruction with several results lists them in `result`, `dtype` and `shape`.
 #'   `summary()` is a vector of bytes: of the `arguments`, of the `constants`, of the `results`, of
 #'   the `temporaries` that a run allocates between them, and of all of these, the `peak`.
 #'   Operations on whole arrays may need some more while they run.

@@ -61,7 +61,7 @@ SEXP joist_r_op_names(void) {
   static const char *fields[] = {"name",    "generic", "family",        "least",
                                  "most",    "results", "kinds",         "attributes",
                                  "ulp_f32", "ulp_f64", "ulp_f64_below", ""};
-  static const char *const families[] = {"elementwise", "reduction", "array"};
+  static const char *const families[] = {"elementwise", "reduction", "array", "regions"};
   SEXP table = PROTECT(Rf_mkNamed(VECSXP, fields));
   SET_VECTOR_ELT(table, 0, op_strings(false));
   SET_VECTOR_ELT(table, 1, op_strings(true));
@@ -221,7 +221,7 @@ SEXP joist_r_apply(const struct joist_rules *rules, joist_op op, struct joist_r_
   const bool by_value = joist_r_by_value(rules) || joist_r_recording();
   const bool compares = joist_op_class(op) == JOIST_CLASS_COMPARE ||
                         (joist_op_class(op) == JOIST_CLASS_POSITION && n > 1);
-  bool traced = false, abstract = false;
+  bool traced = joist_r_body != R_NilValue, abstract = false;
   for (size_t k = 0; k < n; k++) {
     traced |= values[k].form == JOIST_R_TRACED;
     abstract |= values[k].form == JOIST_R_ABSTRACT;
@@ -309,6 +309,8 @@ SEXP joist_r_operation(SEXP name, SEXP operands, SEXP attributes) {
   const joist_op op = op_of(name, false, JOIST_FAMILY_ARRAY);
   if (TYPEOF(operands) != VECSXP || (attributes != R_NilValue && TYPEOF(attributes) != VECSXP))
     joist_r_stop(JOIST_ERROR_VALUE, "the operands and attributes of an operation must be lists");
+  if (joist_operation(op)->regions > 0)
+    joist_r_stop(JOIST_ERROR_VALUE, "%s has bodies, which are no operands", joist_op_name(op));
   const size_t n = (size_t)XLENGTH(operands);
   struct joist_error error;
   const joist_status status = joist_op_check_operands(op, n, &error);

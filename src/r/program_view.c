@@ -70,7 +70,19 @@ SEXP joist_r_program_text(SEXP compiled) {
 
 /* ---- the table ---- */
 
-enum { RESULT, OP, OPERANDS, OPERAND_DTYPES, ATTRIBUTES, DTYPE, AMBIGUOUS, SHAPE, BYTES, SOURCE };
+enum {
+  RESULT,
+  OP,
+  OPERANDS,
+  OPERAND_DTYPES,
+  ATTRIBUTES,
+  DTYPE,
+  AMBIGUOUS,
+  SHAPE,
+  BYTES,
+  SOURCE,
+  DEPTH
+};
 
 static void separate(struct joist_text *text) {
   if (text->length > 0) joist_text_add(text, ", ");
@@ -116,41 +128,75 @@ static void write_cell(int column, const struct joist_program *program,
   }
 }
 
+/* The table that is being filled. */
+struct table {
+  SEXP columns;
+  struct joist_r_trace *trace;
+  R_xlen_t row;
+};
+
+static R_xlen_t count_rows(const struct joist_program *program) {
+  R_xlen_t rows = program->instruction_count;
+  for (uint32_t k = 0; k < program->instruction_count; k++)
+    for (uint32_t r = 0; r < program->instructions[k].region_count; r++)
+      rows += count_rows(program->instructions[k].regions[r]);
+  return rows;
+}
+
+static void fill_row(struct table *table, const struct joist_program *program,
+                     const struct joist_instruction *i, int depth,
+                     const struct joist_print_words *words) {
+  const R_xlen_t row = table->row++;
+  double bytes = 0;
+  for (uint32_t r = 0; r < i->result_count; r++)
+    bytes += (double)joist_value_bytes(&program->values[i->result + r]);
+  REAL(VECTOR_ELT(table->columns, BYTES))[row] = bytes;
+  INTEGER(VECTOR_ELT(table->columns, DEPTH))[row] = depth;
+  LOGICAL(VECTOR_ELT(table->columns, AMBIGUOUS))
+  [row] = i->result_count > 0 && program->values[i->result].type.ambiguous;
+  for (int c = RESULT; c <= SOURCE; c++) {
+    if (c == AMBIGUOUS || c == BYTES) continue;
+    if (c == SOURCE && i->source == JOIST_NO_SOURCE) {
+      SET_STRING_ELT(VECTOR_ELT(table->columns, c), row, NA_STRING);
+      continue;
+    }
+    struct joist_text *const text = empty_text(table->trace);
+    write_cell(c, program, i, words, text);
+    SET_STRING_ELT(VECTOR_ELT(table->columns, c), row, string_of(text));
+  }
+}
+
+/* Those of the bodies of an instruction follow it. */
+static void fill_rows(struct table *table, const struct joist_program *program, int depth,
+                      const struct joist_print_words *words) {
+  const struct joist_print_words inside = {.source = words->source, .context = words->context};
+  for (uint32_t k = 0; k < program->instruction_count; k++) {
+    const struct joist_instruction *const i = &program->instructions[k];
+    fill_row(table, program, i, depth, words);
+    for (uint32_t r = 0; r < i->region_count; r++)
+      fill_rows(table, i->regions[r], depth + 1, &inside);
+  }
+}
+
 SEXP joist_r_program_table(SEXP compiled) {
   static const char *columns[] = {"result",     "op",     "operands",  "operand_dtypes",
                                   "attributes", "dtype",  "ambiguous", "shape",
-                                  "bytes",      "source", ""};
-  struct joist_r_trace *const trace = joist_r_trace_of(compiled);
-  const struct joist_program *const program = &trace->program;
+                                  "bytes",      "source", "depth",     ""};
+  struct table table = {.trace = joist_r_trace_of(compiled)};
+  const struct joist_program *const program = &table.trace->program;
   const struct joist_print_words words = words_of(&compiled);
-  const R_xlen_t n = program->instruction_count;
-  SEXP table = PROTECT(Rf_mkNamed(VECSXP, columns));
-  for (int c = RESULT; c <= SOURCE; c++)
-    SET_VECTOR_ELT(table, c,
+  const R_xlen_t n = count_rows(program);
+  table.columns = PROTECT(Rf_mkNamed(VECSXP, columns));
+  for (int c = RESULT; c <= DEPTH; c++)
+    SET_VECTOR_ELT(table.columns, c,
                    Rf_allocVector(c == AMBIGUOUS ? LGLSXP
                                   : c == BYTES   ? REALSXP
+                                  : c == DEPTH   ? INTSXP
                                                  : STRSXP,
                                   n));
-  for (R_xlen_t row = 0; row < n; row++) {
-    const struct joist_instruction *const i = &program->instructions[row];
-    double bytes = 0;
-    for (uint32_t r = 0; r < i->result_count; r++)
-      bytes += (double)joist_value_bytes(&program->values[i->result + r]);
-    REAL(VECTOR_ELT(table, BYTES))[row] = bytes;
-    LOGICAL(VECTOR_ELT(table, AMBIGUOUS))[row] = program->values[i->result].type.ambiguous;
-    for (int c = RESULT; c <= SOURCE; c++) {
-      if (c == AMBIGUOUS || c == BYTES) continue;
-      if (c == SOURCE && i->source == JOIST_NO_SOURCE) {
-        SET_STRING_ELT(VECTOR_ELT(table, c), row, NA_STRING);
-        continue;
-      }
-      struct joist_text *const text = empty_text(trace);
-      write_cell(c, program, i, &words, text);
-      SET_STRING_ELT(VECTOR_ELT(table, c), row, string_of(text));
-    }
-  }
+  fill_rows(&table, program, 0, &words);
   UNPROTECT(1);
-  return table;
+  return table.columns;
 }
 
 /* ---- memory ---- */

@@ -43,6 +43,22 @@ struct joist_r_trace *joist_r_trace_of(SEXP pointer) {
   return trace;
 }
 
+SEXP joist_r_body = NULL; /* R_NilValue is no constant */
+
+static SEXP parent_of(SEXP pointer) {
+  return VECTOR_ELT(R_ExternalPtrProtected(pointer), JOIST_R_PARENT);
+}
+
+bool joist_r_is_within(SEXP inner, SEXP pointer) {
+  while (inner != pointer && inner != R_NilValue) inner = parent_of(inner);
+  return inner == pointer;
+}
+
+SEXP joist_r_trace_tensor(SEXP pointer, joist_value_id value) {
+  const struct joist_value made = joist_r_trace_of(pointer)->program.values[value];
+  return joist_r_traced(pointer, value, false, made.type, &made.shape);
+}
+
 /* ---- inputs ---- */
 
 /* Tables of what is known already, with half of their places free; a place is 1 + a number, or 0.
@@ -186,12 +202,24 @@ static joist_value_id constant_input(SEXP pointer, SEXP payload, struct joist_ty
       type, shape);
 }
 
-/* The number of an operand's value in the program, adding inputs as needed. `dtype` is
- * the one a literal is read in. */
-static joist_value_id value_number(SEXP pointer, const struct joist_r_value *value,
-                                   struct joist_type type) {
+/* An input of a body that stands for a value from outside. */
+static joist_value_id captured(SEXP pointer, const struct joist_r_value *value,
+                               struct joist_type type) {
+  SEXP parent = parent_of(pointer);
+  const joist_value_id outer = joist_r_trace_number(parent, value, type);
+  const struct joist_value there = joist_r_trace_of(parent)->program.values[outer];
+  return input_of(joist_r_trace_of(pointer),
+                  (struct joist_r_source){JOIST_R_FROM_OUTSIDE, outer, there.type.dtype,
+                                          JOIST_DTYPE_NONE, 0, false},
+                  there.type, &there.shape);
+}
+
+joist_value_id joist_r_trace_number(SEXP pointer, const struct joist_r_value *value,
+                                    struct joist_type type) {
   struct joist_r_trace *const trace = joist_r_trace_of(pointer);
   const struct joist_shape *const shape = &value->argument.shape;
+  const bool own = value->form == JOIST_R_TRACED && value->payload == pointer;
+  if (!own && parent_of(pointer) != R_NilValue) return captured(pointer, value, type);
   if (value->form == JOIST_R_TRACED) {
     const joist_value_id at = value->argument.value;
     bool known = at < (value->leaf ? trace->leaf_count : trace->program.value_count);
@@ -217,7 +245,7 @@ static joist_value_id value_number(SEXP pointer, const struct joist_r_value *val
   return number;
 }
 
-static void check_open(SEXP pointer) {
+void joist_r_check_open(SEXP pointer) {
   if (joist_r_trace_of(pointer)->closed)
     joist_r_stop(JOIST_ERROR_VALUE,
                  "this tensor belongs to a jit() trace that has ended; return it from the traced "
@@ -227,33 +255,40 @@ static void check_open(SEXP pointer) {
 SEXP joist_r_trace_read(const struct joist_r_value *value, struct joist_type type,
                         const struct joist_shape *shape) {
   struct joist_r_value read = *value;
-  check_open(read.payload);
+  joist_r_check_open(read.payload);
   read.argument.shape = *shape;
-  return joist_r_traced(read.payload, value_number(read.payload, &read, type), false, type, shape);
+  return joist_r_traced(read.payload, joist_r_trace_number(read.payload, &read, type), false, type,
+                        shape);
 }
 
 SEXP joist_r_trace_constant(SEXP pointer, SEXP x) {
   struct joist_r_value value;
   joist_r_read_any(joist_rules_at(0), x, &value);
-  if (value.form == JOIST_R_TRACED) return x;
-  joist_r_needs_data(&value);
-  check_open(pointer);
+  if (value.form == JOIST_R_TRACED && value.payload == pointer) return x;
+  if (value.form != JOIST_R_TRACED) joist_r_needs_data(&value);
+  joist_r_check_open(pointer);
   const struct joist_type type = value.argument.operand.type;
-  return joist_r_traced(pointer, value_number(pointer, &value, type), false, type,
+  if (value.form == JOIST_R_TRACED && !joist_r_is_within(pointer, value.payload))
+    joist_r_stop(JOIST_ERROR_VALUE, "tensors of two different jit() traces cannot be combined");
+  return joist_r_traced(pointer, joist_r_trace_number(pointer, &value, type), false, type,
                         &value.argument.shape);
 }
 
 /* ---- operations ---- */
 
-/* The trace that the traced operands belong to, which is still under way. */
+/* The trace that an operation goes to, which is still under way: the body that is traced, or the
+ * trace that its operands belong to. */
 static SEXP trace_of_operands(const struct joist_rules *rules, const struct joist_r_value *values,
                               size_t n) {
-  SEXP pointer = R_NilValue;
+  SEXP pointer = joist_r_body;
+  const bool in_body = pointer != R_NilValue;
   for (size_t k = 0; k < n; k++) {
     if (values[k].form == JOIST_R_ABSTRACT)
       joist_r_stop(JOIST_ERROR_VALUE,
                    "an nv_aval() cannot be combined with the tensors of a trace");
     if (values[k].form != JOIST_R_TRACED) continue;
+    joist_r_check_open(values[k].payload);
+    if (in_body && joist_r_is_within(pointer, values[k].payload)) continue;
     if (pointer != R_NilValue && pointer != values[k].payload)
       joist_r_stop(JOIST_ERROR_VALUE, "tensors of two different jit() traces cannot be combined");
     pointer = values[k].payload;
@@ -261,7 +296,7 @@ static SEXP trace_of_operands(const struct joist_rules *rules, const struct jois
   joist_r_needs_values(rules, values, n, JOIST_R_TRACED,
                        "is not known while jit() traces; use the rules 'numpy' or 'cupy', or a "
                        "tensor of rank 1");
-  check_open(pointer);
+  joist_r_check_open(pointer);
   return pointer;
 }
 
@@ -269,8 +304,8 @@ static SEXP trace_of_operands(const struct joist_rules *rules, const struct jois
  * the function was defined without its source. */
 enum { LINELESS = 256 };
 
-/* The number of the line of R code that is being run, JOIST_NO_SOURCE when it has none. */
-static uint32_t current_line(SEXP pointer) {
+uint32_t joist_r_trace_line(SEXP pointer) {
+  while (parent_of(pointer) != R_NilValue) pointer = parent_of(pointer);
   struct joist_r_trace *const trace = joist_r_trace_of(pointer);
   SEXP kept = R_ExternalPtrProtected(pointer), lines = VECTOR_ELT(kept, JOIST_R_LINES);
   if (trace->lineless >= LINELESS) return JOIST_NO_SOURCE;
@@ -305,11 +340,11 @@ SEXP joist_r_trace_apply(const struct joist_rules *rules, joist_op op,
   if (joist_r_strict) joist_r_judge(op, values, n, &inference.signature);
   for (size_t k = 0; k < n; k++) {
     const joist_dtype wanted = joist_signature_operand(&inference.signature, k);
-    operands[k] = value_number(pointer, &values[k], (struct joist_type){wanted, false});
+    operands[k] = joist_r_trace_number(pointer, &values[k], (struct joist_type){wanted, false});
   }
   struct joist_instruction instruction =
       joist_instruction_of(op, &inference, operands, n, attributes, 0);
-  instruction.source = current_line(pointer);
+  instruction.source = joist_r_trace_line(pointer);
   status = joist_program_add(&joist_r_trace_of(pointer)->program, &instruction, &inference, &error);
   if (status != JOIST_OK) joist_r_raise(status, &error);
   const uint32_t results = instruction.result_count;
@@ -409,7 +444,7 @@ static SEXP trace_result(SEXP x, void *context) {
     joist_r_stop(JOIST_ERROR_VALUE, "a jitted function cannot return an nv_aval()");
   if (value.form == JOIST_R_TRACED && value.payload != pointer)
     joist_r_stop(JOIST_ERROR_VALUE, "a tensor of another jit() trace cannot be returned");
-  const joist_value_id number = value_number(pointer, &value, value.argument.operand.type);
+  const joist_value_id number = joist_r_trace_number(pointer, &value, value.argument.operand.type);
   struct joist_error error;
   const joist_status status = joist_program_add_output(&trace->program, number, &error);
   if (status != JOIST_OK) joist_r_raise(status, &error);

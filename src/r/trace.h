@@ -8,14 +8,15 @@
 
 /* Where a program's input comes from when it is run. */
 typedef enum {
-  JOIST_R_FROM_LEAF,    /* a tensor among the arguments */
-  JOIST_R_FROM_LITERAL, /* a bare R value among the arguments, read in a dtype */
-  JOIST_R_FROM_CONSTANT /* a payload that the trace keeps */
+  JOIST_R_FROM_LEAF,     /* a tensor among the arguments */
+  JOIST_R_FROM_LITERAL,  /* a bare R value among the arguments, read in a dtype */
+  JOIST_R_FROM_CONSTANT, /* a payload that the trace keeps */
+  JOIST_R_FROM_OUTSIDE   /* bodies: a value of the trace that this one is within */
 } joist_r_source_kind;
 
 struct joist_r_source {
   joist_r_source_kind kind;
-  uint32_t index;              /* of the leaf, in the order of the arguments, or of the constant */
+  uint32_t index; /* of the leaf, in the order of the arguments, of the constant, or the value */
   joist_dtype dtype, compared; /* of the latter, see struct joist_r_value */
   joist_value_id value;        /* of the program */
   bool ambiguous;              /* its type */
@@ -39,12 +40,28 @@ enum {
   JOIST_R_CONSTANTS,
   JOIST_R_TEMPLATE,
   JOIST_R_UPLOADED, /* the constants on the device that the program ran on last */
-  JOIST_R_LINES,    /* source references, which instructions count */
+  JOIST_R_LINES,    /* source references, which instructions count; of bodies, the outermost's */
+  JOIST_R_PARENT,   /* of a body: the trace that it is within; NULL otherwise */
   JOIST_R_KEPT
 };
 
 /* Raises joist_value_error when the pointer is empty. */
 struct joist_r_trace *joist_r_trace_of(SEXP pointer);
+
+/* The body that is traced now, which all operations go to; R_NilValue when there is none. */
+extern SEXP joist_r_body;
+/* Whether `pointer` is `inner`, or a trace that this one is within. */
+bool joist_r_is_within(SEXP inner, SEXP pointer);
+/* The number of a value in a trace, as an operand in a dtype of its own or, of a bare R value, in
+ * `type`. Inputs are added as needed. */
+joist_value_id joist_r_trace_number(SEXP pointer, const struct joist_r_value *value,
+                                    struct joist_type type);
+/* The number of the line of R code that is being run, JOIST_NO_SOURCE when it has none. */
+uint32_t joist_r_trace_line(SEXP pointer);
+/* Raises joist_value_error when the trace has ended. */
+void joist_r_check_open(SEXP pointer);
+/* A value of a trace as a tensor. */
+SEXP joist_r_trace_tensor(SEXP pointer, joist_value_id value);
 
 /* Adds `op` to the trace that the traced operands belong to; gives a traced tensor, or a list of
  * several. */

@@ -3,11 +3,14 @@
 
 #include <string.h>
 
+#include "core/program/regions.h"
 #include "core/promotion/builtin_rules.h"
 #include "r/conditions.h"
 #include "r/trace.h"
 
 /* ---- an instruction as a list ---- */
+
+enum { BODY_FACTS = 4 };
 
 static SEXP numbers_of(const struct joist_attribute *attribute, int base) {
   SEXP numbers = Rf_allocVector(REALSXP, attribute->count);
@@ -39,22 +42,36 @@ static SEXP attribute_value(const struct joist_attributes *attributes,
   return R_NilValue;
 }
 
-static SEXP attributes_of(const struct joist_attributes *attributes) {
-  SEXP list = PROTECT(Rf_allocVector(VECSXP, attributes->count));
-  SEXP names = PROTECT(Rf_allocVector(STRSXP, attributes->count));
+/* What a rule for an operation with bodies has to know of it besides its attributes. */
+static void describe_bodies(const struct joist_program *program, uint32_t index, SEXP list,
+                            SEXP names, R_xlen_t at) {
+  const struct joist_instruction *const i = &program->instructions[index];
+  const struct joist_region_parts parts = joist_region_parts(program, i);
+  static const char *const words[BODY_FACTS] = {"number", "arrays", "captures", "index"};
+  const struct joist_program *const body = i->regions[0];
+  const joist_dtype first = body->input_count > 0 ? body->values[0].type.dtype : JOIST_BOOL;
+  SET_VECTOR_ELT(list, at, Rf_ScalarInteger((int)index));
+  SET_VECTOR_ELT(list, at + 1, Rf_ScalarInteger((int)parts.arrays));
+  SET_VECTOR_ELT(list, at + 2, Rf_ScalarInteger((int)parts.captures[0]));
+  SET_VECTOR_ELT(list, at + 3, Rf_mkString(joist_dtype_name(first)));
+  for (int k = 0; k < BODY_FACTS; k++) SET_STRING_ELT(names, at + k, Rf_mkChar(words[k]));
+}
+
+static SEXP attributes_of(const struct joist_program *program, uint32_t index) {
+  const struct joist_instruction *const i = &program->instructions[index];
+  const struct joist_attributes *const attributes = i->attributes;
+  const uint32_t count = attributes->count + (i->region_count > 0 ? BODY_FACTS : 0);
+  SEXP list = PROTECT(Rf_allocVector(VECSXP, count));
+  SEXP names = PROTECT(Rf_allocVector(STRSXP, count));
   for (uint32_t k = 0; k < attributes->count; k++) {
     const struct joist_attribute *const attribute = &attributes->item[k];
     SET_VECTOR_ELT(list, k, attribute_value(attributes, attribute));
     SET_STRING_ELT(names, k, Rf_mkChar(joist_attribute_text(attribute->name)));
   }
+  if (i->region_count > 0) describe_bodies(program, index, list, names, attributes->count);
   Rf_setAttrib(list, R_NamesSymbol, names);
   UNPROTECT(2);
   return list;
-}
-
-static SEXP traced_value(SEXP pointer, joist_value_id id) {
-  const struct joist_value *const value = &joist_r_trace_of(pointer)->program.values[id];
-  return joist_r_traced(pointer, id, false, value->type, &value->shape);
 }
 
 static SEXP instruction_of(SEXP pointer, uint32_t index, const bool *depends) {
@@ -66,18 +83,20 @@ static SEXP instruction_of(SEXP pointer, uint32_t index, const bool *depends) {
   SEXP operands = Rf_allocVector(VECSXP, i.operand_count);
   SET_VECTOR_ELT(list, 1, operands);
   for (uint32_t k = 0; k < i.operand_count; k++)
-    SET_VECTOR_ELT(operands, k, traced_value(pointer, i.operand[k]));
+    SET_VECTOR_ELT(operands, k, joist_r_trace_tensor(pointer, i.operand[k]));
   SEXP results = Rf_allocVector(VECSXP, i.result_count);
   SET_VECTOR_ELT(list, 2, results);
   for (uint32_t r = 0; r < i.result_count; r++)
-    SET_VECTOR_ELT(results, r, traced_value(pointer, i.result + r));
-  SET_VECTOR_ELT(list, 3, attributes_of(i.attributes));
+    SET_VECTOR_ELT(results, r, joist_r_trace_tensor(pointer, i.result + r));
+  SET_VECTOR_ELT(list, 3, attributes_of(&joist_r_trace_of(pointer)->program, index));
   SEXP dtypes = Rf_allocVector(STRSXP, i.operand_count);
   SET_VECTOR_ELT(list, 4, dtypes);
   SEXP by = Rf_allocVector(LGLSXP, i.operand_count);
   SET_VECTOR_ELT(list, 5, by);
   for (uint32_t k = 0; k < i.operand_count; k++) {
-    const joist_dtype read = joist_signature_operand(&i.signature, k);
+    const joist_dtype own = joist_r_trace_of(pointer)->program.values[i.operand[k]].type.dtype;
+    const bool bodies = i.region_count > 0; /* read operands as they are */
+    const joist_dtype read = bodies ? own : joist_signature_operand(&i.signature, k);
     SET_STRING_ELT(dtypes, k, Rf_mkChar(joist_dtype_name(read)));
     LOGICAL(by)[k] = depends[i.operand[k]];
   }

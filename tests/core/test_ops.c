@@ -401,8 +401,10 @@ static void test_table(void) {
     CHECK(attributes <= JOIST_ATTRIBUTES_MAX);
     CHECK(o->attributes >> JOIST_ATTRIBUTE_COUNT == 0);
     CHECK(o->least <= o->most && o->kinds != 0 && o->class < JOIST_CLASS_COUNT);
-    CHECK(o->results >= 1 && o->results <= JOIST_RESULTS_MAX);
-    CHECK_INT(joist_op_is_array(op), o->family == JOIST_FAMILY_ARRAY);
+    const bool bodies = o->family == JOIST_FAMILY_REGIONS;
+    CHECK(bodies ? o->results == 0 : o->results >= 1 && o->results <= JOIST_RESULTS_MAX);
+    CHECK(bodies ? o->regions >= 1 : o->regions == 0);
+    CHECK_INT(joist_op_is_array(op), bodies || o->family == JOIST_FAMILY_ARRAY);
     CHECK_INT(joist_op_is_reduction(op), o->family == JOIST_FAMILY_REDUCTION);
     if (!joist_op_is_array(op)) {
       CHECK(o->least >= 1 && o->most <= JOIST_KERNEL_OPERANDS && o->least == o->most);

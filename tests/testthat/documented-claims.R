@@ -81,6 +81,17 @@ raised_errors <- alist(
     joist_value_error = gradient(function(x) x, "y"),
     joist_value_error = value_and_gradient(function(x) sum(nv_polygamma(20, x)))(v)
   ),
+  nv_while = list(
+    joist_promotion_error = nv_for(2, v, function(i, v) v + nv_scalar(1, "f64")),
+    joist_shape_error = nv_for(2, v, function(i, v) c(v, v)),
+    joist_shape_error = nv_if(TRUE, v, 1),
+    joist_shape_error = nv_scan(0, 1, function(s, x) list(s, x)),
+    joist_value_error = nv_for(2, list(v), function(i, s) v),
+    joist_value_error = nv_while(v, function(v) v > 1, function(v) v),
+    joist_value_error = nv_if(b, 1, 2),
+    joist_value_error = nv_for(1.5, v, function(i, v) v),
+    joist_value_error = trace_dtypes(function(v) nv_for(1, v, function(i, v) v), v)
+  ),
   nv_vjp = list(
     joist_dtype_error = nv_vjp(function(x) x > 1, list(v), list(v)),
     joist_dtype_error = nv_jvp(function(x) x, list(i), list(i)),
@@ -524,6 +535,12 @@ given_dtypes <- alist(
     f32 = gradient(function(x) sum(x * x))(v)$x, `f32?` = gradient(function(x) x * x)(2)$x,
     f16 = gradient(function(x) sum(x * v))(nv_convert(v, "f16"))$x,
     f64 = value_and_gradient(function(x) sum(x, nv_scalar(1, "f64")))(v)$value
+  ),
+  nv_while = list(
+    f64 = nv_for(2, 0, function(i, s) s + nv_scalar(1, "f64")),
+    f32 = nv_for(2, v, function(i, v) 0 * v + 1), f32 = nv_for(2, nv_scalar(1), function(i, v) 0),
+    f32 = nv_if(TRUE, i, v), `i32?` = nv_for(2, 0L, function(i, s) i),
+    `f32?` = nv_scan(0, 1:3, function(s, x) list(s, x / 2))$ys
   ),
   nv_vjp = list(
     f32 = nv_vjp(sin, list(v), list(nv_convert(v, "f64")))$grad[[1]],

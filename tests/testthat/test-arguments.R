@@ -32,7 +32,9 @@ valid_arguments <- function() {
     edges = data.frame(from = "i8", to = "f32"), from = "jax", to = "numpy", wrt = NULL,
     index = c(1L, 2L), shift = 1L, float = "f64", int = "i64",
     arguments = list(v), cotangents = list(v), tangents = list(v),
-    rule = function(cotangent, value, ...) list(cotangent), step = 1e-3, tolerance = 1e-3
+    rule = function(cotangent, value, ...) list(cotangent), step = 1e-3, tolerance = 1e-3,
+    init = 1, cond = function(state) FALSE, body = function(i, state) state, xs = v,
+    reverse = FALSE, true = 1, false = 2
   )
   named <- list(x = list(a = v, b = i))
   npz <- tempfile(fileext = ".npz")
@@ -64,7 +66,9 @@ valid_arguments <- function() {
     promotion_lattice = list(id = "mine"), compare_rules = list(f = nv_key),
     nv_to_arrow = list(as = "pointers"), as_tensor = list(x = 1:3),
     trace_dtypes = list(f = nv_add),
-    nv_scatter_add = list(values = 2), nv_segment_sum = list(ids = c(1L, 2L, 2L), count = 2L)
+    nv_scatter_add = list(values = 2), nv_segment_sum = list(ids = c(1L, 2L, 2L), count = 2L),
+    nv_while = list(body = function(state) state),
+    nv_scan = list(body = function(state, x) list(state, x)), nv_if = list(pred = TRUE)
   )
   list(by_name = by_name, special = special)
 }
@@ -99,7 +103,8 @@ never <- list(
   formula = a ~ b
 )
 takes_anything <- list(
-  f = c("builtin", "closure"), rule = c("builtin", "closure"), expr = names(never),
+  f = c("builtin", "closure"), rule = c("builtin", "closure"), body = c("builtin", "closure"),
+  true = "builtin", false = "builtin", init = c("list", "nested"), expr = names(never),
   envir = "environment", id = "text", edges = "data frame", con = "text", file = "text",
   path = "text"
 )

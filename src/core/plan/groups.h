@@ -52,6 +52,7 @@ struct joist_group {
   struct joist_shape shape; /* of the index space that is looped over */
   size_t count;             /* its elements */
   uint32_t instruction;     /* the first; the one of an ARRAY group */
+  uint32_t first_body;      /* of an operation with bodies: its first one's plan */
   uint32_t first_step, step_count;
   uint32_t sink_count;
   struct joist_fold_space space; /* of all its sinks */
@@ -68,6 +69,8 @@ struct joist_plan {
   struct joist_step *steps;
   uint32_t *slot_offset; /* of every slot: bytes per tile element before it */
   uint32_t group_count, step_count, slot_count;
+  struct joist_plan **bodies; /* of operations with bodies, those of each side by side */
+  uint32_t body_count;
   /* Per value: whether it has an array, and where; see storage.c. */
   bool *materialized;
   uint32_t *root; /* the value whose array it is: another one for a reshaped value */

@@ -363,6 +363,28 @@ static void plan_groups(struct planner *planner) {
   }
 }
 
+/* Plans of the bodies of operations that have them. */
+static joist_status plan_bodies(struct joist_plan *plan, struct joist_error *error) {
+  const struct joist_instruction *const instructions = plan->program->instructions;
+  uint32_t count = 0;
+  for (uint32_t g = 0; g < plan->group_count; g++) {
+    plan->groups[g].first_body = count;
+    count += instructions[plan->groups[g].instruction].region_count;
+  }
+  if (count == 0) return JOIST_OK;
+  plan->bodies = malloc(count * sizeof *plan->bodies);
+  joist_status status = JOIST_OK;
+  if (plan->bodies == NULL) status = JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY);
+  for (uint32_t g = 0; g < plan->group_count && status == JOIST_OK; g++) {
+    const struct joist_instruction *const i = &instructions[plan->groups[g].instruction];
+    for (uint32_t r = 0; r < i->region_count && status == JOIST_OK; r++) {
+      status = joist_plan_make(i->regions[r], &plan->bodies[plan->body_count], error);
+      plan->body_count += status == JOIST_OK;
+    }
+  }
+  return status;
+}
+
 /* Groups run level by level; within a level their order does not matter. */
 static int by_level(const void *lhs, const void *rhs) {
   const uint32_t a = ((const struct joist_group *)lhs)->level;
@@ -456,16 +478,22 @@ joist_status joist_plan_make(const struct joist_program *program, struct joist_p
   plan_groups(&planner);
   if (plan->group_count > 1) qsort(plan->groups, plan->group_count, sizeof *plan->groups, by_level);
   free(scratch);
-  const joist_status status = joist_storage_plan(plan, error);
+  joist_status status = joist_storage_plan(plan, error);
+  if (status == JOIST_OK) status = plan_bodies(plan, error);
   if (status != JOIST_OK) {
-    free(plan);
+    joist_plan_free(plan);
     return status;
   }
   *made = plan;
   return JOIST_OK;
 }
 
-void joist_plan_free(struct joist_plan *plan) { free(plan); }
+void joist_plan_free(struct joist_plan *plan) {
+  if (plan == NULL) return;
+  for (uint32_t k = 0; k < plan->body_count; k++) joist_plan_free(plan->bodies[k]);
+  free(plan->bodies);
+  free(plan);
+}
 
 size_t joist_plan_group_count(const struct joist_plan *plan) { return plan->group_count; }
 

@@ -82,6 +82,17 @@ static const struct joist_operation operations[JOIST_OP_COUNT] = {
                      .combine = JOIST_OP_##ID,                                    \
                      .shape = joist_##FUNCTION##_shape,                           \
                      .run = joist_##FUNCTION##_run},
+#define REGIONS(ID, NAME, LEAST, COUNT, ATTRIBUTES)  \
+  [JOIST_OP_##ID] = {.name = NAME,                   \
+                     .generic = "",                  \
+                     .family = JOIST_FAMILY_REGIONS, \
+                     .class = JOIST_CLASS_LAYOUT,    \
+                     .least = LEAST,                 \
+                     .most = ANY,                    \
+                     .regions = COUNT,               \
+                     .kinds = BIUFC,                 \
+                     .attributes = ATTRIBUTES,       \
+                     .combine = JOIST_OP_##ID},
 #include "core/program/ops.def"
 };
 
@@ -89,7 +100,7 @@ const struct joist_operation *joist_operation(joist_op op) { return &operations[
 const char *joist_op_name(joist_op op) { return operations[op].name; }
 joist_class joist_op_class(joist_op op) { return operations[op].class; }
 bool joist_op_is_reduction(joist_op op) { return operations[op].family == JOIST_FAMILY_REDUCTION; }
-bool joist_op_is_array(joist_op op) { return operations[op].family == JOIST_FAMILY_ARRAY; }
+bool joist_op_is_array(joist_op op) { return operations[op].family >= JOIST_FAMILY_ARRAY; }
 joist_op joist_op_combine(joist_op op) { return operations[op].combine; }
 
 struct joist_accuracy joist_op_accuracy(joist_op op) {

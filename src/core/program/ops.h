@@ -11,6 +11,7 @@ typedef enum {
 #define REDUCTION(ID, NAME, CLASS, KINDS, COMBINE, ATTRIBUTES, GENERIC) JOIST_OP_##ID,
 #define CUMULATIVE(ID, NAME, CLASS, KINDS, COMBINE, ATTRIBUTES) JOIST_OP_##ID,
 #define ARRAY(ID, NAME, LEAST, MOST, RESULTS, CLASS, KINDS, ATTRIBUTES, FUNCTION) JOIST_OP_##ID,
+#define REGIONS(ID, NAME, LEAST, COUNT, ATTRIBUTES) JOIST_OP_##ID,
 #include "core/program/ops.def"
   JOIST_OP_COUNT
 } joist_op;
@@ -42,7 +43,8 @@ typedef enum {
 typedef enum {
   JOIST_FAMILY_ELEMENTWISE, /* kernels, tile by tile; fused with its neighbours */
   JOIST_FAMILY_REDUCTION,   /* the end of such a group */
-  JOIST_FAMILY_ARRAY        /* a function of its own, on whole arrays */
+  JOIST_FAMILY_ARRAY,       /* a function of its own, on whole arrays */
+  JOIST_FAMILY_REGIONS      /* its bodies, on whole arrays */
 } joist_family;
 
 enum {
@@ -80,7 +82,8 @@ struct joist_operation {
   joist_family family;
   joist_class class;
   uint8_t least, most; /* operands; at most JOIST_OPERANDS_ANY is any number */
-  uint8_t results;
+  uint8_t results;     /* with regions 0: their outputs */
+  uint8_t regions;
   uint8_t kinds;               /* bit k: computes in dtypes of joist_kind k */
   uint32_t attributes;         /* bit k: takes the joist_attribute_name k */
   joist_op combine;            /* reductions and scans: joins partial results; itself otherwise */
@@ -104,6 +107,7 @@ struct joist_accuracy joist_op_accuracy(joist_op op);
 const char *joist_op_name(joist_op op);
 joist_class joist_op_class(joist_op op);
 bool joist_op_is_reduction(joist_op op);
+/* Whether it runs on whole arrays. */
 bool joist_op_is_array(joist_op op);
 bool joist_op_can_fail(joist_op op);
 joist_op joist_op_combine(joist_op op);

@@ -16,8 +16,8 @@ static void print_value_type(const struct joist_value *value, struct joist_text 
 
 static bool print_constant(const struct joist_value *value, const struct joist_print_words *words,
                            struct joist_text *text) {
-  return words != NULL && value->input != JOIST_NO_INPUT && value->shape.rank == 0 &&
-         words->constant(words->context, value->input, text);
+  return words != NULL && words->constant != NULL && value->input != JOIST_NO_INPUT &&
+         value->shape.rank == 0 && words->constant(words->context, value->input, text);
 }
 
 void joist_print_operand(const struct joist_program *program, joist_value_id value,
@@ -117,10 +117,14 @@ static void print_instruction(const struct joist_program *program,
     words->source(words->context, i->source, text);
   }
   joist_text_add(text, "\n");
+  /* Inputs of a body come from its instruction. */
+  struct joist_print_words inside = {.source = NULL};
+  if (words != NULL)
+    inside = (struct joist_print_words){.source = words->source, .context = words->context};
   for (uint32_t r = 0; r < i->region_count; r++) {
     indent(depth, text);
     joist_text_add(text, "{\n");
-    print_body(i->regions[r], NULL, depth + 1, text);
+    print_body(i->regions[r], words == NULL ? NULL : &inside, depth + 1, text);
     indent(depth, text);
     joist_text_add(text, "}\n");
   }
@@ -137,7 +141,7 @@ static void print_body(const struct joist_program *program, const struct joist_p
     indent(depth, text);
     joist_text_add(text, "%%%u: ", v + 1);
     print_value_type(value, text);
-    if (words != NULL) {
+    if (words != NULL && words->origin != NULL) {
       joist_text_add(text, " = ");
       words->origin(words->context, value->input, text);
     }

@@ -10,7 +10,7 @@
 #include "core/base/text.h"
 #include "core/program/program.h"
 
-/* What only the builder of a program knows. */
+/* What only the builder of a program knows. `constant` and `origin` may be NULL. */
 struct joist_print_words {
   /* Writes the value of an input that is a scalar constant; false when it is none. */
   bool (*constant)(const void *context, uint32_t input, struct joist_text *text);

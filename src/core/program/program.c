@@ -66,6 +66,8 @@ joist_status joist_program_add_input(struct joist_program *program, struct joist
 static joist_status infer_shapes(joist_op op, const struct joist_shape *const *shapes, size_t count,
                                  const struct joist_attributes *attributes,
                                  struct joist_shape *results, struct joist_error *error) {
+  if (joist_operation(op)->regions > 0)
+    return JOIST_FAIL(error, JOIST_E_BODY, .op = joist_op_name(op));
   if (joist_op_is_array(op)) return joist_operation(op)->shape(shapes, attributes, results, error);
   if (joist_op_is_reduction(op)) {
     joist_shape_reduce(shapes[0], joist_attribute_mask(attributes),
@@ -208,14 +210,9 @@ static const struct joist_attributes *keep_attributes(struct joist_program *prog
   return kept;
 }
 
-joist_status joist_program_add(struct joist_program *program, struct joist_instruction *instruction,
-                               const struct joist_inference *inference, struct joist_error *error) {
-  if (!grow_table(program)) return out_of_memory(error);
-  uint32_t *const place = place_of(program, instruction);
-  if (*place != 0) {
-    instruction->result = program->instructions[*place - 1].result;
-    return JOIST_OK;
-  }
+joist_status joist_program_append(struct joist_program *program,
+                                  struct joist_instruction *instruction,
+                                  const struct joist_value *results, struct joist_error *error) {
   void *instructions = program->instructions;
   if (!grow(&instructions, program->instruction_count, &program->instruction_capacity,
             sizeof *program->instructions))
@@ -228,15 +225,33 @@ joist_status joist_program_add(struct joist_program *program, struct joist_instr
   if (added.attributes == NULL || added.operand == NULL) return out_of_memory(error);
   for (uint32_t k = 0; k < added.result_count; k++) {
     joist_value_id made;
-    const joist_status status = add_value(program, added.signature.result[k], &inference->shape[k],
+    const joist_status status = add_value(program, results[k].type, &results[k].shape,
                                           JOIST_NO_INPUT, program->instruction_count, &made, error);
     if (status != JOIST_OK) return status;
     if (k == 0) added.result = made;
   }
   instruction->result = added.result;
   program->instructions[program->instruction_count++] = added;
-  *place = program->instruction_count;
   return JOIST_OK;
+}
+
+joist_status joist_program_add(struct joist_program *program, struct joist_instruction *instruction,
+                               const struct joist_inference *inference, struct joist_error *error) {
+  if (!grow_table(program)) return out_of_memory(error);
+  uint32_t *const place = place_of(program, instruction);
+  if (*place != 0) {
+    instruction->result = program->instructions[*place - 1].result;
+    return JOIST_OK;
+  }
+  struct joist_value results[JOIST_RESULTS_MAX];
+  memset(results, 0, sizeof results);
+  for (uint32_t k = 0; k < instruction->result_count; k++) {
+    results[k].type = instruction->signature.result[k];
+    results[k].shape = inference->shape[k];
+  }
+  const joist_status status = joist_program_append(program, instruction, results, error);
+  if (status == JOIST_OK) *place = program->instruction_count;
+  return status;
 }
 
 joist_status joist_program_add_region(struct joist_program *program, struct joist_program *region,
@@ -282,8 +297,14 @@ static uint32_t held_by(const struct joist_instruction *i, const joist_value_id 
 joist_status joist_program_remove_aliases(struct joist_program *program,
                                           struct joist_error *error) {
   bool any = false;
-  for (uint32_t k = 0; k < program->instruction_count; k++)
-    any |= program->instructions[k].op == JOIST_OP_ALIAS;
+  for (uint32_t k = 0; k < program->instruction_count; k++) {
+    const struct joist_instruction *const i = &program->instructions[k];
+    any |= i->op == JOIST_OP_ALIAS;
+    for (uint32_t r = 0; r < i->region_count; r++) {
+      const joist_status status = joist_program_remove_aliases(i->regions[r], error);
+      if (status != JOIST_OK) return status;
+    }
+  }
   if (!any) return JOIST_OK;
   joist_value_id *const stands_for = malloc(2 * program->value_count * sizeof *stands_for);
   if (stands_for == NULL) return out_of_memory(error);

@@ -107,11 +107,18 @@ joist_status joist_program_add(struct joist_program *program, struct joist_instr
                                const struct joist_inference *inference,
                                struct joist_error *error) JOIST_MUST_CHECK;
 
+/* Appends a copy of the instruction, whose results have the types and shapes of `results`. */
+joist_status joist_program_append(struct joist_program *program,
+                                  struct joist_instruction *instruction,
+                                  const struct joist_value *results,
+                                  struct joist_error *error) JOIST_MUST_CHECK;
+
 /* Gives the latest instruction a body. The program owns it from then on, also if it fails. */
 joist_status joist_program_add_region(struct joist_program *program, struct joist_program *region,
                                       struct joist_error *error) JOIST_MUST_CHECK;
 
-/* Has everything that reads an alias read what it stands for, and removes the aliases. */
+/* Has everything that reads an alias read what it stands for, and removes the aliases, in bodies,
+ * too. */
 joist_status joist_program_remove_aliases(struct joist_program *program,
                                           struct joist_error *error) JOIST_MUST_CHECK;
 

@@ -1,0 +1,424 @@
+#' Loops and branches
+#'
+#' Loops and branches as operations: in [jit()] the body is traced once and becomes a part of the
+#' program, which runs it as often as the values of tensors ask for, without R. Outside of `jit()`
+#' the result is the same, in dtype, ambiguity and bits: a program is made, run, and forgotten.
+#'
+#' `nv_while()` repeats `body` while `cond` holds, `nv_for()` does it `n` times, and `nv_scan()`
+#' once for each position along the first dimension of `xs`. They hand a state on, which starts as
+#' `init`: a tensor, an R number, or a nested list of these. `nv_if()` computes one of two
+#' expressions.
+#'
+#' Functions get the whole state as one argument; a function that has an argument for each name of
+#' the list `init` gets its elements one by one. `body` returns the next state, in the structure of
+#' `init`: the element that is named, or at the position. Whatever else functions use from outside
+#' is constant in the loop. They are traced, as in `jit()`: R's own `if` and `while` cannot look at
+#' tensors there, and what R does besides is done once, not in each turn.
+#'
+#' @param init The state before the first turn: a tensor, an R number, or a nested list.
+#' @param cond A function of the state that gives one bool.
+#' @param body A function that gives the next state. It gets the state; for `nv_for()` the number of
+#'   the turn, counted from 1, and the state; for `nv_scan()` the state and what is at a position of
+#'   `xs`. For `nv_scan()` it returns a list of two: the next state, and what is kept of this turn,
+#'   a tensor, a nested list, or `NULL`.
+#' @param n How many turns: a whole number, or a scalar of an integer dtype; none if it is negative.
+#' @param xs A tensor or a nested list of tensors with the same extent of the first dimension.
+#' @param reverse Whether `nv_scan()` goes from the last position to the first.
+#' @param pred One bool.
+#' @param true,false What to compute where `pred` holds, and where not: expressions, or functions
+#'   without arguments. Both are traced, one is computed. They give tensors, R numbers or nested
+#'   lists, of the same structure and shapes.
+#' @return `nv_while()` and `nv_for()` give the last state. `nv_scan()` gives a list of `carry`, the
+#'   last state, and `ys`, what was kept of each turn, along a new first dimension. `nv_if()` gives
+#'   what the branch gives.
+#' @section Dtypes: Each tensor of a state has one dtype in all turns. One that is ambiguous before
+#'   the first turn takes the known dtype that `body` gives it, where that is the common dtype of
+#'   both and `body` gives the same again: a state of `0` that tensors of dtype `f64` are added to
+#'   is `f64`, and exact. A known one stays what it is, and what `body` gives takes its dtype where
+#'   that is ambiguous. All else is an error: write the conversion. The branches of `nv_if()` have
+#'   their common dtype, as those of [nv_ifelse()]. The number of a turn is ambiguous, as `1L` is.
+#'   R numbers in `xs` become tensors of their default dtype.
+#' @section Errors: `joist_promotion_error` for a state whose dtype `body` changes;
+#'   `joist_shape_error` for one whose shape it changes, for branches of two shapes, for `xs`
+#'   without a first dimension in common; `joist_value_error` for another structure, for `cond` or
+#'   `pred` that is no single bool, for `n` that is no whole number, and where [trace_dtypes()] or
+#'   [compare_rules()] records: they do not look into loops. All are found before the first turn.
+#'   A long loop can be interrupted between two turns.
+#' @section Derivatives: [gradient()] goes through all but `nv_while()`, and through `nv_for()`
+#'   where `n` is an R number or a static argument. It runs the loop again to keep the state before
+#'   each turn, and then the turns backward. Of `nv_if()` it differentiates the branch that is
+#'   taken.
+#' @seealso [nv_ifelse()], which chooses element by element.
+#' @examples
+#' nv_while(list(i = 1L, total = 0), \(i, total) i <= 10L, \(i, total) {
+#'   list(i = i + 1L, total = total + i)
+#' })
+#' power <- jit(function(x, n) nv_for(n, 1, \(i, y) y * x))
+#' power(nv_scalar(2, "f64"), 10L)
+#' nv_scan(0, nv_tensor(c(1, 5, 2)), \(carry, x) list(carry + x, carry * x))
+#' jit(\(x) nv_if(sum(x) > 0, x, -x))(nv_tensor(c(-3, 1)))
+#' @export
+nv_while <- function(init, cond, body) {
+  cond <- as_function(match.fun(cond), "cond")
+  body <- as_function(match.fun(body), "body")
+  traced_loop("nv_while", list(init = init), function(given) {
+    loop <- settle("nv_while", given$init, function(like) {
+      trace_body(like, function(inputs) {
+        list(state = call_with_state(body, refill(given$init, inputs)))
+      })
+    })
+    condition <- trace_body(loop$like, function(inputs) {
+      holds <- call_with_state(cond, refill(given$init, inputs))
+      list(one_bool(holds, "`cond` must give"))
+    })
+    end_body(condition)
+    bodies <- list(condition$body, loop$traced$body)
+    refill(given$init, apply_bodies("while", loop$start, bodies))
+  })
+}
+
+#' @rdname nv_while
+#' @export
+nv_for <- function(n, init, body) {
+  body <- as_function(match.fun(body), "body")
+  turns <- known_turns(n)
+  traced_loop("nv_for", list(n = n, init = init), function(given) {
+    n <- turn_count(given$n)
+    index <- type_of(1L)
+    loop <- settle("nv_for", given$init, function(like) {
+      trace_body(c(list(index), like), function(inputs) {
+        state <- refill(given$init, inputs[-1L])
+        list(state = call_with_state(body, state, inputs[1L]))
+      })
+    })
+    attributes <- if (is.null(turns)) list() else list(turns = turns)
+    results <- apply_bodies("for", c(list(n), loop$start), list(loop$traced$body), attributes)
+    refill(given$init, results)
+  })
+}
+
+#' @rdname nv_while
+#' @export
+nv_scan <- function(init, xs, body, reverse = FALSE) {
+  body <- as_function(match.fun(body), "body")
+  if (!isTRUE(reverse) && !isFALSE(reverse)) {
+    stop_joist("joist_value_error", "`reverse` must be TRUE or FALSE")
+  }
+  traced_loop("nv_scan", list(init = init, xs = xs), function(given) {
+    arrays <- lapply(leaves_of(given$xs), as_operand)
+    check_scanned(arrays, leaf_paths(given$xs, "xs"))
+    slices <- lapply(arrays, function(x) nv_aval(dtype(x), shape(x)[-1L], ambiguous(x)))
+    carries <- seq_along(leaves_of(given$init))
+    kept <- NULL
+    loop <- settle("nv_scan", given$init, function(like) {
+      trace_body(c(like, slices), function(inputs) {
+        state <- refill(given$init, inputs[carries])
+        at <- refill(given$xs, if (length(carries) > 0L) inputs[-carries] else inputs)
+        result <- two_parts(call_with_state(body, state, after = list(at)))
+        kept <<- result[[2L]]
+        list(state = result[[1L]], kept = lapply(leaves_of(kept), as_operand))
+      })
+    })
+    operands <- c(loop$start, lapply(arrays, first_dim_last))
+    attributes <- list(carries = length(carries), reverse = reverse)
+    results <- apply_bodies("scan", operands, list(loop$traced$body), attributes)
+    stacked <- if (length(carries) > 0L) results[-carries] else results
+    list(
+      carry = refill(given$init, results[carries]),
+      ys = refill(kept, lapply(stacked, last_dim_first))
+    )
+  })
+}
+
+#' @rdname nv_while
+#' @export
+nv_if <- function(pred, true, false) {
+  traced_loop("nv_if", list(pred = pred), function(given) {
+    pred <- one_bool(given$pred, "`pred` must be")
+    yes <- trace_body(list(), function(inputs) list(value = branch_value(true)))
+    no <- trace_body(list(), function(inputs) list(value = branch_value(false)))
+    value <- yes$outputs$value
+    both <- list(leaves_of(value), leaves_of(no$outputs$value))
+    check_structure(no$outputs$value, value, "`false` of nv_if() gives", "`true`", "true")
+    types <- Map(branch_type, both[[1L]], both[[2L]], leaf_paths(value, "true"))
+    end_body(yes, function() unname(Map(as_type, both[[1L]], types)))
+    end_body(no, function() unname(Map(as_type, both[[2L]], types)))
+    refill(value, apply_bodies("if", list(pred), list(yes$body, no$body)))
+  })
+}
+
+branch_value <- function(value) {
+  if (!is.function(value)) {
+    return(value)
+  }
+  own <- as.list(formals(args(value)))
+  needed <- vapply(seq_along(own), function(k) identical(own[[k]], substitute()), NA)
+  if (length(setdiff(names(own)[needed], "...")) > 0L) {
+    stop_joist(
+      "joist_value_error", "`true` and `false` of nv_if() must be expressions, or functions ",
+      "without arguments"
+    )
+  }
+  value()
+}
+
+# ---- traces ----
+
+# What `compute` makes of `given`, a list: in the trace that is under way, or in one of its own, of
+# which the tensors in `given` are the arguments, and which then runs.
+traced_loop <- function(operation, given, compute) {
+  if (tracing$depth > 0L) {
+    return(compute(given))
+  }
+  leaves <- leaves_of(given)
+  tensors <- vapply(leaves, is_tensor, NA)
+  arguments <- unname(leaves[tensors])
+  dynamic <- rep(TRUE, length(arguments))
+  state <- .Call(joist_r_jit_state, 1L)
+  run <- function() .Call(joist_r_jit_call, state, arguments, dynamic, NULL, NULL, NULL)
+  if (isFALSE(run())) {
+    stop_joist(
+      "joist_value_error", operation, "() cannot be recorded: trace_dtypes() and compare_rules() ",
+      "do not look into loops and branches; give them the body"
+    )
+  }
+  compiled <- jit_trace(function(...) {
+    leaves[tensors] <- list(...)
+    compute(refill(given, leaves))
+  }, arguments, dynamic)
+  .Call(joist_r_jit_store, state, compiled, arguments, dynamic, NULL, NULL)
+  run()
+}
+
+# Traces `compute`, a function of a list of tensors like those of `like`, as a body within the trace
+# under way. What it gives are the `outputs`, which end_body() takes.
+trace_body <- function(like, compute) {
+  begun <- .Call(joist_r_body_begin, tracing$trace, like)
+  within_body(begun[[1L]], list(body = begun[[1L]], outputs = compute(begun[[2L]])))
+}
+
+within_body <- function(body, expr) {
+  outer <- tracing$trace
+  previous <- .Call(joist_r_body_set, body)
+  on.exit({
+    tracing$trace <- outer
+    .Call(joist_r_body_set, previous)
+  })
+  tracing$trace <- body
+  expr
+}
+
+end_body <- function(traced, outputs = function() traced$outputs) {
+  within_body(traced$body, .Call(joist_r_body_end, traced$body, outputs()))
+}
+
+apply_bodies <- function(op, operands, bodies, attributes = list()) {
+  .Call(joist_r_body_apply, tracing$trace, op, operands, bodies, attributes)
+}
+
+# ---- states ----
+
+# Calls a function with a state between other arguments.
+call_with_state <- function(f, state, before = list(), after = list()) {
+  names <- names(state)
+  one_by_one <- is.list(state) && !is.object(state) && length(state) > 0L && !is.null(names) &&
+    all(nzchar(names)) && all(names %in% names(formals(args(f))))
+  call_function(f, c(before, if (one_by_one) state else list(state), after))
+}
+
+# Nested lists like `x` with other leaves.
+refill <- function(x, leaves) {
+  at <- 0L
+  map_leaves(x, function(leaf) {
+    at <<- at + 1L
+    leaves[[at]]
+  })
+}
+
+# The code that leads to each leaf.
+leaf_paths <- function(x, at) {
+  if (is.null(x)) {
+    return(character())
+  }
+  if (!is.list(x) || is.object(x) && !inherits(x, "nv_qr")) {
+    return(at)
+  }
+  names <- names(x)
+  unlist(lapply(seq_along(x), function(k) {
+    named <- !is.null(names) && nzchar(names[k])
+    leaf_paths(x[[k]], paste0(at, if (named) paste0("$", names[k]) else paste0("[[", k, "]]")))
+  }))
+}
+
+check_structure <- function(x, like, gives, of, at) {
+  own <- leaf_paths(x, at)
+  wanted <- leaf_paths(like, at)
+  if (!identical(own, wanted)) {
+    other <- c(setdiff(wanted, own), setdiff(own, wanted))[1L]
+    stop_joist(
+      "joist_value_error", gives, " another structure than ", of, " has",
+      if (!is.na(other)) {
+        paste0(": ", if (other %in% own) "there is no " else "it lacks ", "`", other, "`")
+      }
+    )
+  }
+}
+
+type_of <- function(x) {
+  x <- as_operand(x)
+  nv_aval(dtype(x), shape(x), ambiguous(x))
+}
+
+type_text <- function(x) paste0(format(dtype(x)), if (ambiguous(x)) "?")
+shape_text <- function(x) paste0("{", paste(shape(x), collapse = "x"), "}")
+same_type <- function(x, y) type_text(x) == type_text(y)
+
+# What the rules make of both, as text; "" where they have no common dtype.
+joined_type <- function(x, y) {
+  joined <- tryCatch(
+    common_dtype(dtype(x), dtype(y), ambiguous(x), ambiguous(y)),
+    joist_promotion_error = function(e) NULL
+  )
+  if (is.null(joined)) "" else paste0(joined$dtype, if (joined$ambiguous) "?")
+}
+
+# A tensor or R number in a type that it has, or that promotion has given it: R numbers exactly.
+as_type <- function(x, type) {
+  if (!is_tensor(x) || is_number(x)) {
+    return(nv_tensor(x, dtype(type), shape(type), ambiguous(type)))
+  }
+  if (same_type(x, type)) x else nv_convert(x, dtype(type), ambiguous(type))
+}
+
+# The types of the state in every turn. `trace` gives the body for types of the state; its outputs
+# are `state`, and what is kept of a turn. An ambiguous type becomes the one that the body gives it,
+# as often as there are ambiguous ones left.
+settle <- function(operation, init, trace) {
+  paths <- leaf_paths(init, "init")
+  if (length(paths) == 0L) {
+    stop_joist("joist_value_error", "`init` of ", operation, "() has no tensor")
+  }
+  leaves <- leaves_of(init)
+  like <- lapply(leaves, type_of)
+  repeat {
+    traced <- trace(like)
+    given <- traced$outputs$state
+    check_structure(given, init, paste0("the body of ", operation, "() gives"), "`init`", "init")
+    given <- leaves_of(given)
+    types <- lapply(given, type_of)
+    takes <- mapply(takes_type, like, types)
+    if (!any(takes)) break
+    like[takes] <- Map(
+      function(own, type) nv_aval(dtype(type), shape(own)), like[takes], types[takes]
+    )
+  }
+  Map(check_carry, paths, like, types, operation)
+  end_body(traced, function() c(Map(as_type, given, like), traced$outputs$kept))
+  list(traced = traced, like = like, start = unname(Map(as_type, leaves, like)))
+}
+
+# Whether a type of the state becomes what the body gives.
+takes_type <- function(own, type) {
+  ambiguous(own) && !ambiguous(type) && joined_type(own, type) == type_text(type)
+}
+
+check_carry <- function(path, own, type, operation) {
+  if (!identical(shape(own), shape(type))) {
+    stop_joist(
+      "joist_shape_error", "`", path, "` of ", operation, "() has shape ", shape_text(own),
+      ", and the body gives it shape ", shape_text(type), "; a state keeps its shapes"
+    )
+  }
+  yields <- ambiguous(type) && joined_type(own, type) == type_text(own)
+  if (!same_type(own, type) && !yields) {
+    stop_joist(
+      "joist_promotion_error", "`", path, "` of ", operation, "() is ", type_text(own),
+      ", and the body makes it ", type_text(type), "; convert one of them with nv_convert()"
+    )
+  }
+}
+
+# The common type of the values of two branches.
+branch_type <- function(yes, no, path) {
+  yes_type <- type_of(yes)
+  no_type <- type_of(no)
+  if (!identical(shape(yes_type), shape(no_type))) {
+    stop_joist(
+      "joist_shape_error", "`", path, "` of nv_if() has shape ", shape_text(yes_type),
+      ", and `", sub("true", "false", path, fixed = TRUE), "` has shape ", shape_text(no_type)
+    )
+  }
+  joined <- result_dtype(yes, no)
+  nv_aval(joined$dtype, shape(yes_type), joined$ambiguous)
+}
+
+# ---- arguments ----
+
+one_bool <- function(x, what) {
+  x <- as_operand(x)
+  if (format(dtype(x)) != "bool" || ndims(x) != 0L) {
+    stop_joist(
+      "joist_value_error", what, " one TRUE or FALSE, a scalar of dtype bool, not ",
+      type_text(x), shape_text(x)
+    )
+  }
+  x
+}
+
+# The number of turns as far as it is an R number; NULL for a tensor.
+known_turns <- function(n) {
+  if (is_tensor(n)) {
+    return(NULL)
+  }
+  if (!is_whole(n) || length(n) != 1L) {
+    stop_joist("joist_value_error", "`n` must be one whole number")
+  }
+  max(n, 0)
+}
+
+turn_count <- function(n) {
+  if (!is_tensor(n) || is_number(n)) {
+    return(nv_tensor(n, "i64", integer()))
+  }
+  if (!grepl("^u?i[0-9]", format(dtype(n))) || ndims(n) != 0L) {
+    stop_joist(
+      "joist_value_error", "`n` must be a scalar of an integer dtype, not ", type_text(n),
+      shape_text(n)
+    )
+  }
+  nv_convert(n, "i64")
+}
+
+two_parts <- function(result) {
+  if (!is.list(result) || is.object(result) || length(result) != 2L) {
+    stop_joist(
+      "joist_value_error", "the body of nv_scan() must return a list of two: the next state, and ",
+      "what is kept of the turn, NULL for nothing"
+    )
+  }
+  result
+}
+
+check_scanned <- function(arrays, paths) {
+  if (length(arrays) == 0L) stop_joist("joist_value_error", "`xs` of nv_scan() has no tensor")
+  for (k in seq_along(arrays)) {
+    if (ndims(arrays[[k]]) == 0L || shape(arrays[[k]])[1L] != shape(arrays[[1L]])[1L]) {
+      stop_joist(
+        "joist_shape_error", "`", paths[k], "` of nv_scan() has shape ", shape_text(arrays[[k]]),
+        if (k > 1L) paste0(" and `", paths[1L], "` has shape ", shape_text(arrays[[1L]])),
+        "; their first dimensions must be of one extent"
+      )
+    }
+  }
+}
+
+# Turns run along the last dimension, where slices lie side by side.
+first_dim_last <- function(x) {
+  rank <- ndims(x)
+  if (rank > 1L) nv_transpose(x, c(seq_len(rank)[-1L], 1L)) else x
+}
+
+last_dim_first <- function(x) {
+  rank <- ndims(x)
+  if (rank > 1L) nv_transpose(x, c(rank, seq_len(rank - 1L))) else x
+}

@@ -1,0 +1,298 @@
+/* Operations with bodies: that they run as often as they should, that nothing else runs, and that
+ * operands which do not fit are refused. */
+#include "core/cpu/engine.h"
+#include "core/plan/plan.h"
+#include "core/program/regions.h"
+
+#include "programs.h"
+
+static struct joist_program *new_program(void) {
+  struct joist_program *const program = malloc(sizeof *program);
+  if (program == NULL) abort();
+  joist_program_init(program);
+  return program;
+}
+
+static joist_status add_op(struct joist_program *program, joist_op op,
+                           const joist_value_id *operands, size_t count,
+                           const struct joist_attributes *attributes, struct joist_program *first,
+                           struct joist_program *second, joist_value_id *result,
+                           struct joist_error *error) {
+  struct joist_program *const bodies[2] = {first, second};
+  return joist_program_add_regions(program, op, operands, count, attributes, JOIST_NO_SOURCE,
+                                   bodies, result, error);
+}
+
+static joist_status run_with(const struct joist_program *program, const void *const *inputs,
+                             void *const *outputs, const struct joist_run *run,
+                             struct joist_error *error) {
+  struct joist_plan *plan = NULL;
+  joist_status status = joist_plan_make(program, &plan, error);
+  if (status == JOIST_OK) status = joist_plan_run(plan, inputs, outputs, run, error);
+  joist_plan_free(plan);
+  return status;
+}
+
+static joist_status run(const struct joist_program *program, const void *const *inputs,
+                        void *const *outputs) {
+  const struct joist_run how = {.threads = 1};
+  struct joist_error error;
+  return run_with(program, inputs, outputs, &how, &error);
+}
+
+/* ---- for: x and y change places, and x grows by the turn and a capture ---- */
+
+static struct joist_program *swapping_body(void) {
+  struct joist_program *const body = new_program();
+  const joist_value_id turn = add_input(body, JOIST_I32, 0, NULL);
+  const joist_value_id x = add_input(body, JOIST_I32, 1, (uint32_t[]){3});
+  const joist_value_id y = add_input(body, JOIST_I32, 1, (uint32_t[]){3});
+  const joist_value_id captured = add_input(body, JOIST_I32, 0, NULL);
+  const joist_value_id grown = add_simple(body, JOIST_OP_ADD, x, turn);
+  add_output(body, y);
+  add_output(body, add_simple(body, JOIST_OP_ADD, grown, captured));
+  return body;
+}
+
+static void make_for(struct joist_program *program) {
+  joist_program_init(program);
+  const joist_value_id n = add_input(program, JOIST_I64, 0, NULL);
+  const joist_value_id x = add_input(program, JOIST_I32, 1, (uint32_t[]){3});
+  const joist_value_id c = add_input(program, JOIST_I32, 0, NULL);
+  const joist_value_id twice = add_simple(program, JOIST_OP_ADD, x, x);
+  joist_value_id result = 0;
+  CHECK_INT(add_op(program, JOIST_OP_FOR, (joist_value_id[]){n, x, twice, c}, 4, &no_attributes,
+                   swapping_body(), NULL, &result, NULL),
+            JOIST_OK);
+  add_output(program, result);
+  add_output(program, result + 1);
+  add_output(program, add_simple(program, JOIST_OP_ADD, result, result + 1));
+}
+
+static void test_for(void) {
+  struct joist_program program;
+  make_for(&program);
+  for (int64_t n = -1; n < 8; n++) {
+    const int32_t start[3] = {1, -5, 100}, c = 7;
+    int32_t x[3], y[3], out[3][3];
+    for (int e = 0; e < 3; e++) {
+      x[e] = start[e];
+      y[e] = 2 * start[e];
+      for (int32_t turn = 1; turn <= n; turn++) {
+        const int32_t grown = x[e] + turn + c;
+        x[e] = y[e];
+        y[e] = grown;
+      }
+    }
+    CHECK_INT(run(&program, (const void *[]){&n, start, &c}, (void *[]){out[0], out[1], out[2]}),
+              JOIST_OK);
+    for (int e = 0; e < 3; e++) {
+      CHECK_INT(out[0][e], x[e]);
+      CHECK_INT(out[1][e], y[e]);
+      CHECK_INT(out[2][e], x[e] + y[e]);
+    }
+  }
+  joist_program_clear(&program);
+}
+
+/* ---- while: x is doubled as long as it is below a capture ---- */
+
+static struct joist_program *below(void) {
+  struct joist_program *const condition = new_program();
+  const joist_value_id x = add_input(condition, JOIST_F64, 0, NULL);
+  const joist_value_id bound = add_input(condition, JOIST_F64, 0, NULL);
+  add_output(condition, add_simple(condition, JOIST_OP_LT, x, bound));
+  return condition;
+}
+
+static struct joist_program *doubling(void) {
+  struct joist_program *const body = new_program();
+  const joist_value_id x = add_input(body, JOIST_F64, 0, NULL);
+  add_output(body, add_simple(body, JOIST_OP_ADD, x, x));
+  return body;
+}
+
+static bool stop_third(void *count) { return ++*(int *)count == 3; }
+
+static void test_while(void) {
+  struct joist_program program;
+  joist_program_init(&program);
+  const joist_value_id x = add_input(&program, JOIST_F64, 0, NULL);
+  const joist_value_id bound = add_input(&program, JOIST_F64, 0, NULL);
+  joist_value_id result = 0;
+  CHECK_INT(add_op(&program, JOIST_OP_WHILE, (joist_value_id[]){x, bound}, 2, &no_attributes,
+                   below(), doubling(), &result, NULL),
+            JOIST_OK);
+  add_output(&program, result);
+  const double starts[] = {1, 5, 8, 3, 0.0625};
+  for (int k = 0; k < 5; k++) {
+    const double most = 8;
+    double want = starts[k], out = 0;
+    while (want < most) want *= 2;
+    CHECK_INT(run(&program, (const void *[]){&starts[k], &most}, (void *[]){&out}), JOIST_OK);
+    CHECK(out == want);
+  }
+  /* 0 stays 0: only a poll ends it. */
+  const double zero = 0, one = 1;
+  double out;
+  int polls = 0;
+  const struct joist_run how = {.threads = 1, .poll = stop_third, .context = &polls};
+  struct joist_error error;
+  CHECK_INT(run_with(&program, (const void *[]){&zero, &one}, (void *[]){&out}, &how, &error),
+            JOIST_INTERRUPTED);
+  CHECK_INT(polls, 3);
+  joist_program_clear(&program);
+}
+
+/* ---- scan: running sums of columns, from either end ---- */
+
+static void check_scan(bool reverse, uint32_t turns) {
+  struct joist_program program, *const body = new_program();
+  const joist_value_id sum = add_input(body, JOIST_F32, 1, (uint32_t[]){2});
+  const joist_value_id column = add_input(body, JOIST_F32, 1, (uint32_t[]){2});
+  const joist_value_id total = add_simple(body, JOIST_OP_REDUCE_SUM, column, column);
+  const joist_value_id nothing = add_input(body, JOIST_F32, 1, (uint32_t[]){2});
+  const joist_value_id next = add_simple(
+      body, JOIST_OP_ADD, sum,
+      add_simple(body, JOIST_OP_ADD, column, add_simple(body, JOIST_OP_MUL, total, nothing)));
+  add_output(body, next);
+  add_output(body, next);
+  add_output(body, column);
+  joist_program_init(&program);
+  const joist_value_id start = add_input(&program, JOIST_F32, 1, (uint32_t[]){2});
+  const joist_value_id x = add_input(&program, JOIST_F32, 2, (uint32_t[]){2, turns});
+  const joist_value_id zero = add_input(&program, JOIST_F32, 1, (uint32_t[]){2});
+  const struct joist_attributes attributes =
+      with(with(no_attributes, JOIST_ATTRIBUTE_CARRIES, 1), JOIST_ATTRIBUTE_REVERSE, reverse);
+  joist_value_id result = 0;
+  CHECK_INT(add_op(&program, JOIST_OP_SCAN, (joist_value_id[]){start, x, zero}, 3, &attributes,
+                   body, NULL, &result, NULL),
+            JOIST_OK);
+  for (joist_value_id k = 0; k < 3; k++) add_output(&program, result + k);
+  CHECK_INT(program.values[result + 1].shape.rank, 2);
+  CHECK_INT(program.values[result + 1].shape.extent[1], turns);
+  const float from[2] = {10, 20}, zeros[2] = {0, 0};
+  float in[2][2 * 8], sums[2 * 8], last[2], want[2] = {10, 20};
+  for (uint32_t k = 0; k < 2 * turns; k++) in[0][k] = (float)(k * k);
+  CHECK_INT(run(&program, (const void *[]){from, in[0], zeros}, (void *[]){last, sums, in[1]}),
+            JOIST_OK);
+  for (uint32_t turn = 0; turn < turns; turn++) {
+    const uint32_t at = reverse ? turns - 1 - turn : turn;
+    for (uint32_t e = 0; e < 2; e++) {
+      want[e] += in[0][2 * at + e];
+      CHECK(sums[2 * at + e] == want[e]);
+    }
+  }
+  CHECK(last[0] == want[0] && last[1] == want[1]);
+  CHECK(memcmp(in[0], in[1], 2 * turns * sizeof(float)) == 0);
+  joist_program_clear(&program);
+}
+
+/* ---- if: a branch that would fail is not run ---- */
+
+static void test_if(void) {
+  struct joist_program program, *const yes = new_program(), *const no = new_program();
+  const joist_value_id a = add_input(yes, JOIST_I32, 1, (uint32_t[]){2});
+  const joist_value_id b = add_input(yes, JOIST_I32, 1, (uint32_t[]){2});
+  add_output(yes, add_simple(yes, JOIST_OP_FLOORDIV, a, b));
+  add_output(no, add_input(no, JOIST_I32, 1, (uint32_t[]){2}));
+  joist_program_init(&program);
+  const joist_value_id p = add_input(&program, JOIST_BOOL, 0, NULL);
+  const joist_value_id x = add_input(&program, JOIST_I32, 1, (uint32_t[]){2});
+  const joist_value_id y = add_input(&program, JOIST_I32, 1, (uint32_t[]){2});
+  joist_value_id result = 0;
+  CHECK_INT(add_op(&program, JOIST_OP_IF, (joist_value_id[]){p, x, y, x}, 4, &no_attributes, yes,
+                   no, &result, NULL),
+            JOIST_OK);
+  add_output(&program, result);
+  const uint8_t holds = 1, fails = 0;
+  const int32_t in[2] = {9, 14}, two[2] = {2, 3}, zero[2] = {1, 0};
+  int32_t out[2];
+  CHECK_INT(run(&program, (const void *[]){&holds, in, two}, (void *[]){out}), JOIST_OK);
+  CHECK(out[0] == 4 && out[1] == 4);
+  CHECK_INT(run(&program, (const void *[]){&fails, in, zero}, (void *[]){out}), JOIST_OK);
+  CHECK(out[0] == 9 && out[1] == 14);
+  const struct joist_run how = {.threads = 1};
+  struct joist_error error;
+  CHECK_ERROR(run_with(&program, (const void *[]){&holds, in, zero}, (void *[]){out}, &how, &error),
+              error, JOIST_E_DIVISION_BY_ZERO);
+  CHECK_INT(error.position, 2);
+  joist_program_clear(&program);
+}
+
+/* ---- copies ---- */
+
+/* A loop within the copy of a body runs as in the original. */
+static void test_inline(void) {
+  struct joist_program outer, copy;
+  make_for(&outer);
+  joist_program_init(&copy);
+  const joist_value_id inputs[] = {add_input(&copy, JOIST_I64, 0, NULL),
+                                   add_input(&copy, JOIST_I32, 1, (uint32_t[]){3}),
+                                   add_input(&copy, JOIST_I32, 0, NULL)};
+  joist_value_id outputs[3];
+  CHECK_INT(joist_program_inline(&copy, &outer, inputs, outputs, NULL), JOIST_OK);
+  for (int k = 0; k < 3; k++) add_output(&copy, outputs[k]);
+  const int64_t n = 5;
+  const int32_t x[3] = {4, 5, 6}, c = -3;
+  int32_t want[3][3], got[3][3];
+  CHECK_INT(run(&outer, (const void *[]){&n, x, &c}, (void *[]){want[0], want[1], want[2]}),
+            JOIST_OK);
+  joist_program_clear(&outer); /* nothing of it is shared */
+  CHECK_INT(run(&copy, (const void *[]){&n, x, &c}, (void *[]){got[0], got[1], got[2]}), JOIST_OK);
+  CHECK(memcmp(want, got, sizeof want) == 0);
+  joist_program_clear(&copy);
+}
+
+/* ---- what does not fit ---- */
+
+static void test_misfits(void) {
+  struct joist_program program;
+  struct joist_error error;
+  joist_value_id result;
+  joist_program_init(&program);
+  const joist_value_id n = add_input(&program, JOIST_I64, 0, NULL);
+  const joist_value_id x = add_input(&program, JOIST_I32, 1, (uint32_t[]){3});
+  const joist_value_id c = add_input(&program, JOIST_I32, 0, NULL);
+  const joist_value_id f = add_input(&program, JOIST_F64, 0, NULL);
+  const joist_value_id wrong[][4] = {{c, x, x, c}, {x, x, x, c}, {n, c, x, c},
+                                     {n, x, f, c}, {n, x, x, x}, {n, x, x, f}};
+  for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++)
+    CHECK_ERROR(add_op(&program, JOIST_OP_FOR, wrong[k], 4, &no_attributes, swapping_body(), NULL,
+                       &result, &error),
+                error, JOIST_E_BODY);
+  CHECK_ERROR(add_op(&program, JOIST_OP_FOR, wrong[0], 3, &no_attributes, swapping_body(), NULL,
+                     &result, &error),
+              error, JOIST_E_BODY);
+  CHECK_ERROR(add_op(&program, JOIST_OP_WHILE, (joist_value_id[]){f, c}, 2, &no_attributes, below(),
+                     doubling(), &result, &error),
+              error, JOIST_E_BODY);
+  CHECK_ERROR(add_op(&program, JOIST_OP_WHILE, (joist_value_id[]){f}, 1, &no_attributes, doubling(),
+                     doubling(), &result, &error),
+              error, JOIST_E_BODY);
+  const struct joist_attributes one = with(no_attributes, JOIST_ATTRIBUTE_CARRIES, 1);
+  CHECK_ERROR(add_op(&program, JOIST_OP_SCAN, (joist_value_id[]){f}, 1, &one, doubling(), NULL,
+                     &result, &error),
+              error, JOIST_E_BODY);
+  struct joist_inference inference;
+  CHECK_ERROR(
+      infer(&program, joist_rules_at(0), JOIST_OP_WHILE, &f, 1, &no_attributes, &inference, &error),
+      error, JOIST_E_BODY);
+  CHECK_INT(program.instruction_count, 0);
+  joist_program_clear(&program);
+}
+
+int main(void) {
+  joist_rules_init();
+  joist_kernels_select(getenv("JOIST_TEST_KERNELS"));
+  test_for();
+  test_while();
+  for (uint32_t turns = 0; turns < 6; turns++) {
+    check_scan(false, turns);
+    check_scan(true, turns);
+  }
+  test_if();
+  test_inline();
+  test_misfits();
+  return check_report("regions");
+}

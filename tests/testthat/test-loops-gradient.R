@@ -1,0 +1,134 @@
+# Derivatives of loops and branches, beside those of the same operations written out.
+
+expect_same_gradient <- function(loop, plain, ...) {
+  expected <- gradient(plain)(...)
+  for (f in list(gradient(loop), jit(gradient(loop)))) {
+    found <- f(...)
+    expect_identical(names(found), names(expected))
+    for (k in seq_along(found)) {
+      expect_identical(format(dtype(found[[k]])), format(dtype(expected[[k]])))
+      expect_identical(ambiguous(found[[k]]), ambiguous(expected[[k]]))
+      expect_equal(as_array(found[[k]]), as_array(expected[[k]]), tolerance = 1e-12)
+    }
+  }
+}
+
+x <- nv_tensor(c(0.5, -1.25, 2), "f64")
+w <- nv_tensor(c(0.75, 0.3, -0.2), "f64")
+
+test_that("nv_for() has the derivative of what it repeats", {
+  for (n in c(0L, 1L, 2L, 5L)) {
+    expect_same_gradient(
+      function(x, w) sum(nv_for(n, x, function(i, x) sin(x * w) + i * x)),
+      function(x, w) {
+        for (i in seq_len(n)) x <- sin(x * w) + i * x
+        sum(x)
+      },
+      x = x, w = w
+    )
+  }
+  # The state before and the capture are the same value.
+  expect_same_gradient(
+    function(x) sum(nv_for(3, x, function(i, y) y * x)), function(x) sum(x^4),
+    x = x
+  )
+  # A state that is no float, and one that nothing depends on.
+  expect_same_gradient(
+    function(x) {
+      out <- nv_for(4, list(k = nv_scalar(2L), y = x, z = x), function(i, k, y, z) {
+        list(k = k + 1L, y = y * k, z = z * y)
+      })
+      sum(out$y)
+    },
+    function(x) sum(x * 2 * 3 * 4 * 5),
+    x = x
+  )
+  expect_error(
+    jit(gradient(function(x, n) nv_for(n, x, function(i, x) x * 2), wrt = "x"))(nv_scalar(1), 3L),
+    "number of turns is known"
+  )
+})
+
+test_that("nv_scan() is differentiated by its state, its arrays and captures", {
+  xs <- nv_tensor(matrix(c(0.1, 0.4, -0.3, 0.8, 0.2, 0.6), 2), "f64")
+  step <- function(h, x, w) nv_tanh(w * h + sum(x))
+  for (reverse in c(FALSE, TRUE)) {
+    expect_same_gradient(
+      function(h, xs, w) {
+        out <- nv_scan(h, nv_transpose(xs), function(h, x) {
+          h <- step(h, x, w)
+          list(h, list(h * h, 2L))
+        }, reverse = reverse)
+        sum(out$ys[[1]] * nv_tensor(c(1, 2, 3), "f64", c(3, 1))) + sum(out$carry)
+      },
+      function(h, xs, w) {
+        total <- 0
+        for (k in if (reverse) 3:1 else 1:3) {
+          h <- step(h, xs[, k], w)
+          total <- total + sum(h * h) * k
+        }
+        total + sum(h)
+      },
+      h = w, xs = xs, w = x
+    )
+  }
+})
+
+test_that("nv_if() has the derivative of the branch that is taken", {
+  for (s in c(1, -1)) {
+    expect_same_gradient(
+      function(x, w) sum(nv_if(s * sum(x) > 0, x * w, exp(w))),
+      if (s > 0) function(x, w) sum(x * w) else function(x, w) sum(exp(w)) + sum(0 * x),
+      x = x, w = w
+    )
+  }
+  # What is not taken is not computed, so its slope is not either.
+  root <- function(x) nv_if(x > 0, sqrt(x), nv_scalar(0, "f64"))
+  expect_identical(as_array(gradient(root)(nv_scalar(0, "f64"))$x), 0)
+  expect_identical(as_array(gradient(root)(nv_scalar(4, "f64"))$x), 0.25)
+})
+
+test_that("second derivatives, loops within loops, and checks in f64", {
+  f <- function(x) {
+    nv_for(3, x, function(i, x) {
+      nv_if(x > 1, nv_for(2, x, function(j, y) sin(y) * x + j), x * x + i)
+    })
+  }
+  for (at in c(0.3, 1.2)) expect_lt(max(check_gradient(f, nv_scalar(at, "f64"))$error), 1e-6)
+  second <- function(f) gradient(function(x) gradient(f)(x)$x)
+  cube <- function(x) nv_for(2, x, function(i, y) y * x)
+  expect_equal(as_array(second(cube)(nv_scalar(2, "f64"))$x), 12)
+  expect_equal(as_array(jit(second(cube))(nv_scalar(2, "f64"))$x), 12)
+  scanned <- function(x) {
+    out <- nv_scan(x, nv_tensor(c(1, 2, 3), "f64"), function(s, v) list(s * x, v * s))
+    sum(out$ys)
+  }
+  # x + 2 x^2 + 3 x^3
+  expect_equal(as_array(gradient(scanned)(nv_scalar(2, "f64"))$x), 1 + 8 + 36)
+  expect_equal(as_array(second(scanned)(nv_scalar(2, "f64"))$x), 4 + 36)
+  inner <- function(x) {
+    nv_for(2, x, function(i, y) gradient(function(z) z^3 * x)(y)$z)
+  }
+  # 3 y^2 x twice: 27 x^7
+  expect_equal(as_array(gradient(inner)(nv_scalar(1.5, "f64"))$x), 27 * 7 * 1.5^6)
+})
+
+test_that("dtypes, custom gradients and stops hold in bodies", {
+  for (dtype in c("f16", "bf16", "f32")) {
+    slope <- gradient(function(w, x) sum(nv_for(2, x, function(i, x) x * w)))
+    out <- slope(w = nv_tensor(c(2, 1), dtype), x = nv_tensor(c(1, 3), "f64"))
+    expect_identical(format(dtype(out$w)), dtype)
+    expect_equal(as_array(out$w), 2 * c(2, 1) * c(1, 3))
+    expect_identical(format(dtype(out$x)), "f64")
+  }
+  stopped <- function(x) nv_for(2, x, function(i, y) y * nv_stop_gradient(y))
+  expect_equal(as_array(gradient(stopped)(nv_scalar(3, "f64"))$x), 3 * 9)
+  through <- custom_gradient(nv_round, function(g, value, x) list(g * 10))
+  rounded <- function(x) nv_for(2, x, function(i, y) through(y) + x)
+  expect_equal(as_array(gradient(rounded)(nv_scalar(1.2, "f64"))$x), 100 + 10 + 1)
+  expect_error(
+    gradient(function(x) nv_while(x, function(x) x < 3, function(x) x * 2))(nv_scalar(1)),
+    "nv_while() has no derivative",
+    fixed = TRUE, class = "joist_value_error"
+  )
+})

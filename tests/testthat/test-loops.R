@@ -1,0 +1,305 @@
+# Loops and branches, beside R's own loops over the same functions of tensors.
+
+same <- function(x, y) {
+  expect_identical(lapply(leaves(x), dtype_of), lapply(leaves(y), dtype_of))
+  expect_identical(lapply(leaves(x), joist::shape), lapply(leaves(y), joist::shape))
+  expect_identical(lapply(leaves(x), as_array), lapply(leaves(y), as_array))
+}
+dtype_of <- function(x) paste0(format(dtype(x)), if (ambiguous(x)) "?")
+leaves <- function(x) if (is.list(x)) unlist(lapply(x, leaves), recursive = FALSE) else list(x)
+
+test_that("nv_for() is R's for", {
+  body <- function(i, x) x * 0.5 + i
+  for (dtype in c("f16", "bf16", "f32", "f64", "c64")) {
+    x <- nv_tensor(c(1, -2, 3.5), dtype)
+    for (n in c(0L, 1L, 2L, 7L)) {
+      expected <- x
+      for (i in seq_len(n)) {
+        expected <- body(nv_tensor(i, shape = integer(), ambiguous = TRUE), expected)
+      }
+      same(nv_for(n, x, body), expected)
+      same(jit(function(x, n) nv_for(n, x, body))(x, n), expected)
+      same(jit(function(x) nv_for(n, x, body))(x), expected)
+      same(nv_for(nv_scalar(n, "ui8"), x, body), expected)
+    }
+  }
+  same(nv_for(-3, nv_scalar(1), function(i, x) x + 1), nv_scalar(1))
+})
+
+test_that("nv_while() is R's while", {
+  collatz <- function(state) {
+    odd <- state$n %% 2L == 1L
+    list(n = nv_ifelse(odd, 3L * state$n + 1L, state$n %/% 2L), steps = state$steps + 1L)
+  }
+  run <- function(n) {
+    nv_while(list(n = n, steps = nv_scalar(0L, "i16")), function(state) state$n != 1L, collatz)
+  }
+  steps <- function(n) {
+    count <- 0L
+    while (n != 1) {
+      n <- if (n %% 2 == 1) 3 * n + 1 else n / 2
+      count <- count + 1L
+    }
+    count
+  }
+  compiled <- jit(run)
+  for (n in c(1, 2, 7, 27, 97)) {
+    expected <- list(n = nv_scalar(1L, "i64"), steps = nv_scalar(steps(n), "i16"))
+    same(run(nv_scalar(n, "i64")), expected)
+    same(compiled(nv_scalar(n, "i64")), expected)
+  }
+  expect_length(.Call(joist:::joist_r_jit_programs, environment(compiled)$.jit_state), 1L)
+})
+
+test_that("functions get the elements of a named list one by one", {
+  one <- nv_while(
+    list(i = 1L, total = 0), function(i, total) i <= 10L,
+    function(total, i) list(i = i + 1L, total = total + i)
+  )
+  whole <- nv_while(
+    list(i = 1L, total = 0), function(s) s$i <= 10L,
+    function(s) list(i = s$i + 1L, total = s$total + s$i)
+  )
+  same(one, whole)
+  expect_equal(as_array(one$total), 55)
+  expect_equal(
+    as_array(nv_for(3, list(a = 1, b = 2), function(i, a, b) list(a = b, b = a + i))$b), 5
+  )
+})
+
+test_that("nv_scan() hands on a state and keeps results", {
+  x <- matrix(rnorm(12), 4)
+  body <- function(state, x) {
+    sum <- state + x
+    list(sum, list(sum = sum, twice = list(x * 2)))
+  }
+  scan <- function(init, xs) nv_scan(init, xs, body)
+  for (f in list(scan, jit(scan))) {
+    out <- f(nv_tensor(c(0, 0, 0), "f64"), nv_tensor(x, "f64"))
+    expect_equal(as_array(out$carry), colSums(x))
+    expect_equal(as_array(out$ys$sum), apply(x, 2, cumsum))
+    expect_identical(as_array(out$ys$twice[[1]]), x * 2)
+  }
+  back <- nv_scan(nv_tensor(c(0, 0, 0), "f64"), nv_tensor(x, "f64"), body, reverse = TRUE)
+  expect_equal(as_array(back$ys$sum), apply(x[4:1, ], 2, cumsum)[4:1, ])
+  none <- nv_scan(nv_scalar(1L), nv_tensor(integer(), "i32"), function(s, x) list(s + x, s))
+  same(none, list(carry = nv_scalar(1L), ys = nv_tensor(integer(), "i32")))
+  nothing <- nv_scan(nv_scalar(1L), list(nv_tensor(1:3), nv_tensor(4:6)), function(s, x) {
+    list(s + x[[1]] * x[[2]], NULL)
+  })
+  expect_null(nothing$ys)
+  expect_identical(as_array(nothing$carry), 33L)
+  wide <- nv_scan(nv_scalar(0L), nv_tensor(array(1:24, c(2, 3, 4))), function(s, x) {
+    list(s + max(x), t(x))
+  })
+  expect_identical(as_array(wide$ys), aperm(array(1:24, c(2, 3, 4)), c(1, 3, 2)))
+})
+
+test_that("nv_if() computes the branch that is taken, in the common dtype", {
+  f <- function(p, x, y) nv_if(p, x, list(y)[[1]])
+  for (types in list(c("i8", "f32"), c("f16", "bf16"), c("ui8", "i8"), c("i32", "i32"))) {
+    x <- nv_tensor(c(1, 2), types[1])
+    y <- nv_tensor(c(3, 4), types[2])
+    for (p in c(TRUE, FALSE)) {
+      expected <- nv_ifelse(nv_scalar(p), x, y)
+      same(f(p, x, y), expected)
+      same(f(nv_scalar(p), x, y), expected)
+      same(jit(f)(nv_scalar(p), x, y), expected)
+    }
+    same(jit(f)(nv_scalar(TRUE), x, nv_tensor(c(1, 1), types[2])), nv_ifelse(TRUE, x, y))
+  }
+  x <- nv_tensor(c(1L, 2L))
+  zero <- nv_tensor(c(0L, 0L))
+  expect_error(x %/% zero, class = "joist_value_error")
+  guarded <- function(x, y) nv_if(all(y != 0L), x %/% y, function() x)
+  same(guarded(x, zero), x)
+  same(jit(guarded)(x, zero), x)
+  same(jit(guarded)(x, x), nv_tensor(c(1L, 1L)))
+  expect_error(jit(function(x, y) nv_if(all(y == 0L), x %/% y, x))(x, zero), "division by zero")
+  # R numbers are exact until they meet a dtype.
+  exact <- function(p, x) nv_if(p, 0.1, x)
+  same(exact(TRUE, nv_scalar(1, "f64")), nv_scalar(0.1, "f64"))
+  same(jit(exact)(nv_scalar(TRUE), nv_scalar(1, "f64")), nv_scalar(0.1, "f64"))
+  expect_error(exact(TRUE, nv_tensor(c(1, 2))), class = "joist_shape_error")
+  expect_error(nv_if(TRUE, list(a = 1), list(b = 1)), "lacks `true$a`", fixed = TRUE)
+  expect_error(nv_if(1, 1, 2), "scalar of dtype bool")
+  expect_error(nv_if(TRUE, function(x) x, 2), "without arguments", class = "joist_value_error")
+})
+
+test_that("an ambiguous state takes the known dtype that the body gives it", {
+  tenth <- nv_scalar(0.1, "f64")
+  add <- function(i, x) x + tenth
+  three <- nv_scalar(0.1 + 0.1 + 0.1, "f64")
+  same(nv_for(2, 0.1, add), three)
+  same(jit(function(x) nv_for(2, x, function(i, y) y + tenth))(0.1), three)
+  # One after the other: b takes its dtype from a, c from b.
+  chain <- nv_for(4, list(a = 0L, b = 0L, c = 0L), function(i, a, b, c) {
+    list(a = a + nv_scalar(1L, "i8"), b = b + a, c = c + b)
+  })
+  expect_identical(unname(sapply(chain, dtype_of)), c("i8", "i8", "i8"))
+  expect_identical(as_array(chain$c), 4L)
+  expect_identical(dtype_of(nv_for(2, 1L, function(i, x) x * 2L)), "i32?")
+  # A known one keeps its dtype, and ambiguous results take it, R numbers exactly.
+  same(nv_for(2, nv_scalar(1, "f64"), function(i, x) 0.1), nv_scalar(0.1, "f64"))
+  expect_error(
+    nv_for(2, list(a = 1L, b = list(nv_scalar(1, "f32"))), function(i, s) {
+      list(a = s$a, b = list(nv_convert(s$b[[1]], "f64")))
+    }),
+    "`init$b[[1]]` of nv_for() is f32, and the body makes it f64",
+    fixed = TRUE, class = "joist_promotion_error"
+  )
+  expect_error(
+    jit(function(x) nv_while(x, function(x) x < 3, function(x) x + 0.5))(nv_scalar(1L)),
+    "`init` of nv_while() is i32, and the body makes it f32?",
+    fixed = TRUE, class = "joist_promotion_error"
+  )
+  # No fixed point: known is not what both have in common.
+  expect_error(
+    nv_for(2, 0.5, function(i, x) nv_convert(x, "i32")), "is f32?, and the body makes it i32",
+    fixed = TRUE
+  )
+  for (rules in setdiff(promotion_rule_sets()$id, c("numpy_legacy", "cupy", "dask"))) {
+    with_promotion(rules, {
+      x <- nv_tensor(c(1, 2), "f32")
+      body <- function(i, s) list(s[[1]] + x, s[[2]])
+      out <- tryCatch(nv_for(3, list(0.5, 1L), body), joist_error = conditionMessage)
+      compiled <- jit(function() nv_for(3, list(0.5, 1L), body))
+      both <- tryCatch(compiled(), joist_error = conditionMessage)
+      if (is.character(out)) expect_identical(out, both) else same(out, both)
+    })
+  }
+})
+
+test_that("shapes, structures and arguments are checked before the first turn", {
+  x <- nv_tensor(1:2)
+  grow <- function(i, x) c(x, x)
+  for (f in list(function(x) nv_for(3, x, grow), jit(function(x) nv_for(3, x, grow)))) {
+    expect_error(f(x), "`init` of nv_for() has shape {2}, and the body gives it shape {4}",
+      fixed = TRUE, class = "joist_shape_error"
+    )
+  }
+  expect_error(nv_for(0, x, grow), class = "joist_shape_error")
+  expect_error(
+    nv_for(1, list(a = x), function(i, a) list(b = a)), "it lacks `init$a`",
+    fixed = TRUE
+  )
+  expect_error(nv_for(1, list(), function(i, s) s), "has no tensor")
+  expect_error(nv_for(1.5, x, function(i, s) s), "whole number")
+  expect_error(nv_for(nv_scalar(1), x, function(i, s) s), "integer dtype")
+  expect_error(nv_for(x, x, function(i, s) s), "scalar of an integer dtype")
+  expect_error(nv_while(x, function(x) x > 0L, function(x) x), "scalar of dtype bool, not bool{2}",
+    fixed = TRUE
+  )
+  expect_error(nv_scan(1, nv_scalar(1), function(s, x) list(s, x)), class = "joist_shape_error")
+  expect_error(
+    nv_scan(1, list(a = x, b = nv_tensor(1:3)), function(s, x) list(s, x)), "`xs$b`",
+    fixed = TRUE, class = "joist_shape_error"
+  )
+  expect_error(nv_scan(1, x, function(s, x) s), "list of two")
+  expect_error(nv_scan(1, list(), function(s, x) list(s, x)), "has no tensor")
+  expect_error(nv_scan(1, x, function(s, x) list(s, x), reverse = NA), "TRUE or FALSE")
+  expect_error(nv_for(2, x, function(i, x) if (all(x > 0L)) x else -x), class = "joist_trace_error")
+  expect_error(nv_for(2, x, "no function at all"), class = "joist_value_error")
+})
+
+test_that("loops within loops and branches read what is around them", {
+  f <- function(x, h) {
+    outside <- x * 2L
+    nv_for(3, x, function(i, a) {
+      inside <- a + i
+      nv_if(sum(a) > 20L, nv_for(i, a, function(j, b) b + inside * j + outside * h), a + outside)
+    })
+  }
+  plain <- function(x, h) {
+    a <- x
+    for (i in 1:3) {
+      inside <- a + i
+      if (sum(a) > 20L) {
+        for (j in seq_len(i)) a <- a + inside * j + x * 2L * h
+      } else {
+        a <- a + x * 2L
+      }
+    }
+    a
+  }
+  for (x in list(c(1L, 2L), c(20L, 3L), c(7L, 6L))) {
+    expected <- nv_tensor(plain(x, 3L))
+    same(f(nv_tensor(x), 3L), expected)
+    same(jit(f)(nv_tensor(x), 3L), expected)
+  }
+})
+
+test_that("bodies are one program for every number of turns, and are printed", {
+  f <- jit(function(x, n) nv_for(n, x, function(i, y) y * 2 + x))
+  for (n in c(3L, 50L, 2000L)) f(nv_scalar(0.5, "f64"), n)
+  expect_output(print(f), "1 program")
+  lines <- utils::capture.output(program(f))
+  expect_match(lines, "= for\\(%[0-9]+, %1, 2:f64, %1\\)", all = FALSE)
+  expect_match(lines, "^    %[0-9]+: f64\\{\\} = mul\\(", all = FALSE)
+  table <- as.data.frame(program(f))
+  expect_identical(table$op, c("for", "mul", "add"))
+  expect_identical(table$depth, c(0L, 1L, 1L))
+})
+
+test_that("nv_aval() goes through loops", {
+  f <- function(x) nv_scan(0, x, function(s, x) list(s + x, s > 1))
+  out <- jit(f)(nv_aval("f64", 5))
+  expect_identical(dtype_of(out$carry), "f64")
+  expect_identical(joist::shape(out$ys), 5L)
+  expect_identical(format(dtype(f(nv_aval("bf16", 7))$carry)), "bf16")
+})
+
+test_that("recordings say that they do not look into loops", {
+  f <- function(x) nv_for(2, x, function(i, x) x + 1)
+  expect_error(trace_dtypes(f, nv_scalar(1)), "do not look into loops", class = "joist_value_error")
+  expect_error(trace_dtypes(jit(f), nv_scalar(1)), "do not look into loops")
+  same(f(nv_scalar(1)), nv_scalar(3))
+})
+
+test_that("a loop that never ends can be stopped", {
+  for (f in list(identity, jit)) {
+    f <- f(function(x) nv_while(x, function(x) x > 0L, function(x) x))
+    expect_error(
+      {
+        setTimeLimit(elapsed = 0.3, transient = TRUE)
+        f(nv_scalar(1L))
+      },
+      "time limit"
+    )
+  }
+  same(nv_for(2, nv_scalar(1L), function(i, x) x + 1L), nv_scalar(3L))
+})
+
+test_that("an error within a body leaves nothing behind", {
+  expect_error(nv_for(2, nv_scalar(1), function(i, x) stop("mine")), "mine")
+  same(nv_scalar(1) + nv_scalar(2), nv_scalar(3))
+  f <- jit(function(x) {
+    y <- tryCatch(nv_for(2, x, function(i, x) stop("mine")), error = function(e) x + 1)
+    y * 2
+  })
+  same(f(nv_scalar(1)), nv_scalar(4))
+  kept <- NULL
+  nv_for(2, nv_scalar(1), function(i, x) {
+    kept <<- x
+    x
+  })
+  expect_error(kept + 1, "has ended")
+  expect_error(
+    jit(function(x) {
+      nv_for(2, x, function(i, y) kept <<- y)
+      kept + x
+    })(nv_scalar(1)),
+    "has ended"
+  )
+})
+
+test_that("a jitted function and constants work in a body", {
+  double <- jit(function(x) x * 2)
+  same(nv_for(3, nv_scalar(1), function(i, x) double(x)), nv_scalar(8))
+  same(
+    nv_for(3, nv_scalar(1), function(i, x) {
+      x + double(nv_scalar(2)) + sum(cumsum(nv_tensor(c(1, 1))))
+    }),
+    nv_scalar(1 + 3 * (4 + 3))
+  )
+})
