@@ -31,6 +31,7 @@
 #' @return `nv_while()` and `nv_for()` give the last state. `nv_scan()` gives a list of `carry`, the
 #'   last state, and `ys`, what was kept of each turn, along a new first dimension. `nv_if()` gives
 #'   what the branch gives.
+#'   Their dtypes are those of the section Dtypes.
 #' @section Dtypes: Each tensor of a state has one dtype in all turns. One that is ambiguous before
 #'   the first turn takes the known dtype that `body` gives it, where that is the common dtype of
 #'   both and `body` gives the same again: a state of `0` that tensors of dtype `f64` are added to
