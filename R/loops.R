@@ -31,6 +31,7 @@
 #' @return `nv_while()` and `nv_for()` give the last state. `nv_scan()` gives a list of `carry`, the
 #'   last state, and `ys`, what was kept of each turn, along a new first dimension. `nv_if()` gives
 #'   what the branch gives.
+#'   Their dtypes are those of the section Dtypes.
 #' @section Dtypes: Each tensor of a state has one dtype in all turns. One that is ambiguous before
 #'   the first turn takes the known dtype that `body` gives it, where that is the common dtype of
 #'   both and `body` gives the same again: a state of `0` that tensors of dtype `f64` are added to
@@ -269,9 +270,8 @@ type_of <- function(x) {
   nv_aval(dtype(x), shape(x), ambiguous(x))
 }
 
-type_text <- function(x) paste0(format(dtype(x)), if (ambiguous(x)) "?")
-shape_text <- function(x) paste0("{", paste(shape(x), collapse = "x"), "}")
-same_type <- function(x, y) type_text(x) == type_text(y)
+type_name <- function(x) paste0(format(dtype(x)), if (ambiguous(x)) "?")
+same_type <- function(x, y) type_name(x) == type_name(y)
 
 # What the rules make of both, as text; "" where they have no common dtype.
 joined_type <- function(x, y) {
@@ -319,7 +319,7 @@ settle <- function(operation, init, trace) {
 
 # Whether a type of the state becomes what the body gives.
 takes_type <- function(own, type) {
-  ambiguous(own) && !ambiguous(type) && joined_type(own, type) == type_text(type)
+  ambiguous(own) && !ambiguous(type) && joined_type(own, type) == type_name(type)
 }
 
 check_carry <- function(path, own, type, operation) {
@@ -329,11 +329,11 @@ check_carry <- function(path, own, type, operation) {
       ", and the body gives it shape ", shape_text(type), "; a state keeps its shapes"
     )
   }
-  yields <- ambiguous(type) && joined_type(own, type) == type_text(own)
+  yields <- ambiguous(type) && joined_type(own, type) == type_name(own)
   if (!same_type(own, type) && !yields) {
     stop_joist(
-      "joist_promotion_error", "`", path, "` of ", operation, "() is ", type_text(own),
-      ", and the body makes it ", type_text(type), "; convert one of them with nv_convert()"
+      "joist_promotion_error", "`", path, "` of ", operation, "() is ", type_name(own),
+      ", and the body makes it ", type_name(type), "; convert one of them with nv_convert()"
     )
   }
 }
@@ -359,7 +359,7 @@ one_bool <- function(x, what) {
   if (format(dtype(x)) != "bool" || ndims(x) != 0L) {
     stop_joist(
       "joist_value_error", what, " one TRUE or FALSE, a scalar of dtype bool, not ",
-      type_text(x), shape_text(x)
+      type_name(x), shape_text(x)
     )
   }
   x
@@ -382,7 +382,7 @@ turn_count <- function(n) {
   }
   if (!grepl("^u?i[0-9]", format(dtype(n))) || ndims(n) != 0L) {
     stop_joist(
-      "joist_value_error", "`n` must be a scalar of an integer dtype, not ", type_text(n),
+      "joist_value_error", "`n` must be a scalar of an integer dtype, not ", type_name(n),
       shape_text(n)
     )
   }

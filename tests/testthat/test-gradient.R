@@ -7,7 +7,7 @@ test_that("every operation has a rule, the derivative zero, or an error that nam
   treated <- c(names(rules), joist:::zero_gradient, joist:::no_gradient)
   expect_setequal(treated, op_table$name)
   expect_identical(anyDuplicated(treated), 0L)
-  for (op in joist:::no_gradient) {
+  for (op in setdiff(joist:::no_gradient, "while")) {
     f <- getExportedValue("joist", paste0("nv_", op))
     expect_error(
       gradient(function(x) sum(f(x)))(nv_tensor(c(1, 2))), paste0("nv_", op, "() has no"),
@@ -141,6 +141,11 @@ cases <- c(
       weigh(parts$d) + weigh(parts$u^2) + weigh(parts$v^2)
     }, tall),
     svd_wide = case(function(x) weigh(nv_svd(x)$d) + weigh(nv_svd(x)$v^2), t(tall)),
+    "for" = case(function(x, y) weigh(nv_for(3, x, function(i, x) sin(x * y) + x)), u, p),
+    scan = case(function(x, y) {
+      weigh(nv_scan(x[1:2], y, function(s, v) list(sin(s * v), s))$ys)
+    }, u, p),
+    "if" = case(function(x, y) weigh(nv_if(sum(x) > 0, x * y, x)), u, p),
     runif = case(function(x, y) weigh(nv_runif(5L, x[1], y[1], "f64", key = key)^2), u, u + 2),
     rnorm = case(function(x, y) weigh(nv_rnorm(5L, x[1], y[1], "f64", key = key)^2), u, p)
   )
