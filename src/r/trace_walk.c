@@ -161,7 +161,7 @@ SEXP joist_r_trace_captured(SEXP pointer, SEXP outputs, SEXP number) {
   for (joist_value_id v = 0; v < first && v < program->value_count; v++) count += wanted[v];
   SEXP list = PROTECT(Rf_allocVector(VECSXP, count));
   for (joist_value_id v = 0; v < first && v < program->value_count; v++)
-    if (wanted[v]) SET_VECTOR_ELT(list, --count, traced_value(pointer, v));
+    if (wanted[v]) SET_VECTOR_ELT(list, --count, joist_r_trace_tensor(pointer, v));
   vmaxset(vmax);
   UNPROTECT(1);
   return list;
