@@ -400,7 +400,7 @@ algebra <- list(
     "U(T(jnp.linalg.cholesky(T(M({a})) @ M({a}))))", 64),
   qr = of_square("qr", "(nv_qr({a})$Q^2L + nv_qr({a})$R^2L)",
     "U(jnp.linalg.qr(M({a}))[0]**2 + jnp.linalg.qr(M({a}))[1]**2)", 64),
-  svd = of_square("svd", "nv_svd({a})$d", "V(jnp.linalg.svd(M({a}), compute_uv=False))", 128),
+  svd = of_square("svd", "nv_svd({a})$d", "V(jnp.linalg.svd(M({a}), compute_uv=False))", 512),
   svd_vectors = of_square("svd", "(nv_svd({a})$u^2L + nv_svd({a})$v^2L)",
     "U(jnp.linalg.svd(M({a}))[0]**2 + T(jnp.linalg.svd(M({a}))[2])**2)", 1024),
   eigh = of_square("eigh", "nv_eigh({a} + turned({a}))$values",
