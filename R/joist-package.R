@@ -12,15 +12,16 @@
 #'   [print.nv_tensor()], comparing [all.equal.nv_tensor()],
 #'   tests [expect_equal_tensor()].
 #' \item Promotion: [common_dtype()], [result_dtype()], [promotion_table()],
-#'   [promotion_rules()], [promotion_facts()], [with_promotion()], [with_default_dtypes()], [promotion_lattice()],
-#'   [check_lattice()]; why [explain_promotion()], in functions [trace_dtypes()] and
+#'   [promotion_rules()], [promotion_facts()], [with_promotion()], [with_default_dtypes()],
+#'   [promotion_lattice()], [check_lattice()]; why [explain_promotion()], in functions [trace_dtypes()] and
 #'   [compare_rules()], pictures [plot_promotion], a page [promotion_explorer()].
 #' \item Elementwise: arithmetic [nv_add()], comparison [nv_eq()], logic [nv_and()], bits
-#'   [nv_bitwise_and()], choices [nv_clamp()], functions [nv_sqrt()] and
-#'   [nv_erf()], [nv_erf_inv()], [nv_polygamma()], [nv_logsumexp()], signs [nv_negate()], rounding [nv_round()], complex numbers [nv_real()], NaN
-#'   [nv_is_nan()].
+#'   [nv_bitwise_and()], choices [nv_clamp()], functions [nv_sqrt()], [nv_erf()], [nv_erf_inv()],
+#'   [nv_polygamma()] and [nv_logsumexp()], signs [nv_negate()], rounding [nv_round()], complex
+#'   numbers [nv_real()], NaN [nv_is_nan()].
 #' \item Subsets and shapes: [subset], [nv_gather()], [nv_scatter_add()], [nv_segment_sum()],
-#'   [nv_reshape()], [nv_transpose()], [nv_concatenate()], [nv_pad()], [nv_roll()], [nv_broadcast_arrays()], [diff.nv_tensor()].
+#'   [nv_reshape()], [nv_transpose()], [nv_concatenate()], [nv_pad()], [nv_roll()],
+#'   [nv_broadcast_arrays()], [diff.nv_tensor()].
 #' \item Reductions and statistics: [nv_reduce_sum()], [nv_var()], [nv_cov()], [nv_median()],
 #'   [nv_row_sums()], [nv_argmin()], [nv_cumsum()], slices [nv_apply()].
 #' \item Sorting and searching: [nv_sort()], [nv_top_k()], [nv_match()], [nv_which()],

@@ -86,8 +86,10 @@ nv_diag <- function(x) {
 }
 
 # The matrix with these n elements in its diagonal. What is no vector of `longest` elements at most
-# is made of rows with one more than there are columns.
+# is made of rows with one more than there are columns. All is of one dtype, of which some rule sets
+# know nothing.
 diagonal_matrix <- function(x, n, longest = .Machine$integer.max) {
+  local_promotion("anvil")
   if (n^2 <= longest) {
     return(nv_reshape(nv_pad(x, 0L, 0L, interior = n), c(n, n)))
   }

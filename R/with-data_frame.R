@@ -14,8 +14,8 @@
 #' the other dtypes, which have none: `dplyr::lag()` and `dplyr::lead()` take a value for them,
 #' `default = `.
 #'
-#' Of a data.table a tensor becomes a column by `D[["t"]] <- x`, and `data.table::setDT(df)` takes the
-#' columns of a data frame. data.table's own `:=`, `set()` and `$<-`, from its version 1.17 on also
+#' Of a data.table a tensor becomes a column by `D[["t"]] <- x`, and `data.table::setDT(df)` takes
+#' the columns of a data frame. data.table's own `:=`, `set()` and `$<-`, from its version 1.17 on also
 #' `data.table()` and `cbind()`, look at vectors only, stop at a tensor, and leave the table without
 #' it: no function of joist is called on the way.
 #'

@@ -9,8 +9,8 @@
 #
 # What is compared with is JAX's gradient in f64, of the same numbers. An operation's may be as many
 # units in the last place away as its step says. A program's rounding errors grow on the way: they
-# may be `slack` times as many as JAX loses itself between f64 and f32, and `floor` more, both in
-# units of the largest element.
+# may be `slack` times as many as JAX loses itself between f64 and f32, and `floor` more, or what its
+# worst step may, in units of the largest element.
 
 suppressPackageStartupMessages(library(joist))
 
@@ -281,6 +281,7 @@ compare_operation <- function(program, given) {
 compare_program <- function(program, given) {
   f <- function_of(program)
   f <- if (program$kind == "second") list(f, second_of(f)) else list(f)
+  floor <- max(floor, vapply(program$steps, function(name) steps[[name]]$bound, 0))
   for (k in seq_along(f)) {
     wide <- given[[2L * k - 1L]]
     lost <- mapply(ulps, given[[2L * k]], wide, "f32", FALSE)
@@ -319,7 +320,8 @@ compare_differences <- function(f, program, own) {
 
 # ---- running ----
 
-treated <- c(unlist(lapply(steps, `[[`, "covers")), "runif", "rnorm")
+# Draws have none but by their limits; loops are compared with their turns written out, in testthat.
+treated <- c(unlist(lapply(steps, `[[`, "covers")), "runif", "rnorm", "for", "scan", "if")
 lacking <- setdiff(names(joist:::gradient_rules), treated)
 if (length(lacking) > 0L) {
   counts[["failed"]] <- counts[["failed"]] + length(lacking)

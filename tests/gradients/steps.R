@@ -93,11 +93,12 @@ product <- function(r, py, shape_b, fit) {
   )
 }
 
-of_square <- function(op, r, py, bound, operands = 1L) {
+# Of matrices with so many `rows` at least: what one of a single element gives may be constant.
+of_square <- function(op, r, py, bound, operands = 1L, rows = 1L) {
   step(
     domains = c("square", rep("any", operands - 1L)), covers = op, bound = bound,
     code = function(a, b) {
-      if (!is_square(a)) return(NULL)
+      if (!is_square(a) || a[1L] < rows) return(NULL)
       if (operands == 2L && (length(b) != length(a) || b[1L] != a[1L] || any(b == 0L) ||
             !identical(batch_of(a), batch_of(b)))) {
         return(NULL)
@@ -105,7 +106,9 @@ of_square <- function(op, r, py, bound, operands = 1L) {
       list(r = r, py = py)
     },
     like = function(e) {
-      list(squares(e), c(rows_of(e), columns_of(e), batch_of(e)))[seq_len(operands)]
+      square <- squares(e)
+      square[1:2] <- pmax(square[1:2], rows)
+      list(square, c(rows_of(e), columns_of(e), batch_of(e)))[seq_len(operands)]
     }
   )
 }
@@ -402,11 +405,11 @@ algebra <- list(
     "U(jnp.linalg.qr(M({a}))[0]**2 + jnp.linalg.qr(M({a}))[1]**2)", 64),
   svd = of_square("svd", "nv_svd({a})$d", "V(jnp.linalg.svd(M({a}), compute_uv=False))", 512),
   svd_vectors = of_square("svd", "(nv_svd({a})$u^2L + nv_svd({a})$v^2L)",
-    "U(jnp.linalg.svd(M({a}))[0]**2 + T(jnp.linalg.svd(M({a}))[2])**2)", 1024),
+    "U(jnp.linalg.svd(M({a}))[0]**2 + T(jnp.linalg.svd(M({a}))[2])**2)", 1024, rows = 2L),
   eigh = of_square("eigh", "nv_eigh({a} + turned({a}))$values",
     "V(jnp.linalg.eigh(M({a}) + T(M({a})))[0][..., ::-1])", 256),
   eigh_vectors = of_square("eigh", "nv_eigh({a} + turned({a}))$vectors^2L",
-    "U(jnp.linalg.eigh(M({a}) + T(M({a})))[1][..., ::-1]**2)", 2048)
+    "U(jnp.linalg.eigh(M({a}) + T(M({a})))[1][..., ::-1]**2)", 2048, rows = 2L)
 )
 
 steps <- c(arithmetic, functions, layout, joined, padded, placed, reductions, algebra)
