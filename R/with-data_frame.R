@@ -15,9 +15,9 @@
 #' `default = `.
 #'
 #' Of a data.table a tensor becomes a column by `D[["t"]] <- x`, and `data.table::setDT(df)` takes
-#' the columns of a data frame. data.table's own `:=`, `set()` and `$<-`, from its version 1.17 on also
-#' `data.table()` and `cbind()`, look at vectors only, stop at a tensor, and leave the table without
-#' it: no function of joist is called on the way.
+#' the columns of a data frame. data.table's own `:=`, `set()` and `$<-`, from its version 1.17 on
+#' also `data.table()` and `cbind()`, look at vectors only, stop at a tensor, and leave the table
+#' without it: no function of joist is called on the way.
 #'
 #' @param x A tensor of rank 2 at most.
 #' @param row.names `NULL` or a character vector with a name for each row.

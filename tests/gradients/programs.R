@@ -9,8 +9,8 @@
 #
 # What is compared with is JAX's gradient in f64, of the same numbers. An operation's may be as many
 # units in the last place away as its step says. A program's rounding errors grow on the way: they
-# may be `slack` times as many as JAX loses itself between f64 and f32, and `floor` more, or what its
-# worst step may, in units of the largest element.
+# may be `slack` times as many as JAX loses itself between f64 and f32, and `floor` more, or as many
+# as its worst step may lose, in units of the largest element.
 
 suppressPackageStartupMessages(library(joist))
 
