@@ -191,7 +191,7 @@ functions <- list(
   erfc = unary("erfc", "jsp.erfc({a})"),
   # Digamma has a zero at 1.46.
   gamma = step("nv_gamma({a})", "jsp.gamma({a})", "above", "gamma", bound = 16),
-  lgamma = step("nv_lgamma({a})", "jsp.gammaln({a})", "above", "lgamma"),
+  lgamma = step("nv_lgamma({a})", "jsp.gammaln({a})", "above", "lgamma", bound = 16),
   digamma = step("nv_digamma({a})", "jsp.digamma({a})", "above", "digamma"),
   real = unary("real", "jnp.real({a})"),
   conj = unary("conj", "jnp.conj({a})"),
