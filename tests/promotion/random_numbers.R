@@ -4,7 +4,7 @@
 #
 #   Rscript tests/promotion/random_numbers.R [functions] [seed] [processes]
 #
-# 10,000 functions take two processors about ten minutes. tests/testthat has some hundreds.
+# 10,000 functions take two processors about two minutes. tests/testthat has some hundreds.
 
 count <- 100000L
 source("tests/promotion/many.R")
