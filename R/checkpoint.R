@@ -23,7 +23,7 @@
 #' summary(program(gradient(function(x) sum(pair(pair(x)))), x))
 #' @export
 nv_checkpoint <- function(f) {
-  f <- with_compiled_loops(as_function(match.fun(f), "f"))
+  f <- traceable(match.fun(f), "f")
   function(...) {
     arguments <- list(...)
     if (tracing$depth == 0L) {

@@ -24,7 +24,7 @@
 #' nv_jvp(f, list(nv_tensor(c(1, 2)), nv_scalar(3)), list(nv_tensor(c(0, 1)), 0))$tangent
 #' @export
 nv_vjp <- function(f, arguments, cotangents) {
-  f <- with_compiled_loops(as_function(match.fun(f), "f"))
+  f <- traceable(match.fun(f), "f")
   check_arguments(f, arguments)
   compute <- function(given) {
     taken <- evaluate_marked(f, given[[1L]])
@@ -37,7 +37,7 @@ nv_vjp <- function(f, arguments, cotangents) {
 #' @rdname nv_vjp
 #' @export
 nv_jvp <- function(f, arguments, tangents) {
-  f <- with_compiled_loops(as_function(match.fun(f), "f"))
+  f <- traceable(match.fun(f), "f")
   check_arguments(f, arguments)
   compute <- function(given) {
     taken <- evaluate_marked(f, given[[1L]])
@@ -142,8 +142,8 @@ nv_stop_gradient <- function(x) {
 #' @rdname nv_stop_gradient
 #' @export
 custom_gradient <- function(f, rule) {
-  f <- with_compiled_loops(as_function(match.fun(f), "f"))
-  rule <- with_compiled_loops(as_function(match.fun(rule), "rule"))
+  f <- traceable(match.fun(f), "f")
+  rule <- traceable(match.fun(rule), "rule")
   function(...) {
     arguments <- list(...)
     traced <- which(vapply(arguments, inherits, NA, "nv_traced"))

@@ -52,7 +52,7 @@ value_and_gradient <- function(f, wrt = NULL) {
 
 # A function of the arguments of `f` that gives what `finish` makes of value and gradient.
 differentiated <- function(f, wrt, finish) {
-  f <- with_compiled_loops(as_function(match.fun(f), "f"))
+  f <- traceable(match.fun(f), "f")
   arguments <- formals(args(f))
   static <- if (inherits(f, "joist_jit")) environment(f)$.jit_static else character()
   check_wrt(wrt, names(arguments), static)

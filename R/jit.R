@@ -44,7 +44,7 @@
 jit <- function(f, static = character(), cache_size = 100L, device = NULL, promotion = NULL,
                 on = NULL) {
   force(f)
-  f <- with_compiled_loops(as_function(match.fun(f), "f"))
+  f <- traceable(match.fun(f), "f")
   if (!is.null(device)) device <- format(nv_device(device))
   if (!is.null(promotion)) promotion_rules(promotion)
   policy <- promotion_policy(on)
@@ -146,6 +146,9 @@ call_function <- function(f, arguments) {
   own <- if ("jitted" %in% symbols) f else quote(jitted)
   eval(as.call(c(own, stats::setNames(lapply(symbols, as.name), named))), frame)
 }
+
+# What match.fun() found, as it is traced, see as_function().
+traceable <- function(found, name) with_compiled_loops(as_function(found, name))
 
 # R interprets a function before it compiles it, and its interpreter reads the length of a loop
 # over a traced tensor from memory that nobody has set: often there is no error but no turn.

@@ -60,8 +60,8 @@
 #' jit(\(x) nv_if(sum(x) > 0, x, -x))(nv_tensor(c(-3, 1)))
 #' @export
 nv_while <- function(init, cond, body) {
-  cond <- as_function(match.fun(cond), "cond")
-  body <- as_function(match.fun(body), "body")
+  cond <- traceable(match.fun(cond), "cond")
+  body <- traceable(match.fun(body), "body")
   traced_loop("nv_while", list(init = init), function(given) {
     loop <- settle("nv_while", given$init, function(like) {
       trace_body(like, function(inputs) {
@@ -81,7 +81,7 @@ nv_while <- function(init, cond, body) {
 #' @rdname nv_while
 #' @export
 nv_for <- function(n, init, body) {
-  body <- as_function(match.fun(body), "body")
+  body <- traceable(match.fun(body), "body")
   turns <- known_turns(n)
   traced_loop("nv_for", list(n = n, init = init), function(given) {
     n <- turn_count(given$n)
@@ -101,7 +101,7 @@ nv_for <- function(n, init, body) {
 #' @rdname nv_while
 #' @export
 nv_scan <- function(init, xs, body, reverse = FALSE) {
-  body <- as_function(match.fun(body), "body")
+  body <- traceable(match.fun(body), "body")
   if (!isTRUE(reverse) && !isFALSE(reverse)) {
     stop_joist("joist_value_error", "`reverse` must be TRUE or FALSE")
   }
@@ -160,7 +160,7 @@ branch_value <- function(value) {
       "without arguments"
     )
   }
-  value()
+  with_compiled_loops(value)()
 }
 
 # ---- traces ----

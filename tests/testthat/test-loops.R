@@ -303,3 +303,36 @@ test_that("a jitted function and constants work in a body", {
     nv_scalar(1 + 3 * (4 + 3))
   )
 })
+
+test_that("bodies with loops of R are traced compiled, as functions of jit() are", {
+  before <- compiler::enableJIT(0L)
+  on.exit(compiler::enableJIT(before))
+  n <- nv_scalar(2L)
+  compiled <- logical()
+  note <- function(f) {
+    printed <- utils::capture.output(print(f))
+    compiled[length(compiled) + 1L] <<- any(grepl("<bytecode", printed, fixed = TRUE))
+  }
+  body <- function(x, ...) {
+    for (k in 1L) note(sys.function())
+    x
+  }
+  nv_for(2L, n, function(i, x) {
+    for (k in 1L) note(sys.function())
+    x
+  })
+  nv_while(n, function(x) {
+    for (k in 1L) note(sys.function())
+    x < 2L
+  }, body)
+  nv_scan(n, 1:2, function(x, at) {
+    for (k in 1L) note(sys.function())
+    list(x, NULL)
+  })
+  nv_if(TRUE, function() {
+    for (k in 1L) note(sys.function())
+    n
+  }, n)
+  expect_gte(length(compiled), 5L)
+  expect_true(all(compiled))
+})
