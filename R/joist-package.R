@@ -6,7 +6,8 @@
 #'
 #' @section Pages of this manual:
 #' \itemize{
-#' \item Tensors: make them [nv_tensor()], without data [nv_aval()], ask [shape()], the dtypes
+#' \item Tensors: make them [nv_tensor()], [nv_full_like()] and [nv_linspace()], without data
+#'   [nv_aval()], ask [shape()], the dtypes
 #'   [as_dtype()], to R [as_array()], files [nv_read_npy()], [nv_save()], [nv_read_bin()] and
 #'   [mapped_files], casts [nv_convert()], printing
 #'   [print.nv_tensor()], comparing [all.equal.nv_tensor()],

@@ -378,6 +378,22 @@ raised_errors <- alist(
     joist_dtype_error = nv_softmax(z),
     joist_shape_error = nv_logsumexp(v, 2)
   ),
+  nv_linspace = list(
+    joist_value_error = nv_seq(1, 2, -1),
+    joist_value_error = nv_linspace(0, 300, 3, dtype = "i8"),
+    joist_value_error = jit(function(to) nv_seq(1, to))(nv_scalar(3)),
+    joist_shape_error = nv_linspace(v, 1, 3),
+    joist_shape_error = nv_seq(1, 1e10, dtype = "i64"),
+    joist_dtype_error = nv_linspace(0, 1, 2, dtype = "bool"),
+    joist_dtype_error = nv_seq(1, 2, dtype = "c64"),
+    joist_promotion_error = strict(nv_seq(nv_scalar(1L), nv_scalar(2.5)))
+  ),
+  nv_full_like = list(
+    joist_value_error = nv_full_like(i, 1e5),
+    joist_dtype_error = nv_zeros_like(i, "i31"),
+    joist_shape_error = nv_ones_like(i, shape = -1),
+    joist_shape_error = nv_full_like(i, 1:2)
+  ),
   nv_roll = list(
     joist_value_error = nv_roll(v, 1.5),
     joist_value_error = nv_roll(v, 1:2, 1),
@@ -594,6 +610,15 @@ given_dtypes <- alist(
   nv_logsumexp = list(
     f32 = nv_logsumexp(v), `f32?` = nv_softmax(i), f32 = nv_log_softmax(v, 1),
     `f32?` = nv_softplus(b), f32 = nv_gelu(v)
+  ),
+  nv_linspace = list(
+    f32 = nv_linspace(0, 1, 3), f32 = nv_linspace(0L, 1L, 3), f16 = nv_linspace(0, 1, 3, "f16"),
+    i32 = nv_seq(1, 3), f32 = nv_seq(1, 3, by = 1), i32 = nv_seq(1L, 3L, by = 1L),
+    i16 = nv_seq(i[[1]], 3L), f32 = nv_linspace(nv_scalar(1L, "i8"), v[[1]], 2)
+  ),
+  nv_full_like = list(
+    i16 = nv_zeros_like(i), `f32?` = nv_ones_like(1), i8 = nv_full_like(1, 2, "i8"),
+    f32 = nv_empty_like(v), c64 = nv_empty("c64", 2)
   ),
   nv_roll = list(i16 = nv_roll(i, 1), `f32?` = nv_roll(1, 2)),
   with_default_dtypes = list(f64 = with_default_dtypes(nv_tensor(1.5), float = "f64")),

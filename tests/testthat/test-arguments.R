@@ -34,7 +34,7 @@ valid_arguments <- function() {
     arguments = list(v), cotangents = list(v), tangents = list(v),
     rule = function(cotangent, value, ...) list(cotangent), step = 1e-3, tolerance = 1e-3,
     init = 1, cond = function(state) FALSE, body = function(i, state) state, xs = v,
-    reverse = FALSE, true = 1, false = 2
+    reverse = FALSE, true = 1, false = 2, like = v, length.out = 3L
   )
   named <- list(x = list(a = v, b = i))
   npz <- tempfile(fileext = ".npz")
@@ -61,6 +61,7 @@ valid_arguments <- function() {
     nv_outer = list(f = nv_mul), nv_randint = list(dtype = "i32"), nv_rbinom = list(dtype = "i32"),
     nv_rbernoulli = list(dtype = "bool"), nv_random_bits = list(dtype = "ui32"),
     nv_split = square, nv_squeeze = list(operand = nv_tensor(1:2, shape = 1:2)),
+    nv_linspace = list(from = 0, to = 1), nv_seq = list(from = 1, to = 9, by = 2),
     nv_tensor = list(x = 1:3), nv_scalar = list(x = 1), nv_which = list(x = b),
     promotion_table = list(lhs = "f32", rhs = "i8"), as_dtype = list(x = "f32"),
     promotion_lattice = list(id = "mine"), compare_rules = list(f = nv_key),
@@ -121,7 +122,7 @@ odd <- list(
 numbers <- c(
   "dims", "dim", "dimension", "n", "k", "size", "sizes", "threads", "limit", "start", "probs",
   "seed", "p", "correction", "low", "high", "interior", "diagonal", "nomatch", "nbins",
-  "permutation", "shape", "batch_dims", "contracting_dims", "cache_size"
+  "permutation", "shape", "length.out", "batch_dims", "contracting_dims", "cache_size"
 )
 
 outcome <- function(name, arguments) {

@@ -1,0 +1,180 @@
+#' Numbers at equal distances
+#'
+#' `nv_linspace()` gives as many numbers as are asked for, both ends included; `nv_seq()` numbers
+#' from `from` to at most `to`, as R's [seq()] does.
+#'
+#' Number i of `nv_linspace()`, counted from 0, is `from + i * step` with
+#' `step = (to - from) / (length.out - 1)`, as in NumPy, computed in double and rounded once; the
+#' first is `from` and the last is `to`, exactly. For `f64` the error is at most 4 ulp of
+#' the greatest of the ends and their distance, for narrower floats that of rounding. Of integers it is the exact number,
+#' rounded down. `nv_seq()` of floats has the doubles of [seq()], rounded once; of integers all is
+#' exact, `i64` and `ui64` included.
+#'
+#' @param from,to The ends: numbers, or tensors with one element. `nv_linspace()` takes traced ones
+#'   and can be differentiated by them; those of `nv_seq()` decide about the shape, so that `jit()`
+#'   must know them. As in [nv_tensor()], text stands for large `i64` and `ui64`.
+#' @param length.out How many numbers.
+#' @param by The distance, of the sign of `to - from`; `NULL` for 1 or -1.
+#' @param dtype A dtype or its name, for `nv_seq()` of integers or floats, for `nv_linspace()` a
+#'   complex one as well. `NULL` for that of `from / to` in `nv_linspace()`, and in `nv_seq()` for
+#'   the common one of its arguments; R numbers alone count as what [seq()] makes of them: integers,
+#'   if there is no `by` and `from` is whole, or if all are integers.
+#' @param ambiguous,device As for [nv_tensor()].
+#' @return A tensor of rank 1 and of that dtype.
+#' @section Errors: `joist_value_error` for a `by` of the wrong sign, for numbers that the dtype has
+#'   not, and for what `jit()` does not know; `joist_shape_error` for more than one number, and for
+#'   a sequence of more than 2^31 - 1; `joist_dtype_error` for a dtype without order or fractions;
+#'   `joist_promotion_error` when there is no common dtype.
+#' @seealso [nv_iota()], for numbers along a dimension.
+#' @examples
+#' nv_linspace(0, 1, 5)
+#' nv_linspace(-1, 1, 3, dtype = "bf16")
+#' nv_linspace(0, 10, 4, dtype = "i8")
+#' nv_seq(2, 5)
+#' nv_seq(0, 1, by = 0.25)
+#' nv_seq("18446744073709551610", "18446744073709551615", by = 2, dtype = "ui64")
+#' gradient(function(to) sum(nv_linspace(0, to, 3)))(nv_scalar(1))
+#' @export
+nv_linspace <- function(from, to, length.out, dtype = NULL, ambiguous = FALSE, device = NULL) {
+  if (!is.null(device)) device <- nv_device(device)
+  check_whole(length.out, "length.out")
+  dtype <- as_dtype(if (is.null(dtype)) quotient_dtype(from, to) else dtype)
+  wide <- switch(dtype_kind(dtype), float = "f64", complex = "c128", bool = NULL, dtype)
+  if (is.null(wide)) {
+    stop_joist("joist_dtype_error", "nv_linspace() gives numbers, not ", format(dtype))
+  }
+  first <- one_number(from, "from", wide)
+  last <- one_number(to, "to", wide)
+  steps <- max(length.out - 1, 1)
+  whole <- dtype_kind(dtype) %in% c("int", "uint")
+  number <- beside(nv_iota(1L, if (whole) "ui64" else wide, length.out, start = 0), first)
+  x <- if (whole) {
+    whole_steps(first, last, number, steps)
+  } else {
+    between <- first + number * ((last - first) / steps)
+    nv_ifelse(number == 0, first, nv_ifelse(number == steps, last, between))
+  }
+  place_on(nv_convert(x, dtype, ambiguous), device)
+}
+
+# The dtype of a quotient of such numbers.
+quotient_dtype <- function(from, to) {
+  one_of <- function(x) {
+    x <- as_operand(x)
+    nv_aval(dtype(x), integer(), ambiguous(x))
+  }
+  dtype(nv_div(one_of(from), one_of(to)))
+}
+
+# A scalar of that dtype, exactly if it is no tensor.
+one_number <- function(x, name, dtype) {
+  known <- is_tensor(x) && !is_number(x)
+  if (prod(part_shape(x)) != 1) {
+    stop_joist("joist_shape_error", "`", name, "` must be one number")
+  }
+  if (known) nv_convert(nv_reshape(x, integer()), dtype) else nv_scalar(x, dtype)
+}
+
+# Whole numbers between both, in 64 bits that wrap: the quotient and the rest of the span apart, so
+# that no product is too large.
+whole_steps <- function(first, last, number, steps) {
+  down <- last < first
+  start <- nv_convert(first, "i64")
+  stop <- nv_convert(last, "i64")
+  span <- nv_convert(nv_ifelse(down, start - stop, stop - start), "ui64")
+  steps <- scalar_like(steps, span)
+  up <- nv_ifelse(down, steps - 1L, 0L)
+  moved <- nv_convert(number * (span %/% steps) + (number * (span %% steps) + up) %/% steps, "i64")
+  nv_ifelse(down, start - moved, start + moved)
+}
+
+#' @rdname nv_linspace
+#' @export
+nv_seq <- function(from, to, by = NULL, dtype = NULL, ambiguous = FALSE, device = NULL) {
+  if (!is.null(device)) device <- nv_device(device)
+  given <- c(list(from = from, to = to), if (!is.null(by)) list(by = by))
+  for (name in names(given)) {
+    check_static(given[[name]], name)
+    if (prod(part_shape(given[[name]])) != 1) {
+      stop_joist("joist_shape_error", "`", name, "` must be one number")
+    }
+  }
+  dtype <- as_dtype(if (is.null(dtype)) sequence_dtype(given) else dtype)
+  x <- switch(dtype_kind(dtype),
+    int = ,
+    uint = whole_sequence(given, dtype),
+    float = float_sequence(lapply(given, one_double)),
+    stop_joist("joist_dtype_error", "nv_seq() gives integers and floats, not ", format(dtype))
+  )
+  place_on(nv_convert(x, dtype, ambiguous), device)
+}
+
+sequence_dtype <- function(given) {
+  plain <- vapply(given, function(x) is.numeric(x) && !is.object(x), NA)
+  if (all(plain)) {
+    whole <- if (is.null(given$by)) is_whole(given$from) else all(vapply(given, is.integer, NA))
+    return(dtype_or_default(NULL, if (whole) 1L else 0))
+  }
+  do.call(result_dtype, unname(given))$dtype
+}
+
+one_double <- function(x) {
+  as.vector(as_array(if (is_tensor(x)) nv_convert(x, "f64") else nv_scalar(x, "f64")))
+}
+
+# As seq.default() has it.
+float_sequence <- function(given) {
+  from <- given$from
+  distance <- given$to - from
+  if (!is.finite(distance)) wrong_steps(distance)
+  by <- if (!is.null(given$by)) given$by else if (distance < 0) -1 else 1
+  last <- if (distance == 0) 0 else distance / by
+  if (!is.finite(last) || last < 0) wrong_steps(last)
+  same <- distance != 0 && abs(distance) / max(abs(given$to), abs(from)) < 100 * 2^-52
+  count <- sequence_count(if (same) 0 else floor(last + 1e-10))
+  x <- from + nv_iota(1L, "f64", count, start = 0) * nv_scalar(by, "f64")
+  if (by > 0) nv_min(x, given$to) else nv_max(x, given$to)
+}
+
+# In 64 bits that wrap.
+whole_sequence <- function(given, dtype) {
+  to <- given$to
+  if (is.double(to) && is.double(given$from) && !is.object(to) && is.finite(to)) {
+    to <- if (isTRUE(to < given$from)) ceiling(to) else floor(to)
+  }
+  first <- one_number(given$from, "from", dtype)
+  last <- one_number(to, "to", dtype)
+  down <- as.logical(last < first)
+  by <- one_number(if (is.null(given$by)) if (down) -1 else 1 else given$by, "by", "i64")
+  backward <- as.logical(by < 0L)
+  start <- nv_convert(first, "i64")
+  span <- nv_convert(last, "i64") - start
+  if (as.logical(span == 0L)) {
+    count <- 1
+  } else {
+    if (as.logical(by == 0L) || down != backward) wrong_steps(if (down == backward) Inf else -1)
+    size <- nv_convert(if (backward) -by else by, "ui64")
+    count <- sequence_count(as_array(nv_convert(if (down) -span else span, "ui64") %/% size,
+      as = "double"
+    ))
+  }
+  start + nv_iota(1L, "i64", count, start = 0) * by
+}
+
+sequence_count <- function(last) {
+  if (last >= .Machine$integer.max) {
+    stop_joist("joist_shape_error", "a sequence of more than 2^31 - 1 numbers")
+  }
+  last + 1
+}
+
+wrong_steps <- function(last) {
+  stop_joist(
+    "joist_value_error",
+    if (is.finite(last)) {
+      "`by` has the wrong sign: it does not lead from `from` to `to`"
+    } else {
+      "`from`, `to` and `by` must be finite, and `by` not 0"
+    }
+  )
+}
