@@ -112,7 +112,7 @@ nv_dot <- function(lhs, rhs, batch_dims = list(integer(), integer()),
   check_dot_dims(batch_dims, contracting_dims, extents, dot_extents(rhs))
   left <- dot_matrix(lhs, contracting_dims[[1L]], batch_dims[[1L]], rhs)
   right <- dot_matrix(rhs, contracting_dims[[2L]], batch_dims[[2L]], lhs)
-  result <- nv_crossprod(left$matrix, right$matrix)
+  result <- matrix_product(left$matrix, right$matrix, left$summed == 1L, right$summed == 2L)
   nv_reshape(result, c(left$kept, right$kept, extents[batch_dims[[1L]]]))
 }
 
@@ -122,11 +122,13 @@ dot_extents <- function(x) {
   if (length(extents) == 0L && (!is_tensor(x) || is_number(x))) 1L else extents
 }
 
-# An operand as a batch of matrices whose columns are what is summed over.
+# An operand as a batch of matrices, and which of their dimensions is summed over: elements are not
+# moved if either will do.
 dot_matrix <- function(x, contracting, batch, other) {
   extents <- dot_extents(x)
   kept <- setdiff(seq_along(extents), c(contracting, batch))
-  order <- c(contracting, kept, batch)
+  summed <- if (identical(as.integer(c(kept, contracting, batch)), seq_along(extents))) 2L else 1L
+  order <- if (summed == 1L) c(contracting, kept, batch) else seq_along(extents)
   x <- with_matrix_shape(x, extents)
   if (!identical(as.integer(order), seq_along(extents))) {
     # Moving elements needs their dtype: that of the product.
@@ -136,8 +138,9 @@ dot_matrix <- function(x, contracting, batch, other) {
     }
     x <- aperm(x, order)
   }
-  x <- with_matrix_shape(x, c(prod(extents[contracting]), prod(extents[kept]), extents[batch]))
-  list(matrix = x, kept = extents[kept])
+  counts <- c(prod(extents[contracting]), prod(extents[kept]))
+  x <- with_matrix_shape(x, c(if (summed == 1L) counts else rev(counts), extents[batch]))
+  list(matrix = x, kept = extents[kept], summed = summed)
 }
 
 # Whether these are dimensions of two operands, pair by pair.

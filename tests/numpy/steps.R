@@ -210,6 +210,35 @@ step_matmul <- function(pool) {
   made("matmul", nv_matmul(pool[[a]]$value, pool[[b]]$value), code, FALSE, 16)
 }
 
+# Indices of two matrices, or of three of which the last two are the same.
+step_einsum <- function(pool) {
+  a <- pick(pool)
+  b <- pick(pool)
+  x <- pool[[a]]
+  y <- pool[[b]]
+  small_matrix <- function(x) x$exact && length(shape(x$value)) == 2L && small(x$value)
+  if (!small_matrix(x) || !small_matrix(y)) {
+    return(NULL)
+  }
+  letters_of <- function() paste(sample(c("i", "j", "k", "Z"), 2L, TRUE), collapse = "")
+  inputs <- c(letters_of(), letters_of())
+  inputs <- inputs[c(1L, 2L, if (chance(0.2)) 2L)]
+  own <- unique(strsplit(paste(inputs, collapse = ""), "")[[1L]])
+  output <- if (chance(0.6)) sample(own, sample.int(length(own), 1L))
+  text <- paste0(
+    paste(inputs, collapse = ","), if (!is.null(output)) paste0("->", paste(output, collapse = ""))
+  )
+  value <- tryCatch(
+    do.call(nv_einsum, c(list(text, x$value), rep(list(y$value), length(inputs) - 1L))),
+    joist_shape_error = function(e) NULL
+  )
+  operands <- paste(c(v(a), rep(v(b), length(inputs) - 1L)), collapse = ", ")
+  if (is.null(value)) {
+    return(NULL)
+  }
+  made("einsum", value, sprintf("np.einsum('%s', %s)", text, operands), FALSE, 64)
+}
+
 # ---- moving elements ----
 
 # `code` makes the value of `from` anew, elements moved.
@@ -283,5 +312,5 @@ moving_steps <- list(
 
 steps <- c(
   arithmetic_steps, unary_steps, list(ifelse = step_ifelse, convert = step_convert),
-  reduction_steps, scan_steps, list(matmul = step_matmul), moving_steps
+  reduction_steps, scan_steps, list(matmul = step_matmul, einsum = step_einsum), moving_steps
 )

@@ -378,6 +378,13 @@ raised_errors <- alist(
     joist_dtype_error = nv_softmax(z),
     joist_shape_error = nv_logsumexp(v, 2)
   ),
+  nv_einsum = list(
+    joist_value_error = nv_einsum("i-j", x),
+    joist_value_error = nv_einsum("ij,jk", x),
+    joist_shape_error = nv_einsum("i", x),
+    joist_shape_error = nv_einsum("ii", x),
+    joist_promotion_error = strict(nv_einsum("i,i", i, v))
+  ),
   nv_linspace = list(
     joist_value_error = nv_seq(1, 2, -1),
     joist_value_error = nv_linspace(0, 300, 3, dtype = "i8"),
@@ -610,6 +617,10 @@ given_dtypes <- alist(
   nv_logsumexp = list(
     f32 = nv_logsumexp(v), `f32?` = nv_softmax(i), f32 = nv_log_softmax(v, 1),
     `f32?` = nv_softplus(b), f32 = nv_gelu(v)
+  ),
+  nv_einsum = list(
+    i16 = nv_einsum("i,i", i, i), f32 = nv_einsum("i,j", i, v), bool = nv_einsum("i->", b),
+    i8 = nv_einsum("i,i", nv_tensor(1:3, "i8"), 1:3)
   ),
   nv_linspace = list(
     f32 = nv_linspace(0, 1, 3), f32 = nv_linspace(0L, 1L, 3), f16 = nv_linspace(0, 1, 3, "f16"),

@@ -34,7 +34,7 @@ valid_arguments <- function() {
     arguments = list(v), cotangents = list(v), tangents = list(v),
     rule = function(cotangent, value, ...) list(cotangent), step = 1e-3, tolerance = 1e-3,
     init = 1, cond = function(state) FALSE, body = function(i, state) state, xs = v,
-    reverse = FALSE, true = 1, false = 2, like = v, length.out = 3L
+    reverse = FALSE, true = 1, false = 2, like = v, length.out = 3L, equation = "i,i"
   )
   named <- list(x = list(a = v, b = i))
   npz <- tempfile(fileext = ".npz")
