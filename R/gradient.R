@@ -277,6 +277,12 @@ run_rule <- function(step, g) {
   if (any(complex)) {
     stop_joist("joist_dtype_error", "nv_", step$op, "() of complex numbers has no derivative")
   }
+  unknown <- Filter(function(k) step$depends[k], no_gradient_by[[step$op]])
+  if (length(unknown) > 0L) {
+    stop_joist(
+      "joist_value_error", "nv_", step$op, "() has no derivative by `", names(unknown)[1L], "`"
+    )
+  }
   operands <- step$operands
   if (!step$op %in% as_they_are) {
     operands <- Map(function(x, read) {
@@ -288,6 +294,6 @@ run_rule <- function(step, g) {
 
 # Operations that convert no operand, or whose derivative is that of the conversion.
 as_they_are <- c(
-  "alias", "convert", "runif", "rnorm", "reduce_sum", "reduce_prod", "reduce_min", "reduce_max",
-  "mean", "cumsum", "cumprod", "cummin", "cummax"
+  "alias", "convert", "runif", "rnorm", "rexp", "rgamma", "reduce_sum", "reduce_prod",
+  "reduce_min", "reduce_max", "mean", "cumsum", "cumprod", "cummin", "cummax"
 )

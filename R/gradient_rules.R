@@ -14,12 +14,15 @@ zero_gradient <- c(
   "eq", "ne", "lt", "le", "gt", "ge", "and", "or", "xor", "not", "bitwise_and", "bitwise_or",
   "bitwise_xor", "bitwise_not", "shift_left", "shift_right_arithmetic", "shift_right_logical",
   "popcnt", "imag", "arg", "bitcast_convert", "iota", "order", "top_k", "match", "searchsorted",
-  "tabulate", "argmin", "argmax", "fold_in", "random_bits", "randint", "rbinom", "reduce_any",
-  "reduce_all"
+  "tabulate", "argmin", "argmax", "fold_in", "random_bits", "randint", "rbinom", "rpois",
+  "rcategorical", "reduce_any", "reduce_all"
 )
 
 # Results with a derivative that no operation gives.
 no_gradient <- "while"
+
+# Operands by which no derivative is known, and what they are called.
+no_gradient_by <- list(rgamma = c(alpha = 2L))
 
 # Of one operand: its cotangent.
 of_one <- function(rule) {
@@ -206,6 +209,12 @@ gradient_rules <- list(
   rnorm = function(g, x, y, at) {
     mean <- nv_convert(x[[2L]], dtype(g))
     list(NULL, g, g * ((y[[1L]] - mean) / nv_convert(x[[3L]], dtype(g))))
+  },
+  rexp = function(g, x, y, at) {
+    list(NULL, -(g * (y[[1L]] / nv_convert(x[[2L]], dtype(g)))))
+  },
+  rgamma = function(g, x, y, at) {
+    list(NULL, NULL, -(g * (y[[1L]] / nv_convert(x[[3L]], dtype(g)))))
   },
 
   # ---- linear algebra ----

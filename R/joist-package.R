@@ -29,7 +29,7 @@
 #' \item Sorting and searching: [nv_sort()], [nv_top_k()], [nv_match()], [nv_which()],
 #'   [unique][unique.nv_tensor].
 #' \item Linear algebra: [nv_matmul()], [nv_einsum()], [nv_solve()], [nv_qr()].
-#' \item Random numbers: [nv_key()], [nv_runif()], [nv_sample()].
+#' \item Random numbers: [nv_key()], [nv_runif()], [nv_rexp()], [nv_sample()].
 #' \item Other libraries: Python's arrays [python], any by DLPack [nv_to_dlpack()].
 #' \item Loops and branches: [nv_while()], [nv_for()], [nv_scan()], [nv_if()].
 #' \item Derivatives: [gradient()], [nv_vjp()], [nv_stop_gradient()], [nv_checkpoint()],

@@ -335,6 +335,27 @@ static void test_draws(void) {
              WANT(JOIST_E_RBINOM_SIZE, .number = {-1, 127}, .position = 3, .type = {TYPE(I8)}));
   check_draw(JOIST_OP_RBINOM, JOIST_I8, one, row,
              WANT(JOIST_E_RBINOM_PROB, .number = {-1}, .position = 3));
+  check_draw(JOIST_OP_RGAMMA, JOIST_F32, row, one,
+             WANT(JOIST_E_RGAMMA_SHAPE, .number = {-1}, .position = 3));
+  check_draw(JOIST_OP_RGAMMA, JOIST_F32, one, row,
+             WANT(JOIST_E_RGAMMA_RATE, .number = {-1}, .position = 3));
+  const struct joist_attributes three = in_type(in_shape(no_attributes, 1, 3, 0), JOIST_I8);
+  const struct operand own_key = {.dtype = JOIST_UI32, SHAPE(2)};
+  const struct operand many = {.dtype = JOIST_F32, SHAPE(1, 200)};
+  check_failure(JOIST_OP_REXP, OPERANDS(own_key, row),
+                in_type(in_shape(no_attributes, 1, 3, 0), JOIST_F32),
+                WANT(JOIST_E_REXP_RATE, .number = {-1}, .position = 3));
+  check_failure(JOIST_OP_RPOIS, OPERANDS(own_key, row), three,
+                WANT(JOIST_E_RPOIS_RATE, .number = {-1}, .position = 3, .type = {TYPE(I8)}));
+  check_failure(JOIST_OP_RCATEGORICAL, OPERANDS(own_key, row), three,
+                WANT(JOIST_E_WEIGHT, .number = {-1}, .position = 3));
+  check_failure(JOIST_OP_RCATEGORICAL, OPERANDS(own_key, {.dtype = JOIST_F32, SHAPE(3)}), three,
+                WANT(JOIST_E_NO_WEIGHT, .position = 1));
+  check_failure(JOIST_OP_RCATEGORICAL, OPERANDS(own_key, {.dtype = JOIST_F32, SHAPE(2, 3)}), three,
+                WANT(JOIST_E_WEIGHTS_SHAPE, .shape = {SHAPE(2, 3), SHAPE(3)}));
+  check_failure(JOIST_OP_RCATEGORICAL, OPERANDS(own_key, many),
+                in_type(in_shape(no_attributes, 1, 1, 0), JOIST_I8),
+                WANT(JOIST_E_CATEGORIES, .count = {200}, .type = {TYPE(I8)}));
 }
 
 /* ---- a LAPACK that finds fault with everything ---- */

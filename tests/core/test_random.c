@@ -177,7 +177,9 @@ static void test_programs(void) {
   } draws[] = {
       {JOIST_OP_RANDOM_BITS, {0, 0}}, {JOIST_OP_RUNIF, {0, 1}},       {JOIST_OP_RUNIF, {-2.5, 100}},
       {JOIST_OP_RNORM, {0, 1}},       {JOIST_OP_RNORM, {3, 0.1}},     {JOIST_OP_RANDINT, {0, 1}},
-      {JOIST_OP_RBINOM, {1, 0.25}},   {JOIST_OP_RBINOM, {100, 0.25}}, {JOIST_OP_RBINOM, {60, 0.9}}};
+      {JOIST_OP_RBINOM, {1, 0.25}},   {JOIST_OP_RBINOM, {100, 0.25}}, {JOIST_OP_RBINOM, {60, 0.9}},
+      {JOIST_OP_REXP, {2, 0}},        {JOIST_OP_RGAMMA, {0.5, 3}},    {JOIST_OP_RGAMMA, {1e9, 3}},
+      {JOIST_OP_RPOIS, {3, 0}},       {JOIST_OP_RPOIS, {50, 0}}};
   const size_t lengths[] = {0, 1, 2, 3, 5, 1023, 1024, 1025, 3333};
   const uint32_t key[2] = {0x12345678, 0x9abcdef0};
   int drawn = 0;
@@ -207,7 +209,7 @@ static void test_programs(void) {
       }
       free(whole);
     }
-  CHECK_INT(drawn, 8 + 4 + 4 + 6 + 6 + 15 + 15 + 14 + 14);
+  CHECK_INT(drawn, 8 + 4 + 4 + 6 + 6 + 15 + 15 + 14 + 14 + 4 + 4 + 4 + 12 + 11);
 }
 
 /* ---- arithmetic ---- */

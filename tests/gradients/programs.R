@@ -320,8 +320,11 @@ compare_differences <- function(f, program, own) {
 
 # ---- running ----
 
-# Draws have none but by their limits; loops are compared with their turns written out, in testthat.
-treated <- c(unlist(lapply(steps, `[[`, "covers")), "runif", "rnorm", "for", "scan", "if")
+# Draws have none but by their parameters; loops are compared with their turns written out, in
+# testthat.
+treated <- c(
+  unlist(lapply(steps, `[[`, "covers")), "runif", "rnorm", "rexp", "rgamma", "for", "scan", "if"
+)
 lacking <- setdiff(names(joist:::gradient_rules), treated)
 if (length(lacking) > 0L) {
   counts[["failed"]] <- counts[["failed"]] + length(lacking)

@@ -343,7 +343,22 @@ raised_errors <- alist(
     joist_value_error = jit(function() nv_runif(2))(),
     joist_shape_error = nv_runif(2, c(1, 2, 3))
   ),
+  nv_rexp = list(
+    joist_dtype_error = nv_rexp(2, dtype = "i32"),
+    joist_dtype_error = nv_rpois(2, 1, "bool"),
+    joist_value_error = nv_rexp(2, -1),
+    joist_value_error = nv_rgamma(2, NaN),
+    joist_value_error = nv_rpois(2, 1e3, "i8"),
+    joist_value_error = nv_rcategorical(2, c(-Inf, -Inf)),
+    joist_value_error = gradient(function(x) sum(nv_rgamma(3, x, key = key)))(v),
+    joist_value_error = jit(function(x) nv_rexp(2, x))(v),
+    joist_shape_error = nv_rexp(4, v),
+    joist_shape_error = nv_rcategorical(4, nv_fill(0, c(3, 2)))
+  ),
   nv_sample = list(
+    joist_value_error = nv_sample(v, 2, prob = c(1, 0, 0)),
+    joist_value_error = nv_sample(v, prob = c(1, -1, 1)),
+    joist_shape_error = nv_sample(v, prob = 1),
     joist_value_error = nv_sample(v, 4),
     joist_value_error = jit(function(x) nv_sample(x))(v),
     joist_dtype_error = nv_sample(v, key = v),
@@ -607,7 +622,11 @@ given_dtypes <- alist(
     f32 = nv_runif(2), i32 = nv_randint(2, 1L, 6L), i32 = nv_rbinom(2, 3, 0.5),
     bool = nv_rbernoulli(2), ui32 = nv_random_bits(2), c128 = nv_rnorm(2, dtype = "c128")
   ),
-  nv_sample = list(i16 = nv_sample(i, 2)),
+  nv_rexp = list(
+    f32 = nv_rexp(2), f16 = nv_rgamma(2, 1, dtype = "f16"), i32 = nv_rpois(2, 3),
+    i32 = nv_rcategorical(2, v), i64 = nv_rpois(2, 3, "i64")
+  ),
+  nv_sample = list(i16 = nv_sample(i, 2), i16 = nv_sample(i, 2, prob = v)),
   nv_solve = list(
     f32 = nv_solve(s, 1:2), `f32?` = nv_solve(nv_tensor(diag(2), "i8")), f32 = nv_det(s),
     f32 = nv_chol(s), f64 = nv_solve(s, nv_tensor(1:2, "f64")), f32 = nv_determinant(s)$sign

@@ -34,7 +34,8 @@ valid_arguments <- function() {
     arguments = list(v), cotangents = list(v), tangents = list(v),
     rule = function(cotangent, value, ...) list(cotangent), step = 1e-3, tolerance = 1e-3,
     init = 1, cond = function(state) FALSE, body = function(i, state) state, xs = v,
-    reverse = FALSE, true = 1, false = 2, like = v, length.out = 3L, equation = "i,i"
+    reverse = FALSE, true = 1, false = 2, like = v, length.out = 3L, equation = "i,i",
+    rate = 1, alpha = 1, logits = c(0, 1)
   )
   named <- list(x = list(a = v, b = i))
   npz <- tempfile(fileext = ".npz")
@@ -60,7 +61,8 @@ valid_arguments <- function() {
     nv_row_sums = square, nv_col_sums = square, nv_row_means = square, nv_col_means = square,
     nv_outer = list(f = nv_mul), nv_randint = list(dtype = "i32"), nv_rbinom = list(dtype = "i32"),
     nv_rbernoulli = list(dtype = "bool"), nv_random_bits = list(dtype = "ui32"),
-    nv_split = square, nv_squeeze = list(operand = nv_tensor(1:2, shape = 1:2)),
+    nv_rpois = list(dtype = "i32"), nv_rcategorical = list(dtype = "i32"),
+    nv_sample = list(prob = c(1, 2, 3)), nv_split = square, nv_squeeze = list(operand = nv_tensor(1:2, shape = 1:2)),
     nv_linspace = list(from = 0, to = 1), nv_seq = list(from = 1, to = 9, by = 2),
     nv_tensor = list(x = 1:3), nv_scalar = list(x = 1), nv_which = list(x = b),
     promotion_table = list(lhs = "f32", rhs = "i8"), as_dtype = list(x = "f32"),

@@ -204,6 +204,9 @@ test_that("constructors follow the defaults of the rules", {
       expect_identical(type_of(nv_iota(1, shape = 3)), whole)
       expect_identical(type_of(nv_randint(2, 1L, 6L, key = key)), whole)
       expect_identical(type_of(nv_rbinom(2, 3, 0.5, key = key)), whole)
+      expect_identical(type_of(nv_rexp(2, key = key)), double)
+      expect_identical(type_of(nv_rgamma(2, 1, key = key)), double)
+      expect_identical(type_of(nv_rpois(2, 3, key = key)), whole)
       expect_identical(type_of(jit(\(k) nv_rnorm(2, key = k))(key)), double)
     })
   }

@@ -147,7 +147,9 @@ cases <- c(
     }, u, p),
     "if" = case(function(x, y) weigh(nv_if(sum(x) > 0, x * y, x)), u, p),
     runif = case(function(x, y) weigh(nv_runif(5L, x[1], y[1], "f64", key = key)^2), u, u + 2),
-    rnorm = case(function(x, y) weigh(nv_rnorm(5L, x[1], y[1], "f64", key = key)^2), u, p)
+    rnorm = case(function(x, y) weigh(nv_rnorm(5L, x[1], y[1], "f64", key = key)^2), u, p),
+    rexp = case(function(x) weigh(nv_rexp(6L, x, "f64", key = key)^2), p),
+    rgamma = case(function(x) weigh(nv_rgamma(6L, 1.5, x, "f64", key = key)^2), p)
   )
 )
 for (lower in c(TRUE, FALSE)) {

@@ -1,24 +1,6 @@
 # Random tensors: distributions against R's own distribution functions, with fixed keys, so
 # that a test always gives the same answer.
 
-draws <- function(x) as.vector(as_array(x))
-
-# Each part of a family of tests may fail once in 10^5; the keys were not chosen.
-expect_likely <- function(p, label) {
-  expect_true(p > 1e-5, label = paste0(label, ": p = ", format(p)))
-}
-
-# Counts of draws of a discrete distribution in at most 60 cells against their probabilities.
-chi_square <- function(x, q, p) {
-  breaks <- unique(q(seq(0.01, 0.99, length.out = 59)))
-  cell <- findInterval(x, breaks, left.open = TRUE) + 1
-  probability <- diff(c(0, p(breaks), 1))
-  kept <- probability > 1e-4
-  suppressWarnings(
-    chisq.test(tabulate(cell, length(probability))[kept], p = probability[kept], rescale.p = TRUE)
-  )$p.value
-}
-
 test_that("uniform numbers are uniform, in every float dtype", {
   for (d in floats()) {
     steps <- 2^float_spec(d)$digits
@@ -223,11 +205,16 @@ with_key <- list(
   rnorm = function(key, d) nv_rnorm(c(5, 41), 1, 2, dtype = d, key = key),
   randint = function(key, d) nv_randint(c(5, 41), 0, 1, dtype = d, key = key),
   rbinom = function(key, d) nv_rbinom(c(5, 41), 1, 0.3, dtype = d, key = key),
-  bits = function(key, d) nv_random_bits(c(5, 41), dtype = d, key = key)
+  bits = function(key, d) nv_random_bits(c(5, 41), dtype = d, key = key),
+  rexp = function(key, d) nv_rexp(c(5, 41), 2, dtype = d, key = key),
+  rgamma = function(key, d) nv_rgamma(c(5, 41), 0.7, 2, dtype = d, key = key),
+  rpois = function(key, d) nv_rpois(c(5, 41), 12, dtype = d, key = key),
+  rcategorical = function(key, d) nv_rcategorical(c(5, 41), c(1, 2, 3), dtype = d, key = key)
 )
 key_dtypes <- list(
   runif = floats(), rnorm = c(floats(), complexes()), randint = dtypes(), rbinom = dtypes(),
-  bits = ints()
+  bits = ints(), rexp = floats(), rgamma = floats(), rpois = c(ints(), floats()),
+  rcategorical = c(ints(), floats())
 )
 
 test_that("jit() gives the same numbers, nv_aval() the same type, other dtypes an error", {
@@ -376,7 +363,10 @@ test_that("the number of threads and the instruction set change nothing", {
     list(
       nv_runif(3e5, key = key), nv_runif(3e5, -1, 1, dtype = "f64", key = key),
       nv_rnorm(3e5, key = key), nv_rnorm(3e5, dtype = "c128", key = key),
-      nv_randint(3e5, 1, 1e9, key = key), nv_rbinom(3e5, 100, 0.3, key = key)
+      nv_randint(3e5, 1, 1e9, key = key), nv_rbinom(3e5, 100, 0.3, key = key),
+      nv_rexp(3e5, dtype = "f64", key = key), nv_rgamma(3e5, 0.7, dtype = "f64", key = key),
+      nv_rpois(3e5, 20, key = key), nv_rcategorical(3e5, 1:9, key = key),
+      nv_rcategorical(1e5, nv_fill(0, c(1e5, 3)), key = key)
     )
   }
   nv_set_threads(1)

@@ -157,7 +157,7 @@ static struct joist_cuda_draw draw_of(const struct running *r, const struct jois
                                   .out = r->arrays[i->result],
                                   .smallest = whole.smallest,
                                   .largest = whole.largest,
-                                  .most = joist_binomial_most(dtype),
+                                  .most = joist_count_most(dtype),
                                   .op = (uint32_t)i->op,
                                   .dtype = (uint32_t)dtype,
                                   .size = (uint32_t)joist_dtype_size(dtype)};

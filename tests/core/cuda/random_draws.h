@@ -273,7 +273,7 @@ static void test_draw_limits(void) {
     check_pairs(JOIST_OP_RANDINT, (joist_dtype)d, JOIST_F64, whole, sizeof whole / sizeof *whole);
     count = 0;
     for (size_t k = 0; k < sizeof trials / sizeof *trials; k++)
-      if (trials[k].low <= joist_binomial_most((joist_dtype)d)) fits[count++] = trials[k];
+      if (trials[k].low <= joist_count_most((joist_dtype)d)) fits[count++] = trials[k];
     check_pairs(JOIST_OP_RBINOM, (joist_dtype)d, JOIST_F64, fits, count);
   }
 }

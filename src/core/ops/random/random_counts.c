@@ -1,4 +1,4 @@
-/* Random integers and binomial numbers. */
+/* Random integers, binomial numbers and categories. */
 #include "core/ops/random/random_counts.h"
 
 #include <math.h>
@@ -110,7 +110,7 @@ joist_status joist_random_integer_run(const struct joist_call *call, struct jois
 
 /* ---- binomial numbers ---- */
 
-double joist_binomial_most(joist_dtype dtype) {
+double joist_count_most(joist_dtype dtype) {
   const uint64_t largest = joist_dtype_whole(dtype).largest;
   return largest < UINT64_C(1) << 53 ? (double)largest : 0x1p53;
 }
@@ -146,7 +146,7 @@ static void draw_binomial(const struct joist_draw *draw, size_t first, size_t n,
 }
 
 joist_status joist_binomial_check(const struct joist_draw *draw, struct joist_error *error) {
-  const double most = joist_binomial_most(draw->dtype);
+  const double most = joist_count_most(draw->dtype);
   const size_t count = joist_parameter_count(draw);
   for (size_t k = 0; k < count; k++) {
     double size, prob;

@@ -16,7 +16,7 @@ joist_status joist_binomial_check(const struct joist_draw *draw,
 joist_dtype joist_limit_carrier(joist_dtype dtype);
 /* The whole numbers up to which a dtype has all of them; see random_element.h. */
 struct joist_whole joist_dtype_whole(joist_dtype dtype);
-/* The largest size of a binomial number. */
-double joist_binomial_most(joist_dtype dtype);
+/* The largest count: the size of a binomial number, or a Poisson number. */
+double joist_count_most(joist_dtype dtype);
 
 #endif

@@ -43,6 +43,21 @@ SHAPE_OF(uniform, RUNIF)
 SHAPE_OF(normal, RNORM)
 SHAPE_OF(integer, RANDINT)
 SHAPE_OF(binomial, RBINOM)
+SHAPE_OF(exponential, REXP)
+SHAPE_OF(gamma, RGAMMA)
+SHAPE_OF(poisson, RPOIS)
+
+/* Weights: of all elements alike, or with one more dim than there are elements. */
+joist_status joist_random_category_shape(const struct joist_shape *const *shapes,
+                                         const struct joist_attributes *attributes,
+                                         struct joist_shape *result, struct joist_error *error) {
+  (void)joist_attribute_shape(attributes, result);
+  struct joist_shape each = *shapes[1];
+  if (each.rank > 0) each.rank--;
+  if (shapes[1]->rank == 0 || (shapes[1]->rank > 1 && !joist_shape_equal(&each, result)))
+    return JOIST_FAIL(error, JOIST_E_WEIGHTS_SHAPE, .shape = {*shapes[1], *result});
+  return check_key(shapes[0], error);
+}
 
 static struct joist_parameter parameter_of(const struct joist_call *call, int k) {
   const size_t count = joist_value_count(call->operand[k]);
@@ -63,6 +78,7 @@ joist_status joist_draw_init(struct joist_draw *draw, const struct joist_call *c
   if (call->operand[0]->type.dtype != JOIST_UI32)
     return JOIST_FAIL(error, JOIST_E_KEY_DTYPE, .type = {{call->operand[0]->type.dtype, false}});
   memcpy(draw->stream.key, call->in[0], sizeof draw->stream.key);
+  draw->lhs.single = draw->rhs.single = true;
   if (operands > 1) draw->lhs = parameter_of(call, 1);
   if (operands > 2) draw->rhs = parameter_of(call, 2);
   return JOIST_OK;

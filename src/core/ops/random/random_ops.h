@@ -27,6 +27,7 @@ struct joist_draw {
   struct joist_stream stream; /* of dense bits */
   joist_dtype dtype;
   struct joist_parameter lhs, rhs;
+  const double *sums; /* of the weights of categories, if all elements have the same */
   void (*run)(const struct joist_draw *draw, size_t first, size_t n, void *out);
   size_t work; /* of one element, in additions */
 };

@@ -1,0 +1,77 @@
+#' Random waiting times and counts
+#'
+#' `nv_rexp()` gives exponential numbers, `nv_rgamma()` those of the gamma distribution,
+#' `nv_rpois()` Poisson counts, and `nv_rcategorical()` categories, counted from 1, with
+#' probabilities in proportion to `exp(logits)`.
+#'
+#' Keys and shapes are as of [nv_runif()]. All is computed in double and rounded once. Gamma numbers
+#' are drawn by rejection, and so are Poisson counts of rates from 10 on: each element draws from
+#' random bits of its own, so that the same key gives the same numbers for any number of threads.
+#' The distributions hold up to the rounding of doubles; a category of a probability below 2^-53
+#' may never be drawn, one with the logit -Inf never is.
+#'
+#' A rate of 0 makes infinite waiting times and counts of 0, a rate of Inf times of 0; an `alpha` of
+#' 0 gives 0 and one of Inf Inf. Derivatives are by `rate`, of the same draw; of counts and
+#' categories they are 0.
+#'
+#' @inheritParams nv_runif
+#' @param rate Numbers of at least 0, or tensors with one value or of shape `shape` (or that can be
+#'   broadcast to it): how much happens in a time of 1. For `nv_rpois()` the counts must have room
+#'   in the dtype: `rate + 12 * sqrt(rate) + 40` is at most the largest whole number up to which it
+#'   has all, and 2^53.
+#' @param alpha As `rate`: the shape of the gamma distribution, whose mean is `alpha / rate`.
+#' @param logits Numbers or a tensor, finite or -Inf: a vector, with an element for each category,
+#'   or of one more dimension than `shape`, the last one, for probabilities that each element has of
+#'   its own.
+#' @param dtype The dtype of the result: a float dtype for `nv_rexp()` and `nv_rgamma()`, an integer
+#'   or float one for the others. `NULL` is the dtype that the promotion rules give a double, or an
+#'   integer.
+#' @return A tensor of dtype `dtype` and shape `shape`.
+#' @section Errors: `joist_dtype_error` for a dtype that the function does not give;
+#'   `joist_value_error` for a rate or `alpha` below 0 or NaN, a rate whose counts the dtype has no
+#'   room for, logits that are NaN, Inf or all -Inf, with the position; for a derivative by `alpha`,
+#'   and without a key while `jit()` traces; `joist_shape_error` for parameters that do not fit.
+#' @references G. Marsaglia, W. W. Tsang (2000). A simple method for generating gamma variables. ACM
+#'   Transactions on Mathematical Software 26.
+#'
+#'   W. Hörmann (1993). The transformed rejection method for generating Poisson random variables.
+#'   Insurance: Mathematics and Economics 12.
+#' @examples
+#' set.seed(1)
+#' nv_rexp(3, rate = 2)
+#' nv_rgamma(c(2, 2), alpha = 0.5, rate = nv_tensor(c(1, 10, 1, 10), shape = c(2, 2)))
+#' nv_rpois(5, 4.5)
+#' nv_rcategorical(5, log(c(0.2, 0.3, 0.5)))
+#' @export
+nv_rexp <- function(shape, rate = 1, dtype = NULL, key = NULL) {
+  draw("rexp", key, list(rate), shape, dtype_or_default(dtype, 0))
+}
+
+#' @rdname nv_rexp
+#' @export
+nv_rgamma <- function(shape, alpha, rate = 1, dtype = NULL, key = NULL) {
+  draw("rgamma", key, list(alpha, rate), shape, dtype_or_default(dtype, 0))
+}
+
+#' @rdname nv_rexp
+#' @export
+nv_rpois <- function(shape, rate, dtype = NULL, key = NULL) {
+  draw("rpois", key, list(rate), shape, dtype_or_default(dtype, 0L))
+}
+
+#' @rdname nv_rexp
+#' @export
+nv_rcategorical <- function(shape, logits, dtype = NULL, key = NULL) {
+  known <- is_tensor(logits) && !is_number(logits)
+  logits <- if (known) nv_convert(logits, "f64") else nv_tensor(logits, "f64")
+  if (ndims(logits) == 0L || length(logits) == 0L) {
+    stop_joist("joist_shape_error", "`logits` must have a dimension of categories, at least one")
+  }
+  weights <- nv_exp(logits - greatest(logits, ndims(logits)))
+  draw_category(weights, shape, dtype_or_default(dtype, 1L), as_key(key, logits))
+}
+
+draw_category <- function(weights, shape, dtype, key) {
+  attributes <- list(shape = shape, dtype = dtype)
+  .Call(joist_r_operation, "rcategorical", list(key, weights), attributes)
+}
