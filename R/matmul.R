@@ -23,41 +23,61 @@
 #' kernels have the same bits for any number of threads, but not for every instruction set,
 #' as some have a fused multiply-add.
 #'
+#' With `accumulate`, operands are read in their own dtypes and products are summed in that dtype,
+#' which is the dtype of the result: sums of products of `i8` are exact in `i32` (of up to 131,071
+#' terms) and `i64`, sums of `f16` and `bf16` are not rounded from `f32`. It must hold every value
+#' of both operands. No operand is copied: their elements are converted as the kernels read them,
+#' which are joist's own, some hundred at a time.
+#'
 #' @param lhs,rhs,x,y Tensors or R numbers; `y = NULL` is `x`.
+#' @param accumulate A dtype or its name, for the sums and the result; `NULL` for the common dtype
+#'   of the operands.
 #' @param batch_dims,contracting_dims Lists of two integer vectors of equal length: dimensions
 #'   of `lhs` and the dimensions of `rhs` that belong to them. Batch dimensions are kept,
 #'   contracting ones are summed over.
-#' @return A tensor of the common dtype of the operands. The shape of `nv_dot()` is that of
-#'   the remaining dimensions of `lhs`, then those of `rhs`, then the batch dimensions.
+#' @return A tensor of the common dtype of the operands, or of dtype `accumulate`. The shape of
+#'   `nv_dot()` is that of the remaining dimensions of `lhs`, then those of `rhs`, then the batch
+#'   dimensions.
 #' @section Errors: `joist_shape_error` when the shapes do not fit; `joist_promotion_error`
-#'   when there is no common dtype.
+#'   when there is no common dtype; `joist_dtype_error` for an `accumulate` that does not hold all
+#'   values of an operand.
 #' @examples
 #' x <- nv_tensor(matrix(1:6, 2), "f32")
 #' nv_matmul(x, t(x))
 #' nv_crossprod(x)
 #' nv_matmul(x, 1:3)
+#' pixels <- nv_tensor(matrix(100:105, 2), "i8")
+#' nv_tcrossprod(pixels, accumulate = "i32")
 #' shape(nv_matmul(nv_fill(1, c(2, 3, 5)), nv_fill(1, c(3, 4))))
 #' nv_dot(x, x, contracting_dims = list(c(1, 2), c(1, 2)))
 #' @export
-nv_matmul <- function(lhs, rhs) matrix_product(lhs, rhs, FALSE, FALSE)
+nv_matmul <- function(lhs, rhs, accumulate = NULL) {
+  matrix_product(lhs, rhs, FALSE, FALSE, accumulate)
+}
 
 #' @rdname nv_matmul
 #' @export
-nv_crossprod <- function(x, y = NULL) matrix_product(x, if (is.null(y)) x else y, TRUE, FALSE)
+nv_crossprod <- function(x, y = NULL, accumulate = NULL) {
+  matrix_product(x, if (is.null(y)) x else y, TRUE, FALSE, accumulate)
+}
 
 #' @rdname nv_matmul
 #' @export
-nv_tcrossprod <- function(x, y = NULL) matrix_product(x, if (is.null(y)) x else y, FALSE, TRUE)
+nv_tcrossprod <- function(x, y = NULL, accumulate = NULL) {
+  matrix_product(x, if (is.null(y)) x else y, FALSE, TRUE, accumulate)
+}
 
-matrix_product <- function(lhs, rhs, lhs_transposed, rhs_transposed) {
+matrix_product <- function(lhs, rhs, lhs_transposed, rhs_transposed, accumulate = NULL) {
   transposed <- c(lhs_transposed, rhs_transposed)
   operands <- list(lhs, rhs)
   if (!is_matrix(lhs) || !is_matrix(rhs)) {
     shapes <- matrix_shapes(part_shape(lhs), part_shape(rhs), transposed)
     operands <- list(with_matrix_shape(lhs, shapes[[1L]]), with_matrix_shape(rhs, shapes[[2L]]))
   }
-  flags <- list(transpose_lhs = lhs_transposed, transpose_rhs = rhs_transposed)
-  .Call(joist_r_operation, "matmul", operands, flags)
+  attributes <- list(
+    transpose_lhs = lhs_transposed, transpose_rhs = rhs_transposed, dtype = accumulate
+  )
+  .Call(joist_r_operation, "matmul", operands, attributes)
 }
 
 # A tensor of matrices, which need no other shape.

@@ -20,15 +20,19 @@ static void *allocate(size_t bytes) {
   return block;
 }
 
-/* Runs nv_matmul() of two arrays as a program. */
-static joist_status run_matmul(joist_dtype dtype, const struct joist_shape *shapes,
-                               const int32_t *transposed, const void *const *inputs, int threads,
-                               struct joist_shape *shape, void **out) {
+/* Runs nv_matmul() of two arrays as a program, in a dtype that is asked for or in their own. */
+static joist_status run_matmul(joist_dtype dtype, joist_dtype asked,
+                               const struct joist_shape *shapes, const int32_t *transposed,
+                               const void *const *inputs, int threads, struct joist_shape *shape,
+                               void **out) {
   struct joist_program program;
   struct joist_error error = {0};
-  const struct joist_attributes attributes =
+  const bool own = asked == JOIST_DTYPE_NONE;
+  const struct joist_attributes flags =
       with(with(no_attributes, JOIST_ATTRIBUTE_TRANSPOSE_LHS, transposed[0]),
            JOIST_ATTRIBUTE_TRANSPOSE_RHS, transposed[1]);
+  const struct joist_attributes attributes =
+      own ? flags : with_type(flags, (struct joist_type){asked, false});
   struct joist_inference inference;
   joist_value_id values[2], result = 0;
   joist_program_init(&program);
@@ -39,7 +43,7 @@ static joist_status run_matmul(joist_dtype dtype, const struct joist_shape *shap
   if (status == JOIST_OK) {
     struct joist_plan *plan = NULL;
     *shape = inference.shape[0];
-    *out = allocate(elements_in(shape) * joist_dtype_size(dtype));
+    *out = allocate(elements_in(shape) * joist_dtype_size(own ? dtype : asked));
     CHECK(joist_program_add_output(&program, result, &error) == JOIST_OK);
     CHECK(joist_plan_make(&program, &plan, &error) == JOIST_OK);
     const struct joist_run run = {.threads = threads, .parallel_from = 1};
@@ -146,7 +150,8 @@ static void check_product(joist_dtype dtype, const struct joist_shape *shapes,
   char text[64];
   for (int threads = 1; threads <= THREADS; threads++) {
     void *out = NULL;
-    if (!CHECK(run_matmul(dtype, shapes, transposed, inputs, threads, &shape, &out) == JOIST_OK))
+    if (!CHECK(run_matmul(dtype, JOIST_DTYPE_NONE, shapes, transposed, inputs, threads, &shape,
+                          &out) == JOIST_OK))
       return;
     const size_t bytes = elements_in(&shape) * size;
     CHECK_MSG(((unsigned char *)out)[bytes] == 0x5a, "written past the end");
@@ -219,6 +224,59 @@ static void test_batches(joist_dtype dtype) {
     check_product(dtype, pairs[p], plain, FILL_SMALL);
 }
 
+/* Products in a wider dtype have the bits of those of converted operands. */
+static void check_asked(joist_dtype from, joist_dtype to, const uint32_t *extents, int flags) {
+  const int32_t transposed[2] = {flags & 1, flags >> 1};
+  const uint32_t m = extents[0], k = extents[1], n = extents[2];
+  const struct joist_shape shapes[2] = {{2, {transposed[0] ? k : m, transposed[0] ? m : k}},
+                                        {2, {transposed[1] ? n : k, transposed[1] ? k : n}}};
+  void *narrow[2], *wide[2], *want = NULL;
+  for (int o = 0; o < 2; o++) {
+    const size_t count = elements_in(&shapes[o]);
+    narrow[o] = allocate(count * joist_dtype_size(from));
+    wide[o] = allocate(count * joist_dtype_size(to));
+    fill(from, count, joist_dtype_category(from) < JOIST_CATEGORY_FLOAT ? FILL_BITS : FILL_SMALL,
+         narrow[o]);
+    joist_convert_find_portable(from, to)(count, narrow[o], wide[o]);
+  }
+  const void *const inputs[2] = {narrow[0], narrow[1]}, *const converted[2] = {wide[0], wide[1]};
+  struct joist_shape shape = {0};
+  CHECK(run_matmul(to, JOIST_DTYPE_NONE, shapes, transposed, converted, 1, &shape, &want) ==
+        JOIST_OK);
+  for (int threads = 1; threads <= THREADS; threads++) {
+    void *out = NULL;
+    CHECK(run_matmul(from, to, shapes, transposed, inputs, threads, &shape, &out) == JOIST_OK);
+    CHECK_MSG(memcmp(out, want, elements_in(&shape) * joist_dtype_size(to) + 1) == 0,
+              "%s %s in %s, %ux%ux%u t%d", joist_kernels_name(), joist_dtype_name(from),
+              joist_dtype_name(to), m, k, n, flags);
+    free(out);
+  }
+  free(want);
+  for (int o = 0; o < 2; o++) {
+    free(narrow[o]);
+    free(wide[o]);
+  }
+}
+
+static void test_asked(void) {
+  static const joist_dtype pairs[][2] = {
+      {JOIST_I8, JOIST_I32},   {JOIST_I8, JOIST_I64},   {JOIST_UI8, JOIST_I16},
+      {JOIST_BOOL, JOIST_I32}, {JOIST_I8, JOIST_I8},    {JOIST_F16, JOIST_F32},
+      {JOIST_BF16, JOIST_F64}, {JOIST_C64, JOIST_C128}, {JOIST_F32, JOIST_C64}};
+  static const uint32_t extents[][3] = {{2, 3, 4},    {7, 31, 13},  {65, 3, 25},  {33, 257, 13},
+                                        {129, 4, 12}, {3, 515, 11}, {40, 70, 97}, {6, 6, 6}};
+  static const uint32_t vectors[][3] = {{1, 40, 1}, {1, 301, 70}, {90, 17, 1}, {2, 0, 3}};
+  for (size_t p = 0; p < sizeof pairs / sizeof *pairs; p++)
+    for (int flags = 0; flags < 4; flags++) {
+      for (size_t e = 0; e < sizeof extents / sizeof *extents; e++)
+        check_asked(pairs[p][0], pairs[p][1], extents[e], flags);
+      /* Floats times a vector are added up in another order. */
+      for (size_t e = 0; e < sizeof vectors / sizeof *vectors; e++)
+        if (joist_dtype_category(pairs[p][1]) < JOIST_CATEGORY_FLOAT)
+          check_asked(pairs[p][0], pairs[p][1], vectors[e], flags);
+    }
+}
+
 /* More than one block of rows and of columns, and more terms than are packed at once. */
 static void test_large(void) {
   check_matrices(JOIST_F32, 700, 300, 30, 0);
@@ -235,7 +293,8 @@ static void test_refusals(void) {
   for (size_t p = 0; p < sizeof pairs / sizeof *pairs; p++) {
     struct joist_shape shape;
     void *out = NULL;
-    CHECK(run_matmul(JOIST_F32, pairs[p], plain, inputs, 1, &shape, &out) == JOIST_ERROR_SHAPE);
+    CHECK(run_matmul(JOIST_F32, JOIST_DTYPE_NONE, pairs[p], plain, inputs, 1, &shape, &out) ==
+          JOIST_ERROR_SHAPE);
   }
 }
 
@@ -247,11 +306,13 @@ static void test_special(void) {
   struct joist_shape shape;
   double *out = NULL;
   const void *inputs[2] = {a, b};
-  CHECK(run_matmul(JOIST_F64, shapes, plain, inputs, 1, &shape, (void **)&out) == JOIST_OK);
+  CHECK(run_matmul(JOIST_F64, JOIST_DTYPE_NONE, shapes, plain, inputs, 1, &shape, (void **)&out) ==
+        JOIST_OK);
   CHECK(isnan(out[0]) && out[1] == 2);
   free(out);
   inputs[1] = c;
-  CHECK(run_matmul(JOIST_F64, shapes, plain, inputs, 1, &shape, (void **)&out) == JOIST_OK);
+  CHECK(run_matmul(JOIST_F64, JOIST_DTYPE_NONE, shapes, plain, inputs, 1, &shape, (void **)&out) ==
+        JOIST_OK);
   CHECK(isnan(out[0]) && isinf(out[1]));
   free(out);
 }
@@ -293,10 +354,12 @@ static void test_blas(void) {
   fill(JOIST_F64, 24, FILL_SMALL, a);
   fill(JOIST_F64, 20, FILL_SMALL, b);
   const void *const inputs[2] = {a, b};
-  CHECK(run_matmul(JOIST_F64, shapes, transposed, inputs, 2, &shape, (void **)&own) == JOIST_OK);
+  CHECK(run_matmul(JOIST_F64, JOIST_DTYPE_NONE, shapes, transposed, inputs, 2, &shape,
+                   (void **)&own) == JOIST_OK);
   joist_blas.gemm[JOIST_F64] = stub_gemm;
   joist_blas.set_threads = stub_set_threads;
-  CHECK(run_matmul(JOIST_F64, shapes, transposed, inputs, 2, &shape, (void **)&out) == JOIST_OK);
+  CHECK(run_matmul(JOIST_F64, JOIST_DTYPE_NONE, shapes, transposed, inputs, 2, &shape,
+                   (void **)&out) == JOIST_OK);
   CHECK_INT(blas_calls, 2);
   CHECK_INT(blas_threads, 7);
   CHECK(memcmp(out, own, elements_in(&shape) * sizeof *out) == 0); /* halves: no rounding */
@@ -316,6 +379,7 @@ int main(void) {
       test_extents((joist_dtype)d);
       test_batches((joist_dtype)d);
     }
+    test_asked();
     test_large();
     test_special();
   }

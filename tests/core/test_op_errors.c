@@ -242,6 +242,10 @@ static void test_shapes(void) {
       OPERANDS({.dtype = JOIST_F32, {3, {2, 3, 4}}}, {.dtype = JOIST_F32, {3, {3, 2, 5}}}),
       no_attributes,
       WANT(JOIST_E_SHAPE_EXTENTS, .shape = {cube, {3, {3, 2, 5}}}, .dim = 3, .count = {4, 5}));
+  check_failure(JOIST_OP_MATMUL,
+                OPERANDS({.dtype = JOIST_I8, SHAPE(2, 3)}, {.dtype = JOIST_I32, SHAPE(3, 2)}),
+                in_type(no_attributes, JOIST_F32),
+                WANT(JOIST_E_MATMUL_DTYPE, .type = {TYPE(F32), TYPE(I32)}));
   check_failure(JOIST_OP_CHOL, OPERANDS({.dtype = JOIST_F32, SHAPE(2, 3)}), no_attributes,
                 WANT(JOIST_E_NOT_SQUARE, .shape = {table}));
   check_failure(JOIST_OP_SOLVE,

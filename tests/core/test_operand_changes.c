@@ -44,6 +44,7 @@ static struct joist_type promoted(const struct joist_rules *rules, joist_op op,
     case JOIST_CLASS_POSITION:
       return joined(rules, operands, count);
     case JOIST_CLASS_JOIN:
+      return asked ? nothing : by_fact(rules, op, joined(rules, operands, count));
     case JOIST_CLASS_INEXACT:
     case JOIST_CLASS_ANGLE:
       return by_fact(rules, op, joined(rules, operands, count));

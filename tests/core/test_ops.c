@@ -1,6 +1,7 @@
 /* Inference of dtypes: every operation on every dtype under every rule set follows its
  * class, and names a kernel that exists. */
 #include "core/program/infer.h"
+#include "core/types/loss.h"
 
 #include "core/kernels/kernels.h"
 #include "core/promotion/builtin_rules.h"
@@ -70,6 +71,31 @@ static bool holds(joist_dtype dtype, joist_dtype values) {
          joist_dtype_max_int(dtype) >= joist_dtype_max_int(values);
 }
 
+/* Whether every value of one dtype is one of another. */
+static bool has_all(joist_dtype dtype, joist_dtype values) {
+  const joist_category wide = joist_dtype_category(dtype), own = joist_dtype_category(values);
+  if (dtype == values || own == JOIST_CATEGORY_BOOL) return true;
+  if (own > wide) return false;
+  if (wide == JOIST_CATEGORY_INTEGER) return holds(dtype, values);
+  const joist_dtype to = joist_dtype_real(dtype), from = joist_dtype_real(values);
+  if (own == JOIST_CATEGORY_INTEGER)
+    return joist_dtype_max_int(values) <= UINT64_C(1) << joist_dtype_digits(to);
+  return to == from || to == JOIST_F64 || (to == JOIST_F32 && from != JOIST_F64);
+}
+
+/* A dtype that is asked for instead of the join: nothing may be lost on the way to it. */
+static const char *judge_asked(const struct joist_operand *operands, size_t arity,
+                               struct joist_type requested, joist_status status,
+                               const struct joist_signature *s) {
+  bool all = true;
+  for (size_t k = 0; k < arity; k++) all &= has_all(requested.dtype, operands[k].type.dtype);
+  if (!all) return status == JOIST_ERROR_DTYPE ? NULL : "narrower than an operand";
+  if (status != JOIST_OK || !same_type(s->result[0], requested)) return "not what is asked for";
+  for (size_t k = 0; k < arity; k++)
+    if (s->operand[k] != operands[k].type.dtype) return "an operand is converted";
+  return s->compute == joist_dtype_compute(requested.dtype) ? NULL : "computed in another dtype";
+}
+
 /* Integers are compared as what they are, in one dtype where there is one for both. */
 static const char *judge_integers(const struct joist_operand *operands,
                                   const struct joist_signature *s) {
@@ -121,6 +147,7 @@ static const char *judge(const struct joist_rules *rules, joist_op op,
       if (s->operand[k] != operands[k].type.dtype) return "layout converts an operand";
     return NULL;
   }
+  if (class == JOIST_CLASS_JOIN && asked) return judge_asked(operands, arity, requested, status, s);
   if (arity > 1)
     joined = joist_common_type(rules, operands + select, arity - select, &join, NULL) == JOIST_OK;
   struct joist_type float_join = join;

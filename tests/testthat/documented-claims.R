@@ -256,7 +256,8 @@ raised_errors <- alist(
   nv_matmul = list(
     joist_shape_error = nv_matmul(x, x),
     joist_shape_error = nv_dot(x, x, contracting_dims = list(1, 2)),
-    joist_promotion_error = strict(nv_matmul(i, v))
+    joist_promotion_error = strict(nv_matmul(i, v)),
+    joist_dtype_error = nv_matmul(x, t(x), accumulate = "i32")
   ),
   nv_median = list(
     joist_shape_error = nv_median(x, 3),
@@ -594,7 +595,7 @@ given_dtypes <- alist(
   nv_key = list(ui32 = nv_key(1), ui32 = nv_fold_in(key, 2), ui32 = nv_key_split(key)[[2]]),
   nv_match = list(i32 = nv_match(i, v), i32 = nv_searchsorted(1:3, v), bool = nv_is_in(i, 1L)),
   nv_matmul = list(
-    f32 = nv_matmul(i, v), i16 = nv_crossprod(i),
+    f32 = nv_matmul(i, v), i16 = nv_crossprod(i), i64 = nv_matmul(i, i, accumulate = "i64"),
     i16 = nv_dot(i, 1:3, contracting_dims = list(1, 1))
   ),
   nv_median = list(f32 = nv_median(v), `f32?` = nv_median(i), `f32?` = nv_quantile(i, 0.5)),

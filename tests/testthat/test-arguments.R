@@ -35,7 +35,7 @@ valid_arguments <- function() {
     rule = function(cotangent, value, ...) list(cotangent), step = 1e-3, tolerance = 1e-3,
     init = 1, cond = function(state) FALSE, body = function(i, state) state, xs = v,
     reverse = FALSE, true = 1, false = 2, like = v, length.out = 3L, equation = "i,i",
-    rate = 1, alpha = 1, logits = c(0, 1)
+    accumulate = "f64", rate = 1, alpha = 1, logits = c(0, 1)
   )
   named <- list(x = list(a = v, b = i))
   npz <- tempfile(fileext = ".npz")

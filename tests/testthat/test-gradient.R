@@ -118,6 +118,7 @@ cases <- c(
     matmul = case(function(x, y) weigh(x %*% y), square, right),
     crossprod = case(function(x, y) weigh(nv_crossprod(x, y)), square, right),
     tcrossprod = case(function(x, y) weigh(nv_tcrossprod(x, y)), t(right), square),
+    accumulate = case(function(x, y) weigh(nv_crossprod(x, y, accumulate = "f64")), square, right),
     batch = case(function(x, y) weigh(nv_matmul(x, y)), a3, aperm(a3, c(2, 1, 3))),
     one_for_a_batch = case(function(x, y) weigh(nv_matmul(x, y)), a3, right),
     vector = case(function(x, y) weigh(x %*% y), square, u[1:3]),

@@ -156,6 +156,88 @@ test_that("nv_dot() sums over the dimensions asked for", {
   expect_error(nv_dot(nv_tensor(x), y, list(c(1, 2), 1)), class = "joist_shape_error")
 })
 
+# Elements of a dtype, as the doubles that they are.
+elements_of <- function(dtype, rows, columns) {
+  x <- switch(kind_of(dtype),
+    bool = sample(0:1, rows * columns, TRUE),
+    uint = sample(c(0:9, 255), rows * columns, TRUE),
+    int = sample(c(-128, -9:9, 127), rows * columns, TRUE),
+    sample(-64:64, rows * columns, TRUE) / 64
+  )
+  matrix(x, rows, columns)
+}
+
+test_that("accumulate = sums products in a dtype that holds the operands", {
+  set.seed(41)
+  # Extents around the panels of the kernels; products of vectors, and ones without terms.
+  extents <- list(
+    c(1, 1, 1), c(3, 4, 5), c(1, 300, 7), c(40, 600, 1), c(65, 513, 33), c(3, 0, 2), c(70, 300, 100)
+  )
+  types <- list(
+    c("i8", "i8", "i32"), c("i8", "ui8", "i64"), c("ui8", "ui8", "ui32"), c("bool", "i8", "i32"),
+    c("bool", "bool", "i64"), c("i16", "i8", "f64"), c("f16", "bf16", "f64"),
+    c("f32", "f32", "f64"), c("ui8", "f16", "f64")
+  )
+  products <- list(nv_matmul, nv_crossprod, nv_tcrossprod)
+  for (n in extents) {
+    for (type in types) {
+      x <- elements_of(type[1], n[1], n[2])
+      y <- elements_of(type[2], n[2], n[3])
+      # Whole numbers and multiples of 2^-12 below 2^31, which doubles hold.
+      want <- nv_tensor(x %*% y, type[3])
+      given <- function(x, k) nv_convert(nv_tensor(x, "f64"), type[k])
+      operands <- list(list(x, y), list(t(x), y), list(x, t(y)))
+      for (k in seq_along(products)) {
+        f <- products[[k]]
+        lhs <- given(operands[[k]][[1]], 1)
+        rhs <- given(operands[[k]][[2]], 2)
+        label <- paste(c(n, type, k), collapse = " ")
+        expect_identical(f(lhs, rhs, accumulate = type[3]), want, label = label)
+      }
+    }
+  }
+  # Sums that the operands' dtypes have not: 600 * 127^2, and what f16 is too narrow for.
+  long <- nv_fill(127, c(1, 600), "i8")
+  expect_identical(as.double(nv_tcrossprod(long, accumulate = "i32")), 600 * 127^2)
+  long <- nv_fill(127, c(1, 600), "f16")
+  expect_identical(as.double(nv_tcrossprod(long, accumulate = "f32")), 600 * 127^2)
+  batch <- array(sample(-128:127, 24, TRUE), c(2, 3, 4))
+  by <- c(100, -100, 7)
+  batched <- nv_tensor(batch, "i8")
+  got <- nv_matmul(batched, nv_tensor(by, "i8", c(3, 1)), "i32")
+  expect_identical(as.integer(got), as.integer(apply(batch, 3, function(m) m %*% by)))
+  expect_identical(got, jit(function(x) nv_matmul(x, by, "i32"))(batched))
+  expect_identical(nv_matmul(nv_aval("i8", c(2, 3)), 1:3, "i64"), nv_aval("i64", c(2, 1)))
+  narrower <- list(
+    c("i32", "i16"), c("i32", "f32"), c("f32", "i64"), c("f16", "bf16"), c("i8", "ui32"),
+    c("ui32", "i32"), c("c64", "f64"), c("i8", "bool"), c("i64", "f64")
+  )
+  for (wrong in narrower) {
+    x <- nv_fill(1, c(2, 2), wrong[1])
+    expect_error(nv_matmul(x, x, wrong[2]), wrong[1], class = "joist_dtype_error")
+  }
+})
+
+test_that("accumulate = gives the same bits for any number of threads, and a derivative", {
+  threads <- nv_get_threads()
+  on.exit(nv_set_threads(threads))
+  x <- nv_rnorm(c(300, 700), dtype = "bf16", key = nv_key(1))
+  y <- nv_rnorm(c(700, 200), dtype = "f16", key = nv_key(2))
+  nv_set_threads(1)
+  want <- nv_matmul(x, y, "f32")
+  nv_set_threads(2)
+  expect_identical(nv_matmul(x, y, "f32"), want)
+  exact <- as_array(x) %*% as_array(y)
+  bound <- 700 * 2^-24 * max(abs(as_array(x)) %*% abs(as_array(y)))
+  expect_lt(max(abs(as_array(want) - exact)), bound)
+  loss <- function(x, y) sum(nv_matmul(x, y, "f32") * 2)
+  slope <- gradient(loss)(x[1:3, 1:4], y[1:4, 1:2])
+  expect_identical(type_of(slope$x), "bf16")
+  expect_identical(type_of(slope$y), "f16")
+  sums <- rowSums(as_array(y[1:4, 1:2])) * 2
+  expect_identical(slope$x, nv_convert(nv_tensor(matrix(sums, 3, 4, TRUE), "f32"), "bf16"))
+})
+
 test_that("base R's operators never compute with the list that a tensor is", {
   x <- nv_tensor(diag(2))
   expect_identical(as_array(x %*% x), diag(2))

@@ -5,6 +5,7 @@
 
 #include "core/promotion/change.h"
 #include "core/types/error.h"
+#include "core/types/loss.h"
 
 /* An operation whose dtypes are being decided. */
 struct decision {
@@ -67,7 +68,22 @@ static joist_status apply_fact(struct decision *d, struct joist_error *error) {
                     .text = {joist_quote(d->rules->id)});
 }
 
+/* The dtype asked for, in which operands of narrower dtypes are computed: nothing is lost. */
+static joist_status infer_asked(struct decision *d, struct joist_error *error) {
+  const joist_dtype asked = d->requested.dtype;
+  d->result = d->requested;
+  for (size_t k = 0; k < d->count && k < JOIST_KERNEL_OPERANDS; k++) {
+    const struct joist_operand *const operand = &d->operands[k];
+    d->operand[k] = operand->literal ? asked : operand->type.dtype;
+    if (joist_conversion_loss(d->operand[k], asked).losses != JOIST_LOSS_NONE)
+      return JOIST_FAIL(error, JOIST_E_MATMUL_DTYPE,
+                        .type = {{asked, false}, {d->operand[k], false}});
+  }
+  return JOIST_OK;
+}
+
 static joist_status infer_join(struct decision *d, struct joist_error *error) {
+  if (d->requested.dtype != JOIST_DTYPE_NONE) return infer_asked(d, error);
   joist_status status = join_from(d, 0, error);
   if (status != JOIST_OK || joist_op_fact(d->op, d->result.dtype) == JOIST_FACT_COUNT)
     return status;
@@ -401,11 +417,12 @@ joist_status joist_infer(const struct joist_rules *rules, joist_op op,
   if (status != JOIST_OK) return status;
   /* The last one: that of a SELECT is a branch. */
   const joist_class class = joist_op_class(op);
-  const bool drawn = class == JOIST_CLASS_DRAW;
+  const bool asked = class == JOIST_CLASS_DRAW ||
+                     (class == JOIST_CLASS_JOIN && d.requested.dtype != JOIST_DTYPE_NONE);
   const bool compares = class == JOIST_CLASS_COMPARE || class == JOIST_CLASS_POSITION;
   const bool moves = class == JOIST_CLASS_LAYOUT || class == JOIST_CLASS_ASSIGN;
   const bool first = moves || (compares && is_inexact(d.operand[0]));
-  const joist_dtype computed = drawn ? d.result.dtype : first ? d.operand[0] : d.operand[1];
+  const joist_dtype computed = asked ? d.result.dtype : first ? d.operand[0] : d.operand[1];
   signature->compute = joist_dtype_compute(computed);
   signature->promoted = d.promoted;
   for (int k = 0; k < JOIST_RESULTS_MAX; k++) signature->result[k] = d.result;

@@ -18,7 +18,7 @@ typedef enum {
 
 /* How dtypes are decided; see infer.c. */
 typedef enum {
-  JOIST_CLASS_JOIN,       /* operands and results have the joined dtype */
+  JOIST_CLASS_JOIN,       /* operands and results have the joined dtype, if none is asked for */
   JOIST_CLASS_INEXACT,    /* what the rules make of the join; floats stay */
   JOIST_CLASS_REAL,       /* the operand's dtype; a complex one gives its parts' dtype */
   JOIST_CLASS_ANGLE,      /* inexact, then as REAL */

@@ -43,6 +43,12 @@ static joist_status multiply(const struct running *r, joist_dtype dtype,
       "starting a kernel", error);
 }
 
+/* Not in a dtype that the operands have not. */
+bool joist_cuda_can_multiply(const struct running *r, const struct joist_instruction *i) {
+  (void)r;
+  return joist_attribute_type(i->attributes).dtype == JOIST_DTYPE_NONE;
+}
+
 joist_status joist_cuda_multiply(const struct running *r, const struct joist_instruction *i,
                                  struct joist_error *error) {
   const struct joist_shape *const lhs = shape_of(r, i->operand[0]);

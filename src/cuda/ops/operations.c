@@ -19,7 +19,7 @@ static const struct joist_cuda_operation operations[JOIST_OP_COUNT] = {
     [JOIST_OP_UPDATE] = {.run = joist_cuda_update},
     [JOIST_OP_PAD] = {.run = joist_cuda_pad},
     [JOIST_OP_GATHER] = {.run = joist_cuda_gather, .can = joist_cuda_can_gather},
-    [JOIST_OP_MATMUL] = {.run = joist_cuda_multiply},
+    [JOIST_OP_MATMUL] = {.run = joist_cuda_multiply, .can = joist_cuda_can_multiply},
     [JOIST_OP_CUMSUM] = SCAN,
     [JOIST_OP_CUMPROD] = SCAN,
     [JOIST_OP_CUMMIN] = SCAN,

@@ -48,7 +48,7 @@ joist_cuda_run_function joist_cuda_reshape, joist_cuda_iota, joist_cuda_take, jo
     joist_cuda_gather, joist_cuda_multiply, joist_cuda_accumulate, joist_cuda_locate,
     joist_cuda_fold, joist_cuda_draw;
 joist_cuda_can_function joist_cuda_can_count, joist_cuda_can_take, joist_cuda_can_put,
-    joist_cuda_can_gather, joist_cuda_can_accumulate, joist_cuda_can_locate, joist_cuda_can_fold,
-    joist_cuda_can_draw, joist_cuda_can_draw_normal;
+    joist_cuda_can_gather, joist_cuda_can_multiply, joist_cuda_can_accumulate,
+    joist_cuda_can_locate, joist_cuda_can_fold, joist_cuda_can_draw, joist_cuda_can_draw_normal;
 
 #endif

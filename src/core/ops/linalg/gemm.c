@@ -6,6 +6,7 @@
 
 #include "core/base/parallel.h"
 #include "core/kernels/kernels.h"
+#include "core/types/convert.h"
 #include "core/types/error.h"
 
 enum {
@@ -14,12 +15,14 @@ enum {
   ROW_BLOCK_BYTES = 192 * 1024,     /* a packed block of rows stays in the second-level cache */
   COLUMN_BLOCK_BYTES = 2048 * 1024, /* and one of columns, DEPTH terms deep, in the third */
   COLUMNS_BYTES = 8192 * 1024,      /* as many terms are packed as fit: threads rarely meet */
-  TASKS_PER_THREAD = 4              /* for a thread that waits for a processor */
+  TASKS_PER_THREAD = 4,             /* for a thread that waits for a processor */
+  LARGEST_ELEMENT = 16,             /* bytes, of c128 */
+  STAGE_BYTES = 12 * DEPTH * LARGEST_ELEMENT /* the largest panel, of so many columns */
 };
 /* Multiplications in the time of an addition that waits for memory; how many count as one for the
  * choice of threads, so that a product of a million is shared; and in the time of packing. */
 static const double TIMED = 64, COUNTED = 4, PACKING = 1000;
-static const double TINY_PRODUCT = 216; /* multiplications; packing costs more */
+enum { TINY_PRODUCT = 216 }; /* multiplications; packing costs more */
 
 /* Additions' worth of so many multiplications, `per` of which are one. */
 static size_t worth(double multiplications, double per) {
@@ -80,8 +83,24 @@ struct place {
   char *columns, *rows; /* scratch */
 };
 
-static const char *element(const struct blocking *b, const void *data, size_t index) {
-  return (const char *)data + index * b->kernel->size;
+static const char *element(joist_dtype dtype, const void *data, size_t index) {
+  return (const char *)data + index * joist_dtype_size(dtype);
+}
+
+/* `count` lines of `depth` terms in the dtype of the product: where they are, or converted into
+ * `stage`, with the distances there. One of the distances is 1. */
+static const char *in_product_dtype(joist_dtype from, joist_dtype to, size_t depth, size_t count,
+                                    const char *data, size_t *across, size_t *along, char *stage) {
+  if (from == to) return data;
+  joist_convert_kernel *const convert = joist_convert_find(from, to);
+  const bool lines = *along == 1;
+  const size_t runs = lines ? count : depth, length = lines ? depth : count;
+  const size_t stride = (lines ? *across : *along) * joist_dtype_size(from);
+  for (size_t k = 0; k < runs; k++)
+    convert(length, data + k * stride, stage + k * length * joist_dtype_size(to));
+  *across = lines ? depth : 1;
+  *along = lines ? 1 : count;
+  return stage;
 }
 
 static size_t depth_of(const struct blocking *b, size_t slice) {
@@ -99,23 +118,31 @@ static void pack_columns(const void *context, size_t task, size_t worker) {
   const struct blocking *const b = at->blocking;
   const struct joist_gemm *const p = b->product;
   const size_t slice = task / at->column_panels, panel = task % at->column_panels;
-  const size_t across = p->rhs_transposed ? 1 : p->k, along = p->rhs_transposed ? p->n : 1;
+  size_t across = p->rhs_transposed ? 1 : p->k, along = p->rhs_transposed ? p->n : 1;
   const size_t first = (at->column_panel + panel) * b->kernel->columns;
-  const size_t term = (at->slice + slice) * DEPTH;
-  b->kernel->pack_columns(depth_of(b, at->slice + slice),
-                          joist_smaller(b->kernel->columns, p->n - first),
-                          element(b, p->rhs[at->index], first * across + term * along), across,
-                          along, packed_columns(b, at, slice, panel));
+  const size_t depth = depth_of(b, at->slice + slice), term = (at->slice + slice) * DEPTH;
+  const size_t count = joist_smaller(b->kernel->columns, p->n - first);
+  _Alignas(ALIGNMENT) char stage[STAGE_BYTES];
+  const char *const from =
+      in_product_dtype(p->rhs_dtype, p->dtype, depth, count,
+                       element(p->rhs_dtype, p->rhs[at->index], first * across + term * along),
+                       &across, &along, stage);
+  b->kernel->pack_columns(depth, count, from, across, along, packed_columns(b, at, slice, panel));
 }
 
 static void pack_rows(const struct blocking *b, const struct place *at, size_t slice, size_t panel,
                       char *to) {
   const struct joist_gemm *const p = b->product;
-  const size_t across = p->lhs_transposed ? p->k : 1, along = p->lhs_transposed ? 1 : p->m;
+  size_t across = p->lhs_transposed ? p->k : 1, along = p->lhs_transposed ? 1 : p->m;
   const size_t first = panel * b->kernel->rows, term = (at->slice + slice) * DEPTH;
-  b->kernel->pack_rows(depth_of(b, at->slice + slice), joist_smaller(b->kernel->rows, p->m - first),
-                       element(b, p->lhs[at->index], first * across + term * along), across, along,
-                       to);
+  const size_t depth = depth_of(b, at->slice + slice);
+  const size_t count = joist_smaller(b->kernel->rows, p->m - first);
+  _Alignas(ALIGNMENT) char stage[STAGE_BYTES];
+  const char *const from =
+      in_product_dtype(p->lhs_dtype, p->dtype, depth, count,
+                       element(p->lhs_dtype, p->lhs[at->index], first * across + term * along),
+                       &across, &along, stage);
+  b->kernel->pack_rows(depth, count, from, across, along, to);
 }
 
 /* A slice of one block of rows times some of the packed panels of columns. */
@@ -213,13 +240,24 @@ static struct joist_gemm_operand columns_of(const struct joist_gemm *p, size_t i
 
 enum { TINY_PRODUCTS = 1 << 10, VECTOR_ROWS = 1024 }; /* of a task */
 
+/* All elements of an operand in the dtype of the product. */
+static const void *in_one_run(joist_dtype from, joist_dtype to, size_t count, const void *data,
+                              char *stage) {
+  if (from == to) return data;
+  joist_convert_find(from, to)(count, data, stage);
+  return stage;
+}
+
 static void multiply_tiny(const void *context, size_t task, size_t worker) {
   (void)worker;
   const struct joist_gemm *const p = context;
   const struct joist_gemm_kernel *const kernel = joist_gemm_find(p->dtype);
   const struct joist_part part = joist_chunk_of(p->count, TINY_PRODUCTS, task);
+  _Alignas(ALIGNMENT) char stage[2][TINY_PRODUCT * LARGEST_ELEMENT];
   for (size_t j = part.first; j < part.first + part.n; j++) {
-    const struct joist_gemm_operand lhs = rows_of(p, j), rhs = columns_of(p, j);
+    struct joist_gemm_operand lhs = rows_of(p, j), rhs = columns_of(p, j);
+    lhs.data = in_one_run(p->lhs_dtype, p->dtype, p->m * p->k, lhs.data, stage[0]);
+    rhs.data = in_one_run(p->rhs_dtype, p->dtype, p->k * p->n, rhs.data, stage[1]);
     kernel->tiny(p->m, p->n, p->k, &lhs, &rhs, (char *)p->result + j * p->m * p->n * kernel->size);
   }
 }
@@ -251,7 +289,8 @@ joist_status joist_gemm_run(const struct joist_gemm *product, const struct joist
   if (work <= TINY_PRODUCT)
     return joist_tasks_run_on(run, wanted, joist_divide_up(p->count, TINY_PRODUCTS),
                               TINY_PRODUCTS * p->m * p->n * p->k, multiply_tiny, p, error);
-  if ((p->m == 1 || p->n == 1) && joist_gemm_find(p->dtype)->vector != NULL)
+  const bool converts = p->lhs_dtype != p->dtype || p->rhs_dtype != p->dtype;
+  if ((p->m == 1 || p->n == 1) && !converts && joist_gemm_find(p->dtype)->vector != NULL)
     return joist_tasks_run_on(run, wanted, p->count * joist_divide_up(p->m * p->n, VECTOR_ROWS),
                               joist_smaller(p->m * p->n, VECTOR_ROWS) * p->k, multiply_vector, p,
                               error);

@@ -43,7 +43,8 @@ static void locate(const struct joist_shape *operand, const struct joist_shape *
 }
 
 static bool fits_blas(const struct joist_gemm *p) {
-  return joist_blas.gemm[p->dtype] != NULL && p->m > 0 && p->n > 0 && p->k > 0 && p->m <= INT_MAX &&
+  return p->lhs_dtype == p->dtype && p->rhs_dtype == p->dtype &&
+         joist_blas.gemm[p->dtype] != NULL && p->m > 0 && p->n > 0 && p->k > 0 && p->m <= INT_MAX &&
          p->n <= INT_MAX && p->k <= INT_MAX;
 }
 
@@ -86,10 +87,15 @@ joist_status joist_matmul_run(const struct joist_call *call, struct joist_error 
   const bool transposed[2] = {joist_attribute_flag(attributes, JOIST_ATTRIBUTE_TRANSPOSE_LHS),
                               joist_attribute_flag(attributes, JOIST_ATTRIBUTE_TRANSPOSE_RHS)};
   const joist_dtype own = call->result->type.dtype, dtype = product_dtype(own);
+  /* A dtype that is asked for is packed to; operands of others are converted first. */
+  const bool asked = joist_attribute_type(attributes).dtype != JOIST_DTYPE_NONE;
+  const joist_dtype *const given = call->instruction->signature.operand;
   const struct joist_shape *const shape = &call->result->shape;
   const size_t total = joist_value_count(call->result), size = joist_dtype_size(dtype);
   const size_t matrix = (size_t)shape->extent[0] * shape->extent[1];
   struct joist_gemm product = {.dtype = dtype,
+                               .lhs_dtype = asked ? given[0] : dtype,
+                               .rhs_dtype = asked ? given[1] : dtype,
                                .m = shape->extent[0],
                                .n = shape->extent[1],
                                .k = call->operand[0]->shape.extent[transposed[0] ? 0 : 1],
@@ -102,10 +108,11 @@ joist_status joist_matmul_run(const struct joist_call *call, struct joist_error 
   const void **const matrices = malloc(2 * product.count * sizeof *matrices);
   bool memory = matrices != NULL;
   for (int k = 0; k < 2 && memory; k++) {
-    const char *const data = in_dtype(call, k, dtype, &made[k]);
+    const joist_dtype read = k == 0 ? product.lhs_dtype : product.rhs_dtype;
+    const char *const data = in_dtype(call, k, read, &made[k]);
     memory = data != NULL;
     if (memory)
-      locate(&call->operand[k]->shape, shape, size, data, product.count,
+      locate(&call->operand[k]->shape, shape, joist_dtype_size(read), data, product.count,
              matrices + (size_t)k * product.count);
   }
   if (memory && own != dtype) memory = (product.result = made[2] = malloc(total * size)) != NULL;
