@@ -118,7 +118,8 @@ operation_of <- function(call) {
   if (is.null(op)) {
     return(NULL)
   }
-  list(name = op, operands = operands, dtype = call$dtype)
+  asked <- if (is.null(call$dtype)) call$accumulate else call$dtype
+  list(name = op, operands = operands, dtype = asked)
 }
 
 # Of a function of joist the operands come first, as many as the operation takes.
