@@ -270,7 +270,6 @@ type_of <- function(x) {
   nv_aval(dtype(x), shape(x), ambiguous(x))
 }
 
-type_name <- function(x) paste0(format(dtype(x)), if (ambiguous(x)) "?")
 same_type <- function(x, y) type_name(x) == type_name(y)
 
 # What the rules make of both, as text; "" where they have no common dtype.
@@ -359,7 +358,7 @@ one_bool <- function(x, what) {
   if (format(dtype(x)) != "bool" || ndims(x) != 0L) {
     stop_joist(
       "joist_value_error", what, " one TRUE or FALSE, a scalar of dtype bool, not ",
-      type_name(x), shape_text(x)
+      type_text(x)
     )
   }
   x
@@ -380,10 +379,9 @@ turn_count <- function(n) {
   if (!is_tensor(n) || is_number(n)) {
     return(nv_tensor(n, "i64", integer()))
   }
-  if (!grepl("^u?i[0-9]", format(dtype(n))) || ndims(n) != 0L) {
+  if (!is_integer_dtype(n) || ndims(n) != 0L) {
     stop_joist(
-      "joist_value_error", "`n` must be a scalar of an integer dtype, not ", type_name(n),
-      shape_text(n)
+      "joist_value_error", "`n` must be a scalar of an integer dtype, not ", type_text(n)
     )
   }
   nv_convert(n, "i64")
