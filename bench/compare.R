@@ -134,7 +134,9 @@ measure <- function(group, case, specs, n, contestants, turns, samples, goal, us
   row <- data.frame(
     group = group, case = case$case, operands = paste(dtypes, collapse = " "), n = n,
     threads = used, unit = "s", result = result,
-    bytes = sum(n * bytes_of[dtypes], built$joist$length * bytes_of[result]),
+    bytes = sum(
+      vapply(specs, spec_count, 0, n) * bytes_of[dtypes], built$joist$length * bytes_of[result]
+    ),
     remark = paste(remarks, collapse = "; ")
   )
   for (who in all_contestants) {
