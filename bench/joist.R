@@ -66,6 +66,7 @@ set_operands <- function(n, specs) {
 
 get_operands <- function(contestant) {
   specs <- operands$.specs
+  if (contestant == "single") contestant <- "joist"
   values <- lapply(seq_along(specs), function(i) {
     key <- paste(contestant, specs[i], i)
     if (is.null(operands[[key]])) {
@@ -80,7 +81,8 @@ get_operands <- function(contestant) {
 # written into its loop, as Python's timeit does it.
 build <- function(contestant, expression, mode) {
   values <- get_operands(contestant)
-  scope <- list2env(values, parent = if (contestant == "joist") models else asNamespace("stats"))
+  ours <- contestant %in% c("joist", "single")
+  scope <- list2env(values, parent = if (ours) models else asNamespace("stats"))
   call <- str2lang(expression)
   if (mode == "jit") {
     f <- function() NULL
