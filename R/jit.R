@@ -31,7 +31,8 @@
 #'   returns become tensors of their default dtype. Printing it shows its programs, one
 #'   line per instruction.
 #' @section Errors: those of `f`. `joist_value_error` (also of class `joist_trace_error`)
-#'   when R control flow meets a traced tensor.
+#'   when R control flow meets a traced tensor. An operation whose result is not used is not run, so
+#'   it reports no error about its elements, such as integer division by zero.
 #' @examples
 #' f <- jit(function(x, y) {
 #'   z <- x + 1L
