@@ -224,7 +224,20 @@ call_with_state <- function(f, state, before = list(), after = list()) {
   names <- names(state)
   one_by_one <- is.list(state) && !is.object(state) && length(state) > 0L && !is.null(names) &&
     all(nzchar(names)) && all(names %in% names(formals(args(f))))
-  call_function(f, c(before, if (one_by_one) state else list(state), after))
+  arguments <- c(before, if (one_by_one) state else list(state), after)
+  withCallingHandlers(
+    call_function(f, arguments),
+    error = function(e) explain_control_flow(e, traced_names(f, arguments), body = TRUE)
+  )
+}
+
+# The names that the function has for those of its arguments that are traced.
+traced_names <- function(f, arguments) {
+  given <- names(arguments)
+  if (is.null(given)) given <- rep("", length(arguments))
+  unnamed <- !nzchar(given)
+  given[unnamed] <- setdiff(names(formals(args(f))), given)[seq_len(sum(unnamed))]
+  given[vapply(arguments, inherits, NA, "nv_traced")]
 }
 
 # Nested lists like `x` with other leaves.
