@@ -272,16 +272,10 @@ run_rule <- function(step, g) {
   rule <- gradient_rules[[step$op]]
   complex <- vapply(c(step$operands, step$results), is_complex_dtype, NA)
   if (is.null(rule)) {
-    stop_joist("joist_value_error", "nv_", step$op, "() has no derivative")
+    stop_joist("joist_value_error", no_gradient[[step$op]])
   }
   if (any(complex)) {
     stop_joist("joist_dtype_error", "nv_", step$op, "() of complex numbers has no derivative")
-  }
-  unknown <- Filter(function(k) step$depends[k], no_gradient_by[[step$op]])
-  if (length(unknown) > 0L) {
-    stop_joist(
-      "joist_value_error", "nv_", step$op, "() has no derivative by `", names(unknown)[1L], "`"
-    )
   }
   operands <- step$operands
   if (!step$op %in% as_they_are) {

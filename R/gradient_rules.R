@@ -18,11 +18,11 @@ zero_gradient <- c(
   "rcategorical", "reduce_any", "reduce_all"
 )
 
-# Results with a derivative that no operation gives.
-no_gradient <- "while"
-
-# Operands by which no derivative is known, and what they are called.
-no_gradient_by <- list(rgamma = c(alpha = 2L))
+# Results with a derivative that no operation gives, and what is said of them.
+no_gradient <- c(
+  "while" = "nv_while() has no derivative",
+  rgamma_slope = "nv_rgamma() has no second derivative by `alpha`"
+)
 
 # Of one operand: its cotangent.
 of_one <- function(rule) {
@@ -213,8 +213,13 @@ gradient_rules <- list(
   rexp = function(g, x, y, at) {
     list(NULL, -(g * (y[[1L]] / nv_convert(x[[2L]], dtype(g)))))
   },
+  # By the shape at a fixed probability of smaller numbers.
   rgamma = function(g, x, y, at) {
-    list(NULL, NULL, -(g * (y[[1L]] / nv_convert(x[[3L]], dtype(g)))))
+    wide <- lapply(list(x[[2L]], x[[3L]], y[[1L]]), function(part) {
+      nv_broadcast_to(nv_convert(part, "f64"), shape(g))
+    })
+    slope <- apply_operation("rgamma_slope", list(wide[[1L]], wide[[2L]] * wide[[3L]]))
+    list(NULL, g * slope / wide[[2L]], -(g * (wide[[3L]] / wide[[2L]])))
   },
 
   # ---- linear algebra ----

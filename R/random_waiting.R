@@ -11,8 +11,10 @@
 #' may never be drawn, one with the logit -Inf never is.
 #'
 #' A rate of 0 makes infinite waiting times and counts of 0, a rate of Inf times of 0; an `alpha` of
-#' 0 gives 0 and one of Inf Inf. Derivatives are by `rate`, of the same draw; of counts and
-#' categories they are 0.
+#' 0 gives 0 and one of Inf Inf. Derivatives are those of the same draw; by `alpha` that is the
+#' change of the number below which the probability stays the same, with a relative error of at most
+#' 1e-13, but for numbers that are passed with a small probability, 1e-15 divided by that. Of counts
+#' and categories they are 0.
 #'
 #' @inheritParams nv_runif
 #' @param rate Numbers of at least 0, or tensors with one value or of shape `shape` (or that can be
@@ -29,8 +31,9 @@
 #' @return A tensor of dtype `dtype` and shape `shape`.
 #' @section Errors: `joist_dtype_error` for a dtype that the function does not give;
 #'   `joist_value_error` for a rate or `alpha` below 0 or NaN, a rate whose counts the dtype has no
-#'   room for, logits that are NaN, Inf or all -Inf, with the position; for a derivative by `alpha`,
-#'   and without a key while `jit()` traces; `joist_shape_error` for parameters that do not fit.
+#'   room for, logits that are NaN, Inf or all -Inf, with the position; for a second derivative by
+#'   `alpha`, and without a key while `jit()` traces; `joist_shape_error` for parameters that do not fit.
+#' @seealso [nv_runif()], [nv_sample()].
 #' @references G. Marsaglia, W. W. Tsang (2000). A simple method for generating gamma variables. ACM
 #'   Transactions on Mathematical Software 26.
 #'

@@ -343,6 +343,8 @@ static void test_draws(void) {
              WANT(JOIST_E_RGAMMA_SHAPE, .number = {-1}, .position = 3));
   check_draw(JOIST_OP_RGAMMA, JOIST_F32, one, row,
              WANT(JOIST_E_RGAMMA_RATE, .number = {-1}, .position = 3));
+  check_failure(JOIST_OP_RGAMMA_SLOPE, OPERANDS(row, {.dtype = JOIST_F32, SHAPE(2)}), no_attributes,
+                WANT(JOIST_E_PARAMETER_SHAPE, .op = "rgamma_slope", .shape = {SHAPE(2), SHAPE(3)}));
   const struct joist_attributes three = in_type(in_shape(no_attributes, 1, 3, 0), JOIST_I8);
   const struct operand own_key = {.dtype = JOIST_UI32, SHAPE(2)};
   const struct operand many = {.dtype = JOIST_F32, SHAPE(1, 200)};

@@ -351,7 +351,9 @@ raised_errors <- alist(
     joist_value_error = nv_rgamma(2, NaN),
     joist_value_error = nv_rpois(2, 1e3, "i8"),
     joist_value_error = nv_rcategorical(2, c(-Inf, -Inf)),
-    joist_value_error = gradient(function(x) sum(nv_rgamma(3, x, key = key)))(v),
+    joist_value_error = gradient(function(x) {
+      sum(gradient(function(x) sum(nv_rgamma(3, x, key = key)))(x)$x)
+    })(v),
     joist_value_error = jit(function(x) nv_rexp(2, x))(v),
     joist_shape_error = nv_rexp(4, v),
     joist_shape_error = nv_rcategorical(4, nv_fill(0, c(3, 2)))

@@ -56,6 +56,37 @@ test_that("gamma numbers have their distribution, whatever their shape", {
   expect_identical(draws(nv_rgamma(2000, 7, 4, "f64", nv_key(2))), seven / 4)
 })
 
+test_that("gamma numbers have derivatives by their shape", {
+  # How the quantile of the same probability changes, by differences of base R's qgamma(), which
+  # takes the nearer tail.
+  change_of <- function(x, alpha, rate) {
+    lower <- pgamma(x, alpha, rate) < 0.5
+    p <- pgamma(x, alpha, rate, lower.tail = lower)
+    at <- function(alpha) qgamma(p, alpha, rate, lower.tail = lower)
+    h <- 2e-3 * pmin(alpha, sqrt(alpha))
+    (8 * (at(alpha + h) - at(alpha - h)) - (at(alpha + 2 * h) - at(alpha - 2 * h))) / (12 * h)
+  }
+  draw_sum <- function(alpha, rate, key) sum(nv_rgamma(60, alpha, rate, "f64", key))
+  slopes <- gradient(draw_sum, wrt = c("alpha", "rate"))
+  compiled <- jit(slopes)
+  for (alpha in c(0.3, 1, 2.5, 40, 800, 999.9, 1000, 5e4, 1e8)) {
+    each <- nv_fill(alpha, 60, "f64")
+    rate <- nv_fill(2, 60, "f64")
+    x <- draws(nv_rgamma(60, each, rate, "f64", nv_key(8)))
+    slope <- slopes(each, rate, nv_key(8))
+    expect_equal(draws(slope$alpha), change_of(x, rep(alpha, 60), 2), tolerance = 1e-7)
+    expect_equal(draws(slope$rate), -x / 2, tolerance = 1e-15)
+    expect_identical(compiled(each, rate, nv_key(8)), slope)
+  }
+  # The mean of gamma numbers is alpha / rate: of all together, the derivative is 1 / rate.
+  many <- function(alpha) nv_mean(nv_rgamma(2e5, alpha, 4, "f64", nv_key(9)))
+  for (alpha in c(0.2, 3, 2000)) {
+    slope <- gradient(many)(nv_scalar(alpha, "f32"))$alpha
+    expect_identical(type_of(slope), "f32")
+    expect_equal(as.double(slope), 1 / 4, tolerance = 0.03)
+  }
+})
+
 test_that("Poisson counts have their distribution, whatever their rate", {
   for (rate in c(0.01, 0.3, 2, 5, 9.99, 10, 10.01, 12, 20, 50, 333, 1e4, 1e6, 1e9)) {
     x <- draws(nv_rpois(1e5, rate, "f64", nv_key(86)))
