@@ -32,7 +32,8 @@
 #' @section Errors: `joist_dtype_error` for a dtype that the function does not give;
 #'   `joist_value_error` for a rate or `alpha` below 0 or NaN, a rate whose counts the dtype has no
 #'   room for, logits that are NaN, Inf or all -Inf, with the position; for a second derivative by
-#'   `alpha`, and without a key while `jit()` traces; `joist_shape_error` for parameters that do not fit.
+#'   `alpha`, and without a key while `jit()` traces; `joist_shape_error` for parameters that do not
+#'   fit.
 #' @seealso [nv_runif()], [nv_sample()].
 #' @references G. Marsaglia, W. W. Tsang (2000). A simple method for generating gamma variables. ACM
 #'   Transactions on Mathematical Software 26.

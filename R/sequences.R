@@ -6,9 +6,9 @@
 #' Number i of `nv_linspace()`, counted from 0, is `from + i * step` with
 #' `step = (to - from) / (length.out - 1)`, as in NumPy, computed in double and rounded once; the
 #' first is `from` and the last is `to`, exactly. For `f64` the error is at most 4 ulp of
-#' the greatest of the ends and their distance, for narrower floats that of rounding. Of integers it is the exact number,
-#' rounded down. `nv_seq()` of floats has the doubles of [seq()], rounded once; of integers all is
-#' exact, `i64` and `ui64` included.
+#' the greatest of the ends and their distance, for narrower floats that of rounding. Of
+#' integers it is the exact number, rounded down. `nv_seq()` of floats has the doubles of [seq()],
+#' rounded once; of integers all is exact, `i64` and `ui64` included.
 #'
 #' @param from,to The ends: numbers, or tensors with one element. `nv_linspace()` takes traced ones
 #'   and can be differentiated by them; those of `nv_seq()` decide about the shape, so that `jit()`
