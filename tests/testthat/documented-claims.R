@@ -395,7 +395,8 @@ raised_errors <- alist(
   program = list(joist_value_error = program(jit(function(x) x))),
   nv_sqrt = list(
     joist_promotion_error = strict(sqrt(i)),
-    joist_dtype_error = nv_cbrt(z)
+    joist_dtype_error = nv_cbrt(z), joist_dtype_error = nv_sinpi(z),
+    joist_dtype_error = nv_cospi(z), joist_dtype_error = nv_tanpi(z)
   ),
   nv_tensor = list(
     joist_value_error = nv_tensor(c(1.5, 2), "i32"),

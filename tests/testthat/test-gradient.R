@@ -50,7 +50,7 @@ cases <- c(
   unary(c(
     "negate", "abs", "exp", "expm1", "logistic", "sin", "cos", "tan", "asin", "acos", "atan",
     "sinh", "cosh", "tanh", "asinh", "atanh", "erf", "erfc", "cbrt", "real", "conj", "gamma",
-    "lgamma", "digamma"
+    "lgamma", "digamma", "sinpi", "cospi", "tanpi"
   ), u),
   unary(c("sqrt", "rsqrt", "log", "log2", "log10", "log1p"), p),
   list(
