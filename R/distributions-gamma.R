@@ -10,16 +10,14 @@
 #' whole have probability 0.
 #'
 #' @inheritParams nv_dnorm
-#' @param rate,shape,scale,lambda The parameters, which broadcast with the first argument; `scale`
-#'   is 1 / `rate`.
+#' @param rate,shape,lambda The parameters, which broadcast with the first argument.
 #' @return A tensor of the float that belongs to the common dtype of the tensors and numbers: floats
 #'   are kept, bool and integers become what the promotion rules say, see [promotion_facts()].
 #' @section Derivatives: By all arguments but the `shape` of `nv_pgamma()` and `nv_qgamma()`, where
 #'   it is an error. Counts and quantiles that are counts have the derivative zero.
 #' @section Errors: `joist_promotion_error` when the rules know no common dtype or no float for it;
 #'   `joist_dtype_error` for complex tensors; `joist_shape_error` for shapes that do not broadcast;
-#'   `joist_value_error` for a flag that is neither `TRUE` nor `FALSE`, and for both `rate` and
-#'   `scale`.
+#'   `joist_value_error` for a flag that is neither `TRUE` nor `FALSE`.
 #' @references
 #' C. Loader (2000): Fast and accurate computation of binomial probabilities.
 #'
@@ -28,7 +26,7 @@
 #' nv_pexp(nv_tensor(c(0, 1, 2), "f64"), rate = 2)
 #' nv_dpois(nv_tensor(0:3), 1.5)
 #' nv_pgamma(nv_tensor(c(1, 100), "f64"), shape = 3, lower.tail = FALSE)
-#' nv_qgamma(nv_tensor(c(0.1, 0.9), "f64"), shape = 3, scale = 2)
+#' nv_qgamma(nv_tensor(c(0.1, 0.9), "f64"), shape = 3, rate = 0.5)
 #' @export
 nv_dexp <- function(x, rate = 1, log = FALSE) {
   check_flags(log = log)
@@ -72,47 +70,34 @@ nv_qexp <- function(p, rate = 1, lower.tail = TRUE, log.p = FALSE) {
 
 #' @rdname nv_dexp
 #' @export
-nv_dgamma <- function(x, shape, rate = 1, scale = 1 / rate, log = FALSE) {
+nv_dgamma <- function(x, shape, rate = 1, log = FALSE) {
   check_flags(log = log)
-  by_rate <- takes_rate(missing(rate), missing(scale))
-  in_f64(list(x, shape, if (by_rate) rate else scale), function(x, shape, factor) {
-    t <- if (by_rate) x * factor else x / factor
-    value <- gamma_log_density(shape, t)
-    value <- if (by_rate) value + nv_log(factor) else value - nv_log(factor)
+  in_f64(list(x, shape, rate), function(x, shape, rate) {
+    value <- gamma_log_density(shape, x * rate) + nv_log(rate)
     point <- nv_ifelse(x == 0, Inf, -Inf)
     value <- nv_ifelse(shape == 0, point, value)
-    density_of(nv_ifelse(factor > 0 & shape >= 0, value, NaN), log)
+    density_of(nv_ifelse(rate > 0 & shape >= 0, value, NaN), log)
   })
 }
 
 #' @rdname nv_dexp
 #' @export
-nv_pgamma <- function(q, shape, rate = 1, scale = 1 / rate, lower.tail = TRUE, log.p = FALSE) {
+nv_pgamma <- function(q, shape, rate = 1, lower.tail = TRUE, log.p = FALSE) {
   check_flags(lower.tail = lower.tail, log.p = log.p)
-  by_rate <- takes_rate(missing(rate), missing(scale))
-  in_f64(list(q, shape, if (by_rate) rate else scale), function(q, shape, factor) {
-    t <- if (by_rate) q * factor else q / factor
-    nv_ifelse(factor > 0, gamma_share(shape, t, lower.tail, log.p), NaN)
+  in_f64(list(q, shape, rate), function(q, shape, rate) {
+    nv_ifelse(rate > 0, gamma_share(shape, q * rate, lower.tail, log.p), NaN)
   })
 }
 
 #' @rdname nv_dexp
 #' @export
-nv_qgamma <- function(p, shape, rate = 1, scale = 1 / rate, lower.tail = TRUE, log.p = FALSE) {
+nv_qgamma <- function(p, shape, rate = 1, lower.tail = TRUE, log.p = FALSE) {
   check_flags(lower.tail = lower.tail, log.p = log.p)
-  by_rate <- takes_rate(missing(rate), missing(scale))
-  in_f64(list(p, shape, if (by_rate) rate else scale), function(p, shape, factor) {
+  in_f64(list(p, shape, rate), function(p, shape, rate) {
     power <- list(shape, log_share(p, log.p))
     t <- distribution_operation("inverse_gamma", power, lower = lower.tail)
-    nv_ifelse(factor > 0, if (by_rate) t / factor else t * factor, NaN)
+    nv_ifelse(rate > 0, t / rate, NaN)
   })
-}
-
-takes_rate <- function(no_rate, no_scale) {
-  if (!no_rate && !no_scale) {
-    stop_joist("joist_value_error", "give `rate` or `scale`, not both")
-  }
-  no_scale
 }
 
 #' @rdname nv_dexp

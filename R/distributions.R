@@ -25,8 +25,7 @@ distribution_operation <- function(op, operands, ...) {
   many <- which(vapply(operands, ndims, 0L) > 0L)
   shapes <- unique(lapply(operands[many], shape))
   if (length(shapes) > 1L) {
-    common <- shape(Reduce(nv_add, operands[many]))
-    operands[many] <- lapply(operands[many], nv_broadcast_to, common)
+    operands[many] <- do.call(nv_broadcast_arrays, operands[many])
   }
   apply_operation(op, operands, list(...))
 }

@@ -84,9 +84,9 @@ static double gamma_fraction(double a, double x) {
   return a * h;
 }
 
+/* Of the density at x + t x and at x; shape less 1, x */
 static double gamma_above(const double *shape, double t) {
-  const double u = t / shape[1];
-  return shape[0] * joist_log1p_rest(u) + (shape[0] - shape[1]) * u;
+  return shape[0] * joist_log1p_rest(t) + (shape[0] - shape[1]) * t;
 }
 static double gamma_below(const double *shape, double t) { return gamma_above(shape, -t); }
 
@@ -94,12 +94,12 @@ struct joist_tail joist_gamma_tail(double a, double x) {
   if (x < 1 && a < 1) return gamma_near_zero(a, x);
   const double scale = joist_log_poisson(a, x);
   if (a >= LARGE && fabs(x - a) < 0.5 * a) {
-    const double shape[2] = {a - 1, x}, slope = (x - shape[0]) / x, curvature = shape[0] / (x * x);
+    const double shape[2] = {a - 1, x};
     const bool lower = x < a;
-    const double integral =
-        joist_tail_integral(lower ? gamma_below : gamma_above, shape, lower ? -slope : slope,
-                            curvature, lower ? x : (double)INFINITY);
-    return (struct joist_tail){scale, a / x * integral, lower};
+    const double slope = lower ? shape[0] - x : x - shape[0];
+    const double integral = joist_tail_integral(lower ? gamma_below : gamma_above, shape, slope,
+                                                shape[0], lower ? 1 : (double)INFINITY);
+    return (struct joist_tail){scale, a * integral, lower};
   }
   if (x < a) return (struct joist_tail){scale, gamma_series(a, x), true};
   if (x < 1) return (struct joist_tail){scale, gamma_series(a, x), true};
@@ -149,10 +149,10 @@ static struct joist_tail beta_near_zero(double a, double b, double x) {
   return (struct joist_tail){0, upper, false};
 }
 
-/* Of the density at x - t and at x; shapes less 1, x, 1 - x, slope */
+/* Of the density at x - t x and at x; shapes less 1, x / (1 - x), slope */
 static double beta_below(const double *shape, double t) {
-  const double first = shape[0] * joist_log1p_rest(-t / shape[2]);
-  return first + shape[1] * joist_log1p_rest(t / shape[3]) - shape[4] * t;
+  const double first = shape[0] * joist_log1p_rest(-t);
+  return first + shape[1] * joist_log1p_rest(t * shape[2]) - shape[3] * t;
 }
 
 struct joist_tail joist_beta_tail(double a, double b, double x, double y) {
@@ -167,11 +167,10 @@ struct joist_tail joist_beta_tail(double a, double b, double x, double y) {
     return (struct joist_tail){scale, a * (b / n) * beta_fraction(a, b, x, y), true};
   /* By the smaller of x and y, which has less to lose. */
   const double excess = x < y ? (a - 1) - (n - 2) * x : (n - 2) * y - (b - 1);
-  const double slope = excess / (x * y);
-  const double shape[5] = {a - 1, b - 1, x, y, slope};
-  const double curvature = shape[0] / (x * x) + shape[1] / (y * y);
-  const double integral = joist_tail_integral(beta_below, shape, slope, curvature, x);
-  return (struct joist_tail){scale, a / n * b / (x * y) * integral, true};
+  const double shape[4] = {a - 1, b - 1, x / y, excess / y};
+  const double curvature = shape[0] + shape[1] * shape[2] * shape[2];
+  const double integral = joist_tail_integral(beta_below, shape, shape[3], curvature, 1);
+  return (struct joist_tail){scale, a * (b / n) / y * integral, true};
 }
 
 double joist_incomplete_beta(double a, double b, double x, bool lower, bool logarithm) {
