@@ -81,3 +81,23 @@ double joist_log_beta(double a, double b) {
       joist_stirling_error(p) + joist_stirling_error(q) - joist_stirling_error(p + q);
   return 0.5 * (LOG_TWO_PI - f64_log(p) + more) - p * less - q * more + errors;
 }
+
+/* The derivative of Stirling's error for x >= 10 */
+static double stirling_error_slope(double x) {
+  const double z = 1 / (x * x);
+  double series = -1.0 / 132;
+  series = series * z + 1.0 / 240;
+  series = series * z - 1.0 / 252;
+  series = series * z + 1.0 / 120;
+  series = series * z - 1.0 / 12;
+  return series * z;
+}
+
+double joist_log_rise(double a, double b) {
+  double sum = 0;
+  for (; b < 10; b += 1) sum -= f64_log1p(a / b);
+  /* A difference would not be as small as a. */
+  const double errors = a < 1e-5 ? a * stirling_error_slope(b + 0.5 * a)
+                                 : joist_stirling_error(a + b) - joist_stirling_error(b);
+  return sum + ((b - 0.5) * f64_log1p(a / b) + a * (f64_log(a + b) - 1) + errors);
+}

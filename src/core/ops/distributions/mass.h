@@ -19,4 +19,7 @@ double joist_log_binomial(double a, double b, double x, double y);
 /* ln(Gamma(a) Gamma(b) / Gamma(a + b)) for a, b >= 0, else NaN */
 double joist_log_beta(double a, double b);
 
+/* ln(Gamma(a + b) / Gamma(b)) for small a > 0 and b > 0 */
+double joist_log_rise(double a, double b);
+
 #endif

@@ -138,12 +138,13 @@ static double beta_fraction(double a, double b, double x, double y) {
 /* x^a / (a B(a, b)) (1 + sum), NIST DLMF 8.17.7 and 15.2.1; the other tail is 1 less that, by
  * parts. */
 static struct joist_tail beta_near_zero(double a, double b, double x) {
-  double term = 1, sum = 0;
+  double term = 1, sum = 0, rest;
   for (int n = 1; n < 80; n++) {
     term *= (n - b) / n * x;
     sum += term * (a / (a + n));
   }
-  const double scale = a * f64_log(x) - (f64_log(a) + joist_log_beta(a, b));
+  const double log_gamma = lgamma_next_f64(a, f64_log(a + 0.5), 0, &rest);
+  const double scale = a * f64_log(x) - log_gamma + joist_log_rise(a, b);
   const double less = f64_expm1(scale), upper = -(sum + less + sum * less);
   if (upper > 0.5) return (struct joist_tail){scale, 1 + sum, true};
   return (struct joist_tail){0, upper, false};
@@ -156,12 +157,13 @@ static double beta_below(const double *shape, double t) {
 }
 
 struct joist_tail joist_beta_tail(double a, double b, double x, double y) {
-  if (b * x > a * y) {
+  const bool near_zero = a < 1 && b * x <= 0.7 && x <= 0.5;
+  if (near_zero) return beta_near_zero(a, b, x);
+  if (b * x > a * y || (b < 1 && a * y <= 0.7 && y <= 0.5)) {
     struct joist_tail other = joist_beta_tail(b, a, y, x);
     other.lower = !other.lower;
     return other;
   }
-  if (a < 1 && b * x <= 0.7 && x <= 0.5) return beta_near_zero(a, b, x);
   const double scale = joist_log_binomial(a, b, x, y), n = a + b;
   if (a < LARGE || b < LARGE)
     return (struct joist_tail){scale, a * (b / n) * beta_fraction(a, b, x, y), true};
