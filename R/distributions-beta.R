@@ -1,3 +1,6 @@
+# Arguments have the names they have in base R.
+# nolint start: object_name_linter.
+
 #' The beta, binomial and t distributions
 #'
 #' Densities or probabilities, distribution functions and quantiles, elementwise, as R's functions
@@ -204,3 +207,5 @@ t_quantile <- function(p, df, log) {
   known <- df > 0 & (if (log) p <= 0 else p >= 0 & p <= 1)
   nv_ifelse(known, value, NaN)
 }
+
+# nolint end

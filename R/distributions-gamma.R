@@ -1,3 +1,6 @@
+# Arguments have the names they have in base R.
+# nolint start: object_name_linter.
+
 #' The exponential, gamma and Poisson distributions
 #'
 #' Densities or probabilities, distribution functions and quantiles, elementwise, as R's functions
@@ -134,3 +137,5 @@ nv_qpois <- function(p, lambda, lower.tail = TRUE, log.p = FALSE) {
     distribution_operation("poisson_quantile", operands, lower = lower.tail)
   })
 }
+
+# nolint end

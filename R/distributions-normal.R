@@ -1,3 +1,6 @@
+# Arguments have the names they have in base R.
+# nolint start: object_name_linter.
+
 #' The normal distribution
 #'
 #' Density, distribution function and quantiles, elementwise, as R's `dnorm()`, `pnorm()` and
@@ -203,3 +206,5 @@ wichura <- list(
     2.04426310338993978564e-15
   )
 )
+
+# nolint end

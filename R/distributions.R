@@ -4,7 +4,7 @@
 # What `f` gives for the operands in f64, in the float that belongs to their common dtype: what
 # exp() makes of it. NaN and NA stay what they are.
 in_f64 <- function(operands, f) {
-  common <- do.call(result_dtype, unname(operands))
+  common <- .Call(joist_r_result_dtype, unname(operands), NULL)
   like <- nv_fill(1, integer(), common$dtype, common$ambiguous)
   if (is_complex_dtype(like)) {
     stop_joist("joist_dtype_error", "a function of real numbers, not of ", format(common$dtype))
@@ -22,7 +22,7 @@ in_f64 <- function(operands, f) {
 
 # An operation of operands that are one number or have the shape that they all broadcast to.
 distribution_operation <- function(op, operands, ...) {
-  many <- which(vapply(operands, ndims, 0L) > 0L)
+  many <- vapply(operands, ndims, 0L) > 0L
   shapes <- unique(lapply(operands[many], shape))
   if (length(shapes) > 1L) {
     operands[many] <- do.call(nv_broadcast_arrays, operands[many])
@@ -108,8 +108,9 @@ nv_beta <- function(a, b) {
       nv_ifelse(direct, product, nv_exp(log_beta(a, b)))
     },
     function(cotangent, value, a, b) {
+      scale <- cotangent * value
       both <- nv_digamma(a + b)
-      list(cotangent * (value * (nv_digamma(a) - both)), cotangent * (value * (nv_digamma(b) - both)))
+      list(scale * (nv_digamma(a) - both), scale * (nv_digamma(b) - both))
     }
   ))
 }

@@ -1,9 +1,9 @@
 #' Elementary functions
 #'
 #' Elementwise functions, also called by R's generics of the same names (`sqrt()`, `exp()`,
-#' ...). Angles are in radians; `nv_sinpi()`, `nv_cospi()` and `nv_tanpi()` are functions of pi times
-#' the operand, exact at whole numbers and halves of any size; at its poles `nv_tanpi()` is NaN, as
-#' in R. `nv_logistic()` is 1 / (1 + exp(-x)), `nv_rsqrt()` is 1 / sqrt(x).
+#' ...). Angles are in radians; `nv_sinpi()`, `nv_cospi()` and `nv_tanpi()` are functions of pi
+#' times the operand, exact at whole numbers and halves of any size; at its poles `nv_tanpi()` is
+#' NaN, as in R. `nv_logistic()` is 1 / (1 + exp(-x)), `nv_rsqrt()` is 1 / sqrt(x).
 #'
 #' Computed by vector code with the same bits on every instruction set; complex dtypes by the C
 #' library's functions. Errors are at most `r stated_errors(elementary_functions())`, so that `f64`

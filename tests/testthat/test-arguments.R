@@ -36,7 +36,7 @@ valid_arguments <- function() {
     init = 1, cond = function(state) FALSE, body = function(i, state) state, xs = v,
     reverse = FALSE, true = 1, false = 2,
     q = v, rate = 1, lambda = 2, df = 3, shape1 = 2, shape2 = 3, log = FALSE, log.p = FALSE,
-    lower.tail = TRUE
+    lower.tail = TRUE, a = 2, b = 3
   )
   named <- list(x = list(a = v, b = i))
   npz <- tempfile(fileext = ".npz")
