@@ -6,9 +6,11 @@
 #' Densities or probabilities, distribution functions and quantiles, elementwise, as R's functions
 #' of the same names, of distributions that are not non-central.
 #'
-#' Computed in `f64` and rounded once to the dtype of the result. In `f64` relative errors are at
-#' most 1e-11 for shapes, sizes and degrees of freedom up to 1e6, mostly below 1e-13; of a
-#' probability it is that of its logarithm, so they grow with that. Logarithms are known where the
+#' Computed in `f64` and rounded once to the dtype of the result. In `f64` a logarithm of a
+#' distribution function is right to 64 ulp of the greater of 1 and itself, for shapes and sizes up
+#' to 1e5; beyond that errors grow with the square root. A probability has as relative error
+#' what its logarithm has as absolute one, and a quantile is that of such a probability. Densities
+#' next to the ends of their support are right to a relative 1e-12. Logarithms are known where the
 #' functions themselves underflow. For parameters without a distribution the result is NaN, without
 #' a warning. Numbers that are not whole have probability 0.
 #'

@@ -6,9 +6,9 @@
 #' Density, distribution function and quantiles, elementwise, as R's `dnorm()`, `pnorm()` and
 #' `qnorm()`.
 #'
-#' Computed in `f64` and rounded once to the dtype of the result. In `f64` errors are at most 8 ulp;
-#' those of logarithms are in ulp of the greater of 1 and the result. Logarithms of
-#' distribution functions are known where the functions themselves underflow. Where `sd` is
+#' Computed in `f64` and rounded once to the dtype of the result. In `f64` errors are at most 16
+#' ulp; those of a logarithm of a density are in ulp of the greater of 1 and the result. Logarithms
+#' of distribution functions are known where the functions themselves underflow. Where `sd` is
 #' negative the result is NaN, without a warning.
 #'
 #' @param x,q,p Quantiles `x` and `q`, probabilities `p`: a tensor, or an R number or array.

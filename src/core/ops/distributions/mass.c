@@ -25,7 +25,10 @@ static double stirling_step(double x) {
 /* By recurrence to where the series of NIST DLMF 5.11.1 has converged. */
 double joist_stirling_error(double x) {
   double sum = 0;
-  for (; x < 10; x += 1) sum += stirling_step(x);
+  while (x < 10) {
+    sum += stirling_step(x);
+    x += 1;
+  }
   const double inverse = 1 / x, z = inverse * inverse;
   double series = 1.0 / 156;
   series = series * z - 691.0 / 360360;
@@ -95,7 +98,10 @@ static double stirling_error_slope(double x) {
 
 double joist_log_rise(double a, double b) {
   double sum = 0;
-  for (; b < 10; b += 1) sum -= f64_log1p(a / b);
+  while (b < 10) {
+    sum -= f64_log1p(a / b);
+    b += 1;
+  }
   /* A difference would not be as small as a. */
   const double errors = a < 1e-5 ? a * stirling_error_slope(b + 0.5 * a)
                                  : joist_stirling_error(a + b) - joist_stirling_error(b);
