@@ -226,9 +226,10 @@ cotangents <- function(values, seeds, inputs) {
   for (step in .Call(joist_r_trace_walk, tracing$trace, values[traced], leaves)) {
     parts <- run_rule(step, lapply(step$results, cotangent_of, found))
     for (k in which(step$depends)) {
-      if (!is.null(parts) && !is.null(parts[[k]])) {
-        add_cotangent(found, step$operands[[k]], parts[[k]])
-      }
+      part <- parts[[k]]
+      # One that is made only where it is needed.
+      if (is.function(part)) part <- part()
+      if (!is.null(part)) add_cotangent(found, step$operands[[k]], part)
     }
   }
   map_leaves(inputs, function(leaf) {

@@ -15,7 +15,7 @@ zero_gradient <- c(
   "bitwise_xor", "bitwise_not", "shift_left", "shift_right_arithmetic", "shift_right_logical",
   "popcnt", "imag", "arg", "bitcast_convert", "iota", "order", "top_k", "match", "searchsorted",
   "tabulate", "argmin", "argmax", "fold_in", "random_bits", "randint", "rbinom", "rpois",
-  "rcategorical", "reduce_any", "reduce_all"
+  "rcategorical", "reduce_any", "reduce_all", "poisson_quantile", "binomial_quantile"
 )
 
 # Results with a derivative that no operation gives, and what is said of them.
@@ -89,6 +89,9 @@ gradient_rules <- list(
   sin = of_one(function(g, x, y) g * nv_cos(x)),
   cos = of_one(function(g, x, y) -(g * nv_sin(x))),
   tan = of_one(function(g, x, y) g * (1 + y * y)),
+  sinpi = of_one(function(g, x, y) g * (pi * nv_cospi(x))),
+  cospi = of_one(function(g, x, y) -(g * (pi * nv_sinpi(x)))),
+  tanpi = of_one(function(g, x, y) g * (pi * (1 + y * y))),
   asin = of_one(function(g, x, y) g / nv_sqrt((1 - x) * (1 + x))),
   acos = of_one(function(g, x, y) -(g / nv_sqrt((1 - x) * (1 + x)))),
   atan = of_one(function(g, x, y) g / (1 + x * x)),
@@ -316,6 +319,45 @@ gradient_rules <- list(
     }
     whole <- nv_tcrossprod(nv_matmul(u, inner), v)
     list(if (is.null(rest)) whole else whole + rest)
+  },
+
+  # ---- distributions: distributions.R ----
+  log_beta = function(g, x, y, at) {
+    both <- nv_digamma(x[[1L]] + x[[2L]])
+    list(g * (nv_digamma(x[[1L]]) - both), g * (nv_digamma(x[[2L]]) - both))
+  },
+  log_poisson = function(g, x, y, at) {
+    count <- x[[1L]]
+    mean <- x[[2L]]
+    list(g * (nv_log(mean) - nv_digamma(count + 1)), g * (count / mean - 1))
+  },
+  log_binomial = function(g, x, y, at) {
+    a <- x[[1L]]
+    b <- x[[2L]]
+    both <- nv_digamma(a + b + 1)
+    list(
+      g * (nv_log(x[[3L]]) + (both - nv_digamma(a + 1))),
+      g * (nv_log1p(-x[[3L]]) + (both - nv_digamma(b + 1))),
+      g * (a / x[[3L]] - b / (1 - x[[3L]]))
+    )
+  },
+  incomplete_gamma = function(g, x, y, at) {
+    slope <- share_slope(gamma_log_density(x[[1L]], x[[2L]]), y[[1L]], at)
+    list(no_slope_by("the shape of an incomplete gamma function"), g * slope)
+  },
+  incomplete_beta = function(g, x, y, at) {
+    shape <- no_slope_by("a shape of an incomplete beta function")
+    slope <- share_slope(beta_log_density(x[[1L]], x[[2L]], x[[3L]]), y[[1L]], at)
+    list(shape, shape, g * slope)
+  },
+  inverse_gamma = function(g, x, y, at) {
+    slope <- quantile_slope(gamma_log_density(x[[1L]], y[[1L]]), x[[2L]], at)
+    list(no_slope_by("the shape of an inverse incomplete gamma function"), g * slope)
+  },
+  inverse_beta = function(g, x, y, at) {
+    shape <- no_slope_by("a shape of an inverse incomplete beta function")
+    slope <- quantile_slope(beta_log_density(x[[1L]], x[[2L]], y[[1L]]), x[[3L]], at)
+    list(shape, shape, g * slope)
   },
 
   # ---- other names ----

@@ -1,8 +1,9 @@
 #' Elementary functions
 #'
 #' Elementwise functions, also called by R's generics of the same names (`sqrt()`, `exp()`,
-#' ...). Angles are in radians. `nv_logistic()` is 1 / (1 + exp(-x)), `nv_rsqrt()` is 1 /
-#' sqrt(x).
+#' ...). Angles are in radians; `nv_sinpi()`, `nv_cospi()` and `nv_tanpi()` are functions of pi
+#' times the operand, exact at whole numbers and halves of any size; at its poles `nv_tanpi()` is
+#' NaN, as in R. `nv_logistic()` is 1 / (1 + exp(-x)), `nv_rsqrt()` is 1 / sqrt(x).
 #'
 #' Computed by vector code with the same bits on every instruction set; complex dtypes by the C
 #' library's functions. Errors are at most `r stated_errors(elementary_functions())`, so that `f64`
@@ -14,7 +15,7 @@
 #' @return A tensor. Float and complex dtypes are kept; what integers become is for the promotion
 #'   rules to say, see [promotion_facts()] (under anvil `sqrt()` of an `i32` is `f32?`).
 #' @section Errors: `joist_promotion_error` when the rules know no float for the dtype;
-#'   `joist_dtype_error` for `cbrt` of complex tensors.
+#'   `joist_dtype_error` for `cbrt`, `sinpi`, `cospi` and `tanpi` of complex tensors.
 #' @examples
 #' sqrt(nv_tensor(c(1, 4, 9), "f64"))
 #' nv_logistic(nv_tensor(c(-1, 0, 1)))
@@ -69,6 +70,18 @@ nv_cos <- function(operand) .Call(joist_r_op1, "cos", operand)
 #' @rdname nv_sqrt
 #' @export
 nv_tan <- function(operand) .Call(joist_r_op1, "tan", operand)
+
+#' @rdname nv_sqrt
+#' @export
+nv_sinpi <- function(operand) .Call(joist_r_op1, "sinpi", operand)
+
+#' @rdname nv_sqrt
+#' @export
+nv_cospi <- function(operand) .Call(joist_r_op1, "cospi", operand)
+
+#' @rdname nv_sqrt
+#' @export
+nv_tanpi <- function(operand) .Call(joist_r_op1, "tanpi", operand)
 
 #' @rdname nv_sqrt
 #' @export

@@ -7,6 +7,30 @@
 static inline double rsqrt(double x) { return 1 / sqrt(x); }
 static inline long double rsqrtl(long double x) { return 1 / sqrtl(x); }
 
+/* A quarter of the way of pi at most from where the sine or the cosine is 0: elsewhere they are
+ * each other. */
+static inline long double pi_times(long double x) {
+  return x * 3.141592653589793238462643383279502884L;
+}
+static inline long double sin_pil(long double x) {
+  if (!isfinite(x)) return (long double)NAN;
+  const long double part = remainderl(x, 2), t = fabsl(part), s = t > 0.5L ? 1 - t : t;
+  return copysignl(s > 0.25L ? cosl(pi_times(0.5L - s)) : sinl(pi_times(s)), part);
+}
+static inline long double cos_pil(long double x) {
+  if (!isfinite(x)) return (long double)NAN;
+  const long double t = fabsl(remainderl(x, 2)), s = t > 0.5L ? 1 - t : t;
+  const long double value = s > 0.25L ? sinl(pi_times(0.5L - s)) : cosl(pi_times(s));
+  return t > 0.5L ? -value : value;
+}
+static inline long double tan_pil(long double x) {
+  const long double c = cos_pil(x);
+  return c == 0 ? (long double)NAN : sin_pil(x) / c;
+}
+static inline double sin_pi(double x) { return (double)sin_pil((long double)x); }
+static inline double cos_pi(double x) { return (double)cos_pil((long double)x); }
+static inline double tan_pi(double x) { return (double)tan_pil((long double)x); }
+
 static inline double logistic(double x) { return 1 / (1 + exp(-x)); }
 /* e^-x overflows before the result is 0. */
 static inline long double logisticl(long double x) {

@@ -25,6 +25,7 @@ enum { BATCH = 4096 };
 #define FUNCTIONS(X) \
   X(EXP, exp) X(EXPM1, expm1) X(LOG, log) X(LOG2, log2) X(LOG10, log10) X(LOG1P, log1p) \
   X(SIN, sin) X(COS, cos) X(TAN, tan) X(ASIN, asin) X(ACOS, acos) X(ATAN, atan) \
+  X(SINPI, sin_pi) X(COSPI, cos_pi) X(TANPI, tan_pi) \
   X(SINH, sinh) X(COSH, cosh) X(TANH, tanh) X(ASINH, asinh) X(ACOSH, acosh) X(ATANH, atanh) \
   X(SQRT, sqrt) X(RSQRT, rsqrt) X(CBRT, cbrt) X(LOGISTIC, logistic) \
   X(ERF, erf) X(ERFC, erfc) X(GAMMA, gamma_or_nan) X(LGAMMA, lgamma) X(DIGAMMA, digamma)

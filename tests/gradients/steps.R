@@ -178,6 +178,9 @@ functions <- list(
   sin = unary("sin", "jnp.sin({a})", bound = 16),
   cos = unary("cos", "jnp.cos({a})", bound = 16),
   tan = unary("tan", "jnp.tan({a})", "unit"),
+  sinpi = step("nv_sinpi({a})", "jnp.sin(jnp.pi * {a})", "unit", "sinpi", bound = 16),
+  cospi = step("nv_cospi({a})", "jnp.cos(jnp.pi * {a})", "unit", "cospi", bound = 16),
+  tanpi = step("nv_tanpi({a} * 0.4)", "jnp.tan(jnp.pi * ({a} * 0.4))", "unit", "tanpi", bound = 64),
   asin = unary("asin", "jnp.arcsin({a})", "unit"),
   acos = unary("acos", "jnp.arccos({a})", "unit"),
   atan = unary("atan", "jnp.arctan({a})"),
@@ -412,4 +415,23 @@ algebra <- list(
     "U(jnp.linalg.eigh(M({a}) + T(M({a})))[1][..., ::-1]**2)", 2048, rows = 2L)
 )
 
-steps <- c(arithmetic, functions, layout, joined, padded, placed, reductions, algebra)
+pairs <- function(op, r, py, bound = 64) binary(op, r, py, c("positive", "positive"), bound = bound)
+distributions <- list(
+  log_beta = pairs("log_beta", "nv_lbeta({a}, {b})", "jsp.betaln({a}, {b})"),
+  log_poisson = pairs("log_poisson", "nv_dgamma({a}, {b}, log = TRUE)",
+    "(({b} - 1) * jnp.log({a}) - {a} - jsp.gammaln({b}))"),
+  log_binomial = pairs("log_binomial", "nv_dbeta(0.3, {a}, {b}, log = TRUE)",
+    "(({a} - 1) * jnp.log(0.3) + ({b} - 1) * jnp.log(0.7) - jsp.betaln({a}, {b}))"),
+  incomplete_gamma = step("nv_pgamma({a}, 2.5)", "jsp.gammainc(2.5, {a})", "positive",
+    "incomplete_gamma", bound = 64),
+  incomplete_beta = step("nv_pbeta({a} * 0.5 + 0.5, 2.5, 1.7)",
+    "jsp.betainc(2.5, 1.7, {a} * 0.5 + 0.5)", "unit", "incomplete_beta", bound = 64),
+  normal = step("nv_pnorm({a})", "jsp.ndtr({a})", covers = "erfc", bound = 16),
+  normal_log = step("nv_pnorm({a}, log.p = TRUE)", "jsp.log_ndtr({a})", covers = "log", bound = 64),
+  normal_quantile = step("nv_qnorm({a} * 0.5 + 0.5)", "jsp.ndtri({a} * 0.5 + 0.5)", "unit", "sqrt",
+    bound = 64)
+)
+
+steps <- c(
+  arithmetic, functions, layout, joined, padded, placed, reductions, algebra, distributions
+)

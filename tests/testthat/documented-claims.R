@@ -387,6 +387,23 @@ raised_errors <- alist(
     joist_promotion_error = strict(nv_erf(i)),
     joist_dtype_error = nv_erfc(z)
   ),
+  nv_dbeta = list(
+    joist_promotion_error = strict(nv_pbeta(i, 1L, 1L)), joist_dtype_error = nv_dbinom(z, 2, 0.5),
+    joist_shape_error = nv_qt(v, nv_tensor(c(1, 2))), joist_value_error = nv_dt(v, 2, log = NA)
+  ),
+  nv_dexp = list(
+    joist_promotion_error = strict(nv_ppois(i, 1L)), joist_dtype_error = nv_dgamma(z, 2),
+    joist_shape_error = nv_qexp(v, nv_tensor(c(1, 2))), joist_value_error = nv_pgamma(v, 2, 1, NULL)
+  ),
+  nv_dnorm = list(
+    joist_promotion_error = strict(nv_dnorm(i, 0L, 1L)), joist_dtype_error = nv_pnorm(z),
+    joist_shape_error = nv_pnorm(v, nv_tensor(c(1, 2))),
+    joist_value_error = nv_qnorm(v, lower.tail = 1)
+  ),
+  nv_lbeta = list(
+    joist_promotion_error = strict(nv_lbeta(i, 1L)), joist_dtype_error = nv_beta(z, 1),
+    joist_shape_error = nv_beta(v, nv_tensor(c(1, 2)))
+  ),
   nv_erf_inv = list(
     joist_promotion_error = strict(nv_erf_inv(i)),
     joist_dtype_error = nv_erf_inv(z)
@@ -436,7 +453,8 @@ raised_errors <- alist(
   program = list(joist_value_error = program(jit(function(x) x))),
   nv_sqrt = list(
     joist_promotion_error = strict(sqrt(i)),
-    joist_dtype_error = nv_cbrt(z)
+    joist_dtype_error = nv_cbrt(z), joist_dtype_error = nv_sinpi(z),
+    joist_dtype_error = nv_cospi(z), joist_dtype_error = nv_tanpi(z)
   ),
   nv_tensor = list(
     joist_value_error = nv_tensor(c(1.5, 2), "i32"),
@@ -635,6 +653,10 @@ given_dtypes <- alist(
     f32 = nv_chol(s), f64 = nv_solve(s, nv_tensor(1:2, "f64")), f32 = nv_determinant(s)$sign
   ),
   nv_sort = list(i16 = nv_sort(i), i32 = nv_order(v), f32 = sort(v)),
+  nv_dbeta = list(f32 = nv_pbinom(v, 5, 0.5), `f32?` = nv_qt(0.5, i), f32 = nv_dbeta(v, 1, 2)),
+  nv_dexp = list(f32 = nv_ppois(v, i), `f32?` = nv_dpois(i, 2L), f32 = nv_qgamma(v, 1)),
+  nv_dnorm = list(f32 = nv_pnorm(v), `f32?` = nv_dnorm(i), f64 = nv_qnorm(nv_scalar(0.1, "f64"), v)),
+  nv_lbeta = list(f32 = nv_lbeta(v, 2), `f32?` = nv_beta(i, b)),
   nv_erf_inv = list(f32 = nv_erf_inv(v), `f32?` = nv_erf_inv(i)),
   nv_logsumexp = list(
     f32 = nv_logsumexp(v), `f32?` = nv_softmax(i), f32 = nv_log_softmax(v, 1),

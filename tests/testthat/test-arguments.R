@@ -35,7 +35,8 @@ valid_arguments <- function() {
     rule = function(cotangent, value, ...) list(cotangent), step = 1e-3, tolerance = 1e-3,
     init = 1, cond = function(state) FALSE, body = function(i, state) state, xs = v,
     reverse = FALSE, true = 1, false = 2, like = v, length.out = 3L, equation = "i,i",
-    accumulate = "f64", rate = 1, alpha = 1, logits = c(0, 1)
+    accumulate = "f64", rate = 1, alpha = 1, logits = c(0, 1), q = v, lambda = 2, df = 3,
+    shape1 = 2, shape2 = 3, log = FALSE, log.p = FALSE, lower.tail = TRUE, a = 2, b = 3
   )
   named <- list(x = list(a = v, b = i))
   npz <- tempfile(fileext = ".npz")
@@ -120,7 +121,8 @@ odd <- list(
   complex = 1i, raw = raw(1), "two" = c(1, 2), huge = 1e300, matrix = matrix(1:4, 2)
 )
 
-# What a flag is not, but for nv_rbinom(), whose size may be a tensor.
+# What a flag is not, but for nv_rbinom() and distributions, whose parameters may be tensors.
+of_tensors <- "^nv_(rbinom|[dpq](norm|exp|gamma|pois|beta|binom|t))$"
 numbers <- c(
   "dims", "dim", "dimension", "n", "k", "size", "sizes", "threads", "limit", "start", "probs",
   "seed", "p", "correction", "low", "high", "interior", "diagonal", "nomatch", "nbins",
@@ -188,7 +190,7 @@ test_that("every argument of every function refuses what it cannot mean", {
         given <- arguments
         given[k] <- c(never, odd)[value]
         must <- value %in% names(never) && !value %in% unlist(takes_anything[argument]) ||
-          value == "true" && argument %in% numbers && name != "nv_rbinom"
+          value == "true" && argument %in% numbers && !grepl(of_tensors, name)
         seen <- outcome(name, given)
         options(joist.promotion = NULL)
         if (seen == "refused" || seen == "taken" && !must) next

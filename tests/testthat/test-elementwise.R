@@ -20,11 +20,11 @@ math_ops <- list(
   acos = acos, atan = atan, sinh = sinh, cosh = cosh, tanh = tanh, asinh = asinh, acosh = acosh,
   atanh = atanh
 )
-# Base R has the first two as distributions; none is exact to the last digit.
+# Base R has the first two as distributions; none is exact to the last digit there.
 special_ops <- list(
   erf = function(x) sign(x) * stats::pgamma(x^2, 0.5),
   erfc = function(x) ifelse(x < 0, 2, 0) + sign(x) * stats::pgamma(x^2, 0.5, lower.tail = FALSE),
-  gamma = gamma, lgamma = lgamma, digamma = digamma
+  gamma = gamma, lgamma = lgamma, digamma = digamma, sinpi = sinpi, cospi = cospi, tanpi = tanpi
 )
 # The C library is off by up to two units in the last place itself.
 f64_ulps <- 5
@@ -914,7 +914,7 @@ test_that("large tensors are computed like small ones, whatever the tiles", {
   expect_identical(as_array(rows), outer(v, 1:3, `-`))
 })
 
-test_that("error and gamma functions are those of base R", {
+test_that("error, gamma and half-turn functions are those of base R", {
   v <- c(seq(-5.45, 9.5, by = 0.1), 1e-10, -1e-10, 20.5, 50, 1.4616321449683622, 170.6)
   for (name in names(special_ops)) {
     want <- suppressWarnings(special_ops[[name]](v))
@@ -947,12 +947,41 @@ test_that("error and gamma functions are those of base R", {
   expect_length(grep("(gamma|erf)\\(%1\\)", program), 2L)
 })
 
+test_that("sines of whole numbers and halves of pi are exact, of any size", {
+  v <- c(0, 0.5, 1, 1.5, 2, 2.5, 1e6, 1e6 + 0.5, 1e6 + 1, 2^52 - 0.5, 2^52 + 1, 2^53, 2^60, 1e300)
+  v <- c(v, -v)
+  x <- nv_tensor(v, "f64")
+  expect_equal(as_array(sinpi(x)), suppressWarnings(sinpi(v)), tolerance = 0)
+  expect_equal(as_array(cospi(x)), suppressWarnings(cospi(v)), tolerance = 0)
+  halves <- suppressWarnings(v %% 1 == 0.5)
+  expect_identical(as_array(tanpi(x)), ifelse(halves, NaN, suppressWarnings(tanpi(v))))
+  quarters <- nv_tensor(c(0.25, 1.25, -0.25, 1e9 + 0.75), "f64")
+  expect_identical(as_array(nv_tanpi(quarters)), c(1, 1, -1, -1))
+  # Exact arguments, where pi times them is rounded: 1/6 is not one.
+  sixths <- nv_tensor(c(1, 5, 7, 11) / 6, "f64")
+  expect_ulps(as_array(nv_sinpi(sixths)), c(1, 1, -1, -1) / 2, "f64", 4)
+  zeros <- as_array(nv_sinpi(nv_tensor(c(0, -0, 3, -3), "f64")))
+  expect_identical(1 / zeros, c(Inf, -Inf, Inf, -Inf))
+  expect_identical(as_array(nv_cospi(nv_tensor(c(Inf, -Inf, NaN)))), c(NaN, NaN, NaN))
+  for (d in setdiff(dtypes(), complexes())) {
+    x <- nv_convert(nv_tensor(c(0, 1, 3)), d)
+    expect_identical(type_of(nv_sinpi(x)), type_of(nv_sin(x)))
+    expect_identical(as_array(nv_cospi(x)), cospi(as.double(x)))
+    expect_identical(as_array(nv_tanpi(x)), c(0, 0, 0))
+  }
+  for (d in c("f32", "f16", "bf16")) {
+    x <- nv_tensor(seq(-4, 4, by = 1 / 16), d)
+    expect_identical(as_array(nv_sinpi(x)), round_to(sinpi(as.double(x)), d))
+    expect_identical(as_array(nv_cospi(x)), round_to(cospi(as.double(x)), d))
+  }
+})
+
 test_that("NA_real_ stays NA in f64, and x^0 and 1^x are 1, as in base R", {
   unary <- c(
     "abs", "acos", "acosh", "asin", "asinh", "atan", "atanh", "cbrt", "ceiling", "cos", "cosh",
     "exp", "expm1", "floor", "log", "log10", "log1p", "log2", "logistic", "negate", "round",
     "rsqrt", "sign", "sin", "sinh", "sqrt", "tan", "tanh", "trunc", "erf", "erfc", "gamma",
-    "lgamma", "digamma"
+    "lgamma", "digamma", "sinpi", "cospi", "tanpi"
   )
   is_missing <- function(x) is.na(x) & !is.nan(x)
   for (n in c(1, 3, 8, 17)) {

@@ -57,7 +57,7 @@ cases <- c(
   unary(c(
     "negate", "abs", "exp", "expm1", "logistic", "sin", "cos", "tan", "asin", "acos", "atan",
     "sinh", "cosh", "tanh", "asinh", "atanh", "erf", "erfc", "cbrt", "real", "conj", "gamma",
-    "lgamma", "digamma"
+    "lgamma", "digamma", "sinpi", "cospi", "tanpi"
   ), u),
   unary(c("sqrt", "rsqrt", "log", "log2", "log10", "log1p"), p),
   list(
@@ -154,6 +154,38 @@ cases <- c(
       weigh(nv_scan(x[1:2], y, function(s, v) list(sin(s * v), s))$ys)
     }, u, p),
     "if" = case(function(x, y) weigh(nv_if(sum(x) > 0, x * y, x)), u, p),
+    lbeta = of_op("lbeta", p, p + 1), beta = of_op("beta", p + 1, rev(p)),
+    dnorm = case(function(x, m, s) weigh(nv_dnorm(x, m, s)), v, u, p),
+    dnorm_log = case(function(x, m, s) weigh(nv_dnorm(x, m, s, log = TRUE)), v, u, p),
+    pnorm = case(function(x, m, s) weigh(nv_pnorm(x, m, s)), v, u, p),
+    pnorm_log = case(function(x, m, s) weigh(nv_pnorm(x, m, s, FALSE, TRUE)), 3 * v, u, p),
+    qnorm = case(function(x, m, s) weigh(nv_qnorm(x, m, s)), p / 1.5, u, p),
+    qnorm_log = case(function(x, m, s) weigh(nv_qnorm(x, m, s, FALSE, TRUE)), -p, u, p),
+    dexp = case(function(x, r) weigh(nv_dexp(x, r)), v, p),
+    pexp = case(function(x, r) weigh(nv_pexp(x, r)), v, p),
+    pexp_log = case(function(x, r) weigh(nv_pexp(x, r, log.p = TRUE)), p, rev(p)),
+    qexp = case(function(x, r) weigh(nv_qexp(x, r)), p / 1.5, p),
+    dgamma = case(function(x, a, r) weigh(nv_dgamma(x, a, r)), p, 3 * rev(p), p + 1),
+    pgamma = case(function(x, r) weigh(nv_pgamma(x, 2.5, r)), p, p + 1),
+    pgamma_log = case(function(x, r) {
+      weigh(nv_pgamma(x, 0.7, r, FALSE, TRUE))
+    }, p, p + 1),
+    qgamma = case(function(x, r) weigh(nv_qgamma(x, 2.5, r)), p / 1.5, p),
+    qgamma_log = case(function(x, r) weigh(nv_qgamma(x, 0.7, r, FALSE, TRUE)), -p, p),
+    dpois = case(function(l) weigh(nv_dpois(0:5, l)), p),
+    ppois = case(function(l) weigh(nv_ppois(0:5, l)), 3 * p),
+    dbeta = case(function(x, a, b) weigh(nv_dbeta(x, a, b)), p / 1.5, p + 1, rev(p)),
+    pbeta = case(function(x) weigh(nv_pbeta(x, 2.5, 0.8)), p / 1.5),
+    pbeta_log = case(function(x) weigh(nv_pbeta(x, 2.5, 0.8, FALSE, TRUE)), p / 1.5),
+    qbeta = case(function(x) weigh(nv_qbeta(x, 2.5, 1.8)), p / 1.5),
+    qbeta_log = case(function(x) weigh(nv_qbeta(x, 2.5, 1.8, FALSE, TRUE)), -p),
+    dbinom = case(function(x) weigh(nv_dbinom(0:5, 5, x)), p / 1.5),
+    pbinom = case(function(x) weigh(nv_pbinom(0:5, 6, x)), p / 1.5),
+    dt = case(function(x, n) weigh(nv_dt(x, n)), v, p + 1),
+    pt = case(function(x) weigh(nv_pt(x, 3.5)), v),
+    pt_log = case(function(x) weigh(nv_pt(x, 3.5, FALSE, TRUE)), v),
+    qt = case(function(x) weigh(nv_qt(x, 3.5)), p / 1.5),
+    qt_log = case(function(x) weigh(nv_qt(x, 3.5, FALSE, TRUE)), -p),
     runif = case(function(x, y) weigh(nv_runif(5L, x[1], y[1], "f64", key = key)^2), u, u + 2),
     rnorm = case(function(x, y) weigh(nv_rnorm(5L, x[1], y[1], "f64", key = key)^2), u, p),
     rexp = case(function(x) weigh(nv_rexp(6L, x, "f64", key = key)^2), p),

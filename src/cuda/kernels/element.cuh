@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "core/kernels/element.h"
+#include "core/kernels/half_turns.h"
 #include "core/kernels/inverse_f64.h"
 #include "core/kernels/large_angle.h"
 #include "core/kernels/math_f32.h"
@@ -131,6 +132,9 @@ QUICK(logistic)
 QUICK(sin)
 QUICK(cos)
 QUICK(tan)
+QUICK(sinpi)
+QUICK(cospi)
+QUICK(tanpi)
 QUICK(asin)
 QUICK(acos)
 QUICK(atan)

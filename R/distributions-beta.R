@@ -1,0 +1,213 @@
+# Arguments have the names they have in base R.
+# nolint start: object_name_linter.
+
+#' The beta, binomial and t distributions
+#'
+#' Densities or probabilities, distribution functions and quantiles, elementwise, as R's functions
+#' of the same names, of distributions that are not non-central.
+#'
+#' Computed in `f64` and rounded once to the dtype of the result. In `f64` a logarithm of a
+#' distribution function is right to 64 ulp of the greater of 1 and itself, for shapes and sizes up
+#' to 1e5; beyond that errors grow with the square root. A probability has as relative error
+#' what its logarithm has as absolute one, and a quantile is that of such a probability. Densities
+#' next to the ends of their support are right to a relative 1e-12. Logarithms are known where the
+#' functions themselves underflow. For parameters without a distribution the result is NaN, without
+#' a warning. Numbers that are not whole have probability 0.
+#'
+#' @inheritParams nv_dnorm
+#' @param shape1,shape2,size,prob,df The parameters, which broadcast with the first argument.
+#' @return A tensor of the float that belongs to the common dtype of the tensors and numbers: floats
+#'   are kept, bool and integers become what the promotion rules say, see [promotion_facts()].
+#' @section Derivatives: By all arguments but the shapes and degrees of freedom of distribution
+#'   functions and quantiles, where it is an error. Counts, sizes and quantiles that are counts have
+#'   the derivative zero.
+#' @section Errors: `joist_promotion_error` when the rules know no common dtype or no float for it;
+#'   `joist_dtype_error` for complex tensors; `joist_shape_error` for shapes that do not broadcast;
+#'   `joist_value_error` for a flag that is neither `TRUE` nor `FALSE`.
+#' @references
+#' C. Loader (2000): Fast and accurate computation of binomial probabilities.
+#'
+#' NIST Digital Library of Mathematical Functions, chapter 8.
+#' @examples
+#' nv_dbinom(nv_tensor(0:3), size = 3, prob = 0.5)
+#' nv_pbeta(nv_tensor(c(0.1, 0.5), "f64"), 2, 3)
+#' nv_qt(nv_tensor(0.975, "f64"), df = c(1, 5, 30))
+#' @export
+nv_dbeta <- function(x, shape1, shape2, log = FALSE) {
+  check_flags(log = log)
+  in_f64(list(x, shape1, shape2), function(x, a, b) {
+    density_of(nv_ifelse(a >= 0 & b >= 0, beta_log_density(a, b, x), NaN), log)
+  })
+}
+
+#' @rdname nv_dbeta
+#' @export
+nv_pbeta <- function(q, shape1, shape2, lower.tail = TRUE, log.p = FALSE) {
+  check_flags(lower.tail = lower.tail, log.p = log.p)
+  in_f64(list(q, shape1, shape2), function(q, a, b) beta_share(a, b, q, lower.tail, log.p))
+}
+
+#' @rdname nv_dbeta
+#' @export
+nv_qbeta <- function(p, shape1, shape2, lower.tail = TRUE, log.p = FALSE) {
+  check_flags(lower.tail = lower.tail, log.p = log.p)
+  in_f64(list(p, shape1, shape2), function(p, a, b) {
+    beta_quantile(a, b, log_share(p, log.p), lower.tail)
+  })
+}
+
+beta_quantile <- function(a, b, log_p, lower) {
+  distribution_operation("inverse_beta", list(a, b, log_p), lower = lower)
+}
+
+#' @rdname nv_dbeta
+#' @export
+nv_dbinom <- function(x, size, prob, log = FALSE) {
+  check_flags(log = log)
+  in_f64(list(x, size, prob), function(x, size, prob) {
+    count <- nearest_count(x)
+    total <- nearest_count(size)
+    inside <- is_count(x, count) & count <= total
+    value <- log_binomial(
+      nv_ifelse(inside, count, 0), nv_ifelse(inside, total - count, 1), prob
+    )
+    known <- is_count(size, total) & prob >= 0 & prob <= 1
+    density_of(nv_ifelse(known, nv_ifelse(inside, value, -Inf), NaN), log)
+  })
+}
+
+#' @rdname nv_dbeta
+#' @export
+nv_pbinom <- function(q, size, prob, lower.tail = TRUE, log.p = FALSE) {
+  check_flags(lower.tail = lower.tail, log.p = log.p)
+  in_f64(list(q, size, prob), function(q, size, prob) {
+    count <- nv_stop_gradient(nv_floor(q + 1e-7))
+    total <- nearest_count(size)
+    inside <- count >= 0 & count < total
+    shapes <- list(nv_ifelse(inside, count + 1, 1), nv_ifelse(inside, total - count, 1))
+    value <- beta_share(shapes[[1L]], shapes[[2L]], prob, !lower.tail, log.p)
+    all <- whole_share(lower.tail, log.p)
+    none <- whole_share(!lower.tail, log.p)
+    value <- nv_ifelse(inside, value, nv_ifelse(count < 0, none, all))
+    nv_ifelse(is_count(size, total) & prob >= 0 & prob <= 1, value, NaN)
+  })
+}
+
+#' @rdname nv_dbeta
+#' @export
+nv_qbinom <- function(p, size, prob, lower.tail = TRUE, log.p = FALSE) {
+  check_flags(lower.tail = lower.tail, log.p = log.p)
+  in_f64(list(p, size, prob), function(p, size, prob) {
+    operands <- list(size, prob, log_share(p, log.p))
+    distribution_operation("binomial_quantile", operands, lower = lower.tail)
+  })
+}
+
+#' @rdname nv_dbeta
+#' @export
+nv_dt <- function(x, df, log = FALSE) {
+  check_flags(log = log)
+  in_f64(list(x, df), function(x, df) density_of(t_log_density(x, df), log))
+}
+
+#' @rdname nv_dbeta
+#' @export
+nv_pt <- function(q, df, lower.tail = TRUE, log.p = FALSE) {
+  check_flags(lower.tail = lower.tail, log.p = log.p)
+  share <- custom_gradient(
+    function(q, df) t_share(if (lower.tail) q else -q, df, log.p),
+    function(cotangent, value, q, df) {
+      density <- t_log_density(q, df)
+      slope <- nv_exp(if (log.p) density - value else density)
+      list(
+        cotangent * (if (lower.tail) slope else -slope),
+        no_slope_by("the degrees of freedom of nv_pt()")
+      )
+    }
+  )
+  in_f64(list(q, df), share)
+}
+
+#' @rdname nv_dbeta
+#' @export
+nv_qt <- function(p, df, lower.tail = TRUE, log.p = FALSE) {
+  check_flags(lower.tail = lower.tail, log.p = log.p)
+  quantile <- custom_gradient(
+    function(p, df) if (lower.tail) t_quantile(p, df, log.p) else -t_quantile(p, df, log.p),
+    function(cotangent, value, p, df) {
+      density <- t_log_density(value, df)
+      slope <- nv_exp(if (log.p) p - density else -density)
+      list(
+        cotangent * (if (lower.tail) slope else -slope),
+        no_slope_by("the degrees of freedom of nv_qt()")
+      )
+    }
+  )
+  in_f64(list(p, df), quantile)
+}
+
+t_log_density <- function(x, df) {
+  normal <- df == Inf
+  n <- nv_ifelse(normal, 1, df)
+  # The square of a large number would be infinite.
+  large <- nv_abs(x) > 1e150
+  t <- nv_ifelse(large, 1, x)
+  rise <- nv_log1p(t * t / n)
+  rise <- nv_ifelse(large, 2 * nv_log(nv_ifelse(large, nv_abs(x), 1)) - nv_log(n), rise)
+  value <- -(nv_log(n) / 2 + log_beta(scalar_like(0.5, n), n / 2)) - (n + 1) / 2 * rise
+  value <- nv_ifelse(normal, -(x * x / 2) - log(2 * pi) / 2, value)
+  nv_ifelse(df > 0, value, NaN)
+}
+
+# |T| is beyond |q| with the share of a beta distribution beyond q^2 / (df + q^2), or below what
+# that lacks of 1: the smaller of them has all its digits.
+t_share <- function(q, df, log) {
+  normal <- df == Inf
+  n <- nv_ifelse(normal, 1, df)
+  ratio <- nv_abs(q) / nv_sqrt(n)
+  square <- ratio * ratio
+  wide <- square > 1
+  half <- scalar_like(0.5, n)
+  inner <- beta_share(half, n / 2, nv_ifelse(wide, 0.5, square / (1 + square)), FALSE, log)
+  far <- nv_ifelse(wide, ratio, 1)
+  outer <- beta_share(n / 2, half, 1 / (1 + far * far), TRUE, log)
+  beyond <- -(n * nv_log(far)) - t_tail_scale(n)
+  outer <- nv_ifelse(far > 1e100, if (log) beyond else nv_exp(beyond), outer)
+  both <- nv_ifelse(wide, outer, inner)
+  below <- q < 0
+  value <- if (log) {
+    tail <- both - base::log(2)
+    nv_ifelse(below, tail, nv_log1p(-nv_exp(tail)))
+  } else {
+    nv_ifelse(below, both / 2, 1 - both / 2)
+  }
+  value <- nv_ifelse(normal, (if (log) normal_log_share else normal_share)(q), value)
+  nv_ifelse(df > 0, value, NaN)
+}
+
+# Far out, where r is |t| / sqrt(n), the logarithm of the share of both tails is -n log(r) less it.
+t_tail_scale <- function(n) nv_log(n / 2) + log_beta(n / 2, scalar_like(0.5, n))
+
+t_quantile <- function(p, df, log) {
+  normal <- df == Inf
+  n <- nv_ifelse(normal, 1, df)
+  below <- if (log) p < -base::log(2) else p < 0.5
+  both <- if (log) {
+    nv_ifelse(below, p, log_rest(nv_ifelse(below, -1, p))) + base::log(2)
+  } else {
+    tail <- nv_ifelse(below, p, 1 - p)
+    nv_ifelse(tail > 0.25, nv_log1p(2 * tail - 1), nv_log(2 * nv_ifelse(tail > 0.25, 0.25, tail)))
+  }
+  both <- nv_min(both, 0)
+  half <- scalar_like(0.5, n)
+  ratio <- beta_quantile(half, n / 2, both, FALSE) / beta_quantile(n / 2, half, both, TRUE)
+  # Of the square, where that would not be a double.
+  logarithm <- -(both + t_tail_scale(n)) / n
+  size <- nv_sqrt(n) * nv_ifelse(logarithm > 230, nv_exp(logarithm), nv_sqrt(ratio))
+  value <- nv_ifelse(below, -size, size)
+  value <- nv_ifelse(normal, if (log) normal_log_quantile(p) else normal_quantile(p), value)
+  known <- df > 0 & (if (log) p <= 0 else p >= 0 & p <= 1)
+  nv_ifelse(known, value, NaN)
+}
+
+# nolint end

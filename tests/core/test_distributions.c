@@ -1,0 +1,139 @@
+/* Functions of distributions against values computed with 40 digits (distribution_values.def), and
+ * quantiles against the functions whose inverses they are. */
+#include <math.h>
+
+#include "check.h"
+#include "core/ops/distributions/mass.h"
+#include "core/ops/distributions/quantile.h"
+#include "core/ops/distributions/tail.h"
+
+#define EPSILON 0x1p-52
+
+enum function {
+  GAMMA_LOWER,
+  GAMMA_UPPER,
+  BETA_LOWER,
+  BETA_UPPER,
+  LOG_BETA,
+  POISSON,
+  BINOMIAL,
+  FUNCTIONS
+};
+static const char *const names[FUNCTIONS] = {"gamma, lower", "gamma, upper", "beta, lower",
+                                             "beta, upper",  "log_beta",     "log_poisson",
+                                             "log_binomial"};
+static double worst[FUNCTIONS];
+
+static const struct {
+  enum function f;
+  double a, b, c, d, value;
+} values[] = {
+#define VALUE(F, A, B, C, D, V) {F, A, B, C, D, V},
+#include "distribution_values.def"
+};
+
+static double logarithm(enum function f, double a, double b, double c) {
+  switch (f) {
+    case GAMMA_LOWER:
+    case GAMMA_UPPER:
+      return joist_incomplete_gamma(a, b, f == GAMMA_LOWER, true);
+    case BETA_LOWER:
+    case BETA_UPPER:
+      return joist_incomplete_beta(a, b, c, f == BETA_LOWER, true);
+    case LOG_BETA:
+      return joist_log_beta(a, b);
+    case POISSON:
+      return joist_log_poisson(a, b);
+    default:
+      return joist_log_binomial(a, b, c, 1 - c);
+  }
+}
+
+/* The other tail is what this one lacks of 1. */
+static void check_tails(enum function f, double a, double b, double c, double value) {
+  const bool beta = f == BETA_LOWER || f == BETA_UPPER;
+  const bool lower = f == GAMMA_LOWER || f == BETA_LOWER;
+  const double own = beta ? joist_incomplete_beta(a, b, c, lower, false)
+                          : joist_incomplete_gamma(a, b, lower, false);
+  const double other = beta ? joist_incomplete_beta(a, b, c, !lower, false)
+                            : joist_incomplete_gamma(a, b, !lower, false);
+  const double want = exp(value), bound = 64 * EPSILON * (1 + fabs(value));
+  CHECK_MSG(fabs(own - want) <= bound * want, "%s(%a, %a, %a): want %a, got %a", names[f], a, b, c,
+            want, own);
+  CHECK_MSG(fabs(other + expm1(value)) <= bound * want + EPSILON, "%s(%a, %a, %a), the other: %a",
+            names[f], a, b, c, other);
+}
+
+static void check_values(void) {
+  for (size_t k = 0; k < sizeof values / sizeof *values; k++) {
+    const enum function f = values[k].f;
+    const double a = values[k].a, b = values[k].b, c = values[k].c, want = values[k].value;
+    const double got = logarithm(f, a, b, c), error = fabs(got - want) / fmax(1, fabs(want));
+    if (error > worst[f]) worst[f] = error;
+    CHECK_MSG(error <= 64 * EPSILON, "%s(%a, %a, %a): want %.17g, got %.17g", names[f], a, b, c,
+              want, got);
+    if (f <= BETA_UPPER) check_tails(f, a, b, c, want);
+  }
+}
+
+static void check_quantiles(void) {
+  static const double shapes[] = {0.02, 0.5, 1, 3, 40, 500, 1e5};
+  static const double logs[] = {-1e-9, -1e-3, -0.1, -0.6931, -2, -30, -600};
+  enum { SHAPES = sizeof shapes / sizeof *shapes, LOGS = sizeof logs / sizeof *logs };
+  for (int i = 0; i < SHAPES; i++)
+    for (int k = 0; k < LOGS; k++)
+      for (int lower = 0; lower < 2; lower++) {
+        const double a = shapes[i], p = logs[k], x = joist_inverse_gamma(a, p, lower);
+        /* Beyond the smallest doubles, and where a tail says more than x can. */
+        const double up = joist_incomplete_gamma(a, x * (1 + 4 * EPSILON), lower, true);
+        const double down = joist_incomplete_gamma(a, x * (1 - 4 * EPSILON), lower, true);
+        const double off = 32 * EPSILON * fmax(1, fabs(p));
+        if (x > 1e-300)
+          CHECK_MSG(fmin(up, down) - off <= p && p <= fmax(up, down) + off,
+                    "inverse_gamma(%g, %g): %.17g", a, p, x);
+        for (int j = 0; j < SHAPES; j++) {
+          const double b = shapes[j], y = joist_inverse_beta(a, b, p, lower);
+          const double least = fmax(y - 4 * EPSILON * fmin(y, 1 - y) - EPSILON * (y > 0.5), 0);
+          const double most = fmin(y + 4 * EPSILON * fmin(y, 1 - y) + EPSILON * (y > 0.5), 1);
+          const double below = joist_incomplete_beta(a, b, least, lower, true);
+          const double above = joist_incomplete_beta(a, b, most, lower, true);
+          if (y > 1e-300)
+            CHECK_MSG(fmin(below, above) - off <= p && p <= fmax(below, above) + off,
+                      "inverse_beta(%g, %g, %g): %.17g", a, b, p, y);
+        }
+      }
+}
+
+/* By sums of probabilities. */
+static void check_counts(void) {
+  for (int n = 1; n <= 60; n += 7) {
+    double binomial = 0, poisson = 0;
+    for (int k = 0; k < n; k++) {
+      binomial += exp(joist_log_binomial(k, n - k, 0.3, 0.7));
+      poisson += exp(joist_log_poisson(k, n));
+      /* Just below the share of k, and just above it. */
+      for (int more = 0; more < 2; more++) {
+        const double by = more ? 1e-9 : -1e-9;
+        if (binomial < 1 - 1e-6) {
+          const double got = joist_binomial_quantile(n, 0.3, log(binomial * (1 + by)), true);
+          CHECK_MSG(got == k + more, "binomial quantile of %d: %g, not %d", n, got, k + more);
+        }
+        const double got = joist_poisson_quantile(n, log(poisson * (1 + by)), true);
+        CHECK_MSG(got == k + more, "Poisson quantile of %d: %g, not %d", n, got, k + more);
+        const double upper = joist_poisson_quantile(n, log1p(-poisson * (1 + by)), false);
+        if (poisson > 1e-6) CHECK_MSG(upper == k + more, "upper quantile of %d: %g", n, upper);
+      }
+    }
+  }
+  CHECK(joist_poisson_quantile(1e12, log(0.5), true) == 1e12);
+  CHECK(joist_binomial_quantile(1e9, 0.5, log(0.5), true) == 5e8);
+}
+
+int main(void) {
+  check_values();
+  check_quantiles();
+  check_counts();
+  for (int f = 0; f < FUNCTIONS; f++)
+    printf("%s: at most %.2f epsilon\n", names[f], worst[f] / EPSILON);
+  return check_report("distributions");
+}

@@ -1,0 +1,212 @@
+# Densities, distribution functions and quantiles beside base R's, their dtypes, edges, derivatives.
+
+type_of <- function(x) paste0(format(dtype(x)), if (ambiguous(x)) "?")
+
+# Parameters of each, where digits are lost and found, and numbers to ask them of.
+families <- list(
+  norm = list(x = c(-37.3, -20, -3, -1.1, -0.9, 0, 1e-10, 0.3, 5, 8), at = list(c(0, 1), c(2, 3))),
+  exp = list(x = c(0, 1e-300, 1e-5, 0.4, 3, 200), at = list(1, 0.3)),
+  gamma = list(
+    x = c(1e-300, 1e-5, 0.3, 1, 3, 17.5, 80, 200),
+    at = list(c(0.01, 1), c(0.5, 2), c(1, 1), c(2.5, 0.3), c(80, 1), c(1000, 6))
+  ),
+  pois = list(x = c(0, 1, 2, 10, 50, 100), at = list(0, 0.1, 3, 50, 400)),
+  beta = list(
+    x = c(1e-300, 1e-10, 0.1, 0.3, 0.5, 0.9, 1 - 1e-12),
+    at = list(c(1, 1), c(0.5, 0.5), c(2, 3), c(1, 4), c(30, 2), c(400, 500))
+  ),
+  binom = list(
+    x = c(0, 1, 2, 10, 50, 100), at = list(c(100, 0.3), c(1, 0.5), c(50, 1), c(1e5, 1e-3))
+  ),
+  t = list(x = c(-1e10, -50, -2, -0.1, 0, 1e-10, 1, 3, 100), at = list(1, 1.5, 2.2, 30, 1e4, Inf))
+)
+shares <- c(0, 1e-200, 1e-5, 0.2, 0.5, 0.8, 1 - 1e-9, 1)
+
+of_r <- function(kind, family) get(paste0(kind, family), asNamespace("stats"))
+of_joist <- function(kind, family) getExportedValue("joist", paste0("nv_", kind, family))
+
+each_form <- function(check) {
+  for (family in names(families)) {
+    for (parameters in families[[family]]$at) {
+      for (log in c(FALSE, TRUE)) {
+        own <- as.list(parameters)
+        check("d", family, families[[family]]$x, c(own, log = log))
+        for (lower in c(TRUE, FALSE)) {
+          flags <- list(lower.tail = lower, log.p = log)
+          check("p", family, families[[family]]$x, c(own, flags))
+          check("q", family, if (log) log(shares) else shares, c(own, flags))
+        }
+      }
+    }
+  }
+}
+
+test_that("f64 is base R's, to the last digits, of logarithms and of both tails", {
+  each_form(function(kind, family, x, more) {
+    want <- do.call(of_r(kind, family), c(list(x), more))
+    got <- as.double(do.call(of_joist(kind, family), c(list(nv_tensor(x, "f64")), more)))
+    # What a density is, its logarithm says: 1 there is a digit less here.
+    scale <- if (isTRUE(more$log)) pmax(1, abs(want)) else abs(want)
+    error <- ifelse(got == want, 0, abs(got - want) / scale)
+    # A median of t is 0, where R has 1e-16, and R's quantiles that far out have two digits.
+    error[family == "t" & kind == "q" & (abs(want) < 1e-15 | abs(want) > 1e100)] <- 0
+    label <- paste0(kind, family, " ", deparse1(more), ": ", which.max(error))
+    expect_lt(max(error), 1e-12, label = label)
+  })
+})
+
+test_that("other dtypes are f64 rounded once, eagerly and in jit()", {
+  each_form(function(kind, family, x, more) {
+    f <- of_joist(kind, family)
+    for (d in c("f32", "f16", "bf16")) {
+      narrow <- nv_tensor(suppressWarnings(round_to(x, d)), d)
+      narrow <- nv_ifelse(nv_is_finite(narrow), narrow, 1)
+      got <- do.call(f, c(list(narrow), more))
+      wide <- do.call(f, c(list(nv_convert(narrow, "f64")), more))
+      expect_identical(type_of(got), d)
+      expect_identical(got, nv_convert(wide, d))
+    }
+    compiled <- jit(function(x) do.call(f, c(list(x), more)))
+    expect_identical(compiled(narrow), got)
+    expect_identical(compiled(nv_convert(narrow, "f64")), wide)
+  })
+})
+
+test_that("the dtype is that of the tensors and numbers together, which broadcast", {
+  x <- nv_tensor(c(0.1, 0.5, 0.9))
+  expect_identical(type_of(nv_pnorm(x)), "f32")
+  expect_identical(type_of(nv_pnorm(x, nv_scalar(0, "f64"))), "f64")
+  expect_identical(type_of(nv_pnorm(x, nv_scalar(0L, "i8"), 2L)), "f32")
+  expect_identical(type_of(nv_ppois(nv_tensor(1:3, "ui8"), nv_tensor(2, "f16"))), "f16")
+  for (d in setdiff(dtypes(), complexes())) {
+    y <- nv_convert(nv_tensor(c(0, 1, 0)), d)
+    expect_identical(type_of(nv_dexp(y)), type_of(nv_exp(nv_add(y, 1))))
+    expect_identical(type_of(nv_beta(y, y)), type_of(nv_exp(y)))
+    expect_identical(as.double(nv_dbinom(y, 1, 0.25)), c(0.75, 0.25, 0.75))
+  }
+  # R numbers are exact until they meet a dtype.
+  at <- nv_scalar(0.3, "f64")
+  expect_identical(as.double(nv_pexp(at, 0.1)), as.double(nv_pexp(at, nv_scalar(0.1, "f64"))))
+  column <- nv_tensor(matrix(c(0.2, 0.7), 2), "f64")
+  row <- nv_tensor(matrix(c(1, 2, 3), 1), "f64")
+  want <- outer(c(0.2, 0.7), 1:3, function(x, a) pbeta(x, a, 2))
+  expect_equal(as_array(nv_pbeta(column, row, 2)), want, tolerance = 1e-14)
+  expect_equal(as_array(nv_qgamma(column, row)), outer(c(0.2, 0.7), 1:3, qgamma), tolerance = 1e-14)
+  expect_error(nv_pbeta(column, nv_tensor(c(1, 2), "f64"), 2), class = "joist_shape_error")
+  set.seed(4)
+  many <- nv_tensor(rgamma(5000, 3), "f64")
+  threads <- nv_get_threads()
+  on.exit(nv_set_threads(threads))
+  results <- lapply(1:2, function(n) {
+    nv_set_threads(n)
+    nv_pgamma(many, 3)
+  })
+  expect_identical(results[[1]], results[[2]])
+  empty <- nv_tensor(numeric(), "f64")
+  expect_identical(shape(nv_qt(empty, 3)), 0L)
+})
+
+test_that("what is outside, infinite, or no parameter gives what base R gives, without a warning", {
+  f64 <- function(x) nv_tensor(x, "f64")
+  odd <- c(-Inf, -1, 0, 0.5, 1, 2, Inf, NaN)
+  same <- function(kind, family, x, ...) {
+    want <- suppressWarnings(of_r(kind, family)(x, ...))
+    got <- as.double(of_joist(kind, family)(f64(x), ...))
+    expect_equal(got, want, tolerance = 1e-12, label = deparse1(list(kind, family, ...)))
+  }
+  bad <- list(
+    norm = list(c(0, -1), c(NaN, 1), c(0, NaN), c(1, 0)), exp = list(-1, NaN),
+    gamma = list(c(-1, 1), c(2, -1), c(NaN, 1), c(2, NaN), c(0, 1)), pois = list(-1, NaN, 0),
+    beta = list(c(-1, 1), c(1, -1), c(NaN, 1), c(1, NaN)),
+    binom = list(c(-1, 0.5), c(3, -0.1), c(3, 1.1), c(3, NaN), c(0, 0.5), c(3, 0)),
+    t = list(0, -1, NaN)
+  )
+  for (family in names(bad)) {
+    for (parameters in c(bad[[family]], families[[family]]$at[1])) {
+      for (kind in c("d", "p", "q")) {
+        # R has the ends of the support for quantiles of 0 and 1 of no distribution, too.
+        asked <- if (kind == "q") 0.5 else odd
+        do.call(same, c(list(kind, family, asked), as.list(parameters)))
+      }
+    }
+  }
+  for (f in list(nv_dbinom, nv_pbinom, nv_qbinom)) {
+    expect_identical(as.double(f(f64(0.5), 2.5, 0.5)), NaN)
+  }
+  whole <- f64(c(2, 2 + 1e-9, 2.5, -1e-9))
+  expect_equal(as.double(nv_dpois(whole, 3)), c(dpois(2, 3), dpois(2, 3), 0, dpois(0, 3)))
+  expect_identical(as.double(nv_dpois(f64(NA), 3)), NA_real_)
+  expect_identical(as.double(nv_pnorm(f64(NA))), NA_real_)
+  expect_identical(as.double(nv_qt(f64(0.5), NA_real_)), NA_real_)
+  far <- as.double(nv_pt(f64(c(-1e300, -1e200)), 0.1, log.p = TRUE))
+  expect_equal(far, pt(c(-1e300, -1e200), 0.1, log.p = TRUE), tolerance = 1e-14)
+  expect_equal(as.double(nv_qt(f64(1e-300), 1)), qt(1e-300, 1), tolerance = 1e-13)
+})
+
+test_that("quantiles far out are where the logarithm of the tail is what was asked for", {
+  logs <- -10^c(-12, -5, 0, 1, 2, 3, 5)
+  back <- function(family, lower, ...) {
+    more <- list(..., lower.tail = lower, log.p = TRUE)
+    z <- do.call(of_joist("q", family), c(list(nv_tensor(logs, "f64")), more))
+    got <- as.double(do.call(of_joist("p", family), c(list(z), more)))
+    expect_equal(got / logs, rep(1, length(logs)), tolerance = 1e-11, label = family)
+  }
+  back("norm", TRUE)
+  back("norm", FALSE)
+  back("exp", FALSE)
+  back("gamma", FALSE, 3)
+  back("gamma", TRUE, 2000)
+  back("beta", TRUE, 800, 700)
+  back("t", TRUE, 2000)
+  back("t", FALSE, 400.5)
+  # Counts: the least one that is enough.
+  p <- c(1e-10, 0.01, 0.3, 0.5, 0.99, 1 - 1e-12)
+  for (lambda in c(0.2, 7, 1234)) {
+    k <- as.double(nv_qpois(nv_tensor(p, "f64"), lambda))
+    expect_true(all(ppois(k, lambda) >= p * (1 - 1e-13)))
+    expect_true(all(ppois(k - 1, lambda) < p))
+  }
+})
+
+test_that("the beta function keeps its digits where gamma functions overflow", {
+  pairs <- expand.grid(
+    a = c(1e-300, 1e-5, 0.3, 1, 2.5, 20, 400, 1e6, 1e15), b = c(1e-3, 1, 7, 150, 1e5, 1e100)
+  )
+  got <- as.double(nv_lbeta(nv_tensor(pairs$a, "f64"), nv_tensor(pairs$b, "f64")))
+  want <- lbeta(pairs$a, pairs$b)
+  expect_lt(max(abs(got - want) / pmax(1, abs(want))), 16 * 2^-52)
+  value <- as.double(nv_beta(nv_tensor(pairs$a, "f64"), nv_tensor(pairs$b, "f64")))
+  want <- beta(pairs$a, pairs$b)
+  expect_lt(max(ifelse(value == want, 0, abs(value - want) / want)), 2e-13)
+  edges <- nv_tensor(c(0, -1, Inf, NaN), "f64")
+  expect_identical(as.double(nv_lbeta(edges, 2)), c(Inf, NaN, -Inf, NaN))
+  expect_identical(as.double(nv_beta(edges, 2)), c(Inf, NaN, 0, NaN))
+})
+
+test_that("derivatives that are not known are errors that name the parameter; counts have none", {
+  x <- nv_tensor(c(0.2, 0.7), "f64")
+  a <- nv_tensor(c(2, 3), "f64")
+  no <- function(f, text) {
+    expect_error(gradient(f)(x, a), text, class = "joist_value_error")
+    expect_identical(shape(gradient(f, wrt = 1)(x, a)[[1L]]), 2L)
+    held <- function(x, a) f(x, nv_stop_gradient(a))
+    expect_identical(as.double(gradient(held)(x, a)$a), c(0, 0))
+  }
+  no(function(x, a) sum(nv_pgamma(x, a)), "derivative by the shape")
+  no(function(x, a) sum(nv_qgamma(x, a)), "derivative by the shape")
+  no(function(x, a) sum(nv_pbeta(x, a, 2)), "derivative by a shape")
+  no(function(x, a) sum(nv_qbeta(x, 2, a)), "derivative by a shape")
+  no(function(x, a) sum(nv_pt(x, a)), "degrees of freedom")
+  no(function(x, a) sum(nv_qt(x, a)), "degrees of freedom")
+  expect_identical(as.double(gradient(function(x) sum(nv_qpois(x, 3)))(x)$x), c(0, 0))
+  expect_identical(as.double(gradient(function(a) sum(nv_dpois(a, 3)))(a)$a), c(0, 0))
+  # Outside of the support, and where a slope is infinite next to it.
+  out <- nv_tensor(c(-1, 2), "f64")
+  for (f in list(nv_dexp, nv_pexp, function(x) nv_dgamma(x, 3), function(x) nv_pgamma(x, 3))) {
+    expect_identical(as.double(gradient(function(x) sum(f(x)))(out)$x)[1], 0)
+  }
+  expect_identical(as.double(gradient(function(x) sum(nv_dbeta(x, 2, 2)))(out)$x), c(0, 0))
+  expect_identical(as.double(gradient(function(x) sum(nv_pbeta(x, 0.5, 2)))(out)$x), c(0, 0))
+  half <- gradient(function(x, a) sum(nv_dgamma(x, a)))(nv_tensor(c(1, 2), "f16"), a)
+  expect_identical(type_of(half$x), "f16")
+})
