@@ -5,7 +5,8 @@ chunked_footer <- function(x) {
   chunks <- chunks_of(x)
   paste0(
     "[ ", if (zarr) "Zarr " else "Delayed ", type_text(x),
-    if (length(chunks) > 0L) paste0(", ", if (zarr) "chunks " else "blocks ", paste(chunks, collapse = "x")), " ]"
+    if (length(chunks) > 0L) if (zarr) ", chunks " else ", blocks ",
+    paste(chunks, collapse = "x"), " ]"
   )
 }
 
@@ -91,8 +92,8 @@ needs_all <- function(x) {
   if (is.null(indices)) indices <- vector("list", ndims(x))
   if (node$kind != "zarr") {
     stop_joist(
-      "joist_value_error", "only the elements of an array in a store can be assigned to: this is a ",
-      "program; see nv_store()"
+      "joist_value_error", "only the elements of an array in a store can be assigned to: this is ",
+      "a program; see nv_store()"
     )
   }
   array <- node$array

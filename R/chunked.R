@@ -1,10 +1,10 @@
 #' Chunked tensors
 #'
 #' A chunked tensor has its elements in a store: [nv_zarr()] opens one. Dtype, shape and everything
-#' that functions say about them is that of a tensor. Operations on it are delayed: they give another
-#' chunked tensor, of the dtype and shape that the result will have, or an error if it has none; no
-#' element is read before `nv_compute()` makes a tensor of it, `nv_store()` writes it to a new Zarr
-#' array, or it is subset or printed.
+#' that functions say about them is that of a tensor. Operations on it are delayed: they give
+#' another chunked tensor, of the dtype and shape that the result will have, or an error if it has
+#' none. No element is read before `nv_compute()` makes a tensor of it, `nv_store()` writes it to a
+#' new Zarr array, or it is subset or printed.
 #'
 #' Delayed are elementwise operations and functions, with tensors and R values, too; casts;
 #' transposing; reshaping that adds or drops extents of 1; reductions over any dimensions; `%*%` and
@@ -18,13 +18,13 @@
 #' alone. So the bits of a result do not depend on how many workers there are, nor on their order;
 #' they may differ from those of the same sum in memory.
 #'
-#' Memory that is needed at a time: for each worker one block of every array of the program and of
-#' its result, for each one more that is encoded or decoded, and the result of reductions. The
-#' session itself has as many results of blocks as there are workers.
+#' Memory that is needed at a time: for each worker a block of every array of the program, of its
+#' result, and one more that is encoded or decoded, besides what R has not collected yet; and the
+#' results of reductions. For `nv_compute()`, the tensor, and up to 64 blocks of it in each worker.
 #'
-#' `x[...]` reads the blocks that have elements of it and gives a tensor. `x[...] <- value` writes to
-#' the store, which all handles of the array see, and converts the value as the assignment to a
-#' tensor does.
+#' `x[...]` reads the blocks that have elements of it and gives a tensor; it takes an index for each
+#' dimension. `x[...] <- value` writes to the store, which all handles of the array see, and
+#' converts the value as the assignment to a tensor does.
 #'
 #' @section Workers: Blocks are computed by the workers of [future::plan()], of whatever backend, or
 #'   one after another in this session if there is no plan. Workers get the program and read and
@@ -33,13 +33,14 @@
 #'   session; what is wrong with the data is an error at once. Where the package \pkg{progressr} is
 #'   loaded, progress is signalled.
 #' @param x A chunked tensor; for `nv_compute()` and `nv_store()` also a tensor.
-#' @param path,name,codecs,order,attributes,overwrite See [nv_zarr_create()].
+#' @param path,node,codecs,order,attributes,overwrite See [nv_zarr_create()].
 #' @param chunks The extents of a chunk of the result, or one number for all dimensions; `NULL` for
 #'   those of the blocks of `x`.
 #' @param resume Whether to go on with an array that `nv_store()` of the same program began: chunks
 #'   that are there are kept. The array has the program in its attributes, as `joist_program`.
 #' @param retries How often a block is tried again.
-#' @return `nv_compute()` a tensor. `nv_store()` the chunked tensor that it wrote.
+#' @return `nv_compute()`: a tensor of the dtype of `x`, as ambiguous as it is. `nv_store()`: the
+#'   chunked tensor that it wrote, of a known dtype.
 #' @section Errors: those of the operations, when they are called; `joist_value_error` for a chunk
 #'   that cannot be read, which is named, for a block that failed too often, for what needs all
 #'   elements in memory, and where `resume` finds another program; `joist_shape_error` for indices
@@ -91,7 +92,7 @@ staged <- function(x, retries) {
       return(y)
     }
     node <- node_in(y)
-    if (is.null(known[[node$id]])) known[[node$id]] <- with_staged(y, node)
+    if (is.null(known[[node$id]])) assign(node$id, with_staged(y, node), envir = known)
     known[[node$id]]
   }
   with_staged <- function(y, node) {
@@ -100,9 +101,8 @@ staged <- function(x, retries) {
       if (is_contraction(operand)) nv_compute(operand, retries) else operand
     })
     if (!any(vapply(operands, is_chunked, TRUE))) {
-      return(apply_operation(node$op, operands, node$attributes, node$rules))
+      return(apply_under(node$op, operands, node$attributes, node$rules))
     }
-    # Under a new number: the old one is that of a tensor whose operands are not computed.
     node$operands <- operands
     attr(y, "node") <- node
     y
@@ -112,7 +112,7 @@ staged <- function(x, retries) {
 
 #' @rdname chunked
 #' @export
-nv_store <- function(x, path, name = "", chunks = NULL, codecs = character(), order = "C",
+nv_store <- function(x, path, node = "", chunks = NULL, codecs = character(), order = "C",
                      attributes = list(), overwrite = FALSE, resume = FALSE, retries = 2L) {
   check_flag(resume, "resume")
   check_whole(retries, "retries")
@@ -124,12 +124,12 @@ nv_store <- function(x, path, name = "", chunks = NULL, codecs = character(), or
   text <- program_text(x)
   created <- function() {
     nv_zarr_create(
-      path, dtype(x), extents, chunks, name,
+      path, dtype(x), extents, chunks, node,
       codecs = codecs, order = order, overwrite = overwrite,
       attributes = c(attributes, list(joist_program = text))
     )
   }
-  target <- if (resume) begun(path, name, type_of(x), chunks, text)
+  target <- if (resume) begun(path, node, abstract_of(x), chunks, text)
   if (is.null(target)) {
     target <- created()
     resume <- FALSE
@@ -141,7 +141,8 @@ nv_store <- function(x, path, name = "", chunks = NULL, codecs = character(), or
     return(target)
   }
   # Blocks of whole chunks, so that each chunk is written once.
-  attr(x, "chunks") <- as.integer(pmin(.Machine$integer.max, ceiling(chunks_of(x) / chunks) * chunks))
+  blocks <- ceiling(chunks_of(x) / chunks) * chunks
+  attr(x, "chunks") <- as.integer(pmin(.Machine$integer.max, blocks))
   program <- block_program(x)
   wanted <- if (resume) blocks_missing(program, array)
   own <- length(program$inner) == 0L
@@ -153,9 +154,9 @@ nv_store <- function(x, path, name = "", chunks = NULL, codecs = character(), or
 }
 
 # The array that a run of the same program has left; NULL if there is none.
-begun <- function(path, name, type, chunks, text) {
+begun <- function(path, node, type, chunks, text) {
   store <- writable_store(path)
-  node <- node_of(name)
+  node <- node_of(node)
   if (!store$exists(paste0(node, "zarr.json"))) {
     return(NULL)
   }
@@ -172,8 +173,8 @@ begun <- function(path, name, type, chunks, text) {
 }
 
 blocks_missing <- function(program, array) {
-  inner <- prod(block_counts(program)[program$inner])
-  blocks <- seq_len(prod(block_counts(program)) / inner) - 1
+  inner <- inner_count(program)
+  blocks <- seq_len(outer_count(program)) - 1
   all_there <- function(block) {
     start <- result_start(program, block * inner)
     stop <- pmin(array$shape, start + block_extents(program) - 1L)
@@ -217,11 +218,12 @@ program_text <- function(x) {
       operands <- vapply(node$operands, name_of, "")
       given <- Filter(Negate(is.null), node$attributes)
       values <- vapply(given, function(value) paste(format(value), collapse = " "), "")
-      said <- if (length(given) > 0L) paste0(" [", paste(names(given), values, sep = "=",
-        collapse = ", "), "]")
-      known[[node$id]] <- add(paste0(
-        type_text(y), " ", node$op, "(", paste(operands, collapse = ", "), ")", said
+      said <- paste(names(given), values, sep = "=", collapse = ", ")
+      line <- add(paste0(
+        type_text(y), " ", node$op, "(", paste(operands, collapse = ", "), ")",
+        if (length(given) > 0L) paste0(" [", said, "]")
       ))
+      assign(node$id, line, envir = known)
     }
     known[[node$id]]
   }

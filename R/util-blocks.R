@@ -10,9 +10,8 @@ block_program <- function(x) {
   space <- list(
     extents = shape(x), chunks = chunks_of(x), outer = seq_along(shape(x)), inner = integer()
   )
-  rank <- length(space$outer)
   if (!is_contraction(x)) {
-    return(c(space, traced_blocks(x, space$outer), list(type = type_of(x))))
+    return(c(space, traced_blocks(x, space$outer), list(type = abstract_of(x))))
   }
   if (node$role$name == "reduction") {
     y <- node$operands[[1L]]
@@ -25,11 +24,11 @@ block_program <- function(x) {
     space$extents <- c(shape(x), node$role$terms)
     space$chunks <- c(chunks_of(x), node$role$step)
     space$inner <- 3L
-    blocks <- list()
     maps <- product_maps(node$role, 1:2, 3L)
     blocks <- traced_blocks(node$operands, maps)
   }
-  c(space, blocks, list(type = type_of(x), last = node, combine = combine_of(node)))
+  node$operands <- NULL
+  c(space, blocks, list(type = abstract_of(x), last = node, combine = combine_of(node)))
 }
 
 combine_of <- function(node) if (node$role$name == "contraction") "add" else node$role$combine
@@ -56,23 +55,25 @@ traced_blocks <- function(results, maps) {
       paste0("node ", node$id)
     }
     name <- paste(c(source, map), collapse = " ")
-    if (!is.null(known[[name]])) {
-      return(known[[name]])
+    number <- known[[name]]
+    if (!is.null(number)) {
+      return(number)
     }
     if (is.null(node) || node$kind == "zarr") {
       leaf <- list(map = map, extents = part_shape(x))
       leaf <- c(leaf, if (is.null(node)) list(tensor = as_operand(x)) else list(array = node$array))
       leaves[[length(leaves) + 1L]] <<- leaf
-      known[[name]] <- list(leaf = length(leaves))
+      number <- list(leaf = length(leaves))
     } else {
       operands <- Map(number_of, node$operands, operand_maps(x, map))
       node$operands <- NULL
       nodes[[length(nodes) + 1L]] <<- list(
         node = node, operands = unname(operands), map = map, extents = shape(x)
       )
-      known[[name]] <- list(node = length(nodes))
+      number <- list(node = length(nodes))
     }
-    known[[name]]
+    assign(name, number, envir = known)
+    number
   }
   results <- Map(number_of, results, maps)
   list(leaves = leaves, nodes = nodes, results = unname(results))
@@ -108,7 +109,7 @@ part_of_result <- function(program, values) {
   }
   if (node$role$name == "contraction") {
     flags <- list(transpose_lhs = node$role$turned[1L], transpose_rhs = node$role$turned[2L])
-    return(apply_operation("matmul", widened(values, program$type), flags, node$rules))
+    return(apply_under("matmul", widened(values, program$type), flags, node$rules))
   }
   dims <- list(dims = node$role$dims, drop = FALSE)
   wide <- wide_dtype(program$type)
@@ -116,7 +117,7 @@ part_of_result <- function(program, values) {
     return(nv_reduce_sum(nv_convert(values[[1L]], wide), node$role$dims, FALSE, wide))
   }
   if (node$op %in% c("reduce_sum", "reduce_prod")) dims$dtype <- wide
-  apply_operation(node$op, values, dims, node$rules)
+  apply_under(node$op, values, dims, node$rules)
 }
 
 # Parts of sums of half precision are kept in f32, as in memory.
@@ -134,7 +135,8 @@ finish_block <- function(program, block) {
     return(block)
   }
   if (identical(node$op, "mean")) {
-    block <- block / nv_convert(nv_scalar(prod(program$extents[node$role$dims]), "f64"), dtype(block))
+    count <- nv_scalar(prod(program$extents[node$role$dims]), "f64")
+    block <- block / nv_convert(count, dtype(block))
   }
   if (isTRUE(node$role$drop)) block <- nv_reshape(block, shape(block)[program$outer])
   nv_convert(block, dtype(program$type), ambiguous(program$type))
@@ -176,13 +178,8 @@ run_block <- function(program, f, k) {
 result_start <- function(program, k) {
   start <- as.integer(block_place(program, k) * program$chunks) + 1L
   node <- program$last
-  if (is.null(node) || node$role$name == "contraction") {
-    start[program$outer]
-  } else if (node$role$drop) {
-    start[program$outer]
-  } else {
-    replace(start, program$inner, 1L)
-  }
+  kept <- !is.null(node) && node$role$name == "reduction" && !node$role$drop
+  if (kept) replace(start, program$inner, 1L) else start[program$outer]
 }
 
 # ---- combining ----

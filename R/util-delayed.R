@@ -16,7 +16,7 @@ is_chunked <- function(x) inherits(x, "nv_chunked")
 
 chunks_of <- function(x) attr(x, "chunks", TRUE)
 node_in <- function(x) attr(x, "node", TRUE)
-type_of <- function(x) nv_aval(dtype(x), shape(x), ambiguous(x))
+abstract_of <- function(x) nv_aval(dtype(x), shape(x), ambiguous(x))
 
 counted <- new.env(parent = emptyenv())
 counted$nodes <- 0
@@ -29,7 +29,8 @@ delayed_operation <- function(op, operands, attributes) {
       "as they are"
     )
   }
-  given <- lapply(operands, function(x) if (is_chunked(x)) type_of(x) else x)
+  given <- lapply(operands, function(x) if (is_chunked(x)) abstract_of(x) else x)
+  if (is.null(attributes)) attributes <- list(dims = NULL)[is_reduction(op)] # of sum() and the like
   type <- .Call(joist_r_operation, op, given, attributes)
   role <- role_of(op, operands, attributes, type)
   if (is.null(role)) {
@@ -42,7 +43,7 @@ delayed_operation <- function(op, operands, attributes) {
   counted$nodes <- counted$nodes + 1
   chunked_tensor(type, role$chunks, list(
     kind = "operation", op = op, operands = operands, attributes = attributes, role = role,
-    rules = getOption("joist.promotion"), id = paste(counted$nodes)
+    rules = getOption("joist.promotion"), id = paste(basename(tempdir()), counted$nodes)
   ))
 }
 
@@ -56,9 +57,10 @@ check_literals <- function(op, operands, attributes) {
     if (!is_tensor(x)) {
       return(if (length(x) == 1L) x)
     }
-    if (ndims(x) == 0L) type_of(x) else nv_tensor(
-      integer(), dtype(x), shape = c(0L, shape(x)[-1L]), ambiguous = ambiguous(x)
-    )
+    if (ndims(x) == 0L) {
+      return(abstract_of(x))
+    }
+    nv_tensor(integer(), dtype(x), shape = c(0L, shape(x)[-1L]), ambiguous = ambiguous(x))
   })
   abstract <- vapply(none, function(x) is.null(x) || inherits(x, "nv_aval"), TRUE)
   if (!any(abstract)) .Call(joist_r_operation, op, none, attributes)
@@ -70,6 +72,8 @@ op_table <- function() {
   if (is.null(counted$ops)) counted$ops <- .Call(joist_r_op_names)
   counted$ops
 }
+
+is_reduction <- function(op) op_table()$family[match(op, op_table()$name)] == "reduction"
 
 # What an operation does to blocks: a name, the `chunks` of the result, and what else is to be known
 # of it; NULL for one that has no blocks.
@@ -89,7 +93,7 @@ role_of <- function(op, operands, attributes, type) {
     role_of_product(operands, attributes, type)
   } else if (one_dim) {
     role_along(x, attributes, type)
-  } else if (op_table()$family[at] == "reduction") {
+  } else if (is_reduction(op)) {
     role_of_reduction(op, x, attributes)
   } else if (op_table()$family[at] == "elementwise") {
     role_of_elements(operands, type)
@@ -182,7 +186,8 @@ role_of_product <- function(operands, attributes, type) {
   if (turned[2L]) blocks[[2L]] <- rev(blocks[[2L]])
   terms <- part_shape(operands[[1L]])[if (turned[1L]) 1L else 2L]
   own <- c(
-    if (is_chunked(operands[[1L]])) blocks[[1L]][2L], if (is_chunked(operands[[2L]])) blocks[[2L]][1L]
+    if (is_chunked(operands[[1L]])) blocks[[1L]][2L],
+    if (is_chunked(operands[[2L]])) blocks[[2L]][1L]
   )
   step <- as.integer(min(max(own), max(1L, terms)))
   list(
@@ -231,11 +236,11 @@ product_maps <- function(role, map, inner) {
 replay <- function(node, values, extents) {
   attributes <- node$attributes
   if (node$role$name %in% c("reshape", "broadcast")) attributes <- list(shape = extents)
-  apply_operation(node$op, values, attributes, node$rules)
+  apply_under(node$op, values, attributes, node$rules)
 }
 
 # Under the rules that were in force when the operation was called.
-apply_operation <- function(op, operands, attributes, rules) {
+apply_under <- function(op, operands, attributes, rules) {
   if (identical(rules, getOption("joist.promotion"))) {
     return(.Call(joist_r_operation, op, operands, attributes))
   }

@@ -1,27 +1,26 @@
 # Work on blocks, here or by the processes of the plan() of the package future.
 
-# Units of work: blocks `from` to `to`, from 0 on. Of a program with inner dims, all of one unit
-# belong to one block of the result, and `level` is the level in the tree where their part belongs.
+# Units of work, each a list of parts of blocks of the result: `blocks` that are to be combined,
+# from 0 on, the `level` in the tree where their part belongs, and whether it `ends` the block.
 work_units <- function(program, wanted, workers) {
-  inner <- prod(block_counts(program)[program$inner])
+  inner <- inner_count(program)
+  most <- max(1, min(64, length(wanted) * inner / (8 * workers)))
   level <- 0L
-  most <- max(1, length(wanted) * inner / (8 * workers))
-  while (2^(level + 1L) <= min(most, inner, 64)) level <- level + 1L
-  if (length(program$inner) == 0L) {
-    several <- max(1L, min(64L, as.integer(most)))
-    groups <- split(wanted, (seq_along(wanted) - 1L) %/% several)
-    return(lapply(unname(groups), function(blocks) list(blocks = blocks, level = 0L)))
-  }
-  unlist(lapply(wanted, function(block) {
-    from <- seq(0, inner - 1, by = 2^level)
+  while (2^(level + 1L) <= min(most, inner)) level <- level + 1L
+  from <- seq(0, inner - 1, by = 2^level)
+  parts <- do.call(c, lapply(wanted, function(block) {
     lapply(from, function(first) {
       last <- min(inner, first + 2^level) - 1
       list(blocks = block * inner + first:last, level = level, ends = last == inner - 1)
     })
-  }), recursive = FALSE)
+  }))
+  unname(split(as.list(parts), (seq_along(parts) - 1L) %/% max(1, most %/% 2^level)))
 }
 
-# What a worker does: the part that its blocks make together, or each block, `put` where it belongs.
+# How many blocks make one of the result.
+inner_count <- function(program) prod(block_counts(program)[program$inner])
+
+# What a worker does: the parts of a unit, or NULL for one that it has `put` into the target.
 run_unit <- function(work, unit) {
   program <- work$program
   if (!is.null(work$threads)) {
@@ -30,43 +29,40 @@ run_unit <- function(work, unit) {
     on.exit(nv_set_threads(threads))
   }
   f <- if (is.null(work$f)) block_function(program) else work$f
-  if (length(program$inner) > 0L) {
-    tree <- tree_new(combiner(program))
-    for (k in unit$blocks) tree$add(run_block(program, f, k), 0L)
-    return(tree$result())
-  }
-  lapply(unit$blocks, function(k) {
-    block <- run_block(program, f, k)
+  combine <- combiner(program)
+  lapply(unit, function(part) {
+    tree <- tree_new(combine)
+    for (k in part$blocks) tree$add(run_block(program, f, k), 0L)
+    block <- tree$result()
     if (is.null(work$target)) {
       return(block)
     }
-    write_part(work$target, result_start(program, k), block)
+    write_part(work$target, result_start(program, part$blocks), block)
     NULL
   })
 }
 
-# Calls take(start, block) for every wanted block of the result, in their order; NULL for a block
+# Calls take(start, block) for every wanted block of the result, in their order, NULL for a block
 # that a worker has written to the `target`.
 run_program <- function(program, take, retries, target = NULL, wanted = NULL) {
-  inner <- prod(block_counts(program)[program$inner])
-  if (is.null(wanted)) wanted <- seq_len(prod(block_counts(program)) / inner) - 1
+  if (is.null(wanted)) wanted <- seq_len(outer_count(program)) - 1
   workers <- worker_count()
-  units <- work_units(program, wanted, workers)
   work <- list(program = program, target = target)
   tree <- tree_new(combiner(program))
-  each_unit(work, units, workers, retries, function(unit, got) {
-    if (length(program$inner) == 0L) {
-      for (k in seq_along(got)) take(result_start(program, unit$blocks[k]), got[[k]])
-      return()
-    }
-    tree$add(got, unit$level)
-    if (unit$ends) {
+  each_unit(work, work_units(program, wanted, workers), workers, retries, function(unit, got) {
+    for (k in seq_along(unit)) {
+      part <- unit[[k]]
+      if (is.null(got[[k]])) next
+      tree$add(got[[k]], part$level)
+      if (!part$ends) next
       block <- finish_block(program, tree$result())
       tree <<- tree_new(combiner(program))
-      take(result_start(program, unit$blocks[1L]), block)
+      take(result_start(program, part$blocks[1L]), block)
     }
   })
 }
+
+outer_count <- function(program) prod(block_counts(program)[program$outer])
 
 worker_count <- function() {
   if (!"future" %in% loadedNamespaces()) {
@@ -116,9 +112,8 @@ start_unit <- function(work, unit) {
 unit_value <- function(work, started, retries) {
   future <- started$future
   for (again in 0:retries) {
-    got <- if (inherits(future, "error")) future else {
-      tryCatch(list(future::value(future)), error = identity)
-    }
+    got <- future
+    if (!inherits(got, "error")) got <- tryCatch(list(future::value(got)), error = identity)
     if (!inherits(got, "error")) {
       return(got[[1L]])
     }
@@ -128,14 +123,13 @@ unit_value <- function(work, started, retries) {
     } else if (again < retries) {
       here <- work
       here$threads <- NULL
-      future <- list(value = tryCatch(list(run_unit(here, started$unit)), error = identity))
-      if (!inherits(future$value, "error")) {
-        return(future$value[[1L]])
+      future <- tryCatch(list(run_unit(here, started$unit)), error = identity)
+      if (!inherits(future, "error")) {
+        return(future[[1L]])
       }
-      future <- future$value
     }
   }
-  place <- block_place(work$program, started$unit$blocks[1L]) + 1L
+  place <- block_place(work$program, started$unit[[1L]]$blocks[1L]) + 1L
   stop_joist(
     "joist_value_error", "block ", paste(place, collapse = ", "), " failed ", retries + 1L,
     " times: ", conditionMessage(got)

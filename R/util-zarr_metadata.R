@@ -39,7 +39,7 @@ read_metadata <- function(store, node) {
 
 # ---- fields ----
 
-is_object_json <- function(x) is.list(x) && (length(x) == 0L || !is.null(names(x)))
+is_object_json <- function(x) is.list(x) && !is.null(names(x))
 
 is_text_json <- function(x) is.character(x) && !inherits(x, "json_number")
 
@@ -139,7 +139,7 @@ regular_grid <- function(x, shape, key) {
   if (grid$name != "regular") {
     stop_field(key, "chunk_grid", "is \"", grid$name, "\"; joist reads \"regular\"")
   }
-  check_chunks(whole_field(grid$configuration$chunk_shape, key, "chunk_shape", 1), shape, key)
+  check_chunks(whole_field(grid$configuration[["chunk_shape"]], key, "chunk_shape", 1), shape, key)
 }
 
 check_chunks <- function(chunks, shape, key, field = "chunk_shape") {
@@ -154,7 +154,7 @@ chunk_keys <- function(x, key) {
   if (!encoding$name %in% c("default", "v2")) {
     stop_field(key, "chunk_key_encoding", "is \"", encoding$name, "\", which is not known")
   }
-  separator <- encoding$configuration$separator
+  separator <- encoding$configuration[["separator"]]
   if (is.null(separator)) separator <- if (encoding$name == "default") "/" else "."
   check_separator(separator, key, "separator")
   list(separator = separator, prefix = if (encoding$name == "default") "c" else "")
@@ -171,17 +171,15 @@ codecs_of_v3 <- function(x, dtype, rank, key) {
   all <- lapply(x, named_field, key, "codecs")
   order <- seq_len(rank)
   while (length(all) > 0L && all[[1L]]$name == "transpose") {
-    one <- transposed_order(all[[1L]]$configuration$order, rank, key)
+    one <- transposed_order(all[[1L]]$configuration[["order"]], rank, key)
     order <- order[one]
     all <- all[-1L]
   }
   if (length(all) == 0L || all[[1L]]$name != "bytes") {
-    stop_field(
-      key, "codecs", if (length(all) == 0L) "has no codec \"bytes\"" else
-        paste0("has the codec \"", all[[1L]]$name, "\" where joist reads \"bytes\"")
-    )
+    there <- if (length(all) == 0L) "nothing" else paste0("the codec \"", all[[1L]]$name, "\"")
+    stop_field(key, "codecs", "has ", there, " where joist reads \"bytes\"")
   }
-  endian <- all[[1L]]$configuration$endian
+  endian <- all[[1L]]$configuration[["endian"]]
   swapped <- if (is.null(endian) && .Call(joist_r_dtype_size, nv_aval(dtype)) == 1) {
     FALSE
   } else {
@@ -274,7 +272,9 @@ dtype_of_v2 <- function(x, key) {
   }, "")
   at <- match(code, known)
   if (is.na(at) || !substr(text, 1L, 1L) %in% c("<", ">", "|")) {
-    stop_joist("joist_dtype_error", key, ": `dtype` is \"", text, "\", which is no dtype of joist's")
+    stop_joist(
+      "joist_dtype_error", key, ": `dtype` is \"", text, "\", which is no dtype of joist's"
+    )
   }
   big <- startsWith(text, ">")
   list(dtype = names(known)[at], swapped = big != (.Platform$endian == "big"))
@@ -370,15 +370,17 @@ format_fill <- function(fill, dtype) {
 format_float <- function(x) {
   value <- as_array(nv_convert(x, "f64"))
   if (!is.na(value)) {
-    return(if (is.finite(value)) exact_number(value) else
-      paste0("\"", if (value < 0) "-", "Infinity\""))
+    infinite <- paste0("\"", if (value < 0) "-", "Infinity\"")
+    return(if (is.finite(value)) exact_number(value) else infinite)
   }
   bytes <- nv_write_bin(x, endian = "big")
   plain <- nv_write_bin(parse_fill("NaN", format(dtype(x)), ""), endian = "big")
   if (identical(bytes, plain)) "\"NaN\"" else paste0("\"0x", paste(bytes, collapse = ""), "\"")
 }
 
-exact_number <- function(x) format(x, digits = if (as.numeric(format(x, digits = 15L)) == x) 15L else 17L)
+exact_number <- function(x) {
+  format(x, digits = if (as.numeric(format(x, digits = 15L)) == x) 15L else 17L)
+}
 
 # ---- writing ----
 

@@ -1,16 +1,16 @@
 #' Zarr arrays: tensors in stores
 #'
 #' `nv_zarr()` opens an array in a Zarr store, `nv_zarr_create()` makes one there: a tensor whose
-#' elements stay where they are, in chunks, and may be more than memory holds. See [chunked] for what
-#' can be done with it. A Zarr group is opened as a list of what is in it.
+#' elements stay where they are, in chunks, and may be more than memory holds. See [chunked] for
+#' what can be done with it. A Zarr group is opened as a list of what is in it.
 #'
 #' Version 3 of the format is read and written, version 2 is read: regular chunks, in either byte
 #' order and any order of dimensions, the codecs `bytes`, `transpose`, `gzip`, `zlib` and `crc32c`,
 #' and all dtypes that the format has, which are joist's, `bf16` among them. Another codec or data
 #' type is an error that names it.
 #'
-#' A chunk is written under a name of its own and then renamed: whoever reads sees all of it or none.
-#' Two processes may write different chunks of an array at the same time.
+#' A chunk is written under a name of its own and then renamed: whoever reads sees all of it or
+#' none. Two processes may write different chunks of an array at the same time.
 #'
 #' Of an array at an address, `http://` or `https://`, everything can be read. A group there cannot
 #' say what it has: give the address of the array.
@@ -18,9 +18,9 @@
 #' @param path The name of a folder, an address, or a store that [nv_zarr_store()] made.
 #' @param dtype A dtype or its name.
 #' @param shape An integer vector of extents.
-#' @param chunks The extents of a chunk, or one number for all dimensions; `NULL` for chunks of about
-#'   a million elements.
-#' @param name The path of an array or group within the store, with slashes; `""` for the store
+#' @param chunks The extents of a chunk, or one number for all dimensions; `NULL` for chunks of
+#'   about a million elements.
+#' @param node The path of an array or group within the store, with slashes; `""` for the store
 #'   itself. Groups that it goes through are made.
 #' @param fill The value of elements that nobody wrote, an R value or tensor; `NULL` for 0.
 #' @param codecs The names of codecs for the bytes, in the order in which they are applied: `"gzip"`
@@ -40,7 +40,8 @@
 #'   that is wrong, for a codec that joist has not, for an array that is there, and for what cannot
 #'   be read or written; `joist_dtype_error` for a data type that is no dtype; `joist_shape_error`
 #'   for a shape or chunks that are none.
-#' @source The Zarr core specification, version 3.0, and version 2, <https://zarr-specs.readthedocs.io>.
+#' @source The Zarr core specification, version 3.0, and version 2,
+#'   <https://zarr-specs.readthedocs.io>.
 #' @examples
 #' folder <- tempfile(fileext = ".zarr")
 #' x <- nv_zarr_create(folder, "f32", c(6, 4), chunks = c(3, 4), codecs = "gzip")
@@ -48,17 +49,17 @@
 #' nv_zarr(folder)
 #' x[2, ]
 #' @export
-nv_zarr <- function(path, name = "") {
+nv_zarr <- function(path, node = "") {
   store <- zarr_store(path)
-  open_node(store, node_of(name))
+  open_node(store, node_of(node))
 }
 
 # The prefix of the keys of an array or group.
-node_of <- function(name) {
-  parts <- if (is_file_name(name)) strsplit(name, "/", fixed = TRUE)[[1L]]
+node_of <- function(node) {
+  parts <- if (is_file_name(node)) strsplit(node, "/", fixed = TRUE)[[1L]]
   parts <- parts[nzchar(parts)]
-  if (!is_file_name(name) || any(parts %in% c(".", "..") | startsWith(parts, "__"))) {
-    stop_joist("joist_value_error", "`name` must be the path of an array or group in the store")
+  if (!is_file_name(node) || any(parts %in% c(".", "..") | startsWith(parts, "__"))) {
+    stop_joist("joist_value_error", "`node` must be the path of an array or group in the store")
   }
   if (length(parts) == 0L) "" else paste0(paste(parts, collapse = "/"), "/")
 }
@@ -71,7 +72,7 @@ open_node <- function(store, node) {
   if (is.null(store$list)) {
     stop_joist(
       "joist_value_error", "\"", store$name, "\" is a group that cannot say what it has; open its ",
-      "arrays by `name`"
+      "arrays by `node`"
     )
   }
   inside <- sort(store$list(node))
@@ -96,7 +97,7 @@ zarr_tensor <- function(store, node, metadata) {
 
 #' @rdname nv_zarr
 #' @export
-nv_zarr_create <- function(path, dtype, shape, chunks = NULL, name = "", fill = NULL,
+nv_zarr_create <- function(path, dtype, shape, chunks = NULL, node = "", fill = NULL,
                            codecs = character(), order = "C", endian = "little",
                            dimension_names = NULL, attributes = list(), overwrite = FALSE) {
   store <- writable_store(path)
@@ -119,7 +120,7 @@ nv_zarr_create <- function(path, dtype, shape, chunks = NULL, name = "", fill = 
     order = order_of(order, length(extents)), swapped = swapped, separator = "/", prefix = "c",
     attributes = attributes, dimension_names = dimension_names
   )
-  node <- node_of(name)
+  node <- node_of(node)
   make_room(store, node, overwrite)
   store$put(paste0(node, "zarr.json"), charToRaw(enc2utf8(format_metadata(array))))
   zarr_tensor(store, node, array)
@@ -127,10 +128,10 @@ nv_zarr_create <- function(path, dtype, shape, chunks = NULL, name = "", fill = 
 
 #' @rdname nv_zarr
 #' @export
-nv_zarr_create_group <- function(path, name = "", attributes = list()) {
+nv_zarr_create_group <- function(path, node = "", attributes = list()) {
   store <- writable_store(path)
   check_attributes(attributes)
-  node <- node_of(name)
+  node <- node_of(node)
   make_room(store, node, FALSE)
   store$put(paste0(node, "zarr.json"), charToRaw(enc2utf8(format_group(attributes))))
   invisible(NULL)

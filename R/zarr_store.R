@@ -2,11 +2,11 @@
 #'
 #' A store is a table of five functions that give and take bytes by the names of keys. [nv_zarr()]
 #' and [nv_zarr_create()] make one of the path of a folder, or of an address that begins with
-#' `http://` or `https://`, which can be read; `nv_zarr_store()` makes one of your own functions, for
-#' whatever else keeps bytes.
+#' `http://` or `https://`, which can be read; `nv_zarr_store()` makes one of your own functions,
+#' for whatever else keeps bytes.
 #'
-#' Keys are like `"zarr.json"` or `"c/0/1"`: names with slashes between them. What is written under a
-#' key must be there as a whole or not at all. Functions that go to the processes of a `plan()` of
+#' Keys are like `"zarr.json"` or `"c/0/1"`: names with slashes between them. What is written under
+#' a key must be there as a whole or not at all. Functions that go to the processes of a `plan()` of
 #' the package \pkg{future} must work there, too.
 #'
 #' @param get A function of a key that gives the bytes as a raw vector, `NULL` where there are none.
@@ -16,7 +16,7 @@
 #'   it up to the next slash. `NULL` for a store that cannot say what it has.
 #' @param delete A function of a key. `NULL` for a store that can only be read.
 #' @param exists A function of a key that gives `TRUE` or `FALSE`.
-#' @param name The name of the store in messages.
+#' @param label The name of the store in messages.
 #' @return A store, for the `path` of [nv_zarr()] and [nv_zarr_create()].
 #' @section Errors: `joist_value_error` for what is no function.
 #' @examples
@@ -30,14 +30,14 @@
 #'   },
 #'   delete = function(key) rm(list = key, envir = kept),
 #'   exists = function(key) exists(key, kept, inherits = FALSE),
-#'   name = "memory"
+#'   label = "memory"
 #' )
 #' x <- nv_zarr_create(memory, "i16", c(4, 3), chunks = c(2, 3))
 #' x[1, ] <- 1:3
 #' ls(kept)
 #' @export
 nv_zarr_store <- function(get, put = NULL, list = NULL, delete = NULL,
-                          exists = function(key) !is.null(get(key)), name = "store") {
+                          exists = function(key) !is.null(get(key)), label = "store") {
   functions <- base::list(get = get, put = put, list = list, delete = delete, exists = exists)
   for (what in names(functions)) {
     given <- functions[[what]]
@@ -46,8 +46,8 @@ nv_zarr_store <- function(get, put = NULL, list = NULL, delete = NULL,
       stop_joist("joist_value_error", "`", what, "` must be a function")
     }
   }
-  if (!is_file_name(name)) stop_joist("joist_value_error", "`name` must be text")
-  structure(c(functions, base::list(name = name)), class = "nv_zarr_store")
+  if (!is_file_name(label)) stop_joist("joist_value_error", "`label` must be text")
+  structure(c(functions, base::list(name = label)), class = "nv_zarr_store")
 }
 
 #' @export
@@ -77,7 +77,7 @@ folder_store <- function(path) {
     list = function(prefix) list.files(at(prefix), all.files = TRUE, no.. = TRUE),
     delete = function(key) unlink(at(key)),
     exists = function(key) file.exists(at(key)),
-    name = path
+    label = path
   )
 }
 
@@ -95,7 +95,7 @@ file_bytes <- function(path) {
 web_store <- function(address) {
   address <- sub("/+$", "", address)
   get <- function(key) web_bytes(paste0(address, "/", key))
-  nv_zarr_store(get = get, name = address)
+  nv_zarr_store(get = get, label = address)
 }
 
 # NULL for what the server says it has not. R tells what went wrong in a warning, and then stops.
