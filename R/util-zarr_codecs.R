@@ -3,15 +3,21 @@
 # That of memCompress().
 gzip_level <- 6L
 
-zarr_codecs <- c("gzip", "zlib", "numcodecs.zlib", "crc32c")
+# Those that are written; zlib is read, too.
+zarr_codecs <- function() c("gzip", "crc32c", .Call(joist_r_codecs))
 
 check_codec <- function(name, key, field = "codecs") {
-  if (!name %in% zarr_codecs) {
-    stop_field(
-      key, field, "has the codec \"", name, "\"; joist has ",
-      paste(setdiff(zarr_codecs, "numcodecs.zlib"), collapse = ", ")
-    )
+  if (name %in% c(zarr_codecs(), "zlib", "numcodecs.zlib")) {
+    return()
   }
+  stop_field(
+    key, field, "has the codec \"", name, "\"; ",
+    if (name %in% c("zstd", "blosc")) {
+      paste0("install its library (lib", name, "-dev of Debian), and then joist again")
+    } else {
+      paste("joist reads", paste(zarr_codecs(), collapse = ", "))
+    }
+  )
 }
 
 decode_chunk <- function(bytes, array) {
@@ -36,14 +42,19 @@ encode_chunk <- function(chunk, array) {
   reversed <- identical(order, rev(seq_along(order)))
   if (!reversed && !identical(order, seq_along(order))) chunk <- nv_transpose(chunk, order)
   bytes <- .Call(joist_r_to_chunk, chunk, !reversed, array$swapped)
-  for (codec in array$codecs) bytes <- encode_bytes(bytes, codec$name)
+  for (codec in array$codecs) bytes <- encode_bytes(bytes, codec$name, array$size)
   bytes
 }
 
 checksum <- function(name, bytes) .Call(joist_r_checksum, name, bytes)
 
-# No more than `most` bytes and one, and a checksum.
+# No more than `most` bytes and some, for a checksum.
 decode_bytes <- function(bytes, codec, most) {
+  if (codec %in% .Call(joist_r_codecs)) {
+    found <- .Call(joist_r_unpack, codec, bytes, most + 64)
+    if (is.null(found)) stop_joist("joist_value_error", "it is no ", codec, " that can be read")
+    return(found)
+  }
   if (codec == "crc32c") {
     n <- length(bytes) - 4L
     if (n < 0L || !identical(checksum("crc32c", utils::head(bytes, n)), utils::tail(bytes, 4L))) {
@@ -86,7 +97,10 @@ inflate <- function(stream, most) {
   tryCatch(suppressWarnings(readBin(con, "raw", most)), error = function(e) NULL)
 }
 
-encode_bytes <- function(bytes, codec) {
+encode_bytes <- function(bytes, codec, size) {
+  if (codec %in% .Call(joist_r_codecs)) {
+    return(.Call(joist_r_pack, codec, bytes, size))
+  }
   if (codec == "crc32c") {
     return(c(bytes, checksum("crc32c", bytes)))
   }

@@ -386,6 +386,7 @@ exact_number <- function(x) {
 
 format_metadata <- function(array) {
   shown <- function(x) as_json(lapply(x, json_one))
+  size <- .Call(joist_r_dtype_size, nv_aval(array$dtype))
   codecs <- c(
     if (!identical(array$order, seq_along(array$shape))) {
       sprintf("{\"name\":\"transpose\",\"configuration\":{\"order\":%s}}", shown(array$order - 1L))
@@ -394,7 +395,7 @@ format_metadata <- function(array) {
       "{\"name\":\"bytes\",\"configuration\":{\"endian\":\"%s\"}}",
       if (array$swapped == (.Platform$endian == "little")) "big" else "little"
     ),
-    vapply(array$codecs, format_codec, "")
+    vapply(array$codecs, format_codec, "", size)
   )
   names <- array$dimension_names
   fields <- c(
@@ -417,12 +418,17 @@ format_object <- function(fields) {
   paste0("{\n", paste0("  \"", names(fields), "\": ", fields, collapse = ",\n"), "\n}\n")
 }
 
-format_codec <- function(codec) {
-  if (codec$name == "gzip") {
-    sprintf("{\"name\":\"gzip\",\"configuration\":{\"level\":%d}}", gzip_level)
-  } else {
-    sprintf("{\"name\":\"%s\"}", codec$name)
-  }
+# With the settings that compression.c has.
+format_codec <- function(codec, size) {
+  settings <- switch(codec$name,
+    gzip = sprintf("\"level\":%d", gzip_level),
+    zstd = "\"level\":3,\"checksum\":false",
+    blosc = sprintf(paste0(
+      "\"cname\":\"lz4\",\"clevel\":5,\"shuffle\":\"shuffle\",\"typesize\":%d,\"blocksize\":0"
+    ), size)
+  )
+  configuration <- if (!is.null(settings)) paste0(",\"configuration\":{", settings, "}")
+  paste0("{\"name\":\"", codec$name, "\"", configuration, "}")
 }
 
 format_group <- function(attributes) {

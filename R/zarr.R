@@ -6,8 +6,8 @@
 #'
 #' Version 3 of the format is read and written, version 2 is read: regular chunks, in either byte
 #' order and any order of dimensions, the codecs `bytes`, `transpose`, `gzip`, `zlib` and `crc32c`,
-#' and all dtypes that the format has, which are joist's, `bf16` among them. Another codec or data
-#' type is an error that names it.
+#' `zstd` and `blosc` where joist was built with their libraries, and all of joist's dtypes, `bf16`
+#' among them. Another codec or data type is an error that names it.
 #'
 #' A chunk is written under a name of its own and then renamed: whoever reads sees all of it or
 #' none. Two processes may write different chunks of an array at the same time.
@@ -23,8 +23,8 @@
 #' @param node The path of an array or group within the store, with slashes; `""` for the store
 #'   itself. Groups that it goes through are made.
 #' @param fill The value of elements that nobody wrote, an R value or tensor; `NULL` for 0.
-#' @param codecs The names of codecs for the bytes, in the order in which they are applied: `"gzip"`
-#'   and `"crc32c"`.
+#' @param codecs The names of codecs for the bytes, in the order in which they are applied:
+#'   `"gzip"`, `"crc32c"`, and `"zstd"` and `"blosc"` where joist has them.
 #' @param order The order of the elements of a chunk: `"C"`, which all readers of Zarr have, or
 #'   `"F"`, that of tensors, which is faster here; or the dimensions, the slowest first.
 #' @param endian The order of the bytes of a number: `"little"`, `"big"`, or `"swap"` for what this
@@ -110,8 +110,9 @@ nv_zarr_create <- function(path, dtype, shape, chunks = NULL, node = "", fill = 
     (!is.character(dimension_names) || length(dimension_names) != length(extents))) {
     stop_joist("joist_value_error", "`dimension_names` must be a text for each dimension, or NULL")
   }
-  if (!is.character(codecs) || !all(codecs %in% c("gzip", "crc32c"))) {
-    stop_joist("joist_value_error", "`codecs` must be among \"gzip\" and \"crc32c\"")
+  if (!is.character(codecs) || !all(codecs %in% zarr_codecs())) {
+    known <- paste(zarr_codecs(), collapse = ", ")
+    stop_joist("joist_value_error", "`codecs` must be among ", known)
   }
   array <- list(
     type = "array", dtype = format(joist::dtype(type)), shape = extents,

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/files/checksum.h"
+#include "core/files/compression.h"
 #include "r/arguments.h"
 #include "r/conditions.h"
 #include "r/dtypes.h"
@@ -33,6 +34,48 @@ SEXP joist_r_to_chunk(SEXP x, SEXP c_order, SEXP swapped) {
                                     .count = value.count};
   SEXP result = joist_r_write(R_NilValue, NULL, 0, &elements, &value.data, 1);
   (void)kept;
+  UNPROTECT(1);
+  return result;
+}
+
+SEXP joist_r_codecs(void) {
+  R_xlen_t n = 0;
+  while (joist_compression_at((size_t)n) != NULL) n++;
+  SEXP names = PROTECT(Rf_allocVector(STRSXP, n));
+  for (R_xlen_t k = 0; k < n; k++)
+    SET_STRING_ELT(names, k, Rf_mkChar(joist_compression_at((size_t)k)->name));
+  UNPROTECT(1);
+  return names;
+}
+
+static const struct joist_compression *codec_of(SEXP codec, SEXP bytes) {
+  const char *const name = joist_r_string(codec, "codec");
+  if (TYPEOF(bytes) != RAWSXP) joist_r_stop(JOIST_ERROR_VALUE, "`bytes` must be a raw vector");
+  const struct joist_compression *found = NULL;
+  for (size_t k = 0; (found = joist_compression_at(k)) != NULL; k++)
+    if (strcmp(found->name, name) == 0) return found;
+  joist_r_stop(JOIST_ERROR_VALUE, "this build of joist has no codec %s", name);
+}
+
+SEXP joist_r_unpack(SEXP codec, SEXP bytes, SEXP most) {
+  const struct joist_compression *const found = codec_of(codec, bytes);
+  const size_t room = (size_t)joist_r_number(most);
+  size_t length = 0;
+  SEXP to = PROTECT(Rf_allocVector(RAWSXP, (R_xlen_t)room));
+  const bool good = found->unpack(RAW(bytes), (size_t)XLENGTH(bytes), RAW(to), room, &length);
+  SEXP result = !good ? R_NilValue : length == room ? to : Rf_xlengthgets(to, (R_xlen_t)length);
+  UNPROTECT(1);
+  return result;
+}
+
+SEXP joist_r_pack(SEXP codec, SEXP bytes, SEXP size) {
+  const struct joist_compression *const found = codec_of(codec, bytes);
+  const size_t n = (size_t)XLENGTH(bytes), room = found->bound(n);
+  size_t length = 0;
+  SEXP to = PROTECT(Rf_allocVector(RAWSXP, (R_xlen_t)room));
+  if (!found->pack(RAW(bytes), n, (size_t)joist_r_number(size), RAW(to), room, &length))
+    joist_r_stop(JOIST_ERROR_VALUE, "%s cannot pack %.0f bytes", found->name, (double)n);
+  SEXP result = Rf_xlengthgets(to, (R_xlen_t)length);
   UNPROTECT(1);
   return result;
 }

@@ -97,7 +97,8 @@ test_that("version 2 is read", {
   meta <- function(order, dtype, more = "") {
     paste0(
       "{\"zarr_format\":2,\"shape\":[3,3],\"chunks\":[2,3],\"dtype\":\"", dtype,
-      "\",\"compressor\":null,\"fill_value\":9,\"filters\":null,\"order\":\"", order, "\"", more, "}"
+      "\",\"compressor\":null,\"fill_value\":9,\"filters\":null,",
+      "\"order\":\"", order, "\"", more, "}"
     )
   }
   zarr_file(folder, ".zarray", meta("C", "<i2"))
@@ -202,6 +203,27 @@ test_that("a chunk that is wrong is an error that names it", {
   broken(as.raw(0:5), "bool", data_type = "\"bool\"", fill_value = "false")
 })
 
+test_that("zstd and blosc are read and written where joist has them, or named", {
+  have <- joist:::zarr_codecs()
+  # Of Python's zstd and numcodecs.
+  packed <- c(
+    zstd = "28b52ffd200c6100000100feff0300fcff0500faff",
+    blosc = "020133010c0000000c0000001c0000000100feff0300fcff0500faff"
+  )
+  for (name in names(packed)) {
+    folder <- array_of(hex(packed[[name]]), codecs = codecs(named(name)))
+    if (!name %in% have) {
+      expect_error(nv_zarr(folder), paste0("lib", name), class = "joist_value_error")
+      next
+    }
+    expect_identical(as_array(nv_zarr(folder)[]) + 0, rows)
+    for (n in seq_len(nchar(packed[[name]]) / 2) - 1L) {
+      folder <- array_of(hex(packed[[name]])[seq_len(n)], codecs = codecs(named(name)))
+      expect_error(nv_zarr(folder)[], "c/0/0", class = "joist_value_error")
+    }
+  }
+})
+
 test_that("a small stream that would fill the memory is refused by its length", {
   bomb <- memCompress(raw(5e7), "gzip")
   folder <- array_of(bomb, codecs = codecs(named("numcodecs.zlib")))
@@ -220,7 +242,7 @@ test_that("what is written is what is read, for every dtype, codec, order and pa
       value <- nv_read_bin(bytes, dtype, shapes[[k]])
       for (endian in c("little", "big")) {
         for (order in list("C", "F", c(seq_along(shapes[[k]])[-1L], 1L))) {
-          for (codec in list(character(), "gzip", "crc32c", c("gzip", "crc32c"))) {
+          for (codec in c(list(character(), c("gzip", "crc32c")), as.list(joist:::zarr_codecs()))) {
             folder <- tempfile()
             x <- nv_zarr_create(folder, dtype, shapes[[k]], chunks[[k]],
               codecs = codec, order = order, endian = endian)

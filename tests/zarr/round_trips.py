@@ -1,11 +1,13 @@
 """Writes Zarr stores with zarr-python for round_trips.R, and checks those that it wrote."""
 
+import os
 import sys
 
 import numpy as np
 import zarr
 
 FOLDER = sys.argv[2]
+HAVE = os.environ.get("JOIST_ZARR_CODECS", "").split(",")
 VERSION = int(zarr.__version__.split(".")[0])
 DTYPES = [
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16",
@@ -28,22 +30,29 @@ def array_of(dtype, shape):
 def settings():
     """Name, and what the array is made with."""
     if VERSION == 3:
-        from zarr.codecs import BytesCodec, Crc32cCodec, GzipCodec
+        from zarr.codecs import BloscCodec, Crc32cCodec, GzipCodec, ZstdCodec
 
+        more = {
+            "zstd": [ZstdCodec(level=3, checksum=True)],
+            "blosc": [BloscCodec(cname="zstd", shuffle="bitshuffle")],
+        }
         for endian in ("little", "big"):
             for order in ("C", "F"):
                 for name, codecs in {
                     "plain": [],
                     "gzip": [GzipCodec(level=5)],
                     "sum": [GzipCodec(level=1), Crc32cCodec()],
+                    **{name: more[name] for name in more if name in HAVE},
                 }.items():
                     yield f"{endian}-{order}-{name}", (endian, order, codecs)
     else:
-        from numcodecs import GZip, Zlib
+        from numcodecs import Blosc, GZip, Zlib, Zstd
 
+        more = {"zstd": Zstd(3), "blosc": Blosc("lz4", shuffle=Blosc.SHUFFLE)}
         for endian in ("little", "big"):
             for order in ("C", "F"):
-                for name, codec in {"plain": None, "gzip": GZip(5), "zlib": Zlib(5)}.items():
+                plain = {"plain": None, "gzip": GZip(5), "zlib": Zlib(5)}
+                for name, codec in {**plain, **{k: v for k, v in more.items() if k in HAVE}}.items():
                     yield f"{endian}-{order}-{name}", (endian, order, codec)
 
 
