@@ -61,13 +61,7 @@ field_of_traced <- function(x) if (inherits(x, "nv_traced")) field_of(x, "value"
 
 # Nested lists with other tensors for those of the trace, in their order.
 replace_traced <- function(arguments, tensors) {
-  at <- 0L
-  arguments[] <- lapply(arguments, map_leaves, function(leaf) {
-    if (!inherits(leaf, "nv_traced")) {
-      return(leaf)
-    }
-    at <<- at + 1L
-    tensors[[at]]
-  })
-  arguments
+  leaves <- leaves_of(arguments)
+  leaves[vapply(leaves, inherits, NA, "nv_traced")] <- tensors
+  refill(arguments, leaves)
 }

@@ -31,7 +31,8 @@
 #'   returns become tensors of their default dtype. Printing it shows its programs, one
 #'   line per instruction.
 #' @section Errors: those of `f`. `joist_value_error` (also of class `joist_trace_error`)
-#'   when R control flow meets a traced tensor.
+#'   when R control flow meets a traced tensor. An operation whose result is not used is not run, so
+#'   it reports no error about its elements, such as integer division by zero.
 #' @examples
 #' f <- jit(function(x, y) {
 #'   z <- x + 1L
@@ -218,15 +219,23 @@ control_flow_messages <- function() {
   )
 }
 
-# `traced` has the names of the arguments that are traced tensors.
-explain_control_flow <- function(e, traced) {
+# `traced` has the names of the arguments that are traced tensors; `body` says of a loop's body.
+explain_control_flow <- function(e, traced, body = FALSE) {
+  if (inherits(e, "joist_trace_error")) {
+    return(NULL)
+  }
   call <- conditionCall(e)
   keyword <- if (is.call(call) && is.name(call[[1L]])) as.character(call[[1L]]) else ""
+  where <- if (body) "in the body of a loop" else "while jit() traces the function"
   decides <- keyword %in% c("if", "while") && conditionMessage(e) %in% control_flow_messages()
   if (decides || keyword %in% c("&&", "||")) {
     stop_trace(
-      call, "R's `", keyword, "` needs a value, but a tensor has none while jit() traces the ",
-      "function; use nv_ifelse(), or make the argument static"
+      call, "R's `", keyword, "` needs a value, but a tensor has none ", where, "; use ",
+      switch(keyword,
+        "if" = "nv_if() or nv_ifelse()",
+        "while" = "nv_while()",
+        "`&` and `|`"
+      ), if (!body) ", or make the argument static"
     )
   }
   # for (i in x), 1:n, cat(x): functions of base R that have no method for tensors.
@@ -234,9 +243,13 @@ explain_control_flow <- function(e, traced) {
     is.null(utils::getS3method(keyword, "nv_tensor", optional = TRUE))) {
     name <- intersect(all.vars(call), traced)
     if (length(name) > 0L) {
+      ways <- c(
+        if (keyword == "for") "use nv_scan()", if (!body) "make it a static argument",
+        "use its shape()"
+      )
       stop_trace(
-        call, conditionMessage(e), "; `", name[1L], "` is a tensor, which has no value while ",
-        "jit() traces the function: make it a static argument, or use its shape()"
+        call, conditionMessage(e), "; `", name[1L], "` is a tensor, which has no value ", where,
+        ": ", paste(ways, collapse = ", or ")
       )
     }
   }

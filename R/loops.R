@@ -224,7 +224,20 @@ call_with_state <- function(f, state, before = list(), after = list()) {
   names <- names(state)
   one_by_one <- is.list(state) && !is.object(state) && length(state) > 0L && !is.null(names) &&
     all(nzchar(names)) && all(names %in% names(formals(args(f))))
-  call_function(f, c(before, if (one_by_one) state else list(state), after))
+  arguments <- c(before, if (one_by_one) state else list(state), after)
+  withCallingHandlers(
+    call_function(f, arguments),
+    error = function(e) explain_control_flow(e, traced_names(f, arguments), body = TRUE)
+  )
+}
+
+# The names that the function has for those of its arguments that are traced.
+traced_names <- function(f, arguments) {
+  given <- names(arguments)
+  if (is.null(given)) given <- rep("", length(arguments))
+  unnamed <- !nzchar(given)
+  given[unnamed] <- setdiff(names(formals(args(f))), given)[seq_len(sum(unnamed))]
+  given[vapply(arguments, inherits, NA, "nv_traced")]
 }
 
 # Nested lists like `x` with other leaves.
@@ -270,7 +283,6 @@ type_of <- function(x) {
   nv_aval(dtype(x), shape(x), ambiguous(x))
 }
 
-type_name <- function(x) paste0(format(dtype(x)), if (ambiguous(x)) "?")
 same_type <- function(x, y) type_name(x) == type_name(y)
 
 # What the rules make of both, as text; "" where they have no common dtype.
@@ -359,7 +371,7 @@ one_bool <- function(x, what) {
   if (format(dtype(x)) != "bool" || ndims(x) != 0L) {
     stop_joist(
       "joist_value_error", what, " one TRUE or FALSE, a scalar of dtype bool, not ",
-      type_name(x), shape_text(x)
+      type_text(x)
     )
   }
   x
@@ -380,10 +392,9 @@ turn_count <- function(n) {
   if (!is_tensor(n) || is_number(n)) {
     return(nv_tensor(n, "i64", integer()))
   }
-  if (!grepl("^u?i[0-9]", format(dtype(n))) || ndims(n) != 0L) {
+  if (!is_integer_dtype(n) || ndims(n) != 0L) {
     stop_joist(
-      "joist_value_error", "`n` must be a scalar of an integer dtype, not ", type_name(n),
-      shape_text(n)
+      "joist_value_error", "`n` must be a scalar of an integer dtype, not ", type_text(n)
     )
   }
   nv_convert(n, "i64")

@@ -177,8 +177,6 @@ check_dot_dims <- function(batch, contracting, lhs, rhs) {
   }
 }
 
-extents_text <- function(extents) paste0("{", paste(extents, collapse = "x"), "}")
-
 # R's group of matrix operators, from R 4.3 on; registered when the package is loaded.
 matrixOps.nv_tensor <- function(x, y = NULL) { # nolint: object_name_linter.
   switch(.Generic,

@@ -100,11 +100,11 @@ nv_trim_memory <- function() {
 #'   `threads` in use and `thread_limit`, `instruction_set` (the kernels chosen for this
 #'   processor), `nvcc` (found when joist was built), `cuda` (the CUDA device was built),
 #'   `blas` (what multiplies matrices of `f32`, `f64`, `c64` and `c128`: the name of the
-#'   optimized BLAS that R is linked with, or `"joist"` for our own kernels), `driver` (a CUDA
-#'   driver is present), `on_cpu` (operations that a GPU leaves to the CPU, which computes them on
-#'   copies; empty without CUDA), `promotion` (id of the current rules) and `gpus` (for each GPU
-#'   that
-#'   this process uses already, its memory as [nv_memory()] gives it).
+#'   optimized BLAS that R is linked with, or `"joist"` for our own kernels), `lapack` (the version
+#'   of R's LAPACK, which decomposes matrices; it answers an interrupt only when it has finished
+#'   one), `driver` (a CUDA driver is present), `on_cpu` (operations that a GPU leaves to the CPU,
+#'   which computes them on copies; empty without CUDA), `promotion` (id of the current rules) and
+#'   `gpus` (for each GPU that this process uses already, its memory as [nv_memory()] gives it).
 #' @examples
 #' joist_info()
 #' @export
@@ -116,6 +116,7 @@ joist_info <- function() {
     list(version = as.character(utils::packageVersion("joist"))), build,
     list(
       blas = .Call(joist_r_blas, NULL),
+      lapack = La_version(),
       promotion = .Call(joist_r_rules_info, NULL)$id,
       gpus = lapply(gpus_in_use(), function(gpu) nv_memory(device = gpu))
     )
@@ -144,6 +145,7 @@ print.joist_info <- function(x, ...) {
     threads = paste0(x$threads, " of ", x$thread_limit, " (OpenMP: ", yes(x$openmp), ")"),
     instructions = x$instruction_set,
     BLAS = x$blas,
+    LAPACK = paste(x$lapack, "(interrupts wait until a matrix is finished)"),
     promotion = x$promotion,
     CUDA = paste0(
       if (x$cuda) "built" else "not built", ", compiler ", if (x$nvcc) "found" else "not found",

@@ -280,8 +280,8 @@ nv_segment_sum <- function(x, ids, count) {
   extents <- shape(x)
   if (length(extents) == 0L || length(ids) != extents[1L]) {
     stop_joist(
-      "joist_shape_error", length(ids), " groups for a tensor of shape {",
-      paste(extents, collapse = "x"), "}: there must be one for each position of its first dim"
+      "joist_shape_error", length(ids), " groups for a tensor of shape ", shape_text(x),
+      ": there must be one for each position of its first dim"
     )
   }
   # A position of each column; those of a group out of range are out of range of the whole.

@@ -76,7 +76,9 @@ open_quietly <- function(con, mode) {
 
 number_text <- function(x) format(x, scientific = FALSE, trim = TRUE)
 
-at_a_time <- 2^26 # bytes: R reads and writes fewer than 2^31, and is not interrupted on the way
+# Bytes: R reads and writes fewer than 2^31, and is not interrupted on the way. Between two pieces
+# Sys.sleep(0) looks for interrupts, and each fifth time for time limits.
+at_a_time <- 2^24
 
 # Fewer bytes only where there are no more.
 read_bytes <- function(con, bytes, most = at_a_time) {
@@ -89,6 +91,7 @@ read_bytes <- function(con, bytes, most = at_a_time) {
     if (length(part) < wanted || bytes == 0) {
       return(if (length(parts) == 1L) part else do.call(c, parts))
     }
+    Sys.sleep(0)
   }
 }
 
@@ -99,6 +102,7 @@ write_bytes <- function(con, bytes, most = at_a_time) {
     whole <- start == 0 && end == length(bytes)
     connecting(writeBin(if (whole) bytes else bytes[(start + 1):end], con))
     start <- end
+    if (!whole) Sys.sleep(0)
   }
   invisible(NULL)
 }

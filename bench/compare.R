@@ -23,8 +23,10 @@ dyn.load(file.path(results, "..", paste0("baseline", .Platform$dynlib.ext)))
 nv_set_threads(threads)
 peers <- start_peers(arguments[3], threads, file.path(results, "..", "peers.log"))
 has_bit64 <- requireNamespace("bit64", quietly = TRUE)
-in_this_process <- c("joist", "base", if (has_bit64) "bit64", "loop")
-all_contestants <- c("joist", "loop", "base", "bit64", "numpy", "numexpr", "jax", "torch")
+in_this_process <- c("joist", "single", "base", if (has_bit64) "bit64", "loop")
+all_contestants <- c(
+  "joist", "single", "loop", "base", "bit64", "numpy", "numexpr", "jax", "torch"
+)
 available <- intersect(all_contestants, c(in_this_process, names(peers$versions)))
 
 eps <- c(f16 = 2^-10, bf16 = 2^-7, f32 = 2^-23, c64 = 2^-23, f64 = 2^-52, c128 = 2^-52)
@@ -85,6 +87,10 @@ time_once <- function(who, samples, goal, threads) {
   if (who == "loop") {
     time_loop(samples, threads)
   } else if (who %in% in_this_process) {
+    if (who == "single") {
+      nv_set_threads(1L)
+      on.exit(nv_set_threads(threads))
+    }
     time_here(who, samples, goal)
   } else {
     ask_numbers(peers, "time", who, samples, format(goal))
@@ -134,7 +140,9 @@ measure <- function(group, case, specs, n, contestants, turns, samples, goal, us
   row <- data.frame(
     group = group, case = case$case, operands = paste(dtypes, collapse = " "), n = n,
     threads = used, unit = "s", result = result,
-    bytes = sum(n * bytes_of[dtypes], built$joist$length * bytes_of[result]),
+    bytes = sum(
+      vapply(specs, spec_count, 0, n) * bytes_of[dtypes], built$joist$length * bytes_of[result]
+    ),
     remark = paste(remarks, collapse = "; ")
   )
   for (who in all_contestants) {
@@ -203,6 +211,19 @@ run_scaling <- function(cases) {
   rows
 }
 
+# Runs beside processes that do nothing but compute, `each` for every core. joist takes part with
+# one thread as well, which is what more threads must not make slower.
+run_busy <- function(cases, each, label) {
+  busy <- vapply(seq_len(each * parallel::detectCores()), function(i) {
+    as.integer(system("while :; do :; done >/dev/null 2>&1 & echo $!", intern = TRUE))
+  }, 0L)
+  on.exit(tools::pskill(busy))
+  cases$case <- paste(cases$case, label, sep = ", ")
+  cases$contestants <- "single numpy jax"
+  cases$group <- "busy"
+  run_cases(cases)
+}
+
 # Peak memory of one call beyond what is there before it: bytes in the columns of seconds.
 run_peak <- function(cases) {
   lapply(seq_len(nrow(cases)), function(i) {
@@ -256,7 +277,10 @@ build("joist", "a + b", "eager")
 for (i in 1:30) built$joist$run()
 
 cases <- utils::read.csv("bench/cases.csv", colClasses = "character")
-rows <- run_cases(cases)
+beside <- cases$group == "busy"
+rows <- run_cases(cases[!beside, ])
+competed <- cases[beside | cases$group == "judged", ]
+rows <- c(rows, run_busy(competed, 1, "busy"), run_busy(competed, 2, "twice busy"))
 if (mode != "judged") {
   judged <- cases[cases$group == "judged", ]
   rows <- c(

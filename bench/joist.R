@@ -9,10 +9,16 @@ pattern <- function(position, n) {
   (i * 7919 + 104729 * position) %% period / period
 }
 
+spec_extents <- function(spec) as.integer(strsplit(sub(".*:", "", spec), "x")[[1]])
+spec_count <- function(spec, n) {
+  if (lengths(strsplit(spec, ":")) == 4L) prod(spec_extents(spec)) else n
+}
+
 # The values of an operand such as "f32:-10:10" as an R vector; "f32:-10:10:4000x5000" has
 # these extents, which NumPy has in the reverse order.
 operand_values <- function(spec, position, n) {
   part <- strsplit(spec, ":", fixed = TRUE)[[1]]
+  n <- spec_count(spec, n)
   low <- as.numeric(part[2])
   high <- as.numeric(part[3])
   if (startsWith(part[1], "ui")) low <- max(low, 0)
@@ -25,7 +31,7 @@ operand_values <- function(spec, position, n) {
     values <- complex(real = values, imaginary = low + (high - low) * pattern(position + 10, n))
   }
   values <- rep_len(values, n)
-  if (length(part) == 4L) dim(values) <- as.integer(strsplit(part[4], "x")[[1]])
+  if (length(part) == 4L) dim(values) <- spec_extents(spec)
   list(dtype = part[1], values = values)
 }
 
@@ -39,6 +45,9 @@ r_operand <- function(spec, position, n, contestant) {
 }
 
 # ---- contestants of this process ----
+
+models <- new.env(parent = asNamespace("joist"))
+sys.source("bench/learn.R", models)
 
 operands <- new.env() # one entry per operand, kept while n stays the same
 built <- new.env()
@@ -57,6 +66,7 @@ set_operands <- function(n, specs) {
 
 get_operands <- function(contestant) {
   specs <- operands$.specs
+  if (contestant == "single") contestant <- "joist"
   values <- lapply(seq_along(specs), function(i) {
     key <- paste(contestant, specs[i], i)
     if (is.null(operands[[key]])) {
@@ -71,7 +81,8 @@ get_operands <- function(contestant) {
 # written into its loop, as Python's timeit does it.
 build <- function(contestant, expression, mode) {
   values <- get_operands(contestant)
-  scope <- list2env(values, parent = asNamespace(if (contestant == "joist") "joist" else "stats"))
+  ours <- contestant %in% c("joist", "single")
+  scope <- list2env(values, parent = if (ours) models else asNamespace("stats"))
   call <- str2lang(expression)
   if (mode == "jit") {
     f <- function() NULL

@@ -14,6 +14,7 @@ the same clock rules, so that the two sides can take turns. Requests:
 """
 
 import gc
+import math
 import os
 import socket
 import sys
@@ -40,6 +41,7 @@ except ImportError:
 try:
     import jax
     import jax.numpy as jnp
+    import learn
     jax.config.update("jax_enable_x64", True)
     versions["jax"] = jax.__version__
 except ImportError:
@@ -67,6 +69,9 @@ def pattern(position, n):
 
 def make_operand(spec, position, n):
     code, low, high, *extents = spec.split(":")
+    if extents:  # column-major: the same elements lie side by side
+        extents = [int(x) for x in extents[0].split("x")][::-1]
+        n = math.prod(extents)
     low, high = float(low), float(high)
     if code.startswith("ui"):
         low = max(low, 0.0)
@@ -78,8 +83,7 @@ def make_operand(spec, position, n):
     elif code.startswith("c"):
         values = values + 1j * (low + (high - low) * pattern(position + 10, n))
     values = np.resize(values.astype(DTYPES[code]), n)
-    # Column-major extents: the same elements lie side by side.
-    return values.reshape([int(x) for x in extents[0].split("x")][::-1]) if extents else values
+    return values.reshape(extents) if extents else values
 
 
 class Session:
@@ -116,7 +120,7 @@ class Session:
         elif peer == "jax":
             arguments = ", ".join(names)
             names = {key: jnp.asarray(value) for key, value in names.items()}
-            names["f"] = jax.jit(eval(f"lambda {arguments}: {expression}", dict(vars(jnp))))
+            names["f"] = jax.jit(eval(f"lambda {arguments}: {expression}", {**vars(jnp), **vars(learn)}))
             names["wait"] = jax.block_until_ready
             statement = f"wait(f({arguments}))"
         elif peer == "torch":

@@ -3,12 +3,12 @@
 # bytes where `unit` says so.
 
 contestants <- c(
-  joist = "joist", loop = "C loop", base = "base R", bit64 = "bit64", numpy = "NumPy",
-  numexpr = "numexpr", jax = "JAX (jit)", torch = "PyTorch"
+  joist = "joist", single = "joist, one thread", loop = "C loop", base = "base R",
+  bit64 = "bit64", numpy = "NumPy", numexpr = "numexpr", jax = "JAX (jit)", torch = "PyTorch"
 )
 contestant_colours <- c(
-  joist = "#b2182b", loop = "#777777", base = "#2166ac", bit64 = "#67a9cf", numpy = "#1b7837",
-  numexpr = "#a6761d", jax = "#762a83", torch = "#e08214"
+  joist = "#b2182b", single = "#ef8a62", loop = "#777777", base = "#2166ac",
+  bit64 = "#67a9cf", numpy = "#1b7837", numexpr = "#a6761d", jax = "#762a83", torch = "#e08214"
 )
 
 read_benchmark <- function(folder) {

@@ -76,7 +76,7 @@ SEXP joist_r_body_end(SEXP body, SEXP outputs) {
   for (R_xlen_t k = 0; k < XLENGTH(outputs); k++) {
     struct joist_error error;
     const joist_status status = joist_program_add_output(&trace->program, numbers[k], &error);
-    if (status != JOIST_OK) joist_r_raise(status, &error);
+    joist_r_raise_if(status, &error);
   }
   trace->closed = true;
   return body;
@@ -132,7 +132,7 @@ SEXP joist_r_body_apply(SEXP pointer, SEXP name, SEXP operands, SEXP bodies, SEX
   joist_value_id first = 0;
   const joist_status status =
       joist_program_add_regions(program, op, numbers, count, &read, line, programs, &first, &error);
-  if (status != JOIST_OK) joist_r_raise(status, &error);
+  joist_r_raise_if(status, &error);
   const uint32_t results = program->instructions[program->instruction_count - 1].result_count;
   return tensors_of(pointer, first, NULL, results);
 }
@@ -158,6 +158,6 @@ SEXP joist_r_body_inline(SEXP pointer, SEXP number, SEXP region, SEXP into, SEXP
       (joist_value_id *)R_alloc(body->output_count + 1, (int)sizeof *outputs);
   struct joist_error error;
   const joist_status status = joist_program_inline(to, body, numbers, outputs, &error);
-  if (status != JOIST_OK) joist_r_raise(status, &error);
+  joist_r_raise_if(status, &error);
   return tensors_of(into, 0, outputs, body->output_count);
 }

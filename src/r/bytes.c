@@ -14,7 +14,7 @@ static void copy(joist_dtype dtype, const void *from, size_t n, bool swapped, vo
   const struct joist_run run = joist_r_run();
   struct joist_error error;
   const joist_status status = joist_copy_bytes(dtype, from, n, swapped, to, &run, &error);
-  if (status != JOIST_OK) joist_r_raise(status, &error);
+  joist_r_raise_if(status, &error);
 }
 
 /* What so many bytes are the elements of. */

@@ -20,7 +20,7 @@ static SEXP read_as(const struct joist_rules *rules, SEXP object, struct joist_r
     struct joist_error error;
     const joist_status imported =
         joist_r_import_as(value, type.dtype, JOIST_NA_ERROR, joist_r_elements(payload), &error);
-    if (imported != JOIST_OK) joist_r_raise(imported, &error);
+    joist_r_raise_if(imported, &error);
     SEXP tensor = joist_r_tensor(payload, type, &value->argument.shape);
     UNPROTECT(1);
     return tensor;
@@ -46,7 +46,7 @@ SEXP joist_r_fitted(const struct joist_rules *rules, const struct joist_r_value 
   struct joist_error error;
   const joist_status status =
       joist_infer(rules, JOIST_OP_UPDATE, operands, 2, &none, &signature, &error);
-  if (status != JOIST_OK) joist_r_raise(status, &error);
+  joist_r_raise_if(status, &error);
   if (joist_r_strict) joist_r_judge(JOIST_OP_UPDATE, values, 2, &signature);
   const bool ambiguous = value.argument.operand.type.ambiguous;
   SEXP made =

@@ -91,7 +91,7 @@ SEXP joist_r_remote_payload(const struct joist_device *device, joist_dtype dtype
     /* What an earlier operation did is reported as such. */
     struct joist_error error;
     const joist_status status = device->synchronize(device, &error);
-    if (status != JOIST_OK) joist_r_raise(status, &error);
+    joist_r_raise_if(status, &error);
     joist_r_collect(true);
     device->trim(device);
     held->memory = device->allocate(device, bytes);
@@ -130,7 +130,7 @@ SEXP joist_r_upload(const struct joist_device *device, joist_dtype dtype, size_t
   const joist_status status =
       device->copy(device, joist_r_remote_memory(payload), elements, n * joist_dtype_size(dtype),
                    JOIST_COPY_TO_DEVICE, &error);
-  if (status != JOIST_OK) joist_r_raise(status, &error);
+  joist_r_raise_if(status, &error);
   UNPROTECT(1);
   return payload;
 }
@@ -140,5 +140,5 @@ void joist_r_download(SEXP payload, size_t bytes, void *out) {
   struct joist_error error;
   const joist_status status =
       held->device->copy(held->device, out, held->memory, bytes, JOIST_COPY_TO_HOST, &error);
-  if (status != JOIST_OK) joist_r_raise(status, &error);
+  joist_r_raise_if(status, &error);
 }

@@ -109,7 +109,7 @@ static const struct joist_device *ready_device(SEXP name) {
   const struct joist_device *const device = joist_r_device_named(name);
   struct joist_error error;
   const joist_status status = device->ready(device, &error);
-  if (status != JOIST_OK) joist_r_raise(status, &error);
+  joist_r_raise_if(status, &error);
   return device;
 }
 
@@ -129,6 +129,6 @@ SEXP joist_r_synchronize(SEXP name) {
   const struct joist_device *const device = ready_device(name);
   struct joist_error error;
   const joist_status status = device->synchronize(device, &error);
-  if (status != JOIST_OK) joist_r_raise(status, &error);
+  joist_r_raise_if(status, &error);
   return R_NilValue;
 }

@@ -27,7 +27,7 @@ void joist_r_list_mask(const uint8_t *mask, size_t extent, struct joist_index *i
   size_t *const before = (size_t *)R_alloc(joist_mask_blocks(extent) + 1, (int)sizeof(size_t));
   struct joist_error error;
   const joist_status status = joist_mask_count(mask, extent, before, &run, &error);
-  if (status != JOIST_OK) joist_r_raise(status, &error);
+  joist_r_raise_if(status, &error);
   const size_t count = before[joist_mask_blocks(extent)];
   size_t first = 0;
   while (first < extent && !(mask[first] & 1)) first++;

@@ -349,7 +349,7 @@ static SEXP run_compiled(SEXP compiled, const struct signature *signature,
     struct joist_error error;
     const joist_status status =
         joist_r_run_plan(device, trace->plan, inputs, here, results, &error);
-    if (status != JOIST_OK) joist_r_raise(status, &error);
+    joist_r_raise_if(status, &error);
   }
   SEXP filled = joist_r_map_leaves(VECTOR_ELT(R_ExternalPtrProtected(compiled), JOIST_R_TEMPLATE),
                                    output_of, outputs);

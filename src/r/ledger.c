@@ -180,7 +180,7 @@ static uint32_t value_of(SEXP pointer, const struct joist_r_value *tensor) {
   struct joist_error error;
   const joist_status status =
       joist_ledger_add_value(&recording_of(pointer)->ledger, type_of(tensor), &value, &error);
-  if (status != JOIST_OK) joist_r_raise(status, &error);
+  joist_r_raise_if(status, &error);
   remember(pointer, tensor, value);
   return value;
 }
@@ -275,7 +275,7 @@ void joist_r_record(const struct joist_rules *rules, joist_op op,
   struct joist_error error;
   const joist_status status =
       joist_ledger_add(&recording->ledger, &event, sources, n, attributes, inference, &error);
-  if (status != JOIST_OK) joist_r_raise(status, &error);
+  joist_r_raise_if(status, &error);
   for (uint32_t r = 0; r < event.result_count; r++) {
     struct joist_r_value made;
     SEXP tensor = event.result_count == 1 ? result : VECTOR_ELT(result, (R_xlen_t)r);
@@ -309,7 +309,7 @@ void joist_r_record_one(uint32_t mark, joist_op op, const SEXP *operands, size_t
   inference.shape[0] = made.argument.shape;
   struct joist_error error;
   const joist_status status = joist_infer(rules, op, types, n, &none, &inference.signature, &error);
-  if (status != JOIST_OK) joist_r_raise(status, &error);
+  joist_r_raise_if(status, &error);
   joist_ledger_forget(&recording_of(current)->ledger, mark);
   joist_r_record(rules, op, values, n, &none, &inference, result);
 }

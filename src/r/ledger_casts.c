@@ -36,7 +36,7 @@ SEXP joist_r_ledger_infer(SEXP ledger, SEXP other, SEXP rules, SEXP follow) {
   struct joist_error error;
   const joist_status status = joist_ledger_infer(
       own, joist_r_rules(rules), NULL, 0, joist_r_flag(follow, "follow"), types, result, &error);
-  if (status != JOIST_OK) joist_r_raise(status, &error);
+  joist_r_raise_if(status, &error);
   SEXP out = PROTECT(Rf_allocVector(STRSXP, own->event_count));
   for (uint32_t e = 0; e < own->event_count; e++)
     SET_STRING_ELT(
@@ -109,6 +109,6 @@ SEXP joist_r_ledger_casts(SEXP ledger, SEXP other, SEXP rules, SEXP castable, SE
   struct joist_error error;
   const joist_status status = joist_find_casts(own, joist_r_rules(rules), &may, types,
                                                (size_t)joist_r_number(effort), casts, &error);
-  if (status != JOIST_OK) joist_r_raise(status, &error);
+  joist_r_raise_if(status, &error);
   return casts_table(casts);
 }

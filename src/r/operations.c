@@ -99,7 +99,7 @@ static const void *operand_elements(const struct joist_r_value *value, joist_dty
       value->count == 1 ? scalar : (void *)R_alloc(value->count + 1, (int)joist_dtype_size(dtype));
   struct joist_error error;
   const joist_status status = joist_r_import(value, dtype, out, &error);
-  if (status != JOIST_OK) joist_r_raise(status, &error);
+  joist_r_raise_if(status, &error);
   return out;
 }
 
@@ -185,7 +185,7 @@ static SEXP run_eager(joist_op op, const struct joist_r_value *values, size_t n,
   if (status == JOIST_OK)
     status = joist_r_run_plan(device, plan, inputs, any_here ? here : NULL, out, &error);
   joist_plan_free(plan);
-  if (status != JOIST_OK) joist_r_raise(status, &error);
+  joist_r_raise_if(status, &error);
   vmaxset(vmax);
   for (uint32_t r = 0; r < results; r++) {
     SEXP extents = PROTECT(joist_r_shape_among(&inference->shape[r], values, (int)n));
@@ -238,7 +238,7 @@ SEXP joist_r_apply(const struct joist_rules *rules, joist_op op, struct joist_r_
   struct joist_error error;
   const joist_status status =
       joist_program_infer(rules, op, arguments, n, attributes, &inference, &error);
-  if (status != JOIST_OK) joist_r_raise(status, &error);
+  joist_r_raise_if(status, &error);
   if (abstract && !traced)
     joist_r_needs_values(
         rules, values, n, JOIST_R_ABSTRACT,
@@ -318,7 +318,7 @@ SEXP joist_r_operation(SEXP name, SEXP operands, SEXP attributes) {
   const size_t n = (size_t)XLENGTH(operands);
   struct joist_error error;
   const joist_status status = joist_op_check_operands(op, n, &error);
-  if (status != JOIST_OK) joist_r_raise(status, &error);
+  joist_r_raise_if(status, &error);
   SEXP *const given = (SEXP *)R_alloc(n + 1, (int)sizeof *given);
   for (size_t k = 0; k < n; k++) given[k] = VECTOR_ELT(operands, (R_xlen_t)k);
   for (size_t k = 0; k < n; k++)

@@ -32,7 +32,7 @@ static SEXP common(const struct joist_rules *rules, const struct joist_operand *
   struct joist_type result;
   struct joist_error error;
   const joist_status status = joist_common_type(rules, operands, count, &result, &error);
-  if (status != JOIST_OK) joist_r_raise(status, &error);
+  joist_r_raise_if(status, &error);
   return type_list(result);
 }
 

@@ -90,7 +90,7 @@ static void set_literals(struct joist_rules *rules, SEXP integers, SEXP doubles,
     if (given[c] != R_NilValue) literal[c] = (uint8_t)joist_r_dtype(given[c]);
   struct joist_error error;
   const joist_status status = joist_rules_set_literals(rules, literal, &error);
-  if (status != JOIST_OK) joist_r_raise(status, &error);
+  joist_r_raise_if(status, &error);
 }
 
 SEXP joist_r_promotion_rules(SEXP id, SEXP integers, SEXP doubles, SEXP complexes) {
@@ -121,7 +121,7 @@ SEXP joist_r_promotion_lattice(SEXP edges, SEXP id, SEXP integers, SEXP doubles,
   struct joist_error error;
   const joist_status status =
       joist_rules_from_edges(&rules, joist_r_string(id, "id"), ends[0], ends[1], count, &error);
-  if (status != JOIST_OK) joist_r_raise(status, &error);
+  joist_r_raise_if(status, &error);
   set_literals(&rules, integers, doubles, complexes);
   return rules_object(&rules);
 }

@@ -68,7 +68,7 @@ static SEXP made_from_text(SEXP x, joist_dtype dtype, SEXP shape, SEXP ambiguous
       JOIST_R_FAIL(JOIST_E_NA_VALUE, .position = position, .type = {{dtype, false}});
     const joist_status status = joist_parse_integer(Rf_translateCharUTF8(STRING_ELT(x, i)),
                                                     position, dtype, values + i, &error);
-    if (status != JOIST_OK) joist_r_raise(status, &error);
+    joist_r_raise_if(status, &error);
   }
   const struct joist_type type = {
       dtype, ambiguous == R_NilValue ? false : joist_r_flag(ambiguous, "ambiguous")};
@@ -117,7 +117,7 @@ SEXP joist_r_make(SEXP x, SEXP dtype, SEXP shape, SEXP ambiguous, SEXP na, SEXP 
   SEXP payload = PROTECT(joist_r_payload(type.dtype, value.count));
   const joist_status status =
       joist_r_import_as(&value, type.dtype, policy, joist_r_elements(payload), &error);
-  if (status != JOIST_OK) joist_r_raise(status, &error);
+  joist_r_raise_if(status, &error);
   SEXP tensor = joist_r_tensor(payload, type, &wanted);
   UNPROTECT(1);
   return tensor;

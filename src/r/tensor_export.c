@@ -93,7 +93,7 @@ SEXP joist_r_as_array(SEXP x, SEXP as, SEXP lossy, SEXP first) {
   struct joist_error error;
   const joist_status status = joist_export(dtype, value.data, value.count, host,
                                            joist_r_flag(lossy, "lossy"), elements, &run, &error);
-  if (status != JOIST_OK) joist_r_raise(status, &error);
+  joist_r_raise_if(status, &error);
   if (host == JOIST_HOST_INTEGER64) Rf_setAttrib(out, R_ClassSymbol, Rf_mkString("integer64"));
   UNPROTECT(2);
   return out;

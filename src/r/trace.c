@@ -116,7 +116,7 @@ static joist_value_id input_of(struct joist_r_trace *trace, struct joist_r_sourc
   }
   const joist_status status =
       joist_program_add_input(&trace->program, type, shape, &source.value, &error);
-  if (status != JOIST_OK) joist_r_raise(status, &error);
+  joist_r_raise_if(status, &error);
   trace->sources[input] = source;
   *place = input + 1;
   return source.value;
@@ -239,7 +239,7 @@ joist_value_id joist_r_trace_number(SEXP pointer, const struct joist_r_value *va
   struct joist_error error;
   void *const out = joist_r_elements(payload);
   const joist_status status = joist_r_import(value, type.dtype, out, &error);
-  if (status != JOIST_OK) joist_r_raise(status, &error);
+  joist_r_raise_if(status, &error);
   const joist_value_id number = constant_input(pointer, payload, type, shape);
   UNPROTECT(1);
   return number;
@@ -336,7 +336,7 @@ SEXP joist_r_trace_apply(const struct joist_rules *rules, joist_op op,
   struct joist_error error;
   joist_status status =
       joist_program_infer(rules, op, arguments, n, attributes, &inference, &error);
-  if (status != JOIST_OK) joist_r_raise(status, &error);
+  joist_r_raise_if(status, &error);
   if (joist_r_strict) joist_r_judge(op, values, n, &inference.signature);
   for (size_t k = 0; k < n; k++) {
     const joist_dtype wanted = joist_signature_operand(&inference.signature, k);
@@ -346,7 +346,7 @@ SEXP joist_r_trace_apply(const struct joist_rules *rules, joist_op op,
       joist_instruction_of(op, &inference, operands, n, attributes, 0);
   instruction.source = joist_r_trace_line(pointer);
   status = joist_program_add(&joist_r_trace_of(pointer)->program, &instruction, &inference, &error);
-  if (status != JOIST_OK) joist_r_raise(status, &error);
+  joist_r_raise_if(status, &error);
   const uint32_t results = instruction.result_count;
   SEXP tensors = PROTECT(Rf_allocVector(VECSXP, results));
   for (uint32_t r = 0; r < results; r++)
@@ -447,7 +447,7 @@ static SEXP trace_result(SEXP x, void *context) {
   const joist_value_id number = joist_r_trace_number(pointer, &value, value.argument.operand.type);
   struct joist_error error;
   const joist_status status = joist_program_add_output(&trace->program, number, &error);
-  if (status != JOIST_OK) joist_r_raise(status, &error);
+  joist_r_raise_if(status, &error);
   return Rf_ScalarInteger((int)trace->program.output_count - 1);
 }
 
@@ -461,6 +461,6 @@ SEXP joist_r_trace_end(SEXP pointer, SEXP result, SEXP rules) {
   struct joist_error error;
   joist_status status = joist_program_remove_aliases(&trace->program, &error);
   if (status == JOIST_OK) status = joist_plan_make(&trace->program, &trace->plan, &error);
-  if (status != JOIST_OK) joist_r_raise(status, &error);
+  joist_r_raise_if(status, &error);
   return pointer;
 }

@@ -38,7 +38,7 @@ static uint8_t *repeated_of(const struct joist_r_value *value) {
   struct joist_error error;
   const joist_status status = joist_repeated(value->argument.operand.type.dtype, value->count,
                                              value->data, repeated, &run, &error);
-  if (status != JOIST_OK) joist_r_raise(status, &error);
+  joist_r_raise_if(status, &error);
   return repeated;
 }
 

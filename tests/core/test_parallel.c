@@ -1,8 +1,18 @@
 /* The parallel loop: every task runs once, no two at a time have the same worker, and polls come
  * in between and can stop it. How ranges are cut into chunks and shares. */
+#if defined(__linux__) && !defined(_GNU_SOURCE)
+#define _GNU_SOURCE
+#endif
 #include "core/base/parallel.h"
 
+#include <math.h>
 #include <time.h>
+
+#ifdef __linux__
+#include <sched.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#endif
 
 #include "errors.h"
 #ifdef _OPENMP
@@ -147,9 +157,55 @@ static void test_wait(void) {
   }
   CHECK_MSG(alone >= 0.3 && alone < 30, "alone for %g s", alone);
 }
+
+#ifdef __linux__
+static void spin(const void *context, size_t task, size_t worker) {
+  (void)task;
+  (void)worker;
+  volatile double sum = 0;
+  for (int k = 0; k < *(const int *)context; k++) sum = sum + k;
+}
+
+/* Processor time of some regions. */
+static double time_of_regions(int threads, int turns) {
+  const struct joist_run run = {.threads = threads};
+  const clock_t start = clock();
+  for (int k = 0; k < 50; k++) {
+    struct joist_error error;
+    if (joist_tasks_run(&run, 16, 1 << 16, spin, &turns, &error) != JOIST_OK) return INFINITY;
+  }
+  return (double)(clock() - start) / CLOCKS_PER_SEC;
+}
+
+/* On one processor a second thread only takes turns with the caller, which spins for it at the
+ * start of a region or at its end. Little may be lost so, as the caller soon works alone. Runs in
+ * a process of its own, whose threads stay on that processor. */
+static void test_one_processor(void) {
+  const pid_t child = fork();
+  if (child == 0) {
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET((size_t)sched_getcpu(), &one);
+    double alone = 0, team = 0;
+    if (sched_setaffinity(0, sizeof one, &one) == 0)
+      for (int round = 0; round < 10; round++) {
+        alone += time_of_regions(1, 20000);
+        team += time_of_regions(2, 20000);
+      }
+    printf("one processor: %.2f s alone, %.2f s as a team\n", alone, team);
+    fflush(stdout);
+    _exit(team <= 1.75 * alone ? 0 : 1);
+  }
+  int status = -1;
+  CHECK(waitpid(child, &status, 0) == child && status == 0);
+}
+#endif
 #endif
 
 int main(void) {
+#if defined(_OPENMP) && defined(__linux__)
+  test_one_processor(); /* before this process has threads */
+#endif
   test_sizes();
   test_threads_for();
 #ifdef _OPENMP

@@ -104,3 +104,29 @@ test_that("an assignment in place is whole or did not happen", {
     expect_identical(said, c("seen", "1 "))
   }
 })
+
+test_that("a time limit ends what is sent to a connection, and what is read from one", {
+  on.exit(setTimeLimit())
+  limited <- function(code) {
+    caught <- tryCatch(
+      {
+        setTimeLimit(elapsed = 0.02, transient = TRUE)
+        code()
+      },
+      error = identity
+    )
+    setTimeLimit()
+    caught
+  }
+  bytes <- raw(3e8)
+  con <- file("/dev/null", "wb")
+  sent <- limited(function() write_bytes(con, bytes))
+  close(con)
+  con <- file("/dev/zero", "rb", raw = TRUE)
+  read <- limited(function() read_bytes(con, 3e8))
+  close(con)
+  for (caught in list(sent, read)) {
+    expect_s3_class(caught, "simpleError")
+    expect_match(conditionMessage(caught), "time limit")
+  }
+})

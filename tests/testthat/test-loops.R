@@ -336,3 +336,37 @@ test_that("bodies with loops of R are traced compiled, as functions of jit() are
   expect_gte(length(compiled), 5L)
   expect_true(all(compiled))
 })
+
+test_that("what R does not dispatch in a body is an error that names the way", {
+  x <- nv_tensor(c(1, 2, 3))
+  fails <- function(code, ...) {
+    for (text in c(...)) {
+      expect_error(code(), text, fixed = TRUE, class = "joist_trace_error")
+    }
+  }
+  body <- "a tensor has none in the body of a loop; use "
+  fails(
+    function() nv_for(2L, x, function(i, x) if (sum(x) > 2) x else -x),
+    paste0("R's `if` needs a value, but ", body, "nv_if() or nv_ifelse()")
+  )
+  fails(
+    function() nv_while(x, function(x) sum(x) < 9, function(x) while (x[1] < 3) x <- x + 1),
+    paste0("R's `while` needs a value, but ", body, "nv_while()")
+  )
+  fails(
+    function() nv_scan(x, 1:2, function(s, a) if (a > 1L && TRUE) list(s, NULL)),
+    paste0("R's `&&` needs a value, but ", body, "`&` and `|`")
+  )
+  fails(
+    function() nv_for(2L, list(a = x, b = 1), function(i, b, a) list(a = for (k in a) k, b = b)),
+    "`a` is a tensor, which has no value in the body of a loop: use nv_scan(), or use its shape()"
+  )
+  fails(
+    function() nv_for(2L, x, function(i, x) sum(1:i) + x),
+    "`i` is a tensor, which has no value in the body of a loop: use its shape()"
+  )
+  fails(
+    function() jit(function(x) while (x[1] > 0) x)(x),
+    "while jit() traces the function; use nv_while(), or make the argument static"
+  )
+})

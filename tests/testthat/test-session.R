@@ -24,6 +24,7 @@ test_that("joist_info() says what this build can do", {
   expect_gte(info$thread_limit, info$threads)
   expect_match(info$instruction_set, "^[a-z0-9]+$")
   expect_true(nzchar(info$blas))
+  expect_identical(info$lapack, La_version())
   # With CUDA, what has no kernel of its own; without, there is nothing to list.
   expect_identical("chol" %in% info$on_cpu, info$cuda)
   expect_false(any(c("add", "concatenate", "reduce_sum") %in% info$on_cpu))

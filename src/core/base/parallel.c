@@ -22,9 +22,10 @@ joist_status joist_run_poll(const struct joist_run *run, struct joist_error *err
 /* ---- whether a team pays ----
  *
  * Where other programs want the processors, a thread that has taken its last tasks may wait for
- * one, and the caller with it: for milliseconds, where the work takes one. So a wait that is long
- * beside the work sends the caller off to work alone for many times as long. Each further one
- * doubles that, each region without one halves it. */
+ * one, and the caller with it: for milliseconds, where the work takes one; or it still has to leave
+ * the last region before the next may begin. So a wait that is long beside the work sends the
+ * caller off to work alone for many times as long. Each further one doubles that, each region
+ * without one halves it. */
 
 enum { ALONE = 25 };                   /* times the wait */
 static const double longest_alone = 4; /* seconds */
@@ -38,7 +39,7 @@ static _Thread_local struct {
 
 static bool is_alone(void) { return alone.until > 0 && omp_get_wtime() < alone.until; }
 
-/* A region is over in which the caller worked and then waited for so many seconds. */
+/* A region is over in which the caller worked, and waited before and after, for so many seconds. */
 static void note_wait(double worked, double waited) {
   if (waited < no_wait + worked / 4) {
     alone.spell *= trust / (trust + worked);
@@ -75,16 +76,17 @@ static void run_range(int threads, size_t begin, size_t end, joist_task *task,
   if (threads > 1 && end - begin > 1) {
     const size_t few = joist_divide_up(end - begin, (size_t)threads * TAKES);
     const double start = omp_get_wtime();
-    double worked = 0;
+    double began = start, ended = start;
     _Atomic size_t next = begin;
 #pragma omp parallel num_threads(threads)
     {
       const size_t worker = (size_t)omp_get_thread_num();
+      if (worker == 0) began = omp_get_wtime();
       for (size_t first; (first = atomic_fetch_add(&next, few)) < end;)
         for (size_t k = first; k < end && k - first < few; k++) task(context, k, worker);
-      if (worker == 0) worked = omp_get_wtime() - start;
+      if (worker == 0) ended = omp_get_wtime();
     }
-    note_wait(worked, omp_get_wtime() - start - worked);
+    note_wait(ended - began, began - start + omp_get_wtime() - ended);
     return;
   }
 #endif

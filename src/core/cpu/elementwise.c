@@ -3,7 +3,7 @@
 #include "core/cpu/elementwise.h"
 
 #include "core/base/parallel.h"
-#include "core/base/pool.h"
+#include "core/cpu/steps.h"
 #include "core/types/error.h"
 
 #include <stdatomic.h>
@@ -57,50 +57,6 @@ struct worker {
   uint32_t instruction; /* where */
 };
 
-static void splat(size_t n, size_t size, void *slot) {
-  char *const out = slot;
-  if (size == 1) {
-    memset(out, *out, n);
-    return;
-  }
-  size_t filled = 1;
-  while (filled < n) {
-    const size_t more = joist_smaller(filled, n - filled);
-    memcpy(out + filled * size, out, more * size);
-    filled += more;
-  }
-}
-
-/* Elements first .. first + n - 1 of the group's index space, taken from an operand
- * whose extents of 1 are repeated. */
-static void gather(const struct joist_shape *space, const struct joist_shape *shape, size_t size,
-                   size_t first, size_t n, const char *in, char *out) {
-  size_t index[JOIST_RANK_MAX] = {0}, stride[JOIST_RANK_MAX] = {0}, product = 1, at = 0;
-  for (int d = 0; d < space->rank; d++) {
-    const bool repeated = shape->rank == 0 || shape->extent[d] == 1;
-    stride[d] = repeated ? 0 : product;
-    if (!repeated) product *= shape->extent[d];
-    index[d] = first % space->extent[d];
-    first /= space->extent[d];
-    at += index[d] * stride[d];
-  }
-  while (n > 0) {
-    const size_t run = joist_smaller(space->extent[0] - index[0], n);
-    memcpy(out, in + at * size, (stride[0] == 0 ? 1 : run) * size);
-    if (stride[0] == 0) splat(run, size, out);
-    out += run * size;
-    n -= run;
-    index[0] += run;
-    at += run * stride[0];
-    for (int d = 0; index[d] == space->extent[d] && d + 1 < space->rank; d++) {
-      at -= index[d] * stride[d];
-      index[d] = 0;
-      index[d + 1]++;
-      at += stride[d + 1];
-    }
-  }
-}
-
 static char *address(const struct loop *loop, struct joist_ref ref, size_t first, char *arena) {
   if (ref.array) return (char *)loop->arrays[ref.index] + first * ref.size;
   return arena + loop->plan->slot_offset[ref.index] * loop->group->room;
@@ -112,19 +68,9 @@ static void fill_splats(const struct loop *loop, char *arena) {
   const size_t n = joist_smaller(loop->group->count, loop->group->tile);
   for (uint32_t s = 0; s < loop->group->step_count; s++) {
     const struct joist_step *const step = &steps[s];
-    if (step->kind != JOIST_STEP_SPLAT) continue;
-    char *const out = address(loop, step->out, 0, arena);
-    _Alignas(16) char value[JOIST_ELEMENT_MAX];
-    const void *in = loop->arrays[step->in[0].index];
-    if (step->convert[0] != NULL) {
-      step->convert[0](1, in, value);
-      in = value;
-    }
-    if (step->convert[1] != NULL)
-      step->convert[1](1, in, out);
-    else
-      memcpy(out, in, step->out.size);
-    splat(n, step->out.size, out);
+    if (step->kind == JOIST_STEP_SPLAT)
+      joist_step_splat(step, n, loop->arrays[step->in[0].index],
+                       address(loop, step->out, 0, arena));
   }
 }
 
@@ -167,22 +113,7 @@ static void fold_rows(const struct loop *loop, struct worker *worker, const stru
 
 /* ---- tiles ---- */
 
-/* A kernel, a conversion or a copy. Returns n, or the index of the first element that fails. */
-static size_t run_step(const struct joist_step *step, size_t n, const void *const *in, void *out) {
-  if (step->kind == JOIST_STEP_KERNEL) return step->kernel(n, in, out);
-  if (step->kind == JOIST_STEP_CONVERT)
-    step->convert[0](n, in[0], out);
-  else
-    memcpy(out, in[0], n * step->out.size);
-  return n;
-}
-
-static bool is_streamed(const struct loop *loop, const struct joist_step *step) {
-  return step->leaves && loop->group->count * step->out.size >= loop->stream_from;
-}
-
-/* The same past the caches, piece by piece: the stores of one overlap with the loads of the
- * next. */
+/* A step past the caches, piece by piece: the stores of one overlap with the loads of the next. */
 static size_t run_streamed(const struct loop *loop, const struct joist_step *step, size_t n,
                            const void *const *in, char *out) {
   _Alignas(JOIST_LINE) char piece[STREAMED * JOIST_ELEMENT_MAX];
@@ -192,7 +123,7 @@ static size_t run_streamed(const struct loop *loop, const struct joist_step *ste
     const void *part[JOIST_REFS_MAX] = {NULL};
     for (uint32_t j = 0; j < step->operand_count; j++)
       part[j] = (const char *)in[j] + k * step->in[j].size;
-    const size_t done = run_step(step, m, part, piece);
+    const size_t done = joist_step_run(step, m, part, piece);
     if (done < m) return k + done;
     const size_t whole = m * size / JOIST_LINE;
     loop->stream(whole, piece, out + k * size);
@@ -217,10 +148,11 @@ static bool run_part(const struct loop *loop, struct worker *worker, size_t firs
       case JOIST_STEP_KERNEL:
       case JOIST_STEP_CONVERT:
       case JOIST_STEP_COPY: {
-        const bool streamed =
-            loop->stream != NULL && is_streamed(loop, step) && (uintptr_t)out % JOIST_LINE == 0;
+        const bool streamed = loop->stream != NULL &&
+                              joist_step_streams(loop->group, step, loop->stream_from) &&
+                              (uintptr_t)out % JOIST_LINE == 0;
         const size_t done =
-            streamed ? run_streamed(loop, step, n, in, out) : run_step(step, n, in, out);
+            streamed ? run_streamed(loop, step, n, in, out) : joist_step_run(step, n, in, out);
         if (done < n) {
           worker->failure = first + done;
           worker->instruction = step->instruction;
@@ -229,8 +161,7 @@ static bool run_part(const struct loop *loop, struct worker *worker, size_t firs
         break;
       }
       case JOIST_STEP_GATHER:
-        gather(&group->shape, &loop->plan->program->values[step->in[0].index].shape, step->out.size,
-               first, n, loop->arrays[step->in[0].index], out);
+        joist_step_gather(loop->plan, group, step, first, n, loop->arrays[step->in[0].index], out);
         break;
       case JOIST_STEP_FOLD:
         if (loop->accumulated == NULL) break;
@@ -414,7 +345,7 @@ joist_status joist_tiles_run(const struct joist_plan *plan, const struct joist_g
     const struct joist_step *const step = &plan->steps[group->first_step + s];
     if (step->kind == JOIST_STEP_FOLD && step->out.size > loop.accumulator)
       loop.accumulator = step->out.size;
-    if (is_streamed(&loop, step)) loop.stream = joist_stream_find();
+    if (joist_step_streams(group, step, loop.stream_from)) loop.stream = joist_stream_find();
   }
   const struct joist_step *const only = &plan->steps[group->first_step];
   if (group->step_count == 1 && only->kind == JOIST_STEP_FOLD && only->in[0].array)

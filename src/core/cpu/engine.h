@@ -14,20 +14,6 @@ joist_status joist_plan_run(const struct joist_plan *plan, const void *const *in
                             void *const *outputs, const struct joist_run *run,
                             struct joist_error *error) JOIST_MUST_CHECK;
 
-/* What a plan needs to run, so that it can run many times: an array per value of its program, and
- * its scratch. */
-struct joist_workspace {
-  char *scratch;
-  void **arrays;
-};
-joist_status joist_workspace_make(const struct joist_plan *plan, struct joist_workspace *workspace,
-                                  struct joist_error *error) JOIST_MUST_CHECK;
-void joist_workspace_free(struct joist_workspace *workspace);
-joist_status joist_plan_run_in(const struct joist_plan *plan,
-                               const struct joist_workspace *workspace, const void *const *inputs,
-                               void *const *outputs, const struct joist_run *run,
-                               struct joist_error *error) JOIST_MUST_CHECK;
-
 /* Runs one group on arrays in memory, one per value that has one. */
 joist_status joist_group_run(const struct joist_plan *plan, const struct joist_group *group,
                              void *const *arrays, const struct joist_run *run,

@@ -274,3 +274,13 @@ void joist_plan_place(const struct joist_plan *plan, const void *const *inputs,
     arrays[v] = pointer.write;
   }
 }
+
+void joist_plan_finish(const struct joist_plan *plan, void *const *arrays, void *const *outputs) {
+  const struct joist_program *const program = plan->program;
+  for (uint32_t k = 0; k < program->output_count; k++) {
+    const joist_value_id v = program->outputs[k];
+    if (arrays[v] == outputs[k]) continue;
+    const size_t length = joist_value_bytes(&program->values[v]);
+    if (length > 0) memcpy(outputs[k], arrays[v], length);
+  }
+}

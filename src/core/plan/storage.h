@@ -12,4 +12,8 @@ joist_status joist_storage_plan(struct joist_plan *plan,
 void joist_plan_place(const struct joist_plan *plan, const void *const *inputs,
                       void *const *outputs, char *scratch, void **arrays);
 
+/* When all groups have run: a value that is several outputs, or an input, is computed once, and
+ * copied here. */
+void joist_plan_finish(const struct joist_plan *plan, void *const *arrays, void *const *outputs);
+
 #endif

@@ -1,0 +1,114 @@
+/* Groups of one tile, run many times. */
+#include "core/cpu/straight.h"
+
+#include <stdlib.h>
+
+#include "core/base/bits.h"
+#include "core/base/parallel.h"
+#include "core/base/pool.h"
+#include "core/cpu/steps.h"
+#include "core/types/error.h"
+
+/* A step, and where the pointers to its operands and its result are: in the table of arrays, or
+ * here, when they are slots. */
+struct placed {
+  const struct joist_step *step;
+  void *const *in[JOIST_REFS_MAX];
+  void *const *out;
+  void *slot[JOIST_REFS_MAX + 1];
+};
+
+struct joist_straight {
+  const struct joist_plan *plan;
+  const struct joist_group *group;
+  char *arena;
+  uint32_t count;
+  struct placed steps[];
+};
+
+static bool is_straight(const struct joist_plan *plan, const struct joist_group *group,
+                        const struct joist_run *run) {
+  if (group->kind != JOIST_GROUP_ELEMENTWISE || group->sink_count > 0 || group->count == 0 ||
+      group->count > group->tile)
+    return false;
+  for (uint32_t s = 0; s < group->step_count; s++)
+    if (joist_step_streams(group, &plan->steps[group->first_step + s], joist_stream_from(run)))
+      return false;
+  return true;
+}
+
+/* Where the pointer to what `ref` means is. */
+static void *const *place_of(const struct joist_straight *straight, struct joist_ref ref,
+                             void *const *arrays, void **slot) {
+  if (ref.array) return &arrays[ref.index];
+  *slot = straight->arena + straight->plan->slot_offset[ref.index] * straight->group->room;
+  return slot;
+}
+
+static size_t run_placed(const struct joist_straight *straight, const struct placed *placed) {
+  const struct joist_step *const step = placed->step;
+  const size_t n = straight->group->count;
+  const void *in[JOIST_REFS_MAX] = {*placed->in[0]};
+  for (uint32_t k = 1; k < step->operand_count; k++) in[k] = *placed->in[k];
+  if (step->kind == JOIST_STEP_KERNEL) return step->kernel(n, in, *placed->out);
+  if (step->kind == JOIST_STEP_SPLAT)
+    joist_step_splat(step, n, in[0], *placed->out);
+  else if (step->kind == JOIST_STEP_GATHER)
+    joist_step_gather(straight->plan, straight->group, step, 0, n, in[0], *placed->out);
+  else
+    return joist_step_run(step, n, in, *placed->out);
+  return n;
+}
+
+/* Scalars are repeated before anything else is done, and those that stay as they are here. */
+static void look_up(struct joist_straight *straight, void *const *arrays, const bool *fixed) {
+  const struct joist_step *const all = straight->plan->steps + straight->group->first_step;
+  for (int splats = 1; splats >= 0; splats--)
+    for (uint32_t s = 0; s < straight->group->step_count; s++) {
+      if ((all[s].kind == JOIST_STEP_SPLAT) != (splats == 1)) continue;
+      struct placed *const placed = &straight->steps[straight->count];
+      placed->step = &all[s];
+      for (uint32_t k = 0; k == 0 || k < all[s].operand_count; k++)
+        placed->in[k] = place_of(straight, all[s].in[k], arrays, &placed->slot[k]);
+      placed->out = place_of(straight, all[s].out, arrays, &placed->slot[JOIST_REFS_MAX]);
+      if (splats == 1 && fixed[all[s].in[0].index])
+        run_placed(straight, placed);
+      else
+        straight->count++;
+    }
+}
+
+joist_status joist_straight_make(const struct joist_plan *plan, const struct joist_group *group,
+                                 void *const *arrays, const bool *fixed,
+                                 const struct joist_run *run, struct joist_straight **made,
+                                 struct joist_error *error) {
+  *made = NULL;
+  if (!is_straight(plan, group, run)) return JOIST_OK;
+  struct joist_straight *const straight =
+      malloc(sizeof *straight + group->step_count * sizeof straight->steps[0]);
+  char *const arena = joist_pool_allocate(group->arena_bytes + 1);
+  if (straight == NULL || arena == NULL) {
+    free(straight);
+    joist_pool_free(arena);
+    return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY, .bytes = group->arena_bytes);
+  }
+  *straight = (struct joist_straight){.plan = plan, .group = group, .arena = arena};
+  look_up(straight, arrays, fixed);
+  *made = straight;
+  return JOIST_OK;
+}
+
+void joist_straight_free(struct joist_straight *straight) {
+  if (straight != NULL) joist_pool_free(straight->arena);
+  free(straight);
+}
+
+joist_status joist_straight_run(const struct joist_straight *straight, struct joist_error *error) {
+  for (uint32_t s = 0; s < straight->count; s++) {
+    const size_t done = run_placed(straight, &straight->steps[s]);
+    if (done < straight->group->count)
+      return joist_value_error(straight->plan->program, straight->steps[s].step->instruction, done,
+                               error);
+  }
+  return JOIST_OK;
+}

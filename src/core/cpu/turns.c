@@ -1,0 +1,308 @@
+/* Loops and branches, turn by turn. */
+#include "core/cpu/turns.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/bits.h"
+#include "core/base/parallel.h"
+#include "core/base/pool.h"
+#include "core/cpu/straight.h"
+#include "core/plan/storage.h"
+#include "core/program/regions.h"
+#include "core/types/convert.h"
+#include "core/types/error.h"
+
+/* ---- bodies ---- */
+
+/* A body that is run turn by turn: where it reads, and where it writes. */
+struct body {
+  const struct joist_plan *plan;
+  joist_group_runner *run_group;
+  const void **in;
+  void **out;
+  void **arrays; /* per value of its program */
+  char *scratch;
+  struct joist_straight **straight; /* per group, NULL for one that is not */
+};
+
+static void close_body(struct body *body) {
+  for (uint32_t g = 0; body->straight != NULL && g < body->plan->group_count; g++)
+    joist_straight_free(body->straight[g]);
+  free(body->straight);
+  free(body->arrays);
+  free(body->in);
+  joist_scratch_free(body->scratch);
+}
+
+static uint32_t root_of(const struct joist_plan *plan, uint32_t value) {
+  while (plan->root[value] != value) value = plan->root[value];
+  return value;
+}
+
+/* Only captures are the same in all turns: the inputs from `given` on, which are known by now. */
+static joist_status make_straight(struct body *body, uint32_t given, const struct joist_run *run,
+                                  struct joist_error *error) {
+  const struct joist_plan *const plan = body->plan;
+  const struct joist_program *const program = plan->program;
+  bool *const fixed = malloc(program->value_count + 1);
+  body->straight = calloc(plan->group_count + 1, sizeof(struct joist_straight *));
+  joist_status status = JOIST_OK;
+  if (fixed == NULL || body->straight == NULL) status = JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY);
+  for (uint32_t v = 0; v < program->value_count && status == JOIST_OK; v++) {
+    const uint32_t input = program->values[root_of(plan, v)].input;
+    fixed[v] = input != JOIST_NO_INPUT && input >= given;
+  }
+  for (uint32_t g = 0; g < plan->group_count && status == JOIST_OK; g++)
+    status = joist_straight_make(plan, &plan->groups[g], body->arrays, fixed, run,
+                                 &body->straight[g], error);
+  free(fixed);
+  return status;
+}
+
+static joist_status run_body(const struct body *body, const struct joist_run *run,
+                             struct joist_error *error) {
+  const struct joist_plan *const plan = body->plan;
+  joist_plan_place(plan, body->in, body->out, body->scratch, body->arrays);
+  joist_status status = JOIST_OK;
+  for (uint32_t g = 0; g < plan->group_count && status == JOIST_OK; g++)
+    status = body->straight[g] != NULL
+                 ? joist_straight_run(body->straight[g], error)
+                 : body->run_group(plan, &plan->groups[g], body->arrays, run, error);
+  if (status == JOIST_OK) joist_plan_finish(plan, body->arrays, body->out);
+  return status;
+}
+
+/* ---- turns ---- */
+
+/* A loop under way. Each carry is in one of two arrays in turn, that of its result and a spare one;
+ * before the first turn it is where the operand is, which is only read. */
+struct turns {
+  const struct joist_program *program;
+  const struct joist_instruction *instruction;
+  struct joist_region_parts parts;
+  void *const *arrays;
+  const void *const *operands;
+  joist_group_runner *run_group;
+  struct body condition, body; /* the former of a `while` */
+  const void **current;        /* per carry */
+  char *spare;
+  size_t *offset;    /* per carry, in `spare` */
+  size_t work, done; /* elements of a turn, and since the last poll */
+};
+
+static joist_status open_body(const struct turns *turns, const struct joist_plan *plan,
+                              uint32_t region, const void *const *captures, struct body *body,
+                              const struct joist_run *run, struct joist_error *error) {
+  const struct joist_region_parts *const parts = &turns->parts;
+  const struct joist_program *const program = plan->program;
+  const uint32_t inputs = program->input_count, given = inputs - parts->captures[region];
+  *body = (struct body){.plan = plan,
+                        .run_group = turns->run_group,
+                        .in = calloc(inputs + program->output_count + 1, sizeof *body->in),
+                        .arrays = malloc((program->value_count + 1) * sizeof *body->arrays),
+                        .scratch = joist_scratch_allocate(plan->scratch_bytes + 1)};
+  if (body->in == NULL || body->arrays == NULL || body->scratch == NULL)
+    return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY, .bytes = plan->scratch_bytes);
+  body->out = (void **)(body->in + inputs);
+  for (uint32_t k = 0; k < parts->captures[region]; k++) body->in[given + k] = captures[k];
+  joist_plan_place(plan, body->in, body->out, body->scratch, body->arrays);
+  return make_straight(body, given, run, error);
+}
+
+static void *result_of(const struct turns *turns, uint32_t k) {
+  return turns->arrays[turns->instruction->result + k];
+}
+
+/* A poll takes as long as some hundred elements. */
+enum { POLL_AFTER = 1 << 14 };
+
+/* One turn of the body, of which the carries are the inputs from `given` on, to the spare arrays or
+ * to the results: in turn, as none is written where it is read. */
+static joist_status take_turn(struct turns *turns, uint32_t given, bool to_spare,
+                              const struct joist_run *run, struct joist_error *error) {
+  for (uint32_t k = 0; k < turns->parts.carries; k++) {
+    turns->body.in[given + k] = turns->current[k];
+    turns->body.out[k] = to_spare ? turns->spare + turns->offset[k] : result_of(turns, k);
+  }
+  const joist_status status = run_body(&turns->body, run, error);
+  for (uint32_t k = 0; k < turns->parts.carries; k++) turns->current[k] = turns->body.out[k];
+  turns->done += turns->work;
+  if (status != JOIST_OK || turns->done < POLL_AFTER) return status;
+  turns->done = 0;
+  return joist_run_poll(run, error);
+}
+
+static joist_status run_while(struct turns *turns, const struct joist_run *run,
+                              struct joist_error *error) {
+  bool goes_on = false, to_spare = false;
+  uint8_t holds = 0;
+  turns->condition.out[0] = &holds;
+  joist_status status;
+  do {
+    for (uint32_t k = 0; k < turns->parts.carries; k++) turns->condition.in[k] = turns->current[k];
+    status = run_body(&turns->condition, run, error);
+    goes_on = status == JOIST_OK && holds != 0;
+    if (goes_on) status = take_turn(turns, 0, to_spare, run, error);
+    to_spare = !to_spare;
+  } while (goes_on && status == JOIST_OK);
+  return status;
+}
+
+/* The last turn writes the results. */
+static joist_status run_for(struct turns *turns, const struct joist_run *run,
+                            struct joist_error *error) {
+  const struct joist_program *const body = turns->body.plan->program;
+  int64_t n;
+  memcpy(&n, turns->operands[0], sizeof n);
+  joist_convert_kernel *const as_index = joist_convert_find(JOIST_I64, body->values[0].type.dtype);
+  _Alignas(16) char index[16];
+  turns->body.in[0] = index;
+  joist_status status = JOIST_OK;
+  for (int64_t turn = 1; turn <= n && status == JOIST_OK; turn++) {
+    as_index(1, &turn, index);
+    status = take_turn(turns, 1, (n - turn) % 2 != 0, run, error);
+  }
+  return status;
+}
+
+/* Bytes of a slice of each array, then of each of what the turns collect. */
+static void slice_sizes(const struct turns *turns, size_t *size) {
+  const struct joist_region_parts *const parts = &turns->parts;
+  const struct joist_program *const body = turns->body.plan->program;
+  for (uint32_t k = 0; k < parts->arrays; k++)
+    *size++ = joist_value_bytes(
+                  &turns->program->values[turns->instruction->operand[parts->carries + k]]) /
+              (parts->turns > 0 ? parts->turns : 1);
+  for (uint32_t k = parts->carries; k < body->output_count; k++)
+    *size++ = joist_value_bytes(&body->values[body->outputs[k]]);
+}
+
+static joist_status run_scan(struct turns *turns, const struct joist_run *run,
+                             struct joist_error *error) {
+  const struct joist_region_parts *const parts = &turns->parts;
+  const uint32_t outputs = turns->body.plan->program->output_count;
+  const bool reverse =
+      joist_attribute_flag(turns->instruction->attributes, JOIST_ATTRIBUTE_REVERSE);
+  size_t *const size = malloc((parts->arrays + outputs + 1) * sizeof *size);
+  if (size == NULL) return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY);
+  slice_sizes(turns, size);
+  const size_t *const collected = size + parts->arrays - parts->carries;
+  joist_status status = JOIST_OK;
+  for (size_t turn = 0; turn < parts->turns && status == JOIST_OK; turn++) {
+    const size_t at = reverse ? parts->turns - 1 - turn : turn;
+    for (uint32_t k = 0; k < parts->arrays; k++)
+      turns->body.in[parts->carries + k] =
+          (const char *)turns->operands[parts->carries + k] + at * size[k];
+    for (uint32_t k = parts->carries; k < outputs; k++)
+      turns->body.out[k] = (char *)result_of(turns, k) + at * collected[k];
+    status = take_turn(turns, 0, (parts->turns - turn) % 2 == 0, run, error);
+  }
+  free(size);
+  return status;
+}
+
+/* What the carries are at the end, where it is not there already. */
+static void finish_carries(const struct turns *turns) {
+  for (uint32_t k = 0; k < turns->parts.carries; k++) {
+    const size_t bytes = joist_value_bytes(&turns->program->values[turns->instruction->result + k]);
+    if (turns->current[k] != result_of(turns, k) && bytes > 0)
+      memcpy(result_of(turns, k), turns->current[k], bytes);
+  }
+}
+
+static joist_status run_turns(struct turns *turns, const struct joist_run *run,
+                              struct joist_error *error) {
+  switch (turns->instruction->op) {
+    case JOIST_OP_WHILE:
+      return run_while(turns, run, error);
+    case JOIST_OP_FOR:
+      return run_for(turns, run, error);
+    default:
+      return run_scan(turns, run, error);
+  }
+}
+
+static size_t elements_of(const struct joist_program *program) {
+  size_t count = 0;
+  for (uint32_t v = 0; v < program->value_count; v++)
+    count += joist_value_count(&program->values[v]);
+  return count;
+}
+
+static joist_status run_loop(const struct joist_plan *plan, const struct joist_group *group,
+                             struct turns *turns, const struct joist_run *run,
+                             struct joist_error *error) {
+  const struct joist_region_parts *const parts = &turns->parts;
+  struct joist_plan *const *const bodies = plan->bodies + group->first_body;
+  const uint32_t carries = parts->carries, last = turns->instruction->region_count - 1;
+  const void *const *const captures = turns->operands + parts->first + carries + parts->arrays;
+  size_t bytes = 0;
+  turns->current = malloc((carries + 1) * (sizeof *turns->current + sizeof *turns->offset));
+  if (turns->current == NULL) return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY);
+  turns->offset = (size_t *)(turns->current + carries);
+  for (uint32_t k = 0; k < carries; k++) {
+    enum { ALIGNMENT = 64 };
+    turns->current[k] = turns->operands[parts->first + k];
+    turns->offset[k] = bytes;
+    bytes += joist_round_up(
+        joist_value_bytes(&turns->program->values[turns->instruction->result + k]), ALIGNMENT);
+  }
+  turns->spare = joist_scratch_allocate(bytes + 1);
+  joist_status status = JOIST_OK;
+  if (turns->spare == NULL) status = JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY, .bytes = bytes);
+  if (status == JOIST_OK && last > 0)
+    status = open_body(turns, bodies[0], 0, captures, &turns->condition, run, error);
+  if (status == JOIST_OK)
+    status = open_body(turns, bodies[last], last, captures + (last > 0 ? parts->captures[0] : 0),
+                       &turns->body, run, error);
+  if (status == JOIST_OK) {
+    turns->work = 1;
+    for (uint32_t r = 0; r <= last; r++) turns->work += elements_of(bodies[r]->program);
+    status = run_turns(turns, run, error);
+  }
+  if (status == JOIST_OK) finish_carries(turns);
+  close_body(&turns->body);
+  close_body(&turns->condition);
+  joist_scratch_free(turns->spare);
+  free(turns->current);
+  return status;
+}
+
+/* Only the branch that is taken. */
+static joist_status run_if(const struct joist_plan *plan, const struct joist_group *group,
+                           const struct turns *turns, const struct joist_run *run,
+                           struct joist_error *error) {
+  const uint32_t region = *(const uint8_t *)turns->operands[0] != 0 ? 0 : 1;
+  const void *const *const captures =
+      turns->operands + 1 + (region == 0 ? 0 : turns->parts.captures[0]);
+  struct body body;
+  joist_status status = open_body(turns, plan->bodies[group->first_body + region], region, captures,
+                                  &body, run, error);
+  if (status == JOIST_OK) {
+    for (uint32_t k = 0; k < turns->instruction->result_count; k++)
+      body.out[k] = result_of(turns, k);
+    status = run_body(&body, run, error);
+  }
+  close_body(&body);
+  return status;
+}
+
+joist_status joist_turns_run(const struct joist_plan *plan, const struct joist_group *group,
+                             void *const *arrays, joist_group_runner *run_group,
+                             const struct joist_run *run, struct joist_error *error) {
+  const struct joist_instruction *const i = &plan->program->instructions[group->instruction];
+  const void **const operands = malloc((i->operand_count + 1) * sizeof *operands);
+  if (operands == NULL) return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY);
+  for (uint32_t k = 0; k < i->operand_count; k++) operands[k] = arrays[i->operand[k]];
+  struct turns turns = {.program = plan->program,
+                        .instruction = i,
+                        .parts = joist_region_parts(plan->program, i),
+                        .operands = operands,
+                        .run_group = run_group,
+                        .arrays = arrays};
+  const joist_status status = i->op == JOIST_OP_IF ? run_if(plan, group, &turns, run, error)
+                                                   : run_loop(plan, group, &turns, run, error);
+  free(operands);
+  return status;
+}

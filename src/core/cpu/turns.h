@@ -1,0 +1,19 @@
+/* Running the operations that have bodies: loops and branches. */
+#ifndef JOIST_CORE_CPU_TURNS_H
+#define JOIST_CORE_CPU_TURNS_H
+
+#include "core/base/run.h"
+#include "core/plan/groups.h"
+
+/* Runs a group on arrays in memory, one per value that has one. */
+typedef joist_status joist_group_runner(const struct joist_plan *plan,
+                                        const struct joist_group *group, void *const *arrays,
+                                        const struct joist_run *run, struct joist_error *error);
+
+/* The group of one such operation; `run_group` is for those of the bodies. */
+joist_status joist_turns_run(const struct joist_plan *plan, const struct joist_group *group,
+                             void *const *arrays, joist_group_runner *run_group,
+                             const struct joist_run *run,
+                             struct joist_error *error) JOIST_MUST_CHECK;
+
+#endif
