@@ -14,7 +14,7 @@ read_chunk <- function(array, at) {
   if (is.null(bytes)) {
     return(NULL)
   }
-  tryCatch(decode_chunk(bytes, array), joist_error = function(e) {
+  tryCatch(decode_chunk(bytes, array), error = function(e) {
     stop_joist(
       "joist_value_error", "chunk \"", key, "\" of ", array$store$name, " cannot be read: ",
       conditionMessage(e)

@@ -179,6 +179,25 @@ test_that("version 2's fields are named, too", {
   wrong("fill_value", "\"x\"")
 })
 
+test_that("metadata with random bytes in it is read or refused", {
+  set.seed(3)
+  folder <- array_of(little, dimension_names = "[\"a\",null]", attributes = "{\"b\":[1,{}]}")
+  good <- charToRaw(array_json(dimension_names = "[\"a\",null]", attributes = "{\"b\":[1,{}]}"))
+  pieces <- c(as.list(as.raw(1:255)), lapply(c(
+    "null", "{}", "[]", "-1", "1e999", "true", "\"\"", "[[", "]]", "\\u0000", "99999999999"
+  ), charToRaw))
+  for (k in 1:3000) {
+    at <- sort(sample(length(good), 2L))
+    if (k %% 2 == 0) at[2L] <- at[1L]
+    piece <- pieces[[sample(length(pieces), 1L)]]
+    bytes <- c(good[seq_len(at[1L] - 1L)], piece, good[-seq_len(at[2L])])
+    zarr_file(folder, "zarr.json", bytes)
+    x <- tryCatch(nv_zarr(folder), joist_error = identity)
+    if (!is_tensor(x) && !inherits(x, "joist_error") && !is.list(x)) fail(rawToChar(bytes))
+  }
+  succeed()
+})
+
 test_that("a chunk that is wrong is an error that names it", {
   broken <- function(chunk, pattern, ...) {
     x <- nv_zarr(array_of(chunk, ...))

@@ -60,5 +60,7 @@ const struct joist_compression *joist_compression_at(size_t number) {
 #endif
     {0}
   };
-  return number < sizeof all / sizeof *all - 1 ? &all[number] : 0;
+  size_t k = 0;
+  while (k < number && all[k].name != 0) k++;
+  return all[k].name != 0 ? &all[k] : 0;
 }
