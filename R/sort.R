@@ -6,8 +6,8 @@
 #'
 #' `sort()` sorts all elements to rank 1. As base R's, it leaves NaN out unless `na.last` is
 #' `TRUE` or `FALSE`; while `jit()` traces and for [nv_aval()], where the number of elements
-#' cannot depend on values, `na.last = NA` keeps NaN last. `order()` goes by `xtfrm()`, ranks
-#' that base R can compare.
+#' cannot depend on values, `na.last = NA` keeps NaN last. `order()` goes by `xtfrm()`, numbers
+#' that base R can compare; `nv_order()` is faster.
 #'
 #' @param operand,x A tensor, or an R number or array.
 #' @param dim The dimension along which to sort, a negative one counted from the last; `NULL`
@@ -17,7 +17,8 @@
 #' @param ... Ignored; `dims` and other arguments of reductions are refused.
 #' @return `nv_sort()` and `sort()`: a tensor of the dtype of the operand; `nv_order()`:
 #'   positions from 1 on, a known `i32`. The shape is that of the operand, or rank 1 for
-#'   `dim = NULL`. `xtfrm()`: an integer vector of ranks, NA for NaN; equal elements share the
+#'   `dim = NULL`. `xtfrm()`: an R vector of the same order, of the elements themselves or, where R
+#'   has no numbers for them (`i64`, `ui64`), of their ranks, of which equal elements share the
 #'   smallest.
 #' @section Errors: `joist_dtype_error` for complex numbers, which have no order;
 #'   `joist_shape_error` for a dimension that is not there; `joist_value_error` for flags that
@@ -83,6 +84,9 @@ has_elements <- function(x) !inherits(x, c("nv_traced", "nv_aval"))
 #' @export
 xtfrm.nv_tensor <- function(x) {
   check_elements(x, "xtfrm() and order()", "nv_order()")
+  if (!format(dtype(x)) %in% c("i64", "ui64", "c64", "c128")) {
+    return(as.vector(x))
+  }
   order <- nv_order(x)
   sorted <- nv_flatten(x)[order]
   ranks <- as.vector(order)
@@ -90,7 +94,6 @@ xtfrm.nv_tensor <- function(x) {
   if (n > 0L) {
     same <- c(FALSE, as.vector(sorted[-1L] == sorted[-n]))
     ranks[ranks] <- cummax(ifelse(same, 0L, seq_len(n)))
-    ranks[as.vector(nv_is_nan(nv_flatten(x)))] <- NA
   }
   ranks
 }

@@ -108,6 +108,21 @@ test_that("nv_searchsorted() counts as findInterval() does", {
   expect_error(nv_searchsorted(x, 1, "middle"), class = "joist_value_error")
 })
 
+test_that("nv_top_k() finds the first of long lines that are sorted, or all the same", {
+  n <- 2e5
+  for (d in c("i32", "f64", "ui16")) {
+    x <- nv_tensor(pmin(seq_len(n), 60000), d)
+    for (k in c(1, 7, 5000)) {
+      from <- function(start, by) as.integer(seq(start, by = by, length.out = k))
+      expect_identical(as_array(nv_top_k(x, k)$indices), from(60000, 1), label = d)
+      expect_identical(as_array(nv_top_k(x, k, decreasing = FALSE)$indices), from(1, 1))
+      expect_identical(as_array(nv_top_k(nv_reverse(x), k)$indices), from(1, 1))
+      last <- nv_top_k(nv_reverse(x), k, decreasing = FALSE)$indices
+      expect_identical(as_array(last), from(n, -1))
+    }
+  }
+})
+
 test_that("nv_top_k() gives the first k of nv_order()", {
   set.seed(43)
   for (d in ordered_dtypes()) {

@@ -126,3 +126,21 @@ test_that("sort() does not pass over a wish for positions", {
   expect_refusal(sort(nv_tensor(2:1), index.return = TRUE), "joist_value_error", "nv_order")
   expect_identical(as_array(sort(nv_tensor(2:1), index.return = FALSE)), 1:2)
 })
+
+test_that("base R's order() and rank() go by what xtfrm() gives, for every dtype", {
+  for (dtype in grep("^c", dtypes(), value = TRUE, invert = TRUE)) {
+    for (v in list(c(3, 1, 2, 1, 0), numeric(), 5, c(1, 1, 1))) {
+      x <- nv_convert(nv_tensor(v), dtype)
+      numbers <- as.double(nv_convert(x, "f64"))
+      expect_identical(order(x), order(numbers))
+      expect_identical(order(x, decreasing = TRUE), order(numbers, decreasing = TRUE))
+      expect_identical(rank(x), rank(numbers))
+    }
+  }
+  x <- nv_tensor(c(2, NaN, -0, 0, Inf, -Inf, NA), "f64")
+  expect_identical(order(x), order(c(2, NaN, -0, 0, Inf, -Inf, NA)))
+  expect_identical(order(c(1, 1, 2, 2), nv_tensor(matrix(4:1, 2))), c(2L, 1L, 4L, 3L))
+  large <- nv_tensor(c("9007199254740993", "9007199254740992", "9007199254740993"), "i64")
+  expect_identical(xtfrm(large), c(2L, 1L, 2L))
+  expect_error(xtfrm(nv_tensor(1i)), class = "joist_dtype_error")
+})

@@ -1,6 +1,6 @@
 /* iota: numbers from one on along a dim, the same at every other position. */
-#include <stdlib.h>
-
+#include "core/base/bits.h"
+#include "core/base/pool.h"
 #include "core/ops/move/walk.h"
 #include "core/program/call.h"
 #include "core/types/error.h"
@@ -25,15 +25,24 @@ static bool count_on(uint64_t *values, size_t n, bool is_signed) {
   return true;
 }
 
-/* `run` is room for n doubles; integers of 64 bits count on from the first, as doubles cannot. */
-static joist_status fill_run(joist_dtype dtype, double first, size_t n, double *run, void *out,
+/* Integers of 64 bits count on from the first, as doubles cannot. */
+static joist_status fill_run(joist_dtype dtype, double first, size_t n, char *out,
                              const struct joist_run *how, struct joist_error *error) {
+  enum { PIECE = 1 << 10 };
+  double piece[PIECE];
   const bool wide = dtype == JOIST_I64 || dtype == JOIST_UI64;
-  const size_t exact = wide && n > 0 ? 1 : n;
-  for (size_t k = 0; k < exact; k++) run[k] = first + (double)k;
-  const joist_status status =
-      joist_import(JOIST_HOST_DOUBLE, run, exact, dtype, JOIST_NA_ERROR, out, how, error);
-  if (status != JOIST_OK || !wide || count_on(out, n, dtype == JOIST_I64)) return status;
+  const size_t exact = wide && n > 0 ? 1 : n, size = joist_dtype_size(dtype);
+  for (size_t begin = 0, length; begin < exact; begin += length) {
+    length = joist_smaller(PIECE, exact - begin);
+    for (size_t k = 0; k < length; k++) piece[k] = first + (double)(begin + k);
+    const joist_status status = joist_import(JOIST_HOST_DOUBLE, piece, length, dtype,
+                                             JOIST_NA_ERROR, out + begin * size, how, error);
+    if (status != JOIST_OK) {
+      if (error != NULL) error->position += begin;
+      return status;
+    }
+  }
+  if (!wide || count_on((uint64_t *)(void *)out, n, dtype == JOIST_I64)) return JOIST_OK;
   return JOIST_FAIL(error, JOIST_E_IOTA_RANGE, .count = {n}, .number = {first},
                     .type = {{dtype, false}});
 }
@@ -45,19 +54,20 @@ joist_status joist_iota_run(const struct joist_call *call, struct joist_error *e
   const struct joist_lines lines = joist_shape_lines(shape, joist_attribute_dim(attributes));
   const size_t n = joist_value_count(call->result) == 0 ? 0 : lines.middle;
   const size_t size = joist_dtype_size(dtype);
-  double *const run = malloc(n * (sizeof *run + size) + 1);
-  if (run == NULL) return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY);
-  void *const typed = run + n;
-  joist_status status = fill_run(dtype, joist_attribute_number(attributes, JOIST_ATTRIBUTE_FROM), n,
-                                 run, typed, call->run, error);
+  const double first = joist_attribute_number(attributes, JOIST_ATTRIBUTE_FROM);
+  if (lines.inner == 1 && lines.outer == 1)
+    return fill_run(dtype, first, n, call->out[0], call->run, error);
+  char *const run = joist_scratch_allocate(n * size + 1);
+  if (run == NULL) return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY, .bytes = n * size);
+  joist_status status = fill_run(dtype, first, n, run, call->run, error);
   if (status == JOIST_OK) {
     struct joist_walk walk;
     joist_walk_init(&walk, false);
     joist_walk_add(&walk, lines.inner, 0, 1, NULL);
     joist_walk_add(&walk, lines.middle, 1, (int64_t)lines.inner, NULL);
     joist_walk_add(&walk, lines.outer, 0, (int64_t)(lines.inner * lines.middle), NULL);
-    status = joist_move(size, &walk, typed, call->out[0], call->run, error);
+    status = joist_move(size, &walk, run, call->out[0], call->run, error);
   }
-  free(run);
+  joist_scratch_free(run);
   return status;
 }

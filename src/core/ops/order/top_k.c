@@ -1,4 +1,6 @@
-/* nv_top_k(): the first positions of a sorted line without sorting all of it. */
+/* nv_top_k(): the first positions of a sorted line without sorting all of it. Keys are looked at
+ * once; those that may still be among the first are kept until there is no more room, and then only
+ * the best k of them: later ones have to be better than all but these. */
 #include <string.h>
 
 #include "core/base/bits.h"
@@ -11,7 +13,13 @@
 #include "core/types/error.h"
 #include "core/types/shape_rules.h"
 
-enum { DIGIT = 11, WORK = 16, BLOCK = 1 << 18 /* elements between polls */ };
+enum {
+  DIGIT = 11,
+  WORK = 4,
+  BLOCK = 1 << 18, /* elements between polls */
+  FRESH = 1 << 10, /* keys made at once, at most */
+  SPARE = 1 << 15  /* kept keys beside the best ones */
+};
 
 /* Lines of an array along a dim; those of the result have k elements instead of n. */
 struct selecting {
@@ -19,6 +27,7 @@ struct selecting {
   bool decreasing;
   struct joist_sorting sorting; /* of the keys that are taken */
   size_t size, n, k, stride;
+  size_t most; /* keys that are kept */
   const char *in;
   int32_t *out;
   char *rooms;
@@ -39,12 +48,20 @@ static bool stops(const struct selecting *s) {
        first < (n) && !stops(s) && (end = first + joist_smaller(BLOCK, (n)-first), true); \
        first = end)
 
-/* The k-th smallest key, k from 1 on; `left` is scratch. Each round keeps the keys whose
- * leading digit is that of the one looked for. Any key once the caller asks to stop. */
-static uint64_t kth_key(const struct selecting *s, const uint64_t *keys, uint64_t *left) {
+/* What a worker keeps of a line: the keys with their positions, in the order of these. */
+struct kept {
+  size_t count;
+  uint64_t *keys, *left; /* the latter is scratch of the same size */
+  int32_t *positions;
+};
+
+/* The k-th smallest key, k from 1 on. Each round keeps the keys whose leading digit is that of the
+ * one looked for. Any key once the caller asks to stop. */
+static uint64_t kth_key(const struct selecting *s, const struct kept *kept) {
   uint32_t counts[1 << DIGIT];
-  size_t k = s->k, n = s->n;
-  EACH_BLOCK(s, n, first, end) memcpy(left + first, keys + first, (end - first) * sizeof *left);
+  uint64_t *const left = kept->left;
+  size_t k = s->k, n = kept->count;
+  memcpy(left, kept->keys, n * sizeof *left);
   for (;;) {
     uint64_t low = UINT64_MAX, high = 0;
     EACH_BLOCK(s, n, first, end)
@@ -62,51 +79,77 @@ static uint64_t kth_key(const struct selecting *s, const uint64_t *keys, uint64_
     size_t bucket = 0;
     for (; counts[bucket] < k; bucket++) k -= counts[bucket];
     if (shift == 0) return low + bucket;
-    size_t kept = 0;
+    size_t count = 0;
     EACH_BLOCK(s, n, first, end)
     for (size_t i = first; i < end; i++) {
       const uint64_t key = left[i];
-      left[kept] = key;
-      kept += (key - low) >> shift == bucket;
+      left[count] = key;
+      count += (key - low) >> shift == bucket;
     }
     if (*s->stopped) return low;
-    n = kept;
+    n = count;
   }
 }
 
-/* The keys up to the k-th one are taken, with their positions, and put in order. */
-static void select_line(const void *context, size_t line, size_t worker) {
-  const struct selecting *const s = context;
-  const size_t n = s->n, k = s->k, inner = line % s->stride, outer = line / s->stride;
-  uint64_t *const keys = (uint64_t *)(void *)(s->rooms + worker * s->room_bytes);
-  uint64_t *const left = keys + n, *const taken = left; /* no longer needed then */
-  int32_t *const positions = (int32_t *)(void *)(left + n), *const order = positions + k;
-  char *const room = (char *)keys + s->room_bytes - joist_sort_room(&s->sorting, k);
-  const char *from = s->in + (outer * n * s->stride + inner) * s->size;
-  int32_t *const out = s->out + outer * k * s->stride + inner;
+/* Keeps the best k, of equal keys the first ones, and gives the last of them. */
+static uint64_t keep_best(const struct selecting *s, struct kept *kept) {
+  const uint64_t last = kth_key(s, kept);
+  size_t ties = s->k, count = 0;
+  for (size_t i = 0; i < kept->count; i++) ties -= kept->keys[i] < last;
+  for (size_t i = 0; i < kept->count && count < s->k && !*s->stopped; i++) {
+    const uint64_t key = kept->keys[i];
+    if (key > last || (key == last && ties == 0)) continue;
+    ties -= key == last;
+    kept->keys[count] = key;
+    kept->positions[count++] = kept->positions[i];
+  }
+  kept->count = count;
+  return last;
+}
+
+/* Elements first .. first + n - 1 of a line, to `keys`. */
+static void make_keys(const struct selecting *s, const char *line, size_t first, size_t n,
+                      uint64_t *keys) {
+  _Alignas(uint64_t) char side[FRESH * sizeof(uint64_t)]; /* complex numbers have no order */
+  const char *from = line + first * s->stride * s->size;
   if (s->stride > 1) {
-    char *const side = (char *)left;
     for (size_t i = 0; i < n; i++)
       memcpy(side + i * s->size, from + i * s->stride * s->size, s->size);
     from = side;
   }
-  EACH_BLOCK(s, n, first, end)
-  joist_order_keys(s->dtype, s->decreasing, end - first, from + first * s->size, keys + first);
-  if (*s->stopped) return;
-  const uint64_t last = kth_key(s, keys, left);
-  size_t ties = k, count = 0;
-  EACH_BLOCK(s, n, first, end)
-  for (size_t i = first; i < end; i++) ties -= keys[i] < last;
-  if (*s->stopped) return;
-  for (size_t i = 0; i < n && count < k; i++) {
-    const uint64_t key = keys[i];
-    if (key > last || (key == last && ties == 0)) continue;
-    ties -= key == last;
-    taken[count] = key;
-    positions[count++] = (int32_t)i + 1;
+  joist_order_keys(s->dtype, s->decreasing, n, from, keys);
+}
+
+static void select_line(const void *context, size_t line, size_t worker) {
+  const struct selecting *const s = context;
+  const size_t inner = line % s->stride, outer = line / s->stride, k = s->k;
+  uint64_t *const room = (uint64_t *)(void *)(s->rooms + worker * s->room_bytes);
+  struct kept kept = {.keys = room, .left = room + s->most};
+  kept.positions = (int32_t *)(void *)(kept.left + s->most);
+  int32_t *const order = kept.positions + s->most;
+  const char *const from = s->in + (outer * s->n * s->stride + inner) * s->size;
+  uint64_t limit = UINT64_MAX;
+  bool limited = false;
+  for (size_t first = 0, n; first < s->n; first += n) {
+    if (first % BLOCK == 0 && stops(s)) return;
+    n = joist_smaller(FRESH, s->n - first);
+    if (kept.count + n > s->most) {
+      limit = keep_best(s, &kept);
+      limited = true;
+    }
+    make_keys(s, from, first, n, kept.left);
+    for (size_t i = 0; i < n; i++) {
+      kept.keys[kept.count] = kept.left[i];
+      kept.positions[kept.count] = (int32_t)(first + i) + 1;
+      kept.count += !limited || kept.left[i] < limit;
+    }
   }
-  joist_sort_line(&s->sorting, k, taken, room, order);
-  for (size_t i = 0; i < k; i++) out[i * s->stride] = positions[order[i] - 1];
+  if (kept.count > k) keep_best(s, &kept);
+  if (*s->stopped) return;
+  char *const sort_room = (char *)room + s->room_bytes - joist_sort_room(&s->sorting, k);
+  joist_sort_line(&s->sorting, k, kept.keys, sort_room, order);
+  int32_t *const out = s->out + outer * k * s->stride + inner;
+  for (size_t i = 0; i < k; i++) out[i * s->stride] = kept.positions[order[i] - 1];
 }
 
 joist_status joist_top_k_shape(const struct joist_shape *const *shapes,
@@ -141,8 +184,10 @@ joist_status joist_top_k_run(const struct joist_call *call, struct joist_error *
   const size_t n = s.n, count = lines.inner * lines.outer;
   if (s.k == 0 || count == 0) return JOIST_OK;
   const int threads = joist_threads_for(call->run, n * count * WORK, count);
-  s.room_bytes = joist_round_up((2 * n + s.k) * sizeof(uint64_t), JOIST_LINE) +
-                 joist_sort_room(&s.sorting, s.k);
+  s.most = joist_smaller(n, 2 * s.k + SPARE);
+  s.room_bytes =
+      joist_round_up(2 * s.most * sizeof(uint64_t) + (s.most + s.k) * sizeof(int32_t), JOIST_LINE) +
+      joist_sort_room(&s.sorting, s.k);
   s.rooms = joist_pool_allocate((size_t)threads * s.room_bytes);
   if (s.rooms == NULL) return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY, .bytes = s.room_bytes);
   bool stopped = false;
