@@ -3,6 +3,7 @@
 
 setOldClass("nv_tensor")
 setOldClass(c("nv_aval", "nv_tensor"))
+setOldClass(c("nv_chunked", "nv_tensor"))
 setOldClass(c("nv_traced", "nv_tensor"))
 setOldClass("nv_qr")
 

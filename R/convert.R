@@ -43,7 +43,7 @@ nv_bitcast_convert <- function(operand, dtype) {
 #' nv_broadcast_to(nv_tensor(1:2, shape = c(2, 1)), c(2, 3))
 #' @export
 nv_reshape <- function(operand, shape) {
-  if (inherits(operand, "nv_tensor") && !inherits(operand, "nv_traced")) {
+  if (inherits(operand, "nv_tensor") && !inherits(operand, c("nv_traced", "nv_chunked"))) {
     return(.Call(joist_r_with_shape, operand, shape))
   }
   .Call(joist_r_operation, "reshape", list(operand), list(shape = shape))

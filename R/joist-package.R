@@ -9,7 +9,8 @@
 #' \item Tensors: make them [nv_tensor()], [nv_full_like()] and [nv_linspace()], without data
 #'   [nv_aval()], ask [shape()], the dtypes
 #'   [as_dtype()], to R [as_array()], files [nv_read_npy()], [nv_save()], [nv_read_bin()] and
-#'   [mapped_files], casts [nv_convert()], printing
+#'   [mapped_files], Zarr arrays [nv_zarr()] in stores [nv_zarr_store()] and what can be done with
+#'   them, [chunked]; casts [nv_convert()], printing
 #'   [print.nv_tensor()], comparing [all.equal.nv_tensor()],
 #'   tests [expect_equal_tensor()].
 #' \item Promotion: [common_dtype()], [result_dtype()], [promotion_table()],

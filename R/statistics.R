@@ -127,7 +127,8 @@ count_reduced <- function(x, dims) prod(shape(x)[reduced_dims(dims, ndims(x))])
 # its operations one by one would take several. What comes after `x` is static. A compiled program
 # would tell of implicit promotion only once.
 fused <- function(name, f, x, ...) {
-  if (!inherits(x, "nv_tensor") || inherits(x, "nv_traced") || .Call(joist_r_is_strict)) {
+  delayed <- inherits(x, c("nv_traced", "nv_chunked"))
+  if (!inherits(x, "nv_tensor") || delayed || .Call(joist_r_is_strict)) {
     return(f(x, ...))
   }
   if (is.null(compiled[[name]])) {

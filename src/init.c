@@ -11,6 +11,7 @@
 #include "r/bodies.h"
 #include "r/bytes.h"
 #include "r/c_api.h"
+#include "r/chunks.h"
 #include "r/concatenate.h"
 #include "r/conditions.h"
 #include "r/devices.h"
@@ -19,6 +20,7 @@
 #include "r/foreign.h"
 #include "r/index.h"
 #include "r/jit.h"
+#include "r/json.h"
 #include "r/ledger.h"
 #include "r/ledger_casts.h"
 #include "r/ledger_view.h"
@@ -69,6 +71,13 @@ static const R_CallMethodDef entries[] = {
     ENTRY(joist_r_read_bin, 5),
     ENTRY(joist_r_to_bytes, 2),
     ENTRY(joist_r_write_bin, 3),
+    ENTRY(joist_r_from_chunk, 5),
+    ENTRY(joist_r_to_chunk, 3),
+    ENTRY(joist_r_checksum, 2),
+    ENTRY(joist_r_codecs, 0),
+    ENTRY(joist_r_unpack, 3),
+    ENTRY(joist_r_pack, 3),
+    ENTRY(joist_r_read_json, 1),
     ENTRY(joist_r_read_npy, 4),
     ENTRY(joist_r_write_npy, 4),
     ENTRY(joist_r_read_safetensors, 5),

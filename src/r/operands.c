@@ -53,6 +53,10 @@ static void read_tensor(SEXP x, struct joist_r_value *value) {
   argument->operand.rank = argument->shape.rank;
   value->payload = fields[JOIST_R_PAYLOAD];
   if (value->payload == R_NilValue) {
+    if (Rf_inherits(x, "nv_chunked"))
+      joist_r_stop(JOIST_ERROR_VALUE,
+                   "the elements of this tensor are in a store, and this function needs them in "
+                   "memory; call nv_compute() first");
     if (!Rf_inherits(x, "nv_aval")) damaged();
     value->form = JOIST_R_ABSTRACT;
     return;

@@ -364,6 +364,27 @@ static void test_json(void) {
     CHECK_MSG(read == numbers[k].good && (!read || number == numbers[k].number), "%s",
               numbers[k].text);
   }
+  static const struct {
+    const char *text;
+    size_t length; /* of the number; 0 for none */
+  } texts[] = {{"0", 1},    {"-0", 2},     {"12,", 2},  {"-1.50e+07]", 9}, {"1E5", 3},
+               {"0.1", 3},  {"1e-400", 6}, {" 7", 1},   {"", 0},           {"-", 0},
+               {"01", 0},   {"-01", 0},    {"1.", 0},   {".5", 0},         {"1e", 0},
+               {"1e+", 0},  {"+1", 0},     {"NaN", 0},  {"Infinity", 0},   {"-Infinity", 0},
+               {"1.e5", 0}, {"x", 0},      {"0x10", 1}, {"1 2", 1},        {"00", 0}};
+  for (size_t k = 0; k < sizeof texts / sizeof *texts; k++) {
+    struct joist_json at = {texts[k].text, texts[k].text + strlen(texts[k].text)};
+    const char *number;
+    size_t length = 0;
+    const bool read = joist_json_number(&at, &number, &length);
+    CHECK_MSG(read == (texts[k].length > 0) && length == texts[k].length, "%s", texts[k].text);
+    CHECK(!read || at.at == number + length);
+  }
+  struct joist_json words = {" truefalsnull", " truefalsnull" + 13};
+  CHECK(!joist_json_word(&words, "null") && joist_json_word(&words, "true"));
+  CHECK(!joist_json_word(&words, "false") && !joist_json_word(&words, "falsenullx"));
+  CHECK(joist_json_word(&words, "fals") && joist_json_word(&words, "null"));
+  CHECK(joist_json_is_done(&words) && !joist_json_word(&words, "null"));
   struct joist_json at = {" {x", " {x" + 3};
   CHECK(!joist_json_take(&at, 'x') && joist_json_take(&at, '{') && !joist_json_is_done(&at) &&
         joist_json_take(&at, 'x') && joist_json_is_done(&at) && !joist_json_take(&at, 'x'));

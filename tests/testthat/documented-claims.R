@@ -296,6 +296,25 @@ raised_errors <- alist(
       replace(nv_write_npy(nv_tensor(1L, "ui16")), 23, charToRaw("S"))
     )
   ),
+  nv_zarr = list(
+    joist_value_error = nv_zarr(tempfile()),
+    joist_value_error = nv_zarr_create(tempfile(), "f32", 3, codecs = "lzma"),
+    joist_value_error = nv_zarr_create(tempfile(), "f32", 3, fill = 1:2),
+    joist_dtype_error = nv_zarr_create(tempfile(), "f33", 3),
+    joist_dtype_error = nv_zarr(nv_zarr_store(function(key) {
+      charToRaw(paste0(
+        "{\"zarr_format\":3,\"node_type\":\"array\",\"shape\":[],\"data_type\":\"int4\"}"
+      ))
+    })),
+    joist_shape_error = nv_zarr_create(tempfile(), "f32", 3, chunks = 0)
+  ),
+  nv_zarr_store = list(joist_value_error = nv_zarr_store(get = 1)),
+  chunked = list(
+    joist_value_error = as_array(nv_zarr_create(tempfile(), "f32", 3)),
+    joist_value_error = nv_store(v, tempfile(), node = ".."),
+    joist_value_error = nv_compute(v, retries = -1),
+    joist_shape_error = nv_zarr_create(tempfile(), "f32", 3)[4]
+  ),
   nv_save = list(
     joist_value_error = nv_unserialize(as.raw(1:20)),
     joist_value_error = nv_unserialize(nv_serialize(list(a = v)), "b"),
@@ -566,6 +585,11 @@ given_dtypes <- alist(
     nv_share(nv_read_npy(file, mmap = TRUE))
   }),
   nv_read_npy = list(i16 = nv_read_npy(nv_write_npy(i)), bool = nv_read_npy(nv_write_npy(b))),
+  nv_zarr = list(i16 = {
+    y <- nv_zarr_create(tempfile(), "i16", 3)
+    nv_zarr(joist:::node_in(y)$array$store)
+  }),
+  chunked = list(i16 = nv_compute(nv_store(i, tempfile())), f32 = nv_store(v, tempfile()) + 1),
   nv_save = list(ui8 = nv_unserialize(nv_serialize(list(a = u)))$a),
   as_tensor = list(ui8 = as_tensor(as.raw(1)), i16 = as_tensor(i), f32 = as_tensor(1)),
   base_functions = list(

@@ -36,7 +36,11 @@ valid_arguments <- function() {
     init = 1, cond = function(state) FALSE, body = function(i, state) state, xs = v,
     reverse = FALSE, true = 1, false = 2, like = v, length.out = 3L, equation = "i,i",
     accumulate = "f64", rate = 1, alpha = 1, logits = c(0, 1), q = v, lambda = 2, df = 3,
-    shape1 = 2, shape2 = 3, log = FALSE, log.p = FALSE, lower.tail = TRUE, a = 2, b = 3
+    shape1 = 2, shape2 = 3, log = FALSE, log.p = FALSE, lower.tail = TRUE, a = 2, b = 3,
+    chunks = 2L, fill = 0, codecs = "gzip", dimension_names = "a", attributes = list(a = 1),
+    overwrite = TRUE, resume = FALSE, retries = 1L, get = function(key) NULL,
+    put = function(key, bytes) NULL, list = function(prefix) character(),
+    delete = function(key) NULL, exists = function(key) FALSE
   )
   named <- list(x = list(a = v, b = i))
   npz <- tempfile(fileext = ".npz")
@@ -45,7 +49,17 @@ valid_arguments <- function() {
   nv_save(named$x, safetensors)
   npy <- tempfile()
   nv_write_npy(v, npy)
+  zarr <- tempfile()
+  nv_zarr_create(zarr, "f32", 3L)
+  # Made anew for each call.
+  nowhere <- nv_zarr_store(
+    get = function(key) NULL, put = function(key, bytes) NULL, list = function(prefix) character(),
+    delete = function(key) NULL, exists = function(key) FALSE
+  )
   special <- list(
+    nv_zarr = list(path = zarr, node = ""), nv_zarr_create = list(path = nowhere, node = "x"),
+    nv_zarr_create_group = list(path = nowhere, node = "x"),
+    nv_zarr_store = list(label = "a store"), nv_store = list(path = nowhere, node = "x"),
     nv_save = named, nv_serialize = named, nv_write_npz = named,
     nv_read_npy = list(con = nv_write_npy(v)), nv_read_npz = list(path = npz, names = "b"),
     nv_read = list(path = safetensors, names = "a"),
@@ -110,7 +124,9 @@ takes_anything <- list(
   f = c("builtin", "closure"), rule = c("builtin", "closure"), body = c("builtin", "closure"),
   true = "builtin", false = "builtin", init = c("list", "nested"), expr = names(never),
   envir = "environment", id = "text", edges = "data frame", con = "text", file = "text",
-  path = "text"
+  path = "text", node = "text", label = "text", dimension_names = c("text", "NA text"),
+  get = c("builtin", "closure"), put = c("builtin", "closure"), list = c("builtin", "closure"),
+  delete = c("builtin", "closure"), exists = c("builtin", "closure")
 )
 
 odd <- list(

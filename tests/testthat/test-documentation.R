@@ -57,7 +57,7 @@ raise_nothing <- c(
 # Pages whose functions give no tensor, so that there is no dtype to tell.
 give_no_tensor <- c(
   "check_gradient", "check_lattice", "cuda_diagnostics", "joist_info", "nv_memory",
-  "nv_set_threads", "promotion_explorer", "promotion_lattice", "promotion_table",
+  "nv_set_threads", "nv_zarr_store", "promotion_explorer", "promotion_lattice", "promotion_table",
   "with_default_dtypes", "with_promotion"
 )
 

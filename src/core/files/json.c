@@ -129,3 +129,39 @@ bool joist_json_whole(struct joist_json *json, uint64_t *number) {
   const size_t digits = (size_t)(json->at - start);
   return digits > 0 && (digits == 1 || *start != '0');
 }
+
+static size_t skip_digits(struct joist_json *json) {
+  const char *const start = json->at;
+  while (json->at < json->end && *json->at >= '0' && *json->at <= '9') json->at++;
+  return (size_t)(json->at - start);
+}
+
+static bool take_one_of(struct joist_json *json, const char *what) {
+  if (json->at == json->end || *json->at == '\0' || strchr(what, *json->at) == NULL) return false;
+  json->at++;
+  return true;
+}
+
+bool joist_json_number(struct joist_json *json, const char **text, size_t *length) {
+  skip_space(json);
+  *text = json->at;
+  (void)take_one_of(json, "-");
+  const char *const start = json->at;
+  const size_t digits = skip_digits(json);
+  if (digits == 0 || (digits > 1 && *start == '0')) return false;
+  if (take_one_of(json, ".") && skip_digits(json) == 0) return false;
+  if (take_one_of(json, "eE")) {
+    (void)take_one_of(json, "+-");
+    if (skip_digits(json) == 0) return false;
+  }
+  *length = (size_t)(json->at - *text);
+  return true;
+}
+
+bool joist_json_word(struct joist_json *json, const char *word) {
+  skip_space(json);
+  const size_t length = strlen(word);
+  if ((size_t)(json->end - json->at) < length || memcmp(json->at, word, length) != 0) return false;
+  json->at += length;
+  return true;
+}

@@ -21,5 +21,9 @@ bool joist_json_is_done(struct joist_json *json);
 bool joist_json_string(struct joist_json *json, char *to, size_t *length);
 /* A whole number without sign, point and exponent, below 2^64. */
 bool joist_json_whole(struct joist_json *json, uint64_t *number);
+/* The text of the next number: where it begins and ends. False for what is none of JSON. */
+bool joist_json_number(struct joist_json *json, const char **text, size_t *length);
+/* Whether this word (true, false, null) comes next; passes it then. */
+bool joist_json_word(struct joist_json *json, const char *word);
 
 #endif

@@ -1,0 +1,185 @@
+# What base R calls for chunked tensors.
+
+chunked_footer <- function(x) {
+  zarr <- node_in(x)$kind == "zarr"
+  chunks <- chunks_of(x)
+  paste0(
+    "[ ", if (zarr) "Zarr " else "Delayed ", type_text(x),
+    if (length(chunks) > 0L) if (zarr) ", chunks " else ", blocks ",
+    paste(chunks, collapse = "x"), " ]"
+  )
+}
+
+# A corner of what needs no more than some blocks.
+#' @export
+print.nv_chunked <- function(x, digits = NULL, max = NULL, ...) {
+  if (length(x) > 0L && !needs_all(x)) {
+    if (is.null(max)) max <- min(getOption("max.print"), 200L)
+    seen <- if (length(x) <= max) nv_compute(x) else x
+    shown <- if (ndims(x) > 1L) {
+      corner_values(seen, max)
+    } else {
+      head_values(if (is_chunked(seen)) seen[seq_len(max)] else seen, Inf)
+    }
+    print(shown, digits = print_digits(x, digits), right = TRUE)
+    if (length(x) > length(shown)) {
+      cat(" ... ", format(length(x) - length(shown), big.mark = ","), " more\n", sep = "")
+    }
+  }
+  cat(chunked_footer(x), "\n", sep = "")
+  invisible(x)
+}
+
+#' @export
+format.nv_chunked <- function(x, ...) chunked_footer(x)
+
+#' @export
+str.nv_chunked <- function(object, ...) {
+  cat(" ", chunked_footer(object), "\n", sep = "")
+  invisible(NULL)
+}
+
+#' @export
+summary.nv_chunked <- function(object, ...) {
+  structure(
+    list(type = chunked_footer(object), length = length(object)),
+    class = "summary.nv_tensor"
+  )
+}
+
+# Whether there is a reduction or a product of blocks in it.
+needs_all <- function(x) {
+  node <- node_in(x)
+  is_contraction(x) || any(vapply(Filter(is_chunked, node$operands), needs_all, TRUE))
+}
+
+#' @export
+`[.nv_chunked` <- function(x, ..., drop = TRUE) {
+  indices <- read_indices(attr(x, "shape", TRUE), substitute(c(x, ...)), ...)
+  if (is.null(indices)) indices <- vector("list", ndims(x))
+  check_flag(drop, "drop")
+  x <- staged(x, 0L)
+  if (!is_chunked(x) || is_contraction(x)) {
+    return(.Call(joist_r_subset, nv_compute(x), indices, drop, FALSE))
+  }
+  extents <- shape(x)
+  if (length(indices) != length(extents)) stop_no_whole_index()
+  positions <- Map(chosen_positions, indices, extents)
+  counts <- lengths(positions)
+  out <- nv_broadcast_to(nv_convert(nv_scalar(FALSE), dtype(x), ambiguous(x)), counts)
+  program <- block_program(x)
+  f <- block_function(program)
+  each_part(positions, program, function(k, own, at) {
+    taken <- .Call(joist_r_subset, run_block(program, f, k), own, FALSE, FALSE)
+    out <<- if (length(at) == 0L) taken else .Call(joist_r_assign, out, at, taken, TRUE, FALSE)
+  })
+  if (drop) nv_reshape(out, counts[counts != 1L]) else out
+}
+
+#' @export
+`[[.nv_chunked` <- function(x, ..., exact = TRUE) {
+  taken <- x[..., drop = TRUE]
+  if (length(taken) != 1L) {
+    stop_joist("joist_shape_error", "[[ takes one element, and these are ", length(taken))
+  }
+  nv_reshape(taken, integer())
+}
+
+#' @export
+`[<-.nv_chunked` <- function(x, ..., value) {
+  node <- node_in(x)
+  indices <- read_indices(attr(x, "shape", TRUE), substitute(c(x, ...)), ...)
+  if (is.null(indices)) indices <- vector("list", ndims(x))
+  if (node$kind != "zarr") {
+    stop_joist(
+      "joist_value_error", "only the elements of an array in a store can be assigned to: this is ",
+      "a program; see nv_store()"
+    )
+  }
+  array <- node$array
+  if (is.null(array$store$put)) {
+    stop_joist("joist_value_error", "nothing can be written to \"", array$store$name, "\"")
+  }
+  if (length(indices) != ndims(x)) stop_no_whole_index()
+  positions <- Map(chosen_positions, indices, shape(x))
+  counts <- lengths(positions)
+  value <- if (is_chunked(value)) nv_compute(value) else value
+  n <- if (is_tensor(value)) length(value) else length(as_operand(value))
+  if (n != 1 && n != prod(counts)) {
+    stop_joist(
+      "joist_shape_error", format(n), " values for ", number_text(prod(counts)), " elements"
+    )
+  }
+  assign_parts(array, positions, value, n == 1)
+  x
+}
+
+stop_no_whole_index <- function() {
+  stop_joist("joist_shape_error", "a chunked tensor takes an index for each dimension")
+}
+
+# Positions from an index of R's, as of a tensor of so many elements.
+chosen_positions <- function(index, extent) {
+  if (is.null(index)) {
+    return(seq_len(extent))
+  }
+  if (is_plain(index) && is.numeric(index) && !anyNA(index) &&
+    all(index >= 1 & index <= extent)) {
+    return(as.integer(index))
+  }
+  all <- nv_iota(1L, "i32", extent)
+  as.integer(.Call(joist_r_subset, all, list(index), FALSE, FALSE))
+}
+
+# Calls f(k, own, at) for each block that has some of the positions: which they are within the
+# block, and among all.
+each_part <- function(positions, program, f) {
+  chunks <- program$chunks
+  counts <- block_counts(program)
+  parts <- Map(function(position, chunk) {
+    at <- split(seq_along(position), (position - 1L) %/% chunk)
+    lapply(seq_along(at), function(k) {
+      block <- as.integer(names(at)[k])
+      list(block = block, own = position[at[[k]]] - block * chunk, at = at[[k]])
+    })
+  }, positions, chunks)
+  strides <- cumprod(c(1, counts))[seq_along(counts)]
+  ranges <- lengths(parts)
+  for (n in seq_len(prod(ranges)) - 1) {
+    chosen <- Map(function(part, k) part[[k]], parts, mixed_digits(n, ranges) + 1L)
+    k <- sum(vapply(chosen, function(one) one$block, 0L) * strides)
+    f(k, lapply(chosen, function(one) one$own), lapply(chosen, function(one) one$at))
+  }
+}
+
+mixed_digits <- function(n, ranges) {
+  digits <- integer(length(ranges))
+  for (d in seq_along(ranges)) {
+    digits[d] <- as.integer(n %% ranges[d])
+    n <- n %/% ranges[d]
+  }
+  digits
+}
+
+assign_parts <- function(array, positions, value, single) {
+  counts <- lengths(positions)
+  if (!single) {
+    if (is_tensor(value)) value <- nv_reshape(value, counts) else dim(value) <- counts
+  }
+  space <- list(
+    extents = array$shape, chunks = array$chunks, inner = integer(), outer = seq_along(counts)
+  )
+  each_part(positions, space, function(k, own, at) {
+    place <- block_place(space, k) + 1L
+    chunk <- read_chunk(array, place)
+    if (is.null(chunk)) chunk <- filled(array, array$chunks)
+    part <- if (single) {
+      value
+    } else if (is_tensor(value)) {
+      .Call(joist_r_subset, value, at, FALSE, FALSE)
+    } else {
+      do.call(`[`, c(list(value), at, drop = FALSE))
+    }
+    write_chunk(array, place, .Call(joist_r_assign, chunk, own, part, FALSE, FALSE))
+  })
+}

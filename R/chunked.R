@@ -1,0 +1,232 @@
+#' Chunked tensors
+#'
+#' A chunked tensor has its elements in a store: [nv_zarr()] opens one. Dtype, shape and everything
+#' that functions say about them is that of a tensor. Operations on it are delayed: they give
+#' another chunked tensor, of the dtype and shape that the result will have, or an error if it has
+#' none. No element is read before `nv_compute()` makes a tensor of it, `nv_store()` writes it to a
+#' new Zarr array, or it is subset or printed.
+#'
+#' Delayed are elementwise operations and functions, with tensors and R values, too; casts;
+#' transposing; reshaping that adds or drops extents of 1; reductions over any dimensions; `%*%` and
+#' its like for matrices; and what goes along one dimension, such as [nv_cumsum()] and [nv_sort()].
+#' All of them run as one program, compiled as by [jit()], block by block: a block is as large as
+#' the largest chunk among the operands, and spans the dimension that an operation goes along.
+#' Reductions and matrix products within a program, such as the means in `x - nv_mean(x, 1, FALSE)`,
+#' are computed before it and kept in memory.
+#'
+#' Sums are put together from those of blocks, in an order that depends on the shapes and chunks
+#' alone. So the bits of a result do not depend on how many workers there are, nor on their order;
+#' they may differ from those of the same sum in memory.
+#'
+#' Memory that is needed at a time: for each worker a block of every array of the program, of its
+#' result, and one more that is encoded or decoded, besides what R has not collected yet; and the
+#' results of reductions. For `nv_compute()`, the tensor, and up to 64 blocks of it in each worker.
+#'
+#' `x[...]` reads the blocks that have elements of it and gives a tensor; it takes an index for each
+#' dimension. `x[...] <- value` writes to the store, which all handles of the array see, and
+#' converts the value as the assignment to a tensor does.
+#'
+#' @section Workers: Blocks are computed by the workers of [future::plan()], of whatever backend, or
+#'   one after another in this session if there is no plan. Workers get the program and read and
+#'   write chunks themselves: they need to see the store under the same path. A worker has its part
+#'   of the cores for threads. A worker that fails is replaced by another, the last time by this
+#'   session; what is wrong with the data is an error at once. Where the package \pkg{progressr} is
+#'   loaded, progress is signalled.
+#' @param x A chunked tensor; for `nv_compute()` and `nv_store()` also a tensor.
+#' @param path,node,codecs,order,attributes,overwrite See [nv_zarr_create()].
+#' @param chunks The extents of a chunk of the result, or one number for all dimensions; `NULL` for
+#'   those of the blocks of `x`.
+#' @param resume Whether to go on with an array that `nv_store()` of the same program began: chunks
+#'   that are there are kept. The array has the program in its attributes, as `joist_program`.
+#' @param retries How often a block is tried again.
+#' @return `nv_compute()`: a tensor of the dtype of `x`, as ambiguous as it is. `nv_store()`: the
+#'   chunked tensor that it wrote, of a known dtype.
+#' @section Errors: those of the operations, when they are called; `joist_value_error` for a chunk
+#'   that cannot be read, which is named, for a block that failed too often, for what needs all
+#'   elements in memory, and where `resume` finds another program; `joist_shape_error` for indices
+#'   and chunks that do not fit.
+#' @examples
+#' x <- nv_zarr_create(tempfile(), "f32", c(6, 4), chunks = c(2, 4))
+#' x[] <- matrix(1:24, 6)
+#' centered <- x - nv_mean(x, 1, drop = FALSE)
+#' centered
+#' nv_compute(nv_reduce_sum(centered^2, 1))
+#' y <- nv_store(centered, tempfile())
+#' y[1:2, ]
+#' @name chunked
+NULL
+
+#' @rdname chunked
+#' @export
+nv_compute <- function(x, retries = 2L) {
+  check_whole(retries, "retries")
+  x <- as_operand(x)
+  if (!is_chunked(x)) {
+    return(x)
+  }
+  x <- staged(x, retries)
+  if (!is_chunked(x)) {
+    return(x)
+  }
+  program <- block_program(x)
+  out <- NULL
+  run_program(program, retries = retries, take = function(start, block) {
+    if (is.null(out)) {
+      if (identical(shape(block), shape(x))) {
+        out <<- block
+        return()
+      }
+      none <- nv_tensor(FALSE, "bool", shape = integer())
+      out <<- nv_broadcast_to(nv_convert(none, dtype(x), ambiguous(x)), shape(x))
+    }
+    out <<- put_part(out, start, block)
+  })
+  out
+}
+
+# With the reductions and products within it computed, and all that follows from these alone.
+staged <- function(x, retries) {
+  known <- new.env(parent = emptyenv())
+  inner <- function(y) {
+    if (!is_chunked(y) || node_in(y)$kind == "zarr") {
+      return(y)
+    }
+    node <- node_in(y)
+    if (is.null(known[[node$id]])) assign(node$id, with_staged(y, node), envir = known)
+    known[[node$id]]
+  }
+  with_staged <- function(y, node) {
+    operands <- lapply(node$operands, function(operand) {
+      operand <- inner(operand)
+      if (is_contraction(operand)) nv_compute(operand, retries) else operand
+    })
+    if (!any(vapply(operands, is_chunked, TRUE))) {
+      return(apply_under(node$op, operands, node$attributes, node$rules))
+    }
+    node$operands <- operands
+    attr(y, "node") <- node
+    y
+  }
+  inner(x)
+}
+
+#' @rdname chunked
+#' @export
+nv_store <- function(x, path, node = "", chunks = NULL, codecs = character(), order = "C",
+                     attributes = list(), overwrite = FALSE, resume = FALSE, retries = 2L) {
+  check_flag(resume, "resume")
+  check_whole(retries, "retries")
+  check_attributes(attributes)
+  x <- as_operand(x)
+  extents <- shape(x)
+  if (is.null(chunks)) chunks <- if (is_chunked(x)) chunks_of(x) else usual_chunks(extents)
+  chunks <- chunk_extents(chunks, extents)
+  text <- program_text(x)
+  created <- function() {
+    nv_zarr_create(
+      path, dtype(x), extents, chunks, node,
+      codecs = codecs, order = order, overwrite = overwrite,
+      attributes = c(attributes, list(joist_program = text))
+    )
+  }
+  target <- if (resume) begun(path, node, abstract_of(x), chunks, text)
+  if (is.null(target)) {
+    target <- created()
+    resume <- FALSE
+  }
+  array <- node_in(target)$array
+  x <- staged(x, retries)
+  if (!is_chunked(x)) {
+    write_part(array, rep_len(1L, length(extents)), x)
+    return(target)
+  }
+  # Blocks of whole chunks, so that each chunk is written once.
+  blocks <- ceiling(chunks_of(x) / chunks) * chunks
+  attr(x, "chunks") <- as.integer(pmin(.Machine$integer.max, blocks))
+  program <- block_program(x)
+  wanted <- if (resume) blocks_missing(program, array)
+  own <- length(program$inner) == 0L
+  run_program(program,
+    retries = retries, target = if (own) array, wanted = wanted,
+    take = function(start, block) if (!own) write_part(array, start, block)
+  )
+  target
+}
+
+# The array that a run of the same program has left; NULL if there is none.
+begun <- function(path, node, type, chunks, text) {
+  store <- writable_store(path)
+  node <- node_of(node)
+  if (!store$exists(paste0(node, "zarr.json"))) {
+    return(NULL)
+  }
+  target <- open_node(store, node)
+  same <- is_chunked(target) && dtype(target) == dtype(type) &&
+    identical(shape(target), shape(type)) && identical(chunks_of(target), chunks) &&
+    identical(as.character(attr(target, "zarr_attributes")$joist_program), as.character(text))
+  if (!same) {
+    stop_joist(
+      "joist_value_error", "the array at \"", store$name, "\" is not what this program began"
+    )
+  }
+  target
+}
+
+blocks_missing <- function(program, array) {
+  inner <- inner_count(program)
+  blocks <- seq_len(outer_count(program)) - 1
+  all_there <- function(block) {
+    start <- result_start(program, block * inner)
+    stop <- pmin(array$shape, start + block_extents(program) - 1L)
+    there <- TRUE
+    each_chunk(start, stop, array$chunks, function(at, low, high) {
+      there <<- there && array$store$exists(chunk_key(array, at))
+    })
+    there
+  }
+  blocks[!vapply(blocks, all_there, TRUE)]
+}
+
+# How far a block of the result goes.
+block_extents <- function(program) {
+  role <- program$last$role
+  if (identical(role$name, "reduction") && !role$drop) {
+    return(replace(program$chunks, program$inner, 1L))
+  }
+  program$chunks[program$outer]
+}
+
+# A program as text, a line for each array and operation.
+program_text <- function(x) {
+  lines <- character()
+  known <- new.env(parent = emptyenv())
+  add <- function(text) {
+    lines[length(lines) + 1L] <<- paste0("%", length(lines) + 1L, " = ", text)
+    paste0("%", length(lines))
+  }
+  name_of <- function(y) {
+    if (!is_chunked(y)) {
+      y <- as_operand(y)
+      bytes <- nv_write_bin(y, endian = "little")
+      return(add(paste0(type_text(y), " ", paste(rev(checksum("crc32c", bytes)), collapse = ""))))
+    }
+    node <- node_in(y)
+    if (node$kind == "zarr") {
+      return(add(paste0(type_text(y), " ", node$array$store$name, "/", node$array$node)))
+    }
+    if (is.null(known[[node$id]])) {
+      operands <- vapply(node$operands, name_of, "")
+      given <- Filter(Negate(is.null), node$attributes)
+      values <- vapply(given, function(value) paste(format(value), collapse = " "), "")
+      said <- paste(names(given), values, sep = "=", collapse = ", ")
+      line <- add(paste0(
+        type_text(y), " ", node$op, "(", paste(operands, collapse = ", "), ")",
+        if (length(given) > 0L) paste0(" [", said, "]")
+      ))
+      assign(node$id, line, envir = known)
+    }
+    known[[node$id]]
+  }
+  name_of(x)
+  lines
+}

@@ -1,0 +1,149 @@
+# Work on blocks, here or by the processes of the plan() of the package future.
+
+# Units of work, each a list of parts of blocks of the result: `blocks` that are to be combined,
+# from 0 on, the `level` in the tree where their part belongs, and whether it `ends` the block.
+work_units <- function(program, wanted, workers) {
+  inner <- inner_count(program)
+  most <- max(1, min(64, length(wanted) * inner / (8 * workers)))
+  level <- 0L
+  while (2^(level + 1L) <= min(most, inner)) level <- level + 1L
+  from <- seq(0, inner - 1, by = 2^level)
+  parts <- do.call(c, lapply(wanted, function(block) {
+    lapply(from, function(first) {
+      last <- min(inner, first + 2^level) - 1
+      list(blocks = block * inner + first:last, level = level, ends = last == inner - 1)
+    })
+  }))
+  unname(split(as.list(parts), (seq_along(parts) - 1L) %/% max(1, most %/% 2^level)))
+}
+
+# How many blocks make one of the result.
+inner_count <- function(program) prod(block_counts(program)[program$inner])
+
+# What a worker does: the parts of a unit, or NULL for one that it has `put` into the target.
+run_unit <- function(work, unit) {
+  program <- work$program
+  if (!is.null(work$threads)) {
+    threads <- nv_get_threads()
+    nv_set_threads(work$threads)
+    on.exit(nv_set_threads(threads))
+  }
+  f <- if (is.null(work$f)) block_function(program) else work$f
+  combine <- combiner(program)
+  lapply(unit, function(part) {
+    tree <- tree_new(combine)
+    for (k in part$blocks) tree$add(run_block(program, f, k), 0L)
+    block <- tree$result()
+    if (is.null(work$target)) {
+      return(block)
+    }
+    write_part(work$target, result_start(program, part$blocks), block)
+    NULL
+  })
+}
+
+# Calls take(start, block) for every wanted block of the result, in their order, NULL for a block
+# that a worker has written to the `target`.
+run_program <- function(program, take, retries, target = NULL, wanted = NULL) {
+  if (is.null(wanted)) wanted <- seq_len(outer_count(program)) - 1
+  workers <- worker_count()
+  work <- list(program = program, target = target)
+  tree <- tree_new(combiner(program))
+  each_unit(work, work_units(program, wanted, workers), workers, retries, function(unit, got) {
+    for (k in seq_along(unit)) {
+      part <- unit[[k]]
+      if (is.null(got[[k]])) next
+      tree$add(got[[k]], part$level)
+      if (!part$ends) next
+      block <- finish_block(program, tree$result())
+      tree <<- tree_new(combiner(program))
+      take(result_start(program, part$blocks[1L]), block)
+    }
+  })
+}
+
+outer_count <- function(program) prod(block_counts(program)[program$outer])
+
+worker_count <- function() {
+  if (!"future" %in% loadedNamespaces()) {
+    return(1L)
+  }
+  if (inherits(future::plan(), "sequential")) 1L else as.integer(min(future::nbrOfWorkers(), 1024))
+}
+
+# Calls take(unit, what run_unit() gave) for all units, in their order.
+each_unit <- function(work, units, workers, retries, take) {
+  step <- progress_of(length(units))
+  if (workers == 1L) {
+    work$f <- block_function(work$program)
+    for (unit in units) {
+      take(unit, run_unit(work, unit))
+      step()
+    }
+    return(invisible(NULL))
+  }
+  work$threads <- max(1L, parallel_cores() %/% workers)
+  waiting <- list()
+  next_unit <- 1L
+  while (length(waiting) > 0L || next_unit <= length(units)) {
+    while (length(waiting) < workers && next_unit <= length(units)) {
+      unit <- units[[next_unit]]
+      waiting[[length(waiting) + 1L]] <- list(unit = unit, future = start_unit(work, unit))
+      next_unit <- next_unit + 1L
+    }
+    oldest <- waiting[[1L]]
+    waiting[[1L]] <- NULL
+    take(oldest$unit, unit_value(work, oldest, retries))
+    step()
+  }
+}
+
+# An error instead of a future where the worker is gone.
+start_unit <- function(work, unit) {
+  given <- list(run_unit = run_unit, work = work, unit = unit)
+  tryCatch(
+    future::future(run_unit(work, unit), globals = given, packages = "joist", seed = NULL),
+    error = identity
+  )
+}
+
+# Tried again where a worker fails, the last time in this process. What joist says of the data it
+# would say again.
+unit_value <- function(work, started, retries) {
+  future <- started$future
+  for (again in 0:retries) {
+    got <- future
+    if (!inherits(got, "error")) got <- tryCatch(list(future::value(got)), error = identity)
+    if (!inherits(got, "error")) {
+      return(got[[1L]])
+    }
+    if (inherits(got, "joist_error")) stop(got)
+    if (again + 1L < retries) {
+      future <- start_unit(work, started$unit)
+    } else if (again < retries) {
+      here <- work
+      here$threads <- NULL
+      future <- tryCatch(list(run_unit(here, started$unit)), error = identity)
+      if (!inherits(future, "error")) {
+        return(future[[1L]])
+      }
+    }
+  }
+  place <- block_place(work$program, started$unit[[1L]]$blocks[1L]) + 1L
+  stop_joist(
+    "joist_value_error", "block ", paste(place, collapse = ", "), " failed ", retries + 1L,
+    " times: ", conditionMessage(got)
+  )
+}
+
+parallel_cores <- function() {
+  if (requireNamespace("future", quietly = TRUE)) as.integer(future::availableCores()) else 1L
+}
+
+# A function to be called after each step; of the package progressr, where that is loaded.
+progress_of <- function(steps) {
+  if (!"progressr" %in% loadedNamespaces() || steps == 0L) {
+    return(function() NULL)
+  }
+  progressr::progressor(steps = steps, envir = parent.frame())
+}

@@ -1,0 +1,456 @@
+# The metadata of Zarr arrays and groups, of versions 3 and 2, as lists: what is in an array is
+# `shape`, `chunks`, `dtype`, `fill` (a scalar tensor), `codecs` (of bytes, a list of lists with a
+# `name`), `order` (of the dims of a chunk as they are stored, the slowest first), `swapped`,
+# `separator` and `prefix` (of the keys of chunks), `attributes` and `dimension_names`.
+
+stop_field <- function(key, field, ...) {
+  stop_joist("joist_value_error", key, ": `", field, "` ", ...)
+}
+
+parse_json <- function(bytes, key) {
+  tryCatch(.Call(joist_r_read_json, bytes), joist_value_error = function(e) {
+    stop_joist("joist_value_error", key, ": ", conditionMessage(e))
+  })
+}
+
+read_metadata <- function(store, node) {
+  key <- paste0(node, "zarr.json")
+  bytes <- store$get(key)
+  if (!is.null(bytes)) {
+    return(metadata_of_v3(parse_json(bytes, key), key))
+  }
+  key <- paste0(node, ".zarray")
+  bytes <- store$get(key)
+  attributes <- function() {
+    bytes <- store$get(paste0(node, ".zattrs"))
+    if (!is.null(bytes)) plain_json(parse_json(bytes, paste0(node, ".zattrs")))
+  }
+  if (!is.null(bytes)) {
+    return(c(metadata_of_v2(parse_json(bytes, key), key), list(attributes = attributes())))
+  }
+  if (!is.null(store$get(paste0(node, ".zgroup")))) {
+    return(list(type = "group", attributes = attributes()))
+  }
+  stop_joist(
+    "joist_value_error", "there is no Zarr array or group at \"", store$name, "\"",
+    if (nzchar(node)) paste0(", ", sub("/$", "", node))
+  )
+}
+
+# ---- fields ----
+
+is_object_json <- function(x) is.list(x) && !is.null(names(x))
+
+is_text_json <- function(x) is.character(x) && !inherits(x, "json_number")
+
+# A list of whole numbers.
+whole_field <- function(x, key, field, least) {
+  numbers <- if (is.list(x)) lapply(x, function(one) if (inherits(one, "json_number")) one)
+  values <- suppressWarnings(as.numeric(unlist(numbers)))
+  fits <- is.list(x) && length(values) == length(x) && is_whole(c(0, values)) &&
+    all(values >= least)
+  if (!fits) {
+    stop_field(key, field, "must be a list of whole numbers from ", least, " to 2^31 - 1")
+  }
+  as.integer(values)
+}
+
+text_field <- function(x, key, field) {
+  if (!is_text_json(x)) stop_field(key, field, "must be text")
+  as.character(x)
+}
+
+# A name, or an object with one; gives list(name =, configuration =).
+named_field <- function(x, key, field) {
+  if (is_text_json(x)) x <- list(name = x)
+  if (!is_object_json(x) || !is_text_json(x[["name"]])) {
+    stop_field(key, field, "must have a `name`")
+  }
+  configuration <- x[["configuration"]]
+  if (!is.null(configuration) && !is_object_json(configuration)) {
+    stop_field(key, field, "must have an object for its `configuration`")
+  }
+  list(name = as.character(x[["name"]]), configuration = as.list(configuration))
+}
+
+# Numbers as doubles, lists of numbers, texts and flags as vectors.
+plain_json <- function(x) {
+  if (inherits(x, "json_number")) {
+    return(as.numeric(x))
+  }
+  if (!is.list(x)) {
+    return(x)
+  }
+  x <- lapply(x, plain_json)
+  kinds <- unique(vapply(x, function(one) if (length(one) == 1L) class(one)[1L] else "", ""))
+  if (is.null(names(x)) && length(x) > 1L && length(kinds) == 1L && !kinds %in% c("", "list")) {
+    return(unlist(x))
+  }
+  x
+}
+
+# ---- version 3 ----
+
+metadata_of_v3 <- function(json, key) {
+  if (!is_object_json(json)) stop_joist("joist_value_error", key, ": is no object of JSON")
+  if (!identical(as.character(json[["zarr_format"]]), "3")) {
+    stop_field(key, "zarr_format", "must be 3")
+  }
+  attributes <- json[["attributes"]]
+  if (!is.null(attributes) && !is_object_json(attributes)) {
+    stop_field(key, "attributes", "must be an object")
+  }
+  type <- text_field(json[["node_type"]], key, "node_type")
+  if (type == "group") {
+    return(list(type = "group", attributes = plain_json(attributes)))
+  }
+  if (type != "array") stop_field(key, "node_type", "must be \"array\" or \"group\"")
+  dtype <- zarr_dtype(json[["data_type"]], key)
+  shape <- whole_field(json[["shape"]], key, "shape", 0)
+  chunks <- regular_grid(json[["chunk_grid"]], shape, key)
+  keys <- chunk_keys(json[["chunk_key_encoding"]], key)
+  codecs <- codecs_of_v3(json[["codecs"]], dtype, length(shape), key)
+  refuse_extensions(json, key)
+  c(
+    list(
+      type = "array", dtype = dtype, shape = shape, chunks = chunks,
+      fill = parse_fill(json[["fill_value"]], dtype, key),
+      attributes = plain_json(attributes),
+      dimension_names = dimension_names(json[["dimension_names"]], length(shape), key)
+    ),
+    keys, codecs
+  )
+}
+
+zarr_dtype <- function(x, key) {
+  name <- if (is_text_json(x)) as.character(x) else named_field(x, key, "data_type")$name
+  known <- vapply(dtypes(), function(dtype) format(as_dtype(dtype), style = "jax"), "")
+  at <- match(name, known)
+  if (is.na(at)) {
+    stop_joist(
+      "joist_dtype_error", key, ": `data_type` is \"", name, "\", which is no dtype of joist's"
+    )
+  }
+  dtypes()[at]
+}
+
+regular_grid <- function(x, shape, key) {
+  grid <- named_field(x, key, "chunk_grid")
+  if (grid$name != "regular") {
+    stop_field(key, "chunk_grid", "is \"", grid$name, "\"; joist reads \"regular\"")
+  }
+  check_chunks(whole_field(grid$configuration[["chunk_shape"]], key, "chunk_shape", 1), shape, key)
+}
+
+check_chunks <- function(chunks, shape, key, field = "chunk_shape") {
+  if (length(chunks) != length(shape)) {
+    stop_field(key, field, "must have ", length(shape), " extents, as `shape`")
+  }
+  chunks
+}
+
+chunk_keys <- function(x, key) {
+  encoding <- named_field(x, key, "chunk_key_encoding")
+  if (!encoding$name %in% c("default", "v2")) {
+    stop_field(key, "chunk_key_encoding", "is \"", encoding$name, "\", which is not known")
+  }
+  separator <- encoding$configuration[["separator"]]
+  if (is.null(separator)) separator <- if (encoding$name == "default") "/" else "."
+  check_separator(separator, key, "separator")
+  list(separator = separator, prefix = if (encoding$name == "default") "c" else "")
+}
+
+check_separator <- function(x, key, field) {
+  if (!is_text_json(x) || !x %in% c("/", ".")) stop_field(key, field, "must be \"/\" or \".\"")
+}
+
+codecs_of_v3 <- function(x, dtype, rank, key) {
+  if (!is.list(x) || !is.null(names(x)) || length(x) == 0L) {
+    stop_field(key, "codecs", "must be a list of codecs")
+  }
+  all <- lapply(x, named_field, key, "codecs")
+  order <- seq_len(rank)
+  while (length(all) > 0L && all[[1L]]$name == "transpose") {
+    one <- transposed_order(all[[1L]]$configuration[["order"]], rank, key)
+    order <- order[one]
+    all <- all[-1L]
+  }
+  if (length(all) == 0L || all[[1L]]$name != "bytes") {
+    there <- if (length(all) == 0L) "nothing" else paste0("the codec \"", all[[1L]]$name, "\"")
+    stop_field(key, "codecs", "has ", there, " where joist reads \"bytes\"")
+  }
+  endian <- all[[1L]]$configuration[["endian"]]
+  swapped <- if (is.null(endian) && .Call(joist_r_dtype_size, nv_aval(dtype)) == 1) {
+    FALSE
+  } else {
+    endian <- text_field(endian, key, "endian")
+    if (!endian %in% c("little", "big")) stop_field(key, "endian", "must be little or big")
+    endian != .Platform$endian
+  }
+  codecs <- lapply(all[-1L], function(codec) c(list(name = codec$name), codec$configuration))
+  for (codec in codecs) check_codec(codec$name, key)
+  list(order = order, swapped = swapped, codecs = codecs)
+}
+
+transposed_order <- function(x, rank, key) {
+  order <- if (identical(x, "C")) {
+    seq_len(rank)
+  } else if (identical(x, "F")) {
+    rev(seq_len(rank))
+  } else {
+    whole_field(x, key, "order", 0) + 1L
+  }
+  if (!identical(sort(order), seq_len(rank))) {
+    stop_field(key, "order", "must have every dimension once, from 0 on")
+  }
+  order
+}
+
+dimension_names <- function(x, rank, key) {
+  if (is.null(x)) {
+    return(NULL)
+  }
+  fits <- is.list(x) && length(x) == rank &&
+    all(vapply(x, function(one) is.null(one) || is_text_json(one), TRUE))
+  if (!fits) stop_field(key, "dimension_names", "must have a text or null for each dimension")
+  vapply(x, function(one) if (is.null(one)) NA_character_ else as.character(one), "")
+}
+
+refuse_extensions <- function(json, key) {
+  known <- c(
+    "zarr_format", "node_type", "shape", "data_type", "chunk_grid", "chunk_key_encoding",
+    "fill_value", "codecs", "attributes", "dimension_names", "storage_transformers",
+    "consolidated_metadata"
+  )
+  if (length(json[["storage_transformers"]]) > 0L) {
+    stop_field(key, "storage_transformers", "must be empty")
+  }
+  for (field in setdiff(names(json), known)) {
+    if (!is_object_json(json[[field]]) || !isFALSE(json[[field]][["must_understand"]])) {
+      stop_field(key, field, "is not known")
+    }
+  }
+}
+
+# ---- version 2 ----
+
+metadata_of_v2 <- function(json, key) {
+  if (!is_object_json(json)) stop_joist("joist_value_error", key, ": is no object of JSON")
+  if (!identical(as.character(json[["zarr_format"]]), "2")) {
+    stop_field(key, "zarr_format", "must be 2")
+  }
+  shape <- whole_field(json[["shape"]], key, "shape", 0)
+  chunks <- check_chunks(whole_field(json[["chunks"]], key, "chunks", 1), shape, key, "chunks")
+  type <- dtype_of_v2(json[["dtype"]], key)
+  order <- text_field(json[["order"]], key, "order")
+  if (!order %in% c("C", "F")) stop_field(key, "order", "must be \"C\" or \"F\"")
+  if (length(json[["filters"]]) > 0L) {
+    filter <- json[["filters"]][[1L]]
+    named <- is_object_json(filter) && is_text_json(filter[["id"]])
+    stop_field(
+      key, "filters", "has ", if (named) paste0("\"", filter[["id"]], "\"") else "one",
+      "; joist reads arrays without"
+    )
+  }
+  separator <- json[["dimension_separator"]]
+  if (is.null(separator)) separator <- "."
+  check_separator(separator, key, "dimension_separator")
+  list(
+    type = "array", dtype = type$dtype, shape = shape, chunks = chunks,
+    fill = parse_fill(json[["fill_value"]], type$dtype, key), dimension_names = NULL,
+    separator = separator, prefix = "",
+    order = if (order == "C") seq_along(shape) else rev(seq_along(shape)),
+    swapped = type$swapped, codecs = codecs_of_v2(json[["compressor"]], key)
+  )
+}
+
+dtype_of_v2 <- function(x, key) {
+  text <- text_field(x, key, "dtype")
+  code <- substring(text, 2L)
+  known <- vapply(setdiff(dtypes(), "bf16"), function(dtype) {
+    if (dtype == "bool") "b1" else format(as_dtype(dtype), style = "numpy")
+  }, "")
+  at <- match(code, known)
+  if (is.na(at) || !substr(text, 1L, 1L) %in% c("<", ">", "|")) {
+    stop_joist(
+      "joist_dtype_error", key, ": `dtype` is \"", text, "\", which is no dtype of joist's"
+    )
+  }
+  big <- startsWith(text, ">")
+  list(dtype = names(known)[at], swapped = big != (.Platform$endian == "big"))
+}
+
+codecs_of_v2 <- function(x, key) {
+  if (is.null(x)) {
+    return(list())
+  }
+  if (!is_object_json(x) || !is_text_json(x[["id"]])) stop_field(key, "compressor", "has no `id`")
+  check_codec(as.character(x[["id"]]), key, "compressor")
+  list(c(list(name = as.character(x[["id"]])), x[names(x) != "id"]))
+}
+
+# ---- fill values ----
+
+parse_fill <- function(x, dtype, key) {
+  wrong <- function(...) stop_field(key, "fill_value", "is no value of ", dtype)
+  if (is.null(x)) {
+    return(nv_scalar(if (dtype == "bool") FALSE else 0L, dtype))
+  }
+  kind <- dtype_kind(nv_aval(dtype))
+  fill <- tryCatch(
+    switch(kind,
+      bool = if (isTRUE(x) || isFALSE(x)) nv_scalar(x) else wrong(),
+      int = ,
+      uint = fill_integer(x, dtype),
+      float = fill_float(x, dtype),
+      complex = fill_complex(x, dtype)
+    ),
+    joist_error = wrong
+  )
+  if (is.null(fill)) wrong() else fill
+}
+
+fill_integer <- function(x, dtype) {
+  if (inherits(x, "json_number") && grepl("^-?[0-9]+([.]0*)?$", x)) {
+    number <- sub("[.].*", "", unclass(x))
+    nv_convert_exactly(number, dtype)
+  }
+}
+
+# The integer that a text has, an error where the dtype has not.
+nv_convert_exactly <- function(text, dtype) {
+  if (dtype %in% c("i64", "ui64")) nv_scalar(text, dtype) else nv_scalar(as.numeric(text), dtype)
+}
+
+fill_float <- function(x, dtype) {
+  if (inherits(x, "json_number")) {
+    return(nv_convert(nv_scalar(as.numeric(x), "f64"), dtype))
+  }
+  if (!is_text_json(x)) {
+    return(NULL)
+  }
+  special <- list("NaN" = NaN, "Infinity" = Inf, "-Infinity" = -Inf)
+  if (x %in% names(special)) {
+    return(nv_scalar(special[[x]], dtype))
+  }
+  digits <- 2L * .Call(joist_r_dtype_size, nv_aval(dtype))
+  if (grepl(sprintf("^0x[0-9a-fA-F]{%d}$", digits), x)) {
+    pairs <- substring(x, seq(3L, digits + 1L, 2L), seq(4L, digits + 2L, 2L))
+    nv_read_bin(as.raw(strtoi(pairs, 16L)), dtype, integer(), endian = "big")
+  }
+}
+
+fill_complex <- function(x, dtype) {
+  part <- if (dtype == "c64") "f32" else "f64"
+  if (inherits(x, "json_number")) x <- list(x, structure("0", class = "json_number"))
+  if (!is.list(x) || length(x) != 2L) {
+    return(NULL)
+  }
+  parts <- lapply(x, fill_float, part)
+  if (!is.null(parts[[1L]]) && !is.null(parts[[2L]])) {
+    bytes <- c(nv_write_bin(parts[[1L]]), nv_write_bin(parts[[2L]]))
+    nv_read_bin(bytes, dtype, integer())
+  }
+}
+
+format_fill <- function(fill, dtype) {
+  switch(dtype_kind(fill),
+    bool = if (as_array(fill)) "true" else "false",
+    int = ,
+    uint = as_array(fill, "character"),
+    float = format_float(fill),
+    complex = {
+      parts <- list(nv_real(fill), nv_imag(fill))
+      paste0("[", paste(vapply(parts, format_float, ""), collapse = ","), "]")
+    }
+  )
+}
+
+# The bits where JSON has no number for it.
+format_float <- function(x) {
+  value <- as_array(nv_convert(x, "f64"))
+  if (!is.na(value)) {
+    infinite <- paste0("\"", if (value < 0) "-", "Infinity\"")
+    return(if (is.finite(value)) exact_number(value) else infinite)
+  }
+  bytes <- nv_write_bin(x, endian = "big")
+  plain <- nv_write_bin(parse_fill("NaN", format(dtype(x)), ""), endian = "big")
+  if (identical(bytes, plain)) "\"NaN\"" else paste0("\"0x", paste(bytes, collapse = ""), "\"")
+}
+
+exact_number <- function(x) {
+  format(x, digits = if (as.numeric(format(x, digits = 15L)) == x) 15L else 17L)
+}
+
+# ---- writing ----
+
+format_metadata <- function(array) {
+  shown <- function(x) as_json(lapply(x, json_one))
+  size <- .Call(joist_r_dtype_size, nv_aval(array$dtype))
+  codecs <- c(
+    if (!identical(array$order, seq_along(array$shape))) {
+      sprintf("{\"name\":\"transpose\",\"configuration\":{\"order\":%s}}", shown(array$order - 1L))
+    },
+    sprintf(
+      "{\"name\":\"bytes\",\"configuration\":{\"endian\":\"%s\"}}",
+      if (array$swapped == (.Platform$endian == "little")) "big" else "little"
+    ),
+    vapply(array$codecs, format_codec, "", size)
+  )
+  names <- array$dimension_names
+  fields <- c(
+    zarr_format = "3", node_type = "\"array\"", shape = shown(array$shape),
+    data_type = json_strings(format(as_dtype(array$dtype), style = "jax")),
+    chunk_grid = sprintf(
+      "{\"name\":\"regular\",\"configuration\":{\"chunk_shape\":%s}}", shown(array$chunks)
+    ),
+    chunk_key_encoding = sprintf(
+      "{\"name\":\"default\",\"configuration\":{\"separator\":\"%s\"}}", array$separator
+    ),
+    fill_value = format_fill(array$fill), codecs = paste0("[", paste(codecs, collapse = ","), "]"),
+    attributes = attributes_json(array$attributes),
+    dimension_names = if (!is.null(names)) shown(names)
+  )
+  format_object(fields)
+}
+
+format_object <- function(fields) {
+  paste0("{\n", paste0("  \"", names(fields), "\": ", fields, collapse = ",\n"), "\n}\n")
+}
+
+# With the settings that compression.c has.
+format_codec <- function(codec, size) {
+  settings <- switch(codec$name,
+    gzip = sprintf("\"level\":%d", gzip_level),
+    zstd = "\"level\":3,\"checksum\":false",
+    blosc = sprintf(paste0(
+      "\"cname\":\"lz4\",\"clevel\":5,\"shuffle\":\"shuffle\",\"typesize\":%d,\"blocksize\":0"
+    ), size)
+  )
+  configuration <- if (!is.null(settings)) paste0(",\"configuration\":{", settings, "}")
+  paste0("{\"name\":\"", codec$name, "\"", configuration, "}")
+}
+
+format_group <- function(attributes) {
+  format_object(c(
+    zarr_format = "3", node_type = "\"group\"", attributes = attributes_json(attributes)
+  ))
+}
+
+# A vector of length 1 is a value by itself; all digits of numbers.
+attributes_json <- function(x) if (length(x) == 0L) "{}" else value_json(x)
+
+value_json <- function(x) {
+  if (is.list(x)) {
+    parts <- vapply(x, value_json, "", USE.NAMES = FALSE)
+    named <- !is.null(names(x))
+    if (named) parts <- paste0(json_strings(names(x)), ":", parts)
+    return(paste0(if (named) "{" else "[", paste(parts, collapse = ","), if (named) "}" else "]"))
+  }
+  parts <- if (is.double(x)) {
+    vapply(x, function(one) if (is.finite(one)) exact_number(one) else "null", "")
+  } else {
+    json_atoms(x)
+  }
+  if (length(x) == 1L) parts else paste0("[", paste(parts, collapse = ","), "]")
+}

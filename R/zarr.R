@@ -1,0 +1,236 @@
+#' Zarr arrays: tensors in stores
+#'
+#' `nv_zarr()` opens an array in a Zarr store, `nv_zarr_create()` makes one there: a tensor whose
+#' elements stay where they are, in chunks, and may be more than memory holds. See [chunked] for
+#' what can be done with it. A Zarr group is opened as a list of what is in it.
+#'
+#' Version 3 of the format is read and written, version 2 is read: regular chunks, in either byte
+#' order and any order of dimensions, the codecs `bytes`, `transpose`, `gzip`, `zlib` and `crc32c`,
+#' `zstd` and `blosc` where joist was built with their libraries, and all of joist's dtypes, `bf16`
+#' among them. Another codec or data type is an error that names it.
+#'
+#' A chunk is written under a name of its own and then renamed: whoever reads sees all of it or
+#' none. Two processes may write different chunks of an array at the same time.
+#'
+#' Of an array at an address, `http://` or `https://`, everything can be read. A group there cannot
+#' say what it has: give the address of the array.
+#'
+#' @param path The name of a folder, an address, or a store that [nv_zarr_store()] made.
+#' @param dtype A dtype or its name.
+#' @param shape An integer vector of extents.
+#' @param chunks The extents of a chunk, or one number for all dimensions; `NULL` for chunks of
+#'   about a million elements.
+#' @param node The path of an array or group within the store, with slashes; `""` for the store
+#'   itself. Groups that it goes through are made.
+#' @param fill The value of elements that nobody wrote, an R value or tensor; `NULL` for 0.
+#' @param codecs The names of codecs for the bytes, in the order in which they are applied:
+#'   `"gzip"`, `"crc32c"`, and `"zstd"` and `"blosc"` where joist has them.
+#' @param order The order of the elements of a chunk: `"C"`, which all readers of Zarr have, or
+#'   `"F"`, that of tensors, which is faster here; or the dimensions, the slowest first.
+#' @param endian The order of the bytes of a number: `"little"`, `"big"`, or `"swap"` for what this
+#'   machine has not.
+#' @param dimension_names A name for each dimension, `NA` for none, or `NULL`.
+#' @param attributes A named list of vectors and lists that is kept with the array or group.
+#' @param overwrite Whether an array that is there is replaced, chunks and all.
+#' @return `nv_zarr()` and `nv_zarr_create()`: a chunked tensor, of the known dtype that the array
+#'   has; its [attributes()] `zarr_attributes` and `dimension_names` are those of the array.
+#'   `nv_zarr()` of a group: a list of arrays and groups, by their names, with the attribute
+#'   `zarr_attributes`. `nv_zarr_create_group()`: `NULL`, invisibly.
+#' @section Errors: `joist_value_error` for what is no Zarr array, with the field of the metadata
+#'   that is wrong, for a codec that joist has not, for an array that is there, and for what cannot
+#'   be read or written; `joist_dtype_error` for a data type that is no dtype; `joist_shape_error`
+#'   for a shape or chunks that are none.
+#' @source The Zarr core specification, version 3.0, and version 2,
+#'   <https://zarr-specs.readthedocs.io>.
+#' @examples
+#' folder <- tempfile(fileext = ".zarr")
+#' x <- nv_zarr_create(folder, "f32", c(6, 4), chunks = c(3, 4), codecs = "gzip")
+#' x[1:2, ] <- matrix(1:8, 2)
+#' nv_zarr(folder)
+#' x[2, ]
+#' @export
+nv_zarr <- function(path, node = "") {
+  store <- zarr_store(path)
+  open_node(store, node_of(node))
+}
+
+# The prefix of the keys of an array or group.
+node_of <- function(node) {
+  parts <- if (is_file_name(node)) strsplit(node, "/", fixed = TRUE)[[1L]]
+  parts <- parts[nzchar(parts)]
+  if (!is_file_name(node) || any(parts %in% c(".", "..") | startsWith(parts, "__"))) {
+    stop_joist("joist_value_error", "`node` must be the path of an array or group in the store")
+  }
+  if (length(parts) == 0L) "" else paste0(paste(parts, collapse = "/"), "/")
+}
+
+open_node <- function(store, node) {
+  metadata <- read_metadata(store, node)
+  if (metadata$type == "array") {
+    return(zarr_tensor(store, node, metadata))
+  }
+  if (is.null(store$list)) {
+    stop_joist(
+      "joist_value_error", "\"", store$name, "\" is a group that cannot say what it has; open its ",
+      "arrays by `node`"
+    )
+  }
+  inside <- sort(store$list(node))
+  marked <- vapply(inside, function(name) {
+    any(vapply(c("/zarr.json", "/.zarray", "/.zgroup"), function(key) {
+      store$exists(paste0(node, name, key))
+    }, TRUE))
+  }, TRUE)
+  members <- lapply(inside[marked], function(name) open_node(store, paste0(node, name, "/")))
+  structure(members, names = inside[marked], zarr_attributes = metadata$attributes)
+}
+
+zarr_tensor <- function(store, node, metadata) {
+  type <- nv_aval(metadata$dtype, metadata$shape)
+  metadata$size <- .Call(joist_r_dtype_size, type)
+  array <- c(metadata, list(store = store, node = node))
+  x <- chunked_tensor(type, array$chunks, list(kind = "zarr", array = array))
+  attr(x, "zarr_attributes") <- metadata$attributes
+  attr(x, "dimension_names") <- metadata$dimension_names
+  x
+}
+
+#' @rdname nv_zarr
+#' @export
+nv_zarr_create <- function(path, dtype, shape, chunks = NULL, node = "", fill = NULL,
+                           codecs = character(), order = "C", endian = "little",
+                           dimension_names = NULL, attributes = list(), overwrite = FALSE) {
+  store <- writable_store(path)
+  type <- nv_aval(dtype, shape)
+  extents <- joist::shape(type)
+  swapped <- is_swapped(endian)
+  check_flag(overwrite, "overwrite")
+  check_attributes(attributes)
+  if (!is.null(dimension_names) &&
+    (!is.character(dimension_names) || length(dimension_names) != length(extents))) {
+    stop_joist("joist_value_error", "`dimension_names` must be a text for each dimension, or NULL")
+  }
+  if (!is.character(codecs) || !all(codecs %in% zarr_codecs())) {
+    known <- paste(zarr_codecs(), collapse = ", ")
+    stop_joist("joist_value_error", "`codecs` must be among ", known)
+  }
+  array <- list(
+    type = "array", dtype = format(joist::dtype(type)), shape = extents,
+    chunks = if (is.null(chunks)) usual_chunks(extents) else chunk_extents(chunks, extents),
+    fill = fill_of(fill, type), codecs = lapply(codecs, function(name) list(name = name)),
+    order = order_of(order, length(extents)), swapped = swapped, separator = "/", prefix = "c",
+    attributes = attributes, dimension_names = dimension_names
+  )
+  node <- node_of(node)
+  make_room(store, node, overwrite)
+  store$put(paste0(node, "zarr.json"), charToRaw(enc2utf8(format_metadata(array))))
+  zarr_tensor(store, node, array)
+}
+
+#' @rdname nv_zarr
+#' @export
+nv_zarr_create_group <- function(path, node = "", attributes = list()) {
+  store <- writable_store(path)
+  check_attributes(attributes)
+  node <- node_of(node)
+  make_room(store, node, FALSE)
+  store$put(paste0(node, "zarr.json"), charToRaw(enc2utf8(format_group(attributes))))
+  invisible(NULL)
+}
+
+writable_store <- function(path) {
+  store <- zarr_store(path)
+  if (is.null(store$put)) {
+    stop_joist("joist_value_error", "nothing can be written to \"", store$name, "\"")
+  }
+  store
+}
+
+# Sees to it that there is nothing at a node, and to the groups that it is in.
+make_room <- function(store, node, overwrite) {
+  marks <- paste0(node, c("zarr.json", ".zarray", ".zgroup"))
+  there <- any(vapply(marks, store$exists, TRUE))
+  if (there && !overwrite) {
+    stop_joist(
+      "joist_value_error", "there is an array or group at \"", store$name, "\"",
+      if (nzchar(node)) paste0(", ", sub("/$", "", node)), "; `overwrite = TRUE` replaces it"
+    )
+  }
+  if (there) remove_node(store, node)
+  parts <- strsplit(node, "/", fixed = TRUE)[[1L]]
+  above <- if (length(parts) > 0L) {
+    c("", vapply(seq_along(parts)[-length(parts)], function(k) {
+      paste0(paste(parts[seq_len(k)], collapse = "/"), "/")
+    }, ""))
+  }
+  for (group in above) {
+    key <- paste0(group, "zarr.json")
+    if (!store$exists(key)) store$put(key, charToRaw(format_group(NULL)))
+  }
+}
+
+# The metadata first: what is left of chunks then belongs to nothing.
+remove_node <- function(store, node) {
+  if (is.null(store$delete) || is.null(store$list)) {
+    stop_joist("joist_value_error", "nothing can be deleted in \"", store$name, "\"")
+  }
+  walk <- function(prefix) {
+    for (name in store$list(prefix)) {
+      key <- paste0(prefix, name)
+      if (store$exists(key)) store$delete(key)
+      walk(paste0(key, "/"))
+    }
+  }
+  store$delete(paste0(node, "zarr.json"))
+  walk(node)
+}
+
+check_attributes <- function(attributes) {
+  if (!is.list(attributes) || is.object(attributes) || !has_names(attributes)) {
+    if (length(attributes) > 0L || !is.list(attributes)) {
+      stop_joist("joist_value_error", "`attributes` must be a list with different names")
+    }
+  }
+}
+
+chunk_extents <- function(chunks, extents) {
+  given <- per_dimension(chunks, length(extents), "chunks")
+  if (any(given < 1L)) stop_joist("joist_shape_error", "`chunks` must be extents of at least 1")
+  given
+}
+
+# About a million elements, halving the longest extent.
+usual_chunks <- function(extents) {
+  chunks <- pmax(extents, 1L)
+  while (prod(chunks) > 2^20) {
+    longest <- which.max(chunks)
+    chunks[longest] <- (chunks[longest] + 1L) %/% 2L
+  }
+  chunks
+}
+
+fill_of <- function(fill, type) {
+  if (is.null(fill)) {
+    return(parse_fill(NULL, format(dtype(type)), ""))
+  }
+  fill <- if (is_tensor(fill)) fill else nv_tensor(fill, dtype(type))
+  if (length(fill) != 1L || dtype(fill) != dtype(type)) {
+    stop_joist("joist_value_error", "`fill` must be one value of ", format(dtype(type)))
+  }
+  nv_reshape(fill, integer())
+}
+
+order_of <- function(order, rank) {
+  if (identical(order, "C")) {
+    return(seq_len(rank))
+  }
+  if (identical(order, "F")) {
+    return(rev(seq_len(rank)))
+  }
+  if (!is_whole(order) || !identical(sort(as.integer(order)), seq_len(rank))) {
+    stop_joist(
+      "joist_value_error", "`order` must be \"C\", \"F\" or every dimension once, the slowest first"
+    )
+  }
+  as.integer(order)
+}

@@ -1,0 +1,22 @@
+/* Bytes packed by libraries that configure may have found: zstd and blosc. */
+#ifndef JOIST_CORE_FILES_COMPRESSION_H
+#define JOIST_CORE_FILES_COMPRESSION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct joist_compression {
+  const char *name;
+  /* Unpacks into `room` bytes and gives how many there are; false for what is no packed stream or
+   * has more. */
+  bool (*unpack)(const void *from, size_t n, void *to, size_t room, size_t *length);
+  /* How many bytes packing may need, and packing elements of `size` bytes into these; false where
+   * the library fails. */
+  size_t (*bound)(size_t n);
+  bool (*pack)(const void *from, size_t n, size_t size, void *to, size_t room, size_t *length);
+};
+
+/* The one of that number, from 0 on; NULL behind the last one that this build has. */
+const struct joist_compression *joist_compression_at(size_t number);
+
+#endif

@@ -1,0 +1,20 @@
+/* The chunks of chunked arrays: elements in memory as the bytes of a chunk. */
+#ifndef JOIST_R_CHUNKS_H
+#define JOIST_R_CHUNKS_H
+
+#include "r/sexp.h"
+
+/* .Call entry points. A tensor of a raw vector, and a raw vector of a tensor; `c_order` has the
+ * last extent as the fastest. */
+SEXP joist_r_from_chunk(SEXP bytes, SEXP dtype, SEXP shape, SEXP c_order, SEXP swapped);
+SEXP joist_r_to_chunk(SEXP x, SEXP c_order, SEXP swapped);
+/* The names of the codecs zstd and blosc where this build has them. */
+SEXP joist_r_codecs(void);
+/* A raw vector unpacked, of at most so many bytes, NULL for one that is broken or has more; and
+ * packed, of elements of so many bytes. */
+SEXP joist_r_unpack(SEXP codec, SEXP bytes, SEXP most);
+SEXP joist_r_pack(SEXP codec, SEXP bytes, SEXP size);
+/* "crc32", "crc32c" or "adler32" of a raw vector, as four bytes, the lowest first. */
+SEXP joist_r_checksum(SEXP name, SEXP bytes);
+
+#endif

@@ -1,0 +1,20 @@
+/* Hands operations on tensors in a store to delayed_operation() of R. */
+#include "r/delayed.h"
+
+#include "r/conditions.h"
+#include "r/tensor.h"
+
+bool joist_r_is_delayed(SEXP x) {
+  return TYPEOF(x) == S4SXP && joist_r_first_class(x) != joist_r_class(JOIST_R_CONCRETE) &&
+         Rf_inherits(x, "nv_chunked");
+}
+
+SEXP joist_r_delay(joist_op op, SEXP *operands, size_t n, SEXP attributes) {
+  SEXP list = PROTECT(Rf_allocVector(VECSXP, (R_xlen_t)n));
+  for (size_t k = 0; k < n; k++) SET_VECTOR_ELT(list, (R_xlen_t)k, operands[k]);
+  SEXP name = PROTECT(Rf_mkString(joist_op_name(op)));
+  SEXP call = PROTECT(Rf_lang4(Rf_install("delayed_operation"), name, list, attributes));
+  SEXP result = joist_r_eval(call);
+  UNPROTECT(3);
+  return result;
+}

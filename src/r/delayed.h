@@ -1,0 +1,12 @@
+/* Tensors whose elements are in a store (nv_chunked): operations on them are kept for later. */
+#ifndef JOIST_R_DELAYED_H
+#define JOIST_R_DELAYED_H
+
+#include "core/program/ops.h"
+#include "r/sexp.h"
+
+bool joist_r_is_delayed(SEXP x);
+/* What R makes of an operation on n operands of which one is such a tensor. */
+SEXP joist_r_delay(joist_op op, SEXP *operands, size_t n, SEXP attributes);
+
+#endif

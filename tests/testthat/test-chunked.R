@@ -1,0 +1,301 @@
+# Chunked tensors: programs over blocks against the same functions of tensors in memory, and
+# against base R.
+
+made <- function(values, dtype, chunks, ...) {
+  x <- nv_zarr_create(tempfile(), dtype, dim(values), chunks, ...)
+  x[] <- nv_tensor(values, dtype)
+  x
+}
+
+numbers <- matrix(c(3, 1, 2, 5, 7, 6, -8, 11, 4, 0, 9, -2, 13, 12, -10, 14, 16, 15, 21, 17), 5)
+
+test_that("a chunked tensor says what a tensor says", {
+  x <- made(numbers, "f32", c(2, 3))
+  expect_identical(dtype(x), as_dtype("f32"))
+  expect_identical(shape(x), c(5L, 4L))
+  expect_identical(dim(x), c(5L, 4L))
+  expect_identical(length(x), 20L)
+  expect_true(is_tensor(x))
+  expect_output(print(x), "[ Zarr f32{5x4}, chunks 2x3 ]", fixed = TRUE)
+  expect_output(print(x + 1), "[ Delayed f32{5x4}, blocks 2x3 ]", fixed = TRUE)
+  expect_output(print(x, max = 4), "16 more")
+  expect_output(print(sum(x)), "^\\[ Delayed f32\\{\\} \\]$")
+  expect_output(str(x), "Zarr")
+  expect_output(print(summary(x)), "20 elements")
+  big <- nv_zarr_create(tempfile(), "f32", c(1e5, 2e4), 1000)
+  expect_output(print(big), "[ Zarr f32{100000x20000}, chunks 1000x1000 ]", fixed = TRUE)
+})
+
+test_that("subsets are those of the matrix, and read the chunks that they need", {
+  x <- made(numbers, "f64", c(2, 3))
+  for (i in list(1:5, 3, c(5, 1, 1), -2, c(TRUE, FALSE), 0, integer(), 2:4)) {
+    for (j in list(1:4, 4, c(4, 2), -(1:3))) {
+      expect_identical(as_array(x[i, j, drop = FALSE]), numbers[i, j, drop = FALSE])
+    }
+  }
+  expect_identical(as_array(x[, 2]), numbers[, 2])
+  expect_identical(as_array(x[3, ]), numbers[3, ])
+  expect_identical(as_array(x[]), numbers)
+  expect_identical(as_array(x[[2, 3]]), numbers[2, 3])
+  expect_identical(as_array((x * 2)[4:5, 1]), numbers[4:5, 1] * 2)
+  expect_identical(as_array((x - nv_mean(x, 1, FALSE))[2, 3]), numbers[2, 3] - mean(numbers[, 3]))
+  expect_error(x[6, 1], "out of range", class = "joist_shape_error")
+  expect_error(x[1, 2, 3], "3 indices", class = "joist_shape_error")
+  expect_error(x[3], class = "joist_shape_error")
+  # Only one chunk is there to be read.
+  folder <- tempfile()
+  y <- nv_zarr_create(folder, "f64", c(5, 4), c(2, 3))
+  y[] <- nv_tensor(numbers, "f64")
+  for (chunk in setdiff(list.files(file.path(folder, "c"), recursive = TRUE), "1/1")) {
+    writeBin(raw(1), file.path(folder, "c", chunk))
+  }
+  expect_identical(as_array(y[4:3, 4]), numbers[4:3, 4])
+  expect_error(y[5, 4], "c/2/1", class = "joist_value_error")
+})
+
+test_that("assignment writes the elements that are meant, and no others", {
+  for (value in list(99L, 1:6)) {
+    x <- made(numbers, "i32", c(2, 3))
+    wanted <- numbers
+    wanted[c(5, 1, 2), c(4, 1)] <- value
+    x[c(5, 1, 2), c(4, 1)] <- value
+    expect_identical(as_array(x[]) + 0, wanted)
+  }
+  x[2, ] <- nv_tensor(4:1, "i16")
+  expect_identical(as_array(x[2, ]), 4:1)
+  x[1, 1] <- max(x[1:2, 2:3])
+  y <- nv_zarr_create(tempfile(), "i32", c(5, 4), 2)
+  y[, ] <- x
+  expect_identical(y[], x[])
+  expect_error(x[1, 1] <- 1.5, class = "joist_promotion_error")
+  expect_error(x[1, ] <- 1:3, "3 values for 4", class = "joist_shape_error")
+  z <- x + 1L
+  expect_error(z[1, 1] <- 1L, "nv_store", class = "joist_value_error")
+})
+
+test_that("delayed operations are those of tensors, bit for bit where nothing is summed", {
+  x <- made(numbers, "f32", c(2, 3))
+  y <- made(numbers / 7, "f32", c(3, 2))
+  xt <- nv_tensor(numbers, "f32")
+  yt <- nv_tensor(numbers / 7, "f32")
+  row <- nv_tensor(matrix(1:4, 1), "f32")
+  programs <- list(
+    function(x, y) x * 2 + y / 3L - pi,
+    function(x, y) exp(-abs(x)) > y,
+    function(x, y) nv_ifelse(x > 0, x, y),
+    function(x, y) t(x) * t(y),
+    function(x, y) nv_transpose(x + y),
+    function(x, y) nv_convert(x, "i16") %/% 2L,
+    function(x, y) x * row + 1,
+    function(x, y) nv_cumsum(nv_convert(x, "i32"), 1),
+    function(x, y) nv_cummax(x, 2) + y,
+    function(x, y) nv_sort(x, 1, decreasing = TRUE),
+    function(x, y) nv_order(y, 2),
+    function(x, y) nv_argmax(x, 1),
+    function(x, y) nv_reduce_max(x * y, 2),
+    function(x, y) nv_reduce_min(x, 1, drop = FALSE) + y,
+    function(x, y) max(x),
+    function(x, y) any(x > 20),
+    function(x, y) nv_reduce_sum(nv_convert(x, "i32"), 1),
+    function(x, y) nv_unsqueeze(nv_reduce_all(x > -9, 2), 1),
+    function(x, y) x %*% t(x),
+    function(x, y) nv_crossprod(x),
+    function(x, y) nv_tcrossprod(x, row),
+    function(x, y) (x - nv_reduce_max(x, 1, FALSE)) * nv_reduce_min(x, 2, FALSE),
+    function(x, y) nv_broadcast_to(nv_reduce_max(x, 1, FALSE), c(5L, 4L))
+  )
+  for (f in programs) {
+    lazy <- f(x, y)
+    wanted <- f(xt, yt)
+    expect_s3_class(lazy, "nv_chunked")
+    expect_identical(
+      list(dtype(lazy), shape(lazy), ambiguous(lazy)),
+      list(dtype(wanted), shape(wanted), ambiguous(wanted)), label = deparse1(body(f))
+    )
+    expect_identical(nv_compute(lazy), wanted, label = deparse1(body(f)))
+    if (length(shape(lazy)) > 0L) {
+      expect_identical(nv_compute(nv_store(lazy, tempfile(), chunks = 2)),
+        nv_convert(wanted, dtype(wanted)), label = deparse1(body(f)))
+    }
+  }
+})
+
+test_that("sums are those of base R to the precision of the dtype, for every dtype", {
+  set.seed(1)
+  values <- matrix(round(rnorm(70) * 8), 10)
+  for (dtype in setdiff(dtypes(), "bool")) {
+    whole <- if (startsWith(dtype, "ui")) abs(values) else values
+    x <- made(whole, dtype, c(3, 2))
+    sums <- Re(as_array(nv_compute(nv_reduce_sum(x, 1)), "complex"))
+    expect_equal(sums, colSums(whole), tolerance = 1e-2)
+    lazy <- nv_mean(x, 2)
+    wanted <- nv_mean(nv_tensor(whole, dtype), 2)
+    expect_identical(list(dtype(lazy), ambiguous(lazy)), list(dtype(wanted), ambiguous(wanted)))
+    expect_equal(nv_compute(lazy), wanted)
+  }
+  x <- made(values, "f64", c(3, 2))
+  expect_equal(as_array(nv_compute(nv_var(x, 1))), apply(values, 2, var))
+  expect_equal(as_array(nv_compute(nv_sd(x))), sd(values))
+  expect_equal(as_array(nv_compute(nv_cov(x))), cov(values))
+  expect_equal(as_array(nv_compute(mean(x))), mean(values))
+  expect_equal(as_array(nv_compute(rowSums(x))), rowSums(values))
+  expect_equal(as_array(nv_compute(scale(x))), scale(values), ignore_attr = TRUE)
+  # Halves are summed in f32: 3000 ones would stop at 2048.
+  ones <- nv_zarr_create(tempfile(), "f16", 6000L, 500L, fill = 1)
+  expect_identical(as_array(nv_compute(sum(ones))), 6000)
+})
+
+test_that("parts are combined by their number alone", {
+  # A combination that is neither associative nor commutative, written out for each number.
+  by_hand <- function(k) {
+    if (length(k) == 1L) {
+      return(as.character(k))
+    }
+    half <- 2^ceiling(log2(length(k)) - 1)
+    paste0("(", by_hand(k[seq_len(half)]), " ", by_hand(k[-seq_len(half)]), ")")
+  }
+  combine <- function(a, b) paste0("(", a, " ", b, ")")
+  for (n in 1:40) {
+    for (level in 0:4) {
+      tree <- joist:::tree_new(combine)
+      for (first in seq(1, n, by = 2^level)) {
+        inner <- joist:::tree_new(combine)
+        for (k in first:min(n, first + 2^level - 1)) inner$add(as.character(k), 0L)
+        tree$add(inner$result(), level)
+      }
+      expect_identical(tree$result(), by_hand(seq_len(n)))
+    }
+  }
+})
+
+test_that("mistakes are errors before a byte is read", {
+  x <- nv_zarr_create(tempfile(), "ui8", c(4, 4), 2)
+  store <- nv_zarr_store(get = function(key) {
+    if (grepl("^c/", key)) stop("read")
+    joist:::node_in(x)$array$store$get(key)
+  })
+  y <- nv_zarr(store)
+  expect_error(nv_compute(y + 1L), "read")
+  expect_error(y + 300L, "300.*ui8", class = "joist_value_error")
+  expect_error(y + "a", class = "joist_value_error")
+  expect_error(y %*% matrix(1, 3, 2), "columns", class = "joist_shape_error")
+  expect_error(y + nv_tensor(1:3), class = "joist_shape_error")
+  expect_error(nv_reduce_sum(y, 3), "dimension 3", class = "joist_shape_error")
+  expect_error(sin(y) + nv_bitwise_and(sin(y), 1L), "integers", class = "joist_dtype_error")
+  one <- nv_tensor(1, "f32")
+  expect_error(with_promotion("array_api", y + one), class = "joist_promotion_error")
+  error <- tryCatch(y %*% matrix(1, 3, 2), error = identity)
+  expect_identical(conditionCall(error), quote(y %*% matrix(1, 3, 2)))
+  whole <- expression(
+    as_array(y), c(y, y), nv_sort(y), nv_flatten(y), nv_chol(y), jit(sum)(y), nv_write_npy(y)
+  )
+  for (call in whole) {
+    expect_error(eval(call), "nv_compute", class = "joist_value_error", label = deparse(call))
+  }
+  expect_error(jit(function(a) a + y)(1), "jit", class = "joist_value_error")
+})
+
+test_that("the rules are those in force when the operation was called", {
+  x <- made(matrix(1:4, 2), "i8", 1)
+  y <- with_promotion("numpy", sqrt(x))
+  expect_identical(dtype(y), as_dtype("f16"))
+  expect_identical(nv_compute(y), with_promotion("numpy", sqrt(nv_tensor(matrix(1:4, 2), "i8"))))
+  expect_identical(nv_compute(y * x), nv_compute(y) * nv_compute(x))
+})
+
+test_that("extents of 0 and rank 0 are computed with", {
+  x <- nv_zarr_create(tempfile(), "f32", c(0, 3), 2)
+  expect_identical(nv_compute(x + 1), nv_tensor(numeric(), "f32", c(0, 3)))
+  expect_identical(as_array(nv_compute(nv_reduce_sum(x, 1))), c(0, 0, 0))
+  expect_identical(shape(nv_compute(nv_reduce_sum(x, 2))), 0L)
+  s <- nv_store(nv_scalar(7, "f64"), tempfile())
+  expect_identical(nv_compute(s * 2), nv_scalar(14, "f64"))
+  expect_identical(s[], nv_scalar(7, "f64"))
+  expect_output(print(s), "7")
+})
+
+test_that("a run that was stopped goes on with what is there", {
+  reads <- 0L
+  x <- made(numbers, "f64", c(1, 4))
+  folder <- joist:::node_in(x)$array$store
+  counting <- nv_zarr_store(get = function(key) {
+    if (startsWith(key, "c/")) {
+      reads <<- reads + 1L
+      if (reads == 4L) stop("stopped")
+    }
+    folder$get(key)
+  }, label = "counting")
+  y <- sqrt(nv_zarr(counting)^2) + 1
+  to <- tempfile()
+  expect_error(nv_store(y, to), "stopped")
+  expect_length(list.files(file.path(to, "c"), recursive = TRUE), 3L)
+  expect_error(nv_store(y, to), "overwrite", class = "joist_value_error")
+  expect_error(nv_store(y + 1, to, resume = TRUE), "program", class = "joist_value_error")
+  before <- reads
+  z <- nv_store(y, to, resume = TRUE)
+  expect_identical(reads - before, 2L)
+  expect_identical(as_array(z[]), abs(numbers) + 1)
+  expect_match(attr(z, "zarr_attributes")$joist_program, "sqrt", all = FALSE)
+  # Nothing is left to do.
+  nv_store(y, to, resume = TRUE)
+  expect_identical(reads - before, 2L)
+})
+
+test_that("workers give the same bits, also where one is killed", {
+  skip_on_cran()
+  skip_if_not_installed("future")
+  skip_on_os("windows")
+  set.seed(2)
+  x <- made(matrix(rnorm(3000), 60), "f32", c(7, 9), codecs = "gzip")
+  programs <- list(
+    (x * 2 + 1) / 3, nv_reduce_sum(exp(x), 1), nv_crossprod(x), mean(x), nv_cumsum(x, 1)
+  )
+  alone <- lapply(programs, nv_compute)
+  stored <- nv_store(scale(x), tempfile())[]
+  old <- future::plan(future::multisession, workers = 2L)
+  on.exit(future::plan(old))
+  expect_identical(lapply(programs, nv_compute), alone)
+  expect_identical(nv_store(scale(x), tempfile())[], stored)
+  expect_identical(nv_compute(x[1:2, ] + 1), x[1:2, ] + 1)
+  # A chunk that cannot be read is named, whoever reads it.
+  broken <- made(matrix(1:24, 6), "f64", c(1, 4))
+  writeBin(raw(3), file.path(joist:::node_in(broken)$array$store$name, "c/4/0"))
+  expect_error(nv_compute(broken + 1), "c/4/0", class = "joist_value_error")
+  # What fails for another reason is tried again, and then named.
+  failing <- nv_zarr_store(get = function(key) {
+    if (key == "c/1") stop("no such luck")
+    if (key == "zarr.json") folder$get(key)
+  })
+  folder <- joist:::node_in(nv_zarr_create(tempfile(), "f32", 40L, 10L))$array$store
+  expect_error(nv_compute(nv_zarr(failing) + 1, retries = 1), "block 2 failed 2 times.*luck",
+    class = "joist_value_error")
+  victim <- future::value(future::future(Sys.getpid()))
+  tools::pskill(victim, tools::SIGKILL)
+  for (again in 1:2) expect_identical(suppressWarnings(lapply(programs, nv_compute)), alone)
+})
+
+test_that("memory does not grow with the array", {
+  skip_on_cran()
+  skip_if_not(file.exists("/proc/self/status"))
+  script <- tempfile(fileext = ".R")
+  writeLines(c(
+    "library(joist)",
+    "nv_set_threads(1)",
+    "peak <- function() {",
+    "  line <- grep('VmHWM', readLines('/proc/self/status'), value = TRUE)",
+    "  as.numeric(gsub('[^0-9]', '', line))",
+    "}",
+    "run <- function(n) {",
+    "  x <- nv_zarr_create(tempfile(), 'f32', c(n, 500), c(500, 500), fill = 2)",
+    "  stopifnot(as_array(nv_compute(sum(x * 3 + 1))) == 7 * 500 * n)",
+    "  peak()",
+    "}",
+    "first <- run(1000)",
+    "cat(first, run(400000), '\\n')"
+  ), script)
+  out <- system2(file.path(R.home("bin"), "Rscript"), c("--vanilla", script), stdout = TRUE,
+    env = paste0("R_LIBS=", paste(.libPaths(), collapse = ":")))
+  used <- scan(text = utils::tail(out, 1L), quiet = TRUE)
+  # The array has 800 MB, a block 1 MB; R collects garbage when there are some 100 MB of it.
+  expect_lt(used[2L] - used[1L], 250e3)
+})

@@ -1,0 +1,415 @@
+# Zarr arrays: stores written by hand, chunk by chunk; what is wrong in them; what joist writes,
+# against the bytes that the format's specification asks for.
+
+zarr_file <- function(folder, name, content) {
+  path <- file.path(folder, name)
+  dir.create(dirname(path), showWarnings = FALSE, recursive = TRUE)
+  if (is.character(content)) content <- charToRaw(content)
+  writeBin(content, path)
+}
+
+hex <- function(text) {
+  at <- seq(1L, nchar(text), 2L)
+  as.raw(strtoi(substring(text, at, at + 1L), 16L))
+}
+
+# Metadata of version 3, with fields of JSON replaced or left out (NULL).
+array_json <- function(...) {
+  fields <- list(
+    zarr_format = "3", node_type = "\"array\"", shape = "[2,3]", data_type = "\"int16\"",
+    chunk_grid = "{\"name\":\"regular\",\"configuration\":{\"chunk_shape\":[2,3]}}",
+    chunk_key_encoding = "{\"name\":\"default\",\"configuration\":{\"separator\":\"/\"}}",
+    fill_value = "0", codecs = "[{\"name\":\"bytes\",\"configuration\":{\"endian\":\"little\"}}]"
+  )
+  fields <- utils::modifyList(fields, list(...))
+  paste0("{", paste0("\"", names(fields), "\":", fields, collapse = ","), "}")
+}
+
+array_of <- function(chunk, ..., key = "c/0/0") {
+  folder <- tempfile(fileext = ".zarr")
+  zarr_file(folder, "zarr.json", array_json(...))
+  if (!is.null(chunk)) zarr_file(folder, key, chunk)
+  folder
+}
+
+codecs <- function(...) {
+  parts <- c("{\"name\":\"bytes\",\"configuration\":{\"endian\":\"little\"}}", ...)
+  paste0("[", paste(parts, collapse = ","), "]")
+}
+named <- function(name) paste0("{\"name\":\"", name, "\"}")
+
+# 1, -2, 3 and -4, 5, -6 as rows of int16, with the last extent the fastest.
+rows <- matrix(c(1, -4, -2, 5, 3, -6), 2)
+little <- hex("0100feff0300fcff0500faff")
+
+test_that("a chunk written by hand is read", {
+  x <- nv_zarr(array_of(little))
+  expect_identical(dtype(x), as_dtype("i16"))
+  expect_identical(shape(x), 2:3)
+  expect_identical(as_array(nv_compute(x)) + 0, rows)
+  big <- gsub("little", "big", codecs())
+  x <- nv_zarr(array_of(hex("0001fffe0003fffc0005fffa"), codecs = big))
+  expect_identical(as_array(x[]) + 0, rows)
+  # The first extent the fastest.
+  turned <- paste0(
+    "[{\"name\":\"transpose\",\"configuration\":{\"order\":[1,0]}},", substring(codecs(), 2L)
+  )
+  x <- nv_zarr(array_of(hex("0100fcfffeff05000300faff"), codecs = turned))
+  expect_identical(as_array(x[]) + 0, rows)
+})
+
+test_that("compressed chunks are read, as Python's gzip, zlib and numcodecs write them", {
+  packed <- "1f8b08000000000002036364f8f79f99e1cf7f56865fff01e4358e750c000000"
+  x <- nv_zarr(array_of(hex(packed), codecs = codecs(named("gzip"))))
+  expect_identical(as_array(x[]) + 0, rows)
+  packed <- "78da6364f8f79f99e1cf7f56865fff0120fd05fb"
+  x <- nv_zarr(array_of(hex(packed), codecs = codecs(named("numcodecs.zlib"))))
+  expect_silent(seen <- as_array(x[]))
+  expect_identical(seen + 0, rows)
+})
+
+test_that("Python's version of a checksum is read", {
+  x <- nv_zarr(array_of(c(little, hex("a8019ba4")), codecs = codecs(named("crc32c"))))
+  expect_identical(as_array(x[]) + 0, rows)
+})
+
+test_that("a chunk that is not there has the fill value", {
+  fill <- function(value, type, ...) {
+    folder <- array_of(NULL, fill_value = value, data_type = paste0("\"", type, "\""))
+    nv_zarr(folder)[1, 2]
+  }
+  expect_identical(as_array(fill("-7", "int16")), -7L)
+  expect_identical(as_array(fill("true", "bool")), TRUE)
+  expect_identical(as_array(fill("18446744073709551615", "uint64"), "character"),
+    "18446744073709551615")
+  expect_identical(as_array(fill("1.5", "float32")), 1.5)
+  expect_identical(as_array(fill("\"-Infinity\"", "float16")), -Inf)
+  bits <- function(x) nv_write_bin(x, endian = "big")
+  expect_identical(bits(fill("\"NaN\"", "float64")), hex("7ff8000000000000"))
+  expect_identical(bits(fill("\"0x7fc00001\"", "float32")), hex("7fc00001"))
+  infinite <- complex(real = 1.5, imaginary = Inf)
+  expect_identical(as_array(fill("[1.5,\"Infinity\"]", "complex64")), infinite)
+  expect_identical(as_array(fill("0.5", "bfloat16")), 0.5)
+})
+
+test_that("version 2 is read", {
+  folder <- tempfile()
+  meta <- function(order, dtype, more = "") {
+    paste0(
+      "{\"zarr_format\":2,\"shape\":[3,3],\"chunks\":[2,3],\"dtype\":\"", dtype,
+      "\",\"compressor\":null,\"fill_value\":9,\"filters\":null,",
+      "\"order\":\"", order, "\"", more, "}"
+    )
+  }
+  zarr_file(folder, ".zarray", meta("C", "<i2"))
+  zarr_file(folder, ".zattrs", "{\"units\":\"m\",\"range\":[1,2.5]}")
+  zarr_file(folder, "0.0", little)
+  x <- nv_zarr(folder)
+  expect_identical(as_array(x[]) + 0, rbind(rows, 9))
+  expect_identical(attr(x, "zarr_attributes"), list(units = "m", range = c(1, 2.5)))
+  zarr_file(folder, ".zarray", meta("F", ">i2", ",\"dimension_separator\":\"/\""))
+  unlink(file.path(folder, "0.0"))
+  zarr_file(folder, "0/0", hex("0001fffcfffe00050003fffa"))
+  expect_identical(as_array(nv_zarr(folder)[]) + 0, rbind(rows, 9))
+})
+
+test_that("metadata that is wrong is an error that names the field", {
+  wrong <- function(field, ..., class = "joist_value_error") {
+    expect_error(nv_zarr(array_of(little, ...)), field, class = class)
+  }
+  wrong("`zarr_format`", zarr_format = "4")
+  wrong("`node_type`", node_type = "\"tree\"")
+  wrong("`shape`", shape = "[2,-3]")
+  wrong("`shape`", shape = "[2,3.5]")
+  wrong("`shape`", shape = "[2,3000000000]")
+  wrong("`shape`", shape = "\"2\"")
+  wrong("`data_type`.*int4", data_type = "\"int4\"", class = "joist_dtype_error")
+  wrong("`data_type`", data_type = "7")
+  wrong("`chunk_grid`.*rectilinear", chunk_grid = "{\"name\":\"rectilinear\"}")
+  set <- function(name, what, value) {
+    paste0("{\"name\":\"", name, "\",\"configuration\":{\"", what, "\":", value, "}}")
+  }
+  wrong("`chunk_shape`", chunk_grid = set("regular", "chunk_shape", "[2]"))
+  wrong("`chunk_shape`", chunk_grid = set("regular", "chunk_shape", "[2,0]"))
+  wrong("`separator`", chunk_key_encoding = set("default", "separator", "\"-\""))
+  wrong("`chunk_key_encoding`", chunk_key_encoding = "{\"name\":\"other\"}")
+  for (value in c("1.5", "\"NaN\"", "40000", "[1,2]", "true", "\"0x1\"")) {
+    wrong("`fill_value`", fill_value = value)
+  }
+  wrong("`codecs`", codecs = "[]")
+  wrong("`codecs`.*sharding_indexed", codecs = "[{\"name\":\"sharding_indexed\"}]")
+  wrong("`codecs`.*zfpy", codecs = codecs(named("zfpy")))
+  wrong("`endian`", codecs = "[{\"name\":\"bytes\"}]")
+  wrong("`order`", codecs = paste0(
+    "[{\"name\":\"transpose\",\"configuration\":{\"order\":[0,0]}},", substring(codecs(), 2L)
+  ))
+  wrong("`dimension_names`", dimension_names = "[\"a\"]")
+  wrong("`attributes`", attributes = "[]")
+  wrong("`storage_transformers`", storage_transformers = "[{\"name\":\"x\"}]")
+  wrong("`novelty` is not known", novelty = "{\"name\":\"x\"}")
+  expect_no_error(nv_zarr(array_of(little, novelty = "{\"must_understand\":false}")))
+  folder <- array_of(little)
+  for (text in c("", "{", "[1,]", "{\"a\":1}x", "nul", strrep("[", 100), "{\"zarr_format\":01}")) {
+    zarr_file(folder, "zarr.json", text)
+    expect_error(nv_zarr(folder), "zarr.json", class = "joist_value_error")
+  }
+  expect_error(nv_zarr(tempfile()), "no Zarr array", class = "joist_value_error")
+})
+
+test_that("version 2's fields are named, too", {
+  folder <- tempfile()
+  fields <- c(
+    zarr_format = "2", shape = "[2,3]", chunks = "[2,3]", dtype = "\"<i2\"", compressor = "null",
+    fill_value = "0", order = "\"C\"", filters = "null"
+  )
+  wrong <- function(field, value, class = "joist_value_error", pattern = field) {
+    fields[field] <- value
+    members <- paste0("\"", names(fields), "\":", fields, collapse = ",")
+    zarr_file(folder, ".zarray", paste0("{", members, "}"))
+    expect_error(nv_zarr(folder), pattern, class = class)
+  }
+  wrong("zarr_format", "3")
+  wrong("shape", "2")
+  wrong("chunks", "[2]")
+  wrong("dtype", "\"<M8[ns]\"", "joist_dtype_error")
+  wrong("dtype", "[[\"a\",\"<i2\"]]")
+  wrong("order", "\"A\"")
+  wrong("filters", "[{\"id\":\"delta\"}]", pattern = "delta")
+  wrong("compressor", "{\"id\":\"lzma\"}", pattern = "lzma")
+  wrong("fill_value", "\"x\"")
+})
+
+test_that("metadata with random bytes in it is read or refused", {
+  set.seed(3)
+  folder <- array_of(little, dimension_names = "[\"a\",null]", attributes = "{\"b\":[1,{}]}")
+  good <- charToRaw(array_json(dimension_names = "[\"a\",null]", attributes = "{\"b\":[1,{}]}"))
+  pieces <- c(as.list(as.raw(1:255)), lapply(c(
+    "null", "{}", "[]", "-1", "1e999", "true", "\"\"", "[[", "]]", "\\u0000", "99999999999"
+  ), charToRaw))
+  for (k in 1:3000) {
+    at <- sort(sample(length(good), 2L))
+    if (k %% 2 == 0) at[2L] <- at[1L]
+    piece <- pieces[[sample(length(pieces), 1L)]]
+    bytes <- c(good[seq_len(at[1L] - 1L)], piece, good[-seq_len(at[2L])])
+    zarr_file(folder, "zarr.json", bytes)
+    x <- tryCatch(nv_zarr(folder), joist_error = identity)
+    if (!is_tensor(x) && !inherits(x, "joist_error") && !is.list(x)) fail(rawToChar(bytes))
+  }
+  succeed()
+})
+
+test_that("a chunk that is wrong is an error that names it", {
+  broken <- function(chunk, pattern, ...) {
+    x <- nv_zarr(array_of(chunk, ...))
+    expect_error(x[], paste0("c/0/0.*", pattern), class = "joist_value_error")
+  }
+  broken(little[-1], "11 bytes, and 12 are needed")
+  broken(c(little, raw(1)), "13 bytes")
+  broken(raw(), "0 bytes")
+  packed <- hex("1f8b08000000000002036364f8f79f99e1cf7f56865fff01e4358e750c000000")
+  for (n in seq_along(packed)) {
+    broken(packed[seq_len(n - 1L)], "", codecs = codecs(named("gzip")))
+    changed <- replace(packed, n, xor(packed[n], as.raw(0x10)))
+    got <- tryCatch(as_array(nv_zarr(array_of(changed, codecs = codecs(named("gzip"))))[]) + 0,
+      joist_value_error = conditionMessage)
+    expect_true(identical(got, rows) || is.character(got) && grepl("c/0/0", got))
+  }
+  summed <- c(little, hex("a8019ba4"))
+  for (n in seq_along(summed)) {
+    changed <- replace(summed, n, xor(summed[n], as.raw(1)))
+    broken(changed, "CRC-32C", codecs = codecs(named("crc32c")))
+  }
+  broken(as.raw(0:5), "bool", data_type = "\"bool\"", fill_value = "false")
+})
+
+test_that("zstd and blosc are read and written where joist has them, or named", {
+  have <- joist:::zarr_codecs()
+  # Of Python's zstd and numcodecs.
+  packed <- c(
+    zstd = "28b52ffd200c6100000100feff0300fcff0500faff",
+    blosc = "020133010c0000000c0000001c0000000100feff0300fcff0500faff"
+  )
+  for (name in names(packed)) {
+    folder <- array_of(hex(packed[[name]]), codecs = codecs(named(name)))
+    if (!name %in% have) {
+      expect_error(nv_zarr(folder), paste0("lib", name), class = "joist_value_error")
+      next
+    }
+    expect_identical(as_array(nv_zarr(folder)[]) + 0, rows)
+    for (n in seq_len(nchar(packed[[name]]) / 2) - 1L) {
+      folder <- array_of(hex(packed[[name]])[seq_len(n)], codecs = codecs(named(name)))
+      expect_error(nv_zarr(folder)[], "c/0/0", class = "joist_value_error")
+    }
+  }
+})
+
+test_that("a small stream that would fill the memory is refused by its length", {
+  bomb <- memCompress(raw(5e7), "gzip")
+  folder <- array_of(bomb, codecs = codecs(named("numcodecs.zlib")))
+  expect_error(nv_zarr(folder)[], "c/0/0", class = "joist_value_error")
+})
+
+test_that("what is written is what is read, for every dtype, codec, order and part of a chunk", {
+  shapes <- list(7L, c(5L, 4L), c(4L, 3L, 5L))
+  chunks <- list(3L, c(2L, 4L), c(3L, 3L, 2L))
+  for (dtype in dtypes()) {
+    size <- length(nv_write_bin(nv_convert(nv_scalar(0), dtype)))
+    for (k in seq_along(shapes)) {
+      n <- prod(shapes[[k]])
+      bytes <- if (dtype == "bool") as.raw(seq_len(n) %% 3 == 0) else
+        as.raw((seq_len(n * size) * 197 + 91) %% 256)
+      value <- nv_read_bin(bytes, dtype, shapes[[k]])
+      for (endian in c("little", "big")) {
+        for (order in list("C", "F", c(seq_along(shapes[[k]])[-1L], 1L))) {
+          for (codec in c(list(character(), c("gzip", "crc32c")), as.list(joist:::zarr_codecs()))) {
+            folder <- tempfile()
+            x <- nv_zarr_create(folder, dtype, shapes[[k]], chunks[[k]],
+              codecs = codec, order = order, endian = endian)
+            x[] <- value
+            if (!identical(nv_zarr(folder)[], value)) {
+              fail(paste(c(dtype, shapes[[k]], endian, order, codec), collapse = " "))
+            }
+            unlink(folder, recursive = TRUE)
+          }
+        }
+      }
+    }
+  }
+  succeed()
+})
+
+test_that("the bytes of a chunk that is written are those of the format", {
+  folder <- tempfile()
+  x <- nv_zarr_create(folder, "i16", c(3, 3), c(2, 3), codecs = "crc32c", fill = 9L)
+  x[1:2, ] <- nv_tensor(rows, "i16")
+  expect_identical(readBin(file.path(folder, "c/0/0"), "raw", 99), c(little, hex("a8019ba4")))
+  expect_identical(list.files(folder, recursive = TRUE), c("c/0/0", "zarr.json"))
+  expect_identical(as_array(nv_zarr(folder)[]) + 0, rbind(rows, 9))
+  x[3, 2] <- 1L # half a chunk, the rest of which has the fill value
+  nine <- "0900"
+  wanted <- hex(paste0(nine, "0100", strrep(nine, 4)))
+  expect_identical(readBin(file.path(folder, "c/1/0"), "raw", 12), wanted)
+})
+
+test_that("fill values, names and attributes are kept", {
+  for (fill in list(
+    nv_scalar(NaN, "f32"), nv_scalar(-Inf, "f64"), nv_convert(nv_scalar(0.1), "f16"),
+    nv_scalar(complex(real = NaN, imaginary = 2), "c64"), nv_scalar(TRUE),
+    nv_scalar(3.140625, "bf16"), nv_scalar(-128L, "i8"), nv_scalar(1 / 3, "f64")
+  )) {
+    folder <- tempfile()
+    nv_zarr_create(folder, dtype(fill), 3L, fill = fill)
+    expect_identical(nv_write_bin(nv_zarr(folder)[2]), nv_write_bin(fill))
+  }
+  most <- nv_tensor("18446744073709551615", "ui64", shape = integer())
+  nv_zarr_create(folder <- tempfile(), "ui64", 3L, fill = most)
+  expect_identical(nv_zarr(folder)[1], most)
+  payload <- nv_read_bin(hex("7fc0beef"), "f32", integer(), endian = "big")
+  nv_zarr_create(folder <- tempfile(), "f32", 3L, fill = payload)
+  expect_match(paste(readLines(file.path(folder, "zarr.json")), collapse = ""), "0x7fc0beef")
+  expect_identical(nv_write_bin(nv_zarr(folder)[1]), nv_write_bin(payload))
+  kept <- list(
+    units = "m\u00b2 \"x\"", scale = 1 / 3, flags = c(TRUE, FALSE),
+    inner = list(a = 1, b = list("z", 2))
+  )
+  folder <- tempfile()
+  nv_zarr_create(folder, "f32", c(3, 2), attributes = kept, dimension_names = c("time", NA))
+  x <- nv_zarr(folder)
+  expect_identical(attr(x, "zarr_attributes"), kept)
+  expect_identical(attr(x, "dimension_names"), c("time", NA))
+})
+
+test_that("groups are lists of what is in them", {
+  folder <- tempfile()
+  nv_zarr_create_group(folder, attributes = list(title = "t"))
+  x <- nv_zarr_create(folder, "i32", 2L, node = "a/b")
+  x[] <- 1:2
+  nv_zarr_create(folder, "f32", 3L, node = "c")
+  all <- nv_zarr(folder)
+  expect_named(all, c("a", "c"))
+  expect_identical(attr(all, "zarr_attributes"), list(title = "t"))
+  expect_identical(as_array(all$a$b[]), 1:2)
+  expect_identical(as_array(nv_zarr(folder, "a/b")[2]), 2L)
+  expect_identical(as_array(nv_zarr(file.path(folder, "a", "b"))[2]), 2L)
+  create <- function(...) nv_zarr_create(folder, "i32", 2L, node = "a/b", ...)
+  expect_error(create(), "overwrite", class = "joist_value_error")
+  expect_identical(as_array(create(overwrite = TRUE)[]), c(0L, 0L))
+  expect_error(nv_zarr(folder, "../x"), "`node`", class = "joist_value_error")
+})
+
+test_that("a store is five functions", {
+  kept <- new.env()
+  asked <- character()
+  store <- nv_zarr_store(
+    get = function(key) {
+      asked <<- c(asked, key)
+      kept[[key]]
+    },
+    put = function(key, bytes) assign(key, bytes, envir = kept),
+    list = function(prefix) {
+      keys <- ls(kept)
+      unique(sub("/.*", "", substring(keys[startsWith(keys, prefix)], nchar(prefix) + 1)))
+    },
+    delete = function(key) rm(list = key, envir = kept),
+    exists = function(key) exists(key, kept, inherits = FALSE), label = "memory"
+  )
+  x <- nv_zarr_create(store, "i32", c(6, 6), 2L, node = "in/here")
+  x[] <- matrix(1:36, 6)
+  asked <- character()
+  expect_identical(as_array(x[c(6, 1), 3]), c(18L, 13L))
+  expect_setequal(asked, c("in/here/c/2/1", "in/here/c/0/1"))
+  expect_named(nv_zarr(store)$`in`, "here")
+  nv_zarr_create(store, "i8", 1L, node = "in/here", overwrite = TRUE)
+  expect_identical(ls(kept), c("in/here/zarr.json", "in/zarr.json", "zarr.json"))
+  only <- nv_zarr_store(get = function(key) kept[[key]])
+  expect_identical(as_array(nv_zarr(only, "in/here")[]), 0L)
+  expect_error(nv_zarr(only), "by `node`", class = "joist_value_error")
+  expect_error(nv_zarr_create(only, "i8", 1L), "written", class = "joist_value_error")
+  y <- nv_zarr(only, "in/here")
+  expect_error(y[1] <- 1L, "written", class = "joist_value_error")
+  expect_output(print(only), "read only")
+})
+
+test_that("a chunk that cannot be written leaves what was there", {
+  skip_on_os("windows")
+  folder <- tempfile()
+  x <- nv_zarr_create(folder, "i16", 4L, 4L)
+  x[] <- 1:4
+  before <- list.files(folder, recursive = TRUE, all.files = TRUE)
+  expect_identical(before, c("c/0", "zarr.json"))
+  unlink(file.path(folder, "c"), recursive = TRUE)
+  writeBin(raw(1), file.path(folder, "c")) # where a folder would have to be
+  expect_error(x[] <- 4:1, class = "joist_value_error")
+  expect_identical(list.files(folder, all.files = TRUE, no.. = TRUE), c("c", "zarr.json"))
+})
+
+test_that("arrays are read over HTTP", {
+  python <- Sys.which("python3")
+  skip_if(!nzchar(python), "no python3")
+  folder <- tempfile()
+  x <- nv_zarr_create(folder, "f32", c(5, 3), c(2, 3), codecs = "gzip", node = "deep/x")
+  x[1:4, ] <- matrix(1:12, 4)
+  said <- tempfile()
+  script <- paste(
+    "import http.server, os, sys", "os.chdir(sys.argv[1])",
+    "s = http.server.HTTPServer(('127.0.0.1', 0), http.server.SimpleHTTPRequestHandler)",
+    "open(sys.argv[2], 'w').write(f'{os.getpid()} {s.server_port}\\n')", "s.serve_forever()",
+    sep = "\n"
+  )
+  system2(python, c("-c", shQuote(script), shQuote(folder), shQuote(said)),
+    wait = FALSE, stdout = FALSE, stderr = FALSE)
+  for (k in 1:100) {
+    answer <- if (file.exists(said)) scan(said, quiet = TRUE)
+    if (length(answer) == 2L) break
+    Sys.sleep(0.1)
+  }
+  on.exit(tools::pskill(answer[1L]))
+  address <- sprintf("http://127.0.0.1:%d", answer[2L])
+  y <- nv_zarr(paste0(address, "/deep/x"))
+  expect_identical(y[], x[])
+  expect_identical(as_array(nv_compute(sum(nv_zarr(address, "deep/x")))), 78)
+  expect_error(y[1, 1] <- 0, "written", class = "joist_value_error")
+  expect_error(nv_zarr(paste0(address, "/none")), "no Zarr", class = "joist_value_error")
+  expect_error(nv_zarr(address), "by `node`", class = "joist_value_error")
+  expect_error(nv_zarr("http://127.0.0.1:1/x"), "cannot read", class = "joist_value_error")
+})
