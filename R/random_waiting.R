@@ -5,12 +5,12 @@
 #' probabilities in proportion to `exp(logits)`.
 #'
 #' Keys and shapes are as of [nv_runif()]. All is computed in double and rounded once. Gamma numbers
-#' are drawn by rejection, and so are Poisson counts of rates from 10 on: each element draws from
+#' are drawn by rejection, and so are Poisson counts of a mean from 10 on: each element draws from
 #' random bits of its own, so that the same key gives the same numbers for any number of threads.
 #' The distributions hold up to the rounding of doubles; a category of a probability below 2^-53
 #' may never be drawn, one with the logit -Inf never is.
 #'
-#' A rate of 0 makes infinite waiting times and counts of 0, a rate of Inf times of 0; an `alpha` of
+#' A rate of 0 makes infinite waiting times, a rate of Inf times of 0; an `alpha` of
 #' 0 gives 0 and one of Inf Inf. Derivatives are those of the same draw; by `alpha` that is the
 #' change of the number below which the probability stays the same, with a relative error of at most
 #' 1e-13, but for numbers that are passed with a small probability, 1e-15 divided by that. Of counts
@@ -18,9 +18,10 @@
 #'
 #' @inheritParams nv_runif
 #' @param rate Numbers of at least 0, or tensors with one value or of shape `shape` (or that can be
-#'   broadcast to it): how much happens in a time of 1. For `nv_rpois()` the counts must have room
-#'   in the dtype: `rate + 12 * sqrt(rate) + 40` is at most the largest whole number up to which it
-#'   has all, and 2^53.
+#'   broadcast to it): how much happens in a time of 1.
+#' @param lambda As `rate`: the mean of the counts, which must have room in the dtype:
+#'   `lambda + 12 * sqrt(lambda) + 40` is at most the largest whole number up to which it has all,
+#'   and 2^53.
 #' @param alpha As `rate`: the shape of the gamma distribution, whose mean is `alpha / rate`.
 #' @param logits Numbers or a tensor, finite or -Inf: a vector, with an element for each category,
 #'   or of one more dimension than `shape`, the last one, for probabilities that each element has of
@@ -59,8 +60,8 @@ nv_rgamma <- function(shape, alpha, rate = 1, dtype = NULL, key = NULL) {
 
 #' @rdname nv_rexp
 #' @export
-nv_rpois <- function(shape, rate, dtype = NULL, key = NULL) {
-  draw("rpois", key, list(rate), shape, dtype_or_default(dtype, 0L))
+nv_rpois <- function(shape, lambda, dtype = NULL, key = NULL) {
+  draw("rpois", key, list(lambda), shape, dtype_or_default(dtype, 0L))
 }
 
 #' @rdname nv_rexp
