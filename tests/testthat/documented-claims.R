@@ -679,7 +679,9 @@ given_dtypes <- alist(
   nv_sort = list(i16 = nv_sort(i), i32 = nv_order(v), f32 = sort(v)),
   nv_dbeta = list(f32 = nv_pbinom(v, 5, 0.5), `f32?` = nv_qt(0.5, i), f32 = nv_dbeta(v, 1, 2)),
   nv_dexp = list(f32 = nv_ppois(v, i), `f32?` = nv_dpois(i, 2L), f32 = nv_qgamma(v, 1)),
-  nv_dnorm = list(f32 = nv_pnorm(v), `f32?` = nv_dnorm(i), f64 = nv_qnorm(nv_scalar(0.1, "f64"), v)),
+  nv_dnorm = list(
+    f32 = nv_pnorm(v), `f32?` = nv_dnorm(i), f64 = nv_qnorm(nv_scalar(0.1, "f64"), v)
+  ),
   nv_lbeta = list(f32 = nv_lbeta(v, 2), `f32?` = nv_beta(i, b)),
   nv_erf_inv = list(f32 = nv_erf_inv(v), `f32?` = nv_erf_inv(i)),
   nv_logsumexp = list(
