@@ -85,7 +85,7 @@ has_elements <- function(x) !inherits(x, c("nv_traced", "nv_aval"))
 xtfrm.nv_tensor <- function(x) {
   check_elements(x, "xtfrm() and order()", "nv_order()")
   if (!format(dtype(x)) %in% c("i64", "ui64", "c64", "c128")) {
-    return(as.vector(x))
+    return(as.vector(x, "double")) # the smallest i32 is no integer of R's
   }
   order <- nv_order(x)
   sorted <- nv_flatten(x)[order]
