@@ -243,6 +243,9 @@ ends <- function(x, which_end, n) {
     count[d] <- length(kept)
     if (count[d] > 0L) start[d] <- kept[1L]
   }
+  if (is_chunked(x)) {
+    return(do.call(`[`, c(list(x), Map(positions_from, start, count), drop = FALSE)))
+  }
   slice(x, start, 1L, count)
 }
 

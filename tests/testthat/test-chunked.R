@@ -299,3 +299,13 @@ test_that("memory does not grow with the array", {
   # The array has 800 MB, a block 1 MB; R collects garbage when there are some 100 MB of it.
   expect_lt(used[2L] - used[1L], 250e3)
 })
+
+test_that("head() and tail() read the chunks that they need", {
+  m <- matrix(1:24, 6)
+  x <- nv_zarr_create(tempfile(fileext = ".zarr"), "i16", dim(m), chunks = c(4, 3))
+  x[, ] <- m
+  expect_identical(as_array(head(x, 2)), head(m, 2))
+  expect_identical(as_array(tail(x, -4)), unname(tail(m, -4)))
+  expect_identical(as_array(head(x + 1L, c(5, 1))), head(m, c(5, 1)) + 1L)
+  expect_identical(shape(head(x, 0)), c(0L, 4L))
+})
