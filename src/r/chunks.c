@@ -27,11 +27,7 @@ SEXP joist_r_from_chunk(SEXP bytes, SEXP dtype, SEXP shape, SEXP c_order, SEXP s
 SEXP joist_r_to_chunk(SEXP x, SEXP c_order, SEXP swapped) {
   struct joist_r_value value;
   SEXP kept = PROTECT(joist_r_read_to_write(x, &value));
-  struct joist_elements elements = {.dtype = value.argument.operand.type.dtype,
-                                    .swapped = joist_r_flag(swapped, "swapped"),
-                                    .c_order = joist_r_flag(c_order, "c_order"),
-                                    .shape = value.argument.shape,
-                                    .count = value.count};
+  const struct joist_elements elements = joist_r_elements_of(&value, c_order, swapped);
   SEXP result = joist_r_write(R_NilValue, NULL, 0, &elements, &value.data, 1);
   (void)kept;
   UNPROTECT(1);

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "r/arguments.h"
 #include "r/conditions.h"
 #include "r/mapped.h"
 #include "r/payload.h"
@@ -118,6 +119,15 @@ static void write_file(SEXP path, const char *header, size_t length,
     joist_output_discard(&output);
   if (code != 0) joist_r_file_stop("write", path, code);
   joist_r_raise_if(status, &error);
+}
+
+struct joist_elements joist_r_elements_of(const struct joist_r_value *value, SEXP c_order,
+                                          SEXP swapped) {
+  return (struct joist_elements){.dtype = value->argument.operand.type.dtype,
+                                 .swapped = joist_r_flag(swapped, "swapped"),
+                                 .c_order = joist_r_flag(c_order, "c_order"),
+                                 .shape = value->argument.shape,
+                                 .count = value->count};
 }
 
 SEXP joist_r_write(SEXP path, const char *header, size_t length,

@@ -9,6 +9,7 @@ suppressPackageStartupMessages(library(joist))
 
 python <- commandArgs(TRUE)[1L]
 script <- file.path(Sys.getenv("JOIST_FILE_TESTS", "tests/files"), "round_trips.py")
+source(file.path(dirname(script), "bytes.R"))
 folder <- tempfile("files")
 dir.create(folder)
 call_python <- function(what) {
@@ -24,26 +25,6 @@ shapes <- list(
   integer(), 7L, c(3L, 5L), 2:4, c(3L, 1L, 2L, 5L), c(2L, 3L, 2L, 1L, 3L),
   c(2L, 1L, 3L, 2L, 2L, 2L), 0L, c(3L, 0L, 2L)
 )
-sizes <- c(
-  bool = 1, i8 = 1, i16 = 2, i32 = 4, i64 = 8, ui8 = 1, ui16 = 2, ui32 = 4, ui64 = 8, f16 = 2,
-  bf16 = 2, f32 = 4, f64 = 8, c64 = 8, c128 = 16
-)
-
-# The bytes of array_of() in round_trips.py, in R's order of elements.
-bytes_wanted <- function(dtype, shape) {
-  n <- prod(shape)
-  size <- sizes[[dtype]]
-  bytes <- if (dtype == "bool") {
-    as.raw((seq_len(n) - 1) %% 3 == 0)
-  } else {
-    as.raw(((seq_len(n * size) - 1) * 197 + 91) %% 256)
-  }
-  if (n == 0) {
-    return(raw())
-  }
-  place <- aperm(array(seq_len(n), rev(c(shape, 1L))), rev(seq_len(length(shape) + 1L)))
-  as.vector(matrix(bytes, size)[, as.vector(place)])
-}
 
 counts <- c(passed = 0L, failed = 0L)
 check <- function(x, dtype, k, what) {
