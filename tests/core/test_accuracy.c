@@ -76,6 +76,16 @@ static void report(const char *set, joist_op op, const char *dtype, struct worst
             dtype, joist_op_name(op), worst.at, worst.and, worst.error, bound);
 }
 
+/* An error in units of `want`, in those that ops.def has for negative operands. */
+static double in_units(joist_unit unit, double x, double error, long double want) {
+  if (unit == JOIST_UNIT_OWN || !(x < 0) || !isfinite(error)) return error;
+  const double least = unit == JOIST_UNIT_LOG ? fmax(1, log(-x)) : 1;
+  if (fabsl(want) >= (long double)least) return error;
+  int own, other;
+  frexpl(want, &own), frexp(least, &other);
+  return ldexp(error, own - other);
+}
+
 /* ---- f32, all of them ---- */
 
 /* As error_in(), by the bits of the exponent. */
@@ -93,6 +103,7 @@ static double error_of_float(float got, double want) {
 /* What is correctly rounded is not looked at. */
 static struct worst worst_floats(const struct function *f, joist_kernel *kernel, uint64_t from,
                                  uint64_t to, uint64_t stride) {
+  const joist_unit unit = joist_op_accuracy(f->op).below;
   struct worst worst = {.error = 0.5};
   float x[BATCH], y[BATCH];
   double want[BATCH];
@@ -103,7 +114,10 @@ static struct worst worst_floats(const struct function *f, joist_kernel *kernel,
     kernel(n, in, y);
     f->narrow(n, x, want);
     for (size_t k = 0; k < n; k++)
-      if (y[k] != (float)want[k]) note(&worst, error_of_float(y[k], want[k]), (double)x[k], 0);
+      if (y[k] != (float)want[k]) {
+        const double error = error_of_float(y[k], want[k]);
+        note(&worst, in_units(unit, (double)x[k], error, (long double)want[k]), (double)x[k], 0);
+      }
   }
   return worst;
 }
@@ -233,17 +247,6 @@ static double adversary(void) {
   }
 }
 
-/* In the units that ops.def has for negative operands. */
-static double error_in_units(joist_unit unit, double x, double got, long double want) {
-  const double error = error_of(got, want);
-  if (unit == JOIST_UNIT_OWN || !(x < 0) || !isfinite(error)) return error;
-  const double least = unit == JOIST_UNIT_LOG ? fmax(1, log(-x)) : 1;
-  if (fabsl(want) >= (long double)least) return error;
-  int own, other;
-  frexpl(want, &own), frexp(least, &other);
-  return want == 0 ? error_of(1 + got, 1) : ldexp(error, own - other);
-}
-
 static void check_doubles(const char *set, const struct function *f, long count) {
   const struct joist_accuracy stated = joist_op_accuracy(f->op);
   static double x[BATCH], y[BATCH];
@@ -254,8 +257,10 @@ static void check_doubles(const char *set, const struct function *f, long count)
     for (size_t k = 0; k < BATCH; k++) x[k] = adversary();
     joist_kernel_find(f->op, JOIST_F64)(BATCH, in, y);
     f->wide(BATCH, x, want);
-    for (size_t k = 0; k < BATCH; k++)
-      note(x[k] < 0 ? &below : &worst, error_in_units(stated.below, x[k], y[k], want[k]), x[k], 0);
+    for (size_t k = 0; k < BATCH; k++) {
+      const double error = want[k] == 0 ? error_of(1 + y[k], 1) : error_of(y[k], want[k]);
+      note(x[k] < 0 ? &below : &worst, in_units(stated.below, x[k], error, want[k]), x[k], 0);
+    }
   }
   report(set, f->op, "f64", worst, stated.f64, false);
   report(set, f->op, "f64-", below, stated.f64_below, false);

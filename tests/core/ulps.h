@@ -29,7 +29,9 @@ static inline double slack(void) {
 static inline double error_in(long double got, long double want, long double rounded, int digits,
                               int least) {
   if (isnan(got) || isnan(rounded)) return isnan(got) && isnan(rounded) ? 0 : INFINITY;
-  if (isinf(rounded) || (isinf(got) && isinf(want))) return got == rounded ? 0 : INFINITY;
+  if (isinf(want) || (isinf(rounded) && isinf(got))) return got == rounded ? 0 : INFINITY;
+  /* The largest for what is just beyond the range: in its units. */
+  if (isinf(rounded)) rounded = got;
   /* Infinite for what is just within the range: as the number that would come next. */
   if (isinf(got)) got = copysignl(ldexpl(1, 3 - least), got);
   int exponent;
