@@ -9,12 +9,18 @@ bool joist_r_is_delayed(SEXP x) {
          Rf_inherits(x, "nv_chunked");
 }
 
-SEXP joist_r_delay(joist_op op, SEXP *operands, size_t n, SEXP attributes) {
+SEXP joist_r_delay(joist_op op, SEXP operands, SEXP attributes) {
+  SEXP name = PROTECT(Rf_mkString(joist_op_name(op)));
+  SEXP call = PROTECT(Rf_lang4(Rf_install("delayed_operation"), name, operands, attributes));
+  SEXP result = joist_r_eval(call);
+  UNPROTECT(2);
+  return result;
+}
+
+SEXP joist_r_delay_plain(joist_op op, const SEXP *operands, size_t n) {
   SEXP list = PROTECT(Rf_allocVector(VECSXP, (R_xlen_t)n));
   for (size_t k = 0; k < n; k++) SET_VECTOR_ELT(list, (R_xlen_t)k, operands[k]);
-  SEXP name = PROTECT(Rf_mkString(joist_op_name(op)));
-  SEXP call = PROTECT(Rf_lang4(Rf_install("delayed_operation"), name, list, attributes));
-  SEXP result = joist_r_eval(call);
-  UNPROTECT(3);
+  SEXP result = joist_r_delay(op, list, R_NilValue);
+  UNPROTECT(1);
   return result;
 }

@@ -6,7 +6,9 @@
 #include "r/sexp.h"
 
 bool joist_r_is_delayed(SEXP x);
-/* What R makes of an operation on n operands of which one is such a tensor. */
-SEXP joist_r_delay(joist_op op, SEXP *operands, size_t n, SEXP attributes);
+/* What R makes of an operation on a list of operands of which one is such a tensor; of n operands
+ * without attributes. */
+SEXP joist_r_delay(joist_op op, SEXP operands, SEXP attributes);
+SEXP joist_r_delay_plain(joist_op op, const SEXP *operands, size_t n);
 
 #endif

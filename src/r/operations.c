@@ -262,7 +262,7 @@ static const struct joist_attributes no_attributes = {.count = 0};
 static SEXP apply_plain(joist_op op, size_t n, SEXP *operands) {
   enum { MOST = 3 };
   for (size_t k = 0; k < n; k++)
-    if (joist_r_is_delayed(operands[k])) return joist_r_delay(op, operands, n, R_NilValue);
+    if (joist_r_is_delayed(operands[k])) return joist_r_delay_plain(op, operands, n);
   const struct joist_rules *const rules = joist_r_rules(R_NilValue);
   struct joist_r_value values[MOST];
   for (size_t k = 0; k < n; k++) joist_r_read_any(rules, operands[k], &values[k]);
@@ -300,7 +300,7 @@ SEXP joist_r_operator1(SEXP generic, SEXP x) {
 SEXP joist_r_summary(SEXP generic, SEXP x) {
   const struct joist_rules *const rules = joist_r_rules(R_NilValue);
   const joist_op op = op_of(generic, true, JOIST_FAMILY_REDUCTION);
-  if (joist_r_is_delayed(x)) return joist_r_delay(op, &x, 1, R_NilValue);
+  if (joist_r_is_delayed(x)) return joist_r_delay_plain(op, &x, 1);
   struct joist_r_value value;
   joist_r_read_any(rules, x, &value);
   struct joist_attributes attributes = {.count = 0};
@@ -319,12 +319,12 @@ SEXP joist_r_operation(SEXP name, SEXP operands, SEXP attributes) {
   struct joist_error error;
   const joist_status status = joist_op_check_operands(op, n, &error);
   joist_r_raise_if(status, &error);
-  SEXP *const given = (SEXP *)R_alloc(n + 1, (int)sizeof *given);
-  for (size_t k = 0; k < n; k++) given[k] = VECTOR_ELT(operands, (R_xlen_t)k);
   for (size_t k = 0; k < n; k++)
-    if (joist_r_is_delayed(given[k])) return joist_r_delay(op, given, n, attributes);
+    if (joist_r_is_delayed(VECTOR_ELT(operands, (R_xlen_t)k)))
+      return joist_r_delay(op, operands, attributes);
   struct joist_r_value *const values = (struct joist_r_value *)R_alloc(n + 1, (int)sizeof *values);
-  for (size_t k = 0; k < n; k++) joist_r_read_any(rules, given[k], &values[k]);
+  for (size_t k = 0; k < n; k++)
+    joist_r_read_any(rules, VECTOR_ELT(operands, (R_xlen_t)k), &values[k]);
   const struct joist_attributes read =
       joist_r_attributes(op, attributes, n > 0 ? &values[0].argument.shape : NULL);
   return joist_r_apply(rules, op, values, n, &read);
