@@ -97,9 +97,7 @@ needs_all <- function(x) {
     )
   }
   array <- node$array
-  if (is.null(array$store$put)) {
-    stop_joist("joist_value_error", "nothing can be written to \"", array$store$name, "\"")
-  }
+  writable_store(array$store)
   if (length(indices) != ndims(x)) stop_no_whole_index()
   positions <- Map(chosen_positions, indices, shape(x))
   counts <- lengths(positions)

@@ -152,12 +152,8 @@ block_counts <- function(program) {
 # The place of block `k`, from 0 on: inner dims run fastest.
 block_place <- function(program, k) {
   counts <- block_counts(program)
-  place <- integer(length(counts))
-  for (d in c(program$inner, program$outer)) {
-    place[d] <- as.integer(k %% counts[d])
-    k <- k %/% counts[d]
-  }
-  place
+  order <- c(program$inner, program$outer)
+  replace(integer(length(counts)), order, mixed_digits(k, counts[order]))
 }
 
 run_block <- function(program, f, k) {

@@ -35,11 +35,6 @@ static void close_body(struct body *body) {
   joist_scratch_free(body->scratch);
 }
 
-static uint32_t root_of(const struct joist_plan *plan, uint32_t value) {
-  while (plan->root[value] != value) value = plan->root[value];
-  return value;
-}
-
 /* Only captures are the same in all turns: the inputs from `given` on, which are known by now. */
 static joist_status make_straight(struct body *body, uint32_t given, const struct joist_run *run,
                                   struct joist_error *error) {
@@ -50,7 +45,7 @@ static joist_status make_straight(struct body *body, uint32_t given, const struc
   joist_status status = JOIST_OK;
   if (fixed == NULL || body->straight == NULL) status = JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY);
   for (uint32_t v = 0; v < program->value_count && status == JOIST_OK; v++) {
-    const uint32_t input = program->values[root_of(plan, v)].input;
+    const uint32_t input = program->values[plan->root[v]].input;
     fixed[v] = input != JOIST_NO_INPUT && input >= given;
   }
   for (uint32_t g = 0; g < plan->group_count && status == JOIST_OK; g++)
