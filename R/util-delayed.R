@@ -164,15 +164,7 @@ role_of_reduction <- function(op, x, attributes) {
   drop <- !isFALSE(attributes$drop)
   chunks <- chunks_of(x)
   chunks <- if (drop) chunks[kept] else replace(chunks, dims, 1L)
-  combine <- switch(op,
-    reduce_sum = ,
-    mean = "add",
-    reduce_prod = "mul",
-    reduce_min = "min",
-    reduce_max = "max",
-    reduce_any = "or",
-    reduce_all = "and"
-  )
+  combine <- op_table()$combine[match(op, op_table()$name)]
   list(name = "reduction", dims = dims, drop = drop, combine = combine, chunks = chunks)
 }
 
