@@ -122,15 +122,14 @@ nv_atanh <- function(operand) .Call(joist_r_op1, "atanh", operand)
 #' Error and gamma functions
 #'
 #' Elementwise: the error function, 2 / sqrt(pi) times the integral of exp(-t^2) from 0 to x, and
-#' its
-#' complement `nv_erfc()`, which keeps its precision far into the tail; the gamma function, the
+#' its complement `nv_erfc()`, which keeps its precision far into the tail; the gamma function, the
 #' logarithm of its absolute value, and that logarithm's derivative. R's generics `gamma()`,
 #' `lgamma()` and `digamma()` call them.
 #'
 #' Computed by vector code with the same bits on every instruction set. Errors are at most
-#' `r stated_errors(special_functions)`; near zeros at negative numbers, in `f32` as in `f64`, those of
-#' `nv_lgamma()` are in ulp of 1, and those of `nv_digamma()` in ulp of the larger of 1, log(-x) and
-#' itself. `f16` and `bf16` are computed in `f32` and rounded once. At 0 and the negative whole
+#' `r stated_errors(special_functions)`; near zeros at negative numbers, in `f32` as in `f64`, those
+#' of `nv_lgamma()` are in ulp of 1, and those of `nv_digamma()` in ulp of the larger of 1, log(-x)
+#' and itself. `f16` and `bf16` are computed in `f32` and rounded once. At 0 and the negative whole
 #' numbers `nv_gamma()` and `nv_digamma()` are NaN and `nv_lgamma()` is Inf, as in R. Unlike R's,
 #' `nv_gamma()` below -170.5 is a subnormal number before it is 0.
 #'

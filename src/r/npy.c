@@ -28,7 +28,7 @@ SEXP joist_r_read_npy(SEXP path, SEXP bytes, SEXP reversed, SEXP map) {
 SEXP joist_r_write_npy(SEXP x, SEXP path, SEXP c_order, SEXP swapped) {
   struct joist_r_value value;
   SEXP kept = PROTECT(joist_r_read_to_write(x, &value));
-  const struct joist_elements elements = joist_r_elements_of(&value, c_order, swapped);
+  struct joist_elements elements = joist_r_elements_of(&value, c_order, swapped);
   char header[JOIST_NPY_LONGEST];
   const size_t length = joist_npy_format(&elements, header);
   SEXP result = joist_r_write(path, header, length, &elements, &value.data, 1);
