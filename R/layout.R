@@ -249,7 +249,8 @@ ends <- function(x, n, first) {
   start <- rep(1L, length(extents))
   count <- extents
   for (d in which(!is.na(n))) {
-    count[d] <- trunc(if (n[d] < 0) max(extents[d] + n[d], 0) else min(n[d], extents[d]))
+    kept <- if (n[d] < 0) max(extents[d] + n[d], 0) else min(n[d], extents[d])
+    count[d] <- if (first) floor(kept) else ceiling(kept) # as R's
     if (!first) start[d] <- extents[d] - count[d] + 1
   }
   if (is_chunked(x)) {
