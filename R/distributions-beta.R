@@ -18,9 +18,9 @@
 #' @param shape1,shape2,size,prob,df The parameters, which broadcast with the first argument.
 #' @return A tensor of the float that belongs to the common dtype of the tensors and numbers: floats
 #'   are kept, bool and integers become what the promotion rules say, see [promotion_facts()].
-#' @section Derivatives: By all arguments but the shapes and degrees of freedom of distribution
-#'   functions and quantiles, where it is an error. Counts, sizes and quantiles that are counts have
-#'   the derivative zero.
+#' @section Derivatives: By all arguments; counts, sizes and quantiles that are counts have the
+#'   derivative zero. Those of distribution functions and quantiles by shapes and degrees of freedom
+#'   have no derivatives of their own.
 #' @section Errors: `joist_promotion_error` when the rules know no common dtype or no float for it;
 #'   `joist_dtype_error` for complex tensors; `joist_shape_error` for shapes that do not broadcast;
 #'   `joist_value_error` for a flag that is neither `TRUE` nor `FALSE`.
@@ -121,7 +121,7 @@ nv_pt <- function(q, df, lower.tail = TRUE, log.p = FALSE) {
       slope <- nv_exp(if (log.p) density - value else density)
       list(
         cotangent * (if (lower.tail) slope else -slope),
-        no_slope_by("the degrees of freedom of nv_pt()")
+        function() cotangent * t_share_slope(if (lower.tail) q else -q, df, value, log.p)
       )
     }
   )
@@ -139,7 +139,7 @@ nv_qt <- function(p, df, lower.tail = TRUE, log.p = FALSE) {
       slope <- nv_exp(if (log.p) p - density else -density)
       list(
         cotangent * (if (lower.tail) slope else -slope),
-        no_slope_by("the degrees of freedom of nv_qt()")
+        function() cotangent * t_quantile_slope(value, df)
       )
     }
   )
@@ -183,6 +183,36 @@ t_share <- function(q, df, log) {
   }
   value <- nv_ifelse(normal, (if (log) normal_log_share else normal_share)(q), value)
   nv_ifelse(df > 0, value, NaN)
+}
+
+# How the logarithm of the share beyond |q| changes with the degrees of freedom, and that logarithm.
+t_tail_slope <- function(q, df) {
+  size <- nv_abs(q)
+  n <- nv_ifelse(df == Inf, 1, df)
+  ratio <- size / nv_sqrt(n)
+  wide <- ratio > 1
+  far <- nv_ifelse(wide, ratio, 1)
+  near <- nv_ifelse(wide, 1, ratio * ratio)
+  half <- scalar_like(0.5, n)
+  outer <- beta_slopes(n / 2, half, 1 / (1 + far * far), TRUE)[[1L]]
+  inner <- beta_slopes(half, n / 2, near / (1 + near), FALSE)[[2L]]
+  share <- t_share(-size, df, TRUE)
+  density <- nv_exp(t_log_density(size, df) - share)
+  slope <- (nv_ifelse(wide, outer, inner) + size / n * density) / 2
+  list(slope = nv_ifelse(df == Inf, 0, slope), share = share)
+}
+
+t_share_slope <- function(q, df, value, log) {
+  tail <- t_tail_slope(q, df)
+  own <- if (log) 1 else value
+  other <- -nv_exp(if (log) tail$share - value else tail$share)
+  nv_ifelse(q < 0, own, other) * tail$slope
+}
+
+# At a fixed share.
+t_quantile_slope <- function(q, df) {
+  tail <- t_tail_slope(q, df)
+  nv_sign(q) * nv_exp(tail$share - t_log_density(q, df)) * tail$slope
 }
 
 # Far out, where r is |t| / sqrt(n), the logarithm of the share of both tails is -n log(r) less it.

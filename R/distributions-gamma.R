@@ -18,8 +18,8 @@
 #' @param rate,shape,lambda The parameters, which broadcast with the first argument.
 #' @return A tensor of the float that belongs to the common dtype of the tensors and numbers: floats
 #'   are kept, bool and integers become what the promotion rules say, see [promotion_facts()].
-#' @section Derivatives: By all arguments but the `shape` of `nv_pgamma()` and `nv_qgamma()`, where
-#'   it is an error. Counts and quantiles that are counts have the derivative zero.
+#' @section Derivatives: By all arguments; counts and quantiles that are counts have the derivative
+#'   zero. Those of `nv_pgamma()` and `nv_qgamma()` by the `shape` have no derivatives of their own.
 #' @section Errors: `joist_promotion_error` when the rules know no common dtype or no float for it;
 #'   `joist_dtype_error` for complex tensors; `joist_shape_error` for shapes that do not broadcast;
 #'   `joist_value_error` for a flag that is neither `TRUE` nor `FALSE`.

@@ -66,14 +66,6 @@ is_count <- function(x, count) {
   nv_abs(x - count) <= 1e-7 * nv_max(nv_abs(x), 1) & count >= 0 & nv_is_finite(x)
 }
 
-no_slope_by <- function(what) {
-  function() {
-    stop_joist(
-      "joist_value_error", "there is no derivative by ", what, "; hold it with nv_stop_gradient()"
-    )
-  }
-}
-
 #' The beta function
 #'
 #' `nv_beta(a, b)` is gamma(a) gamma(b) / gamma(a + b), elementwise, and `nv_lbeta()` its logarithm,
@@ -143,6 +135,15 @@ share_slope <- function(log_density, share, at) {
   slope <- nv_exp(if (isTRUE(at$logarithm)) log_density - share else log_density)
   if (isTRUE(at$lower)) slope else -slope
 }
+
+# How the logarithm of a share changes with a shape, and the share itself.
+gamma_slope <- function(a, x, lower) {
+  distribution_operation("incomplete_gamma_slope", list(a, x), lower = isTRUE(lower))
+}
+beta_slopes <- function(a, b, x, lower) {
+  distribution_operation("incomplete_beta_slopes", list(a, b, x), lower = isTRUE(lower))
+}
+of_share <- function(slope, share, at) if (isTRUE(at$logarithm)) slope else slope * share
 
 quantile_slope <- function(log_density, log_p, at) {
   slope <- nv_exp(log_p - log_density)

@@ -21,7 +21,9 @@ zero_gradient <- c(
 # Results with a derivative that no operation gives, and what is said of them.
 no_gradient <- c(
   "while" = "nv_while() has no derivative",
-  rgamma_slope = "nv_rgamma() has no second derivative by `alpha`"
+  rgamma_slope = "nv_rgamma() has no second derivative by `alpha`",
+  incomplete_gamma_slope = "an incomplete gamma function has no second derivative by its shape",
+  incomplete_beta_slopes = "an incomplete beta function has no second derivative by its shapes"
 )
 
 # Of one operand: its cotangent.
@@ -343,21 +345,27 @@ gradient_rules <- list(
   },
   incomplete_gamma = function(g, x, y, at) {
     slope <- share_slope(gamma_log_density(x[[1L]], x[[2L]]), y[[1L]], at)
-    list(no_slope_by("the shape of an incomplete gamma function"), g * slope)
+    by_shape <- function() g * of_share(gamma_slope(x[[1L]], x[[2L]], at$lower), y[[1L]], at)
+    list(by_shape, g * slope)
   },
   incomplete_beta = function(g, x, y, at) {
-    shape <- no_slope_by("a shape of an incomplete beta function")
     slope <- share_slope(beta_log_density(x[[1L]], x[[2L]], x[[3L]]), y[[1L]], at)
-    list(shape, shape, g * slope)
+    by_shape <- function(k) {
+      g * of_share(beta_slopes(x[[1L]], x[[2L]], x[[3L]], at$lower)[[k]], y[[1L]], at)
+    }
+    list(function() by_shape(1L), function() by_shape(2L), g * slope)
   },
+  # At a fixed logarithm of the share.
   inverse_gamma = function(g, x, y, at) {
     slope <- quantile_slope(gamma_log_density(x[[1L]], y[[1L]]), x[[2L]], at)
-    list(no_slope_by("the shape of an inverse incomplete gamma function"), g * slope)
+    list(function() -(g * slope * gamma_slope(x[[1L]], y[[1L]], at$lower)), g * slope)
   },
   inverse_beta = function(g, x, y, at) {
-    shape <- no_slope_by("a shape of an inverse incomplete beta function")
     slope <- quantile_slope(beta_log_density(x[[1L]], x[[2L]], y[[1L]]), x[[3L]], at)
-    list(shape, shape, g * slope)
+    by_shape <- function(k) {
+      -(g * slope * beta_slopes(x[[1L]], x[[2L]], y[[1L]], at$lower)[[k]])
+    }
+    list(function() by_shape(1L), function() by_shape(2L), g * slope)
   },
 
   # ---- other names ----

@@ -35,6 +35,46 @@ def log_gamma_share(a, x, lower):
     return integral(log_density, low, x, high, width) - mpmath.loggamma(a)
 
 
+def average(value, log_density, low, x, high, width):
+    """Of value(t) between x and the end."""
+    top = log_density(x)
+
+    def weighed(t):
+        weight = mpmath.exp(log_density(t) - top)
+        return weight * value(t) if weight > 0 else mpf(0)
+
+    end, step = (low, -width) if low is not None else (high, width)
+    points = [x]
+    while len(points) < 40 and (points[-1] + step - end) * step < 0:
+        points.append(points[-1] + step)
+    if len(points) < 40:
+        points.append(end)
+    return mpmath.quad(weighed, points)
+
+
+def gamma_slope(a, x, lower):
+    if a < 30:
+        return mpmath.diff(lambda s: log_gamma_share(s, x, lower), a)
+    ends = (mpf(0), x, None) if lower else (None, x, x * 100 + 1000)
+    given = [lambda t: (a - 1) * mpmath.log(t) - t if t > 0 else mpf("-inf"), *ends,
+             2 * mpmath.sqrt(a)]
+    return average(mpmath.log, *given) / average(lambda t: mpf(1), *given) - mpmath.digamma(a)
+
+
+def beta_slopes(a, b, x, lower):
+    if min(a, b) < 30:
+        share = lambda s, t: log_beta_share(s, t, x, lower)  # noqa: E731
+        with mp.workdps(120):  # the upper share is a difference there
+            return mpmath.diff(share, (a, b), (1, 0)), mpmath.diff(share, (a, b), (0, 1))
+    ends = (mpf(0), x, None) if lower else (None, x, mpf(1))
+    inside = lambda t: (a - 1) * mpmath.log(t) + (b - 1) * mpmath.log1p(-t)  # noqa: E731
+    given = [lambda t: inside(t) if 0 < t < 1 else mpf("-inf"), *ends,
+             2 * mpmath.sqrt(a * b / (a + b) ** 3)]
+    all, both = average(lambda t: mpf(1), *given), mpmath.digamma(a + b)
+    return (average(mpmath.log, *given) / all + both - mpmath.digamma(a),
+            average(lambda t: mpmath.log1p(-t), *given) / all + both - mpmath.digamma(b))
+
+
 def log_beta(a, b):
     return mpmath.loggamma(a) + mpmath.loggamma(b) - mpmath.loggamma(a + b)
 
@@ -66,7 +106,13 @@ def line(name, numbers, value):
     return f"VALUE({name}, {', '.join(numbers)}, {float(value).hex()})"
 
 
-print("/* Written by distribution_values.py: VALUE(function, operands, logarithm) */")
+def slopes(name, numbers, values):
+    numbers = [float(n).hex() for n in numbers + values] + ["0"] * (5 - len(numbers + values))
+    return f"SLOPES({name}, {', '.join(numbers)})"
+
+
+print("/* Written by distribution_values.py: VALUE(function, operands, logarithm),")
+print(" * SLOPES(function, operands, slopes by the shapes) */")
 SHAPES = [0.01, 0.3, 1, 2.5, 17, 150, 299.5, 301, 4000, 1e5]
 FAR = [-12, -4, -1, -0.3, 0, 0.3, 1, 4, 12]
 for a in SHAPES:
@@ -95,3 +141,18 @@ for a in SHAPES + [1e10, 1e15]:
         print(line("POISSON", [a, b], log_poisson(mpf(a), mpf(b))))
         x = random.uniform(0, 1) * a / (a + b)
         print(line("BINOMIAL", [a, b, x], log_binomial(mpf(a), mpf(b), mpf(x))))
+for a in SHAPES:
+    for k in FAR:
+        x = max(float(a + k * a**0.5), 0.001 * a * 2.0**k)
+        for lower in (False, True) if abs(k) < 1 else (k < 0,):
+            by = gamma_slope(mpf(a), mpf(x), lower)
+            print(slopes("GAMMA_LOWER" if lower else "GAMMA_UPPER", [a, x, 0], [by]))
+for a in SHAPES:
+    for b in random.sample(SHAPES, 4):
+        mean, spread = a / (a + b), (a * b / (a + b) ** 3) ** 0.5
+        for k in random.sample(FAR, 3):
+            x = mean + k * spread
+            x = min(max(x, mean / 1000), 1 - (1 - mean) / 1024)
+            lower = x < mean
+            by = beta_slopes(mpf(a), mpf(b), mpf(x), lower)
+            print(slopes("BETA_LOWER" if lower else "BETA_UPPER", [a, b, x], list(by)))

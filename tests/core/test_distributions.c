@@ -29,6 +29,18 @@ static const struct {
   double a, b, c, d, value;
 } values[] = {
 #define VALUE(F, A, B, C, D, V) {F, A, B, C, D, V},
+#define SLOPES(F, A, B, C, BY_A, BY_B)
+#include "distribution_values.def"
+#undef VALUE
+#undef SLOPES
+};
+
+static const struct {
+  enum function f;
+  double a, b, c, slope[2];
+} slopes[] = {
+#define VALUE(F, A, B, C, D, V)
+#define SLOPES(F, A, B, C, BY_A, BY_B) {F, A, B, C, {BY_A, BY_B}},
 #include "distribution_values.def"
 };
 
@@ -74,6 +86,49 @@ static void check_values(void) {
               want, got);
     if (f <= BETA_UPPER) check_tails(f, a, b, c, want);
   }
+}
+
+static void slopes_of(enum function f, double a, double b, double c, bool lower, double *got) {
+  got[1] = 0;
+  if (f == GAMMA_LOWER || f == GAMMA_UPPER)
+    got[0] = joist_incomplete_gamma_slope(a, b, lower);
+  else
+    joist_incomplete_beta_slopes(a, b, c, lower, got);
+}
+
+/* Of logarithms; those of one tail are those of the other, but for their shares. */
+static void check_slopes(void) {
+  double largest = 0;
+  for (size_t k = 0; k < sizeof slopes / sizeof *slopes; k++) {
+    const enum function f = slopes[k].f;
+    const double a = slopes[k].a, b = slopes[k].b, c = slopes[k].c;
+    const bool lower = f == GAMMA_LOWER || f == BETA_LOWER;
+    const double log_share = logarithm(f, a, b, c), ratio = -1 / expm1(-log_share);
+    double got[2], other[2];
+    slopes_of(f, a, b, c, lower, got);
+    slopes_of(f, a, b, c, !lower, other);
+    for (int j = 0; j < 2; j++) {
+      const double want = slopes[k].slope[j], error = fabs(got[j] - want) / fabs(want);
+      if (want == 0) continue;
+      if (error > largest) largest = error;
+      CHECK_MSG(error <= 1e-11, "%s(%a, %a, %a), slope %d: want %.17g, got %.17g", names[f], a, b,
+                c, j, want, got[j]);
+      const double turned = want * ratio;
+      CHECK_MSG(fabs(other[j] - turned) <= 1e-10 * fabs(turned) || fabs(log_share) < 1e-3,
+                "%s(%a, %a, %a), the other slope %d: want %.17g, got %.17g", names[f], a, b, c, j,
+                turned, other[j]);
+    }
+  }
+  printf("slopes: at most %.1e\n", largest);
+  double none[2];
+  slopes_of(BETA_LOWER, 0, 1, 0.5, true, none);
+  CHECK(none[0] != none[0] && none[1] != none[1]);
+  slopes_of(BETA_LOWER, 2, 3, 1, true, none);
+  CHECK(none[0] == 0 && none[1] == 0);
+  slopes_of(GAMMA_LOWER, 2, INFINITY, 0, true, none);
+  CHECK(none[0] == 0);
+  slopes_of(GAMMA_LOWER, -1, 2, 0, true, none);
+  CHECK(none[0] != none[0]);
 }
 
 static void check_quantiles(void) {
@@ -131,6 +186,7 @@ static void check_counts(void) {
 
 int main(void) {
   check_values();
+  check_slopes();
   check_quantiles();
   check_counts();
   for (int f = 0; f < FUNCTIONS; f++)

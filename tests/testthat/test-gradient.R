@@ -12,6 +12,12 @@ test_that("every operation has a rule, the derivative zero, or an error that nam
     "while" = function(x) sum(nv_while(x, function(x) sum(x) < 9, function(x) x + 1)),
     rgamma_slope = function(x) {
       sum(gradient(function(x) sum(nv_rgamma(2, x, key = nv_key(1))))(x)$x)
+    },
+    incomplete_gamma_slope = function(x) {
+      sum(gradient(function(x) sum(nv_pgamma(2, x)))(x)$x)
+    },
+    incomplete_beta_slopes = function(x) {
+      sum(gradient(function(x) sum(nv_pbeta(0.5, x, 3)))(x)$x)
     }
   )
   expect_setequal(names(refused), names(joist:::no_gradient))

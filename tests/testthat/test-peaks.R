@@ -70,6 +70,8 @@ scratch_of_all <- function() {
     log_binomial = core("log_binomial", some[c(1, 2, 2)]),
     incomplete_gamma = core("incomplete_gamma"),
     incomplete_beta = core("incomplete_beta", some[c(1, 2, 2)]),
+    incomplete_gamma_slope = core("incomplete_gamma_slope"),
+    incomplete_beta_slopes = core("incomplete_beta_slopes", some[c(1, 2, 2)]),
     inverse_gamma = core("inverse_gamma", list(some[[1]], -some[[2]])),
     inverse_beta = core("inverse_beta", list(some[[1]], some[[2]], -some[[2]])),
     poisson_quantile = core("poisson_quantile", list(some[[1]], -some[[2]])),

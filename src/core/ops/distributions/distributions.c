@@ -11,50 +11,40 @@
 #include "core/types/error.h"
 #include "core/types/shape_rules.h"
 
-enum { BLOCK = 256, WORK = 1000, MOST_OPERANDS = 3 };
+enum { BLOCK = 256, WORK = 1000, MOST_OPERANDS = 3, MOST_RESULTS = 2 };
 
 struct form {
   bool lower, logarithm;
 };
 
-typedef double distribution_function(const double *x, struct form form);
+/* One number, or two, of the operands. */
+typedef void distribution_function(const double *x, struct form form, double *out);
 
-static double log_beta(const double *x, struct form form) {
-  (void)form;
-  return joist_log_beta(x[0], x[1]);
-}
-static double log_poisson(const double *x, struct form form) {
-  (void)form;
-  return joist_log_poisson(x[0], x[1]);
-}
-static double log_binomial(const double *x, struct form form) {
-  (void)form;
-  return joist_log_binomial(x[0], x[1], x[2], 1 - x[2]);
-}
-static double incomplete_gamma(const double *x, struct form form) {
-  return joist_incomplete_gamma(x[0], x[1], form.lower, form.logarithm);
-}
-static double incomplete_beta(const double *x, struct form form) {
-  return joist_incomplete_beta(x[0], x[1], x[2], form.lower, form.logarithm);
-}
-static double inverse_gamma(const double *x, struct form form) {
-  return joist_inverse_gamma(x[0], x[1], form.lower);
-}
-static double inverse_beta(const double *x, struct form form) {
-  return joist_inverse_beta(x[0], x[1], x[2], form.lower);
-}
-static double poisson_quantile(const double *x, struct form form) {
-  return joist_poisson_quantile(x[0], x[1], form.lower);
-}
-static double binomial_quantile(const double *x, struct form form) {
-  return joist_binomial_quantile(x[0], x[1], x[2], form.lower);
+#define FUNCTION(NAME, VALUE)                                        \
+  static void NAME(const double *x, struct form form, double *out) { \
+    (void)form;                                                      \
+    *out = VALUE;                                                    \
+  }
+FUNCTION(log_beta, joist_log_beta(x[0], x[1]))
+FUNCTION(log_poisson, joist_log_poisson(x[0], x[1]))
+FUNCTION(log_binomial, joist_log_binomial(x[0], x[1], x[2], 1 - x[2]))
+FUNCTION(incomplete_gamma, joist_incomplete_gamma(x[0], x[1], form.lower, form.logarithm))
+FUNCTION(incomplete_beta, joist_incomplete_beta(x[0], x[1], x[2], form.lower, form.logarithm))
+FUNCTION(incomplete_gamma_slope, joist_incomplete_gamma_slope(x[0], x[1], form.lower))
+FUNCTION(inverse_gamma, joist_inverse_gamma(x[0], x[1], form.lower))
+FUNCTION(inverse_beta, joist_inverse_beta(x[0], x[1], x[2], form.lower))
+FUNCTION(poisson_quantile, joist_poisson_quantile(x[0], x[1], form.lower))
+FUNCTION(binomial_quantile, joist_binomial_quantile(x[0], x[1], x[2], form.lower))
+
+static void incomplete_beta_slopes(const double *x, struct form form, double *out) {
+  joist_incomplete_beta_slopes(x[0], x[1], x[2], form.lower, out);
 }
 
 struct work {
   const struct joist_call *call;
   distribution_function *function;
   struct form form;
-  uint32_t operands;
+  uint32_t operands, results;
 };
 
 static void compute_block(const void *context, size_t block, size_t worker) {
@@ -64,7 +54,7 @@ static void compute_block(const void *context, size_t block, size_t worker) {
   const joist_dtype dtype = call->result->type.dtype;
   const struct joist_part part = joist_chunk_of(joist_value_count(call->result), BLOCK, block);
   const size_t size = joist_dtype_size(dtype);
-  double in[MOST_OPERANDS][BLOCK], out[BLOCK], x[MOST_OPERANDS];
+  double in[MOST_OPERANDS][BLOCK], out[MOST_RESULTS][BLOCK], x[MOST_OPERANDS], y[MOST_RESULTS];
   for (uint32_t k = 0; k < w->operands; k++) {
     const bool single = call->operand[k]->shape.rank == 0;
     const char *const elements = (const char *)call->in[k] + (single ? 0 : part.first * size);
@@ -73,9 +63,11 @@ static void compute_block(const void *context, size_t block, size_t worker) {
   }
   for (size_t i = 0; i < part.n; i++) {
     for (uint32_t k = 0; k < w->operands; k++) x[k] = in[k][i];
-    out[i] = w->function(x, w->form);
+    w->function(x, w->form, y);
+    for (uint32_t r = 0; r < w->results; r++) out[r][i] = y[r];
   }
-  joist_convert_find(JOIST_F64, dtype)(part.n, out, (char *)call->out[0] + part.first * size);
+  for (uint32_t r = 0; r < w->results; r++)
+    joist_convert_find(JOIST_F64, dtype)(part.n, out[r], (char *)call->out[r] + part.first * size);
 }
 
 static joist_status run(const struct joist_call *call, distribution_function *function,
@@ -86,21 +78,23 @@ static joist_status run(const struct joist_call *call, distribution_function *fu
       .function = function,
       .form = {.lower = joist_attribute_flag(given, JOIST_ATTRIBUTE_LOWER),
                .logarithm = joist_attribute_flag(given, JOIST_ATTRIBUTE_LOGARITHM)},
-      .operands = call->instruction->operand_count};
+      .operands = call->instruction->operand_count,
+      .results = joist_operation(call->instruction->op)->results};
   const size_t blocks = joist_divide_up(joist_value_count(call->result), BLOCK);
   return joist_tasks_run(call->run, blocks, BLOCK * WORK, compute_block, &w, error);
 }
 
 static joist_status common_shape(joist_op op, const struct joist_shape *const *shapes,
-                                 struct joist_shape *result, struct joist_error *error) {
+                                 struct joist_shape *results, struct joist_error *error) {
   size_t count = 0;
   while (shapes[count] != NULL) count++;
-  const joist_status status = joist_shape_broadcast(shapes, count, result, error);
+  const joist_status status = joist_shape_broadcast(shapes, count, &results[0], error);
   if (status != JOIST_OK) return status;
   for (size_t k = 0; k < count; k++)
-    if (shapes[k]->rank > 0 && !joist_shape_equal(shapes[k], result))
+    if (shapes[k]->rank > 0 && !joist_shape_equal(shapes[k], &results[0]))
       return JOIST_FAIL(error, JOIST_E_PARAMETER_SHAPE, .op = joist_op_name(op),
-                        .shape = {*shapes[k], *result});
+                        .shape = {*shapes[k], results[0]});
+  for (uint32_t r = 1; r < joist_operation(op)->results; r++) results[r] = results[0];
   return JOIST_OK;
 }
 
@@ -119,6 +113,8 @@ OPERATION(log_poisson, LOG_POISSON)
 OPERATION(log_binomial, LOG_BINOMIAL)
 OPERATION(incomplete_gamma, INCOMPLETE_GAMMA)
 OPERATION(incomplete_beta, INCOMPLETE_BETA)
+OPERATION(incomplete_gamma_slope, INCOMPLETE_GAMMA_SLOPE)
+OPERATION(incomplete_beta_slopes, INCOMPLETE_BETA_SLOPES)
 OPERATION(inverse_gamma, INVERSE_GAMMA)
 OPERATION(inverse_beta, INVERSE_BETA)
 OPERATION(poisson_quantile, POISSON_QUANTILE)

@@ -107,3 +107,43 @@ double joist_log_rise(double a, double b) {
                                  : joist_stirling_error(a + b) - joist_stirling_error(b);
   return sum + ((b - 0.5) * f64_log1p(a / b) + a * (f64_log(a + b) - 1) + errors);
 }
+
+/* ---- digamma: Stirling's series, NIST DLMF 5.11.2, from this number on ---- */
+
+enum { ENOUGH = 16 };
+
+/* psi(a + b) - psi(b) - ln(1 + a / b). Each power of 1 / b and 1 / (a + b) is subtracted by its
+ * factors. */
+static double rise_rest(double a, double b) {
+  const double v = 1 / b, w = 1 / (a + b), less = a * v * w, v2 = v * v, w2 = w * w;
+  const double v4 = v2 * v2, w4 = w2 * w2, v8 = v4 * v4, w8 = w4 * w4;
+  const double sum = 1.0 / 12 - (v2 + w2) / 120 + (v4 + v2 * w2 + w4) / 252 -
+                     (v2 + w2) * (v4 + w4) / 240 +
+                     (v8 + v4 * v2 * w2 + v4 * w4 + v2 * w4 * w2 + w8) / 132;
+  return less * (0.5 + (v + w) * sum);
+}
+
+double joist_digamma_rise(double a, double b) {
+  double sum = 0;
+  while (b < ENOUGH) {
+    sum += a / (b * (a + b));
+    b += 1;
+  }
+  return sum + (f64_log1p(a / b) + rise_rest(a, b));
+}
+
+double joist_log_plus_rise(double a, double b, double x, double y) {
+  const double log_x = x < 0.5 ? f64_log(x) : f64_log1p(-y);
+  if (a < ENOUGH) return log_x + joist_digamma_rise(b, a);
+  const double away = (b * x - a * y) / a;
+  const double log = fabs(away) < 0.5 ? f64_log1p(away) : log_x + f64_log1p(b / a);
+  return log + rise_rest(b, a);
+}
+
+double joist_log_over_digamma(double a, double x) {
+  if (a < ENOUGH) return f64_log(x) - (digamma_next_f64(a) - 1 / a);
+  const double away = (x - a) / a, u = 1 / a, u2 = u * u;
+  const double log = fabs(away) < 0.5 ? f64_log1p(away) : f64_log(x / a);
+  const double rest = 1.0 / 12 - u2 * (1.0 / 120 - u2 * (1.0 / 252 - u2 * (1.0 / 240 - u2 / 132)));
+  return log + u * (0.5 + u * rest);
+}

@@ -22,4 +22,11 @@ double joist_log_beta(double a, double b);
 /* ln(Gamma(a + b) / Gamma(b)) for small a > 0 and b > 0 */
 double joist_log_rise(double a, double b);
 
+/* psi(a + b) - psi(b) for a, b > 0 */
+double joist_digamma_rise(double a, double b);
+
+/* ln x + psi(a + b) - psi(a), where x + y = 1, and ln x - psi(a), for a, b, x > 0 */
+double joist_log_plus_rise(double a, double b, double x, double y);
+double joist_log_over_digamma(double a, double x);
+
 #endif

@@ -10,19 +10,39 @@
 #define LARGE 300
 enum { MOST_TERMS = 100000, NODES = 32 };
 
-double joist_tail_value(struct joist_tail tail, bool lower, bool logarithm) {
+/* The tail that is computed is e^scale times the factor, the other one what it lacks of 1: so
+ * logarithms are known where shares underflow. */
+struct tail {
+  double scale, factor;
+  bool lower;
+};
+
+/* The tail asked for, or its logarithm. */
+static double tail_value(struct tail tail, bool lower, bool logarithm) {
   if (tail.lower == lower && logarithm) return tail.scale + f64_log(tail.factor);
   const double share = f64_exp(tail.scale) * tail.factor, own = share < 1 ? share : 1;
   if (tail.lower == lower) return own;
   return logarithm ? f64_log1p(-own) : 1 - own;
 }
 
+/* Logarithms of tails change with the shapes as logarithms of x, and of 1 - x, are in them on
+ * average, less what they are on average in all. Functions that are given a place for slopes, and
+ * not NULL, put there how the logarithm of the tail that they compute changes. */
+
+/* Of the other tail. */
+static double other_slope(double own, double slope) { return -slope * own / (1 - own); }
+
 /* ---- integrals ---- */
+
+/* The integral of e^g from 0 on where g(0) = 0, g'(0) = -slope and g''(0) = -curvature, up to
+ * `most`; g is called with numbers of the distribution. e^40 times the largest element that is left
+ * out is the first one. The logarithms are those of (1 + t toward[k]) on average. */
+typedef double log_ratio(const double *shape, double t);
 
 /* Gauss-Legendre (Abramowitz and Stegun 25.4.30), with the nodes' positive halves. e^g is
  * nearly e^(-slope t - curvature t^2 / 2), of which 32 nodes leave no error. */
-double joist_tail_integral(joist_log_ratio *g, const double *shape, double slope, double curvature,
-                           double most) {
+static double tail_integral(log_ratio *g, const double *shape, double slope, double curvature,
+                            double most, const double toward[2], double *logarithms) {
   static const double half_node[NODES / 2] = {
       0x1.fe995e70409b6p-1, 0x1.f8a212714bcdcp-1, 0x1.edf5518053baap-1, 0x1.deac0259f7f42p-1,
       0x1.caea9b4574cb9p-1, 0x1.b2e04fd686a13p-1, 0x1.96c69481c4bc5p-1, 0x1.76e0931d693bap-1,
@@ -35,11 +55,15 @@ double joist_tail_integral(joist_log_ratio *g, const double *shape, double slope
       0x1.7572bdb3f6e51p-4, 0x1.8062fc0f6fef9p-4, 0x1.87bc776f8c6d7p-4, 0x1.8b6d9eaec77adp-4};
   const double reach = 80 / (slope + sqrt(slope * slope + 80 * curvature));
   const double end = reach < most ? reach : most;
-  double sum = 0;
-  for (int k = 0; k < NODES / 2; k++) {
-    const double up = 0.5 * end * (1 + half_node[k]), down = 0.5 * end * (1 - half_node[k]);
-    sum += half_weight[k] * (f64_exp(g(shape, up)) + f64_exp(g(shape, down)));
+  double sum = 0, means[2] = {0, 0};
+  for (int k = 0; k < NODES; k++) {
+    const double node = half_node[k / 2];
+    const double t = 0.5 * end * (k % 2 == 0 ? 1 + node : 1 - node);
+    const double part = half_weight[k / 2] * f64_exp(g(shape, t));
+    sum += part;
+    for (int j = 0; logarithms != NULL && j < 2; j++) means[j] += part * f64_log1p(t * toward[j]);
   }
+  for (int j = 0; logarithms != NULL && j < 2; j++) logarithms[j] = means[j] / sum;
   return 0.5 * end * sum;
 }
 
@@ -47,40 +71,63 @@ double joist_tail_integral(joist_log_ratio *g, const double *shape, double slope
 
 /* x < 1 and a < 1: P = x^a / Gamma(1 + a) (1 + sum), NIST DLMF 8.7.1. Q is 1 less that, by parts.
  */
-static struct joist_tail gamma_near_zero(double a, double x) {
-  double term = 1, sum = 0, rest;
+static struct tail gamma_near_zero(double a, double x, double *slope) {
+  double term = 1, sum = 0, change = 0, rest;
   for (int n = 1; n < 40; n++) {
     term *= -x / n;
     sum += term * (a / (a + n));
+    change += term * (n / ((a + n) * (a + n)));
   }
   const double log_gamma = lgamma_next_f64(a, f64_log(a + 0.5), 0, &rest);
   const double scale = a * f64_log(x) - log_gamma, less = f64_expm1(scale);
   const double upper = -(sum + less + sum * less);
-  if (upper > 0.5) return (struct joist_tail){scale, 1 + sum, true};
-  return (struct joist_tail){0, upper, false};
+  const bool lower = upper > 0.5;
+  if (slope != NULL) {
+    const double own = f64_log(x) - digamma_next_f64(a) + change / (1 + sum);
+    *slope = lower ? own : other_slope(1 - upper, own);
+  }
+  return lower ? (struct tail){scale, 1 + sum, true} : (struct tail){0, upper, false};
 }
 
 /* NIST DLMF 8.11.4 */
-static double gamma_series(double a, double x) {
-  double term = 1, sum = 1;
-  for (int n = 1; n < MOST_TERMS && term > sum * (DBL_EPSILON / 8); n++) {
+static double gamma_series(double a, double x, double *slope) {
+  double term = 1, sum = 1, inverse = 0, change = 0;
+  for (int n = 1; n < MOST_TERMS && term > sum * (DBL_EPSILON / 64); n++) {
     term *= x / (a + n);
     sum += term;
+    if (slope == NULL) continue;
+    inverse += 1 / (a + n);
+    change -= term * inverse;
   }
+  if (slope != NULL) *slope = joist_log_over_digamma(a, x) - 1 / a + change / sum;
   return sum;
 }
 
+/* Whether a step still changes the value. */
+static bool goes_on(double step, double value) {
+  return fabs(step) > DBL_EPSILON / 2 * fabs(value);
+}
+
 /* NIST DLMF 8.9.2 by Lentz's method (W. H. Press and others, Numerical Recipes, 5.2). */
-static double gamma_fraction(double a, double x) {
-  double b = x + 1 - a, c = 1 / DBL_MIN, d = 1 / b, h = d, factor = 0;
-  for (int n = 1; n < MOST_TERMS && fabs(factor - 1) > DBL_EPSILON / 2; n++) {
-    const double numerator = -n * (n - a);
+static double gamma_fraction(double a, double x, double *slope) {
+  double b = x + 1 - a, c = 1 / DBL_MIN, d = 1 / b, h = d;
+  double by_c = 0, by_d = d * d, change = d; /* slopes, the last of the logarithm of h */
+  bool more = true;
+  for (int n = 1; n < MOST_TERMS && more; n++) {
+    const double numerator = -n * (n - a), c_before = c, d_before = d;
     b += 2;
     d = 1 / (numerator * d + b);
     c = b + numerator / c;
-    factor = c * d;
-    h *= factor;
+    h *= c * d;
+    more = goes_on(c * d - 1, 1);
+    if (slope == NULL) continue;
+    by_d = -d * d * (n * d_before + numerator * by_d - 1);
+    by_c = -1 + (n - numerator * (by_c / c_before)) / c_before;
+    const double step = by_c / c + by_d / d;
+    change += step;
+    more = more || goes_on(step, change);
   }
+  if (slope != NULL) *slope = joist_log_over_digamma(a, x) + change;
   return a * h;
 }
 
@@ -90,20 +137,23 @@ static double gamma_above(const double *shape, double t) {
 }
 static double gamma_below(const double *shape, double t) { return gamma_above(shape, -t); }
 
-struct joist_tail joist_gamma_tail(double a, double x) {
-  if (x < 1 && a < 1) return gamma_near_zero(a, x);
+/* Of shape a > 0, at 0 < x < Inf. */
+static struct tail gamma_tail(double a, double x, double *slope) {
+  if (x < 1 && a < 1) return gamma_near_zero(a, x, slope);
   const double scale = joist_log_poisson(a, x);
   if (a >= LARGE && fabs(x - a) < 0.5 * a) {
     const double shape[2] = {a - 1, x};
     const bool lower = x < a;
-    const double slope = lower ? shape[0] - x : x - shape[0];
-    const double integral = joist_tail_integral(lower ? gamma_below : gamma_above, shape, slope,
-                                                shape[0], lower ? 1 : (double)INFINITY);
-    return (struct joist_tail){scale, a * integral, lower};
+    const double steep = lower ? shape[0] - x : x - shape[0], toward[2] = {lower ? -1 : 1, 0};
+    double logarithms[2];
+    const double integral =
+        tail_integral(lower ? gamma_below : gamma_above, shape, steep, shape[0],
+                      lower ? 1 : (double)INFINITY, toward, slope == NULL ? NULL : logarithms);
+    if (slope != NULL) *slope = joist_log_over_digamma(a, x) + logarithms[0];
+    return (struct tail){scale, a * integral, lower};
   }
-  if (x < a) return (struct joist_tail){scale, gamma_series(a, x), true};
-  if (x < 1) return (struct joist_tail){scale, gamma_series(a, x), true};
-  return (struct joist_tail){scale, gamma_fraction(a, x), false};
+  if (x < a || x < 1) return (struct tail){scale, gamma_series(a, x, slope), true};
+  return (struct tail){scale, gamma_fraction(a, x, slope), false};
 }
 
 double joist_incomplete_gamma(double a, double x, bool lower, bool logarithm) {
@@ -113,41 +163,84 @@ double joist_incomplete_gamma(double a, double x, bool lower, bool logarithm) {
     const bool all = below != lower;
     return logarithm ? (all ? 0 : -(double)INFINITY) : all;
   }
-  return joist_tail_value(joist_gamma_tail(a, x), lower, logarithm);
+  return tail_value(gamma_tail(a, x, NULL), lower, logarithm);
+}
+
+double joist_incomplete_gamma_slope(double a, double x, bool lower) {
+  if (!(a > 0 && a < INFINITY) || x != x) return NAN;
+  if (x <= 0 || x == INFINITY) return 0;
+  double slope;
+  const struct tail tail = gamma_tail(a, x, &slope);
+  return tail.lower == lower ? slope : other_slope(tail_value(tail, tail.lower, false), slope);
 }
 
 /* ---- beta ---- */
 
+/* How the numbers of a fraction change with both shapes; the logarithm of the last one. */
+struct change {
+  double c[2], d[2], h[2];
+};
+
 /* x^a y^b / B(a, b) times it is the share: equation 9 of A. R. DiDonato and A. H. Morris, Algorithm
  * 708, ACM Transactions on Mathematical Software 18, 1992, by Lentz's method. */
-static double beta_fraction(double a, double b, double x, double y) {
+static double beta_fraction(double a, double b, double x, double y, double *slopes) {
   const double excess = a * y - b * x;
-  double c = a / (a + 1) * (excess + 1), d = 0, h = c, factor = 0;
-  for (int m = 1; m < MOST_TERMS && fabs(factor - 1) > DBL_EPSILON / 2; m++) {
+  double c = a / (a + 1) * (excess + 1), d = 0, h = c;
+  struct change change = {.c = {c / (a * (a + 1)) + a / (a + 1) * y, -a / (a + 1) * x}};
+  for (int j = 0; j < 2; j++) change.h[j] = change.c[j] / c;
+  bool more = true;
+  for (int m = 1; m < MOST_TERMS && more; m++) {
     const double at = a + 2 * m - 1, part = m * (b - m) * x / at;
-    const double numerator = (a + m - 1) * ((a + b + m - 1) / at) * x * part;
-    const double next = m + part + (a + m) / (at + 2) * (excess + 1 + m * (1 + y));
+    const double rise = (a + m - 1) * ((a + b + m - 1) / at) * x, numerator = rise * part;
+    const double share = (a + m) / (at + 2), rest = excess + 1 + m * (1 + y);
+    const double next = m + part + share * rest, d_before = d, c_before = c;
     d = 1 / (numerator * d + next);
     c = next + numerator / c;
-    factor = c * d;
-    h *= factor;
+    h *= c * d;
+    more = goes_on(c * d - 1, 1);
+    if (slopes == NULL) continue;
+    const double by_part[2] = {-part / at, m * x / at};
+    const double by_rise[2] = {x * ((2 * a + b + 2 * m - 2) / at) - rise / at,
+                               x * ((a + m - 1) / at)};
+    const double by_next[2] = {by_part[0] + (1 - share) / (at + 2) * rest + share * y,
+                               by_part[1] - share * x};
+    for (int j = 0; j < 2; j++) {
+      const double by_numerator = by_rise[j] * part + rise * by_part[j];
+      change.d[j] = -d * d * (by_numerator * d_before + numerator * change.d[j] + by_next[j]);
+      change.c[j] = by_next[j] + (by_numerator - numerator * (change.c[j] / c_before)) / c_before;
+      const double step = change.c[j] / c + change.d[j] / d;
+      change.h[j] += step;
+      more = more || goes_on(step, change.h[j]);
+    }
+  }
+  if (slopes != NULL) {
+    slopes[0] = joist_log_plus_rise(a, b, x, y) - change.h[0];
+    slopes[1] = joist_log_plus_rise(b, a, y, x) - change.h[1];
   }
   return 1 / h;
 }
 
 /* x^a / (a B(a, b)) (1 + sum), NIST DLMF 8.17.7 and 15.2.1; the other tail is 1 less that, by
  * parts. */
-static struct joist_tail beta_near_zero(double a, double b, double x) {
-  double term = 1, sum = 0, rest;
+static struct tail beta_near_zero(double a, double b, double x, double *slopes) {
+  double term = 1, by_b = 0, sum = 0, change[2] = {0, 0}, rest;
   for (int n = 1; n < 80; n++) {
+    by_b = ((n - b) * by_b - term) / n * x;
     term *= (n - b) / n * x;
     sum += term * (a / (a + n));
+    change[0] += term * (n / ((a + n) * (a + n)));
+    change[1] += by_b * (a / (a + n));
   }
   const double log_gamma = lgamma_next_f64(a, f64_log(a + 0.5), 0, &rest);
   const double scale = a * f64_log(x) - log_gamma + joist_log_rise(a, b);
   const double less = f64_expm1(scale), upper = -(sum + less + sum * less);
-  if (upper > 0.5) return (struct joist_tail){scale, 1 + sum, true};
-  return (struct joist_tail){0, upper, false};
+  const bool lower = upper > 0.5;
+  if (slopes != NULL) {
+    slopes[0] = joist_log_plus_rise(a, b, x, 1 - x) - 1 / a + change[0] / (1 + sum);
+    slopes[1] = joist_digamma_rise(a, b) + change[1] / (1 + sum);
+    for (int j = 0; j < 2 && !lower; j++) slopes[j] = other_slope(1 - upper, slopes[j]);
+  }
+  return lower ? (struct tail){scale, 1 + sum, true} : (struct tail){0, upper, false};
 }
 
 /* Of the density at x - t x and at x; shapes less 1, x / (1 - x), slope */
@@ -156,23 +249,30 @@ static double beta_below(const double *shape, double t) {
   return first + shape[1] * joist_log1p_rest(t * shape[2]) - shape[3] * t;
 }
 
-struct joist_tail joist_beta_tail(double a, double b, double x, double y) {
+/* Of shapes a, b > 0, at 0 < x < 1, with y = 1 - x. */
+static struct tail beta_tail(double a, double b, double x, double y, double *slopes) {
   const bool near_zero = a < 1 && b * x <= 0.7 && x <= 0.5;
-  if (near_zero) return beta_near_zero(a, b, x);
+  if (near_zero) return beta_near_zero(a, b, x, slopes);
   if (b * x > a * y || (b < 1 && a * y <= 0.7 && y <= 0.5)) {
-    struct joist_tail other = joist_beta_tail(b, a, y, x);
+    double turned[2];
+    struct tail other = beta_tail(b, a, y, x, slopes == NULL ? NULL : turned);
     other.lower = !other.lower;
+    for (int j = 0; slopes != NULL && j < 2; j++) slopes[j] = turned[1 - j];
     return other;
   }
   const double scale = joist_log_binomial(a, b, x, y), n = a + b;
   if (a < LARGE || b < LARGE)
-    return (struct joist_tail){scale, a * (b / n) * beta_fraction(a, b, x, y), true};
+    return (struct tail){scale, a * (b / n) * beta_fraction(a, b, x, y, slopes), true};
   /* By the smaller of x and y, which has less to lose. */
   const double excess = x < y ? (a - 1) - (n - 2) * x : (n - 2) * y - (b - 1);
-  const double shape[4] = {a - 1, b - 1, x / y, excess / y};
+  const double shape[4] = {a - 1, b - 1, x / y, excess / y}, toward[2] = {-1, x / y};
   const double curvature = shape[0] + shape[1] * shape[2] * shape[2];
-  const double integral = joist_tail_integral(beta_below, shape, shape[3], curvature, 1);
-  return (struct joist_tail){scale, a * (b / n) / y * integral, true};
+  const double integral = tail_integral(beta_below, shape, shape[3], curvature, 1, toward, slopes);
+  if (slopes != NULL) {
+    slopes[0] += joist_log_plus_rise(a, b, x, y);
+    slopes[1] += joist_log_plus_rise(b, a, y, x);
+  }
+  return (struct tail){scale, a * (b / n) / y * integral, true};
 }
 
 double joist_incomplete_beta(double a, double b, double x, bool lower, bool logarithm) {
@@ -187,5 +287,15 @@ double joist_incomplete_beta(double a, double b, double x, bool lower, bool loga
     const bool all = below != lower;
     return logarithm ? (all ? 0 : -(double)INFINITY) : all;
   }
-  return joist_tail_value(joist_beta_tail(a, b, x, 1 - x), lower, logarithm);
+  return tail_value(beta_tail(a, b, x, 1 - x, NULL), lower, logarithm);
+}
+
+void joist_incomplete_beta_slopes(double a, double b, double x, bool lower, double slopes[2]) {
+  slopes[0] = slopes[1] = NAN;
+  if (!(a > 0 && b > 0 && a < INFINITY && b < INFINITY) || x != x) return;
+  slopes[0] = slopes[1] = 0;
+  if (x <= 0 || x >= 1) return;
+  const struct tail tail = beta_tail(a, b, x, 1 - x, slopes);
+  const double own = tail_value(tail, tail.lower, false);
+  for (int j = 0; j < 2 && tail.lower != lower; j++) slopes[j] = other_slope(own, slopes[j]);
 }
