@@ -66,7 +66,7 @@ needs_all <- function(x) {
   if (length(indices) != length(extents)) stop_no_whole_index()
   positions <- Map(chosen_positions, indices, extents)
   counts <- lengths(positions)
-  out <- nv_broadcast_to(nv_convert(nv_scalar(FALSE), dtype(x), ambiguous(x)), counts)
+  out <- .Call(joist_r_blank, nv_aval(dtype(x), counts, ambiguous(x)))
   program <- block_program(x)
   f <- block_function(program)
   each_part(positions, program, function(k, own, at) {

@@ -65,49 +65,89 @@ nv_compute <- function(x, retries = 2L) {
     return(x)
   }
   x <- staged(x, retries)
-  if (!is_chunked(x)) {
-    return(x)
-  }
-  program <- block_program(x)
-  out <- NULL
-  run_program(program, retries = retries, take = function(start, block) {
-    if (is.null(out)) {
-      if (identical(shape(block), shape(x))) {
-        out <<- block
-        return()
-      }
-      none <- nv_tensor(FALSE, "bool", shape = integer())
-      out <<- nv_broadcast_to(nv_convert(none, dtype(x), ambiguous(x)), shape(x))
-    }
-    out <<- put_part(out, start, block)
+  if (is_chunked(x)) computed(list(x), retries)[[1L]] else x
+}
+
+# The tensors of programs over the same blocks.
+computed <- function(xs, retries) {
+  program <- turned_program(do.call(block_program, xs))
+  turned <- isTRUE(program$turned)
+  out <- lapply(xs, function(x) .Call(joist_r_blank, abstract_of(x)))
+  run_program(program, retries = retries, take = function(which, start, block) {
+    out[[which]] <<- put_part(out[[which]], if (turned) rev(start) else start, block, turned)
   })
   out
 }
 
-# With the reductions and products within it computed, and all that follows from these alone.
+# With the reductions and products within it computed, and all that follows from these alone. Those
+# that need none of the others are computed together, where they are of the same blocks.
 staged <- function(x, retries) {
-  known <- new.env(parent = emptyenv())
-  inner <- function(y) {
+  while (is_chunked(x)) {
+    ready <- ready_in(x)
+    if (length(ready) == 0L) {
+      return(x)
+    }
+    values <- list()
+    for (group in unname(split(ready, vapply(ready, group_of, "")))) {
+      ids <- vapply(group, function(y) node_in(y)$id, "")
+      values[ids] <- computed(group, retries)
+    }
+    x <- with_values(x, values)
+  }
+  x
+}
+
+# Reductions and products below `x` that have none below them.
+ready_in <- function(x) {
+  seen <- new.env(parent = emptyenv())
+  ready <- list()
+  has <- function(y, top) {
+    node <- node_in(y)
+    if (node$kind == "zarr") {
+      return(FALSE)
+    }
+    if (is.null(seen[[node$id]])) {
+      below <- any(vapply(Filter(is_chunked, node$operands), has, TRUE, FALSE))
+      if (!below && !top && is_contraction(y)) ready[[length(ready) + 1L]] <<- y
+      assign(node$id, below || is_contraction(y), envir = seen)
+    }
+    seen[[node$id]]
+  }
+  has(x, TRUE)
+  ready
+}
+
+# What is the same for those that are computed together.
+group_of <- function(x) {
+  node <- node_in(x)
+  if (node$role$name != "reduction") {
+    return(node$id)
+  }
+  y <- node$operands[[1L]]
+  paste(c(shape(y), "|", chunks_of(y), "|", node$role$dims), collapse = " ")
+}
+
+# The same program with what is known of it, by the ids of nodes.
+with_values <- function(x, values) {
+  known <- list2env(values, parent = emptyenv())
+  replaced <- function(y) {
     if (!is_chunked(y) || node_in(y)$kind == "zarr") {
       return(y)
     }
     node <- node_in(y)
-    if (is.null(known[[node$id]])) assign(node$id, with_staged(y, node), envir = known)
+    if (is.null(known[[node$id]])) {
+      operands <- lapply(node$operands, replaced)
+      if (any(vapply(operands, is_chunked, TRUE))) {
+        node$operands <- operands
+        attr(y, "node") <- node
+      } else {
+        y <- replay(node, operands, shape(y))
+      }
+      assign(node$id, y, envir = known)
+    }
     known[[node$id]]
   }
-  with_staged <- function(y, node) {
-    operands <- lapply(node$operands, function(operand) {
-      operand <- inner(operand)
-      if (is_contraction(operand)) nv_compute(operand, retries) else operand
-    })
-    if (!any(vapply(operands, is_chunked, TRUE))) {
-      return(apply_under(node$op, operands, node$attributes, node$rules))
-    }
-    node$operands <- operands
-    attr(y, "node") <- node
-    y
-  }
-  inner(x)
+  replaced(x)
 }
 
 #' @rdname chunked
@@ -137,18 +177,18 @@ nv_store <- function(x, path, node = "", chunks = NULL, codecs = character(), or
   array <- node_in(target)$array
   x <- staged(x, retries)
   if (!is_chunked(x)) {
-    write_part(array, rep_len(1L, length(extents)), x)
+    write_parts(array, list(rep_len(1L, length(extents))), list(x))
     return(target)
   }
   # Blocks of whole chunks, so that each chunk is written once.
   blocks <- ceiling(chunks_of(x) / chunks) * chunks
   attr(x, "chunks") <- as.integer(pmin(.Machine$integer.max, blocks))
-  program <- block_program(x)
+  program <- turned_program(block_program(x), array)
+  if (isTRUE(program$turned)) array <- turned_array(array)
   wanted <- if (resume) blocks_missing(program, array)
-  own <- length(program$inner) == 0L
   run_program(program,
-    retries = retries, target = if (own) array, wanted = wanted,
-    take = function(start, block) if (!own) write_part(array, start, block)
+    retries = retries, target = if (is.null(program$lasts)) array, wanted = wanted,
+    take = function(which, start, block) write_parts(array, list(start), list(block))
   )
   target
 }
@@ -189,7 +229,7 @@ blocks_missing <- function(program, array) {
 
 # How far a block of the result goes.
 block_extents <- function(program) {
-  role <- program$last$role
+  role <- if (!is.null(program$lasts)) program$lasts[[1L]]$role
   if (identical(role$name, "reduction") && !role$drop) {
     return(replace(program$chunks, program$inner, 1L))
   }

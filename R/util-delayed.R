@@ -40,11 +40,22 @@ delayed_operation <- function(op, operands, attributes) {
     )
   }
   if (role$name == "elementwise") check_literals(op, given, attributes)
+  delayed_node(type, op, operands, attributes, role)
+}
+
+delayed_node <- function(type, op, operands, attributes, role) {
   counted$nodes <- counted$nodes + 1
   chunked_tensor(type, role$chunks, list(
     kind = "operation", op = op, operands = operands, attributes = attributes, role = role,
     rules = getOption("joist.promotion"), id = paste(basename(tempdir()), counted$nodes)
   ))
+}
+
+# The variance or its root, which has parts of its own: see moments().
+delayed_variance <- function(x, dims, drop, correction, root) {
+  attributes <- list(dims = dims, drop = drop, correction = correction, root = root)
+  type <- do.call(variance, c(list(abstract_of(x)), attributes))
+  delayed_node(type, "variance", list(x), attributes, role_of_reduction("variance", x, attributes))
 }
 
 # R numbers that do not fit the dtype are an error now, by the operation on no elements.
@@ -227,6 +238,9 @@ product_maps <- function(role, map, inner) {
 # One operation on the blocks of its operands; `extents` are those of its result.
 replay <- function(node, values, extents) {
   attributes <- node$attributes
+  if (node$op == "variance") {
+    return(do.call(variance, c(values, attributes)))
+  }
   if (node$role$name %in% c("reshape", "broadcast")) attributes <- list(shape = extents)
   apply_under(node$op, values, attributes, node$rules)
 }
