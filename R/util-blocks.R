@@ -84,31 +84,33 @@ traced_blocks <- function(results, maps) {
 # The function of the elements of the leaves that gives a block or the parts of one, compiled for
 # each shape that blocks have.
 block_function <- function(program) {
-  jit(function(extents, leaves) {
-    values <- list()
-    value_of <- function(number) {
-      if (!is.null(number$leaf)) {
-        leaves[[number$leaf]]
-      } else if (!is.null(number$node)) {
-        values[[number$node]]
-      } else {
-        number$constant
-      }
+  jit(function(extents, leaves) block_or_parts(program, extents, leaves), static = "extents")
+}
+
+block_or_parts <- function(program, extents, leaves) {
+  values <- list()
+  value_of <- function(number) {
+    if (!is.null(number$leaf)) {
+      leaves[[number$leaf]]
+    } else if (!is.null(number$node)) {
+      values[[number$node]]
+    } else {
+      number$constant
     }
-    for (k in seq_along(program$nodes)) {
-      one <- program$nodes[[k]]
-      own <- ifelse(one$map == 0L, one$extents, c(extents, 0L)[pmax(one$map, 1L)])
-      values[[k]] <- replay(one$node, lapply(one$operands, value_of), as.integer(own))
-    }
-    results <- lapply(program$results, value_of)
-    if (is.null(program$lasts)) {
-      return(results[[1L]])
-    }
-    if (program$lasts[[1L]]$role$name == "contraction") {
-      return(list(part_of_product(program$lasts[[1L]], results, program$types[[1L]])))
-    }
-    Map(part_of_reduction, program$lasts, results, program$types)
-  }, static = "extents")
+  }
+  for (k in seq_along(program$nodes)) {
+    one <- program$nodes[[k]]
+    own <- ifelse(one$map == 0L, one$extents, c(extents, 0L)[pmax(one$map, 1L)])
+    values[[k]] <- replay(one$node, lapply(one$operands, value_of), as.integer(own))
+  }
+  results <- lapply(program$results, value_of)
+  if (is.null(program$lasts)) {
+    return(results[[1L]])
+  }
+  if (program$lasts[[1L]]$role$name == "contraction") {
+    return(list(part_of_product(program$lasts[[1L]], results, program$types[[1L]])))
+  }
+  Map(part_of_reduction, program$lasts, results, program$types)
 }
 
 # Parts are kept in the dtype that the core says the operation accumulates in, or computes in.
@@ -135,15 +137,16 @@ part_of_reduction <- function(node, x, type) {
 }
 
 # Of a block or of several: the mean, the sum of squared distances from it, and how many elements
-# (Chan, Golub and LeVeque 1983).
+# (Chan, Golub and LeVeque 1983). One pass: distances are from the first elements, which are no
+# further from the mean than the spread allows.
 moments <- function(x, dims) {
-  wide <- in_double(x)
   n <- nv_scalar(as.numeric(prod(shape(x)[dims])), "f64")
-  mean <- nv_mean(wide, dims, FALSE)
-  distance <- wide - mean
+  at_first <- lapply(seq_along(shape(x)), function(d) if (d %in% dims && shape(x)[d] > 0L) 1L)
+  first <- in_double(.Call(joist_r_subset, x, at_first, FALSE, FALSE))
+  distance <- in_double(x) - first
+  sums <- nv_reduce_sum(distance, dims, FALSE)
   squares <- nv_reduce_sum(square_size(distance), dims, FALSE)
-  lost <- square_size(nv_reduce_sum(distance, dims, FALSE)) / n
-  list(mean = mean, squares = squares - lost, n = n)
+  list(mean = first + sums / n, squares = squares - square_size(sums) / n, n = n)
 }
 
 joined_moments <- function(a, b) {

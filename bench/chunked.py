@@ -47,16 +47,16 @@ class Session:
 
     def time(self, path, case, target):
         x = da.from_zarr(path)
-        start = time.perf_counter()
+        start, worked = time.perf_counter(), time.process_time()
         result = CASES[case](x)
         if target:
             da.store(result, like(target, result), lock=False)
         else:
             self.result = result.compute()
-        seconds = time.perf_counter() - start
+        seconds, worked = time.perf_counter() - start, time.process_time() - worked
         if target:
             self.result = zarr.open_array(target)[...]
-        return str(seconds)
+        return f"{seconds} {worked}"
 
     def values(self):
         flat = np.asarray(self.result, dtype="float64").ravel()
