@@ -6,21 +6,30 @@
 #' none. No element is read before `nv_compute()` makes a tensor of it, `nv_store()` writes it to a
 #' new Zarr array, or it is subset or printed.
 #'
+#' `nv_chunked()` makes one of a tensor: of a file that [nv_read_npy()] has mapped and that is larger
+#' than memory, for example; `nv_share()` lets workers read the file. It also makes one of an array
+#' of the package \pkg{DelayedArray}, such as one of \pkg{HDF5Array}. The other way round,
+#' `DelayedArray()` of that package takes a chunked tensor; there, a value that R's type cannot hold
+#' is an error.
+#'
 #' Delayed are elementwise operations and functions, with tensors and R values, too; casts;
 #' transposing; reshaping that adds or drops extents of 1; reductions over any dimensions; `%*%` and
 #' its like for matrices; and what goes along one dimension, such as [nv_cumsum()] and [nv_sort()].
 #' All of them run as one program, compiled as by [jit()], block by block: a block is as large as
 #' the largest chunk among the operands, and spans the dimension that an operation goes along.
 #' Reductions and matrix products within a program, such as the means in `x - nv_mean(x, 1, FALSE)`,
-#' are computed before it and kept in memory.
+#' are computed before it and kept in memory; reductions of the same blocks, such as those means and
+#' standard deviations, in one pass. Arrays whose elements lie in the order of C are computed with in
+#' that order; nothing is transposed but what goes into the memory of a tensor.
 #'
-#' Sums are put together from those of blocks, in an order that depends on the shapes and chunks
-#' alone. So the bits of a result do not depend on how many workers there are, nor on their order;
-#' they may differ from those of the same sum in memory.
+#' Sums are put together from those of blocks, in an order that depends on the shapes, the chunks
+#' and the order of the elements in them. So the bits of a result do not depend on how many workers
+#' there are, nor on their order; they may differ from those of the same sum in memory.
 #'
-#' Memory that is needed at a time: for each worker a block of every array of the program, of its
-#' result, and one more that is encoded or decoded, besides what R has not collected yet; and the
-#' results of reductions. For `nv_compute()`, the tensor, and up to 64 blocks of it in each worker.
+#' Memory that is needed at a time: for each worker as many blocks as it has threads, but no more than
+#' 64 MB of them or one, of every array of the program, of its result, and as much again for what is
+#' encoded or decoded, besides what R has not collected yet; and the results of reductions. For
+#' `nv_compute()`, the tensor, and up to 64 blocks of it in each worker.
 #'
 #' `x[...]` reads the blocks that have elements of it and gives a tensor; it takes an index for each
 #' dimension. `x[...] <- value` writes to the store, which all handles of the array see, and
@@ -32,19 +41,23 @@
 #'   of the cores for threads. A worker that fails is replaced by another, the last time by this
 #'   session; what is wrong with the data is an error at once. Where the package \pkg{progressr} is
 #'   loaded, progress is signalled.
-#' @param x A chunked tensor; for `nv_compute()` and `nv_store()` also a tensor.
+#' @param x A chunked tensor; for `nv_compute()` and `nv_store()` also a tensor, for `nv_chunked()`
+#'   a tensor, an R array or an array of \pkg{DelayedArray}: of type `logical` that is `bool`, of
+#'   `integer` `i32`, of `double` `f64`, of `complex` `c128`, of `raw` `ui8`.
 #' @param path,node,codecs,order,attributes,overwrite See [nv_zarr_create()].
 #' @param chunks The extents of a chunk of the result, or one number for all dimensions; `NULL` for
-#'   those of the blocks of `x`.
+#'   those of the blocks of `x`, and otherwise for chunks of about a million elements.
 #' @param resume Whether to go on with an array that `nv_store()` of the same program began: chunks
 #'   that are there are kept. The array has the program in its attributes, as `joist_program`.
 #' @param retries How often a block is tried again.
-#' @return `nv_compute()`: a tensor of the dtype of `x`, as ambiguous as it is. `nv_store()`: the
-#'   chunked tensor that it wrote, of a known dtype.
+#' @return `nv_chunked()`: a chunked tensor, as ambiguous as `x` is. `nv_compute()`: a tensor of the
+#'   dtype of `x`, as ambiguous as it is. `nv_store()`: the chunked tensor that it wrote, of a known
+#'   dtype.
 #' @section Errors: those of the operations, when they are called; `joist_value_error` for a chunk
 #'   that cannot be read, which is named, for a block that failed too often, for what needs all
 #'   elements in memory, and where `resume` finds another program; `joist_shape_error` for indices
-#'   and chunks that do not fit.
+#'   and chunks that do not fit; `joist_dtype_error` for an array of \pkg{DelayedArray} whose type is
+#'   no dtype.
 #' @examples
 #' x <- nv_zarr_create(tempfile(), "f32", c(6, 4), chunks = c(2, 4))
 #' x[] <- matrix(1:24, 6)
@@ -53,8 +66,27 @@
 #' nv_compute(nv_reduce_sum(centered^2, 1))
 #' y <- nv_store(centered, tempfile())
 #' y[1:2, ]
+#' file <- tempfile(fileext = ".npy")
+#' nv_write_npy(nv_tensor(matrix(1:24, 6)), file)
+#' nv_compute(nv_reduce_sum(nv_chunked(nv_read_npy(file, mmap = TRUE)), 1))
 #' @name chunked
 NULL
+
+#' @rdname chunked
+#' @export
+nv_chunked <- function(x, chunks = NULL) {
+  if (is_chunked(x)) {
+    return(x)
+  }
+  if (inherits(x, "DelayedArray")) {
+    return(chunked_from_delayed(x, chunks))
+  }
+  x <- as_operand(as_tensor(x))
+  if (!has_data(x)) stop_joist("joist_value_error", "there are no elements in ", footer(x))
+  chunks <- if (is.null(chunks)) usual_chunks(shape(x)) else chunk_extents(chunks, shape(x))
+  node <- list(kind = "memory", tensor = x, id = new_id())
+  chunked_tensor(abstract_of(x), chunks, node)
+}
 
 #' @rdname chunked
 #' @export
@@ -103,7 +135,7 @@ ready_in <- function(x) {
   ready <- list()
   has <- function(y, top) {
     node <- node_in(y)
-    if (node$kind == "zarr") {
+    if (is_source(y)) {
       return(FALSE)
     }
     if (is.null(seen[[node$id]])) {
@@ -131,7 +163,7 @@ group_of <- function(x) {
 with_values <- function(x, values) {
   known <- list2env(values, parent = emptyenv())
   replaced <- function(y) {
-    if (!is_chunked(y) || node_in(y)$kind == "zarr") {
+    if (!is_chunked(y) || is_source(y)) {
       return(y)
     }
     node <- node_in(y)
@@ -251,8 +283,9 @@ program_text <- function(x) {
       return(add(paste0(type_text(y), " ", paste(rev(checksum("crc32c", bytes)), collapse = ""))))
     }
     node <- node_in(y)
-    if (node$kind == "zarr") {
-      return(add(paste0(type_text(y), " ", node$array$store$name, "/", node$array$node)))
+    if (is_source(y)) {
+      where <- if (node$kind == "zarr") paste0(node$array$store$name, "/", node$array$node)
+      return(add(paste0(type_text(y), " ", if (is.null(where)) "in memory" else where)))
     }
     if (is.null(known[[node$id]])) {
       operands <- vapply(node$operands, name_of, "")

@@ -6,7 +6,8 @@
 # are put together from parts the `lasts`, nodes of reductions or products. Whether it is `turned`,
 # see util-turned.R.
 
-# Of several results, all of them are reductions of tensors with the same blocks, over the same dims.
+# Of several results, all of them are reductions of tensors with the same blocks, over the same
+# dims.
 block_program <- function(...) {
   xs <- list(...)
   x <- xs[[1L]]
@@ -45,16 +46,18 @@ traced_blocks <- function(results, maps) {
   leaves <- list()
   nodes <- list()
   number_of <- function(x, map) {
+    kept <- if (is_chunked(x) && node_in(x)$kind == "memory") node_in(x)
+    if (!is.null(kept)) x <- kept$tensor
     if (!is_chunked(x) && length(part_shape(x)) == 0L) {
       return(list(constant = x))
     }
     node <- if (is_chunked(x)) node_in(x)
     source <- if (is.null(node)) {
-      paste0("memory ", length(leaves) + 1L)
-    } else if (node$kind == "zarr") {
-      paste0("zarr ", node$array$store$name, " ", node$array$node)
+      if (is.null(kept)) length(leaves) + 1L else kept$id
+    } else if (node$kind == "zarr" && !is.null(node$array$store$folder)) {
+      c(node$array$store$folder, node$array$node) # several handles of an array are one leaf
     } else {
-      paste0("node ", node$id)
+      node$id
     }
     name <- paste(c(source, map), collapse = " ")
     number <- known[[name]]
@@ -63,7 +66,11 @@ traced_blocks <- function(results, maps) {
     }
     if (is.null(node) || node$kind == "zarr") {
       leaf <- list(map = map, extents = part_shape(x))
-      leaf <- c(leaf, if (is.null(node)) list(tensor = as_operand(x)) else list(array = node$array))
+      leaf <- c(leaf, if (is.null(node)) {
+        list(tensor = as_operand(x), large = !is.null(kept))
+      } else {
+        list(array = node$array)
+      })
       leaves[[length(leaves) + 1L]] <<- leaf
       number <- list(leaf = length(leaves))
     } else {
@@ -206,7 +213,13 @@ run_blocks <- function(program, f, ks) {
     at <- pmax(leaf$map, 1L)
     low <- lapply(starts, function(start) replace(c(start, 0L)[at], whole, 1L))
     high <- lapply(stops, function(stop) replace(c(stop, 0L)[at], whole, leaf$extents[whole]))
-    if (is.null(leaf$array)) Map(part_of, list(leaf$tensor), low, high) else read_parts(leaf$array, low, high)
+    if (!is.null(leaf$array)) {
+      read_parts(leaf$array, low, high)
+    } else if (isTRUE(leaf$turned)) {
+      Map(function(low, high) nv_transpose(part_of(leaf$tensor, rev(low), rev(high))), low, high)
+    } else {
+      Map(part_of, list(leaf$tensor), low, high)
+    }
   })
   lapply(seq_along(ks), function(j) {
     f(extents = stops[[j]] - starts[[j]] + 1L, leaves = lapply(read, function(values) values[[j]]))

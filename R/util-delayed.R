@@ -1,9 +1,10 @@
 # Operations on chunked tensors: what C hands over instead of computing, kept as a tree of nodes.
 #
 # A chunked tensor has dtype and shape as an abstract one, and two more attributes: `chunks`, the
-# extents of the blocks that it is computed in, and `node`, a list: of `kind` "zarr" with the
-# `array`, or of `kind` "operation" with `op`, `operands`, `attributes`, the `rules` that were in
-# force, an `id`, and the `role` of the operation: how its blocks come from those of its operands.
+# extents of the blocks that it is computed in, and `node`, a list with an `id`: of `kind` "zarr"
+# with the `array`, of `kind` "memory" with the `tensor`, or of `kind` "operation" with `op`,
+# `operands`, `attributes`, the `rules` that were in force, and the `role` of the operation: how
+# its blocks come from those of its operands.
 
 chunked_tensor <- function(type, chunks, node) {
   attr(type, "chunks") <- as.integer(chunks)
@@ -16,6 +17,7 @@ is_chunked <- function(x) inherits(x, "nv_chunked")
 
 chunks_of <- function(x) attr(x, "chunks", TRUE)
 node_in <- function(x) attr(x, "node", TRUE)
+is_source <- function(x) node_in(x)$kind != "operation"
 abstract_of <- function(x) nv_aval(dtype(x), shape(x), ambiguous(x))
 
 counted <- new.env(parent = emptyenv())
@@ -44,11 +46,15 @@ delayed_operation <- function(op, operands, attributes) {
 }
 
 delayed_node <- function(type, op, operands, attributes, role) {
-  counted$nodes <- counted$nodes + 1
   chunked_tensor(type, role$chunks, list(
     kind = "operation", op = op, operands = operands, attributes = attributes, role = role,
-    rules = getOption("joist.promotion"), id = paste(basename(tempdir()), counted$nodes)
+    rules = getOption("joist.promotion"), id = new_id()
   ))
+}
+
+new_id <- function() {
+  counted$nodes <- counted$nodes + 1
+  paste(basename(tempdir()), counted$nodes)
 }
 
 # The variance or its root, which has parts of its own: see moments().

@@ -2,6 +2,8 @@
 # order of C are those of a tensor with the reverse extents: a program over such arrays runs on them
 # as they are, and nothing is transposed but what it gives.
 
+# (A large tensor is transposed part by part.)
+
 # The program, turned if more bytes that it reads and writes are in the order of C than are not.
 turned_program <- function(program, target = NULL) {
   arrays <- Filter(Negate(is.null), lapply(program$leaves, function(leaf) leaf$array))
@@ -18,7 +20,11 @@ turned_program <- function(program, target = NULL) {
       0
     }
   }, 0)
-  # A result in memory is transposed if the program is turned.
+  # What is in memory is transposed if the program is turned.
+  kept <- vapply(program$leaves, function(leaf) {
+    if (isTRUE(leaf$large)) -prod(leaf$extents) * .Call(joist_r_dtype_size, leaf$tensor) else 0
+  }, 0)
+  saved <- c(saved, kept)
   if (is.null(target)) {
     saved <- c(saved, -sum(vapply(program$types, function(type) {
       if (sum(shape(type) > 1L) < 2L) 0 else prod(shape(type)) * .Call(joist_r_dtype_size, type)
@@ -37,7 +43,7 @@ turned_program <- function(program, target = NULL) {
     leaf$map <- turn(leaf$map)
     leaf$extents <- rev(leaf$extents)
     if (is.null(leaf$array)) {
-      leaf$tensor <- nv_transpose(leaf$tensor)
+      if (leaf$large) leaf$turned <- TRUE else leaf$tensor <- nv_transpose(leaf$tensor)
     } else {
       leaf$array <- turned_array(leaf$array)
     }

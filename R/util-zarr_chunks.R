@@ -25,8 +25,8 @@ read_chunk <- function(array, at) {
 
 write_chunk <- function(array, at, chunk) write_chunks(array, list(at), list(chunk))
 
-# Several chunks. In a folder, and with codecs that C has, C does it without R, side by side; what it
-# cannot read is read once more, to say what is wrong.
+# Several chunks. In a folder, and with codecs that C has, C does it without R, side by side; what
+# it cannot read is read once more, to say what is wrong.
 read_chunks <- function(array, places) {
   codecs <- own_codecs(array)
   if (is.null(array$store$folder) || is.null(codecs)) {

@@ -73,10 +73,8 @@ decode_bytes <- function(bytes, codec, most) {
   if (codec %in% .Call(joist_r_codecs)) {
     found <- .Call(joist_r_unpack, codec, bytes, most + 64)
     if (is.null(found)) {
-      stop_joist(
-        "joist_value_error",
-        if (codec == "crc32c") "its CRC-32C is wrong" else paste0("it is no ", codec, " that can be read")
-      )
+      if (codec == "crc32c") stop_joist("joist_value_error", "its CRC-32C is wrong")
+      stop_joist("joist_value_error", "it is no ", codec, " that can be read")
     }
     return(found)
   }
