@@ -85,7 +85,7 @@ Summary.nv_tensor <- function(..., na.rm = FALSE) {
   }
   check_no_dims(.Generic, if (.Generic == "range") "nv_range()" else "nv_reduce_sum()", ...)
   if (.Generic == "range") {
-    return(c(min(...), max(...)))
+    return(if (...length() == 1L) nv_range(..1) else c(min(...), max(...)))
   }
   parts <- list(...)
   first <- first_tensor(parts)
@@ -158,7 +158,9 @@ is.infinite.nv_tensor <- function(x) nv_is_infinite(x)
 is.na.nv_tensor <- function(x) as_array(nv_is_nan(x))
 
 #' @export
-anyNA.nv_tensor <- function(x, recursive = FALSE) as.logical(nv_reduce_any(nv_is_nan(x)))
+anyNA.nv_tensor <- function(x, recursive = FALSE) {
+  as.logical(nv_compute(nv_reduce_any(nv_is_nan(x))))
+}
 
 #' Compare tensors
 #'

@@ -110,6 +110,8 @@ role_of <- function(op, operands, attributes, type) {
     role_of_product(operands, attributes, type)
   } else if (one_dim) {
     role_along(x, attributes, type)
+  } else if (op == "take_along") {
+    role_of_taking(operands, attributes, type)
   } else if (is_reduction(op)) {
     role_of_reduction(op, x, attributes)
   } else if (op_table()$family[at] == "elementwise") {
@@ -171,6 +173,14 @@ role_along <- function(x, attributes, type) {
   list(name = "along", dim = dim, dropped = dropped, chunks = chunks)
 }
 
+# What several operands have at the same places of the other dims.
+role_of_taking <- function(operands, attributes, type) {
+  roles <- lapply(Filter(is_chunked, operands), role_along, attributes, type)
+  role <- roles[[1L]]
+  role$chunks <- do.call(pmax, lapply(roles, function(one) one$chunks))
+  role
+}
+
 role_of_reduction <- function(op, x, attributes) {
   rank <- ndims(x)
   dims <- attributes$dims
@@ -228,9 +238,9 @@ operand_maps <- function(x, map) {
       own <- shape(node$operands[[1L]])
       list(replace(integer(length(own)), own != 1L, map[shape(x) != 1L]))
     },
-    along = list(
+    along = rep_len(list(
       if (role$dropped) append(map, 0L, role$dim - 1L) else replace(map, role$dim, 0L)
-    ),
+    ), length(node$operands)),
     product = product_maps(role, map, 0L)
   )
 }

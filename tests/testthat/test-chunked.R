@@ -92,6 +92,13 @@ test_that("delayed operations are those of tensors, bit for bit where nothing is
     function(x, y) nv_sort(x, 1, decreasing = TRUE),
     function(x, y) nv_order(y, 2),
     function(x, y) nv_argmax(x, 1),
+    function(x, y) nv_top_k(x, 2, 1)$values,
+    function(x, y) nv_top_k(x + y, 3, 2, decreasing = FALSE)$indices,
+    function(x, y) nv_take_along(x, nv_order(y, 1), 1),
+    function(x, y) nv_take_along(x, nv_tensor(matrix(c(5L, 2L), 2, 4)), 1),
+    function(x, y) range(x),
+    function(x, y) nv_range(x * y, 1),
+    function(x, y) nv_range(x, 2, drop = FALSE),
     function(x, y) nv_reduce_max(x * y, 2),
     function(x, y) nv_reduce_min(x, 1, drop = FALSE) + y,
     function(x, y) max(x),
@@ -154,6 +161,8 @@ test_that("programs are the same whatever the order of the elements in stores", 
     function(x, y) nv_sort(nv_sort(x, 1), 2, decreasing = TRUE),
     function(x, y) nv_argmax(x, 2),
     function(x, y) nv_argmin(x, 1),
+    function(x, y) nv_top_k(x, 2, 2)$values + nv_top_k(y, 2, 2)$values,
+    function(x, y) nv_take_along(x, nv_order(y, 1), 1),
     function(x, y) nv_unsqueeze(x, 2) + nv_unsqueeze(y, 2),
     function(x, y) (x - nv_reduce_max(x, 1, FALSE)) * nv_reduce_min(y, 2, FALSE),
     function(x, y) nv_reduce_sum(whole(x), 1),
@@ -241,6 +250,17 @@ test_that("parts are combined by their number alone", {
       expect_identical(tree$result(), by_hand(seq_len(n)))
     }
   }
+})
+
+test_that("what base R asks of a matrix is answered", {
+  x <- made(numbers, "f64", c(2, 3))
+  expect_identical(c(nrow(x), ncol(x), NROW(x)), c(5L, 4L, 5L))
+  expect_identical(anyNA(x), FALSE)
+  expect_identical(anyNA(x / 0), TRUE)
+  expect_equal(as_array(nv_median(x, 1)), apply(numbers, 2, median))
+  expect_equal(as_array(nv_compute(cor(x))), cor(numbers))
+  expect_equal(as_array(rowsum(x, c(1, 1, 2, 2, 1))), unname(rowsum(numbers, c(1, 1, 2, 2, 1))),
+    ignore_attr = TRUE)
 })
 
 test_that("mistakes are errors before a byte is read", {
