@@ -85,7 +85,8 @@ Summary.nv_tensor <- function(..., na.rm = FALSE) {
   }
   check_no_dims(.Generic, if (.Generic == "range") "nv_range()" else "nv_reduce_sum()", ...)
   if (.Generic == "range") {
-    return(if (...length() == 1L) nv_range(..1) else c(min(...), max(...)))
+    one <- ...length() == 1L && is_chunked(..1)
+    return(if (one) nv_range(..1) else nv_concatenate(min(...), max(...)))
   }
   parts <- list(...)
   first <- first_tensor(parts)
