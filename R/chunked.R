@@ -6,9 +6,9 @@
 #' none. No element is read before `nv_compute()` makes a tensor of it, `nv_store()` writes it to a
 #' new Zarr array, or it is subset or printed.
 #'
-#' `nv_chunked()` makes one of a tensor: of a file that [nv_read_npy()] has mapped and that is larger
-#' than memory, for example; `nv_share()` lets workers read the file. It also makes one of an array
-#' of the package \pkg{DelayedArray}, such as one of \pkg{HDF5Array}. The other way round,
+#' `nv_chunked()` makes one of a tensor, for example of a file that [nv_read_npy()] has mapped and
+#' that is larger than memory; [nv_share()] lets workers read the file. It also makes one of an
+#' array of the package \pkg{DelayedArray}, such as one of \pkg{HDF5Array}. The other way round,
 #' `DelayedArray()` of that package takes a chunked tensor; there, a value that R's type cannot hold
 #' is an error.
 #'
@@ -19,17 +19,17 @@
 #' the largest chunk among the operands, and spans the dimension that an operation goes along.
 #' Reductions and matrix products within a program, such as the means in `x - nv_mean(x, 1, FALSE)`,
 #' are computed before it and kept in memory; reductions of the same blocks, such as those means and
-#' standard deviations, in one pass. Arrays whose elements lie in the order of C are computed with in
-#' that order; nothing is transposed but what goes into the memory of a tensor.
+#' standard deviations, in one pass. Arrays whose elements lie in the order of C are computed with
+#' in that order; nothing is transposed but what goes into the memory of a tensor.
 #'
 #' Sums are put together from those of blocks, in an order that depends on the shapes, the chunks
 #' and the order of the elements in them. So the bits of a result do not depend on how many workers
 #' there are, nor on their order; they may differ from those of the same sum in memory.
 #'
-#' Memory that is needed at a time: for each worker as many blocks as it has threads, but no more than
-#' 64 MB of them or one, of every array of the program, of its result, and as much again for what is
-#' encoded or decoded, besides what R has not collected yet; and the results of reductions. For
-#' `nv_compute()`, the tensor, and up to 64 blocks of it in each worker.
+#' Memory that is needed at a time: for each worker as many blocks as it has threads, but no more
+#' than 64 MB of them or one, of every array of the program, of its result, and as much again for
+#' what is encoded or decoded, besides what R has not collected yet; and the results of reductions.
+#' For `nv_compute()`, the tensor, and up to 64 blocks of it in each worker.
 #'
 #' `x[...]` reads the blocks that have elements of it and gives a tensor; it takes an index for each
 #' dimension. `x[...] <- value` writes to the store, which all handles of the array see, and
@@ -56,8 +56,8 @@
 #' @section Errors: those of the operations, when they are called; `joist_value_error` for a chunk
 #'   that cannot be read, which is named, for a block that failed too often, for what needs all
 #'   elements in memory, and where `resume` finds another program; `joist_shape_error` for indices
-#'   and chunks that do not fit; `joist_dtype_error` for an array of \pkg{DelayedArray} whose type is
-#'   no dtype.
+#'   and chunks that do not fit; `joist_dtype_error` for an array of \pkg{DelayedArray} whose type
+#'   is no dtype.
 #' @examples
 #' x <- nv_zarr_create(tempfile(), "f32", c(6, 4), chunks = c(2, 4))
 #' x[] <- matrix(1:24, 6)

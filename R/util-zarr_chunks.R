@@ -40,7 +40,7 @@ read_chunks <- function(array, places) {
   for (k in seq_along(places)) {
     chunk <- chunks[[k]]
     if (isFALSE(chunk)) {
-      chunks[[k]] <- read_chunk(array, places[[k]])
+      chunks[k] <- list(read_chunk(array, places[[k]]))
     } else if (!is.null(chunk)) {
       chunks[[k]] <- from_stored(chunk, array, stored)
     }

@@ -4,12 +4,14 @@
 #
 # PYTHON must have dask, zarr 3 and numpy. Prints medians of seconds, and their quotients: at most
 # 0.7 is aimed at, and 1 for the Gram matrix. Both have THREADS threads, 2 unless said, and one
-# process. On a busy machine the seconds of CPU say more.
+# process. On a busy machine the seconds of CPU say more, and with JOIST_BENCH_BEST the fastest turn
+# counts, as for bench/run. JOIST_BENCH_CASES names some of the cases, with commas between them.
 arguments <- commandArgs(TRUE)
 given <- function(k, otherwise) if (length(arguments) < k) otherwise else as.integer(arguments[k])
 threads <- given(2, 2L)
 turns <- given(3, 7L)
 extents <- c(given(4, 16000L), 4000L)
+statistic <- if (nzchar(Sys.getenv("JOIST_BENCH_BEST"))) min else stats::median
 
 library(joist)
 source("bench/joist.R")
@@ -28,6 +30,8 @@ cases <- list(
   "distance" = function(x) sum((x - 1)^2),
   "gram" = function(x) nv_crossprod(x)
 )
+only <- Sys.getenv("JOIST_BENCH_CASES", paste(names(cases), collapse = ","))
+cases <- cases[strsplit(only, ",", fixed = TRUE)[[1L]]]
 stored <- c("elementwise", "standardize")
 
 # In the order of NumPy.
@@ -59,7 +63,7 @@ run_case <- function(path, case, into) {
     c(ours$seconds, theirs)
   }
   one(TRUE)
-  apply(vapply(seq_len(turns), function(k) one(FALSE), numeric(4)), 1, stats::median)
+  apply(vapply(seq_len(turns), function(k) one(FALSE), numeric(4)), 1, statistic)
 }
 
 cat(
