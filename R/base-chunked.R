@@ -1,11 +1,11 @@
 # What base R calls for chunked tensors.
 
 chunked_footer <- function(x) {
-  zarr <- node_in(x)$kind == "zarr"
+  kind <- switch(node_in(x)$kind, zarr = "Zarr ", memory = "Chunked ", operation = "Delayed ")
   chunks <- chunks_of(x)
   paste0(
-    "[ ", if (zarr) "Zarr " else "Delayed ", type_text(x),
-    if (length(chunks) > 0L) if (zarr) ", chunks " else ", blocks ",
+    "[ ", kind, type_text(x),
+    if (length(chunks) > 0L) if (is_source(x)) ", chunks " else ", blocks ",
     paste(chunks, collapse = "x"), " ]"
   )
 }
@@ -62,18 +62,23 @@ needs_all <- function(x) {
   if (!is_chunked(x) || is_contraction(x)) {
     return(.Call(joist_r_subset, nv_compute(x), indices, drop, FALSE))
   }
-  extents <- shape(x)
-  if (length(indices) != length(extents)) stop_no_whole_index()
-  positions <- Map(chosen_positions, indices, extents)
+  if (length(indices) != ndims(x)) stop_no_whole_index()
+  out <- chosen_part(x, indices)
+  if (drop) nv_reshape(out, shape(out)[shape(out) != 1L]) else out
+}
+
+# What an index for each dim chooses, of a program without reductions.
+chosen_part <- function(x, indices) {
+  positions <- Map(chosen_positions, indices, shape(x))
   counts <- lengths(positions)
-  out <- nv_broadcast_to(nv_convert(nv_scalar(FALSE), dtype(x), ambiguous(x)), counts)
+  out <- .Call(joist_r_blank, nv_aval(dtype(x), counts, ambiguous(x)))
   program <- block_program(x)
   f <- block_function(program)
   each_part(positions, program, function(k, own, at) {
     taken <- .Call(joist_r_subset, run_block(program, f, k), own, FALSE, FALSE)
     out <<- if (length(at) == 0L) taken else .Call(joist_r_assign, out, at, taken, TRUE, FALSE)
   })
-  if (drop) nv_reshape(out, counts[counts != 1L]) else out
+  out
 }
 
 #' @export
@@ -92,8 +97,8 @@ needs_all <- function(x) {
   if (is.null(indices)) indices <- vector("list", ndims(x))
   if (node$kind != "zarr") {
     stop_joist(
-      "joist_value_error", "only the elements of an array in a store can be assigned to: this is ",
-      "a program; see nv_store()"
+      "joist_value_error", "only the elements of an array in a store can be assigned to: see ",
+      "nv_store()"
     )
   }
   array <- node$array

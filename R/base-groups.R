@@ -85,7 +85,8 @@ Summary.nv_tensor <- function(..., na.rm = FALSE) {
   }
   check_no_dims(.Generic, if (.Generic == "range") "nv_range()" else "nv_reduce_sum()", ...)
   if (.Generic == "range") {
-    return(nv_concatenate(min(...), max(...)))
+    one <- ...length() == 1L && is_chunked(..1)
+    return(if (one) nv_range(..1) else nv_concatenate(min(...), max(...)))
   }
   parts <- list(...)
   first <- first_tensor(parts)
@@ -158,7 +159,9 @@ is.infinite.nv_tensor <- function(x) nv_is_infinite(x)
 is.na.nv_tensor <- function(x) as_array(nv_is_nan(x))
 
 #' @export
-anyNA.nv_tensor <- function(x, recursive = FALSE) as.logical(nv_reduce_any(nv_is_nan(x)))
+anyNA.nv_tensor <- function(x, recursive = FALSE) {
+  as.logical(nv_compute(nv_reduce_any(nv_is_nan(x))))
+}
 
 #' Compare tensors
 #'

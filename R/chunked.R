@@ -6,21 +6,30 @@
 #' none. No element is read before `nv_compute()` makes a tensor of it, `nv_store()` writes it to a
 #' new Zarr array, or it is subset or printed.
 #'
+#' `nv_chunked()` makes one of a tensor, for example of a file that [nv_read_npy()] has mapped and
+#' that is larger than memory; [nv_share()] lets workers read the file. It also makes one of an
+#' array of the package \pkg{DelayedArray}, such as one of \pkg{HDF5Array}. The other way round,
+#' `DelayedArray()` of that package takes a chunked tensor; there, a value that R's type cannot hold
+#' is an error.
+#'
 #' Delayed are elementwise operations and functions, with tensors and R values, too; casts;
 #' transposing; reshaping that adds or drops extents of 1; reductions over any dimensions; `%*%` and
 #' its like for matrices; and what goes along one dimension, such as [nv_cumsum()] and [nv_sort()].
 #' All of them run as one program, compiled as by [jit()], block by block: a block is as large as
 #' the largest chunk among the operands, and spans the dimension that an operation goes along.
 #' Reductions and matrix products within a program, such as the means in `x - nv_mean(x, 1, FALSE)`,
-#' are computed before it and kept in memory.
+#' are computed before it and kept in memory; reductions of the same blocks, such as those means and
+#' standard deviations, in one pass. Arrays whose elements lie in the order of C are computed with
+#' in that order; nothing is transposed but what goes into the memory of a tensor.
 #'
-#' Sums are put together from those of blocks, in an order that depends on the shapes and chunks
-#' alone. So the bits of a result do not depend on how many workers there are, nor on their order;
-#' they may differ from those of the same sum in memory.
+#' Sums are put together from those of blocks, in an order that depends on the shapes, the chunks
+#' and the order of the elements in them. So the bits of a result do not depend on how many workers
+#' there are, nor on their order; they may differ from those of the same sum in memory.
 #'
-#' Memory that is needed at a time: for each worker a block of every array of the program, of its
-#' result, and one more that is encoded or decoded, besides what R has not collected yet; and the
-#' results of reductions. For `nv_compute()`, the tensor, and up to 64 blocks of it in each worker.
+#' Memory that is needed at a time: for each worker as many blocks as it has threads, but no more
+#' than 64 MB of them or one, of every array of the program, of its result, and as much again for
+#' what is encoded or decoded, besides what R has not collected yet; and the results of reductions.
+#' For `nv_compute()`, the tensor, and up to 64 blocks of it in each worker.
 #'
 #' `x[...]` reads the blocks that have elements of it and gives a tensor; it takes an index for each
 #' dimension. `x[...] <- value` writes to the store, which all handles of the array see, and
@@ -32,19 +41,23 @@
 #'   of the cores for threads. A worker that fails is replaced by another, the last time by this
 #'   session; what is wrong with the data is an error at once. Where the package \pkg{progressr} is
 #'   loaded, progress is signalled.
-#' @param x A chunked tensor; for `nv_compute()` and `nv_store()` also a tensor.
+#' @param x A chunked tensor; for `nv_compute()` and `nv_store()` also a tensor, for `nv_chunked()`
+#'   a tensor, an R array or an array of \pkg{DelayedArray}: of type `logical` that is `bool`, of
+#'   `integer` `i32`, of `double` `f64`, of `complex` `c128`, of `raw` `ui8`.
 #' @param path,node,codecs,order,attributes,overwrite See [nv_zarr_create()].
 #' @param chunks The extents of a chunk of the result, or one number for all dimensions; `NULL` for
-#'   those of the blocks of `x`.
+#'   those of the blocks of `x`, and otherwise for chunks of about a million elements.
 #' @param resume Whether to go on with an array that `nv_store()` of the same program began: chunks
 #'   that are there are kept. The array has the program in its attributes, as `joist_program`.
 #' @param retries How often a block is tried again.
-#' @return `nv_compute()`: a tensor of the dtype of `x`, as ambiguous as it is. `nv_store()`: the
-#'   chunked tensor that it wrote, of a known dtype.
+#' @return `nv_chunked()`: a chunked tensor, as ambiguous as `x` is. `nv_compute()`: a tensor of the
+#'   dtype of `x`, as ambiguous as it is. `nv_store()`: the chunked tensor that it wrote, of a known
+#'   dtype.
 #' @section Errors: those of the operations, when they are called; `joist_value_error` for a chunk
 #'   that cannot be read, which is named, for a block that failed too often, for what needs all
 #'   elements in memory, and where `resume` finds another program; `joist_shape_error` for indices
-#'   and chunks that do not fit.
+#'   and chunks that do not fit; `joist_dtype_error` for an array of \pkg{DelayedArray} whose type
+#'   is no dtype.
 #' @examples
 #' x <- nv_zarr_create(tempfile(), "f32", c(6, 4), chunks = c(2, 4))
 #' x[] <- matrix(1:24, 6)
@@ -53,8 +66,27 @@
 #' nv_compute(nv_reduce_sum(centered^2, 1))
 #' y <- nv_store(centered, tempfile())
 #' y[1:2, ]
+#' file <- tempfile(fileext = ".npy")
+#' nv_write_npy(nv_tensor(matrix(1:24, 6)), file)
+#' nv_compute(nv_reduce_sum(nv_chunked(nv_read_npy(file, mmap = TRUE)), 1))
 #' @name chunked
 NULL
+
+#' @rdname chunked
+#' @export
+nv_chunked <- function(x, chunks = NULL) {
+  if (is_chunked(x)) {
+    return(x)
+  }
+  if (inherits(x, "DelayedArray")) {
+    return(chunked_from_delayed(x, chunks))
+  }
+  x <- as_operand(as_tensor(x))
+  if (!has_data(x)) stop_joist("joist_value_error", "there are no elements in ", footer(x))
+  chunks <- if (is.null(chunks)) usual_chunks(shape(x)) else chunk_extents(chunks, shape(x))
+  node <- list(kind = "memory", tensor = x, id = new_id())
+  chunked_tensor(abstract_of(x), chunks, node)
+}
 
 #' @rdname chunked
 #' @export
@@ -65,49 +97,89 @@ nv_compute <- function(x, retries = 2L) {
     return(x)
   }
   x <- staged(x, retries)
-  if (!is_chunked(x)) {
-    return(x)
-  }
-  program <- block_program(x)
-  out <- NULL
-  run_program(program, retries = retries, take = function(start, block) {
-    if (is.null(out)) {
-      if (identical(shape(block), shape(x))) {
-        out <<- block
-        return()
-      }
-      none <- nv_tensor(FALSE, "bool", shape = integer())
-      out <<- nv_broadcast_to(nv_convert(none, dtype(x), ambiguous(x)), shape(x))
-    }
-    out <<- put_part(out, start, block)
+  if (is_chunked(x)) computed(list(x), retries)[[1L]] else x
+}
+
+# The tensors of programs over the same blocks.
+computed <- function(xs, retries) {
+  program <- turned_program(do.call(block_program, xs))
+  turned <- isTRUE(program$turned)
+  out <- lapply(xs, function(x) .Call(joist_r_blank, abstract_of(x)))
+  run_program(program, retries = retries, take = function(which, start, block) {
+    out[[which]] <<- put_part(out[[which]], if (turned) rev(start) else start, block, turned)
   })
   out
 }
 
-# With the reductions and products within it computed, and all that follows from these alone.
+# With the reductions and products within it computed, and all that follows from these alone. Those
+# that need none of the others are computed together, where they are of the same blocks.
 staged <- function(x, retries) {
-  known <- new.env(parent = emptyenv())
-  inner <- function(y) {
-    if (!is_chunked(y) || node_in(y)$kind == "zarr") {
+  while (is_chunked(x)) {
+    ready <- ready_in(x)
+    if (length(ready) == 0L) {
+      return(x)
+    }
+    values <- list()
+    for (group in unname(split(ready, vapply(ready, group_of, "")))) {
+      ids <- vapply(group, function(y) node_in(y)$id, "")
+      values[ids] <- computed(group, retries)
+    }
+    x <- with_values(x, values)
+  }
+  x
+}
+
+# Reductions and products below `x` that have none below them.
+ready_in <- function(x) {
+  seen <- new.env(parent = emptyenv())
+  ready <- list()
+  has <- function(y, top) {
+    node <- node_in(y)
+    if (is_source(y)) {
+      return(FALSE)
+    }
+    if (is.null(seen[[node$id]])) {
+      below <- any(vapply(Filter(is_chunked, node$operands), has, TRUE, FALSE))
+      if (!below && !top && is_contraction(y)) ready[[length(ready) + 1L]] <<- y
+      assign(node$id, below || is_contraction(y), envir = seen)
+    }
+    seen[[node$id]]
+  }
+  has(x, TRUE)
+  ready
+}
+
+# What is the same for those that are computed together.
+group_of <- function(x) {
+  node <- node_in(x)
+  if (node$role$name != "reduction") {
+    return(node$id)
+  }
+  y <- node$operands[[1L]]
+  paste(c(shape(y), "|", chunks_of(y), "|", node$role$dims), collapse = " ")
+}
+
+# The same program with what is known of it, by the ids of nodes.
+with_values <- function(x, values) {
+  known <- list2env(values, parent = emptyenv())
+  replaced <- function(y) {
+    if (!is_chunked(y) || is_source(y)) {
       return(y)
     }
     node <- node_in(y)
-    if (is.null(known[[node$id]])) assign(node$id, with_staged(y, node), envir = known)
+    if (is.null(known[[node$id]])) {
+      operands <- lapply(node$operands, replaced)
+      if (any(vapply(operands, is_chunked, TRUE))) {
+        node$operands <- operands
+        attr(y, "node") <- node
+      } else {
+        y <- replay(node, operands, shape(y))
+      }
+      assign(node$id, y, envir = known)
+    }
     known[[node$id]]
   }
-  with_staged <- function(y, node) {
-    operands <- lapply(node$operands, function(operand) {
-      operand <- inner(operand)
-      if (is_contraction(operand)) nv_compute(operand, retries) else operand
-    })
-    if (!any(vapply(operands, is_chunked, TRUE))) {
-      return(apply_under(node$op, operands, node$attributes, node$rules))
-    }
-    node$operands <- operands
-    attr(y, "node") <- node
-    y
-  }
-  inner(x)
+  replaced(x)
 }
 
 #' @rdname chunked
@@ -137,18 +209,18 @@ nv_store <- function(x, path, node = "", chunks = NULL, codecs = character(), or
   array <- node_in(target)$array
   x <- staged(x, retries)
   if (!is_chunked(x)) {
-    write_part(array, rep_len(1L, length(extents)), x)
+    write_parts(array, list(rep_len(1L, length(extents))), list(x))
     return(target)
   }
   # Blocks of whole chunks, so that each chunk is written once.
   blocks <- ceiling(chunks_of(x) / chunks) * chunks
   attr(x, "chunks") <- as.integer(pmin(.Machine$integer.max, blocks))
-  program <- block_program(x)
+  program <- turned_program(block_program(x), array)
+  if (isTRUE(program$turned)) array <- turned_array(array)
   wanted <- if (resume) blocks_missing(program, array)
-  own <- length(program$inner) == 0L
   run_program(program,
-    retries = retries, target = if (own) array, wanted = wanted,
-    take = function(start, block) if (!own) write_part(array, start, block)
+    retries = retries, target = if (is.null(program$lasts)) array, wanted = wanted,
+    take = function(which, start, block) write_parts(array, list(start), list(block))
   )
   target
 }
@@ -189,7 +261,7 @@ blocks_missing <- function(program, array) {
 
 # How far a block of the result goes.
 block_extents <- function(program) {
-  role <- program$last$role
+  role <- if (!is.null(program$lasts)) program$lasts[[1L]]$role
   if (identical(role$name, "reduction") && !role$drop) {
     return(replace(program$chunks, program$inner, 1L))
   }
@@ -211,8 +283,9 @@ program_text <- function(x) {
       return(add(paste0(type_text(y), " ", paste(rev(checksum("crc32c", bytes)), collapse = ""))))
     }
     node <- node_in(y)
-    if (node$kind == "zarr") {
-      return(add(paste0(type_text(y), " ", node$array$store$name, "/", node$array$node)))
+    if (is_source(y)) {
+      where <- if (node$kind == "zarr") paste0(node$array$store$name, "/", node$array$node)
+      return(add(paste0(type_text(y), " ", if (is.null(where)) "in memory" else where)))
     }
     if (is.null(known[[node$id]])) {
       operands <- vapply(node$operands, name_of, "")

@@ -58,7 +58,13 @@ nv_reduce_max <- function(operand, dims = NULL, drop = TRUE) {
 #' @rdname nv_reduce_sum
 #' @export
 nv_range <- function(operand, dims = NULL, drop = TRUE) {
-  nv_stack(nv_reduce_min(operand, dims, drop), nv_reduce_max(operand, dims, drop), dimension = 1L)
+  low <- nv_reduce_min(operand, dims, drop)
+  high <- nv_reduce_max(operand, dims, drop)
+  if (!is_chunked(low)) {
+    return(nv_stack(low, high, dimension = 1L))
+  }
+  first <- nv_tensor(c(TRUE, FALSE), shape = c(2L, rep_len(1L, ndims(low))))
+  nv_ifelse(first, nv_unsqueeze(low, 1L), nv_unsqueeze(high, 1L))
 }
 
 #' @rdname nv_reduce_sum

@@ -65,6 +65,9 @@ nv_count_nonzero <- function(operand, dims = NULL, drop = TRUE) {
 }
 
 variance <- function(x, dims, drop, correction, root) {
+  if (is_chunked(x)) {
+    return(delayed_variance(x, dims, drop, correction, root))
+  }
   wide <- in_double(x)
   distance <- wide - nv_mean(wide, dims, FALSE)
   squares <- nv_reduce_sum(square_size(distance), dims, drop)

@@ -2,57 +2,62 @@
 #
 # A program is a list: the space of its blocks (`extents`, `chunks`, and which dims are `inner`,
 # summed over), `leaves`, each an array or tensor with a map into the space, `nodes` (operations in
-# their order, with the numbers of their operands), how parts are combined (`combine`, NULL where
-# there is one for each block) and finished (`finish`), and the `type` of the result.
+# their order, with the numbers of their operands), the `types` of its results, and for those that
+# are put together from parts the `lasts`, nodes of reductions or products. Whether it is `turned`,
+# see util-turned.R.
 
-block_program <- function(x) {
+# Of several results, all of them are reductions of tensors with the same blocks, over the same
+# dims.
+block_program <- function(...) {
+  xs <- list(...)
+  x <- xs[[1L]]
   node <- node_in(x)
   space <- list(
     extents = shape(x), chunks = chunks_of(x), outer = seq_along(shape(x)), inner = integer()
   )
+  types <- list(types = lapply(xs, abstract_of))
   if (!is_contraction(x)) {
-    return(c(space, traced_blocks(x, space$outer), list(type = abstract_of(x))))
+    return(c(space, traced_blocks(xs, list(space$outer)), types))
   }
   if (node$role$name == "reduction") {
-    y <- node$operands[[1L]]
-    space$extents <- shape(y)
-    space$chunks <- chunks_of(y)
+    ys <- lapply(xs, function(x) node_in(x)$operands[[1L]])
+    space$extents <- shape(ys[[1L]])
+    space$chunks <- chunks_of(ys[[1L]])
     space$inner <- node$role$dims
-    space$outer <- setdiff(seq_along(shape(y)), node$role$dims)
-    blocks <- traced_blocks(y, seq_along(shape(y)))
+    space$outer <- setdiff(seq_along(space$extents), node$role$dims)
+    blocks <- traced_blocks(ys, rep_len(list(seq_along(space$extents)), length(ys)))
   } else {
     space$extents <- c(shape(x), node$role$terms)
     space$chunks <- c(chunks_of(x), node$role$step)
     space$inner <- 3L
-    maps <- product_maps(node$role, 1:2, 3L)
-    blocks <- traced_blocks(node$operands, maps)
+    blocks <- traced_blocks(node$operands, product_maps(node$role, 1:2, 3L))
   }
-  node$operands <- NULL
-  c(space, blocks, list(type = abstract_of(x), last = node, combine = combine_of(node)))
+  lasts <- lapply(xs, function(x) {
+    node <- node_in(x)
+    node$operands <- NULL
+    node
+  })
+  c(space, blocks, types, list(lasts = lasts))
 }
-
-combine_of <- function(node) if (node$role$name == "contraction") "add" else node$role$combine
 
 # Walks from results to leaves once. Values have numbers: those of leaves, then those of nodes.
 traced_blocks <- function(results, maps) {
-  if (is_tensor(results)) {
-    results <- list(results)
-    maps <- list(maps)
-  }
   known <- new.env(parent = emptyenv())
   leaves <- list()
   nodes <- list()
   number_of <- function(x, map) {
+    kept <- if (is_chunked(x) && node_in(x)$kind == "memory") node_in(x)
+    if (!is.null(kept)) x <- kept$tensor
     if (!is_chunked(x) && length(part_shape(x)) == 0L) {
       return(list(constant = x))
     }
     node <- if (is_chunked(x)) node_in(x)
     source <- if (is.null(node)) {
-      paste0("memory ", length(leaves) + 1L)
-    } else if (node$kind == "zarr") {
-      paste0("zarr ", node$array$store$name, " ", node$array$node)
+      if (is.null(kept)) length(leaves) + 1L else kept$id
+    } else if (node$kind == "zarr" && !is.null(node$array$store$folder)) {
+      c(node$array$store$folder, node$array$node) # several handles of an array are one leaf
     } else {
-      paste0("node ", node$id)
+      node$id
     }
     name <- paste(c(source, map), collapse = " ")
     number <- known[[name]]
@@ -61,7 +66,11 @@ traced_blocks <- function(results, maps) {
     }
     if (is.null(node) || node$kind == "zarr") {
       leaf <- list(map = map, extents = part_shape(x))
-      leaf <- c(leaf, if (is.null(node)) list(tensor = as_operand(x)) else list(array = node$array))
+      leaf <- c(leaf, if (is.null(node)) {
+        list(tensor = as_operand(x), large = !is.null(kept))
+      } else {
+        list(array = node$array)
+      })
       leaves[[length(leaves) + 1L]] <<- leaf
       number <- list(leaf = length(leaves))
     } else {
@@ -79,67 +88,101 @@ traced_blocks <- function(results, maps) {
   list(leaves = leaves, nodes = nodes, results = unname(results))
 }
 
-# The function of the elements of the leaves that gives a block or a part of one, compiled for each
-# shape that blocks have.
+# The function of the elements of the leaves that gives a block or the parts of one, compiled for
+# each shape that blocks have.
 block_function <- function(program) {
-  jit(function(extents, leaves) {
-    values <- list()
-    value_of <- function(number) {
-      if (!is.null(number$leaf)) {
-        leaves[[number$leaf]]
-      } else if (!is.null(number$node)) {
-        values[[number$node]]
-      } else {
-        number$constant
-      }
+  jit(function(extents, leaves) block_or_parts(program, extents, leaves), static = "extents")
+}
+
+block_or_parts <- function(program, extents, leaves) {
+  values <- list()
+  value_of <- function(number) {
+    if (!is.null(number$leaf)) {
+      leaves[[number$leaf]]
+    } else if (!is.null(number$node)) {
+      values[[number$node]]
+    } else {
+      number$constant
     }
-    for (k in seq_along(program$nodes)) {
-      one <- program$nodes[[k]]
-      own <- ifelse(one$map == 0L, one$extents, c(extents, 0L)[pmax(one$map, 1L)])
-      values[[k]] <- replay(one$node, lapply(one$operands, value_of), as.integer(own))
+  }
+  for (k in seq_along(program$nodes)) {
+    one <- program$nodes[[k]]
+    own <- ifelse(one$map == 0L, one$extents, c(extents, 0L)[pmax(one$map, 1L)])
+    values[[k]] <- replay(one$node, lapply(one$operands, value_of), as.integer(own))
+  }
+  results <- lapply(program$results, value_of)
+  if (is.null(program$lasts)) {
+    return(results[[1L]])
+  }
+  if (program$lasts[[1L]]$role$name == "contraction") {
+    return(list(part_of_product(program$lasts[[1L]], results, program$types[[1L]])))
+  }
+  Map(part_of_reduction, program$lasts, results, program$types)
+}
+
+# Parts are kept in the dtype that the core says the operation accumulates in, or computes in.
+part_of_product <- function(node, values, type) {
+  flags <- list(transpose_lhs = node$role$turned[1L], transpose_rhs = node$role$turned[2L])
+  wide <- .Call(joist_r_part_type, "matmul", type)
+  if (dtype(wide) != dtype(type)) values <- lapply(values, nv_convert, dtype(wide))
+  apply_under("matmul", values, flags, node$rules)
+}
+
+part_of_reduction <- function(node, x, type) {
+  dims <- node$role$dims
+  if (node$op == "variance") {
+    return(moments(x, dims))
+  }
+  op <- if (node$op == "mean") "reduce_sum" else node$op
+  attributes <- list(dims = dims, drop = FALSE)
+  if (op %in% c("reduce_sum", "reduce_prod")) {
+    wide <- dtype(.Call(joist_r_part_type, op, type))
+    attributes$dtype <- wide
+    if (node$op == "mean") x <- nv_convert(x, wide)
+  }
+  apply_under(op, list(x), attributes, node$rules)
+}
+
+# Of a block or of several: the mean, the sum of squared distances from it, and how many elements
+# (Chan, Golub and LeVeque 1983). One pass: distances are from the first elements, which are no
+# further from the mean than the spread allows.
+moments <- function(x, dims) {
+  n <- nv_scalar(as.numeric(prod(shape(x)[dims])), "f64")
+  at_first <- lapply(seq_along(shape(x)), function(d) if (d %in% dims && shape(x)[d] > 0L) 1L)
+  first <- in_double(.Call(joist_r_subset, x, at_first, FALSE, FALSE))
+  distance <- in_double(x) - first
+  sums <- nv_reduce_sum(distance, dims, FALSE)
+  squares <- nv_reduce_sum(square_size(distance), dims, FALSE)
+  list(mean = first + sums / n, squares = squares - square_size(sums) / n, n = n)
+}
+
+joined_moments <- function(a, b) {
+  n <- a$n + b$n
+  apart <- b$mean - a$mean
+  list(
+    mean = a$mean + apart * (b$n / n),
+    squares = a$squares + b$squares + square_size(apart) * (a$n * (b$n / n)),
+    n = n
+  )
+}
+
+# The results of parts that are put together.
+finish_block <- function(program, parts) {
+  if (is.null(program$lasts)) {
+    return(list(parts))
+  }
+  Map(function(node, part, type) {
+    if (node$op == "mean") {
+      count <- nv_scalar(prod(program$extents[node$role$dims]), "f64")
+      part <- part / nv_convert(count, dtype(part))
+    } else if (node$op == "variance") {
+      left <- nv_scalar(max(as_array(part$n) - node$attributes$correction, 0), "f64")
+      part <- part$squares / left
+      if (node$attributes$root) part <- nv_sqrt(part)
     }
-    part_of_result(program, lapply(program$results, value_of))
-  }, static = "extents")
-}
-
-part_of_result <- function(program, values) {
-  node <- program$last
-  if (is.null(node)) {
-    return(values[[1L]])
-  }
-  if (node$role$name == "contraction") {
-    flags <- list(transpose_lhs = node$role$turned[1L], transpose_rhs = node$role$turned[2L])
-    return(apply_under("matmul", widened(values, program$type), flags, node$rules))
-  }
-  dims <- list(dims = node$role$dims, drop = FALSE)
-  wide <- wide_dtype(program$type)
-  if (node$op == "mean") {
-    return(nv_reduce_sum(nv_convert(values[[1L]], wide), node$role$dims, FALSE, wide))
-  }
-  if (node$op %in% c("reduce_sum", "reduce_prod")) dims$dtype <- wide
-  apply_under(node$op, values, dims, node$rules)
-}
-
-# Parts of sums of half precision are kept in f32, as in memory.
-wide_dtype <- function(type) {
-  if (format(dtype(type)) %in% c("f16", "bf16")) "f32" else format(dtype(type))
-}
-
-widened <- function(values, type) {
-  if (wide_dtype(type) == format(dtype(type))) values else lapply(values, nv_convert, "f32")
-}
-
-finish_block <- function(program, block) {
-  node <- program$last
-  if (is.null(node)) {
-    return(block)
-  }
-  if (identical(node$op, "mean")) {
-    count <- nv_scalar(prod(program$extents[node$role$dims]), "f64")
-    block <- block / nv_convert(count, dtype(block))
-  }
-  if (isTRUE(node$role$drop)) block <- nv_reshape(block, shape(block)[program$outer])
-  nv_convert(block, dtype(program$type), ambiguous(program$type))
+    if (isTRUE(node$role$drop)) part <- nv_reshape(part, shape(part)[program$outer])
+    nv_convert(part, dtype(type), ambiguous(type))
+  }, program$lasts, parts, program$types)
 }
 
 # ---- the blocks ----
@@ -156,24 +199,50 @@ block_place <- function(program, k) {
   replace(integer(length(counts)), order, mixed_digits(k, counts[order]))
 }
 
-run_block <- function(program, f, k) {
-  place <- block_place(program, k)
-  start <- as.integer(place * program$chunks) + 1L
-  stop <- as.integer(pmin(program$extents, (place + 1) * program$chunks))
-  values <- lapply(program$leaves, function(leaf) {
+run_block <- function(program, f, k) run_blocks(program, f, k)[[1L]]
+
+# Several blocks, whose chunks are read side by side.
+run_blocks <- function(program, f, ks) {
+  places <- lapply(ks, function(k) block_place(program, k))
+  starts <- lapply(places, function(place) as.integer(place * program$chunks) + 1L)
+  stops <- lapply(places, function(place) {
+    as.integer(pmin(program$extents, (place + 1) * program$chunks))
+  })
+  read <- lapply(program$leaves, function(leaf) {
     whole <- leaf$map == 0L
     at <- pmax(leaf$map, 1L)
-    low <- ifelse(whole, 1L, c(start, 0L)[at])
-    high <- ifelse(whole, leaf$extents, c(stop, 0L)[at])
-    if (is.null(leaf$array)) part_of(leaf$tensor, low, high) else read_part(leaf$array, low, high)
+    low <- lapply(starts, function(start) replace(c(start, 0L)[at], whole, 1L))
+    high <- lapply(stops, function(stop) replace(c(stop, 0L)[at], whole, leaf$extents[whole]))
+    if (!is.null(leaf$array)) {
+      read_parts(leaf$array, low, high)
+    } else if (isTRUE(leaf$turned)) {
+      Map(function(low, high) nv_transpose(part_of(leaf$tensor, rev(low), rev(high))), low, high)
+    } else {
+      Map(part_of, list(leaf$tensor), low, high)
+    }
   })
-  f(extents = stop - start + 1L, leaves = values)
+  lapply(seq_along(ks), function(j) {
+    f(extents = stops[[j]] - starts[[j]] + 1L, leaves = lapply(read, function(values) values[[j]]))
+  })
 }
 
-# Where the block of the result begins that these belong to.
-result_start <- function(program, k) {
+# How many blocks are read at a time: one for each thread, of no more than 64 MB.
+blocks_at_once <- function(program) {
+  sizes <- vapply(program$leaves, function(leaf) {
+    if (is.null(leaf$array)) {
+      return(0)
+    }
+    own <- leaf$extents
+    own[leaf$map > 0L] <- program$chunks[leaf$map[leaf$map > 0L]]
+    prod(pmin(own, leaf$extents)) * leaf$array$size
+  }, 0)
+  max(1, min(nv_get_threads(), 2^26 %/% max(1, sum(sizes))))
+}
+
+# Where the block of a result begins that these belong to.
+result_start <- function(program, k, which = 1L) {
   start <- as.integer(block_place(program, k) * program$chunks) + 1L
-  node <- program$last
+  node <- if (!is.null(program$lasts)) program$lasts[[which]]
   kept <- !is.null(node) && node$role$name == "reduction" && !node$role$drop
   if (kept) replace(start, program$inner, 1L) else start[program$outer]
 }
@@ -202,5 +271,17 @@ tree_new <- function(combine) {
 }
 
 combiner <- function(program) {
-  function(a, b) .Call(joist_r_op2, program$combine, a, b)
+  lasts <- program$lasts
+  if (is.null(lasts)) {
+    return(NULL)
+  }
+  combine_one <- function(node, a, b) {
+    if (node$op == "variance") {
+      return(joined_moments(a, b))
+    }
+    op <- if (node$role$name == "contraction") "add" else node$role$combine
+    .Call(joist_r_op2, op, a, b)
+  }
+  all <- function(a, b) Map(combine_one, lasts, a, b)
+  if (length(lasts) == 1L && lasts[[1L]]$op != "variance") all else jit(all)
 }

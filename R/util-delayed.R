@@ -1,9 +1,10 @@
 # Operations on chunked tensors: what C hands over instead of computing, kept as a tree of nodes.
 #
 # A chunked tensor has dtype and shape as an abstract one, and two more attributes: `chunks`, the
-# extents of the blocks that it is computed in, and `node`, a list: of `kind` "zarr" with the
-# `array`, or of `kind` "operation" with `op`, `operands`, `attributes`, the `rules` that were in
-# force, an `id`, and the `role` of the operation: how its blocks come from those of its operands.
+# extents of the blocks that it is computed in, and `node`, a list with an `id`: of `kind` "zarr"
+# with the `array`, of `kind` "memory" with the `tensor`, or of `kind` "operation" with `op`,
+# `operands`, `attributes`, the `rules` that were in force, and the `role` of the operation: how
+# its blocks come from those of its operands.
 
 chunked_tensor <- function(type, chunks, node) {
   attr(type, "chunks") <- as.integer(chunks)
@@ -16,6 +17,7 @@ is_chunked <- function(x) inherits(x, "nv_chunked")
 
 chunks_of <- function(x) attr(x, "chunks", TRUE)
 node_in <- function(x) attr(x, "node", TRUE)
+is_source <- function(x) node_in(x)$kind != "operation"
 abstract_of <- function(x) nv_aval(dtype(x), shape(x), ambiguous(x))
 
 counted <- new.env(parent = emptyenv())
@@ -40,11 +42,26 @@ delayed_operation <- function(op, operands, attributes) {
     )
   }
   if (role$name == "elementwise") check_literals(op, given, attributes)
-  counted$nodes <- counted$nodes + 1
+  delayed_node(type, op, operands, attributes, role)
+}
+
+delayed_node <- function(type, op, operands, attributes, role) {
   chunked_tensor(type, role$chunks, list(
     kind = "operation", op = op, operands = operands, attributes = attributes, role = role,
-    rules = getOption("joist.promotion"), id = paste(basename(tempdir()), counted$nodes)
+    rules = getOption("joist.promotion"), id = new_id()
   ))
+}
+
+new_id <- function() {
+  counted$nodes <- counted$nodes + 1
+  paste(basename(tempdir()), counted$nodes)
+}
+
+# The variance or its root, which has parts of its own: see moments().
+delayed_variance <- function(x, dims, drop, correction, root) {
+  attributes <- list(dims = dims, drop = drop, correction = correction, root = root)
+  type <- do.call(variance, c(list(abstract_of(x)), attributes))
+  delayed_node(type, "variance", list(x), attributes, role_of_reduction("variance", x, attributes))
 }
 
 # R numbers that do not fit the dtype are an error now, by the operation on no elements.
@@ -93,6 +110,8 @@ role_of <- function(op, operands, attributes, type) {
     role_of_product(operands, attributes, type)
   } else if (one_dim) {
     role_along(x, attributes, type)
+  } else if (op == "take_along") {
+    role_of_taking(operands, attributes, type)
   } else if (is_reduction(op)) {
     role_of_reduction(op, x, attributes)
   } else if (op_table()$family[at] == "elementwise") {
@@ -154,6 +173,14 @@ role_along <- function(x, attributes, type) {
   list(name = "along", dim = dim, dropped = dropped, chunks = chunks)
 }
 
+# What several operands have at the same places of the other dims.
+role_of_taking <- function(operands, attributes, type) {
+  roles <- lapply(Filter(is_chunked, operands), role_along, attributes, type)
+  role <- roles[[1L]]
+  role$chunks <- do.call(pmax, lapply(roles, function(one) one$chunks))
+  role
+}
+
 role_of_reduction <- function(op, x, attributes) {
   rank <- ndims(x)
   dims <- attributes$dims
@@ -211,9 +238,9 @@ operand_maps <- function(x, map) {
       own <- shape(node$operands[[1L]])
       list(replace(integer(length(own)), own != 1L, map[shape(x) != 1L]))
     },
-    along = list(
+    along = rep_len(list(
       if (role$dropped) append(map, 0L, role$dim - 1L) else replace(map, role$dim, 0L)
-    ),
+    ), length(node$operands)),
     product = product_maps(role, map, 0L)
   )
 }
@@ -227,6 +254,9 @@ product_maps <- function(role, map, inner) {
 # One operation on the blocks of its operands; `extents` are those of its result.
 replay <- function(node, values, extents) {
   attributes <- node$attributes
+  if (node$op == "variance") {
+    return(do.call(variance, c(values, attributes)))
+  }
   if (node$role$name %in% c("reshape", "broadcast")) attributes <- list(shape = extents)
   apply_under(node$op, values, attributes, node$rules)
 }

@@ -29,35 +29,55 @@ run_unit <- function(work, unit) {
     on.exit(nv_set_threads(threads))
   }
   f <- if (is.null(work$f)) block_function(program) else work$f
-  combine <- combiner(program)
+  if (is.null(program$lasts)) {
+    return(run_each(work, f, vapply(unit, function(part) part$blocks, 0)))
+  }
+  combine <- if (is.null(work$combine)) combiner(program) else work$combine
   lapply(unit, function(part) {
     tree <- tree_new(combine)
-    for (k in part$blocks) tree$add(run_block(program, f, k), 0L)
-    block <- tree$result()
-    if (is.null(work$target)) {
-      return(block)
+    for (ks in turns_of(program, part$blocks)) {
+      for (block in run_blocks(program, f, ks)) tree$add(block, 0L)
     }
-    write_part(work$target, result_start(program, part$blocks), block)
-    NULL
+    tree$result()
   })
 }
 
-# Calls take(start, block) for every wanted block of the result, in their order, NULL for a block
-# that a worker has written to the `target`.
+# Blocks that are results as they are.
+run_each <- function(work, f, ks) {
+  done <- lapply(turns_of(work$program, ks), function(some) {
+    blocks <- run_blocks(work$program, f, some)
+    if (is.null(work$target)) {
+      return(blocks)
+    }
+    write_parts(work$target, lapply(some, function(k) result_start(work$program, k)), blocks)
+    vector("list", length(some))
+  })
+  do.call(c, done)
+}
+
+turns_of <- function(program, ks) {
+  unname(split(ks, (seq_along(ks) - 1L) %/% blocks_at_once(program)))
+}
+
+# Calls take(which, start, block) for every wanted block of each result, in their order, but not for
+# what a worker has written to the `target`.
 run_program <- function(program, take, retries, target = NULL, wanted = NULL) {
   if (is.null(wanted)) wanted <- seq_len(outer_count(program)) - 1
   workers <- worker_count()
   work <- list(program = program, target = target)
-  tree <- tree_new(combiner(program))
+  combine <- combiner(program)
+  tree <- tree_new(combine)
   each_unit(work, work_units(program, wanted, workers), workers, retries, function(unit, got) {
     for (k in seq_along(unit)) {
       part <- unit[[k]]
       if (is.null(got[[k]])) next
       tree$add(got[[k]], part$level)
       if (!part$ends) next
-      block <- finish_block(program, tree$result())
-      tree <<- tree_new(combiner(program))
-      take(result_start(program, part$blocks[1L]), block)
+      blocks <- finish_block(program, tree$result())
+      tree <<- tree_new(combine)
+      for (j in seq_along(blocks)) {
+        take(j, result_start(program, part$blocks[1L], j), blocks[[j]])
+      }
     }
   })
 }
@@ -76,6 +96,7 @@ each_unit <- function(work, units, workers, retries, take) {
   step <- progress_of(length(units))
   if (workers == 1L) {
     work$f <- block_function(work$program)
+    work$combine <- combiner(work$program)
     for (unit in units) {
       take(unit, run_unit(work, unit))
       step()

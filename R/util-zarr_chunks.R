@@ -1,6 +1,7 @@
 # Parts of Zarr arrays: from `start` to `stop` in each dimension, both from 1 on.
 
 chunk_key <- function(array, at) {
+  if (isTRUE(array$turned)) at <- rev(at)
   path <- paste(at - 1L, collapse = array$separator)
   parts <- if (nzchar(array$prefix)) c(array$prefix, if (length(at) > 0L) path) else path
   if (length(at) == 0L && !nzchar(array$prefix)) parts <- "0"
@@ -22,8 +23,57 @@ read_chunk <- function(array, at) {
   })
 }
 
-write_chunk <- function(array, at, chunk) {
-  array$store$put(chunk_key(array, at), encode_chunk(chunk, array))
+write_chunk <- function(array, at, chunk) write_chunks(array, list(at), list(chunk))
+
+# Several chunks. In a folder, and with codecs that C has, C does it without R, side by side; what
+# it cannot read is read once more, to say what is wrong.
+read_chunks <- function(array, places) {
+  codecs <- own_codecs(array)
+  if (is.null(array$store$folder) || is.null(codecs)) {
+    return(lapply(places, function(at) read_chunk(array, at)))
+  }
+  stored <- stored_as(array)
+  chunks <- .Call(
+    joist_r_read_chunks, chunk_paths(array, places), codecs, array$dtype, stored$extents,
+    stored$c_order, array$swapped
+  )
+  for (k in seq_along(places)) {
+    chunk <- chunks[[k]]
+    if (isFALSE(chunk)) {
+      chunks[k] <- list(read_chunk(array, places[[k]]))
+    } else if (!is.null(chunk)) {
+      chunks[[k]] <- from_stored(chunk, array, stored)
+    }
+  }
+  chunks
+}
+
+write_chunks <- function(array, places, chunks) {
+  codecs <- own_codecs(array)
+  if (is.null(array$store$folder) || is.null(codecs)) {
+    for (k in seq_along(places)) {
+      array$store$put(chunk_key(array, places[[k]]), encode_chunk(chunks[[k]], array))
+    }
+    return(invisible(NULL))
+  }
+  stored <- stored_as(array)
+  paths <- chunk_paths(array, places)
+  for (folder in unique(dirname(paths))) {
+    if (!dir.exists(folder)) dir.create(folder, showWarnings = FALSE, recursive = TRUE)
+  }
+  chunks <- lapply(chunks, to_stored, stored)
+  .Call(joist_r_write_chunks, chunks, paths, codecs, stored$c_order, array$swapped)
+  invisible(NULL)
+}
+
+chunk_paths <- function(array, places) {
+  file.path(array$store$folder, vapply(places, function(at) chunk_key(array, at), ""))
+}
+
+# The names of the codecs, NULL where C does not have all of them.
+own_codecs <- function(array) {
+  names <- vapply(array$codecs, function(codec) codec$name, "")
+  if (all(names %in% .Call(joist_r_codecs)) && length(names) <= 8L) names
 }
 
 filled <- function(array, extents) nv_broadcast_to(array$fill, extents)
@@ -36,12 +86,13 @@ part_of <- function(x, start, stop) {
   .Call(joist_r_subset, x, Map(positions_from, start, stop - start + 1L), FALSE, FALSE)
 }
 
-# Puts a part from `start` on into `x`, which nobody else has.
-put_part <- function(x, start, part) {
-  if (length(start) == 0L || identical(shape(x), shape(part))) {
+# Puts a part from `start` on into `x`, which nobody else has; `turned`, with its dims turned
+# around.
+put_part <- function(x, start, part, turned = FALSE) {
+  if (!turned && identical(shape(x), shape(part))) {
     return(part)
   }
-  .Call(joist_r_assign, x, Map(positions_from, start, shape(part)), part, TRUE, FALSE)
+  .Call(joist_r_place, x, as.integer(start), part, turned)
 }
 
 positions_from <- function(start, n) seq.int(start, length.out = n)
@@ -69,45 +120,76 @@ each_chunk <- function(start, stop, chunks, f) {
   }
 }
 
-read_part <- function(array, start, stop) {
+# The parts from each of `starts` to the same of `stops`.
+read_parts <- function(array, starts, stops) {
   chunks <- array$chunks
-  extents <- stop - start + 1L
-  from <- (start - 1L) %/% chunks
-  if (all(from == (stop - 1L) %/% chunks)) {
-    chunk <- read_chunk(array, from + 1L)
-    if (is.null(chunk)) {
-      return(filled(array, extents))
-    }
-    corner <- as.integer(from * chunks)
-    return(part_of(chunk, start - corner, stop - corner))
+  wanted <- list() # a part and a chunk that it touches
+  out <- vector("list", length(starts))
+  for (k in seq_along(starts)) {
+    each_chunk(starts[[k]], stops[[k]], chunks, function(at, low, high) {
+      wanted[[length(wanted) + 1L]] <<- list(part = k, at = at, low = low, high = high)
+    })
   }
-  out <- filled(array, extents)
-  each_chunk(start, stop, chunks, function(at, low, high) {
-    chunk <- read_chunk(array, at)
-    if (is.null(chunk)) {
-      return()
+  for (some in in_turns(wanted, prod(chunks) * array$size)) {
+    found <- read_chunks(array, lapply(some, function(one) one$at))
+    for (j in seq_along(some)) {
+      one <- some[[j]]
+      k <- one$part
+      extents <- stops[[k]] - starts[[k]] + 1L
+      corner <- as.integer((one$at - 1L) * chunks)
+      part <- if (is.null(found[[j]])) {
+        filled(array, one$high - one$low + 1L)
+      } else {
+        part_of(found[[j]], one$low - corner, one$high - corner)
+      }
+      if (identical(shape(part), extents)) {
+        out[[k]] <- part
+      } else {
+        if (is.null(out[[k]])) out[[k]] <- .Call(joist_r_blank, nv_aval(array$dtype, extents))
+        put_part(out[[k]], one$low - starts[[k]] + 1L, part)
+      }
     }
-    corner <- as.integer((at - 1L) * chunks)
-    out <<- put_part(out, low - start + 1L, part_of(chunk, low - corner, high - corner))
-  })
+  }
+  for (k in which(vapply(out, is.null, TRUE))) {
+    out[[k]] <- filled(array, stops[[k]] - starts[[k]] + 1L)
+  }
   out
 }
 
-# Chunks that are not written as a whole are read before.
-write_part <- function(array, start, value) {
-  stop <- start + shape(value) - 1L
-  each_chunk(start, stop, array$chunks, function(at, low, high) {
-    corner <- as.integer((at - 1L) * array$chunks)
-    end <- pmin(array$shape, corner + array$chunks)
-    part <- part_of(value, low - start + 1L, high - start + 1L)
-    whole <- all(low == corner + 1L) && all(high == end)
-    if (!identical(shape(part), array$chunks)) {
-      chunk <- if (!whole) read_chunk(array, at)
+# As many at a time as there are threads, of no more than this many bytes.
+in_turns <- function(all, bytes) {
+  if (length(all) == 0L) {
+    return(list())
+  }
+  at_once <- max(1, min(nv_get_threads(), 2^26 %/% max(1, bytes)))
+  unname(split(all, (seq_along(all) - 1L) %/% at_once))
+}
+
+# Writes `values` from `starts` on. Chunks that are not written as a whole are read before.
+write_parts <- function(array, starts, values) {
+  wanted <- list()
+  for (k in seq_along(starts)) {
+    start <- starts[[k]]
+    each_chunk(start, start + shape(values[[k]]) - 1L, array$chunks, function(at, low, high) {
+      wanted[[length(wanted) + 1L]] <<- list(part = k, at = at, low = low, high = high)
+    })
+  }
+  for (some in in_turns(wanted, prod(array$chunks) * array$size)) {
+    made <- lapply(some, function(one) {
+      start <- starts[[one$part]]
+      corner <- as.integer((one$at - 1L) * array$chunks)
+      part <- part_of(values[[one$part]], one$low - start + 1L, one$high - start + 1L)
+      if (identical(shape(part), array$chunks)) {
+        return(part)
+      }
+      end <- pmin(array$shape, corner + array$chunks)
+      whole <- all(one$low == corner + 1L) && all(one$high == end)
+      chunk <- if (!whole) read_chunk(array, one$at)
       if (is.null(chunk)) chunk <- filled(array, array$chunks)
-      part <- put_part(chunk, low - corner, part)
-    }
-    write_chunk(array, at, part)
-  })
+      put_part(chunk, one$low - corner, part)
+    })
+    write_chunks(array, lapply(some, function(one) one$at), made)
+  }
 }
 
 # How many chunks there are along each dimension.

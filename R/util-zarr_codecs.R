@@ -4,7 +4,7 @@
 gzip_level <- 6L
 
 # Those that are written; zlib is read, too.
-zarr_codecs <- function() c("gzip", "crc32c", .Call(joist_r_codecs))
+zarr_codecs <- function() c("gzip", .Call(joist_r_codecs))
 
 check_codec <- function(name, key, field = "codecs") {
   if (name %in% c(zarr_codecs(), "zlib", "numcodecs.zlib")) {
@@ -29,19 +29,39 @@ decode_chunk <- function(bytes, array) {
       number_text(most), " are needed"
     )
   }
+  stored <- stored_as(array)
+  chunk <- .Call(
+    joist_r_from_chunk, bytes, array$dtype, stored$extents, stored$c_order, array$swapped
+  )
+  from_stored(chunk, array, stored)
+}
+
+# How the dims of a chunk are stored: C's order and its reverse are read and written straight, in
+# another the chunk is transposed before.
+stored_as <- function(array) {
   order <- array$order
   ranks <- seq_along(order)
   reversed <- identical(order, rev(ranks))
-  stored <- if (reversed) array$chunks else array$chunks[order]
-  chunk <- .Call(joist_r_from_chunk, bytes, array$dtype, stored, !reversed, array$swapped)
-  if (reversed || identical(order, ranks)) chunk else nv_transpose(chunk, match(ranks, order))
+  list(
+    extents = if (reversed) array$chunks else array$chunks[order], c_order = !reversed,
+    permutation = if (!reversed && !identical(order, ranks)) order
+  )
+}
+
+from_stored <- function(chunk, array, stored) {
+  if (is.null(stored$permutation)) {
+    return(chunk)
+  }
+  nv_transpose(chunk, match(seq_along(array$order), stored$permutation))
+}
+
+to_stored <- function(chunk, stored) {
+  if (is.null(stored$permutation)) chunk else nv_transpose(chunk, stored$permutation)
 }
 
 encode_chunk <- function(chunk, array) {
-  order <- array$order
-  reversed <- identical(order, rev(seq_along(order)))
-  if (!reversed && !identical(order, seq_along(order))) chunk <- nv_transpose(chunk, order)
-  bytes <- .Call(joist_r_to_chunk, chunk, !reversed, array$swapped)
+  stored <- stored_as(array)
+  bytes <- .Call(joist_r_to_chunk, to_stored(chunk, stored), stored$c_order, array$swapped)
   for (codec in array$codecs) bytes <- encode_bytes(bytes, codec$name, array$size)
   bytes
 }
@@ -52,15 +72,11 @@ checksum <- function(name, bytes) .Call(joist_r_checksum, name, bytes)
 decode_bytes <- function(bytes, codec, most) {
   if (codec %in% .Call(joist_r_codecs)) {
     found <- .Call(joist_r_unpack, codec, bytes, most + 64)
-    if (is.null(found)) stop_joist("joist_value_error", "it is no ", codec, " that can be read")
-    return(found)
-  }
-  if (codec == "crc32c") {
-    n <- length(bytes) - 4L
-    if (n < 0L || !identical(checksum("crc32c", utils::head(bytes, n)), utils::tail(bytes, 4L))) {
-      stop_joist("joist_value_error", "its CRC-32C is wrong")
+    if (is.null(found)) {
+      if (codec == "crc32c") stop_joist("joist_value_error", "its CRC-32C is wrong")
+      stop_joist("joist_value_error", "it is no ", codec, " that can be read")
     }
-    return(utils::head(bytes, n))
+    return(found)
   }
   zlib <- codec != "gzip"
   n <- length(bytes)
@@ -100,9 +116,6 @@ inflate <- function(stream, most) {
 encode_bytes <- function(bytes, codec, size) {
   if (codec %in% .Call(joist_r_codecs)) {
     return(.Call(joist_r_pack, codec, bytes, size))
-  }
-  if (codec == "crc32c") {
-    return(c(bytes, checksum("crc32c", bytes)))
   }
   packed <- memCompress(bytes, "gzip") # with the ends of zlib
   if (codec != "gzip") {

@@ -89,7 +89,7 @@ zarr_tensor <- function(store, node, metadata) {
   type <- nv_aval(metadata$dtype, metadata$shape)
   metadata$size <- .Call(joist_r_dtype_size, type)
   array <- c(metadata, list(store = store, node = node))
-  x <- chunked_tensor(type, array$chunks, list(kind = "zarr", array = array))
+  x <- chunked_tensor(type, array$chunks, list(kind = "zarr", array = array, id = new_id()))
   attr(x, "zarr_attributes") <- metadata$attributes
   attr(x, "dimension_names") <- metadata$dimension_names
   x

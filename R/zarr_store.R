@@ -68,7 +68,7 @@ zarr_store <- function(path) {
 folder_store <- function(path) {
   path <- found_path(path.expand(path))
   at <- function(key) file.path(path, key)
-  nv_zarr_store(
+  store <- nv_zarr_store(
     get = function(key) file_bytes(at(key)),
     put = function(key, bytes) {
       dir.create(dirname(at(key)), showWarnings = FALSE, recursive = TRUE)
@@ -79,6 +79,8 @@ folder_store <- function(path) {
     exists = function(key) file.exists(at(key)),
     label = path
   )
+  store$folder <- path # chunks are read and written without R, see util-zarr_chunks.R
+  store
 }
 
 # NULL for a file that is not there.

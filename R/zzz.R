@@ -4,11 +4,12 @@
   if (getRversion() >= "4.3.0") {
     registerS3method("matrixOps", "nv_tensor", matrixOps.nv_tensor)
   }
-  if (isNamespaceLoaded("BiocGenerics")) {
-    join_generics("BiocGenerics")
-  } else {
-    setHook(packageEvent("BiocGenerics", "onLoad"), join_generics)
-  }
+  when_loaded("BiocGenerics", join_generics)
+  when_loaded("DelayedArray", join_delayed_array)
+}
+
+when_loaded <- function(package, f) {
+  if (isNamespaceLoaded(package)) f(package) else setHook(packageEvent(package, "onLoad"), f)
 }
 
 # BiocGenerics has generics of its own for some of these functions.

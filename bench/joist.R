@@ -154,11 +154,11 @@ peak_here <- function(contestant) {
 
 # ---- contestants of the Python process ----
 
-start_peers <- function(python, threads, log) {
+start_peers <- function(python, threads, log, script = "bench/peers.py") {
   port <- 20000L + Sys.getpid() %% 20000L
   server <- serverSocket(port)
   on.exit(close(server))
-  system2(python, c("bench/peers.py", port, threads), stdout = log, stderr = log, wait = FALSE)
+  system2(python, c(script, port, threads), stdout = log, stderr = log, wait = FALSE)
   connection <- tryCatch(
     socketAccept(server, blocking = TRUE, open = "r+", timeout = 600),
     error = function(e) stop("the Python process did not start; see ", log, call. = FALSE)

@@ -8,7 +8,16 @@
  * last extent as the fastest. */
 SEXP joist_r_from_chunk(SEXP bytes, SEXP dtype, SEXP shape, SEXP c_order, SEXP swapped);
 SEXP joist_r_to_chunk(SEXP x, SEXP c_order, SEXP swapped);
-/* The names of the codecs zstd and blosc where this build has them. */
+/* A list of the tensors in files: of one that is not there NULL, of one that is broken FALSE. And
+ * tensors to files. `codecs` are names, in the order in which they pack. */
+SEXP joist_r_read_chunks(SEXP paths, SEXP codecs, SEXP dtype, SEXP shape, SEXP c_order,
+                         SEXP swapped);
+SEXP joist_r_write_chunks(SEXP tensors, SEXP paths, SEXP codecs, SEXP c_order, SEXP swapped);
+/* A tensor of a type whose elements are undefined; and a part put into it, which nobody else may
+ * have: from positions on, `turned` with its dims turned around. Gives the tensor. */
+SEXP joist_r_blank(SEXP type);
+SEXP joist_r_place(SEXP x, SEXP start, SEXP part, SEXP turned);
+/* The names of the codecs that this build has. */
 SEXP joist_r_codecs(void);
 /* A raw vector unpacked, of at most so many bytes, NULL for one that is broken or has more; and
  * packed, of elements of so many bytes. */

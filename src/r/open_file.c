@@ -5,14 +5,18 @@
 #include "r/conditions.h"
 #include "r/finalizers.h"
 
+const char *joist_r_path_as_it_is(SEXP string) {
+#ifdef _WIN32
+  return Rf_translateCharUTF8(string);
+#else
+  return Rf_translateChar(string);
+#endif
+}
+
 const char *joist_r_path(SEXP path) {
   if (TYPEOF(path) != STRSXP || XLENGTH(path) != 1 || STRING_ELT(path, 0) == NA_STRING)
     joist_r_stop(JOIST_ERROR_VALUE, "a path must be a single string");
-#ifdef _WIN32
-  return R_ExpandFileName(Rf_translateCharUTF8(STRING_ELT(path, 0)));
-#else
-  return R_ExpandFileName(Rf_translateChar(STRING_ELT(path, 0)));
-#endif
+  return R_ExpandFileName(joist_r_path_as_it_is(STRING_ELT(path, 0)));
 }
 
 /* ---- open files ---- */

@@ -11,8 +11,11 @@ struct joist_r_file {
   void *memory; /* of all of it, once it is mapped */
 };
 
-/* A path, absolute where a map is to be found again, as the system takes it: transient memory. */
+/* A path, absolute where a map is to be found again, as the system takes it: transient memory,
+ * until the next path. */
 const char *joist_r_path(SEXP path);
+/* The same of a string whose `~` R has expanded, for as long as the .Call goes on. */
+const char *joist_r_path_as_it_is(SEXP string);
 /* Opens a file for reading. An external pointer, whose finalizer closes it, or R_NilValue for a
  * device or a pipe; raises joist_value_error. */
 SEXP joist_r_open_file(SEXP path);

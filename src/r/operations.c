@@ -92,6 +92,14 @@ SEXP joist_r_op_names(void) {
   return table;
 }
 
+SEXP joist_r_part_type(SEXP op, SEXP type) {
+  struct joist_r_value value;
+  joist_r_read_any(joist_r_rules(R_NilValue), type, &value);
+  const joist_op which = op_of(op, false, JOIST_FAMILY_ARRAY);
+  const joist_dtype dtype = joist_op_part_dtype(which, value.argument.operand.type.dtype);
+  return joist_r_aval((struct joist_type){dtype, false}, &value.argument.shape);
+}
+
 /* ---- running ---- */
 
 /* The elements of a value in the dtype an operation reads it in: a literal is

@@ -19,5 +19,7 @@ SEXP joist_r_summary(SEXP generic, SEXP x);
 SEXP joist_r_operation(SEXP name, SEXP operands, SEXP attributes);
 /* The table of operations, column by column. */
 SEXP joist_r_op_names(void);
+/* A type, abstract, with the dtype that parts of a result of it are kept in. */
+SEXP joist_r_part_type(SEXP op, SEXP type);
 
 #endif

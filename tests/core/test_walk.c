@@ -3,6 +3,7 @@
 #include "core/cpu/engine.h"
 #include "core/ops/move/move_ops.h"
 #include "core/ops/move/permute.h"
+#include "core/ops/move/place.h"
 #include "core/plan/plan.h"
 
 #include "arrays.h"
@@ -434,6 +435,50 @@ static void test_put_one(void) {
   }
 }
 
+/* Parts at random places, their dims as they are or turned around, against one element at a time.
+ */
+static void test_places(void) {
+  for (int round = 0; round < ROUNDS; round++) {
+    const size_t size = sizes[random_bits() % SIZES];
+    struct joist_shape shape = {.rank = (int)(random_bits() % 5)}, part = {.rank = shape.rank};
+    uint32_t start[JOIST_RANK_MAX] = {0};
+    const bool turned = random_bits() % 2 == 0;
+    for (int d = 0; d < shape.rank; d++) {
+      shape.extent[d] = (uint32_t)(1 + random_bits() % 9);
+      start[d] = (uint32_t)(random_bits() % shape.extent[d]);
+      const uint32_t extent = (uint32_t)(random_bits() % (shape.extent[d] - start[d] + 1));
+      part.extent[turned ? shape.rank - 1 - d : d] = extent;
+    }
+    size_t count, piece;
+    CHECK(joist_shape_count(&shape, &count) && joist_shape_count(&part, &piece));
+    char *const in = random_elements(piece * size), *const out = random_elements(count * size);
+    char *const want = allocate(count * size);
+    memcpy(want, out, count * size);
+    for (size_t k = 0; k < piece; k++) {
+      size_t rest = k, at = 0;
+      size_t position[JOIST_RANK_MAX];
+      for (int d = 0; d < part.rank; d++) {
+        position[turned ? part.rank - 1 - d : d] = rest % part.extent[d];
+        rest /= part.extent[d];
+      }
+      for (int d = shape.rank; d-- > 0;) at = at * shape.extent[d] + start[d] + position[d];
+      memcpy(want + at * size, in + k * size, size);
+    }
+    const struct joist_run run = {.threads = 1 + round % 3, .parallel_from = 1};
+    const struct joist_place place = {&shape, &part, turned, start};
+    CHECK(joist_place_fits(&place));
+    CHECK_INT(joist_place_part(size, &place, in, out, &run, NULL), JOIST_OK);
+    check_bytes(out, want, count * size, "place");
+    if (shape.rank > 0) {
+      start[0] = shape.extent[0] + 1;
+      CHECK(!joist_place_fits(&place));
+    }
+    free(in);
+    free(out);
+    free(want);
+  }
+}
+
 int main(void) {
   joist_rules_init();
   test_large();
@@ -443,5 +488,6 @@ int main(void) {
   test_concatenate();
   test_programs();
   test_put_one();
+  test_places();
   return check_report("walk");
 }

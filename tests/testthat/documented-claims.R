@@ -313,6 +313,7 @@ raised_errors <- alist(
     joist_value_error = as_array(nv_zarr_create(tempfile(), "f32", 3)),
     joist_value_error = nv_store(v, tempfile(), node = ".."),
     joist_value_error = nv_compute(v, retries = -1),
+    joist_dtype_error = nv_bitwise_and(nv_chunked(v), 1L),
     joist_shape_error = nv_zarr_create(tempfile(), "f32", 3)[4]
   ),
   nv_save = list(
@@ -589,7 +590,8 @@ given_dtypes <- alist(
     y <- nv_zarr_create(tempfile(), "i16", 3)
     nv_zarr(joist:::node_in(y)$array$store)
   }),
-  chunked = list(i16 = nv_compute(nv_store(i, tempfile())), f32 = nv_store(v, tempfile()) + 1),
+  chunked = list(i16 = nv_compute(nv_store(i, tempfile())), f32 = nv_store(v, tempfile()) + 1,
+    i16 = nv_chunked(i)),
   nv_save = list(ui8 = nv_unserialize(nv_serialize(list(a = u)))$a),
   as_tensor = list(ui8 = as_tensor(as.raw(1)), i16 = as_tensor(i), f32 = as_tensor(1)),
   base_functions = list(

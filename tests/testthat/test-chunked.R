@@ -92,6 +92,13 @@ test_that("delayed operations are those of tensors, bit for bit where nothing is
     function(x, y) nv_sort(x, 1, decreasing = TRUE),
     function(x, y) nv_order(y, 2),
     function(x, y) nv_argmax(x, 1),
+    function(x, y) nv_top_k(x, 2, 1)$values,
+    function(x, y) nv_top_k(x + y, 3, 2, decreasing = FALSE)$indices,
+    function(x, y) nv_take_along(x, nv_order(y, 1), 1),
+    function(x, y) nv_take_along(x, nv_tensor(matrix(c(5L, 2L), 2, 4)), 1),
+    function(x, y) range(x),
+    function(x, y) nv_range(x * y, 1),
+    function(x, y) nv_range(x, 2, drop = FALSE),
     function(x, y) nv_reduce_max(x * y, 2),
     function(x, y) nv_reduce_min(x, 1, drop = FALSE) + y,
     function(x, y) max(x),
@@ -145,6 +152,85 @@ test_that("sums are those of base R to the precision of the dtype, for every dty
   expect_identical(as_array(nv_compute(sum(ones))), 6000)
 })
 
+test_that("programs are the same whatever the order of the elements in stores", {
+  whole <- function(x) nv_convert(x, "i32")
+  programs <- list(
+    function(x, y) x * 2 + y / 3L - pi,
+    function(x, y) t(x) * t(y) + 1,
+    function(x, y) nv_cumsum(whole(x), 1) - nv_cummax(whole(y), 2),
+    function(x, y) nv_sort(nv_sort(x, 1), 2, decreasing = TRUE),
+    function(x, y) nv_argmax(x, 2),
+    function(x, y) nv_argmin(x, 1),
+    function(x, y) nv_top_k(x, 2, 2)$values + nv_top_k(y, 2, 2)$values,
+    function(x, y) nv_take_along(x, nv_order(y, 1), 1),
+    function(x, y) nv_unsqueeze(x, 2) + nv_unsqueeze(y, 2),
+    function(x, y) (x - nv_reduce_max(x, 1, FALSE)) * nv_reduce_min(y, 2, FALSE),
+    function(x, y) nv_reduce_sum(whole(x), 1),
+    function(x, y) nv_reduce_sum(whole(x), 2, drop = FALSE),
+    function(x, y) nv_matmul(whole(x), t(whole(y))),
+    function(x, y) nv_crossprod(whole(x), whole(y)),
+    function(x, y) nv_tcrossprod(whole(x), nv_tensor(matrix(1:8, 2), "i32")),
+    function(x, y) nv_broadcast_to(nv_reduce_max(x, 1, FALSE), c(5L, 4L)) + x
+  )
+  yt <- nv_tensor(numbers / 7, "f32")
+  for (orders in list(c("C", "F"), c("F", "F"), c("F", "C"), c("C", "C"))) {
+    x <- made(numbers, "f32", c(2, 3), order = orders[1L])
+    y <- made(numbers / 7, "f32", c(3, 2), order = orders[2L])
+    for (f in programs) {
+      wanted <- f(nv_tensor(numbers, "f32"), yt)
+      expect_identical(nv_compute(f(x, y)), wanted, label = deparse1(body(f)))
+      for (order in c("C", "F")) {
+        stored <- nv_store(f(x, y), tempfile(), order = order)
+        expect_identical(nv_compute(stored), nv_convert(wanted, dtype(wanted)),
+          label = deparse1(body(f)))
+      }
+    }
+  }
+  cube <- array(as.numeric(1:60), c(3, 4, 5))
+  for (order in list("C", "F", c(2L, 3L, 1L))) {
+    x <- made(cube, "f64", c(2, 3, 2), order = order)
+    expect_identical(as_array(nv_compute(nv_transpose(x, c(3, 1, 2)))), aperm(cube, c(3, 1, 2)))
+    expect_identical(as_array(nv_compute(nv_reduce_sum(x, c(1, 3)))), apply(cube, 2, sum))
+    expect_identical(as_array(nv_compute(nv_reduce_max(x + 1, 2))), apply(cube + 1, c(1, 3), max))
+    sums <- aperm(apply(cube, 1:2, cumsum), c(2, 3, 1))
+    expect_identical(as_array(nv_compute(nv_cumsum(x, 3))), sums)
+    y <- nv_store(nv_transpose(x, c(2, 3, 1)) * 2, tempfile(), chunks = c(3, 2, 2))
+    expect_identical(as_array(y[]), aperm(cube, c(2, 3, 1)) * 2)
+  }
+})
+
+test_that("variances are those of base R, whatever the elements are", {
+  set.seed(3)
+  values <- list(
+    rnorm(120), rnorm(120) + 1e7, c(1e9, rnorm(119)), rep(3, 120), c(rnorm(119), NA), 1:120 * 1e100
+  )
+  for (v in values) {
+    m <- matrix(v, 30)
+    x <- made(m, "f64", c(7, 3))
+    expect_equal(as_array(nv_compute(nv_var(x, 1))), apply(m, 2, var), tolerance = 1e-9)
+    expect_equal(as_array(nv_compute(nv_sd(x, 2))), apply(m, 1, sd), tolerance = 1e-9)
+    mean_square <- var(v) * 119 / 120
+    expect_equal(as_array(nv_compute(nv_var(x, correction = 0))), mean_square, tolerance = 1e-9)
+  }
+  z <- complex(real = rnorm(40), imaginary = rnorm(40))
+  x <- made(matrix(z, 8), "c128", 3)
+  expect_equal(as_array(nv_compute(nv_var(x))), var(Re(z)) + var(Im(z)))
+  # Of one element there is none, and of none.
+  expect_identical(as_array(nv_compute(nv_var(x[1, , drop = FALSE], 1))), rep(NaN, 5))
+  expect_identical(as_array(nv_compute(nv_var(nv_zarr_create(tempfile(), "f32", c(0, 2), 1), 1))),
+    c(NaN, NaN))
+  # One pass for what is computed of the same blocks.
+  reads <- 0L
+  folder <- joist:::node_in(made(matrix(1:12, 4), "f32", 2))$array$store
+  counting <- nv_zarr(nv_zarr_store(get = function(key) {
+    if (startsWith(key, "c/")) reads <<- reads + 1L
+    folder$get(key)
+  }))
+  expect_equal(as_array(nv_compute(nv_mean(counting, 1) / nv_sd(counting, 1))),
+    colMeans(matrix(1:12, 4)) / apply(matrix(1:12, 4), 2, sd), tolerance = 1e-6)
+  expect_identical(reads, 4L)
+})
+
 test_that("parts are combined by their number alone", {
   # A combination that is neither associative nor commutative, written out for each number.
   by_hand <- function(k) {
@@ -166,6 +252,17 @@ test_that("parts are combined by their number alone", {
       expect_identical(tree$result(), by_hand(seq_len(n)))
     }
   }
+})
+
+test_that("what base R asks of a matrix is answered", {
+  x <- made(numbers, "f64", c(2, 3))
+  expect_identical(c(nrow(x), ncol(x), NROW(x)), c(5L, 4L, 5L))
+  expect_identical(anyNA(x), FALSE)
+  expect_identical(anyNA(x / 0), TRUE)
+  expect_equal(as_array(nv_median(x, 1)), apply(numbers, 2, median))
+  expect_equal(as_array(nv_compute(cor(x))), cor(numbers))
+  expect_equal(as_array(rowsum(x, c(1, 1, 2, 2, 1))), unname(rowsum(numbers, c(1, 1, 2, 2, 1))),
+    ignore_attr = TRUE)
 })
 
 test_that("mistakes are errors before a byte is read", {
@@ -201,6 +298,16 @@ test_that("the rules are those in force when the operation was called", {
   expect_identical(dtype(y), as_dtype("f16"))
   expect_identical(nv_compute(y), with_promotion("numpy", sqrt(nv_tensor(matrix(1:4, 2), "i8"))))
   expect_identical(nv_compute(y * x), nv_compute(y) * nv_compute(x))
+})
+
+test_that("chunks that are not there are the fill value, whatever is there instead", {
+  folder <- tempfile()
+  x <- nv_zarr_create(folder, "f64", c(6, 4), c(2, 4), fill = 7)
+  x[3:4, ] <- 1
+  dir.create(file.path(folder, "c", "2", "0"), recursive = TRUE)
+  wanted <- matrix(c(7, 7, 1, 1, 7, 7), 6, 4)
+  expect_identical(as_array(nv_compute(x + 0)), wanted)
+  expect_identical(as_array(nv_compute(nv_reduce_sum(x, 2))), rowSums(wanted))
 })
 
 test_that("extents of 0 and rank 0 are computed with", {

@@ -1,4 +1,5 @@
-/* Bytes packed by libraries that configure may have found: zstd and blosc. */
+/* What is done to the bytes of chunks: a checksum behind them, and packing by libraries that
+ * configure may have found, zstd and blosc. */
 #ifndef JOIST_CORE_FILES_COMPRESSION_H
 #define JOIST_CORE_FILES_COMPRESSION_H
 

@@ -64,6 +64,10 @@ bool joist_elements_are_memory(const struct joist_elements *elements) {
          (!elements->swapped || joist_dtype_size(elements->dtype) == 1);
 }
 
+bool joist_elements_move(const struct joist_elements *elements) {
+  return is_transposed(elements) || (elements->swapped && joist_dtype_size(elements->dtype) > 1);
+}
+
 /* ---- reading: parts, by all threads ---- */
 
 struct reading {

@@ -29,6 +29,8 @@ void joist_elements_reverse(struct joist_elements *elements);
 /* Whether the bytes are the elements in memory as they are. A bool is none: its bytes have to be
  * looked at. */
 bool joist_elements_are_memory(const struct joist_elements *elements);
+/* Whether reading or writing them takes memory of the pool, to turn bytes or dims around. */
+bool joist_elements_move(const struct joist_elements *elements);
 
 /* Reads them out of a file or, where that is NULL, of bytes in memory. */
 joist_status joist_elements_read(const struct joist_elements *elements,

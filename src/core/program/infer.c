@@ -395,6 +395,13 @@ static infer *const functions[JOIST_CLASS_COUNT] = {
     [JOIST_CLASS_DRAW] = infer_draw,           [JOIST_CLASS_ASSIGN] = infer_assign,
 };
 
+joist_dtype joist_op_part_dtype(joist_op op, joist_dtype result) {
+  const joist_class class = joist_op_class(op);
+  return class == JOIST_CLASS_ACCUMULATE || class == JOIST_CLASS_AVERAGE
+             ? accumulator(result)
+             : joist_dtype_compute(result);
+}
+
 /* The error where an operation is not defined for a dtype. */
 static joist_error_code undefined_code(joist_op op, joist_dtype dtype) {
   if (dtype == JOIST_BOOL && (op == JOIST_OP_SUB || op == JOIST_OP_NEGATE))

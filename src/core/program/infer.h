@@ -40,6 +40,10 @@ joist_status joist_infer(const struct joist_rules *rules, joist_op op,
  * operation has none for it. */
 joist_fact joist_op_fact(joist_op op, joist_dtype joined);
 
+/* The dtype that parts of a result are kept in until they are put together: of a sum or mean the
+ * one that it accumulates in, otherwise the one that is computed in. */
+joist_dtype joist_op_part_dtype(joist_op op, joist_dtype result);
+
 /* Whether an R value is known to have elements beyond the range of a dtype. */
 bool joist_literal_beyond(const struct joist_operand *operand, joist_dtype dtype);
 

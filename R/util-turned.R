@@ -1,0 +1,102 @@
+# Programs with the dims of everything turned around. The elements of a chunk that is stored in the
+# order of C are those of a tensor with the reverse extents: a program over such arrays runs on them
+# as they are, and nothing is transposed but what it gives.
+
+# (A large tensor is transposed part by part.)
+
+# The program, turned if more bytes that it reads and writes are in the order of C than are not.
+turned_program <- function(program, target = NULL) {
+  arrays <- Filter(Negate(is.null), lapply(program$leaves, function(leaf) leaf$array))
+  saved <- vapply(c(arrays, if (!is.null(target)) list(target)), function(array) {
+    ranks <- seq_along(array$order)
+    size <- prod(array$shape) * array$size
+    if (sum(array$shape > 1L) < 2L) {
+      0
+    } else if (identical(array$order, ranks)) {
+      size
+    } else if (identical(array$order, rev(ranks))) {
+      -size
+    } else {
+      0
+    }
+  }, 0)
+  # What is in memory is transposed if the program is turned.
+  kept <- vapply(program$leaves, function(leaf) {
+    if (isTRUE(leaf$large)) -prod(leaf$extents) * .Call(joist_r_dtype_size, leaf$tensor) else 0
+  }, 0)
+  saved <- c(saved, kept)
+  if (is.null(target)) {
+    saved <- c(saved, -sum(vapply(program$types, function(type) {
+      if (sum(shape(type) > 1L) < 2L) 0 else prod(shape(type)) * .Call(joist_r_dtype_size, type)
+    }, 0)) / 2)
+  }
+  if (sum(saved) <= 0) {
+    return(program)
+  }
+  rank <- length(program$extents)
+  turn <- function(dims) rev(ifelse(dims == 0L, 0L, rank + 1L - dims))
+  program$extents <- rev(program$extents)
+  program$chunks <- rev(program$chunks)
+  program$inner <- turn(program$inner)
+  program$outer <- turn(program$outer)
+  program$leaves <- lapply(program$leaves, function(leaf) {
+    leaf$map <- turn(leaf$map)
+    leaf$extents <- rev(leaf$extents)
+    if (is.null(leaf$array)) {
+      if (leaf$large) leaf$turned <- TRUE else leaf$tensor <- nv_transpose(leaf$tensor)
+    } else {
+      leaf$array <- turned_array(leaf$array)
+    }
+    leaf
+  })
+  program$nodes <- lapply(program$nodes, function(one) {
+    one$map <- turn(one$map)
+    one$extents <- rev(one$extents)
+    if (one$node$role$name == "product") one$operands <- rev(one$operands)
+    one$node <- turned_node(one$node, length(one$map))
+    one
+  })
+  if (!is.null(program$lasts)) {
+    if (program$lasts[[1L]]$role$name == "contraction") program$results <- rev(program$results)
+    program$lasts <- lapply(program$lasts, turned_node, rank)
+  }
+  program$types <- lapply(program$types, function(type) {
+    nv_aval(dtype(type), rev(shape(type)), ambiguous(type))
+  })
+  program$turned <- TRUE
+  program
+}
+
+turned_array <- function(array) {
+  array$shape <- rev(array$shape)
+  array$chunks <- rev(array$chunks)
+  array$order <- length(array$order) + 1L - array$order
+  array$turned <- !isTRUE(array$turned)
+  array
+}
+
+# An operation whose result has so many dims, or of a reduction whose operand has.
+turned_node <- function(node, rank) {
+  role <- node$role
+  switch(role$name,
+    transpose = {
+      role$permutation <- rank + 1L - rev(role$permutation)
+      node$attributes$permutation <- role$permutation
+    },
+    along = {
+      role$dim <- rank + role$dropped + 1L - role$dim
+      node$attributes$dim <- role$dim
+    },
+    reduction = {
+      role$dims <- rev(rank + 1L - role$dims)
+    },
+    product = ,
+    contraction = {
+      role$turned <- rev(role$turned)
+      node$attributes$transpose_lhs <- role$turned[1L]
+      node$attributes$transpose_rhs <- role$turned[2L]
+    }
+  )
+  node$role <- role
+  node
+}

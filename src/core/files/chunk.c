@@ -1,0 +1,146 @@
+/* Chunks in files: by as many threads as there are chunks where one does not need them all. */
+#include "core/files/chunk.h"
+
+#include <errno.h>
+
+#include "core/base/parallel.h"
+#include "core/base/pool.h"
+
+/* Additions' worth of a byte: of a file, and packed. */
+enum { FILE_WORK = 2, PACKED_WORK = 16 };
+
+struct working {
+  const struct joist_chunk_format *format;
+  struct joist_chunk *chunks;
+  const struct joist_run *run; /* of what is done within a chunk */
+  size_t bytes, room;          /* of the elements; of each of two scratch areas of a worker */
+  char *scratch;
+};
+
+static char *scratch_of(const struct working *w, size_t worker, size_t k) {
+  return w->scratch + (2 * worker + k % 2) * w->room;
+}
+
+/* Unpacks what is in the first scratch area; the elements, or NULL where it is broken. */
+static const char *unpacked(const struct working *w, size_t worker, size_t n, void *data) {
+  const struct joist_chunk_format *const format = w->format;
+  const bool straight = joist_elements_are_memory(&format->elements);
+  const char *from = scratch_of(w, worker, 0);
+  for (size_t k = format->codecs, turn = 1; k-- > 0; turn++) {
+    const bool last = k == 0 && straight;
+    char *const to = last ? data : scratch_of(w, worker, turn);
+    if (!format->codec[k]->unpack(from, n, to, last ? w->bytes : w->room, &n)) return NULL;
+    from = to;
+  }
+  return n == w->bytes ? from : NULL;
+}
+
+static bool read_file(const struct working *w, size_t worker, const struct joist_file *file,
+                      void *data) {
+  const struct joist_chunk_format *const format = w->format;
+  if (format->codecs == 0)
+    return file->size == w->bytes &&
+           joist_elements_read(&format->elements, file, NULL, data, w->run, NULL) == JOIST_OK;
+  const size_t n = (size_t)file->size;
+  if (file->size > w->room || joist_file_read(file, 0, scratch_of(w, worker, 0), n) != 0)
+    return false;
+  const char *const from = unpacked(w, worker, n, data);
+  return from == data ||
+         (from != NULL && joist_elements_read(&format->elements, NULL, (const unsigned char *)from,
+                                              data, w->run, NULL) == JOIST_OK);
+}
+
+static void read_chunk(const void *context, size_t task, size_t worker) {
+  const struct working *const w = context;
+  struct joist_chunk *const chunk = &w->chunks[task];
+  struct joist_file file;
+  const int code = joist_file_open(chunk->path, &file);
+  chunk->state = code == ENOENT ? JOIST_CHUNK_ABSENT : JOIST_CHUNK_ODD;
+  if (code != 0) return;
+  if (read_file(w, worker, &file, chunk->data)) chunk->state = JOIST_CHUNK_DONE;
+  joist_file_close(&file);
+}
+
+/* The bytes of a chunk; NULL where a codec fails. */
+static const void *packed(const struct working *w, size_t worker, const void *data, size_t *n) {
+  const struct joist_chunk_format *const format = w->format;
+  const struct joist_elements *const elements = &format->elements;
+  const void *from = data;
+  size_t turn = 0;
+  *n = w->bytes;
+  if (joist_elements_move(elements)) {
+    char *const to = scratch_of(w, worker, turn++);
+    if (joist_elements_write(elements, data, NULL, (unsigned char *)to, w->run, NULL) != JOIST_OK)
+      return NULL;
+    from = to;
+  }
+  for (size_t k = 0; k < format->codecs; k++, turn++) {
+    char *const to = scratch_of(w, worker, turn);
+    if (!format->codec[k]->pack(from, *n, joist_dtype_size(elements->dtype), to, w->room, n))
+      return NULL;
+    from = to;
+  }
+  return from;
+}
+
+static void write_chunk(const void *context, size_t task, size_t worker) {
+  const struct working *const w = context;
+  struct joist_chunk *const chunk = &w->chunks[task];
+  struct joist_output output;
+  size_t n;
+  chunk->state = JOIST_CHUNK_ODD;
+  chunk->code = 0;
+  const void *const bytes = packed(w, worker, chunk->data, &n);
+  if (bytes == NULL) return;
+  chunk->code = joist_output_open(chunk->path, &output);
+  if (chunk->code != 0) return;
+  chunk->code = joist_output_write(&output, bytes, n);
+  if (chunk->code == 0)
+    chunk->code = joist_output_finish(&output);
+  else
+    joist_output_discard(&output);
+  if (chunk->code == 0) chunk->state = JOIST_CHUNK_DONE;
+}
+
+/* What packing takes at most, step by step; another library's packing may take a little more. */
+static size_t room_for(const struct joist_chunk_format *format, size_t bytes) {
+  size_t room = bytes;
+  for (size_t k = 0; k < format->codecs; k++) room = format->codec[k]->bound(room);
+  return joist_round_up(room + room / 8 + 4096, JOIST_POOL_ALIGNMENT);
+}
+
+static joist_status work(const struct joist_chunk_format *format, struct joist_chunk *chunks,
+                         size_t count, joist_task *task, const struct joist_run *run,
+                         struct joist_error *error) {
+  const struct joist_elements *const elements = &format->elements;
+  const struct joist_run alone = {.threads = 1};
+  struct working w = {.format = format, .chunks = chunks, .run = &alone};
+  w.bytes = elements->count * joist_dtype_size(elements->dtype);
+  const size_t each = w.bytes * (format->codecs > 0 ? PACKED_WORK : FILE_WORK);
+  /* What moves bytes within a chunk takes memory of the pool, which has one owner. */
+  const bool moves = joist_elements_move(elements);
+  const int threads = moves ? 1 : joist_threads_for(run, each * count, count);
+  if (moves) w.run = run;
+  const bool packs = format->codecs > 0 || moves;
+  if (packs) {
+    w.room = room_for(format, w.bytes);
+    w.scratch = joist_scratch_allocate(2 * w.room * (size_t)threads);
+    if (w.scratch == NULL)
+      return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY, .bytes = 2 * w.room * (size_t)threads);
+  }
+  const joist_status status = joist_tasks_run_on(run, threads, count, each, task, &w, error);
+  if (packs) joist_scratch_free(w.scratch);
+  return status;
+}
+
+joist_status joist_chunks_read(const struct joist_chunk_format *format, struct joist_chunk *chunks,
+                               size_t count, const struct joist_run *run,
+                               struct joist_error *error) {
+  return work(format, chunks, count, read_chunk, run, error);
+}
+
+joist_status joist_chunks_write(const struct joist_chunk_format *format, struct joist_chunk *chunks,
+                                size_t count, const struct joist_run *run,
+                                struct joist_error *error) {
+  return work(format, chunks, count, write_chunk, run, error);
+}

@@ -1,0 +1,42 @@
+/* Chunks of an array in files of their own, packed or not: read and written several at a time. */
+#ifndef JOIST_CORE_FILES_CHUNK_H
+#define JOIST_CORE_FILES_CHUNK_H
+
+#include "core/files/compression.h"
+#include "core/files/elements.h"
+
+enum { JOIST_CHUNK_CODECS = 8 };
+
+/* What chunks of an array have in common. */
+struct joist_chunk_format {
+  struct joist_elements elements;
+  size_t codecs; /* in the order in which they pack */
+  const struct joist_compression *codec[JOIST_CHUNK_CODECS];
+};
+
+typedef enum {
+  JOIST_CHUNK_DONE,
+  JOIST_CHUNK_ABSENT, /* there is no such file */
+  JOIST_CHUNK_ODD     /* it cannot be read, or is not what the format says */
+} joist_chunk_state;
+
+struct joist_chunk {
+  const char *path;
+  void *data; /* the elements, in memory's order */
+  joist_chunk_state state;
+  int code; /* of a file that cannot be written: see core/base/file.h */
+};
+
+/* Reads chunks, side by side, and says for each how it went. Fails with JOIST_INTERRUPTED, and
+ * where memory is out. */
+joist_status joist_chunks_read(const struct joist_chunk_format *format, struct joist_chunk *chunks,
+                               size_t count, const struct joist_run *run,
+                               struct joist_error *error) JOIST_MUST_CHECK;
+
+/* Writes chunks, side by side, each with its name only when it is whole. A codec that fails is
+ * JOIST_CHUNK_ODD with the code 0. */
+joist_status joist_chunks_write(const struct joist_chunk_format *format, struct joist_chunk *chunks,
+                                size_t count, const struct joist_run *run,
+                                struct joist_error *error) JOIST_MUST_CHECK;
+
+#endif

@@ -1,0 +1,135 @@
+/* Chunks in files: what is written side by side is read again, with every codec, byte order and
+ * order of dims; files against bytes laid out one by one; what is not there and what is broken. */
+#ifndef _DEFAULT_SOURCE
+#define _DEFAULT_SOURCE /* mkdtemp() */
+#endif
+#include <errno.h>
+#include <unistd.h>
+
+#include "core/files/chunk.h"
+
+#include "arrays.h"
+
+enum { CHUNKS = 5, ELEMENTS = 7 * 5, PATH_SIZE = 256 };
+
+static char folder[] = "/tmp/joist-test-chunk-XXXXXX";
+static char paths[CHUNKS][PATH_SIZE];
+static int32_t data[CHUNKS][ELEMENTS], got[CHUNKS][ELEMENTS];
+
+static void set_chunks(struct joist_chunk chunks[CHUNKS], int32_t elements[CHUNKS][ELEMENTS]) {
+  for (int k = 0; k < CHUNKS; k++)
+    chunks[k] = (struct joist_chunk){.path = paths[k], .data = elements[k]};
+}
+
+/* The bytes that a chunk without codecs has. */
+static void check_file(const char *path, const int32_t *elements, bool c_order, bool swapped) {
+  unsigned char bytes[4 * ELEMENTS + 1];
+  FILE *const file = fopen(path, "rb");
+  CHECK(file != NULL);
+  if (file == NULL) return;
+  CHECK_INT(fread(bytes, 1, sizeof bytes, file), 4 * ELEMENTS);
+  fclose(file);
+  size_t wrong = 0;
+  for (size_t row = 0; row < 7; row++)
+    for (size_t column = 0; column < 5; column++) {
+      const size_t at = 4 * (c_order ? row * 5 + column : row + column * 7);
+      unsigned char want[4];
+      memcpy(want, &elements[row + column * 7], 4);
+      for (size_t k = 0; k < 4; k++) wrong += bytes[at + k] != want[swapped ? 3 - k : k];
+    }
+  CHECK_INT(wrong, 0);
+}
+
+static void test_round_trips(void) {
+  struct joist_chunk chunks[CHUNKS];
+  size_t codecs = 0;
+  while (joist_compression_at(codecs) != NULL) codecs++;
+  for (int trial = 0; trial < 8 * (int)(codecs + 2); trial++) {
+    struct joist_chunk_format format = {.elements = {.dtype = JOIST_I32,
+                                                     .c_order = trial % 2 == 1,
+                                                     .swapped = trial / 2 % 2 == 1,
+                                                     .shape = {2, {7, 5}},
+                                                     .count = ELEMENTS}};
+    const size_t which = (size_t)trial / 8;
+    if (which > 0 && which <= codecs)
+      format.codec[format.codecs++] = joist_compression_at(which - 1);
+    if (which == codecs + 1) /* all of them, one after another */
+      for (size_t k = 0; k < codecs; k++) format.codec[format.codecs++] = joist_compression_at(k);
+    const struct joist_run run = {.threads = 1 + trial / 4 % 2 * 2, .parallel_from = 1};
+    for (int k = 0; k < CHUNKS; k++)
+      for (int j = 0; j < ELEMENTS; j++) data[k][j] = (int32_t)(random_bits() % 1000);
+    set_chunks(chunks, data);
+    CHECK_INT(joist_chunks_write(&format, chunks, CHUNKS, &run, NULL), JOIST_OK);
+    for (int k = 0; k < CHUNKS; k++) {
+      CHECK_INT(chunks[k].state, JOIST_CHUNK_DONE);
+      if (which == 0)
+        check_file(paths[k], data[k], format.elements.c_order, format.elements.swapped);
+    }
+    memset(got, 0x5a, sizeof got);
+    set_chunks(chunks, got);
+    CHECK_INT(joist_chunks_read(&format, chunks, CHUNKS, &run, NULL), JOIST_OK);
+    for (int k = 0; k < CHUNKS; k++) CHECK_INT(chunks[k].state, JOIST_CHUNK_DONE);
+    CHECK(memcmp(data, got, sizeof data) == 0);
+  }
+}
+
+static void test_what_is_wrong(void) {
+  struct joist_chunk chunks[CHUNKS];
+  struct joist_chunk_format format = {
+      .elements = {.dtype = JOIST_I32, .shape = {2, {7, 5}}, .count = ELEMENTS},
+      .codecs = 1,
+      .codec = {joist_compression_at(0)}};
+  const struct joist_run run = {.threads = 2, .parallel_from = 1};
+  set_chunks(chunks, data);
+  CHECK_INT(joist_chunks_write(&format, chunks, CHUNKS, &run, NULL), JOIST_OK);
+  unlink(paths[1]);
+  CHECK_INT(truncate(paths[2], 9), 0);
+  FILE *const file = fopen(paths[3], "r+b");
+  fputc(~data[3][0] & 0xff, file);
+  fclose(file);
+  CHECK_INT(truncate(paths[4], 100000), 0);
+  set_chunks(chunks, got);
+  CHECK_INT(joist_chunks_read(&format, chunks, CHUNKS, &run, NULL), JOIST_OK);
+  const joist_chunk_state want[CHUNKS] = {JOIST_CHUNK_DONE, JOIST_CHUNK_ABSENT, JOIST_CHUNK_ODD,
+                                          JOIST_CHUNK_ODD, JOIST_CHUNK_ODD};
+  for (int k = 0; k < CHUNKS; k++) CHECK_INT(chunks[k].state, want[k]);
+  /* Without a codec, too, the size must be the right one. */
+  format.codecs = 0;
+  set_chunks(chunks, got);
+  CHECK_INT(joist_chunks_read(&format, chunks, 1, &run, NULL), JOIST_OK);
+  CHECK_INT(chunks[0].state, JOIST_CHUNK_ODD);
+  chunks[0].path = "/nowhere/at/all";
+  CHECK_INT(joist_chunks_write(&format, chunks, 1, &run, NULL), JOIST_OK);
+  CHECK_INT(chunks[0].state, JOIST_CHUNK_ODD);
+  CHECK_INT(chunks[0].code, ENOENT);
+}
+
+/* A byte is true or false, or the chunk is broken. */
+static void test_bools(void) {
+  unsigned char bools[6] = {0, 1, 1, 0, 1, 0}, back[6];
+  struct joist_chunk chunk = {.path = paths[0], .data = bools};
+  struct joist_chunk_format format = {
+      .elements = {.dtype = JOIST_BOOL, .shape = {1, {6}}, .count = 6}};
+  const struct joist_run run = {.threads = 1};
+  CHECK_INT(joist_chunks_write(&format, &chunk, 1, &run, NULL), JOIST_OK);
+  chunk.data = back;
+  CHECK_INT(joist_chunks_read(&format, &chunk, 1, &run, NULL), JOIST_OK);
+  CHECK(chunk.state == JOIST_CHUNK_DONE && memcmp(bools, back, 6) == 0);
+  bools[3] = 2;
+  chunk.data = bools;
+  CHECK_INT(joist_chunks_write(&format, &chunk, 1, &run, NULL), JOIST_OK);
+  chunk.data = back;
+  CHECK_INT(joist_chunks_read(&format, &chunk, 1, &run, NULL), JOIST_OK);
+  CHECK_INT(chunk.state, JOIST_CHUNK_ODD);
+}
+
+int main(void) {
+  if (mkdtemp(folder) == NULL) return 1;
+  for (int k = 0; k < CHUNKS; k++) snprintf(paths[k], PATH_SIZE, "%s/%d", folder, k);
+  test_round_trips();
+  test_what_is_wrong();
+  test_bools();
+  for (int k = 0; k < CHUNKS; k++) unlink(paths[k]);
+  CHECK_INT(rmdir(folder), 0);
+  return check_report("chunk");
+}
