@@ -13,13 +13,15 @@ block_program <- function(x) {
   if (!is_contraction(x)) {
     return(c(space, traced_blocks(x, space$outer), list(type = abstract_of(x))))
   }
-  if (node$role$name == "reduction") {
+  if (node$role$name != "contraction") {
     y <- node$operands[[1L]]
+    all <- seq_along(shape(y))
     space$extents <- shape(y)
-    space$chunks <- chunks_of(y)
-    space$inner <- node$role$dims
-    space$outer <- setdiff(seq_along(shape(y)), node$role$dims)
-    blocks <- traced_blocks(y, seq_along(shape(y)))
+    space$inner <- if (node$role$name == "counts") all else node$role$dims
+    space$outer <- setdiff(all, space$inner)
+    kept <- if (isFALSE(node$role$drop)) space$outer else seq_along(space$outer)
+    space$chunks <- replace(chunks_of(y), space$outer, chunks_of(x)[kept])
+    blocks <- traced_blocks(y, all)
   } else {
     space$extents <- c(shape(x), node$role$terms)
     space$chunks <- c(chunks_of(x), node$role$step)
@@ -50,7 +52,7 @@ traced_blocks <- function(results, maps) {
     source <- if (is.null(node)) {
       paste0("memory ", length(leaves) + 1L)
     } else if (node$kind == "zarr") {
-      paste0("zarr ", node$array$store$name, " ", node$array$node)
+      paste0("zarr ", node$array$store$id, " ", node$array$node)
     } else {
       paste0("node ", node$id)
     }
@@ -82,6 +84,7 @@ traced_blocks <- function(results, maps) {
 # The function of the elements of the leaves that gives a block or a part of one, compiled for each
 # shape that blocks have.
 block_function <- function(program) {
+  program$leaves <- NULL # which may be large, and come when it is called
   jit(function(extents, leaves) {
     values <- list()
     value_of <- function(number) {
@@ -110,6 +113,9 @@ part_of_result <- function(program, values) {
   if (node$role$name == "contraction") {
     flags <- list(transpose_lhs = node$role$turned[1L], transpose_rhs = node$role$turned[2L])
     return(apply_under("matmul", widened(values, program$type), flags, node$rules))
+  }
+  if (node$role$name == "counts") {
+    return(apply_under(node$op, values, node$attributes, node$rules))
   }
   dims <- list(dims = node$role$dims, drop = FALSE)
   wide <- wide_dtype(program$type)
@@ -172,8 +178,11 @@ run_block <- function(program, f, k) {
 
 # Where the block of the result begins that these belong to.
 result_start <- function(program, k) {
-  start <- as.integer(block_place(program, k) * program$chunks) + 1L
   node <- program$last
+  if (identical(node$role$name, "counts")) {
+    return(1L)
+  }
+  start <- as.integer(block_place(program, k) * program$chunks) + 1L
   kept <- !is.null(node) && node$role$name == "reduction" && !node$role$drop
   if (kept) replace(start, program$inner, 1L) else start[program$outer]
 }

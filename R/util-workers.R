@@ -28,7 +28,7 @@ run_unit <- function(work, unit) {
     nv_set_threads(work$threads)
     on.exit(nv_set_threads(threads))
   }
-  f <- if (is.null(work$f)) block_function(program) else work$f
+  f <- if (is.null(work$f)) compiled_for(work) else work$f
   combine <- combiner(program)
   lapply(unit, function(part) {
     tree <- tree_new(combine)
@@ -40,6 +40,15 @@ run_unit <- function(work, unit) {
     write_part(work$target, result_start(program, part$blocks), block)
     NULL
   })
+}
+
+# Compiled once for all units of a run that a worker gets.
+compiled_for <- function(work) {
+  if (!identical(counted$run, work$run)) {
+    counted$run <- work$run
+    counted$f <- block_function(work$program)
+  }
+  counted$f
 }
 
 # Calls take(start, block) for every wanted block of the result, in their order, NULL for a block
@@ -83,6 +92,7 @@ each_unit <- function(work, units, workers, retries, take) {
     return(invisible(NULL))
   }
   work$threads <- max(1L, parallel_cores() %/% workers)
+  work$run <- unique_name()
   waiting <- list()
   next_unit <- 1L
   while (length(waiting) > 0L || next_unit <= length(units)) {
@@ -98,11 +108,12 @@ each_unit <- function(work, units, workers, retries, take) {
   }
 }
 
-# An error instead of a future where the worker is gone.
+# An error instead of a future where the worker is gone. The call has what it needs in it: each
+# global variable would be a message of its own.
 start_unit <- function(work, unit) {
-  given <- list(run_unit = run_unit, work = work, unit = unit)
+  call <- as.call(list(run_unit, work, unit))
   tryCatch(
-    future::future(run_unit(work, unit), globals = given, packages = "joist", seed = NULL),
+    future::future(call, substitute = FALSE, globals = FALSE, seed = NULL),
     error = identity
   )
 }
@@ -131,8 +142,8 @@ unit_value <- function(work, started, retries) {
   }
   place <- block_place(work$program, started$unit[[1L]]$blocks[1L]) + 1L
   stop_joist(
-    "joist_value_error", "block ", paste(place, collapse = ", "), " failed ", retries + 1L,
-    " times: ", conditionMessage(got)
+    "joist_value_error", "block ", paste(place, collapse = ", "), " failed ",
+    if (retries == 0L) "once" else paste(retries + 1L, "times"), ": ", conditionMessage(got)
   )
 }
 
