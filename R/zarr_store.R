@@ -72,7 +72,8 @@ folder_store <- function(path) {
   store <- nv_zarr_store(
     get = function(key) file_bytes(at(key)),
     put = function(key, bytes) {
-      dir.create(dirname(at(key)), showWarnings = FALSE, recursive = TRUE)
+      folder <- dirname(at(key))
+      if (!dir.exists(folder)) dir.create(folder, showWarnings = FALSE, recursive = TRUE)
       .Call(joist_r_write_bin, bytes, at(key), FALSE)
     },
     list = function(prefix) list.files(at(prefix), all.files = TRUE, no.. = TRUE),

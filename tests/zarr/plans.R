@@ -14,8 +14,8 @@ if (length(plans) == 0L) plans <- c("multisession", "sockets")
 folder <- tempfile("plans")
 dir.create(folder)
 
-x <- nv_zarr_create(file.path(folder, "x"), "f32", c(700, 60), c(100, 20), codecs = "gzip")
-x[] <- nv_rnorm(c(700L, 60L), key = nv_key(8), dtype = "f32")
+x <- nv_zarr_create(file.path(folder, "x"), "f32", c(350, 60), c(100, 30), codecs = "gzip")
+x[] <- nv_rnorm(c(350L, 60L), key = nv_key(8), dtype = "f32")
 memory <- x[]
 values <- as_array(memory, "double")
 programs <- list(
@@ -63,9 +63,16 @@ whole <- vapply(exact, function(name) {
 }, TRUE)
 say("sequential", c(names(which(!close_enough)), names(which(!whole))), seconds)
 
+# Each gives the cluster that is to be stopped, if any.
 start <- list(
-  multisession = function() future::plan(future::multisession, workers = 2L),
-  sockets = function() future::plan(future::cluster, workers = c("localhost", "localhost")),
+  multisession = function() {
+    future::plan(future::multisession, workers = 2L)
+    NULL
+  },
+  sockets = function() {
+    future::plan(future::cluster, workers = c("localhost", "localhost"))
+    NULL
+  },
   srun = function() {
     cluster <- parallelly::makeClusterPSOCK(
       2L,
@@ -73,6 +80,7 @@ start <- list(
       default_packages = NULL, setup_strategy = "sequential"
     )
     future::plan(future::cluster, workers = cluster)
+    cluster
   },
   slurm = function() {
     template <- file.path(folder, "slurm.tmpl")
@@ -85,12 +93,14 @@ start <- list(
     options(future.cache.path = file.path(folder, "jobs"))
     if (Sys.getenv("USER") == "") Sys.setenv(USER = Sys.info()[["user"]])
     future::plan(future.batchtools::batchtools_slurm, template = template, workers = 2L)
+    NULL
   }
 )
 for (name in plans) {
-  start[[name]]()
+  cluster <- start[[name]]()
   seconds <- system.time(got <- all_results(name))[[3L]]
   future::plan(future::sequential)
+  if (!is.null(cluster)) parallel::stopCluster(cluster)
   say(name, names(which(!mapply(identical, got, alone))), seconds)
 }
 unlink(folder, recursive = TRUE)

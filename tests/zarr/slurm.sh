@@ -22,7 +22,15 @@ chmod 755 "$folder"
 host=$(hostname -s)
 pids=
 stop() {
-  # The last started first.
+  # Jobs, where some are left; then the daemons, the last started first.
+  if [ -n "$(squeue --noheader 2>/dev/null)" ]; then
+    scancel --quiet --user="$(id -un)" 2>/dev/null
+    waits=0
+    while [ "$waits" -lt 100 ] && [ -n "$(squeue --noheader 2>/dev/null)" ]; do
+      waits=$((waits + 1))
+      sleep 0.1
+    done
+  fi
   for pid in $pids; do kill "$pid" 2>/dev/null && wait "$pid" 2>/dev/null; done
   rm -rf "$folder"
 }
