@@ -1,20 +1,24 @@
 # Work on blocks, here or by the processes of the plan() of the package future.
 
 # Units of work, each a list of parts of blocks of the result: `blocks` that are to be combined,
-# from 0 on, the `level` in the tree where their part belongs, and whether it `ends` the block.
+# from 0 on, the `level` in the tree where their part belongs, and whether it `ends` the block. There
+# may be millions: how many is `count`, and `at(k)` makes one.
 work_units <- function(program, wanted, workers) {
   inner <- inner_count(program)
   most <- max(1, min(64, length(wanted) * inner / (8 * workers)))
   level <- 0L
   while (2^(level + 1L) <= min(most, inner)) level <- level + 1L
-  from <- seq(0, inner - 1, by = 2^level)
-  parts <- do.call(c, lapply(wanted, function(block) {
-    lapply(from, function(first) {
+  pieces <- ceiling(inner / 2^level) # of a block of the result
+  together <- max(1, most %/% 2^level)
+  total <- length(wanted) * pieces
+  list(count = ceiling(total / together), at = function(k) {
+    lapply(seq((k - 1) * together, min(total, k * together) - 1), function(part) {
+      first <- part %% pieces * 2^level
       last <- min(inner, first + 2^level) - 1
-      list(blocks = block * inner + first:last, level = level, ends = last == inner - 1)
+      blocks <- wanted[part %/% pieces + 1] * inner + first:last
+      list(blocks = blocks, level = level, ends = last == inner - 1)
     })
-  }))
-  unname(split(as.list(parts), (seq_along(parts) - 1L) %/% max(1, most %/% 2^level)))
+  })
 }
 
 # How many blocks make one of the result.
@@ -82,10 +86,11 @@ worker_count <- function() {
 
 # Calls take(unit, what run_unit() gave) for all units, in their order.
 each_unit <- function(work, units, workers, retries, take) {
-  step <- progress_of(length(units))
+  step <- progress_of(units$count)
   if (workers == 1L) {
     work$f <- block_function(work$program)
-    for (unit in units) {
+    for (k in seq_len(units$count)) {
+      unit <- units$at(k)
       take(unit, run_unit(work, unit))
       step()
     }
@@ -94,12 +99,12 @@ each_unit <- function(work, units, workers, retries, take) {
   work$threads <- max(1L, parallel_cores() %/% workers)
   work$run <- unique_name()
   waiting <- list()
-  next_unit <- 1L
-  while (length(waiting) > 0L || next_unit <= length(units)) {
-    while (length(waiting) < workers && next_unit <= length(units)) {
-      unit <- units[[next_unit]]
+  next_unit <- 1
+  while (length(waiting) > 0L || next_unit <= units$count) {
+    while (length(waiting) < workers && next_unit <= units$count) {
+      unit <- units$at(next_unit)
       waiting[[length(waiting) + 1L]] <- list(unit = unit, future = start_unit(work, unit))
-      next_unit <- next_unit + 1L
+      next_unit <- next_unit + 1
     }
     oldest <- waiting[[1L]]
     waiting[[1L]] <- NULL

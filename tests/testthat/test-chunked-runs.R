@@ -102,6 +102,34 @@ test_that("chunks of an array that was being replaced are not those of the new o
   expect_identical(as_array(nv_zarr(path)[]), 1:2)
 })
 
+test_that("units of work cover each block once, and are made one by one", {
+  by_hand <- function(program, wanted) {
+    inner <- joist:::inner_count(program)
+    unlist(lapply(wanted, function(block) block * inner + seq_len(inner) - 1))
+  }
+  x <- nv_zarr_create(tempfile(), "f32", c(70, 30), c(1, 3))
+  for (lazy in list(x + 1, nv_reduce_sum(x, 1), nv_reduce_sum(x, 2), mean(x), nv_crossprod(x))) {
+    program <- joist:::block_program(lazy)
+    outer <- joist:::outer_count(program)
+    for (wanted in list(seq_len(outer) - 1, outer - 1, numeric())) {
+      for (workers in c(1, 2, 30)) {
+        units <- joist:::work_units(program, wanted, workers)
+        parts <- do.call(c, lapply(seq_len(units$count), units$at))
+        expect_equal(unlist(lapply(parts, function(part) part$blocks)), by_hand(program, wanted))
+        expect_identical(sum(vapply(parts, function(part) part$ends, TRUE)), length(wanted))
+      }
+    }
+  }
+  huge <- nv_zarr_create(tempfile(), "f32", c(2e9, 1000), c(1000, 1000))
+  program <- joist:::block_program(huge + 1)
+  wanted <- seq_len(joist:::outer_count(program)) - 1
+  room <- gc(reset = TRUE)
+  units <- joist:::work_units(program, wanted, 2)
+  last <- units$at(units$count)
+  expect_identical(last[[length(last)]]$blocks, 2e6 - 1)
+  expect_lt(sum(gc()[, 6] - room[, 6]), 50)
+})
+
 test_that("progress is signalled, once for each part of the work", {
   skip_if_not_installed("progressr")
   loadNamespace("progressr")
@@ -129,9 +157,10 @@ test_that("workers over sockets: the same bits, their threads, and one that dies
   here <- nv_zarr_create(folder, "f32", c(60, 50), c(7, 9), codecs = "gzip")
   here[] <- nv_tensor(values, "f32")
   seen <- tempfile()
+  dir.create(seen)
   source <- joist:::zarr_store(folder)
   x <- nv_zarr(nv_zarr_store(get = function(key) {
-    cat(Sys.getpid(), nv_get_threads(), "\n", file = seen, append = TRUE)
+    writeLines(format(nv_get_threads()), file.path(seen, Sys.getpid()))
     source$get(key)
   }, label = "x"))
   programs <- list(
@@ -144,13 +173,14 @@ test_that("workers over sockets: the same bits, their threads, and one that dies
   expect_equal(as_array(alone[[3L]], "double"), crossprod(values), tolerance = 1e-5)
   old <- future::plan(future::cluster, workers = c("localhost", "localhost"))
   on.exit(future::plan(old))
-  unlink(seen)
+  unlink(list.files(seen, full.names = TRUE))
   expect_identical(lapply(programs, nv_compute), alone)
   expect_identical(nv_quantile(x, c(0.1, 0.5)), quantiles)
-  reads <- utils::read.table(seen)
-  expect_length(unique(reads[[1L]]), 2L)
-  expect_false(Sys.getpid() %in% reads[[1L]])
-  expect_identical(unique(reads[[2L]]), as.integer(max(1, future::availableCores() %/% 2)))
+  readers <- list.files(seen)
+  expect_length(readers, 2L)
+  expect_false(Sys.getpid() %in% readers)
+  threads <- as.integer(vapply(file.path(seen, readers), readLines, ""))
+  expect_identical(threads, rep(as.integer(max(1, future::availableCores() %/% 2)), 2L))
   # One dies with half a chunk written, the other with a whole one that nobody was told of.
   owner <- Sys.getpid()
   die_once <- function(mark) {
