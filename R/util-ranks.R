@@ -34,7 +34,7 @@ digit_counts <- function(key, shift, digit, beginnings) {
   part <- nv_shift_right_logical(key, nv_scalar(shift, dtype(key)))
   bins <- 2^digit
   if (is.null(beginnings)) {
-    return(cbind(counted_bins(nv_convert(part, "i32") + 1L, bins)))
+    return(cbind(counted_bins(nv_convert(part, "i32") + nv_scalar(1L, "i32"), bins)))
   }
   bin <- nv_convert(nv_bitwise_and(part, nv_scalar(bins - 1, dtype(key))), "i32")
   part <- nv_shift_right_logical(part, nv_scalar(digit, dtype(key)))
@@ -43,7 +43,7 @@ digit_counts <- function(key, shift, digit, beginnings) {
     index <- nv_scalar(0L, "i32")
     for (j in seq_along(group)) {
       here <- part == nv_reshape(beginnings[group[j]], integer())
-      index <- nv_ifelse(here, bin + as.integer((j - 1) * bins + 1), index)
+      index <- nv_ifelse(here, bin + nv_scalar((j - 1) * bins + 1, "i32"), index)
     }
     matrix(counted_bins(index, bins * length(group)), bins)
   }))

@@ -1,8 +1,8 @@
 # Work on blocks, here or by the processes of the plan() of the package future.
 
 # Units of work, each a list of parts of blocks of the result: `blocks` that are to be combined,
-# from 0 on, the `level` in the tree where their part belongs, and whether it `ends` the block. There
-# may be millions: how many is `count`, and `at(k)` makes one.
+# from 0 on, the `level` in the tree where their part belongs, and whether it `ends` the block.
+# There may be millions: how many is `count`, and `at(k)` makes one.
 work_units <- function(program, wanted, workers) {
   inner <- inner_count(program)
   most <- max(1, min(64, length(wanted) * inner / (8 * workers)))

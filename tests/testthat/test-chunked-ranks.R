@@ -68,3 +68,13 @@ test_that("what has no quantiles is an error or NaN, as in memory", {
   # Along a dimension they are sorted, block by block.
   expect_equal(as_array(nv_quantile(nv_ifelse(nv_is_nan(x), 3, x), 0.5, 1)), rbind(c(2, 5)))
 })
+
+test_that("the rules decide the dtype, not whether there is a result", {
+  x <- nv_zarr_create(tempfile(), "f32", c(7, 3), 2)
+  x[] <- rev(1:21)
+  for (rules in promotion_rule_sets()$id) {
+    got <- function(x) tryCatch(nv_quantile(x, c(0.1, 0.5)), error = conditionMessage)
+    expect_identical(with_promotion(rules, got(x)), with_promotion(rules, got(x[])))
+  }
+  expect_identical(as_array(with_promotion("array_api", got(x)), "double"), c(3, 11))
+})
