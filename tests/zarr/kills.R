@@ -106,7 +106,7 @@ workers_killed <- function(name, path, both) {
   pids <- vapply(start, future::value, 0L)
   stopifnot(pids[1L] != pids[2L])
   victims <- if (both) pids else sample(pids, 1L)
-  for (pid in victims) kill_later(pid, stats::runif(1, 0, seconds[[name]]))
+  for (pid in victims) kill_later(pid, stats::runif(1, 0, 0.7 * seconds[[name]]))
   setTimeLimit(elapsed = 300)
   began <- proc.time()[[3L]]
   on.exit(setTimeLimit(), add = TRUE)
@@ -120,15 +120,22 @@ workers_killed <- function(name, path, both) {
     }
   }), error = identity)
   if (!inherits(result, "error")) seconds[[name]] <<- proc.time()[[3L]] - began
-  dead <- !vapply(victims, tools::pskill, TRUE, signal = 0L)
-  if (!any(dead)) {
-    return("too late")
-  }
+  dead <- !vapply(victims, is_alive, TRUE)
   if (inherits(result, "error") && !is.null(path)) {
     return(paste(outcome(result, name), resumed(path, name), sep = ", then "))
   }
-  if (!is.null(path)) result <- nv_compute(nv_zarr(path))
-  outcome(result, name)
+  if (!is.null(path) && !inherits(result, "error")) result <- nv_compute(nv_zarr(path))
+  what <- outcome(result, name)
+  if (what == "same bits" && !any(dead)) "too late" else what
+}
+
+# Not dead, and not dead with nobody told.
+is_alive <- function(pid) {
+  line <- tryCatch(
+    readLines(file.path("/proc", pid, "stat")),
+    error = function(e) "", warning = function(w) ""
+  )
+  nzchar(line) && !grepl("\\) Z ", line)
 }
 
 resumed <- function(path, name) {
@@ -163,7 +170,7 @@ owner_killed <- function(name, path) {
       "do sleep 0.02; done; sleep %.3f; kill -9 $pid"
     ),
     shQuote(file.path(R.home("bin"), "Rscript")), script, ready, ready,
-    stats::runif(1, 0, seconds[[name]])
+    stats::runif(1, 0, 0.7 * seconds[[name]])
   )
   system2("sh", c("-c", shQuote(command)), stdout = FALSE, stderr = FALSE)
   what <- resumed(path, name)
