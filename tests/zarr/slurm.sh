@@ -30,6 +30,7 @@ stop() {
       waits=$((waits + 1))
       sleep 0.1
     done
+    sleep 1
   fi
   for pid in $pids; do kill "$pid" 2>/dev/null && wait "$pid" 2>/dev/null; done
   rm -rf "$folder"
@@ -69,6 +70,7 @@ SlurmdPort=16818
 SlurmctldLogFile=$folder/slurmctld.log
 SlurmdLogFile=$folder/slurmd.log
 MpiDefault=none
+KillWait=1
 ReturnToService=2
 MailProg=/bin/true
 NodeName=$host NodeAddr=127.0.0.1 CPUs=2 State=UNKNOWN
