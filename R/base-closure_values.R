@@ -23,7 +23,7 @@ means_of <- function(x, remove, dims, means, sums) {
 
 positions_of <- function(x, per_dimension, names) {
   check_elements(x, "which()", "nv_ifelse() with a mask")
-  at <- as.vector(nv_which(x))
+  at <- as_array(nv_which(x))
   if (per_dimension && ndims(x) > 1L) arrayInd(at, shape(x), useNames = names) else at
 }
 

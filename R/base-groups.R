@@ -85,7 +85,7 @@ Summary.nv_tensor <- function(..., na.rm = FALSE) {
   }
   check_no_dims(.Generic, if (.Generic == "range") "nv_range()" else "nv_reduce_sum()", ...)
   if (.Generic == "range") {
-    return(c(min(...), max(...)))
+    return(nv_concatenate(min(...), max(...)))
   }
   parts <- list(...)
   first <- first_tensor(parts)

@@ -25,9 +25,11 @@ nv_transpose <- function(operand, permutation = NULL) {
     }
   }
   operand <- as_operand(operand)
-  if (is.null(permutation)) permutation <- rev(seq_along(field_of(operand, "shape")))
+  if (is.null(permutation)) permutation <- downwards(length(field_of(operand, "shape")))
   .Call(joist_r_operation, "transpose", list(operand), list(permutation = permutation))
 }
+
+downwards <- function(n) if (n > 0L) n:1L else integer()
 
 #' @rdname nv_transpose
 #' @export
@@ -90,7 +92,14 @@ t.nv_tensor <- function(x) {
 aperm.nv_tensor <- function(a, perm = NULL, ...) nv_transpose(a, perm)
 
 #' @export
-rev.nv_tensor <- function(x) nv_reverse(nv_flatten(x))
+rev.nv_tensor <- function(x) {
+  extents <- field_of(x, "shape")
+  if (length(extents) != 1L) {
+    x <- nv_flatten(x)
+    extents <- field_of(x, "shape")
+  }
+  if (extents > 0L) slice(x, extents, -1L, extents) else x
+}
 
 # The elements from `start` on, `step` apart, `count` of them along each dimension, in `shape`.
 slice <- function(x, start, step, count, shape = NULL) {
@@ -222,13 +231,14 @@ rep.nv_tensor <- function(x, times = 1, length.out = NA, each = 1, ...) {
 
 #' @importFrom utils head
 #' @export
-head.nv_tensor <- function(x, n = 6L, ...) ends(x, utils::head, n)
+head.nv_tensor <- function(x, n = 6L, ...) ends(x, n, first = TRUE)
 
 #' @importFrom utils tail
 #' @export
-tail.nv_tensor <- function(x, n = 6L, ...) ends(x, utils::tail, n)
+tail.nv_tensor <- function(x, n = 6L, ...) ends(x, n, first = FALSE)
 
-ends <- function(x, which_end, n) {
+# `n` positions along each dimension, NA for all, a negative number for all but so many.
+ends <- function(x, n, first) {
   extents <- shape(x)
   if (length(extents) == 0L) {
     return(x)
@@ -239,9 +249,9 @@ ends <- function(x, which_end, n) {
   start <- rep(1L, length(extents))
   count <- extents
   for (d in which(!is.na(n))) {
-    kept <- which_end(seq_len(extents[d]), n[d])
-    count[d] <- length(kept)
-    if (count[d] > 0L) start[d] <- kept[1L]
+    kept <- if (n[d] < 0) max(extents[d] + n[d], 0) else min(n[d], extents[d])
+    count[d] <- if (first) floor(kept) else ceiling(kept) # as R's
+    if (!first) start[d] <- extents[d] - count[d] + 1
   }
   if (is_chunked(x)) {
     return(do.call(`[`, c(list(x), Map(positions_from, start, count), drop = FALSE)))

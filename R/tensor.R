@@ -254,7 +254,8 @@ as.vector.nv_tensor <- function(x, mode = "any") {
   if (identical(mode, "list")) {
     return(as.list(x))
   }
-  out <- as_array(x, if (!identical(mode, "any") && !identical(mode, "numeric")) mode)
+  any <- identical(mode, "any") || identical(mode, "numeric")
+  out <- if (any) as_array(x) else as_array(x, mode)
   dim(out) <- NULL
   out
 }

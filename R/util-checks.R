@@ -15,8 +15,11 @@ check_number <- function(x, name) {
 # Of functions that ignore further arguments, or take them for operands: those that functions of
 # joist and of other array libraries have would change what is meant.
 check_no_dims <- function(name, instead, ...) {
+  if (is.null(...names())) {
+    return()
+  }
   unknown <- c("dims", "dim", "axis", "margin", "drop", "keepdim", "keepdims", "dtype")
-  found <- intersect(names(list(...)), unknown)
+  found <- intersect(...names(), unknown)
   if (length(found) > 0L) {
     stop_joist(
       "joist_value_error", name, "() of tensors takes no `", found[1L], "`; see ", instead

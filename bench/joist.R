@@ -47,7 +47,7 @@ r_operand <- function(spec, position, n, contestant) {
 # ---- contestants of this process ----
 
 models <- new.env(parent = asNamespace("joist"))
-sys.source("bench/learn.R", models)
+for (file in c("bench/learn.R", "bench/files.R")) sys.source(file, models)
 
 operands <- new.env() # one entry per operand, kept while n stays the same
 built <- new.env()

@@ -1,5 +1,6 @@
-# What learns, for bench/compare.R: gradients and loops in one program. bench/learn.py has the same
-# for JAX. Matrices come as R's here and as their transposes there: the same numbers side by side.
+# What learns, and a long program, for bench/compare.R: gradients and loops in one program.
+# bench/learn.py has the same for JAX. Matrices come as R's here and as their transposes there: the
+# same numbers side by side.
 
 # 50 steps down the gradient of a logistic regression.
 logistic_regression <- function(x, y) {
@@ -42,4 +43,10 @@ turns <- function(xs, w) {
   nv_scan(nv_fill(0, 16L, "f32"), xs, function(s, x) {
     list(tanh(s * w + x), NULL)
   })$carry
+}
+
+# 2,000 operations, one after the other.
+chain <- function(x) {
+  for (i in 1:500) x <- nv_max(x * 0.99 + 1.5 - 0.25, 0.1)
+  x
 }

@@ -1,4 +1,4 @@
-"""What learns, for bench/peers.py: bench/learn.R has the same for joist."""
+"""What learns, and a long program, for bench/peers.py: bench/learn.R has the same for joist."""
 
 import jax
 import jax.numpy as jnp
@@ -37,3 +37,9 @@ def turns(xs, w):
 
 def recurrence(xs, w):
     return jax.grad(lambda w: jnp.sum(turns(xs, w)))(w)
+
+
+def chain(x):
+    for _ in range(500):
+        x = jnp.maximum(x * 0.99 + 1.5 - 0.25, 0.1)
+    return x

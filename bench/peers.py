@@ -33,6 +33,10 @@ import numpy as np  # noqa: E402
 
 versions = {"numpy": np.__version__}
 try:
+    import files
+except ImportError:
+    files = None
+try:
     import numexpr
     numexpr.set_num_threads(threads)
     versions["numexpr"] = numexpr.__version__
@@ -111,7 +115,7 @@ class Session:
         function whose result is waited for, numexpr its cached evaluator."""
         names = dict(self.arrays)
         if peer == "numpy":
-            names = {**vars(np), **names}
+            names = {**vars(np), **(vars(files) if files else {}), **names}
             statement = expression
         elif peer == "numexpr":
             names["evaluate"] = numexpr.evaluate

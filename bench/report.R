@@ -22,7 +22,7 @@ large <- rows_of(benchmark, "judged", "large")
 bandwidth <- loop_bandwidth(benchmark)
 cat(paste0(format(names(benchmark$machine)), "  ", benchmark$machine), sep = "\n")
 cat(sprintf("\nC loop: %.1f GB/s\n", bandwidth / 1e9))
-reported <- rows_of(benchmark, "judged", "large", "small", "arrays", "learn", "busy")
+reported <- rows_of(benchmark, "judged", "large", "small", "arrays", "learn", "files", "busy")
 show("Times", time_table(reported))
 show("joist's time / peer's time", ratio_table(reported))
 

@@ -162,7 +162,7 @@ test_that("rep(), head() and tail() are base R's", {
       expect_identical(head(x), x)
       next
     }
-    for (n in list(2, -1, 0, 100, -100, c(1, 2), c(NA, 1))) {
+    for (n in list(2, -1, 0, 100, -100, 2.7, -2.3, Inf, c(1, 2), c(NA, 1))) {
       if (length(n) > length(extents)) next
       for (end in list(head, tail)) {
         keep <- lapply(seq_along(extents), function(k) {

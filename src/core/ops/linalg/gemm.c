@@ -88,19 +88,19 @@ static const char *element(joist_dtype dtype, const void *data, size_t index) {
 }
 
 /* `count` lines of `depth` terms in the dtype of the product: where they are, or converted into
- * `stage`, with the distances there. One of the distances is 1. */
-static const char *in_product_dtype(joist_dtype from, joist_dtype to, size_t depth, size_t count,
-                                    const char *data, size_t *across, size_t *along, char *stage) {
-  if (from == to) return data;
+ * `stage`. One of the distances is 1. */
+static struct joist_gemm_operand in_product_dtype(joist_dtype from, joist_dtype to, size_t depth,
+                                                  size_t count, struct joist_gemm_operand lines,
+                                                  char *stage) {
+  if (from == to) return lines;
   joist_convert_kernel *const convert = joist_convert_find(from, to);
-  const bool lines = *along == 1;
-  const size_t runs = lines ? count : depth, length = lines ? depth : count;
-  const size_t stride = (lines ? *across : *along) * joist_dtype_size(from);
+  const bool whole = lines.along == 1;
+  const size_t runs = whole ? count : depth, length = whole ? depth : count;
+  const size_t stride = (whole ? lines.across : lines.along) * joist_dtype_size(from);
   for (size_t k = 0; k < runs; k++)
-    convert(length, data + k * stride, stage + k * length * joist_dtype_size(to));
-  *across = lines ? depth : 1;
-  *along = lines ? 1 : count;
-  return stage;
+    convert(length, (const char *)lines.data + k * stride,
+            stage + k * length * joist_dtype_size(to));
+  return (struct joist_gemm_operand){stage, whole ? depth : 1, whole ? 1 : count};
 }
 
 static size_t depth_of(const struct blocking *b, size_t slice) {
@@ -112,37 +112,46 @@ static char *packed_columns(const struct blocking *b, const struct place *at, si
   return at->columns + (slice * at->column_panels + panel) * b->column_panel_bytes;
 }
 
+/* How the rows of lhs, or the columns of rhs, lie. */
+static struct joist_gemm_operand rows_of(const struct joist_gemm *p, size_t index) {
+  return (struct joist_gemm_operand){p->lhs[index], p->lhs_transposed ? p->k : 1,
+                                     p->lhs_transposed ? 1 : p->m};
+}
+
+static struct joist_gemm_operand columns_of(const struct joist_gemm *p, size_t index) {
+  return (struct joist_gemm_operand){p->rhs[index], p->rhs_transposed ? 1 : p->k,
+                                     p->rhs_transposed ? p->n : 1};
+}
+
+/* The rows of lhs or the columns of rhs: how many, and how many are a panel. */
+struct side {
+  struct joist_gemm_operand lines;
+  joist_dtype dtype;
+  size_t count, width;
+  joist_gemm_pack *pack;
+};
+
+static void pack_panel(const struct blocking *b, const struct side *side, size_t slice,
+                       size_t panel, char *to) {
+  const size_t depth = depth_of(b, slice), first = panel * side->width;
+  const size_t count = joist_smaller(side->width, side->count - first);
+  struct joist_gemm_operand lines = side->lines;
+  lines.data = element(side->dtype, lines.data, first * lines.across + slice * DEPTH * lines.along);
+  _Alignas(ALIGNMENT) char stage[STAGE_BYTES];
+  lines = in_product_dtype(side->dtype, b->product->dtype, depth, count, lines, stage);
+  side->pack(depth, count, lines.data, lines.across, lines.along, to);
+}
+
 static void pack_columns(const void *context, size_t task, size_t worker) {
   (void)worker;
   const struct place *const at = context;
-  const struct blocking *const b = at->blocking;
-  const struct joist_gemm *const p = b->product;
+  const struct joist_gemm *const p = at->blocking->product;
+  const struct joist_gemm_kernel *const kernel = at->blocking->kernel;
+  const struct side side = {columns_of(p, at->index), p->rhs_dtype, p->n, kernel->columns,
+                            kernel->pack_columns};
   const size_t slice = task / at->column_panels, panel = task % at->column_panels;
-  size_t across = p->rhs_transposed ? 1 : p->k, along = p->rhs_transposed ? p->n : 1;
-  const size_t first = (at->column_panel + panel) * b->kernel->columns;
-  const size_t depth = depth_of(b, at->slice + slice), term = (at->slice + slice) * DEPTH;
-  const size_t count = joist_smaller(b->kernel->columns, p->n - first);
-  _Alignas(ALIGNMENT) char stage[STAGE_BYTES];
-  const char *const from =
-      in_product_dtype(p->rhs_dtype, p->dtype, depth, count,
-                       element(p->rhs_dtype, p->rhs[at->index], first * across + term * along),
-                       &across, &along, stage);
-  b->kernel->pack_columns(depth, count, from, across, along, packed_columns(b, at, slice, panel));
-}
-
-static void pack_rows(const struct blocking *b, const struct place *at, size_t slice, size_t panel,
-                      char *to) {
-  const struct joist_gemm *const p = b->product;
-  size_t across = p->lhs_transposed ? p->k : 1, along = p->lhs_transposed ? 1 : p->m;
-  const size_t first = panel * b->kernel->rows, term = (at->slice + slice) * DEPTH;
-  const size_t depth = depth_of(b, at->slice + slice);
-  const size_t count = joist_smaller(b->kernel->rows, p->m - first);
-  _Alignas(ALIGNMENT) char stage[STAGE_BYTES];
-  const char *const from =
-      in_product_dtype(p->lhs_dtype, p->dtype, depth, count,
-                       element(p->lhs_dtype, p->lhs[at->index], first * across + term * along),
-                       &across, &along, stage);
-  b->kernel->pack_rows(depth, count, from, across, along, to);
+  pack_panel(at->blocking, &side, at->slice + slice, at->column_panel + panel,
+             packed_columns(at->blocking, at, slice, panel));
 }
 
 /* A slice of one block of rows times some of the packed panels of columns. */
@@ -152,8 +161,10 @@ static void multiply_slice(const struct blocking *b, const struct place *at, siz
   const struct joist_gemm_kernel *const kernel = b->kernel;
   const size_t first = first_panel_of(b, block), last = first_panel_of(b, block + 1);
   char *const result = (char *)p->result + at->index * p->m * p->n * kernel->size;
+  const struct side side = {rows_of(p, at->index), p->lhs_dtype, p->m, kernel->rows,
+                            kernel->pack_rows};
   for (size_t i = first; i < last; i++)
-    pack_rows(b, at, slice, i, rows + (i - first) * b->row_panel_bytes);
+    pack_panel(b, &side, at->slice + slice, i, rows + (i - first) * b->row_panel_bytes);
   for (size_t j = columns.first; j < columns.first + columns.n; j++) {
     const size_t column = (at->column_panel + j) * kernel->columns;
     for (size_t i = first; i < last; i++) {
@@ -226,17 +237,6 @@ static void multiply_one(const void *context, size_t index, size_t worker) {
 }
 
 /* ---- products that packing does not pay for ---- */
-
-/* How the rows of lhs, or the columns of rhs, lie. */
-static struct joist_gemm_operand rows_of(const struct joist_gemm *p, size_t index) {
-  return (struct joist_gemm_operand){p->lhs[index], p->lhs_transposed ? p->k : 1,
-                                     p->lhs_transposed ? 1 : p->m};
-}
-
-static struct joist_gemm_operand columns_of(const struct joist_gemm *p, size_t index) {
-  return (struct joist_gemm_operand){p->rhs[index], p->rhs_transposed ? 1 : p->k,
-                                     p->rhs_transposed ? p->n : 1};
-}
 
 enum { TINY_PRODUCTS = 1 << 10, VECTOR_ROWS = 1024 }; /* of a task */
 
