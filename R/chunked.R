@@ -14,9 +14,11 @@
 #'
 #' Delayed are elementwise operations and functions, with tensors and R values, too; casts;
 #' transposing; reshaping that adds or drops extents of 1; reductions over any dimensions; `%*%` and
-#' its like for matrices; and what goes along one dimension, such as [nv_cumsum()] and [nv_sort()].
+#' its like for matrices; [nv_tabulate()]; and what goes along one dimension, such as [nv_cumsum()]
+#' and [nv_sort()]. [nv_quantile()] of all elements is exact, and computes at once.
 #' All of them run as one program, compiled as by [jit()], block by block: a block is as large as
-#' the largest chunk among the operands, and spans the dimension that an operation goes along.
+#' the largest chunk among the operands, and spans the dimension that an operation goes along. For
+#' `nv_store()` it is made larger until it is of whole chunks of the result.
 #' Reductions and matrix products within a program, such as the means in `x - nv_mean(x, 1, FALSE)`,
 #' are computed before it and kept in memory; reductions of the same blocks, such as those means and
 #' standard deviations, in one pass. Arrays whose elements lie in the order of C are computed with
@@ -38,9 +40,15 @@
 #' @section Workers: Blocks are computed by the workers of [future::plan()], of whatever backend, or
 #'   one after another in this session if there is no plan. Workers get the program and read and
 #'   write chunks themselves: they need to see the store under the same path. A worker has its part
-#'   of the cores for threads. A worker that fails is replaced by another, the last time by this
-#'   session; what is wrong with the data is an error at once. Where the package \pkg{progressr} is
-#'   loaded, progress is signalled.
+#'   of the cores for threads: what [future::availableCores()] says here, divided by the workers.
+#'
+#'   Where a worker fails or dies, its blocks are tried again `retries` times: by whatever worker is
+#'   free, and the last time by this session. Then the error names the block. What is wrong with the
+#'   data is an error at once. A chunk is there as a whole or not at all; what a process that died
+#'   had written of one has a name that ends in `.tmp`, is read by nobody, and can be deleted. Where
+#'   this session dies, `nv_store()` goes on with `resume = TRUE`.
+#'
+#'   Where the package \pkg{progressr} is loaded, progress is signalled.
 #' @param x A chunked tensor; for `nv_compute()` and `nv_store()` also a tensor, for `nv_chunked()`
 #'   a tensor, an R array or an array of \pkg{DelayedArray}: of type `logical` that is `bool`, of
 #'   `integer` `i32`, of `double` `f64`, of `complex` `c128`, of `raw` `ui8`.
@@ -84,7 +92,7 @@ nv_chunked <- function(x, chunks = NULL) {
   x <- as_operand(as_tensor(x))
   if (!has_data(x)) stop_joist("joist_value_error", "there are no elements in ", footer(x))
   chunks <- if (is.null(chunks)) usual_chunks(shape(x)) else chunk_extents(chunks, shape(x))
-  node <- list(kind = "memory", tensor = x, id = new_id())
+  node <- list(kind = "memory", tensor = x, id = unique_name())
   chunked_tensor(abstract_of(x), chunks, node)
 }
 
@@ -262,10 +270,21 @@ blocks_missing <- function(program, array) {
 # How far a block of the result goes.
 block_extents <- function(program) {
   role <- if (!is.null(program$lasts)) program$lasts[[1L]]$role
+  if (identical(role$name, "counts")) {
+    return(shape(program$types[[1L]]))
+  }
   if (identical(role$name, "reduction") && !role$drop) {
     return(replace(program$chunks, program$inner, 1L))
   }
   program$chunks[program$outer]
+}
+
+# Of an operand. R numbers are not rounded to the dtype that they have alone.
+exact_bytes <- function(x) {
+  if (!is_tensor(x) && is.numeric(x)) {
+    return(writeBin(as.vector(unclass(x)), raw(), endian = "little"))
+  }
+  nv_write_bin(as_operand(x), endian = "little")
 }
 
 # A program as text, a line for each array and operation.
@@ -278,14 +297,15 @@ program_text <- function(x) {
   }
   name_of <- function(y) {
     if (!is_chunked(y)) {
-      y <- as_operand(y)
-      bytes <- nv_write_bin(y, endian = "little")
-      return(add(paste0(type_text(y), " ", paste(rev(checksum("crc32c", bytes)), collapse = ""))))
+      sum <- checksum("crc32c", exact_bytes(y))
+      return(add(paste0(type_text(as_operand(y)), " ", paste(rev(sum), collapse = ""))))
     }
     node <- node_in(y)
     if (is_source(y)) {
-      where <- if (node$kind == "zarr") paste0(node$array$store$name, "/", node$array$node)
-      return(add(paste0(type_text(y), " ", if (is.null(where)) "in memory" else where)))
+      where <- "in memory"
+      if (node$kind == "zarr") where <- paste0(node$array$store$name, "/", node$array$node)
+      chunks <- paste(chunks_of(y), collapse = "x")
+      return(add(paste0(type_text(y), " ", where, ", chunks ", chunks)))
     }
     if (is.null(known[[node$id]])) {
       operands <- vapply(node$operands, name_of, "")

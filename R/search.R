@@ -159,8 +159,9 @@ unique.nv_tensor <- function(x, incomparables = FALSE,
 #' @return `nv_which()`: positions from 1 on, a known `i32`, of rank 1, or with `arr.ind` a
 #'   matrix with a row for each TRUE. `nv_tabulate()`: counts, a known `i64` of rank 1.
 #' @section Errors: `joist_value_error` for `nv_which()`, and `nv_tabulate()` without `nbins`,
-#'   while `jit()` traces and for [nv_aval()]: the shape depends on values; `joist_dtype_error`
-#'   for `nv_which()` of another dtype than `bool`, and `nv_tabulate()` of complex numbers.
+#'   while `jit()` traces, for [nv_aval()] and of [chunked] tensors: the shape depends on values;
+#'   `joist_dtype_error` for `nv_which()` of another dtype than `bool`, and `nv_tabulate()` of
+#'   complex numbers.
 #' @examples
 #' x <- nv_tensor(matrix(c(3, 1, 2, 9, 7, 8), 3))
 #' nv_which(x > 2)

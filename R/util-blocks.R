@@ -19,13 +19,15 @@ block_program <- function(...) {
   if (!is_contraction(x)) {
     return(c(space, traced_blocks(xs, list(space$outer)), types))
   }
-  if (node$role$name == "reduction") {
+  if (node$role$name != "contraction") {
     ys <- lapply(xs, function(x) node_in(x)$operands[[1L]])
+    all <- seq_along(shape(ys[[1L]]))
     space$extents <- shape(ys[[1L]])
-    space$chunks <- chunks_of(ys[[1L]])
-    space$inner <- node$role$dims
-    space$outer <- setdiff(seq_along(space$extents), node$role$dims)
-    blocks <- traced_blocks(ys, rep_len(list(seq_along(space$extents)), length(ys)))
+    space$inner <- if (node$role$name == "counts") all else node$role$dims
+    space$outer <- setdiff(all, space$inner)
+    kept <- if (isFALSE(node$role$drop)) space$outer else seq_along(space$outer)
+    space$chunks <- replace(chunks_of(ys[[1L]]), space$outer, chunks_of(x)[kept])
+    blocks <- traced_blocks(ys, rep_len(list(all), length(ys)))
   } else {
     space$extents <- c(shape(x), node$role$terms)
     space$chunks <- c(chunks_of(x), node$role$step)
@@ -54,8 +56,8 @@ traced_blocks <- function(results, maps) {
     node <- if (is_chunked(x)) node_in(x)
     source <- if (is.null(node)) {
       if (is.null(kept)) length(leaves) + 1L else kept$id
-    } else if (node$kind == "zarr" && !is.null(node$array$store$folder)) {
-      c(node$array$store$folder, node$array$node) # several handles of an array are one leaf
+    } else if (node$kind == "zarr") {
+      c(node$array$store$id, node$array$node) # several handles of an array are one leaf
     } else {
       node$id
     }
@@ -91,6 +93,7 @@ traced_blocks <- function(results, maps) {
 # The function of the elements of the leaves that gives a block or the parts of one, compiled for
 # each shape that blocks have.
 block_function <- function(program) {
+  program$leaves <- NULL # which may be large, and come when it is called
   jit(function(extents, leaves) block_or_parts(program, extents, leaves), static = "extents")
 }
 
@@ -114,8 +117,12 @@ block_or_parts <- function(program, extents, leaves) {
   if (is.null(program$lasts)) {
     return(results[[1L]])
   }
-  if (program$lasts[[1L]]$role$name == "contraction") {
-    return(list(part_of_product(program$lasts[[1L]], results, program$types[[1L]])))
+  last <- program$lasts[[1L]]
+  if (last$role$name == "contraction") {
+    return(list(part_of_product(last, results, program$types[[1L]])))
+  }
+  if (last$role$name == "counts") {
+    return(list(apply_under(last$op, results, last$attributes, last$rules)))
   }
   Map(part_of_reduction, program$lasts, results, program$types)
 }
@@ -241,8 +248,11 @@ blocks_at_once <- function(program) {
 
 # Where the block of a result begins that these belong to.
 result_start <- function(program, k, which = 1L) {
-  start <- as.integer(block_place(program, k) * program$chunks) + 1L
   node <- if (!is.null(program$lasts)) program$lasts[[which]]
+  if (identical(node$role$name, "counts")) {
+    return(1L)
+  }
+  start <- as.integer(block_place(program, k) * program$chunks) + 1L
   kept <- !is.null(node) && node$role$name == "reduction" && !node$role$drop
   if (kept) replace(start, program$inner, 1L) else start[program$outer]
 }

@@ -21,7 +21,13 @@ is_source <- function(x) node_in(x)$kind != "operation"
 abstract_of <- function(x) nv_aval(dtype(x), shape(x), ambiguous(x))
 
 counted <- new.env(parent = emptyenv())
-counted$nodes <- 0
+counted$names <- 0
+
+# That no other process has, either.
+unique_name <- function() {
+  counted$names <- counted$names + 1
+  paste(basename(tempdir()), counted$names)
+}
 
 # Called from C.
 delayed_operation <- function(op, operands, attributes) {
@@ -48,13 +54,8 @@ delayed_operation <- function(op, operands, attributes) {
 delayed_node <- function(type, op, operands, attributes, role) {
   chunked_tensor(type, role$chunks, list(
     kind = "operation", op = op, operands = operands, attributes = attributes, role = role,
-    rules = getOption("joist.promotion"), id = new_id()
+    rules = getOption("joist.promotion"), id = unique_name()
   ))
-}
-
-new_id <- function() {
-  counted$nodes <- counted$nodes + 1
-  paste(basename(tempdir()), counted$nodes)
 }
 
 # The variance or its root, which has parts of its own: see moments().
@@ -108,6 +109,8 @@ role_of <- function(op, operands, attributes, type) {
     role_of_layout(op, x, type)
   } else if (op == "matmul") {
     role_of_product(operands, attributes, type)
+  } else if (op == "tabulate") {
+    list(name = "counts", combine = "add", chunks = max(1L, shape(type)))
   } else if (one_dim) {
     role_along(x, attributes, type)
   } else if (op == "take_along") {
@@ -217,7 +220,7 @@ role_of_product <- function(operands, attributes, type) {
 
 # What has to be put together from the parts that several blocks give.
 is_contraction <- function(x) {
-  is_chunked(x) && isTRUE(node_in(x)$role$name %in% c("reduction", "contraction"))
+  is_chunked(x) && isTRUE(node_in(x)$role$name %in% c("reduction", "contraction", "counts"))
 }
 
 # ---- where blocks come from ----

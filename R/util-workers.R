@@ -2,19 +2,23 @@
 
 # Units of work, each a list of parts of blocks of the result: `blocks` that are to be combined,
 # from 0 on, the `level` in the tree where their part belongs, and whether it `ends` the block.
+# There may be millions: how many is `count`, and `at(k)` makes one.
 work_units <- function(program, wanted, workers) {
   inner <- inner_count(program)
   most <- max(1, min(64, length(wanted) * inner / (8 * workers)))
   level <- 0L
   while (2^(level + 1L) <= min(most, inner)) level <- level + 1L
-  from <- seq(0, inner - 1, by = 2^level)
-  parts <- do.call(c, lapply(wanted, function(block) {
-    lapply(from, function(first) {
+  pieces <- ceiling(inner / 2^level) # of a block of the result
+  together <- max(1, most %/% 2^level)
+  total <- length(wanted) * pieces
+  list(count = ceiling(total / together), at = function(k) {
+    lapply(seq((k - 1) * together, min(total, k * together) - 1), function(part) {
+      first <- part %% pieces * 2^level
       last <- min(inner, first + 2^level) - 1
-      list(blocks = block * inner + first:last, level = level, ends = last == inner - 1)
+      blocks <- wanted[part %/% pieces + 1] * inner + first:last
+      list(blocks = blocks, level = level, ends = last == inner - 1)
     })
-  }))
-  unname(split(as.list(parts), (seq_along(parts) - 1L) %/% max(1, most %/% 2^level)))
+  })
 }
 
 # How many blocks make one of the result.
@@ -28,7 +32,7 @@ run_unit <- function(work, unit) {
     nv_set_threads(work$threads)
     on.exit(nv_set_threads(threads))
   }
-  f <- if (is.null(work$f)) block_function(program) else work$f
+  f <- if (is.null(work$f)) compiled_for(work) else work$f
   if (is.null(program$lasts)) {
     return(run_each(work, f, vapply(unit, function(part) part$blocks, 0)))
   }
@@ -57,6 +61,15 @@ run_each <- function(work, f, ks) {
 
 turns_of <- function(program, ks) {
   unname(split(ks, (seq_along(ks) - 1L) %/% blocks_at_once(program)))
+}
+
+# Compiled once for all units of a run that a worker gets.
+compiled_for <- function(work) {
+  if (!identical(counted$run, work$run)) {
+    counted$run <- work$run
+    counted$f <- block_function(work$program)
+  }
+  counted$f
 }
 
 # Calls take(which, start, block) for every wanted block of each result, in their order, but not for
@@ -93,24 +106,26 @@ worker_count <- function() {
 
 # Calls take(unit, what run_unit() gave) for all units, in their order.
 each_unit <- function(work, units, workers, retries, take) {
-  step <- progress_of(length(units))
+  step <- progress_of(units$count)
   if (workers == 1L) {
     work$f <- block_function(work$program)
     work$combine <- combiner(work$program)
-    for (unit in units) {
+    for (k in seq_len(units$count)) {
+      unit <- units$at(k)
       take(unit, run_unit(work, unit))
       step()
     }
     return(invisible(NULL))
   }
   work$threads <- max(1L, parallel_cores() %/% workers)
+  work$run <- unique_name()
   waiting <- list()
-  next_unit <- 1L
-  while (length(waiting) > 0L || next_unit <= length(units)) {
-    while (length(waiting) < workers && next_unit <= length(units)) {
-      unit <- units[[next_unit]]
+  next_unit <- 1
+  while (length(waiting) > 0L || next_unit <= units$count) {
+    while (length(waiting) < workers && next_unit <= units$count) {
+      unit <- units$at(next_unit)
       waiting[[length(waiting) + 1L]] <- list(unit = unit, future = start_unit(work, unit))
-      next_unit <- next_unit + 1L
+      next_unit <- next_unit + 1
     }
     oldest <- waiting[[1L]]
     waiting[[1L]] <- NULL
@@ -119,11 +134,12 @@ each_unit <- function(work, units, workers, retries, take) {
   }
 }
 
-# An error instead of a future where the worker is gone.
+# An error instead of a future where the worker is gone. The call has what it needs in it: each
+# global variable would be a message of its own.
 start_unit <- function(work, unit) {
-  given <- list(run_unit = run_unit, work = work, unit = unit)
+  call <- as.call(list(run_unit, work, unit))
   tryCatch(
-    future::future(run_unit(work, unit), globals = given, packages = "joist", seed = NULL),
+    future::future(call, substitute = FALSE, globals = FALSE, seed = NULL),
     error = identity
   )
 }
@@ -152,8 +168,8 @@ unit_value <- function(work, started, retries) {
   }
   place <- block_place(work$program, started$unit[[1L]]$blocks[1L]) + 1L
   stop_joist(
-    "joist_value_error", "block ", paste(place, collapse = ", "), " failed ", retries + 1L,
-    " times: ", conditionMessage(got)
+    "joist_value_error", "block ", paste(place, collapse = ", "), " failed ",
+    if (retries == 0L) "once" else paste(retries + 1L, "times"), ": ", conditionMessage(got)
   )
 }
 

@@ -89,7 +89,7 @@ zarr_tensor <- function(store, node, metadata) {
   type <- nv_aval(metadata$dtype, metadata$shape)
   metadata$size <- .Call(joist_r_dtype_size, type)
   array <- c(metadata, list(store = store, node = node))
-  x <- chunked_tensor(type, array$chunks, list(kind = "zarr", array = array, id = new_id()))
+  x <- chunked_tensor(type, array$chunks, list(kind = "zarr", array = array, id = unique_name()))
   attr(x, "zarr_attributes") <- metadata$attributes
   attr(x, "dimension_names") <- metadata$dimension_names
   x
@@ -123,6 +123,7 @@ nv_zarr_create <- function(path, dtype, shape, chunks = NULL, node = "", fill = 
   )
   node <- node_of(node)
   make_room(store, node, overwrite)
+  remove_strays(store, node, overwrite)
   store$put(paste0(node, "zarr.json"), charToRaw(enc2utf8(format_metadata(array))))
   zarr_tensor(store, node, array)
 }
@@ -171,18 +172,42 @@ make_room <- function(store, node, overwrite) {
 
 # The metadata first: what is left of chunks then belongs to nothing.
 remove_node <- function(store, node) {
+  check_deletes(store)
+  store$delete(paste0(node, "zarr.json"))
+  remove_keys(store, node)
+}
+
+# Chunks that belong to nothing, as where somebody was stopped who replaced an array, would belong
+# to a new one.
+remove_strays <- function(store, node, overwrite) {
+  chunks <- paste0(node, "c/")
+  single <- paste0(node, "c") # of rank 0; also the folder of the others
+  if (!store$exists(single) && (is.null(store$list) || length(store$list(chunks)) == 0L)) {
+    return(invisible(NULL))
+  }
+  if (!overwrite) {
+    stop_joist(
+      "joist_value_error", "there are chunks of another array at \"", store$name, "\"",
+      if (nzchar(node)) paste0(", ", sub("/$", "", node)), "; `overwrite = TRUE` removes them"
+    )
+  }
+  check_deletes(store)
+  remove_keys(store, chunks)
+  if (store$exists(single)) store$delete(single)
+}
+
+check_deletes <- function(store) {
   if (is.null(store$delete) || is.null(store$list)) {
     stop_joist("joist_value_error", "nothing can be deleted in \"", store$name, "\"")
   }
-  walk <- function(prefix) {
-    for (name in store$list(prefix)) {
-      key <- paste0(prefix, name)
-      if (store$exists(key)) store$delete(key)
-      walk(paste0(key, "/"))
-    }
+}
+
+remove_keys <- function(store, prefix) {
+  for (name in store$list(prefix)) {
+    key <- paste0(prefix, name)
+    remove_keys(store, paste0(key, "/"))
+    if (store$exists(key)) store$delete(key)
   }
-  store$delete(paste0(node, "zarr.json"))
-  walk(node)
 }
 
 check_attributes <- function(attributes) {

@@ -47,7 +47,8 @@ nv_zarr_store <- function(get, put = NULL, list = NULL, delete = NULL,
     }
   }
   if (!is_file_name(label)) stop_joist("joist_value_error", "`label` must be text")
-  structure(c(functions, base::list(name = label)), class = "nv_zarr_store")
+  # Two stores with the same label are still two.
+  structure(c(functions, base::list(name = label, id = unique_name())), class = "nv_zarr_store")
 }
 
 #' @export
@@ -66,21 +67,37 @@ zarr_store <- function(path) {
 }
 
 folder_store <- function(path) {
-  path <- found_path(path.expand(path))
+  path <- whole_path(path.expand(path))
   at <- function(key) file.path(path, key)
   store <- nv_zarr_store(
     get = function(key) file_bytes(at(key)),
     put = function(key, bytes) {
-      dir.create(dirname(at(key)), showWarnings = FALSE, recursive = TRUE)
+      folder <- dirname(at(key))
+      if (!dir.exists(folder)) dir.create(folder, showWarnings = FALSE, recursive = TRUE)
       .Call(joist_r_write_bin, bytes, at(key), FALSE)
     },
     list = function(prefix) list.files(at(prefix), all.files = TRUE, no.. = TRUE),
-    delete = function(key) unlink(at(key)),
+    delete = function(key) remove_file(at(key)),
     exists = function(key) file.exists(at(key)),
     label = path
   )
   store$folder <- path # chunks are read and written without R, see util-zarr_chunks.R
+  store$id <- path
   store
+}
+
+# That of a folder that is not there yet, too.
+whole_path <- function(path) {
+  if (file.exists(path) || dirname(path) == path) {
+    return(normalizePath(path))
+  }
+  file.path(whole_path(dirname(path)), basename(path))
+}
+
+# Or an empty folder.
+remove_file <- function(path) {
+  empty <- length(list.files(path, all.files = TRUE, no.. = TRUE)) == 0L
+  unlink(path, recursive = dir.exists(path) && empty)
 }
 
 # NULL for a file that is not there.
@@ -97,7 +114,9 @@ file_bytes <- function(path) {
 web_store <- function(address) {
   address <- sub("/+$", "", address)
   get <- function(key) web_bytes(paste0(address, "/", key))
-  nv_zarr_store(get = get, label = address)
+  store <- nv_zarr_store(get = get, label = address)
+  store$id <- address
+  store
 }
 
 # NULL for what the server says it has not. R tells what went wrong in a warning, and then stops.

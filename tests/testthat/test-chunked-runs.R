@@ -1,0 +1,218 @@
+# Runs over blocks that are stopped, killed, resumed, and spread over workers.
+
+made <- function(values, dtype, chunks, ...) {
+  x <- nv_zarr_create(tempfile(), dtype, dim(values), chunks, ...)
+  x[] <- nv_tensor(values, dtype)
+  x
+}
+
+# A folder as a store of functions, with something done before each `put`.
+watched_store <- function(path, before = function(key, bytes) NULL, after = function(key) NULL) {
+  folder <- joist:::zarr_store(path)
+  nv_zarr_store(
+    get = folder$get,
+    put = function(key, bytes) {
+      before(key, bytes)
+      folder$put(key, bytes)
+      after(key)
+    },
+    list = folder$list, delete = folder$delete, exists = folder$exists, label = path
+  )
+}
+
+test_that("chunks of a reduction or product are whole when they are there", {
+  values <- matrix(1:80 / 8, 20)
+  x <- made(values, "f64", c(3, 4))
+  programs <- list(nv_reduce_sum(x, 2), nv_reduce_max(x, 2, drop = FALSE), x %*% t(x))
+  wanted <- list(rowSums(values), cbind(apply(values, 1, max)), values %*% t(values))
+  for (k in seq_along(programs)) {
+    chunks <- c(8L, 6L)[seq_along(shape(programs[[k]]))]
+    for (most in 1:4) {
+      path <- tempfile()
+      there <- 0L
+      stopping <- watched_store(path, function(key, bytes) {
+        there <<- there + startsWith(key, "c/")
+        if (there > most) stop("stopped")
+      })
+      store <- function(to, ...) nv_store(programs[[k]], to, chunks = chunks, ...)
+      stored <- tryCatch(store(stopping), error = function(e) NULL)
+      if (is.null(stored)) {
+        expect_length(list.files(file.path(path, "c"), recursive = TRUE), most)
+        stored <- store(path, resume = TRUE)
+      }
+      expect_identical(as_array(nv_compute(stored)), wanted[[k]])
+    }
+  }
+})
+
+test_that("a program is known by its exact numbers and by the chunks of what it reads", {
+  path <- tempfile()
+  x <- nv_zarr_create(path, "f64", 4L, 2L, fill = 1)
+  to <- tempfile()
+  nv_store(x * 0.1234567890123, to)
+  expect_error(nv_store(x * 0.12345678901234, to, resume = TRUE), "program",
+    class = "joist_value_error")
+  expect_identical(as_array(nv_store(x * 0.1234567890123, to, resume = TRUE)[]),
+    rep(0.1234567890123, 4))
+  # The same file under its relative name.
+  old <- setwd(dirname(path))
+  on.exit(setwd(old))
+  nv_store(nv_zarr(basename(path)) * 0.1234567890123, to, resume = TRUE)
+  new <- nv_zarr_create(basename(tempfile()), "f64", 4L, 2L)
+  setwd(old)
+  new[1] <- 5
+  expect_identical(as_array(new[]), c(5, 0, 0, 0))
+  x <- nv_zarr_create(path, "f64", 4L, 3L, fill = 1, overwrite = TRUE)
+  expect_error(nv_store(x * 0.1234567890123, to, resume = TRUE), "program",
+    class = "joist_value_error")
+})
+
+test_that("two stores with one label are two", {
+  in_memory <- function(value) {
+    kept <- new.env()
+    store <- nv_zarr_store(
+      get = function(key) kept[[key]], put = function(key, bytes) assign(key, bytes, envir = kept)
+    )
+    x <- nv_zarr_create(store, "f32", c(4, 2), 2)
+    x[] <- value
+    x
+  }
+  expect_identical(as_array(nv_compute(in_memory(1) + in_memory(10))), matrix(11, 4, 2))
+})
+
+test_that("chunks of an array that was being replaced are not those of the new one", {
+  path <- tempfile()
+  x <- nv_zarr_create(path, "i32", c(4, 4), 2)
+  x[] <- 1:16
+  # As left by somebody who was stopped after the metadata was gone.
+  unlink(file.path(path, "zarr.json"))
+  expect_error(nv_zarr_create(path, "i32", c(4, 4), 2), "chunks of another.*overwrite",
+    class = "joist_value_error")
+  expect_error(nv_store(x + 1L, path, resume = TRUE), "overwrite", class = "joist_value_error")
+  y <- nv_zarr_create(path, "i32", c(4, 4), 2, overwrite = TRUE)
+  expect_identical(as_array(y[]), matrix(0L, 4, 4))
+  y[] <- 1L
+  scalar <- nv_zarr_create(path, "i32", integer(), overwrite = TRUE)
+  expect_identical(as_array(scalar[]), 0L)
+  scalar[] <- 3L
+  unlink(file.path(path, "zarr.json"))
+  expect_error(nv_zarr_create(path, "i32", integer()), "overwrite", class = "joist_value_error")
+  z <- nv_zarr_create(path, "i32", 2L, overwrite = TRUE)
+  z[] <- 1:2
+  expect_identical(as_array(nv_zarr(path)[]), 1:2)
+})
+
+test_that("units of work cover each block once, and are made one by one", {
+  by_hand <- function(program, wanted) {
+    inner <- joist:::inner_count(program)
+    unlist(lapply(wanted, function(block) block * inner + seq_len(inner) - 1))
+  }
+  x <- nv_zarr_create(tempfile(), "f32", c(70, 30), c(1, 3))
+  for (lazy in list(x + 1, nv_reduce_sum(x, 1), nv_reduce_sum(x, 2), mean(x), nv_crossprod(x))) {
+    program <- joist:::block_program(lazy)
+    outer <- joist:::outer_count(program)
+    for (wanted in list(seq_len(outer) - 1, outer - 1, numeric())) {
+      for (workers in c(1, 2, 30)) {
+        units <- joist:::work_units(program, wanted, workers)
+        parts <- do.call(c, lapply(seq_len(units$count), units$at))
+        expect_equal(unlist(lapply(parts, function(part) part$blocks)), by_hand(program, wanted))
+        expect_identical(sum(vapply(parts, function(part) part$ends, TRUE)), length(wanted))
+      }
+    }
+  }
+  huge <- nv_zarr_create(tempfile(), "f32", c(2e9, 1000), c(1000, 1000))
+  program <- joist:::block_program(huge + 1)
+  wanted <- seq_len(joist:::outer_count(program)) - 1
+  room <- gc(reset = TRUE)
+  units <- joist:::work_units(program, wanted, 2)
+  last <- units$at(units$count)
+  expect_identical(last[[length(last)]]$blocks, 2e6 - 1)
+  expect_lt(sum(gc()[, 6] - room[, 6]), 50)
+})
+
+test_that("progress is signalled, once for each part of the work", {
+  skip_if_not_installed("progressr")
+  loadNamespace("progressr")
+  withr::local_options(progressr.enable = TRUE)
+  x <- made(matrix(1:64, 8), "f32", 1)
+  steps <- list()
+  withCallingHandlers(
+    sum <- nv_compute(nv_reduce_sum(x)),
+    progression = function(p) steps[[length(steps) + 1L]] <<- p
+  )
+  expect_identical(as_array(sum), 2080)
+  types <- vapply(steps, function(p) p$type, "")
+  expect_identical(types[c(1L, length(types))], c("initiate", "finish"))
+  expect_gt(steps[[1L]]$steps, 4)
+  expect_identical(sum(types == "update"), as.integer(steps[[1L]]$steps))
+})
+
+test_that("workers over sockets: the same bits, their threads, and one that dies while it writes", {
+  skip_on_cran()
+  skip_if_not_installed("future")
+  skip_on_os("windows")
+  set.seed(2)
+  values <- matrix(rnorm(3000), 60)
+  folder <- tempfile()
+  here <- nv_zarr_create(folder, "f32", c(60, 50), c(7, 9), codecs = "gzip")
+  here[] <- nv_tensor(values, "f32")
+  seen <- tempfile()
+  dir.create(seen)
+  source <- joist:::zarr_store(folder)
+  x <- nv_zarr(nv_zarr_store(get = function(key) {
+    writeLines(format(nv_get_threads()), file.path(seen, Sys.getpid()))
+    source$get(key)
+  }, label = "x"))
+  programs <- list(
+    nv_exp(x) / 3, nv_reduce_sum(nv_exp(x), 1), nv_crossprod(x), nv_sd(x),
+    nv_tabulate(nv_convert(x * 4, "i32") + 9L, 20L)
+  )
+  alone <- lapply(programs, nv_compute)
+  quantiles <- nv_quantile(x, c(0.1, 0.5))
+  expect_equal(as_array(alone[[1L]], "double"), exp(values) / 3, tolerance = 1e-6)
+  expect_equal(as_array(alone[[3L]], "double"), crossprod(values), tolerance = 1e-5)
+  old <- future::plan(future::cluster, workers = c("localhost", "localhost"))
+  on.exit(future::plan(old))
+  unlink(list.files(seen, full.names = TRUE))
+  expect_identical(lapply(programs, nv_compute), alone)
+  expect_identical(nv_quantile(x, c(0.1, 0.5)), quantiles)
+  readers <- list.files(seen)
+  expect_length(readers, 2L)
+  expect_false(Sys.getpid() %in% readers)
+  threads <- as.integer(vapply(file.path(seen, readers), readLines, ""))
+  expect_identical(threads, rep(as.integer(max(1, future::availableCores() %/% 2)), 2L))
+  # One dies with half a chunk written, another with a whole one that nobody was told of.
+  owner <- Sys.getpid()
+  die_once <- function(mark) {
+    if (Sys.getpid() != owner && file.create(mark)) tools::pskill(Sys.getpid(), tools::SIGKILL)
+  }
+  for (whole in c(FALSE, TRUE)) {
+    path <- tempfile()
+    mark <- tempfile()
+    dying <- watched_store(
+      path,
+      before = function(key, bytes) {
+        if (whole || key != "c/1/1" || file.exists(mark)) return()
+        dir.create(file.path(path, dirname(key)), showWarnings = FALSE, recursive = TRUE)
+        writeBin(utils::head(bytes, length(bytes) %/% 2), file.path(path, paste0(key, ".1-0.tmp")))
+        die_once(mark)
+      },
+      after = function(key) if (whole && key == "c/1/1" && !file.exists(mark)) die_once(mark)
+    )
+    suppressWarnings(stored <- nv_store(nv_exp(x) / 3, dying, chunks = c(7, 9)))
+    expect_true(file.exists(mark))
+    expect_identical(stored[], alone[[1L]])
+    expect_identical(nv_zarr(path)[], alone[[1L]])
+    future::plan(future::sequential)
+    future::plan(future::cluster, workers = c("localhost", "localhost"))
+  }
+  both <- lapply(1:2, function(k) future::future({
+    Sys.sleep(0.5)
+    Sys.getpid()
+  }))
+  tools::pskill(vapply(both, future::value, 0L), tools::SIGKILL)
+  # Nobody is left: this session does what there is to do, or says which block it is.
+  suppressWarnings(expect_identical(lapply(programs, nv_compute), alone))
+  suppressWarnings(expect_error(nv_compute(programs[[1L]], retries = 0), "block 1, 1 failed once",
+    class = "joist_value_error"))
+})
