@@ -153,19 +153,13 @@ static joist_status read_part(SEXP arrays, R_xlen_t k, const struct joist_arrow_
   return joist_arrow_read_array(array_at(arrays, k), type, part, error);
 }
 
-/* The elements where they are, if one array has them all. */
-static SEXP payload_in_place(SEXP arrays, joist_dtype dtype, const struct joist_arrow_part *part) {
+/* The elements where they are, if one array has them all; `owner` is to have that array. */
+static SEXP payload_in_place(joist_dtype dtype, const struct joist_arrow_part *part, SEXP owner) {
   const void *const elements = joist_arrow_elements(part, dtype);
   if (elements == NULL) return R_NilValue;
-  SEXP owner = PROTECT(new_array());
-  struct ArrowArray *const array = array_at(arrays, 0);
   const SEXPTYPE type = joist_r_payload_type(dtype);
   const size_t n = part->count * (type == RAWSXP ? joist_dtype_size(dtype) : 1);
-  SEXP payload = joist_r_foreign(type, elements, n, owner);
-  memcpy(R_ExternalPtrAddr(owner), array, sizeof *array);
-  array->release = NULL;
-  UNPROTECT(1);
-  return payload;
+  return joist_r_foreign(type, elements, n, owner);
 }
 
 static SEXP payload_of_copies(SEXP arrays, const struct joist_arrow_type *type, joist_na na,
@@ -183,12 +177,21 @@ static SEXP payload_of_copies(SEXP arrays, const struct joist_arrow_type *type, 
                      &error);
     done += part.count;
   }
+  UNPROTECT(1);
+  return payload;
+}
+
+/* Taken once nothing can fail any more. */
+static void take_arrays(SEXP arrays, bool in_place, SEXP owner) {
+  if (in_place) {
+    struct ArrowArray *const array = array_at(arrays, 0);
+    memcpy(R_ExternalPtrAddr(owner), array, sizeof *array);
+    array->release = NULL;
+  }
   for (R_xlen_t k = 0; k < XLENGTH(arrays); k++) {
     struct ArrowArray *const array = array_at(arrays, k);
     if (array->release != NULL) array->release(array);
   }
-  UNPROTECT(1);
-  return payload;
 }
 
 /* The items in reverse, and behind them the rows. */
@@ -226,14 +229,17 @@ SEXP joist_r_from_arrow(SEXP arrays, SEXP schema, SEXP na) {
     (void)shape_of(&type, rows); /* before the numbers overflow */
   }
   const struct joist_shape shape = shape_of(&type, rows);
-  SEXP payload = XLENGTH(arrays) == 1 ? payload_in_place(arrays, type.dtype, &part) : R_NilValue;
+  SEXP owner = PROTECT(new_array());
+  SEXP payload = XLENGTH(arrays) == 1 ? payload_in_place(type.dtype, &part, owner) : R_NilValue;
+  const bool in_place = payload != R_NilValue;
   PROTECT(payload);
-  if (payload == R_NilValue) payload = payload_of_copies(arrays, &type, policy, count);
+  if (!in_place) payload = payload_of_copies(arrays, &type, policy, count);
   PROTECT(payload);
   SEXP result = PROTECT(Rf_allocVector(VECSXP, 2));
   SET_VECTOR_ELT(result, 0,
                  joist_r_tensor(payload, (struct joist_type){type.dtype, false}, &shape));
   SET_VECTOR_ELT(result, 1, permutation_of(&type));
-  UNPROTECT(3);
+  take_arrays(arrays, in_place, owner);
+  UNPROTECT(4);
   return result;
 }

@@ -260,3 +260,15 @@ test_that("rule sets whose bytes were changed are refused", {
   expect_error(promotion_table(changed(last, 200)), class = "joist_promotion_error")
   expect_error(promotion_table(changed(33:36, 9)), class = "joist_promotion_error")
 })
+
+test_that("entries of C refuse what no function of joist gives them", {
+  refused <- function(entry, ...) {
+    expect_error(.Call(getFromNamespace(entry, "joist"), ...), class = "joist_value_error")
+  }
+  refused("joist_r_with_shape", 1:4, c(2L, 2L))
+  refused("joist_r_to_dlpack", 1:4, TRUE)
+  for (codec in .Call(getFromNamespace("joist_r_codecs", "joist"))) {
+    for (size in c(0, -1, NaN, 1e300)) refused("joist_r_pack", codec, raw(100), size)
+    for (most in c(-1, NaN, 1e300)) refused("joist_r_unpack", codec, raw(100), most)
+  }
+})
