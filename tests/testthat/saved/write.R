@@ -5,7 +5,8 @@
 # The file is FOLDER/VERSION.rds; what another version wrote is never written again.
 library(joist)
 numbers <- list(
-  bool = c(TRUE, FALSE), i8 = c(-128, 127), i16 = c(-32768, 32767), i32 = c(-2147483647, 2147483647),
+  bool = c(TRUE, FALSE), i8 = c(-128, 127), i16 = c(-32768, 32767),
+  i32 = c(-2147483647, 2147483647),
   i64 = c(-2^53 + 1, 2^53 - 1), ui8 = c(0, 255), ui16 = c(0, 65535), ui32 = c(0, 4294967295),
   ui64 = c(0, 2^53), f16 = c(-0.5, 65504, NaN, Inf), bf16 = c(-0.5, 2^127, NaN, -Inf),
   f32 = c(-0.5, 2^-149, NaN, Inf), f64 = c(-0.1, 5e-324, NaN, -Inf), c64 = c(1 - 0.5i, 2i),
