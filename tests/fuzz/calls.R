@@ -131,7 +131,8 @@ arguments_of <- function(name) {
 # ---- in processes of their own, so that one that ends is not the end ----
 
 seed <- numbers[3L]
-at <- file.path(tempdir(), "at")
+# Beside the temporary folder, which an R that crashes removes.
+at <- tempfile("at", dirname(tempdir()))
 sure <- function() {
   base::.Call(entries$joist_r_set_policy, NULL)
   # A trace or a recording that was begun may stay.
@@ -155,6 +156,8 @@ in_parts <- function(n, what, each) {
     got <- readBin(at, "double")
     if (!identical(finished, "done")) {
       ended <- ended + 1
+      dir.create(tempdir(), showWarnings = FALSE)
+      setwd(tempdir())
       if (inherits(finished, "try-error")) cat(finished, file = stderr())
    cat("ended by", what, got, if (file.exists(entry_at)) readLines(entry_at), "\n", file = stderr())
     }
@@ -178,7 +181,7 @@ call_entry <- function(k) {
   setTimeLimit()
   if (!is.null(got)) made[[length(made) %% 100L + 1L]] <<- got
 }
-entry_at <- file.path(tempdir(), "entry")
+entry_at <- tempfile("entry", dirname(tempdir()))
 ended <- in_parts(numbers[1L], "calls", function(k) {
   call_entry(k)
   if (k %% 50 == 0) {
