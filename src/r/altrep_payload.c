@@ -178,8 +178,10 @@ static struct joist_r_altrep family;
 
 void joist_r_altrep_payload_init(void) {
   if (retired == NULL) {
-    retired = R_MakeExternalPtr(NULL, R_NilValue, R_NilValue);
-    R_PreserveObject(retired);
+    SEXP made = PROTECT(R_MakeExternalPtr(NULL, R_NilValue, R_NilValue));
+    R_PreserveObject(made);
+    UNPROTECT(1);
+    retired = made;
   }
   family = joist_r_altrep("payload", length, data, data_or_null);
   for (int k = 0; k < JOIST_R_ALTREP_TYPES; k++)

@@ -34,9 +34,10 @@ static void finalize_schema(SEXP pointer) {
   free(schema);
 }
 
-/* Not at R's end: whoever made what is in it may be gone by then. */
-static SEXP new_pointer(size_t size, R_CFinalizer_t finalize) {
+/* Not at R's end: whoever made what is in it may be gone by then. The tag says what it is. */
+static SEXP new_pointer(const char *what, size_t size, R_CFinalizer_t finalize) {
   SEXP pointer = PROTECT(joist_r_owner(finalize));
+  R_SetExternalPtrTag(pointer, Rf_install(what));
   void *const memory = calloc(1, size);
   if (memory == NULL) JOIST_R_FAIL(JOIST_E_OUT_OF_MEMORY, .bytes = size);
   R_SetExternalPtrAddr(pointer, memory);
@@ -44,7 +45,15 @@ static SEXP new_pointer(size_t size, R_CFinalizer_t finalize) {
   return pointer;
 }
 
-static SEXP new_array(void) { return new_pointer(sizeof(struct ArrowArray), finalize_array); }
+static const char array_tag[] = "arrow_array", schema_tag[] = "arrow_schema";
+
+static SEXP new_array(void) {
+  return new_pointer(array_tag, sizeof(struct ArrowArray), finalize_array);
+}
+
+static SEXP new_schema(void) {
+  return new_pointer(schema_tag, sizeof(struct ArrowSchema), finalize_schema);
+}
 
 SEXP joist_r_arrow_pointers(void) {
   SEXP names = PROTECT(Rf_allocVector(STRSXP, 2)), pair = PROTECT(Rf_allocVector(VECSXP, 2));
@@ -52,20 +61,37 @@ SEXP joist_r_arrow_pointers(void) {
   SET_STRING_ELT(names, 1, Rf_mkChar("schema"));
   Rf_setAttrib(pair, R_NamesSymbol, names);
   SET_VECTOR_ELT(pair, 0, new_array());
-  SET_VECTOR_ELT(pair, 1, new_pointer(sizeof(struct ArrowSchema), finalize_schema));
+  SET_VECTOR_ELT(pair, 1, new_schema());
   UNPROTECT(2);
   return pair;
 }
 
-static void *address(SEXP pointer, const char *what) {
-  void *const found = TYPEOF(pointer) == EXTPTRSXP ? R_ExternalPtrAddr(pointer) : NULL;
-  if (found == NULL)
-    joist_r_stop(JOIST_ERROR_VALUE, "`%s` must be an external pointer to Arrow's structure", what);
-  return found;
+/* One of nanoarrow's, by its class, or of joist's, by its tag; another package's says neither. */
+static bool may_be(SEXP pointer, const char *class, const char *tag) {
+  if (TYPEOF(pointer) != EXTPTRSXP) return false;
+  if (Rf_isObject(pointer)) return Rf_inherits(pointer, class);
+  SEXP own = R_ExternalPtrTag(pointer);
+  return own == R_NilValue || own == Rf_install(tag);
+}
+
+static struct ArrowArray *array_of(SEXP pointer) {
+  const bool known = may_be(pointer, "nanoarrow_array", array_tag);
+  if (!known || R_ExternalPtrAddr(pointer) == NULL)
+    joist_r_stop(JOIST_ERROR_VALUE, "`array` must be an external pointer to Arrow's structure");
+  return R_ExternalPtrAddr(pointer);
+}
+
+static struct ArrowSchema *schema_of(SEXP pointer) {
+  const bool known = may_be(pointer, "nanoarrow_schema", schema_tag);
+  if (!known || R_ExternalPtrAddr(pointer) == NULL)
+    joist_r_stop(JOIST_ERROR_VALUE, "`schema` must be an external pointer to Arrow's structure");
+  return R_ExternalPtrAddr(pointer);
 }
 
 SEXP joist_r_arrow_address(SEXP pointer) {
-  return Rf_ScalarReal((double)(uintptr_t)address(pointer, "pointer"));
+  if (TYPEOF(pointer) != EXTPTRSXP || R_ExternalPtrAddr(pointer) == NULL)
+    joist_r_stop(JOIST_ERROR_VALUE, "`pointer` must be an external pointer to Arrow's structure");
+  return Rf_ScalarReal((double)(uintptr_t)R_ExternalPtrAddr(pointer));
 }
 
 /* ---- to Arrow ---- */
@@ -80,7 +106,7 @@ SEXP joist_r_to_arrow_schema(SEXP dtype, SEXP item, SEXP pointer) {
   struct joist_shape shape;
   struct joist_error error;
   const struct joist_shape *const rows = read_item(item, &shape);
-  struct ArrowSchema *const schema = address(pointer, "schema");
+  struct ArrowSchema *const schema = schema_of(pointer);
   joist_r_raise_if(joist_arrow_write_schema(joist_r_dtype(dtype), rows, schema, &error), &error);
   return pointer;
 }
@@ -106,8 +132,8 @@ SEXP joist_r_to_arrow(SEXP x, SEXP item, SEXP pointers) {
   PROTECT(joist_r_read_to_write(x, &value));
   const struct joist_shape *const rows = read_item(item, &shape);
   const joist_dtype dtype = value.argument.operand.type.dtype;
-  struct ArrowArray *const array = address(VECTOR_ELT(pointers, 0), "array");
-  struct ArrowSchema *const schema = address(VECTOR_ELT(pointers, 1), "schema");
+  struct ArrowArray *const array = array_of(VECTOR_ELT(pointers, 0));
+  struct ArrowSchema *const schema = schema_of(VECTOR_ELT(pointers, 1));
   joist_r_raise_if(joist_arrow_write_schema(dtype, rows, schema, &error), &error);
   const struct joist_shape *const all = &value.argument.shape;
   const size_t n = rows == NULL ? value.count : all->extent[all->rank - 1];
@@ -119,7 +145,7 @@ SEXP joist_r_to_arrow(SEXP x, SEXP item, SEXP pointers) {
 /* ---- from Arrow ---- */
 
 static struct ArrowArray *array_at(SEXP arrays, R_xlen_t k) {
-  return address(VECTOR_ELT(arrays, k), "array");
+  return array_of(VECTOR_ELT(arrays, k));
 }
 
 static joist_status read_part(SEXP arrays, R_xlen_t k, const struct joist_arrow_type *type,
@@ -127,19 +153,13 @@ static joist_status read_part(SEXP arrays, R_xlen_t k, const struct joist_arrow_
   return joist_arrow_read_array(array_at(arrays, k), type, part, error);
 }
 
-/* The elements where they are, if one array has them all. */
-static SEXP payload_in_place(SEXP arrays, joist_dtype dtype, const struct joist_arrow_part *part) {
+/* The elements where they are, if one array has them all; `owner` is to have that array. */
+static SEXP payload_in_place(joist_dtype dtype, const struct joist_arrow_part *part, SEXP owner) {
   const void *const elements = joist_arrow_elements(part, dtype);
   if (elements == NULL) return R_NilValue;
-  SEXP owner = PROTECT(new_array());
-  struct ArrowArray *const array = array_at(arrays, 0);
   const SEXPTYPE type = joist_r_payload_type(dtype);
   const size_t n = part->count * (type == RAWSXP ? joist_dtype_size(dtype) : 1);
-  SEXP payload = joist_r_foreign(type, elements, n, owner);
-  memcpy(R_ExternalPtrAddr(owner), array, sizeof *array);
-  array->release = NULL;
-  UNPROTECT(1);
-  return payload;
+  return joist_r_foreign(type, elements, n, owner);
 }
 
 static SEXP payload_of_copies(SEXP arrays, const struct joist_arrow_type *type, joist_na na,
@@ -157,12 +177,21 @@ static SEXP payload_of_copies(SEXP arrays, const struct joist_arrow_type *type, 
                      &error);
     done += part.count;
   }
+  UNPROTECT(1);
+  return payload;
+}
+
+/* Taken once nothing can fail any more. */
+static void take_arrays(SEXP arrays, bool in_place, SEXP owner) {
+  if (in_place) {
+    struct ArrowArray *const array = array_at(arrays, 0);
+    memcpy(R_ExternalPtrAddr(owner), array, sizeof *array);
+    array->release = NULL;
+  }
   for (R_xlen_t k = 0; k < XLENGTH(arrays); k++) {
     struct ArrowArray *const array = array_at(arrays, k);
     if (array->release != NULL) array->release(array);
   }
-  UNPROTECT(1);
-  return payload;
 }
 
 /* The items in reverse, and behind them the rows. */
@@ -191,7 +220,7 @@ SEXP joist_r_from_arrow(SEXP arrays, SEXP schema, SEXP na) {
   struct joist_arrow_part part = {0};
   struct joist_error error;
   const joist_na policy = joist_r_na(na);
-  joist_r_raise_if(joist_arrow_read_schema(address(schema, "schema"), &type, &error), &error);
+  joist_r_raise_if(joist_arrow_read_schema(schema_of(schema), &type, &error), &error);
   size_t rows = 0, count = 0;
   for (R_xlen_t k = 0; k < XLENGTH(arrays); k++) {
     joist_r_raise_if(read_part(arrays, k, &type, &part, &error), &error);
@@ -200,14 +229,17 @@ SEXP joist_r_from_arrow(SEXP arrays, SEXP schema, SEXP na) {
     (void)shape_of(&type, rows); /* before the numbers overflow */
   }
   const struct joist_shape shape = shape_of(&type, rows);
-  SEXP payload = XLENGTH(arrays) == 1 ? payload_in_place(arrays, type.dtype, &part) : R_NilValue;
+  SEXP owner = PROTECT(new_array());
+  SEXP payload = XLENGTH(arrays) == 1 ? payload_in_place(type.dtype, &part, owner) : R_NilValue;
+  const bool in_place = payload != R_NilValue;
   PROTECT(payload);
-  if (payload == R_NilValue) payload = payload_of_copies(arrays, &type, policy, count);
+  if (!in_place) payload = payload_of_copies(arrays, &type, policy, count);
   PROTECT(payload);
   SEXP result = PROTECT(Rf_allocVector(VECSXP, 2));
   SET_VECTOR_ELT(result, 0,
                  joist_r_tensor(payload, (struct joist_type){type.dtype, false}, &shape));
   SET_VECTOR_ELT(result, 1, permutation_of(&type));
-  UNPROTECT(3);
+  take_arrays(arrays, in_place, owner);
+  UNPROTECT(4);
   return result;
 }

@@ -176,9 +176,17 @@ static const struct joist_compression *codec_of(SEXP codec, SEXP bytes) {
   return codec_named(name);
 }
 
+/* A whole number of bytes, `least` to `most`. */
+static size_t byte_count(SEXP x, double least, double most) {
+  const double n = joist_r_number(x);
+  if (!(n >= least && n <= most))
+    joist_r_stop(JOIST_ERROR_VALUE, "a number of bytes must be from %.0f to %.0f", least, most);
+  return (size_t)n;
+}
+
 SEXP joist_r_unpack(SEXP codec, SEXP bytes, SEXP most) {
   const struct joist_compression *const found = codec_of(codec, bytes);
-  const size_t room = (size_t)joist_r_number(most);
+  const size_t room = byte_count(most, 0, (double)R_XLEN_T_MAX);
   size_t length = 0;
   SEXP to = PROTECT(Rf_allocVector(RAWSXP, (R_xlen_t)room));
   const bool good = found->unpack(RAW(bytes), (size_t)XLENGTH(bytes), RAW(to), room, &length);
@@ -190,9 +198,10 @@ SEXP joist_r_unpack(SEXP codec, SEXP bytes, SEXP most) {
 SEXP joist_r_pack(SEXP codec, SEXP bytes, SEXP size) {
   const struct joist_compression *const found = codec_of(codec, bytes);
   const size_t n = (size_t)XLENGTH(bytes), room = found->bound(n);
+  const size_t element = byte_count(size, 1, 16);
   size_t length = 0;
   SEXP to = PROTECT(Rf_allocVector(RAWSXP, (R_xlen_t)room));
-  if (!found->pack(RAW(bytes), n, (size_t)joist_r_number(size), RAW(to), room, &length))
+  if (!found->pack(RAW(bytes), n, element, RAW(to), room, &length))
     joist_r_stop(JOIST_ERROR_VALUE, "%s cannot pack %.0f bytes", found->name, (double)n);
   SEXP result = Rf_xlengthgets(to, (R_xlen_t)length);
   UNPROTECT(1);

@@ -14,8 +14,8 @@
 static SEXP namespace_of_package = NULL;
 
 SEXP joist_r_init(SEXP namespace_object) {
-  namespace_of_package = namespace_object;
   R_PreserveObject(namespace_object);
+  namespace_of_package = namespace_object;
   joist_r_interrupt_init();
   return R_NilValue;
 }

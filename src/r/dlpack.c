@@ -106,6 +106,7 @@ SEXP joist_r_to_dlpack(SEXP x, SEXP versioned) {
   joist_r_end_loans();
   joist_r_read_any(joist_r_rules(R_NilValue), x, &value);
   joist_r_needs_data(&value);
+  if (value.form == JOIST_R_LITERAL) joist_r_stop(JOIST_ERROR_VALUE, "`x` must be a tensor");
   const struct joist_device *const device = joist_r_common_device(&value, 1);
   SEXP pointer = PROTECT(new_pointer(tag_of(read_only)));
   SEXP payload = value.payload;
@@ -218,9 +219,10 @@ SEXP joist_r_from_dlpack(SEXP pointer) {
                  "this DLPack tensor is on a device of type %d; joist reads CPU and CUDA memory",
                  (int)device.type);
   SEXP own = PROTECT(new_pointer(R_ExternalPtrTag(pointer)));
+  SEXP result = PROTECT(host ? on_host(&view, own) : on_gpu(&view, device.id, own));
+  /* Taken once nothing can fail any more. */
   R_SetExternalPtrAddr(own, R_ExternalPtrAddr(pointer));
   R_ClearExternalPtr(pointer);
-  SEXP result = PROTECT(host ? on_host(&view, own) : on_gpu(&view, device.id, own));
   if (host && (!view.in_order || view.count == 0)) finalize(own); /* all is copied */
   UNPROTECT(2);
   return result;

@@ -10,8 +10,10 @@
 static SEXP token = NULL;
 
 void joist_r_interrupt_init(void) {
-  token = R_MakeUnwindCont();
-  R_PreserveObject(token);
+  SEXP made = PROTECT(R_MakeUnwindCont());
+  R_PreserveObject(made);
+  UNPROTECT(1);
+  token = made;
 }
 
 static SEXP look(void *unused) {

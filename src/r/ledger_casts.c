@@ -107,8 +107,11 @@ SEXP joist_r_ledger_casts(SEXP ledger, SEXP other, SEXP rules, SEXP castable, SE
       .result = flags(VECTOR_ELT(castable, 2))};
   struct joist_casts *const casts = (struct joist_casts *)R_alloc(1, (int)sizeof *casts);
   struct joist_error error;
-  const joist_status status = joist_find_casts(own, joist_r_rules(rules), &may, types,
-                                               (size_t)joist_r_number(effort), casts, &error);
+  const double tries = joist_r_number(effort);
+  if (!(tries >= 0 && tries <= INT32_MAX))
+    joist_r_stop(JOIST_ERROR_VALUE, "`effort` must be a number of tries");
+  const joist_status status =
+      joist_find_casts(own, joist_r_rules(rules), &may, types, (size_t)tries, casts, &error);
   joist_r_raise_if(status, &error);
   return casts_table(casts);
 }

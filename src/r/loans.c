@@ -7,8 +7,10 @@
 static SEXP first(void) {
   static SEXP cell = NULL; /* of no object */
   if (cell == NULL) {
-    cell = Rf_cons(R_NilValue, R_NilValue);
-    R_PreserveObject(cell);
+    SEXP made = PROTECT(Rf_cons(R_NilValue, R_NilValue));
+    R_PreserveObject(made);
+    UNPROTECT(1);
+    cell = made;
   }
   return cell;
 }

@@ -17,9 +17,10 @@ void joist_r_collect(bool full) {
   if (calls[full] == NULL) {
     SEXP flag = PROTECT(Rf_ScalarLogical(full));
     SEXP no = PROTECT(Rf_ScalarLogical(FALSE));
-    calls[full] = Rf_lang4(Rf_install("gc"), no, no, flag);
-    R_PreserveObject(calls[full]);
-    UNPROTECT(2);
+    SEXP call = PROTECT(Rf_lang4(Rf_install("gc"), no, no, flag));
+    R_PreserveObject(call);
+    UNPROTECT(3);
+    calls[full] = call;
   }
 #if JOIST_R_PAYLOADS_ARE_ALTREP
   joist_r_altrep_payload_collect(calls[full]);

@@ -96,9 +96,11 @@ SEXP joist_r_tensor_on(const struct joist_device *device, SEXP payload, struct j
   if (device->host) return joist_r_tensor_with(payload, type, extents);
   SEXP tensor = PROTECT(joist_r_tensor_with(payload, type, extents));
   if (latest != device) {
+    SEXP made = PROTECT(joist_r_device_object(device->name));
+    R_PreserveObject(made);
+    UNPROTECT(1);
     if (object != NULL) R_ReleaseObject(object);
-    object = joist_r_device_object(device->name);
-    R_PreserveObject(object);
+    object = made;
     latest = device;
   }
   joist_r_set_field(tensor, JOIST_R_DEVICE, object);

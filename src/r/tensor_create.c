@@ -145,8 +145,10 @@ SEXP joist_r_with_shape(SEXP x, SEXP shape) {
   if (value.leaf)
     return joist_r_traced(value.payload, value.argument.value, true, value.argument.operand.type,
                           &extents);
-  if (value.form != JOIST_R_ABSTRACT)
+  if (value.form == JOIST_R_CONCRETE || value.form == JOIST_R_REMOTE)
     return joist_r_same_payload(&value, value.argument.operand.type, &extents);
+  if (value.form != JOIST_R_ABSTRACT)
+    joist_r_stop(JOIST_ERROR_VALUE, "`x` must be a tensor that is not traced");
   SEXP copy = PROTECT(joist_r_aval(value.argument.operand.type, &extents));
   joist_r_record_same(x, copy);
   UNPROTECT(1);

@@ -13,7 +13,7 @@
 SEXP joist_r_field_symbol(joist_r_field_name name) {
   static const char *const names[] = {"payload", "dtype", "shape", "ambiguous", "device", "value"};
   static SEXP symbols[sizeof names / sizeof *names];
-  if (symbols[0] == NULL)
+  if (symbols[sizeof names / sizeof *names - 1] == NULL)
     for (size_t k = 0; k < sizeof names / sizeof *names; k++) symbols[k] = Rf_install(names[k]);
   return symbols[name];
 }

@@ -47,6 +47,13 @@ test_that("an array is taken over once, a schema as often as one likes", {
   expect_identical(nv_from_arrow(list(), sent$schema), nv_tensor(integer()))
   expect_refusal(nv_from_arrow(1, sent$schema), "joist_value_error", "`array`")
   expect_refusal(nv_from_arrow(sent$array, "i"), "joist_value_error", "`schema`")
+  # Pointers to something else, joist's own and those of other packages.
+  for (other in list(sent$array, nv_to_dlpack(y), `class<-`(nv_to_arrow(y)$schema, "other"))) {
+    expect_refusal(nv_from_arrow(list(), other), "joist_value_error", "`schema`")
+  }
+  for (other in list(sent$schema, nv_to_dlpack(y))) {
+    expect_refusal(nv_from_arrow(other, sent$schema), "joist_value_error", "`array`")
+  }
   again <- nv_to_arrow(nv_tensor(1:3))
   expect_refusal(nv_from_arrow(again$array, again$schema, "zero"), "joist_value_error", "`na`")
   wrong <- nv_to_arrow(nv_tensor(matrix(1:6, 2)))

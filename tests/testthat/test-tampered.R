@@ -260,3 +260,36 @@ test_that("rule sets whose bytes were changed are refused", {
   expect_error(promotion_table(changed(last, 200)), class = "joist_promotion_error")
   expect_error(promotion_table(changed(33:36, 9)), class = "joist_promotion_error")
 })
+
+test_that("entries of C refuse what no function of joist gives them", {
+  refused <- function(entry, ..., class = "joist_value_error") {
+    expect_error(.Call(getFromNamespace(entry, "joist"), ...), class = class, label = entry)
+  }
+  misshapen <- function(...) refused(..., class = "joist_shape_error")
+  x <- nv_tensor(matrix(1:6, 2))
+  refused("joist_r_with_shape", 1:4, c(2L, 2L))
+  refused("joist_r_to_dlpack", 1:4, TRUE)
+  for (codec in .Call(getFromNamespace("joist_r_codecs", "joist"))) {
+    for (size in c(0, -1, NaN, 1e300)) refused("joist_r_pack", codec, raw(100), size)
+    for (most in c(-1, NaN, 1e300)) refused("joist_r_unpack", codec, raw(100), most)
+    refused("joist_r_unpack", codec, "a", 10)
+  }
+  # Operations and their attributes.
+  refused("joist_r_operation", "sort", x, NULL)
+  refused("joist_r_operation", "while", list(x), NULL)
+  refused("joist_r_operation", "reshape", list(x), list(dims = 1))
+  misshapen("joist_r_operation", "sort", list(x), list(dim = 1.5))
+  misshapen("joist_r_operation", "transpose", list(x), list(permutation = "a"))
+  misshapen("joist_r_operation", "transpose", list(x), list(permutation = c(1.5, 2)))
+  # Indices.
+  refused("joist_r_empty_indices", 1, 2L)
+  refused("joist_r_empty_indices", quote(x[1]), -1L)
+  misshapen("joist_r_subset", x, list(1L, 1L, 1L), FALSE, FALSE)
+  misshapen("joist_r_subset", x, 1L, FALSE, FALSE)
+  misshapen("joist_r_concatenate", list(x, x), 1.5, NULL)
+  misshapen("joist_r_concatenate", list(x, x), 1, list(1L))
+  # Functions that are traced, and recorded.
+  refused("joist_r_trace_begin", list(x), "a", NULL)
+  refused("joist_r_set_policy", list(1, 2))
+  refused("joist_r_to_arrow", x, NULL, list(NULL, NULL))
+})
