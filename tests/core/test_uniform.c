@@ -108,20 +108,27 @@ static void check_float_bits(const char *set) {
 
 /* ---- integers ---- */
 
+/* The bytes of a whole number of `size` bytes among those of a uint64_t. */
+static char *whole_bytes(uint64_t *number, size_t size) {
+  const uint16_t one = 1;
+  const bool little = *(const unsigned char *)&one == 1;
+  return (char *)number + (little ? 0 : sizeof *number - size);
+}
+
 static void check_whole_powers(const char *set, joist_dtype dtype) {
   const size_t size = joist_dtype_size(dtype);
   static char x[N * MOST_BYTES], y[N * MOST_BYTES], z[N * MOST_BYTES];
   char several[6 * MOST_BYTES];
   for (size_t i = 0; i < N * size; i++) x[i] = (char)random_bits();
   for (uint64_t b = 0; b < 6; b++) {
-    memcpy(several + b * size, &b, size); /* little-endian, as the dtypes are here */
+    memcpy(several + b * size, whole_bytes(&b, size), size);
     const void *in[] = {x, y};
-    for (size_t i = 0; i < N; i++) memcpy(y + i * size, &b, size);
+    for (size_t i = 0; i < N; i++) memcpy(y + i * size, whole_bytes(&b, size), size);
     CHECK_INT(joist_kernel_find(JOIST_OP_POW, dtype)(N, in, z), N);
     for (size_t i = 0; i < N; i++) {
       uint64_t value = 0, product = 1, got = 0;
-      memcpy(&value, x + i * size, size);
-      memcpy(&got, z + i * size, size);
+      memcpy(whole_bytes(&value, size), x + i * size, size);
+      memcpy(whole_bytes(&got, size), z + i * size, size);
       for (uint64_t k = 0; k < b; k++) product *= value;
       if (size < 8) product &= (UINT64_C(1) << 8 * size) - 1;
       CHECK_MSG(got == product, "%s %s: %llx^%llu", set, joist_dtype_name(dtype),

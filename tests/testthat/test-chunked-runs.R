@@ -206,10 +206,12 @@ test_that("workers over sockets: the same bits, their threads, and one that dies
     future::plan(future::sequential)
     future::plan(future::cluster, workers = c("localhost", "localhost"))
   }
-  both <- lapply(1:2, function(k) future::future({
-    Sys.sleep(0.5)
-    Sys.getpid()
-  }))
+  both <- lapply(c(0.5, 0.5), function(seconds) {
+    future::future({
+      Sys.sleep(seconds)
+      Sys.getpid()
+    })
+  })
   tools::pskill(vapply(both, future::value, 0L), tools::SIGKILL)
   # Nobody is left: this session does what there is to do, or says which block it is.
   suppressWarnings(expect_identical(lapply(programs, nv_compute), alone))
