@@ -159,7 +159,8 @@ in_parts <- function(n, what, each) {
       dir.create(tempdir(), showWarnings = FALSE)
       setwd(tempdir())
       if (inherits(finished, "try-error")) cat(finished, file = stderr())
-   cat("ended by", what, got, if (file.exists(entry_at)) readLines(entry_at), "\n", file = stderr())
+      entry <- if (file.exists(entry_at)) readLines(entry_at)
+      cat("ended by", what, got, entry, "\n", file = stderr())
     }
     done <- got
     if (done %% 10000 == 0) cat(done, what, "\n")
