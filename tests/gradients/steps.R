@@ -439,8 +439,6 @@ distributions <- list(
     )),
   incomplete_gamma = step("nv_pgamma({a}, 2.5)", "jsp.gammainc(2.5, {a})", "positive",
     "incomplete_gamma", bound = 64),
-  incomplete_gamma_shape = step("nv_pgamma(2.5, {a})", "jsp.gammainc({a}, 2.5)", "positive",
-    "incomplete_gamma", bound = 256),
   incomplete_beta = step("nv_pbeta({a} * 0.5 + 0.5, 2.5, 1.7)",
     "jsp.betainc(2.5, 1.7, {a} * 0.5 + 0.5)", "unit", "incomplete_beta", bound = 64),
   normal = step("nv_pnorm({a})", "jsp.ndtr({a})", covers = "erfc", bound = 16),
