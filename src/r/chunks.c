@@ -148,7 +148,7 @@ SEXP joist_r_place(SEXP x, SEXP start, SEXP part, SEXP turned) {
                               .start = first};
   if (TYPEOF(start) != INTSXP || XLENGTH(start) != whole.argument.shape.rank)
     joist_r_stop(JOIST_ERROR_SHAPE, "`start` must have a position for each dimension");
-  for (int d = 0; d < whole.argument.shape.rank; d++) first[d] = (uint32_t)(INTEGER(start)[d] - 1);
+  for (int d = 0; d < whole.argument.shape.rank; d++) first[d] = (uint32_t)INTEGER(start)[d] - 1;
   if (whole.argument.operand.type.dtype != piece.argument.operand.type.dtype ||
       !joist_place_fits(&place))
     joist_r_stop(JOIST_ERROR_SHAPE, "this part does not fit into the tensor");

@@ -274,6 +274,10 @@ test_that("entries of C refuse what no function of joist gives them", {
     for (most in c(-1, NaN, 1e300)) refused("joist_r_unpack", codec, raw(100), most)
     refused("joist_r_unpack", codec, "a", 10)
   }
+  part <- nv_tensor(matrix(1L, 1, 1))
+  for (start in c(NA, 0L, -1L, 4L, .Machine$integer.max)) {
+    misshapen("joist_r_place", x, c(start, 1L), part, FALSE)
+  }
   # Operations and their attributes.
   refused("joist_r_operation", "sort", x, NULL)
   refused("joist_r_operation", "while", list(x), NULL)
