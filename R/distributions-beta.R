@@ -185,7 +185,8 @@ t_share <- function(q, df, log) {
   nv_ifelse(df > 0, value, NaN)
 }
 
-# How the logarithm of the share beyond |q| changes with the degrees of freedom, and that logarithm.
+# How the logarithm of the share beyond |q| changes with the degrees of freedom, and the logarithms
+# of that share and of the density.
 t_tail_slope <- function(q, df) {
   size <- nv_abs(q)
   n <- nv_ifelse(df == Inf, 1, df)
@@ -197,9 +198,9 @@ t_tail_slope <- function(q, df) {
   outer <- beta_slopes(n / 2, half, 1 / (1 + far * far), TRUE)[[1L]]
   inner <- beta_slopes(half, n / 2, near / (1 + near), FALSE)[[2L]]
   share <- t_share(-size, df, TRUE)
-  density <- nv_exp(t_log_density(size, df) - share)
-  slope <- (nv_ifelse(wide, outer, inner) + size / n * density) / 2
-  list(slope = nv_ifelse(df == Inf, 0, slope), share = share)
+  density <- t_log_density(size, df)
+  slope <- (nv_ifelse(wide, outer, inner) + size / n * nv_exp(density - share)) / 2
+  list(slope = nv_ifelse(df == Inf, 0, slope), share = share, density = density)
 }
 
 t_share_slope <- function(q, df, value, log) {
@@ -212,7 +213,7 @@ t_share_slope <- function(q, df, value, log) {
 # At a fixed share.
 t_quantile_slope <- function(q, df) {
   tail <- t_tail_slope(q, df)
-  nv_sign(q) * nv_exp(tail$share - t_log_density(q, df)) * tail$slope
+  nv_sign(q) * nv_exp(tail$share - tail$density) * tail$slope
 }
 
 # Far out, where r is |t| / sqrt(n), the logarithm of the share of both tails is -n log(r) less it.

@@ -93,12 +93,9 @@ aperm.nv_tensor <- function(a, perm = NULL, ...) nv_transpose(a, perm)
 
 #' @export
 rev.nv_tensor <- function(x) {
-  extents <- field_of(x, "shape")
-  if (length(extents) != 1L) {
-    x <- nv_flatten(x)
-    extents <- field_of(x, "shape")
-  }
-  if (extents > 0L) slice(x, extents, -1L, extents) else x
+  if (length(field_of(x, "shape")) != 1L) x <- nv_flatten(x)
+  n <- field_of(x, "shape")
+  if (n > 0L) slice(x, n, -1L, n) else x
 }
 
 # The elements from `start` on, `step` apart, `count` of them along each dimension, in `shape`.
@@ -204,8 +201,11 @@ as_parts <- function(parts) {
 }
 
 part_shape <- function(x) {
+  if (is_tensor(x)) {
+    return(field_of(x, "shape"))
+  }
   if (is.null(x) || !is.atomic(x)) {
-    return(field_of(as_operand(x), "shape"))
+    return(shape(as_operand(x)))
   }
   if (!is.null(dim(x))) dim(x) else if (length(x) == 1L) integer() else length(x)
 }

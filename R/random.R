@@ -90,9 +90,6 @@ draw <- function(name, key, parameters, shape, dtype) {
 
 # One value, or one for each element.
 fit_parameter <- function(x, shape) {
-  if (is.numeric(x) && length(x) == 1L && !is.object(x)) {
-    return(x)
-  }
   extents <- if (inherits(x, "nv_tensor")) shape(x) else dim(x)
   if (length(extents) == 0L || identical(as.numeric(extents), as.numeric(shape))) {
     return(x)

@@ -40,7 +40,7 @@ nv_col_means <- function(operand, dims = 1L, dtype = NULL) {
 }
 
 row_dims <- function(operand, dims) {
-  rank <- length(if (is_tensor(operand)) field_of(operand, "shape") else part_shape(operand))
+  rank <- length(part_shape(operand))
   if (rank < 2L) {
     stop_joist("joist_shape_error", "rows and columns need rank 2 or more, not ", rank)
   }

@@ -56,11 +56,9 @@ sort_along <- function(op, operand, dim, decreasing) {
 #' @export
 sort.nv_tensor <- function(x, decreasing = FALSE, na.last = NA, # nolint: object_name_linter.
                            ...) {
-  if (...length() > 0L) {
-    check_no_dims("sort", "nv_sort()", ...)
-    if (isTRUE(list(...)$index.return)) {
-      stop_joist("joist_value_error", "sort() of tensors gives no positions; see nv_order()")
-    }
+  check_no_dims("sort", "nv_sort()", ...)
+  if (isTRUE(list(...)$index.return)) {
+    stop_joist("joist_value_error", "sort() of tensors gives no positions; see nv_order()")
   }
   sorted <- nv_sort(x, decreasing = decreasing)
   if (isTRUE(na.last) || !has_elements(x) || !is_float_dtype(x)) {

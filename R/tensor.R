@@ -254,8 +254,7 @@ as.vector.nv_tensor <- function(x, mode = "any") {
   if (identical(mode, "list")) {
     return(as.list(x))
   }
-  any <- identical(mode, "any") || identical(mode, "numeric")
-  out <- if (any) as_array(x) else as_array(x, mode)
+  out <- as_array(x, if (!identical(mode, "any") && !identical(mode, "numeric")) mode)
   dim(out) <- NULL
   out
 }

@@ -233,17 +233,16 @@ run_blocks <- function(program, f, ks) {
   })
 }
 
-# How many blocks are read at a time: one for each thread, of no more than 64 MB.
-blocks_at_once <- function(program) {
-  sizes <- vapply(program$leaves, function(leaf) {
+# Bytes that are read for a block.
+block_bytes <- function(program) {
+  sum(vapply(program$leaves, function(leaf) {
     if (is.null(leaf$array)) {
       return(0)
     }
     own <- leaf$extents
     own[leaf$map > 0L] <- program$chunks[leaf$map[leaf$map > 0L]]
     prod(pmin(own, leaf$extents)) * leaf$array$size
-  }, 0)
-  max(1, min(nv_get_threads(), 2^26 %/% max(1, sum(sizes))))
+  }, 0))
 }
 
 # Where the block of a result begins that these belong to.
@@ -280,8 +279,7 @@ tree_new <- function(combine) {
   )
 }
 
-combiner <- function(program) {
-  lasts <- program$lasts
+combiner <- function(lasts) {
   if (is.null(lasts)) {
     return(NULL)
   }

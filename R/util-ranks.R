@@ -9,7 +9,7 @@ groups_at_once <- 16L
 ranked_elements <- function(x, ranks) {
   nv_sort(nv_aval(dtype(x), 1L), 1L) # an error for a dtype without order
   key <- order_key(x)
-  width <- 8L * .Call(joist_r_dtype_size, key)
+  width <- bits_of(key)
   digit <- min(16L, width)
   found <- nv_tensor(integer(length(ranks)), dtype(key))
   for (shift in seq(width - digit, 0L, by = -digit)) {
@@ -51,22 +51,21 @@ digit_counts <- function(key, shift, digit, beginnings) {
 
 counted_bins <- function(index, bins) as_array(nv_compute(nv_tabulate(index, bins)), "double")
 
-unsigned_like <- function(dtype) {
-  paste0("ui", 8L * .Call(joist_r_dtype_size, nv_aval(dtype, integer())))
-}
+bits_of <- function(dtype) 8L * .Call(joist_r_dtype_size, dtype)
+unsigned_like <- function(dtype) paste0("ui", bits_of(dtype))
 
 # Unsigned numbers in the order of the elements: the sign bit of integers is turned, and all bits of
 # negative floats.
 order_key <- function(x) {
-  kind <- sub("[0-9]+$", "", format(dtype(x)))
+  kind <- dtype_kind(x)
   if (kind == "bool") {
     return(nv_convert(x, "ui8"))
   }
-  if (kind == "ui") {
+  if (kind == "uint") {
     return(x)
   }
   type <- unsigned_like(dtype(x))
-  if (kind == "i") {
+  if (kind == "int") {
     return(nv_bitwise_xor(nv_bitcast_convert(x, type), sign_bit(type)))
   }
   bits <- nv_bitcast_convert(x + nv_scalar(0, dtype(x)), type) # one zero
@@ -77,17 +76,16 @@ order_key <- function(x) {
 }
 
 from_order_key <- function(key, dtype) {
-  kind <- sub("[0-9]+$", "", format(dtype))
-  if (kind %in% c("bool", "ui")) {
+  kind <- dtype_kind(dtype)
+  if (kind %in% c("bool", "uint")) {
     return(nv_convert(key, dtype))
   }
   type <- unsigned_like(dtype)
   bits <- nv_bitwise_xor(key, sign_bit(type))
-  if (kind != "i") bits <- nv_ifelse(key < sign_bit(type), nv_bitwise_not(key), bits)
+  if (kind != "int") bits <- nv_ifelse(key < sign_bit(type), nv_bitwise_not(key), bits)
   nv_bitcast_convert(bits, dtype)
 }
 
 sign_bit <- function(type) {
-  width <- 8L * .Call(joist_r_dtype_size, nv_aval(type, integer()))
-  nv_shift_left(nv_scalar(1L, type), nv_scalar(width - 1L, type))
+  nv_shift_left(nv_scalar(1L, type), nv_scalar(bits_of(type) - 1L, type))
 }

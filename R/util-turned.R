@@ -1,8 +1,7 @@
 # Programs with the dims of everything turned around. The elements of a chunk that is stored in the
 # order of C are those of a tensor with the reverse extents: a program over such arrays runs on them
-# as they are, and nothing is transposed but what it gives.
-
-# (A large tensor is transposed part by part.)
+# as they are, and nothing is transposed but what it gives and what is in memory, a large tensor
+# part by part.
 
 # The program, turned if more bytes that it reads and writes are in the order of C than are not.
 turned_program <- function(program, target = NULL) {
@@ -10,7 +9,7 @@ turned_program <- function(program, target = NULL) {
   saved <- vapply(c(arrays, if (!is.null(target)) list(target)), function(array) {
     ranks <- seq_along(array$order)
     size <- prod(array$shape) * array$size
-    if (sum(array$shape > 1L) < 2L) {
+    if (is_line(array$shape)) {
       0
     } else if (identical(array$order, ranks)) {
       size
@@ -27,7 +26,7 @@ turned_program <- function(program, target = NULL) {
   saved <- c(saved, kept)
   if (is.null(target)) {
     saved <- c(saved, -sum(vapply(program$types, function(type) {
-      if (sum(shape(type) > 1L) < 2L) 0 else prod(shape(type)) * .Call(joist_r_dtype_size, type)
+      if (is_line(shape(type))) 0 else prod(shape(type)) * .Call(joist_r_dtype_size, type)
     }, 0)) / 2)
   }
   if (sum(saved) <= 0) {
@@ -66,6 +65,9 @@ turned_program <- function(program, target = NULL) {
   program$turned <- TRUE
   program
 }
+
+# Whether the order of the dims makes no difference.
+is_line <- function(extents) sum(extents > 1L) < 2L
 
 turned_array <- function(array) {
   array$shape <- rev(array$shape)

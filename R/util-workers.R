@@ -32,15 +32,15 @@ run_unit <- function(work, unit) {
     nv_set_threads(work$threads)
     on.exit(nv_set_threads(threads))
   }
-  f <- if (is.null(work$f)) compiled_for(work) else work$f
+  own <- if (is.null(work$functions)) kept_functions(work) else work$functions
   if (is.null(program$lasts)) {
-    return(run_each(work, f, vapply(unit, function(part) part$blocks, 0)))
+    return(run_each(work, own$block, vapply(unit, function(part) part$blocks, 0)))
   }
-  combine <- if (is.null(work$combine)) combiner(program) else work$combine
+  bytes <- block_bytes(program)
   lapply(unit, function(part) {
-    tree <- tree_new(combine)
-    for (ks in turns_of(program, part$blocks)) {
-      for (block in run_blocks(program, f, ks)) tree$add(block, 0L)
+    tree <- tree_new(own$combine)
+    for (ks in in_turns(part$blocks, bytes)) {
+      for (block in run_blocks(program, own$block, ks)) tree$add(block, 0L)
     }
     tree$result()
   })
@@ -48,7 +48,7 @@ run_unit <- function(work, unit) {
 
 # Blocks that are results as they are.
 run_each <- function(work, f, ks) {
-  done <- lapply(turns_of(work$program, ks), function(some) {
+  done <- lapply(in_turns(ks, block_bytes(work$program)), function(some) {
     blocks <- run_blocks(work$program, f, some)
     if (is.null(work$target)) {
       return(blocks)
@@ -59,17 +59,18 @@ run_each <- function(work, f, ks) {
   do.call(c, done)
 }
 
-turns_of <- function(program, ks) {
-  unname(split(ks, (seq_along(ks) - 1L) %/% blocks_at_once(program)))
+# What computes a block, and what puts parts together.
+functions_of <- function(program) {
+  list(block = block_function(program), combine = combiner(program$lasts))
 }
 
-# Compiled once for all units of a run that a worker gets.
-compiled_for <- function(work) {
+# A worker's, compiled once for all units of a run that it gets.
+kept_functions <- function(work) {
   if (!identical(counted$run, work$run)) {
     counted$run <- work$run
-    counted$f <- block_function(work$program)
+    counted$functions <- functions_of(work$program)
   }
-  counted$f
+  counted$functions
 }
 
 # Calls take(which, start, block) for every wanted block of each result, in their order, but not for
@@ -78,8 +79,9 @@ run_program <- function(program, take, retries, target = NULL, wanted = NULL) {
   if (is.null(wanted)) wanted <- seq_len(outer_count(program)) - 1
   workers <- worker_count()
   work <- list(program = program, target = target)
-  combine <- combiner(program)
-  tree <- tree_new(combine)
+  own <- functions_of(program)
+  if (workers == 1L) work$functions <- own
+  tree <- tree_new(own$combine)
   each_unit(work, work_units(program, wanted, workers), workers, retries, function(unit, got) {
     for (k in seq_along(unit)) {
       part <- unit[[k]]
@@ -87,7 +89,7 @@ run_program <- function(program, take, retries, target = NULL, wanted = NULL) {
       tree$add(got[[k]], part$level)
       if (!part$ends) next
       blocks <- finish_block(program, tree$result())
-      tree <<- tree_new(combine)
+      tree <<- tree_new(own$combine)
       for (j in seq_along(blocks)) {
         take(j, result_start(program, part$blocks[1L], j), blocks[[j]])
       }
@@ -108,8 +110,6 @@ worker_count <- function() {
 each_unit <- function(work, units, workers, retries, take) {
   step <- progress_of(units$count)
   if (workers == 1L) {
-    work$f <- block_function(work$program)
-    work$combine <- combiner(work$program)
     for (k in seq_len(units$count)) {
       unit <- units$at(k)
       take(unit, run_unit(work, unit))

@@ -123,14 +123,8 @@ each_chunk <- function(start, stop, chunks, f) {
 # The parts from each of `starts` to the same of `stops`.
 read_parts <- function(array, starts, stops) {
   chunks <- array$chunks
-  wanted <- list() # a part and a chunk that it touches
   out <- vector("list", length(starts))
-  for (k in seq_along(starts)) {
-    each_chunk(starts[[k]], stops[[k]], chunks, function(at, low, high) {
-      wanted[[length(wanted) + 1L]] <<- list(part = k, at = at, low = low, high = high)
-    })
-  }
-  for (some in in_turns(wanted, prod(chunks) * array$size)) {
+  for (some in touched_chunks(array, starts, stops)) {
     found <- read_chunks(array, lapply(some, function(one) one$at))
     for (j in seq_along(some)) {
       one <- some[[j]]
@@ -156,6 +150,17 @@ read_parts <- function(array, starts, stops) {
   out
 }
 
+# The chunks that each part touches, and where, in turns.
+touched_chunks <- function(array, starts, stops) {
+  touched <- list()
+  for (k in seq_along(starts)) {
+    each_chunk(starts[[k]], stops[[k]], array$chunks, function(at, low, high) {
+      touched[[length(touched) + 1L]] <<- list(part = k, at = at, low = low, high = high)
+    })
+  }
+  in_turns(touched, prod(array$chunks) * array$size)
+}
+
 # As many at a time as there are threads, of no more than this many bytes.
 in_turns <- function(all, bytes) {
   if (length(all) == 0L) {
@@ -167,14 +172,8 @@ in_turns <- function(all, bytes) {
 
 # Writes `values` from `starts` on. Chunks that are not written as a whole are read before.
 write_parts <- function(array, starts, values) {
-  wanted <- list()
-  for (k in seq_along(starts)) {
-    start <- starts[[k]]
-    each_chunk(start, start + shape(values[[k]]) - 1L, array$chunks, function(at, low, high) {
-      wanted[[length(wanted) + 1L]] <<- list(part = k, at = at, low = low, high = high)
-    })
-  }
-  for (some in in_turns(wanted, prod(array$chunks) * array$size)) {
+  stops <- Map(function(start, value) start + shape(value) - 1L, starts, values)
+  for (some in touched_chunks(array, starts, stops)) {
     made <- lapply(some, function(one) {
       start <- starts[[one$part]]
       corner <- as.integer((one$at - 1L) * array$chunks)

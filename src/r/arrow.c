@@ -74,24 +74,24 @@ static bool may_be(SEXP pointer, const char *class, const char *tag) {
   return own == R_NilValue || own == Rf_install(tag);
 }
 
-static struct ArrowArray *array_of(SEXP pointer) {
-  const bool known = may_be(pointer, "nanoarrow_array", array_tag);
+static void *address(SEXP pointer, bool known, const char *argument) {
   if (!known || R_ExternalPtrAddr(pointer) == NULL)
-    joist_r_stop(JOIST_ERROR_VALUE, "`array` must be an external pointer to Arrow's structure");
+    joist_r_stop(JOIST_ERROR_VALUE, "`%s` must be an external pointer to Arrow's structure",
+                 argument);
   return R_ExternalPtrAddr(pointer);
+}
+
+static struct ArrowArray *array_of(SEXP pointer) {
+  return address(pointer, may_be(pointer, "nanoarrow_array", array_tag), "array");
 }
 
 static struct ArrowSchema *schema_of(SEXP pointer) {
-  const bool known = may_be(pointer, "nanoarrow_schema", schema_tag);
-  if (!known || R_ExternalPtrAddr(pointer) == NULL)
-    joist_r_stop(JOIST_ERROR_VALUE, "`schema` must be an external pointer to Arrow's structure");
-  return R_ExternalPtrAddr(pointer);
+  return address(pointer, may_be(pointer, "nanoarrow_schema", schema_tag), "schema");
 }
 
 SEXP joist_r_arrow_address(SEXP pointer) {
-  if (TYPEOF(pointer) != EXTPTRSXP || R_ExternalPtrAddr(pointer) == NULL)
-    joist_r_stop(JOIST_ERROR_VALUE, "`pointer` must be an external pointer to Arrow's structure");
-  return Rf_ScalarReal((double)(uintptr_t)R_ExternalPtrAddr(pointer));
+  const void *const found = address(pointer, TYPEOF(pointer) == EXTPTRSXP, "pointer");
+  return Rf_ScalarReal((double)(uintptr_t)found);
 }
 
 /* ---- to Arrow ---- */

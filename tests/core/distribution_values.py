@@ -115,44 +115,45 @@ print("/* Written by distribution_values.py: VALUE(function, operands, logarithm
 print(" * SLOPES(function, operands, slopes by the shapes) */")
 SHAPES = [0.01, 0.3, 1, 2.5, 17, 150, 299.5, 301, 4000, 1e5]
 FAR = [-12, -4, -1, -0.3, 0, 0.3, 1, 4, 12]
-for a in SHAPES:
-    for k in FAR:
-        x = max(float(a + k * a**0.5), 0.001 * a * 2.0**k)
-        lower = x < a if a >= 1 else x < 0.3 * a
-        value = log_gamma_share(mpf(a), mpf(x), lower)
-        print(line("GAMMA_LOWER" if lower else "GAMMA_UPPER", [a, x], value))
+
+
+def gamma_points():
+    for a in SHAPES:
+        for k in FAR:
+            yield a, k, max(float(a + k * a**0.5), 0.001 * a * 2.0**k)
+
+
+def beta_points():
+    for a in SHAPES:
+        for b in random.sample(SHAPES, 4):
+            middle, spread = a / (a + b), (a * b / (a + b) ** 3) ** 0.5
+            for k in random.sample(FAR, 3):
+                x = min(max(middle + k * spread, middle / 1000), 1 - (1 - middle) / 1024)
+                yield a, b, x, x < middle
+
+
+for a, k, x in gamma_points():
+    lower = x < a if a >= 1 else x < 0.3 * a
+    value = log_gamma_share(mpf(a), mpf(x), lower)
+    print(line("GAMMA_LOWER" if lower else "GAMMA_UPPER", [a, x], value))
 # What is all but 1 keeps the digits of what it lacks.
 for a, x in [(1e-10, 0.5), (1e-10, 3), (1e-3, 1e-20)]:
     print(line("GAMMA_UPPER", [a, x], log_gamma_share(mpf(a), mpf(x), False)))
 for a, b, x in [(1e-10, 3, 0.1), (1e-10, 3, 0.6), (1e-3, 500, 1e-20), (0.2, 1e-9, 0.7)]:
     print(line("BETA_UPPER", [a, b, x], log_beta_share(mpf(a), mpf(b), mpf(x), False)))
-for a in SHAPES:
-    for b in random.sample(SHAPES, 4):
-        mean, spread = a / (a + b), (a * b / (a + b) ** 3) ** 0.5
-        for k in random.sample(FAR, 3):
-            x = mean + k * spread
-            x = min(max(x, mean / 1000), 1 - (1 - mean) / 1024)
-            lower = x < mean
-            value = log_beta_share(mpf(a), mpf(b), mpf(x), lower)
-            print(line("BETA_LOWER" if lower else "BETA_UPPER", [a, b, x], value))
+for a, b, x, lower in beta_points():
+    value = log_beta_share(mpf(a), mpf(b), mpf(x), lower)
+    print(line("BETA_LOWER" if lower else "BETA_UPPER", [a, b, x], value))
 for a in SHAPES + [1e10, 1e15]:
     for b in random.sample(SHAPES + [1e10], 3):
         print(line("LOG_BETA", [a, b], log_beta(mpf(a), mpf(b))))
         print(line("POISSON", [a, b], log_poisson(mpf(a), mpf(b))))
         x = random.uniform(0, 1) * a / (a + b)
         print(line("BINOMIAL", [a, b, x], log_binomial(mpf(a), mpf(b), mpf(x))))
-for a in SHAPES:
-    for k in FAR:
-        x = max(float(a + k * a**0.5), 0.001 * a * 2.0**k)
-        for lower in (False, True) if abs(k) < 1 else (k < 0,):
-            by = gamma_slope(mpf(a), mpf(x), lower)
-            print(slopes("GAMMA_LOWER" if lower else "GAMMA_UPPER", [a, x, 0], [by]))
-for a in SHAPES:
-    for b in random.sample(SHAPES, 4):
-        mean, spread = a / (a + b), (a * b / (a + b) ** 3) ** 0.5
-        for k in random.sample(FAR, 3):
-            x = mean + k * spread
-            x = min(max(x, mean / 1000), 1 - (1 - mean) / 1024)
-            lower = x < mean
-            by = beta_slopes(mpf(a), mpf(b), mpf(x), lower)
-            print(slopes("BETA_LOWER" if lower else "BETA_UPPER", [a, b, x], list(by)))
+for a, k, x in gamma_points():
+    for lower in (False, True) if abs(k) < 1 else (k < 0,):
+        by = gamma_slope(mpf(a), mpf(x), lower)
+        print(slopes("GAMMA_LOWER" if lower else "GAMMA_UPPER", [a, x, 0], [by]))
+for a, b, x, lower in beta_points():
+    by = beta_slopes(mpf(a), mpf(b), mpf(x), lower)
+    print(slopes("BETA_LOWER" if lower else "BETA_UPPER", [a, b, x], list(by)))
