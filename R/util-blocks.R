@@ -143,9 +143,7 @@ part_of_reduction <- function(node, x, type) {
   op <- if (node$op == "mean") "reduce_sum" else node$op
   attributes <- list(dims = dims, drop = FALSE)
   if (op %in% c("reduce_sum", "reduce_prod")) {
-    wide <- dtype(.Call(joist_r_part_type, op, type))
-    attributes$dtype <- wide
-    if (node$op == "mean") x <- nv_convert(x, wide)
+    attributes$dtype <- dtype(.Call(joist_r_part_type, op, type))
   }
   apply_under(op, list(x), attributes, node$rules)
 }
