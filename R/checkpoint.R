@@ -27,16 +27,12 @@ nv_checkpoint <- function(f) {
   function(...) {
     arguments <- list(...)
     if (tracing$depth == 0L) {
-      return(call_function(f, arguments))
+      return(one_tensor(call_function(f, arguments), arguments, "nv_checkpoint"))
     }
-    leaves <- Filter(function(leaf) inherits(leaf, "nv_traced"), leaves_of(arguments))
+    leaves <- traced_leaves(arguments)
     stopped <- replace_traced(arguments, lapply(leaves, nv_stop_gradient))
     first <- .Call(joist_r_trace_length, tracing$trace)
-    value <- call_function(f, stopped)
-    if (!is_tensor(value)) {
-      stop_joist("joist_value_error", "the function of nv_checkpoint() must return one tensor")
-    }
-    value <- traced_constant(value)
+    value <- traced_constant(one_tensor(call_function(f, stopped), arguments, "nv_checkpoint"))
     own <- vapply(leaves_of(stopped), field_of_traced, 0L)
     captured <- .Call(joist_r_trace_captured, tracing$trace, list(value), first)
     captured <- Filter(function(x) !field_of(x, "value") %in% own && is_float_dtype(x), captured)
@@ -59,9 +55,16 @@ held <- function(x, g) {
 
 field_of_traced <- function(x) if (inherits(x, "nv_traced")) field_of(x, "value") else -1L
 
+are_traced <- function(leaves) vapply(leaves, inherits, NA, "nv_traced")
+
+traced_leaves <- function(arguments) {
+  leaves <- leaves_of(arguments)
+  leaves[are_traced(leaves)]
+}
+
 # Nested lists with other tensors for those of the trace, in their order.
 replace_traced <- function(arguments, tensors) {
   leaves <- leaves_of(arguments)
-  leaves[vapply(leaves, inherits, NA, "nv_traced")] <- tensors
+  leaves[are_traced(leaves)] <- tensors
   refill(arguments, leaves)
 }

@@ -121,13 +121,15 @@ directions <- function(given, like, name) {
 #' @param f A function that returns one float tensor.
 #' @param rule A function of the cotangent of the value, the value, and the arguments of `f` as they
 #'   were given. It returns a list with the cotangent of each argument, of its shape or one that
-#'   broadcasting made of it; `NULL` for one without. They are cast to the dtypes of the arguments.
+#'   broadcasting made of it; `NULL` for one without. That of a nested list is such a list, too.
+#'   They are cast to the dtypes of the arguments.
 #' @return `nv_stop_gradient()`: a tensor of the dtype, ambiguity, shape and values of `x`.
-#'   `custom_gradient()`: a function of the arguments of `f`, of which tensors are differentiated
-#'   by and all else is passed on. Tensors from outside that `f` uses count as constants.
+#'   `custom_gradient()`: a function of the arguments of `f`, of which tensors and nested lists of
+#'   them are differentiated by and all else is passed on. Tensors from outside that `f` uses count
+#'   as constants.
 #' @section Errors: `joist_value_error` for what is no tensor or no function, for a value of `f`
 #'   that is no tensor, and for a `rule` that returns no list of as many elements as there are
-#'   arguments.
+#'   arguments, or another list than an argument is.
 #' @examples
 #' gradient(function(x) x * nv_stop_gradient(x))(nv_scalar(3))
 #' # The derivative of rounding, as if it did nothing.
@@ -146,29 +148,54 @@ custom_gradient <- function(f, rule) {
   rule <- traceable(match.fun(rule), "rule")
   function(...) {
     arguments <- list(...)
-    traced <- which(vapply(arguments, inherits, NA, "nv_traced"))
-    if (length(traced) == 0L) {
-      return(f(...))
+    leaves <- traced_leaves(arguments)
+    if (length(leaves) == 0L) {
+      return(one_tensor(f(...), arguments, "custom_gradient"))
     }
-    stopped <- arguments
-    stopped[traced] <- lapply(arguments[traced], nv_stop_gradient)
-    value <- call_function(f, stopped)
-    if (!is_tensor(value)) {
-      stop_joist("joist_value_error", "the function of a custom gradient must return one tensor")
-    }
+    stopped <- replace_traced(arguments, lapply(leaves, nv_stop_gradient))
+    value <- one_tensor(call_function(f, stopped), arguments, "custom_gradient")
     own_rule <- function(g, x, y) {
-      arguments[traced] <- x[-1L]
-      parts <- call_function(rule, c(list(g, y), arguments))
-      if (!is.list(parts) || is.object(parts) || length(parts) != length(arguments)) {
-        stop_joist(
-          "joist_value_error", "the rule of a custom gradient must return a list of ",
-          length(arguments), " cotangents, one for each argument"
-        )
-      }
-      c(list(NULL), unname(parts)[traced])
+      parts <- call_function(rule, c(list(g, y), replace_traced(arguments, x[-1L])))
+      parts <- leaf_cotangents(if (is.list(parts)) unname(parts) else parts, unname(arguments))
+      c(list(NULL), parts[are_traced(leaves_of(arguments))])
     }
-    marked(c(list(value), unname(arguments)[traced]), own_rule)
+    marked(c(list(value), leaves), own_rule)
   }
+}
+
+# What a function of tensors returns, which is to be one tensor.
+one_tensor <- function(value, arguments, name) {
+  if (!is_tensor(value) && any(vapply(leaves_of(arguments), is_tensor, NA))) {
+    stop_joist("joist_value_error", "the function of ", name, "() must return one tensor")
+  }
+  value
+}
+
+# What a rule gives for each leaf of `x`; NULL for those of which it gives none.
+leaf_cotangents <- function(parts, x, at = "") {
+  if (is.null(x)) {
+    return(list())
+  }
+  if (!is.list(x) || is.object(x)) {
+    return(list(parts))
+  }
+  if (nzchar(at) && is.null(parts)) {
+    return(vector("list", length(leaves_of(x))))
+  }
+  fits <- is.list(parts) && !is.object(parts) && length(parts) == length(x) &&
+    (is.null(names(parts)) || identical(names(parts), names(x)))
+  if (!fits) {
+    stop_joist(
+      "joist_value_error", "the rule of a custom gradient must return ",
+      if (nzchar(at)) {
+        paste0("NULL or a list like argument ", at, " for it")
+      } else {
+        paste0("a list of ", length(x), ", a cotangent for each argument")
+      }
+    )
+  }
+  at <- if (nzchar(at)) rep(at, length(x)) else seq_along(x)
+  do.call(c, unname(Map(leaf_cotangents, parts, x, as.character(at))))
 }
 
 #' Gradients beside differences

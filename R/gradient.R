@@ -134,7 +134,7 @@ check_scalar <- function(value) {
   }
   if (!is_float_dtype(value)) {
     stop_joist(
-      "joist_dtype_error", "a gradient needs a function that returns one float scalar, not a ",
+      "joist_dtype_error", "a gradient needs a function that returns one float scalar, not ",
       format(dtype(value))
     )
   }

@@ -13,7 +13,8 @@
 #' the list `init` gets its elements one by one. `body` returns the next state, in the structure of
 #' `init`: the element that is named, or at the position. Whatever else functions use from outside
 #' is constant in the loop. They are traced, as in `jit()`: R's own `if` and `while` cannot look at
-#' tensors there, and what R does besides is done once, not in each turn.
+#' tensors there, and what R does besides is done once, not in each turn. Operations on constants
+#' are traced, too.
 #'
 #' @param init The state before the first turn: a tensor, an R number, or a nested list.
 #' @param cond A function of the state that gives one bool.
@@ -208,6 +209,9 @@ within_body <- function(body, expr) {
   tracing$trace <- body
   expr
 }
+
+# In a body all operations are traced; this is for those whose values are needed at once.
+outside_bodies <- function(expr) within_body(NULL, expr)
 
 end_body <- function(traced, outputs = function() traced$outputs) {
   within_body(traced$body, .Call(joist_r_body_end, traced$body, outputs()))

@@ -100,12 +100,12 @@ nv_seq <- function(from, to, by = NULL, dtype = NULL, ambiguous = FALSE, device 
     }
   }
   dtype <- as_dtype(if (is.null(dtype)) sequence_dtype(given) else dtype)
-  x <- switch(dtype_kind(dtype),
+  x <- outside_bodies(switch(dtype_kind(dtype),
     int = ,
     uint = whole_sequence(given, dtype),
     float = float_sequence(lapply(given, one_double)),
     stop_joist("joist_dtype_error", "nv_seq() gives integers and floats, not ", format(dtype))
-  )
+  ))
   place_on(nv_convert(x, dtype, ambiguous), device)
 }
 

@@ -61,7 +61,7 @@ sort.nv_tensor <- function(x, decreasing = FALSE, na.last = NA, # nolint: object
     stop_joist("joist_value_error", "sort() of tensors gives no positions; see nv_order()")
   }
   sorted <- nv_sort(x, decreasing = decreasing)
-  if (isTRUE(na.last) || !has_elements(x) || !is_float_dtype(x)) {
+  if (isTRUE(na.last) || !has_elements(sorted) || !is_float_dtype(x)) {
     return(sorted)
   }
   n <- length(sorted)

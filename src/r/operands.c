@@ -127,7 +127,10 @@ static _Noreturn void refuse(SEXP x) {
     joist_r_stop(JOIST_ERROR_VALUE,
                  "a list is not an array of numbers; call unlist() or simplify2array() first");
   joist_r_stop(JOIST_ERROR_VALUE, "%s is neither a tensor nor an array of numbers",
-               x == R_NilValue ? "NULL" : Rf_type2char(TYPEOF(x)));
+               x == R_NilValue        ? "NULL"
+               : Rf_isFunction(x)     ? "a function"
+               : TYPEOF(x) == LANGSXP ? "a call"
+                                      : Rf_type2char(TYPEOF(x)));
 }
 
 /* The host type of an R vector that can be an operand; false if it cannot. */

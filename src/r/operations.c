@@ -234,13 +234,15 @@ SEXP joist_r_apply(const struct joist_rules *rules, joist_op op, struct joist_r_
   const bool by_value = joist_r_by_value(rules) || joist_r_recording();
   const bool compares = joist_op_class(op) == JOIST_CLASS_COMPARE ||
                         (joist_op_class(op) == JOIST_CLASS_POSITION && n > 1);
-  bool traced = joist_r_body != R_NilValue, abstract = false;
+  bool traced = false, abstract = false;
   for (size_t k = 0; k < n; k++) {
     traced |= values[k].form == JOIST_R_TRACED;
     abstract |= values[k].form == JOIST_R_ABSTRACT;
     if (by_value || (compares && values[k].form == JOIST_R_LITERAL)) joist_r_read_range(&values[k]);
     if (compares) values[k].compared = compared_with(values, n, k);
   }
+  /* In a body all operations are traced but those of nv_aval(). */
+  traced |= joist_r_body != R_NilValue && !abstract;
   if (traced && !joist_r_recording()) return joist_r_trace_apply(rules, op, values, n, attributes);
   struct joist_argument few[FEW];
   struct joist_argument *const arguments =

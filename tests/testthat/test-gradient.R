@@ -433,6 +433,30 @@ test_that("derivatives stop and are replaced where the user says so", {
     check_gradient(function(x) sum(wrong(x)), x), "element 2",
     class = "joist_value_error"
   )
+  # Arguments that are nested lists have cotangents of their structure.
+  rule <- function(cotangent, value, p, x) {
+    list(list(w = cotangent * 2, deep = list(NULL, cotangent * 3)), cotangent * 5)
+  }
+  nested <- custom_gradient(function(p, x) sum(p$w * x + p$deep[[2]]), rule)
+  p <- list(w = x, deep = list(nv_scalar(7), x))
+  for (slopes in list(gradient(nested), jit(gradient(nested)))) {
+    found <- slopes(p, x)
+    expect_identical(lapply(found[[1]]$deep, as.double), list(0, c(3, 3)))
+    expect_identical(as.double(found[[1]]$w), c(2, 2))
+    expect_identical(as.double(found[[2]]), c(5, 5))
+  }
+  for (part in list(1, list(1), list(deep = list(1, 1), w = 1), list(w = 1, deep = list(1)))) {
+    other <- custom_gradient(function(p, x) sum(p$w * x), function(...) list(part, NULL))
+    expect_error(gradient(other)(p, x), "like argument 1", class = "joist_value_error")
+  }
+  none <- custom_gradient(function(p, x) sum(p$w * x), function(...) list(NULL, 1))
+  expect_identical(as.double(gradient(none)(p, x)[[1]]$w), c(0, 0))
+  # A value that is no tensor is refused with and without a trace.
+  for (f in list(custom_gradient(list, list), nv_checkpoint(list))) {
+    expect_error(f(x), "must return one tensor", class = "joist_value_error")
+    expect_error(jit(f)(x), "must return one tensor", class = "joist_value_error")
+  }
+  expect_identical(custom_gradient(function(x) x * 2, list)(3), 6)
   table <- check_gradient(function(x, y) sum(x * y), x, y = 2, wrt = "x")
   expect_identical(table$argument, c("x", "x"))
   expect_equal(table$gradient, c(2, 2))
@@ -441,7 +465,7 @@ test_that("derivatives stop and are replaced where the user says so", {
 test_that("what has no gradient is an error that says so", {
   x <- nv_tensor(c(1, 2))
   expect_error(gradient(function(x) x)(x), "shape {2}", class = "joist_shape_error", fixed = TRUE)
-  expect_error(gradient(function(x) sum(x > 0))(x), "not a i64", class = "joist_dtype_error")
+  expect_error(gradient(function(x) sum(x > 0))(x), "not i64", class = "joist_dtype_error")
   expect_error(gradient(function(x) list(x))(x), "one float scalar", class = "joist_value_error")
   for (bad in list(1L, TRUE, nv_tensor(1L), nv_tensor(1i))) {
     expect_error(gradient(function(x) sum(x))(bad), "`x`", class = "joist_dtype_error")

@@ -304,6 +304,28 @@ test_that("a jitted function and constants work in a body", {
   )
 })
 
+test_that("sequences and what infers dtypes work in a body as outside", {
+  x <- nv_tensor(c(10, 20, 30))
+  makers <- list(
+    function() nv_seq(1, 3), function() nv_seq(3L, 1L), function() nv_seq(0, 1, by = 0.5),
+    function() nv_linspace(1, 3, 3), function() nv_einsum("i,i->i", nv_tensor(1:3), 2:4),
+    function() sort(nv_tensor(c(3, 1, 2)))
+  )
+  wanted <- list(1:3, 3:1, c(0, 0.5, 1), 1:3, 1:3 * 2:4, 1:3)
+  Map(function(make, wanted) {
+    body <- function(i, x) x + make()
+    for (loop in list(function(x) nv_for(2L, x, body), jit(function(x) nv_for(2L, x, body)))) {
+      expect_equal(as.double(loop(x)), c(10, 20, 30) + 2 * wanted)
+    }
+    chosen <- nv_if(x[[1]] > 0, make(), make())
+    expect_identical(list(as_array(chosen), dtype(chosen)), list(as_array(make()), dtype(make())))
+  }, makers, wanted)
+  expect_error(
+    nv_for(2L, x, function(i, x) x + nv_seq(1L, i)), "decides about shapes|not known",
+    class = "joist_value_error"
+  )
+})
+
 test_that("bodies with loops of R are traced compiled, as functions of jit() are", {
   before <- compiler::enableJIT(0L)
   on.exit(compiler::enableJIT(before))

@@ -62,3 +62,11 @@ test_that("expect_equal_tensor() has the tolerance of the dtype", {
   expect_failure(expect_equal_tensor(nv_tensor(1), 1), "numeric")
   expect_error(expect_equal_tensor(1, 1), class = "joist_value_error")
 })
+
+test_that("what is no number is named as R users name it", {
+  x <- nv_tensor(c(1, 2))
+  expect_error(gradient(function(x) sum(nv_tensor(1:3)))(x), "float scalar, not i64$")
+  expect_error(jit(function(f, x) f(x))(sqrt, x), "^a function is neither a tensor")
+  expect_error(jit(function(f, x) f(x))(mean, x), "^a function is neither a tensor")
+  expect_error(nv_tensor(quote(x + y)), "^a call is neither a tensor")
+})
