@@ -56,7 +56,9 @@
 #' @param chunks The extents of a chunk of the result, or one number for all dimensions; `NULL` for
 #'   those of the blocks of `x`, and otherwise for chunks of about a million elements.
 #' @param resume Whether to go on with an array that `nv_store()` of the same program began: chunks
-#'   that are there are kept. The array has the program in its attributes, as `joist_program`.
+#'   that are there are kept. The array has the program in its attributes, as `joist_program`. Two
+#'   programs are the same if they read the same arrays of stores, by name, the same mapped files,
+#'   which must not have changed, and equal tensors.
 #' @param retries How often a block is tried again.
 #' @return `nv_chunked()`: a chunked tensor, as ambiguous as `x` is. `nv_compute()`: a tensor of the
 #'   dtype of `x`, as ambiguous as it is. `nv_store()`: the chunked tensor that it wrote, of a known
@@ -279,12 +281,18 @@ block_extents <- function(program) {
   program$chunks[program$outer]
 }
 
-# Of an operand. R numbers are not rounded to the dtype that they have alone.
-exact_bytes <- function(x) {
-  if (!is_tensor(x) && is.numeric(x)) {
-    return(writeBin(as.vector(unclass(x)), raw(), endian = "little"))
+# What tells the elements of an operand from others: the place of a mapped tensor in its file, or a
+# checksum. R numbers are not rounded to the dtype that they have alone.
+fingerprint <- function(x) {
+  if (is_tensor(x)) {
+    place <- .Call(joist_r_mapped_place, x)
+    if (!is.null(place)) {
+      return(paste(c("file", place), collapse = " "))
+    }
   }
-  nv_write_bin(as_operand(x), endian = "little")
+  plain <- !is_tensor(x) && is.numeric(x)
+  bytes <- if (plain) writeBin(as.vector(unclass(x)), raw(), endian = "little")
+  paste(rev(checksum("crc32c", if (plain) bytes else as_operand(x))), collapse = "")
 }
 
 # A program as text, a line for each array and operation.
@@ -297,13 +305,15 @@ program_text <- function(x) {
   }
   name_of <- function(y) {
     if (!is_chunked(y)) {
-      sum <- checksum("crc32c", exact_bytes(y))
-      return(add(paste0(type_text(as_operand(y)), " ", paste(rev(sum), collapse = ""))))
+      return(add(paste(type_text(as_operand(y)), fingerprint(y))))
     }
     node <- node_in(y)
     if (is_source(y)) {
-      where <- "in memory"
-      if (node$kind == "zarr") where <- paste0(node$array$store$name, "/", node$array$node)
+      where <- if (node$kind == "zarr") {
+        paste0(node$array$store$name, "/", node$array$node)
+      } else {
+        fingerprint(node$tensor)
+      }
       chunks <- paste(chunks_of(y), collapse = "x")
       return(add(paste0(type_text(y), " ", where, ", chunks ", chunks)))
     }

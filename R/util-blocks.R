@@ -143,9 +143,7 @@ part_of_reduction <- function(node, x, type) {
   op <- if (node$op == "mean") "reduce_sum" else node$op
   attributes <- list(dims = dims, drop = FALSE)
   if (op %in% c("reduce_sum", "reduce_prod")) {
-    wide <- dtype(.Call(joist_r_part_type, op, type))
-    attributes$dtype <- wide
-    if (node$op == "mean") x <- nv_convert(x, wide)
+    attributes$dtype <- dtype(.Call(joist_r_part_type, op, type))
   }
   apply_under(op, list(x), attributes, node$rules)
 }
@@ -154,9 +152,14 @@ part_of_reduction <- function(node, x, type) {
 # (Chan, Golub and LeVeque 1983). One pass: distances are from the first elements, which are no
 # further from the mean than the spread allows.
 moments <- function(x, dims) {
-  n <- nv_scalar(as.numeric(prod(shape(x)[dims])), "f64")
-  at_first <- lapply(seq_along(shape(x)), function(d) if (d %in% dims && shape(x)[d] > 0L) 1L)
-  first <- in_double(.Call(joist_r_subset, x, at_first, FALSE, FALSE))
+  count <- as.numeric(prod(shape(x)[dims]))
+  n <- nv_scalar(count, "f64")
+  first <- if (count > 0) {
+    at_first <- lapply(seq_along(shape(x)), function(d) if (d %in% dims) 1L)
+    in_double(.Call(joist_r_subset, x, at_first, FALSE, FALSE))
+  } else {
+    nv_fill(0, replace(shape(x), dims, 1L), "f64")
+  }
   distance <- in_double(x) - first
   sums <- nv_reduce_sum(distance, dims, FALSE)
   squares <- nv_reduce_sum(square_size(distance), dims, FALSE)

@@ -166,8 +166,9 @@ in_turns <- function(all, bytes) {
   if (length(all) == 0L) {
     return(list())
   }
+  n <- length(all)
   at_once <- max(1, min(nv_get_threads(), 2^26 %/% max(1, bytes)))
-  unname(split(all, (seq_along(all) - 1L) %/% at_once))
+  lapply(seq.int(1, n, at_once), function(first) all[seq.int(first, min(n, first + at_once - 1))])
 }
 
 # Writes `values` from `starts` on. Chunks that are not written as a whole are read before.

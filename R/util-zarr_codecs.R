@@ -66,7 +66,7 @@ encode_chunk <- function(chunk, array) {
   bytes
 }
 
-checksum <- function(name, bytes) .Call(joist_r_checksum, name, bytes)
+checksum <- function(name, x) .Call(joist_r_checksum, name, x)
 
 # No more than `most` bytes and some, for a checksum.
 decode_bytes <- function(bytes, codec, most) {

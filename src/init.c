@@ -88,6 +88,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(joist_r_read_safetensors, 5),
     ENTRY(joist_r_write_safetensors, 3),
     ENTRY(joist_r_share, 1),
+    ENTRY(joist_r_mapped_place, 1),
     ENTRY(joist_r_to_dlpack, 2),
     ENTRY(joist_r_from_dlpack, 1),
     ENTRY(joist_r_dlpack_take, 1),

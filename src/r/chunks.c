@@ -208,13 +208,21 @@ SEXP joist_r_pack(SEXP codec, SEXP bytes, SEXP size) {
   return result;
 }
 
-SEXP joist_r_checksum(SEXP name, SEXP bytes) {
+SEXP joist_r_checksum(SEXP name, SEXP x) {
   const char *const which = joist_r_string(name, "name");
-  if (TYPEOF(bytes) != RAWSXP) joist_r_stop(JOIST_ERROR_VALUE, "`bytes` must be a raw vector");
   uint32_t (*const sum)(const void *, size_t) = strcmp(which, "crc32") == 0    ? joist_crc32
                                                 : strcmp(which, "crc32c") == 0 ? joist_crc32c
                                                                                : joist_adler32;
-  const uint32_t number = sum(RAW(bytes), (size_t)XLENGTH(bytes));
+  uint32_t number;
+  if (TYPEOF(x) == RAWSXP) {
+    number = sum(RAW(x), (size_t)XLENGTH(x));
+  } else {
+    struct joist_r_value value;
+    SEXP kept = PROTECT(joist_r_read_to_write(x, &value));
+    number = sum(value.data, value.count * joist_dtype_size(value.argument.operand.type.dtype));
+    (void)kept;
+    UNPROTECT(1);
+  }
   SEXP result = Rf_allocVector(RAWSXP, 4);
   for (int k = 0; k < 4; k++) RAW(result)[k] = (Rbyte)(number >> (8 * k) & 0xff);
   return result;

@@ -23,7 +23,8 @@ SEXP joist_r_codecs(void);
  * packed, of elements of so many bytes. */
 SEXP joist_r_unpack(SEXP codec, SEXP bytes, SEXP most);
 SEXP joist_r_pack(SEXP codec, SEXP bytes, SEXP size);
-/* "crc32", "crc32c" or "adler32" of a raw vector, as four bytes, the lowest first. */
-SEXP joist_r_checksum(SEXP name, SEXP bytes);
+/* "crc32", "crc32c" or "adler32" of a raw vector or of the elements of a tensor as they are in
+ * memory, as four bytes, the lowest first. */
+SEXP joist_r_checksum(SEXP name, SEXP x);
 
 #endif

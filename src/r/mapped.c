@@ -60,9 +60,8 @@ static SEXP number_text(uint64_t number) {
   return Rf_mkChar(text);
 }
 
-static SEXP state_of(SEXP x) {
+static SEXP place_text(SEXP x) {
   const struct place *const place = place_of(x);
-  if (!place->shared) return NULL; /* its elements are sent */
   const struct joist_file *const file = &file_of(x)->file;
   uint64_t sample;
   const int code = joist_file_sample(file, place->from, place->bytes, &sample);
@@ -80,6 +79,9 @@ static SEXP state_of(SEXP x) {
   UNPROTECT(1);
   return state;
 }
+
+/* The elements of others are sent. */
+static SEXP state_of(SEXP x) { return place_of(x)->shared ? place_text(x) : NULL; }
 
 static bool read_number(SEXP state, int k, uint64_t *number) {
   const char *const text = CHAR(STRING_ELT(state, k));
@@ -195,4 +197,12 @@ SEXP joist_r_share(SEXP x) {
   SEXP shared = joist_r_tensor(payload, value.argument.operand.type, &value.argument.shape);
   UNPROTECT(2);
   return shared;
+}
+
+SEXP joist_r_mapped_place(SEXP x) {
+  struct joist_r_value value;
+  joist_r_read(joist_r_rules(R_NilValue), x, &value);
+  const bool as_the_file =
+      joist_r_altrep_has(&family, value.payload) && !place_of(value.payload)->touched;
+  return as_the_file ? place_text(value.payload) : R_NilValue;
 }

@@ -18,5 +18,8 @@ void joist_r_map_init(void);
 
 /* .Call: the tensor over a map of its own, which is sent to other processes by path. */
 SEXP joist_r_share(SEXP x);
+/* .Call: a character vector that tells the file and the place in it of a mapped tensor to which
+ * nobody wrote; NULL for any other. */
+SEXP joist_r_mapped_place(SEXP x);
 
 #endif

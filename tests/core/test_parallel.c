@@ -158,6 +158,45 @@ static void test_wait(void) {
   CHECK_MSG(alone >= 0.3 && alone < 30, "alone for %g s", alone);
 }
 
+#ifdef CLOCK_THREAD_CPUTIME_ID
+struct uneven {
+  atomic_bool began;
+  double took[2]; /* seconds, by worker */
+};
+
+static double time_by(clockid_t clock) {
+  struct timespec time;
+  clock_gettime(clock, &time);
+  return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+/* The second worker has the longer one of two tasks. */
+static void spin_longer(const void *context, size_t task, size_t worker) {
+  struct uneven *const uneven = *(struct uneven *const *)context;
+  (void)task;
+  if (worker > 0) atomic_store(&uneven->began, true);
+  for (int k = 0; k < 2000 && !atomic_load(&uneven->began); k++) sleep_for(1);
+  const double work = worker > 0 ? 0.016 : 0.01, start = omp_get_wtime();
+  const double busy = time_by(CLOCK_THREAD_CPUTIME_ID);
+  while (time_by(CLOCK_THREAD_CPUTIME_ID) - busy < work) continue;
+  uneven->took[worker] += omp_get_wtime() - start;
+}
+
+/* A team that is done before the caller alone would be is asked again, though the caller waits;
+ * tried until no other program holds up either of the two. */
+static void test_uneven(void) {
+  const struct joist_run run = {.threads = 2};
+  bool undisturbed = false;
+  for (int turn = 0; turn < 200 && !undisturbed; turn++) {
+    while (joist_threads_for(&run, SIZE_MAX, 2) == 1) sleep_for(10);
+    struct uneven uneven = {.began = false}, *const context = &uneven;
+    joist_parallel(2, 2, spin_longer, &context);
+    undisturbed = uneven.took[0] < 0.0105 && uneven.took[1] > 0.015 && uneven.took[1] < 0.017;
+  }
+  CHECK(!undisturbed || joist_threads_for(&run, SIZE_MAX, 2) == 2);
+}
+#endif
+
 #ifdef __linux__
 static void spin(const void *context, size_t task, size_t worker) {
   (void)task;
@@ -210,6 +249,9 @@ int main(void) {
   test_threads_for();
 #ifdef _OPENMP
   test_wait();
+#ifdef CLOCK_THREAD_CPUTIME_ID
+  test_uneven();
+#endif
 #endif
   test_tasks();
   test_polls();

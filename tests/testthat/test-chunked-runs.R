@@ -67,6 +67,29 @@ test_that("a program is known by its exact numbers and by the chunks of what it 
     class = "joist_value_error")
 })
 
+test_that("a program is known by its elements in memory and by mapped files", {
+  to <- tempfile()
+  x <- nv_tensor(1:4, "f32")
+  nv_store(nv_chunked(x, 2) + 1, to)
+  expect_identical(as_array(nv_store(nv_chunked(x, 2) + 1, to, resume = TRUE)[]), 2:5 + 0)
+  x[3] <- 9
+  expect_error(nv_store(nv_chunked(x, 2) + 1, to, resume = TRUE), "program",
+    class = "joist_value_error")
+  files <- tempfile(c("a", "b"))
+  for (file in files) nv_write_npy(x, file)
+  mapped <- function(file) nv_chunked(nv_read_npy(file, mmap = TRUE), 2)
+  to <- tempfile()
+  nv_store(mapped(files[1]) * 2, to)
+  expect_identical(as_array(nv_store(mapped(files[1]) * 2, to, resume = TRUE)[]), c(2, 4, 18, 8))
+  expect_error(nv_store(mapped(files[2]) * 2, to, resume = TRUE), "program",
+    class = "joist_value_error")
+  # What was written to is not what the file has.
+  y <- nv_read_npy(files[1], mmap = TRUE)
+  y[1] <- 7
+  expect_error(nv_store(nv_chunked(y, 2) * 2, to, resume = TRUE), "program",
+    class = "joist_value_error")
+})
+
 test_that("two stores with one label are two", {
   in_memory <- function(value) {
     kept <- new.env()

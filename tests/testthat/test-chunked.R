@@ -219,6 +219,9 @@ test_that("variances are those of base R, whatever the elements are", {
   expect_identical(as_array(nv_compute(nv_var(x[1, , drop = FALSE], 1))), rep(NaN, 5))
   expect_identical(as_array(nv_compute(nv_var(nv_zarr_create(tempfile(), "f32", c(0, 2), 1), 1))),
     c(NaN, NaN))
+  none <- nv_zarr_create(tempfile(), "f32", c(4, 1, 0), 1)
+  expect_identical(as_array(nv_compute(nv_var(none))), NaN)
+  expect_identical(shape(nv_compute(nv_var(none, 1))), c(1L, 0L))
   # One pass for what is computed of the same blocks.
   reads <- 0L
   folder <- joist:::node_in(made(matrix(1:12, 4), "f32", 2))$array$store

@@ -1,8 +1,12 @@
 /* Running independent tasks. */
+#if !defined(_WIN32) && !defined(_DEFAULT_SOURCE)
+#define _DEFAULT_SOURCE /* clock_gettime() */
+#endif
 #include "core/base/parallel.h"
 
 #ifdef _OPENMP
 #include <omp.h>
+#include <time.h>
 #endif
 
 enum {
@@ -39,9 +43,21 @@ static _Thread_local struct {
 
 static bool is_alone(void) { return alone.until > 0 && omp_get_wtime() < alone.until; }
 
-/* A region is over in which the caller worked, and waited before and after, for so many seconds. */
-static void note_wait(double worked, double waited) {
-  if (waited < no_wait + worked / 4) {
+/* Seconds that this thread had a processor; 0 where the system does not say. */
+static double busy_time(void) {
+#if defined(CLOCK_THREAD_CPUTIME_ID) && !defined(_WIN32)
+  struct timespec time;
+  if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time) == 0)
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+#endif
+  return 0;
+}
+
+/* A region is over in which the caller worked and waited, before and after, for so many seconds.
+ * Where `alone_took`, what all tasks would have taken it, is longer than both, a wait is no loss:
+ * there are few tasks, and others were at theirs. */
+static void note_wait(double worked, double waited, double alone_took) {
+  if (waited < no_wait + worked / 4 || worked + waited < alone_took) {
     alone.spell *= trust / (trust + worked);
     return;
   }
@@ -68,30 +84,55 @@ size_t joist_stream_from(const struct joist_run *run) {
   return run->stream_from > 0 ? run->stream_from : (size_t)STREAM_FROM;
 }
 
+/* Tasks before `end`, by those who take them, a few at a time. */
+struct range {
+  _Atomic size_t next;
+  size_t end, few;
+  joist_task *task;
+  const void *context;
+};
+
+/* Takes tasks as long as there are any. Returns how many it took. */
+static size_t take(struct range *range, size_t worker) {
+  size_t taken = 0;
+  for (size_t first; (first = atomic_fetch_add(&range->next, range->few)) < range->end;)
+    for (size_t k = first; k < range->end && k - first < range->few; k++, taken++)
+      range->task(range->context, k, worker);
+  return taken;
+}
+
 /* Tasks begin .. end - 1. A team of one would still cost OpenMP a rendezvous. Threads take a few
  * tasks at a time: they seldom meet, and one that waits for a processor holds up few. */
 static void run_range(int threads, size_t begin, size_t end, joist_task *task,
                       const void *context) {
+  const size_t count = end - begin, few = joist_divide_up(count, (size_t)threads * TAKES);
+  struct range range = {.next = begin, .end = end, .few = few, .task = task, .context = context};
 #ifdef _OPENMP
-  if (threads > 1 && end - begin > 1) {
-    const size_t few = joist_divide_up(end - begin, (size_t)threads * TAKES);
+  if (threads > 1 && count > 1) {
+    /* With many tasks nobody waits long for the last ones, unless for a processor. */
+    const bool clocked = few == 1;
     const double start = omp_get_wtime();
-    double began = start, ended = start;
-    _Atomic size_t next = begin;
+    double began = start, ended = start, busy = 0;
+    size_t taken = 0; /* by the caller */
 #pragma omp parallel num_threads(threads)
     {
       const size_t worker = (size_t)omp_get_thread_num();
-      if (worker == 0) began = omp_get_wtime();
-      for (size_t first; (first = atomic_fetch_add(&next, few)) < end;)
-        for (size_t k = first; k < end && k - first < few; k++) task(context, k, worker);
-      if (worker == 0) ended = omp_get_wtime();
+      if (worker > 0) {
+        take(&range, worker);
+      } else {
+        began = omp_get_wtime();
+        if (clocked) busy = busy_time();
+        taken = take(&range, worker);
+        if (clocked) busy = busy_time() - busy;
+        ended = omp_get_wtime();
+      }
     }
-    note_wait(ended - began, began - start + omp_get_wtime() - ended);
+    const double alone_took = taken > 0 ? busy * (double)count / (double)taken : 0;
+    note_wait(ended - began, began - start + omp_get_wtime() - ended, alone_took);
     return;
   }
 #endif
-  (void)threads;
-  for (size_t k = begin; k < end; k++) task(context, k, 0);
+  take(&range, 0);
 }
 
 void joist_parallel(int threads, size_t count, joist_task *task, const void *context) {

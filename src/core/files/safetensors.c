@@ -8,8 +8,9 @@
 #include "core/base/text.h"
 #include "core/files/json.h"
 
-/* The library that defined the format reads no longer headers. */
-enum { HEADER_MOST = 100000000, ALIGNMENT = 8 };
+/* The library that defined the format reads no longer headers. It lets elements begin at a multiple
+ * of 8; where a line of the caches begins, they are copied faster, and can be mapped. */
+enum { HEADER_MOST = 100000000, ALIGNMENT = 64 };
 
 static const char metadata_name[] = "__metadata__";
 
