@@ -243,6 +243,9 @@ while (done < runs) {
   cat(done, set$what, format(proc.time()[["elapsed"]] - begin), "s\n")
   rm(sets, set, known)
 }
+for (kind in names(counts)) {
+  if (!kind %in% unlist(ended)) problem("no call was ended by", kind)
+}
 never <- setdiff(as.data.frame(.Call(joist:::joist_r_op_names))$name, names(ended))
 if (length(never) > 0L) cat("never ended:", never, "\n")
 cat(sprintf(
