@@ -197,10 +197,10 @@ one_assignment <- function(set) {
 
 # ---- all of them ----
 
-dtypes <- c(
+dtypes <- sample(c(
   "bool", "i8", "i16", "i32", "i64", "ui8", "ui16", "ui32", "ui64", "f16", "bf16", "f32", "f64",
   "c64", "c128"
-)
+))
 make_set <- function(n, dtype) {
   made <- operation_calls(n, dtype)
   others <- other_calls(made$operands)
@@ -220,14 +220,15 @@ check_rest <- function(sets, used) {
 }
 
 begin <- proc.time()[["elapsed"]]
+each <- 350 # calls on the same operands
 done <- 0
 while (done < runs) {
   sizes <- floor(10^(5 + runif(1L, 0, 0.6)) * c(1, 10))
-  sets <- lapply(sizes, make_set, dtypes[done %/% 700 %% length(dtypes) + 1L])
+  sets <- lapply(sizes, make_set, dtypes[done %/% each %% length(dtypes) + 1L])
   names <- names(sets[[1L]]$calls)
   known <- list()
   used <- collect()
-  for (k in seq_len(min(700, runs - done))) {
+  for (k in seq_len(min(each, runs - done))) {
     if (k %% 7 == 0) {
       one_assignment(sample(sets, 1L)[[1L]])
     } else {
