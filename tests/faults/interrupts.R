@@ -176,6 +176,7 @@ one_assignment <- function(set) {
   # Compiled, or R would count one more reference, and nothing were in place.
   assign_to_copy <- compiler::cmpfun(eval(bquote(function(v, w, i, b, kind, times, seconds) {
     y <- c(v[1L], v[-1L])
+    y[[1L]] <- v[[1L]] # has its own memory from here on
     end <- ends(for (time in seq_len(times)) .(code), kind, seconds)
     list(end, y)
   })))
