@@ -31,7 +31,7 @@ other_calls <- function(operands) {
   compiled <- jit(function(x, y) list((x + y) * x - y, sum(x * y + x)))
   plain <- as_array(v)
   file <- tempfile(fileext = ".safetensors")
-  nv_save(list(v = v), file)
+  try(nv_save(list(v = v), file), silent = TRUE) # not of c128, which are not read either then
   store <- nv_store(v, tempfile(), chunks = max(1L, n %/% 8L))
   calls <- list(
     compiled = function() compiled(v, w),
