@@ -81,17 +81,34 @@ nv_apply <- function(operand, dims, f, ...) {
     one <- f(nv_aval(dtype(operand), kept, ambiguous(operand)), ...)
     return(if (inherits(one, "nv_tensor")) empty_like(one, extents[dims], operand) else list())
   }
-  at <- arrayInd(seq_len(prod(extents[dims])), extents[dims])
-  results <- lapply(seq_len(nrow(at)), function(k) {
+  results <- each_slice(operand, dims, kept, f, ...)
+  one <- field_of(results[[1L]], "shape")
+  same <- function(x) inherits(x, "nv_tensor") && identical(field_of(x, "shape"), one)
+  if (!all(vapply(results, same, NA))) {
+    return(results)
+  }
+  nv_reshape(.Call(joist_r_concatenate, results, 1L, TRUE), c(one, extents[dims]))
+}
+
+# What f gives for every slice. Small ones that are in R's memory are made some at a time.
+each_slice <- function(operand, dims, kept, f, ...) {
+  extents <- shape(operand)
+  count <- prod(extents[dims])
+  at_once <- 2^16 %/% max(1, prod(kept))
+  if (at_once > 1 && identical(class(operand), "nv_tensor") &&
+    is.null(field_of(operand, "device"))) {
+    operand <- nv_transpose(operand, c(seq_along(extents)[-dims], dims))
+    results <- lapply(seq.int(1, count, at_once), function(first) {
+      pieces <- .Call(joist_r_pieces, operand, kept, first, min(at_once, count - first + 1))
+      lapply(pieces, function(slice) f(slice, ...))
+    })
+    return(unlist(results, recursive = FALSE))
+  }
+  at <- arrayInd(seq_len(count), extents[dims])
+  lapply(seq_len(count), function(k) {
     start <- replace(rep(1L, length(extents)), dims, at[k, ])
     f(slice(operand, start, 1L, replace(extents, dims, 1L), kept), ...)
   })
-  stackable <- all(vapply(results, inherits, NA, "nv_tensor")) &&
-    length(unique(lapply(results, shape))) == 1L
-  if (!stackable) {
-    return(results)
-  }
-  nv_reshape(do.call(c, results), c(shape(results[[1L]]), extents[dims]))
 }
 
 # No elements, of the type of `one`, with a shape that ends in `extents`, where `x` is.

@@ -116,6 +116,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(joist_r_assign, 5),
     ENTRY(joist_r_empty_indices, 2),
     ENTRY(joist_r_concatenate, 3),
+    ENTRY(joist_r_pieces, 4),
     ENTRY(joist_r_unique, 1),
     ENTRY(joist_r_duplicated, 1),
     ENTRY(joist_r_which, 2),

@@ -1,5 +1,7 @@
-/* Putting tensors together and arranging their dims. */
+/* Putting tensors together, and taking one apart. */
 #include "r/concatenate.h"
+
+#include <string.h>
 
 #include "r/arguments.h"
 #include "r/conditions.h"
@@ -111,4 +113,29 @@ SEXP joist_r_concatenate(SEXP tensors, SEXP along, SEXP shapes) {
   SEXP tensor = joist_r_apply(rules, JOIST_OP_CONCATENATE, values, (size_t)n, &attributes);
   UNPROTECT(1);
   return tensor;
+}
+
+SEXP joist_r_pieces(SEXP x, SEXP shape, SEXP first, SEXP count) {
+  struct joist_r_value value;
+  joist_r_read(joist_r_rules(R_NilValue), x, &value);
+  joist_r_needs_data(&value);
+  const struct joist_type type = value.argument.operand.type;
+  struct joist_shape each;
+  size_t n;
+  joist_r_shape(shape, &each);
+  const double from = joist_r_number(first), pieces = joist_r_number(count);
+  if (!joist_shape_count(&each, &n) || !(from >= 1 && pieces >= 0) ||
+      !((from - 1 + pieces) * (double)n <= (double)value.count))
+    joist_r_stop(JOIST_ERROR_SHAPE, "the tensor has not so many pieces");
+  const size_t bytes = n * joist_dtype_size(type.dtype);
+  const char *at = (const char *)value.data + (size_t)(from - 1) * bytes;
+  SEXP made = PROTECT(Rf_allocVector(VECSXP, (R_xlen_t)pieces));
+  for (R_xlen_t k = 0; k < XLENGTH(made); k++, at += bytes) {
+    SEXP payload = PROTECT(joist_r_payload(type.dtype, n));
+    if (bytes > 0) memcpy(joist_r_elements(payload), at, bytes);
+    SET_VECTOR_ELT(made, k, joist_r_tensor(payload, type, &each));
+    UNPROTECT(1);
+  }
+  UNPROTECT(1);
+  return made;
 }

@@ -1,4 +1,4 @@
-/* .Call entry points that move elements: concatenation, permutation, padding. */
+/* .Call entry points that put tensors together, or take one apart. */
 #ifndef JOIST_R_CONCATENATE_H
 #define JOIST_R_CONCATENATE_H
 
@@ -12,4 +12,7 @@ SEXP joist_r_fitted(const struct joist_rules *rules, const struct joist_r_value 
  * takes first (scalars are repeated to it), a flag for all of them
  * flattened, or NULL. */
 SEXP joist_r_concatenate(SEXP tensors, SEXP dim, SEXP shapes);
+/* A list of `count` tensors of `shape` that follow one another in the memory of x, on the CPU, from
+ * the `first` on, 1-based. */
+SEXP joist_r_pieces(SEXP x, SEXP shape, SEXP first, SEXP count);
 #endif

@@ -1,6 +1,7 @@
 /* Second operands that are one number over and over, for every instruction set: the powers with
- * formulas of their own against the C library in long double, whole powers and quotients of 64 bits
- * against C's own arithmetic, and the same bits whether neighbours have the same operand or not. */
+ * formulas of their own against the C library in long double, whole powers and quotients of 32 and
+ * 64 bits against C's own arithmetic, and the same bits whether neighbours have the same operand or
+ * not. */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -180,6 +181,34 @@ static void check_quotients(const char *set) {
   }
 }
 
+static void check_short_quotients(const char *set) {
+  static uint32_t x[N], y[N], quotient[N], rest[N];
+  const void *in[] = {x, y};
+  static const uint32_t extremes[] = {
+      0, 1, 2, UINT32_MAX, UINT32_MAX - 1, INT32_MAX, (uint32_t)INT32_MAX + 1, INT32_MAX - 1};
+  for (int k = 0; k < 600; k++) {
+    const uint32_t d = (uint32_t)some_divisor(k);
+    if (d == 0) continue;
+    for (size_t i = 0; i < N; i++) {
+      const uint32_t random = (uint32_t)random_bits() >> i % 32;
+      x[i] = (i < 8 ? extremes[i] : i < 1000 ? random : d * random) - (i % 3 == 0 && i > 1000);
+      y[i] = d;
+    }
+    CHECK_INT(joist_kernel_find(JOIST_OP_FLOORDIV, JOIST_UI32)(N, in, quotient), N);
+    CHECK_INT(joist_kernel_find(JOIST_OP_MOD, JOIST_UI32)(N, in, rest), N);
+    for (size_t i = 0; i < N; i++)
+      CHECK_MSG(quotient[i] == x[i] / d && rest[i] == x[i] % d, "%s %u and %u", set, x[i], d);
+    const int32_t s = (int32_t)d;
+    CHECK_INT(joist_kernel_find(JOIST_OP_FLOORDIV, JOIST_I32)(N, in, quotient), N);
+    CHECK_INT(joist_kernel_find(JOIST_OP_MOD, JOIST_I32)(N, in, rest), N);
+    for (size_t i = 0; i < N; i++) {
+      const int64_t a = (int32_t)x[i], want = floor_of(a, s);
+      CHECK_MSG(quotient[i] == (uint32_t)want && rest[i] == (uint32_t)(a - want * s),
+                "%s %d and %d", set, (int)a, s);
+    }
+  }
+}
+
 int main(void) {
   const char *sets[MAX_SETS];
   const int count = find_sets(sets);
@@ -189,6 +218,7 @@ int main(void) {
     check_float_bits(sets[k]);
     for (int d = JOIST_I8; d <= JOIST_UI64; d++) check_whole_powers(sets[k], (joist_dtype)d);
     check_quotients(sets[k]);
+    check_short_quotients(sets[k]);
   }
   return check_report("uniform");
 }

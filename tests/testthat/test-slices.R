@@ -66,6 +66,18 @@ test_that("other results are a list", {
   expect_identical(nv_apply(x, 1, as_array), list(c(1L, 3L, 5L), c(2L, 4L, 6L)))
   ragged <- nv_apply(x, 1, function(z) z[z > 3L])
   expect_identical(lapply(ragged, as_array), list(5L, c(4L, 6L)))
+  expect_identical(nv_apply(x, 1, function(z) NULL), list(NULL, NULL))
+  expect_identical(nv_apply(x, 1, function(z) list(1, "a")), list(list(1, "a"), list(1, "a")))
+  expect_identical(nv_apply(x, 1, function(slice, X) X, X = "b"), list("b", "b")) # nolint
+})
+
+test_that("many slices, and large ones, are those of the array", {
+  m <- matrix(1:150000, ncol = 2)
+  sums <- nv_apply(nv_tensor(m), 1, sum)
+  expect_identical(as_array(sums) + 0, rowSums(m))
+  expect_identical(as_array(nv_apply(nv_tensor(m), 2, sum)) + 0, colSums(m))
+  x <- nv_zarr_create(tempfile(), "f32", c(4, 2), 2)
+  expect_error(nv_apply(x, 1, sum), "nv_compute", class = "joist_value_error")
 })
 
 test_that("no slices, and slices without elements", {
