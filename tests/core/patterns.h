@@ -1,4 +1,4 @@
-/* patterns.h: random bits, and floats by their bits. */
+/* patterns.h: random bits, floats by their bits, and whole numbers by their bytes. */
 #ifndef JOIST_TESTS_PATTERNS_H
 #define JOIST_TESTS_PATTERNS_H
 
@@ -14,6 +14,13 @@ CHECK_UNUSED static uint64_t random_bits(void) { /* xorshift64*: Vigna, arXiv:14
   random_state ^= random_state << 25;
   random_state ^= random_state >> 27;
   return random_state * UINT64_C(2685821657736338717);
+}
+
+/* The bytes of a whole number of `size` bytes among those of a uint64_t. */
+static inline char *whole_bytes(uint64_t *number, size_t size) {
+  const uint16_t one = 1;
+  const int little = *(const unsigned char *)&one == 1;
+  return (char *)number + (little ? 0 : sizeof *number - size);
 }
 
 static inline float float_of(uint32_t bits) {

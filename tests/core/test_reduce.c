@@ -160,7 +160,7 @@ static void test_values(void) {
   CHECK(isinf(reduce_all(JOIST_OP_REDUCE_SUM, JOIST_F16, JOIST_F16, MANY, halves, &status)));
   const double sum =
       reduce_all(JOIST_OP_REDUCE_SUM, JOIST_F32, JOIST_DTYPE_NONE, MANY, floats, &status);
-  CHECK_MSG(sum == (double)(float)((double)0.1f * MANY), "sum of 0.1f: %.10g", sum);
+  CHECK_MSG(sum == (double)(float)((double)0.1f * (double)MANY), "sum of 0.1f: %.10g", sum);
   /* NaN anywhere is the minimum, the maximum and the sum. */
   for (size_t at = 0; at < 20000; at += 997) {
     floats[at] = NAN;

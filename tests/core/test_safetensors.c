@@ -380,12 +380,13 @@ static void test_json(void) {
     CHECK_MSG(read == (texts[k].length > 0) && length == texts[k].length, "%s", texts[k].text);
     CHECK(!read || at.at == number + length);
   }
-  struct joist_json words = {" truefalsnull", " truefalsnull" + 13};
+  static const char run_together[] = " truefalsnull", brace[] = " {x";
+  struct joist_json words = {run_together, run_together + 13};
   CHECK(!joist_json_word(&words, "null") && joist_json_word(&words, "true"));
   CHECK(!joist_json_word(&words, "false") && !joist_json_word(&words, "falsenullx"));
   CHECK(joist_json_word(&words, "fals") && joist_json_word(&words, "null"));
   CHECK(joist_json_is_done(&words) && !joist_json_word(&words, "null"));
-  struct joist_json at = {" {x", " {x" + 3};
+  struct joist_json at = {brace, brace + 3};
   CHECK(!joist_json_take(&at, 'x') && joist_json_take(&at, '{') && !joist_json_is_done(&at) &&
         joist_json_take(&at, 'x') && joist_json_is_done(&at) && !joist_json_take(&at, 'x'));
 }

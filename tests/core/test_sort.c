@@ -228,8 +228,8 @@ static void check_range(joist_dtype dtype, uint64_t lowest, uint64_t range, size
   char *const in = allocate(n * size), *const out = allocate(n * size);
   uint32_t *const count = allocate(range * sizeof *count);
   for (size_t k = 0; k < n; k++) {
-    const uint64_t x = lowest + (one_in(3) ? random_bits() % range : k * 7919 % range);
-    memcpy(in + k * size, &x, size); /* the low bytes, on the machines this runs on */
+    uint64_t x = lowest + (one_in(3) ? random_bits() % range : k * 7919 % range);
+    memcpy(in + k * size, whole_bytes(&x, size), size);
   }
   for (int decreasing = 0; decreasing < 2; decreasing++)
     for (int threads = 1; threads <= 3; threads += 2) {
@@ -240,8 +240,8 @@ static void check_range(joist_dtype dtype, uint64_t lowest, uint64_t range, size
       run_op(JOIST_OP_SORT, dtype, &shape, 0, decreasing, threads, in, out);
       for (size_t k = 0; k < n; k++) {
         uint64_t x = 0, y = 0;
-        memcpy(&x, in + k * size, size);
-        memcpy(&y, out + k * size, size);
+        memcpy(whole_bytes(&x, size), in + k * size, size);
+        memcpy(whole_bytes(&y, size), out + k * size, size);
         const uint64_t mask = UINT64_MAX >> (64 - 8 * size);
         x = (x - lowest) & mask;
         y = (y - lowest) & mask;

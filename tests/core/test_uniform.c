@@ -109,13 +109,6 @@ static void check_float_bits(const char *set) {
 
 /* ---- integers ---- */
 
-/* The bytes of a whole number of `size` bytes among those of a uint64_t. */
-static char *whole_bytes(uint64_t *number, size_t size) {
-  const uint16_t one = 1;
-  const bool little = *(const unsigned char *)&one == 1;
-  return (char *)number + (little ? 0 : sizeof *number - size);
-}
-
 static void check_whole_powers(const char *set, joist_dtype dtype) {
   const size_t size = joist_dtype_size(dtype);
   static char x[N * MOST_BYTES], y[N * MOST_BYTES], z[N * MOST_BYTES];

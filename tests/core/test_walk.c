@@ -449,7 +449,7 @@ static void test_places(void) {
       const uint32_t extent = (uint32_t)(random_bits() % (shape.extent[d] - start[d] + 1));
       part.extent[turned ? shape.rank - 1 - d : d] = extent;
     }
-    size_t count, piece;
+    size_t count = 0, piece = 0;
     CHECK(joist_shape_count(&shape, &count) && joist_shape_count(&part, &piece));
     char *const in = random_elements(piece * size), *const out = random_elements(count * size);
     char *const want = allocate(count * size);

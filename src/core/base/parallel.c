@@ -31,7 +31,7 @@ joist_status joist_run_poll(const struct joist_run *run, struct joist_error *err
  * caller off to work alone for many times as long. Each further one doubles that, each region
  * without one halves it. */
 
-enum { ALONE = 25 };                   /* times the wait */
+static const double as_long = 25;      /* times the wait */
 static const double longest_alone = 4; /* seconds */
 static const double no_wait = 0.2e-3;  /* what waking a thread takes */
 static const double trust = 0.1;       /* after so long without a wait a spell is half as long */
@@ -61,7 +61,7 @@ static void note_wait(double worked, double waited, double alone_took) {
     alone.spell *= trust / (trust + worked);
     return;
   }
-  alone.spell = 2 * alone.spell + ALONE * waited;
+  alone.spell = 2 * alone.spell + as_long * waited;
   if (alone.spell > longest_alone) alone.spell = longest_alone;
   alone.until = omp_get_wtime() + alone.spell;
 }

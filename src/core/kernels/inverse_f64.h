@@ -206,7 +206,7 @@ JOIST_INLINE double f64_rsqrt(double x) {
   const double rest = ((a - high * high) - 2 * high * low) - low * low;
   const double left = ((1.0 - high * y_high) - high * (y - y_high)) - low * y;
   const double value = y + y * (left - 0.5 * (rest * y) * y);
-  return (x > 0) & (x < INFINITY) ? (x < 0x1p-500 ? value * 0x1p300 : value) : 1.0 / sqrt(x);
+  return ((x > 0) & (x < INFINITY)) ? (x < 0x1p-500 ? value * 0x1p300 : value) : 1.0 / sqrt(x);
 }
 
 /* From an estimate of 17 bits, whose cube is exact, by the series of (1 + e)^(1/3). */

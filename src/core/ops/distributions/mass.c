@@ -110,7 +110,7 @@ double joist_log_rise(double a, double b) {
 
 /* ---- digamma: Stirling's series, NIST DLMF 5.11.2, from this number on ---- */
 
-enum { ENOUGH = 16 };
+static const double ENOUGH = 16;
 
 /* psi(a + b) - psi(b) - ln(1 + a / b). Each power of 1 / b and 1 / (a + b) is subtracted by its
  * factors. */

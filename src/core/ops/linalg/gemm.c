@@ -196,7 +196,8 @@ static joist_status multiply_columns(struct place *at, int threads, const struct
   at->chunks = joist_smaller(joist_divide_up(wanted, b->row_blocks), at->column_panels);
   const size_t tasks = b->row_blocks * at->chunks;
   const double work = (double)b->product->m * (double)at->column_panels *
-                      (double)b->kernel->columns * DEPTH * (double)at->slices / (double)tasks;
+                      (double)b->kernel->columns * (double)DEPTH * (double)at->slices /
+                      (double)tasks;
   joist_parallel(threads, at->slices * at->column_panels, pack_columns, at);
   return joist_tasks_run_on(run, threads, tasks, worth(work, TIMED), multiply_block, at, error);
 }
@@ -286,7 +287,7 @@ joist_status joist_gemm_run(const struct joist_gemm *product, const struct joist
   }
   const double work = (double)p->m * (double)p->n * (double)p->k;
   const int wanted = joist_threads_for(run, worth(work * (double)p->count, COUNTED), SIZE_MAX);
-  if (work <= TINY_PRODUCT)
+  if (work <= (double)TINY_PRODUCT)
     return joist_tasks_run_on(run, wanted, joist_divide_up(p->count, TINY_PRODUCTS),
                               TINY_PRODUCTS * p->m * p->n * p->k, multiply_tiny, p, error);
   const bool converts = p->lhs_dtype != p->dtype || p->rhs_dtype != p->dtype;

@@ -1,0 +1,129 @@
+# Calls of every operation of the table, on operands of n elements: for what holds of them all, such
+# as the memory they take, the bits that they give on several threads, and what an interrupt leaves.
+#
+# Without a dtype each computes in one that it is made for; with one, in that or in what joist makes
+# of it, or it is refused. Floats are between 0.1 and 0.9, whole numbers between 11 and 90.
+
+# list(calls = , operands = ): functions without arguments by the names of operations, and what
+# these are called on.
+operation_calls <- function(n, dtype = NULL) {
+  table <- as.data.frame(.Call(joist:::joist_r_op_names))
+  given <- !is.null(dtype)
+  type <- if (given) dtype else "f32"
+  # What has `x` of (0, 1) in its place.
+  make <- function(x, dtype = type) {
+    nv_convert(nv_tensor(switch(substr(dtype, 1, 1),
+      f = , b = if (dtype == "bool") x > 0.5 else x,
+      c = complex(real = x, imaginary = rev(x)),
+      floor(100 * x) + 1
+    )), dtype)
+  }
+  scalar <- function(x) nv_reshape(make(x), integer())
+  has_order <- !startsWith(type, "c")
+
+  side <- floor(sqrt(n))
+  v <- make(runif(n, 0.1, 0.9))
+  w <- make(runif(n, 0.1, 0.9))
+  low <- scalar(0.2)
+  high <- scalar(0.8)
+  i <- nv_tensor(sample(n), "i32")
+  j <- nv_tensor(rep_len(1:4, n), "i32")
+  b <- nv_tensor(runif(n) > 0.5)
+  numbers <- if (given) list(v, w) else list(i, j)
+  sorted <- if (has_order) nv_sort(v)
+  m <- nv_reshape(v[seq_len(side^2)], c(side, side))
+  key <- nv_key(1)
+  drawn <- if (given) dtype
+  # What LAPACK decomposes has an eighth of the rows, a 64th of the bytes: more would take minutes.
+  few <- side %/% 8
+  small <- m[1:few, 1:few] + nv_eye(few, type)
+  definite <- nv_crossprod(small)
+  inside <- 2:(side - 1)
+
+  # What has no function of its own, of a 64th of the elements: a quantile takes microseconds.
+  some <- list(v[seq_len(n / 64)], w[seq_len(n / 64)])
+  core <- function(op, operands = some) {
+    force(op)
+    force(operands)
+    function() joist:::apply_operation(op, operands)
+  }
+  minus <- if (substr(type, 1, 1) %in% c("b", "u")) identity else `-`
+
+  own <- list(
+    log_beta = core("log_beta"), log_poisson = core("log_poisson"),
+    log_binomial = core("log_binomial", some[c(1, 2, 2)]),
+    incomplete_gamma = core("incomplete_gamma"),
+    incomplete_beta = core("incomplete_beta", some[c(1, 2, 2)]),
+    incomplete_gamma_slope = core("incomplete_gamma_slope"),
+    incomplete_beta_slopes = core("incomplete_beta_slopes", some[c(1, 2, 2)]),
+    inverse_gamma = core("inverse_gamma", list(some[[1]], minus(some[[2]]))),
+    inverse_beta = core("inverse_beta", list(some[[1]], some[[2]], minus(some[[2]]))),
+    poisson_quantile = core("poisson_quantile", list(some[[1]], minus(some[[2]]))),
+    binomial_quantile = core("binomial_quantile", list(some[[1]], some[[2]], minus(some[[2]]))),
+    ifelse = function() nv_ifelse(b, v, w), clamp = function() nv_clamp(low, v, high),
+    convert = function() nv_convert(v, "f64"),
+    bitcast_convert = function() nv_bitcast_convert(v, if (given) dtype else "i32"),
+    broadcast_to = function() nv_broadcast_to(m[, 1, drop = FALSE], c(side, side)),
+    reshape = function() nv_reshape(v, c(n %/% 4, 4)),
+    iota = function() nv_iota(1L, type, c(2, n %/% 2), start = 0L),
+    take = function() v[i],
+    put = function() {
+      v[i] <- w
+      v
+    },
+    scatter_add = function() nv_scatter_add(v, i, w), concatenate = function() c(v, w),
+    transpose = function() t(m), slice = function() m[inside, inside],
+    update = function() {
+      m[inside, inside] <- low
+      m
+    },
+    pad = function() nv_pad(v, 1, 1, low), gather = function() nv_gather(v, i),
+    alias = function() nv_convert(v, type), sort = function() nv_sort(v),
+    order = function() nv_order(v), top_k = function() nv_top_k(v, 10),
+    take_along = function() nv_take_along(v, i, 1L),
+    match = function() nv_match(numbers[[1]], numbers[[2]]),
+    searchsorted = function() nv_searchsorted(sorted, w),
+    tabulate = function() nv_tabulate(numbers[[2]], if (given) 100 else 4),
+    matmul = function() nv_matmul(m, m), chol = function() nv_chol(definite),
+    solve = function() nv_solve(small, small), inverse = function() nv_inverse(small),
+    triangular_solve = function() nv_triangular_solve(small, small), det = function() nv_det(small),
+    determinant = function() nv_determinant(small), qr = function() nv_qr(small),
+    svd = function() nv_svd(small), eigh = function() nv_eigh(definite),
+    argmin = function() nv_argmin(v), argmax = function() nv_argmax(m, 1L),
+    fold_in = function() nv_fold_in(key, 1L),
+    random_bits = function() nv_random_bits(n, if (given) dtype else "ui32", key = key),
+    runif = function() nv_runif(n, dtype = drawn, key = key),
+    rnorm = function() nv_rnorm(n, dtype = drawn, key = key),
+    randint = function() nv_randint(n, 0L, 1L, dtype = drawn, key = key),
+    rbinom = function() nv_rbinom(n, 1, 0.5, dtype = drawn, key = key),
+    rexp = function() nv_rexp(n, v, dtype = drawn, key = key),
+    rgamma = function() nv_rgamma(n, v, w, dtype = drawn, key = key),
+    rgamma_slope = core("rgamma_slope", list(v, w)),
+    rpois = function() nv_rpois(n, if (given) 5 else v, dtype = drawn, key = key),
+    rcategorical = function() nv_rcategorical(n, c(1, 2, 3), dtype = drawn, key = key),
+    "while" = function() {
+      nv_while(list(0L, v), function(s) s[[1]] < 2L, function(s) list(s[[1]] + 1L, s[[2]] + w))
+    },
+    "for" = function() nv_for(2L, v, function(i, v) v + w),
+    scan = function() nv_scan(m[1, ], m, function(s, x) list(s + x, NULL)),
+    "if" = function() nv_if(b[[1]], v, w)
+  )
+
+  # Of the others, one operand or two of a kind that they compute in.
+  call_of <- function(row) {
+    f <- getExportedValue("joist", paste0("nv_", row$name))
+    kinds <- strsplit(row$kinds, " ")[[1]]
+    has <- function(kind) given || kind %in% kinds
+    operands <- if (has("float")) list(v, w) else if (has("int")) list(i, j) else list(b, b)
+    along <- startsWith(row$name, "cum")
+    operands <- if (along) list(operands[[1]], 1L) else operands[seq_len(row$least)]
+    function() do.call(f, operands)
+  }
+  names <- table$name
+  calls <- lapply(seq_along(names), function(k) {
+    if (is.null(own[[names[k]]])) call_of(table[k, ]) else own[[names[k]]]
+  })
+  names(calls) <- names
+  operands <- Filter(is_tensor, as.list(environment()))
+  list(calls = calls, operands = operands[sort(names(operands))])
+}
