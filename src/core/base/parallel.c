@@ -1,12 +1,10 @@
 /* Running independent tasks. */
-#if !defined(_WIN32) && !defined(_DEFAULT_SOURCE)
-#define _DEFAULT_SOURCE /* clock_gettime() */
-#endif
 #include "core/base/parallel.h"
+
+#include "core/base/clock.h"
 
 #ifdef _OPENMP
 #include <omp.h>
-#include <time.h>
 #endif
 
 enum {
@@ -42,16 +40,6 @@ static _Thread_local struct {
 } alone;
 
 static bool is_alone(void) { return alone.until > 0 && omp_get_wtime() < alone.until; }
-
-/* Seconds that this thread had a processor; 0 where the system does not say. */
-static double busy_time(void) {
-#if defined(CLOCK_THREAD_CPUTIME_ID) && !defined(_WIN32)
-  struct timespec time;
-  if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time) == 0)
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-#endif
-  return 0;
-}
 
 /* A region is over in which the caller worked and waited, before and after, for so many seconds.
  * Where `alone_took`, what all tasks would have taken it, is longer than both, a wait is no loss:
@@ -121,9 +109,9 @@ static void run_range(int threads, size_t begin, size_t end, joist_task *task,
         take(&range, worker);
       } else {
         began = omp_get_wtime();
-        if (clocked) busy = busy_time();
+        if (clocked) busy = joist_busy_seconds();
         taken = take(&range, worker);
-        if (clocked) busy = busy_time() - busy;
+        if (clocked) busy = joist_busy_seconds() - busy;
         ended = omp_get_wtime();
       }
     }

@@ -1,0 +1,8 @@
+/* Clocks. */
+#ifndef JOIST_CORE_BASE_CLOCK_H
+#define JOIST_CORE_BASE_CLOCK_H
+
+/* Seconds that the calling thread has had a processor; 0 where the system does not say. */
+double joist_busy_seconds(void);
+
+#endif
