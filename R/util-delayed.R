@@ -128,9 +128,6 @@ role_of_elements <- function(operands, type) {
   for (x in Filter(is_chunked, operands)) {
     own <- shape(x)
     if (length(own) == 0L) next
-    if (length(own) != length(extents)) {
-      return(NULL)
-    }
     wide <- own == extents
     chunks[wide] <- pmax(chunks, chunks_of(x))[wide]
   }
@@ -144,9 +141,6 @@ role_of_layout <- function(op, x, type) {
   own <- shape(x)
   extents <- shape(type)
   if (op == "broadcast_to") {
-    if (length(own) > 0L && length(own) != length(extents)) {
-      return(NULL)
-    }
     chunks <- extents
     if (length(own) > 0L) {
       wide <- own == extents
@@ -257,9 +251,6 @@ product_maps <- function(role, map, inner) {
 # One operation on the blocks of its operands; `extents` are those of its result.
 replay <- function(node, values, extents) {
   attributes <- node$attributes
-  if (node$op == "variance") {
-    return(do.call(variance, c(values, attributes)))
-  }
   if (node$role$name %in% c("reshape", "broadcast")) attributes <- list(shape = extents)
   apply_under(node$op, values, attributes, node$rules)
 }

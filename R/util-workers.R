@@ -117,7 +117,7 @@ each_unit <- function(work, units, workers, retries, take) {
     }
     return(invisible(NULL))
   }
-  work$threads <- max(1L, parallel_cores() %/% workers)
+  work$threads <- max(1L, as.integer(future::availableCores()) %/% workers)
   work$run <- unique_name()
   waiting <- list()
   next_unit <- 1
@@ -171,10 +171,6 @@ unit_value <- function(work, started, retries) {
     "joist_value_error", "block ", paste(place, collapse = ", "), " failed ",
     if (retries == 0L) "once" else paste(retries + 1L, "times"), ": ", conditionMessage(got)
   )
-}
-
-parallel_cores <- function() {
-  if (requireNamespace("future", quietly = TRUE)) as.integer(future::availableCores()) else 1L
 }
 
 # A function to be called after each step; of the package progressr, where that is loaded.

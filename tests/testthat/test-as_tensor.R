@@ -87,6 +87,18 @@ test_that("what a raster cannot give exactly is refused", {
   scaled <- write("INT1U", 1:4)
   terra::scoff(scaled) <- cbind(0.5, 10)
   expect_refusal(as_tensor(scaled), "joist_value_error", c("scale", "scoff"))
+  # terra gives doubles of 64-bit integers: from 2^53 on two of them may be one.
+  large <- 2^53 - 1
+  expect_identical(as_array(as_tensor(write("INT8S", c(1, -large, 3, large))), "character"),
+    matrix(c("1", "-9007199254740991", "3", "9007199254740991"), 2))
+  for (type in c("INT8S", "INT8U")) {
+    expect_refusal(as_tensor(write(type, c(1, 2, 3, 2^53))), "joist_value_error",
+      c("value 4", "9007199254740992", "terra"))
+  }
+})
+
+test_that("a package that is not installed is named", {
+  expect_refusal(joist:::need_package("joist.none"), "joist_value_error", "'joist.none'")
 })
 
 # The same values from both packages; each has what it cannot give.
@@ -119,6 +131,8 @@ hdf5_file <- function(values, ids) {
     set[] <- bit64::as.integer64(ids)
   }
   file$create_dataset("text", robj = c("a", "b"))
+  none <- hdf5r::H5S$new("simple", dims = c(0, 3), maxdims = c(Inf, 3))
+  file$create_dataset("none", dtype = type("U16"), space = none, chunk_dims = c(2, 3))
   path
 }
 
@@ -156,6 +170,7 @@ test_that("datasets of HDF5 keep their type", {
       expect_identical(as_array(x, "double"), hdf5_values[[name]], label = paste(package, name))
     }
     expect_identical(as_array(read("matrix")), matrix(c(1, 2, 3, 4, 5, 3e9), 2), label = package)
+    expect_identical(read("none"), nv_tensor(integer(), "ui16", c(0, 3)), label = package)
     expect_identical(as_array(read("I64"), "character"), ids, label = package)
     expect_identical(as_array(read("U64"), "character"), ids, label = package)
     expect_identical(format(dtype(read("U64"))), "ui64", label = package)

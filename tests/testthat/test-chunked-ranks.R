@@ -11,6 +11,11 @@ test_that("counts are those of base R", {
   expect_identical(as_array(nv_compute(counts * 2L), "integer"), 2L * tabulate(values, 8))
   stored <- nv_store(nv_tabulate(x, 8), tempfile(), chunks = 3)
   expect_identical(as_array(stored[], "integer"), tabulate(values, 8))
+  # Chunks of the counts that are not there are computed again.
+  path <- joist:::node_in(stored)$array$store$name
+  unlink(file.path(path, "c", "1"))
+  again <- nv_store(nv_tabulate(x, 8), path, chunks = 3, resume = TRUE)
+  expect_identical(as_array(again[], "integer"), tabulate(values, 8))
   expect_error(nv_tabulate(x), "nv_compute", class = "joist_value_error")
 })
 

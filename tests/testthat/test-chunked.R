@@ -39,7 +39,10 @@ test_that("subsets are those of the matrix, and read the chunks that they need",
   expect_identical(as_array(x[[2, 3]]), numbers[2, 3])
   expect_identical(as_array((x * 2)[4:5, 1]), numbers[4:5, 1] * 2)
   expect_identical(as_array((x - nv_mean(x, 1, FALSE))[2, 3]), numbers[2, 3] - mean(numbers[, 3]))
+  expect_identical(as_array(nv_reduce_sum(x, 1)[2:3]), colSums(numbers)[2:3])
+  expect_identical(as_array(nv_reduce_max(x, 2, FALSE)[4, 1]), max(numbers[4, ]))
   expect_error(x[6, 1], "out of range", class = "joist_shape_error")
+  expect_error(x[[1:2, 1]], "one element, and these are 2", class = "joist_shape_error")
   expect_error(x[1, 2, 3], "3 indices", class = "joist_shape_error")
   expect_error(x[3], class = "joist_shape_error")
   # Only one chunk is there to be read.
@@ -69,6 +72,7 @@ test_that("assignment writes the elements that are meant, and no others", {
   expect_identical(y[], x[])
   expect_error(x[1, 1] <- 1.5, class = "joist_promotion_error")
   expect_error(x[1, ] <- 1:3, "3 values for 4", class = "joist_shape_error")
+  expect_error(x[3] <- 1L, "an index for each dimension", class = "joist_shape_error")
   z <- x + 1L
   expect_error(z[1, 1] <- 1L, "nv_store", class = "joist_value_error")
 })
@@ -89,6 +93,7 @@ test_that("delayed operations are those of tensors, bit for bit where nothing is
     function(x, y) x * row + 1,
     function(x, y) nv_cumsum(nv_convert(x, "i32"), 1),
     function(x, y) nv_cummax(x, 2) + y,
+    function(x, y) nv_cummin(x, -1) + nv_sort(y, -2),
     function(x, y) nv_sort(x, 1, decreasing = TRUE),
     function(x, y) nv_order(y, 2),
     function(x, y) nv_argmax(x, 1),
@@ -150,6 +155,10 @@ test_that("sums are those of base R to the precision of the dtype, for every dty
   # Halves are summed in f32: 3000 ones would stop at 2048.
   ones <- nv_zarr_create(tempfile(), "f16", 6000L, 500L, fill = 1)
   expect_identical(as_array(nv_compute(sum(ones))), 6000)
+  # As are those of products: their parts are whole numbers, which f32 holds and f16 does not.
+  whole <- matrix(sample(0:40, 600, TRUE), 100)
+  product <- nv_compute(nv_crossprod(made(whole, "f16", c(9, 4))))
+  expect_identical(as_array(product), round_to(crossprod(whole), "f16"))
 })
 
 test_that("programs are the same whatever the order of the elements in stores", {
@@ -286,8 +295,10 @@ test_that("mistakes are errors before a byte is read", {
   expect_error(with_promotion("array_api", y + one), class = "joist_promotion_error")
   error <- tryCatch(y %*% matrix(1, 3, 2), error = identity)
   expect_identical(conditionCall(error), quote(y %*% matrix(1, 3, 2)))
+  cube <- nv_chunked(nv_tensor(array(1:8, c(2, 2, 2)), "f32"), 1)
   whole <- expression(
-    as_array(y), c(y, y), nv_sort(y), nv_flatten(y), nv_chol(y), jit(sum)(y), nv_write_npy(y)
+    as_array(y), c(y, y), nv_sort(y), nv_flatten(y), nv_chol(y), nv_svd(y + 0.5), nv_argmax(y),
+    nv_cumsum(y), nv_matmul(cube, cube), jit(sum)(y), nv_write_npy(y)
   )
   for (call in whole) {
     expect_error(eval(call), "nv_compute", class = "joist_value_error", label = deparse(call))

@@ -106,6 +106,49 @@ test_that("assignment, sums and functions without source are handled", {
   }
 })
 
+test_that("an assigned value is cast where its argument must stay as it is", {
+  f <- function_of(c("function(x, n) {", "x[1:2] <- n", "list(x, n)", "}"))
+  compared <- compare_rules(f, "jax", "array_api", nv_aval("f32", 4), nv_aval("i32", 2))
+  expect_identical(compared$casts$kind, "operand")
+  expect_identical(compared$casts$code, "x[1:2] <- nv_convert(n, \"f32\")")
+  expect_true(compared$fewest && compared$checked)
+})
+
+test_that("calls of a package's function and odd assignments are read", {
+  f <- function(x) {
+    kept <- list(1)
+    base::attr(kept, "note") <- "an assignment whose function is no name"
+    joist::nv_mul(x, nv_tensor(1:3, "i32"))
+  }
+  compared <- compare_rules(f, "jax", "numpy", nv_aval("f32", 3))
+  expect_identical(
+    compared$casts$code, "joist::nv_mul(x, nv_convert(nv_tensor(1:3, \"i32\"), \"f32\"))"
+  )
+  expect_true(compared$checked)
+  # A function whose code is a name.
+  expect_output(
+    print(compare_rules(function(x) x, "jax", "numpy", nv_aval("f32", 4))), "No casts are needed"
+  )
+})
+
+test_that("code that cannot be edited leaves no casts, which is said", {
+  several <- list(function(a, n) a * n)
+  f <- function(x) several[[1]](x, nv_tensor(1:3, "i32"))
+  compared <- compare_rules(f, "jax", "numpy", nv_aval("f32", 3))
+  expect_false(compared$found)
+  expect_identical(compared$lines$numpy, "f64")
+  expect_output(
+    print(compared), "No casts were found that give the dtypes of jax under numpy.", fixed = TRUE
+  )
+})
+
+test_that("lines may differ where the results do not", {
+  f <- function(x, n) nv_convert(x * n, "f32")
+  compared <- compare_rules(f, "jax", "numpy", nv_aval("f32", 3), nv_aval("i32", 3))
+  expect_identical(compared$lines$numpy, "f64")
+  expect_output(print(compared), "The results have the same dtypes.", fixed = TRUE)
+})
+
 test_that("an operand and the result of one call are cast together", {
   for (f in list(function(x) sum(x), function(x) nv_reduce_sum(x))) {
     compared <- compare_rules(f, "jax_x32", "array_api_2024", nv_tensor(c(TRUE, FALSE)))
@@ -124,6 +167,9 @@ test_that("several rule sets, and rules of one's own", {
   expect_identical(compared$lines[["jax"]], "f64")
   expect_identical(compared$lines[["anvil.1"]], "f64")
   expect_true(all(compared$checked))
+  alone <- compare_rules(\(x) x + 1.5, "anvil", own, nv_aval("i32", 2))
+  expect_identical(alone$rules, c("anvil", "anvil.1"))
+  expect_identical(alone$lines[["anvil.1"]], "f64")
   same <- compare_rules(\(x) x + 1, "anvil", "jax", nv_aval("f32", 2))
   expect_identical(nrow(same$lines), 0L)
   expect_output(print(same), "Every call gives the same dtype")
