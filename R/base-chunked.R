@@ -23,7 +23,7 @@ print.nv_chunked <- function(x, digits = NULL, max = NULL, ...) {
     }
     print(shown, digits = print_digits(x, digits), right = TRUE)
     if (length(x) > length(shown)) {
-      cat(" ... ", format(length(x) - length(shown), big.mark = ","), " more\n", sep = "")
+      cat(" ... ", grouped_digits(length(x) - length(shown)), " more\n", sep = "")
     }
   }
   cat(chunked_footer(x), "\n", sep = "")
