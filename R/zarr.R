@@ -31,8 +31,8 @@
 #'   machine has not.
 #' @param dimension_names A name for each dimension, `NA` for none, or `NULL`.
 #' @param attributes A named list that is kept with the array or group, of `NULL`, plain vectors of
-#'   numbers, texts and logicals, and lists of these. `NA` becomes `NULL`; names of the elements of a
-#'   vector, and its dimensions, are not kept.
+#'   numbers, texts and logicals, and lists of these. `NA` becomes `NULL`; names of the elements of
+#'   a vector, and its dimensions, are not kept.
 #' @param overwrite Whether an array that is there is replaced, chunks and all.
 #' @return `nv_zarr()` and `nv_zarr_create()`: a chunked tensor, of the known dtype that the array
 #'   has; its [attributes()] `zarr_attributes` and `dimension_names` are those of the array.
