@@ -108,6 +108,7 @@ chosen_part <- function(x, indices) {
   }
   array <- node$array
   writable_store(array$store)
+  check_there(array)
   if (length(indices) != ndims(x)) stop_no_whole_index()
   positions <- chosen_positions(indices, shape(x))
   value <- if (is_chunked(value)) nv_compute(value) else value

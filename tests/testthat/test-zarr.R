@@ -355,6 +355,22 @@ test_that("metadata are JSON, whatever R's decimal mark is and what attributes a
   expect_error(nv_zarr_create("", "f32", 3L), "`path` must be", class = "joist_value_error")
 })
 
+test_that("an array that is no longer there is not read as its fill value", {
+  folder <- tempfile()
+  x <- nv_zarr_create(folder, "f32", c(4, 2), chunks = c(2, 2), node = "a")
+  x[1:2, ] <- matrix(1:4, 2)
+  expect_identical(as.vector(nv_compute(sum(x))), 10) # with a chunk that nobody wrote
+  y <- x + 1
+  file.rename(folder, paste0(folder, "-moved"))
+  for (read in list(function() x[1, 1], function() nv_compute(y), function() nv_compute(sum(x)))) {
+    expect_error(read(), "the array is no longer at .*, a$", class = "joist_value_error")
+  }
+  expect_error(x[1, 1] <- 1, "no longer at", class = "joist_value_error")
+  expect_false(file.exists(folder))
+  file.rename(paste0(folder, "-moved"), folder)
+  expect_identical(as.vector(nv_compute(sum(x))), 10)
+})
+
 test_that("groups are lists of what is in them", {
   folder <- tempfile()
   nv_zarr_create_group(folder, attributes = list(title = "t"))
