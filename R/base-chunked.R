@@ -23,7 +23,7 @@ print.nv_chunked <- function(x, digits = NULL, max = NULL, ...) {
     }
     print(shown, digits = print_digits(x, digits), right = TRUE)
     if (length(x) > length(shown)) {
-      cat(" ... ", format(length(x) - length(shown), big.mark = ","), " more\n", sep = "")
+      cat(" ... ", grouped_digits(length(x) - length(shown)), " more\n", sep = "")
     }
   }
   cat(chunked_footer(x), "\n", sep = "")
@@ -58,6 +58,9 @@ needs_all <- function(x) {
   indices <- read_indices(attr(x, "shape", TRUE), substitute(c(x, ...)), ...)
   if (is.null(indices)) indices <- vector("list", ndims(x))
   check_flag(drop, "drop")
+  if (dtype(x) %in% c("f64", "c128") && any(vapply(indices, has_missing, TRUE))) {
+    return(with_missing(x, indices, drop))
+  }
   x <- staged(x, 0L)
   if (!is_chunked(x) || is_contraction(x)) {
     return(.Call(joist_r_subset, nv_compute(x), indices, drop, FALSE))
@@ -67,9 +70,11 @@ needs_all <- function(x) {
   if (drop) nv_reshape(out, shape(out)[shape(out) != 1L]) else out
 }
 
+has_missing <- function(index) (is.numeric(index) || is.logical(index)) && anyNA(index)
+
 # What an index for each dim chooses, of a program without reductions.
 chosen_part <- function(x, indices) {
-  positions <- Map(chosen_positions, indices, shape(x))
+  positions <- chosen_positions(indices, shape(x))
   counts <- lengths(positions)
   out <- .Call(joist_r_blank, nv_aval(dtype(x), counts, ambiguous(x)))
   program <- block_program(x)
@@ -103,17 +108,17 @@ chosen_part <- function(x, indices) {
   }
   array <- node$array
   writable_store(array$store)
+  check_there(array)
   if (length(indices) != ndims(x)) stop_no_whole_index()
-  positions <- Map(chosen_positions, indices, shape(x))
-  counts <- lengths(positions)
+  positions <- chosen_positions(indices, shape(x))
   value <- if (is_chunked(value)) nv_compute(value) else value
-  n <- if (is_tensor(value)) length(value) else length(as_operand(value))
-  if (n != 1 && n != prod(counts)) {
-    stop_joist(
-      "joist_shape_error", format(n), " values for ", number_text(prod(counts)), " elements"
-    )
-  }
-  assign_parts(array, positions, value, n == 1)
+  # Converted as a whole, so that what does not fit stops before a chunk is written.
+  counts <- if (length(value) == 1L) integer() else lengths(positions)
+  fitted <- .Call(joist_r_blank, nv_aval(array$dtype, counts))
+  fitted <- .Call(
+    joist_r_assign, fitted, vector("list", length(counts)), value, TRUE, FALSE
+  )
+  assign_parts(array, positions, fitted)
   x
 }
 
@@ -121,17 +126,23 @@ stop_no_whole_index <- function() {
   stop_joist("joist_shape_error", "a chunked tensor takes an index for each dimension")
 }
 
-# Positions from an index of R's, as of a tensor of so many elements.
-chosen_positions <- function(index, extent) {
-  if (is.null(index)) {
-    return(seq_len(extent))
-  }
-  if (is_plain(index) && is.numeric(index) && !anyNA(index) &&
-    all(index >= 1 & index <= extent)) {
-    return(as.integer(index))
-  }
-  all <- nv_iota(1L, "i32", extent)
-  as.integer(.Call(joist_r_subset, all, list(index), FALSE, FALSE))
+# Positions from an index of R's for each dimension, as of a tensor.
+chosen_positions <- function(indices, extents) {
+  lapply(seq_along(extents), function(d) {
+    index <- indices[[d]]
+    extent <- extents[d]
+    if (is.null(index)) {
+      return(seq_len(extent))
+    }
+    if (is_plain(index) && is.numeric(index) && !anyNA(index) &&
+      all(index >= 1 & index <= extent)) {
+      return(as.integer(index))
+    }
+    rank <- length(extents)
+    all <- nv_iota(d, "i32", replace(rep(1L, rank), d, extent))
+    chosen <- replace(vector("list", rank), d, list(index))
+    as.integer(.Call(joist_r_subset, all, chosen, FALSE, FALSE))
+  })
 }
 
 # Calls f(k, own, at) for each block that has some of the positions: which they are within the
@@ -164,25 +175,15 @@ mixed_digits <- function(n, ranges) {
   digits
 }
 
-assign_parts <- function(array, positions, value, single) {
-  counts <- lengths(positions)
-  if (!single) {
-    if (is_tensor(value)) value <- nv_reshape(value, counts) else dim(value) <- counts
-  }
+assign_parts <- function(array, positions, value) {
   space <- list(
-    extents = array$shape, chunks = array$chunks, inner = integer(), outer = seq_along(counts)
+    extents = array$shape, chunks = array$chunks, inner = integer(), outer = seq_along(positions)
   )
   each_part(positions, space, function(k, own, at) {
     place <- block_place(space, k) + 1L
     chunk <- read_chunk(array, place)
     if (is.null(chunk)) chunk <- filled(array, array$chunks)
-    part <- if (single) {
-      value
-    } else if (is_tensor(value)) {
-      .Call(joist_r_subset, value, at, FALSE, FALSE)
-    } else {
-      do.call(`[`, c(list(value), at, drop = FALSE))
-    }
+    part <- if (ndims(value) == 0L) value else .Call(joist_r_subset, value, at, FALSE, FALSE)
     write_chunk(array, place, .Call(joist_r_assign, chunk, own, part, FALSE, FALSE))
   })
 }

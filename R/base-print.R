@@ -43,7 +43,7 @@ print.nv_tensor <- function(x, digits = NULL, max = NULL, ...) {
     shown <- if (length(shape(x)) > 1L) corner_values(x, max) else head_values(x, max)
     if (length(shown) > 0L) print(shown, digits = print_digits(x, digits), right = TRUE)
     if (n > length(shown)) {
-      cat(" ... ", format(n - length(shown), big.mark = ","), " more\n", sep = "")
+      cat(" ... ", grouped_digits(n - length(shown)), " more\n", sep = "")
     }
   }
   cat(footer(x), "\n", sep = "")
@@ -169,7 +169,12 @@ format.summary.nv_tensor <- function(x, digits = NULL, ...) {
 }
 
 # "1 element", "2 elements"
-count_of <- function(n, what) paste0(format(n, big.mark = ","), " ", what, if (n != 1) "s")
+count_of <- function(n, what) paste0(grouped_digits(n), " ", what, if (n != 1) "s")
+
+# Whole numbers in messages, which are the same wherever R's decimal mark is another.
+grouped_digits <- function(n) {
+  format(n, big.mark = ",", decimal.mark = ".", scientific = FALSE, trim = TRUE)
+}
 
 #' @export
 print.summary.nv_tensor <- function(x, ...) {

@@ -66,7 +66,7 @@ with_missing <- function(x, indices, drop) {
     return(nv_tensor(rep(NA, sum(missing[[1L]])), dtype(x), ambiguous = ambiguous(x)))
   }
   positions <- Map(function(at, missed) replace(at, missed, 1), positions, missing)
-  taken <- .Call(joist_r_subset, x, positions, as.logical(drop), FALSE)
+  taken <- do.call(`[`, c(list(x), positions, drop = as.logical(drop)))
   taken[which(Reduce(function(a, b) outer(a, b, "|"), missing))] <- NA
   taken
 }

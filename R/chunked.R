@@ -204,11 +204,11 @@ nv_store <- function(x, path, node = "", chunks = NULL, codecs = character(), or
   if (is.null(chunks)) chunks <- if (is_chunked(x)) chunks_of(x) else usual_chunks(extents)
   chunks <- chunk_extents(chunks, extents)
   text <- program_text(x)
+  attributes$joist_program <- text
   created <- function() {
     nv_zarr_create(
       path, dtype(x), extents, chunks, node,
-      codecs = codecs, order = order, overwrite = overwrite,
-      attributes = c(attributes, list(joist_program = text))
+      codecs = codecs, order = order, overwrite = overwrite, attributes = attributes
     )
   }
   target <- if (resume) begun(path, node, abstract_of(x), chunks, text)

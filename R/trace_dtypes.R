@@ -226,10 +226,9 @@ summarize_losses <- function(x) {
 summarize_bytes <- function(x) {
   bytes <- tapply(x$bytes * x$count, x$dtype, sum)
   bytes <- bytes[order(-bytes)]
-  paste0("Bytes of results: ", paste(format_bytes(bytes), "in", names(bytes), collapse = ", "), ".")
+  sums <- paste(grouped_digits(bytes), "in", names(bytes), collapse = ", ")
+  paste0("Bytes of results: ", sums, ".")
 }
-
-format_bytes <- function(bytes) format(bytes, big.mark = ",", scientific = FALSE, trim = TRUE)
 
 #' @export
 print.joist_dtype_trace_summary <- function(x, ...) {

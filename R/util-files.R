@@ -7,7 +7,7 @@ stop_no_bytes <- function() {
 }
 
 check_path <- function(path) {
-  if (!is_file_name(path)) {
+  if (!is_file_name(path) || !nzchar(path)) {
     stop_joist("joist_value_error", "`path` must be the name of a file")
   }
 }

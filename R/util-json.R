@@ -23,7 +23,7 @@ json_atoms <- function(x) {
   } else if (is.logical(x)) {
     ifelse(x, "true", "false")
   } else {
-    format(x, digits = 7L, trim = TRUE, scientific = FALSE, drop0trailing = TRUE)
+    format(x, trim = TRUE, scientific = FALSE)
   }
   text[is.na(x)] <- "null"
   # One by one: format() gives numbers of a vector as many digits as the longest has.
@@ -35,7 +35,7 @@ json_number <- function(x) {
   if (!is.finite(x)) {
     return("null")
   }
-  format(x, digits = 7L, scientific = FALSE, drop0trailing = TRUE)
+  format(x, digits = 7L, scientific = FALSE, drop0trailing = TRUE, decimal.mark = ".")
 }
 
 # Also fit to stand in a script element of a page.
@@ -48,5 +48,5 @@ json_strings <- function(x) {
       x <- gsub(intToUtf8(code), sprintf("\\u%04x", code), x, fixed = TRUE)
     }
   }
-  paste0('"', x, '"')
+  paste0('"', x, '"', recycle0 = TRUE)
 }

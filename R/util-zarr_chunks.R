@@ -120,12 +120,24 @@ each_chunk <- function(start, stop, chunks, f) {
   }
 }
 
+# A chunk that is not there has the fill value, but not in an array that is not there either, whose
+# folder was moved, or is not seen by a worker.
+check_there <- function(array) {
+  if (!any(vapply(paste0(array$node, c("zarr.json", ".zarray")), array$store$exists, TRUE))) {
+    stop_joist(
+      "joist_value_error", "the array is no longer at \"", array$store$name, "\"",
+      if (nzchar(array$node)) paste0(", ", sub("/$", "", array$node))
+    )
+  }
+}
+
 # The parts from each of `starts` to the same of `stops`.
 read_parts <- function(array, starts, stops) {
   chunks <- array$chunks
   out <- vector("list", length(starts))
   for (some in touched_chunks(array, starts, stops)) {
     found <- read_chunks(array, lapply(some, function(one) one$at))
+    if (any(vapply(found, is.null, TRUE))) check_there(array)
     for (j in seq_along(some)) {
       one <- some[[j]]
       k <- one$part

@@ -379,7 +379,8 @@ format_float <- function(x) {
 }
 
 exact_number <- function(x) {
-  format(x, digits = if (as.numeric(format(x, digits = 15L)) == x) 15L else 17L)
+  short <- format(x, digits = 15L, decimal.mark = ".")
+  if (as.numeric(short) == x) short else format(x, digits = 17L, decimal.mark = ".")
 }
 
 # ---- writing ----
@@ -441,6 +442,9 @@ format_group <- function(attributes) {
 attributes_json <- function(x) if (length(x) == 0L) "{}" else value_json(x)
 
 value_json <- function(x) {
+  if (is.null(x)) {
+    return("null")
+  }
   if (is.list(x)) {
     parts <- vapply(x, value_json, "", USE.NAMES = FALSE)
     named <- !is.null(names(x))

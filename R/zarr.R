@@ -30,7 +30,9 @@
 #' @param endian The order of the bytes of a number: `"little"`, `"big"`, or `"swap"` for what this
 #'   machine has not.
 #' @param dimension_names A name for each dimension, `NA` for none, or `NULL`.
-#' @param attributes A named list of vectors and lists that is kept with the array or group.
+#' @param attributes A named list that is kept with the array or group, of `NULL`, plain vectors of
+#'   numbers, texts and logicals, and lists of these. `NA` becomes `NULL`; names of the elements of
+#'   a vector, and its dimensions, are not kept.
 #' @param overwrite Whether an array that is there is replaced, chunks and all.
 #' @return `nv_zarr()` and `nv_zarr_create()`: a chunked tensor, of the known dtype that the array
 #'   has; its [attributes()] `zarr_attributes` and `dimension_names` are those of the array.
@@ -211,10 +213,26 @@ remove_keys <- function(store, prefix) {
 }
 
 check_attributes <- function(attributes) {
-  if (!is.list(attributes) || is.object(attributes) || !has_names(attributes)) {
-    if (length(attributes) > 0L || !is.list(attributes)) {
+  if (!is.list(attributes) || length(attributes) > 0L && is.null(names(attributes))) {
+    stop_joist("joist_value_error", "`attributes` must be a list with different names")
+  }
+  check_json_value(attributes)
+}
+
+# What JSON has, too: a class would be lost, and others cannot be written.
+check_json_value <- function(x) {
+  plain <- is.null(x) || is.list(x) || is.logical(x) || is.numeric(x) || is.character(x)
+  if (!plain || is.object(x)) {
+    stop_joist(
+      "joist_value_error", "`attributes` must have plain numbers, texts, logicals and lists of ",
+      "them, not ", class(x)[1L]
+    )
+  }
+  if (is.list(x)) {
+    if (!is.null(names(x)) && !has_names(x)) {
       stop_joist("joist_value_error", "`attributes` must be a list with different names")
     }
+    for (one in x) check_json_value(one)
   }
 }
 

@@ -719,6 +719,15 @@ test_that("format() is that of base R, with its arguments and options", {
   expect_identical(format(nv_tensor(integer(), "i64")), character())
 })
 
+test_that("a decimal comma leaves the counts in prints as they are, and brings no warning", {
+  old <- options(OutDec = ",")
+  on.exit(options(old))
+  expect_warning(shown <- capture.output(print(nv_iota(1L, "i32", 20000L), max = 10)), NA)
+  expect_true(" ... 19,990 more" %in% shown)
+  expect_warning(shown <- capture.output(print(summary(nv_fill(1, 20000L)))), NA)
+  expect_match(shown[1L], "20,000 elements", fixed = TRUE)
+})
+
 test_that("str() and summary()", {
   out <- utils::capture.output(str(nv_tensor(1:3, "i8")))
   expect_match(out, "[ CPUi8{3} ] 1 2 3", fixed = TRUE)

@@ -319,6 +319,58 @@ test_that("fill values, names and attributes are kept", {
   expect_identical(attr(x, "dimension_names"), c("time", NA))
 })
 
+test_that("metadata are JSON, whatever R's decimal mark is and what attributes are given", {
+  old <- options(OutDec = ",")
+  on.exit(options(old))
+  folder <- tempfile()
+  kept <- list(
+    scale = 1.5, pair = c(0.25, 1e300), nothing = NULL, unknown = c(TRUE, NA), none = character()
+  )
+  nv_zarr_create(folder, "f64", 3L, fill = 0.5, attributes = kept)
+  expect_true(any(grepl(
+    "\"scale\":1.5,\"pair\":[0.25,1e+300],\"nothing\":null,\"unknown\":[true,null],\"none\":[]",
+    readLines(file.path(folder, "zarr.json")),
+    fixed = TRUE
+  )))
+  x <- nv_zarr(folder)
+  expect_identical(as.vector(x[2]), 0.5)
+  read <- attr(x, "zarr_attributes")
+  expect_identical(read[1:2], kept[1:2])
+  expect_identical(read[3:5], list(nothing = NULL, unknown = list(TRUE, NULL), none = list()))
+  # What was read can be kept with another array, that of nv_store(), too.
+  y <- nv_store(x + 1, tempfile(), attributes = read)
+  z <- nv_store(y + 1, tempfile(), attributes = attr(y, "zarr_attributes"))
+  expect_identical(attr(z, "zarr_attributes")[names(read)], read)
+  for (bad in list(
+    factor("u"), 1i, as.raw(1), quote(x), sum, globalenv(), Sys.Date(), as.POSIXlt(Sys.time()),
+    data.frame(a = 1), list(1, sum), list(u = 1, u = 2), nv_tensor(1)
+  )) {
+    folder <- tempfile()
+    expect_error(
+      nv_zarr_create(folder, "f32", 3L, attributes = list(a = bad)), "`attributes` must",
+      class = "joist_value_error"
+    )
+    expect_false(file.exists(folder))
+  }
+  expect_error(nv_zarr_create("", "f32", 3L), "`path` must be", class = "joist_value_error")
+})
+
+test_that("an array that is no longer there is not read as its fill value", {
+  folder <- tempfile()
+  x <- nv_zarr_create(folder, "f32", c(4, 2), chunks = c(2, 2), node = "a")
+  x[1:2, ] <- matrix(1:4, 2)
+  expect_identical(as.vector(nv_compute(sum(x))), 10) # with a chunk that nobody wrote
+  y <- x + 1
+  file.rename(folder, paste0(folder, "-moved"))
+  for (read in list(function() x[1, 1], function() nv_compute(y), function() nv_compute(sum(x)))) {
+    expect_error(read(), "the array is no longer at .*, a$", class = "joist_value_error")
+  }
+  expect_error(x[1, 1] <- 1, "no longer at", class = "joist_value_error")
+  expect_false(file.exists(folder))
+  file.rename(paste0(folder, "-moved"), folder)
+  expect_identical(as.vector(nv_compute(sum(x))), 10)
+})
+
 test_that("groups are lists of what is in them", {
   folder <- tempfile()
   nv_zarr_create_group(folder, attributes = list(title = "t"))
