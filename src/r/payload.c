@@ -45,7 +45,7 @@ void joist_r_free_payloads(void) {
  * collection has taken on average: more objects in a session make it longer, and then it runs
  * less often. A full one runs when what is in use has grown by MAJOR bytes, or by half, since the
  * last. */
-enum { ROOM_LEAST = 24 << 20, ROOM_MOST = 256 << 20, MAJOR = 1 << 30, PAYLOADS = 4 };
+enum { ROOM_LEAST = 24 << 20, ROOM_MOST = 256 << 20, MAJOR = 1 << 28, PAYLOADS = 4 };
 
 /* Not while other programs have the processor. */
 static double now(void) {
