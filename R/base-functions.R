@@ -55,7 +55,7 @@
 #' **Work on tensors**, and give R vectors: `as.vector()` and its kin, `matrix()`, `array()`,
 #' `is.na()`, `order()`, `duplicated()`, `factor()`, `aggregate()` of a tensor (a data frame),
 #' `cut()`, `paste()`, `format()`, `seq()`, `seq_along()`, `as.Date()`, `table()`, `split()`,
-#' `tapply()`, `ave()` and `interaction()` by a tensor, `outer()`, `y[i] <- x`
+#' `tapply()`, `ave()` and `interaction()` by a tensor, `outer(x, y)` of products, `y[i] <- x`
 #' for an R vector `y`, `svd()`, `plot()`, `hist()` and other plots.
 #'
 #' **See a list of scalars**: `lapply()`, `sapply()`, `vapply()`, `Map()`, `mapply()`,

@@ -10,8 +10,8 @@ foreign <- list(
   "unlist()" = list(1, 2),
   "as.matrix()" = data.frame(a = 1:2),
   "NULL" = NULL,
-  "builtin" = sum,
-  "closure" = function(x) x,
+  "a function" = sum,
+  "a function" = function(x) x,
   "symbol" = as.name("x"),
   "environment" = globalenv()
 )
@@ -262,7 +262,7 @@ test_that("NULL is no operand of a matrix product", {
   expect_refusal(nv_matmul(x, NULL), "joist_value_error", "NULL")
   expect_refusal(nv_crossprod(NULL), "joist_value_error", "NULL")
   expect_refusal(nv_dot(x, NULL), "joist_value_error", "NULL")
-  expect_refusal(nv_solve(nv_eye(2), sum), "joist_value_error", "builtin")
+  expect_refusal(nv_solve(nv_eye(2), sum), "joist_value_error", "a function")
 })
 
 test_that("messages are valid strings however long and in whichever encoding what they quote is", {
