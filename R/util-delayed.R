@@ -251,6 +251,9 @@ product_maps <- function(role, map, inner) {
 # One operation on the blocks of its operands; `extents` are those of its result.
 replay <- function(node, values, extents) {
   attributes <- node$attributes
+  if (node$op == "variance") {
+    return(do.call(variance, c(values, attributes)))
+  }
   if (node$role$name %in% c("reshape", "broadcast")) attributes <- list(shape = extents)
   apply_under(node$op, values, attributes, node$rules)
 }

@@ -253,6 +253,9 @@ test_that("variances are those of base R, whatever the elements are", {
   z <- complex(real = rnorm(40), imaginary = rnorm(40))
   x <- made(matrix(z, 8), "c128", 3)
   expect_equal(as_array(nv_compute(nv_var(x))), var(Re(z)) + var(Im(z)))
+  # Of what was reduced before, which is in memory then.
+  y <- made(numbers, "f64", c(2, 3))
+  expect_equal(as_array(nv_compute(nv_sd(nv_reduce_max(y, 1)))), sd(apply(numbers, 2, max)))
   # Of one element there is none, and of none.
   expect_identical(as_array(nv_compute(nv_var(x[1, , drop = FALSE], 1))), rep(NaN, 5))
   expect_identical(as_array(nv_compute(nv_var(nv_zarr_create(tempfile(), "f32", c(0, 2), 1), 1))),
