@@ -284,21 +284,19 @@ block_extents <- function(program) {
 # What tells the elements of an operand from others: the place of a mapped tensor in its file, or a
 # checksum. R numbers are not rounded to the dtype that they have alone.
 fingerprint <- function(x) {
-  if (is_tensor(x)) {
-    place <- .Call(joist_r_mapped_place, x)
-    if (!is.null(place)) {
-      return(paste(c("file", place), collapse = " "))
-    }
+  place <- if (is_tensor(x)) .Call(joist_r_mapped_place, x)
+  if (!is.null(place)) {
+    return(paste(c("file", place), collapse = " "))
   }
   plain <- !is_tensor(x) && is.numeric(x)
-  bytes <- if (plain) writeBin(as.vector(unclass(x)), raw(), endian = "little")
-  paste(rev(checksum("crc32c", if (plain) bytes else as_operand(x))), collapse = "")
+  x <- if (plain) writeBin(as.vector(unclass(x)), raw(), endian = "little") else as_operand(x)
+  paste(rev(checksum("crc32c", x)), collapse = "")
 }
 
 # A program as text, a line for each array and operation.
 program_text <- function(x) {
   lines <- character()
-  known <- new.env(parent = emptyenv())
+  known <- new.env(parent = emptyenv()) # of a node, its line, or what tells its elements
   add <- function(text) {
     lines[length(lines) + 1L] <<- paste0("%", length(lines) + 1L, " = ", text)
     paste0("%", length(lines))
@@ -312,7 +310,8 @@ program_text <- function(x) {
       where <- if (node$kind == "zarr") {
         paste0(node$array$store$name, "/", node$array$node)
       } else {
-        fingerprint(node$tensor)
+        if (is.null(known[[node$id]])) assign(node$id, fingerprint(node$tensor), envir = known)
+        known[[node$id]]
       }
       chunks <- paste(chunks_of(y), collapse = "x")
       return(add(paste0(type_text(y), " ", where, ", chunks ", chunks)))

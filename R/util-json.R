@@ -22,12 +22,13 @@ json_atoms <- function(x) {
     json_strings(x)
   } else if (is.logical(x)) {
     ifelse(x, "true", "false")
+  } else if (is.double(x)) {
+    # One by one: format() gives numbers of a vector as many digits as the longest has.
+    vapply(x, json_number, "")
   } else {
     format(x, trim = TRUE, scientific = FALSE)
   }
   text[is.na(x)] <- "null"
-  # One by one: format() gives numbers of a vector as many digits as the longest has.
-  if (is.double(x)) text <- vapply(x, json_number, "")
   text
 }
 

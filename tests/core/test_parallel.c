@@ -14,6 +14,7 @@
 #include <unistd.h>
 #endif
 
+#include "core/base/clock.h"
 #include "errors.h"
 #ifdef _OPENMP
 #include <omp.h>
@@ -158,17 +159,10 @@ static void test_wait(void) {
   CHECK_MSG(alone >= 0.3 && alone < 30, "alone for %g s", alone);
 }
 
-#ifdef CLOCK_THREAD_CPUTIME_ID
 struct uneven {
   atomic_bool began;
   double took[2]; /* seconds, by worker */
 };
-
-static double time_by(clockid_t clock) {
-  struct timespec time;
-  clock_gettime(clock, &time);
-  return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 /* The second worker has the longer one of two tasks. */
 static void spin_longer(const void *context, size_t task, size_t worker) {
@@ -177,8 +171,8 @@ static void spin_longer(const void *context, size_t task, size_t worker) {
   if (worker > 0) atomic_store(&uneven->began, true);
   for (int k = 0; k < 2000 && !atomic_load(&uneven->began); k++) sleep_for(1);
   const double work = worker > 0 ? 0.016 : 0.01, start = omp_get_wtime();
-  const double busy = time_by(CLOCK_THREAD_CPUTIME_ID);
-  while (time_by(CLOCK_THREAD_CPUTIME_ID) - busy < work) continue;
+  const double busy = joist_busy_seconds();
+  while (joist_busy_seconds() - busy < work) continue;
   uneven->took[worker] += omp_get_wtime() - start;
 }
 
@@ -195,7 +189,6 @@ static void test_uneven(void) {
   }
   CHECK(!undisturbed || joist_threads_for(&run, SIZE_MAX, 2) == 2);
 }
-#endif
 
 #ifdef __linux__
 static void spin(const void *context, size_t task, size_t worker) {
@@ -249,9 +242,7 @@ int main(void) {
   test_threads_for();
 #ifdef _OPENMP
   test_wait();
-#ifdef CLOCK_THREAD_CPUTIME_ID
-  test_uneven();
-#endif
+  if (joist_busy_seconds() > 0) test_uneven();
 #endif
   test_tasks();
   test_polls();

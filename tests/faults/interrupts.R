@@ -198,10 +198,7 @@ one_assignment <- function(set) {
 
 # ---- all of them ----
 
-dtypes <- sample(c(
-  "bool", "i8", "i16", "i32", "i64", "ui8", "ui16", "ui32", "ui64", "f16", "bf16", "f32", "f64",
-  "c64", "c128"
-))
+types <- sample(dtypes())
 make_set <- function(n, dtype) {
   made <- operation_calls(n, dtype)
   others <- other_calls(made$operands)
@@ -225,7 +222,7 @@ each <- 350 # calls on the same operands
 done <- 0
 while (done < runs) {
   sizes <- floor(10^(5 + runif(1L, 0, 0.6)) * c(1, 10))
-  sets <- lapply(sizes, make_set, dtypes[done %/% each %% length(dtypes) + 1L])
+  sets <- lapply(sizes, make_set, types[done %/% each %% length(types) + 1L])
   names <- names(sets[[1L]]$calls)
   known <- list()
   used <- collect()

@@ -9,10 +9,7 @@ teams <- dyn.load(Sys.getenv("JOIST_TEAMS"))
 largest <- function() .C("teams_largest", 0L)[[1L]]
 stopifnot(nv_set_threads(8) >= 1L, nv_get_threads() == 8L)
 
-dtypes <- c(
-  "bool", "i8", "i16", "i32", "i64", "ui8", "ui16", "ui32", "ui64", "f16", "bf16", "f32", "f64",
-  "c64", "c128"
-)
+types <- dtypes()
 # What one thread does for one line, for many of them.
 many_lines <- function(operands) {
   m <- operands$m
@@ -25,11 +22,11 @@ many_lines <- function(operands) {
 
 same <- function(got, want) identical(serialize(got, NULL), serialize(want, NULL))
 table <- as.data.frame(.Call(joist:::joist_r_op_names))
-team <- matrix(0L, nrow(table), length(dtypes), dimnames = list(table$name, dtypes))
+team <- matrix(0L, nrow(table), length(types), dimnames = list(table$name, types))
 compared <- 0
 refused <- 0
 wrong <- character()
-for (dtype in dtypes) {
+for (dtype in types) {
   made <- operation_calls(n, dtype)
   calls <- utils::modifyList(made$calls, many_lines(made$operands))
   for (op in names(calls)) {
@@ -54,9 +51,9 @@ for (dtype in dtypes) {
 alone <- apply(team, 1L, function(row) all(row < 2L, na.rm = TRUE))
 cat("by one thread for all dtypes:", names(alone)[alone], "\n")
 parts <- names(alone)[!alone & apply(team, 1L, function(row) any(row < 2L, na.rm = TRUE))]
-for (op in parts) cat(" ", op, "for", dtypes[which(team[op, ] < 2L)], "\n")
+for (op in parts) cat(" ", op, "for", types[which(team[op, ] < 2L)], "\n")
 writeLines(c(wrong, sprintf(
   "threads: %d results of %d operations on %d dtypes compared, %d calls refused, %d problems",
-  compared, nrow(table), length(dtypes), refused, length(wrong)
+  compared, nrow(table), length(types), refused, length(wrong)
 )))
 quit("no", status = if (length(wrong) > 0L) 1L else 0L)

@@ -6,13 +6,9 @@
 #
 # Arrays have up to three dims, any dtype, chunks, order and codec. A program that fails is printed.
 
-suppressPackageStartupMessages(library(joist))
+count <- 1000L
+source("tests/promotion/many.R")
 
-given <- as.integer(commandArgs(TRUE))
-count <- if (length(given) > 0L) given[1L] else 1000L
-seed <- if (length(given) > 1L) given[2L] else 1L
-
-one_of <- function(x) x[[sample.int(length(x), 1L)]]
 chance <- function(p) stats::runif(1L) < p
 folder <- tempfile("random")
 dir.create(folder)
@@ -28,7 +24,7 @@ new_store <- function(kept, chunks) {
   rank <- length(shape(kept))
   store <- nv_zarr_create(
     tempfile("a", folder), dtype(kept), shape(kept), chunks,
-    order = one_of(c("C", "F")), codecs = one_of(list(character(), "gzip", c("gzip", "crc32c")))
+    order = pick(c("C", "F")), codecs = pick(list(character(), "gzip", c("gzip", "crc32c")))
   )
   do.call(`[<-`, c(list(store), rep(list(substitute()), rank), list(value = kept)))
   store
@@ -156,17 +152,17 @@ run_program <- function(disagree) {
   values <- list()
   for (k in seq_len(sample.int(3L, 1L))) {
     own <- replace(extents, stats::runif(length(extents)) < 0.15, 1L)
-    values[[k]] <- new_leaf(own, one_of(dtypes))
+    values[[k]] <- new_leaf(own, pick(dtypes))
   }
   for (k in seq_len(sample.int(6L, 1L))) {
-    x <- one_of(values)
+    x <- pick(values)
     if (chance(0.4)) {
-      one <- one_of(twos)
-      y <- one_of(values)
+      one <- pick(twos)
+      y <- pick(values)
       text <- sprintf("(%s)(%s, %s)", deparse1(one$f), x$text, y$text)
       new <- after(one, one$f, text, list(x, y), disagree = disagree)
     } else {
-      one <- one_of(ones)
+      one <- pick(ones)
       d <- sample.int(max(1L, length(shape(x$kept))), 1L)
       text <- sprintf("(%s)(%s, %d)", deparse1(one$f), x$text, d)
       new <- after(one, one$f, text, list(x), d, disagree)
@@ -177,7 +173,7 @@ run_program <- function(disagree) {
     wrong <- if (failed(got)) conditionMessage(got) else same(got, new$kept, new$exact)
     if (is.null(wrong) && length(shape(new$kept)) > 0L && chance(0.2)) {
       stored <- nv_store(new$lazy, tempfile("b", folder), chunks = some_chunks(shape(new$kept)),
-        order = one_of(c("C", "F")))
+        order = pick(c("C", "F")))
       wrong <- same(nv_compute(stored), nv_convert(new$kept, dtype(new$kept)), new$exact)
     }
     if (!is.null(wrong)) disagree(text, wrong)
