@@ -10,11 +10,13 @@
 #include "core/ops/move/permute.h"
 #include "core/types/host.h"
 
-/* Bytes: of a piece that one thread reads or writes; of a chunk that is transposed, least and most;
- * of a line of the caches, which a chunk fills if it has so many rows, and the fewest rows. What
- * reading a byte costs, in additions: a file may lie on a slow disk. */
+/* Bytes: of a piece that one thread reads or turns round; of one that is written as it lies, fewer
+ * than slow disks take in a second; of a chunk that is transposed, least and most; of a line of the
+ * caches, which a chunk fills if it has so many rows, and the fewest rows. What reading a byte
+ * costs, in additions: a file may lie on a slow disk. */
 enum {
   PIECE = 2 << 20,
+  AS_IT_LIES = 64 << 20,
   CHUNK_LEAST = 1 << 20,
   CHUNK_MOST = 256 << 20,
   LINE = 64,
@@ -291,7 +293,7 @@ static joist_status write_chunks(const struct joist_elements *elements, const vo
                                  struct joist_error *error) {
   const size_t size = joist_dtype_size(elements->dtype);
   const bool swapped = elements->swapped && size > 1, transposed = is_transposed(elements);
-  struct chunks chunks = {.each = PIECE / size, .row = 1};
+  struct chunks chunks = {.each = (swapped ? PIECE : AS_IT_LIES) / size, .row = 1};
   if (transposed) {
     chunks = chunks_of(elements);
   } else {
