@@ -21,45 +21,7 @@ interrupt_in <- function(seconds) invisible(.C("interrupts_in", as.double(second
 
 # ---- what is called ----
 
-# Of what is no operation.
-other_calls <- function(operands) {
-  v <- operands$v
-  w <- operands$w
-  m <- operands$m
-  n <- length(v)
-  floats <- substr(format(dtype(v)), 1L, 1L) %in% c("f", "c")
-  compiled <- jit(function(x, y) list((x + y) * x - y, sum(x * y + x)))
-  plain <- as_array(v)
-  file <- tempfile(fileext = ".safetensors")
-  try(nv_save(list(v = v), file), silent = TRUE) # not of c128, which are not read either then
-  store <- nv_store(v, tempfile(), chunks = max(1L, n %/% 8L))
-  calls <- list(
-    compiled = function() compiled(v, w),
-    traced = function() jit(function(x, y) nv_sort(nv_abs(x * y) + x) + 0L)(w, v),
-    gradient = if (floats) function() gradient(function(x) sum(nv_real(x * w * x)))(v),
-    from_r = function() nv_tensor(plain),
-    to_r = function() as_array(w),
-    bytes = function() nv_write_bin(v),
-    serialized = function() nv_serialize(list(v = v, w = w)),
-    read = function() nv_read(file),
-    saved = function() {
-      to <- tempfile(fileext = ".safetensors")
-      on.exit(unlink(to))
-      nv_save(list(v = v, w = w), to)
-      nv_read(to)
-    },
-    chunked = function() nv_compute(store * store + 1L),
-    stored = function() {
-      to <- tempfile()
-      on.exit(unlink(to, recursive = TRUE))
-      nv_compute(nv_store(w, to, chunks = max(1L, n %/% 5L)))
-    },
-    printed = function() format(v), row_sums = function() rowSums(m), pasted = function() c(m, t(m))
-  )
-  list(calls = Filter(Negate(is.null), calls), files = c(file, store_path(store)))
-}
-store_path <- function(store) setdiff(list.dirs(tempdir(), recursive = FALSE), kept_dirs)
-kept_dirs <- list.dirs(tempdir(), recursive = FALSE)
+source("tests/faults/other_calls.R")
 
 # Assignments to y, a copy of v.
 assignments <- alist(
