@@ -267,7 +267,7 @@ static void test_permute(void) {
   for (int s = 0; s < SIZES; s++) {
     static const int64_t swap[] = {1, 0};
     /* Around the square blocks of a transposition. */
-    static const uint32_t about[] = {1, 2, 31, 32, 33, 64, 65, 129};
+    static const uint32_t about[] = {1, 2, 7, 17, 31, 32, 33, 64, 65, 129};
     for (size_t a = 0; a < sizeof about / sizeof *about; a++)
       for (size_t b = 0; b < sizeof about / sizeof *about; b++)
         check_permutation(sizes[s], &(struct joist_shape){2, {about[a], about[b]}}, swap);

@@ -6,26 +6,89 @@
 #include "core/base/by_size.h"
 #include "core/base/parallel.h"
 
-enum { STRIPE = 64 };
+/* Rows of a task, and bytes of a line of the caches, which a square has on either side. */
+enum { STRIPE = 64, LINE = 64 };
 
-/* `rows` x `columns` elements, `in` strided by columns, to `out` strided by rows, in squares
- * that stay in cache. Strides count elements. */
-#define TRANSPOSE(TYPE, SIDE)                                                                 \
-  static void transpose_##TYPE(size_t rows, size_t columns, const TYPE *in, size_t in_stride, \
-                               TYPE *out, size_t out_stride) {                                \
-    for (size_t r0 = 0; r0 < rows; r0 += SIDE)                                                \
-      for (size_t c0 = 0; c0 < columns; c0 += SIDE) {                                         \
-        const size_t r1 = r0 + SIDE < rows ? r0 + SIDE : rows;                                \
-        const size_t c1 = c0 + SIDE < columns ? c0 + SIDE : columns;                          \
-        for (size_t r = r0; r < r1; r++)                                                      \
-          for (size_t c = c0; c < c1; c++) out[c + r * out_stride] = in[r + c * in_stride];   \
-      }                                                                                       \
+/* Where compilers have vectors of 16 bytes, a tile of as many columns as rows fit one is turned in
+ * registers: k times, where 2^k is its side, the elements of the vectors of its first half are put
+ * between those of its second. The arguments after SIDE say which these are. */
+#if defined(__clang__)
+#define SHUFFLE(TYPE, x, y, ...) __builtin_shufflevector(x, y, __VA_ARGS__)
+#elif defined(__GNUC__)
+#define SHUFFLE(TYPE, x, y, ...) __builtin_shuffle(x, y, (vector_of_##TYPE){__VA_ARGS__})
+#endif
+#define LIST(...) __VA_ARGS__
+#if defined(__GNUC__) && !defined(__clang__)
+#define TEXT_OF(x) #x
+#define UNROLLED(N) _Pragma(TEXT_OF(GCC unroll N))
+#else
+#define UNROLLED(N)
+#endif
+
+#ifdef SHUFFLE
+#define TILE(TYPE, SIDE, FIRST, SECOND)                                                            \
+  typedef TYPE vector_of_##TYPE __attribute__((vector_size(SIDE * sizeof(TYPE))));                 \
+  static inline void turn_##TYPE(const TYPE *in, size_t in_stride, TYPE *out, size_t out_stride) { \
+    vector_of_##TYPE v[SIDE], w[SIDE];                                                             \
+    UNROLLED(SIDE)                                                                                 \
+    for (int k = 0; k < SIDE; k++) memcpy(&v[k], in + (size_t)k * in_stride, sizeof v[k]);         \
+    UNROLLED(4) for (int times = 1; times < SIDE; times *= 2) {                                    \
+      UNROLLED(SIDE) for (int k = 0; k < SIDE / 2; k++) {                                          \
+        w[2 * k] = SHUFFLE(TYPE, v[k], v[k + SIDE / 2], FIRST);                                    \
+        w[2 * k + 1] = SHUFFLE(TYPE, v[k], v[k + SIDE / 2], SECOND);                               \
+      }                                                                                            \
+      UNROLLED(SIDE) for (int k = 0; k < SIDE; k++) v[k] = w[k];                                   \
+    }                                                                                              \
+    UNROLLED(SIDE)                                                                                 \
+    for (int k = 0; k < SIDE; k++) memcpy(out + (size_t)k * out_stride, &v[k], sizeof v[k]);       \
   }
-TRANSPOSE(uint8_t, 64)
-TRANSPOSE(uint16_t, 64)
-TRANSPOSE(uint32_t, 64)
-TRANSPOSE(uint64_t, 64)
-TRANSPOSE(sixteen, 32)
+#else
+#define TILE(TYPE, SIDE, FIRST, SECOND)                                                            \
+  static inline void turn_##TYPE(const TYPE *in, size_t in_stride, TYPE *out, size_t out_stride) { \
+    for (size_t r = 0; r < SIDE; r++)                                                              \
+      for (size_t c = 0; c < SIDE; c++) out[c + r * out_stride] = in[r + c * in_stride];           \
+  }
+#endif
+TILE(uint8_t, 16, LIST(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23),
+     LIST(8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31))
+TILE(uint16_t, 8, LIST(0, 8, 1, 9, 2, 10, 3, 11), LIST(4, 12, 5, 13, 6, 14, 7, 15))
+TILE(uint32_t, 4, LIST(0, 4, 1, 5), LIST(2, 6, 3, 7))
+TILE(uint64_t, 2, LIST(0, 2), LIST(1, 3))
+
+static inline void turn_sixteen(const sixteen *in, size_t in_stride, sixteen *out,
+                                size_t out_stride) {
+  (void)in_stride;
+  (void)out_stride;
+  *out = *in;
+}
+
+/* `rows` x `columns` elements, `in` strided by columns, to `out` strided by rows, in squares of
+ * whole lines, in tiles. Strides count elements. */
+#define TRANSPOSE(TYPE, SIDE)                                                                      \
+  static void transpose_##TYPE(size_t rows, size_t columns, const TYPE *in, size_t in_stride,      \
+                               TYPE *out, size_t out_stride) {                                     \
+    enum { SQUARE = LINE / sizeof(TYPE) };                                                         \
+    for (size_t c0 = 0; c0 < columns; c0 += SQUARE)                                                \
+      for (size_t r0 = 0; r0 < rows; r0 += SQUARE) {                                               \
+        const TYPE *const from = in + r0 + c0 * in_stride;                                         \
+        TYPE *const to = out + c0 + r0 * out_stride;                                               \
+        if (rows - r0 >= SQUARE && columns - c0 >= SQUARE) {                                       \
+          for (size_t r = 0; r < SQUARE; r += SIDE) UNROLLED(4)                                    \
+          for (size_t c = 0; c < SQUARE; c += SIDE)                                                \
+            turn_##TYPE(from + r + c * in_stride, in_stride, to + c + r * out_stride, out_stride); \
+        } else {                                                                                   \
+          const size_t m = joist_smaller(rows - r0, SQUARE);                                       \
+          const size_t n = joist_smaller(columns - c0, SQUARE);                                    \
+          for (size_t r = 0; r < m; r++)                                                           \
+            for (size_t c = 0; c < n; c++) to[c + r * out_stride] = from[r + c * in_stride];       \
+        }                                                                                          \
+      }                                                                                            \
+  }
+TRANSPOSE(uint8_t, 16)
+TRANSPOSE(uint16_t, 8)
+TRANSPOSE(uint32_t, 4)
+TRANSPOSE(uint64_t, 2)
+TRANSPOSE(sixteen, 1)
 
 static void transpose(size_t size, size_t rows, size_t columns, const char *in, size_t in_stride,
                       char *out, size_t out_stride) {
