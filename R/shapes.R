@@ -195,9 +195,8 @@ nv_outer <- function(x, y, f = nv_mul) {
 #' @param dim The dimension along which the positions count; negative ones count from the last.
 #' @return A tensor of the dtype of the operand, in whose shape the shape of the indices takes
 #'   the place of dimension `dim`.
-#' @section Errors: `joist_value_error` for a position out of range, which it names;
-#'   `joist_shape_error` for a dimension that is not there; `joist_dtype_error` for indices
-#'   that are no integers.
+#' @section Errors: `joist_shape_error` for a position out of range, which it names, and for a
+#'   dimension that is not there; `joist_dtype_error` for indices that are no integers.
 #' @examples
 #' x <- nv_tensor(matrix(1:6, 2), "f32")
 #' nv_gather(x, nv_tensor(c(3L, 1L)), dim = 2)
@@ -231,8 +230,8 @@ nv_gather <- function(operand, indices, dim = 1L) {
 #' @param values As many values as there are positions, or one for all.
 #' @return A tensor of the dtype, ambiguity and shape of `x`. Halves are summed in `f32` and rounded
 #'   once.
-#' @section Errors: `joist_value_error` for a position out of range; `joist_shape_error` for another
-#'   number of values; `joist_dtype_error` for positions that are no integers and for bools;
+#' @section Errors: `joist_shape_error` for a position out of range and for another number of
+#'   values; `joist_dtype_error` for positions that are no integers and for bools;
 #'   `joist_promotion_error` for values that do not promote to the dtype of `x`.
 #' @examples
 #' nv_scatter_add(nv_tensor(c(0, 0, 0)), c(1, 3, 3), nv_tensor(c(1, 2, 5)))
@@ -261,9 +260,9 @@ nv_scatter_add <- function(x, index, values) {
 #' @param count How many groups there are.
 #' @return A tensor of the dtype and ambiguity of `x`, whose first dim is `count`: zeros for groups
 #'   without a slice. Halves are summed in `f32` and rounded once.
-#' @section Errors: `joist_value_error` for a group out of range and a `count` that is no whole
-#'   number from 0 on; `joist_shape_error` for a scalar, and for another number of `ids` than of
-#'   slices; `joist_dtype_error` for `ids` that are no integers and for bools.
+#' @section Errors: `joist_value_error` for a `count` that is no whole number from 0 on;
+#'   `joist_shape_error` for a group out of range, for a scalar, and for another number of `ids` than
+#'   of slices; `joist_dtype_error` for `ids` that are no integers and for bools.
 #' @examples
 #' nv_segment_sum(nv_tensor(c(1, 2, 3, 4)), c(1, 2, 2, 1), 3)
 #' nv_segment_sum(nv_tensor(matrix(1:6, 3)), c(2, 1, 2), 2)

@@ -281,7 +281,8 @@ static void test_values(void) {
   check_failure(JOIST_OP_GATHER,
                 OPERANDS({.dtype = JOIST_F32, SHAPE(3)}, {.dtype = JOIST_I32, SHAPE(2), {1, 4}}),
                 in_dim(0),
-                WANT(JOIST_E_GATHER_RANGE, .number = {4}, .position = 2, .dim = 1, .count = {3}));
+                WANT(JOIST_E_INDEX_RANGE, .number = {4}, .position = 2, .dim = 1, .count = {3},
+                     .op = "gather"));
   check_failure(JOIST_OP_GATHER, OPERANDS({.dtype = JOIST_F32, SHAPE(3)}, {.dtype = JOIST_F32}),
                 in_dim(0), WANT(JOIST_E_INDICES_DTYPE, .type = {TYPE(F32)}));
   check_failure(

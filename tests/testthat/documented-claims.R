@@ -119,14 +119,14 @@ raised_errors <- alist(
     joist_shape_error = check_gradient(function(x) x, v)
   ),
   nv_scatter_add = list(
-    joist_value_error = nv_scatter_add(v, 4, 1),
+    joist_shape_error = nv_scatter_add(v, 4, 1),
     joist_shape_error = nv_scatter_add(v, 1:2, v),
     joist_dtype_error = nv_scatter_add(v, v, v),
     joist_dtype_error = nv_scatter_add(b, 1, b),
     joist_promotion_error = nv_scatter_add(i, 1, v)
   ),
   nv_segment_sum = list(
-    joist_value_error = nv_segment_sum(v, c(1, 2, 3), 2),
+    joist_shape_error = nv_segment_sum(v, c(1, 2, 3), 2),
     joist_value_error = nv_segment_sum(v, c(1, 1, 1), -1),
     joist_shape_error = nv_segment_sum(v, 1:2, 2),
     joist_shape_error = nv_segment_sum(v[1][[1]], 1, 2),
@@ -233,8 +233,8 @@ raised_errors <- alist(
     joist_value_error = i == NA # nolint: equals_na_linter.
   ),
   nv_gather = list(
-    joist_value_error = nv_gather(v, 4),
-    joist_value_error = nv_gather(v, 0),
+    joist_shape_error = nv_gather(v, 4),
+    joist_shape_error = nv_gather(v, 0),
     joist_shape_error = nv_gather(v, 1, 2),
     joist_dtype_error = nv_gather(v, v)
   ),

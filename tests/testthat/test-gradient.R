@@ -512,8 +512,8 @@ test_that("nv_scatter_add() adds in every dtype what base R adds", {
   # Halves: 2048 ones would be lost one by one.
   many <- nv_scatter_add(nv_tensor(2048, "f16"), rep(1, 2048), nv_tensor(1, "f16"))
   expect_identical(as.double(many), 4096)
-  expect_error(nv_scatter_add(x, c(1, 6), x[1:2]), "out of range", class = "joist_value_error")
-  expect_error(nv_scatter_add(x, 0, x[1]), "out of range", class = "joist_value_error")
+  expect_error(nv_scatter_add(x, c(1, 6), x[1:2]), "out of range", class = "joist_shape_error")
+  expect_error(nv_scatter_add(x, 0, x[1]), "out of range", class = "joist_shape_error")
   expect_error(nv_scatter_add(x, c(1, 2), x[1:3]), class = "joist_shape_error")
   expect_error(nv_scatter_add(x, x, x), "integers", class = "joist_dtype_error")
   expect_error(nv_scatter_add(nv_tensor(TRUE), 1, TRUE), class = "joist_dtype_error")

@@ -32,9 +32,9 @@ test_that("nv_segment_sum() gives what rowsum() and tapply() give, in every dtyp
 test_that("groups out of range are errors, in the last column and in jit() too", {
   m <- nv_tensor(matrix(1:6, 3))
   for (ids in list(c(1, 3, 1), c(0, 1, 1), c(1, 1, -1))) {
-    expect_error(nv_segment_sum(m, ids, 2), "out of range", class = "joist_value_error")
+    expect_error(nv_segment_sum(m, ids, 2), "out of range", class = "joist_shape_error")
     f <- jit(function(x, i) nv_segment_sum(x, i, 2))
-    expect_error(f(m, nv_tensor(ids, "i32")), "out of range", class = "joist_value_error")
+    expect_error(f(m, nv_tensor(ids, "i32")), "out of range", class = "joist_shape_error")
   }
   expect_error(nv_segment_sum(m, 1:2, 2), "2 groups", class = "joist_shape_error")
   expect_error(nv_segment_sum(m, 1:3, 1.5), "`count`", class = "joist_value_error")

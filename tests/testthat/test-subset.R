@@ -163,6 +163,7 @@ test_that("indices that select nothing that exists are errors", {
   y <- nv_tensor(1:5)
   range_error <- function(code, pattern) expect_error(code, pattern, class = "joist_shape_error")
   range_error(y[6], "index 6 at position 1 of dimension 1 is out of range .1 to 5.")
+  range_error(jit(function(y, i) y[i])(y, nv_tensor(6L)), "index 6 at position 1 of dimension 1")
   range_error(y[c(1, 2, 9)], "index 9 at position 3")
   range_error(y[c(0, 2, 9)], "index 9 at position 3")
   range_error(y[-6], "index -6 at position 1")

@@ -140,8 +140,8 @@ static void test_gather(joist_dtype dtype, joist_dtype index, const struct joist
       joist_convert_find_portable(JOIST_I64, index)(ENTRIES, position, converted);
       CHECK_INT(joist_plan_make(&program, &plan, &here), JOIST_OK);
       CHECK_INT(joist_plan_run(plan, (const void *const *)inputs, outputs, &run, &here),
-                JOIST_ERROR_VALUE);
-      CHECK_ERROR(run_there(&program, inputs, outputs, &there), there, JOIST_E_GATHER_RANGE);
+                JOIST_ERROR_SHAPE);
+      CHECK_ERROR(run_there(&program, inputs, outputs, &there), there, JOIST_E_INDEX_RANGE);
       CHECK_INT(there.position, 21);
       CHECK_STR(words(&there), words(&here));
       joist_plan_free(plan);

@@ -385,8 +385,8 @@ static joist_status read_entries(const struct joist_value *value, const void *in
 
 joist_status joist_gather_error(int64_t entry, size_t k, int dim, size_t extent,
                                 struct joist_error *error) {
-  return JOIST_FAIL(error, JOIST_E_GATHER_RANGE, .number = {(double)entry}, .position = k + 1,
-                    .dim = dim + 1, .count = {extent});
+  return JOIST_FAIL(error, JOIST_E_INDEX_RANGE, .number = {(double)entry}, .position = k + 1,
+                    .dim = dim + 1, .count = {extent}, .op = joist_op_name(JOIST_OP_GATHER));
 }
 
 joist_status joist_gather_run(const struct joist_call *call, struct joist_error *error) {
