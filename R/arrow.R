@@ -7,8 +7,9 @@
 #' the Arrow C Data Interface. No value is changed on the way: `f16`, `ui32`, `i64` and `ui64` of a
 #' Parquet file or a database arrive as they are stored. [as_tensor()] takes arrays of the packages
 #' 'nanoarrow' and 'arrow', and of Python's 'pyarrow' by 'reticulate', as they are; their functions
-#' `as_nanoarrow_array()`, `infer_nanoarrow_schema()`, `as_arrow_array()` and `infer_type()` take
-#' tensors.
+#' `as_nanoarrow_array()`, `as_nanoarrow_array_stream()`, `infer_nanoarrow_schema()`,
+#' `as_arrow_array()` and `infer_type()` take tensors. `schema` in those of 'nanoarrow' must be the
+#' type that the tensor has; `type` in those of 'arrow' is a cast that 'arrow' makes.
 #'
 #' A tensor of rank 1 is an array of numbers; `bool` is a bit each. A tensor of a higher rank is an
 #' array of the extension type `arrow.fixed_shape_tensor`: a row for each index of the first
@@ -16,7 +17,13 @@
 #' fastest, a tensor is stored with the first one: the elements are transposed on the way, and an
 #' element has the same indices in R, in Arrow and in the array that pyarrow's
 #' `to_numpy_ndarray()` gives. A `permutation` in the type is read. A list of a fixed size is a row
-#' of rank 1. Arrow has no `bf16` and no complex numbers.
+#' of rank 1. Arrow has no `bf16` and no complex numbers. What the numbers of another extension type
+#' mean is known to its maker only: cast such an array to the type that it is stored in.
+#'
+#' The package 'arrow' (25.0.1) has no class for that extension type, and crashes R when it prints
+#' such an array. There a tensor of rank 2 is an array of lists of a fixed size, and one of a higher
+#' rank an error. Arrays and columns of the type that come from elsewhere can be given to
+#' `as_tensor()`. A `Scalar` is a tensor of rank 0.
 #'
 #' Elements of rank 1 other than `bool` are not copied in either direction: array and tensor share
 #' memory that neither writes to, and R may assign to the tensor, which makes a copy. An array of a
@@ -36,10 +43,18 @@
 #'   in `f64`). In other dtypes a null is always an error.
 #' @return `nv_to_arrow()`: a list of two external pointers, `array` and `schema`, or an array.
 #'   `nv_from_arrow()`: a tensor of the known dtype that the Arrow type has.
+#' @section Data frames in 'arrow':
+#' `arrow_table()`, `write_parquet()` and the like take data frames with tensors of rank 1 as
+#' columns. With `as_data_frame = FALSE` all of them come back exactly, column by column:
+#' `as_tensor(table$x)`. Data frames do not come back: 'arrow' makes R's numbers of the columns,
+#' rounds large `ui64`, and gives the bits of `f16` as numbers. It also writes the attributes of R's
+#' columns into the file, with all values of `f64` and `i32`, and gives them to these numbers, at
+#' which joist stops (`joist_value_error`), or warns of "Invalid metadata". A table without them is
+#' `do.call(arrow::arrow_table, lapply(df, arrow::as_arrow_array))`.
 #' @section Errors: `joist_dtype_error` for an Arrow type or a dtype that the other side has not
 #'   (the message names it); `joist_value_error` for a null, a structure that was released, is
-#'   damaged or is none, and for a package that is not installed; `joist_shape_error` for too many
-#'   elements.
+#'   damaged or is none, a table, and for a package that is not installed; `joist_shape_error` for
+#'   too many elements, and for a rank over 2 with 'arrow'.
 #' @source <https://arrow.apache.org/docs/format/CDataInterface.html>,
 #'   <https://arrow.apache.org/docs/format/CanonicalExtensions.html>
 #' @examples
@@ -54,15 +69,14 @@ nv_to_arrow <- function(x, as = "pointers") {
     )
   }
   x <- as_operand(x)
+  if (as == "arrow") check_arrow_rank(x)
   item <- arrow_item(x)
   if (!is.null(item)) x <- nv_transpose(x)
   pointers <- .Call(joist_r_to_arrow, x, item, .Call(joist_r_arrow_pointers))
   switch(as,
     pointers = pointers,
     nanoarrow = nanoarrow_array(pointers),
-    arrow = arrow_class("Array")$import_from_c(
-      arrow_address(pointers$array), arrow_address(pointers$schema)
-    ),
+    arrow = arrow_array(pointers),
     pyarrow = pyarrow_class("Array")$`_import_from_c`(
       pyarrow_address(pointers$array), pyarrow_address(pointers$schema)
     )
@@ -80,11 +94,26 @@ nv_from_arrow <- function(array, schema, na = "error") {
 # The extents of each row; NULL where rows are single elements.
 arrow_item <- function(x) if (ndims(x) > 1L) shape(x)[-1L]
 
-arrow_schema <- function(x) {
-  .Call(joist_r_to_arrow_schema, dtype(x), arrow_item(x), .Call(joist_r_arrow_pointers)$schema)
+arrow_schema <- function(x, item = arrow_item(x)) {
+  .Call(joist_r_to_arrow_schema, dtype(x), item, .Call(joist_r_arrow_pointers)$schema)
 }
 
 arrow_address <- function(pointer) .Call(joist_r_arrow_address, pointer)
+
+# A schema is exported with each array; without any it is that of the type.
+from_arrow_chunks <- function(chunks, na, address, export, export_type) {
+  pointers <- lapply(chunks, function(chunk) {
+    into <- .Call(joist_r_arrow_pointers)
+    export(chunk, address(into$array), address(into$schema))
+    into
+  })
+  if (length(pointers) > 0L) {
+    return(nv_from_arrow(lapply(pointers, `[[`, "array"), pointers[[1L]]$schema, na))
+  }
+  schema <- .Call(joist_r_arrow_pointers)$schema
+  export_type(address(schema))
+  nv_from_arrow(list(), schema, na)
+}
 
 # ---- nanoarrow ----
 
@@ -110,19 +139,41 @@ infer_nanoarrow_schema.nv_tensor <- function(x, ...) { # nolint: object_name_lin
 #' @exportS3Method nanoarrow::as_nanoarrow_array
 as_nanoarrow_array.nv_tensor <- function(x, ..., schema = NULL) { # nolint: object_name_linter.
   array <- nv_to_arrow(x, "nanoarrow")
-  wanted <- if (!is.null(schema)) nanoarrow::as_nanoarrow_schema(schema)$format
-  made <- nanoarrow::infer_nanoarrow_schema(array)$format
-  if (!is.null(wanted) && !identical(wanted, made)) {
+  if (is.null(schema)) {
+    return(array)
+  }
+  wanted <- nanoarrow::as_nanoarrow_schema(schema)
+  made <- nanoarrow::infer_nanoarrow_schema(array)
+  asked <- arrow_formats(wanted)
+  if (!identical(asked, arrow_formats(made)) && !identical(asked, arrow_formats(made, FALSE))) {
     stop_joist(
-      "joist_dtype_error", "a tensor of ", format(dtype(x)), " is an Arrow array of format \"",
-      made, "\", not \"", wanted, "\"; nv_convert() it first"
+      "joist_dtype_error", "a tensor of ", format(dtype(x)), " is an Arrow array of format ",
+      paste0("\"", arrow_formats(made, FALSE), "\"", collapse = " of "), ", not ",
+      paste0("\"", asked, "\"", collapse = " of "), "; nv_convert() it first"
     )
   }
+  nanoarrow::nanoarrow_array_set_schema(array, wanted)
   array
+}
+
+# The formats of a type and of what is in it; with the extension type that it stores.
+arrow_formats <- function(schema, extension = TRUE) {
+  keys <- c("ARROW:extension:name", "ARROW:extension:metadata")
+  c(
+    if (extension) unlist(schema$metadata[keys], use.names = FALSE), schema$format,
+    unlist(lapply(unname(schema$children), arrow_formats, extension))
+  )
+}
+
+#' @exportS3Method nanoarrow::as_nanoarrow_array_stream
+as_nanoarrow_array_stream.nv_tensor <- function(x, ..., # nolint: object_name_linter.
+                                                schema = NULL) {
+  nanoarrow::basic_array_stream(list(as_nanoarrow_array.nv_tensor(x, schema = schema)))
 }
 
 #' @export
 as_tensor.nanoarrow_array <- function(x, na = "error", ...) { # nolint: object_name_linter.
+  check_nanoarrow(x)
   array <- nanoarrow::nanoarrow_allocate_array() # the array itself stays its user's
   nanoarrow::nanoarrow_pointer_export(x, array)
   nv_from_arrow(array, nanoarrow::infer_nanoarrow_schema(x), na)
@@ -130,8 +181,22 @@ as_tensor.nanoarrow_array <- function(x, na = "error", ...) { # nolint: object_n
 
 #' @export
 as_tensor.nanoarrow_array_stream <- function(x, na = "error", ...) { # nolint: object_name_linter.
+  check_nanoarrow(x)
   schema <- x$get_schema()
   nv_from_arrow(nanoarrow::collect_array_stream(x), schema, na)
+}
+
+#' @export
+as_tensor.nanoarrow_vctr <- function(x, na = "error", ...) { # nolint: object_name_linter.
+  as_tensor(nanoarrow::as_nanoarrow_array_stream(x), na)
+}
+
+check_nanoarrow <- function(x) {
+  if (!nanoarrow::nanoarrow_pointer_is_valid(x)) {
+    stop_joist(
+      "joist_value_error", "this ", class(x)[1L], " was released, or moved to somebody else"
+    )
+  }
 }
 
 # ---- arrow ----
@@ -141,9 +206,30 @@ arrow_class <- function(name) {
   getExportedValue("arrow", name)
 }
 
+# R's arrow takes each extension type for one that was made in R. Where it is asked for the type of
+# arrow.fixed_shape_tensor, as print() asks, R crashes. So a matrix goes as the lists that its rows
+# are stored in.
+arrow_array <- function(pointers) {
+  array <- arrow_class("Array")$import_from_c(
+    arrow_address(pointers$array), arrow_address(pointers$schema)
+  )
+  if (inherits(array, "ExtensionArray")) array$storage() else array
+}
+
+check_arrow_rank <- function(x) {
+  if (ndims(x) > 2L) {
+    stop_joist(
+      "joist_shape_error", "the package 'arrow' has no arrays of tensors, and its lists would ",
+      "lose the shape of ", footer(x), "; nv_reshape() it to rank 2, or take `as = \"nanoarrow\"`"
+    )
+  }
+}
+
 #' @exportS3Method arrow::infer_type
 infer_type.nv_tensor <- function(x, ...) { # nolint: object_name_linter.
-  arrow_class("DataType")$import_from_c(arrow_address(arrow_schema(x)))
+  check_arrow_rank(x)
+  field <- arrow_class("Field")$import_from_c(arrow_address(arrow_schema(x, NULL)))
+  if (ndims(x) > 1L) arrow::fixed_size_list_of(field$type, shape(x)[2L]) else field$type
 }
 
 #' @exportS3Method arrow::as_arrow_array
@@ -154,23 +240,28 @@ as_arrow_array.nv_tensor <- function(x, ..., type = NULL) { # nolint: object_nam
 
 #' @export
 as_tensor.ArrowDatum <- function(x, na = "error", ...) { # nolint: object_name_linter.
-  from_arrow_chunks(if (inherits(x, "ChunkedArray")) x$chunks else list(x), x$type, na)
+  if (inherits(x, "Scalar")) {
+    row <- as_tensor(x$as_array(), na)
+    return(nv_reshape(row, shape(row)[-1L]))
+  }
+  from_arrow_chunks(
+    if (inherits(x, "ChunkedArray")) x$chunks else list(x), na, arrow_address,
+    function(chunk, array, schema) chunk$export_to_c(array, schema),
+    # A field has its type without an object of it, which an extension type need not have in R.
+    function(schema) arrow::arrow_table(x = x)$schema$field(0L)$export_to_c(schema)
+  )
 }
 
-# A schema is exported with each array; without any it is that of the type.
-from_arrow_chunks <- function(chunks, type, na, address = arrow_address, name = "export_to_c") {
-  pointers <- lapply(chunks, function(chunk) {
-    into <- .Call(joist_r_arrow_pointers)
-    chunk[[name]](address(into$array), address(into$schema))
-    into
-  })
-  if (length(pointers) > 0L) {
-    return(nv_from_arrow(lapply(pointers, `[[`, "array"), pointers[[1L]]$schema, na))
-  }
-  schema <- .Call(joist_r_arrow_pointers)$schema
-  type[[name]](address(schema))
-  nv_from_arrow(list(), schema, na)
+#' @export
+as_tensor.ArrowObject <- function(x, na = "error", ...) { # nolint: object_name_linter.
+  stop_joist(
+    "joist_value_error", "an object of class ", class(x)[1L], " is no array; take a column of a ",
+    "Table, as_tensor(x$name). arrow::as_arrow_table() and dplyr::compute() make a Table"
+  )
 }
+
+#' @export
+as_tensor.arrow_dplyr_query <- as_tensor.ArrowObject # nolint: object_name_linter.
 
 # ---- pyarrow ----
 
@@ -186,11 +277,18 @@ pyarrow_address <- function(pointer) {
 
 #' @export
 as_tensor.pyarrow.lib.Array <- function(x, na = "error", ...) { # nolint: object_name_linter.
-  from_arrow_chunks(list(x), x$type, na, pyarrow_address, "_export_to_c")
+  from_pyarrow(list(x), x$type, na)
 }
 
 #' @export
 as_tensor.pyarrow.lib.ChunkedArray <- function(x, na = "error", ...) { # nolint: object_name_linter.
-  chunks <- reticulate::iterate(x$iterchunks(), identity)
-  from_arrow_chunks(chunks, x$type, na, pyarrow_address, "_export_to_c")
+  from_pyarrow(reticulate::iterate(x$iterchunks(), identity), x$type, na)
+}
+
+from_pyarrow <- function(chunks, type, na) {
+  from_arrow_chunks(
+    chunks, na, pyarrow_address,
+    function(chunk, array, schema) chunk$`_export_to_c`(array, schema),
+    function(schema) type$`_export_to_c`(schema)
+  )
 }

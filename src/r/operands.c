@@ -19,12 +19,17 @@ static _Noreturn void damaged(void) {
   joist_r_stop(JOIST_ERROR_VALUE, "this nv_tensor is damaged; make a new one with nv_tensor()");
 }
 
-/* An R vector can have got the attributes of a tensor, and its class with them. */
+/* An R vector can have got the attributes of a tensor, and its class with them: the package arrow
+ * gives a column of numbers those that the column had before. */
 static bool is_tensor(SEXP x) {
   if (!Rf_isObject(x)) return false;
   const bool plainly = joist_r_first_class(x) == joist_r_class(JOIST_R_CONCRETE);
   if (!plainly && !Rf_inherits(x, "nv_tensor")) return false;
-  if (TYPEOF(x) != S4SXP) damaged();
+  if (TYPEOF(x) != S4SXP)
+    joist_r_stop(JOIST_ERROR_VALUE,
+                 "this nv_tensor is damaged: it is an R vector of type %s; if it is a column from "
+                 "the package arrow, read it with `as_data_frame = FALSE`, then as_tensor()",
+                 Rf_type2char(TYPEOF(x)));
   return true;
 }
 

@@ -196,6 +196,32 @@ static void test_tensor_types(void) {
   }
 }
 
+/* Those of other types, and what is in rows, are not numbers that joist knows. */
+static void test_extension_types(void) {
+  static const char name[] = "arrow.bool8";
+  char metadata[64];
+  const int32_t one = 1;
+  memcpy(metadata, &one, sizeof one);
+  put(metadata + sizeof one + put(metadata + sizeof one, "ARROW:extension:name"), name);
+  struct joist_arrow_type type;
+  struct joist_error error;
+  struct ArrowSchema child = schema_of("c"), *children[] = {&child}, schema = schema_of("+w:6");
+  schema.n_children = 1;
+  schema.children = children;
+  CHECK(joist_arrow_read_schema(&schema, &type, &error) == JOIST_OK);
+  CHECK(joist_arrow_read_schema(&child, &type, &error) == JOIST_OK);
+  child.metadata = metadata;
+  struct ArrowSchema *const both[] = {&child, &schema};
+  for (int k = 0; k < 2; k++) {
+    CHECK(schema_code(both[k]) == JOIST_E_ARROW_TYPE);
+    CHECK(joist_arrow_read_schema(both[k], &type, &error) == JOIST_ERROR_DTYPE);
+    CHECK_STR(error.text[0].bytes, name);
+  }
+  child.metadata = NULL;
+  schema.metadata = metadata;
+  CHECK(schema_code(&schema) == JOIST_E_ARROW_TYPE);
+}
+
 /* What is written is read as it was, and a child that was moved outlives its parent. */
 static void test_tensor_round_trip(void) {
   const struct joist_shape items[] = {{0},
@@ -484,6 +510,7 @@ int main(void) {
   test_formats();
   test_bad_schemas();
   test_tensor_types();
+  test_extension_types();
   test_tensor_round_trip();
   test_lent();
   test_bits_and_nulls();

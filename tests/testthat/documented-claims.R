@@ -140,6 +140,7 @@ raised_errors <- alist(
   nv_to_arrow = list(
     joist_dtype_error = nv_to_arrow(z),
     joist_value_error = nv_to_arrow(v, "paper"),
+    joist_shape_error = nv_to_arrow(nv_fill(0, c(1, 1, 1)), "arrow"),
     joist_value_error = nv_from_arrow(list(1), nv_to_arrow(v)$schema),
     joist_shape_error = with(
       nv_to_arrow(nv_fill(0, 2^20, "i8")), nv_from_arrow(rep(list(array), 2^11), schema)

@@ -1,5 +1,5 @@
-# Arrow arrays, by the pointers of the C Data Interface and by nanoarrow. Those of pyarrow, which
-# runs in the same process, are the subject of tests/arrow.
+# Arrow arrays, by the pointers of the C Data Interface, by nanoarrow and by R's arrow. Those of
+# pyarrow, which runs in the same process, are the subject of tests/arrow.
 
 arrow_dtypes <- c(
   "bool", "i8", "i16", "i32", "i64", "ui8", "ui16", "ui32", "ui64", "f16", "f32", "f64"
@@ -158,10 +158,57 @@ test_that("nanoarrow's arrays are tensors and tensors are its arrays", {
   frame$id <- ids
   columns <- nanoarrow::as_nanoarrow_array(frame)$children
   expect_identical(as_tensor(columns$id), ids)
+})
+
+test_that("nanoarrow's schemas are kept to", {
+  skip_if_not_installed("nanoarrow")
+  ids <- nv_tensor(c("1", "18446744073709551615"), "ui64")
   expect_refusal(
     nanoarrow::as_nanoarrow_array(ids, schema = nanoarrow::na_int32()), "joist_dtype_error",
     c("ui64", "\"L\"", "\"i\"")
   )
+  # Lists of a fixed size, whose format is the same whatever is in them.
+  rows <- nv_tensor(matrix(1:6, 2))
+  made <- function(schema) nanoarrow::as_nanoarrow_array(rows, schema = schema)
+  expect_refusal(
+    made(nanoarrow::na_fixed_size_list(nanoarrow::na_double(), 3)), "joist_dtype_error",
+    c("\"+w:3\" of \"i\"", "\"+w:3\" of \"g\"")
+  )
+  own <- nanoarrow::infer_nanoarrow_schema(rows)
+  expect_identical(as_tensor(made(own)), rows)
+  expect_identical(
+    nanoarrow::infer_nanoarrow_schema(made(own))$metadata[["ARROW:extension:metadata"]],
+    "{\"shape\":[3]}"
+  )
+  stored <- made(nanoarrow::na_fixed_size_list(nanoarrow::na_int32(), 3))
+  expect_identical(as_tensor(stored), rows)
+  expect_null(nanoarrow::infer_nanoarrow_schema(stored)$metadata[["ARROW:extension:name"]])
+  turned <- nanoarrow::nanoarrow_schema_modify(own, list(metadata = list(
+    "ARROW:extension:name" = "arrow.fixed_shape_tensor",
+    "ARROW:extension:metadata" = "{\"shape\":[3,1]}"
+  )))
+  expect_refusal(made(turned), "joist_dtype_error", "[3,1]")
+})
+
+test_that("nanoarrow's streams and vctrs are tensors, unless they were released", {
+  skip_if_not_installed("nanoarrow")
+  ids <- nv_tensor(c("1", "18446744073709551615", "7"), "ui64")
+  expect_identical(as_tensor(nanoarrow::as_nanoarrow_array_stream(ids)), ids)
+  vctr <- nanoarrow::as_nanoarrow_vctr(ids)
+  expect_identical(as_tensor(vctr), ids)
+  expect_identical(as_tensor(vctr[2:3]), ids[2:3])
+  parts <- nanoarrow::basic_array_stream(
+    lapply(list(1:3, integer(), 4:5), nanoarrow::as_nanoarrow_array)
+  )
+  expect_identical(as_tensor(parts), nv_tensor(1:5))
+  none <- nanoarrow::basic_array_stream(list(), nanoarrow::na_int32())
+  expect_identical(as_tensor(none), nv_tensor(integer()))
+  for (gone in list(
+    nanoarrow::as_nanoarrow_array(ids), nanoarrow::as_nanoarrow_array_stream(ids)
+  )) {
+    nanoarrow::nanoarrow_pointer_release(gone)
+    expect_refusal(as_tensor(gone), "joist_value_error", "released")
+  }
 })
 
 test_that("nulls and Arrow's other types are refused by name", {
@@ -176,6 +223,257 @@ test_that("nulls and Arrow's other types are refused by name", {
   expect_array_refused(as.POSIXct("2024-02-29", tz = "UTC"), "joist_dtype_error", "timestamp")
   expect_array_refused(Sys.Date(), "joist_dtype_error", "date32")
   expect_array_refused(data.frame(a = 1), "joist_dtype_error", "struct")
+  flags <- nanoarrow::as_nanoarrow_array(nv_tensor(0:1, "i8"))
+  type <- nanoarrow::na_extension(nanoarrow::na_int8(), "arrow.bool8")
+  nanoarrow::nanoarrow_array_set_schema(flags, type)
+  expect_refusal(as_tensor(flags), "joist_dtype_error", c("extension", "arrow.bool8"))
   filled <- as_tensor(nanoarrow::as_nanoarrow_array(c(1, NA)), na = "nan")
   expect_identical(as_array(filled), c(1, NA))
+})
+
+# ---- R's arrow ----
+
+arrow_names <- c(
+  bool = "bool", i8 = "int8", i16 = "int16", i32 = "int32", i64 = "int64", ui8 = "uint8",
+  ui16 = "uint16", ui32 = "uint32", ui64 = "uint64", f16 = "halffloat", f32 = "float",
+  f64 = "double"
+)
+
+# Values at the ends of each dtype, which R's numbers cannot all hold.
+extremes <- function() {
+  list(
+    bool = c(TRUE, FALSE, TRUE, TRUE, FALSE), i8 = c(-128, 127, 0, 1, -1),
+    i16 = c(-32768, 32767, 0, 1, -1), i32 = c(-2^31, 2^31 - 1, 0, 1, -1),
+    i64 = c("-9223372036854775808", "9223372036854775807", "9007199254740993", "0", "-1"),
+    ui8 = c(0, 255, 1, 2, 3), ui16 = c(0, 65535, 1, 2, 3), ui32 = c(0, 4294967295, 3e9, 2^31, 1),
+    ui64 = c("18446744073709551615", "9223372036854775808", "9007199254740993", "0", "1"),
+    f16 = c(65504, 2^-24, 0.5, -1, 0), f32 = c(2^-149, -2^127, 0.5, -1, 0),
+    f64 = c(2^-1074, -2^1023, 0.1, -1, NaN)
+  )
+}
+
+extreme_columns <- function() {
+  values <- extremes()
+  columns <- lapply(names(values), function(type) nv_tensor(values[[type]], type))
+  frame <- data.frame(row = seq_along(values[[1L]]))
+  frame[names(values)] <- columns
+  frame
+}
+
+expect_columns <- function(table, frame) {
+  for (type in arrow_dtypes) expect_identical(as_tensor(table[[type]]), frame[[type]], info = type)
+}
+
+test_that("arrow's arrays are tensors and tensors are its arrays", {
+  skip_if_not_installed("arrow")
+  for (type in arrow_dtypes) {
+    for (extents in list(0L, 1L, 9L, c(3L, 5L), c(4L, 0L), c(0L, 3L))) {
+      x <- nv_tensor(seq_len(prod(extents)) %% 2, type, extents)
+      array <- arrow::as_arrow_array(x)
+      name <- arrow_names[[type]]
+      if (length(extents) == 2L) name <- sprintf("fixed_size_list<item: %s>[%d]", name, extents[2L])
+      expect_identical(array$type$ToString(), name)
+      expect_true(arrow::infer_type(x) == array$type)
+      expect_true(arrow::Array$create(x)$Equals(array))
+      expect_true(nv_to_arrow(x, "arrow")$Equals(array))
+      array$Validate()
+      expect_identical(as_tensor(array), x)
+    }
+    if (type != "bool") {
+      x <- nv_tensor(c(1, 0, 1), type)
+      values <- as.vector(arrow::as_arrow_array(x)$cast(arrow::float64()))
+      expect_identical(values, c(1, 0, 1))
+    }
+  }
+  # Digits, which arrow reads and writes itself.
+  for (type in c("i64", "ui64")) {
+    digits <- extremes()[[type]]
+    array <- arrow::as_arrow_array(nv_tensor(digits, type))
+    expect_identical(as.vector(array$cast(arrow::utf8())), digits)
+    other <- arrow::Array$create(digits)$cast(arrow::infer_type(nv_tensor(0, type)))
+    expect_identical(as_array(as_tensor(other), "character"), digits)
+  }
+  rows <- arrow::as_arrow_array(nv_tensor(matrix(1:6, 2)))
+  expect_identical(lapply(as.vector(rows), as.vector), list(c(1L, 3L, 5L), c(2L, 4L, 6L)))
+  lists <- arrow::Array$create(
+    list(c(1, 3, 5), c(2, 4, 6)),
+    type = arrow::fixed_size_list_of(arrow::float64(), 3L)
+  )
+  expect_identical(as_tensor(lists), nv_tensor(matrix(as.double(1:6), 2), "f64"))
+  # A type asked for is a cast of arrow, which is exact or stops.
+  expect_identical(
+    as_tensor(arrow::as_arrow_array(nv_tensor(1:3), type = arrow::float16())), nv_tensor(1:3, "f16")
+  )
+  expect_error(arrow::as_arrow_array(nv_tensor(300L), type = arrow::int8()), "300")
+})
+
+test_that("an array of arrow and a tensor share memory that neither changes", {
+  skip_if_not_installed("arrow")
+  x <- nv_tensor(as.double(1:1e5), "f64")
+  array <- arrow::as_arrow_array(x)
+  lent <- address_of(x)
+  x[1] <- 7
+  rm(x)
+  gc()
+  y <- as_tensor(array)
+  expect_identical(address_of(y), lent)
+  y[2] <- 7
+  rm(array)
+  gc()
+  expect_identical(as_array(y), c(1, 7, 3:1e5))
+})
+
+test_that("columns arrive exactly from Tables, RecordBatches and files", {
+  skip_if_not_installed("arrow")
+  frame <- extreme_columns()
+  table <- arrow::as_arrow_table(frame)
+  expect_columns(table, frame)
+  expect_columns(arrow::record_batch(frame), frame)
+  expect_columns(stats::setNames(arrow::as_arrow_array(frame)$Flatten(), names(frame)), frame)
+  expect_columns(table$Slice(1, 3), frame[2:4, ])
+  expect_columns(arrow::record_batch(frame)$Slice(1, 3), frame[2:4, ])
+  expect_columns(arrow::concat_tables(table, table$Slice(3)), frame[c(1:5, 4:5), ])
+  expect_columns(table[table$row == 4L, ], frame[4, ])
+  expect_columns(table$Slice(5), frame[0L, ])
+  without <- arrow::arrow_table(schema = table$schema)
+  expect_identical(without$f16$num_chunks, 0L)
+  expect_columns(without, frame[0L, ])
+  for (format in c("parquet", "feather", "ipc_stream")) {
+    if (format == "parquet" && !arrow::arrow_with_parquet()) next
+    write <- getExportedValue("arrow", paste0("write_", format))
+    read <- getExportedValue("arrow", paste0("read_", format))
+    file <- tempfile()
+    write(frame, file)
+    expect_columns(read(file, as_data_frame = FALSE), frame)
+  }
+  arrow::write_feather(frame, file, chunk_size = 2)
+  read <- arrow::read_feather(file, as_data_frame = FALSE)
+  expect_identical(read$ui64$num_chunks, 3L)
+  expect_columns(read, frame)
+  expect_columns(read$Slice(1, 3), frame[2:4, ])
+})
+
+test_that("dplyr's verbs on a Table keep dtypes", {
+  skip_if_not_installed("arrow")
+  suppressWarnings(skip_if_not_installed("dplyr")) # arrow misses the verbs of newer ones
+  skip_if_not(arrow::arrow_with_dataset())
+  frame <- extreme_columns()
+  table <- arrow::as_arrow_table(frame)
+  some <- dplyr::filter(table, row != 3L)
+  expect_refusal(as_tensor(some), "joist_value_error", "compute()")
+  expect_columns(dplyr::compute(some), frame[-3, ])
+  expect_columns(dplyr::compute(dplyr::filter(table, row > 9L)), frame[0L, ])
+  expect_columns(dplyr::compute(dplyr::arrange(table, dplyr::desc(row))), frame[5:1, ])
+  ids <- dplyr::pull(dplyr::arrange(table, ui64), ui64, as_vector = FALSE)
+  expect_identical(
+    as_array(as_tensor(ids), "character"),
+    c("0", "1", "9007199254740993", "9223372036854775808", "18446744073709551615")
+  )
+  by_bool <- dplyr::summarise(dplyr::group_by(table, bool), most = max(ui64))
+  most <- dplyr::compute(dplyr::arrange(by_bool, bool))$most
+  expect_identical(
+    as_tensor(most), nv_tensor(c("9223372036854775808", "18446744073709551615"), "ui64")
+  )
+  folder <- tempfile()
+  arrow::write_dataset(table, folder, format = "feather", partitioning = "row")
+  expect_refusal(as_tensor(arrow::open_dataset(folder, format = "feather")), "joist_value_error")
+  set <- dplyr::arrange(arrow::open_dataset(folder, format = "feather"), row)
+  expect_columns(dplyr::compute(set), frame)
+})
+
+test_that("columns without R's attributes are plain numbers for those who have no joist", {
+  skip_if_not_installed("arrow")
+  frame <- extreme_columns()
+  table <- do.call(arrow::arrow_table, lapply(frame, arrow::as_arrow_array))
+  expect_length(table$metadata, 0)
+  expect_columns(table, frame)
+  expect_identical(as.data.frame(table)$ui32, extremes()$ui32)
+  # What arrow makes of the attributes that it has kept.
+  kept <- structure(c(1, 2), class = "nv_tensor", dtype = "f32", shape = 2L)
+  expect_refusal(kept + 1, "joist_value_error", c("double", "as_data_frame"))
+})
+
+test_that("arrow's scalars are tensors of rank 0", {
+  skip_if_not_installed("arrow")
+  ids <- arrow::as_arrow_array(nv_tensor(c("1", "18446744073709551615"), "ui64"))
+  expect_identical(as_tensor(max(ids)), nv_scalar("18446744073709551615", "ui64"))
+  expect_identical(as_tensor(arrow::Scalar$create(1.5)), nv_scalar(1.5, "f64"))
+  missing <- arrow::Scalar$create(NA_real_)
+  expect_refusal(as_tensor(missing), "joist_value_error", "null at position 1")
+  expect_identical(as_array(as_tensor(missing, na = "nan")), NA_real_)
+  expect_refusal(as_tensor(arrow::Scalar$create("a")), "joist_dtype_error", "utf8")
+})
+
+test_that("nulls of arrow are errors, or NaN on request", {
+  skip_if_not_installed("arrow")
+  array <- arrow::Array$create(c(1, NA, NaN))
+  expect_refusal(as_tensor(array), "joist_value_error", c("position 2", "na = \"nan\""))
+  expect_identical(as_array(as_tensor(array, na = "nan")), c(1, NA, NaN))
+  expect_identical(as_array(as_tensor(array$Slice(2))), NaN)
+  half <- as_tensor(array$cast(arrow::float16()), na = "nan")
+  expect_identical(as_array(half), c(1, NaN, NaN))
+  chunked <- arrow::chunked_array(c(1, 2), c(3, NA))
+  expect_refusal(as_tensor(chunked), "joist_value_error", "position 4")
+  expect_identical(as_array(as_tensor(chunked, na = "nan")), c(1, 2, 3, NA))
+  expect_identical(as_array(as_tensor(chunked$Slice(1, 2))), c(2, 3))
+  expect_refusal(
+    as_tensor(arrow::Array$create(c(1L, NA)), na = "nan"), "joist_value_error", "position 2"
+  )
+  rows <- arrow::Array$create(
+    list(c(1, 2), NULL),
+    type = arrow::fixed_size_list_of(arrow::float64(), 2L)
+  )
+  expect_refusal(as_tensor(rows), "joist_value_error", "position 3")
+  expect_identical(as_array(as_tensor(rows, na = "nan")), rbind(c(1, 2), c(NA, NA)))
+})
+
+test_that("what is no array of numbers in arrow is refused by name", {
+  skip_if_not_installed("arrow")
+  expect_array_refused <- function(x, part, ...) {
+    expect_refusal(as_tensor(arrow::Array$create(x, ...)), "joist_dtype_error", part)
+  }
+  expect_array_refused("a", "utf8")
+  expect_array_refused(factor("a"), "dictionary")
+  expect_array_refused(as.POSIXct("2024-02-29", tz = "UTC"), "timestamp")
+  expect_array_refused(as.Date("2024-02-29"), "date32")
+  expect_array_refused(as.difftime(1, units = "secs"), "duration")
+  expect_array_refused(list(1:2, 3L), "list")
+  expect_array_refused(logical(), "null", type = arrow::null())
+  expect_array_refused(data.frame(a = 1), "struct")
+  decimal <- arrow::Array$create(1.5)$cast(arrow::decimal128(5, 2))
+  expect_refusal(as_tensor(decimal), "joist_dtype_error", "decimal")
+  codes <- arrow::vctrs_extension_array(3:1)
+  expect_refusal(as_tensor(codes), "joist_dtype_error", c("extension", "arrow.r.vctrs"))
+  expect_identical(as_tensor(codes$storage()), nv_tensor(3:1))
+  table <- arrow::arrow_table(a = 1:2)
+  for (other in list(table, arrow::record_batch(a = 1:2), table$schema, arrow::int32())) {
+    expect_refusal(as_tensor(other), "joist_value_error", c(class(other)[1L], "as_tensor(x$name)"))
+  }
+  cube <- nv_tensor(array(1:24, 2:4))
+  for (make in c(arrow::as_arrow_array, arrow::infer_type, arrow::Array$create)) {
+    expect_refusal(make(cube), "joist_shape_error", "{2x3x4}")
+    expect_refusal(make(nv_tensor(1, "bf16")), "joist_dtype_error", "bf16")
+  }
+  expect_refusal(nv_to_arrow(cube, "arrow"), "joist_shape_error", "nv_reshape()")
+  expect_refusal(
+    arrow::arrow_table(data.frame(x = nv_tensor(1i))), "joist_dtype_error", "c64"
+  )
+})
+
+# Not to be printed: arrow ends R when it is asked for the type of such an array.
+test_that("arrays of tensors arrive from arrow", {
+  skip_if_not_installed("arrow")
+  cube <- nv_tensor(array(1:24, 2:4), "f16")
+  sent <- nv_to_arrow(cube)
+  table <- arrow::arrow_table(x = arrow::Array$import_from_c(sent$array, sent$schema))
+  skip_if_not(grepl("fixed_shape_tensor", table$schema$ToString()), "arrow's tensors")
+  second <- nv_tensor(array((1:24)[c(FALSE, TRUE)], c(1, 3, 4)), "f16")
+  expect_true(identical(as_tensor(table$x), cube))
+  expect_true(identical(as_tensor(table$x$Slice(1)), second))
+  file <- tempfile()
+  arrow::write_feather(table, file)
+  read <- arrow::read_feather(file, as_data_frame = FALSE)
+  expect_true(identical(as_tensor(read$x), cube))
+  without <- arrow::arrow_table(schema = table$schema)
+  expect_identical(shape(as_tensor(without$x)), c(0L, 3L, 4L))
 })

@@ -186,6 +186,22 @@ static const char *read_tensor_metadata(const char *text, size_t length,
   return NULL;
 }
 
+/* Numbers of another extension type than that of tensors mean what only its maker knows: they can
+ * be codes or indices, as those of a dictionary. */
+static joist_status find_extension(const struct ArrowSchema *schema, bool *tensors,
+                                   struct joist_error *error) {
+  const char *name;
+  size_t length;
+  *tensors = false;
+  const joist_status status = find_metadata(schema->metadata, name_key, &name, &length, error);
+  if (status != JOIST_OK || name == NULL) return status;
+  *tensors = length == strlen(tensor_name) && memcmp(name, tensor_name, length) == 0;
+  if (*tensors) return JOIST_OK;
+  char text[80];
+  snprintf(text, sizeof text, "%.*s", length < sizeof text ? (int)length : (int)sizeof text, name);
+  return no_dtype("extension", text, error);
+}
+
 static joist_status read_list(const struct ArrowSchema *schema, struct joist_arrow_type *type,
                               struct joist_error *error) {
   struct joist_json size = {schema->format + 3, schema->format + strlen(schema->format)};
@@ -199,10 +215,13 @@ static joist_status read_list(const struct ArrowSchema *schema, struct joist_arr
   if (schema->children == NULL || schema->children[0] == NULL)
     return JOIST_FAIL(error, JOIST_E_ARROW_MISSING, .name = {"children"});
   const struct ArrowSchema *const child = schema->children[0];
-  const joist_status status = check_schema(child, error);
+  joist_status status = check_schema(child, error);
   if (status != JOIST_OK) return status;
   type->dtype = dtype_of(child->format);
   if (type->dtype == JOIST_DTYPE_NONE) return no_dtype(type_name("+w:"), child->format, error);
+  bool tensors;
+  status = find_extension(child, &tensors, error);
+  if (status != JOIST_OK) return status;
   type->has_items = true;
   type->each = (size_t)each;
   type->item = (struct joist_shape){.rank = 1, .extent = {(uint32_t)each}};
@@ -211,11 +230,11 @@ static joist_status read_list(const struct ArrowSchema *schema, struct joist_arr
 
 static joist_status read_extension(const struct ArrowSchema *schema, struct joist_arrow_type *type,
                                    struct joist_error *error) {
-  const char *name, *text;
-  size_t length, text_length;
-  joist_status status = find_metadata(schema->metadata, name_key, &name, &length, error);
-  if (status != JOIST_OK || name == NULL) return status;
-  if (length != strlen(tensor_name) || memcmp(name, tensor_name, length) != 0) return JOIST_OK;
+  const char *text;
+  size_t text_length;
+  bool tensors;
+  joist_status status = find_extension(schema, &tensors, error);
+  if (status != JOIST_OK || !tensors) return status;
   status = find_metadata(schema->metadata, metadata_key, &text, &text_length, error);
   if (status != JOIST_OK) return status;
   const char *wrong = text == NULL ? "no metadata" : read_tensor_metadata(text, text_length, type);
@@ -241,7 +260,8 @@ joist_status joist_arrow_read_schema(const struct ArrowSchema *schema,
   if (schema->n_children != 0)
     return JOIST_FAIL(error, JOIST_E_ARROW_FIELD, .name = {"n_children", "0"},
                       .number = {(double)schema->n_children});
-  return JOIST_OK;
+  bool tensors;
+  return find_extension(schema, &tensors, error);
 }
 
 /* ---- writing ---- */
