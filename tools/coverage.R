@@ -22,7 +22,10 @@ build <- function() {
   covr::package_coverage(
     source,
     type = "none", clean = FALSE, quiet = FALSE, install_path = installed, pre_clean = FALSE,
-    code = c(sprintf("setwd(%s)", deparse1(root)), sprintf("system(%s)", deparse1(run)))
+    code = c(
+      sprintf("setwd(%s)", deparse1(root)), sprintf("system(%s)", deparse1(run)),
+      "Sys.setenv(COVERAGE_DIR = tempdir())" # this R counts from another time on
+    )
   )
 }
 
