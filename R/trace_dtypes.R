@@ -84,7 +84,9 @@ unjitted <- function(f) {
 # A row for each place and operation, with a count.
 ledger_rows <- function(recorded) {
   events <- as.data.frame(recorded$events, stringsAsFactors = FALSE)
-  key <- do.call(paste, c(events[c("site", "op", "operands", "result", "shape")], sep = "\r"))
+  # What ends a call is a row of its own, as its result is that of the call.
+  same <- c("site", "op", "operands", "result", "shape", "last")
+  key <- do.call(paste, c(events[same], sep = "\r"))
   first <- which(!duplicated(key))
   counts <- tabulate(match(key, key[first]), length(first))
   rows <- events[first, , drop = FALSE]

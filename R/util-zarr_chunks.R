@@ -203,6 +203,3 @@ write_parts <- function(array, starts, values) {
     write_chunks(array, lapply(some, function(one) one$at), made)
   }
 }
-
-# How many chunks there are along each dimension.
-chunk_counts <- function(shape, chunks) as.integer(ceiling(shape / chunks))

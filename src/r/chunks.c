@@ -98,6 +98,8 @@ SEXP joist_r_read_chunks(SEXP paths, SEXP codecs, SEXP dtype, SEXP shape, SEXP c
 
 SEXP joist_r_write_chunks(SEXP tensors, SEXP paths, SEXP codecs, SEXP c_order, SEXP swapped) {
   const R_xlen_t n = XLENGTH(paths);
+  if (TYPEOF(tensors) != VECSXP || XLENGTH(tensors) != n)
+    joist_r_stop(JOIST_ERROR_VALUE, "there must be one tensor for each path");
   if (n == 0) return R_NilValue;
   struct joist_chunk_format format = {0};
   struct joist_chunk *const chunks = chunks_at(paths, codecs, &format);
@@ -105,7 +107,11 @@ SEXP joist_r_write_chunks(SEXP tensors, SEXP paths, SEXP codecs, SEXP c_order, S
   for (R_xlen_t k = 0; k < n; k++) {
     struct joist_r_value value;
     SET_VECTOR_ELT(kept, k, joist_r_read_to_write(VECTOR_ELT(tensors, k), &value));
-    format.elements = joist_r_elements_of(&value, c_order, swapped);
+    const struct joist_elements elements = joist_r_elements_of(&value, c_order, swapped);
+    if (k > 0 && (elements.dtype != format.elements.dtype ||
+                  !joist_shape_equal(&elements.shape, &format.elements.shape)))
+      joist_r_stop(JOIST_ERROR_SHAPE, "the chunks of an array must have one dtype and shape");
+    format.elements = elements;
     chunks[k].data = (void *)value.data;
   }
   const struct joist_run run = joist_r_run();

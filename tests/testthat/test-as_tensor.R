@@ -201,3 +201,21 @@ test_that("what R's packages for HDF5 cannot give is refused", {
     expect_refusal(read("I32"), "joist_value_error", c(package, "i32", "position 1"))
   }
 })
+
+# The package float has the bits of its numbers in a slot of integers; its NA is one NaN of many.
+test_that("numbers of the package float are f32, bit by bit", {
+  here <- environment()
+  float32 <- methods::setClass("float32", slots = c(Data = "integer"), where = here)
+  withr::defer(methods::removeClass("float32", where = here))
+  bits <- function(values) readBin(writeBin(values, raw(), size = 4), "integer", length(values))
+  values <- c(1.5, -2, 0.1, -0, Inf)
+  x <- nv_tensor(float32(Data = bits(values)))
+  expect_identical(dtype(x), as_dtype("f32"))
+  expect_false(ambiguous(x))
+  expect_identical(nv_write_bin(x, endian = "little"), writeBin(values, raw(), 4, "little"))
+  expect_identical(as_array(nv_tensor(1) + float32(Data = bits(2.5))), 3.5)
+  expect_identical(as_array(nv_tensor(float32(Data = bits(NaN)))), NaN)
+  na <- float32(Data = 0x7f8007a2L)
+  expect_error(nv_tensor(na), "NA at position 1", class = "joist_value_error")
+  expect_identical(as_array(nv_tensor(na, na = "nan")), NaN)
+})

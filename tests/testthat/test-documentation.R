@@ -67,7 +67,9 @@ test_that("every exported function has a page with value, errors, examples and a
   expect_setequal(names(page_of), own_exports())
   generics <- setdiff(getNamespaceExports("joist"), own_exports())
   generics <- generics[!startsWith(generics, ".__")]
-  methods <- sub(",.*", "", grep("-method$", pages$base_functions$aliases, value = TRUE))
+  aliases <- grep("-method$", pages$base_functions$aliases, value = TRUE)
+  expect_setequal(aliases, asNamespace("joist")$base_method_aliases())
+  methods <- sub(",.*", "", aliases)
   expect_setequal(c("%*%", methods), union(c("%*%", "crossprod", "tcrossprod"), generics))
   without <- function(field) {
     names(page_of)[vapply(page_of, function(p) !any(nzchar(pages[[p]][[field]])), TRUE)]
@@ -90,6 +92,21 @@ test_that("the value of a function that gives tensors names their dtype", {
   page_of <- unique(pages_of_exports(pages))
   tells <- vapply(pages[page_of], function(page) any(grepl(dtype_words, page$value)), TRUE)
   expect_identical(sort(unname(page_of[!tells])), sort(give_no_tensor))
+})
+
+test_that("pages tell the errors that the table of operations states", {
+  manual()
+  pages <- tools::Rd_db("joist")
+  ns <- asNamespace("joist")
+  expect_told <- function(page, text) {
+    expect_match(flat(pages[[paste0(page, ".Rd")]]), gsub("`", "", text), fixed = TRUE)
+  }
+  expect_told("nv_add", ns$stated_error("pow"))
+  expect_told("nv_add", ns$stated_error("atan2"))
+  expect_told("nv_negate", ns$stated_error("abs"))
+  expect_told("nv_real", ns$stated_error("arg"))
+  expect_told("nv_sqrt", ns$stated_errors(ns$elementary_functions()))
+  expect_told("nv_erf", ns$stated_errors(ns$special_functions))
 })
 
 test_that("the page of the package leads to every other page", {

@@ -165,6 +165,11 @@ test_that("archives are read and written", {
   writeLines("no array", "a.npy")
   zip::zip("z.npz", "a.npy")
   expect_refusal(nv_read_npz("z.npz"), "joist_value_error", "magic string")
+  nv_write_npz(x[c("a", "d")], "twice.npz", FALSE)
+  bytes <- readBin("twice.npz", "raw", 1e6)
+  for (at in grepRaw("d.npy", bytes, fixed = TRUE, all = TRUE)) bytes[at] <- charToRaw("a")
+  writeBin(bytes, "twice.npz")
+  expect_refusal(nv_read_npz("twice.npz"), "joist_value_error", "a name twice")
 })
 
 test_that("a damaged header is refused by the field that is damaged", {

@@ -544,3 +544,18 @@ test_that("R numbers that no tensor holds are errors, also where nothing else is
   scaled <- jit(function(x, s) x * s)
   expect_identical(as_array(jit(function(x) scaled(x, pi))(nv_scalar(1, "f64"))), pi)
 })
+
+test_that("what is no tensor of a function's own trace cannot come out of it", {
+  x <- nv_tensor(1:3, "f32")
+  expect_refusal(jit(function(x) nv_aval("f32", 2L))(x), "joist_value_error", "nv_aval()")
+  kept <- NULL
+  jit(function(x) {
+    kept <<- x
+    x
+  })(x)
+  expect_refusal(jit(function(x) kept)(x), "joist_value_error", "another jit() trace")
+  expect_refusal(jit(function(x) x + kept)(x), "joist_value_error", "trace that has ended")
+  expect_refusal(
+    nv_for(2, x, function(k, z) z + nv_aval("f32", 3L)), "joist_value_error", "nv_aval()"
+  )
+})

@@ -52,6 +52,7 @@ test_that("expect_equal_tensor() has the tolerance of the dtype", {
     near <- nv_tensor(c(1, 2, -3) * (1 + 2 * ulp), d)
     expect_false(identical(as.vector(near), as.vector(x)))
     expect_success(expect_equal_tensor(x, x))
+    expect_identical(expect_invisible(expect_equal_tensor(x, x)), x)
     expect_success(expect_equal_tensor(near, x))
     far <- nv_tensor(c(1, 2, -3) * 1.2, d)
     expect_failure(expect_equal_tensor(far, x), "relative difference|Mod")

@@ -336,3 +336,12 @@ test_that("counterexamples are those of the published table", {
     expect_setequal(do.call(paste, got), want)
   }
 })
+
+test_that("a dtype is asked about by itself as by its name", {
+  for (a in dtypes()) {
+    expect_identical(common_dtype(as_dtype(a), as_dtype("f16")), common_dtype(a, "f16"))
+    expect_identical(
+      format(explain_promotion(as_dtype(a), as_dtype("ui8"))), format(explain_promotion(a, "ui8"))
+    )
+  }
+})

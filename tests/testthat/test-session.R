@@ -101,6 +101,7 @@ test_that("tensors outlive the library, and it can be loaded again", {
 
 test_that("the cpu is always there", {
   cpu <- nv_device()
+  expect_identical(as.character(cpu), "cpu")
   expect_s3_class(cpu, "joist_device")
   expect_identical(format(cpu), "cpu")
   expect_identical(nv_device("cpu"), cpu)

@@ -84,6 +84,8 @@ test_that("sort() leaves NaN out, or puts it first or last", {
       expect_identical(as_array(sort(x, decreasing, na.last = last)), sort(v, decreasing, last))
     }
   }
+  expect_identical(as_array(sort(x[c(2, 4)], na.last = FALSE)), c(NaN, NaN))
+  expect_length(sort(x[c(2, 4)]), 0L)
   expect_identical(sort(nv_tensor(1:3, "i8")), nv_tensor(1:3, "i8"))
   expect_identical(jit(function(x) sort(x))(x), nv_sort(x))
   expect_identical(sort(nv_aval("bf16", c(2, 3))), nv_aval("bf16", 6))

@@ -705,3 +705,14 @@ test_that("what is no index, and what does not fit, is named", {
   expect_refusal(x[1:2] <- 1:3, "joist_shape_error", c("{3}", "2 elements;"))
   expect_refusal(x[1] <- 1:2, "joist_shape_error", c("{2}", "1 element;"))
 })
+
+test_that("integer64 vectors are positions, `exact` is none, and abstract tensors cannot be", {
+  x <- nv_tensor(c(1.5, 2.5, 3.5))
+  expect_identical(x[[2, exact = TRUE]], x[[2]])
+  expect_refusal(x[nv_aval("i32", 1L)], "joist_value_error", "nv_aval()")
+  expect_refusal(x[nv_tensor(rep(TRUE, 5))], "joist_shape_error", c("5", "1 to 3"))
+  skip_if_not_installed("bit64")
+  expect_identical(x[bit64::as.integer64(c(3, 1))], x[c(3, 1)])
+  x[bit64::as.integer64(2)] <- 7
+  expect_identical(as_array(x), c(1.5, 7, 3.5))
+})

@@ -236,6 +236,23 @@ test_that("a policy for implicit promotion that is none is refused", {
   expect_silent(nv_scalar(1, "f32") + nv_scalar(1, "f64"))
 })
 
+test_that("chunks that are not one for each path, or not alike, are refused", {
+  entry <- asNamespace("joist")$joist_r_write_chunks
+  folder <- withr::local_tempdir()
+  paths <- file.path(folder, c("a", "b"))
+  write <- function(chunks) .Call(entry, chunks, paths, character(), FALSE, FALSE)
+  x <- nv_tensor(1:3, "i16")
+  for (chunks in list(list(), list(x), list(x, x, x), NULL, x)) {
+    expect_error(write(chunks), class = "joist_value_error")
+  }
+  for (other in list(x[1:2], nv_convert(x, "i8"), nv_reshape(x, c(3, 1)))) {
+    expect_error(write(list(x, other)), class = "joist_shape_error")
+  }
+  expect_identical(list.files(folder), character())
+  write(list(x, x + 1L))
+  expect_identical(readBin(paths[2L], "integer", 4L, 2L, endian = "little"), 2:4)
+})
+
 test_that("lists that are deeper than the stack are refused", {
   skip_on_os("windows") # where R does not know how large its stack is
   out <- run_in_fresh_r(c(

@@ -242,3 +242,19 @@ test_that("abstract arguments give the same ledger as tensors", {
   }
   expect_gt(same, 50L)
 })
+
+test_that("a call that is several operations is one row, and an assignment is as it was written", {
+  f <- function(x) {
+    x[1] <- 2L
+    nv_softmax(x) + var(x)
+  }
+  traced <- trace_dtypes(utils::removeSource(f), nv_tensor(1:3, "f32"))
+  calls <- as.data.frame(traced)$call
+  expect_gt(sum(calls == "var(x)"), 5L)
+  shown <- utils::capture.output(print(traced))
+  row_of <- function(call) grep(paste0("^ +", call, " {2}"), shown, value = TRUE)
+  expect_match(row_of("x\\[1\\] <- 2L"), "f32, i32[?] -> f32 +12$")
+  expect_match(row_of("var\\(x\\)"), "f32 -> f32 +4$")
+  expect_match(row_of("nv_softmax\\(x\\)"), "f32 -> f32 +12$")
+  expect_match(row_of("nv_softmax\\(x\\) \\+ var\\(x\\)"), "f32, f32 -> f32 +12$")
+})

@@ -195,3 +195,9 @@ test_that("dplyr::lag() and lead() fill missing rows with NA or `default`", {
     }
   }
 })
+
+test_that("a column of abstract tensors is shown as missing", {
+  skip_if_not_installed("pillar")
+  shown <- format(pillar::pillar_shaft(nv_aval("f32", 3L)), width = 5)
+  expect_identical(trimws(as.character(shown)), rep("NA", 3))
+})

@@ -113,6 +113,39 @@ test_that("version 2 is read", {
   expect_identical(as_array(nv_zarr(folder)[]) + 0, rbind(rows, 9))
 })
 
+test_that("version 2's compressed chunks are read and written, and its groups", {
+  folder <- tempfile()
+  zarr_file(folder, ".zgroup", "{\"zarr_format\":2}")
+  zarr_file(folder, ".zattrs", "{\"title\":\"t\"}")
+  zarr_file(folder, "a/.zarray", paste0(
+    "{\"zarr_format\":2,\"shape\":[2,3],\"chunks\":[2,3],\"dtype\":\"<i2\",",
+    "\"compressor\":{\"id\":\"zlib\",\"level\":9},\"fill_value\":0,\"filters\":null,",
+    "\"order\":\"C\"}"
+  ))
+  zarr_file(folder, "a/0.0", hex("78da6364f8f79f99e1cf7f56865fff0120fd05fb")) # Python's
+  group <- nv_zarr(folder)
+  expect_named(group, "a")
+  expect_identical(attr(group, "zarr_attributes"), list(title = "t"))
+  x <- group$a
+  expect_identical(as_array(x[]) + 0, rows)
+  x[1, 1] <- 258L
+  packed <- readBin(file.path(folder, "a/0.0"), "raw", 99)
+  expect_identical(memDecompress(packed, "gzip"), c(hex("0201"), little[-(1:2)]))
+})
+
+test_that("orders by letter, and types of one byte without an order of bytes, are read", {
+  expect_rows <- function(chunk, first) {
+    codecs <- paste0("[", first, "{\"name\":\"bytes\"}]")
+    x <- nv_zarr(array_of(chunk, data_type = "\"int8\"", codecs = codecs))
+    expect_identical(dtype(x), as_dtype("i8"))
+    expect_identical(as_array(x[]) + 0, rows)
+  }
+  transpose <- "{\"name\":\"transpose\",\"configuration\":{\"order\":\"%s\"}},"
+  expect_rows(hex("01fe03fc05fa"), "")
+  expect_rows(hex("01fe03fc05fa"), sprintf(transpose, "C"))
+  expect_rows(hex("01fcfe0503fa"), sprintf(transpose, "F"))
+})
+
 test_that("metadata that is wrong is an error that names the field", {
   wrong <- function(field, ..., class = "joist_value_error") {
     expect_error(nv_zarr(array_of(little, ...)), field, class = class)
@@ -136,6 +169,11 @@ test_that("metadata that is wrong is an error that names the field", {
   for (value in c("1.5", "\"NaN\"", "40000", "[1,2]", "true", "\"0x1\"")) {
     wrong("`fill_value`", fill_value = value)
   }
+  wrong("`fill_value`", fill_value = "true", data_type = "\"float32\"")
+  for (value in c("[1]", "[1,true]", "\"NaN\"")) {
+    wrong("`fill_value`", fill_value = value, data_type = "\"complex64\"")
+  }
+  wrong("`codecs` must have an object", codecs = "[{\"name\":\"bytes\",\"configuration\":7}]")
   wrong("`codecs`", codecs = "[]")
   wrong("`codecs`.*sharding_indexed", codecs = "[{\"name\":\"sharding_indexed\"}]")
   wrong("`codecs`.*zfpy", codecs = codecs(named("zfpy")))
@@ -291,6 +329,20 @@ test_that("the bytes of a chunk that is written are those of the format", {
   expect_identical(readBin(file.path(folder, "c/1/0"), "raw", 12), wanted)
 })
 
+test_that("chunks have about a million elements where nothing is said", {
+  chunks_of <- function(...) {
+    nv_zarr_create(folder <- tempfile(), "i8", c(...))
+    text <- readLines(file.path(folder, "zarr.json"), warn = FALSE)
+    found <- regmatches(text, regexpr("(?<=\"chunk_shape\":\\[)[0-9,]*", text, perl = TRUE))
+    as.numeric(strsplit(found, ",")[[1L]])
+  }
+  expect_identical(chunks_of(1000, 0), c(1000, 1))
+  expect_identical(chunks_of(1024, 1024), c(1024, 1024))
+  # The longest is halved, and half of an odd number is rounded up.
+  expect_identical(chunks_of(3000, 1000), c(750, 1000))
+  expect_identical(chunks_of(2^21 + 1), 2^19 + 1)
+})
+
 test_that("fill values, names and attributes are kept", {
   for (fill in list(
     nv_scalar(NaN, "f32"), nv_scalar(-Inf, "f64"), nv_convert(nv_scalar(0.1), "f16"),
@@ -420,6 +472,13 @@ test_that("a store is five functions", {
   y <- nv_zarr(only, "in/here")
   expect_error(y[1] <- 1L, "written", class = "joist_value_error")
   expect_output(print(only), "read only")
+  lasting <- nv_zarr_store(
+    get = function(key) kept[[key]], put = function(key, bytes) assign(key, bytes, envir = kept)
+  )
+  expect_error(
+    nv_zarr_create(lasting, "i8", 1L, node = "in/here", overwrite = TRUE), "nothing can be deleted",
+    class = "joist_value_error"
+  )
 })
 
 test_that("a chunk that cannot be written leaves what was there", {

@@ -85,10 +85,6 @@ static pair pair_of(joist_dtype lhs, joist_dtype rhs) {
   return PAIR_COUNT;
 }
 
-bool joist_compares_mixed(joist_dtype lhs, joist_dtype rhs) {
-  return pair_of(lhs, rhs) != PAIR_COUNT || pair_of(rhs, lhs) != PAIR_COUNT;
-}
-
 /* The place of an operation in the table of kernels. */
 static int row_of(joist_op op) {
   static const joist_op order[] = {JOIST_OP_EQ, JOIST_OP_NE, JOIST_OP_LT,

@@ -6,9 +6,6 @@
 #include "core/kernels/kernel.h"
 #include "core/program/ops.h"
 
-/* Whether these are such dtypes. */
-bool joist_compares_mixed(joist_dtype lhs, joist_dtype rhs);
-
 /* The kernel of a comparison whose first operand is of dtype `lhs`, the second of `rhs`. Complex
  * numbers are only equal or not. */
 joist_kernel *joist_compare_find(joist_op op, joist_dtype lhs, joist_dtype rhs);
