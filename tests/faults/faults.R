@@ -27,8 +27,8 @@ tests <- normalizePath("tests/testthat")
 claims <- new.env()
 claimed <- file.path(tests, "documented-claims.R")
 added <- file.path(dirname(tests), "faults", "calls.R")
-sys.source(claimed, claims)
-sys.source(added, claims)
+sys.source(claimed, claims, keep.source = TRUE) # programs keep the lines
+sys.source(added, claims, keep.source = TRUE)
 calls <- lapply(
   c(claims$given_dtypes, claims$raised_errors), function(page) as.list(page)[-1L]
 )
@@ -47,7 +47,11 @@ run <- function(call) {
     return(list(error = class(value)[1L], message = conditionMessage(value)))
   }
   plain <- try(serialize(value, NULL), silent = TRUE)
-  list(value = if (inherits(plain, "try-error")) NULL else plain)
+  list(value = if (inherits(plain, "try-error")) NULL else plain, unproven = unproven(value))
+}
+# An error in the function that compare_rules() proves its casts by is one of the casts.
+unproven <- function(value) {
+  inherits(value, "joist_rules_comparison") && !all(value$checked, value$fewest)
 }
 collect <- function() {
   invisible(gc(full = TRUE))
@@ -84,7 +88,8 @@ try_site <- function(call, want, same, site, hit) {
     known <- identical(got, want) || startsWith(got$error, "joist_") ||
       (in_r[site] && grepl("as a test wanted", got$message, fixed = TRUE))
     if (!known) problem(call, site, hit, got$error, ": ", got$message)
-  } else if (same && !identical(got, want) && !tells(got$value)) {
+  } else if (same && !identical(got, want) && !tells(got$value) &&
+    !(in_r[site] && got$unproven)) {
     problem(call, site, hit, "another value")
   }
   if (!identical(arguments(), before)) problem(call, site, hit, "an argument changed")
