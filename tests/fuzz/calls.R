@@ -140,9 +140,18 @@ sure <- function() {
   stopifnot(identical(sum, 2:4))
 }
 
+# What a sanitizer has written about a process that ended, and whether joist is on its stack: bytes
+# that no R has written can end R's own functions, too.
+report_of <- function(pid) {
+  files <- list.files(Sys.getenv("JOIST_REPORTS"), sprintf("[.]%d$", pid), full.names = TRUE)
+  lines <- unlist(lapply(files, readLines, warn = FALSE))
+  unlink(files)
+  list(lines = lines, foreign = length(lines) > 0L && !any(grepl("joist[.]so", lines)))
+}
+
 # `each(k)` for k of 1 to n; what a process was at when it ended is said.
 in_parts <- function(n, what, each) {
-  done <- ended <- 0
+  done <- ended <- foreign <- 0
   while (done < n) {
     job <- parallel::mcparallel({
       for (k in seq(done + 1, min(done + 500, n))) {
@@ -155,17 +164,23 @@ in_parts <- function(n, what, each) {
     finished <- parallel::mccollect(job)[[1L]]
     got <- readBin(at, "double")
     if (!identical(finished, "done")) {
-      ended <- ended + 1
       dir.create(tempdir(), showWarnings = FALSE)
       setwd(tempdir())
+      report <- report_of(job$pid)
+      foreign <- foreign + report$foreign
+      ended <- ended + !report$foreign
       if (inherits(finished, "try-error")) cat(finished, file = stderr())
+      if (!report$foreign) writeLines(as.character(report$lines), stderr())
       entry <- if (file.exists(entry_at)) readLines(entry_at)
-      cat("ended by", what, got, entry, "\n", file = stderr())
+      whose <- if (report$foreign) c("(in R itself:", grep("#[0-2] ", report$lines, value = TRUE), ")")
+      cat("ended by", what, got, entry, whose, "\n", file = stderr())
     }
     done <- got
-    if (done %% 10000 == 0) cat(done, what, "\n")
+    if (done %% 10000 == 0) cat(done, what, "\n", file = stderr())
   }
-  cat(sprintf("%s: %d, of which %d ended R\n", what, n, ended))
+  cat(sprintf(
+    "%s: %d, of which %d ended R, and %d more ended it without joist\n", what, n, ended, foreign
+  ), file = stderr())
   ended
 }
 
