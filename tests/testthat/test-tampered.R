@@ -306,3 +306,13 @@ test_that("lists for C that are shorter than they should be are refused", {
   refused(joist:::joist_r_to_arrow, nv_tensor(1), NULL, list())
   expect_false(any(file.exists(paths)))
 })
+
+test_that("attributes that damaged bytes leave without an end are no endless loop", {
+  skip_if(getRversion() >= "4.6.0") # R walks them itself there
+  bytes <- serialize(nv_tensor(1:3, "i8"), NULL)
+  bytes[length(bytes)] <- as.raw(0xfc) # the end of a list becomes the value of an unset variable
+  ended <- in_fresh_r(function(bytes) {
+    class(try(joist::as_array(unserialize(bytes)), silent = TRUE))
+  }, bytes)
+  expect_type(ended, "character")
+})
