@@ -149,6 +149,20 @@ report_of <- function(pid) {
   list(lines = lines, foreign = length(lines) > 0L && !any(grepl("joist[.]so", lines)))
 }
 
+# What a process gives; one that stays where it is for a minute is told to show its stack and end.
+result_of <- function(job) {
+  latest <- NULL
+  repeat {
+    got <- parallel::mccollect(job, wait = FALSE, timeout = 60)
+    if (!is.null(got)) break
+    now <- readBin(at, "double")
+    if (identical(now, latest)) tools::pskill(job$pid, 6L) # SIGABRT
+    latest <- now
+  }
+  if (!is.null(got[[1L]])) parallel::mccollect(job) # its end
+  got[[1L]]
+}
+
 # `each(k)` for k of 1 to n; what a process was at when it ended is said.
 in_parts <- function(n, what, each) {
   done <- ended <- foreign <- 0
@@ -161,7 +175,7 @@ in_parts <- function(n, what, each) {
       sure()
       "done"
     })
-    finished <- parallel::mccollect(job)[[1L]]
+    finished <- result_of(job)
     got <- readBin(at, "double")
     if (!identical(finished, "done")) {
       dir.create(tempdir(), showWarnings = FALSE)
@@ -243,6 +257,7 @@ flip <- function(k) {
   if (!inherits(x, "try-error")) use(x)
 }
 
+unlink(entry_at)
 sink(nullfile())
 ended <- ended + in_parts(numbers[2L], "flips", flip)
 sink()
