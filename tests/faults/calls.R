@@ -215,6 +215,20 @@ calls <- alist(
   .Call(
     joist:::joist_r_unpack, "zstd", .Call(joist:::joist_r_pack, "zstd", as.raw(1:100), 1), 200
   ),
+  .Call(
+    joist:::joist_r_to_arrow_schema, dtype(v), NULL, .Call(joist:::joist_r_arrow_pointers)$schema
+  ),
+  nv_to(v, "cpu"),
+  {
+    file <- tempfile()
+    nv_write_bin(many, file)
+    nv_read_bin(file, "f32")
+  },
+  {
+    y <- nv_zarr_create(tempfile(), "f32", 10, chunks = 5, codecs = "gzip")
+    y[1:10] <- many[1:10]
+    nv_compute(y)
+  },
   # a chunk that is no chunk, and one that cannot be written
   {
     y <- nv_zarr_create(folder <- tempfile(), "f32", 10, chunks = 5, codecs = "zstd")

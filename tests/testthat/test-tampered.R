@@ -311,8 +311,5 @@ test_that("attributes that damaged bytes leave without an end are no endless loo
   skip_if(getRversion() >= "4.6.0") # R walks them itself there
   bytes <- serialize(nv_tensor(1:3, "i8"), NULL)
   bytes[length(bytes)] <- as.raw(0xfc) # the end of a list becomes the value of an unset variable
-  ended <- in_fresh_r(function(bytes) {
-    class(try(joist::as_array(unserialize(bytes)), silent = TRUE))
-  }, bytes)
-  expect_type(ended, "character")
+  expect_identical(as_array(unserialize(bytes)), 1:3)
 })
