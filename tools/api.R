@@ -1,5 +1,5 @@
-# Ends with status 1 where the joist that is installed in a library calls what this version of R does
-# not name in its manual or headers as open to packages: LIBRARY.
+# Ends with status 1 where the joist that is installed in a library calls what this version of R
+# does not name in its manual or headers as open to packages: LIBRARY.
 if (!exists("checkPkgAPI", asNamespace("tools"))) quit("no") # before R 4.5
 found <- tools:::checkPkgAPI("joist", commandArgs(TRUE)[1L])
 if (NROW(found) > 0L) {

@@ -147,14 +147,15 @@ report_of <- function(pid) {
   files <- list.files(Sys.getenv("JOIST_REPORTS"), sprintf("[.]%d$", pid), full.names = TRUE)
   lines <- unlist(lapply(files, readLines, warn = FALSE))
   unlink(files)
-  list(lines = lines, foreign = length(lines) > 0L && !any(grepl("joist[.]so", lines)))
+  ours <- grepl("joist|/(core|r)/[a-z_/]+[.][ch]:", lines)
+  list(lines = lines, foreign = length(lines) > 0L && !any(ours))
 }
 
-# What a process gives; one that stays where it is for a minute is told to show its stack and end.
+# What a process gives; one that stays where it is for half a minute shows its stack and ends.
 result_of <- function(job) {
   latest <- NULL
   repeat {
-    got <- parallel::mccollect(job, wait = FALSE, timeout = 60)
+    got <- parallel::mccollect(job, wait = FALSE, timeout = 30)
     if (!is.null(got)) break
     now <- readBin(at, "double")
     if (identical(now, latest)) tools::pskill(job$pid, 6L) # SIGABRT
@@ -187,7 +188,8 @@ in_parts <- function(n, what, each) {
       if (inherits(finished, "try-error")) cat(finished, file = stderr())
       if (!report$foreign) writeLines(as.character(report$lines), stderr())
       entry <- if (file.exists(entry_at)) readLines(entry_at)
-      whose <- if (report$foreign) c("(in R itself:", grep("#[0-2] ", report$lines, value = TRUE), ")")
+      top <- grep("#[0-2] ", report$lines, value = TRUE)
+      whose <- if (report$foreign) c("(in R itself:", top, ")")
       cat("ended by", what, got, entry, whose, "\n", file = stderr())
     }
     done <- got
