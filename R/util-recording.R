@@ -4,7 +4,8 @@
 # Runs `f` on the arguments under the rules and records its operations. Gives a list of `ledger`
 # (what C has recorded) and its `events`, `sites` (where the operations are written), `homes` (the
 # functions that they are written in), the tensors among `arguments` and `outputs` and, if the
-# function failed, `error`: the condition and its place.
+# function failed, `error`: the condition and its place. Memory that ran out says nothing about the
+# function, and ends the caller too.
 record_operations <- function(f, arguments, rules, label = "f") {
   recorded <- run_recorded(f, name_arguments(f, arguments), promotion_rules(rules), label)
   recorded$sites <- restore_calls(recorded$sites, recorded$homes)
@@ -28,7 +29,7 @@ run_recorded <- function(f, arguments, rules, label = "f") {
         }
       }
     ),
-    error = function(e) if (is.null(error)) stop(e)
+    error = function(e) if (is.null(error) || inherits(e, "joist_memory_error")) stop(e)
   )
   list(
     given = arguments, ledger = ledger, events = .Call(joist_r_ledger_table, ledger),

@@ -100,7 +100,7 @@ inflate <- function(stream, most) {
   if (!identical(stream[1:3], gzip_head[1:3])) {
     return(NULL)
   }
-  con <- gzcon(rawConnection(stream))
+  con <- suppressWarnings(gzcon(rawConnection(stream))) # R 4.6 warns of a short one
   # It prints what it thinks of the last bytes; what is wrong with them is for the caller to say.
   nowhere <- file(nullfile(), "w")
   messages <- sink.number(type = "message")

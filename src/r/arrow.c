@@ -128,6 +128,8 @@ SEXP joist_r_to_arrow(SEXP x, SEXP item, SEXP pointers) {
   struct joist_r_value value;
   struct joist_shape shape;
   struct joist_error error;
+  if (TYPEOF(pointers) != VECSXP || XLENGTH(pointers) != 2)
+    joist_r_stop(JOIST_ERROR_VALUE, "`pointers` must be a list of an array and a schema");
   joist_r_end_loans();
   PROTECT(joist_r_read_to_write(x, &value));
   const struct joist_shape *const rows = read_item(item, &shape);

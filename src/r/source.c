@@ -26,9 +26,17 @@ bool joist_r_same_source(SEXP one, SEXP other) {
 
 int joist_r_source_line(SEXP reference) { return INTEGER(reference)[0]; }
 
+static SEXP in_frame(SEXP frame, SEXP symbol) {
+#if R_VERSION >= R_Version(4, 5, 0)
+  return R_getVarEx(symbol, frame, FALSE, R_NilValue);
+#else
+  return Rf_findVarInFrame(frame, symbol);
+#endif
+}
+
 const char *joist_r_source_file(SEXP reference) {
   SEXP file = Rf_getAttrib(reference, Rf_install("srcfile")), name = R_NilValue;
-  if (TYPEOF(file) == ENVSXP) name = Rf_findVarInFrame(file, Rf_install("filename"));
+  if (TYPEOF(file) == ENVSXP) name = in_frame(file, Rf_install("filename"));
   if (TYPEOF(name) != STRSXP || XLENGTH(name) != 1) return "";
   const char *const path = CHAR(STRING_ELT(name, 0));
   const char *base = path;

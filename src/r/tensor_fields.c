@@ -69,11 +69,12 @@ SEXP joist_r_first_class(SEXP x) {
 
 static SEXP first_field(SEXP x) { return CDR(ATTRIB(x)); }
 
+/* What damaged files leave may end in something that is no list, and goes round. */
 static SEXP field_cell(SEXP x, joist_r_field_name name) {
   SEXP symbol = joist_r_field_symbol(name);
   SEXP cell = ATTRIB(x);
-  while (cell != R_NilValue && TAG(cell) != symbol) cell = CDR(cell);
-  return cell;
+  while (TYPEOF(cell) == LISTSXP && TAG(cell) != symbol) cell = CDR(cell);
+  return TYPEOF(cell) == LISTSXP ? cell : R_NilValue;
 }
 
 SEXP joist_r_field(SEXP x, joist_r_field_name name) { return CAR(field_cell(x, name)); }

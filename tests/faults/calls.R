@@ -197,5 +197,50 @@ calls <- alist(
     nv_scan(y, 1:3, function(s, k) list(s + k, s))$ys
   })(v),
   jit(function(x) nv_for(2, x, function(k, z) nv_checkpoint(exp)(z * 0.1)))(v),
-  gradient(function(x) sum(nv_checkpoint(function(z) sin(z) * v)(x)))(v)
+  gradient(function(x) sum(nv_checkpoint(function(z) sin(z) * v)(x)))(v),
+  gradient(function(x) sum(nv_top_k(x, 2)$values))(v),
+  gradient(function(x) {
+    sum(nv_for(2, x, function(k, z) nv_for(2, z, function(k, w) w * nv_if(x[[1]] > 2, x, z))))
+  })(v),
+  {
+    f <- jit(function(x) x + 1.5, on = c(literal = "warn"))
+    list(f(i), f(i))
+  },
+  {
+    f <- jit(function(x, y) x + y, on = c(literal = "warn"))
+    list(f(v, 1), f(v, 16777217))
+  },
+  gradient(function(x) sum(x * nv_iota(1, "f32", 3)))(v),
+  .Call(joist:::joist_r_arrow_address, nv_to_arrow(v)$array), nv_to(v, "cuda"),
+  .Call(
+    joist:::joist_r_unpack, "zstd", .Call(joist:::joist_r_pack, "zstd", as.raw(1:100), 1), 200
+  ),
+  .Call(
+    joist:::joist_r_to_arrow_schema, dtype(v), NULL, .Call(joist:::joist_r_arrow_pointers)$schema
+  ),
+  nv_to(v, "cpu"),
+  {
+    file <- tempfile()
+    nv_write_bin(many, file)
+    nv_read_bin(file, "f32")
+  },
+  {
+    y <- nv_zarr_create(tempfile(), "f32", 10, chunks = 5, codecs = "gzip")
+    y[1:10] <- many[1:10]
+    nv_compute(y)
+  },
+  # a chunk that is no chunk, and one that cannot be written
+  {
+    y <- nv_zarr_create(folder <- tempfile(), "f32", 10, chunks = 5, codecs = "zstd")
+    y[1:10] <- many[1:10]
+    writeLines("no chunk", grep("/c/0$", list.files(folder, recursive = TRUE, full.names = TRUE),
+      value = TRUE
+    ))
+    nv_compute(y)
+  },
+  {
+    y <- nv_zarr_create(folder <- tempfile(), "f32", 10, chunks = 5)
+    dir.create(file.path(folder, "c", "0"), recursive = TRUE)
+    y[1:10] <- many[1:10]
+  }
 )

@@ -115,9 +115,9 @@ expect_unchanged <- function(packages, own) {
     expect_identical(with$own, without$own, label = label)
     for (k in seq_along(on_tensors)) {
       got <- with$tensors[[k]][[1]]
-      # The generics of bit64 dispatch on the first argument: a table that is a tensor stops.
+      # Generics of bit64 that are older than 4.8 stop where the table is a tensor.
       by_table <- deparse1(on_tensors[[k]]) %in% c("match(2, nv_tensor(v))", "2 %in% nv_tensor(v)")
-      if ("bit64" %in% packages && by_table) {
+      if ("bit64" %in% packages && by_table && is.list(got)) {
         expect_match(got$message, "vector")
         next
       }

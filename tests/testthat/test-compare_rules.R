@@ -199,6 +199,27 @@ test_that("a comparison fits 80 columns", {
   )
 })
 
+test_that("memory that runs out in any of the runs is an error", {
+  runs <- 0
+  full <- 0
+  f <- function(x, y) {
+    runs <<- runs + 1
+    if (runs == full) {
+      stop(errorCondition("no memory", class = c("joist_memory_error", "joist_error")))
+    }
+    (x + 300L) * y
+  }
+  compare <- function(full_at) {
+    runs <<- 0
+    full <<- full_at
+    compare_rules(f, "numpy_legacy", "numpy", nv_aval("ui8", 4), nv_aval("f16", 4))
+  }
+  expect_true(compare(0)$fewest)
+  # Under each of the two, and with the casts.
+  expect_identical(runs, 3)
+  for (k in 1:3) expect_error(compare(k), class = "joist_memory_error")
+})
+
 test_that("casts of random functions do what they say under every pair of rule sets", {
   set.seed(43)
   sets <- promotion_rule_sets()$id

@@ -314,3 +314,19 @@ test_that("entries of C refuse what no function of joist gives them", {
   refused("joist_r_set_policy", list(1, 2))
   refused("joist_r_to_arrow", x, NULL, list(NULL, NULL))
 })
+
+test_that("lists for C that are shorter than they should be are refused", {
+  refused <- function(...) expect_error(.Call(...), class = "joist_value_error")
+  paths <- c(tempfile(), tempfile())
+  refused(joist:::joist_r_write_chunks, list(), paths, character(), FALSE, FALSE)
+  refused(joist:::joist_r_write_chunks, list(nv_tensor(1)), paths, character(), FALSE, FALSE)
+  refused(joist:::joist_r_to_arrow, nv_tensor(1), NULL, list())
+  expect_false(any(file.exists(paths)))
+})
+
+test_that("attributes that damaged bytes leave without an end are no endless loop", {
+  skip_if(getRversion() >= "4.6.0") # R walks them itself there
+  bytes <- serialize(nv_tensor(1:3, "i8"), NULL)
+  bytes[length(bytes)] <- as.raw(0xfc) # the end of a list becomes the value of an unset variable
+  expect_identical(as_array(unserialize(bytes)), 1:3)
+})

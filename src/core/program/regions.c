@@ -237,15 +237,15 @@ static joist_status copy_body(const struct joist_program *from, struct joist_pro
   joist_status status = JOIST_OK;
   if (copy != NULL) joist_program_init(copy);
   if (copy == NULL || ids == NULL) status = JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY);
-  joist_value_id *const outputs = ids + from->input_count;
   for (uint32_t v = 0; v < from->value_count && status == JOIST_OK; v++) {
     const struct joist_value *const value = &from->values[v];
     if (value->input != JOIST_NO_INPUT)
       status = joist_program_add_input(copy, value->type, &value->shape, &ids[value->input], error);
   }
-  if (status == JOIST_OK) status = joist_program_inline(copy, from, ids, outputs, error);
+  if (status == JOIST_OK)
+    status = joist_program_inline(copy, from, ids, ids + from->input_count, error);
   for (uint32_t k = 0; k < from->output_count && status == JOIST_OK; k++)
-    status = joist_program_add_output(copy, outputs[k], error);
+    status = joist_program_add_output(copy, ids[from->input_count + k], error);
   free(ids);
   if (status != JOIST_OK && copy != NULL) {
     joist_program_clear(copy);
