@@ -99,10 +99,8 @@ SEXP joist_r_read_chunks(SEXP paths, SEXP codecs, SEXP dtype, SEXP shape, SEXP c
 SEXP joist_r_write_chunks(SEXP tensors, SEXP paths, SEXP codecs, SEXP c_order, SEXP swapped) {
   const R_xlen_t n = XLENGTH(paths);
   if (TYPEOF(tensors) != VECSXP || XLENGTH(tensors) != n)
-    joist_r_stop(JOIST_ERROR_VALUE, "there must be one tensor for each path");
-  if (n == 0) return R_NilValue;
-  if (TYPEOF(tensors) != VECSXP || XLENGTH(tensors) != n)
     joist_r_stop(JOIST_ERROR_VALUE, "chunks to write must be a list with a tensor for each path");
+  if (n == 0) return R_NilValue;
   struct joist_chunk_format format = {0};
   struct joist_chunk *const chunks = chunks_at(paths, codecs, &format);
   SEXP kept = PROTECT(Rf_allocVector(VECSXP, n));
