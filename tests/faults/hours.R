@@ -37,7 +37,8 @@ use_calls <- function() {
   what <- sprintf("(%.0f of %s)", n, type)
   made <- operation_calls(n, type)
   others <- other_calls(made$operands)
-  on.exit(unlink(others$files, recursive = TRUE))
+  files <- others$files
+  on.exit(unlink(files, recursive = TRUE))
   before <- fingerprint(made$operands)
   calls <- sample(c(made$calls, others$calls), 40L)
   first <- lapply(calls, outcome)
@@ -46,11 +47,11 @@ use_calls <- function() {
   y[1L] <- y[2L]
   if (fingerprint(made$operands) != before) problem(what, "an operand changed")
   again <- sample(length(calls), 10L)
-  others <- if (stats::runif(1L) < 0.2) parallel::mclapply(calls[again], outcome, mc.cores = 2L)
+  forked <- if (stats::runif(1L) < 0.2) parallel::mclapply(calls[again], outcome, mc.cores = 2L)
   for (k in seq_along(again)) {
     at <- again[k]
     if (!identical(outcome(calls[[at]]), first[[at]])) problem(what, names(calls)[at], "again")
-    if (!is.null(others) && !identical(others[[k]], first[[at]])) {
+    if (!is.null(forked) && !identical(forked[[k]], first[[at]])) {
       problem(what, names(calls)[at], "in a forked process")
     }
   }
@@ -122,7 +123,10 @@ megabytes <- function() {
   status <- tryCatch(readLines("/proc/self/status"), error = function(e) character())
   resident <- as.double(gsub("\\D", "", grep("^VmRSS", status, value = TRUE)))
   used <- gc(full = TRUE)
-  c(resident = c(resident, NA)[1L] / 1024, r = sum(used[, 2L]), tensors = nv_memory()[["used"]] / 2^20)
+  c(
+    resident = c(resident, NA)[1L] / 1024, r = sum(used[, 2L]),
+    tensors = nv_memory()[["used"]] / 2^20
+  )
 }
 
 begin <- proc.time()[["elapsed"]]
