@@ -261,8 +261,8 @@ nv_scatter_add <- function(x, index, values) {
 #' @return A tensor of the dtype and ambiguity of `x`, whose first dim is `count`: zeros for groups
 #'   without a slice. Halves are summed in `f32` and rounded once.
 #' @section Errors: `joist_value_error` for a `count` that is no whole number from 0 on;
-#'   `joist_shape_error` for a group out of range, for a scalar, and for another number of `ids` than
-#'   of slices; `joist_dtype_error` for `ids` that are no integers and for bools.
+#'   `joist_shape_error` for a group out of range, for a scalar, and for another number of `ids`
+#'   than of slices; `joist_dtype_error` for `ids` that are no integers and for bools.
 #' @examples
 #' nv_segment_sum(nv_tensor(c(1, 2, 3, 4)), c(1, 2, 2, 1), 3)
 #' nv_segment_sum(nv_tensor(matrix(1:6, 3)), c(2, 1, 2), 2)

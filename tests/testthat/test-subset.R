@@ -163,7 +163,6 @@ test_that("indices that select nothing that exists are errors", {
   y <- nv_tensor(1:5)
   range_error <- function(code, pattern) expect_error(code, pattern, class = "joist_shape_error")
   range_error(y[6], "index 6 at position 1 of dimension 1 is out of range .1 to 5.")
-  range_error(jit(function(y, i) y[i])(y, nv_tensor(6L)), "index 6 at position 1 of dimension 1")
   range_error(y[c(1, 2, 9)], "index 9 at position 3")
   range_error(y[c(0, 2, 9)], "index 9 at position 3")
   range_error(y[-6], "index -6 at position 1")
@@ -196,10 +195,8 @@ test_that("indices that select nothing that exists are errors", {
   range_error(x[1, 1, 1] <- 1L, "3 indices")
   value_error(y[NA] <- 1L, "NA at position 1")
   traced <- jit(function(x, i) x[i])
-  expect_error(traced(y, 6L), "index 6 at position 1", class = "joist_value_error")
-  expect_error(traced(y, nv_tensor(c(1L, 0L))), "index 0 at position 2",
-    class = "joist_value_error"
-  )
+  range_error(traced(y, 6L), "index 6 at position 1")
+  range_error(traced(y, nv_tensor(c(1L, 0L))), "index 0 at position 2")
   expect_error(traced(y, y > 2L), "jit", class = "joist_value_error")
   expect_error(jit(function(x, i) x[i])(x, nv_tensor(matrix(1L, 1, 2))), "jit",
     class = "joist_value_error"
