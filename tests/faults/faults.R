@@ -19,21 +19,12 @@ hits <- function() .C("faults_hits", integer(count))[[1L]]
 fired <- function() .C("faults_fired", 0L)[[1L]] > 0L
 blocks <- function() .C("faults_in_use", 0)[[1L]]
 in_r <- !grepl(" (malloc|calloc|realloc|realpath|strdup|mmap)$", names_of)
-tests <- normalizePath("tests/testthat")
+tests <- normalizePath("tests")
 
 # ---- the calls ----
 
-# Those that the manual's claims are tested by, and others that reach what they do not.
 claims <- new.env()
-claimed <- file.path(tests, "documented-claims.R")
-added <- file.path(dirname(tests), "faults", "calls.R")
-sys.source(claimed, claims, keep.source = TRUE) # programs keep the lines
-sys.source(added, claims, keep.source = TRUE)
-calls <- lapply(
-  c(claims$given_dtypes, claims$raised_errors), function(page) as.list(page)[-1L]
-)
-calls <- unlist(calls, use.names = FALSE)
-calls <- c(claims$calls, calls)
+source(file.path(tests, "faults", "claims.R"))
 
 # ---- one call, and what is left of it ----
 
@@ -131,9 +122,9 @@ fresh <- function(site, k) {
     "if (inherits(joist, \"try-error\")) loadNamespace(\"joist\")",
     "library(joist)",
     "claims <- new.env()",
-    sprintf("read <- function() sys.source(%s, claims)", deparse1(claimed)),
+    sprintf("read <- function() sys.source(%s, claims)", deparse1(paths[1L])),
     "tryCatch(read(), error = function(e) read())",
-    sprintf("sys.source(%s, claims)", deparse1(added)),
+    sprintf("sys.source(%s, claims)", deparse1(paths[2L])),
     "run <- function() {",
     "  value <- tryCatch(suppressWarnings(eval(call, new.env(parent = claims))), error = identity)",
     "  if (inherits(value, \"error\")) conditionMessage(value) else class(value)",

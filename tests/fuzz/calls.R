@@ -5,7 +5,7 @@
 # of one or all of them, or with one of them changed. A call that ended R is named by its number.
 numbers <- as.double(commandArgs(TRUE))
 suppressPackageStartupMessages(library(joist))
-here <- normalizePath("tests/fuzz")
+tests <- normalizePath("tests")
 setwd(tempdir())
 options(warn = -1L)
 
@@ -26,12 +26,7 @@ recorder$record <- function(entry, arguments) {
 }
 claims <- new.env()
 claims$.Call <- getNamespace("joist")$.Call
-sys.source(file.path(dirname(here), "testthat", "documented-claims.R"), claims)
-sys.source(file.path(dirname(here), "faults", "calls.R"), claims)
-calls <- unlist(lapply(
-  c(list(c(list(NULL), claims$calls)), claims$given_dtypes, claims$raised_errors),
-  function(x) as.list(x)[-1L]
-), use.names = FALSE)
+source(file.path(tests, "faults", "claims.R"))
 for (call in calls) try(eval(call, new.env(parent = claims)), silent = TRUE)
 recorder$record <- NULL
 unseen <- setdiff(names(entries), ls(given))
@@ -40,11 +35,7 @@ if (length(unseen) > 0L) cat("none recorded:", unseen, "\n")
 
 # ---- what they are given instead ----
 
-dtypes <- c(
-  "bool", "i8", "i16", "i32", "i64", "ui8", "ui16", "ui32", "ui64", "f16", "bf16", "f32", "f64",
-  "c64", "c128"
-)
-tensors <- lapply(dtypes, function(dtype) nv_convert(nv_tensor(array(0:23 %% 2, 2:4)), dtype))
+tensors <- lapply(dtypes(), function(dtype) nv_convert(nv_tensor(array(0:23 %% 2, 2:4)), dtype))
 deep <- NULL
 for (k in 1:5000) deep <- list(deep)
 plain <- c(tensors, list(
@@ -227,7 +218,7 @@ ended <- in_parts(numbers[1L], "calls", function(k) {
 # ---- saved objects with flipped bytes ----
 
 saved <- readRDS(list.files(
-  file.path(dirname(here), "testthat", "saved"), "[.]rds$",
+  file.path(tests, "testthat", "saved"), "[.]rds$",
   full.names = TRUE
 )[1L])
 saved$long <- NULL

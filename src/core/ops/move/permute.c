@@ -14,16 +14,15 @@ enum { STRIPE = 64, LINE = 64 };
  * between those of its second. The arguments after SIDE say which these are. */
 #if defined(__clang__)
 #define SHUFFLE(TYPE, x, y, ...) __builtin_shufflevector(x, y, __VA_ARGS__)
+#define UNROLLED(N)
 #elif defined(__GNUC__)
 #define SHUFFLE(TYPE, x, y, ...) __builtin_shuffle(x, y, (vector_of_##TYPE){__VA_ARGS__})
-#endif
-#define LIST(...) __VA_ARGS__
-#if defined(__GNUC__) && !defined(__clang__)
 #define TEXT_OF(x) #x
 #define UNROLLED(N) _Pragma(TEXT_OF(GCC unroll N))
 #else
 #define UNROLLED(N)
 #endif
+#define LIST(...) __VA_ARGS__
 
 #ifdef SHUFFLE
 #define TILE(TYPE, SIDE, FIRST, SECOND)                                                            \
