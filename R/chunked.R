@@ -31,7 +31,11 @@
 #' Memory that is needed at a time: for each worker as many blocks as it has threads, but no more
 #' than 64 MB of them or one, of every array of the program, of its result, and as much again for
 #' what is encoded or decoded, besides what R has not collected yet; and the results of reductions.
-#' For `nv_compute()`, the tensor, and up to 64 blocks of it in each worker.
+#' For `nv_compute()`, the tensor, and up to 64 blocks of it in each worker. Blocks of a matrix
+#' product that read the same chunks are computed together, up to 64 of them, as far as their parts
+#' and chunks have room in 256 MB, divided by the number of workers. Where this session computes
+#' reductions first, it keeps up to 256 MB of what it has read for them, so that the rest of the
+#' program does not read it again.
 #'
 #' `x[...]` reads the blocks that have elements of it and gives a tensor; it takes an index for each
 #' dimension. `x[...] <- value` writes to the store, which all handles of the array see, and
@@ -106,13 +110,15 @@ nv_compute <- function(x, retries = 2L) {
   if (!is_chunked(x)) {
     return(x)
   }
-  x <- staged(x, retries)
-  if (is_chunked(x)) computed(list(x), retries)[[1L]] else x
+  kept <- new_kept()
+  x <- staged(x, retries, kept)
+  if (is_chunked(x)) computed(list(x), retries, kept)[[1L]] else x
 }
 
 # The tensors of programs over the same blocks.
-computed <- function(xs, retries) {
+computed <- function(xs, retries, kept) {
   program <- turned_program(do.call(block_program, xs))
+  program$kept <- kept
   turned <- isTRUE(program$turned)
   out <- lapply(xs, function(x) .Call(joist_r_blank, abstract_of(x)))
   run_program(program, retries = retries, take = function(which, start, block) {
@@ -123,16 +129,17 @@ computed <- function(xs, retries) {
 
 # With the reductions and products within it computed, and all that follows from these alone. Those
 # that need none of the others are computed together, where they are of the same blocks.
-staged <- function(x, retries) {
+staged <- function(x, retries, kept = new_kept()) {
   while (is_chunked(x)) {
     ready <- ready_in(x)
+    kept$room <- if (length(ready) > 0L && worker_count() == 1L) 2^28 - kept$bytes else 0
     if (length(ready) == 0L) {
       return(x)
     }
     values <- list()
     for (group in unname(split(ready, vapply(ready, group_of, "")))) {
       ids <- vapply(group, function(y) node_in(y)$id, "")
-      values[ids] <- computed(group, retries)
+      values[ids] <- computed(group, retries, kept)
     }
     x <- with_values(x, values)
   }
@@ -217,7 +224,8 @@ nv_store <- function(x, path, node = "", chunks = NULL, codecs = character(), or
     resume <- FALSE
   }
   array <- node_in(target)$array
-  x <- staged(x, retries)
+  kept <- new_kept()
+  x <- staged(x, retries, kept)
   if (!is_chunked(x)) {
     write_parts(array, list(rep_len(1L, length(extents))), list(x))
     return(target)
@@ -227,6 +235,7 @@ nv_store <- function(x, path, node = "", chunks = NULL, codecs = character(), or
   attr(x, "chunks") <- as.integer(pmin(.Machine$integer.max, blocks))
   program <- turned_program(block_program(x), array)
   if (isTRUE(program$turned)) array <- turned_array(array)
+  program$kept <- kept
   wanted <- if (resume) blocks_missing(program, array)
   run_program(program,
     retries = retries, target = if (is.null(program$lasts)) array, wanted = wanted,

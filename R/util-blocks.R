@@ -211,41 +211,87 @@ block_place <- function(program, k) {
 
 run_block <- function(program, f, k) run_blocks(program, f, k)[[1L]]
 
-# Several blocks, whose chunks are read side by side.
+# Several blocks, whose chunks are read side by side, and once where several need the same.
 run_blocks <- function(program, f, ks) {
   places <- lapply(ks, function(k) block_place(program, k))
   starts <- lapply(places, function(place) as.integer(place * program$chunks) + 1L)
   stops <- lapply(places, function(place) {
     as.integer(pmin(program$extents, (place + 1) * program$chunks))
   })
-  read <- lapply(program$leaves, function(leaf) {
+  asked <- lapply(program$leaves, function(leaf) {
     whole <- leaf$map == 0L
     at <- pmax(leaf$map, 1L)
-    low <- lapply(starts, function(start) replace(c(start, 0L)[at], whole, 1L))
-    high <- lapply(stops, function(stop) replace(c(stop, 0L)[at], whole, leaf$extents[whole]))
-    if (!is.null(leaf$array)) {
-      read_parts(leaf$array, low, high)
-    } else if (isTRUE(leaf$turned)) {
-      Map(function(low, high) nv_transpose(part_of(leaf$tensor, rev(low), rev(high))), low, high)
-    } else {
-      Map(part_of, list(leaf$tensor), low, high)
-    }
+    list(
+      low = lapply(starts, function(start) replace(c(start, 0L)[at], whole, 1L)),
+      high = lapply(stops, function(stop) replace(c(stop, 0L)[at], whole, leaf$extents[whole]))
+    )
   })
+  read <- Map(function(leaf, part) {
+    if (!is.null(leaf$array)) {
+      NULL
+    } else if (isTRUE(leaf$turned)) {
+      Map(
+        function(low, high) nv_transpose(part_of(leaf$tensor, rev(low), rev(high))),
+        part$low, part$high
+      )
+    } else {
+      Map(part_of, list(leaf$tensor), part$low, part$high)
+    }
+  }, program$leaves, asked)
+  names_of <- vapply(program$leaves, function(leaf) {
+    if (is.null(leaf$array)) "" else paste(leaf$array$store$id, leaf$array$node)
+  }, "")
+  for (name in setdiff(names_of, "")) {
+    which <- which(names_of == name)
+    read[which] <- read_shared(program$leaves[[which[1L]]]$array, asked[which], program$kept)
+  }
   lapply(seq_along(ks), function(j) {
     f(extents = stops[[j]] - starts[[j]] + 1L, leaves = lapply(read, function(values) values[[j]]))
   })
 }
 
-# Bytes that are read for a block.
-block_bytes <- function(program) {
-  sum(vapply(program$leaves, function(leaf) {
+# What several leaves of an array need, each part of it read once.
+read_shared <- function(array, asked, kept) {
+  low <- do.call(c, lapply(asked, function(part) part$low))
+  high <- do.call(c, lapply(asked, function(part) part$high))
+  names <- vapply(seq_along(low), function(k) {
+    paste(c(array$store$id, array$node, array$turned, low[[k]], high[[k]]), collapse = " ")
+  }, "")
+  first <- !duplicated(names)
+  parts <- lapply(names[first], function(name) kept$parts[[name]])
+  new <- vapply(parts, is.null, TRUE)
+  parts[new] <- read_parts(array, low[first][new], high[first][new])
+  for (k in which(new)) keep_part(kept, names[first][k], parts[[k]], array$size)
+  of <- rep(seq_along(asked), each = length(asked[[1L]]$low))
+  unname(split(parts[match(names, names[first])], of))
+}
+
+# What a run has read for reductions, and reads again: `parts` by their names, as far as there is
+# `room` for them.
+new_kept <- function() {
+  list2env(list(parts = new.env(parent = emptyenv()), bytes = 0, room = 0), parent = emptyenv())
+}
+
+keep_part <- function(kept, name, part, size) {
+  bytes <- prod(shape(part)) * size
+  if (is.null(kept) || bytes > kept$room) {
+    return(invisible(NULL))
+  }
+  assign(name, part, envir = kept$parts)
+  kept$room <- kept$room - bytes
+  kept$bytes <- kept$bytes + bytes
+}
+
+# Bytes that are read for a block, of each leaf.
+leaf_bytes <- function(program) {
+  vapply(program$leaves, function(leaf) {
     if (is.null(leaf$array)) {
       return(0)
     }
     own <- leaf$extents
     own[leaf$map > 0L] <- program$chunks[leaf$map[leaf$map > 0L]]
     prod(pmin(own, leaf$extents)) * leaf$array$size
-  }, 0))
+  }, 0)
 }
 
 # Where the block of a result begins that these belong to.

@@ -1,24 +1,77 @@
 # Work on blocks, here or by the processes of the plan() of the package future.
 
 # Units of work, each a list of parts of blocks of the result: `blocks` that are to be combined,
-# from 0 on, the `level` in the tree where their part belongs, and whether it `ends` the block.
-# There may be millions: how many is `count`, and `at(k)` makes one.
+# from 0 on, the `level` in the tree where their part belongs, and whether it `ends` the block. The
+# parts of a unit have the same place among those of their blocks. There may be millions: how many
+# is `count`, and `at(k)` makes one.
 work_units <- function(program, wanted, workers) {
   inner <- inner_count(program)
-  most <- max(1, min(64, length(wanted) * inner / (8 * workers)))
-  level <- 0L
-  while (2^(level + 1L) <= min(most, inner)) level <- level + 1L
+  size <- unit_size(program, length(wanted), workers)
+  level <- size$level
   pieces <- ceiling(inner / 2^level) # of a block of the result
-  together <- max(1, most %/% 2^level)
-  total <- length(wanted) * pieces
-  list(count = ceiling(total / together), at = function(k) {
-    lapply(seq((k - 1) * together, min(total, k * together) - 1), function(part) {
-      first <- part %% pieces * 2^level
-      last <- min(inner, first + 2^level) - 1
-      blocks <- wanted[part %/% pieces + 1] * inner + first:last
-      list(blocks = blocks, level = level, ends = last == inner - 1)
+  groups <- groups_of(program, wanted, size$tile)
+  list(count = groups$count * pieces, at = function(k) {
+    first <- (k - 1) %% pieces * 2^level
+    last <- min(inner, first + 2^level) - 1
+    lapply(groups$at((k - 1) %/% pieces + 1), function(block) {
+      list(blocks = block * inner + first:last, level = level, ends = last == inner - 1)
     })
   })
+}
+
+# How many parts of a block of the result are one, as a power of 2 (`level`), and the extents of a
+# `tile` of such blocks that have a unit in common.
+unit_size <- function(program, wanted, workers) {
+  inner <- inner_count(program)
+  most <- max(1, min(64, wanted * inner / (8 * workers)))
+  level <- 0
+  tile <- 1
+  if (is_product(program)) {
+    # A worker sends the parts of a unit, which should be few beside its blocks.
+    if (workers == 1L) most <- 64 else level <- min(floor(log2(min(most, inner))), 3)
+    across <- max(block_counts(program)[program$outer])
+    while (tile < across && (tile + 1)^2 * 2^level <= most &&
+      tile_bytes(program, tile + 1) <= 2^28 / workers) {
+      tile <- tile + 1
+    }
+    tile <- ceiling(across / ceiling(across / tile)) # as many tiles, about equal
+  }
+  while (2^(level + 1) * tile^2 <= most && 2^(level + 1) <= inner) level <- level + 1
+  if (!is_product(program)) tile <- max(1, most %/% 2^level)
+  list(level = level, tile = tile)
+}
+
+# Bytes that are in memory for so many rows and columns of blocks of a matrix product: what is read
+# for them, and the parts that wait in their trees.
+tile_bytes <- function(program, tile) {
+  times <- vapply(program$leaves, function(leaf) tile^sum(program$outer %in% leaf$map), 0)
+  type <- program$types[[1L]]
+  if (!is.null(program$lasts)) type <- .Call(joist_r_part_type, "matmul", type)
+  part <- prod(program$chunks[program$outer]) * .Call(joist_r_dtype_size, type)
+  sum(times * leaf_bytes(program)) + tile^2 * part * (1 + ceiling(log2(inner_count(program))))
+}
+
+# The wanted blocks of the result in groups: those of a tile, and otherwise as many one after
+# another.
+groups_of <- function(program, wanted, tile) {
+  if (is_product(program)) {
+    rows <- block_counts(program)[program$outer[1L]]
+    tile_of <- wanted %% rows %/% tile + wanted %/% rows %/% tile * rows
+    groups <- split(wanted, tile_of)
+    return(list(count = length(groups), at = function(k) groups[[k]]))
+  }
+  count <- ceiling(length(wanted) / tile)
+  list(count = count, at = function(k) {
+    wanted[seq((k - 1) * tile + 1, min(length(wanted), k * tile))]
+  })
+}
+
+# Whether blocks of the result in the same row or column need the same chunks.
+is_product <- function(program) {
+  if (is.null(program$lasts)) {
+    return(any(vapply(program$nodes, function(one) one$node$role$name == "product", TRUE)))
+  }
+  program$lasts[[1L]]$role$name == "contraction"
 }
 
 # How many blocks make one of the result.
@@ -36,19 +89,19 @@ run_unit <- function(work, unit) {
   if (is.null(program$lasts)) {
     return(run_each(work, own$block, vapply(unit, function(part) part$blocks, 0)))
   }
-  bytes <- block_bytes(program)
-  lapply(unit, function(part) {
-    tree <- tree_new(own$combine)
-    for (ks in in_turns(part$blocks, bytes)) {
-      for (block in run_blocks(program, own$block, ks)) tree$add(block, 0L)
-    }
-    tree$result()
-  })
+  trees <- lapply(unit, function(part) tree_new(own$combine))
+  # One block of each part, then the next of each: those of a tile read the same chunks.
+  blocks <- as.vector(do.call(rbind, lapply(unit, function(part) part$blocks)))
+  for (turn in block_turns(program, seq_along(blocks), length(unit))) {
+    done <- run_blocks(program, own$block, blocks[turn])
+    for (j in seq_along(turn)) trees[[(turn[j] - 1L) %% length(unit) + 1L]]$add(done[[j]], 0L)
+  }
+  lapply(trees, function(tree) tree$result())
 }
 
 # Blocks that are results as they are.
 run_each <- function(work, f, ks) {
-  done <- lapply(in_turns(ks, block_bytes(work$program)), function(some) {
+  done <- lapply(block_turns(work$program, ks, length(ks)), function(some) {
     blocks <- run_blocks(work$program, f, some)
     if (is.null(work$target)) {
       return(blocks)
@@ -57,6 +110,11 @@ run_each <- function(work, f, ks) {
     vector("list", length(some))
   })
   do.call(c, done)
+}
+
+# Blocks that are computed at a time: those of a tile, and otherwise as in_turns() says.
+block_turns <- function(program, ks, tile) {
+  in_turns(ks, sum(leaf_bytes(program)), if (is_product(program)) tile else 1)
 }
 
 # What computes a block, and what puts parts together.
@@ -81,15 +139,16 @@ run_program <- function(program, take, retries, target = NULL, wanted = NULL) {
   work <- list(program = program, target = target)
   own <- functions_of(program)
   if (workers == 1L) work$functions <- own
-  tree <- tree_new(own$combine)
+  trees <- list()
   each_unit(work, work_units(program, wanted, workers), workers, retries, function(unit, got) {
     for (k in seq_along(unit)) {
       part <- unit[[k]]
       if (is.null(got[[k]])) next
-      tree$add(got[[k]], part$level)
+      if (length(trees) < k) trees[[k]] <<- tree_new(own$combine)
+      trees[[k]]$add(got[[k]], part$level)
       if (!part$ends) next
-      blocks <- finish_block(program, tree$result())
-      tree <<- tree_new(own$combine)
+      blocks <- finish_block(program, trees[[k]]$result())
+      trees[[k]] <<- tree_new(own$combine)
       for (j in seq_along(blocks)) {
         take(j, result_start(program, part$blocks[1L], j), blocks[[j]])
       }

@@ -173,13 +173,13 @@ touched_chunks <- function(array, starts, stops) {
   in_turns(touched, prod(array$chunks) * array$size)
 }
 
-# As many at a time as there are threads, of no more than this many bytes.
-in_turns <- function(all, bytes) {
+# As many at a time as there are threads, of no more than this many bytes, but at least `least`.
+in_turns <- function(all, bytes, least = 1) {
   if (length(all) == 0L) {
     return(list())
   }
   n <- length(all)
-  at_once <- max(1, min(nv_get_threads(), 2^26 %/% max(1, bytes)))
+  at_once <- max(least, min(nv_get_threads(), 2^26 %/% max(1, bytes)))
   lapply(seq.int(1, n, at_once), function(first) all[seq.int(first, min(n, first + at_once - 1))])
 }
 

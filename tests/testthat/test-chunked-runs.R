@@ -138,7 +138,8 @@ test_that("units of work cover each block once, and are made one by one", {
       for (workers in c(1, 2, 30)) {
         units <- joist:::work_units(program, wanted, workers)
         parts <- do.call(c, lapply(seq_len(units$count), units$at))
-        expect_equal(unlist(lapply(parts, function(part) part$blocks)), by_hand(program, wanted))
+        blocks <- unlist(lapply(parts, function(part) part$blocks))
+        expect_equal(sort(blocks), by_hand(program, wanted))
         expect_identical(sum(vapply(parts, function(part) part$ends, TRUE)), length(wanted))
       }
     }
@@ -151,6 +152,89 @@ test_that("units of work cover each block once, and are made one by one", {
   last <- units$at(units$count)
   expect_identical(last[[length(last)]]$blocks, 2e6 - 1)
   expect_lt(sum(gc()[, 6] - room[, 6]), 50)
+})
+
+test_that("a product reads a chunk once for a tile of blocks, and gives the same bits in any tiles", {
+  values <- matrix(sin(1:(70 * 90)), 70)
+  path <- tempfile()
+  stored <- nv_zarr_create(path, "f32", c(70, 90), c(10, 10))
+  stored[] <- values
+  read <- character()
+  x <- nv_zarr(nv_zarr_store(get = function(key) {
+    file <- file.path(path, key)
+    if (startsWith(key, "c/")) read <<- c(read, key)
+    if (file.exists(file)) readBin(file, "raw", file.size(file))
+  }))
+  products <- list(
+    nv_crossprod(x), nv_tcrossprod(x), nv_matmul(nv_transpose(x), x * 2), x[1:70, 1:70] %*% x
+  )
+  wanted <- list(crossprod(values), tcrossprod(values), 2 * crossprod(values),
+    values[, 1:70] %*% values
+  )
+  for (k in seq_along(products)) {
+    read <- character()
+    got <- nv_compute(products[[k]])
+    expect_equal(as_array(got), wanted[[k]], tolerance = 1e-6)
+    # Tiles of at most 8 blocks by 8: the 9 columns of blocks of the Gram matrix are two of tiles.
+    expect_lte(max(table(read)), c(3, 1, 3, 1)[k])
+    # In units as workers get them, and block by block.
+    program <- joist:::block_program(products[[k]])
+    functions <- joist:::functions_of(program)
+    work <- list(program = program, functions = functions)
+    for (workers in c(2, 3, 30)) {
+      units <- joist:::work_units(program, seq_len(joist:::outer_count(program)) - 1, workers)
+      parts <- do.call(c, lapply(seq_len(units$count), function(j) {
+        unit <- units$at(j)
+        Map(function(part, value) c(part, list(value = value)), unit, joist:::run_unit(work, unit))
+      }))
+      of <- vapply(parts, function(part) part$blocks[1L] %/% joist:::inner_count(program), 0)
+      for (block in unique(of)) {
+        tree <- joist:::tree_new(functions$combine)
+        for (part in parts[of == block]) tree$add(part$value, part$level)
+        start <- joist:::result_start(program, block * joist:::inner_count(program))
+        done <- joist:::finish_block(program, tree$result())[[1L]]
+        index <- Map(function(from, n) seq(from, length.out = n), start, shape(done))
+        expect_identical(as_array(done), as_array(got[index[[1L]], index[[2L]]]))
+      }
+    }
+  }
+})
+
+test_that("what is read for reductions is not read again for the rest, as far as there is room", {
+  values <- matrix(cos(1:600), 30)
+  path <- tempfile()
+  stored <- nv_zarr_create(path, "f64", c(30, 20), c(10, 10))
+  stored[] <- values
+  read <- character()
+  x <- nv_zarr(nv_zarr_store(get = function(key) {
+    file <- file.path(path, key)
+    if (startsWith(key, "c/")) read <<- c(read, key)
+    if (file.exists(file)) readBin(file, "raw", file.size(file))
+  }))
+  standardized <- (x - nv_mean(x, 1, FALSE)) / nv_sd(x, 1, FALSE)
+  wanted <- as.vector(scale(values))
+  expect_equal(as.vector(as_array(nv_compute(standardized))), wanted)
+  expect_identical(max(table(read)), 1L)
+  expect_length(read, 6L)
+  target <- nv_store(standardized, tempfile())
+  expect_equal(as.vector(as_array(nv_compute(target))), wanted)
+  expect_length(read, 12L)
+  # Nothing is kept for another run, whose chunks may be others by then.
+  stored[1, ] <- 5
+  changed <- replace(values, cbind(1, 1:20), 5)
+  expect_equal(as.vector(as_array(nv_compute(standardized))), as.vector(scale(changed)))
+  # Of three chunks, room for two.
+  kept <- joist:::new_kept()
+  kept$room <- 1600
+  parts <- list(list(
+    low = list(c(1L, 1L), c(11L, 1L), c(21L, 1L)), high = list(c(10L, 10L), c(20L, 10L), c(30L, 10L))
+  ))
+  array <- joist:::node_in(x)$array
+  read <- character()
+  first <- joist:::read_shared(array, parts, kept)
+  expect_identical(joist:::read_shared(array, parts, kept), first)
+  expect_identical(sort(as.vector(table(read))), c(1L, 1L, 2L))
+  expect_identical(kept$bytes, 1600)
 })
 
 test_that("progress is signalled, once for each part of the work", {
