@@ -18,6 +18,7 @@ static const struct {
     {"generic", &joist_kernels_generic, &joist_gemm_generic},
 };
 enum { INSTRUCTION_SETS = sizeof instruction_sets / sizeof *instruction_sets };
+_Static_assert((int)INSTRUCTION_SETS <= (int)JOIST_INSTRUCTION_SETS_MAX, "room for each");
 
 /* A kind that ops.def says an operation has must have its kernel, and the other way round. */
 enum {
@@ -75,6 +76,8 @@ bool joist_kernels_select(const char *name) {
 }
 
 const char *joist_kernels_name(void) { return instruction_sets[selected].name; }
+
+size_t joist_kernels_number(void) { return selected; }
 
 joist_kernel *joist_kernel_find(joist_op op, joist_dtype compute) {
   const struct joist_kernel_table *const table = instruction_sets[selected].table;

@@ -9,7 +9,8 @@
 #include "core/kernels/stream.h"
 #include "core/program/ops.h"
 
-/* NULL when the dtype has no such operation. f16 and bf16 have none of their own. */
+/* NULL when the dtype has no such operation. f16 and bf16 have none of their own, but for those of
+ * half_tables.h. */
 joist_kernel *joist_kernel_find(joist_op op, joist_dtype compute);
 
 /* The dtype that a kernel writes: bool for predicates and comparisons, the parts'
@@ -51,5 +52,8 @@ char joist_absorbing(joist_op combine);
  * generic one is in use until the first call. */
 bool joist_kernels_select(const char *name);
 const char *joist_kernels_name(void);
+/* Its number, from 0 on, for what is kept for each. */
+enum { JOIST_INSTRUCTION_SETS_MAX = 3 };
+size_t joist_kernels_number(void);
 
 #endif

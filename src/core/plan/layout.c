@@ -6,9 +6,11 @@
 #define NO_SLOT UINT32_MAX /* no enumerator: ISO C has them fit int */
 enum { TILE_BYTES = 24 * 1024, TILE_MAX = 8192, TILE_MIN = 256, TILE_DIRECT = 16384 };
 enum { STREAMED_WORK = 16 }; /* one exponential hides the time of its stores */
+enum { LOOKED_UP_WORK = 4 }; /* a function of f16 or bf16, see half_tables.h */
 
 /* About how many additions one element costs. */
-static uint32_t work_of(joist_op op) {
+static uint32_t work_of(joist_op op, joist_dtype result) {
+  if (joist_dtype_compute(result) != result) return LOOKED_UP_WORK;
   switch (joist_op_class(op)) {
     case JOIST_CLASS_INEXACT:
     case JOIST_CLASS_ANGLE:
@@ -117,9 +119,10 @@ void joist_group_lay_out(struct joist_plan *plan, struct joist_group *group, uin
   group->room = joist_round_up(group->tile, 64);
   group->work = 0;
   for (uint32_t s = 0; s < group->step_count; s++)
-    group->work += steps[s].kind == JOIST_STEP_KERNEL
-                       ? work_of(plan->program->instructions[steps[s].instruction].op)
-                       : 1;
+    group->work +=
+        steps[s].kind == JOIST_STEP_KERNEL
+            ? work_of(plan->program->instructions[steps[s].instruction].op, steps[s].out.dtype)
+            : 1;
   group->arena_bytes = bytes * group->room;
   mark_leaving(plan, group);
 }

@@ -4,6 +4,7 @@
 
 #include "core/base/bits.h"
 #include "core/kernels/compare.h"
+#include "core/kernels/half_tables.h"
 #include "core/plan/groups.h"
 #include "core/plan/layout.h"
 #include "core/plan/storage.h"
@@ -133,13 +134,16 @@ static struct joist_ref operand_ref(struct planner *planner, joist_value_id valu
 static void plan_elementwise(struct planner *planner, uint32_t index) {
   const struct joist_instruction *const i = &planner->program->instructions[index];
   const joist_dtype own = planner->program->values[i->result].type.dtype;
+  joist_kernel *const half = own == i->signature.operand[0]
+                                 ? joist_half_kernel_find(i->op, own, planner->group->count)
+                                 : NULL;
+  const bool as_it_is = half != NULL || i->op == JOIST_OP_CONVERT || i->op == JOIST_OP_BITCAST ||
+                        i->op == JOIST_OP_BROADCAST;
   struct joist_ref in[JOIST_KERNEL_OPERANDS] = {{0}};
   for (uint32_t k = 0; k < i->operand_count; k++)
     in[k] = operand_ref(
         planner, i->operand[k], i->signature.operand[k],
-        i->op == JOIST_OP_CONVERT || i->op == JOIST_OP_BITCAST || i->op == JOIST_OP_BROADCAST
-            ? i->signature.operand[k]
-            : joist_dtype_compute(i->signature.operand[k]));
+        as_it_is ? i->signature.operand[k] : joist_dtype_compute(i->signature.operand[k]));
   const struct joist_ref out = planner->plan->materialized[i->result]
                                    ? array_ref(planner, i->result)
                                    : new_slot(planner, own);
@@ -148,6 +152,10 @@ static void plan_elementwise(struct planner *planner, uint32_t index) {
         joist_convert_find(i->signature.operand[0], own);
   } else if (i->op == JOIST_OP_BITCAST || i->op == JOIST_OP_BROADCAST) {
     add_step(planner, JOIST_STEP_COPY, in[0], out);
+  } else if (half != NULL) {
+    struct joist_step *const step = add_step(planner, JOIST_STEP_KERNEL, in[0], out);
+    step->kernel = half;
+    step->instruction = index;
   } else {
     const joist_dtype made = joist_kernel_result(i->op, i->signature.compute);
     const struct joist_ref target = made == own ? out : new_slot(planner, made);

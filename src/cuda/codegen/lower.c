@@ -103,20 +103,23 @@ bool joist_cuda_can_fail(joist_op op, joist_dtype dtype) {
 
 static void lower_kernel(struct lowering *low, const struct joist_step *from) {
   const struct joist_instruction *const i = &low->plan->program->instructions[from->instruction];
+  const joist_dtype made_in = joist_dtype_compute(from->out.dtype);
   uint16_t in[JOIST_REFS_MAX] = {0};
   low->full |= joist_is_mixed(i); /* the CPU has kernels for that */
   for (uint32_t k = 0; k < from->operand_count; k++) in[k] = register_of(low, from->in[k]);
+  /* What the CPU looks up for f16 and bf16 is computed in f32. */
+  if (made_in != from->out.dtype) in[0] = converted(low, in[0], from->in[0].dtype, made_in);
   const uint32_t at = low->code->step_count;
   struct joist_cuda_step *const step = add_step(low, JOIST_CUDA_KERNEL, i->signature.compute);
   step->op = (uint16_t)i->op;
-  step->to = (uint16_t)from->out.dtype;
+  step->to = (uint16_t)made_in;
   memcpy(step->in, in, sizeof step->in);
   /* Unused operands repeat the first, so that the interpreter reads registers in use. */
   for (uint32_t k = from->operand_count; k < JOIST_REFS_MAX; k++) step->in[k] = in[0];
   const uint16_t made = step->out = low->registers++;
   if (!low->full) low->code->instruction[at] = from->instruction;
   low->code->checked |= joist_cuda_can_fail(i->op, i->signature.compute);
-  define(low, from->out, made);
+  define(low, from->out, converted(low, made, made_in, from->out.dtype));
 }
 
 static void lower_fold(struct lowering *low, const struct joist_step *from) {
