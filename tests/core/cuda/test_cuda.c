@@ -321,6 +321,24 @@ static void test_lengths(void) {
     }
 }
 
+/* So many elements that the CPU's plan looks the functions up. */
+static void test_half_functions(void) {
+  static const joist_op functions[] = {JOIST_OP_EXP, JOIST_OP_LOG1P, JOIST_OP_TANH, JOIST_OP_ERF};
+  const uint32_t n = (1 << 16) + 1;
+  for (int k = 0; k < 2; k++) {
+    struct joist_program program;
+    joist_program_init(&program);
+    joist_value_id value = add_input(&program, k == 0 ? JOIST_F16 : JOIST_BF16, 1, &n);
+    for (size_t f = 0; f < sizeof functions / sizeof *functions; f++) {
+      value = add_simple(&program, functions[f], value, value);
+      add_output(&program, value);
+    }
+    add_output(&program, add_simple(&program, JOIST_OP_NEGATE, value, value));
+    check_program(&program, FILL_BITS, "functions of halves");
+    joist_program_clear(&program);
+  }
+}
+
 static void test_broadcasts(void) {
   static const uint32_t extents[][4] = {{3, 5, 2, 7}, {70, 3, 11, 2}, {2, 901, 1, 3}, {1, 1, 4, 5}};
   for (size_t k = 0; k < sizeof extents / sizeof *extents; k++)
@@ -445,6 +463,7 @@ static void test_everything(void) {
   test_conversions();
   test_reductions();
   test_lengths();
+  test_half_functions();
   test_broadcasts();
   test_moves();
   test_on_cpu();
