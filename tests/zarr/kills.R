@@ -92,6 +92,7 @@ outcome <- function(result, name) {
 }
 
 workers_killed <- function(name, path, both) {
+  suppressWarnings(gc()) # closes connections to workers that died: R has 128
   old <- future::plan(future::multisession, workers = 2L)
   on.exit(future::plan(old))
   start <- lapply(1:2, function(k) {
