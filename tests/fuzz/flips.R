@@ -1,7 +1,7 @@
 # Reads saved objects with flipped bytes, and uses what comes of them: FLIPS SEED FIRST, for
-# tests/fuzz/calls, from the root of the tree. Of a number of bytes that no R has written something
-# else may come, or an error; what is wrong ends R with joist on its stack. Each flip depends on SEED
-# and its number alone.
+# tests/fuzz/calls, from the root of the tree. Bytes that no R has written may be something else or
+# an error; what is wrong ends R with joist on its stack. Each flip depends on SEED and its number
+# alone.
 numbers <- as.double(commandArgs(TRUE))
 suppressPackageStartupMessages(library(joist))
 source(file.path("tests", "fuzz", "parts.R"))
@@ -44,6 +44,6 @@ flip <- function(k) {
 }
 
 sink(nullfile())
-counts <- in_parts(numbers[1L], "flips", flip, from = numbers[3L])
+counts <- in_parts(numbers[1L], "flips", flip, from = numbers[3L], stuck = 4)
 sink()
 quit("no", status = if (counts$ended > 0) 1L else 0L)

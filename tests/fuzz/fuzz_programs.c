@@ -83,6 +83,15 @@ static size_t take_dims(struct bytes *bytes, int rank, int64_t *list) {
   return n;
 }
 
+static void take_permutation(struct bytes *bytes, int rank, int64_t *list) {
+  for (int d = 0; d < rank; d++) {
+    const size_t other = take_below(bytes, (size_t)d + 1);
+    list[d] = list[other];
+    list[other] = d;
+  }
+  if (rank > 0 && take_one_in(bytes, 32)) list[0] = take_number(bytes);
+}
+
 static void take_attribute(struct bytes *bytes, joist_attribute_name name,
                            const struct joist_shape *shape, const struct joist_shape *other,
                            struct joist_attributes *attributes, int64_t *list) {
@@ -97,12 +106,7 @@ static void take_attribute(struct bytes *bytes, joist_attribute_name name,
         joist_attributes_set_list(attributes, name, list, take_dims(bytes, rank, list));
         return;
       }
-      for (int d = 0; d < rank; d++)
-        list[d] = (d + (int)take_below(bytes, 1 + (d == 0 ? (size_t)rank : 0))) % rank;
-      if (rank > 0) {
-        const int64_t turned = list[0];
-        for (int d = 0; d < rank; d++) list[d] = (turned + d) % rank;
-      }
+      take_permutation(bytes, rank, list);
       joist_attributes_set_list(attributes, name, list, (size_t)rank);
       return;
     case JOIST_ATTRIBUTE_IS_POSITIONS:

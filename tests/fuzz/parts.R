@@ -23,15 +23,29 @@ report_of <- function(pid) {
   list(lines = lines, foreign = length(lines) > 0L && !any(ours))
 }
 
-# What a process gives; one that stays where it is for so many seconds shows its stack and ends.
+# Seconds of a processor that a process has had; NA where the system does not say.
+busy_of <- function(pid) {
+  stat <- tryCatch(readLines(sprintf("/proc/%d/stat", pid)), error = function(e) character(),
+    warning = function(w) character()
+  )
+  times <- strsplit(sub("^.*[)] ", "", stat), " ")
+  if (length(times) == 1L) sum(as.double(times[[1L]][12:13])) / 100 else NA
+}
+
+# What a process gives. One that stays where it is shows its stack and ends: after so many seconds
+# of a processor, or ten times as long where it has none.
 result_of <- function(job, stuck) {
+  poll <- 2
   latest <- NULL
   repeat {
-    got <- parallel::mccollect(job, wait = FALSE, timeout = stuck)
+    got <- parallel::mccollect(job, wait = FALSE, timeout = poll)
     if (!is.null(got)) break
-    now <- readBin(at, "double")
-    if (identical(now, latest)) tools::pskill(job$pid, 6L) # SIGABRT
-    latest <- now
+    now <- list(at = readBin(at, "double"), busy = busy_of(job$pid), polls = 0)
+    if (is.null(latest) || !identical(now$at, latest$at)) latest <- now
+    latest$polls <- latest$polls + 1
+    over <- c(isTRUE(now$busy - latest$busy > stuck), latest$polls * poll > 10 * stuck)
+    hard <- latest$polls * poll > 12 * stuck
+    if (any(over)) tools::pskill(job$pid, if (hard) 9L else 6L) # SIGKILL or SIGABRT
   }
   if (!is.null(got[[1L]])) parallel::mccollect(job) # its end
   got[[1L]]
@@ -40,7 +54,7 @@ result_of <- function(job, stuck) {
 # `each(k)` for k of `from` to n, `size` of them in a process, which `finish()` ends; what a process
 # was at when it ended otherwise is said. How many ended so, with joist on their stack or without,
 # and what `finish()` gave.
-in_parts <- function(n, what, each, finish = function() NULL, from = 1, size = 500, stuck = 30) {
+in_parts <- function(n, what, each, finish = function() NULL, from = 1, size = 500, stuck = 20) {
   done <- from - 1
   ended <- foreign <- 0
   finished <- list()

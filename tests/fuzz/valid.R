@@ -3,8 +3,8 @@
 # vectors, tiles and blocks, attributes of all kinds; eagerly, and some compiled, where that must
 # give the same, and with gradients.
 #
-# A call gives a value or one of joist's conditions, which are counted; any other error is a problem,
-# as is what a sanitizer reports. Each call depends on SEED and its number alone.
+# A call gives a value or one of joist's conditions, which are counted; any other error is a
+# problem, as is what a sanitizer reports. Each call depends on SEED and its number alone.
 numbers <- as.double(commandArgs(TRUE))
 suppressPackageStartupMessages(library(joist))
 for (name in c("parts", "valid_tensors", "valid_operations", "valid_functions")) {
@@ -140,7 +140,7 @@ if (length(rows) > 0L) {
   cat("never called:", setdiff(operation_table$name, rows$name), "\n")
 }
 cat(sprintf(
-  "valid: %.0f calls of %d functions, of which %.0f gave a value and %.0f a condition of joist; %s\n",
+  "valid: %.0f calls of %d functions, of which %.0f gave a value, %.0f a condition of joist; %s\n",
   total[["calls"]], NROW(rows), total[["calls"]] - total[["refused"]], total[["refused"]],
   sprintf(
     "%.0f also compiled, %.0f gradients; %.0f problems, %.0f ended R", total[["compiled"]],

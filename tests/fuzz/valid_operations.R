@@ -93,7 +93,8 @@ draw_call <- function(row) {
     if (chance(0.7)) runif(1L, low, high) else x
   }
   own <- switch(row$name,
-    random_bits = list(), runif = list(one(-2, 0), one(1, 3)), rnorm = list(one(-1, 1), one(0.1, 2)),
+    random_bits = list(), runif = list(one(-2, 0), one(1, 3)),
+    rnorm = list(one(-1, 1), one(0.1, 2)),
     randint = list(0L, if (kind_of(type) == "bool") 1L else 100L),
     rbinom = list(if (kind_of(type) == "bool") 1L else pick(c(1L, 5L, 60L)), one(0.1, 0.9)),
     rexp = list(one(0.1, 3)), rgamma = list(one(0.1, 3), one(0.5, 2)),
@@ -200,9 +201,8 @@ own_calls <- list(
     from <- pick(setdiff(all_dtypes, "bool"))
     size <- dtype_sizes[[match(from, all_dtypes)]]
     to <- pick(setdiff(all_dtypes[dtype_sizes == size], "bool"))
-    list(
-      f = function(x) nv_bitcast_convert(x, to), operands = list(random_tensor(from, random_shape()))
-    )
+    x <- random_tensor(from, random_shape())
+    list(f = function(x) nv_bitcast_convert(x, to), operands = list(x))
   },
   broadcast_to = function(row) {
     full <- random_shape()
@@ -242,7 +242,8 @@ own_calls <- list(
     full <- ranked()
     dim <- sample.int(length(full), 1L)
     parts <- lapply(seq_len(sample.int(5L, 1L)), function(k) {
-      operand_of("ne", if (k > 1L && chance(0.2)) integer() else replace(full, dim, sample(0:9, 1L)))
+      scalar <- k > 1L && chance(0.2)
+      operand_of("ne", if (scalar) integer() else replace(full, dim, sample(0:9, 1L)))
     })
     list(f = function(...) nv_concatenate(..., dimension = dim), operands = parts)
   },
@@ -276,7 +277,8 @@ own_calls <- list(
     full <- ranked()
     dim <- sample.int(length(full), 1L)
     if (full[dim] == 0L) full[dim] <- 3L
-    at <- random_positions(1L, full[dim], random_shape(sample(0:2, 1L)), pick(c("i64", "i32", "ui32")))
+    type <- pick(c("i64", "i32", "ui32"))
+    at <- random_positions(1L, full[dim], random_shape(sample(0:2, 1L)), type)
     list(f = function(x, at) nv_gather(x, at, dim), operands = list(operand_of("ne", full), at))
   },
   alias = function(row) {
@@ -296,7 +298,8 @@ own_calls <- list(
     full <- ranked()
     dim <- sample.int(length(full), 1L)
     full[dim] <- max(full[dim], 1L)
-    at <- random_positions(1L, full[dim], replace(full, dim, sample(0:9, 1L)), pick(c("i32", "i64")))
+    lines <- replace(full, dim, sample(0:9, 1L))
+    at <- random_positions(1L, full[dim], lines, pick(c("i32", "i64")))
     list(f = function(x, at) nv_take_along(x, at, dim), operands = list(operand_of("ne", full), at))
   },
   match = function(row) {
@@ -314,9 +317,8 @@ own_calls <- list(
   tabulate = function(row) {
     n <- sample.int(20L, 1L)
     type <- pick(all_dtypes[dtype_kinds %in% c("int", "uint")])
-    list(
-      f = function(x) nv_tabulate(x, n), operands = list(random_tensor(type, random_shape(1L), "whole"))
-    )
+    x <- random_tensor(type, random_shape(1L), "whole")
+    list(f = function(x) nv_tabulate(x, n), operands = list(x))
   },
   matmul = matmul_call,
   chol = function(row) {
