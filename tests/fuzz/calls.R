@@ -1,13 +1,15 @@
-# Calls each .Call entry with hostile arguments, and reads damaged objects: CALLS FLIPS SEED, for
-# tests/fuzz/calls, from the root of the tree. What is wrong ends R, or is a line of a sanitizer's.
+# Calls each .Call entry with hostile arguments: CALLS SEED, for tests/fuzz/calls, from the root of
+# the tree. What is wrong ends R, or is a line of a sanitizer's.
 #
 # The arguments are those of the calls that the manual's claims make, with something else in place
 # of one or all of them, or with one of them changed. A call that ended R is named by its number.
 numbers <- as.double(commandArgs(TRUE))
 suppressPackageStartupMessages(library(joist))
 tests <- normalizePath("tests")
+source(file.path(tests, "fuzz", "parts.R"))
 setwd(tempdir())
 options(warn = -1L)
+seed <- numbers[2L]
 
 # Entries that are given an address as a number or text, and the package's namespace once: nothing
 # can tell a wrong one.
@@ -120,77 +122,7 @@ arguments_of <- function(name) {
   arguments
 }
 
-# ---- in processes of their own, so that one that ends is not the end ----
-
-seed <- numbers[3L]
-# Beside the temporary folder, which an R that crashes removes.
-at <- tempfile("at", dirname(tempdir()))
-sure <- function() {
-  base::.Call(entries$joist_r_set_policy, NULL)
-  # A trace or a recording that was begun may stay.
-  sum <- tryCatch(as.vector(nv_tensor(1:3) + 1L), error = function(e) 2:4)
-  stopifnot(identical(sum, 2:4))
-}
-
-# What a sanitizer has written about a process that ended, and whether joist is on its stack: bytes
-# that no R has written can end R's own functions, too.
-report_of <- function(pid) {
-  files <- list.files(Sys.getenv("JOIST_REPORTS"), sprintf("[.]%d$", pid), full.names = TRUE)
-  lines <- unlist(lapply(files, readLines, warn = FALSE))
-  unlink(files)
-  ours <- grepl("joist|/(core|r)/[a-z_/]+[.][ch]:", lines)
-  list(lines = lines, foreign = length(lines) > 0L && !any(ours))
-}
-
-# What a process gives; one that stays where it is for half a minute shows its stack and ends.
-result_of <- function(job) {
-  latest <- NULL
-  repeat {
-    got <- parallel::mccollect(job, wait = FALSE, timeout = 30)
-    if (!is.null(got)) break
-    now <- readBin(at, "double")
-    if (identical(now, latest)) tools::pskill(job$pid, 6L) # SIGABRT
-    latest <- now
-  }
-  if (!is.null(got[[1L]])) parallel::mccollect(job) # its end
-  got[[1L]]
-}
-
-# `each(k)` for k of 1 to n; what a process was at when it ended is said.
-in_parts <- function(n, what, each) {
-  done <- ended <- foreign <- 0
-  while (done < n) {
-    job <- parallel::mcparallel({
-      for (k in seq(done + 1, min(done + 500, n))) {
-        writeBin(as.double(k), at)
-        each(k)
-      }
-      sure()
-      "done"
-    })
-    finished <- result_of(job)
-    got <- readBin(at, "double")
-    if (!identical(finished, "done")) {
-      dir.create(tempdir(), showWarnings = FALSE)
-      setwd(tempdir())
-      report <- report_of(job$pid)
-      foreign <- foreign + report$foreign
-      ended <- ended + !report$foreign
-      if (inherits(finished, "try-error")) cat(finished, file = stderr())
-      if (!report$foreign) writeLines(as.character(report$lines), stderr())
-      entry <- if (file.exists(entry_at)) readLines(entry_at)
-      top <- grep("#[0-2] ", report$lines, value = TRUE)
-      whose <- if (report$foreign) c("(in R itself:", top, ")")
-      cat("ended by", what, got, entry, whose, "\n", file = stderr())
-    }
-    done <- got
-    if (done %% 10000 == 0) cat(done, what, "\n", file = stderr())
-  }
-  cat(sprintf(
-    "%s: %d, of which %d ended R, and %d more ended it without joist\n", what, n, ended, foreign
-  ), file = stderr())
-  ended
-}
+# ---- each entry in turn ----
 
 call_entry <- function(k) {
   set.seed(seed * 1e6 + k)
@@ -205,8 +137,7 @@ call_entry <- function(k) {
   setTimeLimit()
   if (!is.null(got)) made[[length(made) %% 100L + 1L]] <<- got
 }
-entry_at <- tempfile("entry", dirname(tempdir()))
-ended <- in_parts(numbers[1L], "calls", function(k) {
+counts <- in_parts(numbers[1L], "calls", function(k) {
   call_entry(k)
   if (k %% 50 == 0) {
     # What a call can set for all that follow.
@@ -214,45 +145,4 @@ ended <- in_parts(numbers[1L], "calls", function(k) {
     base::.Call(entries$joist_r_instruction_set, NULL)
   }
 })
-
-# ---- saved objects with flipped bytes ----
-
-saved <- readRDS(list.files(
-  file.path(tests, "testthat", "saved"), "[.]rds$",
-  full.names = TRUE
-)[1L])
-saved$long <- NULL
-for (dtype in names(saved$tensors)) {
-  saved[[paste0("tensor_", dtype)]] <- saved$tensors[[dtype]]$tensor
-  saved[[paste0("aval_", dtype)]] <- saved$avals[[dtype]]
-}
-saved$tensors <- saved$avals <- NULL
-bytes <- lapply(saved, serialize, connection = NULL)
-
-use <- function(x) {
-  for (f in list(
-    format, print, dtype, shape, as_array, as.vector, length, function(x) x + 1L, function(x) x[1L],
-    function(x) sum(x), function(x) nv_convert(x, "f64"), function(x) c(x, x), nv_serialize,
-    function(x) serialize(x, NULL), function(x) identical(x, x), function(x) x(nv_tensor(1)),
-    function(x) common_dtype("i8", "f32", rules = x), function(x) nv_runif(2, key = x),
-    function(x) str(x), function(x) x[[1L]] <- 1
-  )) {
-    try(f(x), silent = TRUE)
-  }
-}
-
-flip <- function(k) {
-  set.seed(seed * 1e7 + k)
-  raw <- bytes[[sample.int(length(bytes), 1L)]]
-  # Behind R's own header.
-  at <- 23L + sample.int(length(raw) - 23L, sample.int(3L, 1L), replace = TRUE)
-  for (place in at) raw[place] <- xor(raw[place], as.raw(bitwShiftL(1L, sample.int(8L, 1L) - 1L)))
-  x <- try(unserialize(raw), silent = TRUE)
-  if (!inherits(x, "try-error")) use(x)
-}
-
-unlink(entry_at)
-sink(nullfile())
-ended <- ended + in_parts(numbers[2L], "flips", flip)
-sink()
-quit("no", status = if (ended > 0) 1L else 0L)
+quit("no", status = if (counts$ended > 0) 1L else 0L)

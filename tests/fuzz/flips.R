@@ -1,0 +1,49 @@
+# Reads saved objects with flipped bytes, and uses what comes of them: FLIPS SEED FIRST, for
+# tests/fuzz/calls, from the root of the tree. Bytes that no R has written may be something else or
+# an error; what is wrong ends R with joist on its stack. Each flip depends on SEED and its number
+# alone.
+numbers <- as.double(commandArgs(TRUE))
+suppressPackageStartupMessages(library(joist))
+source(file.path("tests", "fuzz", "parts.R"))
+saved <- readRDS(list.files(
+  file.path("tests", "testthat", "saved"), "[.]rds$",
+  full.names = TRUE
+)[1L])
+setwd(tempdir())
+options(warn = -1L)
+seed <- numbers[2L]
+
+saved$long <- NULL
+for (dtype in names(saved$tensors)) {
+  saved[[paste0("tensor_", dtype)]] <- saved$tensors[[dtype]]$tensor
+  saved[[paste0("aval_", dtype)]] <- saved$avals[[dtype]]
+}
+saved$tensors <- saved$avals <- NULL
+bytes <- lapply(saved, serialize, connection = NULL)
+
+use <- function(x) {
+  for (f in list(
+    format, print, dtype, shape, as_array, as.vector, length, function(x) x + 1L, function(x) x[1L],
+    function(x) sum(x), function(x) nv_convert(x, "f64"), function(x) c(x, x), nv_serialize,
+    function(x) serialize(x, NULL), function(x) identical(x, x), function(x) x(nv_tensor(1)),
+    function(x) common_dtype("i8", "f32", rules = x), function(x) nv_runif(2, key = x),
+    function(x) str(x), function(x) x[[1L]] <- 1
+  )) {
+    try(f(x), silent = TRUE)
+  }
+}
+
+flip <- function(k) {
+  set.seed((seed * 1e7 + k) %% (2^31 - 1))
+  raw <- bytes[[sample.int(length(bytes), 1L)]]
+  # Behind R's own header.
+  at <- 23L + sample.int(length(raw) - 23L, sample.int(3L, 1L), replace = TRUE)
+  for (place in at) raw[place] <- xor(raw[place], as.raw(bitwShiftL(1L, sample.int(8L, 1L) - 1L)))
+  x <- try(unserialize(raw), silent = TRUE)
+  if (!inherits(x, "try-error")) use(x)
+}
+
+sink(nullfile())
+counts <- in_parts(numbers[1L], "flips", flip, from = numbers[3L], stuck = 4)
+sink()
+quit("no", status = if (counts$ended > 0) 1L else 0L)
