@@ -11,9 +11,17 @@ cache <- file.path("local", "lint", tools::md5sum(known))
 unlink(setdiff(Sys.glob("local/lint/*"), cache), recursive = TRUE)
 dir.create(cache, showWarnings = FALSE, recursive = TRUE)
 
+# Files in which nothing was found are not read again: to look up what lintr keeps takes long.
+# A name with what is in the file, and the settings.
 folders <- Filter(dir.exists, c("R", "tests", "tools", "bench", "vignettes"))
+files <- list.files(folders, "[.]([Rr]|Rmd)$", recursive = TRUE, full.names = TRUE)
+states <- paste(files, tools::md5sum(files), tools::md5sum(".lintr"))
+clean_list <- file.path(cache, "clean")
+clean <- states %in% if (file.exists(clean_list)) readLines(clean_list)
 lints <- do.call(c, lapply(folders, function(folder) {
-  found <- lintr::lint_dir(folder, cache = cache)
+  inside <- files[clean & startsWith(files, paste0(folder, "/"))]
+  skipped <- c("renv", "packrat", substring(inside, nchar(folder) + 2L))
+  found <- lintr::lint_dir(folder, cache = cache, exclusions = as.list(skipped))
   for (i in seq_along(found)) found[[i]]$filename <- file.path(folder, found[[i]]$filename)
   unclass(found)
 }))
@@ -31,6 +39,9 @@ is_defined_elsewhere <- function(lint) {
     (!startsWith(lint$filename, "R/") || grepl(".Generic", lint$message, fixed = TRUE))
 }
 lints <- Filter(function(lint) !is_method_name(lint) && !is_defined_elsewhere(lint), lints)
+
+found_in <- vapply(lints, function(lint) lint$filename, "")
+writeLines(states[!files %in% found_in], clean_list)
 
 for (lint in lints) {
   cat(sprintf("%s:%d:%d: [%s] %s\n", lint$filename, lint$line_number, lint$column_number,

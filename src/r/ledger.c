@@ -130,8 +130,14 @@ static void grow(SEXP pointer) {
   struct recording *const recording = recording_of(pointer);
   if (recording->known_count < recording->known_capacity) return;
   const uint32_t capacity = recording->known_capacity == 0 ? 16 : 2 * recording->known_capacity;
-  SEXP kept = R_ExternalPtrProtected(pointer);
-  SET_VECTOR_ELT(kept, KEYS, Rf_xlengthgets(VECTOR_ELT(kept, KEYS), capacity));
+  SEXP kept = R_ExternalPtrProtected(pointer), keys = PROTECT(Rf_allocVector(VECSXP, capacity));
+  /* A finalizer that ran meanwhile may have recorded, too. */
+  const bool grown = recording->known_count < recording->known_capacity;
+  for (uint32_t k = 0; k < recording->known_count && !grown; k++)
+    SET_VECTOR_ELT(keys, k, VECTOR_ELT(VECTOR_ELT(kept, KEYS), k));
+  if (!grown) SET_VECTOR_ELT(kept, KEYS, keys);
+  UNPROTECT(1);
+  if (grown) return;
   struct known *const known = realloc(recording->known, capacity * sizeof *known);
   if (known == NULL) JOIST_R_FAIL(JOIST_E_OUT_OF_MEMORY);
   recording->known = known;

@@ -16,8 +16,11 @@ static SEXP first(void) {
 }
 
 static SEXP keep(SEXP object) {
-  SEXP before = first(), behind = CDR(before);
-  SEXP cell = PROTECT(Rf_cons(before, behind));
+  SEXP before = first();
+  SEXP cell = PROTECT(Rf_cons(before, R_NilValue));
+  /* What is behind is read after the allocation: a finalizer may have lent, or let go. */
+  SEXP behind = CDR(before);
+  SETCDR(cell, behind);
   SET_TAG(cell, object);
   SETCDR(before, cell);
   if (behind != R_NilValue) SETCAR(behind, cell);

@@ -67,9 +67,8 @@ struct joist_r_policy joist_r_policy(SEXP policy) {
 SEXP joist_r_set_policy(SEXP policy) {
   const struct joist_r_policy none = {0, 0};
   const struct joist_r_policy next = policy == R_NilValue ? none : read_policy(policy);
-  SEXP before = in_force == NULL ? R_NilValue : in_force;
+  SEXP before = PROTECT(in_force == NULL ? R_NilValue : in_force);
   if (policy != R_NilValue) R_PreserveObject(policy);
-  PROTECT(before);
   if (in_force != NULL) R_ReleaseObject(in_force);
   in_force = policy == R_NilValue ? NULL : policy;
   current = next;

@@ -9,7 +9,6 @@
 #include "r/arguments.h"
 #include "r/conditions.h"
 #include "r/dtypes.h"
-#include "r/policy.h"
 
 /* ---- The rule set of an argument ---- */
 
@@ -50,25 +49,28 @@ static const struct joist_rules *rules_of_string(SEXP id) {
   unknown_rules(id == NA_STRING ? "NA" : Rf_translateCharUTF8(id));
 }
 
-static const struct joist_rules *rules_of_object(SEXP x) {
+/* `held`: an argument, which R keeps until .Call returns. */
+static const struct joist_rules *rules_of_object(SEXP x, bool held) {
   if (!joist_rules_valid(RAW(x), (size_t)XLENGTH(x)))
     joist_r_stop(JOIST_ERROR_PROMOTION,
                  "this joist_rules object was made by another version of joist; make it again with "
                  "promotion_rules() or promotion_lattice()");
-  if (!joist_r_strict) return (const struct joist_rules *)RAW(x);
-  /* A handler of a warning may put other rules in force while an operation reads these. */
+  if (held) return (const struct joist_rules *)RAW(x);
+  /* A handler of a warning, or a finalizer, may put other rules in force while an operation reads
+   * these. */
   return memcpy(R_alloc(1, (int)sizeof(struct joist_rules)), RAW(x), sizeof(struct joist_rules));
 }
 
 const struct joist_rules *joist_r_rules(SEXP x) {
-  if (x == R_NilValue) {
+  const bool held = x != R_NilValue;
+  if (!held) {
     static SEXP option = NULL;
     if (option == NULL) option = Rf_install("joist.promotion");
     x = Rf_GetOption1(option);
     if (x == R_NilValue) return joist_rules_at(0);
   }
   if (TYPEOF(x) == STRSXP && XLENGTH(x) == 1) return rules_of_string(STRING_ELT(x, 0));
-  if (TYPEOF(x) == RAWSXP && Rf_inherits(x, "joist_rules")) return rules_of_object(x);
+  if (TYPEOF(x) == RAWSXP && Rf_inherits(x, "joist_rules")) return rules_of_object(x, held);
   joist_r_stop(JOIST_ERROR_PROMOTION,
                "promotion rules must be the id of a built-in set, a joist_rules object, or NULL "
                "for the current set (option joist.promotion)");

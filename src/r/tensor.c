@@ -53,8 +53,9 @@ static SEXP pattern_of(joist_r_form form, bool ambiguous) {
 }
 
 static SEXP make_tensor(joist_r_form form, SEXP payload, struct joist_type type, SEXP extents) {
-  SEXP tensor = Rf_shallow_duplicate(pattern_of(form, type.ambiguous));
+  /* Made once, which allocates: before the tensor, which nothing protects. */
   const SEXP fields[] = {payload, joist_r_dtype_object(type.dtype), extents};
+  SEXP tensor = Rf_shallow_duplicate(pattern_of(form, type.ambiguous));
   joist_r_write_fields(tensor, fields, form != JOIST_R_ABSTRACT);
   return tensor;
 }

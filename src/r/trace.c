@@ -66,9 +66,10 @@ SEXP joist_r_trace_tensor(SEXP pointer, joist_value_id value) {
 static uint32_t *grow_table(uint32_t *table, uint32_t count, uint32_t *capacity, bool *grown) {
   *grown = 2 * (count + 1) > *capacity;
   if (!*grown) return table;
-  *capacity = *capacity == 0 ? 32 : 2 * *capacity;
-  uint32_t *const larger = calloc(*capacity, sizeof *larger);
+  const uint32_t more = *capacity == 0 ? 32 : 2 * *capacity;
+  uint32_t *const larger = calloc(more, sizeof *larger);
   if (larger == NULL) JOIST_R_FAIL(JOIST_E_OUT_OF_MEMORY);
+  *capacity = more;
   free(table);
   return larger;
 }
@@ -307,21 +308,28 @@ enum { LINELESS = 256 };
 uint32_t joist_r_trace_line(SEXP pointer) {
   while (parent_of(pointer) != R_NilValue) pointer = parent_of(pointer);
   struct joist_r_trace *const trace = joist_r_trace_of(pointer);
-  SEXP kept = R_ExternalPtrProtected(pointer), lines = VECTOR_ELT(kept, JOIST_R_LINES);
+  SEXP kept = R_ExternalPtrProtected(pointer);
   if (trace->lineless >= LINELESS) return JOIST_NO_SOURCE;
-  SEXP reference = joist_r_source_reference();
+  SEXP reference = PROTECT(joist_r_source_reference());
+  /* What R evaluated for it may have run a finalizer that added to the same trace. */
+  SEXP lines = VECTOR_ELT(kept, JOIST_R_LINES);
   const uint32_t count = trace->line_count;
+  uint32_t line = count;
   trace->lineless = reference == R_NilValue ? trace->lineless + 1 : 0;
-  if (reference == R_NilValue) return JOIST_NO_SOURCE;
-  if (count > 0 && joist_r_same_source(VECTOR_ELT(lines, count - 1), reference)) return count - 1;
-  if (count == (uint32_t)XLENGTH(lines)) {
-    PROTECT(reference);
-    lines = Rf_xlengthgets(lines, 2 * XLENGTH(lines) + 8);
-    SET_VECTOR_ELT(kept, JOIST_R_LINES, lines);
-    UNPROTECT(1);
+  if (reference == R_NilValue) {
+    line = JOIST_NO_SOURCE;
+  } else if (count > 0 && joist_r_same_source(VECTOR_ELT(lines, count - 1), reference)) {
+    line = count - 1;
+  } else {
+    if (count == (uint32_t)XLENGTH(lines)) {
+      lines = Rf_xlengthgets(lines, 2 * XLENGTH(lines) + 8);
+      SET_VECTOR_ELT(kept, JOIST_R_LINES, lines);
+    }
+    SET_VECTOR_ELT(lines, count, reference);
+    trace->line_count++;
   }
-  SET_VECTOR_ELT(lines, count, reference);
-  return trace->line_count++;
+  UNPROTECT(1);
+  return line;
 }
 
 SEXP joist_r_trace_apply(const struct joist_rules *rules, joist_op op,

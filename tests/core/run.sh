@@ -1,14 +1,23 @@
 #!/bin/sh
-# Runs the C test programs given as arguments, one after the other, and sums what they count.
-# RUN_UNDER is a command to run each under (valgrind). Exit status 1 if anything failed.
+# Runs the C test programs given as arguments, one after the other, and sums what they count. A line
+# says which took the most of the processor. RUN_UNDER is a command to run each under (valgrind).
+# Exit status 1 if anything failed.
 passed=0
 failed=0
+clock=$(mktemp) || exit 1
+trap 'rm -f "$clock" "$clock.all"' EXIT
 for program in "$@"; do
   name=$(basename "$program")
+  times >"$clock"
   # RUN_UNDER is a command with options, so it is split on purpose.
   # shellcheck disable=SC2086
   output=$(${RUN_UNDER:-} "$program" 2>&1)
   status=$?
+  times >>"$clock"
+  # Of the children, in minutes and seconds, for the user and for the system.
+  sed 's/m/ /g; s/s//g' "$clock" | awk -v name="$name" '
+    NR % 2 == 0 { total = 60 * $1 + $2 + 60 * $3 + $4; if (NR == 2) before = total }
+    END { printf "%.1f %s\n", total - before, name }' >>"$clock.all"
   printf '%s\n' "$output"
   counts=$(printf '%s\n' "$output" |
     sed -n 's/^.*: \([0-9][0-9]*\) passed, \([0-9][0-9]*\) failed$/\1 \2/p' | tail -n 1)
@@ -26,5 +35,7 @@ for program in "$@"; do
     failed=$((failed + 1))
   fi
 done
+echo "seconds: $(sort -rn "$clock.all" | head -n 12 |
+  awk '{ printf "%s%s %s", (NR > 1 ? ", " : ""), $2, $1 }')"
 echo "core tests: $passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -39,6 +39,19 @@ test_that("joist_info() says what this build can do", {
   expect_output(print(info), "cuda:3 .* 1.0 GiB used, 0.5 kept, 2.0 available of 8.0")
 })
 
+test_that("the first tensor of a session is whole, whenever garbage is collected", {
+  skip_on_cran()
+  first <- in_fresh_r(function() {
+    suppressPackageStartupMessages(library("joist", character.only = TRUE))
+    gctorture(TRUE)
+    x <- nv_tensor(c(1.5, 2))
+    gctorture(FALSE)
+    list(value = as.vector(x), class = class(x))
+  })
+  expect_identical(first$value, c(1.5, 2))
+  expect_identical(first$class, "nv_tensor")
+})
+
 test_that("threads are set, read and limited", {
   old <- nv_get_threads()
   on.exit(nv_set_threads(old))

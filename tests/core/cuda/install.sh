@@ -5,7 +5,7 @@
 #   sh tests/core/cuda/install.sh SOURCE LIBRARY
 #
 # SOURCE is a copy of the tree that may be changed; "cuda:0" and "cuda:1" are then there, and
-# are the CPU.
+# are the CPU. CXX is the C++ compiler for the kernels.
 source=$1
 library=$2
 [ -d "$source/src/cuda" ] && [ -n "$library" ] || {
@@ -32,16 +32,17 @@ sed -e 's/-DJOIST_CUDA_BUILT=0/-DJOIST_CUDA_BUILT=1 -Icuda_host -DJOIST_HOST_INC
   -e 's| cuda_host/cublas.o||' -e 's| cuda_host/runtime.o||' \
   -e "s|^OBJECTS = |OBJECTS =$objects |" \
   -e 's/^PKG_LIBS = /PKG_LIBS = -lstdc++ -ldl /' src/Makevars >src/Makevars.host || exit 1
+echo "CXX_HOST = ${CXX:-c++}" >>src/Makevars.host
 cat >>src/Makevars.host <<'END'
 
 all: $(SHLIB)
 
 cuda_host/launch.o: cuda_host/launch.cpp
-	c++ -std=c++17 -O1 -fPIC -Icuda_host -I. -c cuda_host/launch.cpp -o $@
+	$(CXX_HOST) -std=c++17 -O1 -fPIC -Icuda_host -I. -c cuda_host/launch.cpp -o $@
 END
 for file in $kernels; do
   printf '\n%s.o: %s\n\t%s -c %s -o $@\n' "${file%.cu}" "$file" \
-    'c++ -std=c++17 -O1 -fPIC -ffp-contract=off -fno-strict-aliasing -Icuda_host -I. -x c++' \
+    '$(CXX_HOST) -std=c++17 -O1 -fPIC -ffp-contract=off -fno-strict-aliasing -Icuda_host -I. -x c++' \
     "$file" >>src/Makevars.host || exit 1
 done
 mv src/Makevars.host src/Makevars || exit 1

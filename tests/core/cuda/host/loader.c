@@ -46,9 +46,10 @@ char *host_sources(size_t first, size_t end) {
 
 /* Kernels first .. end - 1 in one library. */
 static bool compile_some(size_t first, size_t end) {
-  char folder[] = "/tmp/joist-cuda-XXXXXX", file[64], library[64], command[1024];
+  char folder[] = "/tmp/joist-cuda-XXXXXX", file[64], object[64], library[64], command[1024];
   if (mkdtemp(folder) == NULL) return false;
   snprintf(file, sizeof file, "%s/source.cpp", folder);
+  snprintf(object, sizeof object, "%s/source.o", folder);
   snprintf(library, sizeof library, "%s/source.so", folder);
   FILE *const out = fopen(file, "w");
   char *const source = host_sources(first, end);
@@ -57,11 +58,16 @@ static bool compile_some(size_t first, size_t end) {
   fclose(out);
   free(source);
   const char *const compiler = getenv("CXX");
-  snprintf(command, sizeof command,
-           "%s -std=c++17 -O1 -ffp-contract=off -fno-strict-aliasing -fPIC -shared %s -o %s %s",
-           compiler == NULL ? "c++" : compiler, JOIST_HOST_INCLUDES, library, file);
+  /* In two steps, by names without the folder: ccache keeps what is compiled, nothing linked. */
+  const char *const run = compiler == NULL ? "c++" : compiler;
+  snprintf(
+      command, sizeof command,
+      "cd %s && %s -std=c++17 -O1 -ffp-contract=off -fno-strict-aliasing -fPIC %s -c source.cpp"
+      " -o source.o && %s -shared source.o -o source.so",
+      folder, run, JOIST_HOST_INCLUDES, run);
   void *const handle = system(command) == 0 ? dlopen(library, RTLD_NOW | RTLD_LOCAL) : NULL;
   unlink(library);
+  unlink(object);
   unlink(file);
   rmdir(folder);
   if (handle == NULL) return false;
