@@ -192,9 +192,9 @@ functions <- list(
   atanh = unary("atanh", "jnp.arctanh({a})", "unit"),
   erf = unary("erf", "jsp.erf({a})"),
   erfc = unary("erfc", "jsp.erfc({a})"),
-  # Digamma has a zero at 1.46.
+  # Digamma has a zero at 1.46, next to which JAX's is 50 units off.
   gamma = step("nv_gamma({a})", "jsp.gamma({a})", "above", "gamma", bound = 16),
-  lgamma = step("nv_lgamma({a})", "jsp.gammaln({a})", "above", "lgamma", bound = 16),
+  lgamma = step("nv_lgamma({a})", "jsp.gammaln({a})", "above", "lgamma", bound = 64),
   digamma = step("nv_digamma({a})", "jsp.digamma({a})", "above", "digamma"),
   real = unary("real", "jnp.real({a})"),
   conj = unary("conj", "jnp.conj({a})"),
