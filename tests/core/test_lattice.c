@@ -267,6 +267,22 @@ static void test_ways(void) {
   CHECK_INT(joist_rules_path(numpy, JOIST_I8, JOIST_I16, path), 0);
 }
 
+/* A kept rule set whose flags are other bytes than 0 and 1 cannot be read. */
+static void test_flags(void) {
+  struct joist_rules rules = *joist_rules_at(0);
+  const size_t flags[] = {offsetof(struct joist_rules, is_users),
+                          offsetof(struct joist_rules, has_library)};
+  CHECK(joist_rules_valid(&rules, sizeof rules));
+  for (int k = 0; k < 2; k++) {
+    unsigned char *const byte = (unsigned char *)&rules + flags[k], own = *byte;
+    for (int other = 0; other < 256; other++) {
+      *byte = (unsigned char)other;
+      CHECK_INT(joist_rules_valid(&rules, sizeof rules), other < 2);
+    }
+    *byte = own;
+  }
+}
+
 int main(void) {
   joist_rules_init();
   test_file("anvil", "lattice_anvil.csv", 30, 41);
@@ -280,5 +296,6 @@ int main(void) {
   test_proofs();
   test_small();
   test_ways();
+  test_flags();
   return check_report("lattice");
 }

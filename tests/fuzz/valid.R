@@ -80,6 +80,31 @@ gradient_of <- function(f, operands) {
   }, which(floats))
 }
 
+# The same compiled.
+compile_call <- function(k, name, f, operands, eager) {
+  compiled <- outcome(k, name, jit(f), operands)
+  both <- !is_refused(eager) && !is_refused(compiled)
+  tally["compiled"] <<- tally["compiled"] + both
+  if (both && !same_values(eager, compiled)) {
+    problem("call", k, name, "gives something else when compiled")
+  }
+}
+
+differentiate_call <- function(k, name, f, operands) {
+  slope <- gradient_of(f, operands)
+  if (!is.null(slope)) {
+    tally["gradients"] <<- tally["gradients"] + !is_refused(outcome(k, name, slope, operands))
+  }
+}
+
+# Counts it, and how it ended.
+count_call <- function(name, refused) {
+  tally["calls"] <<- tally["calls"] + 1
+  tally["refused"] <<- tally["refused"] + refused
+  before <- if (is.null(by_name[[name]])) c(0, 0) else by_name[[name]]
+  by_name[[name]] <<- before + c(1, refused)
+}
+
 call_operation <- function(k) {
   set.seed((seed * 1e7 + k) %% (2^31 - 1))
   call <- outcome(k, "to be made", random_call, list())
@@ -90,30 +115,17 @@ call_operation <- function(k) {
   name <- call$name
   writeLines(name, entry_at)
   r <- runif(1L)
-  f <- call$f
-  if (r < 0.05) {
-    rules <- pick(sets)
-    f <- function(...) with_promotion(rules, call$f(...))
-  }
+  rules <- if (r < 0.05) pick(sets)
+  f <- if (is.null(rules)) call$f else function(...) with_promotion(rules, call$f(...))
   eager <- outcome(k, name, f, call$operands)
-  refused <- is_refused(eager)
-  tally["calls"] <<- tally["calls"] + 1
-  tally["refused"] <<- tally["refused"] + refused
-  by_name[[name]] <<- (if (is.null(by_name[[name]])) c(0, 0) else by_name[[name]]) + c(1, refused)
-  compiles <- !isFALSE(call$compiles) && length(call$operands) > 0L && !is.null(eager)
-  if (r > 0.95 && compiles) {
-    compiled <- outcome(k, name, jit(f), call$operands)
-    tally["compiled"] <<- tally["compiled"] + !is_refused(compiled)
-    if (!refused && !is_refused(compiled) && !same_values(eager, compiled)) {
-      problem("call", k, name, "gives something else when compiled")
-    }
-  } else if (r > 0.93 && compiles && !refused) {
-    slopes <- gradient_of(f, call$operands)
-    if (is.null(slopes)) {
-      return()
-    }
-    slopes <- outcome(k, name, slopes, call$operands)
-    tally["gradients"] <<- tally["gradients"] + !is_refused(slopes)
+  count_call(name, is_refused(eager))
+  if (isFALSE(call$compiles) || length(call$operands) == 0L || is.null(eager)) {
+    return()
+  }
+  if (r > 0.95) {
+    compile_call(k, name, f, call$operands, eager)
+  } else if (r > 0.93 && !is_refused(eager)) {
+    differentiate_call(k, name, f, call$operands)
   }
 }
 

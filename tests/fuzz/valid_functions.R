@@ -158,7 +158,7 @@ known <- list(
   arrow = function(x, d) do.call(nv_from_arrow, nv_to_arrow(x)[c("array", "schema")]),
   dlpack = function(x, d) nv_from_dlpack(nv_to_dlpack(x)), quantile = function(x, d) quantile(x),
   rank = function(x, d) rank(x), xtfrm = function(x, d) xtfrm(x),
-  table = function(x, d) nv_tabulate(nv_abs(x)), masked = function(x, d) x[x == x],
+  table = function(x, d) nv_tabulate(x %% 9L), masked = function(x, d) x[x == x],
   equal = function(x, d) all.equal(x, x), data_frame = function(x, d) data.frame(a = nv_flatten(x)),
   rle = function(x, d) rle(nv_flatten(x)),
   explained = function(x, d) format(explain_promotion(dtype(x), "f32"))

@@ -68,8 +68,8 @@ some_dim <- function(rank) if (rank == 0L || chance(0.3)) NULL else sample.int(r
 
 edges <- c(
   0, -0, 1, -1, 2, 3, 0.5, -0.5, 1.5, 2.5, 7, 8, 31, 32, 63, 64, 65, 127, 128, -128, 255, 256,
-  32767, -32768, 65504, 65535, 2^31 - 1, -2^31, 2^32 - 1, 2^53, -2^63, 2^63, 2^64, 1e30, 1e-40, 1e-320,
-  .Machine$double.xmax, Inf, -Inf, NaN, pi
+  32767, -32768, 65504, 65535, 2^31 - 1, -2^31, 2^32 - 1, 2^53, -2^63, 2^63, 2^64, 1e30, 1e-40,
+  1e-320, .Machine$double.xmax, Inf, -Inf, NaN, pi
 )
 
 random_numbers <- function(n, style) {

@@ -263,14 +263,21 @@ static bool entries_below(const uint8_t *entries, size_t n, int limit, bool may_
   return fine;
 }
 
+/* A flag that somebody else kept can be read as its byte only. */
+static bool is_flag(const bool *flag) {
+  unsigned char byte;
+  memcpy(&byte, flag, 1);
+  return byte <= 1;
+}
+
 bool joist_rules_valid(const void *memory, size_t size) {
   const struct joist_rules *const rules = memory;
   if (size != sizeof *rules || rules->layout != sizeof *rules) return false;
   bool named = memchr(rules->id, '\0', sizeof rules->id) != NULL;
   for (int node = 0; node < JOIST_NODE_MAX; node++)
     named &= memchr(rules->names[node], '\0', JOIST_NODE_NAME_SIZE) != NULL;
-  if (!named || (unsigned)rules->kind > JOIST_RULES_TABLE ||
-      (unsigned)rules->policy > JOIST_BY_LITERAL_VALUE)
+  if (!named || !is_flag(&rules->is_users) || !is_flag(&rules->has_library) ||
+      (unsigned)rules->kind > JOIST_RULES_TABLE || (unsigned)rules->policy > JOIST_BY_LITERAL_VALUE)
     return false;
   for (int c = 0; c < JOIST_CATEGORY_COUNT; c++)
     if (rules->literal[c] >= JOIST_DTYPE_COUNT ||
