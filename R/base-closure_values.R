@@ -103,6 +103,7 @@ runs_of <- function(x) {
     stop_joist("joist_shape_error", "rle() of a tensor of rank ", ndims(x), "; nv_flatten() it")
   }
   check_elements(x, "rle()")
+  local_promotion("anvil") # all is of one dtype, of which some rule sets know nothing
   n <- length(x)
   last <- if (n > 0L) c(which(as.vector(x[-1L] != x[-n])), n) else integer()
   structure(list(lengths = diff(c(0L, last)), values = x[last]), class = "rle")

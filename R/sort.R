@@ -87,6 +87,7 @@ xtfrm.nv_tensor <- function(x) {
   if (!format(dtype(x)) %in% c("i64", "ui64", "c64", "c128")) {
     return(as.vector(x, "double")) # the smallest i32 is no integer of R's
   }
+  local_promotion("anvil") # all is of one dtype, of which some rule sets know nothing
   order <- nv_order(x)
   sorted <- nv_flatten(x)[order]
   ranks <- as.vector(order)

@@ -39,8 +39,16 @@ flip <- function(k) {
   # Behind R's own header.
   at <- 23L + sample.int(length(raw) - 23L, sample.int(3L, 1L), replace = TRUE)
   for (place in at) raw[place] <- xor(raw[place], as.raw(bitwShiftL(1L, sample.int(8L, 1L) - 1L)))
-  x <- try(unserialize(raw), silent = TRUE)
-  if (!inherits(x, "try-error")) use(x)
+  # Whether it is an error cannot be asked of it: base R stops at some classes.
+  read <- FALSE
+  try(
+    {
+      x <- unserialize(raw)
+      read <- TRUE
+    },
+    silent = TRUE
+  )
+  if (read) use(x)
 }
 
 sink(nullfile())

@@ -195,6 +195,18 @@ test_that("rle() gives the runs of tensors, and inverse.rle() takes them", {
   expect_refusal(jit(function(x) rle(x)$values)(nv_tensor(1:3)), "joist_value_error", "rle")
 })
 
+test_that("runs and ranks of one tensor need no common dtype of the rules", {
+  for (d in dtypes()) {
+    x <- nv_tensor(c(1, 1, 0, 1), d, ambiguous = TRUE)
+    for (rules in promotion_rule_sets()$id) {
+      runs <- with_promotion(rules, rle(x))
+      expect_identical(runs$lengths, c(2L, 1L, 1L), label = paste(rules, d))
+      if (kind_of(d) == "complex") next
+      expect_equal(with_promotion(rules, rank(x)), c(3, 3, 1, 3), label = paste(rules, d))
+    }
+  }
+})
+
 test_that("`split<-` undoes split()", {
   x <- nv_tensor(c(3, 1, 4, 1, 5, 9), "f16")
   put_back <- function(parts, by) {
