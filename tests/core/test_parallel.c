@@ -137,7 +137,7 @@ static void hold_up(const void *context, size_t task, size_t worker) {
     atomic_store(others_began, true);
     sleep_for(20);
   } else {
-    for (int k = 0; k < 2000 && !atomic_load(others_began); k++) sleep_for(1);
+    for (int k = 0; k < 60000 && !atomic_load(others_began); k++) sleep_for(1);
   }
 }
 
