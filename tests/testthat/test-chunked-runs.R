@@ -154,17 +154,22 @@ test_that("units of work cover each block once, and are made one by one", {
   expect_lt(sum(gc()[, 6] - room[, 6]), 50)
 })
 
-test_that("a product reads a chunk once for a tile of blocks, and gives the same bits in any tiles", {
+# An array whose chunks are told to `seen` as they are read.
+watched <- function(path, seen) {
+  nv_zarr(nv_zarr_store(get = function(key) {
+    file <- file.path(path, key)
+    if (startsWith(key, "c/")) seen(key)
+    if (file.exists(file)) readBin(file, "raw", file.size(file))
+  }))
+}
+
+test_that("a product reads a chunk once for a tile of blocks, with the same bits in any tiles", {
   values <- matrix(sin(1:(70 * 90)), 70)
   path <- tempfile()
   stored <- nv_zarr_create(path, "f32", c(70, 90), c(10, 10))
   stored[] <- values
   read <- character()
-  x <- nv_zarr(nv_zarr_store(get = function(key) {
-    file <- file.path(path, key)
-    if (startsWith(key, "c/")) read <<- c(read, key)
-    if (file.exists(file)) readBin(file, "raw", file.size(file))
-  }))
+  x <- watched(path, function(key) read <<- c(read, key))
   products <- list(
     nv_crossprod(x), nv_tcrossprod(x), nv_matmul(nv_transpose(x), x * 2), x[1:70, 1:70] %*% x
   )
@@ -206,11 +211,7 @@ test_that("what is read for reductions is not read again for the rest, as far as
   stored <- nv_zarr_create(path, "f64", c(30, 20), c(10, 10))
   stored[] <- values
   read <- character()
-  x <- nv_zarr(nv_zarr_store(get = function(key) {
-    file <- file.path(path, key)
-    if (startsWith(key, "c/")) read <<- c(read, key)
-    if (file.exists(file)) readBin(file, "raw", file.size(file))
-  }))
+  x <- watched(path, function(key) read <<- c(read, key))
   standardized <- (x - nv_mean(x, 1, FALSE)) / nv_sd(x, 1, FALSE)
   wanted <- as.vector(scale(values))
   expect_equal(as.vector(as_array(nv_compute(standardized))), wanted)
@@ -227,7 +228,8 @@ test_that("what is read for reductions is not read again for the rest, as far as
   kept <- joist:::new_kept()
   kept$room <- 1600
   parts <- list(list(
-    low = list(c(1L, 1L), c(11L, 1L), c(21L, 1L)), high = list(c(10L, 10L), c(20L, 10L), c(30L, 10L))
+    low = list(c(1L, 1L), c(11L, 1L), c(21L, 1L)),
+    high = list(c(10L, 10L), c(20L, 10L), c(30L, 10L))
   ))
   array <- joist:::node_in(x)$array
   read <- character()
