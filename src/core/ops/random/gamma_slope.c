@@ -28,7 +28,8 @@ static double slope_by_series(double shape, double x) {
     inverse += 1.0 / (shape + n);
     sum += term;
     change -= term * inverse;
-    if (x < shape + n && term * (1.0 + inverse) < 0x1p-60 * (sum < -change ? sum : -change)) break;
+    /* Where x is very small, both sides become 0. */
+    if (x < shape + n && term * (1.0 + inverse) <= 0x1p-60 * (sum < -change ? sum : -change)) break;
   }
   return -(x / shape) * (sum * (log_fine(x) - digamma_next_f64(shape)) + change);
 }
