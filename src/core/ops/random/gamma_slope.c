@@ -38,7 +38,8 @@ static double slope_by_series(double shape, double x) {
  * derivative: NIST DLMF 8.11.2, whose terms become small enough there. */
 static double slope_above(double shape, double x) {
   double term = 1, by_shape = 0, sum = 1, change = 0;
-  for (double n = 1; n < 200; n++) {
+  for (int k = 1; k < 200; k++) {
+    const double n = k;
     by_shape = (by_shape * (shape - n) + term) / x;
     term *= (shape - n) / x;
     sum += term;
