@@ -31,12 +31,12 @@ elementwise_call <- function(row) {
   whole <- sample.int(row$least, 1L)
   style <- random_style()
   operands <- lapply(seq_len(row$least), function(k) {
-    if (k > 1L && chance(0.6)) style <- pick(c("positive", "share"))
+    own <- if (k > 1L && chance(0.6)) pick(c("positive", "share")) else style
     if (row$least > 1L && k != whole && chance(0.15)) {
       return(pick(literals[[pick(operation_kinds[[row$name]])]]))
     }
     type <- if (row$name == "ifelse" && k == 1L) "bool" else dtype_of(operation_kinds[[row$name]])
-    random_tensor(type, if (k == whole) full else narrowed(full), style)
+    random_tensor(type, if (k == whole) full else narrowed(full), own)
   })
   if (row$least > 1L && chance(0.4)) { # of one dtype
     known <- Filter(is_tensor, operands)
@@ -101,7 +101,6 @@ draw_call <- function(row) {
     rpois = list(pick(list(one(0.1, 30), 3)))
   )
   f <- getExportedValue("joist", paste0("nv_", row$name))
-  given <- own[!vapply(own, is_tensor, NA)]
   tensors <- own[vapply(own, is_tensor, NA)]
   list(f = function(key, ...) {
     parts <- own
