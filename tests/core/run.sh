@@ -8,16 +8,19 @@ clock=$(mktemp) || exit 1
 trap 'rm -f "$clock" "$clock.all"' EXIT
 for program in "$@"; do
   name=$(basename "$program")
-  times >"$clock"
-  # RUN_UNDER is a command with options, so it is split on purpose.
+  # A shell that has had no other children. RUN_UNDER is a command with options, so it is split on
+  # purpose.
   # shellcheck disable=SC2086
-  output=$(${RUN_UNDER:-} "$program" 2>&1)
+  output=$(
+    ${RUN_UNDER:-} "$program" 2>&1
+    status=$?
+    times >"$clock"
+    exit "$status"
+  )
   status=$?
-  times >>"$clock"
   # Of the children, in minutes and seconds, for the user and for the system.
   sed 's/m/ /g; s/s//g' "$clock" | awk -v name="$name" '
-    NR % 2 == 0 { total = 60 * $1 + $2 + 60 * $3 + $4; if (NR == 2) before = total }
-    END { printf "%.1f %s\n", total - before, name }' >>"$clock.all"
+    NR == 2 { printf "%.1f %s\n", 60 * $1 + $2 + 60 * $3 + $4, name }' >>"$clock.all"
   printf '%s\n' "$output"
   counts=$(printf '%s\n' "$output" |
     sed -n 's/^.*: \([0-9][0-9]*\) passed, \([0-9][0-9]*\) failed$/\1 \2/p' | tail -n 1)

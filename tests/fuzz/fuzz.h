@@ -19,6 +19,13 @@
 
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
 
+/* Memory of exactly this size, which the sanitizer guards. */
+static inline void *exact(size_t bytes) {
+  void *const memory = malloc(bytes == 0 ? 1 : bytes);
+  HOLDS(memory != NULL);
+  return memory;
+}
+
 /* Elements that a header promised: read into memory of exactly their size, in both orders of dims,
  * and written back to the same bytes. */
 static void read_and_write(struct joist_elements elements, const unsigned char *data, size_t size) {

@@ -29,13 +29,6 @@ struct text {
 static void release_schema(struct ArrowSchema *schema) { schema->release = NULL; }
 static void release_array(struct ArrowArray *array) { array->release = NULL; }
 
-/* Memory of exactly this size, which the sanitizer guards. */
-static void *exact(size_t bytes) {
-  void *const memory = malloc(bytes == 0 ? 1 : bytes);
-  HOLDS(memory != NULL);
-  return memory;
-}
-
 static char *string(struct text text) {
   char *const copy = exact(text.length + 1);
   if (text.length > 0) memcpy(copy, text.bytes, text.length);

@@ -16,13 +16,6 @@ enum { RANK = 3, ENTRIES = 200, EXTENT = 700 };
 
 static const struct joist_run run = {.threads = 1};
 
-/* Memory of exactly this size, which the sanitizer guards. */
-static void *exact(size_t bytes) {
-  void *const memory = malloc(bytes == 0 ? 1 : bytes);
-  HOLDS(memory != NULL);
-  return memory;
-}
-
 /* ---- one vector ---- */
 
 static double entry_of(struct bytes *bytes, joist_index_kind kind) {
