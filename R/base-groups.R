@@ -26,6 +26,35 @@ Ops.nv_tensor <- function(e1, e2) {
   }
 }
 
+# The functions of the group that have one argument and are one operation.
+#' @rawNamespace S3method("abs", nv_tensor, math_function)
+#' @rawNamespace S3method("sign", nv_tensor, math_function)
+#' @rawNamespace S3method("sqrt", nv_tensor, math_function)
+#' @rawNamespace S3method("floor", nv_tensor, math_function)
+#' @rawNamespace S3method("ceiling", nv_tensor, math_function)
+#' @rawNamespace S3method("exp", nv_tensor, math_function)
+#' @rawNamespace S3method("expm1", nv_tensor, math_function)
+#' @rawNamespace S3method("log1p", nv_tensor, math_function)
+#' @rawNamespace S3method("cos", nv_tensor, math_function)
+#' @rawNamespace S3method("sin", nv_tensor, math_function)
+#' @rawNamespace S3method("tan", nv_tensor, math_function)
+#' @rawNamespace S3method("cospi", nv_tensor, math_function)
+#' @rawNamespace S3method("sinpi", nv_tensor, math_function)
+#' @rawNamespace S3method("tanpi", nv_tensor, math_function)
+#' @rawNamespace S3method("acos", nv_tensor, math_function)
+#' @rawNamespace S3method("asin", nv_tensor, math_function)
+#' @rawNamespace S3method("atan", nv_tensor, math_function)
+#' @rawNamespace S3method("cosh", nv_tensor, math_function)
+#' @rawNamespace S3method("sinh", nv_tensor, math_function)
+#' @rawNamespace S3method("tanh", nv_tensor, math_function)
+#' @rawNamespace S3method("acosh", nv_tensor, math_function)
+#' @rawNamespace S3method("asinh", nv_tensor, math_function)
+#' @rawNamespace S3method("atanh", nv_tensor, math_function)
+#' @rawNamespace S3method("gamma", nv_tensor, math_function)
+#' @rawNamespace S3method("lgamma", nv_tensor, math_function)
+#' @rawNamespace S3method("digamma", nv_tensor, math_function)
+math_function <- function(x) .Call(joist_r_operator1, .Generic, x)
+
 #' @export
 Math.nv_tensor <- function(x, ...) {
   if (...length() > 0L) {

@@ -215,8 +215,9 @@ new_mark <- function(rule) {
 # ---- backward ----
 
 # The cotangents of the leaves of `inputs`, in their structure, of those of values of the trace.
-# Rules compute in the dtypes that they are given: the promotion rules in force have no say.
-cotangents <- function(values, seeds, inputs) {
+# Rules compute in the dtypes that they are given: the promotion rules in force have no say. Values
+# that are `known` by other names are read by these, so that nothing need compute them again.
+cotangents <- function(values, seeds, inputs, known = NULL) {
   leaves <- leaves_of(inputs)
   found <- new.env(parent = emptyenv())
   old <- set_promotion("anvil", promotion_policy(character()))
@@ -224,7 +225,7 @@ cotangents <- function(values, seeds, inputs) {
   traced <- vapply(values, inherits, NA, "nv_traced")
   for (k in which(traced)) add_cotangent(found, values[[k]], seeds[[k]])
   for (step in .Call(joist_r_trace_walk, tracing$trace, values[traced], leaves)) {
-    parts <- run_rule(step, lapply(step$results, cotangent_of, found))
+    parts <- run_rule(step, lapply(step$results, cotangent_of, found), known)
     for (k in which(step$depends)) {
       part <- parts[[k]]
       # One that is made only where it is needed.
@@ -238,10 +239,22 @@ cotangents <- function(values, seeds, inputs) {
   })
 }
 
-cotangent_of <- function(x, found) found[[as.character(field_of(x, "value"))]]
+value_key <- function(x) as.character(field_of(x, "value"))
+
+cotangent_of <- function(x, found) found[[value_key(x)]]
+
+as_known <- function(x, known) {
+  if (is.null(known)) {
+    return(x)
+  }
+  lapply(x, function(value) {
+    by_name <- known[[value_key(value)]]
+    if (is.function(by_name)) by_name() else value
+  })
+}
 
 add_cotangent <- function(found, x, part) {
-  key <- as.character(field_of(x, "value"))
+  key <- value_key(x)
   part <- fit_cotangent(part, x)
   found[[key]] <- if (is.null(found[[key]])) part else found[[key]] + part
 }
@@ -266,7 +279,7 @@ fit_cotangent <- function(part, x) {
   if (identical(shape(part), to)) part else nv_broadcast_to(part, to)
 }
 
-run_rule <- function(step, g) {
+run_rule <- function(step, g, known) {
   if (all(vapply(g, is.null, NA)) || step$op %in% zero_gradient) {
     return(NULL)
   }
@@ -278,13 +291,23 @@ run_rule <- function(step, g) {
   if (any(complex)) {
     stop_joist("joist_dtype_error", "nv_", step$op, "() of complex numbers has no derivative")
   }
-  operands <- step$operands
-  if (!step$op %in% as_they_are) {
-    operands <- Map(function(x, read) {
-      if (format(dtype(x)) == read) x else nv_convert(x, read)
-    }, operands, step$dtypes)
+  attributes <- step$attributes
+  if (step$op %in% c("for", "if", "scan")) attributes$depends <- step$depends
+  # Operands and results are promises: what is known is noted where a rule looks at it.
+  rule(
+    if (length(g) == 1L) g[[1L]] else g, operands_as_read(step, known),
+    as_known(step$results, known), attributes
+  )
+}
+
+operands_as_read <- function(step, known) {
+  operands <- as_known(step$operands, known)
+  if (step$op %in% as_they_are) {
+    return(operands)
   }
-  rule(if (length(g) == 1L) g[[1L]] else g, operands, step$results, step$attributes)
+  Map(function(x, read) {
+    if (format(dtype(x)) == read) x else nv_convert(x, read)
+  }, operands, step$dtypes)
 }
 
 # Operations that convert no operand, or whose derivative is that of the conversion.

@@ -16,8 +16,31 @@ inline_body <- function(trace, number, region, inputs) {
   .Call(joist_r_body_inline, trace, number, region, tracing$trace, inputs)
 }
 
-slice_type <- function(x) {
-  nv_aval(dtype(x), shape(x)[-ndims(x)], ambiguous(x))
+type_of <- function(x) nv_aval(dtype(x), shape(x), ambiguous(x))
+
+slice_type <- function(x) nv_aval(dtype(x), shape(x)[-ndims(x)], ambiguous(x))
+
+# For cotangents(): what `outputs` of a body were, besides those that are its `inputs`; asking for
+# one of them calls `note` with its number.
+values_known <- function(outputs, were, inputs, note) {
+  known <- new.env(parent = emptyenv())
+  for (key in vapply(inputs, value_key, "")) known[[key]] <- FALSE
+  for (k in rev(seq_along(outputs))) {
+    key <- value_key(outputs[[k]])
+    if (is.null(known[[key]]) || is.function(known[[key]])) {
+      known[[key]] <- was_known(were[[k]], k, note)
+    }
+  }
+  known
+}
+
+was_known <- function(was, k, note) {
+  force(was)
+  force(k)
+  function() {
+    note(k)
+    was
+  }
 }
 
 zeros_where_null <- function(g, like) {
@@ -26,18 +49,22 @@ zeros_where_null <- function(g, like) {
 
 is_float <- function(x) vapply(x, is_float_dtype, NA)
 
-# A scan over the instructions of another loop: `body` gives a list of `carry` and `kept` for lists
-# of carries and slices. Carries keep their types, as cotangents do.
-rule_scan <- function(start, arrays, body, reverse) {
+# The body of a scan over the instructions of another loop: `body` gives a list of `carry` and
+# `kept` for lists of carries and slices. Carries keep their types, as cotangents do.
+trace_scan <- function(start, slices, body) {
   own <- seq_along(start)
-  like <- c(start, lapply(arrays, slice_type))
-  traced <- trace_body(like, function(inputs) {
+  traced <- trace_body(c(start, slices), function(inputs) {
     given <- body(inputs[seq_along(inputs) %in% own], inputs[!seq_along(inputs) %in% own])
     c(Map(fit_cotangent, given$carry, start), given$kept)
   })
   end_body(traced)
+  traced$body
+}
+
+apply_scan <- function(body, start, arrays, reverse) {
   attributes <- list(carries = length(start), reverse = reverse)
-  results <- apply_bodies("scan", c(start, arrays), list(traced$body), attributes)
+  results <- apply_bodies("scan", c(start, arrays), list(body), attributes)
+  own <- seq_along(start)
   list(
     carry = results[seq_along(results) %in% own], kept = results[!seq_along(results) %in% own]
   )
@@ -45,33 +72,53 @@ rule_scan <- function(start, arrays, body, reverse) {
 
 # The cotangents of what the turns of a loop read. `turn(inputs)` is a body of lists of carries,
 # slices and captures, which gives carries and further results; `g` has the cotangents of both.
-loop_gradient <- function(turn, carries, arrays, captures, g, reverse) {
-  states <- rule_scan(carries, arrays, function(state, at) {
-    list(carry = turn(state, at, captures)[seq_along(state)], kept = state)
-  }, reverse)$kept
+# `parts` has the operands as loop_parts() gives them, and `depends` which of them are asked for.
+# The turns backward are given the state before each turn, and of the state after it what their
+# rules look at: the rest of the body is computed again.
+loop_gradient <- function(turn, parts, depends, g, reverse) {
+  carries <- parts$carries
+  arrays <- parts$arrays
+  captures <- parts$captures
   smooth <- which(is_float(carries))
-  moving <- which(is_float(arrays))
-  reading <- which(is_float(captures))
+  moving <- which(is_float(arrays) & unlist(depends$arrays))
+  reading <- which(is_float(captures) & unlist(depends$captures))
   before <- seq_along(carries)
+  after <- length(before) + before
   g_carries <- zeros_where_null(g[smooth], carries[smooth])
   g_kept <- g[-before]
   kept <- which(!vapply(g_kept, is.null, NA))
   sums <- lapply(captures[reading], zeros_like)
-  slices <- c(states, arrays, g_kept[kept])
-  back <- rule_scan(c(g_carries, sums), slices, function(state, at) {
+  start <- c(g_carries, sums)
+  wanted <- logical(length(carries))
+  types <- lapply(carries, type_of)
+  slices <- c(types, types, lapply(c(arrays, g_kept[kept]), slice_type))
+  body <- trace_scan(start, slices, function(state, at) {
     own <- at[before]
-    x <- at[length(before) + seq_along(arrays)]
-    seeds <- at[-seq_len(length(before) + length(arrays))]
+    x <- at[2L * length(before) + seq_along(arrays)]
+    seeds <- at[-seq_len(2L * length(before) + length(arrays))]
     # Each under a name of its own: captures may be the same value.
     read <- lapply(captures, traced_constant)
     read[reading] <- lapply(captures[reading], function(x) marked(list(x)))
     outputs <- turn(own, x, read)
+    known <- values_known(outputs[before], at[after], c(own, x, read), function(k) {
+      wanted[k] <<- TRUE
+    })
     values <- c(outputs[smooth], outputs[-before][kept])
     inputs <- list(own[smooth], x[moving], read[reading])
-    found <- cotangents(values, c(state[seq_along(smooth)], seeds), inputs)
+    found <- cotangents(values, c(state[seq_along(smooth)], seeds), inputs, known)
     summed <- Map(`+`, state[length(smooth) + seq_along(reading)], found[[3L]])
     list(carry = c(found[[1L]], summed), kept = found[[2L]])
-  }, !reverse)
+  })
+  forward <- trace_scan(carries, lapply(arrays, slice_type), function(state, at) {
+    given <- turn(state, at, captures)[before]
+    list(carry = given, kept = c(state, given[wanted]))
+  })
+  states <- apply_scan(forward, carries, arrays, reverse)$kept
+  # What nothing looks at is there already.
+  all_after <- states[before]
+  all_after[wanted] <- states[-before]
+  all_slices <- c(states[before], all_after, arrays, g_kept[kept])
+  back <- apply_scan(body, start, all_slices, !reverse)
   spread_over <- function(x, at, values) {
     all <- vector("list", length(x))
     all[at] <- values
@@ -94,9 +141,8 @@ scan_gradient <- function(g, x, y, at) {
   turn <- function(state, slices, captures) {
     inline_body(trace, at$number, 1L, c(state, slices, captures))
   }
-  loop_gradient(
-    turn, parts$carries, parts$arrays, parts$captures, result_cotangents(g, y), isTRUE(at$reverse)
-  )
+  depends <- loop_parts(at$depends, at$carries, at$arrays)
+  loop_gradient(turn, parts, depends, result_cotangents(g, y), isTRUE(at$reverse))
 }
 
 for_gradient <- function(g, x, y, at) {
@@ -108,13 +154,13 @@ for_gradient <- function(g, x, y, at) {
   }
   trace <- tracing$trace
   parts <- loop_parts(x, length(y), first = 1L)
-  index <- traced_constant(nv_tensor(seq_len(at$turns), at$index, at$turns))
+  depends <- loop_parts(at$depends, length(y), first = 1L)
+  parts$arrays <- list(traced_constant(nv_tensor(seq_len(at$turns), at$index, at$turns)))
+  depends$arrays <- FALSE
   turn <- function(state, slices, captures) {
     inline_body(trace, at$number, 1L, c(slices, state, captures))
   }
-  found <- loop_gradient(
-    turn, parts$carries, list(index), parts$captures, result_cotangents(g, y), FALSE
-  )
+  found <- loop_gradient(turn, parts, depends, result_cotangents(g, y), FALSE)
   c(list(NULL), found[-(length(y) + 1L)])
 }
 
@@ -125,7 +171,7 @@ if_gradient <- function(g, x, y, at) {
   used <- which(is_float(y) & !vapply(g, is.null, NA))
   captures <- x[-1L]
   own <- list(seq_along(captures) <= at$captures, seq_along(captures) > at$captures)
-  smooth <- is_float(captures)
+  smooth <- is_float(captures) & at$depends[-1L]
   bodies <- lapply(1:2, function(region) {
     traced <- trace_body(list(), function(inputs) {
       read <- lapply(captures, traced_constant)

@@ -48,8 +48,8 @@
 #'   A long loop can be interrupted between two turns.
 #' @section Derivatives: [gradient()] goes through all but `nv_while()`, and through `nv_for()`
 #'   where `n` is an R number or a static argument. It runs the loop again to keep the state before
-#'   each turn, and then the turns backward. Of `nv_if()` it differentiates the branch that is
-#'   taken.
+#'   each turn, and after it what the derivative is computed from, as that of [nv_tanh()] is; then
+#'   it runs the turns backward. Of `nv_if()` it differentiates the branch that is taken.
 #' @seealso [nv_ifelse()], which chooses element by element.
 #' @examples
 #' nv_while(list(i = 1L, total = 0), \(i, total) i <= 10L, \(i, total) {

@@ -283,6 +283,9 @@ static void test_large(void) {
   check_matrices(JOIST_F32, 20, 20, 2300, 3);
   check_matrices(JOIST_F64, 30, 9000, 5, 1);
   check_matrices(JOIST_I32, 300, 40, 400, 2);
+  /* A few long rows by a vector: for each of them a task. */
+  check_matrices(JOIST_F32, 5, 70000, 1, 1);
+  check_matrices(JOIST_F64, 1, 40000, 7, 0);
 }
 
 static void test_refusals(void) {

@@ -257,6 +257,32 @@ static void test_differences(void) {
   joist_program_clear(&program);
 }
 
+/* Copies of bodies are appended without a look for what computes the same, however many. What is
+ * added then is found again. */
+static void test_appended(void) {
+  struct joist_program program;
+  struct joist_inference inference;
+  joist_program_init(&program);
+  const joist_value_id x = add_input(&program, JOIST_F32, 1, (uint32_t[]){3});
+  joist_value_id operands[] = {add_simple(&program, JOIST_OP_ADD, x, x), x};
+  CHECK_INT(infer(&program, joist_rules_at(0), JOIST_OP_MUL, operands, 2, &no_attributes,
+                  &inference, NULL),
+            JOIST_OK);
+  const struct joist_value result = program.values[operands[0]];
+  for (int k = 0; k < 1000; k++) {
+    struct joist_instruction copy =
+        joist_instruction_of(JOIST_OP_MUL, &inference, operands, 2, &no_attributes, 0);
+    CHECK_INT(joist_program_append(&program, &copy, &result, NULL), JOIST_OK);
+    operands[0] = copy.result;
+  }
+  const joist_value_id last = add_simple(&program, JOIST_OP_SUB, operands[0], x);
+  CHECK_INT(program.instruction_count, 1002);
+  CHECK_INT(add_simple(&program, JOIST_OP_SUB, operands[0], x), last);
+  CHECK_INT(add_simple(&program, JOIST_OP_MUL, operands[0], x), last + 1);
+  CHECK_INT(program.instruction_count, 1003);
+  joist_program_clear(&program);
+}
+
 /* Several results are numbered one after the other, and found again together. */
 static void test_results(void) {
   struct joist_program program;
@@ -416,6 +442,7 @@ int main(void) {
   test_distance();
   test_copies();
   test_differences();
+  test_appended();
   test_results();
   test_operand_counts();
   test_regions();

@@ -234,10 +234,10 @@ own_answer <- function(f, program, dtype) {
 
 precision <- c(f64 = 2^-52, f32 = 2^-23)
 
-# How far apart in units of the last place, of each element or of the largest one.
-ulps <- function(own, reference, dtype, each) {
+# How far apart in units of the last place, of each element or of the largest one, or of `least`.
+ulps <- function(own, reference, dtype, each, least = 2^-20) {
   scale <- if (each) abs(reference) else max(abs(reference), 0)
-  worst <- abs(own - reference) / (precision[[dtype]] * pmax(scale, 2^-20))
+  worst <- abs(own - reference) / (precision[[dtype]] * pmax(scale, least))
   if (!identical(is.finite(own), is.finite(reference))) Inf else max(worst, 0)
 }
 
@@ -282,11 +282,13 @@ compare_program <- function(program, given) {
   f <- function_of(program)
   f <- if (program$kind == "second") list(f, second_of(f)) else list(f)
   floor <- max(floor, vapply(program$steps, function(name) steps[[name]]$bound, 0))
+  # The value is a sum of numbers around 1, of which little may be left.
+  least <- c(1, rep(2^-20, length(program$inputs)))
   for (k in seq_along(f)) {
     wide <- given[[2L * k - 1L]]
-    lost <- mapply(ulps, given[[2L * k]], wide, "f32", FALSE)
+    lost <- mapply(ulps, given[[2L * k]], wide, "f32", FALSE, least)
     for (dtype in names(precision)) {
-      off <- mapply(ulps, own_answer(f[[k]], program, dtype), wide, dtype, FALSE)
+      off <- mapply(ulps, own_answer(f[[k]], program, dtype), wide, dtype, FALSE, least)
       rate <- max(off / (slack * lost + floor))
       id <- paste0("programs, derivative ", k)
       keep_worst(id, dtype, rate)

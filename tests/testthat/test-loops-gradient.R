@@ -132,3 +132,51 @@ test_that("dtypes, custom gradients and stops hold in bodies", {
     fixed = TRUE, class = "joist_value_error"
   )
 })
+
+# The expressions for the next state of three tensors, the second of integers.
+random_step <- function() {
+  expressions <- c(
+    "nv_tanh(s[[1]] * w + x)", "exp(-abs(s[[1]])) * x", "nv_logistic(s[[3]] + x)", "s[[3]]",
+    "s[[1]] * s[[3]]", "sqrt(1 + s[[1]]^2L)", "nv_tanh(s[[1]] * w + x) * s[[3]]", "cumsum(s[[1]])",
+    "nv_ifelse(s[[2]] > 2L, s[[1]], sin(x))", "s[[1]] / (1 + nv_mean(s[[3]])^2L)", "w",
+    "nv_stop_gradient(nv_tanh(s[[1]])) * w", "nv_for(2L, s[[1]], function(i, y) nv_tanh(y * w + i))"
+  )
+  count <- c("s[[2]] + 1L", "s[[2]]", "s[[2]] * 2L")
+  first <- sample(expressions, 1L)
+  third <- if (runif(1) < 0.2) first else sample(expressions, 1L)
+  kept <- sample(c(expressions, "s[[2]]"), 1L)
+  text <- sprintf(
+    "function(s, x, w) list(list(%s, %s, %s), %s)", first, sample(count, 1L), third, kept
+  )
+  eval(parse(text = text))
+}
+
+test_that("scans of random bodies have the derivatives of their turns written out", {
+  xs <- nv_tensor(matrix(sin(1:12), 3), "f64")
+  for (seed in 1:60) {
+    set.seed(seed)
+    step <- random_step()
+    reverse <- runif(1) < 0.3
+    total <- function(s, kept) sum(s[[1]]) + sum(s[[3]] * s[[2]]) + kept
+    loop <- function(h, xs, w) {
+      start <- list(h, nv_scalar(1L), h * 0.5)
+      out <- nv_scan(start, nv_transpose(xs), function(s, x) step(s, x, w), reverse = reverse)
+      total(out$carry, sum(out$ys))
+    }
+    plain <- function(h, xs, w) {
+      s <- list(h, nv_scalar(1L), h * 0.5)
+      kept <- 0
+      for (k in if (reverse) 4:1 else 1:4) {
+        out <- step(s, xs[, k], w)
+        s <- out[[1]]
+        kept <- kept + sum(out[[2]])
+      }
+      total(s, kept)
+    }
+    squared <- function(f) {
+      function(h, xs, w) Reduce(`+`, lapply(gradient(f)(h, xs, w), function(g) sum(g * g)))
+    }
+    expect_same_gradient(loop, plain, h = x, xs = xs, w = w)
+    expect_same_gradient(squared(loop), squared(plain), h = x, xs = xs, w = w)
+  }
+})

@@ -10,8 +10,9 @@
 #include "core/types/error.h"
 
 /* A step, and where the pointers to its operands and its result are: in the table of arrays, or
- * here, when they are slots. */
+ * here, when they are slots. Operands that it has not are its first one. */
 struct placed {
+  joist_kernel *kernel; /* NULL for other steps */
   const struct joist_step *step;
   void *const *in[JOIST_REFS_MAX];
   void *const *out;
@@ -48,9 +49,9 @@ static void *const *place_of(const struct joist_straight *straight, struct joist
 static size_t run_placed(const struct joist_straight *straight, const struct placed *placed) {
   const struct joist_step *const step = placed->step;
   const size_t n = straight->group->count;
-  const void *in[JOIST_REFS_MAX] = {*placed->in[0]};
-  for (uint32_t k = 1; k < step->operand_count; k++) in[k] = *placed->in[k];
-  if (step->kind == JOIST_STEP_KERNEL) return step->kernel(n, in, *placed->out);
+  const void *in[JOIST_REFS_MAX];
+  for (uint32_t k = 0; k < JOIST_REFS_MAX; k++) in[k] = *placed->in[k];
+  if (placed->kernel != NULL) return placed->kernel(n, in, *placed->out);
   if (step->kind == JOIST_STEP_SPLAT)
     joist_step_splat(step, n, in[0], *placed->out);
   else if (step->kind == JOIST_STEP_GATHER)
@@ -68,8 +69,11 @@ static void look_up(struct joist_straight *straight, void *const *arrays, const 
       if ((all[s].kind == JOIST_STEP_SPLAT) != (splats == 1)) continue;
       struct placed *const placed = &straight->steps[straight->count];
       placed->step = &all[s];
-      for (uint32_t k = 0; k == 0 || k < all[s].operand_count; k++)
-        placed->in[k] = place_of(straight, all[s].in[k], arrays, &placed->slot[k]);
+      placed->kernel = all[s].kind == JOIST_STEP_KERNEL ? all[s].kernel : NULL;
+      for (uint32_t k = 0; k < JOIST_REFS_MAX; k++)
+        placed->in[k] = k == 0 || k < all[s].operand_count
+                            ? place_of(straight, all[s].in[k], arrays, &placed->slot[k])
+                            : placed->in[0];
       placed->out = place_of(straight, all[s].out, arrays, &placed->slot[JOIST_REFS_MAX]);
       if (splats == 1 && fixed[all[s].in[0].index])
         run_placed(straight, placed);

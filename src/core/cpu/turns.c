@@ -15,13 +15,23 @@
 
 /* ---- bodies ---- */
 
+/* An array that is elsewhere in each turn, and the pointer among inputs or outputs that says where.
+ */
+struct moving {
+  void **array;
+  const void *from;
+};
+
 /* A body that is run turn by turn: where it reads, and where it writes. */
 struct body {
   const struct joist_plan *plan;
   joist_group_runner *run_group;
   const void **in;
   void **out;
-  void **arrays; /* per value of its program */
+  void **arrays;         /* per value of its program */
+  struct moving *moving; /* in the same memory */
+  size_t moving_count;
+  bool copies; /* an output is computed elsewhere */
   char *scratch;
   struct joist_straight **straight; /* per group, NULL for one that is not */
 };
@@ -33,6 +43,25 @@ static void close_body(struct body *body) {
   free(body->arrays);
   free(body->in);
   joist_scratch_free(body->scratch);
+}
+
+/* Lists what moves: all inputs before `given`, and outputs. The rest has been placed by now. */
+static void list_moving(struct body *body, uint32_t given) {
+  const struct joist_plan *const plan = body->plan;
+  const struct joist_program *const program = plan->program;
+  for (uint32_t v = 0; v < program->value_count; v++) {
+    const uint32_t root = plan->root[v], input = program->values[root].input;
+    const void *from = NULL;
+    if (input != JOIST_NO_INPUT)
+      from = input < given ? &body->in[input] : NULL;
+    else if (plan->home[root] != JOIST_NO_HOME)
+      from = &body->out[plan->home[root]];
+    if (from != NULL) body->moving[body->moving_count++] = (struct moving){&body->arrays[v], from};
+  }
+  for (uint32_t k = 0; k < program->output_count; k++) {
+    const uint32_t root = plan->root[program->outputs[k]];
+    body->copies |= program->values[root].input != JOIST_NO_INPUT || plan->home[root] != k;
+  }
 }
 
 /* Only captures are the same in all turns: the inputs from `given` on, which are known by now. */
@@ -58,13 +87,14 @@ static joist_status make_straight(struct body *body, uint32_t given, const struc
 static joist_status run_body(const struct body *body, const struct joist_run *run,
                              struct joist_error *error) {
   const struct joist_plan *const plan = body->plan;
-  joist_plan_place(plan, body->in, body->out, body->scratch, body->arrays);
+  for (size_t k = 0; k < body->moving_count; k++)
+    memcpy(body->moving[k].array, body->moving[k].from, sizeof(void *));
   joist_status status = JOIST_OK;
   for (uint32_t g = 0; g < plan->group_count && status == JOIST_OK; g++)
     status = body->straight[g] != NULL
                  ? joist_straight_run(body->straight[g], error)
                  : body->run_group(plan, &plan->groups[g], body->arrays, run, error);
-  if (status == JOIST_OK) joist_plan_finish(plan, body->arrays, body->out);
+  if (status == JOIST_OK && body->copies) joist_plan_finish(plan, body->arrays, body->out);
   return status;
 }
 
@@ -92,16 +122,19 @@ static joist_status open_body(const struct turns *turns, const struct joist_plan
   const struct joist_region_parts *const parts = &turns->parts;
   const struct joist_program *const program = plan->program;
   const uint32_t inputs = program->input_count, given = inputs - parts->captures[region];
-  *body = (struct body){.plan = plan,
-                        .run_group = turns->run_group,
-                        .in = calloc(inputs + program->output_count + 1, sizeof *body->in),
-                        .arrays = malloc((program->value_count + 1) * sizeof *body->arrays),
-                        .scratch = joist_scratch_allocate(plan->scratch_bytes + 1)};
+  *body = (struct body){
+      .plan = plan,
+      .run_group = turns->run_group,
+      .in = calloc(inputs + program->output_count + 1, sizeof *body->in),
+      .arrays = malloc((program->value_count + 1) * (sizeof *body->arrays + sizeof *body->moving)),
+      .scratch = joist_scratch_allocate(plan->scratch_bytes + 1)};
   if (body->in == NULL || body->arrays == NULL || body->scratch == NULL)
     return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY, .bytes = plan->scratch_bytes);
   body->out = (void **)(body->in + inputs);
+  body->moving = (struct moving *)(void *)(body->arrays + program->value_count + 1);
   for (uint32_t k = 0; k < parts->captures[region]; k++) body->in[given + k] = captures[k];
   joist_plan_place(plan, body->in, body->out, body->scratch, body->arrays);
+  list_moving(body, given);
   return make_straight(body, given, run, error);
 }
 

@@ -178,11 +178,14 @@ static uint32_t *place_of(const struct joist_program *program, const struct jois
   }
 }
 
-/* Keeps half of the table free. */
+/* Keeps half of the table free. Instructions may have been appended that it has not met. */
 static bool grow_table(struct joist_program *program) {
-  if (2 * (program->instruction_count + 1) <= program->same_capacity) return true;
-  if (program->same_capacity > UINT32_MAX / 4) return false;
-  const uint32_t larger = program->same_capacity == 0 ? 32 : 2 * program->same_capacity;
+  uint32_t larger = program->same_capacity == 0 ? 32 : program->same_capacity;
+  while (2 * (uint64_t)(program->instruction_count + 1) > larger) {
+    if (larger > UINT32_MAX / 4) return false;
+    larger *= 2;
+  }
+  if (larger == program->same_capacity) return true;
   uint32_t *const table = calloc(larger, sizeof *table);
   if (table == NULL) return false;
   free(program->same);

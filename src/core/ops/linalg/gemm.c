@@ -239,7 +239,7 @@ static void multiply_one(const void *context, size_t index, size_t worker) {
 
 /* ---- products that packing does not pay for ---- */
 
-enum { TINY_PRODUCTS = 1 << 10, VECTOR_ROWS = 1024 }; /* of a task */
+enum { TINY_PRODUCTS = 1 << 10, VECTOR_ROWS = 1024, VECTOR_WORK = 1 << 16 }; /* of a task */
 
 /* All elements of an operand in the dtype of the product. */
 static const void *in_one_run(joist_dtype from, joist_dtype to, size_t count, const void *data,
@@ -263,14 +263,21 @@ static void multiply_tiny(const void *context, size_t task, size_t worker) {
   }
 }
 
+/* Of a matrix whose rows lie one behind the other: few long rows are work for many, too. */
+static size_t vector_rows(const struct joist_gemm *p) {
+  const bool in_rows = p->n == 1 ? p->lhs_transposed : !p->rhs_transposed;
+  return in_rows ? joist_smaller(joist_divide_up(VECTOR_WORK, p->k), VECTOR_ROWS) : VECTOR_ROWS;
+}
+
 /* Some rows of a matrix times a vector on either side: a vector on the left is multiplied by the
  * transposed matrix. */
 static void multiply_vector(const void *context, size_t task, size_t worker) {
   (void)worker;
   const struct joist_gemm *const p = context;
   const struct joist_gemm_kernel *const kernel = joist_gemm_find(p->dtype);
-  const size_t rows = p->m * p->n, blocks = joist_divide_up(rows, VECTOR_ROWS), j = task / blocks;
-  const struct joist_part part = joist_chunk_of(rows, VECTOR_ROWS, task % blocks);
+  const size_t rows = p->m * p->n, each = vector_rows(p), blocks = joist_divide_up(rows, each);
+  const size_t j = task / blocks;
+  const struct joist_part part = joist_chunk_of(rows, each, task % blocks);
   const struct joist_gemm_operand matrix = p->n == 1 ? rows_of(p, j) : columns_of(p, j);
   const char *const from = (const char *)matrix.data + part.first * matrix.across * kernel->size;
   kernel->vector(part.n, p->k, from, matrix.across, matrix.along, p->n == 1 ? p->rhs[j] : p->lhs[j],
@@ -292,8 +299,8 @@ joist_status joist_gemm_run(const struct joist_gemm *product, const struct joist
                               TINY_PRODUCTS * p->m * p->n * p->k, multiply_tiny, p, error);
   const bool converts = p->lhs_dtype != p->dtype || p->rhs_dtype != p->dtype;
   if ((p->m == 1 || p->n == 1) && !converts && joist_gemm_find(p->dtype)->vector != NULL)
-    return joist_tasks_run_on(run, wanted, p->count * joist_divide_up(p->m * p->n, VECTOR_ROWS),
-                              joist_smaller(p->m * p->n, VECTOR_ROWS) * p->k, multiply_vector, p,
+    return joist_tasks_run_on(run, wanted, p->count * joist_divide_up(p->m * p->n, vector_rows(p)),
+                              joist_smaller(p->m * p->n, vector_rows(p)) * p->k, multiply_vector, p,
                               error);
   /* Threads for one product, if they take one after the other. */
   const int each = joist_threads_for(run, worth(work, COUNTED), SIZE_MAX);
