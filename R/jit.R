@@ -169,15 +169,17 @@ tracing <- new.env(parent = emptyenv())
 tracing$depth <- 0L
 tracing$frame <- 0L
 tracing$trace <- NULL
+tracing$in_body <- FALSE
 tracing$marks <- 0
 tracing$rules <- list()
 
 jit_trace <- function(f, arguments, dynamic) {
   trace <- .Call(joist_r_trace_begin, arguments, dynamic, NULL)
-  outer <- mget(c("depth", "frame", "trace", "rules"), tracing)
+  outer <- mget(c("depth", "frame", "trace", "in_body", "rules"), tracing)
   tracing$depth <- tracing$depth + 1L
   tracing$frame <- sys.nframe()
   tracing$trace <- trace[[1L]]
+  tracing$in_body <- FALSE
   body <- .Call(joist_r_body_set, NULL)
   on.exit({
     list2env(outer, tracing)

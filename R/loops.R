@@ -201,12 +201,15 @@ trace_body <- function(like, compute) {
 
 within_body <- function(body, expr) {
   outer <- tracing$trace
+  around <- tracing$in_body
   previous <- .Call(joist_r_body_set, body)
   on.exit({
     tracing$trace <- outer
+    tracing$in_body <- around
     .Call(joist_r_body_set, previous)
   })
   tracing$trace <- body
+  tracing$in_body <- !is.null(body)
   expr
 }
 

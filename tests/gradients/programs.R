@@ -7,10 +7,11 @@
 # PYTHON has JAX; tools/test makes a virtual environment for it. Without, it says so and exits with
 # status 77.
 #
-# What is compared with is JAX's gradient in f64, of the same numbers. An operation's may be as many
-# units in the last place away as its step says. A program's rounding errors grow on the way: they
-# may be `slack` times as many as JAX loses itself between f64 and f32, and `floor` more, or as many
-# as its worst step may lose, in units of the largest element.
+# What is compared with is JAX's gradient in f64, of the same numbers, with gamma functions and
+# quantiles of Python's. An operation's may be as many units in the last place away as its step
+# says. A program's rounding errors grow on the way: they may be `slack` times as many as JAX loses
+# itself between f64 and f32, and `floor` more, or as many as its worst step may lose, in units of
+# the largest element.
 
 suppressPackageStartupMessages(library(joist))
 

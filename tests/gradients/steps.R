@@ -193,7 +193,7 @@ functions <- list(
   erf = unary("erf", "jsp.erf({a})"),
   erfc = unary("erfc", "jsp.erfc({a})"),
   # Digamma has a zero at 1.46, next to which few digits are left.
-  gamma = step("nv_gamma({a})", "jsp.gamma({a})", "above", "gamma", bound = 16),
+  gamma = step("nv_gamma({a})", "gamma({a})", "above", "gamma", bound = 16),
   lgamma = step("nv_lgamma({a})", "gammaln({a})", "above", "lgamma", bound = 64),
   digamma = step("nv_digamma({a})", "digamma({a})", "above", "digamma"),
   real = unary("real", "jnp.real({a})"),
@@ -443,7 +443,7 @@ distributions <- list(
     "jsp.betainc(2.5, 1.7, {a} * 0.5 + 0.5)", "unit", "incomplete_beta", bound = 64),
   normal = step("nv_pnorm({a})", "jsp.ndtr({a})", covers = "erfc", bound = 16),
   normal_log = step("nv_pnorm({a}, log.p = TRUE)", "jsp.log_ndtr({a})", covers = "log", bound = 64),
-  normal_quantile = step("nv_qnorm({a} * 0.5 + 0.5)", "jsp.ndtri({a} * 0.5 + 0.5)", "unit", "sqrt",
+  normal_quantile = step("nv_qnorm({a} * 0.5 + 0.5)", "ndtri({a} * 0.5 + 0.5)", "unit", "sqrt",
     bound = 64)
 )
 

@@ -75,3 +75,20 @@ test_that("functions that are recomputed have lists, constants, and tensors from
     gradient(nv_checkpoint(function(x) list(x)))(x), "one tensor", class = "joist_value_error"
   )
 })
+
+test_that("within bodies it gives values and derivatives of its function", {
+  x <- nv_tensor(c(0.5, -1, 2), "f64")
+  turn <- function(s, w) nv_tanh(s * w)
+  for (f in list(
+    function(step) function(w) sum(nv_for(4L, x, function(i, s) step(s, w))),
+    function(step) function(w) sum(nv_scan(x, w, function(s, v) list(step(s, w), NULL))$carry),
+    function(step) function(w) sum(nv_if(sum(w) > 0, step(x, w), w)),
+    function(step) {
+      function(w) sum(nv_for(2L, x, function(i, s) gradient(function(s) sum(step(s, w)))(s)$s))
+    }
+  )) {
+    expected <- gradient(f(turn))(x)$w
+    expect_identical(as_array(gradient(f(nv_checkpoint(turn)))(x)$w), as_array(expected))
+    expect_identical(as_array(jit(gradient(f(nv_checkpoint(turn))))(x)$w), as_array(expected))
+  }
+})
