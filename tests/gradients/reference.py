@@ -65,6 +65,8 @@ def by_python(f):
         def answer(x):
             return each(np.asarray(x, np.float64)).astype(x.dtype)
 
+        if not isinstance(x, jax.core.Tracer):
+            return jnp.asarray(answer(x))
         return jax.pure_callback(answer, jax.ShapeDtypeStruct(x.shape, x.dtype), x)
 
     return jax.custom_jvp(call)

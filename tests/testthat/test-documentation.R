@@ -68,7 +68,9 @@ test_that("every exported function has a page with value, errors, examples and a
   generics <- setdiff(getNamespaceExports("joist"), own_exports())
   generics <- generics[!startsWith(generics, ".__")]
   aliases <- grep("-method$", pages$base_functions$aliases, value = TRUE)
-  expect_setequal(aliases, asNamespace("joist")$base_method_aliases())
+  # From R 4.4 on crossprod() and tcrossprod() need none.
+  needless <- if (getRversion() >= "4.4.0") grepl("^t?crossprod,", aliases) else FALSE
+  expect_setequal(aliases[!needless], asNamespace("joist")$base_method_aliases())
   methods <- sub(",.*", "", aliases)
   expect_setequal(c("%*%", methods), union(c("%*%", "crossprod", "tcrossprod"), generics))
   without <- function(field) {
