@@ -7,11 +7,11 @@
 # PYTHON has JAX; tools/test makes a virtual environment for it. Without, it says so and exits with
 # status 77.
 #
-# What is compared with is JAX's gradient in f64, of the same numbers, with gamma functions and
-# quantiles of Python's. An operation's may be as many units in the last place away as its step
-# says. A program's rounding errors grow on the way: they may be `slack` times as many as JAX loses
-# itself between f64 and f32, and `floor` more, or as many as its worst step may lose, in units of
-# the largest element.
+# What is compared with is JAX's gradient in f64, of the same numbers, with some functions of
+# Python's that are more accurate. An operation's may be as many units in the last place away as its
+# step says. A program's rounding errors grow on the way: they may be `slack` times as many as JAX
+# loses itself between f64 and f32, and `floor` more, or as many as its worst step may lose, in
+# units of the largest element.
 
 suppressPackageStartupMessages(library(joist))
 
@@ -283,10 +283,12 @@ compare_program <- function(program, given) {
   f <- function_of(program)
   f <- if (program$kind == "second") list(f, second_of(f)) else list(f)
   floor <- max(floor, vapply(program$steps, function(name) steps[[name]]$bound, 0))
-  # The value is a sum of numbers around 1, of which little may be left.
-  least <- c(1, rep(2^-20, length(program$inputs)))
   for (k in seq_along(f)) {
     wide <- given[[2L * k - 1L]]
+    # The value is a sum of numbers around 1, and the gradient by a scalar one of numbers like those
+    # of the others: little may be left of them.
+    largest <- max(abs(unlist(wide[-1L])), 2^-20)
+    least <- c(1, ifelse(lengths(program$inputs) == 1L, largest, 2^-20))
     lost <- mapply(ulps, given[[2L * k]], wide, "f32", FALSE, least)
     for (dtype in names(precision)) {
       off <- mapply(ulps, own_answer(f[[k]], program, dtype), wide, dtype, FALSE, least)

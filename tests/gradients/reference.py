@@ -56,8 +56,8 @@ def weigh(x):
 
 
 # In f64 JAX's gamma functions and normal quantile lose four to five bits, and their derivatives with
-# them. These are those of Python's library, and for digamma, which it has not, Taylor's series
-# around a whole number and the recurrence from 1 to there.
+# them; log1p and atanh up to seven. These are those of Python's library, and for digamma, which it
+# has not, Taylor's series around a whole number and the recurrence from 1 to there.
 def by_python(f):
     each = np.vectorize(f, otypes=[np.float64])
 
@@ -81,9 +81,13 @@ def digamma(x):
     return jnp.polyval(terms, x - whole) + steps - jnp.where(whole < 1, 1 / x, 0)
 
 
+log1p = by_python(math.log1p)
+atanh = by_python(math.atanh)
 gamma = by_python(math.gamma)
 gammaln = by_python(math.lgamma)
 ndtri = by_python(statistics.NormalDist().inv_cdf)
+log1p.defjvps(lambda g, _, x: g / (1 + x))
+atanh.defjvps(lambda g, _, x: g / ((1 - x) * (1 + x)))
 digamma.defjvps(lambda g, _, x: g * jsp.polygamma(1, x))
 gammaln.defjvps(lambda g, _, x: g * digamma(x))
 gamma.defjvps(lambda g, y, x: g * gamma(x) * digamma(x))

@@ -173,7 +173,7 @@ functions <- list(
   log = unary("log", "jnp.log({a})", "positive"),
   log2 = unary("log2", "jnp.log2({a})", "positive"),
   log10 = unary("log10", "jnp.log10({a})", "positive"),
-  log1p = unary("log1p", "jnp.log1p({a})", "unit"),
+  log1p = unary("log1p", "log1p({a})", "unit"),
   logistic = unary("logistic", "jax.nn.sigmoid({a})"),
   sin = unary("sin", "jnp.sin({a})", bound = 16),
   cos = unary("cos", "jnp.cos({a})", bound = 16),
@@ -189,7 +189,7 @@ functions <- list(
   tanh = unary("tanh", "jnp.tanh({a})", bound = 64),
   asinh = unary("asinh", "jnp.arcsinh({a})"),
   acosh = unary("acosh", "jnp.arccosh({a})", "above"),
-  atanh = unary("atanh", "jnp.arctanh({a})", "unit"),
+  atanh = unary("atanh", "atanh({a})", "unit"),
   erf = unary("erf", "jsp.erf({a})"),
   erfc = unary("erfc", "jsp.erfc({a})"),
   # Digamma has a zero at 1.46, next to which few digits are left.

@@ -33,7 +33,7 @@ static joist_status run_elementwise(const struct joist_plan *plan, const struct 
   for (uint32_t s = 0; s < group->step_count; s++)
     if (steps[s].kind == JOIST_STEP_FOLD) total += accumulated_bytes(group, &steps[s]);
   _Alignas(16) char stack[STACK_BYTES];
-  char *few[FEW];
+  char *few[FEW] = {NULL};
   char *const block = total <= STACK_BYTES ? stack : joist_scratch_allocate(total);
   char **const sinks = group->sink_count <= FEW ? few : malloc(group->sink_count * sizeof *sinks);
   joist_status status = JOIST_OK;
