@@ -147,7 +147,7 @@ static void test_pair(const struct joist_ledger *ledger, const struct joist_rule
   needed_count++;
   CHECK_MSG(casts.fewest, "%s to %s: %zu casts not shown to be the fewest", from->id, to->id,
             casts.count);
-  static struct joist_cast all[ALL], chosen[EVENTS];
+  static struct joist_cast all[ALL], chosen[ALL];
   const size_t n = all_casts(ledger, all);
   if (casts.count > 3) return;
   larger_count += casts.count > 1;

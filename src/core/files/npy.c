@@ -231,7 +231,7 @@ static joist_status read_entries(struct cursor *c, struct joist_elements *elemen
 
 joist_status joist_npy_parse(const unsigned char *header, size_t length, uint64_t size,
                              struct joist_elements *elements, struct joist_error *error) {
-  size_t wanted;
+  size_t wanted = 0;
   joist_status status = joist_npy_length(header, length, &wanted, error);
   if (status != JOIST_OK) return status;
   if (wanted != length || length > size)

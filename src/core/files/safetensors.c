@@ -319,7 +319,7 @@ static joist_status check_keys(struct joist_safetensors *result, struct joist_er
 joist_status joist_safetensors_parse(const unsigned char *header, size_t length, uint64_t size,
                                      struct joist_safetensors *result, struct joist_error *error) {
   *result = (struct joist_safetensors){0};
-  size_t wanted;
+  size_t wanted = 0;
   joist_status status = joist_safetensors_length(header, length, size, &wanted, error);
   if (status != JOIST_OK) return status;
   if (wanted != length) return bad("header length", "is more than the file has", error);

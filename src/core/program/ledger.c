@@ -103,7 +103,7 @@ joist_status joist_ledger_add(struct joist_ledger *ledger, struct joist_ledger_e
     judge(event, k, &sources[k], all_whole || (literal && compares(event->op)));
   }
   for (uint32_t r = 0; r < event->result_count; r++) {
-    uint32_t made;
+    uint32_t made = 0;
     const joist_status status =
         add_value(ledger, event->signature.result[r], ledger->event_count, &made, error);
     if (status != JOIST_OK) return status;

@@ -227,7 +227,7 @@ joist_status joist_program_append(struct joist_program *program,
                                    added.operand_count * sizeof *added.operand);
   if (added.attributes == NULL || added.operand == NULL) return out_of_memory(error);
   for (uint32_t k = 0; k < added.result_count; k++) {
-    joist_value_id made;
+    joist_value_id made = 0;
     const joist_status status = add_value(program, results[k].type, &results[k].shape,
                                           JOIST_NO_INPUT, program->instruction_count, &made, error);
     if (status != JOIST_OK) return status;
