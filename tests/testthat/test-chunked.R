@@ -449,8 +449,9 @@ test_that("memory does not grow with the array", {
   out <- system2(file.path(R.home("bin"), "Rscript"), c("--vanilla", script), stdout = TRUE,
     env = paste0("R_LIBS=", paste(.libPaths(), collapse = ":")))
   used <- scan(text = utils::tail(out, 1L), quiet = TRUE)
-  # The array has 800 MB, a block 1 MB; R collects garbage when there are 100 to 300 MB of it.
-  expect_lt(used[2L] - used[1L], 400e3)
+  # The array has 800 MB, a block 1 MB; R collects garbage when there are some 100 MB of it, and
+  # from R 4.6 on when there are up to 300.
+  expect_lt(used[2L] - used[1L], if (getRversion() < "4.6.0") 250e3 else 400e3)
 })
 
 test_that("head() and tail() read the chunks that they need", {
