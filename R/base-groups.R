@@ -35,6 +35,8 @@ Ops.nv_tensor <- function(e1, e2) {
 #' @rawNamespace S3method("exp", nv_tensor, math_function)
 #' @rawNamespace S3method("expm1", nv_tensor, math_function)
 #' @rawNamespace S3method("log1p", nv_tensor, math_function)
+#' @rawNamespace S3method("log2", nv_tensor, math_function)
+#' @rawNamespace S3method("log10", nv_tensor, math_function)
 #' @rawNamespace S3method("cos", nv_tensor, math_function)
 #' @rawNamespace S3method("sin", nv_tensor, math_function)
 #' @rawNamespace S3method("tan", nv_tensor, math_function)

@@ -3,7 +3,8 @@
 #' `nv_checkpoint(f)` gives the values of `f`. A gradient through it does not keep what `f` computes
 #' on the way: it runs `f` once more, when it comes to its derivative. That takes less memory, and
 #' the time of `f` again; bits are the same. `summary()` of a [program()] says what it saves. In the
-#' body of a loop it has nothing to do: the gradient of a loop computes each turn again as it is.
+#' body of a loop and in a branch of [nv_if()] it has nothing to do: a gradient computes these again
+#' as it is.
 #'
 #' @param f A function that returns one float tensor. It may use traced tensors from outside.
 #' @return A function of the arguments of `f`, tensors, nested lists of them, and anything else,

@@ -249,7 +249,7 @@ as_known <- function(x, known) {
   }
   lapply(x, function(value) {
     by_name <- known[[value_key(value)]]
-    if (is.function(by_name)) by_name() else value
+    if (is.null(by_name)) value else by_name()
   })
 }
 
@@ -291,12 +291,10 @@ run_rule <- function(step, g, known) {
   if (any(complex)) {
     stop_joist("joist_dtype_error", "nv_", step$op, "() of complex numbers has no derivative")
   }
-  attributes <- step$attributes
-  if (step$op %in% c("for", "if", "scan")) attributes$depends <- step$depends
   # Operands and results are promises: what is known is noted where a rule looks at it.
   rule(
     if (length(g) == 1L) g[[1L]] else g, operands_as_read(step, known),
-    as_known(step$results, known), attributes
+    as_known(step$results, known), step$attributes
   )
 }
 

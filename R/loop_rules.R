@@ -23,24 +23,16 @@ slice_type <- function(x) nv_aval(dtype(x), shape(x)[-ndims(x)], ambiguous(x))
 # For cotangents(): what `outputs` of a body were, besides those that are its `inputs`; asking for
 # one of them calls `note` with its number.
 values_known <- function(outputs, were, inputs, note) {
-  known <- new.env(parent = emptyenv())
-  for (key in vapply(inputs, value_key, "")) known[[key]] <- FALSE
-  for (k in rev(seq_along(outputs))) {
-    key <- value_key(outputs[[k]])
-    if (is.null(known[[key]]) || is.function(known[[key]])) {
-      known[[key]] <- was_known(were[[k]], k, note)
+  keys <- vapply(outputs, value_key, "")
+  own <- which(!duplicated(keys) & !keys %in% vapply(inputs, value_key, ""))
+  known <- lapply(own, function(k) {
+    function() {
+      note(k)
+      were[[k]]
     }
-  }
+  })
+  names(known) <- keys[own]
   known
-}
-
-was_known <- function(was, k, note) {
-  force(was)
-  force(k)
-  function() {
-    note(k)
-    was
-  }
 }
 
 zeros_where_null <- function(g, like) {

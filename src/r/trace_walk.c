@@ -10,7 +10,7 @@
 
 /* ---- an instruction as a list ---- */
 
-enum { BODY_FACTS = 4 };
+enum { BODY_FACTS = 5 };
 
 static SEXP numbers_of(const struct joist_attribute *attribute, int base) {
   SEXP numbers = Rf_allocVector(REALSXP, attribute->count);
@@ -43,21 +43,22 @@ static SEXP attribute_value(const struct joist_attributes *attributes,
 }
 
 /* What a rule for an operation with bodies has to know of it besides its attributes. */
-static void describe_bodies(const struct joist_program *program, uint32_t index, SEXP list,
-                            SEXP names, R_xlen_t at) {
+static void describe_bodies(const struct joist_program *program, uint32_t index, SEXP depends,
+                            SEXP list, SEXP names, R_xlen_t at) {
   const struct joist_instruction *const i = &program->instructions[index];
   const struct joist_region_parts parts = joist_region_parts(program, i);
-  static const char *const words[BODY_FACTS] = {"number", "arrays", "captures", "index"};
+  static const char *const words[BODY_FACTS] = {"number", "arrays", "captures", "index", "depends"};
   const struct joist_program *const body = i->regions[0];
   const joist_dtype first = body->input_count > 0 ? body->values[0].type.dtype : JOIST_BOOL;
   SET_VECTOR_ELT(list, at, Rf_ScalarInteger((int)index));
   SET_VECTOR_ELT(list, at + 1, Rf_ScalarInteger((int)parts.arrays));
   SET_VECTOR_ELT(list, at + 2, Rf_ScalarInteger((int)parts.captures[0]));
   SET_VECTOR_ELT(list, at + 3, Rf_mkString(joist_dtype_name(first)));
+  SET_VECTOR_ELT(list, at + 4, depends);
   for (int k = 0; k < BODY_FACTS; k++) SET_STRING_ELT(names, at + k, Rf_mkChar(words[k]));
 }
 
-static SEXP attributes_of(const struct joist_program *program, uint32_t index) {
+static SEXP attributes_of(const struct joist_program *program, uint32_t index, SEXP depends) {
   const struct joist_instruction *const i = &program->instructions[index];
   const struct joist_attributes *const attributes = i->attributes;
   const uint32_t count = attributes->count + (i->region_count > 0 ? BODY_FACTS : 0);
@@ -68,7 +69,7 @@ static SEXP attributes_of(const struct joist_program *program, uint32_t index) {
     SET_VECTOR_ELT(list, k, attribute_value(attributes, attribute));
     SET_STRING_ELT(names, k, Rf_mkChar(joist_attribute_text(attribute->name)));
   }
-  if (i->region_count > 0) describe_bodies(program, index, list, names, attributes->count);
+  if (i->region_count > 0) describe_bodies(program, index, depends, list, names, attributes->count);
   Rf_setAttrib(list, R_NamesSymbol, names);
   UNPROTECT(2);
   return list;
@@ -88,7 +89,6 @@ static SEXP instruction_of(SEXP pointer, uint32_t index, const bool *depends) {
   SET_VECTOR_ELT(list, 2, results);
   for (uint32_t r = 0; r < i.result_count; r++)
     SET_VECTOR_ELT(results, r, joist_r_trace_tensor(pointer, i.result + r));
-  SET_VECTOR_ELT(list, 3, attributes_of(&joist_r_trace_of(pointer)->program, index));
   SEXP dtypes = Rf_allocVector(STRSXP, i.operand_count);
   SET_VECTOR_ELT(list, 4, dtypes);
   SEXP by = Rf_allocVector(LGLSXP, i.operand_count);
@@ -100,6 +100,7 @@ static SEXP instruction_of(SEXP pointer, uint32_t index, const bool *depends) {
     SET_STRING_ELT(dtypes, k, Rf_mkChar(joist_dtype_name(read)));
     LOGICAL(by)[k] = depends[i.operand[k]];
   }
+  SET_VECTOR_ELT(list, 3, attributes_of(&joist_r_trace_of(pointer)->program, index, by));
   UNPROTECT(1);
   return list;
 }

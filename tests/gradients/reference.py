@@ -90,8 +90,8 @@ log1p.defjvps(lambda g, _, x: g / (1 + x))
 atanh.defjvps(lambda g, _, x: g / ((1 - x) * (1 + x)))
 digamma.defjvps(lambda g, _, x: g * jsp.polygamma(1, x))
 gammaln.defjvps(lambda g, _, x: g * digamma(x))
-gamma.defjvps(lambda g, y, x: g * gamma(x) * digamma(x))
-ndtri.defjvps(lambda g, y, x: g * jnp.sqrt(2 * jnp.pi).astype(x.dtype) * jnp.exp(ndtri(x)**2 / 2))
+gamma.defjvps(lambda g, y, x: g * y * digamma(x))
+ndtri.defjvps(lambda g, y, x: g * jnp.sqrt(2 * jnp.pi).astype(x.dtype) * jnp.exp(y**2 / 2))
 
 
 def betaln(a, b):

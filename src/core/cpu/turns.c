@@ -15,8 +15,7 @@
 
 /* ---- bodies ---- */
 
-/* An array that is elsewhere in each turn, and the pointer among inputs or outputs that says where.
- */
+/* An array that is elsewhere in each turn, and which pointer to inputs or outputs says where. */
 struct moving {
   void **array;
   const void *from;
@@ -50,13 +49,10 @@ static void list_moving(struct body *body, uint32_t given) {
   const struct joist_plan *const plan = body->plan;
   const struct joist_program *const program = plan->program;
   for (uint32_t v = 0; v < program->value_count; v++) {
-    const uint32_t root = plan->root[v], input = program->values[root].input;
-    const void *from = NULL;
-    if (input != JOIST_NO_INPUT)
-      from = input < given ? &body->in[input] : NULL;
-    else if (plan->home[root] != JOIST_NO_HOME)
-      from = &body->out[plan->home[root]];
-    if (from != NULL) body->moving[body->moving_count++] = (struct moving){&body->arrays[v], from};
+    const uint32_t input = program->values[plan->root[v]].input;
+    const void *const from = joist_plan_source(plan, v, body->in, body->out);
+    if (from != NULL && (input == JOIST_NO_INPUT || input < given))
+      body->moving[body->moving_count++] = (struct moving){&body->arrays[v], from};
   }
   for (uint32_t k = 0; k < program->output_count; k++) {
     const uint32_t root = plan->root[program->outputs[k]];

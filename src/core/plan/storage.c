@@ -254,24 +254,23 @@ joist_status joist_storage_plan(struct joist_plan *plan, struct joist_error *err
   return JOIST_OK;
 }
 
+const void *joist_plan_source(const struct joist_plan *plan, uint32_t value,
+                              const void *const *inputs, void *const *outputs) {
+  const uint32_t root = plan->root[value], input = plan->program->values[root].input;
+  if (input != JOIST_NO_INPUT) return &inputs[input];
+  return plan->home[root] != JOIST_NO_HOME ? &outputs[plan->home[root]] : NULL;
+}
+
 void joist_plan_place(const struct joist_plan *plan, const void *const *inputs,
                       void *const *outputs, char *scratch, void **arrays) {
-  const struct joist_program *const program = plan->program;
-  for (uint32_t v = 0; v < program->value_count; v++) {
-    /* Inputs are only read: the pointer loses its const to share the table. */
-    union {
-      const void *read;
-      void *write;
-    } pointer = {NULL};
-    if (plan->root[v] != v)
-      pointer.write = arrays[plan->root[v]];
-    else if (program->values[v].input != JOIST_NO_INPUT)
-      pointer.read = inputs[program->values[v].input];
-    else if (plan->home[v] != JOIST_NO_HOME)
-      pointer.write = outputs[plan->home[v]];
-    else if (plan->materialized[v] && scratch != NULL) /* none where no element is */
-      pointer.write = scratch + plan->offset[v];
-    arrays[v] = pointer.write;
+  for (uint32_t v = 0; v < plan->program->value_count; v++) {
+    const uint32_t root = plan->root[v];
+    const void *const source = joist_plan_source(plan, v, inputs, outputs);
+    arrays[v] = NULL;
+    if (source != NULL) /* inputs are only read: their pointers lose const to share the table */
+      memcpy(&arrays[v], source, sizeof arrays[v]);
+    else if (plan->materialized[root] && scratch != NULL) /* none where no element is */
+      arrays[v] = scratch + plan->offset[root];
   }
 }
 
