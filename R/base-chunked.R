@@ -55,7 +55,7 @@ needs_all <- function(x) {
 
 #' @export
 `[.nv_chunked` <- function(x, ..., drop = TRUE) {
-  indices <- read_indices(attr(x, "shape", TRUE), substitute(c(x, ...)), ...)
+  indices <- read_indices(shape(x), substitute(c(x, ...)), ...)
   if (is.null(indices)) indices <- vector("list", ndims(x))
   check_flag(drop, "drop")
   if (dtype(x) %in% c("f64", "c128") && any(vapply(indices, has_missing, TRUE))) {
@@ -98,7 +98,7 @@ chosen_part <- function(x, indices) {
 #' @export
 `[<-.nv_chunked` <- function(x, ..., value) {
   node <- node_in(x)
-  indices <- read_indices(attr(x, "shape", TRUE), substitute(c(x, ...)), ...)
+  indices <- read_indices(shape(x), substitute(c(x, ...)), ...)
   if (is.null(indices)) indices <- vector("list", ndims(x))
   if (node$kind != "zarr") {
     stop_joist(

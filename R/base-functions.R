@@ -174,30 +174,6 @@ NULL
   )
 }
 
-#' @export
-`names<-.nv_tensor` <- function(x, value) {
-  if (is.null(value)) {
-    return(x)
-  }
-  stop_joist("joist_value_error", "the elements of a tensor have no names")
-}
-
-#' @export
-`dimnames<-.nv_tensor` <- function(x, value) {
-  if (is.null(value)) {
-    return(x)
-  }
-  stop_joist("joist_value_error", "the dimensions of a tensor have no names; use as_array()")
-}
-
-#' @export
-`levels<-.nv_tensor` <- function(x, value) {
-  if (is.null(value)) {
-    return(x)
-  }
-  stop_joist("joist_value_error", "a tensor has no levels; use factor()")
-}
-
 #' @rdname base_functions
 #' @export
 `is.na<-.nv_tensor` <- function(x, value) {

@@ -1,6 +1,6 @@
 extents_text <- function(extents) paste0("{", paste(extents, collapse = "x"), "}")
-shape_text <- function(x) extents_text(field_of(x, "shape"))
-type_name <- function(x) paste0(format(field_of(x, "dtype")), if (ambiguous(x)) "?")
+shape_text <- function(x) extents_text(shape(x))
+type_name <- function(x) paste0(format(dtype(x)), if (ambiguous(x)) "?")
 type_text <- function(x) paste0(type_name(x), shape_text(x))
 
 # anvil's footer: [ CPUf32{2x3} ]

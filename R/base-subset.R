@@ -46,7 +46,7 @@
     taken <- .Call(joist_r_subset, x, list(..1), as.logical(drop), FALSE)
     return(if (is.null(taken)) with_missing(x, list(..1), drop) else taken)
   }
-  indices <- read_indices(attr(x, "shape", TRUE), substitute(c(x, ...)), ...)
+  indices <- read_indices(shape(x), substitute(c(x, ...)), ...)
   if (is.null(indices)) {
     return(x)
   }
@@ -84,7 +84,7 @@ positions_or_na <- function(index, extent) {
 #' @rdname subset
 #' @export
 `[[.nv_tensor` <- function(x, ..., exact = TRUE) {
-  indices <- read_indices(attr(x, "shape", TRUE), substitute(c(x, ...)), ...)
+  indices <- read_indices(shape(x), substitute(c(x, ...)), ...)
   if (is.null(indices)) indices <- vector("list", ndims(x))
   .Call(joist_r_subset, x, indices, TRUE, TRUE)
 }
@@ -93,7 +93,7 @@ positions_or_na <- function(index, extent) {
 #' @export
 `[<-.nv_tensor` <- function(x, ..., value) {
   in_place <- identical(substitute(x), quote(`*tmp*`))
-  extents <- attr(x, "shape", TRUE)
+  extents <- shape(x)
   vector <- length(extents) == 1L && ...length() == 1L && !missing(..1)
   if (vector && is_append(..1, extents, value)) {
     return(c(x, rep_len(value, length(..1))))
@@ -107,7 +107,7 @@ positions_or_na <- function(index, extent) {
 #' @export
 `[[<-.nv_tensor` <- function(x, ..., value) {
   in_place <- identical(substitute(x), quote(`*tmp*`))
-  extents <- attr(x, "shape", TRUE)
+  extents <- shape(x)
   indices <- read_indices(extents, substitute(c(x, ...)), ...)
   if (is.null(indices)) indices <- vector("list", length(extents))
   .Call(joist_r_assign, x, indices, value, in_place, TRUE)

@@ -37,7 +37,7 @@ nv_checkpoint <- function(f) {
     value <- traced_constant(one_tensor(call_function(f, stopped), arguments, "nv_checkpoint"))
     own <- vapply(leaves_of(stopped), field_of_traced, 0L)
     captured <- .Call(joist_r_trace_captured, tracing$trace, list(value), first)
-    captured <- Filter(function(x) !field_of(x, "value") %in% own && is_float_dtype(x), captured)
+    captured <- Filter(function(x) !traced_number(x) %in% own && is_float_dtype(x), captured)
     again <- function(g, x, y) {
       inputs <- lapply(leaves, held, g)
       given <- list(inputs, captured)
@@ -55,7 +55,7 @@ held <- function(x, g) {
   apply_operation("alias", list(x, traced_constant(g)), list(mark = mark, held = TRUE))
 }
 
-field_of_traced <- function(x) if (inherits(x, "nv_traced")) field_of(x, "value") else -1L
+field_of_traced <- function(x) if (inherits(x, "nv_traced")) traced_number(x) else -1L
 
 are_traced <- function(leaves) vapply(leaves, inherits, NA, "nv_traced")
 

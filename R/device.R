@@ -99,7 +99,7 @@ print.cuda_diagnostics <- function(x, ...) {
 
 # A tensor that was made for an operation on `x`, where that is.
 beside <- function(made, x) {
-  device <- if (is_tensor(x)) field_of(x, "device")
+  device <- if (is_tensor(x)) .Call(joist_r_device_of, x)
   if (is.null(device)) made else .Call(joist_r_to, made, format(device))
 }
 

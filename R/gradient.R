@@ -239,7 +239,7 @@ cotangents <- function(values, seeds, inputs, known = NULL) {
   })
 }
 
-value_key <- function(x) as.character(field_of(x, "value"))
+value_key <- function(x) as.character(traced_number(x))
 
 cotangent_of <- function(x, found) found[[value_key(x)]]
 

@@ -25,7 +25,7 @@ nv_transpose <- function(operand, permutation = NULL) {
     }
   }
   operand <- as_operand(operand)
-  if (is.null(permutation)) permutation <- downwards(length(field_of(operand, "shape")))
+  if (is.null(permutation)) permutation <- downwards(length(shape(operand)))
   .Call(joist_r_operation, "transpose", list(operand), list(permutation = permutation))
 }
 
@@ -47,7 +47,7 @@ nv_squeeze <- function(operand, dims = NULL) {
 #' @export
 nv_unsqueeze <- function(operand, dim) {
   operand <- as_operand(operand)
-  extents <- field_of(operand, "shape")
+  extents <- shape(operand)
   check_dims(dim, "dim", length(extents) + 1L, single = TRUE)
   before <- seq_len(dim - 1L)
   nv_reshape(operand, c(extents[before], 1L, if (dim > 1L) extents[-before] else extents))
@@ -80,7 +80,7 @@ nv_reverse <- function(operand, dims = NULL) {
 #' @rdname nv_transpose
 #' @export
 t.nv_tensor <- function(x) {
-  rank <- length(field_of(x, "shape"))
+  rank <- length(shape(x))
   if (rank > 2L) {
     stop_joist("joist_shape_error", "t() of a tensor of rank ", rank, "; use nv_transpose()")
   }
@@ -93,8 +93,8 @@ aperm.nv_tensor <- function(a, perm = NULL, ...) nv_transpose(a, perm)
 
 #' @export
 rev.nv_tensor <- function(x) {
-  if (length(field_of(x, "shape")) != 1L) x <- nv_flatten(x)
-  n <- field_of(x, "shape")
+  if (length(shape(x)) != 1L) x <- nv_flatten(x)
+  n <- shape(x)
   if (n > 0L) slice(x, n, -1L, n) else x
 }
 
@@ -109,7 +109,7 @@ slice <- function(x, start, step, count, shape = NULL) {
 # R values become tensors of their default dtype, still ambiguous; also arguments of jit().
 as_operand <- function(x) {
   if (inherits(x, "nv_tensor")) {
-    return(if (is_number(x)) nv_tensor(x, NULL, field_of(x, "shape"), ambiguous(x)) else x)
+    return(if (is_number(x)) nv_tensor(x, NULL, shape(x), ambiguous(x)) else x)
   }
   scalar <- is.null(dim(x)) && length(x) == 1L
   nv_tensor(
@@ -202,7 +202,7 @@ as_parts <- function(parts) {
 
 part_shape <- function(x) {
   if (is_tensor(x)) {
-    return(field_of(x, "shape"))
+    return(shape(x))
   }
   if (is.null(x) || !is.atomic(x)) {
     return(shape(as_operand(x)))

@@ -81,7 +81,7 @@ matrix_product <- function(lhs, rhs, lhs_transposed, rhs_transposed, accumulate 
 }
 
 # A tensor of matrices, which need no other shape.
-is_matrix <- function(x) inherits(x, "nv_tensor") && length(field_of(x, "shape")) >= 2L
+is_matrix <- function(x) inherits(x, "nv_tensor") && length(shape(x)) >= 2L
 
 # The shapes of two operands, with vectors as matrices of one row or one column.
 matrix_shapes <- function(lhs, rhs, transposed) {

@@ -82,8 +82,8 @@ nv_apply <- function(operand, dims, f, ...) {
     return(if (inherits(one, "nv_tensor")) empty_like(one, extents[dims], operand) else list())
   }
   results <- each_slice(operand, dims, kept, f, ...)
-  one <- field_of(results[[1L]], "shape")
-  same <- function(x) inherits(x, "nv_tensor") && identical(field_of(x, "shape"), one)
+  one <- shape(results[[1L]])
+  same <- function(x) inherits(x, "nv_tensor") && identical(shape(x), one)
   if (!all(vapply(results, same, NA))) {
     return(results)
   }
@@ -96,7 +96,7 @@ each_slice <- function(operand, dims, kept, f, ...) {
   count <- prod(extents[dims])
   at_once <- 2^16 %/% max(1, prod(kept))
   if (at_once > 1 && identical(class(operand), "nv_tensor") &&
-    is.null(field_of(operand, "device"))) {
+    is.null(.Call(joist_r_device_of, operand))) {
     operand <- nv_transpose(operand, c(seq_along(extents)[-dims], dims))
     results <- lapply(seq.int(1, count, at_once), function(first) {
       pieces <- .Call(joist_r_pieces, operand, kept, first, min(at_once, count - first + 1))

@@ -134,24 +134,24 @@ nv_aval <- function(dtype, shape = integer(), ambiguous = FALSE) {
 #' shape(x)
 #' ambiguous(x + 1L)
 #' @export
-shape <- function(x) tensor_field(x, "shape")
+shape <- function(x) .Call(joist_r_shape_of, x)
 
 #' @rdname shape
 #' @export
-dtype <- function(x) tensor_field(x, "dtype")
+dtype <- function(x) .Call(joist_r_dtype_of, x)
 
 #' @rdname shape
 #' @export
-ndims <- function(x) length(tensor_field(x, "shape"))
+ndims <- function(x) length(.Call(joist_r_shape_of, x))
 
 #' @rdname shape
 #' @export
-ambiguous <- function(x) isTRUE(tensor_field(x, "ambiguous"))
+ambiguous <- function(x) .Call(joist_r_is_ambiguous, x)
 
 #' @rdname shape
 #' @export
 device <- function(x) {
-  at <- tensor_field(x, "device")
+  at <- .Call(joist_r_device_of, x)
   if (is.null(at)) nv_device("cpu") else at
 }
 
@@ -159,18 +159,24 @@ device <- function(x) {
 #' @export
 is_tensor <- function(x) inherits(x, "nv_tensor")
 
-# What stands for R numbers among the arguments while jit() traces: still as exact as they are.
-is_number <- function(x) inherits(x, "nv_traced") && isTRUE(field_of(x, "value") < 0L)
+stop_not_tensor <- function(x) {
+  stop_joist(
+    "joist_value_error", "expected a tensor, got ", class(x)[1L], "; make one with nv_tensor()"
+  )
+}
 
-# The fields of a tensor are attributes: `ambiguous` is there where it is TRUE, `device` where it
-# is not the CPU. Nothing in R/ reads the payload: what attr() has given counts as shared from
-# then on, and would be copied by every assignment. (Where every call counts, in length() and
-# subsets, the shape is taken without a call of this.)
-field_of <- function(x, field) attr(x, field, TRUE)
+# The number of a traced tensor in its trace; negative for R numbers among the arguments.
+traced_number <- function(x) attr(x, "value", TRUE)
+
+# What stands for R numbers among the arguments while jit() traces: still as exact as they are.
+is_number <- function(x) inherits(x, "nv_traced") && isTRUE(traced_number(x) < 0L)
+
+# ---- of tensors that are not R vectors: traced, abstract and chunked ones, and those saved by
+# versions before 0.2 ----
 
 #' @export
 length.nv_tensor <- function(x) {
-  n <- attr(x, "shape", TRUE)
+  n <- shape(x)
   if (length(n) != 1L) {
     n <- prod(n)
     if (n <= .Machine$integer.max) n <- as.integer(n)
@@ -180,28 +186,15 @@ length.nv_tensor <- function(x) {
 
 #' @export
 dim.nv_tensor <- function(x) {
-  extents <- attr(x, "shape", TRUE)
-  if (length(extents) > 0L) extents
+  extents <- shape(x)
+  if (length(extents) > 1L) extents
 }
 
-# As of R's own arrays: what has dimensions is one. By this, outer() keeps those of its operands.
 #' @export
-is.array.nv_tensor <- function(x) length(attr(x, "shape", TRUE)) > 0L
+is.array.nv_tensor <- function(x) length(shape(x)) > 1L
 
 #' @export
-names.nv_tensor <- function(x) NULL
-
-#' @export
-levels.nv_tensor <- function(x) NULL
-
-tensor_field <- function(x, field) {
-  if (!inherits(x, "nv_tensor")) {
-    stop_joist(
-      "joist_value_error", "this is no tensor but ", class(x)[1L], "; make one with nv_tensor()"
-    )
-  }
-  field_of(x, field)
-}
+is.matrix.nv_tensor <- function(x) length(shape(x)) == 2L
 
 #' From tensors to R
 #'
@@ -224,9 +217,7 @@ tensor_field <- function(x, field) {
 #' as_array(big, as = "character")
 #' @export
 as_array <- function(x, as = NULL) {
-  if (!inherits(x, "nv_tensor")) {
-    tensor_field(x, "dtype")
-  }
+  extents <- shape(x)
   out <- if (identical(as, "character")) {
     text_or_na(x)
   } else {
@@ -234,7 +225,6 @@ as_array <- function(x, as = NULL) {
   }
   # Without its methods, R prints an integer64 as the doubles whose bits it has.
   if (identical(as, "integer64")) requireNamespace("bit64", quietly = TRUE)
-  extents <- field_of(x, "shape")
   if (length(extents) > 1L) dim(out) <- extents
   out
 }
@@ -247,7 +237,7 @@ text_or_na <- function(x) {
 }
 
 # Whether the dtype has an NA.
-has_na <- function(x) format(field_of(x, "dtype")) %in% c("f64", "c128")
+has_na <- function(x) format(dtype(x)) %in% c("f64", "c128")
 
 #' @export
 as.vector.nv_tensor <- function(x, mode = "any") {

@@ -56,13 +56,3 @@ r_numbers <- function(x, name) {
     out
   })
 }
-
-# Called by model.frame() for each variable of a formula, before it looks at types.
-#' @importFrom stats makepredictcall
-#' @export
-makepredictcall.nv_tensor <- function(var, call) {
-  stop_joist(
-    "joist_dtype_error", deparse1(call), " is a tensor; a formula takes R's own numbers: ",
-    "use data = to_r(data), or as_array() of the tensor"
-  )
-}

@@ -16,7 +16,7 @@
 #' }
 #' @export
 expect_equal_tensor <- function(object, expected, tolerance = NULL, ...) {
-  tensor_field(object, "dtype")
+  dtype(object)
   differences <- all.equal(object, expected, tolerance = tolerance, ...)
   said <- paste(c("the tensors are not equal:", differences), collapse = "\n")
   testthat::expect(isTRUE(differences), said)

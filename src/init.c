@@ -30,6 +30,7 @@
 #include "r/policy.h"
 #include "r/program_view.h"
 #include "r/promotion.h"
+#include "r/properties.h"
 #include "r/promotion_explain.h"
 #include "r/rules.h"
 #include "r/safetensors.h"
@@ -41,6 +42,7 @@
 #include "r/trace_walk.h"
 #include "r/transfer.h"
 #include "r/value_shaped.h"
+#include "r/view.h"
 
 #define ENTRY(name, arguments) \
   { #name, (DL_FUNC)&name, arguments }
@@ -151,6 +153,10 @@ static const R_CallMethodDef entries[] = {
     ENTRY(joist_r_instruction_set, 1),
     ENTRY(joist_r_build, 0),
     ENTRY(joist_r_device, 1),
+    ENTRY(joist_r_dtype_of, 1),
+    ENTRY(joist_r_shape_of, 1),
+    ENTRY(joist_r_is_ambiguous, 1),
+    ENTRY(joist_r_device_of, 1),
     ENTRY(joist_r_device_names, 0),
     ENTRY(joist_r_memory, 1),
     ENTRY(joist_r_to, 2),
@@ -185,6 +191,7 @@ attribute_visible void R_init_joist(DllInfo *info) {
   joist_r_bodies_init();
   joist_r_c_api_init();
   joist_r_map_init();
+  joist_r_view_init();
   joist_r_foreign_init();
 #if JOIST_R_PAYLOADS_ARE_ALTREP
   joist_r_altrep_payload_init();

@@ -115,8 +115,12 @@ SEXP joist_r_to_arrow_schema(SEXP dtype, SEXP item, SEXP pointer) {
 static struct joist_arrow_owned own(const struct joist_r_value *value) {
   const joist_dtype dtype = value->argument.operand.type.dtype;
   if (dtype != JOIST_BOOL && value->count > 0) {
-    MARK_NOT_MUTABLE(value->payload);
-    return joist_arrow_own_loan(value->data, joist_r_lend(value->payload));
+    SEXP payload = PROTECT(joist_r_shared_payload(value));
+    MARK_NOT_MUTABLE(payload);
+    const struct joist_arrow_owned lent =
+        joist_arrow_own_loan(joist_r_elements(payload), joist_r_lend(payload));
+    UNPROTECT(1);
+    return lent;
   }
   struct joist_arrow_owned owned;
   struct joist_error error;

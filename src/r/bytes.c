@@ -89,7 +89,7 @@ SEXP joist_r_to_bytes(SEXP x, SEXP swapped) {
   SEXP payload = value.payload;
   const joist_dtype dtype = value.argument.operand.type.dtype;
   const bool other = joist_r_flag(swapped, "swapped");
-  if (TYPEOF(payload) == RAWSXP && !ALTREP(payload) && !other) {
+  if (TYPEOF(payload) == RAWSXP && !ALTREP(payload) && !other && !value.exposed) {
     UNPROTECT(1);
     return payload;
   }

@@ -35,7 +35,7 @@ static void read_array(SEXP x, struct joist_array *array) {
   memcpy(array->extent, value.argument.shape.extent, (size_t)array->rank * sizeof *array->extent);
   array->count = value.count;
   array->size = joist_dtype_size(type.dtype);
-  array->data = joist_r_elements(value.payload);
+  array->data = (void *)(uintptr_t)value.data;
 }
 
 static SEXP make_array(struct joist_array *array) {

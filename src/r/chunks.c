@@ -145,6 +145,8 @@ SEXP joist_r_place(SEXP x, SEXP start, SEXP part, SEXP turned) {
   joist_r_read(rules, part, &piece);
   joist_r_needs_data(&whole);
   joist_r_needs_data(&piece);
+  if (whole.payload == R_NilValue || whole.exposed)
+    joist_r_stop(JOIST_ERROR_VALUE, "a part can only be placed in a tensor that was just made");
   const struct joist_run run = joist_r_run();
   struct joist_error error;
   uint32_t first[JOIST_RANK_MAX] = {0};

@@ -142,3 +142,15 @@ void joist_r_download(SEXP payload, size_t bytes, void *out) {
       held->device->copy(held->device, out, held->memory, bytes, JOIST_COPY_TO_HOST, &error);
   joist_r_raise_if(status, &error);
 }
+
+size_t joist_r_remote_size(SEXP payload) {
+  const struct held *const held = joist_r_is_remote(payload) ? R_ExternalPtrAddr(payload) : NULL;
+  return held == NULL ? 0 : held->bytes;
+}
+
+bool joist_r_try_download(SEXP payload, size_t bytes, void *out) {
+  const struct held *const held = joist_r_is_remote(payload) ? R_ExternalPtrAddr(payload) : NULL;
+  struct joist_error error;
+  return held != NULL && held->device->copy(held->device, out, held->memory, bytes,
+                                            JOIST_COPY_TO_HOST, &error) == JOIST_OK;
+}

@@ -29,4 +29,9 @@ SEXP joist_r_upload(const struct joist_device *device, joist_dtype dtype, size_t
 /* The first `bytes` of a payload, copied here. */
 void joist_r_download(SEXP payload, size_t bytes, void *out);
 
+/* The same two without errors, for callers that must not jump: 0, and false, if the memory is gone
+ * or cannot be read. */
+size_t joist_r_remote_size(SEXP payload);
+bool joist_r_try_download(SEXP payload, size_t bytes, void *out);
+
 #endif

@@ -109,7 +109,7 @@ SEXP joist_r_to_dlpack(SEXP x, SEXP versioned) {
   if (value.form == JOIST_R_LITERAL) joist_r_stop(JOIST_ERROR_VALUE, "`x` must be a tensor");
   const struct joist_device *const device = joist_r_common_device(&value, 1);
   SEXP pointer = PROTECT(new_pointer(tag_of(read_only)));
-  SEXP payload = value.payload;
+  SEXP payload = PROTECT(joist_r_shared_payload(&value));
   void *elements = device->host ? joist_r_elements(payload) : joist_r_remote_memory(payload);
   if (!read_only) payload = copy_of(&value, device, &elements);
   PROTECT(payload);
@@ -199,8 +199,8 @@ static SEXP on_gpu(const struct joist_dl_view *view, int ordinal, SEXP owner) {
   SEXP payload = PROTECT(
       view->count == 0 ? joist_r_remote_payload(device, view->dtype, 0)
                        : joist_r_remote_foreign(device, view->elements, bytes_of(view), owner));
-  SEXP tensor = PROTECT(joist_r_tensor_on(device, payload, (struct joist_type){view->dtype, false},
-                                          PROTECT(joist_r_shape_object(&shape))));
+  SEXP tensor =
+      PROTECT(joist_r_tensor(payload, (struct joist_type){view->dtype, false}, &shape));
   if (view->in_rows) tensor = joist_r_eval(PROTECT(Rf_lang2(Rf_install("nv_transpose"), tensor)));
   UNPROTECT(view->in_rows ? 4 : 3);
   return tensor;

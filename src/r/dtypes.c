@@ -5,7 +5,7 @@
 
 #include "r/arguments.h"
 #include "r/conditions.h"
-#include "r/tensor_fields.h"
+#include "r/operands.h"
 
 /* The dtypes' objects, and the strings in them: R keeps one CHARSXP per string. */
 struct dtype_object {
@@ -49,12 +49,9 @@ joist_dtype joist_r_dtype_styled(SEXP x, joist_style style) {
     joist_r_stop(JOIST_ERROR_DTYPE, "there is no dtype '%s'; the dtypes are %s",
                  Rf_translateCharUTF8(name), known);
   }
-  if (TYPEOF(x) == S4SXP && Rf_inherits(x, "nv_tensor")) {
-    SEXP field = joist_r_field(x, JOIST_R_DTYPE);
-    const bool is_name = TYPEOF(field) == STRSXP && XLENGTH(field) == 1;
-    const joist_dtype dtype = is_name ? dtype_of_char(STRING_ELT(field, 0)) : JOIST_DTYPE_NONE;
-    if (dtype != JOIST_DTYPE_NONE) return dtype;
-  }
+  struct joist_type type;
+  struct joist_shape shape;
+  if (joist_r_describe(x, &type, &shape)) return type.dtype;
   joist_r_stop(JOIST_ERROR_DTYPE,
                "a dtype must be a single string such as \"f32\", not %s of length %.0f",
                Rf_type2char(TYPEOF(x)), (double)Rf_xlength(x));

@@ -83,14 +83,21 @@ SEXP joist_r_jit_state(SEXP capacity) {
 
 enum { KEY_ON_STACK = 1024, LEAVES_ON_STACK = 32 };
 
+/* An argument that is not a list, and the elements of a tensor on its device. */
+struct leaf {
+  SEXP object;
+  const struct joist_device *device;
+  const void *elements;
+};
+
 struct signature {
   unsigned char *key;
   size_t length, capacity;
-  SEXP *leaves; /* in the order of the arguments */
+  struct leaf *leaves; /* in the order of the arguments */
   uint32_t leaf_count, leaf_capacity;
   bool traced, abstract;
   unsigned char key_on_stack[KEY_ON_STACK];
-  SEXP leaves_on_stack[LEAVES_ON_STACK];
+  struct leaf leaves_on_stack[LEAVES_ON_STACK];
 };
 
 static void append(struct signature *signature, const void *bytes, size_t n) {
@@ -109,14 +116,18 @@ static void append_byte(struct signature *signature, unsigned char byte) {
   append(signature, &byte, 1);
 }
 
-static void append_leaf(struct signature *signature, SEXP x) {
+static void append_leaf(struct signature *signature, const struct joist_r_value *value) {
   if (signature->leaf_count == signature->leaf_capacity) {
-    SEXP *const moved = (SEXP *)R_alloc(2 * (size_t)signature->leaf_capacity, (int)sizeof *moved);
+    struct leaf *const moved =
+        (struct leaf *)R_alloc(2 * (size_t)signature->leaf_capacity, (int)sizeof *moved);
     memcpy(moved, signature->leaves, signature->leaf_count * sizeof *moved);
     signature->leaves = moved;
     signature->leaf_capacity *= 2;
   }
-  signature->leaves[signature->leaf_count++] = x;
+  const bool remote = value->form == JOIST_R_REMOTE;
+  const struct joist_device *const device =
+      remote ? joist_r_remote_device(value->payload) : joist_device_at(0);
+  signature->leaves[signature->leaf_count++] = (struct leaf){value->object, device, value->data};
 }
 
 /* The name of element k, empty where there is none. */
@@ -160,7 +171,7 @@ static void append_argument(struct signature *signature, const struct joist_rule
         [JOIST_HOST_FLOAT32] = 4};
     append(signature, value.data, value.count * sizes[value.host]);
   }
-  append_leaf(signature, x);
+  append_leaf(signature, &value);
 }
 
 static uint64_t hash_bytes(const unsigned char *bytes, size_t n) {
@@ -209,15 +220,17 @@ static bool same_statics(SEXP arguments, SEXP dynamic, SEXP statics) {
 
 /* ---- running ---- */
 
-/* The address of a tensor's elements, which must be on the device. */
-static const void *elements_on(const struct joist_device *device, SEXP payload) {
-  const bool remote = joist_r_is_remote(payload);
-  const struct joist_device *const own =
-      remote ? joist_r_remote_device(payload) : joist_device_at(0);
+static void check_device(const struct joist_device *device, const struct joist_device *own) {
   if (own != device)
     joist_r_stop(JOIST_ERROR_DEVICE,
                  "a jitted function that runs on %s was given a tensor on %s; move it with nv_to()",
                  device->name, own->name);
+}
+
+/* The address of the elements of a payload, which must be on the device. */
+static const void *elements_on(const struct joist_device *device, SEXP payload) {
+  const bool remote = joist_r_is_remote(payload);
+  check_device(device, remote ? joist_r_remote_device(payload) : joist_device_at(0));
   return remote ? joist_r_remote_memory(payload) : joist_r_elements(payload);
 }
 
@@ -258,12 +271,13 @@ static bool gather_inputs(SEXP compiled, const struct signature *signature,
       continue;
     }
     if (source.kind == JOIST_R_FROM_LEAF) {
-      SEXP payload = joist_r_field(signature->leaves[source.index], JOIST_R_PAYLOAD);
-      inputs[input] = elements_on(device, payload);
+      const struct leaf *const leaf = &signature->leaves[source.index];
+      check_device(device, leaf->device);
+      inputs[input] = leaf->elements;
       continue;
     }
     struct joist_r_value value;
-    joist_r_read(rules, signature->leaves[source.index], &value);
+    joist_r_read(rules, signature->leaves[source.index].object, &value);
     value.compared = source.compared;
     void *const read = R_alloc(value.count + 1, (int)joist_dtype_size(source.dtype));
     struct joist_error error;
@@ -290,7 +304,7 @@ static bool names_literals(SEXP compiled, const struct signature *signature,
     const struct joist_r_source source = trace->sources[input];
     if (source.kind != JOIST_R_FROM_LITERAL) continue;
     struct joist_r_value value;
-    joist_r_read(joist_rules_at(0), signature->leaves[source.index], &value);
+    joist_r_read(joist_rules_at(0), signature->leaves[source.index].object, &value);
     if (joist_r_names_literal(policy, &value, source.dtype)) return true;
   }
   return false;
@@ -304,8 +318,7 @@ static const struct joist_device *device_of_call(SEXP compiled, const struct sig
   for (uint32_t k = 0; k < trace->program.input_count; k++) {
     const struct joist_r_source source = trace->sources[k];
     if (source.kind != JOIST_R_FROM_LEAF) continue;
-    SEXP payload = joist_r_field(signature->leaves[source.index], JOIST_R_PAYLOAD);
-    return joist_r_is_remote(payload) ? joist_r_remote_device(payload) : joist_device_at(0);
+    return signature->leaves[source.index].device;
   }
   for (uint32_t k = 0; k < trace->constant_count; k++)
     if (joist_r_is_remote(VECTOR_ELT(constants, k)))
@@ -341,9 +354,8 @@ static SEXP run_compiled(SEXP compiled, const struct signature *signature,
     }
     const size_t count = joist_value_count(value);
     SEXP payload = PROTECT(joist_r_payload_on(device, value->type.dtype, count, &results[k]));
-    SEXP extents = PROTECT(joist_r_shape_object(&value->shape));
-    SET_VECTOR_ELT(outputs, k, joist_r_tensor_on(device, payload, value->type, extents));
-    UNPROTECT(2);
+    SET_VECTOR_ELT(outputs, k, joist_r_tensor(payload, value->type, &value->shape));
+    UNPROTECT(1);
   }
   if (!signature->abstract) {
     struct joist_error error;
@@ -398,7 +410,7 @@ static bool fits(SEXP compiled, const struct signature *signature) {
     const struct joist_value *const wanted = &trace->program.values[source.value];
     if (source.kind == JOIST_R_FROM_CONSTANT) continue;
     struct joist_r_value value;
-    joist_r_read_any(joist_rules_at(0), signature->leaves[source.index], &value);
+    joist_r_read_any(joist_rules_at(0), signature->leaves[source.index].object, &value);
     const bool literal = value.form == JOIST_R_LITERAL;
     if (literal != (source.kind == JOIST_R_FROM_LITERAL) ||
         (!literal && value.argument.operand.type.dtype != wanted->type.dtype) ||

@@ -97,7 +97,8 @@ static struct joist_type type_of(const struct joist_r_value *value) {
 }
 
 static SEXP key_of(const struct joist_r_value *value) {
-  if (value->form != JOIST_R_ABSTRACT) return value->payload;
+  if (value->form != JOIST_R_ABSTRACT)
+    return value->payload == R_NilValue ? value->object : value->payload;
   SEXP mark = joist_r_field(value->object, JOIST_R_VALUE);
   return mark == R_NilValue ? value->object : mark;
 }

@@ -203,6 +203,6 @@ SEXP joist_r_mapped_place(SEXP x) {
   struct joist_r_value value;
   joist_r_read(joist_r_rules(R_NilValue), x, &value);
   const bool as_the_file =
-      joist_r_altrep_has(&family, value.payload) && !place_of(value.payload)->touched;
+      !value.exposed && joist_r_altrep_has(&family, value.payload) && !place_of(value.payload)->touched;
   return as_the_file ? place_text(value.payload) : R_NilValue;
 }

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/ops/move/walk.h"
 #include "r/arguments.h"
 #include "r/conditions.h"
 #include "r/device_payload.h"
@@ -12,6 +13,7 @@
 #include "r/rules.h"
 #include "r/run.h"
 #include "r/tensor_fields.h"
+#include "r/view.h"
 
 /* ---- tensors ---- */
 
@@ -19,18 +21,9 @@ static _Noreturn void damaged(void) {
   joist_r_stop(JOIST_ERROR_VALUE, "this nv_tensor is damaged; make a new one with nv_tensor()");
 }
 
-/* An R vector can have got the attributes of a tensor, and its class with them: the package arrow
- * gives a column of numbers those that the column had before. */
 static bool is_tensor(SEXP x) {
   if (!Rf_isObject(x)) return false;
-  const bool plainly = joist_r_first_class(x) == joist_r_class(JOIST_R_CONCRETE);
-  if (!plainly && !Rf_inherits(x, "nv_tensor")) return false;
-  if (TYPEOF(x) != S4SXP)
-    joist_r_stop(JOIST_ERROR_VALUE,
-                 "this nv_tensor is damaged: it is an R vector of type %s; if it is a column from "
-                 "the package arrow, read it with `as_data_frame = FALSE`, then as_tensor()",
-                 Rf_type2char(TYPEOF(x)));
-  return true;
+  return joist_r_first_class(x) == joist_r_class(JOIST_R_CONCRETE) || Rf_inherits(x, "nv_tensor");
 }
 
 static SEXP checked(SEXP field, SEXPTYPE type) {
@@ -39,21 +32,160 @@ static SEXP checked(SEXP field, SEXPTYPE type) {
   return field;
 }
 
+static void read_extents(SEXP extents, struct joist_shape *shape) {
+  if (TYPEOF(extents) != INTSXP || XLENGTH(extents) > JOIST_RANK_MAX) damaged();
+  shape->rank = (int)XLENGTH(extents);
+  for (int d = 0; d < shape->rank; d++) {
+    if (INTEGER(extents)[d] < 0) damaged();
+    shape->extent[d] = (uint32_t)INTEGER(extents)[d];
+  }
+}
+
+static bool is_zero(SEXP rank) {
+  return (TYPEOF(rank) == INTSXP || TYPEOF(rank) == REALSXP) && XLENGTH(rank) == 1 &&
+         Rf_asInteger(rank) == 0;
+}
+
+/* The shape of a vector of n elements by its attributes. */
+static void shape_of_vector(const struct joist_r_marks *marks, R_xlen_t n,
+                            struct joist_shape *shape) {
+  size_t count = 0;
+  if (marks->dim != R_NilValue) {
+    read_extents(marks->dim, shape);
+    if (!joist_shape_count(shape, &count) || count != (size_t)n) damaged();
+  } else if (n == 1 && is_zero(marks->rank)) {
+    shape->rank = 0;
+  } else {
+    if (n > INT32_MAX)
+      joist_r_stop(JOIST_ERROR_SHAPE,
+                   "a vector of %.0f elements is too long for one dimension (the largest extent is "
+                   "2^31 - 1); give it dimensions with dim<- or `shape`",
+                   (double)n);
+    shape->rank = 1;
+    shape->extent[0] = (uint32_t)n;
+  }
+}
+
+static struct joist_type type_of_vector(const struct joist_r_marks *marks) {
+  const struct joist_type type = joist_r_type_of_mark(marks->dtype);
+  if (type.dtype == JOIST_DTYPE_NONE)
+    joist_r_stop(JOIST_ERROR_VALUE,
+                 "this nv_tensor is damaged: its `dtype` attribute does not name a dtype; make a "
+                 "new one with nv_tensor()");
+  return type;
+}
+
+/* The names of a vector, for the shape that it has. */
+static SEXP names_of_vector(const struct joist_r_marks *marks, const struct joist_shape *shape) {
+  if (marks->dim == R_NilValue) {
+    const bool named = TYPEOF(marks->names) == STRSXP && shape->rank == 1 &&
+                       XLENGTH(marks->names) == (R_xlen_t)shape->extent[0];
+    return named ? marks->names : R_NilValue;
+  }
+  SEXP names = marks->dimnames;
+  if (TYPEOF(names) != VECSXP || XLENGTH(names) != shape->rank) return R_NilValue;
+  for (int d = 0; d < shape->rank; d++) {
+    SEXP part = VECTOR_ELT(names, d);
+    if (part != R_NilValue &&
+        (TYPEOF(part) != STRSXP || XLENGTH(part) != (R_xlen_t)shape->extent[d]))
+      return R_NilValue;
+  }
+  return shape->rank == 1 ? VECTOR_ELT(names, 0) : names;
+}
+
+/* An ordinary vector: its values in the dtype, exactly, in memory that lives until .Call returns. */
+static void read_plain(SEXP x, struct joist_type type, struct joist_r_value *value) {
+  static const joist_host hosts[] = {[LGLSXP] = JOIST_HOST_LOGICAL,
+                                     [INTSXP] = JOIST_HOST_INTEGER,
+                                     [REALSXP] = JOIST_HOST_DOUBLE,
+                                     [CPLXSXP] = JOIST_HOST_COMPLEX};
+  const joist_host host = hosts[TYPEOF(x)];
+  const void *const values = TYPEOF(x) == LGLSXP ? (void *)LOGICAL(x) : joist_r_elements(x);
+  value->exposed = true;
+  value->data = values;
+  if ((type.dtype == JOIST_F64 && host == JOIST_HOST_DOUBLE) ||
+      (type.dtype == JOIST_C128 && host == JOIST_HOST_COMPLEX))
+    return;
+  void *const elements = R_alloc(value->count + 1, (int)joist_dtype_size(type.dtype));
+  const struct joist_run run = joist_r_run();
+  struct joist_error error;
+  joist_r_raise_if(joist_import(host, values, value->count, type.dtype, JOIST_NA_ERROR, elements,
+                                &run, &error),
+                   &error);
+  value->data = elements;
+}
+
+static void read_vector(SEXP x, struct joist_r_value *value) {
+  struct joist_argument *const argument = &value->argument;
+  struct joist_r_marks marks;
+  joist_r_read_marks(x, &marks);
+  argument->operand.type = type_of_vector(&marks);
+  value->count = (size_t)XLENGTH(x);
+  shape_of_vector(&marks, (R_xlen_t)value->count, &argument->shape);
+  argument->operand.rank = argument->shape.rank;
+  value->dim = marks.dim;
+  if (marks.names != R_NilValue || marks.dimnames != R_NilValue)
+    value->names = names_of_vector(&marks, &argument->shape);
+  value->form = JOIST_R_CONCRETE;
+  struct joist_r_viewed viewed;
+  if (!joist_r_view_read(x, &viewed) || viewed.dtype != argument->operand.type.dtype) {
+    read_plain(x, argument->operand.type, value);
+    return;
+  }
+  value->payload = viewed.payload;
+  value->exposed = viewed.exposed;
+  if (TYPEOF(viewed.payload) == EXTPTRSXP) {
+    value->form = JOIST_R_REMOTE;
+    value->data = joist_r_remote_memory(viewed.payload);
+  } else {
+    value->data = joist_r_elements(viewed.payload);
+  }
+}
+
+/* The dtype and shape in the fields of an object that is not a vector. */
+static void describe_object(const SEXP fields[JOIST_R_AMBIGUOUS + 1], struct joist_type *type,
+                            struct joist_shape *shape) {
+  type->dtype = joist_r_dtype(checked(fields[JOIST_R_DTYPE], STRSXP));
+  type->ambiguous = fields[JOIST_R_AMBIGUOUS] != R_NilValue &&
+                    LOGICAL(checked(fields[JOIST_R_AMBIGUOUS], LGLSXP))[0] == TRUE;
+  read_extents(fields[JOIST_R_SHAPE], shape);
+}
+
+static bool is_vector(SEXP x) {
+  return TYPEOF(x) == LGLSXP || TYPEOF(x) == INTSXP || TYPEOF(x) == REALSXP || TYPEOF(x) == CPLXSXP;
+}
+
+static void needs_object(SEXP x) {
+  if (TYPEOF(x) != S4SXP)
+    joist_r_stop(JOIST_ERROR_VALUE,
+                 "this nv_tensor is damaged: it is an R object of type %s; make a new one with "
+                 "nv_tensor()",
+                 Rf_type2char(TYPEOF(x)));
+}
+
+bool joist_r_describe(SEXP x, struct joist_type *type, struct joist_shape *shape) {
+  if (!is_tensor(x)) return false;
+  if (is_vector(x)) {
+    struct joist_r_marks marks;
+    joist_r_read_marks(x, &marks);
+    *type = type_of_vector(&marks);
+    shape_of_vector(&marks, XLENGTH(x), shape);
+  } else {
+    SEXP fields[JOIST_R_AMBIGUOUS + 1];
+    needs_object(x);
+    joist_r_read_fields(x, fields);
+    describe_object(fields, type, shape);
+  }
+  return true;
+}
+
 /* An object of this class may hold anything: nothing is used before it has been looked at. */
-static void read_tensor(SEXP x, struct joist_r_value *value) {
+static void read_object(SEXP x, struct joist_r_value *value) {
   struct joist_argument *const argument = &value->argument;
   SEXP fields[JOIST_R_AMBIGUOUS + 1];
+  needs_object(x);
   joist_r_read_fields(x, fields);
-  argument->operand.type.dtype = joist_r_dtype(checked(fields[JOIST_R_DTYPE], STRSXP));
-  argument->operand.type.ambiguous = fields[JOIST_R_AMBIGUOUS] != R_NilValue &&
-                                     LOGICAL(checked(fields[JOIST_R_AMBIGUOUS], LGLSXP))[0] == TRUE;
-  SEXP shape = checked(fields[JOIST_R_SHAPE], INTSXP);
-  if (XLENGTH(shape) > JOIST_RANK_MAX) damaged();
-  argument->shape.rank = (int)XLENGTH(shape);
-  for (int d = 0; d < argument->shape.rank; d++) {
-    if (INTEGER(shape)[d] < 0) damaged();
-    argument->shape.extent[d] = (uint32_t)INTEGER(shape)[d];
-  }
+  describe_object(fields, &argument->operand.type, &argument->shape);
   if (!joist_shape_count(&argument->shape, &value->count)) damaged();
   argument->operand.rank = argument->shape.rank;
   value->payload = fields[JOIST_R_PAYLOAD];
@@ -227,15 +359,18 @@ static void read_literal(const struct joist_rules *rules, SEXP x, struct joist_r
 void joist_r_read_any(const struct joist_rules *rules, SEXP x, struct joist_r_value *value) {
   memset(value, 0, offsetof(struct joist_r_value, argument.shape.extent));
   value->object = x;
-  value->payload = R_NilValue;
-  value->leaf = false;
+  value->payload = value->dim = value->names = R_NilValue;
+  value->exposed = value->leaf = false;
   value->data = NULL;
   value->argument.operand.has_range = value->argument.operand.whole = false;
   value->argument.value = 0;
   value->compared = JOIST_DTYPE_NONE;
-  const bool tensor = is_tensor(x);
-  if (tensor) {
-    read_tensor(x, value);
+  joist_r_view_warn();
+  if (is_tensor(x)) {
+    if (is_vector(x))
+      read_vector(x, value);
+    else
+      read_object(x, value);
   } else {
     read_literal(rules, x, value);
     value->count = (size_t)XLENGTH(value->object);
@@ -368,21 +503,38 @@ const struct joist_device *joist_r_common_device(const struct joist_r_value *val
   return device;
 }
 
-SEXP joist_r_shape_among(const struct joist_shape *shape, const struct joist_r_value *values,
-                         int n) {
-  for (int k = 0; k < n; k++) {
-    if (values[k].form == JOIST_R_LITERAL || !joist_shape_equal(shape, &values[k].argument.shape))
-      continue;
-    SEXP extents = joist_r_field(values[k].object, JOIST_R_SHAPE);
-    if (!joist_r_has_attributes(extents)) return extents; /* it can be shared */
-  }
-  return joist_r_shape_object(shape);
+SEXP joist_r_dim_among(const struct joist_shape *shape, const struct joist_r_value *values, int n) {
+  for (int k = 0; k < n; k++)
+    if (values[k].dim != R_NilValue && values[k].form != JOIST_R_LITERAL &&
+        joist_shape_equal(shape, &values[k].argument.shape) &&
+        !joist_r_has_attributes(values[k].dim))
+      return values[k].dim;
+  return R_NilValue;
+}
+
+SEXP joist_r_shared_payload(const struct joist_r_value *value) {
+  if (value->payload != R_NilValue && !value->exposed) return value->payload;
+  const joist_dtype dtype = value->argument.operand.type.dtype;
+  if (value->form == JOIST_R_REMOTE) return value->payload;
+  SEXP payload = PROTECT(joist_r_payload(dtype, value->count));
+  const struct joist_run run = joist_r_run();
+  struct joist_error error;
+  joist_r_raise_if(joist_copy_elements(joist_dtype_size(dtype), value->count, value->data,
+                                       joist_r_elements(payload), &run, &error),
+                   &error);
+  UNPROTECT(1);
+  return payload;
+}
+
+bool joist_r_is_own(const struct joist_r_value *value) {
+  return value->form == JOIST_R_CONCRETE && joist_r_view_is(value->object) && !value->exposed &&
+         value->payload != R_NilValue && !MAYBE_SHARED(value->payload);
 }
 
 SEXP joist_r_same_payload(const struct joist_r_value *value, struct joist_type type,
                           const struct joist_shape *shape) {
-  SEXP extents = PROTECT(joist_r_shape_among(shape, value, 1));
-  SEXP tensor = joist_r_tensor_on(joist_r_common_device(value, 1), value->payload, type, extents);
+  SEXP payload = PROTECT(joist_r_shared_payload(value));
+  SEXP tensor = joist_r_tensor_with(payload, type, shape, joist_r_dim_among(shape, value, 1));
   UNPROTECT(1);
   return tensor;
 }

@@ -13,7 +13,11 @@ struct joist_r_value {
   bool leaf; /* traced: a bare R value among the arguments, whose number this then is */
   size_t count;
   SEXP object;     /* the R value itself */
-  SEXP payload;    /* concrete or remote: the payload; traced: the trace */
+  /* Concrete or remote: the payload, R_NilValue for the plain form; traced: the trace. */
+  SEXP payload;
+  bool exposed; /* a caller may write to the elements: do not share the payload */
+  SEXP dim;     /* the dim attribute; R_NilValue if there is none */
+  SEXP names;   /* names for rank 1, dimnames for a higher rank; R_NilValue if there are none */
   joist_host host; /* literal */
   /* Literal: compared with elements of this dtype, it must not be NA in any other either. */
   joist_dtype compared;
@@ -51,13 +55,22 @@ joist_status joist_r_import(const struct joist_r_value *value, joist_dtype dtype
 /* An operand of a promotion: a tensor or an R value, under the current rules. */
 void joist_r_operand(SEXP x, struct joist_operand *out);
 
+/* The dtype and shape of a tensor, without looking at its elements; false if x is not a tensor. */
+bool joist_r_describe(SEXP x, struct joist_type *type, struct joist_shape *shape);
+
+/* A payload of the elements that another object may hold, too: that of the value, or a copy where
+ * there is none or a caller may write to it. For a value with elements, here or on a device. */
+SEXP joist_r_shared_payload(const struct joist_r_value *value);
+
+/* Whether the payload is in the memory of this process and only this tensor has it. */
+bool joist_r_is_own(const struct joist_r_value *value);
+
 /* The device that operands are on; literals are anywhere. Raises joist_device_error when they
  * are on two. NULL when there are only literals. */
 const struct joist_device *joist_r_common_device(const struct joist_r_value *values, int n);
-/* The extents of a shape as an R vector: those of one of n values that has this shape, to be
- * shared with it, or new ones. */
-SEXP joist_r_shape_among(const struct joist_shape *shape, const struct joist_r_value *values,
-                         int n);
+/* The dim attribute that one of n values of this shape has, to be shared with it; R_NilValue if
+ * there is none. */
+SEXP joist_r_dim_among(const struct joist_shape *shape, const struct joist_r_value *values, int n);
 /* The same data in another type or shape: `value` has data, here or on a device. */
 SEXP joist_r_same_payload(const struct joist_r_value *value, struct joist_type type,
                           const struct joist_shape *shape);

@@ -200,10 +200,10 @@ static SEXP run_eager(joist_op op, const struct joist_r_value *values, size_t n,
   joist_r_raise_if(status, &error);
   vmaxset(vmax);
   for (uint32_t r = 0; r < results; r++) {
-    SEXP extents = PROTECT(joist_r_shape_among(&inference->shape[r], values, (int)n));
-    SEXP payload = VECTOR_ELT(payloads, r);
-    SET_VECTOR_ELT(payloads, r, joist_r_tensor_on(device, payload, signature->result[r], extents));
-    UNPROTECT(1);
+    SEXP dim = joist_r_dim_among(&inference->shape[r], values, (int)n);
+    SET_VECTOR_ELT(payloads, r,
+                   joist_r_tensor_with(VECTOR_ELT(payloads, r), signature->result[r],
+                                       &inference->shape[r], dim));
   }
   UNPROTECT(2);
   return results == 1 ? VECTOR_ELT(payloads, 0) : payloads; /* tensors by now */

@@ -17,6 +17,7 @@
 #include "r/rules.h"
 #include "r/run.h"
 #include "r/transfer.h"
+#include "r/view.h"
 
 /* What a list of indices selects: one index per dim, or one for the tensor as a vector. */
 struct selection {
@@ -339,12 +340,13 @@ static void check_values(size_t selected, const struct joist_r_value *value) {
     JOIST_R_FAIL(JOIST_E_REPLACEMENT, .shape = {value->argument.shape}, .count = {selected});
 }
 
-/* What is written to: the tensor itself when nothing else holds it, else a copy. */
+/* What is written to, at `out`: the tensor itself if nothing else holds it, or a copy. */
 static SEXP writable(SEXP tensor, const struct joist_r_value *x, const struct selection *selection,
-                     const struct joist_r_value *value, bool in_place) {
-  if (in_place && !MAYBE_SHARED(x->payload) && x->payload != value->payload &&
-      !selection->of_itself) {
+                     const struct joist_r_value *value, bool in_place, void **out) {
+  if (in_place && joist_r_is_own(x) && x->payload != value->payload && !selection->of_itself) {
     joist_r_map_touch(x->payload);
+    joist_r_view_changed(tensor);
+    *out = joist_r_elements(x->payload);
     return tensor;
   }
   const struct joist_type type = x->argument.operand.type;
@@ -354,7 +356,8 @@ static SEXP writable(SEXP tensor, const struct joist_r_value *x, const struct se
   joist_r_raise_if(joist_copy_elements(joist_dtype_size(type.dtype), x->count, x->data,
                                        joist_r_elements(payload), &run, &error),
                    &error);
-  tensor = joist_r_tensor(payload, type, &x->argument.shape);
+  tensor = joist_r_tensor_with(payload, type, &x->argument.shape, x->dim);
+  *out = joist_r_elements(payload);
   UNPROTECT(1);
   return tensor;
 }
@@ -368,9 +371,9 @@ static SEXP assign_concrete(SEXP tensor, const struct joist_r_value *x,
   const bool repeated = value->count == 1;
   struct joist_run run = joist_r_run();
   struct joist_error error;
-  tensor = PROTECT(writable(tensor, x, selection, value, in_place));
+  void *out;
+  tensor = PROTECT(writable(tensor, x, selection, value, in_place, &out));
   run.poll = NULL; /* what is written in place is written whole */
-  void *const out = joist_r_elements(joist_r_field(tensor, JOIST_R_PAYLOAD));
   if (selection->mask != NULL) {
     joist_r_raise_if(joist_mask_put(size, selection->mask, x->count, before, value->data, repeated,
                                     out, &run, &error),

@@ -1,8 +1,10 @@
 /* Makes tensors. */
 #include "r/tensor.h"
 
-#include "r/devices.h"
+#include <stdio.h>
+
 #include "r/dtypes.h"
+#include "r/view.h"
 
 static SEXP preserved_strings(const char *const *strings, int n) {
   SEXP made = PROTECT(Rf_allocVector(STRSXP, n));
@@ -32,9 +34,79 @@ SEXP joist_r_shape_object(const struct joist_shape *shape) {
   return extents;
 }
 
-/* A tensor of each form without contents, known and ambiguous. Copying it, attributes
- * included, is several times faster than setting the attributes of a new object. */
-static SEXP pattern_of(joist_r_form form, bool ambiguous) {
+/* ---- vectors ---- */
+
+/* The dtype attribute of a type, and its string: R keeps one CHARSXP per string. */
+struct mark {
+  SEXP object, name;
+};
+
+static const struct mark *mark_of(struct joist_type type) {
+  static struct mark marks[JOIST_DTYPE_COUNT][2];
+  struct mark *const mark = &marks[type.dtype][type.ambiguous];
+  if (mark->object == NULL) {
+    char name[32];
+    snprintf(name, sizeof name, "%s%s", joist_dtype_name(type.dtype), type.ambiguous ? "?" : "");
+    const char *const text = name;
+    SEXP made = preserved_strings(&text, 1);
+    *mark = (struct mark){made, STRING_ELT(made, 0)};
+  }
+  return mark;
+}
+
+struct joist_type joist_r_type_of_mark(SEXP mark) {
+  const struct joist_type none = {JOIST_DTYPE_NONE, false};
+  if (TYPEOF(mark) != STRSXP || XLENGTH(mark) != 1) return none;
+  SEXP name = STRING_ELT(mark, 0);
+  for (int d = 0; d < JOIST_DTYPE_COUNT; d++)
+    for (int ambiguous = 0; ambiguous < 2; ambiguous++) {
+      const struct joist_type type = {(joist_dtype)d, ambiguous != 0};
+      if (mark_of(type)->name == name) return type;
+    }
+  return none;
+}
+
+/* The attributes that tensors of a type have: of a scalar, of rank 1, and of a higher rank, the dim
+ * last. Copying them is several times faster than setting them one by one. */
+static SEXP pattern_of(struct joist_type type, int rank) {
+  static SEXP patterns[JOIST_DTYPE_COUNT][2][3];
+  const int form = rank < 2 ? rank : 2;
+  SEXP *const pattern = &patterns[type.dtype][type.ambiguous][form];
+  if (*pattern == NULL) {
+    SEXP made = PROTECT(Rf_allocVector(VECSXP, 1));
+    Rf_setAttrib(made, R_ClassSymbol, joist_r_class(JOIST_R_CONCRETE));
+    Rf_setAttrib(made, joist_r_dtype_symbol(), mark_of(type)->object);
+    if (form == 0) Rf_setAttrib(made, joist_r_rank_symbol(), PROTECT(Rf_ScalarInteger(0)));
+    if (form == 2) Rf_setAttrib(made, R_DimSymbol, PROTECT(Rf_ScalarInteger(1)));
+    R_PreserveObject(made);
+    UNPROTECT(form == 1 ? 1 : 2);
+    *pattern = made;
+  }
+  return *pattern;
+}
+
+SEXP joist_r_tensor_with(SEXP payload, struct joist_type type, const struct joist_shape *shape,
+                         SEXP dim) {
+  const bool has_dim = shape->rank >= 2;
+  SEXP pattern = pattern_of(type, shape->rank); /* made once, which allocates */
+  SEXP tensor = PROTECT(joist_r_view(payload, type.dtype));
+  SHALLOW_DUPLICATE_ATTRIB(tensor, pattern);
+  if (has_dim) {
+    if (dim == R_NilValue) dim = joist_r_shape_object(shape);
+    joist_r_set_last_mark(tensor, R_DimSymbol, PROTECT(dim));
+  }
+  UNPROTECT(has_dim ? 2 : 1);
+  return tensor;
+}
+
+SEXP joist_r_tensor(SEXP payload, struct joist_type type, const struct joist_shape *shape) {
+  return joist_r_tensor_with(payload, type, shape, R_NilValue);
+}
+
+/* ---- objects without elements ---- */
+
+/* A tensor of each form without contents, known and ambiguous. */
+static SEXP empty_object(joist_r_form form, bool ambiguous) {
   static SEXP patterns[JOIST_R_TRACED + 1][2];
   if (patterns[form][ambiguous] == NULL) {
     SEXP made = PROTECT(Rf_asS4(PROTECT(Rf_allocS4Object()), FALSE, 0));
@@ -52,27 +124,17 @@ static SEXP pattern_of(joist_r_form form, bool ambiguous) {
   return patterns[form][ambiguous];
 }
 
-static SEXP make_tensor(joist_r_form form, SEXP payload, struct joist_type type, SEXP extents) {
+static SEXP make_object(joist_r_form form, SEXP payload, struct joist_type type, SEXP extents) {
   /* Made once, which allocates: before the tensor, which nothing protects. */
   const SEXP fields[] = {payload, joist_r_dtype_object(type.dtype), extents};
-  SEXP tensor = Rf_shallow_duplicate(pattern_of(form, type.ambiguous));
+  SEXP tensor = Rf_shallow_duplicate(empty_object(form, type.ambiguous));
   joist_r_write_fields(tensor, fields, form != JOIST_R_ABSTRACT);
-  return tensor;
-}
-
-SEXP joist_r_tensor_with(SEXP payload, struct joist_type type, SEXP extents) {
-  return make_tensor(JOIST_R_CONCRETE, payload, type, extents);
-}
-
-SEXP joist_r_tensor(SEXP payload, struct joist_type type, const struct joist_shape *shape) {
-  SEXP tensor = joist_r_tensor_with(payload, type, PROTECT(joist_r_shape_object(shape)));
-  UNPROTECT(1);
   return tensor;
 }
 
 SEXP joist_r_aval(struct joist_type type, const struct joist_shape *shape) {
   SEXP extents = PROTECT(joist_r_shape_object(shape));
-  SEXP tensor = make_tensor(JOIST_R_ABSTRACT, R_NilValue, type, extents);
+  SEXP tensor = make_object(JOIST_R_ABSTRACT, R_NilValue, type, extents);
   UNPROTECT(1);
   return tensor;
 }
@@ -80,31 +142,12 @@ SEXP joist_r_aval(struct joist_type type, const struct joist_shape *shape) {
 SEXP joist_r_traced(SEXP trace, joist_value_id value, bool literal, struct joist_type type,
                     const struct joist_shape *shape) {
   SEXP extents = PROTECT(joist_r_shape_object(shape));
-  SEXP tensor = PROTECT(make_tensor(JOIST_R_TRACED, trace, type, extents));
+  SEXP tensor = PROTECT(make_object(JOIST_R_TRACED, trace, type, extents));
   /* A literal argument of a jitted function has no value until its dtype is known: its
    * number is that of the argument, negative. */
   const int number = literal ? -(int)value - 1 : (int)value;
   SEXP boxed = PROTECT(Rf_ScalarInteger(number));
   joist_r_set_field(tensor, JOIST_R_VALUE, boxed);
   UNPROTECT(3);
-  return tensor;
-}
-
-SEXP joist_r_tensor_on(const struct joist_device *device, SEXP payload, struct joist_type type,
-                       SEXP extents) {
-  static const struct joist_device *latest = NULL;
-  static SEXP object = NULL; /* of that one */
-  if (device->host) return joist_r_tensor_with(payload, type, extents);
-  SEXP tensor = PROTECT(joist_r_tensor_with(payload, type, extents));
-  if (latest != device) {
-    SEXP made = PROTECT(joist_r_device_object(device->name));
-    R_PreserveObject(made);
-    UNPROTECT(1);
-    if (object != NULL) R_ReleaseObject(object);
-    object = made;
-    latest = device;
-  }
-  joist_r_set_field(tensor, JOIST_R_DEVICE, object);
-  UNPROTECT(1);
   return tensor;
 }

@@ -12,6 +12,7 @@
 #include "r/run.h"
 #include "r/transfer.h"
 #include "r/vector.h"
+#include "r/view.h"
 
 static void host_named(const char *as, joist_host *host) {
   static const struct {
@@ -29,21 +30,6 @@ static void host_named(const char *as, joist_host *host) {
                "`as` must be \"logical\", \"integer\", \"double\", \"complex\", \"raw\", "
                "\"integer64\" or \"character\", not \"%s\"",
                as);
-}
-
-static joist_host natural_host(joist_dtype dtype) {
-  switch (joist_dtype_kind(dtype)) {
-    case JOIST_KIND_BOOL:
-      return JOIST_HOST_LOGICAL;
-    case JOIST_KIND_INT:
-    case JOIST_KIND_UINT:
-      return joist_dtype_max_int(dtype) <= INT32_MAX ? JOIST_HOST_INTEGER : JOIST_HOST_DOUBLE;
-    case JOIST_KIND_FLOAT:
-      return JOIST_HOST_DOUBLE;
-    case JOIST_KIND_COMPLEX:
-      break;
-  }
-  return JOIST_HOST_COMPLEX;
 }
 
 static SEXP host_vector(joist_host host, size_t n, void **elements) {
@@ -72,19 +58,19 @@ SEXP joist_r_as_array(SEXP x, SEXP as, SEXP lossy, SEXP first) {
   joist_r_needs_data(&value);
   const size_t all = value.count;
   keep_first(&value, first);
-  SEXP here = PROTECT(value.form == JOIST_R_REMOTE ? joist_r_fetch(&value, value.count) : x);
-  SEXP payload = here == x ? value.payload : here;
+  PROTECT(value.form == JOIST_R_REMOTE ? joist_r_fetch(&value, value.count) : x);
   const joist_dtype dtype = value.argument.operand.type.dtype;
-  joist_host host = natural_host(dtype);
+  joist_host host = joist_r_view_host(dtype);
   if (as != R_NilValue) host_named(joist_r_string(as, "as"), &host);
   const bool whole = (dtype == JOIST_F64 && host == JOIST_HOST_DOUBLE) ||
                      (dtype == JOIST_C128 && host == JOIST_HOST_COMPLEX) ||
-                     (dtype == JOIST_UI8 && host == JOIST_HOST_RAW && !ALTREP(payload)) ||
+                     (dtype == JOIST_UI8 && host == JOIST_HOST_RAW && !ALTREP(value.payload)) ||
                      (dtype == JOIST_I32 && host == JOIST_HOST_INTEGER &&
                       joist_import_fits(JOIST_HOST_INTEGER, value.data, value.count, JOIST_I32));
   if (whole && value.count == all) {
+    SEXP payload = PROTECT(joist_r_shared_payload(&value));
     joist_r_map_touch(payload); /* R may write to it once the tensor is gone */
-    UNPROTECT(1);
+    UNPROTECT(2);
     return payload;
   }
   void *elements;

@@ -1,4 +1,4 @@
-/* The class and the fields are a tensor's attributes, in the order of joist_r_field_name unless
+/* The class and the fields of a tensor without elements are its attributes, in the order of joist_r_field_name unless
  * someone changed it. Rf_getAttrib() would do for most of them, but marks what it gives as shared,
  * for good: a payload that was once read so could never again be assigned to in place. R 4.6 has
  * R_mapAttrib() for that, before it packages read the list of attributes themselves. */
@@ -11,14 +11,56 @@
 #endif
 
 SEXP joist_r_field_symbol(joist_r_field_name name) {
-  static const char *const names[] = {"payload", "dtype", "shape", "ambiguous", "device", "value"};
+  static const char *const names[] = {"payload", "dtype", "shape", "ambiguous", "value"};
   static SEXP symbols[sizeof names / sizeof *names];
   if (symbols[sizeof names / sizeof *names - 1] == NULL)
     for (size_t k = 0; k < sizeof names / sizeof *names; k++) symbols[k] = Rf_install(names[k]);
   return symbols[name];
 }
 
+SEXP joist_r_dtype_symbol(void) { return joist_r_field_symbol(JOIST_R_DTYPE); }
+
+SEXP joist_r_rank_symbol(void) {
+  static SEXP symbol = NULL;
+  if (symbol == NULL) symbol = Rf_install("rank");
+  return symbol;
+}
+
+static void put_mark(SEXP tag, SEXP value, struct joist_r_marks *marks) {
+  if (tag == R_ClassSymbol)
+    marks->class = value;
+  else if (tag == R_DimSymbol)
+    marks->dim = value;
+  else if (tag == R_DimNamesSymbol)
+    marks->dimnames = value;
+  else if (tag == R_NamesSymbol)
+    marks->names = value;
+  else if (tag == joist_r_dtype_symbol())
+    marks->dtype = value;
+  else if (tag == joist_r_rank_symbol())
+    marks->rank = value;
+}
+
+static const struct joist_r_marks *no_marks(void) {
+  static struct joist_r_marks none;
+  none = (struct joist_r_marks){R_NilValue, R_NilValue, R_NilValue,
+                                R_NilValue, R_NilValue, R_NilValue};
+  return &none;
+}
+
 #if JOIST_R_HAS_MAP
+
+static SEXP map_mark(SEXP tag, SEXP value, void *marks) {
+  put_mark(tag, value, marks);
+  return NULL;
+}
+
+void joist_r_read_marks(SEXP x, struct joist_r_marks *marks) {
+  *marks = *no_marks();
+  R_mapAttrib(x, map_mark, marks);
+}
+
+void joist_r_set_last_mark(SEXP x, SEXP symbol, SEXP value) { Rf_setAttrib(x, symbol, value); }
 
 /* ---- the functions that R calls with each attribute: they go on while they return NULL ---- */
 
@@ -66,6 +108,18 @@ SEXP joist_r_first_class(SEXP x) {
 }
 
 #else
+
+void joist_r_read_marks(SEXP x, struct joist_r_marks *marks) {
+  *marks = *no_marks();
+  for (SEXP cell = ATTRIB(x); TYPEOF(cell) == LISTSXP; cell = CDR(cell))
+    put_mark(TAG(cell), CAR(cell), marks);
+}
+
+void joist_r_set_last_mark(SEXP x, SEXP symbol, SEXP value) {
+  SEXP cell = ATTRIB(x);
+  while (CDR(cell) != R_NilValue) cell = CDR(cell);
+  if (TAG(cell) == symbol) SETCAR(cell, value);
+}
 
 static SEXP first_field(SEXP x) { return CDR(ATTRIB(x)); }
 

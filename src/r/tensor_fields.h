@@ -1,4 +1,4 @@
-/* How the fields of tensors are read and written. */
+/* How the fields of tensors are read and written: the attributes of their R objects. */
 #ifndef JOIST_R_TENSOR_FIELDS_H
 #define JOIST_R_TENSOR_FIELDS_H
 
@@ -12,7 +12,6 @@ typedef enum {
   JOIST_R_DTYPE,
   JOIST_R_SHAPE,
   JOIST_R_AMBIGUOUS,
-  JOIST_R_DEVICE,
   JOIST_R_VALUE
 } joist_r_field_name;
 
@@ -26,6 +25,17 @@ void joist_r_set_field(SEXP x, joist_r_field_name name, SEXP value);
 void joist_r_read_fields(SEXP x, SEXP fields[JOIST_R_AMBIGUOUS + 1]);
 /* Sets the first fields of a copy of a pattern, without the payload if it has none. */
 void joist_r_write_fields(SEXP x, const SEXP fields[JOIST_R_SHAPE + 1], bool has_payload);
+
+/* The attributes of a vector that is a tensor; R_NilValue for a missing one. */
+struct joist_r_marks {
+  SEXP class, dtype, rank, dim, dimnames, names;
+};
+void joist_r_read_marks(SEXP x, struct joist_r_marks *marks);
+/* Sets the last of the attributes of a vector, which is `symbol`. */
+void joist_r_set_last_mark(SEXP x, SEXP symbol, SEXP value);
+/* The symbols of those that are joist's own. */
+SEXP joist_r_dtype_symbol(void);
+SEXP joist_r_rank_symbol(void);
 
 /* The class where it is the first of the attributes, as it is in what this package made;
  * R_NilValue otherwise. */

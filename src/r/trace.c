@@ -234,8 +234,13 @@ joist_value_id joist_r_trace_number(SEXP pointer, const struct joist_r_value *va
                                             value->compared, 0, false},
                     type, shape);
   }
-  if (value->form == JOIST_R_CONCRETE || value->form == JOIST_R_REMOTE)
-    return constant_input(pointer, value->payload, value->argument.operand.type, shape);
+  if (value->form == JOIST_R_CONCRETE || value->form == JOIST_R_REMOTE) {
+    SEXP shared = PROTECT(joist_r_shared_payload(value));
+    const joist_value_id number =
+        constant_input(pointer, shared, value->argument.operand.type, shape);
+    UNPROTECT(1);
+    return number;
+  }
   SEXP payload = PROTECT(joist_r_payload(type.dtype, value->count));
   struct joist_error error;
   void *const out = joist_r_elements(payload);

@@ -13,6 +13,7 @@ SEXP joist_r_fetch(struct joist_r_value *value, size_t count) {
   joist_r_download(value->payload, count * joist_dtype_size(dtype), joist_r_elements(payload));
   value->form = JOIST_R_CONCRETE;
   value->payload = payload;
+  value->exposed = false;
   value->data = joist_r_elements(payload);
   value->count = count;
   UNPROTECT(1);
@@ -25,6 +26,7 @@ void joist_r_fetch_briefly(struct joist_r_value *value) {
   void *const here = R_alloc(bytes + 1, 1);
   joist_r_download(value->payload, bytes, here);
   value->form = JOIST_R_CONCRETE;
+  value->payload = R_NilValue;
   value->data = here;
 }
 
@@ -37,12 +39,11 @@ static SEXP moved(struct joist_r_value *value, const struct joist_device *device
     PROTECT(joist_r_fetch(value, count));
     protected++;
   }
-  SEXP payload = value->payload;
-  if (!device->host) payload = joist_r_upload(device, type.dtype, count, value->data);
-  PROTECT(payload);
-  SEXP extents = PROTECT(joist_r_shape_among(&value->argument.shape, value, 1));
-  SEXP tensor = joist_r_tensor_on(device, payload, type, extents);
-  UNPROTECT(protected + 2);
+  SEXP payload = PROTECT(device->host
+                             ? joist_r_shared_payload(value)
+                             : joist_r_upload(device, type.dtype, count, value->data));
+  SEXP tensor = joist_r_tensor_with(payload, type, &value->argument.shape, value->dim);
+  UNPROTECT(protected + 1);
   return tensor;
 }
 

@@ -1,0 +1,41 @@
+/* What a tensor is, without its elements. */
+#include "r/properties.h"
+
+#include "r/conditions.h"
+#include "r/device_payload.h"
+#include "r/devices.h"
+#include "r/dtypes.h"
+#include "r/operands.h"
+#include "r/view.h"
+
+static struct joist_type describe(SEXP x, struct joist_shape *shape) {
+  struct joist_type type;
+  if (joist_r_describe(x, &type, shape)) return type;
+  joist_r_eval(PROTECT(Rf_lang2(Rf_install("stop_not_tensor"), x))); /* does not return */
+  Rf_error("expected a tensor");
+}
+
+SEXP joist_r_dtype_of(SEXP x) {
+  struct joist_shape shape;
+  return joist_r_dtype_object(describe(x, &shape).dtype);
+}
+
+SEXP joist_r_shape_of(SEXP x) {
+  struct joist_shape shape;
+  (void)describe(x, &shape);
+  return joist_r_shape_object(&shape);
+}
+
+SEXP joist_r_is_ambiguous(SEXP x) {
+  struct joist_shape shape;
+  return Rf_ScalarLogical(describe(x, &shape).ambiguous);
+}
+
+SEXP joist_r_device_of(SEXP x) {
+  struct joist_shape shape;
+  struct joist_r_viewed viewed;
+  (void)describe(x, &shape);
+  if (TYPEOF(x) == S4SXP || !joist_r_view_read(x, &viewed) || TYPEOF(viewed.payload) != EXTPTRSXP)
+    return R_NilValue;
+  return joist_r_device_object(joist_r_remote_device(viewed.payload)->name);
+}

@@ -1,0 +1,15 @@
+/* .Call entry points: what a tensor is, without its elements. Each raises joist_value_error unless x
+ * is a tensor. */
+#ifndef JOIST_R_PROPERTIES_H
+#define JOIST_R_PROPERTIES_H
+
+#include "r/sexp.h"
+
+SEXP joist_r_dtype_of(SEXP x);
+/* An integer vector with an extent for each dim. */
+SEXP joist_r_shape_of(SEXP x);
+SEXP joist_r_is_ambiguous(SEXP x);
+/* NULL for the CPU. */
+SEXP joist_r_device_of(SEXP x);
+
+#endif
