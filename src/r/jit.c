@@ -420,7 +420,7 @@ static SEXP run_compiled(SEXP compiled, const struct signature *signature,
   if (!signature->abstract) {
     struct joist_error error;
     const joist_status status =
-        joist_r_run_plan(device, trace->plan, inputs, here, results, &error);
+        joist_r_run_plan(device, trace->plan, inputs, here, results, false, &error);
     joist_r_raise_if(status, &error);
     set_output_names(compiled, signature, device->host, inputs, outputs);
   }

@@ -133,6 +133,8 @@ void joist_r_map_init(void) {
   }
 }
 
+bool joist_r_is_mapped(SEXP payload) { return joist_r_altrep_has(&family, payload); }
+
 void joist_r_map_touch(SEXP payload) {
   if (joist_r_altrep_has(&family, payload)) place_of(payload)->touched = true;
 }

@@ -45,6 +45,9 @@ bool joist_r_view_is(SEXP x);
  * has changed in place. */
 void joist_r_view_changed(SEXP x);
 
+/* Takes the payload from such a vector that nobody uses any more: it is empty then. */
+void joist_r_view_empty(SEXP x);
+
 /* Raises the warnings that methods have recorded, of class joist_view_warning. */
 void joist_r_view_warn(void);
 
