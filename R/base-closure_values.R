@@ -51,7 +51,9 @@ extreme_number <- function(x, largest) {
 }
 
 # R numbers that are doubles, and what stands for such ones while jit() traces.
-is_double <- function(x) is.double(x) || is_number(x) && is_float_dtype(x)
+is_double <- function(x) {
+  is.double(x) && !is.object(x) || is_number(x) && is_float_dtype(x)
+}
 
 # Whether one of two ambiguous f64 takes the dtype of what it meets, as R numbers do.
 double_yields <- function() {
@@ -116,10 +118,10 @@ diagonal_of <- function(x, alone) {
 
 # As base R, with the attributes of the first argument where it is not repeated.
 extremes_of <- function(parts, remove, larger, of_vectors) {
-  check_flag(remove, "na.rm")
   if (!any(vapply(parts, is_tensor, NA))) {
-    return(do.call(of_vectors, c(parts, na.rm = remove)))
+    return(do.call(of_vectors, c(parts, list(na.rm = remove))))
   }
+  check_flag(remove, "na.rm")
   parts <- unname(parts)
   counts <- vapply(parts, length, 1)
   n <- if (any(counts == 0)) 0 else max(counts)

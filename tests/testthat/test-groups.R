@@ -228,31 +228,6 @@ test_that("what no tensor has fails loudly, and names the generic", {
   expect_error(trunc(x, 2), NA)
 })
 
-test_that("base functions that read a vector never read payload bytes as numbers", {
-  x <- nv_tensor(c(3, 1, 2), "f32")
-  readers <- list(
-    stats::median, stats::var, stats::quantile, paste, cut, unlist, outer, crossprod, diff,
-    base::tabulate, as.numeric_version, function(x) sapply(x, identity),
-    function(x) stats::cor(x, x)
-  )
-  for (f in readers) {
-    out <- tryCatch(suppressWarnings(f(x)), error = identity)
-    # A list, strings or an error, but no numbers.
-    expect_false(is.numeric(out), label = deparse1(out)[1])
-  }
-  for (one in list(nv_scalar(3L, "i32"), nv_tensor(2, "f64"), nv_tensor(TRUE))) {
-    expect_error(base::tabulate(one))
-    for (f in list(base::which.max, base::which.min)) {
-      # Versions of R that take an object for its numbers find the one there is.
-      out <- tryCatch(f(one), error = identity)
-      expect_true(inherits(out, "error") || identical(out, 1L))
-    }
-  }
-  # These have numbers of their own to give.
-  expect_identical(rank(x), rank(c(3, 1, 2)))
-  expect_identical(as.vector(table(x)), c(1L, 1L, 1L))
-})
-
 test_that("indexing, combining and transposing work or fail loudly", {
   x <- nv_tensor(c(3, 1, 2), "f32")
   m <- nv_tensor(matrix(1:6, 2), "i16")
