@@ -170,3 +170,12 @@ transform_of <- function(z, inverse) {
   values <- stats::fft(as_array(z, if (is_complex_dtype(z)) "complex" else "double"), inverse)
   like(beside(nv_tensor(values, "c128"), z), type)
 }
+
+needs_truth <- function(name, x) {
+  check <- paste0(name, "()")
+  if (inherits(x, "nv_aval")) check_elements(x, check)
+  stop_trace(
+    as.call(list(as.name(name), quote(x))), check, " needs a value, but a tensor has none while ",
+    "jit() traces the function; use nv_if() or nv_ifelse(), or make the argument static"
+  )
+}

@@ -66,8 +66,7 @@ base_methods_of_qr <- list(
 
 # Base R's are FALSE for what is not a vector.
 base_methods_of_traced <- list(
-  isTRUE = function(x) check_elements(x, "isTRUE()", "nv_if() or nv_ifelse()"),
-  isFALSE = function(x) check_elements(x, "isFALSE()", "nv_if() or nv_ifelse()")
+  isTRUE = function(x) needs_truth("isTRUE", x), isFALSE = function(x) needs_truth("isFALSE", x)
 )
 # nolint end
 

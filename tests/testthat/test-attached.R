@@ -54,7 +54,7 @@ of_vectors <- as.list(expression(
   v %in% 2:3, 2 %in% v, var(v), sd(v), cor(v, v), cov(v, v), rank(v), diag(w), crossprod(w),
   tcrossprod(v, v), w %*% 1:3, crossprod(1:2, w), ifelse(v > 1, v, 0), atan2(v, 1),
   bitwAnd(1:3, 2L), tabulate(1:3), findInterval(v, 1:2), rle(v)$lengths, rowsum(1:3, v),
-  pmax(v, 2), pmin(1:3, v), fft(v), TRUE, "joist_value_error", 2L
+  pmax(v, 2), pmin(1:3, v), fft(v), TRUE, "joist_trace_error", 2L
 ))
 
 # S3 methods that are defined where they are used, and the packages' own.
