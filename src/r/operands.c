@@ -95,14 +95,35 @@ static SEXP names_of_vector(const struct joist_r_marks *marks, const struct jois
   return shape->rank == 1 ? VECTOR_ELT(names, 0) : names;
 }
 
-/* An ordinary vector: its values in the dtype, exactly, in memory that lives until .Call returns. */
-static void read_plain(SEXP x, struct joist_type type, struct joist_r_value *value) {
+static joist_host plain_host(SEXP x) {
   static const joist_host hosts[] = {[LGLSXP] = JOIST_HOST_LOGICAL,
                                      [INTSXP] = JOIST_HOST_INTEGER,
                                      [REALSXP] = JOIST_HOST_DOUBLE,
                                      [CPLXSXP] = JOIST_HOST_COMPLEX};
-  const joist_host host = hosts[TYPEOF(x)];
-  const void *const values = TYPEOF(x) == LGLSXP ? (void *)LOGICAL(x) : joist_r_elements(x);
+  return hosts[TYPEOF(x)];
+}
+
+static const void *values_of(SEXP x) {
+  return TYPEOF(x) == LGLSXP ? (void *)LOGICAL(x) : joist_r_elements(x);
+}
+
+/* The type of an ordinary vector with the attributes of a tensor of `type`. C code of R copies the
+ * attributes of what it computes with: values that the dtype cannot represent are a guess of the
+ * dtype in which R computed them. */
+static struct joist_type type_of_plain(SEXP x, struct joist_type type) {
+  static const joist_dtype own[] = {
+      [LGLSXP] = JOIST_BOOL, [INTSXP] = JOIST_I32, [REALSXP] = JOIST_F64, [CPLXSXP] = JOIST_C128};
+  const joist_dtype dtype = own[TYPEOF(x)];
+  if (type.dtype == dtype ||
+      joist_import_fits(plain_host(x), values_of(x), (size_t)XLENGTH(x), type.dtype))
+    return type;
+  return (struct joist_type){dtype, true};
+}
+
+/* An ordinary vector: its values in the dtype, exactly, in memory that lives until .Call returns. */
+static void read_plain(SEXP x, struct joist_type type, struct joist_r_value *value) {
+  const joist_host host = plain_host(x);
+  const void *const values = values_of(x);
   value->exposed = true;
   value->data = values;
   if ((type.dtype == JOIST_F64 && host == JOIST_HOST_DOUBLE) ||
@@ -131,6 +152,7 @@ static void read_vector(SEXP x, struct joist_r_value *value) {
   value->form = JOIST_R_CONCRETE;
   struct joist_r_viewed viewed;
   if (!joist_r_view_read(x, &viewed) || viewed.dtype != argument->operand.type.dtype) {
+    argument->operand.type = type_of_plain(x, argument->operand.type);
     read_plain(x, argument->operand.type, value);
     return;
   }
@@ -171,6 +193,7 @@ bool joist_r_describe(SEXP x, struct joist_type *type, struct joist_shape *shape
     struct joist_r_marks marks;
     joist_r_read_marks(x, &marks);
     *type = type_of_vector(&marks);
+    if (!joist_r_view_shows(x, type->dtype)) *type = type_of_plain(x, *type);
     shape_of_vector(&marks, XLENGTH(x), shape);
   } else {
     SEXP fields[JOIST_R_AMBIGUOUS + 1];

@@ -460,21 +460,21 @@ static SEXP unwrapped(SEXP x) {
   return ALTREP(x) ? x : R_NilValue;
 }
 
-/* What a caller wrote. The payload stays the same one while it agrees, since this may be one of
- * several reads whose pointers are in use. */
-static void update_payload(SEXP x) {
+/* What a caller wrote; false if it does not fit. The payload stays the same one while it agrees,
+ * since this may be one of several reads whose pointers are in use. */
+static bool update_payload(SEXP x) {
   SEXP payload = R_altrep_data1(x);
   const void *const vmax = vmaxget();
   const size_t bytes = (size_t)length(x) * joist_dtype_size(dtype_of(x));
   void *const now = R_alloc(bytes + 1, 1);
   struct joist_error error;
-  if (!written(x, now, &error)) joist_r_raise(JOIST_ERROR_VALUE, &error);
-  if (TYPEOF(payload) == EXTPTRSXP) {
+  const bool fits = written(x, now, &error);
+  if (fits && TYPEOF(payload) == EXTPTRSXP) {
     SEXP own = PROTECT(joist_r_upload(joist_r_remote_device(payload), dtype_of(x),
                                       (size_t)length(x), now));
     R_set_altrep_data1(x, own);
     UNPROTECT(1);
-  } else if (memcmp(joist_r_elements(payload), now, bytes) != 0) {
+  } else if (fits && memcmp(joist_r_elements(payload), now, bytes) != 0) {
     SEXP own = PROTECT(Rf_allocVector((SEXPTYPE)TYPEOF(payload), XLENGTH(payload)));
     memcpy(joist_r_elements(own), now, bytes);
     keep(x, REPLACED, payload);
@@ -482,6 +482,7 @@ static void update_payload(SEXP x) {
     UNPROTECT(1);
   }
   vmaxset(vmax);
+  return fits;
 }
 
 bool joist_r_view_read(SEXP x, struct joist_r_viewed *viewed) {
@@ -491,9 +492,14 @@ bool joist_r_view_read(SEXP x, struct joist_r_viewed *viewed) {
     if (x == R_NilValue) return false;
   }
   const bool exposed = is_exposed(x);
-  if (exposed && !is_direct(x)) update_payload(x);
+  if (exposed && !is_direct(x) && !update_payload(x)) return false;
   *viewed = (struct joist_r_viewed){R_altrep_data1(x), dtype_of(x), exposed};
   return true;
+}
+
+bool joist_r_view_shows(SEXP x, joist_dtype dtype) {
+  struct joist_r_viewed viewed;
+  return joist_r_view_read(x, &viewed) && viewed.dtype == dtype;
 }
 
 void joist_r_view_changed(SEXP x) {

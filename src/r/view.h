@@ -35,9 +35,12 @@ struct joist_r_viewed {
 };
 
 /* Reads a vector made by joist_r_view(), or a wrapper that R put around one. Returns false for any
- * other object. Brings the payload up to date if a caller may have written to the values; raises
- * joist_value_error if what was written does not fit the dtype. */
+ * other object. Brings the payload up to date if a caller may have written to the values; returns
+ * false, too, if what was written does not fit the dtype: then x is what its values are. */
 bool joist_r_view_read(SEXP x, struct joist_r_viewed *viewed);
+
+/* Whether it reads x, and the dtype is that one. */
+bool joist_r_view_shows(SEXP x, joist_dtype dtype);
 
 /* Whether x itself, not a wrapper around it, was made by joist_r_view(). */
 bool joist_r_view_is(SEXP x);
