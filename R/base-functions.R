@@ -73,7 +73,7 @@
 #' ifelse(m > 2, m, 0)
 #' bitwAnd(nv_tensor(1:3, "ui8"), 2)
 #' nv_tensor(c("9007199254740993", "17"), "i64") %in% "17"
-#' @eval paste(c("@aliases %*%", base_method_aliases()), collapse = " ")
+#' @eval paste(c("@aliases %*% pmin pmax", base_method_aliases()), collapse = " ")
 #' @name base_functions
 NULL
 
