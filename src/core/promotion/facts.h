@@ -18,7 +18,7 @@ typedef enum { JOIST_GUESSES_END, JOIST_GUESSES_STAY, JOIST_GUESSED_FLOATS_STAY 
 
 struct joist_library {
   bool has_guesses;       /* arrays can be of a weak type */
-  joist_dtype_set dtypes; /* that it has */
+  joist_dtype_set dtypes; /* of the library */
   struct {
     joist_guesses guesses;
     /* By dtype, for bool and integers; JOIST_NODE_NONE where it is an error. Floats stay. */

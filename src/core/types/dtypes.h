@@ -1,4 +1,4 @@
-/* What a dtype is: its number, kind, size, range and names. Knows no promotion and no memory. */
+/* The facts about dtypes: kinds, sizes, ranges and names. Knows no promotion and no memory. */
 #ifndef JOIST_CORE_TYPES_DTYPES_H
 #define JOIST_CORE_TYPES_DTYPES_H
 
