@@ -31,7 +31,7 @@ typedef enum {
 /* What the largest bit patterns of a float mean. */
 typedef enum {
   JOIST_SPECIAL_IEEE, /* an exponent of ones: infinities, and NaNs of many bit patterns */
-  JOIST_SPECIAL_FN    /* no infinities; NaN is all ones, which is also what overflows */
+  JOIST_SPECIAL_FN    /* no infinities: all ones is NaN, and so is what overflows */
 } joist_special;
 
 /* Promotion systems speak of four categories: signed and unsigned are one. */
