@@ -270,9 +270,6 @@ as.array.nv_tensor <- function(x, ...) {
 
 #' @export
 as.matrix.nv_tensor <- function(x, ...) {
-  if (ndims(x) > 2L) {
-    stop_joist("joist_shape_error", "a tensor of rank ", ndims(x), " is no matrix; use as_array()")
-  }
   as.matrix(as_array(x))
 }
 

@@ -548,9 +548,11 @@ bool joist_r_is_reusable(const struct joist_r_value *value, joist_dtype dtype,
 SEXP joist_r_same_payload(const struct joist_r_value *value, struct joist_type type,
                           const struct joist_shape *shape) {
   SEXP payload = PROTECT(joist_r_shared_payload(value));
-  SEXP tensor = PROTECT(joist_r_tensor_with(payload, type, shape, joist_r_dim_among(shape, value, 1)));
-  if (joist_shape_equal(shape, &value->argument.shape))
-    joist_r_set_names(tensor, value->names, shape->rank);
-  UNPROTECT(2);
+  SEXP tensor =
+      PROTECT(joist_r_tensor_with(payload, type, shape, joist_r_dim_among(shape, value, 1)));
+  const struct joist_attributes none = {.count = 0};
+  SEXP names = PROTECT(joist_r_names_among(JOIST_OP_RESHAPE, &none, value, 1, shape));
+  joist_r_set_names(tensor, names, shape->rank);
+  UNPROTECT(3);
   return tensor;
 }
