@@ -107,7 +107,7 @@ jit_run <- function(state, f, arguments, static, promotion, policy, device) {
     !(names(arguments) %in% static)
   }
   out <- .Call(joist_r_jit_call, state, arguments, dynamic, promotion, policy, device)
-  if (!is.logical(out)) {
+  if (is_result(out)) {
     return(out)
   }
   old <- set_promotion(promotion, policy)
@@ -120,8 +120,11 @@ jit_run <- function(state, f, arguments, static, promotion, policy, device) {
   compiled <- jit_trace(f, arguments, dynamic)
   .Call(joist_r_jit_store, state, compiled, arguments, dynamic, promotion, policy)
   out <- .Call(joist_r_jit_call, state, arguments, dynamic, promotion, policy, device)
-  if (is.logical(out)) call_eagerly(f, arguments) else out
+  if (is_result(out)) out else call_eagerly(f, arguments)
 }
+
+# C answers with a logical where it has no program, or must not run it.
+is_result <- function(out) !is.logical(out) || is.object(out)
 
 # Within a trace, or with R numbers that do not fit the dtypes of the program. If the function of
 # these is no error it gives R numbers, which as results of a program have to fit, too.
