@@ -180,6 +180,8 @@ void joist_r_map_check(SEXP payload) {
                  shown_path(R_altrep_data1(payload)));
 }
 
+bool joist_r_is_mapped(SEXP payload) { return joist_r_altrep_has(&family, payload); }
+
 void joist_r_map_touch(SEXP payload) {
   if (joist_r_altrep_has(&family, payload)) place_of(payload)->touched = true;
 }

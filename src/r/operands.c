@@ -9,6 +9,8 @@
 #include "r/conditions.h"
 #include "r/device_payload.h"
 #include "r/dtypes.h"
+#include "r/names.h"
+#include "r/mapped.h"
 #include "r/payload.h"
 #include "r/rules.h"
 #include "r/run.h"
@@ -334,6 +336,11 @@ static void read_literal(const struct joist_rules *rules, SEXP x, struct joist_r
     argument->shape.extent[0] = (uint32_t)length;
   }
   argument->operand.rank = argument->shape.rank;
+  if (argument->shape.rank > 0 && joist_r_has_attributes(data)) {
+    struct joist_r_marks marks;
+    joist_r_read_marks(data, &marks);
+    value->names = names_of_vector(&marks, &argument->shape);
+  }
   switch (value->host) {
     case JOIST_HOST_RAW:
       argument->operand.type = (struct joist_type){JOIST_UI8, false};
@@ -360,7 +367,7 @@ void joist_r_read_any(const struct joist_rules *rules, SEXP x, struct joist_r_va
   memset(value, 0, offsetof(struct joist_r_value, argument.shape.extent));
   value->object = x;
   value->payload = value->dim = value->names = R_NilValue;
-  value->exposed = value->leaf = false;
+  value->exposed = value->dying = value->leaf = false;
   value->data = NULL;
   value->argument.operand.has_range = value->argument.operand.whole = false;
   value->argument.value = 0;
@@ -531,10 +538,19 @@ bool joist_r_is_own(const struct joist_r_value *value) {
          value->payload != R_NilValue && !MAYBE_SHARED(value->payload);
 }
 
+bool joist_r_is_reusable(const struct joist_r_value *value, joist_dtype dtype,
+                         const struct joist_shape *shape) {
+  return value->dying && value->argument.operand.type.dtype == dtype &&
+         joist_shape_equal(&value->argument.shape, shape) && joist_r_is_own(value) &&
+         !joist_r_is_mapped(value->payload);
+}
+
 SEXP joist_r_same_payload(const struct joist_r_value *value, struct joist_type type,
                           const struct joist_shape *shape) {
   SEXP payload = PROTECT(joist_r_shared_payload(value));
-  SEXP tensor = joist_r_tensor_with(payload, type, shape, joist_r_dim_among(shape, value, 1));
-  UNPROTECT(1);
+  SEXP tensor = PROTECT(joist_r_tensor_with(payload, type, shape, joist_r_dim_among(shape, value, 1)));
+  if (joist_shape_equal(shape, &value->argument.shape))
+    joist_r_set_names(tensor, value->names, shape->rank);
+  UNPROTECT(2);
   return tensor;
 }

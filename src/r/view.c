@@ -604,6 +604,18 @@ void joist_r_view_changed(SEXP x) {
   }
 }
 
+void joist_r_view_empty(SEXP x) {
+  static SEXP none[JOIST_DTYPE_COUNT];
+  const joist_dtype dtype = dtype_of(x);
+  if (none[dtype] == NULL) {
+    SEXP made = Rf_allocVector(joist_r_payload_type(dtype), 0);
+    R_PreserveObject(made);
+    none[dtype] = made;
+  }
+  R_set_altrep_data1(x, none[dtype]);
+  R_set_altrep_data2(x, notes[dtype][0]);
+}
+
 void joist_r_view_warn(void) {
   for (int reason = 0; reason < JOIST_R_REASONS; reason++) {
     if (lost[reason].count == 0) continue;

@@ -57,6 +57,9 @@ typedef enum {
 /* Records that so many values are shown as NA, to be warned about. */
 void joist_r_view_lose(joist_dtype dtype, size_t count, joist_r_reason reason);
 
+/* Takes the payload from such a vector that nobody uses any more: it is empty then. */
+void joist_r_view_empty(SEXP x);
+
 /* Raises the warnings that methods have recorded, of class joist_view_warning. */
 void joist_r_view_warn(void);
 
