@@ -15,6 +15,7 @@
 #include "r/device_payload.h"
 #include "r/finalizers.h"
 #include "r/ledger.h"
+#include "r/mapped.h"
 #include "r/names.h"
 #include "r/rules.h"
 #include "r/run.h"
@@ -236,7 +237,9 @@ static void check_device(const struct joist_device *device, const struct joist_d
 static const void *elements_on(const struct joist_device *device, SEXP payload) {
   const bool remote = joist_r_is_remote(payload);
   check_device(device, remote ? joist_r_remote_device(payload) : joist_device_at(0));
-  return remote ? joist_r_remote_memory(payload) : joist_r_elements(payload);
+  if (remote) return joist_r_remote_memory(payload);
+  joist_r_map_check(payload);
+  return joist_r_elements(payload);
 }
 
 /* A constant of the program: R's own are copied to a device once. */
