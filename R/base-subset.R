@@ -92,6 +92,12 @@ positions_or_na <- function(index, extent) {
 #' @rdname subset
 #' @export
 `[<-.nv_tensor` <- function(x, ..., value) {
+  if (is.character(value)) {
+    # As in R, which format.pval() relies on.
+    x <- array_of_text(x)
+    x[...] <- value
+    return(x)
+  }
   in_place <- identical(substitute(x), quote(`*tmp*`))
   extents <- shape(x)
   vector <- length(extents) == 1L && ...length() == 1L && !missing(..1)
@@ -117,6 +123,24 @@ positions_or_na <- function(index, extent) {
 is_append <- function(index, extent, value) {
   is.numeric(index) && !is.object(index) && isTRUE(index[1L] == extent + 1) &&
     length(value) %in% c(1L, length(index)) && all(index == extent + seq_along(index))
+}
+
+array_of_text <- function(x) {
+  text <- as_array(x, "character")
+  if (is.null(dim(x))) names(text) <- names(x) else dimnames(text) <- dimnames(x)
+  text
+}
+
+# R lengthens a vector by NA before it assigns a row behind the last one of a data frame. Such values
+# of a dtype without NA are filled before they are read.
+fill_missing <- function(x, indices, value) {
+  fitted <- nv_fill(0, length(value), attr(x, "dtype"))
+  fitted[] <- value
+  marks <- attributes(x)
+  values <- as.vector(unclass(x))
+  values[indices[[1L]]] <- as_array(fitted)
+  attributes(values) <- marks
+  values
 }
 
 # Fields of a tensor are no part of it for its user.

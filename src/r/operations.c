@@ -299,9 +299,29 @@ SEXP joist_r_op3(SEXP name, SEXP a, SEXP b, SEXP c) {
   return apply_plain(elementwise(name, false), 3, operands);
 }
 
+/* R repeats a vector over the columns of a matrix, which its models rely on: so does a tensor
+ * beside a matrix of R with a row for each of its elements. */
+static void repeat_over_columns(const struct joist_r_value *matrix, struct joist_r_value *vector) {
+  struct joist_shape *const shape = &vector->argument.shape;
+  if (matrix->form != JOIST_R_LITERAL || matrix->argument.shape.rank != 2) return;
+  if (vector->form != JOIST_R_CONCRETE || shape->rank != 1) return;
+  if (shape->extent[0] != matrix->argument.shape.extent[0]) return;
+  *shape = (struct joist_shape){2, {shape->extent[0], 1}};
+  vector->argument.operand.rank = 2;
+  vector->names = R_NilValue;
+}
+
 SEXP joist_r_operator(SEXP generic, SEXP lhs, SEXP rhs) {
+  const joist_op op = elementwise(generic, true);
   SEXP operands[] = {lhs, rhs};
-  return apply_plain(elementwise(generic, true), 2, operands);
+  if (joist_r_is_delayed(lhs) || joist_r_is_delayed(rhs))
+    return joist_r_delay_plain(op, operands, 2);
+  const struct joist_rules *const rules = joist_r_rules(R_NilValue);
+  struct joist_r_value values[2];
+  for (size_t k = 0; k < 2; k++) joist_r_read_any(rules, operands[k], &values[k]);
+  repeat_over_columns(&values[0], &values[1]);
+  repeat_over_columns(&values[1], &values[0]);
+  return joist_r_apply(rules, op, values, 2, &no_attributes);
 }
 
 SEXP joist_r_operator1(SEXP generic, SEXP x) {

@@ -496,6 +496,11 @@ bool joist_r_view_read(SEXP x, struct joist_r_viewed *viewed) {
   return true;
 }
 
+bool joist_r_view_exposed(SEXP x) {
+  x = unwrapped(x);
+  return x == R_NilValue || is_exposed(x);
+}
+
 void joist_r_view_changed(SEXP x) {
   if (TYPEOF(R_altrep_data2(x)) == VECSXP && !is_exposed(x))
     R_set_altrep_data2(x, notes[dtype_of(x)][0]);
