@@ -57,6 +57,9 @@
 # A subset by indices with NA, of a dtype that has one: takes the first position for it, and puts
 # NA in the place of what that gives.
 with_missing <- function(x, indices, drop) {
+  if (!has_na(x) && length(indices) == 1L && is_template(indices[[1L]])) {
+    return(template_of(x, length(indices[[1L]])))
+  }
   extents <- if (length(indices) == 1L) length(x) else shape(x)
   positions <- Map(function(index, extent) {
     if (is.null(index)) seq_len(extent) else positions_or_na(as.vector(index), extent)
@@ -69,6 +72,16 @@ with_missing <- function(x, indices, drop) {
   taken <- do.call(`[`, c(list(x), positions, drop = as.logical(drop)))
   taken[which(Reduce(function(a, b) outer(a, b, "|"), missing))] <- NA
   taken
+}
+
+# x[rep(NA_integer_, n)] makes a vector to be filled by assignment (see fill_missing()), which is how
+# dplyr's if_else() and case_when() start. Where the dtype has no NA it cannot be read before.
+is_template <- function(index) is.integer(index) && all(is.na(index))
+
+template_of <- function(x, n) {
+  values <- as_array(x[0L])[rep(NA_integer_, n)]
+  attributes(values) <- list(class = "nv_tensor", dtype = type_name(x))
+  values
 }
 
 # The positions that an index chooses, NA where it is.

@@ -31,7 +31,8 @@ type_string <- function(x) unclass(.Call(joist_r_dtype_of, x))
 
 values_in_r <- function(x, type) {
   if (type == "i64" || type == "ui64") {
-    return(complex(real = plain_values(nv_bitcast_convert(x, "f64"), "f64"), imaginary = 0))
+    bits <- plain_values(nv_bitcast_convert(x, "f64"), "f64")
+    return(complex(real = bits, imaginary = numeric(length(bits))))
   }
   plain_values(x, type)
 }
