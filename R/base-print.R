@@ -52,10 +52,13 @@ print.nv_tensor <- function(x, digits = NULL, max = NULL, ...) {
 
 # The first elements as R prints them best: numbers where R has them, else text.
 head_values <- function(x, n) {
-  if (is_long_integer(x)) {
-    return(noquote(.Call(joist_r_format, x, 0L, n)))
+  out <- if (is_long_integer(x)) {
+    noquote(.Call(joist_r_format, x, 0L, n))
+  } else {
+    .Call(joist_r_as_array, x, NULL, FALSE, n)
   }
-  .Call(joist_r_as_array, x, NULL, FALSE, n)
+  if (ndims(x) == 1L && !is.null(names(x))) names(out) <- names(x)[seq_along(out)]
+  out
 }
 
 # Integers that R would have as doubles, of which it shows seven digits.
@@ -77,15 +80,18 @@ corner_values <- function(x, max) {
   }
   shown <- head_values(x, length(x))
   dim(shown) <- extents
-  if (is.character(shown)) dimnames(shown) <- matrix_labels(extents)
+  dimnames(shown) <- if (is.character(shown)) matrix_labels(x, extents) else dimnames(x)
   shown
 }
 
 # Those that R gives a matrix of numbers: of text it would put the labels of columns to the left.
-matrix_labels <- function(extents) {
-  labels <- vector("list", length(extents))
-  labels[[1L]] <- format(paste0("[", seq_len(extents[1L]), ",]"), justify = "right")
-  labels[[2L]] <- paste0("[,", seq_len(extents[2L]), "]")
+matrix_labels <- function(x, extents) {
+  labels <- dimnames(x)
+  if (is.null(labels)) labels <- vector("list", length(extents))
+  if (is.null(labels[[1L]])) {
+    labels[[1L]] <- format(paste0("[", seq_len(extents[1L]), ",]"), justify = "right")
+  }
+  if (is.null(labels[[2L]])) labels[[2L]] <- paste0("[,", seq_len(extents[2L]), "]")
   labels
 }
 
@@ -111,7 +117,7 @@ format.nv_tensor <- function(x, digits = NULL, ...) {
     format(values, digits = print_digits(x, digits), ...)
   }
   if (length(shape(x)) > 1L) dim(out) <- shape(x)
-  out
+  names_of(x, out)
 }
 
 # Those of format() that mean something for whole numbers.

@@ -127,7 +127,9 @@ as_operand <- function(x) {
 #' @param ... Tensors and R vectors. Vectors are rows for `rbind()` and columns for
 #'   `cbind()`; scalars are repeated.
 #' @param dimension The dimension along which the parts lie.
-#' @param deparse.level,recursive,use.names Ignored.
+#' @param use.names `FALSE` leaves the names out.
+#' @param deparse.level How `rbind()` and `cbind()` label vectors, as in [base::cbind()].
+#' @param recursive Ignored.
 #' @return A tensor of the common dtype of the parts, see [result_dtype()].
 #' @section Errors: `joist_shape_error` when the other extents differ;
 #'   `joist_promotion_error` when there is no common dtype; `joist_value_error` for a part that is
@@ -159,21 +161,69 @@ nv_stack <- function(..., dimension = 1L) {
 #' @rdname nv_concatenate
 #' @export
 c.nv_tensor <- function(..., recursive = FALSE, use.names = TRUE) { # nolint: object_name_linter.
-  .Call(joist_r_concatenate, as_parts(list(...)), 1L, TRUE)
+  given <- list(...)
+  joined <- .Call(joist_r_concatenate, as_parts(given), 1L, TRUE)
+  if (!use.names) {
+    return(unname(joined))
+  }
+  if (is.null(names(given))) joined else with_names(joined, joined_names(given))
+}
+
+# Those that base R gives c(a = x, y): of the arguments and, behind a dot, of their elements.
+joined_names <- function(parts) {
+  names(unlist(lapply(parts, function(part) {
+    stats::setNames(logical(length(part)), if (is.null(dim(part))) names(part))
+  })))
+}
+
+# A tensor with other names (rank 1) or dimnames. While jit() traces, they are those of a constant
+# that takes the elements.
+with_names <- function(x, names) {
+  if (is.null(names)) {
+    return(x)
+  }
+  if (inherits(x, "nv_traced")) {
+    type <- nv_aval(dtype(x), shape(x), ambiguous(x))
+    blank <- nv_fill(FALSE, shape(x), "bool")
+    blank <- with_names(nv_convert(blank, dtype(type), ambiguous(type)), names)
+    blank[] <- x
+    return(blank)
+  }
+  if (is_chunked(x) || !has_data(x)) {
+    return(x)
+  }
+  if (is.null(dim(x))) names(x) <- names else dimnames(x) <- names
+  x
 }
 
 #' @rdname nv_concatenate
 #' @export
-rbind.nv_tensor <- function(..., deparse.level = 1) bind_parts(list(...), 1L)
+rbind.nv_tensor <- function(..., deparse.level = 1) {
+  bind_parts(list(...), 1L, line_labels(substitute(list(...)), deparse.level))
+}
 
 #' @rdname nv_concatenate
 #' @export
-cbind.nv_tensor <- function(..., deparse.level = 1) bind_parts(list(...), 2L)
+cbind.nv_tensor <- function(..., deparse.level = 1) {
+  bind_parts(list(...), 2L, line_labels(substitute(list(...)), deparse.level))
+}
+
+# The labels that base R gives vectors: the names of the arguments, or variables.
+line_labels <- function(call, level) {
+  arguments <- as.list(call)[-1L]
+  labels <- vapply(arguments, function(argument) {
+    if (level == 1 && is.name(argument) || level == 2) deparse1(argument) else ""
+  }, "", USE.NAMES = FALSE)
+  given <- names(arguments)
+  if (is.null(given)) labels else ifelse(nzchar(given), given, labels)
+}
 
 # Lines of a matrix are vectors as long as the matrix, or scalars, which are repeated.
-bind_parts <- function(parts, dimension) {
+bind_parts <- function(parts, dimension, labels) {
+  labels <- labels[!vapply(parts, is.null, NA)]
   parts <- as_parts(parts)
   shapes <- lapply(parts, part_shape)
+  lines <- lengths(shapes) < 2L
   if (any(lengths(shapes) > 2L)) {
     stop_joist("joist_shape_error", "rows and columns have rank 2 at most; use nv_concatenate()")
   }
@@ -185,7 +235,17 @@ bind_parts <- function(parts, dimension) {
     }
     append(if (length(s) == 1L) s else extent, 1L, dimension - 1L)
   })
-  .Call(joist_r_concatenate, parts, dimension, shapes)
+  bound <- .Call(joist_r_concatenate, parts, dimension, shapes)
+  if (!has_data(bound) || is_chunked(bound) || !any(nzchar(labels[lines]))) {
+    return(bound)
+  }
+  all <- dimnames(bound)
+  if (is.null(all)) all <- list(NULL, NULL)
+  of_parts <- if (is.null(all[[dimension]])) character(shape(bound)[dimension]) else all[[dimension]]
+  counts <- vapply(shapes, function(s) s[dimension], 1)
+  of_parts[cumsum(counts)[lines]] <- labels[lines]
+  all[[dimension]] <- of_parts
+  with_names(bound, all)
 }
 
 # What is put together; R numbers stay what they are until the common dtype is known.
@@ -212,6 +272,9 @@ part_shape <- function(x) {
 
 #' @export
 rep.nv_tensor <- function(x, times = 1, length.out = NA, each = 1, ...) {
+  if (!is.null(names(x))) {
+    return(x[rep(seq_along(x), times = times, length.out = length.out, each = each)])
+  }
   flat <- nv_flatten(x)
   if (!identical(as.numeric(each), 1)) {
     flat <- nv_flatten(nv_broadcast_to(nv_unsqueeze(flat, 1L), c(each, length(flat))))
@@ -260,4 +323,4 @@ ends <- function(x, n, first) {
 }
 
 #' @export
-`dim<-.nv_tensor` <- function(x, value) nv_reshape(x, value)
+`dim<-.nv_tensor` <- function(x, value) unname(nv_reshape(x, if (is.null(value)) length(x) else value))

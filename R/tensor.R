@@ -226,6 +226,12 @@ as_array <- function(x, as = NULL) {
   # Without its methods, R prints an integer64 as the doubles whose bits it has.
   if (identical(as, "integer64")) requireNamespace("bit64", quietly = TRUE)
   if (length(extents) > 1L) dim(out) <- extents
+  names_of(x, out)
+}
+
+# The names of a tensor for R values of its shape.
+names_of <- function(x, out) {
+  if (length(dim(out)) > 1L) dimnames(out) <- dimnames(x) else names(out) <- names(x)
   out
 }
 

@@ -5,6 +5,7 @@
 
 #include "r/arguments.h"
 #include "r/conditions.h"
+#include "r/names.h"
 #include "r/operations.h"
 #include "r/payload.h"
 #include "r/rules.h"
@@ -23,8 +24,9 @@ static SEXP read_as(const struct joist_rules *rules, SEXP object, struct joist_r
     const joist_status imported =
         joist_r_import_as(value, type.dtype, JOIST_NA_ERROR, joist_r_elements(payload), &error);
     joist_r_raise_if(imported, &error);
-    SEXP tensor = joist_r_tensor(payload, type, &value->argument.shape);
-    UNPROTECT(1);
+    SEXP tensor = PROTECT(joist_r_tensor(payload, type, &value->argument.shape));
+    joist_r_set_names(tensor, value->names, value->argument.shape.rank);
+    UNPROTECT(2);
     return tensor;
   }
   if (value->leaf) {
@@ -85,6 +87,8 @@ static SEXP place(const struct joist_rules *rules, SEXP part, const struct joist
   (void)joist_shape_count(shape, &count);
   if (value->count == 1 && count != 1) shape = &scalar;
   if (joist_shape_equal(own, shape)) return part;
+  const bool one = value->form == JOIST_R_LITERAL && own->rank == 0; /* c(a = 1) */
+  value->names = one && shape->rank == 1 ? Rf_getAttrib(part, R_NamesSymbol) : R_NilValue;
   if (value->form == JOIST_R_LITERAL || value->form == JOIST_R_ABSTRACT || value->leaf) {
     *own = *shape;
     value->argument.operand.rank = shape->rank;

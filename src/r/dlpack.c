@@ -131,7 +131,7 @@ SEXP joist_r_to_dlpack(SEXP x, SEXP versioned) {
                                  : (void *)joist_dlpack_give(elements, where, dtype, shape, loan));
   joist_loan_release(loan);
   if (R_ExternalPtrAddr(pointer) == NULL) JOIST_R_FAIL(JOIST_E_OUT_OF_MEMORY, .bytes = 0);
-  UNPROTECT(3);
+  UNPROTECT(4);
   return pointer;
 }
 
@@ -202,7 +202,7 @@ static SEXP on_gpu(const struct joist_dl_view *view, int ordinal, SEXP owner) {
   SEXP tensor =
       PROTECT(joist_r_tensor(payload, (struct joist_type){view->dtype, false}, &shape));
   if (view->in_rows) tensor = joist_r_eval(PROTECT(Rf_lang2(Rf_install("nv_transpose"), tensor)));
-  UNPROTECT(view->in_rows ? 4 : 3);
+  UNPROTECT(view->in_rows ? 3 : 2);
   return tensor;
 }
 

@@ -15,6 +15,7 @@
 #include "r/device_payload.h"
 #include "r/finalizers.h"
 #include "r/ledger.h"
+#include "r/names.h"
 #include "r/rules.h"
 #include "r/run.h"
 #include "r/strictness.h"
@@ -88,6 +89,7 @@ struct leaf {
   SEXP object;
   const struct joist_device *device;
   const void *elements;
+  SEXP names;
 };
 
 struct signature {
@@ -96,6 +98,7 @@ struct signature {
   struct leaf *leaves; /* in the order of the arguments */
   uint32_t leaf_count, leaf_capacity;
   bool traced, abstract;
+  bool named; /* a tensor or an R value among the arguments has names */
   unsigned char key_on_stack[KEY_ON_STACK];
   struct leaf leaves_on_stack[LEAVES_ON_STACK];
 };
@@ -127,7 +130,9 @@ static void append_leaf(struct signature *signature, const struct joist_r_value 
   const bool remote = value->form == JOIST_R_REMOTE;
   const struct joist_device *const device =
       remote ? joist_r_remote_device(value->payload) : joist_device_at(0);
-  signature->leaves[signature->leaf_count++] = (struct leaf){value->object, device, value->data};
+  signature->leaves[signature->leaf_count++] = (struct leaf){value->object, device, value->data,
+                                                               value->names};
+  signature->named |= value->names != R_NilValue;
 }
 
 /* The name of element k, empty where there is none. */
@@ -188,7 +193,7 @@ static void make_signature(struct signature *signature, SEXP arguments, SEXP dyn
   signature->leaves = signature->leaves_on_stack;
   signature->leaf_capacity = LEAVES_ON_STACK;
   signature->length = signature->leaf_count = 0;
-  signature->traced = signature->abstract = false;
+  signature->traced = signature->abstract = signature->named = false;
   /* A built-in rule set is its address, a user's its content. */
   if (joist_rules_find(rules->id) == rules) {
     append(signature, &rules, sizeof rules);
@@ -326,6 +331,61 @@ static const struct joist_device *device_of_call(SEXP compiled, const struct sig
   return joist_device_at(0);
 }
 
+/* ---- names of the results ---- */
+
+/* Which values an output is computed from. */
+static bool *needed_values(const struct joist_program *program) {
+  bool *const needed = (bool *)R_alloc(program->value_count + 1, sizeof *needed);
+  memset(needed, 0, (program->value_count + 1) * sizeof *needed);
+  for (uint32_t k = 0; k < program->output_count; k++) needed[program->outputs[k]] = true;
+  for (uint32_t k = program->instruction_count; k-- > 0;) {
+    const struct joist_instruction *const i = &program->instructions[k];
+    for (uint32_t a = 0; needed[i->result] && a < i->operand_count; a++)
+      needed[i->operand[a]] = true;
+  }
+  return needed;
+}
+
+/* Names are not part of a signature: they are followed through the program in each call that has
+ * any, by the function that follows them outside jit(). */
+static void set_output_names(SEXP compiled, const struct signature *signature, bool host,
+                             const void *const *inputs, SEXP outputs) {
+  const struct joist_r_trace *const trace = joist_r_trace_of(compiled);
+  const struct joist_program *const program = &trace->program;
+  SEXP of_constants = VECTOR_ELT(R_ExternalPtrProtected(compiled), JOIST_R_CONSTANT_NAMES);
+  if (!signature->named && of_constants == R_NilValue) return;
+  const bool *const needed = needed_values(program);
+  const void *const vmax = vmaxget();
+  SEXP names = PROTECT(Rf_allocVector(VECSXP, program->value_count));
+  for (uint32_t k = 0; k < program->input_count; k++) {
+    const struct joist_r_source source = trace->sources[k];
+    if (source.kind != JOIST_R_FROM_CONSTANT)
+      SET_VECTOR_ELT(names, source.value, signature->leaves[source.index].names);
+    else if (of_constants != R_NilValue && source.index < (uint32_t)XLENGTH(of_constants))
+      SET_VECTOR_ELT(names, source.value, VECTOR_ELT(of_constants, source.index));
+  }
+  for (uint32_t k = 0; k < program->instruction_count; k++) {
+    const struct joist_instruction *const i = &program->instructions[k];
+    if (!needed[i->result]) continue;
+    struct joist_r_named *const operands =
+        (struct joist_r_named *)R_alloc(i->operand_count + 1, (int)sizeof *operands);
+    for (uint32_t a = 0; a < i->operand_count; a++) {
+      const struct joist_value *const value = &program->values[i->operand[a]];
+      const bool known = host && value->input != JOIST_NO_INPUT;
+      operands[a] = (struct joist_r_named){&value->shape, VECTOR_ELT(names, i->operand[a]),
+                                           value->type.dtype, known ? inputs[value->input] : NULL};
+    }
+    SET_VECTOR_ELT(names, i->result,
+                   joist_r_names_of(i->op, i->attributes, operands, i->operand_count,
+                                    &program->values[i->result].shape));
+    vmaxset(vmax);
+  }
+  for (uint32_t k = 0; k < program->output_count; k++)
+    joist_r_set_names(VECTOR_ELT(outputs, k), VECTOR_ELT(names, program->outputs[k]),
+                      program->values[program->outputs[k]].shape.rank);
+  UNPROTECT(1);
+}
+
 /* The output that stands at a leaf of the template. */
 static SEXP output_of(SEXP leaf, void *outputs) {
   return VECTOR_ELT((SEXP)outputs, INTEGER(leaf)[0]);
@@ -362,6 +422,7 @@ static SEXP run_compiled(SEXP compiled, const struct signature *signature,
     const joist_status status =
         joist_r_run_plan(device, trace->plan, inputs, here, results, &error);
     joist_r_raise_if(status, &error);
+    set_output_names(compiled, signature, device->host, inputs, outputs);
   }
   SEXP filled = joist_r_map_leaves(VECTOR_ELT(R_ExternalPtrProtected(compiled), JOIST_R_TEMPLATE),
                                    output_of, outputs);

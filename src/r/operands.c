@@ -9,6 +9,7 @@
 #include "r/conditions.h"
 #include "r/device_payload.h"
 #include "r/dtypes.h"
+#include "r/names.h"
 #include "r/payload.h"
 #include "r/rules.h"
 #include "r/run.h"
@@ -362,6 +363,11 @@ static void read_literal(const struct joist_rules *rules, SEXP x, struct joist_r
     argument->shape.extent[0] = (uint32_t)length;
   }
   argument->operand.rank = argument->shape.rank;
+  if (argument->shape.rank > 0 && joist_r_has_attributes(data)) {
+    struct joist_r_marks marks;
+    joist_r_read_marks(data, &marks);
+    value->names = names_of_vector(&marks, &argument->shape);
+  }
   switch (value->host) {
     case JOIST_HOST_RAW:
       argument->operand.type = (struct joist_type){JOIST_UI8, false};
@@ -562,7 +568,9 @@ bool joist_r_is_own(const struct joist_r_value *value) {
 SEXP joist_r_same_payload(const struct joist_r_value *value, struct joist_type type,
                           const struct joist_shape *shape) {
   SEXP payload = PROTECT(joist_r_shared_payload(value));
-  SEXP tensor = joist_r_tensor_with(payload, type, shape, joist_r_dim_among(shape, value, 1));
-  UNPROTECT(1);
+  SEXP tensor = PROTECT(joist_r_tensor_with(payload, type, shape, joist_r_dim_among(shape, value, 1)));
+  if (joist_shape_equal(shape, &value->argument.shape))
+    joist_r_set_names(tensor, value->names, shape->rank);
+  UNPROTECT(2);
   return tensor;
 }

@@ -10,6 +10,7 @@
 #include "r/delayed.h"
 #include "r/device_payload.h"
 #include "r/ledger.h"
+#include "r/names.h"
 #include "r/rules.h"
 #include "r/run.h"
 #include "r/strictness.h"
@@ -204,6 +205,12 @@ static SEXP run_eager(joist_op op, const struct joist_r_value *values, size_t n,
     SET_VECTOR_ELT(payloads, r,
                    joist_r_tensor_with(VECTOR_ELT(payloads, r), signature->result[r],
                                        &inference->shape[r], dim));
+  }
+  SEXP names = joist_r_names_among(op, attributes, values, n, &inference->shape[0]);
+  if (names != R_NilValue) {
+    PROTECT(names);
+    joist_r_set_names(VECTOR_ELT(payloads, 0), names, inference->shape[0].rank);
+    UNPROTECT(1);
   }
   UNPROTECT(2);
   return results == 1 ? VECTOR_ELT(payloads, 0) : payloads; /* tensors by now */

@@ -12,6 +12,7 @@
 #include "r/index.h"
 #include "r/ledger.h"
 #include "r/mapped.h"
+#include "r/names.h"
 #include "r/operations.h"
 #include "r/payload.h"
 #include "r/rules.h"
@@ -139,6 +140,50 @@ static void walk_of(const struct joist_r_value *x, const struct selection *selec
 
 /* ---- subsets ---- */
 
+/* The names at the positions of a selection, where the result of that shape has a dim for it. */
+static void set_selected_names(SEXP tensor, const struct joist_r_value *x,
+                               const struct selection *selection,
+                               const struct joist_shape *shape) {
+  if (x->names == R_NilValue || shape->rank == 0 || (selection->linear && x->argument.shape.rank > 1))
+    return;
+  const bool drops = shape->rank != selection->n;
+  SEXP list = PROTECT(joist_r_names_list(shape->rank));
+  for (int d = 0, k = 0; d < selection->n && k < shape->rank; d++)
+    if (!drops || selection->positions[d].count != 1)
+      joist_r_select_names(x, d, &selection->positions[d], list, k++);
+  joist_r_set_names(tensor, joist_r_names_in(list, shape->rank), shape->rank);
+  UNPROTECT(1);
+}
+
+/* Names among the indices as the positions that they have: `indices` or, if there are any, a copy,
+ * to be protected. */
+static SEXP indices_by_number(SEXP indices, const struct joist_r_value *x) {
+  const R_xlen_t n = TYPEOF(indices) == VECSXP ? XLENGTH(indices) : 0;
+  const int rank = x->argument.shape.rank;
+  bool named = false;
+  for (R_xlen_t d = 0; d < n; d++) named |= TYPEOF(VECTOR_ELT(indices, d)) == STRSXP;
+  if (!named || n != rank) return indices;
+  if (x->form == JOIST_R_TRACED)
+    joist_r_stop(JOIST_ERROR_VALUE,
+                 "the names of a tensor are not known while jit() traces; index it by positions");
+  SEXP numbers = PROTECT(Rf_shallow_duplicate(indices));
+  for (int d = 0; d < (int)n; d++) {
+    SEXP index = VECTOR_ELT(indices, d);
+    if (TYPEOF(index) != STRSXP || Rf_isObject(index)) continue;
+    SEXP names = joist_r_names_along(x->names, rank, d);
+    if (names == R_NilValue)
+      joist_r_stop(JOIST_ERROR_VALUE, "dimension %d has no names to be indexed by", d + 1);
+    SEXP found = Rf_match(names, index, 0);
+    SET_VECTOR_ELT(numbers, d, found);
+    for (R_xlen_t k = 0; k < XLENGTH(found); k++)
+      if (INTEGER(found)[k] == 0)
+        joist_r_stop(JOIST_ERROR_VALUE, "there is no name \"%s\" in dimension %d",
+                     Rf_translateCharUTF8(STRING_ELT(index, k)), d + 1);
+  }
+  UNPROTECT(1);
+  return numbers;
+}
+
 static size_t *count_mask(const uint8_t *mask, size_t n) {
   const struct joist_run run = joist_r_run();
   const size_t blocks = joist_mask_blocks(n);
@@ -161,8 +206,13 @@ static SEXP masked(const struct joist_r_value *x, const uint8_t *mask, bool sing
                                    joist_r_elements(payload), &run, &error),
                    &error);
   const struct joist_shape shape = {single ? 0 : 1, {(uint32_t)count}};
-  SEXP tensor = joist_r_tensor(payload, type, &shape);
-  UNPROTECT(1);
+  SEXP tensor = PROTECT(joist_r_tensor(payload, type, &shape));
+  if (!single && x->argument.shape.rank == 1 && x->names != R_NilValue) {
+    struct selection selection = {.n = 1, .mask = mask, .extent = {x->count}};
+    list_mask(&selection);
+    set_selected_names(tensor, x, &selection, &shape);
+  }
+  UNPROTECT(2);
   return tensor;
 }
 
@@ -306,10 +356,17 @@ static SEXP subset(SEXP x, SEXP indices, SEXP drop, SEXP single) {
   struct selection selection;
   bool missing = false;
   const bool has_na = joist_dtype_real(type.dtype) == JOIST_F64 && !one;
+  indices = PROTECT(indices_by_number(indices, &value));
   read_selection(indices, &value, has_na ? &missing : NULL, &selection);
-  if (missing) return R_NilValue;
-  if (selection.mask != NULL && value.form == JOIST_R_CONCRETE)
-    return masked(&value, selection.mask, one);
+  if (missing) {
+    UNPROTECT(1);
+    return R_NilValue;
+  }
+  if (selection.mask != NULL && value.form == JOIST_R_CONCRETE) {
+    SEXP chosen = masked(&value, selection.mask, one);
+    UNPROTECT(1);
+    return chosen;
+  }
   list_mask(&selection);
   struct joist_shape result;
   const size_t count = selected_shape(&selection, dropped, &result);
@@ -318,8 +375,15 @@ static SEXP subset(SEXP x, SEXP indices, SEXP drop, SEXP single) {
     result.rank = 0;
   }
   if (value.form == JOIST_R_TRACED || value.form == JOIST_R_REMOTE || selection.traced)
-    return subset_by_operations(x, &selection, &result);
-  if (value.form == JOIST_R_ABSTRACT) return joist_r_aval(type, &result);
+  {
+    SEXP chosen = subset_by_operations(x, &selection, &result);
+    UNPROTECT(1);
+    return chosen;
+  }
+  if (value.form == JOIST_R_ABSTRACT) {
+    UNPROTECT(1);
+    return joist_r_aval(type, &result);
+  }
   struct joist_walk walk;
   walk_of(&value, &selection, false, false, &walk);
   SEXP payload = PROTECT(joist_r_payload(type.dtype, count));
@@ -328,8 +392,9 @@ static SEXP subset(SEXP x, SEXP indices, SEXP drop, SEXP single) {
   joist_r_raise_if(joist_move(joist_dtype_size(type.dtype), &walk, value.data,
                               joist_r_elements(payload), &run, &error),
                    &error);
-  SEXP tensor = joist_r_tensor(payload, type, &result);
-  UNPROTECT(1);
+  SEXP tensor = PROTECT(joist_r_tensor(payload, type, &result));
+  set_selected_names(tensor, &value, &selection, &result);
+  UNPROTECT(3);
   return tensor;
 }
 
@@ -356,9 +421,10 @@ static SEXP writable(SEXP tensor, const struct joist_r_value *x, const struct se
   joist_r_raise_if(joist_copy_elements(joist_dtype_size(type.dtype), x->count, x->data,
                                        joist_r_elements(payload), &run, &error),
                    &error);
-  tensor = joist_r_tensor_with(payload, type, &x->argument.shape, x->dim);
+  tensor = PROTECT(joist_r_tensor_with(payload, type, &x->argument.shape, x->dim));
+  joist_r_set_names(tensor, x->names, x->argument.shape.rank);
   *out = joist_r_elements(payload);
-  UNPROTECT(1);
+  UNPROTECT(2);
   return tensor;
 }
 
@@ -472,6 +538,7 @@ static SEXP assign(SEXP x, SEXP indices, SEXP value, SEXP in_place, SEXP single)
   if (widened != x) joist_r_read_any(rules, x = widened, &tensor);
   const bool one = joist_r_flag(single, "single"), reuse = joist_r_flag(in_place, "in_place");
   struct selection selection;
+  indices = PROTECT(indices_by_number(indices, &tensor));
   read_selection(indices, &tensor, NULL, &selection);
   SEXP fitted = PROTECT(joist_r_fitted(rules, &tensor, value));
   joist_r_read_any(rules, fitted, &values);

@@ -8,6 +8,7 @@
 #include "r/conditions.h"
 #include "r/dtypes.h"
 #include "r/ledger.h"
+#include "r/names.h"
 #include "r/operands.h"
 #include "r/payload.h"
 #include "r/rules.h"
@@ -23,6 +24,18 @@ joist_na joist_r_na(SEXP na) {
   if (strcmp(text, "error") == 0) return JOIST_NA_ERROR;
   if (strcmp(text, "nan") == 0) return JOIST_NA_NAN;
   joist_r_stop(JOIST_ERROR_VALUE, "`na` must be \"error\" or \"nan\", not \"%s\"", text);
+}
+
+/* A tensor of an R value, with its names unless another shape was asked for. */
+static SEXP made_tensor(const struct joist_r_value *value, SEXP payload, struct joist_type type,
+                        const struct joist_shape *shape) {
+  SEXP tensor = PROTECT(joist_r_tensor(payload, type, shape));
+  const struct joist_shape *const own = &value->argument.shape;
+  const bool one = own->rank == 0 && shape->rank == 1; /* c(a = 1) */
+  SEXP names = PROTECT(one ? Rf_getAttrib(value->object, R_NamesSymbol) : value->names);
+  if (one || joist_shape_equal(own, shape)) joist_r_set_names(tensor, names, shape->rank);
+  UNPROTECT(2);
+  return tensor;
 }
 
 static size_t checked_count(const struct joist_shape *shape) {
@@ -72,7 +85,11 @@ static SEXP made_from_text(SEXP x, joist_dtype dtype, SEXP shape, SEXP ambiguous
   }
   const struct joist_type type = {
       dtype, ambiguous == R_NilValue ? false : joist_r_flag(ambiguous, "ambiguous")};
-  SEXP tensor = joist_r_tensor(payload, type, &wanted);
+  SEXP tensor = PROTECT(joist_r_tensor(payload, type, &wanted));
+  SEXP names = Rf_getAttrib(x, dim == R_NilValue ? R_NamesSymbol : R_DimNamesSymbol);
+  if (shape == R_NilValue) joist_r_set_names(tensor, PROTECT(names), wanted.rank);
+  if (shape == R_NilValue) UNPROTECT(1);
+  UNPROTECT(1);
   UNPROTECT(1);
   return tensor;
 }
@@ -113,12 +130,12 @@ SEXP joist_r_make(SEXP x, SEXP dtype, SEXP shape, SEXP ambiguous, SEXP na, SEXP 
   if (is_payload(&value, type.dtype) &&
       (type.dtype != JOIST_I32 ||
        joist_import_fits(value.host, value.data, value.count, JOIST_I32)))
-    return joist_r_tensor(value.object, type, &wanted);
+    return made_tensor(&value, value.object, type, &wanted);
   SEXP payload = PROTECT(joist_r_payload(type.dtype, value.count));
   const joist_status status =
       joist_r_import_as(&value, type.dtype, policy, joist_r_elements(payload), &error);
   joist_r_raise_if(status, &error);
-  SEXP tensor = joist_r_tensor(payload, type, &wanted);
+  SEXP tensor = made_tensor(&value, payload, type, &wanted);
   UNPROTECT(1);
   return tensor;
 }

@@ -169,8 +169,60 @@ static SEXP room_for_constant(SEXP pointer) {
   return VECTOR_ELT(kept, JOIST_R_CONSTANTS);
 }
 
-static joist_value_id constant_input(SEXP pointer, SEXP payload, struct joist_type type,
+static SEXP names_of_constant(SEXP pointer, uint32_t index) {
+  SEXP names = VECTOR_ELT(R_ExternalPtrProtected(pointer), JOIST_R_CONSTANT_NAMES);
+  return names != R_NilValue && index < (uint32_t)XLENGTH(names)
+             ? VECTOR_ELT(names, (R_xlen_t)index)
+             : R_NilValue;
+}
+
+static void set_names_of_constant(SEXP pointer, uint32_t index, SEXP names) {
+  SEXP kept = R_ExternalPtrProtected(pointer);
+  const R_xlen_t wanted = XLENGTH(VECTOR_ELT(kept, JOIST_R_CONSTANTS));
+  SEXP all = VECTOR_ELT(kept, JOIST_R_CONSTANT_NAMES);
+  if (all == R_NilValue || XLENGTH(all) < wanted) {
+    all = all == R_NilValue ? Rf_allocVector(VECSXP, wanted) : Rf_xlengthgets(all, wanted);
+    SET_VECTOR_ELT(kept, JOIST_R_CONSTANT_NAMES, all);
+  }
+  SET_VECTOR_ELT(all, (R_xlen_t)index, names);
+}
+
+/* Puts a constant behind the others. The program reads it later: nobody may change it in place
+ * meanwhile. */
+static void add_constant(SEXP pointer, SEXP constants, SEXP payload, size_t scalar_bytes) {
+  struct joist_r_trace *const trace = joist_r_trace_of(pointer);
+  const uint32_t index = trace->constant_count;
+  if (index % 64 == 0) {
+    void *const moved = realloc(trace->constant_bytes, 2 * (size_t)index + 64);
+    if (moved == NULL) JOIST_R_FAIL(JOIST_E_OUT_OF_MEMORY);
+    trace->constant_bytes = moved;
+  }
+  SET_VECTOR_ELT(constants, index, payload);
+  trace->constant_bytes[index] = (uint8_t)scalar_bytes;
+  MARK_NOT_MUTABLE(payload);
+  trace->constant_count++;
+}
+
+/* Constants with names are few, and looked for one by one: the same payload may have others. */
+static uint32_t named_constant(SEXP pointer, SEXP payload, SEXP names) {
+  SEXP constants = room_for_constant(pointer);
+  const uint32_t count = joist_r_trace_of(pointer)->constant_count;
+  for (uint32_t k = 0; k < count; k++)
+    if (VECTOR_ELT(constants, k) == payload && names_of_constant(pointer, k) == names) return k;
+  add_constant(pointer, constants, payload, 0);
+  set_names_of_constant(pointer, count, names);
+  return count;
+}
+
+static joist_value_id constant_input(SEXP pointer, SEXP payload, SEXP names, struct joist_type type,
                                      const struct joist_shape *shape) {
+  if (names != R_NilValue) {
+    const uint32_t index = named_constant(pointer, payload, names);
+    return input_of(joist_r_trace_of(pointer),
+                    (struct joist_r_source){JOIST_R_FROM_CONSTANT, index, type.dtype,
+                                            JOIST_DTYPE_NONE, 0, false},
+                    type, shape);
+  }
   SEXP constants = room_for_constant(pointer);
   struct joist_r_trace *const trace = joist_r_trace_of(pointer);
   const uint32_t count = trace->constant_count;
@@ -180,21 +232,13 @@ static joist_value_id constant_input(SEXP pointer, SEXP payload, struct joist_ty
   trace->known_constants =
       grow_table(trace->known_constants, count, &trace->known_constant_capacity, &grown);
   for (uint32_t k = 0; grown && k < count; k++)
-    *constant_place(trace, constants, VECTOR_ELT(constants, k), trace->constant_bytes[k]) = k + 1;
+    if (names_of_constant(pointer, k) == R_NilValue)
+      *constant_place(trace, constants, VECTOR_ELT(constants, k), trace->constant_bytes[k]) = k + 1;
   uint32_t *const place = constant_place(trace, constants, payload, bytes);
   uint32_t index = *place - 1;
   if (*place == 0) {
     index = count;
-    if (index % 64 == 0) {
-      void *const moved = realloc(trace->constant_bytes, 2 * (size_t)index + 64);
-      if (moved == NULL) JOIST_R_FAIL(JOIST_E_OUT_OF_MEMORY);
-      trace->constant_bytes = moved;
-    }
-    SET_VECTOR_ELT(constants, index, payload);
-    trace->constant_bytes[index] = (uint8_t)bytes;
-    /* The program reads it later: nobody may change it in place meanwhile. */
-    MARK_NOT_MUTABLE(payload);
-    trace->constant_count++;
+    add_constant(pointer, constants, payload, bytes);
     *place = index + 1;
   }
   return input_of(
@@ -237,7 +281,7 @@ joist_value_id joist_r_trace_number(SEXP pointer, const struct joist_r_value *va
   if (value->form == JOIST_R_CONCRETE || value->form == JOIST_R_REMOTE) {
     SEXP shared = PROTECT(joist_r_shared_payload(value));
     const joist_value_id number =
-        constant_input(pointer, shared, value->argument.operand.type, shape);
+        constant_input(pointer, shared, value->names, value->argument.operand.type, shape);
     UNPROTECT(1);
     return number;
   }
@@ -246,7 +290,7 @@ joist_value_id joist_r_trace_number(SEXP pointer, const struct joist_r_value *va
   void *const out = joist_r_elements(payload);
   const joist_status status = joist_r_import(value, type.dtype, out, &error);
   joist_r_raise_if(status, &error);
-  const joist_value_id number = constant_input(pointer, payload, type, shape);
+  const joist_value_id number = constant_input(pointer, payload, value->names, type, shape);
   UNPROTECT(1);
   return number;
 }

@@ -38,6 +38,7 @@ struct joist_r_trace {
 /* Elements of the list that the external pointer protects. */
 enum {
   JOIST_R_CONSTANTS,
+  JOIST_R_CONSTANT_NAMES, /* their names; NULL while none has any */
   JOIST_R_TEMPLATE,
   JOIST_R_UPLOADED, /* the constants on the device that the program ran on last */
   JOIST_R_LINES,    /* source references, which instructions count; of bodies, the outermost's */

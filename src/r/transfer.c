@@ -4,6 +4,7 @@
 #include "r/conditions.h"
 #include "r/device_payload.h"
 #include "r/devices.h"
+#include "r/names.h"
 #include "r/payload.h"
 #include "r/rules.h"
 
@@ -42,8 +43,9 @@ static SEXP moved(struct joist_r_value *value, const struct joist_device *device
   SEXP payload = PROTECT(device->host
                              ? joist_r_shared_payload(value)
                              : joist_r_upload(device, type.dtype, count, value->data));
-  SEXP tensor = joist_r_tensor_with(payload, type, &value->argument.shape, value->dim);
-  UNPROTECT(protected + 1);
+  SEXP tensor = PROTECT(joist_r_tensor_with(payload, type, &value->argument.shape, value->dim));
+  joist_r_set_names(tensor, value->names, value->argument.shape.rank);
+  UNPROTECT(protected + 2);
   return tensor;
 }
 
