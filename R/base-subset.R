@@ -57,7 +57,7 @@
 # A subset by indices with NA, of a dtype that has one: takes the first position for it, and puts
 # NA in the place of what that gives.
 with_missing <- function(x, indices, drop) {
-  if (!has_na(x) && length(indices) == 1L && is_template(indices[[1L]])) {
+  if (!has_na(x)) {
     return(template_of(x, length(indices[[1L]])))
   }
   extents <- if (length(indices) == 1L) length(x) else shape(x)
@@ -76,8 +76,6 @@ with_missing <- function(x, indices, drop) {
 
 # x[rep(NA_integer_, n)] makes a vector to be filled by assignment (see fill_missing()), which is how
 # dplyr's if_else() and case_when() start. Where the dtype has no NA it cannot be read before.
-is_template <- function(index) is.integer(index) && all(is.na(index))
-
 template_of <- function(x, n) {
   values <- as_array(x[0L])[rep(NA_integer_, n)]
   attributes(values) <- list(class = "nv_tensor", dtype = type_name(x))

@@ -9,7 +9,7 @@ vec_proxy.nv_tensor <- function(x, ...) {
   if (!is.atomic(x)) {
     return(proxy_without_values(x))
   }
-  if (!is.null(dim(x))) stop_no_column(x)
+  if (!is.null(attr(x, "dim", TRUE))) stop_no_column(x)
   values_in_r(x, type_string(x))
 }
 
@@ -27,8 +27,6 @@ proxy_without_values <- function(x) {
   rep(value, length(x))
 }
 
-type_string <- function(x) unclass(.Call(joist_r_dtype_of, x))
-
 values_in_r <- function(x, type) {
   if (type == "i64" || type == "ui64") {
     bits <- plain_values(nv_bitcast_convert(x, "f64"), "f64")
@@ -41,7 +39,7 @@ values_in_r <- function(x, type) {
 plain_values <- function(x, type = type_string(x)) {
   as <- if (type == "i32") "double"
   values <- .Call(joist_r_as_array, x, as, !is.null(as), Inf)
-  names(values) <- NULL
+  if (!is.null(attributes(values))) attributes(values) <- NULL
   values
 }
 
@@ -50,7 +48,7 @@ vec_restore.nv_tensor <- function(x, to, ...) {
   type <- type_string(to)
   guess <- ambiguous(to)
   wide <- type == "i64" || type == "ui64"
-  if (!has_na(to) && anyNA(if (wide) Im(x) else x)) {
+  if (anyNA(if (wide) Im(x) else x) && !has_na(to)) {
     missing <- if (wide) is.na(Im(x)) else is.na(x) & !is.nan(x)
     # New vectors start as NA and are filled later. Until then this is a tensor without values.
     if (all(missing)) {
@@ -104,13 +102,19 @@ vec_ptype_full.nv_tensor <- function(x, ...) paste0("tensor<", vec_ptype_abbr.nv
 
 common_column <- function(x, y, ...) {
   if (is_tensor(x) && is_tensor(y) && same_type(x, y)) {
-    return(empty_column(dtype(x), ambiguous(x)))
+    return(vec_ptype.nv_tensor(x))
   }
   type <- nv_concatenate(abstract_column(x), abstract_column(y))
   empty_column(dtype(type), ambiguous(type))
 }
 
 same_type <- function(x, y) type_string(x) == type_string(y) && ambiguous(x) == ambiguous(y)
+
+#' @exportS3Method vctrs::vec_ptype
+vec_ptype.nv_tensor <- function(x, ...) {
+  if (ndims(x) > 1L) stop_no_column(x)
+  empty_column(type_string(x), ambiguous(x))
+}
 
 empty_column <- function(dtype, guess) {
   .Call(joist_r_make, logical(), dtype, 0L, guess, "error", NULL)

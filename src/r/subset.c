@@ -347,6 +347,16 @@ static SEXP subset_by_operations(SEXP x, const struct selection *selection,
 }
 
 /* NULL where an index is NA, and so is an element then. */
+/* Whether the only index is of integers that are all NA. */
+static bool is_template(SEXP indices) {
+  if (TYPEOF(indices) != VECSXP || XLENGTH(indices) != 1) return false;
+  SEXP index = VECTOR_ELT(indices, 0);
+  if (TYPEOF(index) != INTSXP || Rf_isObject(index) || XLENGTH(index) == 0) return false;
+  R_xlen_t k = 0;
+  while (k < XLENGTH(index) && INTEGER_ELT(index, k) == NA_INTEGER) k++;
+  return k == XLENGTH(index);
+}
+
 static SEXP subset(SEXP x, SEXP indices, SEXP drop, SEXP single) {
   struct joist_r_value value;
   joist_r_read_any(joist_r_rules(R_NilValue), x, &value);
@@ -356,6 +366,7 @@ static SEXP subset(SEXP x, SEXP indices, SEXP drop, SEXP single) {
   struct selection selection;
   bool missing = false;
   const bool has_na = joist_dtype_real(type.dtype) == JOIST_F64 && !one;
+  if (!one && is_template(indices)) return R_NilValue;
   indices = PROTECT(indices_by_number(indices, &value));
   read_selection(indices, &value, has_na ? &missing : NULL, &selection);
   if (missing) {
@@ -547,7 +558,7 @@ static SEXP assign(SEXP x, SEXP indices, SEXP value, SEXP in_place, SEXP single)
   if (selection.traced) {
     if (one) joist_r_stop(JOIST_ERROR_VALUE, "[[<- needs a known position");
     result = assign_masked(rules, &tensor, &selection, &values);
-    UNPROTECT(2);
+    UNPROTECT(3);
     return result;
   }
   const size_t *before = NULL;
@@ -564,7 +575,7 @@ static SEXP assign(SEXP x, SEXP indices, SEXP value, SEXP in_place, SEXP single)
   result = count == 0 && concrete ? x
            : concrete             ? assign_concrete(x, &tensor, &selection, before, &values, reuse)
                       : assign_by_operations(rules, &tensor, &selection, count, &values);
-  UNPROTECT(2);
+  UNPROTECT(3);
   return result;
 }
 
