@@ -237,7 +237,12 @@ text_or_na <- function(x) {
 }
 
 # Whether the dtype has an NA.
-has_na <- function(x) format(dtype(x)) %in% c("f64", "c128")
+has_na <- function(x) {
+  type <- type_string(x)
+  type == "f64" || type == "c128"
+}
+
+type_string <- function(x) unclass(.Call(joist_r_dtype_of, x))
 
 #' @export
 as.vector.nv_tensor <- function(x, mode = "any") {

@@ -60,6 +60,23 @@ SEXP joist_r_fitted(const struct joist_rules *rules, const struct joist_r_value 
   return made;
 }
 
+SEXP joist_r_widened(const struct joist_rules *rules, const struct joist_r_value *value, SEXP x,
+                     SEXP object) {
+  const struct joist_type own = value->argument.operand.type;
+  if (value->form != JOIST_R_CONCRETE || (!own.ambiguous && own.dtype != JOIST_BOOL)) return x;
+  struct joist_operand operands[] = {value->argument.operand, {.literal = false}};
+  joist_r_operand(object, &operands[1]);
+  const struct joist_attributes none = {.count = 0};
+  struct joist_signature signature;
+  struct joist_error error;
+  struct joist_type common;
+  if (joist_infer(rules, JOIST_OP_UPDATE, operands, 2, &none, &signature, &error) == JOIST_OK ||
+      !joist_promote(rules, own, operands[1].type, &common))
+    return x;
+  struct joist_r_value read = *value;
+  return read_as(rules, x, &read, common);
+}
+
 /* A part in its place: in the shape that it takes first. Scalars stay as they are, and are
  * repeated. */
 static SEXP place(const struct joist_rules *rules, SEXP part, const struct joist_shape *shape,

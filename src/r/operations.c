@@ -312,8 +312,21 @@ SEXP joist_r_apply(const struct joist_rules *rules, joist_op op, struct joist_r_
 
 static const struct joist_attributes no_attributes = {.count = 0};
 
-/* With `may_die`, operands that nobody else has can be written over. */
-static SEXP apply_plain(joist_op op, size_t n, SEXP *operands, bool may_die) {
+/* R repeats a vector over the columns of a matrix, which its models rely on: so does a tensor
+ * beside a matrix of R with a row for each of its elements. */
+static void repeat_over_columns(const struct joist_r_value *matrix, struct joist_r_value *vector) {
+  struct joist_shape *const shape = &vector->argument.shape;
+  if (matrix->form != JOIST_R_LITERAL || matrix->argument.shape.rank != 2) return;
+  if (vector->form != JOIST_R_CONCRETE || shape->rank != 1) return;
+  if (shape->extent[0] != matrix->argument.shape.extent[0]) return;
+  *shape = (struct joist_shape){2, {shape->extent[0], 1}};
+  vector->argument.operand.rank = 2;
+  vector->names = R_NilValue;
+}
+
+/* With `operator`, as R's own operators do it: operands that nobody else has can be written over,
+ * and vectors are repeated over the columns of R's matrices. */
+static SEXP apply_plain(joist_op op, size_t n, SEXP *operands, bool operator) {
   enum { MOST = 3 };
   for (size_t k = 0; k < n; k++)
     if (joist_r_is_delayed(operands[k])) return joist_r_delay_plain(op, operands, n);
@@ -321,7 +334,11 @@ static SEXP apply_plain(joist_op op, size_t n, SEXP *operands, bool may_die) {
   struct joist_r_value values[MOST];
   for (size_t k = 0; k < n; k++) {
     joist_r_read_any(rules, operands[k], &values[k]);
-    values[k].dying = may_die && !MAYBE_SHARED(operands[k]);
+    values[k].dying = operator && !MAYBE_SHARED(operands[k]);
+  }
+  if (operator && n == 2) {
+    repeat_over_columns(&values[0], &values[1]);
+    repeat_over_columns(&values[1], &values[0]);
   }
   return joist_r_apply(rules, op, values, n, &no_attributes);
 }

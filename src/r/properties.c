@@ -6,7 +6,7 @@
 #include "r/devices.h"
 #include "r/dtypes.h"
 #include "r/operands.h"
-#include "r/view.h"
+#include "r/rules.h"
 
 static struct joist_type describe(SEXP x, struct joist_shape *shape) {
   struct joist_type type;
@@ -35,9 +35,10 @@ SEXP joist_r_is_ambiguous(SEXP x) {
 
 SEXP joist_r_device_of(SEXP x) {
   struct joist_shape shape;
-  struct joist_r_viewed viewed;
+  struct joist_r_value value;
   (void)describe(x, &shape);
-  if (TYPEOF(x) == S4SXP || !joist_r_view_read(x, &viewed) || TYPEOF(viewed.payload) != EXTPTRSXP)
-    return R_NilValue;
-  return joist_r_device_object(joist_r_remote_device(viewed.payload)->name);
+  if (TYPEOF(x) == S4SXP) return R_NilValue;
+  joist_r_read_any(joist_r_rules(R_NilValue), x, &value);
+  if (value.form != JOIST_R_REMOTE) return R_NilValue;
+  return joist_r_device_object(joist_r_remote_device(value.payload)->name);
 }
