@@ -169,20 +169,10 @@ is_number <- function(x) inherits(x, "nv_traced") && isTRUE(traced_number(x) < 0
 # versions before 0.2 ----
 
 #' @export
-length.nv_tensor <- function(x) {
-  n <- shape(x)
-  if (length(n) != 1L) {
-    n <- prod(n)
-    if (n <= .Machine$integer.max) n <- as.integer(n)
-  }
-  n
-}
+length.nv_tensor <- function(x) .Call(joist_r_length_of, x)
 
 #' @export
-dim.nv_tensor <- function(x) {
-  extents <- shape(x)
-  if (length(extents) > 1L) extents
-}
+dim.nv_tensor <- function(x) .Call(joist_r_dim_of, x)
 
 #' @export
 is.array.nv_tensor <- function(x) length(shape(x)) > 1L

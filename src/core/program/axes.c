@@ -81,10 +81,12 @@ static void same(uint32_t operand, const struct joist_shape *from, const struct 
     if (from->extent[d] == to->extent[d]) axes[d] = whole(operand, d);
 }
 
-/* Extents of 1 come and go; all others are in their order. */
+/* Extents of 1 come and go; all others are in their order. A row of all elements has no names, as in
+ * R. */
 static void reshaped(const struct joist_shape *from, const struct joist_shape *to,
                      struct joist_axis *axes) {
   int at[JOIST_RANK_MAX], count = 0, d = 0;
+  if (to->rank == 1 && from->rank > 1) return;
   if (joist_shape_equal(from, to)) {
     same(0, from, to, axes);
     return;
