@@ -107,7 +107,7 @@ jit_run <- function(state, f, arguments, static, promotion, policy, device) {
     !(names(arguments) %in% static)
   }
   out <- .Call(joist_r_jit_call, state, arguments, dynamic, promotion, policy, device)
-  if (!is.logical(out)) {
+  if (!is_answer(out)) {
     return(out)
   }
   old <- set_promotion(promotion, policy)
@@ -120,7 +120,7 @@ jit_run <- function(state, f, arguments, static, promotion, policy, device) {
   compiled <- jit_trace(f, arguments, dynamic)
   .Call(joist_r_jit_store, state, compiled, arguments, dynamic, promotion, policy)
   out <- .Call(joist_r_jit_call, state, arguments, dynamic, promotion, policy, device)
-  if (is.logical(out)) call_eagerly(f, arguments) else out
+  if (is_answer(out)) call_eagerly(f, arguments) else out
 }
 
 # Within a trace, or with R numbers that do not fit the dtypes of the program. If the function of
@@ -277,3 +277,7 @@ print.joist_jit <- function(x, ...) {
   }
   invisible(x)
 }
+
+# What C gives in place of a result: TRUE if there is no program for these arguments yet, FALSE if R
+# has to run the function. A bool tensor is a result.
+is_answer <- function(out) is.logical(out) && !is.object(out)

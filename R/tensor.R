@@ -124,10 +124,10 @@ nv_aval <- function(dtype, shape = integer(), ambiguous = FALSE) {
 #'
 #' @param x A tensor.
 #' @return `dtype()` the [`joist_dtype`][as_dtype()], `shape()` and `dim()` an integer
-#'   vector of extents (`dim()` is `NULL` for a scalar), `ndims()` the rank, `ambiguous()`
-#'   whether the dtype is only a guess, `device()` where the data is, `is_tensor()` `TRUE`
-#'   for tensors, `length()` the number of elements.
-#' @section Errors: `joist_value_error` when `x` is no tensor.
+#'   vector of extents (`dim()` is `NULL` for a scalar and a vector, as in base R), `ndims()`
+#'   the rank, `ambiguous()` whether the dtype is only a guess, `device()` where the data is,
+#'   `is_tensor()` `TRUE` for tensors, `length()` the number of elements.
+#' @section Errors: `joist_value_error` if `x` is not a tensor.
 #' @examples
 #' x <- nv_tensor(matrix(1:6, 2), "i16")
 #' dtype(x)
@@ -158,12 +158,6 @@ device <- function(x) {
 #' @rdname shape
 #' @export
 is_tensor <- function(x) inherits(x, "nv_tensor")
-
-stop_not_tensor <- function(x) {
-  stop_joist(
-    "joist_value_error", "expected a tensor, got ", class(x)[1L], "; make one with nv_tensor()"
-  )
-}
 
 # The number of a traced tensor in its trace; negative for R numbers among the arguments.
 traced_number <- function(x) attr(x, "value", TRUE)
@@ -275,9 +269,6 @@ as.array.nv_tensor <- function(x, ...) {
 
 #' @export
 as.matrix.nv_tensor <- function(x, ...) {
-  if (ndims(x) > 2L) {
-    stop_joist("joist_shape_error", "a tensor of rank ", ndims(x), " is no matrix; use as_array()")
-  }
   as.matrix(as_array(x))
 }
 

@@ -15,6 +15,7 @@
 #include "r/device_payload.h"
 #include "r/finalizers.h"
 #include "r/ledger.h"
+#include "r/mapped.h"
 #include "r/names.h"
 #include "r/rules.h"
 #include "r/run.h"
@@ -236,7 +237,9 @@ static void check_device(const struct joist_device *device, const struct joist_d
 static const void *elements_on(const struct joist_device *device, SEXP payload) {
   const bool remote = joist_r_is_remote(payload);
   check_device(device, remote ? joist_r_remote_device(payload) : joist_device_at(0));
-  return remote ? joist_r_remote_memory(payload) : joist_r_elements(payload);
+  if (remote) return joist_r_remote_memory(payload);
+  joist_r_map_check(payload);
+  return joist_r_elements(payload);
 }
 
 /* A constant of the program: R's own are copied to a device once. */
@@ -420,7 +423,7 @@ static SEXP run_compiled(SEXP compiled, const struct signature *signature,
   if (!signature->abstract) {
     struct joist_error error;
     const joist_status status =
-        joist_r_run_plan(device, trace->plan, inputs, here, results, &error);
+        joist_r_run_plan(device, trace->plan, inputs, here, results, false, &error);
     joist_r_raise_if(status, &error);
     set_output_names(compiled, signature, device->host, inputs, outputs);
   }

@@ -11,8 +11,13 @@
 /* A vector of n elements that begin at a place in an open file (see open_file.h), which it keeps
  * open; R_NilValue where the file cannot be mapped. */
 SEXP joist_r_map(SEXP pointer, SEXPTYPE type, uint64_t from, size_t n);
+bool joist_r_is_mapped(SEXP payload);
 /* Notes that a payload, if it is such a vector, may differ from the file from now on. */
 void joist_r_map_touch(SEXP payload);
+/* Whether a payload is such a vector of a file that was truncated since. */
+bool joist_r_map_is_gone(SEXP payload);
+/* Raises joist_value_error if it is. */
+void joist_r_map_check(SEXP payload);
 /* Makes the classes: once, when the library is loaded. */
 void joist_r_map_init(void);
 

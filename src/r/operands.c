@@ -10,6 +10,7 @@
 #include "r/device_payload.h"
 #include "r/dtypes.h"
 #include "r/names.h"
+#include "r/mapped.h"
 #include "r/payload.h"
 #include "r/rules.h"
 #include "r/run.h"
@@ -394,7 +395,7 @@ void joist_r_read_any(const struct joist_rules *rules, SEXP x, struct joist_r_va
   memset(value, 0, offsetof(struct joist_r_value, argument.shape.extent));
   value->object = x;
   value->payload = value->dim = value->names = R_NilValue;
-  value->exposed = value->leaf = false;
+  value->exposed = value->dying = value->leaf = false;
   value->data = NULL;
   value->argument.operand.has_range = value->argument.operand.whole = false;
   value->argument.value = 0;
@@ -565,12 +566,21 @@ bool joist_r_is_own(const struct joist_r_value *value) {
          value->payload != R_NilValue && !MAYBE_SHARED(value->payload);
 }
 
+bool joist_r_is_reusable(const struct joist_r_value *value, joist_dtype dtype,
+                         const struct joist_shape *shape) {
+  return value->dying && value->argument.operand.type.dtype == dtype &&
+         joist_shape_equal(&value->argument.shape, shape) && joist_r_is_own(value) &&
+         !joist_r_is_mapped(value->payload);
+}
+
 SEXP joist_r_same_payload(const struct joist_r_value *value, struct joist_type type,
                           const struct joist_shape *shape) {
   SEXP payload = PROTECT(joist_r_shared_payload(value));
-  SEXP tensor = PROTECT(joist_r_tensor_with(payload, type, shape, joist_r_dim_among(shape, value, 1)));
-  if (joist_shape_equal(shape, &value->argument.shape))
-    joist_r_set_names(tensor, value->names, shape->rank);
-  UNPROTECT(2);
+  SEXP tensor =
+      PROTECT(joist_r_tensor_with(payload, type, shape, joist_r_dim_among(shape, value, 1)));
+  const struct joist_attributes none = {.count = 0};
+  SEXP names = PROTECT(joist_r_names_among(JOIST_OP_RESHAPE, &none, value, 1, shape));
+  joist_r_set_names(tensor, names, shape->rank);
+  UNPROTECT(3);
   return tensor;
 }

@@ -16,6 +16,7 @@ struct joist_r_value {
   /* Concrete or remote: the payload, R_NilValue for the plain form; traced: the trace. */
   SEXP payload;
   bool exposed; /* a caller may write to the elements: do not share the payload */
+  bool dying;   /* nobody else has the object, and its caller is done with it */
   SEXP dim;     /* the dim attribute; R_NilValue if there is none */
   SEXP names;   /* names for rank 1, dimnames for a higher rank; R_NilValue if there are none */
   joist_host host; /* literal */
@@ -64,6 +65,10 @@ SEXP joist_r_shared_payload(const struct joist_r_value *value);
 
 /* Whether the payload is in the memory of this process and only this tensor has it. */
 bool joist_r_is_own(const struct joist_r_value *value);
+/* Whether a result of that type and shape can be written over the elements: the value is dying, and
+ * its payload is memory that joist may write to. */
+bool joist_r_is_reusable(const struct joist_r_value *value, joist_dtype dtype,
+                         const struct joist_shape *shape);
 
 /* The device that operands are on; literals are anywhere. Raises joist_device_error when they
  * are on two. NULL when there are only literals. */

@@ -11,10 +11,14 @@
 #include "r/device_payload.h"
 #include "r/ledger.h"
 #include "r/names.h"
+#include "r/mapped.h"
+#include "r/payload.h"
 #include "r/rules.h"
 #include "r/run.h"
 #include "r/strictness.h"
 #include "r/trace.h"
+#include "r/vector.h"
+#include "r/view.h"
 
 /* ---- operations by name: R keeps one CHARSXP per string ---- */
 
@@ -134,6 +138,25 @@ static const void *elements_for(const struct joist_device *device,
   return joist_r_remote_memory(payload);
 }
 
+/* The operand whose elements an elementwise result is written over; n for none. A recording tells
+ * tensors apart by their payloads. */
+static size_t reused_operand(joist_op op, const struct joist_r_value *values, size_t n,
+                             const struct joist_inference *inference) {
+  const struct joist_operation *const operation = joist_operation(op);
+  if (operation->family != JOIST_FAMILY_ELEMENTWISE || joist_r_recording()) return n;
+  for (size_t k = 0; k < n; k++)
+    if (joist_r_is_reusable(&values[k], inference->signature.result[0].dtype, &inference->shape[0]))
+      return k;
+  return n;
+}
+
+/* A dying operand gives its payload away: to the result, or to the next tensor like it. */
+static void release(const struct joist_r_value *value, bool reused) {
+  if (!value->dying || !joist_r_is_own(value) || joist_r_is_mapped(value->payload)) return;
+  joist_r_view_empty(value->object);
+  if (!reused) joist_r_retire_payload(value->payload);
+}
+
 static SEXP run_eager(joist_op op, const struct joist_r_value *values, size_t n,
                       const struct joist_inference *inference,
                       const struct joist_attributes *attributes) {
@@ -174,14 +197,18 @@ static SEXP run_eager(joist_op op, const struct joist_r_value *values, size_t n,
   joist_value_id outputs[JOIST_RESULTS_MAX];
   void *out[JOIST_RESULTS_MAX];
   SEXP payloads = PROTECT(Rf_allocVector(VECSXP, results));
+  const size_t reused = reused_operand(op, values, n, inference);
   for (uint32_t r = 0; r < results; r++) {
     size_t count = 0;
     (void)joist_shape_count(&inference->shape[r], &count);
     outputs[r] = arity + r;
     slots[arity + r] =
         (struct joist_value){signature->result[r], inference->shape[r], JOIST_NO_INPUT, 0};
-    SET_VECTOR_ELT(payloads, r,
-                   joist_r_payload_on(device, signature->result[r].dtype, count, &out[r]));
+    SEXP payload = reused < n ? values[reused].payload
+                              : joist_r_payload_on(device, signature->result[r].dtype, count,
+                                                   &out[r]);
+    if (reused < n) out[r] = joist_r_elements(payload);
+    SET_VECTOR_ELT(payloads, r, payload);
   }
   struct joist_instruction instruction =
       joist_instruction_of(op, inference, ids, n, attributes, arity);
@@ -196,10 +223,11 @@ static SEXP run_eager(joist_op op, const struct joist_r_value *values, size_t n,
   struct joist_error error;
   joist_status status = joist_plan_make(&program, &plan, &error);
   if (status == JOIST_OK)
-    status = joist_r_run_plan(device, plan, inputs, any_here ? here : NULL, out, &error);
+    status = joist_r_run_plan(device, plan, inputs, any_here ? here : NULL, out, reused < n, &error);
   joist_plan_free(plan);
   joist_r_raise_if(status, &error);
   vmaxset(vmax);
+  for (size_t k = 0; k < n; k++) release(&values[k], k == reused);
   for (uint32_t r = 0; r < results; r++) {
     SEXP dim = joist_r_dim_among(&inference->shape[r], values, (int)n);
     SET_VECTOR_ELT(payloads, r,
@@ -213,7 +241,11 @@ static SEXP run_eager(joist_op op, const struct joist_r_value *values, size_t n,
     UNPROTECT(1);
   }
   UNPROTECT(2);
-  return results == 1 ? VECTOR_ELT(payloads, 0) : payloads; /* tensors by now */
+  if (results > 1) return payloads; /* tensors by now */
+  SEXP tensor = PROTECT(VECTOR_ELT(payloads, 0));
+  SET_VECTOR_ELT(payloads, 0, R_NilValue); /* R counts references: the list must not be one */
+  UNPROTECT(1);
+  return tensor;
 }
 
 static SEXP abstract_results(joist_op op, const struct joist_inference *inference) {
@@ -280,32 +312,6 @@ SEXP joist_r_apply(const struct joist_rules *rules, joist_op op, struct joist_r_
 
 static const struct joist_attributes no_attributes = {.count = 0};
 
-static SEXP apply_plain(joist_op op, size_t n, SEXP *operands) {
-  enum { MOST = 3 };
-  for (size_t k = 0; k < n; k++)
-    if (joist_r_is_delayed(operands[k])) return joist_r_delay_plain(op, operands, n);
-  const struct joist_rules *const rules = joist_r_rules(R_NilValue);
-  struct joist_r_value values[MOST];
-  for (size_t k = 0; k < n; k++) joist_r_read_any(rules, operands[k], &values[k]);
-  return joist_r_apply(rules, op, values, n, &no_attributes);
-}
-
-static joist_op elementwise(SEXP name, bool generic) {
-  return op_of(name, generic, JOIST_FAMILY_ELEMENTWISE);
-}
-
-SEXP joist_r_op1(SEXP name, SEXP x) { return apply_plain(elementwise(name, false), 1, &x); }
-
-SEXP joist_r_op2(SEXP name, SEXP lhs, SEXP rhs) {
-  SEXP operands[] = {lhs, rhs};
-  return apply_plain(elementwise(name, false), 2, operands);
-}
-
-SEXP joist_r_op3(SEXP name, SEXP a, SEXP b, SEXP c) {
-  SEXP operands[] = {a, b, c};
-  return apply_plain(elementwise(name, false), 3, operands);
-}
-
 /* R repeats a vector over the columns of a matrix, which its models rely on: so does a tensor
  * beside a matrix of R with a row for each of its elements. */
 static void repeat_over_columns(const struct joist_r_value *matrix, struct joist_r_value *vector) {
@@ -318,24 +324,51 @@ static void repeat_over_columns(const struct joist_r_value *matrix, struct joist
   vector->names = R_NilValue;
 }
 
-SEXP joist_r_operator(SEXP generic, SEXP lhs, SEXP rhs) {
-  const joist_op op = elementwise(generic, true);
-  SEXP operands[] = {lhs, rhs};
-  if (joist_r_is_delayed(lhs) || joist_r_is_delayed(rhs))
-    return joist_r_delay_plain(op, operands, 2);
+/* With `operator`, as R's own operators do it: operands that nobody else has can be written over,
+ * and vectors are repeated over the columns of R's matrices. */
+static SEXP apply_plain(joist_op op, size_t n, SEXP *operands, bool operator) {
+  enum { MOST = 3 };
+  for (size_t k = 0; k < n; k++)
+    if (joist_r_is_delayed(operands[k])) return joist_r_delay_plain(op, operands, n);
   const struct joist_rules *const rules = joist_r_rules(R_NilValue);
-  struct joist_r_value values[2];
-  for (size_t k = 0; k < 2; k++) joist_r_read_any(rules, operands[k], &values[k]);
-  repeat_over_columns(&values[0], &values[1]);
-  repeat_over_columns(&values[1], &values[0]);
-  return joist_r_apply(rules, op, values, 2, &no_attributes);
+  struct joist_r_value values[MOST];
+  for (size_t k = 0; k < n; k++) {
+    joist_r_read_any(rules, operands[k], &values[k]);
+    values[k].dying = operator && !MAYBE_SHARED(operands[k]);
+  }
+  if (operator && n == 2) {
+    repeat_over_columns(&values[0], &values[1]);
+    repeat_over_columns(&values[1], &values[0]);
+  }
+  return joist_r_apply(rules, op, values, n, &no_attributes);
+}
+
+static joist_op elementwise(SEXP name, bool generic) {
+  return op_of(name, generic, JOIST_FAMILY_ELEMENTWISE);
+}
+
+SEXP joist_r_op1(SEXP name, SEXP x) { return apply_plain(elementwise(name, false), 1, &x, false); }
+
+SEXP joist_r_op2(SEXP name, SEXP lhs, SEXP rhs) {
+  SEXP operands[] = {lhs, rhs};
+  return apply_plain(elementwise(name, false), 2, operands, false);
+}
+
+SEXP joist_r_op3(SEXP name, SEXP a, SEXP b, SEXP c) {
+  SEXP operands[] = {a, b, c};
+  return apply_plain(elementwise(name, false), 3, operands, false);
+}
+
+SEXP joist_r_operator(SEXP generic, SEXP lhs, SEXP rhs) {
+  SEXP operands[] = {lhs, rhs};
+  return apply_plain(elementwise(generic, true), 2, operands, true);
 }
 
 SEXP joist_r_operator1(SEXP generic, SEXP x) {
   const char *const name = joist_r_string(generic, "generic");
-  if (strcmp(name, "-") == 0) return apply_plain(JOIST_OP_NEGATE, 1, &x);
+  if (strcmp(name, "-") == 0) return apply_plain(JOIST_OP_NEGATE, 1, &x, true);
   if (strcmp(name, "+") == 0) return x;
-  return apply_plain(elementwise(generic, true), 1, &x);
+  return apply_plain(elementwise(generic, true), 1, &x, true);
 }
 
 SEXP joist_r_summary(SEXP generic, SEXP x) {

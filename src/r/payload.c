@@ -13,7 +13,49 @@
 #include <R_ext/Rallocators.h>
 #endif
 
+/* ---- payloads that are used again ---- */
+
+enum { RETIRED = 2, RETIRED_BYTES = 8 << 20 /* of each */ };
+
+static SEXP retired(void) {
+  static SEXP list = NULL;
+  if (list == NULL) {
+    list = Rf_allocVector(VECSXP, RETIRED);
+    R_PreserveObject(list);
+  }
+  return list;
+}
+
+void joist_r_retire_payload(SEXP payload) {
+  static int next = 0;
+  const size_t size = joist_r_element_size((SEXPTYPE)TYPEOF(payload));
+  const size_t bytes = (size_t)XLENGTH(payload) * size;
+  if (bytes < JOIST_POOL_MIN || bytes > RETIRED_BYTES) return;
+  PROTECT(payload);
+  SET_VECTOR_ELT(retired(), next, payload);
+  UNPROTECT(1);
+  next = (next + 1) % RETIRED;
+}
+
+static SEXP retired_payload(SEXPTYPE type, R_xlen_t n) {
+  SEXP list = retired();
+  for (int k = 0; k < RETIRED; k++) {
+    SEXP payload = VECTOR_ELT(list, k);
+    if ((SEXPTYPE)TYPEOF(payload) != type || XLENGTH(payload) != n) continue;
+    SET_VECTOR_ELT(list, k, R_NilValue);
+    return payload;
+  }
+  return R_NilValue;
+}
+
+static void forget_retired(void) {
+  for (int k = 0; k < RETIRED; k++) SET_VECTOR_ELT(retired(), k, R_NilValue);
+}
+
+/* ---- collecting ---- */
+
 void joist_r_collect(bool full) {
+  forget_retired();
   static SEXP calls[2] = {NULL, NULL};
   if (calls[full] == NULL) {
     SEXP flag = PROTECT(Rf_ScalarLogical(full));
@@ -31,6 +73,7 @@ void joist_r_collect(bool full) {
 }
 
 void joist_r_free_payloads(void) {
+  forget_retired();
   joist_r_end_loans();
 #if JOIST_R_PAYLOADS_ARE_ALTREP
   joist_r_altrep_payload_free();
@@ -134,21 +177,17 @@ static SEXP allocate_large(SEXPTYPE type, size_t n, size_t bytes) {
 static SEXP allocate_vector(SEXPTYPE type, size_t n, size_t bytes) {
   joist_r_end_loans();
   if (bytes < JOIST_POOL_MIN) return Rf_allocVector(type, (R_xlen_t)n);
+  SEXP again = retired_payload(type, (R_xlen_t)n);
+  if (again != R_NilValue) return again;
   make_room(bytes);
   return allocate_large(type, n, bytes);
 }
 
 SEXPTYPE joist_r_payload_type(joist_dtype dtype) {
-  switch (dtype) {
-    case JOIST_I32:
-      return INTSXP;
-    case JOIST_F64:
-      return REALSXP;
-    case JOIST_C128:
-      return CPLXSXP;
-    default:
-      return RAWSXP;
-  }
+  /* The dtypes whose elements are those of one of R's vectors; others are kept as bytes. */
+  if (dtype == JOIST_I32) return INTSXP;
+  if (dtype == JOIST_F64) return REALSXP;
+  return dtype == JOIST_C128 ? CPLXSXP : RAWSXP;
 }
 
 SEXP joist_r_payload(joist_dtype dtype, size_t n) {

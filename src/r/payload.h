@@ -13,6 +13,10 @@ SEXPTYPE joist_r_payload_type(joist_dtype dtype);
  * allocator that R takes from packages, or as an alternative representation. */
 SEXP joist_r_payload(joist_dtype dtype, size_t n);
 
+/* Takes a payload that nobody refers to any more, to be the next one of its type and length: its
+ * elements are in the caches. Keeps two at most, until the next collection that joist asks for. */
+void joist_r_retire_payload(SEXP payload);
+
 /* R's garbage collector, on all objects or the recent ones. */
 void joist_r_collect(bool full);
 /* Frees the payloads that R has collected and that are not freed yet. */

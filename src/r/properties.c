@@ -11,8 +11,10 @@
 static struct joist_type describe(SEXP x, struct joist_shape *shape) {
   struct joist_type type;
   if (joist_r_describe(x, &type, shape)) return type;
-  joist_r_eval(PROTECT(Rf_lang2(Rf_install("stop_not_tensor"), x))); /* does not return */
-  Rf_error("expected a tensor");
+  SEXP quoted = PROTECT(Rf_lang2(Rf_install("quote"), x));
+  SEXP class = PROTECT(joist_r_eval(PROTECT(Rf_lang2(Rf_install("class"), quoted))));
+  joist_r_stop(JOIST_ERROR_VALUE, "expected a tensor, got %s; make one with nv_tensor()",
+               Rf_translateCharUTF8(STRING_ELT(class, 0)));
 }
 
 SEXP joist_r_dtype_of(SEXP x) {

@@ -1,6 +1,8 @@
 /* Runs plans. */
 #include "r/run.h"
 
+#include <stdint.h>
+
 #include "core/base/threads.h"
 #include "r/interrupt.h"
 #include "r/payload.h"
@@ -17,8 +19,9 @@ static void collect_all(void *unused) {
 
 joist_status joist_r_run_plan(const struct joist_device *device, const struct joist_plan *plan,
                               const void *const *inputs, const bool *here, void *const *outputs,
-                              struct joist_error *error) {
+                              bool in_place, struct joist_error *error) {
   struct joist_run run = joist_r_run();
+  if (in_place) run.stream_from = SIZE_MAX; /* the caches have the elements */
   run.here = here;
   joist_status status = device->run(device, plan, inputs, outputs, &run, error);
   if (status != JOIST_ERROR_MEMORY || device->host) return status;

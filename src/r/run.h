@@ -12,6 +12,6 @@ struct joist_run joist_r_run(void);
  * struct joist_run. */
 joist_status joist_r_run_plan(const struct joist_device *device, const struct joist_plan *plan,
                               const void *const *inputs, const bool *here, void *const *outputs,
-                              struct joist_error *error) JOIST_MUST_CHECK;
+                              bool in_place, struct joist_error *error) JOIST_MUST_CHECK;
 
 #endif

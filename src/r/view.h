@@ -8,9 +8,9 @@
  * Once a caller has a writable pointer, what it wrote is the truth: joist_r_view_read() takes the
  * elements from it, and duplicates and serialized states hold them.
  *
- * The methods raise no error except where R itself does, when memory is exhausted: R calls them with
- * the garbage collector disabled. A value that R's type cannot represent is NA there; the next entry
- * into joist warns about it (joist_r_view_warn()). */
+ * The methods raise no error except where R itself does, when memory is exhausted: R calls them
+ * with the garbage collector disabled. A value that R's type cannot represent is NA there; the next
+ * entry into joist warns about it (joist_r_view_warn()). */
 #ifndef JOIST_R_VIEW_H
 #define JOIST_R_VIEW_H
 
@@ -36,7 +36,8 @@ struct joist_r_viewed {
 
 /* Reads a vector made by joist_r_view(), or a wrapper that R put around one. Returns false for any
  * other object. Brings the payload up to date if a caller may have written to the values; raises
- * joist_value_error if what was written does not fit the dtype. */
+ * joist_value_error if what was written does not fit the dtype, or if the elements were in a file
+ * that was truncated. */
 bool joist_r_view_read(SEXP x, struct joist_r_viewed *viewed);
 
 /* Whether x itself, not a wrapper around it, was made by joist_r_view(). */
@@ -46,6 +47,20 @@ bool joist_r_view_exposed(SEXP x);
 /* Replaces the payload of such a vector, or forgets the values converted from it when the payload
  * has changed in place. */
 void joist_r_view_changed(SEXP x);
+
+/* Why R sees NA where a tensor has no missing value. */
+typedef enum {
+  JOIST_R_UNREPRESENTABLE, /* the type that R sees lacks the value */
+  JOIST_R_FILE_GONE,       /* a mapped file was truncated */
+  JOIST_R_DEVICE_GONE,     /* a device failed */
+  JOIST_R_REASONS
+} joist_r_reason;
+
+/* Records that so many values are shown as NA, to be warned about. */
+void joist_r_view_lose(joist_dtype dtype, size_t count, joist_r_reason reason);
+
+/* Takes the payload from such a vector that nobody uses any more: it is empty then. */
+void joist_r_view_empty(SEXP x);
 
 /* Raises the warnings that methods have recorded, of class joist_view_warning. */
 void joist_r_view_warn(void);
