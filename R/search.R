@@ -59,6 +59,9 @@ match_keys <- function(x) if (is_tensor(x)) mtfrm.nv_tensor(x) else x
 #' @rawNamespace if (getRversion() >= "4.2.0") S3method(mtfrm, nv_tensor)
 mtfrm.nv_tensor <- function(x) {
   check_elements(x, "match()", "nv_match()")
+  if (dtype(x) == "bool") {
+    return(as.vector(x))
+  }
   keys <- if (is_complex_dtype(x)) as.vector(x) else as.vector(x, "double")
   if (!is_int64(x) || !any(abs(keys) >= 2^53)) {
     return(keys)

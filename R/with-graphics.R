@@ -1,5 +1,9 @@
 # Pictures: other plots see the values of a tensor without a method.
 
+#' @importFrom graphics barplot
+#' @export
+barplot.nv_tensor <- function(height, ...) graphics::barplot(as_array(height), ...)
+
 #' @importFrom grDevices as.raster
 #' @export
 as.raster.nv_tensor <- function(x, max = raster_white(x), ...) {
@@ -17,3 +21,9 @@ raster_white <- function(x) {
 
 #' @exportS3Method ggplot2::scale_type
 scale_type.nv_tensor <- function(x) if (dtype(x) == "bool") "discrete" else "continuous"
+
+#' @exportS3Method scales::rescale
+rescale.nv_tensor <- function(x, ...) scales::rescale(as_array(x), ...)
+
+#' @exportS3Method scales::rescale_mid
+rescale_mid.nv_tensor <- function(x, ...) scales::rescale_mid(as_array(x), ...)

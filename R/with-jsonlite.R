@@ -9,7 +9,7 @@ join_jsonlite <- function(package, ...) {
 }
 
 json_of <- function(x, to_json, collapse = TRUE, auto_unbox = FALSE, ...) {
-  far <- is_int64(x) && any(abs(as_array(x, "double")) > 2^53)
+  far <- is_int64(x) && any(abs(as_array(x, "double")) >= 2^53)
   if (!far) {
     return(to_json(as_array(x), collapse = collapse, auto_unbox = auto_unbox, ...))
   }

@@ -182,6 +182,22 @@ vec_cast.nv_tensor.nv_tensor <- function(x, to, ...) {
   converted
 }
 
+# Whether whole numbers are the same in the dtype of `converted`.
+check_exact <- function(x, converted) {
+  if (!is_integer_dtype(x) || is_integer_dtype(converted) || dtype(converted) == "bool") {
+    return(invisible())
+  }
+  back <- nv_convert(converted, dtype(x))
+  bad <- which(as.vector(back != x))
+  if (length(bad) > 0L) {
+    stop_joist(
+      "joist_value_error", format(x[bad[1L]], scientific = FALSE), " at position ", bad[1L],
+      " is not exact in ", format(dtype(converted)), ", the common dtype of the columns; ",
+      "nv_convert() the other column to integers, or both to a dtype that holds their values"
+    )
+  }
+}
+
 promotes <- function(x, to) {
   common <- tryCatch(
     common_dtype(dtype(x), dtype(to), ambiguous(x), ambiguous(to)),

@@ -142,9 +142,9 @@ static void walk_of(const struct joist_r_value *x, const struct selection *selec
 
 /* The names at the positions of a selection, where the result of that shape has a dim for it. */
 static void set_selected_names(SEXP tensor, const struct joist_r_value *x,
-                               const struct selection *selection,
-                               const struct joist_shape *shape) {
-  if (x->names == R_NilValue || shape->rank == 0 || (selection->linear && x->argument.shape.rank > 1))
+                               const struct selection *selection, const struct joist_shape *shape) {
+  if (x->names == R_NilValue || shape->rank == 0 ||
+      (selection->linear && x->argument.shape.rank > 1))
     return;
   const bool drops = shape->rank != selection->n;
   SEXP list = PROTECT(joist_r_names_list(shape->rank));
@@ -394,8 +394,7 @@ static SEXP subset(SEXP x, SEXP indices, SEXP drop, SEXP single) {
     check_single(count);
     result.rank = 0;
   }
-  if (value.form == JOIST_R_TRACED || value.form == JOIST_R_REMOTE || selection.traced)
-  {
+  if (value.form == JOIST_R_TRACED || value.form == JOIST_R_REMOTE || selection.traced) {
     SEXP chosen = subset_by_operations(x, &selection, &result);
     UNPROTECT(1);
     return chosen;
@@ -560,6 +559,16 @@ static SEXP assign(SEXP x, SEXP indices, SEXP value, SEXP in_place, SEXP single)
   struct selection selection;
   indices = PROTECT(indices_by_number(indices, &tensor));
   read_selection(indices, &tensor, NULL, &selection);
+  const size_t *before = NULL;
+  size_t count = 0;
+  if (selection.mask != NULL && tensor.form == JOIST_R_CONCRETE) {
+    before = count_mask(selection.mask, tensor.count);
+    count = before[joist_mask_blocks(tensor.count)];
+    if (count == 0 && !one) { /* the value, such as NA, need not fit */
+      UNPROTECT(2);
+      return x;
+    }
+  }
   SEXP fitted = PROTECT(joist_r_fitted(rules, &tensor, value));
   joist_r_read_any(rules, fitted, &values);
   const bool concrete = tensor.form == JOIST_R_CONCRETE && values.form == JOIST_R_CONCRETE;
@@ -570,12 +579,7 @@ static SEXP assign(SEXP x, SEXP indices, SEXP value, SEXP in_place, SEXP single)
     UNPROTECT(3);
     return result;
   }
-  const size_t *before = NULL;
-  size_t count;
-  if (selection.mask != NULL && concrete) {
-    before = count_mask(selection.mask, tensor.count);
-    count = before[joist_mask_blocks(tensor.count)];
-  } else {
+  if (before == NULL || !concrete) {
     list_mask(&selection);
     count = selected_count(&selection);
   }
