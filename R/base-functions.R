@@ -187,10 +187,6 @@ NULL
   x
 }
 
-#' @rdname base_functions
-#' @export
-subset.nv_tensor <- function(x, subset, ...) x[subset]
-
 # Sums of the rows of each group, as base R, without the names of the groups.
 #' @rawNamespace S3method(rowsum, nv_tensor)
 rowsum.nv_tensor <- function(x, group, reorder = TRUE, na.rm = FALSE, ...) { # nolint
@@ -212,10 +208,6 @@ rowsum.nv_tensor <- function(x, group, reorder = TRUE, na.rm = FALSE, ...) { # n
   }
   do.call(nv_stack, unname(sums))
 }
-
-#' @rdname base_functions
-#' @export
-cut.nv_tensor <- function(x, ...) cut(as.vector(x), ...)
 
 # R's own, of R numbers.
 #' @rdname base_functions
