@@ -28,14 +28,6 @@ SEXP joist_r_shape_of(SEXP x) {
   return joist_r_shape_object(&shape);
 }
 
-SEXP joist_r_length_of(SEXP x) {
-  struct joist_shape shape;
-  size_t count = 0;
-  (void)describe(x, &shape);
-  (void)joist_shape_count(&shape, &count);
-  return count > INT32_MAX ? Rf_ScalarReal((double)count) : Rf_ScalarInteger((int)count);
-}
-
 SEXP joist_r_is_ambiguous(SEXP x) {
   struct joist_shape shape;
   return Rf_ScalarLogical(describe(x, &shape).ambiguous);

@@ -8,8 +8,6 @@
 SEXP joist_r_dtype_of(SEXP x);
 /* An integer vector with an extent for each dim. */
 SEXP joist_r_shape_of(SEXP x);
-/* The number of elements, an integer if it fits. */
-SEXP joist_r_length_of(SEXP x);
 SEXP joist_r_is_ambiguous(SEXP x);
 /* What length() and dim() give: dim is NULL below rank 2. */
 SEXP joist_r_length_of(SEXP x);
