@@ -3,7 +3,7 @@
 #' `[` and `[<-` with R's indices: positive, negative, zero, logical (recycled), a matrix
 #' with a row per element, empty, and tensors of integers or bools. A mask of the tensor's
 #' shape and a single index select in column-major order and give rank 1. `[[` gives one
-#' element, of rank 0.
+#' element, of rank 0 and without a name; `x[1]` keeps rank 1 and the name, also in [jit()].
 #'
 #' While [jit()] traces, an index may be a traced tensor of positions, which are checked when
 #' the program runs (see [nv_gather()]); a traced mask of the tensor's shape can be assigned
