@@ -594,6 +594,11 @@ bool joist_r_view_read(SEXP x, struct joist_r_viewed *viewed) {
   return true;
 }
 
+bool joist_r_view_exposed(SEXP x) {
+  x = unwrapped(x);
+  return x == R_NilValue || is_exposed(x);
+}
+
 /* The view is kept for callers that have a pointer to it. */
 void joist_r_view_changed(SEXP x) {
   SEXP values = values_of(x);

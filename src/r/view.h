@@ -42,6 +42,8 @@ bool joist_r_view_read(SEXP x, struct joist_r_viewed *viewed);
 
 /* Whether x itself, not a wrapper around it, was made by joist_r_view(). */
 bool joist_r_view_is(SEXP x);
+/* Whether a caller may have written to the values of an ALTREP vector. */
+bool joist_r_view_exposed(SEXP x);
 /* Replaces the payload of such a vector, or forgets the values converted from it when the payload
  * has changed in place. */
 void joist_r_view_changed(SEXP x);
