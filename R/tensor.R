@@ -216,7 +216,11 @@ as_array <- function(x, as = NULL) {
 
 # The names of a tensor for R values of its shape.
 names_of <- function(x, out) {
-  if (length(dim(out)) > 1L) dimnames(out) <- dimnames(x) else names(out) <- names(x)
+  if (length(dim(out)) > 1L) {
+    if (!is.null(dimnames(x))) dimnames(out) <- dimnames(x)
+  } else if (!is.null(names(x))) {
+    names(out) <- names(x)
+  }
   out
 }
 

@@ -484,8 +484,14 @@ static SEXP from_state(SEXP class, SEXP saved) {
     if (dtype != JOIST_DTYPE_NONE && (SEXPTYPE)TYPEOF(payload) == joist_r_payload_type(dtype) &&
         !joist_r_has_attributes(payload) &&
         (TYPEOF(payload) != RAWSXP || XLENGTH(payload) % (R_xlen_t)joist_dtype_size(dtype) == 0) &&
-        are_valid(dtype, payload))
-      return joist_r_view(payload, dtype);
+        are_valid(dtype, payload)) {
+      /* R counts references: the list must not be one, or the first assignment would copy. */
+      PROTECT(payload);
+      SET_VECTOR_ELT(saved, 0, R_NilValue);
+      SEXP x = joist_r_view(payload, dtype);
+      UNPROTECT(1);
+      return x;
+    }
   }
   joist_r_stop(JOIST_ERROR_VALUE, "the saved elements of a tensor are damaged");
 }

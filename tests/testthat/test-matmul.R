@@ -243,8 +243,9 @@ test_that("products are tensors by R's operators, and those of the values by bas
   expect_identical(as_array(x %*% x), diag(2))
   expect_identical(as_array(crossprod(x)), diag(2))
   y <- nv_tensor(matrix(c(1.5, 2, -3, 0), 2))
-  expect_identical(as_array(base::`%*%`(x, y)), as_array(y))
-  expect_identical(as_array(base::crossprod(y, y)), crossprod(as_array(y)))
+  plain <- function(x) if (is_tensor(x)) as_array(x) else x # R dispatches them from 4.3 and 4.4 on
+  expect_identical(plain(base::`%*%`(x, y)), as_array(y))
+  expect_identical(plain(base::crossprod(y, y)), crossprod(as_array(y)))
   # What the group generic calls, which older versions of R don't have.
   method <- asNamespace("joist")$matrixOps.nv_tensor
   generic <- function(name) {

@@ -686,8 +686,9 @@ test_that("indices that select more than memory can hold are refused", {
 
 test_that("what is no index, and what does not fit, is named", {
   x <- nv_tensor(1:3)
+  expect_refusal(x["a"], "joist_value_error", "no names")
   no_index <- list(
-    names = "a", list = list(1), factor = factor("a"), Date = Sys.Date(), raw = as.raw(1),
+    list = list(1), factor = factor("a"), Date = Sys.Date(), raw = as.raw(1),
     complex = 1i, "complex numbers" = nv_tensor(1i), symbol = quote(a)
   )
   for (what in names(no_index)) {

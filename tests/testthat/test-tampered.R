@@ -52,10 +52,14 @@ test_that("a result does not change with its operand", {
 
 test_that("saved elements that were changed are read as others, or refused", {
   for (d in dtypes()) {
-    for (n in c(0L, 1L, 5L)) {
+    for (n in c(0L, 3L)) {
       bytes <- serialize(sample_tensor(d, n), NULL, xdr = FALSE)
-      for (at in seq_along(bytes)[-(1:31)]) {
-        for (byte in unique(c(0L, 1L, 255L, bitwXor(as.integer(bytes[at]), 4L)))) {
+      # The list of payload and dtype: what stands for the class, and attributes that are not a
+      # list, end R itself (see tests/fuzz/flips.R).
+      from <- grepRaw(as.raw(c(19, 0, 0, 0, 2, 0, 0, 0)), bytes, fixed = TRUE)
+      for (at in seq(from, grepRaw(charToRaw("class"), bytes, fixed = TRUE) - 16L)) {
+        # 255 would be the type of a reference, whose number R does not check.
+        for (byte in unique(c(0L, 127L, bitwXor(as.integer(bytes[at]), 4L)))) {
           damaged <- replace(bytes, at, as.raw(byte))
           # A length that is now 2^31 is an allocation that R refuses, or takes minutes with.
           size <- max(readBin(damaged[at - 3:0], "integer"), readBin(damaged[at + 0:3], "integer"))

@@ -788,7 +788,7 @@ test_that("a tensor that was taken apart is an error, not a crash", {
   other <- nv_tensor(c(0L, 300L), "i32")
   attr(other, "dtype") <- "ui8"
   expect_refusal(as_array(other), "joist_value_error", c("300", "ui8"))
-  for (object in list(list(), "a", as.raw(1:3), quote(x), function(x) x)) {
+  for (object in list(list(), "a", as.raw(1:3), quote(f(x)), function(x) x)) {
     expect_error(structure(object, class = "nv_tensor", dtype = "i16") + 1L, class = "joist_error")
   }
   expect_error(structure(list(), class = "nv_tensor") + 1L, class = "joist_error")
