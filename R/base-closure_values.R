@@ -21,19 +21,26 @@ means_of <- function(x, remove, dims, means, sums) {
   nv_convert(mean, dtype(type), ambiguous(type))
 }
 
-positions_of <- function(x, per_dimension, names) {
-  check_elements(x, "which()", "nv_ifelse() with a mask")
-  at <- as_array(nv_which(x))
-  if (per_dimension && ndims(x) > 1L) arrayInd(at, shape(x), useNames = names) else at
-}
-
-# The first extreme that is not NaN, or 0.
+# The first extreme that is not NaN: as base R's, a named position or none, unless nobody knows the
+# elements; then 0 for none.
 first_extreme <- function(x, position) {
-  if (!has_nan(x) || length(x) == 0L) {
-    return(position(x))
-  }
   largest <- identical(position, nv_argmax)
-  fused(if (largest) "first_largest" else "first_smallest", extreme_number, x, largest)
+  known <- has_elements(x) && !is_chunked(x)
+  if (known && length(x) == 0L) {
+    return(integer())
+  }
+  at <- if (has_nan(x)) {
+    fused(if (largest) "first_largest" else "first_smallest", extreme_number, x, largest)
+  } else {
+    position(x)
+  }
+  if (!known) {
+    return(at)
+  }
+  at <- as_array(at)
+  at <- at[at > 0L]
+  if (!is.null(names(x))) names(at) <- names(x)[at]
+  at
 }
 
 extreme_number <- function(x, largest) {
@@ -44,7 +51,9 @@ extreme_number <- function(x, largest) {
 }
 
 # R numbers that are doubles, and what stands for such ones while jit() traces.
-is_double <- function(x) is.double(x) || is_number(x) && is_float_dtype(x)
+is_double <- function(x) {
+  is.double(x) && !is.object(x) || is_number(x) && is_float_dtype(x)
+}
 
 # Whether one of two ambiguous f64 takes the dtype of what it meets, as R numbers do.
 double_yields <- function() {
@@ -60,7 +69,7 @@ in_full <- function(x) {
 choose_by <- function(test, yes, no) {
   if (has_elements(test) && !is_tensor(yes) && !is_tensor(no)) {
     truth <- as.logical(test)
-    if (ndims(test) > 1L) dim(truth) <- shape(test)
+    attributes(truth) <- attributes(test)[c("names", "dim", "dimnames")]
     return(base::ifelse(truth, yes, no))
   }
   chosen <- if (is_double(yes) && is_double(no) && double_yields()) {
@@ -75,23 +84,6 @@ choose_by <- function(test, yes, no) {
     )
   }
   chosen
-}
-
-# The names are base R's.
-interval_of <- function(x, vec, rightmost.closed = FALSE, all.inside = FALSE, # nolint
-                        left.open = FALSE, checkSorted = TRUE) { # nolint
-  n <- length(vec)
-  at <- nv_searchsorted(vec, x, if (left.open) "left" else "right")
-  if (n == 0L) {
-    return(at)
-  }
-  if (all.inside) {
-    nv_ifelse(at == 0L, 1L, nv_ifelse(at == n, n - 1L, at))
-  } else if (rightmost.closed) {
-    nv_ifelse(nv_eq(x, vec[[if (left.open) 1L else n]]), if (left.open) 1L else n - 1L, at)
-  } else {
-    at
-  }
 }
 
 # Base R's functions of bits read whole numbers in double as integers.
@@ -122,4 +114,68 @@ diagonal_of <- function(x, alone) {
       "see nv_diag() and nv_eye()")
   }
   nv_diag(x)
+}
+
+# As base R, with the attributes of the first argument where it is not repeated.
+extremes_of <- function(parts, remove, larger, of_vectors) {
+  if (!any(vapply(parts, is_tensor, NA))) {
+    return(do.call(of_vectors, c(parts, list(na.rm = remove))))
+  }
+  check_flag(remove, "na.rm")
+  parts <- unname(parts)
+  counts <- vapply(parts, length, 1)
+  n <- if (any(counts == 0)) 0 else max(counts)
+  first <- parts[[1L]]
+  if (any(!counts %in% c(1, n)) || length(unique(lapply(parts[counts > 1], part_shape))) > 1L) {
+    parts <- lapply(parts, repeated, n)
+  }
+  either <- if (remove) function(a, b) number_of(a, b, larger) else larger
+  out <- Reduce(either, parts)
+  extents <- if (counts[1L] == n) part_shape(first) else n
+  if (!identical(as.integer(extents), shape(out)) && prod(extents) == n) {
+    out <- nv_reshape(out, extents)
+  }
+  if (!has_elements(out) || is_chunked(out)) {
+    return(out)
+  }
+  named <- if (ndims(out) > 1L) "dimnames" else "names"
+  wanted <- if (counts[1L] == n) attr(first, named, TRUE)
+  if (!identical(attr(out, named, TRUE), wanted)) attr(out, named) <- wanted
+  out
+}
+
+repeated <- function(part, n) {
+  if (is_tensor(part)) {
+    return(rep(nv_flatten(part), length.out = n))
+  }
+  dim(part) <- NULL
+  rep(part, length.out = n)
+}
+
+# The other operand in the place of NaN.
+number_of <- function(a, b, larger) {
+  nv_ifelse(nv_is_nan(a), b, nv_ifelse(nv_is_nan(b), a, larger(a, b)))
+}
+
+rank_of <- function(x, na.last, ties.method) { # nolint: object_name_linter.
+  keys <- xtfrm(x)
+  names(keys) <- names(x)
+  base::rank(keys, na.last, ties.method)
+}
+
+# Base R's, in the complex dtype of the mean.
+transform_of <- function(z, inverse) {
+  check_elements(z, "fft()")
+  type <- nv_mul(nv_mean(none_of(z)), nv_aval("c64", integer(), TRUE))
+  values <- stats::fft(as_array(z, if (is_complex_dtype(z)) "complex" else "double"), inverse)
+  like(beside(nv_tensor(values, "c128"), z), type)
+}
+
+needs_truth <- function(name, x) {
+  check <- paste0(name, "()")
+  if (inherits(x, "nv_aval")) check_elements(x, check)
+  stop_trace(
+    as.call(list(as.name(name), quote(x))), check, " needs a value, but a tensor has none while ",
+    "jit() traces the function; use nv_if() or nv_ifelse(), or make the argument static"
+  )
 }

@@ -187,10 +187,6 @@ NULL
   x
 }
 
-#' @rdname base_functions
-#' @export
-subset.nv_tensor <- function(x, subset, ...) x[subset]
-
 # Sums of the rows of each group, as base R, without the names of the groups.
 #' @rawNamespace S3method(rowsum, nv_tensor)
 rowsum.nv_tensor <- function(x, group, reorder = TRUE, na.rm = FALSE, ...) { # nolint
@@ -212,10 +208,6 @@ rowsum.nv_tensor <- function(x, group, reorder = TRUE, na.rm = FALSE, ...) { # n
   }
   do.call(nv_stack, unname(sums))
 }
-
-#' @rdname base_functions
-#' @export
-cut.nv_tensor <- function(x, ...) cut(as.vector(x), ...)
 
 # R's own, of R numbers.
 #' @rdname base_functions
@@ -252,3 +244,7 @@ as.table.nv_tensor <- function(x, ...) as.table(as.array(x), ...)
 #' @importFrom stats as.ts
 #' @export
 as.ts.nv_tensor <- function(x, ...) stats::as.ts(as_array(x), ...)
+
+# In double, whatever the precision of the dtype.
+#' @export
+cut.nv_tensor <- function(x, ...) cut(as.vector(x), ...)

@@ -26,6 +26,13 @@ Ops.nv_tensor <- function(e1, e2) {
   }
 }
 
+# From R 4.3 on R asks which of two methods to take: that of tensors, which reads 64-bit integers of
+# bit64, and says of others what to call first.
+#' @rawNamespace if (getRversion() >= "4.3.0") S3method(chooseOpsMethod, nv_tensor)
+chooseOpsMethod.nv_tensor <- function(x, y, mx, my, cl, reverse) { # nolint: object_name_linter.
+  !is.data.frame(y)
+}
+
 # The functions of the group that have one argument and are one operation.
 #' @rawNamespace S3method("abs", nv_tensor, math_function)
 #' @rawNamespace S3method("sign", nv_tensor, math_function)
@@ -66,19 +73,17 @@ Math.nv_tensor <- function(x, ...) {
     return(scan_dim(.Generic, x, NULL, NULL))
   }
   switch(.Generic,
-    signif = nv_signif(x),
-    trigamma = nv_trigamma(x),
+    signif = same_names(nv_signif(x), x),
+    trigamma = same_names(nv_trigamma(x), x),
     .Call(joist_r_operator1, .Generic, x)
   )
 }
 
 # round(), signif() and log() have a second argument; trunc() ignores others.
 math_with_arguments <- function(generic, x, ...) {
-  if (generic == "round") {
-    return(nv_round(x, ...))
-  }
-  if (generic == "signif") {
-    return(nv_signif(x, ...))
+  if (generic %in% c("round", "signif")) {
+    given <- lapply(list(...), function(digits) if (is_tensor(digits)) as.vector(digits) else digits)
+    return(do.call(if (generic == "round") nv_round else nv_signif, c(list(x), given)))
   }
   if (generic == "trunc") {
     return(nv_trunc(x))

@@ -100,7 +100,7 @@ directions <- function(given, like, name) {
   at <- 0L
   map_leaves(like, function(leaf) {
     at <<- at + 1L
-    direction <- as_operand(own[[at]])
+    direction <- as_exact_operand(own[[at]])
     if (!identical(shape(direction), shape(leaf))) {
       stop_joist(
         "joist_shape_error", "tensor ", at, " of `", name, "` has shape ", shape_text(direction),

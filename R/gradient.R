@@ -16,8 +16,9 @@
 #' @return `gradient()`: a function of the arguments of `f`, which gives a named list with an entry
 #'   for each argument in `wrt`, of the structure, dtypes and shapes of the argument.
 #'   `value_and_gradient()`: a function which gives a list of `value` and of that list, `grad`.
-#' @section Dtypes: A gradient has the dtype, the ambiguity and the shape of what it is by. What
-#'   flows back is never promoted by the rules in force: where `f` promotes an operand the
+#' @section Dtypes: A gradient has the dtype, the ambiguity and the shape of the argument. R numbers
+#'   of type double keep their exact value: derivatives with respect to them are computed in the
+#'   dtype that they meet, or in `f64`, and are an ambiguous `f64`. What flows back is never promoted by the rules in force: where `f` promotes an operand the
 #'   derivative is computed in the common dtype, summed over what was broadcast, and rounded once to
 #'   the dtype of the operand. So an `f16` weight in an `f32` loss has an `f16` gradient. The
 #'   gradients of several uses of a value are added in its dtype. Conversion to an integer or bool
@@ -148,7 +149,7 @@ in_trace <- function(compute, arguments, dynamic) {
   if (tracing$depth > 0L) {
     return(compute(arguments))
   }
-  arguments[dynamic] <- lapply(arguments[dynamic], map_leaves, as_operand)
+  arguments[dynamic] <- lapply(arguments[dynamic], map_leaves, as_exact_operand)
   dynamic <- seq_along(arguments) %in% dynamic | vapply(arguments, is_tensor, NA)
   state <- .Call(joist_r_jit_state, 1L)
   # The names of the arguments are not those of `compute`, which takes them in one list.
@@ -159,6 +160,11 @@ in_trace <- function(compute, arguments, dynamic) {
     stop_joist("joist_value_error", "the operations of a gradient cannot be recorded")
   }
   result
+}
+
+# as_operand(), but an R double stays exact until it meets a dtype, if the rules in force let it.
+as_exact_operand <- function(x) {
+  if (is_double(x) && double_yields()) in_full(x) else as_operand(x)
 }
 
 name_like <- function(x, template) stats::setNames(x, names(template))
@@ -190,7 +196,7 @@ leaves_of <- function(x) {
 # Float tensors under names of their own, so that nothing else depends on them.
 mark_leaves <- function(x, label) {
   map_leaves(x, function(leaf) {
-    leaf <- as_operand(leaf)
+    leaf <- as_exact_operand(leaf)
     if (!is_float_dtype(leaf)) {
       stop_joist(
         "joist_dtype_error", label, " is differentiated by and must be float, not ",

@@ -8,7 +8,7 @@
 #'
 #' Both operands are compared as by [nv_eq()]: integers exactly, with one another and with R
 #' numbers, others in their common dtype. [match()] and `%in%` take tensors, too, and give R
-#' vectors; [findInterval()] calls `nv_searchsorted()`.
+#' vectors; they compare tensors with character vectors as text.
 #'
 #' @param x,values A tensor, or R numbers.
 #' @param table A tensor of any shape, or R numbers.
@@ -51,11 +51,40 @@ nv_searchsorted <- function(sorted, values, side = "left") {
   .Call(joist_r_operation, "searchsorted", list(sorted, values), list(right = right))
 }
 
-# What match() and %in% compare: vectors of base R.
-match_keys <- function(x) if (is_tensor(x)) mtfrm.nv_tensor(x) else x
+# As base R: a known position for each element of `x`, `nomatch` where there is none. Numbers compare
+# as by nv_eq(), all else as text.
+#' @exportS3Method bit64::match
+match.nv_tensor <- function(x, table, nomatch = NA_integer_, incomparables = NULL) {
+  for (part in list(x, table)) if (is_tensor(part)) check_elements(part, "match()", "nv_match()")
+  plain <- is.null(incomparables) || isFALSE(incomparables)
+  if (!plain || !are_numbers(x) || !are_numbers(table)) {
+    keys <- match_texts(x, table)
+    return(base::match(keys[[1L]], keys[[2L]], nomatch, incomparables))
+  }
+  at <- as.vector(as_array(nv_compute(nv_match(in_a_row(x), in_a_row(table)))))
+  at[at == 0L] <- as.integer(nomatch)
+  at
+}
 
-# Where doubles would round 64-bit integers these are complex numbers: the nearest double, and what
-# is left of the integer, which is 0 in the numbers that they are compared with.
+#' @rawNamespace S3method(bit64::"%in%", nv_tensor)
+`%in%.nv_tensor` <- function(x, table) match.nv_tensor(x, table, 0L) > 0L
+
+are_numbers <- function(x) {
+  is_tensor(x) || is.atomic(x) && !is.null(x) && !is.character(x) &&
+    (!is.object(x) || inherits(x, c("integer64", "float32")))
+}
+
+in_a_row <- function(x) if (is_tensor(x)) nv_flatten(x) else x
+
+# Tensors as text where the other one is text, too, or has levels; else as base R compares them.
+match_texts <- function(x, table) {
+  texts <- any(vapply(list(x, table), function(part) is.character(part) || is.factor(part), NA))
+  as <- if (texts) as.character else mtfrm.nv_tensor
+  lapply(list(x, table), function(part) if (is_tensor(part)) as(part) else part)
+}
+
+# What base::match() compares, which sees one operand at a time: doubles or, where these would not
+# be exact, text. Shorter numbers are written as base R writes the doubles that they may meet.
 #' @rawNamespace if (getRversion() >= "4.2.0") S3method(mtfrm, nv_tensor)
 mtfrm.nv_tensor <- function(x) {
   check_elements(x, "match()", "nv_match()")
@@ -63,26 +92,12 @@ mtfrm.nv_tensor <- function(x) {
     return(as.vector(x))
   }
   keys <- if (is_complex_dtype(x)) as.vector(x) else as.vector(x, "double")
-  if (!is_int64(x) || !any(abs(keys) >= 2^53)) {
+  large <- is_int64(x) & abs(keys) >= 1e15
+  if (!any(large)) {
     return(keys)
   }
-  nearest <- nv_convert(nv_convert(x, "f64"), dtype(x))
-  rest <- as.vector(nv_convert(x, "i64") - nv_convert(nearest, "i64"), "double")
-  # The limit of the dtype is no element of it: `nearest` is 1 less there.
-  rest <- rest - (keys == if (dtype(x) == "i64") 2^63 else 2^64)
-  complex(real = keys, imaginary = rest)
+  ifelse(large, as.character(x), as.character(keys))
 }
-
-# bit64 has generics of its own, which are found first where it is attached.
-
-#' @exportS3Method bit64::match
-match.nv_tensor <- function(x, table, ...) base::match(match_keys(x), match_keys(table), ...)
-
-#' @rawNamespace S3method(bit64::"%in%", nv_tensor)
-`%in%.nv_tensor` <- function(x, table) base::match(match_keys(x), match_keys(table), 0L) > 0L
-
-#' @exportS3Method bit64::rank
-rank.nv_tensor <- function(x, ...) base::rank(xtfrm(x), ...)
 
 #' @exportS3Method bit64::rowSums
 rowSums.nv_tensor <- function(x, na.rm = FALSE, dims = 1L) { # nolint: object_name_linter.

@@ -60,6 +60,9 @@ sort.nv_tensor <- function(x, decreasing = FALSE, na.last = NA, # nolint: object
   if (isTRUE(list(...)$index.return)) {
     stop_joist("joist_value_error", "sort() of tensors gives no positions; see nv_order()")
   }
+  if (has_elements(x) && ndims(x) == 1L && !is.null(names(x))) {
+    return(x[order(x, decreasing = decreasing, na.last = na.last)])
+  }
   sorted <- nv_sort(x, decreasing = decreasing)
   if (isTRUE(na.last) || !has_elements(sorted) || !is_float_dtype(x)) {
     return(sorted)
@@ -103,7 +106,8 @@ xtfrm.nv_tensor <- function(x) {
 check_elements <- function(x, what, instead = NULL) {
   if (!has_elements(x)) {
     stop_joist(
-      "joist_value_error", what, " of a tensor depends on its values, which are not known ",
+      "joist_value_error", what, " of a tensor ", if (grepl(" and ", what)) "depend" else "depends",
+      " on its values, which are not known ",
       if (inherits(x, "nv_traced")) "while jit() traces" else "of an nv_aval",
       if (!is.null(instead)) paste0("; use ", instead)
     )

@@ -220,7 +220,7 @@ quantile.nv_tensor <- function(x, probs = seq(0, 1, 0.25), na.rm = FALSE, names 
 # The elements that are not NaN, in a row; all of them where there can be none.
 numbers_of <- function(x, remove) {
   check_flag(remove, "na.rm")
-  if (remove && has_nan(x)) na.omit.nv_tensor(x) else x
+  if (remove && has_nan(x)) x[!is.na(x)] else x
 }
 
 quantiles <- function(x, probs, dims, drop, single, type) {

@@ -169,20 +169,10 @@ is_number <- function(x) inherits(x, "nv_traced") && isTRUE(traced_number(x) < 0
 # versions before 0.2 ----
 
 #' @export
-length.nv_tensor <- function(x) {
-  n <- shape(x)
-  if (length(n) != 1L) {
-    n <- prod(n)
-    if (n <= .Machine$integer.max) n <- as.integer(n)
-  }
-  n
-}
+length.nv_tensor <- function(x) .Call(joist_r_length_of, x)
 
 #' @export
-dim.nv_tensor <- function(x) {
-  extents <- shape(x)
-  if (length(extents) > 1L) extents
-}
+dim.nv_tensor <- function(x) .Call(joist_r_dim_of, x)
 
 #' @export
 is.array.nv_tensor <- function(x) length(shape(x)) > 1L
@@ -257,8 +247,14 @@ as.vector.nv_tensor <- function(x, mode = "any") {
 # A scalar for each element.
 #' @export
 as.list.nv_tensor <- function(x, ...) {
-  flat <- nv_flatten(x)
-  lapply(seq_along(flat), function(k) flat[[k]])
+  names <- if (ndims(x) == 1L) names(x)
+  if (has_elements(x) && !is_chunked(x)) {
+    parts <- .Call(joist_r_pieces, x, integer(), 1, length(x))
+  } else {
+    flat <- nv_flatten(x)
+    parts <- lapply(seq_along(flat), function(k) flat[[k]])
+  }
+  if (is.null(names)) parts else stats::setNames(parts, names)
 }
 
 #' @export
@@ -273,7 +269,7 @@ as.matrix.nv_tensor <- function(x, ...) {
 }
 
 #' @export
-as.double.nv_tensor <- function(x, ...) as.vector.nv_tensor(x, "double")
+as.double.nv_tensor <- function(x, ...) .Call(joist_r_as_array, x, "double", TRUE, Inf)
 
 #' @export
 as.integer.nv_tensor <- function(x, ...) {

@@ -5,6 +5,7 @@
     registerS3method("matrixOps", "nv_tensor", matrixOps.nv_tensor)
   }
   when_loaded("BiocGenerics", join_generics)
+  when_loaded("MatrixGenerics", join_matrix_generics)
   when_loaded("DelayedArray", join_delayed_array)
   when_loaded("jsonlite", join_jsonlite)
   join_positron()
@@ -14,26 +15,52 @@ when_loaded <- function(package, f) {
   if (isNamespaceLoaded(package)) f(package) else setHook(packageEvent(package, "onLoad"), f)
 }
 
-# BiocGenerics has generics of its own for some of these functions.
+# BiocGenerics and MatrixGenerics have generics of their own for some of these functions.
 join_generics <- function(package, ...) {
   where <- new.env(parent = topenv())
   assign(".packageName", "joist", envir = where)
   set_base_methods(where, asNamespace(package))
 }
 
-# What another package has attached under the name of one of the generics stays in reach.
+# Those of MatrixGenerics that joist does not compute see R's numbers.
+join_matrix_generics <- function(package, ...) {
+  join_generics(package)
+  where <- new.env(parent = topenv())
+  assign(".packageName", "joist", envir = where)
+  namespace <- asNamespace(package)
+  for (name in setdiff(grep("^(row|col)", names(namespace), value = TRUE), base_generics())) {
+    generic <- own_generic(name, namespace)
+    if (is.null(generic) || names(formals(generic))[1L] != "x") next
+    method <- as.function(c(formals(generic), quote({
+      call <- match.call()
+      call[[1L]] <- generic
+      call$x <- as_array(x)
+      eval(call, parent.frame())
+    })), envir = list2env(list(generic = generic), parent = topenv()))
+    setMethod(generic, "nv_tensor", method, where = where)
+  }
+}
+
+# What another package has attached under the name of one of the generics stays in reach. The others
+# evaluate their arguments first, which a generic in the namespace of a package cannot do: R replaces
+# it by the one that it has.
 .onAttach <- function(libname, pkgname) {
   attached <- as.environment("package:joist")
   behind <- parent.env(attached)
-  generics <- c(base_generics(), "crossprod", "tcrossprod", "%*%")
+  generics <- intersect(c(base_generics(), "crossprod", "tcrossprod"), names(attached))
   taken <- Filter(function(name) {
     other <- get0(name, behind, mode = "function") # none where stats is not attached
     !is.null(other) && !is.primitive(other) && !home_of(other) %in% c("base", "stats")
-  }, intersect(generics, names(attached)))
+  }, c(generics, intersect("%*%", names(attached))))
   rm(list = taken, envir = attached)
+  for (name in setdiff(generics, taken)) {
+    assign(name, evaluating_first(attached[[name]], name), attached)
+  }
   # `%*%` of R before 4.3 is what base R's is for all else: alone it is not worth a message.
   hidden <- Filter(function(name) exists(name, behind, mode = "function"), names(attached))
-  if ("%*%" %in% hidden && all(hidden %in% generics)) assign(".conflicts.OK", TRUE, attached)
+  if ("%*%" %in% hidden && all(hidden %in% c(generics, "%*%"))) {
+    assign(".conflicts.OK", TRUE, attached)
+  }
 }
 
 home_of <- function(f) if (is(f, "genericFunction")) f@package else environmentName(environment(f))

@@ -156,6 +156,8 @@ static const R_CallMethodDef entries[] = {
     ENTRY(joist_r_dtype_of, 1),
     ENTRY(joist_r_shape_of, 1),
     ENTRY(joist_r_is_ambiguous, 1),
+    ENTRY(joist_r_length_of, 1),
+    ENTRY(joist_r_dim_of, 1),
     ENTRY(joist_r_device_of, 1),
     ENTRY(joist_r_device_names, 0),
     ENTRY(joist_r_memory, 1),

@@ -3,17 +3,22 @@
  * Such a package has `LinkingTo: joist` and `Imports: joist` in its DESCRIPTION, imports
  * something from joist in its NAMESPACE (so that it is loaded), and includes this file:
  *
+ *     #include <string.h>
+ *
  *     #include <joist.h>
  *
- *     SEXP twice(SEXP x) {
+ *     // The elements in reverse order, of any dtype.
+ *     SEXP reversed(SEXP x) {
  *       struct joist_array in;
  *       joist_read_array(x, &in);
- *       struct joist_array out = {.dtype = in.dtype, .rank = in.rank};
+ *       struct joist_array out = {.dtype = in.dtype, .ambiguous = in.ambiguous, .rank = in.rank};
  *       memcpy(out.extent, in.extent, sizeof out.extent);
- *       SEXP result = joist_make_array(&out);
- *       if (strcmp(in.dtype, "f32") == 0)
- *         for (size_t i = 0; i < in.count; i++)
- *           ((float *)out.data)[i] = 2 * ((const float *)in.data)[i];
+ *       SEXP result = PROTECT(joist_make_array(&out));
+ *       const char *from = in.data;
+ *       char *to = out.data;
+ *       for (size_t i = 0; i < in.count; i++)
+ *         memcpy(to + i * in.size, from + (in.count - 1 - i) * in.size, in.size);
+ *       UNPROTECT(1);
  *       return result;
  *     }
  *

@@ -207,7 +207,7 @@ static void make_signature(struct signature *signature, SEXP arguments, SEXP dyn
   SEXP names = Rf_getAttrib(arguments, R_NamesSymbol);
   for (R_xlen_t k = 0; k < XLENGTH(arguments); k++) {
     append_name(signature, names, k);
-    if (LOGICAL(dynamic)[k])
+    if (joist_r_is_dynamic(dynamic, k))
       append_argument(signature, rules, VECTOR_ELT(arguments, k));
     else
       append_byte(signature, 'S');
@@ -218,7 +218,7 @@ static void make_signature(struct signature *signature, SEXP arguments, SEXP dyn
 static bool same_statics(SEXP arguments, SEXP dynamic, SEXP statics) {
   R_xlen_t at = 0;
   for (R_xlen_t k = 0; k < XLENGTH(arguments); k++)
-    if (!LOGICAL(dynamic)[k] &&
+    if (!joist_r_is_dynamic(dynamic, k) &&
         !R_compute_identical(VECTOR_ELT(arguments, k), VECTOR_ELT(statics, at++), 16))
       return false;
   return true;
@@ -493,10 +493,10 @@ SEXP joist_r_jit_store(SEXP state, SEXP compiled, SEXP arguments, SEXP dynamic, 
   if (!fits(compiled, &signature))
     joist_r_stop(JOIST_ERROR_VALUE, "a traced tensor of this function is damaged");
   R_xlen_t static_count = 0;
-  for (R_xlen_t k = 0; k < XLENGTH(arguments); k++) static_count += !LOGICAL(dynamic)[k];
+  for (R_xlen_t k = 0; k < XLENGTH(arguments); k++) static_count += !joist_r_is_dynamic(dynamic, k);
   SEXP statics = PROTECT(Rf_allocVector(VECSXP, static_count));
   for (R_xlen_t k = 0, at = 0; k < XLENGTH(arguments); k++)
-    if (!LOGICAL(dynamic)[k]) SET_VECTOR_ELT(statics, at++, VECTOR_ELT(arguments, k));
+    if (!joist_r_is_dynamic(dynamic, k)) SET_VECTOR_ELT(statics, at++, VECTOR_ELT(arguments, k));
   unsigned char *const key = malloc(signature.length);
   if (key == NULL) JOIST_R_FAIL(JOIST_E_OUT_OF_MEMORY);
   memcpy(key, signature.key, signature.length);

@@ -277,6 +277,9 @@ static _Noreturn void refuse(SEXP x) {
                    known[i].class, known[i].advice);
   if (Rf_isObject(x)) {
     SEXP class = Rf_getAttrib(x, R_ClassSymbol);
+    if (Rf_isS4(x) && R_has_slot(x, Rf_install("Dim")))
+      joist_r_stop(JOIST_ERROR_VALUE, "a matrix of class %s is not an R array; call as.matrix() first",
+                   Rf_translateCharUTF8(STRING_ELT(class, 0)));
     joist_r_stop(
         JOIST_ERROR_VALUE,
         "an object of class %s is not an array of numbers; call as.numeric() or unclass() first",

@@ -33,6 +33,25 @@ SEXP joist_r_is_ambiguous(SEXP x) {
   return Rf_ScalarLogical(describe(x, &shape).ambiguous);
 }
 
+SEXP joist_r_length_of(SEXP x) {
+  struct joist_shape shape;
+  double count = 1; /* an abstract tensor may have more than memory holds */
+  if (TYPEOF(x) == S4SXP) {
+    (void)describe(x, &shape);
+    for (int d = 0; d < shape.rank; d++) count *= shape.extent[d];
+  } else {
+    count = (double)Rf_xlength(x);
+  }
+  return count <= INT32_MAX ? Rf_ScalarInteger((int)count) : Rf_ScalarReal(count);
+}
+
+SEXP joist_r_dim_of(SEXP x) {
+  struct joist_shape shape;
+  if (TYPEOF(x) != S4SXP) return Rf_getAttrib(x, R_DimSymbol);
+  (void)describe(x, &shape);
+  return shape.rank < 2 ? R_NilValue : joist_r_shape_object(&shape);
+}
+
 SEXP joist_r_device_of(SEXP x) {
   struct joist_shape shape;
   struct joist_r_value value;

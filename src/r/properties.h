@@ -9,6 +9,9 @@ SEXP joist_r_dtype_of(SEXP x);
 /* An integer vector with an extent for each dim. */
 SEXP joist_r_shape_of(SEXP x);
 SEXP joist_r_is_ambiguous(SEXP x);
+/* What length() and dim() give: dim is NULL below rank 2. */
+SEXP joist_r_length_of(SEXP x);
+SEXP joist_r_dim_of(SEXP x);
 /* NULL for the CPU. */
 SEXP joist_r_device_of(SEXP x);
 

@@ -341,7 +341,16 @@ static SEXP subset_by_operations(SEXP x, const struct selection *selection,
     REPROTECT(x = joist_r_apply(rules, JOIST_OP_GATHER, values, 2, &attributes), at);
     UNPROTECT(1);
   }
-  if (!joist_shape_equal(&shape, result)) x = reshaped(x, result);
+  if (!joist_shape_equal(&shape, result)) { /* a slice of all, since it keeps names */
+    for (int d = 0; d < shape.rank; d++) {
+      const struct joist_index all = joist_index_all(shape.extent[d]);
+      set_range(&slice, d, &all);
+    }
+    struct joist_attributes attributes = slice_attributes(&slice, shape.rank);
+    int64_t extents[JOIST_RANK_MAX];
+    joist_attributes_set_shape(&attributes, result, extents);
+    x = apply_one(JOIST_OP_SLICE, x, &attributes);
+  }
   UNPROTECT(1);
   return x;
 }

@@ -1,6 +1,7 @@
 /* Makes tensors of R values. */
 #include "r/tensor_create.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "core/types/host.h"
@@ -59,6 +60,23 @@ static bool is_payload(const struct joist_r_value *value, joist_dtype dtype) {
                     (value->host == JOIST_HOST_COMPLEX && dtype == JOIST_C128) ||
                     (value->host == JOIST_HOST_RAW && dtype == JOIST_UI8);
   return same && !joist_r_has_attributes(value->object);
+}
+
+/* Warns if a whole number that a double holds exactly is rounded to a default dtype. */
+static void judge_whole_numbers(const struct joist_r_value *value, joist_dtype dtype) {
+  if (value->host != JOIST_HOST_DOUBLE || dtype != JOIST_F32) return;
+  const double *const numbers = value->data;
+  for (size_t k = 0; k < value->count; k++) {
+    const double size = fabs(numbers[k]);
+    if (!(size > 0x1p24 && size <= 0x1p53) || (double)(float)size == size || size != floor(size))
+      continue;
+    SEXP number = PROTECT(Rf_ScalarReal(numbers[k]));
+    SEXP position = PROTECT(Rf_ScalarReal((double)k + 1));
+    SEXP name = PROTECT(Rf_mkString(joist_dtype_name(dtype)));
+    joist_r_eval(PROTECT(Rf_lang4(Rf_install("warn_of_rounding"), number, position, name)));
+    UNPROTECT(4);
+    return;
+  }
 }
 
 /* Text for a 64-bit integer dtype, which R has no numbers for. */
@@ -124,6 +142,7 @@ SEXP joist_r_make(SEXP x, SEXP dtype, SEXP shape, SEXP ambiguous, SEXP na, SEXP 
     return x;
   }
   if (joist_r_strict && dtype == R_NilValue) joist_r_judge_default(&value, type.dtype);
+  if (dtype == R_NilValue && ambiguous == R_NilValue) judge_whole_numbers(&value, type.dtype);
   struct joist_error error;
   const joist_na policy = joist_r_na(na);
   /* Nothing to convert; an integer vector with NA fails below. */

@@ -503,7 +503,8 @@ static SEXP from_state(SEXP class, SEXP saved) {
 static Rboolean inspect(SEXP x, int pre, int deep, int pvec,
                         void (*inspect_subtree)(SEXP, int, int, int)) {
   (void)pre, (void)deep, (void)pvec, (void)inspect_subtree;
-  Rprintf(" joist %s%s%s\n", joist_dtype_name(dtype_of(x)),
+  Rprintf(" joist %s @%llx%s%s\n", joist_dtype_name(dtype_of(x)),
+          (unsigned long long)(uintptr_t)R_altrep_data1(x),
           values_of(x) == R_NilValue ? "" : ", converted", is_exposed(x) ? ", writable" : "");
   return TRUE;
 }

@@ -389,7 +389,45 @@ base_calls <- as.list(quote({
   mean(x[x > 0])
 }))[-1L]
 
-# Why a difference is meant; NULL if it is not.
+# Why a difference is meant; NULL if it is not. `call` is the text of the call, `difference` what
+# random_calls.R says of it.
 reason_of <- function(call, kind, rank, difference, x, y) {
-  NULL
+  says <- function(pattern) grepl(pattern, difference)
+  is <- function(pattern) grepl(pattern, call)
+  one <- length(x) == 1L
+  if (startsWith(difference, "base R stops")) {
+    "joist also takes what base R refuses"
+  } else if (kind == "complex") {
+    "complex numbers have no order, and are not rounded or made real by the way"
+  } else if (kind == "bool" && (is("[-+*]|prod|diff|cum|Reduce|fivenum|boxplot|sum|sign"))) {
+    "bool is no number: + is or, * is and, there is no -"
+  } else if (kind == "uint" && is("^-x|x - |diff|order\\(-")) {
+    "unsigned integers wrap"
+  } else if (says("cannot be assigned into")) {
+    "assignment keeps the dtype"
+  } else if (says("is out of range|no names to be indexed by|not by names|there is no name")) {
+    "what is not there is an error, not NA"
+  } else if (rank == 0L && is("rowsum|diff|boxplot|diag|scale|solve|det|norm|cbind|rbind")) {
+    "a scalar is no vector"
+  } else if (rank > 2L && is("crossprod|cbind|rbind|scale|solve|det|norm|diag|max.col|upper.tri")) {
+    "matrices in a higher rank are a batch"
+  } else if (rank == 1L && is("^scale|^diag")) {
+    "scale() and diag() are about matrices"
+  } else if (is("duplicated|anyDuplicated|^unique|subset\\(") && rank >= 2L) {
+    "the elements of a matrix are looked at, not its rows"
+  } else if (is("^bit") && kind == "float") {
+    "bits are those of integers"
+  } else if (is("^diff") && says("dim") || is("^cor|^cov") && says("dimnames")) {
+    "differences and covariances of one row are matrices without names"
+  } else if (is("^bit|^atan2|^rep_len|^tail") && says("names|dim")) {
+    "operations on tensors keep dim and names"
+  } else if (is("^x\\[.*, ?.*\\]$") && says("names")) {
+    "a scalar has no names"
+  } else if (is("bind\\(|^t\\(") && any(c(length(x), length(y)) == 1L) && says("dimnames")) {
+    "a matrix of one element has no name of a vector"
+  } else if (is("%\\*%|crossprod") && rank == 1L && says("dimnames")) {
+    "a vector that is multiplied as a matrix keeps its names"
+  } else if (is("^unsplit") && says("names")) {
+    "parts are put together without names"
+  }
 }

@@ -60,7 +60,7 @@ random_tensor <- function(dtype, shape, named) {
 
 # ---- comparing ----
 
-tolerance_of <- function(dtype) switch(dtype, f16 = 0.02, bf16 = 0.1, f32 = , c64 = 1e-4, 1e-8)
+tolerance_of <- function(dtype) switch(dtype, f16 = 0.02, bf16 = 0.1, f32 = , c64 = 1e-5, f64 = , c128 = 1e-8, 1e-6)
 
 plain <- function(value) {
   if (is_tensor(value)) {

@@ -213,6 +213,9 @@ bytes_of <- function(x) {
   saved[at + 7 + seq_len(head[2] * size)]
 }
 
+# Where the payload of a tensor is, by the first line of what R's .Internal(inspect()) prints.
+payload_address <- function(line) sub(".* joist [[:alnum:]]+ (@[0-9a-f]+).*", "\\1", line)
+
 type_of <- function(x) paste0(format(dtype(x)), if (ambiguous(x)) "?")
 
 # ---- expectations ----

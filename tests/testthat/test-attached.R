@@ -35,23 +35,26 @@ attach_and_call <- function(packages, values, calls, own, on_tensors) {
 # The names of the functions come first: they are looked up where the packages are attached.
 on_tensors <- as.list(expression(
   as_array(rowSums(nv_tensor(w))), as_array(colMeans(nv_tensor(w))), which(nv_tensor(v) > 1),
-  as_array(which.max(nv_tensor(v))), as_array(which.min(nv_tensor(v))), match(2, nv_tensor(v)),
+  which.max(nv_tensor(v)), which.min(nv_tensor(v)), match(2, nv_tensor(v)),
   match(nv_tensor(v), 2:3), nv_tensor(v) %in% 2:3, 2 %in% nv_tensor(v),
   as_array(var(nv_tensor(v))), as_array(sd(nv_tensor(v))), as_array(cor(nv_tensor(v), v)),
   as_array(cov(v, nv_tensor(v))), rank(nv_tensor(v)), as_array(diag(nv_tensor(w))),
   as_array(crossprod(nv_tensor(w))), as_array(tcrossprod(v, nv_tensor(v))),
   as_array(nv_tensor(w) %*% 1:3), as_array(jit(function(x) crossprod(1:2, x))(nv_tensor(w))),
   as_array(ifelse(nv_tensor(v) > 1, nv_tensor(v), 0)), as_array(atan2(nv_tensor(v), 1)),
-  as_array(bitwAnd(nv_tensor(1:3), 2)), as_array(tabulate(nv_tensor(1:3))),
-  as_array(findInterval(nv_tensor(v), 1:2)), rle(nv_tensor(v))$lengths, rowsum(1:3, nv_tensor(v)),
-  dim(rowMeans(nv_aval("f32", 2:3)))
+  as_array(bitwAnd(nv_tensor(1:3), 2)), tabulate(nv_tensor(1:3)),
+  findInterval(nv_tensor(v), 1:2), rle(nv_tensor(v))$lengths, rowsum(1:3, nv_tensor(v)),
+  as_array(pmax(nv_tensor(v), 2)), as_array(pmin(1:3, nv_tensor(v))), as_array(fft(nv_tensor(v))),
+  isTRUE(all(nv_tensor(v) > 0)), class(tryCatch(jit(isTRUE)(nv_tensor(v)), error = identity))[1],
+  length(rowMeans(nv_aval("f32", 2:3)))
 ))
 
 of_vectors <- as.list(expression(
   rowSums(w), colMeans(w), which(v > 1), which.max(v), which.min(v), match(2, v), match(v, 2:3),
   v %in% 2:3, 2 %in% v, var(v), sd(v), cor(v, v), cov(v, v), rank(v), diag(w), crossprod(w),
   tcrossprod(v, v), w %*% 1:3, crossprod(1:2, w), ifelse(v > 1, v, 0), atan2(v, 1),
-  bitwAnd(1:3, 2L), tabulate(1:3), findInterval(v, 1:2), rle(v)$lengths, rowsum(1:3, v), 2L
+  bitwAnd(1:3, 2L), tabulate(1:3), findInterval(v, 1:2), rle(v)$lengths, rowsum(1:3, v),
+  pmax(v, 2), pmin(1:3, v), fft(v), TRUE, "joist_trace_error", 2L
 ))
 
 # S3 methods that are defined where they are used, and the packages' own.
@@ -77,6 +80,10 @@ own_methods <- list(
     findInterval(runs, 1:2),
     na.omit(S4Vectors::DataFrame(a = c(1, NA))),
     merge(S4Vectors::DataFrame(a = 1:2), S4Vectors::DataFrame(a = 2:3), by = "a"), sort(runs)
+  ),
+  MatrixGenerics = expression(
+    rowVars(w), colMaxs(w), rowSums(w), rowMeans(matrix(c(1, NA, 3, 4), 2), na.rm = TRUE),
+    rowQuantiles(w, probs = 0.5), colSds(w)
   ),
   dplyr = expression(
     dplyr::filter(mtcars, cyl == 4), merge(dplyr::tibble(a = 1:2), dplyr::tibble(a = 2:3)),
@@ -146,7 +153,7 @@ test_that("one generic serves all packages", {
   shared <- in_fresh_r(function() {
     library(joist)
     library(Matrix)
-    names <- c("rowSums", "colMeans", "which", "diag", "crossprod")
+    names <- c("rowSums", "colMeans", "diag", "crossprod")
     names <- Filter(function(name) is(getExportedValue("Matrix", name), "genericFunction"), names)
     list(same = vapply(names, function(name) {
       ours <- getGeneric(name, where = asNamespace("joist"))
@@ -155,6 +162,35 @@ test_that("one generic serves all packages", {
     }, NA))
   })
   expect_true(all(shared$same))
+})
+
+test_that("generics of MatrixGenerics see the values of tensors", {
+  skip_if_not_installed("MatrixGenerics")
+  for (order in list(c("joist", "MatrixGenerics"), c("MatrixGenerics", "joist"))) {
+    got <- in_fresh_r(function(order) {
+      for (package in order) {
+        suppressPackageStartupMessages(suppressWarnings(library(package, character.only = TRUE)))
+      }
+      w <- matrix(c(1, 0, NaN, 2, 0, 3), 2)
+      x <- nv_tensor(w, "f64")
+      both <- function(f) list(f(x), f(w))
+      list(
+        plain = lapply(list(
+          rowVars, colMaxs, rowMedians, function(x) colSds(x, na.rm = TRUE),
+          function(x) rowQuantiles(x, probs = 0.5)
+        ), both),
+        typed = lapply(
+          list(rowSums, colMeans, function(x) rowMeans(x, na.rm = TRUE)),
+          function(f) list(is_tensor(f(x)), as_array(f(x)), f(w))
+        )
+      )
+    }, order)
+    for (pair in got$plain) expect_equal(pair[[1]], pair[[2]])
+    for (triple in got$typed) {
+      expect_true(triple[[1]])
+      expect_equal(triple[[2]], unname(triple[[3]]))
+    }
+  }
 })
 
 test_that("a conflict with something else is still told", {

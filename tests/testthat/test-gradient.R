@@ -346,7 +346,7 @@ test_that("gradients have the structure of the arguments in `wrt`", {
   expect_identical(names(formals(gradient(f))), c("p", "x", "power"))
   expect_identical(as.double(gradient(function(x) x * x)(3)$x), 6)
   expect_identical(as.double(gradient(sum)(x)[[1]]), c(1, 1))
-  expect_identical(type_of(gradient(function(x) x * x)(3)$x), "f32?")
+  expect_identical(type_of(gradient(function(x) x * x)(3)$x), "f64?")
 })
 
 test_that("jitted functions, static arguments and traced values from outside", {
@@ -535,4 +535,37 @@ test_that("sums at positions have the same bits on any number of threads", {
   loop <- 0
   for (value in values[index == 7]) loop <- round_to(loop + value, "f32")
   expect_identical(as.double(got[7]), loop)
+})
+
+test_that("derivatives with respect to R doubles are as exact as the loss", {
+  set.seed(8)
+  x <- rnorm(200)
+  y <- 1.7 * x - 0.4 + rnorm(200, sd = 1e-3)
+  best <- unname(coef(lm(y ~ x)))[2:1]
+  near <- best + 1e-7 # where the terms of the gradient nearly cancel
+  want <- c(sum(2 * x * (near[1] * x + near[2] - y)), sum(2 * (near[1] * x + near[2] - y)))
+  data <- list(x = nv_tensor(x, "f64"), y = nv_tensor(y, "f64"))
+  loss <- function(p) sum((p[1] * data$x + p[2] - data$y)^2)
+  expect_equal(as_array(gradient(loss)(near)$p), want, tolerance = 1e-7)
+  expect_equal(as_array(jit(gradient(loss))(near)$p), want, tolerance = 1e-7)
+  expect_equal(as_array(jit(function(p) gradient(loss)(p)$p)(near)), want, tolerance = 1e-7)
+  expect_equal(as_array(nv_vjp(loss, list(near), 1)$grad[[1]]), want, tolerance = 1e-7)
+  expect_equal(
+    as_array(nv_jvp(loss, list(near), list(c(1, 0.1)))$tangent), sum(want * c(1, 0.1)),
+    tolerance = 1e-7
+  )
+  apart <- function(a, b) sum((a * data$x + b - data$y)^2)
+  expect_equal(
+    unname(vapply(gradient(apart)(near[1], near[2]), as_array, 1)), want, tolerance = 1e-7
+  )
+  # They yield to the dtype that they meet.
+  half <- nv_tensor(c(1, 2), "f16")
+  expect_identical(type_of(value_and_gradient(function(p) sum(p * half))(0.1)$value), "f16")
+  expect_identical(as_array(gradient(function(p) sum(p * half))(0.1)$p), 3)
+  for (rules in promotion_rule_sets()) {
+    got <- tryCatch(
+      with_promotion(rules, gradient(function(p) sum(p * p))(0.1)$p), joist_error = identity
+    )
+    if (is_tensor(got)) expect_equal(as_array(got), 0.2, tolerance = 1e-6, info = rules)
+  }
 })

@@ -38,11 +38,80 @@ test_that("one thing is not many", {
   expect_match(lines(summary(nv_tensor(1:2))), " 2 elements$", all = FALSE)
 })
 
-test_that("stopifnot() of all() has an idiom", {
+test_that("stopifnot() and isTRUE() take all() of a tensor", {
   x <- nv_tensor(c(1, 2))
-  expect_error(stopifnot(all(x > 0)), "is not TRUE")
-  expect_silent(stopifnot(as.logical(all(x > 0))))
-  expect_error(stopifnot(as.logical(all(x > 1))))
+  expect_silent(stopifnot(all(x > 0), x > 0))
+  expect_error(stopifnot(all(x > 1)))
+  expect_error(stopifnot(x > 1))
+  expect_true(isTRUE(all(x > 0)))
+  expect_false(isTRUE(all(x > 1)))
+  expect_true(isFALSE(all(x > 1)))
+})
+
+test_that("stopifnot() sees what is TRUE", {
+  x <- nv_tensor(c(1, 2))
+  expect_silent(stopifnot(all(x > 0)))
+  expect_error(stopifnot(all(x > 1)), "is not TRUE")
+})
+
+test_that("messages suggest what helps", {
+  x <- nv_tensor(1:4)
+  m <- nv_tensor(matrix(1:12, 4))
+  message <- conditionMessage(expect_error(x + m, class = "joist_shape_error"))
+  expect_match(message, "nv_unsqueeze()", fixed = TRUE)
+  expect_match(message, "drop = FALSE", fixed = TRUE)
+  expect_identical(as_array(nv_unsqueeze(x, 2) + m), matrix(1:12, 4) + 1:4)
+  expect_error(order(nv_aval("f32", 3)), "xtfrm() and order() of a tensor depend on", fixed = TRUE)
+  expect_error(unique(nv_aval("f32", 3)), "unique() of a tensor depends on", fixed = TRUE)
+  skip_if_not_installed("Matrix")
+  sparse <- Matrix::sparseMatrix(1:2, 1:2, x = c(1, 2))
+  expect_error(nv_tensor(sparse), "dgCMatrix.*as.matrix()", class = "joist_value_error")
+  expect_identical(shape(nv_tensor(as.matrix(sparse))), c(2L, 2L))
+})
+
+test_that("conditions in arguments of S4 generics keep their class", {
+  x <- nv_tensor(1:3)
+  y <- nv_tensor(1:2)
+  calls <- list(
+    quote(rowSums(x + y)), quote(sd(x + y)), quote(var(x + y)), quote(cor(1:3, x + y)),
+    quote(pmax(x + y, 1)), quote(pmin(1, x + y)), quote(match(1, x + y)), quote(1 %in% (x + y)),
+    quote(ifelse(x == y, 1, 0)), quote(which.max(x + y)), quote(isTRUE(all(x == y))),
+    quote(crossprod(x + y)), quote(atan2(x + y, 1)), quote(rank(x + y)), quote(fft(x + y))
+  )
+  # As their users see them: in functions attached by library().
+  attached <- list2env(list(x = x, y = y), parent = as.environment("package:joist"))
+  for (call in calls) {
+    error <- tryCatch(eval(call, attached), error = identity)
+    expect_s3_class(error, "joist_shape_error")
+    expect_match(conditionMessage(error), "^shapes")
+  }
+})
+
+test_that("a whole number that the default dtype rounds is warned about", {
+  expect_warning(nv_tensor(123456789), "123456789 at position 1", class = "joist_rounding_warning")
+  expect_warning(nv_tensor(c(1, -16777217)), "position 2", class = "joist_rounding_warning")
+  expect_warning(nv_scalar(299792458), class = "joist_rounding_warning")
+  expect_warning(nv_fill(123456789, 2), class = "joist_rounding_warning")
+  for (fine in list(16777216, c(1e10, 0.1, 6.02e23, Inf, NaN, NA)[1:5], 123456789L, 0.1, 1e30)) {
+    expect_silent(nv_tensor(fine))
+  }
+  expect_silent(nv_tensor(123456789, "f32"))
+  expect_silent(nv_tensor(123456789, "f64"))
+  expect_silent(nv_tensor(123456789, ambiguous = TRUE))
+  expect_silent(with_promotion("numpy", nv_tensor(123456789)))
+})
+
+test_that("a value that R cannot represent is warned about", {
+  x <- nv_tensor(c("9007199254740993", "5"), "i64")
+  expect_warning(
+    {
+      seen <- vapply(seq_along(x), function(k) unclass(x)[[k]], 1)
+      x + 1L
+    },
+    "1 value of i64",
+    class = "joist_view_warning"
+  )
+  expect_identical(seen, c(NA, 5))
 })
 
 test_that("expect_equal_tensor() has the tolerance of the dtype", {

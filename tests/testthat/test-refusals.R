@@ -136,7 +136,7 @@ test_that("shapes that do not fit are errors that show them", {
       c("{3}", "{4}", "dimension 1")
     )
     expect_refusal(op(nv_tensor(1:3), nv_tensor(matrix(1:3, 1))), "joist_shape_error",
-      c("{3}", "{1x3}", "rank", "nv_broadcast_to()")
+      c("{3}", "{1x3}", "rank", "nv_unsqueeze()", "drop = FALSE")
     )
     expect_refusal(op(nv_tensor(1:3), integer()), "joist_shape_error", c("{3}", "{0}"))
   }

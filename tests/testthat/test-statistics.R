@@ -272,5 +272,5 @@ test_that("what does not fit is refused", {
   for (bad in list(0, 10, 2.5, NA, "7", 1:2, NULL)) {
     expect_error(quantile(x, type = bad), "type", class = "joist_value_error")
   }
-  expect_error(stats::var(x))
+  expect_identical(stats::var(x), stats::var(as_array(x)))
 })
