@@ -163,14 +163,6 @@ rank_of <- function(x, na.last, ties.method) { # nolint: object_name_linter.
   base::rank(keys, na.last, ties.method)
 }
 
-# Base R's, in the complex dtype of the mean.
-transform_of <- function(z, inverse) {
-  check_elements(z, "fft()")
-  type <- nv_mul(nv_mean(none_of(z)), nv_aval("c64", integer(), TRUE))
-  values <- stats::fft(as_array(z, if (is_complex_dtype(z)) "complex" else "double"), inverse)
-  like(beside(nv_tensor(values, "c128"), z), type)
-}
-
 needs_truth <- function(name, x) {
   check <- paste0(name, "()")
   if (inherits(x, "nv_aval")) check_elements(x, check)

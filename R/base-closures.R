@@ -7,12 +7,9 @@ setOldClass(c("nv_aval", "nv_tensor"))
 setOldClass(c("nv_chunked", "nv_tensor"))
 setOldClass(c("nv_traced", "nv_tensor"))
 setOldClass("nv_qr")
-setOldClass("integer64")
 
 # What stands beside a tensor among the operands of pmin() and pmax().
-setClassUnion("nv_number", c("nv_tensor", "numeric", "logical", "complex", "matrix", "array",
-  "integer64"
-))
+setClassUnion("nv_number", c("nv_tensor", "numeric", "logical", "complex", "matrix", "array"))
 
 # Each takes the arguments that its generic has, by their names.
 # nolint start: object_name_linter.
@@ -28,7 +25,6 @@ base_methods <- list(
   ifelse = function(test, yes, no) choose_by(test, yes, no),
   diag = function(x, nrow, ncol, names) diagonal_of(x, missing(nrow) && missing(ncol)),
   rank = function(x, na.last, ties.method) rank_of(x, na.last, ties.method),
-  fft = function(z, inverse) transform_of(z, inverse),
   bitwNot = function(a) nv_bitwise_not(a)
 )
 

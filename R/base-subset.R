@@ -3,7 +3,7 @@
 #' `[` and `[<-` with R's indices: positive, negative, zero, logical (recycled), a matrix
 #' with a row per element, empty, and tensors of integers or bools. A mask of the tensor's
 #' shape and a single index select in column-major order and give rank 1. `[[` gives one
-#' element, of rank 0.
+#' element, of rank 0 and without a name; `x[1]` keeps rank 1 and the name, also in [jit()].
 #'
 #' While [jit()] traces, an index may be a traced tensor of positions, which are checked when
 #' the program runs (see [nv_gather()]); a traced mask of the tensor's shape can be assigned
@@ -113,7 +113,7 @@ positions_or_na <- function(index, extent) {
   extents <- shape(x)
   vector <- length(extents) == 1L && ...length() == 1L && !missing(..1)
   if (vector && is_append(..1, extents, value)) {
-    return(c(x, rep_len(value, length(..1))))
+    return(appended(x, rep_len(value, length(..1))))
   }
   indices <- read_indices(extents, substitute(c(x, ...)), ...)
   if (is.null(indices)) indices <- vector("list", length(extents))
@@ -134,6 +134,15 @@ positions_or_na <- function(index, extent) {
 is_append <- function(index, extent, value) {
   is.numeric(index) && !is.object(index) && isTRUE(index[1L] == extent + 1) &&
     length(value) %in% c(1L, length(index)) && all(index == extent + seq_along(index))
+}
+
+# rbind() of data frames, and with that merge() by several keys, must not take rounded whole numbers
+# for the same.
+appended <- function(x, value) {
+  joined <- c(x, value)
+  check_exact(x, joined[seq_along(x)])
+  if (is_tensor(value)) check_exact(value, joined[length(x) + seq_along(value)])
+  joined
 }
 
 array_of_text <- function(x) {

@@ -7,7 +7,8 @@
 #' `sort()` sorts all elements to rank 1. As base R's, it leaves NaN out unless `na.last` is
 #' `TRUE` or `FALSE`; while `jit()` traces and for [nv_aval()], where the number of elements
 #' cannot depend on values, `na.last = NA` keeps NaN last. `order()` goes by `xtfrm()`, numbers
-#' that base R can compare; `nv_order()` is faster.
+#' that base R can compare; `nv_order()` is faster. Unsigned integers have no negative numbers:
+#' `-x` wraps around, so that `order(-x)` is not a decreasing order; use `decreasing = TRUE`.
 #'
 #' @param operand,x A tensor, or an R number or array.
 #' @param dim The dimension along which to sort, a negative one counted from the last; `NULL`

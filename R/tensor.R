@@ -6,7 +6,8 @@
 #' Making a tensor loses nothing: a fraction for an integer dtype, a value out of range
 #' and an `NA` that the dtype has not are errors (a float dtype rounds to its precision).
 #' [nv_convert()] is the explicit cast. Without `dtype`, the default of the promotion rules for the
-#' kind of `x` is taken (under anvil: logical `bool`, integer `i32`, double `f32`, complex `c64`);
+#' kind of `x` is taken (under anvil: logical `bool`, integer `i32`, double `f32`, complex `c64`;
+#' a whole number up to 2^53 that `f32` rounds is a warning of class `joist_rounding_warning`);
 #' raw is `ui8`, `bit64::integer64` is `i64` and `float::float32` is `f32`. For `dtype` `i64` or
 #' `ui64`, `x` may be text: R has no other way to write whole numbers beyond 2^53.
 #'

@@ -1,23 +1,19 @@
 #' Tensors in data frames
 #'
-#' A tensor of rank 1 is one column, with its dtype; of rank 2 each of its columns is one, as
-#' those of a matrix are; a scalar is a column of one row. `data.frame()`, `cbind()` and
-#' `transform()` take tensors through this method. Subsets, `$`, `rbind()`, `split()`, `order()`,
-#' `unique()`, `print()`, `str()` and `summary()` of a data frame work with such columns, and
-#' `merge()` does by other keys; [nv_merge()] and [nv_na_omit()] look into tensors. `rbind()` makes
-#' R numbers of them where a column of the first data frame is an R vector. What does not work, such
-#' as comparing whole data frames, is listed in [base_functions].
+#' A tensor of rank 1 is one column with its dtype, a tensor of rank 2 one column for each of its
+#' columns, as for a matrix, and a scalar a column of one row. Base R, tibbles and data.tables read
+#' the values of such columns: `df[df$x > 5, ]`, `merge()`, `aggregate()`, `na.omit()`, `lm()` and
+#' [ggplot2::ggplot()] need no conversion. `rbind()` makes R numbers of tensors where a column of the
+#' first data frame is an R vector.
 #'
-#' Tibbles take tensors of rank 1, too, and so does what is built on the vctrs package: the
-#' common type of two columns is that of [common_dtype()]. A column that consists of missing
-#' rows only becomes an [nv_aval()]. Other missing rows are `NA` in `f64` and `c128` and an error in
-#' the other dtypes, which have none: `dplyr::lag()` and `dplyr::lead()` take a value for them,
-#' `default = `.
+#' In tibbles and whatever else is built on the vctrs package, the common type of two columns is that
+#' of [common_dtype()]. A column that consists of missing rows only becomes an [nv_aval()]. Other
+#' missing rows are `NA` in `f64` and `c128` and an error in the other dtypes, which have no `NA`:
+#' `dplyr::lag()` and `dplyr::lead()` take a value for them, `default = `.
 #'
-#' Of a data.table a tensor becomes a column by `D[["t"]] <- x`, and `data.table::setDT(df)` takes
-#' the columns of a data frame. data.table's own `:=`, `set()` and `$<-`, from its version 1.17 on
-#' also `data.table()` and `cbind()`, look at vectors only, stop at a tensor, and leave the table
-#' without it: no function of joist is called on the way.
+#' dplyr, tibble and base R's functions for one column compare 64-bit integers exactly. data.table,
+#' and `duplicated()` and `unique()` of data frames with several columns, read the doubles that R
+#' sees: whole numbers beyond 2^53 are `NA` there, with a warning of class `joist_view_warning`.
 #'
 #' @param x A tensor of rank 2 at most.
 #' @param row.names `NULL` or a character vector with a name for each row.

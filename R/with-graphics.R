@@ -1,8 +1,13 @@
-# Pictures: other plots see the values of a tensor without a method.
+# Pictures: other plots see the values of a tensor without a method. These two ask for a vector, and
+# compute with the values, which f16 would round.
 
 #' @importFrom graphics barplot
 #' @export
 barplot.nv_tensor <- function(height, ...) graphics::barplot(as_array(height), ...)
+
+#' @importFrom graphics image
+#' @export
+image.nv_tensor <- function(x, ...) graphics::image(as.matrix(x), ...)
 
 #' @importFrom grDevices as.raster
 #' @export

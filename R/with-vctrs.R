@@ -92,6 +92,18 @@ vec_proxy_equal.nv_tensor <- function(x, ...) {
   vctrs::new_data_frame(list(high = plain_values(x %/% base), low = plain_values(x %% base)))
 }
 
+# dplyr's arrange() takes no two columns for one.
+#' @exportS3Method vctrs::vec_proxy_order
+vec_proxy_order.nv_tensor <- function(x, ...) {
+  proxy <- vec_proxy_compare.nv_tensor(x)
+  if (!is.data.frame(proxy)) {
+    return(proxy)
+  }
+  at <- order(proxy$high, proxy$low)
+  steps <- diff(proxy$high[at]) != 0 | diff(proxy$low[at]) != 0
+  replace(integer(length(at)), at, cumsum(c(TRUE, steps))[seq_along(at)])
+}
+
 #' @exportS3Method vctrs::vec_ptype_abbr
 vec_ptype_abbr.nv_tensor <- function(x, ...) type_name(x)
 

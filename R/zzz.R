@@ -17,16 +17,20 @@ when_loaded <- function(package, f) {
 
 # BiocGenerics and MatrixGenerics have generics of their own for some of these functions.
 join_generics <- function(package, ...) {
+  set_base_methods(place_for_methods(), asNamespace(package))
+}
+
+# An environment for classes and methods that joist has only beside another package.
+place_for_methods <- function() {
   where <- new.env(parent = topenv())
   assign(".packageName", "joist", envir = where)
-  set_base_methods(where, asNamespace(package))
+  where
 }
 
 # Those of MatrixGenerics that joist does not compute see R's numbers.
 join_matrix_generics <- function(package, ...) {
   join_generics(package)
-  where <- new.env(parent = topenv())
-  assign(".packageName", "joist", envir = where)
+  where <- place_for_methods()
   namespace <- asNamespace(package)
   for (name in setdiff(grep("^(row|col)", names(namespace), value = TRUE), base_generics())) {
     generic <- own_generic(name, namespace)

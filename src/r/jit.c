@@ -131,8 +131,8 @@ static void append_leaf(struct signature *signature, const struct joist_r_value 
   const bool remote = value->form == JOIST_R_REMOTE;
   const struct joist_device *const device =
       remote ? joist_r_remote_device(value->payload) : joist_device_at(0);
-  signature->leaves[signature->leaf_count++] = (struct leaf){value->object, device, value->data,
-                                                               value->names};
+  signature->leaves[signature->leaf_count++] =
+      (struct leaf){value->object, device, value->data, value->names};
   signature->named |= value->names != R_NilValue;
 }
 

@@ -12,10 +12,8 @@
 #include "r/altrep.h"
 #include "r/conditions.h"
 #include "r/open_file.h"
-#include "r/operands.h"
-#include "r/rules.h"
 #include "r/vector.h"
-#include "r/view.h"
+#include "r/view_losses.h"
 
 struct place {
   uint64_t from, bytes;
@@ -230,29 +228,17 @@ static SEXP open_again(SEXP payload) {
   return pointer;
 }
 
-SEXP joist_r_share(SEXP x) {
-  struct joist_r_value value;
-  joist_r_read(joist_r_rules(R_NilValue), x, &value);
-  joist_r_needs_data(&value);
-  if (!joist_r_altrep_has(&family, value.payload))
-    joist_r_stop(
-        JOIST_ERROR_VALUE,
-        "only a tensor that is mapped can be shared: save it, and read it with mmap = TRUE");
-  const struct place place = *place_of(value.payload);
-  if (place.shared) return x;
-  SEXP pointer = PROTECT(open_again(value.payload));
-  SEXP payload = PROTECT(
-      new_vector(pointer, (SEXPTYPE)TYPEOF(value.payload), place.from, (size_t)place.length, true));
-  if (payload == R_NilValue) joist_r_stop(JOIST_ERROR_VALUE, "the file cannot be mapped again");
-  SEXP shared = joist_r_tensor(payload, value.argument.operand.type, &value.argument.shape);
-  UNPROTECT(2);
+SEXP joist_r_map_share(SEXP payload) {
+  const struct place place = *place_of(payload);
+  if (place.shared) return payload;
+  SEXP pointer = PROTECT(open_again(payload));
+  SEXP shared =
+      new_vector(pointer, (SEXPTYPE)TYPEOF(payload), place.from, (size_t)place.length, true);
+  UNPROTECT(1);
+  if (shared == R_NilValue) joist_r_stop(JOIST_ERROR_VALUE, "the file cannot be mapped again");
   return shared;
 }
 
-SEXP joist_r_mapped_place(SEXP x) {
-  struct joist_r_value value;
-  joist_r_read(joist_r_rules(R_NilValue), x, &value);
-  const bool as_the_file = !value.exposed && joist_r_altrep_has(&family, value.payload) &&
-                           !place_of(value.payload)->touched;
-  return as_the_file ? place_text(value.payload) : R_NilValue;
+SEXP joist_r_map_place(SEXP payload) {
+  return place_of(payload)->touched ? R_NilValue : place_text(payload);
 }

@@ -21,10 +21,10 @@ void joist_r_map_check(SEXP payload);
 /* Makes the classes: once, when the library is loaded. */
 void joist_r_map_init(void);
 
-/* .Call: the tensor over a map of its own, which is sent to other processes by path. */
-SEXP joist_r_share(SEXP x);
-/* .Call: a character vector that tells the file and the place in it of a mapped tensor to which
- * nobody wrote; NULL for any other. */
-SEXP joist_r_mapped_place(SEXP x);
+/* Such a vector over a map of its own, which is saved by path: itself if it is one. */
+SEXP joist_r_map_share(SEXP payload);
+/* A character vector that tells the file of such a vector and the place in it; R_NilValue if it may
+ * differ from the file. */
+SEXP joist_r_map_place(SEXP payload);
 
 #endif

@@ -9,13 +9,13 @@
 #include "r/conditions.h"
 #include "r/device_payload.h"
 #include "r/dtypes.h"
-#include "r/names.h"
 #include "r/mapped.h"
 #include "r/payload.h"
 #include "r/rules.h"
 #include "r/run.h"
 #include "r/tensor_fields.h"
 #include "r/view.h"
+#include "r/view_losses.h"
 
 /* ---- tensors ---- */
 
@@ -278,7 +278,8 @@ static _Noreturn void refuse(SEXP x) {
   if (Rf_isObject(x)) {
     SEXP class = Rf_getAttrib(x, R_ClassSymbol);
     if (Rf_isS4(x) && R_has_slot(x, Rf_install("Dim")))
-      joist_r_stop(JOIST_ERROR_VALUE, "a matrix of class %s is not an R array; call as.matrix() first",
+      joist_r_stop(JOIST_ERROR_VALUE,
+                   "a matrix of class %s is not an R array; call as.matrix() first",
                    Rf_translateCharUTF8(STRING_ELT(class, 0)));
     joist_r_stop(
         JOIST_ERROR_VALUE,
@@ -574,16 +575,4 @@ bool joist_r_is_reusable(const struct joist_r_value *value, joist_dtype dtype,
   return value->dying && value->argument.operand.type.dtype == dtype &&
          joist_shape_equal(&value->argument.shape, shape) && joist_r_is_own(value) &&
          !joist_r_is_mapped(value->payload);
-}
-
-SEXP joist_r_same_payload(const struct joist_r_value *value, struct joist_type type,
-                          const struct joist_shape *shape) {
-  SEXP payload = PROTECT(joist_r_shared_payload(value));
-  SEXP tensor =
-      PROTECT(joist_r_tensor_with(payload, type, shape, joist_r_dim_among(shape, value, 1)));
-  const struct joist_attributes none = {.count = 0};
-  SEXP names = PROTECT(joist_r_names_among(JOIST_OP_RESHAPE, &none, value, 1, shape));
-  joist_r_set_names(tensor, names, shape->rank);
-  UNPROTECT(3);
-  return tensor;
 }

@@ -537,11 +537,13 @@ static bool lacks_values(SEXP x) {
   if (ALTREP(x) || !Rf_inherits(x, "nv_tensor") || Rf_getAttrib(x, R_DimSymbol) != R_NilValue)
     return false;
   const joist_dtype dtype = joist_r_type_of_mark(Rf_getAttrib(x, joist_r_dtype_symbol())).dtype;
-  if (dtype == JOIST_DTYPE_NONE || dtype == JOIST_F64) return false;
+  if (dtype == JOIST_DTYPE_NONE || joist_dtype_real(dtype) == JOIST_F64) return false;
   const R_xlen_t n = Rf_xlength(x);
   R_xlen_t k = 0;
   if (TYPEOF(x) == REALSXP)
     while (k < n && !R_IsNA(REAL(x)[k])) k++;
+  else if (TYPEOF(x) == CPLXSXP)
+    while (k < n && !R_IsNA(COMPLEX(x)[k].r)) k++;
   else if (TYPEOF(x) == INTSXP || TYPEOF(x) == LGLSXP)
     while (k < n && (TYPEOF(x) == LGLSXP ? LOGICAL(x) : INTEGER(x))[k] != NA_INTEGER) k++;
   else

@@ -458,8 +458,8 @@ static SEXP trace_argument(SEXP x, void *context) {
 }
 
 void joist_r_check_arguments(SEXP arguments, SEXP dynamic) {
-  const bool fits = dynamic == R_NilValue || (TYPEOF(dynamic) == LGLSXP &&
-                                              XLENGTH(arguments) == XLENGTH(dynamic));
+  const bool fits = dynamic == R_NilValue ||
+                    (TYPEOF(dynamic) == LGLSXP && XLENGTH(arguments) == XLENGTH(dynamic));
   if (TYPEOF(arguments) != VECSXP || !fits)
     joist_r_stop(JOIST_ERROR_VALUE, "the arguments of a jitted function must be a list");
 }

@@ -10,7 +10,7 @@
  *
  * The methods raise no error except where R itself does, when memory is exhausted: R calls them
  * with the garbage collector disabled. A value that R's type cannot represent is NA there; the next
- * entry into joist warns about it (joist_r_view_warn()). */
+ * entry into joist warns about it (joist_r_view_warn() of view_losses.h). */
 #ifndef JOIST_R_VIEW_H
 #define JOIST_R_VIEW_H
 
@@ -48,22 +48,8 @@ bool joist_r_view_exposed(SEXP x);
  * has changed in place. */
 void joist_r_view_changed(SEXP x);
 
-/* Why R sees NA where a tensor has no missing value. */
-typedef enum {
-  JOIST_R_UNREPRESENTABLE, /* the type that R sees lacks the value */
-  JOIST_R_FILE_GONE,       /* a mapped file was truncated */
-  JOIST_R_DEVICE_GONE,     /* a device failed */
-  JOIST_R_REASONS
-} joist_r_reason;
-
-/* Records that so many values are shown as NA, to be warned about. */
-void joist_r_view_lose(joist_dtype dtype, size_t count, joist_r_reason reason);
-
 /* Takes the payload from such a vector that nobody uses any more: it is empty then. */
 void joist_r_view_empty(SEXP x);
-
-/* Raises the warnings that methods have recorded, of class joist_view_warning. */
-void joist_r_view_warn(void);
 
 /* Makes the classes: once, when the library is loaded. */
 void joist_r_view_init(void);

@@ -411,7 +411,7 @@ reason_of <- function(call, kind, rank, difference, x, y) {
     "a scalar is no vector"
   } else if (rank > 2L && is("crossprod|cbind|rbind|scale|solve|det|norm|diag|max.col|upper.tri")) {
     "matrices in a higher rank are a batch"
-  } else if (rank == 1L && is("^scale|^diag")) {
+  } else if (rank == 1L && is("^scale") || is("^diag")) {
     "scale() and diag() are about matrices"
   } else if (is("duplicated|anyDuplicated|^unique|subset\\(") && rank >= 2L) {
     "the elements of a matrix are looked at, not its rows"

@@ -60,7 +60,7 @@ random_tensor <- function(dtype, shape, named) {
 
 # ---- comparing ----
 
-tolerance_of <- function(dtype) switch(dtype, f16 = 0.02, bf16 = 0.1, f32 = , c64 = 1e-5, f64 = , c128 = 1e-8, 1e-6)
+tolerance_of <- function(dtype) switch(dtype, f16 = 0.02, bf16 = 0.1, f32 = , c64 = 1e-5, 1e-6)
 
 plain <- function(value) {
   if (is_tensor(value)) {
@@ -87,9 +87,11 @@ essence <- function(value) {
   if (is.complex(numbers) && all(is.na(numbers) | Im(numbers) == 0)) numbers <- Re(numbers)
   shape <- dim(value)
   if (length(shape) < 2L) shape <- NULL
+  labels <- if (!is.null(shape)) dimnames(value)
+  if (all(vapply(labels, is.null, NA))) labels <- NULL # list(NULL, NULL) says nothing
   list(
-    values = unname(numbers), dim = shape,
-    names = if (is.null(shape)) names(value), dimnames = if (!is.null(shape)) dimnames(value)
+    values = unname(numbers), dim = shape, names = if (is.null(shape)) names(value),
+    dimnames = labels
   )
 }
 

@@ -83,8 +83,8 @@ static void same(uint32_t operand, const struct joist_shape *from, const struct 
     if (from->extent[d] == to->extent[d]) axes[d] = whole(operand, d);
 }
 
-/* Extents of 1 come and go; all others are in their order. A row of all elements has no names, as in
- * R. */
+/* Extents of 1 come and go; all others are in their order. A row of all elements has no names, as
+ * in R. */
 static void reshaped(const struct joist_shape *from, const struct joist_shape *to,
                      struct joist_axis *axes) {
   int at[JOIST_RANK_MAX], count = 0, d = 0;
@@ -108,8 +108,7 @@ static void reshaped(const struct joist_shape *from, const struct joist_shape *t
 static void permuted(const struct joist_attributes *attributes, const struct joist_shape *to,
                      struct joist_axis *axes) {
   for (int d = 0; d < to->rank; d++)
-    axes[d] =
-        whole(0, (int)joist_attribute_at(attributes, JOIST_ATTRIBUTE_PERMUTATION, d));
+    axes[d] = whole(0, (int)joist_attribute_at(attributes, JOIST_ATTRIBUTE_PERMUTATION, d));
 }
 
 static void sliced(const struct joist_attributes *attributes, const struct joist_shape *from,
@@ -197,8 +196,8 @@ void joist_op_axes(joist_op op, const struct joist_attributes *attributes,
     case JOIN: {
       const int dim = joist_attribute_dim(attributes);
       for (int d = 0; d < result->rank; d++)
-        axes[d] = (struct joist_axis){
-            .kind = d == dim ? JOIST_AXIS_JOINED : JOIST_AXIS_EACH, .dim = d};
+        axes[d] =
+            (struct joist_axis){.kind = d == dim ? JOIST_AXIS_JOINED : JOIST_AXIS_EACH, .dim = d};
       break;
     }
     case REDUCE:
