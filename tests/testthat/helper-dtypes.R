@@ -223,10 +223,12 @@ type_of <- function(x) paste0(format(dtype(x)), if (ambiguous(x)) "?")
 # Objects with what R's doubles cannot tell apart: 64-bit integers in tensors as text.
 exact <- function(x) {
   if (is_tensor(x)) {
-    if (typeof(x) == "S4" || !format(dtype(x)) %in% c("i64", "ui64")) {
+    if (inherits(x, c("nv_aval", "nv_traced", "nv_chunked")) ||
+      !format(dtype(x)) %in% c("i64", "ui64")) {
       return(x)
     }
-    return(list(unname(c(as_array(x, "character"))), attributes(x)))
+    text <- unname(c(as_array(x, "character")))
+    return(list(text, type_of(x), shape(x), class(x), names(x), dimnames(x)))
   }
   if (is.list(x) && !is.object(x)) lapply(x, exact) else x
 }
