@@ -158,3 +158,7 @@ as.table.nv_tensor <- function(x, ...) as.table(as.array(x), ...)
 #' @importFrom stats as.ts
 #' @export
 as.ts.nv_tensor <- function(x, ...) stats::as.ts(as_array(x), ...)
+
+# In double, whatever the precision of the dtype.
+#' @export
+cut.nv_tensor <- function(x, ...) cut(as.vector(x), ...)

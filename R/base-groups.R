@@ -73,8 +73,8 @@ Math.nv_tensor <- function(x, ...) {
     return(scan_dim(.Generic, x, NULL, NULL))
   }
   switch(.Generic,
-    signif = nv_signif(x),
-    trigamma = nv_trigamma(x),
+    signif = same_names(nv_signif(x), x),
+    trigamma = same_names(nv_trigamma(x), x),
     .Call(joist_r_operator1, .Generic, x)
   )
 }

@@ -154,24 +154,10 @@ str.nv_tensor <- function(object, ...) {
 #' @rdname print.nv_tensor
 #' @export
 summary.nv_tensor <- function(object, ...) {
-  type <- format(dtype(object))
-  values <- if (has_data(object) && length(object) > 0L && !startsWith(type, "c")) {
-    if (type == "bool") {
-      list(true = as.double(sum(object)))
-    } else {
-      list(min = min(object), mean = mean(object), max = max(object))
-    }
-  }
-  structure(
-    c(list(type = footer(object), length = length(object)), values),
-    class = "summary.nv_tensor"
-  )
-}
-
-# summary() of a data frame shows the names and these texts.
-#' @export
-format.summary.nv_tensor <- function(x, digits = NULL, ...) {
-  format(vapply(unclass(x), function(value) format(value, digits = digits), ""))
+  # Those of 64-bit integers are rounded to as many digits as a summary has.
+  values <- if (has_data(object)) as_array(object, if (is_int64(object)) "double")
+  out <- if (has_data(object)) summary(as.vector(values), ...) else summary(NULL)
+  structure(out, type = footer(object), class = c("summary.nv_tensor", class(out)))
 }
 
 # "1 element", "2 elements"
@@ -184,9 +170,12 @@ grouped_digits <- function(n) {
 
 #' @export
 print.summary.nv_tensor <- function(x, ...) {
-  cat(x$type, " ", count_of(x$length, "element"), "\n", sep = "")
-  for (name in names(x)[-(1:2)]) {
-    cat("  ", format(name, width = 5L), " ", format(x[[name]]), "\n", sep = "")
-  }
+  print(structure(x, type = NULL, class = class(x)[-1L]), ...)
+  cat(attr(x, "type"), "\n", sep = "")
   invisible(x)
+}
+
+#' @export
+format.summary.nv_tensor <- function(x, ...) {
+  format(structure(x, type = NULL, class = class(x)[-1L]), ...)
 }

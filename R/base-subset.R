@@ -57,6 +57,9 @@
 # A subset by indices with NA, of a dtype that has one: takes the first position for it, and puts
 # NA in the place of what that gives.
 with_missing <- function(x, indices, drop) {
+  if (!has_na(x)) {
+    return(template_of(x, length(indices[[1L]])))
+  }
   extents <- if (length(indices) == 1L) length(x) else shape(x)
   positions <- Map(function(index, extent) {
     if (is.null(index)) seq_len(extent) else positions_or_na(as.vector(index), extent)
@@ -69,6 +72,14 @@ with_missing <- function(x, indices, drop) {
   taken <- do.call(`[`, c(list(x), positions, drop = as.logical(drop)))
   taken[which(Reduce(function(a, b) outer(a, b, "|"), missing))] <- NA
   taken
+}
+
+# x[rep(NA_integer_, n)] makes a vector to be filled by assignment (see fill_missing()), which is how
+# dplyr's if_else() and case_when() start. Where the dtype has no NA it cannot be read before.
+template_of <- function(x, n) {
+  values <- as_array(x[0L])[rep(NA_integer_, n)]
+  attributes(values) <- list(class = "nv_tensor", dtype = type_name(x))
+  values
 }
 
 # The positions that an index chooses, NA where it is.
@@ -92,11 +103,17 @@ positions_or_na <- function(index, extent) {
 #' @rdname subset
 #' @export
 `[<-.nv_tensor` <- function(x, ..., value) {
+  if (is.character(value)) {
+    # As in R, which format.pval() relies on.
+    x <- array_of_text(x)
+    x[...] <- value
+    return(x)
+  }
   in_place <- identical(substitute(x), quote(`*tmp*`))
   extents <- shape(x)
   vector <- length(extents) == 1L && ...length() == 1L && !missing(..1)
   if (vector && is_append(..1, extents, value)) {
-    return(c(x, rep_len(value, length(..1))))
+    return(appended(x, rep_len(value, length(..1))))
   }
   indices <- read_indices(extents, substitute(c(x, ...)), ...)
   if (is.null(indices)) indices <- vector("list", length(extents))
@@ -117,6 +134,33 @@ positions_or_na <- function(index, extent) {
 is_append <- function(index, extent, value) {
   is.numeric(index) && !is.object(index) && isTRUE(index[1L] == extent + 1) &&
     length(value) %in% c(1L, length(index)) && all(index == extent + seq_along(index))
+}
+
+# rbind() of data frames, and with that merge() by several keys, must not take rounded whole numbers
+# for the same.
+appended <- function(x, value) {
+  joined <- c(x, value)
+  check_exact(x, joined[seq_along(x)])
+  if (is_tensor(value)) check_exact(value, joined[length(x) + seq_along(value)])
+  joined
+}
+
+array_of_text <- function(x) {
+  text <- as_array(x, "character")
+  if (is.null(dim(x))) names(text) <- names(x) else dimnames(text) <- dimnames(x)
+  text
+}
+
+# R lengthens a vector by NA before it assigns a row behind the last one of a data frame. Such values
+# of a dtype without NA are filled before they are read.
+fill_missing <- function(x, indices, value) {
+  fitted <- nv_fill(0, length(value), attr(x, "dtype"))
+  fitted[] <- value
+  marks <- attributes(x)
+  values <- as.vector(unclass(x))
+  values[indices[[1L]]] <- as_array(fitted)
+  attributes(values) <- marks
+  values
 }
 
 # Fields of a tensor are no part of it for its user.

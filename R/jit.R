@@ -60,24 +60,36 @@ jit <- function(f, static = character(), cache_size = 100L, device = NULL, promo
   state <- .Call(joist_r_jit_state, cache_size)
   compiled <- function() NULL
   formals(compiled) <- arguments
-  body(compiled) <- jit_body(arguments)
+  body(compiled) <- jit_body(arguments, length(static) > 0L)
   environment(compiled) <- list2env(
     list(
-      .jit_run = jit_run, .jit_state = state, .jit_function = f, .jit_static = static,
-      .jit_promotion = promotion, .jit_policy = policy, .jit_device = device
+      .jit_call = joist_r_jit_call, .jit_run = jit_run, .jit_state = state, .jit_function = f,
+      .jit_static = static, .jit_promotion = promotion, .jit_policy = policy, .jit_device = device
     ),
     parent = topenv()
   )
   structure(compiled, class = "joist_jit")
 }
 
-jit_body <- function(arguments) {
-  substitute(
-    .jit_run(
-      .jit_state, .jit_function, arguments, .jit_static, .jit_promotion, .jit_policy, .jit_device
-    ),
-    list(arguments = collected_arguments(arguments))
-  )
+# Without static arguments, a call that has a program is one .Call. The names of variables here
+# must not be those of arguments.
+jit_body <- function(arguments, has_static) {
+  collected <- collected_arguments(arguments)
+  run <- quote(.jit_run(
+    .jit_state, .jit_function, .jit_arguments, .jit_static, .jit_promotion, .jit_policy,
+    .jit_device
+  ))
+  if (has_static) {
+    run[[4L]] <- collected
+    return(run)
+  }
+  bquote({
+    .jit_arguments <- .(collected)
+    .jit_out <- .Call(
+      .jit_call, .jit_state, .jit_arguments, NULL, .jit_promotion, .jit_policy, .jit_device
+    )
+    if (is.logical(.jit_out) && !is.object(.jit_out)) .(run) else .jit_out
+  })
 }
 
 # list(x = x, ...) for the arguments of the function. One that has no value is left out: its
@@ -101,13 +113,9 @@ collected_arguments <- function(arguments) {
 }
 
 jit_run <- function(state, f, arguments, static, promotion, policy, device) {
-  dynamic <- if (length(static) == 0L) {
-    rep_len(TRUE, length(arguments))
-  } else {
-    !(names(arguments) %in% static)
-  }
+  dynamic <- if (length(static) > 0L) !(names(arguments) %in% static)
   out <- .Call(joist_r_jit_call, state, arguments, dynamic, promotion, policy, device)
-  if (!is.logical(out)) {
+  if (!is_answer(out)) {
     return(out)
   }
   old <- set_promotion(promotion, policy)
@@ -120,7 +128,7 @@ jit_run <- function(state, f, arguments, static, promotion, policy, device) {
   compiled <- jit_trace(f, arguments, dynamic)
   .Call(joist_r_jit_store, state, compiled, arguments, dynamic, promotion, policy)
   out <- .Call(joist_r_jit_call, state, arguments, dynamic, promotion, policy, device)
-  if (is.logical(out)) call_eagerly(f, arguments) else out
+  if (is_answer(out)) call_eagerly(f, arguments) else out
 }
 
 # Within a trace, or with R numbers that do not fit the dtypes of the program. If the function of
@@ -277,3 +285,7 @@ print.joist_jit <- function(x, ...) {
   }
   invisible(x)
 }
+
+# What C gives in place of a result: TRUE if there is no program for these arguments yet, FALSE if R
+# has to run the function. A bool tensor is a result.
+is_answer <- function(out) is.logical(out) && !is.object(out)

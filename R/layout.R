@@ -84,7 +84,8 @@ t.nv_tensor <- function(x) {
   if (rank > 2L) {
     stop_joist("joist_shape_error", "t() of a tensor of rank ", rank, "; use nv_transpose()")
   }
-  if (rank == 1L) nv_unsqueeze(x, 1L) else nv_transpose(x)
+  if (rank == 0L) x <- nv_unsqueeze(x, 1L)
+  if (rank < 2L) nv_unsqueeze(x, 1L) else nv_transpose(x)
 }
 
 #' @rdname nv_transpose
@@ -174,6 +175,11 @@ joined_names <- function(parts) {
   names(unlist(lapply(parts, function(part) {
     stats::setNames(logical(length(part)), if (is.null(dim(part))) names(part))
   })))
+}
+
+# A result of the shape of x that was computed by way of other shapes.
+same_names <- function(out, x) {
+  if (has_data(x)) with_names(out, if (is.null(dim(x))) names(x) else dimnames(x)) else out
 }
 
 # A tensor with other names (rank 1) or dimnames. While jit() traces, they are those of a constant
@@ -302,10 +308,8 @@ tail.nv_tensor <- function(x, n = 6L, ...) ends(x, n, first = FALSE)
 
 # `n` positions along each dimension, NA for all, a negative number for all but so many.
 ends <- function(x, n, first) {
+  if (ndims(x) == 0L) x <- nv_unsqueeze(x, 1L)
   extents <- shape(x)
-  if (length(extents) == 0L) {
-    return(x)
-  }
   if (!is.numeric(n) || !length(n) %in% seq_along(extents)) {
     stop_joist("joist_shape_error", "`n` must be a number, or one for each dimension")
   }

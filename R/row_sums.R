@@ -82,8 +82,8 @@ nv_apply <- function(operand, dims, f, ...) {
     return(if (inherits(one, "nv_tensor")) empty_like(one, extents[dims], operand) else list())
   }
   results <- each_slice(operand, dims, kept, f, ...)
-  one <- shape(results[[1L]])
-  same <- function(x) inherits(x, "nv_tensor") && identical(shape(x), one)
+  one <- if (is_tensor(results[[1L]])) shape(results[[1L]])
+  same <- function(x) is_tensor(x) && identical(shape(x), one)
   if (!all(vapply(results, same, NA))) {
     return(results)
   }

@@ -88,6 +88,9 @@ match_texts <- function(x, table) {
 #' @rawNamespace if (getRversion() >= "4.2.0") S3method(mtfrm, nv_tensor)
 mtfrm.nv_tensor <- function(x) {
   check_elements(x, "match()", "nv_match()")
+  if (dtype(x) == "bool") {
+    return(as.vector(x))
+  }
   keys <- if (is_complex_dtype(x)) as.vector(x) else as.vector(x, "double")
   large <- is_int64(x) & abs(keys) >= 1e15
   if (!any(large)) {

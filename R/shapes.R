@@ -129,9 +129,7 @@ nv_split <- function(operand, n, dimension = 1L, sizes = NULL) {
 #' @rdname nv_pad
 #' @export
 split.nv_tensor <- function(x, f, drop = FALSE, ...) {
-  if (ndims(x) != 1L) {
-    stop_joist("joist_shape_error", "split() of a tensor of rank ", ndims(x), "; see nv_split()")
-  }
+  if (ndims(x) != 1L) x <- nv_flatten(x)
   if (inherits(f, "nv_tensor")) f <- as.vector(f)
   lapply(split(seq_len(length(x)), f, drop = drop, ...), function(at) x[at])
 }

@@ -161,7 +161,7 @@ compiled <- new.env(parent = emptyenv())
 #' @param x A tensor.
 #' @param na.rm `TRUE` leaves out NaN (and `NA_real_`).
 #' @param type The type of the quantiles, from 1 to 9: see [stats::quantile()].
-#' @param names Ignored: a tensor has no names.
+#' @param names `TRUE` names the result by the percentages.
 #' @param ... Ignored; `dims` and other arguments of reductions are refused.
 #' @return A tensor of the dtype of [nv_mean()]. `nv_quantile()` has a first dimension with
 #'   one extent per probability before those that are kept.
@@ -206,16 +206,21 @@ median.nv_tensor <- function(x, na.rm = FALSE, ...) {
 #' @importFrom stats quantile
 #' @method quantile nv_tensor
 #' @export
-quantile.nv_tensor <- function(x, probs = seq(0, 1, 0.25), na.rm = FALSE, names = FALSE, type = 7,
+quantile.nv_tensor <- function(x, probs = seq(0, 1, 0.25), na.rm = FALSE, names = TRUE, type = 7,
                                ...) {
   check_no_dims("quantile", "nv_quantile()", ...)
-  nv_quantile(numbers_of(x, na.rm), probs, type = type)
+  out <- nv_quantile(numbers_of(x, na.rm), probs, type = type)
+  if (!names || length(probs) == 0L) {
+    return(out)
+  }
+  if (ndims(out) == 0L) out <- nv_unsqueeze(out, 1L)
+  with_names(out, names(stats::quantile(0, probs)))
 }
 
 # The elements that are not NaN, in a row; all of them where there can be none.
 numbers_of <- function(x, remove) {
   check_flag(remove, "na.rm")
-  if (remove && has_nan(x)) na.omit.nv_tensor(x) else x
+  if (remove && has_nan(x)) x[!is.na(x)] else x
 }
 
 quantiles <- function(x, probs, dims, drop, single, type) {

@@ -125,10 +125,10 @@ nv_aval <- function(dtype, shape = integer(), ambiguous = FALSE) {
 #'
 #' @param x A tensor.
 #' @return `dtype()` the [`joist_dtype`][as_dtype()], `shape()` and `dim()` an integer
-#'   vector of extents (`dim()` is `NULL` for a scalar), `ndims()` the rank, `ambiguous()`
-#'   whether the dtype is only a guess, `device()` where the data is, `is_tensor()` `TRUE`
-#'   for tensors, `length()` the number of elements.
-#' @section Errors: `joist_value_error` when `x` is no tensor.
+#'   vector of extents (`dim()` is `NULL` for a scalar and a vector, as in base R), `ndims()`
+#'   the rank, `ambiguous()` whether the dtype is only a guess, `device()` where the data is,
+#'   `is_tensor()` `TRUE` for tensors, `length()` the number of elements.
+#' @section Errors: `joist_value_error` if `x` is not a tensor.
 #' @examples
 #' x <- nv_tensor(matrix(1:6, 2), "i16")
 #' dtype(x)
@@ -160,12 +160,6 @@ device <- function(x) {
 #' @export
 is_tensor <- function(x) inherits(x, "nv_tensor")
 
-stop_not_tensor <- function(x) {
-  stop_joist(
-    "joist_value_error", "expected a tensor, got ", class(x)[1L], "; make one with nv_tensor()"
-  )
-}
-
 # The number of a traced tensor in its trace; negative for R numbers among the arguments.
 traced_number <- function(x) attr(x, "value", TRUE)
 
@@ -179,10 +173,7 @@ is_number <- function(x) inherits(x, "nv_traced") && isTRUE(traced_number(x) < 0
 length.nv_tensor <- function(x) .Call(joist_r_length_of, x)
 
 #' @export
-dim.nv_tensor <- function(x) {
-  extents <- shape(x)
-  if (length(extents) > 1L) extents
-}
+dim.nv_tensor <- function(x) .Call(joist_r_dim_of, x)
 
 #' @export
 is.array.nv_tensor <- function(x) length(shape(x)) > 1L
@@ -225,7 +216,11 @@ as_array <- function(x, as = NULL) {
 
 # The names of a tensor for R values of its shape.
 names_of <- function(x, out) {
-  if (length(dim(out)) > 1L) dimnames(out) <- dimnames(x) else names(out) <- names(x)
+  if (length(dim(out)) > 1L) {
+    if (!is.null(dimnames(x))) dimnames(out) <- dimnames(x)
+  } else if (!is.null(names(x))) {
+    names(out) <- names(x)
+  }
   out
 }
 
@@ -237,7 +232,12 @@ text_or_na <- function(x) {
 }
 
 # Whether the dtype has an NA.
-has_na <- function(x) format(dtype(x)) %in% c("f64", "c128")
+has_na <- function(x) {
+  type <- type_string(x)
+  type == "f64" || type == "c128"
+}
+
+type_string <- function(x) unclass(.Call(joist_r_dtype_of, x))
 
 #' @export
 as.vector.nv_tensor <- function(x, mode = "any") {
@@ -270,9 +270,6 @@ as.array.nv_tensor <- function(x, ...) {
 
 #' @export
 as.matrix.nv_tensor <- function(x, ...) {
-  if (ndims(x) > 2L) {
-    stop_joist("joist_shape_error", "a tensor of rank ", ndims(x), " is no matrix; use as_array()")
-  }
   as.matrix(as_array(x))
 }
 

@@ -1,10 +1,8 @@
-# R's own vectors for those who take nothing else: models, ggplot2, writers of text.
-
 #' R's own numbers for tensors
 #'
-#' `to_r()` makes R vectors of all tensors in a data frame or a list, so that `lm()`, `glm()`,
-#' 'ggplot2', [utils::write.csv()], 'jsonlite' and `data.table::fwrite()` take it. Everything else
-#' in it stays as it is.
+#' `to_r()` makes R vectors of all tensors in a data frame or a list. Everything else in it stays as
+#' it is. Models, plots and writers of text read tensors themselves; use `to_r()` to compute in
+#' doubles from there on, as `nls()` and `nlm()` need for their numeric derivatives.
 #'
 #' R's types hold all values of all dtypes but 64-bit integers beyond 2^53, which are rounded to the
 #' nearest double, with a warning that says where. To keep them, use
@@ -18,7 +16,7 @@
 #'   traces).
 #' @examples
 #' df <- data.frame(x = nv_tensor(c(1, 2, 3), "f32"), y = nv_tensor(c(2L, 4L, 7L), "ui8"))
-#' coef(lm(y ~ x, to_r(df)))
+#' coef(nls(y ~ a * x + b, to_r(df), start = list(a = 1, b = 1)))
 #' @export
 to_r <- function(x) {
   if (is_tensor(x)) {

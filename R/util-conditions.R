@@ -58,6 +58,30 @@ promotion_message <- function(facts, file, line) {
   paste0(subject, " ", what, at, advice, ", or allow it in `on`")
 }
 
+# Values that base R, reading the elements of a tensor, saw as NA; called from C by the next
+# function of joist.
+warn_of_view <- function(count, dtype, reason) {
+  values <- paste(format(count, scientific = FALSE), dtype, if (count == 1) "value" else "values")
+  verb <- if (count == 1) "was" else "were"
+  message <- switch(reason,
+    unrepresentable = paste0(
+      "base R read ", values, " that its type cannot represent and saw NA; use as_array() with ",
+      "as = \"character\"", if (dtype %in% c("i64", "ui64")) " or as = \"integer64\""
+    ),
+    file = paste0(
+      "base R read ", values, " of a mapped file that has become shorter and saw NA; read the file ",
+      "again"
+    ),
+    device = paste0(
+      "base R read ", values, " that ", verb, " not copied from the device and saw NA"
+    )
+  )
+  warning(structure(
+    class = c("joist_view_warning", "joist_warning", "warning", "condition"),
+    list(message = message, call = user_call(sys.nframe() - 1L))
+  ))
+}
+
 # The place in the code of the innermost function that has kept its source, within the one that
 # is traced, if one is; called from C.
 source_reference <- function() {

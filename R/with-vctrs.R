@@ -2,49 +2,57 @@
 # loaded; joist itself needs neither.
 
 # What vctrs cuts and puts together: R numbers that hold every value of the dtype, and NA apart from
-# them; of 64-bit integers the two halves of each, as parts of a complex number. (It is no data
-# frame, whose columns vctrs 0.6 would look for in the tensor.)
+# them; of 64-bit integers the bits, as the real part of a complex number whose imaginary part is NA
+# for missing ones. vctrs calls the functions here for each of many groups: they are short.
 #' @exportS3Method vctrs::vec_proxy
 vec_proxy.nv_tensor <- function(x, ...) {
-  if (inherits(x, "nv_traced") || ndims(x) > 1L) {
-    stop_joist(
-      "joist_shape_error", "a column is a tensor of rank 1, not ", footer(x), "; see nv_flatten()"
-    )
+  if (!is.atomic(x)) {
+    return(proxy_without_values(x))
   }
-  if (has_data(x)) values_in_r(x) else unknown_values(x)
+  if (!is.null(attr(x, "dim", TRUE))) stop_no_column(x)
+  values_in_r(x, type_string(x))
 }
 
-values_in_r <- function(x) {
-  if (!is_int64(x)) {
-    return(plain_values(x))
-  }
-  halves <- halves_of(x)
-  complex(real = halves$high, imaginary = halves$low)
+stop_no_column <- function(x) {
+  stop_joist(
+    "joist_shape_error", "a column is a tensor of rank 1, not ", footer(x), "; see nv_flatten()"
+  )
 }
-
-halves_of <- function(x) {
-  base <- nv_scalar(2^32, dtype(x))
-  list(high = as.vector(x %/% base), low = as.vector(x %% base))
-}
-
-# -2^31 of i32 is no integer of R.
-plain_values <- function(x) as.vector(as_array(x, if (dtype(x) == "i32") "double"))
 
 # NA of the kind that the values would have.
-unknown_values <- function(x) {
-  value <- values_in_r(nv_tensor(0, dtype(x)))
+proxy_without_values <- function(x) {
+  if (!inherits(x, "nv_aval") || ndims(x) > 1L) stop_no_column(x)
+  value <- values_in_r(nv_tensor(0, dtype(x)), type_string(x))
   value[1L] <- NA
   rep(value, length(x))
 }
 
+values_in_r <- function(x, type) {
+  if (type == "i64" || type == "ui64") {
+    bits <- plain_values(nv_bitcast_convert(x, "f64"), "f64")
+    return(complex(real = bits, imaginary = numeric(length(bits))))
+  }
+  plain_values(x, type)
+}
+
+# -2^31 of i32 is not representable as an integer of R.
+plain_values <- function(x, type = type_string(x)) {
+  as <- if (type == "i32") "double"
+  values <- .Call(joist_r_as_array, x, as, !is.null(as), Inf)
+  if (!is.null(attributes(values))) attributes(values) <- NULL
+  values
+}
+
 #' @exportS3Method vctrs::vec_restore
 vec_restore.nv_tensor <- function(x, to, ...) {
-  type <- format(dtype(to))
-  if (!has_na(to)) {
-    missing <- is.na(x) & !is.nan(x)
+  type <- type_string(to)
+  guess <- ambiguous(to)
+  wide <- type == "i64" || type == "ui64"
+  if (anyNA(if (wide) Im(x) else x) && !has_na(to)) {
+    missing <- if (wide) is.na(Im(x)) else is.na(x) & !is.nan(x)
     # New vectors start as NA and are filled later. Until then this is a tensor without values.
-    if (length(x) > 0L && all(missing)) {
-      return(nv_aval(type, length(x), ambiguous(to)))
+    if (all(missing)) {
+      return(nv_aval(type, length(x), guess))
     }
     if (any(missing)) {
       stop_joist(
@@ -54,12 +62,14 @@ vec_restore.nv_tensor <- function(x, to, ...) {
       )
     }
   }
-  if (is_int64(to)) {
-    tensor <- function(values) nv_tensor(values, type, length(x))
-    whole <- tensor(Re(x)) * nv_scalar(2^32, type) + tensor(Im(x))
-    return(nv_convert(whole, type, ambiguous(to)))
+  if (!wide) {
+    return(.Call(joist_r_make, x, type, length(x), guess, "error", NULL))
   }
-  nv_tensor(x, type, length(x), ambiguous(to))
+  bits <- .Call(joist_r_make, Re(x), "f64", length(x), FALSE, "error", NULL)
+  restored <- nv_bitcast_convert(bits, type)
+  if (guess) restored <- nv_convert(restored, type, TRUE)
+  if (!is.null(names(x))) names(restored) <- names(x)
+  restored
 }
 
 # Order is that of the values; complex numbers have none.
@@ -68,13 +78,34 @@ vec_proxy_compare.nv_tensor <- function(x, ...) {
   if (is_complex_dtype(x)) {
     stop_joist("joist_dtype_error", "complex numbers have no order")
   }
-  if (is_int64(x) && has_data(x)) vctrs::new_data_frame(halves_of(x)) else vec_proxy.nv_tensor(x)
+  vec_proxy_equal.nv_tensor(x)
+}
+
+# 64-bit integers as two numbers, each exact as a double.
+#' @exportS3Method vctrs::vec_proxy_equal
+vec_proxy_equal.nv_tensor <- function(x, ...) {
+  proxy <- vec_proxy.nv_tensor(x)
+  if (!is_int64(x) || !has_data(x)) {
+    return(proxy)
+  }
+  base <- nv_scalar(2^32, dtype(x))
+  vctrs::new_data_frame(list(high = plain_values(x %/% base), low = plain_values(x %% base)))
+}
+
+# dplyr's arrange() takes no two columns for one.
+#' @exportS3Method vctrs::vec_proxy_order
+vec_proxy_order.nv_tensor <- function(x, ...) {
+  proxy <- vec_proxy_compare.nv_tensor(x)
+  if (!is.data.frame(proxy)) {
+    return(proxy)
+  }
+  at <- order(proxy$high, proxy$low)
+  steps <- diff(proxy$high[at]) != 0 | diff(proxy$low[at]) != 0
+  replace(integer(length(at)), at, cumsum(c(TRUE, steps))[seq_along(at)])
 }
 
 #' @exportS3Method vctrs::vec_ptype_abbr
-vec_ptype_abbr.nv_tensor <- function(x, ...) {
-  paste0(format(dtype(x)), if (ambiguous(x)) "?")
-}
+vec_ptype_abbr.nv_tensor <- function(x, ...) type_name(x)
 
 #' @exportS3Method vctrs::vec_ptype_full
 vec_ptype_full.nv_tensor <- function(x, ...) paste0("tensor<", vec_ptype_abbr.nv_tensor(x), ">")
@@ -82,8 +113,23 @@ vec_ptype_full.nv_tensor <- function(x, ...) paste0("tensor<", vec_ptype_abbr.nv
 # ---- common type: that of an operation on both ----
 
 common_column <- function(x, y, ...) {
+  if (is_tensor(x) && is_tensor(y) && same_type(x, y)) {
+    return(vec_ptype.nv_tensor(x))
+  }
   type <- nv_concatenate(abstract_column(x), abstract_column(y))
-  nv_tensor(logical(), dtype(type), 0L, ambiguous(type))
+  empty_column(dtype(type), ambiguous(type))
+}
+
+same_type <- function(x, y) type_string(x) == type_string(y) && ambiguous(x) == ambiguous(y)
+
+#' @exportS3Method vctrs::vec_ptype
+vec_ptype.nv_tensor <- function(x, ...) {
+  if (ndims(x) > 1L) stop_no_column(x)
+  empty_column(type_string(x), ambiguous(x))
+}
+
+empty_column <- function(dtype, guess) {
+  .Call(joist_r_make, logical(), dtype, 0L, guess, "error", NULL)
 }
 
 # R numbers are values that the rules may look at.
@@ -132,6 +178,9 @@ vec_ptype2.integer64.nv_tensor <- common_column
 
 #' @exportS3Method vctrs::vec_cast nv_tensor.nv_tensor
 vec_cast.nv_tensor.nv_tensor <- function(x, to, ...) {
+  if (same_type(x, to)) {
+    return(x)
+  }
   from <- format(dtype(x))
   wanted <- format(dtype(to))
   if (from != wanted && !ambiguous(x) && !promotes(x, to)) {
@@ -143,6 +192,22 @@ vec_cast.nv_tensor.nv_tensor <- function(x, to, ...) {
   converted <- nv_convert(x, wanted, ambiguous(to))
   check_exact(x, converted)
   converted
+}
+
+# Whether whole numbers are the same in the dtype of `converted`.
+check_exact <- function(x, converted) {
+  if (!is_integer_dtype(x) || is_integer_dtype(converted) || dtype(converted) == "bool") {
+    return(invisible())
+  }
+  back <- nv_convert(converted, dtype(x))
+  bad <- which(as.vector(back != x))
+  if (length(bad) > 0L) {
+    stop_joist(
+      "joist_value_error", format(x[bad[1L]], scientific = FALSE), " at position ", bad[1L],
+      " is not exact in ", format(dtype(converted)), ", the common dtype of the columns; ",
+      "nv_convert() the other column to integers, or both to a dtype that holds their values"
+    )
+  }
 }
 
 promotes <- function(x, to) {
@@ -196,7 +261,7 @@ vec_cast.character.nv_tensor <- function(x, to, ...) as.vector(x, "character")
 # ---- printing ----
 
 #' @exportS3Method pillar::type_sum
-type_sum.nv_tensor <- function(x) vec_ptype_abbr.nv_tensor(x)
+type_sum.nv_tensor <- function(x) type_name(x)
 
 # glimpse() shows the first values.
 #' @exportS3Method pillar::format_glimpse

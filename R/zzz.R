@@ -7,6 +7,8 @@
   when_loaded("BiocGenerics", join_generics)
   when_loaded("MatrixGenerics", join_matrix_generics)
   when_loaded("DelayedArray", join_delayed_array)
+  when_loaded("jsonlite", join_jsonlite)
+  join_positron()
 }
 
 when_loaded <- function(package, f) {

@@ -30,11 +30,12 @@
 #include "r/policy.h"
 #include "r/program_view.h"
 #include "r/promotion.h"
-#include "r/properties.h"
 #include "r/promotion_explain.h"
+#include "r/properties.h"
 #include "r/rules.h"
 #include "r/safetensors.h"
 #include "r/session.h"
+#include "r/share.h"
 #include "r/subset.h"
 #include "r/tensor_create.h"
 #include "r/tensor_export.h"
@@ -155,8 +156,9 @@ static const R_CallMethodDef entries[] = {
     ENTRY(joist_r_device, 1),
     ENTRY(joist_r_dtype_of, 1),
     ENTRY(joist_r_shape_of, 1),
-    ENTRY(joist_r_length_of, 1),
     ENTRY(joist_r_is_ambiguous, 1),
+    ENTRY(joist_r_length_of, 1),
+    ENTRY(joist_r_dim_of, 1),
     ENTRY(joist_r_device_of, 1),
     ENTRY(joist_r_device_names, 0),
     ENTRY(joist_r_memory, 1),

@@ -60,6 +60,23 @@ SEXP joist_r_fitted(const struct joist_rules *rules, const struct joist_r_value 
   return made;
 }
 
+SEXP joist_r_widened(const struct joist_rules *rules, const struct joist_r_value *value, SEXP x,
+                     SEXP object) {
+  const struct joist_type own = value->argument.operand.type;
+  if (value->form != JOIST_R_CONCRETE || (!own.ambiguous && own.dtype != JOIST_BOOL)) return x;
+  struct joist_operand operands[] = {value->argument.operand, {.literal = false}};
+  joist_r_operand(object, &operands[1]);
+  const struct joist_attributes none = {.count = 0};
+  struct joist_signature signature;
+  struct joist_error error;
+  struct joist_type common;
+  if (joist_infer(rules, JOIST_OP_UPDATE, operands, 2, &none, &signature, &error) == JOIST_OK ||
+      !joist_promote(rules, own, operands[1].type, &common))
+    return x;
+  struct joist_r_value read = *value;
+  return read_as(rules, x, &read, common);
+}
+
 /* A part in its place: in the shape that it takes first. Scalars stay as they are, and are
  * repeated. */
 static SEXP place(const struct joist_rules *rules, SEXP part, const struct joist_shape *shape,
@@ -70,9 +87,12 @@ static SEXP place(const struct joist_rules *rules, SEXP part, const struct joist
   (void)joist_shape_count(shape, &count);
   if (value->count == 1 && count != 1) shape = &scalar;
   if (joist_shape_equal(own, shape)) return part;
-  const bool one = value->form == JOIST_R_LITERAL && own->rank == 0; /* c(a = 1) */
-  value->names = one && shape->rank == 1 ? Rf_getAttrib(part, R_NamesSymbol) : R_NilValue;
   if (value->form == JOIST_R_LITERAL || value->form == JOIST_R_ABSTRACT || value->leaf) {
+    const bool one = value->form == JOIST_R_LITERAL && own->rank == 0; /* c(a = 1) */
+    const struct joist_attributes none = {.count = 0};
+    value->names = one && shape->rank == 1
+                       ? Rf_getAttrib(part, R_NamesSymbol)
+                       : joist_r_names_among(JOIST_OP_RESHAPE, &none, value, 1, shape);
     *own = *shape;
     value->argument.operand.rank = shape->rank;
     return part;
@@ -97,7 +117,7 @@ SEXP joist_r_concatenate(SEXP tensors, SEXP along, SEXP shapes) {
   if (listed ? XLENGTH(shapes) != n : !flat && shapes != R_NilValue)
     joist_r_stop(JOIST_ERROR_SHAPE, "there must be one shape for each tensor");
   struct joist_r_value *const values = (struct joist_r_value *)R_alloc((size_t)n, sizeof *values);
-  SEXP parts = PROTECT(Rf_allocVector(VECSXP, n));
+  SEXP parts = PROTECT(Rf_allocVector(VECSXP, 2 * n)); /* and their names */
   for (R_xlen_t k = 0; k < n; k++) {
     joist_r_read_any(rules, VECTOR_ELT(tensors, k), &values[k]);
     struct joist_shape shape = values[k].argument.shape;
@@ -111,6 +131,7 @@ SEXP joist_r_concatenate(SEXP tensors, SEXP along, SEXP shapes) {
     else if (shape.rank == 0)
       shape = (struct joist_shape){1, {1}};
     SET_VECTOR_ELT(parts, k, place(rules, VECTOR_ELT(tensors, k), &shape, &values[k]));
+    SET_VECTOR_ELT(parts, n + k, values[k].names);
   }
   struct joist_attributes attributes = {.count = 0};
   joist_attributes_set(&attributes, JOIST_ATTRIBUTE_DIM, (int)position - 1);

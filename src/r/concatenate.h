@@ -8,6 +8,11 @@
  * dtype fits, anything else is refused. */
 SEXP joist_r_fitted(const struct joist_rules *rules, const struct joist_r_value *x, SEXP object);
 
+/* The tensor x itself, or in the common dtype with the value if that does not fit, and the dtype of
+ * x is a guess or bool: as in R, which fills a logical vector with numbers (ifelse() does). */
+SEXP joist_r_widened(const struct joist_rules *rules, const struct joist_r_value *value, SEXP x,
+                     SEXP object);
+
 /* Side by side along `dim`, 1-based. `shapes` is a list with the shape that each of them
  * takes first (scalars are repeated to it), a flag for all of them
  * flattened, or NULL. */

@@ -199,8 +199,7 @@ static SEXP on_gpu(const struct joist_dl_view *view, int ordinal, SEXP owner) {
   SEXP payload = PROTECT(
       view->count == 0 ? joist_r_remote_payload(device, view->dtype, 0)
                        : joist_r_remote_foreign(device, view->elements, bytes_of(view), owner));
-  SEXP tensor =
-      PROTECT(joist_r_tensor(payload, (struct joist_type){view->dtype, false}, &shape));
+  SEXP tensor = PROTECT(joist_r_tensor(payload, (struct joist_type){view->dtype, false}, &shape));
   if (view->in_rows) tensor = joist_r_eval(PROTECT(Rf_lang2(Rf_install("nv_transpose"), tensor)));
   UNPROTECT(view->in_rows ? 3 : 2);
   return tensor;

@@ -2,10 +2,11 @@
 #include "r/dtypes.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "r/arguments.h"
 #include "r/conditions.h"
-#include "r/operands.h"
+#include "r/tensor_fields.h"
 
 /* The dtypes' objects, and the strings in them: R keeps one CHARSXP per string. */
 struct dtype_object {
@@ -34,6 +35,20 @@ static joist_dtype dtype_of_char(SEXP name) {
   return JOIST_DTYPE_NONE;
 }
 
+/* The dtype that a tensor has in its attributes, ambiguous or not. */
+static joist_dtype dtype_of_mark(SEXP x) {
+  struct joist_r_marks marks;
+  joist_r_read_marks(x, &marks);
+  if (TYPEOF(marks.dtype) != STRSXP || XLENGTH(marks.dtype) != 1) return JOIST_DTYPE_NONE;
+  const char *const text = CHAR(STRING_ELT(marks.dtype, 0));
+  char name[32];
+  const size_t length = strcspn(text, "?");
+  if (length >= sizeof name) return JOIST_DTYPE_NONE;
+  memcpy(name, text, length);
+  name[length] = '\0';
+  return joist_dtype_parse(name, JOIST_STYLE_ANVIL);
+}
+
 joist_dtype joist_r_dtype_styled(SEXP x, joist_style style) {
   if (TYPEOF(x) == STRSXP && XLENGTH(x) == 1 && STRING_ELT(x, 0) != NA_STRING) {
     SEXP name = STRING_ELT(x, 0);
@@ -49,9 +64,10 @@ joist_dtype joist_r_dtype_styled(SEXP x, joist_style style) {
     joist_r_stop(JOIST_ERROR_DTYPE, "there is no dtype '%s'; the dtypes are %s",
                  Rf_translateCharUTF8(name), known);
   }
-  struct joist_type type;
-  struct joist_shape shape;
-  if (joist_r_describe(x, &type, &shape)) return type.dtype;
+  if (Rf_inherits(x, "nv_tensor")) {
+    const joist_dtype dtype = dtype_of_mark(x);
+    if (dtype != JOIST_DTYPE_NONE) return dtype;
+  }
   joist_r_stop(JOIST_ERROR_DTYPE,
                "a dtype must be a single string such as \"f32\", not %s of length %.0f",
                Rf_type2char(TYPEOF(x)), (double)Rf_xlength(x));

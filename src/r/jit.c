@@ -15,6 +15,7 @@
 #include "r/device_payload.h"
 #include "r/finalizers.h"
 #include "r/ledger.h"
+#include "r/mapped.h"
 #include "r/names.h"
 #include "r/rules.h"
 #include "r/run.h"
@@ -130,8 +131,8 @@ static void append_leaf(struct signature *signature, const struct joist_r_value 
   const bool remote = value->form == JOIST_R_REMOTE;
   const struct joist_device *const device =
       remote ? joist_r_remote_device(value->payload) : joist_device_at(0);
-  signature->leaves[signature->leaf_count++] = (struct leaf){value->object, device, value->data,
-                                                               value->names};
+  signature->leaves[signature->leaf_count++] =
+      (struct leaf){value->object, device, value->data, value->names};
   signature->named |= value->names != R_NilValue;
 }
 
@@ -206,7 +207,7 @@ static void make_signature(struct signature *signature, SEXP arguments, SEXP dyn
   SEXP names = Rf_getAttrib(arguments, R_NamesSymbol);
   for (R_xlen_t k = 0; k < XLENGTH(arguments); k++) {
     append_name(signature, names, k);
-    if (LOGICAL(dynamic)[k])
+    if (joist_r_is_dynamic(dynamic, k))
       append_argument(signature, rules, VECTOR_ELT(arguments, k));
     else
       append_byte(signature, 'S');
@@ -217,7 +218,7 @@ static void make_signature(struct signature *signature, SEXP arguments, SEXP dyn
 static bool same_statics(SEXP arguments, SEXP dynamic, SEXP statics) {
   R_xlen_t at = 0;
   for (R_xlen_t k = 0; k < XLENGTH(arguments); k++)
-    if (!LOGICAL(dynamic)[k] &&
+    if (!joist_r_is_dynamic(dynamic, k) &&
         !R_compute_identical(VECTOR_ELT(arguments, k), VECTOR_ELT(statics, at++), 16))
       return false;
   return true;
@@ -236,7 +237,9 @@ static void check_device(const struct joist_device *device, const struct joist_d
 static const void *elements_on(const struct joist_device *device, SEXP payload) {
   const bool remote = joist_r_is_remote(payload);
   check_device(device, remote ? joist_r_remote_device(payload) : joist_device_at(0));
-  return remote ? joist_r_remote_memory(payload) : joist_r_elements(payload);
+  if (remote) return joist_r_remote_memory(payload);
+  joist_r_map_check(payload);
+  return joist_r_elements(payload);
 }
 
 /* A constant of the program: R's own are copied to a device once. */
@@ -490,10 +493,10 @@ SEXP joist_r_jit_store(SEXP state, SEXP compiled, SEXP arguments, SEXP dynamic, 
   if (!fits(compiled, &signature))
     joist_r_stop(JOIST_ERROR_VALUE, "a traced tensor of this function is damaged");
   R_xlen_t static_count = 0;
-  for (R_xlen_t k = 0; k < XLENGTH(arguments); k++) static_count += !LOGICAL(dynamic)[k];
+  for (R_xlen_t k = 0; k < XLENGTH(arguments); k++) static_count += !joist_r_is_dynamic(dynamic, k);
   SEXP statics = PROTECT(Rf_allocVector(VECSXP, static_count));
   for (R_xlen_t k = 0, at = 0; k < XLENGTH(arguments); k++)
-    if (!LOGICAL(dynamic)[k]) SET_VECTOR_ELT(statics, at++, VECTOR_ELT(arguments, k));
+    if (!joist_r_is_dynamic(dynamic, k)) SET_VECTOR_ELT(statics, at++, VECTOR_ELT(arguments, k));
   unsigned char *const key = malloc(signature.length);
   if (key == NULL) JOIST_R_FAIL(JOIST_E_OUT_OF_MEMORY);
   memcpy(key, signature.key, signature.length);

@@ -1,5 +1,6 @@
 /* Vectors in mapped files. The first part of their data is the external pointer of the file, which
- * may have several of them, the second says where in the file they are. */
+ * may have several of them, the second says where in the file they are; it becomes a list of that
+ * and a vector of NA when R reads elements of a file that was truncated. */
 #include "r/mapped.h"
 
 #include <inttypes.h>
@@ -11,9 +12,8 @@
 #include "r/altrep.h"
 #include "r/conditions.h"
 #include "r/open_file.h"
-#include "r/operands.h"
-#include "r/rules.h"
 #include "r/vector.h"
+#include "r/view_losses.h"
 
 struct place {
   uint64_t from, bytes;
@@ -22,7 +22,10 @@ struct place {
   bool shared;  /* sent to other processes by path */
 };
 
-static struct place *place_of(SEXP x) { return (struct place *)RAW(R_altrep_data2(x)); }
+static struct place *place_of(SEXP x) {
+  SEXP where = R_altrep_data2(x);
+  return (struct place *)RAW(TYPEOF(where) == VECSXP ? VECTOR_ELT(where, 0) : where);
+}
 
 static struct joist_r_file *file_of(SEXP x) {
   struct joist_r_file *const open = joist_r_file_of(R_altrep_data1(x));
@@ -36,15 +39,46 @@ static const char *shown_path(SEXP pointer) { return joist_r_path_text(joist_r_p
 
 static R_xlen_t length(SEXP x) { return place_of(x)->length; }
 
-/* A file that has become shorter ends the process when what is gone is read. */
+/* Reading what a truncated file had would end the process. A file is closed only where a finalizer
+ * kept a vector that was garbage for later. */
+static bool is_gone(SEXP x) {
+  const struct joist_r_file *const open = joist_r_file_of(R_altrep_data1(x));
+  return open == NULL || !joist_file_is_whole(&open->file);
+}
+
+static joist_dtype dtype_of_type(SEXPTYPE type) {
+  return type == INTSXP    ? JOIST_I32
+         : type == REALSXP ? JOIST_F64
+         : type == CPLXSXP ? JOIST_C128
+                           : JOIST_UI8;
+}
+
+/* What R reads of a vector whose file was truncated: an error would jump out of DATAPTR() and leave
+ * the garbage collector disabled. */
+static SEXP missing_values(SEXP x) {
+  SEXP where = R_altrep_data2(x);
+  if (TYPEOF(where) == VECSXP) return VECTOR_ELT(where, 1);
+  const SEXPTYPE type = (SEXPTYPE)TYPEOF(x);
+  const R_xlen_t n = place_of(x)->length;
+  SEXP both = PROTECT(Rf_allocVector(VECSXP, 2)), values = Rf_allocVector(type, n);
+  SET_VECTOR_ELT(both, 0, where);
+  SET_VECTOR_ELT(both, 1, values);
+  for (R_xlen_t k = 0; k < n; k++) {
+    if (type == INTSXP) INTEGER(values)[k] = NA_INTEGER;
+    if (type == REALSXP) REAL(values)[k] = NA_REAL;
+    if (type == CPLXSXP) COMPLEX(values)[k] = (Rcomplex){.r = NA_REAL, .i = NA_REAL};
+    if (type == RAWSXP) RAW(values)[k] = 0; /* only joist reads these, after joist_r_map_check() */
+  }
+  R_set_altrep_data2(x, both);
+  joist_r_view_lose(dtype_of_type(type), (size_t)n, JOIST_R_FILE_GONE);
+  UNPROTECT(1);
+  return values;
+}
+
 static void *data(SEXP x, Rboolean writable) {
   (void)writable;
-  const struct joist_r_file *const open = file_of(x);
-  if (!joist_file_is_whole(&open->file))
-    joist_r_stop(JOIST_ERROR_VALUE,
-                 "file \"%s\" has become shorter since it was mapped: its elements are gone",
-                 shown_path(R_altrep_data1(x)));
-  return (char *)open->memory + place_of(x)->from;
+  if (is_gone(x)) return joist_r_elements(missing_values(x));
+  return (char *)file_of(x)->memory + place_of(x)->from;
 }
 
 static const void *data_or_null(SEXP x) { return data(x, FALSE); }
@@ -133,6 +167,17 @@ void joist_r_map_init(void) {
   }
 }
 
+bool joist_r_map_is_gone(SEXP payload) {
+  return joist_r_altrep_has(&family, payload) && is_gone(payload);
+}
+
+void joist_r_map_check(SEXP payload) {
+  if (joist_r_map_is_gone(payload))
+    joist_r_stop(JOIST_ERROR_VALUE,
+                 "file \"%s\" has become shorter since it was mapped: its elements are gone",
+                 shown_path(R_altrep_data1(payload)));
+}
+
 bool joist_r_is_mapped(SEXP payload) { return joist_r_altrep_has(&family, payload); }
 
 void joist_r_map_touch(SEXP payload) {
@@ -173,6 +218,7 @@ static SEXP open_again(SEXP payload) {
   if (!same)
     joist_r_stop(JOIST_ERROR_VALUE, "file \"%s\" has changed since it was mapped",
                  shown_path(pointer));
+  joist_r_map_check(payload);
   const void *const elements = data(payload, FALSE);
   if (place->touched &&
       (joist_file_compare(new, place->from, elements, (size_t)place->bytes, &same) != 0 || !same))
@@ -182,29 +228,17 @@ static SEXP open_again(SEXP payload) {
   return pointer;
 }
 
-SEXP joist_r_share(SEXP x) {
-  struct joist_r_value value;
-  joist_r_read(joist_r_rules(R_NilValue), x, &value);
-  joist_r_needs_data(&value);
-  if (!joist_r_altrep_has(&family, value.payload))
-    joist_r_stop(
-        JOIST_ERROR_VALUE,
-        "only a tensor that is mapped can be shared: save it, and read it with mmap = TRUE");
-  const struct place place = *place_of(value.payload);
-  if (place.shared) return x;
-  SEXP pointer = PROTECT(open_again(value.payload));
-  SEXP payload = PROTECT(
-      new_vector(pointer, (SEXPTYPE)TYPEOF(value.payload), place.from, (size_t)place.length, true));
-  if (payload == R_NilValue) joist_r_stop(JOIST_ERROR_VALUE, "the file cannot be mapped again");
-  SEXP shared = joist_r_tensor(payload, value.argument.operand.type, &value.argument.shape);
-  UNPROTECT(2);
+SEXP joist_r_map_share(SEXP payload) {
+  const struct place place = *place_of(payload);
+  if (place.shared) return payload;
+  SEXP pointer = PROTECT(open_again(payload));
+  SEXP shared =
+      new_vector(pointer, (SEXPTYPE)TYPEOF(payload), place.from, (size_t)place.length, true);
+  UNPROTECT(1);
+  if (shared == R_NilValue) joist_r_stop(JOIST_ERROR_VALUE, "the file cannot be mapped again");
   return shared;
 }
 
-SEXP joist_r_mapped_place(SEXP x) {
-  struct joist_r_value value;
-  joist_r_read(joist_r_rules(R_NilValue), x, &value);
-  const bool as_the_file =
-      !value.exposed && joist_r_altrep_has(&family, value.payload) && !place_of(value.payload)->touched;
-  return as_the_file ? place_text(value.payload) : R_NilValue;
+SEXP joist_r_map_place(SEXP payload) {
+  return place_of(payload)->touched ? R_NilValue : place_text(payload);
 }

@@ -14,13 +14,17 @@ SEXP joist_r_map(SEXP pointer, SEXPTYPE type, uint64_t from, size_t n);
 bool joist_r_is_mapped(SEXP payload);
 /* Notes that a payload, if it is such a vector, may differ from the file from now on. */
 void joist_r_map_touch(SEXP payload);
+/* Whether a payload is such a vector of a file that was truncated since. */
+bool joist_r_map_is_gone(SEXP payload);
+/* Raises joist_value_error if it is. */
+void joist_r_map_check(SEXP payload);
 /* Makes the classes: once, when the library is loaded. */
 void joist_r_map_init(void);
 
-/* .Call: the tensor over a map of its own, which is sent to other processes by path. */
-SEXP joist_r_share(SEXP x);
-/* .Call: a character vector that tells the file and the place in it of a mapped tensor to which
- * nobody wrote; NULL for any other. */
-SEXP joist_r_mapped_place(SEXP x);
+/* Such a vector over a map of its own, which is saved by path: itself if it is one. */
+SEXP joist_r_map_share(SEXP payload);
+/* A character vector that tells the file of such a vector and the place in it; R_NilValue if it may
+ * differ from the file. */
+SEXP joist_r_map_place(SEXP payload);
 
 #endif

@@ -64,8 +64,7 @@ void joist_r_select_names(const struct joist_r_value *x, int d, const struct joi
   set_label(list, k, label_of(x->names, rank, d));
   if (names == R_NilValue) return;
   if (positions->kind == JOIST_INDEX_RANGE) {
-    SET_VECTOR_ELT(list, k,
-                   range_of(names, positions->start, positions->step, positions->count));
+    SET_VECTOR_ELT(list, k, range_of(names, positions->start, positions->step, positions->count));
     return;
   }
   SEXP made = Rf_allocVector(STRSXP, (R_xlen_t)positions->count);
@@ -197,8 +196,7 @@ SEXP joist_r_names_among(joist_op op, const struct joist_attributes *attributes,
   for (size_t k = 0; k < n; k++) any |= values[k].names != R_NilValue;
   if (!any) return R_NilValue;
   const void *const vmax = vmaxget();
-  struct joist_r_named *const operands =
-      (struct joist_r_named *)R_alloc(n, (int)sizeof *operands);
+  struct joist_r_named *const operands = (struct joist_r_named *)R_alloc(n, (int)sizeof *operands);
   for (size_t k = 0; k < n; k++)
     operands[k] = (struct joist_r_named){
         &values[k].argument.shape, values[k].names, values[k].argument.operand.type.dtype,
@@ -206,4 +204,18 @@ SEXP joist_r_names_among(joist_op op, const struct joist_attributes *attributes,
   SEXP names = joist_r_names_of(op, attributes, operands, n, result);
   vmaxset(vmax);
   return names;
+}
+
+/* ---- tensors ---- */
+
+SEXP joist_r_same_payload(const struct joist_r_value *value, struct joist_type type,
+                          const struct joist_shape *shape) {
+  SEXP payload = PROTECT(joist_r_shared_payload(value));
+  SEXP tensor =
+      PROTECT(joist_r_tensor_with(payload, type, shape, joist_r_dim_among(shape, value, 1)));
+  const struct joist_attributes none = {.count = 0};
+  SEXP names = PROTECT(joist_r_names_among(JOIST_OP_RESHAPE, &none, value, 1, shape));
+  joist_r_set_names(tensor, names, shape->rank);
+  UNPROTECT(3);
+  return tensor;
 }

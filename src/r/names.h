@@ -7,8 +7,8 @@
 #ifndef JOIST_R_NAMES_H
 #define JOIST_R_NAMES_H
 
-#include "core/program/axes.h"
 #include "core/ops/move/index.h"
+#include "core/program/axes.h"
 #include "r/operands.h"
 
 /* An operand: its shape, its names and, if they are known, its elements. */
@@ -39,5 +39,9 @@ SEXP joist_r_names_in(SEXP list, int rank);
 
 /* Gives a tensor that nobody else has its names; does nothing for R_NilValue. */
 void joist_r_set_names(SEXP tensor, SEXP names, int rank);
+
+/* The same data in another type or shape: `value` has data, here or on a device. */
+SEXP joist_r_same_payload(const struct joist_r_value *value, struct joist_type type,
+                          const struct joist_shape *shape);
 
 #endif

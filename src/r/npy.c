@@ -31,6 +31,11 @@ SEXP joist_r_write_npy(SEXP x, SEXP path, SEXP c_order, SEXP swapped) {
   struct joist_elements elements = joist_r_elements_of(&value, c_order, swapped);
   char header[JOIST_NPY_LONGEST];
   const size_t length = joist_npy_format(&elements, header);
+  if (length == 0) {
+    const struct joist_error error = {
+        .code = JOIST_E_FILE_NO_TYPE, .name = {"npy"}, .type = {{elements.dtype, false}}};
+    joist_r_raise(JOIST_ERROR_DTYPE, &error);
+  }
   SEXP result = joist_r_write(path, header, length, &elements, &value.data, 1);
   (void)kept;
   UNPROTECT(1);

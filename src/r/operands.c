@@ -9,13 +9,13 @@
 #include "r/conditions.h"
 #include "r/device_payload.h"
 #include "r/dtypes.h"
-#include "r/names.h"
 #include "r/mapped.h"
 #include "r/payload.h"
 #include "r/rules.h"
 #include "r/run.h"
 #include "r/tensor_fields.h"
 #include "r/view.h"
+#include "r/view_losses.h"
 
 /* ---- tensors ---- */
 
@@ -77,6 +77,31 @@ static struct joist_type type_of_vector(const struct joist_r_marks *marks) {
   return type;
 }
 
+/* Whether all values are elements of an integer dtype. NA and NaN count as such. */
+static bool are_whole(joist_dtype dtype, const double *values, R_xlen_t n) {
+  const double low = (double)joist_dtype_min_int(dtype);
+  const double end = (double)joist_dtype_max_int(dtype) + 1;
+  for (R_xlen_t k = 0; k < n; k++)
+    if (values[k] < low || values[k] >= end || values[k] != trunc(values[k]))
+      if (!isnan(values[k])) return false;
+  return true;
+}
+
+/* The type of a vector's elements. R keeps our attributes when it converts a vector to another of
+ * its types (`storage.mode<-`), and when C code of its own computes with one: dpois(x), the
+ * residuals of lm(). Such values are R's own numbers, and their dtype is a guess. */
+static struct joist_type type_of_elements(SEXP x, struct joist_type marked) {
+  static const joist_dtype natural[] = {
+      [LGLSXP] = JOIST_BOOL, [INTSXP] = JOIST_I32, [REALSXP] = JOIST_F64, [CPLXSXP] = JOIST_C128};
+  if ((SEXPTYPE)TYPEOF(x) == joist_r_view_type(marked.dtype)) {
+    if (TYPEOF(x) != REALSXP || joist_dtype_category(marked.dtype) >= JOIST_CATEGORY_FLOAT)
+      return marked;
+    if (ALTREP(x) && !joist_r_view_exposed(x)) return marked;
+    if (are_whole(marked.dtype, REAL_RO(x), XLENGTH(x))) return marked;
+  }
+  return (struct joist_type){natural[TYPEOF(x)], TYPEOF(x) != LGLSXP};
+}
+
 /* The names of a vector, for the shape that it has. */
 static SEXP names_of_vector(const struct joist_r_marks *marks, const struct joist_shape *shape) {
   if (marks->dim == R_NilValue) {
@@ -95,35 +120,15 @@ static SEXP names_of_vector(const struct joist_r_marks *marks, const struct jois
   return shape->rank == 1 ? VECTOR_ELT(names, 0) : names;
 }
 
-static joist_host plain_host(SEXP x) {
+/* An ordinary vector: its values in the dtype, exactly, in memory that lives until .Call returns.
+ */
+static void read_plain(SEXP x, struct joist_type type, struct joist_r_value *value) {
   static const joist_host hosts[] = {[LGLSXP] = JOIST_HOST_LOGICAL,
                                      [INTSXP] = JOIST_HOST_INTEGER,
                                      [REALSXP] = JOIST_HOST_DOUBLE,
                                      [CPLXSXP] = JOIST_HOST_COMPLEX};
-  return hosts[TYPEOF(x)];
-}
-
-static const void *values_of(SEXP x) {
-  return TYPEOF(x) == LGLSXP ? (void *)LOGICAL(x) : joist_r_elements(x);
-}
-
-/* The type of an ordinary vector with the attributes of a tensor of `type`. C code of R copies the
- * attributes of what it computes with: values that the dtype cannot represent are a guess of the
- * dtype in which R computed them. */
-static struct joist_type type_of_plain(SEXP x, struct joist_type type) {
-  static const joist_dtype own[] = {
-      [LGLSXP] = JOIST_BOOL, [INTSXP] = JOIST_I32, [REALSXP] = JOIST_F64, [CPLXSXP] = JOIST_C128};
-  const joist_dtype dtype = own[TYPEOF(x)];
-  if (type.dtype == dtype ||
-      joist_import_fits(plain_host(x), values_of(x), (size_t)XLENGTH(x), type.dtype))
-    return type;
-  return (struct joist_type){dtype, true};
-}
-
-/* An ordinary vector: its values in the dtype, exactly, in memory that lives until .Call returns. */
-static void read_plain(SEXP x, struct joist_type type, struct joist_r_value *value) {
-  const joist_host host = plain_host(x);
-  const void *const values = values_of(x);
+  const joist_host host = hosts[TYPEOF(x)];
+  const void *const values = TYPEOF(x) == LGLSXP ? (void *)LOGICAL(x) : joist_r_elements(x);
   value->exposed = true;
   value->data = values;
   if ((type.dtype == JOIST_F64 && host == JOIST_HOST_DOUBLE) ||
@@ -132,9 +137,9 @@ static void read_plain(SEXP x, struct joist_type type, struct joist_r_value *val
   void *const elements = R_alloc(value->count + 1, (int)joist_dtype_size(type.dtype));
   const struct joist_run run = joist_r_run();
   struct joist_error error;
-  joist_r_raise_if(joist_import(host, values, value->count, type.dtype, JOIST_NA_ERROR, elements,
-                                &run, &error),
-                   &error);
+  joist_r_raise_if(
+      joist_import(host, values, value->count, type.dtype, JOIST_NA_ERROR, elements, &run, &error),
+      &error);
   value->data = elements;
 }
 
@@ -142,7 +147,8 @@ static void read_vector(SEXP x, struct joist_r_value *value) {
   struct joist_argument *const argument = &value->argument;
   struct joist_r_marks marks;
   joist_r_read_marks(x, &marks);
-  argument->operand.type = type_of_vector(&marks);
+  const struct joist_type marked = type_of_vector(&marks);
+  argument->operand.type = type_of_elements(x, marked);
   value->count = (size_t)XLENGTH(x);
   shape_of_vector(&marks, (R_xlen_t)value->count, &argument->shape);
   argument->operand.rank = argument->shape.rank;
@@ -151,8 +157,8 @@ static void read_vector(SEXP x, struct joist_r_value *value) {
     value->names = names_of_vector(&marks, &argument->shape);
   value->form = JOIST_R_CONCRETE;
   struct joist_r_viewed viewed;
-  if (!joist_r_view_read(x, &viewed) || viewed.dtype != argument->operand.type.dtype) {
-    argument->operand.type = type_of_plain(x, argument->operand.type);
+  if (argument->operand.type.dtype != marked.dtype || !joist_r_view_read(x, &viewed) ||
+      viewed.dtype != marked.dtype) {
     read_plain(x, argument->operand.type, value);
     return;
   }
@@ -192,8 +198,7 @@ bool joist_r_describe(SEXP x, struct joist_type *type, struct joist_shape *shape
   if (is_vector(x)) {
     struct joist_r_marks marks;
     joist_r_read_marks(x, &marks);
-    *type = type_of_vector(&marks);
-    if (!joist_r_view_shows(x, type->dtype)) *type = type_of_plain(x, *type);
+    *type = type_of_elements(x, type_of_vector(&marks));
     shape_of_vector(&marks, XLENGTH(x), shape);
   } else {
     SEXP fields[JOIST_R_AMBIGUOUS + 1];
@@ -273,7 +278,8 @@ static _Noreturn void refuse(SEXP x) {
   if (Rf_isObject(x)) {
     SEXP class = Rf_getAttrib(x, R_ClassSymbol);
     if (Rf_isS4(x) && R_has_slot(x, Rf_install("Dim")))
-      joist_r_stop(JOIST_ERROR_VALUE, "a matrix of class %s is not an R array; call as.matrix() first",
+      joist_r_stop(JOIST_ERROR_VALUE,
+                   "a matrix of class %s is not an R array; call as.matrix() first",
                    Rf_translateCharUTF8(STRING_ELT(class, 0)));
     joist_r_stop(
         JOIST_ERROR_VALUE,
@@ -569,14 +575,4 @@ bool joist_r_is_reusable(const struct joist_r_value *value, joist_dtype dtype,
   return value->dying && value->argument.operand.type.dtype == dtype &&
          joist_shape_equal(&value->argument.shape, shape) && joist_r_is_own(value) &&
          !joist_r_is_mapped(value->payload);
-}
-
-SEXP joist_r_same_payload(const struct joist_r_value *value, struct joist_type type,
-                          const struct joist_shape *shape) {
-  SEXP payload = PROTECT(joist_r_shared_payload(value));
-  SEXP tensor = PROTECT(joist_r_tensor_with(payload, type, shape, joist_r_dim_among(shape, value, 1)));
-  if (joist_shape_equal(shape, &value->argument.shape))
-    joist_r_set_names(tensor, value->names, shape->rank);
-  UNPROTECT(2);
-  return tensor;
 }

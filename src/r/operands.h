@@ -12,13 +12,13 @@ struct joist_r_value {
   struct joist_argument argument; /* dtype, ambiguity, shape; a traced value's number */
   bool leaf; /* traced: a bare R value among the arguments, whose number this then is */
   size_t count;
-  SEXP object;     /* the R value itself */
+  SEXP object; /* the R value itself */
   /* Concrete or remote: the payload, R_NilValue for the plain form; traced: the trace. */
   SEXP payload;
-  bool exposed; /* a caller may write to the elements: do not share the payload */
-  bool dying;   /* nobody else has the object, and its caller is done with it */
-  SEXP dim;     /* the dim attribute; R_NilValue if there is none */
-  SEXP names;   /* names for rank 1, dimnames for a higher rank; R_NilValue if there are none */
+  bool exposed;    /* a caller may write to the elements: do not share the payload */
+  bool dying;      /* nobody else has the object, and its caller is done with it */
+  SEXP dim;        /* the dim attribute; R_NilValue if there is none */
+  SEXP names;      /* names for rank 1, dimnames for a higher rank; R_NilValue if there are none */
   joist_host host; /* literal */
   /* Literal: compared with elements of this dtype, it must not be NA in any other either. */
   joist_dtype compared;
@@ -76,8 +76,5 @@ const struct joist_device *joist_r_common_device(const struct joist_r_value *val
 /* The dim attribute that one of n values of this shape has, to be shared with it; R_NilValue if
  * there is none. */
 SEXP joist_r_dim_among(const struct joist_shape *shape, const struct joist_r_value *values, int n);
-/* The same data in another type or shape: `value` has data, here or on a device. */
-SEXP joist_r_same_payload(const struct joist_r_value *value, struct joist_type type,
-                          const struct joist_shape *shape);
 
 #endif

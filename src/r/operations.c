@@ -10,8 +10,8 @@
 #include "r/delayed.h"
 #include "r/device_payload.h"
 #include "r/ledger.h"
-#include "r/names.h"
 #include "r/mapped.h"
+#include "r/names.h"
 #include "r/payload.h"
 #include "r/rules.h"
 #include "r/run.h"
@@ -204,9 +204,9 @@ static SEXP run_eager(joist_op op, const struct joist_r_value *values, size_t n,
     outputs[r] = arity + r;
     slots[arity + r] =
         (struct joist_value){signature->result[r], inference->shape[r], JOIST_NO_INPUT, 0};
-    SEXP payload = reused < n ? values[reused].payload
-                              : joist_r_payload_on(device, signature->result[r].dtype, count,
-                                                   &out[r]);
+    SEXP payload = reused < n
+                       ? values[reused].payload
+                       : joist_r_payload_on(device, signature->result[r].dtype, count, &out[r]);
     if (reused < n) out[r] = joist_r_elements(payload);
     SET_VECTOR_ELT(payloads, r, payload);
   }
@@ -223,7 +223,8 @@ static SEXP run_eager(joist_op op, const struct joist_r_value *values, size_t n,
   struct joist_error error;
   joist_status status = joist_plan_make(&program, &plan, &error);
   if (status == JOIST_OK)
-    status = joist_r_run_plan(device, plan, inputs, any_here ? here : NULL, out, reused < n, &error);
+    status =
+        joist_r_run_plan(device, plan, inputs, any_here ? here : NULL, out, reused < n, &error);
   joist_plan_free(plan);
   joist_r_raise_if(status, &error);
   vmaxset(vmax);
@@ -312,8 +313,28 @@ SEXP joist_r_apply(const struct joist_rules *rules, joist_op op, struct joist_r_
 
 static const struct joist_attributes no_attributes = {.count = 0};
 
-/* With `may_die`, operands that nobody else has can be written over. */
-static SEXP apply_plain(joist_op op, size_t n, SEXP *operands, bool may_die) {
+/* R repeats one element over an array, and a vector over the columns of a matrix, which its own
+ * code relies on: so does a tensor of one element, and one beside a matrix of R with a row for
+ * each. */
+static void repeat_as_r(const struct joist_r_value *array, struct joist_r_value *vector) {
+  struct joist_shape *const shape = &vector->argument.shape;
+  const struct joist_shape *const other = &array->argument.shape;
+  if (vector->form != JOIST_R_CONCRETE || shape->rank != 1 || other->rank < 2) return;
+  if (shape->extent[0] == 1 &&
+      (array->form == JOIST_R_LITERAL || array->form == JOIST_R_CONCRETE)) {
+    shape->rank = 0;
+    vector->names = R_NilValue;
+  } else if (array->form == JOIST_R_LITERAL && other->rank == 2 &&
+             shape->extent[0] == other->extent[0]) {
+    *shape = (struct joist_shape){2, {shape->extent[0], 1}};
+    vector->argument.operand.rank = 2;
+    vector->names = R_NilValue;
+  }
+}
+
+/* With `operator`, as R's own operators do it: operands that nobody else has can be written over,
+ * and vectors are repeated over the columns of R's matrices. */
+static SEXP apply_plain(joist_op op, size_t n, SEXP *operands, bool operator) {
   enum { MOST = 3 };
   for (size_t k = 0; k < n; k++)
     if (joist_r_is_delayed(operands[k])) return joist_r_delay_plain(op, operands, n);
@@ -321,7 +342,11 @@ static SEXP apply_plain(joist_op op, size_t n, SEXP *operands, bool may_die) {
   struct joist_r_value values[MOST];
   for (size_t k = 0; k < n; k++) {
     joist_r_read_any(rules, operands[k], &values[k]);
-    values[k].dying = may_die && !MAYBE_SHARED(operands[k]);
+    values[k].dying = operator&& !MAYBE_SHARED(operands[k]);
+  }
+  if (operator&& n == 2) {
+    repeat_as_r(&values[0], &values[1]);
+    repeat_as_r(&values[1], &values[0]);
   }
   return joist_r_apply(rules, op, values, n, &no_attributes);
 }

@@ -184,16 +184,10 @@ static SEXP allocate_vector(SEXPTYPE type, size_t n, size_t bytes) {
 }
 
 SEXPTYPE joist_r_payload_type(joist_dtype dtype) {
-  switch (dtype) {
-    case JOIST_I32:
-      return INTSXP;
-    case JOIST_F64:
-      return REALSXP;
-    case JOIST_C128:
-      return CPLXSXP;
-    default:
-      return RAWSXP;
-  }
+  /* The dtypes whose elements are those of one of R's vectors; others are kept as bytes. */
+  if (dtype == JOIST_I32) return INTSXP;
+  if (dtype == JOIST_F64) return REALSXP;
+  return dtype == JOIST_C128 ? CPLXSXP : RAWSXP;
 }
 
 SEXP joist_r_payload(joist_dtype dtype, size_t n) {

@@ -6,13 +6,15 @@
 #include "r/devices.h"
 #include "r/dtypes.h"
 #include "r/operands.h"
-#include "r/view.h"
+#include "r/rules.h"
 
 static struct joist_type describe(SEXP x, struct joist_shape *shape) {
   struct joist_type type;
   if (joist_r_describe(x, &type, shape)) return type;
-  joist_r_eval(PROTECT(Rf_lang2(Rf_install("stop_not_tensor"), x))); /* does not return */
-  Rf_error("expected a tensor");
+  SEXP quoted = PROTECT(Rf_lang2(Rf_install("quote"), x));
+  SEXP class = PROTECT(joist_r_eval(PROTECT(Rf_lang2(Rf_install("class"), quoted))));
+  joist_r_stop(JOIST_ERROR_VALUE, "expected a tensor, got %s; make one with nv_tensor()",
+               Rf_translateCharUTF8(STRING_ELT(class, 0)));
 }
 
 SEXP joist_r_dtype_of(SEXP x) {
@@ -26,24 +28,36 @@ SEXP joist_r_shape_of(SEXP x) {
   return joist_r_shape_object(&shape);
 }
 
-SEXP joist_r_length_of(SEXP x) {
-  struct joist_shape shape;
-  size_t count = 0;
-  (void)describe(x, &shape);
-  (void)joist_shape_count(&shape, &count);
-  return count > INT32_MAX ? Rf_ScalarReal((double)count) : Rf_ScalarInteger((int)count);
-}
-
 SEXP joist_r_is_ambiguous(SEXP x) {
   struct joist_shape shape;
   return Rf_ScalarLogical(describe(x, &shape).ambiguous);
 }
 
+SEXP joist_r_length_of(SEXP x) {
+  struct joist_shape shape;
+  double count = 1; /* an abstract tensor may have more than memory holds */
+  if (TYPEOF(x) == S4SXP) {
+    (void)describe(x, &shape);
+    for (int d = 0; d < shape.rank; d++) count *= shape.extent[d];
+  } else {
+    count = (double)Rf_xlength(x);
+  }
+  return count <= INT32_MAX ? Rf_ScalarInteger((int)count) : Rf_ScalarReal(count);
+}
+
+SEXP joist_r_dim_of(SEXP x) {
+  struct joist_shape shape;
+  if (TYPEOF(x) != S4SXP) return Rf_getAttrib(x, R_DimSymbol);
+  (void)describe(x, &shape);
+  return shape.rank < 2 ? R_NilValue : joist_r_shape_object(&shape);
+}
+
 SEXP joist_r_device_of(SEXP x) {
   struct joist_shape shape;
-  struct joist_r_viewed viewed;
+  struct joist_r_value value;
   (void)describe(x, &shape);
-  if (TYPEOF(x) == S4SXP || !joist_r_view_read(x, &viewed) || TYPEOF(viewed.payload) != EXTPTRSXP)
-    return R_NilValue;
-  return joist_r_device_object(joist_r_remote_device(viewed.payload)->name);
+  if (TYPEOF(x) == S4SXP) return R_NilValue;
+  joist_r_read_any(joist_r_rules(R_NilValue), x, &value);
+  if (value.form != JOIST_R_REMOTE) return R_NilValue;
+  return joist_r_device_object(joist_r_remote_device(value.payload)->name);
 }

@@ -142,9 +142,9 @@ static void walk_of(const struct joist_r_value *x, const struct selection *selec
 
 /* The names at the positions of a selection, where the result of that shape has a dim for it. */
 static void set_selected_names(SEXP tensor, const struct joist_r_value *x,
-                               const struct selection *selection,
-                               const struct joist_shape *shape) {
-  if (x->names == R_NilValue || shape->rank == 0 || (selection->linear && x->argument.shape.rank > 1))
+                               const struct selection *selection, const struct joist_shape *shape) {
+  if (x->names == R_NilValue || shape->rank == 0 ||
+      (selection->linear && x->argument.shape.rank > 1))
     return;
   const bool drops = shape->rank != selection->n;
   SEXP list = PROTECT(joist_r_names_list(shape->rank));
@@ -341,12 +341,31 @@ static SEXP subset_by_operations(SEXP x, const struct selection *selection,
     REPROTECT(x = joist_r_apply(rules, JOIST_OP_GATHER, values, 2, &attributes), at);
     UNPROTECT(1);
   }
-  if (!joist_shape_equal(&shape, result)) x = reshaped(x, result);
+  if (!joist_shape_equal(&shape, result)) { /* a slice of all, since it keeps names */
+    for (int d = 0; d < shape.rank; d++) {
+      const struct joist_index all = joist_index_all(shape.extent[d]);
+      set_range(&slice, d, &all);
+    }
+    struct joist_attributes attributes = slice_attributes(&slice, shape.rank);
+    int64_t extents[JOIST_RANK_MAX];
+    joist_attributes_set_shape(&attributes, result, extents);
+    x = apply_one(JOIST_OP_SLICE, x, &attributes);
+  }
   UNPROTECT(1);
   return x;
 }
 
 /* NULL where an index is NA, and so is an element then. */
+/* Whether the only index is of integers that are all NA. */
+static bool is_template(SEXP indices) {
+  if (TYPEOF(indices) != VECSXP || XLENGTH(indices) != 1) return false;
+  SEXP index = VECTOR_ELT(indices, 0);
+  if (TYPEOF(index) != INTSXP || Rf_isObject(index) || XLENGTH(index) == 0) return false;
+  R_xlen_t k = 0;
+  while (k < XLENGTH(index) && INTEGER_ELT(index, k) == NA_INTEGER) k++;
+  return k == XLENGTH(index);
+}
+
 static SEXP subset(SEXP x, SEXP indices, SEXP drop, SEXP single) {
   struct joist_r_value value;
   joist_r_read_any(joist_r_rules(R_NilValue), x, &value);
@@ -356,6 +375,7 @@ static SEXP subset(SEXP x, SEXP indices, SEXP drop, SEXP single) {
   struct selection selection;
   bool missing = false;
   const bool has_na = joist_dtype_real(type.dtype) == JOIST_F64 && !one;
+  if (!one && is_template(indices)) return R_NilValue;
   indices = PROTECT(indices_by_number(indices, &value));
   read_selection(indices, &value, has_na ? &missing : NULL, &selection);
   if (missing) {
@@ -374,8 +394,7 @@ static SEXP subset(SEXP x, SEXP indices, SEXP drop, SEXP single) {
     check_single(count);
     result.rank = 0;
   }
-  if (value.form == JOIST_R_TRACED || value.form == JOIST_R_REMOTE || selection.traced)
-  {
+  if (value.form == JOIST_R_TRACED || value.form == JOIST_R_REMOTE || selection.traced) {
     SEXP chosen = subset_by_operations(x, &selection, &result);
     UNPROTECT(1);
     return chosen;
@@ -513,14 +532,45 @@ static SEXP assign_by_operations(const struct joist_rules *rules, const struct j
   return tensor;
 }
 
+/* Whether an ordinary vector has NA and a dtype that has none. */
+static bool lacks_values(SEXP x) {
+  if (ALTREP(x) || !Rf_inherits(x, "nv_tensor") || Rf_getAttrib(x, R_DimSymbol) != R_NilValue)
+    return false;
+  const joist_dtype dtype = joist_r_type_of_mark(Rf_getAttrib(x, joist_r_dtype_symbol())).dtype;
+  if (dtype == JOIST_DTYPE_NONE || joist_dtype_real(dtype) == JOIST_F64) return false;
+  const R_xlen_t n = Rf_xlength(x);
+  R_xlen_t k = 0;
+  if (TYPEOF(x) == REALSXP)
+    while (k < n && !R_IsNA(REAL(x)[k])) k++;
+  else if (TYPEOF(x) == CPLXSXP)
+    while (k < n && !R_IsNA(COMPLEX(x)[k].r)) k++;
+  else if (TYPEOF(x) == INTSXP || TYPEOF(x) == LGLSXP)
+    while (k < n && (TYPEOF(x) == LGLSXP ? LOGICAL(x) : INTEGER(x))[k] != NA_INTEGER) k++;
+  else
+    return false;
+  return k < n;
+}
+
 static SEXP assign(SEXP x, SEXP indices, SEXP value, SEXP in_place, SEXP single) {
   const struct joist_rules *const rules = joist_r_rules(R_NilValue);
   struct joist_r_value tensor, values;
   joist_r_read_any(rules, x, &tensor);
+  SEXP widened = PROTECT(joist_r_widened(rules, &tensor, x, value));
+  if (widened != x) joist_r_read_any(rules, x = widened, &tensor);
   const bool one = joist_r_flag(single, "single"), reuse = joist_r_flag(in_place, "in_place");
   struct selection selection;
   indices = PROTECT(indices_by_number(indices, &tensor));
   read_selection(indices, &tensor, NULL, &selection);
+  const size_t *before = NULL;
+  size_t count = 0;
+  if (selection.mask != NULL && tensor.form == JOIST_R_CONCRETE) {
+    before = count_mask(selection.mask, tensor.count);
+    count = before[joist_mask_blocks(tensor.count)];
+    if (count == 0 && !one) { /* the value, such as NA, need not fit */
+      UNPROTECT(2);
+      return x;
+    }
+  }
   SEXP fitted = PROTECT(joist_r_fitted(rules, &tensor, value));
   joist_r_read_any(rules, fitted, &values);
   const bool concrete = tensor.form == JOIST_R_CONCRETE && values.form == JOIST_R_CONCRETE;
@@ -528,15 +578,10 @@ static SEXP assign(SEXP x, SEXP indices, SEXP value, SEXP in_place, SEXP single)
   if (selection.traced) {
     if (one) joist_r_stop(JOIST_ERROR_VALUE, "[[<- needs a known position");
     result = assign_masked(rules, &tensor, &selection, &values);
-    UNPROTECT(2);
+    UNPROTECT(3);
     return result;
   }
-  const size_t *before = NULL;
-  size_t count;
-  if (selection.mask != NULL && concrete) {
-    before = count_mask(selection.mask, tensor.count);
-    count = before[joist_mask_blocks(tensor.count)];
-  } else {
+  if (before == NULL || !concrete) {
     list_mask(&selection);
     count = selected_count(&selection);
   }
@@ -545,7 +590,7 @@ static SEXP assign(SEXP x, SEXP indices, SEXP value, SEXP in_place, SEXP single)
   result = count == 0 && concrete ? x
            : concrete             ? assign_concrete(x, &tensor, &selection, before, &values, reuse)
                       : assign_by_operations(rules, &tensor, &selection, count, &values);
-  UNPROTECT(2);
+  UNPROTECT(3);
   return result;
 }
 
@@ -561,6 +606,7 @@ SEXP joist_r_subset(SEXP x, SEXP indices, SEXP drop, SEXP single) {
 }
 
 SEXP joist_r_assign(SEXP x, SEXP indices, SEXP value, SEXP in_place, SEXP single) {
+  if (lacks_values(x)) return joist_r_eval(Rf_lang4(Rf_install("fill_missing"), x, indices, value));
   if (!joist_r_recording()) return assign(x, indices, value, in_place, single);
   const uint32_t mark = joist_r_recorded();
   SEXP result = PROTECT(assign(x, indices, value, in_place, single));

@@ -1,7 +1,8 @@
-/* The class and the fields of a tensor without elements are its attributes, in the order of joist_r_field_name unless
- * someone changed it. Rf_getAttrib() would do for most of them, but marks what it gives as shared,
- * for good: a payload that was once read so could never again be assigned to in place. R 4.6 has
- * R_mapAttrib() for that, before it packages read the list of attributes themselves. */
+/* The class and the fields of a tensor without elements are its attributes, in the order of
+ * joist_r_field_name unless someone changed it. Rf_getAttrib() would do for most of them, but marks
+ * what it gives as shared, for good: a payload that was once read so could never again be assigned
+ * to in place. R 4.6 has R_mapAttrib() for that, before it packages read the list of attributes
+ * themselves. */
 #include "r/tensor_fields.h"
 
 #include <Rversion.h>

@@ -458,9 +458,14 @@ static SEXP trace_argument(SEXP x, void *context) {
 }
 
 void joist_r_check_arguments(SEXP arguments, SEXP dynamic) {
-  if (TYPEOF(arguments) != VECSXP || TYPEOF(dynamic) != LGLSXP ||
-      XLENGTH(arguments) != XLENGTH(dynamic))
+  const bool fits = dynamic == R_NilValue ||
+                    (TYPEOF(dynamic) == LGLSXP && XLENGTH(arguments) == XLENGTH(dynamic));
+  if (TYPEOF(arguments) != VECSXP || !fits)
     joist_r_stop(JOIST_ERROR_VALUE, "the arguments of a jitted function must be a list");
+}
+
+bool joist_r_is_dynamic(SEXP dynamic, R_xlen_t k) {
+  return dynamic == R_NilValue || LOGICAL(dynamic)[k];
 }
 
 SEXP joist_r_trace_begin(SEXP arguments, SEXP dynamic, SEXP rules) {
@@ -480,7 +485,7 @@ SEXP joist_r_trace_begin(SEXP arguments, SEXP dynamic, SEXP rules) {
   struct tracing tracing = {joist_r_rules(rules), pointer};
   SEXP traced = PROTECT(Rf_shallow_duplicate(arguments));
   for (R_xlen_t k = 0; k < XLENGTH(arguments); k++)
-    if (LOGICAL(dynamic)[k])
+    if (joist_r_is_dynamic(dynamic, k))
       SET_VECTOR_ELT(traced, k,
                      joist_r_map_leaves(VECTOR_ELT(arguments, k), trace_argument, &tracing));
   SEXP out = PROTECT(Rf_allocVector(VECSXP, 2));

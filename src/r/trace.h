@@ -74,8 +74,10 @@ SEXP joist_r_trace_apply(const struct joist_rules *rules, joist_op op,
 SEXP joist_r_trace_read(const struct joist_r_value *value, struct joist_type type,
                         const struct joist_shape *shape);
 
-/* Raises unless `dynamic` has a logical for each of the list `arguments`. */
+/* Raises unless `dynamic` is R_NilValue or has a logical for each of the list `arguments`. */
 void joist_r_check_arguments(SEXP arguments, SEXP dynamic);
+/* Whether argument k is traced: with R_NilValue all are. */
+bool joist_r_is_dynamic(SEXP dynamic, R_xlen_t k);
 /* A list without class is structure; everything else is a leaf. */
 bool joist_r_is_structure(SEXP x);
 /* A copy of `x` in which every leaf is what `leaf` makes of it; NULL stays NULL. */

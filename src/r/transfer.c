@@ -40,9 +40,8 @@ static SEXP moved(struct joist_r_value *value, const struct joist_device *device
     PROTECT(joist_r_fetch(value, count));
     protected++;
   }
-  SEXP payload = PROTECT(device->host
-                             ? joist_r_shared_payload(value)
-                             : joist_r_upload(device, type.dtype, count, value->data));
+  SEXP payload = PROTECT(device->host ? joist_r_shared_payload(value)
+                                      : joist_r_upload(device, type.dtype, count, value->data));
   SEXP tensor = PROTECT(joist_r_tensor_with(payload, type, &value->argument.shape, value->dim));
   joist_r_set_names(tensor, value->names, value->argument.shape.rank);
   UNPROTECT(protected + 2);

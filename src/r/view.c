@@ -1,6 +1,6 @@
 /* The ALTREP classes of tensors. The first datum is the payload. The second is the note of the
- * dtype, or a list once there is more to keep: the note, the view, and a payload that was replaced
- * and that pointers may still refer to. */
+ * dtype, or a list once there is more to keep: the note, the view, and a payload or a view that was
+ * replaced and that pointers may still refer to. */
 #include "r/view.h"
 
 #include <limits.h>
@@ -15,12 +15,16 @@
 #include "r/run.h"
 #include "r/tensor_fields.h"
 #include "r/vector.h"
+#include "r/view_losses.h"
 /* Behind R's other headers, which it does not include. */
 #include <R_ext/Altrep.h>
 
 enum { NOTE, VALUES, REPLACED, PARTS }; /* of the list */
-enum { DTYPE, EXPOSED, NOTE_SIZE };     /* of the note, in bytes */
-enum { REGION = 512 };                  /* elements that are converted at once */
+enum { DTYPE, FLAGS, NOTE_SIZE };       /* of the note, in bytes */
+/* Flags: a caller may write through a pointer to the values; the payload was searched for elements
+ * that R's type cannot represent. */
+enum { EXPOSED = 1, SEARCHED = 2, FLAG_SETS = 4 };
+enum { BLOCK = 512 }; /* elements that are compared at once */
 
 /* ---- what R sees ---- */
 
@@ -62,8 +66,8 @@ static bool shows_payload(joist_dtype dtype) {
 static R_altrep_class_t logical_class, integer_class, real_class, complex_class;
 
 static R_altrep_class_t class_of(SEXPTYPE type) {
-  return type == LGLSXP   ? logical_class
-         : type == INTSXP ? integer_class
+  return type == LGLSXP    ? logical_class
+         : type == INTSXP  ? integer_class
          : type == CPLXSXP ? complex_class
                            : real_class;
 }
@@ -72,19 +76,19 @@ bool joist_r_view_is(SEXP x) {
   return ALTREP(x) && R_altrep_inherits(x, class_of((SEXPTYPE)TYPEOF(x)));
 }
 
-/* One for each dtype, without and with a writable pointer in the hands of a caller. */
-static SEXP notes[JOIST_DTYPE_COUNT][2];
+/* One for each dtype and set of flags. */
+static SEXP notes[JOIST_DTYPE_COUNT][FLAG_SETS];
 
 static void make_notes(void) {
   for (int d = 0; d < JOIST_DTYPE_COUNT; d++)
-    for (int exposed = 0; exposed < 2; exposed++) {
+    for (int flags = 0; flags < FLAG_SETS; flags++) {
       SEXP note = PROTECT(Rf_allocVector(RAWSXP, NOTE_SIZE));
       RAW(note)[DTYPE] = (Rbyte)d;
-      RAW(note)[EXPOSED] = (Rbyte)exposed;
+      RAW(note)[FLAGS] = (Rbyte)flags;
       MARK_NOT_MUTABLE(note);
       R_PreserveObject(note);
       UNPROTECT(1);
-      notes[d][exposed] = note;
+      notes[d][flags] = note;
     }
 }
 
@@ -96,21 +100,24 @@ static SEXP note_of(SEXP x) {
 }
 
 static joist_dtype dtype_of(SEXP x) { return (joist_dtype)RAW_RO(note_of(x))[DTYPE]; }
-static bool is_exposed(SEXP x) { return RAW_RO(note_of(x))[EXPOSED] != 0; }
+static bool has_flag(SEXP x, int flag) { return (RAW_RO(note_of(x))[FLAGS] & flag) != 0; }
+static bool is_exposed(SEXP x) { return has_flag(x, EXPOSED); }
 
-static void set_exposed(SEXP x) {
-  SEXP note = notes[dtype_of(x)][1], kept = R_altrep_data2(x);
+static void set_flag(SEXP x, int flag) {
+  SEXP note = notes[dtype_of(x)][RAW_RO(note_of(x))[FLAGS] | flag], kept = R_altrep_data2(x);
   if (TYPEOF(kept) == VECSXP)
     SET_VECTOR_ELT(kept, NOTE, note);
   else
     R_set_altrep_data2(x, note);
 }
 
-/* The view, or R_NilValue if nobody has asked for one. */
-static SEXP values_of(SEXP x) {
+static SEXP kept_part(SEXP x, int part) {
   SEXP kept = R_altrep_data2(x);
-  return TYPEOF(kept) == VECSXP ? VECTOR_ELT(kept, VALUES) : R_NilValue;
+  return TYPEOF(kept) == VECSXP ? VECTOR_ELT(kept, part) : R_NilValue;
 }
+
+/* The view, or R_NilValue if nobody has asked for one. */
+static SEXP values_of(SEXP x) { return kept_part(x, VALUES); }
 
 static void keep(SEXP x, int part, SEXP what) {
   SEXP kept = R_altrep_data2(x);
@@ -136,12 +143,6 @@ static R_xlen_t length(SEXP x) {
 
 /* ---- converting ---- */
 
-/* What the next entry into joist warns about. */
-static struct {
-  size_t count;
-  joist_dtype dtype;
-} lost;
-
 static void set_missing(SEXPTYPE type, void *out) {
   if (type == INTSXP || type == LGLSXP) *(int *)out = NA_INTEGER;
   if (type == REALSXP) *(double *)out = NA_REAL;
@@ -152,58 +153,77 @@ static size_t value_size(SEXPTYPE type) {
   return type == LGLSXP ? sizeof(int) : joist_r_element_size(type);
 }
 
-/* Values of n elements; NA for those that R's type cannot represent. */
-static void show(joist_dtype dtype, const void *elements, size_t n, void *out,
-                 const struct joist_run *run) {
+/* Writes the values of n elements, NA for those that R's type cannot represent. Returns how many
+ * these are. */
+static size_t convert(joist_dtype dtype, const void *elements, size_t n, void *out,
+                      const struct joist_run *run) {
   const SEXPTYPE type = joist_r_view_type(dtype);
   const joist_host host = joist_r_view_host(dtype);
   struct joist_error error;
-  if (joist_export(dtype, elements, n, host, false, out, run, &error) == JOIST_OK) return;
+  if (joist_export(dtype, elements, n, host, false, out, run, &error) == JOIST_OK) return 0;
+  size_t missing = 0;
   for (size_t k = 0; k < n; k++) {
     const char *const element = (const char *)elements + k * joist_dtype_size(dtype);
     void *const value = (char *)out + k * value_size(type);
     if (joist_export(dtype, element, 1, host, false, value, NULL, &error) == JOIST_OK) continue;
     set_missing(type, value);
-    lost.count++;
-    lost.dtype = dtype;
+    missing++;
   }
+  return missing;
+}
+
+/* The same, for a caller outside. */
+static void show(joist_dtype dtype, const void *elements, size_t n, void *out,
+                 const struct joist_run *run) {
+  const size_t missing = convert(dtype, elements, n, out, run);
+  if (missing > 0) joist_r_view_lose(dtype, missing, JOIST_R_UNREPRESENTABLE);
 }
 
 static void *elements_of(SEXP values) {
   return TYPEOF(values) == LGLSXP ? (void *)LOGICAL(values) : joist_r_elements(values);
 }
 
-/* The payload of a tensor on a device, copied here; NA if that fails. */
-static void show_remote(SEXP x, size_t n, void *out) {
+/* The payload if it is in R's memory, a copy of one on a device, R_NilValue if its elements cannot
+ * be read: those of a file that was truncated, or of a device that failed. */
+static SEXP payload_here(SEXP x, joist_r_reason *reason) {
+  SEXP payload = R_altrep_data1(x);
+  *reason = JOIST_R_FILE_GONE;
+  if (TYPEOF(payload) != EXTPTRSXP) return joist_r_map_is_gone(payload) ? R_NilValue : payload;
+  *reason = JOIST_R_DEVICE_GONE;
   const joist_dtype dtype = dtype_of(x);
-  SEXP copy = PROTECT(Rf_allocVector(RAWSXP, (R_xlen_t)(n * joist_dtype_size(dtype))));
-  if (joist_r_try_download(R_altrep_data1(x), (size_t)XLENGTH(copy), RAW(copy))) {
-    show(dtype, RAW(copy), n, out, NULL);
-  } else {
-    const SEXPTYPE type = joist_r_view_type(dtype);
-    for (size_t k = 0; k < n; k++) set_missing(type, (char *)out + k * value_size(type));
-    lost.count += n;
-    lost.dtype = dtype;
-  }
+  const size_t n = (size_t)length(x), size = joist_dtype_size(dtype);
+  const SEXPTYPE type = joist_r_payload_type(dtype);
+  SEXP copy = PROTECT(Rf_allocVector(type, (R_xlen_t)(type == RAWSXP ? n * size : n)));
+  const bool copied = joist_r_try_download(payload, n * size, joist_r_elements(copy));
   UNPROTECT(1);
+  return copied ? copy : R_NilValue;
 }
 
-/* The view, which is made and kept. */
+/* The view, which is made and kept: in the memory of the one before, which a caller may still
+ * have. */
 static SEXP made_values(SEXP x) {
   SEXP values = values_of(x);
   if (values != R_NilValue) return values;
   const joist_dtype dtype = dtype_of(x);
+  const SEXPTYPE type = joist_r_view_type(dtype);
   const size_t n = (size_t)length(x);
-  values = PROTECT(Rf_allocVector(joist_r_view_type(dtype), (R_xlen_t)n));
-  SEXP payload = R_altrep_data1(x);
-  struct joist_run run = joist_r_run();
-  run.poll = NULL; /* an interrupt would jump */
-  if (TYPEOF(payload) == EXTPTRSXP)
-    show_remote(x, n, elements_of(values));
-  else
-    show(dtype, joist_r_elements(payload), n, elements_of(values), &run);
+  joist_r_reason reason;
+  SEXP payload = PROTECT(payload_here(x, &reason));
+  values = kept_part(x, REPLACED);
+  if (shows_payload(dtype) || (SEXPTYPE)TYPEOF(values) != type || XLENGTH(values) != (R_xlen_t)n)
+    values = Rf_allocVector(type, (R_xlen_t)n);
+  PROTECT(values);
+  char *const out = elements_of(values);
+  if (payload == R_NilValue) {
+    for (size_t k = 0; k < n; k++) set_missing(type, out + k * value_size(type));
+    joist_r_view_lose(dtype, n, reason);
+  } else {
+    struct joist_run run = joist_r_run();
+    run.poll = NULL; /* an interrupt would jump */
+    show(dtype, joist_r_elements(payload), n, out, &run);
+  }
   keep(x, VALUES, values);
-  UNPROTECT(1);
+  UNPROTECT(2);
   return values;
 }
 
@@ -211,19 +231,26 @@ static SEXP made_values(SEXP x) {
 
 /* Whether R sees the payload itself, which then is in its memory. */
 static bool is_direct(SEXP x) {
-  return shows_payload(dtype_of(x)) && TYPEOF(R_altrep_data1(x)) != EXTPTRSXP;
+  SEXP payload = R_altrep_data1(x);
+  return shows_payload(dtype_of(x)) && TYPEOF(payload) != EXTPTRSXP &&
+         !joist_r_map_is_gone(payload);
+}
+
+/* Whether R sees elements that are converted one by one until it asks for all. */
+static bool is_readable(SEXP x) {
+  SEXP payload = R_altrep_data1(x);
+  return TYPEOF(payload) != EXTPTRSXP && !joist_r_map_is_gone(payload);
 }
 
 /* R's integers have no -2^31: it is their NA. */
 static void note_smallest(SEXP x) {
-  if (dtype_of(x) != JOIST_I32) return;
+  if (dtype_of(x) != JOIST_I32 || has_flag(x, SEARCHED)) return;
+  set_flag(x, SEARCHED);
   const int *const elements = INTEGER_RO(R_altrep_data1(x));
   const R_xlen_t n = XLENGTH(R_altrep_data1(x));
   size_t count = 0;
   for (R_xlen_t k = 0; k < n; k++) count += elements[k] == INT_MIN;
-  if (count == 0) return;
-  lost.count += count;
-  lost.dtype = JOIST_I32;
+  if (count > 0) joist_r_view_lose(JOIST_I32, count, JOIST_R_UNREPRESENTABLE);
 }
 
 /* A payload that only this vector has. The one before stays, as callers may have pointers to it. */
@@ -247,12 +274,12 @@ static void *data(SEXP x, Rboolean writable) {
     if (!is_exposed(x)) note_smallest(x);
     if (writable && !is_exposed(x)) {
       own_payload(x);
-      set_exposed(x);
+      set_flag(x, EXPOSED);
     }
     return joist_r_elements(R_altrep_data1(x));
   }
   SEXP values = made_values(x);
-  if (writable && !is_exposed(x)) set_exposed(x);
+  if (writable) set_flag(x, EXPOSED);
   return elements_of(values);
 }
 
@@ -265,7 +292,7 @@ static const void *data_or_null(SEXP x) {
 /* One value. */
 static void value_at(SEXP x, R_xlen_t k, void *out) {
   SEXP values = values_of(x), payload = R_altrep_data1(x);
-  if (values == R_NilValue && TYPEOF(payload) == EXTPTRSXP) values = made_values(x);
+  if (values == R_NilValue && !is_readable(x)) values = made_values(x);
   if (values != R_NilValue) {
     const size_t size = value_size((SEXPTYPE)TYPEOF(values));
     memcpy(out, (const char *)elements_of(values) + (size_t)k * size, size);
@@ -307,12 +334,13 @@ static Rcomplex complex_element(SEXP x, R_xlen_t k) {
 }
 
 static R_xlen_t region(SEXP x, R_xlen_t start, R_xlen_t n, void *out) {
-  const R_xlen_t all = length(x), count = n < all - start ? n : all - start;
+  const R_xlen_t all = length(x);
+  if (start < 0 || start >= all || n <= 0) return 0;
+  const R_xlen_t count = n < all - start ? n : all - start;
   SEXP values = values_of(x), payload = R_altrep_data1(x);
-  if (values == R_NilValue && TYPEOF(payload) == EXTPTRSXP) values = made_values(x);
   const joist_dtype dtype = dtype_of(x);
   const bool direct = is_direct(x);
-  if (count <= 0) return 0;
+  if (!direct && values == R_NilValue && !is_readable(x)) values = made_values(x);
   if (direct || values != R_NilValue) {
     const size_t size = value_size((SEXPTYPE)TYPEOF(x));
     const char *const from = elements_of(direct ? payload : values);
@@ -334,40 +362,84 @@ static R_xlen_t complex_region(SEXP x, R_xlen_t start, R_xlen_t n, Rcomplex *out
   return region(x, start, n, out);
 }
 
-/* For more than a few elements R would ask for each: converted at once, they are read from there. */
+/* For more than a few elements R would ask for each: converted at once, they are read from there.
+ */
 static SEXP subset(SEXP x, SEXP index, SEXP call) {
   (void)call;
   if (!is_direct(x) && XLENGTH(index) > length(x) / 8) (void)made_values(x);
   return NULL;
 }
 
-/* The elements that a caller may have written to, in the dtype; false if they do not fit. */
-static bool written(SEXP x, void *out, struct joist_error *error) {
-  SEXP values = values_of(x);
-  struct joist_run run = joist_r_run();
-  run.poll = NULL;
-  return joist_import(joist_r_view_host(dtype_of(x)), elements_of(values), (size_t)XLENGTH(values),
-                      dtype_of(x), JOIST_NA_ERROR, out, &run, error) == JOIST_OK;
+/* ---- what callers wrote ---- */
+
+/* The elements of a block of values that differ from what R was shown of the elements at `to`,
+ * which they replace there. Returns 0, or the position from 1 of one that does not fit the dtype.
+ * Values that nobody wrote keep their elements, also where R's type cannot represent them. */
+static size_t merge_block(joist_dtype dtype, const char *values, const char *shown, size_t n,
+                          char *to, struct joist_error *error) {
+  const size_t each = value_size(joist_r_view_type(dtype)), size = joist_dtype_size(dtype);
+  const joist_host host = joist_r_view_host(dtype);
+  for (size_t k = 0; k < n; k++) {
+    if (memcmp(values + k * each, shown + k * each, each) == 0) continue;
+    if (joist_import(host, values + k * each, 1, dtype, JOIST_NA_ERROR, to + k * size, NULL,
+                     error) != JOIST_OK)
+      return k + 1;
+  }
+  return 0;
 }
 
-/* A payload with what a caller wrote; R_NilValue if that does not fit. */
-static SEXP written_payload(SEXP x) {
-  if (is_direct(x)) return Rf_duplicate(R_altrep_data1(x));
-  SEXP payload = R_altrep_data1(x);
-  if (TYPEOF(payload) == EXTPTRSXP) return R_NilValue;
-  SEXP own = PROTECT(Rf_allocVector((SEXPTYPE)TYPEOF(payload), XLENGTH(payload)));
-  struct joist_error error;
-  const bool fits = written(x, joist_r_elements(own), &error);
-  UNPROTECT(1);
-  return fits ? own : R_NilValue;
+typedef enum { SAME, CHANGED, MISFIT, UNREADABLE } outcome;
+
+/* Finds what callers have written to the values of x since. `now` is a payload in R's memory with
+ * it, if that fits the dtype; `error` says what does not. */
+static outcome read_written(SEXP x, SEXP *now, struct joist_error *error) {
+  joist_r_reason reason;
+  SEXP payload = PROTECT(payload_here(x, &reason)), merged = payload;
+  SEXP values = is_exposed(x) && !is_direct(x) ? values_of(x) : R_NilValue;
+  const joist_dtype dtype = dtype_of(x);
+  const size_t each = value_size(joist_r_view_type(dtype)), size = joist_dtype_size(dtype);
+  const size_t n = values == R_NilValue || payload == R_NilValue ? 0 : (size_t)length(x);
+  PROTECT_INDEX at;
+  PROTECT_WITH_INDEX(merged, &at);
+  Rcomplex shown[BLOCK];
+  size_t misfit = 0;
+  for (size_t start = 0; start < n && misfit == 0; start += BLOCK) {
+    const size_t count = n - start < BLOCK ? n - start : BLOCK;
+    const char *const block = (const char *)elements_of(values) + start * each;
+    (void)convert(dtype, (const char *)joist_r_elements(payload) + start * size, count, shown,
+                  NULL);
+    if (memcmp(block, shown, count * each) == 0) continue;
+    if (merged == payload) {
+      REPROTECT(merged = Rf_allocVector((SEXPTYPE)TYPEOF(payload), XLENGTH(payload)), at);
+      memcpy(joist_r_elements(merged), joist_r_elements(payload), n * size);
+    }
+    misfit = merge_block(dtype, block, (const char *)shown, count,
+                         (char *)joist_r_elements(merged) + start * size, error);
+    if (misfit > 0) error->position = start + misfit;
+  }
+  *now = merged;
+  UNPROTECT(2);
+  return payload == R_NilValue ? UNREADABLE
+         : misfit > 0          ? MISFIT
+         : merged == payload   ? SAME
+                               : CHANGED;
 }
 
 /* R makes an ordinary vector where this returns NULL: the plain form, with the same attributes. */
 static SEXP duplicate(SEXP x, Rboolean deep) {
   (void)deep;
-  if (!is_exposed(x)) return joist_r_view(R_altrep_data1(x), dtype_of(x));
-  SEXP payload = PROTECT(written_payload(x));
-  SEXP copy = payload == R_NilValue ? NULL : joist_r_view(payload, dtype_of(x));
+  const joist_dtype dtype = dtype_of(x);
+  if (!is_exposed(x)) return joist_r_view(R_altrep_data1(x), dtype);
+  struct joist_error error;
+  SEXP payload = R_altrep_data1(x), now;
+  if (is_direct(x)) {
+    payload = Rf_duplicate(payload);
+  } else {
+    const outcome found = read_written(x, &now, &error);
+    if (found == MISFIT) return NULL;
+    if (found == CHANGED) payload = now;
+  }
+  SEXP copy = joist_r_view(PROTECT(payload), dtype);
   UNPROTECT(1);
   return copy;
 }
@@ -375,12 +447,17 @@ static SEXP duplicate(SEXP x, Rboolean deep) {
 /* ---- saving ---- */
 
 /* The elements and the name of the dtype. R saves the values, as the plain form, where this returns
- * NULL: those of a device, and those that do not fit the dtype. */
+ * NULL: those that do not fit the dtype. An error if the elements cannot be read; the collector is
+ * enabled here. */
 static SEXP state(SEXP x) {
-  SEXP payload = R_altrep_data1(x);
-  if (TYPEOF(payload) == EXTPTRSXP) return NULL;
-  if (is_exposed(x)) payload = written_payload(x);
-  if (payload == R_NilValue) return NULL;
+  struct joist_error error;
+  SEXP payload;
+  joist_r_map_check(R_altrep_data1(x));
+  const outcome found = read_written(x, &payload, &error);
+  if (found == MISFIT) return NULL;
+  if (found == UNREADABLE)
+    joist_r_stop(JOIST_ERROR_DEVICE,
+                 "the elements of this tensor cannot be copied from its device");
   PROTECT(payload);
   SEXP saved = PROTECT(Rf_allocVector(VECSXP, 2));
   SET_VECTOR_ELT(saved, 0, payload);
@@ -389,32 +466,47 @@ static SEXP state(SEXP x) {
   return saved;
 }
 
+/* Whether n elements are ones that the dtype has: not every byte is a bool. */
+static bool are_valid(joist_dtype dtype, SEXP payload) {
+  if (TYPEOF(payload) != RAWSXP) return true;
+  struct joist_error error;
+  return joist_copy_bytes(dtype, RAW(payload), (size_t)XLENGTH(payload) / joist_dtype_size(dtype),
+                          false, NULL, NULL, &error) == JOIST_OK;
+}
+
 static SEXP from_state(SEXP class, SEXP saved) {
   (void)class;
   if (TYPEOF(saved) == VECSXP && XLENGTH(saved) == 2) {
     SEXP payload = VECTOR_ELT(saved, 0), name = VECTOR_ELT(saved, 1);
     const bool named = TYPEOF(name) == STRSXP && XLENGTH(name) == 1;
-    const joist_dtype dtype = named ? joist_dtype_parse(CHAR(STRING_ELT(name, 0)), JOIST_STYLE_ANVIL)
-                                    : JOIST_DTYPE_NONE;
+    const joist_dtype dtype =
+        named ? joist_dtype_parse(CHAR(STRING_ELT(name, 0)), JOIST_STYLE_ANVIL) : JOIST_DTYPE_NONE;
     if (dtype != JOIST_DTYPE_NONE && (SEXPTYPE)TYPEOF(payload) == joist_r_payload_type(dtype) &&
         !joist_r_has_attributes(payload) &&
-        (TYPEOF(payload) != RAWSXP || XLENGTH(payload) % (R_xlen_t)joist_dtype_size(dtype) == 0))
-      return joist_r_view(payload, dtype);
+        (TYPEOF(payload) != RAWSXP || XLENGTH(payload) % (R_xlen_t)joist_dtype_size(dtype) == 0) &&
+        are_valid(dtype, payload)) {
+      /* R counts references: the list must not be one, or the first assignment would copy. */
+      PROTECT(payload);
+      SET_VECTOR_ELT(saved, 0, R_NilValue);
+      SEXP x = joist_r_view(payload, dtype);
+      UNPROTECT(1);
+      return x;
+    }
   }
-  Rf_error("the saved elements of a tensor are damaged");
+  joist_r_stop(JOIST_ERROR_VALUE, "the saved elements of a tensor are damaged");
 }
 
 static Rboolean inspect(SEXP x, int pre, int deep, int pvec,
                         void (*inspect_subtree)(SEXP, int, int, int)) {
   (void)pre, (void)deep, (void)pvec, (void)inspect_subtree;
-  Rprintf(" joist %s%s%s\n", joist_dtype_name(dtype_of(x)),
-          values_of(x) == R_NilValue ? "" : ", converted",
-          is_exposed(x) ? ", writable" : "");
+  Rprintf(" joist %s @%llx%s%s\n", joist_dtype_name(dtype_of(x)),
+          (unsigned long long)(uintptr_t)R_altrep_data1(x),
+          values_of(x) == R_NilValue ? "" : ", converted", is_exposed(x) ? ", writable" : "");
   return TRUE;
 }
 
-/* They belong to no library, as R's own classes do: R takes the methods of a library that it unloads
- * from the vectors that are left, and those of joist keep it mapped (joist_r_unload()). */
+/* They belong to no library, as R's own classes do: R takes the methods of a library that it
+ * unloads from the vectors that are left, and those of joist keep it mapped (joist_r_unload()). */
 static void set_methods(R_altrep_class_t class) {
   R_set_altrep_Length_method(class, length);
   R_set_altrep_Duplicate_method(class, duplicate);
@@ -460,29 +552,23 @@ static SEXP unwrapped(SEXP x) {
   return ALTREP(x) ? x : R_NilValue;
 }
 
-/* What a caller wrote; false if it does not fit. The payload stays the same one while it agrees,
- * since this may be one of several reads whose pointers are in use. */
-static bool update_payload(SEXP x) {
+/* Takes what callers wrote. The payload stays the same one while it agrees, since this may be one
+ * of several reads whose pointers are in use. */
+static void update_payload(SEXP x) {
   SEXP payload = R_altrep_data1(x);
-  const void *const vmax = vmaxget();
-  const size_t bytes = (size_t)length(x) * joist_dtype_size(dtype_of(x));
-  void *const now = R_alloc(bytes + 1, 1);
   struct joist_error error;
-  const bool fits = written(x, now, &error);
-  if (fits && TYPEOF(payload) == EXTPTRSXP) {
-    SEXP own = PROTECT(joist_r_upload(joist_r_remote_device(payload), dtype_of(x),
-                                      (size_t)length(x), now));
-    R_set_altrep_data1(x, own);
-    UNPROTECT(1);
-  } else if (fits && memcmp(joist_r_elements(payload), now, bytes) != 0) {
-    SEXP own = PROTECT(Rf_allocVector((SEXPTYPE)TYPEOF(payload), XLENGTH(payload)));
-    memcpy(joist_r_elements(own), now, bytes);
-    keep(x, REPLACED, payload);
-    R_set_altrep_data1(x, own);
-    UNPROTECT(1);
-  }
-  vmaxset(vmax);
-  return fits;
+  SEXP now;
+  const outcome found = read_written(x, &now, &error);
+  if (found == MISFIT) joist_r_raise(joist_error_status(error.code), &error);
+  if (found != CHANGED) return; /* what cannot be read is found so by the caller */
+  PROTECT(now);
+  if (TYPEOF(payload) == EXTPTRSXP)
+    now = joist_r_upload(joist_r_remote_device(payload), dtype_of(x), (size_t)length(x),
+                         joist_r_elements(now));
+  PROTECT(now);
+  keep(x, REPLACED, payload);
+  R_set_altrep_data1(x, now);
+  UNPROTECT(2);
 }
 
 bool joist_r_view_read(SEXP x, struct joist_r_viewed *viewed) {
@@ -492,19 +578,32 @@ bool joist_r_view_read(SEXP x, struct joist_r_viewed *viewed) {
     if (x == R_NilValue) return false;
   }
   const bool exposed = is_exposed(x);
-  if (exposed && !is_direct(x) && !update_payload(x)) return false;
+  if (exposed && !is_direct(x)) update_payload(x);
+  joist_r_map_check(R_altrep_data1(x));
   *viewed = (struct joist_r_viewed){R_altrep_data1(x), dtype_of(x), exposed};
   return true;
 }
 
-bool joist_r_view_shows(SEXP x, joist_dtype dtype) {
-  struct joist_r_viewed viewed;
-  return joist_r_view_read(x, &viewed) && viewed.dtype == dtype;
+bool joist_r_view_exposed(SEXP x) {
+  x = unwrapped(x);
+  return x == R_NilValue || is_exposed(x);
 }
 
+/* The view is kept for callers that have a pointer to it. */
 void joist_r_view_changed(SEXP x) {
-  if (TYPEOF(R_altrep_data2(x)) == VECSXP && !is_exposed(x))
-    R_set_altrep_data2(x, notes[dtype_of(x)][0]);
+  SEXP values = values_of(x);
+  if (is_exposed(x)) return;
+  if (values != R_NilValue) {
+    keep(x, REPLACED, values);
+    keep(x, VALUES, R_NilValue);
+  }
+  if (has_flag(x, SEARCHED)) {
+    SEXP note = notes[dtype_of(x)][0], kept = R_altrep_data2(x);
+    if (TYPEOF(kept) == VECSXP)
+      SET_VECTOR_ELT(kept, NOTE, note);
+    else
+      R_set_altrep_data2(x, note);
+  }
 }
 
 void joist_r_view_empty(SEXP x) {
@@ -517,15 +616,4 @@ void joist_r_view_empty(SEXP x) {
   }
   R_set_altrep_data1(x, none[dtype]);
   R_set_altrep_data2(x, notes[dtype][0]);
-}
-
-void joist_r_view_warn(void) {
-  if (lost.count == 0) return;
-  const size_t count = lost.count;
-  const joist_dtype dtype = lost.dtype;
-  lost.count = 0;
-  SEXP number = PROTECT(Rf_ScalarReal((double)count));
-  SEXP name = PROTECT(Rf_mkString(joist_dtype_name(dtype)));
-  joist_r_eval(PROTECT(Rf_lang3(Rf_install("warn_of_view"), number, name)));
-  UNPROTECT(3);
 }

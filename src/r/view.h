@@ -8,9 +8,9 @@
  * Once a caller has a writable pointer, what it wrote is the truth: joist_r_view_read() takes the
  * elements from it, and duplicates and serialized states hold them.
  *
- * The methods raise no error except where R itself does, when memory is exhausted: R calls them with
- * the garbage collector disabled. A value that R's type cannot represent is NA there; the next entry
- * into joist warns about it (joist_r_view_warn()). */
+ * The methods raise no error except where R itself does, when memory is exhausted: R calls them
+ * with the garbage collector disabled. A value that R's type cannot represent is NA there; the next
+ * entry into joist warns about it (joist_r_view_warn() of view_losses.h). */
 #ifndef JOIST_R_VIEW_H
 #define JOIST_R_VIEW_H
 
@@ -35,24 +35,21 @@ struct joist_r_viewed {
 };
 
 /* Reads a vector made by joist_r_view(), or a wrapper that R put around one. Returns false for any
- * other object. Brings the payload up to date if a caller may have written to the values; returns
- * false, too, if what was written does not fit the dtype: then x is what its values are. */
+ * other object. Brings the payload up to date if a caller may have written to the values; raises
+ * joist_value_error if what was written does not fit the dtype, or if the elements were in a file
+ * that was truncated. */
 bool joist_r_view_read(SEXP x, struct joist_r_viewed *viewed);
-
-/* Whether it reads x, and the dtype is that one. */
-bool joist_r_view_shows(SEXP x, joist_dtype dtype);
 
 /* Whether x itself, not a wrapper around it, was made by joist_r_view(). */
 bool joist_r_view_is(SEXP x);
+/* Whether a caller may have written to the values of an ALTREP vector. */
+bool joist_r_view_exposed(SEXP x);
 /* Replaces the payload of such a vector, or forgets the values converted from it when the payload
  * has changed in place. */
 void joist_r_view_changed(SEXP x);
 
 /* Takes the payload from such a vector that nobody uses any more: it is empty then. */
 void joist_r_view_empty(SEXP x);
-
-/* Raises the warnings that methods have recorded, of class joist_view_warning. */
-void joist_r_view_warn(void);
 
 /* Makes the classes: once, when the library is loaded. */
 void joist_r_view_init(void);

@@ -170,8 +170,8 @@ struct number {
 
 static struct number read_element(joist_dtype dtype, const void *element) {
   switch (dtype) {
-#define X(ID, NAME, KIND, T, CODE, LONG, STABLEHLO, A, B) \
-  case JOIST_##ID:                                        \
+#define X(ID, KIND, T, FACTS, A, B) \
+  case JOIST_##ID:                  \
     return (struct number){(long double)*(const T *)element, 0};
     JOIST_DTYPES_BOOL(X, , )
     JOIST_DTYPES_INT(X, , )

@@ -3,7 +3,11 @@
 
 #include "check.h"
 
+#include "core/types/convert.h"
+
 #include <float.h>
+#include <math.h>
+#include <string.h>
 
 static void test_names(void) {
   for (int s = 0; s < JOIST_STYLE_COUNT; s++) {
@@ -51,7 +55,7 @@ static void test_facts(void) {
     }
     if (kind == JOIST_KIND_FLOAT) {
       CHECK_INT(joist_dtype_category(dtype), JOIST_CATEGORY_FLOAT);
-      CHECK_INT(compute, bits == 16 ? JOIST_F32 : dtype);
+      CHECK_INT(compute, bits <= 16 ? JOIST_F32 : dtype);
     } else {
       CHECK_INT(compute, dtype);
     }
@@ -75,7 +79,84 @@ static void test_facts(void) {
   CHECK(joist_dtype_max_float(JOIST_C128) == DBL_MAX);
 }
 
+static void test_codes(void) {
+  for (int f = 0; f < JOIST_FORMAT_COUNT; f++) {
+    const joist_format format = (joist_format)f;
+    for (int d = 0; d < JOIST_DTYPE_COUNT; d++) {
+      const char *const code = joist_dtype_code((joist_dtype)d, format);
+      if (code != NULL) CHECK_INT(joist_dtype_of_code(code, format), d);
+    }
+    CHECK_INT(joist_dtype_of_code("", format), JOIST_DTYPE_NONE);
+    CHECK_INT(joist_dtype_of_code("float", format), JOIST_DTYPE_NONE);
+  }
+  CHECK_STR(joist_dtype_code(JOIST_BF16, JOIST_FORMAT_NPY), "V2");
+  CHECK(joist_dtype_code(JOIST_C128, JOIST_FORMAT_SAFETENSORS) == NULL);
+  CHECK(joist_dtype_code(JOIST_BF16, JOIST_FORMAT_ARROW) == NULL);
+}
+
+/* A value by way of a dtype. */
+static double taken(joist_dtype dtype, double value) {
+  double element;
+  joist_convert_find(JOIST_F64, dtype)(1, &value, &element);
+  joist_convert_find(dtype, JOIST_F64)(1, &element, &value);
+  return value;
+}
+
+/* The conversions of a float agree with its row. */
+static void test_floats(void) {
+  for (int d = 0; d < JOIST_DTYPE_COUNT; d++) {
+    const joist_dtype dtype = (joist_dtype)d;
+    const int digits = joist_dtype_digits(dtype);
+    if (joist_dtype_kind(dtype) != JOIST_KIND_FLOAT) {
+      CHECK(joist_dtype_greatest_bits(dtype) == 0);
+      continue;
+    }
+    const double largest = joist_dtype_max_float(dtype), overflow = joist_dtype_overflow(dtype);
+    const double least = ldexp(1, joist_dtype_least_exponent(dtype));
+    const double unit = ldexp(1, 1 - digits);
+    CHECK(taken(dtype, largest) == largest);
+    CHECK(taken(dtype, nextafter(overflow, 0)) == largest);
+    CHECK(!isfinite(taken(dtype, overflow)));
+    CHECK(taken(dtype, least) == least);
+    CHECK(taken(dtype, least / 2) == 0);
+    CHECK(taken(dtype, 1 + unit) == 1 + unit);
+    CHECK(taken(dtype, 1 + unit / 2) == 1);
+    const uint64_t greatest = joist_dtype_greatest_bits(dtype), beyond = greatest + 1;
+    double value, nan;
+    if (joist_dtype_size(dtype) == sizeof(uint64_t)) {
+      memcpy(&value, &greatest, sizeof value);
+      memcpy(&nan, &beyond, sizeof nan);
+    } else {
+      const uint8_t byte[] = {(uint8_t)greatest, (uint8_t)beyond};
+      const uint16_t half[] = {(uint16_t)greatest, (uint16_t)beyond};
+      const uint32_t single[] = {(uint32_t)greatest, (uint32_t)beyond};
+      const size_t size = joist_dtype_size(dtype);
+      const void *const elements = size == 1   ? (const void *)byte
+                                   : size == 2 ? (const void *)half
+                                               : single;
+      double both[2];
+      joist_convert_find(dtype, JOIST_F64)(2, elements, both);
+      value = both[0];
+      nan = both[1];
+    }
+    CHECK(value == largest || value == INFINITY);
+    CHECK(isnan(nan));
+  }
+}
+
+static void test_kinds(void) {
+  CHECK_INT(joist_dtype_with(JOIST_KIND_INT, 16), JOIST_I16);
+  CHECK_INT(joist_dtype_with(JOIST_KIND_UINT, 64), JOIST_UI64);
+  CHECK_INT(joist_dtype_with(JOIST_KIND_COMPLEX, 64), JOIST_C64);
+  CHECK_INT(joist_dtype_with(JOIST_KIND_INT, 24), JOIST_DTYPE_NONE);
+  CHECK_INT(joist_dtype_bits(JOIST_BOOL), 1);
+  CHECK_INT(joist_dtype_bits(JOIST_C128), 128);
+}
+
 int main(void) {
+  test_codes();
+  test_floats();
+  test_kinds();
   test_names();
   test_facts();
   return check_report("dtypes");

@@ -18,6 +18,15 @@ for (dtype in names(saved$tensors)) {
   saved[[paste0("tensor_", dtype)]] <- saved$tensors[[dtype]]$tensor
   saved[[paste0("aval_", dtype)]] <- saved$avals[[dtype]]
 }
+# And as this version saves them.
+for (case in saved$tensors) {
+  x <- nv_tensor(case$value, case$dtype)
+  saved[[paste0("vector_", case$dtype)]] <- nv_flatten(x)
+  saved[[paste0("array_", case$dtype)]] <- x
+}
+saved$named <- nv_tensor(c(a = 1, b = 2))
+saved$number <- nv_scalar(3L)
+saved$guess_vector <- nv_tensor(1:3, ambiguous = TRUE)
 saved$tensors <- saved$avals <- NULL
 bytes <- lapply(saved, serialize, connection = NULL)
 

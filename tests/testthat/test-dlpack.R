@@ -83,7 +83,8 @@ test_that("memory is kept as long as it is read, and freed then", {
   }
   before <- used()
   n <- 2^18 # 2 MiB of f64
-  lent <- nv_from_dlpack(nv_to_dlpack(nv_tensor(seq_len(n) + 0.5, "f64") + 0))
+  halves <- nv_tensor(seq_len(n) + 0.5, "f64") # in R's memory
+  lent <- nv_from_dlpack(nv_to_dlpack(halves + 0))
   expect_gte(used() - before, 8 * n)
   for (k in 1:3) nv_tensor(numeric(n), "f64") + 1
   expect_identical(as_array(lent), seq_len(n) + 0.5)

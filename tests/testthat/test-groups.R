@@ -228,6 +228,30 @@ test_that("what no tensor has fails loudly, and names the generic", {
   expect_error(trunc(x, 2), NA)
 })
 
+test_that("base functions that read a vector read the values of every dtype", {
+  readers <- list(
+    stats::median, stats::var, stats::quantile, paste, base::tabulate, base::which.max,
+    base::which.min, rank, function(x) cut(x, c(0, 1.5, 2.5, 3.5)), function(x) outer(x, x),
+    function(x) crossprod(x), function(x) unlist(list(x, 4)), function(x) sapply(x, identity),
+    function(x) stats::cor(x, c(1, 5, 2)), function(x) table(x), function(x) base::mean.default(x)
+  )
+  plain <- function(out) as.vector(if (is_tensor(out)) as_array(out) else out)
+  for (d in setdiff(dtypes(), c("bool", complexes()))) {
+    x <- nv_tensor(c(3, 1, 2), d)
+    for (f in readers) {
+      expect_equal(plain(f(x)), plain(f(c(3, 1, 2))), label = paste(d, deparse1(body(f))))
+    }
+    expect_equal(plain(diff(sort(x))), c(1, 1)) # that of an unsigned dtype wraps where it is negative
+  }
+  for (d in c("bool", complexes())) {
+    x <- nv_tensor(c(TRUE, FALSE, TRUE), d)
+    for (f in list(paste, rev, function(x) unlist(list(x, 4)), function(x) sapply(x, identity))) {
+      want <- plain(f(plain(x)))
+      expect_equal(plain(f(x)), want, label = paste(d, deparse1(body(f))))
+    }
+  }
+})
+
 test_that("indexing, combining and transposing work or fail loudly", {
   x <- nv_tensor(c(3, 1, 2), "f32")
   m <- nv_tensor(matrix(1:6, 2), "i16")

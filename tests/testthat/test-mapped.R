@@ -101,7 +101,9 @@ test_that("saving sends elements, or the path of what is shared", {
   rds <- withr::local_tempfile()
   saveRDS(list(shared, a = 1), rds)
   expect_identical(readRDS(rds)[[1]], x)
-  # In another process, from another folder.
+  # In another process, from another folder; one that R's functions, which take pointers that can be
+  # written through, have not had in their hands.
+  shared <- nv_share(nv_read_npy(file, mmap = TRUE))
   cluster <- parallel::makePSOCKcluster(1L)
   on.exit(parallel::stopCluster(cluster))
   library <- .libPaths()

@@ -38,6 +38,16 @@ test_that("one thing is not many", {
   expect_match(lines(summary(nv_tensor(1:2))), " 2 elements$", all = FALSE)
 })
 
+test_that("stopifnot() and isTRUE() take all() of a tensor", {
+  x <- nv_tensor(c(1, 2))
+  expect_silent(stopifnot(all(x > 0), x > 0))
+  expect_error(stopifnot(all(x > 1)))
+  expect_error(stopifnot(x > 1))
+  expect_true(isTRUE(all(x > 0)))
+  expect_false(isTRUE(all(x > 1)))
+  expect_true(isFALSE(all(x > 1)))
+})
+
 test_that("stopifnot() sees what is TRUE", {
   x <- nv_tensor(c(1, 2))
   expect_silent(stopifnot(all(x > 0)))

@@ -443,11 +443,8 @@ test_that("no other variable changes", {
 })
 
 test_that("a tensor that nothing else holds is changed in place", {
-  # Where the payload of `x` and `y` lies, which attr() would mark as shared; taking them as
-  # arguments would hold them.
-  line <- function(lines) {
-    sub("^ *@([0-9a-f]+) .*", "\\1", lines[grep("TAG: .*\"payload\"", lines) + 1L])
-  }
+  # Where the payload of `x` and `y` lies; taking them as arguments would hold them.
+  line <- function(lines) payload_address(lines[1])
   address_x <- function() {
     line(utils::capture.output({
       .Internal(inspect(x))
@@ -484,7 +481,7 @@ test_that("a tensor that nothing else holds is changed in place", {
     expect_identical(address_x(), at, label = d)
     for (share in list(
       function(y) `attributes<-`(y, attributes(y)), function(y) structure(y, other = 1),
-      function(y) `class<-`(y, class(y)), function(y) `attr<-`(y, "payload", attr(y, "payload")),
+      function(y) `class<-`(y, class(y)), function(y) `attr<-`(y, "dtype", attr(y, "dtype")),
       function(y) list(y, y)[[2]], function(y) c(list(1), y)[[2]],
       function(y) unlist(list(y, 1))[[1]],
       function(y) environment(local(function() y))$y, function(y) rep(list(y), 3)[[2]]
@@ -689,8 +686,9 @@ test_that("indices that select more than memory can hold are refused", {
 
 test_that("what is no index, and what does not fit, is named", {
   x <- nv_tensor(1:3)
+  expect_refusal(x["a"], "joist_value_error", "no names")
   no_index <- list(
-    names = "a", list = list(1), factor = factor("a"), Date = Sys.Date(), raw = as.raw(1),
+    list = list(1), factor = factor("a"), Date = Sys.Date(), raw = as.raw(1),
     complex = 1i, "complex numbers" = nv_tensor(1i), symbol = quote(a)
   )
   for (what in names(no_index)) {

@@ -1,23 +1,34 @@
-# A tensor has its fields as attributes, which may be anything: an error, never a crash.
+# What makes a tensor is in attributes and, for tensors that earlier versions saved, in the fields of
+# an S4 object. They may be anything: an error, or the tensor that they describe, never a crash.
 with_field <- function(x, field, value) {
   attr(x, field) <- value
   x
 }
-tampered <- function(field, value) with_field(nv_tensor(1:3, "i32"), field, value)
+saved <- readRDS(test_path("saved", "0.1.0.rds"))$tensors
+# A tensor as earlier versions had it, with fields of its own.
+old_tensor <- function(dtype, payload, shape) {
+  x <- with_field(saved[[dtype]]$tensor, "payload", payload)
+  with_field(x, "shape", shape)
+}
+tampered <- function(field, value) with_field(old_tensor("i32", 1:3, 3L), field, value)
 
 test_that("tensors whose parts were changed are refused", {
   parts <- list(
     tampered("shape", rep(1L, 5000)), tampered("shape", -3L), tampered("shape", NA_integer_),
     tampered("shape", rep(65536L, 4)), tampered("shape", 4L), tampered("dtype", "f33"),
     tampered("dtype", character()), tampered("dtype", 7), tampered("dtype", "f64"),
+    with_field(nv_tensor(1:3, "i32"), "dtype", "f33"), with_field(nv_tensor(1:3), "dtype", NULL),
+    with_field(nv_aval("i32", 3), "shape", -3L), with_field(nv_aval("i32", 3), "dtype", "f33"),
     tampered("ambiguous", logical()), tampered("payload", "a"), tampered("payload", 1:2),
     tampered("payload", NULL), tampered("dtype", NULL), tampered("shape", NULL),
     tampered("ambiguous", list(TRUE)), tampered("payload", list(1L, 2L, 3L)),
     tampered("payload", quote(x)), tampered("shape", list(3L)),
     structure(list(), class = "nv_tensor"), structure(list(1), class = "nv_tensor"),
     structure(c(1, 2, 3), class = "nv_tensor"), structure(function(x) x, class = "nv_tensor"),
-    `attributes<-`(c(1, 2, 3), attributes(nv_tensor(1:3)))
+    structure(c(1, 2.5, 3), class = "nv_tensor", dtype = "i32"),
+    structure("a", class = "nv_tensor", dtype = "i32")
   )
+  expect_identical(as_array(old_tensor("i32", 1:3, 3L)), 1:3)
   for (x in parts) {
     expect_error(nv_add(x, 1L), class = "joist_error")
     expect_error(nv_reduce_sum(x), class = "joist_error")
@@ -28,13 +39,43 @@ test_that("tensors whose parts were changed are refused", {
 })
 
 test_that("a result does not change with its operand", {
-  x <- nv_tensor(1:3)
+  x <- nv_tensor(matrix(1:6, 2))
   y <- x + x
-  attr(y, "shape")[1L] <- 7L
-  expect_identical(shape(x), 3L)
+  dim(y)[1:2] <- 3:2
+  expect_identical(shape(x), 2:3)
+  expect_identical(shape(y), 3:2)
   z <- x + x
-  attr(x, "shape")[1L] <- 7L
-  expect_identical(shape(z), 3L)
+  attr(x, "dim")[1:2] <- c(6L, 1L)
+  expect_identical(shape(z), 2:3)
+  expect_identical(shape(x), c(6L, 1L))
+})
+
+test_that("saved elements that were changed are read as others, or refused", {
+  for (d in dtypes()) {
+    for (n in c(0L, 3L)) {
+      bytes <- serialize(sample_tensor(d, n), NULL, xdr = FALSE)
+      # The list of payload and dtype: what stands for the class, and attributes that are not a
+      # list, end R itself (see tests/fuzz/flips.R).
+      from <- grepRaw(as.raw(c(19, 0, 0, 0, 2, 0, 0, 0)), bytes, fixed = TRUE)
+      for (at in seq(from, grepRaw(charToRaw("class"), bytes, fixed = TRUE) - 16L)) {
+        # 255 would be the type of a reference, whose number R does not check.
+        for (byte in unique(c(0L, 127L, bitwXor(as.integer(bytes[at]), 4L)))) {
+          damaged <- replace(bytes, at, as.raw(byte))
+          # A length that is now 2^31 is an allocation that R refuses, or takes minutes with.
+          size <- max(readBin(damaged[at - 3:0], "integer"), readBin(damaged[at + 0:3], "integer"))
+          if (!is.na(size) && size > 1e6) next
+          x <- tryCatch(suppressWarnings(unserialize(damaged)), error = identity)
+          if (!inherits(x, "nv_tensor")) next
+          tried <- try(suppressWarnings(list(shape(x), as_array(x), x == x, dim(x))), silent = TRUE)
+          expect_true(inherits(tried, "try-error") || is.list(tried), label = paste(d, n, at))
+        }
+      }
+    }
+  }
+  bytes <- serialize(nv_tensor(c(TRUE, FALSE, TRUE)), NULL, xdr = FALSE)
+  payload <- grepRaw(as.raw(c(3, 0, 0, 0, 1, 0, 1)), bytes, fixed = TRUE) + 4L
+  bytes[payload] <- as.raw(2)
+  expect_error(unserialize(bytes), "damaged", class = "joist_value_error")
 })
 
 test_that("traced tensors whose parts were changed are refused", {
@@ -77,7 +118,7 @@ test_that("positions and index vectors that do not fit are refused in C, too", {
     class = "joist_shape_error"
   )
   # A mask whose bytes are no truth values chooses by their lowest bit, and writes nowhere else.
-  mask <- with_field(nv_tensor(rep(TRUE, 6)), "payload", as.raw(c(255, 2, 3, 4, 0, 1)))
+  mask <- old_tensor("bool", as.raw(c(255, 2, 3, 4, 0, 1)), 6L)
   y <- nv_tensor(1:6, "i16")
   expect_identical(as_array(y[mask]), c(1L, 3L, 6L))
   expect_error(.Call(ns$joist_r_concatenate, list(), 1L, NULL), class = "joist_shape_error")

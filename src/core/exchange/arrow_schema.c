@@ -7,13 +7,6 @@
 #include "core/files/json.h"
 #include "core/types/error.h"
 
-/* Arrow's letters; it has none for bf16 and complex numbers. */
-static const char *const formats[JOIST_DTYPE_COUNT] = {
-    [JOIST_BOOL] = "b", [JOIST_I8] = "c",  [JOIST_I16] = "s",  [JOIST_I32] = "i",
-    [JOIST_I64] = "l",  [JOIST_UI8] = "C", [JOIST_UI16] = "S", [JOIST_UI32] = "I",
-    [JOIST_UI64] = "L", [JOIST_F16] = "e", [JOIST_F32] = "f",  [JOIST_F64] = "g",
-};
-
 static const char tensor_name[] = "arrow.fixed_shape_tensor";
 static const char name_key[] = "ARROW:extension:name";
 static const char metadata_key[] = "ARROW:extension:metadata";
@@ -72,12 +65,6 @@ static struct joist_quote quoted(const char *text) {
 
 static joist_status no_dtype(const char *name, const char *format, struct joist_error *error) {
   return JOIST_FAIL(error, JOIST_E_ARROW_TYPE, .name = {name}, .text = {quoted(format)});
-}
-
-static joist_dtype dtype_of(const char *format) {
-  for (int dtype = 0; dtype < JOIST_DTYPE_COUNT; dtype++)
-    if (formats[dtype] != NULL && strcmp(format, formats[dtype]) == 0) return (joist_dtype)dtype;
-  return JOIST_DTYPE_NONE;
 }
 
 static joist_status check_schema(const struct ArrowSchema *schema, struct joist_error *error) {
@@ -217,7 +204,7 @@ static joist_status read_list(const struct ArrowSchema *schema, struct joist_arr
   const struct ArrowSchema *const child = schema->children[0];
   joist_status status = check_schema(child, error);
   if (status != JOIST_OK) return status;
-  type->dtype = dtype_of(child->format);
+  type->dtype = joist_dtype_of_code(child->format, JOIST_FORMAT_ARROW);
   if (type->dtype == JOIST_DTYPE_NONE) return no_dtype(type_name("+w:"), child->format, error);
   bool tensors;
   status = find_extension(child, &tensors, error);
@@ -254,7 +241,7 @@ joist_status joist_arrow_read_schema(const struct ArrowSchema *schema,
     status = read_list(schema, type, error);
     return status != JOIST_OK ? status : read_extension(schema, type, error);
   }
-  type->dtype = dtype_of(schema->format);
+  type->dtype = joist_dtype_of_code(schema->format, JOIST_FORMAT_ARROW);
   if (type->dtype == JOIST_DTYPE_NONE)
     return no_dtype(type_name(schema->format), schema->format, error);
   if (schema->n_children != 0)
@@ -281,7 +268,7 @@ static void release_schema(struct ArrowSchema *schema) {
 }
 
 static struct ArrowSchema plain_schema(joist_dtype dtype, const char *name) {
-  return (struct ArrowSchema){.format = formats[dtype],
+  return (struct ArrowSchema){.format = joist_dtype_code(dtype, JOIST_FORMAT_ARROW),
                               .name = name,
                               .flags = ARROW_FLAG_NULLABLE,
                               .release = release_schema};
@@ -295,7 +282,7 @@ static char *put(char *to, const char *bytes, size_t length) {
 }
 
 joist_status joist_arrow_check_dtype(joist_dtype dtype, struct joist_error *error) {
-  if (formats[dtype] != NULL) return JOIST_OK;
+  if (joist_dtype_code(dtype, JOIST_FORMAT_ARROW) != NULL) return JOIST_OK;
   return JOIST_FAIL(error, JOIST_E_ARROW_NO_TYPE, .type = {{dtype, false}});
 }
 

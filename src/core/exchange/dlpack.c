@@ -15,21 +15,22 @@ _Static_assert(sizeof(void *) != 8 ||
                "the structs have the published layout");
 
 struct joist_dl_dtype joist_dlpack_dtype(joist_dtype dtype) {
-  static const uint8_t codes[] = {[JOIST_KIND_BOOL] = JOIST_DL_BOOL,
-                                  [JOIST_KIND_INT] = JOIST_DL_INT,
-                                  [JOIST_KIND_UINT] = JOIST_DL_UINT,
-                                  [JOIST_KIND_FLOAT] = JOIST_DL_FLOAT,
-                                  [JOIST_KIND_COMPLEX] = JOIST_DL_COMPLEX};
+#define DLPACK(NPY, SAFETENSORS, ARROW, CODE) JOIST_DL_##CODE
+#define APPLIED(MACRO, ARGUMENTS) MACRO ARGUMENTS
+  static const uint8_t codes[JOIST_DTYPE_COUNT] = {
+#define X(ID, KIND, T, FACTS, A, B) [JOIST_##ID] = APPLIED(DLPACK, JOIST_CODES_IN FACTS),
+      JOIST_DTYPES(X, , )
+#undef X
+  };
   return (struct joist_dl_dtype){
-      .code = dtype == JOIST_BF16 ? JOIST_DL_BFLOAT : codes[joist_dtype_kind(dtype)],
-      .bits = (uint8_t)(8 * joist_dtype_size(dtype)),
-      .lanes = 1};
+      .code = codes[dtype], .bits = (uint8_t)(8 * joist_dtype_size(dtype)), .lanes = 1};
 }
 
 static joist_dtype dtype_of(struct joist_dl_dtype published) {
   for (int k = 0; k < JOIST_DTYPE_COUNT; k++) {
     const struct joist_dl_dtype own = joist_dlpack_dtype((joist_dtype)k);
-    if (own.code == published.code && own.bits == published.bits && own.lanes == published.lanes)
+    if (own.code != JOIST_DL_NONE && own.code == published.code && own.bits == published.bits &&
+        own.lanes == published.lanes)
       return (joist_dtype)k;
   }
   return JOIST_DTYPE_NONE;

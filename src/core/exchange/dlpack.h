@@ -24,7 +24,15 @@ enum {
   JOIST_DL_FLOAT = 2,
   JOIST_DL_BFLOAT = 4,
   JOIST_DL_COMPLEX = 5,
-  JOIST_DL_BOOL = 6
+  JOIST_DL_BOOL = 6,
+  JOIST_DL_FLOAT8_E3M4 = 7,
+  JOIST_DL_FLOAT8_E4M3 = 8,
+  JOIST_DL_FLOAT8_E4M3B11FNUZ = 9,
+  JOIST_DL_FLOAT8_E4M3FN = 10,
+  JOIST_DL_FLOAT8_E4M3FNUZ = 11,
+  JOIST_DL_FLOAT8_E5M2 = 12,
+  JOIST_DL_FLOAT8_E5M2FNUZ = 13,
+  JOIST_DL_NONE = 255 /* of a dtype that DLPack lacks */
 };
 /* Flags: the memory must not be written; it was copied for whom it is given to. */
 #define JOIST_DL_READ_ONLY UINT64_C(1)

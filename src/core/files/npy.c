@@ -9,9 +9,6 @@
 static const char magic[] = "\x93NUMPY";
 enum { MAGIC = 6, ALIGNMENT = 64 };
 
-/* What ml_dtypes calls bfloat16, NumPy writes as two bytes of nothing it knows. */
-static const char bfloat16[] = "V2";
-
 static joist_status bad(const char *field, const char *what, const char *text, size_t length,
                         struct joist_error *error) {
   char shown[sizeof(struct joist_quote)];
@@ -21,6 +18,12 @@ static joist_status bad(const char *field, const char *what, const char *text, s
   shown[used] = '\0';
   return JOIST_FAIL(error, JOIST_E_FILE_FIELD, .name = {"npy", field, what},
                     .text = {joist_quote(shown)});
+}
+
+/* What NumPy has no type for, such as ml_dtypes' bfloat16, it writes as bytes. */
+static bool is_of_bytes(joist_dtype dtype) {
+  const char *const code = joist_dtype_code(dtype, JOIST_FORMAT_NPY);
+  return code != NULL && code[0] == 'V';
 }
 
 static bool is_little_endian(void) {
@@ -120,6 +123,12 @@ static joist_status no_dtype(struct slice descr, struct joist_error *error) {
   return joist_fail_with(error, &facts);
 }
 
+static bool is_code(struct slice text, joist_dtype dtype) {
+  const char *const code = joist_dtype_code(dtype, JOIST_FORMAT_NPY);
+  return (code != NULL && same(text, code)) ||
+         (is_of_bytes(dtype) && same(text, joist_dtype_format(dtype, JOIST_STYLE_NUMPY)));
+}
+
 /* The type of the elements: an order, a letter and a number of bytes. */
 static joist_status read_descr(struct cursor *c, struct joist_elements *elements,
                                struct joist_error *error) {
@@ -136,15 +145,12 @@ static joist_status read_descr(struct cursor *c, struct joist_elements *elements
   if (code.length == 0) return bad("descr", "is empty", descr.text, descr.length, error);
   elements->swapped = order == (is_little_endian() ? '>' : '<');
   elements->dtype = JOIST_DTYPE_NONE;
-  if (same(code, bfloat16) || same(code, "bfloat16")) {
+  for (int d = 0; d < JOIST_DTYPE_COUNT && elements->dtype == JOIST_DTYPE_NONE; d++)
+    if (is_code(code, (joist_dtype)d)) elements->dtype = (joist_dtype)d;
+  if (elements->dtype != JOIST_DTYPE_NONE && is_of_bytes(elements->dtype)) {
     if (order == '>') return no_dtype(descr, error); /* NumPy has no order for these */
-    elements->dtype = JOIST_BF16;
     elements->swapped = !is_little_endian();
-    return JOIST_OK;
   }
-  for (int d = 0; d < JOIST_DTYPE_COUNT; d++)
-    if (d != JOIST_BF16 && same(code, joist_dtype_format((joist_dtype)d, JOIST_STYLE_NUMPY)))
-      elements->dtype = (joist_dtype)d;
   if (elements->dtype != JOIST_DTYPE_NONE) return JOIST_OK;
   bool known = strchr("?biufcmMOSaUV", code.text[0]) != NULL;
   for (size_t k = 1; k < code.length && code.text[k] != '['; k++)
@@ -246,11 +252,10 @@ joist_status joist_npy_parse(const unsigned char *header, size_t length, uint64_
 /* ---- writing ---- */
 
 size_t joist_npy_format(struct joist_elements *elements, char header[JOIST_NPY_LONGEST]) {
-  if (elements->dtype == JOIST_BF16) elements->swapped = !is_little_endian();
+  if (is_of_bytes(elements->dtype)) elements->swapped = !is_little_endian();
   const bool little = is_little_endian() != elements->swapped;
-  const char *const code = elements->dtype == JOIST_BF16
-                               ? bfloat16
-                               : joist_dtype_format(elements->dtype, JOIST_STYLE_NUMPY);
+  const char *const code = joist_dtype_code(elements->dtype, JOIST_FORMAT_NPY);
+  if (code == NULL) return 0;
   const char order = joist_dtype_size(elements->dtype) == 1 ? '|' : little ? '<' : '>';
   int used = 10;
   used += snprintf(header + used, (size_t)(JOIST_NPY_LONGEST - used),

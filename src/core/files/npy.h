@@ -18,8 +18,9 @@ joist_status joist_npy_parse(const unsigned char *header, size_t length, uint64_
                              struct joist_elements *elements,
                              struct joist_error *error) JOIST_MUST_CHECK;
 
-/* Writes the header of elements and sets their start; gives its length, a multiple of 64. bf16 has
- * one order in npy files, that of little machines, and `swapped` is set so. */
+/* Writes the header of elements and sets their start; returns its length, a multiple of 64, or 0 if
+ * npy lacks the dtype. bf16 has one order in npy files, that of little machines, and `swapped` is
+ * set so. */
 size_t joist_npy_format(struct joist_elements *elements, char header[JOIST_NPY_LONGEST]);
 
 #endif

@@ -22,13 +22,6 @@ static const struct {
               {"F8_E5M2", 8},     {"F8_E4M3", 8},     {"F8_E8M0", 8},
               {"F8_E4M3FNUZ", 8}, {"F8_E5M2FNUZ", 8}, {"C128", 128}};
 
-/* The names of dtypes in the format; NULL for those that it has not. */
-static const char *const names[JOIST_DTYPE_COUNT] = {
-    [JOIST_BOOL] = "BOOL", [JOIST_I8] = "I8",   [JOIST_I16] = "I16",   [JOIST_I32] = "I32",
-    [JOIST_I64] = "I64",   [JOIST_UI8] = "U8",  [JOIST_UI16] = "U16",  [JOIST_UI32] = "U32",
-    [JOIST_UI64] = "U64",  [JOIST_F16] = "F16", [JOIST_BF16] = "BF16", [JOIST_F32] = "F32",
-    [JOIST_F64] = "F64",   [JOIST_C64] = "C64"};
-
 static joist_status bad(const char *field, const char *what, struct joist_error *error) {
   return JOIST_FAIL(error, JOIST_E_FILE_FIELD, .name = {"safetensors", field, what});
 }
@@ -121,9 +114,7 @@ static joist_status read_type(struct parser *parser, struct joist_safetensor *te
                               struct joist_error *error) {
   if (!read_string(parser, &tensor->type))
     return bad_entry(tensor, "dtype", "is no string", "", error);
-  for (int d = 0; d < JOIST_DTYPE_COUNT; d++)
-    if (names[d] != NULL && strcmp(names[d], tensor->type) == 0)
-      tensor->elements.dtype = (joist_dtype)d;
+  tensor->elements.dtype = joist_dtype_of_code(tensor->type, JOIST_FORMAT_SAFETENSORS);
   return JOIST_OK;
 }
 
@@ -378,7 +369,7 @@ joist_status joist_safetensors_format(struct joist_safetensor *tensors, size_t c
   for (size_t k = 0; k < count; k++) {
     struct joist_elements *const elements = &tensors[k].elements;
     const joist_dtype dtype = elements->dtype;
-    tensors[k].type = names[dtype];
+    tensors[k].type = joist_dtype_code(dtype, JOIST_FORMAT_SAFETENSORS);
     if (tensors[k].type == NULL)
       return JOIST_FAIL(error, JOIST_E_FILE_NO_TYPE, .name = {"safetensors"},
                         .type = {{dtype, false}});

@@ -16,10 +16,24 @@ enum {
   MADE_FROM = VALUES /* elements that pay for a table */
 };
 
-typedef _Atomic(uint16_t *) table;
-static table tables[JOIST_INSTRUCTION_SETS_MAX][2][JOIST_OP_COUNT];
+/* The narrow dtypes, and the number of one; NARROW_COUNT for others. */
+enum {
+#define X(ID, KIND, T, FACTS, A, B) NARROW_##ID,
+  JOIST_DTYPES_NARROW(X, , )
+#undef X
+      NARROW_COUNT
+};
 
-static size_t which(joist_dtype half) { return half == JOIST_BF16; }
+static size_t which(joist_dtype dtype) {
+#define X(ID, KIND, T, FACTS, A, B) \
+  if (dtype == JOIST_##ID && sizeof(T) == sizeof(uint16_t)) return NARROW_##ID;
+  JOIST_DTYPES_NARROW(X, , )
+#undef X
+  return NARROW_COUNT;
+}
+
+typedef _Atomic(uint16_t *) table;
+static table tables[JOIST_INSTRUCTION_SETS_MAX][NARROW_COUNT][JOIST_OP_COUNT];
 
 /* Tests compare instruction sets, so each has its own. */
 static table *place_of(joist_op op, joist_dtype half) {
@@ -74,30 +88,30 @@ static size_t look_up(joist_op op, joist_dtype half, size_t n, const void *in, v
 }
 
 /* A kernel has no argument that says which operation it is. Those that are not exact take long. */
-#define ACCURACY(ID, F32, F64)                                          \
-  static size_t f16_##ID(size_t n, const void *const *in, void *out) {  \
-    return look_up(JOIST_OP_##ID, JOIST_F16, n, in[0], out);            \
-  }                                                                     \
-  static size_t bf16_##ID(size_t n, const void *const *in, void *out) { \
-    return look_up(JOIST_OP_##ID, JOIST_BF16, n, in[0], out);           \
+#define LOOK_UP(DTYPE, KIND, T, FACTS, ID, B)                              \
+  static size_t DTYPE##_##ID(size_t n, const void *const *in, void *out) { \
+    return look_up(JOIST_OP_##ID, JOIST_##DTYPE, n, in[0], out);           \
   }
+#define ACCURACY(ID, F32, F64) JOIST_DTYPES_NARROW(LOOK_UP, ID, )
 #include "core/program/ops.def"
 
-static joist_kernel *const kernels[JOIST_OP_COUNT][2] = {
-#define ACCURACY(ID, F32, F64) [JOIST_OP_##ID] = {f16_##ID, bf16_##ID},
+static joist_kernel *const kernels[JOIST_OP_COUNT][NARROW_COUNT] = {
+#define ENTRY(DTYPE, KIND, T, FACTS, ID, B) [NARROW_##DTYPE] = DTYPE##_##ID,
+#define ACCURACY(ID, F32, F64) [JOIST_OP_##ID] = {JOIST_DTYPES_NARROW(ENTRY, ID, )},
 #include "core/program/ops.def"
 };
 
 joist_kernel *joist_half_kernel_find(joist_op op, joist_dtype half, size_t count) {
-  if (half != JOIST_F16 && half != JOIST_BF16) return NULL;
+  const size_t dtype = which(half);
+  if (dtype == NARROW_COUNT) return NULL;
   if (joist_operation(op)->most != 1) return NULL;
   if (count < MADE_FROM && atomic_load(place_of(op, half)) == NULL) return NULL;
-  return kernels[op][which(half)];
+  return kernels[op][dtype];
 }
 
 void joist_half_tables_forget(void) {
   for (size_t set = 0; set < JOIST_INSTRUCTION_SETS_MAX; set++)
-    for (size_t half = 0; half < 2; half++)
+    for (size_t half = 0; half < NARROW_COUNT; half++)
       for (size_t op = 0; op < JOIST_OP_COUNT; op++)
         free(atomic_exchange(&tables[set][half][op], NULL));
 }

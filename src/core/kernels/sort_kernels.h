@@ -6,8 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* How bits become keys: numbers of `sign` are below the others, floats by their magnitude
- * (`infinity` is 0 for what is no float), and `flip` turns the order around. */
+/* How bits become keys: numbers of `sign` are below the others, floats by their magnitude, which
+ * is at most `infinity` unless they are NaN (0 for other dtypes), and `flip` turns the order
+ * around. */
 struct joist_order {
   uint64_t sign, infinity, flip;
 };

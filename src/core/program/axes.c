@@ -5,6 +5,7 @@ typedef enum {
   NEW,
   EACH,
   FIRST, /* as the first operand, which has the shape of the result */
+  TEST,  /* as the first operand if it has that shape, as R's ifelse() */
   BROADCAST,
   RESHAPE,
   PERMUTE,
@@ -20,6 +21,7 @@ typedef enum {
 
 /* Operations that are not elementwise, reductions or cumulative, and not here, make new dims. */
 static const rule array_rules[JOIST_OP_COUNT] = {
+    [JOIST_OP_IFELSE] = TEST,
     [JOIST_OP_RESHAPE] = RESHAPE,
     [JOIST_OP_BROADCAST] = BROADCAST,
     [JOIST_OP_PUT] = FIRST,
@@ -81,10 +83,12 @@ static void same(uint32_t operand, const struct joist_shape *from, const struct 
     if (from->extent[d] == to->extent[d]) axes[d] = whole(operand, d);
 }
 
-/* Extents of 1 come and go; all others are in their order. */
+/* Extents of 1 come and go; all others are in their order. A row of all elements has no names, as
+ * in R. */
 static void reshaped(const struct joist_shape *from, const struct joist_shape *to,
                      struct joist_axis *axes) {
   int at[JOIST_RANK_MAX], count = 0, d = 0;
+  if (to->rank == 1 && from->rank > 1) return;
   if (joist_shape_equal(from, to)) {
     same(0, from, to, axes);
     return;
@@ -104,8 +108,7 @@ static void reshaped(const struct joist_shape *from, const struct joist_shape *t
 static void permuted(const struct joist_attributes *attributes, const struct joist_shape *to,
                      struct joist_axis *axes) {
   for (int d = 0; d < to->rank; d++)
-    axes[d] =
-        whole(0, (int)joist_attribute_at(attributes, JOIST_ATTRIBUTE_PERMUTATION, d));
+    axes[d] = whole(0, (int)joist_attribute_at(attributes, JOIST_ATTRIBUTE_PERMUTATION, d));
 }
 
 static void sliced(const struct joist_attributes *attributes, const struct joist_shape *from,
@@ -162,6 +165,10 @@ void joist_op_axes(joist_op op, const struct joist_attributes *attributes,
   switch (rule_of(op)) {
     case NEW:
       break;
+    case TEST:
+      same(0, operands[0], result, axes);
+      if (joist_shape_equal(operands[0], result)) break;
+      /* fall through */
     case EACH:
       for (int d = 0; d < result->rank; d++)
         axes[d] = (struct joist_axis){.kind = JOIST_AXIS_EACH, .dim = d};
@@ -189,8 +196,8 @@ void joist_op_axes(joist_op op, const struct joist_attributes *attributes,
     case JOIN: {
       const int dim = joist_attribute_dim(attributes);
       for (int d = 0; d < result->rank; d++)
-        axes[d] = (struct joist_axis){
-            .kind = d == dim ? JOIST_AXIS_JOINED : JOIST_AXIS_EACH, .dim = d};
+        axes[d] =
+            (struct joist_axis){.kind = d == dim ? JOIST_AXIS_JOINED : JOIST_AXIS_EACH, .dim = d};
       break;
     }
     case REDUCE:

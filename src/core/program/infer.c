@@ -159,14 +159,15 @@ static bool is_among(const struct joist_operand *literal, joist_dtype dtype) {
 /* The dtype that holds the values of two integer dtypes, bool among them; JOIST_DTYPE_NONE if
  * there is none. */
 static joist_dtype both_integers(joist_dtype lhs, joist_dtype rhs) {
-  static const joist_dtype dtypes[] = {JOIST_I8, JOIST_I16, JOIST_I32, JOIST_I64};
   if (joist_dtype_min_int(rhs) < joist_dtype_min_int(lhs)) return both_integers(rhs, lhs);
   if (joist_dtype_max_int(rhs) <= joist_dtype_max_int(lhs)) return lhs;
   if (joist_dtype_min_int(rhs) == joist_dtype_min_int(lhs)) return rhs;
-  for (size_t k = 0; k < sizeof dtypes / sizeof *dtypes; k++)
-    if (joist_dtype_min_int(dtypes[k]) <= joist_dtype_min_int(lhs) &&
-        joist_dtype_max_int(dtypes[k]) >= joist_dtype_max_int(rhs))
-      return dtypes[k];
+  for (unsigned bits = 8; bits <= 64; bits *= 2) {
+    const joist_dtype dtype = joist_dtype_with(JOIST_KIND_INT, bits);
+    if (joist_dtype_min_int(dtype) <= joist_dtype_min_int(lhs) &&
+        joist_dtype_max_int(dtype) >= joist_dtype_max_int(rhs))
+      return dtype;
+  }
   return JOIST_DTYPE_NONE;
 }
 
@@ -280,7 +281,7 @@ static joist_status infer_bitcast(struct decision *d, struct joist_error *error)
   read_all_in(d, from);
   d->result = d->requested;
   const bool same_size = joist_dtype_size(from) == joist_dtype_size(to);
-  if (same_size && (from == JOIST_BOOL) == (to == JOIST_BOOL)) return JOIST_OK;
+  if (same_size && joist_dtype_bits(from) == joist_dtype_bits(to)) return JOIST_OK;
   return JOIST_FAIL(error, same_size ? JOIST_E_BITCAST_BOOL : JOIST_E_BITCAST_SIZE,
                     .type = {{from, false}, {to, false}});
 }

@@ -87,10 +87,14 @@ static const uint8_t array_api_order[] = {
 #define LITERALS_TORCH {K(BOOL), K(I64), K(F32), K(C64)}
 #define LITERALS_TENSORFLOW {K(BOOL), K(I32), K(F32), K(C128)}
 
-#define EDGES(LIST) LIST, sizeof LIST / sizeof *LIST, NULL, NULL
-#define TABLE(FUNCTION) NULL, 0, FUNCTION, NULL
+#define ALL_DTYPES JOIST_DTYPES_DOCUMENTED
+#define ALL_BUT_BF16 (ALL_DTYPES & ~JOIST_DTYPE_BIT(BF16))
+#define ALL_BUT_HALVES (ALL_BUT_BF16 & ~JOIST_DTYPE_BIT(F16))
+
+#define EDGES(LIST) LIST, sizeof LIST / sizeof *LIST, NULL, NULL, 0
+#define TABLE(FUNCTION, DTYPES) NULL, 0, FUNCTION, NULL, DTYPES
 /* A library that has moved on since its table was published. */
-#define TABLES(PUBLISHED, LIVING) NULL, 0, PUBLISHED, LIVING
+#define TABLES(PUBLISHED, LIVING, DTYPES) NULL, 0, PUBLISHED, LIVING, DTYPES
 #define ORDER(LIST) LIST, sizeof LIST
 #define LIBRARY(NAME, VERSION) &joist_library_##NAME, VERSION
 #define NO_LIBRARY NULL, NO_VERSION
@@ -106,6 +110,7 @@ static const struct builtin {
   size_t edge_count;
   joist_table_entry *table;  /* of a table, as published */
   joist_table_entry *living; /* where it differs, as of the library */
+  joist_dtype_set dtypes;    /* of a table */
   const uint8_t *order;
   size_t order_count;
   const char *source;
@@ -115,7 +120,7 @@ static const struct builtin {
   {"anvil", JOIST_BY_TYPE, LITERALS_32, EDGES(anvil_edges), ORDER(anvil_order),
    "anvil, article on type promotion",
    NO_LIBRARY},
-  {"anvl", JOIST_BY_TYPE, LITERALS_32, TABLE(joist_table_anvl), ORDER(anvil_order),
+  {"anvl", JOIST_BY_TYPE, LITERALS_32, TABLE(joist_table_anvl, ALL_DTYPES), ORDER(anvil_order),
    "anvl (2026), article on type promotion",
    NO_LIBRARY},
   {"jax", JOIST_BY_TYPE, LITERALS_64, EDGES(jax_edges), ORDER(document_order),
@@ -124,32 +129,32 @@ static const struct builtin {
   {"jax_x32", JOIST_BY_TYPE, LITERALS_32, EDGES(jax_x32_edges), ORDER(document_order),
    "JAX documentation, type promotion semantics, 64-bit dtypes disabled",
    LIBRARY(jax_x32, "JAX 0.10.2, 64-bit dtypes disabled")},
-  {"jax_lax", JOIST_BY_TYPE, LITERALS_64, TABLE(joist_table_jax_lax), ORDER(document_order),
+  {"jax_lax", JOIST_BY_TYPE, LITERALS_64, TABLE(joist_table_jax_lax, ALL_DTYPES), ORDER(document_order),
    JEP "appendix: jax.lax",
    LIBRARY(jax_lax, "JAX 0.10.2, jax.lax")},
-  {"numpy", JOIST_BY_TYPE, LITERALS_64, TABLE(joist_table_numpy), ORDER(document_order),
+  {"numpy", JOIST_BY_TYPE, LITERALS_64, TABLE(joist_table_numpy, ALL_BUT_BF16), ORDER(document_order),
    JEP "appendix: NumPy; NumPy enhancement proposal 50 for literals",
    LIBRARY(numpy, "NumPy 2.4.6")},
-  {"numpy_legacy", JOIST_BY_VALUE, LITERALS_64, TABLE(joist_table_numpy), ORDER(document_order),
+  {"numpy_legacy", JOIST_BY_VALUE, LITERALS_64, TABLE(joist_table_numpy, ALL_BUT_BF16), ORDER(document_order),
    JEP "appendix: NumPy; NumPy 1.x result_type() for values",
    LIBRARY(numpy, "NumPy 1.26.4")},
-  {"cupy", JOIST_BY_LITERAL_VALUE, LITERALS_64, TABLE(joist_table_numpy), ORDER(document_order),
+  {"cupy", JOIST_BY_LITERAL_VALUE, LITERALS_64, TABLE(joist_table_numpy, ALL_BUT_BF16), ORDER(document_order),
    JEP "appendix: NumPy; CuPy, values of Python numbers only",
    LIBRARY(numpy, "NumPy 1.26.4, which CuPy follows")},
-  {"dask", JOIST_BY_VALUE, LITERALS_64, TABLE(joist_table_numpy), ORDER(document_order),
+  {"dask", JOIST_BY_VALUE, LITERALS_64, TABLE(joist_table_numpy, ALL_BUT_BF16), ORDER(document_order),
    JEP "appendix: NumPy; Dask follows NumPy 1.x",
    LIBRARY(numpy, "NumPy 1.26.4, which Dask calls")},
-  {"torch", JOIST_BY_RANK, LITERALS_TORCH, TABLES(joist_table_torch, joist_table_torch_2),
+  {"torch", JOIST_BY_RANK, LITERALS_TORCH, TABLES(joist_table_torch, joist_table_torch_2, ALL_DTYPES),
    ORDER(document_order),
    JEP "appendix: PyTorch; PyTorch documentation, torch.result_type()",
    LIBRARY(torch, "PyTorch 2.15.0")},
-  {"tensorflow", JOIST_BY_TYPE, LITERALS_TENSORFLOW, TABLE(joist_table_tensorflow),
+  {"tensorflow", JOIST_BY_TYPE, LITERALS_TENSORFLOW, TABLE(joist_table_tensorflow, ALL_DTYPES),
    ORDER(document_order), JEP "appendix: TensorFlow",
    NO_LIBRARY},
-  {"array_api", JOIST_BY_TYPE, LITERALS_64, TABLE(joist_table_array_api), ORDER(array_api_order),
+  {"array_api", JOIST_BY_TYPE, LITERALS_64, TABLE(joist_table_array_api, ALL_BUT_BF16), ORDER(array_api_order),
    "Python array API standard, issue on type promotion rules",
    NO_LIBRARY},
-  {"array_api_2024", JOIST_BY_TYPE, LITERALS_64, TABLE(joist_table_array_api_2024),
+  {"array_api_2024", JOIST_BY_TYPE, LITERALS_64, TABLE(joist_table_array_api_2024, ALL_BUT_HALVES),
    ORDER(array_api_2024_order), "Python array API standard 2024.12, type promotion rules",
    LIBRARY(array_api_2024, "array-api-strict 2.6.1, version 2024.12 of the standard")},
   {"python", JOIST_BY_TYPE, LITERALS_64, EDGES(python_edges), ORDER(document_order),
@@ -185,6 +190,8 @@ static const struct builtin *find_builtin(const char *id) {
 
 /* anvl alone has ambiguous dtypes for nodes; the other tables have weak categories. */
 static bool has_node(const struct builtin *builtin, int node) {
+  if (node < JOIST_TYPE_COUNT && !joist_dtype_is_in(builtin->dtypes, node % JOIST_DTYPE_COUNT))
+    return false;
   if (node < JOIST_DTYPE_COUNT) return true;
   return (node < JOIST_NODE_WEAK_INT) == (builtin->table == joist_table_anvl);
 }
@@ -283,7 +290,7 @@ static bool is_said(const struct joist_rules *rules, const struct joist_library 
   const int category = (int)joist_dtype_category((joist_dtype)dtype);
   const bool guess = type >= JOIST_NODE_AMBIGUOUS;
   if (library == NULL) return rules->result[type][type] != JOIST_NODE_NONE;
-  if ((library->lacks >> dtype & 1) != 0 || (guess && dtype == JOIST_BOOL)) return false;
+  if (!joist_dtype_is_in(library->dtypes, dtype) || (guess && dtype == JOIST_BOOL)) return false;
   return !guess || library->has_guesses || rules->literal[category] == dtype;
 }
 

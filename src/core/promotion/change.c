@@ -3,7 +3,8 @@
 
 #include <math.h>
 
-#include "core/types/half.h"
+#include "core/base/bits.h"
+#include "core/types/convert.h"
 #include "core/types/loss.h"
 
 static const char *const names[JOIST_CHANGE_COUNT] = {
@@ -27,23 +28,22 @@ unsigned joist_promotion_changes(struct joist_type from, struct joist_type to) {
   return changes;
 }
 
-static double rounded(double value, joist_dtype real) {
-  switch (real) {
-    case JOIST_F16:
-      return (double)half_f16_to_f32(half_f64_to_f16(value));
-    case JOIST_BF16:
-      return (double)half_bf16_to_f32(half_f64_to_bf16(value));
-    case JOIST_F32:
-      return (double)(float)value;
-    default:
-      return value;
+static bool doubles_change(size_t n, const double *values, joist_dtype real) {
+  enum { BLOCK = 256 };
+  joist_convert_kernel *const take = joist_convert_find(JOIST_F64, real);
+  joist_convert_kernel *const widen = joist_convert_find(real, JOIST_F64);
+  for (size_t length, first = 0; first < n; first += length) {
+    double elements[BLOCK], taken[BLOCK]; /* the former of any real dtype */
+    const double *const given = values + first;
+    length = joist_smaller(n - first, BLOCK);
+    take(length, given, elements);
+    widen(length, elements, taken);
+    for (size_t k = 0; k < length; k++)
+      if (isfinite(given[k]) && taken[k] != given[k] &&
+          (given[k] == trunc(given[k]) || !isfinite(taken[k]) || taken[k] == 0))
+        return true;
   }
-}
-
-static bool double_changes(double value, joist_dtype real) {
-  if (!isfinite(value)) return false;
-  const double taken = rounded(value, real);
-  return taken != value && (value == trunc(value) || isinf(taken) || taken == 0);
+  return false;
 }
 
 static bool whole_changes(int64_t value, joist_dtype real) {
@@ -59,7 +59,10 @@ bool joist_literal_changes(joist_host host, const void *values, size_t n, joist_
   bool changes = false;
   switch (host) {
     case JOIST_HOST_LOGICAL:
-    case JOIST_HOST_RAW: /* 8 digits at most */
+      break;
+    case JOIST_HOST_RAW:
+      for (size_t k = 0; k < n && !changes && joist_dtype_digits(real) < 8; k++)
+        changes = whole_changes(((const uint8_t *)values)[k], real);
       break;
     case JOIST_HOST_INTEGER:
       for (size_t k = 0; k < n && !changes; k++)
@@ -70,17 +73,14 @@ bool joist_literal_changes(joist_host host, const void *values, size_t n, joist_
         changes = whole_changes(((const int64_t *)values)[k], real);
       break;
     case JOIST_HOST_DOUBLE:
-      for (size_t k = 0; k < n && !changes; k++)
-        changes = double_changes(((const double *)values)[k], real);
-      break;
+      return doubles_change(n, values, real);
     case JOIST_HOST_COMPLEX:
-      for (size_t k = 0; k < n && !changes; k++)
-        changes = double_changes(((const double *)values)[2 * k], real) ||
-                  double_changes(((const double *)values)[2 * k + 1], real);
-      break;
+      return doubles_change(2 * n, values, real);
     case JOIST_HOST_FLOAT32:
-      for (size_t k = 0; k < n && !changes; k++)
-        changes = double_changes((double)((const float *)values)[k], real);
+      for (size_t k = 0; k < n && !changes; k++) {
+        const double value = (double)((const float *)values)[k];
+        changes = doubles_change(1, &value, real);
+      }
       break;
   }
   return changes;

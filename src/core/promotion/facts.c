@@ -2,14 +2,20 @@
 #include "core/promotion/facts.h"
 
 #define D(DTYPE) JOIST_##DTYPE
-#define LACKS(DTYPE) (uint16_t)(1u << JOIST_##DTYPE)
+#define ALL_BUT(SET) JOIST_DTYPES_DOCUMENTED & ~(SET)
+#define BIT(DTYPE) JOIST_DTYPE_BIT(DTYPE)
 #define KEEPS JOIST_GUESSES_STAY
 #define KNOWN JOIST_GUESSES_END
 #define FLOATS JOIST_GUESSED_FLOATS_STAY
 #define ERROR JOIST_NODE_NONE
 
 /* clang-format off */
-#define ROW(FACT, GUESSES, ...) [JOIST_FACT_##FACT] = {GUESSES, {__VA_ARGS__}}
+#define ROW(FACT, GUESSES, ...) [JOIST_FACT_##FACT] = {GUESSES, {RESULTS(__VA_ARGS__)}}
+#define RESULTS(...) RESULTS_OF(__VA_ARGS__)
+#define RESULTS_OF(OF_BOOL, OF_I8, OF_I16, OF_I32, OF_I64, OF_UI8, OF_UI16, OF_UI32, OF_UI64) \
+  [JOIST_BOOL] = OF_BOOL, \
+  [JOIST_I8] = OF_I8, [JOIST_I16] = OF_I16, [JOIST_I32] = OF_I32, [JOIST_I64] = OF_I64, \
+  [JOIST_UI8] = OF_UI8, [JOIST_UI16] = OF_UI16, [JOIST_UI32] = OF_UI32, [JOIST_UI64] = OF_UI64
 
 #define NUMBERS_STAY D(I8), D(I16), D(I32), D(I64), D(UI8), D(UI16), D(UI32), D(UI64)
 #define ALL(DTYPE) \
@@ -20,7 +26,8 @@
 
 #define JAX_FLOAT D(F32), D(F32), D(F32), D(F32), D(F64), D(F32), D(F32), D(F32), D(F64)
 
-const struct joist_library joist_library_jax = {.has_guesses = true, .fact = {
+const struct joist_library joist_library_jax = {.has_guesses = true,
+  .dtypes = JOIST_DTYPES_DOCUMENTED, .fact = {
   ROW(INEXACT, KEEPS, JAX_FLOAT),
   ROW(DIVIDE,  KEEPS, JAX_FLOAT),
   ROW(ANGLE,   FLOATS, ALL(F64)),
@@ -31,9 +38,9 @@ const struct joist_library joist_library_jax = {.has_guesses = true, .fact = {
   ROW(POWER,   KEEPS, D(I32), NUMBERS_STAY),
 }};
 
-/* i64 and ui64, which it has not, are read as far as its other dtypes go. */
+/* It lacks i64 and ui64; their columns are extrapolated from the other dtypes. */
 const struct joist_library joist_library_jax_x32 = {.has_guesses = true,
-  .lacks = LACKS(I64) | LACKS(UI64) | LACKS(F64) | LACKS(C128), .fact = {
+  .dtypes = ALL_BUT(BIT(I64) | BIT(UI64) | BIT(F64) | BIT(C128)), .fact = {
   ROW(INEXACT, KEEPS, ALL(F32)),
   ROW(DIVIDE,  KEEPS, ALL(F32)),
   ROW(ANGLE,   FLOATS, ALL(F32)),
@@ -44,7 +51,8 @@ const struct joist_library joist_library_jax_x32 = {.has_guesses = true,
   ROW(POWER,   KEEPS, D(I32), NUMBERS_STAY),
 }};
 
-const struct joist_library joist_library_jax_lax = {.has_guesses = true, .fact = {
+const struct joist_library joist_library_jax_lax = {.has_guesses = true,
+  .dtypes = JOIST_DTYPES_DOCUMENTED, .fact = {
   ROW(INEXACT, KEEPS, UNDEFINED),
   ROW(DIVIDE,  KEEPS, UNDEFINED), /* jax.lax.div() of integers truncates */
   ROW(ANGLE,   KEEPS, UNDEFINED),
@@ -57,7 +65,7 @@ const struct joist_library joist_library_jax_lax = {.has_guesses = true, .fact =
 
 #define NUMPY_FLOAT D(F16), D(F32), D(F64), D(F64), D(F16), D(F32), D(F64), D(F64)
 
-const struct joist_library joist_library_numpy = {.lacks = LACKS(BF16), .fact = {
+const struct joist_library joist_library_numpy = {.dtypes = ALL_BUT(BIT(BF16)), .fact = {
   ROW(INEXACT, KNOWN, D(F16), NUMPY_FLOAT),
   ROW(DIVIDE,  KNOWN, ALL(F64)),
   ROW(ANGLE,   KNOWN, D(F64), NUMPY_FLOAT),
@@ -68,7 +76,7 @@ const struct joist_library joist_library_numpy = {.lacks = LACKS(BF16), .fact = 
   ROW(POWER,   KNOWN, D(I8), NUMBERS_STAY),
 }};
 
-const struct joist_library joist_library_torch = {.fact = {
+const struct joist_library joist_library_torch = {.dtypes = JOIST_DTYPES_DOCUMENTED, .fact = {
   ROW(INEXACT, KNOWN, ALL(F32)),
   ROW(DIVIDE,  KNOWN, ALL(F32)),
   ROW(ANGLE,   KNOWN, ALL(F32)),
@@ -79,8 +87,8 @@ const struct joist_library joist_library_torch = {.fact = {
   ROW(POWER,   KNOWN, ERROR, NUMBERS_STAY),
 }};
 
-const struct joist_library joist_library_array_api_2024 = {.lacks = LACKS(F16) | LACKS(BF16),
-  .fact = {
+const struct joist_library joist_library_array_api_2024 = {
+  .dtypes = ALL_BUT(BIT(F16) | BIT(BF16)), .fact = {
   ROW(INEXACT, KEEPS, UNDEFINED),
   ROW(DIVIDE,  KEEPS, UNDEFINED),
   ROW(ANGLE,   KEEPS, UNDEFINED),
@@ -94,7 +102,8 @@ const struct joist_library joist_library_array_api_2024 = {.lacks = LACKS(F16) |
 
 static int result_of(const struct joist_library *library, int fact, int type) {
   const int dtype = type % JOIST_DTYPE_COUNT;
-  const bool is_float = dtype >= JOIST_F16;
+  const bool is_float = joist_dtype_category((joist_dtype)dtype) >= JOIST_CATEGORY_FLOAT;
+  if (!is_float && !joist_dtype_is_in(JOIST_DTYPES_DOCUMENTED, dtype)) return JOIST_NODE_NONE;
   const bool parts = is_float && fact == JOIST_FACT_ANGLE;
   const int own = parts ? (int)joist_dtype_real((joist_dtype)dtype) : dtype;
   const int result = is_float ? own : library->fact[fact].result[dtype];

@@ -8,13 +8,21 @@
 /* Which results of an ambiguous operand are ambiguous, too. */
 typedef enum { JOIST_GUESSES_END, JOIST_GUESSES_STAY, JOIST_GUESSED_FLOATS_STAY } joist_guesses;
 
+/* The dtypes that the published documents speak of: what is said of other dtypes is said nowhere.
+ */
+#define JOIST_DTYPES_DOCUMENTED                                                                  \
+  (JOIST_DTYPE_BIT(BOOL) | JOIST_DTYPE_BIT(I8) | JOIST_DTYPE_BIT(I16) | JOIST_DTYPE_BIT(I32) |   \
+   JOIST_DTYPE_BIT(I64) | JOIST_DTYPE_BIT(UI8) | JOIST_DTYPE_BIT(UI16) | JOIST_DTYPE_BIT(UI32) | \
+   JOIST_DTYPE_BIT(UI64) | JOIST_DTYPE_BIT(F16) | JOIST_DTYPE_BIT(BF16) | JOIST_DTYPE_BIT(F32) | \
+   JOIST_DTYPE_BIT(F64) | JOIST_DTYPE_BIT(C64) | JOIST_DTYPE_BIT(C128))
+
 struct joist_library {
-  bool has_guesses; /* arrays can be of a weak type */
-  uint16_t lacks;   /* bit d: has no dtype d */
+  bool has_guesses;       /* arrays can be of a weak type */
+  joist_dtype_set dtypes; /* of the library */
   struct {
     joist_guesses guesses;
     /* By dtype, for bool and integers; JOIST_NODE_NONE where it is an error. Floats stay. */
-    uint8_t result[JOIST_F16];
+    uint8_t result[JOIST_DTYPE_COUNT];
   } fact[JOIST_FACT_COUNT];
 };
 

@@ -176,6 +176,11 @@ static int kind_order(joist_dtype dtype) {
   return kind == JOIST_CATEGORY_COMPLEX ? (int)JOIST_CATEGORY_FLOAT : (int)kind;
 }
 
+/* The signed dtype of an unsigned one's size. */
+static joist_dtype signed_like(joist_dtype dtype) {
+  return joist_dtype_with(JOIST_KIND_INT, joist_dtype_bits(dtype));
+}
+
 /* The smallest dtype of a scalar's kind that holds low .. high: np.min_scalar_type().
  * `fits_signed` is set when that is unsigned and the signed dtype of the same size
  * holds the values as well. Limits of the floats as in NumPy's
@@ -184,9 +189,9 @@ static joist_dtype minimal_dtype(joist_dtype dtype, double low, double high, boo
   *fits_signed = false;
   switch (joist_dtype_category(dtype)) {
     case JOIST_CATEGORY_INTEGER:
-      for (int step = 0; step < 4; step++) {
-        const joist_dtype is_signed = (joist_dtype)(JOIST_I8 + step);
-        const joist_dtype is_unsigned = (joist_dtype)(JOIST_UI8 + step);
+      for (unsigned bits = 8; bits <= 64; bits *= 2) {
+        const joist_dtype is_signed = joist_dtype_with(JOIST_KIND_INT, bits);
+        const joist_dtype is_unsigned = joist_dtype_with(JOIST_KIND_UINT, bits);
         const bool in_signed = low >= (double)joist_dtype_min_int(is_signed) &&
                                high <= (double)joist_dtype_max_int(is_signed);
         if (low < 0 && in_signed) return is_signed;
@@ -197,7 +202,7 @@ static joist_dtype minimal_dtype(joist_dtype dtype, double low, double high, boo
       }
       return dtype;
     case JOIST_CATEGORY_FLOAT:
-      if (joist_dtype_size(dtype) == 2) return dtype;
+      if (joist_dtype_compute(dtype) != dtype) return dtype;
       if (!isfinite(low) || !isfinite(high) || (low > -65000 && high < 65000)) return JOIST_F16;
       return low > -3.4e38 && high < 3.4e38 ? JOIST_F32 : dtype;
     case JOIST_CATEGORY_COMPLEX:
@@ -269,10 +274,8 @@ static joist_status by_value(const struct joist_rules *rules, operand *operands,
       const bool this_signed = joist_dtype_kind(type.dtype) != JOIST_KIND_BOOL &&
                                joist_dtype_kind(type.dtype) != JOIST_KIND_UINT;
       const bool both_fit = fits_signed && all_fit_signed;
-      if (fits_signed && other_signed)
-        type.dtype = (joist_dtype)(type.dtype - JOIST_UI8 + JOIST_I8);
-      if (all_fit_signed && this_signed)
-        all.type.dtype = (joist_dtype)(all.type.dtype - JOIST_UI8 + JOIST_I8);
+      if (fits_signed && other_signed) type.dtype = signed_like(type.dtype);
+      if (all_fit_signed && this_signed) all.type.dtype = signed_like(all.type.dtype);
       all_fit_signed = both_fit;
     }
     const struct joist_type before = all.type;

@@ -4,6 +4,8 @@
  * the source. Knows nothing of how the cells are used. */
 #include "core/promotion/published_tables.h"
 
+#include "core/types/loss.h"
+
 enum { NONE = JOIST_NODE_NONE };
 
 static bool is_known(int node) { return node < JOIST_DTYPE_COUNT; }
@@ -13,19 +15,23 @@ static joist_category category(int node) {
   return is_weak(node) ? joist_category_of_node(node) : joist_dtype_category((joist_dtype)node);
 }
 
-static int larger(int a, int b) { return a > b ? a : b; }
+static joist_category higher(joist_category a, joist_category b) { return a > b ? a : b; }
 
-/* The smallest integer dtype that holds two others. None holds ui64 and a signed one. */
-static int integer_join(int a, int b) {
-  if ((a >= JOIST_UI8) == (b >= JOIST_UI8)) return larger(a, b);
-  const int is_signed = a < b ? a : b, is_unsigned = a < b ? b : a;
-  if (is_unsigned == JOIST_UI64) return NONE;
-  return larger(is_signed, is_unsigned - JOIST_UI8 + JOIST_I8 + 1);
+static bool holds(joist_dtype dtype, int other) {
+  return joist_conversion_loss((joist_dtype)other, dtype).losses == JOIST_LOSS_NONE;
 }
 
-static int float_join(int a, int b) {
-  if (larger(a, b) == JOIST_BF16 && a != b) return JOIST_F32;
-  return larger(a, b);
+/* The smallest dtype of a category that holds the values of two of it. None holds those of ui64 and
+ * a signed one. */
+static int join_within(int a, int b) {
+  int join = NONE;
+  for (int d = 0; d < JOIST_DTYPE_COUNT; d++) {
+    const joist_dtype dtype = (joist_dtype)d;
+    if (joist_dtype_category(dtype) == category(a) && holds(dtype, a) && holds(dtype, b) &&
+        (join == NONE || joist_dtype_bits(dtype) < joist_dtype_bits((joist_dtype)join)))
+      join = d;
+  }
+  return join;
 }
 
 /* A number without a dtype takes the dtype's category if it fits in there, gives a
@@ -35,7 +41,7 @@ static int number_join(const struct joist_rules *rules, int weak, int other) {
   if (theirs >= own && is_known(other)) return other;
   if (is_known(other) && theirs == JOIST_CATEGORY_FLOAT)
     return (int)joist_dtype_complex((joist_dtype)other);
-  return rules->literal[larger((int)own, (int)theirs)];
+  return rules->literal[higher(own, theirs)];
 }
 
 /* The join of two known dtypes: that of the higher category, with the other's precision where it
@@ -43,12 +49,11 @@ static int number_join(const struct joist_rules *rules, int weak, int other) {
 static int known_join(int lhs, int rhs) {
   const joist_category left = category(lhs), right = category(rhs);
   if (left == JOIST_CATEGORY_FLOAT && right == JOIST_CATEGORY_COMPLEX)
-    return larger((int)joist_dtype_complex((joist_dtype)lhs), rhs);
+    return join_within((int)joist_dtype_complex((joist_dtype)lhs), rhs);
   if (right == JOIST_CATEGORY_FLOAT && left == JOIST_CATEGORY_COMPLEX)
-    return larger((int)joist_dtype_complex((joist_dtype)rhs), lhs);
+    return join_within((int)joist_dtype_complex((joist_dtype)rhs), lhs);
   if (left != right) return left > right ? lhs : rhs;
-  if (left == JOIST_CATEGORY_INTEGER) return integer_join(lhs, rhs);
-  return left == JOIST_CATEGORY_FLOAT ? float_join(lhs, rhs) : larger(lhs, rhs);
+  return join_within(lhs, rhs);
 }
 
 /* The smallest float dtype that NumPy lets hold a dtype's values. */
@@ -59,21 +64,24 @@ static int numpy_float(int dtype) {
 }
 
 int joist_table_numpy(const struct joist_rules *rules, int lhs, int rhs) {
-  if (lhs == JOIST_BF16 || rhs == JOIST_BF16) return NONE;
   if (is_weak(lhs)) return number_join(rules, lhs, rhs);
   if (is_weak(rhs)) return number_join(rules, rhs, lhs);
-  if (lhs == JOIST_BOOL || rhs == JOIST_BOOL) return larger(lhs, rhs);
-  const int highest = larger((int)category(lhs), (int)category(rhs));
+  if (lhs == JOIST_BOOL) return rhs;
+  if (rhs == JOIST_BOOL) return lhs;
+  const joist_category highest = higher(category(lhs), category(rhs));
   if (highest == JOIST_CATEGORY_INTEGER) {
-    const int join = integer_join(lhs, rhs);
+    const int join = join_within(lhs, rhs);
     return join == NONE ? JOIST_F64 : join;
   }
-  const int real = larger(numpy_float(lhs), numpy_float(rhs));
+  const int real = join_within(numpy_float(lhs), numpy_float(rhs));
   return highest == JOIST_CATEGORY_COMPLEX ? (int)joist_dtype_complex((joist_dtype)real) : real;
 }
 
 /* PyTorch 1.x has no unsigned integers above ui8. */
-static bool torch_lacks(int node) { return node >= JOIST_UI16 && node <= JOIST_UI64; }
+static bool torch_lacks(int node) {
+  return is_known(node) && joist_dtype_kind((joist_dtype)node) == JOIST_KIND_UINT &&
+         joist_dtype_bits((joist_dtype)node) > 8;
+}
 
 int joist_table_torch(const struct joist_rules *rules, int lhs, int rhs) {
   if (torch_lacks(lhs) || torch_lacks(rhs)) return NONE;
@@ -92,9 +100,8 @@ int joist_table_torch_2(const struct joist_rules *rules, int lhs, int rhs) {
   if (is_weak(lhs)) return number_join(rules, lhs, rhs);
   if (is_weak(rhs)) return number_join(rules, rhs, lhs);
   if (!torch_lacks(lhs) && !torch_lacks(rhs)) return known_join(lhs, rhs);
-  const bool meets_float =
-      category(lhs) == JOIST_CATEGORY_FLOAT || category(rhs) == JOIST_CATEGORY_FLOAT;
-  return lhs == rhs || meets_float ? larger(lhs, rhs) : NONE;
+  if (lhs == rhs || category(lhs) == JOIST_CATEGORY_FLOAT) return lhs;
+  return category(rhs) == JOIST_CATEGORY_FLOAT ? rhs : NONE;
 }
 
 /* The left operand decides: a number on the left is a tensor of its default dtype, a
@@ -115,33 +122,20 @@ int joist_table_jax_lax(const struct joist_rules *rules, int lhs, int rhs) {
   return NONE;
 }
 
-/* Within a category only. Python numbers, bf16 and complex are unspecified; so is
- * bool, but two bools need no promotion. */
+/* Within a category only. Python numbers and complex are unspecified; so is bool, but two bools
+ * need no promotion. */
 int joist_table_array_api(const struct joist_rules *rules, int lhs, int rhs) {
   (void)rules;
   if (is_weak(lhs) || is_weak(rhs) || category(lhs) != category(rhs)) return NONE;
-  if (lhs == JOIST_BF16 || rhs == JOIST_BF16) return NONE;
-  switch (category(lhs)) {
-    case JOIST_CATEGORY_BOOL:
-      return JOIST_BOOL;
-    case JOIST_CATEGORY_INTEGER:
-      return integer_join(lhs, rhs);
-    case JOIST_CATEGORY_FLOAT:
-      return larger(lhs, rhs);
-    case JOIST_CATEGORY_COMPLEX:
-    case JOIST_CATEGORY_COUNT:
-      break;
-  }
-  return NONE;
+  return category(lhs) == JOIST_CATEGORY_COMPLEX ? NONE : join_within(lhs, rhs);
 }
 
 /* Within a category, and floats with complex. A Python number takes the dtype of an array that can
  * hold its kind of numbers, and gives floats imaginary parts; numbers alone are Python's. bool is
- * with bool only; f16 and bf16 are not in the standard. */
+ * with bool only. */
 int joist_table_array_api_2024(const struct joist_rules *rules, int lhs, int rhs) {
-  if (lhs == JOIST_BF16 || rhs == JOIST_BF16 || lhs == JOIST_F16 || rhs == JOIST_F16) return NONE;
-  if (is_weak(lhs) && is_weak(rhs)) return larger(lhs, rhs);
   const joist_category left = category(lhs), right = category(rhs);
+  if (is_weak(lhs) && is_weak(rhs)) return left > right ? lhs : rhs;
   if (left == right && !is_weak(lhs) && !is_weak(rhs)) return known_join(lhs, rhs);
   if (left == JOIST_CATEGORY_BOOL || right == JOIST_CATEGORY_BOOL) return NONE;
   if (is_weak(lhs) && (left <= right || right == JOIST_CATEGORY_FLOAT))

@@ -9,6 +9,7 @@
 #include "core/types/error.h"
 
 enum { NONE = JOIST_NODE_NONE };
+_Static_assert((int)JOIST_NODE_MAX <= (int)JOIST_LATTICE_MAX, "a lattice has room for all");
 
 static const char *const weak_names[] = {"i*", "f*", "c*"};
 
@@ -98,9 +99,15 @@ static int derived_fact(const struct joist_rules *rules, joist_fact fact, int ty
       return type - (int)dtype + (is_unsigned ? JOIST_UI64 : JOIST_I64);
     case JOIST_FACT_POWER:
       return dtype == JOIST_BOOL ? NONE : type;
-    default:
-      return rules->promote[type][JOIST_NODE_AMBIGUOUS + rules->literal[JOIST_CATEGORY_FLOAT]];
+    case JOIST_FACT_INEXACT:
+    case JOIST_FACT_DIVIDE:
+    case JOIST_FACT_ANGLE:
+    case JOIST_FACT_LINALG:
+    case JOIST_FACT_MEAN:
+    case JOIST_FACT_COUNT:
+      break;
   }
+  return rules->promote[type][JOIST_NODE_AMBIGUOUS + rules->literal[JOIST_CATEGORY_FLOAT]];
 }
 
 void joist_rules_derive(struct joist_rules *rules) {

@@ -22,6 +22,15 @@ enum {
   JOIST_EDGE_MAX = 256,
   JOIST_TYPE_COUNT = 2 * JOIST_DTYPE_COUNT
 };
+_Static_assert(JOIST_NODE_OWN < JOIST_NODE_MAX, "room for nodes of a user's own");
+
+/* A set of dtypes. */
+typedef uint64_t joist_dtype_set;
+_Static_assert(JOIST_DTYPE_COUNT <= 64, "a bit for each dtype");
+#define JOIST_DTYPE_BIT(ID) ((joist_dtype_set)1 << JOIST_##ID)
+static inline bool joist_dtype_is_in(joist_dtype_set set, int dtype) {
+  return (set >> dtype & 1) != 0;
+}
 
 typedef enum {
   JOIST_RULES_LATTICE, /* every result is a join */

@@ -70,8 +70,8 @@ static void odd_C128_F32(size_t n, const joist_c128 *in, float *out) {
     }                                                                     \
   }
 
-#define X(ID, NAME, KIND, T, CODE, LONG, STABLEHLO, A, B) \
-  FROM_F16(ID, T)                                         \
+#define X(ID, KIND, T, FACTS, A, B) \
+  FROM_F16(ID, T)                   \
   TO_F16(ID, T, convert_##ID##_F32)
 JOIST_DTYPES_BOOL(X, , )
 JOIST_DTYPES_INT(X, , )
@@ -92,13 +92,13 @@ TO_F16(C128, joist_c128, odd_C128_F32)
 #define f16_through_f32_F32 f16_to_f32
 
 static joist_convert_kernel *const from_f16[JOIST_DTYPE_COUNT] = {
-#define X(ID, NAME, KIND, T, CODE, LONG, STABLEHLO, A, B) [JOIST_##ID] = f16_through_f32_##ID,
+#define X(ID, KIND, T, FACTS, A, B) [JOIST_##ID] = f16_through_f32_##ID,
     JOIST_DTYPES(X, , )
 #undef X
 };
 
 static joist_convert_kernel *const to_f16[JOIST_DTYPE_COUNT] = {
-#define X(ID, NAME, KIND, T, CODE, LONG, STABLEHLO, A, B) [JOIST_##ID] = ID##_through_f32_f16,
+#define X(ID, KIND, T, FACTS, A, B) [JOIST_##ID] = ID##_through_f32_f16,
     JOIST_DTYPES(X, , )
 #undef X
 };

@@ -2,33 +2,58 @@
 #include "core/types/dtypes.h"
 
 #include <float.h>
+#include <math.h>
 #include <string.h>
 
 struct dtype_facts {
-  const char *name;
-  const char *code;
-  const char *long_name;
-  const char *stablehlo;
   joist_kind kind;
+  unsigned bits;
   size_t size;
+  joist_dtype compute, real, complex_dtype;
+  int digits, least_exponent; /* of a float, as all that follows */
+  double largest;
+  joist_special special;
+  const char *style[JOIST_STYLE_COUNT];
+  const char *aliases[4]; /* and NULL */
+  const char *code[JOIST_FORMAT_COUNT];
 };
 
+#define FLOAT_VALUES(DIGITS, LEAST, LARGEST, SPECIAL) \
+  .digits = DIGITS, .least_exponent = LEAST, .largest = LARGEST, .special = JOIST_SPECIAL_##SPECIAL
+#define NO_VALUES(WHOLE) .digits = 0
+#define VALUES_BOOL NO_VALUES
+#define VALUES_INT NO_VALUES
+#define VALUES_UINT NO_VALUES
+#define VALUES_FLOAT FLOAT_VALUES
+#define VALUES_COMPLEX NO_VALUES
+#define PARTNERS(COMPUTE, REAL, COMPLEX) \
+  .compute = JOIST_##COMPUTE, .real = JOIST_##REAL, .complex_dtype = JOIST_##COMPLEX
+#define NAMES(OWN, LONG, BYTES, NUMPY, STABLEHLO, ...)                        \
+  .style = {[JOIST_STYLE_ANVIL] = OWN,  [JOIST_STYLE_JAX] = LONG,             \
+            [JOIST_STYLE_JEP] = BYTES,  [JOIST_STYLE_NUMPY] = NUMPY,          \
+            [JOIST_STYLE_TORCH] = LONG, [JOIST_STYLE_STABLEHLO] = STABLEHLO}, \
+  .aliases = {__VA_ARGS__}
+#define CODES(NPY, SAFETENSORS, ARROW, DLPACK)       \
+  .code = {[JOIST_FORMAT_NPY] = NPY,                 \
+           [JOIST_FORMAT_SAFETENSORS] = SAFETENSORS, \
+           [JOIST_FORMAT_ARROW] = ARROW}
+
 static const struct dtype_facts facts[JOIST_DTYPE_COUNT] = {
-#define X(ID, NAME, KIND, CTYPE, CODE, LONG, STABLEHLO, A, B) \
-  {NAME, CODE, LONG, STABLEHLO, JOIST_KIND_##KIND, sizeof(CTYPE)},
+#define ROW(KIND, BITS, VALUES, ITS_PARTNERS, ITS_NAMES, ITS_CODES) \
+  .bits = BITS, VALUES_##KIND VALUES, PARTNERS ITS_PARTNERS, NAMES ITS_NAMES, CODES ITS_CODES
+#define UNPACKED(...) __VA_ARGS__
+#define ROW_OF(...) ROW(__VA_ARGS__)
+#define X(ID, KIND, T, FACTS, A, B) \
+  [JOIST_##ID] = {.kind = JOIST_KIND_##KIND, .size = sizeof(T), ROW_OF(KIND, UNPACKED FACTS)},
     JOIST_DTYPES(X, , )
 #undef X
 };
 
-/* Further names, read in every style that counts bits. */
-static const struct {
-  const char *alias;
-  joist_dtype dtype;
-} aliases[] = {
-    {"i1", JOIST_BOOL},   {"pred", JOIST_BOOL},  {"logical", JOIST_BOOL}, {"u8", JOIST_UI8},
-    {"u16", JOIST_UI16},  {"u32", JOIST_UI32},   {"u64", JOIST_UI64},     {"half", JOIST_F16},
-    {"float", JOIST_F32}, {"single", JOIST_F32}, {"double", JOIST_F64},
-};
+#define X(ID, KIND, T, FACTS, A, B)                                                \
+  _Static_assert((JOIST_BITS_IN FACTS) <= 8 * sizeof(T), #ID " fits its storage"); \
+  _Static_assert(sizeof(T) <= 16 && (sizeof(T) & (sizeof(T) - 1)) == 0, #ID " moves as a word");
+JOIST_DTYPES(X, , )
+#undef X
 
 static const char *const style_names[JOIST_STYLE_COUNT] = {
     [JOIST_STYLE_ANVIL] = "anvil", [JOIST_STYLE_JAX] = "jax",
@@ -36,25 +61,21 @@ static const char *const style_names[JOIST_STYLE_COUNT] = {
     [JOIST_STYLE_TORCH] = "torch", [JOIST_STYLE_STABLEHLO] = "stablehlo",
 };
 
-const char *joist_dtype_name(joist_dtype dtype) { return facts[dtype].name; }
+const char *joist_dtype_name(joist_dtype dtype) { return facts[dtype].style[JOIST_STYLE_ANVIL]; }
 
 const char *joist_dtype_format(joist_dtype dtype, joist_style style) {
-  switch (style) {
-    case JOIST_STYLE_JAX:
-    case JOIST_STYLE_TORCH:
-      return facts[dtype].long_name;
-    case JOIST_STYLE_JEP:
-      return facts[dtype].code;
-    case JOIST_STYLE_NUMPY:
-      /* NumPy has no code for it; ml_dtypes registers this name. */
-      return dtype == JOIST_BF16 ? facts[dtype].long_name : facts[dtype].code;
-    case JOIST_STYLE_STABLEHLO:
-      return facts[dtype].stablehlo;
-    case JOIST_STYLE_ANVIL:
-    case JOIST_STYLE_COUNT:
-      break;
-  }
-  return facts[dtype].name;
+  return facts[dtype].style[style];
+}
+
+const char *joist_dtype_code(joist_dtype dtype, joist_format format) {
+  return facts[dtype].code[format];
+}
+
+joist_dtype joist_dtype_of_code(const char *code, joist_format format) {
+  for (int i = 0; i < JOIST_DTYPE_COUNT; i++)
+    if (facts[i].code[format] != NULL && strcmp(code, facts[i].code[format]) == 0)
+      return (joist_dtype)i;
+  return JOIST_DTYPE_NONE;
 }
 
 const char *joist_style_name(joist_style style) { return style_names[style]; }
@@ -93,54 +114,80 @@ joist_category joist_dtype_category(joist_dtype dtype) {
 
 size_t joist_dtype_size(joist_dtype dtype) { return facts[dtype].size; }
 
-joist_dtype joist_dtype_parse(const char *text, joist_style style) {
-  const bool bytes = style == JOIST_STYLE_JEP || style == JOIST_STYLE_NUMPY;
-  for (int i = 0; i < JOIST_DTYPE_COUNT; i++) {
-    if (strcmp(text, bytes ? facts[i].code : facts[i].name) == 0) return (joist_dtype)i;
-    if (style == JOIST_STYLE_STABLEHLO && strcmp(text, facts[i].stablehlo) == 0)
-      return (joist_dtype)i;
-  }
+unsigned joist_dtype_bits(joist_dtype dtype) { return facts[dtype].bits; }
+
+joist_dtype joist_dtype_with(joist_kind kind, unsigned bits) {
   for (int i = 0; i < JOIST_DTYPE_COUNT; i++)
-    if (strcmp(text, facts[i].long_name) == 0) return (joist_dtype)i;
-  if (bytes) return JOIST_DTYPE_NONE;
-  for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++)
-    if (strcmp(text, aliases[i].alias) == 0) return aliases[i].dtype;
+    if (facts[i].kind == kind && facts[i].bits == bits) return (joist_dtype)i;
   return JOIST_DTYPE_NONE;
 }
 
-joist_dtype joist_dtype_compute(joist_dtype dtype) {
-  return dtype == JOIST_F16 || dtype == JOIST_BF16 ? JOIST_F32 : dtype;
+static bool is_named(const struct dtype_facts *dtype, const char *text, joist_style style) {
+  return strcmp(text, dtype->style[style]) == 0;
 }
 
-joist_dtype joist_dtype_real(joist_dtype dtype) {
-  if (dtype == JOIST_C64) return JOIST_F32;
-  return dtype == JOIST_C128 ? JOIST_F64 : dtype;
+joist_dtype joist_dtype_parse(const char *text, joist_style style) {
+  const bool bytes = style == JOIST_STYLE_JEP || style == JOIST_STYLE_NUMPY;
+  const joist_style first = bytes ? JOIST_STYLE_JEP : JOIST_STYLE_ANVIL;
+  for (int i = 0; i < JOIST_DTYPE_COUNT; i++)
+    if (is_named(&facts[i], text, first) || is_named(&facts[i], text, style)) return (joist_dtype)i;
+  for (int i = 0; i < JOIST_DTYPE_COUNT; i++)
+    if (is_named(&facts[i], text, JOIST_STYLE_JAX)) return (joist_dtype)i;
+  for (int i = 0; i < JOIST_DTYPE_COUNT && !bytes; i++)
+    for (const char *const *alias = facts[i].aliases; *alias != NULL; alias++)
+      if (strcmp(text, *alias) == 0) return (joist_dtype)i;
+  return JOIST_DTYPE_NONE;
 }
 
-joist_dtype joist_dtype_complex(joist_dtype dtype) {
-  const joist_dtype real = joist_dtype_real(dtype);
-  return real == JOIST_F64 ? JOIST_C128 : JOIST_C64;
-}
+joist_dtype joist_dtype_compute(joist_dtype dtype) { return facts[dtype].compute; }
+
+joist_dtype joist_dtype_real(joist_dtype dtype) { return facts[dtype].real; }
+
+joist_dtype joist_dtype_complex(joist_dtype dtype) { return facts[dtype].complex_dtype; }
 
 int64_t joist_dtype_min_int(joist_dtype dtype) {
   if (facts[dtype].kind != JOIST_KIND_INT) return 0;
-  return -(INT64_C(1) << (8 * facts[dtype].size - 2)) * 2;
+  return -(INT64_C(1) << (facts[dtype].bits - 2)) * 2;
 }
 
 uint64_t joist_dtype_max_int(joist_dtype dtype) {
-  if (facts[dtype].kind == JOIST_KIND_BOOL) return 1;
-  return UINT64_MAX >> (64 - 8 * facts[dtype].size + (facts[dtype].kind == JOIST_KIND_INT));
+  return UINT64_MAX >> (64 - facts[dtype].bits + (facts[dtype].kind == JOIST_KIND_INT));
 }
 
-double joist_dtype_max_float(joist_dtype dtype) {
-  switch (joist_dtype_real(dtype)) {
-    case JOIST_F16:
-      return 65504.0;
-    case JOIST_BF16:
-      return 0x1.fep127;
-    case JOIST_F32:
-      return FLT_MAX;
-    default:
-      return DBL_MAX;
+static const struct dtype_facts *real_facts(joist_dtype dtype) { return &facts[facts[dtype].real]; }
+
+int joist_dtype_digits(joist_dtype dtype) {
+  const struct dtype_facts *const real = real_facts(dtype);
+  if (real->kind == JOIST_KIND_FLOAT) return real->digits;
+  return (int)real->bits - (real->kind == JOIST_KIND_INT);
+}
+
+int joist_dtype_least_exponent(joist_dtype dtype) { return real_facts(dtype)->least_exponent; }
+
+double joist_dtype_max_float(joist_dtype dtype) { return real_facts(dtype)->largest; }
+
+/* Half a unit in the last place above the largest value. A tie goes to an even significand: beyond
+ * the largest value, unless that has one. */
+double joist_dtype_overflow(joist_dtype dtype) {
+  const struct dtype_facts *const real = real_facts(dtype);
+  if (real->digits >= DBL_MANT_DIG) return INFINITY;
+  double overflow = real->largest;
+  uint64_t bits;
+  memcpy(&bits, &overflow, sizeof bits);
+  const uint64_t unit = UINT64_C(1) << (DBL_MANT_DIG - real->digits);
+  bits += unit / 2 + ((bits & unit) == 0);
+  memcpy(&overflow, &bits, sizeof bits);
+  return overflow;
+}
+
+uint64_t joist_dtype_greatest_bits(joist_dtype dtype) {
+  if (facts[dtype].kind != JOIST_KIND_FLOAT) return 0;
+  const uint64_t magnitudes = UINT64_C(1) << (facts[dtype].bits - 1);
+  switch (facts[dtype].special) {
+    case JOIST_SPECIAL_IEEE:
+      return magnitudes - (UINT64_C(1) << (facts[dtype].digits - 1));
+    case JOIST_SPECIAL_FN:
+      break;
   }
+  return magnitudes - 2;
 }

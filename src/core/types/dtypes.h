@@ -1,4 +1,4 @@
-/* What a dtype is: its number, name, kind and size. Knows no promotion and no memory. */
+/* The facts about dtypes: kinds, sizes, ranges and names. Knows no promotion and no memory. */
 #ifndef JOIST_CORE_TYPES_DTYPES_H
 #define JOIST_CORE_TYPES_DTYPES_H
 
@@ -13,7 +13,7 @@ typedef float _Complex joist_c64;
 typedef double _Complex joist_c128;
 
 typedef enum {
-#define X(ID, NAME, KIND, CTYPE, CODE, LONG, STABLEHLO, A, B) JOIST_##ID,
+#define X(ID, KIND, CTYPE, FACTS, A, B) JOIST_##ID,
   JOIST_DTYPES(X, , )
 #undef X
       JOIST_DTYPE_COUNT,
@@ -27,6 +27,12 @@ typedef enum {
   JOIST_KIND_FLOAT,
   JOIST_KIND_COMPLEX
 } joist_kind;
+
+/* What the largest bit patterns of a float mean. */
+typedef enum {
+  JOIST_SPECIAL_IEEE, /* an exponent of ones: infinities, and NaNs of many bit patterns */
+  JOIST_SPECIAL_FN    /* no infinities: all ones is NaN, and so is what overflows */
+} joist_special;
 
 /* Promotion systems speak of four categories: signed and unsigned are one. */
 typedef enum {
@@ -53,19 +59,35 @@ typedef enum {
   JOIST_STYLE_COUNT
 } joist_style;
 
+/* File formats that name dtypes. */
+typedef enum {
+  JOIST_FORMAT_NPY,
+  JOIST_FORMAT_SAFETENSORS,
+  JOIST_FORMAT_ARROW,
+  JOIST_FORMAT_COUNT
+} joist_format;
+
 const char *joist_dtype_name(joist_dtype dtype);
 const char *joist_dtype_format(joist_dtype dtype, joist_style style);
 /* Name of a style, and the style of a name (JOIST_STYLE_COUNT when unknown). */
 const char *joist_style_name(joist_style style);
 joist_style joist_style_parse(const char *name);
 
+/* The code of a dtype in a file format, or NULL if the format lacks it; and the dtype of a code, or
+ * JOIST_DTYPE_NONE. */
+const char *joist_dtype_code(joist_dtype dtype, joist_format format);
+joist_dtype joist_dtype_of_code(const char *code, joist_format format);
+
 joist_kind joist_dtype_kind(joist_dtype dtype);
 /* "bool", "int", "uint", "float" or "complex". */
 const char *joist_kind_name(joist_kind kind);
 joist_category joist_dtype_category(joist_dtype dtype);
 size_t joist_dtype_size(joist_dtype dtype); /* bytes per element */
+unsigned joist_dtype_bits(joist_dtype dtype);
+/* The first dtype of a kind with so many bits, or JOIST_DTYPE_NONE. */
+joist_dtype joist_dtype_with(joist_kind kind, unsigned bits);
 
-/* Reads a name or alias; JOIST_DTYPE_NONE when it is none. Byte-count codes
+/* Parses a name or alias; returns JOIST_DTYPE_NONE if it is unknown. Byte-count codes
  * ("f4", "u1") are read in the styles jep and numpy only, because `i8` counts
  * bits everywhere else. */
 joist_dtype joist_dtype_parse(const char *text, joist_style style);
@@ -76,11 +98,22 @@ joist_dtype joist_dtype_compute(joist_dtype dtype);
 joist_dtype joist_dtype_real(joist_dtype dtype);
 /* The complex dtype whose parts hold a float dtype; a complex dtype itself. */
 joist_dtype joist_dtype_complex(joist_dtype dtype);
+
 /* Smallest and largest value of a bool or integer dtype, as exact long doubles
  * are not portable: as int64_t and uint64_t. */
 int64_t joist_dtype_min_int(joist_dtype dtype);
 uint64_t joist_dtype_max_int(joist_dtype dtype);
-/* Largest finite value of a float or complex dtype's parts. */
+/* Binary digits of a value: of an integer without its sign, of a float's significand, of a
+ * complex number's parts; 1 for bool. */
+int joist_dtype_digits(joist_dtype dtype);
+/* Of a float dtype or a complex dtype's parts: the exponent of the smallest positive value, which
+ * is a power of 2; the largest finite value; the smallest magnitude that rounds beyond it, which
+ * is infinite for f64. */
+int joist_dtype_least_exponent(joist_dtype dtype);
 double joist_dtype_max_float(joist_dtype dtype);
+double joist_dtype_overflow(joist_dtype dtype);
+/* The bits of the greatest value that a float dtype has, which is infinity unless it lacks one:
+ * larger magnitudes are NaN. 0 for other dtypes. */
+uint64_t joist_dtype_greatest_bits(joist_dtype dtype);
 
 #endif

@@ -5,6 +5,7 @@
 #include "core/types/error.h"
 #include "core/types/host.h"
 #include "core/types/host_scan.h"
+#include "core/types/loss.h"
 
 JOIST_VECTORIZE_FILE
 
@@ -28,13 +29,12 @@ static const struct {
 
 static bool can_export(joist_dtype dtype, joist_host host, bool lossy) {
   const joist_category category = joist_dtype_category(dtype);
-  const bool whole = category == JOIST_CATEGORY_BOOL || category == JOIST_CATEGORY_INTEGER;
   switch (host) {
     case JOIST_HOST_LOGICAL:
       return dtype == JOIST_BOOL;
     case JOIST_HOST_INTEGER:
     case JOIST_HOST_INTEGER64:
-      return whole;
+      return category == JOIST_CATEGORY_BOOL || category == JOIST_CATEGORY_INTEGER;
     case JOIST_HOST_RAW:
       return dtype == JOIST_BOOL || dtype == JOIST_UI8;
     case JOIST_HOST_DOUBLE:
@@ -45,7 +45,7 @@ static bool can_export(joist_dtype dtype, joist_host host, bool lossy) {
       break;
   }
   if (category == JOIST_CATEGORY_COMPLEX) return false;
-  return lossy || (whole ? joist_dtype_size(dtype) <= 2 : dtype != JOIST_F64);
+  return lossy || joist_conversion_loss(dtype, JOIST_F32).losses == JOIST_LOSS_NONE;
 }
 
 /* An integer is exact in double when what is left without its trailing zeros has at most
@@ -71,18 +71,20 @@ static size_t first_inexact(joist_dtype dtype, size_t n, const void *elements) {
 /* Index of the first element that the host type cannot hold, n if there is none. */
 static size_t first_misfit(joist_dtype dtype, size_t n, const void *elements, joist_host host,
                            bool lossy) {
-  const bool wide = dtype == JOIST_I64 || dtype == JOIST_UI64;
+  const bool is_signed = joist_dtype_kind(dtype) == JOIST_KIND_INT;
+  const size_t size = joist_dtype_size(dtype);
   /* The most negative value is NA in R's integer types. */
   const int64_t limit = host == JOIST_HOST_INTEGER64 ? INT64_MAX : INT32_MAX;
-  if ((host == JOIST_HOST_DOUBLE || host == JOIST_HOST_COMPLEX) && wide && !lossy)
+  if ((host == JOIST_HOST_DOUBLE || host == JOIST_HOST_COMPLEX) && !lossy &&
+      joist_dtype_category(dtype) == JOIST_CATEGORY_INTEGER && size == sizeof(int64_t))
     return first_inexact(dtype, n, elements);
   if (host != JOIST_HOST_INTEGER && host != JOIST_HOST_INTEGER64) return n;
-  if (dtype == JOIST_I64) return first_outside_int64_t(n, elements, -limit, limit);
-  if (dtype == JOIST_UI64) return first_outside_uint64_t(n, elements, 0, (uint64_t)limit);
-  if (host == JOIST_HOST_INTEGER64) return n;
-  if (dtype == JOIST_I32) return first_outside_int32_t(n, elements, -INT32_MAX, INT32_MAX);
-  if (dtype == JOIST_UI32) return first_outside_uint32_t(n, elements, 0, INT32_MAX);
-  return n;
+  if (size == sizeof(int64_t))
+    return is_signed ? first_outside_int64_t(n, elements, -limit, limit)
+                     : first_outside_uint64_t(n, elements, 0, (uint64_t)limit);
+  if (host == JOIST_HOST_INTEGER64 || size < sizeof(int32_t)) return n;
+  return is_signed ? first_outside_int32_t(n, elements, -INT32_MAX, INT32_MAX)
+                   : first_outside_uint32_t(n, elements, 0, INT32_MAX);
 }
 
 static joist_status report(joist_dtype dtype, const void *element, size_t position, joist_host host,

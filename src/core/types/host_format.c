@@ -16,16 +16,10 @@ struct precision {
 };
 
 static struct precision precision_of(joist_dtype dtype) {
-  switch (dtype) {
-    case JOIST_F16:
-      return (struct precision){3, 5, 0x1p-14};
-    case JOIST_BF16:
-      return (struct precision){2, 4, 0x1p-126};
-    case JOIST_F32:
-      return (struct precision){6, 9, 0x1p-126};
-    default:
-      return (struct precision){15, 17, 0x1p-1022};
-  }
+  /* log10(2) is 0.30103, and no power of 2 is one of 10. */
+  const int digits = joist_dtype_digits(dtype);
+  return (struct precision){(digits - 1) * 30103 / 100000, digits * 30103 / 100000 + 2,
+                            ldexp(1, joist_dtype_least_exponent(dtype) + digits - 1)};
 }
 
 /* The scientific notation of a finite value with `digits` digits. */
@@ -35,17 +29,13 @@ static double write_scientific(double value, int digits, char text[JOIST_TEXT_SI
 }
 
 static bool reads_back(joist_dtype dtype, const char *text, double value) {
-  const double read = strtod(text, NULL);
-  switch (dtype) {
-    case JOIST_F16:
-      return joist_f16_to_f32(joist_f64_to_f16(read)) == (float)value;
-    case JOIST_BF16:
-      return joist_bf16_to_f32(joist_f64_to_bf16(read)) == (float)value;
-    case JOIST_F32:
-      return strtof(text, NULL) == (float)value;
-    default:
-      return read == value;
-  }
+  /* Text is rounded to f32 once, not by way of f64. */
+  if (dtype == JOIST_F32) return strtof(text, NULL) == (float)value;
+  double read = strtod(text, NULL);
+  uint64_t element; /* of any float dtype */
+  joist_convert_find(JOIST_F64, dtype)(1, &read, &element);
+  joist_convert_find(dtype, JOIST_F64)(1, &element, &read);
+  return read == value;
 }
 
 /* Digits left in "-d.ddde+xx" without the trailing zeros. */

@@ -24,22 +24,8 @@ struct import {
   bool integer_target;               /* bool or integer dtype */
   int64_t low_integer, high_integer; /* what integer hosts may hold */
   double low, high;                  /* what a double for an integer dtype may be */
-  double overflow;                   /* smallest magnitude that a float dtype rounds to Inf */
+  double overflow;                   /* smallest magnitude that a float dtype cannot hold */
 };
-
-/* Half a unit in the last place above the largest finite value: ties go to even, up. */
-static double overflow_limit(joist_dtype dtype) {
-  switch (joist_dtype_real(dtype)) {
-    case JOIST_F16:
-      return 65520.0;
-    case JOIST_BF16:
-      return 0x1.ffp127;
-    case JOIST_F32:
-      return 0x1.ffffffp127;
-    default:
-      return INFINITY;
-  }
-}
 
 static struct import import_rules(joist_host host, joist_dtype dtype, joist_na na) {
   struct import rules = {.host = host, .dtype = dtype, .na = na, .overflow = INFINITY};
@@ -60,9 +46,9 @@ static struct import import_rules(joist_host host, joist_dtype dtype, joist_na n
     rules.low = (double)min;
     rules.high = (double)(max - (max >> DBL_MANT_DIG)); /* rounding down: exact */
   } else {
-    rules.overflow = overflow_limit(dtype);
-    if (dtype == JOIST_F16 && host != JOIST_HOST_LOGICAL) {
-      rules.high_integer = (int64_t)rules.overflow - 1;
+    rules.overflow = joist_dtype_overflow(dtype);
+    if (rules.overflow < (double)widest && host != JOIST_HOST_LOGICAL) {
+      rules.high_integer = (int64_t)ceil(rules.overflow) - 1;
       rules.low_integer = -rules.high_integer;
     }
   }

@@ -1,43 +1,7 @@
 /* Ranges and digits of the dtypes, compared. */
 #include "core/types/loss.h"
 
-#include <float.h>
-
-static int float_digits(joist_dtype real) {
-  switch (real) {
-    case JOIST_F16:
-      return 11;
-    case JOIST_BF16:
-      return 8;
-    case JOIST_F32:
-      return FLT_MANT_DIG;
-    default:
-      return DBL_MANT_DIG;
-  }
-}
-
-int joist_dtype_least_exponent(joist_dtype dtype) {
-  switch (joist_dtype_real(dtype)) {
-    case JOIST_F16:
-      return -24;
-    case JOIST_BF16:
-      return -133;
-    case JOIST_F32:
-      return -149;
-    default:
-      return -1074;
-  }
-}
-
 static bool is_float(joist_dtype dtype) { return joist_dtype_kind(dtype) == JOIST_KIND_FLOAT; }
-
-int joist_dtype_digits(joist_dtype dtype) {
-  const joist_dtype real = joist_dtype_real(dtype);
-  if (is_float(real)) return float_digits(real);
-  int digits = 0;
-  for (uint64_t max = joist_dtype_max_int(dtype); max != 0; max >>= 1) digits++;
-  return digits;
-}
 
 static unsigned whole_to_whole(joist_dtype from, joist_dtype to) {
   unsigned losses = JOIST_LOSS_NONE;

@@ -26,10 +26,4 @@ struct joist_loss_facts {
 
 struct joist_loss_facts joist_conversion_loss(joist_dtype from, joist_dtype to);
 
-/* Binary digits of a value: of an integer without its sign, of a float's significand, of a
- * complex number's parts; 1 for bool. */
-int joist_dtype_digits(joist_dtype dtype);
-/* The least positive value of a float, or of a complex number's parts, is 2 to this power. */
-int joist_dtype_least_exponent(joist_dtype dtype);
-
 #endif

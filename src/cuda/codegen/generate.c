@@ -19,9 +19,9 @@ const char *joist_cuda_prelude(void) {
     static const char *const texts[JOIST_DTYPE_COUNT] = {JOIST_DTYPES(TEXT, , )}; \
     return texts[dtype];                                                          \
   }
-#define TYPE_TEXT(ID, NAME, KIND, T, CODE, LONG, STABLEHLO, A, B) #T,
-#define ID_TEXT(ID, NAME, KIND, T, CODE, LONG, STABLEHLO, A, B) #ID,
-#define KIND_TEXT(ID, NAME, KIND, T, CODE, LONG, STABLEHLO, A, B) #KIND,
+#define TYPE_TEXT(ID, KIND, T, FACTS, A, B) #T,
+#define ID_TEXT(ID, KIND, T, FACTS, A, B) #ID,
+#define KIND_TEXT(ID, KIND, T, FACTS, A, B) #KIND,
 DTYPE_TEXT(type_of, TYPE_TEXT)
 DTYPE_TEXT(id_of, ID_TEXT)
 DTYPE_TEXT(kind_of, KIND_TEXT)

@@ -11,7 +11,6 @@ enum {
   JOIST_CUDA_LANES = 4,      /* accumulators of a thread; part of the order of a sum */
   JOIST_CUDA_BLOCK = 256,    /* threads of a block */
   JOIST_CUDA_OWN_BYTES = 3840,
-  JOIST_CUDA_DTYPES = 16, /* at least as many as there are */
   JOIST_CUDA_WALK_RANK = 32
 };
 

@@ -2,6 +2,7 @@
 #include "cuda/kernels/draw_count_kernels.h"
 
 #include "cuda/kernels/draws.cuh"
+#include "cuda/kernels/stored.cuh"
 
 #include "core/ops/random/binomial.h"
 
@@ -11,14 +12,12 @@ JOIST_DEVICE static inline bool limit_at(const joist_cuda_draw &draw,
                                          const joist_cuda_parameter &parameter, uint64_t at,
                                          uint64_t *limit) {
   const joist_whole whole = {draw.smallest, draw.largest};
-  switch (parameter.dtype) {
-    case JOIST_UI64:
-      return whole_of_unsigned(parameter_at<uint64_t>(parameter, at), whole, limit);
-    case JOIST_I64:
-      return whole_of_signed(parameter_at<int64_t>(parameter, at), whole, limit);
-    default:
-      return whole_of_double(parameter_at<double>(parameter, at), whole, limit);
-  }
+  /* One of the carriers of joist_limit_carrier(). */
+  if (parameter.dtype == JOIST_UI64)
+    return whole_of_unsigned(parameter_at<uint64_t>(parameter, at), whole, limit);
+  if (parameter.dtype == JOIST_I64)
+    return whole_of_signed(parameter_at<int64_t>(parameter, at), whole, limit);
+  return whole_of_double(parameter_at<double>(parameter, at), whole, limit);
 }
 
 JOIST_DEVICE static inline bool range_at(const joist_cuda_draw &draw, uint64_t at,
@@ -33,50 +32,29 @@ JOIST_DEVICE static inline bool range_at(const joist_cuda_draw &draw, uint64_t a
 }
 
 /* What integers become; none is outside of the dtype. */
-#define STORE(ID, T)                                                                      \
-  {                                                                                       \
-    joist_pack<T, E> out;                                                                 \
-    JOIST_UNROLL for (int k = 0; k < E; k++) { out.x[k] = to_##ID((int64_t)numbers[k]); } \
-    store_drawn(draw, first, n, out);                                                     \
-  }                                                                                       \
-  break;
+template <class Element, int E>
+JOIST_DEVICE static inline void store_as(const joist_cuda_draw &draw, uint64_t first, uint32_t n,
+                                         const uint64_t *numbers) {
+  joist_pack<typename Element::stored, E> out;
+  JOIST_UNROLL for (int k = 0; k < E; k++) { out.x[k] = Element::made((int64_t)numbers[k]); }
+  store_drawn(draw, first, n, out);
+}
 
-template <int E>
-JOIST_DEVICE static inline void store_narrow(const joist_cuda_draw &draw, uint64_t first,
-                                             uint32_t n, const uint64_t *numbers) {
-  switch (draw.dtype) {
-    case JOIST_F16:
-      STORE(F16, uint16_t)
-    case JOIST_BF16:
-      STORE(BF16, uint16_t)
-    case JOIST_F32:
-      STORE(F32, float)
-    case JOIST_C64:
-      STORE(C64, joist_c64)
-    case JOIST_BOOL:
-    case JOIST_I8:
-    case JOIST_UI8:
-      STORE(UI8, uint8_t)
-    case JOIST_I16:
-    case JOIST_UI16:
-      STORE(UI16, uint16_t)
-    default:
-      STORE(UI32, uint32_t)
+template <int E, bool WIDE>
+JOIST_DEVICE static inline void store(const joist_cuda_draw &draw, uint64_t first, uint32_t n,
+                                      const uint64_t *numbers) {
+  switch (unsigned_like(draw.dtype)) {
+#define X(ID, KIND, T, FACTS, A, B)                                                                \
+  case JOIST_##ID:                                                                                 \
+    if constexpr (has_wide_parts<T>() == WIDE) store_as<element_##ID, E>(draw, first, n, numbers); \
+    break;
+    JOIST_DTYPES_UINT(X, , )
+    JOIST_DTYPES_NARROW(X, , )
+    JOIST_DTYPES_FLOAT(X, , )
+    JOIST_DTYPES_COMPLEX(X, , )
+#undef X
   }
 }
-template <int E>
-JOIST_DEVICE static inline void store_wide(const joist_cuda_draw &draw, uint64_t first, uint32_t n,
-                                           const uint64_t *numbers) {
-  switch (draw.dtype) {
-    case JOIST_F64:
-      STORE(F64, double)
-    case JOIST_C128:
-      STORE(C128, joist_c128)
-    default:
-      STORE(UI64, uint64_t)
-  }
-}
-#undef STORE
 
 template <bool WIDE>
 JOIST_DEVICE static inline void draw_integers(const joist_cuda_draw &draw) {
@@ -98,15 +76,8 @@ JOIST_DEVICE static inline void draw_integers(const joist_cuda_draw &draw) {
                                       range.span)
                          : below_narrow(&stream, first + (uint64_t)k, bits.word[k], range.span));
     }
-    if (WIDE)
-      store_wide<E>(draw, first, n, numbers);
-    else
-      store_narrow<E>(draw, first, n, numbers);
+    store<E, WIDE>(draw, first, n, numbers);
   }
-}
-
-JOIST_DEVICE static inline bool is_wide(uint32_t dtype) {
-  return dtype == JOIST_I64 || dtype == JOIST_UI64 || dtype == JOIST_F64 || dtype == JOIST_C128;
 }
 
 /* ---- binomial numbers ---- */
@@ -148,10 +119,10 @@ JOIST_DEVICE static inline void draw_binomial(const joist_cuda_draw &draw) {
         if ((uint32_t)e == k) numbers[e] = (uint64_t)number;
       }
     }
-    if (is_wide(draw.dtype))
-      store_wide<E>(draw, first, n, numbers);
+    if (draw.wide)
+      store<E, true>(draw, first, n, numbers);
     else
-      store_narrow<E>(draw, first, n, numbers);
+      store<E, false>(draw, first, n, numbers);
   }
 }
 
@@ -180,10 +151,8 @@ int joist_cuda_start_count(const joist_cuda_draw *draw, void *stream) {
   const uint64_t fours = (draw->count + 3) / 4, twos = (draw->count + 1) / 2;
   if (draw->op == JOIST_OP_RBINOM)
     return launch_draw((const void *)joist_draw_binomial, draw, fours, stream);
-  const bool wide = draw->dtype == JOIST_I64 || draw->dtype == JOIST_UI64 ||
-                    draw->dtype == JOIST_F64 || draw->dtype == JOIST_C128;
-  return wide ? launch_draw((const void *)joist_draw_wide, draw, twos, stream)
-              : launch_draw((const void *)joist_draw_narrow, draw, fours, stream);
+  return draw->wide ? launch_draw((const void *)joist_draw_wide, draw, twos, stream)
+                    : launch_draw((const void *)joist_draw_narrow, draw, fours, stream);
 }
 
 int joist_cuda_start_count_check(const joist_cuda_draw *draw, void *stream) {

@@ -5,6 +5,7 @@
 
 #include "cuda/kernels/draw_count_kernels.h"
 #include "cuda/kernels/draws.cuh"
+#include "cuda/kernels/stored.cuh"
 
 /* ---- what becomes of a block of random bits: E elements of `type` ---- */
 
@@ -18,30 +19,23 @@ struct joist_bits {
   }
 };
 
-struct unit_f16 {
-  typedef uint16_t type;
+/* Uniform numbers of one dtype: COUNT of a block. */
+template <class Element, int DIGITS>
+struct unit_narrow {
+  typedef typename Element::stored type;
+  enum { COUNT = 8 };
   JOIST_DEVICE static float make(const joist_block &bits, int k) {
-    return unit_of_half(bits.word[k / 2] >> 16 * (k % 2) & 0xffff, 11);
+    return unit_of_half(bits.word[k / 2] >> 16 * (k % 2) & 0xffff, DIGITS);
   }
-  JOIST_DEVICE static double widen(type x) { return (double)from_F16(x); }
+  JOIST_DEVICE static double widen(type x) { return (double)Element::read(x); }
   template <class V>
   JOIST_DEVICE static type round(V x) {
-    return to_F16(x);
+    return Element::made(x);
   }
 };
-struct unit_bf16 {
-  typedef uint16_t type;
-  JOIST_DEVICE static float make(const joist_block &bits, int k) {
-    return unit_of_half(bits.word[k / 2] >> 16 * (k % 2) & 0xffff, 8);
-  }
-  JOIST_DEVICE static double widen(type x) { return (double)from_BF16(x); }
-  template <class V>
-  JOIST_DEVICE static type round(V x) {
-    return to_BF16(x);
-  }
-};
-struct unit_f32 {
+struct unit_single {
   typedef float type;
+  enum { COUNT = 4 };
   JOIST_DEVICE static float make(const joist_block &bits, int k) {
     return unit_of_word(bits.word[k]);
   }
@@ -51,14 +45,31 @@ struct unit_f32 {
     return (float)x;
   }
 };
-struct unit_f64 {
+struct unit_double {
   typedef double type;
+  enum { COUNT = 2 };
   JOIST_DEVICE static double make(const joist_block &bits, int k) {
     return unit_of_words(bits.word[2 * k], bits.word[2 * k + 1]);
   }
   JOIST_DEVICE static double widen(type x) { return x; }
   JOIST_DEVICE static type round(double x) { return x; }
 };
+
+#define DIGITS(COUNT, LEAST, LARGEST, SPECIAL) COUNT
+#define APPLIED(MACRO, ARGUMENTS) MACRO ARGUMENTS
+#define X(ID, KIND, T, FACTS, A, B) \
+  typedef unit_narrow<element_##ID, APPLIED(DIGITS, JOIST_VALUES_IN FACTS)> unit_##ID;
+JOIST_DTYPES_NARROW(X, , )
+#undef X
+template <class T>
+struct unit_of;
+template <>
+struct unit_of<float> : unit_single {};
+template <>
+struct unit_of<double> : unit_double {};
+#define X(ID, KIND, T, FACTS, A, B) typedef unit_of<T> unit_##ID;
+JOIST_DTYPES_FLOAT(X, , )
+#undef X
 
 /* The number before `high`, or `low` if there is none in between. */
 template <class Unit>
@@ -75,7 +86,7 @@ JOIST_DEVICE static inline double top_of(typename Unit::type low, typename Unit:
 template <class Unit>
 struct joist_uniform {
   typedef typename Unit::type type;
-  enum { E = 16 / sizeof(type) };
+  enum { E = Unit::COUNT };
   JOIST_DEVICE static void make(const joist_cuda_draw &draw, const joist_stream &,
                                 const joist_block &bits, uint64_t first, uint32_t n,
                                 joist_pack<type, E> &out) {
@@ -118,9 +129,9 @@ struct parts_wide {
   }
 };
 
-template <class Parts, class T, T round(double)>
+template <class Parts, class Element>
 struct joist_normal {
-  typedef T type;
+  typedef typename Element::stored type;
   enum { E = Parts::COUNT };
   JOIST_DEVICE static void make(const joist_cuda_draw &draw, const joist_stream &,
                                 const joist_block &bits, uint64_t first, uint32_t n,
@@ -132,7 +143,7 @@ struct joist_normal {
       load_parameter(draw.rhs, first, n, sd);
       JOIST_UNROLL for (int k = 0; k < E; k++) { parts.x[k] = mean.x[k] + sd.x[k] * parts.x[k]; }
     }
-    JOIST_UNROLL for (int k = 0; k < E; k++) { out.x[k] = round(parts.x[k]); }
+    JOIST_UNROLL for (int k = 0; k < E; k++) { out.x[k] = Element::made(parts.x[k]); }
   }
 };
 
@@ -156,10 +167,15 @@ struct joist_normal_complex {
   }
 };
 
-JOIST_DEVICE static inline uint16_t round_f16(double x) { return to_F16(x); }
-JOIST_DEVICE static inline uint16_t round_bf16(double x) { return to_BF16(x); }
-JOIST_DEVICE static inline float round_f32(double x) { return (float)x; }
-JOIST_DEVICE static inline double round_f64(double x) { return x; }
+/* By whether elements have wide parts. */
+template <bool WIDE>
+struct parts_of : parts_narrow {
+  using parts_narrow::parts_narrow;
+};
+template <>
+struct parts_of<true> : parts_wide {
+  using parts_wide::parts_wide;
+};
 
 /* ---- a whole result ---- */
 
@@ -189,15 +205,14 @@ JOIST_DEVICE static inline bool limits_fit(const joist_cuda_draw &draw, uint64_t
 JOIST_DEVICE static inline bool parameters_fit(const joist_cuda_draw &draw, uint64_t at) {
   if (draw.op == JOIST_OP_RNORM) return is_deviation(parameter_at<double>(draw.rhs, at));
   switch (draw.dtype) {
-    case JOIST_F16:
-      return limits_fit<unit_f16>(draw, at);
-    case JOIST_BF16:
-      return limits_fit<unit_bf16>(draw, at);
-    case JOIST_F32:
-      return limits_fit<unit_f32>(draw, at);
-    default:
-      return limits_fit<unit_f64>(draw, at);
+#define X(ID, KIND, T, FACTS, A, B) \
+  case JOIST_##ID:                  \
+    return limits_fit<unit_##ID>(draw, at);
+    JOIST_DTYPES_NARROW(X, , )
+    JOIST_DTYPES_FLOAT(X, , )
+#undef X
   }
+  return false;
 }
 
 /* ---- kernels ---- */
@@ -205,16 +220,16 @@ JOIST_DEVICE static inline bool parameters_fit(const joist_cuda_draw &draw, uint
 #define DRAW(NAME, ...) \
   JOIST_KERNEL(joist_draw_##NAME, joist_cuda_draw) { draw_all<__VA_ARGS__>(parameter); }
 DRAW(bits, joist_bits)
-DRAW(uniform_f16, joist_uniform<unit_f16>)
-DRAW(uniform_bf16, joist_uniform<unit_bf16>)
-DRAW(uniform_f32, joist_uniform<unit_f32>)
-DRAW(uniform_f64, joist_uniform<unit_f64>)
-DRAW(normal_f16, joist_normal<parts_narrow, uint16_t, round_f16>)
-DRAW(normal_bf16, joist_normal<parts_narrow, uint16_t, round_bf16>)
-DRAW(normal_f32, joist_normal<parts_narrow, float, round_f32>)
-DRAW(normal_f64, joist_normal<parts_wide, double, round_f64>)
-DRAW(normal_c64, joist_normal_complex<parts_narrow, float>)
-DRAW(normal_c128, joist_normal_complex<parts_wide, double>)
+#define REAL(ID, KIND, T, FACTS, A, B)         \
+  DRAW(uniform_##ID, joist_uniform<unit_##ID>) \
+  DRAW(normal_##ID, joist_normal<parts_of<has_wide_parts<T>()>, element_##ID>)
+#define COMPLEX(ID, KIND, T, FACTS, A, B) \
+  DRAW(normal_##ID, joist_normal_complex<parts_of<has_wide_parts<T>()>, real_of<T>::type>)
+JOIST_DTYPES_NARROW(REAL, , )
+JOIST_DTYPES_FLOAT(REAL, , )
+JOIST_DTYPES_COMPLEX(COMPLEX, , )
+#undef REAL
+#undef COMPLEX
 #undef DRAW
 
 JOIST_KERNEL(joist_draw_check, joist_cuda_draw) {
@@ -233,39 +248,36 @@ JOIST_KERNEL(joist_draw_key, joist_cuda_draw) {
 
 static const void *uniform_of(uint32_t dtype) {
   switch (dtype) {
-    case JOIST_F16:
-      return (const void *)joist_draw_uniform_f16;
-    case JOIST_BF16:
-      return (const void *)joist_draw_uniform_bf16;
-    case JOIST_F32:
-      return (const void *)joist_draw_uniform_f32;
-    default:
-      return (const void *)joist_draw_uniform_f64;
+#define X(ID, KIND, T, FACTS, A, B) \
+  case JOIST_##ID:                  \
+    return (const void *)joist_draw_uniform_##ID;
+    JOIST_DTYPES_NARROW(X, , )
+    JOIST_DTYPES_FLOAT(X, , )
+#undef X
   }
+  return nullptr;
 }
 
 static const void *normal_of(uint32_t dtype) {
   switch (dtype) {
-    case JOIST_F16:
-      return (const void *)joist_draw_normal_f16;
-    case JOIST_BF16:
-      return (const void *)joist_draw_normal_bf16;
-    case JOIST_F32:
-      return (const void *)joist_draw_normal_f32;
-    case JOIST_F64:
-      return (const void *)joist_draw_normal_f64;
-    case JOIST_C64:
-      return (const void *)joist_draw_normal_c64;
-    default:
-      return (const void *)joist_draw_normal_c128;
+#define X(ID, KIND, T, FACTS, A, B) \
+  case JOIST_##ID:                  \
+    return (const void *)joist_draw_normal_##ID;
+    JOIST_DTYPES_NARROW(X, , )
+    JOIST_DTYPES_FLOAT(X, , )
+    JOIST_DTYPES_COMPLEX(X, , )
+#undef X
   }
+  return nullptr;
 }
 
 /* A thread has a block of 128 bits at a time. */
 int joist_cuda_start_draw(const joist_cuda_draw *draw, void *stream) {
   joist_cuda_draw bytes = *draw;
-  const bool twos = draw->dtype == JOIST_F64 || draw->dtype == JOIST_C64;
-  const uint64_t each = draw->dtype == JOIST_C128 ? 1 : twos ? 2 : 4; /* normal numbers */
+  const bool is_complex = draw->size == (draw->wide ? 16 : 8);
+  const uint64_t parts = draw->wide ? 2 : 4; /* normal numbers of a block */
+  const uint64_t each = is_complex ? parts / 2 : parts;
+  const uint64_t uniform = draw->size == 1 ? 8 : 16 / draw->size; /* numbers of a block */
   bytes.count = draw->count * draw->size;
   switch (draw->op) {
     case JOIST_OP_FOLD_IN:
@@ -273,7 +285,8 @@ int joist_cuda_start_draw(const joist_cuda_draw *draw, void *stream) {
     case JOIST_OP_RANDOM_BITS:
       return launch_draw((const void *)joist_draw_bits, &bytes, (bytes.count + 15) / 16, stream);
     case JOIST_OP_RUNIF:
-      return launch_draw(uniform_of(draw->dtype), draw, (bytes.count + 15) / 16, stream);
+      return launch_draw(uniform_of(draw->dtype), draw, (draw->count + uniform - 1) / uniform,
+                         stream);
     case JOIST_OP_RNORM:
       return launch_draw(normal_of(draw->dtype), draw, (draw->count + each - 1) / each, stream);
     default:

@@ -26,6 +26,7 @@ struct joist_cuda_draw {
   double most;       /* that a size may be */
   uint64_t *failure; /* of checking: the first element whose parameters are none */
   uint32_t op, dtype, size;
+  uint32_t wide;     /* an element, or each part of a complex number, has 64 bits */
   uint32_t standard; /* from 0 to 1, or of mean 0 and deviation 1 */
   uint32_t split;    /* a key is one of several, not a user's */
 };

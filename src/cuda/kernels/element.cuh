@@ -33,9 +33,10 @@ enum {
 };
 
 enum {
-#define X(ID, NAME, KIND, T, CODE, LONG, STABLEHLO, A, B) JOIST_##ID,
+#define X(ID, KIND, T, FACTS, A, B) JOIST_##ID,
   JOIST_DTYPES(X, , )
 #undef X
+      JOIST_DTYPE_COUNT
 };
 
 template <class T>
@@ -220,15 +221,15 @@ DEVICE joist_complex<R> complex_power(joist_complex<R> a, joist_complex<R> b) {
 
 /* ---- conversion: to_I8(from_F16(x)); the rules are those of core/types/convert.h ---- */
 
-#define X(ID, NAME, KIND, T, CODE, LONG, STABLEHLO, A, B) \
-  FLOAT_TO_INTEGER(float, 24, ID, T, KIND)                \
-  FLOAT_TO_INTEGER(double, 53, ID, T, KIND)
+#define X(ID, KIND, T, FACTS, A, B)                         \
+  FLOAT_TO_INTEGER(float, 24, ID, T, (JOIST_BITS_IN FACTS)) \
+  FLOAT_TO_INTEGER(double, 53, ID, T, (JOIST_BITS_IN FACTS))
 JOIST_DTYPES_INT(X, , )
 JOIST_DTYPES_UINT(X, , )
 #undef X
 
-/* What an element is converted from: half floats as f32, the rest as they are. */
-#define X(ID, NAME, KIND, T, CODE, LONG, STABLEHLO, A, B) \
+/* Loads an element as the number it is converted from: narrow floats as f32. */
+#define X(ID, KIND, T, FACTS, A, B) \
   DEVICE T from_##ID(T x) { return x; }
 JOIST_DTYPES_BOOL(X, , )
 JOIST_DTYPES_INT(X, , )
@@ -248,7 +249,7 @@ template <class V>
 DEVICE uint8_t to_BOOL(V v) {
   return v != 0;
 }
-#define X(ID, NAME, KIND, T, CODE, LONG, STABLEHLO, A, B)  \
+#define X(ID, KIND, T, FACTS, A, B)                        \
   template <class V>                                       \
   DEVICE T to_##ID(V v) {                                  \
     return (T)v;                                           \
@@ -267,16 +268,20 @@ DEVICE uint16_t to_F16(V v) {
 DEVICE uint16_t to_F16(double v) { return half_f64_to_f16(v); }
 OF_COMPLEX(F16, uint16_t)
 
-template <class V>
-DEVICE uint16_t to_BF16(V v) {
-  return half_f32_to_bf16((float)v);
-}
-DEVICE uint16_t to_BF16(double v) { return half_f64_to_bf16(v); }
-DEVICE uint16_t to_BF16(int32_t v) { return half_f64_to_bf16((double)v); }
-DEVICE uint16_t to_BF16(uint32_t v) { return half_f64_to_bf16((double)v); }
-DEVICE uint16_t to_BF16(int64_t v) { return half_f64_to_bf16(half_i64_to_odd_f64(v)); }
-DEVICE uint16_t to_BF16(uint64_t v) { return half_f64_to_bf16(half_ui64_to_odd_f64(v)); }
-OF_COMPLEX(BF16, uint16_t)
+/* To a narrow float, rounded once: integers that are not exact in f32 go by way of f64. */
+#define TO_ROUNDED(ID, T, OF_F32, OF_F64)                                  \
+  template <class V>                                                       \
+  DEVICE T to_##ID(V v) {                                                  \
+    return OF_F32((float)v);                                               \
+  }                                                                        \
+  DEVICE T to_##ID(double v) { return OF_F64(v); }                         \
+  DEVICE T to_##ID(int32_t v) { return OF_F64((double)v); }                \
+  DEVICE T to_##ID(uint32_t v) { return OF_F64((double)v); }               \
+  DEVICE T to_##ID(int64_t v) { return OF_F64(half_i64_to_odd_f64(v)); }   \
+  DEVICE T to_##ID(uint64_t v) { return OF_F64(half_ui64_to_odd_f64(v)); } \
+  OF_COMPLEX(ID, T)
+TO_ROUNDED(BF16, uint16_t, half_f32_to_bf16, half_f64_to_bf16)
+#undef TO_ROUNDED
 
 template <class V>
 DEVICE float to_F32(V v) {

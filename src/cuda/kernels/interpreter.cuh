@@ -33,8 +33,8 @@ JOIST_DEVICE static inline void put(joist_register &to, T value) {
 
 JOIST_DEVICE static inline uint32_t size_of(uint32_t dtype) {
   switch (dtype) {
-#define X(ID, NAME, KIND, T, CODE, LONG, STABLEHLO, A, B) \
-  case JOIST_##ID:                                        \
+#define X(ID, KIND, T, FACTS, A, B) \
+  case JOIST_##ID:                  \
     return (uint32_t)sizeof(T);
     JOIST_DTYPES(X, , )
 #undef X
@@ -88,9 +88,9 @@ JOIST_DEVICE static inline void store_element(uint32_t dtype, const joist_regist
 template <class V>
 JOIST_DEVICE static inline void narrow(V value, uint32_t to, joist_register &out) {
   switch (to) {
-#define X(ID, NAME, KIND, T, CODE, LONG, STABLEHLO, A, B) \
-  case JOIST_##ID:                                        \
-    put<T>(out, to_##ID(value));                          \
+#define X(ID, KIND, T, FACTS, A, B) \
+  case JOIST_##ID:                  \
+    put<T>(out, to_##ID(value));    \
     return;
     JOIST_DTYPES(X, , )
 #undef X
@@ -116,7 +116,7 @@ JOIST_DEVICE JOIST_OUTLINE static void convert_element(uint32_t from, uint32_t t
     return;
   }
   switch (from) {
-#define X(ID, NAME, KIND, T, CODE, LONG, STABLEHLO, A, B)                      \
+#define X(ID, KIND, T, FACTS, A, B)                                            \
   case JOIST_##ID:                                                             \
     narrow<WIDE_##KIND>((WIDE_##KIND)widened(from_##ID(get<T>(in))), to, out); \
     return;
@@ -126,25 +126,25 @@ JOIST_DEVICE JOIST_OUTLINE static void convert_element(uint32_t from, uint32_t t
 }
 
 /* out = op(a, b, c); false when it fails for these operands. */
-#define CASE(OP, ID) case JOIST_OP_##OP *JOIST_CUDA_DTYPES + JOIST_##ID:
+#define CASE(OP, ID) case JOIST_OP_##OP *JOIST_DTYPE_COUNT + JOIST_##ID:
 #define CASE_1(RESULT, ID, K, T, OP)                          \
   CASE(OP, ID) put<RESULT>(out, op_##OP##_##K<T>(get<T>(a))); \
   return true;
 #define CASE_2(RESULT, ID, K, T, OP)                                     \
   CASE(OP, ID) put<RESULT>(out, op_##OP##_##K<T>(get<T>(a), get<T>(b))); \
   return true;
-#define CASE_1_SAME(ID, N, K, T, C, L, S, OP, B) CASE_1(T, ID, K, T, OP)
-#define CASE_1_BOOL(ID, N, K, T, C, L, S, OP, B) CASE_1(uint8_t, ID, K, T, OP)
-#define CASE_1_REAL(ID, N, K, T, C, L, S, OP, B) CASE_1(real_of<T>::type, ID, K, T, OP)
-#define CASE_2_SAME(ID, N, K, T, C, L, S, OP, B) CASE_2(T, ID, K, T, OP)
-#define CASE_2_BOOL(ID, N, K, T, C, L, S, OP, B) CASE_2(uint8_t, ID, K, T, OP)
-#define CASE_3_SAME(ID, N, K, T, C, L, S, OP, B)                               \
+#define CASE_1_SAME(ID, K, T, F, OP, B) CASE_1(T, ID, K, T, OP)
+#define CASE_1_BOOL(ID, K, T, F, OP, B) CASE_1(uint8_t, ID, K, T, OP)
+#define CASE_1_REAL(ID, K, T, F, OP, B) CASE_1(real_of<T>::type, ID, K, T, OP)
+#define CASE_2_SAME(ID, K, T, F, OP, B) CASE_2(T, ID, K, T, OP)
+#define CASE_2_BOOL(ID, K, T, F, OP, B) CASE_2(uint8_t, ID, K, T, OP)
+#define CASE_3_SAME(ID, K, T, F, OP, B)                                        \
   CASE(OP, ID) put<T>(out, op_##OP##_##K<T>(get<T>(a), get<T>(b), get<T>(c))); \
   return true;
-#define CASE_3_SELECT(ID, N, K, T, C, L, S, OP, B)                                   \
+#define CASE_3_SELECT(ID, K, T, F, OP, B)                                            \
   CASE(OP, ID) put<T>(out, op_##OP##_##K<T>(get<uint8_t>(a), get<T>(b), get<T>(c))); \
   return true;
-#define CASE_CHECKED(ID, N, K, T, C, L, S, OP, B)                           \
+#define CASE_CHECKED(ID, K, T, F, OP, B)                                    \
   CASE(OP, ID) if (fails_##OP##_##K<T>(get<T>(a), get<T>(b))) return false; \
   put<T>(out, op_##OP##_##K<T>(get<T>(a), get<T>(b)));                      \
   return true;
@@ -154,7 +154,7 @@ JOIST_DEVICE JOIST_OUTLINE static bool compute_element(uint32_t op, uint32_t dty
                                                        const joist_register &b,
                                                        const joist_register &c,
                                                        joist_register &out) {
-  switch (op * JOIST_CUDA_DTYPES + dtype) {
+  switch (op * JOIST_DTYPE_COUNT + dtype) {
 #define KERNEL(OP, KIND, OPERANDS, RESULT, E) JOIST_DTYPES_##KIND(CASE_##OPERANDS##_##RESULT, OP, )
 #define CHECKED(OP, KIND, FAILURE, E) JOIST_DTYPES_##KIND(CASE_CHECKED, OP, )
 #define REPAIRED(OP, KIND, OPERANDS, E, CONDITION, REPAIR) \
@@ -169,9 +169,9 @@ JOIST_DEVICE JOIST_OUTLINE static void combine_element(uint32_t op, uint32_t dty
                                                        const joist_register &a,
                                                        const joist_register &b,
                                                        joist_register &out) {
-  switch (op * JOIST_CUDA_DTYPES + dtype) {
+  switch (op * JOIST_DTYPE_COUNT + dtype) {
 #define COMBINE(OP, KIND, E) JOIST_DTYPES_##KIND(CASE_COMBINE, OP, )
-#define CASE_COMBINE(ID, N, K, T, C, L, S, OP, B)                   \
+#define CASE_COMBINE(ID, K, T, F, OP, B)                            \
   CASE(OP, ID) put<T>(out, op_##OP##_##K<T>(get<T>(a), get<T>(b))); \
   return;
 #include "core/program/ops.def"

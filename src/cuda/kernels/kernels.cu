@@ -65,8 +65,8 @@ JOIST_DEVICE static inline void walk(const joist_cuda_walk &walk, uint64_t k) {
 
 JOIST_DEVICE static inline int64_t position_at(uint32_t dtype, const void *index, uint64_t k) {
   switch (dtype) {
-#define X(ID, NAME, KIND, T, CODE, LONG, STABLEHLO, A, B) \
-  case JOIST_##ID:                                        \
+#define X(ID, KIND, T, FACTS, A, B) \
+  case JOIST_##ID:                  \
     return (int64_t)((const T *)index)[k];
     JOIST_DTYPES_INT(X, , )
     JOIST_DTYPES_UINT(X, , )

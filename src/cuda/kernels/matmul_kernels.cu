@@ -8,9 +8,9 @@
 #define JOIST_INLINE JOIST_DEVICE JOIST_OUTLINE static
 #define JOIST_COMPLEX_FUNCTION JOIST_DEVICE JOIST_OUTLINE static
 
-#include "cuda/kernels/loops.cuh"
 #include "cuda/kernels/matmul_kernels.h"
 #include "cuda/kernels/shared.cuh"
+#include "cuda/kernels/stored.cuh"
 
 enum {
   TILE = 64,          /* rows and columns of a tile */
@@ -55,16 +55,12 @@ struct product_real {
   JOIST_DEVICE static stored store(sum x) { return x; }
 };
 
-/* Half floats are summed in f32 and rounded once. */
-struct product_f16 : product_real<float> {
-  typedef uint16_t stored;
-  JOIST_DEVICE static factor load(stored x) { return from_F16(x); }
-  JOIST_DEVICE static stored store(sum x) { return to_F16(x); }
-};
-struct product_bf16 : product_real<float> {
-  typedef uint16_t stored;
-  JOIST_DEVICE static factor load(stored x) { return from_BF16(x); }
-  JOIST_DEVICE static stored store(sum x) { return to_BF16(x); }
+/* Narrow floats are summed in f32 and rounded once. */
+template <class Element>
+struct product_narrow : product_real<float> {
+  typedef typename Element::stored stored;
+  JOIST_DEVICE static factor load(stored x) { return Element::read(x); }
+  JOIST_DEVICE static stored store(sum x) { return Element::made(x); }
 };
 
 template <class T>
@@ -163,64 +159,59 @@ JOIST_DEVICE static inline void multiply(const joist_cuda_matmul &matmul) {
 
 /* ---- a kernel for each dtype, and for those that wrap alike ---- */
 
-#define EACH_PRODUCT(X)                        \
-  X(bool, product_bool)                        \
-  X(ui8, product_integer<uint8_t, uint32_t>)   \
-  X(ui16, product_integer<uint16_t, uint32_t>) \
-  X(ui32, product_integer<uint32_t, uint32_t>) \
-  X(ui64, product_integer<uint64_t, uint64_t>) \
-  X(f16, product_f16)                          \
-  X(bf16, product_bf16)                        \
-  X(f32, product_real<float>)                  \
-  X(f64, product_real<double>)                 \
-  X(c64, product_complex<joist_c64>)           \
-  X(c128, product_complex<joist_c128>)
-
-#define X(NAME, ...) \
-  JOIST_KERNEL(joist_matmul_##NAME, joist_cuda_matmul) { multiply<__VA_ARGS__>(parameter); }
-EACH_PRODUCT(X)
-#undef X
-
 struct entry {
   const void *kernel;
   size_t factor; /* bytes */
 };
 
-#define X(NAME, ...)                                                    \
-  static const entry entry_##NAME = {(const void *)joist_matmul_##NAME, \
-                                     sizeof(__VA_ARGS__::factor)};
-EACH_PRODUCT(X)
+template <class T>
+struct wrapping_sum {
+  typedef typename unsigned_of<(sizeof(T) < 4 ? 4 : (int)sizeof(T))>::type type;
+};
+
+#define PRODUCT(ID, ...)                                                                   \
+  JOIST_KERNEL(joist_matmul_##ID, joist_cuda_matmul) { multiply<__VA_ARGS__>(parameter); } \
+  static const entry entry_##ID = {(const void *)joist_matmul_##ID, sizeof(__VA_ARGS__::factor)};
+#define OF_BOOL(ID, KIND, T, FACTS, A, B) PRODUCT(ID, product_bool)
+#define OF_UINT(ID, KIND, T, FACTS, A, B) PRODUCT(ID, product_integer<T, wrapping_sum<T>::type>)
+#define OF_NARROW(ID, KIND, T, FACTS, A, B) PRODUCT(ID, product_narrow<element_##ID>)
+#define OF_FLOAT(ID, KIND, T, FACTS, A, B) PRODUCT(ID, product_real<T>)
+#define OF_COMPLEX(ID, KIND, T, FACTS, A, B) PRODUCT(ID, product_complex<T>)
+JOIST_DTYPES_BOOL(OF_BOOL, , )
+JOIST_DTYPES_UINT(OF_UINT, , )
+JOIST_DTYPES_NARROW(OF_NARROW, , )
+JOIST_DTYPES_FLOAT(OF_FLOAT, , )
+JOIST_DTYPES_COMPLEX(OF_COMPLEX, , )
+
+/* By the bytes of an integer, signed or not. */
+template <size_t BYTES>
+static inline entry entry_of_integer();
+#define X(ID, KIND, T, FACTS, A, B)            \
+  template <>                                  \
+  inline entry entry_of_integer<sizeof(T)>() { \
+    return entry_##ID;                         \
+  }
+JOIST_DTYPES_UINT(X, , )
 #undef X
 
 static entry entry_of(uint32_t dtype) {
   switch (dtype) {
-    case JOIST_BOOL:
-      return entry_bool;
-    case JOIST_I8:
-    case JOIST_UI8:
-      return entry_ui8;
-    case JOIST_I16:
-    case JOIST_UI16:
-      return entry_ui16;
-    case JOIST_I32:
-    case JOIST_UI32:
-      return entry_ui32;
-    case JOIST_I64:
-    case JOIST_UI64:
-      return entry_ui64;
-    case JOIST_F16:
-      return entry_f16;
-    case JOIST_BF16:
-      return entry_bf16;
-    case JOIST_F32:
-      return entry_f32;
-    case JOIST_F64:
-      return entry_f64;
-    case JOIST_C64:
-      return entry_c64;
-    default:
-      return entry_c128;
+#define X(ID, KIND, T, FACTS, A, B) \
+  case JOIST_##ID:                  \
+    return entry_##ID;
+    JOIST_DTYPES_BOOL(X, , )
+    JOIST_DTYPES_UINT(X, , )
+    JOIST_DTYPES_NARROW(X, , )
+    JOIST_DTYPES_FLOAT(X, , )
+    JOIST_DTYPES_COMPLEX(X, , )
+#undef X
+#define X(ID, KIND, T, FACTS, A, B) \
+  case JOIST_##ID:                  \
+    return entry_of_integer<sizeof(T)>();
+    JOIST_DTYPES_INT(X, , )
+#undef X
   }
+  return entry{nullptr, 0};
 }
 
 int joist_cuda_start_matmul(uint32_t dtype, const joist_cuda_matmul *matmul, void *stream) {

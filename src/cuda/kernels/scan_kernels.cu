@@ -91,7 +91,7 @@ template <class P>
 JOIST_DEVICE static inline void load_tile(const P &p, const joist_cuda_scan &scan,
                                           const joist_tile &tile, typename P::number *numbers) {
   switch (scan.from) {
-#define X(ID, NAME, KIND, T, CODE, LONG, STABLEHLO, A, B)                                       \
+#define X(ID, KIND, T, FACTS, A, B)                                                             \
   case JOIST_##ID:                                                                              \
     if constexpr (P::reads(JOIST_##ID)) load_elements<element_##ID>(p, scan.in, tile, numbers); \
     break;
@@ -105,7 +105,7 @@ JOIST_DEVICE static inline void store_tile(const P &p, const joist_cuda_scan &sc
                                            const joist_tile &tile,
                                            const typename P::number *numbers) {
   switch (scan.to) {
-#define X(ID, NAME, KIND, T, CODE, LONG, STABLEHLO, A, B)                                          \
+#define X(ID, KIND, T, FACTS, A, B)                                                                \
   case JOIST_##ID:                                                                                 \
     if constexpr (P::writes(JOIST_##ID)) store_elements<element_##ID>(p, scan.out, tile, numbers); \
     break;

@@ -3,39 +3,31 @@
 #ifndef JOIST_CUDA_SCAN_KINDS_CUH
 #define JOIST_CUDA_SCAN_KINDS_CUH
 
-#include "cuda/kernels/loops.cuh"
 #include "cuda/kernels/scaled.cuh"
 #include "cuda/kernels/scan_kinds.h"
-
-/* ---- elements of arrays: what they are read as, and made of ---- */
-
-#define X(ID, NAME, KIND, TYPE, CODE, LONG, STABLEHLO, A, B)                \
-  struct element_##ID {                                                     \
-    typedef TYPE stored;                                                    \
-    JOIST_DEVICE static inline auto read(stored x) { return from_##ID(x); } \
-    template <class V>                                                      \
-    JOIST_DEVICE static inline stored made(V value) {                       \
-      return to_##ID(value);                                                \
-    }                                                                       \
-  };
-JOIST_DTYPES(X, , )
-#undef X
+#include "cuda/kernels/stored.cuh"
 
 /* ---- kinds of scans ----
  *
  * `number` is what runs are made of, `total` what is known of a run as a whole, RUN the rows of one
  * at most: odd, so that threads next to each other meet different banks. */
 
+#define X(ID, KIND, T, FACTS, A, B) || dtype == JOIST_##ID
+#define NARROW_ONLY(ID, KIND, T, FACTS, A, B) || (sizeof(T) < 8 && dtype == JOIST_##ID)
+#define LONG_ONLY(ID, KIND, T, FACTS, A, B) || (sizeof(T) == 8 && dtype == JOIST_##ID)
 JOIST_DEVICE constexpr bool is_narrow_float(int dtype) {
-  return dtype == JOIST_F16 || dtype == JOIST_BF16 || dtype == JOIST_F32;
+  return false JOIST_DTYPES_NARROW(X, , ) JOIST_DTYPES_FLOAT(NARROW_ONLY, , );
 }
 JOIST_DEVICE constexpr bool is_float(int dtype) {
-  return is_narrow_float(dtype) || dtype == JOIST_F64;
+  return false JOIST_DTYPES_NARROW(X, , ) JOIST_DTYPES_FLOAT(X, , );
 }
-JOIST_DEVICE constexpr bool is_complex(int dtype) {
-  return dtype == JOIST_C64 || dtype == JOIST_C128;
+JOIST_DEVICE constexpr bool is_complex(int dtype) { return false JOIST_DTYPES_COMPLEX(X, , ); }
+JOIST_DEVICE constexpr bool is_long(int dtype) {
+  return false JOIST_DTYPES_INT(LONG_ONLY, , ) JOIST_DTYPES_UINT(LONG_ONLY, , );
 }
-JOIST_DEVICE constexpr bool is_long(int dtype) { return dtype == JOIST_I64 || dtype == JOIST_UI64; }
+#undef X
+#undef NARROW_ONLY
+#undef LONG_ONLY
 
 /* A run becomes its own scan, and then what that is behind what comes before it. */
 template <class N, int ROWS>

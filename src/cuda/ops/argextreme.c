@@ -35,10 +35,7 @@ static void set_order(struct joist_cuda_positions *search, joist_dtype dtype, bo
   search->size = (uint32_t)joist_dtype_size(dtype);
   search->sign = kind == JOIST_KIND_INT || kind == JOIST_KIND_FLOAT ? sign : 0;
   search->turn = least ? sign | (sign - 1) : 0;
-  if (dtype == JOIST_F16) search->infinity = UINT64_C(0x7c00);
-  if (dtype == JOIST_BF16) search->infinity = UINT64_C(0x7f80);
-  if (dtype == JOIST_F32) search->infinity = UINT64_C(0x7f800000);
-  if (dtype == JOIST_F64) search->infinity = UINT64_C(0x7ff0000000000000);
+  search->infinity = joist_dtype_greatest_bits(dtype);
 }
 
 static joist_status find(const struct running *r, const struct joist_cuda_positions *search,

@@ -1,11 +1,13 @@
 /* Numbers that count on along a dim, on a device. */
+#include <float.h>
 #include <math.h>
 
 #include "core/types/convert.h"
 #include "core/types/host.h"
 #include "cuda/ops/operations.h"
 
-static bool is_wide(joist_dtype dtype) { return dtype == JOIST_I64 || dtype == JOIST_UI64; }
+/* Doubles do not count all numbers of the dtype. */
+static bool is_wide(joist_dtype dtype) { return joist_dtype_digits(dtype) > DBL_MANT_DIG; }
 
 /* How many numbers there are along the dim. */
 static struct joist_lines counted(const struct running *r, const struct joist_instruction *i) {
@@ -24,7 +26,7 @@ static uint64_t first_of(double from, joist_dtype dtype) {
 bool joist_cuda_can_count(const struct running *r, const struct joist_instruction *i) {
   const joist_dtype dtype = i->signature.result[0].dtype;
   const double from = joist_attribute_number(i->attributes, JOIST_ATTRIBUTE_FROM);
-  const uint64_t largest = dtype == JOIST_I64 ? (uint64_t)INT64_MAX : UINT64_MAX;
+  const uint64_t largest = joist_dtype_max_int(dtype);
   const size_t n = counted(r, i).middle, more = n > 0 ? n - 1 : 0;
   const double ends[] = {from, is_wide(dtype) ? from : from + (double)more};
   return isfinite(from) && joist_import_fits(JOIST_HOST_DOUBLE, ends, 2, dtype) &&

@@ -160,7 +160,8 @@ static struct joist_cuda_draw draw_of(const struct running *r, const struct jois
                                   .most = joist_count_most(dtype),
                                   .op = (uint32_t)i->op,
                                   .dtype = (uint32_t)dtype,
-                                  .size = (uint32_t)joist_dtype_size(dtype)};
+                                  .size = (uint32_t)joist_dtype_size(dtype),
+                                  .wide = joist_dtype_size(joist_dtype_real(dtype)) == 8};
 }
 
 static joist_status start_draw(const struct running *r, const struct joist_cuda_draw *draw,

@@ -31,19 +31,23 @@ static bool has(joist_cuda_scan_kind kind, joist_dtype dtype, bool reads) {
   switch (kind) {
     case JOIST_CUDA_SCAN_WRAP:
       return reads ? !is_float(dtype) && !is_complex(dtype)
-                   : dtype == JOIST_I64 || dtype == JOIST_UI64;
+                   : joist_dtype_category(dtype) == JOIST_CATEGORY_INTEGER &&
+                         joist_dtype_size(dtype) == 8;
     case JOIST_CUDA_SCAN_ORDER:
       return !is_float(dtype) && !is_complex(dtype);
     case JOIST_CUDA_SCAN_ORDER_F32:
-      return is_float(dtype) && dtype != JOIST_F64;
+      return joist_dtype_compute(dtype) == JOIST_F32;
     case JOIST_CUDA_SCAN_ORDER_F64:
       return dtype == JOIST_F64;
     case JOIST_CUDA_SCAN_SUM_F64:
     case JOIST_CUDA_SCAN_PRODUCT_F64:
       return is_float(dtype);
-    default:
-      return is_complex(dtype);
+    case JOIST_CUDA_SCAN_SUM_C128:
+    case JOIST_CUDA_SCAN_PRODUCT_C128:
+    case JOIST_CUDA_SCANS:
+      break;
   }
+  return is_complex(dtype);
 }
 
 /* False when there are more blocks than a launch can have. */

@@ -31,7 +31,9 @@ joist_status joist_matmul_shape(const struct joist_shape *const *shapes,
 
 /* The dtype whose kernel computes products of `dtype`; modulo 2^8 is modulo 2^16, narrowed. */
 static joist_dtype product_dtype(joist_dtype dtype) {
-  return dtype == JOIST_I8 || dtype == JOIST_UI8 ? JOIST_I16 : joist_dtype_compute(dtype);
+  const bool byte =
+      joist_dtype_category(dtype) == JOIST_CATEGORY_INTEGER && joist_dtype_size(dtype) == 1;
+  return byte ? JOIST_I16 : joist_dtype_compute(dtype);
 }
 
 /* Where the matrices of an operand lie that the products of a batch read. */

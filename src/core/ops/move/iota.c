@@ -1,4 +1,6 @@
 /* iota: numbers from one on along a dim, the same at every other position. */
+#include <float.h>
+
 #include "core/base/bits.h"
 #include "core/base/pool.h"
 #include "core/ops/move/walk.h"
@@ -30,7 +32,7 @@ static joist_status fill_run(joist_dtype dtype, double first, size_t n, char *ou
                              const struct joist_run *how, struct joist_error *error) {
   enum { PIECE = 1 << 10 };
   double piece[PIECE];
-  const bool wide = dtype == JOIST_I64 || dtype == JOIST_UI64;
+  const bool wide = joist_dtype_digits(dtype) > DBL_MANT_DIG;
   const size_t exact = wide && n > 0 ? 1 : n, size = joist_dtype_size(dtype);
   for (size_t begin = 0, length; begin < exact; begin += length) {
     length = joist_smaller(PIECE, exact - begin);
@@ -42,7 +44,8 @@ static joist_status fill_run(joist_dtype dtype, double first, size_t n, char *ou
       return status;
     }
   }
-  if (!wide || count_on((uint64_t *)(void *)out, n, dtype == JOIST_I64)) return JOIST_OK;
+  if (!wide || count_on((uint64_t *)(void *)out, n, joist_dtype_kind(dtype) == JOIST_KIND_INT))
+    return JOIST_OK;
   return JOIST_FAIL(error, JOIST_E_IOTA_RANGE, .count = {n}, .number = {first},
                     .type = {{dtype, false}});
 }

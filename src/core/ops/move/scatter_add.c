@@ -38,19 +38,20 @@ ADD_VALUES(c128, double, double, 2)
 
 typedef void add_values(const struct adding *a, size_t first, size_t n, const void *in, void *out);
 
+/* By the storage of each compute dtype; whole numbers wrap alike with and without a sign. */
 static add_values *adder_of(joist_dtype dtype) {
-  if (joist_dtype_kind(dtype) == JOIST_KIND_COMPLEX) return dtype == JOIST_C64 ? add_c64 : add_c128;
-  if (joist_dtype_kind(dtype) == JOIST_KIND_FLOAT) return dtype == JOIST_F64 ? add_f64 : add_f32;
-  switch (joist_dtype_size(dtype)) {
-    case 1:
-      return add_8;
-    case 2:
-      return add_16;
-    case 4:
-      return add_32;
-    default:
-      return add_64;
+  const size_t size = joist_dtype_size(dtype);
+  switch (joist_dtype_kind(dtype)) {
+    case JOIST_KIND_COMPLEX:
+      return size == sizeof(joist_c64) ? add_c64 : add_c128;
+    case JOIST_KIND_FLOAT:
+      return size == sizeof(float) ? add_f32 : add_f64;
+    case JOIST_KIND_BOOL:
+    case JOIST_KIND_INT:
+    case JOIST_KIND_UINT:
+      break;
   }
+  return size == 1 ? add_8 : size == 2 ? add_16 : size == 4 ? add_32 : add_64;
 }
 
 static joist_status add_all(const struct joist_call *call, joist_dtype dtype, const void *in,
@@ -66,17 +67,19 @@ static joist_status add_all(const struct joist_call *call, joist_dtype dtype, co
   return JOIST_OK;
 }
 
-/* Halves are summed in f32 and rounded once. */
-static joist_status add_halves(const struct joist_call *call, joist_dtype dtype,
+/* Narrow dtypes are summed in their compute dtype and rounded once. */
+static joist_status add_narrow(const struct joist_call *call, joist_dtype dtype,
                                struct joist_error *error) {
   const size_t sums = joist_value_count(call->result), n = joist_value_count(call->operand[2]);
-  float *const wide = malloc((sums + n + 1) * sizeof *wide);
+  const joist_dtype compute = joist_dtype_compute(dtype);
+  const size_t size = joist_dtype_size(compute);
+  char *const wide = malloc((sums + n + 1) * size);
   if (wide == NULL) return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY);
-  joist_convert_kernel *const widen = joist_convert_find(dtype, JOIST_F32);
+  joist_convert_kernel *const widen = joist_convert_find(dtype, compute);
   widen(sums, call->in[0], wide);
-  widen(n, call->in[2], wide + sums);
-  const joist_status status = add_all(call, JOIST_F32, wide + sums, wide, error);
-  if (status == JOIST_OK) joist_convert_find(JOIST_F32, dtype)(sums, wide, call->out[0]);
+  widen(n, call->in[2], wide + sums * size);
+  const joist_status status = add_all(call, compute, wide + sums * size, wide, error);
+  if (status == JOIST_OK) joist_convert_find(compute, dtype)(sums, wide, call->out[0]);
   free(wide);
   return status;
 }
@@ -91,7 +94,7 @@ joist_status joist_scatter_add_run(const struct joist_call *call, struct joist_e
   const joist_dtype dtype = call->result->type.dtype;
   joist_status status = joist_check_positions(call, error);
   if (status != JOIST_OK) return status;
-  if (dtype == JOIST_F16 || dtype == JOIST_BF16) return add_halves(call, dtype, error);
+  if (joist_dtype_compute(dtype) != dtype) return add_narrow(call, dtype, error);
   status = joist_copy_elements(joist_dtype_size(dtype), joist_value_count(call->result),
                                call->in[0], call->out[0], call->run, error);
   return status == JOIST_OK ? add_all(call, dtype, call->in[2], call->out[0], error) : status;

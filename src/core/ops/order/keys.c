@@ -20,14 +20,10 @@ static const uint64_t nan_key = UINT64_MAX, na_key = UINT64_MAX - 1;
 struct joist_order joist_order_of(joist_dtype dtype, bool decreasing) {
   const unsigned bits = (unsigned)(8 * joist_dtype_size(dtype));
   const uint64_t sign = UINT64_C(1) << (bits - 1);
-  struct joist_order order = {0, 0, decreasing ? sign | (sign - 1) : 0};
   const joist_kind kind = joist_dtype_kind(dtype);
-  if (kind == JOIST_KIND_INT || kind == JOIST_KIND_FLOAT) order.sign = sign;
-  if (dtype == JOIST_F16) order.infinity = 0x7c00;
-  if (dtype == JOIST_BF16) order.infinity = 0x7f80;
-  if (dtype == JOIST_F32) order.infinity = 0x7f800000;
-  if (dtype == JOIST_F64) order.infinity = UINT64_C(0x7ff0000000000000);
-  return order;
+  return (struct joist_order){.sign = kind == JOIST_KIND_INT || kind == JOIST_KIND_FLOAT ? sign : 0,
+                              .infinity = joist_dtype_greatest_bits(dtype),
+                              .flip = decreasing ? sign | (sign - 1) : 0};
 }
 
 void joist_order_keys(joist_dtype dtype, bool decreasing, size_t n, const void *in,
@@ -91,7 +87,9 @@ struct joist_line joist_look(size_t size, struct joist_order order, size_t n, co
   return all;
 }
 
-size_t joist_match_parts(joist_dtype dtype) { return dtype == JOIST_C128 ? 2 : 1; }
+size_t joist_match_parts(joist_dtype dtype) {
+  return joist_dtype_size(dtype) > sizeof(uint64_t) ? 2 : 1;
+}
 
 static uint64_t nan_key_of(uint64_t bits) {
   return (bits & UINT32_MAX) == NA_LOW_WORD ? na_key : nan_key;
@@ -99,13 +97,13 @@ static uint64_t nan_key_of(uint64_t bits) {
 
 /* Complex numbers: the keys of both parts, in one word of c64. */
 static void match_complex(joist_dtype dtype, size_t n, const void *in, uint64_t *keys) {
-  const bool wide = dtype == JOIST_C128;
+  const bool wide = joist_match_parts(dtype) > 1;
   const char *const from = in;
   for (size_t length, first = 0; first < n; first += length) {
     const char *const x = from + first * joist_dtype_size(dtype);
     uint64_t part[2 * CHUNK];
     length = joist_smaller(n - first, CHUNK);
-    joist_order_keys(wide ? JOIST_F64 : JOIST_F32, false, 2 * length, x, part);
+    joist_order_keys(joist_dtype_real(dtype), false, 2 * length, x, part);
     for (size_t i = 0; i < length && !wide; i++)
       keys[first + i] = part[2 * i] << 32 | part[2 * i + 1];
     for (size_t i = 0; i < 2 * length && wide; i++) {

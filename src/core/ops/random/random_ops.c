@@ -198,6 +198,7 @@ joist_status joist_random_bits_run(const struct joist_call *call, struct joist_e
 /* The largest number of the dtype below `high`, or `low` if there is none in between. */
 static double top_of(joist_dtype dtype, double low, double high) {
   union {
+    uint8_t byte;
     uint16_t half;
     uint32_t single;
     uint64_t wide;
@@ -205,6 +206,7 @@ static double top_of(joist_dtype dtype, double low, double high) {
   double top;
   joist_convert_find(JOIST_F64, dtype)(1, &high, &bits);
   const size_t size = joist_dtype_size(dtype);
+  if (size == sizeof bits.byte) bits.byte = (uint8_t)next_below(bits.byte, size);
   if (size == sizeof bits.half) bits.half = (uint16_t)next_below(bits.half, size);
   if (size == sizeof bits.single) bits.single = (uint32_t)next_below(bits.single, size);
   if (size == sizeof bits.wide) bits.wide = next_below(bits.wide, size);
@@ -226,19 +228,21 @@ static void limits_of(const struct joist_draw *draw, size_t first, size_t n, dou
     top[k] = same && k > 0 ? top[0] : top_of(draw->dtype, low[k], high[k]);
 }
 
-/* Numbers in [0, 1), of which a dtype has 2^digits. */
+/* Numbers in [0, 1), of which a dtype has 2^digits; narrow ones take 16 bits each. */
 static void units_of(const struct joist_draw *draw, size_t first, size_t n, void *out) {
   uint32_t words[2 * JOIST_DRAW_BLOCK];
   const struct joist_random_kernels *const kernels = joist_random_kernels();
-  joist_draw_words(draw, (int)(8 * joist_dtype_size(draw->dtype)), first, n, words);
-  if (draw->dtype == JOIST_F64) {
-    kernels->unit_f64(n, words, out);
-  } else if (draw->dtype == JOIST_F32) {
-    kernels->unit_f32(n, words, out);
-  } else {
+  const joist_dtype compute = joist_dtype_compute(draw->dtype);
+  const bool narrow = compute != draw->dtype;
+  joist_draw_words(draw, narrow ? 16 : (int)(8 * joist_dtype_size(compute)), first, n, words);
+  if (narrow) {
     float units[JOIST_DRAW_BLOCK];
     kernels->unit_half((n + 1) / 2, joist_dtype_digits(draw->dtype), words, units);
     joist_convert_find(JOIST_F32, draw->dtype)(n, units, out);
+  } else if (compute == JOIST_F64) {
+    kernels->unit_f64(n, words, out);
+  } else {
+    kernels->unit_f32(n, words, out);
   }
 }
 

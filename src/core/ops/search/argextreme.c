@@ -53,7 +53,7 @@ typedef size_t find(size_t n, const void *x, const void *extreme);
       while (k < n && x[k] == x[k]) k++;                              \
     return k;                                                         \
   }
-#define EMIT(ID, N, K, T, C, L, S, A, B) \
+#define EMIT(ID, K, T, F, A, B) \
   UPDATE(smaller_##ID, T, <) UPDATE(larger_##ID, T, >) FIND(find_##ID, T)
 JOIST_DTYPES_BOOL(EMIT, , )
 JOIST_DTYPES_INT(EMIT, , )
@@ -64,7 +64,7 @@ static const struct {
   update *smaller, *larger;
   find *find;
 } functions[JOIST_DTYPE_COUNT] = {
-#define ENTRY(ID, N, K, T, C, L, S, A, B) [JOIST_##ID] = {smaller_##ID, larger_##ID, find_##ID},
+#define ENTRY(ID, K, T, F, A, B) [JOIST_##ID] = {smaller_##ID, larger_##ID, find_##ID},
     JOIST_DTYPES_BOOL(ENTRY, , ) JOIST_DTYPES_INT(ENTRY, , ) JOIST_DTYPES_UINT(ENTRY, , )
         JOIST_DTYPES_FLOAT(ENTRY, , )};
 

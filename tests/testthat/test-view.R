@@ -1,0 +1,492 @@
+# Tensors as R vectors, used by C code that knows nothing of them: view.c.
+
+skip_on_cran()
+
+compile_view <- function(envir = parent.frame()) {
+  skip_if(Sys.which("make") == "", "no make, so C code cannot be compiled")
+  folder <- withr::local_tempdir(.local_envir = envir)
+  file.copy(test_path("view.c"), folder)
+  withr::local_dir(folder)
+  r <- file.path(R.home("bin"), "R")
+  log <- suppressWarnings(system2(r, c("CMD", "SHLIB", "view.c"), stdout = TRUE, stderr = TRUE))
+  built <- file.path(folder, paste0("view", .Platform$dynlib.ext))
+  if (!file.exists(built)) stop("view.c does not compile:\n", paste(log, collapse = "\n"))
+  dll <- dyn.load(built)
+  withr::defer(dyn.unload(built), envir = envir)
+  names <- c(
+    "by_pointer", "by_read_only", "by_pointer_or_null", "by_element", "by_region", "poke", "hold",
+    "hold_read_only", "held", "poke_held", "deep", "shallow", "is_altrep", "by_hand", "write_after"
+  )
+  sapply(names, function(name) getNativeSymbolInfo(name, dll), simplify = FALSE)
+}
+
+c_code <- compile_view(teardown_env())
+call_c <- function(name, ...) .Call(c_code[[name]], ...)
+region <- function(x, start, n) .Call(c_code$by_region, x, as.double(start), as.double(n))
+
+# The values of sample_tensor() as R shows them, known without joist.
+shown_values <- function(d, n) {
+  values <- sample_values(d, n)
+  if (d %in% c("bool", "c64", "c128")) return(values)
+  if (d %in% c("i64", "ui32", "ui64") || kind_of(d) == "float") values else as.integer(values)
+}
+
+# Other values of the dtype, as R shows them, all different from the sample's.
+other_values <- function(d, n) {
+  values <- shown_values(d, n)
+  switch(typeof(values),
+    logical = !values, integer = as.integer((values + 1) %% 100),
+    double = abs(values) / 2 + if (kind_of(d) == "float") 0.5 else values %% 2 / 2 + 1,
+    complex = values * 2 - 1i
+  )
+}
+
+# 100 elements get R's wrappers, 6 do not.
+sizes <- c(6L, 100L)
+
+every <- function(f) for (d in dtypes()) for (n in sizes) f(d, n, paste(d, n))
+
+test_that("C code reads the values of every dtype in every way", {
+  every(function(d, n, label) {
+    want <- shown_values(d, n)
+    readers <- list(
+      by_element = function(x) call_c("by_element", x),
+      by_region = function(x) region(x, 0, n),
+      by_read_only = function(x) call_c("by_read_only", x),
+      by_pointer = function(x) call_c("by_pointer", x),
+      rep = function(x) rep.int(unclass(x), 1L), subset = function(x) .subset(x, seq_len(n))
+    )
+    for (name in names(readers)) {
+      x <- sample_tensor(d, n)
+      expect_values(as.vector(readers[[name]](x)), want, paste(label, name))
+      # Once more, when another way has converted them.
+      call_c("by_read_only", x)
+      expect_values(as.vector(readers[[name]](x)), want, paste(label, name, "again"))
+      expect_values(as.vector(as_array(x)), want, paste(label, name, "after"))
+      expect_values(call_c("by_pointer_or_null", x), want, paste(label, name, "or NULL"))
+    }
+  })
+})
+
+test_that("regions are cut at the ends and never written beyond", {
+  every(function(d, n, label) {
+    want <- shown_values(d, n)
+    for (converted in c(FALSE, TRUE)) {
+      x <- sample_tensor(d, n)
+      if (converted) call_c("by_read_only", x)
+      for (request in list(c(0, 1), c(2, 3), c(n - 2, 10), c(n - 1, 2^40), c(1, n))) {
+        at <- request[1] + seq_len(min(request[2], n - request[1]))
+        expect_values(region(x, request[1], request[2]), want[at], label)
+      }
+      # R itself answers where there is a pointer, and checks nothing.
+      if (!is.null(call_c("by_pointer_or_null", x))) next
+      for (request in list(c(n, 1), c(n + 5, 3), c(-1, 2), c(-2^40, 5), c(0, 0), c(2^52, 2^52))) {
+        expect_length(region(x, request[1], request[2]), 0L)
+      }
+    }
+    expect_length(region(sample_tensor(d, n)[integer()], 0, 1), 0L)
+  })
+})
+
+test_that("what C code writes is what joist reads, in every dtype", {
+  every(function(d, n, label) {
+    new <- other_values(d, n)
+    want <- shown_values(d, n)
+    at <- c(1, 3, n)
+    want[at] <- new[at]
+    x <- sample_tensor(d, n)
+    call_c("poke", x, at, new[at])
+    expect_values(call_c("by_element", x), want, paste(label, "element"))
+    expect_values(region(x, 0, n), want, paste(label, "region"))
+    expect_values(as.vector(as_array(x)), want, label)
+    expect_identical(format(dtype(x)), d)
+    expect_identical(as.vector(x == nv_tensor(want, d)), rep(TRUE, n))
+    expect_values(as.vector(as_array(nv_reverse(x))), rev(want), paste(label, "reversed"))
+    expect_values(as.vector(as_array(x[at])), want[at], paste(label, "subset"))
+    expect_values(as.vector(as_array(c(x, x))), c(want, want), paste(label, "joined"))
+    expect_values(
+      as.vector(as_array(jit(function(x) nv_reverse(x))(x))), rev(want), paste(label, "jit")
+    )
+    # Once more: a pointer taken again is to the same values.
+    call_c("poke", x, 2, new[2])
+    want[2] <- new[2]
+    expect_values(as.vector(as_array(x)), want, paste(label, "again"))
+    # An assignment after that.
+    x[4] <- nv_tensor(new[4], d)
+    want[4] <- new[4]
+    expect_values(as.vector(as_array(x)), want, paste(label, "assigned"))
+    expect_values(call_c("by_element", x), want, paste(label, "assigned, element"))
+  })
+})
+
+test_that("values that nobody wrote keep all their bits", {
+  nan <- nv_read_bin(as.raw(c(0x01, 0x00, 0xa0, 0x7f, 0x23, 0x01, 0xc0, 0xff)), "f32")
+  bytes <- nv_write_bin(nan)
+  call_c("poke", nan, numeric(), numeric())
+  expect_identical(nv_write_bin(nan), bytes)
+  for (d in c("i64", "ui64")) {
+    text <- c("9007199254740993", "5", "9223372036854775807")
+    x <- nv_tensor(text, d)
+    call_c("poke", x, 2, 7)
+    expect_identical(suppressWarnings(as_array(x, as = "character")), replace(text, 2, "7"))
+    expect_identical(
+      suppressWarnings(as_array(unserialize(serialize(x, NULL)), as = "character")),
+      replace(text, 2, "7")
+    )
+    expect_identical(
+      suppressWarnings(as_array(call_c("deep", x), as = "character")), replace(text, 2, "7")
+    )
+  }
+  zeros <- nv_tensor(c(-0, 0), "f16")
+  call_c("poke", zeros, 2, -0)
+  expect_identical(1 / as_array(zeros), c(-Inf, -Inf))
+})
+
+test_that("what does not fit the dtype is an error at joist's next read", {
+  too_much <- list(
+    i8 = 128L, i16 = -32769L, ui8 = 300L, ui16 = -1L, i64 = 0.5, ui32 = -1, ui32 = 2^32,
+    ui64 = -1, ui64 = 2^64, f16 = 1e6, f32 = 1e300, bf16 = 1e300, c64 = 1e300 + 0i, bool = NA,
+    i8 = NA, ui32 = NaN, f32 = NA_real_, i64 = NA_real_
+  )
+  for (k in seq_along(too_much)) {
+    d <- names(too_much)[k]
+    for (n in sizes) {
+      x <- sample_tensor(d, n)
+      bad <- as(too_much[[k]], typeof(shown_values(d, 1L)))
+      call_c("poke", x, 5, bad)
+      reads <- list(
+        function() as_array(x), function() nv_reverse(x), function() x[1], function() x == x,
+        function() jit(nv_reverse)(x), function() nv_write_bin(x), function() as_array(c(x, x)),
+        function() as_array(call_c("deep", x)), function() as_array(unserialize(serialize(x, NULL)))
+      )
+      for (read in reads) expect_refusal(read(), "joist_value_error", d)
+      # R shows what was written.
+      expect_identical(call_c("by_element", x)[5], bad)
+      call_c("poke", x, 5, shown_values(d, 5L)[5])
+      expect_values(as.vector(as_array(x)), shown_values(d, n), paste(d, "repaired"))
+    }
+  }
+  error <- expect_refusal({
+    x <- nv_tensor(1:9, "ui8")
+    call_c("poke", x, 7, 300L)
+    x + x
+  }, "joist_value_error", c("300", "ui8", "7"))
+})
+
+test_that("copies have values of their own", {
+  copies <- list(
+    assign = function(x) x, deep = function(x) call_c("deep", x),
+    shallow = function(x) call_c("shallow", x), by_hand = function(x) call_c("by_hand", x),
+    attribute = function(x) {
+      attr(x, "note") <- "a"
+      x
+    },
+    structure = function(x) structure(x, note = "a"),
+    names = function(x) {
+      names(x) <- paste0("e", seq_along(x))
+      x
+    },
+    twice = function(x) {
+      attr(x, "note") <- "a"
+      y <- x
+      attr(y, "note") <- "b"
+      y
+    },
+    reshape = function(x) nv_reshape(x, shape(x)),
+    dims = function(x) {
+      dim(x) <- c(2L, length(x) / 2L)
+      x
+    },
+    serialize = function(x) unserialize(serialize(x, NULL)),
+    nv_tensor = function(x) nv_tensor(as_array(x), dtype(x)),
+    constant = function(x) jit(function() nv_reverse(x)),
+    array = function(x) as_array(x), vector = function(x) as.vector(x),
+    bytes = function(x) nv_write_bin(x)
+  )
+  value_of <- function(copy, d) {
+    if (is.function(copy)) copy <- nv_reverse(copy())
+    if (is.raw(copy)) copy <- nv_read_bin(copy, d)
+    as.vector(if (is_tensor(copy)) as_array(copy) else copy)
+  }
+  every(function(d, n, label) {
+    old <- shown_values(d, n)
+    new <- other_values(d, n)
+    changed <- replace(old, c(1, 5), new[c(1, 5)])
+    for (name in names(copies)) {
+      for (before in c("nothing", "read", "written")) {
+        x <- sample_tensor(d, n)
+        if (before == "read") call_c("by_read_only", x)
+        if (before == "written") call_c("by_pointer", x)
+        if (name == "assign") {
+          # Without a copy, C code writes to all names of an object; R's own C code copies first.
+          copy <- call_c("deep", x)
+        } else {
+          copy <- copies[[name]](x)
+        }
+        if (is.function(copy)) copy()
+        what <- paste(label, name, before)
+        expect_values(value_of(copy, d), old, what)
+        call_c("poke", x, c(1, 5), new[c(1, 5)])
+        # R's wrapper refers to `x` itself, be it a tensor or any other vector: C code that writes
+        # to it although it is shared breaks R's rules.
+        if (!(n >= 64L && name %in% c("attribute", "structure", "names", "twice"))) {
+          expect_values(value_of(copy, d), old, paste(what, "of a changed one"))
+        }
+        expect_values(as.vector(as_array(x)), changed, paste(what, "changed"))
+        if (is.function(copy) || is.raw(copy)) next
+        # And the other way.
+        x <- sample_tensor(d, n)
+        copy <- if (name == "assign") call_c("shallow", x) else copies[[name]](x)
+        if (!is_tensor(copy)) next
+        call_c("poke", copy, c(1, 5), new[c(1, 5)])
+        expect_values(value_of(copy, d), changed, paste(what, "changed copy"))
+        expect_values(as.vector(as_array(x)), old, paste(what, "of a changed copy"))
+      }
+    }
+  })
+})
+
+test_that("pointers stay valid over collections and joist's operations", {
+  every(function(d, n, label) {
+    old <- shown_values(d, n)
+    new <- other_values(d, n)
+    x <- sample_tensor(d, n)
+    pointer <- call_c("hold", x)
+    want <- old
+    steps <- list(
+      function() gc(), function() nv_reverse(x), function() as_array(x), function() x == x,
+      function() call_c("deep", x), function() serialize(x, NULL), function() jit(nv_reverse)(x),
+      function() call_c("by_pointer", x), function() nv_reshape(x, c(2L, n / 2L)), function() gc()
+    )
+    for (k in seq_along(steps)) {
+      at <- (k - 1) %% n + 1
+      call_c("poke_held", pointer, at, new[at])
+      want[at] <- new[at]
+      steps[[k]]()
+      expect_values(call_c("held", pointer), want, paste(label, "pointer", k))
+      expect_values(as.vector(as_array(x)), want, paste(label, "tensor", k))
+      call_c("poke_held", pointer, at, old[at])
+      want[at] <- old[at]
+      expect_values(as.vector(as_array(x)), want, paste(label, "back", k))
+    }
+  })
+})
+
+test_that("pointers to read through stay valid while the tensor is assigned to", {
+  every(function(d, n, label) {
+    new <- other_values(d, n)
+    x <- sample_tensor(d, n)
+    pointer <- call_c("hold_read_only", x)
+    for (k in 1:4) {
+      x[k] <- nv_tensor(new[k], d)
+      invisible(gc())
+      expect_length(call_c("held", pointer), n)
+      expect_values(call_c("by_read_only", x)[1:4], replace(shown_values(d, 4L), 1:k, new[1:k]))
+    }
+  })
+})
+
+test_that("code that calls back writes to what it was given", {
+  every(function(d, n, label) {
+    new <- other_values(d, n)
+    x <- sample_tensor(d, n)
+    y <- NULL
+    frame <- environment()
+    call_c("write_after", x, quote({
+      y <- nv_reverse(x)
+      gc()
+    }), 1, new[1], frame)
+    want <- shown_values(d, n)
+    expect_values(as.vector(as_array(y)), rev(want), paste(label, "before"))
+    expect_values(as.vector(as_array(x)), replace(want, 1, new[1]), paste(label, "after"))
+  })
+})
+
+test_that("R's wrappers around tensors, and wrappers around these, are tensors", {
+  every(function(d, n, label) {
+    x <- sample_tensor(d, n)
+    y <- x
+    for (k in 1:5) {
+      z <- y
+      attr(z, "note") <- k
+      y <- z
+    }
+    want <- shown_values(d, n)
+    expect_true(call_c("is_altrep", y), label = label)
+    expect_values(as.vector(as_array(y)), want, label)
+    expect_identical(format(dtype(y)), d)
+    expect_values(as.vector(as_array(nv_reverse(y))), rev(want), label)
+    new <- other_values(d, n)
+    call_c("poke", y, 2, new[2])
+    expect_values(as.vector(as_array(y)), replace(want, 2, new[2]), paste(label, "written"))
+    expect_values(as.vector(as_array(x)), want, paste(label, "inner"))
+    again <- unserialize(serialize(y, NULL))
+    expect_values(as.vector(as_array(again)), replace(want, 2, new[2]), paste(label, "saved"))
+    z <- y
+    z[3] <- nv_tensor(new[3], d)
+    expect_values(as.vector(as_array(z)), replace(want, 2:3, new[2:3]), paste(label, "assigned"))
+    expect_values(as.vector(as_array(y)), replace(want, 2, new[2]), paste(label, "kept"))
+  })
+})
+
+test_that("tensors are saved whole, and dput() makes them again", {
+  every(function(d, n, label) {
+    one <- nv_scalar(sample_values(d, 1L), d)
+    x <- sample_tensor(d, n)
+    named <- x
+    names(named) <- paste0("e", seq_len(n))
+    matrix <- nv_tensor(matrix(sample_values(d, n), 2L), d)
+    dimnames(matrix) <- list(c("a", "b"), NULL)
+    guessed <- nv_tensor(sample_values(d, n), d, ambiguous = d != "bool")
+    for (object in list(one, x, named, matrix, guessed, x[integer()])) {
+      for (converted in c(FALSE, TRUE)) {
+        if (converted) call_c("by_pointer", object)
+        for (version in 2:3) {
+          for (ascii in c(FALSE, TRUE)) {
+            again <- unserialize(serialize(object, NULL, ascii = ascii, version = version))
+            expect_identical(again, object, label = label)
+            expect_identical(type_of(again), type_of(object), label = label)
+            expect_identical(shape(again), shape(object), label = label)
+            expect_identical(names(again), names(object), label = label)
+            expect_identical(nv_write_bin(again), nv_write_bin(object), label = label)
+          }
+        }
+        text <- paste(utils::capture.output(dput(object, control = c("all", "hexNumeric"))),
+          collapse = "\n"
+        )
+        made <- eval(parse(text = text))
+        expect_identical(made, object, label = text)
+        expect_identical(type_of(made), type_of(object), label = text)
+        expect_identical(shape(made), shape(object), label = text)
+        expect_identical(nv_write_bin(made), nv_write_bin(object), label = text)
+      }
+    }
+  })
+})
+
+# An error that jumped out of DATAPTR() would leave R's garbage collector disabled.
+expect_collects <- function() {
+  collected <- FALSE
+  local(reg.finalizer(new.env(), function(e) collected <<- TRUE))
+  gc()
+  expect_true(collected)
+}
+
+# The warnings of a call, and its value.
+warned <- function(code) {
+  warnings <- list()
+  value <- withCallingHandlers(code, warning = function(w) {
+    warnings <<- c(warnings, list(w))
+    tryInvokeRestart("muffleWarning")
+  })
+  list(value = value, warnings = warnings)
+}
+
+test_that("values that R's types cannot represent are NA, and joist warns about them", {
+  big <- list(
+    i64 = c("9007199254740993", "-9223372036854775807"), ui64 = c("18446744073709551615"),
+    i32 = "-2147483648"
+  )
+  for (d in names(big)) {
+    x <- int_tensor(c("1", "2", "3", big[[d]]), d)
+    lost <- length(big[[d]])
+    want <- c(1:3, rep(NA, lost))
+    if (d != "i32") want <- as.double(want)
+    for (read in c("by_read_only", "by_element", "by_pointer")) {
+      y <- nv_reverse(nv_reverse(x))
+      expect_identical(call_c(read, y), want)
+      if (d == "i32" && read == "by_element") next
+      got <- warned(as_array(y, as = "character"))
+      expect_identical(c(got$value), c("1", "2", "3", big[[d]]))
+      expect_length(got$warnings, 1L)
+      warning <- got$warnings[[1]]
+      expect_s3_class(warning, c(
+        "joist_view_warning", "joist_warning", "warning", "condition"
+      ), exact = TRUE)
+      for (part in c(paste(lost, d), "NA", "as_array()", "character")) {
+        expect_match(conditionMessage(warning), part, fixed = TRUE)
+      }
+      # Once.
+      expect_length(warned(as_array(y, as = "character"))$warnings, 0L)
+    }
+    # A handler that jumps leaves joist and R's collector as they were.
+    y <- nv_reverse(nv_reverse(x))
+    call_c("by_read_only", y)
+    expect_identical(tryCatch(nv_reverse(y), joist_view_warning = function(w) "jumped"), "jumped")
+    expect_identical(c(as_array(y, as = "character")), c("1", "2", "3", big[[d]]))
+    expect_collects()
+  }
+  if (requireNamespace("bit64", quietly = TRUE)) {
+    expect_error(as_array(nv_tensor(big$i64[1], "i64")), class = "joist_value_error")
+  }
+})
+
+test_that("a file that was truncated shows NA to R and is an error to joist", {
+  skip_on_os("windows")
+  for (d in c("f64", "i32", "c128", "f32", "i64", "ui8")) {
+    file <- withr::local_tempfile()
+    nv_write_npy(nv_tensor(rep(1, 1e5), d), file)
+    read <- function() nv_read_npy(file, mmap = TRUE)
+    tensors <- list(read(), read(), read(), read())
+    plain <- as_array(read())
+    con <- file(file, "r+b")
+    seek(con, 1000, rw = "write")
+    truncate(con)
+    close(con)
+    ways <- c("by_pointer", "by_read_only", "by_element", "by_region")
+    for (k in seq_along(ways)) {
+      x <- tensors[[k]]
+      got <- if (ways[k] == "by_region") region(x, 99999, 5) else call_c(ways[k], x)
+      expect_true(all(is.na(got)), label = paste(d, ways[k]))
+      got <- warned(expect_refusal(nv_reverse(x), "joist_value_error", c(basename(file), "short")))
+      expect_s3_class(got$warnings[[1]], "joist_view_warning")
+      expect_match(conditionMessage(got$warnings[[1]]), "shorter")
+      expect_refusal(as_array(x), "joist_value_error", "shorter")
+      expect_refusal(serialize(x, NULL), "joist_value_error", "shorter")
+    }
+    if (d %in% c("f64", "i32", "c128")) {
+      expect_true(all(is.na(plain)))
+      expect_s3_class(warned(nv_scalar(1))$warnings[[1]], "joist_view_warning")
+    }
+    expect_collects()
+  }
+})
+
+test_that("plain vectors with a tensor's attributes are that tensor", {
+  every(function(d, n, label) {
+    x <- sample_tensor(d, n)
+    plain <- structure(shown_values(d, n), class = "nv_tensor", dtype = d)
+    if (n < 64L) expect_false(call_c("is_altrep", plain))
+    expect_values(as.vector(as_array(plain)), shown_values(d, n), label)
+    expect_identical(nv_write_bin(plain), nv_write_bin(x), label = label)
+    expect_identical(nv_reverse(plain), nv_reverse(x), label = label)
+    new <- other_values(d, n)
+    result <- nv_reshape(plain, n)
+    call_c("poke", plain, 1, new[1])
+    expect_values(as.vector(as_array(result)), shown_values(d, n), paste(label, "result"))
+    expect_values(as.vector(as_array(plain))[1], new[1], paste(label, "plain"))
+  })
+})
+
+test_that("the same with a collection at every few allocations", {
+  for (d in dtypes()) {
+    n <- 100L
+    old <- shown_values(d, n)
+    new <- other_values(d, n)
+    x <- sample_tensor(d, n)
+    gctorture2(7L)
+    y <- x
+    attr(y, "note") <- 1
+    pointer <- call_c("hold", y)
+    call_c("poke_held", pointer, 1, new[1])
+    made <- list(
+      as_array(nv_reverse(y)), as_array(call_c("deep", y)), call_c("by_element", y),
+      as_array(unserialize(serialize(y, NULL))), call_c("held", pointer), as_array(x)
+    )
+    gctorture2(0L)
+    want <- replace(old, 1, new[1])
+    expect_values(as.vector(made[[1]]), rev(want), d)
+    for (k in 2:5) expect_values(as.vector(made[[k]]), want, paste(d, k))
+    expect_values(as.vector(made[[6]]), old, d)
+  }
+})
