@@ -40,7 +40,6 @@
 #' |---|---|---|
 #' | `embed(x, 2)` | `is.vector(x)` is `FALSE` | `embed(as.vector(x), 2)` |
 #' | `writeBin(x, con)` | `is.vector(x)` is `FALSE` | [nv_write_bin()] |
-#' | `unsplit(parts, f)` | it begins with `NA`, which few dtypes have | `split(x, f) <- parts` |
 #' | `ave(x, f)` of integers | an assignment keeps the dtype | `ave(as.vector(x), f)` |
 #' | `ifelse(test, x, y)` of an R vector `test` | gives R numbers | [nv_ifelse()] |
 #' | `x + y` of `integer64` `y` in R 4.2 | R takes neither method | `nv_add(x, y)` |
