@@ -147,15 +147,6 @@ legible_call <- function(call, frame) {
   call
 }
 
-# Called from C for values of tensors that R has seen as NA, because its type cannot represent them.
-warn_of_view <- function(count, dtype) {
-  warn_joist(
-    "joist_view_warning", "R has seen NA in the place of ", count, " value", if (count != 1) "s",
-    " of ", dtype, " that it cannot represent; as_array(x, as = \"character\") shows ",
-    if (count != 1) "them" else "it"
-  )
-}
-
 # Called from C where nv_tensor() was given no dtype, and the default has no room for a number.
 warn_of_rounding <- function(number, position, dtype) {
   warn_joist(
