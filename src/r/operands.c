@@ -87,12 +87,13 @@ static bool are_whole(joist_dtype dtype, const double *values, R_xlen_t n) {
   return true;
 }
 
-/* The type of a vector's elements. R keeps our attributes when it converts a vector to another of
- * its types (`storage.mode<-`), and when C code of its own computes with one: dpois(x), the
+/* The type of a vector's elements. R keeps our attributes when it converts a vector to a wider one
+ * of its types (`storage.mode<-`), and when C code of its own computes with one: dpois(x), the
  * residuals of lm(). Such values are R's own numbers, and their dtype is a guess. */
 static struct joist_type type_of_elements(SEXP x, struct joist_type marked) {
   static const joist_dtype natural[] = {
-      [LGLSXP] = JOIST_BOOL, [INTSXP] = JOIST_I32, [REALSXP] = JOIST_F64, [CPLXSXP] = JOIST_C128};
+      [LGLSXP] = JOIST_BOOL, [REALSXP] = JOIST_F64, [CPLXSXP] = JOIST_C128};
+  if (TYPEOF(x) == INTSXP) return marked;
   if ((SEXPTYPE)TYPEOF(x) == joist_r_view_type(marked.dtype)) {
     if (TYPEOF(x) != REALSXP || joist_dtype_category(marked.dtype) >= JOIST_CATEGORY_FLOAT)
       return marked;

@@ -189,7 +189,7 @@ test_that("multivariate functions take data frames and matrices of tensors", {
     x <- frames$tensor$x
     v <- frames$plain$x
     expect_equal(approx(x, frames$tensor$y, 2.5)$y, approx(v, frames$plain$y, 2.5)$y, label = d)
-    expect_equal(as.vector(fft(x)), fft(v), label = d)
+    expect_lt(max(Mod(as.vector(fft(x)) - fft(v))), 1e-12)
     expect_equal(ecdf(x)(3), ecdf(v)(3), label = d)
     expect_equal(density(x)$y, density(v)$y, label = d)
     expect_equal(hist(x, plot = FALSE)$counts, hist(v, plot = FALSE)$counts, label = d)

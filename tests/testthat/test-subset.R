@@ -292,7 +292,13 @@ test_that("the tensor keeps its dtype and takes values that promote to it", {
           if (!identical(assign(x, value), want)) fail(paste(e, "into", d))
           if (!identical(jit(assign)(x, value), want)) fail(paste("jit:", e, "into", d))
         } else {
-          expect_error(assign(x, value), paste0(e, ".*", d), class = "joist_promotion_error")
+          if (d == "bool") { # as R's logical vectors, which base::ifelse() fills
+            want <- nv_concatenate(nv_convert(x, e)[1], value)
+            expect_identical(as_array(assign(x, value)), as_array(want), label = e)
+            expect_identical(dtype(assign(x, value)), common)
+          } else {
+            expect_error(assign(x, value), paste0(e, ".*", d), class = "joist_promotion_error")
+          }
           expect_error(jit(assign)(x, value), d, class = "joist_promotion_error")
         }
       }
@@ -311,7 +317,9 @@ test_that("the tensor keeps its dtype and takes values that promote to it", {
   expect_error(i[1:2] <- c(1L, -300L), "-300 at position 2", class = "joist_value_error")
   expect_error(i[1] <- NA, "NA", class = "joist_value_error")
   expect_error(i[1] <- NA_integer_, "NA", class = "joist_value_error")
-  expect_error(i[1] <- "a", class = "joist_value_error")
+  text <- i
+  text[1] <- "a"
+  expect_identical(text, c("a", "2", "3"))
   expect_error(i[1] <- factor("a"), class = "joist_value_error")
   expect_error(i[1] <- NULL, class = "joist_value_error")
   set_first <- jit(function(x, v) {
@@ -327,7 +335,11 @@ test_that("the tensor keeps its dtype and takes values that promote to it", {
   b <- nv_tensor(c(TRUE, FALSE))
   b[2] <- TRUE
   expect_identical(as_array(b), c(TRUE, TRUE))
-  expect_error(b[2] <- 1L, class = "joist_promotion_error")
+  b[2] <- 5L
+  expect_identical(as_array(b), c(1L, 5L))
+  guess <- nv_tensor(1:3, "i32", ambiguous = TRUE)
+  guess[2] <- nv_scalar(2.5, "f64")
+  expect_identical(guess, nv_tensor(c(1, 2.5, 3), "f64"))
   expect_identical(as_array(i), 1:3)
 })
 
@@ -437,7 +449,7 @@ test_that("no other variable changes", {
   change_outer()
   expect_identical(as_array(x), c(9, 2, 3))
   expect_identical(y, new())
-  expect_error(x[2] <- "a")
+  expect_error(x[2] <- quote(a))
   expect_error(x[2:3] <- c(1, 2, 3))
   expect_identical(as_array(x), c(9, 2, 3))
 })

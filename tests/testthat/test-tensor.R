@@ -722,8 +722,7 @@ test_that("a decimal comma leaves the counts in prints as they are, and brings n
   on.exit(options(old))
   expect_warning(shown <- capture.output(print(nv_iota(1L, "i32", 20000L), max = 10)), NA)
   expect_true(" ... 19,990 more" %in% shown)
-  expect_warning(shown <- capture.output(print(summary(nv_fill(1, 20000L)))), NA)
-  expect_match(shown[1L], "20,000 elements", fixed = TRUE)
+  expect_warning(capture.output(print(summary(nv_fill(1, 20000L)))), NA)
 })
 
 test_that("str() and summary()", {
@@ -733,10 +732,7 @@ test_that("str() and summary()", {
   expect_match(out[2], "CPUi32{100}", fixed = TRUE)
   expect_match(out[2], "...", fixed = TRUE)
   out <- utils::capture.output(print(summary(nv_tensor(c(1, 4, 7)))))
-  expect_match(out[1], "CPUf32{3}", fixed = TRUE)
-  expect_match(out[2], "min +1$")
-  expect_match(out[3], "mean +4$")
-  expect_match(out[4], "max +7$")
+  expect_identical(out, c(utils::capture.output(print(summary(c(1, 4, 7)))), "[ CPUf32{3} ]"))
   for (d in dtypes()) {
     expect_output(print(summary(sample_tensor(d))), d, fixed = TRUE)
     expect_output(print(summary(nv_tensor(sample_values(d, 0), d))), d, fixed = TRUE)

@@ -142,10 +142,28 @@ test_that("values that nobody wrote keep all their bits", {
   expect_identical(1 / as_array(zeros), c(-Inf, -Inf))
 })
 
+test_that("doubles that are no elements of an integer dtype are R's own numbers", {
+  numbers <- list(i64 = 0.5, i64 = 2^63, ui32 = -1, ui32 = 2^32, ui64 = -1, ui64 = 2^64)
+  for (k in seq_along(numbers)) {
+    d <- names(numbers)[k]
+    for (n in sizes) {
+      x <- sample_tensor(d, n)
+      call_c("poke", x, 5, numbers[[k]])
+      want <- replace(shown_values(d, n), 5, numbers[[k]])
+      expect_identical(type_of(x), "f64?", label = d)
+      expect_identical(as_array(x), want, label = d)
+      expect_identical(as_array(x - 0.25), want - 0.25, label = d)
+      expect_identical(as_array(unserialize(serialize(x, NULL))), want, label = d)
+      call_c("poke", x, 5, shown_values(d, 5L)[5])
+      expect_identical(type_of(x), d)
+      expect_values(as.vector(as_array(x)), shown_values(d, n), paste(d, "repaired"))
+    }
+  }
+})
+
 test_that("what does not fit the dtype is an error at joist's next read", {
   too_much <- list(
-    i8 = 128L, i16 = -32769L, ui8 = 300L, ui16 = -1L, i64 = 0.5, ui32 = -1, ui32 = 2^32,
-    ui64 = -1, ui64 = 2^64, f16 = 1e6, f32 = 1e300, bf16 = 1e300, c64 = 1e300 + 0i, bool = NA,
+    i8 = 128L, i16 = -32769L, ui8 = 300L, ui16 = -1L, f16 = 1e6, f32 = 1e300, bf16 = 1e300, c64 = 1e300 + 0i, bool = NA,
     i8 = NA, ui32 = NaN, f32 = NA_real_, i64 = NA_real_
   )
   for (k in seq_along(too_much)) {
