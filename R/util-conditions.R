@@ -76,10 +76,7 @@ warn_of_view <- function(count, dtype, reason) {
       "base R read ", values, " that ", verb, " not copied from the device and saw NA"
     )
   )
-  warning(structure(
-    class = c("joist_view_warning", "joist_warning", "warning", "condition"),
-    list(message = message, call = user_call(sys.nframe() - 1L))
-  ))
+  warn_joist("joist_view_warning", message)
 }
 
 # The place in the code of the innermost function that has kept its source, within the one that
@@ -145,15 +142,6 @@ legible_call <- function(call, frame) {
     if (!is.name(call[[k]]) && is_tensor(call[[k]])) call[[k]] <- quote(tensor)
   }
   call
-}
-
-# Called from C for values of tensors that R has seen as NA, because its type cannot represent them.
-warn_of_view <- function(count, dtype) {
-  warn_joist(
-    "joist_view_warning", "R has seen NA in the place of ", count, " value", if (count != 1) "s",
-    " of ", dtype, " that it cannot represent; as_array(x, as = \"character\") shows ",
-    if (count != 1) "them" else "it"
-  )
 }
 
 # Called from C where nv_tensor() was given no dtype, and the default has no room for a number.
