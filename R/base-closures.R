@@ -78,7 +78,8 @@ method_lists <- function() {
   list(
     list(base_methods, list("nv_tensor")), list(base_methods_of_two, two),
     list(base_methods_of_all, list("nv_number")),
-    list(base_methods_of_qr, list("nv_qr")), list(base_methods_of_qr["qr.solve"], list("nv_tensor")),
+    list(base_methods_of_qr, list("nv_qr")),
+    list(base_methods_of_qr["qr.solve"], list("nv_tensor")),
     list(base_methods_of_traced, list("nv_traced", "nv_aval"))
   )
 }
@@ -87,7 +88,7 @@ method_lists <- function() {
 set_base_methods <- function(where, generics = NULL) {
   for (methods in method_lists()) {
     for (name in names(methods[[1L]])) {
-      generic <- if (is.null(generics)) derived_generic(name, where) else own_generic(name, generics)
+      generic <- generic_of(name, where, generics)
       if (is.null(generic)) next
       method <- methods[[1L]][[name]]
       formals(method) <- formals(generic)
@@ -96,7 +97,10 @@ set_base_methods <- function(where, generics = NULL) {
   }
 }
 
-derived_generic <- function(name, where) {
+generic_of <- function(name, where, generics) {
+  if (!is.null(generics)) {
+    return(own_generic(name, generics))
+  }
   if (name %in% names(base_methods_of_all)) {
     methods::setGeneric(name, signature = "...", where = where)
   } else {
@@ -115,8 +119,8 @@ own_generic <- function(name, namespace) {
 # keep their class, this generic evaluates such arguments before.
 evaluating_first <- function(generic, name) {
   looked_at <- if (name %in% names(base_methods_of_two)) 1:2 else 1L
-  first <- lapply(generic@signature[looked_at], function(name) {
-    if (name == "...") quote(list(...)) else bquote(if (!missing(.(as.name(name)))) .(as.name(name)))
+  first <- lapply(lapply(generic@signature[looked_at], as.name), function(name) {
+    if (name == "...") quote(list(...)) else bquote(if (!missing(.(name))) .(name))
   })
   code <- as.call(c(quote(`{`), first, call("standardGeneric", as.vector(generic@generic))))
   made <- as.function(c(formals(generic), code), envir = environment(generic))

@@ -7,11 +7,11 @@
 #' tensor first, from `[`, `[[`, `c()`, `rep()`, `rev()`, `sort()`, `unique()`, `t()`, `aperm()`,
 #' `rbind()`, `cbind()`, `split()`, `diff()`, `mean()`, `median()`, `quantile()`, `rowsum()`,
 #' `solve()`, `chol()`, `%*%`, and from methods for these functions of base R and stats, which are
-#' S4 generics when joist is attached: `rowSums()`, `colSums()`, `rowMeans()`, `colMeans()`, `var()`,
-#' `sd()`, `cov()`, `cor()`, `pmin()`, `pmax()`, `ifelse()` by a tensor, `atan2()`, `bitwAnd()` and
-#' its relatives, `diag()`, `crossprod()`, `tcrossprod()` and `qr.Q()` and its relatives. Their
-#' arguments are those of base R. Others that are generics are exact where base R's would not be, or
-#' faster: `match()`, `%in%`, `rank()`, `rle()`, `which.min()`, `which.max()`.
+#' S4 generics while joist is attached: `rowSums()`, `colSums()`, `rowMeans()`, `colMeans()`,
+#' `var()`, `sd()`, `cov()`, `cor()`, `pmin()`, `pmax()`, `ifelse()` by a tensor, `atan2()`,
+#' `bitwAnd()` and its relatives, `diag()`, `crossprod()`, `tcrossprod()`, `rle()`, and `qr.Q()` and
+#' its relatives. Their arguments are those of base R; one operand of two is a tensor. `match()`,
+#' `%in%`, `rank()`, `which.min()` and `which.max()` are generics, too, to be exact or fast.
 #'
 #' **R vectors result** from everything else: `for`, `if`, `sapply()`, `order()`, `which()`,
 #' `is.na()`, `paste()`, `sprintf()`, `table()`, `outer()`, `lm()`, `optim()` and so on. A function
@@ -29,7 +29,8 @@
 #'   them: `dnorm(x)` of `f32` is `f32`. Otherwise they are an ambiguous `f64` or `c128`.
 #' * `x[1]` keeps rank 1 and the name; `x[[1]]` has rank 0 and no name, also in [jit()].
 #'   `lapply()` and `as.list()` give such scalars.
-#' * `match()` and `%in%` compare as `==` does, in the dtype of the tensor: `nv_tensor(0.1) %in% 0.1`.
+#' * `match()` and `%in%` compare as `==` does, in the dtype of the tensor, so that
+#'   `nv_tensor(0.1) %in% 0.1` is `TRUE`.
 #' * In [jit()], where nobody knows the values, what does not dispatch is an error, and so is
 #'   `isTRUE()`.
 #'
@@ -37,11 +38,12 @@
 #'
 #' | | because | write |
 #' |---|---|---|
-#' | `embed(x, 2)`, `writeBin(x, con)` | `is.vector()` is `FALSE` | `as.vector(x)`, [nv_write_bin()] |
-#' | `unsplit(parts, f)` | it begins with `NA`, which only `f64` and `c128` have | `split(x, f) <- parts` |
+#' | `embed(x, 2)` | `is.vector(x)` is `FALSE` | `embed(as.vector(x), 2)` |
+#' | `writeBin(x, con)` | `is.vector(x)` is `FALSE` | [nv_write_bin()] |
+#' | `unsplit(parts, f)` | it begins with `NA`, which few dtypes have | `split(x, f) <- parts` |
 #' | `ave(x, f)` of integers | an assignment keeps the dtype | `ave(as.vector(x), f)` |
 #' | `ifelse(test, x, y)` of an R vector `test` | gives R numbers | [nv_ifelse()] |
-#' | `x + y` of `integer64` `y` before R 4.3 | R takes neither method | `nv_add(x, y)` |
+#' | `x + y` of `integer64` `y` in R 4.2 | R takes neither method | `nv_add(x, y)` |
 #' | `diag(x)` of one element | is it a size or a diagonal? | [nv_diag()], [nv_eye()] |
 #'
 #' What is not a tensor goes to base R, or to the method of another package, at the cost of an S4
@@ -54,9 +56,10 @@
 #' @param ... Passed on to the function of base R.
 #' @return What base R gives for the values; see above for what is a tensor.
 #' @section Errors: `joist_value_error` for lengthening a tensor and for `NA` in a dtype that has
-#'   none; for `use = "all.obs"`, another `use` or `method` than those of base R for `cov()`; and for
-#'   what depends on values while [jit()] traces and for [nv_aval()]. `joist_shape_error` when `yes`
-#'   or `no` do not fit into the shape of `test`, and for `rle()` of another rank than 1.
+#'   none; for an invalid `use` or `method` of `cov()`, and `use = "all.obs"` where there is NaN; and
+#'   for what depends on values while [jit()] traces and for [nv_aval()]. `joist_shape_error` when
+#'   `yes` or `no` do not fit into the shape of `test`, and for `rle()` of another rank than 1.
+#'   `joist_dtype_error` for `var()`, `cov()` and `cor()` of complex tensors.
 #' @examples
 #' x <- nv_tensor(c(3, 1, 2), "f32")
 #' pmax(x, 2)

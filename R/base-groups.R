@@ -82,7 +82,7 @@ Math.nv_tensor <- function(x, ...) {
 # round(), signif() and log() have a second argument; trunc() ignores others.
 math_with_arguments <- function(generic, x, ...) {
   if (generic %in% c("round", "signif")) {
-    given <- lapply(list(...), function(digits) if (is_tensor(digits)) as.vector(digits) else digits)
+    given <- lapply(list(...), function(part) if (is_tensor(part)) as.vector(part) else part)
     return(do.call(if (generic == "round") nv_round else nv_signif, c(list(x), given)))
   }
   if (generic == "trunc") {

@@ -18,7 +18,8 @@
 #'   `value_and_gradient()`: a function which gives a list of `value` and of that list, `grad`.
 #' @section Dtypes: A gradient has the dtype, the ambiguity and the shape of the argument. R numbers
 #'   of type double keep their exact value: derivatives with respect to them are computed in the
-#'   dtype that they meet, or in `f64`, and are an ambiguous `f64`. What flows back is never promoted by the rules in force: where `f` promotes an operand the
+#'   dtype that they meet, or in `f64`, and are an ambiguous `f64`. What flows
+#'   back is never promoted by the rules in force: where `f` promotes an operand the
 #'   derivative is computed in the common dtype, summed over what was broadcast, and rounded once to
 #'   the dtype of the operand. So an `f16` weight in an `f32` loss has an `f16` gradient. The
 #'   gradients of several uses of a value are added in its dtype. Conversion to an integer or bool

@@ -51,8 +51,8 @@ nv_searchsorted <- function(sorted, values, side = "left") {
   .Call(joist_r_operation, "searchsorted", list(sorted, values), list(right = right))
 }
 
-# As base R: a known position for each element of `x`, `nomatch` where there is none. Numbers compare
-# as by nv_eq(), all else as text.
+# As base R: a position for each element of `x`, `nomatch` where there is none. Numbers compare as
+# by nv_eq(), all else as text.
 #' @exportS3Method bit64::match
 match.nv_tensor <- function(x, table, nomatch = NA_integer_, incomparables = NULL) {
   for (part in list(x, table)) if (is_tensor(part)) check_elements(part, "match()", "nv_match()")

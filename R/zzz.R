@@ -46,8 +46,8 @@ join_matrix_generics <- function(package, ...) {
 }
 
 # What another package has attached under the name of one of the generics stays in reach. The others
-# evaluate their arguments first, which a generic in the namespace of a package cannot do: R replaces
-# it by the one that it has.
+# evaluate their arguments first. (Generics in the namespace cannot: R replaces them when it loads
+# it.)
 .onAttach <- function(libname, pkgname) {
   attached <- as.environment("package:joist")
   behind <- parent.env(attached)

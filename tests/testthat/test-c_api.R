@@ -3,9 +3,7 @@
 # The lines of the example in the header.
 example_lines <- function() {
   header <- readLines(system.file("include", "joist.h", package = "joist"))
-  comment <- header[seq_len(match(" * classes, which jumps out of it. What they return is not protected. */",
-    header
-  ))]
+  comment <- header[seq_len(grep("^ \\* Every function must be called", header))]
   code <- grepl("^ \\*(     .*)?$", comment)
   lines <- sub("^ \\*(     )?", "", comment[code])
   lines[seq(match("#include <string.h>", lines), max(which(lines == "}")))]

@@ -6,7 +6,7 @@
 #include <Rinternals.h>
 
 static size_t size_of(SEXP x) {
-  return TYPEOF(x) == REALSXP ? sizeof(double)
+  return TYPEOF(x) == REALSXP   ? sizeof(double)
          : TYPEOF(x) == CPLXSXP ? sizeof(Rcomplex)
                                 : sizeof(int);
 }
