@@ -43,8 +43,14 @@ str.nv_chunked <- function(object, ...) {
 summary.nv_chunked <- function(object, ...) {
   structure(
     list(type = chunked_footer(object), length = length(object)),
-    class = "summary.nv_tensor"
+    class = "summary.nv_chunked"
   )
+}
+
+#' @export
+print.summary.nv_chunked <- function(x, ...) {
+  cat(x$type, " ", count_of(x$length, "element"), "\n", sep = "")
+  invisible(x)
 }
 
 # Whether there is a reduction or a product of blocks in it.
