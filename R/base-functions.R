@@ -40,7 +40,6 @@
 #' |---|---|---|
 #' | `embed(x, 2)` | `is.vector(x)` is `FALSE` | `embed(as.vector(x), 2)` |
 #' | `writeBin(x, con)` | `is.vector(x)` is `FALSE` | [nv_write_bin()] |
-#' | `unsplit(parts, f)` | it begins with `NA`, which few dtypes have | `split(x, f) <- parts` |
 #' | `ave(x, f)` of integers | an assignment keeps the dtype | `ave(as.vector(x), f)` |
 #' | `ifelse(test, x, y)` of an R vector `test` | gives R numbers | [nv_ifelse()] |
 #' | `x + y` of `integer64` `y` in R 4.2 | R takes neither method | `nv_add(x, y)` |
@@ -73,7 +72,7 @@
 #' ifelse(m > 2, m, 0)
 #' bitwAnd(nv_tensor(1:3, "ui8"), 2)
 #' nv_tensor(c("9007199254740993", "17"), "i64") %in% "17"
-#' @eval paste(c("@aliases %*%", base_method_aliases()), collapse = " ")
+#' @eval paste(c("@aliases %*% pmin pmax", base_method_aliases()), collapse = " ")
 #' @name base_functions
 NULL
 

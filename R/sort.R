@@ -89,7 +89,8 @@ has_elements <- function(x) !inherits(x, c("nv_traced", "nv_aval"))
 xtfrm.nv_tensor <- function(x) {
   check_elements(x, "xtfrm() and order()", "nv_order()")
   if (!format(dtype(x)) %in% c("i64", "ui64", "c64", "c128")) {
-    return(as.vector(x, "double")) # the smallest i32 is no integer of R's
+    # Integers, which R sorts fastest, but the smallest i32 is none of R's.
+    return(tryCatch(as.vector(x), joist_value_error = function(e) as.vector(x, "double")))
   }
   local_promotion("anvil") # all is of one dtype, of which some rule sets know nothing
   order <- nv_order(x)

@@ -76,10 +76,7 @@ warn_of_view <- function(count, dtype, reason) {
       "base R read ", values, " that ", verb, " not copied from the device and saw NA"
     )
   )
-  warning(structure(
-    class = c("joist_view_warning", "joist_warning", "warning", "condition"),
-    list(message = message, call = user_call(sys.nframe() - 1L))
-  ))
+  warn_joist("joist_view_warning", message)
 }
 
 # The place in the code of the innermost function that has kept its source, within the one that

