@@ -74,8 +74,8 @@ with_missing <- function(x, indices, drop) {
   taken
 }
 
-# x[rep(NA_integer_, n)] makes a vector to be filled by assignment (see fill_missing()), which is how
-# dplyr's if_else() and case_when() start. Where the dtype has no NA it cannot be read before.
+# x[rep(NA_integer_, n)] makes a vector to be filled by assignment (see fill_missing()), which is
+# how dplyr's if_else() and case_when() start. Where the dtype has no NA it cannot be read before.
 template_of <- function(x, n) {
   values <- as_array(x[0L])[rep(NA_integer_, n)]
   attributes(values) <- list(class = "nv_tensor", dtype = type_name(x))
@@ -151,8 +151,8 @@ array_of_text <- function(x) {
   text
 }
 
-# R lengthens a vector by NA before it assigns a row behind the last one of a data frame. Such values
-# of a dtype without NA are filled before they are read.
+# R lengthens a vector by NA before it assigns a row behind the last one of a data frame. Such
+# values of a dtype without NA are filled before they are read.
 fill_missing <- function(x, indices, value) {
   fitted <- nv_fill(0, length(value), attr(x, "dtype"))
   fitted[] <- value

@@ -3,11 +3,11 @@
 #' A tensor of rank 1 is one column with its dtype, a tensor of rank 2 one column for each of its
 #' columns, as for a matrix, and a scalar a column of one row. Base R, tibbles and data.tables read
 #' the values of such columns: `df[df$x > 5, ]`, `merge()`, `aggregate()`, `na.omit()`, `lm()` and
-#' [ggplot2::ggplot()] need no conversion. `rbind()` makes R numbers of tensors where a column of the
-#' first data frame is an R vector.
+#' [ggplot2::ggplot()] need no conversion. `rbind()` makes R numbers of tensors where a column of
+#' the first data frame is an R vector.
 #'
-#' In tibbles and whatever else is built on the vctrs package, the common type of two columns is that
-#' of [common_dtype()]. A column that consists of missing rows only becomes an [nv_aval()]. Other
+#' In tibbles and whatever else is built on the vctrs package, the common type of two columns is
+#' that of [common_dtype()]. A column that consists of missing rows only becomes an [nv_aval()]. Other
 #' missing rows are `NA` in `f64` and `c128` and an error in the other dtypes, which have no `NA`:
 #' `dplyr::lag()` and `dplyr::lead()` take a value for them, `default = `.
 #'

@@ -1,5 +1,5 @@
-# The package jsonlite: whole numbers of 64 bits with all of their digits, other tensors as R vectors.
-# The method is set when it is loaded; joist itself does not need it.
+# The package jsonlite: whole numbers of 64 bits with all of their digits, other tensors as R
+# vectors. The method is set when it is loaded; joist itself does not need it.
 
 join_jsonlite <- function(package, ...) {
   where <- new.env(parent = topenv())
@@ -15,8 +15,8 @@ json_of <- function(x, to_json, collapse = TRUE, auto_unbox = FALSE, ...) {
   }
   if (ndims(x) > 1L) {
     stop_joist(
-      "joist_value_error", "asJSON() writes whole numbers beyond 2^53 of rank 1 only; nv_flatten() ",
-      "the tensor, or as_array(x, \"character\")"
+      "joist_value_error", "asJSON() writes whole numbers beyond 2^53 of rank 1 only; ",
+      "nv_flatten() the tensor, or as_array(x, \"character\")"
     )
   }
   digits <- as.vector(as_array(x, "character"))

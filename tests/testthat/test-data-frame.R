@@ -341,7 +341,8 @@ test_that("base R computes with data frames of tensors", {
   calls <- list(
     equal = function(df) df == 2L, both = function(df) df == df, not = function(df) !df,
     less = function(df) df < 3, as.matrix = as.matrix, t = t, rowSums = rowSums,
-    colMeans = colMeans, apply = function(df) apply(df, 1, sum), sapply = function(df) sapply(df, sum),
+    colMeans = colMeans, apply = function(df) apply(df, 1, sum),
+    sapply = function(df) sapply(df, sum),
     apply_columns = function(df) apply(df, 2, range), complete = complete.cases,
     outer = function(df) sapply(df, function(v) as.vector(v)[1]), max.col = function(df) {
       max.col(df, "first")
@@ -375,7 +376,8 @@ test_that("rows are chosen, grouped and summed by tensors", {
     aggregate_by = function(df) aggregate(df["n"], list(k = df$x), sum_of),
     aggregate_of = function(df) aggregate(x ~ g, df, sum_of),
     split = function(df) split(df, df$x)[[2]], by = function(df) do.call(rbind, split(df, df$x)),
-    unsplit = function(df) unsplit(split(df, df$x), df$x), head = function(df) head(df[df$x < 3, ], 1),
+    unsplit = function(df) unsplit(split(df, df$x), df$x),
+    head = function(df) head(df[df$x < 3, ], 1),
     within = function(df) within(df, z <- ifelse(n > 2, 1, 0)),
     assign = function(df) {
       df[df$x > 1, "n"] <- 0
@@ -392,11 +394,13 @@ test_that("rows are chosen, grouped and summed by tensors", {
       tapply(df$x, df$g, sum_of)
     },
     table = function(df) table(df$x, df$g), xtabs = function(df) xtabs(n ~ x, df),
-    cut = function(df) cut(df$x, c(0, 1, 2, 9)), rowsum = function(df) rowsum(df$n, as.vector(df$x)),
+    cut = function(df) cut(df$x, c(0, 1, 2, 9)),
+    rowsum = function(df) rowsum(df$n, as.vector(df$x)),
     ave = function(df) as.vector(ave(df$n, df$x)), interaction = function(df) {
       interaction(df$x, df$g)
     },
-    factor = function(df) factor(df$x), findInterval = function(df) as.vector(findInterval(df$x, 2)),
+    factor = function(df) factor(df$x),
+    findInterval = function(df) as.vector(findInterval(df$x, 2)),
     match = function(df) match(2, df$x), by = function(df) c(by(df, df$g, function(p) sum_of(p$x)))
   )
   for (d in setdiff(dtypes(), c(complexes(), "bool"))) {

@@ -11,7 +11,8 @@ model_frames <- function(d) {
   tensors <- lapply(columns, function(v) nv_tensor(v, d))
   group <- factor(rep(c("a", "b"), 5))
   list(
-    tensor = data.frame(tensors, g = group), plain = data.frame(lapply(tensors, as_array), g = group)
+    tensor = data.frame(tensors, g = group),
+    plain = data.frame(lapply(tensors, as_array), g = group)
   )
 }
 
@@ -29,7 +30,8 @@ real_dtypes <- function() setdiff(dtypes(), complexes())
 
 test_that("lm() has the coefficients of R vectors", {
   formulas <- list(
-    y ~ x, y ~ x + z, y ~ g, x ~ y + g, y ~ x:g, y ~ poly(x, 2), y ~ I(x^2), y ~ 0 + x, x ~ offset(w)
+    y ~ x, y ~ x + z, y ~ g, x ~ y + g, y ~ x:g, y ~ poly(x, 2), y ~ I(x^2), y ~ 0 + x,
+    x ~ offset(w)
   )
   for (d in setdiff(real_dtypes(), "bool")) {
     frames <- model_frames(d)
@@ -63,7 +65,8 @@ test_that("integers as a response give exact residuals, whatever their dtype", {
     expect_equal(as.vector(residuals(got)), unname(residuals(want)), label = d)
     expect_equal(as.vector(deviance(got)), deviance(want), label = d)
     # Residuals that are all whole numbers and negative, too.
-    balanced <- data.frame(y = nv_tensor(c(1, 3, 0, 2), if (d == "bool") "ui8" else d), g = c(1, 1, 2, 2))
+    whole <- nv_tensor(c(1, 3, 0, 2), if (d == "bool") "ui8" else d)
+    balanced <- data.frame(y = whole, g = c(1, 1, 2, 2))
     exact <- lm(y ~ factor(g), balanced)
     expect_equal(unname(as.vector(residuals(exact))), c(-1, 1, -1, 1), label = d)
     expect_equal(unname(as.vector(fitted(exact))), c(2, 2, 1, 1), label = d)
@@ -150,7 +153,9 @@ test_that("nls(), loess() and tests take tensors", {
       got <- suppressWarnings(f(frames$tensor))
       want <- suppressWarnings(f(frames$plain))
       label <- paste(d, deparse1(body(f)))
-      expect_equal(unname(as.vector(got$p.value)), unname(want$p.value), tolerance = 1e-4, label = label)
+      expect_equal(unname(as.vector(got$p.value)), unname(want$p.value),
+        tolerance = 1e-4, label = label
+      )
       expect_equal(unname(as.vector(got$statistic)), unname(want$statistic),
         tolerance = 1e-4, label = label
       )
@@ -201,7 +206,8 @@ test_that("what R has converted itself is of R's types", {
     x <- nv_tensor(c(0, 1, 1), d)
     storage.mode(x) <- if (d == "ui32") "complex" else "double"
     expect_identical(type_of(x), if (d == "ui32") "c128?" else "f64?", label = d)
-    expect_identical(as_array(x - 0.5), as_array(nv_tensor(c(0, 1, 1), d)) - 0.5 + if (d == "ui32") 0i else 0)
+    zero <- if (d == "ui32") 0i else 0
+    expect_identical(as_array(x - 0.5), c(0, 1, 1) - 0.5 + zero)
   }
   for (d in c("ui32", "i64", "ui64")) {
     x <- nv_tensor(0:2, d)
