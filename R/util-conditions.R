@@ -61,20 +61,17 @@ promotion_message <- function(facts, file, line) {
 # Values that base R, reading the elements of a tensor, saw as NA; called from C by the next
 # function of joist.
 warn_of_view <- function(count, dtype, reason) {
-  values <- paste(format(count, scientific = FALSE), dtype, if (count == 1) "value" else "values")
-  verb <- if (count == 1) "was" else "were"
+  values <- paste0(
+    "R has seen NA in the place of ", format(count, scientific = FALSE), " value",
+    if (count != 1) "s", " of ", dtype
+  )
   message <- switch(reason,
     unrepresentable = paste0(
-      "base R read ", values, " that its type cannot represent and saw NA; use as_array() with ",
-      "as = \"character\"", if (dtype %in% c("i64", "ui64")) " or as = \"integer64\""
+      values, " that it cannot represent; use as_array(x, as = \"character\")",
+      if (dtype %in% c("i64", "ui64")) " or as = \"integer64\""
     ),
-    file = paste0(
-      "base R read ", values, " of a mapped file that has become shorter and saw NA; read the file ",
-      "again"
-    ),
-    device = paste0(
-      "base R read ", values, " that ", verb, " not copied from the device and saw NA"
-    )
+    file = paste0(values, " in a mapped file that has become shorter; read the file again"),
+    device = paste0(values, " that could not be copied from the device")
   )
   warn_joist("joist_view_warning", message)
 }

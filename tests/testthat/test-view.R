@@ -435,7 +435,7 @@ test_that("values that R's types cannot represent are NA, and joist warns about 
       expect_s3_class(warning, c(
         "joist_view_warning", "joist_warning", "warning", "condition"
       ), exact = TRUE)
-      for (part in c(paste(lost, d), "NA", "as_array()", "character")) {
+      for (part in c(paste(lost, "value"), d, "NA", "as_array(x", "character")) {
         expect_match(conditionMessage(warning), part, fixed = TRUE)
       }
       # Once.
