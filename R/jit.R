@@ -63,7 +63,7 @@ jit <- function(f, static = character(), cache_size = 100L, device = NULL, promo
   body(compiled) <- jit_body(arguments, length(static) > 0L)
   environment(compiled) <- list2env(
     list(
-      .jit_call = joist_r_jit_call, .jit_run = jit_run, .jit_state = state, .jit_function = f,
+      .jit_run = jit_run, .jit_state = state, .jit_function = f,
       .jit_static = static, .jit_promotion = promotion, .jit_policy = policy, .jit_device = device
     ),
     parent = topenv()
@@ -86,7 +86,7 @@ jit_body <- function(arguments, has_static) {
   bquote({
     .jit_arguments <- .(collected)
     .jit_out <- .Call(
-      .jit_call, .jit_state, .jit_arguments, NULL, .jit_promotion, .jit_policy, .jit_device
+      joist_r_jit_call, .jit_state, .jit_arguments, NULL, .jit_promotion, .jit_policy, .jit_device
     )
     if (is.logical(.jit_out) && !is.object(.jit_out)) .(run) else .jit_out
   })

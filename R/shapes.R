@@ -4,7 +4,7 @@
 #' `nv_triu()` keep the lower and the upper triangle of the matrices that the first two
 #' dimensions are, and make the rest 0. `nv_diag()` makes a diagonal matrix of a vector, and
 #' takes the diagonal of a matrix. `nv_split()` cuts a tensor into parts along a dimension,
-#' `split()` one of rank 1 into groups.
+#' `split()` all of its elements, in column-major order, into groups.
 #'
 #' @param operand,x A tensor or an R array.
 #' @param low,high Number of values before and after each dimension, one number or one for

@@ -72,7 +72,7 @@ as.data.frame.nv_tensor <- function(x, row.names = NULL, optional = FALSE, ...,
 #' @param object A data frame or a tensor.
 #' @param x,y Data frames.
 #' @param ... Arguments of [stats::na.omit()] and [base::merge()].
-#' @return What [stats::na.omit()] and [base::merge()] return.
+#' @return What [stats::na.omit()] and [base::merge()] return; tensors keep their dtype.
 #' @section Errors: `joist_value_error` for a tensor while `jit()` traces and for [nv_aval()]: what
 #'   is left depends on values.
 #' @examples

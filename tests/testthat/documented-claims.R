@@ -143,15 +143,6 @@ raised_errors <- alist(
       nv_to_arrow(nv_fill(0, 2^20, "i8")), nv_from_arrow(rep(list(array), 2^11), schema)
     )
   ),
-  nv_merge = list(
-    joist_promotion_error = strict(
-      nv_merge(data.frame(k = i), data.frame(k = nv_convert(i, "f32")), by = "k")
-    ),
-    joist_value_error = nv_merge(data.frame(k = i), data.frame(k = i[1], v = i[1]), all.x = TRUE),
-    joist_value_error = nv_merge(
-      data.frame(k = nv_tensor(2^24 + 1, "i64")), data.frame(k = nv_tensor(1, "f32"))
-    )
-  ),
   nv_na_omit = list(
     joist_value_error = nv_na_omit(nv_aval("f32", 3)),
     joist_value_error = jit(function(x) nv_na_omit(x))(v)
@@ -273,7 +264,6 @@ raised_errors <- alist(
     joist_shape_error = nv_pad(x, c(1, 2, 3), 0),
     joist_shape_error = nv_split(v, 2),
     joist_shape_error = nv_tril(v),
-    joist_shape_error = split(x, 1:2),
     joist_promotion_error = nv_pad(i, 1, 1, nv_scalar(1)),
     joist_value_error = nv_pad(u, 1, 1, 300L)
   ),
