@@ -84,8 +84,7 @@ t.nv_tensor <- function(x) {
   if (rank > 2L) {
     stop_joist("joist_shape_error", "t() of a tensor of rank ", rank, "; use nv_transpose()")
   }
-  if (rank == 0L) x <- nv_unsqueeze(x, 1L)
-  if (rank < 2L) nv_unsqueeze(x, 1L) else nv_transpose(x)
+  if (rank == 1L) nv_unsqueeze(x, 1L) else nv_transpose(x)
 }
 
 #' @rdname nv_transpose
@@ -308,8 +307,10 @@ tail.nv_tensor <- function(x, n = 6L, ...) ends(x, n, first = FALSE)
 
 # `n` positions along each dimension, NA for all, a negative number for all but so many.
 ends <- function(x, n, first) {
-  if (ndims(x) == 0L) x <- nv_unsqueeze(x, 1L)
   extents <- shape(x)
+  if (length(extents) == 0L) {
+    return(x)
+  }
   if (!is.numeric(n) || !length(n) %in% seq_along(extents)) {
     stop_joist("joist_shape_error", "`n` must be a number, or one for each dimension")
   }

@@ -99,19 +99,6 @@ test_that("a whole number that the default dtype rounds is warned about", {
   expect_silent(with_promotion("numpy", nv_tensor(123456789)))
 })
 
-test_that("a value that R cannot represent is warned about", {
-  x <- nv_tensor(c("9007199254740993", "5"), "i64")
-  expect_warning(
-    {
-      seen <- vapply(seq_along(x), function(k) unclass(x)[[k]], 1)
-      x + 1L
-    },
-    "1 i64 value",
-    class = "joist_view_warning"
-  )
-  expect_identical(seen, c(NA, 5))
-})
-
 test_that("expect_equal_tensor() has the tolerance of the dtype", {
   for (d in c("f16", "bf16", "f32", "f64", "c64", "c128")) {
     x <- nv_tensor(c(1, 2, -3), d)

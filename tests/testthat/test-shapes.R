@@ -124,7 +124,6 @@ test_that("tensors are split into parts that concatenate to the whole, and into 
     expect_identical(lapply(split(y, f, drop = drop), as.vector), want)
   }
   expect_identical(split(y, nv_tensor(c(1L, 2L, 1L, 2L))), split(y, c(1, 2, 1, 2)))
-  expect_error(split(x, 1:2), class = "joist_shape_error")
 })
 
 test_that("arrays are broadcast to their common shape", {
@@ -137,7 +136,7 @@ test_that("arrays are broadcast to their common shape", {
   expect_identical(vapply(got, type_of, ""), c("i8", "f16", "bool"))
   expect_identical(jit(function(a, b) nv_broadcast_arrays(a, b))(a, b), got[1:2])
   expect_identical(nv_broadcast_arrays(), list())
-  expect_error(nv_broadcast_arrays(a, nv_tensor(1:2)), "nv_broadcast_to",
+  expect_error(nv_broadcast_arrays(a, nv_tensor(1:2)), "nv_unsqueeze",
     class = "joist_shape_error"
   )
   expect_error(nv_broadcast_arrays(a, nv_tensor(matrix(1:3, 3))), class = "joist_shape_error")
