@@ -238,17 +238,22 @@ try_lifetimes <- function(python, cycles) {
     gc()
     nv_memory()[["used"]]
   }
+  # A sum that cannot be written over its operand, which is in R's memory.
+  pooled <- function(value) {
+    x <- nv_tensor(rep(value, n), "f64")
+    x + 0
+  }
   junk <- function() for (k in 1:8) nv_tensor(numeric(n), "f64") + k
   got <- list(n = n)
   # Python keeps what R has forgotten.
   before <- used()
-  for (k in 1:10) main$keep(nv_tensor(rep(k + 0.5, n), "f64") + 0)
+  for (k in 1:10) main$keep(pooled(k + 0.5))
   got$lent <- used() - before
   junk()
   got$total <- to_r(main$total())
   main$drop()
   got$dropped <- used() - before
-  for (k in 1:10) main$keep(nv_tensor(rep(k + 0.5, n), "f64") + 0)
+  for (k in 1:10) main$keep(pooled(k + 0.5))
   got$lent_again <- used() - before
   main$drop_in_threads(4L)
   got$dropped_in_threads <- used() - before
