@@ -246,7 +246,8 @@ bind_parts <- function(parts, dimension, labels) {
   }
   all <- dimnames(bound)
   if (is.null(all)) all <- list(NULL, NULL)
-  of_parts <- if (is.null(all[[dimension]])) character(shape(bound)[dimension]) else all[[dimension]]
+  of_parts <- all[[dimension]]
+  if (is.null(of_parts)) of_parts <- character(shape(bound)[dimension])
   counts <- vapply(shapes, function(s) s[dimension], 1)
   of_parts[cumsum(counts)[lines]] <- labels[lines]
   all[[dimension]] <- of_parts
@@ -328,4 +329,6 @@ ends <- function(x, n, first) {
 }
 
 #' @export
-`dim<-.nv_tensor` <- function(x, value) unname(nv_reshape(x, if (is.null(value)) length(x) else value))
+`dim<-.nv_tensor` <- function(x, value) {
+  unname(nv_reshape(x, if (is.null(value)) length(x) else value))
+}

@@ -407,7 +407,7 @@ reason_of <- function(call, kind, rank, difference, x, y) {
     "assignment keeps the dtype"
   } else if (says("is out of range|no names to be indexed by|not by names|there is no name")) {
     "what is not there is an error, not NA"
-  } else if (rank == 0L && is("rowsum|diff|boxplot|diag|scale|solve|det|norm|cbind|rbind|^t\\(|^head|t\\(x\\)")) {
+  } else if (rank == 0L && is("rowsum|diff|boxplot|diag|scale|solve|det|norm|bind|head|t\\(x\\)")) {
     "a scalar is no vector"
   } else if (rank > 2L && is("crossprod|cbind|rbind|scale|solve|det|norm|diag|max.col|upper.tri")) {
     "matrices in a higher rank are a batch"

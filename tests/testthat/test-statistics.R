@@ -64,7 +64,8 @@ test_that("quantiles of every type are base R's", {
     for (type in 1:9) {
       want <- quantile(v, probs, names = FALSE, type = type)
       label <- paste("type", type, "of", n)
-      expect_identical(as_array(quantile(x, probs, names = FALSE, type = type)), want, label = label)
+      got <- quantile(x, probs, names = FALSE, type = type)
+      expect_identical(as_array(got), want, label = label)
       compiled <- jit(function(x) nv_quantile(x, probs, type = type))
       expect_identical(as_array(compiled(x)), want, label = label)
       expect_equal(as_array(nv_quantile(x, c(0.1, 1 / 3, 0.77), type = type)),
