@@ -37,7 +37,7 @@ void joist_r_select_names(const struct joist_r_value *x, int d, const struct joi
 SEXP joist_r_names_list(int rank);
 SEXP joist_r_names_in(SEXP list, int rank);
 
-/* Gives a tensor that nobody else has its names; does nothing for R_NilValue. */
+/* Sets the names of an unshared tensor; a no-op for R_NilValue. */
 void joist_r_set_names(SEXP tensor, SEXP names, int rank);
 
 /* The same data in another type or shape: `value` has data, here or on a device. */

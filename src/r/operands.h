@@ -16,7 +16,7 @@ struct joist_r_value {
   /* Concrete or remote: the payload, R_NilValue for the plain form; traced: the trace. */
   SEXP payload;
   bool exposed;    /* a caller may write to the elements: do not share the payload */
-  bool dying;      /* nobody else has the object, and its caller is done with it */
+  bool dying;      /* unshared, and its caller is done with it */
   SEXP dim;        /* the dim attribute; R_NilValue if there is none */
   SEXP names;      /* names for rank 1, dimnames for a higher rank; R_NilValue if there are none */
   joist_host host; /* literal */

@@ -138,12 +138,11 @@ static const void *elements_for(const struct joist_device *device,
   return joist_r_remote_memory(payload);
 }
 
-/* The operand whose elements an elementwise result is written over; n for none. A recording tells
- * tensors apart by their payloads. */
+/* The operand whose elements an elementwise result is written over; n for none. */
 static size_t reused_operand(joist_op op, const struct joist_r_value *values, size_t n,
                              const struct joist_inference *inference) {
   const struct joist_operation *const operation = joist_operation(op);
-  if (operation->family != JOIST_FAMILY_ELEMENTWISE || joist_r_recording()) return n;
+  if (operation->family != JOIST_FAMILY_ELEMENTWISE) return n;
   for (size_t k = 0; k < n; k++)
     if (joist_r_is_reusable(&values[k], inference->signature.result[0].dtype, &inference->shape[0]))
       return k;
@@ -332,9 +331,10 @@ static void repeat_as_r(const struct joist_r_value *array, struct joist_r_value 
   }
 }
 
-/* With `operator`, as R's own operators do it: operands that nobody else has can be written over,
- * and vectors are repeated over the columns of R's matrices. */
-static SEXP apply_plain(joist_op op, size_t n, SEXP *operands, bool operator) {
+/* `as_operator` follows R's own operators: they write over unshared operands, and repeat a vector
+ * over the columns of a matrix. A recording tells tensors apart by their payloads, so none is
+ * reused meanwhile. */
+static SEXP apply_plain(joist_op op, size_t n, SEXP *operands, bool as_operator) {
   enum { MOST = 3 };
   for (size_t k = 0; k < n; k++)
     if (joist_r_is_delayed(operands[k])) return joist_r_delay_plain(op, operands, n);
@@ -342,9 +342,9 @@ static SEXP apply_plain(joist_op op, size_t n, SEXP *operands, bool operator) {
   struct joist_r_value values[MOST];
   for (size_t k = 0; k < n; k++) {
     joist_r_read_any(rules, operands[k], &values[k]);
-    values[k].dying = operator&& !MAYBE_SHARED(operands[k]);
+    values[k].dying = as_operator && !joist_r_recording() && !MAYBE_SHARED(operands[k]);
   }
-  if (operator&& n == 2) {
+  if (as_operator && n == 2) {
     repeat_as_r(&values[0], &values[1]);
     repeat_as_r(&values[1], &values[0]);
   }

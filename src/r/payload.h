@@ -13,8 +13,8 @@ SEXPTYPE joist_r_payload_type(joist_dtype dtype);
  * allocator that R takes from packages, or as an alternative representation. */
 SEXP joist_r_payload(joist_dtype dtype, size_t n);
 
-/* Takes a payload that nobody refers to any more, to be the next one of its type and length: its
- * elements are in the caches. Keeps two at most, until the next collection that joist asks for. */
+/* Keeps an unreferenced payload to be reused by the next tensor of its type and length, since its
+ * elements are cached. Holds two at most, until the next collection that joist runs. */
 void joist_r_retire_payload(SEXP payload);
 
 /* R's garbage collector, on all objects or the recent ones. */

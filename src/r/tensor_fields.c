@@ -42,11 +42,9 @@ static void put_mark(SEXP tag, SEXP value, struct joist_r_marks *marks) {
     marks->rank = value;
 }
 
-static const struct joist_r_marks *no_marks(void) {
-  static struct joist_r_marks none;
-  none = (struct joist_r_marks){R_NilValue, R_NilValue, R_NilValue,
+static struct joist_r_marks no_marks(void) {
+  return (struct joist_r_marks){R_NilValue, R_NilValue, R_NilValue,
                                 R_NilValue, R_NilValue, R_NilValue};
-  return &none;
 }
 
 #if JOIST_R_HAS_MAP
@@ -57,7 +55,7 @@ static SEXP map_mark(SEXP tag, SEXP value, void *marks) {
 }
 
 void joist_r_read_marks(SEXP x, struct joist_r_marks *marks) {
-  *marks = *no_marks();
+  *marks = no_marks();
   R_mapAttrib(x, map_mark, marks);
 }
 
@@ -111,7 +109,7 @@ SEXP joist_r_first_class(SEXP x) {
 #else
 
 void joist_r_read_marks(SEXP x, struct joist_r_marks *marks) {
-  *marks = *no_marks();
+  *marks = no_marks();
   for (SEXP cell = ATTRIB(x); TYPEOF(cell) == LISTSXP; cell = CDR(cell))
     put_mark(TAG(cell), CAR(cell), marks);
 }

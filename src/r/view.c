@@ -229,18 +229,14 @@ static SEXP made_values(SEXP x) {
 
 /* ---- methods ---- */
 
-/* Whether R sees the payload itself, which then is in its memory. */
-static bool is_direct(SEXP x) {
-  SEXP payload = R_altrep_data1(x);
-  return shows_payload(dtype_of(x)) && TYPEOF(payload) != EXTPTRSXP &&
-         !joist_r_map_is_gone(payload);
-}
-
-/* Whether R sees elements that are converted one by one until it asks for all. */
+/* Whether the payload is in the memory of this process. */
 static bool is_readable(SEXP x) {
   SEXP payload = R_altrep_data1(x);
   return TYPEOF(payload) != EXTPTRSXP && !joist_r_map_is_gone(payload);
 }
+
+/* Whether R sees the payload itself. */
+static bool is_direct(SEXP x) { return shows_payload(dtype_of(x)) && is_readable(x); }
 
 /* R's integers have no -2^31: it is their NA. */
 static void note_smallest(SEXP x) {

@@ -48,7 +48,7 @@ bool joist_r_view_exposed(SEXP x);
  * has changed in place. */
 void joist_r_view_changed(SEXP x);
 
-/* Takes the payload from such a vector that nobody uses any more: it is empty then. */
+/* Detaches the payload of an unused vector, which is empty afterwards. */
 void joist_r_view_empty(SEXP x);
 
 /* Makes the classes: once, when the library is loaded. */

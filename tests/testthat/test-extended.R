@@ -250,14 +250,29 @@ test_that("ifelse() of a tensor chooses", {
   expect_identical(ifelse(TRUE, "yes", stop("no")), "yes")
 })
 
-test_that("findInterval() of a tensor is base R's", {
+test_that("findInterval() is base R's, whichever operand is a tensor", {
   sorted <- c(1, 2, 2, 4, 7)
   values <- c(0, 1, 1.5, 2, 3, 4, 7, 8)
-  for (d in floats()) {
-    expect_identical(
-      findInterval(nv_tensor(values, d), nv_tensor(sorted, d)), base::findInterval(values, sorted)
-    )
+  sets <- expand.grid(rightmost = c(FALSE, TRUE), inside = c(FALSE, TRUE), open = c(FALSE, TRUE))
+  for (k in seq_len(nrow(sets))) {
+    with(sets[k, ], for (vec in list(sorted, sorted[1:2], 3, numeric())) {
+      f <- function(x, vec) findInterval(x, vec, rightmost, inside, left.open = open)
+      want <- base::findInterval(values, vec, rightmost, inside, open)
+      label <- paste(k, deparse1(vec))
+      for (d in floats()) {
+        expect_identical(f(nv_tensor(values, d), nv_tensor(vec, d)), want, label = label)
+        expect_identical(f(nv_tensor(values, d), vec), want, label = label)
+        expect_identical(f(values, nv_tensor(vec, d)), want, label = label)
+      }
+    })
   }
+  for (d in ints()) {
+    want <- base::findInterval(0:8, c(1, 2.5, 4))
+    expect_identical(findInterval(nv_tensor(0:8, d), c(1, 2.5, 4)), want, label = d)
+  }
+  expect_error(findInterval(nv_tensor(1:3), c(3, 1)), "sorted")
+  # Base R cannot look at values that are not there: loudly.
+  expect_error(jit(function(x) findInterval(x, sorted))(nv_tensor(values)))
 })
 
 test_that("tabulate() counts", {
@@ -265,6 +280,7 @@ test_that("tabulate() counts", {
   for (d in setdiff(real_dtypes(), "bool")) {
     expect_identical(tabulate(nv_tensor(v, d)), base::tabulate(v), label = d)
     expect_identical(tabulate(nv_tensor(v, d), 4), base::tabulate(v, 4), label = d)
+    expect_identical(tabulate(nbins = 7, nv_tensor(v, d)), base::tabulate(v, 7), label = d)
   }
 })
 
