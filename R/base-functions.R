@@ -55,9 +55,9 @@
 #' @param ... Passed on to the function of base R.
 #' @return What base R gives for the values; see above for what is a tensor.
 #' @section Errors: `joist_value_error` for lengthening a tensor and for `NA` in a dtype that has
-#'   none; for an invalid `use` or `method` of `cov()`, and `use = "all.obs"` where there is NaN; and
-#'   for what depends on values while [jit()] traces and for [nv_aval()]. `joist_shape_error` when
-#'   `yes` or `no` do not fit into the shape of `test`, and for `rle()` of another rank than 1.
+#'   none; for an invalid `use` or `method` of `cov()`, and `use = "all.obs"` where there is NaN;
+#'   and for what depends on values while [jit()] traces and for [nv_aval()]. `joist_shape_error`
+#'   when `yes` or `no` do not fit into the shape of `test`, and for `rle()` of another rank than 1.
 #'   `joist_dtype_error` for `var()`, `cov()` and `cor()` of complex tensors.
 #' @examples
 #' x <- nv_tensor(c(3, 1, 2), "f32")
@@ -100,7 +100,7 @@ NULL
   x
 }
 
-# Sums of the rows of each group, as base R, without the names of the groups.
+# Sums of the rows of each group, as base R.
 #' @rawNamespace S3method(rowsum, nv_tensor)
 rowsum.nv_tensor <- function(x, group, reorder = TRUE, na.rm = FALSE, ...) { # nolint
   check_flag(reorder, "reorder")
@@ -119,7 +119,8 @@ rowsum.nv_tensor <- function(x, group, reorder = TRUE, na.rm = FALSE, ...) { # n
   if (length(sums) == 0L) {
     return(nv_reduce_sum(x, 1L, drop = FALSE)[0L, , drop = FALSE])
   }
-  do.call(nv_stack, unname(sums))
+  out <- do.call(nv_stack, unname(sums))
+  if (has_data(out)) with_names(out, list(as.character(groups), colnames(x))) else out
 }
 
 # R's own, of R numbers.

@@ -22,9 +22,9 @@
 #' joist's code for GPUs has been compiled, and tested on the CPU with a stand-in for CUDA, but has
 #' not yet run on a GPU.
 #'
-#' Work on a GPU goes on while R continues; `nv_synchronize()` waits for it. Data on a GPU does
-#' not survive [saveRDS()] and is not there in other processes: call `nv_to(x, "cpu")` first.
-#' After CUDA was used, forked processes (`parallel::mclapply()`) cannot use it.
+#' Work on a GPU goes on while R continues; `nv_synchronize()` waits for it. [saveRDS()] and other
+#' processes get the elements of a tensor on a GPU, and have them on the CPU. After CUDA was used,
+#' forked processes (`parallel::mclapply()`) cannot use it.
 #'
 #' @param name Name of a device.
 #' @param x A tensor or an R number.

@@ -7,9 +7,9 @@
 #' the first data frame is an R vector.
 #'
 #' In tibbles and whatever else is built on the vctrs package, the common type of two columns is
-#' that of [common_dtype()]. A column that consists of missing rows only becomes an [nv_aval()]. Other
-#' missing rows are `NA` in `f64` and `c128` and an error in the other dtypes, which have no `NA`:
-#' `dplyr::lag()` and `dplyr::lead()` take a value for them, `default = `.
+#' that of [common_dtype()]. A column that consists of missing rows only becomes an [nv_aval()].
+#' Other missing rows are `NA` in `f64` and `c128` and an error in the other dtypes, which have no
+#' `NA`: `dplyr::lag()` and `dplyr::lead()` take a value for them, `default = `.
 #'
 #' dplyr, tibble and base R's functions for one column compare 64-bit integers exactly. data.table,
 #' and `duplicated()` and `unique()` of data frames with several columns, read the doubles that R
@@ -56,10 +56,9 @@ as.data.frame.nv_tensor <- function(x, row.names = NULL, optional = FALSE, ...,
     named <- colnames(x)
     if (is.null(named) && !optional) named <- paste0("V", seq_along(columns))
     names(columns) <- named
-    if (is.null(row.names)) row.names <- rownames(x)
-    if (is.null(row.names) || anyDuplicated(row.names)) row.names <- .set_row_names(extents[1L])
-    columns <- lapply(columns, unname)
-    out <- structure(columns, row.names = row.names, class = "data.frame")
+    rows <- if (is.null(row.names)) rownames(x) else row.names
+    if (is.null(rows) || anyDuplicated(rows)) rows <- .set_row_names(extents[1L])
+    out <- structure(lapply(columns, unname), row.names = rows, class = "data.frame")
   }
   if (as == "R") to_r(out) else out
 }

@@ -3,9 +3,9 @@
 #   R -f tests/base/random_calls.R --args [CALLS [SEED [SHOWN]]]
 #
 # A call is an expression of calls.R in `x`, `y` (another tensor like it), `g` (groups) and `k` (a
-# number), for a random dtype, rank and shape, with or without names. What it gives has to be what it
-# gives for as_array(x) and as_array(y): values, dim, names and dimnames; or an error for both. Each
-# difference that is meant has its reason in calls.R. The last lines are "note:" and "counts:".
+# number), for a random dtype, rank and shape, with or without names. What it gives has to be what
+# it gives for as_array(x) and as_array(y): values, dim, names and dimnames; or an error for both.
+# Each difference that is meant has its reason in calls.R. The last lines are "note:" and "counts:".
 suppressMessages(library(joist))
 arguments <- suppressWarnings(as.numeric(commandArgs(TRUE)))
 given <- function(k, otherwise) if (length(arguments) < k) otherwise else arguments[k]

@@ -58,9 +58,9 @@ test_that("dplyr's verbs work on tensors", {
     between = function(df) suppressWarnings(filter(df, between(x, 1, 2))), lag = function(df) {
       mutate(df, y = lag(x, default = x[1]))
     },
-    distinct_number = function(df) n_distinct(df$x), rows = function(df) rows_update(
-      df, mutate(df[1, c("x", "n")], n = 9), by = "x"
-    )[1:3, ],
+    distinct_number = function(df) n_distinct(df$x), rows = function(df) {
+      rows_update(df, mutate(df[1, c("x", "n")], n = 9), by = "x")[1:3, ]
+    },
     transmute = function(df) transmute(df, y = cumsum(n), z = x * 2), relocate = function(df) {
       relocate(df, x, .after = g)
     },
@@ -161,10 +161,10 @@ test_that("a data.table holds tensors with their rows", {
     )
     for (table in made) {
       expect_identical(dim(table), c(4L, 2L), label = d)
-      expect_identical(at_top(function(D) D[, .N])(table), 4L, label = d)
+      expect_identical(at_top(function(dt) dt[, .N])(table), 4L, label = d)
       expect_identical(type_of(table$x), d)
       expect_identical(as.vector(table$x), as.vector(x), label = d)
-      rows <- at_top(function(D) D[2:3])(table)
+      rows <- at_top(function(dt) dt[2:3])(table)
       expect_identical(as.vector(rows$x), as.vector(x)[2:3], label = d)
       expect_identical(type_of(rows$x), d)
       expect_length(utils::capture.output(print(table)), 5L)
@@ -173,40 +173,41 @@ test_that("a data.table holds tensors with their rows", {
 })
 
 data_table_calls <- list(
-  rows = function(D) D[1:2], condition = function(D) D[x > 1], order = function(D) D[order(-x, n)],
-  column = function(D) D[, x], columns = function(D) D[, .(x, n)], by = function(D) {
-    D[, .(s = as.vector(sum(x)), k = .N), by = g]
+  rows = function(dt) dt[1:2], condition = function(dt) dt[x > 1],
+  order = function(dt) dt[order(-x, n)],
+  column = function(dt) dt[, x], columns = function(dt) dt[, .(x, n)], by = function(dt) {
+    dt[, .(s = as.vector(sum(x)), k = .N), by = g]
   },
-  by_tensor = function(D) D[, .(s = sum(n)), by = x],
-  keyby = function(D) D[, .(s = sum(n)), keyby = x],
-  sum = function(D) D[, sum(x)], max = function(D) D[, max(x), by = g], in_set = function(D) {
-    D[x %in% c(1, 3)]
+  by_tensor = function(dt) dt[, .(s = sum(n)), by = x],
+  keyby = function(dt) dt[, .(s = sum(n)), keyby = x],
+  sum = function(dt) dt[, sum(x)], max = function(dt) dt[, max(x), by = g], in_set = function(dt) {
+    dt[x %in% c(1, 3)]
   },
-  between = function(D) D[x %between% c(1, 2)], assign = function(D) D[, y := n * 2][],
-  assign_rows = function(D) D[x > 1, n := 0][], replace = function(D) D[2, x := 3][],
-  assign_group = function(D) D[, m := sum(n), by = x][], set = function(D) {
-    set(D, 1L, "n", 7)
+  between = function(dt) dt[x %between% c(1, 2)], assign = function(dt) dt[, y := n * 2][],
+  assign_rows = function(dt) dt[x > 1, n := 0][], replace = function(dt) dt[2, x := 3][],
+  assign_group = function(dt) dt[, m := sum(n), by = x][], set = function(dt) {
+    set(dt, 1L, "n", 7)
   },
-  setorder = function(D) setorder(D, x, n), setkey = function(D) setkey(D, x),
-  keyed = function(D) setkey(D, x)[J(2)],
-  join = function(D) D[D[2:3], on = "x", allow.cartesian = TRUE],
-  merge = function(D) merge(D, D[2:4], by = "x", allow.cartesian = TRUE),
-  merge_two = function(D) merge(D, D[2:4], by = c("x", "g")),
-  bind = function(D) rbindlist(list(D, D)), rbind = function(D) rbind(D, D[1]),
-  unique = function(D) unique(D, by = "x"), duplicated = function(D) duplicated(D, by = "x"),
-  uniqueN = function(D) D[, uniqueN(x)], dcast = function(D) {
-    dcast(D, g ~ x, value.var = "n", fun.aggregate = sum)
+  setorder = function(dt) setorder(dt, x, n), setkey = function(dt) setkey(dt, x),
+  keyed = function(dt) setkey(dt, x)[J(2)],
+  join = function(dt) dt[dt[2:3], on = "x", allow.cartesian = TRUE],
+  merge = function(dt) merge(dt, dt[2:4], by = "x", allow.cartesian = TRUE),
+  merge_two = function(dt) merge(dt, dt[2:4], by = c("x", "g")),
+  bind = function(dt) rbindlist(list(dt, dt)), rbind = function(dt) rbind(dt, dt[1]),
+  unique = function(dt) unique(dt, by = "x"), duplicated = function(dt) duplicated(dt, by = "x"),
+  n_unique = function(dt) dt[, uniqueN(x)], dcast = function(dt) {
+    dcast(dt, g ~ x, value.var = "n", fun.aggregate = sum)
   },
-  melt = function(D) melt(D, "g", "x"),
-  sd = function(D) D[, lapply(.SD, mean), .SDcols = c("n", "x")],
-  head = function(D) head(D, 2), split = function(D) split(D, by = "g")[[2]],
-  fwrite = function(D) {
+  melt = function(dt) melt(dt, "g", "x"),
+  sd = function(dt) dt[, lapply(.SD, mean), .SDcols = c("n", "x")],
+  head = function(dt) head(dt, 2), split = function(dt) split(dt, by = "g")[[2]],
+  fwrite = function(dt) {
     file <- tempfile()
     on.exit(unlink(file))
-    fwrite(D, file)
+    fwrite(dt, file)
     fread(file)
   },
-  frank = function(D) frank(D$x), shift = function(D) shift(D$n), tail = function(D) D[.N]
+  frank = function(dt) frank(dt$x), shift = function(dt) shift(dt$n), tail = function(dt) dt[.N]
 )
 
 test_that("data.table computes with tensors as with R vectors", {

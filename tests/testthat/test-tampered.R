@@ -1,5 +1,5 @@
-# What makes a tensor is in attributes and, for tensors that earlier versions saved, in the fields of
-# an S4 object. They may be anything: an error, or the tensor that they describe, never a crash.
+# What makes a tensor is in attributes and, for tensors that earlier versions saved, in the fields
+# of an S4 object. They may be anything: an error, or the tensor that they describe, never a crash.
 with_field <- function(x, field, value) {
   attr(x, field) <- value
   x

@@ -40,18 +40,27 @@ holders <- list(
     attr(o, "t") + 1
     attr(o, "t")
   },
-  argument = function() (function(u) {
-    u + 1
-    u
-  })(x * y),
-  default = function() (function(u, w = u + 1) {
-    w
-    u
-  })(x * y),
-  dots = function() (function(...) {
-    ..1 + 1
-    ..1
-  })(x * y),
+  argument = function() {
+    f <- function(u) {
+      u + 1
+      u
+    }
+    f(x * y)
+  },
+  default = function() {
+    f <- function(u, w = u + 1) {
+      w
+      u
+    }
+    f(x * y)
+  },
+  dots = function() {
+    f <- function(...) {
+      ..1 + 1
+      ..1
+    }
+    f(x * y)
+  },
   do_call = function() {
     l <- list(x * y, 1)
     do.call("+", l)

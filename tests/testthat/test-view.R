@@ -163,7 +163,8 @@ test_that("doubles that are no elements of an integer dtype are R's own numbers"
 
 test_that("what does not fit the dtype is an error at joist's next read", {
   too_much <- list(
-    i8 = 128L, i16 = -32769L, ui8 = 300L, ui16 = -1L, f16 = 1e6, f32 = 1e300, bf16 = 1e300, c64 = 1e300 + 0i, bool = NA,
+    i8 = 128L, i16 = -32769L, ui8 = 300L, ui16 = -1L, f16 = 1e6, f32 = 1e300, bf16 = 1e300,
+    c64 = 1e300 + 0i, bool = NA,
     i8 = NA, ui32 = NaN, f32 = NA_real_, i64 = NA_real_
   )
   for (k in seq_along(too_much)) {

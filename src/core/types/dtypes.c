@@ -6,16 +6,16 @@
 #include <string.h>
 
 struct dtype_facts {
+  size_t size;
+  double largest; /* of a float, as digits, least_exponent and special */
+  const char *code[JOIST_FORMAT_COUNT];
+  const char *aliases[4]; /* and NULL */
+  const char *style[JOIST_STYLE_COUNT];
   joist_kind kind;
   unsigned bits;
-  size_t size;
   joist_dtype compute, real, complex_dtype;
-  int digits, least_exponent; /* of a float, as all that follows */
-  double largest;
+  int digits, least_exponent;
   joist_special special;
-  const char *style[JOIST_STYLE_COUNT];
-  const char *aliases[4]; /* and NULL */
-  const char *code[JOIST_FORMAT_COUNT];
 };
 
 #define FLOAT_VALUES(DIGITS, LEAST, LARGEST, SPECIAL) \
