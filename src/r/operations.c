@@ -149,11 +149,15 @@ static size_t reused_operand(joist_op op, const struct joist_r_value *values, si
   return n;
 }
 
-/* A dying operand gives its payload away: to the result, or to the next tensor like it. */
+/* A dying operand gives its payload away: to the result, which has it by now, or to the next tensor
+ * like it. */
 static void release(const struct joist_r_value *value, bool reused) {
-  if (!value->dying || !joist_r_is_own(value) || joist_r_is_mapped(value->payload)) return;
-  joist_r_view_empty(value->object);
-  if (!reused) joist_r_retire_payload(value->payload);
+  if (reused) {
+    joist_r_view_empty(value->object);
+  } else if (value->dying && joist_r_is_own(value) && !joist_r_is_mapped(value->payload)) {
+    joist_r_view_empty(value->object);
+    joist_r_retire_payload(value->payload);
+  }
 }
 
 static SEXP run_eager(joist_op op, const struct joist_r_value *values, size_t n,

@@ -156,3 +156,17 @@ test_that("a payload of R's own, and one that R has read, is not written over", 
   expect_identical(out, a)
   expect_identical(as_array(w), a + 1)
 })
+
+test_that("an expression needs as many payloads as are in use at once", {
+  bytes <- 4.5e6 # of one, as the pool rounds them
+  u <- nv_tensor(as.numeric(1:1000000))
+  chain <- compiler::cmpfun(function() u * u + u - 1 + u - u / 2)
+  two <- compiler::cmpfun(function() (u * u + 1) / (u - 2))
+  for (f in list(chain, two)) {
+    f()
+    gc()
+    before <- nv_memory()[["used"]]
+    f()
+    expect_lte(nv_memory()[["used"]] - before, 2 * bytes)
+  }
+})
