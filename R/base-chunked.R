@@ -67,13 +67,27 @@ needs_all <- function(x) {
   if (dtype(x) %in% c("f64", "c128") && any(vapply(indices, has_missing, TRUE))) {
     return(with_missing(x, indices, drop))
   }
+  named <- attr(x, "dimension_names")
   x <- staged(x, 0L)
   if (!is_chunked(x) || is_contraction(x)) {
     return(.Call(joist_r_subset, nv_compute(x), indices, drop, FALSE))
   }
   if (length(indices) != ndims(x)) stop_no_whole_index()
-  out <- chosen_part(x, indices)
-  if (drop) nv_reshape(out, shape(out)[shape(out) != 1L]) else out
+  out <- with_dim_names(chosen_part(x, indices), named)
+  left <- shape(out) != 1L
+  if (drop && !all(left)) {
+    out <- with_dim_names(nv_reshape(out, shape(out)[left]), named[left])
+  }
+  out
+}
+
+# A tensor whose dims have the names that those of an array of a store have.
+with_dim_names <- function(x, named) {
+  if (ndims(x) > 1L && any(!is.na(named))) {
+    named[is.na(named)] <- ""
+    dimnames(x) <- structure(vector("list", ndims(x)), names = named)
+  }
+  x
 }
 
 has_missing <- function(index) (is.numeric(index) || is.logical(index)) && anyNA(index)

@@ -111,8 +111,9 @@ nv_compute <- function(x, retries = 2L) {
     return(x)
   }
   kept <- new_kept()
+  named <- attr(x, "dimension_names")
   x <- staged(x, retries, kept)
-  if (is_chunked(x)) computed(list(x), retries, kept)[[1L]] else x
+  if (is_chunked(x)) with_dim_names(computed(list(x), retries, kept)[[1L]], named) else x
 }
 
 # The tensors of programs over the same blocks.

@@ -18,8 +18,8 @@
 #' are on the CPU.
 #'
 #' @param operand A tensor or an R vector; a bare R vector keeps its exact values.
-#' @param dim The dimension to go along; negative ones count from the last. `NULL` for all
-#'   elements in column-major order.
+#' @param dim The dimension to go along, or its name; negative ones count from the last. `NULL` for
+#'   all elements in column-major order.
 #' @param dtype The dtype of the result instead of the usual one.
 #' @return A tensor of the shape of `operand`, or of rank 1 if `dim` is `NULL`. Sums and
 #'   products of bool and signed integers have dtype `i64`, of unsigned ones `ui64`, of floats
@@ -60,8 +60,8 @@ scan_dim <- function(name, operand, dim, dtype) {
 #' [which.min()] and [which.max()] of a tensor leave NaN out.
 #'
 #' @inheritParams nv_cumsum
-#' @param dim The dimension to go along; negative ones count from the last. `NULL` for all
-#'   elements.
+#' @param dim The dimension to go along, or its name; negative ones count from the last. `NULL` for
+#'   all elements.
 #' @param drop `FALSE` keeps the dimensions gone along with extent 1.
 #' @return A tensor of known dtype `i32`; positions count from 1.
 #' @section Errors: `joist_shape_error` for a dimension that is not there, and for more than

@@ -113,6 +113,7 @@ collected_arguments <- function(arguments) {
 }
 
 jit_run <- function(state, f, arguments, static, promotion, policy, device) {
+  force(arguments) # not within a method for %in%, which would take the class from an error
   dynamic <- if (length(static) > 0L) !(names(arguments) %in% static)
   out <- .Call(joist_r_jit_call, state, arguments, dynamic, promotion, policy, device)
   if (!is_answer(out)) {

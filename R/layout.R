@@ -5,8 +5,8 @@
 #' and `nv_reverse()` turns the order around along dimensions (`rev()` along all).
 #'
 #' @param operand,x,a A tensor.
-#' @param permutation,perm The dimensions in their new order; `NULL` reverses them.
-#' @param dims Dimensions; `NULL` for all of extent 1 (`nv_squeeze()`), or for all
+#' @param permutation,perm The dimensions, or their names, in their new order; `NULL` reverses them.
+#' @param dims Dimensions or their names; `NULL` for all of extent 1 (`nv_squeeze()`), or for all
 #'   (`nv_reverse()`).
 #' @param dim Where the new dimension goes, from 1 to the rank plus 1.
 #' @param ... Ignored.
@@ -20,7 +20,7 @@
 #' @export
 nv_transpose <- function(operand, permutation = NULL) {
   if (!is.null(permutation)) {
-    if (!is_whole(permutation)) {
+    if (!is_whole(permutation) && !is.character(permutation)) {
       stop_joist("joist_shape_error", "`permutation` must name every dimension once")
     }
   }
@@ -36,7 +36,7 @@ downwards <- function(n) if (n > 0L) n:1L else integer()
 nv_squeeze <- function(operand, dims = NULL) {
   operand <- as_operand(operand)
   extents <- shape(operand)
-  if (is.null(dims)) dims <- which(extents == 1L)
+  dims <- if (is.null(dims)) which(extents == 1L) else dims_by_name(dims, operand)
   if (!is_whole(dims) || !all(dims %in% which(extents == 1L))) {
     stop_joist("joist_shape_error", "only dimensions of extent 1 can be squeezed")
   }
@@ -65,7 +65,7 @@ nv_flatten <- function(operand) {
 nv_reverse <- function(operand, dims = NULL) {
   operand <- as_operand(operand)
   extents <- shape(operand)
-  if (is.null(dims)) dims <- seq_along(extents)
+  dims <- if (is.null(dims)) seq_along(extents) else dims_by_name(dims, operand)
   check_dims(dims, "dims", length(extents))
   if (length(extents) == 0L) {
     return(operand)

@@ -12,8 +12,8 @@
 #'
 #' @param operand A tensor or an R number; a bare R number keeps its exact value until the
 #'   common dtype is known.
-#' @param dims Dimensions to reduce: positive numbers, or negative ones to keep; `NULL` for
-#'   all.
+#' @param dims Dimensions to reduce: positive numbers, their names (those of `dimnames(operand)`),
+#'   or negative numbers of those to keep; `NULL` for all. A traced tensor has no names.
 #' @param drop `FALSE` keeps the reduced dimensions with extent 1.
 #' @param dtype The dtype of the result instead of the usual one.
 #' @return A tensor. Sums and products of bool and signed integers have dtype `i64`, of

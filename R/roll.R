@@ -6,7 +6,8 @@
 #' @param operand A tensor, or an R number or array.
 #' @param shift Whole R numbers, one for each of `dims`, or one for all; negative ones move towards
 #'   the start.
-#' @param dims Dimensions to move along; `NULL` for all elements in column-major order.
+#' @param dims Dimensions to move along, or their names; `NULL` for all elements in column-major
+#'   order.
 #' @return A tensor of the dtype, ambiguity and shape of `operand`.
 #' @section Errors: `joist_value_error` for shifts that are no whole numbers, or another number of
 #'   them than of `dims`; `joist_shape_error` for dims that there are not.
@@ -20,6 +21,7 @@ nv_roll <- function(operand, shift, dims = NULL) {
   if (is.null(dims)) {
     return(nv_reshape(nv_roll(nv_flatten(x), shift, 1L), shape(x)))
   }
+  dims <- dims_by_name(dims, x)
   check_dims(dims, "dims", ndims(x))
   if (!is_whole(shift) || !length(shift) %in% c(1L, length(dims))) {
     stop_joist("joist_value_error", "`shift` must be whole numbers: one, or one for each of `dims`")

@@ -54,7 +54,8 @@ row_dims <- function(operand, dims) {
 #' row. Base R's [apply()] on a tensor works on R vectors instead.
 #'
 #' @param operand A tensor or an R array.
-#' @param dims The dimensions that tell the slices apart, which the slices do not have.
+#' @param dims The dimensions, or their names, that tell the slices apart, which the slices do not
+#'   have.
 #' @param f A function of a tensor.
 #' @param ... Further arguments of `f`.
 #' @return If all results are tensors of one shape: a tensor of their common dtype with the
@@ -72,6 +73,7 @@ nv_apply <- function(operand, dims, f, ...) {
   f <- as_function(match.fun(f), "f")
   operand <- as_operand(operand)
   extents <- shape(operand)
+  dims <- dims_by_name(dims, operand)
   check_dims(dims, "dims", length(extents))
   if (length(dims) == 0L) {
     stop_joist("joist_shape_error", "`dims` must name some of the dimensions")

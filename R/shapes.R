@@ -102,6 +102,7 @@ diagonal_matrix <- function(x, n, longest = .Machine$integer.max) {
 nv_split <- function(operand, n, dimension = 1L, sizes = NULL) {
   operand <- as_operand(operand)
   extents <- shape(operand)
+  dimension <- dims_by_name(dimension, operand)
   check_dims(dimension, "dimension", length(extents), single = TRUE)
   extent <- extents[dimension]
   if (is.null(sizes)) {
@@ -190,7 +191,8 @@ nv_outer <- function(x, y, f = nv_mul) {
 #' @param operand A tensor or an R array.
 #' @param indices Positions from 1 on: a tensor of integers or whole R numbers, of any shape.
 #'   Zero, negative and logical ones are for `[`.
-#' @param dim The dimension along which the positions count; negative ones count from the last.
+#' @param dim The dimension along which the positions count, or its name; negative ones count from
+#'   the last.
 #' @return A tensor of the dtype of the operand, in whose shape the shape of the indices takes
 #'   the place of dimension `dim`.
 #' @section Errors: `joist_shape_error` for a position out of range, which it names, and for a

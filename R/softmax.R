@@ -11,7 +11,7 @@
 #' the negative tail but for 2 x^2 ulp.
 #'
 #' @param operand A tensor, or an R number or array.
-#' @param dims Dimensions along which is summed; `NULL` for all.
+#' @param dims Dimensions along which is summed, or their names; `NULL` for all.
 #' @param drop Whether the dims that are summed along are dropped; otherwise their extent is 1.
 #' @return A tensor. Float dtypes are kept; bool and integers become what the promotion rules say,
 #'   see [promotion_facts()].
@@ -25,6 +25,7 @@
 #' nv_gelu(nv_tensor(c(-1, 0, 1)))
 #' @export
 nv_logsumexp <- function(operand, dims = NULL, drop = TRUE) {
+  dims <- dims_by_name(dims, operand)
   in_wide_float(operand, function(x) {
     top <- greatest(x, dims)
     sum <- nv_log(nv_reduce_sum(nv_exp(x - top), dims, drop))
@@ -35,6 +36,7 @@ nv_logsumexp <- function(operand, dims = NULL, drop = TRUE) {
 #' @rdname nv_logsumexp
 #' @export
 nv_softmax <- function(operand, dims = NULL) {
+  dims <- dims_by_name(dims, operand)
   in_wide_float(operand, function(x) {
     part <- nv_exp(x - greatest(x, dims))
     part / nv_reduce_sum(part, dims, drop = FALSE)
@@ -44,6 +46,7 @@ nv_softmax <- function(operand, dims = NULL) {
 #' @rdname nv_logsumexp
 #' @export
 nv_log_softmax <- function(operand, dims = NULL) {
+  dims <- dims_by_name(dims, operand)
   in_wide_float(operand, function(x) {
     x <- x - greatest(x, dims)
     x - nv_log(nv_reduce_sum(nv_exp(x), dims, drop = FALSE))

@@ -11,8 +11,8 @@
 #' `-x` wraps around, so that `order(-x)` is not a decreasing order; use `decreasing = TRUE`.
 #'
 #' @param operand,x A tensor, or an R number or array.
-#' @param dim The dimension along which to sort, a negative one counted from the last; `NULL`
-#'   for all elements in column-major order.
+#' @param dim The dimension along which to sort, or its name; a negative one counts from the last;
+#'   `NULL` for all elements in column-major order.
 #' @param decreasing `TRUE` for the largest first.
 #' @param na.last For `sort()`: where NaN goes, `NA` to leave it out.
 #' @param ... Ignored; `dims` and other arguments of reductions are refused.
@@ -125,7 +125,7 @@ check_elements <- function(x, what, instead = NULL) {
 #'
 #' @param operand A tensor, or an R number or array.
 #' @param k How many, at most the extent of the dimension.
-#' @param dim The dimension, a negative one counted from the last; `NULL` for the last.
+#' @param dim The dimension or its name; a negative one counts from the last; `NULL` for the last.
 #' @param decreasing `TRUE` for the largest, `FALSE` for the smallest.
 #' @param indices Positions from 1 on, an `i32` tensor whose shape differs from that of the
 #'   operand along `dim` only.

@@ -12,8 +12,8 @@
 #' [var()] of a tensor is that of all elements, or of a matrix the covariances of its columns.
 #'
 #' @param operand A tensor or an R vector; a bare R vector keeps its exact values.
-#' @param dims Dimensions to reduce: positive numbers, or negative ones to keep; `NULL` for
-#'   all.
+#' @param dims Dimensions to reduce: positive numbers, their names (those of `dimnames(operand)`),
+#'   or negative numbers of those to keep; `NULL` for all. A traced tensor has no names.
 #' @param drop `FALSE` keeps the reduced dimensions with extent 1.
 #' @param correction What is subtracted from the number of elements before it divides: 1 for
 #'   the estimate from a sample, as base R's [var()] does, 0 for the variance of the elements
@@ -38,14 +38,14 @@
 #' @export
 nv_var <- function(operand, dims = NULL, drop = TRUE, correction = 1) {
   check_number(correction, "correction")
-  fused("variance", variance, operand, dims, drop, correction, FALSE)
+  fused("variance", variance, operand, dims_by_name(dims, operand), drop, correction, FALSE)
 }
 
 #' @rdname nv_var
 #' @export
 nv_sd <- function(operand, dims = NULL, drop = TRUE, correction = 1) {
   check_number(correction, "correction")
-  fused("variance", variance, operand, dims, drop, correction, TRUE)
+  fused("variance", variance, operand, dims_by_name(dims, operand), drop, correction, TRUE)
 }
 
 #' @rdname nv_var
@@ -55,7 +55,7 @@ nv_norm <- function(operand, dims = NULL, drop = TRUE, p = 2) {
   if (is.finite(p) && p <= 0) {
     stop_joist("joist_value_error", "`p` must be positive, Inf or -Inf")
   }
-  fused("norm", vector_norm, operand, dims, drop, p)
+  fused("norm", vector_norm, operand, dims_by_name(dims, operand), drop, p)
 }
 
 #' @rdname nv_var
@@ -177,7 +177,7 @@ compiled <- new.env(parent = emptyenv())
 #' quantile(x)
 #' @export
 nv_median <- function(operand, dims = NULL, drop = TRUE) {
-  fused("quantiles", quantiles, operand, 0.5, dims, drop, TRUE, 7)
+  fused("quantiles", quantiles, operand, 0.5, dims_by_name(dims, operand), drop, TRUE, 7)
 }
 
 #' @rdname nv_median
@@ -190,6 +190,7 @@ nv_quantile <- function(operand, probs = c(0, 0.25, 0.5, 0.75, 1), dims = NULL, 
   if (!is_one_of(type, 9)) {
     stop_joist("joist_value_error", "`type` must be a whole number from 1 to 9")
   }
+  dims <- dims_by_name(dims, operand)
   fused("quantiles", quantiles, operand, as.vector(probs), dims, drop, FALSE, type)
 }
 

@@ -56,6 +56,9 @@ is_one_of <- function(x, n) {
 }
 
 # Dimensions among the first `rank`, each at most once.
+# Numbers for the names of dimensions.
+dims_by_name <- function(dims, operand) .Call(joist_r_dims_by_name, dims, operand)
+
 check_dims <- function(dims, name, rank, single = FALSE) {
   fits <- is_one_of(dims, rank) ||
     is_whole(dims) && all(dims >= 1 & dims <= rank) && !anyDuplicated(dims)

@@ -29,7 +29,8 @@
 #'   `"F"`, that of tensors, which is faster here; or the dimensions, the slowest first.
 #' @param endian The order of the bytes of a number: `"little"`, `"big"`, or `"swap"` for what this
 #'   machine has not.
-#' @param dimension_names A name for each dimension, `NA` for none, or `NULL`.
+#' @param dimension_names A name for each dimension, `NA` for none, or `NULL`. What is read from
+#'   the array has dimensions of these names.
 #' @param attributes A named list that is kept with the array or group, of `NULL`, plain vectors of
 #'   numbers, texts and logicals, and lists of these. `NA` becomes `NULL`; names of the elements of
 #'   a vector, and its dimensions, are not kept.

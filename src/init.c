@@ -7,6 +7,7 @@
 #include "core/promotion/builtin_rules.h"
 #include "r/altrep_payload.h"
 #include "r/arrow.h"
+#include "r/attributes.h"
 #include "r/blas.h"
 #include "r/bodies.h"
 #include "r/bytes.h"
@@ -103,6 +104,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(joist_r_to_arrow, 3),
     ENTRY(joist_r_to_arrow_schema, 3),
     ENTRY(joist_r_from_arrow, 3),
+    ENTRY(joist_r_dims_by_name, 2),
     ENTRY(joist_r_dtype_size, 1),
     ENTRY(joist_r_as_dtype, 2),
     ENTRY(joist_r_format_dtype, 2),

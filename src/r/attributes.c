@@ -2,12 +2,82 @@
 #include "r/attributes.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "r/arguments.h"
 #include "r/conditions.h"
+#include "r/delayed.h"
 #include "r/dtypes.h"
 
 static int64_t *room_for(size_t n) { return (int64_t *)R_alloc(n + 1, (int)sizeof(int64_t)); }
+
+/* Compares CHARSXPs, of which R keeps one per string. JOIST_ATTRIBUTE_COUNT: not an attribute. */
+static joist_attribute_name parse(SEXP text) {
+  static SEXP names = NULL;
+  if (names == NULL) {
+    SEXP made = PROTECT(Rf_allocVector(STRSXP, JOIST_ATTRIBUTE_COUNT));
+    for (int k = 0; k < JOIST_ATTRIBUTE_COUNT; k++)
+      SET_STRING_ELT(made, k, Rf_mkChar(joist_attribute_text((joist_attribute_name)k)));
+    R_PreserveObject(made);
+    UNPROTECT(1);
+    names = made;
+  }
+  const SEXP *const known = STRING_PTR_RO(names);
+  int k = 0;
+  while (k < JOIST_ATTRIBUTE_COUNT && known[k] != text) k++;
+  return (joist_attribute_name)k;
+}
+
+/* The names of the dims of an operand, R_NilValue for none. */
+static SEXP dim_names(SEXP operand) {
+  if (joist_r_is_delayed(operand)) return Rf_getAttrib(operand, Rf_install("dimension_names"));
+  SEXP list = Rf_getAttrib(operand, R_DimNamesSymbol);
+  return list == R_NilValue ? R_NilValue : Rf_getAttrib(list, R_NamesSymbol);
+}
+
+SEXP joist_r_dims_by_name(SEXP dims, SEXP operand) {
+  if (TYPEOF(dims) != STRSXP) return dims;
+  if (TYPEOF(operand) == S4SXP && !joist_r_is_delayed(operand))
+    joist_r_stop(JOIST_ERROR_SHAPE, "the names of dimensions are not known while a function is "
+                                    "traced; give their numbers");
+  SEXP names = PROTECT(dim_names(operand));
+  const R_xlen_t n = XLENGTH(dims), known = names == R_NilValue ? 0 : XLENGTH(names);
+  SEXP numbers = PROTECT(Rf_allocVector(INTSXP, n));
+  for (R_xlen_t k = 0; k < n; k++) {
+    const char *const wanted = Rf_translateCharUTF8(STRING_ELT(dims, k));
+    int found = 0, times = 0;
+    for (R_xlen_t d = 0; d < known; d++)
+      if (strcmp(Rf_translateCharUTF8(STRING_ELT(names, d)), wanted) == 0) {
+        found = (int)d + 1;
+        times++;
+      }
+    if (times != 1)
+      joist_r_stop(JOIST_ERROR_SHAPE, "%s named \"%s\"; see names(dimnames(x))",
+                   times == 0 ? "no dimension is" : "several dimensions are", wanted);
+    INTEGER(numbers)[k] = found;
+  }
+  UNPROTECT(2);
+  return numbers;
+}
+
+SEXP joist_r_attributes_by_number(SEXP attributes, SEXP operand) {
+  SEXP names = Rf_getAttrib(attributes, R_NamesSymbol), read = attributes;
+  PROTECT_INDEX at;
+  PROTECT_WITH_INDEX(read, &at);
+  const R_xlen_t n = names == R_NilValue ? 0 : XLENGTH(attributes);
+  for (R_xlen_t k = 0; k < n; k++) {
+    SEXP value = VECTOR_ELT(attributes, k);
+    if (TYPEOF(value) != STRSXP) continue;
+    const joist_attribute_name name = parse(STRING_ELT(names, k));
+    if (name != JOIST_ATTRIBUTE_DIM && name != JOIST_ATTRIBUTE_DIMS &&
+        name != JOIST_ATTRIBUTE_PERMUTATION)
+      continue;
+    if (read == attributes) REPROTECT(read = Rf_shallow_duplicate(attributes), at);
+    SET_VECTOR_ELT(read, k, joist_r_dims_by_name(value, operand));
+  }
+  UNPROTECT(1);
+  return read;
+}
 
 static const char *name_of(joist_attribute_name name) { return joist_attribute_text(name); }
 
@@ -120,23 +190,6 @@ static void set(struct joist_attributes *attributes, joist_attribute_name name, 
     case JOIST_ATTRIBUTE_IS_DTYPE: /* with its flag, which is another element of the list */
       return;
   }
-}
-
-/* R keeps one CHARSXP per string; JOIST_ATTRIBUTE_COUNT for one that is no name. */
-static joist_attribute_name parse(SEXP text) {
-  static SEXP names = NULL;
-  if (names == NULL) {
-    SEXP made = PROTECT(Rf_allocVector(STRSXP, JOIST_ATTRIBUTE_COUNT));
-    for (int k = 0; k < JOIST_ATTRIBUTE_COUNT; k++)
-      SET_STRING_ELT(made, k, Rf_mkChar(joist_attribute_text((joist_attribute_name)k)));
-    R_PreserveObject(made);
-    UNPROTECT(1);
-    names = made;
-  }
-  const SEXP *const known = STRING_PTR_RO(names);
-  int k = 0;
-  while (k < JOIST_ATTRIBUTE_COUNT && known[k] != text) k++;
-  return (joist_attribute_name)k;
 }
 
 struct joist_attributes joist_r_attributes(joist_op op, SEXP list,

@@ -10,6 +10,11 @@
  * of numbers are R_alloc'ed. Raises the condition of what does not fit. */
 struct joist_attributes joist_r_attributes(joist_op op, SEXP list, const struct joist_shape *shape);
 
+/* Replaces names of dims of `operand` by their numbers, in `dims` or in a list of attributes. Other
+ * values are returned unchanged. Names are an error if the operand is traced. */
+SEXP joist_r_dims_by_name(SEXP dims, SEXP operand);
+SEXP joist_r_attributes_by_number(SEXP attributes, SEXP operand);
+
 /* Dims to reduce; NULL is all of them. Negative dims are left out, as R's negative indices are. */
 void joist_r_set_dims(struct joist_attributes *attributes, SEXP dims, int rank);
 

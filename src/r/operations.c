@@ -405,13 +405,20 @@ SEXP joist_r_operation(SEXP name, SEXP operands, SEXP attributes) {
   struct joist_error error;
   const joist_status status = joist_op_check_operands(op, n, &error);
   joist_r_raise_if(status, &error);
+  if (n > 0) attributes = joist_r_attributes_by_number(attributes, VECTOR_ELT(operands, 0));
+  PROTECT(attributes);
   for (size_t k = 0; k < n; k++)
-    if (joist_r_is_delayed(VECTOR_ELT(operands, (R_xlen_t)k)))
-      return joist_r_delay(op, operands, attributes);
+    if (joist_r_is_delayed(VECTOR_ELT(operands, (R_xlen_t)k))) {
+      SEXP delayed = joist_r_delay(op, operands, attributes);
+      UNPROTECT(1);
+      return delayed;
+    }
   struct joist_r_value *const values = (struct joist_r_value *)R_alloc(n + 1, (int)sizeof *values);
   for (size_t k = 0; k < n; k++)
     joist_r_read_any(rules, VECTOR_ELT(operands, (R_xlen_t)k), &values[k]);
   const struct joist_attributes read =
       joist_r_attributes(op, attributes, n > 0 ? &values[0].argument.shape : NULL);
-  return joist_r_apply(rules, op, values, n, &read);
+  SEXP result = joist_r_apply(rules, op, values, n, &read);
+  UNPROTECT(1);
+  return result;
 }

@@ -559,3 +559,9 @@ test_that("what is no tensor of a function's own trace cannot come out of it", {
     nv_for(2, x, function(k, z) z + nv_aval("f32", 3L)), "joist_value_error", "nv_aval()"
   )
 })
+
+test_that("an error in an argument keeps its class where some arguments are static", {
+  f <- jit(function(x, n) x + n, static = "n")
+  expect_error(f(nv_tensor(1), nv_tensor(1)[[7]]), class = "joist_shape_error")
+  expect_error(f(nv_tensor(1)[[7]], 1), class = "joist_shape_error")
+})

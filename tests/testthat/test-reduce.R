@@ -267,3 +267,43 @@ test_that("nv_range() has the minima and the maxima", {
   compiled <- jit(nv_range, static = "dims")
   expect_identical(as_array(compiled(nv_tensor(m, "f64"), 2)), apply(m, 1, range))
 })
+
+test_that("every function of dims takes their names", {
+  v <- array(as.numeric(1:24), c(2, 3, 4), list(a = NULL, b = letters[1:3], c = NULL))
+  x <- nv_tensor(v, "f64")
+  more <- list(
+    nv_apply = list(f = nv_reduce_sum), nv_gather = list(indices = 2:1), nv_roll = list(shift = 1),
+    nv_split = list(n = 3), nv_take_along = list(indices = nv_tensor(array(1L, c(2, 3, 4)))),
+    nv_top_k = list(k = 2)
+  )
+  # These count dimensions, or say where a new one goes.
+  other <- c(
+    "rowSums", "colSums", "rowMeans", "colMeans", "nv_row_sums", "nv_col_sums", "nv_row_means",
+    "nv_col_means", "nv_iota", "nv_stack", "nv_concatenate", "nv_unsqueeze"
+  )
+  tried <- character()
+  for (name in setdiff(getNamespaceExports("joist"), other)) {
+    f <- getExportedValue("joist", name)
+    if (!is.function(f)) next
+    argument <- intersect(names(formals(args(f))), c("dim", "dims", "dimension"))
+    if (length(argument) == 0L) next
+    along <- function(x, dims) {
+      do.call(f, c(list(x), more[[name]], structure(list(dims), names = argument)))
+    }
+    input <- if (name == "nv_squeeze") x[, 2, , drop = FALSE] else x
+    expect_identical(along(input, "b"), along(input, 2L), info = name)
+    expect_error(along(input, "d"), "no dimension is named \"d\"", class = "joist_shape_error")
+    tried <- c(tried, name)
+  }
+  expect_gt(length(tried), 25L)
+  expect_identical(nv_mean(x, c("c", "a")), nv_mean(x, c(1L, 3L)))
+  expect_identical(aperm(x, c("c", "a", "b")), aperm(x, c(3L, 1L, 2L)))
+  expect_identical(as_array(aperm(x, c("c", "a", "b"))), aperm(v, c("c", "a", "b")))
+  expect_error(
+    jit(function(x) nv_mean(x, "b"))(x), "not known while a function is traced",
+    class = "joist_shape_error"
+  )
+  dimnames(x) <- list(a = NULL, a = NULL, b = NULL)
+  expect_error(nv_mean(x, "a"), "several dimensions", class = "joist_shape_error")
+  expect_error(nv_mean(nv_tensor(1:3), "a"), "no dimension is named", class = "joist_shape_error")
+})

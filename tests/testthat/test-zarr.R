@@ -371,6 +371,11 @@ test_that("fill values, names and attributes are kept", {
   x <- nv_zarr(folder)
   expect_identical(attr(x, "zarr_attributes"), kept)
   expect_identical(attr(x, "dimension_names"), c("time", NA))
+  x[] <- nv_tensor(matrix(1:6, 3), "f32")
+  expect_identical(dimnames(nv_compute(x)), list(time = NULL, NULL))
+  expect_identical(dimnames(x[2:3, 1, drop = FALSE]), list(time = NULL, NULL))
+  expect_null(dimnames(x[, 1]))
+  expect_equal(as_array(nv_compute(nv_mean(x, "time"))), c(2, 5))
 })
 
 test_that("metadata are JSON, whatever R's decimal mark is and what attributes are given", {
