@@ -244,7 +244,10 @@ as.vector.nv_tensor <- function(x, mode = "any") {
   if (identical(mode, "list")) {
     return(as.list(x))
   }
-  out <- as_array(x, if (!identical(mode, "any") && !identical(mode, "numeric")) mode)
+  if (identical(mode, "any") || identical(mode, "numeric")) {
+    return(.Call(joist_r_as_array, x, NULL, FALSE, Inf))
+  }
+  out <- as_array(x, mode)
   dim(out) <- NULL
   out
 }

@@ -355,7 +355,6 @@ static SEXP subset_by_operations(SEXP x, const struct selection *selection,
   return x;
 }
 
-/* NULL where an index is NA, and so is an element then. */
 /* Whether the only index is of integers that are all NA. */
 static bool is_template(SEXP indices) {
   if (TYPEOF(indices) != VECSXP || XLENGTH(indices) != 1) return false;
@@ -366,10 +365,46 @@ static bool is_template(SEXP indices) {
   return k == XLENGTH(index);
 }
 
+/* Whether the index is one position of a tensor with data; `at` counts from 0. */
+static bool is_position(SEXP index, const struct joist_r_value *x, size_t *at) {
+  if (x->form != JOIST_R_CONCRETE || (TYPEOF(index) != INTSXP && TYPEOF(index) != REALSXP))
+    return false;
+  if (XLENGTH(index) != 1 || ATTRIB(index) != R_NilValue) return false;
+  const double position = TYPEOF(index) == REALSXP              ? REAL_ELT(index, 0)
+                          : INTEGER_ELT(index, 0) == NA_INTEGER ? 0
+                                                                : INTEGER_ELT(index, 0);
+  if (!(position >= 1 && position < (double)x->count + 1)) return false;
+  *at = (size_t)position - 1;
+  return true;
+}
+
+static SEXP element(const struct joist_r_value *x, size_t at, int rank) {
+  const struct joist_type type = x->argument.operand.type;
+  const size_t size = joist_dtype_size(type.dtype);
+  SEXP payload = PROTECT(joist_r_payload(type.dtype, 1));
+  memcpy(joist_r_elements(payload), (const char *)x->data + at * size, size);
+  const struct joist_shape shape = {rank, {1}};
+  SEXP tensor = joist_r_tensor(payload, type, &shape);
+  UNPROTECT(1);
+  return tensor;
+}
+
+/* `indices` is a list with an index for each dim, or a single index of a plain vector. NULL where
+ * an index is NA and the dtype has NA. */
 static SEXP subset(SEXP x, SEXP indices, SEXP drop, SEXP single) {
   struct joist_r_value value;
   joist_r_read_any(joist_r_rules(R_NilValue), x, &value);
   const bool one = joist_r_flag(single, "single");
+  if (TYPEOF(indices) != VECSXP) {
+    size_t at;
+    const bool bare = one || (value.argument.shape.rank == 1 && value.names == R_NilValue);
+    if (bare && is_position(indices, &value, &at)) return element(&value, at, one ? 0 : 1);
+    SEXP list = PROTECT(Rf_allocVector(VECSXP, 1));
+    SET_VECTOR_ELT(list, 0, indices);
+    SEXP chosen = subset(x, list, drop, single);
+    UNPROTECT(1);
+    return chosen;
+  }
   const bool dropped = joist_r_flag(drop, "drop");
   const struct joist_type type = value.argument.operand.type;
   struct selection selection;
