@@ -42,7 +42,8 @@
 #' @export
 `[.nv_tensor` <- function(x, ..., drop = TRUE) {
   # What read_indices() would give for a plain vector, without the time of its call.
-  if (...length() == 1L && !missing(..1) && is.null(attributes(..1)) && !is.null(..1)) {
+  if (...length() == 1L && !missing(..1) &&
+    is.null(attributes(..1)) && !is.null(..1) && !is.list(..1)) {
     taken <- .Call(joist_r_subset, x, ..1, as.logical(drop), FALSE)
     return(if (is.null(taken)) with_missing(x, list(..1), drop) else taken)
   }
@@ -95,7 +96,8 @@ positions_or_na <- function(index, extent) {
 #' @rdname subset
 #' @export
 `[[.nv_tensor` <- function(x, ..., exact = TRUE) {
-  if (...length() == 1L && !missing(..1) && is.null(attributes(..1)) && !is.null(..1)) {
+  if (...length() == 1L && !missing(..1) &&
+    is.null(attributes(..1)) && !is.null(..1) && !is.list(..1)) {
     return(.Call(joist_r_subset, x, ..1, TRUE, TRUE))
   }
   indices <- read_indices(shape(x), substitute(c(x, ...)), ...)
