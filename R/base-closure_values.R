@@ -17,7 +17,7 @@ means_of <- function(x, remove, dims, means, sums) {
     return(means(x, dims))
   }
   mean <- sums(in_double(without_nan(x, TRUE)), dims) / sums(!nv_is_nan(x), dims, dtype = "f64")
-  type <- means(nv_aval(dtype(x), shape(x), ambiguous(x)), dims)
+  type <- means(abstract_of(x), dims)
   nv_convert(mean, dtype(type), ambiguous(type))
 }
 

@@ -76,8 +76,6 @@ compare_rules <- function(f, from = "numpy_legacy", to = "numpy", ...) {
   comparison
 }
 
-rules_id <- function(rules) .Call(joist_r_rules_info, rules)$id
-
 compare_pair <- function(pair, rules) {
   dtypes <- vapply(rules, function(set) {
     common <- tryCatch(result_dtype(pair[1L], pair[2L], rules = set),

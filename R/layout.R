@@ -188,7 +188,7 @@ with_names <- function(x, names) {
     return(x)
   }
   if (inherits(x, "nv_traced")) {
-    type <- nv_aval(dtype(x), shape(x), ambiguous(x))
+    type <- abstract_of(x)
     blank <- nv_fill(FALSE, shape(x), "bool")
     blank <- with_names(nv_convert(blank, dtype(type), ambiguous(type)), names)
     blank[] <- x

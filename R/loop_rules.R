@@ -16,8 +16,6 @@ inline_body <- function(trace, number, region, inputs) {
   .Call(joist_r_body_inline, trace, number, region, tracing$trace, inputs)
 }
 
-type_of <- function(x) nv_aval(dtype(x), shape(x), ambiguous(x))
-
 slice_type <- function(x) nv_aval(dtype(x), shape(x)[-ndims(x)], ambiguous(x))
 
 # For cotangents(): what `outputs` of a body were, besides those that are its `inputs`; asking for

@@ -177,8 +177,7 @@ traced_loop <- function(operation, given, compute) {
   arguments <- unname(leaves[tensors])
   dynamic <- rep(TRUE, length(arguments))
   state <- .Call(joist_r_jit_state, 1L)
-  run <- function() .Call(joist_r_jit_call, state, arguments, dynamic, NULL, NULL, NULL)
-  if (isFALSE(run())) {
+  if (isFALSE(.Call(joist_r_jit_call, state, arguments, dynamic, NULL, NULL, NULL))) {
     stop_joist(
       "joist_value_error", operation, "() cannot be recorded: trace_dtypes() and compare_rules() ",
       "do not look into loops and branches; give them the body"
@@ -188,8 +187,7 @@ traced_loop <- function(operation, given, compute) {
     leaves[tensors] <- list(...)
     compute(refill(given, leaves))
   }, arguments, dynamic)
-  .Call(joist_r_jit_store, state, compiled, arguments, dynamic, NULL, NULL)
-  run()
+  .Call(joist_r_jit_store, state, compiled, arguments, dynamic, NULL, NULL, NULL)
 }
 
 # Traces `compute`, a function of a list of tensors like those of `like`, as a body within the trace
@@ -285,12 +283,9 @@ check_structure <- function(x, like, gives, of, at) {
   }
 }
 
-type_of <- function(x) {
-  x <- as_operand(x)
-  nv_aval(dtype(x), shape(x), ambiguous(x))
-}
+type_of <- function(x) abstract_of(as_operand(x))
 
-same_type <- function(x, y) type_name(x) == type_name(y)
+same_type <- function(x, y) type_string(x) == type_string(y) && ambiguous(x) == ambiguous(y)
 
 # What the rules make of both, as text; "" where they have no common dtype.
 joined_type <- function(x, y) {

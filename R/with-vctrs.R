@@ -120,8 +120,6 @@ common_column <- function(x, y, ...) {
   empty_column(dtype(type), ambiguous(type))
 }
 
-same_type <- function(x, y) type_string(x) == type_string(y) && ambiguous(x) == ambiguous(y)
-
 #' @exportS3Method vctrs::vec_ptype
 vec_ptype.nv_tensor <- function(x, ...) {
   if (ndims(x) > 1L) stop_no_column(x)

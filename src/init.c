@@ -131,7 +131,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(joist_r_trace_end, 3),
     ENTRY(joist_r_jit_state, 1),
     ENTRY(joist_r_jit_call, 6),
-    ENTRY(joist_r_jit_store, 6),
+    ENTRY(joist_r_jit_store, 7),
     ENTRY(joist_r_jit_programs, 1),
     ENTRY(joist_r_ledger_begin, 2),
     ENTRY(joist_r_ledger_end, 1),

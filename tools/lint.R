@@ -43,9 +43,18 @@ lints <- Filter(function(lint) !is_method_name(lint) && !is_defined_elsewhere(li
 found_in <- vapply(lints, function(lint) lint$filename, "")
 writeLines(states[!files %in% found_in], clean_list)
 
+# Of two definitions of a function, R takes the one in the file that comes last.
+defined <- unlist(lapply(list.files("R", "[.]R$", full.names = TRUE), function(file) {
+  Filter(nzchar, vapply(parse(file), function(x) {
+    if (is.call(x) && identical(x[[1L]], quote(`<-`)) && is.name(x[[2L]])) as.character(x[[2L]]) else ""
+  }, ""))
+}))
+twice <- unique(defined[duplicated(defined)])
+if (length(twice) > 0L) cat("defined twice in R/:", twice, "\n")
+
 for (lint in lints) {
   cat(sprintf("%s:%d:%d: [%s] %s\n", lint$filename, lint$line_number, lint$column_number,
               lint$linter, lint$message))
 }
 cat(length(lints), "lints\n")
-quit("no", status = if (length(lints) > 0L) 1L else 0L)
+quit("no", status = if (length(lints) + length(twice) > 0L) 1L else 0L)

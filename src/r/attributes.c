@@ -38,8 +38,9 @@ static SEXP dim_names(SEXP operand) {
 SEXP joist_r_dims_by_name(SEXP dims, SEXP operand) {
   if (TYPEOF(dims) != STRSXP) return dims;
   if (TYPEOF(operand) == S4SXP && !joist_r_is_delayed(operand))
-    joist_r_stop(JOIST_ERROR_SHAPE, "the names of dimensions are not known while a function is "
-                                    "traced; give their numbers");
+    joist_r_stop(JOIST_ERROR_SHAPE,
+                 "the names of dimensions are not known while a function is "
+                 "traced; give their numbers");
   SEXP names = PROTECT(dim_names(operand));
   const R_xlen_t n = XLENGTH(dims), known = names == R_NilValue ? 0 : XLENGTH(names);
   SEXP numbers = PROTECT(Rf_allocVector(INTSXP, n));

@@ -196,12 +196,10 @@ static void make_signature(struct signature *signature, SEXP arguments, SEXP dyn
   signature->length = signature->leaf_count = 0;
   signature->traced = signature->abstract = signature->named = false;
   /* A built-in rule set is its address, a user's its content. */
-  if (joist_rules_find(rules->id) == rules) {
-    append(signature, &rules, sizeof rules);
-  } else {
-    const uint64_t content = hash_bytes((const unsigned char *)rules, sizeof *rules);
-    append(signature, &content, sizeof content);
-  }
+  const bool built_in = joist_rules_find(rules->id) == rules;
+  append_byte(signature, built_in);
+  append(signature, built_in ? (const void *)&rules : rules,
+         built_in ? sizeof rules : sizeof *rules);
   append_byte(signature, policy.warned);
   append_byte(signature, policy.refused);
   SEXP names = Rf_getAttrib(arguments, R_NamesSymbol);
@@ -433,6 +431,14 @@ static SEXP run_compiled(SEXP compiled, const struct signature *signature,
   return filled;
 }
 
+static SEXP run_or_decline(SEXP compiled, const struct signature *signature,
+                           struct joist_r_policy policy, SEXP device) {
+  const struct joist_device *const wanted =
+      device == R_NilValue ? NULL : joist_device_find(joist_r_string(device, "device"));
+  return names_literals(compiled, signature, policy) ? Rf_ScalarLogical(FALSE)
+                                                     : run_compiled(compiled, signature, wanted);
+}
+
 SEXP joist_r_jit_call(SEXP state, SEXP arguments, SEXP dynamic, SEXP rules, SEXP policy,
                       SEXP device) {
   struct cache *const cache = cache_of(state);
@@ -442,8 +448,6 @@ SEXP joist_r_jit_call(SEXP state, SEXP arguments, SEXP dynamic, SEXP rules, SEXP
   make_signature(&signature, arguments, dynamic, joist_r_rules(rules), judged);
   /* A recording is of the operations of the function itself. */
   if (signature.traced || joist_r_recording()) return Rf_ScalarLogical(FALSE);
-  const struct joist_device *const wanted =
-      device == R_NilValue ? NULL : joist_device_find(joist_r_string(device, "device"));
   const uint64_t hash = hash_bytes(signature.key, signature.length);
   SEXP kept = R_ExternalPtrProtected(state);
   for (uint32_t k = 0; k < cache->count; k++) {
@@ -454,9 +458,7 @@ SEXP joist_r_jit_call(SEXP state, SEXP arguments, SEXP dynamic, SEXP rules, SEXP
       continue;
     entry->used = ++cache->clock;
     SEXP compiled = PROTECT(VECTOR_ELT(kept, 2 * (R_xlen_t)k));
-    SEXP result = names_literals(compiled, &signature, judged)
-                      ? Rf_ScalarLogical(FALSE)
-                      : run_compiled(compiled, &signature, wanted);
+    SEXP result = run_or_decline(compiled, &signature, judged, device);
     UNPROTECT(1);
     vmaxset(vmax);
     return result;
@@ -486,10 +488,12 @@ static bool fits(SEXP compiled, const struct signature *signature) {
 }
 
 SEXP joist_r_jit_store(SEXP state, SEXP compiled, SEXP arguments, SEXP dynamic, SEXP rules,
-                       SEXP policy) {
+                       SEXP policy, SEXP device) {
   struct cache *const cache = cache_of(state);
+  const void *const vmax = vmaxget();
   struct signature signature;
-  make_signature(&signature, arguments, dynamic, joist_r_rules(rules), joist_r_policy(policy));
+  const struct joist_r_policy judged = joist_r_policy(policy);
+  make_signature(&signature, arguments, dynamic, joist_r_rules(rules), judged);
   if (!fits(compiled, &signature))
     joist_r_stop(JOIST_ERROR_VALUE, "a traced tensor of this function is damaged");
   R_xlen_t static_count = 0;
@@ -514,8 +518,12 @@ SEXP joist_r_jit_store(SEXP state, SEXP compiled, SEXP arguments, SEXP dynamic, 
   SEXP kept = R_ExternalPtrProtected(state);
   SET_VECTOR_ELT(kept, 2 * (R_xlen_t)place, compiled);
   SET_VECTOR_ELT(kept, 2 * (R_xlen_t)place + 1, statics);
+  SEXP result = signature.traced || joist_r_recording()
+                    ? Rf_ScalarLogical(FALSE)
+                    : run_or_decline(compiled, &signature, judged, device);
   UNPROTECT(1);
-  return R_NilValue;
+  vmaxset(vmax);
+  return result;
 }
 
 /* The compiled programs, the most recently used first. */

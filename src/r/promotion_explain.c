@@ -264,7 +264,7 @@ static void put_table(SEXP answer, const struct question *q, struct joist_node_s
   for (size_t k = 0; k < n; k++) SET_STRING_ELT(names, (R_xlen_t)k, node_text(q->rules, bounds[k]));
 }
 
-static void put_cast(SEXP answer, struct joist_cast cast) {
+static void put_cast(SEXP answer, struct joist_proposed_cast cast) {
   static const char *names[] = {"operand", "dtype", "result", "lossless", ""};
   if (!cast.found) return;
   SEXP list = Rf_mkNamed(VECSXP, names);

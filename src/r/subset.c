@@ -395,7 +395,7 @@ static SEXP subset(SEXP x, SEXP indices, SEXP drop, SEXP single) {
   struct joist_r_value value;
   joist_r_read_any(joist_r_rules(R_NilValue), x, &value);
   const bool one = joist_r_flag(single, "single");
-  if (TYPEOF(indices) != VECSXP) {
+  if (TYPEOF(indices) != VECSXP && indices != R_NilValue) {
     size_t at;
     const bool bare = one || (value.argument.shape.rank == 1 && value.names == R_NilValue);
     if (bare && is_position(indices, &value, &at)) return element(&value, at, one ? 0 : 1);

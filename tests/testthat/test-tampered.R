@@ -93,7 +93,7 @@ test_that("positions and index vectors that do not fit are refused in C, too", {
   x <- nv_tensor(1:6, "i16", shape = c(2, 3))
   ns <- asNamespace("joist")
   subset_of <- function(indices) .Call(ns$joist_r_subset, x, indices, TRUE, FALSE)
-  for (indices in list(list(), list(1L, 1L, 1L), list(7L), list(3L, NULL), list("a"), NULL, 1L)) {
+  for (indices in list(list(), list(1L, 1L, 1L), list(7L), list(3L, NULL), list("a"), NULL, 7L)) {
     expect_error(subset_of(indices), class = "joist_error")
     code <- function() .Call(ns$joist_r_assign, x, indices, 0L, TRUE, FALSE)
     expect_error(code(), class = "joist_error")
@@ -245,7 +245,7 @@ test_that("caches and traces of jit() that are none are refused", {
     expect_error(call("joist_r_trace_begin", list(x), dynamic, NULL), class = "joist_value_error")
   }
   # A program is kept for arguments that it can read, once it has ended.
-  expect_error(call("joist_r_jit_store", state, begun[[1]], list(x), TRUE, NULL, NULL),
+  expect_error(call("joist_r_jit_store", state, begun[[1]], list(x), TRUE, NULL, NULL, NULL),
     class = "joist_value_error"
   )
   ended <- call("joist_r_trace_end", begun[[1]], begun[[2]][[1]], NULL)
@@ -254,7 +254,9 @@ test_that("caches and traces of jit() that are none are refused", {
   )
   for (arguments in list(list(), list(x, x), list(x[1:2]), list(1), list(nv_convert(x, "f64")))) {
     expect_error(
-      call("joist_r_jit_store", state, ended, arguments, rep(TRUE, length(arguments)), NULL, NULL),
+      call(
+        "joist_r_jit_store", state, ended, arguments, rep(TRUE, length(arguments)), NULL, NULL, NULL
+      ),
       class = "joist_value_error"
     )
   }
@@ -346,7 +348,8 @@ test_that("entries of C refuse what no function of joist gives them", {
   refused("joist_r_empty_indices", 1, 2L)
   refused("joist_r_empty_indices", quote(x[1]), -1L)
   misshapen("joist_r_subset", x, list(1L, 1L, 1L), FALSE, FALSE)
-  misshapen("joist_r_subset", x, 1L, FALSE, FALSE)
+  misshapen("joist_r_subset", x, 100L, FALSE, FALSE)
+  misshapen("joist_r_subset", x, NULL, FALSE, FALSE)
   misshapen("joist_r_concatenate", list(x, x), 1.5, NULL)
   misshapen("joist_r_concatenate", list(x, x), 1, list(1L))
   # Functions that are traced, and recorded.

@@ -89,7 +89,7 @@ struct search {
   struct joist_operand *tried; /* as they would be */
   double cost;                 /* of the best so far */
   size_t change, bytes;
-  struct joist_cast best;
+  struct joist_proposed_cast best;
 };
 
 /* What the operation would lose of the operands that are tried; infinite where it is undefined. */
@@ -118,7 +118,7 @@ static void cast(struct joist_operand *tried, joist_dtype dtype) {
 
 /* Keeps a candidate that loses less than the best, or as much with a smaller result, or with less
  * of a change. */
-static void consider(struct search *s, struct joist_cast candidate, size_t change) {
+static void consider(struct search *s, struct joist_proposed_cast candidate, size_t change) {
   const double cost = cost_tried(s, &candidate.result);
   const size_t bytes = joist_dtype_size(candidate.result.dtype);
   if (!(cost < s->cost) && !(s->best.found && cost <= s->cost &&
@@ -139,7 +139,7 @@ static void try_one(struct search *s, size_t k) {
     if (!holds(dtype, own.dtype) || (dtype == own.dtype && !own.ambiguous)) continue;
     const bool same_category = joist_dtype_category(dtype) == joist_dtype_category(own.dtype);
     cast(&s->tried[k], dtype);
-    consider(s, (struct joist_cast){.operand = k, .dtype = dtype},
+    consider(s, (struct joist_proposed_cast){.operand = k, .dtype = dtype},
              dtype == own.dtype ? 0
              : same_category    ? 1
                                 : 2);
@@ -155,12 +155,12 @@ static void try_all(struct search *s) {
       fits &= holds((joist_dtype)d, s->operands[k].type.dtype);
       cast(&s->tried[k], (joist_dtype)d);
     }
-    if (fits) consider(s, (struct joist_cast){.all = true, .dtype = (joist_dtype)d}, 3);
+    if (fits) consider(s, (struct joist_proposed_cast){.all = true, .dtype = (joist_dtype)d}, 3);
     memcpy(s->tried, s->operands, s->count * sizeof *s->tried);
   }
 }
 
-static struct joist_cast find_cast(struct search *s) {
+static struct joist_proposed_cast find_cast(struct search *s) {
   struct joist_type result;
   memcpy(s->tried, s->operands, s->count * sizeof *s->tried);
   s->cost = cost_tried(s, &result);

@@ -25,7 +25,7 @@ typedef enum {
 const char *joist_certainty_text(joist_certainty certainty);
 
 /* A cast of one operand, or of all tensors, after which less is lost or there is a result. */
-struct joist_cast {
+struct joist_proposed_cast {
   bool found, all, lossless;
   size_t operand;
   joist_dtype dtype;
@@ -37,7 +37,7 @@ struct joist_explanation {
   struct joist_signature signature;
   struct joist_type join; /* of the operands, before what the operation makes of it */
   joist_certainty certainty;
-  struct joist_cast cast;
+  struct joist_proposed_cast cast;
 };
 
 /* Infers `op`, fills the record, and explains in `x`. `scratch` is room for `count` operands. */
