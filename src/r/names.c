@@ -27,15 +27,16 @@ static void set_label(SEXP list, int k, SEXP label) {
   SET_STRING_ELT(Rf_getAttrib(list, R_NamesSymbol), k, label);
 }
 
-SEXP joist_r_names_in(SEXP list, int rank) {
+SEXP joist_r_names_in(SEXP list, int rank, bool dropped) {
   SEXP labels = Rf_getAttrib(list, R_NamesSymbol);
   bool any = false, labelled = false;
   for (int d = 0; d < rank; d++) {
+    if (dropped && Rf_xlength(VECTOR_ELT(list, d)) == 0) SET_VECTOR_ELT(list, d, R_NilValue);
     any |= VECTOR_ELT(list, d) != R_NilValue;
     labelled |= STRING_ELT(labels, d) != R_BlankString;
   }
   if (rank == 1) return VECTOR_ELT(list, 0);
-  if (!any && !labelled) return R_NilValue;
+  if (!any && (dropped || !labelled)) return R_NilValue;
   if (!labelled) Rf_setAttrib(list, R_NamesSymbol, R_NilValue);
   return list;
 }
@@ -184,7 +185,8 @@ SEXP joist_r_names_of(joist_op op, const struct joist_attributes *attributes,
       return operands[k].names;
   SEXP list = PROTECT(joist_r_names_list(result->rank));
   for (int d = 0; d < result->rank; d++) set_axis(operands, n, result, &axes[d], d, list);
-  SEXP names = joist_r_names_in(list, result->rank);
+  const bool dropped = op == JOIST_OP_SLICE && operands[0].shape->rank != result->rank;
+  SEXP names = joist_r_names_in(list, result->rank, dropped);
   UNPROTECT(1);
   return names;
 }

@@ -33,9 +33,10 @@ SEXP joist_r_names_along(SEXP names, int rank, int d);
 /* The names of those positions of dim d of x, in a list of the dimnames of a result at k. */
 void joist_r_select_names(const struct joist_r_value *x, int d, const struct joist_index *positions,
                           SEXP list, int k);
-/* A list for the dimnames of a result of that rank, and the names that it holds in the end. */
+/* A list for the dimnames of a result of that rank, and the names that it holds in the end: where
+ * dims of extent 1 were dropped, none if no dim has some, as in base R. */
 SEXP joist_r_names_list(int rank);
-SEXP joist_r_names_in(SEXP list, int rank);
+SEXP joist_r_names_in(SEXP list, int rank, bool dropped);
 
 /* Sets the names of an unshared tensor; a no-op for R_NilValue. */
 void joist_r_set_names(SEXP tensor, SEXP names, int rank);

@@ -151,7 +151,7 @@ static void set_selected_names(SEXP tensor, const struct joist_r_value *x,
   for (int d = 0, k = 0; d < selection->n && k < shape->rank; d++)
     if (!drops || selection->positions[d].count != 1)
       joist_r_select_names(x, d, &selection->positions[d], list, k++);
-  joist_r_set_names(tensor, joist_r_names_in(list, shape->rank), shape->rank);
+  joist_r_set_names(tensor, joist_r_names_in(list, shape->rank, drops), shape->rank);
   UNPROTECT(1);
 }
 

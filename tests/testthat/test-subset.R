@@ -138,6 +138,66 @@ test_that("a single index selects in column-major order", {
   expect_identical(type_of(nv_tensor(1:3, ambiguous = TRUE)[2]), "i32?")
 })
 
+# Dimnames of some dims, which may have names themselves; names for rank 1.
+random_names <- function(extents) {
+  some <- function(n) if (n > 0L && sample(3, 1) > 1L) c(letters, LETTERS)[sample(52, n)]
+  list <- lapply(extents, some)
+  if (sample(2, 1) == 1L) names(list) <- paste0("dim", seq_along(list))
+  if (all(lengths(list) == 0L)) NULL else list
+}
+
+# By names where there are some, in half of the cases.
+random_named_index <- function(n, names) {
+  if (is.null(names) || sample(2, 1) == 1L) {
+    return(random_index(n))
+  }
+  chosen <- sample(names, sample(0:4, 1), TRUE)
+  list(base = chosen, ours = chosen)
+}
+
+trunc_of <- function(index) if (is.numeric(index)) trunc(index) else index
+
+test_that("names follow subsets and assignments as in base R", {
+  set.seed(14)
+  for (round in 1:1500) {
+    rank <- sample(4, 1)
+    d <- sample(subset_dtypes, 1)
+    extents <- random_extents(rank)
+    v <- array(random_values(d, prod(extents)), extents)
+    labels <- random_names(extents)
+    if (rank > 1L) dimnames(v) <- labels else v <- structure(as.vector(v), names = labels[[1L]])
+    x <- nv_tensor(v, d)
+    indices <- Map(random_named_index, extents, if (is.null(labels)) list(NULL) else labels)
+    drop <- sample(c(TRUE, FALSE), 1)
+    chosen <- function(x, which) do.call(`[`, c(list(x), side(indices, which), list(drop = drop)))
+    got <- chosen(x, "ours")
+    want <- chosen(v, "base")
+    label <- paste("round", round, d, deparse1(dimnames(v)), deparse1(side(indices, "base")))
+    expect_names <- function(got, want) {
+      # A tensor of rank 0 has no names.
+      scalar <- ndims(got) == 0L
+      right <- identical(dimnames(got), dimnames(want)) &&
+        identical(names(got), if (!scalar) names(want)) &&
+        identical(as.vector(as_array(got)), as.vector(want))
+      if (!right) fail(paste0(label, ": got ", deparse1(dimnames(got)), deparse1(names(got)),
+        ", want ", deparse1(dimnames(want)), deparse1(names(want))
+      ))
+    }
+    expect_names(got, want)
+    by_name <- any(vapply(side(indices, "base"), is.character, NA)) # not while jit() traces
+    if (!by_name && round %% 3L == 0L) expect_names(jit(function(x) chosen(x, "ours"))(x), want)
+    once <- vapply(side(indices, "base"), function(index) {
+      is.symbol(index) || is.logical(index) || !anyDuplicated(trunc_of(index))
+    }, NA)
+    if (length(want) > 0L && all(once)) {
+      value <- random_values(d, length(want))
+      y <- do.call(`[<-`, c(list(x), side(indices, "ours"), list(value = nv_tensor(value, d))))
+      expect_names(y, do.call(`[<-`, c(list(v), side(indices, "base"), list(value = value))))
+    }
+  }
+  succeed()
+})
+
 test_that("[[ gives one element, of rank 0", {
   v <- matrix(c(1.5, 2, 3, 4, 5, 6), 2)
   x <- nv_tensor(v, "f32")
