@@ -187,8 +187,7 @@ fill_missing <- function(x, indices, value) {
 read_indices <- function(extents, call, ...) {
   n <- ...length()
   # One or two plain vectors are most frequent, and need no further look.
-  few <- n == 1L || n == 2L && length(extents) == 2L
-  if (few && !missing(..1) && (n == 1L || !missing(..2))) {
+  if ((n == 1L || n == 2L) && !missing(..1) && (n == 1L || !missing(..2))) {
     given <- list(...)
     if (is_plain(given[[1L]]) && (n == 1L || is_plain(given[[2L]]))) {
       return(given)

@@ -102,7 +102,7 @@ diagonal_matrix <- function(x, n, longest = .Machine$integer.max) {
 nv_split <- function(operand, n, dimension = 1L, sizes = NULL) {
   operand <- as_operand(operand)
   extents <- shape(operand)
-  dimension <- dims_by_name(dimension, operand)
+  dimension <- dims_by_name(dimension, operand, "dimension")
   check_dims(dimension, "dimension", length(extents), single = TRUE)
   extent <- extents[dimension]
   if (is.null(sizes)) {

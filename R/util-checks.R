@@ -57,7 +57,9 @@ is_one_of <- function(x, n) {
 
 # Dimensions among the first `rank`, each at most once.
 # Numbers for the names of dimensions.
-dims_by_name <- function(dims, operand) .Call(joist_r_dims_by_name, dims, operand)
+dims_by_name <- function(dims, operand, name = "dims") {
+  .Call(joist_r_dims_by_name, dims, operand, name)
+}
 
 check_dims <- function(dims, name, rank, single = FALSE) {
   fits <- is_one_of(dims, rank) ||

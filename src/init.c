@@ -104,7 +104,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(joist_r_to_arrow, 3),
     ENTRY(joist_r_to_arrow_schema, 3),
     ENTRY(joist_r_from_arrow, 3),
-    ENTRY(joist_r_dims_by_name, 2),
+    ENTRY(joist_r_dims_by_name, 3),
     ENTRY(joist_r_dtype_size, 1),
     ENTRY(joist_r_as_dtype, 2),
     ENTRY(joist_r_format_dtype, 2),

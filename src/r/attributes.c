@@ -35,7 +35,7 @@ static SEXP dim_names(SEXP operand) {
   return list == R_NilValue ? R_NilValue : Rf_getAttrib(list, R_NamesSymbol);
 }
 
-SEXP joist_r_dims_by_name(SEXP dims, SEXP operand) {
+SEXP joist_r_dims_by_name(SEXP dims, SEXP operand, SEXP argument) {
   if (TYPEOF(dims) != STRSXP) return dims;
   if (TYPEOF(operand) == S4SXP && !joist_r_is_delayed(operand))
     joist_r_stop(JOIST_ERROR_SHAPE,
@@ -53,7 +53,8 @@ SEXP joist_r_dims_by_name(SEXP dims, SEXP operand) {
         times++;
       }
     if (times != 1)
-      joist_r_stop(JOIST_ERROR_SHAPE, "%s named \"%s\"; see names(dimnames(x))",
+      joist_r_stop(JOIST_ERROR_SHAPE, "`%s`: %s named \"%s\"; see names(dimnames(x))",
+                   joist_r_string(argument, "argument"),
                    times == 0 ? "no dimension is" : "several dimensions are", wanted);
     INTEGER(numbers)[k] = found;
   }
@@ -74,7 +75,9 @@ SEXP joist_r_attributes_by_number(SEXP attributes, SEXP operand) {
         name != JOIST_ATTRIBUTE_PERMUTATION)
       continue;
     if (read == attributes) REPROTECT(read = Rf_shallow_duplicate(attributes), at);
-    SET_VECTOR_ELT(read, k, joist_r_dims_by_name(value, operand));
+    SEXP argument = PROTECT(Rf_ScalarString(STRING_ELT(names, k)));
+    SET_VECTOR_ELT(read, k, joist_r_dims_by_name(value, operand, argument));
+    UNPROTECT(1);
   }
   UNPROTECT(1);
   return read;

@@ -12,7 +12,7 @@ struct joist_attributes joist_r_attributes(joist_op op, SEXP list, const struct 
 
 /* Replaces names of dims of `operand` by their numbers, in `dims` or in a list of attributes. Other
  * values are returned unchanged. Names are an error if the operand is traced. */
-SEXP joist_r_dims_by_name(SEXP dims, SEXP operand);
+SEXP joist_r_dims_by_name(SEXP dims, SEXP operand, SEXP argument);
 SEXP joist_r_attributes_by_number(SEXP attributes, SEXP operand);
 
 /* Dims to reduce; NULL is all of them. Negative dims are left out, as R's negative indices are. */

@@ -48,7 +48,7 @@ static void read_selection(SEXP indices, const struct joist_r_value *x, bool *mi
   const R_xlen_t n = TYPEOF(indices) == VECSXP ? XLENGTH(indices) : -1;
   selection->linear = n == 1 && shape->rank != 1;
   if (!selection->linear && n != shape->rank)
-    joist_r_stop(JOIST_ERROR_SHAPE, "there must be one index for each dimension, or one in all");
+    joist_r_stop(JOIST_ERROR_SHAPE, "%ld indices for a tensor of rank %d", (long)n, shape->rank);
   selection->n = (int)n;
   selection->traced = false;
   selection->ranges = true;
