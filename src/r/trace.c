@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/array.h"
 #include "core/base/bits.h"
 #include "core/promotion/builtin_rules.h"
 #include "r/conditions.h"
@@ -108,13 +109,10 @@ static joist_value_id input_of(struct joist_r_trace *trace, struct joist_r_sourc
   uint32_t *const place = source_place(trace, source, shape);
   if (*place != 0) return trace->sources[*place - 1].value;
   struct joist_error error;
-  if (input == trace->source_capacity) {
-    const uint32_t larger = trace->source_capacity * 2 + 8;
-    void *const moved = realloc(trace->sources, larger * sizeof *trace->sources);
-    if (moved == NULL) JOIST_R_FAIL(JOIST_E_OUT_OF_MEMORY);
-    trace->sources = moved;
-    trace->source_capacity = larger;
-  }
+  void *const sources =
+      joist_array_grown(trace->sources, sizeof *trace->sources, input, &trace->source_capacity);
+  if (sources == NULL) JOIST_R_FAIL(JOIST_E_OUT_OF_MEMORY);
+  trace->sources = sources;
   const joist_status status =
       joist_program_add_input(&trace->program, type, shape, &source.value, &error);
   joist_r_raise_if(status, &error);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/array.h"
 #include "core/base/bits.h"
 #include "core/base/text.h"
 #include "core/files/json.h"
@@ -69,7 +70,7 @@ struct parser {
   struct joist_json json;
   struct joist_safetensors *result;
   size_t used; /* bytes of the result's text */
-  size_t tensor_room, metadata_room;
+  uint32_t tensor_room, metadata_room;
   uint64_t data; /* where the data begins */
 };
 
@@ -83,22 +84,13 @@ static bool read_string(struct parser *parser, const char **string) {
   return true;
 }
 
-/* One more in a list that grows; NULL when memory is out. */
-static void *room_for(void *list, size_t size, size_t count, size_t *room) {
-  if (count < *room) return list;
-  const size_t wanted = *room == 0 ? 16 : 2 * *room;
-  void *const larger = realloc(list, wanted * size);
-  if (larger != NULL) *room = wanted;
-  return larger;
-}
-
 static joist_status read_metadata(struct parser *parser, struct joist_error *error) {
   struct joist_safetensors *const result = parser->result;
   if (!joist_json_take(&parser->json, '{')) return bad(metadata_name, "is no object", error);
   if (joist_json_take(&parser->json, '}')) return JOIST_OK;
   do {
-    void *const list = room_for(result->metadata, sizeof *result->metadata, result->metadata_count,
-                                &parser->metadata_room);
+    void *const list = joist_array_grown(result->metadata, sizeof *result->metadata,
+                                         (uint32_t)result->metadata_count, &parser->metadata_room);
     if (list == NULL) return no_memory(error);
     result->metadata = list;
     struct joist_safetensors_pair *const pair = &result->metadata[result->metadata_count];
@@ -219,8 +211,8 @@ static joist_status read_entry(struct parser *parser, bool *has_metadata,
     *has_metadata = true;
     return read_metadata(parser, error);
   }
-  void *const list =
-      room_for(result->tensors, sizeof *result->tensors, result->count, &parser->tensor_room);
+  void *const list = joist_array_grown(result->tensors, sizeof *result->tensors,
+                                       (uint32_t)result->count, &parser->tensor_room);
   if (list == NULL) return no_memory(error);
   result->tensors = list;
   struct joist_safetensor *const tensor = &result->tensors[result->count];

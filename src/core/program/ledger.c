@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/array.h"
 #include "core/types/error.h"
 
 void joist_ledger_init(struct joist_ledger *ledger) { memset(ledger, 0, sizeof *ledger); }
@@ -16,20 +17,10 @@ void joist_ledger_clear(struct joist_ledger *ledger) {
   joist_ledger_init(ledger);
 }
 
-/* Makes room for one more element; NULL when memory is out (the old array stays). */
-static void *grown(void *array, uint32_t count, uint32_t *capacity, size_t size) {
-  if (count < *capacity) return array;
-  if (*capacity > UINT32_MAX / 4) return NULL;
-  const uint32_t larger = *capacity == 0 ? 16 : *capacity * 2;
-  void *const moved = realloc(array, larger * size);
-  if (moved != NULL) *capacity = larger;
-  return moved;
-}
-
 static joist_status add_value(struct joist_ledger *ledger, struct joist_type type, uint32_t event,
                               uint32_t *value, struct joist_error *error) {
-  void *const values =
-      grown(ledger->values, ledger->value_count, &ledger->value_capacity, sizeof *ledger->values);
+  void *const values = joist_array_grown(ledger->values, sizeof *ledger->values,
+                                         ledger->value_count, &ledger->value_capacity);
   if (values == NULL) return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY);
   ledger->values = values;
   *value = ledger->value_count++;
@@ -76,12 +67,12 @@ joist_status joist_ledger_add(struct joist_ledger *ledger, struct joist_ledger_e
                               const struct joist_ledger_source *sources, size_t count,
                               const struct joist_attributes *attributes,
                               const struct joist_inference *inference, struct joist_error *error) {
-  void *const events =
-      grown(ledger->events, ledger->event_count, &ledger->event_capacity, sizeof *ledger->events);
+  void *const events = joist_array_grown(ledger->events, sizeof *ledger->events,
+                                         ledger->event_count, &ledger->event_capacity);
   if (events == NULL) return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY);
   ledger->events = events;
-  void *const calls =
-      grown(ledger->calls, ledger->call_count, &ledger->call_capacity, sizeof *ledger->calls);
+  void *const calls = joist_array_grown(ledger->calls, sizeof *ledger->calls, ledger->call_count,
+                                        &ledger->call_capacity);
   if (calls == NULL) return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY);
   ledger->calls = calls;
   event->operand = joist_arena_allocate(&ledger->arena, (count + 1) * sizeof *event->operand);

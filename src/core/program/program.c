@@ -1,6 +1,7 @@
 /* Building programs. */
 #include "core/program/program.h"
 
+#include "core/base/array.h"
 #include "core/base/bits.h"
 #include "core/types/error.h"
 #include "core/types/shape_rules.h"
@@ -25,18 +26,6 @@ void joist_program_clear(struct joist_program *program) {
   joist_program_init(program);
 }
 
-/* Makes room for one more element; false when memory is out (the old array stays). */
-static bool grow(void **array, uint32_t count, uint32_t *capacity, size_t size) {
-  if (count < *capacity) return true;
-  if (*capacity > UINT32_MAX / 4) return false;
-  const uint32_t larger = *capacity == 0 ? 8 : *capacity * 2;
-  void *const moved = realloc(*array, larger * size);
-  if (moved == NULL) return false;
-  *array = moved;
-  *capacity = larger;
-  return true;
-}
-
 static joist_status out_of_memory(struct joist_error *error) {
   return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY);
 }
@@ -44,9 +33,9 @@ static joist_status out_of_memory(struct joist_error *error) {
 static joist_status add_value(struct joist_program *program, struct joist_type type,
                               const struct joist_shape *shape, uint32_t input, uint32_t instruction,
                               joist_value_id *value, struct joist_error *error) {
-  void *values = program->values;
-  if (!grow(&values, program->value_count, &program->value_capacity, sizeof *program->values))
-    return out_of_memory(error);
+  void *const values = joist_array_grown(program->values, sizeof *program->values,
+                                         program->value_count, &program->value_capacity);
+  if (values == NULL) return out_of_memory(error);
   program->values = values;
   *value = program->value_count++;
   program->values[*value] = (struct joist_value){type, *shape, input, instruction};
@@ -216,10 +205,10 @@ static const struct joist_attributes *keep_attributes(struct joist_program *prog
 joist_status joist_program_append(struct joist_program *program,
                                   struct joist_instruction *instruction,
                                   const struct joist_value *results, struct joist_error *error) {
-  void *instructions = program->instructions;
-  if (!grow(&instructions, program->instruction_count, &program->instruction_capacity,
-            sizeof *program->instructions))
-    return out_of_memory(error);
+  void *const instructions =
+      joist_array_grown(program->instructions, sizeof *program->instructions,
+                        program->instruction_count, &program->instruction_capacity);
+  if (instructions == NULL) return out_of_memory(error);
   program->instructions = instructions;
   struct joist_instruction added = *instruction;
   added.attributes = keep_attributes(program, instruction->attributes);
@@ -275,9 +264,9 @@ joist_status joist_program_add_region(struct joist_program *program, struct jois
 
 joist_status joist_program_add_output(struct joist_program *program, joist_value_id value,
                                       struct joist_error *error) {
-  void *outputs = program->outputs;
-  if (!grow(&outputs, program->output_count, &program->output_capacity, sizeof *program->outputs))
-    return out_of_memory(error);
+  void *const outputs = joist_array_grown(program->outputs, sizeof *program->outputs,
+                                          program->output_count, &program->output_capacity);
+  if (outputs == NULL) return out_of_memory(error);
   program->outputs = outputs;
   program->outputs[program->output_count++] = value;
   return JOIST_OK;

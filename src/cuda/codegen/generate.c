@@ -1,10 +1,11 @@
 /* Generating source text. Types and names are those of dtypes.def and ops.def. */
 #include "cuda/codegen/generate.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "core/base/text.h"
 
 const char *joist_cuda_prelude(void) {
   return "#include \"cuda/kernels/target.cuh\"\n"
@@ -38,38 +39,6 @@ static const char *op_id(uint32_t op) {
   return ids[op];
 }
 
-/* ---- growing text ---- */
-
-struct text {
-  char *at;
-  size_t length, capacity;
-};
-
-static void add(struct text *text, const char *format, ...) JOIST_PRINTF(2, 3);
-static void add(struct text *text, const char *format, ...) {
-  enum { ROOM = 1024 }; /* more than any line */
-  if (text->at != NULL && text->capacity - text->length < ROOM) {
-    char *const moved = realloc(text->at, text->capacity * 2);
-    if (moved == NULL) free(text->at);
-    text->at = moved;
-    text->capacity *= 2;
-  }
-  if (text->at == NULL) return;
-  va_list arguments;
-  va_start(arguments, format);
-  const int n =
-      vsnprintf(text->at + text->length, text->capacity - text->length, format, arguments);
-  va_end(arguments);
-  if (n > 0) text->length += (size_t)n;
-}
-
-static struct text new_text(void) {
-  struct text text = {.capacity = 8192};
-  text.at = malloc(text.capacity);
-  if (text.at != NULL) text.at[0] = '\0';
-  return text;
-}
-
 /* ---- groups ---- */
 
 /* 16 bytes of the widest dtype that arrays have: then the threads of a warp read and write
@@ -99,243 +68,255 @@ static int turns_together(const struct joist_cuda_code *code) {
 
 /* Register r is variable v<step> of the step that wrote it last. Elements of arrays are those
  * of packs, which `pack` chooses from ("" or an index), or where it is NULL `at` in memory. */
-static void add_element_step(struct text *text, const struct joist_cuda_step *step, uint32_t s,
-                             uint32_t *written, const char *pack) {
+static void add_element_step(struct joist_text *text, const struct joist_cuda_step *step,
+                             uint32_t s, uint32_t *written, const char *pack) {
   const char *const type = type_of(step->to);
   uint32_t in[3];
   for (int k = 0; k < 3; k++) in[k] = written[step->in[k] % JOIST_CUDA_REGISTERS];
   switch (step->kind) {
     case JOIST_CUDA_LOAD:
       if (pack != NULL)
-        add(text, "      const %s v%u = a%u%s.x[j];\n", type, s, s, pack);
+        joist_text_add(text, "      const %s v%u = a%u%s.x[j];\n", type, s, s, pack);
       else
-        add(text, "      const %s v%u = ((const %s *)array_of(parameter, %u))[at];\n", type, s,
-            type, step->in[0]);
+        joist_text_add(text, "      const %s v%u = ((const %s *)array_of(parameter, %u))[at];\n",
+                       type, s, type, step->in[0]);
       break;
     case JOIST_CUDA_SCALAR:
     case JOIST_CUDA_GIVEN:
-      add(text, "      const %s v%u = a%u;\n", type, s, s);
+      joist_text_add(text, "      const %s v%u = a%u;\n", type, s, s);
       break;
     case JOIST_CUDA_GATHER:
-      add(text,
-          "      const %s v%u = ((const %s *)array_of(parameter, %u))"
-          "[place_of(parameter, strides_of(parameter, %u), at)];\n",
-          type, s, type, step->in[0], step->in[1]);
+      joist_text_add(text,
+                     "      const %s v%u = ((const %s *)array_of(parameter, %u))"
+                     "[place_of(parameter, strides_of(parameter, %u), at)];\n",
+                     type, s, type, step->in[0], step->in[1]);
       break;
     case JOIST_CUDA_STORE:
       if (pack != NULL)
-        add(text, "      a%u%s.x[j] = v%u;\n", s, pack, in[0]);
+        joist_text_add(text, "      a%u%s.x[j] = v%u;\n", s, pack, in[0]);
       else
-        add(text, "      ((%s *)array_of(parameter, %u))[at] = v%u;\n", type_of(step->from),
-            step->out, in[0]);
+        joist_text_add(text, "      ((%s *)array_of(parameter, %u))[at] = v%u;\n",
+                       type_of(step->from), step->out, in[0]);
       return;
     case JOIST_CUDA_COPY:
-      add(text, "      %s v%u;\n      memcpy(&v%u, &v%u, sizeof v%u);\n", type, s, s, in[0], s);
+      joist_text_add(text, "      %s v%u;\n      memcpy(&v%u, &v%u, sizeof v%u);\n", type, s, s,
+                     in[0], s);
       break;
     case JOIST_CUDA_CONVERT:
-      add(text, "      const %s v%u = to_%s(from_%s(v%u));\n", type, s, id_of(step->to),
-          id_of(step->from), in[0]);
+      joist_text_add(text, "      const %s v%u = to_%s(from_%s(v%u));\n", type, s, id_of(step->to),
+                     id_of(step->from), in[0]);
       break;
     case JOIST_CUDA_KERNEL: {
       const char *const op = op_id(step->op), *const kind = kind_of(step->from);
       const int operands = joist_operation((joist_op)step->op)->most;
       if (joist_cuda_can_fail((joist_op)step->op, (joist_dtype)step->from))
-        add(text,
-            "      if (fails_%s_%s<%s>(v%u, v%u)) {\n"
-            "        report(parameter, at, %u);\n        continue;\n      }\n",
-            op, kind, type_of(step->from), in[0], in[1], s);
-      add(text, "      const %s v%u = op_%s_%s<%s>(v%u", type, s, op, kind, type_of(step->from),
-          in[0]);
-      for (int k = 1; k < operands; k++) add(text, ", v%u", in[k]);
-      add(text, ");\n");
+        joist_text_add(text,
+                       "      if (fails_%s_%s<%s>(v%u, v%u)) {\n"
+                       "        report(parameter, at, %u);\n        continue;\n      }\n",
+                       op, kind, type_of(step->from), in[0], in[1], s);
+      joist_text_add(text, "      const %s v%u = op_%s_%s<%s>(v%u", type, s, op, kind,
+                     type_of(step->from), in[0]);
+      for (int k = 1; k < operands; k++) joist_text_add(text, ", v%u", in[k]);
+      joist_text_add(text, ");\n");
       break;
     }
     default: /* FOLD */
-      add(text, "      sum%u[j] = started ? op_%s_%s<%s>(sum%u[j], v%u) : v%u;\n", step->out,
-          op_id(step->op), kind_of(step->from), type, step->out, in[0], in[0]);
+      joist_text_add(text, "      sum%u[j] = started ? op_%s_%s<%s>(sum%u[j], v%u) : v%u;\n",
+                     step->out, op_id(step->op), kind_of(step->from), type, step->out, in[0],
+                     in[0]);
       return;
   }
   written[step->out] = s;
 }
 
 /* Calls load_whole() or load_row(), or the same of store, of the array of step `s`. */
-static void add_access(struct text *text, const struct joist_cuda_code *code, const char *what,
-                       uint32_t s, uint32_t array, bool whole, const char *pack) {
+static void add_access(struct joist_text *text, const struct joist_cuda_code *code,
+                       const char *what, uint32_t s, uint32_t array, bool whole, const char *pack) {
   const char *const type = type_of(code->steps[s].from);
   const char *const loop = *pack == '\0' ? "" : "JOIST_UNROLL for (int u = 0; u < U; u++) ";
   const char *const turn = *pack == '\0' ? "" : " + (uint64_t)u * apart";
   if (whole && !code->rows)
-    add(text, "      %s%s_whole<%s, V>(array_of(parameter, %u), first%s, a%u%s);\n", loop, what,
-        type, array, turn, s, pack);
+    joist_text_add(text, "      %s%s_whole<%s, V>(array_of(parameter, %u), first%s, a%u%s);\n",
+                   loop, what, type, array, turn, s, pack);
   else
-    add(text, "      %s%s_row<%s, V>(array_of(parameter, %u), first%s, %s, n, a%u%s);\n", loop,
-        what, type, array, turn, code->rows ? "row.step" : "1", s, pack);
+    joist_text_add(text, "      %s%s_row<%s, V>(array_of(parameter, %u), first%s, %s, n, a%u%s);\n",
+                   loop, what, type, array, turn, code->rows ? "row.step" : "1", s, pack);
 }
 
-static void add_loads(struct text *text, const struct joist_cuda_code *code, bool whole,
+static void add_loads(struct joist_text *text, const struct joist_cuda_code *code, bool whole,
                       const char *pack) {
   for (uint32_t s = 0; s < code->step_count; s++) {
     const struct joist_cuda_step *const step = &code->steps[s];
     if (step->kind != JOIST_CUDA_LOAD && step->kind != JOIST_CUDA_STORE) continue;
-    add(text, "      joist_pack<%s, V> a%u%s;\n", type_of(step->from), s,
-        *pack == '\0' ? "" : "[U]");
+    joist_text_add(text, "      joist_pack<%s, V> a%u%s;\n", type_of(step->from), s,
+                   *pack == '\0' ? "" : "[U]");
     if (step->kind == JOIST_CUDA_LOAD) add_access(text, code, "load", s, step->in[0], whole, pack);
   }
 }
 
-static void add_stores(struct text *text, const struct joist_cuda_code *code, bool whole,
+static void add_stores(struct joist_text *text, const struct joist_cuda_code *code, bool whole,
                        const char *pack) {
   for (uint32_t s = 0; s < code->step_count; s++)
     if (code->steps[s].kind == JOIST_CUDA_STORE)
       add_access(text, code, "store", s, code->steps[s].out, whole, pack);
 }
 
-static void add_partials(struct text *text, const struct joist_cuda_code *code) {
-  add(text,
-      "    const uint64_t own = %s;\n"
-      "    const uint32_t lanes = own < V ? (uint32_t)own : (uint32_t)V;\n",
-      code->rows ? "row.length" : "parameter.head.count - thread * V");
+static void add_partials(struct joist_text *text, const struct joist_cuda_code *code) {
+  joist_text_add(text,
+                 "    const uint64_t own = %s;\n"
+                 "    const uint32_t lanes = own < V ? (uint32_t)own : (uint32_t)V;\n",
+                 code->rows ? "row.length" : "parameter.head.count - thread * V");
   for (uint32_t s = 0; s < code->step_count; s++) {
     const struct joist_cuda_step *const step = &code->steps[s];
     if (step->kind != JOIST_CUDA_FOLD) continue;
     const char *const type = type_of(step->from);
-    add(text,
-        "    %s all%u = sum%u[0];\n"
-        "    for (int l = 1; l < V; l++)\n"
-        "      if ((uint32_t)l < lanes) all%u = op_%s_%s<%s>(all%u, sum%u[l]);\n"
-        "    ((%s *)array_of(parameter, %u))[thread] = all%u;\n",
-        type, step->out, step->out, step->out, op_id(step->op), kind_of(step->from), type,
-        step->out, step->out, type, step->in[1], step->out);
+    joist_text_add(text,
+                   "    %s all%u = sum%u[0];\n"
+                   "    for (int l = 1; l < V; l++)\n"
+                   "      if ((uint32_t)l < lanes) all%u = op_%s_%s<%s>(all%u, sum%u[l]);\n"
+                   "    ((%s *)array_of(parameter, %u))[thread] = all%u;\n",
+                   type, step->out, step->out, step->out, op_id(step->op), kind_of(step->from),
+                   type, step->out, step->out, type, step->in[1], step->out);
   }
 }
 
 /* What is once per thread: scalars, the head of the loop over threads, where turns start. */
-static void add_head(struct text *text, const struct joist_cuda_code *code) {
+static void add_head(struct joist_text *text, const struct joist_cuda_code *code) {
   for (uint32_t s = 0; s < code->step_count; s++) {
     const struct joist_cuda_step *const step = &code->steps[s];
     if (step->kind == JOIST_CUDA_SCALAR || step->kind == JOIST_CUDA_GIVEN)
-      add(text, "  const %s a%u = *(const %s *)%s(parameter, %u);\n", type_of(step->from), s,
-          type_of(step->from), step->kind == JOIST_CUDA_GIVEN ? "given_in" : "array_of",
-          step->in[0]);
+      joist_text_add(text, "  const %s a%u = *(const %s *)%s(parameter, %u);\n",
+                     type_of(step->from), s, type_of(step->from),
+                     step->kind == JOIST_CUDA_GIVEN ? "given_in" : "array_of", step->in[0]);
   }
   if (code->sink_count > 0)
-    add(text,
-        "  const uint64_t threads = parameter.head.threads;\n"
-        "  for (uint64_t thread = thread_number(); thread < threads; thread += "
-        "thread_count()) {\n    bool started = false;\n");
+    joist_text_add(text,
+                   "  const uint64_t threads = parameter.head.threads;\n"
+                   "  for (uint64_t thread = thread_number(); thread < threads; thread += "
+                   "thread_count()) {\n    bool started = false;\n");
   else
-    add(text,
-        "  const uint64_t threads = thread_count();\n  {\n"
-        "    const uint64_t thread = thread_number();\n");
+    joist_text_add(text,
+                   "  const uint64_t threads = thread_count();\n  {\n"
+                   "    const uint64_t thread = thread_number();\n");
   for (uint32_t s = 0; s < code->step_count; s++)
     if (code->steps[s].kind == JOIST_CUDA_FOLD)
-      add(text, "    %s sum%u[V];\n", type_of(code->steps[s].from), code->steps[s].out);
+      joist_text_add(text, "    %s sum%u[V];\n", type_of(code->steps[s].from), code->steps[s].out);
   if (code->rows)
-    add(text,
-        "    const joist_row row = row_of(parameter, thread);\n"
-        "    const uint64_t apart = row.step * V;\n"
-        "    uint64_t first = row.first, left = row.length;\n");
+    joist_text_add(text,
+                   "    const joist_row row = row_of(parameter, thread);\n"
+                   "    const uint64_t apart = row.step * V;\n"
+                   "    uint64_t first = row.first, left = row.length;\n");
   else if (code->sink_count > 0)
-    add(text,
-        "    const uint64_t apart = threads * V;\n"
-        "    uint64_t first = thread * V;\n");
+    joist_text_add(text,
+                   "    const uint64_t apart = threads * V;\n"
+                   "    uint64_t first = thread * V;\n");
 }
 
 /* The head of the loop over what is left of the turns. */
-static void add_turns(struct text *text, const struct joist_cuda_code *code) {
+static void add_turns(struct joist_text *text, const struct joist_cuda_code *code) {
   if (code->rows)
-    add(text, "    for (; left > 0; left = left > V ? left - V : 0, first += apart) {\n");
+    joist_text_add(text,
+                   "    for (; left > 0; left = left > V ? left - V : 0, first += apart) {\n");
   else
-    add(text,
-        "    for (%s; first < parameter.head.count; first += %s) {\n"
-        "      const uint64_t left = parameter.head.count - first;\n",
-        code->sink_count > 0 ? "" : "uint64_t first = thread * V",
-        code->sink_count > 0 ? "apart" : "threads * V");
+    joist_text_add(text,
+                   "    for (%s; first < parameter.head.count; first += %s) {\n"
+                   "      const uint64_t left = parameter.head.count - first;\n",
+                   code->sink_count > 0 ? "" : "uint64_t first = thread * V",
+                   code->sink_count > 0 ? "apart" : "threads * V");
 }
 
 /* Elements j of the packs. The accumulators of the lanes must not be looked up by a number that
  * varies. */
-static void add_lanes(struct text *text, const struct joist_cuda_code *code, bool whole) {
+static void add_lanes(struct joist_text *text, const struct joist_cuda_code *code, bool whole) {
   uint32_t written[JOIST_CUDA_REGISTERS] = {0};
   add_loads(text, code, whole, "");
-  add(text,
-      "      JOIST_UNROLL for (int j = 0; j < V; j++) {\n"
-      "        if ((uint32_t)j >= n) continue;\n"
-      "        const uint64_t at = first + (uint64_t)j%s;\n        (void)at;\n",
-      code->rows ? " * row.step" : "");
+  joist_text_add(text,
+                 "      JOIST_UNROLL for (int j = 0; j < V; j++) {\n"
+                 "        if ((uint32_t)j >= n) continue;\n"
+                 "        const uint64_t at = first + (uint64_t)j%s;\n        (void)at;\n",
+                 code->rows ? " * row.step" : "");
   for (uint32_t s = 0; s < code->step_count; s++)
     add_element_step(text, &code->steps[s], s, written, "");
-  add(text, "      }\n");
+  joist_text_add(text, "      }\n");
   add_stores(text, code, whole, "");
 }
 
 /* U turns, as long as they are whole: the same elements in the same order, but the loads of
  * all come first. */
-static void add_turns_together(struct text *text, const struct joist_cuda_code *code) {
+static void add_turns_together(struct joist_text *text, const struct joist_cuda_code *code) {
   uint32_t written[JOIST_CUDA_REGISTERS] = {0};
   if (code->rows)
-    add(text, "    for (; left >= U * V; left -= U * V, first += U * apart) {\n");
+    joist_text_add(text, "    for (; left >= U * V; left -= U * V, first += U * apart) {\n");
   else
-    add(text,
+    joist_text_add(
+        text,
         "    for (; first + (U - 1) * apart + V <= parameter.head.count; first += U * apart) {\n");
-  add(text, "      const uint32_t n = V;\n");
+  joist_text_add(text, "      const uint32_t n = V;\n");
   add_loads(text, code, true, "[u]");
-  add(text,
-      "      JOIST_UNROLL for (int u = 0; u < U; u++) {\n"
-      "      JOIST_UNROLL for (int j = 0; j < V; j++) {\n"
-      "        if ((uint32_t)j >= n) continue;\n"
-      "        const uint64_t at = first + (uint64_t)u * apart + (uint64_t)j%s;\n"
-      "        (void)at;\n",
-      code->rows ? " * row.step" : "");
+  joist_text_add(text,
+                 "      JOIST_UNROLL for (int u = 0; u < U; u++) {\n"
+                 "      JOIST_UNROLL for (int j = 0; j < V; j++) {\n"
+                 "        if ((uint32_t)j >= n) continue;\n"
+                 "        const uint64_t at = first + (uint64_t)u * apart + (uint64_t)j%s;\n"
+                 "        (void)at;\n",
+                 code->rows ? " * row.step" : "");
   for (uint32_t s = 0; s < code->step_count; s++)
     add_element_step(text, &code->steps[s], s, written, "[u]");
-  add(text, "      }\n      started = true;\n      }\n");
+  joist_text_add(text, "      }\n      started = true;\n      }\n");
   add_stores(text, code, true, "[u]");
-  add(text, "    }\n");
+  joist_text_add(text, "    }\n");
 }
 
 /* A turn. Most are whole: there n is a constant, and no load waits for the branch of another.
  * What is left at the end is computed one by one, or lane by lane where there are sums. */
-static void add_turn(struct text *text, const struct joist_cuda_code *code) {
+static void add_turn(struct joist_text *text, const struct joist_cuda_code *code) {
   uint32_t written[JOIST_CUDA_REGISTERS] = {0};
-  add(text, "      if (left >= V) {\n      const uint32_t n = V;\n");
+  joist_text_add(text, "      if (left >= V) {\n      const uint32_t n = V;\n");
   add_lanes(text, code, true);
-  add(text, "      } else {\n");
+  joist_text_add(text, "      } else {\n");
   if (code->sink_count > 0) {
-    add(text, "      const uint32_t n = (uint32_t)left;\n");
+    joist_text_add(text, "      const uint32_t n = (uint32_t)left;\n");
     add_lanes(text, code, false);
   } else {
-    add(text, "      JOIST_ROLLED for (uint64_t at = first; at < parameter.head.count; at++) {\n");
+    joist_text_add(
+        text, "      JOIST_ROLLED for (uint64_t at = first; at < parameter.head.count; at++) {\n");
     for (uint32_t s = 0; s < code->step_count; s++)
       add_element_step(text, &code->steps[s], s, written, NULL);
-    add(text, "      }\n");
+    joist_text_add(text, "      }\n");
   }
-  add(text, "      }\n");
+  joist_text_add(text, "      }\n");
+}
+
+/* NULL when memory is out. */
+static char *finished(struct joist_text *text) {
+  if (text->failed) joist_text_free(text);
+  return text->data;
 }
 
 char *joist_cuda_generate(const struct joist_cuda_code *code, const char *name) {
-  struct text text = new_text();
+  struct joist_text text = {0};
   const bool sums = code->sink_count > 0;
   const int together = sums ? turns_together(code) : 1;
-  add(&text,
-      "typedef joist_group_of<%u, %u, %u> %s_group;\n"
-      "JOIST_%s(%s, %s_group) {\n  enum { V = %d, U = %d };\n",
-      code->array_count, code->gather_count, code->rank, name,
-      together > 1 ? "LOADING_KERNEL" : "KERNEL", name, name, joist_cuda_width(code), together);
+  joist_text_add(&text,
+                 "typedef joist_group_of<%u, %u, %u> %s_group;\n"
+                 "JOIST_%s(%s, %s_group) {\n  enum { V = %d, U = %d };\n",
+                 code->array_count, code->gather_count, code->rank, name,
+                 together > 1 ? "LOADING_KERNEL" : "KERNEL", name, name, joist_cuda_width(code),
+                 together);
   add_head(&text, code);
   if (together > 1) add_turns_together(&text, code);
   add_turns(&text, code);
   add_turn(&text, code);
-  if (sums) add(&text, "      started = true;\n");
-  add(&text, "    }\n");
+  if (sums) joist_text_add(&text, "      started = true;\n");
+  joist_text_add(&text, "    }\n");
   if (sums) add_partials(&text, code);
-  add(&text, "  }\n}\n");
-  return text.at;
+  joist_text_add(&text, "  }\n}\n");
+  return finished(&text);
 }
 
 char *joist_cuda_generate_pass(joist_op combine, joist_dtype from, joist_dtype accumulator,
                                const char *name) {
-  struct text text = new_text();
+  struct joist_text text = {0};
   const char *const type = type_of(accumulator), *const own = type_of(from);
   char loaded[128];
   if (from == accumulator)
@@ -343,16 +324,19 @@ char *joist_cuda_generate_pass(joist_op combine, joist_dtype from, joist_dtype a
   else
     snprintf(loaded, sizeof loaded, "to_%s(from_%s(((const %s *)in)[at]))", id_of(accumulator),
              id_of(from), own);
-  add(&text,
-      "struct %s_reduction {\n  typedef %s accumulator;\n  enum { rounds = 4 };\n"
-      "  JOIST_DEVICE %s load(const void *in, uint64_t at) const { return %s; }\n",
-      name, type, type, loaded);
-  add(&text, "  JOIST_DEVICE %s combine(%s a, %s b) const { return op_%s_%s<%s>(a, b); }\n", type,
-      type, type, op_id(combine), kind_of(accumulator), type);
-  add(&text,
+  joist_text_add(&text,
+                 "struct %s_reduction {\n  typedef %s accumulator;\n  enum { rounds = 4 };\n"
+                 "  JOIST_DEVICE %s load(const void *in, uint64_t at) const { return %s; }\n",
+                 name, type, type, loaded);
+  joist_text_add(&text,
+                 "  JOIST_DEVICE %s combine(%s a, %s b) const { return op_%s_%s<%s>(a, b); }\n",
+                 type, type, type, op_id(combine), kind_of(accumulator), type);
+  joist_text_add(
+      &text,
       "  JOIST_DEVICE void store(void *out, uint64_t at, %s all) const { ((%s *)out)[at] = all; "
       "}\n};\n",
       type, type);
-  add(&text, "JOIST_PASS_KERNEL(%s) { reduce_pass(parameter, %s_reduction()); }\n", name, name);
-  return text.at;
+  joist_text_add(&text, "JOIST_PASS_KERNEL(%s) { reduce_pass(parameter, %s_reduction()); }\n", name,
+                 name);
+  return finished(&text);
 }
