@@ -188,10 +188,10 @@ jit_trace <- function(f, arguments, dynamic) {
   tracing$frame <- sys.nframe()
   tracing$trace <- trace[[1L]]
   tracing$in_body <- FALSE
-  body <- .Call(joist_r_body_set, NULL)
+  body <- .Call(joist_r_region_set, NULL)
   on.exit({
     list2env(outer, tracing)
-    .Call(joist_r_body_set, body)
+    .Call(joist_r_region_set, body)
   })
   traced <- names(Filter(function(x) inherits(x, "nv_traced"), trace[[2L]]))
   result <- withCallingHandlers(

@@ -13,7 +13,7 @@ loop_parts <- function(x, carries, arrays = 0L, first = 0L) {
 
 # What a body of an instruction gives for other operands, in the body that is traced now.
 inline_body <- function(trace, number, region, inputs) {
-  .Call(joist_r_body_inline, trace, number, region, tracing$trace, inputs)
+  .Call(joist_r_region_inline, trace, number, region, tracing$trace, inputs)
 }
 
 slice_type <- function(x) nv_aval(dtype(x), shape(x)[-ndims(x)], ambiguous(x))

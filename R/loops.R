@@ -193,18 +193,18 @@ traced_loop <- function(operation, given, compute) {
 # Traces `compute`, a function of a list of tensors like those of `like`, as a body within the trace
 # under way. What it gives are the `outputs`, which end_body() takes.
 trace_body <- function(like, compute) {
-  begun <- .Call(joist_r_body_begin, tracing$trace, like)
+  begun <- .Call(joist_r_region_begin, tracing$trace, like)
   within_body(begun[[1L]], list(body = begun[[1L]], outputs = compute(begun[[2L]])))
 }
 
 within_body <- function(body, expr) {
   outer <- tracing$trace
   around <- tracing$in_body
-  previous <- .Call(joist_r_body_set, body)
+  previous <- .Call(joist_r_region_set, body)
   on.exit({
     tracing$trace <- outer
     tracing$in_body <- around
-    .Call(joist_r_body_set, previous)
+    .Call(joist_r_region_set, previous)
   })
   tracing$trace <- body
   tracing$in_body <- !is.null(body)
@@ -215,11 +215,11 @@ within_body <- function(body, expr) {
 outside_bodies <- function(expr) within_body(NULL, expr)
 
 end_body <- function(traced, outputs = function() traced$outputs) {
-  within_body(traced$body, .Call(joist_r_body_end, traced$body, outputs()))
+  within_body(traced$body, .Call(joist_r_region_end, traced$body, outputs()))
 }
 
 apply_bodies <- function(op, operands, bodies, attributes = list()) {
-  .Call(joist_r_body_apply, tracing$trace, op, operands, bodies, attributes)
+  .Call(joist_r_region_apply, tracing$trace, op, operands, bodies, attributes)
 }
 
 # ---- states ----

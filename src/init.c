@@ -8,9 +8,8 @@
 #include "r/altrep_payload.h"
 #include "r/arrow.h"
 #include "r/attributes.h"
+#include "r/binary.h"
 #include "r/blas.h"
-#include "r/bodies.h"
-#include "r/bytes.h"
 #include "r/c_api.h"
 #include "r/chunks.h"
 #include "r/concatenate.h"
@@ -33,6 +32,7 @@
 #include "r/promotion.h"
 #include "r/promotion_explain.h"
 #include "r/properties.h"
+#include "r/regions.h"
 #include "r/rules.h"
 #include "r/safetensors.h"
 #include "r/session.h"
@@ -144,11 +144,11 @@ static const R_CallMethodDef entries[] = {
     ENTRY(joist_r_trace_walk, 3),
     ENTRY(joist_r_trace_length, 1),
     ENTRY(joist_r_trace_captured, 3),
-    ENTRY(joist_r_body_begin, 2),
-    ENTRY(joist_r_body_set, 1),
-    ENTRY(joist_r_body_end, 2),
-    ENTRY(joist_r_body_apply, 5),
-    ENTRY(joist_r_body_inline, 5),
+    ENTRY(joist_r_region_begin, 2),
+    ENTRY(joist_r_region_set, 1),
+    ENTRY(joist_r_region_end, 2),
+    ENTRY(joist_r_region_apply, 5),
+    ENTRY(joist_r_region_inline, 5),
     ENTRY(joist_r_program_text, 1),
     ENTRY(joist_r_program_table, 1),
     ENTRY(joist_r_program_bytes, 1),
@@ -193,7 +193,7 @@ attribute_visible void R_init_joist(DllInfo *info) {
   joist_threads_init();
   joist_kernels_select(NULL);
   joist_r_blas_init();
-  joist_r_bodies_init();
+  joist_r_regions_init();
   joist_r_c_api_init();
   joist_r_map_init();
   joist_r_view_init();

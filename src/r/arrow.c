@@ -11,7 +11,7 @@
 #include "r/files.h"
 #include "r/finalizers.h"
 #include "r/foreign.h"
-#include "r/loans.h"
+#include "r/keep_alive.h"
 #include "r/payload.h"
 #include "r/run.h"
 #include "r/tensor_create.h"
@@ -118,7 +118,7 @@ static struct joist_arrow_owned own(const struct joist_r_value *value) {
     SEXP payload = PROTECT(joist_r_shared_payload(value));
     MARK_NOT_MUTABLE(payload);
     const struct joist_arrow_owned lent =
-        joist_arrow_own_loan(joist_r_elements(payload), joist_r_lend(payload));
+        joist_arrow_own_keep_alive(joist_r_elements(payload), joist_r_keep_alive(payload));
     UNPROTECT(1);
     return lent;
   }
@@ -134,7 +134,7 @@ SEXP joist_r_to_arrow(SEXP x, SEXP item, SEXP pointers) {
   struct joist_error error;
   if (TYPEOF(pointers) != VECSXP || XLENGTH(pointers) != 2)
     joist_r_stop(JOIST_ERROR_VALUE, "`pointers` must be a list of an array and a schema");
-  joist_r_end_loans();
+  joist_r_release_returned();
   PROTECT(joist_r_read_to_write(x, &value));
   const struct joist_shape *const rows = read_item(item, &shape);
   const joist_dtype dtype = value.argument.operand.type.dtype;

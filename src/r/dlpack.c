@@ -15,7 +15,7 @@
 #include "r/dtypes.h"
 #include "r/finalizers.h"
 #include "r/foreign.h"
-#include "r/loans.h"
+#include "r/keep_alive.h"
 #include "r/operands.h"
 #include "r/payload.h"
 #include "r/rules.h"
@@ -103,7 +103,7 @@ static SEXP aligned_copy(size_t size, size_t count, void **elements) {
 SEXP joist_r_to_dlpack(SEXP x, SEXP versioned) {
   struct joist_r_value value;
   const bool read_only = joist_r_flag(versioned, "versioned");
-  joist_r_end_loans();
+  joist_r_release_returned();
   joist_r_read_any(joist_r_rules(R_NilValue), x, &value);
   joist_r_needs_data(&value);
   if (value.form == JOIST_R_LITERAL) joist_r_stop(JOIST_ERROR_VALUE, "`x` must be a tensor");
@@ -120,16 +120,16 @@ SEXP joist_r_to_dlpack(SEXP x, SEXP versioned) {
   struct joist_error error;
   if (!device->host) joist_r_raise_if(device->synchronize(device, &error), &error);
   MARK_NOT_MUTABLE(payload);
-  struct joist_loan *const loan = joist_r_lend(payload);
+  struct joist_keep_alive *const keep = joist_r_keep_alive(payload);
   const struct joist_dl_device where = {device->host ? JOIST_DL_CPU : JOIST_DL_CUDA,
                                         device->host ? 0 : device->ordinal};
   const joist_dtype dtype = value.argument.operand.type.dtype;
   const struct joist_shape *const shape = &value.argument.shape;
   if (value.count == 0) elements = NULL;
   R_SetExternalPtrAddr(pointer,
-                       read_only ? (void *)joist_dlpack_lend(elements, where, dtype, shape, loan)
-                                 : (void *)joist_dlpack_give(elements, where, dtype, shape, loan));
-  joist_loan_release(loan);
+                       read_only ? (void *)joist_dlpack_lend(elements, where, dtype, shape, keep)
+                                 : (void *)joist_dlpack_give(elements, where, dtype, shape, keep));
+  joist_keep_alive_release(keep);
   if (R_ExternalPtrAddr(pointer) == NULL) JOIST_R_FAIL(JOIST_E_OUT_OF_MEMORY, .bytes = 0);
   UNPROTECT(4);
   return pointer;
@@ -209,7 +209,7 @@ SEXP joist_r_from_dlpack(SEXP pointer) {
   const struct joist_dl_tensor *const tensor = tensor_of(pointer);
   struct joist_dl_view view;
   struct joist_error error;
-  joist_r_end_loans();
+  joist_r_release_returned();
   joist_r_raise_if(joist_dlpack_read(tensor, &view, &error), &error);
   const struct joist_dl_device device = tensor->device;
   const bool host = device.type == JOIST_DL_CPU || device.type == JOIST_DL_CUDA_HOST;
@@ -263,7 +263,7 @@ SEXP joist_r_dlpack_pointer(SEXP address, SEXP name) {
 SEXP joist_r_from_memory(SEXP address, SEXP dtype, SEXP shape, SEXP strides, SEXP owner) {
   int64_t extents[JOIST_RANK_MAX], steps[JOIST_RANK_MAX];
   struct joist_shape checked;
-  joist_r_end_loans();
+  joist_r_release_returned();
   joist_r_shape(shape, &checked);
   for (int d = 0; d < checked.rank; d++) {
     extents[d] = checked.extent[d];

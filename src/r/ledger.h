@@ -4,7 +4,7 @@
 #ifndef JOIST_R_LEDGER_H
 #define JOIST_R_LEDGER_H
 
-#include "core/program/ledger.h"
+#include "core/audit/ledger.h"
 #include "r/operands.h"
 
 /* What a recording has. Raises joist_value_error when the pointer is empty. */

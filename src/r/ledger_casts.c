@@ -1,7 +1,7 @@
 /* What was recorded, under other rules: inference and the search for casts. */
 #include "r/ledger_casts.h"
 
-#include "core/program/casts.h"
+#include "core/audit/casts.h"
 #include "r/arguments.h"
 #include "r/conditions.h"
 #include "r/ledger.h"

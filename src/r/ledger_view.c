@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/program/explain.h"
+#include "core/audit/explain.h"
 #include "r/ledger.h"
 
 enum {

@@ -285,7 +285,7 @@ SEXP joist_r_apply(const struct joist_rules *rules, joist_op op, struct joist_r_
     if (compares) values[k].compared = compared_with(values, n, k);
   }
   /* In a body all operations are traced but those of nv_aval(). */
-  traced |= joist_r_body != R_NilValue && !abstract;
+  traced |= joist_r_region != R_NilValue && !abstract;
   if (traced && !joist_r_recording()) return joist_r_trace_apply(rules, op, values, n, attributes);
   struct joist_argument few[FEW];
   struct joist_argument *const arguments =

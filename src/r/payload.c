@@ -7,7 +7,7 @@
 #include "core/base/pool.h"
 #include "r/altrep_payload.h"
 #include "r/conditions.h"
-#include "r/loans.h"
+#include "r/keep_alive.h"
 
 #if !JOIST_R_PAYLOADS_ARE_ALTREP
 #include <R_ext/Rallocators.h>
@@ -74,7 +74,7 @@ void joist_r_collect(bool full) {
 
 void joist_r_free_payloads(void) {
   forget_retired();
-  joist_r_end_loans();
+  joist_r_release_returned();
 #if JOIST_R_PAYLOADS_ARE_ALTREP
   joist_r_altrep_payload_free();
 #endif
@@ -175,7 +175,7 @@ static SEXP allocate_large(SEXPTYPE type, size_t n, size_t bytes) {
 #endif
 
 static SEXP allocate_vector(SEXPTYPE type, size_t n, size_t bytes) {
-  joist_r_end_loans();
+  joist_r_release_returned();
   if (bytes < JOIST_POOL_MIN) return Rf_allocVector(type, (R_xlen_t)n);
   SEXP again = retired_payload(type, (R_xlen_t)n);
   if (again != R_NilValue) return again;

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "core/program/explain.h"
+#include "core/audit/explain.h"
 #include "r/arguments.h"
 #include "r/conditions.h"
 #include "r/dtypes.h"

@@ -44,7 +44,7 @@ struct joist_r_trace *joist_r_trace_of(SEXP pointer) {
   return trace;
 }
 
-SEXP joist_r_body = NULL; /* R_NilValue is no constant */
+SEXP joist_r_region = NULL; /* R_NilValue is no constant */
 
 static SEXP parent_of(SEXP pointer) {
   return VECTOR_ELT(R_ExternalPtrProtected(pointer), JOIST_R_PARENT);
@@ -328,7 +328,7 @@ SEXP joist_r_trace_constant(SEXP pointer, SEXP x) {
  * trace that its operands belong to. */
 static SEXP trace_of_operands(const struct joist_rules *rules, const struct joist_r_value *values,
                               size_t n) {
-  SEXP pointer = joist_r_body;
+  SEXP pointer = joist_r_region;
   const bool in_body = pointer != R_NilValue;
   for (size_t k = 0; k < n; k++) {
     if (values[k].form == JOIST_R_ABSTRACT)

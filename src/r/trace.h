@@ -50,7 +50,7 @@ enum {
 struct joist_r_trace *joist_r_trace_of(SEXP pointer);
 
 /* The body that is traced now, which all operations go to; R_NilValue when there is none. */
-extern SEXP joist_r_body;
+extern SEXP joist_r_region;
 /* Whether `pointer` is `inner`, or a trace that this one is within. */
 bool joist_r_is_within(SEXP inner, SEXP pointer);
 /* The number of a value in a trace, as an operand in a dtype of its own or, of a bare R value, in

@@ -291,21 +291,21 @@ static void test_lent(void) {
   struct joist_error error;
   for (int t = 0; t < THREADS; t++)
     for (int k = 0; k < ARRAYS; k++) {
-      struct joist_loan *const loan = joist_loan_new(&seen[t][k]);
-      CHECK(loan != NULL);
+      struct joist_keep_alive *const keep = joist_keep_alive_new(&seen[t][k]);
+      CHECK(keep != NULL);
       const bool items = k % 2 == 1;
       CHECK(joist_arrow_write_array(items ? 3 : 6, items ? &pairs : NULL,
-                                    joist_arrow_own_loan(values[t][k], loan), &arrays[t][k],
+                                    joist_arrow_own_keep_alive(values[t][k], keep), &arrays[t][k],
                                     &error) == JOIST_OK);
       const struct ArrowArray *const with = items ? arrays[t][k].children[0] : &arrays[t][k];
       CHECK(with->buffers[1] == values[t][k] && with->length == 6);
     }
-  CHECK(joist_loan_returned() == NULL);
+  CHECK(joist_keep_alive_returned() == NULL);
   pthread_t threads[THREADS];
   for (int t = 0; t < THREADS; t++)
     CHECK_INT(pthread_create(&threads[t], NULL, release_arrays, arrays[t]), 0);
   for (int t = 0; t < THREADS; t++) pthread_join(threads[t], NULL);
-  for (int *owner; (owner = joist_loan_returned()) != NULL;) ++*owner;
+  for (int *owner; (owner = joist_keep_alive_returned()) != NULL;) ++*owner;
   bool once = true;
   for (int t = 0; t < THREADS; t++)
     for (int k = 0; k < ARRAYS; k++) once &= seen[t][k] == 1 && arrays[t][k].release == NULL;

@@ -1,6 +1,6 @@
 /* Ledgers of random expressions: inference under the rules they were recorded under gives what was
  * recorded, casts that are found give it under others, and no smaller set does, by trying all. */
-#include "core/program/casts.h"
+#include "core/audit/casts.h"
 
 #include <stdlib.h>
 

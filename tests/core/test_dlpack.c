@@ -1,5 +1,5 @@
 /* DLPack: what goes out comes in again, layouts against index arithmetic one element at a time,
- * what cannot be read, and loans that threads give back. */
+ * what cannot be read, and counts that threads give back. */
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -8,7 +8,7 @@
 #include "arrays.h"
 #include "errors.h"
 
-enum { ROUNDS = 300, PLACES = 1 << 12, THREADS = 4, LOANS = 2000 };
+enum { ROUNDS = 300, PLACES = 1 << 12, THREADS = 4, COUNTS = 2000 };
 
 static const struct joist_run run = {.threads = 2, .parallel_from = 1};
 static const struct joist_dl_device cpu = {JOIST_DL_CPU, 0};
@@ -30,10 +30,10 @@ static void test_round_trip(void) {
   double elements[64] = {1, 2, 3};
   for (int dtype = 0; dtype < JOIST_DTYPE_COUNT; dtype++)
     for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++) {
-      struct joist_loan *const loan = joist_loan_new(&owner);
+      struct joist_keep_alive *const keep = joist_keep_alive_new(&owner);
       struct joist_dl_versioned *const lent =
-          joist_dlpack_lend(elements, cpu, (joist_dtype)dtype, &shapes[k], loan);
-      joist_loan_release(loan);
+          joist_dlpack_lend(elements, cpu, (joist_dtype)dtype, &shapes[k], keep);
+      joist_keep_alive_release(keep);
       CHECK_INT(lent->version.major, 1);
       CHECK(lent->flags == JOIST_DL_READ_ONLY);
       struct joist_dl_view view = view_of(&lent->tensor);
@@ -44,12 +44,12 @@ static void test_round_trip(void) {
       struct joist_dl_versioned *const again = joist_dlpack_again(lent);
       struct joist_dl_managed *const copied = joist_dlpack_copied(lent);
       lent->deleter(lent);
-      CHECK(joist_loan_returned() == NULL);
+      CHECK(joist_keep_alive_returned() == NULL);
       view = view_of(&again->tensor);
       CHECK(view.elements == (view.count > 0 ? (void *)elements : NULL));
       again->deleter(again);
-      CHECK(joist_loan_returned() == &owner);
-      CHECK(joist_loan_returned() == NULL);
+      CHECK(joist_keep_alive_returned() == &owner);
+      CHECK(joist_keep_alive_returned() == NULL);
       view = view_of(&copied->tensor);
       CHECK(view.in_order && (view.count == 0 || view.elements != (void *)elements));
       CHECK(view.count == 0 ||
@@ -200,31 +200,32 @@ static void test_refused(void) {
           bad.shape = many; bad.strides = NULL);
 }
 
-/* ---- loans ---- */
+/* ---- counts ---- */
 
-static void *give_back(void *loans) {
-  for (size_t k = 0; k < LOANS; k++) joist_loan_release(((struct joist_loan **)loans)[k]);
+static void *give_back(void *counts) {
+  for (size_t k = 0; k < COUNTS; k++)
+    joist_keep_alive_release(((struct joist_keep_alive **)counts)[k]);
   return NULL;
 }
 
 /* Each is held once by every thread, and comes back once, while others still do. */
 static void test_threads(void) {
-  static int owners[LOANS], seen[LOANS];
-  static struct joist_loan *loans[LOANS];
-  for (size_t k = 0; k < LOANS; k++) {
-    loans[k] = joist_loan_new(&owners[k]);
-    for (int t = 1; t < THREADS; t++) joist_loan_hold(loans[k]);
+  static int owners[COUNTS], seen[COUNTS];
+  static struct joist_keep_alive *counts[COUNTS];
+  for (size_t k = 0; k < COUNTS; k++) {
+    counts[k] = joist_keep_alive_new(&owners[k]);
+    for (int t = 1; t < THREADS; t++) joist_keep_alive_hold(counts[k]);
   }
   pthread_t threads[THREADS];
   for (int t = 0; t < THREADS; t++)
-    CHECK_INT(pthread_create(&threads[t], NULL, give_back, loans), 0);
+    CHECK_INT(pthread_create(&threads[t], NULL, give_back, counts), 0);
   int *owner;
-  for (size_t k = 0; k < LOANS; k++)
-    if ((owner = joist_loan_returned()) != NULL) seen[owner - owners]++;
+  for (size_t k = 0; k < COUNTS; k++)
+    if ((owner = joist_keep_alive_returned()) != NULL) seen[owner - owners]++;
   for (int t = 0; t < THREADS; t++) pthread_join(threads[t], NULL);
-  while ((owner = joist_loan_returned()) != NULL) seen[owner - owners]++;
+  while ((owner = joist_keep_alive_returned()) != NULL) seen[owner - owners]++;
   bool once = true;
-  for (size_t k = 0; k < LOANS; k++) once &= seen[k] == 1;
+  for (size_t k = 0; k < COUNTS; k++) once &= seen[k] == 1;
   CHECK(once);
 }
 

@@ -1,6 +1,6 @@
 /* Explanations against the functions that decide: what is written down of a promotion is what the
  * promotion gives, for random operands under every rule set, and a cast gives what it says. */
-#include "core/program/explain.h"
+#include "core/audit/explain.h"
 #include "core/promotion/builtin_rules.h"
 #include "core/types/error.h"
 #include "core/types/loss.h"

@@ -4,10 +4,10 @@
 #include "core/base/bits.h"
 #include "core/base/parallel.h"
 #include "core/base/pool.h"
+#include "core/cpu/control_flow.h"
 #include "core/cpu/elementwise.h"
 #include "core/cpu/execute.h"
 #include "core/cpu/reduce.h"
-#include "core/cpu/turns.h"
 #include "core/plan/fold_space.h"
 #include "core/plan/storage.h"
 #include "core/types/error.h"
@@ -65,7 +65,8 @@ joist_status joist_group_run(const struct joist_plan *plan, const struct joist_g
   if (group->kind == JOIST_GROUP_ELEMENTWISE)
     return run_elementwise(plan, group, arrays, run, error);
   const struct joist_instruction *const i = &plan->program->instructions[group->instruction];
-  if (i->region_count > 0) return joist_turns_run(plan, group, arrays, joist_group_run, run, error);
+  if (i->region_count > 0)
+    return joist_control_flow_run(plan, group, arrays, joist_group_run, run, error);
   return joist_execute(plan->program, i, arrays, run, error);
 }
 

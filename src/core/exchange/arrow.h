@@ -6,7 +6,7 @@
 #define JOIST_CORE_EXCHANGE_ARROW_H
 
 #include "core/exchange/arrow_abi.h"
-#include "core/exchange/loan.h"
+#include "core/exchange/keep_alive.h"
 #include "core/types/host.h"
 #include "core/types/shape.h"
 
@@ -63,9 +63,10 @@ joist_status joist_arrow_own_copy(joist_dtype dtype, const void *elements, size_
                                   struct joist_arrow_owned *owned,
                                   struct joist_error *error) JOIST_MUST_CHECK;
 
-/* The elements where they are, which is never what Arrow has of bool: one holder of the loan
- * becomes the array's, which lets go from any thread. */
-struct joist_arrow_owned joist_arrow_own_loan(const void *elements, struct joist_loan *loan);
+/* The elements where they are, which is never what Arrow has of bool: the array takes over
+ * one holder, which it releases from any thread. */
+struct joist_arrow_owned joist_arrow_own_keep_alive(const void *elements,
+                                                    struct joist_keep_alive *keep);
 
 /* Whether Arrow has a type for a dtype: JOIST_ERROR_DTYPE if not. */
 joist_status joist_arrow_check_dtype(joist_dtype dtype, struct joist_error *error) JOIST_MUST_CHECK;

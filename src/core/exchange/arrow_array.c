@@ -172,10 +172,11 @@ joist_status joist_arrow_own_copy(joist_dtype dtype, const void *elements, size_
   return JOIST_OK;
 }
 
-static void drop_loan(void *loan) { joist_loan_release(loan); }
+static void drop_keep_alive(void *keep) { joist_keep_alive_release(keep); }
 
-struct joist_arrow_owned joist_arrow_own_loan(const void *elements, struct joist_loan *loan) {
-  return (struct joist_arrow_owned){elements, drop_loan, loan};
+struct joist_arrow_owned joist_arrow_own_keep_alive(const void *elements,
+                                                    struct joist_keep_alive *keep) {
+  return (struct joist_arrow_owned){elements, drop_keep_alive, keep};
 }
 
 struct plain_array {

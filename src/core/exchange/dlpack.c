@@ -38,19 +38,19 @@ static joist_dtype dtype_of(struct joist_dl_dtype published) {
 
 /* ---- out ---- */
 
-/* What a struct of ours and its arrays lie in. The loan is NULL for a copy, which is `own`. */
+/* What a struct of ours and its arrays lie in. `keep` is NULL for a copy, which is `own`. */
 struct lent {
   union {
     struct joist_dl_managed managed;
     struct joist_dl_versioned versioned;
   } as;
-  struct joist_loan *loan;
+  struct joist_keep_alive *keep;
   void *own;
   int64_t extents[JOIST_RANK_MAX], strides[JOIST_RANK_MAX];
 };
 
 static void end(struct lent *lent) {
-  if (lent->loan != NULL) joist_loan_release(lent->loan);
+  if (lent->keep != NULL) joist_keep_alive_release(lent->keep);
   free(lent->own);
   free(lent);
 }
@@ -59,25 +59,25 @@ static void end_managed(struct joist_dl_managed *self) { end(self->context); }
 static void end_versioned(struct joist_dl_versioned *self) { end(self->context); }
 
 /* One of `tensor` with arrays of its own, of which `given` is the copy. */
-static struct lent *new_lent(const struct joist_dl_tensor *tensor, struct joist_loan *loan,
+static struct lent *new_lent(const struct joist_dl_tensor *tensor, struct joist_keep_alive *keep,
                              struct joist_dl_tensor *given) {
   struct lent *const lent = malloc(sizeof *lent);
   if (lent == NULL) return NULL;
-  lent->loan = loan;
+  lent->keep = keep;
   lent->own = NULL;
   memcpy(lent->extents, tensor->shape, (size_t)tensor->rank * sizeof *tensor->shape);
   memcpy(lent->strides, tensor->strides, (size_t)tensor->rank * sizeof *tensor->strides);
   *given = *tensor;
   given->shape = lent->extents;
   given->strides = lent->strides;
-  if (loan != NULL) joist_loan_hold(loan);
+  if (keep != NULL) joist_keep_alive_hold(keep);
   return lent;
 }
 
 static struct joist_dl_versioned *versioned(const struct joist_dl_tensor *tensor,
-                                            struct joist_loan *loan) {
+                                            struct joist_keep_alive *keep) {
   struct joist_dl_tensor given;
-  struct lent *const lent = new_lent(tensor, loan, &given);
+  struct lent *const lent = new_lent(tensor, keep, &given);
   if (lent == NULL) return NULL;
   lent->as.versioned = (struct joist_dl_versioned){.version = {JOIST_DL_MAJOR, JOIST_DL_MINOR},
                                                    .context = lent,
@@ -87,9 +87,9 @@ static struct joist_dl_versioned *versioned(const struct joist_dl_tensor *tensor
   return &lent->as.versioned;
 }
 
-static struct lent *managed(const struct joist_dl_tensor *tensor, struct joist_loan *loan) {
+static struct lent *managed(const struct joist_dl_tensor *tensor, struct joist_keep_alive *keep) {
   struct joist_dl_tensor given;
-  struct lent *const lent = new_lent(tensor, loan, &given);
+  struct lent *const lent = new_lent(tensor, keep, &given);
   if (lent != NULL)
     lent->as.managed =
         (struct joist_dl_managed){.tensor = given, .context = lent, .deleter = end_managed};
@@ -120,23 +120,23 @@ static struct joist_dl_tensor in_order(void *elements, struct joist_dl_device de
 
 struct joist_dl_versioned *joist_dlpack_lend(void *elements, struct joist_dl_device device,
                                              joist_dtype dtype, const struct joist_shape *shape,
-                                             struct joist_loan *loan) {
+                                             struct joist_keep_alive *keep) {
   struct arrays arrays;
   const struct joist_dl_tensor tensor = in_order(elements, device, dtype, shape, &arrays);
-  return versioned(&tensor, loan);
+  return versioned(&tensor, keep);
 }
 
 struct joist_dl_managed *joist_dlpack_give(void *elements, struct joist_dl_device device,
                                            joist_dtype dtype, const struct joist_shape *shape,
-                                           struct joist_loan *loan) {
+                                           struct joist_keep_alive *keep) {
   struct arrays arrays;
   const struct joist_dl_tensor tensor = in_order(elements, device, dtype, shape, &arrays);
-  struct lent *const given = managed(&tensor, loan);
+  struct lent *const given = managed(&tensor, keep);
   return given == NULL ? NULL : &given->as.managed;
 }
 
 struct joist_dl_versioned *joist_dlpack_again(const struct joist_dl_versioned *lent) {
-  return versioned(&lent->tensor, ((const struct lent *)lent->context)->loan);
+  return versioned(&lent->tensor, ((const struct lent *)lent->context)->keep);
 }
 
 struct joist_dl_managed *joist_dlpack_copied(const struct joist_dl_versioned *lent) {

@@ -12,7 +12,7 @@
 
 #include "core/base/run.h"
 #include "core/base/status.h"
-#include "core/exchange/loan.h"
+#include "core/exchange/keep_alive.h"
 #include "core/types/dtypes.h"
 #include "core/types/shape.h"
 
@@ -78,14 +78,14 @@ struct joist_dl_dtype joist_dlpack_dtype(joist_dtype dtype);
 
 /* ---- out ---- */
 
-/* Column-major elements on a device, to be read by others, who become one more holder of the
- * loan; and for those who may write to them. NULL when memory is out. */
+/* Column-major elements on a device, to be read by others, who become one more holder;
+ * and for those who may write to them. NULL when memory is out. */
 struct joist_dl_versioned *joist_dlpack_lend(void *elements, struct joist_dl_device device,
                                              joist_dtype dtype, const struct joist_shape *shape,
-                                             struct joist_loan *loan);
+                                             struct joist_keep_alive *keep);
 struct joist_dl_managed *joist_dlpack_give(void *elements, struct joist_dl_device device,
                                            joist_dtype dtype, const struct joist_shape *shape,
-                                           struct joist_loan *loan);
+                                           struct joist_keep_alive *keep);
 /* From any thread, for what joist_dlpack_lend() made: one more for the same memory; one whose
  * elements are a copy that may be written, of what is on the CPU. NULL when memory is out. */
 struct joist_dl_versioned *joist_dlpack_again(const struct joist_dl_versioned *lent);

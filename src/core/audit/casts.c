@@ -1,5 +1,5 @@
 /* Inference of a ledger under other rules, and the search for casts. */
-#include "core/program/casts.h"
+#include "core/audit/casts.h"
 
 #include <stdlib.h>
 #include <string.h>

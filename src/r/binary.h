@@ -1,7 +1,7 @@
 /* .Call entry points that make tensors of bytes, and bytes of tensors: raw vectors, `swapped` in
  * the other byte order than this machine's. */
-#ifndef JOIST_R_BYTES_H
-#define JOIST_R_BYTES_H
+#ifndef JOIST_R_BINARY_H
+#define JOIST_R_BINARY_H
 
 #include "r/sexp.h"
 

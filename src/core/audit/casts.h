@@ -1,9 +1,9 @@
 /* The fewest casts with which recorded operations give under one rule set the dtypes that they
  * gave under another. */
-#ifndef JOIST_CORE_PROGRAM_CASTS_H
-#define JOIST_CORE_PROGRAM_CASTS_H
+#ifndef JOIST_CORE_AUDIT_CASTS_H
+#define JOIST_CORE_AUDIT_CASTS_H
 
-#include "core/program/ledger.h"
+#include "core/audit/ledger.h"
 
 typedef enum {
   JOIST_CAST_ARGUMENT, /* an argument, before anything else */

@@ -2,8 +2,8 @@
  * ran. A program merges what computes the same and reads literals in the dtype they end in; a
  * ledger keeps both as they were, so that the same operations can be inferred again under other
  * rules. Owns its arrays (joist_ledger_clear frees them), knows no elements. */
-#ifndef JOIST_CORE_PROGRAM_LEDGER_H
-#define JOIST_CORE_PROGRAM_LEDGER_H
+#ifndef JOIST_CORE_AUDIT_LEDGER_H
+#define JOIST_CORE_AUDIT_LEDGER_H
 
 #include "core/base/arena.h"
 #include "core/program/program.h"

@@ -1,5 +1,5 @@
 /* Recording what operations did with dtypes. */
-#include "core/program/ledger.h"
+#include "core/audit/ledger.h"
 
 #include <stdlib.h>
 #include <string.h>

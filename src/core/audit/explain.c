@@ -1,5 +1,5 @@
 /* Inference, written down, and the search for casts. */
-#include "core/program/explain.h"
+#include "core/audit/explain.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* Loops and branches, turn by turn. */
-#include "core/cpu/turns.h"
+#include "core/cpu/control_flow.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "core/base/bits.h"
 #include "core/base/parallel.h"
 #include "core/base/pool.h"
-#include "core/cpu/straight.h"
+#include "core/cpu/prepared.h"
 #include "core/plan/storage.h"
 #include "core/program/regions.h"
 #include "core/types/convert.h"
@@ -32,13 +32,13 @@ struct body {
   size_t moving_count;
   bool copies; /* an output is computed elsewhere */
   char *scratch;
-  struct joist_straight **straight; /* per group, NULL for one that is not */
+  struct joist_prepared **prepared; /* per group, NULL for one that is not */
 };
 
 static void close_body(struct body *body) {
-  for (uint32_t g = 0; body->straight != NULL && g < body->plan->group_count; g++)
-    joist_straight_free(body->straight[g]);
-  free(body->straight);
+  for (uint32_t g = 0; body->prepared != NULL && g < body->plan->group_count; g++)
+    joist_prepared_free(body->prepared[g]);
+  free(body->prepared);
   free(body->arrays);
   free(body->in);
   joist_scratch_free(body->scratch);
@@ -61,21 +61,21 @@ static void list_moving(struct body *body, uint32_t given) {
 }
 
 /* Only captures are the same in all turns: the inputs from `given` on, which are known by now. */
-static joist_status make_straight(struct body *body, uint32_t given, const struct joist_run *run,
+static joist_status make_prepared(struct body *body, uint32_t given, const struct joist_run *run,
                                   struct joist_error *error) {
   const struct joist_plan *const plan = body->plan;
   const struct joist_program *const program = plan->program;
   bool *const fixed = malloc(program->value_count + 1);
-  body->straight = calloc(plan->group_count + 1, sizeof(struct joist_straight *));
+  body->prepared = calloc(plan->group_count + 1, sizeof(struct joist_prepared *));
   joist_status status = JOIST_OK;
-  if (fixed == NULL || body->straight == NULL) status = JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY);
+  if (fixed == NULL || body->prepared == NULL) status = JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY);
   for (uint32_t v = 0; v < program->value_count && status == JOIST_OK; v++) {
     const uint32_t input = program->values[plan->root[v]].input;
     fixed[v] = input != JOIST_NO_INPUT && input >= given;
   }
   for (uint32_t g = 0; g < plan->group_count && status == JOIST_OK; g++)
-    status = joist_straight_make(plan, &plan->groups[g], body->arrays, fixed, run,
-                                 &body->straight[g], error);
+    status = joist_prepared_make(plan, &plan->groups[g], body->arrays, fixed, run,
+                                 &body->prepared[g], error);
   free(fixed);
   return status;
 }
@@ -87,8 +87,8 @@ static joist_status run_body(const struct body *body, const struct joist_run *ru
     memcpy(body->moving[k].array, body->moving[k].from, sizeof(void *));
   joist_status status = JOIST_OK;
   for (uint32_t g = 0; g < plan->group_count && status == JOIST_OK; g++)
-    status = body->straight[g] != NULL
-                 ? joist_straight_run(body->straight[g], error)
+    status = body->prepared[g] != NULL
+                 ? joist_prepared_run(body->prepared[g], error)
                  : body->run_group(plan, &plan->groups[g], body->arrays, run, error);
   if (status == JOIST_OK && body->copies) joist_plan_finish(plan, body->arrays, body->out);
   return status;
@@ -131,7 +131,7 @@ static joist_status open_body(const struct turns *turns, const struct joist_plan
   for (uint32_t k = 0; k < parts->captures[region]; k++) body->in[given + k] = captures[k];
   joist_plan_place(plan, body->in, body->out, body->scratch, body->arrays);
   list_moving(body, given);
-  return make_straight(body, given, run, error);
+  return make_prepared(body, given, run, error);
 }
 
 static void *result_of(const struct turns *turns, uint32_t k) {
@@ -312,9 +312,9 @@ static joist_status run_if(const struct joist_plan *plan, const struct joist_gro
   return status;
 }
 
-joist_status joist_turns_run(const struct joist_plan *plan, const struct joist_group *group,
-                             void *const *arrays, joist_group_runner *run_group,
-                             const struct joist_run *run, struct joist_error *error) {
+joist_status joist_control_flow_run(const struct joist_plan *plan, const struct joist_group *group,
+                                    void *const *arrays, joist_group_runner *run_group,
+                                    const struct joist_run *run, struct joist_error *error) {
   const struct joist_instruction *const i = &plan->program->instructions[group->instruction];
   const void **const operands = malloc((i->operand_count + 1) * sizeof *operands);
   if (operands == NULL) return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY);

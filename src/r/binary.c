@@ -1,5 +1,5 @@
 /* Makes tensors of bytes, and bytes of tensors, in memory and in files. */
-#include "r/bytes.h"
+#include "r/binary.h"
 
 #include "r/arguments.h"
 #include "r/conditions.h"

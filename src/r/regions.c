@@ -1,6 +1,6 @@
 /* Tracing bodies. A body is a trace within another; when its operation is added to that one, its
  * program becomes a part of it. */
-#include "r/bodies.h"
+#include "r/regions.h"
 
 #include <stdlib.h>
 
@@ -11,16 +11,16 @@
 #include "r/conditions.h"
 #include "r/trace.h"
 
-void joist_r_bodies_init(void) { joist_r_body = R_NilValue; }
+void joist_r_regions_init(void) { joist_r_region = R_NilValue; }
 
-SEXP joist_r_body_set(SEXP body) {
-  SEXP previous = joist_r_body;
+SEXP joist_r_region_set(SEXP body) {
+  SEXP previous = joist_r_region;
   if (body != R_NilValue) (void)joist_r_trace_of(body);
-  joist_r_body = body;
+  joist_r_region = body;
   return previous;
 }
 
-SEXP joist_r_body_begin(SEXP parent, SEXP like) {
+SEXP joist_r_region_begin(SEXP parent, SEXP like) {
   joist_r_check_open(parent);
   const R_xlen_t n = XLENGTH(like);
   SEXP avals = PROTECT(Rf_allocVector(VECSXP, n)), all = PROTECT(Rf_allocVector(LGLSXP, n));
@@ -69,7 +69,7 @@ static SEXP tensors_of(SEXP pointer, joist_value_id first, const joist_value_id 
   return tensors;
 }
 
-SEXP joist_r_body_end(SEXP body, SEXP outputs) {
+SEXP joist_r_region_end(SEXP body, SEXP outputs) {
   struct joist_r_trace *const trace = joist_r_trace_of(body);
   joist_r_check_open(body);
   const joist_value_id *const numbers = numbers_of(body, outputs, 0);
@@ -91,7 +91,7 @@ static struct joist_program *take_program(struct joist_r_trace *trace) {
   return program;
 }
 
-SEXP joist_r_body_apply(SEXP pointer, SEXP name, SEXP operands, SEXP bodies, SEXP attributes) {
+SEXP joist_r_region_apply(SEXP pointer, SEXP name, SEXP operands, SEXP bodies, SEXP attributes) {
   enum { MOST = 2 };
   const joist_op op = joist_op_parse(joist_r_string(name, "name"));
   joist_r_check_open(pointer);
@@ -137,7 +137,7 @@ SEXP joist_r_body_apply(SEXP pointer, SEXP name, SEXP operands, SEXP bodies, SEX
   return tensors_of(pointer, first, NULL, results);
 }
 
-SEXP joist_r_body_inline(SEXP pointer, SEXP number, SEXP region, SEXP into, SEXP inputs) {
+SEXP joist_r_region_inline(SEXP pointer, SEXP number, SEXP region, SEXP into, SEXP inputs) {
   const struct joist_program *const program = &joist_r_trace_of(pointer)->program;
   const uint32_t index = (uint32_t)Rf_asInteger(number), r = (uint32_t)Rf_asInteger(region) - 1;
   joist_r_check_open(into);

@@ -1,24 +1,24 @@
 /* .Call entry points of the bodies of loops and branches: traces within a trace. */
-#ifndef JOIST_R_BODIES_H
-#define JOIST_R_BODIES_H
+#ifndef JOIST_R_REGIONS_H
+#define JOIST_R_REGIONS_H
 
 #include "r/sexp.h"
 
-void joist_r_bodies_init(void);
+void joist_r_regions_init(void);
 
 /* The trace of a body, within another, and the tensors that it is given: like those of a list, of
  * any kind. */
-SEXP joist_r_body_begin(SEXP parent, SEXP like);
+SEXP joist_r_region_begin(SEXP parent, SEXP like);
 /* Has operations go to a body, or to none if it is NULL; returns where they went before. */
-SEXP joist_r_body_set(SEXP body);
+SEXP joist_r_region_set(SEXP body);
 /* Ends the trace of a body that gives a list of tensors. */
-SEXP joist_r_body_end(SEXP body, SEXP outputs);
+SEXP joist_r_region_end(SEXP body, SEXP outputs);
 /* Adds an operation with bodies to a trace: on a list of tensors, to which what the bodies capture
  * is added. Gives a list of its results. */
-SEXP joist_r_body_apply(SEXP trace, SEXP name, SEXP operands, SEXP bodies, SEXP attributes);
+SEXP joist_r_region_apply(SEXP trace, SEXP name, SEXP operands, SEXP bodies, SEXP attributes);
 /* The instructions of a body once more, in the trace of another, which it captures nothing of: with
  * a list of tensors for its inputs. `number` is that of the instruction in `trace`. Gives a list of
  * what the body gives. */
-SEXP joist_r_body_inline(SEXP trace, SEXP number, SEXP region, SEXP into, SEXP inputs);
+SEXP joist_r_region_inline(SEXP trace, SEXP number, SEXP region, SEXP into, SEXP inputs);
 
 #endif

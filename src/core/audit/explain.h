@@ -1,7 +1,7 @@
 /* Why an operation has its dtypes: the steps of its inference, what its operands may lose, and the
  * cast that avoids it. Memory is the caller's. */
-#ifndef JOIST_CORE_PROGRAM_EXPLAIN_H
-#define JOIST_CORE_PROGRAM_EXPLAIN_H
+#ifndef JOIST_CORE_AUDIT_EXPLAIN_H
+#define JOIST_CORE_AUDIT_EXPLAIN_H
 
 #include "core/program/infer.h"
 

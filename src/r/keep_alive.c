@@ -1,6 +1,6 @@
 /* The objects that are lent hang on a doubly linked list, so that one of many is let go as fast as
  * one of few. A cell has the one before it as CAR, the one behind it as CDR, the object as TAG. */
-#include "r/loans.h"
+#include "r/keep_alive.h"
 
 #include "r/conditions.h"
 
@@ -34,17 +34,17 @@ static void let_go(SEXP cell) {
   if (behind != R_NilValue) SETCAR(behind, before);
 }
 
-struct joist_loan *joist_r_lend(SEXP object) {
+struct joist_keep_alive *joist_r_keep_alive(SEXP object) {
   SEXP cell = keep(object);
-  struct joist_loan *const loan = joist_loan_new(cell);
-  if (loan == NULL) {
+  struct joist_keep_alive *const keep = joist_keep_alive_new(cell);
+  if (keep == NULL) {
     let_go(cell);
     JOIST_R_FAIL(JOIST_E_OUT_OF_MEMORY, .bytes = 0);
   }
-  return loan;
+  return keep;
 }
 
-void joist_r_end_loans(void) {
+void joist_r_release_returned(void) {
   SEXP cell;
-  while ((cell = joist_loan_returned()) != NULL) let_go(cell);
+  while ((cell = joist_keep_alive_returned()) != NULL) let_go(cell);
 }

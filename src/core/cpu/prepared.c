@@ -1,5 +1,5 @@
 /* Groups of one tile, run many times. */
-#include "core/cpu/straight.h"
+#include "core/cpu/prepared.h"
 
 #include <stdlib.h>
 
@@ -19,7 +19,7 @@ struct placed {
   void *slot[JOIST_REFS_MAX + 1];
 };
 
-struct joist_straight {
+struct joist_prepared {
   const struct joist_plan *plan;
   const struct joist_group *group;
   char *arena;
@@ -27,8 +27,8 @@ struct joist_straight {
   struct placed steps[];
 };
 
-static bool is_straight(const struct joist_plan *plan, const struct joist_group *group,
-                        const struct joist_run *run) {
+static bool can_be_prepared(const struct joist_plan *plan, const struct joist_group *group,
+                            const struct joist_run *run) {
   if (group->kind != JOIST_GROUP_ELEMENTWISE || group->sink_count > 0 || group->count == 0 ||
       group->count > group->tile)
     return false;
@@ -39,79 +39,79 @@ static bool is_straight(const struct joist_plan *plan, const struct joist_group 
 }
 
 /* Where the pointer to what `ref` means is. */
-static void *const *place_of(const struct joist_straight *straight, struct joist_ref ref,
+static void *const *place_of(const struct joist_prepared *prepared, struct joist_ref ref,
                              void *const *arrays, void **slot) {
   if (ref.array) return &arrays[ref.index];
-  *slot = straight->arena + straight->plan->slot_offset[ref.index] * straight->group->room;
+  *slot = prepared->arena + prepared->plan->slot_offset[ref.index] * prepared->group->room;
   return slot;
 }
 
-static size_t run_placed(const struct joist_straight *straight, const struct placed *placed) {
+static size_t run_placed(const struct joist_prepared *prepared, const struct placed *placed) {
   const struct joist_step *const step = placed->step;
-  const size_t n = straight->group->count;
+  const size_t n = prepared->group->count;
   const void *in[JOIST_REFS_MAX];
   for (uint32_t k = 0; k < JOIST_REFS_MAX; k++) in[k] = *placed->in[k];
   if (placed->kernel != NULL) return placed->kernel(n, in, *placed->out);
   if (step->kind == JOIST_STEP_SPLAT)
     joist_step_splat(step, n, in[0], *placed->out);
   else if (step->kind == JOIST_STEP_GATHER)
-    joist_step_gather(straight->plan, straight->group, step, 0, n, in[0], *placed->out);
+    joist_step_gather(prepared->plan, prepared->group, step, 0, n, in[0], *placed->out);
   else
     return joist_step_run(step, n, in, *placed->out);
   return n;
 }
 
 /* Scalars are repeated before anything else is done, and those that stay as they are here. */
-static void look_up(struct joist_straight *straight, void *const *arrays, const bool *fixed) {
-  const struct joist_step *const all = straight->plan->steps + straight->group->first_step;
+static void look_up(struct joist_prepared *prepared, void *const *arrays, const bool *fixed) {
+  const struct joist_step *const all = prepared->plan->steps + prepared->group->first_step;
   for (int splats = 1; splats >= 0; splats--)
-    for (uint32_t s = 0; s < straight->group->step_count; s++) {
+    for (uint32_t s = 0; s < prepared->group->step_count; s++) {
       if ((all[s].kind == JOIST_STEP_SPLAT) != (splats == 1)) continue;
-      struct placed *const placed = &straight->steps[straight->count];
+      struct placed *const placed = &prepared->steps[prepared->count];
       placed->step = &all[s];
       placed->kernel = all[s].kind == JOIST_STEP_KERNEL ? all[s].kernel : NULL;
       for (uint32_t k = 0; k < JOIST_REFS_MAX; k++)
         placed->in[k] = k == 0 || k < all[s].operand_count
-                            ? place_of(straight, all[s].in[k], arrays, &placed->slot[k])
+                            ? place_of(prepared, all[s].in[k], arrays, &placed->slot[k])
                             : placed->in[0];
-      placed->out = place_of(straight, all[s].out, arrays, &placed->slot[JOIST_REFS_MAX]);
+      placed->out = place_of(prepared, all[s].out, arrays, &placed->slot[JOIST_REFS_MAX]);
       if (splats == 1 && fixed[all[s].in[0].index])
-        run_placed(straight, placed);
+        run_placed(prepared, placed);
       else
-        straight->count++;
+        prepared->count++;
     }
 }
 
-joist_status joist_straight_make(const struct joist_plan *plan, const struct joist_group *group,
+joist_status joist_prepared_make(const struct joist_plan *plan, const struct joist_group *group,
                                  void *const *arrays, const bool *fixed,
-                                 const struct joist_run *run, struct joist_straight **made,
+                                 const struct joist_run *run, struct joist_prepared **made,
                                  struct joist_error *error) {
   *made = NULL;
-  if (!is_straight(plan, group, run)) return JOIST_OK;
-  struct joist_straight *const straight =
-      malloc(sizeof *straight + group->step_count * sizeof straight->steps[0]);
+  if (!can_be_prepared(plan, group, run)) return JOIST_OK;
+  struct joist_prepared *const prepared =
+      malloc(sizeof *prepared + group->step_count * sizeof prepared->steps[0]);
   char *const arena = joist_pool_allocate(group->arena_bytes + 1);
-  if (straight == NULL || arena == NULL) {
-    free(straight);
+  if (prepared == NULL || arena == NULL) {
+    free(prepared);
     joist_pool_free(arena);
     return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY, .bytes = group->arena_bytes);
   }
-  *straight = (struct joist_straight){.plan = plan, .group = group, .arena = arena};
-  look_up(straight, arrays, fixed);
-  *made = straight;
+  *prepared = (struct joist_prepared){.plan = plan, .group = group, .arena = arena};
+  look_up(prepared, arrays, fixed);
+  *made = prepared;
   return JOIST_OK;
 }
 
-void joist_straight_free(struct joist_straight *straight) {
-  if (straight != NULL) joist_pool_free(straight->arena);
-  free(straight);
+void joist_prepared_free(struct joist_prepared *prepared) {
+  if (prepared != NULL) joist_pool_free(prepared->arena);
+  free(prepared);
 }
 
-joist_status joist_straight_run(const struct joist_straight *straight, struct joist_error *error) {
-  for (uint32_t s = 0; s < straight->count; s++) {
-    const size_t done = run_placed(straight, &straight->steps[s]);
-    if (done < straight->group->count)
-      return joist_value_error(straight->plan->program, straight->steps[s].step->instruction, done,
+joist_status joist_prepared_run(const struct joist_prepared *prepared, struct joist_error *error) {
+  for (uint32_t s = 0; s < prepared->count; s++) {
+    const size_t done = run_placed(prepared, &prepared->steps[s]);
+    if (done < prepared->group->count)
+      return joist_value_error(prepared->plan->program, prepared->steps[s].step->instruction, done,
                                error);
   }
   return JOIST_OK;
