@@ -4,9 +4,9 @@
 #' Tensors and Apache Arrow
 #'
 #' `nv_to_arrow()` makes an Arrow array of a tensor, `nv_from_arrow()` a tensor of Arrow arrays, by
-#' the Arrow C Data Interface. No value is changed on the way: `f16`, `ui32`, `i64` and `ui64` of a
-#' Parquet file or a database arrive as they are stored. [as_tensor()] takes arrays of the packages
-#' 'nanoarrow' and 'arrow', and of Python's 'pyarrow' by 'reticulate', as they are; their functions
+#' the Arrow C Data Interface. No value is changed: `f16`, `ui32`, `i64` and `ui64` of a Parquet
+#' file or a database keep their type. [as_tensor()] accepts arrays of the packages 'nanoarrow' and
+#' 'arrow', and of Python's 'pyarrow' through 'reticulate', directly; their functions
 #' `as_nanoarrow_array()`, `as_nanoarrow_array_stream()`, `infer_nanoarrow_schema()`,
 #' `as_arrow_array()` and `infer_type()` take tensors. `schema` in those of 'nanoarrow' must be the
 #' type that the tensor has; `type` in those of 'arrow' is a cast that 'arrow' makes.
@@ -51,10 +51,10 @@
 #' columns into the file, with all values of `f64` and `i32`, and gives them to these numbers, at
 #' which joist stops (`joist_value_error`), or warns of "Invalid metadata". A table without them is
 #' `do.call(arrow::arrow_table, lapply(df, arrow::as_arrow_array))`.
-#' @section Errors: `joist_dtype_error` for an Arrow type or a dtype that the other side has not
-#'   (the message names it); `joist_value_error` for a null, a structure that was released, is
-#'   damaged or is none, a table, and for a package that is not installed; `joist_shape_error` for
-#'   too many elements, and for a rank over 2 with 'arrow'.
+#' @section Errors: `joist_dtype_error` for an Arrow type or a dtype that the other side does not
+#'   have (the message names it); `joist_value_error` for a null, a structure that is invalid,
+#'   damaged or already released, a table, and for a package that is not installed;
+#'   `joist_shape_error` for too many elements, and for a rank over 2 with 'arrow'.
 #' @source <https://arrow.apache.org/docs/format/CDataInterface.html>,
 #'   <https://arrow.apache.org/docs/format/CanonicalExtensions.html>
 #' @examples
@@ -156,7 +156,7 @@ as_nanoarrow_array.nv_tensor <- function(x, ..., schema = NULL) { # nolint: obje
   array
 }
 
-# The formats of a type and of what is in it; with the extension type that it stores.
+# The formats of a type and of its children, with the name and metadata of its extension type.
 arrow_formats <- function(schema, extension = TRUE) {
   keys <- c("ARROW:extension:name", "ARROW:extension:metadata")
   c(

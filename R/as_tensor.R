@@ -31,9 +31,9 @@
 #'   (Of Arrow's nulls, see [nv_to_arrow()].)
 #' @param ... Arguments of [nv_tensor()] where that makes the tensor, else ignored.
 #' @return A tensor of a known dtype.
-#' @section Errors: `joist_value_error` for values that are missing, that the dtype has not, that
-#'   the package cannot give exactly, and for an `x` that no tensor can be made of;
-#'   `joist_dtype_error` for a stored type without dtype.
+#' @section Errors: `joist_value_error` for values that are missing, that the dtype cannot hold, or
+#'   that the package cannot give exactly, and for an `x` that cannot become a tensor;
+#'   `joist_dtype_error` for a stored type without a dtype.
 #' @examples
 #' picture <- as.raster(matrix(c("red", "#00FF0080"), 1))
 #' as_array(as_tensor(picture))[1, 2, ]

@@ -21,8 +21,8 @@ means_of <- function(x, remove, dims, means, sums) {
   nv_convert(mean, dtype(type), ambiguous(type))
 }
 
-# The first extreme that is not NaN: as base R's, a named position or none, unless nobody knows the
-# elements; then 0 for none.
+# The position of the first extreme that is not NaN: as in base R, with a name, and empty if there
+# is none. If the elements are not known yet, 0 stands for none.
 first_extreme <- function(x, position) {
   largest <- identical(position, nv_argmax)
   known <- has_elements(x) && !is_chunked(x)
@@ -61,7 +61,8 @@ double_yields <- function() {
   dtype(nv_aval("f32", 1L) * (guess * guess)) == "f32"
 }
 
-# As exact as they are: base R would give them back, and nothing was computed with them yet.
+# R values at full precision: base R would return them unchanged, and nothing was computed with them
+# yet.
 in_full <- function(x) {
   if (is_number(x)) nv_convert(x, "f64", TRUE) else nv_tensor(x, "f64", part_shape(x), TRUE)
 }
@@ -89,7 +90,7 @@ choose_by <- function(test, yes, no) {
 # Base R's functions of bits read whole numbers in double as integers.
 whole <- function(x) if (is.double(x) && is_whole(x)) as.integer(x) else x
 
-# As in base R, each NaN is a run of its own.
+# As in base R, each NaN is a separate run.
 runs_of <- function(x) {
   if (ndims(x) != 1L) {
     stop_joist("joist_shape_error", "rle() of a tensor of rank ", ndims(x), "; nv_flatten() it")

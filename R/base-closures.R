@@ -60,7 +60,7 @@ base_methods_of_qr <- list(
   qr.solve = function(a, b, tol) if (missing(b)) solve_by_qr(a) else solve_by_qr(a, b)
 )
 
-# Base R's are FALSE for what is not a vector.
+# The functions of base R return FALSE for anything but a vector.
 base_methods_of_traced <- list(
   isTRUE = function(x) needs_truth("isTRUE", x), isFALSE = function(x) needs_truth("isFALSE", x)
 )
@@ -109,7 +109,7 @@ generic_of <- function(name, where, generics) {
   get(name, where)
 }
 
-# A generic that shares nothing but the name with the one that R derives.
+# A package's own generic, which shares only its name with the one that R derives.
 own_generic <- function(name, namespace) {
   found <- get0(name, namespace, inherits = FALSE)
   if (methods::is(found, "genericFunction") && found@package == getNamespaceName(namespace)) found

@@ -31,8 +31,8 @@
 #'   `lapply()` and `as.list()` give such scalars.
 #' * `match()` and `%in%` compare as `==` does, in the dtype of the tensor, so that
 #'   `nv_tensor(0.1) %in% 0.1` is `TRUE`.
-#' * In [jit()], where nobody knows the values, what does not dispatch is an error, and so is
-#'   `isTRUE()`.
+#' * In [jit()], where the values are not known, calling a function that does not dispatch is an
+#'   error, and so is `isTRUE()`.
 #'
 #' **These do not work:**
 #'
@@ -45,10 +45,10 @@
 #' | `x + y` of `integer64` `y` in R 4.2 | R takes neither method | `nv_add(x, y)` |
 #' | `diag(x)` of one element | is it a size or a diagonal? | [nv_diag()], [nv_eye()] |
 #'
-#' What is not a tensor goes to base R, or to the method of another package, at the cost of an S4
-#' dispatch. Where a package that is attached before joist has a function of its own by one of these
-#' names, as BiocGenerics, MatrixGenerics and bit64 have, it stays in place and has methods for
-#' tensors. Before R 4.3 joist has a function `%*%`, too, which passes everything else on.
+#' Other arguments are passed to base R, or to the method of another package, at the cost of an S4
+#' dispatch. If a package that is attached before joist defines a function with one of these names,
+#' as BiocGenerics, MatrixGenerics and bit64 do, that function stays in place and gets methods for
+#' tensors. Before R 4.3 joist also has a function `%*%`, which passes everything else on.
 #'
 #' @param x A tensor.
 #' @param value For `length<-` a number of elements, for `is.na<-` an index.

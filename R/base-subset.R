@@ -168,7 +168,7 @@ fill_missing <- function(x, indices, value) {
   values
 }
 
-# Fields of a tensor are no part of it for its user.
+# The fields of a tensor are internal.
 #' @export
 `$.nv_tensor` <- function(x, name) {
   stop_joist(

@@ -10,23 +10,23 @@
 #' its real part and then its imaginary part. For the bits of a tensor in another dtype, see
 #' [nv_bitcast_convert()].
 #'
-#' @param con A raw vector, the name of a file, or a connection. A raw vector and a file are read as
-#'   a whole; a connection from where it is, if it is open. For `nv_write_bin()`, a raw vector
-#'   stands for a result in memory, and a file is written anew: under a name of its own, until it
-#'   is whole.
+#' @param con A raw vector, the name of a file, or a connection. A raw vector or a file is read as a
+#'   whole; an open connection is read from its current position. For `nv_write_bin()`, a raw vector
+#'   stands for a result in memory, and a file is replaced: it is written under a temporary name
+#'   until it is complete.
 #' @param dtype A dtype or its name.
-#' @param shape An integer vector of extents; `NULL` for one dimension of all that there is. From a
-#'   connection so many elements are read.
-#' @param endian The order of the bytes of a number: `"little"`, `"big"`, or `"swap"` for what this
-#'   machine has not.
+#' @param shape An integer vector of extents; `NULL` for one dimension with all elements. From a
+#'   connection, this many elements are read.
+#' @param endian The order of the bytes of a number: `"little"`, `"big"`, or `"swap"` for the
+#'   opposite of this machine's order.
 #' @param device Where the tensor is to be, see [nv_device()]; `NULL` for the CPU.
 #' @param mmap `TRUE` for a tensor whose memory is the file, see [mapped_files].
 #' @param x A tensor or an R vector.
 #' @return `nv_read_bin()`: a tensor of the known dtype `dtype`. `nv_write_bin()`: a raw vector if
 #'   `con` is one, otherwise `NULL`, invisibly.
-#' @section Errors: `joist_value_error` for bytes that are no whole number of elements, a connection
-#'   that has not as many, a byte that is no bool, for a `con` or `endian` that is none, and for
-#'   files and connections that cannot be read or written, with what the system says of them;
+#' @section Errors: `joist_value_error` for bytes that do not make a whole number of elements, a
+#'   connection with too few bytes, a byte that is not a bool, for an invalid `con` or `endian`, and
+#'   for files and connections that cannot be read or written, with the system's message;
 #'   `joist_shape_error` when the elements do not fill the shape; `joist_dtype_error` for an unknown
 #'   dtype.
 #' @examples

@@ -3,14 +3,14 @@
 #' `nv_checkpoint(f)` gives the values of `f`. A gradient through it does not keep what `f` computes
 #' on the way: it runs `f` once more, when it comes to its derivative. That takes less memory, and
 #' the time of `f` again; bits are the same. `summary()` of a [program()] says what it saves. In the
-#' body of a loop and in a branch of [nv_if()] it has nothing to do: a gradient computes these again
-#' as it is.
+#' body of a loop and in a branch of [nv_if()] it has no effect: a gradient computes these again
+#' anyway.
 #'
 #' @param f A function that returns one float tensor. It may use traced tensors from outside.
 #' @return A function of the arguments of `f`, tensors, nested lists of them, and anything else,
 #'   which is passed on. Its value has the dtype, ambiguity and shape of that of `f`.
-#' @section Errors: `joist_value_error` for what is no function, and for a value of `f` that is no
-#'   tensor.
+#' @section Errors: `joist_value_error` for an `f` that is not a function, and for a value of `f`
+#'   that is not a tensor.
 #' @examples
 #' layer <- function(x) x / sum(x * x)
 #' deep <- function(layer) {

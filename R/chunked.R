@@ -28,29 +28,30 @@
 #' and the order of the elements in them. So the bits of a result do not depend on how many workers
 #' there are, nor on their order; they may differ from those of the same sum in memory.
 #'
-#' Memory that is needed at a time: for each worker as many blocks as it has threads, but no more
-#' than 64 MB of them or one, of every array of the program, of its result, and as much again for
-#' what is encoded or decoded, besides what R has not collected yet; and the results of reductions.
-#' For `nv_compute()`, the tensor, and up to 64 blocks of it in each worker. Blocks of a matrix
-#' product that read the same chunks are computed together, up to 64 of them, as far as their parts
-#' and chunks have room in 256 MB, divided by the number of workers. Where this session computes
-#' reductions first, it keeps up to 256 MB of what it has read for them, so that the rest of the
-#' program does not read it again.
+#' Memory that is needed at a time: for each worker, as many blocks as it has threads (at most 64 MB
+#' of them, but at least one) of every array of the program and of its result, as much again for
+#' encoding and decoding, and what R has not collected yet; and the results of reductions. For
+#' `nv_compute()`, the tensor, and up to 64 blocks of it in each worker. Blocks of a matrix product
+#' that read the same chunks are computed together, up to 64 of them, as far as their parts and
+#' chunks have room in 256 MB, divided by the number of workers. If this session computes reductions
+#' first, it keeps up to 256 MB of the data read for them, so that the rest of the program does not
+#' read these again.
 #'
 #' `x[...]` reads the blocks that have elements of it and gives a tensor; it takes an index for each
 #' dimension. `x[...] <- value` writes to the store, which all handles of the array see, and
 #' converts the value as the assignment to a tensor does.
 #'
-#' @section Workers: Blocks are computed by the workers of [future::plan()], of whatever backend, or
+#' @section Workers: Blocks are computed by the workers of [future::plan()], with any backend, or
 #'   one after another in this session if there is no plan. Workers get the program and read and
-#'   write chunks themselves: they need to see the store under the same path. A worker has its part
-#'   of the cores for threads: what [future::availableCores()] says here, divided by the workers.
+#'   write chunks themselves: they need to see the store under the same path. A worker uses its
+#'   share of the cores for threads: [future::availableCores()] in this session, divided by the
+#'   number of workers.
 #'
-#'   Where a worker fails or dies, its blocks are tried again `retries` times: by whatever worker is
-#'   free, and the last time by this session. Then the error names the block. What is wrong with the
-#'   data is an error at once. A chunk is there as a whole or not at all; what a process that died
-#'   had written of one has a name that ends in `.tmp`, is read by nobody, and can be deleted. Where
-#'   this session dies, `nv_store()` goes on with `resume = TRUE`.
+#'   If a worker fails or dies, its blocks are tried again `retries` times: by any free worker, and
+#'   the last time by this session. Then the error names the block. Invalid data are an error at
+#'   once. A chunk is either complete or absent; a process that died may leave a partial chunk whose
+#'   name ends in `.tmp`: it is never read and can be deleted. If this session dies, `nv_store()`
+#'   with `resume = TRUE` goes on.
 #'
 #'   Where the package \pkg{progressr} is loaded, progress is signalled.
 #' @param x A chunked tensor; for `nv_compute()` and `nv_store()` also a tensor, for `nv_chunked()`
@@ -65,13 +66,12 @@
 #'   which must not have changed, and equal tensors.
 #' @param retries How often a block is tried again.
 #' @return `nv_chunked()`: a chunked tensor, as ambiguous as `x` is. `nv_compute()`: a tensor of the
-#'   dtype of `x`, as ambiguous as it is. `nv_store()`: the chunked tensor that it wrote, of a known
-#'   dtype.
+#'   dtype and ambiguity of `x`. `nv_store()`: the chunked tensor that it wrote, of a known dtype.
 #' @section Errors: those of the operations, when they are called; `joist_value_error` for a chunk
 #'   that cannot be read, which is named, for a block that failed too often, for what needs all
 #'   elements in memory, and where `resume` finds another program; `joist_shape_error` for indices
 #'   and chunks that do not fit; `joist_dtype_error` for an array of \pkg{DelayedArray} whose type
-#'   is no dtype.
+#'   has no dtype.
 #' @examples
 #' x <- nv_zarr_create(tempfile(), "f32", c(6, 4), chunks = c(2, 4))
 #' x[] <- matrix(1:24, 6)
@@ -291,8 +291,8 @@ block_extents <- function(program) {
   program$chunks[program$outer]
 }
 
-# What tells the elements of an operand from others: the place of a mapped tensor in its file, or a
-# checksum. R numbers are not rounded to the dtype that they have alone.
+# Identifies the elements of an operand: by the place of a mapped tensor in its file, or by a
+# checksum. R numbers are not rounded to their default dtype.
 fingerprint <- function(x) {
   place <- if (is_tensor(x)) .Call(joist_r_mapped_place, x)
   if (!is.null(place)) {

@@ -18,11 +18,11 @@
 #' or on its result, in `f` and in the functions that it calls by name. Then the functions are
 #' edited and run under `to`: `checked` is `TRUE` when that gave the dtypes.
 #'
-#' A set that is found one cast after the other comes first; then smaller ones are searched for,
-#' within a limit. `fewest` is `TRUE` when that search came to its end: then there is no smaller set
-#' of such casts, as long as two operands of one call are cast only where no single cast helps.
-#' Casts keep dtypes, not always every bit: where the result of a call is cast, it was computed in
-#' the dtype that `to` gives.
+#' The first set is built one cast at a time; then smaller ones are searched for, within a limit.
+#' `fewest` is `TRUE` when that search was completed: then no smaller set of such casts exists,
+#' provided that two operands of one call are cast only where no single cast helps. Casts keep
+#' dtypes, not always every bit: where the result of a call is cast, it was computed in the dtype
+#' that `to` gives.
 #'
 #' @param f A function, jitted or not; or a pair of dtypes, such as `c("i32", "f32")`.
 #' @param from,to Promotion rules as in [common_dtype()]; `to` may be several ids, or a list of

@@ -13,7 +13,7 @@
 #' @return A tensor of the dtype of [nv_mean()] of both: of shape `c(ncol(x), ncol(y))`, or a scalar
 #'   where neither is a matrix.
 #' @section Errors: `joist_shape_error` when the numbers of rows differ; `joist_dtype_error` for
-#'   complex numbers; `joist_value_error` for a `correction` that is no number.
+#'   complex numbers; `joist_value_error` for a `correction` that is not a number.
 #' @examples
 #' x <- nv_tensor(matrix(c(1, 2, 4, 8, 3, 1, 2, 5), 4))
 #' nv_cov(x)

@@ -64,8 +64,8 @@ scan_dim <- function(name, operand, dim, dtype) {
 #'   all elements.
 #' @param drop `FALSE` keeps the dimensions gone along with extent 1.
 #' @return A tensor of known dtype `i32`; positions count from 1.
-#' @section Errors: `joist_shape_error` for a dimension that is not there, and for more than
-#'   2^31 - 1 elements without `dim`; `joist_value_error` where there are no elements;
+#' @section Errors: `joist_shape_error` for a dimension that does not exist, and for more than
+#'   2^31 - 1 elements without `dim`; `joist_value_error` when there are no elements;
 #'   `joist_dtype_error` for the order of complex numbers.
 #' @examples
 #' x <- nv_tensor(matrix(c(3, 1, 2, 5, 4, 6), 2))

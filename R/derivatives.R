@@ -14,7 +14,7 @@
 #' @return `nv_vjp()`: a list of `value`, that of `f`, and `grad`, the cotangents of the arguments:
 #'   a list like `arguments`. `nv_jvp()`: a list of `value` and of `tangent`, its change, which has
 #'   the structure, dtypes and shapes of the value.
-#' @section Errors: `joist_dtype_error` for an argument or a value of `f` that is no float;
+#' @section Errors: `joist_dtype_error` for an argument or a value of `f` that is not a float;
 #'   `joist_shape_error` for cotangents or tangents of another structure or shape;
 #'   `joist_value_error` for arguments that `f` does not have, and for an operation without a
 #'   derivative.
@@ -127,9 +127,9 @@ directions <- function(given, like, name) {
 #'   `custom_gradient()`: a function of the arguments of `f`, of which tensors and nested lists of
 #'   them are differentiated by and all else is passed on. Tensors from outside that `f` uses count
 #'   as constants.
-#' @section Errors: `joist_value_error` for what is no tensor or no function, for a value of `f`
-#'   that is no tensor, and for a `rule` that returns no list of as many elements as there are
-#'   arguments, or another list than an argument is.
+#' @section Errors: `joist_value_error` for an argument that is not a tensor or not a function as
+#'   required, for a value of `f` that is not a tensor, and for a `rule` that does not return a list
+#'   with one element per argument, or that returns a list of another structure than an argument.
 #' @examples
 #' gradient(function(x) x * nv_stop_gradient(x))(nv_scalar(3))
 #' # The derivative of rounding, as if it did nothing.
@@ -217,8 +217,8 @@ leaf_cotangents <- function(parts, x, at = "") {
 #'   or number), `position` among its elements, `gradient`, `difference`, and `error`, how far they
 #'   are apart by that measure. It is invisible.
 #' @section Errors: `joist_value_error` where the greatest error is beyond `tolerance` or not known,
-#'   and for a step that is no positive number; `joist_dtype_error` and `joist_shape_error` as of
-#'   [gradient()].
+#'   and for a `step` that is not a positive number; `joist_dtype_error` and `joist_shape_error` as
+#'   of [gradient()].
 #' @examples
 #' print(check_gradient(function(x) sum(exp(x) / x), nv_tensor(c(1, 2))))
 #' @export

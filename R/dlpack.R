@@ -17,13 +17,13 @@
 #' writes there later is seen in the tensor.
 #' @section Pointers:
 #' The tag of the external pointer is the symbol `dltensor_versioned`, and it points to a
-#' `DLManagedTensorVersioned` of version 1; or it is `dltensor`, for a `DLManagedTensor`. Whoever
-#' takes the struct clears the pointer and calls the struct's deleter in the end. A pointer is good
-#' for one taker; if there is none, R's collector frees it. Tensors on a GPU stay there.
+#' `DLManagedTensorVersioned` of version 1; or it is `dltensor`, for a `DLManagedTensor`. The
+#' consumer of the struct clears the pointer and finally calls the struct's deleter. A pointer can
+#' be consumed once; otherwise R's garbage collector frees it. Tensors on a GPU stay there.
 #'
-#' Structs of another version or that are damaged raise a `joist_value_error`, elements that no
-#' dtype has a `joist_dtype_error`, memory of a device that this build has not a
-#' `joist_device_error`; the pointer keeps them.
+#' Structs that are damaged or of another version raise a `joist_value_error`, elements without a
+#' dtype a `joist_dtype_error`, and memory of a device that this build does not support a
+#' `joist_device_error`; the pointer keeps the struct.
 #'
 #' @param x A tensor or an R vector.
 #' @param versioned Whether the pointer is one of DLPack version 1, to the tensor's own memory, or
@@ -31,8 +31,8 @@
 #' @param ptr An external pointer as described below.
 #' @return `nv_to_dlpack()`: an external pointer of class `nv_dlpack`. `nv_from_dlpack()`: a tensor,
 #'   of a known dtype.
-#' @section Errors: `joist_value_error` for a tensor without data, and for a pointer that is none or
-#'   whose tensor was taken already.
+#' @section Errors: `joist_value_error` for a tensor without data, and for a pointer that is invalid
+#'   or whose tensor was already taken.
 #' @examples
 #' x <- nv_tensor(matrix(1:6, 2), "bf16")
 #' nv_from_dlpack(nv_to_dlpack(x))

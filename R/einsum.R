@@ -17,9 +17,9 @@
 #' @param equation The indices: letters, commas, `->` and `...`; spaces do not count.
 #' @param ... Tensors, or R numbers or arrays, as many as the equation has.
 #' @return A tensor of the common dtype of the operands.
-#' @section Errors: `joist_value_error` for an equation that is none, or of another number of
-#'   operands; `joist_shape_error` for another number of dimensions than of indices, and for an
-#'   index of two extents; `joist_promotion_error` when there is no common dtype.
+#' @section Errors: `joist_value_error` for an invalid equation, or one with another number of
+#'   operands; `joist_shape_error` when the numbers of dimensions and indices differ, and for an
+#'   index with two extents; `joist_promotion_error` when there is no common dtype.
 #' @examples
 #' x <- nv_tensor(matrix(1:6, 2), "f32")
 #' nv_einsum("ij,kj->ik", x, x)

@@ -2,18 +2,19 @@
 
 #' Explain a promotion
 #'
-#' Says why operands have the common dtype that they have: what each of them is, the way through
-#' the lattice or the cell of the table that decides, whether the result is known or a guess, what
-#' values may be lost on the way, and the cast that avoids it.
+#' Explains the common dtype of operands: what each of them is, the path through the lattice or the
+#' cell of the table that decides, whether the result is known or a guess, which values may be lost,
+#' and the cast that avoids the loss.
 #'
-#' A call is explained by its operation, so that what has one operand (`exp(x)` of integers) and
-#' what gives another dtype than that of its operands (`x == y`, `mean(x)`) is explained as it is
-#' computed. Its operands are evaluated, it is not, unless it is itself an operand: then both are
-#' explained, in the order in which they are computed. Operations that promote nothing, such as
-#' casts and those that only move elements, have nothing to explain.
+#' A call is explained by its operation, so that operations with one operand (`exp(x)` of integers)
+#' and those whose result has another dtype than the operands (`x == y`, `mean(x)`) are explained as
+#' they are computed. The operands of the call are evaluated, but not the call itself, unless it is
+#' an operand of another one: then both are explained, in the order in which they are computed.
+#' Operations that promote nothing, such as casts and those that only move elements, have nothing to
+#' explain.
 #'
-#' Losses are told by the dtypes: what may happen to *some* values of an operand. Those of an R
-#' number are no question, since it is read exactly, or refused.
+#' Losses are derived from the dtypes: what may happen to *some* values of an operand. An R number
+#' loses nothing, since it is read exactly or refused.
 #'
 #' @param ... either one call of an operation, such as `x + y`, `x == 1L` or `nv_exp(x)`; or two or
 #'   more operands: names of dtypes (`"f32"`, `"i32?"` for an ambiguous one), of nodes of the rules
@@ -46,9 +47,10 @@
 #'   `operand`, `is`, `type`, `path`, `read_as`, `loses` and `result`. In a knitr document it is a
 #'   table. Where package cli is installed and the terminal has colours, types are printed in
 #'   colour.
-#' @section Errors: `joist_value_error` for what is no operation, or promotes nothing, and for less
-#' than two operands; `joist_dtype_error` for an unknown dtype or node; `joist_promotion_error` for
-#' unknown rules. A promotion that is undefined is no error here: it is explained.
+#' @section Errors: `joist_value_error` for a call that is not an operation, or that promotes
+#' nothing, and for fewer than two operands; `joist_dtype_error` for an unknown dtype or node;
+#' `joist_promotion_error` for unknown rules. An undefined promotion is not an error here: it is
+#' explained.
 #' @source Limits of the dtypes: IEEE 754, and the definition of bfloat16.
 #' @seealso [promotion_table()], [common_dtype()], [promotion_explorer()]
 #' @examples

@@ -7,8 +7,8 @@
 #'
 #' `f` is traced as [jit()] does it: R control flow cannot look at the values of tensors. Without
 #' `jit()` it is traced in every call: write `jit(gradient(f))` where it is called often. Arguments
-#' that are not in `wrt` and are no tensors reach `f` as they are. A jitted `f` keeps its static
-#' arguments, by which there is no derivative.
+#' that are neither in `wrt` nor tensors are passed to `f` unchanged. A jitted `f` keeps its static
+#' arguments; there is no derivative with respect to these.
 #'
 #' @param f A function. For `gradient()` and `value_and_gradient()` it returns one float scalar.
 #' @param wrt The arguments to differentiate by, by name or position; `NULL` for all that are given
@@ -30,9 +30,9 @@
 #'   other branch away from there, as in `nv_ifelse(x > 0, sqrt(nv_ifelse(x > 0, x, 1)), 0)`.
 #'   [nv_chol()] and [nv_eigh()] have derivatives by symmetric matrices; [nv_qr()] needs as many
 #'   rows as columns at least.
-#' @section Errors: `joist_dtype_error` for an argument in `wrt` that is no float, for a result that
-#'   is none, and for complex numbers between them; `joist_shape_error` for a result that is no
-#'   scalar; `joist_value_error` for a `wrt` that is no argument, and for an operation without a
+#' @section Errors: `joist_dtype_error` for an argument in `wrt` or a result that is not a float,
+#'   and for complex numbers between them; `joist_shape_error` for a result that is not a scalar;
+#'   `joist_value_error` for a `wrt` that is not an argument, and for an operation without a
 #'   derivative.
 #' @examples
 #' f <- function(x, y) sum(x * x * y)
@@ -144,8 +144,8 @@ check_scalar <- function(value) {
 
 # ---- traces ----
 
-# The value of a function of arguments in the trace under way, or in one of its own, which then
-# runs. `dynamic` are the positions of the arguments that are traced; other tensors are, too.
+# Evaluates a function of arguments in the current trace, or in a new one, which then runs.
+# `dynamic` gives the positions of the arguments that are traced; other tensors are traced, too.
 in_trace <- function(compute, arguments, dynamic) {
   if (tracing$depth > 0L) {
     return(compute(arguments))

@@ -8,7 +8,7 @@
 # A cotangent has the shape of the result or that of the operand: fit_cotangent() sums over what
 # was broadcast and casts to the dtype of the operand.
 
-# Results that are constant in every neighbourhood, are no numbers, or are drawn.
+# Operations whose results are piecewise constant, not numbers, or random.
 zero_gradient <- c(
   "floor_div", "sign", "floor", "ceiling", "trunc", "round", "is_nan", "is_finite", "is_infinite",
   "eq", "ne", "lt", "le", "gt", "ge", "and", "or", "xor", "not", "bitwise_and", "bitwise_or",

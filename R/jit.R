@@ -24,9 +24,10 @@
 #'   the tensors among the arguments.
 #' @param promotion Promotion rules for `f`, see [promotion_rules()], whatever the caller's are;
 #'   `NULL` for those in force when the compiled function is called.
-#' @param on What to do about implicit promotion in `f`, see [with_promotion()], whatever the caller
-#'   asks for: `character()` for nothing. `NULL` for what is in force when the compiled function is
-#'   called; `f` is traced once for each such policy. Warnings are given while it is traced.
+#' @param on What to do about implicit promotion in `f`, see [with_promotion()], regardless of the
+#'   caller's policy: `character()` for nothing. `NULL` for the policy in force when the compiled
+#'   function is called; `f` is traced once for each such policy. Warnings are given while it is
+#'   traced.
 #' @return A function of class `joist_jit` with the arguments of `f`. Numbers that `f`
 #'   returns become tensors of their default dtype. Printing it shows its programs, one
 #'   line per instruction.
@@ -131,8 +132,8 @@ jit_run <- function(state, f, arguments, static, promotion, policy, device) {
   if (is_answer(out)) call_eagerly(f, arguments) else out
 }
 
-# Within a trace, or with R numbers that do not fit the dtypes of the program. If the function of
-# these is no error it gives R numbers, which as results of a program have to fit, too.
+# Calls `f` within a trace, or with R numbers that do not fit the dtypes of the program. If that
+# succeeds, `f` returns R numbers, which must fit the dtypes, too, as results of a program.
 call_eagerly <- function(f, arguments) {
   result <- call_function(f, arguments)
   if (tracing$depth > 0L) result else as_result(result)
@@ -156,11 +157,11 @@ call_function <- function(f, arguments) {
   eval(as.call(c(own, stats::setNames(lapply(symbols, as.name), named))), frame)
 }
 
-# What match.fun() found, as it is traced, see as_function().
+# The function that match.fun() found, in the form that is traced; see as_function().
 traceable <- function(found, name) with_compiled_loops(as_function(found, name))
 
-# R interprets a function before it compiles it, and its interpreter reads the length of a loop
-# over a traced tensor from memory that nobody has set: often there is no error but no turn.
+# R interprets a function before it compiles it, and its interpreter reads the length of a loop over
+# a traced tensor from uninitialized memory: often the loop silently runs no iteration.
 with_compiled_loops <- function(f) {
   if (typeof(f) != "closure" || !"for" %in% all.names(body(f)) || isdebugged(f)) {
     return(f)
@@ -221,7 +222,7 @@ first_misfit <- function(x, at = "") {
   }
 }
 
-# R's own errors for a condition that is no single TRUE or FALSE, in the user's language.
+# R's own errors for a condition that is not a single TRUE or FALSE, in the user's language.
 control_flow_messages <- function() {
   gettext(
     "argument is not interpretable as logical", "the condition has length > 1",
@@ -286,6 +287,6 @@ print.joist_jit <- function(x, ...) {
   invisible(x)
 }
 
-# What C gives in place of a result: TRUE if there is no program for these arguments yet, FALSE if R
-# has to run the function. A bool tensor is a result.
+# C returns one of these instead of a result: TRUE if there is no program for these arguments yet,
+# FALSE if R has to run the function. A bool tensor is a result.
 is_answer <- function(out) is.logical(out) && !is.object(out)

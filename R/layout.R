@@ -133,7 +133,7 @@ as_operand <- function(x) {
 #' @return A tensor of the common dtype of the parts, see [result_dtype()].
 #' @section Errors: `joist_shape_error` when the other extents differ;
 #'   `joist_promotion_error` when there is no common dtype; `joist_value_error` for a part that is
-#'   named `dim`, `axis` or so, which is meant to be the `dimension`.
+#'   named `dim`, `axis` or the like, which is probably meant as the `dimension`.
 #' @examples
 #' x <- nv_tensor(1:3, "i8")
 #' c(x, 4L)

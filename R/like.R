@@ -13,8 +13,8 @@
 #' @param ambiguous,device As for [nv_tensor()]; `NULL` for those of `like`. A dtype that is given
 #'   is known, if nothing else is said.
 #' @return A tensor of dtype `dtype`, or of that of `like`.
-#' @section Errors: `joist_value_error` for a value that the dtype has not; `joist_dtype_error` for
-#'   an unknown dtype; `joist_shape_error` for extents that are none, and for more than one value.
+#' @section Errors: `joist_value_error` for a value that the dtype cannot hold; `joist_dtype_error`
+#'   for an unknown dtype; `joist_shape_error` for invalid extents, and for more than one value.
 #' @examples
 #' x <- nv_tensor(matrix(1:6, 2), "i16")
 #' nv_zeros_like(x)

@@ -1,7 +1,7 @@
-# The derivatives of loops and branches, from their bodies as they are in the program under way.
-# Loops become scans: one forward, which keeps the state before each turn, one backward.
+# The derivatives of loops and branches, from their bodies in the program being traced. Loops become
+# two scans: one forward, which keeps the state before each iteration, and one backward.
 
-# The operands of an instruction with bodies, by what they are to it.
+# The operands of an instruction with bodies, by their role.
 loop_parts <- function(x, carries, arrays = 0L, first = 0L) {
   at <- seq_along(x)
   list(
@@ -60,11 +60,11 @@ apply_scan <- function(body, start, arrays, reverse) {
   )
 }
 
-# The cotangents of what the turns of a loop read. `turn(inputs)` is a body of lists of carries,
-# slices and captures, which gives carries and further results; `g` has the cotangents of both.
-# `parts` has the operands as loop_parts() gives them, and `depends` which of them are asked for.
-# The turns backward are given the state before each turn, and of the state after it what their
-# rules look at: the rest of the body is computed again.
+# The cotangents of the operands of a loop. `turn(state, slices, captures)` is one iteration, which
+# returns carries and further results; `g` has the cotangents of both. `parts` has the operands as
+# loop_parts() returns them, and `depends` says which cotangents are requested. Each backward
+# iteration gets the state before the iteration and those values of the state after it that its
+# rules read: the rest of the body is computed again.
 loop_gradient <- function(turn, parts, depends, g, reverse) {
   carries <- parts$carries
   arrays <- parts$arrays
@@ -86,7 +86,7 @@ loop_gradient <- function(turn, parts, depends, g, reverse) {
     own <- at[before]
     x <- at[2L * length(before) + seq_along(arrays)]
     seeds <- at[-seq_len(2L * length(before) + length(arrays))]
-    # Each under a name of its own: captures may be the same value.
+    # Each gets a separate name: captures may be the same value.
     read <- lapply(captures, traced_constant)
     read[reading] <- lapply(captures[reading], function(x) marked(list(x)))
     outputs <- turn(own, x, read)
@@ -104,7 +104,7 @@ loop_gradient <- function(turn, parts, depends, g, reverse) {
     list(carry = given, kept = c(state, given[wanted]))
   })
   states <- apply_scan(forward, carries, arrays, reverse)$kept
-  # What nothing looks at is there already.
+  # The state before stands in for values that no rule reads.
   all_after <- states[before]
   all_after[wanted] <- states[-before]
   all_slices <- c(states[before], all_after, arrays, g_kept[kept])
@@ -122,7 +122,7 @@ loop_gradient <- function(turn, parts, depends, g, reverse) {
   )
 }
 
-# Several results come as lists, one as it is.
+# Several results come as a list, a single one without a list.
 result_cotangents <- function(g, results) if (length(results) == 1L) list(g) else g
 
 scan_gradient <- function(g, x, y, at) {

@@ -13,43 +13,44 @@
 #' the list `init` gets its elements one by one. `body` returns the next state, in the structure of
 #' `init`: the element that is named, or at the position. Whatever else functions use from outside
 #' is constant in the loop. They are traced, as in `jit()`: R's own `if` and `while` cannot look at
-#' tensors there, and what R does besides is done once, not in each turn. Operations on constants
-#' are traced, too.
+#' tensors there, and other R code runs once, not in each iteration. Operations on constants are
+#' traced, too.
 #'
-#' @param init The state before the first turn: a tensor, an R number, or a nested list.
+#' @param init The state before the first iteration: a tensor, an R number, or a nested list.
 #' @param cond A function of the state that gives one bool.
 #' @param body A function that gives the next state. It gets the state; for `nv_for()` the number of
-#'   the turn, counted from 1, and the state; for `nv_scan()` the state and what is at a position of
-#'   `xs`. For `nv_scan()` it returns a list of two: the next state, and what is kept of this turn,
-#'   a tensor, a nested list, or `NULL`.
-#' @param n How many turns: a whole number, or a scalar of an integer dtype; none if it is negative.
+#'   the iteration, counted from 1, and the state; for `nv_scan()` the state and the slice of `xs`
+#'   at a position. For `nv_scan()` it returns a list of two: the next state, and the output of this
+#'   iteration, a tensor, a nested list, or `NULL`.
+#' @param n The number of iterations: a whole number, or a scalar of an integer dtype; none if it is
+#'   negative.
 #' @param xs A tensor or a nested list of tensors with the same extent of the first dimension.
 #' @param reverse Whether `nv_scan()` goes from the last position to the first.
 #' @param pred One bool.
-#' @param true,false What to compute where `pred` holds, and where not: expressions, or functions
-#'   without arguments. Both are traced, one is computed. They give tensors, R numbers or nested
-#'   lists, of the same structure and shapes.
-#' @return `nv_while()` and `nv_for()` give the last state. `nv_scan()` gives a list of `carry`, the
-#'   last state, and `ys`, what was kept of each turn, along a new first dimension. `nv_if()` gives
-#'   what the branch gives.
-#'   Their dtypes are those of the section Dtypes.
-#' @section Dtypes: Each tensor of a state has one dtype in all turns. One that is ambiguous before
-#'   the first turn takes the known dtype that `body` gives it, where that is the common dtype of
-#'   both and `body` gives the same again: a state of `0` that tensors of dtype `f64` are added to
-#'   is `f64`, and exact. A known one stays what it is, and what `body` gives takes its dtype where
-#'   that is ambiguous. All else is an error: write the conversion. The branches of `nv_if()` have
-#'   their common dtype, as those of [nv_ifelse()]. The number of a turn is ambiguous, as `1L` is.
-#'   R numbers in `xs` become tensors of their default dtype.
+#' @param true,false What to compute if `pred` is true, and if it is false: expressions, or
+#'   functions without arguments. Both are traced, one is computed. They return tensors, R numbers
+#'   or nested lists, of the same structure and shapes.
+#' @return `nv_while()` and `nv_for()` return the last state. `nv_scan()` returns a list of `carry`,
+#'   the last state, and `ys`, the outputs of all iterations along a new first dimension. `nv_if()`
+#'   returns the result of the branch. For their dtypes, see the section Dtypes.
+#' @section Dtypes: Each tensor of a state has the same dtype in all iterations. One that is
+#'   ambiguous before the first iteration takes the known dtype that `body` gives it, if that is the
+#'   common dtype of both and `body` then gives the same again: a state of `0` to which tensors of
+#'   dtype `f64` are added is `f64`, and exact. A known dtype is kept, and an ambiguous result of
+#'   `body` takes it. All else is an error: write the conversion. The branches of `nv_if()` have
+#'   their common dtype, as those of [nv_ifelse()]. The number of an iteration is ambiguous, as `1L`
+#'   is. R numbers in `xs` become tensors of their default dtype.
 #' @section Errors: `joist_promotion_error` for a state whose dtype `body` changes;
 #'   `joist_shape_error` for one whose shape it changes, for branches of two shapes, for `xs`
-#'   without a first dimension in common; `joist_value_error` for another structure, for `cond` or
-#'   `pred` that is no single bool, for `n` that is no whole number, and where [trace_dtypes()] or
-#'   [compare_rules()] records: they do not look into loops. All are found before the first turn.
-#'   A long loop can be interrupted between two turns.
-#' @section Derivatives: [gradient()] goes through all but `nv_while()`, and through `nv_for()`
-#'   where `n` is an R number or a static argument. It runs the loop again to keep the state before
-#'   each turn, and after it what the derivative is computed from, as that of [nv_tanh()] is; then
-#'   it runs the turns backward. Of `nv_if()` it differentiates the branch that is taken.
+#'   without a first dimension in common; `joist_value_error` for another structure, for a `cond` or
+#'   `pred` that is not a single bool, for an `n` that is not a whole number, and within
+#'   [trace_dtypes()] or [compare_rules()], which do not look into loops. All are raised before the
+#'   first iteration. A long loop can be interrupted between two iterations.
+#' @section Derivatives: [gradient()] goes through all but `nv_while()`, and through `nv_for()` only
+#'   if `n` is an R number or a static argument. It runs the loop again to keep the state before
+#'   each iteration, and those results of the iteration from which a derivative is computed, as for
+#'   [nv_tanh()]; then it runs the iterations backward. Of `nv_if()` it differentiates the branch
+#'   that is taken.
 #' @seealso [nv_ifelse()], which chooses element by element.
 #' @examples
 #' nv_while(list(i = 1L, total = 0), \(i, total) i <= 10L, \(i, total) {
@@ -166,8 +167,8 @@ branch_value <- function(value) {
 
 # ---- traces ----
 
-# What `compute` makes of `given`, a list: in the trace that is under way, or in one of its own, of
-# which the tensors in `given` are the arguments, and which then runs.
+# Applies `compute` to `given`, a list: in the current trace, or in a new one, whose arguments are
+# the tensors in `given`, and which then runs.
 traced_loop <- function(operation, given, compute) {
   if (tracing$depth > 0L) {
     return(compute(given))
@@ -296,7 +297,8 @@ joined_type <- function(x, y) {
   if (is.null(joined)) "" else paste0(joined$dtype, if (joined$ambiguous) "?")
 }
 
-# A tensor or R number in a type that it has, or that promotion has given it: R numbers exactly.
+# Converts a tensor or R number to its own type, or to the type that promotion gives it. R numbers
+# are converted exactly.
 as_type <- function(x, type) {
   if (!is_tensor(x) || is_number(x)) {
     return(nv_tensor(x, dtype(type), shape(type), ambiguous(type)))
@@ -304,9 +306,9 @@ as_type <- function(x, type) {
   if (same_type(x, type)) x else nv_convert(x, dtype(type), ambiguous(type))
 }
 
-# The types of the state in every turn. `trace` gives the body for types of the state; its outputs
-# are `state`, and what is kept of a turn. An ambiguous type becomes the one that the body gives it,
-# as often as there are ambiguous ones left.
+# Finds the types that the state has in all iterations. `trace` returns the body for given types of
+# the state; its outputs are `state`, and what is kept of an iteration. An ambiguous type becomes
+# the one that the body gives it, until no ambiguous type changes.
 settle <- function(operation, init, trace) {
   paths <- leaf_paths(init, "init")
   if (length(paths) == 0L) {
@@ -379,7 +381,7 @@ one_bool <- function(x, what) {
   x
 }
 
-# The number of turns as far as it is an R number; NULL for a tensor.
+# The number of iterations if it is an R number; NULL for a tensor.
 known_turns <- function(n) {
   if (is_tensor(n)) {
     return(NULL)

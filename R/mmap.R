@@ -10,18 +10,18 @@
 #' order, for elements that do not begin on a multiple of their size, and for those in the order of
 #' C from rank 2 on, unless they are read with `reversed = TRUE`. On Windows all files are read.
 #'
-#' The file stays open as long as a tensor uses it, and must stay as it is: a change to it may show
-#' in the tensor. What replaces it under its name, as all of joist's functions that write files do,
-#' does not. Where it has become shorter, reading the tensor is an error; where it becomes so during
-#' an operation, the operating system ends the process.
+#' The file stays open as long as a tensor uses it, and must not be modified: a change to it may
+#' show in the tensor. Replacing the file by another one of the same name, as all of joist's
+#' functions that write files do, is safe. If the file was truncated, reading the tensor is an
+#' error; if it is truncated during an operation, the operating system ends the process.
 #'
 #' [saveRDS()] and workers get the elements of a mapped tensor. `nv_share()` says that the file is
 #' meant to stay: then they get its path, and map it where they are. That the file is the same is
 #' checked there, by its size, its time of modification and a sample of the elements.
 #'
 #' @param x A mapped tensor.
-#' @return A tensor of the dtype, shape and elements of `x`, over a map of its own. It is not
-#'   changed in place: assigning to it makes a copy.
+#' @return A tensor of the dtype, shape and elements of `x`, over a separate map. It is not changed
+#'   in place: assigning to it makes a copy.
 #' @section Errors: `joist_value_error` for a tensor that is not mapped, that was changed since, or
 #'   whose file was; and for a file that has become shorter.
 #' @examples

@@ -17,14 +17,14 @@
 #' npz archives are read by base R, and written by the package \pkg{zip}.
 #'
 #' @param con The name of a file, a raw vector, or a connection, which is read to its end. For
-#'   `nv_write_npy()` a raw vector stands for a result in memory, and a file is written anew: under
-#'   a name of its own, until it is whole.
+#'   `nv_write_npy()` a raw vector stands for a result in memory, and a file is replaced: it is
+#'   written under a temporary name until it is complete.
 #' @param mmap `TRUE` for a tensor whose memory is the file, see [mapped_files].
 #' @param reversed `TRUE` for the dimensions in reverse order.
 #' @param device Where the tensor is to be, see [nv_device()]; `NULL` for the CPU.
 #' @param order `"F"` for the order of Fortran, which is that of tensors, or `"C"`.
-#' @param endian The order of the bytes of a number: `"little"`, `"big"`, or `"swap"` for what this
-#'   machine has not. `bf16` has only one, the first.
+#' @param endian The order of the bytes of a number: `"little"`, `"big"`, or `"swap"` for the
+#'   opposite of this machine's order. `bf16` is always `"little"`.
 #' @param path The name of an npz archive.
 #' @param names The names of the arrays to read, without `.npy`; `NULL` for all.
 #' @param compress Whether the archive is compressed.
@@ -32,10 +32,10 @@
 #' @return `nv_read_npy()`: a tensor of the known dtype that the file has; `nv_read_npz()` a list of
 #'   such tensors with names. `nv_write_npy()`: a raw vector if `con` is one, otherwise `NULL`,
 #'   invisibly; `nv_write_npz()` `NULL`, invisibly.
-#' @section Errors: `joist_value_error` for a file that is no npy or npz file, with the field of the
-#'   header that is wrong, for one that has not as many bytes as its shape needs or more, for files
-#'   that cannot be read or written, and for a package zip that is missing; `joist_dtype_error` for
-#'   a type that is no dtype.
+#' @section Errors: `joist_value_error` for an invalid npy or npz file (the message names the field
+#'   of the header), for one with fewer or more bytes than its shape needs, for files that cannot be
+#'   read or written, and when the package zip is missing; `joist_dtype_error` for a type without a
+#'   dtype.
 #' @source NumPy Enhancement Proposal 1 and the documentation of `numpy.lib.format`.
 #' @examples
 #' file <- tempfile(fileext = ".npy")
@@ -131,7 +131,7 @@ nv_write_npz <- function(x, path, compress = TRUE) {
   put_file(archive, path)
 }
 
-# A copy under a name of its own, until it is whole.
+# Copies a file under a temporary name, and renames it when it is complete.
 put_file <- function(from, path) {
   to <- path.expand(path)
   whole <- tempfile(paste0(basename(to), "."), dirname(to), ".tmp")
@@ -150,7 +150,7 @@ check_names_wanted <- function(names) {
   }
 }
 
-# A list of tensors, each with a name of its own.
+# Checks that `x` is a list of tensors with unique names.
 named_tensors <- function(x) {
   if (!is.list(x) || is.object(x)) {
     stop_joist("joist_value_error", "`x` must be a list of tensors")
@@ -161,7 +161,7 @@ named_tensors <- function(x) {
   lapply(x, as_operand)
 }
 
-# Whether each element has one of its own.
+# Whether each element has a unique name.
 has_names <- function(x) {
   given <- names(x)
   length(given) == length(x) && !anyNA(given) && all(nzchar(given)) && !anyDuplicated(given)

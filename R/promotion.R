@@ -6,9 +6,8 @@
 #' Which dtype two operands are converted to before an operation, and whether that
 #' dtype is only a guess.
 #'
-#' An *ambiguous* dtype (written `f32?`) is one that nobody asked for: the default of a
-#' bare R number, or a result of such defaults. Most rule sets let it give way to a
-#' known dtype.
+#' An *ambiguous* dtype (written `f32?`) is one that was not requested: the default of a bare R
+#' number, or a result of such defaults. Most rule sets let it give way to a known dtype.
 #'
 #' @param lhs_dtype,rhs_dtype dtypes: a name such as `"f32"`, a `joist_dtype`, or a
 #'   tensor, whose dtype is taken.
@@ -90,15 +89,16 @@ result_dtype <- function(..., rules = NULL) {
 #' Rule sets without a version join integers with the default float, and their sums of integers have
 #' 64 bits.
 #'
-#' Under `array_api_2024` `bool` is no number: it meets only `bool`, and has no sum.
+#' Under `array_api_2024` `bool` is not a number: it can be combined only with `bool`, and has no
+#' sum.
 #'
 #' A `joist_rules` object is plain data: it can be saved, sent to a worker and compared
 #' with [identical()].
 #'
 #' @param id the id of a built-in set, a `joist_rules` object, or `NULL` for the current
 #'   set.
-#' @param integer,double,complex dtypes that bare R values of this type default to, or
-#'   `NULL` to leave that as it is. Logical values are `bool`.
+#' @param integer,double,complex dtypes that bare R values of this type default to, or `NULL` to
+#'   keep those of the set. Logical values are `bool`.
 #' @return `promotion_rules()`: an object of class `joist_rules`.
 #'   `promotion_rule_sets()`: a data frame with columns `id`, `kind` (`"lattice"` or
 #'   `"table"`), `policy` (what counts besides the two dtypes: only their `"type"`, or
@@ -141,9 +141,9 @@ promotion_rule_sets <- function() {
 #' They are found wherever operands meet: in arithmetic, comparisons, [nv_ifelse()], matrix
 #' products, `c()` and its like and assignment, and in functions such as [exp()] and [mean()] that
 #' turn integers into floats; R numbers also where they become a tensor of their default dtype.
-#' What an operation does by its own definition is no promotion: a wider `sum()` of `i8`, tests
-#' such as `&` and the condition of [nv_ifelse()] only ask whether a number is zero. Nor is what
-#' was asked for, by [nv_convert()] or an argument `dtype`. A rounded fraction, such as 0.1 in
+#' What an operation does by definition is not a promotion: `sum()` of `i8` is wider, and tests such
+#' as `&` and the condition of [nv_ifelse()] only ask whether a number is zero. Nor is a conversion
+#' that was requested by [nv_convert()] or an argument `dtype`. A rounded fraction, such as 0.1 in
 #' `f32`, is not counted; an R number that does not fit a dtype is an error anyway.
 #'
 #' An error is raised before anything is computed. A warning is given once per call site: the
@@ -152,18 +152,18 @@ promotion_rule_sets <- function() {
 #' places; the compiled program does not warn again. Only R numbers among its arguments are
 #' looked at in every call, for `literal`.
 #'
-#' @param rules promotion rules: an id, a `joist_rules` object, or `NULL` to leave the rules in
-#'   force as they are.
+#' @param rules promotion rules: an id, a `joist_rules` object, or `NULL` to keep the rules in
+#'   force.
 #' @param expr an expression, evaluated under the rules.
 #' @param envir the frame of the function at whose end the former rules come back. In the
 #'   global environment they stay until they are changed.
 #' @param on a character vector named by kinds, each `"ok"`, `"warn"` or `"error"`; kinds that are
-#'   not named are `"ok"`. `NULL` leaves this as it is: by default all are.
+#'   not named are `"ok"`. `NULL` keeps the policy in force: by default all are `"ok"`.
 #' @return `with_promotion()`: the value of `expr`. `local_promotion()`: the former value of
 #'   the option, invisibly.
 #' @section Errors:
-#' `joist_promotion_error` for unknown rules and `joist_value_error` for an `on` that is none,
-#' before `expr` is evaluated.
+#' `joist_promotion_error` for unknown rules and `joist_value_error` for an invalid `on`, before
+#' `expr` is evaluated.
 #'
 #' What is refused raises `joist_widening_error`, `joist_int_to_float_error`,
 #' `joist_lossy_error`, `joist_literal_error` (also of class `joist_promotion_error`), what
@@ -201,8 +201,8 @@ with_promotion <- function(rules, expr, on = NULL) {
 #' [with_promotion()] with [promotion_rules()] of other defaults.
 #'
 #' @param expr An expression, evaluated with the defaults.
-#' @param float,int The dtypes that R numbers of type double and integer become; `NULL` leaves
-#'   what is in force. The default of complex numbers stays.
+#' @param float,int The dtypes that R numbers of type double and integer become; `NULL` keeps the
+#'   default in force. The default of complex numbers stays.
 #' @return The value of `expr`.
 #' @section Errors: `joist_dtype_error` for an unknown dtype, or one of another category.
 #' @examples
@@ -253,10 +253,9 @@ restore_promotion <- function(old) {
 #' single lowest one, the promotion is undefined.
 #'
 #' Node names that are dtypes (`"f32"`), ambiguous dtypes (`"f32?"`) or weak types
-#' (`"i*"`, `"f*"`, `"c*"`) mean those; all other names are nodes of your own, that show
-#' in tables but are no dtype of a tensor. An ambiguous dtype that is no node is taken as
-#' the weak type of its category; if the lattice has none either, combining it is
-#' undefined.
+#' (`"i*"`, `"f*"`, `"c*"`) mean those; all other names are nodes of your own, which show in tables
+#' but are not dtypes of tensors. An ambiguous dtype that is not a node is taken as the weak type of
+#' its category; if the lattice lacks that, too, combining it is undefined.
 #'
 #' @param edges a data frame or a character matrix of two columns, from and to, in which
 #'   `from` promotes to `to`.
@@ -268,7 +267,7 @@ restore_promotion <- function(old) {
 #'   data frame with the columns `from` and `to`, without rows for rules that are a table.
 #' @section Errors:
 #' `joist_promotion_error` for edges with a cycle (the message shows it) and for too many
-#' nodes; `joist_value_error` for edges that are no two columns of names.
+#' nodes; `joist_value_error` for edges that are not two columns of names.
 #' @examples
 #' floats <- promotion_lattice(data.frame(
 #'   from = c("f16", "bf16", "f32"),
@@ -298,12 +297,12 @@ lattice_edges <- function(rules = NULL) {
 
 #' Facts of promotion rules
 #'
-#' What a rule set says of operations that do more than join dtypes, as it was read from the library
-#' itself: which float integers become, and the dtype in which sums end.
+#' What a rule set says about operations that do more than join dtypes, as read from the library
+#' itself: which float dtype integers become, and the dtype of sums.
 #'
 #' | fact | says what becomes of the joined dtype in |
 #' |---|---|
-#' | `inexact` | `sqrt()`, `exp()`, `sin()`, `gamma()` and other functions of the kind |
+#' | `inexact` | `sqrt()`, `exp()`, `sin()`, `gamma()` and similar functions |
 #' | `divide` | `/` |
 #' | `angle` | `Arg()` |
 #' | `linalg` | `solve()`, `qr()`, `svd()` and their like |
@@ -313,8 +312,8 @@ lattice_edges <- function(rules = NULL) {
 #' | `power` | `^`, `%/%`, `%%`, which are not defined for `bool` itself |
 #' | `common` | operations on two dtypes, where the library differs from its published table |
 #'
-#' Whatever the dtype is in which a sum ends, integers are added modulo its size, and floats in
-#' double. Dtypes that the library has not are left out, and so are ambiguous ones that it has not.
+#' Whatever the dtype of a sum, integers are added modulo its size, and floats in double. Dtypes
+#' that the library lacks are left out, and so are ambiguous dtypes that it lacks.
 #'
 #' @inheritParams common_dtype
 #' @return A data frame: `rules`, the id; `fact`; `operand`, a dtype such as `"i32"` or, ambiguous,

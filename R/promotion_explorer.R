@@ -13,8 +13,9 @@
 #'   all built-in ones. They need different ids.
 #' @return `file`, invisibly. [utils::browseURL()] opens it.
 #' @section Errors:
-#' `joist_value_error` for a `file` that is no path or can not be written, for what is no rules or
-#' none, and for two of one id; `joist_promotion_error` for unknown rules.
+#' `joist_value_error` for a `file` that is not a path or cannot be written, for an argument that is
+#' not a rule set, for no rule sets at all, and for two with the same id; `joist_promotion_error`
+#' for unknown rules.
 #' @seealso [plot()][plot_promotion], [promotion_table()]
 #' @examples
 #' page <- promotion_explorer(tempfile(fileext = ".html"), rules = c("jax", "numpy"))

@@ -15,9 +15,9 @@
 #' @param data A whole number, or a tensor of rank 0 with one.
 #' @return `nv_key()` and `nv_fold_in()`: a key, which is a tensor of dtype `ui32` and shape
 #'   2. `nv_key_split()`: a list of `n` keys that are independent of each other.
-#' @section Errors: `joist_value_error` for a seed or `data` that is no whole number, and for
-#'   `seed = NULL` while `jit()` traces; `joist_dtype_error` and `joist_shape_error` for what
-#'   is no key.
+#' @section Errors: `joist_value_error` for a seed or `data` that is not a whole number, and for
+#'   `seed = NULL` while `jit()` traces; `joist_dtype_error` and `joist_shape_error` for an invalid
+#'   key.
 #' @references J. K. Salmon, M. A. Moraes, R. O. Dror, D. E. Shaw (2011). Parallel random
 #'   numbers: as easy as 1, 2, 3. SC11. \doi{10.1145/2063384.2063405}
 #' @examples

@@ -13,15 +13,13 @@
 #'   for equal ones. Without replacement each element is drawn by the weights of those that are
 #'   left, as [sample()] does.
 #' @param key A key, see [nv_key()]; `NULL` for one from R's own generator.
-#' @return A tensor of rank 1 and of the dtype of `x`. All arrangements are equally likely,
-#'   but for ties among random 64-bit numbers, by which the elements are ordered. Without
-#'   replacement, up to 2^18 elements are drawn without memory for the order of all, if they have no
-#'   weights.
+#' @return A tensor of rank 1 and of the dtype of `x`. All arrangements are equally likely, except
+#'   for ties among the random 64-bit numbers that order the elements. Without replacement and
+#'   weights, drawing up to 2^18 elements does not allocate memory for the order of all.
 #' @section Errors: `joist_value_error` when there are fewer elements than `size` asks for, or,
-#'   where the weights are known, with positive weights; for weights that are none, and without a
-#'   key while `jit()` traces; `joist_shape_error` for a number from 2^31 on and for another number
-#'   of weights;
-#'   `joist_dtype_error` and `joist_shape_error` for what is no key.
+#'   where the weights are known, with positive weights; for invalid weights, and without a key
+#'   while `jit()` traces; `joist_shape_error` for a number from 2^31 on and for another number of
+#'   weights; `joist_dtype_error` and `joist_shape_error` for an invalid key.
 #' @examples
 #' x <- nv_tensor(1:10, "i16")
 #' nv_sample(x, key = nv_key(1))

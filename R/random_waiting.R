@@ -6,9 +6,9 @@
 #'
 #' Keys and shapes are as of [nv_runif()]. All is computed in double and rounded once. Gamma numbers
 #' are drawn by rejection, and so are Poisson counts of a mean from 10 on: each element draws from
-#' random bits of its own, so that the same key gives the same numbers for any number of threads.
-#' The distributions hold up to the rounding of doubles; a category of a probability below 2^-53
-#' may never be drawn, one with the logit -Inf never is.
+#' its own random bits, so that the same key gives the same numbers for any number of threads. The
+#' distributions hold up to the rounding of doubles; a category of a probability below 2^-53 may
+#' never be drawn, one with the logit -Inf never is.
 #'
 #' A rate of 0 makes infinite waiting times, a rate of Inf times of 0; an `alpha` of
 #' 0 gives 0 and one of Inf Inf. Derivatives are those of the same draw; by `alpha` that is the
@@ -19,13 +19,13 @@
 #' @inheritParams nv_runif
 #' @param rate Numbers of at least 0, or tensors with one value or of shape `shape` (or that can be
 #'   broadcast to it): how much happens in a time of 1.
-#' @param lambda As `rate`: the mean of the counts, which must have room in the dtype:
-#'   `lambda + 12 * sqrt(lambda) + 40` is at most the largest whole number up to which it has all,
-#'   and 2^53.
+#' @param lambda As `rate`: the mean of the counts, which must fit into the dtype:
+#'   `lambda + 12 * sqrt(lambda) + 40` must not exceed 2^53, nor the largest whole number up to
+#'   which the dtype holds all whole numbers.
 #' @param alpha As `rate`: the shape of the gamma distribution, whose mean is `alpha / rate`.
 #' @param logits Numbers or a tensor, finite or -Inf: a vector, with an element for each category,
-#'   or of one more dimension than `shape`, the last one, for probabilities that each element has of
-#'   its own.
+#'   or with one more dimension than `shape`, the last one, for separate probabilities of each
+#'   element.
 #' @param dtype The dtype of the result: a float dtype for `nv_rexp()` and `nv_rgamma()`, an integer
 #'   or float one for the others. `NULL` is the dtype that the promotion rules give a double, or an
 #'   integer.

@@ -9,8 +9,8 @@
 #' @param dims Dimensions to move along, or their names; `NULL` for all elements in column-major
 #'   order.
 #' @return A tensor of the dtype, ambiguity and shape of `operand`.
-#' @section Errors: `joist_value_error` for shifts that are no whole numbers, or another number of
-#'   them than of `dims`; `joist_shape_error` for dims that there are not.
+#' @section Errors: `joist_value_error` for shifts that are not whole numbers, and when there are
+#'   not as many as `dims`; `joist_shape_error` for dimensions that do not exist.
 #' @examples
 #' nv_roll(nv_tensor(1:5), 2)
 #' nv_roll(nv_tensor(matrix(1:6, 2)), c(1, -1), dims = 1:2)

@@ -8,9 +8,9 @@
 #' two numbers with so many digits that are next to the operand, as doubles, and the even one of two
 #' that are equally near. So `round(0.15, 1)` is 0.1, as 0.15 in double is less than 0.15. Other
 #' floats are rounded as doubles, and then to their own precision; of complex numbers `nv_round()`
-#' rounds both parts, to whole numbers only. Integers are exact: digits after
-#' the decimal point leave them as they are; rounding others takes the nearest multiple of a power
-#' of 10, the even one of two, and wraps where the dtype has it not.
+#' rounds both parts, to whole numbers only. Integers are exact: rounding to digits after the
+#' decimal point leaves them unchanged; otherwise the result is the nearest multiple of a power of
+#' 10, the even one of two, and wraps around if the dtype cannot hold it.
 #'
 #' @param operand A tensor or an R number; a bare R number keeps its exact value until it is
 #'   rounded.
@@ -18,7 +18,7 @@
 #'   `nv_signif()` of significant digits, at least 1 of which is kept.
 #' @return A tensor of the operand's dtype.
 #' @section Errors: `joist_dtype_error` for complex tensors, but for `nv_round()` to whole numbers;
-#'   `joist_value_error` for `digits` that are no single number.
+#'   `joist_value_error` for `digits` that are not a single number.
 #' @references M. Maechler: Rounding to decimal digits in binary. Vignette of the R package round
 #'   (2020).
 #' @examples
@@ -123,7 +123,7 @@ signif_float <- function(x, digits) {
   extreme <- nv_gather(nv_tensor(scales$extreme), at)
   whole <- nv_ifelse(extreme, nv_floor(scaled + double_scalar(0.5)), nv_round(scaled))
   multiple <- whole * factor
-  # 2e308 is no double: the nearest one of a digit is 1e308.
+  # 2e308 is not representable as a double: the nearest double of one digit is 1e308.
   within <- nv_ifelse(nv_is_finite(multiple), multiple, nv_floor(scaled) * factor)
   value <- nv_ifelse(divided, within, whole / factor / second)
   rounded <- nv_is_finite(wide) & size != double_scalar(0)

@@ -4,10 +4,10 @@
 #' all of it or some tensors by name; `nv_serialize()` and `nv_unserialize()` do the same with a raw
 #' vector. Not a bit of an element is changed.
 #'
-#' The format has every dtype but `c128`. Tensors of its types that joist has not (floats of 8 bits
-#' and less) are refused, and the others of such a file can be read by `names`. The header is
-#' checked as a whole before an element is read: names, types, shapes, and that the tensors lie side
-#' by side and fill the file.
+#' The format has every dtype but `c128`. Tensors of types that joist does not have (floats of 8
+#' bits and less) are refused, but the other tensors of such a file can be read by `names`. The
+#' header is checked as a whole before an element is read: names, types, shapes, and that the
+#' tensors lie side by side and fill the file.
 #'
 #' The elements of a file are in the order of C, and moved on the way from rank 2 on. With
 #' `reversed = TRUE` the tensors have their dimensions in reverse order instead, and are taken as
@@ -24,10 +24,9 @@
 #' @return `nv_read()` and `nv_unserialize()`: a list of tensors with names, of the known dtypes
 #'   that the file has, in its order; with metadata in the attribute `metadata`, if there is any.
 #'   `nv_save()` `NULL`, invisibly; `nv_serialize()` a raw vector.
-#' @section Errors: `joist_value_error` for a file that is no safetensors file, with the field of
-#'   the header that is wrong, for names that are not there or there twice, and for files that
-#'   cannot be read or written; `joist_dtype_error` for a type that is no dtype and a dtype that the
-#'   format has not.
+#' @section Errors: `joist_value_error` for an invalid safetensors file (the message names the field
+#'   of the header), for missing or duplicated names, and for files that cannot be read or written;
+#'   `joist_dtype_error` for a type without a dtype and a dtype that the format does not have.
 #' @source The section "Format" of <https://github.com/huggingface/safetensors>.
 #' @examples
 #' file <- tempfile(fileext = ".safetensors")

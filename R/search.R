@@ -12,15 +12,15 @@
 #'
 #' @param x,values A tensor, or R numbers.
 #' @param table A tensor of any shape, or R numbers.
-#' @param nomatch The whole number for what is not found: a typed array has no NA.
+#' @param nomatch The whole number for elements that are not found: a typed array has no NA.
 #' @param sorted A tensor of rank 1 or R numbers, sorted as by [nv_sort()].
 #' @param side `"left"` or `"right"`.
 #' @return `nv_match()`: positions from 1 on; `nv_searchsorted()`: counts from 0 on; both known
 #'   `i32`. `nv_is_in()`: known `bool`. The shape is that of `x` or `values`.
-#' @section Errors: `joist_promotion_error` when there is no common dtype; `joist_value_error`
-#'   for elements that are not sorted, another side, and a `nomatch` that is no whole number;
-#'   `joist_shape_error` when `sorted` is not of rank 1; `joist_dtype_error` for complex
-#'   numbers, which have no order, in `nv_searchsorted()`.
+#' @section Errors: `joist_promotion_error` when there is no common dtype; `joist_value_error` for
+#'   elements that are not sorted, another side, and a `nomatch` that is not a whole number;
+#'   `joist_shape_error` when `sorted` is not of rank 1; `joist_dtype_error` for complex numbers,
+#'   which have no order, in `nv_searchsorted()`.
 #' @examples
 #' x <- nv_tensor(c(3, 1, 4, 1), "f16")
 #' nv_match(x, c(1, 2, 3))
@@ -116,7 +116,7 @@ colSums.nv_tensor <- function(x, na.rm = FALSE, dims = 1L) { # nolint: object_na
 #'
 #' @param x A tensor.
 #' @param incomparables `FALSE`, or values that equal none.
-#' @param fromLast `TRUE` to go backwards: the last of equal elements is the one that is kept.
+#' @param fromLast `TRUE` to go backwards, so that the last of equal elements is kept.
 #' @param ... Ignored; `dims` and other arguments of reductions are refused.
 #' @return `unique()` a tensor of rank 1 with the dtype of `x`; `duplicated()` a logical vector;
 #'   `anyDuplicated()` the position of the first repeated element, or 0.

@@ -21,10 +21,10 @@
 #'   if there is no `by` and `from` is whole, or if all are integers.
 #' @param ambiguous,device As for [nv_tensor()].
 #' @return A tensor of rank 1 and of that dtype.
-#' @section Errors: `joist_value_error` for a `by` of the wrong sign, for numbers that the dtype has
-#'   not, and for what `jit()` does not know; `joist_shape_error` for more than one number, and for
-#'   a sequence of more than 2^31 - 1; `joist_dtype_error` for a dtype without order or fractions;
-#'   `joist_promotion_error` when there is no common dtype.
+#' @section Errors: `joist_value_error` for a `by` of the wrong sign, for numbers that the dtype
+#'   cannot hold, and for values that are not known in `jit()`; `joist_shape_error` for more than
+#'   one number, and for a sequence of more than 2^31 - 1; `joist_dtype_error` for a dtype without
+#'   order or fractions; `joist_promotion_error` when there is no common dtype.
 #' @seealso [nv_iota()], for numbers along a dimension.
 #' @examples
 #' nv_linspace(0, 1, 5)
@@ -66,7 +66,7 @@ quotient_dtype <- function(from, to) {
   dtype(nv_div(one_of(from), one_of(to)))
 }
 
-# A scalar of that dtype, exactly if it is no tensor.
+# Converts `x` to a scalar of that dtype, exactly if it is not a tensor.
 one_number <- function(x, name, dtype) {
   known <- is_tensor(x) && !is_number(x)
   if (prod(part_shape(x)) != 1) {

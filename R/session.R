@@ -26,7 +26,7 @@
 #'   before R starts, helps other programs: OpenMP's threads then do not spin while they are idle.
 #' @param threads A whole number of at least 1; more than the limit gives the limit.
 #' @return `nv_get_threads()` the number; `nv_set_threads()` the former number, invisibly.
-#' @section Errors: `joist_value_error` when `threads` is no positive whole number.
+#' @section Errors: `joist_value_error` when `threads` is not a positive whole number.
 #' @examples
 #' old <- nv_set_threads(1)
 #' nv_get_threads()
@@ -50,16 +50,16 @@ nv_get_threads <- function() .Call(joist_r_threads, NULL)
 #' an operation. What is kept is bounded, and given back to the system when memory runs short or
 #' `nv_trim_memory()` is called. It also trims the pools of the GPUs that are in use.
 #'
-#' R does not know how much memory tensors hold, so joist asks for a collection itself: when
-#' tensors have grown by 24 to 256 MiB since the last, the more the longer collections take in
-#' the session, or by four times the size of a result that is larger.
+#' R does not know how much memory tensors hold, so joist asks for a collection itself: when tensors
+#' have grown by 24 to 256 MiB since the last one, a threshold that rises with the time a collection
+#' takes in the session, or by four times the size of a larger result.
 #'
-#' R 4.6 and later take memory of the pool only for vectors of a class of its own (ALTREP), which
-#' it knows by an external pointer. There, the memory of a large tensor that R has collected is
-#' given back when joist asks for the next collection, or when `nv_memory()` or `nv_trim_memory()`
-#' is called, and a function given to `reg.finalizer()` can read the tensors of its object until
-#' then. One that it keeps for later without reading it is lost. R's own limit on memory,
-#' `mem.maxVSize()`, does not count large tensors there; everything else is the same.
+#' In R 4.6 and later, only vectors of an ALTREP class can use memory of the pool; R refers to it by
+#' an external pointer. There, the memory of a large tensor that R has collected is given back when
+#' joist asks for the next collection, or when `nv_memory()` or `nv_trim_memory()` is called, and a
+#' function given to `reg.finalizer()` can read the tensors of its object until then. One that it
+#' keeps for later without reading it is lost. R's own limit on memory, `mem.maxVSize()`, does not
+#' count large tensors there; everything else is the same.
 #'
 #' Blocks are placed on huge pages where the system grants them (on Linux,
 #' `/sys/kernel/mm/transparent_hugepage/enabled` is `always` or `madvise`). Without them
@@ -72,7 +72,7 @@ nv_get_threads <- function() .Call(joist_r_threads, NULL)
 #'   the `limit` on what is kept; of a GPU `used`, `kept`, `available` to everybody and the
 #'   `total`. `nv_trim_memory()` the number of bytes given back,
 #'   invisibly.
-#' @section Errors: `joist_value_error` when `limit` is no number of bytes.
+#' @section Errors: `joist_value_error` when `limit` is not a number of bytes.
 #' @examples
 #' nv_memory()
 #' nv_trim_memory()

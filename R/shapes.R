@@ -85,9 +85,9 @@ nv_diag <- function(x) {
   slice(nv_flatten(x), 1L, extents[1L] + 1L, min(extents))
 }
 
-# The matrix with these n elements in its diagonal. What is no vector of `longest` elements at most
-# is made of rows with one more than there are columns. All is of one dtype, of which some rule sets
-# know nothing.
+# The matrix with these n elements on its diagonal. A matrix of more than `longest` elements is cut
+# from rows that have one element more than it has columns. Everything has one dtype, which some
+# rule sets do not have.
 diagonal_matrix <- function(x, n, longest = .Machine$integer.max) {
   local_promotion("anvil")
   if (n^2 <= longest) {
@@ -144,8 +144,8 @@ split.nv_tensor <- function(x, f, drop = FALSE, ...) {
 #'   are equal or 1.
 #' @param x,y Tensors or R vectors or arrays.
 #' @param f A function of two tensors that broadcasts them, such as [nv_add()] or an operator.
-#' @return `nv_broadcast_arrays()`: a list of tensors, each of its own dtype. `nv_outer()`:
-#'   what `f` gives, of shape `c(shape(x), shape(y))`.
+#' @return `nv_broadcast_arrays()`: a list of tensors, each of which keeps its dtype. `nv_outer()`:
+#'   the result of `f`, of shape `c(shape(x), shape(y))`.
 #' @section Errors: `joist_shape_error` when the shapes do not fit, or the result had too many
 #'   dimensions, or another shape.
 #' @examples
@@ -196,7 +196,7 @@ nv_outer <- function(x, y, f = nv_mul) {
 #' @return A tensor of the dtype of the operand, in whose shape the shape of the indices takes
 #'   the place of dimension `dim`.
 #' @section Errors: `joist_shape_error` for a position out of range, which it names, and for a
-#'   dimension that is not there; `joist_dtype_error` for indices that are no integers.
+#'   dimension that does not exist; `joist_dtype_error` for indices that are not integers.
 #' @examples
 #' x <- nv_tensor(matrix(1:6, 2), "f32")
 #' nv_gather(x, nv_tensor(c(3L, 1L)), dim = 2)
@@ -231,7 +231,7 @@ nv_gather <- function(operand, indices, dim = 1L) {
 #' @return A tensor of the dtype, ambiguity and shape of `x`. Halves are summed in `f32` and rounded
 #'   once.
 #' @section Errors: `joist_shape_error` for a position out of range and for another number of
-#'   values; `joist_dtype_error` for positions that are no integers and for bools;
+#'   values; `joist_dtype_error` for positions that are not integers and for bools;
 #'   `joist_promotion_error` for values that do not promote to the dtype of `x`.
 #' @examples
 #' nv_scatter_add(nv_tensor(c(0, 0, 0)), c(1, 3, 3), nv_tensor(c(1, 2, 5)))
@@ -260,9 +260,9 @@ nv_scatter_add <- function(x, index, values) {
 #' @param count How many groups there are.
 #' @return A tensor of the dtype and ambiguity of `x`, whose first dim is `count`: zeros for groups
 #'   without a slice. Halves are summed in `f32` and rounded once.
-#' @section Errors: `joist_value_error` for a `count` that is no whole number from 0 on;
-#'   `joist_shape_error` for a group out of range, for a scalar, and for another number of `ids`
-#'   than of slices; `joist_dtype_error` for `ids` that are no integers and for bools.
+#' @section Errors: `joist_value_error` for a `count` that is not a whole number of at least 0;
+#'   `joist_shape_error` for a group out of range, for a scalar, and when the number of `ids` is not
+#'   that of slices; `joist_dtype_error` for `ids` that are not integers and for bools.
 #' @examples
 #' nv_segment_sum(nv_tensor(c(1, 2, 3, 4)), c(1, 2, 2, 1), 3)
 #' nv_segment_sum(nv_tensor(matrix(1:6, 3)), c(2, 1, 2), 2)

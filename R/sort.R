@@ -133,9 +133,9 @@ check_elements <- function(x, what, instead = NULL) {
 #'   `indices`, a known `i32`, both with extent `k` along `dim`. `nv_take_along()`: a tensor of
 #'   the dtype of the operand and the shape of `indices`.
 #' @section Errors: `joist_dtype_error` for complex numbers and for positions that are not
-#'   `i32`; `joist_shape_error` for a dimension that is not there, more elements than there
-#'   are, shapes that do not fit, and a position out of range; `joist_value_error` for a `k`
-#'   that is no whole number.
+#'   `i32`; `joist_shape_error` for a dimension that does not exist, a `k` above the number of
+#'   elements, shapes that do not fit, and a position out of range; `joist_value_error` for a `k`
+#'   that is not a whole number.
 #' @examples
 #' x <- nv_tensor(matrix(c(3, 1, 2, 9, 7, 8), 3))
 #' nv_top_k(x, 2, dim = 1)

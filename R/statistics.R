@@ -166,9 +166,8 @@ compiled <- new.env(parent = emptyenv())
 #' @return A tensor of the dtype of [nv_mean()]. `nv_quantile()` has a first dimension with
 #'   one extent per probability before those that are kept.
 #' @section Errors: `joist_shape_error` for a dimension that is not there;
-#'   `joist_dtype_error` for the order of complex numbers; `joist_value_error` for
-#'   probabilities or a type that are none, and for `na.rm = TRUE` of floats while [jit()] traces
-#'   and for [nv_aval()].
+#'   `joist_dtype_error` for the order of complex numbers; `joist_value_error` for an invalid
+#'   probability or type, and for `na.rm = TRUE` of floats while [jit()] traces and for [nv_aval()].
 #' @examples
 #' x <- nv_tensor(matrix(c(3, 1, 2, 5, 4, 7), 2))
 #' nv_median(x)

@@ -3,13 +3,13 @@
 #' A tensor is a typed n-dimensional array in column-major order. Its dtype is *known*
 #' unless `ambiguous = TRUE` says that it is only a guess, as that of an R literal is.
 #'
-#' Making a tensor loses nothing: a fraction for an integer dtype, a value out of range
-#' and an `NA` that the dtype has not are errors (a float dtype rounds to its precision).
-#' [nv_convert()] is the explicit cast. Without `dtype`, the default of the promotion rules for the
-#' kind of `x` is taken (under anvil: logical `bool`, integer `i32`, double `f32`, complex `c64`;
-#' a whole number up to 2^53 that `f32` rounds is a warning of class `joist_rounding_warning`);
-#' raw is `ui8`, `bit64::integer64` is `i64` and `float::float32` is `f32`. For `dtype` `i64` or
-#' `ui64`, `x` may be text: R has no other way to write whole numbers beyond 2^53.
+#' Making a tensor loses nothing: a fraction for an integer dtype, a value out of range and an `NA`
+#' that the dtype cannot hold are errors (a float dtype rounds to its precision). [nv_convert()] is
+#' the explicit cast. Without `dtype`, the default of the promotion rules for the kind of `x` is
+#' taken (under anvil: logical `bool`, integer `i32`, double `f32`, complex `c64`; a whole number up
+#' to 2^53 that `f32` rounds is a warning of class `joist_rounding_warning`); raw is `ui8`,
+#' `bit64::integer64` is `i64` and `float::float32` is `f32`. For `dtype` `i64` or `ui64`, `x` may
+#' be text: R has no other way to write whole numbers beyond 2^53.
 #'
 #' @param x A logical, integer, double, complex, raw, integer64 or float32 vector or
 #'   array, a tensor, or an array of [Python][python]; for `i64` and `ui64` also character, with
@@ -38,8 +38,8 @@
 #'   another value in its place or, in `f16`, `bf16`, `f32` and `c64`, NaN: `nv_tensor(x, na =
 #'   "nan")`. Converting `f64` to them makes NaN of `NA`. [is.na()] and [nv_is_nan()] are `TRUE` for
 #'   both, and of both `as.logical()` and `as.integer()` give R's `NA`.
-#' @section Errors: `joist_value_error` for values that cannot be represented (with value,
-#'   position and dtype), NA that the dtype has not, factors, dates, strings and lists;
+#' @section Errors: `joist_value_error` for values that cannot be represented (with value, position
+#'   and dtype), an NA that the dtype cannot hold, factors, dates, strings and lists;
 #'   `joist_shape_error` when `x` does not fill `shape`; `joist_dtype_error` for an unknown dtype.
 #' @examples
 #' nv_tensor(matrix(1:6, 2), "i16")
@@ -92,7 +92,7 @@ nv_iota <- function(dim, dtype = NULL, shape, start = 1L, ambiguous = FALSE, dev
   place_on(numbers, device)
 }
 
-# The dtype that was asked for, or the one that the rules give a tensor of such R values.
+# The requested dtype, or the default that the rules give a tensor of such R values.
 dtype_or_default <- function(dtype, value) {
   if (is.null(dtype)) result_dtype(value)$dtype else dtype
 }
@@ -111,8 +111,8 @@ nv_eye <- function(n, dtype = NULL, device = NULL) {
 #'
 #' @inheritParams nv_tensor
 #' @return An `nv_aval` of that dtype and shape, which is also an `nv_tensor`.
-#' @section Errors: `joist_dtype_error` for an unknown dtype; `joist_shape_error` for extents
-#'   that are none; `joist_value_error` when `ambiguous` is neither `TRUE` nor `FALSE`.
+#' @section Errors: `joist_dtype_error` for an unknown dtype; `joist_shape_error` for invalid
+#'   extents; `joist_value_error` when `ambiguous` is neither `TRUE` nor `FALSE`.
 #' @examples
 #' nv_aval("i32", c(2, 3)) + 1.5
 #' jit(\(x, y) exp(x) * y)(nv_aval("bf16", 4), nv_aval("f32", 4))
@@ -163,7 +163,8 @@ is_tensor <- function(x) inherits(x, "nv_tensor")
 # The number of a traced tensor in its trace; negative for R numbers among the arguments.
 traced_number <- function(x) attr(x, "value", TRUE)
 
-# What stands for R numbers among the arguments while jit() traces: still as exact as they are.
+# Whether `x` stands for an R number among the arguments that jit() traces; it keeps its exact
+# value.
 is_number <- function(x) inherits(x, "nv_traced") && isTRUE(traced_number(x) < 0L)
 
 # ---- of tensors that are not R vectors: traced, abstract and chunked ones, and those saved by

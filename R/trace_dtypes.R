@@ -14,9 +14,9 @@
 #'
 #' The *marks* say in words
 #' * where an ambiguous dtype met a known one: "i32? became known: i16";
-#' * where promotion changed the dtype of an operand, though there is no cast in the code: "f32
-#'   became f64 without a cast", and what that may lose: "i32 became f32 without a cast; may lose
-#'   whole numbers beyond 2^24";
+#' * where promotion changed the dtype of an operand without a cast in the code: "f32 became f64
+#'   without a cast", and what that may lose: "i32 became f32 without a cast; may lose whole numbers
+#'   beyond 2^24";
 #' * where an R value is not exact in the dtype it is taken in, or does not fit: then running the
 #'   function on data is an error.
 #'
@@ -42,7 +42,7 @@
 #'   `summary()` gives three lines of text: where a dtype first became wider, where something may be
 #'   lost, and how many bytes the results have by dtype.
 #' @section Errors: those of `f`. `joist_promotion_error` for unknown rules; `joist_value_error` if
-#'   `f` is no function.
+#'   `f` is not a function.
 #' @seealso [compare_rules()], [program()] for the compiled function.
 #' @examples
 #' f <- function(x, y) {
@@ -73,7 +73,7 @@ function_label <- function(expression) {
   if (is.name(expression)) as.character(expression) else "f"
 }
 
-# The R function behind a jitted one, with the rules that it has of its own.
+# The R function behind a jitted one, with its own rules, if any.
 unjitted <- function(f) {
   if (!inherits(f, "joist_jit")) {
     return(list(f = f, rules = NULL))
@@ -84,7 +84,7 @@ unjitted <- function(f) {
 # A row for each place and operation, with a count.
 ledger_rows <- function(recorded) {
   events <- as.data.frame(recorded$events, stringsAsFactors = FALSE)
-  # What ends a call is a row of its own, as its result is that of the call.
+  # The last operation of a call has a separate row, because its result is that of the call.
   same <- c("site", "op", "operands", "result", "shape", "last")
   key <- do.call(paste, c(events[same], sep = "\r"))
   first <- which(!duplicated(key))

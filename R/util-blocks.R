@@ -266,7 +266,7 @@ read_shared <- function(array, asked, kept) {
   unname(split(parts[match(names, names[first])], of))
 }
 
-# What a run has read for reductions, and reads again: `parts` by their names, as far as there is
+# A cache of what a run reads for reductions and needs again: `parts` by name, as far as there is
 # `room` for them.
 new_kept <- function() {
   list2env(list(parts = new.env(parent = emptyenv()), bytes = 0, room = 0), parent = emptyenv())

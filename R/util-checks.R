@@ -12,8 +12,9 @@ check_number <- function(x, name) {
   }
 }
 
-# Of functions that ignore further arguments, or take them for operands: those that functions of
-# joist and of other array libraries have would change what is meant.
+# For functions that ignore further arguments or take them for operands: refuses arguments that
+# other functions of joist or of array libraries have, since the caller expects them to change the
+# result.
 check_no_dims <- function(name, instead, ...) {
   if (is.null(...names())) {
     return()

@@ -76,8 +76,8 @@ warn_of_view <- function(count, dtype, reason) {
   warn_joist("joist_view_warning", message)
 }
 
-# The place in the code of the innermost function that has kept its source, within the one that
-# is traced, if one is; called from C.
+# The source location in the innermost function that has kept its source, within the function that
+# is traced, if any; called from C.
 source_reference <- function() {
   for (frame in seq(sys.nframe() - 1L, tracing$frame + 1L)) {
     reference <- attr(sys.call(frame), "srcref")

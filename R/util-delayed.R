@@ -58,7 +58,7 @@ delayed_node <- function(type, op, operands, attributes, role) {
   ))
 }
 
-# The variance or its root, which has parts of its own: see moments().
+# The variance or its root, which is put together from a different kind of parts: see moments().
 delayed_variance <- function(x, dims, drop, correction, root) {
   attributes <- list(dims = dims, drop = drop, correction = correction, root = root)
   type <- do.call(variance, c(list(abstract_of(x)), attributes))
@@ -219,8 +219,8 @@ is_contraction <- function(x) {
 
 # ---- where blocks come from ----
 
-# The space of blocks that a program runs over has dims of its own. A map says which of them each
-# dim of a tensor follows; 0 is all of its extent. These are the maps of the operands of a node.
+# A program runs over a space of blocks, which has its own dims. A map says which of them each dim
+# of a tensor follows; 0 stands for its full extent. Returns the maps of the operands of a node.
 operand_maps <- function(x, map) {
   node <- node_in(x)
   role <- node$role

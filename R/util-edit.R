@@ -80,8 +80,9 @@ edit_function <- function(f, places) {
   list(code = code, counts = found$counts)
 }
 
-# Calls that R hands over with values in place of code, as those of sum(), and with `*tmp*` for what
-# is assigned to: as they are written, where there is only one on the line. `shown` is for people.
+# R passes some calls with values in place of code, such as those of sum(), and assignments with
+# `*tmp*` as the target. Restores them as written in the source, if the line has only one candidate.
+# `shown` is the form to print.
 restore_calls <- function(sites, homes) {
   lapply(sites, function(site) {
     head <- if (is.name(site$call[[1L]])) as.character(site$call[[1L]]) else ""

@@ -19,7 +19,7 @@ check_no_map <- function(mmap) {
   if (mmap) stop_joist("joist_value_error", "only a file can be mapped: `mmap` must be FALSE")
 }
 
-# The bytes of what is no file: of a connection those of a tensor like `aval`, where there is one.
+# The bytes of a raw vector or a connection; of the latter those of a tensor like `aval`, if given.
 all_bytes <- function(con, aval = NULL) {
   if (is.raw(con) && !is.object(con)) {
     con
@@ -80,7 +80,7 @@ number_text <- function(x) format(x, scientific = FALSE, trim = TRUE)
 # Sys.sleep(0) looks for interrupts, and each fifth time for time limits.
 at_a_time <- 2^24
 
-# Fewer bytes only where there are no more.
+# Returns fewer bytes only at the end of the connection.
 read_bytes <- function(con, bytes, most = at_a_time) {
   parts <- list()
   repeat {

@@ -51,8 +51,8 @@ name_arguments <- function(f, arguments) {
   if (is.null(matched)) arguments else stats::setNames(arguments[unlist(matched)], names(matched))
 }
 
-# A call of the function by the names of its arguments, so that there are no values in what it
-# signals; frames up to those of eval() are not the user's.
+# Calls the function with names as arguments, so that the conditions that it signals contain no
+# values; frames up to those of eval() are not the user's.
 call_recorded <- function(f, arguments, places) {
   named <- names(arguments)
   symbols <- sprintf("argument%d", seq_along(arguments))

@@ -1,7 +1,6 @@
-# Programs with the dims of everything turned around. The elements of a chunk that is stored in the
-# order of C are those of a tensor with the reverse extents: a program over such arrays runs on them
-# as they are, and nothing is transposed but what it gives and what is in memory, a large tensor
-# part by part.
+# Programs with all dims reversed. The elements of a chunk in C order are those of a tensor with the
+# reverse extents: a program over such arrays runs on them unchanged, and only its results and the
+# arrays in memory are transposed, a large tensor part by part.
 
 # The program, turned if more bytes that it reads and writes are in the order of C than are not.
 turned_program <- function(program, target = NULL) {
@@ -19,7 +18,7 @@ turned_program <- function(program, target = NULL) {
       0
     }
   }, 0)
-  # What is in memory is transposed if the program is turned.
+  # Arrays in memory are transposed if the program is turned.
   kept <- vapply(program$leaves, function(leaf) {
     if (isTRUE(leaf$large)) -prod(leaf$extents) * .Call(joist_r_dtype_size, leaf$tensor) else 0
   }, 0)

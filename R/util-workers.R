@@ -77,7 +77,7 @@ is_product <- function(program) {
 # How many blocks make one of the result.
 inner_count <- function(program) prod(block_counts(program)[program$inner])
 
-# What a worker does: the parts of a unit, or NULL for one that it has `put` into the target.
+# Runs on a worker. Returns the parts of a unit, NULL for those that it has written to the target.
 run_unit <- function(work, unit) {
   program <- work$program
   if (!is.null(work$threads)) {
@@ -99,7 +99,7 @@ run_unit <- function(work, unit) {
   lapply(trees, function(tree) tree$result())
 }
 
-# Blocks that are results as they are.
+# For blocks that need not be combined: each is a part of a result.
 run_each <- function(work, f, ks) {
   done <- lapply(block_turns(work$program, ks, length(ks)), function(some) {
     blocks <- run_blocks(work$program, f, some)
@@ -131,8 +131,8 @@ kept_functions <- function(work) {
   counted$functions
 }
 
-# Calls take(which, start, block) for every wanted block of each result, in their order, but not for
-# what a worker has written to the `target`.
+# Calls take(which, start, block) for every wanted block of each result, in order, except for those
+# that a worker has written to the `target`.
 run_program <- function(program, take, retries, target = NULL, wanted = NULL) {
   if (is.null(wanted)) wanted <- seq_len(outer_count(program)) - 1
   workers <- worker_count()
@@ -193,8 +193,8 @@ each_unit <- function(work, units, workers, retries, take) {
   }
 }
 
-# An error instead of a future where the worker is gone. The call has what it needs in it: each
-# global variable would be a message of its own.
+# Returns an error instead of a future if the worker is gone. The call contains all that it needs:
+# each global variable would be sent in a separate message.
 start_unit <- function(work, unit) {
   call <- as.call(list(run_unit, work, unit))
   tryCatch(

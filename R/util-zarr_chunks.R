@@ -86,8 +86,8 @@ part_of <- function(x, start, stop) {
   .Call(joist_r_subset, x, Map(positions_from, start, stop - start + 1L), FALSE, FALSE)
 }
 
-# Puts a part from `start` on into `x`, which nobody else has; `turned`, with its dims turned
-# around.
+# Writes a part into `x` from `start` on, with reversed dims if `turned`. `x` must have no other
+# reference.
 put_part <- function(x, start, part, turned = FALSE) {
   if (!turned && identical(shape(x), shape(part))) {
     return(part)

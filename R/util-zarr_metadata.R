@@ -1,7 +1,7 @@
-# The metadata of Zarr arrays and groups, of versions 3 and 2, as lists: what is in an array is
-# `shape`, `chunks`, `dtype`, `fill` (a scalar tensor), `codecs` (of bytes, a list of lists with a
-# `name`), `order` (of the dims of a chunk as they are stored, the slowest first), `swapped`,
-# `separator` and `prefix` (of the keys of chunks), `attributes` and `dimension_names`.
+# The metadata of Zarr arrays and groups, of versions 3 and 2, as lists. An array has `shape`,
+# `chunks`, `dtype`, `fill` (a scalar tensor), `codecs` (of bytes, a list of lists with a `name`),
+# `order` (of the dims of a stored chunk, the slowest first), `swapped`, `separator` and `prefix`
+# (of the keys of chunks), `attributes` and `dimension_names`.
 
 stop_field <- function(key, field, ...) {
   stop_joist("joist_value_error", key, ": `", field, "` ", ...)
@@ -317,7 +317,7 @@ fill_integer <- function(x, dtype) {
   }
 }
 
-# The integer that a text has, an error where the dtype has not.
+# Parses an integer; fails if the dtype cannot hold it.
 nv_convert_exactly <- function(text, dtype) {
   if (dtype %in% c("i64", "ui64")) nv_scalar(text, dtype) else nv_scalar(as.numeric(text), dtype)
 }

@@ -10,8 +10,8 @@
 #'
 #' @param x rules that are a lattice ([promotion_rules()], [promotion_lattice()]), or a
 #'   [promotion_table()].
-#' @param highlight two or more nodes: they are drawn in blue, the ways up to their join in blue,
-#'   too, and the join in amber. Where there is no join, the lowest nodes above all are amber.
+#' @param highlight two or more nodes: they are drawn in blue, as are the paths up to their join,
+#'   and the join in amber. If there is no join, the lowest nodes above all of them are amber.
 #' @param mark a data frame of edges, `from` and `to`, to be drawn in orange, or `NULL`.
 #' @param against promotion rules: cells that differ under these are marked in yellow, or `NULL`. A
 #'   weak type that they do not have is the default dtype of its kind, ambiguous.
@@ -22,7 +22,7 @@
 #'   a table, a logical matrix of the cells that differ, or `NULL` without `against`.
 #' @section Errors:
 #' `joist_promotion_error` for rules that are a table and no lattice: plot their
-#' [promotion_table()]; `joist_dtype_error` for a name that is no node; `joist_value_error` for a
+#' [promotion_table()]; `joist_dtype_error` for a name that is not a node; `joist_value_error` for a
 #' table without cells.
 #' @source The layout is that of the figures of JAX's design document JEP 9407
 #'   (<https://docs.jax.dev/en/latest/jep/9407-type-promotion.html>), turned upwards.

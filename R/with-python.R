@@ -28,8 +28,9 @@
 #' joist does not change that. Import modules with `convert = FALSE`, and what they give stays a
 #' Python object that `nv_tensor()` reads exactly, such as an `int64` beyond 2^53.
 #'
-#' What is no array, has masked values or bytes that are no bool raises a `joist_value_error`; a
-#' dtype that joist has not, such as `object` or `datetime64`, a `joist_dtype_error`.
+#' An object that is not an array, or that has masked values or bytes that are not a bool, raises a
+#' `joist_value_error`; a dtype that joist does not have, such as `object` or `datetime64`, a
+#' `joist_dtype_error`.
 #' @examplesIf interactive() && requireNamespace("reticulate", quietly = TRUE)
 #' np <- reticulate::import("numpy", convert = FALSE)
 #' nv_tensor(np$int64("9007199254740993"))

@@ -7,8 +7,8 @@
 #' @param object,expected Tensors.
 #' @param tolerance Largest relative difference; by default that of the dtype of `object`.
 #' @param ... Passed on to [all.equal()] for the values.
-#' @return `object`, invisibly. It fails with what differs: dtype, ambiguity, shape or values.
-#' @section Errors: `joist_value_error` when `object` is no tensor.
+#' @return `object`, invisibly. The failure says what differs: dtype, ambiguity, shape or values.
+#' @section Errors: `joist_value_error` when `object` is not a tensor.
 #' @examples
 #' if (requireNamespace("testthat", quietly = TRUE)) {
 #'   x <- nv_tensor(c(0.1, 0.2), "f32")

@@ -19,7 +19,7 @@ stop_no_column <- function(x) {
   )
 }
 
-# NA of the kind that the values would have.
+# NA of the type that the values would have.
 proxy_without_values <- function(x) {
   if (!inherits(x, "nv_aval") || ndims(x) > 1L) stop_no_column(x)
   value <- values_in_r(nv_tensor(0, dtype(x)), type_string(x))

@@ -2,18 +2,18 @@
 #'
 #' `nv_zarr()` opens an array in a Zarr store, `nv_zarr_create()` makes one there: a tensor whose
 #' elements stay where they are, in chunks, and may be more than memory holds. See [chunked] for
-#' what can be done with it. A Zarr group is opened as a list of what is in it.
+#' what can be done with it. A Zarr group is opened as a list of its members.
 #'
 #' Version 3 of the format is read and written, version 2 is read: regular chunks, in either byte
 #' order and any order of dimensions, the codecs `bytes`, `transpose`, `gzip`, `zlib` and `crc32c`,
 #' `zstd` and `blosc` where joist was built with their libraries, and all of joist's dtypes, `bf16`
 #' among them. Another codec or data type is an error that names it.
 #'
-#' A chunk is written under a name of its own and then renamed: whoever reads sees all of it or
+#' A chunk is written under a temporary name and then renamed: a reader sees either all of it or
 #' none. Two processes may write different chunks of an array at the same time.
 #'
-#' Of an array at an address, `http://` or `https://`, everything can be read. A group there cannot
-#' say what it has: give the address of the array.
+#' An array at an address, `http://` or `https://`, can be read. A group there cannot list its
+#' members: give the address of the array.
 #'
 #' @param path The name of a folder, an address, or a store that [nv_zarr_store()] made.
 #' @param dtype A dtype or its name.
@@ -22,13 +22,13 @@
 #'   about a million elements.
 #' @param node The path of an array or group within the store, with slashes; `""` for the store
 #'   itself. Groups that it goes through are made.
-#' @param fill The value of elements that nobody wrote, an R value or tensor; `NULL` for 0.
+#' @param fill The value of elements that were never written, an R value or tensor; `NULL` for 0.
 #' @param codecs The names of codecs for the bytes, in the order in which they are applied:
 #'   `"gzip"`, `"crc32c"`, and `"zstd"` and `"blosc"` where joist has them.
 #' @param order The order of the elements of a chunk: `"C"`, which all readers of Zarr have, or
 #'   `"F"`, that of tensors, which is faster here; or the dimensions, the slowest first.
-#' @param endian The order of the bytes of a number: `"little"`, `"big"`, or `"swap"` for what this
-#'   machine has not.
+#' @param endian The order of the bytes of a number: `"little"`, `"big"`, or `"swap"` for the
+#'   opposite of this machine's order.
 #' @param dimension_names A name for each dimension, `NA` for none, or `NULL`. What is read from
 #'   the array has dimensions of these names.
 #' @param attributes A named list that is kept with the array or group, of `NULL`, plain vectors of
@@ -39,10 +39,10 @@
 #'   has; its [attributes()] `zarr_attributes` and `dimension_names` are those of the array.
 #'   `nv_zarr()` of a group: a list of arrays and groups, by their names, with the attribute
 #'   `zarr_attributes`. `nv_zarr_create_group()`: `NULL`, invisibly.
-#' @section Errors: `joist_value_error` for what is no Zarr array, with the field of the metadata
-#'   that is wrong, for a codec that joist has not, for an array that is there, and for what cannot
-#'   be read or written; `joist_dtype_error` for a data type that is no dtype; `joist_shape_error`
-#'   for a shape or chunks that are none.
+#' @section Errors: `joist_value_error` for an invalid Zarr array (the message names the field of
+#'   the metadata), for a codec that joist does not have, for an array that exists already, and when
+#'   reading or writing fails; `joist_dtype_error` for a data type without a dtype;
+#'   `joist_shape_error` for an invalid shape or chunks.
 #' @source The Zarr core specification, version 3.0, and version 2,
 #'   <https://zarr-specs.readthedocs.io>.
 #' @examples

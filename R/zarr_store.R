@@ -13,12 +13,12 @@
 #' @param put A function of a key and a raw vector, which keeps it. `NULL` for a store that can only
 #'   be read.
 #' @param list A function of a prefix, `""` or one that ends in a slash, that gives the names behind
-#'   it up to the next slash. `NULL` for a store that cannot say what it has.
+#'   it up to the next slash. `NULL` for a store that cannot list its keys.
 #' @param delete A function of a key. `NULL` for a store that can only be read.
 #' @param exists A function of a key that gives `TRUE` or `FALSE`.
 #' @param label The name of the store in messages.
 #' @return A store, for the `path` of [nv_zarr()] and [nv_zarr_create()].
-#' @section Errors: `joist_value_error` for what is no function.
+#' @section Errors: `joist_value_error` for an argument that is not a function.
 #' @examples
 #' kept <- new.env()
 #' memory <- nv_zarr_store(
@@ -119,7 +119,8 @@ web_store <- function(address) {
   store
 }
 
-# NULL for what the server says it has not. R tells what went wrong in a warning, and then stops.
+# NULL if the server says that the file does not exist. R reports the cause in a warning, and then
+# stops.
 web_bytes <- function(address) {
   said <- character()
   con <- withCallingHandlers(

@@ -31,8 +31,8 @@ struct joist_device {
    * caller until `free`. */
   void *(*allocate)(const struct joist_device *device, size_t bytes);
   void (*free)(const struct joist_device *device, void *memory);
-  /* Between the process's memory and the device's, or within the latter. Whoever called may
-   * change or free `from` and read `to` when it returns. */
+  /* Copies between the process's memory and the device's, or within the latter. When it returns,
+   * the caller may change or free `from` and read `to`. */
   joist_status (*copy)(const struct joist_device *device, void *to, const void *from, size_t bytes,
                        joist_copy direction, struct joist_error *error);
   /* As joist_plan_run, on payloads in the device's memory; may return before it is done. Inputs
@@ -57,7 +57,7 @@ const struct joist_device *joist_device_at(size_t index);
 const struct joist_device *joist_device_in_use(size_t index);
 /* Trims all of those; returns how many bytes were given back. */
 size_t joist_device_trim(void);
-/* NULL for a name that is no device's of this build; one that is found need not be ready. */
+/* NULL if this build has no device of that name. A device that is found need not be ready. */
 const struct joist_device *joist_device_find(const char *name);
 
 /* Whether the driver of other devices can be loaded; does not wake it. */

@@ -48,7 +48,7 @@ static void finalize(SEXP pointer) {
   R_SetExternalPtrProtected(retired, pointer);
 }
 
-/* Frees the blocks of the list that nobody read since: others may be in use again. */
+/* Frees the blocks of the list that were not read since: the others may be in use again. */
 void joist_r_altrep_payload_free(void) {
   SEXP pointer;
   while ((pointer = R_ExternalPtrProtected(retired)) != R_NilValue) {

@@ -34,7 +34,7 @@ static void finalize_schema(SEXP pointer) {
   free(schema);
 }
 
-/* Not at R's end: whoever made what is in it may be gone by then. The tag says what it is. */
+/* Not finalized when R exits: the maker of the contents may be gone by then. The tag is `what`. */
 static SEXP new_pointer(const char *what, size_t size, R_CFinalizer_t finalize) {
   SEXP pointer = PROTECT(joist_r_owner(finalize));
   R_SetExternalPtrTag(pointer, Rf_install(what));

@@ -37,7 +37,7 @@ static struct joist_elements elements_of(SEXP dtype, SEXP shape, SEXP swapped, s
   return elements;
 }
 
-/* The bytes become the payload themselves where they are as they are to be. */
+/* If the bytes need no change, they become the payload without a copy. */
 SEXP joist_r_from_bytes(SEXP bytes, SEXP dtype, SEXP shape, SEXP swapped) {
   if (TYPEOF(bytes) != RAWSXP) joist_r_stop(JOIST_ERROR_VALUE, "`bytes` must be a raw vector");
   const struct joist_elements elements = elements_of(dtype, shape, swapped, (size_t)XLENGTH(bytes));

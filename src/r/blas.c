@@ -1,6 +1,6 @@
 /* Finds the routines of R's BLAS and LAPACK. The BLAS that R is linked with may be the reference
  * implementation, which our own kernels are many times faster than: it then multiplies only
- * if asked to. An optimized one is told by the functions that it has besides the BLAS. */
+ * on request. An optimized BLAS is recognized by the functions that it adds to the standard. */
 #if !defined(_WIN32) && !defined(_GNU_SOURCE)
 #define _GNU_SOURCE /* dladdr() */
 #endif

@@ -13,8 +13,8 @@ SEXP joist_r_to_chunk(SEXP x, SEXP c_order, SEXP swapped);
 SEXP joist_r_read_chunks(SEXP paths, SEXP codecs, SEXP dtype, SEXP shape, SEXP c_order,
                          SEXP swapped);
 SEXP joist_r_write_chunks(SEXP tensors, SEXP paths, SEXP codecs, SEXP c_order, SEXP swapped);
-/* A tensor of a type whose elements are undefined; and a part put into it, which nobody else may
- * have: from positions on, `turned` with its dims turned around. Gives the tensor. */
+/* A tensor with undefined elements. And: puts a part into a tensor that has no other references,
+ * at the position `start`, its dims reversed if `turned`; returns the tensor. */
 SEXP joist_r_blank(SEXP type);
 SEXP joist_r_place(SEXP x, SEXP start, SEXP part, SEXP turned);
 /* The names of the codecs that this build has. */
@@ -23,8 +23,8 @@ SEXP joist_r_codecs(void);
  * packed, of elements of so many bytes. */
 SEXP joist_r_unpack(SEXP codec, SEXP bytes, SEXP most);
 SEXP joist_r_pack(SEXP codec, SEXP bytes, SEXP size);
-/* "crc32", "crc32c" or "adler32" of a raw vector or of the elements of a tensor as they are in
- * memory, as four bytes, the lowest first. */
+/* "crc32", "crc32c" or "adler32" of a raw vector or of the elements of a tensor in memory, as four
+ * bytes, the lowest first. */
 SEXP joist_r_checksum(SEXP name, SEXP x);
 
 #endif

@@ -77,8 +77,8 @@ SEXP joist_r_widened(const struct joist_rules *rules, const struct joist_r_value
   return read_as(rules, x, &read, common);
 }
 
-/* A part in its place: in the shape that it takes first. Scalars stay as they are, and are
- * repeated. */
+/* Reshapes a part before it is concatenated. A single element becomes a scalar, which is repeated.
+ */
 static SEXP place(const struct joist_rules *rules, SEXP part, const struct joist_shape *shape,
                   struct joist_r_value *value) {
   struct joist_shape *const own = &value->argument.shape;

@@ -72,7 +72,7 @@ static const struct joist_dl_tensor *tensor_of(SEXP pointer) {
 
 /* ---- out ---- */
 
-/* Elements that nobody else holds, on the device of the value. */
+/* A copy of the elements without other references, on the device of the value. */
 static SEXP copy_of(const struct joist_r_value *value, const struct joist_device *device,
                     void **elements) {
   const joist_dtype dtype = value->argument.operand.type.dtype;

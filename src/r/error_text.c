@@ -52,7 +52,7 @@ static const char *range(joist_dtype dtype, char text[FACT_SIZE]) {
   return text;
 }
 
-/* "1.5 GiB"; in bytes what is not large. */
+/* "1.5 GiB"; small amounts in bytes. */
 static const char *memory(size_t bytes, char text[FACT_SIZE]) {
   static const char *const units[] = {"KiB", "MiB", "GiB", "TiB"};
   double amount = (double)bytes / 1024;

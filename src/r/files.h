@@ -25,7 +25,7 @@ SEXP joist_r_read_elements(const struct joist_elements *elements, const struct j
 
 /* A value to be written, its data in R's memory: the result is to be protected. */
 SEXP joist_r_read_to_write(SEXP x, struct joist_r_value *value);
-/* Its elements, as they are to be written. */
+/* The elements of such a value in the layout of the file. */
 struct joist_elements joist_r_elements_of(const struct joist_r_value *value, SEXP c_order,
                                           SEXP swapped);
 /* Writes a header and tensors to a file, which has its name only when it is whole; where `path` is

@@ -1,5 +1,5 @@
 /* Payloads in memory of other libraries, as alternative representations of vectors (ALTREP). They
- * count as shared: whoever wants to write to one, joist or R, writes to a copy. */
+ * count as shared: joist and R copy them before they write to them. */
 #ifndef JOIST_R_FOREIGN_H
 #define JOIST_R_FOREIGN_H
 

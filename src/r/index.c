@@ -73,8 +73,8 @@ static void read_numbers(joist_index_kind kind, const void *vector, size_t n, si
   }
 }
 
-/* 1:n and the like, which R keeps as its length, first entry and step (+1 or -1) while nobody
- * asks for the entries. What is read is compared with what the vector says of itself. */
+/* Reads 1:n and the like, which R keeps as length, first entry and step (+1 or -1) until the
+ * entries are asked for. These numbers are checked against the length and entries of the vector. */
 static bool read_compact(SEXP x, size_t extent, struct joist_r_index *index) {
   if (!ALTREP(x) || XLENGTH(x) < 2 || DATAPTR_OR_NULL(x) != NULL) return false;
   SEXP sequence = R_altrep_data1(x);

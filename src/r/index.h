@@ -10,7 +10,7 @@
 struct joist_r_index {
   struct joist_index positions;
   const uint8_t *mask; /* a logical index: a byte per position; NULL when positions are known */
-  SEXP traced;         /* a traced tensor, whose positions nobody knows yet, else NULL */
+  SEXP traced;         /* a traced tensor, whose positions are not known yet, else NULL */
   bool *missing;       /* set where there is an NA and no position is read; NULL if that fails */
 };
 

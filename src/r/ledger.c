@@ -103,7 +103,7 @@ static SEXP key_of(const struct joist_r_value *value) {
   return mark == R_NilValue ? value->object : mark;
 }
 
-/* Marks an abstract tensor that nobody else has. */
+/* Marks an abstract tensor that has no other references. */
 static void mark(SEXP x) {
   SEXP made = PROTECT(Rf_ScalarInteger(0));
   joist_r_set_field(x, JOIST_R_VALUE, made);

@@ -7,7 +7,7 @@
 #include "core/audit/ledger.h"
 #include "r/operands.h"
 
-/* What a recording has. Raises joist_value_error when the pointer is empty. */
+/* The ledger of a recording. Raises joist_value_error when the pointer is empty. */
 const struct joist_ledger *joist_r_ledger_of(SEXP ledger);
 
 /* Whether a recording is under way. */

@@ -1,5 +1,5 @@
 /* Payloads that lie in a mapped file, as alternative representations of vectors (ALTREP). What is
- * written to them is seen by nobody else, and never reaches the file. */
+ * written to them is private to this process and never reaches the file. */
 #ifndef JOIST_R_MAPPED_H
 #define JOIST_R_MAPPED_H
 
@@ -21,7 +21,7 @@ void joist_r_map_check(SEXP payload);
 /* Makes the classes: once, when the library is loaded. */
 void joist_r_map_init(void);
 
-/* Such a vector over a map of its own, which is saved by path: itself if it is one. */
+/* A copy of such a vector with its own map, which is saved by path; itself if it is one already. */
 SEXP joist_r_map_share(SEXP payload);
 /* A character vector that tells the file of such a vector and the place in it; R_NilValue if it may
  * differ from the file. */

@@ -26,10 +26,9 @@ struct joist_r_file *joist_r_file_of(SEXP pointer);
 /* The path that it was opened by, and how messages show one. */
 SEXP joist_r_path_of(SEXP pointer);
 const char *joist_r_path_text(SEXP path);
-/* Raises joist_value_error for what is no file of known size. */
+/* Raises joist_value_error for a path that is not a file of known size. */
 _Noreturn void joist_r_no_file(SEXP path);
-/* Raises joist_value_error for what the system said of a file: what failed ("read") and its code.
- */
+/* Raises joist_value_error for an error of the system: what failed ("read") and its code. */
 _Noreturn void joist_r_file_stop(const char *verb, SEXP path, int code);
 
 #endif

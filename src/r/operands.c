@@ -87,9 +87,9 @@ static bool are_whole(joist_dtype dtype, const double *values, R_xlen_t n) {
   return true;
 }
 
-/* The type of a vector's elements. R keeps our attributes when it converts a vector to a wider one
- * of its types (`storage.mode<-`), and when C code of its own computes with one: dpois(x), the
- * residuals of lm(). Such values are R's own numbers, and their dtype is a guess. */
+/* The type of a vector's elements. R keeps our attributes when it converts a vector to a wider type
+ * (`storage.mode<-`), and when its C code computes with one: dpois(x), the residuals of lm(). Such
+ * values are R's own numbers, and their dtype is a guess. */
 static struct joist_type type_of_elements(SEXP x, struct joist_type marked) {
   static const joist_dtype natural[] = {
       [LGLSXP] = JOIST_BOOL, [REALSXP] = JOIST_F64, [CPLXSXP] = JOIST_C128};
@@ -103,7 +103,7 @@ static struct joist_type type_of_elements(SEXP x, struct joist_type marked) {
   return (struct joist_type){natural[TYPEOF(x)], TYPEOF(x) != LGLSXP};
 }
 
-/* The names of a vector, for the shape that it has. */
+/* The names of a vector of this shape; R_NilValue if it has none that fit. */
 static SEXP names_of_vector(const struct joist_r_marks *marks, const struct joist_shape *shape) {
   if (marks->dim == R_NilValue) {
     const bool named = TYPEOF(marks->names) == STRSXP && shape->rank == 1 &&
@@ -460,8 +460,8 @@ static size_t first_na(const struct joist_r_value *value) {
   return 0;
 }
 
-/* Where that fails for an NA that is no double, and the dtype has one or takes NaN for it, the
- * elements are imported as doubles. */
+/* Imports the elements as doubles if that fails for an NA that is not a double, and the dtype has
+ * an NA or takes NaN for it. */
 joist_status joist_r_import_as(const struct joist_r_value *value, joist_dtype dtype, joist_na na,
                                void *out, struct joist_error *error) {
   const struct joist_run run = joist_r_run();

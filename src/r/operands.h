@@ -26,7 +26,7 @@ struct joist_r_value {
 };
 
 /* Reads an operand. Literals get the rule set's default dtype. Raises
- * joist_value_error for what is no operand (factors, dates, strings, lists ...). */
+ * joist_value_error for what cannot be an operand (factors, dates, strings, lists ...). */
 void joist_r_read(const struct joist_rules *rules, SEXP x, struct joist_r_value *value);
 /* The same, for callers that know what to do with a tensor on another device, which
  * joist_r_read() refuses with a joist_device_error. */
@@ -36,8 +36,8 @@ bool joist_r_by_value(const struct joist_rules *rules);
 /* Fills the range of a literal or rank-0 operand, for rules that look at values and for
  * comparisons. */
 void joist_r_read_range(struct joist_r_value *value);
-/* Raises joist_promotion_error where rules that look at values would decide by one of that form,
- * which nobody knows: `which` goes on after "the value of a rank-0 tensor, which". */
+/* Raises joist_promotion_error where rules that look at values would need one of that form, which
+ * is not known: `which` completes the message "... the value of a rank-0 tensor, which ...". */
 void joist_r_needs_values(const struct joist_rules *rules, const struct joist_r_value *values,
                           size_t n, joist_r_form form, const char *which);
 /* Raises joist_value_error unless there are elements to read. */

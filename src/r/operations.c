@@ -120,7 +120,7 @@ static const void *operand_elements(const struct joist_r_value *value, joist_dty
   return out;
 }
 
-/* One element that a device gets without memory of its own. */
+/* Whether a device takes the value, one element, without allocating memory for it. */
 static bool comes_along(const struct joist_device *device, const struct joist_r_value *value) {
   return !device->host && value->form == JOIST_R_LITERAL && value->count == 1;
 }

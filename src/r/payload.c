@@ -82,12 +82,11 @@ void joist_r_free_payloads(void) {
 
 /* ---- when to collect ---- */
 
-/* R does not count memory of the pool when it decides whether to collect, so payloads that nobody
- * uses would pile up. A minor collection runs when payloads have grown by ROOM_LEAST
- * bytes since the last, or by as many as memory moves in a few times the seconds that a minor
- * collection has taken on average: more objects in a session make it longer, and then it runs
- * less often. A full one runs when what is in use has grown by MAJOR bytes, or by half, since the
- * last. */
+/* R does not count memory of the pool when it decides whether to collect, so unused payloads would
+ * pile up. A minor collection runs when payloads have grown by ROOM_LEAST bytes since the last,
+ * or by as many as memory moves in a few times the average duration of a minor collection: more
+ * objects in a session make it longer, and then it runs less often. A full one runs when the
+ * memory in use has grown by MAJOR bytes, or by half, since the last. */
 enum { ROOM_LEAST = 24 << 20, ROOM_MOST = 256 << 20, MAJOR = 1 << 28, PAYLOADS = 4 };
 
 /* Not while other programs have the processor. */

@@ -1,4 +1,4 @@
-/* What a tensor is, without its elements. */
+/* The properties of a tensor, without its elements. */
 #include "r/properties.h"
 
 #include "r/conditions.h"

@@ -1,5 +1,5 @@
-/* .Call entry points: what a tensor is, without its elements. Each raises joist_value_error unless
- * x is a tensor. */
+/* .Call entry points: the properties of a tensor, without its elements. Each raises
+ * joist_value_error unless x is a tensor. */
 #ifndef JOIST_R_PROPERTIES_H
 #define JOIST_R_PROPERTIES_H
 

@@ -82,7 +82,7 @@ SEXP joist_r_region_end(SEXP body, SEXP outputs) {
   return body;
 }
 
-/* The program of a body as memory of its own, which leaves the trace without. */
+/* Moves the program of a body out of its trace, which is left with an empty one. */
 static struct joist_program *take_program(struct joist_r_trace *trace) {
   struct joist_program *const program = malloc(sizeof *program);
   if (program == NULL) return NULL;

@@ -4,11 +4,11 @@
 
 #include "r/sexp.h"
 
-/* The tensor over a map of its own, which is sent to other processes by path. Raises
+/* The tensor with its own map of the file, which is sent to other processes by path. Raises
  * joist_value_error unless it is mapped. */
 SEXP joist_r_share(SEXP x);
-/* A character vector that tells the file and the place in it of a mapped tensor that nobody wrote
- * to; NULL for any other tensor. */
+/* A character vector with the file of a mapped tensor and the place in it; NULL for any other
+ * tensor, and for one that has been written to. */
 SEXP joist_r_mapped_place(SEXP x);
 
 #endif

@@ -6,8 +6,8 @@
 
 #include "r/sexp.h"
 
-/* The line that is being run of the innermost function that has kept its source, which the
- * package's own have not; NULL when there is none. The caller protects it. */
+/* The line being run in the innermost function that has kept its source, as the package's own
+ * functions do not; NULL if there is none. The caller protects it. */
 SEXP joist_r_source_reference(void);
 
 /* Whether two of them are the same place. */

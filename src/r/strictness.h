@@ -10,7 +10,7 @@
  * done for yet, promotes one of n values in a way that the policy in force names. Runs R code. */
 void joist_r_judge(joist_op op, const struct joist_r_value *values, size_t n,
                    const struct joist_signature *signature);
-/* The same for an R value that becomes a tensor of a dtype that nobody asked for. */
+/* The same for an R value that becomes a tensor of a dtype that was not asked for. */
 void joist_r_judge_default(const struct joist_r_value *value, joist_dtype dtype);
 /* Whether a literal is another value in `dtype`, and the policy names that. */
 bool joist_r_names_literal(struct joist_r_policy policy, const struct joist_r_value *value,

@@ -155,8 +155,8 @@ static void set_selected_names(SEXP tensor, const struct joist_r_value *x,
   UNPROTECT(1);
 }
 
-/* Names among the indices as the positions that they have: `indices` or, if there are any, a copy,
- * to be protected. */
+/* Replaces names among the indices by positions. Returns `indices` itself or, if there are names, a
+ * copy, to be protected. */
 static SEXP indices_by_number(SEXP indices, const struct joist_r_value *x) {
   const R_xlen_t n = TYPEOF(indices) == VECSXP ? XLENGTH(indices) : 0;
   const int rank = x->argument.shape.rank;

@@ -122,7 +122,7 @@ void joist_r_set_last_mark(SEXP x, SEXP symbol, SEXP value) {
 
 static SEXP first_field(SEXP x) { return CDR(ATTRIB(x)); }
 
-/* What damaged files leave may end in something that is no list, and goes round. */
+/* Attributes from a damaged file may end in a non-list that leads back to itself: stops there. */
 static SEXP field_cell(SEXP x, joist_r_field_name name) {
   SEXP symbol = joist_r_field_symbol(name);
   SEXP cell = ATTRIB(x);

@@ -37,8 +37,8 @@ void joist_r_set_last_mark(SEXP x, SEXP symbol, SEXP value);
 SEXP joist_r_dtype_symbol(void);
 SEXP joist_r_rank_symbol(void);
 
-/* The class where it is the first of the attributes, as it is in what this package made;
- * R_NilValue otherwise. */
+/* The class if it is the first attribute, as in objects that this package made; R_NilValue
+ * otherwise. */
 SEXP joist_r_first_class(SEXP x);
 bool joist_r_has_attributes(SEXP x);
 

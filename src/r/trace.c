@@ -44,7 +44,7 @@ struct joist_r_trace *joist_r_trace_of(SEXP pointer) {
   return trace;
 }
 
-SEXP joist_r_region = NULL; /* R_NilValue is no constant */
+SEXP joist_r_region = NULL; /* R_NilValue is not constant */
 
 static SEXP parent_of(SEXP pointer) {
   return VECTOR_ELT(R_ExternalPtrProtected(pointer), JOIST_R_PARENT);
@@ -185,8 +185,7 @@ static void set_names_of_constant(SEXP pointer, uint32_t index, SEXP names) {
   SET_VECTOR_ELT(all, (R_xlen_t)index, names);
 }
 
-/* Puts a constant behind the others. The program reads it later: nobody may change it in place
- * meanwhile. */
+/* Appends a constant. The program reads it later, so it must not be changed in place meanwhile. */
 static void add_constant(SEXP pointer, SEXP constants, SEXP payload, size_t scalar_bytes) {
   struct joist_r_trace *const trace = joist_r_trace_of(pointer);
   const uint32_t index = trace->constant_count;

@@ -31,7 +31,7 @@ struct joist_r_trace {
   uint32_t *known_sources, *known_constants; /* hashed: 1 + a number, 0 for none */
   uint32_t known_source_capacity, known_constant_capacity;
   uint8_t *constant_bytes; /* of each constant that is a scalar, 0 for others */
-  struct joist_text text;  /* of program_view.c, so that it has an owner */
+  struct joist_text text;  /* used by program_view.c; owned by the trace */
   bool closed;
 };
 
@@ -53,7 +53,7 @@ struct joist_r_trace *joist_r_trace_of(SEXP pointer);
 extern SEXP joist_r_region;
 /* Whether `pointer` is `inner`, or a trace that this one is within. */
 bool joist_r_is_within(SEXP inner, SEXP pointer);
-/* The number of a value in a trace, as an operand in a dtype of its own or, of a bare R value, in
+/* The number of a value in a trace, as an operand: in its own dtype or, for a bare R value, in
  * `type`. Inputs are added as needed. */
 joist_value_id joist_r_trace_number(SEXP pointer, const struct joist_r_value *value,
                                     struct joist_type type);

@@ -95,7 +95,7 @@ static SEXP instruction_of(SEXP pointer, uint32_t index, const bool *depends) {
   SET_VECTOR_ELT(list, 5, by);
   for (uint32_t k = 0; k < i.operand_count; k++) {
     const joist_dtype own = joist_r_trace_of(pointer)->program.values[i.operand[k]].type.dtype;
-    const bool bodies = i.region_count > 0; /* read operands as they are */
+    const bool bodies = i.region_count > 0; /* do not convert operands */
     const joist_dtype read = bodies ? own : joist_signature_operand(&i.signature, k);
     SET_STRING_ELT(dtypes, k, Rf_mkChar(joist_dtype_name(read)));
     LOGICAL(by)[k] = depends[i.operand[k]];

@@ -4,9 +4,9 @@
 
 #include "r/sexp.h"
 
-/* .Call entry point. `outputs` and `inputs` are lists of tensors of the trace. Gives a list of the
- * instructions through which an output depends on an input by numbers that are no integers, the
- * latest first; what an input is made from does not count. Each is a list: `op`; `operands` and
+/* .Call entry point. `outputs` and `inputs` are lists of tensors of the trace. Returns the
+ * instructions through which an output depends on an input by float or complex values, the latest
+ * first; instructions that make an input do not count. Each is a list: `op`; `operands` and
  * `results`, lists of traced tensors; `attributes`, a named list that counts dims and positions
  * from 1; `dtypes`, those that the operands are read in; `depends`, which operands do. */
 SEXP joist_r_trace_walk(SEXP trace, SEXP outputs, SEXP inputs);

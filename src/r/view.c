@@ -116,7 +116,7 @@ static SEXP kept_part(SEXP x, int part) {
   return TYPEOF(kept) == VECSXP ? VECTOR_ELT(kept, part) : R_NilValue;
 }
 
-/* The view, or R_NilValue if nobody has asked for one. */
+/* The view, or R_NilValue if it has not been asked for. */
 static SEXP values_of(SEXP x) { return kept_part(x, VALUES); }
 
 static void keep(SEXP x, int part, SEXP what) {
@@ -370,7 +370,7 @@ static SEXP subset(SEXP x, SEXP index, SEXP call) {
 
 /* The elements of a block of values that differ from what R was shown of the elements at `to`,
  * which they replace there. Returns 0, or the position from 1 of one that does not fit the dtype.
- * Values that nobody wrote keep their elements, also where R's type cannot represent them. */
+ * Values that were not written keep their elements, even if R's type cannot represent them. */
 static size_t merge_block(joist_dtype dtype, const char *values, const char *shown, size_t n,
                           char *to, struct joist_error *error) {
   const size_t each = value_size(joist_r_view_type(dtype)), size = joist_dtype_size(dtype);

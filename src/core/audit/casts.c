@@ -156,7 +156,7 @@ struct search {
   bool crowded;        /* there were more candidates than there is room for */
 };
 
-/* What is wrong counts once: those who read it find the type that is wanted. */
+/* A wrong result counts once: the events that read it get the type that is wanted. */
 static struct progress run(struct search *search, size_t count) {
   const struct joist_ledger *const ledger = search->ledger;
   struct pass *const pass = &search->pass;
@@ -348,7 +348,7 @@ static void take(struct search *search, size_t depth, const struct candidate *ca
 
 /* ---- search ---- */
 
-/* One candidate after the other, each time the one that leaves least to do. */
+/* Adds candidates one at a time, always the one with the fewest wrong events plus casts. */
 static bool greedy(struct search *search, struct candidates *candidates, size_t *count,
                    uint32_t *failed) {
   *count = 0;

@@ -21,7 +21,7 @@ typedef const struct joist_operand operand;
 
 /* ---- known or ambiguous ---- */
 
-/* Classes whose result has a dtype of its own, whatever the operands are. */
+/* Classes whose result dtype does not depend on the operands. */
 static bool decides_alone(joist_class class) {
   switch (class) {
     case JOIST_CLASS_PREDICATE:
@@ -83,10 +83,10 @@ static double cost_of(joist_dtype from, joist_dtype to) {
 struct search {
   const struct joist_rules *rules;
   joist_op op;
-  operand *operands; /* as they are */
+  operand *operands; /* as given */
   size_t count;
   const struct joist_attributes *attributes;
-  struct joist_operand *tried; /* as they would be */
+  struct joist_operand *tried; /* with a cast */
   double cost;                 /* of the best so far */
   size_t change, bytes;
   struct joist_proposed_cast best;
@@ -173,7 +173,7 @@ static struct joist_proposed_cast find_cast(struct search *s) {
 
 /* ---- all of it ---- */
 
-/* The steps by which the operands join, and the one that makes a float of it. */
+/* Records the operands and the steps by which their types join. */
 static joist_status record_steps(const struct joist_rules *rules, joist_op op, operand *operands,
                                  size_t count, struct joist_promotion_record *record,
                                  struct joist_explanation *x, struct joist_error *error) {

@@ -29,7 +29,7 @@ struct joist_ledger_operand {
 struct joist_ledger_event {
   joist_op op;
   uint32_t site, call;         /* where it was written, and which run of that place, from 0 */
-  bool pinned;                 /* it ran under rules of its own: others change nothing */
+  bool pinned;                 /* it ran under its own rules: no others apply */
   struct joist_type requested; /* attribute DTYPE */
   uint32_t operand_count, result_count;
   struct joist_ledger_operand *operand;
@@ -49,7 +49,7 @@ struct joist_ledger {
   struct joist_arena arena; /* operands */
 };
 
-/* An operand as it is recorded. */
+/* An operand to record. */
 struct joist_ledger_source {
   const struct joist_argument *argument;
   uint32_t value; /* JOIST_LEDGER_NONE for a bare R value, of which the following holds: */

@@ -1,5 +1,5 @@
-/* Files as the operating system has them: read at any place, mapped, and written under another name
- * until they are whole. The one place that knows how; nothing here knows what is in them.
+/* Files of the operating system: read at any offset, mapped, and written under another name until
+ * they are complete. Only this file knows how; it knows nothing of the contents.
  *
  * Functions give 0, an error number of the C library, or one of the codes below. */
 #ifndef JOIST_CORE_BASE_FILE_H

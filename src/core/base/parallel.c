@@ -41,9 +41,10 @@ static _Thread_local struct {
 
 static bool is_alone(void) { return alone.until > 0 && omp_get_wtime() < alone.until; }
 
-/* A region is over in which the caller worked and waited, before and after, for so many seconds.
- * Where `alone_took`, what all tasks would have taken it, is longer than both, a wait is no loss:
- * there are few tasks, and others were at theirs. */
+/* Called after a region in which the caller worked and, before and after, waited for so many
+ * seconds. `alone_took` is how long the caller alone would have taken for all tasks. If that is
+ * longer than work and wait together, the wait paid: there were few tasks, and other threads were
+ * still running theirs. */
 static void note_wait(double worked, double waited, double alone_took) {
   if (waited < no_wait + worked / 4 || worked + waited < alone_took) {
     alone.spell *= trust / (trust + worked);
@@ -97,7 +98,7 @@ static void run_range(int threads, size_t begin, size_t end, joist_task *task,
   struct range range = {.next = begin, .end = end, .few = few, .task = task, .context = context};
 #ifdef _OPENMP
   if (threads > 1 && count > 1) {
-    /* With many tasks nobody waits long for the last ones, unless for a processor. */
+    /* With many tasks the wait for the last ones is short, unless a thread lacks a processor. */
     const bool clocked = few == 1;
     const double start = omp_get_wtime();
     double began = start, ended = start, busy = 0;

@@ -1,4 +1,4 @@
-/* How a run goes: threads, interrupts, memory. Passed down by whoever starts it. */
+/* The settings of a run: threads, interrupts, memory. Passed down from where the run starts. */
 #ifndef JOIST_CORE_BASE_RUN_H
 #define JOIST_CORE_BASE_RUN_H
 

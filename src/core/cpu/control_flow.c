@@ -1,4 +1,4 @@
-/* Loops and branches, turn by turn. */
+/* Runs loops, one iteration at a time, and branches. */
 #include "core/cpu/control_flow.h"
 
 #include <stdlib.h>
@@ -15,13 +15,13 @@
 
 /* ---- bodies ---- */
 
-/* An array that is elsewhere in each turn, and which pointer to inputs or outputs says where. */
+/* An array whose address changes between iterations, and the entry of `in` or `out` that has it. */
 struct moving {
   void **array;
   const void *from;
 };
 
-/* A body that is run turn by turn: where it reads, and where it writes. */
+/* A body that is run once per iteration: where it reads, and where it writes. */
 struct body {
   const struct joist_plan *plan;
   joist_group_runner *run_group;
@@ -60,7 +60,7 @@ static void list_moving(struct body *body, uint32_t given) {
   }
 }
 
-/* Only captures are the same in all turns: the inputs from `given` on, which are known by now. */
+/* Only captures are the same in all iterations: the inputs from `given` on, known by now. */
 static joist_status make_prepared(struct body *body, uint32_t given, const struct joist_run *run,
                                   struct joist_error *error) {
   const struct joist_plan *const plan = body->plan;
@@ -94,10 +94,10 @@ static joist_status run_body(const struct body *body, const struct joist_run *ru
   return status;
 }
 
-/* ---- turns ---- */
+/* ---- iterations ---- */
 
-/* A loop under way. Each carry is in one of two arrays in turn, that of its result and a spare one;
- * before the first turn it is where the operand is, which is only read. */
+/* A loop in progress. Each carry alternates between two arrays: that of its result and a spare one.
+ * Before the first iteration it is in the array of the operand, which is never written. */
 struct turns {
   const struct joist_program *program;
   const struct joist_instruction *instruction;
@@ -109,7 +109,7 @@ struct turns {
   const void **current;        /* per carry */
   char *spare;
   size_t *offset;    /* per carry, in `spare` */
-  size_t work, done; /* elements of a turn, and since the last poll */
+  size_t work, done; /* elements of an iteration, and since the last poll */
 };
 
 static joist_status open_body(const struct turns *turns, const struct joist_plan *plan,
@@ -141,8 +141,8 @@ static void *result_of(const struct turns *turns, uint32_t k) {
 /* A poll takes as long as some hundred elements. */
 enum { POLL_AFTER = 1 << 14 };
 
-/* One turn of the body, of which the carries are the inputs from `given` on, to the spare arrays or
- * to the results: in turn, as none is written where it is read. */
+/* Runs one iteration of the body, whose inputs from `given` on are the carries. Writes to the spare
+ * arrays or to the results, alternately, so that no carry is written where it is read. */
 static joist_status take_turn(struct turns *turns, uint32_t given, bool to_spare,
                               const struct joist_run *run, struct joist_error *error) {
   for (uint32_t k = 0; k < turns->parts.carries; k++) {
@@ -173,7 +173,7 @@ static joist_status run_while(struct turns *turns, const struct joist_run *run,
   return status;
 }
 
-/* The last turn writes the results. */
+/* The last iteration writes the results. */
 static joist_status run_for(struct turns *turns, const struct joist_run *run,
                             struct joist_error *error) {
   const struct joist_program *const body = turns->body.plan->program;
@@ -190,7 +190,7 @@ static joist_status run_for(struct turns *turns, const struct joist_run *run,
   return status;
 }
 
-/* Bytes of a slice of each array, then of each of what the turns collect. */
+/* The bytes of a slice of each array, then of each further result of an iteration. */
 static void slice_sizes(const struct turns *turns, size_t *size) {
   const struct joist_region_parts *const parts = &turns->parts;
   const struct joist_program *const body = turns->body.plan->program;
@@ -226,7 +226,7 @@ static joist_status run_scan(struct turns *turns, const struct joist_run *run,
   return status;
 }
 
-/* What the carries are at the end, where it is not there already. */
+/* Copies the carries to the results, unless they are there already. */
 static void finish_carries(const struct turns *turns) {
   for (uint32_t k = 0; k < turns->parts.carries; k++) {
     const size_t bytes = joist_value_bytes(&turns->program->values[turns->instruction->result + k]);

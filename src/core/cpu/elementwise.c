@@ -46,7 +46,7 @@ struct loop {
   size_t stride;
 };
 
-/* What one worker has of its own: this, then its arena, then its rows. */
+/* The memory of one worker: this struct, then its arena, then its rows. */
 struct worker {
   char *arena;
   char *rows; /* per sink and depth: a combined row */

@@ -45,7 +45,7 @@ static joist_status convert(const struct joist_value *value, joist_dtype wanted,
                          error);
 }
 
-/* Room for what a call says of every operand. */
+/* Arrays with an entry per operand of a call. */
 struct operands {
   const struct joist_value **value;
   const void **in;

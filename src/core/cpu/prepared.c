@@ -9,8 +9,8 @@
 #include "core/cpu/steps.h"
 #include "core/types/error.h"
 
-/* A step, and where the pointers to its operands and its result are: in the table of arrays, or
- * here, when they are slots. Operands that it has not are its first one. */
+/* A step, and where the pointers to its operands and its result are: in the table of arrays or, for
+ * slots, here. Unused operands repeat the first one. */
 struct placed {
   joist_kernel *kernel; /* NULL for other steps */
   const struct joist_step *step;
@@ -61,7 +61,7 @@ static size_t run_placed(const struct joist_prepared *prepared, const struct pla
   return n;
 }
 
-/* Scalars are repeated before anything else is done, and those that stay as they are here. */
+/* Steps that repeat a scalar come first; those of fixed scalars are run here, once and for all. */
 static void look_up(struct joist_prepared *prepared, void *const *arrays, const bool *fixed) {
   const struct joist_step *const all = prepared->plan->steps + prepared->group->first_step;
   for (int splats = 1; splats >= 0; splats--)

@@ -8,9 +8,9 @@
 
 struct joist_prepared;
 
-/* `arrays` has the array of each value that has one; where `fixed`, per value, says no, it may be
- * another one in the next run, or have other elements. The table must outlive what is made, which
- * is NULL for a group that is not of the kind. Free with joist_prepared_free. */
+/* `arrays` has the array of each value that has one. Where `fixed`, per value, is false, the next
+ * run may have another array, or other elements in it. The table must outlive `*made`, which is
+ * NULL if the group cannot be prepared. Free with joist_prepared_free. */
 joist_status joist_prepared_make(const struct joist_plan *plan, const struct joist_group *group,
                                  void *const *arrays, const bool *fixed,
                                  const struct joist_run *run, struct joist_prepared **made,

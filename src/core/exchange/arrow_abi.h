@@ -1,6 +1,7 @@
-/* The structures by which libraries of one process hand Arrow arrays to each other, as the Arrow
- * project has published them: https://arrow.apache.org/docs/format/CDataInterface.html. Whoever
- * holds one calls its release(), which then is NULL; a copy whose original says NULL is a move. */
+/* The structures by which libraries in one process pass Arrow arrays to each other, as published by
+ * the Arrow project: https://arrow.apache.org/docs/format/CDataInterface.html. The holder of a
+ * structure calls its release(), which is NULL from then on. To move a structure, copy it and set
+ * release to NULL in the original. */
 #ifndef JOIST_CORE_EXCHANGE_ARROW_ABI_H
 #define JOIST_CORE_EXCHANGE_ARROW_ABI_H
 

@@ -253,7 +253,7 @@ joist_status joist_arrow_read_schema(const struct ArrowSchema *schema,
 
 /* ---- writing ---- */
 
-/* A schema with items owns this; its child is part of it, and has nothing of its own. */
+/* Owned by a schema with items. The child schema is part of this and owns nothing itself. */
 struct item_schema {
   char format[32];
   struct ArrowSchema child, *children[1];

@@ -58,7 +58,7 @@ static void end(struct lent *lent) {
 static void end_managed(struct joist_dl_managed *self) { end(self->context); }
 static void end_versioned(struct joist_dl_versioned *self) { end(self->context); }
 
-/* One of `tensor` with arrays of its own, of which `given` is the copy. */
+/* Holds copies of the extents and strides of `tensor`; `given` is the tensor with these. */
 static struct lent *new_lent(const struct joist_dl_tensor *tensor, struct joist_keep_alive *keep,
                              struct joist_dl_tensor *given) {
   struct lent *const lent = malloc(sizeof *lent);

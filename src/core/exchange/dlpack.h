@@ -57,7 +57,7 @@ struct joist_dl_tensor {
   uint64_t byte_offset;
 };
 
-/* Before version 1. Whoever takes one calls the deleter, unless it is NULL, when it is done. */
+/* Before version 1. The consumer calls the deleter, unless it is NULL, when it is done. */
 struct joist_dl_managed {
   struct joist_dl_tensor tensor;
   void *context;

@@ -9,7 +9,7 @@
 struct joist_keep_alive {
   void *owner;
   atomic_size_t holders;
-  struct joist_keep_alive *next; /* once nobody holds it */
+  struct joist_keep_alive *next; /* set by the last release */
 };
 
 static _Atomic(struct joist_keep_alive *) returned = NULL;

@@ -21,7 +21,7 @@ static char *scratch_of(const struct working *w, size_t worker, size_t k) {
   return w->scratch + (2 * worker + k % 2) * w->room;
 }
 
-/* Unpacks what is in the first scratch area; the elements, or NULL where it is broken. */
+/* Unpacks the first scratch area. Returns the elements, or NULL if the bytes are invalid. */
 static const char *unpacked(const struct working *w, size_t worker, size_t n, void *data) {
   const struct joist_chunk_format *const format = w->format;
   const bool straight = joist_elements_are_memory(&format->elements);

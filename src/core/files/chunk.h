@@ -17,7 +17,7 @@ struct joist_chunk_format {
 typedef enum {
   JOIST_CHUNK_DONE,
   JOIST_CHUNK_ABSENT, /* there is no such file */
-  JOIST_CHUNK_ODD     /* it cannot be read, or is not what the format says */
+  JOIST_CHUNK_ODD     /* it cannot be read, or does not fit the format */
 } joist_chunk_state;
 
 struct joist_chunk {

@@ -8,8 +8,8 @@
 
 struct joist_compression {
   const char *name;
-  /* Unpacks into `room` bytes and gives how many there are; false for what is no packed stream or
-   * has more. */
+  /* Unpacks into `room` bytes and sets `length` to the number of bytes unpacked. False if `from` is
+   * not a valid stream or needs more room. */
   bool (*unpack)(const void *from, size_t n, void *to, size_t room, size_t *length);
   /* How many bytes packing may need, and packing elements of `size` bytes into these; false where
    * the library fails. */

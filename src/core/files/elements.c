@@ -80,8 +80,8 @@ struct reading {
   _Atomic size_t *misfit; /* the first part that went wrong */
 };
 
-/* n elements from the given one on, in the machine's order. 0 or the code of an error; a part that
- * was read but is no bool fails with `status`. */
+/* Reads n elements from `first` on, in the machine's byte order. Returns 0 or an error code. A part
+ * that could be read but has an invalid bool sets `status`. */
 static int read_part(const struct reading *reading, size_t first, size_t n, unsigned char *to,
                      joist_status *status, struct joist_error *error) {
   const struct joist_elements *const elements = reading->elements;

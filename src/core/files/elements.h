@@ -26,8 +26,8 @@ joist_status joist_elements_check(const char *format, struct joist_elements *ele
 /* The same bytes seen with the extents and the order turned around. */
 void joist_elements_reverse(struct joist_elements *elements);
 
-/* Whether the bytes are the elements in memory as they are. A bool is none: its bytes have to be
- * looked at. */
+/* Whether the bytes can be used as elements in memory without any change. False for bool, whose
+ * bytes have to be checked. */
 bool joist_elements_are_memory(const struct joist_elements *elements);
 /* Whether reading or writing them takes memory of the pool, to turn bytes or dims around. */
 bool joist_elements_move(const struct joist_elements *elements);

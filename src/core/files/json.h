@@ -15,13 +15,13 @@ struct joist_json {
 bool joist_json_take(struct joist_json *json, char what);
 /* Whether nothing but white space is left. */
 bool joist_json_is_done(struct joist_json *json);
-/* The next string, decoded to UTF-8, into `to`, which must have room for as many bytes as are left
- * and one more: a NUL is put behind it. False for what is no string of JSON, for broken UTF-8 and
- * for the character 0. */
+/* Decodes the next string to UTF-8 into `to`, which must have room for as many bytes as are left,
+ * and one more for a final NUL. False if it is not a JSON string, for invalid UTF-8 and for the
+ * character 0. */
 bool joist_json_string(struct joist_json *json, char *to, size_t *length);
 /* A whole number without sign, point and exponent, below 2^64. */
 bool joist_json_whole(struct joist_json *json, uint64_t *number);
-/* The text of the next number: where it begins and ends. False for what is none of JSON. */
+/* The text of the next number: where it begins and its length. False if it is not valid JSON. */
 bool joist_json_number(struct joist_json *json, const char **text, size_t *length);
 /* Whether this word (true, false, null) comes next; passes it then. */
 bool joist_json_word(struct joist_json *json, const char *word);

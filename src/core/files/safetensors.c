@@ -15,7 +15,7 @@ enum { HEADER_MOST = 100000000, ALIGNMENT = 64 };
 
 static const char metadata_name[] = "__metadata__";
 
-/* Types of the format that are no dtypes here, and their bits. */
+/* Types of the format that have no dtype here, and their sizes in bits. */
 static const struct {
   const char *name;
   unsigned bits;

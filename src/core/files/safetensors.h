@@ -18,7 +18,7 @@ struct joist_safetensors_pair {
   const char *key, *value;
 };
 
-/* What a header says; all zero is nothing. Owns all that it points to. */
+/* The contents of a header; all zero is empty. Owns everything that it points to. */
 struct joist_safetensors {
   size_t count, metadata_count;
   struct joist_safetensor *tensors; /* in the order of the header */

@@ -53,7 +53,7 @@ static void compute(joist_op op, joist_dtype half, size_t n, const uint16_t *in,
   }
 }
 
-/* NULL where there is no memory. Of two threads that make one, the first one's stays. */
+/* Returns NULL if allocation fails. If two threads make a table, that of the first is kept. */
 static const uint16_t *table_of(joist_op op, joist_dtype half) {
   table *const at = place_of(op, half);
   uint16_t *known = atomic_load_explicit(at, memory_order_acquire);

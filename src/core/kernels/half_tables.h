@@ -2,7 +2,7 @@
  * of them are made once, by the kernel of f32: the same bits, in a fraction of the time.
  *
  * Tables are made when they are first needed, by any thread, and belong to this file: 128 KiB for
- * each function and dtype. Where there is no memory for one, elements are computed one by one. */
+ * each function and dtype. If allocating one fails, elements are computed one by one. */
 #ifndef JOIST_CORE_KERNELS_HALF_TABLES_H
 #define JOIST_CORE_KERNELS_HALF_TABLES_H
 

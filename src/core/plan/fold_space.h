@@ -7,8 +7,8 @@
 
 /* What the sinks of a group make of its index space: element (i, m, o) of (inner, middle,
  * outer), column-major, goes into result (i, o). `middle` is cut into chunks whose length
- * depends on the space alone; each gives a result of its own, and a reduction over what is
- * left of the dims joins them. */
+ * depends on the space alone; each chunk gives a partial result, and a reduction over the
+ * remaining dims joins these. */
 struct joist_fold_space {
   size_t inner, middle, outer;
 };

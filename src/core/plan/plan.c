@@ -16,7 +16,7 @@
 #define NO_GROUP UINT32_MAX /* no enumerator: ISO C has them fit int */
 enum { STEPS_PER_INSTRUCTION = 12 };
 
-/* A value in a form that it has in the group being planned. */
+/* One of the forms of a value in the group being planned. */
 struct form {
   joist_value_id value;
   joist_dtype wanted, compute;
@@ -227,8 +227,8 @@ static uint32_t *bucket_of(const struct planner *planner, const struct joist_sha
   return &planner->buckets[hash & planner->bucket_mask];
 }
 
-/* The first group that an instruction which is no array operation can join; NO_GROUP if there is
- * none. Sinks of one group fold the same space. */
+/* The first group that an instruction, other than an array operation, can join; NO_GROUP if there
+ * is none. The sinks of a group fold the same space. */
 static uint32_t find_group(const struct planner *planner, const struct joist_instruction *i,
                            const struct joist_shape *shape, uint32_t level) {
   const struct joist_plan *const plan = planner->plan;

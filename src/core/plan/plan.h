@@ -1,4 +1,4 @@
-/* Planning a program: what is fused, what gets an array of its own.
+/* Planning a program: which instructions are fused, and which values get an array.
  *
  * A plan cuts a program into groups. An elementwise group is one loop over tiles that stay in
  * cache: operands are converted tile by tile, every instruction runs one kernel over the tile, and

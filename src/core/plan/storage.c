@@ -37,7 +37,7 @@ static size_t rounded_bytes_of(const struct joist_program *program, uint32_t val
   return joist_round_up(bytes_of(program, value), ALIGNMENT);
 }
 
-/* Whether the array is made by a run and is no output. */
+/* Whether the array is made by a run and is not an output. */
 static bool is_temporary(const struct joist_plan *plan, uint32_t value) {
   return plan->materialized[value] && plan->root[value] == value &&
          plan->program->values[value].input == JOIST_NO_INPUT && plan->home[value] == JOIST_NO_HOME;
@@ -201,8 +201,8 @@ static uint32_t still_needed(const struct storage *storage, uint32_t *values, ui
   return kept;
 }
 
-/* The temporaries, by their birth; returns how many. `starts` has room for one number per group,
- * and one. Values are numbered as they are computed, groups are not. */
+/* Sorts the temporaries by birth; returns their number. `starts` has room for a number per group
+ * and one more. Values are numbered in program order, which need not be that of the groups. */
 static uint32_t by_birth(const struct storage *storage, uint32_t *starts, uint32_t *order) {
   const struct joist_plan *const plan = storage->plan;
   const uint32_t values = storage->program->value_count;

@@ -1,5 +1,5 @@
 /* What an operation is told besides its operands: named, typed values, of any number and length.
- * Setting copies no list: whoever makes one keeps its elements; a program copies what it takes. */
+ * Lists are not copied when they are set: the caller keeps them. A program copies what it takes. */
 #ifndef JOIST_CORE_PROGRAM_ATTRIBUTES_H
 #define JOIST_CORE_PROGRAM_ATTRIBUTES_H
 
@@ -77,7 +77,7 @@ int64_t joist_attribute_at(const struct joist_attributes *attributes, joist_attr
                            int d);
 uint32_t joist_attribute_length(const struct joist_attributes *attributes,
                                 joist_attribute_name name);
-/* JOIST_ERROR_SHAPE when it is given and has not one element for each of `rank` dims. */
+/* JOIST_ERROR_SHAPE if it is given but does not have one element for each of `rank` dims. */
 joist_status joist_attribute_check_rank(const struct joist_attributes *attributes,
                                         joist_attribute_name name, int rank,
                                         struct joist_error *error) JOIST_MUST_CHECK;

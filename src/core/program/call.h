@@ -10,8 +10,8 @@ struct joist_call {
   const struct joist_instruction *instruction; /* attributes, signature, operand_count */
   const struct joist_value *const *operand;
   const struct joist_value *result; /* of the first result; the others follow it */
-  /* Elements, in the dtype of the signature; but those of class ACCUMULATE as they are:
-   * operand[k]->type, to be widened block by block. */
+  /* Elements in the dtype of the signature; for class ACCUMULATE in that of operand[k]->type, to be
+   * widened block by block. */
   const void *const *in;
   void *const *out; /* per result */
   const struct joist_run *run;

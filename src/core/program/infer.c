@@ -171,9 +171,9 @@ static joist_dtype both_integers(joist_dtype lhs, joist_dtype rhs) {
   return JOIST_DTYPE_NONE;
 }
 
-/* The order of integers depends on no rules: they are compared as what they are, with one another
- * and with R numbers, and so are these with one another. An R number that is not known yet is
- * expected to be an integer of the dtype if it is of type integer: whoever reads it then finds out.
+/* The order of integers does not depend on the rules: their exact values are compared, with one
+ * another and with R numbers, and so are R numbers with one another. An R number of type integer
+ * whose value is not known yet is expected to fit the dtype: the code that reads it later checks.
  * False for other operands. */
 static bool read_exactly(struct decision *d) {
   const struct joist_operand *const lhs = &d->operands[0], *const rhs = &d->operands[1];

@@ -40,8 +40,8 @@ joist_status joist_infer(const struct joist_rules *rules, joist_op op,
  * operation has none for it. */
 joist_fact joist_op_fact(joist_op op, joist_dtype joined);
 
-/* The dtype that parts of a result are kept in until they are put together: of a sum or mean the
- * one that it accumulates in, otherwise the one that is computed in. */
+/* The dtype that parts of a result are kept in until they are combined: for sums and means the
+ * accumulator's, otherwise the dtype of the computation. */
 joist_dtype joist_op_part_dtype(joist_op op, joist_dtype result);
 
 /* Whether an R value is known to have elements beyond the range of a dtype. */

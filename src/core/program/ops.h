@@ -35,7 +35,7 @@ typedef enum {
   JOIST_CLASS_AVERAGE,    /* inexact */
   JOIST_CLASS_TRUTH,      /* bool */
   JOIST_CLASS_POSITION,   /* read as by COMPARE, i32 out */
-  JOIST_CLASS_DRAW,       /* the dtype asked for; operands as they are */
+  JOIST_CLASS_DRAW,       /* the dtype asked for; operands unconverted */
   JOIST_CLASS_COUNT
 } joist_class;
 
@@ -43,7 +43,7 @@ typedef enum {
 typedef enum {
   JOIST_FAMILY_ELEMENTWISE, /* kernels, tile by tile; fused with its neighbours */
   JOIST_FAMILY_REDUCTION,   /* the end of such a group */
-  JOIST_FAMILY_ARRAY,       /* a function of its own, on whole arrays */
+  JOIST_FAMILY_ARRAY,       /* its own function, on whole arrays */
   JOIST_FAMILY_REGIONS      /* its bodies, on whole arrays */
 } joist_family;
 

@@ -167,7 +167,7 @@ static uint32_t *place_of(const struct joist_program *program, const struct jois
   }
 }
 
-/* Keeps half of the table free. Instructions may have been appended that it has not met. */
+/* Keeps half of the table free. Some instructions may have been appended without an entry. */
 static bool grow_table(struct joist_program *program) {
   uint32_t larger = program->same_capacity == 0 ? 32 : program->same_capacity;
   while (2 * (uint64_t)(program->instruction_count + 1) > larger) {

@@ -17,7 +17,7 @@ struct joist_value {
   struct joist_type type;
   struct joist_shape shape;
   uint32_t input;       /* position among the inputs, or JOIST_NO_INPUT */
-  uint32_t instruction; /* which one made it, if it is no input */
+  uint32_t instruction; /* the one that made it, unless it is an input */
 };
 
 /* Elements of a value of a program, whose shape was found to fit memory. */
@@ -41,7 +41,7 @@ struct joist_instruction {
   const struct joist_attributes *attributes;
   struct joist_signature signature;
   uint32_t dims;   /* reductions: bit d is set when dim d is reduced */
-  uint32_t source; /* where it was written, for whoever builds programs; JOIST_NO_SOURCE */
+  uint32_t source; /* where it was written, as numbered by the caller; or JOIST_NO_SOURCE */
   uint32_t held;   /* 1 + the value that it does not run before, 0 for none */
   /* Bodies: programs of their own that belong to the instruction. */
   struct joist_program *const *regions;
@@ -49,7 +49,7 @@ struct joist_instruction {
 };
 #define JOIST_NO_SOURCE UINT32_MAX
 
-/* Whether it compares elements of two dtypes as they are. */
+/* Whether it compares elements of two dtypes without converting them. */
 static inline bool joist_is_mixed(const struct joist_instruction *i) {
   return joist_op_class(i->op) == JOIST_CLASS_COMPARE &&
          i->signature.operand[0] != i->signature.operand[1];

@@ -15,7 +15,7 @@ struct joist_region_parts joist_region_parts(const struct joist_program *program
     parts.carries = i->result_count;
   uint32_t own = parts.carries + (i->op == JOIST_OP_FOR); /* inputs of a body that it is given */
   if (i->op == JOIST_OP_SCAN) {
-    /* What a body is given are its first values; arrays have one dim more than their slices. */
+    /* The inputs of a body are its first values; arrays have one more dim than their slices. */
     const struct joist_program *const body = i->regions[0];
     while (own < i->operand_count && own < body->value_count && body->values[own].input == own &&
            program->values[i->operand[own]].shape.rank == body->values[own].shape.rank + 1)
@@ -229,7 +229,7 @@ joist_status joist_program_inline(struct joist_program *program, const struct jo
   return status;
 }
 
-/* A program of its own, with the inputs and outputs of `from`; NULL unless JOIST_OK. */
+/* A new program with the inputs and outputs of `from`; NULL unless JOIST_OK. */
 static joist_status copy_body(const struct joist_program *from, struct joist_program **made,
                               struct joist_error *error) {
   struct joist_program *const copy = malloc(sizeof *copy);

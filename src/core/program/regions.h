@@ -1,4 +1,4 @@
-/* Operations with bodies: what their operands, bodies and results are to each other.
+/* Operations with bodies: how their operands, bodies and results correspond.
  *
  * A carry is a value that the body of a loop gets and gives. A capture is a value from outside that
  * a body reads; those of each body are its last inputs.
@@ -7,11 +7,11 @@
  *           bodies    condition (carries, captures): one bool; body (carries, captures): carries
  *           results   carries
  *   for     operands  n (a scalar i64), carries, captures
- *           body      (turn, counted from 1; carries, captures): carries
+ *           body      (iteration, from 1; carries, captures): carries
  *           results   carries
  *   scan    operands  carries, arrays, captures
  *           body      (carries, a slice of each array, captures): carries, further results
- *           results   carries, and the further results of all turns side by side
+ *           results   carries, and the further results of all iterations side by side
  *   if      operands  condition (a scalar bool), captures of the first body, those of the second
  *           bodies    (captures): results of the same types and shapes
  *           results   those of the first body where the condition holds, else of the second
@@ -30,7 +30,7 @@ struct joist_region_parts {
   uint32_t arrays;      /* of a scan */
   uint32_t inputs[2];   /* of each body, captures included */
   uint32_t captures[2]; /* of each body */
-  size_t turns;         /* of a scan */
+  size_t turns;         /* iterations of a scan */
 };
 struct joist_region_parts joist_region_parts(const struct joist_program *program,
                                              const struct joist_instruction *instruction);

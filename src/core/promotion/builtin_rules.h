@@ -16,8 +16,8 @@ const char *joist_rules_source(const struct joist_rules *rules);
 /* What its facts were read from, and in which version. */
 const char *joist_rules_version(const struct joist_rules *rules);
 
-/* One fact: what a node becomes, or what it has in common with another one where that is not what
- * was published (then "common"). */
+/* One fact: what a node becomes; or, named "common", the common node of two nodes where it is not
+ * the published one. */
 struct joist_rules_fact {
   const char *name;
   uint8_t operand, other, result; /* JOIST_NODE_NONE: no other one; undefined */
@@ -26,7 +26,7 @@ enum {
   JOIST_RULES_FACTS_MAX = JOIST_FACT_COUNT * JOIST_TYPE_COUNT + JOIST_NODE_OWN * JOIST_NODE_OWN
 };
 
-/* The facts of a rule set that its library says, one after another; how many. */
+/* Writes the facts of a rule set that its library states; returns their number. */
 size_t joist_rules_facts(const struct joist_rules *rules,
                          struct joist_rules_fact facts[JOIST_RULES_FACTS_MAX]);
 

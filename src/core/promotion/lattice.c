@@ -22,8 +22,7 @@ int joist_lattice_close(struct joist_lattice *lattice, size_t count, const uint8
 
 int joist_lattice_join(const struct joist_lattice *lattice, int lhs, int rhs) {
   const uint64_t bounds = lattice->above[lhs] & lattice->above[rhs];
-  /* The least of the bounds is the one that all of them are above. In a partial
-   * order at most one node is. */
+  /* The least bound is the one below all bounds. A partial order has at most one. */
   for (size_t i = 0; i < lattice->count; i++)
     if ((bounds & bit((int)i)) && (bounds & ~lattice->above[i]) == 0) return (int)i;
   return JOIST_LATTICE_NONE;

@@ -21,7 +21,7 @@ int joist_lattice_close(struct joist_lattice *lattice, size_t count, const uint8
 /* Least upper bound; JOIST_LATTICE_NONE where there is none or no unique one. */
 int joist_lattice_join(const struct joist_lattice *lattice, int lhs, int rhs);
 
-/* The lowest of the nodes above both; how many. */
+/* Writes the lowest of the nodes above both; returns their number. */
 size_t joist_lattice_bounds(const struct joist_lattice *lattice, int lhs, int rhs,
                             uint8_t bounds[JOIST_LATTICE_MAX]);
 
@@ -42,7 +42,7 @@ typedef enum {
 /* Checks one property of a table over `count` nodes by brute force. `nodes` lists
  * the node numbers, table(context, a, b) is the result of a pair or
  * JOIST_LATTICE_NONE. Writes up to `capacity` counterexamples and returns how many
- * there are in all. A triple with an undefined part on both sides is no counterexample. */
+ * there are in all. A triple with an undefined part on both sides is not a counterexample. */
 size_t joist_check_property(joist_property property, const uint8_t *nodes, size_t count,
                             int (*table)(const void *context, int a, int b), const void *context,
                             struct joist_counterexample *found, size_t capacity);

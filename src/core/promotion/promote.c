@@ -107,8 +107,8 @@ static joist_status by_type(const struct joist_rules *rules, operand *operands, 
   return JOIST_OK;
 }
 
-/* A value without a dtype of its own. R's TRUE is a number here, though its dtype is
- * known; integer64 and raw vectors are tensors of their dtype. */
+/* Whether a value has no fixed dtype. R's TRUE counts as a number here, though its dtype is
+ * known; integer64 and raw vectors count as tensors of their dtype. */
 static bool is_number(operand *x) {
   return x->type.ambiguous || (x->literal && x->type.dtype == JOIST_BOOL);
 }

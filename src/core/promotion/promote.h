@@ -27,7 +27,7 @@ struct joist_promotion_step;
 bool joist_fact_apply(const struct joist_rules *rules, joist_fact fact, struct joist_type *type,
                       struct joist_promotion_step *step);
 
-/* ---- how it was found, for whoever asks ---- */
+/* ---- records of how it was found ---- */
 
 /* As what an operand took part. X(ID, name) */
 #define JOIST_ROLES(X)                                                            \
@@ -54,10 +54,10 @@ struct joist_promotion_role {
 #define JOIST_STEPS(X)                                                                     \
   X(TABLE, "table")       /* the common type of two types */                               \
   X(HIGHER, "higher")     /* by rank: the right side is of a lower group, and its category \
-                             is no higher: the left one stays */                           \
+                             not higher: the left one stays */                             \
   X(CATEGORY, "category") /* by rank: the right side is of a lower group, but of a higher  \
                            category */                                                     \
-  X(INEXACT, "inexact")   /* what is no float meets the default float, the right side */   \
+  X(INEXACT, "inexact")   /* a non-float meets the default float, the right side */        \
   X(FACT, "fact")         /* what the library makes of the left side, which is the right one too */
 
 typedef enum {

@@ -1,4 +1,4 @@
-/* The published tables that are no lattices, each as one short function.
+/* The published tables that are not lattices, each as one short function.
  *
  * A function gives the cell that the source prints; tests compare every cell with
  * the source. Knows nothing of how the cells are used. */

@@ -1,4 +1,4 @@
-/* The published tables that are no lattices, and what has become of them since. */
+/* The published tables that are not lattices, and how they have changed since. */
 #ifndef JOIST_CORE_PROMOTION_PUBLISHED_TABLES_H
 #define JOIST_CORE_PROMOTION_PUBLISHED_TABLES_H
 

@@ -120,7 +120,7 @@ void joist_rules_derive(struct joist_rules *rules) {
       if (nodes[lhs] != NONE && nodes[rhs] != NONE) result = rules->result[nodes[lhs]][nodes[rhs]];
       if (is_weak(result)) result = guess(rules, result, lhs, rhs);
       if (result >= JOIST_TYPE_COUNT) result = NONE; /* a user's node has no dtype */
-      /* A dtype that is no node of a user's lattice meets itself. */
+      /* A dtype outside a user's lattice still has itself in common with itself. */
       if (result == NONE && lhs == rhs && rules->is_users) result = lhs;
       rules->promote[lhs][rhs] = (uint8_t)result;
     }
@@ -140,7 +140,7 @@ static int canonical_node(const struct joist_rules *rules, const char *name) {
   return NONE;
 }
 
-/* Node of a name in a user's edges, made if new; NONE when there is no more room. */
+/* Node of a name in a user's edges, made if new; NONE if there is no room left. */
 static int intern(struct joist_rules *rules, const char *name) {
   int node = canonical_node(rules, name);
   for (int own = JOIST_NODE_OWN; node == NONE && own < JOIST_NODE_MAX; own++)

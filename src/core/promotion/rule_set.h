@@ -34,7 +34,7 @@ static inline bool joist_dtype_is_in(joist_dtype_set set, int dtype) {
 
 typedef enum {
   JOIST_RULES_LATTICE, /* every result is a join */
-  JOIST_RULES_TABLE    /* a published table that is no lattice */
+  JOIST_RULES_TABLE    /* a published table that is not a lattice */
 } joist_rules_kind;
 
 /* What besides the two dtypes decides. */
@@ -54,7 +54,7 @@ typedef enum {
   X(MEAN, "mean")                                                     \
   X(SUM, "sum")       /* sum() and prod() */                          \
   X(CUMSUM, "cumsum") /* cumsum() and cumprod() */                    \
-  X(POWER, "power")   /* `^`, `%/%` and `%%`, which bool has not */
+  X(POWER, "power")   /* `^`, `%/%` and `%%`, which are undefined for bool */
 
 typedef enum {
 #define X(ID, NAME) JOIST_FACT_##ID,
@@ -85,8 +85,8 @@ struct joist_rules {
    * has been resolved to the ambiguous default of its category. */
   uint8_t promote[JOIST_TYPE_COUNT][JOIST_TYPE_COUNT];
   /* The type that a type becomes, a node below JOIST_TYPE_COUNT; JOIST_NODE_NONE where that is an
-   * error. Read from a library; without one derived from `promote`: what is no float joins the
-   * default float, sums of integers end in 64 bits. */
+   * error. Read from a library, or else derived from `promote`: non-floats join the default float,
+   * sums of integers have 64 bits. */
   bool has_library;
   uint8_t facts[JOIST_FACT_COUNT][JOIST_TYPE_COUNT];
 };
@@ -123,8 +123,8 @@ int joist_rules_table_entry(const struct joist_rules *rules, int lhs, int rhs);
 size_t joist_rules_path(const struct joist_rules *rules, int from, int to,
                         uint8_t path[JOIST_NODE_MAX]);
 
-/* The lowest of the nodes that both of two nodes lead up to; how many. Where there is one, it is
- * their join. None in a table. */
+/* Writes the lowest of the nodes that two nodes both lead up to; returns their number. If there is
+ * only one, it is the join. 0 for a table. */
 size_t joist_rules_bounds(const struct joist_rules *rules, int lhs, int rhs,
                           uint8_t bounds[JOIST_NODE_MAX]);
 

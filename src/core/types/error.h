@@ -21,7 +21,7 @@ struct joist_quote {
 };
 struct joist_quote joist_quote(const char *string);
 
-/* What is not a fact of the code is 0. */
+/* Facts that the code does not have are 0. */
 struct joist_error {
   joist_error_code code;
   int dim;             /* from 1 */

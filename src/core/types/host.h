@@ -27,7 +27,7 @@ typedef enum { JOIST_NA_ERROR, JOIST_NA_NAN } joist_na;
  * NaN or Inf for an integer dtype, a value out of the dtype's range (a finite value
  * that would become infinite included), a non-zero imaginary part for a real dtype,
  * and NA are JOIST_ERROR_VALUE, with value, position and dtype. Rounding to a float
- * dtype's precision is no loss. NA_real_ reaches f64 and c128 unchanged (the NA of FLOAT32
+ * dtype's precision is not a loss. NA_real_ reaches f64 and c128 unchanged (the NA of FLOAT32
  * becomes NA_real_ there); for the other float and complex dtypes `na` decides. `out` must
  * not overlap `values`. When it fails, or is JOIST_INTERRUPTED, `out` may be written in part. */
 joist_status joist_import(joist_host host, const void *values, size_t n, joist_dtype dtype,

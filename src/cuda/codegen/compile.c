@@ -1,4 +1,4 @@
-/* The cache of compiled kernels. What a kernel is compiled from is its key. */
+/* The cache of compiled kernels, whose keys are what the kernels are compiled from. */
 #include "cuda/codegen/compile.h"
 
 #include <stdio.h>

@@ -54,7 +54,7 @@ int joist_cuda_width(const struct joist_cuda_code *code) {
   return code->sink_count > 0 ? JOIST_CUDA_LANES : 16 / (int)widest;
 }
 
-/* Turns whose elements a thread of a group with sinks loads before it combines the first: 64
+/* Iterations whose elements a thread of a group with sinks loads before it combines the first: 64
  * bytes, since a multiprocessor waits for the memory unless so much is on its way. */
 static int turns_together(const struct joist_cuda_code *code) {
   enum { BYTES = 64, MOST = 8, LONG = 32 };
@@ -180,7 +180,7 @@ static void add_partials(struct joist_text *text, const struct joist_cuda_code *
   }
 }
 
-/* What is once per thread: scalars, the head of the loop over threads, where turns start. */
+/* What comes once per thread: scalars, the head of the loop over threads, the first iteration. */
 static void add_head(struct joist_text *text, const struct joist_cuda_code *code) {
   for (uint32_t s = 0; s < code->step_count; s++) {
     const struct joist_cuda_step *const step = &code->steps[s];
@@ -212,7 +212,7 @@ static void add_head(struct joist_text *text, const struct joist_cuda_code *code
                    "    uint64_t first = thread * V;\n");
 }
 
-/* The head of the loop over what is left of the turns. */
+/* The head of the loop over the remaining iterations. */
 static void add_turns(struct joist_text *text, const struct joist_cuda_code *code) {
   if (code->rows)
     joist_text_add(text,
@@ -241,8 +241,8 @@ static void add_lanes(struct joist_text *text, const struct joist_cuda_code *cod
   add_stores(text, code, whole, "");
 }
 
-/* U turns, as long as they are whole: the same elements in the same order, but the loads of
- * all come first. */
+/* U iterations together, while all of them are full: the same elements in the same order, but all
+ * loads come first. */
 static void add_turns_together(struct joist_text *text, const struct joist_cuda_code *code) {
   uint32_t written[JOIST_CUDA_REGISTERS] = {0};
   if (code->rows)
@@ -267,8 +267,8 @@ static void add_turns_together(struct joist_text *text, const struct joist_cuda_
   joist_text_add(text, "    }\n");
 }
 
-/* A turn. Most are whole: there n is a constant, and no load waits for the branch of another.
- * What is left at the end is computed one by one, or lane by lane where there are sums. */
+/* An iteration. In a full one, as most are, n is a constant, and no load waits for the branch of
+ * another. The elements left at the end are computed one by one or, for sums, lane by lane. */
 static void add_turn(struct joist_text *text, const struct joist_cuda_code *code) {
   uint32_t written[JOIST_CUDA_REGISTERS] = {0};
   joist_text_add(text, "      if (left >= V) {\n      const uint32_t n = V;\n");

@@ -5,7 +5,7 @@
 
 #include "cuda/codegen/lower.h"
 
-/* Elements that a thread of the kernel of a group has per turn. */
+/* Elements that a thread of a group's kernel computes per iteration. */
 int joist_cuda_width(const struct joist_cuda_code *code);
 
 /* What comes before the kernels of a source. */

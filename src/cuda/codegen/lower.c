@@ -196,8 +196,8 @@ static bool writes(const struct joist_cuda_step *step) {
   return step->kind != JOIST_CUDA_STORE && step->kind != JOIST_CUDA_FOLD;
 }
 
-/* Numbers registers anew; false when more are in use at once than there are. `last` has
- * room for every register. */
+/* Renumbers registers; false if more are in use at once than exist. `last` has room for
+ * every register. */
 static bool assign_registers(struct joist_cuda_code *code, uint32_t *last, uint16_t *assigned) {
   bool taken[JOIST_CUDA_REGISTERS] = {false};
   for (uint32_t s = 0; s < code->step_count; s++) {

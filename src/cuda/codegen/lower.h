@@ -9,7 +9,7 @@ enum {
   JOIST_CUDA_STEPS = 512,
   JOIST_CUDA_ARRAYS = 128,
   JOIST_CUDA_GATHERS = 32,
-  JOIST_CUDA_PARTIAL = 1 << 30 /* an array that is no value's: partial results of a sink */
+  JOIST_CUDA_PARTIAL = 1 << 30 /* not the array of a value: partial results of a sink */
 };
 
 struct joist_cuda_code {

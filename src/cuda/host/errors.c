@@ -53,7 +53,7 @@ static joist_error_code code_of(cudaError_t result) {
   }
 }
 
-/* Of the runtime: the one that was opened last. */
+/* The current device of the runtime: the one opened last. */
 static int current_device(void) {
   int ordinal = 0;
   (void)cudaGetDevice(&ordinal);

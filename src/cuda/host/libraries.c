@@ -9,7 +9,7 @@
 
 enum { OLDEST = 11, NEWEST = 14 }; /* major numbers of releases */
 
-/* What the names of libraries end with; NVRTC 11 has numbers of its own. */
+/* The endings of library names; NVRTC 11 has its own numbers. */
 static const struct {
   int major;
   const char *ending;

@@ -60,7 +60,7 @@ static cudaError_t new_or_released(struct joist_cuda_state *state, size_t bytes,
 
 /* ---- allocating ---- */
 
-/* Where there is no room for a slab there may still be some for the block alone. */
+/* Returns NULL if a slab does not fit; there may still be room for the block alone. */
 static void *new_small(struct joist_cuda_state *state, size_t bytes) {
   void *memory;
   if (new_memory(state, JOIST_CUDA_SLAB, &memory) != cudaSuccess) return NULL;
@@ -72,7 +72,7 @@ static void *new_small(struct joist_cuda_state *state, size_t bytes) {
 
 cudaError_t joist_cuda_reserve(struct joist_cuda_state *state, size_t bytes, void **memory) {
   *memory = NULL;
-  if (bytes == 0) bytes = 1; /* an address of its own */
+  if (bytes == 0) bytes = 1; /* for a unique address */
   if (is_shared(bytes)) {
     *memory = joist_cuda_slabs_take(&state->slabs, bytes);
     if (*memory == NULL) *memory = new_small(state, bytes);

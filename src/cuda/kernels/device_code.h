@@ -37,8 +37,8 @@ struct joist_cuda_head {
   uint64_t count;   /* elements of the index space */
   uint64_t threads; /* that share them where the group has sinks, else 0 */
   /* Sinks: the element (i, m, o) of (inner, middle, outer) goes to thread (i, m % segments,
-   * o). With segments 0 there is one result: the elements go to the threads in turns of
-   * LANES. */
+   * o). With segments 0 there is one result: the elements go to the threads round-robin,
+   * LANES at a time. */
   uint64_t inner, middle, segments;
   uint64_t *failure; /* the smallest position x 2^16 + number of the step that failed */
   const struct joist_cuda_step *steps;

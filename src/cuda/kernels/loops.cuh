@@ -23,7 +23,7 @@ JOIST_DEVICE static inline uint64_t thread_count(void) { return (uint64_t)gridDi
 
 /* ---- the tables of a group ---- */
 
-/* The parameter of a generated kernel: a joist_cuda_group as far as it is needed. */
+/* The parameter of a generated kernel: a joist_cuda_group, truncated after the last entry used. */
 template <int ARRAYS, int GATHERS, int RANK>
 struct joist_group_of {
   joist_cuda_head head;

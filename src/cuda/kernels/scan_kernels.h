@@ -14,8 +14,8 @@ extern "C" {
 uint32_t joist_cuda_scan_run(joist_cuda_scan_kind kind);
 size_t joist_cuda_scan_total(joist_cuda_scan_kind kind);
 
-/* Starts a kernel on a cudaStream_t; gives a cudaError_t: the one that scans (or only makes
- * totals), and the one that makes of the totals of segments what comes before each. */
+/* Start a kernel on a cudaStream_t and return a cudaError_t. The first kernel scans (or only makes
+ * totals); the second turns the totals of segments into the total before each segment. */
 int joist_cuda_start_scan(joist_cuda_scan_kind kind, const struct joist_cuda_scan *scan,
                           void *stream);
 int joist_cuda_start_carry(joist_cuda_scan_kind kind, const struct joist_cuda_scan *scan,

@@ -133,8 +133,8 @@ JOIST_DEVICE static inline joist_scaled<N> total_of_run(const scan_product<N, RO
   return now;
 }
 
-/* What the run is behind all of `before` that there is, outer ones first: one after the other
- * where that is a difference. */
+/* Puts the totals in `before` that exist in front of the run; outer levels come first. They are
+ * joined to it one after another where that makes a difference. */
 template <int LEVELS, class P>
 JOIST_DEVICE static inline void finish_run(const P &p, const bool (&any)[LEVELS],
                                            const typename P::total (&before)[LEVELS],

@@ -69,7 +69,7 @@ static joist_status find_in_two(const struct running *r, struct joist_cuda_posit
   return status;
 }
 
-/* Of no elements there is no extreme: the CPU's engine says so. */
+/* An empty array has no extreme: the CPU's engine reports the error. */
 bool joist_cuda_can_locate(const struct running *r, const struct joist_instruction *i) {
   return count_of(r->plan->program, i->operand[0]) > 0;
 }

@@ -43,7 +43,7 @@ static joist_status multiply(const struct running *r, joist_dtype dtype,
       "starting a kernel", error);
 }
 
-/* Not in a dtype that the operands have not. */
+/* Not if a dtype was asked for: the operands may have another one. */
 bool joist_cuda_can_multiply(const struct running *r, const struct joist_instruction *i) {
   (void)r;
   return joist_attribute_type(i->attributes).dtype == JOIST_DTYPE_NONE;

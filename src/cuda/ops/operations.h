@@ -10,7 +10,8 @@ typedef joist_status joist_cuda_run_function(const struct running *r,
                                              const struct joist_instruction *i,
                                              struct joist_error *error);
 
-/* Whether the kernel has this instruction's dtypes and shapes, and the CPU no error to report. */
+/* Whether the kernel supports the instruction's dtypes and shapes, and the CPU has no error to
+ * report. */
 typedef bool joist_cuda_can_function(const struct running *r, const struct joist_instruction *i);
 
 /* What a parameter of a distribution is read as. */
@@ -24,8 +25,8 @@ typedef enum {
 struct joist_draw;
 
 struct joist_cuda_operation {
-  joist_cuda_run_function *run; /* NULL where there is no kernel */
-  joist_cuda_can_function *can; /* NULL where it has every instruction */
+  joist_cuda_run_function *run; /* NULL if there is no kernel */
+  joist_cuda_can_function *can; /* NULL if it supports every instruction */
   /* Draws. An operand behind the key that is one element is read here, and need not be in the
    * device's memory. */
   bool reads_on_host;

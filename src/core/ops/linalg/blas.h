@@ -1,4 +1,4 @@
-/* The routines of a BLAS and a LAPACK, which whoever has them fills in. Fortran's calling
+/* The routines of a BLAS and a LAPACK, filled in by the host. Fortran's calling
  * convention: everything by reference, and the lengths of character arguments at the end (the
  * ABI of gfortran 8 and later). Without a BLAS products run on our own kernels; without a
  * LAPACK decompositions are errors. */

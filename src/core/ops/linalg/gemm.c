@@ -231,7 +231,7 @@ struct many {
 static void multiply_one(const void *context, size_t index, size_t worker) {
   const struct many *const many = context;
   const struct joist_run silent = {.threads = 1};
-  /* Cannot fail: nobody is asked to stop it, and the memory is there. */
+  /* Cannot fail: no poll can stop it, and the memory is allocated. */
   const joist_status ignored =
       multiply(many->blocking, index, many->scratch + worker * many->stride, 1, &silent, NULL);
   (void)ignored;

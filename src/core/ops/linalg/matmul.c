@@ -73,8 +73,8 @@ static joist_status run_blas(const struct joist_gemm *p, const struct joist_run 
   return status;
 }
 
-/* The elements of an operand in the dtype products are computed in: `in` itself, or a
- * conversion into `*made`, which the caller frees. NULL when there is no memory. */
+/* The elements of an operand in the dtype that products are computed in: those of the call, or
+ * converted ones in `*made`, which the caller frees. NULL if allocation fails. */
 static const char *in_dtype(const struct joist_call *call, int k, joist_dtype dtype, void **made) {
   const joist_dtype own = call->instruction->signature.operand[k];
   if (own == dtype) return call->in[k];

@@ -152,7 +152,7 @@ static bool scan_range(joist_index_kind kind, const void *vector, size_t n, size
   const int64_t second = n > 1 ? entry_at(kind, vector, 1) : first + 1;
   if (!within(second, extent) && n > 1) return false;
   const int64_t step = second - first;
-  if (step == 0) return false; /* repeated positions are no range: they cannot be shared out */
+  if (step == 0) return false; /* a repeated position is not a range: threads cannot share it */
   if (!is_sequence(kind, vector, n, step)) return false;
   *index =
       (struct joist_index){.kind = JOIST_INDEX_RANGE, .count = n, .start = first - 1, .step = step};

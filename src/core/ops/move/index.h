@@ -1,6 +1,6 @@
 /* Which positions of one dim, or of a whole array, an index selects, by R's rules: positive,
- * negative, zero, logical, recycled. Index vectors are read as they are; a list of positions
- * is made only where an index has to be turned around. Owns no memory. */
+ * negative, zero, logical, recycled. Index vectors are read in place; a list of positions
+ * is made only where an index has to be inverted. Owns no memory. */
 #ifndef JOIST_CORE_OPS_MOVE_INDEX_H
 #define JOIST_CORE_OPS_MOVE_INDEX_H
 

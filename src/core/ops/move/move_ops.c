@@ -106,8 +106,8 @@ joist_status joist_alias_run(const struct joist_call *call, struct joist_error *
 
 /* ---- side by side ---- */
 
-/* The first operand that is no scalar gives the other extents; without one the result is a row of
- * scalars. */
+/* The first operand that is not a scalar gives the other extents; scalars alone become a vector.
+ */
 joist_status joist_concatenate_shape(const struct joist_shape *const *shapes,
                                      const struct joist_attributes *attributes,
                                      struct joist_shape *result, struct joist_error *error) {

@@ -10,9 +10,8 @@
 #include "core/types/shape.h"
 
 /* The dims of a walk, the fastest first; neighbours that are one run are one dim. Strides
- * count elements of the arrays. Where `list` is not NULL, the position along the dim is not
- * the step itself but what the list has there: of the array written, when `scatter` says so,
- * else of the array read. */
+ * count elements of the arrays. Where `list` is not NULL, it gives the position along the dim
+ * for each step: in the array written if `scatter` is true, else in the array read. */
 struct joist_walk {
   int rank;
   bool scatter;

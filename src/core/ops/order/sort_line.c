@@ -312,7 +312,7 @@ static bool sort_bucket(const void *context, struct joist_bucket bucket, size_t 
   return true;
 }
 
-/* A bucket with many items is a line of its own, whose keys lie closer together. */
+/* A bucket with many items is sorted as another line, whose keys lie closer together. */
 static joist_status share_bucket(const void *context, struct joist_bucket bucket,
                                  struct joist_error *error) {
   const struct long_line *const l = context;

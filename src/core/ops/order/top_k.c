@@ -1,6 +1,6 @@
-/* nv_top_k(): the first positions of a sorted line without sorting all of it. Keys are looked at
- * once; those that may still be among the first are kept until there is no more room, and then only
- * the best k of them: later ones have to be better than all but these. */
+/* nv_top_k(): the first positions of a sorted line without sorting all of it. Each key is looked at
+ * once and kept if it may be among the first k. When the room for these is full, only the best k
+ * stay, and later keys are kept only if they are better than the worst of them. */
 #include <string.h>
 
 #include "core/base/bits.h"

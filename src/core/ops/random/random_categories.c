@@ -12,7 +12,7 @@ static size_t category_count(const struct joist_draw *draw) {
   return weights->extent[weights->rank - 1];
 }
 
-/* Whether every element has weights of its own. */
+/* Whether every element has its own weights. */
 static bool are_apart(const struct joist_draw *draw) {
   return draw->call->operand[1]->shape.rank > 1;
 }

@@ -27,7 +27,7 @@ joist_dtype joist_limit_carrier(joist_dtype dtype) {
   return joist_dtype_category(dtype) < JOIST_CATEGORY_FLOAT ? JOIST_I64 : JOIST_F64;
 }
 
-/* One limit of element k; false when it is no whole number of the dtype. */
+/* One limit of element k; false if the dtype cannot hold it exactly. */
 static bool limit_of(const struct joist_parameter *parameter, size_t k, joist_dtype dtype,
                      uint64_t *limit) {
   const struct joist_whole whole = joist_dtype_whole(dtype);

@@ -47,7 +47,7 @@ SHAPE_OF(exponential, REXP)
 SHAPE_OF(gamma, RGAMMA)
 SHAPE_OF(poisson, RPOIS)
 
-/* Weights: of all elements alike, or with one more dim than there are elements. */
+/* Weights: a vector for all elements, or an array with one more dim than the result. */
 joist_status joist_random_category_shape(const struct joist_shape *const *shapes,
                                          const struct joist_attributes *attributes,
                                          struct joist_shape *result, struct joist_error *error) {

@@ -32,7 +32,7 @@ struct joist_draw {
   size_t work; /* of one element, in additions */
 };
 
-/* Reads key and parameters; JOIST_ERROR_DTYPE when the first operand is no key. */
+/* Reads the key and the parameters; JOIST_ERROR_DTYPE if the first operand is not a key. */
 joist_status joist_draw_init(struct joist_draw *draw, const struct joist_call *call,
                              struct joist_error *error) JOIST_MUST_CHECK;
 /* Calls draw->run for every block of the result. */

@@ -5,7 +5,7 @@
  * Poisson numbers below a mean of 10 invert the distribution function by adding up probabilities;
  * above, they are those of PTRS of Hörmann, "The transformed rejection method for generating
  * Poisson random variables", Insurance: Mathematics and Economics 12 (1993). Every element draws
- * from blocks of its own. Includers are compiled without fused multiply-adds, see vectorize.h. */
+ * from its own blocks. Includers are compiled without fused multiply-adds, see vectorize.h. */
 #ifndef JOIST_CORE_OPS_RANDOM_RATES_H
 #define JOIST_CORE_OPS_RANDOM_RATES_H
 

@@ -137,8 +137,8 @@ static void run_task(const void *context, size_t task, size_t worker) {
 
 /* ---- one long line by several threads: the totals of its blocks first ---- */
 
-/* Blocks of the line from `first` on. `carry` has room for one element more than there are
- * blocks: the first is what comes before them, the last what comes after. */
+/* Blocks of the line from `first` on. `carry` has room for an element per block and one more: the
+ * first is the total before the blocks, the last the total up to their end. */
 struct wave {
   const struct pass *pass;
   size_t first;
@@ -220,7 +220,7 @@ joist_status joist_scan_run(const struct joist_call *call, struct joist_error *e
   const joist_op combine = joist_op_combine(instruction->op);
   const joist_dtype accumulator = instruction->signature.operand[0];
   const joist_dtype to = instruction->signature.result[0].dtype;
-  /* What is not accumulated was converted by the caller. */
+  /* Operands of other classes were converted by the caller. */
   const joist_dtype from = joist_op_class(instruction->op) == JOIST_CLASS_ACCUMULATE
                                ? call->operand[0]->type.dtype
                                : accumulator;

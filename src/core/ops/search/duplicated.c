@@ -1,7 +1,7 @@
-/* Repeated elements. Of keys in order, neighbours are compared; where keys lie close together,
- * there is a bit for each that says whether it has been seen; a few different ones fit a table.
- * Others are dealt into buckets by a hash, and every bucket, which stays in a cache, is looked
- * through with a table of its own. */
+/* Repeated elements. If the keys are sorted, neighbours are compared; if they lie close together,
+ * there is a bit for each that says whether it has been seen; a few distinct keys fit a table.
+ * Other keys are dealt into buckets by a hash, and each bucket, which stays in a cache, is searched
+ * with a separate table. */
 #include "core/ops/search/duplicated.h"
 #include "core/types/error.h"
 
