@@ -13,6 +13,9 @@ skipped <- sum(results$skipped)
 if (sum(results$warning) > 0L) {
   cat(sum(results$warning), "warnings in", unique(results$file[results$warning > 0L]), "\n")
 }
+seconds <- sort(tapply(results$user + results$system, results$file, sum), decreasing = TRUE)
+slowest <- utils::head(round(seconds), 10L)
+cat("seconds:", paste(names(slowest), slowest, collapse = ", "), "\n")
 cat(sprintf("note: %d passed, %d failed, %d skipped\n", passed, failed, skipped))
 cat(sprintf("counts: %d %d %d\n", passed, failed, skipped))
 quit("no", status = if (failed > 0L || passed == 0L) 1L else 0L)
