@@ -19,7 +19,7 @@ if (!"cuda:0" %in% nv_devices()) {
 arguments <- commandArgs(TRUE)
 n <- if (length(arguments) > 0L) as.numeric(arguments[1L]) else 2^28
 
-# Seconds that some calls take. The clock has microseconds, which proc.time() has not.
+# Seconds that `calls` calls take. Sys.time() resolves microseconds, which proc.time() does not.
 elapsed <- function(f, calls) {
   nv_synchronize()
   start <- as.numeric(Sys.time())

@@ -28,7 +28,7 @@ network <- function(images, targets, weights) {
   do.call(nv_concatenate, unname(moved))
 }
 
-# The gradient of a sum over 10,000 turns of a recurrence.
+# The gradient of the sum of the last state of a recurrence of 10,000 iterations.
 recurrence <- function(xs, w) {
   gradient(function(w) {
     last <- nv_scan(nv_fill(0, 16L, "f32"), xs, function(s, x) {

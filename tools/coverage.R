@@ -3,7 +3,7 @@
 #
 #   Rscript tools/coverage.R FOLDER [all | tally | TEST]
 #
-# What the words stand for is done in an R of its own, with the package that has been built.
+# The steps `all`, `tally` and TEST run in separate R processes, with the package that was built.
 arguments <- commandArgs(TRUE)
 folder <- arguments[1L]
 source <- file.path(folder, "source")
@@ -34,13 +34,13 @@ count_from_the_start <- function(loader = file.path(installed, "joist/R/joist"))
   hook <- 'setHook(packageEvent(pkg, "onLoad"), function(...) covr:::trace_environment(ns))'
   lines <- readLines(loader)
   stopifnot(sum(lines == hook) == 1L)
-  # tests/fuzz/calls.R has a function of its own in the namespace.
+  # JOIST_COVERAGE_ADDS names a file that tests/fuzz/calls.R needs in the namespace.
   ours <- 'covr:::trace_environment(ns)
 if (nzchar(added <- Sys.getenv("JOIST_COVERAGE_ADDS"))) sys.source(added, ns)'
   writeLines(replace(lines, lines == hook, ours), loader)
 }
 
-# Each file in an R of its own, of which as many run as there are processors.
+# Runs each file in a separate R process, as many at a time as there are processors.
 run_all <- function() {
   count_from_the_start()
   tests <- file.path(source, "tests")

@@ -2,7 +2,7 @@
 # article "Type Promotion Rules".
 library(joist)
 
-# Prints an expression as it is written, then what it gives.
+# Prints the code of an expression, then its value.
 show <- function(expr) {
   code <- substitute(expr)
   cat("> ", paste(deparse(code), collapse = "\n+ "), "\n", sep = "")

@@ -1,6 +1,6 @@
-# Writes the pictures of README.md: man/figures/lattice.svg, the default rules as they are drawn by
-# plot(), and man/figures/benchmark.svg, some rows of bench/results. Run in the repository's root
-# with joist installed.
+# Writes the pictures of README.md: man/figures/lattice.svg, the default rules as drawn by plot(),
+# and man/figures/benchmark.svg, some rows of bench/results. Run in the repository's root with joist
+# installed.
 library(joist)
 source("bench/tables.R", encoding = "UTF-8")
 

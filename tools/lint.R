@@ -11,8 +11,8 @@ cache <- file.path("local", "lint", tools::md5sum(known))
 unlink(setdiff(Sys.glob("local/lint/*"), cache), recursive = TRUE)
 dir.create(cache, showWarnings = FALSE, recursive = TRUE)
 
-# Files in which nothing was found are not read again: to look up what lintr keeps takes long.
-# A name with what is in the file, and the settings.
+# Files without lints are not checked again, because looking up what lintr has cached takes long.
+# They are known by name, hash of the contents, and hash of the settings.
 folders <- Filter(dir.exists, c("R", "tests", "tools", "bench", "vignettes"))
 files <- list.files(folders, "[.]([Rr]|Rmd)$", recursive = TRUE, full.names = TRUE)
 states <- paste(files, tools::md5sum(files), tools::md5sum(".lintr"))

@@ -25,7 +25,7 @@ kind_of <- function(dtype) {
   })
 }
 
-# ---- operands: few values, that every dtype of the kind has, and that functions keep exact ----
+# ---- operands: few values, which all dtypes of a kind hold and functions keep exact ----
 
 random_values <- function(kind, n) {
   switch(kind,

@@ -97,7 +97,7 @@ CHECK_UNUSED static void fill(joist_dtype dtype, size_t n, fill_kind kind, void 
         joist_convert_find_portable(JOIST_C128, dtype)(1, parts, at);
         break;
       case FILL_EXTREME:
-        /* Half of the integers by their bits, because a double has not all of them. */
+        /* Half of the integers by their bits, because a double cannot hold all of them. */
         if ((class == JOIST_KIND_INT || class == JOIST_KIND_UINT) && bits % 2) {
           const uint64_t edge = (UINT64_C(1) << (more % 64)) - (more >> 60) % 3;
           joist_convert_find_portable(JOIST_UI64, dtype)(1, &edge, at);

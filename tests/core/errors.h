@@ -7,8 +7,8 @@
 
 #include "check.h"
 
-/* The words all the same, for whoever reads that a check failed, and as all facts in one; of the
- * last two errors. */
+/* Returns the message after all: for the log of a failed check, and to compare all facts at once.
+ * The messages of the last two errors stay valid. */
 CHECK_UNUSED static const char *words(const struct joist_error *error) {
   static char text[2][JOIST_R_ERROR_TEXT_SIZE];
   static int turn;

@@ -1,5 +1,5 @@
-/* The instruction sets that a test runs its kernels in: those the machine has, or the one that
- * JOIST_TEST_KERNELS names. Owns nothing. */
+/* The instruction sets in which a test runs its kernels: all that the machine supports, or only the
+ * one named by JOIST_TEST_KERNELS. Owns nothing. */
 #ifndef JOIST_TESTS_SETS_H
 #define JOIST_TESTS_SETS_H
 

@@ -196,7 +196,7 @@ static void test_tensor_types(void) {
   }
 }
 
-/* Those of other types, and what is in rows, are not numbers that joist knows. */
+/* Extension types that joist does not know are refused, also as items of fixed-size lists. */
 static void test_extension_types(void) {
   static const char name[] = "arrow.bool8";
   char metadata[64];
@@ -518,6 +518,6 @@ int main(void) {
   test_bad_arrays();
   test_alignment();
   test_written_bits();
-  CHECK_INT(released, 0); /* reading leaves that to whoever has them */
+  CHECK_INT(released, 0); /* reading leaves that to the owner */
   return check_report("test_arrow");
 }

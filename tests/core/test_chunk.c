@@ -1,5 +1,5 @@
-/* Chunks in files: what is written side by side is read again, with every codec, byte order and
- * order of dims; files against bytes laid out one by one; what is not there and what is broken. */
+/* Chunks in files: written side by side and read back, with every codec, byte order and order of
+ * dims; files compared with bytes laid out one by one; missing and damaged files. */
 #ifndef _DEFAULT_SOURCE
 #define _DEFAULT_SOURCE /* mkdtemp() */
 #endif

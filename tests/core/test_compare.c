@@ -73,7 +73,7 @@ static bool expected(joist_op op, int order) { /* 2: NaN */
   }
 }
 
-/* One of the operands, as it is inferred with, and its elements. */
+/* One operand, as inference sees it, and its elements. */
 struct side {
   struct joist_operand operand;
   const void *elements;
@@ -217,8 +217,8 @@ static void test_literals(void) {
     }
 }
 
-/* What is compared as it is does not pay for it: equal dtypes, and numbers that the dtype holds,
- * are compared in that dtype. */
+/* Comparisons that need no conversion do without: equal dtypes, and numbers that the dtype can
+ * hold, are compared in that dtype. */
 static void test_dtypes(void) {
   const struct joist_attributes none = {.count = 0};
   const struct joist_rules *const rules = joist_rules_at(0);

@@ -248,7 +248,7 @@ static bool poll_counting(void *context) {
   return ++polls->calls == polls->stop_at;
 }
 
-/* What one thread does in one go: polls come within it, and it ends at the one that says so. */
+/* Work that one thread does in one go also polls, and ends at the poll that interrupts it. */
 static void check_polled(joist_op op, const struct joist_attributes *attributes, joist_dtype dtype,
                          const void *one, const void *many, uint32_t n) {
   struct joist_program program;

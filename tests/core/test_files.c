@@ -251,7 +251,7 @@ static void test_rounds(void) {
     CHECK(joist_shape_count(&elements.shape, &elements.count));
     check_round(elements, &run);
   }
-  /* Pieces for several threads, and chunks as they are outside of tests. */
+  /* Pieces for several threads, with the default chunk size. */
   const struct joist_run run = {.threads = 2, .parallel_from = 1};
   struct joist_elements large = {
       .dtype = JOIST_F32, .c_order = true, .shape = {2, {1500, 2100}}, .count = 1500 * 2100};
@@ -284,7 +284,7 @@ static void test_failures(void) {
   CHECK_ERROR(joist_elements_check("npy", &elements, UINT64_MAX, false, &error), error,
               JOIST_E_FILE_FIELD);
   CHECK_STR(error.name[1], "shape");
-  /* A byte that is no bool, by its place in the file, in a later piece too. */
+  /* An invalid bool is reported by its position in the file, also in later pieces. */
   enum { N = 5 << 20 };
   static unsigned char bytes[N], memory[N];
   struct joist_run run = {.threads = 2, .parallel_from = 1};

@@ -1,5 +1,5 @@
-/* Functions of f16 and bf16 that are looked up, for every instruction set: the bits of all 65,536
- * values, and of chains of operations, are those that f32 gives where there is no table. */
+/* Functions of f16 and bf16 that use tables, in every instruction set: all 65,536 values, and
+ * chains of operations, give the same bits as computing in f32 without a table. */
 #include "core/kernels/half_tables.h"
 
 #include <stdlib.h>

@@ -265,8 +265,8 @@ static void test_import_others(void) {
   CHECK_INT(joist_host_category(JOIST_HOST_COMPLEX), JOIST_CATEGORY_COMPLEX);
 }
 
-/* Each host's zero, another value and the one that is neither TRUE nor FALSE, at the end of two
- * blocks. */
+/* For each type of the host: zero, another value, and the value that is neither TRUE nor FALSE, at
+ * the end of two blocks. */
 static void test_import_truth(void) {
   enum { N = 1200 };
   static const size_t sizes[] = {4, 4, 8, 16, 1, 8, 4};

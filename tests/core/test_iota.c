@@ -1,5 +1,5 @@
-/* iota against one number after the other: every dtype along every dim, with 64-bit integers past
- * what a double holds; numbers that a dtype has not are errors. */
+/* iota compared with one number after the other: every dtype along every dim, with 64-bit integers
+ * that a double cannot hold; numbers that the dtype cannot hold are errors. */
 #include "arrays.h"
 #include "single.h"
 

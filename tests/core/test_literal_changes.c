@@ -103,7 +103,7 @@ static void test_integers(void) {
   }
 }
 
-/* Any of several counts; what is no number of its own, and integer dtypes, never. */
+/* True if any of several numbers changes; never for raw and logical values, or integer dtypes. */
 static void test_rest(void) {
   const double values[] = {0.5, 3, 16777217, 4};
   CHECK(joist_literal_changes(JOIST_HOST_DOUBLE, values, 4, JOIST_F32));

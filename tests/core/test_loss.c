@@ -53,7 +53,7 @@ static bool beyond_whole(struct exact x, int bits, bool least) {
   return beyond(x) > bits && !(least && x.negative && x.digits == 1 && x.exponent == bits);
 }
 
-/* The losses of one value in a real dtype that is no bool. */
+/* The losses of one value in any real dtype but bool. */
 static unsigned lost_in(struct exact x, const struct format *to) {
   if (to->kind == 'f' || to->kind == 'c') {
     if (x.is != FINITE || x.digits == 0) return 0;
@@ -156,7 +156,7 @@ static const char *const words[] = {"digits",   "range",   "sign",      "small",
 
 /* A value that loses nothing is the same after it went there and back. */
 static void check_way_back(joist_dtype from, joist_dtype to, struct exact x, uint64_t bits) {
-  if (x.is == NOT_A_NUMBER) return; /* its bits are nobody's promise */
+  if (x.is == NOT_A_NUMBER) return; /* its bits are not guaranteed */
   uint64_t in[2] = {0}, there[2] = {0}, back[2] = {0};
   memcpy(in, &bits, joist_dtype_size(joist_dtype_real(from)));
   joist_convert_find(from, to)(1, in, there);

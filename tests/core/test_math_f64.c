@@ -167,7 +167,7 @@ static void check_power(const char *set) {
   for (int k = 0; k < 60000; k++) {
     const double x = random_between(0, k % 2 ? DBL_MAX : 10);
     const double y = (random_unit() * 2 - 1) * (k % 3 ? 20 : 750 / fabs(log(x)));
-    /* powl() itself is good to some units of its own. */
+    /* powl() itself is accurate to a few ulps of long double. */
     const double error = error_of(power_of(x, y), powl((long double)x, (long double)y));
     CHECK_MSG(error <= joist_op_accuracy(JOIST_OP_POW).f64 + slack(), "%s pow(%a, %a): %g ulp", set,
               x, y, error);

@@ -31,7 +31,7 @@ static void *elements_of(const struct operand *operand) {
   return elements;
 }
 
-/* What the operation says: when it is added to a program, or else when that runs. */
+/* Adds an operation to a program and, if that succeeds, runs it; returns the status. */
 static joist_status run_op(joist_op op, const struct operand *operands, size_t n,
                            const struct joist_attributes *attributes, struct joist_error *error) {
   enum { MOST = 3, ROOM = 1 << 14 };

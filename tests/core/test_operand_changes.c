@@ -18,8 +18,8 @@ static struct joist_type joined(const struct joist_rules *rules,
   return type;
 }
 
-/* What becomes of an integer that is no result: what the library of the rules says, else the join
- * with an R double. */
+/* Replaces an integer type that cannot be the result: by the facts of the rule set's library or,
+ * without a library, by the join with an R double. */
 static struct joist_type by_fact(const struct joist_rules *rules, joist_op op,
                                  struct joist_type type) {
   const struct joist_operand pair[] = {

@@ -24,8 +24,8 @@ static struct joist_type node(int k) {
   return (struct joist_type){(joist_dtype)(k % JOIST_DTYPE_COUNT), k >= JOIST_DTYPE_COUNT};
 }
 
-/* The type that a fact makes of a join; test_promote.c has the facts. Without a library, the type
- * joined with the rule set's ambiguous float, if it is no float yet. */
+/* The type that a fact makes of a join; test_promote.c tests the facts. Without a library, a type
+ * that is not yet a float is joined with the rule set's ambiguous float. */
 static bool with_float(const struct joist_rules *rules, joist_fact fact, struct joist_type *type) {
   if (rules->has_library) return joist_fact_apply(rules, fact, type, NULL);
   if (inexact(type->dtype)) {

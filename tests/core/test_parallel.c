@@ -214,9 +214,9 @@ static double time_of_regions(int threads, int turns) {
   return (double)(clock() - start) / CLOCKS_PER_SEC;
 }
 
-/* On one processor a second thread only takes turns with the caller, which spins for it at the
- * start of a region or at its end. Little may be lost so, as the caller soon works alone. Runs in
- * a process of its own, whose threads stay on that processor. */
+/* On one processor a second thread only alternates with the caller, which spins for it at the start
+ * or end of a region. This must cost little, because the caller soon works alone. Runs in a child
+ * process, whose threads stay on that processor. */
 static void test_one_processor(void) {
   const pid_t child = fork();
   if (child == 0) {

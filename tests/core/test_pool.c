@@ -1,4 +1,4 @@
-/* The pool: blocks do not overlap, keep what is in them, are aligned, and are given back. */
+/* The pool: blocks do not overlap, keep their contents, are aligned, and are given back. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -346,7 +346,7 @@ static void test_operand_counts(void) {
 
 /* ---- bodies ---- */
 
-/* A program of x + x, for the one that takes it over. */
+/* Returns a program of x + x, to be owned by the program that it is added to. */
 static struct joist_program *new_body(void) {
   struct joist_program *const body = malloc(sizeof *body);
   if (body == NULL) abort();

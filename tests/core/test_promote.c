@@ -58,7 +58,7 @@ static void compare(const char *id, const char *how, const char *lhs, const char
 }
 
 static bool order_matters(const struct joist_rules *rules, const char *lhs, const char *rhs) {
-  /* NumPy 1.x: numbers among themselves are no tensors; covered below. */
+  /* NumPy 1.x does not treat pairs of numbers as tensors; covered below. */
   return (rules->policy == JOIST_BY_VALUE || rules->policy == JOIST_BY_LITERAL_VALUE) &&
          parse_type(lhs).ambiguous && parse_type(rhs).ambiguous;
 }

@@ -63,12 +63,12 @@ static void fill_words(uint32_t *words) {
     words[k] = one_in(4) ? ends[random_below(sizeof ends / sizeof *ends)] : (uint32_t)random_bits();
 }
 
-/* The pair of a radius in (0, 1) and an angle in turns of a circle. */
+/* The normal pair that u in (0, 1) and an angle, as a fraction of the circle, give. */
 static void check_pair(const double *got, long double u, long double turns, const char *what) {
   const long double radius = sqrtl(-2 * logl(u)), angle = 2 * acosl(-1) * turns;
   const long double want[2] = {radius * cosl(angle), radius * sinl(angle)};
   for (int k = 0; k < 2; k++) {
-    /* Rounding u to a double is an error of its own: du / (u radius). */
+    /* Rounding u to a double adds an error: du / (u radius). */
     const long double allowed = 4e-16L * radius + 1.2e-16L / (radius + 1e-9L);
     CHECK_MSG(fabsl((long double)got[k] - want[k]) <= allowed, "%s: %.17g, want %.20Lg", what,
               got[k], want[k]);

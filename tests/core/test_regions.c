@@ -40,7 +40,7 @@ static joist_status run(const struct joist_program *program, const void *const *
   return run_with(program, inputs, outputs, &how, &error);
 }
 
-/* ---- for: x and y change places, and x grows by the turn and a capture ---- */
+/* ---- for: x and y swap, and x grows by the iteration number and a capture ---- */
 
 static struct joist_program *swapping_body(void) {
   struct joist_program *const body = new_program();

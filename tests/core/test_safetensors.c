@@ -177,7 +177,7 @@ static void test_bad(void) {
       {"{\"a\":{\"dtype\":\"F32\",\"shape\":[6],\"data_offsets\":\"0,24\"}}", JOIST_E_FILE_ENTRY,
        "data_offsets"},
       {"{" TENSOR("a", "F4", "[3]", 0, 2) "}", JOIST_E_FILE_ENTRY, "data_offsets"},
-      /* An overlap, a gap, and bytes of nobody. */
+      /* An overlap, a gap, and bytes of no tensor. */
       {"{" TENSOR("a", "F32", "[4]", 0, 16) "," TENSOR("b", "F32", "[4]", 8, 24) "}",
        JOIST_E_FILE_ENTRY, "data_offsets"},
       {"{" TENSOR("a", "F32", "[6]", 0, 24) "," TENSOR("b", "F32", "[6]", 0, 24) "}",

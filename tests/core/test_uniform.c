@@ -48,7 +48,7 @@ static void check_powers(const char *set, double b) {
   }
   CHECK_INT(joist_kernel_find(JOIST_OP_POW, JOIST_F64)(N, in, z), N);
   CHECK_INT(joist_kernel_find(JOIST_OP_POW, JOIST_F32)(N, inf, zf), N);
-  /* Zeros have the sign of the C library's, and powl() is good to some units of its own. */
+  /* Zeros have the same sign as from powl(), which is accurate to a few ulps of long double. */
   const bool own = b == 1 || b == -1 || b == 2 || b == 0.5;
   for (int i = 0; i < N; i++) {
     const long double want = powl((long double)x[i], (long double)b);

@@ -435,8 +435,7 @@ static void test_put_one(void) {
   }
 }
 
-/* Parts at random places, their dims as they are or turned around, against one element at a time.
- */
+/* Parts at random places, with dims in order or reversed, compared with one element at a time. */
 static void test_places(void) {
   for (int round = 0; round < ROUNDS; round++) {
     const size_t size = sizes[random_bits() % SIZES];

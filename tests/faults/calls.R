@@ -229,7 +229,7 @@ calls <- alist(
     y[1:10] <- many[1:10]
     nv_compute(y)
   },
-  # a chunk that is no chunk, and one that cannot be written
+  # an invalid chunk, and one that cannot be written
   {
     y <- nv_zarr_create(folder <- tempfile(), "f32", 10, chunks = 5, codecs = "zstd")
     y[1:10] <- many[1:10]

@@ -1,6 +1,7 @@
-# Calls of what is no operation of the table: compiled functions, gradients, conversions, files and
-# chunked tensors, on operands of tests/testthat/every-operation.R. A list of functions without
-# arguments, `calls`, and of what they read, `files`, to be removed when they are done with.
+# Calls of functions outside the table of operations: compiled functions, gradients, conversions,
+# files and chunked tensors, on operands of tests/testthat/every-operation.R. Returns a list of
+# functions without arguments, `calls`, and of the files that they read, `files`, to be removed
+# afterwards.
 other_calls <- function(operands) {
   v <- operands$v
   w <- operands$w

@@ -2,7 +2,7 @@
  * one entry at a time.
  *
  * The bytes: kind of the vector, rank and extents; then for each dim the number of entries and
- * these, 16 bits each, of which some stand for what is no number or far away. */
+ * the entries, 16 bits each, some of which stand for NaN, infinity or numbers far away. */
 #include <math.h>
 
 #include "bytes.h"

@@ -1,5 +1,5 @@
 /* Names: of dtypes in every style, of nodes of rule sets, of operations, attributes, styles and
- * rule sets. What is taken is what the name says, and its own name means the same. */
+ * rule sets. An accepted name means what it says, and the result's own name means the same. */
 #include "core/program/ops.h"
 #include "core/promotion/builtin_rules.h"
 #include "core/types/error.h"
@@ -29,7 +29,7 @@ static void read_dtype(const char *text) {
     HOLDS(dtype < JOIST_DTYPE_COUNT && is_as_large(text, dtype, (joist_style)style));
     const char *const own = joist_dtype_format(dtype, (joist_style)style);
     HOLDS(joist_dtype_parse(own, (joist_style)style) == dtype);
-    /* The letters of the kind, except those of bool and of words such as "half". */
+    /* A name with a number begins with the letter of its kind, except for bool. */
     if (number_in(text) > 1 && joist_dtype_kind(dtype) != JOIST_KIND_BOOL)
       HOLDS(text[0] == joist_dtype_name(dtype)[0] ||
             text[0] == joist_dtype_format(dtype, JOIST_STYLE_JAX)[0]);

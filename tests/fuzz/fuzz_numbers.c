@@ -1,5 +1,5 @@
-/* Numbers: whole ones from text, R's into dtypes, and elements as text. What is taken is what the C
- * library reads, and what is refused is no number of the dtype.
+/* Numbers: whole ones from text, R's into dtypes, and elements as text. A number that is accepted
+ * is the one that the C library reads; one that is refused cannot be held by the dtype.
  *
  * The bytes: the dtype; then text, or the bits of doubles, which are elements of the dtype too. */
 #include <errno.h>
@@ -82,7 +82,7 @@ static void import_double(double x, joist_dtype dtype) {
   HOLDS((isnan(x) && isnan(back[0])) || !is_whole(dtype) || back[0] == x);
 }
 
-/* The part of an element that is a double, or what a text says. */
+/* Compares the real part of an element, as a double, with the number in its text. */
 static void check_float(joist_dtype real, const char *text, const unsigned char *part) {
   double value = 0, read = strtod(text, NULL);
   float nearest = (float)read;

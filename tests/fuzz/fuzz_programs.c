@@ -1,5 +1,5 @@
-/* Programs: what bytes say, built, inferred, planned and run. Each instruction that is run in a
- * program of its own gives the same bits; and errors are those of the instructions.
+/* Programs decoded from bytes: built, inferred, planned and run. Each instruction gives the same
+ * bits when it runs alone, and programs fail with the errors of their instructions.
  *
  * The bytes: inputs, as dtype, shape and the kind of their values; then instructions, as operation,
  * operands and attributes; outputs are chosen by the last ones. */

@@ -13,8 +13,8 @@ sure <- function() {
   stopifnot(identical(sum, 2:4))
 }
 
-# What a sanitizer has written about a process that ended, and whether joist is on its stack: bytes
-# that no R has written can end R's own functions, too.
+# Reads what a sanitizer wrote about a process that ended, and whether joist is on its stack: bytes
+# that R never wrote can crash R's own functions, too.
 report_of <- function(pid) {
   files <- list.files(Sys.getenv("JOIST_REPORTS"), sprintf("[.]%d$", pid), full.names = TRUE)
   lines <- unlist(lapply(files, readLines, warn = FALSE))

@@ -1,10 +1,10 @@
 # Calls what the manual's claims call, and what tests/faults/calls.R has, with a collection of
 # garbage at every allocation within C: [SECONDS], for tests/fuzz/calls, from the root of the tree.
 #
-# What C has let go of is gone by then, and AddressSanitizer knows it where it had a block of its
-# own. The value, or the error, must be that of the same call without. A call that would take
-# longer than SECONDS so is called with a collection at every so many allocations. With 0 there are
-# none, and each call runs once: for valgrind, with the package as it is installed.
+# Objects that C no longer protects are freed by then, and AddressSanitizer notices their use if
+# each had its own block. The value, or the error, must be the same as without collections. A call
+# that would take longer than SECONDS gets a collection at every so many allocations only. With
+# SECONDS 0, each call runs once without collections: for valgrind, with the installed package.
 seconds <- as.double(commandArgs(TRUE)[1L])
 suppressPackageStartupMessages(library(joist))
 recorder <- if (seconds > 0) getNamespace("joist")$recorder else new.env()

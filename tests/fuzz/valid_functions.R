@@ -1,6 +1,6 @@
-# Random calls of what is no operation of the table, for valid.R: subsets and assignments, and
-# functions that are made of several operations. As in valid_operations.R; those that need values
-# say that they are not to be compiled.
+# Random calls of functions outside the table of operations, for valid.R: subsets and assignments,
+# and functions that consist of several operations. As in valid_operations.R; calls that need
+# values say that they must not be compiled.
 
 any_tensor <- function(shape = random_shape(), kinds = unique(dtype_kinds), ...) {
   random_tensor(dtype_of(kinds), shape, ...)
@@ -77,7 +77,7 @@ assignment_call <- function() {
   list(
     f = function(x, value) {
       x <- do.call(`[<-`, c(list(x), indices, list(value = value)))
-      # What was just made is nobody else's: that is done in place.
+      # The new `x` has only one owner, so this assignment is done in place.
       if (twice) x[] <- value[if (length(value) == 1L) 1L else integer()]
       x
     },

@@ -3,7 +3,7 @@
 #   code     a function of the shapes of its operands, which gives the text of both, with operands
 #            {a}, {b}, {c}; NULL for shapes that it is not for
 #   like     operands' shapes, of any shape
-#   ok       whether values are far enough from where there is no derivative
+#   ok       whether values are far enough from points without a derivative
 #   bound    how far a gradient may be from JAX's, in units in the last place: of each element
 #            where `each`, otherwise of the largest one
 #   covers   the operations whose rules it needs

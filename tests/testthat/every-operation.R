@@ -40,7 +40,7 @@ operation_calls <- function(n, dtype = NULL) {
   definite <- nv_crossprod(small)
   inside <- 2:(side - 1)
 
-  # What has no function of its own, of a 64th of the elements: a quantile takes microseconds.
+  # Operations without an R function, on a 64th of the elements: a quantile takes microseconds.
   some <- list(v[seq_len(n / 64)], w[seq_len(n / 64)])
   core <- function(op, operands = some) {
     force(op)

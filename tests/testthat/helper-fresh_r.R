@@ -22,9 +22,9 @@ in_fresh_r <- function(f, ...) {
   c(readRDS(files[2]), said = list(said))
 }
 
-# A Python that has these modules, where reticulate is there to use it: the one that
-# JOIST_TEST_PYTHON, RETICULATE_PYTHON or JOIST_TORCH_PYTHON names, that of the PATH, or the
-# system's. Skips without.
+# Returns a Python that has these modules: the one named by JOIST_TEST_PYTHON, RETICULATE_PYTHON
+# or JOIST_TORCH_PYTHON, the one on the PATH, or the system's. Skips the test if none has them, or
+# without reticulate.
 python_with <- function(...) {
   testthat::skip_on_cran()
   testthat::skip_if_not_installed("reticulate")

@@ -75,7 +75,8 @@ random_loop <- function() {
   )
 }
 
-# The same by each of the loops, as functions of the start, the captured tensor and the turns.
+# The same loop written with each of joist's loop functions, as functions of the start, the
+# captured tensor and the number of iterations.
 loops_of <- function(body) {
   step <- function(i, s, w) body(i, s, w, loop_parts$branch, loop_parts$again)
   list(

@@ -70,8 +70,8 @@ disagrees <- function(program, rules, functions = functions_of(program)) {
   !is_lost(eager) && !identical(eager, compiled)
 }
 
-# What the first turn of a loop makes and the second makes anew, a compiled function does not
-# compute: errors of such values go by here, too.
+# A compiled function does not compute values of a loop's first iteration that the second
+# overwrites: errors of such values are ignored here, too.
 without_overwritten <- function(lines) {
   inside <- cumsum(grepl("^for ", lines)) > cumsum(lines == "}")
   made <- inside & !grepl("^for ", lines)

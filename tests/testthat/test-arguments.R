@@ -138,7 +138,8 @@ odd <- list(
   complex = 1i, raw = raw(1), "two" = c(1, 2), huge = 1e300, matrix = matrix(1:4, 2)
 )
 
-# What a flag is not, but for nv_rbinom() and distributions, whose parameters may be tensors.
+# Arguments that must refuse TRUE, except in nv_rbinom() and distributions, whose parameters may be
+# tensors.
 of_tensors <- "^nv_(rbinom|[dpq](norm|exp|gamma|pois|beta|binom|t))$"
 numbers <- c(
   "dims", "dim", "dimension", "n", "k", "size", "sizes", "threads", "limit", "start", "probs",

@@ -68,7 +68,7 @@ address_of <- function(x) {
   taken[[2L]]
 }
 
-test_that("a tensor of rank 1 is lent, and stays as it is while an array has it", {
+test_that("a tensor of rank 1 is lent, and stays unchanged while an array uses it", {
   for (type in setdiff(arrow_dtypes, "bool")) {
     for (n in c(3, 1e5)) {
       x <- nv_tensor(seq_len(n) %% 2, type)
@@ -110,7 +110,7 @@ test_that("what was lent is given back", {
   rm(sent, one)
   gc() # of the tensors
   expect_lt(used() - before, 2^20)
-  sent <- lapply(1:10, function(k) nv_to_arrow(x + k)) # nobody takes them
+  sent <- lapply(1:10, function(k) nv_to_arrow(x + k)) # never imported
   rm(sent)
   gc()
   expect_lt(used() - before, 2^20)
@@ -388,7 +388,7 @@ test_that("columns without R's attributes are plain numbers for those who have n
   expect_length(table$metadata, 0)
   expect_columns(table, frame)
   expect_identical(as.data.frame(table)$ui32, extremes()$ui32)
-  # What arrow makes of the attributes that it has kept.
+  # A vector to which arrow has restored the attributes of a tensor.
   kept <- structure(c(1, 2), class = "nv_tensor", dtype = "f32", shape = 2L)
   expect_refusal(kept + 1, "joist_value_error", c("double", "as_data_frame"))
 })
@@ -427,7 +427,7 @@ test_that("nulls of arrow are errors, or NaN on request", {
   expect_identical(as_array(as_tensor(rows, na = "nan")), rbind(c(1, 2), c(NA, NA)))
 })
 
-test_that("what is no array of numbers in arrow is refused by name", {
+test_that("arrow arrays that do not hold numbers are refused by the name of their type", {
   skip_if_not_installed("arrow")
   expect_array_refused <- function(x, part, ...) {
     expect_refusal(as_tensor(arrow::Array$create(x, ...)), "joist_dtype_error", part)

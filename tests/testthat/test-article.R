@@ -1,5 +1,5 @@
-# The code of anvil's article on type promotion, with the dtypes and flags it shows, as it is
-# called there in jit() and without.
+# The code of anvil's article on type promotion, with the dtypes and flags that it shows, called as
+# in the article, in jit() and without.
 
 both_ways <- function(f, ...) {
   eager <- f(...)

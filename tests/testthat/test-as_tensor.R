@@ -34,7 +34,7 @@ test_that("the bytes of a png are the file's", {
     if (!4L %in% stored) wanted[, , 4] <- 255
     expect_equal(as_array(picture), wanted)
   }
-  every <- 0:65535 # what the manual says of 16 bits
+  every <- 0:65535 # as the manual shows for 16 bits
   expect_identical(as_array(nv_tensor(round(every / 65535 * 65535), "ui16")), every)
 })
 

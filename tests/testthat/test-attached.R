@@ -136,12 +136,12 @@ expect_unchanged <- function(packages, own) {
   }
 }
 
-test_that("base R is left as it is", {
+test_that("base R is unchanged", {
   expect_unchanged(character(), own_methods$base)
 })
 
 for (package in setdiff(names(own_methods), "base")) {
-  test_that(paste("base R and", package, "are left as they are"), {
+  test_that(paste("base R and", package, "are unchanged"), {
     skip_if_not_installed(package)
     packages <- if (package == "S4Vectors") c("BiocGenerics", package) else package
     expect_unchanged(packages, c(own_methods$base, own_methods[[package]]))
@@ -215,7 +215,7 @@ test_that("joist is attached without stats", {
   expect_identical(seen$said, character())
 })
 
-test_that("an integer64 prints as one, though nobody attached bit64", {
+test_that("an integer64 prints as one although bit64 is not attached", {
   skip_if_not_installed("bit64")
   printed <- in_fresh_r(function() {
     library(joist)

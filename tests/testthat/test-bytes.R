@@ -134,7 +134,7 @@ test_that("a tensor and the bytes that it was made of do not change each other",
   expect_identical(written, as.raw(c(1, 7, 3, 4)))
 })
 
-test_that("what is no bytes of a tensor is refused", {
+test_that("bytes that are not those of a tensor are refused", {
   for (d in setdiff(dtypes(), c("bool", "i8", "ui8"))) {
     expect_refusal(nv_read_bin(raw(width_of(d) / 8 + 1), d), "joist_value_error", d)
   }

@@ -25,7 +25,7 @@ test_that("a program says how many bytes it needs", {
   expect_identical(summary(program(function(x) sin(cos(x)), nv_aval("f32", 9)))[["temporaries"]], 0)
 })
 
-test_that("elementwise chains keep nothing, and others as much as they are long", {
+test_that("elementwise chains keep nothing, and others in proportion to their length", {
   x <- nv_aval("f32", 10000)
   for (n in c(10, 40)) {
     expect_identical(temporaries(function(x) sum(repeated(function(x) sin(x * 2), n)(x)), x), 0)

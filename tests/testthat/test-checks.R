@@ -57,7 +57,7 @@ test_that("flags are TRUE or FALSE", {
   }
 })
 
-test_that("operands of matrix products that are no arrays are refused", {
+test_that("operands of matrix products that are not arrays are refused", {
   m <- nv_tensor(c(4, 1, 1, 3), "f64", shape = c(2, 2))
   for (value in list(NULL, "a", sum, globalenv(), list(1), factor(1), Sys.Date())) {
     expect_error(nv_matmul(m, value), class = "joist_error")

@@ -83,7 +83,7 @@ test_that("a program is known by its elements in memory and by mapped files", {
   expect_identical(as_array(nv_store(mapped(files[1]) * 2, to, resume = TRUE)[]), c(2, 4, 18, 8))
   expect_error(nv_store(mapped(files[2]) * 2, to, resume = TRUE), "program",
     class = "joist_value_error")
-  # What was written to is not what the file has.
+  # A mapped tensor that was written to no longer has the contents of its file.
   y <- nv_read_npy(files[1], mmap = TRUE)
   y[1] <- 7
   expect_error(nv_store(nv_chunked(y, 2) * 2, to, resume = TRUE), "program",
@@ -154,7 +154,7 @@ test_that("units of work cover each block once, and are made one by one", {
   expect_lt(sum(gc()[, 6] - room[, 6]), 50)
 })
 
-# An array whose chunks are told to `seen` as they are read.
+# An array that calls `seen` with the key of each chunk that is read.
 watched <- function(path, seen) {
   nv_zarr(nv_zarr_store(get = function(key) {
     file <- file.path(path, key)
@@ -290,7 +290,7 @@ test_that("workers over sockets: the same bits, their threads, and one that dies
   expect_false(Sys.getpid() %in% readers)
   threads <- as.integer(vapply(file.path(seen, readers), readLines, ""))
   expect_identical(threads, rep(as.integer(max(1, future::availableCores() %/% 2)), 2L))
-  # One dies with half a chunk written, another with a whole one that nobody was told of.
+  # One worker dies after writing half a chunk, another after writing one but before reporting it.
   owner <- Sys.getpid()
   die_once <- function(mark) {
     if (Sys.getpid() != owner && file.create(mark)) tools::pskill(Sys.getpid(), tools::SIGKILL)
@@ -322,7 +322,7 @@ test_that("workers over sockets: the same bits, their threads, and one that dies
     })
   })
   tools::pskill(vapply(both, future::value, 0L), tools::SIGKILL)
-  # Nobody is left: this session does what there is to do, or says which block it is.
+  # No worker is left: this session does the work itself, or names the block that failed.
   suppressWarnings(expect_identical(lapply(programs, nv_compute), alone))
   suppressWarnings(expect_error(nv_compute(programs[[1L]], retries = 0), "block 1, 1 failed once",
     class = "joist_value_error"))

@@ -9,7 +9,7 @@ made <- function(values, dtype, chunks, ...) {
 
 numbers <- matrix(c(3, 1, 2, 5, 7, 6, -8, 11, 4, 0, 9, -2, 13, 12, -10, 14, 16, 15, 21, 17), 5)
 
-test_that("a chunked tensor says what a tensor says", {
+test_that("a chunked tensor describes itself as a tensor does", {
   x <- made(numbers, "f32", c(2, 3))
   expect_identical(dtype(x), as_dtype("f32"))
   expect_identical(shape(x), c(5L, 4L))
@@ -410,7 +410,7 @@ test_that("workers give the same bits, also where one is killed", {
   expect_identical(lapply(programs, nv_compute), alone)
   expect_identical(nv_store(scale(x), tempfile())[], stored)
   expect_identical(nv_compute(x[1:2, ] + 1), x[1:2, ] + 1)
-  # A chunk that cannot be read is named, whoever reads it.
+  # A chunk that cannot be read is named, whichever process reads it.
   broken <- made(matrix(1:24, 6), "f64", c(1, 4))
   writeBin(raw(3), file.path(joist:::node_in(broken)$array$store$name, "c/4/0"))
   expect_error(nv_compute(broken + 1), "c/4/0", class = "joist_value_error")

@@ -106,7 +106,7 @@ test_that("assignment, sums and functions without source are handled", {
   }
 })
 
-test_that("an assigned value is cast where its argument must stay as it is", {
+test_that("an assigned value is cast at the assignment if the argument must stay unchanged", {
   f <- function_of(c("function(x, n) {", "x[1:2] <- n", "list(x, n)", "}"))
   compared <- compare_rules(f, "jax", "array_api", nv_aval("f32", 4), nv_aval("i32", 2))
   expect_identical(compared$casts$kind, "operand")

@@ -1,4 +1,4 @@
-# Tensors on a GPU against the same on the CPU. Without a GPU, what a user is then told.
+# Tensors on a GPU compared with the same on the CPU. Without a GPU, what joist tells the user.
 
 gpu <- function() {
   skip_if_not("cuda:0" %in% nv_devices(), "no GPU")

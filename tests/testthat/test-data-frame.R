@@ -201,7 +201,7 @@ test_that("rbind() joins dtypes, and what has no meaning is refused", {
   # An R vector stays one.
   double[2:1, "y"] <- nv_tensor(c(9L, 8L), "i8")
   expect_identical(double$y, c(8L, 9L))
-  # As in R, values right behind the last element lengthen a vector; there is no NA for a gap.
+  # As in R, values assigned just past the end lengthen a vector. Gaps are errors: no NA fills them.
   x <- nv_tensor(1:3, "i8")
   x[4L] <- 5L
   expect_identical(x, nv_tensor(c(1:3, 5L), "i8"))

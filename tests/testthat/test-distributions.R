@@ -45,7 +45,7 @@ test_that("f64 is base R's, to the last digits, of logarithms and of both tails"
   each_form(function(kind, family, x, more) {
     want <- do.call(of_r(kind, family), c(list(x), more))
     got <- as.double(do.call(of_joist(kind, family), c(list(nv_tensor(x, "f64")), more)))
-    # What a density is, its logarithm says: 1 there is a digit less here.
+    # The absolute error of a logarithm is the relative error of the value itself.
     scale <- if (isTRUE(more$log)) pmax(1, abs(want)) else abs(want)
     error <- ifelse(got == want, 0, abs(got - want) / scale)
     # A median of t is 0, where R has 1e-16, and R's quantiles that far out have two digits.

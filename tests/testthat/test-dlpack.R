@@ -76,7 +76,7 @@ test_that("a borrowed payload is saved, copied and computed with as any other", 
   expect_identical(as_array(jit(function(a) a * 2)(lent)), 2 * as_array(x))
 })
 
-test_that("memory is kept as long as it is read, and freed then", {
+test_that("memory is kept while it is read, and freed afterwards", {
   used <- function() {
     gc()
     nv_memory()[["used"]]
@@ -91,12 +91,12 @@ test_that("memory is kept as long as it is read, and freed then", {
   rm(lent)
   used() # its owner gives the memory back, which the next collection frees
   expect_lt(used() - before, n)
-  for (k in 1:20) nv_to_dlpack(nv_tensor(numeric(n), "f64") + k) # nobody takes them
+  for (k in 1:20) nv_to_dlpack(nv_tensor(numeric(n), "f64") + k) # never imported
   used()
   expect_lt(used() - before, n)
 })
 
-test_that("what is no pointer, or was taken, is refused", {
+test_that("values that are not pointers, and pointers already taken, are refused", {
   x <- nv_tensor(1:3)
   pointer <- nv_to_dlpack(x)
   nv_from_dlpack(pointer)

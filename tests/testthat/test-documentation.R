@@ -54,7 +54,7 @@ raise_nothing <- c(
   "cuda_diagnostics", "joist_info", "nv_is_finite", "nv_is_infinite", "nv_is_nan"
 )
 
-# Pages whose functions give no tensor, so that there is no dtype to tell.
+# Pages of functions that return no tensor and therefore name no dtype.
 give_no_tensor <- c(
   "check_gradient", "check_lattice", "cuda_diagnostics", "joist_info", "nv_memory",
   "nv_set_threads", "nv_zarr_store", "promotion_explorer", "promotion_lattice", "promotion_table",

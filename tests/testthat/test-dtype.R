@@ -71,7 +71,7 @@ test_that("dtypes compare with dtypes and names, both ways round", {
   expect_error(as_dtype("f32") == "f33", "f33", class = "joist_dtype_error")
 })
 
-test_that("what is no dtype is an error", {
+test_that("an invalid dtype is an error", {
   for (bad in list("f33", "", NA_character_, c("f32", "f64"), 32, NULL, "i4", "u1", list())) {
     expect_error(as_dtype(bad), class = "joist_dtype_error")
   }

@@ -122,7 +122,7 @@ test_that("dots stand for the dimensions without a name", {
   expect_error(nv_einsum("...i->i", z), "lacks", class = "joist_value_error")
 })
 
-test_that("the cheapest products come first, without a copy of what is in order", {
+test_that("the cheapest products come first, without copies of operands that are in order", {
   shapes <- list(c(100L, 3L), c(3L, 50L), c(50L, 4L))
   f <- jit(function(a, b, c) nv_einsum("ij,jk,kl->il", a, b, c))
   do.call(f, lapply(shapes, function(shape) nv_aval("f32", shape)))

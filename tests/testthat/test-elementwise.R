@@ -811,7 +811,7 @@ test_that("a bitcast keeps the bits", {
   }
 })
 
-# ---- where there is no operation ----
+# ---- operations that a dtype lacks ----
 
 test_that("an operation a dtype does not have is an error with class", {
   never <- list(

@@ -50,7 +50,7 @@ test_that("every pair of anvil's and of JAX's lattice is led along its edges to 
   expect_ways("jax", jax)
 })
 
-test_that("a path that is written down is the one that is printed", {
+test_that("format() shows the path of a promotion", {
   lines <- format(explain_promotion("i32?", "i16"))
   expect_true(any(grepl("i32? -> i64? -> i8 -> i16", lines, fixed = TRUE)))
 })
@@ -334,7 +334,7 @@ test_that("ranks and values are what decides", {
   expect_identical(idle$result, "f32")
 })
 
-test_that("where there is no common type it says why", {
+test_that("a missing common type is explained", {
   crossed <- promotion_lattice(rbind(c("A", "C"), c("A", "D"), c("B", "C"), c("B", "D")))
   expect_identical(explain_promotion("A", "B", rules = crossed)$bounds, c("C", "D"))
   expect_identical(explain_promotion("C", "D", rules = crossed)$bounds, character())
@@ -346,7 +346,7 @@ test_that("where there is no common type it says why", {
   expect_match(paste(format(outside), collapse = " "), "bf16 is no node of the lattice")
 })
 
-test_that("what is no promotion is refused", {
+test_that("calls without a promotion, and invalid arguments, are refused", {
   x <- nv_tensor(1:3, "i8")
   for (call in expression(x[1], x, 1L + 2L, nv_convert(x, "f32"), foo(x), t(x), (x), "i8")) {
     expect_refusal(do.call(explain_promotion, list(call)), "joist_value_error")

@@ -345,7 +345,7 @@ test_that("products of matrices are base R's in every version of R", {
   }
 })
 
-# ---- what is no tensor; see also test-attached.R ----
+# ---- arguments other than tensors; see also test-attached.R ----
 
 test_that("arguments are evaluated once, and not before base R would", {
   count <- 0

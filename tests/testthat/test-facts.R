@@ -59,7 +59,7 @@ test_that("operations do what the facts say, now and in jit()", {
       }
     )
   }
-  # Functions of complex numbers that joist has not, and real ones of complex matrices.
+  # Functions that joist lacks for complex numbers, and real functions of complex matrices.
   lacks <- living_cells$dtype %in% complexes() & living_cells$fact %in% c("linalg", "inexact")
   cells <- living_cells[!lacks, ]
   for (fact in names(calls)) {
@@ -178,7 +178,7 @@ test_that("array_api_2024 is the standard with Python's numbers, complex and boo
   expect_identical(type_of(with_promotion("array_api_2024", nv_tensor(1, "f32") + 1i)), "c64")
 })
 
-test_that("a dtype that is no node of a user's lattice meets itself", {
+test_that("a dtype that a user's lattice lacks joins with itself", {
   mine <- promotion_lattice(data.frame(from = "f16", to = "f32"))
   for (d in dtypes()) {
     x <- one(d)

@@ -125,7 +125,7 @@ test_that("tensors of a safetensors file are read by name, with metadata", {
   expect_identical(nv_unserialize(nv_serialize(list())), structure(list(), names = character()))
   nv_save(written, file, metadata)
   expect_identical(readBin(file, "raw", 1e4), nv_serialize(written, metadata))
-  # A type that joist has not, beside one that it has.
+  # A type that joist does not support, beside one that it does.
   other <- safetensors(
     paste0(
       "{\"x\":{\"dtype\":\"F8_E4M3\",\"shape\":[2],\"data_offsets\":[0,2]},",
@@ -266,7 +266,7 @@ test_that("files and connections that fail are conditions of joist's, and leave 
   }
 })
 
-test_that("a device is read as far as it is needed", {
+test_that("a device is read only as far as needed", {
   skip_if_not(file.exists("/dev/zero"))
   expect_identical(nv_read_bin("/dev/zero", "f32", c(2, 2)), nv_fill(0, c(2, 2), "f32"))
   expect_refusal(nv_read_npy("/dev/zero"), "joist_value_error", "regular")

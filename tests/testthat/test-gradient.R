@@ -451,7 +451,7 @@ test_that("derivatives stop and are replaced where the user says so", {
   }
   none <- custom_gradient(function(p, x) sum(p$w * x), function(...) list(NULL, 1))
   expect_identical(as.double(gradient(none)(p, x)[[1]]$w), c(0, 0))
-  # A value that is no tensor is refused with and without a trace.
+  # A value other than a tensor is refused with and without a trace.
   for (f in list(custom_gradient(list, list), nv_checkpoint(list))) {
     expect_error(f(x), "must return one tensor", class = "joist_value_error")
     expect_error(jit(f)(x), "must return one tensor", class = "joist_value_error")

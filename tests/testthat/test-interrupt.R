@@ -8,7 +8,7 @@ long_products <- function() {
   function() nv_matmul(x, x)
 }
 
-# Whoever started this R may have it ignore SIGINT, which its children then do, too: from R 4.5 on.
+# The parent process may have made this R ignore SIGINT; from R 4.5 on its children then do, too.
 skip_if_interrupts_are_ignored <- function() {
   skip_on_os("windows")
   status <- suppressWarnings(try(readLines("/proc/self/status"), silent = TRUE))

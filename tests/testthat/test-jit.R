@@ -120,7 +120,7 @@ test_that("an argument is passed through unchanged, NA and all", {
   expect_identical(as_array(jit(function(x) x)(x)), c(1, NA, NaN))
 })
 
-test_that("what is no tensor and no number is refused", {
+test_that("values that are neither tensors nor numbers are refused", {
   for (bad in list("a", factor("a"), Sys.Date(), sum, list("a"))) {
     expect_error(jit(function(x) x)(bad), class = "joist_value_error")
     expect_error(jit(function() bad)(), class = "joist_value_error")
@@ -304,7 +304,7 @@ test_that("R control flow on a traced tensor is an error that says what to do", 
     original <- tryCatch(others[[keyword]](nv_aval("i32")), error = conditionMessage)
     expect_match(conditionMessage(error), original, fixed = TRUE)
   }
-  # A condition on what is known is no problem, and neither are errors of other kinds.
+  # Conditions on known values work, and other errors keep their messages.
   expect_identical(as_array(jit(function(x) if (dtype(x) == "f32") x + 1 else x)(x)), 2)
   expect_error(jit(function(x) if (NULL) x)(x), "length zero")
   error <- expect_error(jit(function(x) stop("mine"))(x), "^mine$")
@@ -336,7 +336,7 @@ test_that("functions with loops are traced compiled: R's interpreter misreads te
   for (k in 1:50) {
     expect_error(jit(function(n) for (i in n) i)(2L), class = "joist_trace_error")
   }
-  # One that is debugged is left as it is, for debug() to find it.
+  # A function that is debugged stays unchanged, so that debug() works on it.
   f <- function(x) {
     for (k in 1:3) x <- x * 2
     x
@@ -345,7 +345,7 @@ test_that("functions with loops are traced compiled: R's interpreter misreads te
   expect_true(identical(with_compiled_loops(f), f) && isdebugged(with_compiled_loops(f)))
 })
 
-test_that("the part of a result that is no tensor is named", {
+test_that("the part of a result that is not a tensor is named", {
   x <- nv_scalar(1)
   expect_error(jit(function(x) "a")(x), "^the result of the function", class = "joist_value_error")
   expect_error(
@@ -545,7 +545,7 @@ test_that("R numbers that no tensor holds are errors, also where nothing else is
   expect_identical(as_array(jit(function(x) scaled(x, pi))(nv_scalar(1, "f64"))), pi)
 })
 
-test_that("what is no tensor of a function's own trace cannot come out of it", {
+test_that("a traced function can only return tensors of its own trace", {
   x <- nv_tensor(1:3, "f32")
   expect_refusal(jit(function(x) nv_aval("f32", 2L))(x), "joist_value_error", "nv_aval()")
   kept <- NULL

@@ -417,7 +417,7 @@ test_that("a dimension of another name is not taken for a part", {
   }
 })
 
-test_that("arguments of c() that are no elements are not taken for some", {
+test_that("arguments of c() that are not elements are not taken for elements", {
   x <- nv_tensor(1:2, "i8")
   expect_identical(c(x, 3L, recursive = TRUE, use.names = FALSE), c(x, 3L))
   expect_identical(as_array(c(x, a = 3L)), c(1:2, a = 3L))

@@ -32,7 +32,7 @@ test_that("nv_for() has the derivative of what it repeats", {
     function(x) sum(nv_for(3, x, function(i, y) y * x)), function(x) sum(x^4),
     x = x
   )
-  # A state that is no float, and one that nothing depends on.
+  # A state that is not a float, and one that nothing depends on.
   expect_same_gradient(
     function(x) {
       out <- nv_for(4, list(k = nv_scalar(2L), y = x, z = x), function(i, k, y, z) {
@@ -82,7 +82,7 @@ test_that("nv_if() has the derivative of the branch that is taken", {
       x = x, w = w
     )
   }
-  # What is not taken is not computed, so its slope is not either.
+  # The branch not taken is not computed, and neither is its derivative.
   root <- function(x) nv_if(x > 0, sqrt(x), nv_scalar(0, "f64"))
   expect_identical(as_array(gradient(root)(nv_scalar(0, "f64"))$x), 0)
   expect_identical(as_array(gradient(root)(nv_scalar(4, "f64"))$x), 0.25)

@@ -1,4 +1,4 @@
-# Random loops: a body of random operations, run turn by turn by R, by nv_for(), nv_scan() and
+# Random loops: a body of random operations, run by a loop of R, by nv_for(), nv_scan() and
 # nv_while(), and within jit(). All give the same dtypes, flags and bits.
 
 test_that("random loops give what R's loops give", {

@@ -170,7 +170,7 @@ test_that("an ambiguous state takes the known dtype that the body gives it", {
   }
 })
 
-test_that("shapes, structures and arguments are checked before the first turn", {
+test_that("shapes, structures and arguments are checked before the first iteration", {
   x <- nv_tensor(1:2)
   grow <- function(i, x) c(x, x)
   for (f in list(function(x) nv_for(3, x, grow), jit(function(x) nv_for(3, x, grow)))) {

@@ -1,4 +1,4 @@
-# Tensors whose memory is a file: what they cost, that the file stays as it is, and what other
+# Tensors whose memory is a file: what they cost, that the file stays unchanged, and what other
 # processes get.
 
 skip_on_os("windows")
@@ -101,8 +101,8 @@ test_that("saving sends elements, or the path of what is shared", {
   rds <- withr::local_tempfile()
   saveRDS(list(shared, a = 1), rds)
   expect_identical(readRDS(rds)[[1]], x)
-  # In another process, from another folder; one that R's functions, which take pointers that can be
-  # written through, have not had in their hands.
+  # In another process, from another folder. The tensor is new: R's functions, which take writable
+  # pointers, have not touched it.
   shared <- nv_share(nv_read_npy(file, mmap = TRUE))
   cluster <- parallel::makePSOCKcluster(1L)
   on.exit(parallel::stopCluster(cluster))

@@ -196,7 +196,7 @@ test_that("accumulate = sums products in a dtype that holds the operands", {
       }
     }
   }
-  # Sums that the operands' dtypes have not: 600 * 127^2, and what f16 is too narrow for.
+  # Sums that the operands' dtypes cannot hold: 600 * 127^2 is too large for i8 and for f16.
   long <- nv_fill(127, c(1, 600), "i8")
   expect_identical(as.double(nv_tcrossprod(long, accumulate = "i32")), 600 * 127^2)
   long <- nv_fill(127, c(1, 600), "f16")

@@ -17,7 +17,7 @@ test_that("functions that make tensors name the argument that does not fit", {
   expect_refusal(nv_iota(3, "i32", 1:2), "joist_shape_error", "2 extents")
 })
 
-test_that("advice is a call that can be written as it is", {
+test_that("advice is a call that can be run unchanged", {
   skip_if_not_installed("bit64")
   far <- nv_tensor("9007199254740993", "i64")
   for (text in c("integer64", "character")) {
@@ -118,7 +118,7 @@ test_that("expect_equal_tensor() has the tolerance of the dtype", {
   expect_error(expect_equal_tensor(1, 1), class = "joist_value_error")
 })
 
-test_that("what is no number is named as R users name it", {
+test_that("objects other than numbers are named as R users name them", {
   x <- nv_tensor(c(1, 2))
   expect_error(gradient(function(x) sum(nv_tensor(1:3)))(x), "float scalar, not i64$")
   expect_error(jit(function(f, x) f(x))(sqrt, x), "^a function is neither a tensor")

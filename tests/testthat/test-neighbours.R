@@ -222,7 +222,7 @@ test_that("data.table computes with tensors as with R vectors", {
     }
     expect_identical(type_of(calls$condition(as.data.table(frames$tensor))$x), d)
   }
-  # data.table reads what R sees of a tensor: not the numbers that R has not.
+  # data.table reads a tensor as R does: numbers that R cannot represent are NA.
   expect_warning(
     {
       far <- data.table(id = nv_tensor(c("9007199254740993", "5"), "i64"), v = 1:2)

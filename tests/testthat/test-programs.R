@@ -1,6 +1,6 @@
 # Random programs in R's own words: the same expressions evaluated by base R on its arrays, by
-# joist on tensors, and in jit(). Rules under which R's types map to dtypes as they are:
-# integer is i32, double f64, complex c128.
+# joist on tensors, and in jit(). The rules map R's types to the same types of joist: integer is
+# i32, double f64, complex c128.
 
 base_dtypes <- c(logical = "bool", integer = "i32", double = "f64", complex = "c128")
 

@@ -198,7 +198,7 @@ test_that("NumPy 1 looks at values, as np.result_type() does", {
   expect_identical(as_array(with_promotion("numpy_legacy", ui8 + 300L)), c(301L, 301L))
 })
 
-test_that("operations that are no join follow their class", {
+test_that("operations other than joins follow their class", {
   for (d in dtypes()) {
     x <- sample_tensor(d)
     y <- sample_tensor(d, ambiguous = TRUE)

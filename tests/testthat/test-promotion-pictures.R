@@ -122,7 +122,7 @@ test_that("highlighted are operands, the ways up and the join", {
   expect_refusal(plot(promotion_rules("jax"), highlight = "i8"), "joist_dtype_error", "highlight")
 })
 
-test_that("what is no lattice says what to plot", {
+test_that("plots of rules without a lattice, and of empty tables, say what to plot", {
   expect_refusal(plot(promotion_rules("numpy")), "joist_promotion_error", "promotion_table")
   expect_refusal(plot(promotion_table("jax", character(), "i8")), "joist_value_error")
 })

@@ -59,7 +59,7 @@ exchange_all <- function(python, types) {
         check(hex(y) == to_r(main$bits(b)), where, layout, "bits in R")
         flags <- b$flags
         shared <- to_r(flags$f_contiguous) && to_r(flags$aligned) && to_r(b$dtype$isnative)
-        # What NumPy gives instead of an array of rank 0 is a number of its own.
+        # NumPy gives a number instead of an array of rank 0, with separate memory.
         is_array <- length(shape) > 0L || !layout %in% c("gaps", "backwards")
         if (length(y) > 0L && is_array) {
           is_shared <- to_r(np$shares_memory(b, reticulate::r_to_py(y)))
@@ -168,7 +168,7 @@ try_values <- function(python) {
   got
 }
 
-test_that("values arrive exactly, or are refused, and nobody writes what others read", {
+test_that("values arrive exactly or are refused, and writing does not change what others read", {
   python <- python_with("numpy")
   got <- in_fresh_r(try_values, python)
   expect_identical(got$ids, c("9007199254740993", "-9223372036854775807"))
@@ -257,7 +257,7 @@ try_lifetimes <- function(python, cycles) {
   got$lent_again <- used() - before
   main$drop_in_threads(4L)
   got$dropped_in_threads <- used() - before
-  # Capsules that nobody takes, of tensors that nobody keeps.
+  # Capsules that are never imported, of tensors that are not kept.
   for (k in 1:10) {
     lent <- reticulate::r_to_py(nv_to_dlpack(nv_tensor(numeric(n), "f64") + k))
     lent$`__dlpack__`(max_version = reticulate::tuple(1L, 0L))

@@ -34,7 +34,7 @@ test_that("gamma numbers have their distribution, whatever their shape", {
     # The fourth moment of a standardized gamma number is 3 + 6 / alpha.
     expect_lt(abs(mean(z^2) - 1), 6 * sqrt((2 + 6 / alpha) / 1e5))
   }
-  # Far from the middle: what is accepted without a logarithm, and what is not.
+  # The tails: numbers that are accepted without a logarithm, and others.
   for (alpha in c(0.4, 2, 50)) {
     x <- draws(nv_rgamma(2e6, alpha, dtype = "f64", key = nv_key(85)))
     for (p in c(1e-5, 1e-4, 1e-3)) {
@@ -127,7 +127,7 @@ test_that("categories have their probabilities, and those of -Inf are never draw
   x <- draws(nv_rcategorical(1e5, log(p) + 700, key = nv_key(89)))
   expect_identical(sort(unique(x)), which(p > 0))
   expect_likely(chisq.test(table(x), p = p[p > 0])$p.value, "one distribution")
-  # Probabilities that each element has of its own.
+  # Separate probabilities for each element.
   own <- rbind(p, rev(p), c(1, 0, 0, 0, 0, 0))
   logits <- log(own[rep(1:3, 20000), ])
   y <- draws(nv_rcategorical(60000, logits, key = nv_key(90)))

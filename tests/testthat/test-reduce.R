@@ -38,7 +38,7 @@ test_that("every subset of dimensions reduces as in base R", {
     for (name in names(reductions)) {
       for (dims in subsets(rank)) {
         for (drop in c(TRUE, FALSE)) {
-          # No dims is no reduction; NULL is all of them.
+          # Empty `dims` reduce nothing; NULL reduces all dims.
           got <- getExportedValue("joist", name)(x, dims = dims, drop = drop)
           want <- if (length(dims)) reduce_in_r(v, dims, reductions[[name]], drop) else v
           if (length(dims) == 0L) {

@@ -1,4 +1,4 @@
-# What joist refuses, by which class of condition, and what the message says.
+# What joist refuses: the class of the condition and its message.
 
 foreign <- list(
   "as.integer()" = factor(c("a", "b")),
@@ -16,7 +16,7 @@ foreign <- list(
   "environment" = globalenv()
 )
 
-test_that("R objects that are no numbers are refused with the call to make first", {
+test_that("R objects that are not numbers are refused with the call to make first", {
   for (k in seq_along(foreign)) {
     x <- foreign[[k]]
     advice <- names(foreign)[k]
@@ -257,7 +257,7 @@ test_that("dimensions are whole R numbers, for every function that takes them", 
   expect_refusal(nv_transpose(x, "a"), "joist_shape_error", "permutation")
 })
 
-test_that("NULL is no operand of a matrix product", {
+test_that("NULL cannot be an operand of a matrix product", {
   x <- nv_tensor(matrix(1:4, 2))
   expect_refusal(nv_matmul(x, NULL), "joist_value_error", "NULL")
   expect_refusal(nv_crossprod(NULL), "joist_value_error", "NULL")

@@ -164,7 +164,7 @@ test_that("the promotion rules do not matter", {
   }
 })
 
-test_that("what is no number of digits is refused", {
+test_that("an invalid number of digits is refused", {
   x <- nv_tensor(c(1.5, 2))
   for (digits in list(NA, "1", 1:2, NULL, TRUE, numeric(), NaN, x)) {
     expect_refusal(round(x, digits), "joist_value_error", "digits")

@@ -1,4 +1,4 @@
-# Threads, devices and what a build says about itself.
+# Threads, devices and the facts that a build reports.
 
 test_that("workers that attach joist compute with the tensors they get", {
   skip_on_cran()
@@ -25,7 +25,7 @@ test_that("joist_info() says what this build can do", {
   expect_match(info$instruction_set, "^[a-z0-9]+$")
   expect_true(nzchar(info$blas))
   expect_identical(info$lapack, La_version())
-  # With CUDA, what has no kernel of its own; without, there is nothing to list.
+  # With CUDA, lists the operations without a kernel for the GPU; without CUDA, it is empty.
   expect_identical("chol" %in% info$on_cpu, info$cuda)
   expect_false(any(c("add", "concatenate", "reduce_sum") %in% info$on_cpu))
   expect_identical(info$promotion, "anvil")

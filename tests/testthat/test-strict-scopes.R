@@ -70,7 +70,7 @@ test_that("a call site is warned about once in a scope", {
   expect_identical(with_promotion(NULL, on = on, vapply(1:3, function(k) {
     tryCatch(as_array(x + y)[1L], warning = function(w) -1)
   }, 0)), c(-1, -1, -1))
-  # A compiled program does not warn again; a function with a policy of its own warns in each trace.
+  # A compiled program does not warn again; a function with its own policy warns in each trace.
   g <- jit(function(a, b) a + b, on = on)
   expect_identical(count_warnings(for (k in 1:3) g(x, y)), 1L)
   expect_identical(count_warnings(for (k in 1:3) g(x[1:2], y[1:2])), 1L)
@@ -112,7 +112,7 @@ test_that("a policy ends with its scope, also by an error, and scopes are nested
   expect_null(getOption("joist.promotion"))
 })
 
-test_that("a policy that is none is refused before anything happens", {
+test_that("an invalid policy is refused before anything happens", {
   touched <- FALSE
   bad <- list(
     c(wide = "error"), c(lossy = "no"), "error", c(lossy = NA), 1, list(lossy = "warn"),

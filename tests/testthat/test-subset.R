@@ -725,7 +725,7 @@ test_that("a tensor can be its own index while it is assigned to", {
   set.seed(7)
   n <- 20000L
   entries <- sample(n)
-  x <- nv_tensor(entries, "i32") + 0L # memory of its own
+  x <- nv_tensor(entries, "i32") + 0L # not shared
   expected <- entries
   x[x] <- rev(entries)
   expected[expected] <- rev(entries)
@@ -756,7 +756,7 @@ test_that("indices that select more than memory can hold are refused", {
   expect_identical(as_array(`[<-`(x, i, j, integer(), value = 1L)), as_array(x))
 })
 
-test_that("what is no index, and what does not fit, is named", {
+test_that("invalid indices, and values that do not fit, are named", {
   x <- nv_tensor(1:3)
   expect_refusal(x["a"], "joist_value_error", "no names")
   no_index <- list(

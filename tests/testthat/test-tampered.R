@@ -5,7 +5,7 @@ with_field <- function(x, field, value) {
   x
 }
 saved <- readRDS(test_path("saved", "0.1.0.rds"))$tensors
-# A tensor as earlier versions had it, with fields of its own.
+# A tensor as earlier versions stored it, with separate fields.
 old_tensor <- function(dtype, payload, shape) {
   x <- with_field(saved[[dtype]]$tensor, "payload", payload)
   with_field(x, "shape", shape)
@@ -116,7 +116,7 @@ test_that("positions and index vectors that do not fit are refused in C, too", {
     operation("update", list(x, x[[1]]), list(start = c(3, 1), stop = c(3, 1))),
     class = "joist_shape_error"
   )
-  # A mask whose bytes are no truth values chooses by their lowest bit, and writes nowhere else.
+  # A mask with bytes other than 0 and 1 chooses by their lowest bit, and writes nowhere else.
   mask <- old_tensor("bool", as.raw(c(255, 2, 3, 4, 0, 1)), 6L)
   y <- nv_tensor(1:6, "i16")
   expect_identical(as_array(y[mask]), c(1L, 3L, 6L))
@@ -160,7 +160,7 @@ test_that("entry points refuse what they do not know", {
   for (operands in list(NULL, 1, list(), list(x, x), list("a"), list(NULL))) {
     expect_error(call("joist_r_operation", "sort", operands, list(dim = 1)), class = "joist_error")
   }
-  # Attributes that the operation has not, or of another type.
+  # Attributes that the operation does not have, and those of a wrong type.
   for (attributes in list(
     list(dims = 1), list(decreasing = 1), list(decreasing = NA), list(dim = "a"), list(dim = 3),
     list(nothing = 1), 1, list(dim = 1, shape = 2)
@@ -226,7 +226,7 @@ test_that("entry points refuse what does not fit", {
   expect_error(call("joist_r_empty_indices", quote(f(x)), NA), class = "joist_value_error")
 })
 
-test_that("caches and traces of jit() that are none are refused", {
+test_that("invalid caches and traces of jit() are refused", {
   ns <- asNamespace("joist")
   call <- function(entry, ...) .Call(ns[[entry]], ...)
   x <- nv_tensor(1:3, "f32")
@@ -262,7 +262,7 @@ test_that("caches and traces of jit() that are none are refused", {
   }
 })
 
-test_that("a policy for implicit promotion that is none is refused", {
+test_that("an invalid policy for implicit promotion is refused", {
   ns <- asNamespace("joist")
   state <- .Call(ns$joist_r_jit_state, 4L)
   places <- new.env()
@@ -367,7 +367,7 @@ test_that("lists for C that are shorter than they should be are refused", {
   expect_false(any(file.exists(paths)))
 })
 
-test_that("attributes that damaged bytes leave without an end are no endless loop", {
+test_that("attributes that damaged bytes leave without an end do not cause an endless loop", {
   skip_if(getRversion() >= "4.6.0") # R walks them itself there
   bytes <- serialize(nv_tensor(1:3, "i8"), NULL)
   bytes[length(bytes)] <- as.raw(0xfc) # the end of a list becomes the value of an unset variable

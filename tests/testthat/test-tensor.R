@@ -477,7 +477,7 @@ test_that("elements in the pool are a vector like R's own", {
       expect_true(identical(f(alone()), f(plain)), label = paste(d, deparse1(f)))
       expect_true(identical(f(shared()), f(plain)), label = paste(d, deparse1(f)))
     }
-    # Whoever wrote to it wrote to a copy.
+    # Functions that wrote to it wrote to a copy.
     expect_identical(shared(), plain)
   }
 })
@@ -717,7 +717,7 @@ test_that("format() is that of base R, with its arguments and options", {
   expect_identical(format(nv_tensor(integer(), "i64")), character())
 })
 
-test_that("a decimal comma leaves the counts in prints as they are, and brings no warning", {
+test_that("a decimal comma does not change the counts in prints, and gives no warning", {
   old <- options(OutDec = ",")
   on.exit(options(old))
   expect_warning(shown <- capture.output(print(nv_iota(1L, "i32", 20000L), max = 10)), NA)

@@ -1,4 +1,4 @@
-# Ledgers of functions: what is in them, that it is true, and that it can be read.
+# Ledgers of functions: their contents, that these are correct, and that they are readable.
 
 test_that("a row says what went in, what came out and what promotion did", {
   f <- function_of(c("function(x, y) {", "h <- x + 1L", "h * y", "}"))
@@ -68,7 +68,7 @@ test_that("what is repeated is counted", {
   trace <- trace_dtypes(f, nv_aval("f32", 2), 7)
   expect_identical(trace$count, c(7L, 4L, 2L))
   expect_identical(trace$call, c("x * 2", "x + i", "x - 1"))
-  # A place that sees other dtypes in its second turn is two rows.
+  # A call that sees other dtypes in the second iteration gets two rows.
   trace <- trace_dtypes(function(x, y) {
     for (i in 1:3) x <- x * y
     x

@@ -119,7 +119,7 @@ test_that("what C code writes is what joist reads, in every dtype", {
   })
 })
 
-test_that("values that nobody wrote keep all their bits", {
+test_that("values that were not written keep all their bits", {
   nan <- nv_read_bin(as.raw(c(0x01, 0x00, 0xa0, 0x7f, 0x23, 0x01, 0xc0, 0xff)), "f32")
   bytes <- nv_write_bin(nan)
   call_c("poke", nan, numeric(), numeric())
@@ -142,7 +142,7 @@ test_that("values that nobody wrote keep all their bits", {
   expect_identical(1 / as_array(zeros), c(-Inf, -Inf))
 })
 
-test_that("doubles that are no elements of an integer dtype are R's own numbers", {
+test_that("doubles that an integer dtype cannot hold are R's own numbers", {
   numbers <- list(i64 = 0.5, i64 = 2^63, ui32 = -1, ui32 = 2^32, ui64 = -1, ui64 = 2^64)
   for (k in seq_along(numbers)) {
     d <- names(numbers)[k]

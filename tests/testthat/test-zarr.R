@@ -418,7 +418,7 @@ test_that("an array that is no longer there is not read as its fill value", {
   folder <- tempfile()
   x <- nv_zarr_create(folder, "f32", c(4, 2), chunks = c(2, 2), node = "a")
   x[1:2, ] <- matrix(1:4, 2)
-  expect_identical(as.vector(nv_compute(sum(x))), 10) # with a chunk that nobody wrote
+  expect_identical(as.vector(nv_compute(sum(x))), 10) # with a chunk that was never written
   y <- x + 1
   file.rename(folder, paste0(folder, "-moved"))
   for (read in list(function() x[1, 1], function() nv_compute(y), function() nv_compute(sum(x)))) {
@@ -430,7 +430,7 @@ test_that("an array that is no longer there is not read as its fill value", {
   expect_identical(as.vector(nv_compute(sum(x))), 10)
 })
 
-test_that("groups are lists of what is in them", {
+test_that("groups are lists of their members", {
   folder <- tempfile()
   nv_zarr_create_group(folder, attributes = list(title = "t"))
   x <- nv_zarr_create(folder, "i32", 2L, node = "a/b")

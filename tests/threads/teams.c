@@ -1,6 +1,5 @@
-/* More processors than there are, and no clock by which teams of threads would not pay, for
- * tests/threads/run, which preloads it: every team that joist asks for is made, and the largest is
- * noted. */
+/* Preloaded by tests/threads/run. Pretends to have 8 processors, and stops the clock by which joist
+ * finds that teams of threads do not pay, so that every team is made; notes the largest team. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 

@@ -130,7 +130,7 @@ workers_killed <- function(name, path, both) {
   if (what == "same bits" && !any(dead)) "too late" else what
 }
 
-# Not dead, and not dead with nobody told.
+# False for processes that have ended, including zombies.
 is_alive <- function(pid) {
   line <- tryCatch(
     readLines(file.path("/proc", pid, "stat")),

@@ -46,8 +46,8 @@ new_leaf <- function(extents, dtype) {
 
 # ---- steps ----
 #
-# Functions of one value or two, with a random number `d` from 1 to the rank of the first, and
-# whether they `sum`, or give what is not whole (`broken`).
+# Functions of one or two values, with a random number `d` from 1 to the rank of the first, and
+# whether they sum (`sums`) or may return numbers that are not whole (`broken`).
 
 step <- function(f, sums = FALSE, broken = FALSE) list(f = f, sums = sums, broken = broken)
 ones <- list(

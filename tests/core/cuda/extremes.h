@@ -109,7 +109,7 @@ static void test_planted(void) {
     }
 }
 
-/* Of no elements there is no extreme, unless none is asked for. */
+/* The extreme of no elements is an error, unless the result has no elements, either. */
 static void test_no_elements(void) {
   static const uint32_t extents[][2] = {{0, 3}, {3, 0}, {0, 0}};
   float none_of_them[1] = {0};

@@ -74,7 +74,7 @@ static void test_blocks(void) {
       hold(k);
     }
     check_blocks(used);
-    if (round == 2) (void)gpu->trim(gpu); /* what is in use stays */
+    if (round == 2) (void)gpu->trim(gpu); /* keeps the blocks in use */
   }
   const struct joist_device_figures figures = gpu->figures(gpu);
   CHECK_INT(figures.used + figures.kept, host_runtime.used);
@@ -127,7 +127,7 @@ static void test_last_memory(void) {
   gpu->free(gpu, small);
   host_runtime.limit = limit;
   CHECK_INT(blocks_in_use(), blocks);
-  /* An error is no want of memory: nothing is given out, but what is there already. */
+  /* Other errors are not a lack of memory: only memory allocated before is handed out. */
   host_runtime.allocation = cudaErrorIllegalAddress;
   CHECK(gpu->allocate(gpu, 600) == NULL);
   host_runtime.allocation = cudaSuccess;

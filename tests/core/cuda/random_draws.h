@@ -17,7 +17,7 @@ static long launches_so_far(void) {
 #endif
 }
 
-/* Launches of kernels that a run took, which are none by the CPU; with a GPU they are not known. */
+/* Checks how many kernels a run launched: none on the CPU. On a GPU the number is unknown. */
 static void check_launches(long before, long least, long most, const char *what) {
 #ifdef JOIST_TEST_GPU
   (void)before, (void)least, (void)most, (void)what;
@@ -353,7 +353,7 @@ static void test_draw_errors(void) {
     check_wrong(JOIST_OP_RNORM, dtype, 0, NAN);
     check_wrong(JOIST_OP_RNORM, dtype, 0, INFINITY);
   }
-  /* What is no key. */
+  /* An invalid key. */
   for (int o = 0; o < DRAWN_OPS; o++) {
     struct joist_program program;
     const struct joist_attributes attributes = drawn_as(JOIST_F32, 1, &n);

@@ -487,7 +487,7 @@ static void test_compilation(void) {
   CHECK_MSG(all->compiled > (short_run ? 200 : 500), "%ld kernels compiled", all->compiled);
 }
 
-/* No machine needs cuBLAS, but whoever reads the log should know. */
+/* cuBLAS is optional, but the log should say whether it was used. */
 static void describe_products(void) {
   struct joist_cuda_state *state = NULL;
   struct joist_error error;
@@ -532,7 +532,7 @@ int main(void) {
   CHECK(host_kernel_count() > (short_run ? 200 : 500) && host_compile_all());
   joist_cuda_forget();
   second_run = true;
-  joist_cuda_share_small(true); /* of the first run, every array had an allocation of its own */
+  joist_cuda_share_small(true); /* in the first run, every array had its own allocation */
   test_everything();
   CHECK_INT(blocks_in_use(), blocks);
   test_errors();

@@ -113,7 +113,7 @@ int nvrtcCreateProgram(program *made, const char *source, const char *name, int 
   return source != NULL && name != NULL && headers > 0 && texts[0] != NULL && names[0] != NULL ? 0
                                                                                                : 1;
 }
-/* It refuses machine code for what is not on its list, as the real one does. */
+/* Refuses machine code for unlisted architectures, as the real function does. */
 int nvrtcCompileProgram(program made, int count, const char *const *options) {
   int number = 0;
   bool listed = false;
@@ -230,7 +230,7 @@ int cuLaunchKernel(void *function, unsigned grid_x, unsigned grid_y, unsigned gr
   return arguments[0] == NULL ? 1 : driver.launch;
 }
 
-/* A pass of a reduction of its own for each number. */
+/* Returns the pass of a reduction; each number gets its own kernel. */
 static struct joist_cuda_compiled *kernel_of(struct joist_cuda_state *state, int number) {
   return joist_cuda_pass_of(state, JOIST_OP_ADD, (joist_dtype)number, JOIST_F64, 10);
 }

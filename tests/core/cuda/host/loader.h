@@ -8,7 +8,7 @@
 /* Compiles the kernels that were asked for since the last call. */
 bool host_compile_all(void);
 size_t host_kernel_count(void);
-/* One source with kernels first .. end - 1, each with a name of its own; free() it. */
+/* Returns one source with kernels first .. end - 1, each with a unique name; free() it. */
 char *host_sources(size_t first, size_t end);
 
 #endif
