@@ -129,14 +129,16 @@ format_integers <- function(text, trim = FALSE, width = NULL, big.mark = "", # n
   if (trim) text else format(text, justify = "right", width = width)
 }
 
-# What waldo and testthat compare, and show where it differs: values rather than bytes.
+# What waldo and testthat compare, and show where it differs: values rather than bytes. The type is
+# an attribute, so that expect_true(all(x > 0)) holds, which ignores attributes.
 #' @exportS3Method waldo::compare_proxy
 compare_proxy.nv_tensor <- function(x, path) {
   if (!has_data(x)) {
     return(list(object = footer(x), path = path))
   }
   values <- if (is_long_integer(x)) as_array(x, "character") else as_array(x)
-  list(object = list(type = footer(x), values = values), path = path)
+  attr(values, "tensor") <- footer(x)
+  list(object = values, path = path)
 }
 
 #' @rdname print.nv_tensor

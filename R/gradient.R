@@ -155,7 +155,7 @@ in_trace <- function(compute, arguments, dynamic) {
   state <- .Call(joist_r_jit_state, 1L)
   # The names of the arguments are not those of `compute`, which takes them in one list.
   compiled <- jit_trace(function(...) compute(name_like(list(...), arguments)), arguments, dynamic)
-  result <- .Call(joist_r_jit_store, state, compiled, arguments, dynamic, NULL, NULL, NULL)
+  result <- .Call(joist_r_jit_run, state, compiled, arguments, dynamic, NULL, NULL, NULL)
   if (isFALSE(result)) {
     stop_joist("joist_value_error", "the operations of a gradient cannot be recorded")
   }

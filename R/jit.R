@@ -128,7 +128,7 @@ jit_run <- function(state, f, arguments, static, promotion, policy, device) {
   # A call site is warned about once in each trace.
   if (!is.null(policy)) rm(list = ls(policy[[2L]], all.names = TRUE), envir = policy[[2L]])
   compiled <- jit_trace(f, arguments, dynamic)
-  out <- .Call(joist_r_jit_store, state, compiled, arguments, dynamic, promotion, policy, device)
+  out <- .Call(joist_r_jit_run, state, compiled, arguments, dynamic, promotion, policy, device)
   if (is_answer(out)) call_eagerly(f, arguments) else out
 }
 

@@ -188,7 +188,7 @@ traced_loop <- function(operation, given, compute) {
     leaves[tensors] <- list(...)
     compute(refill(given, leaves))
   }, arguments, dynamic)
-  .Call(joist_r_jit_store, state, compiled, arguments, dynamic, NULL, NULL, NULL)
+  .Call(joist_r_jit_run, state, compiled, arguments, dynamic, NULL, NULL, NULL)
 }
 
 # Traces `compute`, a function of a list of tensors like those of `like`, as a body within the trace

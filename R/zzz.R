@@ -60,11 +60,9 @@ join_matrix_generics <- function(package, ...) {
   for (name in setdiff(generics, taken)) {
     assign(name, evaluating_first(attached[[name]], name), attached)
   }
-  # `%*%` of R before 4.3 is what base R's is for all else: alone it is not worth a message.
+  # R would tell that pmax(), pmin() and, before 4.3, `%*%` hide base R's, which they are for all else.
   hidden <- Filter(function(name) exists(name, behind, mode = "function"), names(attached))
-  if ("%*%" %in% hidden && all(hidden %in% c(generics, "%*%"))) {
-    assign(".conflicts.OK", TRUE, attached)
-  }
+  if (all(hidden %in% c(generics, "%*%"))) assign(".conflicts.OK", TRUE, attached)
 }
 
 home_of <- function(f) if (is(f, "genericFunction")) f@package else environmentName(environment(f))

@@ -488,7 +488,12 @@ static bool fits(SEXP compiled, const struct signature *signature) {
 }
 
 SEXP joist_r_jit_store(SEXP state, SEXP compiled, SEXP arguments, SEXP dynamic, SEXP rules,
-                       SEXP policy, SEXP device) {
+                       SEXP policy) {
+  return joist_r_jit_run(state, compiled, arguments, dynamic, rules, policy, R_NilValue);
+}
+
+SEXP joist_r_jit_run(SEXP state, SEXP compiled, SEXP arguments, SEXP dynamic, SEXP rules,
+                     SEXP policy, SEXP device) {
   struct cache *const cache = cache_of(state);
   const void *const vmax = vmaxget();
   struct signature signature;

@@ -9,9 +9,12 @@ SEXP joist_r_jit_state(SEXP capacity);
  * otherwise the result, which is never logical. */
 SEXP joist_r_jit_call(SEXP state, SEXP arguments, SEXP dynamic, SEXP rules, SEXP policy,
                       SEXP device);
-/* Keeps what was compiled for these arguments, and gives what joist_r_jit_call() gives then. */
+/* Stores what was compiled for these arguments, and gives what joist_r_jit_call() gives then. */
+SEXP joist_r_jit_run(SEXP state, SEXP compiled, SEXP arguments, SEXP dynamic, SEXP rules,
+                     SEXP policy, SEXP device);
+/* The same on the device of the arguments, for functions that version 0.1.0 saved. */
 SEXP joist_r_jit_store(SEXP state, SEXP compiled, SEXP arguments, SEXP dynamic, SEXP rules,
-                       SEXP policy, SEXP device);
+                       SEXP policy);
 SEXP joist_r_jit_programs(SEXP state);
 
 #endif

@@ -242,6 +242,8 @@ test_that("bit64 and waldo read the values of tensors", {
   expect_match(waldo::compare(far, far + 1L)[1], "9007199254740993", fixed = TRUE)
   expect_match(waldo::compare(x, nv_convert(x, "f64")), "CPUf32{2}", fixed = TRUE)
   expect_match(waldo::compare(nv_tensor(1:3, "i8"), nv_tensor(c(1L, 5L, 3L), "i8")), "5")
+  expect_length(waldo::compare(all(x > 0), TRUE, ignore_attr = TRUE), 0)
+  expect_length(waldo::compare(all(x > 1), TRUE, ignore_attr = TRUE), 1)
   expect_length(waldo::compare(nv_aval("f32", 2), nv_aval("f32", 2)), 0)
   expect_gt(length(waldo::compare(nv_aval("f32", 2), nv_aval("f32", 3))), 0)
 })

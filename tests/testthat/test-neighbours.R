@@ -167,7 +167,7 @@ test_that("a data.table holds tensors with their rows", {
       rows <- at_top(function(dt) dt[2:3])(table)
       expect_identical(as.vector(rows$x), as.vector(x)[2:3], label = d)
       expect_identical(type_of(rows$x), d)
-      expect_length(utils::capture.output(print(table)), 5L)
+      expect_length(grep("^[1-4]:", utils::capture.output(print(table))), 4L)
     }
   }
 })

@@ -245,7 +245,7 @@ test_that("invalid caches and traces of jit() are refused", {
     expect_error(call("joist_r_trace_begin", list(x), dynamic, NULL), class = "joist_value_error")
   }
   # A program is kept for arguments that it can read, once it has ended.
-  expect_error(call("joist_r_jit_store", state, begun[[1]], list(x), TRUE, NULL, NULL, NULL),
+  expect_error(call("joist_r_jit_run", state, begun[[1]], list(x), TRUE, NULL, NULL, NULL),
     class = "joist_value_error"
   )
   ended <- call("joist_r_trace_end", begun[[1]], begun[[2]][[1]], NULL)
@@ -255,7 +255,7 @@ test_that("invalid caches and traces of jit() are refused", {
   for (arguments in list(list(), list(x, x), list(x[1:2]), list(1), list(nv_convert(x, "f64")))) {
     expect_error(
       call(
-        "joist_r_jit_store", state, ended, arguments, rep(TRUE, length(arguments)), NULL, NULL, NULL
+        "joist_r_jit_run", state, ended, arguments, rep(TRUE, length(arguments)), NULL, NULL, NULL
       ),
       class = "joist_value_error"
     )
