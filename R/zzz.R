@@ -60,7 +60,7 @@ join_matrix_generics <- function(package, ...) {
   for (name in setdiff(generics, taken)) {
     assign(name, evaluating_first(attached[[name]], name), attached)
   }
-  # R would tell that pmax(), pmin() and, before 4.3, `%*%` hide base R's, which they are for all else.
+  # R would say that pmax(), pmin() and, before 4.3, `%*%` mask base R's: they pass on all else.
   hidden <- Filter(function(name) exists(name, behind, mode = "function"), names(attached))
   if (all(hidden %in% c(generics, "%*%"))) assign(".conflicts.OK", TRUE, attached)
 }
