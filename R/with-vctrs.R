@@ -1,6 +1,19 @@
 # Tensors as vectors of the vctrs package, for tibbles. Registered when vctrs and pillar are
 # loaded; joist itself needs neither.
 
+# The methods of two classes, which are the same for many.
+#' @evalNamespace vctrs_methods()
+vctrs_methods <- function() {
+  numbers <- c("logical", "integer", "double", "complex")
+  vectors <- c(numbers, "raw", "integer64")
+  pairs <- c("nv_tensor.nv_tensor", paste0("nv_tensor.", vectors), paste0(vectors, ".nv_tensor"))
+  c(
+    sprintf("S3method(vctrs::vec_ptype2,%s,common_column)", pairs),
+    sprintf("S3method(vctrs::vec_cast,nv_tensor.%s,number_to_column)", vectors),
+    sprintf("S3method(vctrs::vec_cast,%s.nv_tensor,column_to_number)", numbers)
+  )
+}
+
 # What vctrs cuts and puts together: R numbers that hold every value of the dtype, and NA apart from
 # them; of 64-bit integers the bits, as the real part of a complex number whose imaginary part is NA
 # for missing ones. vctrs calls the functions here for each of many groups: they are short.
@@ -133,45 +146,6 @@ empty_column <- function(dtype, guess) {
 # R numbers are values that the rules may look at.
 abstract_column <- function(x) if (is_tensor(x)) nv_aval(dtype(x), length(x), ambiguous(x)) else x
 
-#' @exportS3Method vctrs::vec_ptype2 nv_tensor.nv_tensor
-vec_ptype2.nv_tensor.nv_tensor <- common_column
-
-#' @exportS3Method vctrs::vec_ptype2 nv_tensor.logical
-vec_ptype2.nv_tensor.logical <- common_column
-
-#' @exportS3Method vctrs::vec_ptype2 logical.nv_tensor
-vec_ptype2.logical.nv_tensor <- common_column
-
-#' @exportS3Method vctrs::vec_ptype2 nv_tensor.integer
-vec_ptype2.nv_tensor.integer <- common_column
-
-#' @exportS3Method vctrs::vec_ptype2 integer.nv_tensor
-vec_ptype2.integer.nv_tensor <- common_column
-
-#' @exportS3Method vctrs::vec_ptype2 nv_tensor.double
-vec_ptype2.nv_tensor.double <- common_column
-
-#' @exportS3Method vctrs::vec_ptype2 double.nv_tensor
-vec_ptype2.double.nv_tensor <- common_column
-
-#' @exportS3Method vctrs::vec_ptype2 nv_tensor.complex
-vec_ptype2.nv_tensor.complex <- common_column
-
-#' @exportS3Method vctrs::vec_ptype2 complex.nv_tensor
-vec_ptype2.complex.nv_tensor <- common_column
-
-#' @exportS3Method vctrs::vec_ptype2 nv_tensor.raw
-vec_ptype2.nv_tensor.raw <- common_column
-
-#' @exportS3Method vctrs::vec_ptype2 raw.nv_tensor
-vec_ptype2.raw.nv_tensor <- common_column
-
-#' @exportS3Method vctrs::vec_ptype2 nv_tensor.integer64
-vec_ptype2.nv_tensor.integer64 <- common_column
-
-#' @exportS3Method vctrs::vec_ptype2 integer64.nv_tensor
-vec_ptype2.integer64.nv_tensor <- common_column
-
 # ---- casts: those that assignment makes ----
 
 #' @exportS3Method vctrs::vec_cast nv_tensor.nv_tensor
@@ -221,37 +195,7 @@ number_to_column <- function(x, to, ...) {
   nv_tensor(x, dtype(to), length(x), ambiguous(to))
 }
 
-#' @exportS3Method vctrs::vec_cast nv_tensor.logical
-vec_cast.nv_tensor.logical <- number_to_column
-
-#' @exportS3Method vctrs::vec_cast nv_tensor.integer
-vec_cast.nv_tensor.integer <- number_to_column
-
-#' @exportS3Method vctrs::vec_cast nv_tensor.double
-vec_cast.nv_tensor.double <- number_to_column
-
-#' @exportS3Method vctrs::vec_cast nv_tensor.complex
-vec_cast.nv_tensor.complex <- number_to_column
-
-#' @exportS3Method vctrs::vec_cast nv_tensor.raw
-vec_cast.nv_tensor.raw <- number_to_column
-
-#' @exportS3Method vctrs::vec_cast nv_tensor.integer64
-vec_cast.nv_tensor.integer64 <- number_to_column
-
 column_to_number <- function(x, to, ...) vctrs::vec_cast(as.vector(as_array(x)), to)
-
-#' @exportS3Method vctrs::vec_cast logical.nv_tensor
-vec_cast.logical.nv_tensor <- column_to_number
-
-#' @exportS3Method vctrs::vec_cast integer.nv_tensor
-vec_cast.integer.nv_tensor <- column_to_number
-
-#' @exportS3Method vctrs::vec_cast double.nv_tensor
-vec_cast.double.nv_tensor <- column_to_number
-
-#' @exportS3Method vctrs::vec_cast complex.nv_tensor
-vec_cast.complex.nv_tensor <- column_to_number
 
 #' @exportS3Method vctrs::vec_cast character.nv_tensor
 vec_cast.character.nv_tensor <- function(x, to, ...) as.vector(x, "character")
