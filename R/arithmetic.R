@@ -30,47 +30,18 @@
 #' nv_tensor(c(7, -7), "i32") %/% 2L
 #' nv_tensor(c(7, -7), "i32") %% 2L
 #' nv_tensor(1:3, "i16") / nv_tensor(2L, "i16")
-#' @export
+#' @eval same_page("nv_add", "nv_sub", "nv_mul", "nv_div", "nv_pow", "nv_floor_div", "nv_mod",
+#'   "nv_remainder", "nv_min", "nv_max", "nv_atan2")
 nv_add <- function(lhs, rhs) .Call(joist_r_op2, "add", lhs, rhs)
-
-#' @rdname nv_add
-#' @export
 nv_sub <- function(lhs, rhs) .Call(joist_r_op2, "sub", lhs, rhs)
-
-#' @rdname nv_add
-#' @export
 nv_mul <- function(lhs, rhs) .Call(joist_r_op2, "mul", lhs, rhs)
-
-#' @rdname nv_add
-#' @export
 nv_div <- function(lhs, rhs) .Call(joist_r_op2, "div", lhs, rhs)
-
-#' @rdname nv_add
-#' @export
 nv_pow <- function(lhs, rhs) .Call(joist_r_op2, "pow", lhs, rhs)
-
-#' @rdname nv_add
-#' @export
 nv_floor_div <- function(lhs, rhs) .Call(joist_r_op2, "floor_div", lhs, rhs)
-
-#' @rdname nv_add
-#' @export
 nv_mod <- function(lhs, rhs) .Call(joist_r_op2, "mod", lhs, rhs)
-
-#' @rdname nv_add
-#' @export
 nv_remainder <- function(lhs, rhs) .Call(joist_r_op2, "remainder", lhs, rhs)
-
-#' @rdname nv_add
-#' @export
 nv_min <- function(lhs, rhs) .Call(joist_r_op2, "min", lhs, rhs)
-
-#' @rdname nv_add
-#' @export
 nv_max <- function(lhs, rhs) .Call(joist_r_op2, "max", lhs, rhs)
-
-#' @rdname nv_add
-#' @export
 nv_atan2 <- function(lhs, rhs) .Call(joist_r_op2, "atan2", lhs, rhs)
 
 #' Clamp and choose

@@ -22,27 +22,12 @@
 #' nv_lt(nv_tensor(1:3, "i8"), 2L)
 #' nv_tensor(1:3, "ui8") < 300L
 #' nv_tensor(1:3) < 2.5
-#' @export
+#' @eval same_page("nv_eq", "nv_ne", "nv_lt", "nv_le", "nv_gt", "nv_ge")
 nv_eq <- function(lhs, rhs) .Call(joist_r_op2, "eq", lhs, rhs)
-
-#' @rdname nv_eq
-#' @export
 nv_ne <- function(lhs, rhs) .Call(joist_r_op2, "ne", lhs, rhs)
-
-#' @rdname nv_eq
-#' @export
 nv_lt <- function(lhs, rhs) .Call(joist_r_op2, "lt", lhs, rhs)
-
-#' @rdname nv_eq
-#' @export
 nv_le <- function(lhs, rhs) .Call(joist_r_op2, "le", lhs, rhs)
-
-#' @rdname nv_eq
-#' @export
 nv_gt <- function(lhs, rhs) .Call(joist_r_op2, "gt", lhs, rhs)
-
-#' @rdname nv_eq
-#' @export
 nv_ge <- function(lhs, rhs) .Call(joist_r_op2, "ge", lhs, rhs)
 
 #' Logical operations
@@ -59,19 +44,10 @@ nv_ge <- function(lhs, rhs) .Call(joist_r_op2, "ge", lhs, rhs)
 #' nv_tensor(c(TRUE, FALSE)) & TRUE
 #' nv_xor(nv_tensor(c(TRUE, FALSE)), TRUE)
 #' !nv_tensor(0:2)
-#' @export
+#' @eval same_page("nv_and", "nv_or", "nv_xor", "nv_not")
 nv_and <- function(lhs, rhs) .Call(joist_r_op2, "and", lhs, rhs)
-
-#' @rdname nv_and
-#' @export
 nv_or <- function(lhs, rhs) .Call(joist_r_op2, "or", lhs, rhs)
-
-#' @rdname nv_and
-#' @export
 nv_xor <- function(lhs, rhs) .Call(joist_r_op2, "xor", lhs, rhs)
-
-#' @rdname nv_and
-#' @export
 nv_not <- function(operand) .Call(joist_r_op1, "not", operand)
 
 #' Operations on bits
@@ -90,19 +66,11 @@ nv_not <- function(operand) .Call(joist_r_op1, "not", operand)
 #' nv_bitwise_and(nv_tensor(12L, "ui8"), 10L)
 #' nv_shift_left(nv_tensor(1L, "i32"), 0:4)
 #' nv_popcnt(nv_tensor(255L, "ui8"))
-#' @export
+#' @eval same_page("nv_bitwise_and", "nv_bitwise_or", "nv_bitwise_xor", "nv_shift_left",
+#'   "nv_shift_right_logical", "nv_bitwise_not", "nv_popcnt")
 nv_bitwise_and <- function(lhs, rhs) .Call(joist_r_op2, "bitwise_and", lhs, rhs)
-
-#' @rdname nv_bitwise_and
-#' @export
 nv_bitwise_or <- function(lhs, rhs) .Call(joist_r_op2, "bitwise_or", lhs, rhs)
-
-#' @rdname nv_bitwise_and
-#' @export
 nv_bitwise_xor <- function(lhs, rhs) .Call(joist_r_op2, "bitwise_xor", lhs, rhs)
-
-#' @rdname nv_bitwise_and
-#' @export
 nv_shift_left <- function(lhs, rhs) .Call(joist_r_op2, "shift_left", lhs, rhs)
 
 #' @rdname nv_bitwise_and
@@ -110,15 +78,6 @@ nv_shift_left <- function(lhs, rhs) .Call(joist_r_op2, "shift_left", lhs, rhs)
 nv_shift_right_arithmetic <- function(lhs, rhs) {
   .Call(joist_r_op2, "shift_right_arithmetic", lhs, rhs)
 }
-
-#' @rdname nv_bitwise_and
-#' @export
 nv_shift_right_logical <- function(lhs, rhs) .Call(joist_r_op2, "shift_right_logical", lhs, rhs)
-
-#' @rdname nv_bitwise_and
-#' @export
 nv_bitwise_not <- function(operand) .Call(joist_r_op1, "bitwise_not", operand)
-
-#' @rdname nv_bitwise_and
-#' @export
 nv_popcnt <- function(operand) .Call(joist_r_op1, "popcnt", operand)

@@ -20,103 +20,34 @@
 #' sqrt(nv_tensor(c(1, 4, 9), "f64"))
 #' nv_logistic(nv_tensor(c(-1, 0, 1)))
 #' exp(nv_tensor(1:3, "i32"))
-#' @export
+#' @eval same_page("nv_sqrt", "nv_rsqrt", "nv_cbrt", "nv_exp", "nv_expm1", "nv_log", "nv_log2",
+#'   "nv_log10", "nv_log1p", "nv_logistic", "nv_sin", "nv_cos", "nv_tan", "nv_sinpi", "nv_cospi",
+#'   "nv_tanpi", "nv_asin", "nv_acos", "nv_atan", "nv_sinh", "nv_cosh", "nv_tanh", "nv_asinh",
+#'   "nv_acosh", "nv_atanh")
 nv_sqrt <- function(operand) .Call(joist_r_op1, "sqrt", operand)
-
-#' @rdname nv_sqrt
-#' @export
 nv_rsqrt <- function(operand) .Call(joist_r_op1, "rsqrt", operand)
-
-#' @rdname nv_sqrt
-#' @export
 nv_cbrt <- function(operand) .Call(joist_r_op1, "cbrt", operand)
-
-#' @rdname nv_sqrt
-#' @export
 nv_exp <- function(operand) .Call(joist_r_op1, "exp", operand)
-
-#' @rdname nv_sqrt
-#' @export
 nv_expm1 <- function(operand) .Call(joist_r_op1, "expm1", operand)
-
-#' @rdname nv_sqrt
-#' @export
 nv_log <- function(operand) .Call(joist_r_op1, "log", operand)
-
-#' @rdname nv_sqrt
-#' @export
 nv_log2 <- function(operand) .Call(joist_r_op1, "log2", operand)
-
-#' @rdname nv_sqrt
-#' @export
 nv_log10 <- function(operand) .Call(joist_r_op1, "log10", operand)
-
-#' @rdname nv_sqrt
-#' @export
 nv_log1p <- function(operand) .Call(joist_r_op1, "log1p", operand)
-
-#' @rdname nv_sqrt
-#' @export
 nv_logistic <- function(operand) .Call(joist_r_op1, "logistic", operand)
-
-#' @rdname nv_sqrt
-#' @export
 nv_sin <- function(operand) .Call(joist_r_op1, "sin", operand)
-
-#' @rdname nv_sqrt
-#' @export
 nv_cos <- function(operand) .Call(joist_r_op1, "cos", operand)
-
-#' @rdname nv_sqrt
-#' @export
 nv_tan <- function(operand) .Call(joist_r_op1, "tan", operand)
-
-#' @rdname nv_sqrt
-#' @export
 nv_sinpi <- function(operand) .Call(joist_r_op1, "sinpi", operand)
-
-#' @rdname nv_sqrt
-#' @export
 nv_cospi <- function(operand) .Call(joist_r_op1, "cospi", operand)
-
-#' @rdname nv_sqrt
-#' @export
 nv_tanpi <- function(operand) .Call(joist_r_op1, "tanpi", operand)
-
-#' @rdname nv_sqrt
-#' @export
 nv_asin <- function(operand) .Call(joist_r_op1, "asin", operand)
-
-#' @rdname nv_sqrt
-#' @export
 nv_acos <- function(operand) .Call(joist_r_op1, "acos", operand)
-
-#' @rdname nv_sqrt
-#' @export
 nv_atan <- function(operand) .Call(joist_r_op1, "atan", operand)
-
-#' @rdname nv_sqrt
-#' @export
 nv_sinh <- function(operand) .Call(joist_r_op1, "sinh", operand)
-
-#' @rdname nv_sqrt
-#' @export
 nv_cosh <- function(operand) .Call(joist_r_op1, "cosh", operand)
-
-#' @rdname nv_sqrt
-#' @export
 nv_tanh <- function(operand) .Call(joist_r_op1, "tanh", operand)
-
-#' @rdname nv_sqrt
-#' @export
 nv_asinh <- function(operand) .Call(joist_r_op1, "asinh", operand)
-
-#' @rdname nv_sqrt
-#' @export
 nv_acosh <- function(operand) .Call(joist_r_op1, "acosh", operand)
-
-#' @rdname nv_sqrt
-#' @export
 nv_atanh <- function(operand) .Call(joist_r_op1, "atanh", operand)
 
 #' Error and gamma functions
@@ -149,23 +80,11 @@ nv_atanh <- function(operand) .Call(joist_r_op1, "atanh", operand)
 #' gamma(nv_tensor(1:5))
 #' lgamma(nv_tensor(c(0.5, 100), "f64"))
 #' digamma(nv_tensor(1, "f64"))
-#' @export
+#' @eval same_page("nv_erf", "nv_erfc", "nv_gamma", "nv_lgamma", "nv_digamma")
 nv_erf <- function(operand) .Call(joist_r_op1, "erf", operand)
-
-#' @rdname nv_erf
-#' @export
 nv_erfc <- function(operand) .Call(joist_r_op1, "erfc", operand)
-
-#' @rdname nv_erf
-#' @export
 nv_gamma <- function(operand) .Call(joist_r_op1, "gamma", operand)
-
-#' @rdname nv_erf
-#' @export
 nv_lgamma <- function(operand) .Call(joist_r_op1, "lgamma", operand)
-
-#' @rdname nv_erf
-#' @export
 nv_digamma <- function(operand) .Call(joist_r_op1, "digamma", operand)
 
 #' Signs and rounding
@@ -185,27 +104,12 @@ nv_digamma <- function(operand) .Call(joist_r_op1, "digamma", operand)
 #' floor(nv_tensor(c(0.5, 1.5, -2.5)))
 #' abs(nv_tensor(c(3+4i, -1i)))
 #' -nv_tensor(1:3, "ui8")
-#' @export
+#' @eval same_page("nv_negate", "nv_abs", "nv_sign", "nv_floor", "nv_ceiling", "nv_trunc")
 nv_negate <- function(operand) .Call(joist_r_op1, "negate", operand)
-
-#' @rdname nv_negate
-#' @export
 nv_abs <- function(operand) .Call(joist_r_op1, "abs", operand)
-
-#' @rdname nv_negate
-#' @export
 nv_sign <- function(operand) .Call(joist_r_op1, "sign", operand)
-
-#' @rdname nv_negate
-#' @export
 nv_floor <- function(operand) .Call(joist_r_op1, "floor", operand)
-
-#' @rdname nv_negate
-#' @export
 nv_ceiling <- function(operand) .Call(joist_r_op1, "ceiling", operand)
-
-#' @rdname nv_negate
-#' @export
 nv_trunc <- function(operand) .Call(joist_r_op1, "trunc", operand)
 
 #' NaN and infinity
@@ -218,15 +122,9 @@ nv_trunc <- function(operand) .Call(joist_r_op1, "trunc", operand)
 #' @examples
 #' nv_is_nan(nv_tensor(c(1, NaN, Inf)))
 #' is.finite(nv_tensor(c(1, NaN, Inf)))
-#' @export
+#' @eval same_page("nv_is_nan", "nv_is_finite", "nv_is_infinite")
 nv_is_nan <- function(operand) .Call(joist_r_op1, "is_nan", operand)
-
-#' @rdname nv_is_nan
-#' @export
 nv_is_finite <- function(operand) .Call(joist_r_op1, "is_finite", operand)
-
-#' @rdname nv_is_nan
-#' @export
 nv_is_infinite <- function(operand) .Call(joist_r_op1, "is_infinite", operand)
 
 #' Parts of complex tensors
@@ -247,22 +145,27 @@ nv_is_infinite <- function(operand) .Call(joist_r_op1, "is_infinite", operand)
 #' Re(z)
 #' Arg(z)
 #' Conj(z)
-#' @export
+#' @eval same_page("nv_real", "nv_imag", "nv_arg", "nv_conj")
 nv_real <- function(operand) .Call(joist_r_op1, "real", operand)
-
-#' @rdname nv_real
-#' @export
 nv_imag <- function(operand) .Call(joist_r_op1, "imag", operand)
-
-#' @rdname nv_real
-#' @export
 nv_arg <- function(operand) .Call(joist_r_op1, "arg", operand)
-
-#' @rdname nv_real
-#' @export
 nv_conj <- function(operand) .Call(joist_r_op1, "conj", operand)
 
-# ---- the errors that ops.def states, for the pages above ----
+# ---- for the pages of operations ----
+
+# Exports functions that a page describes together, with their usage.
+same_page <- function(...) {
+  names <- c(...)
+  usage <- vapply(names, function(name) {
+    sub("^function (.*?) *NULL$", paste0(name, "\\1"), deparse1(args(get(name, topenv())), " "))
+  }, "")
+  c(
+    paste("@usage", paste(usage, collapse = "\n")), paste(c("@aliases", names), collapse = " "),
+    paste(c("@export", names), collapse = " ")
+  )
+}
+
+# The errors that ops.def states.
 
 special_functions <- c("erf", "erfc", "gamma", "lgamma", "digamma")
 
