@@ -45,8 +45,9 @@ writeLines(states[!files %in% found_in], clean_list)
 
 # Of two definitions of a function, R takes the one in the file that comes last.
 defined <- unlist(lapply(list.files("R", "[.]R$", full.names = TRUE), function(file) {
-  Filter(nzchar, vapply(parse(file), function(x) {
-    if (is.call(x) && identical(x[[1L]], quote(`<-`)) && is.name(x[[2L]])) as.character(x[[2L]]) else ""
+  assignments <- Filter(function(x) is.call(x) && identical(x[[1L]], quote(`<-`)), parse(file))
+  Filter(nzchar, vapply(assignments, function(x) {
+    if (is.name(x[[2L]])) as.character(x[[2L]]) else ""
   }, ""))
 }))
 twice <- unique(defined[duplicated(defined)])
