@@ -59,8 +59,8 @@ row_dims <- function(operand, dims) {
 #' @param f A function of a tensor.
 #' @param ... Further arguments of `f`.
 #' @return If all results are tensors of one shape: a tensor of their common dtype with the
-#'   extents of one result, then those of `dims`; otherwise a list of the results in
-#'   column-major order. If there are no slices, `f` is called on an [nv_aval()].
+#'   extents of one result, then those of `dims`, with their names; otherwise a list of the results
+#'   in column-major order. If there are no slices, `f` is called on an [nv_aval()].
 #' @section Errors: `joist_shape_error` for dimensions that are not there; those of `f`.
 #' @examples
 #' x <- nv_tensor(matrix(c(3, 1, 2, 5, 4, 7), 2))
@@ -89,7 +89,21 @@ nv_apply <- function(operand, dims, f, ...) {
   if (!all(vapply(results, same, NA))) {
     return(results)
   }
-  nv_reshape(.Call(joist_r_concatenate, results, 1L, TRUE), c(one, extents[dims]))
+  out <- nv_reshape(.Call(joist_r_concatenate, results, 1L, TRUE), c(one, extents[dims]))
+  with_labels(out, c(labels_of(results[[1L]]), labels_of(operand)[dims]))
+}
+
+# The names along each dimension.
+labels_of <- function(x) {
+  labels <- if (ndims(x) > 1L) dimnames(x) else if (ndims(x) == 1L) list(names(x))
+  if (is.null(labels)) vector("list", ndims(x)) else labels
+}
+
+with_labels <- function(x, labels) {
+  if (all(lengths(labels) == 0L)) {
+    return(x)
+  }
+  with_names(x, if (ndims(x) > 1L) labels else labels[[1L]])
 }
 
 # What f gives for every slice. Small ones that are in R's memory are made some at a time.
@@ -99,10 +113,11 @@ each_slice <- function(operand, dims, kept, f, ...) {
   at_once <- 2^16 %/% max(1, prod(kept))
   if (at_once > 1 && identical(class(operand), "nv_tensor") &&
     is.null(.Call(joist_r_device_of, operand))) {
+    labels <- labels_of(operand)[-dims]
     operand <- nv_transpose(operand, c(seq_along(extents)[-dims], dims))
     results <- lapply(seq.int(1, count, at_once), function(first) {
       pieces <- .Call(joist_r_pieces, operand, kept, first, min(at_once, count - first + 1))
-      lapply(pieces, function(slice) f(slice, ...))
+      lapply(pieces, function(slice) f(with_labels(slice, labels), ...))
     })
     return(unlist(results, recursive = FALSE))
   }

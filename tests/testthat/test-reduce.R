@@ -307,3 +307,20 @@ test_that("every function of dims takes their names", {
   expect_error(nv_mean(x, "a"), "several dimensions", class = "joist_shape_error")
   expect_error(nv_mean(nv_tensor(1:3), "a"), "no dimension is named", class = "joist_shape_error")
 })
+
+test_that("nv_apply() names its result as apply() does, and the slices", {
+  v <- array(as.numeric(1:24), 2:4, list(a = c("x", "y"), NULL, c = letters[1:4]))
+  x <- nv_tensor(v, "f64")
+  fs <- list(function(s) sum(s), function(s) s * 2)
+  for (dims in list(1L, 2L, 3L, 1:2, c(1L, 3L), c(3L, 1L), 2:3)) {
+    for (f in fs) {
+      got <- nv_apply(x, dims, f)
+      want <- apply(v, dims, f)
+      if (length(shape(got)) != max(1L, length(dim(want)))) next # apply() keeps no slices of rank 2
+      expect_identical(unname(dimnames(got)), unname(dimnames(want)))
+      expect_identical(names(got), names(want))
+      expect_identical(as.vector(got), as.vector(want))
+    }
+  }
+  expect_identical(names(nv_apply(nv_tensor(c(p = 1, q = 2)), 1L, fs[[2]])), c("p", "q"))
+})
