@@ -369,7 +369,7 @@ static bool is_template(SEXP indices) {
 static bool is_position(SEXP index, const struct joist_r_value *x, size_t *at) {
   if (x->form != JOIST_R_CONCRETE || (TYPEOF(index) != INTSXP && TYPEOF(index) != REALSXP))
     return false;
-  if (XLENGTH(index) != 1 || ATTRIB(index) != R_NilValue) return false;
+  if (XLENGTH(index) != 1 || Rf_isObject(index)) return false;
   const double position = TYPEOF(index) == REALSXP              ? REAL_ELT(index, 0)
                           : INTEGER_ELT(index, 0) == NA_INTEGER ? 0
                                                                 : INTEGER_ELT(index, 0);
