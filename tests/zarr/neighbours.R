@@ -37,7 +37,9 @@ check(
   identical(attr(group$weather, "dimension_names"), c("time", "y", "x")), "the names of dimensions"
 )
 check(identical(attr(group$weather, "zarr_attributes")$units, "K"), "an attribute")
-check(identical(as_array(nv_compute(group$weather)), weather), "xarray's array")
+read <- as_array(nv_compute(group$weather))
+check(identical(names(dimnames(read)), c("time", "y", "x")), "the names of dimensions of R's array")
+check(identical(unname(read), weather), "xarray's array")
 check(identical(as_array(nv_compute(group$x)), c(10, 20, 30)), "a coordinate")
 
 nv_zarr_create_group(at("joist.zarr"), attributes = list(title = "made"))
