@@ -43,6 +43,8 @@
 #' | `ave(x, f)` of integers | an assignment keeps the dtype | `ave(as.vector(x), f)` |
 #' | `ifelse(test, x, y)` of an R vector `test` | gives R numbers | [nv_ifelse()] |
 #' | `x + y` of `integer64` `y` in R 4.2 | R takes neither method | `nv_add(x, y)` |
+#' | `y + x` of `integer64` `y`, bit64 4.8 | its method sees doubles | `nv_add(y, x)` |
+#' | `if_else()`, `case_when()`, dplyr 1.2 | they refuse a class | `as.logical(x > 1)` |
 #' | `diag(x)` of one element | is it a size or a diagonal? | [nv_diag()], [nv_eye()] |
 #'
 #' Other arguments are passed to base R, or to the method of another package, at the cost of an S4

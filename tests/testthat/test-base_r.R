@@ -332,8 +332,10 @@ test_that("integer64 of bit64 is an operand of arithmetic and comparison", {
   expect_identical(as_array(nv_add(x, y), "character"), c("9007199254740994", "4"))
   if (getRversion() >= "4.3.0") {
     expect_identical(as_array(x + y, "character"), c("9007199254740994", "4"))
-    expect_identical(as_array(y - x, "character"), c("9007199254740992", "0"))
-    expect_identical(as_array(y == x), c(FALSE, TRUE))
+    # In recent versions of bit64 its own method comes first: exact for numbers that doubles hold.
+    text <- function(z) if (is_tensor(z)) as_array(z, "character") else as.character(z)
+    expect_identical(text(y - x), c("9007199254740992", "0"))
+    expect_identical(as.vector(y == x), c(FALSE, TRUE))
   }
 })
 

@@ -26,6 +26,8 @@ expect_same_results <- function(calls, frames, label) {
 test_that("dplyr's verbs work on tensors", {
   skip_if_not_installed("dplyr")
   library(dplyr, warn.conflicts = FALSE)
+  # From 1.2.0 on, if_else() and case_when() take no logical vector that has a class.
+  plain <- if (packageVersion("dplyr") >= "1.2.0") as.logical else identity
   calls <- list(
     filter = function(df) filter(df, x > 1), filter_in = function(df) filter(df, x %in% c(1, 3)),
     filter_two = function(df) filter(df, x >= 1, x == max(x) | n < 3),
@@ -33,11 +35,14 @@ test_that("dplyr's verbs work on tensors", {
       arrange(df, x, n)
     },
     desc = function(df) arrange(df, desc(x)), pull = function(df) pull(df, x),
-    if_else = function(df) mutate(df, y = if_else(x > 1, x, rev(x)), s = if_else(x > 1, "a", "b")),
-    if_else_number = function(df) mutate(df, y = if_else(x > 1, 1, 0)),
+    if_else = function(df) {
+      mutate(df, y = if_else(plain(x > 1), x, rev(x)), s = if_else(plain(x > 1), "a", "b"))
+    },
+    if_else_number = function(df) mutate(df, y = if_else(plain(x > 1), 1, 0)),
     case_when = function(df) {
-      mutate(df, y = case_when(x > 2 ~ "high", x > 1 ~ "mid", TRUE ~ "low"), z = case_when(
-        x > 2 ~ x, TRUE ~ rev(x)
+      steps <- mutate(df, y = case_when(plain(x > 2) ~ "high", plain(x > 1) ~ "mid", TRUE ~ "low"))
+      mutate(steps, z = case_when(
+        plain(x > 2) ~ x, TRUE ~ rev(x)
       ))
     },
     across = function(df) summarise(df, across(where(is.numeric), ~ as.vector(max(.x)))),
@@ -346,7 +351,7 @@ test_that("summary() of a tensor is that of its values", {
     frames <- both_frames(d)
     expect_identical(unclass(summary(frames$tensor)), unclass(summary(frames$plain)), label = d)
   }
-  expect_output(print(summary(nv_tensor(1i))), "complex")
+  expect_output(print(summary(nv_tensor(1i))), "CPUc64{1}", fixed = TRUE)
   expect_output(print(summary(nv_aval("f32", 3))), "AVALf32{3}", fixed = TRUE)
   far <- nv_tensor(c("9007199254740993", "1"), "i64")
   expect_output(print(summary(far)), "9.007e+15", fixed = TRUE)
