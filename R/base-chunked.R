@@ -73,12 +73,9 @@ needs_all <- function(x) {
     return(.Call(joist_r_subset, nv_compute(x), indices, drop, FALSE))
   }
   if (length(indices) != ndims(x)) stop_no_whole_index()
-  out <- with_dim_names(chosen_part(x, indices), named)
-  left <- shape(out) != 1L
-  if (drop && !all(left)) {
-    out <- with_dim_names(nv_reshape(out, shape(out)[left]), named[left])
-  }
-  out
+  out <- chosen_part(x, indices)
+  left <- shape(out) != 1L | !drop
+  with_dim_names(nv_reshape(out, shape(out)[left]), named[left])
 }
 
 # A tensor whose dims have the names that those of an array of a store have.

@@ -114,10 +114,12 @@ each_slice <- function(operand, dims, kept, f, ...) {
   if (at_once > 1 && identical(class(operand), "nv_tensor") &&
     is.null(.Call(joist_r_device_of, operand))) {
     labels <- labels_of(operand)[-dims]
+    named <- any(lengths(labels) > 0L)
     operand <- nv_transpose(operand, c(seq_along(extents)[-dims], dims))
     results <- lapply(seq.int(1, count, at_once), function(first) {
       pieces <- .Call(joist_r_pieces, operand, kept, first, min(at_once, count - first + 1))
-      lapply(pieces, function(slice) f(with_labels(slice, labels), ...))
+      if (named) pieces <- lapply(pieces, with_labels, labels)
+      lapply(pieces, function(slice) f(slice, ...))
     })
     return(unlist(results, recursive = FALSE))
   }

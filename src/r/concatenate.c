@@ -140,11 +140,22 @@ SEXP joist_r_concatenate(SEXP tensors, SEXP along, SEXP shapes) {
   return tensor;
 }
 
+SEXP joist_r_piece(const struct joist_r_value *x, size_t first, size_t count,
+                   const struct joist_shape *shape) {
+  const struct joist_type type = x->argument.operand.type;
+  const size_t size = joist_dtype_size(type.dtype);
+  SEXP payload = PROTECT(joist_r_payload(type.dtype, count));
+  if (count > 0)
+    memcpy(joist_r_elements(payload), (const char *)x->data + first * size, count * size);
+  SEXP tensor = joist_r_tensor(payload, type, shape);
+  UNPROTECT(1);
+  return tensor;
+}
+
 SEXP joist_r_pieces(SEXP x, SEXP shape, SEXP first, SEXP count) {
   struct joist_r_value value;
   joist_r_read(joist_r_rules(R_NilValue), x, &value);
   joist_r_needs_data(&value);
-  const struct joist_type type = value.argument.operand.type;
   struct joist_shape each;
   size_t n;
   joist_r_shape(shape, &each);
@@ -152,15 +163,9 @@ SEXP joist_r_pieces(SEXP x, SEXP shape, SEXP first, SEXP count) {
   if (!joist_shape_count(&each, &n) || !(from >= 1 && pieces >= 0) ||
       !((from - 1 + pieces) * (double)n <= (double)value.count))
     joist_r_stop(JOIST_ERROR_SHAPE, "the tensor has not so many pieces");
-  const size_t bytes = n * joist_dtype_size(type.dtype);
-  const char *at = (const char *)value.data + (size_t)(from - 1) * bytes;
   SEXP made = PROTECT(Rf_allocVector(VECSXP, (R_xlen_t)pieces));
-  for (R_xlen_t k = 0; k < XLENGTH(made); k++, at += bytes) {
-    SEXP payload = PROTECT(joist_r_payload(type.dtype, n));
-    if (bytes > 0) memcpy(joist_r_elements(payload), at, bytes);
-    SET_VECTOR_ELT(made, k, joist_r_tensor(payload, type, &each));
-    UNPROTECT(1);
-  }
+  for (R_xlen_t k = 0; k < XLENGTH(made); k++)
+    SET_VECTOR_ELT(made, k, joist_r_piece(&value, ((size_t)(from - 1) + (size_t)k) * n, n, &each));
   UNPROTECT(1);
   return made;
 }

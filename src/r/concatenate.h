@@ -17,7 +17,12 @@ SEXP joist_r_widened(const struct joist_rules *rules, const struct joist_r_value
  * takes first (scalars are repeated to it), a flag for all of them
  * flattened, or NULL. */
 SEXP joist_r_concatenate(SEXP tensors, SEXP dim, SEXP shapes);
+/* A tensor of `shape` with a copy of the `count` elements of x from `first` on, 0-based. x has data
+ * on the CPU. */
+SEXP joist_r_piece(const struct joist_r_value *x, size_t first, size_t count,
+                   const struct joist_shape *shape);
 /* A list of `count` tensors of `shape` that follow one another in the memory of x, on the CPU, from
  * the `first` on, 1-based. */
 SEXP joist_r_pieces(SEXP x, SEXP shape, SEXP first, SEXP count);
+
 #endif

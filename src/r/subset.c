@@ -378,17 +378,6 @@ static bool is_position(SEXP index, const struct joist_r_value *x, size_t *at) {
   return true;
 }
 
-static SEXP element(const struct joist_r_value *x, size_t at, int rank) {
-  const struct joist_type type = x->argument.operand.type;
-  const size_t size = joist_dtype_size(type.dtype);
-  SEXP payload = PROTECT(joist_r_payload(type.dtype, 1));
-  memcpy(joist_r_elements(payload), (const char *)x->data + at * size, size);
-  const struct joist_shape shape = {rank, {1}};
-  SEXP tensor = joist_r_tensor(payload, type, &shape);
-  UNPROTECT(1);
-  return tensor;
-}
-
 /* `indices` is a list with an index for each dim, or a single index of a plain vector. NULL where
  * an index is NA and the dtype has NA. */
 static SEXP subset(SEXP x, SEXP indices, SEXP drop, SEXP single) {
@@ -398,7 +387,10 @@ static SEXP subset(SEXP x, SEXP indices, SEXP drop, SEXP single) {
   if (TYPEOF(indices) != VECSXP && indices != R_NilValue) {
     size_t at;
     const bool bare = one || (value.argument.shape.rank == 1 && value.names == R_NilValue);
-    if (bare && is_position(indices, &value, &at)) return element(&value, at, one ? 0 : 1);
+    if (bare && is_position(indices, &value, &at)) {
+      const struct joist_shape shape = {one ? 0 : 1, {1}};
+      return joist_r_piece(&value, at, 1, &shape);
+    }
     SEXP list = PROTECT(Rf_allocVector(VECSXP, 1));
     SET_VECTOR_ELT(list, 0, indices);
     SEXP chosen = subset(x, list, drop, single);

@@ -17,7 +17,7 @@ struct joist_value {
   struct joist_type type;
   struct joist_shape shape;
   uint32_t input;       /* position among the inputs, or JOIST_NO_INPUT */
-  uint32_t instruction; /* the one that made it, unless it is an input */
+  uint32_t instruction; /* that computes it; not used for an input */
 };
 
 /* Elements of a value of a program, whose shape was found to fit memory. */
