@@ -2,6 +2,7 @@
  * ldexp, rounding by fmod and comparison, and long double, which holds every i64, ui64
  * and f64 exactly where it has a 64-bit significand. */
 #include "core/types/convert.h"
+#include "core/types/narrow.h"
 
 #include "check.h"
 #include "patterns.h"
@@ -74,7 +75,7 @@ static void test_every_half(joist_dtype dtype, struct layout layout) {
       const double want = decode(layout, i);
       const uint16_t quiet = (uint16_t)(i | 1u << (layout.fraction - 1));
       const float one =
-          dtype == JOIST_F16 ? joist_f16_to_f32((uint16_t)i) : joist_bf16_to_f32((uint16_t)i);
+          dtype == JOIST_F16 ? narrow_F16_to_f32((uint16_t)i) : narrow_BF16_to_f32((uint16_t)i);
       CHECK_MSG(same(wide[i], want) && same(wider[i], want), "pattern %04x: %g", i,
                 (double)wide[i]);
       CHECK_MSG(back[i] == (isnan(want) ? quiet : i), "pattern %04x comes back %04x", i, back[i]);
@@ -106,8 +107,8 @@ static void check_rounding(joist_dtype dtype, struct layout layout, size_t n, co
                 (double)single[i], from_single[i]);
       CHECK_MSG(same(decode(layout, from_wide[i]), nearest(layout, wide[i])), "f64 %a: %04x",
                 wide[i], from_wide[i]);
-      CHECK((f16 ? joist_f32_to_f16(single[i]) : joist_f32_to_bf16(single[i])) == from_single[i]);
-      CHECK((f16 ? joist_f64_to_f16(wide[i]) : joist_f64_to_bf16(wide[i])) == from_wide[i]);
+      CHECK((f16 ? narrow_f32_to_F16(single[i]) : narrow_f32_to_BF16(single[i])) == from_single[i]);
+      CHECK((f16 ? narrow_f64_to_F16(wide[i]) : narrow_f64_to_BF16(wide[i])) == from_wide[i]);
       if (isnan(single[i])) {
         const uint32_t bits = bits_of_float(single[i]);
         const uint32_t top = bits % (1u << 23) >> (23 - layout.fraction);

@@ -2,6 +2,7 @@
 #include "core/cpu/engine.h"
 #include "core/plan/plan.h"
 #include "core/types/convert.h"
+#include "core/types/narrow.h"
 #include "core/types/host.h"
 
 #include "errors.h"
@@ -519,13 +520,13 @@ static void test_format_trips(void) {
     const uint16_t bits = (uint16_t)i;
     if ((bits & 0x7fff) <= 0x7c00) {
       const char *text = format(JOIST_F16, &bits, 0);
-      const uint16_t read = joist_f64_to_f16(
-          text[text[0] == '-'] == 'I' ? (double)joist_f16_to_f32(bits) : strtod(text, NULL));
+      const uint16_t read = narrow_f64_to_F16(
+          text[text[0] == '-'] == 'I' ? (double)narrow_F16_to_f32(bits) : strtod(text, NULL));
       CHECK_MSG(read == bits && digits_in(text) <= 5, "f16 %04x as %s", i, text);
     }
     if ((bits & 0x7fff) < 0x7f80) {
       const char *text = format(JOIST_BF16, &bits, 0);
-      CHECK_MSG(joist_f64_to_bf16(strtod(text, NULL)) == bits && digits_in(text) <= 4,
+      CHECK_MSG(narrow_f64_to_BF16(strtod(text, NULL)) == bits && digits_in(text) <= 4,
                 "bf16 %04x as %s", i, text);
     }
   }

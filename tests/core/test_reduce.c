@@ -2,6 +2,7 @@
  * ways of reducing (runs and rows), integers exactly and floats against long double; the
  * same bits for any number of threads; empty ones, NaN, requested dtypes, and the error of
  * long sums. */
+#include "core/types/narrow.h"
 #include "interpreter.h"
 #include "single.h"
 
@@ -150,13 +151,13 @@ static void test_values(void) {
   uint16_t *const halves = malloc(MANY * sizeof *halves);
   float *const floats = malloc(MANY * sizeof *floats);
   if (!CHECK(halves != NULL && floats != NULL)) return;
-  for (size_t i = 0; i < MANY; i++) halves[i] = joist_f32_to_f16(0.5f), floats[i] = 0.1f;
+  for (size_t i = 0; i < MANY; i++) halves[i] = narrow_f32_to_F16(0.5f), floats[i] = 0.1f;
   CHECK(reduce_all(JOIST_OP_REDUCE_MEAN, JOIST_F16, JOIST_DTYPE_NONE, MANY, halves, &status) ==
         0.5);
   CHECK(reduce_all(JOIST_OP_REDUCE_SUM, JOIST_F16, JOIST_F32, MANY, halves, &status) == MANY / 2);
   /* 50000 is a half, 200000 is beyond the largest. */
   CHECK(reduce_all(JOIST_OP_REDUCE_SUM, JOIST_F16, JOIST_F16, MANY, halves, &status) == 49984);
-  for (size_t i = 0; i < MANY; i++) halves[i] = joist_f32_to_f16(2.0f);
+  for (size_t i = 0; i < MANY; i++) halves[i] = narrow_f32_to_F16(2.0f);
   CHECK(isinf(reduce_all(JOIST_OP_REDUCE_SUM, JOIST_F16, JOIST_F16, MANY, halves, &status)));
   const double sum =
       reduce_all(JOIST_OP_REDUCE_SUM, JOIST_F32, JOIST_DTYPE_NONE, MANY, floats, &status);

@@ -34,10 +34,3 @@ joist_convert_kernel *joist_convert_find(joist_dtype from, joist_dtype to) {
 #endif
   return convert_table[from][to];
 }
-
-float joist_f16_to_f32(uint16_t bits) { return half_f16_to_f32(bits); }
-uint16_t joist_f32_to_f16(float value) { return half_f32_to_f16(value); }
-uint16_t joist_f64_to_f16(double value) { return half_f64_to_f16(value); }
-float joist_bf16_to_f32(uint16_t bits) { return half_bf16_to_f32(bits); }
-uint16_t joist_f32_to_bf16(float value) { return half_f32_to_bf16(value); }
-uint16_t joist_f64_to_bf16(double value) { return half_f64_to_bf16(value); }

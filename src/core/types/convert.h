@@ -16,12 +16,4 @@ joist_convert_kernel *joist_convert_find(joist_dtype from, joist_dtype to);
 /* The kernel that uses no optional feature of the processor; bit for bit the same. */
 joist_convert_kernel *joist_convert_find_portable(joist_dtype from, joist_dtype to);
 
-/* One value, bit for bit what the kernels give. */
-float joist_f16_to_f32(uint16_t bits);
-uint16_t joist_f32_to_f16(float value);
-uint16_t joist_f64_to_f16(double value); /* rounds once, not through f32 */
-float joist_bf16_to_f32(uint16_t bits);
-uint16_t joist_f32_to_bf16(float value);
-uint16_t joist_f64_to_bf16(double value);
-
 #endif

@@ -20,7 +20,7 @@ static void widen_f16(size_t n, const uint16_t *in, float *out) {
   size_t i = 0;
   for (; i + 8 <= n; i += 8)
     _mm256_storeu_ps(out + i, _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(in + i))));
-  for (; i < n; i++) out[i] = half_f16_to_f32(in[i]);
+  for (; i < n; i++) out[i] = narrow_F16_to_f32(in[i]);
 }
 
 static void narrow_f16(size_t n, const float *in, uint16_t *out) {
@@ -28,7 +28,7 @@ static void narrow_f16(size_t n, const float *in, uint16_t *out) {
   for (; i + 8 <= n; i += 8)
     _mm_storeu_si128((__m128i *)(out + i),
                      _mm256_cvtps_ph(_mm256_loadu_ps(in + i), _MM_FROUND_TO_NEAREST_INT));
-  for (; i < n; i++) out[i] = half_f32_to_f16(in[i]);
+  for (; i < n; i++) out[i] = narrow_f32_to_F16(in[i]);
 }
 
 static void f16_to_f32(size_t n, const void *in, void *out) { widen_f16(n, in, out); }
@@ -40,11 +40,11 @@ static void f32_to_f16(size_t n, const void *in, void *out) { narrow_f16(n, in, 
 enum { BLOCK = 1024 };
 
 static void odd_F64_F32(size_t n, const double *in, float *out) {
-  JOIST_VECTORIZE_LOOP for (size_t i = 0; i < n; i++) out[i] = half_f64_to_odd_f32(in[i]);
+  JOIST_VECTORIZE_LOOP for (size_t i = 0; i < n; i++) out[i] = narrow_f64_to_odd_f32(in[i]);
 }
 
 static void odd_C128_F32(size_t n, const joist_c128 *in, float *out) {
-  JOIST_VECTORIZE_LOOP for (size_t i = 0; i < n; i++) out[i] = half_f64_to_odd_f32((double)in[i]);
+  JOIST_VECTORIZE_LOOP for (size_t i = 0; i < n; i++) out[i] = narrow_f64_to_odd_f32((double)in[i]);
 }
 
 #define FROM_F16(ID, T)                                                   \
@@ -76,18 +76,15 @@ static void odd_C128_F32(size_t n, const joist_c128 *in, float *out) {
 JOIST_DTYPES_BOOL(X, , )
 JOIST_DTYPES_INT(X, , )
 JOIST_DTYPES_UINT(X, , )
+JOIST_DTYPES_NARROW(X, , )
 #undef X
-FROM_F16(BF16, uint16_t)
 FROM_F16(F64, double)
 FROM_F16(C64, joist_c64)
 FROM_F16(C128, joist_c128)
-TO_F16(BF16, uint16_t, convert_BF16_F32)
 TO_F16(F64, double, odd_F64_F32)
 TO_F16(C64, joist_c64, convert_C64_F32)
 TO_F16(C128, joist_c128, odd_C128_F32)
 
-#define F16_through_f32_f16 convert_F16_F16
-#define f16_through_f32_F16 convert_F16_F16
 #define F32_through_f32_f16 f32_to_f16
 #define f16_through_f32_F32 f16_to_f32
 
@@ -104,6 +101,7 @@ static joist_convert_kernel *const to_f16[JOIST_DTYPE_COUNT] = {
 };
 
 joist_convert_kernel *joist_convert_find_f16c(joist_dtype from, joist_dtype to) {
+  if (from == to) return convert_table[from][to];
   if (from == JOIST_F16) return from_f16[to];
   if (to == JOIST_F16) return to_f16[from];
   return convert_table[from][to];

@@ -19,7 +19,7 @@
 #include "core/kernels/special_f32.h"
 #include "core/kernels/special_f64.h"
 #include "core/types/dtypes.def"
-#include "core/types/half.h"
+#include "core/types/narrow.h"
 #include "core/types/saturate.h"
 #include "cuda/kernels/complex.cuh"
 
@@ -237,8 +237,10 @@ JOIST_DTYPES_UINT(X, , )
 JOIST_DTYPES_FLOAT(X, , )
 JOIST_DTYPES_COMPLEX(X, , )
 #undef X
-DEVICE float from_F16(uint16_t x) { return half_f16_to_f32(x); }
-DEVICE float from_BF16(uint16_t x) { return half_bf16_to_f32(x); }
+#define X(ID, KIND, T, FACTS, A, B) \
+  DEVICE float from_##ID(T x) { return narrow_##ID##_to_f32(x); }
+JOIST_DTYPES_NARROW(X, , )
+#undef X
 
 /* Complex to anything real keeps the real part. */
 #define OF_COMPLEX(ID, T)                                 \
@@ -261,27 +263,20 @@ JOIST_DTYPES_INT(X, , )
 JOIST_DTYPES_UINT(X, , )
 #undef X
 
-template <class V>
-DEVICE uint16_t to_F16(V v) {
-  return half_f32_to_f16((float)v);
-}
-DEVICE uint16_t to_F16(double v) { return half_f64_to_f16(v); }
-OF_COMPLEX(F16, uint16_t)
-
-/* To a narrow float, rounded once: integers that are not exact in f32 go by way of f64. */
-#define TO_ROUNDED(ID, T, OF_F32, OF_F64)                                  \
-  template <class V>                                                       \
-  DEVICE T to_##ID(V v) {                                                  \
-    return OF_F32((float)v);                                               \
-  }                                                                        \
-  DEVICE T to_##ID(double v) { return OF_F64(v); }                         \
-  DEVICE T to_##ID(int32_t v) { return OF_F64((double)v); }                \
-  DEVICE T to_##ID(uint32_t v) { return OF_F64((double)v); }               \
-  DEVICE T to_##ID(int64_t v) { return OF_F64(half_i64_to_odd_f64(v)); }   \
-  DEVICE T to_##ID(uint64_t v) { return OF_F64(half_ui64_to_odd_f64(v)); } \
+/* To a narrow float, rounded once. */
+#define X(ID, KIND, T, FACTS, A, B)                                \
+  template <class V>                                               \
+  DEVICE T to_##ID(V v) {                                          \
+    return narrow_f32_to_##ID((float)v);                           \
+  }                                                                \
+  DEVICE T to_##ID(double v) { return narrow_f64_to_##ID(v); }     \
+  DEVICE T to_##ID(int32_t v) { return narrow_i32_to_##ID(v); }    \
+  DEVICE T to_##ID(uint32_t v) { return narrow_ui32_to_##ID(v); }  \
+  DEVICE T to_##ID(int64_t v) { return narrow_i64_to_##ID(v); }    \
+  DEVICE T to_##ID(uint64_t v) { return narrow_ui64_to_##ID(v); }  \
   OF_COMPLEX(ID, T)
-TO_ROUNDED(BF16, uint16_t, half_f32_to_bf16, half_f64_to_bf16)
-#undef TO_ROUNDED
+JOIST_DTYPES_NARROW(X, , )
+#undef X
 
 template <class V>
 DEVICE float to_F32(V v) {

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "core/types/half.h"
+#include "core/types/narrow.h"
 #include "cuda_runtime_api.h"
 
 struct host_blas host_blas;
@@ -103,11 +103,11 @@ int cublasGemmStridedBatchedEx(void *handle, int ta, int tb, int m, int n, int k
               a[x * stride_a + (ta ? p + (long long)i * lda : i + (long long)p * lda)];
           const uint16_t right =
               b[x * stride_b + (tb ? j + (long long)p * ldb : p + (long long)j * ldb)];
-          sum += f16 ? half_f16_to_f32(left) * half_f16_to_f32(right)
-                     : half_bf16_to_f32(left) * half_bf16_to_f32(right);
+          sum += f16 ? narrow_F16_to_f32(left) * narrow_F16_to_f32(right)
+                     : narrow_BF16_to_f32(left) * narrow_BF16_to_f32(right);
         }
         c[x * stride_c + i + (long long)j * ldc] =
-            f16 ? half_f32_to_f16(sum) : half_f32_to_bf16(sum);
+            f16 ? narrow_f32_to_F16(sum) : narrow_f32_to_BF16(sum);
       }
   return 0;
 }

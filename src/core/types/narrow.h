@@ -1,16 +1,18 @@
-/* f16 and bf16 to and from f32 and f64, one value at a time, for any loop to inline.
+/* The floats that are stored in few bits, to and from f32 and f64, one value at a time, for any
+ * loop to inline.
  *
  * No branches, no tables, no lane crosses another: compilers vectorise loops around
  * these. Bits equal those of F16C hardware, NaN included: it comes out quiet, with the
  * top bits of its payload. No subnormal f32 is ever an operand, so flush-to-zero modes
  * change nothing. Rounding is to nearest, ties to even. Knows nothing else. */
-#ifndef JOIST_CORE_TYPES_HALF_H
-#define JOIST_CORE_TYPES_HALF_H
+#ifndef JOIST_CORE_TYPES_NARROW_H
+#define JOIST_CORE_TYPES_NARROW_H
 
 #include <stdint.h>
 #include <string.h>
 
 #include "core/base/target.h"
+#include "core/types/dtypes.def"
 
 JOIST_DEVICE static inline uint32_t float_bits(float value) {
   uint32_t bits;
@@ -24,7 +26,7 @@ JOIST_DEVICE static inline float float_from_bits(uint32_t bits) {
   return value;
 }
 
-JOIST_DEVICE static inline float half_f16_to_f32(uint16_t bits) {
+JOIST_DEVICE static inline float narrow_F16_to_f32(uint16_t bits) {
   const uint32_t sign = (uint32_t)(bits & 0x8000u) << 16;
   /* Signed, as baseline x86 compares signed vectors only. */
   const int32_t magnitude = bits & 0x7fff;
@@ -37,7 +39,7 @@ JOIST_DEVICE static inline float half_f16_to_f32(uint16_t bits) {
   return float_from_bits(sign | result);
 }
 
-JOIST_DEVICE static inline uint16_t half_f32_to_f16(float value) {
+JOIST_DEVICE static inline uint16_t narrow_f32_to_F16(float value) {
   const uint32_t bits = float_bits(value);
   const uint32_t sign = (bits >> 16) & 0x8000u;
   const int32_t magnitude = (int32_t)(bits & 0x7fffffffu);
@@ -56,25 +58,25 @@ JOIST_DEVICE static inline uint16_t half_f32_to_f16(float value) {
   return (uint16_t)(sign | result);
 }
 
-JOIST_DEVICE static inline float half_bf16_to_f32(uint16_t bits) {
+JOIST_DEVICE static inline float narrow_BF16_to_f32(uint16_t bits) {
   const uint32_t wide = (uint32_t)bits << 16;
   const uint32_t quiet = (wide & 0x7fffffffu) > 0x7f800000u ? 0x00400000u : 0u;
   return float_from_bits(wide | quiet);
 }
 
-JOIST_DEVICE static inline uint16_t half_f32_to_bf16(float value) {
+JOIST_DEVICE static inline uint16_t narrow_f32_to_BF16(float value) {
   const uint32_t bits = float_bits(value);
   const uint32_t rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
   const int32_t magnitude = (int32_t)(bits & 0x7fffffffu);
   return (uint16_t)(magnitude > 0x7f800000 ? (bits >> 16) | 0x40u : rounded);
 }
 
-/* An f32 that rounds to f16 or bf16 as the f64 does. Rounding to odd (drop bits, then
+/* An f32 that rounds to a narrower float as the f64 does. Rounding to odd (drop bits, then
  * set the last bit kept if any was set) makes a second rounding harmless when two or
  * more bits lie between: Boldo and Melquiond, "Emulation of FMA and correctly rounded
  * sums", IEEE Trans. Comput. 57 (2008). 14 bits of fraction are enough for f16 (10),
  * and few enough to be exact in f32 down to 2^-134, half the smallest bf16. */
-JOIST_DEVICE static inline float half_f64_to_odd_f32(double value) {
+JOIST_DEVICE static inline float narrow_f64_to_odd_f32(double value) {
   const uint64_t dropped = (UINT64_C(1) << 38) - 1;
   uint64_t bits;
   memcpy(&bits, &value, sizeof bits);
@@ -83,25 +85,41 @@ JOIST_DEVICE static inline float half_f64_to_odd_f32(double value) {
   return (float)value;
 }
 
-JOIST_DEVICE static inline uint16_t half_f64_to_f16(double value) {
-  return half_f32_to_f16(half_f64_to_odd_f32(value));
-}
-
-JOIST_DEVICE static inline uint16_t half_f64_to_bf16(double value) {
-  return half_f32_to_bf16(half_f64_to_odd_f32(value));
-}
-
 /* An f64 that rounds to any narrower float as the integer does: likewise odd. */
-JOIST_DEVICE static inline double half_ui64_to_odd_f64(uint64_t value) {
+JOIST_DEVICE static inline double narrow_ui64_to_odd_f64(uint64_t value) {
   const uint64_t dropped = 0x7ff;
   const uint64_t odd = (value | ((value & dropped) + dropped)) & ~dropped;
   return (double)(value >> 53 == 0 ? value : odd);
 }
 
-JOIST_DEVICE static inline double half_i64_to_odd_f64(int64_t value) {
+JOIST_DEVICE static inline double narrow_i64_to_odd_f64(int64_t value) {
   const uint64_t magnitude = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
-  const double odd = half_ui64_to_odd_f64(magnitude);
+  const double odd = narrow_ui64_to_odd_f64(magnitude);
   return value < 0 ? -odd : odd;
 }
+
+/* Integers that are not exact in f32 go by way of f64, unless they overflow the dtype anyway. */
+#define X(ID, KIND, T, FACTS, A, B)                                                 \
+  JOIST_DEVICE static inline T narrow_f64_to_##ID(double value) {                   \
+    return narrow_f32_to_##ID(narrow_f64_to_odd_f32(value));                        \
+  }                                                                                 \
+  JOIST_DEVICE static inline T narrow_i64_to_##ID(int64_t value) {                  \
+    if ((JOIST_LARGEST_IN FACTS) < 0x1p24) return narrow_f32_to_##ID((float)value); \
+    return narrow_f64_to_##ID(narrow_i64_to_odd_f64(value));                        \
+  }                                                                                 \
+  JOIST_DEVICE static inline T narrow_ui64_to_##ID(uint64_t value) {                \
+    if ((JOIST_LARGEST_IN FACTS) < 0x1p24) return narrow_f32_to_##ID((float)value); \
+    return narrow_f64_to_##ID(narrow_ui64_to_odd_f64(value));                       \
+  }                                                                                 \
+  JOIST_DEVICE static inline T narrow_i32_to_##ID(int32_t value) {                  \
+    if ((JOIST_LARGEST_IN FACTS) < 0x1p24) return narrow_f32_to_##ID((float)value); \
+    return narrow_f64_to_##ID((double)value);                                       \
+  }                                                                                 \
+  JOIST_DEVICE static inline T narrow_ui32_to_##ID(uint32_t value) {                \
+    if ((JOIST_LARGEST_IN FACTS) < 0x1p24) return narrow_f32_to_##ID((float)value); \
+    return narrow_f64_to_##ID((double)value);                                       \
+  }
+JOIST_DTYPES_NARROW(X, , )
+#undef X
 
 #endif
