@@ -100,8 +100,8 @@ has_data <- function(x) !inherits(x, "nv_traced") && !inherits(x, "nv_aval")
 # Digits beyond the precision of a dtype are noise.
 print_digits <- function(x, digits) {
   if (is.null(digits)) digits <- getOption("digits")
-  own <- switch(format(dtype(x)), f16 = 4L, bf16 = 3L, f32 = , c64 = 7L, 15L)
-  min(as.integer(digits), own)
+  own <- if (has_nan(x)) ceiling(-log10(dtype_facts(x)$eps)) else 15
+  as.integer(min(digits, own, 15))
 }
 
 #' @rdname print.nv_tensor

@@ -52,6 +52,42 @@ Ops.joist_dtype <- function(e1, e2) {
   if (.Generic == "==") same else !same
 }
 
+#' Facts about a dtype
+#'
+#' What `finfo()` and `iinfo()` are in NumPy and PyTorch, for every dtype: its range and precision,
+#' what it computes in, its partners, and its names elsewhere.
+#'
+#' @param dtype A dtype, its name, or a tensor.
+#' @return A list:
+#'
+#'   * `dtype`, `kind` (`"bool"`, `"int"`, `"uint"`, `"float"` or `"complex"`);
+#'   * `bits` of a value and `bytes` of an element in memory;
+#'   * `digits`: binary digits of an integer without its sign, of a float's significand with the
+#'     implied one, or of a complex number's parts;
+#'   * `min` and `max`: the least and the greatest finite value, tensors of rank 0 of the dtype, or
+#'     of the dtype of a complex number's parts;
+#'   * `eps` and `smallest`, doubles: the distance from 1 to the next number, and the smallest
+#'     positive number (a subnormal one); `NA` for bool and integers;
+#'   * `compute`, `real`, `complex`: the dtype that operations compute in, that of a complex
+#'     number's parts, and the complex dtype whose parts hold the values;
+#'   * `names`: the name in each style of [format.joist_dtype()];
+#'   * `npy`, `safetensors`, `arrow`: the codes in these formats, `NA` where one lacks the dtype.
+#' @section Errors: `joist_dtype_error` when there is no such dtype.
+#' @examples
+#' dtype_info("f16")$max
+#' dtype_info("ui64")$max
+#' dtype_info("bf16")$eps
+#' vapply(dtypes(), function(d) dtype_info(d)$digits, 0L)
+#' @export
+dtype_info <- function(dtype) {
+  info <- dtype_facts(dtype)
+  info$min <- nv_scalar(info$min, info$real)
+  info$max <- nv_scalar(info$max, info$real)
+  info
+}
+
+dtype_facts <- function(x) .Call(joist_r_dtype_info, x)
+
 # What R code asks of dtypes, and of the dtypes of tensors.
 dtype_kind <- function(x) .Call(joist_r_dtype_kind, x)
 is_integer_dtype <- function(x) dtype_kind(x) %in% c("int", "uint")

@@ -1,6 +1,9 @@
 /* The `joist_dtype` objects, and what R asks about dtypes. */
 #include "r/dtypes.h"
 
+#include <float.h>
+#include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -113,4 +116,81 @@ SEXP joist_r_dtype_names(void) {
 
 SEXP joist_r_dtype_size(SEXP dtype) {
   return Rf_ScalarInteger((int)joist_dtype_size(joist_r_dtype(dtype)));
+}
+
+/* ---- the row of a dtype ---- */
+
+static SEXP number(double value) { return Rf_ScalarReal(value); }
+
+static SEXP text(const char *value) {
+  return value == NULL ? Rf_ScalarString(NA_STRING) : Rf_mkString(value);
+}
+
+/* The range of a dtype or of a complex number's parts: integers that are not exact in double as
+ * text. */
+static SEXP least_of(joist_dtype dtype) {
+  if (joist_dtype_category(dtype) >= JOIST_CATEGORY_FLOAT)
+    return number(-joist_dtype_max_float(dtype));
+  const int64_t least = joist_dtype_min_int(dtype);
+  if (joist_dtype_digits(dtype) <= DBL_MANT_DIG) return number((double)least);
+  char digits[32];
+  (void)snprintf(digits, sizeof digits, "%" PRId64, least);
+  return text(digits);
+}
+
+static SEXP largest_of(joist_dtype dtype) {
+  if (joist_dtype_category(dtype) >= JOIST_CATEGORY_FLOAT)
+    return number(joist_dtype_max_float(dtype));
+  const uint64_t largest = joist_dtype_max_int(dtype);
+  if (joist_dtype_digits(dtype) <= DBL_MANT_DIG) return number((double)largest);
+  char digits[32];
+  (void)snprintf(digits, sizeof digits, "%" PRIu64, largest);
+  return text(digits);
+}
+
+/* A power of 2, for floats and complex dtypes. */
+static SEXP power_of(joist_dtype dtype, int exponent) {
+  const bool has_parts = joist_dtype_category(dtype) >= JOIST_CATEGORY_FLOAT;
+  return number(has_parts ? ldexp(1, exponent) : NA_REAL);
+}
+
+static SEXP names_in_styles(joist_dtype dtype) {
+  SEXP out = PROTECT(Rf_allocVector(STRSXP, JOIST_STYLE_COUNT));
+  SEXP names = Rf_allocVector(STRSXP, JOIST_STYLE_COUNT);
+  Rf_setAttrib(out, R_NamesSymbol, names);
+  for (int s = 0; s < JOIST_STYLE_COUNT; s++) {
+    SET_STRING_ELT(names, s, Rf_mkChar(joist_style_name((joist_style)s)));
+    SET_STRING_ELT(out, s, Rf_mkChar(joist_dtype_format(dtype, (joist_style)s)));
+  }
+  UNPROTECT(1);
+  return out;
+}
+
+SEXP joist_r_dtype_info(SEXP x) {
+  const joist_dtype dtype = joist_r_dtype(x);
+  const int digits = joist_dtype_digits(dtype);
+  static const char *const names[] = {
+      "dtype",   "kind", "bits",    "bytes", "digits", "min",         "max",   "eps", "smallest",
+      "compute", "real", "complex", "names", "npy",    "safetensors", "arrow", ""};
+  SEXP info = PROTECT(Rf_mkNamed(VECSXP, (const char **)names));
+  int k = 0;
+#define ADD(VALUE) SET_VECTOR_ELT(info, k++, VALUE)
+  ADD(joist_r_dtype_object(dtype));
+  ADD(text(joist_kind_name(joist_dtype_kind(dtype))));
+  ADD(Rf_ScalarInteger((int)joist_dtype_bits(dtype)));
+  ADD(Rf_ScalarInteger((int)joist_dtype_size(dtype)));
+  ADD(Rf_ScalarInteger(digits));
+  ADD(least_of(dtype));
+  ADD(largest_of(dtype));
+  ADD(power_of(dtype, 1 - digits));
+  ADD(power_of(dtype, joist_dtype_least_exponent(dtype)));
+  ADD(joist_r_dtype_object(joist_dtype_compute(dtype)));
+  ADD(joist_r_dtype_object(joist_dtype_real(dtype)));
+  ADD(joist_r_dtype_object(joist_dtype_complex(dtype)));
+  ADD(names_in_styles(dtype));
+  for (int format = 0; format < JOIST_FORMAT_COUNT; format++)
+    ADD(text(joist_dtype_code(dtype, (joist_format)format)));
+#undef ADD
+  UNPROTECT(1);
+  return info;
 }

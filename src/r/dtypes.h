@@ -20,5 +20,8 @@ SEXP joist_r_format_dtype(SEXP x, SEXP style);
 SEXP joist_r_dtype_kind(SEXP x);
 SEXP joist_r_dtype_names(void);
 SEXP joist_r_dtype_size(SEXP dtype);
+/* The row of a dtype, as a list: what dtype_info() gives, with numbers as R's, or text for
+ * integers that are not exact in double. */
+SEXP joist_r_dtype_info(SEXP x);
 
 #endif

@@ -89,3 +89,44 @@ test_that("a tensor has the dtype it was made with", {
     expect_identical(format(as_dtype(sample_tensor(d))), d)
   }
 })
+
+test_that("dtype_info() gives the limits that IEEE 754 and two's complement define", {
+  for (d in dtypes()) {
+    info <- dtype_info(d)
+    expect_identical(format(info$dtype), d)
+    expect_identical(info$kind, kind_of(d))
+    expect_identical(as.numeric(info$bits), if (d == "bool") 1 else width_of(d))
+    expect_identical(as.numeric(info$bytes), width_of(d) / 8)
+    expect_identical(unname(info$names), vapply(names(info$names), function(s) format(as_dtype(d), s), "",
+      USE.NAMES = FALSE))
+    real <- switch(d, c64 = "f32", c128 = "f64", d)
+    expect_identical(format(info$real), real)
+    expect_identical(format(dtype(info$min)), real)
+    if (info$kind %in% c("float", "complex")) {
+      expect_identical(as_array(info$max), float_max(real))
+      expect_identical(as_array(info$min), -float_max(real))
+      expect_identical(info$eps, 2^(1 - float_spec(real)$digits))
+      expect_identical(info$smallest, float_min_subnormal(real))
+      expect_identical(as.numeric(info$digits), float_spec(real)$digits)
+    } else {
+      bits <- as.numeric(info$bits)
+      signed <- info$kind == "int"
+      expect_true(is.na(info$eps) && is.na(info$smallest))
+      expect_identical(as.numeric(info$digits), bits - signed)
+      ends <- if (bits < 64) {
+        format(c(if (signed) -2^(bits - 1) else 0, 2^(bits - signed) - 1), scientific = FALSE, trim = TRUE)
+      } else if (signed) {
+        c("-9223372036854775808", "9223372036854775807")
+      } else {
+        c("0", "18446744073709551615")
+      }
+      got <- c(as_array(info$min, "character"), as_array(info$max, "character"))
+      expect_identical(got, if (d == "bool") c("FALSE", "TRUE") else ends)
+    }
+    x <- nv_scalar(1L, d)
+    expect_identical(dtype_info(x)$dtype, info$dtype)
+  }
+  expect_error(dtype_info("f12"), class = "joist_dtype_error")
+  expect_identical(dtype_info("bf16")$npy, "V2")
+  expect_true(is.na(dtype_info("bf16")$arrow))
+})
