@@ -2,8 +2,8 @@
 #include "core/cpu/engine.h"
 #include "core/plan/plan.h"
 #include "core/types/convert.h"
-#include "core/types/narrow.h"
 #include "core/types/host.h"
+#include "core/types/narrow.h"
 
 #include "errors.h"
 #include "patterns.h"

@@ -97,8 +97,9 @@ test_that("dtype_info() gives the limits that IEEE 754 and two's complement defi
     expect_identical(info$kind, kind_of(d))
     expect_identical(as.numeric(info$bits), if (d == "bool") 1 else width_of(d))
     expect_identical(as.numeric(info$bytes), width_of(d) / 8)
-    expect_identical(unname(info$names), vapply(names(info$names), function(s) format(as_dtype(d), s), "",
-      USE.NAMES = FALSE))
+    for (style in names(info$names)) {
+      expect_identical(info$names[[style]], format(as_dtype(d), style))
+    }
     real <- switch(d, c64 = "f32", c128 = "f64", d)
     expect_identical(format(info$real), real)
     expect_identical(format(dtype(info$min)), real)
@@ -114,7 +115,8 @@ test_that("dtype_info() gives the limits that IEEE 754 and two's complement defi
       expect_true(is.na(info$eps) && is.na(info$smallest))
       expect_identical(as.numeric(info$digits), bits - signed)
       ends <- if (bits < 64) {
-        format(c(if (signed) -2^(bits - 1) else 0, 2^(bits - signed) - 1), scientific = FALSE, trim = TRUE)
+        ends <- c(if (signed) -2^(bits - 1) else 0, 2^(bits - signed) - 1)
+        format(ends, scientific = FALSE, trim = TRUE)
       } else if (signed) {
         c("-9223372036854775808", "9223372036854775807")
       } else {
