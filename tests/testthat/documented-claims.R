@@ -64,6 +64,7 @@ raised_errors <- alist(
     joist_shape_error = scale(x, center = c(1, 2)),
     joist_dtype_error = diff(b)
   ),
+  dtype_info = list(joist_dtype_error = dtype_info("f31")),
   explain_promotion = list(
     joist_value_error = explain_promotion(nv_convert(v, "f64")),
     joist_value_error = explain_promotion("i8"),

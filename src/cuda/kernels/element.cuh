@@ -264,16 +264,16 @@ JOIST_DTYPES_UINT(X, , )
 #undef X
 
 /* To a narrow float, rounded once. */
-#define X(ID, KIND, T, FACTS, A, B)                                \
-  template <class V>                                               \
-  DEVICE T to_##ID(V v) {                                          \
-    return narrow_f32_to_##ID((float)v);                           \
-  }                                                                \
-  DEVICE T to_##ID(double v) { return narrow_f64_to_##ID(v); }     \
-  DEVICE T to_##ID(int32_t v) { return narrow_i32_to_##ID(v); }    \
-  DEVICE T to_##ID(uint32_t v) { return narrow_ui32_to_##ID(v); }  \
-  DEVICE T to_##ID(int64_t v) { return narrow_i64_to_##ID(v); }    \
-  DEVICE T to_##ID(uint64_t v) { return narrow_ui64_to_##ID(v); }  \
+#define X(ID, KIND, T, FACTS, A, B)                               \
+  template <class V>                                              \
+  DEVICE T to_##ID(V v) {                                         \
+    return narrow_f32_to_##ID((float)v);                          \
+  }                                                               \
+  DEVICE T to_##ID(double v) { return narrow_f64_to_##ID(v); }    \
+  DEVICE T to_##ID(int32_t v) { return narrow_i32_to_##ID(v); }   \
+  DEVICE T to_##ID(uint32_t v) { return narrow_ui32_to_##ID(v); } \
+  DEVICE T to_##ID(int64_t v) { return narrow_i64_to_##ID(v); }   \
+  DEVICE T to_##ID(uint64_t v) { return narrow_ui64_to_##ID(v); } \
   OF_COMPLEX(ID, T)
 JOIST_DTYPES_NARROW(X, , )
 #undef X
