@@ -120,38 +120,34 @@ SEXP joist_r_dtype_size(SEXP dtype) {
 
 /* ---- the row of a dtype ---- */
 
-static SEXP number(double value) { return Rf_ScalarReal(value); }
-
 static SEXP text(const char *value) {
   return value == NULL ? Rf_ScalarString(NA_STRING) : Rf_mkString(value);
 }
 
-/* The range of a dtype or of a complex number's parts: integers that are not exact in double as
- * text. */
-static SEXP least_of(joist_dtype dtype) {
-  if (joist_dtype_category(dtype) >= JOIST_CATEGORY_FLOAT)
-    return number(-joist_dtype_max_float(dtype));
-  const int64_t least = joist_dtype_min_int(dtype);
-  if (joist_dtype_digits(dtype) <= DBL_MANT_DIG) return number((double)least);
-  char digits[32];
-  (void)snprintf(digits, sizeof digits, "%" PRId64, least);
-  return text(digits);
+static bool is_of_floats(joist_dtype dtype) {
+  return joist_dtype_category(dtype) >= JOIST_CATEGORY_FLOAT;
 }
 
-static SEXP largest_of(joist_dtype dtype) {
-  if (joist_dtype_category(dtype) >= JOIST_CATEGORY_FLOAT)
-    return number(joist_dtype_max_float(dtype));
-  const uint64_t largest = joist_dtype_max_int(dtype);
-  if (joist_dtype_digits(dtype) <= DBL_MANT_DIG) return number((double)largest);
+/* The least or the greatest value of a dtype or of a complex number's parts: an integer that may
+ * not be exact in double as text. */
+static SEXP limit(joist_dtype dtype, bool greatest) {
+  const double largest = joist_dtype_max_float(dtype);
+  if (is_of_floats(dtype)) return Rf_ScalarReal(greatest ? largest : -largest);
+  const int64_t least_int = joist_dtype_min_int(dtype);
+  const uint64_t greatest_int = joist_dtype_max_int(dtype);
+  if (joist_dtype_digits(dtype) <= DBL_MANT_DIG)
+    return Rf_ScalarReal(greatest ? (double)greatest_int : (double)least_int);
   char digits[32];
-  (void)snprintf(digits, sizeof digits, "%" PRIu64, largest);
+  if (greatest)
+    (void)snprintf(digits, sizeof digits, "%" PRIu64, greatest_int);
+  else
+    (void)snprintf(digits, sizeof digits, "%" PRId64, least_int);
   return text(digits);
 }
 
 /* A power of 2, for floats and complex dtypes. */
 static SEXP power_of(joist_dtype dtype, int exponent) {
-  const bool has_parts = joist_dtype_category(dtype) >= JOIST_CATEGORY_FLOAT;
-  return number(has_parts ? ldexp(1, exponent) : NA_REAL);
+  return Rf_ScalarReal(is_of_floats(dtype) ? ldexp(1, exponent) : NA_REAL);
 }
 
 static SEXP names_in_styles(joist_dtype dtype) {
@@ -180,8 +176,8 @@ SEXP joist_r_dtype_info(SEXP x) {
   ADD(Rf_ScalarInteger((int)joist_dtype_bits(dtype)));
   ADD(Rf_ScalarInteger((int)joist_dtype_size(dtype)));
   ADD(Rf_ScalarInteger(digits));
-  ADD(least_of(dtype));
-  ADD(largest_of(dtype));
+  ADD(limit(dtype, false));
+  ADD(limit(dtype, true));
   ADD(power_of(dtype, 1 - digits));
   ADD(power_of(dtype, joist_dtype_least_exponent(dtype)));
   ADD(joist_r_dtype_object(joist_dtype_compute(dtype)));

@@ -115,8 +115,8 @@ test_that("dtype_info() gives the limits that IEEE 754 and two's complement defi
       expect_true(is.na(info$eps) && is.na(info$smallest))
       expect_identical(as.numeric(info$digits), bits - signed)
       ends <- if (bits < 64) {
-        ends <- c(if (signed) -2^(bits - 1) else 0, 2^(bits - signed) - 1)
-        format(ends, scientific = FALSE, trim = TRUE)
+        limits <- c(if (signed) -2^(bits - 1) else 0, 2^(bits - signed) - 1)
+        format(limits, scientific = FALSE, trim = TRUE)
       } else if (signed) {
         c("-9223372036854775808", "9223372036854775807")
       } else {

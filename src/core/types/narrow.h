@@ -98,28 +98,22 @@ JOIST_DEVICE static inline double narrow_i64_to_odd_f64(int64_t value) {
   return value < 0 ? -odd : odd;
 }
 
-/* Integers that are not exact in f32 go by way of f64, unless they overflow the dtype anyway. */
-#define X(ID, KIND, T, FACTS, A, B)                                                 \
-  JOIST_DEVICE static inline T narrow_f64_to_##ID(double value) {                   \
-    return narrow_f32_to_##ID(narrow_f64_to_odd_f32(value));                        \
-  }                                                                                 \
-  JOIST_DEVICE static inline T narrow_i64_to_##ID(int64_t value) {                  \
+/* An integer that is not exact in f32 goes by way of f64, unless it overflows the dtype anyway. */
+#define OF_INTEGER(ID, T, FACTS, NAME, INTEGER, AS_F64)                             \
+  JOIST_DEVICE static inline T narrow_##NAME##_to_##ID(INTEGER value) {             \
     if ((JOIST_LARGEST_IN FACTS) < 0x1p24) return narrow_f32_to_##ID((float)value); \
-    return narrow_f64_to_##ID(narrow_i64_to_odd_f64(value));                        \
-  }                                                                                 \
-  JOIST_DEVICE static inline T narrow_ui64_to_##ID(uint64_t value) {                \
-    if ((JOIST_LARGEST_IN FACTS) < 0x1p24) return narrow_f32_to_##ID((float)value); \
-    return narrow_f64_to_##ID(narrow_ui64_to_odd_f64(value));                       \
-  }                                                                                 \
-  JOIST_DEVICE static inline T narrow_i32_to_##ID(int32_t value) {                  \
-    if ((JOIST_LARGEST_IN FACTS) < 0x1p24) return narrow_f32_to_##ID((float)value); \
-    return narrow_f64_to_##ID((double)value);                                       \
-  }                                                                                 \
-  JOIST_DEVICE static inline T narrow_ui32_to_##ID(uint32_t value) {                \
-    if ((JOIST_LARGEST_IN FACTS) < 0x1p24) return narrow_f32_to_##ID((float)value); \
-    return narrow_f64_to_##ID((double)value);                                       \
+    return narrow_f64_to_##ID(AS_F64(value));                                       \
   }
+#define X(ID, KIND, T, FACTS, A, B)                               \
+  JOIST_DEVICE static inline T narrow_f64_to_##ID(double value) { \
+    return narrow_f32_to_##ID(narrow_f64_to_odd_f32(value));      \
+  }                                                               \
+  OF_INTEGER(ID, T, FACTS, i32, int32_t, (double))                \
+  OF_INTEGER(ID, T, FACTS, ui32, uint32_t, (double))              \
+  OF_INTEGER(ID, T, FACTS, i64, int64_t, narrow_i64_to_odd_f64)   \
+  OF_INTEGER(ID, T, FACTS, ui64, uint64_t, narrow_ui64_to_odd_f64)
 JOIST_DTYPES_NARROW(X, , )
 #undef X
+#undef OF_INTEGER
 
 #endif
