@@ -11,9 +11,10 @@
 #' Integers wrap modulo 2^n. `nv_floor_div()` and `nv_mod()` floor, so the sign of the
 #' modulus is that of the divisor, as in R; `nv_remainder()` truncates, so the sign is that of
 #' the dividend, as in C. For bool, `+` is *or* and `*` is *and*; `-` is an error. `f16` and
-#' `bf16` are computed in `f32` and rounded once. `nv_min()` and `nv_max()` are elementwise
-#' and give NaN where an operand is NaN (base R's `pmin()` and `pmax()` do not know tensors);
-#' of 0 and -0 the first is the larger one, in any order;
+#' `bf16` are computed in `f32` and rounded once. `nv_min()` and `nv_max()` compare two
+#' operands element by element, as [pmin()] and [pmax()] do, and give NaN where an operand is NaN; of
+#' 0 and -0 the first is the larger one, in any order. The smallest and largest elements of one
+#' tensor are [nv_reduce_min()] and [nv_reduce_max()], or `min()` and `max()`.
 #' `nv_atan2()` is right to `r stated_error("atan2")`, also by [atan2()].
 #'
 #' @param lhs,rhs A tensor or an R number; a bare R number keeps its exact value until the
@@ -51,10 +52,10 @@ nv_atan2 <- function(lhs, rhs) .Call(joist_r_op2, "atan2", lhs, rhs)
 #'
 #' @param min_val,max_val Bounds: a tensor or an R number; a bare R number keeps its exact
 #'   value until the common dtype is known.
-#' @param operand What is clamped, the second argument: a tensor, or an R number where `min_val` is
+#' @param x What is clamped, the second argument: a tensor, or an R number where `min_val` is
 #'   one, too, which keeps its exact value until the common dtype is known.
 #' @param pred A tensor or an R vector; other dtypes and R numbers are read as `!= 0`.
-#' @param true_value,false_value A tensor or an R number; a bare R number keeps its exact
+#' @param true,false A tensor or an R number; a bare R number keeps its exact
 #'   value until the common dtype is known.
 #' @return A tensor of the common dtype of the operands (of the two values for
 #'   `nv_ifelse()`). NaN in any operand of `nv_clamp()` gives NaN.
@@ -67,20 +68,20 @@ nv_atan2 <- function(lhs, rhs) .Call(joist_r_op2, "atan2", lhs, rhs)
 #' nv_clamp(0, nv_tensor(c(-1, 0.5, 2)), 1)
 #' nv_ifelse(c(TRUE, FALSE), nv_tensor(1:2, "i8"), 0L)
 #' @export
-nv_clamp <- function(min_val, operand, max_val) {
-  # Other libraries have the operand first: nv_clamp(x, 0, 1) would clamp the 0.
+nv_clamp <- function(min_val, x, max_val) {
+  # Other libraries have the array first: nv_clamp(x, 0, 1) would clamp the 0.
   is_known <- function(x) is_tensor(x) && !is_number(x)
-  if (is_known(min_val) && !is_known(operand)) {
+  if (is_known(min_val) && !is_known(x)) {
     stop_joist(
       "joist_shape_error", "what is clamped is the second argument: nv_clamp(0, x, 1) for ",
       "nv_clamp(x, 0, 1)"
     )
   }
-  .Call(joist_r_op3, "clamp", min_val, operand, max_val)
+  .Call(joist_r_op3, "clamp", min_val, x, max_val)
 }
 
 #' @rdname nv_clamp
 #' @export
-nv_ifelse <- function(pred, true_value, false_value) {
-  .Call(joist_r_op3, "ifelse", pred, true_value, false_value)
+nv_ifelse <- function(pred, true, false) {
+  .Call(joist_r_op3, "ifelse", pred, true, false)
 }

@@ -103,15 +103,15 @@ operand_ways <- function(x) {
   }, "")
 }
 
-role_words <- function(operand) {
-  if (operand$idle) {
+role_words <- function(x) {
+  if (x$idle) {
     return("another number has a higher category")
   }
-  switch(operand$role,
+  switch(x$role,
     smallest = paste0(
-      "counts as ", operand$as, ", the smallest that holds ", range_words(operand$low, operand$high)
+      "counts as ", x$as, ", the smallest that holds ", range_words(x$low, x$high)
     ),
-    default = paste0("counts as ", operand$as, ", the default of its category"),
+    default = paste0("counts as ", x$as, ", the default of its category"),
     ""
   )
 }

@@ -35,7 +35,7 @@ nv_ge <- function(lhs, rhs) .Call(joist_r_op2, "ge", lhs, rhs)
 #' Elementwise, also by `&`, `|`, `!` and `xor()`. Tensors of other dtypes and R numbers are read as
 #' `!= 0`.
 #'
-#' @param lhs,rhs,operand A tensor or an R vector.
+#' @param lhs,rhs,x A tensor or an R vector.
 #' @return A known `bool` tensor.
 #' @section Errors: `joist_promotion_error` when the rules know no common dtype,
 #'   `joist_shape_error` when shapes do not fit; `joist_value_error` for NA and NaN in R
@@ -48,7 +48,7 @@ nv_ge <- function(lhs, rhs) .Call(joist_r_op2, "ge", lhs, rhs)
 nv_and <- function(lhs, rhs) .Call(joist_r_op2, "and", lhs, rhs)
 nv_or <- function(lhs, rhs) .Call(joist_r_op2, "or", lhs, rhs)
 nv_xor <- function(lhs, rhs) .Call(joist_r_op2, "xor", lhs, rhs)
-nv_not <- function(operand) .Call(joist_r_op1, "not", operand)
+nv_not <- function(x) .Call(joist_r_op1, "not", x)
 
 #' Operations on bits
 #'
@@ -57,7 +57,7 @@ nv_not <- function(operand) .Call(joist_r_op1, "not", operand)
 #' sign, `nv_shift_right_logical()` with zeros. `nv_popcnt()` counts the bits that are set.
 #' [bitwAnd()] and relatives call these for tensors.
 #'
-#' @param lhs,rhs,operand A tensor or an R vector.
+#' @param lhs,rhs,x A tensor or an R vector.
 #' @return A tensor of the common dtype.
 #' @section Errors: `joist_promotion_error` when the rules know no common dtype,
 #'   `joist_shape_error` when shapes do not fit, `joist_dtype_error` for floats and complex
@@ -79,5 +79,5 @@ nv_shift_right_arithmetic <- function(lhs, rhs) {
   .Call(joist_r_op2, "shift_right_arithmetic", lhs, rhs)
 }
 nv_shift_right_logical <- function(lhs, rhs) .Call(joist_r_op2, "shift_right_logical", lhs, rhs)
-nv_bitwise_not <- function(operand) .Call(joist_r_op1, "bitwise_not", operand)
-nv_popcnt <- function(operand) .Call(joist_r_op1, "popcnt", operand)
+nv_bitwise_not <- function(x) .Call(joist_r_op1, "bitwise_not", x)
+nv_popcnt <- function(x) .Call(joist_r_op1, "popcnt", x)

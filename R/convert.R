@@ -5,7 +5,7 @@
 #' `!= 0`; complex to real keeps the real part. `nv_bitcast_convert()` reads the same bits
 #' as another dtype of the same size. Bytes in memory and in files are for [nv_read_bin()].
 #'
-#' @param operand A tensor or an R number; a bare R number keeps its exact value until the
+#' @param x A tensor or an R number; a bare R number keeps its exact value until the
 #'   common dtype is known.
 #' @param dtype A dtype or its name.
 #' @param ambiguous Whether the new dtype is only a guess.
@@ -17,14 +17,14 @@
 #' nv_convert(nv_tensor(300L), "ui8")
 #' nv_bitcast_convert(nv_tensor(1, "f32"), "ui32")
 #' @export
-nv_convert <- function(operand, dtype, ambiguous = FALSE) {
-  .Call(joist_r_operation, "convert", list(operand), list(dtype = dtype, ambiguous = ambiguous))
+nv_convert <- function(x, dtype, ambiguous = FALSE) {
+  .Call(joist_r_operation, "convert", list(x), list(dtype = dtype, ambiguous = ambiguous))
 }
 
 #' @rdname nv_convert
 #' @export
-nv_bitcast_convert <- function(operand, dtype) {
-  .Call(joist_r_operation, "bitcast_convert", list(operand), list(dtype = dtype))
+nv_bitcast_convert <- function(x, dtype) {
+  .Call(joist_r_operation, "bitcast_convert", list(x), list(dtype = dtype))
 }
 
 #' Reshape and broadcast
@@ -32,7 +32,7 @@ nv_bitcast_convert <- function(operand, dtype) {
 #' `nv_reshape()` gives the elements another shape, in column-major order.
 #' `nv_broadcast_to()` repeats a scalar, or extents of 1.
 #'
-#' @param operand A tensor or an R number; a bare R number keeps its exact value until the
+#' @param x A tensor or an R number; a bare R number keeps its exact value until the
 #'   common dtype is known.
 #' @param shape An integer vector of extents.
 #' @return A tensor of the operand's dtype and of shape `shape`.
@@ -42,15 +42,15 @@ nv_bitcast_convert <- function(operand, dtype) {
 #' nv_reshape(nv_tensor(1:6), c(2, 3))
 #' nv_broadcast_to(nv_tensor(1:2, shape = c(2, 1)), c(2, 3))
 #' @export
-nv_reshape <- function(operand, shape) {
-  if (inherits(operand, "nv_tensor") && !inherits(operand, c("nv_traced", "nv_chunked"))) {
-    return(.Call(joist_r_with_shape, operand, shape))
+nv_reshape <- function(x, shape) {
+  if (inherits(x, "nv_tensor") && !inherits(x, c("nv_traced", "nv_chunked"))) {
+    return(.Call(joist_r_with_shape, x, shape))
   }
-  .Call(joist_r_operation, "reshape", list(operand), list(shape = shape))
+  .Call(joist_r_operation, "reshape", list(x), list(shape = shape))
 }
 
 #' @rdname nv_reshape
 #' @export
-nv_broadcast_to <- function(operand, shape) {
-  .Call(joist_r_operation, "broadcast_to", list(operand), list(shape = shape))
+nv_broadcast_to <- function(x, shape) {
+  .Call(joist_r_operation, "broadcast_to", list(x), list(shape = shape))
 }

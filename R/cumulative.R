@@ -17,11 +17,11 @@
 #' not all of them on a GPU. A complex one that has overflowed is infinite there, whatever its parts
 #' are on the CPU.
 #'
-#' @param operand A tensor or an R vector; a bare R vector keeps its exact values.
+#' @param x A tensor or an R vector; a bare R vector keeps its exact values.
 #' @param dim The dimension to go along, or its name; negative ones count from the last. `NULL` for
 #'   all elements in column-major order.
 #' @param dtype The dtype of the result instead of the usual one.
-#' @return A tensor of the shape of `operand`, or of rank 1 if `dim` is `NULL`. Sums and
+#' @return A tensor of the shape of `x`, or of rank 1 if `dim` is `NULL`. Sums and
 #'   products of bool and signed integers have dtype `i64`, of unsigned ones `ui64`, of floats
 #'   and complex numbers their own; minima and maxima keep the dtype.
 #' @section Errors: `joist_shape_error` for a dimension that is not there, and for more than
@@ -33,22 +33,22 @@
 #' nv_cumprod(x, dim = 1, dtype = "f32")
 #' cummax(nv_tensor(c(1, 3, 2, NaN, 4)))
 #' @export
-nv_cumsum <- function(operand, dim = NULL, dtype = NULL) scan_dim("cumsum", operand, dim, dtype)
+nv_cumsum <- function(x, dim = NULL, dtype = NULL) scan_dim("cumsum", x, dim, dtype)
 
 #' @rdname nv_cumsum
 #' @export
-nv_cumprod <- function(operand, dim = NULL, dtype = NULL) scan_dim("cumprod", operand, dim, dtype)
+nv_cumprod <- function(x, dim = NULL, dtype = NULL) scan_dim("cumprod", x, dim, dtype)
 
 #' @rdname nv_cumsum
 #' @export
-nv_cummin <- function(operand, dim = NULL) scan_dim("cummin", operand, dim, NULL)
+nv_cummin <- function(x, dim = NULL) scan_dim("cummin", x, dim, NULL)
 
 #' @rdname nv_cumsum
 #' @export
-nv_cummax <- function(operand, dim = NULL) scan_dim("cummax", operand, dim, NULL)
+nv_cummax <- function(x, dim = NULL) scan_dim("cummax", x, dim, NULL)
 
-scan_dim <- function(name, operand, dim, dtype) {
-  .Call(joist_r_operation, name, list(operand), list(dim = dim, dtype = dtype))
+scan_dim <- function(name, x, dim, dtype) {
+  .Call(joist_r_operation, name, list(x), list(dim = dim, dtype = dtype))
 }
 
 #' Positions of extremes
@@ -73,13 +73,13 @@ scan_dim <- function(name, operand, dim, dtype) {
 #' nv_argmin(x, dim = 2)
 #' nv_argmax(x, dim = 1, drop = FALSE)
 #' @export
-nv_argmin <- function(operand, dim = NULL, drop = TRUE) position_of("argmin", operand, dim, drop)
+nv_argmin <- function(x, dim = NULL, drop = TRUE) position_of("argmin", x, dim, drop)
 
 #' @rdname nv_argmin
 #' @export
-nv_argmax <- function(operand, dim = NULL, drop = TRUE) position_of("argmax", operand, dim, drop)
+nv_argmax <- function(x, dim = NULL, drop = TRUE) position_of("argmax", x, dim, drop)
 
-position_of <- function(name, operand, dim, drop) {
+position_of <- function(name, x, dim, drop) {
   check_flag(drop, "drop")
-  .Call(joist_r_operation, name, list(operand), list(dim = dim, drop = drop))
+  .Call(joist_r_operation, name, list(x), list(dim = dim, drop = drop))
 }

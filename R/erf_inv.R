@@ -4,7 +4,7 @@
 #' beyond them. Computed in `f64` with an error of at most 4 ulp there, and rounded once to other
 #' dtypes.
 #'
-#' @param operand A tensor, or an R number or array.
+#' @param x A tensor, or an R number or array.
 #' @return A tensor. Float dtypes are kept; bool and integers become what the promotion rules say,
 #'   see [promotion_facts()].
 #' @section Errors: `joist_promotion_error` when the rules know no float for the dtype;
@@ -15,12 +15,12 @@
 #' nv_erf_inv(nv_tensor(c(-1, -0.5, 0, 0.999), "f64"))
 #' sqrt(2) * nv_erf_inv(2 * nv_scalar(0.975, "f64") - 1)
 #' @export
-nv_erf_inv <- function(operand) {
+nv_erf_inv <- function(x) {
   inverse <- custom_gradient(
     erf_inv_f64,
     function(cotangent, value, x) list(cotangent * (sqrt(pi) / 2 * nv_exp(value * value)))
   )
-  in_wide_float(operand, inverse, "f64")
+  in_wide_float(x, inverse, "f64")
 }
 
 # Winitzki's approximation, whose error is 0.2 percent, and three steps of Halley's method,

@@ -255,7 +255,7 @@ gradient_rules <- list(
     lower <- isTRUE(at$lower)
     turn <- isTRUE(at$transpose)
     unit <- isTRUE(at$unit_diagonal)
-    right <- nv_triangular_solve(x[[1L]], g, lower, !turn, unit)
+    right <- nv_triangular_solve(x[[1L]], g, lower = lower, unit_diag = unit, transpose = !turn)
     whole <- if (turn) nv_tcrossprod(y[[1L]], right) else nv_tcrossprod(right, y[[1L]])
     list(-(if (lower) nv_tril(whole, -unit) else nv_triu(whole, as.numeric(unit))), right)
   },
@@ -264,14 +264,14 @@ gradient_rules <- list(
     lower <- if (isTRUE(at$lower)) y[[1L]] else turned(y[[1L]])
     inner <- nv_tril(nv_crossprod(lower, if (isTRUE(at$lower)) g else turned(g)))
     inner <- inner - nv_tril(nv_triu(inner)) / 2
-    half <- nv_triangular_solve(lower, inner, TRUE, TRUE)
-    list(symmetric(turned(nv_triangular_solve(lower, turned(half), TRUE, TRUE))))
+    half <- nv_triangular_solve(lower, inner, transpose = TRUE)
+    list(symmetric(turned(nv_triangular_solve(lower, turned(half), transpose = TRUE))))
   },
   det = function(g, x, y, at) {
-    list(as_matrices(g * y[[1L]], x[[1L]]) * turned(nv_inverse(x[[1L]])))
+    list(as_matrices(g * y[[1L]], x[[1L]]) * turned(nv_inv(x[[1L]])))
   },
   determinant = function(g, x, y, at) {
-    list(if (!is.null(g[[2L]])) as_matrices(g[[2L]], x[[1L]]) * turned(nv_inverse(x[[1L]])))
+    list(if (!is.null(g[[2L]])) as_matrices(g[[2L]], x[[1L]]) * turned(nv_inv(x[[1L]])))
   },
   qr = function(g, x, y, at) {
     extents <- shape(x[[1L]])
@@ -288,7 +288,7 @@ gradient_rules <- list(
     inner <- nv_tcrossprod(r, g_r) - nv_crossprod(g_q, q)
     inner <- nv_tril(inner) + turned(nv_tril(inner, -1))
     left <- g_q + nv_matmul(q, inner)
-    list(turned(nv_triangular_solve(r, turned(left))))
+    list(turned(nv_triangular_solve(r, turned(left), lower = FALSE)))
   },
   eigh = function(g, x, y, at) {
     values <- y[[1L]]

@@ -6,10 +6,10 @@
 #'
 #' @section Pages of this manual:
 #' \itemize{
-#' \item Tensors: make them [nv_tensor()], [nv_full_like()] and [nv_linspace()], without data
+#' \item Tensors: make them [nv_tensor()], [nv_fill_like()] and [nv_linspace()], without data
 #'   [nv_aval()], ask [shape()], the dtypes
 #'   [as_dtype()] and facts about one [dtype_info()],
-#'   to R [as_array()], files [nv_read_npy()], [nv_save()], [nv_read_bin()] and
+#'   to R [as_array()], files [nv_read_npy()], [nv_write_safetensors()], [nv_read_bin()] and
 #'   [mapped_files], Zarr arrays [nv_zarr()] in stores [nv_zarr_store()] and what can be done with
 #'   them, [chunked]; casts [nv_convert()], printing
 #'   [print.nv_tensor()], comparing [all.equal.nv_tensor()],

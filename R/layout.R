@@ -4,7 +4,7 @@
 #' removes dimensions of extent 1, `nv_unsqueeze()` adds one, `nv_flatten()` makes rank 1
 #' and `nv_reverse()` turns the order around along dimensions (`rev()` along all).
 #'
-#' @param operand,x,a A tensor.
+#' @param x,a A tensor.
 #' @param permutation,perm The dimensions, or their names, in their new order; `NULL` reverses them.
 #' @param dims Dimensions or their names; `NULL` for all of extent 1 (`nv_squeeze()`), or for all
 #'   (`nv_reverse()`).
@@ -18,63 +18,63 @@
 #' nv_reverse(x, dims = 2)
 #' shape(nv_unsqueeze(x, 1))
 #' @export
-nv_transpose <- function(operand, permutation = NULL) {
+nv_transpose <- function(x, permutation = NULL) {
   if (!is.null(permutation)) {
     if (!is_whole(permutation) && !is.character(permutation)) {
       stop_joist("joist_shape_error", "`permutation` must name every dimension once")
     }
   }
-  operand <- as_operand(operand)
-  if (is.null(permutation)) permutation <- downwards(length(shape(operand)))
-  .Call(joist_r_operation, "transpose", list(operand), list(permutation = permutation))
+  x <- as_operand(x)
+  if (is.null(permutation)) permutation <- downwards(length(shape(x)))
+  .Call(joist_r_operation, "transpose", list(x), list(permutation = permutation))
 }
 
 downwards <- function(n) if (n > 0L) n:1L else integer()
 
 #' @rdname nv_transpose
 #' @export
-nv_squeeze <- function(operand, dims = NULL) {
-  operand <- as_operand(operand)
-  extents <- shape(operand)
-  dims <- if (is.null(dims)) which(extents == 1L) else dims_by_name(dims, operand)
+nv_squeeze <- function(x, dims = NULL) {
+  x <- as_operand(x)
+  extents <- shape(x)
+  dims <- if (is.null(dims)) which(extents == 1L) else dims_by_name(dims, x)
   if (!is_whole(dims) || !all(dims %in% which(extents == 1L))) {
     stop_joist("joist_shape_error", "only dimensions of extent 1 can be squeezed")
   }
-  nv_reshape(operand, extents[!seq_along(extents) %in% dims])
+  nv_reshape(x, extents[!seq_along(extents) %in% dims])
 }
 
 #' @rdname nv_transpose
 #' @export
-nv_unsqueeze <- function(operand, dim) {
-  operand <- as_operand(operand)
-  extents <- shape(operand)
+nv_unsqueeze <- function(x, dim) {
+  x <- as_operand(x)
+  extents <- shape(x)
   check_dims(dim, "dim", length(extents) + 1L, single = TRUE)
   before <- seq_len(dim - 1L)
-  nv_reshape(operand, c(extents[before], 1L, if (dim > 1L) extents[-before] else extents))
+  nv_reshape(x, c(extents[before], 1L, if (dim > 1L) extents[-before] else extents))
 }
 
 #' @rdname nv_transpose
 #' @export
-nv_flatten <- function(operand) {
-  operand <- as_operand(operand)
-  nv_reshape(operand, prod(shape(operand)))
+nv_flatten <- function(x) {
+  x <- as_operand(x)
+  nv_reshape(x, prod(shape(x)))
 }
 
 #' @rdname nv_transpose
 #' @export
-nv_reverse <- function(operand, dims = NULL) {
-  operand <- as_operand(operand)
-  extents <- shape(operand)
-  dims <- if (is.null(dims)) seq_along(extents) else dims_by_name(dims, operand)
+nv_reverse <- function(x, dims = NULL) {
+  x <- as_operand(x)
+  extents <- shape(x)
+  dims <- if (is.null(dims)) seq_along(extents) else dims_by_name(dims, x)
   check_dims(dims, "dims", length(extents))
   if (length(extents) == 0L) {
-    return(operand)
+    return(x)
   }
   dims <- dims[extents[dims] > 0L]
   start <- step <- rep.int(1L, length(extents))
   start[dims] <- extents[dims]
   step[dims] <- -1L
-  slice(operand, start, step, extents)
+  slice(x, start, step, extents)
 }
 
 #' @rdname nv_transpose
@@ -126,36 +126,36 @@ as_operand <- function(x) {
 #'
 #' @param ... Tensors and R vectors. Vectors are rows for `rbind()` and columns for
 #'   `cbind()`; scalars are repeated.
-#' @param dimension The dimension along which the parts lie.
+#' @param dim The dimension along which the parts lie.
 #' @param use.names `FALSE` leaves the names out.
 #' @param deparse.level How `rbind()` and `cbind()` label vectors, as in [base::cbind()].
 #' @param recursive Ignored.
 #' @return A tensor of the common dtype of the parts, see [result_dtype()].
 #' @section Errors: `joist_shape_error` when the other extents differ;
 #'   `joist_promotion_error` when there is no common dtype; `joist_value_error` for a part that is
-#'   named `dim`, `axis` or the like, which is probably meant as the `dimension`.
+#'   named `dims`, `axis` or the like, which is probably meant as the `dim`.
 #' @examples
 #' x <- nv_tensor(1:3, "i8")
 #' c(x, 4L)
 #' rbind(x, nv_tensor(4:6, "i16"))
-#' nv_stack(x, x, dimension = 2)
+#' nv_stack(x, x, dim = 2)
 #' @export
-nv_concatenate <- function(..., dimension = 1L) {
-  check_no_dims("nv_concatenate", "`dimension`", ...)
-  .Call(joist_r_concatenate, list(...), dimension, NULL)
+nv_concatenate <- function(..., dim = 1L) {
+  check_no_dims("nv_concatenate", "`dim`", ...)
+  .Call(joist_r_concatenate, list(...), dim, NULL)
 }
 
 #' @rdname nv_concatenate
 #' @export
-nv_stack <- function(..., dimension = 1L) {
-  check_no_dims("nv_stack", "`dimension`", ...)
+nv_stack <- function(..., dim = 1L) {
+  check_no_dims("nv_stack", "`dim`", ...)
   parts <- as_parts(list(...))
   shapes <- lapply(parts, function(x) {
     extents <- part_shape(x)
-    check_dims(dimension, "dimension", length(extents) + 1L, single = TRUE)
-    append(extents, 1L, dimension - 1L)
+    check_dims(dim, "dim", length(extents) + 1L, single = TRUE)
+    append(extents, 1L, dim - 1L)
   })
-  .Call(joist_r_concatenate, parts, dimension, shapes)
+  .Call(joist_r_concatenate, parts, dim, shapes)
 }
 
 #' @rdname nv_concatenate

@@ -19,10 +19,10 @@
 #' x <- nv_tensor(matrix(1:6, 2), "i16")
 #' nv_zeros_like(x)
 #' nv_ones_like(x, dtype = "f32")
-#' nv_full_like(x, 7, shape = 3)
+#' nv_fill_like(x, 7, shape = 3)
 #' shape(nv_empty("f32", c(0, 3)))
 #' @export
-nv_full_like <- function(like, value, dtype = NULL, shape = NULL, ambiguous = NULL,
+nv_fill_like <- function(like, value, dtype = NULL, shape = NULL, ambiguous = NULL,
                          device = NULL) {
   like <- as_operand(like)
   if (is.null(ambiguous)) ambiguous <- is.null(dtype) && ambiguous(like)
@@ -33,25 +33,25 @@ nv_full_like <- function(like, value, dtype = NULL, shape = NULL, ambiguous = NU
   nv_broadcast_to(value, shape)
 }
 
-#' @rdname nv_full_like
+#' @rdname nv_fill_like
 #' @export
 nv_zeros_like <- function(like, dtype = NULL, shape = NULL, ambiguous = NULL, device = NULL) {
-  nv_full_like(like, 0, dtype, shape, ambiguous, device)
+  nv_fill_like(like, 0, dtype, shape, ambiguous, device)
 }
 
-#' @rdname nv_full_like
+#' @rdname nv_fill_like
 #' @export
 nv_ones_like <- function(like, dtype = NULL, shape = NULL, ambiguous = NULL, device = NULL) {
-  nv_full_like(like, 1, dtype, shape, ambiguous, device)
+  nv_fill_like(like, 1, dtype, shape, ambiguous, device)
 }
 
-#' @rdname nv_full_like
+#' @rdname nv_fill_like
 #' @export
 nv_empty_like <- function(like, dtype = NULL, shape = NULL, ambiguous = NULL, device = NULL) {
-  nv_full_like(like, 0, dtype, shape, ambiguous, device)
+  nv_fill_like(like, 0, dtype, shape, ambiguous, device)
 }
 
-#' @rdname nv_full_like
+#' @rdname nv_fill_like
 #' @export
 nv_empty <- function(dtype, shape, ambiguous = FALSE, device = NULL) {
   nv_fill(0, shape, dtype, ambiguous, device)

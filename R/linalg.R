@@ -1,7 +1,7 @@
 #' Linear equations and determinants
 #'
 #' `nv_solve()` solves `a %*% x == b`, and `nv_triangular_solve()` does so for a triangular
-#' matrix, of which it reads one triangle; `nv_inverse()` inverts a matrix; `nv_chol()` is the
+#' matrix, of which it reads one triangle; `nv_inv()` inverts a matrix; `nv_chol()` is the
 #' triangular factor of a symmetric positive definite matrix, of which it reads the triangle
 #' that the factor has. R's generics `solve()`, `chol()` and `determinant()`, and so `det()`,
 #' call them.
@@ -10,12 +10,13 @@
 #' the dtype of the result. A computation can only be interrupted between two matrices of a
 #' batch. Dimensions after the first two are a batch, as in [nv_matmul()].
 #'
-#' @param a,x,operand A tensor: a matrix or a batch of matrices.
+#' @param a,x A tensor: a matrix or a batch of matrices.
 #' @param b Right sides, as columns of a matrix; a vector is one column, and the solution a
 #'   vector. `NULL` for the inverse of `a`.
+#' @param left `FALSE` solves `x %*% a == b`, with the right sides as rows.
 #' @param lower `TRUE` for a lower triangular matrix.
-#' @param transpose `TRUE` solves `t(a) %*% x == b`.
-#' @param unit_diagonal `TRUE` takes the diagonal for ones without reading it.
+#' @param unit_diag `TRUE` takes the diagonal for ones without reading it.
+#' @param transpose `TRUE` solves with `t(a)` instead of `a`.
 #' @param logarithm `FALSE` for the modulus itself.
 #' @param ... Ignored.
 #' @return A tensor of the common dtype of the operands, or of the float that the promotion rules
@@ -34,25 +35,35 @@
 #' nv_matmul(nv_solve(a), a)
 #' r <- nv_chol(a)
 #' nv_crossprod(r)
-#' nv_triangular_solve(r, c(1, 2), transpose = TRUE)
+#' nv_triangular_solve(r, c(1, 2), lower = FALSE, transpose = TRUE)
 #' nv_det(a)
 #' @export
 nv_solve <- function(a, b = NULL) {
-  if (is.null(b)) nv_inverse(a) else solve_columns("solve", a, b)
+  if (is.null(b)) nv_inv(a) else solve_columns("solve", a, b)
 }
 
 #' @rdname nv_solve
 #' @export
-nv_inverse <- function(a) linear_algebra("inverse", list(a))
+nv_inv <- function(a) linear_algebra("inverse", list(a))
 
 #' @rdname nv_solve
 #' @export
-nv_triangular_solve <- function(a, b, lower = FALSE, transpose = FALSE, unit_diagonal = FALSE) {
+nv_triangular_solve <- function(a, b, left = TRUE, lower = TRUE, unit_diag = FALSE,
+                                transpose = FALSE) {
+  check_flag(left, "left")
   check_flag(lower, "lower")
+  check_flag(unit_diag, "unit_diag")
   check_flag(transpose, "transpose")
-  check_flag(unit_diagonal, "unit_diagonal")
-  flags <- list(lower = lower, transpose = transpose, unit_diagonal = unit_diagonal)
-  solve_columns("triangular_solve", a, b, flags)
+  if (!left) b <- swap_first_dims(as_operand(b))
+  flags <- list(lower = lower, transpose = transpose == left, unit_diagonal = unit_diag)
+  x <- solve_columns("triangular_solve", a, b, flags)
+  if (left) x else swap_first_dims(x)
+}
+
+# Transposes every matrix of a batch; a vector stays as it is.
+swap_first_dims <- function(x) {
+  rank <- ndims(x)
+  if (rank < 2L) x else nv_transpose(x, c(2L, 1L, seq_len(rank)[-(1:2)]))
 }
 
 #' @rdname nv_solve
@@ -64,13 +75,13 @@ nv_chol <- function(x, lower = FALSE) {
 
 #' @rdname nv_solve
 #' @export
-nv_det <- function(operand) linear_algebra("det", list(operand))
+nv_det <- function(x) linear_algebra("det", list(x))
 
 #' @rdname nv_solve
 #' @export
-nv_determinant <- function(operand, logarithm = TRUE) {
+nv_determinant <- function(x, logarithm = TRUE) {
   check_flag(logarithm, "logarithm")
-  parts <- linear_algebra("determinant", list(operand))
+  parts <- linear_algebra("determinant", list(x))
   modulus <- parts[[2L]]
   list(modulus = if (logarithm) modulus else nv_exp(modulus), sign = parts[[1L]])
 }
@@ -105,7 +116,7 @@ determinant.nv_tensor <- function(x, logarithm = TRUE, ...) {
 #' as many rows as columns at least, and linearly independent columns.
 #'
 #' @inherit nv_solve details
-#' @param operand,x A tensor: a matrix or a batch of matrices.
+#' @param x A tensor: a matrix or a batch of matrices.
 #' @param a What `qr()` gave.
 #' @param b The right sides, as of [nv_solve()]; without them, the inverse.
 #' @param ... Ignored.
@@ -123,8 +134,8 @@ determinant.nv_tensor <- function(x, logarithm = TRUE, ...) {
 #' nv_matmul(s$u * t(s$d), t(s$v))
 #' nv_eigh(nv_crossprod(x))
 #' @export
-nv_qr <- function(operand) {
-  stats::setNames(linear_algebra("qr", list(operand)), c("Q", "R"))
+nv_qr <- function(x) {
+  stats::setNames(linear_algebra("qr", list(x)), c("Q", "R"))
 }
 
 #' @rdname nv_qr
@@ -165,7 +176,7 @@ least_squares <- function(qr, y) {
       "of its own"
     )
   }
-  without_column(nv_triangular_solve(qr$R, nv_crossprod(qr$Q, y)), y)
+  without_column(nv_triangular_solve(qr$R, nv_crossprod(qr$Q, y), lower = FALSE), y)
 }
 
 fitted_by <- function(qr, y) without_column(nv_matmul(qr$Q, nv_crossprod(qr$Q, y)), y)
@@ -177,14 +188,14 @@ without_column <- function(x, y) {
 
 #' @rdname nv_qr
 #' @export
-nv_svd <- function(operand) {
-  stats::setNames(linear_algebra("svd", list(operand)), c("d", "u", "v"))
+nv_svd <- function(x) {
+  stats::setNames(linear_algebra("svd", list(x)), c("d", "u", "v"))
 }
 
 #' @rdname nv_qr
 #' @export
-nv_eigh <- function(operand) {
-  stats::setNames(linear_algebra("eigh", list(operand)), c("values", "vectors"))
+nv_eigh <- function(x) {
+  stats::setNames(linear_algebra("eigh", list(x)), c("values", "vectors"))
 }
 
 linear_algebra <- function(op, operands, attributes = NULL) {

@@ -10,7 +10,7 @@
 #' may differ from base R in the last digits. `f16` and `bf16` are computed in `f32` and rounded
 #' once.
 #'
-#' @param operand A tensor or an R number; a bare R number keeps its exact value until the
+#' @param x A tensor or an R number; a bare R number keeps its exact value until the
 #'   common dtype is known.
 #' @return A tensor. Float and complex dtypes are kept; what integers become is for the promotion
 #'   rules to say, see [promotion_facts()] (under anvil `sqrt()` of an `i32` is `f32?`).
@@ -24,31 +24,31 @@
 #'   "nv_log10", "nv_log1p", "nv_logistic", "nv_sin", "nv_cos", "nv_tan", "nv_sinpi", "nv_cospi",
 #'   "nv_tanpi", "nv_asin", "nv_acos", "nv_atan", "nv_sinh", "nv_cosh", "nv_tanh", "nv_asinh",
 #'   "nv_acosh", "nv_atanh")
-nv_sqrt <- function(operand) .Call(joist_r_op1, "sqrt", operand)
-nv_rsqrt <- function(operand) .Call(joist_r_op1, "rsqrt", operand)
-nv_cbrt <- function(operand) .Call(joist_r_op1, "cbrt", operand)
-nv_exp <- function(operand) .Call(joist_r_op1, "exp", operand)
-nv_expm1 <- function(operand) .Call(joist_r_op1, "expm1", operand)
-nv_log <- function(operand) .Call(joist_r_op1, "log", operand)
-nv_log2 <- function(operand) .Call(joist_r_op1, "log2", operand)
-nv_log10 <- function(operand) .Call(joist_r_op1, "log10", operand)
-nv_log1p <- function(operand) .Call(joist_r_op1, "log1p", operand)
-nv_logistic <- function(operand) .Call(joist_r_op1, "logistic", operand)
-nv_sin <- function(operand) .Call(joist_r_op1, "sin", operand)
-nv_cos <- function(operand) .Call(joist_r_op1, "cos", operand)
-nv_tan <- function(operand) .Call(joist_r_op1, "tan", operand)
-nv_sinpi <- function(operand) .Call(joist_r_op1, "sinpi", operand)
-nv_cospi <- function(operand) .Call(joist_r_op1, "cospi", operand)
-nv_tanpi <- function(operand) .Call(joist_r_op1, "tanpi", operand)
-nv_asin <- function(operand) .Call(joist_r_op1, "asin", operand)
-nv_acos <- function(operand) .Call(joist_r_op1, "acos", operand)
-nv_atan <- function(operand) .Call(joist_r_op1, "atan", operand)
-nv_sinh <- function(operand) .Call(joist_r_op1, "sinh", operand)
-nv_cosh <- function(operand) .Call(joist_r_op1, "cosh", operand)
-nv_tanh <- function(operand) .Call(joist_r_op1, "tanh", operand)
-nv_asinh <- function(operand) .Call(joist_r_op1, "asinh", operand)
-nv_acosh <- function(operand) .Call(joist_r_op1, "acosh", operand)
-nv_atanh <- function(operand) .Call(joist_r_op1, "atanh", operand)
+nv_sqrt <- function(x) .Call(joist_r_op1, "sqrt", x)
+nv_rsqrt <- function(x) .Call(joist_r_op1, "rsqrt", x)
+nv_cbrt <- function(x) .Call(joist_r_op1, "cbrt", x)
+nv_exp <- function(x) .Call(joist_r_op1, "exp", x)
+nv_expm1 <- function(x) .Call(joist_r_op1, "expm1", x)
+nv_log <- function(x) .Call(joist_r_op1, "log", x)
+nv_log2 <- function(x) .Call(joist_r_op1, "log2", x)
+nv_log10 <- function(x) .Call(joist_r_op1, "log10", x)
+nv_log1p <- function(x) .Call(joist_r_op1, "log1p", x)
+nv_logistic <- function(x) .Call(joist_r_op1, "logistic", x)
+nv_sin <- function(x) .Call(joist_r_op1, "sin", x)
+nv_cos <- function(x) .Call(joist_r_op1, "cos", x)
+nv_tan <- function(x) .Call(joist_r_op1, "tan", x)
+nv_sinpi <- function(x) .Call(joist_r_op1, "sinpi", x)
+nv_cospi <- function(x) .Call(joist_r_op1, "cospi", x)
+nv_tanpi <- function(x) .Call(joist_r_op1, "tanpi", x)
+nv_asin <- function(x) .Call(joist_r_op1, "asin", x)
+nv_acos <- function(x) .Call(joist_r_op1, "acos", x)
+nv_atan <- function(x) .Call(joist_r_op1, "atan", x)
+nv_sinh <- function(x) .Call(joist_r_op1, "sinh", x)
+nv_cosh <- function(x) .Call(joist_r_op1, "cosh", x)
+nv_tanh <- function(x) .Call(joist_r_op1, "tanh", x)
+nv_asinh <- function(x) .Call(joist_r_op1, "asinh", x)
+nv_acosh <- function(x) .Call(joist_r_op1, "acosh", x)
+nv_atanh <- function(x) .Call(joist_r_op1, "atanh", x)
 
 #' Error and gamma functions
 #'
@@ -81,11 +81,11 @@ nv_atanh <- function(operand) .Call(joist_r_op1, "atanh", operand)
 #' lgamma(nv_tensor(c(0.5, 100), "f64"))
 #' digamma(nv_tensor(1, "f64"))
 #' @eval same_page("nv_erf", "nv_erfc", "nv_gamma", "nv_lgamma", "nv_digamma")
-nv_erf <- function(operand) .Call(joist_r_op1, "erf", operand)
-nv_erfc <- function(operand) .Call(joist_r_op1, "erfc", operand)
-nv_gamma <- function(operand) .Call(joist_r_op1, "gamma", operand)
-nv_lgamma <- function(operand) .Call(joist_r_op1, "lgamma", operand)
-nv_digamma <- function(operand) .Call(joist_r_op1, "digamma", operand)
+nv_erf <- function(x) .Call(joist_r_op1, "erf", x)
+nv_erfc <- function(x) .Call(joist_r_op1, "erfc", x)
+nv_gamma <- function(x) .Call(joist_r_op1, "gamma", x)
+nv_lgamma <- function(x) .Call(joist_r_op1, "lgamma", x)
+nv_digamma <- function(x) .Call(joist_r_op1, "digamma", x)
 
 #' Signs and rounding
 #'
@@ -94,7 +94,7 @@ nv_digamma <- function(operand) .Call(joist_r_op1, "digamma", operand)
 #' absolute value of the smallest integer wrap to itself. The absolute value of a complex number
 #' is right to `r stated_error("abs")`, and infinite if one of the parts is.
 #'
-#' @param operand A tensor or an R number; a bare R number keeps its exact value until the
+#' @param x A tensor or an R number; a bare R number keeps its exact value until the
 #'   common dtype is known.
 #' @return A tensor of the operand's dtype; `nv_abs()` of a complex tensor has the dtype of
 #'   its parts.
@@ -105,27 +105,27 @@ nv_digamma <- function(operand) .Call(joist_r_op1, "digamma", operand)
 #' abs(nv_tensor(c(3+4i, -1i)))
 #' -nv_tensor(1:3, "ui8")
 #' @eval same_page("nv_negate", "nv_abs", "nv_sign", "nv_floor", "nv_ceiling", "nv_trunc")
-nv_negate <- function(operand) .Call(joist_r_op1, "negate", operand)
-nv_abs <- function(operand) .Call(joist_r_op1, "abs", operand)
-nv_sign <- function(operand) .Call(joist_r_op1, "sign", operand)
-nv_floor <- function(operand) .Call(joist_r_op1, "floor", operand)
-nv_ceiling <- function(operand) .Call(joist_r_op1, "ceiling", operand)
-nv_trunc <- function(operand) .Call(joist_r_op1, "trunc", operand)
+nv_negate <- function(x) .Call(joist_r_op1, "negate", x)
+nv_abs <- function(x) .Call(joist_r_op1, "abs", x)
+nv_sign <- function(x) .Call(joist_r_op1, "sign", x)
+nv_floor <- function(x) .Call(joist_r_op1, "floor", x)
+nv_ceiling <- function(x) .Call(joist_r_op1, "ceiling", x)
+nv_trunc <- function(x) .Call(joist_r_op1, "trunc", x)
 
 #' NaN and infinity
 #'
 #' Also by R's `is.nan()`, `is.finite()` and `is.infinite()`. Integers are finite.
 #'
-#' @param operand A tensor or an R number; a bare R number keeps its exact value until the
+#' @param x A tensor or an R number; a bare R number keeps its exact value until the
 #'   common dtype is known.
 #' @return A known `bool` tensor.
 #' @examples
 #' nv_is_nan(nv_tensor(c(1, NaN, Inf)))
 #' is.finite(nv_tensor(c(1, NaN, Inf)))
 #' @eval same_page("nv_is_nan", "nv_is_finite", "nv_is_infinite")
-nv_is_nan <- function(operand) .Call(joist_r_op1, "is_nan", operand)
-nv_is_finite <- function(operand) .Call(joist_r_op1, "is_finite", operand)
-nv_is_infinite <- function(operand) .Call(joist_r_op1, "is_infinite", operand)
+nv_is_nan <- function(x) .Call(joist_r_op1, "is_nan", x)
+nv_is_finite <- function(x) .Call(joist_r_op1, "is_finite", x)
+nv_is_infinite <- function(x) .Call(joist_r_op1, "is_infinite", x)
 
 #' Parts of complex tensors
 #'
@@ -133,7 +133,7 @@ nv_is_infinite <- function(operand) .Call(joist_r_op1, "is_infinite", operand)
 #' its own real part and conjugate, and its imaginary part is 0. `nv_arg()` is right to
 #' `r stated_error("arg")`.
 #'
-#' @param operand A tensor or an R number; a bare R number keeps its exact value until the
+#' @param x A tensor or an R number; a bare R number keeps its exact value until the
 #'   common dtype is known.
 #' @return A tensor: `nv_real()`, `nv_imag()` and `nv_arg()` of a complex tensor have the
 #'   float dtype of its parts, `nv_conj()` keeps the dtype. `nv_arg()` of an integer is
@@ -146,10 +146,10 @@ nv_is_infinite <- function(operand) .Call(joist_r_op1, "is_infinite", operand)
 #' Arg(z)
 #' Conj(z)
 #' @eval same_page("nv_real", "nv_imag", "nv_arg", "nv_conj")
-nv_real <- function(operand) .Call(joist_r_op1, "real", operand)
-nv_imag <- function(operand) .Call(joist_r_op1, "imag", operand)
-nv_arg <- function(operand) .Call(joist_r_op1, "arg", operand)
-nv_conj <- function(operand) .Call(joist_r_op1, "conj", operand)
+nv_real <- function(x) .Call(joist_r_op1, "real", x)
+nv_imag <- function(x) .Call(joist_r_op1, "imag", x)
+nv_arg <- function(x) .Call(joist_r_op1, "arg", x)
+nv_conj <- function(x) .Call(joist_r_op1, "conj", x)
 
 # ---- for the pages of operations ----
 

@@ -10,7 +10,7 @@
 #' NaN.
 #'
 #' @param n The order, a whole R number from 0 to 20.
-#' @param x,operand A tensor, or an R number or array.
+#' @param x A tensor, or an R number or array.
 #' @return A tensor. Float dtypes are kept; bool and integers become what the promotion rules say,
 #'   see [promotion_facts()].
 #' @section Errors: `joist_value_error` for another order; `joist_promotion_error` when the rules
@@ -40,7 +40,7 @@ nv_polygamma <- function(n, x) {
 
 #' @rdname nv_polygamma
 #' @export
-nv_trigamma <- function(operand) nv_polygamma(1, operand)
+nv_trigamma <- function(x) nv_polygamma(1, x)
 
 polygamma_f64 <- function(n, x) {
   below <- x <= 0

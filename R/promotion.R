@@ -200,17 +200,27 @@ with_promotion <- function(rules, expr, on = NULL) {
 #' `dtype`, and as operands, where the promotion rules have no better one. That is
 #' [with_promotion()] with [promotion_rules()] of other defaults.
 #'
+#' @param dtypes A vector or list of dtypes with the names `float` and `int`, or one of them: what R
+#'   numbers of type double and integer become. A default that is not given stays, as does that of
+#'   complex numbers.
 #' @param expr An expression, evaluated with the defaults.
-#' @param float,int The dtypes that R numbers of type double and integer become; `NULL` keeps the
-#'   default in force. The default of complex numbers stays.
 #' @return The value of `expr`.
-#' @section Errors: `joist_dtype_error` for an unknown dtype, or one of another category.
+#' @section Errors: `joist_dtype_error` for an unknown dtype, or one of another category;
+#'   `joist_value_error` for other names.
 #' @examples
-#' with_default_dtypes(nv_tensor(c(1, 2)), float = "f64")
-#' with_default_dtypes(float = "f64", int = "i64", list(nv_fill(0, 2), nv_tensor(1:3)))
+#' with_default_dtypes(c(float = "f64"), nv_tensor(c(1, 2)))
+#' with_default_dtypes(c(float = "f64", int = "i64"), list(nv_fill(0, 2), nv_tensor(1:3)))
 #' @export
-with_default_dtypes <- function(expr, float = NULL, int = NULL) {
-  with_promotion(promotion_rules(integer = int, double = float), expr)
+with_default_dtypes <- function(dtypes, expr) {
+  known <- c("float", "int")
+  if (length(dtypes) == 0L || !has_names(dtypes) || !all(names(dtypes) %in% known)) {
+    stop_joist(
+      "joist_value_error", "`dtypes` must be dtypes named \"float\" and \"int\", one or both, ",
+      "such as c(float = \"f64\")"
+    )
+  }
+  dtypes <- as.list(dtypes)
+  with_promotion(promotion_rules(integer = dtypes[["int"]], double = dtypes[["float"]]), expr)
 }
 
 #' @rdname with_promotion

@@ -87,7 +87,7 @@ random_positions <- function(n, size, key, part = 2^18) {
     nv_random_bits(min(part, n - starts[k]), "ui64", own)
   }
   if (size == n || size > part) {
-    order <- nv_order(do.call(c, lapply(seq_along(starts), bits_from)))
+    order <- nv_argsort(do.call(c, lapply(seq_along(starts), bits_from)))
     return(if (size < n) order[seq_len(size)] else order)
   }
   bits <- positions <- NULL

@@ -8,11 +8,12 @@
 #' dtype those of integers end is for the promotion rules to say ([promotion_facts()]: 64 bits under
 #' anvil, where a sum of `i8` is `i64`). The
 #' order of the additions is a fixed tree, so the bits do not depend on the number of
-#' threads. NaN anywhere makes a minimum or maximum NaN.
+#' threads. NaN anywhere makes a minimum or maximum NaN. `nv_reduce_min()` and `nv_reduce_max()` are
+#' of the elements of one tensor; [nv_min()] and [nv_max()] compare those of two.
 #'
-#' @param operand A tensor or an R number; a bare R number keeps its exact value until the
+#' @param x A tensor or an R number; a bare R number keeps its exact value until the
 #'   common dtype is known.
-#' @param dims Dimensions to reduce: positive numbers, their names (those of `dimnames(operand)`),
+#' @param dims Dimensions to reduce: positive numbers, their names (those of `dimnames(x)`),
 #'   or negative numbers of those to keep; `NULL` for all. A traced tensor has no names.
 #' @param drop `FALSE` keeps the reduced dimensions with extent 1.
 #' @param dtype The dtype of the result instead of the usual one.
@@ -32,37 +33,37 @@
 #' max(x)
 #' nv_range(x, dims = 2)
 #' @export
-nv_reduce_sum <- function(operand, dims = NULL, drop = TRUE, dtype = NULL) {
+nv_reduce_sum <- function(x, dims = NULL, drop = TRUE, dtype = NULL) {
   attributes <- list(dims = dims, drop = drop, dtype = dtype)
-  .Call(joist_r_operation, "reduce_sum", list(operand), attributes)
+  .Call(joist_r_operation, "reduce_sum", list(x), attributes)
 }
 
 #' @rdname nv_reduce_sum
 #' @export
-nv_reduce_prod <- function(operand, dims = NULL, drop = TRUE, dtype = NULL) {
+nv_reduce_prod <- function(x, dims = NULL, drop = TRUE, dtype = NULL) {
   attributes <- list(dims = dims, drop = drop, dtype = dtype)
-  .Call(joist_r_operation, "reduce_prod", list(operand), attributes)
+  .Call(joist_r_operation, "reduce_prod", list(x), attributes)
 }
 
 #' @rdname nv_reduce_sum
 #' @export
-nv_reduce_min <- function(operand, dims = NULL, drop = TRUE) {
-  .Call(joist_r_operation, "reduce_min", list(operand), list(dims = dims, drop = drop))
+nv_reduce_min <- function(x, dims = NULL, drop = TRUE) {
+  .Call(joist_r_operation, "reduce_min", list(x), list(dims = dims, drop = drop))
 }
 
 #' @rdname nv_reduce_sum
 #' @export
-nv_reduce_max <- function(operand, dims = NULL, drop = TRUE) {
-  .Call(joist_r_operation, "reduce_max", list(operand), list(dims = dims, drop = drop))
+nv_reduce_max <- function(x, dims = NULL, drop = TRUE) {
+  .Call(joist_r_operation, "reduce_max", list(x), list(dims = dims, drop = drop))
 }
 
 #' @rdname nv_reduce_sum
 #' @export
-nv_range <- function(operand, dims = NULL, drop = TRUE) {
-  low <- nv_reduce_min(operand, dims, drop)
-  high <- nv_reduce_max(operand, dims, drop)
+nv_range <- function(x, dims = NULL, drop = TRUE) {
+  low <- nv_reduce_min(x, dims, drop)
+  high <- nv_reduce_max(x, dims, drop)
   if (!is_chunked(low)) {
-    return(nv_stack(low, high, dimension = 1L))
+    return(nv_stack(low, high, dim = 1L))
   }
   first <- nv_tensor(c(TRUE, FALSE), shape = c(2L, rep_len(1L, ndims(low))))
   nv_ifelse(first, nv_unsqueeze(low, 1L), nv_unsqueeze(high, 1L))
@@ -70,19 +71,19 @@ nv_range <- function(operand, dims = NULL, drop = TRUE) {
 
 #' @rdname nv_reduce_sum
 #' @export
-nv_mean <- function(operand, dims = NULL, drop = TRUE, dtype = NULL) {
+nv_mean <- function(x, dims = NULL, drop = TRUE, dtype = NULL) {
   attributes <- list(dims = dims, drop = drop, dtype = dtype)
-  .Call(joist_r_operation, "mean", list(operand), attributes)
+  .Call(joist_r_operation, "mean", list(x), attributes)
 }
 
 #' @rdname nv_reduce_sum
 #' @export
-nv_reduce_any <- function(operand, dims = NULL, drop = TRUE) {
-  .Call(joist_r_operation, "reduce_any", list(operand), list(dims = dims, drop = drop))
+nv_reduce_any <- function(x, dims = NULL, drop = TRUE) {
+  .Call(joist_r_operation, "reduce_any", list(x), list(dims = dims, drop = drop))
 }
 
 #' @rdname nv_reduce_sum
 #' @export
-nv_reduce_all <- function(operand, dims = NULL, drop = TRUE) {
-  .Call(joist_r_operation, "reduce_all", list(operand), list(dims = dims, drop = drop))
+nv_reduce_all <- function(x, dims = NULL, drop = TRUE) {
+  .Call(joist_r_operation, "reduce_all", list(x), list(dims = dims, drop = drop))
 }

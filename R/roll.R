@@ -3,20 +3,20 @@
 #' `nv_roll()` moves elements along dims, by `shift` positions towards the end; what is moved beyond
 #' it comes back at the start.
 #'
-#' @param operand A tensor, or an R number or array.
+#' @param x A tensor, or an R number or array.
 #' @param shift Whole R numbers, one for each of `dims`, or one for all; negative ones move towards
 #'   the start.
 #' @param dims Dimensions to move along, or their names; `NULL` for all elements in column-major
 #'   order.
-#' @return A tensor of the dtype, ambiguity and shape of `operand`.
+#' @return A tensor of the dtype, ambiguity and shape of `x`.
 #' @section Errors: `joist_value_error` for shifts that are not whole numbers, and when there are
 #'   not as many as `dims`; `joist_shape_error` for dimensions that do not exist.
 #' @examples
 #' nv_roll(nv_tensor(1:5), 2)
 #' nv_roll(nv_tensor(matrix(1:6, 2)), c(1, -1), dims = 1:2)
 #' @export
-nv_roll <- function(operand, shift, dims = NULL) {
-  x <- as_operand(operand)
+nv_roll <- function(x, shift, dims = NULL) {
+  x <- as_operand(x)
   check_static(shift, "shift")
   if (is.null(dims)) {
     return(nv_reshape(nv_roll(nv_flatten(x), shift, 1L), shape(x)))
@@ -32,7 +32,7 @@ nv_roll <- function(operand, shift, dims = NULL) {
     by <- if (extent > 0L) shift[k] %% extent else 0
     if (by > 0) {
       first <- slice_along(x, dims[k], extent - by + 1, by)
-      x <- nv_concatenate(first, slice_along(x, dims[k], 1, extent - by), dimension = dims[k])
+      x <- nv_concatenate(first, slice_along(x, dims[k], 1, extent - by), dim = dims[k])
     }
   }
   x

@@ -12,7 +12,7 @@
 #' decimal point leaves them unchanged; otherwise the result is the nearest multiple of a power of
 #' 10, the even one of two, and wraps around if the dtype cannot hold it.
 #'
-#' @param operand A tensor or an R number; a bare R number keeps its exact value until it is
+#' @param x A tensor or an R number; a bare R number keeps its exact value until it is
 #'   rounded.
 #' @param digits A whole number: for `nv_round()` of digits after the decimal point, for
 #'   `nv_signif()` of significant digits, at least 1 of which is kept.
@@ -28,39 +28,39 @@
 #' round(nv_tensor(c(15, 25, 149), "i16"), -1)
 #' signif(x, 2)
 #' @export
-nv_round <- function(operand, digits = 0) {
+nv_round <- function(x, digits = 0) {
   if (identical(digits, 0)) {
-    return(.Call(joist_r_op1, "round", operand))
+    return(.Call(joist_r_op1, "round", x))
   }
   digits <- whole_digits(digits)
-  type <- .Call(joist_r_op1, "round", none_of(operand))
+  type <- .Call(joist_r_op1, "round", none_of(x))
   stop_if_complex("nv_round", type)
-  if (!is_float_dtype(type)) operand <- as_operand(operand) # of the default dtype
+  if (!is_float_dtype(type)) x <- as_operand(x) # of the default dtype
   if (digits == 0) {
-    nv_round(operand)
+    nv_round(x)
   } else if (is_float_dtype(type)) {
-    like(fused("round", round_float, operand, digits), type)
+    like(fused("round", round_float, x, digits), type)
   } else if (digits > 0) {
-    operand
+    x
   } else {
-    with_promotion("anvil", fused("round_integer", round_integer, operand, digits))
+    with_promotion("anvil", fused("round_integer", round_integer, x, digits))
   }
 }
 
 #' @rdname nv_round
 #' @export
-nv_signif <- function(operand, digits = 6) {
+nv_signif <- function(x, digits = 6) {
   digits <- max(1, whole_digits(digits))
-  type <- .Call(joist_r_op1, "round", none_of(operand))
+  type <- .Call(joist_r_op1, "round", none_of(x))
   stop_if_complex("nv_signif", type)
   if (is_float_dtype(type)) {
     if (digits > 22) {
-      return(as_operand(operand))
+      return(as_operand(x))
     }
-    like(fused("signif", signif_float, operand, digits), type)
+    like(fused("signif", signif_float, x, digits), type)
   } else {
-    operand <- as_operand(operand) # of the default dtype
-    with_promotion("anvil", fused("signif_integer", signif_integer, operand, digits))
+    x <- as_operand(x) # of the default dtype
+    with_promotion("anvil", fused("signif_integer", signif_integer, x, digits))
   }
 }
 

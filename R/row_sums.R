@@ -4,7 +4,7 @@
 #' Rows are the first `dims` dimensions, columns the others: `nv_row_sums()` keeps the former
 #' and `nv_col_sums()` the latter.
 #'
-#' @param operand A tensor or an R array of rank 2 or more.
+#' @param x A tensor or an R array of rank 2 or more.
 #' @param dims How many dimensions the rows are.
 #' @param dtype The dtype of the result instead of that of [nv_reduce_sum()] or [nv_mean()].
 #' @return A tensor with the extents of the rows or of the columns, of the dtype of
@@ -17,30 +17,30 @@
 #' nv_row_sums(x)
 #' nv_col_means(x)
 #' @export
-nv_row_sums <- function(operand, dims = 1L, dtype = NULL) {
-  nv_reduce_sum(operand, -row_dims(operand, dims), dtype = dtype)
+nv_row_sums <- function(x, dims = 1L, dtype = NULL) {
+  nv_reduce_sum(x, -row_dims(x, dims), dtype = dtype)
 }
 
 #' @rdname nv_row_sums
 #' @export
-nv_col_sums <- function(operand, dims = 1L, dtype = NULL) {
-  nv_reduce_sum(operand, row_dims(operand, dims), dtype = dtype)
+nv_col_sums <- function(x, dims = 1L, dtype = NULL) {
+  nv_reduce_sum(x, row_dims(x, dims), dtype = dtype)
 }
 
 #' @rdname nv_row_sums
 #' @export
-nv_row_means <- function(operand, dims = 1L, dtype = NULL) {
-  nv_mean(operand, -row_dims(operand, dims), dtype = dtype)
+nv_row_means <- function(x, dims = 1L, dtype = NULL) {
+  nv_mean(x, -row_dims(x, dims), dtype = dtype)
 }
 
 #' @rdname nv_row_sums
 #' @export
-nv_col_means <- function(operand, dims = 1L, dtype = NULL) {
-  nv_mean(operand, row_dims(operand, dims), dtype = dtype)
+nv_col_means <- function(x, dims = 1L, dtype = NULL) {
+  nv_mean(x, row_dims(x, dims), dtype = dtype)
 }
 
-row_dims <- function(operand, dims) {
-  rank <- length(part_shape(operand))
+row_dims <- function(x, dims) {
+  rank <- length(part_shape(x))
   if (rank < 2L) {
     stop_joist("joist_shape_error", "rows and columns need rank 2 or more, not ", rank)
   }
@@ -53,7 +53,7 @@ row_dims <- function(operand, dims) {
 #' Calls `f` on every slice of a tensor, itself a tensor: for a matrix and `dims = 1` on every
 #' row. Base R's [apply()] on a tensor works on R vectors instead.
 #'
-#' @param operand A tensor or an R array.
+#' @param x A tensor or an R array.
 #' @param dims The dimensions, or their names, that tell the slices apart, which the slices do not
 #'   have.
 #' @param f A function of a tensor.
@@ -68,29 +68,29 @@ row_dims <- function(operand, dims) {
 #' nv_apply(x, 2, function(column) column / sum(column))
 #' nv_apply(x, 1, as_array)
 #' @export
-nv_apply <- function(operand, dims, f, ...) {
+nv_apply <- function(x, dims, f, ...) {
   force(f)
   f <- as_function(match.fun(f), "f")
-  operand <- as_operand(operand)
-  extents <- shape(operand)
-  dims <- dims_by_name(dims, operand)
+  x <- as_operand(x)
+  extents <- shape(x)
+  dims <- dims_by_name(dims, x)
   check_dims(dims, "dims", length(extents))
   if (length(dims) == 0L) {
     stop_joist("joist_shape_error", "`dims` must name some of the dimensions")
   }
   kept <- extents[-dims]
   if (prod(extents[dims]) == 0) {
-    one <- f(nv_aval(dtype(operand), kept, ambiguous(operand)), ...)
-    return(if (inherits(one, "nv_tensor")) empty_like(one, extents[dims], operand) else list())
+    one <- f(nv_aval(dtype(x), kept, ambiguous(x)), ...)
+    return(if (inherits(one, "nv_tensor")) empty_like(one, extents[dims], x) else list())
   }
-  results <- each_slice(operand, dims, kept, f, ...)
+  results <- each_slice(x, dims, kept, f, ...)
   one <- if (is_tensor(results[[1L]])) shape(results[[1L]])
-  same <- function(x) is_tensor(x) && identical(shape(x), one)
+  same <- function(y) is_tensor(y) && identical(shape(y), one)
   if (!all(vapply(results, same, NA))) {
     return(results)
   }
   out <- nv_reshape(.Call(joist_r_concatenate, results, 1L, TRUE), c(one, extents[dims]))
-  with_labels(out, c(labels_of(results[[1L]]), labels_of(operand)[dims]))
+  with_labels(out, c(labels_of(results[[1L]]), labels_of(x)[dims]))
 }
 
 # The names along each dimension.
@@ -107,17 +107,17 @@ with_labels <- function(x, labels) {
 }
 
 # What f gives for every slice. Small ones that are in R's memory are made some at a time.
-each_slice <- function(operand, dims, kept, f, ...) {
-  extents <- shape(operand)
+each_slice <- function(x, dims, kept, f, ...) {
+  extents <- shape(x)
   count <- prod(extents[dims])
   at_once <- 2^16 %/% max(1, prod(kept))
-  if (at_once > 1 && identical(class(operand), "nv_tensor") &&
-    is.null(.Call(joist_r_device_of, operand))) {
-    labels <- labels_of(operand)[-dims]
+  if (at_once > 1 && identical(class(x), "nv_tensor") &&
+    is.null(.Call(joist_r_device_of, x))) {
+    labels <- labels_of(x)[-dims]
     named <- any(lengths(labels) > 0L)
-    operand <- nv_transpose(operand, c(seq_along(extents)[-dims], dims))
+    x <- nv_transpose(x, c(seq_along(extents)[-dims], dims))
     results <- lapply(seq.int(1, count, at_once), function(first) {
-      pieces <- .Call(joist_r_pieces, operand, kept, first, min(at_once, count - first + 1))
+      pieces <- .Call(joist_r_pieces, x, kept, first, min(at_once, count - first + 1))
       if (named) pieces <- lapply(pieces, with_labels, labels)
       lapply(pieces, function(slice) f(slice, ...))
     })
@@ -126,7 +126,7 @@ each_slice <- function(operand, dims, kept, f, ...) {
   at <- arrayInd(seq_len(count), extents[dims])
   lapply(seq_len(count), function(k) {
     start <- replace(rep(1L, length(extents)), dims, at[k, ])
-    f(slice(operand, start, 1L, replace(extents, dims, 1L), kept), ...)
+    f(slice(x, start, 1L, replace(extents, dims, 1L), kept), ...)
   })
 }
 

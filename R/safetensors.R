@@ -1,8 +1,9 @@
 #' safetensors files
 #'
-#' `nv_save()` writes a list of tensors to a file in the format safetensors, `nv_read()` reads it,
-#' all of it or some tensors by name; `nv_serialize()` and `nv_unserialize()` do the same with a raw
-#' vector. Not a bit of an element is changed.
+#' `nv_write_safetensors()` writes a list of tensors to a file in the format safetensors,
+#' `nv_read_safetensors()` reads it, all of it or some tensors by name; `nv_serialize()` and
+#' `nv_unserialize()` do the same with a raw vector. `nv_save()` and `nv_read()` are other names of
+#' the first two. Not a bit of an element is changed.
 #'
 #' The format has every dtype but `c128`. Tensors of types that joist does not have (floats of 8
 #' bits and less) are refused, but the other tensors of such a file can be read by `names`. The
@@ -21,9 +22,9 @@
 #' @param reversed `TRUE` for the dimensions in reverse order.
 #' @param device Where the tensors are to be, see [nv_device()]; `NULL` for the CPU.
 #' @param con A raw vector, the name of a file, or a connection, which is read to its end.
-#' @return `nv_read()` and `nv_unserialize()`: a list of tensors with names, of the known dtypes
-#'   that the file has, in its order; with metadata in the attribute `metadata`, if there is any.
-#'   `nv_save()` `NULL`, invisibly; `nv_serialize()` a raw vector.
+#' @return `nv_read_safetensors()` and `nv_unserialize()`: a list of tensors with names, of the known
+#'   dtypes that the file has, in its order; with metadata in the attribute `metadata`, if there is
+#'   any. `nv_write_safetensors()` `NULL`, invisibly; `nv_serialize()` a raw vector.
 #' @section Errors: `joist_value_error` for an invalid safetensors file (the message names the field
 #'   of the header), for missing or duplicated names, and for files that cannot be read or written;
 #'   `joist_dtype_error` for a type without a dtype and a dtype that the format does not have.
@@ -31,20 +32,20 @@
 #' @examples
 #' file <- tempfile(fileext = ".safetensors")
 #' model <- list(weight = nv_tensor(matrix(1:6, 2), "bf16"), bias = nv_tensor(1:2, "f16"))
-#' nv_save(model, file, metadata = c(format = "joist"))
-#' nv_read(file)
-#' nv_read(file, names = "bias")
+#' nv_write_safetensors(model, file, metadata = c(format = "joist"))
+#' nv_read_safetensors(file)
+#' nv_read_safetensors(file, names = "bias")
 #' identical(nv_unserialize(nv_serialize(model)), model)
 #' @export
-nv_save <- function(x, path, metadata = NULL) {
+nv_write_safetensors <- function(x, path, metadata = NULL) {
   check_path(path)
   check_metadata(metadata)
   invisible(.Call(joist_r_write_safetensors, named_tensors(x), metadata, path))
 }
 
-#' @rdname nv_save
+#' @rdname nv_write_safetensors
 #' @export
-nv_read <- function(path, names = NULL, mmap = FALSE, reversed = FALSE, device = NULL) {
+nv_read_safetensors <- function(path, names = NULL, mmap = FALSE, reversed = FALSE, device = NULL) {
   check_path(path)
   check_names_wanted(names)
   check_flag(mmap, "mmap")
@@ -54,20 +55,28 @@ nv_read <- function(path, names = NULL, mmap = FALSE, reversed = FALSE, device =
   place_each(made, device)
 }
 
-#' @rdname nv_save
+#' @rdname nv_write_safetensors
+#' @export
+nv_save <- nv_write_safetensors
+
+#' @rdname nv_write_safetensors
+#' @export
+nv_read <- nv_read_safetensors
+
+#' @rdname nv_write_safetensors
 #' @export
 nv_serialize <- function(x, metadata = NULL) {
   check_metadata(metadata)
   .Call(joist_r_write_safetensors, named_tensors(x), metadata, NULL)
 }
 
-#' @rdname nv_save
+#' @rdname nv_write_safetensors
 #' @export
 nv_unserialize <- function(con, names = NULL, reversed = FALSE, device = NULL) {
   check_names_wanted(names)
   check_flag(reversed, "reversed")
   if (is_file_name(con)) {
-    return(nv_read(con, names, reversed = reversed, device = device))
+    return(nv_read_safetensors(con, names, reversed = reversed, device = device))
   }
   if (!is.null(device)) device <- nv_device(device)
   made <- .Call(joist_r_read_safetensors, NULL, all_bytes(con), names, reversed, FALSE)

@@ -3,20 +3,20 @@
 #' `nv_linspace()` gives as many numbers as are asked for, both ends included; `nv_seq()` numbers
 #' from `from` to at most `to`, as R's [seq()] does.
 #'
-#' Number i of `nv_linspace()`, counted from 0, is `from + i * step` with
-#' `step = (to - from) / (length.out - 1)`, as in NumPy, computed in double and rounded once; the
-#' first is `from` and the last is `to`, exactly. For `f64` the error is at most 4 ulp of
+#' Number i of `nv_linspace()`, counted from 0, is `start + i * step` with
+#' `step = (end - start) / (steps - 1)`, as in NumPy, computed in double and rounded once; the
+#' first is `start` and the last is `end`, exactly. For `f64` the error is at most 4 ulp of
 #' the greatest of the ends and their distance, for narrower floats that of rounding. Of
 #' integers it is the exact number, rounded down. `nv_seq()` of floats has the doubles of [seq()],
 #' rounded once; of integers all is exact, `i64` and `ui64` included.
 #'
-#' @param from,to The ends: numbers, or tensors with one element. `nv_linspace()` takes traced ones
+#' @param start,end,from,to The ends: numbers, or tensors with one element. `nv_linspace()` takes traced ones
 #'   and can be differentiated by them; those of `nv_seq()` decide about the shape, so that `jit()`
 #'   must know them. As in [nv_tensor()], text stands for large `i64` and `ui64`.
-#' @param length.out How many numbers.
+#' @param steps How many numbers.
 #' @param by The distance, of the sign of `to - from`; `NULL` for 1 or -1.
 #' @param dtype A dtype or its name, for `nv_seq()` of integers or floats, for `nv_linspace()` a
-#'   complex one as well. `NULL` for that of `from / to` in `nv_linspace()`, and in `nv_seq()` for
+#'   complex one as well. `NULL` for that of `start / end` in `nv_linspace()`, and in `nv_seq()` for
 #'   the common one of its arguments; R numbers alone count as what [seq()] makes of them: integers,
 #'   if there is no `by` and `from` is whole, or if all are integers.
 #' @param ambiguous,device As for [nv_tensor()].
@@ -35,24 +35,24 @@
 #' nv_seq("18446744073709551610", "18446744073709551615", by = 2, dtype = "ui64")
 #' gradient(function(to) sum(nv_linspace(0, to, 3)))(nv_scalar(1))
 #' @export
-nv_linspace <- function(from, to, length.out, dtype = NULL, ambiguous = FALSE, device = NULL) {
+nv_linspace <- function(start, end, steps, dtype = NULL, ambiguous = FALSE, device = NULL) {
   if (!is.null(device)) device <- nv_device(device)
-  check_whole(length.out, "length.out")
-  dtype <- as_dtype(if (is.null(dtype)) quotient_dtype(from, to) else dtype)
+  check_whole(steps, "steps")
+  dtype <- as_dtype(if (is.null(dtype)) quotient_dtype(start, end) else dtype)
   wide <- switch(dtype_kind(dtype), float = "f64", complex = "c128", bool = NULL, dtype)
   if (is.null(wide)) {
     stop_joist("joist_dtype_error", "nv_linspace() gives numbers, not ", format(dtype))
   }
-  first <- one_number(from, "from", wide)
-  last <- one_number(to, "to", wide)
-  steps <- max(length.out - 1, 1)
+  first <- one_number(start, "start", wide)
+  last <- one_number(end, "end", wide)
+  intervals <- max(steps - 1, 1)
   whole <- dtype_kind(dtype) %in% c("int", "uint")
-  number <- beside(nv_iota(1L, if (whole) "ui64" else wide, length.out, start = 0), first)
+  number <- beside(nv_iota(1L, if (whole) "ui64" else wide, steps, start = 0), first)
   x <- if (whole) {
-    whole_steps(first, last, number, steps)
+    whole_steps(first, last, number, intervals)
   } else {
-    between <- first + number * ((last - first) / steps)
-    nv_ifelse(number == 0, first, nv_ifelse(number == steps, last, between))
+    between <- first + number * ((last - first) / intervals)
+    nv_ifelse(number == 0, first, nv_ifelse(number == intervals, last, between))
   }
   place_on(nv_convert(x, dtype, ambiguous), device)
 }

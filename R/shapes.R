@@ -6,17 +6,17 @@
 #' takes the diagonal of a matrix. `nv_split()` cuts a tensor into parts along a dimension,
 #' `split()` all of its elements, in column-major order, into groups.
 #'
-#' @param operand,x A tensor or an R array.
-#' @param low,high Number of values before and after each dimension, one number or one for
-#'   each; negative ones remove elements instead.
-#' @param value The value, a scalar; it takes the dtype of the tensor as in assignment, see
-#'   [subset]. By default 0 (`FALSE`).
-#' @param interior Number of values between neighbours along each dimension.
+#' @param x A tensor or an R array.
+#' @param padding_value The value, a scalar; it takes the dtype of the tensor as in assignment, see
+#'   [subset].
+#' @param edge_padding_low,edge_padding_high Number of values before and after each dimension, one
+#'   number or one for each; negative ones remove elements instead.
+#' @param interior_padding Number of values between neighbours along each dimension.
 #' @param diagonal The diagonal up to which elements are kept: 0 is the main one, 1 the next
 #'   to its right, -1 to its left.
 #' @param n Number of parts of equal extent.
 #' @param sizes Instead of `n`: the extents of the parts.
-#' @param dimension The dimension to cut.
+#' @param dim The dimension to cut.
 #' @param f A factor, or what [split()] makes one of.
 #' @param drop `TRUE` leaves out levels without elements.
 #' @param ... Passed on to [split()] for the positions.
@@ -26,23 +26,25 @@
 #'   `joist_promotion_error` and `joist_value_error` for a value that does not fit the dtype.
 #' @examples
 #' x <- nv_tensor(matrix(1:6, 2), "i16")
-#' nv_pad(x, low = 1, high = c(0, 1), value = -1L)
+#' nv_pad(x, -1L, edge_padding_low = 1, edge_padding_high = c(0, 1))
 #' nv_tril(x)
 #' nv_diag(nv_tensor(1:3))
 #' nv_diag(x)
-#' nv_split(x, 3, dimension = 2)
+#' nv_split(x, 3, dim = 2)
 #' split(nv_tensor(c(1, 2, 3)), c("a", "b", "a"))
 #' @export
-nv_pad <- function(operand, low, high, value = 0, interior = 0) {
-  operand <- as_operand(operand)
-  rank <- ndims(operand)
-  if (missing(value)) value <- scalar_like(0, operand)
+nv_pad <- function(x, padding_value, edge_padding_low, edge_padding_high, interior_padding = 0) {
+  x <- as_operand(x)
+  rank <- ndims(x)
   edges <- list(
-    low = per_dimension(low, rank, "low"), high = per_dimension(high, rank, "high"),
-    interior = per_dimension(interior, rank, "interior")
+    low = per_dimension(edge_padding_low, rank, "edge_padding_low"),
+    high = per_dimension(edge_padding_high, rank, "edge_padding_high"),
+    interior = per_dimension(interior_padding, rank, "interior_padding")
   )
-  if (is.object(value) && !is_number(value)) value <- nv_reshape(value, integer())
-  .Call(joist_r_operation, "pad", list(operand, value), edges)
+  if (is.object(padding_value) && !is_number(padding_value)) {
+    padding_value <- nv_reshape(padding_value, integer())
+  }
+  .Call(joist_r_operation, "pad", list(x, padding_value), edges)
 }
 
 # A scalar of the dtype of a tensor.
@@ -50,11 +52,11 @@ scalar_like <- function(value, x) beside(nv_fill(value, integer(), dtype(x), amb
 
 #' @rdname nv_pad
 #' @export
-nv_tril <- function(operand, diagonal = 0) triangle(as_operand(operand), diagonal, nv_le)
+nv_tril <- function(x, diagonal = 0) triangle(as_operand(x), diagonal, nv_le)
 
 #' @rdname nv_pad
 #' @export
-nv_triu <- function(operand, diagonal = 0) triangle(as_operand(operand), diagonal, nv_ge)
+nv_triu <- function(x, diagonal = 0) triangle(as_operand(x), diagonal, nv_ge)
 
 triangle <- function(x, diagonal, compare) {
   extents <- shape(x)
@@ -90,21 +92,22 @@ nv_diag <- function(x) {
 # rule sets do not have.
 diagonal_matrix <- function(x, n, longest = .Machine$integer.max) {
   local_promotion("anvil")
+  zero <- scalar_like(0, x)
   if (n^2 <= longest) {
-    return(nv_reshape(nv_pad(x, 0L, 0L, interior = n), c(n, n)))
+    return(nv_reshape(nv_pad(x, zero, 0L, 0L, interior_padding = n), c(n, n)))
   }
-  padded <- nv_pad(nv_reshape(x, c(1L, n)), 0L, c(n, 0L))
+  padded <- nv_pad(nv_reshape(x, c(1L, n)), zero, 0L, c(n, 0L))
   slice(nv_reshape(padded, c(n, n + 1L)), c(1L, 1L), 1L, c(n, n))
 }
 
 #' @rdname nv_pad
 #' @export
-nv_split <- function(operand, n, dimension = 1L, sizes = NULL) {
-  operand <- as_operand(operand)
-  extents <- shape(operand)
-  dimension <- dims_by_name(dimension, operand, "dimension")
-  check_dims(dimension, "dimension", length(extents), single = TRUE)
-  extent <- extents[dimension]
+nv_split <- function(x, n, dim = 1L, sizes = NULL) {
+  x <- as_operand(x)
+  extents <- shape(x)
+  dim <- dims_by_name(dim, x, "dim")
+  check_dims(dim, "dim", length(extents), single = TRUE)
+  extent <- extents[dim]
   if (is.null(sizes)) {
     count <- is_whole(n) && length(n) == 1L && n >= 1
     if (!count || extent %% n != 0) {
@@ -121,9 +124,9 @@ nv_split <- function(operand, n, dimension = 1L, sizes = NULL) {
   }
   lapply(seq_along(sizes), function(k) {
     start <- rep(1L, length(extents))
-    extents[dimension] <- sizes[k]
-    if (sizes[k] > 0L) start[dimension] <- sum(sizes[seq_len(k - 1L)]) + 1L
-    slice(operand, start, 1L, extents)
+    extents[dim] <- sizes[k]
+    if (sizes[k] > 0L) start[dim] <- sum(sizes[seq_len(k - 1L)]) + 1L
+    slice(x, start, 1L, extents)
   })
 }
 
@@ -188,7 +191,7 @@ nv_outer <- function(x, y, f = nv_mul) {
 #' The elements (or slices) of a tensor at given positions along a dimension. The positions
 #' may be a tensor that [jit()] traces: they are checked when the program runs.
 #'
-#' @param operand A tensor or an R array.
+#' @param x A tensor or an R array.
 #' @param indices Positions from 1 on: a tensor of integers or whole R numbers, of any shape.
 #'   Zero, negative and logical ones are for `[`.
 #' @param dim The dimension along which the positions count, or its name; negative ones count from
@@ -202,11 +205,11 @@ nv_outer <- function(x, y, f = nv_mul) {
 #' nv_gather(x, nv_tensor(c(3L, 1L)), dim = 2)
 #' jit(function(x, i) nv_gather(x, i, 2))(x, nv_tensor(c(2L, 2L)))
 #' @export
-nv_gather <- function(operand, indices, dim = 1L) {
+nv_gather <- function(x, indices, dim = 1L) {
   if (is.null(dim)) dim <- NA
   if (!inherits(indices, "nv_tensor")) {
     scalar <- is.null(base::dim(indices)) && length(indices) == 1L
-    indices <- beside(nv_tensor(indices, "i64", shape = if (scalar) integer()), operand)
+    indices <- beside(nv_tensor(indices, "i64", shape = if (scalar) integer()), x)
   } else if (inherits(indices, "nv_traced") && ambiguous(indices)) {
     indices <- nv_convert(indices, "i64")
   } else if (!is_integer_dtype(indices)) {
@@ -214,8 +217,8 @@ nv_gather <- function(operand, indices, dim = 1L) {
       "joist_dtype_error", "indices of dtype ", format(dtype(indices)), ": they must be integers"
     )
   }
-  operand <- tensor_beside(operand, indices)
-  .Call(joist_r_operation, "gather", list(operand, indices), list(dim = dim))
+  x <- tensor_beside(x, indices)
+  .Call(joist_r_operation, "gather", list(x, indices), list(dim = dim))
 }
 
 #' Sums at positions

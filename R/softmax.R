@@ -10,7 +10,7 @@
 #' those of a sum of many elements grow as of [nv_reduce_sum()]. `nv_gelu()` keeps its precision in
 #' the negative tail but for 2 x^2 ulp.
 #'
-#' @param operand A tensor, or an R number or array.
+#' @param x A tensor, or an R number or array.
 #' @param dims Dimensions along which is summed, or their names; `NULL` for all.
 #' @param drop Whether the dims that are summed along are dropped; otherwise their extent is 1.
 #' @return A tensor. Float dtypes are kept; bool and integers become what the promotion rules say,
@@ -24,9 +24,9 @@
 #' nv_softplus(nv_tensor(c(-800, 0, 800)))
 #' nv_gelu(nv_tensor(c(-1, 0, 1)))
 #' @export
-nv_logsumexp <- function(operand, dims = NULL, drop = TRUE) {
-  dims <- dims_by_name(dims, operand)
-  in_wide_float(operand, function(x) {
+nv_logsumexp <- function(x, dims = NULL, drop = TRUE) {
+  dims <- dims_by_name(dims, x)
+  in_wide_float(x, function(x) {
     top <- greatest(x, dims)
     sum <- nv_log(nv_reduce_sum(nv_exp(x - top), dims, drop))
     sum + (if (drop) nv_reshape(top, shape(sum)) else top)
@@ -35,9 +35,9 @@ nv_logsumexp <- function(operand, dims = NULL, drop = TRUE) {
 
 #' @rdname nv_logsumexp
 #' @export
-nv_softmax <- function(operand, dims = NULL) {
-  dims <- dims_by_name(dims, operand)
-  in_wide_float(operand, function(x) {
+nv_softmax <- function(x, dims = NULL) {
+  dims <- dims_by_name(dims, x)
+  in_wide_float(x, function(x) {
     part <- nv_exp(x - greatest(x, dims))
     part / nv_reduce_sum(part, dims, drop = FALSE)
   })
@@ -45,9 +45,9 @@ nv_softmax <- function(operand, dims = NULL) {
 
 #' @rdname nv_logsumexp
 #' @export
-nv_log_softmax <- function(operand, dims = NULL) {
-  dims <- dims_by_name(dims, operand)
-  in_wide_float(operand, function(x) {
+nv_log_softmax <- function(x, dims = NULL) {
+  dims <- dims_by_name(dims, x)
+  in_wide_float(x, function(x) {
     x <- x - greatest(x, dims)
     x - nv_log(nv_reduce_sum(nv_exp(x), dims, drop = FALSE))
   })
@@ -55,18 +55,18 @@ nv_log_softmax <- function(operand, dims = NULL) {
 
 #' @rdname nv_logsumexp
 #' @export
-nv_softplus <- function(operand) {
+nv_softplus <- function(x) {
   softplus <- custom_gradient(
     function(x) nv_max(x, 0) + nv_log1p(nv_exp(-nv_abs(x))),
     function(cotangent, value, x) list(cotangent * nv_logistic(x))
   )
-  in_wide_float(operand, softplus)
+  in_wide_float(x, softplus)
 }
 
 #' @rdname nv_logsumexp
 #' @export
-nv_gelu <- function(operand) {
-  in_wide_float(operand, function(x) x * (nv_erfc(x * -sqrt(0.5)) * 0.5))
+nv_gelu <- function(x) {
+  in_wide_float(x, function(x) x * (nv_erfc(x * -sqrt(0.5)) * 0.5))
 }
 
 # The greatest element along dims, as a constant; 0 where that is infinite.

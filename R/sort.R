@@ -1,22 +1,22 @@
 #' Sort tensors
 #'
-#' `nv_sort()` sorts the elements, `nv_order()` gives the positions that sort them: along a
+#' `nv_sort()` sorts the elements, `nv_argsort()` gives the positions that sort them: along a
 #' dimension, or all of them. Equal elements keep their order, also when it is decreasing;
 #' `-0` and `0` are equal, `FALSE` is less than `TRUE`, and NaN comes last in either direction.
 #'
 #' `sort()` sorts all elements to rank 1. As base R's, it leaves NaN out unless `na.last` is
 #' `TRUE` or `FALSE`; while `jit()` traces and for [nv_aval()], where the number of elements
 #' cannot depend on values, `na.last = NA` keeps NaN last. `order()` goes by `xtfrm()`, numbers
-#' that base R can compare; `nv_order()` is faster. Unsigned integers have no negative numbers:
+#' that base R can compare; `nv_argsort()` is faster. Unsigned integers have no negative numbers:
 #' `-x` wraps around, so that `order(-x)` is not a decreasing order; use `decreasing = TRUE`.
 #'
-#' @param operand,x A tensor, or an R number or array.
+#' @param x A tensor, or an R number or array.
 #' @param dim The dimension along which to sort, or its name; a negative one counts from the last;
 #'   `NULL` for all elements in column-major order.
 #' @param decreasing `TRUE` for the largest first.
 #' @param na.last For `sort()`: where NaN goes, `NA` to leave it out.
 #' @param ... Ignored; `dims` and other arguments of reductions are refused.
-#' @return `nv_sort()` and `sort()`: a tensor of the dtype of the operand; `nv_order()`:
+#' @return `nv_sort()` and `sort()`: a tensor of the dtype of the operand; `nv_argsort()`:
 #'   positions from 1 on, a known `i32`. The shape is that of the operand, or rank 1 for
 #'   `dim = NULL`. `xtfrm()`: an R vector of the same order, of the elements themselves or, where R
 #'   has no numbers for them (`i64`, `ui64`), of their ranks, of which equal elements share the
@@ -28,28 +28,28 @@
 #' x <- nv_tensor(matrix(c(3, 1, 2, 9, 7, 8), 3), "f16")
 #' nv_sort(x)
 #' nv_sort(x, dim = 1)
-#' nv_order(x, dim = 1, decreasing = TRUE)
+#' nv_argsort(x, dim = 1, decreasing = TRUE)
 #' sort(nv_tensor(c(2, NaN, 1)))
 #' order(nv_tensor(c(2, NaN, 1)))
 #' @export
-nv_sort <- function(operand, dim = NULL, decreasing = FALSE) {
-  sort_along("sort", operand, dim, decreasing)
+nv_sort <- function(x, dim = NULL, decreasing = FALSE) {
+  sort_along("sort", x, dim, decreasing)
 }
 
 #' @rdname nv_sort
 #' @export
-nv_order <- function(operand, dim = NULL, decreasing = FALSE) {
-  sort_along("order", operand, dim, decreasing)
+nv_argsort <- function(x, dim = NULL, decreasing = FALSE) {
+  sort_along("order", x, dim, decreasing)
 }
 
-sort_along <- function(op, operand, dim, decreasing) {
+sort_along <- function(op, x, dim, decreasing) {
   check_flag(decreasing, "decreasing")
-  operand <- as_operand(operand)
+  x <- as_operand(x)
   if (is.null(dim)) {
-    if (ndims(operand) != 1L) operand <- nv_flatten(operand)
+    if (ndims(x) != 1L) x <- nv_flatten(x)
     dim <- 1L
   }
-  .Call(joist_r_operation, op, list(operand), list(dim = dim, decreasing = decreasing))
+  .Call(joist_r_operation, op, list(x), list(dim = dim, decreasing = decreasing))
 }
 
 #' @rdname nv_sort
@@ -59,7 +59,7 @@ sort.nv_tensor <- function(x, decreasing = FALSE, na.last = NA, # nolint: object
                            ...) {
   check_no_dims("sort", "nv_sort()", ...)
   if (isTRUE(list(...)$index.return)) {
-    stop_joist("joist_value_error", "sort() of tensors gives no positions; see nv_order()")
+    stop_joist("joist_value_error", "sort() of tensors gives no positions; see nv_argsort()")
   }
   if (has_elements(x) && ndims(x) == 1L && !is.null(names(x))) {
     return(x[order(x, decreasing = decreasing, na.last = na.last)])
@@ -87,13 +87,13 @@ has_elements <- function(x) !inherits(x, c("nv_traced", "nv_aval"))
 #' @method xtfrm nv_tensor
 #' @export
 xtfrm.nv_tensor <- function(x) {
-  check_elements(x, "xtfrm() and order()", "nv_order()")
+  check_elements(x, "xtfrm() and order()", "nv_argsort()")
   if (!format(dtype(x)) %in% c("i64", "ui64", "c64", "c128")) {
     # Integers, which R sorts fastest, but the smallest i32 is none of R's.
     return(tryCatch(as.vector(x), joist_value_error = function(e) as.vector(x, "double")))
   }
   local_promotion("anvil") # all is of one dtype, of which some rule sets know nothing
-  order <- nv_order(x)
+  order <- nv_argsort(x)
   sorted <- nv_flatten(x)[order]
   ranks <- as.vector(order)
   n <- length(ranks)
@@ -119,11 +119,11 @@ check_elements <- function(x, what, instead = NULL) {
 #' The largest or smallest elements
 #'
 #' `nv_top_k()` gives the first `k` elements along a dimension in sorted order, without sorting
-#' all of it, and where they are. They are those that `nv_sort()` and `nv_order()` put first:
+#' all of it, and where they are. They are those that `nv_sort()` and `nv_argsort()` put first:
 #' of equal elements the earlier one, and NaN only when there are not `k` numbers.
 #' `nv_take_along()` takes elements at such positions.
 #'
-#' @param operand A tensor, or an R number or array.
+#' @param x A tensor, or an R number or array.
 #' @param k How many, at most the extent of the dimension.
 #' @param dim The dimension or its name; a negative one counts from the last; `NULL` for the last.
 #' @param decreasing `TRUE` for the largest, `FALSE` for the smallest.
@@ -139,22 +139,22 @@ check_elements <- function(x, what, instead = NULL) {
 #' @examples
 #' x <- nv_tensor(matrix(c(3, 1, 2, 9, 7, 8), 3))
 #' nv_top_k(x, 2, dim = 1)
-#' nv_take_along(x, nv_order(x, dim = 1), dim = 1)
+#' nv_take_along(x, nv_argsort(x, dim = 1), dim = 1)
 #' @export
-nv_top_k <- function(operand, k, dim = NULL, decreasing = TRUE) {
+nv_top_k <- function(x, k, dim = NULL, decreasing = TRUE) {
   check_flag(decreasing, "decreasing")
-  operand <- as_operand(operand)
+  x <- as_operand(x)
   check_whole(k, "k")
-  if (ndims(operand) == 0L) operand <- nv_flatten(operand)
-  if (is.null(dim)) dim <- ndims(operand)
+  if (ndims(x) == 0L) x <- nv_flatten(x)
+  if (is.null(dim)) dim <- ndims(x)
   attributes <- list(dim = dim, decreasing = decreasing, k = k)
-  indices <- .Call(joist_r_operation, "top_k", list(operand), attributes)
-  list(values = nv_take_along(operand, indices, dim), indices = indices)
+  indices <- .Call(joist_r_operation, "top_k", list(x), attributes)
+  list(values = nv_take_along(x, indices, dim), indices = indices)
 }
 
 #' @rdname nv_top_k
 #' @export
-nv_take_along <- function(operand, indices, dim) {
+nv_take_along <- function(x, indices, dim) {
   if (is.null(dim)) dim <- NA
-  .Call(joist_r_operation, "take_along", list(operand, indices), list(dim = dim))
+  .Call(joist_r_operation, "take_along", list(x, indices), list(dim = dim))
 }

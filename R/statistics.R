@@ -11,8 +11,8 @@
 #'
 #' [var()] of a tensor is that of all elements, or of a matrix the covariances of its columns.
 #'
-#' @param operand A tensor or an R vector; a bare R vector keeps its exact values.
-#' @param dims Dimensions to reduce: positive numbers, their names (those of `dimnames(operand)`),
+#' @param x A tensor or an R vector; a bare R vector keeps its exact values.
+#' @param dims Dimensions to reduce: positive numbers, their names (those of `dimnames(x)`),
 #'   or negative numbers of those to keep; `NULL` for all. A traced tensor has no names.
 #' @param drop `FALSE` keeps the reduced dimensions with extent 1.
 #' @param correction What is subtracted from the number of elements before it divides: 1 for
@@ -36,32 +36,32 @@
 #' nv_norm(x, dims = 1)
 #' nv_count_nonzero(x > 3)
 #' @export
-nv_var <- function(operand, dims = NULL, drop = TRUE, correction = 1) {
+nv_var <- function(x, dims = NULL, drop = TRUE, correction = 1) {
   check_number(correction, "correction")
-  fused("variance", variance, operand, dims_by_name(dims, operand), drop, correction, FALSE)
+  fused("variance", variance, x, dims_by_name(dims, x), drop, correction, FALSE)
 }
 
 #' @rdname nv_var
 #' @export
-nv_sd <- function(operand, dims = NULL, drop = TRUE, correction = 1) {
+nv_sd <- function(x, dims = NULL, drop = TRUE, correction = 1) {
   check_number(correction, "correction")
-  fused("variance", variance, operand, dims_by_name(dims, operand), drop, correction, TRUE)
+  fused("variance", variance, x, dims_by_name(dims, x), drop, correction, TRUE)
 }
 
 #' @rdname nv_var
 #' @export
-nv_norm <- function(operand, dims = NULL, drop = TRUE, p = 2) {
+nv_norm <- function(x, dims = NULL, drop = TRUE, p = 2) {
   check_number(p, "p")
   if (is.finite(p) && p <= 0) {
     stop_joist("joist_value_error", "`p` must be positive, Inf or -Inf")
   }
-  fused("norm", vector_norm, operand, dims_by_name(dims, operand), drop, p)
+  fused("norm", vector_norm, x, dims_by_name(dims, x), drop, p)
 }
 
 #' @rdname nv_var
 #' @export
-nv_count_nonzero <- function(operand, dims = NULL, drop = TRUE) {
-  nv_reduce_sum(nv_convert(operand, "bool"), dims, drop, dtype = "i64")
+nv_count_nonzero <- function(x, dims = NULL, drop = TRUE) {
+  nv_reduce_sum(nv_convert(x, "bool"), dims, drop, dtype = "i64")
 }
 
 variance <- function(x, dims, drop, correction, root) {
@@ -175,13 +175,13 @@ compiled <- new.env(parent = emptyenv())
 #' nv_quantile(x, c(0.25, 0.75), dims = 2)
 #' quantile(x)
 #' @export
-nv_median <- function(operand, dims = NULL, drop = TRUE) {
-  fused("quantiles", quantiles, operand, 0.5, dims_by_name(dims, operand), drop, TRUE, 7)
+nv_median <- function(x, dims = NULL, drop = TRUE) {
+  fused("quantiles", quantiles, x, 0.5, dims_by_name(dims, x), drop, TRUE, 7)
 }
 
 #' @rdname nv_median
 #' @export
-nv_quantile <- function(operand, probs = c(0, 0.25, 0.5, 0.75, 1), dims = NULL, drop = TRUE,
+nv_quantile <- function(x, probs = c(0, 0.25, 0.5, 0.75, 1), dims = NULL, drop = TRUE,
                         type = 7) {
   if (!is.numeric(probs) || is.object(probs) || anyNA(probs) || any(probs < 0 | probs > 1)) {
     stop_joist("joist_value_error", "`probs` must be numbers from 0 to 1")
@@ -189,8 +189,8 @@ nv_quantile <- function(operand, probs = c(0, 0.25, 0.5, 0.75, 1), dims = NULL, 
   if (!is_one_of(type, 9)) {
     stop_joist("joist_value_error", "`type` must be a whole number from 1 to 9")
   }
-  dims <- dims_by_name(dims, operand)
-  fused("quantiles", quantiles, operand, as.vector(probs), dims, drop, FALSE, type)
+  dims <- dims_by_name(dims, x)
+  fused("quantiles", quantiles, x, as.vector(probs), dims, drop, FALSE, type)
 }
 
 #' @rdname nv_median

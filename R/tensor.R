@@ -77,7 +77,7 @@ nv_fill <- function(value, shape, dtype = NULL, ambiguous = NULL, device = NULL)
 
 #' @rdname nv_tensor
 #' @export
-nv_iota <- function(dim, dtype = NULL, shape, start = 1L, ambiguous = FALSE, device = NULL) {
+nv_iota <- function(dim, dtype, shape, start = 1L, ambiguous = FALSE, device = NULL) {
   if (!is.null(device)) device <- nv_device(device)
   if (is_whole(dim) && length(dim) == 1L && dim > length(shape)) {
     stop_joist(

@@ -19,7 +19,7 @@ check_no_dims <- function(name, instead, ...) {
   if (is.null(...names())) {
     return()
   }
-  unknown <- c("dims", "dim", "axis", "margin", "drop", "keepdim", "keepdims", "dtype")
+  unknown <- c("dims", "dim", "dimension", "axis", "margin", "drop", "keepdim", "keepdims", "dtype")
   found <- intersect(...names(), unknown)
   if (length(found) > 0L) {
     stop_joist(
@@ -58,8 +58,8 @@ is_one_of <- function(x, n) {
 
 # Dimensions among the first `rank`, each at most once.
 # Numbers for the names of dimensions.
-dims_by_name <- function(dims, operand, name = "dims") {
-  .Call(joist_r_dims_by_name, dims, operand, name)
+dims_by_name <- function(dims, x, name = "dims") {
+  .Call(joist_r_dims_by_name, dims, x, name)
 }
 
 check_dims <- function(dims, name, rank, single = FALSE) {

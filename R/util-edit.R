@@ -2,8 +2,8 @@
 # the functions with the casts in them.
 
 # The casts of an edited function, told apart from the author's by their names.
-cast_operand <- function(operand, dtype) nv_convert(operand, dtype)
-cast_result <- function(operand, dtype) nv_convert(operand, dtype)
+cast_operand <- function(x, dtype) nv_convert(x, dtype)
+cast_result <- function(x, dtype) nv_convert(x, dtype)
 
 # ---- finding calls ----
 
@@ -185,7 +185,7 @@ is_settable <- function(path) {
 # ---- writing casts ----
 
 # The code of a place with its casts, a data frame with a row each.
-cast_code <- function(code, casts, operand = quote(nv_convert), result = quote(nv_convert)) {
+cast_code <- function(code, casts, x = quote(nv_convert), result = quote(nv_convert)) {
   cast <- function(head, part, dtype) {
     while (is.call(part) && identical(part[[1L]], quote(`(`))) part <- part[[2L]]
     as.call(list(head, part, dtype))
@@ -193,10 +193,10 @@ cast_code <- function(code, casts, operand = quote(nv_convert), result = quote(n
   call <- if (is_assignment(code)) NULL else code
   for (k in which(casts$kind == "operand")) {
     if (is.null(call)) {
-      code[[3L]] <- cast(operand, code[[3L]], casts$dtype[k])
+      code[[3L]] <- cast(x, code[[3L]], casts$dtype[k])
     } else {
-      at <- operand_positions(call)[casts$operand[k]] + 1L
-      code[[at]] <- cast(operand, code[[at]], casts$dtype[k])
+      at <- operand_positions(call)[casts$x[k]] + 1L
+      code[[at]] <- cast(x, code[[at]], casts$dtype[k])
     }
   }
   for (k in which(casts$kind == "result")) {

@@ -112,7 +112,7 @@ SEXP joist_r_concatenate(SEXP tensors, SEXP along, SEXP shapes) {
   const double position = joist_r_number(along);
   if (n == 0) joist_r_stop(JOIST_ERROR_SHAPE, "there is nothing to concatenate");
   if (!(position >= 1 && position <= JOIST_RANK_MAX) || position != (double)(int)position)
-    joist_r_stop(JOIST_ERROR_SHAPE, "`dimension` must be a whole number, 1 or more");
+    joist_r_stop(JOIST_ERROR_SHAPE, "`dim` must be a whole number, 1 or more");
   const bool listed = TYPEOF(shapes) == VECSXP, flat = TYPEOF(shapes) == LGLSXP;
   if (listed ? XLENGTH(shapes) != n : !flat && shapes != R_NilValue)
     joist_r_stop(JOIST_ERROR_SHAPE, "there must be one shape for each tensor");

@@ -72,7 +72,7 @@ calls <- alist(
   nv_matmul(nv_convert(long, "i8"), t(nv_convert(long, "i8"))),
   nv_scatter_add(nv_tensor(numeric(9000), "f16"), rep(1:9000, 3), nv_tensor(rep(1, 27000), "f16")),
   nv_scatter_add(nv_tensor(numeric(20), "bf16"), rep(1:20, 30), nv_tensor(rep(1, 600), "bf16")),
-  nv_sort(long), nv_order(long), nv_top_k(many, 10), unique(many), nv_cumsum(long, 2),
+  nv_sort(long), nv_argsort(long), nv_top_k(many, 10), unique(many), nv_cumsum(long, 2),
   nv_argmin(long, 1), nv_match(many, 1:50), nv_quantile(many, c(0.1, 0.9)), nv_median(long, 1),
   nv_rcategorical(100, many), nv_sample(many, 50, prob = many), nv_rgamma(100, 2),
   nv_solve(nv_eye(30) * 2, nv_eye(30)), nv_svd(long), nv_einsum("ij,kj->ik", long, long),

@@ -244,7 +244,7 @@ own_calls <- list(
       scalar <- k > 1L && chance(0.2)
       operand_of("ne", if (scalar) integer() else replace(full, dim, sample(0:9, 1L)))
     })
-    list(f = function(...) nv_concatenate(..., dimension = dim), operands = parts)
+    list(f = function(...) nv_concatenate(..., dim = dim), operands = parts)
   },
   transpose = function(row) {
     x <- operand_of("ne")
@@ -270,7 +270,7 @@ own_calls <- list(
     high <- if (flag()) each(5L) else least()
     interior <- if (chance(0.7)) 0L else each(2L)
     value <- random_tensor(format(dtype(x)), integer())
-    list(f = function(x, value) nv_pad(x, low, high, value, interior), operands = list(x, value))
+    list(f = function(x, value) nv_pad(x, value, low, high, interior), operands = list(x, value))
   },
   gather = function(row) {
     full <- ranked()
@@ -285,7 +285,7 @@ own_calls <- list(
     list(f = function(x) nv_stop_gradient(x), operands = list(x))
   },
   sort = function(row) ordered_call("sort", nv_sort),
-  order = function(row) ordered_call("order", nv_order),
+  order = function(row) ordered_call("order", nv_argsort),
   top_k = function(row) {
     x <- operand_of("top_k", ranked())
     dim <- sample.int(rank_of(x), 1L)
@@ -327,9 +327,11 @@ own_calls <- list(
   solve = function(row) solve_call(function(x, y) nv_solve(x, y)),
   triangular_solve = function(row) {
     flags <- c(flag(), flag(), flag())
-    solve_call(function(x, y) nv_triangular_solve(x, y, flags[1L], flags[2L], flags[3L]))
+    solve_call(function(x, y) {
+      nv_triangular_solve(x, y, lower = flags[1L], unit_diag = flags[3L], transpose = flags[2L])
+    })
   },
-  inverse = function(row) list(f = nv_inverse, operands = list(square(extent()))),
+  inverse = function(row) list(f = nv_inv, operands = list(square(extent()))),
   det = function(row) list(f = nv_det, operands = list(square(extent()))),
   determinant = function(row) list(f = nv_determinant, operands = list(square(extent()))),
   qr = function(row) factor_call(nv_qr),

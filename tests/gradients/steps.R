@@ -247,7 +247,7 @@ joined <- list(
       if (length(a) == 0L || !identical(a, b) || prod(a) > 18L) return(NULL)
       d <- sample(length(a), 1L)
       list(
-        r = sprintf("nv_concatenate({a}, {b}, dimension = %d)", d),
+        r = sprintf("nv_concatenate({a}, {b}, dim = %d)", d),
         py = sprintf("jnp.concatenate([{a}, {b}], %d)", d - 1L)
       )
     },
@@ -298,7 +298,7 @@ padded <- list(
       interior <- sample(0:1, length(a), TRUE)
       each <- sprintf("(%d, %d, %d)", low, high, interior)
       list(
-        r = sprintf("nv_pad({a}, %s, %s, 0.5, %s)", r_vector(low), r_vector(high),
+        r = sprintf("nv_pad({a}, 0.5, %s, %s, %s)", r_vector(low), r_vector(high),
           r_vector(interior)),
         py = sprintf("lax.pad({a}, jnp.asarray(0.5, {a}.dtype), %s)", python_tuple(each))
       )
@@ -358,7 +358,7 @@ placed <- list(
       list(e, e)
     }
   ),
-  take_along = along("take_along", "nv_take_along({a}, nv_order(nv_stop_gradient({a}), DIM), DIM)",
+  take_along = along("take_along", "nv_take_along({a}, nv_argsort(nv_stop_gradient({a}), DIM), DIM)",
     "jnp.take_along_axis({a}, jnp.argsort({a}, DIM), DIM)", ok = spaced),
   sort = along("sort", "nv_sort({a}, DIM)", "jnp.sort({a}, DIM)", ok = spaced),
   decreasing = along("sort", "nv_sort({a}, DIM, TRUE)", "-jnp.sort(-{a}, DIM)", ok = spaced),
@@ -393,11 +393,11 @@ algebra <- list(
   tcrossprod = product("nv_tcrossprod({a}, {b})", "U(M({a}) @ T(M({b})))",
     function(a) c(3L, a[2L]), function(a, b) a[2L] == b[2L]),
   solve = of_square("solve", "nv_solve({a}, {b})", "U(jnp.linalg.solve(M({a}), M({b})))", 32, 2L),
-  inverse = of_square("inverse", "nv_inverse({a})", "U(jnp.linalg.inv(M({a})))", 32),
+  inverse = of_square("inverse", "nv_inv({a})", "U(jnp.linalg.inv(M({a})))", 32),
   triangular_solve = of_square("triangular_solve",
-    "nv_triangular_solve({a}, {b}, TRUE, TRUE)",
+    "nv_triangular_solve({a}, {b}, transpose = TRUE)",
     "U(jsl.solve_triangular(M({a}), M({b}), trans=1, lower=True))", 32, 2L),
-  upper_solve = of_square("triangular_solve", "nv_triangular_solve({a}, {b}, FALSE)",
+  upper_solve = of_square("triangular_solve", "nv_triangular_solve({a}, {b}, lower = FALSE)",
     "U(jsl.solve_triangular(M({a}), M({b}), lower=False))", 32, 2L),
   det = of_square("det", "nv_det({a} * 0.25)", "jnp.linalg.det(M({a} * 0.25))", 32),
   determinant = of_square("determinant", "nv_determinant({a})$modulus",

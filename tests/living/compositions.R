@@ -175,7 +175,7 @@ diagonals <- function(x, offset) {
 trace_of <- function(x, offset, type = NULL) nv_reduce_sum(diagonals(x, offset), 1L, dtype = type)
 
 power_of <- function(x, n) {
-  if (n < 0L) return(power_of(nv_inverse(x), -n))
+  if (n < 0L) return(power_of(nv_inv(x), -n))
   result <- broadcast(unit_matrix(format(dtype(x)), shape(x)[1L], shape(x)[1L], 0L), shape(x))
   for (k in seq_len(n)) result <- nv_matmul(result, x)
   result
@@ -194,7 +194,7 @@ cross_product <- function(x, y, dim) {
   y <- of_rank(y, rank)
   part <- function(x, k) nv_gather(x, k, dim)
   term <- function(i, j) part(x, i) * part(y, j) - part(x, j) * part(y, i)
-  nv_stack(term(2L, 3L), term(3L, 1L), term(1L, 2L), dimension = dim)
+  nv_stack(term(2L, 3L), term(3L, 1L), term(1L, 2L), dim = dim)
 }
 
 scan_sum <- function(f, x, dim, type, initial) {
@@ -204,7 +204,7 @@ scan_sum <- function(f, x, dim, type, initial) {
   }
   extents <- shape(result)
   extents[dim] <- 1L
-  nv_concatenate(nv_fill(initial, extents, dtype(result)), result, dimension = dim)
+  nv_concatenate(nv_fill(initial, extents, dtype(result)), result, dim = dim)
 }
 
 # TRUE where joist's common dtype of both is the second.

@@ -190,7 +190,7 @@ scan_steps <- list(
   argmin = position("argmin", nv_argmin, "np.argmin(%s, axis=%d)", extreme),
   argmax = position("argmax", nv_argmax, "np.argmax(%s, axis=%d)", extreme),
   sort = along("sort", nv_sort, "np.sort(%s, axis=%d)", when = ordered),
-  order = position("order", nv_order, "np.argsort(%s, axis=%d, kind='stable')", ordered)
+  order = position("order", nv_argsort, "np.argsort(%s, axis=%d, kind='stable')", ordered)
 )
 
 fit_product <- function(a, b) {
@@ -272,7 +272,7 @@ step_concatenate <- function(pool) {
     return(NULL)
   }
   code <- sprintf("np.concatenate([%s, %s], axis=%d)", v(a), v(b), d - 1L)
-  made("concatenate", nv_concatenate(x, y, dimension = d), code)
+  made("concatenate", nv_concatenate(x, y, dim = d), code)
 }
 
 step_subset <- function(pool) {

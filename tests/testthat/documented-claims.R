@@ -197,7 +197,7 @@ raised_errors <- alist(
     joist_shape_error = rbind(x, c(1, 2)),
     joist_shape_error = nv_stack(v, c(1, 2)),
     joist_promotion_error = strict(c(i, v)),
-    joist_value_error = nv_stack(v, v, dim = 1)
+    joist_value_error = nv_stack(v, v, dims = 1)
   ),
   nv_convert = list(
     joist_dtype_error = nv_convert(v, "f31"),
@@ -262,11 +262,11 @@ raised_errors <- alist(
     joist_dtype_error = floor(z)
   ),
   nv_pad = list(
-    joist_shape_error = nv_pad(x, c(1, 2, 3), 0),
+    joist_shape_error = nv_pad(x, 0L, c(1, 2, 3), 0),
     joist_shape_error = nv_split(v, 2),
     joist_shape_error = nv_tril(v),
-    joist_promotion_error = nv_pad(i, 1, 1, nv_scalar(1)),
-    joist_value_error = nv_pad(u, 1, 1, 300L)
+    joist_promotion_error = nv_pad(i, nv_scalar(1), 1, 1),
+    joist_value_error = nv_pad(u, 300L, 1, 1)
   ),
   expect_equal_tensor = list(joist_value_error = expect_equal_tensor(1, 1)),
   nv_qr = list(
@@ -305,7 +305,7 @@ raised_errors <- alist(
     joist_dtype_error = nv_bitwise_and(nv_chunked(v), 1L),
     joist_shape_error = nv_zarr_create(tempfile(), "f32", 3)[4]
   ),
-  nv_save = list(
+  nv_write_safetensors = list(
     joist_value_error = nv_unserialize(as.raw(1:20)),
     joist_value_error = nv_unserialize(nv_serialize(list(a = v)), "b"),
     joist_value_error = nv_save(list(v, v), tempfile()),
@@ -380,7 +380,7 @@ raised_errors <- alist(
   nv_solve = list(
     joist_value_error = nv_solve(matrix(1, 2, 2)),
     joist_value_error = nv_chol(matrix(c(1, 2, 2, 1), 2)),
-    joist_value_error = nv_inverse(matrix(c(1, Inf, 1, 1), 2)),
+    joist_value_error = nv_inv(matrix(c(1, Inf, 1, 1), 2)),
     joist_shape_error = nv_solve(x),
     joist_shape_error = nv_solve(s, 1:3),
     joist_dtype_error = nv_solve(z_matrix)
@@ -439,11 +439,11 @@ raised_errors <- alist(
     joist_dtype_error = nv_seq(1, 2, dtype = "c64"),
     joist_promotion_error = strict(nv_seq(nv_scalar(1L), nv_scalar(2.5)))
   ),
-  nv_full_like = list(
-    joist_value_error = nv_full_like(i, 1e5),
+  nv_fill_like = list(
+    joist_value_error = nv_fill_like(i, 1e5),
     joist_dtype_error = nv_zeros_like(i, "i31"),
     joist_shape_error = nv_ones_like(i, shape = -1),
-    joist_shape_error = nv_full_like(i, 1:2)
+    joist_shape_error = nv_fill_like(i, 1:2)
   ),
   nv_roll = list(
     joist_value_error = nv_roll(v, 1.5),
@@ -451,8 +451,9 @@ raised_errors <- alist(
     joist_shape_error = nv_roll(v, 1, 2)
   ),
   with_default_dtypes = list(
-    joist_dtype_error = with_default_dtypes(1, float = "i8"),
-    joist_dtype_error = with_default_dtypes(1, int = "f99")
+    joist_dtype_error = with_default_dtypes(c(float = "i8"), 1),
+    joist_dtype_error = with_default_dtypes(c(int = "f99"), 1),
+    joist_value_error = with_default_dtypes(c(double = "f64"), 1)
   ),
   nv_polygamma = list(
     joist_value_error = nv_polygamma(21, v),
@@ -581,7 +582,7 @@ given_dtypes <- alist(
   }),
   chunked = list(i16 = nv_compute(nv_store(i, tempfile())), f32 = nv_store(v, tempfile()) + 1,
     i16 = nv_chunked(i)),
-  nv_save = list(ui8 = nv_unserialize(nv_serialize(list(a = u)))$a),
+  nv_write_safetensors = list(ui8 = nv_unserialize(nv_serialize(list(a = u)))$a),
   as_tensor = list(ui8 = as_tensor(as.raw(1)), i16 = as_tensor(i), f32 = as_tensor(1)),
   base_functions = list(
     f32 = subset(v, v > 1), i16 = `length<-`(i, 2),
@@ -637,7 +638,7 @@ given_dtypes <- alist(
   nv_median = list(f32 = nv_median(v), `f32?` = nv_median(i), `f32?` = nv_quantile(i, 0.5)),
   nv_negate = list(i16 = -i, f32 = abs(z), i16 = floor(i), bool = nv_abs(b)),
   nv_pad = list(
-    i16 = nv_pad(i, 1, 1), f32 = nv_tril(x), i16 = nv_diag(i), f32 = nv_split(v, 3)[[1]],
+    i16 = nv_pad(i, 0L, 1, 1), f32 = nv_tril(x), i16 = nv_diag(i), f32 = nv_split(v, 3)[[1]],
     i16 = split(i, c(1, 1, 2))[["2"]]
   ),
   nv_qr = list(
@@ -668,7 +669,7 @@ given_dtypes <- alist(
     f32 = nv_solve(s, 1:2), `f32?` = nv_solve(nv_tensor(diag(2), "i8")), f32 = nv_det(s),
     f32 = nv_chol(s), f64 = nv_solve(s, nv_tensor(1:2, "f64")), f32 = nv_determinant(s)$sign
   ),
-  nv_sort = list(i16 = nv_sort(i), i32 = nv_order(v), f32 = sort(v)),
+  nv_sort = list(i16 = nv_sort(i), i32 = nv_argsort(v), f32 = sort(v)),
   nv_dbeta = list(f32 = nv_pbinom(v, 5, 0.5), `f32?` = nv_qt(0.5, i), f32 = nv_dbeta(v, 1, 2)),
   nv_dexp = list(f32 = nv_ppois(v, i), `f32?` = nv_dpois(i, 2L), f32 = nv_qgamma(v, 1)),
   nv_dnorm = list(
@@ -689,12 +690,12 @@ given_dtypes <- alist(
     i32 = nv_seq(1, 3), f32 = nv_seq(1, 3, by = 1), i32 = nv_seq(1L, 3L, by = 1L),
     i16 = nv_seq(i[[1]], 3L), f32 = nv_linspace(nv_scalar(1L, "i8"), v[[1]], 2)
   ),
-  nv_full_like = list(
-    i16 = nv_zeros_like(i), `f32?` = nv_ones_like(1), i8 = nv_full_like(1, 2, "i8"),
+  nv_fill_like = list(
+    i16 = nv_zeros_like(i), `f32?` = nv_ones_like(1), i8 = nv_fill_like(1, 2, "i8"),
     f32 = nv_empty_like(v), c64 = nv_empty("c64", 2)
   ),
   nv_roll = list(i16 = nv_roll(i, 1), `f32?` = nv_roll(1, 2)),
-  with_default_dtypes = list(f64 = with_default_dtypes(nv_tensor(1.5), float = "f64")),
+  with_default_dtypes = list(f64 = with_default_dtypes(c(float = "f64"), nv_tensor(1.5))),
   nv_polygamma = list(f32 = nv_polygamma(2, v), `f32?` = nv_trigamma(i), `f32?` = trigamma(b)),
   nv_erf = list(f32 = nv_erf(v), `f32?` = gamma(i), `f32?` = lgamma(b), f32 = digamma(v)),
   nv_sqrt = list(f32 = sqrt(v), `f32?` = sqrt(i), c64 = exp(z), `f32?` = nv_exp(b)),

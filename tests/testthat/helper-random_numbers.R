@@ -9,7 +9,7 @@ number_words <- list(
     "nv_min(%s, %s)", "nv_pow(%s, %s)", "nv_mod(%s, %s)", "nv_floor_div(%s, %s)",
     "nv_lt(%s, %s)", "nv_eq(%s, %s)", "nv_atan2(%s, %s)", "nv_dot(%s, %s)",
     "nv_concatenate(nv_flatten(%s), nv_flatten(%s))", "nv_searchsorted(nv_flatten(%s), %s)",
-    "nv_pad(nv_flatten(%s), 1, 0, value = %s)", "nv_clamp(0L, %s, %s)"
+    "nv_pad(nv_flatten(%s), %s, 1, 0)", "nv_clamp(0L, %s, %s)"
   ),
   unary = c(
     "nv_negate(%s)", "nv_abs(%s)", "nv_sqrt(%s)", "nv_reduce_sum(%s)", "nv_exp(%s)",

@@ -7,20 +7,20 @@ valid_arguments <- function() {
   i <- nv_tensor(c(3L, 1L, 2L), "i32")
   b <- nv_tensor(c(TRUE, FALSE, TRUE))
   m <- nv_tensor(c(4, 1, 1, 3), "f64", shape = c(2, 2))
-  ints <- list(lhs = i, rhs = i, operand = i)
-  bools <- list(lhs = b, rhs = b, operand = b)
-  square <- list(operand = m, lhs = m, rhs = m, x = m, y = m, a = m, b = m)
+  ints <- list(lhs = i, rhs = i, x = i)
+  bools <- list(lhs = b, rhs = b, x = b)
+  square <- list(lhs = m, rhs = m, x = m, y = m, a = m, b = m)
   by_name <- list(
-    operand = v, lhs = v, rhs = v, x = v, y = v, dims = 1L, dim = 1L, dimension = 1L, drop = TRUE,
+    lhs = v, rhs = v, x = v, y = v, dims = 1L, dim = 1L, drop = TRUE,
     dtype = "f64", shape = 3L, ambiguous = FALSE, device = "cpu", key = nv_key(1), n = 2L,
     decreasing = FALSE, k = 2L, indices = c(2L, 1L), f = identity, min_val = 1, max_val = 2,
-    lower = FALSE, transpose = FALSE, unit_diagonal = FALSE, logarithm = TRUE, name = "cpu",
+    lower = FALSE, transpose = FALSE, left = TRUE, unit_diag = FALSE, logarithm = TRUE, name = "cpu",
     batch_dims = list(integer(), integer()), contracting_dims = list(1L, 1L), value = 0,
-    data = 3L, seed = 1, table = c(1, 2), nomatch = 0L, limit = NULL, p = 2, low = 1L, high = 1L,
-    interior = 1L, probs = 0.5, type = 7, min = 0, max = 9, mean = 0, sd = 1, size = 2L, prob = 0.5,
+    data = 3L, seed = 1, table = c(1, 2), nomatch = 0L, limit = NULL, p = 2, edge_padding_low = 1L,
+    edge_padding_high = 1L, interior_padding = 1L, padding_value = 1, probs = 0.5, type = 7, min = 0, max = 9, mean = 0, sd = 1, size = 2L, prob = 0.5,
     permutation = 1L, correction = 1, sorted = c(1, 2, 3), values = 2, side = "left",
     threads = 1L, bin = c(1L, 2L), nbins = 3L, sizes = NULL, diagonal = 0, arr.ind = FALSE,
-    replace = TRUE, na = "error", pred = b, true_value = v, false_value = v, start = 1L,
+    replace = TRUE, na = "error", pred = b, true = v, false = v, start = 1L,
     as = NULL, style = "anvil", rules = "jax", lhs_dtype = "f32", rhs_dtype = "i8",
     lhs_ambiguous = FALSE, rhs_ambiguous = FALSE, static = character(), cache_size = 9L,
     promotion = "jax", on = c(lossy = "ok"), envir = globalenv(), expr = 1, id = "jax",
@@ -30,11 +30,11 @@ valid_arguments <- function() {
     complex = "c64", versioned = TRUE, ptr = nv_to_dlpack(v), array = list(),
     schema = nv_to_arrow(v)$schema,
     edges = data.frame(from = "i8", to = "f32"), from = "jax", to = "numpy", wrt = NULL,
-    index = c(1L, 2L), shift = 1L, float = "f64", int = "i64",
+    index = c(1L, 2L), shift = 1L, dtypes = c(float = "f64", int = "i64"),
     arguments = list(v), cotangents = list(v), tangents = list(v),
     rule = function(cotangent, value, ...) list(cotangent), step = 1e-3, tolerance = 1e-3,
     init = 1, cond = function(state) FALSE, body = function(i, state) state, xs = v,
-    reverse = FALSE, true = 1, false = 2, like = v, length.out = 3L, equation = "i,i",
+    reverse = FALSE, true = 1, false = 2, like = v, end = 3, steps = 3L, equation = "i,i",
     accumulate = "f64", rate = 1, alpha = 1, logits = c(0, 1), q = v, lambda = 2, df = 3,
     shape1 = 2, shape2 = 3, log = FALSE, log.p = FALSE, lower.tail = TRUE, a = 2, b = 3,
     chunks = 2L, fill = 0, codecs = "gzip", dimension_names = "a", attributes = list(a = 1),
@@ -60,9 +60,10 @@ valid_arguments <- function() {
     nv_zarr = list(path = zarr, node = ""), nv_zarr_create = list(path = nowhere, node = "x"),
     nv_zarr_create_group = list(path = nowhere, node = "x"),
     nv_zarr_store = list(label = "a store"), nv_store = list(path = nowhere, node = "x"),
-    nv_save = named, nv_serialize = named, nv_write_npz = named,
+    nv_save = named, nv_write_safetensors = named, nv_serialize = named, nv_write_npz = named,
     nv_read_npy = list(con = nv_write_npy(v)), nv_read_npz = list(path = npz, names = "b"),
     nv_read = list(path = safetensors, names = "a"),
+    nv_read_safetensors = list(path = safetensors, names = "a"),
     nv_unserialize = list(con = nv_serialize(named$x)),
     nv_share = list(x = nv_read_npy(npy, mmap = TRUE)),
     nv_and = bools, nv_or = bools, nv_xor = bools, nv_not = bools, nv_bitwise_and = ints,
@@ -70,7 +71,7 @@ valid_arguments <- function() {
     nv_shift_right_arithmetic = ints, nv_shift_right_logical = ints, nv_popcnt = ints,
     nv_bitcast_convert = list(dtype = "i32"), nv_apply = square, nv_diag = square,
     nv_chol = square, nv_det = square, nv_determinant = square, nv_eigh = square,
-    nv_inverse = square, nv_qr = square, nv_svd = square, nv_solve = square,
+    nv_inv = square, nv_qr = square, nv_svd = square, nv_solve = square,
     nv_triangular_solve = square, nv_matmul = square, nv_crossprod = square,
     nv_tcrossprod = square, nv_dot = square, nv_tril = square, nv_triu = square,
     nv_row_sums = square, nv_col_sums = square, nv_row_means = square, nv_col_means = square,
@@ -78,8 +79,8 @@ valid_arguments <- function() {
     nv_rbernoulli = list(dtype = "bool"), nv_random_bits = list(dtype = "ui32"),
     nv_rpois = list(dtype = "i32"), nv_rcategorical = list(dtype = "i32"),
     nv_sample = list(prob = c(1, 2, 3)), nv_split = square,
-    nv_squeeze = list(operand = nv_tensor(1:2, shape = 1:2)),
-    nv_linspace = list(from = 0, to = 1), nv_seq = list(from = 1, to = 9, by = 2),
+    nv_squeeze = list(x = nv_tensor(1:2, shape = 1:2)),
+    nv_seq = list(from = 1, to = 9, by = 2),
     nv_tensor = list(x = 1:3), nv_scalar = list(x = 1), nv_which = list(x = b),
     promotion_table = list(lhs = "f32", rhs = "i8"), as_dtype = list(x = "f32"),
     promotion_lattice = list(id = "mine"), compare_rules = list(f = nv_key),
@@ -99,7 +100,7 @@ valid_call <- function(name, valid) {
   for (argument in names(formals(getExportedValue("joist", name)))) {
     if (argument == "...") {
       takes <- !name %in% c("nv_apply", "compare_rules", "as_tensor")
-      operands <- if (takes) unname(valid$by_name[c("operand", "operand")])
+      operands <- if (takes) unname(valid$by_name[c("x", "x")])
       arguments <- c(arguments, operands)
     } else if (argument %in% names(own)) {
       arguments[argument] <- own[argument]
@@ -138,13 +139,14 @@ odd <- list(
   complex = 1i, raw = raw(1), "two" = c(1, 2), huge = 1e300, matrix = matrix(1:4, 2)
 )
 
-# Arguments that must refuse TRUE, except in nv_rbinom() and distributions, whose parameters may be
-# tensors.
-of_tensors <- "^nv_(rbinom|[dpq](norm|exp|gamma|pois|beta|binom|t))$"
+# Arguments that must refuse TRUE, except in nv_rbinom(), nv_linspace() and distributions, where they
+# may be tensors.
+of_tensors <- "^nv_(rbinom|linspace|[dpq](norm|exp|gamma|pois|beta|binom|t))$"
 numbers <- c(
-  "dims", "dim", "dimension", "n", "k", "size", "sizes", "threads", "limit", "start", "probs",
-  "seed", "p", "correction", "low", "high", "interior", "diagonal", "nomatch", "nbins",
-  "permutation", "shape", "length.out", "batch_dims", "contracting_dims", "cache_size"
+  "dims", "dim", "n", "k", "size", "sizes", "threads", "limit", "start", "probs",
+  "seed", "p", "correction", "edge_padding_low", "edge_padding_high",
+  "interior_padding", "diagonal", "nomatch", "nbins",
+  "permutation", "shape", "steps", "batch_dims", "contracting_dims", "cache_size"
 )
 
 outcome <- function(name, arguments) {

@@ -7,8 +7,8 @@ test_that("scalar arguments of any other kind are refused, and warn of nothing",
     function(dimension) nv_split(m, 2, dimension), function(dims) nv_row_sums(m, dims),
     function(dims) nv_col_means(m, dims), function(dims) nv_apply(m, dims, identity),
     function(dims) nv_squeeze(nv_reshape(v, c(1, 3)), dims), function(dim) nv_unsqueeze(v, dim),
-    function(dims) nv_reverse(m, dims), function(dimension) nv_stack(v, v, dimension = dimension),
-    function(dimension) nv_concatenate(v, v, dimension = dimension),
+    function(dims) nv_reverse(m, dims), function(dim) nv_stack(v, v, dim = dim),
+    function(dim) nv_concatenate(v, v, dim = dim),
     function(permutation) nv_transpose(m, permutation), function(dim) nv_iota(dim, "i32", 3L),
     function(start) nv_iota(1L, "i32", 3L, start = start), function(n) nv_eye(n),
     function(dims) nv_reduce_sum(m, dims), function(dim) nv_cumsum(m, dim),
@@ -41,7 +41,7 @@ test_that("flags are TRUE or FALSE", {
   v <- nv_tensor(c(3, 1, 2), "f32")
   calls <- list(
     function(logarithm) nv_determinant(m, logarithm), function(lower) nv_chol(m, lower),
-    function(transpose) nv_triangular_solve(m, m, transpose = transpose),
+    function(transpose) nv_triangular_solve(m, m, lower = FALSE, transpose = transpose),
     function(decreasing) nv_sort(v, decreasing = decreasing),
     function(drop) nv_argmax(v, drop = drop), function(drop) nv_reduce_sum(v, drop = drop),
     function(replace) nv_sample(v, replace = replace),
@@ -63,6 +63,6 @@ test_that("operands of matrix products that are not arrays are refused", {
     expect_error(nv_matmul(m, value), class = "joist_error")
     expect_error(nv_matmul(value, m), class = "joist_error")
     expect_error(nv_crossprod(value, m), class = "joist_error")
-    expect_error(nv_triangular_solve(m, value), class = "joist_error")
+    expect_error(nv_triangular_solve(m, value, lower = FALSE), class = "joist_error")
   }
 })

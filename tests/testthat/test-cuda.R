@@ -109,7 +109,7 @@ test_that("reductions, shapes and subsets", {
   expect_identical(here(aperm(y, c(3, 1, 2))), aperm(x, c(3, 1, 2)))
   expect_identical(here(y[2, , 1:2]), x[2, , 1:2])
   expect_identical(here(y[c(5, 1)]), x[c(5, 1)])
-  expect_identical(here(nv_concatenate(y, y, dimension = 2)), nv_concatenate(x, x, dimension = 2))
+  expect_identical(here(nv_concatenate(y, y, dim = 2)), nv_concatenate(x, x, dim = 2))
   z <- y
   z[1, 2, 3] <- 100L
   w <- x
@@ -125,7 +125,7 @@ test_that("functions make what they need where their tensors are", {
   line <- nv_tensor(c(3L, 1L, 3L, 2L))
   calls <- list(
     quote(nv_tril(matrix)), quote(nv_triu(matrix, 1)), quote(nv_diag(line)),
-    quote(nv_pad(line, 1L, 2L)), quote(nv_gather(line, c(2, 4))), quote(nv_gather(line, 1)),
+    quote(nv_pad(line, 0L, 1L, 2L)), quote(nv_gather(line, c(2, 4))), quote(nv_gather(line, 1)),
     quote(nv_outer(line, 2)), quote(nv_outer(1:2, line)), quote(rowSums(matrix, na.rm = TRUE)),
     quote(colMeans(matrix, na.rm = TRUE)), quote(var(matrix, line[1:3])), quote(var(matrix)),
     quote(nv_min(2.5, matrix)), quote(nv_max(matrix, 2)), quote(diag(matrix)),
@@ -227,7 +227,7 @@ test_that("literals of every dtype reach the GPU", {
     expect_identical(here(there(x) * 2L), x * 2L)
     expect_identical(here(3L == there(x)), 3L == x)
     expect_identical(here(multiply(there(x), 2L)), multiply(x, 2L))
-    expect_identical(here(nv_pad(there(x), 1L, 2L, value = 3L)), nv_pad(x, 1L, 2L, value = 3L))
+    expect_identical(here(nv_pad(there(x), 3L, 1L, 2L)), nv_pad(x, 3L, 1L, 2L))
     expect_identical(here(there(x[1L]) * 3L), x[1L] * 3L)
   }
   x <- nv_tensor(c(1.5, 2.5), "c128")

@@ -277,7 +277,7 @@ test_that("operators, generics and nested calls are operations", {
   expect_identical(type(quote(sum(x))), "i64")
   expect_identical(type(quote(mean(x))), "f32?")
   expect_identical(type(quote(nv_reduce_sum(x, dims = 1L, dtype = "f64"))), "f64")
-  expect_identical(type(quote(joist::nv_ifelse(false_value = x, x > 1L, true_value = 2.5))), "f32?")
+  expect_identical(type(quote(joist::nv_ifelse(false = x, x > 1L, true = 2.5))), "f32?")
   expect_identical(type(quote(nv_concatenate(x, nv_tensor(1, "f64")))), "f64")
 
   nested <- explain_promotion((nv_scalar(TRUE) + 1L) * y)

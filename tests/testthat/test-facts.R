@@ -201,7 +201,7 @@ test_that("constructors follow the defaults of the rules", {
       expect_identical(type_of(nv_eye(2)), double)
       expect_identical(type_of(nv_runif(2, key = key)), double)
       expect_identical(type_of(nv_rnorm(2, key = key)), double)
-      expect_identical(type_of(nv_iota(1, shape = 3)), whole)
+      expect_identical(type_of(nv_iota(1, NULL, 3)), whole)
       expect_identical(type_of(nv_randint(2, 1L, 6L, key = key)), whole)
       expect_identical(type_of(nv_rbinom(2, 3, 0.5, key = key)), whole)
       expect_identical(type_of(nv_rexp(2, key = key)), double)

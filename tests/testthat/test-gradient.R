@@ -105,7 +105,7 @@ cases <- c(
     reshape = case(function(x) weigh(nv_reshape(x, c(6, 4))^2), a3),
     transpose = case(function(x) weigh(nv_transpose(x, c(3, 1, 2))^2), a3),
     broadcast_to = case(function(x) weigh(nv_broadcast_to(x, c(3, 4))), matrix(u[1:3], 3)),
-    concatenate = case(function(x, y) weigh(nv_concatenate(x, y, x, dimension = 2)), m, m^2),
+    concatenate = case(function(x, y) weigh(nv_concatenate(x, y, x, dim = 2)), m, m^2),
     concatenate_scalars = case(function(x, y) weigh(nv_concatenate(x, y[1], y[2])^2), u, v),
     stack = case(function(x, y) weigh(nv_stack(x, y)), u, v),
     slice = case(function(x) weigh(x[2:3, seq(4, 1, by = -2)]^2), m),
@@ -118,8 +118,8 @@ cases <- c(
     update_one = case(function(x, y) assigned(x, 2:3, 2:4, y[2]), m, u),
     put = case(function(x, y) assigned(x, c(5, 1, 5), NULL, y), u, v[1:3]),
     put_one = case(function(x, y) assigned(x, c(5, 1, 6), NULL, y[1]), u, v[1:3]),
-    pad = case(function(x, y) weigh(nv_pad(x, c(1, -1), c(2, 1), y[1], c(1, 2))^2), m, u[1:2]),
-    crop = case(function(x) weigh(nv_pad(x, c(-1, 0), c(0, -2))), m),
+    pad = case(function(x, y) weigh(nv_pad(x, y[1], c(1, -1), c(2, 1), c(1, 2))^2), m, u[1:2]),
+    crop = case(function(x) weigh(nv_pad(x, 0L, c(-1, 0), c(0, -2))), m),
     gather = case(function(x) weigh(nv_gather(x, nv_tensor(c(3L, 1L, 3L, 2L)), 2)^2), a3),
     gather_one = case(function(x) weigh(nv_gather(x, 2L, 3)), a3),
     gather_matrix = case(function(x) weigh(nv_gather(x, nv_tensor(matrix(c(2L, 1L), 2)), 1)), a3),
@@ -137,7 +137,7 @@ cases <- c(
     vector = case(function(x, y) weigh(x %*% y), square, u[1:3]),
     solve = case(function(x, y) weigh(nv_solve(x, y)), square, right),
     solve_vector = case(function(x, y) weigh(nv_solve(x, y)), square, u[1:3]),
-    inverse = case(function(x) weigh(nv_inverse(x)), square),
+    inverse = case(function(x) weigh(nv_inv(x)), square),
     det = case(nv_det, square),
     determinant = case(function(x) nv_determinant(x)$modulus, square),
     chol = case(function(x) weigh(nv_chol(nv_crossprod(x) + nv_eye(3L, "f64"))), square),
@@ -312,7 +312,7 @@ test_that("integers and bools end a derivative", {
   expect_identical(as.double(zero(function(x) nv_scalar(3))), c(0, 0))
   expect_identical(as.double(zero(function(x) 3)), c(0, 0))
   expect_identical(as.double(zero(function(x) sum(x * (x > 0)))), c(1, 0))
-  expect_identical(as.double(zero(function(x) sum(nv_order(x) * x))), c(2, 1))
+  expect_identical(as.double(zero(function(x) sum(nv_argsort(x) * x))), c(2, 1))
 })
 
 test_that("a branch that is not taken gives NaN or, kept away from there, does not", {

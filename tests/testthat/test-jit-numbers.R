@@ -16,7 +16,7 @@ test_that("products and solutions with R numbers are as exact as in eager calls"
   row <- nv_reshape(x, c(1, 3))
   v <- c(pi, 1, 2)
   expect_identical(as_array(jit(function(v) nv_matmul(column, v))(pi)), matrix(c(1, 2, 3) * pi))
-  expect_identical(as_array(jit(function(v) nv_pad(x, 1, 1, v))(pi)), c(pi, 1, 2, 3, pi))
+  expect_identical(as_array(jit(function(v) nv_pad(x, v, 1, 1))(pi)), c(pi, 1, 2, 3, pi))
   expect_same_in_jit(function(v) nv_matmul(x, v), pi)
   expect_same_in_jit(function(v) nv_matmul(column, v), pi)
   expect_same_in_jit(function(v) nv_matmul(x, v), v)
@@ -39,9 +39,9 @@ test_that("products and solutions with R numbers are as exact as in eager calls"
   expect_same_in_jit(function(v, w) nv_dot(v, w, contracting_dims = list(1, 2)), 1:2, 1 / m[] * 0)
   expect_same_in_jit(function(v) nv_solve(m, v), c(pi, 1))
   expect_same_in_jit(function(v) solve(m, v), c(pi, 1))
-  expect_same_in_jit(function(v) nv_triangular_solve(m, v), c(pi, 1))
-  expect_same_in_jit(function(v) nv_pad(x, 1, 1, value = v), matrix(pi))
-  expect_same_in_jit(function(v) nv_pad(v, 1, 1, value = v), c(pi, 1))
+  expect_same_in_jit(function(v) nv_triangular_solve(m, v, lower = FALSE), c(pi, 1))
+  expect_same_in_jit(function(v) nv_pad(x, v, 1, 1), matrix(pi))
+  expect_same_in_jit(function(v) nv_pad(v, v, 1, 1), c(pi, 1))
 })
 
 test_that("operations that change nothing make tensors of R numbers", {

@@ -248,7 +248,7 @@ test_that("nv_concatenate() and nv_stack() lay parts along any dimension", {
       array(layout_values(d, prod(own)), own)
     })
     xs <- lapply(parts, function(v) nv_tensor(v, d, dim(v)))
-    f <- function(...) nv_concatenate(..., dimension = dim)
+    f <- function(...) nv_concatenate(..., dim = dim)
     got <- do.call(f, xs)
     label <- paste("round", round, d, deparse1(extents), dim)
     lengths <- vapply(parts, function(v) dim(v)[dim], 1L)
@@ -263,7 +263,7 @@ test_that("nv_concatenate() and nv_stack() lay parts along any dimension", {
     if (!identical(abstract, nv_aval(d, shape(got)))) fail(paste("nv_aval:", label))
     # Stacked, each part is found at its number.
     place <- sample(rank + 1L, 1)
-    g <- function(x, y) nv_stack(x, y, dimension = place)
+    g <- function(x, y) nv_stack(x, y, dim = place)
     both <- g(xs[[1]], nv_reverse(xs[[1]]))
     longer <- append(shape(xs[[1]]), 2L, place - 1L)
     if (!identical(shape(both), longer)) fail(paste("stack:", label))
@@ -276,17 +276,17 @@ test_that("nv_concatenate() and nv_stack() lay parts along any dimension", {
   m <- nv_tensor(matrix(1:6, 2), "f16")
   expect_identical(as_array(nv_concatenate(x, 4L, nv_scalar(5L, "i16"))), 1:5)
   expect_identical(type_of(nv_stack(x, nv_tensor(4:6, "i16"))), "i16")
-  expect_identical(as_array(nv_stack(x, 4:6, dimension = 2)), cbind(1:3, 4:6))
+  expect_identical(as_array(nv_stack(x, 4:6, dim = 2)), cbind(1:3, 4:6))
   expect_identical(as_array(nv_stack(nv_scalar(1L), 2L, 3)), c(1, 2, 3))
   expect_error(nv_concatenate(), "nothing", class = "joist_shape_error")
   expect_error(nv_stack(), "nothing", class = "joist_shape_error")
   expect_error(nv_concatenate(x, m), class = "joist_shape_error")
   expect_error(nv_concatenate(m, t(m)), "dimension 1", class = "joist_shape_error")
   for (dim in list(0, 2, -1, 1.5, NA, 33, 1:2, NULL)) {
-    expect_error(nv_concatenate(x, x, dimension = dim), class = "joist_shape_error")
+    expect_error(nv_concatenate(x, x, dim = dim), class = "joist_shape_error")
   }
   for (dim in list(0, 3, NA, 1:2)) {
-    expect_error(nv_stack(x, x, dimension = dim), class = "joist_shape_error")
+    expect_error(nv_stack(x, x, dim = dim), class = "joist_shape_error")
   }
   expect_error(nv_stack(x, m), class = "joist_shape_error")
   expect_error(nv_concatenate(x, "a"), class = "joist_value_error")
@@ -411,8 +411,8 @@ test_that("range() is base R's", {
 test_that("a dimension of another name is not taken for a part", {
   x <- nv_tensor(1:3)
   for (f in list(nv_concatenate, nv_stack)) {
-    expect_error(f(x, x, dim = 1), "see `dimension`", class = "joist_value_error")
-    expect_error(f(x, x, axis = 1L), "see `dimension`", class = "joist_value_error")
+    expect_error(f(x, x, dims = 1), "see `dim`", class = "joist_value_error")
+    expect_error(f(x, x, axis = 1L), "see `dim`", class = "joist_value_error")
     expect_identical(shape(f(a = x, b = x)), shape(f(x, x)))
   }
 })

@@ -44,7 +44,7 @@ test_that("equations, inverses and determinants are those of base R, in every dt
 test_that("f32 is computed in double and rounded once", {
   set.seed(2)
   x <- round_to(matrix(rnorm(36), 6), "f32")
-  expect_identical(as_array(nv_inverse(nv_tensor(x, "f32"))), round_to(solve(x), "f32"))
+  expect_identical(as_array(nv_inv(nv_tensor(x, "f32"))), round_to(solve(x), "f32"))
   expect_identical(as_array(nv_svd(nv_tensor(x, "f32"))$d),
     round_to(as_array(nv_svd(nv_tensor(x, "f64"))$d), "f32"))
 })
@@ -55,14 +55,14 @@ test_that("triangular equations are those of backsolve() and forwardsolve()", {
   b <- matrix(rnorm(10), 5)
   ta <- nv_tensor(a, "f64")
   for (transpose in c(TRUE, FALSE)) {
-    expect_equal(as_array(nv_triangular_solve(ta, b, transpose = transpose)),
+    expect_equal(as_array(nv_triangular_solve(ta, b, lower = FALSE, transpose = transpose)),
       backsolve(a, b, transpose = transpose))
-    expect_equal(as_array(nv_triangular_solve(ta, b, lower = TRUE, transpose = transpose)),
+    expect_equal(as_array(nv_triangular_solve(ta, b, transpose = transpose)),
       forwardsolve(a, b, transpose = transpose))
   }
   unit <- a
   diag(unit) <- 1
-  expect_equal(as_array(nv_triangular_solve(ta, b[, 1], unit_diagonal = TRUE)),
+  expect_equal(as_array(nv_triangular_solve(ta, b[, 1], lower = FALSE, unit_diag = TRUE)),
     as.vector(backsolve(unit, b[, 1])))
 })
 
@@ -161,7 +161,7 @@ test_that("dimensions after the second are a batch", {
       expect_equal(as_array(nv_matmul(q$Q, q$R))[, , i, j], x[, , i, j])
     }
   }
-  expect_equal(as_array(nv_matmul(nv_inverse(tx), tx))[, , 2, 2], diag(3))
+  expect_equal(as_array(nv_matmul(nv_inv(tx), tx))[, , 2, 2], diag(3))
   expect_identical(shape(nv_solve(tx, 1:3)), c(3L, 4L, 2L))
 })
 
@@ -182,7 +182,7 @@ test_that("what has no solution is an error that says where", {
   expect_error(nv_solve(nv_tensor(matrix(1:9 / 10, 3), "f64")), "singular",
     class = "joist_value_error")
   expect_error(nv_chol(nv_tensor(diag(c(1, -1, 1)))), "order 2", class = "joist_value_error")
-  expect_error(nv_triangular_solve(nv_tensor(diag(c(1, 0))), 1:2), "diagonal element 2",
+  expect_error(nv_triangular_solve(nv_tensor(diag(c(1, 0))), 1:2, lower = FALSE), "diagonal element 2",
     fixed = TRUE, class = "joist_value_error"
   )
   batch <- array(c(diag(2), 1, 1, 1, 1), c(2, 2, 2))
@@ -209,8 +209,8 @@ test_that("linear algebra traces to the same bits, with shape errors at trace ti
   set.seed(6)
   x <- nv_tensor(crossprod(matrix(rnorm(16), 4)), "f32")
   all <- function(x) {
-    list(nv_chol(x), nv_solve(x, 1:4), nv_inverse(x), nv_det(x), nv_determinant(x), nv_qr(x),
-      nv_svd(x), nv_eigh(x), nv_triangular_solve(x, x + 1))
+    list(nv_chol(x), nv_solve(x, 1:4), nv_inv(x), nv_det(x), nv_determinant(x), nv_qr(x),
+      nv_svd(x), nv_eigh(x), nv_triangular_solve(x, x + 1, lower = FALSE))
   }
   bits <- function(results) rapply(results, bytes_of, "nv_tensor", how = "list")
   expect_identical(bits(jit(all)(x)), bits(all(x)))

@@ -245,7 +245,7 @@ test_that("dimensions are whole R numbers, for every function that takes them", 
     nv_count_nonzero, nv_reduce_all
   )
   one <- list(
-    nv_cumsum, nv_argmax, nv_sort, nv_order,
+    nv_cumsum, nv_argmax, nv_sort, nv_argsort,
     function(x, dim) nv_gather(x, 1, dim), function(x, dim) nv_top_k(x, 1, dim)
   )
   for (dim in no_dimension) {

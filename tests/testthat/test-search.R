@@ -123,7 +123,7 @@ test_that("nv_top_k() finds the first of long lines that are sorted, or all the 
   }
 })
 
-test_that("nv_top_k() gives the first k of nv_order()", {
+test_that("nv_top_k() gives the first k of nv_argsort()", {
   set.seed(43)
   for (d in ordered_dtypes()) {
     for (extents in list(9L, c(4L, 7L), c(3L, 5L, 4L), c(600L, 2L))) {
@@ -131,7 +131,7 @@ test_that("nv_top_k() gives the first k of nv_order()", {
       for (dim in seq_along(extents)) {
         for (decreasing in c(TRUE, FALSE)) {
           for (k in unique(c(0L, 1L, 2L, extents[dim]))) {
-            order <- aperm(as.array(nv_order(x, dim, decreasing)), order(seq_along(extents) != dim))
+            order <- aperm(as.array(nv_argsort(x, dim, decreasing)), order(seq_along(extents) != dim))
             first <- array(order, c(extents[dim], length(x) / extents[dim]))
             first <- first[seq_len(k), , drop = FALSE]
             top <- nv_top_k(x, k, dim, decreasing)

@@ -108,7 +108,7 @@ test_that("sequences follow the default dtypes", {
   }
   expect_identical(types(), c("i32", "f32", "f32"))
   with_default_dtypes(
-    float = "f64", int = "i64", expect_identical(types(), c("i64", "f64", "f64"))
+    c(float = "f64", int = "i64"), expect_identical(types(), c("i64", "f64", "f64"))
   )
   expect_true(ambiguous(nv_seq(1, 3, ambiguous = TRUE)))
   expect_identical(type_of(nv_seq(nv_scalar(1L, "i8"), nv_scalar(4L, "i16"))), "i16")
@@ -119,8 +119,8 @@ test_that("tensors like others have their dtype, ambiguity and shape", {
     x <- nv_fill(1, c(2, 3), d, ambiguous = TRUE)
     expect_identical(nv_ones_like(x), x)
     expect_identical(nv_zeros_like(x), nv_fill(0, c(2, 3), d, ambiguous = TRUE))
-    expect_identical(nv_full_like(x, TRUE, "i8"), nv_fill(1, c(2, 3), "i8"))
-    expect_identical(nv_full_like(x, nv_scalar(1, "f64"), shape = 4), nv_fill(1, 4, d, TRUE))
+    expect_identical(nv_fill_like(x, TRUE, "i8"), nv_fill(1, c(2, 3), "i8"))
+    expect_identical(nv_fill_like(x, nv_scalar(1, "f64"), shape = 4), nv_fill(1, 4, d, TRUE))
     like <- nv_empty_like(x, shape = c(0, 2))
     expect_identical(list(dtype(like), shape(like)), list(as_dtype(d), c(0L, 2L)))
     expect_identical(type_of(nv_empty(d, 3)), d)
@@ -129,7 +129,7 @@ test_that("tensors like others have their dtype, ambiguity and shape", {
   expect_identical(nv_zeros_like(c(1, 2)), nv_tensor(c(0, 0), ambiguous = TRUE))
   expect_identical(shape(nv_zeros_like(2L)), integer())
   value <- nv_scalar(2.5)
-  filled <- function(x, value) sum(nv_full_like(x, value) * c(1, 2, 4))
+  filled <- function(x, value) sum(nv_fill_like(x, value) * c(1, 2, 4))
   slope <- gradient(filled, wrt = "value")(nv_tensor(1:3, "f32"), value)
   expect_identical(slope$value, nv_scalar(7))
 })

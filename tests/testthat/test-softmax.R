@@ -88,7 +88,7 @@ test_that("nv_roll() moves what indices of base R move", {
 test_that("default dtypes hold for an expression", {
   made <- function() {
     list(
-      nv_tensor(c(1, 2)), nv_tensor(1:2), nv_fill(0, 2L), nv_iota(1L, shape = 2L), nv_scalar(1) * 2,
+      nv_tensor(c(1, 2)), nv_tensor(1:2), nv_fill(0, 2L), nv_iota(1L, NULL, 2L), nv_scalar(1) * 2,
       nv_tensor(1, "f32") * 2, nv_tensor(1L, "i8") + 1L
     )
   }
@@ -96,14 +96,14 @@ test_that("default dtypes hold for an expression", {
   plain <- c("f32", "i32", "f32", "i32", "f32", "f32", "i8")
   wide <- c("f64", "i64", "f64", "i64", "f64", "f32", "i8")
   expect_identical(types(made()), plain)
-  expect_identical(types(with_default_dtypes(made(), float = "f64", int = "i64")), wide)
-  expect_identical(types(with_default_dtypes(int = "i64", made())), replace(plain, c(2, 4), "i64"))
-  nested <- with_default_dtypes(float = "f64", with_default_dtypes(int = "i64", made()))
+  expect_identical(types(with_default_dtypes(c(float = "f64", int = "i64"), made())), wide)
+  expect_identical(types(with_default_dtypes(c(int = "i64"), made())), replace(plain, c(2, 4), "i64"))
+  nested <- with_default_dtypes(list(float = "f64"), with_default_dtypes(c(int = "i64"), made()))
   expect_identical(types(nested), wide)
-  expect_error(with_default_dtypes(stop("inside"), float = "f64"), "inside")
+  expect_error(with_default_dtypes(c(float = "f64"), stop("inside")), "inside")
   expect_identical(types(made()), plain)
   # A jitted function is compiled for each.
   f <- jit(function() nv_tensor(1.5))
   expect_identical(type_of(f()), "f32")
-  expect_identical(type_of(with_default_dtypes(f(), float = "f64")), "f64")
+  expect_identical(type_of(with_default_dtypes(c(float = "f64"), f())), "f64")
 })

@@ -16,7 +16,7 @@ sorted_numbers <- function(v, decreasing) {
   as.numeric(v)[order(v, decreasing = decreasing, method = "radix")]
 }
 
-test_that("nv_sort() and nv_order() along every dim are base R's along that dim", {
+test_that("nv_sort() and nv_argsort() along every dim are base R's along that dim", {
   set.seed(31)
   for (d in ordered_dtypes()) {
     for (extents in list(7L, c(5L, 6L), c(3L, 1L, 4L), c(2L, 3L, 2L, 3L), c(0L, 3L), c(3L, 0L))) {
@@ -41,7 +41,7 @@ test_that("nv_sort() and nv_order() along every dim are base R's along that dim"
           expect_identical(type_of(got), d)
           want <- along(function(line) sorted_numbers(line, decreasing))
           expect_values(as.array(nv_convert(got, "f64")), want, label)
-          positions <- nv_order(x, dim, decreasing)
+          positions <- nv_argsort(x, dim, decreasing)
           expect_identical(type_of(positions), "i32")
           want <- along(function(line) order(line, decreasing = decreasing, method = "radix"))
           expect_identical(as.numeric(as.array(positions)), as.numeric(want), label = label)
@@ -50,7 +50,7 @@ test_that("nv_sort() and nv_order() along every dim are base R's along that dim"
         }
       }
       expect_values(as_array(nv_convert(nv_sort(x), "f64")), sorted_numbers(v, FALSE), d)
-      expect_identical(as_array(nv_order(x)), order(v, method = "radix"))
+      expect_identical(as_array(nv_argsort(x)), order(v, method = "radix"))
     }
   }
 })
@@ -59,11 +59,11 @@ test_that("64-bit integers beyond 2^53 are sorted by all of their bits", {
   for (d in c("i64", "ui64")) {
     values <- int_values(d)
     x <- int_tensor(values, d)
-    order <- as_array(nv_order(x))
+    order <- as_array(nv_argsort(x))
     expect_identical(as_array(nv_sort(x), "character"), values[order])
     expect_true(all(as_array(nv_sort(x)[-1L] >= nv_sort(x)[-length(x)])))
     expect_identical(order(x), order)
-    expect_identical(order(x, decreasing = TRUE), as_array(nv_order(x, decreasing = TRUE)))
+    expect_identical(order(x, decreasing = TRUE), as_array(nv_argsort(x, decreasing = TRUE)))
   }
 })
 
@@ -95,7 +95,7 @@ test_that("sorting traces, and needs no data for dtype and shape", {
   set.seed(32)
   for (d in ordered_dtypes()) {
     x <- nv_tensor(values_with_ties(d, 24), d, c(4, 6))
-    for (f in list(nv_sort, nv_order)) {
+    for (f in list(nv_sort, nv_argsort)) {
       for (dim in list(NULL, 1, 2, -1)) {
         expect_identical(jit(function(x) f(x, dim, TRUE))(x), f(x, dim, TRUE))
         want <- f(x, dim)
@@ -112,20 +112,20 @@ test_that("sorting traces, and needs no data for dtype and shape", {
 test_that("what cannot be sorted says so", {
   x <- nv_tensor(matrix(1:6, 2))
   expect_error(nv_sort(x, 3), class = "joist_shape_error")
-  expect_error(nv_order(x, 0), class = "joist_shape_error")
+  expect_error(nv_argsort(x, 0), class = "joist_shape_error")
   expect_error(jit(function(x) nv_sort(x, 3))(x), class = "joist_shape_error")
   expect_error(nv_sort(x, decreasing = NA), "decreasing", class = "joist_value_error")
   for (d in complexes()) {
-    for (f in list(nv_sort, nv_order, sort, order)) {
+    for (f in list(nv_sort, nv_argsort, sort, order)) {
       expect_error(f(nv_tensor(1i, d)), d, class = "joist_dtype_error")
     }
   }
-  expect_error(jit(function(x) order(x))(x), "nv_order", class = "joist_value_error")
-  expect_error(order(nv_aval("f32", 3)), "nv_order", class = "joist_value_error")
+  expect_error(jit(function(x) order(x))(x), "nv_argsort", class = "joist_value_error")
+  expect_error(order(nv_aval("f32", 3)), "nv_argsort", class = "joist_value_error")
 })
 
 test_that("sort() does not pass over a wish for positions", {
-  expect_refusal(sort(nv_tensor(2:1), index.return = TRUE), "joist_value_error", "nv_order")
+  expect_refusal(sort(nv_tensor(2:1), index.return = TRUE), "joist_value_error", "nv_argsort")
   expect_identical(as_array(sort(nv_tensor(2:1), index.return = FALSE)), 1:2)
 })
 

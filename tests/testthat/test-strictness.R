@@ -131,7 +131,7 @@ test_that("a value is assigned in the dtype of the tensor", {
   )
   expect_identical(after, before)
   padding <- nv_scalar(1L, "i64")
-  expect_identical(found_by(nv_pad(before, 1L, 1L, padding)), c("int_to_float", "lossy"))
+  expect_identical(found_by(nv_pad(before, padding, 1L, 1L)), c("int_to_float", "lossy"))
 })
 
 test_that("an R number is found where its value changes, and only there", {

@@ -121,8 +121,8 @@ test_that("positions and index vectors that do not fit are refused in C, too", {
   y <- nv_tensor(1:6, "i16")
   expect_identical(as_array(y[mask]), c(1L, 3L, 6L))
   expect_error(.Call(ns$joist_r_concatenate, list(), 1L, NULL), class = "joist_shape_error")
-  expect_error(nv_concatenate(x, x, dimension = 0L), class = "joist_shape_error")
-  expect_error(nv_concatenate(x, x, dimension = NA), class = "joist_shape_error")
+  expect_error(nv_concatenate(x, x, dim = 0L), class = "joist_shape_error")
+  expect_error(nv_concatenate(x, x, dim = NA), class = "joist_shape_error")
 })
 
 test_that("a traced tensor of another dtype or shape than its trace has is refused", {

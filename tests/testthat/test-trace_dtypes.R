@@ -99,7 +99,7 @@ test_that("lines are those of the source, and calls do without", {
 test_that("functions of joist and base R can be traced, and so can jitted ones", {
   expect_identical(trace_dtypes(exp, nv_aval("i32", 2))$call, "exp(x)")
   trace <- trace_dtypes(nv_var, nv_aval("f16", 5))
-  expect_identical(unique(trace$call), "nv_var(operand = operand)")
+  expect_identical(unique(trace$call), "nv_var(x = x)")
   expect_identical(trace$dtype[trace$last], "f16")
 
   f <- jit(function(x, y) x + y * 2L, promotion = "jax")

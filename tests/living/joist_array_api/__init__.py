@@ -407,7 +407,7 @@ def sort(x, /, *, axis=-1, descending=False, stable=True):
 
 
 def argsort(x, /, *, axis=-1, descending=False, stable=True):
-    return _call("from_zero", _call("nv_order", x, _dim_of(axis, x.ndim), descending))
+    return _call("from_zero", _call("nv_argsort", x, _dim_of(axis, x.ndim), descending))
 
 
 def nonzero(x, /):

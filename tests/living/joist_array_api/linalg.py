@@ -104,7 +104,7 @@ def eigvalsh(x, /):
 
 
 def inv(x, /):
-    return call("nv_inverse", x)
+    return call("nv_inv", x)
 
 
 def matrix_power(x, n, /):

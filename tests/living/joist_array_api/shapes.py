@@ -69,11 +69,11 @@ def broadcast_arrays(*arrays):
 def concat(arrays, /, *, axis=0):
     if axis is None:
         arrays, axis = [call("nv_flatten", x) for x in arrays], 0
-    return call("nv_concatenate", *arrays, dimension=dim_of(axis, arrays[0].ndim))
+    return call("nv_concatenate", *arrays, dim=dim_of(axis, arrays[0].ndim))
 
 
 def stack(arrays, /, *, axis=0):
-    return call("nv_stack", *arrays, dimension=dim_of(axis, arrays[0].ndim + 1))
+    return call("nv_stack", *arrays, dim=dim_of(axis, arrays[0].ndim + 1))
 
 
 def unstack(x, /, *, axis=0):
