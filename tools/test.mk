@@ -1,0 +1,251 @@
+# Everything that must pass, one target per step. `sh tools/test` runs all of them from scratch.
+#
+#   make -f tools/test.mk core        run one step, after building what it needs
+#   make -f tools/test.mk -j2 -k      run the steps of `sh tools/test`
+#   make -f tools/test.mk names       print their names (with GOALS=long, of all steps)
+#   make -f tools/test.mk long        run the steps that take minutes to hours each
+#
+# tests/README.md says what each step tests. tools/step runs its command, which leaves a log in
+# local/test/logs and its counts in local/test/results. Everything built is in local/test.
+
+# Steps are started in this order as soon as what they depend on is built, long ones first.
+steps := build sanitizers install testthat cuda check lint gradients core toolkit zarr array-api \
+  serial tidy cuda-r configure living explorer base layout arrow files numpy versions docs warnings \
+  rooms scripts
+long_steps := gradients-long accuracy functions fuzz valgrind numbers loops trixie sid large kills \
+  plans slurm calls faults interrupts races threads hours coverage
+environments := $(addprefix local/python/,numpy-1.26.4 numpy-2.2.6 living array-api files zarr2 \
+  zarr3 arrow)
+
+all: $(steps)
+long: $(long_steps)
+names:
+	@echo $(steps) $(if $(filter long,$(GOALS)),$(long_steps))
+.PHONY: all long names $(steps) $(long_steps) $(environments)
+
+root := $(CURDIR)
+work := $(root)/local/test
+library := $(work)/library
+source := $(work)/source
+archive := $(work)/joist_$(shell sed -n 's/^Version: *//p' DESCRIPTION).tar.gz
+cores := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)
+# With ccache, the compilations that several steps share happen once.
+cached := $(if $(shell command -v ccache),ccache )
+nvcc := $(shell PATH=$$PATH:/usr/local/cuda/bin command -v nvcc)
+export root work library source archive cores cached
+ifneq ($(cached),)
+ifeq ($(R_MAKEVARS_USER),)
+export R_MAKEVARS_USER := $(work)/Makevars
+export CCACHE_NOHASHDIR := 1
+endif
+endif
+# The steps share the processors: threads that wait must not spin.
+export OMP_WAIT_POLICY := passive
+
+# $(call step,NEEDS) COMMAND runs a step, or skips it if a program in NEEDS is missing.
+step = sh tools/step $@ "$1 $(filter $(environments),$^)"
+r := env R_LIBS=$(library)$(R_LIBS:%=:%) R --vanilla --no-echo
+python = $(root)/local/python/$1/bin/python
+core := make -C tests/core CC="$(cached)cc" BUILD=$(work)/core
+cuda := make -C tests/core/cuda CC="$(cached)cc" CXX="$(cached)c++" BUILD=$(work)/cuda
+
+# tools/test sets FIRST to install: other steps wait for it, because make goes through the list
+# once and would start all of them before it came back to the steps that need the package.
+$(filter-out build install sanitizers,$(steps) $(long_steps)): | $(FIRST)
+
+# A copy of the tree, without the objects of earlier builds.
+$(work)/staged: $(shell find $(root)/* -path $(root)/local -prune -o -name build -prune -o \
+  -name '*.o' -o -name '*.so' -o -print)
+	@mkdir -p $(work)
+	@rm -f $(work)/Makevars && echo "CC = $(cached)$$(R CMD config CC)" >$(work)/Makevars.new
+	@mv $(work)/Makevars.new $(work)/Makevars
+	@. tools/common.sh && stage $(source) && touch $@
+
+# ---- the package ----
+
+build: $(work)/built
+$(work)/built: $(work)/staged
+	@sh tools/step build "" sh tools/steps/build && touch $@
+
+install: $(work)/installed
+$(work)/installed: $(work)/built
+	@sh tools/step install "" sh tools/steps/install && touch $@
+
+check: install
+	@$(step) sh tools/steps/check
+
+testthat: install
+	@$(step) env NOT_CRAN=true $(r) -f tools/testthat.R --args $(source)/tests/testthat
+
+cuda-r: $(work)/staged
+	@$(call step,c++) sh tools/steps/cuda-r
+
+docs: install
+	@$(step) sh tools/steps/docs
+
+lint: install
+	@$(step) $(r) -f tools/lint.R
+
+# ---- the C code ----
+
+core:
+	@COUNTS="core tests" $(step) $(core)-plain check
+
+sanitizers:
+	@$(step) env UBSAN_OPTIONS=print_stacktrace=1 $(core)-sanitize SANITIZE=1 check
+
+# As a compiler without OpenMP builds it, where everything still runs, on one thread.
+serial:
+	@$(step) $(core)-serial OPENMP=0 check
+
+# The CUDA device on the CPU, against a stand-in for the runtime.
+cuda:
+	@COUNTS="core tests" $(call step,c++) $(cuda) check
+
+# Without a GPU everything compiles and links, and NVRTC compiles the source generated, unless it has
+# compiled the same before. What is compiled for the GPU of this machine is not cached.
+toolkit:
+	@NOTE="cuda: skipped" $(call step,$(or $(nvcc),nvcc)) env PATH="$$PATH:$(dir $(nvcc))" \
+	  $(cuda)-toolkit NVCC_LAUNCHER="$(if $(wildcard /dev/nvidia0),,$(cached))" \
+	  NVRTC_KEPT=$(root)/local/nvrtc/$(if $(nvcc),$(shell $(nvcc) --version | cksum | tr ' ' -)) gpu nvrtc
+
+configure:
+	@$(step) sh -c '. tools/common.sh && stage $$0 && sh tests/configure.sh $$0' $(work)/configured
+
+# The core's warnings are errors in its own tests; these are the files that see SEXP, and R's way of
+# registering routines casts function pointers.
+warnings: $(work)/staged
+	@$(step) sh -c 'find src -path src/core -prune -o -path src/cuda -prune -o -name "*.c" -print | \
+	  xargs -n 1 -P $(cores) $$(R CMD config CC) -std=gnu11 -O2 -Wall -Wextra \
+	  -Wno-cast-function-type -Werror -fopenmp -Isrc -DJOIST_NVCC_FOUND=0 -DJOIST_CUDA_BUILT=0 \
+	  $$(R CMD config --cppflags) -c -o /dev/null'
+
+tidy:
+	@$(step) sh tools/steps/tidy
+
+layout:
+	@$(step) sh tools/steps/layout
+
+rooms:
+	@$(step) sh tools/rooms
+
+scripts:
+	@$(step) sh tools/steps/scripts
+
+# ---- beside base R, and other libraries ----
+
+local/python/numpy-1.26.4: requires := numpy==1.26.4
+local/python/numpy-2.2.6: requires := numpy==2.2.6
+local/python/living: requires := numpy==2.4.6 jax==0.10.2 array-api-strict==2.6.1
+local/python/array-api: requires := pytest==9.2.0 pytest-xdist==3.8.0 pytest-json-report==1.5.0 \
+  hypothesis==6.170.15 ndindex==1.10.1
+local/python/files: requires := numpy==2.4.6 ml_dtypes==0.6.0 safetensors==0.8.0
+local/python/zarr2: requires := zarr==2.18.7 numcodecs==0.15.1 numpy==1.26.4
+local/python/zarr3: requires := zarr==3.1.6 numpy==2.4.6 dask==2026.8.0 xarray==2026.9.0
+local/python/arrow: requires := numpy==2.4.6 pyarrow==26.0.1
+$(environments):
+	@sh tools/steps/environment $@ $(requires)
+
+base: install
+	@$(step) $(r) -f tests/base/random_calls.R --args 3000
+
+numpy: install
+	@$(step) $(r) -f tests/numpy/programs.R --args 2000
+
+versions: install local/python/numpy-1.26.4 local/python/numpy-2.2.6
+	@$(step) $(r) -f tests/numpy/versions.R --args $(call python,numpy-1.26.4) \
+	  $(call python,numpy-2.2.6) 300
+
+# PyTorch takes 3 GB, so it is compared only where JOIST_TORCH_PYTHON names a Python that has it.
+living: install local/python/living local/python/numpy-1.26.4
+	@$(step) $(r) -f tests/living/tables.R --args $(call python,living) $(call python,numpy-1.26.4) \
+	  $(or $(JOIST_TORCH_PYTHON),$(call python,living))
+
+# JAX compiles each operation for each shape, and finds what it has compiled in earlier runs.
+gradients gradients-long: export JAX_COMPILATION_CACHE_DIR = $(root)/local/jax
+gradients gradients-long: export JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS = 0
+gradients gradients-long: export JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES = -1
+gradients: install local/python/living
+	@$(step) $(r) -f tests/gradients/programs.R --args $(call python,living) 150 25 4
+
+array_api := $(wildcard $(JOIST_ARRAY_API_TESTS)/array_api_tests)
+array-api: install $(if $(array_api),local/python/array-api)
+	@$(step) sh tools/steps/array-api
+
+files: install local/python/files
+	@$(step) $(r) -f tests/files/round_trips.R --args $(call python,files)
+
+# Processes that are killed; random programs; stores of other libraries.
+zarr: install local/python/zarr2 local/python/zarr3
+	@$(step) sh -c '$(r) -f tests/zarr/kills.R --args 3 && $(r) -f tests/zarr/random.R --args 200 && \
+	  $(r) -f tests/zarr/neighbours.R --args $(call python,zarr3) && \
+	  $(r) -f tests/zarr/round_trips.R --args $(call python,zarr3) $(call python,zarr2)'
+
+explorer: install
+	@$(call step,chromium python3) timeout 600 $(r) -f tests/explorer/explorer.R --args $(work)/explorer
+
+arrow: install local/python/arrow
+	@$(call step,R:reticulate) $(r) -f tests/arrow/round_trips.R --args $(call python,arrow)
+
+# ---- minutes to hours each ----
+
+functions: install
+	@NOTE=. $(step) $(r) -f tests/promotion/random_functions.R --args 10000 1 $(cores)
+
+numbers: install
+	@NOTE=. $(step) $(r) -f tests/promotion/random_numbers.R --args 10000 1 $(cores)
+
+loops: install
+	@NOTE=. $(step) $(r) -f tests/gradients/random.R --args 10000 1 $(cores)
+
+hours: install
+	@NOTE=. $(step) $(r) -f tests/faults/hours.R --args 7200
+
+gradients-long: install local/python/living
+	@$(step) sh tools/steps/gradients-long $(call python,living)
+
+accuracy:
+	@COUNTS=accuracy $(step) $(core)-accuracy accuracy
+
+valgrind:
+	@$(call step,valgrind) $(core)-valgrind valgrind
+
+# Races, of the tests that use threads.
+races:
+	@COUNTS="core tests" $(call step,openmp:clang) $(core)-tsan TSAN=1 CC="$(cached)clang" check
+
+fuzz:
+	@$(call step,clang) make -C tests/fuzz run SECONDS=3600 BUILD=$(work)/fuzz
+
+large: install
+	@$(step) $(r) -f tests/zarr/large.R --args 40
+
+kills: install
+	@$(step) $(r) -f tests/zarr/kills.R --args 200
+
+plans: install
+	@$(step) $(r) -f tests/zarr/plans.R
+
+slurm: install
+	@$(step) env R_LIBS=$(library)$(R_LIBS:%=:%) sh tests/zarr/slurm.sh R --vanilla --no-echo \
+	  -f tests/zarr/plans.R --args slurm srun
+
+# The tests of R with the R of newer Debian releases.
+trixie sid:
+	@NOTE="R version" $(call step,root apt-get) sh tools/other-r $@
+
+calls:
+	@$(step) sh -c 'sh tests/fuzz/calls $$0 100000 && sh tests/fuzz/calls $$0 valid && \
+	  sh tests/fuzz/calls $$0 flips' $(work)/calls
+
+faults:
+	@$(step) sh tests/faults/run $(work)/faults
+
+interrupts:
+	@$(step) sh tests/faults/interrupts $(work)/interrupts 10000
+
+threads: install
+	@NOTE="threads:" $(step) env R_LIBS=$(library)$(R_LIBS:%=:%) sh tests/threads/run
+
+coverage:
+	@$(step) sh tools/coverage
