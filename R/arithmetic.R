@@ -12,8 +12,8 @@
 #' modulus is that of the divisor, as in R; `nv_remainder()` truncates, so the sign is that of
 #' the dividend, as in C. For bool, `+` is *or* and `*` is *and*; `-` is an error. `f16` and
 #' `bf16` are computed in `f32` and rounded once. `nv_min()` and `nv_max()` compare two
-#' operands element by element, as [pmin()] and [pmax()] do, and give NaN where an operand is NaN; of
-#' 0 and -0 the first is the larger one, in any order. The smallest and largest elements of one
+#' operands element by element, as [pmin()] and [pmax()] do, and give NaN where an operand is NaN;
+#' of 0 and -0 the first is the larger one, in any order. The smallest and largest elements of one
 #' tensor are [nv_reduce_min()] and [nv_reduce_max()], or `min()` and `max()`.
 #' `nv_atan2()` is right to `r stated_error("atan2")`, also by [atan2()].
 #'

@@ -54,16 +54,20 @@ nv_triangular_solve <- function(a, b, left = TRUE, lower = TRUE, unit_diag = FAL
   check_flag(lower, "lower")
   check_flag(unit_diag, "unit_diag")
   check_flag(transpose, "transpose")
-  if (!left) b <- swap_first_dims(as_operand(b))
+  if (!left) b <- swap_first_dims(b)
   flags <- list(lower = lower, transpose = transpose == left, unit_diagonal = unit_diag)
   x <- solve_columns("triangular_solve", a, b, flags)
   if (left) x else swap_first_dims(x)
 }
 
-# Transposes every matrix of a batch; a vector stays as it is.
+# Transposes every matrix of a batch; a vector stays as it is, and R's doubles stay doubles.
 swap_first_dims <- function(x) {
-  rank <- ndims(x)
-  if (rank < 2L) x else nv_transpose(x, c(2L, 1L, seq_len(rank)[-(1:2)]))
+  rank <- length(part_shape(x))
+  if (rank < 2L) {
+    return(x)
+  }
+  permutation <- c(2L, 1L, seq_len(rank)[-(1:2)])
+  if (is.object(x)) nv_transpose(x, permutation) else aperm(x, permutation)
 }
 
 #' @rdname nv_solve

@@ -1,9 +1,9 @@
 #' Tensors in mapped files
 #'
 #' With `mmap = TRUE`, [nv_read_npy()], [nv_read_safetensors()] and [nv_read_bin()] give tensors
-#' whose memory is the file: nothing is read until elements are asked for, and then by the page. Such
-#' a tensor is one like any other. What is assigned to it, also in place, stays in this process: the file is
-#' never changed.
+#' whose memory is the file: nothing is read until elements are asked for, and then by the page.
+#' Such a tensor is one like any other. What is assigned to it, also in place, stays in this
+#' process: the file is never changed.
 #'
 #' A tensor is mapped where its elements lie in the file as in memory; otherwise it is read as
 #' without `mmap`. That is so for `bool`, whose bytes have to be looked at, for the other byte

@@ -358,7 +358,8 @@ placed <- list(
       list(e, e)
     }
   ),
-  take_along = along("take_along", "nv_take_along({a}, nv_argsort(nv_stop_gradient({a}), DIM), DIM)",
+  take_along = along("take_along",
+    "nv_take_along({a}, nv_argsort(nv_stop_gradient({a}), DIM), DIM)",
     "jnp.take_along_axis({a}, jnp.argsort({a}, DIM), DIM)", ok = spaced),
   sort = along("sort", "nv_sort({a}, DIM)", "jnp.sort({a}, DIM)", ok = spaced),
   decreasing = along("sort", "nv_sort({a}, DIM, TRUE)", "-jnp.sort(-{a}, DIM)", ok = spaced),

@@ -14,10 +14,12 @@ valid_arguments <- function() {
     lhs = v, rhs = v, x = v, y = v, dims = 1L, dim = 1L, drop = TRUE,
     dtype = "f64", shape = 3L, ambiguous = FALSE, device = "cpu", key = nv_key(1), n = 2L,
     decreasing = FALSE, k = 2L, indices = c(2L, 1L), f = identity, min_val = 1, max_val = 2,
-    lower = FALSE, transpose = FALSE, left = TRUE, unit_diag = FALSE, logarithm = TRUE, name = "cpu",
+    lower = FALSE, transpose = FALSE, left = TRUE, unit_diag = FALSE, logarithm = TRUE,
+    name = "cpu",
     batch_dims = list(integer(), integer()), contracting_dims = list(1L, 1L), value = 0,
     data = 3L, seed = 1, table = c(1, 2), nomatch = 0L, limit = NULL, p = 2, edge_padding_low = 1L,
-    edge_padding_high = 1L, interior_padding = 1L, padding_value = 1, probs = 0.5, type = 7, min = 0, max = 9, mean = 0, sd = 1, size = 2L, prob = 0.5,
+    edge_padding_high = 1L, interior_padding = 1L, padding_value = 1, probs = 0.5, type = 7,
+    min = 0, max = 9, mean = 0, sd = 1, size = 2L, prob = 0.5,
     permutation = 1L, correction = 1, sorted = c(1, 2, 3), values = 2, side = "left",
     threads = 1L, bin = c(1L, 2L), nbins = 3L, sizes = NULL, diagonal = 0, arr.ind = FALSE,
     replace = TRUE, na = "error", pred = b, true = v, false = v, start = 1L,
@@ -139,8 +141,8 @@ odd <- list(
   complex = 1i, raw = raw(1), "two" = c(1, 2), huge = 1e300, matrix = matrix(1:4, 2)
 )
 
-# Arguments that must refuse TRUE, except in nv_rbinom(), nv_linspace() and distributions, where they
-# may be tensors.
+# Arguments that must refuse TRUE, except in nv_rbinom(), nv_linspace() and distributions, where
+# they may be tensors.
 of_tensors <- "^nv_(rbinom|linspace|[dpq](norm|exp|gamma|pois|beta|binom|t))$"
 numbers <- c(
   "dims", "dim", "n", "k", "size", "sizes", "threads", "limit", "start", "probs",

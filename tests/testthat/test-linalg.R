@@ -59,6 +59,13 @@ test_that("triangular equations are those of backsolve() and forwardsolve()", {
       backsolve(a, b, transpose = transpose))
     expect_equal(as_array(nv_triangular_solve(ta, b, transpose = transpose)),
       forwardsolve(a, b, transpose = transpose))
+    for (lower in c(TRUE, FALSE)) {
+      triangle <- replace(a, if (lower) upper.tri(a) else lower.tri(a), 0)
+      x <- nv_triangular_solve(ta, t(b), left = FALSE, lower = lower, transpose = transpose)
+      expect_equal(as_array(x) %*% (if (transpose) t(triangle) else triangle), t(b))
+      row <- nv_triangular_solve(ta, b[, 1], left = FALSE, lower = lower, transpose = transpose)
+      expect_equal(as_array(row), as_array(x)[1, ])
+    }
   }
   unit <- a
   diag(unit) <- 1
@@ -182,7 +189,8 @@ test_that("what has no solution is an error that says where", {
   expect_error(nv_solve(nv_tensor(matrix(1:9 / 10, 3), "f64")), "singular",
     class = "joist_value_error")
   expect_error(nv_chol(nv_tensor(diag(c(1, -1, 1)))), "order 2", class = "joist_value_error")
-  expect_error(nv_triangular_solve(nv_tensor(diag(c(1, 0))), 1:2, lower = FALSE), "diagonal element 2",
+  expect_error(
+    nv_triangular_solve(nv_tensor(diag(c(1, 0))), 1:2, lower = FALSE), "diagonal element 2",
     fixed = TRUE, class = "joist_value_error"
   )
   batch <- array(c(diag(2), 1, 1, 1, 1), c(2, 2, 2))

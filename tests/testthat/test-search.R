@@ -131,7 +131,8 @@ test_that("nv_top_k() gives the first k of nv_argsort()", {
       for (dim in seq_along(extents)) {
         for (decreasing in c(TRUE, FALSE)) {
           for (k in unique(c(0L, 1L, 2L, extents[dim]))) {
-            order <- aperm(as.array(nv_argsort(x, dim, decreasing)), order(seq_along(extents) != dim))
+            order <- as.array(nv_argsort(x, dim, decreasing))
+            order <- aperm(order, order(seq_along(extents) != dim))
             first <- array(order, c(extents[dim], length(x) / extents[dim]))
             first <- first[seq_len(k), , drop = FALSE]
             top <- nv_top_k(x, k, dim, decreasing)
