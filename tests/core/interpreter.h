@@ -90,8 +90,9 @@ static void interpret_elementwise(struct interpreter *in, const struct joist_ins
   const bool converts = i->op == JOIST_OP_CONVERT;
   size_t failed = SIZE_MAX;
   for (size_t at = 0; at < in->count[i->result]; at++) {
-    _Alignas(16) char own[JOIST_KERNEL_OPERANDS][16], computed[JOIST_KERNEL_OPERANDS][16], made[16];
-    const void *operands[JOIST_KERNEL_OPERANDS] = {NULL};
+    _Alignas(16) char own[JOIST_ELEMENT_OPERANDS][16], computed[JOIST_ELEMENT_OPERANDS][16],
+        made[16];
+    const void *operands[JOIST_ELEMENT_OPERANDS] = {NULL};
     for (uint32_t a = 0; a < i->operand_count; a++) {
       const struct joist_value *const v = &in->program->values[i->operand[a]];
       const joist_dtype wanted = i->signature.operand[a], compute = joist_dtype_compute(wanted);
@@ -118,8 +119,8 @@ static void interpret_elementwise(struct interpreter *in, const struct joist_ins
               : joist_kernel_find(i->op, i->signature.compute);
       const size_t done = kernel(1, operands, made);
       if (done == 0 && failed == SIZE_MAX) failed = at;
-      joist_convert_find_portable(joist_kernel_result(i->op, i->signature.compute),
-                                  result->type.dtype)(1, made, out);
+      joist_convert_find_portable(joist_op_result(i->op, i->signature.compute), result->type.dtype)(
+          1, made, out);
     }
   }
   if (failed != SIZE_MAX) interpreter_fail(in, i, failed);

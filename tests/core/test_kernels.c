@@ -53,12 +53,12 @@ static void make_valid(joist_op op, joist_dtype dtype, size_t n, char *b) {
 
 /* ---- the same bits everywhere ---- */
 
-static _Alignas(64) char operand[JOIST_KERNEL_OPERANDS][PADDED * 16], result[(PADDED + 1) * 16],
+static _Alignas(64) char operand[JOIST_ELEMENT_OPERANDS][PADDED * 16], result[(PADDED + 1) * 16],
     expected[PADDED * 16];
 
 static void check_purity(joist_op op, joist_dtype dtype) {
   const int arity = joist_operation(op)->least;
-  const joist_dtype made = joist_kernel_result(op, dtype);
+  const joist_dtype made = joist_op_result(op, dtype);
   const size_t size = joist_dtype_size(dtype), out_size = joist_dtype_size(made);
   char text[64];
   for (int f = 0; f < FILL_COUNT; f++) {
@@ -67,7 +67,7 @@ static void check_purity(joist_op op, joist_dtype dtype) {
     make_valid(op, dtype, PADDED, operand[arity - 1]);
     joist_kernel *const one = kernel_of(0, op, dtype);
     for (size_t i = 0; i < PADDED; i++) {
-      const void *in[JOIST_KERNEL_OPERANDS] = {NULL};
+      const void *in[JOIST_ELEMENT_OPERANDS] = {NULL};
       for (int k = 0; k < arity; k++)
         in[k] = operand[k] + i * joist_dtype_size(operand_dtype(op, k, dtype));
       CHECK_INT(one(1, in, expected + i * out_size), 1);
@@ -76,7 +76,7 @@ static void check_purity(joist_op op, joist_dtype dtype) {
       joist_kernel *const kernel = kernel_of(s, op, dtype);
       for (size_t n = 0; n <= LENGTH; n++) {
         const size_t offset = n % 8, out_offset = n / 8 % 2;
-        const void *in[JOIST_KERNEL_OPERANDS] = {NULL};
+        const void *in[JOIST_ELEMENT_OPERANDS] = {NULL};
         for (int k = 0; k < arity; k++)
           in[k] = operand[k] + offset * joist_dtype_size(operand_dtype(op, k, dtype));
         char *const out = result + out_offset * out_size;
@@ -94,7 +94,7 @@ static void check_purity(joist_op op, joist_dtype dtype) {
       for (int k = 0; k < arity; k++) {
         const size_t n = LENGTH - 3;
         if (joist_dtype_size(operand_dtype(op, k, dtype)) != out_size) continue;
-        const void *in[JOIST_KERNEL_OPERANDS] = {operand[0], operand[1], operand[2]};
+        const void *in[JOIST_ELEMENT_OPERANDS] = {operand[0], operand[1], operand[2]};
         memcpy(result, operand[k], n * out_size);
         in[k] = result;
         CHECK_INT(kernel(n, in, result), n);
@@ -106,11 +106,11 @@ static void check_purity(joist_op op, joist_dtype dtype) {
   /* All operands the same array, and written over. */
   if (op == JOIST_OP_IFELSE || size != out_size || (is_checked(op) && is_integer(dtype))) return;
   fill(dtype, LENGTH, FILL_SMALL, operand[0]);
-  const void *in[JOIST_KERNEL_OPERANDS] = {operand[0], operand[0], operand[0]};
+  const void *in[JOIST_ELEMENT_OPERANDS] = {operand[0], operand[0], operand[0]};
   kernel_of(0, op, dtype)(LENGTH, in, expected);
   for (int s = 0; s < set_count; s++) {
     memcpy(result, operand[0], LENGTH * size);
-    const void *same[JOIST_KERNEL_OPERANDS] = {result, result, result};
+    const void *same[JOIST_ELEMENT_OPERANDS] = {result, result, result};
     CHECK_INT(kernel_of(s, op, dtype)(LENGTH, same, result), LENGTH);
     CHECK(first_difference(made, LENGTH, result, expected) == LENGTH);
   }
@@ -271,18 +271,18 @@ static bool reference(joist_op op, joist_dtype dtype, wide a, wide b, wide c, wi
 
 static void check_integers_of(joist_op op, joist_dtype dtype) {
   enum { MANY = 4096 };
-  static _Alignas(64) char in[JOIST_KERNEL_OPERANDS][MANY * 8], out[MANY * 8];
-  const joist_dtype made = joist_kernel_result(op, dtype);
+  static _Alignas(64) char in[JOIST_ELEMENT_OPERANDS][MANY * 8], out[MANY * 8];
+  const joist_dtype made = joist_op_result(op, dtype);
   const int arity = joist_operation(op)->least;
   const size_t size = joist_dtype_size(dtype);
   for (int f = 0; f < FILL_COUNT; f++) {
-    const void *operands[JOIST_KERNEL_OPERANDS] = {in[0], in[1], in[2]};
+    const void *operands[JOIST_ELEMENT_OPERANDS] = {in[0], in[1], in[2]};
     for (int k = 0; k < arity; k++) fill(dtype, MANY, (fill_kind)f, in[k]);
     make_valid(op, dtype, MANY, in[arity - 1]);
     joist_kernel *const kernel = kernel_of(set_count - 1, op, dtype);
     CHECK_INT(kernel(MANY, operands, out), MANY);
     for (size_t i = 0; i < MANY; i++) {
-      wide v[JOIST_KERNEL_OPERANDS] = {0}, want;
+      wide v[JOIST_ELEMENT_OPERANDS] = {0}, want;
       for (int k = 0; k < arity; k++) v[k] = read_wide(dtype, in[k] + i * size);
       if (!reference(op, dtype, v[0], v[1], v[2], &want)) return;
       want = made == JOIST_BOOL ? want : wrap(dtype, want);
@@ -303,7 +303,7 @@ static void check_pair(joist_op op, joist_dtype dtype, int64_t a, int64_t b, int
     const void *in[2] = {x, y};
     CHECK_INT(kernel_of(s, op, dtype)(1, in, z), 1);
     int64_t got;
-    joist_convert_find_portable(joist_kernel_result(op, dtype), JOIST_I64)(1, z, &got);
+    joist_convert_find_portable(joist_op_result(op, dtype), JOIST_I64)(1, z, &got);
     CHECK_MSG(got == want, "%s: nv_%s(%s): %lld, %lld gives %lld, not %lld", sets[s],
               joist_op_name(op), joist_dtype_name(dtype), (long long)a, (long long)b,
               (long long)got, (long long)want);
@@ -405,7 +405,7 @@ static void test_first_failure(void) {
 static double run_f64(joist_op op, double a, double b, double c) {
   double out = 0;
   const void *in[3] = {&a, &b, &c};
-  if (joist_kernel_result(op, JOIST_F64) == JOIST_BOOL) {
+  if (joist_op_result(op, JOIST_F64) == JOIST_BOOL) {
     uint8_t truth;
     joist_kernel_find(op, JOIST_F64)(1, in, &truth);
     return truth;
@@ -417,7 +417,7 @@ static double run_f64(joist_op op, double a, double b, double c) {
 static double run_f32(joist_op op, double x, double y, double z) {
   float a = (float)x, b = (float)y, c = (float)z, out = 0;
   const void *in[3] = {&a, &b, &c};
-  if (joist_kernel_result(op, JOIST_F32) == JOIST_BOOL) {
+  if (joist_op_result(op, JOIST_F32) == JOIST_BOOL) {
     uint8_t truth;
     joist_kernel_find(op, JOIST_F32)(1, in, &truth);
     return truth;

@@ -181,7 +181,7 @@ static const char *judge(const struct joist_rules *rules, joist_op op,
     const joist_op run = folds ? joist_op_combine(op) : op;
     if (!joist_op_has(op, s->compute)) return "no kind";
     if ((run != op || !folds) && joist_kernel_find(run, s->compute) == NULL) return "no kernel";
-    if (!folds && joist_kernel_result(op, s->compute) != joist_dtype_compute(s->result[0].dtype))
+    if (!folds && joist_op_result(op, s->compute) != joist_dtype_compute(s->result[0].dtype))
       return "the kernel writes another dtype";
   }
   for (int k = 1; k < joist_operation(op)->results; k++)
@@ -255,7 +255,7 @@ static const char *judge(const struct joist_rules *rules, joist_op op,
 static void check_infer(const struct joist_rules *rules, joist_op op, size_t count, int a, int b,
                         int c, struct joist_type requested) {
   const struct joist_attributes attributes = with_type(no_attributes, requested);
-  const struct joist_operand operands[JOIST_KERNEL_OPERANDS] = {
+  const struct joist_operand operands[JOIST_ELEMENT_OPERANDS] = {
       {.type = node(a), .rank = 1}, {.type = node(b), .rank = 1}, {.type = node(c), .rank = 1}};
   struct joist_signature signature;
   struct joist_error error;
@@ -309,7 +309,7 @@ static void test_every_op(void) {
 /* Spot checks of what the design promises, by name. */
 static void check_result(const char *rules, joist_op op, struct joist_type a, struct joist_type b,
                          joist_dtype want, bool ambiguous) {
-  const struct joist_operand operands[JOIST_KERNEL_OPERANDS] = {
+  const struct joist_operand operands[JOIST_ELEMENT_OPERANDS] = {
       {.type = a, .rank = 1}, {.type = b, .rank = 1}, {.type = b, .rank = 1}};
   struct joist_signature signature;
   const joist_status status =
@@ -363,13 +363,13 @@ static void test_refused_by_library(void) {
 /* A comparison with a literal beyond the dtype is computed in one that holds it. */
 static void test_compare_literals(void) {
   const struct joist_rules *const rules = joist_rules_find("anvil");
-  struct joist_operand operands[JOIST_KERNEL_OPERANDS] = {{.type = {JOIST_UI8, false}, .rank = 1},
-                                                          {.type = {JOIST_I32, true},
-                                                           .literal = true,
-                                                           .has_range = true,
-                                                           .whole = true,
-                                                           .low = 300,
-                                                           .high = 300}};
+  struct joist_operand operands[JOIST_ELEMENT_OPERANDS] = {{.type = {JOIST_UI8, false}, .rank = 1},
+                                                           {.type = {JOIST_I32, true},
+                                                            .literal = true,
+                                                            .has_range = true,
+                                                            .whole = true,
+                                                            .low = 300,
+                                                            .high = 300}};
   struct joist_signature signature;
   CHECK_INT(joist_infer(rules, JOIST_OP_LT, operands, 2, &no_attributes, &signature, NULL),
             JOIST_OK);
@@ -434,7 +434,7 @@ static void test_table(void) {
     CHECK_INT(joist_op_is_array(op), bodies || o->family == JOIST_FAMILY_ARRAY);
     CHECK_INT(joist_op_is_reduction(op), o->family == JOIST_FAMILY_REDUCTION);
     if (!joist_op_is_array(op)) {
-      CHECK(o->least >= 1 && o->most <= JOIST_KERNEL_OPERANDS && o->least == o->most);
+      CHECK(o->least >= 1 && o->most <= JOIST_ELEMENT_OPERANDS && o->least == o->most);
       CHECK_INT(o->results, 1);
       CHECK(joist_op_is_reduction(op) == (o->combine != op));
     }

@@ -148,7 +148,7 @@ static char *draw(joist_op op, joist_dtype dtype, size_t n, int threads, const u
       with_shape(with_type(no_attributes, (struct joist_type){dtype, false}), &line);
   struct joist_program program;
   struct joist_inference inference;
-  joist_value_id operands[JOIST_KERNEL_OPERANDS], result;
+  joist_value_id operands[JOIST_ELEMENT_OPERANDS], result;
   const void *inputs[] = {key, parameters, parameters + 1};
   const struct joist_run run = {.threads = threads, .parallel_from = 1};
   struct joist_plan *plan = NULL;

@@ -24,7 +24,7 @@ static joist_status run_op(joist_op op, const joist_dtype *dtypes, const struct 
   struct joist_program program;
   struct joist_plan *plan = NULL;
   struct joist_inference inference;
-  joist_value_id operands[JOIST_KERNEL_OPERANDS], result = 0;
+  joist_value_id operands[JOIST_ELEMENT_OPERANDS], result = 0;
   const size_t count = joist_operation(op)->least;
   joist_program_init(&program);
   for (size_t k = 0; k < count; k++)

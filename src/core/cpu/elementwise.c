@@ -3,6 +3,7 @@
 #include "core/cpu/elementwise.h"
 
 #include "core/base/parallel.h"
+#include "core/cpu/bind.h"
 #include "core/cpu/steps.h"
 #include "core/types/error.h"
 
@@ -85,9 +86,10 @@ static void fold_runs(const struct loop *loop, const struct joist_step *step, si
   char *const out = loop->accumulated[step->sink] +
                     (first / space.middle * chunks + first % space.middle / unit) * step->out.size;
   const size_t whole = n / unit, rest = n % unit;
-  if (whole > 0) step->fold(whole, unit, in, out);
+  if (whole > 0) joist_bound_fold(step)(whole, unit, in, out);
   if (rest > 0)
-    step->fold(1, rest, in + whole * unit * step->in[0].size, out + whole * step->out.size);
+    joist_bound_fold(step)(1, rest, in + whole * unit * step->in[0].size,
+                           out + whole * step->out.size);
   if (loop->decided == NULL) return;
   const char absorbing =
       joist_absorbing(joist_op_combine(loop->plan->program->instructions[step->instruction].op));
@@ -105,10 +107,10 @@ static void fold_rows(const struct loop *loop, struct worker *worker, const stru
                       size_t n, const char *in) {
   char *const out = row_at(loop, worker, step->sink, worker->depth);
   const size_t width = worker->width, whole = n / width, rest = n % width;
-  if (whole > 0) step->rows(width, whole, width, worker->fresh, in, out);
+  if (whole > 0) joist_bound_rows(step)(width, whole, width, worker->fresh, in, out);
   if (rest > 0)
-    step->rows(rest, 1, width, worker->fresh && whole == 0, in + whole * width * step->in[0].size,
-               out);
+    joist_bound_rows(step)(rest, 1, width, worker->fresh && whole == 0,
+                           in + whole * width * step->in[0].size, out);
 }
 
 /* ---- tiles ---- */
@@ -145,7 +147,7 @@ static bool run_part(const struct loop *loop, struct worker *worker, size_t firs
     for (uint32_t k = 1; k < step->operand_count; k++)
       in[k] = address(loop, step->in[k], first, worker->arena);
     switch (step->kind) {
-      case JOIST_STEP_KERNEL:
+      case JOIST_STEP_OPERATION:
       case JOIST_STEP_CONVERT:
       case JOIST_STEP_COPY: {
         const bool streamed = loop->stream != NULL &&
@@ -186,7 +188,7 @@ static void combine_rows(const struct loop *loop, const struct worker *worker, u
     if (steps[s].kind != JOIST_STEP_FOLD) continue;
     char *const out = row_at(loop, worker, steps[s].sink, into);
     const char *const other = row_at(loop, worker, steps[s].sink, from) + at * steps[s].out.size;
-    steps[s].kernel(n, (const void *[]){out, other}, out);
+    joist_bound_kernel (&steps[s])(n, (const void *[]){out, other}, out);
   }
 }
 
@@ -194,9 +196,9 @@ static void combine_rows(const struct loop *loop, const struct worker *worker, u
 static bool run_tree(const struct loop *loop, struct worker *worker, size_t first, size_t stride,
                      size_t count, uint32_t depth) {
   if (count <= LEAF && loop->lone != NULL) {
-    loop->lone->rows(worker->width, count, stride, true,
-                     address(loop, loop->lone->in[0], first, NULL),
-                     row_at(loop, worker, loop->lone->sink, depth));
+    joist_bound_rows(loop->lone)(worker->width, count, stride, true,
+                                 address(loop, loop->lone->in[0], first, NULL),
+                                 row_at(loop, worker, loop->lone->sink, depth));
     return true;
   }
   if (count <= LEAF) {

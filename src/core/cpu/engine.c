@@ -4,6 +4,7 @@
 #include "core/base/bits.h"
 #include "core/base/parallel.h"
 #include "core/base/pool.h"
+#include "core/cpu/bind.h"
 #include "core/cpu/control_flow.h"
 #include "core/cpu/elementwise.h"
 #include "core/cpu/execute.h"
@@ -62,6 +63,7 @@ static joist_status run_elementwise(const struct joist_plan *plan, const struct 
 joist_status joist_group_run(const struct joist_plan *plan, const struct joist_group *group,
                              void *const *arrays, const struct joist_run *run,
                              struct joist_error *error) {
+  if (!*plan->bound) joist_bind(plan);
   if (group->kind == JOIST_GROUP_ELEMENTWISE)
     return run_elementwise(plan, group, arrays, run, error);
   const struct joist_instruction *const i = &plan->program->instructions[group->instruction];

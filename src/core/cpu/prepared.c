@@ -6,6 +6,7 @@
 #include "core/base/bits.h"
 #include "core/base/parallel.h"
 #include "core/base/pool.h"
+#include "core/cpu/bind.h"
 #include "core/cpu/steps.h"
 #include "core/types/error.h"
 
@@ -69,7 +70,7 @@ static void look_up(struct joist_prepared *prepared, void *const *arrays, const 
       if ((all[s].kind == JOIST_STEP_SPLAT) != (splats == 1)) continue;
       struct placed *const placed = &prepared->steps[prepared->count];
       placed->step = &all[s];
-      placed->kernel = all[s].kind == JOIST_STEP_KERNEL ? all[s].kernel : NULL;
+      placed->kernel = all[s].kind == JOIST_STEP_OPERATION ? joist_bound_kernel(&all[s]) : NULL;
       for (uint32_t k = 0; k < JOIST_REFS_MAX; k++)
         placed->in[k] = k == 0 || k < all[s].operand_count
                             ? place_of(prepared, all[s].in[k], arrays, &placed->slot[k])

@@ -3,6 +3,7 @@
 #include "core/cpu/reduce.h"
 
 #include "core/base/pool.h"
+#include "core/cpu/bind.h"
 #include "core/cpu/elementwise.h"
 #include "core/types/error.h"
 
@@ -52,15 +53,13 @@ static joist_status run_pass(const struct joist_program *program,
                              struct joist_fold_space space, char *in, char *out,
                              const struct joist_run *run, struct joist_error *error) {
   const joist_dtype dtype = instruction->signature.operand[0];
-  const joist_op combine = joist_op_combine(instruction->op);
   const struct joist_ref ref = {true, 0, (uint32_t)joist_dtype_size(dtype), dtype};
   struct joist_step step = {.kind = JOIST_STEP_FOLD,
-                            .kernel = joist_kernel_find(combine, dtype),
-                            .fold = joist_fold_find(combine, dtype, dtype),
-                            .rows = joist_rows_find(combine, dtype, dtype),
                             .operand_count = 1,
                             .in = {ref},
-                            .out = ref};
+                            .out = ref,
+                            .instruction = (uint32_t)(instruction - program->instructions)};
+  joist_bind_step(program, &step, 0);
   const struct joist_plan plan = {.program = program, .steps = &step};
   enum { TILE = 16384 };
   const struct joist_group group = {.kind = JOIST_GROUP_ELEMENTWISE,

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/base/bits.h"
+#include "core/cpu/bind.h"
 
 static void splat(size_t n, size_t size, void *slot) {
   char *const out = slot;
@@ -21,12 +22,12 @@ static void splat(size_t n, size_t size, void *slot) {
 
 void joist_step_splat(const struct joist_step *step, size_t n, const void *in, char *out) {
   _Alignas(16) char value[JOIST_ELEMENT_MAX];
-  if (step->convert[0] != NULL) {
-    step->convert[0](1, in, value);
+  if (joist_bound_convert(step, 0) != NULL) {
+    joist_bound_convert(step, 0)(1, in, value);
     in = value;
   }
-  if (step->convert[1] != NULL)
-    step->convert[1](1, in, out);
+  if (joist_bound_convert(step, 1) != NULL)
+    joist_bound_convert(step, 1)(1, in, out);
   else
     memcpy(out, in, step->out.size);
   splat(n, step->out.size, out);
@@ -65,9 +66,9 @@ void joist_step_gather(const struct joist_plan *plan, const struct joist_group *
 }
 
 size_t joist_step_run(const struct joist_step *step, size_t n, const void *const *in, void *out) {
-  if (step->kind == JOIST_STEP_KERNEL) return step->kernel(n, in, out);
+  if (step->kind == JOIST_STEP_OPERATION) return joist_bound_kernel(step)(n, in, out);
   if (step->kind == JOIST_STEP_CONVERT)
-    step->convert[0](n, in[0], out);
+    joist_bound_convert(step, 0)(n, in[0], out);
   else
     memcpy(out, in[0], n * step->out.size);
   return n;

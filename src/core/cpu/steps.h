@@ -4,7 +4,7 @@
 
 #include "core/plan/groups.h"
 
-/* A kernel, a conversion or a copy of n elements. Returns n, or the index of the first that
+/* An operation, a conversion or a copy of n elements. Returns n, or the index of the first that
  * fails. */
 size_t joist_step_run(const struct joist_step *step, size_t n, const void *const *in, void *out);
 

@@ -88,15 +88,19 @@ static size_t look_up(joist_op op, joist_dtype half, size_t n, const void *in, v
 }
 
 /* A kernel has no argument that says which operation it is. Those that are not exact take long. */
-#define LOOK_UP(DTYPE, KIND, T, FACTS, ID, B)                              \
-  static size_t DTYPE##_##ID(size_t n, const void *const *in, void *out) { \
-    return look_up(JOIST_OP_##ID, JOIST_##DTYPE, n, in[0], out);           \
+#define LOOK_UP(DTYPE, KIND, T, FACTS, ID, B)                                    \
+  static size_t DTYPE##_##ID(size_t n, const void *const *in, void *out) {       \
+    return look_up(JOIST_OP_##ID, JOIST_##DTYPE, n, in[0], out);                 \
+  }                                                                              \
+  static size_t few_##DTYPE##_##ID(size_t n, const void *const *in, void *out) { \
+    compute(JOIST_OP_##ID, JOIST_##DTYPE, n, in[0], out);                        \
+    return n;                                                                    \
   }
 #define ACCURACY(ID, F32, F64) JOIST_DTYPES_NARROW(LOOK_UP, ID, )
 #include "core/program/ops.def"
 
-static joist_kernel *const kernels[JOIST_OP_COUNT][NARROW_COUNT] = {
-#define ENTRY(DTYPE, KIND, T, FACTS, ID, B) [NARROW_##DTYPE] = DTYPE##_##ID,
+static joist_kernel *const kernels[JOIST_OP_COUNT][NARROW_COUNT][2] = {
+#define ENTRY(DTYPE, KIND, T, FACTS, ID, B) [NARROW_##DTYPE] = {few_##DTYPE##_##ID, DTYPE##_##ID},
 #define ACCURACY(ID, F32, F64) [JOIST_OP_##ID] = {JOIST_DTYPES_NARROW(ENTRY, ID, )},
 #include "core/program/ops.def"
 };
@@ -105,8 +109,7 @@ joist_kernel *joist_half_kernel_find(joist_op op, joist_dtype half, size_t count
   const size_t dtype = which(half);
   if (dtype == NARROW_COUNT) return NULL;
   if (joist_operation(op)->most != 1) return NULL;
-  if (count < MADE_FROM && atomic_load(place_of(op, half)) == NULL) return NULL;
-  return kernels[op][dtype];
+  return kernels[op][dtype][count >= MADE_FROM || atomic_load(place_of(op, half)) != NULL];
 }
 
 void joist_half_tables_forget(void) {

@@ -9,8 +9,8 @@
 #include "core/kernels/kernel.h"
 #include "core/program/ops.h"
 
-/* The kernel of an operation with one operand and a result of dtype `half`. NULL where there is
- * none, or where a table would take longer than `count` elements do. */
+/* The kernel of an operation with one operand and a result of dtype `half`, which computes in f32
+ * where a table would take longer than `count` elements do. NULL where there is none. */
 joist_kernel *joist_half_kernel_find(joist_op op, joist_dtype half, size_t count);
 
 /* Frees the tables. Nothing may be running. */

@@ -90,19 +90,6 @@ const struct joist_gemm_kernel *joist_gemm_find(joist_dtype dtype) {
   return kernel->multiply != NULL ? kernel : NULL;
 }
 
-joist_dtype joist_kernel_result(joist_op op, joist_dtype compute) {
-  switch (joist_op_class(op)) {
-    case JOIST_CLASS_PREDICATE:
-    case JOIST_CLASS_COMPARE:
-      return JOIST_BOOL;
-    case JOIST_CLASS_REAL:
-    case JOIST_CLASS_ANGLE:
-      return joist_dtype_real(compute);
-    default:
-      return compute;
-  }
-}
-
 joist_fold *joist_fold_find(joist_op combine, joist_dtype from, joist_dtype accumulator) {
   const struct joist_kernel_table *const table = instruction_sets[selected].table;
   if (from == accumulator) return table->fold[combine][from];

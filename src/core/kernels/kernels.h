@@ -13,10 +13,6 @@
  * half_tables.h. */
 joist_kernel *joist_kernel_find(joist_op op, joist_dtype compute);
 
-/* The dtype that a kernel writes: bool for predicates and comparisons, the parts'
- * dtype where a complex operand gives a real result, else `compute`. */
-joist_dtype joist_kernel_result(joist_op op, joist_dtype compute);
-
 /* The fold of elements of dtype `from` in an accumulator of another dtype, or the same. NULL
  * when the operation does not combine them; only sums widen what they read. */
 joist_fold *joist_fold_find(joist_op combine, joist_dtype from, joist_dtype accumulator);

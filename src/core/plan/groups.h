@@ -3,12 +3,10 @@
 #ifndef JOIST_CORE_PLAN_GROUPS_H
 #define JOIST_CORE_PLAN_GROUPS_H
 
-#include "core/kernels/kernels.h"
 #include "core/plan/fold_space.h"
 #include "core/program/program.h"
-#include "core/types/convert.h"
 
-enum { JOIST_REFS_MAX = JOIST_KERNEL_OPERANDS, JOIST_ELEMENT_MAX = 16 };
+enum { JOIST_REFS_MAX = JOIST_ELEMENT_OPERANDS, JOIST_ELEMENT_MAX = 16 };
 
 /* Where a step reads or writes: a whole array (number of its value; the tile's part is
  * used) or a slot of the thread's arena. */
@@ -20,27 +18,27 @@ struct joist_ref {
 };
 
 typedef enum {
-  JOIST_STEP_KERNEL,  /* one elementwise kernel */
-  JOIST_STEP_CONVERT, /* one conversion kernel */
-  JOIST_STEP_COPY,    /* the same bytes */
-  JOIST_STEP_GATHER,  /* a broadcast operand, laid out along the tile */
-  JOIST_STEP_SPLAT,   /* a scalar operand, converted and repeated; once per thread */
-  JOIST_STEP_FOLD     /* a tile folded to partial results of a sink */
+  JOIST_STEP_OPERATION, /* one elementwise operation */
+  JOIST_STEP_CONVERT,   /* elements converted to another dtype */
+  JOIST_STEP_COPY,      /* the same bytes */
+  JOIST_STEP_GATHER,    /* a broadcast operand, laid out along the tile */
+  JOIST_STEP_SPLAT,     /* a scalar operand, converted and repeated; once per thread */
+  JOIST_STEP_FOLD       /* a tile folded to partial results of a sink */
 } joist_step_kind;
+
+/* A function that runs a step; a device that has such functions knows their types. */
+typedef void joist_bound(void);
 
 struct joist_step {
   joist_step_kind kind;
-  joist_kernel *kernel; /* FOLD: joins two rows */
-  joist_fold *fold;
-  joist_rows *rows;
-  joist_convert_kernel *convert[2]; /* SPLAT has two, NULL for none */
-  joist_dtype through;              /* SPLAT: the dtype between the two */
+  joist_dtype through; /* SPLAT: converted to this dtype first, then to that of `out` */
   uint32_t operand_count;
   struct joist_ref in[JOIST_REFS_MAX];
-  struct joist_ref out; /* FOLD: its dtype is the accumulator's, the rest is unused */
-  uint32_t instruction; /* for errors; FOLD: the reduction */
-  uint32_t sink;        /* FOLD: number of the sink within its group */
-  bool leaves;          /* what it writes is not read again by its group, and costs little */
+  struct joist_ref out;  /* FOLD: its dtype is the accumulator's, the rest is unused */
+  uint32_t instruction;  /* for errors; FOLD: the reduction */
+  uint32_t sink;         /* FOLD: number of the sink within its group */
+  bool leaves;           /* what it writes is not read again by its group, and costs little */
+  joist_bound *bound[3]; /* set by a device's bind pass; NULL in a new plan */
 };
 
 /* Reductions are sinks of elementwise groups. */
@@ -71,6 +69,7 @@ struct joist_plan {
   uint32_t group_count, step_count, slot_count;
   struct joist_plan **bodies; /* of operations with bodies, those of each side by side */
   uint32_t body_count;
+  bool *bound; /* whether the steps are, and those of the bodies */
   /* Per value: whether it has an array, and where; see storage.c. */
   bool *materialized;
   uint32_t *root; /* the value whose array it is: another one for a reshaped value */

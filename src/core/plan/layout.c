@@ -6,11 +6,11 @@
 #define NO_SLOT UINT32_MAX /* no enumerator: ISO C has them fit int */
 enum { TILE_BYTES = 24 * 1024, TILE_MAX = 8192, TILE_MIN = 256, TILE_DIRECT = 16384 };
 enum { STREAMED_WORK = 16 }; /* one exponential hides the time of its stores */
-enum { LOOKED_UP_WORK = 4 }; /* a function of f16 or bf16, see half_tables.h */
+enum { NARROW_WORK = 4 };    /* a function of f16 or bf16, which may be looked up */
 
 /* About how many additions one element costs. */
 static uint32_t work_of(joist_op op, joist_dtype result) {
-  if (joist_dtype_compute(result) != result) return LOOKED_UP_WORK;
+  if (joist_dtype_compute(result) != result) return NARROW_WORK;
   switch (joist_op_class(op)) {
     case JOIST_CLASS_INEXACT:
     case JOIST_CLASS_ANGLE:
@@ -27,8 +27,8 @@ static uint32_t work_of(joist_op op, joist_dtype result) {
 static void mark_leaving(const struct joist_plan *plan, const struct joist_group *group) {
   struct joist_step *const steps = plan->steps + group->first_step;
   for (uint32_t s = 0; s < group->step_count; s++) {
-    const bool writes = steps[s].kind == JOIST_STEP_KERNEL || steps[s].kind == JOIST_STEP_CONVERT ||
-                        steps[s].kind == JOIST_STEP_COPY;
+    const bool writes = steps[s].kind == JOIST_STEP_OPERATION ||
+                        steps[s].kind == JOIST_STEP_CONVERT || steps[s].kind == JOIST_STEP_COPY;
     steps[s].leaves = writes && steps[s].out.array && group->work < STREAMED_WORK;
     for (uint32_t t = s + 1; t < group->step_count && steps[s].leaves; t++)
       for (uint32_t k = 0; k < steps[t].operand_count; k++)
@@ -120,7 +120,7 @@ void joist_group_lay_out(struct joist_plan *plan, struct joist_group *group, uin
   group->work = 0;
   for (uint32_t s = 0; s < group->step_count; s++)
     group->work +=
-        steps[s].kind == JOIST_STEP_KERNEL
+        steps[s].kind == JOIST_STEP_OPERATION
             ? work_of(plan->program->instructions[steps[s].instruction].op, steps[s].out.dtype)
             : 1;
   group->arena_bytes = bytes * group->room;

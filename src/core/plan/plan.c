@@ -3,8 +3,6 @@
 #include "core/plan/plan.h"
 
 #include "core/base/bits.h"
-#include "core/kernels/compare.h"
-#include "core/kernels/half_tables.h"
 #include "core/plan/groups.h"
 #include "core/plan/layout.h"
 #include "core/plan/storage.h"
@@ -87,10 +85,9 @@ static struct joist_ref array_ref(const struct planner *planner, joist_value_id 
   return (struct joist_ref){true, value, (uint32_t)joist_dtype_size(dtype), dtype};
 }
 
-static struct joist_ref converted(struct planner *planner, struct joist_ref in, joist_dtype from,
-                                  joist_dtype to) {
+static struct joist_ref converted(struct planner *planner, struct joist_ref in, joist_dtype to) {
   const struct joist_ref out = new_slot(planner, to);
-  add_step(planner, JOIST_STEP_CONVERT, in, out)->convert[0] = joist_convert_find(from, to);
+  add_step(planner, JOIST_STEP_CONVERT, in, out);
   return out;
 }
 
@@ -106,11 +103,7 @@ static struct joist_ref operand_ref(struct planner *planner, joist_value_id valu
   struct joist_ref ref;
   if (count == 1 && planner->group->count != 1) {
     ref = new_slot(planner, compute);
-    struct joist_step *const step =
-        add_step(planner, JOIST_STEP_SPLAT, array_ref(planner, value), ref);
-    step->through = wanted;
-    step->convert[0] = own == wanted ? NULL : joist_convert_find(own, wanted);
-    step->convert[1] = wanted == compute ? NULL : joist_convert_find(wanted, compute);
+    add_step(planner, JOIST_STEP_SPLAT, array_ref(planner, value), ref)->through = wanted;
   } else {
     form = find_form(planner, value, own, own);
     if (form != NULL) {
@@ -122,24 +115,29 @@ static struct joist_ref operand_ref(struct planner *planner, joist_value_id valu
       add_step(planner, JOIST_STEP_GATHER, array_ref(planner, value), ref);
       add_form(planner, value, own, own, ref);
     }
-    if (own != wanted) ref = converted(planner, ref, own, wanted);
-    if (wanted != compute) ref = converted(planner, ref, wanted, compute);
+    if (own != wanted) ref = converted(planner, ref, wanted);
+    if (wanted != compute) ref = converted(planner, ref, compute);
   }
   if (find_form(planner, value, wanted, compute) == NULL)
     add_form(planner, value, wanted, compute, ref);
   return ref;
 }
 
+/* A function of a narrow float is one step in that dtype: devices may compute in a wider dtype, or
+ * look up the few results that there are. */
+static bool is_narrow_function(const struct joist_instruction *i, joist_dtype result) {
+  return joist_dtype_compute(result) != result && result == i->signature.operand[0] &&
+         i->operand_count == 1 && joist_op_accuracy(i->op).f32 > 0;
+}
+
 /* Steps of one elementwise instruction. */
 static void plan_elementwise(struct planner *planner, uint32_t index) {
   const struct joist_instruction *const i = &planner->program->instructions[index];
   const joist_dtype own = planner->program->values[i->result].type.dtype;
-  joist_kernel *const half = own == i->signature.operand[0]
-                                 ? joist_half_kernel_find(i->op, own, planner->group->count)
-                                 : NULL;
-  const bool as_it_is = half != NULL || i->op == JOIST_OP_CONVERT || i->op == JOIST_OP_BITCAST ||
+  const bool narrow = is_narrow_function(i, own);
+  const bool as_it_is = narrow || i->op == JOIST_OP_CONVERT || i->op == JOIST_OP_BITCAST ||
                         i->op == JOIST_OP_BROADCAST;
-  struct joist_ref in[JOIST_KERNEL_OPERANDS] = {{0}};
+  struct joist_ref in[JOIST_REFS_MAX] = {{0}};
   for (uint32_t k = 0; k < i->operand_count; k++)
     in[k] = operand_ref(
         planner, i->operand[k], i->signature.operand[k],
@@ -148,49 +146,36 @@ static void plan_elementwise(struct planner *planner, uint32_t index) {
                                    ? array_ref(planner, i->result)
                                    : new_slot(planner, own);
   if (i->op == JOIST_OP_CONVERT) {
-    add_step(planner, JOIST_STEP_CONVERT, in[0], out)->convert[0] =
-        joist_convert_find(i->signature.operand[0], own);
+    add_step(planner, JOIST_STEP_CONVERT, in[0], out);
   } else if (i->op == JOIST_OP_BITCAST || i->op == JOIST_OP_BROADCAST) {
     add_step(planner, JOIST_STEP_COPY, in[0], out);
-  } else if (half != NULL) {
-    struct joist_step *const step = add_step(planner, JOIST_STEP_KERNEL, in[0], out);
-    step->kernel = half;
-    step->instruction = index;
   } else {
-    const joist_dtype made = joist_kernel_result(i->op, i->signature.compute);
+    const joist_dtype made = narrow ? own : joist_op_result(i->op, i->signature.compute);
     const struct joist_ref target = made == own ? out : new_slot(planner, made);
-    struct joist_step *const step = add_step(planner, JOIST_STEP_KERNEL, in[0], target);
-    step->kernel = joist_is_mixed(i)
-                       ? joist_compare_find(i->op, i->signature.operand[0], i->signature.operand[1])
-                       : joist_kernel_find(i->op, i->signature.compute);
+    struct joist_step *const step = add_step(planner, JOIST_STEP_OPERATION, in[0], target);
     step->operand_count = i->operand_count;
     memcpy(step->in, in, sizeof in);
     step->instruction = index;
-    if (made != own)
-      add_step(planner, JOIST_STEP_CONVERT, target, out)->convert[0] =
-          joist_convert_find(made, own);
+    if (made != own) add_step(planner, JOIST_STEP_CONVERT, target, out);
   }
   add_form(planner, i->result, own, own, out);
 }
 
-/* Steps of a reduction. Sums are widened while they are folded. */
+/* Steps of a reduction. Sums read elements of most dtypes as they are, and widen them one by one.
+ */
 static void plan_sink(struct planner *planner, uint32_t index) {
   const struct joist_instruction *const i = &planner->program->instructions[index];
   const joist_dtype own = planner->program->values[i->operand[0]].type.dtype;
   const joist_dtype accumulator = i->signature.operand[0];
-  const joist_op combine = joist_op_combine(i->op);
-  struct joist_group *const group = planner->group;
-  const bool widened = joist_fold_find(combine, own, accumulator) != NULL;
-  const joist_dtype read = widened ? own : accumulator;
+  const bool widens = joist_op_combine(i->op) == JOIST_OP_ADD && joist_dtype_compute(own) == own &&
+                      joist_op_part_dtype(i->op, own) == accumulator;
+  const joist_dtype read = widens ? own : accumulator;
   const struct joist_ref in = operand_ref(planner, i->operand[0], read, read);
   struct joist_step *const step = add_step(planner, JOIST_STEP_FOLD, in, in);
-  step->kernel = joist_kernel_find(combine, accumulator);
-  step->fold = joist_fold_find(combine, read, accumulator);
-  step->rows = joist_rows_find(combine, read, accumulator);
   step->out.dtype = accumulator;
   step->out.size = (uint32_t)joist_dtype_size(accumulator);
   step->instruction = index;
-  step->sink = group->sink_count++;
+  step->sink = planner->group->sink_count++;
 }
 
 /* Whether the group is one sink of bools over all elements, and nothing else that its run
@@ -203,7 +188,7 @@ static bool is_decidable(const struct joist_plan *plan, const struct joist_group
     const bool fold = step->kind == JOIST_STEP_FOLD;
     if (fold && (step->out.dtype != JOIST_BOOL || s + 1 < group->step_count)) return false;
     if (!fold && step->out.array) return false;
-    if (step->kind == JOIST_STEP_KERNEL &&
+    if (step->kind == JOIST_STEP_OPERATION &&
         joist_op_can_fail(plan->program->instructions[step->instruction].op))
       return false;
   }
@@ -454,9 +439,9 @@ joist_status joist_plan_make(const struct joist_program *program, struct joist_p
   const size_t steps = n * STEPS_PER_INSTRUCTION;
   /* One block: the plan and all its arrays, the largest alignment first. */
   const size_t value_bytes = sizeof(size_t) + 2 * sizeof(uint32_t) + 2 * sizeof(bool);
-  char *const block =
-      malloc(sizeof(struct joist_plan) + n * sizeof(struct joist_group) +
-             steps * (sizeof(struct joist_step) + sizeof(uint32_t)) + values * value_bytes);
+  char *const block = malloc(sizeof(struct joist_plan) + n * sizeof(struct joist_group) +
+                             steps * (sizeof(struct joist_step) + sizeof(uint32_t)) +
+                             values * value_bytes + sizeof(bool));
   struct planner planner = {.program = program};
   bool *needed;
   void *const scratch = make_scratch(&planner, steps, &needed);
@@ -478,6 +463,8 @@ joist_status joist_plan_make(const struct joist_program *program, struct joist_p
   plan->waits = carve(&rest, values, sizeof *plan->waits);
   plan->materialized = carve(&rest, values, sizeof *plan->materialized);
   memset(plan->materialized, 0, values * sizeof(bool));
+  plan->bound = carve(&rest, 1, sizeof *plan->bound);
+  *plan->bound = false;
 
   for (uint32_t k = 0; k < program->output_count; k++)
     plan->materialized[program->outputs[k]] = true;

@@ -1,7 +1,7 @@
 /* Planning a program: which instructions are fused, and which values get an array.
  *
  * A plan cuts a program into groups. An elementwise group is one loop over tiles that stay in
- * cache: operands are converted tile by tile, every instruction runs one kernel over the tile, and
+ * cache: operands are converted tile by tile, every instruction is one step over the tile, and
  * reductions are sinks that fold it. The order in which a sink folds depends on the shape alone, so
  * the bits of a result depend neither on the number of threads nor on what is fused. */
 #ifndef JOIST_CORE_PLAN_PLAN_H

@@ -96,13 +96,13 @@ static bool can_overwrite(const struct storage *storage, const struct joist_grou
       if (step->kind == JOIST_STEP_GATHER || step->kind == JOIST_STEP_SPLAT) return false;
       last_read = s;
     }
-    if (step->kind == JOIST_STEP_KERNEL)
+    if (step->kind == JOIST_STEP_OPERATION)
       fails |= joist_op_can_fail(plan->program->instructions[step->instruction].op);
     if (step->kind != JOIST_STEP_FOLD && step->out.array && step->out.index == value) write = s;
   }
   if (last_read == UINT32_MAX || write == UINT32_MAX || last_read > write) return false;
-  /* Only kernels allow their result to be an operand. */
-  if (last_read == write && plan->steps[group->first_step + write].kind != JOIST_STEP_KERNEL)
+  /* Only operations allow their result to be an operand. */
+  if (last_read == write && plan->steps[group->first_step + write].kind != JOIST_STEP_OPERATION)
     return false;
   /* Rows of which an element fails are read again from the start. */
   return !(fails && group->sink_count > 0 && group->space.inner > 1);

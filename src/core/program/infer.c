@@ -16,7 +16,7 @@ struct decision {
   struct joist_type requested; /* JOIST_DTYPE_NONE when it was not asked for one */
   struct joist_type result;
   struct joist_type promoted; /* as in a signature */
-  joist_dtype operand[JOIST_KERNEL_OPERANDS];
+  joist_dtype operand[JOIST_ELEMENT_OPERANDS];
 };
 
 typedef joist_status infer(struct decision *d, struct joist_error *error);
@@ -26,7 +26,7 @@ static bool is_inexact(joist_dtype dtype) {
 }
 
 static void read_all_in(struct decision *d, joist_dtype dtype) {
-  for (size_t k = 0; k < JOIST_KERNEL_OPERANDS; k++) d->operand[k] = dtype;
+  for (size_t k = 0; k < JOIST_ELEMENT_OPERANDS; k++) d->operand[k] = dtype;
 }
 
 /* The join of the operands from `first` on, in which they are computed; also the result. */
@@ -72,7 +72,7 @@ static joist_status apply_fact(struct decision *d, struct joist_error *error) {
 static joist_status infer_asked(struct decision *d, struct joist_error *error) {
   const joist_dtype asked = d->requested.dtype;
   d->result = d->requested;
-  for (size_t k = 0; k < d->count && k < JOIST_KERNEL_OPERANDS; k++) {
+  for (size_t k = 0; k < d->count && k < JOIST_ELEMENT_OPERANDS; k++) {
     const struct joist_operand *const operand = &d->operands[k];
     d->operand[k] = operand->literal ? asked : operand->type.dtype;
     if (joist_conversion_loss(d->operand[k], asked).losses != JOIST_LOSS_NONE)
@@ -288,7 +288,7 @@ static joist_status infer_bitcast(struct decision *d, struct joist_error *error)
 
 static joist_status infer_layout(struct decision *d, struct joist_error *error) {
   (void)error;
-  for (size_t k = 0; k < d->count && k < JOIST_KERNEL_OPERANDS; k++)
+  for (size_t k = 0; k < d->count && k < JOIST_ELEMENT_OPERANDS; k++)
     d->operand[k] = d->operands[k].type.dtype;
   d->result = d->operands[0].type;
   return JOIST_OK;
@@ -321,7 +321,7 @@ static joist_status infer_draw(struct decision *d, struct joist_error *error) {
   const joist_dtype drawn = d->requested.dtype;
   read_all_in(d, drawn);
   d->result = d->requested;
-  for (size_t k = 0; k < d->count && k < JOIST_KERNEL_OPERANDS; k++) {
+  for (size_t k = 0; k < d->count && k < JOIST_ELEMENT_OPERANDS; k++) {
     const joist_dtype own = d->operands[k].type.dtype;
     const joist_category category = joist_dtype_category(own);
     d->operand[k] = d->operands[k].literal ? widest(category) : own;
@@ -434,7 +434,7 @@ joist_status joist_infer(const struct joist_rules *rules, joist_op op,
   signature->compute = joist_dtype_compute(computed);
   signature->promoted = d.promoted;
   for (int k = 0; k < JOIST_RESULTS_MAX; k++) signature->result[k] = d.result;
-  for (int k = 0; k < JOIST_KERNEL_OPERANDS; k++) signature->operand[k] = d.operand[k];
+  for (int k = 0; k < JOIST_ELEMENT_OPERANDS; k++) signature->operand[k] = d.operand[k];
   if (joist_op_has(op, signature->compute)) return JOIST_OK;
   return JOIST_FAIL(error, undefined_code(op, computed), .op = joist_op_name(op),
                     .type = {{computed, false}});

@@ -17,14 +17,14 @@ struct joist_signature {
    * it accumulates in). f16 and bf16 stand for themselves here. Of an operation with any number of
    * operands, all have the last one: see joist_signature_operand(). Those of a comparison can
    * differ, where no dtype holds both: see kernels/compare.h. */
-  joist_dtype operand[JOIST_KERNEL_OPERANDS];
+  joist_dtype operand[JOIST_ELEMENT_OPERANDS];
   /* The dtype whose kernel runs: that of the operands, f32 for f16 and bf16. */
   joist_dtype compute;
 };
 
 static inline joist_dtype joist_signature_operand(const struct joist_signature *signature,
                                                   size_t k) {
-  return signature->operand[k < JOIST_KERNEL_OPERANDS ? k : JOIST_KERNEL_OPERANDS - 1];
+  return signature->operand[k < JOIST_ELEMENT_OPERANDS ? k : JOIST_ELEMENT_OPERANDS - 1];
 }
 
 /* Decides the dtypes of `op` on `count` operands. The attribute DTYPE is what convert, bitcast,

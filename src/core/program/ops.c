@@ -127,6 +127,19 @@ bool joist_op_can_fail(joist_op op) {
       ;
 }
 
+joist_dtype joist_op_result(joist_op op, joist_dtype compute) {
+  switch (joist_op_class(op)) {
+    case JOIST_CLASS_PREDICATE:
+    case JOIST_CLASS_COMPARE:
+      return JOIST_BOOL;
+    case JOIST_CLASS_REAL:
+    case JOIST_CLASS_ANGLE:
+      return joist_dtype_real(compute);
+    default:
+      return compute;
+  }
+}
+
 joist_op joist_op_parse(const char *name) {
   int op = 0;
   while (op < JOIST_OP_COUNT && strcmp(name, operations[op].name) != 0) op++;

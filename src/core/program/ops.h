@@ -48,7 +48,7 @@ typedef enum {
 } joist_family;
 
 enum {
-  JOIST_KERNEL_OPERANDS = 3, /* at most, of an elementwise operation */
+  JOIST_ELEMENT_OPERANDS = 3, /* at most, of an elementwise operation */
   JOIST_RESULTS_MAX = 3,
   JOIST_OPERANDS_ANY = 255
 };
@@ -111,6 +111,9 @@ bool joist_op_is_reduction(joist_op op);
 bool joist_op_is_array(joist_op op);
 bool joist_op_can_fail(joist_op op);
 joist_op joist_op_combine(joist_op op);
+/* The dtype that an elementwise operation computed in `compute` gives: bool for predicates and
+ * comparisons, the parts' dtype where a complex operand gives a real result, else `compute`. */
+joist_dtype joist_op_result(joist_op op, joist_dtype compute);
 /* JOIST_OP_COUNT when there is no such name. */
 joist_op joist_op_parse(const char *name);
 

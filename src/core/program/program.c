@@ -142,7 +142,7 @@ static uint64_t hash_of(const struct joist_instruction *i) {
 
 static bool same_types(const struct joist_signature *lhs, const struct joist_signature *rhs) {
   bool same = true;
-  for (int k = 0; k < JOIST_KERNEL_OPERANDS; k++) same &= lhs->operand[k] == rhs->operand[k];
+  for (int k = 0; k < JOIST_ELEMENT_OPERANDS; k++) same &= lhs->operand[k] == rhs->operand[k];
   for (int k = 0; k < JOIST_RESULTS_MAX; k++)
     same &= lhs->result[k].dtype == rhs->result[k].dtype &&
             lhs->result[k].ambiguous == rhs->result[k].ambiguous;

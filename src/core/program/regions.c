@@ -163,7 +163,7 @@ joist_status joist_program_add_regions(struct joist_program *program, joist_op o
                                 .regions = bodies,
                                 .region_count = regions};
   i.result_count = bodies[op == JOIST_OP_IF ? 0 : regions - 1]->output_count;
-  for (int k = 0; k < JOIST_KERNEL_OPERANDS; k++) i.signature.operand[k] = JOIST_DTYPE_NONE;
+  for (int k = 0; k < JOIST_ELEMENT_OPERANDS; k++) i.signature.operand[k] = JOIST_DTYPE_NONE;
   i.signature.promoted.dtype = JOIST_DTYPE_NONE;
   struct joist_value *const results = calloc(i.result_count + 1, sizeof *results);
   joist_status status = joist_op_check_operands(op, count, error);

@@ -139,7 +139,7 @@ static void lower_fold(struct lowering *low, const struct joist_step *from) {
 
 static void lower_step(struct lowering *low, const struct joist_step *from) {
   switch (from->kind) {
-    case JOIST_STEP_KERNEL:
+    case JOIST_STEP_OPERATION:
       lower_kernel(low, from);
       break;
     case JOIST_STEP_CONVERT:

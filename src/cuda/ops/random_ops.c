@@ -53,9 +53,9 @@ static joist_dtype carrier_of(const struct running *r, const struct joist_instru
 
 /* The operands of a draw as core sees them: those read here, no key. */
 struct seen {
-  struct element elements[JOIST_KERNEL_OPERANDS];
-  const struct joist_value *values[JOIST_KERNEL_OPERANDS];
-  const void *in[JOIST_KERNEL_OPERANDS];
+  struct element elements[JOIST_ELEMENT_OPERANDS];
+  const struct joist_value *values[JOIST_ELEMENT_OPERANDS];
+  const void *in[JOIST_ELEMENT_OPERANDS];
   struct joist_call call;
   struct joist_draw draw;
   bool all_here; /* there is one of each parameter */

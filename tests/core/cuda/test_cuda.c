@@ -218,7 +218,7 @@ static void test_operation(joist_op op, joist_dtype dtype) {
   const uint32_t n = 1003;
   struct joist_program program;
   struct joist_inference inference;
-  joist_value_id operands[JOIST_KERNEL_OPERANDS], result;
+  joist_value_id operands[JOIST_ELEMENT_OPERANDS], result;
   struct joist_error error;
   const size_t count = joist_operation(op)->least;
   joist_program_init(&program);
