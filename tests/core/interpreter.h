@@ -10,6 +10,7 @@
 
 #include "core/cpu/engine.h"
 #include "core/kernels/compare.h"
+#include "core/kernels/kernels.h"
 #include "core/plan/plan.h"
 
 #include "arrays.h"

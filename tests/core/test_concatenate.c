@@ -1,6 +1,8 @@
 /* Concatenating any number of operands, against putting the elements of one operand after the
  * other where they belong: mixed dtypes under every rule set, scalars, empty operands, every dim of
  * ranks 1 to 4, operands that the program computes; and what does not fit. */
+#include "core/kernels/kernels.h"
+
 #include "arrays.h"
 #include "single.h"
 

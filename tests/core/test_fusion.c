@@ -1,6 +1,7 @@
 /* What is fused: reductions over some dims with what feeds them, with the bits of the same
  * operations one by one, and without temporaries. */
 #include "core/cpu/engine.h"
+#include "core/kernels/kernels.h"
 #include "core/plan/plan.h"
 
 #include "arrays.h"

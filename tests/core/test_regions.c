@@ -1,6 +1,7 @@
 /* Operations with bodies: that they run as often as they should, that nothing else runs, and that
  * operands which do not fit are refused. */
 #include "core/cpu/engine.h"
+#include "core/kernels/kernels.h"
 #include "core/plan/plan.h"
 #include "core/program/regions.h"
 

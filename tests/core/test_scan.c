@@ -2,6 +2,7 @@
  * meet each way of scanning, against one loop per line in 64-bit integers or long double; the
  * same bits for any number of threads; requested dtypes, NaN, no elements, too many of them. */
 #include "core/cpu/engine.h"
+#include "core/kernels/kernels.h"
 #include "core/plan/plan.h"
 
 #include "arrays.h"

@@ -7,6 +7,7 @@
 #include "../core/programs.h"
 #include "bytes.h"
 #include "core/cpu/engine.h"
+#include "core/kernels/kernels.h"
 #include "core/plan/plan.h"
 #include "core/program/print.h"
 #include "fuzz.h"

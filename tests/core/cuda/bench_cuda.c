@@ -14,7 +14,9 @@
 #include <time.h>
 
 #include "core/device.h"
+#include "core/kernels/kernels.h"
 #include "core/kernels/random_element.h"
+#include "core/types/convert.h"
 #include "cuda/codegen/compile.h"
 
 #ifndef JOIST_TEST_GPU
