@@ -202,7 +202,7 @@ for (lower in c(TRUE, FALSE)) {
   for (turn in c(TRUE, FALSE)) {
     for (unit in c(TRUE, FALSE)) {
       cases[[paste("triangular_solve", lower, turn, unit)]] <- local({
-        flags <- list(lower = lower, transpose = turn, unit_diagonal = unit)
+        flags <- list(lower = lower, transpose = turn, unit_diag = unit)
         case(function(x, y) {
           weigh(do.call(nv_triangular_solve, c(list(x, y), flags)))
         }, square, right)
