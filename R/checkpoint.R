@@ -28,15 +28,16 @@ nv_checkpoint <- function(f) {
   f <- traceable(match.fun(f), "f")
   function(...) {
     arguments <- list(...)
-    if (tracing$depth == 0L || tracing$in_body) {
+    now <- session()
+    if (is.null(now$trace) || now$in_body) {
       return(one_tensor(call_function(f, arguments), arguments, "nv_checkpoint"))
     }
     leaves <- traced_leaves(arguments)
     stopped <- replace_traced(arguments, lapply(leaves, nv_stop_gradient))
-    first <- .Call(joist_r_trace_length, tracing$trace)
+    first <- .Call(joist_r_trace_length, now$trace)
     value <- traced_constant(one_tensor(call_function(f, stopped), arguments, "nv_checkpoint"))
     own <- vapply(leaves_of(stopped), field_of_traced, 0L)
-    captured <- .Call(joist_r_trace_captured, tracing$trace, list(value), first)
+    captured <- .Call(joist_r_trace_captured, now$trace, list(value), first)
     captured <- Filter(function(x) !traced_number(x) %in% own && is_float_dtype(x), captured)
     again <- function(g, x, y) {
       inputs <- lapply(leaves, held, g)

@@ -147,7 +147,7 @@ check_scalar <- function(value) {
 # Evaluates a function of arguments in the current trace, or in a new one, which then runs.
 # `dynamic` gives the positions of the arguments that are traced; other tensors are traced, too.
 in_trace <- function(compute, arguments, dynamic) {
-  if (tracing$depth > 0L) {
+  if (is_tracing()) {
     return(compute(arguments))
   }
   arguments[dynamic] <- lapply(arguments[dynamic], map_leaves, as_exact_operand)
@@ -170,7 +170,7 @@ as_exact_operand <- function(x) {
 name_like <- function(x, template) stats::setNames(x, names(template))
 
 # A tensor as a value of the trace that is under way.
-traced_constant <- function(x) .Call(joist_r_trace_constant, tracing$trace, x)
+traced_constant <- function(x) .Call(joist_r_trace_constant, session()$trace, x)
 
 # The elements of nested lists, as jit() takes them; NULL stays NULL.
 map_leaves <- function(x, f) {
@@ -212,11 +212,7 @@ marked <- function(operands, rule = NULL) {
   apply_operation("alias", lapply(operands, traced_constant), list(mark = new_mark(rule)))
 }
 
-new_mark <- function(rule) {
-  mark <- tracing$marks <- tracing$marks + 1
-  if (!is.null(rule)) tracing$rules[[format(mark)]] <- rule
-  mark
-}
+new_mark <- function(rule) .Call(joist_r_trace_mark, session()$trace, rule)
 
 # ---- backward ----
 
@@ -226,11 +222,12 @@ new_mark <- function(rule) {
 cotangents <- function(values, seeds, inputs, known = NULL) {
   leaves <- leaves_of(inputs)
   found <- new.env(parent = emptyenv())
-  old <- set_promotion("anvil", promotion_policy(character()))
+  old <- promotion_before("anvil")
   on.exit(restore_promotion(old))
+  set_promotion("anvil", promotion_policy(character()))
   traced <- vapply(values, inherits, NA, "nv_traced")
   for (k in which(traced)) add_cotangent(found, values[[k]], seeds[[k]])
-  for (step in .Call(joist_r_trace_walk, tracing$trace, values[traced], leaves)) {
+  for (step in .Call(joist_r_trace_walk, session()$trace, values[traced], leaves)) {
     parts <- run_rule(step, lapply(step$results, cotangent_of, found), known)
     for (k in which(step$depends)) {
       part <- parts[[k]]

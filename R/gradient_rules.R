@@ -370,7 +370,7 @@ gradient_rules <- list(
 
   # ---- other names ----
   alias = function(g, x, y, at) {
-    rule <- tracing$rules[[format(at$mark)]]
+    rule <- .Call(joist_r_trace_rule, session()$trace, at$mark)
     if (is.null(rule)) list(g) else rule(g, x, y[[1L]])
   },
 

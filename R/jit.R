@@ -120,8 +120,9 @@ jit_run <- function(state, f, arguments, static, promotion, policy, device) {
   if (!is_answer(out)) {
     return(out)
   }
-  old <- set_promotion(promotion, policy)
+  old <- promotion_before(promotion)
   on.exit(restore_promotion(old))
+  set_promotion(promotion, policy)
   if (!out) {
     return(call_eagerly(f, arguments))
   }
@@ -136,7 +137,7 @@ jit_run <- function(state, f, arguments, static, promotion, policy, device) {
 # succeeds, `f` returns R numbers, which must fit the dtypes, too, as results of a program.
 call_eagerly <- function(f, arguments) {
   result <- call_function(f, arguments)
-  if (tracing$depth > 0L) result else as_result(result)
+  if (is_tracing()) result else as_result(result)
 }
 
 as_result <- function(x) {
@@ -172,28 +173,25 @@ with_compiled_loops <- function(f) {
   tryCatch(compiler::cmpfun(f, list(suppressAll = TRUE)), error = function(e) f)
 }
 
-# How many traces are under way, the latest of them and its frame; the marks of aliases that were
-# given, and the rules that some of them name.
-tracing <- new.env(parent = emptyenv())
-tracing$depth <- 0L
-tracing$frame <- 0L
-tracing$trace <- NULL
-tracing$in_body <- FALSE
-tracing$marks <- 0
-tracing$rules <- list()
+# What is current, as C has it: the depth of the stack of sessions, the trace under way, and so on.
+session <- function() .Call(joist_r_session_view)
+
+is_tracing <- function() !is.null(session()$trace)
+
+# Evaluates `expr` in the session that `push` pushes, which is popped at the end, also after an error
+# or an interrupt.
+in_session <- function(push, expr) {
+  depth <- session()$depth
+  on.exit(.Call(joist_r_pop_sessions, depth))
+  push
+  expr
+}
 
 jit_trace <- function(f, arguments, dynamic) {
   trace <- .Call(joist_r_trace_begin, arguments, dynamic, NULL)
-  outer <- mget(c("depth", "frame", "trace", "in_body", "rules"), tracing)
-  tracing$depth <- tracing$depth + 1L
-  tracing$frame <- sys.nframe()
-  tracing$trace <- trace[[1L]]
-  tracing$in_body <- FALSE
-  body <- .Call(joist_r_region_set, NULL)
-  on.exit({
-    list2env(outer, tracing)
-    .Call(joist_r_region_set, body)
-  })
+  depth <- session()$depth
+  on.exit(.Call(joist_r_pop_sessions, depth))
+  .Call(joist_r_push_trace, trace[[1L]], FALSE, sys.nframe())
   traced <- names(Filter(function(x) inherits(x, "nv_traced"), trace[[2L]]))
   result <- withCallingHandlers(
     call_function(f, trace[[2L]]),

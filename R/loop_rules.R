@@ -13,7 +13,7 @@ loop_parts <- function(x, carries, arrays = 0L, first = 0L) {
 
 # What a body of an instruction gives for other operands, in the body that is traced now.
 inline_body <- function(trace, number, region, inputs) {
-  .Call(joist_r_region_inline, trace, number, region, tracing$trace, inputs)
+  .Call(joist_r_region_inline, trace, number, region, session()$trace, inputs)
 }
 
 slice_type <- function(x) nv_aval(dtype(x), shape(x)[-ndims(x)], ambiguous(x))
@@ -126,7 +126,7 @@ loop_gradient <- function(turn, parts, depends, g, reverse) {
 result_cotangents <- function(g, results) if (length(results) == 1L) list(g) else g
 
 scan_gradient <- function(g, x, y, at) {
-  trace <- tracing$trace
+  trace <- session()$trace
   parts <- loop_parts(x, at$carries, at$arrays)
   turn <- function(state, slices, captures) {
     inline_body(trace, at$number, 1L, c(state, slices, captures))
@@ -142,7 +142,7 @@ for_gradient <- function(g, x, y, at) {
       "`n` an R number, or a static argument"
     )
   }
-  trace <- tracing$trace
+  trace <- session()$trace
   parts <- loop_parts(x, length(y), first = 1L)
   depends <- loop_parts(at$depends, length(y), first = 1L)
   parts$arrays <- list(traced_constant(nv_tensor(seq_len(at$turns), at$index, at$turns)))
@@ -156,7 +156,7 @@ for_gradient <- function(g, x, y, at) {
 
 # Of the branch that was taken; what only the other one reads has none.
 if_gradient <- function(g, x, y, at) {
-  trace <- tracing$trace
+  trace <- session()$trace
   g <- result_cotangents(g, y)
   used <- which(is_float(y) & !vapply(g, is.null, NA))
   captures <- x[-1L]

@@ -170,7 +170,7 @@ branch_value <- function(value) {
 # Applies `compute` to `given`, a list: in the current trace, or in a new one, whose arguments are
 # the tensors in `given`, and which then runs.
 traced_loop <- function(operation, given, compute) {
-  if (tracing$depth > 0L) {
+  if (is_tracing()) {
     return(compute(given))
   }
   leaves <- leaves_of(given)
@@ -194,33 +194,25 @@ traced_loop <- function(operation, given, compute) {
 # Traces `compute`, a function of a list of tensors like those of `like`, as a body within the trace
 # under way. What it gives are the `outputs`, which end_body() takes.
 trace_body <- function(like, compute) {
-  begun <- .Call(joist_r_region_begin, tracing$trace, like)
+  begun <- .Call(joist_r_region_begin, session()$trace, like)
   within_body(begun[[1L]], list(body = begun[[1L]], outputs = compute(begun[[2L]])))
 }
 
 within_body <- function(body, expr) {
-  outer <- tracing$trace
-  around <- tracing$in_body
-  previous <- .Call(joist_r_region_set, body)
-  on.exit({
-    tracing$trace <- outer
-    tracing$in_body <- around
-    .Call(joist_r_region_set, previous)
-  })
-  tracing$trace <- body
-  tracing$in_body <- !is.null(body)
-  expr
+  in_session(.Call(joist_r_push_trace, body, TRUE, NULL), expr)
 }
 
 # In a body all operations are traced; this is for those whose values are needed at once.
-outside_bodies <- function(expr) within_body(NULL, expr)
+outside_bodies <- function(expr) {
+  in_session(.Call(joist_r_push_trace, session()$trace, FALSE, NULL), expr)
+}
 
 end_body <- function(traced, outputs = function() traced$outputs) {
   within_body(traced$body, .Call(joist_r_region_end, traced$body, outputs()))
 }
 
 apply_bodies <- function(op, operands, bodies, attributes = list()) {
-  .Call(joist_r_region_apply, tracing$trace, op, operands, bodies, attributes)
+  .Call(joist_r_region_apply, session()$trace, op, operands, bodies, attributes)
 }
 
 # ---- states ----

@@ -189,8 +189,9 @@ promotion_rule_sets <- function() {
 #' with_promotion(NULL, x * 0.5, on = c(widening = "error"))
 #' @export
 with_promotion <- function(rules, expr, on = NULL) {
-  old <- set_promotion(rules, promotion_policy(on))
+  old <- promotion_before(rules)
   on.exit(restore_promotion(old))
+  set_promotion(rules, promotion_policy(on))
   expr
 }
 
@@ -230,8 +231,10 @@ local_promotion <- function(rules = NULL, envir = parent.frame(), on = NULL) {
     stop_joist("joist_value_error", "`envir` must be an environment")
   }
   former <- getOption("joist.promotion")
-  old <- set_promotion(rules, promotion_policy(on))
-  if (!identical(envir, globalenv())) {
+  old <- promotion_before(rules)
+  lasting <- identical(envir, globalenv())
+  set_promotion(rules, promotion_policy(on), lasting)
+  if (!lasting) {
     # do.call() runs on.exit() in the caller's frame.
     back <- as.call(list(restore_promotion, old))
     do.call(on.exit, list(back, add = TRUE, after = FALSE), envir = envir)
@@ -244,16 +247,19 @@ promotion_policy <- function(on) {
   if (!is.null(on)) list(.Call(joist_r_make_policy, on), new.env(parent = emptyenv()))
 }
 
-# Gives what restore_promotion() puts back: rules or policy only if they were given.
-set_promotion <- function(rules, policy) {
-  if (!is.null(rules)) rules <- options(joist.promotion = promotion_rules(rules))
-  if (!is.null(policy)) policy <- list(.Call(joist_r_set_policy, policy))
-  list(rules = rules, policy = policy)
+# What restore_promotion() puts back: the rules only if others will be given.
+promotion_before <- function(rules) {
+  list(rules = if (!is.null(rules)) options("joist.promotion"), depth = session()$depth)
+}
+
+set_promotion <- function(rules, policy, lasting = FALSE) {
+  if (!is.null(rules)) options(joist.promotion = promotion_rules(rules))
+  if (!is.null(policy)) .Call(joist_r_set_policy, policy, lasting)
 }
 
 restore_promotion <- function(old) {
-  if (!is.null(old$policy)) .Call(joist_r_set_policy, old$policy[[1L]])
-  if (!is.null(old$rules)) options(old$rules)
+  .Call(joist_r_pop_sessions, old$depth)
+  options(old$rules)
 }
 
 #' Promotion lattices

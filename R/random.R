@@ -58,7 +58,7 @@ derive_key <- function(key, data, split) {
 
 # A key from R's own generator, whose stream moves on by two numbers.
 session_key <- function() {
-  if (tracing$depth > 0L) {
+  if (is_tracing()) {
     stop_joist(
       "joist_value_error", "jit() would draw random numbers once and repeat them in every ",
       "call; make the key an argument of the function and pass it as `key =`"

@@ -131,7 +131,7 @@ count_reduced <- function(x, dims) prod(shape(x)[reduced_dims(dims, ndims(x))])
 # would tell of implicit promotion only once.
 fused <- function(name, f, x, ...) {
   delayed <- inherits(x, c("nv_traced", "nv_chunked"))
-  if (!inherits(x, "nv_tensor") || delayed || .Call(joist_r_is_strict)) {
+  if (!inherits(x, "nv_tensor") || delayed || session()$strict) {
     return(f(x, ...))
   }
   if (is.null(compiled[[name]])) {

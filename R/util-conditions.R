@@ -79,7 +79,8 @@ warn_of_view <- function(count, dtype, reason) {
 # The source location in the innermost function that has kept its source, within the function that
 # is traced, if any; called from C.
 source_reference <- function() {
-  for (frame in seq(sys.nframe() - 1L, tracing$frame + 1L)) {
+  frames <- seq_len(sys.nframe() - 1L)
+  for (frame in rev(frames[frames > session()$frame])) {
     reference <- attr(sys.call(frame), "srcref")
     if (!is.null(reference)) {
       return(reference)

@@ -13,11 +13,11 @@ record_operations <- function(f, arguments, rules, label = "f") {
 }
 
 run_recorded <- function(f, arguments, rules, label = "f") {
-  old <- options(joist.promotion = rules)
-  on.exit(options(old))
+  old <- promotion_before(rules)
+  on.exit(restore_promotion(old))
+  set_promotion(rules, NULL)
   places <- new_places(label)
   ledger <- .Call(joist_r_ledger_begin, places$site, rules)
-  on.exit(.Call(joist_r_ledger_end, ledger), add = TRUE)
   numbered <- .Call(joist_r_ledger_arguments, ledger, arguments)
   error <- NULL
   value <- tryCatch(

@@ -28,6 +28,7 @@
 #include "r/npy.h"
 #include "r/operations.h"
 #include "r/policy.h"
+#include "r/process.h"
 #include "r/program_view.h"
 #include "r/promotion.h"
 #include "r/promotion_explain.h"
@@ -64,8 +65,10 @@ static const R_CallMethodDef entries[] = {
     ENTRY(joist_r_promotion_facts, 1),
     ENTRY(joist_r_rules_info, 1),
     ENTRY(joist_r_make_policy, 1),
-    ENTRY(joist_r_set_policy, 1),
-    ENTRY(joist_r_is_strict, 0),
+    ENTRY(joist_r_set_policy, 2),
+    ENTRY(joist_r_session_view, 0),
+    ENTRY(joist_r_push_trace, 3),
+    ENTRY(joist_r_pop_sessions, 1),
     ENTRY(joist_r_make, 6),
     ENTRY(joist_r_make_aval, 3),
     ENTRY(joist_r_with_shape, 2),
@@ -136,18 +139,18 @@ static const R_CallMethodDef entries[] = {
     ENTRY(joist_r_jit_store, 6),
     ENTRY(joist_r_jit_programs, 1),
     ENTRY(joist_r_ledger_begin, 2),
-    ENTRY(joist_r_ledger_end, 1),
     ENTRY(joist_r_ledger_arguments, 2),
     ENTRY(joist_r_ledger_argument_of, 2),
     ENTRY(joist_r_ledger_table, 1),
     ENTRY(joist_r_ledger_infer, 4),
     ENTRY(joist_r_ledger_casts, 5),
     ENTRY(joist_r_trace_constant, 2),
+    ENTRY(joist_r_trace_mark, 2),
+    ENTRY(joist_r_trace_rule, 2),
     ENTRY(joist_r_trace_walk, 3),
     ENTRY(joist_r_trace_length, 1),
     ENTRY(joist_r_trace_captured, 3),
     ENTRY(joist_r_region_begin, 2),
-    ENTRY(joist_r_region_set, 1),
     ENTRY(joist_r_region_end, 2),
     ENTRY(joist_r_region_apply, 5),
     ENTRY(joist_r_region_inline, 5),
@@ -195,7 +198,7 @@ attribute_visible void R_init_joist(DllInfo *info) {
   joist_threads_init();
   joist_kernels_select(NULL);
   joist_r_blas_init();
-  joist_r_regions_init();
+  joist_r_session_init();
   joist_r_c_api_init();
   joist_r_map_init();
   joist_r_view_init();

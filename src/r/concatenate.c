@@ -9,6 +9,7 @@
 #include "r/operations.h"
 #include "r/payload.h"
 #include "r/rules.h"
+#include "r/session.h"
 #include "r/strictness.h"
 #include "r/transfer.h"
 
@@ -51,7 +52,7 @@ SEXP joist_r_fitted(const struct joist_rules *rules, const struct joist_r_value 
   const joist_status status =
       joist_infer(rules, JOIST_OP_UPDATE, operands, 2, &none, &signature, &error);
   joist_r_raise_if(status, &error);
-  if (joist_r_strict) joist_r_judge(JOIST_OP_UPDATE, values, 2, &signature);
+  if (joist_r_session()->strict) joist_r_judge(JOIST_OP_UPDATE, values, 2, &signature);
   const bool ambiguous = value.argument.operand.type.ambiguous;
   SEXP made =
       PROTECT(read_as(rules, object, &value, (struct joist_type){signature.operand[1], ambiguous}));

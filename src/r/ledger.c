@@ -1,8 +1,8 @@
 /* Recordings: operations as they arrive, and tensors told apart.
  *
  * A recording is an external pointer that owns a struct recording (its finalizer frees it). The
- * protected value is a list: what tells values apart, the function that knows places, the recording
- * that was under way before, and the rules. */
+ * protected value is a list: what tells values apart, the function that knows places, and the
+ * rules. */
 #include "r/ledger.h"
 
 #include <stdlib.h>
@@ -13,6 +13,7 @@
 #include "r/conditions.h"
 #include "r/finalizers.h"
 #include "r/rules.h"
+#include "r/session.h"
 #include "r/tensor_fields.h"
 #include "r/trace.h"
 
@@ -33,19 +34,15 @@ struct recording {
   uint32_t place_capacity;
 };
 
-enum { KEYS, SITE, BEFORE, RULES, KEPT };
+enum { KEYS, SITE, RULES, KEPT };
 
-/* The latest recording that is under way; the R function that began it holds it. */
-static SEXP current = NULL;
-
-bool joist_r_recording(void) { return current != NULL; }
+bool joist_r_recording(void) { return joist_r_session()->recording != R_NilValue; }
 
 static SEXP ledger_tag(void) { return Rf_install("joist_ledger"); }
 
 static void finalize(SEXP pointer) {
   struct recording *const recording = R_ExternalPtrAddr(pointer);
   if (recording == NULL) return;
-  if (current == pointer) current = NULL;
   R_ClearExternalPtr(pointer);
   joist_ledger_clear(&recording->ledger);
   free(recording->known);
@@ -74,20 +71,12 @@ SEXP joist_r_ledger_begin(SEXP site, SEXP rules) {
   R_SetExternalPtrProtected(pointer, kept);
   SET_VECTOR_ELT(kept, KEYS, Rf_allocVector(VECSXP, 16));
   SET_VECTOR_ELT(kept, SITE, site);
-  SET_VECTOR_ELT(kept, BEFORE, current == NULL ? R_NilValue : current);
   SET_VECTOR_ELT(kept, RULES, rules);
-  current = pointer;
+  struct joist_r_session next = *joist_r_session();
+  next.recording = pointer;
+  joist_r_push_session(next);
   UNPROTECT(2);
   return pointer;
-}
-
-SEXP joist_r_ledger_end(SEXP ledger) {
-  recording_of(ledger);
-  if (current != ledger)
-    joist_r_stop(JOIST_ERROR_VALUE, "this recording is not the one that is under way");
-  SEXP before = VECTOR_ELT(R_ExternalPtrProtected(ledger), BEFORE);
-  current = before == R_NilValue ? NULL : before;
-  return R_NilValue;
 }
 
 /* ---- values ---- */
@@ -234,19 +223,20 @@ SEXP joist_r_ledger_argument_of(SEXP ledger, SEXP x) {
 }
 
 void joist_r_record_same(SEXP x, SEXP copy) {
-  if (current == NULL) return;
+  if (!joist_r_recording()) return;
+  SEXP ledger = joist_r_session()->recording;
   struct joist_r_value from, to;
   read_tensor(x, &from);
   mark(copy);
   read_tensor(copy, &to);
-  remember(current, &to, value_of(current, &from));
+  remember(ledger, &to, value_of(ledger, &from));
 }
 
 /* ---- operations ---- */
 
 /* Where the operation was written, and which call of that place it belongs to. */
-static void locate(struct joist_ledger_event *event) {
-  SEXP call = PROTECT(Rf_lang1(VECTOR_ELT(R_ExternalPtrProtected(current), SITE)));
+static void locate(SEXP ledger, struct joist_ledger_event *event) {
+  SEXP call = PROTECT(Rf_lang1(VECTOR_ELT(R_ExternalPtrProtected(ledger), SITE)));
   SEXP numbers = PROTECT(Rf_eval(call, R_BaseEnv));
   if (TYPEOF(numbers) != INTSXP || XLENGTH(numbers) != 2)
     joist_r_stop(JOIST_ERROR_VALUE, "`site` must give two numbers");
@@ -259,11 +249,11 @@ void joist_r_record(const struct joist_rules *rules, joist_op op,
                     const struct joist_r_value *values, size_t n,
                     const struct joist_attributes *attributes,
                     const struct joist_inference *inference, SEXP result) {
-  if (current == NULL) return;
-  SEXP pointer = PROTECT(current);
+  if (!joist_r_recording()) return;
+  SEXP pointer = PROTECT(joist_r_session()->recording);
   const void *const vmax = vmaxget();
   struct joist_ledger_event event = {.op = op};
-  locate(&event);
+  locate(pointer, &event);
   const struct joist_rules *const own =
       joist_r_rules(VECTOR_ELT(R_ExternalPtrProtected(pointer), RULES));
   event.pinned = own != rules && memcmp(own, rules, sizeof *own) != 0;
@@ -296,12 +286,12 @@ void joist_r_record(const struct joist_rules *rules, joist_op op,
 }
 
 uint32_t joist_r_recorded(void) {
-  return current == NULL ? 0 : recording_of(current)->ledger.event_count;
+  return joist_r_recording() ? recording_of(joist_r_session()->recording)->ledger.event_count : 0;
 }
 
 void joist_r_record_one(uint32_t mark, joist_op op, const SEXP *operands, size_t n, SEXP result) {
   enum { MOST = 2 };
-  if (current == NULL || n > MOST) return;
+  if (!joist_r_recording() || n > MOST) return;
   const struct joist_rules *const rules = joist_r_rules(R_NilValue);
   struct joist_r_value values[MOST], made;
   struct joist_operand types[MOST];
@@ -317,6 +307,6 @@ void joist_r_record_one(uint32_t mark, joist_op op, const SEXP *operands, size_t
   struct joist_error error;
   const joist_status status = joist_infer(rules, op, types, n, &none, &inference.signature, &error);
   joist_r_raise_if(status, &error);
-  joist_ledger_forget(&recording_of(current)->ledger, mark);
+  joist_ledger_forget(&recording_of(joist_r_session()->recording)->ledger, mark);
   joist_r_record(rules, op, values, n, &none, &inference, result);
 }

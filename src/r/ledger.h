@@ -28,11 +28,10 @@ void joist_r_record_one(uint32_t mark, joist_op op, const SEXP *operands, size_t
 /* `copy` is the abstract tensor `x` in another shape. */
 void joist_r_record_same(SEXP x, SEXP copy);
 
-/* .Call entry points. `site` is a function without arguments that gives the numbers of the place
- * where an operation was written and of the call, from 1. */
+/* .Call entry points. The recording ends when its session is popped. `site` is a function
+ * without arguments that gives the numbers of the place where an operation was written and of the
+ * call, from 1. */
 SEXP joist_r_ledger_begin(SEXP site, SEXP rules);
-/* Ends the latest recording, which must be this one. */
-SEXP joist_r_ledger_end(SEXP ledger);
 /* Numbers the tensors among the arguments, nested lists, in their order from 1; gives the arguments
  * with copies of those that are abstract. */
 SEXP joist_r_ledger_arguments(SEXP ledger, SEXP arguments);

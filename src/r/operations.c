@@ -15,6 +15,7 @@
 #include "r/payload.h"
 #include "r/rules.h"
 #include "r/run.h"
+#include "r/session.h"
 #include "r/strictness.h"
 #include "r/trace.h"
 #include "r/vector.h"
@@ -285,7 +286,7 @@ SEXP joist_r_apply(const struct joist_rules *rules, joist_op op, struct joist_r_
     if (compares) values[k].compared = compared_with(values, n, k);
   }
   /* In a body all operations are traced but those of nv_aval(). */
-  traced |= joist_r_region != R_NilValue && !abstract;
+  traced |= joist_r_session()->in_body && !abstract;
   if (traced && !joist_r_recording()) return joist_r_trace_apply(rules, op, values, n, attributes);
   struct joist_argument few[FEW];
   struct joist_argument *const arguments =
@@ -300,7 +301,7 @@ SEXP joist_r_apply(const struct joist_rules *rules, joist_op op, struct joist_r_
     joist_r_needs_values(
         rules, values, n, JOIST_R_ABSTRACT,
         "an nv_aval() does not have; use a tensor with data, or the rules 'numpy' or 'cupy'");
-  if (joist_r_strict && !traced) joist_r_judge(op, values, n, &inference.signature);
+  if (joist_r_session()->strict && !traced) joist_r_judge(op, values, n, &inference.signature);
   if (!joist_r_recording())
     return abstract ? abstract_results(op, &inference)
                     : run_eager(op, values, n, &inference, attributes);

@@ -4,14 +4,12 @@
 #include <string.h>
 
 #include "core/promotion/change.h"
+#include "r/arguments.h"
 #include "r/conditions.h"
+#include "r/session.h"
 
 enum { LEVELS_OF, PLACES_OF, PARTS };
 enum { WARNED, REFUSED, LEVEL_COUNT };
-
-bool joist_r_strict = false;
-static SEXP in_force = NULL; /* preserved; NULL for none */
-static struct joist_r_policy current = {0, 0};
 
 static int kind_of(const char *name) {
   for (int kind = 0; kind < JOIST_CHANGE_COUNT; kind++)
@@ -61,22 +59,20 @@ static struct joist_r_policy read_policy(SEXP policy) {
 }
 
 struct joist_r_policy joist_r_policy(SEXP policy) {
-  return policy == R_NilValue ? current : read_policy(policy);
+  return policy == R_NilValue ? joist_r_session()->asked : read_policy(policy);
 }
 
-SEXP joist_r_set_policy(SEXP policy) {
-  const struct joist_r_policy none = {0, 0};
-  const struct joist_r_policy next = policy == R_NilValue ? none : read_policy(policy);
-  SEXP before = PROTECT(in_force == NULL ? R_NilValue : in_force);
-  if (policy != R_NilValue) R_PreserveObject(policy);
-  if (in_force != NULL) R_ReleaseObject(in_force);
-  in_force = policy == R_NilValue ? NULL : policy;
-  current = next;
-  joist_r_strict = (next.warned | next.refused) != 0;
-  UNPROTECT(1);
-  return before;
+SEXP joist_r_set_policy(SEXP policy, SEXP lasting) {
+  const bool lasts = joist_r_flag(lasting, "lasting");
+  struct joist_r_session next = *joist_r_session();
+  next.policy = policy;
+  next.asked = policy == R_NilValue ? (struct joist_r_policy){0, 0} : read_policy(policy);
+  next.strict = (next.asked.warned | next.asked.refused) != 0;
+  if (lasts)
+    joist_r_change_session(next);
+  else
+    joist_r_push_session(next);
+  return R_NilValue;
 }
 
-SEXP joist_r_is_strict(void) { return Rf_ScalarLogical(joist_r_strict); }
-
-SEXP joist_r_policy_places(void) { return VECTOR_ELT(in_force, PLACES_OF); }
+SEXP joist_r_policy_places(void) { return VECTOR_ELT(joist_r_session()->policy, PLACES_OF); }

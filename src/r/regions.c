@@ -11,15 +11,6 @@
 #include "r/conditions.h"
 #include "r/trace.h"
 
-void joist_r_regions_init(void) { joist_r_region = R_NilValue; }
-
-SEXP joist_r_region_set(SEXP body) {
-  SEXP previous = joist_r_region;
-  if (body != R_NilValue) (void)joist_r_trace_of(body);
-  joist_r_region = body;
-  return previous;
-}
-
 SEXP joist_r_region_begin(SEXP parent, SEXP like) {
   joist_r_check_open(parent);
   const R_xlen_t n = XLENGTH(like);

@@ -4,13 +4,9 @@
 
 #include "r/sexp.h"
 
-void joist_r_regions_init(void);
-
 /* The trace of a body, within another, and the tensors that it is given: like those of a list, of
  * any kind. */
 SEXP joist_r_region_begin(SEXP parent, SEXP like);
-/* Has operations go to a body, or to none if it is NULL; returns where they went before. */
-SEXP joist_r_region_set(SEXP body);
 /* Ends the trace of a body that gives a list of tensors. */
 SEXP joist_r_region_end(SEXP body, SEXP outputs);
 /* Adds an operation with bodies to a trace: on a list of tensors, to which what the bodies capture

@@ -1,106 +1,74 @@
-/* Threads, instruction set, build facts and memory, and when the library may be unloaded. */
-#if !defined(_WIN32) && !defined(_GNU_SOURCE)
-#define _GNU_SOURCE /* dladdr() */
-#endif
+/* The stack of sessions: a list of R, which keeps what sessions refer to. A cell has the bytes of a
+ * struct joist_r_session as its tag. */
 #include "r/session.h"
 
-#include <limits.h>
-#include <math.h>
+#include <string.h>
 
-#include "core/base/pool.h"
-#include "core/base/threads.h"
-#include "core/device.h"
-#include "core/kernels/half_tables.h"
-#include "core/kernels/kernels.h"
 #include "r/arguments.h"
-#include "r/conditions.h"
-#include "r/finalizers.h"
-#include "r/payload.h"
+#include "r/trace.h"
 
-#ifndef _WIN32
-#include <dlfcn.h>
-#endif
+static SEXP stack = NULL; /* of no session, with the current one behind it; preserved */
+static const struct joist_r_session *current = NULL;
 
-SEXP joist_r_threads(SEXP threads) {
-  if (threads != R_NilValue) {
-    const double n = joist_r_number(threads);
-    if (!(n >= 1) || !R_FINITE(n) || n != floor(n))
-      joist_r_stop(JOIST_ERROR_VALUE, "`threads` must be a whole number, 1 or more");
-    joist_threads_set(n < INT_MAX ? (int)n : INT_MAX);
+const struct joist_r_session *joist_r_session(void) { return current; }
+
+static void put(SEXP cell, const struct joist_r_session *session) {
+  memcpy(RAW(TAG(cell)), session, sizeof *session);
+  SETCAR(cell, Rf_list3(session->trace, session->recording, session->policy));
+}
+
+static void look_at_top(void) {
+  current = (const struct joist_r_session *)(const void *)RAW_RO(TAG(CDR(stack)));
+}
+
+void joist_r_push_session(struct joist_r_session next) {
+  SEXP bytes = PROTECT(Rf_allocVector(RAWSXP, (R_xlen_t)sizeof next));
+  SEXP cell = PROTECT(Rf_cons(R_NilValue, R_NilValue));
+  next.depth = current == NULL ? 0 : current->depth + 1;
+  SET_TAG(cell, bytes);
+  put(cell, &next);
+  SETCDR(cell, CDR(stack));
+  SETCDR(stack, cell);
+  look_at_top();
+  UNPROTECT(2);
+}
+
+void joist_r_change_session(struct joist_r_session next) { put(CDR(stack), &next); }
+
+void joist_r_session_init(void) {
+  stack = Rf_cons(R_NilValue, R_NilValue);
+  R_PreserveObject(stack);
+  joist_r_push_session(
+      (struct joist_r_session){.trace = R_NilValue, .recording = R_NilValue, .policy = R_NilValue});
+}
+
+SEXP joist_r_session_view(void) {
+  static const char *names[] = {"depth", "trace", "in_body", "frame", "strict", ""};
+  SEXP view = PROTECT(Rf_mkNamed(VECSXP, names));
+  SET_VECTOR_ELT(view, 0, Rf_ScalarInteger(current->depth));
+  SET_VECTOR_ELT(view, 1, current->trace);
+  SET_VECTOR_ELT(view, 2, Rf_ScalarLogical(current->in_body));
+  SET_VECTOR_ELT(view, 3, Rf_ScalarInteger(current->frame));
+  SET_VECTOR_ELT(view, 4, Rf_ScalarLogical(current->strict));
+  UNPROTECT(1);
+  return view;
+}
+
+SEXP joist_r_push_trace(SEXP trace, SEXP in_body, SEXP frame) {
+  struct joist_r_session next = *current;
+  if (trace != R_NilValue) (void)joist_r_trace_of(trace);
+  next.trace = trace;
+  next.in_body = trace != R_NilValue && joist_r_flag(in_body, "in_body");
+  if (frame != R_NilValue) next.frame = Rf_asInteger(frame);
+  joist_r_push_session(next);
+  return R_NilValue;
+}
+
+SEXP joist_r_pop_sessions(SEXP depth) {
+  const int kept = Rf_asInteger(depth);
+  while (current->depth > 0 && current->depth > kept) {
+    SETCDR(stack, CDDR(stack));
+    look_at_top();
   }
-  return Rf_ScalarInteger(joist_threads_get());
-}
-
-SEXP joist_r_instruction_set(SEXP name) {
-  if (name != R_NilValue && !joist_kernels_select(joist_r_string(name, "name")))
-    joist_r_stop(JOIST_ERROR_VALUE,
-                 "the instruction set \"%s\" is not available on this processor or in this build",
-                 joist_r_string(name, "name"));
-  return Rf_mkString(joist_kernels_name());
-}
-
-/* The operations that a device has no kernel for; none of a device that is not built. */
-static SEXP on_cpu(const struct joist_device *device) {
-  SEXP names = PROTECT(Rf_allocVector(STRSXP, JOIST_OP_COUNT));
-  R_xlen_t n = 0;
-  for (int op = 0; device != NULL && op < JOIST_OP_COUNT; op++)
-    if (!device->runs(device, (joist_op)op))
-      SET_STRING_ELT(names, n++, Rf_mkChar(joist_op_name((joist_op)op)));
-  names = Rf_xlengthgets(names, n);
-  UNPROTECT(1);
-  return names;
-}
-
-SEXP joist_r_build(void) {
-  static const char *names[] = {"openmp",          "threads", "thread_limit",
-                                "instruction_set", "nvcc",    "cuda",
-                                "driver",          "on_cpu",  ""};
-  SEXP facts = PROTECT(Rf_mkNamed(VECSXP, names));
-  SET_VECTOR_ELT(facts, 0, Rf_ScalarLogical(joist_threads_have_openmp()));
-  SET_VECTOR_ELT(facts, 1, Rf_ScalarInteger(joist_threads_get()));
-  SET_VECTOR_ELT(facts, 2, Rf_ScalarInteger(joist_threads_limit()));
-  SET_VECTOR_ELT(facts, 3, Rf_mkString(joist_kernels_name()));
-  SET_VECTOR_ELT(facts, 4, Rf_ScalarLogical(JOIST_NVCC_FOUND));
-  SET_VECTOR_ELT(facts, 5, Rf_ScalarLogical(JOIST_CUDA_BUILT));
-  SET_VECTOR_ELT(facts, 6, Rf_ScalarLogical(joist_device_has_driver()));
-  SET_VECTOR_ELT(facts, 7, on_cpu(joist_device_find("cuda")));
-  UNPROTECT(1);
-  return facts;
-}
-
-/* Bytes in use, kept and the bound on what is kept; sets the bound if one is given. */
-SEXP joist_r_memory(SEXP limit) {
-  if (limit != R_NilValue) {
-    const double bytes = joist_r_number(limit);
-    if (!(bytes >= 0))
-      joist_r_stop(JOIST_ERROR_VALUE, "`limit` must be a number of bytes, 0 or more");
-    joist_pool_set_limit(bytes < (double)SIZE_MAX / 2 ? (size_t)bytes : SIZE_MAX / 2);
-  }
-  joist_r_free_payloads();
-  const struct joist_pool_figures figures = joist_pool_figures();
-  SEXP out = PROTECT(Rf_allocVector(REALSXP, 3));
-  REAL(out)[0] = (double)figures.used;
-  REAL(out)[1] = (double)figures.kept;
-  REAL(out)[2] = (double)figures.limit;
-  UNPROTECT(1);
-  return out;
-}
-
-SEXP joist_r_trim_memory(void) {
-  joist_r_free_payloads();
-  return Rf_ScalarReal((double)joist_device_trim());
-}
-
-/* R unloads a library that it is asked to unload, and later calls what frees a payload or ends an
- * external pointer. Opened once more, the library stays where it is. */
-void joist_r_unload(void) {
-  joist_r_collect(true);
-  joist_half_tables_forget();
-  if (!joist_r_has_finalizers() && joist_pool_figures().used == 0) return;
-#ifndef _WIN32
-  static const char here = 0;
-  Dl_info info;
-  if (dladdr(&here, &info) != 0 && info.dli_fname != NULL)
-    (void)dlopen(info.dli_fname, RTLD_LAZY | RTLD_LOCAL);
-#endif
+  return R_NilValue;
 }

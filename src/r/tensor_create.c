@@ -13,6 +13,7 @@
 #include "r/operands.h"
 #include "r/payload.h"
 #include "r/rules.h"
+#include "r/session.h"
 #include "r/strictness.h"
 #include "r/tensor_fields.h"
 #include "r/trace.h"
@@ -141,7 +142,7 @@ SEXP joist_r_make(SEXP x, SEXP dtype, SEXP shape, SEXP ambiguous, SEXP na, SEXP 
       return joist_r_same_payload(&value, type, &wanted);
     return x;
   }
-  if (joist_r_strict && dtype == R_NilValue) joist_r_judge_default(&value, type.dtype);
+  if (joist_r_session()->strict && dtype == R_NilValue) joist_r_judge_default(&value, type.dtype);
   if (dtype == R_NilValue && ambiguous == R_NilValue) judge_whole_numbers(&value, type.dtype);
   struct joist_error error;
   const joist_na policy = joist_r_na(na);

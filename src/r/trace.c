@@ -15,6 +15,7 @@
 #include "r/finalizers.h"
 #include "r/payload.h"
 #include "r/rules.h"
+#include "r/session.h"
 #include "r/source.h"
 #include "r/strictness.h"
 #include "r/vector.h"
@@ -44,10 +45,13 @@ struct joist_r_trace *joist_r_trace_of(SEXP pointer) {
   return trace;
 }
 
-SEXP joist_r_region = NULL; /* R_NilValue is not constant */
-
 static SEXP parent_of(SEXP pointer) {
   return VECTOR_ELT(R_ExternalPtrProtected(pointer), JOIST_R_PARENT);
+}
+
+static SEXP outermost(SEXP pointer) {
+  while (parent_of(pointer) != R_NilValue) pointer = parent_of(pointer);
+  return pointer;
 }
 
 bool joist_r_is_within(SEXP inner, SEXP pointer) {
@@ -321,14 +325,31 @@ SEXP joist_r_trace_constant(SEXP pointer, SEXP x) {
                         &value.argument.shape);
 }
 
+SEXP joist_r_trace_mark(SEXP pointer, SEXP rule) {
+  joist_r_check_open(pointer);
+  pointer = outermost(pointer);
+  SEXP cell = PROTECT(Rf_cons(rule, R_NilValue)), kept = R_ExternalPtrProtected(pointer);
+  SETCDR(cell, VECTOR_ELT(kept, JOIST_R_RULES));
+  SET_VECTOR_ELT(kept, JOIST_R_RULES, cell);
+  UNPROTECT(1);
+  return Rf_ScalarInteger(Rf_length(cell));
+}
+
+SEXP joist_r_trace_rule(SEXP pointer, SEXP mark) {
+  joist_r_check_open(pointer);
+  SEXP cells = VECTOR_ELT(R_ExternalPtrProtected(outermost(pointer)), JOIST_R_RULES);
+  const int behind = Rf_length(cells) - Rf_asInteger(mark);
+  return behind < 0 ? R_NilValue : CAR(Rf_nthcdr(cells, behind));
+}
+
 /* ---- operations ---- */
 
 /* The trace that an operation goes to, which is still under way: the body that is traced, or the
  * trace that its operands belong to. */
 static SEXP trace_of_operands(const struct joist_rules *rules, const struct joist_r_value *values,
                               size_t n) {
-  SEXP pointer = joist_r_region;
-  const bool in_body = pointer != R_NilValue;
+  const bool in_body = joist_r_session()->in_body;
+  SEXP pointer = in_body ? joist_r_session()->trace : R_NilValue;
   for (size_t k = 0; k < n; k++) {
     if (values[k].form == JOIST_R_ABSTRACT)
       joist_r_stop(JOIST_ERROR_VALUE,
@@ -352,7 +373,7 @@ static SEXP trace_of_operands(const struct joist_rules *rules, const struct jois
 enum { LINELESS = 256 };
 
 uint32_t joist_r_trace_line(SEXP pointer) {
-  while (parent_of(pointer) != R_NilValue) pointer = parent_of(pointer);
+  pointer = outermost(pointer);
   struct joist_r_trace *const trace = joist_r_trace_of(pointer);
   SEXP kept = R_ExternalPtrProtected(pointer);
   if (trace->lineless >= LINELESS) return JOIST_NO_SOURCE;
@@ -391,7 +412,7 @@ SEXP joist_r_trace_apply(const struct joist_rules *rules, joist_op op,
   joist_status status =
       joist_program_infer(rules, op, arguments, n, attributes, &inference, &error);
   joist_r_raise_if(status, &error);
-  if (joist_r_strict) joist_r_judge(op, values, n, &inference.signature);
+  if (joist_r_session()->strict) joist_r_judge(op, values, n, &inference.signature);
   for (size_t k = 0; k < n; k++) {
     const joist_dtype wanted = joist_signature_operand(&inference.signature, k);
     operands[k] = joist_r_trace_number(pointer, &values[k], (struct joist_type){wanted, false});
@@ -516,6 +537,7 @@ SEXP joist_r_trace_end(SEXP pointer, SEXP result, SEXP rules) {
   struct tracing tracing = {joist_r_rules(rules), pointer};
   SET_VECTOR_ELT(R_ExternalPtrProtected(pointer), JOIST_R_TEMPLATE,
                  joist_r_map_leaves(result, trace_result, &tracing));
+  SET_VECTOR_ELT(R_ExternalPtrProtected(pointer), JOIST_R_RULES, R_NilValue);
   trace->closed = true;
   struct joist_error error;
   joist_status status = joist_program_remove_aliases(&trace->program, &error);

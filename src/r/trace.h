@@ -43,14 +43,13 @@ enum {
   JOIST_R_UPLOADED, /* the constants on the device that the program ran on last */
   JOIST_R_LINES,    /* source references, which instructions count; of bodies, the outermost's */
   JOIST_R_PARENT,   /* of a body: the trace that it is within; NULL otherwise */
+  JOIST_R_RULES,    /* a list with a cell for each mark, the latest first; of the outermost trace */
   JOIST_R_KEPT
 };
 
 /* Raises joist_value_error when the pointer is empty. */
 struct joist_r_trace *joist_r_trace_of(SEXP pointer);
 
-/* The body that is traced now, which all operations go to; R_NilValue when there is none. */
-extern SEXP joist_r_region;
 /* Whether `pointer` is `inner`, or a trace that this one is within. */
 bool joist_r_is_within(SEXP inner, SEXP pointer);
 /* The number of a value in a trace, as an operand: in its own dtype or, for a bare R value, in
@@ -88,5 +87,9 @@ SEXP joist_r_trace_begin(SEXP arguments, SEXP dynamic, SEXP rules);
 SEXP joist_r_trace_end(SEXP trace, SEXP result, SEXP rules);
 /* A tensor as a constant of a trace that is under way. One that is traced is given back. */
 SEXP joist_r_trace_constant(SEXP trace, SEXP x);
+/* A new mark for alias(), with the rule of its derivative, which may be NULL. */
+SEXP joist_r_trace_mark(SEXP trace, SEXP rule);
+/* The rule of a mark; NULL if there is none. */
+SEXP joist_r_trace_rule(SEXP trace, SEXP mark);
 
 #endif

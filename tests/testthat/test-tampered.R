@@ -270,7 +270,7 @@ test_that("an invalid policy for implicit promotion is refused", {
     1L, list(), list(c(0L, 1L)), list(c(0, 1), places), list(0L, places), list(c(0L, 1L), NULL)
   )
   for (policy in bad) {
-    expect_error(.Call(ns$joist_r_set_policy, policy), class = "joist_value_error")
+    expect_error(.Call(ns$joist_r_set_policy, policy, FALSE), class = "joist_value_error")
     expect_error(.Call(ns$joist_r_jit_call, state, list(1), TRUE, NULL, policy, NULL),
       class = "joist_value_error"
     )
@@ -354,7 +354,9 @@ test_that("entries of C refuse what no function of joist gives them", {
   misshapen("joist_r_concatenate", list(x, x), 1, list(1L))
   # Functions that are traced, and recorded.
   refused("joist_r_trace_begin", list(x), "a", NULL)
-  refused("joist_r_set_policy", list(1, 2))
+  refused("joist_r_set_policy", list(1, 2), FALSE)
+  refused("joist_r_set_policy", NULL, 1L)
+  refused("joist_r_push_trace", list(1, 2), TRUE, NULL)
   refused("joist_r_to_arrow", x, NULL, list(NULL, NULL))
 })
 
