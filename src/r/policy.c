@@ -6,7 +6,6 @@
 #include "core/promotion/change.h"
 #include "r/arguments.h"
 #include "r/conditions.h"
-#include "r/session.h"
 
 enum { LEVELS_OF, PLACES_OF, PARTS };
 enum { WARNED, REFUSED, LEVEL_COUNT };

@@ -3,15 +3,7 @@
 #ifndef JOIST_R_POLICY_H
 #define JOIST_R_POLICY_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "r/sexp.h"
-
-/* Kinds of joist_change, or'ed. */
-struct joist_r_policy {
-  uint8_t warned, refused;
-};
+#include "r/session.h"
 
 /* The policy of an R argument, which is the one in force for NULL. */
 struct joist_r_policy joist_r_policy(SEXP policy);

@@ -4,9 +4,6 @@
 
 #include <string.h>
 
-#include "r/arguments.h"
-#include "r/trace.h"
-
 static SEXP stack = NULL; /* of no session, with the current one behind it; preserved */
 static const struct joist_r_session *current = NULL;
 
@@ -52,16 +49,6 @@ SEXP joist_r_session_view(void) {
   SET_VECTOR_ELT(view, 4, Rf_ScalarLogical(current->strict));
   UNPROTECT(1);
   return view;
-}
-
-SEXP joist_r_push_trace(SEXP trace, SEXP in_body, SEXP frame) {
-  struct joist_r_session next = *current;
-  if (trace != R_NilValue) (void)joist_r_trace_of(trace);
-  next.trace = trace;
-  next.in_body = trace != R_NilValue && joist_r_flag(in_body, "in_body");
-  if (frame != R_NilValue) next.frame = Rf_asInteger(frame);
-  joist_r_push_session(next);
-  return R_NilValue;
 }
 
 SEXP joist_r_pop_sessions(SEXP depth) {

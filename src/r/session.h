@@ -6,7 +6,15 @@
 #ifndef JOIST_R_SESSION_H
 #define JOIST_R_SESSION_H
 
-#include "r/policy.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "r/sexp.h"
+
+/* What is done about implicit promotion: kinds of joist_change, or'ed. */
+struct joist_r_policy {
+  uint8_t warned, refused;
+};
 
 struct joist_r_session {
   SEXP trace;                  /* the trace or the body under way; R_NilValue for none */
@@ -30,8 +38,6 @@ void joist_r_change_session(struct joist_r_session next);
 /* .Call entry points. */
 /* A list of the depth, the trace, and so on. */
 SEXP joist_r_session_view(void);
-/* Pushes a session in which `trace`, or none if it is NULL, is under way. NULL keeps the frame. */
-SEXP joist_r_push_trace(SEXP trace, SEXP in_body, SEXP frame);
 /* Pops all sessions above this depth. */
 SEXP joist_r_pop_sessions(SEXP depth);
 

@@ -11,6 +11,7 @@
 #include "core/base/array.h"
 #include "core/base/bits.h"
 #include "core/promotion/builtin_rules.h"
+#include "r/arguments.h"
 #include "r/conditions.h"
 #include "r/finalizers.h"
 #include "r/payload.h"
@@ -62,6 +63,16 @@ bool joist_r_is_within(SEXP inner, SEXP pointer) {
 SEXP joist_r_trace_tensor(SEXP pointer, joist_value_id value) {
   const struct joist_value made = joist_r_trace_of(pointer)->program.values[value];
   return joist_r_traced(pointer, value, false, made.type, &made.shape);
+}
+
+SEXP joist_r_push_trace(SEXP trace, SEXP in_body, SEXP frame) {
+  struct joist_r_session next = *joist_r_session();
+  if (trace != R_NilValue) (void)joist_r_trace_of(trace);
+  next.trace = trace;
+  next.in_body = trace != R_NilValue && joist_r_flag(in_body, "in_body");
+  if (frame != R_NilValue) next.frame = Rf_asInteger(frame);
+  joist_r_push_session(next);
+  return R_NilValue;
 }
 
 /* ---- inputs ---- */

@@ -87,6 +87,8 @@ SEXP joist_r_trace_begin(SEXP arguments, SEXP dynamic, SEXP rules);
 SEXP joist_r_trace_end(SEXP trace, SEXP result, SEXP rules);
 /* A tensor as a constant of a trace that is under way. One that is traced is given back. */
 SEXP joist_r_trace_constant(SEXP trace, SEXP x);
+/* Pushes a session in which `trace`, or none if it is NULL, is under way. NULL keeps the frame. */
+SEXP joist_r_push_trace(SEXP trace, SEXP in_body, SEXP frame);
 /* A new mark for alias(), with the rule of its derivative, which may be NULL. */
 SEXP joist_r_trace_mark(SEXP trace, SEXP rule);
 /* The rule of a mark; NULL if there is none. */
