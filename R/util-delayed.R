@@ -100,26 +100,22 @@ role_of <- function(op, operands, attributes, type) {
     return(NULL) # several results
   }
   x <- operands[[1L]]
-  at <- match(op, op_table()$name)
-  one_dim <- grepl("\\bdim\\b", op_table()$attributes[at]) && identical(op_table()$most[at], 1L)
-  if (op == "transpose") {
-    permutation <- as.integer(attributes$permutation)
-    list(name = "transpose", permutation = permutation, chunks = chunks_of(x)[permutation])
-  } else if (op %in% c("reshape", "broadcast_to")) {
-    role_of_layout(op, x, type)
-  } else if (op == "matmul") {
-    role_of_product(operands, attributes, type)
-  } else if (op == "tabulate") {
-    list(name = "counts", combine = "add", chunks = max(1L, shape(type)))
-  } else if (one_dim) {
-    role_along(x, attributes, type)
-  } else if (op == "take_along") {
-    role_of_taking(operands, attributes, type)
-  } else if (is_reduction(op)) {
-    role_of_reduction(op, x, attributes)
-  } else if (op_table()$family[at] == "elementwise") {
-    role_of_elements(operands, type)
-  }
+  switch(op_table()$blocks[match(op, op_table()$name)],
+    each = if (op == "broadcast_to") role_of_layout(op, x, type) else role_of_elements(operands, type),
+    reshape = role_of_layout(op, x, type),
+    permute = {
+      permutation <- as.integer(attributes$permutation)
+      list(name = "transpose", permutation = permutation, chunks = chunks_of(x)[permutation])
+    },
+    along = if (length(operands) > 1L) {
+      role_of_taking(operands, attributes, type)
+    } else {
+      role_along(x, attributes, type)
+    },
+    fold = role_of_reduction(op, x, attributes),
+    counts = list(name = "counts", combine = "add", chunks = max(1L, shape(type))),
+    product = role_of_product(operands, attributes, type)
+  )
 }
 
 role_of_elements <- function(operands, type) {

@@ -120,6 +120,25 @@ struct joist_accuracy joist_op_accuracy(joist_op op) {
   return made;
 }
 
+joist_block_role joist_op_block_role(joist_op op) {
+  static const joist_block_role stated[JOIST_OP_COUNT] = {
+#define CUMULATIVE(ID, NAME, CLASS, KINDS, COMBINE, ATTRIBUTES) \
+  [JOIST_OP_##ID] = JOIST_BLOCKS_ALONG,
+#define BLOCKS(ID, ROLE) [JOIST_OP_##ID] = JOIST_BLOCKS_##ROLE,
+#include "core/program/ops.def"
+  };
+  if (stated[op] != JOIST_BLOCKS_NONE) return stated[op];
+  return operations[op].family == JOIST_FAMILY_ELEMENTWISE ? JOIST_BLOCKS_EACH
+         : operations[op].family == JOIST_FAMILY_REDUCTION ? JOIST_BLOCKS_FOLD
+                                                           : JOIST_BLOCKS_NONE;
+}
+
+const char *joist_block_role_name(joist_block_role role) {
+  static const char *const names[] = {"none",  "each", "reshape", "permute",
+                                      "along", "fold", "counts",  "product"};
+  return names[role];
+}
+
 bool joist_op_can_fail(joist_op op) {
   return false
 #define CHECKED(ID, KIND, FAILURE, EXPRESSION) || op == JOIST_OP_##ID

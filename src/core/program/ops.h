@@ -39,6 +39,18 @@ typedef enum {
   JOIST_CLASS_COUNT
 } joist_class;
 
+/* How blocks of a result come from blocks of the operands. */
+typedef enum {
+  JOIST_BLOCKS_NONE,    /* they do not: the operation needs all elements */
+  JOIST_BLOCKS_EACH,    /* from those at the same place */
+  JOIST_BLOCKS_RESHAPE, /* the same, where extents of 1 come or go */
+  JOIST_BLOCKS_PERMUTE, /* from those at the permuted place */
+  JOIST_BLOCKS_ALONG,   /* from those that span a dim */
+  JOIST_BLOCKS_FOLD,    /* by combining what each block along the reduced dims gives */
+  JOIST_BLOCKS_COUNTS,  /* by adding what each block gives */
+  JOIST_BLOCKS_PRODUCT  /* from rows and columns of blocks, or by adding their products */
+} joist_block_role;
+
 /* What runs an operation. */
 typedef enum {
   JOIST_FAMILY_ELEMENTWISE, /* kernels, tile by tile; fused with its neighbours */
@@ -103,6 +115,9 @@ const struct joist_operation *joist_operation(joist_op op);
 
 /* 0 but for elementwise operations that are not exact. */
 struct joist_accuracy joist_op_accuracy(joist_op op);
+
+joist_block_role joist_op_block_role(joist_op op);
+const char *joist_block_role_name(joist_block_role role);
 
 const char *joist_op_name(joist_op op);
 joist_class joist_op_class(joist_op op);
