@@ -101,7 +101,11 @@ role_of <- function(op, operands, attributes, type) {
   }
   x <- operands[[1L]]
   switch(op_table()$blocks[match(op, op_table()$name)],
-    each = if (op == "broadcast_to") role_of_layout(op, x, type) else role_of_elements(operands, type),
+    each = if (op == "broadcast_to") {
+      role_of_layout(op, x, type)
+    } else {
+      role_of_elements(operands, type)
+    },
     reshape = role_of_layout(op, x, type),
     permute = {
       permutation <- as.integer(attributes$permutation)
