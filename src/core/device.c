@@ -8,9 +8,6 @@
 
 #if JOIST_CUDA_BUILT
 #include "cuda/cuda.h"
-static const struct joist_device_kind *const others = &joist_cuda_devices;
-#else
-static const struct joist_device_kind *const others = NULL;
 #endif
 
 static bool cpu_in_use(const struct joist_device *device) {
@@ -85,33 +82,67 @@ static const struct joist_device cpu = {.name = "cpu",
                                         .figures = cpu_figures,
                                         .trim = cpu_trim};
 
-size_t joist_device_count(void) { return others == NULL ? 1 : 1 + others->count(); }
+static size_t cpu_count(void) { return 1; }
 
-const struct joist_device *joist_device_at(size_t index) {
-  return index == 0 || others == NULL ? &cpu : others->at(index - 1);
+static const struct joist_device *cpu_at(size_t ordinal) {
+  (void)ordinal;
+  return &cpu;
 }
 
-const struct joist_device *joist_device_in_use(size_t index) {
-  const size_t most = others == NULL ? 0 : others->most;
-  for (size_t k = 0; k <= most; k++) {
-    const struct joist_device *const device = joist_device_at(k);
-    if (device->in_use(device) && index-- == 0) return device;
+static const struct joist_device_kind cpus = {
+    .name = "cpu", .most = 1, .count = cpu_count, .at = cpu_at};
+
+/* Every kind of device of this build, the CPU first. */
+static const struct joist_device_kind *const kinds[] = {
+    &cpus,
+#if JOIST_CUDA_BUILT
+    &joist_cuda_devices,
+#endif
+};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+size_t joist_device_count(void) {
+  size_t count = 0;
+  for (size_t k = 0; k < KINDS; k++) count += kinds[k]->count();
+  return count;
+}
+
+const struct joist_device *joist_device_at(size_t index) {
+  for (size_t k = 0; k < KINDS; k++) {
+    const size_t count = kinds[k]->count();
+    if (index < count) return kinds[k]->at(index);
+    index -= count;
   }
   return NULL;
 }
 
-const struct joist_device *joist_device_find(const char *name) {
-  if (strcmp(name, cpu.name) == 0) return &cpu;
-  if (others == NULL) return NULL;
-  for (size_t k = 0; k < others->most; k++)
-    if (strcmp(name, others->at(k)->name) == 0) return others->at(k);
-  return strcmp(name, others->name) == 0 ? others->at(0) : NULL;
+const struct joist_device *joist_device_in_use(size_t index) {
+  for (size_t k = 0; k < KINDS; k++)
+    for (size_t ordinal = 0; ordinal < kinds[k]->most; ordinal++) {
+      const struct joist_device *const device = kinds[k]->at(ordinal);
+      if (device->in_use(device) && index-- == 0) return device;
+    }
+  return NULL;
 }
 
-bool joist_device_has_driver(void) { return others != NULL && others->has_driver(); }
+const struct joist_device *joist_device_find(const char *name) {
+  for (size_t k = 0; k < KINDS; k++) {
+    if (strcmp(name, kinds[k]->name) == 0) return kinds[k]->at(0);
+    for (size_t ordinal = 0; ordinal < kinds[k]->most; ordinal++)
+      if (strcmp(name, kinds[k]->at(ordinal)->name) == 0) return kinds[k]->at(ordinal);
+  }
+  return NULL;
+}
+
+bool joist_device_has_driver(void) {
+  bool any = false;
+  for (size_t k = 0; k < KINDS; k++) any |= kinds[k]->has_driver != NULL && kinds[k]->has_driver();
+  return any;
+}
 
 size_t joist_device_diagnose(struct joist_diagnosis *diagnoses) {
-  if (others != NULL) return others->diagnose(diagnoses);
+  for (size_t k = 0; k < KINDS; k++)
+    if (kinds[k]->diagnose != NULL) return kinds[k]->diagnose(diagnoses);
   diagnoses[0] = (struct joist_diagnosis){.item = "build", .why = {.code = JOIST_E_NO_CUDA}};
   return 1;
 }

@@ -50,7 +50,8 @@ struct joist_device {
   size_t (*trim)(const struct joist_device *device);
 };
 
-/* The devices that are there, the CPU first. Asking wakes the drivers of the others. */
+/* The devices that are there, the CPU first; NULL behind the last. Asking for others than the CPU
+ * wakes their drivers. */
 size_t joist_device_count(void);
 const struct joist_device *joist_device_at(size_t index);
 /* The devices that the process uses already, the CPU first; NULL behind the last. */
@@ -74,14 +75,14 @@ enum { JOIST_DIAGNOSES = 5 };
 /* Returns how many were written, at most JOIST_DIAGNOSES. */
 size_t joist_device_diagnose(struct joist_diagnosis *diagnoses);
 
-/* What another kind of devices than the CPU brings. */
+/* A kind of devices: one entry of the list in device.c. */
 struct joist_device_kind {
   const char *name;      /* stands for its first device */
   size_t most;           /* devices that are looked at */
   size_t (*count)(void); /* of those that are there; 0 without a driver */
-  const struct joist_device *(*at)(size_t ordinal); /* there or not */
-  bool (*has_driver)(void);
-  size_t (*diagnose)(struct joist_diagnosis *diagnoses);
+  const struct joist_device *(*at)(size_t ordinal);      /* there or not */
+  bool (*has_driver)(void);                              /* NULL if it needs none */
+  size_t (*diagnose)(struct joist_diagnosis *diagnoses); /* NULL if nothing can be missing */
 };
 
 #endif

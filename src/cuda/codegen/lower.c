@@ -105,9 +105,9 @@ static void lower_kernel(struct lowering *low, const struct joist_step *from) {
   const struct joist_instruction *const i = &low->plan->program->instructions[from->instruction];
   const joist_dtype made_in = joist_dtype_compute(from->out.dtype);
   uint16_t in[JOIST_REFS_MAX] = {0};
-  low->full |= joist_is_mixed(i); /* the CPU has kernels for that */
+  low->full |= joist_is_mixed(i); /* unsupported: the group then runs on the CPU */
   for (uint32_t k = 0; k < from->operand_count; k++) in[k] = register_of(low, from->in[k]);
-  /* What the CPU looks up for f16 and bf16 is computed in f32. */
+  /* A function of f16 or bf16 is computed in f32. */
   if (made_in != from->out.dtype) in[0] = converted(low, in[0], from->in[0].dtype, made_in);
   const uint32_t at = low->code->step_count;
   struct joist_cuda_step *const step = add_step(low, JOIST_CUDA_KERNEL, i->signature.compute);
