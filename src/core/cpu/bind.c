@@ -6,8 +6,8 @@
 
 static joist_kernel *kernel_of(const struct joist_instruction *i, const struct joist_step *step,
                                size_t count) {
-  const joist_dtype own = step->out.dtype;
-  if (joist_dtype_compute(own) != own) return joist_half_kernel_find(i->op, own, count);
+  if (step->operand_count == 1 && step->in[0].dtype != i->signature.compute)
+    return joist_half_kernel_find(i->op, step->in[0].dtype, count);
   return joist_is_mixed(i)
              ? joist_compare_find(i->op, i->signature.operand[0], i->signature.operand[1])
              : joist_kernel_find(i->op, i->signature.compute);
@@ -44,12 +44,9 @@ void joist_bind_step(const struct joist_program *program, struct joist_step *ste
   }
 }
 
-void joist_bind(const struct joist_plan *plan) {
-  for (uint32_t g = 0; g < plan->group_count; g++) {
-    const struct joist_group *const group = &plan->groups[g];
-    for (uint32_t s = 0; s < group->step_count; s++)
-      joist_bind_step(plan->program, &plan->steps[group->first_step + s], group->count);
-  }
-  for (uint32_t k = 0; k < plan->body_count; k++) joist_bind(plan->bodies[k]);
-  *plan->bound = true;
+void joist_bind_group(const struct joist_plan *plan, const struct joist_group *group) {
+  if (group->bound) return;
+  for (uint32_t s = 0; s < group->step_count; s++)
+    joist_bind_step(plan->program, &plan->steps[group->first_step + s], group->count);
+  plan->groups[group - plan->groups].bound = true;
 }

@@ -9,8 +9,8 @@
 /* Binds a step of a group of `count` elements. */
 void joist_bind_step(const struct joist_program *program, struct joist_step *step, size_t count);
 
-/* Binds the plan and those of its bodies. */
-void joist_bind(const struct joist_plan *plan);
+/* Binds the steps of a group before its first run. */
+void joist_bind_group(const struct joist_plan *plan, const struct joist_group *group);
 
 /* Of OPERATION; FOLD: joins two rows. */
 static inline joist_kernel *joist_bound_kernel(const struct joist_step *step) {

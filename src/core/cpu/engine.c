@@ -27,6 +27,7 @@ static size_t accumulated_bytes(const struct joist_group *group, const struct jo
 static joist_status run_elementwise(const struct joist_plan *plan, const struct joist_group *group,
                                     void *const *arrays, const struct joist_run *run,
                                     struct joist_error *error) {
+  joist_bind_group(plan, group);
   if (group->sink_count == 0) return joist_tiles_run(plan, group, arrays, NULL, run, error);
   enum { FEW = 4, STACK_BYTES = 512 };
   const struct joist_step *const steps = plan->steps + group->first_step;
@@ -63,7 +64,6 @@ static joist_status run_elementwise(const struct joist_plan *plan, const struct 
 joist_status joist_group_run(const struct joist_plan *plan, const struct joist_group *group,
                              void *const *arrays, const struct joist_run *run,
                              struct joist_error *error) {
-  if (!*plan->bound) joist_bind(plan);
   if (group->kind == JOIST_GROUP_ELEMENTWISE)
     return run_elementwise(plan, group, arrays, run, error);
   const struct joist_instruction *const i = &plan->program->instructions[group->instruction];

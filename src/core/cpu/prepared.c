@@ -97,6 +97,7 @@ joist_status joist_prepared_make(const struct joist_plan *plan, const struct joi
     joist_pool_free(arena);
     return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY, .bytes = group->arena_bytes);
   }
+  joist_bind_group(plan, group);
   *prepared = (struct joist_prepared){.plan = plan, .group = group, .arena = arena};
   look_up(prepared, arrays, fixed);
   *made = prepared;

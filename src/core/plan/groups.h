@@ -54,6 +54,7 @@ struct joist_group {
   uint32_t first_step, step_count;
   uint32_t sink_count;
   struct joist_fold_space space; /* of all its sinks */
+  bool bound;                    /* a bind pass has set what its steps are bound to */
   bool decidable;                /* it computes one bool, which one element can decide */
   uint32_t work;                 /* cost of one element, an addition being 1 */
   size_t tile;                   /* elements per tile */
@@ -69,7 +70,6 @@ struct joist_plan {
   uint32_t group_count, step_count, slot_count;
   struct joist_plan **bodies; /* of operations with bodies, those of each side by side */
   uint32_t body_count;
-  bool *bound; /* whether the steps are, and those of the bodies */
   /* Per value: whether it has an array, and where; see storage.c. */
   bool *materialized;
   uint32_t *root; /* the value whose array it is: another one for a reshaped value */

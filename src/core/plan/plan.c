@@ -126,8 +126,8 @@ static struct joist_ref operand_ref(struct planner *planner, joist_value_id valu
 /* A function of a narrow float is one step in that dtype: devices may compute in a wider dtype, or
  * look up the few results that there are. */
 static bool is_narrow_function(const struct joist_instruction *i, joist_dtype result) {
-  return joist_dtype_compute(result) != result && result == i->signature.operand[0] &&
-         i->operand_count == 1 && joist_op_accuracy(i->op).f32 > 0;
+  return i->operand_count == 1 && i->signature.compute != result &&
+         i->signature.operand[0] == result && joist_op_accuracy(i->op).f32 > 0;
 }
 
 /* Steps of one elementwise instruction. */
@@ -439,9 +439,9 @@ joist_status joist_plan_make(const struct joist_program *program, struct joist_p
   const size_t steps = n * STEPS_PER_INSTRUCTION;
   /* One block: the plan and all its arrays, the largest alignment first. */
   const size_t value_bytes = sizeof(size_t) + 2 * sizeof(uint32_t) + 2 * sizeof(bool);
-  char *const block = malloc(sizeof(struct joist_plan) + n * sizeof(struct joist_group) +
-                             steps * (sizeof(struct joist_step) + sizeof(uint32_t)) +
-                             values * value_bytes + sizeof(bool));
+  char *const block =
+      malloc(sizeof(struct joist_plan) + n * sizeof(struct joist_group) +
+             steps * (sizeof(struct joist_step) + sizeof(uint32_t)) + values * value_bytes);
   struct planner planner = {.program = program};
   bool *needed;
   void *const scratch = make_scratch(&planner, steps, &needed);
@@ -463,8 +463,6 @@ joist_status joist_plan_make(const struct joist_program *program, struct joist_p
   plan->waits = carve(&rest, values, sizeof *plan->waits);
   plan->materialized = carve(&rest, values, sizeof *plan->materialized);
   memset(plan->materialized, 0, values * sizeof(bool));
-  plan->bound = carve(&rest, 1, sizeof *plan->bound);
-  *plan->bound = false;
 
   for (uint32_t k = 0; k < program->output_count; k++)
     plan->materialized[program->outputs[k]] = true;
