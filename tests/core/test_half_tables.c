@@ -1,6 +1,7 @@
 /* Functions of f16 and bf16 that use tables, in every instruction set: all 65,536 values, and
  * chains of operations, give the same bits as computing in f32 without a table. */
 #include "core/kernels/half_tables.h"
+#include "core/plan/groups.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -87,6 +88,22 @@ static void check_chain(joist_dtype dtype) {
   free(whole);
 }
 
+/* A plan does not depend on what has run before. */
+static void check_plan(void) {
+  struct single s;
+  const struct joist_shape shape = {.rank = 1, .extent = {MORE}};
+  struct joist_plan *plans[2] = {NULL};
+  CHECK_INT(begin_single(&s, JOIST_OP_EXP, JOIST_F16, &shape, &no_attributes), JOIST_OK);
+  for (int k = 0; k < 2; k++) {
+    CHECK_INT(joist_plan_make(&s.program, &plans[k], NULL), JOIST_OK);
+    if (k == 0) free(run_part(JOIST_OP_EXP, JOIST_F16, 0, VALUES, 1));
+  }
+  CHECK_INT(plans[0]->step_count, 1);
+  CHECK(memcmp(plans[0]->steps, plans[1]->steps, sizeof *plans[0]->steps) == 0);
+  for (int k = 0; k < 2; k++) joist_plan_free(plans[k]);
+  end_single(&s);
+}
+
 int main(void) {
   const char *sets[MAX_SETS];
   const int count = find_sets(sets);
@@ -106,6 +123,8 @@ int main(void) {
       check_op(sets[k], (joist_op)op, JOIST_BF16);
     }
   }
+  joist_half_tables_forget();
+  check_plan();
   joist_half_tables_forget();
   CHECK(joist_half_kernel_find(JOIST_OP_ADD, JOIST_F16, N) == NULL);
   CHECK(joist_half_kernel_find(JOIST_OP_EXP, JOIST_F32, N) == NULL);
