@@ -178,8 +178,8 @@ session <- function() .Call(joist_r_session_view)
 
 is_tracing <- function() !is.null(session()$trace)
 
-# Evaluates `expr` in the session that `push` pushes, which is popped at the end, also after an error
-# or an interrupt.
+# Evaluates `expr` in the session that `push` pushes, which is popped at the end, also after an
+# error or an interrupt.
 in_session <- function(push, expr) {
   depth <- session()$depth
   on.exit(.Call(joist_r_pop_sessions, depth))

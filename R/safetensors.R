@@ -23,8 +23,8 @@
 #' @param device Where the tensors are to be, see [nv_device()]; `NULL` for the CPU.
 #' @param con A raw vector, the name of a file, or a connection, which is read to its end.
 #' @return `nv_read_safetensors()` and `nv_unserialize()`: a list of tensors with names, of the
-#'   known dtypes that the file has, in its order; with metadata in the attribute `metadata`, if there
-#'   is any. `nv_write_safetensors()` `NULL`, invisibly; `nv_serialize()` a raw vector.
+#'   known dtypes that the file has, in its order; with metadata in the attribute `metadata`, if
+#'   there is any. `nv_write_safetensors()` `NULL`, invisibly; `nv_serialize()` a raw vector.
 #' @section Errors: `joist_value_error` for an invalid safetensors file (the message names the field
 #'   of the header), for missing or duplicated names, and for files that cannot be read or written;
 #'   `joist_dtype_error` for a type without a dtype and a dtype that the format does not have.

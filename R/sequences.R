@@ -11,8 +11,8 @@
 #' rounded once; of integers all is exact, `i64` and `ui64` included.
 #'
 #' @param start,end,from,to The ends: numbers, or tensors with one element. `nv_linspace()` takes
-#'   traced ones and can be differentiated by them; those of `nv_seq()` decide about the shape, so that `jit()`
-#'   must know them. As in [nv_tensor()], text stands for large `i64` and `ui64`.
+#'   traced ones and can be differentiated by them; those of `nv_seq()` decide about the shape, so
+#'   that `jit()` must know them. As in [nv_tensor()], text stands for large `i64` and `ui64`.
 #' @param steps How many numbers.
 #' @param by The distance, of the sign of `to - from`; `NULL` for 1 or -1.
 #' @param dtype A dtype or its name, for `nv_seq()` of integers or floats, for `nv_linspace()` a
