@@ -54,20 +54,21 @@ nv_triangular_solve <- function(a, b, left = TRUE, lower = TRUE, unit_diag = FAL
   check_flag(lower, "lower")
   check_flag(unit_diag, "unit_diag")
   check_flag(transpose, "transpose")
-  if (!left) b <- swap_first_dims(b)
+  if (!left) b <- rows_as_columns(b)
   flags <- list(lower = lower, transpose = transpose == left, unit_diagonal = unit_diag)
   x <- solve_columns("triangular_solve", a, b, flags)
-  if (left) x else swap_first_dims(x)
+  if (left) x else rows_as_columns(x)
 }
 
-# Transposes every matrix of a batch; a vector stays as it is, and R's doubles stay doubles.
-swap_first_dims <- function(x) {
-  rank <- length(part_shape(x))
-  if (rank < 2L) {
-    return(x)
+# Transposes every matrix of a batch and leaves a vector alone. An R array keeps its exact values.
+rows_as_columns <- function(x) {
+  if (length(part_shape(x)) < 2L) {
+    x
+  } else if (is.object(x)) {
+    turned(x)
+  } else {
+    aperm(x, replace(seq_along(dim(x)), 1:2, 2:1))
   }
-  permutation <- c(2L, 1L, seq_len(rank)[-(1:2)])
-  if (is.object(x)) nv_transpose(x, permutation) else aperm(x, permutation)
 }
 
 #' @rdname nv_solve

@@ -10,8 +10,8 @@ static const struct joist_r_session *current = NULL;
 const struct joist_r_session *joist_r_session(void) { return current; }
 
 static void put(SEXP cell, const struct joist_r_session *session) {
+  SETCAR(cell, Rf_list3(session->trace, session->recording, session->policy)); /* may fail */
   memcpy(RAW(TAG(cell)), session, sizeof *session);
-  SETCAR(cell, Rf_list3(session->trace, session->recording, session->policy));
 }
 
 static void look_at_top(void) {

@@ -11,6 +11,16 @@
 
 static const struct joist_type none = {JOIST_DTYPE_NONE, false};
 
+/* An R number, whose dtype is a guess. */
+static inline struct joist_operand whole_literal(joist_dtype guess, double value) {
+  return (struct joist_operand){.type = {guess, true},
+                                .literal = true,
+                                .has_range = true,
+                                .whole = true,
+                                .low = value,
+                                .high = value};
+}
+
 /* ---- attributes: each function gives those it is given and one more ---- */
 
 static const struct joist_attributes no_attributes = {.count = 0};

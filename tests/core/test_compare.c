@@ -224,13 +224,7 @@ static void test_dtypes(void) {
   const struct joist_rules *const rules = joist_rules_at(0);
   for (size_t a = 0; a < LENGTH(integers); a++) {
     const struct joist_operand tensor = {.type = {integers[a], false}, .rank = 1};
-    const struct joist_operand one = {.type = {JOIST_F32, true},
-                                      .literal = true,
-                                      .has_range = true,
-                                      .whole = true,
-                                      .low = 1,
-                                      .high = 1};
-    const struct joist_operand operands[] = {tensor, tensor, one};
+    const struct joist_operand operands[] = {tensor, tensor, whole_literal(JOIST_F32, 1)};
     for (size_t k = 0; k < 2; k++) {
       struct joist_signature signature;
       CHECK(joist_infer(rules, JOIST_OP_LT, operands + k, 2, &none, &signature, NULL) == JOIST_OK);

@@ -1,9 +1,10 @@
 /* The implicit promotions of every operation: what its class joins, and nothing that was asked
  * for. */
-#include "check.h"
 #include "core/program/infer.h"
 #include "core/promotion/builtin_rules.h"
 #include "core/promotion/change.h"
+
+#include "programs.h"
 
 static const struct joist_type nothing = {JOIST_DTYPE_NONE, false};
 
@@ -114,12 +115,7 @@ static void test_every_op(void) {
 static void test_compared_exactly(void) {
   const struct joist_attributes none = {.count = 0};
   const struct joist_operand operands[] = {{.type = {JOIST_UI8, false}, .rank = 1},
-                                           {.type = {JOIST_I32, true},
-                                            .literal = true,
-                                            .has_range = true,
-                                            .whole = true,
-                                            .low = 300,
-                                            .high = 300}};
+                                           whole_literal(JOIST_I32, 300)};
   struct joist_signature signature;
   CHECK_INT(
       joist_infer(joist_rules_find("anvil"), JOIST_OP_LT, operands, 2, &none, &signature, NULL),

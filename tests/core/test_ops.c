@@ -364,12 +364,7 @@ static void test_refused_by_library(void) {
 static void test_compare_literals(void) {
   const struct joist_rules *const rules = joist_rules_find("anvil");
   struct joist_operand operands[JOIST_ELEMENT_OPERANDS] = {{.type = {JOIST_UI8, false}, .rank = 1},
-                                                           {.type = {JOIST_I32, true},
-                                                            .literal = true,
-                                                            .has_range = true,
-                                                            .whole = true,
-                                                            .low = 300,
-                                                            .high = 300}};
+                                                           whole_literal(JOIST_I32, 300)};
   struct joist_signature signature;
   CHECK_INT(joist_infer(rules, JOIST_OP_LT, operands, 2, &no_attributes, &signature, NULL),
             JOIST_OK);

@@ -161,8 +161,7 @@ static void plan_elementwise(struct planner *planner, uint32_t index) {
   add_form(planner, i->result, own, own, out);
 }
 
-/* Steps of a reduction. Sums read elements of most dtypes as they are, and widen them one by one.
- */
+/* Steps of a reduction. A sum widens elements of most dtypes while it folds them. */
 static void plan_sink(struct planner *planner, uint32_t index) {
   const struct joist_instruction *const i = &planner->program->instructions[index];
   const joist_dtype own = planner->program->values[i->operand[0]].type.dtype;
