@@ -195,7 +195,7 @@ cast_code <- function(code, casts, x = quote(nv_convert), result = quote(nv_conv
     if (is.null(call)) {
       code[[3L]] <- cast(x, code[[3L]], casts$dtype[k])
     } else {
-      at <- operand_positions(call)[casts$x[k]] + 1L
+      at <- operand_positions(call)[casts$operand[k]] + 1L
       code[[at]] <- cast(x, code[[at]], casts$dtype[k])
     }
   }
