@@ -4,7 +4,9 @@
 gzip_level <- 6L
 
 # Those that are written; zlib is read, too.
-zarr_codecs <- function() c("gzip", .Call(joist_r_codecs))
+zarr_codecs <- function() {
+  setdiff(union("gzip", .Call(joist_r_codecs)), c("zlib", "numcodecs.zlib"))
+}
 
 check_codec <- function(name, key, field = "codecs") {
   if (name %in% c(zarr_codecs(), "zlib", "numcodecs.zlib")) {
@@ -78,12 +80,18 @@ decode_bytes <- function(bytes, codec, most) {
     }
     return(found)
   }
+  inflate(bytes, codec, most)
+}
+
+# ---- gzip and zlib, where joist was built without the library ----
+
+inflate <- function(bytes, codec, most) {
   zlib <- codec != "gzip"
   n <- length(bytes)
   if (n < 8L) stop_joist("joist_value_error", "it is too short for ", codec)
   # The same stream within other bytes at its ends.
   stream <- if (zlib) c(gzip_head, bytes[-(1:2)]) else bytes
-  found <- inflate(stream, most + 64)
+  found <- read_stream(stream, most + 64)
   if (is.null(found)) stop_joist("joist_value_error", "it is no ", codec, " that can be read")
   wanted <- if (zlib) rev(checksum("adler32", found)) else checksum("crc32", found)
   there <- if (zlib) bytes[n - 3:0] else bytes[n - 7:4]
@@ -96,7 +104,7 @@ gzip_head <- as.raw(c(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff))
 
 # By a connection, which reads no more than it is asked for: memDecompress() goes on making room
 # for what a broken stream might hold.
-inflate <- function(stream, most) {
+read_stream <- function(stream, most) {
   if (!identical(stream[1:3], gzip_head[1:3])) {
     return(NULL)
   }
@@ -117,6 +125,10 @@ encode_bytes <- function(bytes, codec, size) {
   if (codec %in% .Call(joist_r_codecs)) {
     return(.Call(joist_r_pack, codec, bytes, size))
   }
+  deflate(bytes, codec)
+}
+
+deflate <- function(bytes, codec) {
   packed <- memCompress(bytes, "gzip") # with the ends of zlib
   if (codec != "gzip") {
     return(packed)

@@ -262,6 +262,28 @@ test_that("a chunk that is wrong is an error that names it", {
   broken(as.raw(0:5), "bool", data_type = "\"bool\"", fill_value = "false")
 })
 
+test_that("gzip and zlib by the library are those of R, byte for byte", {
+  skip_if_not("gzip" %in% .Call(joist:::joist_r_codecs), "built without zlib")
+  set.seed(5)
+  for (bytes in list(raw(), as.raw(7), raw(1e5), as.raw(sample(0:255, 7e4, TRUE)),
+    rep(as.raw(0:99), 999))) {
+    for (codec in c("gzip", "zlib")) {
+      packed <- joist:::encode_bytes(bytes, codec, 1L)
+      expect_identical(packed, joist:::deflate(bytes, codec))
+      expect_identical(joist:::decode_bytes(packed, codec, length(bytes)), bytes)
+      if (length(bytes) > 0L) {
+        expect_identical(joist:::inflate(packed, codec, length(bytes)), bytes)
+      }
+      # Neither less nor more than the stream.
+      for (odd in list(packed[-length(packed)], c(packed, as.raw(1)))) {
+        expect_error(joist:::decode_bytes(odd, codec, length(bytes)), class = "joist_value_error")
+      }
+    }
+    twice <- c(joist:::deflate(bytes, "gzip"), joist:::deflate(rev(bytes), "gzip"))
+    expect_identical(joist:::decode_bytes(twice, "gzip", 2 * length(bytes)), c(bytes, rev(bytes)))
+  }
+})
+
 test_that("zstd and blosc are read and written where joist has them, or named", {
   have <- joist:::zarr_codecs()
   # Of Python's zstd and numcodecs.

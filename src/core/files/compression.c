@@ -1,11 +1,15 @@
-/* CRC-32C; zstd and blosc, where there are these. */
+/* CRC-32C; gzip, zlib, zstd and blosc, where there are these. */
 #include "core/files/compression.h"
 
+#include <limits.h>
 #include <stdint.h>
 #include <string.h>
 
 #include "core/files/checksum.h"
 
+#ifndef JOIST_ZLIB
+#define JOIST_ZLIB 0
+#endif
 #ifndef JOIST_ZSTD
 #define JOIST_ZSTD 0
 #endif
@@ -42,6 +46,97 @@ static bool pack_crc32c(const void *from, size_t n, size_t size, void *to, size_
   sum_of(from, n, (unsigned char *)to + n);
   return true;
 }
+
+#if JOIST_ZLIB
+#define ZLIB_CONST
+#include <zlib.h>
+
+enum {
+  ZLIB_LEVEL = 6,
+  ZLIB_MEMORY = 8,
+  ZLIB_WINDOW = 15,
+  GZIP_WINDOW = ZLIB_WINDOW + 16, /* asks zlib for the head and the end of gzip */
+  GZIP_ENDS = 12,                 /* what these take more than those of zlib */
+  UNKNOWN_SYSTEM = 255
+};
+
+/* Calls of zlib take lengths of 32 bits: gives it the next bytes to read and to write, as many as
+ * these hold. `*n` and `*room` are what is left. */
+static void feed(z_stream *stream, size_t *n, size_t *room) {
+  const uInt in = *n < UINT_MAX ? (uInt)*n : UINT_MAX;
+  const uInt out = *room < UINT_MAX ? (uInt)*room : UINT_MAX;
+  if (stream->avail_in == 0) {
+    stream->avail_in = in;
+    *n -= in;
+  }
+  if (stream->avail_out == 0) {
+    stream->avail_out = out;
+    *room -= out;
+  }
+}
+
+static z_stream stream_of(const void *from, void *to) {
+  return (z_stream){.next_in = from, .next_out = to};
+}
+
+/* Streams of gzip may follow one another: the result is all that they hold. */
+static bool inflate_all(int window, const void *from, size_t n, void *to, size_t room,
+                        size_t *length) {
+  z_stream stream = stream_of(from, to);
+  const size_t whole = room;
+  int code = inflateInit2(&stream, window);
+  if (code != Z_OK) return false;
+  do {
+    if (code == Z_STREAM_END) code = inflateReset(&stream);
+    feed(&stream, &n, &room);
+    if (code == Z_OK) code = inflate(&stream, Z_NO_FLUSH);
+  } while (code == Z_OK ||
+           (code == Z_STREAM_END && window == GZIP_WINDOW && stream.avail_in + n > 0));
+  *length = whole - room - stream.avail_out;
+  const bool all_read = stream.avail_in + n == 0;
+  return inflateEnd(&stream) == Z_OK && code == Z_STREAM_END && all_read;
+}
+
+static bool deflate_all(int window, const void *from, size_t n, void *to, size_t room,
+                        size_t *length) {
+  z_stream stream = stream_of(from, to);
+  gz_header head = {.os = UNKNOWN_SYSTEM};
+  const size_t whole = room;
+  int code = deflateInit2(&stream, ZLIB_LEVEL, Z_DEFLATED, window, ZLIB_MEMORY, Z_DEFAULT_STRATEGY);
+  if (code != Z_OK) return false;
+  if (window == GZIP_WINDOW) code = deflateSetHeader(&stream, &head);
+  while (code == Z_OK) {
+    feed(&stream, &n, &room);
+    code = deflate(&stream, n == 0 ? Z_FINISH : Z_NO_FLUSH);
+  }
+  *length = whole - room - stream.avail_out;
+  return deflateEnd(&stream) == Z_OK && code == Z_STREAM_END;
+}
+
+static bool unpack_gzip(const void *from, size_t n, void *to, size_t room, size_t *length) {
+  return inflate_all(GZIP_WINDOW, from, n, to, room, length);
+}
+
+static bool unpack_zlib(const void *from, size_t n, void *to, size_t room, size_t *length) {
+  return inflate_all(ZLIB_WINDOW, from, n, to, room, length);
+}
+
+/* More than deflate() may need: a block stored as it is takes 5 bytes more, and has 16,383 bytes at
+ * the least. */
+static size_t bound_zlib(size_t n) { return n + (n >> 11) + 64 + GZIP_ENDS; }
+
+static bool pack_gzip(const void *from, size_t n, size_t size, void *to, size_t room,
+                      size_t *length) {
+  (void)size;
+  return deflate_all(GZIP_WINDOW, from, n, to, room, length);
+}
+
+static bool pack_zlib(const void *from, size_t n, size_t size, void *to, size_t room,
+                      size_t *length) {
+  (void)size;
+  return deflate_all(ZLIB_WINDOW, from, n, to, room, length);
+}
+#endif
 
 #if JOIST_ZSTD
 #include <zstd.h>
@@ -88,6 +183,11 @@ static bool pack_blosc(const void *from, size_t n, size_t size, void *to, size_t
 const struct joist_compression *joist_compression_at(size_t number) {
   static const struct joist_compression all[] = {
     {"crc32c", unpack_crc32c, bound_crc32c, pack_crc32c},
+#if JOIST_ZLIB
+    {"gzip", unpack_gzip, bound_zlib, pack_gzip},
+    {"zlib", unpack_zlib, bound_zlib, pack_zlib},
+    {"numcodecs.zlib", unpack_zlib, bound_zlib, pack_zlib},
+#endif
 #if JOIST_ZSTD
     {"zstd", unpack_zstd, bound_zstd, pack_zstd},
 #endif

@@ -1,5 +1,5 @@
 /* What is done to the bytes of chunks: a checksum behind them, and packing by libraries that
- * configure may have found, zstd and blosc. */
+ * configure may have found: zlib, zstd and blosc. */
 #ifndef JOIST_CORE_FILES_COMPRESSION_H
 #define JOIST_CORE_FILES_COMPRESSION_H
 
