@@ -118,12 +118,12 @@ nv_compute <- function(x, retries = 2L) {
 
 # The tensors of programs over the same blocks.
 computed <- function(xs, retries, kept) {
-  program <- turned_program(do.call(block_program, xs))
+  program <- reversed_program(do.call(block_program, xs))
   program$kept <- kept
-  turned <- isTRUE(program$turned)
+  reversed <- program$reversed
   out <- lapply(xs, function(x) .Call(joist_r_blank, abstract_of(x)))
   run_program(program, retries = retries, take = function(which, start, block) {
-    out[[which]] <<- put_part(out[[which]], if (turned) rev(start) else start, block, turned)
+    out[[which]] <<- put_part(out[[which]], if (reversed) rev(start) else start, block, reversed)
   })
   out
 }
@@ -170,11 +170,11 @@ ready_in <- function(x) {
 # What is the same for those that are computed together.
 group_of <- function(x) {
   node <- node_in(x)
-  if (node$role$name != "reduction") {
+  if (node$blocks$role != "fold") {
     return(node$id)
   }
   y <- node$operands[[1L]]
-  paste(c(shape(y), "|", chunks_of(y), "|", node$role$dims), collapse = " ")
+  paste(c(shape(y), "|", chunks_of(y), "|", node$blocks$dims), collapse = " ")
 }
 
 # The same program with what is known of it, by the ids of nodes.
@@ -191,7 +191,7 @@ with_values <- function(x, values) {
         node$operands <- operands
         attr(y, "node") <- node
       } else {
-        y <- replay(node, operands, shape(y))
+        y <- replay(node, operands)
       }
       assign(node$id, y, envir = known)
     }
@@ -234,8 +234,8 @@ nv_store <- function(x, path, node = "", chunks = NULL, codecs = character(), or
   # Blocks of whole chunks, so that each chunk is written once.
   blocks <- ceiling(chunks_of(x) / chunks) * chunks
   attr(x, "chunks") <- as.integer(pmin(.Machine$integer.max, blocks))
-  program <- turned_program(block_program(x), array)
-  if (isTRUE(program$turned)) array <- turned_array(array)
+  program <- reversed_program(block_program(x), array)
+  if (program$reversed) array <- reversed_array(array)
   program$kept <- kept
   wanted <- if (resume) blocks_missing(program, array)
   run_program(program,
@@ -281,11 +281,11 @@ blocks_missing <- function(program, array) {
 
 # How far a block of the result goes.
 block_extents <- function(program) {
-  role <- if (!is.null(program$lasts)) program$lasts[[1L]]$role
-  if (identical(role$name, "counts")) {
+  blocks <- if (!is.null(program$lasts)) program$lasts[[1L]]$blocks
+  if (identical(blocks$role, "counts")) {
     return(shape(program$types[[1L]]))
   }
-  if (identical(role$name, "reduction") && !role$drop) {
+  if (identical(blocks$role, "fold") && !blocks$drop) {
     return(replace(program$chunks, program$inner, 1L))
   }
   program$chunks[program$outer]

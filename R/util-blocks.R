@@ -1,10 +1,12 @@
 # Programs over blocks: what nv_compute() and nv_store() run.
 #
 # A program is a list: the space of its blocks (`extents`, `chunks`, and which dims are `inner`,
-# summed over), `leaves`, each an array or tensor with a map into the space, `nodes` (operations in
-# their order, with the numbers of their operands), the `types` of its results, and for those that
-# are put together from parts the `lasts`, nodes of reductions or products. Whether it is `turned`,
-# see util-turned.R.
+# summed over), `calls` (operations in their order, with the numbers of their operands), `sources`
+# (the types of the arrays and tensors that these read), `results` with their `maps` into the space
+# (which of its dims each of theirs follows, 0 for its full extent), `leaves`, what a block reads:
+# an array or tensor with a map into the space; the `types` of what it gives, and for results that
+# are put together from parts the `lasts`, nodes of reductions or products. Whether it is
+# `reversed`, see util-reversed.R.
 
 # Of several results, all of them are reductions of tensors with the same blocks, over the same
 # dims.
@@ -12,131 +14,164 @@ block_program <- function(...) {
   xs <- list(...)
   x <- xs[[1L]]
   node <- node_in(x)
+  ys <- xs
   space <- list(
     extents = shape(x), chunks = chunks_of(x), outer = seq_along(shape(x)), inner = integer()
   )
-  types <- list(types = lapply(xs, abstract_of))
-  if (!is_contraction(x)) {
-    return(c(space, traced_blocks(xs, list(space$outer)), types))
-  }
-  if (node$role$name != "contraction") {
+  maps <- list(space$outer)
+  if (is_contraction(x) && node$blocks$role == "product") {
+    space$extents <- c(shape(x), node$blocks$terms)
+    space$chunks <- c(chunks_of(x), node$blocks$step)
+    space$inner <- 3L
+    ys <- node$operands
+    maps <- list(c(1L, 3L), c(3L, 2L))
+    turned <- c(isTRUE(node$attributes$transpose_lhs), isTRUE(node$attributes$transpose_rhs))
+    maps[turned] <- lapply(maps[turned], rev)
+  } else if (is_contraction(x)) {
     ys <- lapply(xs, function(x) node_in(x)$operands[[1L]])
     all <- seq_along(shape(ys[[1L]]))
     space$extents <- shape(ys[[1L]])
-    space$inner <- if (node$role$name == "counts") all else node$role$dims
+    space$inner <- if (node$blocks$role == "counts") all else node$blocks$dims
     space$outer <- setdiff(all, space$inner)
-    kept <- if (isFALSE(node$role$drop)) space$outer else seq_along(space$outer)
+    kept <- if (node$blocks$drop) seq_along(space$outer) else space$outer
     space$chunks <- replace(chunks_of(ys[[1L]]), space$outer, chunks_of(x)[kept])
-    blocks <- traced_blocks(ys, rep_len(list(all), length(ys)))
-  } else {
-    space$extents <- c(shape(x), node$role$terms)
-    space$chunks <- c(chunks_of(x), node$role$step)
-    space$inner <- 3L
-    blocks <- traced_blocks(node$operands, product_maps(node$role, 1:2, 3L))
+    maps <- rep_len(list(all), length(ys))
   }
-  lasts <- lapply(xs, function(x) {
-    node <- node_in(x)
-    node$operands <- NULL
-    node
-  })
-  c(space, blocks, types, list(lasts = lasts))
+  if (is_contraction(x)) {
+    space$lasts <- lapply(xs, function(x) {
+      node <- node_in(x)
+      node$operands <- NULL
+      node
+    })
+  }
+  program <- c(space, recorded_calls(ys), list(
+    maps = maps, types = lapply(xs, abstract_of), reversed = FALSE
+  ))
+  ends <- if (is_contraction(x)) program$lasts else program$calls
+  program$has_product <- any(vapply(ends, function(one) one$op == "matmul", TRUE))
+  with_leaves(program)
 }
 
-# Walks from results to leaves once. Values have numbers: those of leaves, then those of nodes.
-traced_blocks <- function(results, maps) {
+# Walks from results to what they read, each once. Values have numbers: those of sources, then
+# those of calls. The arrays and tensors are in `read`.
+recorded_calls <- function(results) {
   known <- new.env(parent = emptyenv())
-  leaves <- list()
-  nodes <- list()
-  number_of <- function(x, map) {
+  read <- list()
+  calls <- list()
+  number_of <- function(x) {
     kept <- if (is_chunked(x) && node_in(x)$kind == "memory") node_in(x)
     if (!is.null(kept)) x <- kept$tensor
     if (!is_chunked(x) && length(part_shape(x)) == 0L) {
       return(list(constant = x))
     }
     node <- if (is_chunked(x)) node_in(x)
-    source <- if (is.null(node)) {
-      if (is.null(kept)) length(leaves) + 1L else kept$id
-    } else if (node$kind == "zarr") {
-      c(node$array$store$id, node$array$node) # several handles of an array are one leaf
+    name <- if (!is.null(kept)) {
+      kept$id
+    } else if (identical(node$kind, "zarr")) {
+      paste(node$array$store$id, node$array$node) # several handles of an array are one source
     } else {
       node$id
     }
-    name <- paste(c(source, map), collapse = " ")
-    number <- known[[name]]
-    if (!is.null(number)) {
-      return(number)
+    if (!is.null(name) && !is.null(known[[name]])) {
+      return(known[[name]])
     }
     if (is.null(node) || node$kind == "zarr") {
-      leaf <- list(map = map, extents = part_shape(x))
-      leaf <- c(leaf, if (is.null(node)) {
+      read[[length(read) + 1L]] <<- if (is.null(node)) {
         list(tensor = as_operand(x), large = !is.null(kept))
       } else {
         list(array = node$array)
-      })
-      leaves[[length(leaves) + 1L]] <<- leaf
-      number <- list(leaf = length(leaves))
+      }
+      number <- list(source = length(read))
     } else {
-      operands <- Map(number_of, node$operands, operand_maps(x, map))
-      node$operands <- NULL
-      nodes[[length(nodes) + 1L]] <<- list(
-        node = node, operands = unname(operands), map = map, extents = shape(x)
+      operands <- lapply(node$operands, number_of)
+      calls[[length(calls) + 1L]] <<- c(
+        node[c("op", "attributes", "rules")], list(operands = unname(operands))
       )
-      number <- list(node = length(nodes))
+      number <- list(call = length(calls))
     }
-    assign(name, number, envir = known)
+    if (!is.null(name)) assign(name, number, envir = known)
     number
   }
-  results <- Map(number_of, results, maps)
-  list(leaves = leaves, nodes = nodes, results = unname(results))
+  results <- lapply(results, number_of)
+  types <- lapply(read, function(one) {
+    if (is.null(one$array)) abstract_of(one$tensor) else nv_aval(one$array$dtype, one$array$shape)
+  })
+  list(read = read, sources = types, calls = calls, results = unname(results))
+}
+
+# What blocks read: each array and tensor, as often as they need different parts of it.
+with_leaves <- function(program) {
+  plan <- block_plan(program)
+  program$leaves <- Map(function(source, map) {
+    leaf <- program$read[[source]]
+    leaf$map <- map
+    leaf$extents <- shape(program$sources[[source]])
+    leaf
+  }, plan$sources, plan$maps)
+  program$read <- NULL
+  program
+}
+
+# Traces the calls, and has C plan what a block of the results takes.
+block_plan <- function(program) {
+  begun <- .Call(joist_r_trace_begin, program$sources, NULL, NULL)
+  values <- list()
+  value_of <- function(number) {
+    if (!is.null(number$source)) {
+      begun[[2L]][[number$source]]
+    } else if (!is.null(number$call)) {
+      values[[number$call]]
+    } else {
+      number$constant
+    }
+  }
+  for (k in seq_along(program$calls)) {
+    values[[k]] <- replay(program$calls[[k]], lapply(program$calls[[k]]$operands, value_of))
+  }
+  plan <- .Call(
+    joist_r_block_plan, lapply(program$results, value_of), program$maps, length(program$extents),
+    program$reversed
+  )
+  names(plan) <- c("plan", "sources", "maps")
+  plan
 }
 
 # The function of the elements of the leaves that gives a block or the parts of one, compiled for
 # each shape that blocks have.
 block_function <- function(program) {
-  program$leaves <- NULL # which may be large, and come when it is called
-  jit(function(extents, leaves) block_or_parts(program, extents, leaves), static = "extents")
+  plan <- block_plan(program)$plan
+  parts_of <- parts_function(program)
+  jit(
+    function(extents, leaves) parts_of(.Call(joist_r_block_append, plan, extents, leaves)),
+    static = "extents"
+  )
 }
 
-block_or_parts <- function(program, extents, leaves) {
-  values <- list()
-  value_of <- function(number) {
-    if (!is.null(number$leaf)) {
-      leaves[[number$leaf]]
-    } else if (!is.null(number$node)) {
-      values[[number$node]]
-    } else {
-      number$constant
-    }
+# What makes the parts of a result, or is the result where there are none.
+parts_function <- function(program) {
+  lasts <- program$lasts
+  types <- program$types
+  if (is.null(lasts)) {
+    return(function(values) values[[1L]])
   }
-  for (k in seq_along(program$nodes)) {
-    one <- program$nodes[[k]]
-    own <- ifelse(one$map == 0L, one$extents, c(extents, 0L)[pmax(one$map, 1L)])
-    values[[k]] <- replay(one$node, lapply(one$operands, value_of), as.integer(own))
-  }
-  results <- lapply(program$results, value_of)
-  if (is.null(program$lasts)) {
-    return(results[[1L]])
-  }
-  last <- program$lasts[[1L]]
-  if (last$role$name == "contraction") {
-    return(list(part_of_product(last, results, program$types[[1L]])))
-  }
-  if (last$role$name == "counts") {
-    return(list(apply_under(last$op, results, last$attributes, last$rules)))
-  }
-  Map(part_of_reduction, program$lasts, results, program$types)
+  # The transpose of a product is that of the transposes, the other way round.
+  in_order <- if (program$reversed) rev else identity
+  switch(lasts[[1L]]$blocks$role,
+    product = function(values) list(part_of_product(lasts[[1L]], in_order(values), types[[1L]])),
+    counts = function(values) list(replay(lasts[[1L]], values)),
+    function(values) Map(part_of_reduction, lasts, values, types)
+  )
 }
 
 # Parts are kept in the dtype that the core says the operation accumulates in, or computes in.
 part_of_product <- function(node, values, type) {
-  flags <- list(transpose_lhs = node$role$turned[1L], transpose_rhs = node$role$turned[2L])
   wide <- .Call(joist_r_part_type, "matmul", type)
   if (dtype(wide) != dtype(type)) values <- lapply(values, nv_convert, dtype(wide))
-  apply_under("matmul", values, flags, node$rules)
+  replay(node, values)
 }
 
 part_of_reduction <- function(node, x, type) {
-  dims <- node$role$dims
+  dims <- node$blocks$dims
   if (node$op == "variance") {
     return(moments(x, dims))
   }
@@ -183,14 +218,14 @@ finish_block <- function(program, parts) {
   }
   Map(function(node, part, type) {
     if (node$op == "mean") {
-      count <- nv_scalar(prod(program$extents[node$role$dims]), "f64")
+      count <- nv_scalar(prod(program$extents[node$blocks$dims]), "f64")
       part <- part / nv_convert(count, dtype(part))
     } else if (node$op == "variance") {
       left <- nv_scalar(max(as_array(part$n) - node$attributes$correction, 0), "f64")
       part <- part$squares / left
       if (node$attributes$root) part <- nv_sqrt(part)
     }
-    if (isTRUE(node$role$drop)) part <- nv_reshape(part, shape(part)[program$outer])
+    if (node$blocks$drop) part <- nv_reshape(part, shape(part)[program$outer])
     nv_convert(part, dtype(type), ambiguous(type))
   }, program$lasts, parts, program$types)
 }
@@ -229,7 +264,7 @@ run_blocks <- function(program, f, ks) {
   read <- Map(function(leaf, part) {
     if (!is.null(leaf$array)) {
       NULL
-    } else if (isTRUE(leaf$turned)) {
+    } else if (isTRUE(leaf$reversed)) {
       Map(
         function(low, high) nv_transpose(part_of(leaf$tensor, rev(low), rev(high))),
         part$low, part$high
@@ -255,7 +290,7 @@ read_shared <- function(array, asked, kept) {
   low <- do.call(c, lapply(asked, function(part) part$low))
   high <- do.call(c, lapply(asked, function(part) part$high))
   names <- vapply(seq_along(low), function(k) {
-    paste(c(array$store$id, array$node, array$turned, low[[k]], high[[k]]), collapse = " ")
+    paste(c(array$store$id, array$node, array$reversed, low[[k]], high[[k]]), collapse = " ")
   }, "")
   first <- !duplicated(names)
   parts <- lapply(names[first], function(name) kept$parts[[name]])
@@ -297,11 +332,11 @@ leaf_bytes <- function(program) {
 # Where the block of a result begins that these belong to.
 result_start <- function(program, k, which = 1L) {
   node <- if (!is.null(program$lasts)) program$lasts[[which]]
-  if (identical(node$role$name, "counts")) {
+  if (identical(node$blocks$role, "counts")) {
     return(1L)
   }
   start <- as.integer(block_place(program, k) * program$chunks) + 1L
-  kept <- !is.null(node) && node$role$name == "reduction" && !node$role$drop
+  kept <- identical(node$blocks$role, "fold") && !node$blocks$drop
   if (kept) replace(start, program$inner, 1L) else start[program$outer]
 }
 
@@ -336,8 +371,8 @@ combiner <- function(lasts) {
     if (node$op == "variance") {
       return(joined_moments(a, b))
     }
-    op <- if (node$role$name == "contraction") "add" else node$role$combine
-    .Call(joist_r_op2, op, a, b)
+    combine <- op_table()$combine[match(node$op, op_table()$name)]
+    .Call(joist_r_op2, if (nzchar(combine)) combine else "add", a, b)
   }
   all <- function(a, b) Map(combine_one, lasts, a, b)
   if (length(lasts) == 1L && lasts[[1L]]$op != "variance") all else jit(all)

@@ -67,12 +67,7 @@ groups_of <- function(program, wanted, tile) {
 }
 
 # Whether blocks of the result in the same row or column need the same chunks.
-is_product <- function(program) {
-  if (is.null(program$lasts)) {
-    return(any(vapply(program$nodes, function(one) one$node$role$name == "product", TRUE)))
-  }
-  program$lasts[[1L]]$role$name == "contraction"
-}
+is_product <- function(program) program$has_product
 
 # How many blocks make one of the result.
 inner_count <- function(program) prod(block_counts(program)[program$inner])

@@ -1,7 +1,7 @@
 # Parts of Zarr arrays: from `start` to `stop` in each dimension, both from 1 on.
 
 chunk_key <- function(array, at) {
-  if (isTRUE(array$turned)) at <- rev(at)
+  if (isTRUE(array$reversed)) at <- rev(at)
   path <- paste(at - 1L, collapse = array$separator)
   parts <- if (nzchar(array$prefix)) c(array$prefix, if (length(at) > 0L) path) else path
   if (length(at) == 0L && !nzchar(array$prefix)) parts <- "0"

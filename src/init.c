@@ -11,6 +11,7 @@
 #include "r/binary.h"
 #include "r/blas.h"
 #include "r/c_api.h"
+#include "r/blocks.h"
 #include "r/chunks.h"
 #include "r/concatenate.h"
 #include "r/conditions.h"
@@ -83,6 +84,9 @@ static const R_CallMethodDef entries[] = {
     ENTRY(joist_r_read_chunks, 6),
     ENTRY(joist_r_write_chunks, 5),
     ENTRY(joist_r_blank, 1),
+    ENTRY(joist_r_blocks, 5),
+    ENTRY(joist_r_block_plan, 4),
+    ENTRY(joist_r_block_append, 3),
     ENTRY(joist_r_part_type, 2),
     ENTRY(joist_r_place, 4),
     ENTRY(joist_r_checksum, 2),

@@ -52,9 +52,9 @@ joist_status joist_program_add_input(struct joist_program *program, struct joist
 }
 
 /* Elementwise operations and reductions have a rule of their family. */
-static joist_status infer_shapes(joist_op op, const struct joist_shape *const *shapes, size_t count,
-                                 const struct joist_attributes *attributes,
-                                 struct joist_shape *results, struct joist_error *error) {
+joist_status joist_program_infer_shapes(joist_op op, const struct joist_shape *const *shapes,
+                                        size_t count, const struct joist_attributes *attributes,
+                                        struct joist_shape *results, struct joist_error *error) {
   if (joist_operation(op)->regions > 0)
     return JOIST_FAIL(error, JOIST_E_BODY, .op = joist_op_name(op));
   if (joist_op_is_array(op)) return joist_operation(op)->shape(shapes, attributes, results, error);
@@ -79,7 +79,7 @@ static joist_status infer_all(const struct joist_rules *rules, joist_op op,
   const int results = joist_operation(op)->results;
   for (int k = 0; k < results; k++) inference->shape[k].rank = 0;
   if (status == JOIST_OK)
-    status = infer_shapes(op, shapes, count, attributes, inference->shape, error);
+    status = joist_program_infer_shapes(op, shapes, count, attributes, inference->shape, error);
   for (int k = 0; k < results && status == JOIST_OK; k++) {
     size_t elements = 0;
     if (!joist_shape_count(&inference->shape[k], &elements))

@@ -94,6 +94,12 @@ joist_status joist_program_infer(const struct joist_rules *rules, joist_op op,
                                  struct joist_inference *inference,
                                  struct joist_error *error) JOIST_MUST_CHECK;
 
+/* The shapes of the results alone, which are all of rank 0 before. `shapes` ends with NULL. */
+joist_status joist_program_infer_shapes(joist_op op, const struct joist_shape *const *shapes,
+                                        size_t count, const struct joist_attributes *attributes,
+                                        struct joist_shape *results,
+                                        struct joist_error *error) JOIST_MUST_CHECK;
+
 /* An instruction that was inferred. It refers to `operands` and `attributes`; its first result is
  * value `result`. */
 struct joist_instruction joist_instruction_of(joist_op op, const struct joist_inference *inference,

@@ -2,8 +2,8 @@
 # reverse extents: a program over such arrays runs on them unchanged, and only its results and the
 # arrays in memory are transposed, a large tensor part by part.
 
-# The program, turned if more bytes that it reads and writes are in the order of C than are not.
-turned_program <- function(program, target = NULL) {
+# The program, reversed if more bytes that it reads and writes are in the order of C than are not.
+reversed_program <- function(program, target = NULL) {
   arrays <- Filter(Negate(is.null), lapply(program$leaves, function(leaf) leaf$array))
   saved <- vapply(c(arrays, if (!is.null(target)) list(target)), function(array) {
     ranks <- seq_along(array$order)
@@ -18,7 +18,7 @@ turned_program <- function(program, target = NULL) {
       0
     }
   }, 0)
-  # Arrays in memory are transposed if the program is turned.
+  # Arrays in memory are transposed if the program is reversed.
   kept <- vapply(program$leaves, function(leaf) {
     if (isTRUE(leaf$large)) -prod(leaf$extents) * .Call(joist_r_dtype_size, leaf$tensor) else 0
   }, 0)
@@ -41,63 +41,38 @@ turned_program <- function(program, target = NULL) {
     leaf$map <- turn(leaf$map)
     leaf$extents <- rev(leaf$extents)
     if (is.null(leaf$array)) {
-      if (leaf$large) leaf$turned <- TRUE else leaf$tensor <- nv_transpose(leaf$tensor)
+      if (leaf$large) leaf$reversed <- TRUE else leaf$tensor <- nv_transpose(leaf$tensor)
     } else {
-      leaf$array <- turned_array(leaf$array)
+      leaf$array <- reversed_array(leaf$array)
     }
     leaf
   })
-  program$nodes <- lapply(program$nodes, function(one) {
-    one$map <- turn(one$map)
-    one$extents <- rev(one$extents)
-    if (one$node$role$name == "product") one$operands <- rev(one$operands)
-    one$node <- turned_node(one$node, length(one$map))
-    one
-  })
-  if (!is.null(program$lasts)) {
-    if (program$lasts[[1L]]$role$name == "contraction") program$results <- rev(program$results)
-    program$lasts <- lapply(program$lasts, turned_node, rank)
-  }
+  program$lasts <- lapply(program$lasts, reversed_last, rank)
+  if (length(program$lasts) == 0L) program$lasts <- NULL
   program$types <- lapply(program$types, function(type) {
     nv_aval(dtype(type), rev(shape(type)), ambiguous(type))
   })
-  program$turned <- TRUE
+  program$reversed <- TRUE
   program
+}
+
+# A reduction of so many dims, or a product.
+reversed_last <- function(node, rank) {
+  node$blocks$dims <- rev(rank + 1L - node$blocks$dims)
+  flags <- c("transpose_lhs", "transpose_rhs")
+  if (node$blocks$role == "product") {
+    node$attributes[flags] <- lapply(rev(flags), function(flag) isTRUE(node$attributes[[flag]]))
+  }
+  node
 }
 
 # Whether the order of the dims makes no difference.
 is_line <- function(extents) sum(extents > 1L) < 2L
 
-turned_array <- function(array) {
+reversed_array <- function(array) {
   array$shape <- rev(array$shape)
   array$chunks <- rev(array$chunks)
   array$order <- length(array$order) + 1L - array$order
-  array$turned <- !isTRUE(array$turned)
+  array$reversed <- !isTRUE(array$reversed)
   array
-}
-
-# An operation whose result has so many dims, or of a reduction whose operand has.
-turned_node <- function(node, rank) {
-  role <- node$role
-  switch(role$name,
-    transpose = {
-      role$permutation <- rank + 1L - rev(role$permutation)
-      node$attributes$permutation <- role$permutation
-    },
-    along = {
-      role$dim <- rank + role$dropped + 1L - role$dim
-      node$attributes$dim <- role$dim
-    },
-    reduction = {
-      role$dims <- rev(rank + 1L - role$dims)
-    },
-    product = ,
-    contraction = {
-      role$turned <- rev(role$turned)
-      node$attributes$transpose_lhs <- role$turned[1L]
-      node$attributes$transpose_rhs <- role$turned[2L]
-    }
-  )
-  node$role <- role
-  node
 }

@@ -1,0 +1,42 @@
+/* Planning a program block by block: which instructions a block of its outputs needs, on which part
+ * of each value, and the program of one block.
+ *
+ * Blocks lie in a space with dims of its own. A value that outputs need in two ways, such as x in
+ * x %*% t(x), is computed for each. With `reversed`, blocks have their dims in reverse order: that
+ * of elements in C order. */
+#ifndef JOIST_CORE_PLAN_BLOCK_PLAN_H
+#define JOIST_CORE_PLAN_BLOCK_PLAN_H
+
+#include "core/program/program.h"
+
+struct joist_block_plan;
+
+/* An output and its map (see program/blocks.h): which dim of the space each of its dims follows. */
+struct joist_block_output {
+  joist_value_id value;
+  int8_t map[JOIST_RANK_MAX];
+};
+
+/* The plan refers to `program`, which must outlive it and have only operations whose results have
+ * blocks that are not combined from parts. Free with joist_block_plan_free. */
+joist_status joist_block_plan_make(const struct joist_program *program,
+                                   const struct joist_block_output *outputs, uint32_t count,
+                                   int rank, bool reversed, struct joist_block_plan **made,
+                                   struct joist_error *error) JOIST_MUST_CHECK;
+void joist_block_plan_free(struct joist_block_plan *plan);
+
+uint32_t joist_block_plan_outputs(const struct joist_block_plan *plan);
+/* What it reads: inputs of the program, each as often as blocks need different parts of it. */
+uint32_t joist_block_plan_reads(const struct joist_block_plan *plan);
+/* The value that is read by number `k`, and its map, which is reversed if the plan is. */
+joist_value_id joist_block_plan_read(const struct joist_block_plan *plan, uint32_t k,
+                                     int8_t map[JOIST_RANK_MAX]);
+
+/* Appends the instructions of a block of these extents to a program in which its reads are the
+ * values `reads`. `outputs` become the values of the plan's outputs. */
+joist_status joist_block_plan_append(const struct joist_block_plan *plan, const uint32_t *extents,
+                                     const joist_value_id *reads, struct joist_program *program,
+                                     joist_value_id *outputs,
+                                     struct joist_error *error) JOIST_MUST_CHECK;
+
+#endif
