@@ -65,9 +65,9 @@ static const char *attribute_name(int k) { return joist_attribute_text((joist_at
 
 /* The table of operations: what documentation and tests read. */
 SEXP joist_r_op_names(void) {
-  static const char *fields[] = {"name",          "generic", "family",     "least",   "most",
-                                 "results",       "kinds",   "attributes", "ulp_f32", "ulp_f64",
-                                 "ulp_f64_below", "combine", "blocks",     ""};
+  static const char *fields[] = {
+      "name",       "generic", "family",  "least",         "most",    "results", "kinds",
+      "attributes", "ulp_f32", "ulp_f64", "ulp_f64_below", "combine", ""};
   static const char *const families[] = {"elementwise", "reduction", "array", "regions"};
   SEXP table = PROTECT(Rf_mkNamed(VECSXP, fields));
   SET_VECTOR_ELT(table, 0, op_strings(false));
@@ -75,7 +75,7 @@ SEXP joist_r_op_names(void) {
   for (int k = 2; k < 8; k++)
     SET_VECTOR_ELT(table, k, Rf_allocVector(k > 2 && k < 6 ? INTSXP : STRSXP, JOIST_OP_COUNT));
   for (int k = 8; k < 11; k++) SET_VECTOR_ELT(table, k, Rf_allocVector(REALSXP, JOIST_OP_COUNT));
-  for (int k = 11; k < 13; k++) SET_VECTOR_ELT(table, k, Rf_allocVector(STRSXP, JOIST_OP_COUNT));
+  SET_VECTOR_ELT(table, 11, Rf_allocVector(STRSXP, JOIST_OP_COUNT));
   for (int op = 0; op < JOIST_OP_COUNT; op++) {
     const struct joist_operation *const o = joist_operation((joist_op)op);
     const struct joist_accuracy accuracy = joist_op_accuracy((joist_op)op);
@@ -86,8 +86,6 @@ SEXP joist_r_op_names(void) {
     if (o->family == JOIST_FAMILY_REDUCTION)
       SET_STRING_ELT(VECTOR_ELT(table, 11), op,
                      Rf_mkChar(joist_op_name(joist_op_combine((joist_op)op))));
-    SET_STRING_ELT(VECTOR_ELT(table, 12), op,
-                   Rf_mkChar(joist_block_role_name(joist_op_block_role((joist_op)op))));
     INTEGER(VECTOR_ELT(table, 3))[op] = o->least;
     INTEGER(VECTOR_ELT(table, 4))[op] = o->most == JOIST_OPERANDS_ANY ? NA_INTEGER : o->most;
     INTEGER(VECTOR_ELT(table, 5))[op] = o->results;
