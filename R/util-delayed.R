@@ -45,10 +45,19 @@ delayed_operation <- function(op, operands, attributes) {
   delayed_node(type, op, operands, attributes, blocks)
 }
 
+# Called from C for R's own operators, which repeat one element over an array: as in memory.
+delayed_operator <- function(op, operands, attributes) {
+  shapes <- lapply(operands, part_shape)
+  if (any(lengths(shapes) > 1L)) {
+    one <- vapply(operands, is_tensor, TRUE) & vapply(shapes, identical, TRUE, 1L)
+    operands[one] <- lapply(operands[one], nv_reshape, integer())
+  }
+  delayed_operation(op, operands, attributes)
+}
+
 blocks_of <- function(op, operands, attributes, type) {
   chunks <- lapply(operands, function(x) if (is_chunked(x)) chunks_of(x))
-  # Of several results no blocks are known, whatever their shapes.
-  extents <- if (is_tensor(type)) shape(type) else integer()
+  extents <- if (is_tensor(type)) shape(type) else integer() # several have no blocks
   .Call(joist_r_blocks, op, lapply(operands, part_shape), chunks, attributes, extents)
 }
 

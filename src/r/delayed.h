@@ -7,8 +7,8 @@
 
 bool joist_r_is_delayed(SEXP x);
 /* What R makes of an operation on a list of operands of which one is such a tensor; of n operands
- * without attributes. */
+ * without attributes, as R's operators repeat them or not. */
 SEXP joist_r_delay(joist_op op, SEXP operands, SEXP attributes);
-SEXP joist_r_delay_plain(joist_op op, const SEXP *operands, size_t n);
+SEXP joist_r_delay_plain(joist_op op, const SEXP *operands, size_t n, bool as_operator);
 
 #endif

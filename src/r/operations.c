@@ -342,7 +342,7 @@ static void repeat_as_r(const struct joist_r_value *array, struct joist_r_value 
 static SEXP apply_plain(joist_op op, size_t n, SEXP *operands, bool as_operator) {
   enum { MOST = 3 };
   for (size_t k = 0; k < n; k++)
-    if (joist_r_is_delayed(operands[k])) return joist_r_delay_plain(op, operands, n);
+    if (joist_r_is_delayed(operands[k])) return joist_r_delay_plain(op, operands, n, as_operator);
   const struct joist_rules *const rules = joist_r_rules(R_NilValue);
   struct joist_r_value values[MOST];
   for (size_t k = 0; k < n; k++) {
@@ -387,7 +387,7 @@ SEXP joist_r_operator1(SEXP generic, SEXP x) {
 SEXP joist_r_summary(SEXP generic, SEXP x) {
   const struct joist_rules *const rules = joist_r_rules(R_NilValue);
   const joist_op op = op_of(generic, true, JOIST_FAMILY_REDUCTION);
-  if (joist_r_is_delayed(x)) return joist_r_delay_plain(op, &x, 1);
+  if (joist_r_is_delayed(x)) return joist_r_delay_plain(op, &x, 1, false);
   struct joist_r_value value;
   joist_r_read_any(rules, x, &value);
   struct joist_attributes attributes = {.count = 0};

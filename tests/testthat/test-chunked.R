@@ -161,6 +161,21 @@ test_that("delayed operations are those of tensors, bit for bit where nothing is
   }
 })
 
+test_that("operators repeat one element over an array, as in memory", {
+  one <- nv_tensor(5L, "i32", shape = 1L)
+  for (shape in list(c(2L, 3L), c(1L, 1L), 1L)) {
+    m <- nv_tensor(array(seq_len(prod(shape)), shape), "i32", shape = shape)
+    for (x in list(one, nv_chunked(one))) {
+      expect_identical(nv_compute(x - nv_chunked(m, 1L)), one - m)
+      expect_identical(nv_compute(nv_chunked(m, 1L) > x), m > one)
+    }
+    expect_identical(nv_compute(nv_chunked(one) - as_array(m)), one - as_array(m))
+  }
+  # Functions do not.
+  m <- nv_tensor(matrix(1:6, 2))
+  expect_error(nv_add(nv_chunked(one), m), class = "joist_shape_error")
+})
+
 test_that("sums are those of base R to the precision of the dtype, for every dtype", {
   set.seed(1)
   values <- matrix(round(rnorm(70) * 8), 10)

@@ -97,6 +97,7 @@ static bool chunks_of_product(const struct joist_blocked *b, struct joist_blocks
 
 bool joist_blocks_of(const struct joist_blocked *b, struct joist_blocks *blocks) {
   const joist_block_role role = joist_op_block_role(b->op);
+  if (joist_operation(b->op)->results != 1) return false;
   *blocks =
       (struct joist_blocks){.parts = role == JOIST_BLOCKS_FOLD || role == JOIST_BLOCKS_COUNTS};
   switch (role) {

@@ -27,7 +27,7 @@ struct joist_blocks {
   uint32_t terms, step;            /* PRODUCT: terms of a sum, and of a part of it */
 };
 
-/* False if the result needs all elements of its operands at once. */
+/* False if there are several results, or one that needs all elements of its operands at once. */
 bool joist_blocks_of(const struct joist_blocked *blocked, struct joist_blocks *blocks);
 
 /* Writes the map of operand `k`, given that of a result that is not combined from parts. */
