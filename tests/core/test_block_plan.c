@@ -45,11 +45,31 @@ static void take_block(const struct joist_shape *whole, const void *from, size_t
 
 /* ---- random programs ---- */
 
+/* The extents of the blocks of each value, as they follow from those of the inputs. */
+static uint32_t chunks[STEPS + 8][JOIST_RANK_MAX];
+
 static joist_value_id any_value(const struct joist_program *program) {
   return (joist_value_id)random_below(program->value_count);
 }
 
-/* Each kind of operation that has blocks; none where it does not fit the value. */
+/* Sets the chunks of the latest value. False if its blocks are combined from parts. */
+static bool set_chunks(const struct joist_program *program) {
+  const struct joist_instruction *const i = &program->instructions[program->instruction_count - 1];
+  const struct joist_shape *shapes[2];
+  const uint32_t *own[2];
+  struct joist_blocks blocks;
+  for (uint32_t k = 0; k < i->operand_count; k++) {
+    shapes[k] = &program->values[i->operand[k]].shape;
+    own[k] = chunks[i->operand[k]];
+  }
+  const struct joist_blocked blocked = {i->op,  i->attributes, i->operand_count,
+                                        shapes, own,           &program->values[i->result].shape};
+  CHECK(joist_blocks_of(&blocked, &blocks));
+  memcpy(chunks[i->result], blocks.chunks, sizeof blocks.chunks);
+  return !blocks.parts;
+}
+
+/* Adds any of the operations that have blocks, or none where it does not fit the value. */
 static void add_step(struct joist_program *program) {
   joist_value_id x[2] = {any_value(program), any_value(program)}, result;
   const struct joist_shape shape = program->values[x[0]].shape;
@@ -111,7 +131,8 @@ static void add_step(struct joist_program *program) {
   (void)add(program, joist_rules_at(0), op, x, count, &attributes, &result);
 }
 
-static void make_program(struct joist_program *program) {
+/* Returns the value to compute: the last one whose blocks are not combined from parts. */
+static joist_value_id make_program(struct joist_program *program) {
   joist_program_init(program);
   const int rank = 1 + (int)random_below(3);
   const size_t inputs = 1 + random_below(3);
@@ -120,9 +141,19 @@ static void make_program(struct joist_program *program) {
   for (size_t k = 0; k < inputs; k++) {
     uint32_t own[RANK];
     for (int d = 0; d < rank; d++) own[d] = one_in(5) ? 1 : extents[d];
-    (void)add_input(program, one_in(4) ? JOIST_I8 : JOIST_I32, one_in(6) ? 0 : rank, own);
+    const joist_value_id v =
+        add_input(program, one_in(4) ? JOIST_I8 : JOIST_I32, one_in(6) ? 0 : rank, own);
+    for (int d = 0; d < program->values[v].shape.rank; d++)
+      chunks[v][d] = 1 + (uint32_t)random_below(own[d]);
   }
-  for (int k = 0; k < STEPS; k++) add_step(program);
+  joist_value_id last = program->value_count - 1;
+  for (int k = 0; k < STEPS; k++) {
+    add_step(program);
+    if (program->value_count - 1 == last) continue;
+    if (!set_chunks(program)) break;
+    last = program->value_count - 1;
+  }
+  return last;
 }
 
 /* ---- block by block ---- */
@@ -187,21 +218,18 @@ static void check_block(const struct whole *w, const struct joist_block_plan *pl
 static void check_blocks(const struct whole *w, joist_value_id output, bool reversed) {
   const struct joist_shape *const shape = &w->result->shape;
   struct joist_block_output of = {.value = output};
-  uint32_t chunks[JOIST_RANK_MAX], start[JOIST_RANK_MAX] = {0}, extents[JOIST_RANK_MAX];
-  for (int d = 0; d < shape->rank; d++) {
-    of.map[d] = (int8_t)d;
-    chunks[d] = 1 + (uint32_t)random_below(shape->extent[d]);
-  }
+  uint32_t start[JOIST_RANK_MAX] = {0}, extents[JOIST_RANK_MAX];
+  const uint32_t *const chunk = chunks[output];
+  for (int d = 0; d < shape->rank; d++) of.map[d] = (int8_t)d;
   struct joist_block_plan *plan = NULL;
   struct joist_error error;
   CHECK_INT(joist_block_plan_make(w->program, &of, 1, shape->rank, reversed, &plan, &error),
             JOIST_OK);
   for (int d = 0; d < shape->rank;) {
     for (d = 0; d < shape->rank; d++)
-      extents[d] =
-          start[d] + chunks[d] > shape->extent[d] ? shape->extent[d] - start[d] : chunks[d];
+      extents[d] = start[d] + chunk[d] > shape->extent[d] ? shape->extent[d] - start[d] : chunk[d];
     check_block(w, plan, reversed, start, extents);
-    for (d = 0; d < shape->rank && (start[d] += chunks[d]) >= shape->extent[d]; d++) start[d] = 0;
+    for (d = 0; d < shape->rank && (start[d] += chunk[d]) >= shape->extent[d]; d++) start[d] = 0;
   }
   joist_block_plan_free(plan);
 }
@@ -209,8 +237,7 @@ static void check_blocks(const struct whole *w, joist_value_id output, bool reve
 static void test_random(void) {
   for (int n = 0; n < PROGRAMS; n++) {
     struct joist_program program;
-    make_program(&program);
-    const joist_value_id output = program.value_count - 1;
+    const joist_value_id output = make_program(&program);
     if (program.instruction_count == 0 || program.values[output].shape.rank == 0) {
       joist_program_clear(&program);
       continue;
@@ -236,35 +263,35 @@ static void test_random(void) {
 /* ---- chunks of results, by hand ---- */
 
 static bool chunks_of(joist_op op, const struct joist_attributes *attributes,
-                      const struct joist_shape *x, const uint32_t *chunks,
+                      const struct joist_shape *x, const uint32_t *own,
                       const struct joist_shape *result, struct joist_blocks *blocks) {
-  const struct joist_blocked blocked = {op, attributes, 1, &x, &chunks, result};
+  const struct joist_blocked blocked = {op, attributes, 1, &x, &own, result};
   return joist_blocks_of(&blocked, blocks);
 }
 
 static void test_chunks(void) {
   const struct joist_shape x = {3, {6, 1, 8}}, reduced = {2, {1, 8}}, kept = {3, {1, 1, 8}};
   const struct joist_shape flat = {2, {6, 8}}, other = {2, {8, 6}}, wide = {3, {6, 5, 8}};
-  const uint32_t chunks[] = {4, 1, 3};
+  const uint32_t own[] = {4, 1, 3};
   struct joist_blocks b;
   struct joist_attributes a = with_dims(no_attributes, 1);
-  CHECK(chunks_of(JOIST_OP_REDUCE_SUM, &a, &x, chunks, &reduced, &b) && b.parts);
+  CHECK(chunks_of(JOIST_OP_REDUCE_SUM, &a, &x, own, &reduced, &b) && b.parts);
   CHECK(b.chunks[0] == 1 && b.chunks[1] == 3);
   a = with(a, JOIST_ATTRIBUTE_DROP, 0);
-  CHECK(chunks_of(JOIST_OP_REDUCE_SUM, &a, &x, chunks, &kept, &b) && b.parts);
+  CHECK(chunks_of(JOIST_OP_REDUCE_SUM, &a, &x, own, &kept, &b) && b.parts);
   CHECK(b.chunks[0] == 1 && b.chunks[1] == 1 && b.chunks[2] == 3);
   a = with_shape(no_attributes, &flat);
-  CHECK(chunks_of(JOIST_OP_RESHAPE, &a, &x, chunks, &flat, &b) && !b.parts);
+  CHECK(chunks_of(JOIST_OP_RESHAPE, &a, &x, own, &flat, &b) && !b.parts);
   CHECK(b.chunks[0] == 4 && b.chunks[1] == 3);
   a = with_shape(no_attributes, &other);
-  CHECK(!chunks_of(JOIST_OP_RESHAPE, &a, &x, chunks, &other, &b));
+  CHECK(!chunks_of(JOIST_OP_RESHAPE, &a, &x, own, &other, &b));
   a = with_shape(no_attributes, &wide);
-  CHECK(chunks_of(JOIST_OP_BROADCAST, &a, &x, chunks, &wide, &b));
+  CHECK(chunks_of(JOIST_OP_BROADCAST, &a, &x, own, &wide, &b));
   CHECK(b.chunks[0] == 4 && b.chunks[1] == 5 && b.chunks[2] == 3);
   a = with(no_attributes, JOIST_ATTRIBUTE_DIM, 2);
-  CHECK(chunks_of(JOIST_OP_CUMSUM, &a, &x, chunks, &x, &b));
+  CHECK(chunks_of(JOIST_OP_CUMSUM, &a, &x, own, &x, &b));
   CHECK(b.chunks[0] == 4 && b.chunks[1] == 1 && b.chunks[2] == 8);
-  CHECK(!chunks_of(JOIST_OP_CUMSUM, &no_attributes, &x, chunks, &x, &b)); /* of all elements */
+  CHECK(!chunks_of(JOIST_OP_CUMSUM, &no_attributes, &x, own, &x, &b)); /* of all elements */
   /* A product is of sums of 6 terms, 4 at a time; of one block, where that has all terms. */
   const struct joist_shape lhs = {2, {5, 6}}, rhs = {2, {6, 7}}, product = {2, {5, 7}};
   const struct joist_shape *const both[] = {&lhs, &rhs};
