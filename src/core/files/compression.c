@@ -121,8 +121,8 @@ static bool unpack_zlib(const void *from, size_t n, void *to, size_t room, size_
   return inflate_all(ZLIB_WINDOW, from, n, to, room, length);
 }
 
-/* More than deflate() may need: a block stored as it is takes 5 bytes more, and has 16,383 bytes at
- * the least. */
+/* An upper bound: deflate() adds 5 bytes to a block that it cannot compress, of at least 16,383
+ * bytes. */
 static size_t bound_zlib(size_t n) { return n + (n >> 11) + 64 + GZIP_ENDS; }
 
 static bool pack_gzip(const void *from, size_t n, size_t size, void *to, size_t room,

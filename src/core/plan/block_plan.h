@@ -1,9 +1,9 @@
-/* Planning a program block by block: which instructions a block of its outputs needs, on which part
- * of each value, and the program of one block.
+/* Planning a program block by block: which part of each value a block of its outputs needs, and the
+ * program that computes one block.
  *
- * Blocks lie in a space with dims of its own. A value that outputs need in two ways, such as x in
- * x %*% t(x), is computed for each. With `reversed`, blocks have their dims in reverse order: that
- * of elements in C order. */
+ * Blocks are boxes of a space; maps say which of its dims each dim of a value follows. A value that
+ * is needed in two ways, such as x in x %*% t(x), is computed in both. With `reversed`, blocks have
+ * their dims in reverse order, which is that of elements in C order. */
 #ifndef JOIST_CORE_PLAN_BLOCK_PLAN_H
 #define JOIST_CORE_PLAN_BLOCK_PLAN_H
 
