@@ -1,11 +1,14 @@
-/* How a source file asks for vector loops without touching compiler flags.
+/* How a source file asks for vector loops. The only place with pragmas of optimization.
  *
- * R compiles packages at -O2, where gcc vectorises timidly. A file of kernels
- * therefore starts with
+ * R compiles packages at -O2, where gcc vectorises timidly. Flags of single files would have to be
+ * in rules of src/Makevars, by configure, which knows the compiler: R CMD check lists flags that
+ * begin with -f as not portable, and R puts its own -O2 after those of PKG_CFLAGS. So a file of
+ * kernels starts with
  *   #include "core/base/vectorize.h"
  *   JOIST_VECTORIZE_FILE
- * and puts JOIST_VECTORIZE_LOOP before a loop whose iterations are independent.
- * clang vectorises fully at -O2 and needs neither. */
+ * and puts JOIST_VECTORIZE_LOOP before a loop whose iterations are independent. Functions of other
+ * options are not inlined, so headers with inline functions are included after it. clang
+ * vectorises fully at -O2 and needs neither. */
 #ifndef JOIST_CORE_BASE_VECTORIZE_H
 #define JOIST_CORE_BASE_VECTORIZE_H
 
@@ -18,13 +21,27 @@
 #define JOIST_VECTORIZE_FILE                                                                \
   JOIST_OPTIMIZE(GCC optimize("O3", "no-trapping-math", "no-math-errno", "fp-contract=off", \
                               "no-tree-slp-vectorize"))
+/* With fused multiply-adds, where their bits are allowed. */
+#define JOIST_VECTORIZE_FILE_FUSED \
+  JOIST_OPTIMIZE(GCC optimize("O3", "no-trapping-math", "no-math-errno", "fp-contract=fast"))
+/* Around functions of vector types, whose loops are unrolled. */
+#define JOIST_UNROLL_BEGIN \
+  _Pragma("GCC push_options") JOIST_OPTIMIZE(GCC optimize("O3", "unroll-loops"))
+#define JOIST_UNROLL_END _Pragma("GCC pop_options")
 #define JOIST_VECTORIZE_LOOP _Pragma("GCC ivdep")
-#elif defined(__clang__)
+#define JOIST_UNROLL_LOOP _Pragma("GCC unroll 8") /* whole, if there are so many iterations */
+#else
+#ifdef __clang__
 #define JOIST_VECTORIZE_FILE _Pragma("STDC FP_CONTRACT OFF")
-#define JOIST_VECTORIZE_LOOP
+#define JOIST_VECTORIZE_FILE_FUSED _Pragma("STDC FP_CONTRACT ON")
 #else
 #define JOIST_VECTORIZE_FILE
+#define JOIST_VECTORIZE_FILE_FUSED
+#endif
+#define JOIST_UNROLL_BEGIN
+#define JOIST_UNROLL_END
 #define JOIST_VECTORIZE_LOOP
+#define JOIST_UNROLL_LOOP
 #endif
 
 #if defined(__GNUC__) || defined(__clang__)

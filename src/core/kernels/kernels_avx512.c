@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "core/base/vectorize.h"
 #include "core/kernels/kernels_table.h"
 
 #if JOIST_X86_KERNELS
@@ -22,19 +23,14 @@
 #define JOIST_KERNEL_TABLE joist_kernels_avx512
 #define STREAM(in, out) _mm512_stream_si512((void *)(out), _mm512_load_si512(in))
 enum { STREAM_BYTES = 64 };
-#ifndef __clang__
-#pragma GCC push_options
-#pragma GCC optimize("O3", "unroll-loops")
-#endif
+JOIST_UNROLL_BEGIN
 #define BITS 32
 #define LANES 16
 #include "core/kernels/sort_avx512.inc"
 #define BITS 64
 #define LANES 8
 #include "core/kernels/sort_avx512.inc"
-#ifndef __clang__
-#pragma GCC pop_options
-#endif
+JOIST_UNROLL_END
 #define VECTOR_SORT_32 vector_sort_key32
 #define VECTOR_SORT_64 vector_sort_key64
 #undef KEY
