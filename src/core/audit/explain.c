@@ -5,16 +5,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/base/text.h"
 #include "core/types/error.h"
 #include "core/types/loss.h"
 
 const char *joist_certainty_text(joist_certainty certainty) {
-  static const char *const texts[] = {
-#define X(ID, NAME) NAME,
-      JOIST_CERTAINTIES(X)
-#undef X
-  };
-  return texts[certainty];
+  return JOIST_TEXTS(JOIST_CERTAINTIES)[certainty];
 }
 
 typedef const struct joist_operand operand;

@@ -17,4 +17,8 @@ struct joist_text {
 void joist_text_add(struct joist_text *text, const char *format, ...) JOIST_PRINTF(2, 3);
 void joist_text_free(struct joist_text *text);
 
+/* The texts of a list X(ID, TEXT), in its order. */
+#define JOIST_TEXTS(LIST) ((const char *const[]){LIST(JOIST_TEXT_OF)})
+#define JOIST_TEXT_OF(ID, TEXT) TEXT,
+
 #endif

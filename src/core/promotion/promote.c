@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "core/base/text.h"
 #include "core/types/error.h"
 
 static int index_of(struct joist_type type) {
@@ -46,23 +47,9 @@ static joist_status undefined(const struct joist_rules *rules, struct joist_type
                     .text = {joist_quote(rules->id)});
 }
 
-const char *joist_role_text(joist_role_name role) {
-  static const char *const texts[] = {
-#define X(ID, NAME) NAME,
-      JOIST_ROLES(X)
-#undef X
-  };
-  return texts[role];
-}
+const char *joist_role_text(joist_role_name role) { return JOIST_TEXTS(JOIST_ROLES)[role]; }
 
-const char *joist_step_text(joist_step_name step) {
-  static const char *const texts[] = {
-#define X(ID, NAME) NAME,
-      JOIST_STEPS(X)
-#undef X
-  };
-  return texts[step];
-}
+const char *joist_step_text(joist_step_name step) { return JOIST_TEXTS(JOIST_STEPS)[step]; }
 
 static void record_step(struct joist_promotion_record *record, struct joist_promotion_step step) {
   if (record != NULL) record->steps[record->step_count++] = step;
