@@ -2,7 +2,6 @@
 #include "r/operands.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "core/ops/move/walk.h"
 #include "r/arguments.h"
@@ -397,14 +396,11 @@ static void read_literal(const struct joist_rules *rules, SEXP x, struct joist_r
 /* ---- any of them ---- */
 
 void joist_r_read_any(const struct joist_rules *rules, SEXP x, struct joist_r_value *value) {
-  memset(value, 0, offsetof(struct joist_r_value, argument.shape.extent));
-  value->object = x;
-  value->payload = value->dim = value->names = R_NilValue;
-  value->exposed = value->dying = value->leaf = false;
-  value->data = NULL;
-  value->argument.operand.has_range = value->argument.operand.whole = false;
-  value->argument.value = 0;
-  value->compared = JOIST_DTYPE_NONE;
+  *value = (struct joist_r_value){.object = x,
+                                  .payload = R_NilValue,
+                                  .dim = R_NilValue,
+                                  .names = R_NilValue,
+                                  .compared = JOIST_DTYPE_NONE};
   joist_r_view_warn();
   if (is_tensor(x)) {
     if (is_vector(x))
