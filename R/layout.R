@@ -65,8 +65,7 @@ nv_flatten <- function(x) {
 nv_reverse <- function(x, dims = NULL) {
   x <- as_operand(x)
   extents <- shape(x)
-  dims <- if (is.null(dims)) seq_along(extents) else dims_by_name(dims, x)
-  check_dims(dims, "dims", length(extents))
+  dims <- dims_of(if (is.null(dims)) seq_along(extents) else dims, x)
   if (length(extents) == 0L) {
     return(x)
   }

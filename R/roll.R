@@ -21,8 +21,7 @@ nv_roll <- function(x, shift, dims = NULL) {
   if (is.null(dims)) {
     return(nv_reshape(nv_roll(nv_flatten(x), shift, 1L), shape(x)))
   }
-  dims <- dims_by_name(dims, x)
-  check_dims(dims, "dims", ndims(x))
+  dims <- dims_of(dims, x)
   if (!is_whole(shift) || !length(shift) %in% c(1L, length(dims))) {
     stop_joist("joist_value_error", "`shift` must be whole numbers: one, or one for each of `dims`")
   }

@@ -73,8 +73,7 @@ nv_apply <- function(x, dims, f, ...) {
   f <- as_function(match.fun(f), "f")
   x <- as_operand(x)
   extents <- shape(x)
-  dims <- dims_by_name(dims, x)
-  check_dims(dims, "dims", length(extents))
+  dims <- dims_of(dims, x)
   if (length(dims) == 0L) {
     stop_joist("joist_shape_error", "`dims` must name some of the dimensions")
   }

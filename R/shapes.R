@@ -105,8 +105,7 @@ diagonal_matrix <- function(x, n, longest = .Machine$integer.max) {
 nv_split <- function(x, n, dim = 1L, sizes = NULL) {
   x <- as_operand(x)
   extents <- shape(x)
-  dim <- dims_by_name(dim, x, "dim")
-  check_dims(dim, "dim", length(extents), single = TRUE)
+  dim <- dims_of(dim, x, "dim", single = TRUE)
   extent <- extents[dim]
   if (is.null(sizes)) {
     count <- is_whole(n) && length(n) == 1L && n >= 1

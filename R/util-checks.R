@@ -56,12 +56,19 @@ is_one_of <- function(x, n) {
   is.numeric(x) && length(x) == 1L && !is.object(x) && isTRUE(x >= 1 && x <= n && x == trunc(x))
 }
 
-# Dimensions among the first `rank`, each at most once.
 # Numbers for the names of dimensions.
 dims_by_name <- function(dims, x, name = "dims") {
   .Call(joist_r_dims_by_name, dims, x, name)
 }
 
+# Numbers of different dimensions of `x`, which may be given by name.
+dims_of <- function(dims, x, name = "dims", single = FALSE) {
+  dims <- dims_by_name(dims, x, name)
+  check_dims(dims, name, ndims(x), single)
+  dims
+}
+
+# Dimensions among the first `rank`, each at most once.
 check_dims <- function(dims, name, rank, single = FALSE) {
   fits <- is_one_of(dims, rank) ||
     is_whole(dims) && all(dims >= 1 & dims <= rank) && !anyDuplicated(dims)
