@@ -123,7 +123,8 @@ computed <- function(xs, retries, kept) {
   reversed <- program$reversed
   out <- lapply(xs, function(x) .Call(joist_r_blank, abstract_of(x)))
   run_program(program, retries = retries, take = function(which, start, block) {
-    out[[which]] <<- put_part(out[[which]], if (reversed) rev(start) else start, block, reversed)
+    start <- as.integer(if (reversed) rev(start) else start)
+    out[[which]] <<- .Call(joist_r_place, out[[which]], start, block, reversed)
   })
   out
 }

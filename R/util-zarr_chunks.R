@@ -86,15 +86,6 @@ part_of <- function(x, start, stop) {
   .Call(joist_r_subset, x, Map(positions_from, start, stop - start + 1L), FALSE, FALSE)
 }
 
-# Writes a part into `x` from `start` on, with reversed dims if `turned`. `x` must have no other
-# reference.
-put_part <- function(x, start, part, turned = FALSE) {
-  if (!turned && identical(shape(x), shape(part))) {
-    return(part)
-  }
-  .Call(joist_r_place, x, as.integer(start), part, turned)
-}
-
 positions_from <- function(start, n) seq.int(start, length.out = n)
 
 # Calls f(at, start, stop) for each chunk that a part touches: where it is among the chunks, and
@@ -152,7 +143,8 @@ read_parts <- function(array, starts, stops) {
         out[[k]] <- part
       } else {
         if (is.null(out[[k]])) out[[k]] <- .Call(joist_r_blank, nv_aval(array$dtype, extents))
-        put_part(out[[k]], one$low - starts[[k]] + 1L, part)
+        at <- as.integer(one$low - starts[[k]] + 1L)
+        out[[k]] <- .Call(joist_r_place, out[[k]], at, part, FALSE)
       }
     }
   }
@@ -198,7 +190,7 @@ write_parts <- function(array, starts, values) {
       whole <- all(one$low == corner + 1L) && all(one$high == end)
       chunk <- if (!whole) read_chunk(array, one$at)
       if (is.null(chunk)) chunk <- filled(array, array$chunks)
-      put_part(chunk, one$low - corner, part)
+      .Call(joist_r_place, chunk, as.integer(one$low - corner), part, FALSE)
     })
     write_chunks(array, lapply(some, function(one) one$at), made)
   }

@@ -45,10 +45,8 @@ chunked_from_delayed <- function(x, chunks = NULL) {
     stop <- pmin(extents, start + chunks)
     values <- extract(x, Map(function(low, high) seq.int(low + 1L, high), start, stop))
     part <- nv_tensor(if (is.raw(values)) as.integer(values) else values, dtype, stop - start)
-    if (!identical(stop - start, chunks)) {
-      part <- put_part(nv_broadcast_to(fill, chunks), rep_len(1L, length(at)), part)
-    }
-    nv_write_bin(part)
+    first <- rep_len(1L, length(at))
+    nv_write_bin(.Call(joist_r_place, nv_broadcast_to(fill, chunks), first, part, FALSE))
   })
   zarr_tensor(store, "", list(
     type = "array", dtype = dtype, shape = extents, chunks = chunks, codecs = list(),

@@ -14,6 +14,7 @@
 #include "r/payload.h"
 #include "r/rules.h"
 #include "r/run.h"
+#include "r/subset.h"
 
 SEXP joist_r_from_chunk(SEXP bytes, SEXP dtype, SEXP shape, SEXP c_order, SEXP swapped) {
   struct joist_r_input input;
@@ -145,8 +146,6 @@ SEXP joist_r_place(SEXP x, SEXP start, SEXP part, SEXP turned) {
   joist_r_read(rules, part, &piece);
   joist_r_needs_data(&whole);
   joist_r_needs_data(&piece);
-  if (whole.payload == R_NilValue || whole.exposed)
-    joist_r_stop(JOIST_ERROR_VALUE, "a part can only be placed in a tensor that was just made");
   const struct joist_run run = joist_r_run();
   struct joist_error error;
   uint32_t first[JOIST_RANK_MAX] = {0};
@@ -160,10 +159,15 @@ SEXP joist_r_place(SEXP x, SEXP start, SEXP part, SEXP turned) {
   if (whole.argument.operand.type.dtype != piece.argument.operand.type.dtype ||
       !joist_place_fits(&place))
     joist_r_stop(JOIST_ERROR_SHAPE, "this part does not fit into the tensor");
+  if (!place.turned && joist_shape_equal(place.shape, place.part)) return part;
+  void *out;
+  const bool in_place = !MAYBE_SHARED(x) && whole.payload != piece.payload;
+  SEXP tensor = PROTECT(joist_r_writable(&whole, in_place, &out));
   joist_r_raise_if(joist_place_part(joist_dtype_size(whole.argument.operand.type.dtype), &place,
-                                    piece.data, joist_r_elements(whole.payload), &run, &error),
+                                    piece.data, out, &run, &error),
                    &error);
-  return x;
+  UNPROTECT(1);
+  return tensor;
 }
 
 /* ---- codecs ---- */

@@ -13,9 +13,11 @@ SEXP joist_r_to_chunk(SEXP x, SEXP c_order, SEXP swapped);
 SEXP joist_r_read_chunks(SEXP paths, SEXP codecs, SEXP dtype, SEXP shape, SEXP c_order,
                          SEXP swapped);
 SEXP joist_r_write_chunks(SEXP tensors, SEXP paths, SEXP codecs, SEXP c_order, SEXP swapped);
-/* A tensor with undefined elements. And: puts a part into a tensor that has no other references,
- * at the position `start`, its dims reversed if `turned`; returns the tensor. */
+/* A tensor with undefined elements. */
 SEXP joist_r_blank(SEXP type);
+/* x with a part put at the position `start`, the dims of the part reversed if `turned`; in place if
+ * x has at most one reference. A promise is one: pass an expression to .Call(), not an argument of
+ * an R function. A part that replaces all of x is returned itself. */
 SEXP joist_r_place(SEXP x, SEXP start, SEXP part, SEXP turned);
 /* The names of the codecs that this build has. */
 SEXP joist_r_codecs(void);

@@ -40,12 +40,10 @@ static SEXP read_as(const struct joist_rules *rules, SEXP object, struct joist_r
   return joist_r_apply(rules, JOIST_OP_CONVERT, value, 1, &attributes);
 }
 
-SEXP joist_r_fitted(const struct joist_rules *rules, const struct joist_r_value *x, SEXP object) {
-  struct joist_r_value value;
-  joist_r_read_any(rules, object, &value);
-  if (joist_r_by_value(rules)) joist_r_read_range(&value);
-  const struct joist_r_value values[] = {*x, value};
-  const struct joist_operand operands[] = {x->argument.operand, value.argument.operand};
+SEXP joist_r_fitted(const struct joist_rules *rules, const struct joist_r_value *x,
+                    struct joist_r_value *value) {
+  const struct joist_r_value values[] = {*x, *value};
+  const struct joist_operand operands[] = {x->argument.operand, value->argument.operand};
   const struct joist_attributes none = {.count = 0};
   struct joist_signature signature;
   struct joist_error error;
@@ -53,29 +51,31 @@ SEXP joist_r_fitted(const struct joist_rules *rules, const struct joist_r_value 
       joist_infer(rules, JOIST_OP_UPDATE, operands, 2, &none, &signature, &error);
   joist_r_raise_if(status, &error);
   if (joist_r_session()->strict) joist_r_judge(JOIST_OP_UPDATE, values, 2, &signature);
-  const bool ambiguous = value.argument.operand.type.ambiguous;
-  SEXP made =
-      PROTECT(read_as(rules, object, &value, (struct joist_type){signature.operand[1], ambiguous}));
-  if (value.form == JOIST_R_LITERAL) made = joist_r_beside(x, made);
+  const struct joist_type type = {signature.operand[1], value->argument.operand.type.ambiguous};
+  SEXP made = PROTECT(read_as(rules, value->object, value, type));
+  if (value->form == JOIST_R_LITERAL) made = joist_r_beside(x, made);
   UNPROTECT(1);
   return made;
 }
 
-SEXP joist_r_widened(const struct joist_rules *rules, const struct joist_r_value *value, SEXP x,
-                     SEXP object) {
-  const struct joist_type own = value->argument.operand.type;
-  if (value->form != JOIST_R_CONCRETE || (!own.ambiguous && own.dtype != JOIST_BOOL)) return x;
-  struct joist_operand operands[] = {value->argument.operand, {.literal = false}};
-  joist_r_operand(object, &operands[1]);
+bool joist_r_may_widen(const struct joist_r_value *x) {
+  const struct joist_type own = x->argument.operand.type;
+  return x->form == JOIST_R_CONCRETE && (own.ambiguous || own.dtype == JOIST_BOOL);
+}
+
+SEXP joist_r_widened(const struct joist_rules *rules, const struct joist_r_value *x,
+                     const struct joist_r_value *value) {
+  if (!joist_r_may_widen(x)) return x->object;
+  const struct joist_operand operands[] = {x->argument.operand, value->argument.operand};
   const struct joist_attributes none = {.count = 0};
   struct joist_signature signature;
   struct joist_error error;
   struct joist_type common;
   if (joist_infer(rules, JOIST_OP_UPDATE, operands, 2, &none, &signature, &error) == JOIST_OK ||
-      !joist_promote(rules, own, operands[1].type, &common))
-    return x;
-  struct joist_r_value read = *value;
-  return read_as(rules, x, &read, common);
+      !joist_promote(rules, operands[0].type, operands[1].type, &common))
+    return x->object;
+  struct joist_r_value read = *x;
+  return read_as(rules, x->object, &read, common);
 }
 
 /* Reshapes a part before it is concatenated. A single element becomes a scalar, which is repeated.

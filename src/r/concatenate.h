@@ -6,12 +6,15 @@
 
 /* The value in the dtype of the tensor `x` it is assigned to: what the rules join to that
  * dtype fits, anything else is refused. */
-SEXP joist_r_fitted(const struct joist_rules *rules, const struct joist_r_value *x, SEXP object);
+SEXP joist_r_fitted(const struct joist_rules *rules, const struct joist_r_value *x,
+                    struct joist_r_value *value);
 
 /* The tensor x itself, or in the common dtype with the value if that does not fit, and the dtype of
  * x is a guess or bool: as in R, which fills a logical vector with numbers (ifelse() does). */
-SEXP joist_r_widened(const struct joist_rules *rules, const struct joist_r_value *value, SEXP x,
-                     SEXP object);
+SEXP joist_r_widened(const struct joist_rules *rules, const struct joist_r_value *x,
+                     const struct joist_r_value *value);
+/* Whether joist_r_widened() looks at the value. */
+bool joist_r_may_widen(const struct joist_r_value *x);
 
 /* Side by side along `dim`, 1-based. `shapes` is a list with the shape that each of them
  * takes first (scalars are repeated to it), a flag for all of them

@@ -451,14 +451,12 @@ static void check_values(size_t selected, const struct joist_r_value *value) {
     JOIST_R_FAIL(JOIST_E_REPLACEMENT, .shape = {value->argument.shape}, .count = {selected});
 }
 
-/* What is written to, at `out`: the tensor itself if nothing else holds it, or a copy. */
-static SEXP writable(SEXP tensor, const struct joist_r_value *x, const struct selection *selection,
-                     const struct joist_r_value *value, bool in_place, void **out) {
-  if (in_place && joist_r_is_own(x) && x->payload != value->payload && !selection->of_itself) {
+SEXP joist_r_writable(const struct joist_r_value *x, bool in_place, void **out) {
+  if (in_place && joist_r_is_own(x)) {
     joist_r_map_touch(x->payload);
-    joist_r_view_changed(tensor);
+    joist_r_view_changed(x->object);
     *out = joist_r_elements(x->payload);
-    return tensor;
+    return x->object;
   }
   const struct joist_type type = x->argument.operand.type;
   SEXP payload = PROTECT(joist_r_payload(type.dtype, x->count));
@@ -467,7 +465,7 @@ static SEXP writable(SEXP tensor, const struct joist_r_value *x, const struct se
   joist_r_raise_if(joist_copy_elements(joist_dtype_size(type.dtype), x->count, x->data,
                                        joist_r_elements(payload), &run, &error),
                    &error);
-  tensor = PROTECT(joist_r_tensor_with(payload, type, &x->argument.shape, x->dim));
+  SEXP tensor = PROTECT(joist_r_tensor_with(payload, type, &x->argument.shape, x->dim));
   joist_r_set_names(tensor, x->names, x->argument.shape.rank);
   *out = joist_r_elements(payload);
   UNPROTECT(2);
@@ -476,15 +474,16 @@ static SEXP writable(SEXP tensor, const struct joist_r_value *x, const struct se
 
 enum { LONG_WRITE = 1 << 16 };
 
-static SEXP assign_concrete(SEXP tensor, const struct joist_r_value *x,
-                            const struct selection *selection, const size_t *before,
-                            const struct joist_r_value *value, bool in_place) {
+static SEXP assign_concrete(const struct joist_r_value *x, const struct selection *selection,
+                            const size_t *before, const struct joist_r_value *value,
+                            bool in_place) {
   const size_t size = joist_dtype_size(x->argument.operand.type.dtype);
   const bool repeated = value->count == 1;
   struct joist_run run = joist_r_run();
   struct joist_error error;
   void *out;
-  tensor = PROTECT(writable(tensor, x, selection, value, in_place, &out));
+  const bool reads_itself = x->payload == value->payload || selection->of_itself;
+  SEXP tensor = PROTECT(joist_r_writable(x, in_place && !reads_itself, &out));
   run.poll = NULL; /* what is written in place is written whole */
   if (selection->mask != NULL) {
     joist_r_raise_if(joist_mask_put(size, selection->mask, x->count, before, value->data, repeated,
@@ -559,6 +558,14 @@ static SEXP assign_by_operations(const struct joist_rules *rules, const struct j
   return tensor;
 }
 
+/* Reads the value that is assigned, unless that was done before. */
+static void read_assigned(const struct joist_rules *rules, SEXP object,
+                          struct joist_r_value *value) {
+  if (value->object != NULL) return;
+  joist_r_read_any(rules, object, value);
+  if (joist_r_by_value(rules)) joist_r_read_range(value);
+}
+
 /* Whether an ordinary vector has NA and a dtype that has none. */
 static bool lacks_values(SEXP x) {
   if (ALTREP(x) || !Rf_inherits(x, "nv_tensor") || Rf_getAttrib(x, R_DimSymbol) != R_NilValue)
@@ -580,9 +587,10 @@ static bool lacks_values(SEXP x) {
 
 static SEXP assign(SEXP x, SEXP indices, SEXP value, SEXP in_place, SEXP single) {
   const struct joist_rules *const rules = joist_r_rules(R_NilValue);
-  struct joist_r_value tensor, values;
+  struct joist_r_value tensor, values = {.object = NULL};
   joist_r_read_any(rules, x, &tensor);
-  SEXP widened = PROTECT(joist_r_widened(rules, &tensor, x, value));
+  if (joist_r_may_widen(&tensor)) read_assigned(rules, value, &values);
+  SEXP widened = PROTECT(joist_r_widened(rules, &tensor, &values));
   if (widened != x) joist_r_read_any(rules, x = widened, &tensor);
   const bool one = joist_r_flag(single, "single"), reuse = joist_r_flag(in_place, "in_place");
   struct selection selection;
@@ -598,8 +606,9 @@ static SEXP assign(SEXP x, SEXP indices, SEXP value, SEXP in_place, SEXP single)
       return x;
     }
   }
-  SEXP fitted = PROTECT(joist_r_fitted(rules, &tensor, value));
-  joist_r_read_any(rules, fitted, &values);
+  read_assigned(rules, value, &values);
+  SEXP fitted = PROTECT(joist_r_fitted(rules, &tensor, &values));
+  if (fitted != values.object) joist_r_read_any(rules, fitted, &values);
   const bool concrete = tensor.form == JOIST_R_CONCRETE && values.form == JOIST_R_CONCRETE;
   SEXP result;
   if (selection.traced) {
@@ -615,7 +624,7 @@ static SEXP assign(SEXP x, SEXP indices, SEXP value, SEXP in_place, SEXP single)
   if (one && count != 1) joist_r_stop(JOIST_ERROR_SHAPE, "[[<- replaces exactly one element");
   check_values(count, &values);
   result = count == 0 && concrete ? x
-           : concrete             ? assign_concrete(x, &tensor, &selection, before, &values, reuse)
+           : concrete             ? assign_concrete(&tensor, &selection, before, &values, reuse)
                       : assign_by_operations(rules, &tensor, &selection, count, &values);
   UNPROTECT(3);
   return result;

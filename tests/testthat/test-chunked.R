@@ -478,3 +478,46 @@ test_that("head() and tail() read the chunks that they need", {
   expect_identical(as_array(head(x + 1L, c(5, 1))), head(m, c(5, 1)) + 1L)
   expect_identical(shape(head(x, 0)), c(0L, 4L))
 })
+
+test_that("a part is placed into a tensor that another variable has by a copy", {
+  place <- getFromNamespace("joist_r_place", "joist")
+  address_x <- function() {
+    lines <- utils::capture.output({
+      .Internal(inspect(x))
+      NULL
+    })
+    payload_address(lines[1])
+  }
+  zeros <- matrix(0, 3, 2)
+  middle <- rbind(0, c(1, 1), 0)
+  for (d in c("f32", "f64", "i32", "ui8")) {
+    part <- nv_tensor(matrix(1, 1, 2), d)
+    x <- nv_tensor(zeros, d)
+    y <- x
+    x <- .Call(place, x, c(2L, 1L), part, FALSE)
+    expect_equal(as_array(y), zeros)
+    expect_equal(as_array(x), middle)
+    # In place where there is no other.
+    at <- address_x()
+    x <- .Call(place, x, c(1L, 1L), part, FALSE)
+    expect_identical(address_x(), at)
+    expect_equal(as_array(x), rbind(1, c(1, 1), 0))
+    # In a list, too, and for dims in reverse.
+    l <- list(nv_tensor(zeros, d))
+    m <- l[[1L]]
+    l[[1L]] <- .Call(place, l[[1L]], c(2L, 1L), nv_transpose(part), TRUE)
+    expect_equal(as_array(l[[1L]]), middle)
+    expect_equal(as_array(m), zeros)
+    # A part of all is the result, and is not written to later.
+    whole <- nv_tensor(zeros, d)
+    x <- .Call(place, x, c(1L, 1L), whole, FALSE)
+    x <- .Call(place, x, c(2L, 1L), part, FALSE)
+    expect_equal(as_array(whole), zeros)
+    expect_equal(as_array(x), middle)
+  }
+  # A vector that R made is not joist's to write to.
+  one <- nv_tensor(matrix(1, 1, 2), "f64")
+  plain <- structure(c(zeros), dim = dim(zeros), dtype = "f64", class = "nv_tensor")
+  expect_equal(as_array(.Call(place, plain, c(2L, 1L), one, FALSE)), middle)
+  expect_equal(c(unclass(plain)), c(zeros))
+})
