@@ -421,11 +421,19 @@ check_scanned <- function(arrays, paths) {
 
 # Turns run along the last dimension, where slices lie side by side.
 first_dim_last <- function(x) {
-  rank <- ndims(x)
-  if (rank > 1L) nv_transpose(x, c(seq_len(rank)[-1L], 1L)) else x
+  moved_dim(x, c(seq_len(ndims(x))[-1L], 1L))
 }
 
 last_dim_first <- function(x) {
   rank <- ndims(x)
-  if (rank > 1L) nv_transpose(x, c(rank, seq_len(rank - 1L))) else x
+  moved_dim(x, c(rank, seq_len(rank - 1L)))
+}
+
+# Dims of extent 1 only change the shape.
+moved_dim <- function(x, permutation) {
+  extents <- shape(x)
+  if (length(extents) < 2L) {
+    return(x)
+  }
+  if (sum(extents != 1L) < 2L) nv_reshape(x, extents[permutation]) else nv_transpose(x, permutation)
 }

@@ -257,6 +257,36 @@ static void test_differences(void) {
   joist_program_clear(&program);
 }
 
+/* A value that is transposed there and back is itself. */
+static void test_transposed_back(void) {
+  static const int64_t orders[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2},
+                                       {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+  int back = 0;
+  for (int p = 0; p < 6; p++)
+    for (int q = 0; q < 6; q++) {
+      struct joist_program program;
+      joist_program_init(&program);
+      const joist_value_id x = add_input(&program, JOIST_F32, 3, (uint32_t[]){2, 3, 4});
+      const struct joist_attributes there =
+          with_list(no_attributes, JOIST_ATTRIBUTE_PERMUTATION, orders[p], 3);
+      const struct joist_attributes then =
+          with_list(no_attributes, JOIST_ATTRIBUTE_PERMUTATION, orders[q], 3);
+      joist_value_id middle = 0, last = 0;
+      CHECK(add(&program, joist_rules_at(0), JOIST_OP_PERMUTE, &x, 1, &there, &middle));
+      CHECK(add(&program, joist_rules_at(0), JOIST_OP_PERMUTE, &middle, 1, &then, &last));
+      CHECK(middle != x);
+      /* The extents differ, so they tell the dims. */
+      uint32_t extents[3], moved[3];
+      for (int d = 0; d < 3; d++) extents[d] = program.values[x].shape.extent[orders[p][d]];
+      for (int d = 0; d < 3; d++) moved[d] = extents[orders[q][d]];
+      CHECK_INT(last == x, memcmp(moved, program.values[x].shape.extent, sizeof moved) == 0);
+      CHECK_INT(program.instruction_count, last == x ? 1 : 2);
+      back += last == x;
+      joist_program_clear(&program);
+    }
+  CHECK_INT(back, 6);
+}
+
 /* Copies of bodies are appended without a look for what computes the same, however many. What is
  * added then is found again. */
 static void test_appended(void) {
@@ -442,6 +472,7 @@ int main(void) {
   test_distance();
   test_copies();
   test_differences();
+  test_transposed_back();
   test_appended();
   test_results();
   test_operand_counts();

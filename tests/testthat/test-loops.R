@@ -392,3 +392,34 @@ test_that("what R does not dispatch in a body is an error that names the way", {
     "while jit() traces the function; use nv_while(), or make the argument static"
   )
 })
+
+test_that("nv_scan() moves no elements of what already runs along the last dimension", {
+  body <- function(carry, slice) list(carry + slice, slice * carry)
+  moved <- function(f, x) sum(grepl("transpose", utils::capture.output(print(program(jit(f), x)))))
+  beside <- function(x) {
+    carry <- 0
+    for (k in seq_len(nrow(x))) {
+      y <- x[k, ] * carry
+      carry <- carry + x[k, ]
+      x[k, ] <- y
+    }
+    x
+  }
+  values <- matrix(c(1, 2, 3, 4, 5, 6, 7, 8), 4)
+  scan_rows <- function(x) nv_scan(nv_tensor(c(0, 0)), x, body)$ys
+  scan_columns <- function(x) t(scan_rows(t(x)))
+  expect_equal(as_array(scan_rows(nv_tensor(values))), beside(values))
+  expect_equal(as_array(jit(scan_columns)(nv_tensor(t(values)))), t(beside(values)))
+  expect_identical(moved(scan_rows, nv_tensor(values)), 2L)
+  expect_lte(moved(scan_columns, nv_tensor(t(values))), 2L)
+  # A dimension of extent 1 moves nothing either.
+  for (extents in list(c(4, 1), c(4, 1, 1), c(1, 4))) {
+    x <- array(values[1:4], extents)
+    start <- nv_tensor(array(0, extents[-1]))
+    scan_one <- function(x) nv_scan(start, x, body)$ys
+    expect_identical(moved(scan_one, nv_tensor(x)), 0L)
+    rows <- beside(matrix(x, extents[1]))
+    expect_equal(c(as_array(scan_one(nv_tensor(x)))), c(rows))
+    expect_equal(dim(as_array(scan_one(nv_tensor(x)))), as.integer(extents))
+  }
+})

@@ -227,8 +227,29 @@ joist_status joist_program_append(struct joist_program *program,
   return JOIST_OK;
 }
 
+/* Whether the instruction transposes a transposed value back; `value` is that value. */
+static bool transposes_back(const struct joist_program *program, const struct joist_instruction *i,
+                            joist_value_id *value) {
+  if (i->op != JOIST_OP_PERMUTE) return false;
+  const struct joist_value *const operand = &program->values[i->operand[0]];
+  if (operand->input != JOIST_NO_INPUT) return false;
+  const struct joist_instruction *const before = &program->instructions[operand->instruction];
+  if (before->op != JOIST_OP_PERMUTE) return false;
+  for (int d = 0; d < operand->shape.rank; d++) {
+    const int middle = (int)joist_attribute_at(i->attributes, JOIST_ATTRIBUTE_PERMUTATION, d);
+    if (joist_attribute_at(before->attributes, JOIST_ATTRIBUTE_PERMUTATION, middle) != d)
+      return false;
+  }
+  const struct joist_type made = i->signature.result[0];
+  const struct joist_type first = program->values[before->operand[0]].type;
+  if (made.dtype != first.dtype || made.ambiguous != first.ambiguous) return false;
+  *value = before->operand[0];
+  return true;
+}
+
 joist_status joist_program_add(struct joist_program *program, struct joist_instruction *instruction,
                                const struct joist_inference *inference, struct joist_error *error) {
+  if (transposes_back(program, instruction, &instruction->result)) return JOIST_OK;
   if (!grow_table(program)) return out_of_memory(error);
   uint32_t *const place = place_of(program, instruction);
   if (*place != 0) {

@@ -108,7 +108,7 @@ struct joist_instruction joist_instruction_of(joist_op op, const struct joist_in
                                               joist_value_id result);
 
 /* Appends a copy of the instruction, whose `result` becomes the number of its first result, or
- * finds one that computes the same. */
+ * finds one that computes the same, or the value that a transposition gives back. */
 joist_status joist_program_add(struct joist_program *program, struct joist_instruction *instruction,
                                const struct joist_inference *inference,
                                struct joist_error *error) JOIST_MUST_CHECK;
