@@ -12,7 +12,7 @@ suppressPackageStartupMessages(library(joist))
 numbers <- as.double(commandArgs(TRUE))
 duration <- c(numbers, 7200)[1L]
 set.seed(c(numbers[-1L], 1)[1L])
-operation_calls <- source("tests/testthat/every-operation.R")$value
+source("tests/testthat/helper-operations.R")
 source("tests/faults/other_calls.R")
 for (name in c("functions", "numbers", "loops")) {
   source(sprintf("tests/testthat/helper-random_%s.R", name))

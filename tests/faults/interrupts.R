@@ -10,7 +10,7 @@ numbers <- as.double(commandArgs(TRUE))
 runs <- c(numbers, 1000)[1L]
 set.seed(c(numbers[-1L], 1)[1L])
 suppressPackageStartupMessages(library(joist))
-operation_calls <- source("tests/testthat/every-operation.R")$value
+source("tests/testthat/helper-operations.R")
 objects <- file.path(tempdir(), c("interrupts.c", "interrupts.so"))
 stopifnot(
   file.copy("tests/faults/interrupts.c", objects[1L]),
@@ -207,7 +207,7 @@ while (done < runs) {
 for (kind in names(counts)) {
   if (!kind %in% unlist(ended)) problem("no call was ended by", kind)
 }
-never <- setdiff(as.data.frame(.Call(joist:::joist_r_op_names))$name, names(ended))
+never <- setdiff(operation_table()$name, names(ended))
 if (length(never) > 0L) cat("never ended:", never, "\n")
 cat(sprintf(
   "interrupts: %.0f with an interrupt and %.0f with a time limit, of which %.0f too late; %s\n",

@@ -1,5 +1,5 @@
 # Calls of functions outside the table of operations: compiled functions, gradients, conversions,
-# files and chunked tensors, on operands of tests/testthat/every-operation.R. Returns a list of
+# files and chunked tensors, on operands of tests/testthat/helper-operations.R. Returns a list of
 # functions without arguments, `calls`, and of the files that they read, `files`, to be removed
 # afterwards.
 other_calls <- function(operands) {

@@ -7,6 +7,7 @@
 # problem, as is what a sanitizer reports. Each call depends on SEED and its number alone.
 numbers <- as.double(commandArgs(TRUE))
 suppressPackageStartupMessages(library(joist))
+source("tests/testthat/helper-operations.R")
 for (name in c("parts", "valid_tensors", "valid_operations", "valid_functions")) {
   source(file.path("tests", "fuzz", paste0(name, ".R")))
 }
@@ -16,11 +17,11 @@ seed <- numbers[2L]
 nv_set_threads(1) # what is forked from here has no team of threads
 
 sets <- setdiff(promotion_rule_sets()$id, "anvil")
-table_rows <- split(operation_table, factor(operation_table$name, operation_table$name))
+table_rows <- split(operations, factor(operations$name, operations$name))
 
 random_call <- function() {
   if (chance(0.6)) {
-    name <- pick(operation_table$name)
+    name <- pick(operations$name)
     call <- operation_call(table_rows[[name]])
   } else {
     name <- sample(names(other_calls), 1L, prob = other_weights)
@@ -149,7 +150,7 @@ if (length(rows) > 0L) {
   often <- rows[rows[[3L]] > rows[[2L]] / 2, ]
   cat("refused more often than not:", sprintf("%s (%.0f of %.0f)", often[[1L]], often[[3L]],
     often[[2L]]), "\n")
-  cat("never called:", setdiff(operation_table$name, rows$name), "\n")
+  cat("never called:", setdiff(operations$name, rows$name), "\n")
 }
 cat(sprintf(
   "valid: %.0f calls of %d functions, of which %.0f gave a value, %.0f a condition of joist; %s\n",

@@ -1,15 +1,14 @@
 # Random calls of the operations of the table, for valid.R: each a list of a function `f` of
 # tensors and of these `operands`. By the name of the operation, a function that makes one.
 
-operation_table <- as.data.frame(.Call(joist:::joist_r_op_names))
-operation_kinds <- strsplit(operation_table$kinds, " ")
-names(operation_kinds) <- operation_table$name
-core <- joist:::apply_operation
+operations <- operation_table()
+operation_kinds <- strsplit(operations$kinds, " ")
+names(operation_kinds) <- operations$name
 
 # An operation on operands, by its own function where it has one.
 applied <- function(name, operands, attributes = list()) {
   f <- if (length(attributes) == 0L) get0(paste0("nv_", name), asNamespace("joist"))
-  if (is.null(f)) f <- function(...) core(name, list(...), attributes)
+  if (is.null(f)) f <- function(...) run_operation(name, list(...), attributes)
   list(f = f, operands = operands)
 }
 
@@ -80,7 +79,7 @@ distribution_call <- function(row) {
     random_tensor(type, if (k == row$least || flag()) full else integer(), "share", FALSE)
   })
   if (grepl("inverse|quantile", row$name)) operands[[row$least]] <- -operands[[row$least]]
-  list(f = function(...) core(row$name, list(...), attributes), operands = operands)
+  list(f = function(...) run_operation(row$name, list(...), attributes), operands = operands)
 }
 
 # ---- random numbers ----
@@ -140,7 +139,7 @@ matmul_call <- function(row) {
   attributes <- list(transpose_lhs = turned[1L], transpose_rhs = turned[2L])
   if (chance(0.2)) attributes$dtype <- pick(c("f32", "f64", "i32", "i64", "c128"))
   list(
-    f = function(x, y) core("matmul", list(x, y), attributes),
+    f = function(x, y) run_operation("matmul", list(x, y), attributes),
     operands = Map(function(extents, type) {
       random_tensor(type, c(extents, if (chance(0.9)) batch else replace(batch, TRUE, 1L)))
     }, both, types)
@@ -254,13 +253,14 @@ own_calls <- list(
   slice = function(row) {
     x <- operand_of("ne", ranked())
     at <- random_slice(shape(x))
-    list(f = function(x) core("slice", list(x), at), operands = list(x))
+    list(f = function(x) run_operation("slice", list(x), at), operands = list(x))
   },
   update = function(row) {
     x <- operand_of("ne", ranked())
     at <- random_slice(shape(x))
     value <- random_tensor(format(dtype(x)), if (flag()) slice_counts(at) else integer())
-    list(f = function(x, value) core("update", list(x, value), at), operands = list(x, value))
+    f <- function(x, value) run_operation("update", list(x, value), at)
+    list(f = f, operands = list(x, value))
   },
   pad = function(row) {
     x <- operand_of("ne", ranked())

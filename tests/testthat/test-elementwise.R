@@ -2,7 +2,7 @@
 # integer arithmetic modulo 2^64 by hand. Every operation is looked up in joist's own table of
 # operations, so that one without a test here fails the first test.
 
-op_table <- as.data.frame(.Call(joist:::joist_r_op_names))
+op_table <- operation_table()
 nv <- function(op) getExportedValue("joist", paste0("nv_", op))
 
 pairs_of <- function(x) {

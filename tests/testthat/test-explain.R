@@ -236,7 +236,7 @@ test_that("results are those of result_dtype() under every rule set", {
 
 test_that("operations are explained with the dtype they have", {
   casts <- c("convert", "bitcast_convert")
-  table <- .Call(joist:::joist_r_op_names)
+  table <- operation_table()
   fixed <- table$least == table$most & !nzchar(table$attributes)
   elementwise <- which(table$family == "elementwise" & fixed)
   dtypes <- c("bool", "i8", "ui64", "f16", "f32", "c64")

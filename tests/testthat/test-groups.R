@@ -1,7 +1,7 @@
 # R's operators and generics on tensors call the operations of the same name, and those
 # that have none fail loudly.
 
-op_table <- as.data.frame(.Call(joist:::joist_r_op_names))
+op_table <- operation_table()
 nv <- function(op) getExportedValue("joist", paste0("nv_", op))
 message_of <- function(code) conditionMessage(tryCatch(code, error = identity))
 

@@ -42,12 +42,12 @@ scratch_of_all <- function(path) {
   }
 
   set.seed(1)
-  operation_calls <- source(path, local = TRUE)$value
+  source(path, local = TRUE)
   list(scratch = vapply(operation_calls(n)$calls, scratch_of, 0))
 }
 
 test_that("an operation needs no more memory than its operands, its results and a stated scratch", {
-  scratch <- in_fresh_r(scratch_of_all, normalizePath("every-operation.R"))$scratch
+  scratch <- in_fresh_r(scratch_of_all, normalizePath("helper-operations.R"))$scratch
   expect_gt(length(scratch), 140)
   for (op in names(scratch)) {
     most <- if (op %in% names(allowed)) allowed[[op]] else usual

@@ -25,7 +25,7 @@ subsets <- function(rank) {
 }
 
 test_that("every operation is in the table of this test", {
-  table <- as.data.frame(.Call(joist:::joist_r_op_names))
+  table <- operation_table()
   expect_setequal(paste0("nv_", table$name[table$family == "reduction"]), names(reductions))
 })
 

@@ -4,7 +4,7 @@ options(warn = 1L)
 set.seed(1)
 n <- as.double(commandArgs(TRUE))
 suppressPackageStartupMessages(library(joist))
-operation_calls <- source("tests/testthat/every-operation.R")$value
+source("tests/testthat/helper-operations.R")
 teams <- dyn.load(Sys.getenv("JOIST_TEAMS"))
 largest <- function() .C("teams_largest", 0L)[[1L]]
 stopifnot(nv_set_threads(8) >= 1L, nv_get_threads() == 8L)
@@ -21,7 +21,7 @@ many_lines <- function(operands) {
 }
 
 same <- function(got, want) identical(serialize(got, NULL), serialize(want, NULL))
-table <- as.data.frame(.Call(joist:::joist_r_op_names))
+table <- operation_table()
 team <- matrix(0L, nrow(table), length(types), dimnames = list(table$name, types))
 compared <- 0
 refused <- 0

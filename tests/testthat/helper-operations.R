@@ -1,13 +1,36 @@
-# Calls of every operation of the table, on operands of n elements: for what holds of them all, such
-# as the memory they take, the bits that they give on several threads, and what an interrupt leaves.
-#
-# Without a dtype each computes in one that it is made for; with one, in that or in what joist makes
-# of it, or it is refused. Floats are between 0.1 and 0.9, whole numbers between 11 and 90.
+# The table of operations, and calls of every operation on operands of n elements: for what holds of
+# them all, such as the memory they take, the bits that they give on several threads, and what an
+# interrupt leaves. Other folders of tests source this file, too.
 
+# A row for each operation of ops.def, which no exported function returns.
+operation_table <- function() as.data.frame(.Call(joist:::joist_r_op_names))
+
+# Runs an operation by its name, also one without an R function.
+run_operation <- function(...) joist:::apply_operation(...)
+
+# Operations whose results are piecewise constant, not numbers, or random: gradient() ends there.
+# test-gradient.R calls each of them.
+without_slope <- c(
+  "floor_div", "sign", "floor", "ceiling", "trunc", "round", "is_nan", "is_finite", "is_infinite",
+  "eq", "ne", "lt", "le", "gt", "ge", "and", "or", "xor", "not", "bitwise_and", "bitwise_or",
+  "bitwise_xor", "bitwise_not", "shift_left", "shift_right_arithmetic", "shift_right_logical",
+  "popcnt", "imag", "arg", "bitcast_convert", "iota", "order", "top_k", "match", "searchsorted",
+  "tabulate", "argmin", "argmax", "fold_in", "random_bits", "randint", "rbinom", "rpois",
+  "rcategorical", "reduce_any", "reduce_all", "poisson_quantile", "binomial_quantile"
+)
+# Those that gradient() refuses.
+without_gradient <- c(
+  "while", "rgamma_slope", "incomplete_gamma_slope", "incomplete_beta_slopes"
+)
+
+# Each operation is called in a dtype that it is made for, or, given a dtype, in that or in what
+# joist makes of it, or it is refused. Floats are between 0.1 and 0.9, whole numbers between 11 and
+# 90.
+#
 # list(calls = , operands = ): functions without arguments by the names of operations, and what
 # these are called on.
 operation_calls <- function(n, dtype = NULL) {
-  table <- as.data.frame(.Call(joist:::joist_r_op_names))
+  table <- operation_table()
   given <- !is.null(dtype)
   type <- if (given) dtype else "f32"
   # What has `x` of (0, 1) in its place.
@@ -45,7 +68,7 @@ operation_calls <- function(n, dtype = NULL) {
   core <- function(op, operands = some) {
     force(op)
     force(operands)
-    function() joist:::apply_operation(op, operands)
+    function() run_operation(op, operands)
   }
   minus <- if (substr(type, 1, 1) %in% c("b", "u")) identity else `-`
 
