@@ -577,8 +577,9 @@ given_dtypes <- alist(
   }),
   nv_read_npy = list(i16 = nv_read_npy(nv_write_npy(i)), bool = nv_read_npy(nv_write_npy(b))),
   nv_zarr = list(i16 = {
-    y <- nv_zarr_create(tempfile(), "i16", 3)
-    nv_zarr(joist:::node_in(y)$array$store)
+    folder <- tempfile()
+    nv_zarr_create(folder, "i16", 3)
+    nv_zarr(folder)
   }),
   chunked = list(i16 = nv_compute(nv_store(i, tempfile())), f32 = nv_store(v, tempfile()) + 1,
     i16 = nv_chunked(i)),

@@ -60,15 +60,16 @@ what_is_there <- function(path, name) {
     return("nothing")
   }
   y <- nv_zarr(path)
-  array <- joist:::node_in(y)$array
-  counts <- joist:::block_counts(list(extents = array$shape, chunks = array$chunks))
+  extents <- shape(y)
+  own <- target_chunks(name)
+  counts <- ceiling(extents / own)
   there <- 0L
-  for (k in seq_len(prod(counts)) - 1) {
-    at <- joist:::mixed_digits(k, counts)
-    if (!array$store$exists(joist:::chunk_key(array, at + 1L))) next
+  for (k in seq_len(prod(counts))) {
+    at <- arrayInd(k, counts)[1L, ] - 1L
+    if (!file.exists(file.path(path, paste(c("c", at), collapse = "/")))) next
     there <- there + 1L
     index <- Map(function(i, chunk, extent) seq(i * chunk + 1L, min(extent, (i + 1L) * chunk)),
-      at, array$chunks, array$shape)
+      at, own, extents)
     got <- do.call(`[`, c(list(y), index, drop = FALSE))
     all <- do.call(`[`, c(list(wanted[[name]]), index, drop = FALSE))
     if (!identical(got, all)) {
