@@ -9,6 +9,7 @@ suppressPackageStartupMessages(library(joist))
 
 script <- file.path(Sys.getenv("JOIST_ZARR_TESTS", "tests/zarr"), "round_trips.py")
 source(file.path(dirname(script), "..", "files", "bytes.R"))
+source(file.path(dirname(script), "..", "testthat", "helper-zarr.R"))
 pythons <- commandArgs(TRUE)
 folder <- tempfile("zarr")
 dir.create(folder)
@@ -30,7 +31,7 @@ count <- function(ok, what) {
   counts <<- counts + c(ok, !ok)
 }
 
-have <- paste(intersect(c("zstd", "blosc"), joist:::zarr_codecs()), collapse = ",")
+have <- paste(intersect(c("zstd", "blosc"), written_codecs()), collapse = ",")
 Sys.setenv(JOIST_ZARR_CODECS = have)
 for (python in pythons) {
   if (call_python(python, "write") != 0L) stop("round_trips.py write failed")
@@ -49,7 +50,7 @@ for (dtype in setdiff(dtypes(), "bf16")) {
   for (kind in names(shapes)) {
     for (endian in c("little", "big")) {
       for (order in c("C", "F")) {
-        for (codecs in c(list(character(), c("gzip", "crc32c")), as.list(joist:::zarr_codecs()))) {
+        for (codecs in c(list(character(), c("gzip", "crc32c")), as.list(written_codecs()))) {
           name <- paste(c("joist", dtype, kind, endian, order, codecs), collapse = "-")
           x <- nv_zarr_create(
             file.path(folder, name), dtype, shapes[[kind]], chunks[[kind]],
