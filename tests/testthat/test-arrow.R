@@ -61,13 +61,6 @@ test_that("an array is taken over once, a schema as often as one likes", {
   expect_identical(nv_from_arrow(wrong$array, wrong$schema), nv_tensor(matrix(1:6, 2)))
 })
 
-# Where the elements of a tensor are, as text.
-address_of <- function(x) {
-  taken <- .Call(joist:::joist_r_dlpack_take, nv_to_dlpack(x))
-  .Call(joist:::joist_r_dlpack_pointer, taken[[1L]], taken[[5L]]) # given back by its finalizer
-  taken[[2L]]
-}
-
 test_that("a tensor of rank 1 is lent, and stays unchanged while an array uses it", {
   for (type in setdiff(arrow_dtypes, "bool")) {
     for (n in c(3, 1e5)) {

@@ -35,11 +35,12 @@ test_that("elements are aligned to their size", {
     size <- length(nv_write_bin(nv_scalar(0, type)))
     last <- vapply(rep(1:9, 20), function(n) {
       x <- nv_tensor(seq_len(n) + 0, type)
-      taken <- .Call(joist:::joist_r_dlpack_take, nv_to_dlpack(x, n %% 2 == 0))
-      back <- nv_from_dlpack(.Call(joist:::joist_r_dlpack_pointer, taken[[1L]], taken[[5L]]))
+      pointer <- nv_to_dlpack(x, n %% 2 == 0)
+      address <- address_of(pointer)
+      back <- nv_from_dlpack(pointer)
       expect_identical(back, x)
-      digits <- nchar(taken[[2L]])
-      strtoi(substr(taken[[2L]], digits, digits), 16L)
+      expect_identical(address_of(back), address)
+      strtoi(substring(address, nchar(address)), 16L)
     }, 0L)
     expect_identical(unique(last %% size), 0L, label = type)
   }

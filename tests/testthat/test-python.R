@@ -364,8 +364,9 @@ test_that("arrays of JAX come and go by DLPack", {
 
 # ---- PyTorch ----
 
-# What goes wrong in exchanges of every dtype, rank and layout: nothing.
-try_torch <- function(python, types) {
+# What goes wrong in exchanges of every dtype, rank and layout: nothing. `compiled` is the
+# library of address_library().
+try_torch <- function(python, types, compiled) {
   Sys.setenv(RETICULATE_PYTHON = python)
   library(joist)
   torch <- reticulate::import("torch", convert = FALSE)
@@ -396,11 +397,8 @@ try_torch <- function(python, types) {
     sep = "\n"
   ), convert = FALSE)
   hex <- function(x) paste(nv_write_bin(nv_transpose(x)), collapse = "")
-  place <- function(x) {
-    taken <- .Call(joist:::joist_r_dlpack_take, nv_to_dlpack(x))
-    .Call(joist:::joist_r_dlpack_pointer, taken[[1L]], taken[[5L]])
-    taken[[2L]]
-  }
+  symbol <- getNativeSymbolInfo("address_of", dyn.load(compiled))
+  place <- function(x) .Call(symbol, nv_to_dlpack(x))
   send <- function(x) torch$from_dlpack(reticulate::r_to_py(nv_to_dlpack(x)))
   wrong <- character()
   check <- function(ok, ...) if (!isTRUE(ok)) wrong <<- c(wrong, paste(...))
@@ -464,7 +462,7 @@ test_that("arrays of PyTorch come and go by DLPack, in every dtype", {
     ui16 = "uint16", ui32 = "uint32", ui64 = "uint64", f16 = "float16", bf16 = "bfloat16",
     f32 = "float32", f64 = "float64", c64 = "complex64", c128 = "complex128"
   )
-  got <- in_fresh_r(try_torch, python, types)
+  got <- in_fresh_r(try_torch, python, types, address_library())
   expect_identical(got$wrong, character())
   expect_equal(got$checked, length(types) * 9 * 6)
   expect_gte(got$lent, 10 * 2^20)
