@@ -48,7 +48,7 @@ test_that("nv_while() is R's while", {
     same(run(nv_scalar(n, "i64")), expected)
     same(compiled(nv_scalar(n, "i64")), expected)
   }
-  expect_length(.Call(joist:::joist_r_jit_programs, environment(compiled)$.jit_state), 1L)
+  expect_output(print(compiled), "^<jit function of \\(n\\), 1 program>")
 })
 
 test_that("functions get the elements of a named list one by one", {
