@@ -16,13 +16,18 @@ data_of <- function(page) {
   list(data = data, texts = texts)
 }
 
-expect_answers <- function(page, sets) {
+places_of <- function(rules) {
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  plot(promotion_rules(rules))
+}
+
+# `sets` have these `ids`.
+expect_answers <- function(page, sets, ids = unlist(sets)) {
   read <- data_of(page)
   texts <- read$texts
   nodes <- texts(read$data$nodes)
-  expect_identical(vapply(read$data$sets, `[[`, "", "id"), unname(vapply(sets, function(rules) {
-    joist:::rules_id(rules)
-  }, "")))
+  expect_identical(vapply(read$data$sets, `[[`, "", "id"), ids)
   for (k in seq_along(sets)) {
     set <- read$data$sets[[k]]
     own <- texts(set$nodes)
@@ -35,6 +40,11 @@ expect_answers <- function(page, sets) {
       expect_identical(texts(set$lattice$from), edges$from)
       expect_identical(texts(set$lattice$to), edges$to)
       expect_setequal(texts(set$lattice$nodes), unlist(edges))
+      # The places of the picture, as numbers with few digits.
+      places <- places_of(sets[[k]])
+      expect_identical(texts(set$lattice$nodes), places$node)
+      expect_equal(unlist(set$lattice$x), places$x, tolerance = 1e-6)
+      expect_equal(unlist(set$lattice$y), places$y, tolerance = 1e-6)
     }
     wrong <- 0L
     for (i in seq_along(own)) {
@@ -76,10 +86,10 @@ test_that("its answers are the package's", {
     id = "</script>"
   )
   page <- page_of(rules = list(own, "python"))
-  expect_answers(page, list(own, "python"))
+  expect_answers(page, list(own, "python"), c("</script>", "python"))
   # What an answer is made of can not end the element that it stands in.
   expect_length(gregexpr("</script>", page, fixed = TRUE)[[1]], 2L)
-  expect_answers(page_of(rules = own), list(own))
+  expect_answers(page_of(rules = own), list(own), "</script>")
 })
 
 test_that("all built-in sets fit into a page that loads at once", {
@@ -103,17 +113,28 @@ test_that("what can not be written is refused", {
   expect_refusal(promotion_explorer(tempfile(), c("jax", "jax")), "joist_value_error", "jax")
 })
 
+# The page's JSON is read above; that of Zarr's metadata is written by the same functions, of any
+# values.
 test_that("JSON says what R has", {
-  json <- joist:::as_json
-  back <- function(x) jsonlite::fromJSON(json(x))
+  json <- function(...) {
+    folder <- withr::local_tempfile()
+    nv_zarr_create(folder, "ui8", rep(1L, 7L), ...)
+    paste(readLines(file.path(folder, "zarr.json"), encoding = "UTF-8"), collapse = "\n")
+  }
+  of_value <- function(x) json(attributes = list(value = x))
+  back <- function(x) jsonlite::fromJSON(of_value(x))$attributes$value
   strings <- c("a\"b", "c\\d", "</script>", "tab\tline\n", "\u00fc\u2028\u2192", "", NA)
+  expect_identical(jsonlite::fromJSON(json(dimension_names = strings))$dimension_names, strings)
   expect_identical(back(strings), strings)
-  expect_no_match(json(strings), "<|\n|\u2028")
+  named <- stats::setNames(list(1L), strings[1L])
+  expect_identical(jsonlite::fromJSON(json(attributes = named))$attributes, named)
+  expect_no_match(of_value(strings), "<|\u2028")
+  line_ends <- function(x) nchar(gsub("[^\n]", "", x)) # those between fields
+  expect_identical(line_ends(of_value(strings)), line_ends(of_value("a")))
   expect_identical(back(c(1L, NA, -3L)), c(1L, NA, -3L))
   expect_identical(back(c(0.5, -2.25, 1e6, NA)), c(0.5, -2.25, 1e6, NA))
   expect_identical(back(c(TRUE, NA)), c(TRUE, NA))
-  expect_identical(json(list()), "[]")
-  expect_identical(json(NULL), "null")
-  expect_identical(json(joist:::json_one("a")), "\"a\"")
-  expect_identical(json(list(a = 1L, b = list("x", NULL))), '{"a":[1],"b":[["x"],null]}')
+  expect_match(of_value(list()), "\"value\":[]", fixed = TRUE)
+  expect_match(of_value(list(a = 1L, b = list("x", NULL))),
+    "\"value\":{\"a\":1,\"b\":[\"x\",null]}", fixed = TRUE)
 })
