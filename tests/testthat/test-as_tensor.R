@@ -98,7 +98,19 @@ test_that("what a raster cannot give exactly is refused", {
 })
 
 test_that("a package that is not installed is named", {
-  expect_refusal(joist:::need_package("joist.none"), "joist_value_error", "'joist.none'")
+  skip_on_cran()
+  skip_on_os("windows") # without links
+  skip_if("zip" %in% dir(.Library), "zip is in R's own library")
+  library <- withr::local_tempdir()
+  file.symlink(find.package("joist"), file.path(library, "joist"))
+  said <- run_in_fresh_r(c(
+    sprintf(".libPaths(%s, include.site = FALSE)", deparse1(library)),
+    "file <- tempfile()",
+    "refused <- function(e) cat(class(e)[1L], conditionMessage(e), file.exists(file))",
+    "tryCatch(joist::nv_write_npz(list(a = 1), file), error = refused)"
+  ))
+  expect_identical(said,
+    "joist_value_error this needs the package 'zip', which is not installed FALSE")
 })
 
 # The same values from both packages; each has what it cannot give.
