@@ -220,26 +220,6 @@ type_of <- function(x) paste0(format(dtype(x)), if (ambiguous(x)) "?")
 
 # ---- expectations ----
 
-# Objects with what R's doubles cannot tell apart: 64-bit integers in tensors as text.
-exact <- function(x) {
-  if (is_tensor(x)) {
-    if (inherits(x, c("nv_aval", "nv_traced", "nv_chunked")) ||
-      !format(dtype(x)) %in% c("i64", "ui64")) {
-      return(x)
-    }
-    text <- unname(c(as_array(x, "character")))
-    return(list(text, type_of(x), shape(x), class(x), names(x), dimnames(x)))
-  }
-  if (is.list(x) && !is.object(x)) lapply(x, exact) else x
-}
-
-identical <- function(x, y, ...) base::identical(exact(x), exact(y), ...)
-
-expect_identical <- function(object, expected, info = NULL, label = NULL, ...) {
-  if (is.null(label)) label <- deparse1(substitute(object))
-  testthat::expect_identical(exact(object), exact(expected), info = info, label = label, ...)
-}
-
 describe <- function(x) if (is.character(x)) x else format(x, digits = 17)
 
 # Equal values including the sign of zero; shows where they differ.
