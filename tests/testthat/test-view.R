@@ -279,44 +279,70 @@ test_that("copies have values of their own", {
   })
 })
 
-test_that("pointers stay valid over collections and joist's operations", {
+# Collections take long, so one serves tensors of all dtypes and sizes: environments in which `code`
+# was evaluated, for each.
+all_cases <- function(code) {
+  code <- substitute(code)
+  frame <- parent.frame()
+  cases <- list()
   every(function(d, n, label) {
-    old <- shown_values(d, n)
-    new <- other_values(d, n)
+    case <- list2env(list(d = d, n = n, label = label), parent = frame)
+    eval(code, case)
+    cases[[label]] <<- case
+  })
+  cases
+}
+
+test_that("pointers stay valid over collections and joist's operations", {
+  cases <- all_cases({
     x <- sample_tensor(d, n)
     pointer <- call_c("hold", x)
-    want <- old
-    steps <- list(
-      function() gc(), function() nv_reverse(x), function() as_array(x), function() x == x,
-      function() call_c("deep", x), function() serialize(x, NULL), function() jit(nv_reverse)(x),
-      function() call_c("by_pointer", x), function() nv_reshape(x, c(2L, n / 2L)), function() gc()
-    )
-    for (k in seq_along(steps)) {
-      at <- (k - 1) %% n + 1
-      call_c("poke_held", pointer, at, new[at])
-      want[at] <- new[at]
-      steps[[k]]()
-      expect_values(call_c("held", pointer), want, paste(label, "pointer", k))
-      expect_values(as.vector(as_array(x)), want, paste(label, "tensor", k))
-      call_c("poke_held", pointer, at, old[at])
-      want[at] <- old[at]
-      expect_values(as.vector(as_array(x)), want, paste(label, "back", k))
-    }
+    old <- want <- shown_values(d, n)
+    new <- other_values(d, n)
   })
+  # NULL is a collection.
+  steps <- expression(
+    NULL, nv_reverse(x), as_array(x), x == x, call_c("deep", x), serialize(x, NULL),
+    jit(nv_reverse)(x), call_c("by_pointer", x), nv_reshape(x, c(2L, n / 2L)), NULL
+  )
+  for (k in seq_along(steps)) {
+    for (case in cases) {
+      with(case, {
+        at <- (k - 1) %% n + 1
+        call_c("poke_held", pointer, at, new[at])
+        want[at] <- new[at]
+      })
+    }
+    if (is.null(steps[[k]])) gc()
+    for (case in cases) {
+      eval(steps[[k]], case)
+      with(case, {
+        expect_values(call_c("held", pointer), want, paste(label, "pointer", k))
+        expect_values(as.vector(as_array(x)), want, paste(label, "tensor", k))
+        call_c("poke_held", pointer, at, old[at])
+        want[at] <- old[at]
+        expect_values(as.vector(as_array(x)), want, paste(label, "back", k))
+      })
+    }
+  }
 })
 
 test_that("pointers to read through stay valid while the tensor is assigned to", {
-  every(function(d, n, label) {
-    new <- other_values(d, n)
+  cases <- all_cases({
     x <- sample_tensor(d, n)
     pointer <- call_c("hold_read_only", x)
-    for (k in 1:4) {
-      x[k] <- nv_tensor(new[k], d)
-      invisible(gc())
-      expect_length(call_c("held", pointer), n)
-      expect_values(call_c("by_read_only", x)[1:4], replace(shown_values(d, 4L), 1:k, new[1:k]))
-    }
+    new <- other_values(d, n)
   })
+  for (k in 1:4) {
+    for (case in cases) with(case, x[k] <- nv_tensor(new[k], d))
+    invisible(gc())
+    for (case in cases) {
+      with(case, {
+        expect_length(call_c("held", pointer), n)
+        expect_values(call_c("by_read_only", x)[1:4], replace(shown_values(d, 4L), 1:k, new[1:k]))
+      })
+    }
+  }
 })
 
 test_that("code that calls back writes to what it was given", {
