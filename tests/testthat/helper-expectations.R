@@ -1,5 +1,5 @@
-# testthat's expectations take milliseconds each even where they pass. These count a check that passes
-# and leave every other one to testthat, so failures read as testthat's do.
+# testthat's expectations take milliseconds each even where they pass. These count a check that
+# passes and leave every other one to testthat, so failures read as testthat's do.
 
 # tools/testthat.R counts passes itself: `in_test` is FALSE until the first one of a test, which
 # testthat must see, because it skips tests without expectations.
