@@ -9,9 +9,9 @@
 # local/test/logs and its counts in local/test/results. Everything built is in local/test.
 
 # Steps are started in this order as soon as what they depend on is built, long ones first.
-steps := build sanitizers install testthat cuda check lint gradients core toolkit zarr array-api \
-  serial tidy cuda-r configure living explorer base layout arrow files numpy versions docs warnings \
-  rooms scripts
+steps := build sanitizers install testthat packages cuda check lint gradients core toolkit zarr \
+  array-api serial tidy cuda-r configure living explorer base layout arrow files numpy versions docs \
+  warnings rooms scripts
 long_steps := gradients-long accuracy functions fuzz valgrind numbers loops trixie sid large kills \
   plans slurm calls faults interrupts races threads hours coverage
 environments := $(addprefix local/python/,numpy-1.26.4 numpy-2.2.6 living array-api files zarr2 \
@@ -74,8 +74,15 @@ $(work)/installed: $(work)/built
 check: install
 	@$(step) sh tools/steps/check
 
+# Test files that load many other packages have a process of their own, so that collections of
+# garbage in the others stay cheap.
+package_files := (as_tensor|attached|base_r|delayed_array|dlpack|explorer|neighbours|vctrs)
+testthat_files = env NOT_CRAN=true $(r) -f tools/testthat.R --args $(source)/tests/testthat
 testthat: install
-	@$(step) env NOT_CRAN=true $(r) -f tools/testthat.R --args $(source)/tests/testthat
+	@$(step) $(testthat_files) '^(?!$(package_files)$$)'
+
+packages: install
+	@$(step) $(testthat_files) '^$(package_files)$$'
 
 cuda-r: $(work)/staged
 	@$(call step,c++) sh tools/steps/cuda-r

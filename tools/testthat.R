@@ -1,6 +1,6 @@
 # Runs the testthat tests of the folder given as argument against the installed joist, and
 # ends with a line "counts: PASSED FAILED SKIPPED" for tools/test. A second argument is a regular
-# expression: only test files whose names match it run.
+# expression of Perl: only test files whose names, without "test-" and ".R", match it run.
 arguments <- commandArgs(TRUE)
 options(warn = 1L)
 
@@ -14,7 +14,7 @@ reporter <- R6::R6Class(
 )
 results <- as.data.frame(testthat::test_dir(
   arguments[1L],
-  filter = if (length(arguments) > 1L) arguments[2L],
+  filter = if (length(arguments) > 1L) arguments[2L], perl = TRUE,
   package = "joist", load_package = "installed", reporter = reporter$new(),
   stop_on_failure = FALSE
 ))
