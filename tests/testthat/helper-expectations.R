@@ -44,7 +44,10 @@ expect_identical <- function(object, expected, info = NULL, label = NULL, ...) {
     succeed()
   } else {
     if (is.null(label)) label <- deparse1(substitute(object))
-    testthat::expect_identical(got, want, info = info, label = label, ...)
+    testthat::expect_identical(
+      got, want,
+      info = info, label = label, expected.label = deparse1(substitute(expected)), ...
+    )
   }
   invisible(object)
 }
@@ -54,7 +57,10 @@ expect_equal <- function(object, expected, ..., label = NULL) {
     succeed()
   } else {
     if (is.null(label)) label <- deparse1(substitute(object))
-    testthat::expect_equal(object, expected, ..., label = label)
+    testthat::expect_equal(
+      object, expected, ...,
+      label = label, expected.label = deparse1(substitute(expected))
+    )
   }
   invisible(object)
 }
