@@ -73,11 +73,13 @@ static void note(SEXP unused) {
   finalized = true;
 }
 
-void joist_r_altrep_payload_collect(SEXP call) {
+SEXP joist_r_altrep_payload_collect(SEXP call) {
   joist_r_owner(note);
   finalized = false;
-  Rf_eval(call, R_BaseEnv);
+  SEXP figures = PROTECT(Rf_eval(call, R_BaseEnv));
   if (finalized) joist_r_altrep_payload_free();
+  UNPROTECT(1);
+  return figures;
 }
 
 /* ---- methods ---- */

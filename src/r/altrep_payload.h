@@ -17,7 +17,7 @@
  * the pool has no memory for them. */
 SEXP joist_r_altrep_payload(SEXPTYPE type, size_t n, size_t bytes);
 /* Evaluates a call of gc(), and frees what is garbage when the finalizers of R have run. */
-void joist_r_altrep_payload_collect(SEXP call);
+SEXP joist_r_altrep_payload_collect(SEXP call);
 /* Frees what was found to be garbage by now. */
 void joist_r_altrep_payload_free(void);
 /* Makes the classes: once, when the library is loaded. */

@@ -1,9 +1,6 @@
 /* The R vectors that hold the elements of tensors, and when the unused ones are collected. */
 #include "r/payload.h"
 
-#include <time.h>
-
-#include "core/base/clock.h"
 #include "core/base/pool.h"
 #include "r/altrep_payload.h"
 #include "r/conditions.h"
@@ -54,6 +51,9 @@ static void forget_retired(void) {
 
 /* ---- collecting ---- */
 
+/* R's objects after the latest collection. */
+static double objects = 0;
+
 void joist_r_collect(bool full) {
   forget_retired();
   static SEXP calls[2] = {NULL, NULL};
@@ -66,10 +66,11 @@ void joist_r_collect(bool full) {
     calls[full] = call;
   }
 #if JOIST_R_PAYLOADS_ARE_ALTREP
-  joist_r_altrep_payload_collect(calls[full]);
+  SEXP figures = joist_r_altrep_payload_collect(calls[full]);
 #else
-  Rf_eval(calls[full], R_BaseEnv);
+  SEXP figures = Rf_eval(calls[full], R_BaseEnv);
 #endif
+  if (TYPEOF(figures) == REALSXP && XLENGTH(figures) > 0) objects = REAL(figures)[0];
 }
 
 void joist_r_free_payloads(void) {
@@ -83,50 +84,32 @@ void joist_r_free_payloads(void) {
 /* ---- when to collect ---- */
 
 /* R does not count memory of the pool when it decides whether to collect, so unused payloads would
- * pile up. A minor collection runs when payloads have grown by ROOM_LEAST bytes since the last,
- * or by as many as memory moves in a few times the average duration of a minor collection: more
- * objects in a session make it longer, and then it runs less often. A full one runs when the
- * memory in use has grown by MAJOR bytes, or by half, since the last. */
-enum { ROOM_LEAST = 24 << 20, ROOM_MOST = 256 << 20, MAJOR = 1 << 28, PAYLOADS = 4 };
+ * pile up. A minor collection runs when payloads have grown by ROOM_LEAST bytes since the last, by
+ * as many as R's objects take, or by PAYLOADS times the one that is allocated, up to ROOM_MOST. R
+ * makes every twentieth minor collection a longer one, and every hundredth one of all objects, so
+ * more objects make them dearer. A full one runs when the memory in use has grown by MAJOR bytes,
+ * or by half, since the last. With half of ROOM_LEAST, `x + x` of a million f32 took up to twice
+ * as long. */
+enum {
+  ROOM_LEAST = 64 << 20,
+  ROOM_MOST = 256 << 20,
+  MAJOR = 1 << 28,
+  PAYLOADS = 4,
+  OBJECT_BYTES = 56
+};
 
-/* Not while other programs have the processor. */
-static double now(void) {
-  const double busy = joist_busy_seconds();
-  if (busy > 0) return busy;
-  struct timespec time;
-  return timespec_get(&time, TIME_UTC) == TIME_UTC
-             ? (double)time.tv_sec + 1e-9 * (double)time.tv_nsec
-             : 0;
-}
-
-/* Seconds that a minor collection takes: the mean of the last ones, the long ones that R makes of
- * every twentieth and hundredth among them. */
-static double pause_mean(double latest) {
-  enum { HALVED_AT = 256 };
-  static double total = 0;
-  static int count = 0;
-  if (latest >= 0 && latest < 10) {
-    total += latest;
-    count++;
-  }
-  if (count == HALVED_AT) {
-    total /= 2;
-    count /= 2;
-  }
-  return count == 0 ? 0 : total / count;
+static size_t room_for(size_t bytes) {
+  const double taken = objects * OBJECT_BYTES, several = (double)bytes * PAYLOADS;
+  const double room = taken > several ? taken : several;
+  return room > ROOM_MOST ? ROOM_MOST : room < ROOM_LEAST ? ROOM_LEAST : (size_t)room;
 }
 
 static void make_room(size_t bytes) {
-  static const double bytes_per_second = 6.4e10;
-  static size_t used_after = 0, used_after_full = 0, room = ROOM_LEAST;
+  static size_t used_after = 0, used_after_full = 0;
   const size_t used = joist_pool_figures().used;
   if (used < used_after) used_after = used;
-  const size_t several = bytes < ROOM_MOST / PAYLOADS ? bytes * PAYLOADS : ROOM_MOST;
-  if (used - used_after + bytes <= (several > room ? several : room)) return;
-  const double start = now();
+  if (used - used_after + bytes <= room_for(bytes)) return;
   joist_r_collect(false);
-  const double wanted = pause_mean(now() - start) * bytes_per_second;
-  room = wanted > ROOM_MOST ? ROOM_MOST : wanted < ROOM_LEAST ? ROOM_LEAST : (size_t)wanted;
   used_after = joist_pool_figures().used;
   const size_t grown = used_after_full > 2 * (size_t)MAJOR ? used_after_full / 2 : MAJOR;
   if (used_after <= used_after_full + grown) return;

@@ -28,3 +28,19 @@ test_that("a few draws of many need the bits of one part only", {
     peak_of("x <- nv_sample(v, 3, key = nv_key(1))", "v <- nv_fill(1L, 6e7, 'ui8')"), 400
   )
 })
+
+test_that("when unused tensors are collected depends on their bytes, not on time", {
+  used <- function() {
+    library(joist)
+    nv_set_threads(1)
+    x <- nv_tensor(seq_len(1e6), "f32")
+    vapply(seq_len(150), function(i) {
+      y <- x + x
+      nv_memory()[["used"]] / 2^20
+    }, 0)
+  }
+  once <- unlist(in_fresh_r(used)[1:150])
+  expect_identical(unlist(in_fresh_r(used)[1:150]), once)
+  expect_gt(max(once), 32)
+  expect_lt(max(once), 128)
+})
