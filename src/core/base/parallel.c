@@ -27,7 +27,12 @@ joist_status joist_run_poll(const struct joist_run *run, struct joist_error *err
  * one, and the caller with it: for milliseconds, where the work takes one; or it still has to leave
  * the last region before the next may begin. So a wait that is long beside the work sends the
  * caller off to work alone for many times as long. Each further one doubles that, each region
- * without one halves it. */
+ * without one halves it.
+ *
+ * No count of work can tell whether other programs want the processors. Two threads on two
+ * processors, a million f32, mean milliseconds of a call beside one busy process (and one thread):
+ * sums 0.7 (0.9), without this 8.4; `x + y` 3.1 (5.5), without 24.0; exp() 9.0 (8.9), without 22.8.
+ */
 
 static const double as_long = 25;      /* times the wait */
 static const double longest_alone = 4; /* seconds */
