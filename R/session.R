@@ -51,8 +51,8 @@ nv_get_threads <- function() .Call(joist_r_threads, NULL)
 #' `nv_trim_memory()` is called. It also trims the pools of the GPUs that are in use.
 #'
 #' R does not know how much memory tensors hold, so joist asks for a collection itself: when tensors
-#' have grown by 64 to 256 MiB since the last one, a threshold that rises with the number of R objects
-#' in the session, or by four times the size of a larger result.
+#' have grown by 64 to 256 MiB since the last one, a threshold that rises with the number of R
+#' objects in the session, or by four times the size of a larger result.
 #'
 #' In R 4.6 and later, only vectors of an ALTREP class can use memory of the pool; R refers to it by
 #' an external pointer. There, the memory of a large tensor that R has collected is given back when

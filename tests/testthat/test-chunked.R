@@ -506,7 +506,7 @@ test_that("a part is placed into a tensor that another variable has by a copy", 
     x <- .Call(place, x, c(2L, 1L), part, FALSE)
     expect_equal(as_array(y), zeros)
     expect_equal(as_array(x), middle)
-    # In place where there is no other.
+    # In place where no other variable has the tensor.
     at <- address_x()
     x <- .Call(place, x, c(1L, 1L), part, FALSE)
     expect_identical(address_x(), at)
