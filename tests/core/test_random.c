@@ -1,6 +1,7 @@
 /* Random numbers: the published vectors of Philox, every instruction set against one block at
  * a time, normal numbers against the C library in long double, integers and probabilities
- * against wider arithmetic; the same bits for any number of threads and any length. */
+ * against wider arithmetic; the same bits for any number of threads, any length and any instruction
+ * set. */
 #include "core/cpu/engine.h"
 #include "core/kernels/kernels.h"
 #include "core/ops/random/binomial.h"
@@ -139,7 +140,8 @@ static void test_sets(void) {
 
 /* ---- whole programs ---- */
 
-/* random_bits, runif ... of a key, in a program of one instruction. */
+/* random_bits, runif ... of a key, in a program of one instruction. The parameters are scalars, or
+ * the weights of two categories. */
 static char *draw(joist_op op, joist_dtype dtype, size_t n, int threads, const uint32_t *key,
                   const double *parameters, joist_status *status) {
   const size_t count = joist_operation(op)->least;
@@ -156,7 +158,8 @@ static char *draw(joist_op op, joist_dtype dtype, size_t n, int threads, const u
   joist_program_init(&program);
   for (size_t k = 0; k < count; k++)
     operands[k] = k == 0 ? add_input(&program, JOIST_UI32, 1, (uint32_t[]){2})
-                         : add_input(&program, JOIST_F64, 0, NULL);
+                         : add_input(&program, JOIST_F64, op == JOIST_OP_RCATEGORICAL ? 1 : 0,
+                                     (uint32_t[]){2});
   char *const out = calloc(n + 1, joist_dtype_size(dtype));
   void *outputs[] = {out};
   *status =
@@ -174,12 +177,14 @@ static void test_programs(void) {
   static const struct {
     joist_op op;
     double parameters[2];
-  } draws[] = {
-      {JOIST_OP_RANDOM_BITS, {0, 0}}, {JOIST_OP_RUNIF, {0, 1}},       {JOIST_OP_RUNIF, {-2.5, 100}},
-      {JOIST_OP_RNORM, {0, 1}},       {JOIST_OP_RNORM, {3, 0.1}},     {JOIST_OP_RANDINT, {0, 1}},
-      {JOIST_OP_RBINOM, {1, 0.25}},   {JOIST_OP_RBINOM, {100, 0.25}}, {JOIST_OP_RBINOM, {60, 0.9}},
-      {JOIST_OP_REXP, {2, 0}},        {JOIST_OP_RGAMMA, {0.5, 3}},    {JOIST_OP_RGAMMA, {1e9, 3}},
-      {JOIST_OP_RPOIS, {3, 0}},       {JOIST_OP_RPOIS, {50, 0}}};
+  } draws[] = {{JOIST_OP_RANDOM_BITS, {0, 0}}, {JOIST_OP_RUNIF, {0, 1}},
+               {JOIST_OP_RUNIF, {-2.5, 100}},  {JOIST_OP_RNORM, {0, 1}},
+               {JOIST_OP_RNORM, {3, 0.1}},     {JOIST_OP_RANDINT, {0, 1}},
+               {JOIST_OP_RBINOM, {1, 0.25}},   {JOIST_OP_RBINOM, {100, 0.25}},
+               {JOIST_OP_RBINOM, {60, 0.9}},   {JOIST_OP_REXP, {2, 0}},
+               {JOIST_OP_RGAMMA, {0.5, 3}},    {JOIST_OP_RGAMMA, {1e9, 3}},
+               {JOIST_OP_RPOIS, {3, 0}},       {JOIST_OP_RPOIS, {50, 0}},
+               {JOIST_OP_RCATEGORICAL, {1, 3}}};
   const size_t lengths[] = {0, 1, 2, 3, 5, 1023, 1024, 1025, 3333};
   const uint32_t key[2] = {0x12345678, 0x9abcdef0};
   int drawn = 0;
@@ -207,9 +212,18 @@ static void test_programs(void) {
                   joist_dtype_name(dtype));
         free(part);
       }
+      for (int s = 0; s < SETS && status == JOIST_OK; s++) {
+        if (!joist_kernels_select(sets[s])) continue;
+        char *const same = draw(draws[d].op, dtype, LONG, 1, key, draws[d].parameters, &other);
+        CHECK_MSG(other == JOIST_OK && memcmp(whole, same, LONG * size) == 0,
+                  "%s of %s: other bits by %s", joist_op_name(draws[d].op), joist_dtype_name(dtype),
+                  sets[s]);
+        free(same);
+      }
+      joist_kernels_select(NULL);
       free(whole);
     }
-  CHECK_INT(drawn, 8 + 4 + 4 + 6 + 6 + 15 + 15 + 14 + 14 + 4 + 4 + 4 + 12 + 11);
+  CHECK_INT(drawn, 8 + 4 + 4 + 6 + 6 + 15 + 15 + 14 + 14 + 4 + 4 + 4 + 12 + 11 + 12);
 }
 
 /* ---- arithmetic ---- */

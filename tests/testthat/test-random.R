@@ -351,13 +351,10 @@ test_that("nv_sample() takes every arrangement with the same probability", {
   expect_identical(shape(nv_sample(nv_tensor(integer()), replace = TRUE)), 0L)
 })
 
-test_that("the number of threads and the instruction set change nothing", {
+# tests/core/test_random.c tries the instruction sets.
+test_that("the number of threads changes nothing", {
   threads <- nv_get_threads()
-  set <- .Call(joist:::joist_r_instruction_set, NULL)
-  on.exit({
-    nv_set_threads(threads)
-    .Call(joist:::joist_r_instruction_set, set)
-  })
+  on.exit(nv_set_threads(threads))
   key <- nv_key(71)
   all <- function() {
     list(
@@ -373,8 +370,4 @@ test_that("the number of threads and the instruction set change nothing", {
   want <- all()
   nv_set_threads(2)
   expect_identical(all(), want)
-  for (name in c("generic", "avx2")) {
-    selected <- tryCatch(.Call(joist:::joist_r_instruction_set, name), error = function(e) NULL)
-    if (!is.null(selected)) expect_identical(all(), want, label = name)
-  }
 })
