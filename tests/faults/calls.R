@@ -7,6 +7,9 @@ again <- function(f, ...) {
     tryCatch(f(...), error = function(e) stop("lost: ", conditionMessage(e)))
   })
 }
+# Entries of C that joist calls for packages and for Python, which may not be installed here, or at
+# its load.
+entry <- function(name, ...) .Call(getNamespace("joist")[[name]], ...)
 many <- nv_tensor(1:4000 %% 100, "f32")
 long <- nv_tensor(array(1:60000 %% 7, c(200, 300)), "f32")
 rules <- promotion_lattice(
@@ -150,12 +153,17 @@ calls <- alist(
   as.data.frame(x), data.frame(a = v, b = i), nv_merge(data.frame(k = i), data.frame(k = i, w = v)),
   unique(c(i, i)), duplicated(many), anyDuplicated(v), rle(nv_tensor(c(1, 1, 2))), which(b),
   nv_apply(long, 1, sum), outer(v, v), table(as.vector(i)), quantile(v), range(i), all.equal(v, v),
-  dlpack_functions <- .Call(joist:::joist_r_dlpack_functions),
-  .Call(joist:::joist_r_dlpack_take, nv_to_dlpack(v)), .Call(joist:::joist_r_blas, NULL),
-  summary(program(several, v)), .Call(joist:::joist_r_instruction_set, NULL),
-  .Call(joist:::joist_r_read_json, charToRaw("[true, false, null, 1.5, \"a\", {\"b\": []}]")),
-  .Call(joist:::joist_r_blas, "blas"), .Call(joist:::joist_r_blas, "joist"),
-  .Call(joist:::joist_r_blas, "auto"), promotion_rule_sets(),
+  dlpack_functions <- entry("joist_r_dlpack_functions"),
+  entry("joist_r_dlpack_take", nv_to_dlpack(v)), entry("joist_r_blas", NULL),
+  summary(program(several, v)), entry("joist_r_instruction_set", NULL),
+  {
+    mixed_values <- list(a = TRUE, b = NULL, c = 1.5, d = list("a", list(b = list())))
+    folder <- tempfile()
+    nv_zarr_create(folder, "f32", 2, attributes = mixed_values)
+    attributes(nv_zarr(folder))$zarr_attributes
+  },
+  entry("joist_r_blas", "blas"), entry("joist_r_blas", "joist"), entry("joist_r_blas", "auto"),
+  promotion_rule_sets(),
   promotion_table("jax", as_dtype("i8")), explain_promotion("i8", "\u00e4", rules = rules),
   explain_promotion(i + 1.5), explain_promotion("i64", "f32", rules = "jax"),
   format(explain_promotion("i64", "f16", rules = "numpy")),
@@ -211,13 +219,16 @@ calls <- alist(
     list(f(v, 1), f(v, 16777217))
   },
   gradient(function(x) sum(x * nv_iota(1, "f32", 3)))(v),
-  .Call(joist:::joist_r_arrow_address, nv_to_arrow(v)$array), nv_to(v, "cuda"),
-  .Call(
-    joist:::joist_r_unpack, "zstd", .Call(joist:::joist_r_pack, "zstd", as.raw(1:100), 1), 200
-  ),
-  .Call(
-    joist:::joist_r_to_arrow_schema, dtype(v), NULL, .Call(joist:::joist_r_arrow_pointers)$schema
-  ),
+  entry("joist_r_arrow_address", nv_to_arrow(v)$array), nv_to(v, "cuda"),
+  {
+    kept <- new.env()
+    y <- nv_zarr_create(nv_zarr_store(
+      get = function(key) kept[[key]], put = function(key, bytes) assign(key, bytes, envir = kept)
+    ), "ui8", 100, codecs = "zstd")
+    y[] <- 1:100
+    nv_compute(y)
+  },
+  entry("joist_r_to_arrow_schema", dtype(v), NULL, entry("joist_r_arrow_pointers")$schema),
   nv_to(v, "cpu"),
   {
     file <- tempfile()
