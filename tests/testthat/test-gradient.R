@@ -34,7 +34,7 @@ test_that("the derivative ends at results that are piecewise constant, not numbe
     f <- getExportedValue("joist", paste0("nv_", op))
     function(x) f(whole(x), ...)
   }
-  # A key that depends on x: what depends on constants alone is no part of a program.
+  # A key that depends on x: programs omit operations on constants.
   key_of <- function(x) nv_fold_in(nv_key(5), whole(x)[[1]])
   sorted <- nv_tensor(c(-1, 0, 1), "f64")
   functions <- c(
@@ -60,7 +60,8 @@ test_that("the derivative ends at results that are piecewise constant, not numbe
       bitcast_convert = function(x) nv_bitcast_convert(x, "i64"),
       iota = function(x) nv_iota(1L, "f64", 3L), order = nv_argsort,
       top_k = function(x) nv_top_k(x, 2L)$indices,
-      match = function(x) nv_match(x, rev(x)), searchsorted = function(x) nv_searchsorted(sorted, x),
+      match = function(x) nv_match(x, rev(x)),
+      searchsorted = function(x) nv_searchsorted(sorted, x),
       tabulate = function(x) nv_tabulate(abs(whole(x)), 3L),
       fold_in = key_of,
       random_bits = function(x) nv_random_bits(3L, key = key_of(x)),
