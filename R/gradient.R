@@ -283,16 +283,21 @@ fit_cotangent <- function(part, x) {
 }
 
 run_rule <- function(step, g, known) {
-  if (all(vapply(g, is.null, NA)) || step$op %in% zero_gradient) {
+  if (all(vapply(g, is.null, NA))) {
+    return(NULL)
+  }
+  complex <- any(vapply(c(step$operands, step$results), is_complex_dtype, NA))
+  # Parts, angles and signs of complex numbers are not piecewise constant.
+  counts <- all(vapply(step$results, function(x) dtype_kind(x) %in% c("bool", "int", "uint"), NA))
+  if (step$op %in% zero_gradient && (counts || !complex)) {
     return(NULL)
   }
   rule <- gradient_rules[[step$op]]
-  complex <- vapply(c(step$operands, step$results), is_complex_dtype, NA)
+  if (complex) {
+    stop_joist("joist_dtype_error", "nv_", step$op, "() of complex numbers has no derivative")
+  }
   if (is.null(rule)) {
     stop_joist("joist_value_error", no_gradient[[step$op]])
-  }
-  if (any(complex)) {
-    stop_joist("joist_dtype_error", "nv_", step$op, "() of complex numbers has no derivative")
   }
   # Operands and results are promises: what is known is noted where a rule looks at it.
   rule(

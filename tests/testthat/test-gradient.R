@@ -28,6 +28,18 @@ test_that("a gradient that gradient() cannot give is an error that names what is
   }
 })
 
+test_that("functions of complex numbers refuse, where those of real ones are piecewise constant", {
+  x <- nv_tensor(c(1, 2), "f64")
+  # Im(ix) is x; the argument and the sign of 1 + ix depend on x.
+  for (f in list(nv_imag, nv_arg, function(z) nv_real(nv_sign(z)))) {
+    of_complex <- function(x) sum(f(1 + nv_convert(x, "c128") * 1i))
+    expect_error(gradient(of_complex)(x), "complex numbers", class = "joist_dtype_error")
+    expect_identical(as.double(gradient(function(x) sum(f(x)))(x)[[1L]]), c(0, 0))
+  }
+  compared <- function(x) sum(nv_ifelse(nv_convert(x, "c128") == 1, x, 3 * x))
+  expect_identical(as.double(gradient(compared)(x)[[1L]]), c(1, 3))
+})
+
 test_that("the derivative ends at results that are piecewise constant, not numbers, or random", {
   whole <- function(x) nv_convert(x, "i32")
   of_whole <- function(op, ...) {
