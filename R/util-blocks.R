@@ -59,11 +59,11 @@ recorded_calls <- function(results) {
   read <- list()
   calls <- list()
   number_of <- function(x) {
-    kept <- if (is_chunked(x) && node_in(x)$kind == "memory") node_in(x)
-    if (!is.null(kept)) x <- kept$tensor
     if (!is_chunked(x) && length(part_shape(x)) == 0L) {
       return(list(constant = x))
     }
+    kept <- if (is_chunked(x) && node_in(x)$kind == "memory") node_in(x)
+    if (!is.null(kept)) x <- kept$tensor
     node <- if (is_chunked(x)) node_in(x)
     name <- if (!is.null(kept)) {
       kept$id
@@ -166,7 +166,8 @@ parts_function <- function(program) {
 # Parts are kept in the dtype that the core says the operation accumulates in, or computes in.
 part_of_product <- function(node, values, type) {
   wide <- .Call(joist_r_part_type, "matmul", type)
-  if (dtype(wide) != dtype(type)) values <- lapply(values, nv_convert, dtype(wide))
+  values <- lapply(values, nv_convert, dtype(wide))
+  node$attributes <- node$attributes[c("transpose_lhs", "transpose_rhs")]
   replay(node, values)
 }
 

@@ -167,6 +167,36 @@ test_that("delayed operations are those of tensors, bit for bit where nothing is
   }
 })
 
+test_that("scalars are computed with as in memory", {
+  kept <- nv_scalar(3, "f32")
+  stored <- nv_zarr_create(tempfile(), "f32", integer())
+  stored[] <- kept
+  m <- nv_tensor(matrix(1:6, 2), "i16")
+  reshaped <- nv_reshape(nv_chunked(nv_reshape(kept, 1L)), integer())
+  for (x in list(nv_chunked(kept), stored, reshaped)) {
+    expect_identical(nv_compute(x), kept)
+    expect_identical(nv_compute(x + 1), kept + 1)
+    expect_identical(nv_compute(sum(x)), sum(kept))
+    expect_identical(nv_compute(nv_chunked(m, 1L) * x - x), m * kept - kept)
+    expect_identical(nv_compute(nv_store(x * 2, tempfile())), kept * 2)
+    expect_identical(x[], kept)
+  }
+})
+
+test_that("products of matrices accumulate in the dtype that is asked for", {
+  a <- matrix(rep_len(c(100, -3, 77, 5, 120), 6 * 50), 6)
+  b <- matrix(rep_len(c(90, 12, -7), 50 * 4), 50)
+  for (dtype in c("i8", "i16", "f16", "bf16", "f32")) {
+    x <- nv_chunked(nv_tensor(a, dtype), c(4L, 7L))
+    y <- nv_chunked(nv_tensor(b, dtype), c(9L, 3L))
+    for (accumulate in c("f32", "f64", if (startsWith(dtype, "i")) c("i32", "i64"))) {
+      got <- nv_compute(nv_matmul(x, y, accumulate))
+      expect_identical(format(dtype(got)), accumulate)
+      expect_identical(as_array(nv_convert(got, "f64")), a %*% b)
+    }
+  }
+})
+
 test_that("operators repeat one element over an array, as in memory", {
   one <- nv_tensor(5L, "i32", shape = 1L)
   for (shape in list(c(2L, 3L), c(1L, 1L), 1L)) {
