@@ -29,8 +29,13 @@ unique_name <- function() {
   paste(basename(tempdir()), counted$names)
 }
 
-# Called from C.
-delayed_operation <- function(op, operands, attributes) {
+# Called from C. R's own operators repeat one element over an array: as in memory.
+delayed_operation <- function(op, operands, attributes, as_operator) {
+  shapes <- lapply(operands, part_shape)
+  if (as_operator && any(lengths(shapes) > 1L)) {
+    one <- vapply(operands, is_tensor, TRUE) & vapply(shapes, identical, TRUE, 1L)
+    operands[one] <- lapply(operands[one], nv_reshape, integer())
+  }
   if (any(vapply(operands, inherits, TRUE, "nv_traced"))) {
     stop_joist(
       "joist_value_error", "jit() cannot trace operations on a chunked tensor, which are delayed ",
@@ -43,16 +48,6 @@ delayed_operation <- function(op, operands, attributes) {
   blocks <- blocks_of(op, operands, attributes, type)
   if (blocks$role == "each") check_literals(op, given, attributes)
   delayed_node(type, op, operands, attributes, blocks)
-}
-
-# Called from C for R's own operators, which repeat one element over an array: as in memory.
-delayed_operator <- function(op, operands, attributes) {
-  shapes <- lapply(operands, part_shape)
-  if (any(lengths(shapes) > 1L)) {
-    one <- vapply(operands, is_tensor, TRUE) & vapply(shapes, identical, TRUE, 1L)
-    operands[one] <- lapply(operands[one], nv_reshape, integer())
-  }
-  delayed_operation(op, operands, attributes)
 }
 
 blocks_of <- function(op, operands, attributes, type) {

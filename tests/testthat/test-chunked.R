@@ -207,8 +207,11 @@ test_that("operators repeat one element over an array, as in memory", {
     }
     expect_identical(nv_compute(nv_chunked(one) - as_array(m)), one - as_array(m))
   }
-  # Functions do not.
+  # Functions do not. Errors are those of the user's call.
   m <- nv_tensor(matrix(1:6, 2))
+  mixed <- function() with_promotion("jax_lax", nv_chunked(m) + nv_tensor(1, "f64"))
+  wrong <- tryCatch(mixed(), joist_promotion_error = conditionCall)
+  expect_identical(wrong, quote(nv_chunked(m) + nv_tensor(1, "f64")))
   expect_error(nv_add(nv_chunked(one), m), class = "joist_shape_error")
 })
 
