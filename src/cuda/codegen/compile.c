@@ -140,10 +140,10 @@ static void compile(const struct joist_cuda_state *state, struct entry *entry, c
 }
 
 struct joist_cuda_compiled *joist_cuda_kernel_of(const struct joist_cuda_state *state,
-                                                 const struct joist_cuda_code *code, double work) {
+                                                 const struct joist_code *code, double work) {
   struct {
     int32_t counts[6];
-    struct joist_cuda_step step[JOIST_CUDA_STEPS];
+    struct joist_code_step step[JOIST_CODE_STEPS];
   } key;
   const size_t bytes = code->step_count * sizeof *code->steps;
   if (current_policy() == JOIST_CUDA_COMPILE_NEVER) return NULL;

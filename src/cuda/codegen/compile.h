@@ -2,14 +2,15 @@
 #ifndef JOIST_CUDA_CODEGEN_COMPILE_H
 #define JOIST_CUDA_CODEGEN_COMPILE_H
 
-#include "cuda/codegen/lower.h"
+#include "core/codegen/lower.h"
 #include "cuda/host/context.h"
 #include "cuda/host/loader.h"
+#include "cuda/kernels/device_code.h"
 
 /* The kernel of a group, or of a pass of a reduction, that has `work` element steps to do
  * now; NULL when the interpreter should run it. */
 struct joist_cuda_compiled *joist_cuda_kernel_of(const struct joist_cuda_state *state,
-                                                 const struct joist_cuda_code *code, double work);
+                                                 const struct joist_code *code, double work);
 struct joist_cuda_compiled *joist_cuda_pass_of(const struct joist_cuda_state *state,
                                                joist_op combine, joist_dtype from,
                                                joist_dtype accumulator, double work);

@@ -43,11 +43,11 @@ static const char *op_id(uint32_t op) {
 
 /* 16 bytes of the widest dtype that arrays have: then the threads of a warp read and write
  * without gaps. Sums depend on the number, which is therefore fixed for them. */
-int joist_cuda_width(const struct joist_cuda_code *code) {
+int joist_cuda_width(const struct joist_code *code) {
   size_t widest = 1;
   for (uint32_t s = 0; s < code->step_count; s++) {
-    const struct joist_cuda_step *const step = &code->steps[s];
-    if (step->kind != JOIST_CUDA_LOAD && step->kind != JOIST_CUDA_STORE) continue;
+    const struct joist_code_step *const step = &code->steps[s];
+    if (step->kind != JOIST_CODE_LOAD && step->kind != JOIST_CODE_STORE) continue;
     const size_t size = joist_dtype_size((joist_dtype)step->from);
     if (size > widest) widest = size;
   }
@@ -56,11 +56,11 @@ int joist_cuda_width(const struct joist_cuda_code *code) {
 
 /* Iterations whose elements a thread of a group with sinks loads before it combines the first: 64
  * bytes, since a multiprocessor waits for the memory unless so much is on its way. */
-static int turns_together(const struct joist_cuda_code *code) {
+static int turns_together(const struct joist_code *code) {
   enum { BYTES = 64, MOST = 8, LONG = 32 };
   size_t bytes = 0;
   for (uint32_t s = 0; s < code->step_count; s++)
-    if (code->steps[s].kind == JOIST_CUDA_LOAD)
+    if (code->steps[s].kind == JOIST_CODE_LOAD)
       bytes += JOIST_CUDA_LANES * joist_dtype_size((joist_dtype)code->steps[s].from);
   if (bytes == 0 || bytes >= BYTES || code->step_count > LONG) return 1;
   return BYTES / bytes < MOST ? (int)(BYTES / bytes) : MOST;
@@ -68,48 +68,48 @@ static int turns_together(const struct joist_cuda_code *code) {
 
 /* Register r is variable v<step> of the step that wrote it last. Elements of arrays are those
  * of packs, which `pack` chooses from ("" or an index), or where it is NULL `at` in memory. */
-static void add_element_step(struct joist_text *text, const struct joist_cuda_step *step,
+static void add_element_step(struct joist_text *text, const struct joist_code_step *step,
                              uint32_t s, uint32_t *written, const char *pack) {
   const char *const type = type_of(step->to);
   uint32_t in[3];
   for (int k = 0; k < 3; k++) in[k] = written[step->in[k] % JOIST_CUDA_REGISTERS];
   switch (step->kind) {
-    case JOIST_CUDA_LOAD:
+    case JOIST_CODE_LOAD:
       if (pack != NULL)
         joist_text_add(text, "      const %s v%u = a%u%s.x[j];\n", type, s, s, pack);
       else
         joist_text_add(text, "      const %s v%u = ((const %s *)array_of(parameter, %u))[at];\n",
                        type, s, type, step->in[0]);
       break;
-    case JOIST_CUDA_SCALAR:
-    case JOIST_CUDA_GIVEN:
+    case JOIST_CODE_SCALAR:
+    case JOIST_CODE_GIVEN:
       joist_text_add(text, "      const %s v%u = a%u;\n", type, s, s);
       break;
-    case JOIST_CUDA_GATHER:
+    case JOIST_CODE_GATHER:
       joist_text_add(text,
                      "      const %s v%u = ((const %s *)array_of(parameter, %u))"
                      "[place_of(parameter, strides_of(parameter, %u), at)];\n",
                      type, s, type, step->in[0], step->in[1]);
       break;
-    case JOIST_CUDA_STORE:
+    case JOIST_CODE_STORE:
       if (pack != NULL)
         joist_text_add(text, "      a%u%s.x[j] = v%u;\n", s, pack, in[0]);
       else
         joist_text_add(text, "      ((%s *)array_of(parameter, %u))[at] = v%u;\n",
                        type_of(step->from), step->out, in[0]);
       return;
-    case JOIST_CUDA_COPY:
+    case JOIST_CODE_COPY:
       joist_text_add(text, "      %s v%u;\n      memcpy(&v%u, &v%u, sizeof v%u);\n", type, s, s,
                      in[0], s);
       break;
-    case JOIST_CUDA_CONVERT:
+    case JOIST_CODE_CONVERT:
       joist_text_add(text, "      const %s v%u = to_%s(from_%s(v%u));\n", type, s, id_of(step->to),
                      id_of(step->from), in[0]);
       break;
-    case JOIST_CUDA_KERNEL: {
+    case JOIST_CODE_KERNEL: {
       const char *const op = op_id(step->op), *const kind = kind_of(step->from);
       const int operands = joist_operation((joist_op)step->op)->most;
-      if (joist_cuda_can_fail((joist_op)step->op, (joist_dtype)step->from))
+      if (joist_code_can_fail((joist_op)step->op, (joist_dtype)step->from))
         joist_text_add(text,
                        "      if (fails_%s_%s<%s>(v%u, v%u)) {\n"
                        "        report(parameter, at, %u);\n        continue;\n      }\n",
@@ -130,8 +130,8 @@ static void add_element_step(struct joist_text *text, const struct joist_cuda_st
 }
 
 /* Calls load_whole() or load_row(), or the same of store, of the array of step `s`. */
-static void add_access(struct joist_text *text, const struct joist_cuda_code *code,
-                       const char *what, uint32_t s, uint32_t array, bool whole, const char *pack) {
+static void add_access(struct joist_text *text, const struct joist_code *code, const char *what,
+                       uint32_t s, uint32_t array, bool whole, const char *pack) {
   const char *const type = type_of(code->steps[s].from);
   const char *const loop = *pack == '\0' ? "" : "JOIST_UNROLL for (int u = 0; u < U; u++) ";
   const char *const turn = *pack == '\0' ? "" : " + (uint64_t)u * apart";
@@ -143,32 +143,32 @@ static void add_access(struct joist_text *text, const struct joist_cuda_code *co
                    loop, what, type, array, turn, code->rows ? "row.step" : "1", s, pack);
 }
 
-static void add_loads(struct joist_text *text, const struct joist_cuda_code *code, bool whole,
+static void add_loads(struct joist_text *text, const struct joist_code *code, bool whole,
                       const char *pack) {
   for (uint32_t s = 0; s < code->step_count; s++) {
-    const struct joist_cuda_step *const step = &code->steps[s];
-    if (step->kind != JOIST_CUDA_LOAD && step->kind != JOIST_CUDA_STORE) continue;
+    const struct joist_code_step *const step = &code->steps[s];
+    if (step->kind != JOIST_CODE_LOAD && step->kind != JOIST_CODE_STORE) continue;
     joist_text_add(text, "      joist_pack<%s, V> a%u%s;\n", type_of(step->from), s,
                    *pack == '\0' ? "" : "[U]");
-    if (step->kind == JOIST_CUDA_LOAD) add_access(text, code, "load", s, step->in[0], whole, pack);
+    if (step->kind == JOIST_CODE_LOAD) add_access(text, code, "load", s, step->in[0], whole, pack);
   }
 }
 
-static void add_stores(struct joist_text *text, const struct joist_cuda_code *code, bool whole,
+static void add_stores(struct joist_text *text, const struct joist_code *code, bool whole,
                        const char *pack) {
   for (uint32_t s = 0; s < code->step_count; s++)
-    if (code->steps[s].kind == JOIST_CUDA_STORE)
+    if (code->steps[s].kind == JOIST_CODE_STORE)
       add_access(text, code, "store", s, code->steps[s].out, whole, pack);
 }
 
-static void add_partials(struct joist_text *text, const struct joist_cuda_code *code) {
+static void add_partials(struct joist_text *text, const struct joist_code *code) {
   joist_text_add(text,
                  "    const uint64_t own = %s;\n"
                  "    const uint32_t lanes = own < V ? (uint32_t)own : (uint32_t)V;\n",
                  code->rows ? "row.length" : "parameter.head.count - thread * V");
   for (uint32_t s = 0; s < code->step_count; s++) {
-    const struct joist_cuda_step *const step = &code->steps[s];
-    if (step->kind != JOIST_CUDA_FOLD) continue;
+    const struct joist_code_step *const step = &code->steps[s];
+    if (step->kind != JOIST_CODE_FOLD) continue;
     const char *const type = type_of(step->from);
     joist_text_add(text,
                    "    %s all%u = sum%u[0];\n"
@@ -181,13 +181,13 @@ static void add_partials(struct joist_text *text, const struct joist_cuda_code *
 }
 
 /* What comes once per thread: scalars, the head of the loop over threads, the first iteration. */
-static void add_head(struct joist_text *text, const struct joist_cuda_code *code) {
+static void add_head(struct joist_text *text, const struct joist_code *code) {
   for (uint32_t s = 0; s < code->step_count; s++) {
-    const struct joist_cuda_step *const step = &code->steps[s];
-    if (step->kind == JOIST_CUDA_SCALAR || step->kind == JOIST_CUDA_GIVEN)
+    const struct joist_code_step *const step = &code->steps[s];
+    if (step->kind == JOIST_CODE_SCALAR || step->kind == JOIST_CODE_GIVEN)
       joist_text_add(text, "  const %s a%u = *(const %s *)%s(parameter, %u);\n",
                      type_of(step->from), s, type_of(step->from),
-                     step->kind == JOIST_CUDA_GIVEN ? "given_in" : "array_of", step->in[0]);
+                     step->kind == JOIST_CODE_GIVEN ? "given_in" : "array_of", step->in[0]);
   }
   if (code->sink_count > 0)
     joist_text_add(text,
@@ -199,7 +199,7 @@ static void add_head(struct joist_text *text, const struct joist_cuda_code *code
                    "  const uint64_t threads = thread_count();\n  {\n"
                    "    const uint64_t thread = thread_number();\n");
   for (uint32_t s = 0; s < code->step_count; s++)
-    if (code->steps[s].kind == JOIST_CUDA_FOLD)
+    if (code->steps[s].kind == JOIST_CODE_FOLD)
       joist_text_add(text, "    %s sum%u[V];\n", type_of(code->steps[s].from), code->steps[s].out);
   if (code->rows)
     joist_text_add(text,
@@ -213,7 +213,7 @@ static void add_head(struct joist_text *text, const struct joist_cuda_code *code
 }
 
 /* The head of the loop over the remaining iterations. */
-static void add_turns(struct joist_text *text, const struct joist_cuda_code *code) {
+static void add_turns(struct joist_text *text, const struct joist_code *code) {
   if (code->rows)
     joist_text_add(text,
                    "    for (; left > 0; left = left > V ? left - V : 0, first += apart) {\n");
@@ -227,7 +227,7 @@ static void add_turns(struct joist_text *text, const struct joist_cuda_code *cod
 
 /* Elements j of the packs. The accumulators of the lanes must not be looked up by a number that
  * varies. */
-static void add_lanes(struct joist_text *text, const struct joist_cuda_code *code, bool whole) {
+static void add_lanes(struct joist_text *text, const struct joist_code *code, bool whole) {
   uint32_t written[JOIST_CUDA_REGISTERS] = {0};
   add_loads(text, code, whole, "");
   joist_text_add(text,
@@ -243,7 +243,7 @@ static void add_lanes(struct joist_text *text, const struct joist_cuda_code *cod
 
 /* U iterations together, while all of them are full: the same elements in the same order, but all
  * loads come first. */
-static void add_turns_together(struct joist_text *text, const struct joist_cuda_code *code) {
+static void add_turns_together(struct joist_text *text, const struct joist_code *code) {
   uint32_t written[JOIST_CUDA_REGISTERS] = {0};
   if (code->rows)
     joist_text_add(text, "    for (; left >= U * V; left -= U * V, first += U * apart) {\n");
@@ -269,7 +269,7 @@ static void add_turns_together(struct joist_text *text, const struct joist_cuda_
 
 /* An iteration. In a full one, as most are, n is a constant, and no load waits for the branch of
  * another. The elements left at the end are computed one by one or, for sums, lane by lane. */
-static void add_turn(struct joist_text *text, const struct joist_cuda_code *code) {
+static void add_turn(struct joist_text *text, const struct joist_code *code) {
   uint32_t written[JOIST_CUDA_REGISTERS] = {0};
   joist_text_add(text, "      if (left >= V) {\n      const uint32_t n = V;\n");
   add_lanes(text, code, true);
@@ -293,7 +293,7 @@ static char *finished(struct joist_text *text) {
   return text->data;
 }
 
-char *joist_cuda_generate(const struct joist_cuda_code *code, const char *name) {
+char *joist_cuda_generate(const struct joist_code *code, const char *name) {
   struct joist_text text = {0};
   const bool sums = code->sink_count > 0;
   const int together = sums ? turns_together(code) : 1;

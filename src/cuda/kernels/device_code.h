@@ -1,9 +1,11 @@
-/* What the host hands to a kernel: a group of a plan as steps on registers. The one header
- * that the host's C, the device's C++ and the compiler at run time all read. */
+/* What the host hands to a kernel, besides the steps of a group. The host's C, the device's C++ and
+ * the compiler at run time all read this header. */
 #ifndef JOIST_CUDA_KERNELS_DEVICE_CODE_H
 #define JOIST_CUDA_KERNELS_DEVICE_CODE_H
 
 #include <stdint.h>
+
+#include "core/codegen/steps.h"
 
 enum {
   JOIST_CUDA_REGISTERS = 48, /* of 16 bytes, per thread of the interpreter */
@@ -12,24 +14,6 @@ enum {
   JOIST_CUDA_BLOCK = 256,    /* threads of a block */
   JOIST_CUDA_OWN_BYTES = 3840,
   JOIST_CUDA_WALK_RANK = 32
-};
-
-enum {
-  JOIST_CUDA_LOAD,    /* out = array in[0] at the element */
-  JOIST_CUDA_SCALAR,  /* out = array in[0] at 0 */
-  JOIST_CUDA_GIVEN,   /* out = the element that is in the place of array in[0] */
-  JOIST_CUDA_GATHER,  /* out = array in[0] at the place that strides in[1] give */
-  JOIST_CUDA_STORE,   /* array out at the element = register in[0] */
-  JOIST_CUDA_COPY,    /* out = the bits of in[0], of dtype `from`, read as `to` */
-  JOIST_CUDA_CONVERT, /* out = in[0], of dtype `from`, as `to` */
-  JOIST_CUDA_KERNEL,  /* out = op(in[0], in[1], in[2]) computed in `from` */
-  JOIST_CUDA_FOLD     /* accumulator out = op(it, in[0]) in `from`; to array in[1] */
-};
-
-/* LOAD, SCALAR, GIVEN, GATHER and STORE move elements of dtype `from`. */
-struct joist_cuda_step {
-  uint16_t kind, op, from, to;
-  uint16_t in[3], out;
 };
 
 /* What the parameter of an elementwise kernel begins with. */
@@ -41,7 +25,7 @@ struct joist_cuda_head {
    * LANES at a time. */
   uint64_t inner, middle, segments;
   uint64_t *failure; /* the smallest position x 2^16 + number of the step that failed */
-  const struct joist_cuda_step *steps;
+  const struct joist_code_step *steps;
   uint32_t step_count, array_count, gather_count, rank;
 };
 

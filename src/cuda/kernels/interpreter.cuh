@@ -182,37 +182,37 @@ JOIST_DEVICE JOIST_OUTLINE static void combine_element(uint32_t op, uint32_t dty
 JOIST_DEVICE static inline void run_steps(const joist_cuda_group &group, uint64_t at,
                                           joist_register *accumulators, bool started) {
   joist_register registers[JOIST_CUDA_REGISTERS];
-  const joist_cuda_step *const steps = steps_of(group);
+  const joist_code_step *const steps = steps_of(group);
   for (uint32_t s = 0; s < group.head.step_count; s++) {
-    const joist_cuda_step step = steps[s];
+    const joist_code_step step = steps[s];
     switch (step.kind) {
-      case JOIST_CUDA_LOAD:
+      case JOIST_CODE_LOAD:
         load_element(step.from, array_of(group, step.in[0]), at, registers[step.out]);
         break;
-      case JOIST_CUDA_SCALAR:
+      case JOIST_CODE_SCALAR:
         load_element(step.from, array_of(group, step.in[0]), 0, registers[step.out]);
         break;
-      case JOIST_CUDA_GIVEN:
+      case JOIST_CODE_GIVEN:
         load_element(step.from, given_in(group, step.in[0]), 0, registers[step.out]);
         break;
-      case JOIST_CUDA_GATHER:
+      case JOIST_CODE_GATHER:
         load_element(step.from, array_of(group, step.in[0]),
                      place_of(group, strides_of(group, step.in[1]), at), registers[step.out]);
         break;
-      case JOIST_CUDA_STORE:
+      case JOIST_CODE_STORE:
         store_element(step.from, registers[step.in[0]], array_of(group, step.out), at);
         break;
-      case JOIST_CUDA_COPY: {
+      case JOIST_CODE_COPY: {
         const joist_register in = registers[step.in[0]];
         registers[step.out] = in;
         break;
       }
-      case JOIST_CUDA_CONVERT: {
+      case JOIST_CODE_CONVERT: {
         const joist_register in = registers[step.in[0]];
         convert_element(step.from, step.to, in, registers[step.out]);
         break;
       }
-      case JOIST_CUDA_KERNEL: {
+      case JOIST_CODE_KERNEL: {
         joist_register made = {{0, 0}};
         if (!compute_element(step.op, step.from, registers[step.in[0]], registers[step.in[1]],
                              registers[step.in[2]], made)) {
@@ -222,7 +222,7 @@ JOIST_DEVICE static inline void run_steps(const joist_cuda_group &group, uint64_
         registers[step.out] = made;
         break;
       }
-      case JOIST_CUDA_FOLD: {
+      case JOIST_CODE_FOLD: {
         joist_register &sum = accumulators[step.out];
         const joist_register in = registers[step.in[0]], before = sum;
         if (started)
@@ -239,10 +239,10 @@ JOIST_DEVICE static inline void run_steps(const joist_cuda_group &group, uint64_
 JOIST_DEVICE static inline void store_partials(const joist_cuda_group &group, uint64_t thread,
                                                uint32_t lanes,
                                                joist_register (*accumulators)[JOIST_CUDA_SINKS]) {
-  const joist_cuda_step *const steps = steps_of(group);
+  const joist_code_step *const steps = steps_of(group);
   for (uint32_t s = 0; s < group.head.step_count; s++) {
-    const joist_cuda_step step = steps[s];
-    if (step.kind != JOIST_CUDA_FOLD) continue;
+    const joist_code_step step = steps[s];
+    if (step.kind != JOIST_CODE_FOLD) continue;
     joist_register all = accumulators[0][step.out];
     for (uint32_t l = 1; l < lanes; l++) {
       const joist_register before = all;

@@ -60,9 +60,9 @@ template <class Group>
 JOIST_DEVICE static inline const uint64_t *extents_of(const Group &group) {
   return strides_of(group, gathers_in(group));
 }
-JOIST_DEVICE static inline const joist_cuda_step *steps_of(const joist_cuda_group &group) {
+JOIST_DEVICE static inline const joist_code_step *steps_of(const joist_cuda_group &group) {
   if (group.head.steps != nullptr) return group.head.steps;
-  return (const joist_cuda_step *)(extents_of(group) + rank_of(group));
+  return (const joist_code_step *)(extents_of(group) + rank_of(group));
 }
 
 /* Where element `at` of the index space is found in an array with these strides. Division

@@ -10,6 +10,7 @@
 #include "core/types/error.h"
 #include "cuda/codegen/compile.h"
 #include "cuda/codegen/generate.h"
+#include "cuda/codegen/registers.h"
 #include "cuda/ops/inline_scalars.h"
 #include "cuda/ops/on_cpu.h"
 #include "cuda/ops/operations.h"
@@ -107,7 +108,7 @@ static joist_status finish_reduction(const struct running *r, const struct joist
 /* ---- elementwise groups ---- */
 
 /* What the threads of a group found to fail. */
-static joist_status check_failure(const struct running *r, const struct joist_cuda_code *code,
+static joist_status check_failure(const struct running *r, const struct joist_code *code,
                                   struct joist_error *error) {
   uint64_t found;
   const joist_status status = read_failure(r, &found, error);
@@ -117,7 +118,7 @@ static joist_status check_failure(const struct running *r, const struct joist_cu
 }
 
 /* The steps, where they do not fit into the parameter: device memory, to be freed. */
-static joist_status place_steps(const struct running *r, const struct joist_cuda_code *code,
+static joist_status place_steps(const struct running *r, const struct joist_code *code,
                                 struct joist_cuda_group *group, void **owned,
                                 struct joist_error *error) {
   const size_t words = code->array_count + (code->gather_count + 1) * code->rank;
@@ -134,13 +135,13 @@ static joist_status place_steps(const struct running *r, const struct joist_cuda
   return status;
 }
 
-static void fill_tables(const struct running *r, const struct joist_cuda_code *code,
+static void fill_tables(const struct running *r, const struct joist_code *code,
                         void *const *partials, struct joist_cuda_group *group) {
   uint64_t *at = group->own;
   for (uint32_t k = 0; k < code->array_count; k++, at++) {
     const uint32_t array = code->array[k];
-    const bool partial = array >= JOIST_CUDA_PARTIAL;
-    *at = (uint64_t)(uintptr_t)(partial ? partials[array - JOIST_CUDA_PARTIAL] : r->arrays[array]);
+    const bool partial = array >= JOIST_CODE_PARTIAL;
+    *at = (uint64_t)(uintptr_t)(partial ? partials[array - JOIST_CODE_PARTIAL] : r->arrays[array]);
     if (!partial && is_given(r, array))
       memcpy(at, r->arrays[array], bytes_of(r->plan->program, array));
   }
@@ -149,7 +150,7 @@ static void fill_tables(const struct running *r, const struct joist_cuda_code *c
   for (uint32_t d = 0; d < code->rank; d++) *at++ = code->extent[d];
 }
 
-static joist_status launch(const struct running *r, const struct joist_cuda_code *code,
+static joist_status launch(const struct running *r, const struct joist_code *code,
                            struct joist_cuda_group *group, struct joist_error *error) {
   void *steps = NULL;
   joist_status status = JOIST_OK;
@@ -189,9 +190,8 @@ static void share(struct joist_fold_space space, bool rows, struct joist_cuda_gr
 }
 
 /* Runs lowered code over `count` elements; sinks give partial results, which are reduced. */
-static joist_status run_code(const struct running *r, const struct joist_cuda_code *code,
-                             uint64_t count, struct joist_fold_space space,
-                             struct joist_error *error) {
+static joist_status run_code(const struct running *r, const struct joist_code *code, uint64_t count,
+                             struct joist_fold_space space, struct joist_error *error) {
   struct joist_cuda_group group;
   void *partials[JOIST_CUDA_SINKS] = {NULL};
   memset(&group.head, 0, sizeof group.head);
@@ -204,8 +204,8 @@ static joist_status run_code(const struct running *r, const struct joist_cuda_co
   if (code->sink_count > 0) share(space, code->rows, &group);
   joist_status status = JOIST_OK;
   for (uint32_t s = 0; s < code->step_count && status == JOIST_OK; s++) {
-    const struct joist_cuda_step *const step = &code->steps[s];
-    if (step->kind == JOIST_CUDA_FOLD)
+    const struct joist_code_step *const step = &code->steps[s];
+    if (step->kind == JOIST_CODE_FOLD)
       status = allocate(r, group.head.threads * joist_dtype_size((joist_dtype)step->from),
                         &partials[step->out], error);
   }
@@ -214,8 +214,8 @@ static joist_status run_code(const struct running *r, const struct joist_cuda_co
     status = launch(r, code, &group, error);
   }
   for (uint32_t s = 0; s < code->step_count && status == JOIST_OK; s++) {
-    const struct joist_cuda_step *const step = &code->steps[s];
-    if (step->kind == JOIST_CUDA_FOLD)
+    const struct joist_code_step *const step = &code->steps[s];
+    if (step->kind == JOIST_CODE_FOLD)
       status = finish_reduction(r, &r->plan->program->instructions[code->instruction[s]], space,
                                 code->rows ? group.head.segments : group.head.threads,
                                 &partials[step->out], error);
@@ -228,8 +228,8 @@ static joist_status run_code(const struct running *r, const struct joist_cuda_co
 static joist_status run_elementwise(const struct running *r, struct joist_error *error) {
   const struct joist_group *const group = r->group;
   if (group->count == 0) return group->sink_count == 0 ? JOIST_OK : joist_cuda_run_on_cpu(r, error);
-  struct joist_cuda_code code;
-  return joist_cuda_lower(r->plan, group, r->given, &code)
+  struct joist_code code;
+  return joist_code_lower(r->plan, group, r->given, &code) && joist_cuda_fit(&code)
              ? run_code(r, &code, group->count, group->space, error)
              : joist_cuda_run_on_cpu(r, error);
 }

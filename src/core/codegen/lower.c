@@ -1,6 +1,5 @@
-/* Lowering: slots and arrays of a plan become registers; then these are numbered anew, so
- * that those whose last reader has run are used again. */
-#include "cuda/codegen/lower.h"
+/* Lowering: slots and arrays of a plan become registers. */
+#include "core/codegen/lower.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,19 +10,19 @@ struct lowering {
   const struct joist_plan *plan;
   const struct joist_group *group;
   const bool *given;
-  struct joist_cuda_code *code;
+  struct joist_code *code;
   uint16_t *of_slot, *of_value; /* the register that holds it, or NOT_YET */
   uint16_t registers;
   bool full; /* it does not fit, or has no kernel: what is added from now on is lost */
-  struct joist_cuda_step unused; /* where that goes */
+  struct joist_code_step unused; /* where that goes */
 };
 
-static struct joist_cuda_step *add_step(struct lowering *low, uint16_t kind, joist_dtype from) {
-  if (low->code->step_count == JOIST_CUDA_STEPS) {
+static struct joist_code_step *add_step(struct lowering *low, uint16_t kind, joist_dtype from) {
+  if (low->code->step_count == JOIST_CODE_STEPS) {
     low->full = true;
     return &low->unused;
   }
-  struct joist_cuda_step *const step = &low->code->steps[low->code->step_count++];
+  struct joist_code_step *const step = &low->code->steps[low->code->step_count++];
   memset(step, 0, sizeof *step);
   step->kind = kind;
   step->from = step->to = (uint16_t)from;
@@ -31,10 +30,10 @@ static struct joist_cuda_step *add_step(struct lowering *low, uint16_t kind, joi
 }
 
 static uint16_t array_number(struct lowering *low, uint32_t array) {
-  struct joist_cuda_code *const code = low->code;
+  struct joist_code *const code = low->code;
   for (uint32_t k = 0; k < code->array_count; k++)
     if (code->array[k] == array) return (uint16_t)k;
-  if (code->array_count == JOIST_CUDA_ARRAYS) {
+  if (code->array_count == JOIST_CODE_ARRAYS) {
     low->full = true;
     return 0;
   }
@@ -44,8 +43,8 @@ static uint16_t array_number(struct lowering *low, uint32_t array) {
 
 /* A step that reads an array, into a new register. */
 static uint16_t read_array(struct lowering *low, uint16_t kind, struct joist_ref ref) {
-  if (low->given != NULL && low->given[ref.index]) kind = JOIST_CUDA_GIVEN;
-  struct joist_cuda_step *const step = add_step(low, kind, ref.dtype);
+  if (low->given != NULL && low->given[ref.index]) kind = JOIST_CODE_GIVEN;
+  struct joist_code_step *const step = add_step(low, kind, ref.dtype);
   step->in[0] = array_number(low, ref.index);
   return step->out = low->registers++;
 }
@@ -53,7 +52,7 @@ static uint16_t read_array(struct lowering *low, uint16_t kind, struct joist_ref
 static uint16_t register_of(struct lowering *low, struct joist_ref ref) {
   if (!ref.array) return low->of_slot[ref.index];
   if (low->of_value[ref.index] == NOT_YET)
-    low->of_value[ref.index] = read_array(low, JOIST_CUDA_LOAD, ref);
+    low->of_value[ref.index] = read_array(low, JOIST_CODE_LOAD, ref);
   return low->of_value[ref.index];
 }
 
@@ -64,14 +63,14 @@ static void define(struct lowering *low, struct joist_ref ref, uint16_t number) 
     return;
   }
   low->of_value[ref.index] = number;
-  struct joist_cuda_step *const step = add_step(low, JOIST_CUDA_STORE, ref.dtype);
+  struct joist_code_step *const step = add_step(low, JOIST_CODE_STORE, ref.dtype);
   step->in[0] = number;
   step->out = array_number(low, ref.index);
 }
 
 static uint16_t converted(struct lowering *low, uint16_t in, joist_dtype from, joist_dtype to) {
   if (from == to) return in;
-  struct joist_cuda_step *const step = add_step(low, JOIST_CUDA_CONVERT, from);
+  struct joist_code_step *const step = add_step(low, JOIST_CODE_CONVERT, from);
   step->to = (uint16_t)to;
   step->in[0] = in;
   return step->out = low->registers++;
@@ -79,8 +78,8 @@ static uint16_t converted(struct lowering *low, uint16_t in, joist_dtype from, j
 
 /* Strides of an array whose extents of 1 are repeated over the group's shape. */
 static uint16_t add_gather(struct lowering *low, const struct joist_shape *shape) {
-  struct joist_cuda_code *const code = low->code;
-  if (code->gather_count == JOIST_CUDA_GATHERS) {
+  struct joist_code *const code = low->code;
+  if (code->gather_count == JOIST_CODE_GATHERS) {
     low->full = true;
     return 0;
   }
@@ -93,7 +92,7 @@ static uint16_t add_gather(struct lowering *low, const struct joist_shape *shape
   return (uint16_t)code->gather_count++;
 }
 
-bool joist_cuda_can_fail(joist_op op, joist_dtype dtype) {
+bool joist_code_can_fail(joist_op op, joist_dtype dtype) {
   const joist_kind kind = joist_dtype_kind(dtype);
 #define CHECKED(OP, KIND, FAILURE, EXPRESSION) \
   if (op == JOIST_OP_##OP && kind == JOIST_KIND_##KIND) return true;
@@ -110,7 +109,7 @@ static void lower_kernel(struct lowering *low, const struct joist_step *from) {
   /* A function of f16 or bf16 is computed in f32. */
   if (made_in != from->out.dtype) in[0] = converted(low, in[0], from->in[0].dtype, made_in);
   const uint32_t at = low->code->step_count;
-  struct joist_cuda_step *const step = add_step(low, JOIST_CUDA_KERNEL, i->signature.compute);
+  struct joist_code_step *const step = add_step(low, JOIST_CODE_KERNEL, i->signature.compute);
   step->op = (uint16_t)i->op;
   step->to = (uint16_t)made_in;
   memcpy(step->in, in, sizeof step->in);
@@ -118,7 +117,7 @@ static void lower_kernel(struct lowering *low, const struct joist_step *from) {
   for (uint32_t k = from->operand_count; k < JOIST_REFS_MAX; k++) step->in[k] = in[0];
   const uint16_t made = step->out = low->registers++;
   if (!low->full) low->code->instruction[at] = from->instruction;
-  low->code->checked |= joist_cuda_can_fail(i->op, i->signature.compute);
+  low->code->checked |= joist_code_can_fail(i->op, i->signature.compute);
   define(low, from->out, converted(low, made, made_in, from->out.dtype));
 }
 
@@ -128,10 +127,10 @@ static void lower_fold(struct lowering *low, const struct joist_step *from) {
   const joist_dtype accumulator = from->out.dtype;
   in = converted(low, in, from->in[0].dtype, accumulator);
   const uint32_t at = low->code->step_count;
-  struct joist_cuda_step *const step = add_step(low, JOIST_CUDA_FOLD, accumulator);
+  struct joist_code_step *const step = add_step(low, JOIST_CODE_FOLD, accumulator);
   step->op = (uint16_t)joist_op_combine(i->op);
   step->in[0] = in;
-  step->in[1] = array_number(low, JOIST_CUDA_PARTIAL + from->sink);
+  step->in[1] = array_number(low, JOIST_CODE_PARTIAL + from->sink);
   step->out = (uint16_t)from->sink;
   if (!low->full) low->code->instruction[at] = from->instruction;
   low->code->sink_count++;
@@ -149,7 +148,7 @@ static void lower_step(struct lowering *low, const struct joist_step *from) {
     case JOIST_STEP_COPY: {
       uint16_t number = register_of(low, from->in[0]);
       if (from->in[0].dtype != from->out.dtype) {
-        struct joist_cuda_step *const step = add_step(low, JOIST_CUDA_COPY, from->in[0].dtype);
+        struct joist_code_step *const step = add_step(low, JOIST_CODE_COPY, from->in[0].dtype);
         step->to = (uint16_t)from->out.dtype;
         step->in[0] = number;
         number = step->out = low->registers++;
@@ -160,13 +159,13 @@ static void lower_step(struct lowering *low, const struct joist_step *from) {
     case JOIST_STEP_GATHER: {
       const uint16_t gather = add_gather(low, &low->plan->program->values[from->in[0].index].shape);
       const uint32_t at = low->code->step_count;
-      const uint16_t number = read_array(low, JOIST_CUDA_GATHER, from->in[0]);
+      const uint16_t number = read_array(low, JOIST_CODE_GATHER, from->in[0]);
       if (!low->full) low->code->steps[at].in[1] = gather;
       define(low, from->out, number);
       break;
     }
     case JOIST_STEP_SPLAT: {
-      uint16_t number = read_array(low, JOIST_CUDA_SCALAR, from->in[0]);
+      uint16_t number = read_array(low, JOIST_CODE_SCALAR, from->in[0]);
       number = converted(low, number, from->in[0].dtype, from->through);
       define(low, from->out, converted(low, number, from->through, from->out.dtype));
       break;
@@ -177,61 +176,26 @@ static void lower_step(struct lowering *low, const struct joist_step *from) {
   }
 }
 
-/* Number of registers among the operands of a step. */
-static int reads(const struct joist_cuda_step *step) {
+int joist_code_reads(const struct joist_code_step *step) {
   switch (step->kind) {
-    case JOIST_CUDA_KERNEL:
+    case JOIST_CODE_KERNEL:
       return JOIST_REFS_MAX;
-    case JOIST_CUDA_STORE:
-    case JOIST_CUDA_COPY:
-    case JOIST_CUDA_CONVERT:
-    case JOIST_CUDA_FOLD:
+    case JOIST_CODE_STORE:
+    case JOIST_CODE_COPY:
+    case JOIST_CODE_CONVERT:
+    case JOIST_CODE_FOLD:
       return 1;
     default:
       return 0;
   }
 }
 
-static bool writes(const struct joist_cuda_step *step) {
-  return step->kind != JOIST_CUDA_STORE && step->kind != JOIST_CUDA_FOLD;
-}
-
-/* Renumbers registers; false if more are in use at once than exist. `last` has room for
- * every register. */
-static bool assign_registers(struct joist_cuda_code *code, uint32_t *last, uint16_t *assigned) {
-  bool taken[JOIST_CUDA_REGISTERS] = {false};
-  for (uint32_t s = 0; s < code->step_count; s++) {
-    const struct joist_cuda_step *const step = &code->steps[s];
-    if (writes(step)) last[step->out] = s;
-    for (int k = 0; k < reads(step); k++) last[step->in[k]] = s;
-  }
-  for (uint32_t s = 0; s < code->step_count; s++) {
-    struct joist_cuda_step *const step = &code->steps[s];
-    uint16_t free_again[JOIST_REFS_MAX];
-    const int n = reads(step);
-    for (int k = 0; k < n; k++) {
-      const bool ends = last[step->in[k]] == s;
-      step->in[k] = assigned[step->in[k]];
-      free_again[k] = ends ? step->in[k] : NOT_YET;
-    }
-    if (writes(step)) {
-      /* Never an operand's own register: steps may write before they have read all. */
-      uint16_t place = 0;
-      while (place < JOIST_CUDA_REGISTERS && taken[place]) place++;
-      if (place == JOIST_CUDA_REGISTERS) return false;
-      const bool unread = last[step->out] == s;
-      assigned[step->out] = place;
-      step->out = place;
-      taken[place] = !unread;
-    }
-    for (int k = 0; k < n; k++)
-      if (free_again[k] != NOT_YET) taken[free_again[k]] = false;
-  }
-  return true;
+bool joist_code_writes(const struct joist_code_step *step) {
+  return step->kind != JOIST_CODE_STORE && step->kind != JOIST_CODE_FOLD;
 }
 
 /* Leaves out dims of extent 1 and joins neighbours that every gather walks through alike. */
-static void merge_dims(struct joist_cuda_code *code, const struct joist_shape *shape) {
+static void merge_dims(struct joist_code *code, const struct joist_shape *shape) {
   uint32_t rank = 0;
   for (int d = 0; d < shape->rank && code->gather_count > 0; d++) {
     if (shape->extent[d] == 1) continue;
@@ -248,42 +212,32 @@ static void merge_dims(struct joist_cuda_code *code, const struct joist_shape *s
   code->rank = rank;
 }
 
-static bool fits(const struct joist_cuda_code *code) {
-  const uint32_t words = code->array_count + (code->gather_count + 1) * code->rank;
-  return words <= JOIST_CUDA_OWN_BYTES / 8 && code->sink_count <= JOIST_CUDA_SINKS;
-}
-
-static void clear(struct joist_cuda_code *code) {
+static void clear(struct joist_code *code) {
   code->step_count = code->array_count = code->gather_count = code->rank = code->sink_count = 0;
+  code->register_count = 0;
   code->checked = code->rows = false;
 }
 
-bool joist_cuda_lower(const struct joist_plan *plan, const struct joist_group *group,
-                      const bool *given, struct joist_cuda_code *code) {
+bool joist_code_lower(const struct joist_plan *plan, const struct joist_group *group,
+                      const bool *given, struct joist_code *code) {
   const size_t values = plan->program->value_count, slots = plan->slot_count;
-  /* Every step makes at most three registers. */
-  const size_t registers = (size_t)group->step_count * (JOIST_REFS_MAX + 3) + 1;
-  if (registers >= NOT_YET) return false;
-  uint32_t *const last =
-      malloc(registers * sizeof *last + (registers + values + slots + 1) * sizeof(uint16_t));
-  if (last == NULL) return false;
-  uint16_t *const assigned = (uint16_t *)(last + registers);
+  /* Every step makes at most three registers besides those that it reads. */
+  if ((size_t)group->step_count * (JOIST_REFS_MAX + 3) + 1 >= NOT_YET) return false;
+  uint16_t *const of_value = malloc((values + slots + 1) * sizeof *of_value);
+  if (of_value == NULL) return false;
   struct lowering low = {.plan = plan,
                          .group = group,
                          .given = given,
                          .code = code,
-                         .of_value = assigned + registers,
-                         .of_slot = assigned + registers + values};
-  for (size_t k = 0; k < values + slots; k++) low.of_value[k] = NOT_YET;
+                         .of_value = of_value,
+                         .of_slot = of_value + values};
+  for (size_t k = 0; k < values + slots; k++) of_value[k] = NOT_YET;
   clear(code);
   code->rows = group->sink_count > 0 && group->space.inner * group->space.outer != 1;
   for (uint32_t s = 0; s < group->step_count && !low.full; s++)
     lower_step(&low, &plan->steps[group->first_step + s]);
-  bool done = !low.full;
-  if (done) {
-    merge_dims(code, &group->shape);
-    done = fits(code) && assign_registers(code, last, assigned);
-  }
-  free(last);
-  return done;
+  code->register_count = low.registers;
+  merge_dims(code, &group->shape);
+  free(of_value);
+  return !low.full;
 }

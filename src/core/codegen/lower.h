@@ -1,0 +1,39 @@
+/* From a group of a plan to steps on registers, each of which is written once: what every device
+ * that generates code begins with. Knows no device. */
+#ifndef JOIST_CORE_CODEGEN_LOWER_H
+#define JOIST_CORE_CODEGEN_LOWER_H
+
+#include "core/codegen/steps.h"
+#include "core/plan/groups.h"
+
+enum {
+  JOIST_CODE_STEPS = 512,
+  JOIST_CODE_ARRAYS = 128,
+  JOIST_CODE_GATHERS = 32,
+  JOIST_CODE_PARTIAL = 1 << 30 /* not the array of a value: partial results of a sink */
+};
+
+struct joist_code {
+  uint32_t step_count, array_count, gather_count, rank, sink_count, register_count;
+  bool checked; /* a step can fail */
+  bool rows;    /* the sinks have a result per row, not one for all elements */
+  struct joist_code_step steps[JOIST_CODE_STEPS];
+  uint32_t instruction[JOIST_CODE_STEPS]; /* of KERNEL and FOLD */
+  uint32_t array[JOIST_CODE_ARRAYS];      /* number of a value, or PARTIAL + number of a sink */
+  uint64_t stride[JOIST_CODE_GATHERS][JOIST_RANK_MAX];
+  uint64_t extent[JOIST_RANK_MAX];
+};
+
+/* Whether the operation's kernel checks its operands in this dtype. */
+bool joist_code_can_fail(joist_op op, joist_dtype dtype);
+
+/* Registers that a step reads: the first of `in`. And whether it writes one. */
+int joist_code_reads(const struct joist_code_step *step);
+bool joist_code_writes(const struct joist_code_step *step);
+
+/* False when the group is too long for the tables of `code`. `given` says of each value whether the
+ * parameter has its only element in the place of a pointer; NULL when none is. */
+bool joist_code_lower(const struct joist_plan *plan, const struct joist_group *group,
+                      const bool *given, struct joist_code *code);
+
+#endif
