@@ -23,6 +23,22 @@ enum {
 #include "core/program/attributes.def"
 };
 
+/* Attributes are set without a check of their number. */
+#define BITS_IN_2(SET) (((SET)&1) + ((SET) >> 1 & 1))
+#define BITS_IN_8(SET) \
+  (BITS_IN_2(SET) + BITS_IN_2((SET) >> 2) + BITS_IN_2((SET) >> 4) + BITS_IN_2((SET) >> 6))
+#define BITS_IN(SET) \
+  (BITS_IN_8(SET) + BITS_IN_8((SET) >> 8) + BITS_IN_8((SET) >> 16) + BITS_IN_8((SET) >> 24))
+#define HAS_ROOM(NAME, SET) \
+  _Static_assert(BITS_IN(SET) <= JOIST_ATTRIBUTES_MAX, "room for the attributes of " NAME);
+#define STEP(ID, NAME, CLASS, ATTRIBUTES) HAS_ROOM(NAME, ATTRIBUTES)
+#define REDUCTION(ID, NAME, CLASS, KINDS, COMBINE, ATTRIBUTES, GENERIC) HAS_ROOM(NAME, ATTRIBUTES)
+#define CUMULATIVE(ID, NAME, CLASS, KINDS, COMBINE, ATTRIBUTES) HAS_ROOM(NAME, ATTRIBUTES)
+#define ARRAY(ID, NAME, LEAST, MOST, RESULTS, CLASS, KINDS, ATTRIBUTES, FUNCTION) \
+  HAS_ROOM(NAME, ATTRIBUTES)
+#define REGIONS(ID, NAME, LEAST, COUNT, ATTRIBUTES) HAS_ROOM(NAME, ATTRIBUTES)
+#include "core/program/ops.def"
+
 static const struct joist_operation operations[JOIST_OP_COUNT] = {
 #define OP(ID, NAME, OPERANDS, CLASS, KINDS, GENERIC)    \
   [JOIST_OP_##ID] = {.name = NAME,                       \
