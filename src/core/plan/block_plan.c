@@ -207,7 +207,7 @@ static void shape_of_part(const struct building *b, const struct part *part,
   const int last = whole->rank - 1;
   shape->rank = whole->rank;
   for (int d = 0; d <= last; d++) {
-    const int at = part->map[d];
+    const int8_t at = part->map[d];
     shape->extent[plan->reversed ? last - d : d] =
         at == JOIST_MAP_WHOLE ? whole->extent[d]
                               : b->extents[plan->reversed ? plan->rank - 1 - at : at];
