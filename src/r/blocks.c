@@ -70,6 +70,8 @@ SEXP joist_r_blocks(SEXP name, SEXP shapes, SEXP chunks, SEXP attributes, SEXP r
 
 /* ---- the plan of a program ---- */
 
+static SEXP plan_tag(void) { return Rf_install("joist_block_plan"); }
+
 static void finalize(SEXP pointer) {
   joist_block_plan_free(R_ExternalPtrAddr(pointer));
   R_ClearExternalPtr(pointer);
@@ -117,6 +119,7 @@ SEXP joist_r_block_plan(SEXP outputs, SEXP maps, SEXP rank, SEXP reversed) {
     read_map(VECTOR_ELT(maps, k), value.argument.shape.rank, (int)dims, read[k].map);
   }
   SEXP pointer = PROTECT(joist_r_owner(finalize));
+  R_SetExternalPtrTag(pointer, plan_tag());
   struct joist_block_plan *plan = NULL;
   struct joist_error error;
   const joist_status status =
@@ -162,8 +165,9 @@ static joist_value_id constant_in(SEXP target, SEXP trace, struct joist_r_source
 }
 
 SEXP joist_r_block_append(SEXP pointer, SEXP extents, SEXP leaves) {
-  const struct joist_block_plan *const plan =
-      TYPEOF(pointer) == EXTPTRSXP ? R_ExternalPtrAddr(pointer) : NULL;
+  /* Somebody else's external pointer is not one of ours. */
+  const bool own = TYPEOF(pointer) == EXTPTRSXP && R_ExternalPtrTag(pointer) == plan_tag();
+  const struct joist_block_plan *const plan = own ? R_ExternalPtrAddr(pointer) : NULL;
   if (plan == NULL || TYPEOF(leaves) != VECSXP || XLENGTH(leaves) == 0)
     joist_r_stop(JOIST_ERROR_VALUE, "a block needs a plan and what it reads");
   SEXP trace = R_ExternalPtrProtected(pointer), target = NULL;

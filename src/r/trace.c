@@ -349,8 +349,8 @@ SEXP joist_r_trace_mark(SEXP pointer, SEXP rule) {
 SEXP joist_r_trace_rule(SEXP pointer, SEXP mark) {
   joist_r_check_open(pointer);
   SEXP cells = VECTOR_ELT(R_ExternalPtrProtected(outermost(pointer)), JOIST_R_RULES);
-  const int behind = Rf_length(cells) - Rf_asInteger(mark);
-  return behind < 0 ? R_NilValue : CAR(Rf_nthcdr(cells, behind));
+  const int count = Rf_length(cells), number = Rf_asInteger(mark);
+  return number < 1 || number > count ? R_NilValue : CAR(Rf_nthcdr(cells, count - number));
 }
 
 /* ---- operations ---- */

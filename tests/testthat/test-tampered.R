@@ -357,6 +357,28 @@ test_that("entries of C refuse what no function of joist gives them", {
   refused("joist_r_set_policy", list(1, 2), FALSE)
   refused("joist_r_set_policy", NULL, 1L)
   refused("joist_r_push_trace", list(1, 2), TRUE, NULL)
+  call_entry <- function(entry, ...) .Call(getFromNamespace(entry, "joist"), ...)
+  begun <- call_entry("joist_r_trace_begin", list(nv_aval("f32", c(2, 3))), NULL, NULL)
+  for (mark in c(NA, 0L, 1L, -1L)) {
+    expect_null(call_entry("joist_r_trace_rule", begun[[1L]], mark))
+  }
+  # Blocks.
+  traced <- begun[[2L]]
+  refused("joist_r_block_plan", list(x), list(1:2), 2, FALSE)
+  refused("joist_r_block_plan", traced, list(), 2, FALSE)
+  refused("joist_r_block_plan", traced, list(1:2), NA, FALSE)
+  for (map in list(1L, c(1, 2), c(1L, 3L), c(NA, 1L), 1:3)) {
+    misshapen("joist_r_block_plan", traced, list(map), 2, FALSE)
+  }
+  plan <- call_entry("joist_r_block_plan", traced, list(1:2), 2, FALSE)[[1L]]
+  for (other in list(begun[[1L]], NULL, 1, unserialize(serialize(plan, NULL)))) {
+    refused("joist_r_block_append", other, c(2L, 3L), traced)
+  }
+  refused("joist_r_block_append", plan, c(2L, 3L), list())
+  refused("joist_r_block_append", plan, c(2L, 3L), list(x))
+  refused("joist_r_blocks", "add", list(2L), list(), NULL, 2L)
+  refused("joist_r_blocks", "no such", list(2L), list(NULL), NULL, 2L)
+  misshapen("joist_r_blocks", "add", list(2L, 2L), list(c(1L, 1L), NULL), NULL, 2L)
   refused("joist_r_to_arrow", x, NULL, list(NULL, NULL))
   refused("joist_r_to_arrow", x, NULL, list())
 })
