@@ -85,7 +85,7 @@ void joist_r_free_payloads(void) {
 
 /* R does not count memory of the pool when it decides whether to collect, so unused payloads would
  * pile up. A minor collection runs when payloads have grown by ROOM_LEAST bytes since the last, by
- * as many as R's objects take, or by PAYLOADS times the one that is allocated, up to ROOM_MOST. R
+ * the bytes of R's objects, or by PAYLOADS times the one that is allocated, up to ROOM_MOST. R
  * makes every twentieth minor collection a longer one, and every hundredth one of all objects, so
  * more objects make them dearer. A full one runs when the memory in use has grown by MAJOR bytes,
  * or by half, since the last. With half of ROOM_LEAST, `x + x` of a million f32 took up to twice
