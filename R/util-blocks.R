@@ -5,8 +5,8 @@
 # (the types of the arrays and tensors that these read), `results` with their `maps` into the space
 # (which of its dims each of theirs follows, 0 for its full extent), `leaves`, what a block reads:
 # an array or tensor with a map into the space; the `types` of what it gives, and for results that
-# are put together from parts the `lasts`, nodes of reductions or products. Whether it is
-# `reversed`, see util-reversed.R.
+# are put together from parts the `lasts`, nodes of reductions or products; the `plan` of C for a
+# block, which no other process can have. Whether it is `reversed`, see util-reversed.R.
 
 # Of several results, all of them are reductions of tensors with the same blocks, over the same
 # dims.
@@ -37,17 +37,17 @@ block_program <- function(...) {
     space$chunks <- replace(chunks_of(ys[[1L]]), space$outer, chunks_of(x)[kept])
     maps <- rep_len(list(all), length(ys))
   }
+  program <- c(space, recorded_calls(ys), list(
+    maps = maps, types = lapply(xs, abstract_of), reversed = FALSE
+  ))
   if (is_contraction(x)) {
-    space$lasts <- lapply(xs, function(x) {
+    program$lasts <- lapply(xs, function(x) {
       node <- node_in(x)
       node$operands <- NULL
       node
     })
   }
-  program <- c(space, recorded_calls(ys), list(
-    maps = maps, types = lapply(xs, abstract_of), reversed = FALSE
-  ))
-  ends <- if (is_contraction(x)) program$lasts else program$calls
+  ends <- if (is.null(program$lasts)) program$calls else program$lasts
   program$has_product <- any(vapply(ends, function(one) one$op == "matmul", TRUE))
   with_leaves(program)
 }
@@ -99,9 +99,11 @@ recorded_calls <- function(results) {
   list(read = read, sources = types, calls = calls, results = unname(results))
 }
 
-# What blocks read: each array and tensor, as often as they need different parts of it.
+# With its plan, and what blocks read: each array and tensor, as often as they need different parts
+# of it.
 with_leaves <- function(program) {
   plan <- block_plan(program)
+  program$plan <- plan$plan
   program$leaves <- Map(function(source, map) {
     leaf <- program$read[[source]]
     leaf$map <- map
@@ -129,8 +131,7 @@ block_plan <- function(program) {
     values[[k]] <- replay(program$calls[[k]], lapply(program$calls[[k]]$operands, value_of))
   }
   plan <- .Call(
-    joist_r_block_plan, lapply(program$results, value_of), program$maps, length(program$extents),
-    program$reversed
+    joist_r_block_plan, lapply(program$results, value_of), program$maps, length(program$extents)
   )
   names(plan) <- c("plan", "sources", "maps")
   plan
@@ -139,10 +140,13 @@ block_plan <- function(program) {
 # The function of the elements of the leaves that gives a block or the parts of one, compiled for
 # each shape that blocks have.
 block_function <- function(program) {
-  plan <- block_plan(program)$plan
+  plan <- if (is.null(program$plan)) block_plan(program)$plan else program$plan
+  reversed <- program$reversed
   parts_of <- parts_function(program)
   jit(
-    function(extents, leaves) parts_of(.Call(joist_r_block_append, plan, extents, leaves)),
+    function(extents, leaves) {
+      parts_of(.Call(joist_r_block_append, plan, extents, reversed, leaves))
+    },
     static = "extents"
   )
 }

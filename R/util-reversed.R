@@ -47,8 +47,7 @@ reversed_program <- function(program, target = NULL) {
     }
     leaf
   })
-  program$lasts <- lapply(program$lasts, reversed_last, rank)
-  if (length(program$lasts) == 0L) program$lasts <- NULL
+  if (!is.null(program$lasts)) program$lasts <- lapply(program$lasts, reversed_last, rank)
   program$types <- lapply(program$types, function(type) {
     nv_aval(dtype(type), rev(shape(type)), ambiguous(type))
   })

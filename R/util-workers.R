@@ -133,7 +133,7 @@ run_program <- function(program, take, retries, target = NULL, wanted = NULL) {
   workers <- worker_count()
   work <- list(program = program, target = target)
   own <- functions_of(program)
-  if (workers == 1L) work$functions <- own
+  if (workers == 1L) work$functions <- own else work$program$plan <- NULL
   trees <- list()
   each_unit(work, work_units(program, wanted, workers), workers, retries, function(unit, got) {
     for (k in seq_along(unit)) {

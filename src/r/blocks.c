@@ -96,14 +96,14 @@ static void read_map(SEXP map, int rank, int space, int8_t read[JOIST_RANK_MAX])
   }
 }
 
-/* The source of what a plan reads by number `k`. */
+/* The source of what a plan reads by number `k`, and its map. */
 static struct joist_r_source source_of(SEXP trace, const struct joist_block_plan *plan, uint32_t k,
-                                       int8_t map[JOIST_RANK_MAX]) {
+                                       const int8_t **map) {
   const struct joist_r_trace *const own = joist_r_trace_of(trace);
   return own->sources[own->program.values[joist_block_plan_read(plan, k, map)].input];
 }
 
-SEXP joist_r_block_plan(SEXP outputs, SEXP maps, SEXP rank, SEXP reversed) {
+SEXP joist_r_block_plan(SEXP outputs, SEXP maps, SEXP rank) {
   const double dims = joist_r_number(rank);
   if (TYPEOF(outputs) != VECSXP || TYPEOF(maps) != VECSXP || XLENGTH(outputs) == 0 ||
       XLENGTH(outputs) != XLENGTH(maps) || !(dims >= 0 && dims <= JOIST_RANK_MAX))
@@ -122,9 +122,8 @@ SEXP joist_r_block_plan(SEXP outputs, SEXP maps, SEXP rank, SEXP reversed) {
   R_SetExternalPtrTag(pointer, plan_tag());
   struct joist_block_plan *plan = NULL;
   struct joist_error error;
-  const joist_status status =
-      joist_block_plan_make(&joist_r_trace_of(trace)->program, read, count, (int)dims,
-                            joist_r_flag(reversed, "reversed"), &plan, &error);
+  const joist_status status = joist_block_plan_make(&joist_r_trace_of(trace)->program, read, count,
+                                                    (int)dims, &plan, &error);
   R_SetExternalPtrAddr(pointer, plan);
   joist_r_raise_if(status, &error);
   R_SetExternalPtrProtected(pointer, trace);
@@ -133,8 +132,8 @@ SEXP joist_r_block_plan(SEXP outputs, SEXP maps, SEXP rank, SEXP reversed) {
   SEXP read_maps = PROTECT(Rf_allocVector(VECSXP, reads));
   R_xlen_t leaves = 0;
   for (uint32_t k = 0; k < reads; k++) {
-    int8_t map[JOIST_RANK_MAX];
-    const struct joist_r_source source = source_of(trace, plan, k, map);
+    const int8_t *map;
+    const struct joist_r_source source = source_of(trace, plan, k, &map);
     if (source.kind != JOIST_R_FROM_LEAF) continue;
     const int own = joist_r_trace_of(trace)->program.values[source.value].shape.rank;
     SEXP made = Rf_allocVector(INTSXP, own);
@@ -164,7 +163,7 @@ static joist_value_id constant_in(SEXP target, SEXP trace, struct joist_r_source
   return id;
 }
 
-SEXP joist_r_block_append(SEXP pointer, SEXP extents, SEXP leaves) {
+SEXP joist_r_block_append(SEXP pointer, SEXP extents, SEXP reversed, SEXP leaves) {
   /* Somebody else's external pointer is not one of ours. */
   const bool own = TYPEOF(pointer) == EXTPTRSXP && R_ExternalPtrTag(pointer) == plan_tag();
   const struct joist_block_plan *const plan = own ? R_ExternalPtrAddr(pointer) : NULL;
@@ -175,8 +174,8 @@ SEXP joist_r_block_append(SEXP pointer, SEXP extents, SEXP leaves) {
   joist_value_id *const reads = (joist_value_id *)R_alloc(count + (size_t)1, (int)sizeof *reads);
   R_xlen_t used = 0;
   for (uint32_t k = 0; k < count; k++) {
-    int8_t map[JOIST_RANK_MAX];
-    if (source_of(trace, plan, k, map).kind != JOIST_R_FROM_LEAF) continue;
+    const int8_t *map;
+    if (source_of(trace, plan, k, &map).kind != JOIST_R_FROM_LEAF) continue;
     if (used == XLENGTH(leaves))
       joist_r_stop(JOIST_ERROR_VALUE, "this block reads more leaves than it was given");
     const struct joist_r_value value = read_traced(VECTOR_ELT(leaves, used++), target);
@@ -186,16 +185,17 @@ SEXP joist_r_block_append(SEXP pointer, SEXP extents, SEXP leaves) {
   if (target == NULL) target = read_traced(VECTOR_ELT(leaves, 0), NULL).payload;
   joist_r_check_open(target);
   for (uint32_t k = 0; k < count; k++) {
-    int8_t map[JOIST_RANK_MAX];
-    const struct joist_r_source source = source_of(trace, plan, k, map);
+    const int8_t *map;
+    const struct joist_r_source source = source_of(trace, plan, k, &map);
     if (source.kind != JOIST_R_FROM_LEAF) reads[k] = constant_in(target, trace, source);
   }
+  const bool turned = joist_r_flag(reversed, "reversed");
   struct joist_shape block = {.rank = 0};
   joist_r_shape(extents, &block);
   const uint32_t made = joist_block_plan_outputs(plan);
   joist_value_id *const outputs = (joist_value_id *)R_alloc(made + (size_t)1, (int)sizeof *outputs);
   struct joist_error error;
-  joist_r_raise_if(joist_block_plan_append(plan, block.extent, reads,
+  joist_r_raise_if(joist_block_plan_append(plan, block.extent, turned, reads,
                                            &joist_r_trace_of(target)->program, outputs, &error),
                    &error);
   SEXP tensors = PROTECT(Rf_allocVector(VECSXP, made));

@@ -16,9 +16,10 @@ SEXP joist_r_blocks(SEXP op, SEXP shapes, SEXP chunks, SEXP attributes, SEXP res
 /* A plan for a space of `rank` dims, an external pointer that keeps the trace. `outputs` are traced
  * tensors of one trace, `maps` which dims of the space theirs follow, 0 for a whole one. The result
  * is a list of the plan, the numbers of the arguments that it reads, and their maps. */
-SEXP joist_r_block_plan(SEXP outputs, SEXP maps, SEXP rank, SEXP reversed);
+SEXP joist_r_block_plan(SEXP outputs, SEXP maps, SEXP rank);
 /* The outputs of a block of these extents, as traced tensors. `leaves` are what the plan reads:
- * traced tensors of the trace that the block becomes part of. */
-SEXP joist_r_block_append(SEXP plan, SEXP extents, SEXP leaves);
+ * traced tensors of the trace that the block becomes part of. If `reversed`, all have their dims in
+ * reverse order. */
+SEXP joist_r_block_append(SEXP plan, SEXP extents, SEXP reversed, SEXP leaves);
 
 #endif

@@ -178,15 +178,14 @@ static void check_block(const struct whole *w, const struct joist_block_plan *pl
   uint32_t space[JOIST_RANK_MAX];
   for (int d = 0; d < rank; d++) space[reversed ? rank - 1 - d : d] = extents[d];
   for (uint32_t k = 0; k < reads; k++) {
-    int8_t map[JOIST_RANK_MAX];
-    const joist_value_id v = joist_block_plan_read(plan, k, map);
+    const int8_t *map;
+    const joist_value_id v = joist_block_plan_read(plan, k, &map);
     const struct joist_value *const value = &w->program->values[v];
     const int own = value->shape.rank;
     struct joist_shape shape = {.rank = own};
     uint32_t from[JOIST_RANK_MAX];
     for (int d = 0; d < own; d++) {
-      const int at = map[reversed ? own - 1 - d : d];
-      const int dim = reversed && at >= 0 ? rank - 1 - at : at;
+      const int dim = map[d];
       from[d] = dim < 0 ? 0 : start[dim];
       shape.extent[reversed ? own - 1 - d : d] = dim < 0 ? value->shape.extent[d] : extents[dim];
     }
@@ -197,7 +196,7 @@ static void check_block(const struct whole *w, const struct joist_block_plan *pl
   }
   joist_value_id result = 0;
   struct joist_error error;
-  CHECK_INT(joist_block_plan_append(plan, space, ids, &block, &result, &error), JOIST_OK);
+  CHECK_INT(joist_block_plan_append(plan, space, reversed, ids, &block, &result, &error), JOIST_OK);
   add_output(&block, result);
   CHECK_INT(block.values[result].type.dtype, w->result->type.dtype);
   const size_t size = joist_dtype_size(w->result->type.dtype), bytes = bytes_of(&block, result);
@@ -223,8 +222,7 @@ static void check_blocks(const struct whole *w, joist_value_id output, bool reve
   for (int d = 0; d < shape->rank; d++) of.map[d] = (int8_t)d;
   struct joist_block_plan *plan = NULL;
   struct joist_error error;
-  CHECK_INT(joist_block_plan_make(w->program, &of, 1, shape->rank, reversed, &plan, &error),
-            JOIST_OK);
+  CHECK_INT(joist_block_plan_make(w->program, &of, 1, shape->rank, &plan, &error), JOIST_OK);
   for (int d = 0; d < shape->rank;) {
     for (d = 0; d < shape->rank; d++)
       extents[d] = start[d] + chunk[d] > shape->extent[d] ? shape->extent[d] - start[d] : chunk[d];
@@ -312,7 +310,7 @@ static void test_refused(void) {
   joist_program_init(&program);
   const joist_value_id x = add_input(&program, JOIST_F32, 1, (uint32_t[]){4});
   const struct joist_block_output of = {.value = add_simple(&program, JOIST_OP_REDUCE_SUM, x, x)};
-  CHECK_INT(joist_block_plan_make(&program, &of, 1, 0, false, &plan, &error), JOIST_ERROR_VALUE);
+  CHECK_INT(joist_block_plan_make(&program, &of, 1, 0, &plan, &error), JOIST_ERROR_VALUE);
   CHECK(error.code == JOIST_E_NO_BLOCKS && plan == NULL);
   joist_program_clear(&program);
 }

@@ -23,9 +23,9 @@ struct joist_block_plan {
   struct part *parts;
   uint32_t *first;  /* of each value: its first part, or NONE */
   uint32_t *output; /* the part of each output */
-  uint32_t value_count, part_count, part_capacity, output_count;
+  uint32_t *read;   /* the parts of inputs */
+  uint32_t instruction_count, part_count, part_capacity, output_count, read_count;
   int rank;
-  bool reversed;
 };
 
 static int rank_of(const struct joist_block_plan *plan, joist_value_id value) {
@@ -86,6 +86,16 @@ static bool has_blocks(const struct joist_instruction *i) {
          role != JOIST_BLOCKS_FOLD && role != JOIST_BLOCKS_COUNTS;
 }
 
+static joist_status list_reads(struct joist_block_plan *plan, struct joist_error *error) {
+  const struct joist_program *const program = plan->program;
+  plan->read = malloc((plan->part_count + (size_t)1) * sizeof *plan->read);
+  if (plan->read == NULL) return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY);
+  for (uint32_t v = 0; v < program->value_count; v++)
+    for (uint32_t p = plan->first[v]; p != NONE; p = plan->parts[p].next)
+      if (program->values[v].input != JOIST_NO_INPUT) plan->read[plan->read_count++] = p;
+  return JOIST_OK;
+}
+
 static joist_status fill(struct joist_block_plan *plan, const struct joist_block_output *outputs,
                          struct joist_error *error) {
   const struct joist_program *const program = plan->program;
@@ -99,20 +109,19 @@ static joist_status fill(struct joist_block_plan *plan, const struct joist_block
     const joist_status status = add_operands(plan, i, error);
     if (status != JOIST_OK) return status;
   }
-  return JOIST_OK;
+  return list_reads(plan, error);
 }
 
 joist_status joist_block_plan_make(const struct joist_program *program,
                                    const struct joist_block_output *outputs, uint32_t count,
-                                   int rank, bool reversed, struct joist_block_plan **made,
+                                   int rank, struct joist_block_plan **made,
                                    struct joist_error *error) {
   struct joist_block_plan *const plan = calloc(1, sizeof *plan);
   *made = NULL;
   if (plan == NULL) return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY);
   plan->program = program;
-  plan->value_count = program->value_count;
+  plan->instruction_count = program->instruction_count;
   plan->rank = rank;
-  plan->reversed = reversed;
   plan->output_count = count;
   plan->first = malloc((program->value_count + (size_t)count + 1) * sizeof *plan->first);
   joist_status status = JOIST_OK;
@@ -133,6 +142,7 @@ joist_status joist_block_plan_make(const struct joist_program *program,
 void joist_block_plan_free(struct joist_block_plan *plan) {
   if (plan == NULL) return;
   free(plan->first);
+  free(plan->read);
   free(plan->parts);
   free(plan);
 }
@@ -141,52 +151,13 @@ uint32_t joist_block_plan_outputs(const struct joist_block_plan *plan) {
   return plan->output_count;
 }
 
-/* ---- what is read ---- */
-
-/* Walks over the parts in the order in which they are computed: by their values. Begins with
- * {.value = 0, .part = NONE}. */
-struct walk {
-  joist_value_id value;
-  uint32_t part;
-};
-
-static bool next_part(const struct joist_block_plan *plan, struct walk *walk) {
-  if (walk->part != NONE) {
-    walk->part = plan->parts[walk->part].next;
-    walk->value += walk->part == NONE;
-  }
-  while (walk->part == NONE && walk->value < plan->value_count) {
-    walk->part = plan->first[walk->value];
-    walk->value += walk->part == NONE;
-  }
-  return walk->part != NONE;
-}
-
-static bool is_read(const struct joist_block_plan *plan, joist_value_id value) {
-  return plan->program->values[value].input != JOIST_NO_INPUT;
-}
-
-uint32_t joist_block_plan_reads(const struct joist_block_plan *plan) {
-  uint32_t count = 0;
-  for (struct walk walk = {0, NONE}; next_part(plan, &walk);) count += is_read(plan, walk.value);
-  return count;
-}
+uint32_t joist_block_plan_reads(const struct joist_block_plan *plan) { return plan->read_count; }
 
 joist_value_id joist_block_plan_read(const struct joist_block_plan *plan, uint32_t k,
-                                     int8_t map[JOIST_RANK_MAX]) {
-  struct walk walk = {0, NONE};
-  uint32_t before = 0;
-  while (next_part(plan, &walk) && (!is_read(plan, walk.value) || before < k))
-    before += is_read(plan, walk.value);
-  const int rank = rank_of(plan, walk.value);
-  for (int d = 0; d < rank; d++) {
-    const int8_t at = plan->parts[walk.part].map[d];
-    if (plan->reversed)
-      map[rank - 1 - d] = (int8_t)(at == JOIST_MAP_WHOLE ? at : plan->rank - 1 - at);
-    else
-      map[d] = at;
-  }
-  return walk.value;
+                                     const int8_t **map) {
+  const struct part *const part = &plan->parts[plan->read[k]];
+  *map = part->map;
+  return part->value;
 }
 
 /* ---- the program of a block ---- */
@@ -195,6 +166,7 @@ joist_value_id joist_block_plan_read(const struct joist_block_plan *plan, uint32
 struct building {
   const struct joist_block_plan *plan;
   const uint32_t *extents; /* of the block, in the space */
+  bool reversed;
   struct joist_program *program;
   joist_value_id *ids;
 };
@@ -208,23 +180,20 @@ static void shape_of_part(const struct building *b, const struct part *part,
   shape->rank = whole->rank;
   for (int d = 0; d <= last; d++) {
     const int8_t at = part->map[d];
-    shape->extent[plan->reversed ? last - d : d] =
+    shape->extent[b->reversed ? last - d : d] =
         at == JOIST_MAP_WHOLE ? whole->extent[d]
-                              : b->extents[plan->reversed ? plan->rank - 1 - at : at];
+                              : b->extents[b->reversed ? plan->rank - 1 - at : at];
   }
 }
 
-static joist_status append_part(const struct building *b, uint32_t number,
-                                struct joist_error *error) {
+static joist_status append_part(const struct building *b, const struct joist_instruction *i,
+                                uint32_t number, struct joist_error *error) {
   const struct joist_block_plan *const plan = b->plan;
   const struct part *const part = &plan->parts[number];
-  const struct joist_program *const from = plan->program;
-  const struct joist_instruction *const i =
-      &from->instructions[from->values[part->value].instruction];
-  const bool swaps = plan->reversed && joist_op_block_role(i->op) == JOIST_BLOCKS_PRODUCT;
+  const bool swaps = b->reversed && joist_op_block_role(i->op) == JOIST_BLOCKS_PRODUCT;
   struct joist_shape block;
   struct view view;
-  view_instruction(from, i, &view);
+  view_instruction(plan->program, i, &view);
   shape_of_part(b, part, &block);
   joist_value_id operands[OPERANDS_MAX];
   const struct joist_shape *shapes[OPERANDS_MAX + 1] = {NULL};
@@ -240,7 +209,7 @@ static joist_status append_part(const struct building *b, uint32_t number,
   }
   struct joist_attributes attributes;
   int64_t room[JOIST_RANK_MAX];
-  joist_blocks_attributes(&view.blocked, &block, plan->reversed, &attributes, room);
+  joist_blocks_attributes(&view.blocked, &block, b->reversed, &attributes, room);
   struct joist_inference inference = {.signature = i->signature};
   joist_status status = joist_program_infer_shapes(i->op, shapes, i->operand_count, &attributes,
                                                    inference.shape, error);
@@ -253,18 +222,19 @@ static joist_status append_part(const struct building *b, uint32_t number,
 }
 
 joist_status joist_block_plan_append(const struct joist_block_plan *plan, const uint32_t *extents,
-                                     const joist_value_id *reads, struct joist_program *program,
-                                     joist_value_id *outputs, struct joist_error *error) {
+                                     bool reversed, const joist_value_id *reads,
+                                     struct joist_program *program, joist_value_id *outputs,
+                                     struct joist_error *error) {
   joist_value_id *const ids = malloc((plan->part_count + (size_t)1) * sizeof *ids);
   if (ids == NULL) return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY);
-  const struct building building = {plan, extents, program, ids};
+  const struct building building = {plan, extents, reversed, program, ids};
   joist_status status = JOIST_OK;
-  uint32_t read = 0;
-  for (struct walk walk = {0, NONE}; status == JOIST_OK && next_part(plan, &walk);) {
-    if (is_read(plan, walk.value))
-      ids[walk.part] = reads[read++];
-    else
-      status = append_part(&building, walk.part, error);
+  for (uint32_t k = 0; k < plan->read_count; k++) ids[plan->read[k]] = reads[k];
+  for (uint32_t k = 0; k < plan->instruction_count; k++) {
+    const struct joist_instruction *const i = &plan->program->instructions[k];
+    for (uint32_t p = plan->first[i->result]; p != NONE && status == JOIST_OK;
+         p = plan->parts[p].next)
+      status = append_part(&building, i, p, error);
   }
   for (uint32_t k = 0; k < plan->output_count && status == JOIST_OK; k++)
     outputs[k] = ids[plan->output[k]];

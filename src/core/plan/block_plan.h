@@ -2,8 +2,7 @@
  * program that computes one block.
  *
  * Blocks are boxes of a space; maps say which of its dims each dim of a value follows. A value that
- * is needed in two ways, such as x in x %*% t(x), is computed in both. With `reversed`, blocks have
- * their dims in reverse order, which is that of elements in C order. */
+ * is needed in two ways, such as x in x %*% t(x), is computed in both. */
 #ifndef JOIST_CORE_PLAN_BLOCK_PLAN_H
 #define JOIST_CORE_PLAN_BLOCK_PLAN_H
 
@@ -21,22 +20,23 @@ struct joist_block_output {
  * blocks that are not combined from parts. Free with joist_block_plan_free. */
 joist_status joist_block_plan_make(const struct joist_program *program,
                                    const struct joist_block_output *outputs, uint32_t count,
-                                   int rank, bool reversed, struct joist_block_plan **made,
+                                   int rank, struct joist_block_plan **made,
                                    struct joist_error *error) JOIST_MUST_CHECK;
 void joist_block_plan_free(struct joist_block_plan *plan);
 
 uint32_t joist_block_plan_outputs(const struct joist_block_plan *plan);
 /* What it reads: inputs of the program, each as often as blocks need different parts of it. */
 uint32_t joist_block_plan_reads(const struct joist_block_plan *plan);
-/* The value that is read by number `k`, and its map, which is reversed if the plan is. */
+/* The value that is read by number `k`, and its map, which belongs to the plan. */
 joist_value_id joist_block_plan_read(const struct joist_block_plan *plan, uint32_t k,
-                                     int8_t map[JOIST_RANK_MAX]);
+                                     const int8_t **map);
 
 /* Appends the instructions of a block of these extents to a program in which its reads are the
- * values `reads`. `outputs` become the values of the plan's outputs. */
+ * values `reads`. `outputs` become the values of the plan's outputs. If `reversed`, the extents,
+ * the reads and the outputs have their dims in reverse order, as elements in C order have them. */
 joist_status joist_block_plan_append(const struct joist_block_plan *plan, const uint32_t *extents,
-                                     const joist_value_id *reads, struct joist_program *program,
-                                     joist_value_id *outputs,
+                                     bool reversed, const joist_value_id *reads,
+                                     struct joist_program *program, joist_value_id *outputs,
                                      struct joist_error *error) JOIST_MUST_CHECK;
 
 #endif
