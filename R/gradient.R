@@ -288,8 +288,7 @@ run_rule <- function(step, g, known) {
   }
   complex <- any(vapply(c(step$operands, step$results), is_complex_dtype, NA))
   # Parts, angles and signs of complex numbers are not piecewise constant.
-  counts <- all(vapply(step$results, function(x) dtype_kind(x) %in% c("bool", "int", "uint"), NA))
-  if (step$op %in% zero_gradient && (counts || !complex)) {
+  if (step$op %in% zero_gradient && !(complex && any(vapply(step$results, has_nan, NA)))) {
     return(NULL)
   }
   rule <- gradient_rules[[step$op]]

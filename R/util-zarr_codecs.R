@@ -3,13 +3,13 @@
 # That of memCompress().
 gzip_level <- 6L
 
-# Those that are written; zlib is read, too.
-zarr_codecs <- function() {
-  setdiff(union("gzip", .Call(joist_r_codecs)), c("zlib", "numcodecs.zlib"))
-}
+# New arrays do not get these, but those that have them are read and written.
+other_codecs <- c("zlib", "numcodecs.zlib")
+
+zarr_codecs <- function() setdiff(union("gzip", .Call(joist_r_codecs)), other_codecs)
 
 check_codec <- function(name, key, field = "codecs") {
-  if (name %in% c(zarr_codecs(), "zlib", "numcodecs.zlib")) {
+  if (name %in% c(zarr_codecs(), other_codecs)) {
     return()
   }
   stop_field(
