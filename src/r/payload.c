@@ -84,12 +84,13 @@ void joist_r_free_payloads(void) {
 /* ---- when to collect ---- */
 
 /* R does not count memory of the pool when it decides whether to collect, so unused payloads would
- * pile up. A minor collection runs when payloads have grown by ROOM_LEAST bytes since the last, by
- * the bytes of R's objects, or by PAYLOADS times the one that is allocated, up to ROOM_MOST. R
- * makes every twentieth minor collection a longer one, and every hundredth one of all objects, so
- * more objects make them dearer. A full one runs when the memory in use has grown by MAJOR bytes,
- * or by half, since the last. With half of ROOM_LEAST, `x + x` of a million f32 took up to twice
- * as long. */
+ * pile up. A minor collection runs when payloads have grown since the last one by the largest of
+ * three sizes: ROOM_LEAST, an estimate of the bytes of R's objects, and PAYLOADS times the payload
+ * that is allocated; but by ROOM_MOST at most. Every twentieth minor collection of R visits more
+ * objects and every hundredth visits all, so that their average time grows with the number of
+ * objects. A full collection runs when the memory in use has grown by MAJOR bytes, or by half,
+ * since the last one. With half of ROOM_LEAST, `x + x` of a million f32 took up to twice as long.
+ */
 enum {
   ROOM_LEAST = 64 << 20,
   ROOM_MOST = 256 << 20,

@@ -237,7 +237,7 @@ bool joist_code_lower(const struct joist_plan *plan, const struct joist_group *g
   for (uint32_t s = 0; s < group->step_count && !low.full; s++)
     lower_step(&low, &plan->steps[group->first_step + s]);
   code->register_count = low.registers;
-  merge_dims(code, &group->shape);
+  if (!low.full) merge_dims(code, &group->shape);
   free(of_value);
   return !low.full;
 }
