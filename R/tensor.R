@@ -51,7 +51,7 @@
 #' try(nv_tensor(c(1.5, 2), "i32"))
 #' @export
 nv_tensor <- function(x, dtype = NULL, shape = NULL, ambiguous = NULL, device = NULL,
-                      na = "error") {
+                      na = "missing") {
   if (!is.null(device)) device <- nv_device(device)
   if (is_python(x)) x <- tensor_of_python(x)
   place_on(.Call(joist_r_make, x, dtype, shape, ambiguous, na, NULL), device)
@@ -59,7 +59,7 @@ nv_tensor <- function(x, dtype = NULL, shape = NULL, ambiguous = NULL, device = 
 
 #' @rdname nv_tensor
 #' @export
-nv_scalar <- function(x, dtype = NULL, ambiguous = NULL, device = NULL, na = "error") {
+nv_scalar <- function(x, dtype = NULL, ambiguous = NULL, device = NULL, na = "missing") {
   nv_tensor(x, dtype, integer(), ambiguous, device, na)
 }
 
@@ -117,8 +117,8 @@ nv_eye <- function(n, dtype = NULL, device = NULL) {
 #' nv_aval("i32", c(2, 3)) + 1.5
 #' jit(\(x, y) exp(x) * y)(nv_aval("bf16", 4), nv_aval("f32", 4))
 #' @export
-nv_aval <- function(dtype, shape = integer(), ambiguous = FALSE) {
-  .Call(joist_r_make_aval, dtype, shape, ambiguous)
+nv_aval <- function(dtype, shape = integer(), ambiguous = FALSE, missing = FALSE) {
+  .Call(joist_r_make_aval, dtype, shape, ambiguous, missing)
 }
 
 #' Properties of tensors

@@ -26,6 +26,7 @@
 #include "r/ledger_casts.h"
 #include "r/ledger_view.h"
 #include "r/mapped.h"
+#include "r/missing.h"
 #include "r/npy.h"
 #include "r/operations.h"
 #include "r/policy.h"
@@ -71,7 +72,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(joist_r_push_trace, 3),
     ENTRY(joist_r_pop_sessions, 1),
     ENTRY(joist_r_make, 6),
-    ENTRY(joist_r_make_aval, 3),
+    ENTRY(joist_r_make_aval, 4),
     ENTRY(joist_r_with_shape, 2),
     ENTRY(joist_r_as_array, 4),
     ENTRY(joist_r_format, 3),
@@ -133,6 +134,8 @@ static const R_CallMethodDef entries[] = {
     ENTRY(joist_r_unique, 1),
     ENTRY(joist_r_duplicated, 1),
     ENTRY(joist_r_which, 2),
+    ENTRY(joist_r_mask_of, 1),
+    ENTRY(joist_r_with_mask, 2),
     ENTRY(joist_r_op_names, 0),
     ENTRY(joist_r_blas, 1),
     ENTRY(joist_r_trace_begin, 3),

@@ -225,7 +225,7 @@ SEXP joist_r_from_arrow(SEXP arrays, SEXP schema, SEXP na) {
   struct joist_arrow_type type;
   struct joist_arrow_part part = {0};
   struct joist_error error;
-  const joist_na policy = joist_r_na(na);
+  const joist_na policy = joist_r_na(na) == JOIST_R_NA_NAN ? JOIST_NA_NAN : JOIST_NA_ERROR;
   joist_r_raise_if(joist_arrow_read_schema(schema_of(schema), &type, &error), &error);
   size_t rows = 0, count = 0;
   for (R_xlen_t k = 0; k < XLENGTH(arrays); k++) {

@@ -5,10 +5,12 @@
 
 #include "r/arguments.h"
 #include "r/conditions.h"
+#include "r/missing.h"
 #include "r/names.h"
 #include "r/operations.h"
 #include "r/payload.h"
 #include "r/rules.h"
+#include "r/run.h"
 #include "r/session.h"
 #include "r/strictness.h"
 #include "r/transfer.h"
@@ -21,12 +23,14 @@ static SEXP read_as(const struct joist_rules *rules, SEXP object, struct joist_r
   int64_t extents[JOIST_RANK_MAX];
   if (value->form == JOIST_R_LITERAL) {
     SEXP payload = PROTECT(joist_r_payload(type.dtype, value->count));
+    const struct joist_run run = joist_r_run();
     struct joist_error error;
-    const joist_status imported =
-        joist_r_import_as(value, type.dtype, JOIST_NA_ERROR, joist_r_elements(payload), &error);
-    joist_r_raise_if(imported, &error);
+    joist_r_raise_if(joist_import(value->host, joist_r_present(value), value->count, type.dtype,
+                                  JOIST_NA_ERROR, joist_r_elements(payload), &run, &error),
+                     &error);
     SEXP tensor = PROTECT(joist_r_tensor(payload, type, &value->argument.shape));
     joist_r_set_names(tensor, value->names, value->argument.shape.rank);
+    joist_r_copy_mask(tensor, value);
     UNPROTECT(2);
     return tensor;
   }
@@ -102,7 +106,7 @@ static SEXP place(const struct joist_rules *rules, SEXP part, const struct joist
   int64_t extents[JOIST_RANK_MAX];
   joist_attributes_set_shape(&attributes, shape, extents);
   part = PROTECT(joist_r_apply(rules, JOIST_OP_RESHAPE, value, 1, &attributes));
-  joist_r_read_any(rules, part, value);
+  joist_r_read_missing(rules, part, value);
   UNPROTECT(1);
   return part;
 }
@@ -120,7 +124,7 @@ SEXP joist_r_concatenate(SEXP tensors, SEXP along, SEXP shapes) {
   struct joist_r_value *const values = (struct joist_r_value *)R_alloc((size_t)n, sizeof *values);
   SEXP parts = PROTECT(Rf_allocVector(VECSXP, 2 * n)); /* and their names */
   for (R_xlen_t k = 0; k < n; k++) {
-    joist_r_read_any(rules, VECTOR_ELT(tensors, k), &values[k]);
+    joist_r_read_missing(rules, VECTOR_ELT(tensors, k), &values[k]);
     struct joist_shape shape = values[k].argument.shape;
     if (flat && values[k].count > INT32_MAX)
       joist_r_stop(JOIST_ERROR_SHAPE, "argument %.0f has more than 2^31 - 1 elements",
@@ -148,14 +152,21 @@ SEXP joist_r_piece(const struct joist_r_value *x, size_t first, size_t count,
   SEXP payload = PROTECT(joist_r_payload(type.dtype, count));
   if (count > 0)
     memcpy(joist_r_elements(payload), (const char *)x->data + first * size, count * size);
-  SEXP tensor = joist_r_tensor(payload, type, shape);
-  UNPROTECT(1);
+  SEXP tensor = PROTECT(joist_r_tensor(payload, type, shape));
+  if (x->mask != NULL && count > 0 && memchr(x->mask + first, 1, count) != NULL) {
+    SEXP mask = PROTECT(joist_r_payload(JOIST_BOOL, count));
+    memcpy(joist_r_elements(mask), x->mask + first, count);
+    joist_r_set_mask(tensor, mask);
+    UNPROTECT(1);
+  }
+  UNPROTECT(2);
   return tensor;
 }
 
 SEXP joist_r_pieces(SEXP x, SEXP shape, SEXP first, SEXP count) {
   struct joist_r_value value;
-  joist_r_read(joist_r_rules(R_NilValue), x, &value);
+  joist_r_read_missing(joist_r_rules(R_NilValue), x, &value);
+  joist_r_fetch_briefly(&value);
   joist_r_needs_data(&value);
   struct joist_shape each;
   size_t n;

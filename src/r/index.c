@@ -128,12 +128,19 @@ static void read_mask(const struct joist_r_value *value, size_t extent, int dim,
 
 static void read_tensor(SEXP object, size_t extent, int dim, struct joist_r_index *index) {
   struct joist_r_value value;
-  joist_r_read_any(joist_r_rules(R_NilValue), object, &value);
+  joist_r_read_missing(joist_r_rules(R_NilValue), object, &value);
   joist_r_fetch_briefly(&value);
   const joist_dtype dtype = value.argument.operand.type.dtype;
   if (value.form == JOIST_R_TRACED) {
     index->traced = object;
     return;
+  }
+  if (joist_r_has_missing(&value) && value.form == JOIST_R_CONCRETE) {
+    const uint8_t *const first = memchr(value.mask, 1, value.count);
+    struct joist_error error;
+    const joist_status status = JOIST_FAIL(&error, JOIST_E_INDEX_NA, .dim = dim,
+                                           .position = (size_t)(first - value.mask) + 1);
+    if (is_missing(status, &error, index)) return;
   }
   if (value.form == JOIST_R_ABSTRACT)
     joist_r_stop(JOIST_ERROR_VALUE, "an nv_aval() has no values and cannot be an index");

@@ -16,6 +16,7 @@
 #include "r/finalizers.h"
 #include "r/ledger.h"
 #include "r/mapped.h"
+#include "r/missing.h"
 #include "r/names.h"
 #include "r/rules.h"
 #include "r/run.h"
@@ -90,6 +91,7 @@ struct leaf {
   SEXP object;
   const struct joist_device *device;
   const void *elements;
+  const uint8_t *mask; /* where it is missing, or NULL */
   SEXP names;
 };
 
@@ -132,7 +134,7 @@ static void append_leaf(struct signature *signature, const struct joist_r_value 
   const struct joist_device *const device =
       remote ? joist_r_remote_device(value->payload) : joist_device_at(0);
   signature->leaves[signature->leaf_count++] =
-      (struct leaf){value->object, device, value->data, value->names};
+      (struct leaf){value->object, device, value->data, value->mask, value->names};
   signature->named |= value->names != R_NilValue;
 }
 
@@ -160,22 +162,19 @@ static void append_argument(struct signature *signature, const struct joist_rule
     return;
   }
   struct joist_r_value value;
-  joist_r_read_any(rules, x, &value);
+  joist_r_read_missing(rules, x, &value);
   signature->traced |= value.form == JOIST_R_TRACED;
   signature->abstract |= value.form == JOIST_R_ABSTRACT;
   const bool literal = value.form == JOIST_R_LITERAL;
   const struct joist_type type = value.argument.operand.type;
   const struct joist_shape *const shape = &value.argument.shape;
   append_byte(signature, literal ? (unsigned char)('0' + value.host) : 'T');
+  append_byte(signature, joist_r_has_missing(&value));
   append_byte(signature, (unsigned char)(type.dtype * 2 + type.ambiguous));
   append_byte(signature, (unsigned char)shape->rank);
   append(signature, shape->extent, (size_t)shape->rank * sizeof *shape->extent);
   if (literal && joist_r_by_value(rules)) {
-    static const size_t sizes[] = {
-        [JOIST_HOST_LOGICAL] = 4,  [JOIST_HOST_INTEGER] = 4, [JOIST_HOST_DOUBLE] = 8,
-        [JOIST_HOST_COMPLEX] = 16, [JOIST_HOST_RAW] = 1,     [JOIST_HOST_INTEGER64] = 8,
-        [JOIST_HOST_FLOAT32] = 4};
-    append(signature, value.data, value.count * sizes[value.host]);
+    append(signature, value.data, value.count * joist_host_size(value.host));
   }
   append_leaf(signature, &value);
 }
@@ -282,9 +281,19 @@ static bool gather_inputs(SEXP compiled, const struct signature *signature,
       inputs[input] = leaf->elements;
       continue;
     }
+    if (source.kind == JOIST_R_FROM_MASK) {
+      const struct leaf *const leaf = &signature->leaves[source.index];
+      inputs[input] = leaf->mask;
+      if (leaf->device == device) continue;
+      /* Of a bare R value. */
+      const size_t n = joist_value_count(&trace->program.values[source.value]);
+      SEXP payload = joist_r_upload(device, JOIST_BOOL, n, leaf->mask);
+      SET_VECTOR_ELT(owned, input, payload);
+      inputs[input] = joist_r_remote_memory(payload);
+      continue;
+    }
     struct joist_r_value value;
-    joist_r_read(rules, signature->leaves[source.index].object, &value);
-    value.compared = source.compared;
+    joist_r_read_missing(rules, signature->leaves[source.index].object, &value);
     void *const read = R_alloc(value.count + 1, (int)joist_dtype_size(source.dtype));
     struct joist_error error;
     const joist_status status = joist_r_import(&value, source.dtype, read, &error);
@@ -310,7 +319,7 @@ static bool names_literals(SEXP compiled, const struct signature *signature,
     const struct joist_r_source source = trace->sources[input];
     if (source.kind != JOIST_R_FROM_LITERAL) continue;
     struct joist_r_value value;
-    joist_r_read(joist_rules_at(0), signature->leaves[source.index].object, &value);
+    joist_r_read_missing(joist_rules_at(0), signature->leaves[source.index].object, &value);
     if (joist_r_names_literal(policy, &value, source.dtype)) return true;
   }
   return false;
@@ -360,6 +369,7 @@ static void set_output_names(SEXP compiled, const struct signature *signature, b
   SEXP names = PROTECT(Rf_allocVector(VECSXP, program->value_count));
   for (uint32_t k = 0; k < program->input_count; k++) {
     const struct joist_r_source source = trace->sources[k];
+    if (source.kind == JOIST_R_FROM_MASK) continue;
     if (source.kind != JOIST_R_FROM_CONSTANT)
       SET_VECTOR_ELT(names, source.value, signature->leaves[source.index].names);
     else if (of_constants != R_NilValue && source.index < (uint32_t)XLENGTH(of_constants))
@@ -387,9 +397,19 @@ static void set_output_names(SEXP compiled, const struct signature *signature, b
   UNPROTECT(1);
 }
 
-/* The output that stands at a leaf of the template. */
+/* The output that stands at a leaf of the template, with its mask if it has one. */
 static SEXP output_of(SEXP leaf, void *outputs) {
-  return VECTOR_ELT((SEXP)outputs, INTEGER(leaf)[0]);
+  SEXP tensor = VECTOR_ELT((SEXP)outputs, INTEGER(leaf)[0]);
+  if (LENGTH(leaf) == 1) return tensor;
+  SEXP mask = VECTOR_ELT((SEXP)outputs, INTEGER(leaf)[1]);
+  struct joist_r_value value;
+  joist_r_read_missing(joist_rules_at(0), mask, &value);
+  if (value.form == JOIST_R_ABSTRACT)
+    joist_r_set_field(tensor, JOIST_R_MISSING, PROTECT(Rf_ScalarLogical(TRUE)));
+  else
+    joist_r_set_mask(tensor, PROTECT(value.payload));
+  UNPROTECT(1);
+  return tensor;
 }
 
 static SEXP run_compiled(SEXP compiled, const struct signature *signature,
@@ -476,7 +496,12 @@ static bool fits(SEXP compiled, const struct signature *signature) {
     const struct joist_value *const wanted = &trace->program.values[source.value];
     if (source.kind == JOIST_R_FROM_CONSTANT) continue;
     struct joist_r_value value;
-    joist_r_read_any(joist_rules_at(0), signature->leaves[source.index].object, &value);
+    joist_r_read_missing(joist_rules_at(0), signature->leaves[source.index].object, &value);
+    if (source.kind == JOIST_R_FROM_MASK) {
+      if (!joist_r_has_missing(&value) || !joist_shape_equal(&value.argument.shape, &wanted->shape))
+        return false;
+      continue;
+    }
     const bool literal = value.form == JOIST_R_LITERAL;
     if (literal != (source.kind == JOIST_R_FROM_LITERAL) ||
         (!literal && value.argument.operand.type.dtype != wanted->type.dtype) ||

@@ -182,7 +182,7 @@ static uint32_t value_of(SEXP pointer, const struct joist_r_value *tensor) {
 }
 
 static void read_tensor(SEXP x, struct joist_r_value *value) {
-  joist_r_read_any(joist_r_rules(R_NilValue), x, value);
+  joist_r_read_missing(joist_r_rules(R_NilValue), x, value);
   if (value->form == JOIST_R_LITERAL) joist_r_stop(JOIST_ERROR_VALUE, "this is no tensor");
 }
 
@@ -265,7 +265,7 @@ void joist_r_record(const struct joist_rules *rules, joist_op op,
         .argument = &values[k].argument,
         .value = literal ? JOIST_LEDGER_NONE : value_of(pointer, &values[k]),
         .host = values[k].host,
-        .data = values[k].data,
+        .data = values[k].form == JOIST_R_LITERAL ? joist_r_present(&values[k]) : values[k].data,
         .count = values[k].leaf ? 0 : values[k].count};
   }
   struct recording *const recording = recording_of(pointer);
@@ -296,7 +296,7 @@ void joist_r_record_one(uint32_t mark, joist_op op, const SEXP *operands, size_t
   struct joist_r_value values[MOST], made;
   struct joist_operand types[MOST];
   for (size_t k = 0; k < n; k++) {
-    joist_r_read_any(rules, operands[k], &values[k]);
+    joist_r_read_missing(rules, operands[k], &values[k]);
     joist_r_read_range(&values[k]);
     types[k] = values[k].argument.operand;
   }

@@ -2,6 +2,7 @@
 #include "r/names.h"
 
 #include "core/types/host.h"
+#include "r/missing.h"
 
 SEXP joist_r_names_along(SEXP names, int rank, int d) {
   if (rank == 1) return TYPEOF(names) == STRSXP ? names : R_NilValue;
@@ -218,6 +219,7 @@ SEXP joist_r_same_payload(const struct joist_r_value *value, struct joist_type t
   const struct joist_attributes none = {.count = 0};
   SEXP names = PROTECT(joist_r_names_among(JOIST_OP_RESHAPE, &none, value, 1, shape));
   joist_r_set_names(tensor, names, shape->rank);
+  joist_r_copy_mask(tensor, value);
   UNPROTECT(3);
   return tensor;
 }

@@ -120,6 +120,28 @@ static SEXP names_of_vector(const struct joist_r_marks *marks, const struct jois
   return shape->rank == 1 ? VECTOR_ELT(names, 0) : names;
 }
 
+/* Finds NA among values of R: the mask lives until .Call returns. */
+static void find_missing(joist_host host, const void *values, struct joist_r_value *value) {
+  const struct joist_run run = joist_r_run();
+  if (joist_missing_count(host, values, value->count, &run) == 0) return;
+  uint8_t *const mask = (uint8_t *)R_alloc(value->count, 1);
+  joist_missing_mask(host, values, value->count, mask);
+  value->mask = mask;
+}
+
+/* The values, or a copy with others in the places of NA. */
+static const void *without_missing(joist_host host, const void *values,
+                                   const struct joist_r_value *value) {
+  if (value->mask == NULL) return values;
+  void *const filled = R_alloc(value->count, (int)joist_host_size(host));
+  joist_missing_filled(host, values, value->count, filled);
+  return filled;
+}
+
+const void *joist_r_present(const struct joist_r_value *value) {
+  return without_missing(value->host, value->data, value);
+}
+
 /* An ordinary vector: its values in the dtype, exactly, in memory that lives until .Call returns.
  */
 static void read_plain(SEXP x, struct joist_type type, struct joist_r_value *value) {
@@ -130,15 +152,17 @@ static void read_plain(SEXP x, struct joist_type type, struct joist_r_value *val
   const joist_host host = hosts[TYPEOF(x)];
   const void *const values = TYPEOF(x) == LGLSXP ? (void *)LOGICAL(x) : joist_r_elements(x);
   value->exposed = true;
+  find_missing(host, values, value);
   value->data = values;
   if ((type.dtype == JOIST_F64 && host == JOIST_HOST_DOUBLE) ||
       (type.dtype == JOIST_C128 && host == JOIST_HOST_COMPLEX))
     return;
   void *const elements = R_alloc(value->count + 1, (int)joist_dtype_size(type.dtype));
+  const void *const present = without_missing(host, values, value);
   const struct joist_run run = joist_r_run();
   struct joist_error error;
   joist_r_raise_if(
-      joist_import(host, values, value->count, type.dtype, JOIST_NA_ERROR, elements, &run, &error),
+      joist_import(host, present, value->count, type.dtype, JOIST_NA_ERROR, elements, &run, &error),
       &error);
   value->data = elements;
 }
@@ -163,6 +187,7 @@ static void read_vector(SEXP x, struct joist_r_value *value) {
     return;
   }
   value->payload = viewed.payload;
+  value->missing = viewed.mask;
   value->exposed = viewed.exposed;
   if (TYPEOF(viewed.payload) == EXTPTRSXP) {
     value->form = JOIST_R_REMOTE;
@@ -170,6 +195,9 @@ static void read_vector(SEXP x, struct joist_r_value *value) {
   } else {
     value->data = joist_r_elements(viewed.payload);
   }
+  if (viewed.mask != R_NilValue)
+    value->mask =
+        TYPEOF(viewed.mask) == EXTPTRSXP ? joist_r_remote_memory(viewed.mask) : RAW(viewed.mask);
 }
 
 /* The dtype and shape in the fields of an object that is not a vector. */
@@ -219,6 +247,7 @@ static void read_object(SEXP x, struct joist_r_value *value) {
   if (!joist_shape_count(&argument->shape, &value->count)) damaged();
   argument->operand.rank = argument->shape.rank;
   value->payload = fields[JOIST_R_PAYLOAD];
+  value->missing = joist_r_field(x, JOIST_R_MISSING);
   if (value->payload == R_NilValue) {
     if (Rf_inherits(x, "nv_chunked"))
       joist_r_stop(JOIST_ERROR_VALUE,
@@ -395,12 +424,18 @@ static void read_literal(const struct joist_rules *rules, SEXP x, struct joist_r
 
 /* ---- any of them ---- */
 
-void joist_r_read_any(const struct joist_rules *rules, SEXP x, struct joist_r_value *value) {
+/* Whether R knows that the vector has no NA. */
+static bool knows_no_missing(SEXP x) {
+  return (TYPEOF(x) == REALSXP && REAL_NO_NA(x)) || (TYPEOF(x) == INTSXP && INTEGER_NO_NA(x)) ||
+         (TYPEOF(x) == LGLSXP && LOGICAL_NO_NA(x));
+}
+
+void joist_r_read_missing(const struct joist_rules *rules, SEXP x, struct joist_r_value *value) {
   *value = (struct joist_r_value){.object = x,
                                   .payload = R_NilValue,
                                   .dim = R_NilValue,
                                   .names = R_NilValue,
-                                  .compared = JOIST_DTYPE_NONE};
+                                  .missing = R_NilValue};
   joist_r_view_warn();
   if (is_tensor(x)) {
     if (is_vector(x))
@@ -410,7 +445,20 @@ void joist_r_read_any(const struct joist_rules *rules, SEXP x, struct joist_r_va
   } else {
     read_literal(rules, x, value);
     value->count = (size_t)XLENGTH(value->object);
+    if (!knows_no_missing(value->object)) find_missing(value->host, value->data, value);
   }
+}
+
+void joist_r_read_any(const struct joist_rules *rules, SEXP x, struct joist_r_value *value) {
+  joist_r_read_missing(rules, x, value);
+  joist_r_needs_present(value);
+}
+
+void joist_r_needs_present(const struct joist_r_value *value) {
+  if (joist_r_has_missing(value))
+    joist_r_stop(JOIST_ERROR_VALUE,
+                 "this function is not defined for missing values; call na.omit() or "
+                 "nv_replace_na() first");
 }
 
 void joist_r_read(const struct joist_rules *rules, SEXP x, struct joist_r_value *value) {
@@ -447,47 +495,20 @@ void joist_r_needs_values(const struct joist_rules *rules, const struct joist_r_
                    which);
 }
 
-/* Position of the first NA from 1 on, 0 if there is none; integers have theirs refused anyway. */
-static size_t first_na(const struct joist_r_value *value) {
-  const size_t parts = value->host == JOIST_HOST_COMPLEX ? 2 : 1;
-  if (value->host != JOIST_HOST_DOUBLE && value->host != JOIST_HOST_COMPLEX) return 0;
-  for (size_t i = 0; i < value->count * parts; i++)
-    if (R_IsNA(((const double *)value->data)[i])) return i / parts + 1;
-  return 0;
-}
-
-/* Imports the elements as doubles if that fails for an NA that is not a double, and the dtype has
- * an NA or takes NaN for it. */
-joist_status joist_r_import_as(const struct joist_r_value *value, joist_dtype dtype, joist_na na,
-                               void *out, struct joist_error *error) {
-  const struct joist_run run = joist_r_run();
-  joist_status status =
-      joist_import(value->host, value->data, value->count, dtype, na, out, &run, error);
-  if (status != JOIST_ERROR_VALUE || error->code != JOIST_E_NA_NOT_DOUBLE) return status;
-  if (joist_dtype_real(dtype) != JOIST_F64 && na != JOIST_NA_NAN) return status;
-  const void *const vmax = vmaxget();
-  double *const wide = (double *)R_alloc(value->count, (int)sizeof *wide);
-  joist_widen_missing(value->host, value->data, value->count, wide);
-  status = joist_import(JOIST_HOST_DOUBLE, wide, value->count, dtype, na, out, &run, error);
-  vmaxset(vmax);
-  return status;
-}
-
 joist_status joist_r_import(const struct joist_r_value *value, joist_dtype dtype, void *out,
                             struct joist_error *error) {
-  const size_t na = value->compared == JOIST_DTYPE_NONE ? 0 : first_na(value);
-  if (na > 0)
-    return JOIST_FAIL(error, JOIST_E_NA_VALUE, .position = na, .type = {{value->compared, false}});
-  if (dtype != JOIST_BOOL) return joist_r_import_as(value, dtype, JOIST_NA_ERROR, out, error);
   const struct joist_run run = joist_r_run();
-  return joist_import_truth(value->host, value->data, value->count, out, &run, error);
+  if (dtype != JOIST_BOOL)
+    return joist_import(value->host, joist_r_present(value), value->count, dtype, JOIST_NA_ERROR,
+                        out, &run, error);
+  return joist_import_truth(value->host, joist_r_present(value), value->count, out, &run, error);
 }
 
 void joist_r_read_range(struct joist_r_value *value) {
   struct joist_operand *const operand = &value->argument.operand;
   if (value->form == JOIST_R_LITERAL) {
-    operand->has_range = joist_host_range(value->host, value->data, value->count, &operand->low,
-                                          &operand->high, &operand->whole);
+    operand->has_range = joist_host_range(value->host, joist_r_present(value), value->count,
+                                          &operand->low, &operand->high, &operand->whole);
   } else if (operand->rank == 0 &&
              (value->form == JOIST_R_CONCRETE || value->form == JOIST_R_REMOTE)) {
     _Alignas(16) char element[16];

@@ -15,19 +15,32 @@ struct joist_r_value {
   SEXP object; /* the R value itself */
   /* Concrete or remote: the payload, R_NilValue for the plain form; traced: the trace. */
   SEXP payload;
-  bool exposed;    /* a caller may write to the elements: do not share the payload */
-  bool dying;      /* unshared, and its caller is done with it */
-  SEXP dim;        /* the dim attribute; R_NilValue if there is none */
+  bool exposed; /* a caller may write to the elements: do not share the payload */
+  bool dying;   /* unshared, and its caller is done with it */
+  SEXP dim;     /* the dim attribute; R_NilValue if there is none */
+  /* The mask of missing values. Concrete or remote: a payload of bools, or R_NilValue where it is
+   * in memory that .Call frees; traced: a traced tensor; abstract: any object that is not NULL. */
+  SEXP missing;
+  const uint8_t *mask; /* the bytes of the mask, as `data`; NULL if there is none */
   SEXP names;      /* names for rank 1, dimnames for a higher rank; R_NilValue if there are none */
   joist_host host; /* literal */
-  /* Literal: compared with elements of this dtype, it must not be NA in any other either. */
-  joist_dtype compared;
-  const void *data; /* literal or concrete: the elements; remote: their address there */
+  /* Literal or concrete: the elements, see joist_r_present(); remote: their address there. */
+  const void *data;
 };
 
 /* Reads an operand. Literals get the rule set's default dtype. Raises
  * joist_value_error for what cannot be an operand (factors, dates, strings, lists ...). */
 void joist_r_read(const struct joist_rules *rules, SEXP x, struct joist_r_value *value);
+/* The same, for callers that know what to do with missing values, which the others refuse with a
+ * joist_value_error. */
+void joist_r_read_missing(const struct joist_rules *rules, SEXP x, struct joist_r_value *value);
+static inline bool joist_r_has_missing(const struct joist_r_value *value) {
+  return value->missing != R_NilValue || value->mask != NULL;
+}
+/* The values of a literal, with others in the places of NA. */
+const void *joist_r_present(const struct joist_r_value *value);
+/* Raises joist_value_error if values are missing. */
+void joist_r_needs_present(const struct joist_r_value *value);
 /* The same, for callers that know what to do with a tensor on another device, which
  * joist_r_read() refuses with a joist_device_error. */
 void joist_r_read_any(const struct joist_rules *rules, SEXP x, struct joist_r_value *value);
@@ -43,12 +56,7 @@ void joist_r_needs_values(const struct joist_rules *rules, const struct joist_r_
 /* Raises joist_value_error unless there are elements to read. */
 void joist_r_needs_data(const struct joist_r_value *value);
 
-/* The elements of a literal in a dtype; NA of R's logicals and integers, too, where the dtype has
- * one, or takes NaN for it as `na` says. */
-joist_status joist_r_import_as(const struct joist_r_value *value, joist_dtype dtype, joist_na na,
-                               void *out, struct joist_error *error) JOIST_MUST_CHECK;
-
-/* The same in the dtype that an operation reads it in. Only logical operations
+/* The elements of a literal in the dtype that an operation reads it in. Only logical operations
  * and the test of nv_ifelse() read numbers as bool: they ask whether these are zero. */
 joist_status joist_r_import(const struct joist_r_value *value, joist_dtype dtype, void *out,
                             struct joist_error *error) JOIST_MUST_CHECK;

@@ -11,6 +11,7 @@
 #include "r/device_payload.h"
 #include "r/ledger.h"
 #include "r/mapped.h"
+#include "r/missing.h"
 #include "r/names.h"
 #include "r/payload.h"
 #include "r/rules.h"
@@ -65,9 +66,9 @@ static const char *attribute_name(int k) { return joist_attribute_text((joist_at
 
 /* The table of operations: what documentation and tests read. */
 SEXP joist_r_op_names(void) {
-  static const char *fields[] = {
-      "name",       "generic", "family",  "least",         "most",    "results", "kinds",
-      "attributes", "ulp_f32", "ulp_f64", "ulp_f64_below", "combine", ""};
+  static const char *fields[] = {"name",          "generic", "family",     "least",   "most",
+                                 "results",       "kinds",   "attributes", "ulp_f32", "ulp_f64",
+                                 "ulp_f64_below", "combine", "missing",    ""};
   static const char *const families[] = {"elementwise", "reduction", "array", "regions"};
   SEXP table = PROTECT(Rf_mkNamed(VECSXP, fields));
   SET_VECTOR_ELT(table, 0, op_strings(false));
@@ -75,7 +76,7 @@ SEXP joist_r_op_names(void) {
   for (int k = 2; k < 8; k++)
     SET_VECTOR_ELT(table, k, Rf_allocVector(k > 2 && k < 6 ? INTSXP : STRSXP, JOIST_OP_COUNT));
   for (int k = 8; k < 11; k++) SET_VECTOR_ELT(table, k, Rf_allocVector(REALSXP, JOIST_OP_COUNT));
-  SET_VECTOR_ELT(table, 11, Rf_allocVector(STRSXP, JOIST_OP_COUNT));
+  for (int k = 11; k < 13; k++) SET_VECTOR_ELT(table, k, Rf_allocVector(STRSXP, JOIST_OP_COUNT));
   for (int op = 0; op < JOIST_OP_COUNT; op++) {
     const struct joist_operation *const o = joist_operation((joist_op)op);
     const struct joist_accuracy accuracy = joist_op_accuracy((joist_op)op);
@@ -83,6 +84,8 @@ SEXP joist_r_op_names(void) {
     REAL(VECTOR_ELT(table, 9))[op] = accuracy.f64;
     REAL(VECTOR_ELT(table, 10))[op] = accuracy.f64_below;
     SET_STRING_ELT(VECTOR_ELT(table, 2), op, Rf_mkChar(families[o->family]));
+    SET_STRING_ELT(VECTOR_ELT(table, 12), op,
+                   Rf_mkChar(joist_missing_rule_name(joist_op_missing_rule((joist_op)op))));
     if (o->family == JOIST_FAMILY_REDUCTION)
       SET_STRING_ELT(VECTOR_ELT(table, 11), op,
                      Rf_mkChar(joist_op_name(joist_op_combine((joist_op)op))));
@@ -137,6 +140,15 @@ static const void *elements_for(const struct joist_device *device,
   *owned = Rf_cons(payload, *owned);
   UNPROTECT(1);
   return joist_r_remote_memory(payload);
+}
+
+SEXP joist_r_operand_on(const struct joist_device *device, const struct joist_r_value *value,
+                        joist_dtype dtype, const void **elements, bool *here) {
+  SEXP owned = R_NilValue;
+  void *const scalar = R_alloc(1, 16);
+  *elements = elements_for(device, value, dtype, scalar, &owned);
+  *here = comes_along(device, value);
+  return owned;
 }
 
 /* The operand whose elements an elementwise result is written over; n for none. */
@@ -263,14 +275,6 @@ static SEXP abstract_results(joist_op op, const struct joist_inference *inferenc
   return tensors;
 }
 
-/* The dtype without NA that operand k is compared with; JOIST_DTYPE_NONE if there is none. */
-static joist_dtype compared_with(const struct joist_r_value *values, size_t n, size_t k) {
-  const struct joist_operand *const other = &values[n - 1 - k].argument.operand;
-  const bool has_na = joist_dtype_category(other->type.dtype) >= JOIST_CATEGORY_FLOAT;
-  const bool literal = values[k].argument.operand.literal;
-  return n != 2 || !literal || other->literal || has_na ? JOIST_DTYPE_NONE : other->type.dtype;
-}
-
 SEXP joist_r_apply(const struct joist_rules *rules, joist_op op, struct joist_r_value *values,
                    size_t n, const struct joist_attributes *attributes) {
   enum { FEW = 3 };
@@ -283,11 +287,13 @@ SEXP joist_r_apply(const struct joist_rules *rules, joist_op op, struct joist_r_
     traced |= values[k].form == JOIST_R_TRACED;
     abstract |= values[k].form == JOIST_R_ABSTRACT;
     if (by_value || (compares && values[k].form == JOIST_R_LITERAL)) joist_r_read_range(&values[k]);
-    if (compares) values[k].compared = compared_with(values, n, k);
   }
   /* In a body all operations are traced but those of nv_aval(). */
   traced |= joist_r_session()->in_body && !abstract;
   if (traced && !joist_r_recording()) return joist_r_trace_apply(rules, op, values, n, attributes);
+  struct joist_attributes plain;
+  bool remove;
+  const bool lowered = joist_r_is_lowered(values, n, attributes, &plain, &remove);
   struct joist_argument few[FEW];
   struct joist_argument *const arguments =
       n <= FEW ? few : (struct joist_argument *)R_alloc(n, (int)sizeof *arguments);
@@ -302,12 +308,19 @@ SEXP joist_r_apply(const struct joist_rules *rules, joist_op op, struct joist_r_
         rules, values, n, JOIST_R_ABSTRACT,
         "an nv_aval() does not have; use a tensor with data, or the rules 'numpy' or 'cupy'");
   if (joist_r_session()->strict && !traced) joist_r_judge(op, values, n, &inference.signature);
-  if (!joist_r_recording())
-    return abstract ? abstract_results(op, &inference)
-                    : run_eager(op, values, n, &inference, attributes);
-  SEXP result = PROTECT(traced     ? joist_r_trace_apply(rules, op, values, n, attributes)
-                        : abstract ? abstract_results(op, &inference)
-                                   : run_eager(op, values, n, &inference, attributes));
+  if (traced) {
+    SEXP result = PROTECT(joist_r_trace_apply(rules, op, values, n, attributes));
+    joist_r_record(rules, op, values, n, attributes, &inference, result);
+    UNPROTECT(1);
+    return result;
+  }
+  SEXP result = lowered && abstract
+                    ? joist_r_abstract_missing(op, values, n, &inference, &plain, remove)
+                : lowered  ? joist_r_run_missing(op, values, n, &inference, &plain, remove)
+                : abstract ? abstract_results(op, &inference)
+                           : run_eager(op, values, n, &inference, attributes);
+  if (!joist_r_recording()) return result;
+  PROTECT(result);
   joist_r_record(rules, op, values, n, attributes, &inference, result);
   UNPROTECT(1);
   return result;
@@ -346,7 +359,7 @@ static SEXP apply_plain(joist_op op, size_t n, SEXP *operands, bool as_operator)
   const struct joist_rules *const rules = joist_r_rules(R_NilValue);
   struct joist_r_value values[MOST];
   for (size_t k = 0; k < n; k++) {
-    joist_r_read_any(rules, operands[k], &values[k]);
+    joist_r_read_missing(rules, operands[k], &values[k]);
     values[k].dying = as_operator && !joist_r_recording() && !MAYBE_SHARED(operands[k]);
   }
   if (as_operator && n == 2) {
@@ -389,7 +402,7 @@ SEXP joist_r_summary(SEXP generic, SEXP x) {
   const joist_op op = op_of(generic, true, JOIST_FAMILY_REDUCTION);
   if (joist_r_is_delayed(x)) return joist_r_delay_plain(op, &x, 1, false);
   struct joist_r_value value;
-  joist_r_read_any(rules, x, &value);
+  joist_r_read_missing(rules, x, &value);
   struct joist_attributes attributes = {.count = 0};
   joist_r_set_dims(&attributes, R_NilValue, value.argument.shape.rank);
   return joist_r_apply(rules, op, &value, 1, &attributes);
@@ -416,7 +429,7 @@ SEXP joist_r_operation(SEXP name, SEXP operands, SEXP attributes) {
     }
   struct joist_r_value *const values = (struct joist_r_value *)R_alloc(n + 1, (int)sizeof *values);
   for (size_t k = 0; k < n; k++)
-    joist_r_read_any(rules, VECTOR_ELT(operands, (R_xlen_t)k), &values[k]);
+    joist_r_read_missing(rules, VECTOR_ELT(operands, (R_xlen_t)k), &values[k]);
   const struct joist_attributes read =
       joist_r_attributes(op, attributes, n > 0 ? &values[0].argument.shape : NULL);
   SEXP result = joist_r_apply(rules, op, values, n, &read);

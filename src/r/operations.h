@@ -8,6 +8,11 @@
 SEXP joist_r_apply(const struct joist_rules *rules, joist_op op, struct joist_r_value *values,
                    size_t n, const struct joist_attributes *attributes);
 
+/* The elements of an operand in a dtype, on a device. Returns what owns them, to be protected.
+ * `here` says that a device reads one element from this memory. */
+SEXP joist_r_operand_on(const struct joist_device *device, const struct joist_r_value *value,
+                        joist_dtype dtype, const void **elements, bool *here);
+
 /* .Call entry points. */
 SEXP joist_r_op1(SEXP name, SEXP x);
 SEXP joist_r_op2(SEXP name, SEXP lhs, SEXP rhs);

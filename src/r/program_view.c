@@ -25,7 +25,7 @@ static bool print_constant(const void *context, uint32_t input, struct joist_tex
 }
 
 static void print_origin(const void *context, uint32_t input, struct joist_text *text) {
-  static const char *const origin[] = {"argument", "number", "constant"};
+  static const char *const origin[] = {"argument", "number", "mask of argument", "constant"};
   const struct joist_r_source source = joist_r_trace_of(*(const SEXP *)context)->sources[input];
   joist_text_add(text, "%s %u", origin[source.kind], source.index + 1);
 }

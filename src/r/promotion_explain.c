@@ -63,7 +63,7 @@ static void read_operand(struct question *q, size_t k, SEXP x) {
     q->is[k] = "dtype";
   } else {
     struct joist_r_value *const value = &q->values[k];
-    joist_r_read_any(q->rules, x, value);
+    joist_r_read_missing(q->rules, x, value);
     joist_r_read_range(value);
     *operand = value->argument.operand;
     q->is[k] = value->form == JOIST_R_LITERAL ? "R value" : "tensor";

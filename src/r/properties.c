@@ -57,7 +57,7 @@ SEXP joist_r_device_of(SEXP x) {
   struct joist_r_value value;
   (void)describe(x, &shape);
   if (TYPEOF(x) == S4SXP) return R_NilValue;
-  joist_r_read_any(joist_r_rules(R_NilValue), x, &value);
+  joist_r_read_missing(joist_r_rules(R_NilValue), x, &value);
   if (value.form != JOIST_R_REMOTE) return R_NilValue;
   return joist_r_device_object(joist_r_remote_device(value.payload)->name);
 }

@@ -77,7 +77,7 @@ bool joist_r_names_literal(struct joist_r_policy policy, const struct joist_r_va
                            joist_dtype dtype) {
   return ((policy.warned | policy.refused) & JOIST_CHANGE_LITERAL) &&
          value->form == JOIST_R_LITERAL && value->argument.operand.literal &&
-         joist_literal_changes(value->host, value->data, value->count, dtype);
+         joist_literal_changes(value->host, joist_r_present(value), value->count, dtype);
 }
 
 void joist_r_judge(joist_op op, const struct joist_r_value *values, size_t n,

@@ -12,6 +12,7 @@
 #include "r/index.h"
 #include "r/ledger.h"
 #include "r/mapped.h"
+#include "r/missing.h"
 #include "r/names.h"
 #include "r/operations.h"
 #include "r/payload.h"
@@ -37,7 +38,7 @@ struct selection {
 static void check_device(SEXP index, const struct joist_r_value *x) {
   struct joist_r_value both[2] = {*x};
   if (!Rf_inherits(index, "nv_tensor")) return;
-  joist_r_read_any(joist_r_rules(R_NilValue), index, &both[1]);
+  joist_r_read_missing(joist_r_rules(R_NilValue), index, &both[1]);
   if (both[1].form == JOIST_R_REMOTE) (void)joist_r_common_device(both, 2);
 }
 
@@ -92,7 +93,7 @@ static void too_large(void) {
 static size_t index_count(const struct selection *selection, int d) {
   if (selection->index[d] == NULL) return selection->positions[d].count;
   struct joist_r_value value;
-  joist_r_read(joist_r_rules(R_NilValue), selection->index[d], &value);
+  joist_r_read_missing(joist_r_rules(R_NilValue), selection->index[d], &value);
   return value.count;
 }
 
@@ -207,6 +208,14 @@ static SEXP masked(const struct joist_r_value *x, const uint8_t *mask, bool sing
                    &error);
   const struct joist_shape shape = {single ? 0 : 1, {(uint32_t)count}};
   SEXP tensor = PROTECT(joist_r_tensor(payload, type, &shape));
+  if (x->mask != NULL) {
+    SEXP missing = PROTECT(joist_r_payload(JOIST_BOOL, count));
+    joist_r_raise_if(joist_mask_take(1, mask, x->count, before, x->mask, joist_r_elements(missing),
+                                     &run, &error),
+                     &error);
+    joist_r_set_mask(tensor, missing);
+    UNPROTECT(1);
+  }
   if (!single && x->argument.shape.rank == 1 && x->names != R_NilValue) {
     struct selection selection = {.n = 1, .mask = mask, .extent = {x->count}};
     list_mask(&selection);
@@ -221,7 +230,7 @@ static const struct joist_attributes no_attributes = {.count = 0};
 static SEXP apply_one(joist_op op, SEXP x, const struct joist_attributes *attributes) {
   const struct joist_rules *const rules = joist_r_rules(R_NilValue);
   struct joist_r_value value;
-  joist_r_read_any(rules, x, &value);
+  joist_r_read_missing(rules, x, &value);
   return joist_r_apply(rules, op, &value, 1, attributes);
 }
 
@@ -270,7 +279,7 @@ static SEXP index_tensor(const struct joist_index *index) {
 /* A traced index as integers of rank 1. */
 static SEXP traced_index(SEXP index) {
   struct joist_r_value value;
-  joist_r_read(joist_r_rules(R_NilValue), index, &value);
+  joist_r_read_missing(joist_r_rules(R_NilValue), index, &value);
   const joist_kind kind = joist_dtype_kind(value.argument.operand.type.dtype);
   if (kind == JOIST_KIND_BOOL || kind == JOIST_KIND_COMPLEX)
     joist_r_stop(JOIST_ERROR_VALUE,
@@ -298,7 +307,7 @@ static SEXP subset_by_operations(SEXP x, const struct selection *selection,
                                  const struct joist_shape *result) {
   const struct joist_rules *const rules = joist_r_rules(R_NilValue);
   struct joist_r_value value;
-  joist_r_read_any(rules, x, &value);
+  joist_r_read_missing(rules, x, &value);
   struct joist_shape shape = value.argument.shape;
   if (selection->linear) {
     if (value.count > INT32_MAX) too_large();
@@ -333,8 +342,8 @@ static SEXP subset_by_operations(SEXP x, const struct selection *selection,
     UNPROTECT(1);
     PROTECT(positions);
     struct joist_r_value values[2];
-    joist_r_read_any(rules, x, &values[0]);
-    joist_r_read_any(rules, positions, &values[1]);
+    joist_r_read_missing(rules, x, &values[0]);
+    joist_r_read_missing(rules, positions, &values[1]);
     struct joist_attributes attributes = no_attributes;
     joist_attributes_set(&attributes, JOIST_ATTRIBUTE_DIM, d);
     shape.extent[d] = (uint32_t)values[1].count;
@@ -355,16 +364,6 @@ static SEXP subset_by_operations(SEXP x, const struct selection *selection,
   return x;
 }
 
-/* Whether the only index is of integers that are all NA. */
-static bool is_template(SEXP indices) {
-  if (TYPEOF(indices) != VECSXP || XLENGTH(indices) != 1) return false;
-  SEXP index = VECTOR_ELT(indices, 0);
-  if (TYPEOF(index) != INTSXP || Rf_isObject(index) || XLENGTH(index) == 0) return false;
-  R_xlen_t k = 0;
-  while (k < XLENGTH(index) && INTEGER_ELT(index, k) == NA_INTEGER) k++;
-  return k == XLENGTH(index);
-}
-
 /* Whether the index is one position of a tensor with data; `at` counts from 0. */
 static bool is_position(SEXP index, const struct joist_r_value *x, size_t *at) {
   if (x->form != JOIST_R_CONCRETE || (TYPEOF(index) != INTSXP && TYPEOF(index) != REALSXP))
@@ -379,10 +378,10 @@ static bool is_position(SEXP index, const struct joist_r_value *x, size_t *at) {
 }
 
 /* `indices` is a list with an index for each dim, or a single index of a plain vector. NULL where
- * an index is NA and the dtype has NA. */
+ * an index is NA. */
 static SEXP subset(SEXP x, SEXP indices, SEXP drop, SEXP single) {
   struct joist_r_value value;
-  joist_r_read_any(joist_r_rules(R_NilValue), x, &value);
+  joist_r_read_missing(joist_r_rules(R_NilValue), x, &value);
   const bool one = joist_r_flag(single, "single");
   if (TYPEOF(indices) != VECSXP && indices != R_NilValue) {
     size_t at;
@@ -401,10 +400,9 @@ static SEXP subset(SEXP x, SEXP indices, SEXP drop, SEXP single) {
   const struct joist_type type = value.argument.operand.type;
   struct selection selection;
   bool missing = false;
-  const bool has_na = joist_dtype_real(type.dtype) == JOIST_F64 && !one;
-  if (!one && is_template(indices)) return R_NilValue;
+  const bool may_miss = !one && value.form == JOIST_R_CONCRETE;
   indices = PROTECT(indices_by_number(indices, &value));
-  read_selection(indices, &value, has_na ? &missing : NULL, &selection);
+  read_selection(indices, &value, may_miss ? &missing : NULL, &selection);
   if (missing) {
     UNPROTECT(1);
     return R_NilValue;
@@ -427,8 +425,10 @@ static SEXP subset(SEXP x, SEXP indices, SEXP drop, SEXP single) {
     return chosen;
   }
   if (value.form == JOIST_R_ABSTRACT) {
-    UNPROTECT(1);
-    return joist_r_aval(type, &result);
+    SEXP chosen = PROTECT(joist_r_aval(type, &result));
+    if (joist_r_has_missing(&value)) joist_r_set_field(chosen, JOIST_R_MISSING, value.missing);
+    UNPROTECT(2);
+    return chosen;
   }
   struct joist_walk walk;
   walk_of(&value, &selection, false, false, &walk);
@@ -440,6 +440,13 @@ static SEXP subset(SEXP x, SEXP indices, SEXP drop, SEXP single) {
                    &error);
   SEXP tensor = PROTECT(joist_r_tensor(payload, type, &result));
   set_selected_names(tensor, &value, &selection, &result);
+  if (value.mask != NULL) {
+    SEXP mask = PROTECT(joist_r_payload(JOIST_BOOL, count));
+    joist_r_raise_if(joist_move(1, &walk, value.mask, joist_r_elements(mask), &run, &error),
+                     &error);
+    joist_r_set_mask(tensor, mask);
+    UNPROTECT(1);
+  }
   UNPROTECT(3);
   return tensor;
 }
@@ -467,12 +474,45 @@ SEXP joist_r_writable(const struct joist_r_value *x, bool in_place, void **out) 
                    &error);
   SEXP tensor = PROTECT(joist_r_tensor_with(payload, type, &x->argument.shape, x->dim));
   joist_r_set_names(tensor, x->names, x->argument.shape.rank);
+  joist_r_copy_mask(tensor, x);
   *out = joist_r_elements(payload);
   UNPROTECT(2);
   return tensor;
 }
 
 enum { LONG_WRITE = 1 << 16 };
+
+static joist_status put(const struct joist_r_value *x, const struct selection *selection,
+                        const size_t *before, size_t size, const void *from, bool repeated,
+                        void *out, const struct joist_run *run, struct joist_error *error) {
+  if (selection->mask != NULL)
+    return joist_mask_put(size, selection->mask, x->count, before, from, repeated, out, run, error);
+  struct joist_walk walk;
+  walk_of(x, selection, true, repeated, &walk);
+  return joist_move(size, &walk, from, out, run, error);
+}
+
+/* The mask of a tensor after an assignment to it. */
+static void assign_mask(SEXP tensor, const struct joist_r_value *x,
+                        const struct selection *selection, const size_t *before,
+                        const struct joist_r_value *value, const struct joist_run *run) {
+  if (x->mask == NULL && value->mask == NULL) return;
+  const uint8_t present = 0;
+  const bool repeated = value->count == 1 || value->mask == NULL;
+  struct joist_error error;
+  SEXP mask = PROTECT(joist_r_payload(JOIST_BOOL, x->count));
+  uint8_t *const out = joist_r_elements(mask);
+  if (x->mask == NULL)
+    memset(out, 0, x->count);
+  else
+    memcpy(out, x->mask, x->count);
+  joist_r_raise_if(put(x, selection, before, 1, value->mask == NULL ? &present : value->mask,
+                       repeated, out, run, &error),
+                   &error);
+  joist_r_view_set_mask(tensor, R_NilValue);
+  joist_r_set_mask(tensor, mask);
+  UNPROTECT(1);
+}
 
 static SEXP assign_concrete(const struct joist_r_value *x, const struct selection *selection,
                             const size_t *before, const struct joist_r_value *value,
@@ -485,15 +525,9 @@ static SEXP assign_concrete(const struct joist_r_value *x, const struct selectio
   const bool reads_itself = x->payload == value->payload || selection->of_itself;
   SEXP tensor = PROTECT(joist_r_writable(x, in_place && !reads_itself, &out));
   run.poll = NULL; /* what is written in place is written whole */
-  if (selection->mask != NULL) {
-    joist_r_raise_if(joist_mask_put(size, selection->mask, x->count, before, value->data, repeated,
-                                    out, &run, &error),
-                     &error);
-  } else {
-    struct joist_walk walk;
-    walk_of(x, selection, true, repeated, &walk);
-    joist_r_raise_if(joist_move(size, &walk, value->data, out, &run, &error), &error);
-  }
+  joist_r_raise_if(put(x, selection, before, size, value->data, repeated, out, &run, &error),
+                   &error);
+  assign_mask(tensor, x, selection, before, value, &run);
   /* R itself may do many calls before it looks. */
   if (x->count >= LONG_WRITE) R_CheckUserInterrupt();
   UNPROTECT(1);
@@ -505,7 +539,7 @@ static SEXP assign_masked(const struct joist_rules *rules, const struct joist_r_
                           const struct selection *selection, const struct joist_r_value *value) {
   struct joist_r_value values[3];
   const bool one_mask = selection->n == 1 && selection->index[0] != NULL;
-  if (one_mask) joist_r_read_any(rules, selection->index[0], &values[0]);
+  if (one_mask) joist_r_read_missing(rules, selection->index[0], &values[0]);
   const bool whole = one_mask && values[0].count == x->count &&
                      values[0].argument.operand.type.dtype == JOIST_BOOL &&
                      joist_shape_equal(&values[0].argument.shape, &x->argument.shape);
@@ -562,36 +596,17 @@ static SEXP assign_by_operations(const struct joist_rules *rules, const struct j
 static void read_assigned(const struct joist_rules *rules, SEXP object,
                           struct joist_r_value *value) {
   if (value->object != NULL) return;
-  joist_r_read_any(rules, object, value);
+  joist_r_read_missing(rules, object, value);
   if (joist_r_by_value(rules)) joist_r_read_range(value);
-}
-
-/* Whether an ordinary vector has NA and a dtype that has none. */
-static bool lacks_values(SEXP x) {
-  if (ALTREP(x) || !Rf_inherits(x, "nv_tensor") || Rf_getAttrib(x, R_DimSymbol) != R_NilValue)
-    return false;
-  const joist_dtype dtype = joist_r_type_of_mark(Rf_getAttrib(x, joist_r_dtype_symbol())).dtype;
-  if (dtype == JOIST_DTYPE_NONE || joist_dtype_real(dtype) == JOIST_F64) return false;
-  const R_xlen_t n = Rf_xlength(x);
-  R_xlen_t k = 0;
-  if (TYPEOF(x) == REALSXP)
-    while (k < n && !R_IsNA(REAL(x)[k])) k++;
-  else if (TYPEOF(x) == CPLXSXP)
-    while (k < n && !R_IsNA(COMPLEX(x)[k].r)) k++;
-  else if (TYPEOF(x) == INTSXP || TYPEOF(x) == LGLSXP)
-    while (k < n && (TYPEOF(x) == LGLSXP ? LOGICAL(x) : INTEGER(x))[k] != NA_INTEGER) k++;
-  else
-    return false;
-  return k < n;
 }
 
 static SEXP assign(SEXP x, SEXP indices, SEXP value, SEXP in_place, SEXP single) {
   const struct joist_rules *const rules = joist_r_rules(R_NilValue);
   struct joist_r_value tensor, values = {.object = NULL};
-  joist_r_read_any(rules, x, &tensor);
+  joist_r_read_missing(rules, x, &tensor);
   if (joist_r_may_widen(&tensor)) read_assigned(rules, value, &values);
   SEXP widened = PROTECT(joist_r_widened(rules, &tensor, &values));
-  if (widened != x) joist_r_read_any(rules, x = widened, &tensor);
+  if (widened != x) joist_r_read_missing(rules, x = widened, &tensor);
   const bool one = joist_r_flag(single, "single"), reuse = joist_r_flag(in_place, "in_place");
   struct selection selection;
   indices = PROTECT(indices_by_number(indices, &tensor));
@@ -601,14 +616,14 @@ static SEXP assign(SEXP x, SEXP indices, SEXP value, SEXP in_place, SEXP single)
   if (selection.mask != NULL && tensor.form == JOIST_R_CONCRETE) {
     before = count_mask(selection.mask, tensor.count);
     count = before[joist_mask_blocks(tensor.count)];
-    if (count == 0 && !one) { /* the value, such as NA, need not fit */
+    if (count == 0 && !one) { /* the value need not fit */
       UNPROTECT(2);
       return x;
     }
   }
   read_assigned(rules, value, &values);
   SEXP fitted = PROTECT(joist_r_fitted(rules, &tensor, &values));
-  if (fitted != values.object) joist_r_read_any(rules, fitted, &values);
+  if (fitted != values.object) joist_r_read_missing(rules, fitted, &values);
   const bool concrete = tensor.form == JOIST_R_CONCRETE && values.form == JOIST_R_CONCRETE;
   SEXP result;
   if (selection.traced) {
@@ -642,7 +657,6 @@ SEXP joist_r_subset(SEXP x, SEXP indices, SEXP drop, SEXP single) {
 }
 
 SEXP joist_r_assign(SEXP x, SEXP indices, SEXP value, SEXP in_place, SEXP single) {
-  if (lacks_values(x)) return joist_r_eval(Rf_lang4(Rf_install("fill_missing"), x, indices, value));
   if (!joist_r_recording()) return assign(x, indices, value, in_place, single);
   const uint32_t mark = joist_r_recorded();
   SEXP result = PROTECT(assign(x, indices, value, in_place, single));

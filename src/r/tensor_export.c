@@ -7,6 +7,7 @@
 #include "r/arguments.h"
 #include "r/conditions.h"
 #include "r/mapped.h"
+#include "r/missing.h"
 #include "r/operands.h"
 #include "r/rules.h"
 #include "r/run.h"
@@ -49,12 +50,29 @@ static void keep_first(struct joist_r_value *value, SEXP first) {
   if (limit < (double)value->count) value->count = (size_t)limit;
 }
 
+/* NA in the places of a mask. */
+static void set_missing(joist_host host, const uint8_t *mask, size_t n, void *values) {
+  const size_t size = joist_host_size(host);
+  char na[16];
+  const Rcomplex none = {.r = NA_REAL, .i = NA_REAL};
+  const int64_t least = INT64_MIN;
+  const int integer = NA_INTEGER;
+  if (host == JOIST_HOST_COMPLEX || host == JOIST_HOST_DOUBLE)
+    memcpy(na, &none, size);
+  else if (host == JOIST_HOST_INTEGER64)
+    memcpy(na, &least, size);
+  else
+    memcpy(na, &integer, size);
+  for (size_t k = 0; k < n; k++)
+    if (mask[k]) memcpy((char *)values + k * size, na, size);
+}
+
 /* The first elements as a vector without attributes: the payload itself where it is of
  * the type that is asked for and all of it is wanted. Raw vectors of a class of ours are copied:
  * R asks for the address of their elements before each one that it reads. */
 SEXP joist_r_as_array(SEXP x, SEXP as, SEXP lossy, SEXP first) {
   struct joist_r_value value;
-  joist_r_read_any(joist_r_rules(R_NilValue), x, &value);
+  joist_r_read_missing(joist_r_rules(R_NilValue), x, &value);
   joist_r_needs_data(&value);
   const size_t all = value.count;
   keep_first(&value, first);
@@ -62,11 +80,20 @@ SEXP joist_r_as_array(SEXP x, SEXP as, SEXP lossy, SEXP first) {
   const joist_dtype dtype = value.argument.operand.type.dtype;
   joist_host host = joist_r_view_host(dtype);
   if (as != R_NilValue) host_named(joist_r_string(as, "as"), &host);
-  const bool whole = (dtype == JOIST_F64 && host == JOIST_HOST_DOUBLE) ||
-                     (dtype == JOIST_C128 && host == JOIST_HOST_COMPLEX) ||
-                     (dtype == JOIST_UI8 && host == JOIST_HOST_RAW && !ALTREP(value.payload)) ||
-                     (dtype == JOIST_I32 && host == JOIST_HOST_INTEGER &&
-                      joist_import_fits(JOIST_HOST_INTEGER, value.data, value.count, JOIST_I32));
+  if (value.mask != NULL && memchr(value.mask, 1, value.count) == NULL) {
+    value.mask = NULL;
+    value.missing = R_NilValue;
+  }
+  if (value.mask != NULL && host == JOIST_HOST_RAW)
+    joist_r_stop(JOIST_ERROR_VALUE, "a raw vector has no NA; call nv_replace_na() first");
+  const bool whole = value.mask == NULL &&
+                     ((dtype == JOIST_F64 && host == JOIST_HOST_DOUBLE) ||
+                      (dtype == JOIST_C128 && host == JOIST_HOST_COMPLEX) ||
+                      (dtype == JOIST_UI8 && host == JOIST_HOST_RAW && !ALTREP(value.payload)) ||
+                      (dtype == JOIST_I32 && host == JOIST_HOST_INTEGER &&
+                       joist_import_fits(JOIST_HOST_INTEGER, value.data, value.count, JOIST_I32)));
+  const void *elements_read = value.data;
+  if (value.mask != NULL) elements_read = joist_r_zeroed(&value);
   if (whole && value.count == all) {
     SEXP payload = PROTECT(joist_r_shared_payload(&value));
     joist_r_map_touch(payload); /* R may write to it once the tensor is gone */
@@ -77,9 +104,10 @@ SEXP joist_r_as_array(SEXP x, SEXP as, SEXP lossy, SEXP first) {
   SEXP out = PROTECT(host_vector(host, value.count, &elements));
   const struct joist_run run = joist_r_run();
   struct joist_error error;
-  const joist_status status = joist_export(dtype, value.data, value.count, host,
+  const joist_status status = joist_export(dtype, elements_read, value.count, host,
                                            joist_r_flag(lossy, "lossy"), elements, &run, &error);
   joist_r_raise_if(status, &error);
+  if (value.mask != NULL) set_missing(host, value.mask, value.count, elements);
   if (host == JOIST_HOST_INTEGER64) Rf_setAttrib(out, R_ClassSymbol, Rf_mkString("integer64"));
   UNPROTECT(2);
   return out;
@@ -91,7 +119,7 @@ enum { INTERRUPT_EVERY = 1 << 16 };
 /* The first elements as strings. `digits` 0 is as many as a value needs. */
 SEXP joist_r_format(SEXP x, SEXP digits, SEXP first) {
   struct joist_r_value value;
-  joist_r_read_any(joist_r_rules(R_NilValue), x, &value);
+  joist_r_read_missing(joist_r_rules(R_NilValue), x, &value);
   joist_r_needs_data(&value);
   const joist_dtype dtype = value.argument.operand.type.dtype;
   const size_t size = joist_dtype_size(dtype);
@@ -101,8 +129,10 @@ SEXP joist_r_format(SEXP x, SEXP digits, SEXP first) {
   SEXP out = PROTECT(Rf_allocVector(STRSXP, (R_xlen_t)n));
   char text[JOIST_TEXT_SIZE];
   for (size_t k = 0; k < n; k++) {
-    joist_format_element(dtype, (const char *)value.data + k * size, Rf_asInteger(digits), text);
-    SET_STRING_ELT(out, (R_xlen_t)k, Rf_mkChar(text));
+    const bool missing = value.mask != NULL && value.mask[k];
+    if (!missing)
+      joist_format_element(dtype, (const char *)value.data + k * size, Rf_asInteger(digits), text);
+    SET_STRING_ELT(out, (R_xlen_t)k, Rf_mkChar(missing ? "NA" : text));
     if (k % INTERRUPT_EVERY == 0) R_CheckUserInterrupt();
   }
   UNPROTECT(2);

@@ -12,7 +12,7 @@
 #endif
 
 SEXP joist_r_field_symbol(joist_r_field_name name) {
-  static const char *const names[] = {"payload", "dtype", "shape", "ambiguous", "value"};
+  static const char *const names[] = {"payload", "dtype", "shape", "ambiguous", "value", "missing"};
   static SEXP symbols[sizeof names / sizeof *names];
   if (symbols[sizeof names / sizeof *names - 1] == NULL)
     for (size_t k = 0; k < sizeof names / sizeof *names; k++) symbols[k] = Rf_install(names[k]);

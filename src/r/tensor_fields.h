@@ -12,7 +12,8 @@ typedef enum {
   JOIST_R_DTYPE,
   JOIST_R_SHAPE,
   JOIST_R_AMBIGUOUS,
-  JOIST_R_VALUE
+  JOIST_R_VALUE,
+  JOIST_R_MISSING
 } joist_r_field_name;
 
 /* The symbol of a field. */

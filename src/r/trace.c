@@ -14,6 +14,7 @@
 #include "r/arguments.h"
 #include "r/conditions.h"
 #include "r/finalizers.h"
+#include "r/missing.h"
 #include "r/payload.h"
 #include "r/rules.h"
 #include "r/session.h"
@@ -95,7 +96,6 @@ static bool same_source(const struct joist_r_trace *trace, uint32_t input,
   const struct joist_r_source *const known = &trace->sources[input];
   return known->kind == source.kind && known->index == source.index &&
          known->ambiguous == source.ambiguous && known->dtype == source.dtype &&
-         known->compared == source.compared &&
          joist_shape_equal(&trace->program.values[known->value].shape, shape);
 }
 
@@ -231,8 +231,7 @@ static joist_value_id constant_input(SEXP pointer, SEXP payload, SEXP names, str
   if (names != R_NilValue) {
     const uint32_t index = named_constant(pointer, payload, names);
     return input_of(joist_r_trace_of(pointer),
-                    (struct joist_r_source){JOIST_R_FROM_CONSTANT, index, type.dtype,
-                                            JOIST_DTYPE_NONE, 0, false},
+                    (struct joist_r_source){JOIST_R_FROM_CONSTANT, index, type.dtype, 0, false},
                     type, shape);
   }
   SEXP constants = room_for_constant(pointer);
@@ -253,10 +252,9 @@ static joist_value_id constant_input(SEXP pointer, SEXP payload, SEXP names, str
     add_constant(pointer, constants, payload, bytes);
     *place = index + 1;
   }
-  return input_of(
-      trace,
-      (struct joist_r_source){JOIST_R_FROM_CONSTANT, index, type.dtype, JOIST_DTYPE_NONE, 0, false},
-      type, shape);
+  return input_of(trace,
+                  (struct joist_r_source){JOIST_R_FROM_CONSTANT, index, type.dtype, 0, false}, type,
+                  shape);
 }
 
 /* An input of a body that stands for a value from outside. */
@@ -266,8 +264,7 @@ static joist_value_id captured(SEXP pointer, const struct joist_r_value *value,
   const joist_value_id outer = joist_r_trace_number(parent, value, type);
   const struct joist_value there = joist_r_trace_of(parent)->program.values[outer];
   return input_of(joist_r_trace_of(pointer),
-                  (struct joist_r_source){JOIST_R_FROM_OUTSIDE, outer, there.type.dtype,
-                                          JOIST_DTYPE_NONE, 0, false},
+                  (struct joist_r_source){JOIST_R_FROM_OUTSIDE, outer, there.type.dtype, 0, false},
                   there.type, &there.shape);
 }
 
@@ -285,10 +282,10 @@ joist_value_id joist_r_trace_number(SEXP pointer, const struct joist_r_value *va
               joist_shape_equal(&trace->program.values[at].shape, shape);
     if (!known) joist_r_stop(JOIST_ERROR_VALUE, "this traced tensor is damaged");
     if (!value->leaf) return at;
-    return input_of(trace,
-                    (struct joist_r_source){JOIST_R_FROM_LITERAL, value->argument.value, type.dtype,
-                                            value->compared, 0, false},
-                    type, shape);
+    return input_of(
+        trace,
+        (struct joist_r_source){JOIST_R_FROM_LITERAL, value->argument.value, type.dtype, 0, false},
+        type, shape);
   }
   if (value->form == JOIST_R_CONCRETE || value->form == JOIST_R_REMOTE) {
     SEXP shared = PROTECT(joist_r_shared_payload(value));
@@ -314,26 +311,40 @@ void joist_r_check_open(SEXP pointer) {
                  "function instead of keeping it elsewhere");
 }
 
+/* The mask of an R value among the arguments, in the shape that it is read in. */
+static joist_value_id leaf_mask(const struct joist_r_value *value) {
+  const struct joist_r_source mask = {JOIST_R_FROM_MASK, value->argument.value, JOIST_BOOL, 0,
+                                      false};
+  return input_of(joist_r_trace_of(value->payload), mask, (struct joist_type){JOIST_BOOL, false},
+                  &value->argument.shape);
+}
+
 SEXP joist_r_trace_read(const struct joist_r_value *value, struct joist_type type,
                         const struct joist_shape *shape) {
   struct joist_r_value read = *value;
   joist_r_check_open(read.payload);
   read.argument.shape = *shape;
-  return joist_r_traced(read.payload, joist_r_trace_number(read.payload, &read, type), false, type,
-                        shape);
+  SEXP tensor = PROTECT(joist_r_traced(
+      read.payload, joist_r_trace_number(read.payload, &read, type), false, type, shape));
+  if (joist_r_has_missing(value)) (void)joist_r_traced_with(tensor, read.payload, leaf_mask(&read));
+  UNPROTECT(1);
+  return tensor;
 }
 
 SEXP joist_r_trace_constant(SEXP pointer, SEXP x) {
   struct joist_r_value value;
-  joist_r_read_any(joist_rules_at(0), x, &value);
+  joist_r_read_missing(joist_rules_at(0), x, &value);
   if (value.form == JOIST_R_TRACED && value.payload == pointer) return x;
   if (value.form != JOIST_R_TRACED) joist_r_needs_data(&value);
   joist_r_check_open(pointer);
   const struct joist_type type = value.argument.operand.type;
   if (value.form == JOIST_R_TRACED && !joist_r_is_within(pointer, value.payload))
     joist_r_stop(JOIST_ERROR_VALUE, "tensors of two different jit() traces cannot be combined");
-  return joist_r_traced(pointer, joist_r_trace_number(pointer, &value, type), false, type,
-                        &value.argument.shape);
+  joist_value_id mask;
+  joist_r_trace_masks(pointer, &value, 1, &mask);
+  return joist_r_traced_with(joist_r_traced(pointer, joist_r_trace_number(pointer, &value, type),
+                                            false, type, &value.argument.shape),
+                             pointer, mask);
 }
 
 SEXP joist_r_trace_mark(SEXP pointer, SEXP rule) {
@@ -428,17 +439,41 @@ SEXP joist_r_trace_apply(const struct joist_rules *rules, joist_op op,
     const joist_dtype wanted = joist_signature_operand(&inference.signature, k);
     operands[k] = joist_r_trace_number(pointer, &values[k], (struct joist_type){wanted, false});
   }
-  struct joist_instruction instruction =
-      joist_instruction_of(op, &inference, operands, n, attributes, 0);
-  instruction.source = joist_r_trace_line(pointer);
-  status = joist_program_add(&joist_r_trace_of(pointer)->program, &instruction, &inference, &error);
+  struct joist_attributes plain;
+  bool remove;
+  const bool lowered = joist_r_is_lowered(values, n, attributes, &plain, &remove);
+  joist_value_id *const masks = (joist_value_id *)R_alloc(lowered ? n + 1 : 1, (int)sizeof *masks);
+  if (lowered) joist_r_trace_masks(pointer, values, n, masks);
+  const struct joist_missing missing = {.op = op,
+                                        .inference = &inference,
+                                        .attributes = &plain,
+                                        .count = n,
+                                        .operands = operands,
+                                        .masks = masks,
+                                        .remove = remove,
+                                        .source = joist_r_trace_line(pointer)};
+  joist_value_id made[JOIST_RESULTS_MAX], result_masks[JOIST_RESULTS_MAX];
+  struct joist_program *const program = &joist_r_trace_of(pointer)->program;
+  const uint32_t results = joist_operation(op)->results;
+  if (lowered) {
+    status = joist_missing_add(program, &missing, made, result_masks, &error);
+  } else {
+    struct joist_instruction instruction =
+        joist_instruction_of(op, &inference, operands, n, attributes, 0);
+    instruction.source = missing.source;
+    status = joist_program_add(program, &instruction, &inference, &error);
+    for (uint32_t r = 0; r < results; r++) {
+      made[r] = instruction.result + r;
+      result_masks[r] = JOIST_NO_MASK;
+    }
+  }
   joist_r_raise_if(status, &error);
-  const uint32_t results = instruction.result_count;
   SEXP tensors = PROTECT(Rf_allocVector(VECSXP, results));
-  for (uint32_t r = 0; r < results; r++)
-    SET_VECTOR_ELT(tensors, r,
-                   joist_r_traced(pointer, instruction.result + r, false,
-                                  inference.signature.result[r], &inference.shape[r]));
+  for (uint32_t r = 0; r < results; r++) {
+    SEXP tensor =
+        joist_r_traced(pointer, made[r], false, inference.signature.result[r], &inference.shape[r]);
+    SET_VECTOR_ELT(tensors, r, joist_r_traced_with(tensor, pointer, result_masks[r]));
+  }
   UNPROTECT(1);
   return results == 1 ? VECTOR_ELT(tensors, 0) : tensors;
 }
@@ -472,18 +507,23 @@ static SEXP trace_argument(SEXP x, void *context) {
   SEXP pointer = ((const struct tracing *)context)->pointer;
   struct joist_r_trace *const trace = joist_r_trace_of(pointer);
   struct joist_r_value value;
-  joist_r_read_any(rules, x, &value);
+  joist_r_read_missing(rules, x, &value);
   const uint32_t leaf = trace->leaf_count++;
   const struct joist_type type = value.argument.operand.type;
   /* Rules that look at the values of literals need them: they are part of the key. */
   if (value.form == JOIST_R_LITERAL && joist_r_by_value(rules)) return x;
-  if (value.form == JOIST_R_LITERAL)
-    return joist_r_traced(pointer, leaf, true, type, &value.argument.shape);
-  const joist_value_id number = input_of(
-      trace,
-      (struct joist_r_source){JOIST_R_FROM_LEAF, leaf, type.dtype, JOIST_DTYPE_NONE, 0, false},
-      type, &value.argument.shape);
-  return joist_r_traced(pointer, number, false, type, &value.argument.shape);
+  const bool literal = value.form == JOIST_R_LITERAL;
+  const struct joist_shape *const shape = &value.argument.shape;
+  const struct joist_r_source elements = {JOIST_R_FROM_LEAF, leaf, type.dtype, 0, false};
+  const joist_value_id number = literal ? leaf : input_of(trace, elements, type, shape);
+  SEXP traced = PROTECT(joist_r_traced(pointer, number, literal, type, shape));
+  if (joist_r_has_missing(&value)) {
+    const struct joist_r_source mask = {JOIST_R_FROM_MASK, leaf, JOIST_BOOL, 0, false};
+    const joist_value_id at = input_of(trace, mask, (struct joist_type){JOIST_BOOL, false}, shape);
+    (void)joist_r_traced_with(traced, pointer, at);
+  }
+  UNPROTECT(1);
+  return traced;
 }
 
 void joist_r_check_arguments(SEXP arguments, SEXP dynamic) {
@@ -524,22 +564,30 @@ SEXP joist_r_trace_begin(SEXP arguments, SEXP dynamic, SEXP rules) {
   return out;
 }
 
-/* The number of the output that a leaf of the result becomes in the template. */
+/* The numbers of the outputs that a leaf of the result becomes in the template: of its elements
+ * and, if it has one, of its mask. */
 static SEXP trace_result(SEXP x, void *context) {
   const struct joist_rules *const rules = ((const struct tracing *)context)->rules;
   SEXP pointer = ((const struct tracing *)context)->pointer;
   struct joist_r_trace *const trace = joist_r_trace_of(pointer);
   struct joist_r_value value;
-  joist_r_read_any(rules, x, &value);
+  joist_r_read_missing(rules, x, &value);
   if (value.form == JOIST_R_ABSTRACT)
     joist_r_stop(JOIST_ERROR_VALUE, "a jitted function cannot return an nv_aval()");
   if (value.form == JOIST_R_TRACED && value.payload != pointer)
     joist_r_stop(JOIST_ERROR_VALUE, "a tensor of another jit() trace cannot be returned");
   const joist_value_id number = joist_r_trace_number(pointer, &value, value.argument.operand.type);
+  joist_value_id mask;
+  joist_r_trace_masks(pointer, &value, 1, &mask);
   struct joist_error error;
-  const joist_status status = joist_program_add_output(&trace->program, number, &error);
+  joist_status status = joist_program_add_output(&trace->program, number, &error);
+  if (status == JOIST_OK && mask != JOIST_NO_MASK)
+    status = joist_program_add_output(&trace->program, mask, &error);
   joist_r_raise_if(status, &error);
-  return Rf_ScalarInteger((int)trace->program.output_count - 1);
+  const int count = (int)trace->program.output_count;
+  SEXP leaf = Rf_allocVector(INTSXP, mask == JOIST_NO_MASK ? 1 : 2);
+  for (int k = 0; k < LENGTH(leaf); k++) INTEGER(leaf)[k] = count - LENGTH(leaf) + k;
+  return leaf;
 }
 
 SEXP joist_r_trace_end(SEXP pointer, SEXP result, SEXP rules) {

@@ -10,6 +10,7 @@
 typedef enum {
   JOIST_R_FROM_LEAF,     /* a tensor among the arguments */
   JOIST_R_FROM_LITERAL,  /* a bare R value among the arguments, read in a dtype */
+  JOIST_R_FROM_MASK,     /* the mask of either */
   JOIST_R_FROM_CONSTANT, /* a payload that the trace keeps */
   JOIST_R_FROM_OUTSIDE   /* bodies: a value of the trace that this one is within */
 } joist_r_source_kind;
@@ -17,9 +18,9 @@ typedef enum {
 struct joist_r_source {
   joist_r_source_kind kind;
   uint32_t index; /* of the leaf, in the order of the arguments, of the constant, or the value */
-  joist_dtype dtype, compared; /* of the latter, see struct joist_r_value */
-  joist_value_id value;        /* of the program */
-  bool ambiguous;              /* its type */
+  joist_dtype dtype;
+  joist_value_id value; /* of the program */
+  bool ambiguous;       /* its type */
 };
 
 struct joist_r_trace {

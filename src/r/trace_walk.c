@@ -118,7 +118,7 @@ static void flag_values(SEXP pointer, SEXP tensors, bool *flags) {
   if (TYPEOF(tensors) != VECSXP) joist_r_stop(JOIST_ERROR_VALUE, "values of a trace are in a list");
   for (R_xlen_t k = 0; k < XLENGTH(tensors); k++) {
     struct joist_r_value value;
-    joist_r_read_any(joist_rules_at(0), VECTOR_ELT(tensors, k), &value);
+    joist_r_read_missing(joist_rules_at(0), VECTOR_ELT(tensors, k), &value);
     const bool own = value.form == JOIST_R_TRACED && value.payload == pointer && !value.leaf;
     if (!own || value.argument.value >= joist_r_trace_of(pointer)->program.value_count)
       joist_r_stop(JOIST_ERROR_VALUE, "a tensor of another jit() trace has no derivative here");

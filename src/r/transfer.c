@@ -4,6 +4,7 @@
 #include "r/conditions.h"
 #include "r/device_payload.h"
 #include "r/devices.h"
+#include "r/missing.h"
 #include "r/names.h"
 #include "r/payload.h"
 #include "r/rules.h"
@@ -17,6 +18,12 @@ SEXP joist_r_fetch(struct joist_r_value *value, size_t count) {
   value->exposed = false;
   value->data = joist_r_elements(payload);
   value->count = count;
+  if (value->mask != NULL) {
+    char *const mask = R_alloc(count + 1, 1);
+    joist_r_download(value->missing, count, mask);
+    value->mask = (const uint8_t *)mask;
+    value->missing = R_NilValue;
+  }
   UNPROTECT(1);
   return payload;
 }
@@ -29,6 +36,11 @@ void joist_r_fetch_briefly(struct joist_r_value *value) {
   value->form = JOIST_R_CONCRETE;
   value->payload = R_NilValue;
   value->data = here;
+  if (value->mask == NULL) return;
+  char *const mask = R_alloc(value->count + 1, 1);
+  joist_r_download(value->missing, value->count, mask);
+  value->mask = (const uint8_t *)mask;
+  value->missing = R_NilValue;
 }
 
 static SEXP moved(struct joist_r_value *value, const struct joist_device *device) {
@@ -44,13 +56,22 @@ static SEXP moved(struct joist_r_value *value, const struct joist_device *device
                                       : joist_r_upload(device, type.dtype, count, value->data));
   SEXP tensor = PROTECT(joist_r_tensor_with(payload, type, &value->argument.shape, value->dim));
   joist_r_set_names(tensor, value->names, value->argument.shape.rank);
+  if (joist_r_has_missing(value)) {
+    SEXP mask = device->host ? R_NilValue : joist_r_upload(device, JOIST_BOOL, count, value->mask);
+    PROTECT(mask);
+    if (device->host)
+      joist_r_copy_mask(tensor, value);
+    else
+      joist_r_set_mask(tensor, mask);
+    UNPROTECT(1);
+  }
   UNPROTECT(protected + 2);
   return tensor;
 }
 
 SEXP joist_r_on_device(SEXP tensor, const struct joist_device *device) {
   struct joist_r_value value;
-  joist_r_read_any(joist_r_rules(R_NilValue), tensor, &value);
+  joist_r_read_missing(joist_r_rules(R_NilValue), tensor, &value);
   if (value.form != JOIST_R_CONCRETE && value.form != JOIST_R_REMOTE)
     joist_r_stop(JOIST_ERROR_VALUE, "only a tensor with data can be moved to a device");
   const struct joist_device *const from = joist_r_common_device(&value, 1);

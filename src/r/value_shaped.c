@@ -6,6 +6,7 @@
 #include "core/ops/search/duplicated.h"
 #include "r/arguments.h"
 #include "r/conditions.h"
+#include "r/missing.h"
 #include "r/payload.h"
 #include "r/rules.h"
 #include "r/run.h"
@@ -13,7 +14,7 @@
 
 /* Elements on a device are copied. */
 static void read_concrete(SEXP x, struct joist_r_value *value) {
-  joist_r_read_any(joist_r_rules(R_NilValue), x, value);
+  joist_r_read_missing(joist_r_rules(R_NilValue), x, value);
   joist_r_fetch_briefly(value);
   if (value->form != JOIST_R_CONCRETE)
     joist_r_stop(JOIST_ERROR_VALUE,
@@ -27,18 +28,38 @@ static void read_concrete(SEXP x, struct joist_r_value *value) {
 /* What was made of the elements of `x`, where these are. */
 static SEXP beside(SEXP x, SEXP made) {
   struct joist_r_value value;
-  joist_r_read_any(joist_r_rules(R_NilValue), x, &value);
+  joist_r_read_missing(joist_r_rules(R_NilValue), x, &value);
   return joist_r_beside(&value, made);
 }
 
-/* One byte per element, from R's stack of transient memory. */
-static uint8_t *repeated_of(const struct joist_r_value *value) {
-  uint8_t *const repeated = (uint8_t *)R_alloc(value->count + 1, 1);
+static uint8_t *bytes(size_t n) { return (uint8_t *)R_alloc(n + 1, 1); }
+
+static void find_repeated(joist_dtype dtype, size_t n, const void *elements, uint8_t *repeated) {
   const struct joist_run run = joist_r_run();
   struct joist_error error;
-  const joist_status status = joist_repeated(value->argument.operand.type.dtype, value->count,
-                                             value->data, repeated, &run, &error);
-  joist_r_raise_if(status, &error);
+  joist_r_raise_if(joist_repeated(dtype, n, elements, repeated, &run, &error), &error);
+}
+
+/* One byte per element, from R's stack of transient memory. Missing elements equal one another, and
+ * no other. */
+static uint8_t *repeated_of(const struct joist_r_value *value) {
+  const joist_dtype dtype = value->argument.operand.type.dtype;
+  const size_t n = value->count, size = joist_dtype_size(dtype);
+  uint8_t *const repeated = bytes(n);
+  if (value->mask == NULL) {
+    find_repeated(dtype, n, value->data, repeated);
+    return repeated;
+  }
+  const size_t count = n - joist_count_true(n, value->mask);
+  void *const present = R_alloc(count + 1, (int)size);
+  uint8_t *const found = bytes(count);
+  joist_compress(size, n, value->mask, value->data, present);
+  find_repeated(dtype, count, present, found);
+  bool seen = false;
+  for (size_t k = 0, at = 0; k < n; k++) {
+    repeated[k] = value->mask[k] ? seen : found[at++];
+    seen |= value->mask[k];
+  }
   return repeated;
 }
 
@@ -54,6 +75,12 @@ SEXP joist_r_unique(SEXP x) {
   joist_compress(joist_dtype_size(type.dtype), value.count, repeated, value.data,
                  joist_r_elements(payload));
   SEXP tensor = PROTECT(joist_r_tensor(payload, type, &shape));
+  if (value.mask != NULL) {
+    SEXP mask = PROTECT(joist_r_payload(JOIST_BOOL, count));
+    joist_compress(1, value.count, repeated, value.mask, joist_r_elements(mask));
+    joist_r_set_mask(tensor, mask);
+    UNPROTECT(1);
+  }
   tensor = beside(x, tensor);
   UNPROTECT(2);
   vmaxset(vmax);
@@ -84,15 +111,16 @@ SEXP joist_r_which(SEXP x, SEXP indices) {
     joist_r_stop(JOIST_ERROR_DTYPE,
                  "nv_which() needs a bool tensor, not %s; compare it with something first",
                  joist_dtype_name(dtype));
-  const size_t count = joist_count_true(value.count, value.data);
+  const uint8_t *const elements = joist_r_zeroed(&value);
+  const size_t count = joist_count_true(value.count, elements);
   const size_t columns = matrix ? (size_t)space->rank : 1;
   struct joist_shape shape = {1, {(uint32_t)count}};
   if (matrix) shape = (struct joist_shape){2, {(uint32_t)count, (uint32_t)columns}};
   SEXP payload = PROTECT(joist_r_payload(JOIST_I32, count * columns));
   if (matrix)
-    joist_which_indices(space, value.data, count, joist_r_elements(payload));
+    joist_which_indices(space, elements, count, joist_r_elements(payload));
   else
-    joist_which(value.count, value.data, joist_r_elements(payload));
+    joist_which(value.count, elements, joist_r_elements(payload));
   SEXP tensor = PROTECT(joist_r_tensor(payload, (struct joist_type){JOIST_I32, false}, &shape));
   tensor = beside(x, tensor);
   UNPROTECT(2);

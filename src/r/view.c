@@ -1,6 +1,7 @@
 /* The ALTREP classes of tensors. The first datum is the payload. The second is the note of the
- * dtype, or a list once there is more to keep: the note, the view, and a payload or a view that was
- * replaced and that pointers may still refer to. */
+ * dtype, or a list once there is more to keep: the note, the view, a payload or a view that was
+ * replaced and that pointers may still refer to, and the mask of missing values, a payload of
+ * bools. */
 #include "r/view.h"
 
 #include <limits.h>
@@ -19,11 +20,12 @@
 /* Behind R's other headers, which it does not include. */
 #include <R_ext/Altrep.h>
 
-enum { NOTE, VALUES, REPLACED, PARTS }; /* of the list */
-enum { DTYPE, FLAGS, NOTE_SIZE };       /* of the note, in bytes */
+enum { NOTE, VALUES, REPLACED, MASK, PARTS }; /* of the list */
+enum { DTYPE, FLAGS, NOTE_SIZE };             /* of the note, in bytes */
 /* Flags: a caller may write through a pointer to the values; the payload was searched for elements
- * that R's type cannot represent. */
-enum { EXPOSED = 1, SEARCHED = 2, FLAG_SETS = 4 };
+ * that R's type cannot represent; there is a mask. A payload that R sees directly, and that a
+ * caller may write NA to, has a mask without that flag. */
+enum { EXPOSED = 1, SEARCHED = 2, MASKED = 4, FLAG_SETS = 8 };
 enum { BLOCK = 512 }; /* elements that are compared at once */
 
 /* ---- what R sees ---- */
@@ -153,16 +155,24 @@ static size_t value_size(SEXPTYPE type) {
   return type == LGLSXP ? sizeof(int) : joist_r_element_size(type);
 }
 
-/* Writes the values of n elements, NA for those that R's type cannot represent. Returns how many
- * these are. */
-static size_t convert(joist_dtype dtype, const void *elements, size_t n, void *out,
-                      const struct joist_run *run) {
+/* Writes the values of n elements, NA for those that are missing, by a mask or NULL, and for those
+ * that R's type cannot represent. Returns how many the latter are. */
+static size_t convert(joist_dtype dtype, const void *elements, const uint8_t *mask, size_t n,
+                      void *out, const struct joist_run *run) {
   const SEXPTYPE type = joist_r_view_type(dtype);
   const joist_host host = joist_r_view_host(dtype);
   struct joist_error error;
-  if (joist_export(dtype, elements, n, host, false, out, run, &error) == JOIST_OK) return 0;
   size_t missing = 0;
+  if (joist_export(dtype, elements, n, host, false, out, run, &error) == JOIST_OK) {
+    for (size_t k = 0; mask != NULL && k < n; k++)
+      if (mask[k]) set_missing(type, (char *)out + k * value_size(type));
+    return 0;
+  }
   for (size_t k = 0; k < n; k++) {
+    if (mask != NULL && mask[k]) {
+      set_missing(type, (char *)out + k * value_size(type));
+      continue;
+    }
     const char *const element = (const char *)elements + k * joist_dtype_size(dtype);
     void *const value = (char *)out + k * value_size(type);
     if (joist_export(dtype, element, 1, host, false, value, NULL, &error) == JOIST_OK) continue;
@@ -173,9 +183,9 @@ static size_t convert(joist_dtype dtype, const void *elements, size_t n, void *o
 }
 
 /* The same, for a caller outside. */
-static void show(joist_dtype dtype, const void *elements, size_t n, void *out,
+static void show(joist_dtype dtype, const void *elements, const uint8_t *mask, size_t n, void *out,
                  const struct joist_run *run) {
-  const size_t missing = convert(dtype, elements, n, out, run);
+  const size_t missing = convert(dtype, elements, mask, n, out, run);
   if (missing > 0) joist_r_view_lose(dtype, missing, JOIST_R_UNREPRESENTABLE);
 }
 
@@ -183,21 +193,33 @@ static void *elements_of(SEXP values) {
   return TYPEOF(values) == LGLSXP ? (void *)LOGICAL(values) : joist_r_elements(values);
 }
 
-/* The payload if it is in R's memory, a copy of one on a device, R_NilValue if its elements cannot
- * be read: those of a file that was truncated, or of a device that failed. */
-static SEXP payload_here(SEXP x, joist_r_reason *reason) {
-  SEXP payload = R_altrep_data1(x);
+/* A payload if it is in R's memory, a copy of one on a device, R_NilValue if its elements cannot be
+ * read: those of a file that was truncated, or of a device that failed. */
+static SEXP copied_here(SEXP payload, joist_dtype dtype, size_t n, joist_r_reason *reason) {
   *reason = JOIST_R_FILE_GONE;
   if (TYPEOF(payload) != EXTPTRSXP) return joist_r_map_is_gone(payload) ? R_NilValue : payload;
   *reason = JOIST_R_DEVICE_GONE;
-  const joist_dtype dtype = dtype_of(x);
-  const size_t n = (size_t)length(x), size = joist_dtype_size(dtype);
+  const size_t size = joist_dtype_size(dtype);
   const SEXPTYPE type = joist_r_payload_type(dtype);
   SEXP copy = PROTECT(Rf_allocVector(type, (R_xlen_t)(type == RAWSXP ? n * size : n)));
   const bool copied = joist_r_try_download(payload, n * size, joist_r_elements(copy));
   UNPROTECT(1);
   return copied ? copy : R_NilValue;
 }
+
+static SEXP payload_here(SEXP x, joist_r_reason *reason) {
+  return copied_here(R_altrep_data1(x), dtype_of(x), (size_t)length(x), reason);
+}
+
+/* The mask in R's memory; R_NilValue if there is none, or if it cannot be read, and then the
+ * elements cannot be either. */
+static SEXP mask_here(SEXP x) {
+  joist_r_reason reason;
+  SEXP mask = kept_part(x, MASK);
+  return mask == R_NilValue ? mask : copied_here(mask, JOIST_BOOL, (size_t)length(x), &reason);
+}
+
+static const uint8_t *bytes_of(SEXP mask) { return mask == R_NilValue ? NULL : RAW_RO(mask); }
 
 /* The view, which is made and kept: in the memory of the one before, which a caller may still
  * have. */
@@ -208,7 +230,7 @@ static SEXP made_values(SEXP x) {
   const SEXPTYPE type = joist_r_view_type(dtype);
   const size_t n = (size_t)length(x);
   joist_r_reason reason;
-  SEXP payload = PROTECT(payload_here(x, &reason));
+  SEXP payload = PROTECT(payload_here(x, &reason)), mask = PROTECT(mask_here(x));
   values = kept_part(x, REPLACED);
   if (shows_payload(dtype) || (SEXPTYPE)TYPEOF(values) != type || XLENGTH(values) != (R_xlen_t)n)
     values = Rf_allocVector(type, (R_xlen_t)n);
@@ -220,10 +242,10 @@ static SEXP made_values(SEXP x) {
   } else {
     struct joist_run run = joist_r_run();
     run.poll = NULL; /* an interrupt would jump */
-    show(dtype, joist_r_elements(payload), n, out, &run);
+    show(dtype, joist_r_elements(payload), bytes_of(mask), n, out, &run);
   }
   keep(x, VALUES, values);
-  UNPROTECT(2);
+  UNPROTECT(3);
   return values;
 }
 
@@ -236,7 +258,9 @@ static bool is_readable(SEXP x) {
 }
 
 /* Whether R sees the payload itself. */
-static bool is_direct(SEXP x) { return shows_payload(dtype_of(x)) && is_readable(x); }
+static bool is_direct(SEXP x) {
+  return shows_payload(dtype_of(x)) && !has_flag(x, MASKED) && is_readable(x);
+}
 
 /* R's integers have no -2^31: it is their NA. */
 static void note_smallest(SEXP x) {
@@ -296,12 +320,14 @@ static void value_at(SEXP x, R_xlen_t k, void *out) {
   }
   const joist_dtype dtype = dtype_of(x);
   const char *const elements = joist_r_elements(payload);
-  if (dtype == JOIST_F32)
+  if (has_flag(x, MASKED) && RAW_RO(kept_part(x, MASK))[k])
+    set_missing((SEXPTYPE)TYPEOF(x), out);
+  else if (dtype == JOIST_F32)
     *(double *)out = ((const float *)elements)[k];
   else if (dtype == JOIST_BOOL)
     *(int *)out = elements[k] != 0;
   else
-    show(dtype, elements + (size_t)k * joist_dtype_size(dtype), 1, out, NULL);
+    show(dtype, elements + (size_t)k * joist_dtype_size(dtype), NULL, 1, out, NULL);
 }
 
 static int logical_element(SEXP x, R_xlen_t k) {
@@ -343,7 +369,9 @@ static R_xlen_t region(SEXP x, R_xlen_t start, R_xlen_t n, void *out) {
     memcpy(out, from + (size_t)start * size, (size_t)count * size);
   } else {
     const char *const elements = joist_r_elements(payload);
-    show(dtype, elements + (size_t)start * joist_dtype_size(dtype), (size_t)count, out, NULL);
+    const uint8_t *const mask = bytes_of(kept_part(x, MASK));
+    show(dtype, elements + (size_t)start * joist_dtype_size(dtype),
+         mask == NULL ? NULL : mask + start, (size_t)count, out, NULL);
   }
   return count;
 }
@@ -369,14 +397,17 @@ static SEXP subset(SEXP x, SEXP index, SEXP call) {
 /* ---- what callers wrote ---- */
 
 /* The elements of a block of values that differ from what R was shown of the elements at `to`,
- * which they replace there. Returns 0, or the position from 1 of one that does not fit the dtype.
- * Values that were not written keep their elements, even if R's type cannot represent them. */
+ * which they replace there, or are missing by `mask`. Returns 0, or the position from 1 of one that
+ * does not fit the dtype. Values that were not written keep their elements, even if R's type cannot
+ * represent them. */
 static size_t merge_block(joist_dtype dtype, const char *values, const char *shown, size_t n,
-                          char *to, struct joist_error *error) {
+                          char *to, uint8_t *mask, struct joist_error *error) {
   const size_t each = value_size(joist_r_view_type(dtype)), size = joist_dtype_size(dtype);
   const joist_host host = joist_r_view_host(dtype);
   for (size_t k = 0; k < n; k++) {
     if (memcmp(values + k * each, shown + k * each, each) == 0) continue;
+    mask[k] = joist_missing_count(host, values + k * each, 1, NULL) > 0;
+    if (mask[k]) continue;
     if (joist_import(host, values + k * each, 1, dtype, JOIST_NA_ERROR, to + k * size, NULL,
                      error) != JOIST_OK)
       return k + 1;
@@ -387,10 +418,13 @@ static size_t merge_block(joist_dtype dtype, const char *values, const char *sho
 typedef enum { SAME, CHANGED, MISFIT, UNREADABLE } outcome;
 
 /* Finds what callers have written to the values of x since. `now` is a payload in R's memory with
- * it, if that fits the dtype; `error` says what does not. */
-static outcome read_written(SEXP x, SEXP *now, struct joist_error *error) {
+ * it, if that fits the dtype, and `missing` its mask, or R_NilValue; `error` says what does not. */
+static outcome read_written(SEXP x, SEXP *now, SEXP *missing, struct joist_error *error) {
   joist_r_reason reason;
   SEXP payload = PROTECT(payload_here(x, &reason)), merged = payload;
+  SEXP mask = PROTECT(mask_here(x)), marked = mask;
+  PROTECT_INDEX mark;
+  PROTECT_WITH_INDEX(marked, &mark);
   SEXP values = is_exposed(x) && !is_direct(x) ? values_of(x) : R_NilValue;
   const joist_dtype dtype = dtype_of(x);
   const size_t each = value_size(joist_r_view_type(dtype)), size = joist_dtype_size(dtype);
@@ -402,63 +436,93 @@ static outcome read_written(SEXP x, SEXP *now, struct joist_error *error) {
   for (size_t start = 0; start < n && misfit == 0; start += BLOCK) {
     const size_t count = n - start < BLOCK ? n - start : BLOCK;
     const char *const block = (const char *)elements_of(values) + start * each;
-    (void)convert(dtype, (const char *)joist_r_elements(payload) + start * size, count, shown,
-                  NULL);
+    (void)convert(dtype, (const char *)joist_r_elements(payload) + start * size,
+                  mask == R_NilValue ? NULL : RAW_RO(mask) + start, count, shown, NULL);
     if (memcmp(block, shown, count * each) == 0) continue;
     if (merged == payload) {
       REPROTECT(merged = Rf_allocVector((SEXPTYPE)TYPEOF(payload), XLENGTH(payload)), at);
       memcpy(joist_r_elements(merged), joist_r_elements(payload), n * size);
+      REPROTECT(marked = Rf_allocVector(RAWSXP, (R_xlen_t)n), mark);
+      if (mask != R_NilValue)
+        memcpy(RAW(marked), RAW_RO(mask), n);
+      else
+        memset(RAW(marked), 0, n);
     }
-    misfit = merge_block(dtype, block, (const char *)shown, count,
-                         (char *)joist_r_elements(merged) + start * size, error);
+    misfit =
+        merge_block(dtype, block, (const char *)shown, count,
+                    (char *)joist_r_elements(merged) + start * size, RAW(marked) + start, error);
     if (misfit > 0) error->position = start + misfit;
   }
   *now = merged;
-  UNPROTECT(2);
+  *missing = marked != R_NilValue && memchr(RAW_RO(marked), 1, (size_t)XLENGTH(marked)) == NULL
+                 ? R_NilValue
+                 : marked;
+  UNPROTECT(4);
   return payload == R_NilValue ? UNREADABLE
          : misfit > 0          ? MISFIT
          : merged == payload   ? SAME
                                : CHANGED;
 }
 
+/* The mask of the NA that callers have written to a payload that R sees directly; R_NilValue if
+ * there is none. It stays the same one while it agrees. */
+static SEXP written_mask(SEXP x) {
+  SEXP payload = R_altrep_data1(x), before = kept_part(x, MASK);
+  const joist_host host = joist_r_view_host(dtype_of(x));
+  const size_t n = (size_t)XLENGTH(payload);
+  if (joist_missing_count(host, joist_r_elements(payload), n, NULL) == 0) return R_NilValue;
+  SEXP mask = PROTECT(Rf_allocVector(RAWSXP, (R_xlen_t)n));
+  joist_missing_mask(host, joist_r_elements(payload), n, RAW(mask));
+  const bool same = before != R_NilValue && memcmp(RAW_RO(before), RAW_RO(mask), n) == 0;
+  if (!same) keep(x, MASK, mask);
+  UNPROTECT(1);
+  return same ? before : mask;
+}
+
 /* R makes an ordinary vector where this returns NULL: the plain form, with the same attributes. */
 static SEXP duplicate(SEXP x, Rboolean deep) {
   (void)deep;
   const joist_dtype dtype = dtype_of(x);
-  if (!is_exposed(x)) return joist_r_view(R_altrep_data1(x), dtype);
   struct joist_error error;
-  SEXP payload = R_altrep_data1(x), now;
-  if (is_direct(x)) {
+  SEXP payload = R_altrep_data1(x), mask = kept_part(x, MASK), now, missing;
+  if (is_exposed(x) && is_direct(x)) {
+    PROTECT(mask = written_mask(x));
     payload = Rf_duplicate(payload);
-  } else {
-    const outcome found = read_written(x, &now, &error);
+    UNPROTECT(1);
+  } else if (is_exposed(x)) {
+    const outcome found = read_written(x, &now, &missing, &error);
     if (found == MISFIT) return NULL;
-    if (found == CHANGED) payload = now;
+    if (found == CHANGED) payload = now, mask = missing;
   }
-  SEXP copy = joist_r_view(PROTECT(payload), dtype);
-  UNPROTECT(1);
+  PROTECT(payload);
+  SEXP copy = PROTECT(joist_r_view(payload, dtype));
+  if (mask != R_NilValue) joist_r_view_set_mask(copy, PROTECT(mask));
+  UNPROTECT(mask != R_NilValue ? 3 : 2);
   return copy;
 }
 
 /* ---- saving ---- */
 
-/* The elements and the name of the dtype. R saves the values, as the plain form, where this returns
- * NULL: those that do not fit the dtype. An error if the elements cannot be read; the collector is
- * enabled here. */
+/* The elements, the name of the dtype, and the mask if there is one. R saves the values, as the
+ * plain form, where this returns NULL: those that do not fit the dtype. An error if the elements
+ * cannot be read; the collector is enabled here. */
 static SEXP state(SEXP x) {
   struct joist_error error;
-  SEXP payload;
+  SEXP payload, mask;
   joist_r_map_check(R_altrep_data1(x));
-  const outcome found = read_written(x, &payload, &error);
+  const outcome found = read_written(x, &payload, &mask, &error);
   if (found == MISFIT) return NULL;
   if (found == UNREADABLE)
     joist_r_stop(JOIST_ERROR_DEVICE,
                  "the elements of this tensor cannot be copied from its device");
   PROTECT(payload);
-  SEXP saved = PROTECT(Rf_allocVector(VECSXP, 2));
+  if (is_exposed(x) && is_direct(x)) mask = written_mask(x);
+  PROTECT(mask);
+  SEXP saved = PROTECT(Rf_allocVector(VECSXP, mask == R_NilValue ? 2 : 3));
   SET_VECTOR_ELT(saved, 0, payload);
   SET_VECTOR_ELT(saved, 1, Rf_mkString(joist_dtype_name(dtype_of(x))));
-  UNPROTECT(2);
+  if (mask != R_NilValue) SET_VECTOR_ELT(saved, 2, mask);
+  UNPROTECT(3);
   return saved;
 }
 
@@ -470,9 +534,15 @@ static bool are_valid(joist_dtype dtype, SEXP payload) {
                           false, NULL, NULL, &error) == JOIST_OK;
 }
 
+/* Whether it is the mask of so many elements, of which some are missing. */
+static bool is_valid_mask(SEXP mask, R_xlen_t n) {
+  return TYPEOF(mask) == RAWSXP && XLENGTH(mask) == n && !joist_r_has_attributes(mask) &&
+         are_valid(JOIST_BOOL, mask) && n > 0 && memchr(RAW_RO(mask), 1, (size_t)n) != NULL;
+}
+
 static SEXP from_state(SEXP class, SEXP saved) {
   (void)class;
-  if (TYPEOF(saved) == VECSXP && XLENGTH(saved) == 2) {
+  if (TYPEOF(saved) == VECSXP && (XLENGTH(saved) == 2 || XLENGTH(saved) == 3)) {
     SEXP payload = VECTOR_ELT(saved, 0), name = VECTOR_ELT(saved, 1);
     const bool named = TYPEOF(name) == STRSXP && XLENGTH(name) == 1;
     const joist_dtype dtype =
@@ -484,9 +554,17 @@ static SEXP from_state(SEXP class, SEXP saved) {
       /* R counts references: the list must not be one, or the first assignment would copy. */
       PROTECT(payload);
       SET_VECTOR_ELT(saved, 0, R_NilValue);
-      SEXP x = joist_r_view(payload, dtype);
-      UNPROTECT(1);
-      return x;
+      SEXP x = PROTECT(joist_r_view(payload, dtype));
+      const bool masked = XLENGTH(saved) == 3;
+      const bool valid = !masked || is_valid_mask(VECTOR_ELT(saved, 2), length(x));
+      if (masked && valid) {
+        SEXP mask = PROTECT(VECTOR_ELT(saved, 2));
+        SET_VECTOR_ELT(saved, 2, R_NilValue);
+        joist_r_view_set_mask(x, mask);
+        UNPROTECT(1);
+      }
+      UNPROTECT(2);
+      if (valid) return x;
     }
   }
   joist_r_stop(JOIST_ERROR_VALUE, "the saved elements of a tensor are damaged");
@@ -553,18 +631,26 @@ static SEXP unwrapped(SEXP x) {
 static void update_payload(SEXP x) {
   SEXP payload = R_altrep_data1(x);
   struct joist_error error;
-  SEXP now;
-  const outcome found = read_written(x, &now, &error);
+  SEXP now, mask;
+  const outcome found = read_written(x, &now, &mask, &error);
   if (found == MISFIT) joist_r_raise(joist_error_status(error.code), &error);
   if (found != CHANGED) return; /* what cannot be read is found so by the caller */
   PROTECT(now);
-  if (TYPEOF(payload) == EXTPTRSXP)
-    now = joist_r_upload(joist_r_remote_device(payload), dtype_of(x), (size_t)length(x),
-                         joist_r_elements(now));
+  PROTECT(mask);
+  if (TYPEOF(payload) == EXTPTRSXP) {
+    const struct joist_device *const device = joist_r_remote_device(payload);
+    const size_t n = (size_t)length(x);
+    now = joist_r_upload(device, dtype_of(x), n, joist_r_elements(now));
+    PROTECT(now);
+    if (mask != R_NilValue) mask = joist_r_upload(device, JOIST_BOOL, n, RAW(mask));
+    UNPROTECT(1);
+  }
   PROTECT(now);
+  PROTECT(mask);
   keep(x, REPLACED, payload);
   R_set_altrep_data1(x, now);
-  UNPROTECT(2);
+  joist_r_view_set_mask(x, mask);
+  UNPROTECT(4);
 }
 
 bool joist_r_view_read(SEXP x, struct joist_r_viewed *viewed) {
@@ -576,8 +662,23 @@ bool joist_r_view_read(SEXP x, struct joist_r_viewed *viewed) {
   const bool exposed = is_exposed(x);
   if (exposed && !is_direct(x)) update_payload(x);
   joist_r_map_check(R_altrep_data1(x));
-  *viewed = (struct joist_r_viewed){R_altrep_data1(x), dtype_of(x), exposed};
+  SEXP mask = exposed && is_direct(x) ? written_mask(x) : kept_part(x, MASK);
+  *viewed = (struct joist_r_viewed){R_altrep_data1(x), mask, dtype_of(x), exposed};
   return true;
+}
+
+void joist_r_view_set_mask(SEXP x, SEXP mask) {
+  if (mask == R_NilValue && kept_part(x, MASK) == R_NilValue) return;
+  keep(x, MASK, mask);
+  SEXP note = note_of(x);
+  const int flags = RAW_RO(note)[FLAGS] & ~MASKED;
+  SET_VECTOR_ELT(R_altrep_data2(x), NOTE,
+                 notes[dtype_of(x)][mask == R_NilValue ? flags : flags | MASKED]);
+}
+
+SEXP joist_r_view_mask(SEXP x) {
+  struct joist_r_viewed viewed;
+  return joist_r_view_read(x, &viewed) ? viewed.mask : R_NilValue;
 }
 
 bool joist_r_view_exposed(SEXP x) {
@@ -594,7 +695,8 @@ void joist_r_view_changed(SEXP x) {
     keep(x, VALUES, R_NilValue);
   }
   if (has_flag(x, SEARCHED)) {
-    SEXP note = notes[dtype_of(x)][0], kept = R_altrep_data2(x);
+    SEXP note = notes[dtype_of(x)][RAW_RO(note_of(x))[FLAGS] & ~SEARCHED];
+    SEXP kept = R_altrep_data2(x);
     if (TYPEOF(kept) == VECSXP)
       SET_VECTOR_ELT(kept, NOTE, note);
     else

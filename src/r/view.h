@@ -5,8 +5,11 @@
  * and c128 is itself the vector that R sees. Other dtypes are converted element by element, or all
  * at once when R asks for a pointer; the vector made for that (the view) is kept.
  *
+ * A tensor with missing values has a mask, and R sees NA where it is TRUE, in a converted vector
+ * for every dtype.
+ *
  * Once a caller has a writable pointer, what it wrote is the truth: joist_r_view_read() takes the
- * elements from it, and duplicates and serialized states hold them.
+ * elements from it, and duplicates and serialized states hold them. NA that it wrote is missing.
  *
  * The methods raise no error except where R itself does, when memory is exhausted: R calls them
  * with the garbage collector disabled. A value that R's type cannot represent is NA there; the next
@@ -29,7 +32,8 @@ SEXPTYPE joist_r_view_type(joist_dtype dtype);
 SEXP joist_r_view(SEXP payload, joist_dtype dtype);
 
 struct joist_r_viewed {
-  SEXP payload; /* owned by the vector */
+  SEXP payload; /* owned by the vector, as the mask is */
+  SEXP mask;    /* a payload of bools, TRUE where a value is missing; R_NilValue if none is */
   joist_dtype dtype;
   bool exposed; /* a caller may write through a pointer to the values: do not share the payload */
 };
@@ -39,6 +43,12 @@ struct joist_r_viewed {
  * joist_value_error if what was written does not fit the dtype, or if the elements were in a file
  * that was truncated. */
 bool joist_r_view_read(SEXP x, struct joist_r_viewed *viewed);
+
+/* Gives a vector made by joist_r_view() a mask, on the same device, or takes it away: R_NilValue.
+ * At least one value is missing. */
+void joist_r_view_set_mask(SEXP x, SEXP mask);
+/* The mask of a vector that joist_r_view_read() reads; R_NilValue if it has none. */
+SEXP joist_r_view_mask(SEXP x);
 
 /* Whether x itself, not a wrapper around it, was made by joist_r_view(). */
 bool joist_r_view_is(SEXP x);

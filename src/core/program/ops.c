@@ -155,6 +155,25 @@ const char *joist_block_role_name(joist_block_role role) {
   return names[role];
 }
 
+joist_missing_rule joist_op_missing_rule(joist_op op) {
+  static const joist_missing_rule stated[JOIST_OP_COUNT] = {
+#define CUMULATIVE(ID, NAME, CLASS, KINDS, COMBINE, ATTRIBUTES) \
+  [JOIST_OP_##ID] = JOIST_MISSING_SCAN,
+#define MISSING(ID, RULE) [JOIST_OP_##ID] = JOIST_MISSING_##RULE,
+#include "core/program/ops.def"
+  };
+  if (stated[op] != JOIST_MISSING_NONE) return stated[op];
+  return operations[op].family == JOIST_FAMILY_ELEMENTWISE ? JOIST_MISSING_ANY
+         : operations[op].family == JOIST_FAMILY_REDUCTION ? JOIST_MISSING_FOLD
+                                                           : JOIST_MISSING_NONE;
+}
+
+const char *joist_missing_rule_name(joist_missing_rule rule) {
+  static const char *const names[] = {"none",  "any",  "false", "kleene", "power",   "select",
+                                      "along", "fold", "scan",  "order",  "product", "refuse"};
+  return names[rule];
+}
+
 bool joist_op_can_fail(joist_op op) {
   return false
 #define CHECKED(ID, KIND, FAILURE, EXPRESSION) || op == JOIST_OP_##ID

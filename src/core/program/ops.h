@@ -51,6 +51,22 @@ typedef enum {
   JOIST_BLOCKS_PRODUCT  /* from rows and columns of blocks, or by adding their products */
 } joist_block_role;
 
+/* What becomes of missing values: see missing.h. */
+typedef enum {
+  JOIST_MISSING_NONE,    /* no rule: a fault of the table */
+  JOIST_MISSING_ANY,     /* missing where an operand is */
+  JOIST_MISSING_FALSE,   /* FALSE where an operand is missing */
+  JOIST_MISSING_KLEENE,  /* three-valued logic */
+  JOIST_MISSING_POWER,   /* ANY, but x^0 and 1^x are 1 */
+  JOIST_MISSING_SELECT,  /* where the condition is missing, or the element that it chooses */
+  JOIST_MISSING_ALONG,   /* the mask goes where the elements go */
+  JOIST_MISSING_FOLD,    /* where any element that is folded is missing, or without those */
+  JOIST_MISSING_SCAN,    /* from the first missing element on */
+  JOIST_MISSING_ORDER,   /* missing elements come last and equal one another */
+  JOIST_MISSING_PRODUCT, /* where an element of the row or the column is missing */
+  JOIST_MISSING_REFUSE   /* an error */
+} joist_missing_rule;
+
 /* What runs an operation. */
 typedef enum {
   JOIST_FAMILY_ELEMENTWISE, /* kernels, tile by tile; fused with its neighbours */
@@ -118,6 +134,9 @@ struct joist_accuracy joist_op_accuracy(joist_op op);
 
 joist_block_role joist_op_block_role(joist_op op);
 const char *joist_block_role_name(joist_block_role role);
+
+joist_missing_rule joist_op_missing_rule(joist_op op);
+const char *joist_missing_rule_name(joist_missing_rule rule);
 
 const char *joist_op_name(joist_op op);
 joist_class joist_op_class(joist_op op);

@@ -40,6 +40,17 @@ joist_status joist_import_truth(joist_host host, const void *values, size_t n, v
                                 const struct joist_run *run,
                                 struct joist_error *error) JOIST_MUST_CHECK;
 
+size_t joist_host_size(joist_host host); /* bytes of a value */
+
+/* How many of n values are missing: NA, not NaN; of complex numbers in either part. `run` may be NULL
+ * for one thread. */
+size_t joist_missing_count(joist_host host, const void *values, size_t n,
+                           const struct joist_run *run);
+/* Writes whether each value is missing. */
+void joist_missing_mask(joist_host host, const void *values, size_t n, uint8_t *mask);
+/* Copies the values, those that are missing as one that is not, or as 0. */
+void joist_missing_filled(joist_host host, const void *values, size_t n, void *filled);
+
 /* Whole numbers (LOGICAL, INTEGER, INTEGER64) as doubles, their NA as NA_real_, which f64 and c128
  * keep and joist_import() reads as NaN where it is told to. INTEGER64 is rounded. */
 void joist_widen_missing(joist_host host, const void *values, size_t n, double *wide);

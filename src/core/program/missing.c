@@ -1,0 +1,635 @@
+/* One function for each rule of ops.def. */
+#include "core/program/missing.h"
+
+#include <math.h>
+
+#include "core/promotion/builtin_rules.h"
+#include "core/types/error.h"
+
+/* Appends instructions until one fails; later ones are then left out. */
+struct builder {
+  struct joist_program *program;
+  const struct joist_missing *m;
+  joist_status status;
+  struct joist_error *error;
+};
+
+static const struct joist_attributes none = {.count = 0};
+
+static const struct joist_value *value_of(const struct builder *b, joist_value_id id) {
+  return &b->program->values[id];
+}
+
+static const struct joist_shape *result_shape(const struct builder *b) {
+  return &b->m->inference->shape[0];
+}
+
+/* ---- appending ---- */
+
+static joist_value_id append(struct builder *b, joist_op op,
+                             const struct joist_inference *inference, const joist_value_id *ids,
+                             size_t n, const struct joist_attributes *attributes) {
+  if (b->status != JOIST_OK) return 0;
+  struct joist_instruction instruction = joist_instruction_of(op, inference, ids, n, attributes, 0);
+  instruction.source = b->m->source;
+  b->status = joist_program_add(b->program, &instruction, inference, b->error);
+  return b->status == JOIST_OK ? instruction.result : 0;
+}
+
+/* The operation itself, on these operands. */
+static joist_value_id main_operation(struct builder *b, const joist_value_id *ids) {
+  return append(b, b->m->op, b->m->inference, ids, b->m->count, b->m->attributes);
+}
+
+/* Another operation, on values of dtypes that need no promotion. */
+static joist_value_id emit(struct builder *b, joist_op op, const joist_value_id *ids, size_t n,
+                           const struct joist_attributes *attributes) {
+  enum { MOST = 3 };
+  struct joist_argument arguments[MOST];
+  struct joist_inference inference;
+  if (b->status != JOIST_OK) return 0;
+  for (size_t k = 0; k < n; k++) {
+    const struct joist_value *const value = value_of(b, ids[k]);
+    arguments[k] =
+        (struct joist_argument){.operand = {.type = value->type, .rank = value->shape.rank},
+                                .shape = value->shape,
+                                .value = ids[k]};
+  }
+  b->status =
+      joist_program_infer(joist_rules_at(0), op, arguments, n, attributes, &inference, b->error);
+  return append(b, op, &inference, ids, n, attributes);
+}
+
+static joist_value_id emit1(struct builder *b, joist_op op, joist_value_id x) {
+  return emit(b, op, &x, 1, &none);
+}
+
+static joist_value_id emit2(struct builder *b, joist_op op, joist_value_id x, joist_value_id y) {
+  const joist_value_id ids[] = {x, y};
+  return emit(b, op, ids, 2, &none);
+}
+
+static joist_value_id emit3(struct builder *b, joist_op op, joist_value_id x, joist_value_id y,
+                            joist_value_id z) {
+  const joist_value_id ids[] = {x, y, z};
+  return emit(b, op, ids, 3, &none);
+}
+
+/* An operation on one value with those attributes of the operation that are among `names`, a set of
+ * bits. */
+static joist_value_id emit_alike(struct builder *b, joist_op op, joist_value_id x, uint32_t names) {
+  struct joist_attributes kept = {.count = 0};
+  for (uint32_t k = 0; k < b->m->attributes->count; k++)
+    if (names >> b->m->attributes->item[k].name & 1)
+      kept.item[kept.count++] = b->m->attributes->item[k];
+  return emit(b, op, &x, 1, &kept);
+}
+
+static joist_value_id converted(struct builder *b, joist_value_id x, struct joist_type type) {
+  const struct joist_value *const value = value_of(b, x);
+  if (value->type.dtype == type.dtype && value->type.ambiguous == type.ambiguous) return x;
+  struct joist_attributes attributes = none;
+  joist_attributes_set_type(&attributes, type);
+  return emit(b, JOIST_OP_CONVERT, &x, 1, &attributes);
+}
+
+/* A scalar. */
+static joist_value_id constant(struct builder *b, joist_dtype dtype, double number) {
+  const struct joist_shape one = {1, {1}}, scalar = {.rank = 0};
+  struct joist_attributes attributes = none, shape = none;
+  int64_t extents[JOIST_RANK_MAX], no_extents[JOIST_RANK_MAX];
+  joist_attributes_set(&attributes, JOIST_ATTRIBUTE_DIM, 0);
+  joist_attributes_set_number(&attributes, JOIST_ATTRIBUTE_FROM, number);
+  joist_attributes_set_shape(&attributes, &one, extents);
+  joist_attributes_set_type(&attributes, (struct joist_type){dtype, false});
+  const joist_value_id made = emit(b, JOIST_OP_IOTA, NULL, 0, &attributes);
+  joist_attributes_set_shape(&shape, &scalar, no_extents);
+  return emit(b, JOIST_OP_RESHAPE, &made, 1, &shape);
+}
+
+static joist_value_id reshaped(struct builder *b, joist_op op, joist_value_id x,
+                               const struct joist_shape *shape) {
+  if (b->status != JOIST_OK || joist_shape_equal(&value_of(b, x)->shape, shape)) return x;
+  struct joist_attributes attributes = none;
+  int64_t extents[JOIST_RANK_MAX];
+  joist_attributes_set_shape(&attributes, shape, extents);
+  return emit(b, op, &x, 1, &attributes);
+}
+
+static joist_value_id broadcast(struct builder *b, joist_value_id x,
+                                const struct joist_shape *shape) {
+  return reshaped(b, JOIST_OP_BROADCAST, x, shape);
+}
+
+/* ---- masks ---- */
+
+static bool has_mask(const struct builder *b, size_t k) { return b->m->masks[k] != JOIST_NO_MASK; }
+
+/* Either mask, or both. */
+static joist_value_id either(struct builder *b, joist_value_id x, joist_value_id y) {
+  return x == JOIST_NO_MASK ? y : y == JOIST_NO_MASK ? x : emit2(b, JOIST_OP_OR, x, y);
+}
+
+/* A mask for operand k, which is FALSE everywhere if it has none. */
+static joist_value_id mask_of(struct builder *b, size_t k) {
+  if (has_mask(b, k)) return b->m->masks[k];
+  if (b->status != JOIST_OK) return 0;
+  const struct joist_shape shape = value_of(b, b->m->operands[k])->shape;
+  return broadcast(b, constant(b, JOIST_BOOL, 0), &shape);
+}
+
+/* x, with a number in the places of a mask. */
+static joist_value_id filled(struct builder *b, joist_value_id x, joist_value_id mask,
+                             double number) {
+  if (b->status != JOIST_OK || mask == JOIST_NO_MASK) return x;
+  const joist_value_id with = constant(b, value_of(b, x)->type.dtype, number);
+  return emit3(b, JOIST_OP_IFELSE, mask, with, x);
+}
+
+/* Where any operand is missing, in the shape of the result. */
+static joist_value_id any_missing(struct builder *b) {
+  joist_value_id mask = JOIST_NO_MASK;
+  for (size_t k = 0; k < b->m->count; k++) mask = either(b, mask, b->m->masks[k]);
+  return mask == JOIST_NO_MASK ? mask : broadcast(b, mask, result_shape(b));
+}
+
+/* Operands of an operation that can fail at an element get 1 where the result is missing. */
+static joist_value_id add_checked(struct builder *b, joist_value_id mask) {
+  const joist_value_id *const own = b->m->operands;
+  if (!joist_op_can_fail(b->m->op)) return main_operation(b, own);
+  const joist_value_id ids[] = {own[0], filled(b, own[1], mask, 1)};
+  return main_operation(b, ids);
+}
+
+static void add_any(struct builder *b, joist_value_id *results, joist_value_id *masks) {
+  const joist_value_id mask = any_missing(b);
+  results[0] = add_checked(b, mask);
+  for (uint8_t r = 0; r < joist_operation(b->m->op)->results; r++) {
+    results[r] = results[0] + r;
+    masks[r] = mask;
+  }
+}
+
+/* ---- elementwise ---- */
+
+static void add_false(struct builder *b, joist_value_id *result) {
+  const joist_value_id made = main_operation(b, b->m->operands);
+  *result = emit2(b, JOIST_OP_AND, made, emit1(b, JOIST_OP_NOT, b->m->masks[0]));
+}
+
+/* Where one operand is missing and the other leaves the result open, which it does where it is
+ * TRUE (of `and`) or FALSE (of `or`). */
+static joist_value_id left_open(struct builder *b, size_t k) {
+  if (!has_mask(b, k)) return JOIST_NO_MASK;
+  const size_t l = 1 - k;
+  const struct joist_type type = {JOIST_BOOL, false};
+  joist_value_id open = converted(b, b->m->operands[l], type);
+  if (b->m->op == JOIST_OP_OR) open = emit1(b, JOIST_OP_NOT, open);
+  if (has_mask(b, l)) open = emit2(b, JOIST_OP_OR, open, b->m->masks[l]);
+  return emit2(b, JOIST_OP_AND, b->m->masks[k], open);
+}
+
+static void add_logic(struct builder *b, joist_value_id *result, joist_value_id *mask) {
+  *result = main_operation(b, b->m->operands);
+  const joist_value_id first = left_open(b, 0);
+  *mask = broadcast(b, either(b, first, left_open(b, 1)), result_shape(b));
+}
+
+/* any() and all(): an element that decides it is not missing. */
+static void add_truth(struct builder *b, joist_value_id *result, joist_value_id *mask) {
+  const bool all = b->m->op == JOIST_OP_REDUCE_ALL;
+  const uint32_t names = 1u << JOIST_ATTRIBUTE_DIMS | 1u << JOIST_ATTRIBUTE_DROP;
+  const joist_value_id missing = b->m->masks[0];
+  const joist_value_id neutral = filled(b, b->m->operands[0], missing, all);
+  *result = main_operation(b, &neutral);
+  if (b->m->remove) return;
+  const joist_value_id open = all ? *result : emit1(b, JOIST_OP_NOT, *result);
+  *mask = emit2(b, JOIST_OP_AND, emit_alike(b, JOIST_OP_REDUCE_ANY, missing, names), open);
+}
+
+/* x^0 and 1^x are 1, whatever x is. */
+static void add_power(struct builder *b, joist_value_id *result, joist_value_id *mask) {
+  joist_value_id open = JOIST_NO_MASK;
+  for (size_t k = 0; k < 2 && b->status == JOIST_OK; k++) {
+    if (!has_mask(b, k)) continue;
+    const joist_value_id other = b->m->operands[1 - k];
+    const joist_value_id decides = constant(b, value_of(b, other)->type.dtype, (double)k);
+    const joist_value_id differs = emit2(b, JOIST_OP_NE, other, decides);
+    joist_value_id own =
+        emit2(b, JOIST_OP_AND, b->m->masks[k],
+              has_mask(b, 1 - k) ? emit2(b, JOIST_OP_OR, differs, b->m->masks[1 - k]) : differs);
+    open = either(b, open, own);
+  }
+  *mask = broadcast(b, open, result_shape(b));
+  const joist_value_id checked =
+      has_mask(b, 1) ? emit2(b, JOIST_OP_OR, *mask, b->m->masks[1]) : *mask;
+  *result = add_checked(b, checked);
+}
+
+static void add_select(struct builder *b, joist_value_id *result, joist_value_id *mask) {
+  const joist_value_id condition = b->m->operands[0];
+  joist_value_id chosen = JOIST_NO_MASK;
+  *result = main_operation(b, b->m->operands);
+  if (has_mask(b, 1) && has_mask(b, 2))
+    chosen = emit3(b, JOIST_OP_IFELSE, condition, b->m->masks[1], b->m->masks[2]);
+  else if (has_mask(b, 1))
+    chosen = emit2(b, JOIST_OP_AND, condition, b->m->masks[1]);
+  else if (has_mask(b, 2))
+    chosen = emit2(b, JOIST_OP_AND, emit1(b, JOIST_OP_NOT, condition), b->m->masks[2]);
+  *mask = broadcast(b, either(b, b->m->masks[0], chosen), result_shape(b));
+}
+
+/* ---- moving elements ---- */
+
+/* An index with masked positions: those are read as the first one. */
+static void add_gather(struct builder *b, joist_value_id *result, joist_value_id *mask) {
+  const bool from_zero = b->m->op == JOIST_OP_TAKE;
+  joist_value_id ids[] = {b->m->operands[0], b->m->operands[1]};
+  ids[1] = filled(b, ids[1], b->m->masks[1], from_zero ? 0 : 1);
+  *result = main_operation(b, ids);
+  if (has_mask(b, 0)) {
+    const joist_value_id both[] = {b->m->masks[0], ids[1]};
+    *mask = emit(b, b->m->op, both, 2, b->m->attributes);
+  }
+  if (!has_mask(b, 1) || b->status != JOIST_OK) return;
+  joist_value_id index = b->m->masks[1];
+  if (b->m->op == JOIST_OP_GATHER) {
+    const struct joist_shape *const own = &value_of(b, index)->shape;
+    struct joist_shape beside = *result_shape(b);
+    const int dim = joist_attribute_dim(b->m->attributes);
+    for (int d = 0; d < beside.rank; d++)
+      if (d < dim || d >= dim + own->rank) beside.extent[d] = 1;
+    index = reshaped(b, JOIST_OP_RESHAPE, index, &beside);
+  }
+  *mask = broadcast(b, either(b, *mask, index), result_shape(b));
+}
+
+static void add_concatenate(struct builder *b, joist_value_id *result, joist_value_id *mask) {
+  *result = main_operation(b, b->m->operands);
+  /* Two by two, since any number of operands has no room here. */
+  joist_value_id joined = JOIST_NO_MASK;
+  for (size_t k = 0; k < b->m->count && b->status == JOIST_OK; k++) {
+    joist_value_id own = mask_of(b, k);
+    if (b->status != JOIST_OK) return;
+    struct joist_shape part = *result_shape(b);
+    const int dim = joist_attribute_dim(b->m->attributes);
+    const struct joist_shape *const shape = &value_of(b, own)->shape;
+    part.extent[dim] = shape->rank == 0 ? 1 : shape->extent[dim];
+    own = broadcast(b, own, &part);
+    const joist_value_id both[] = {joined, own};
+    joined =
+        joined == JOIST_NO_MASK ? own : emit(b, JOIST_OP_CONCATENATE, both, 2, b->m->attributes);
+  }
+  *mask = joined;
+}
+
+static void refuse(struct builder *b) {
+  if (b->status == JOIST_OK)
+    b->status = JOIST_FAIL(b->error, JOIST_E_MISSING_VALUES, .op = joist_op_name(b->m->op));
+}
+
+/* Operations that put the elements of the last operand among those of the first. */
+static void add_assign(struct builder *b, joist_value_id *result, joist_value_id *mask) {
+  const size_t last = b->m->count - 1;
+  *result = main_operation(b, b->m->operands);
+  if (last == 2 && has_mask(b, 1)) refuse(b);
+  joist_value_id ids[] = {mask_of(b, 0), last == 2 ? b->m->operands[1] : mask_of(b, 1),
+                          last == 2 ? mask_of(b, 2) : 0};
+  if (b->m->op != JOIST_OP_SCATTER_ADD) {
+    *mask = emit(b, b->m->op, ids, b->m->count, b->m->attributes);
+    return;
+  }
+  const struct joist_type counts = {JOIST_I32, false};
+  ids[0] = converted(b, ids[0], counts);
+  ids[2] = converted(b, ids[2], counts);
+  *mask = converted(b, emit(b, b->m->op, ids, 3, &none), (struct joist_type){JOIST_BOOL, false});
+}
+
+static void add_along(struct builder *b, joist_value_id *result, joist_value_id *mask) {
+  switch (b->m->op) {
+    case JOIST_OP_TAKE:
+    case JOIST_OP_GATHER:
+    case JOIST_OP_TAKE_ALONG:
+      add_gather(b, result, mask);
+      return;
+    case JOIST_OP_CONCATENATE:
+      add_concatenate(b, result, mask);
+      return;
+    case JOIST_OP_PUT:
+    case JOIST_OP_UPDATE:
+    case JOIST_OP_PAD:
+    case JOIST_OP_SCATTER_ADD:
+      add_assign(b, result, mask);
+      return;
+    case JOIST_OP_ALIAS:
+      *result = main_operation(b, b->m->operands);
+      *mask = b->m->masks[0];
+      return;
+    default:
+      *result = main_operation(b, b->m->operands);
+      *mask = emit(b, b->m->op, b->m->masks, 1, b->m->attributes);
+  }
+}
+
+/* ---- along dims ---- */
+
+/* x where the elements that are left out are the identity of a reduction. */
+static joist_value_id neutralized(struct builder *b, joist_value_id x, joist_value_id mask) {
+  if (b->status != JOIST_OK) return 0;
+  const joist_dtype dtype = value_of(b, x)->type.dtype;
+  const bool is_float = joist_dtype_kind(dtype) == JOIST_KIND_FLOAT;
+  const bool is_min = b->m->op == JOIST_OP_REDUCE_MIN;
+  if (b->m->op == JOIST_OP_REDUCE_PROD) return filled(b, x, mask, 1);
+  if (b->m->op != JOIST_OP_REDUCE_MAX && !is_min) return filled(b, x, mask, 0);
+  if (is_float) return filled(b, x, mask, is_min ? INFINITY : -INFINITY);
+  const joist_value_id least = constant(b, dtype, (double)joist_dtype_min_int(dtype));
+  const joist_value_id with = is_min ? emit1(b, JOIST_OP_BITWISE_NOT, least) : least;
+  return emit3(b, JOIST_OP_IFELSE, mask, with, x);
+}
+
+/* A sum divided by the number of elements that are left. */
+static joist_value_id mean_of_rest(struct builder *b, joist_value_id mask, uint32_t names) {
+  const struct joist_type made = b->m->inference->signature.result[0];
+  const joist_dtype wide = joist_op_part_dtype(b->m->op, made.dtype);
+  const joist_value_id ids[] = {neutralized(b, b->m->operands[0], mask),
+                                emit1(b, JOIST_OP_NOT, mask)};
+  joist_value_id sums[2] = {0, 0};
+  for (int k = 0; k < 2; k++) {
+    struct joist_attributes attributes = none;
+    for (uint32_t j = 0; j < b->m->attributes->count; j++)
+      if (names >> b->m->attributes->item[j].name & 1)
+        attributes.item[attributes.count++] = b->m->attributes->item[j];
+    joist_attributes_set_type(&attributes, (struct joist_type){k == 0 ? wide : JOIST_F64, false});
+    sums[k] = emit(b, JOIST_OP_REDUCE_SUM, &ids[k], 1, &attributes);
+  }
+  return converted(b, emit2(b, JOIST_OP_DIV, sums[0], sums[1]), made);
+}
+
+static void add_fold(struct builder *b, joist_value_id *result, joist_value_id *mask) {
+  const uint32_t names = 1u << JOIST_ATTRIBUTE_DIMS | 1u << JOIST_ATTRIBUTE_DROP;
+  const joist_value_id missing = b->m->masks[0];
+  if (!b->m->remove) {
+    *result = main_operation(b, b->m->operands);
+    *mask = emit_alike(b, JOIST_OP_REDUCE_ANY, missing, names);
+    return;
+  }
+  if (b->m->op == JOIST_OP_REDUCE_MEAN) {
+    *result = mean_of_rest(b, missing, names);
+    return;
+  }
+  const joist_value_id rest = neutralized(b, b->m->operands[0], missing);
+  *result = main_operation(b, &rest);
+  if (b->m->op == JOIST_OP_REDUCE_MIN || b->m->op == JOIST_OP_REDUCE_MAX)
+    *mask = emit_alike(b, JOIST_OP_REDUCE_ALL, missing, names); /* nothing is left */
+}
+
+static void add_scan(struct builder *b, joist_value_id *result, joist_value_id *mask) {
+  *result = main_operation(b, b->m->operands);
+  *mask = emit_alike(b, JOIST_OP_CUMMAX, b->m->masks[0], 1u << JOIST_ATTRIBUTE_DIM);
+}
+
+/* ---- order ---- */
+
+static joist_value_id ordered(struct builder *b, joist_op op, joist_value_id x, bool decreasing) {
+  struct joist_attributes attributes = none;
+  joist_attributes_set(&attributes, JOIST_ATTRIBUTE_DIM, joist_attribute_dim(b->m->attributes));
+  if (decreasing) joist_attributes_set(&attributes, JOIST_ATTRIBUTE_DECREASING, 1);
+  return emit(b, op, &x, 1, &attributes);
+}
+
+static joist_value_id taken(struct builder *b, joist_value_id x, joist_value_id positions) {
+  const joist_value_id ids[] = {x, positions};
+  struct joist_attributes attributes = none;
+  joist_attributes_set(&attributes, JOIST_ATTRIBUTE_DIM, joist_attribute_dim(b->m->attributes));
+  return emit(b, JOIST_OP_TAKE_ALONG, ids, 2, &attributes);
+}
+
+/* The positions in the order of the elements, those of missing ones last: sorting is stable. */
+static joist_value_id order_of(struct builder *b, joist_value_id x, joist_value_id mask) {
+  const bool decreasing = joist_attribute_flag(b->m->attributes, JOIST_ATTRIBUTE_DECREASING);
+  const joist_value_id first = ordered(b, JOIST_OP_ARGSORT, filled(b, x, mask, 0), decreasing);
+  const joist_value_id second = ordered(b, JOIST_OP_ARGSORT, taken(b, mask, first), false);
+  return taken(b, first, second);
+}
+
+static void add_sort(struct builder *b, joist_value_id *result, joist_value_id *mask) {
+  const joist_value_id x = b->m->operands[0], missing = b->m->masks[0];
+  joist_value_id order = order_of(b, x, missing);
+  if (b->m->op == JOIST_OP_SORT) {
+    *result = taken(b, x, order);
+    *mask = taken(b, missing, order);
+    return;
+  }
+  if (b->m->op == JOIST_OP_TOP_K && b->status == JOIST_OK) {
+    const struct joist_shape *const shape = &value_of(b, order)->shape;
+    struct joist_attributes attributes = none;
+    int64_t start[JOIST_RANK_MAX] = {0}, stop[JOIST_RANK_MAX];
+    for (int d = 0; d < shape->rank; d++) stop[d] = (int64_t)result_shape(b)->extent[d] - 1;
+    joist_attributes_set_list(&attributes, JOIST_ATTRIBUTE_START, start, (size_t)shape->rank);
+    joist_attributes_set_list(&attributes, JOIST_ATTRIBUTE_STOP, stop, (size_t)shape->rank);
+    order = emit(b, JOIST_OP_SLICE, &order, 1, &attributes);
+  }
+  *result = order;
+}
+
+/* The first place of the extreme of what is not missing. */
+static void add_position(struct builder *b, joist_value_id *result, joist_value_id *mask) {
+  const bool is_min = b->m->op == JOIST_OP_ARGMIN;
+  const joist_value_id x = b->m->operands[0], missing = b->m->masks[0];
+  if (b->status != JOIST_OK) return;
+  const struct joist_shape shape = value_of(b, x)->shape;
+  const joist_dtype dtype = value_of(b, x)->type.dtype;
+  const int dim = joist_attribute_dim(b->m->attributes);
+  int64_t dims[JOIST_RANK_MAX];
+  size_t count = 0;
+  for (int d = 0; d < shape.rank; d++)
+    if (dim < 0 || d == dim) dims[count++] = d;
+  struct joist_attributes attributes = none, kept = none;
+  joist_attributes_set_list(&attributes, JOIST_ATTRIBUTE_DIMS, dims, count);
+  joist_attributes_set_list(&kept, JOIST_ATTRIBUTE_DIMS, dims, count);
+  joist_attributes_set(&kept, JOIST_ATTRIBUTE_DROP, 0);
+  joist_value_id rest;
+  if (joist_dtype_kind(dtype) == JOIST_KIND_FLOAT) {
+    rest = filled(b, x, missing, is_min ? INFINITY : -INFINITY);
+  } else {
+    const joist_value_id least = constant(b, dtype, (double)joist_dtype_min_int(dtype));
+    const joist_value_id with = is_min ? emit1(b, JOIST_OP_BITWISE_NOT, least) : least;
+    rest = emit3(b, JOIST_OP_IFELSE, missing, with, x);
+  }
+  const joist_value_id extreme =
+      emit(b, is_min ? JOIST_OP_REDUCE_MIN : JOIST_OP_REDUCE_MAX, &rest, 1, &kept);
+  joist_value_id hits = emit2(b, JOIST_OP_EQ, rest, extreme);
+  if (joist_dtype_kind(dtype) == JOIST_KIND_FLOAT)
+    hits = emit2(b, JOIST_OP_OR, hits, emit1(b, JOIST_OP_IS_NAN, rest));
+  hits = emit2(b, JOIST_OP_AND, hits, emit1(b, JOIST_OP_NOT, missing));
+  *result = emit(b, JOIST_OP_ARGMAX, &hits, 1, b->m->attributes);
+  joist_attributes_set(&attributes, JOIST_ATTRIBUTE_DROP,
+                       joist_attribute_flag(b->m->attributes, JOIST_ATTRIBUTE_DROP));
+  *mask = emit(b, JOIST_OP_REDUCE_ALL, &missing, 1, &attributes);
+}
+
+/* The positions of a table with those of missing elements last: what matches there matches nothing,
+ * since a match before it would have been found. Missing elements match the first missing one. */
+static void add_match(struct builder *b, joist_value_id *result) {
+  const double nomatch = (double)joist_attribute_value(b->m->attributes, JOIST_ATTRIBUTE_NOMATCH);
+  joist_value_id ids[] = {b->m->operands[0], b->m->operands[1]};
+  if (b->status != JOIST_OK) return;
+  const size_t n = joist_value_count(value_of(b, ids[1]));
+  const joist_value_id other = constant(b, JOIST_I32, nomatch);
+  joist_value_id missing_at = other;
+  if (!has_mask(b, 1) || n == 0) {
+    *result = main_operation(b, ids);
+  } else {
+    const struct joist_shape line = {1, {(uint32_t)n}};
+    struct joist_attributes along = none, dims = none, at = none;
+    const int64_t first_dim[] = {0};
+    joist_attributes_set(&along, JOIST_ATTRIBUTE_DIM, 0);
+    joist_attributes_set(&at, JOIST_ATTRIBUTE_DIM, 0);
+    joist_attributes_set_list(&dims, JOIST_ATTRIBUTE_DIMS, first_dim, 1);
+    const joist_value_id mask = reshaped(b, JOIST_OP_RESHAPE, b->m->masks[1], &line);
+    const joist_value_id flat = reshaped(b, JOIST_OP_RESHAPE, ids[1], &line);
+    const joist_value_id positions = emit(b, JOIST_OP_ARGSORT, &mask, 1, &along);
+    const joist_value_id present[] = {emit1(b, JOIST_OP_NOT, mask), 0};
+    joist_value_id left = emit(b, JOIST_OP_REDUCE_SUM, present, 1, &dims);
+    left = converted(b, left, (struct joist_type){JOIST_I32, false});
+    const joist_value_id table[] = {flat, positions};
+    ids[1] = emit(b, JOIST_OP_TAKE_ALONG, table, 2, &along);
+    if (b->status != JOIST_OK) return;
+    joist_value_id found = main_operation(b, ids);
+    const joist_value_id one = constant(b, JOIST_I32, 1);
+    const joist_value_id hit = emit2(b, JOIST_OP_AND, emit2(b, JOIST_OP_GE, found, one),
+                                     emit2(b, JOIST_OP_LE, found, left));
+    const joist_value_id safe[] = {positions, emit3(b, JOIST_OP_IFELSE, hit, found, one)};
+    found = emit(b, JOIST_OP_GATHER, safe, 2, &at);
+    *result = emit3(b, JOIST_OP_IFELSE, hit, found, other);
+    const joist_value_id first = emit(b, JOIST_OP_ARGMAX, &mask, 1, &along);
+    const joist_value_id any = emit(b, JOIST_OP_REDUCE_ANY, &mask, 1, &dims);
+    missing_at = emit3(b, JOIST_OP_IFELSE, any, first, other);
+  }
+  if (has_mask(b, 0)) *result = emit3(b, JOIST_OP_IFELSE, b->m->masks[0], missing_at, *result);
+}
+
+static void add_order(struct builder *b, joist_value_id *result, joist_value_id *mask) {
+  joist_value_id bins;
+  switch (b->m->op) {
+    case JOIST_OP_SORT:
+    case JOIST_OP_ARGSORT:
+    case JOIST_OP_TOP_K:
+      add_sort(b, result, mask);
+      return;
+    case JOIST_OP_ARGMIN:
+    case JOIST_OP_ARGMAX:
+      add_position(b, result, mask);
+      return;
+    case JOIST_OP_MATCH:
+      add_match(b, result);
+      return;
+    case JOIST_OP_TABULATE: /* 0 is no bin */
+      bins = filled(b, b->m->operands[0], b->m->masks[0], 0);
+      *result = main_operation(b, &bins);
+      return;
+    default:
+      if (has_mask(b, 0)) refuse(b);
+      *result = main_operation(b, b->m->operands);
+      *mask = b->m->masks[1];
+  }
+}
+
+/* ---- matrix products ---- */
+
+/* Which rows of the first matrix, or columns of the second, have a missing element. */
+static joist_value_id lines_missing(struct builder *b, size_t k) {
+  if (!has_mask(b, k) || b->status != JOIST_OK) return JOIST_NO_MASK;
+  const bool transposed = joist_attribute_flag(
+      b->m->attributes, k == 0 ? JOIST_ATTRIBUTE_TRANSPOSE_LHS : JOIST_ATTRIBUTE_TRANSPOSE_RHS);
+  const int64_t summed[] = {(k == 0) == transposed ? 0 : 1};
+  struct joist_attributes attributes = none;
+  joist_attributes_set_list(&attributes, JOIST_ATTRIBUTE_DIMS, summed, 1);
+  joist_attributes_set(&attributes, JOIST_ATTRIBUTE_DROP, 0);
+  const joist_value_id lines = emit(b, JOIST_OP_REDUCE_ANY, &b->m->masks[k], 1, &attributes);
+  if (b->status != JOIST_OK) return lines;
+  struct joist_shape shape = value_of(b, lines)->shape;
+  if (transposed) {
+    const uint32_t extent = shape.extent[0];
+    shape.extent[0] = shape.extent[1];
+    shape.extent[1] = extent;
+  }
+  while (shape.rank < result_shape(b)->rank) shape.extent[shape.rank++] = 1;
+  return reshaped(b, JOIST_OP_RESHAPE, lines, &shape);
+}
+
+static void add_product(struct builder *b, joist_value_id *result, joist_value_id *mask) {
+  *result = main_operation(b, b->m->operands);
+  const joist_value_id rows = lines_missing(b, 0);
+  *mask = broadcast(b, either(b, rows, lines_missing(b, 1)), result_shape(b));
+}
+
+/* ---- any of them ---- */
+
+/* With NA_RM, NaN is left out as missing values are. */
+static joist_value_id with_nan(struct builder *b) {
+  const joist_value_id x = b->m->operands[0];
+  const joist_dtype dtype = value_of(b, x)->type.dtype;
+  if (joist_dtype_category(dtype) < JOIST_CATEGORY_FLOAT) return b->m->masks[0];
+  return either(b, b->m->masks[0], emit1(b, JOIST_OP_IS_NAN, x));
+}
+
+joist_status joist_missing_add(struct joist_program *program, const struct joist_missing *missing,
+                               joist_value_id *results, joist_value_id *masks,
+                               struct joist_error *error) {
+  struct joist_missing all = *missing;
+  struct builder builder = {program, &all, JOIST_OK, error}, *const b = &builder;
+  const uint8_t count = joist_operation(missing->op)->results;
+  joist_value_id removed = JOIST_NO_MASK;
+  for (uint8_t r = 0; r < count; r++) masks[r] = JOIST_NO_MASK;
+  if (all.remove) {
+    removed = with_nan(b);
+    all.masks = &removed;
+  }
+  bool any = false;
+  for (size_t k = 0; k < all.count; k++) any |= has_mask(b, k);
+  if (!any) {
+    const joist_value_id first = main_operation(b, all.operands);
+    for (uint8_t r = 0; r < count; r++) results[r] = first + r;
+    return b->status;
+  }
+  switch (joist_op_missing_rule(missing->op)) {
+    case JOIST_MISSING_ANY:
+      add_any(b, results, masks);
+      break;
+    case JOIST_MISSING_FALSE:
+      add_false(b, results);
+      break;
+    case JOIST_MISSING_KLEENE:
+      if (joist_op_is_reduction(missing->op))
+        add_truth(b, results, masks);
+      else
+        add_logic(b, results, masks);
+      break;
+    case JOIST_MISSING_POWER:
+      add_power(b, results, masks);
+      break;
+    case JOIST_MISSING_SELECT:
+      add_select(b, results, masks);
+      break;
+    case JOIST_MISSING_ALONG:
+      add_along(b, results, masks);
+      break;
+    case JOIST_MISSING_FOLD:
+      add_fold(b, results, masks);
+      break;
+    case JOIST_MISSING_SCAN:
+      add_scan(b, results, masks);
+      break;
+    case JOIST_MISSING_ORDER:
+      add_order(b, results, masks);
+      break;
+    case JOIST_MISSING_PRODUCT:
+      add_product(b, results, masks);
+      break;
+    case JOIST_MISSING_NONE:
+    case JOIST_MISSING_REFUSE:
+      refuse(b);
+  }
+  return b->status;
+}
