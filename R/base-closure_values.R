@@ -6,15 +6,21 @@ without_nan <- function(x, remove) {
 }
 
 nan_to <- function(value, x) {
-  if (has_nan(x)) nv_ifelse(nv_is_nan(x), scalar_like(value, x), x) else x
+  if (may_be_na(x)) nv_ifelse(nv_is_na(x), scalar_like(value, x), without_mask(x)) else x
 }
 
-sums_of <- function(x, remove, dims, sums) sums(without_nan(x, remove), dims)
+sums_of <- function(x, remove, dims, sums) {
+  check_flag(remove, "na.rm")
+  if (is_chunked(x)) sums(without_nan(x, remove), dims) else sums(x, dims, na_rm = remove)
+}
 
 means_of <- function(x, remove, dims, means, sums) {
   check_flag(remove, "na.rm")
-  if (!remove || !has_nan(x)) {
+  if (!remove || !may_be_na(x)) {
     return(means(x, dims))
+  }
+  if (!is_chunked(x)) {
+    return(means(x, dims, na_rm = TRUE))
   }
   mean <- sums(in_double(without_nan(x, TRUE)), dims) / sums(!nv_is_nan(x), dims, dtype = "f64")
   type <- means(abstract_of(x), dims)
@@ -31,6 +37,8 @@ first_extreme <- function(x, position) {
   }
   at <- if (has_nan(x)) {
     fused(if (largest) "first_largest" else "first_smallest", extreme_number, x, largest)
+  } else if (may_be_na(x)) {
+    nv_replace_na(position(x), 0L)
   } else {
     position(x)
   }
@@ -44,8 +52,8 @@ first_extreme <- function(x, position) {
 }
 
 extreme_number <- function(x, largest) {
-  number <- !nv_is_nan(x)
-  numbers <- nv_ifelse(number, x, if (largest) -Inf else Inf)
+  number <- !nv_is_na(x)
+  numbers <- nv_ifelse(number, without_mask(x), if (largest) -Inf else Inf)
   found <- number & numbers == (if (largest) nv_reduce_max else nv_reduce_min)(numbers)
   nv_ifelse(nv_reduce_any(found), nv_argmax(found), 0L)
 }
@@ -153,9 +161,9 @@ repeated <- function(part, n) {
   rep(part, length.out = n)
 }
 
-# The other operand in the place of NaN.
+# The other operand where one is missing or NaN.
 number_of <- function(a, b, larger) {
-  nv_ifelse(nv_is_nan(a), b, nv_ifelse(nv_is_nan(b), a, larger(a, b)))
+  nv_ifelse(nv_is_na(a), b, nv_ifelse(nv_is_na(b), a, larger(a, b)))
 }
 
 rank_of <- function(x, na.last, ties.method) { # nolint: object_name_linter.

@@ -84,20 +84,15 @@ NULL
   if (length(value) == 1L && is.numeric(value) && isTRUE(value <= length(x))) {
     return(nv_flatten(x)[seq_len(value)])
   }
-  stop_joist(
-    "joist_value_error", "a tensor has no NA to be lengthened with; c() it with what to append"
-  )
+  if (length(value) != 1L || !is.numeric(value) || is.na(value)) {
+    stop_joist("joist_value_error", "the length must be one number")
+  }
+  c(nv_flatten(x), rep(NA, value - length(x)))
 }
 
 #' @rdname base_functions
 #' @export
 `is.na<-.nv_tensor` <- function(x, value) {
-  if (!has_na(x)) {
-    stop_joist(
-      "joist_value_error", "a tensor of dtype ", format(dtype(x)), " has no NA; convert it to f64 ",
-      "first, or to an R vector with as.vector()"
-    )
-  }
   x[value] <- NA
   x
 }

@@ -141,7 +141,7 @@ Summary.nv_tensor <- function(..., na.rm = FALSE) {
   Reduce(combine, parts)
 }
 
-# In the place of NaN in tensors is what changes nothing; R numbers are left out.
+# Without what is missing or NaN: each tensor gives a scalar, R numbers are left out.
 summary_of_numbers <- function(generic, parts, remove) {
   check_flag(remove, "na.rm")
   if (generic == "range") {
@@ -155,8 +155,14 @@ summary_of_numbers <- function(generic, parts, remove) {
     min = Inf,
     max = -Inf
   )
-  parts <- lapply(parts, function(x) if (is_tensor(x)) nan_to(nothing, x) else x[!is.na(x)])
+  parts <- lapply(parts, function(x) {
+    if (!is_tensor(x)) x[!is.na(x)] else if (is_chunked(x)) nan_to(nothing, x) else rest_of(generic, x)
+  })
   do.call(generic, Filter(function(x) is_tensor(x) || length(x) > 0L, parts))
+}
+
+rest_of <- function(generic, x) {
+  .Call(joist_r_operation, paste0("reduce_", generic), list(x), list(dims = NULL, na_rm = TRUE))
 }
 
 # `finite = TRUE` leaves out infinite values, too.
@@ -172,7 +178,7 @@ finite_range <- function(parts, remove) {
   do.call(range, c(parts, list(na.rm = finite || remove)))
 }
 
-finite_or_nan <- function(x) nv_ifelse(nv_is_finite(x), x, scalar_like(NaN, x))
+finite_or_nan <- function(x) nv_ifelse(nv_is_finite(x), without_mask(x), scalar_like(NaN, x))
 
 #' @export
 mean.nv_tensor <- function(x, ..., na.rm = FALSE) { # nolint: object_name_linter.
@@ -192,11 +198,11 @@ is.finite.nv_tensor <- function(x) nv_is_finite(x)
 is.infinite.nv_tensor <- function(x) nv_is_infinite(x)
 
 #' @export
-is.na.nv_tensor <- function(x) as_array(nv_is_nan(x))
+is.na.nv_tensor <- function(x) as_array(nv_is_na(x))
 
 #' @export
 anyNA.nv_tensor <- function(x, recursive = FALSE) {
-  as.logical(nv_compute(nv_reduce_any(nv_is_nan(x))))
+  as.logical(nv_compute(nv_reduce_any(nv_is_na(x))))
 }
 
 #' Compare tensors

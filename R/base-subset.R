@@ -9,8 +9,7 @@
 #' the program runs (see [nv_gather()]); a traced mask of the tensor's shape can be assigned
 #' one value to. How many elements a traced mask selects is not known: use [nv_ifelse()].
 #'
-#' Of `f64` and `c128`, an index that is `NA` gives `NA`; of dtypes without `NA` it is an error, as
-#' in an assignment.
+#' An index that is `NA` gives a missing value ([nv_mask()]); in an assignment it is an error.
 #'
 #' Assignment keeps the tensor's dtype: an ambiguous value of its kind takes it (`1L` is of the
 #' kind of the integers, `1` of the floats), a known dtype that promotes to it is converted, any
@@ -28,8 +27,8 @@
 #' @return `[` and `[[`: a tensor of the dtype of `x`; `[<-` and `[[<-`: the changed tensor.
 #' @section Errors: `joist_shape_error` for an index out of range (its position is named) or
 #'   a wrong number of indices or values; `joist_promotion_error` for a value whose dtype does
-#'   not promote to that of `x`; `joist_value_error` for names and, where the dtype has none,
-#'   `NA` as indices and for values out of range.
+#'   not promote to that of `x`; `joist_value_error` for names that are not there, for `NA` as an
+#'   index in `[[` and in assignments, and for values out of range.
 #' @examples
 #' x <- nv_tensor(matrix(1:6, 2), "i16")
 #' x[1, ]
@@ -55,12 +54,9 @@
   if (is.null(taken)) with_missing(x, indices, drop) else taken
 }
 
-# A subset by indices with NA, of a dtype that has one: takes the first position for it, and puts
-# NA in the place of what that gives.
+# A subset by indices with NA: takes the first position for it, and puts NA in the place of what
+# that gives.
 with_missing <- function(x, indices, drop) {
-  if (!has_na(x)) {
-    return(template_of(x, length(indices[[1L]])))
-  }
   extents <- if (length(indices) == 1L) length(x) else shape(x)
   positions <- Map(function(index, extent) {
     if (is.null(index)) seq_len(extent) else positions_or_na(as.vector(index), extent)
@@ -73,14 +69,6 @@ with_missing <- function(x, indices, drop) {
   taken <- do.call(`[`, c(list(x), positions, drop = as.logical(drop)))
   taken[which(Reduce(function(a, b) outer(a, b, "|"), missing))] <- NA
   taken
-}
-
-# x[rep(NA_integer_, n)] makes a vector to be filled by assignment (see fill_missing()), which is
-# how dplyr's if_else() and case_when() start. Where the dtype has no NA it cannot be read before.
-template_of <- function(x, n) {
-  values <- as_array(x[0L])[rep(NA_integer_, n)]
-  attributes(values) <- list(class = "nv_tensor", dtype = type_name(x))
-  values
 }
 
 # The positions that an index chooses, NA where it is.
@@ -154,18 +142,6 @@ array_of_text <- function(x) {
   text <- as_array(x, "character")
   if (is.null(dim(x))) names(text) <- names(x) else dimnames(text) <- dimnames(x)
   text
-}
-
-# R lengthens a vector by NA before it assigns a row behind the last one of a data frame. Such
-# values of a dtype without NA are filled before they are read.
-fill_missing <- function(x, indices, value) {
-  fitted <- nv_fill(0, length(value), attr(x, "dtype"))
-  fitted[] <- value
-  marks <- attributes(x)
-  values <- as.vector(unclass(x))
-  values[indices[[1L]]] <- as_array(fitted)
-  attributes(values) <- marks
-  values
 }
 
 # The fields of a tensor are internal.

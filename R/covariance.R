@@ -54,7 +54,7 @@ var_of_tensors <- function(x, y, na.rm = FALSE, use = NULL) { # nolint: object_n
 
 sd_of_tensor <- function(x, na.rm = FALSE) { # nolint: object_name_linter.
   check_flag(na.rm, "na.rm")
-  if (!na.rm || !has_nan(x)) {
+  if (!na.rm || !may_be_na(x)) {
     return(nv_sd(x))
   }
   moments_of(nv_flatten(x), NULL, "na.or.complete", 1, "sd()", root = TRUE)
@@ -112,12 +112,12 @@ in_columns <- function(x, name) {
   x
 }
 
-may_have_nan <- function(x) if (is_tensor(x)) has_nan(x) else anyNA(x)
+may_have_nan <- function(x) if (is_tensor(x)) may_be_na(x) else anyNA(x)
 
 check_all_observed <- function(parts, name) {
   for (part in parts) {
     if (is_tensor(part)) check_elements(part, paste0("use = \"all.obs\" of ", name))
-    if (anyNA(part)) stop_joist("joist_value_error", "NaN in ", name, " with use = \"all.obs\"")
+    if (anyNA(part)) stop_joist("joist_value_error", "NA or NaN in ", name, " with use = \"all.obs\"")
   }
 }
 
@@ -142,7 +142,8 @@ all_moments <- function(wide) {
 # The same of the rows in which no column is NaN, or for each pair of columns of those in which both
 # are numbers: their means are not those of the columns, which the distances are taken from.
 observed_moments <- function(wide, pairwise) {
-  number <- lapply(wide, function(part) !nv_is_nan(part))
+  number <- lapply(wide, function(part) !nv_is_na(part))
+  wide <- lapply(wide, without_mask)
   if (!pairwise) {
     complete <- Reduce(nv_and, lapply(number, nv_reduce_all, dims = 2L, drop = FALSE))
     number <- lapply(wide, function(part) nv_broadcast_to(complete, shape(part)))

@@ -33,22 +33,26 @@
 #' nv_cumprod(x, dim = 1, dtype = "f32")
 #' cummax(nv_tensor(c(1, 3, 2, NaN, 4)))
 #' @export
-nv_cumsum <- function(x, dim = NULL, dtype = NULL) scan_dim("cumsum", x, dim, dtype)
+nv_cumsum <- function(x, dim = NULL, dtype = NULL, na_rm = FALSE) {
+  scan_dim("cumsum", x, dim, dtype, na_rm)
+}
 
 #' @rdname nv_cumsum
 #' @export
-nv_cumprod <- function(x, dim = NULL, dtype = NULL) scan_dim("cumprod", x, dim, dtype)
+nv_cumprod <- function(x, dim = NULL, dtype = NULL, na_rm = FALSE) {
+  scan_dim("cumprod", x, dim, dtype, na_rm)
+}
 
 #' @rdname nv_cumsum
 #' @export
-nv_cummin <- function(x, dim = NULL) scan_dim("cummin", x, dim, NULL)
+nv_cummin <- function(x, dim = NULL, na_rm = FALSE) scan_dim("cummin", x, dim, NULL, na_rm)
 
 #' @rdname nv_cumsum
 #' @export
-nv_cummax <- function(x, dim = NULL) scan_dim("cummax", x, dim, NULL)
+nv_cummax <- function(x, dim = NULL, na_rm = FALSE) scan_dim("cummax", x, dim, NULL, na_rm)
 
-scan_dim <- function(name, x, dim, dtype) {
-  .Call(joist_r_operation, name, list(x), list(dim = dim, dtype = dtype))
+scan_dim <- function(name, x, dim, dtype, remove = FALSE) {
+  .Call(joist_r_operation, name, list(x), list(dim = dim, dtype = dtype, na_rm = remove))
 }
 
 #' Positions of extremes

@@ -17,6 +17,9 @@
 #'   or negative numbers of those to keep; `NULL` for all. A traced tensor has no names.
 #' @param drop `FALSE` keeps the reduced dimensions with extent 1.
 #' @param dtype The dtype of the result instead of the usual one.
+#' @param na_rm `TRUE` leaves out missing values and NaN: a mean is then that of the rest. Where
+#'   nothing is left, a sum is 0, a product 1, a mean NaN, and an extreme is infinite in a float
+#'   dtype and missing in others.
 #' @return A tensor. Sums and products of bool and signed integers have dtype `i64`, of
 #'   unsigned ones `ui64`, of floats and complex numbers their own; minima and maxima keep
 #'   the dtype; `nv_range()` has both, minima first, along a new first dimension; `nv_mean()`
@@ -33,35 +36,37 @@
 #' max(x)
 #' nv_range(x, dims = 2)
 #' @export
-nv_reduce_sum <- function(x, dims = NULL, drop = TRUE, dtype = NULL) {
-  attributes <- list(dims = dims, drop = drop, dtype = dtype)
+nv_reduce_sum <- function(x, dims = NULL, drop = TRUE, dtype = NULL, na_rm = FALSE) {
+  attributes <- list(dims = dims, drop = drop, dtype = dtype, na_rm = na_rm)
   .Call(joist_r_operation, "reduce_sum", list(x), attributes)
 }
 
 #' @rdname nv_reduce_sum
 #' @export
-nv_reduce_prod <- function(x, dims = NULL, drop = TRUE, dtype = NULL) {
-  attributes <- list(dims = dims, drop = drop, dtype = dtype)
+nv_reduce_prod <- function(x, dims = NULL, drop = TRUE, dtype = NULL, na_rm = FALSE) {
+  attributes <- list(dims = dims, drop = drop, dtype = dtype, na_rm = na_rm)
   .Call(joist_r_operation, "reduce_prod", list(x), attributes)
 }
 
 #' @rdname nv_reduce_sum
 #' @export
-nv_reduce_min <- function(x, dims = NULL, drop = TRUE) {
-  .Call(joist_r_operation, "reduce_min", list(x), list(dims = dims, drop = drop))
+nv_reduce_min <- function(x, dims = NULL, drop = TRUE, na_rm = FALSE) {
+  attributes <- list(dims = dims, drop = drop, na_rm = na_rm)
+  .Call(joist_r_operation, "reduce_min", list(x), attributes)
 }
 
 #' @rdname nv_reduce_sum
 #' @export
-nv_reduce_max <- function(x, dims = NULL, drop = TRUE) {
-  .Call(joist_r_operation, "reduce_max", list(x), list(dims = dims, drop = drop))
+nv_reduce_max <- function(x, dims = NULL, drop = TRUE, na_rm = FALSE) {
+  attributes <- list(dims = dims, drop = drop, na_rm = na_rm)
+  .Call(joist_r_operation, "reduce_max", list(x), attributes)
 }
 
 #' @rdname nv_reduce_sum
 #' @export
-nv_range <- function(x, dims = NULL, drop = TRUE) {
-  low <- nv_reduce_min(x, dims, drop)
-  high <- nv_reduce_max(x, dims, drop)
+nv_range <- function(x, dims = NULL, drop = TRUE, na_rm = FALSE) {
+  low <- nv_reduce_min(x, dims, drop, na_rm)
+  high <- nv_reduce_max(x, dims, drop, na_rm)
   if (!is_chunked(low)) {
     return(nv_stack(low, high, dim = 1L))
   }
@@ -71,19 +76,21 @@ nv_range <- function(x, dims = NULL, drop = TRUE) {
 
 #' @rdname nv_reduce_sum
 #' @export
-nv_mean <- function(x, dims = NULL, drop = TRUE, dtype = NULL) {
-  attributes <- list(dims = dims, drop = drop, dtype = dtype)
+nv_mean <- function(x, dims = NULL, drop = TRUE, dtype = NULL, na_rm = FALSE) {
+  attributes <- list(dims = dims, drop = drop, dtype = dtype, na_rm = na_rm)
   .Call(joist_r_operation, "mean", list(x), attributes)
 }
 
 #' @rdname nv_reduce_sum
 #' @export
-nv_reduce_any <- function(x, dims = NULL, drop = TRUE) {
-  .Call(joist_r_operation, "reduce_any", list(x), list(dims = dims, drop = drop))
+nv_reduce_any <- function(x, dims = NULL, drop = TRUE, na_rm = FALSE) {
+  attributes <- list(dims = dims, drop = drop, na_rm = na_rm)
+  .Call(joist_r_operation, "reduce_any", list(x), attributes)
 }
 
 #' @rdname nv_reduce_sum
 #' @export
-nv_reduce_all <- function(x, dims = NULL, drop = TRUE) {
-  .Call(joist_r_operation, "reduce_all", list(x), list(dims = dims, drop = drop))
+nv_reduce_all <- function(x, dims = NULL, drop = TRUE, na_rm = FALSE) {
+  attributes <- list(dims = dims, drop = drop, na_rm = na_rm)
+  .Call(joist_r_operation, "reduce_all", list(x), attributes)
 }

@@ -17,26 +17,26 @@
 #' nv_row_sums(x)
 #' nv_col_means(x)
 #' @export
-nv_row_sums <- function(x, dims = 1L, dtype = NULL) {
-  nv_reduce_sum(x, -row_dims(x, dims), dtype = dtype)
+nv_row_sums <- function(x, dims = 1L, dtype = NULL, na_rm = FALSE) {
+  nv_reduce_sum(x, -row_dims(x, dims), dtype = dtype, na_rm = na_rm)
 }
 
 #' @rdname nv_row_sums
 #' @export
-nv_col_sums <- function(x, dims = 1L, dtype = NULL) {
-  nv_reduce_sum(x, row_dims(x, dims), dtype = dtype)
+nv_col_sums <- function(x, dims = 1L, dtype = NULL, na_rm = FALSE) {
+  nv_reduce_sum(x, row_dims(x, dims), dtype = dtype, na_rm = na_rm)
 }
 
 #' @rdname nv_row_sums
 #' @export
-nv_row_means <- function(x, dims = 1L, dtype = NULL) {
-  nv_mean(x, -row_dims(x, dims), dtype = dtype)
+nv_row_means <- function(x, dims = 1L, dtype = NULL, na_rm = FALSE) {
+  nv_mean(x, -row_dims(x, dims), dtype = dtype, na_rm = na_rm)
 }
 
 #' @rdname nv_row_sums
 #' @export
-nv_col_means <- function(x, dims = 1L, dtype = NULL) {
-  nv_mean(x, row_dims(x, dims), dtype = dtype)
+nv_col_means <- function(x, dims = 1L, dtype = NULL, na_rm = FALSE) {
+  nv_mean(x, row_dims(x, dims), dtype = dtype, na_rm = na_rm)
 }
 
 row_dims <- function(x, dims) {

@@ -359,7 +359,7 @@ scale.nv_tensor <- function(x, center = TRUE, scale = TRUE) {
 root_mean_square <- function(x) {
   wide <- in_double(x)
   squares <- without_nan(wide * wide, TRUE)
-  count <- nv_reduce_sum(!nv_is_nan(wide), 1L, FALSE, dtype = "f64")
+  count <- nv_reduce_sum(!nv_is_na(wide), 1L, FALSE, dtype = "f64")
   one <- double_beside(1, x)
   like(sqrt(nv_reduce_sum(squares, 1L, FALSE) / nv_max(count - one, one)), nv_mean(none_of(x)))
 }

@@ -65,14 +65,14 @@ sort.nv_tensor <- function(x, decreasing = FALSE, na.last = NA, # nolint: object
     return(x[order(x, decreasing = decreasing, na.last = na.last)])
   }
   sorted <- nv_sort(x, decreasing = decreasing)
-  if (isTRUE(na.last) || !has_elements(sorted) || !is_float_dtype(x)) {
+  if (isTRUE(na.last) || !has_elements(sorted) || !may_be_na(x)) {
     return(sorted)
   }
   n <- length(sorted)
   if (n == 0L || !is.na(as_array(sorted[n]))) { # they are the last
     return(sorted)
   }
-  count <- n - sum(as.vector(nv_is_nan(sorted)))
+  count <- n - sum(is.na(sorted))
   if (count == 0L && isFALSE(na.last)) {
     return(sorted)
   }
@@ -99,7 +99,8 @@ xtfrm.nv_tensor <- function(x) {
   n <- length(ranks)
   if (n > 0L) {
     same <- c(FALSE, as.vector(sorted[-1L] == sorted[-n]))
-    ranks[ranks] <- cummax(ifelse(same, 0L, seq_len(n)))
+    ranks[ranks] <- cummax(ifelse(is.na(same) | !same, seq_len(n), 0L))
+    ranks[is.na(x)] <- NA
   }
   ranks
 }

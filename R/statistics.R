@@ -36,16 +36,18 @@
 #' nv_norm(x, dims = 1)
 #' nv_count_nonzero(x > 3)
 #' @export
-nv_var <- function(x, dims = NULL, drop = TRUE, correction = 1) {
+nv_var <- function(x, dims = NULL, drop = TRUE, correction = 1, na_rm = FALSE) {
+  check_flag(na_rm, "na_rm")
   check_number(correction, "correction")
-  fused("variance", variance, x, dims_by_name(dims, x), drop, correction, FALSE)
+  fused("variance", variance, x, dims_by_name(dims, x), drop, correction, FALSE, na_rm)
 }
 
 #' @rdname nv_var
 #' @export
-nv_sd <- function(x, dims = NULL, drop = TRUE, correction = 1) {
+nv_sd <- function(x, dims = NULL, drop = TRUE, correction = 1, na_rm = FALSE) {
+  check_flag(na_rm, "na_rm")
   check_number(correction, "correction")
-  fused("variance", variance, x, dims_by_name(dims, x), drop, correction, TRUE)
+  fused("variance", variance, x, dims_by_name(dims, x), drop, correction, TRUE, na_rm)
 }
 
 #' @rdname nv_var
@@ -64,16 +66,21 @@ nv_count_nonzero <- function(x, dims = NULL, drop = TRUE) {
   nv_reduce_sum(nv_convert(x, "bool"), dims, drop, dtype = "i64")
 }
 
-variance <- function(x, dims, drop, correction, root) {
+variance <- function(x, dims, drop, correction, root, remove) {
   if (is_chunked(x)) {
+    if (remove) {
+      stop_joist("joist_value_error", "`na_rm` needs the elements in memory; call nv_compute() first")
+    }
     return(delayed_variance(x, dims, drop, correction, root))
   }
   wide <- in_double(x)
-  distance <- wide - nv_mean(wide, dims, FALSE)
-  squares <- nv_reduce_sum(square_size(distance), dims, drop)
-  n <- count_reduced(wide, dims)
-  lost <- square_size(nv_reduce_sum(distance, dims, drop)) / nv_scalar(n, "f64")
-  result <- (squares - lost) / nv_scalar(max(n - correction, 0), "f64")
+  distance <- wide - nv_mean(wide, dims, FALSE, na_rm = remove)
+  squares <- nv_reduce_sum(square_size(distance), dims, drop, na_rm = remove)
+  n <- nv_scalar(count_reduced(wide, dims), "f64")
+  if (remove) n <- nv_reduce_sum(!nv_is_na(wide), dims, drop, "f64")
+  lost <- square_size(nv_reduce_sum(distance, dims, drop, na_rm = remove)) / n
+  rest <- nv_max(n - nv_scalar(correction, "f64"), nv_scalar(0, "f64"))
+  result <- (squares - lost) / rest
   like_mean(if (root) nv_sqrt(result) else result, x)
 }
 
@@ -220,7 +227,7 @@ quantile.nv_tensor <- function(x, probs = seq(0, 1, 0.25), na.rm = FALSE, names 
 # The elements that are not NaN, in a row; all of them where there can be none.
 numbers_of <- function(x, remove) {
   check_flag(remove, "na.rm")
-  if (remove && has_nan(x)) x[!is.na(x)] else x
+  if (remove && may_be_na(x)) x[!is.na(x)] else x
 }
 
 quantiles <- function(x, probs, dims, drop, single, type) {
@@ -247,6 +254,7 @@ quantiles <- function(x, probs, dims, drop, single, type) {
   value <- nv_ifelse(low == high, low, between)
   last <- in_double(sorted[n, , drop = FALSE]) # NaN is sorted last
   value <- nv_ifelse(nv_is_nan(last), last, value)
+  if (!is.null(mask_of(last))) value <- nv_mask(value, nv_broadcast_to(mask_of(last), shape(value)))
   like_mean(nv_reshape(value, extents), x)
 }
 

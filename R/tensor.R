@@ -3,8 +3,8 @@
 #' A tensor is a typed n-dimensional array in column-major order. Its dtype is *known*
 #' unless `ambiguous = TRUE` says that it is only a guess, as that of an R literal is.
 #'
-#' Making a tensor loses nothing: a fraction for an integer dtype, a value out of range and an `NA`
-#' that the dtype cannot hold are errors (a float dtype rounds to its precision). [nv_convert()] is
+#' Making a tensor loses nothing: a fraction for an integer dtype and a value out of range are errors
+#' (a float dtype rounds to its precision), and `NA` is a missing value. [nv_convert()] is
 #' the explicit cast. Without `dtype`, the default of the promotion rules for the kind of `x` is
 #' taken (under anvil: logical `bool`, integer `i32`, double `f32`, complex `c64`; a whole number up
 #' to 2^53 that `f32` rounds is a warning of class `joist_rounding_warning`); raw is `ui8`,
@@ -20,8 +20,8 @@
 #' @param ambiguous `TRUE` if the dtype is only a guess.
 #' @param device Where the tensor is to be, see [nv_device()]; `NULL` for the CPU, or where `x`
 #'   is.
-#' @param na What `NA` becomes in `f16`, `bf16`, `f32` and `c64`: `"error"` or `"nan"`. In
-#'   `f64` and `c128` it stays what it is; in other dtypes it is always an error.
+#' @param na What `NA` becomes: `"missing"` for a missing value (see [nv_mask()]), `"nan"` for NaN,
+#'   which only float and complex dtypes have, or `"error"`.
 #' @param value One value, as `x`.
 #' @param n Number of rows and columns.
 #' @param dim The dimension along which the numbers grow.
@@ -29,17 +29,11 @@
 #' @return An `nv_tensor` of dtype `dtype`, or of the default one (known unless `ambiguous`
 #'   says otherwise). `nv_scalar()` has rank 0; `nv_fill()` repeats `value`; `nv_iota()` counts
 #'   along a dimension; `nv_eye()` is an identity matrix.
-#' @section NA: `f64` and `c128` have `NA`, as R's doubles and complex numbers do. Every `NA` of R
-#'   (`NA`, `NA_integer_`, `NA_real_`, of `integer64` and `float32`) goes into them and comes out
-#'   again: in `nv_tensor(NA, "f64")`, `x[1] <- NA`, `c(x, NA)`, `replace()` and arithmetic, in
-#'   `x[NA]`, `as.vector()`, and as text, so that [factor()], [table()] and [split()] leave it out.
-#'
-#'   No other dtype has one, and an `NA` for it is an error: make a tensor of `f64` instead, put
-#'   another value in its place or, in `f16`, `bf16`, `f32` and `c64`, NaN: `nv_tensor(x, na =
-#'   "nan")`. Converting `f64` to them makes NaN of `NA`. [is.na()] and [nv_is_nan()] are `TRUE` for
-#'   both, and of both `as.logical()` and `as.integer()` give R's `NA`.
+#' @section NA: Every `NA` of R (`NA`, `NA_integer_`, `NA_real_`, of `integer64` and `float32`, and of
+#'   text) is a missing value of the tensor, in every dtype, and comes out as `NA` again: see
+#'   [nv_mask()]. NaN stays NaN, which only float and complex dtypes have.
 #' @section Errors: `joist_value_error` for values that cannot be represented (with value, position
-#'   and dtype), an NA that the dtype cannot hold, factors, dates, strings and lists;
+#'   and dtype), for `NA` with `na = "error"`, factors, dates, strings and lists;
 #'   `joist_shape_error` when `x` does not fill `shape`; `joist_dtype_error` for an unknown dtype.
 #' @examples
 #' nv_tensor(matrix(1:6, 2), "i16")
@@ -110,9 +104,10 @@ nv_eye <- function(n, dtype = NULL, device = NULL) {
 #' the dtype, ambiguity and shape that they would give on data, as another `nv_aval`.
 #'
 #' @inheritParams nv_tensor
+#' @param missing `TRUE` for a tensor that has missing values.
 #' @return An `nv_aval` of that dtype and shape, which is also an `nv_tensor`.
 #' @section Errors: `joist_dtype_error` for an unknown dtype; `joist_shape_error` for invalid
-#'   extents; `joist_value_error` when `ambiguous` is neither `TRUE` nor `FALSE`.
+#'   extents; `joist_value_error` when `ambiguous` or `missing` is neither `TRUE` nor `FALSE`.
 #' @examples
 #' nv_aval("i32", c(2, 3)) + 1.5
 #' jit(\(x, y) exp(x) * y)(nv_aval("bf16", 4), nv_aval("f32", 4))
@@ -225,17 +220,10 @@ names_of <- function(x, out) {
   out
 }
 
-# Only the NA of a dtype that has one is written so.
 text_or_na <- function(x) {
   text <- .Call(joist_r_format, x, 0L, Inf)
-  if (has_na(x)) text[text == "NA"] <- NA
+  text[text == "NA"] <- NA
   text
-}
-
-# Whether the dtype has an NA.
-has_na <- function(x) {
-  type <- type_string(x)
-  type == "f64" || type == "c128"
 }
 
 type_string <- function(x) unclass(.Call(joist_r_dtype_of, x))

@@ -42,8 +42,8 @@ proxy_without_values <- function(x) {
 
 values_in_r <- function(x, type) {
   if (type == "i64" || type == "ui64") {
-    bits <- plain_values(nv_bitcast_convert(x, "f64"), "f64")
-    return(complex(real = bits, imaginary = numeric(length(bits))))
+    bits <- plain_values(nv_bitcast_convert(without_mask(x), "f64"), "f64")
+    return(complex(real = bits, imaginary = ifelse(is.na(x), NA, 0)))
   }
   plain_values(x, type)
 }
@@ -61,26 +61,15 @@ vec_restore.nv_tensor <- function(x, to, ...) {
   type <- type_string(to)
   guess <- ambiguous(to)
   wide <- type == "i64" || type == "ui64"
-  if (anyNA(if (wide) Im(x) else x) && !has_na(to)) {
-    missing <- if (wide) is.na(Im(x)) else is.na(x) & !is.nan(x)
-    # New vectors start as NA and are filled later. Until then this is a tensor without values.
-    if (all(missing)) {
-      return(nv_aval(type, length(x), guess))
-    }
-    if (any(missing)) {
-      stop_joist(
-        "joist_value_error", "a tensor of dtype ", type, " has no NA for row ", which(missing)[1L],
-        "; give a value for it, such as `default = 0` of dplyr::lag(), or convert the column ",
-        "first: to f64, or by as.vector()"
-      )
-    }
-  }
   if (!wide) {
-    return(.Call(joist_r_make, x, type, length(x), guess, "error", NULL))
+    return(.Call(joist_r_make, x, type, length(x), guess, "missing", NULL))
   }
-  bits <- .Call(joist_r_make, Re(x), "f64", length(x), FALSE, "error", NULL)
-  restored <- nv_bitcast_convert(bits, type)
+  # The bits may be those of R's NA: that a value is missing is said by the imaginary part.
+  bits <- .Call(joist_r_make, Re(x), "f64", length(x), FALSE, "missing", NULL)
+  restored <- nv_bitcast_convert(without_mask(bits), type)
   if (guess) restored <- nv_convert(restored, type, TRUE)
+  missing <- is.na(Im(x))
+  if (any(missing)) restored <- nv_mask(restored, missing)
   if (!is.null(names(x))) names(restored) <- names(x)
   restored
 }

@@ -338,9 +338,10 @@ static joist_value_id neutralized(struct builder *b, joist_value_id x, joist_val
   if (b->status != JOIST_OK) return 0;
   const joist_dtype dtype = value_of(b, x)->type.dtype;
   const bool is_float = joist_dtype_kind(dtype) == JOIST_KIND_FLOAT;
-  const bool is_min = b->m->op == JOIST_OP_REDUCE_MIN;
-  if (b->m->op == JOIST_OP_REDUCE_PROD) return filled(b, x, mask, 1);
-  if (b->m->op != JOIST_OP_REDUCE_MAX && !is_min) return filled(b, x, mask, 0);
+  const joist_op combine = joist_op_combine(b->m->op);
+  const bool is_min = combine == JOIST_OP_MIN;
+  if (combine == JOIST_OP_MUL) return filled(b, x, mask, 1);
+  if (combine != JOIST_OP_MAX && !is_min) return filled(b, x, mask, 0);
   if (is_float) return filled(b, x, mask, is_min ? INFINITY : -INFINITY);
   const joist_value_id least = constant(b, dtype, (double)joist_dtype_min_int(dtype));
   const joist_value_id with = is_min ? emit1(b, JOIST_OP_BITWISE_NOT, least) : least;
@@ -379,11 +380,20 @@ static void add_fold(struct builder *b, joist_value_id *result, joist_value_id *
   }
   const joist_value_id rest = neutralized(b, b->m->operands[0], missing);
   *result = main_operation(b, &rest);
-  if (b->m->op == JOIST_OP_REDUCE_MIN || b->m->op == JOIST_OP_REDUCE_MAX)
-    *mask = emit_alike(b, JOIST_OP_REDUCE_ALL, missing, names); /* nothing is left */
+  const joist_dtype dtype = b->m->inference->signature.result[0].dtype;
+  const bool is_extreme = b->m->op == JOIST_OP_REDUCE_MIN || b->m->op == JOIST_OP_REDUCE_MAX;
+  /* Where nothing is left, integers have no extreme; that of floats is infinite. */
+  if (is_extreme && joist_dtype_kind(dtype) != JOIST_KIND_FLOAT)
+    *mask = emit_alike(b, JOIST_OP_REDUCE_ALL, missing, names);
 }
 
 static void add_scan(struct builder *b, joist_value_id *result, joist_value_id *mask) {
+  if (b->m->remove) { /* missing elements stay so, and change nothing behind them */
+    const joist_value_id rest = neutralized(b, b->m->operands[0], b->m->masks[0]);
+    *result = main_operation(b, &rest);
+    *mask = b->m->masks[0];
+    return;
+  }
   *result = main_operation(b, b->m->operands);
   *mask = emit_alike(b, JOIST_OP_CUMMAX, b->m->masks[0], 1u << JOIST_ATTRIBUTE_DIM);
 }

@@ -1,0 +1,135 @@
+#' Missing values
+#'
+#' A tensor of any dtype can have missing values: R's `NA` among the values it is made of, what
+#' `x[2] <- NA` and `is.na(x) <- 2` set, nulls of Arrow, and `nv_mask()`. They are kept beside the
+#' elements, as a *mask* of one byte for each; a tensor without missing values has none, and pays
+#' nothing. NaN is a number of a float dtype, not a missing value; [is.na()] is `TRUE` for both, as
+#' in R.
+#'
+#' @section What operations give:
+#' | operations | result |
+#' |---|---|
+#' | arithmetic, mathematics, comparison, conversion | missing where an operand is; `NA^0` and `1^NA` are 1 |
+#' | `&`, `|`, `any()`, `all()` | three-valued logic: `NA & FALSE` is `FALSE` |
+#' | `is.nan()`, `is.finite()`, `is.infinite()` | `FALSE` |
+#' | [nv_ifelse()] | missing where the condition is, or the element that it chooses |
+#' | `[`, `c()`, [nv_reshape()], [nv_gather()] and whatever moves elements | missing elements move, too; a missing index gives one |
+#' | `sum()`, `mean()`, `max()` and other reductions | missing if an element is; with `na.rm = TRUE` or `na_rm = TRUE` those and NaN are left out |
+#' | `cumsum()`, `cumprod()`, `cummin()`, `cummax()` | missing from the first one on |
+#' | [nv_sort()], [nv_argsort()], [nv_top_k()] | missing elements come last, behind NaN; `sort()` drops them, unless `na.last` says otherwise |
+#' | [nv_match()], `%in%`, `unique()`, `duplicated()` | missing values equal one another |
+#' | [nv_argmin()], [nv_argmax()], [nv_tabulate()] | without them |
+#' | `%*%` | missing where an element of the row or the column is |
+#' | [nv_chol()], [nv_solve()], [nv_svd()], parameters of random numbers | an error |
+#'
+#' Integers wrap on overflow; they do not become `NA`, as R's do.
+#'
+#' In [jit()], whether an argument has missing values is part of its signature, and a program that
+#' is given some has more instructions, on the masks. [gradient()] is zero by elements that are
+#' missing.
+#'
+#' @param x A tensor or an R vector.
+#' @param missing A bool tensor or a logical vector of one element or of the shape of `x`: `TRUE`
+#'   where a value is missing. It has no missing values itself.
+#' @param value What takes the place of missing values: an R number, which must be exact in the
+#'   dtype of `x`, or a tensor of that dtype, of one element or of the shape of `x`.
+#' @param ... Tensors or R vectors of one shape, or scalars.
+#' @return `nv_mask()`: `x` with more missing values. `nv_is_na()`: a known `bool` tensor, `TRUE`
+#'   where `x` is missing or NaN. `nv_replace_na()`: `x` without missing values or NaN.
+#'   `nv_coalesce()`: for each position the first value that is neither missing nor NaN, in the
+#'   common dtype.
+#' @section Errors: `joist_value_error` where `missing` has missing values; `joist_shape_error`
+#'   where shapes do not fit; `joist_value_error` or `joist_promotion_error` for a `value` that the
+#'   dtype of `x` cannot hold.
+#' @examples
+#' x <- nv_tensor(c(3, NA, 250), "ui8")
+#' x + 1L
+#' sum(x)
+#' sum(x, na.rm = TRUE)
+#' x > 100L & FALSE
+#' nv_is_na(x)
+#' nv_replace_na(x, 0)
+#' nv_coalesce(x, nv_tensor(1:3, "ui8"))
+#' nv_mask(nv_tensor(1:3, "i16"), c(TRUE, FALSE, FALSE))
+#' is.na(x) <- 1
+#' x
+#' @export
+nv_mask <- function(x, missing) {
+  x <- as_operand(x)
+  missing <- as_operand(missing)
+  if (dtype(missing) != "bool") {
+    stop_joist("joist_dtype_error", "`missing` must be bool, not ", format(dtype(missing)))
+  }
+  if (!is.null(mask_of(missing))) {
+    stop_joist("joist_value_error", "`missing` has missing values itself")
+  }
+  missing <- nv_broadcast_to(missing, shape(x))
+  before <- mask_of(x)
+  with_mask(x, if (is.null(before)) missing else nv_or(before, missing))
+}
+
+#' @rdname nv_mask
+#' @export
+nv_is_na <- function(x) {
+  nan <- nv_is_nan(x)
+  mask <- if (is_tensor(x) && !is_chunked(x)) mask_of(x) else if (anyNA(x)) mask_of(as_operand(x))
+  if (is.null(mask)) nan else like_names(nv_or(nan, mask), nan)
+}
+
+like_names <- function(x, named) {
+  if (has_data(x)) same_names(x, named) else x
+}
+
+#' @rdname nv_mask
+#' @export
+nv_replace_na <- function(x, value) {
+  x <- as_operand(x)
+  if (!is_tensor(value)) value <- beside(in_dtype_of(value, x), x)
+  filled <- nv_ifelse(nv_is_na(x), value, without_mask(x))
+  if (!identical(shape(filled), shape(x))) {
+    stop_joist(
+      "joist_shape_error", "`value` of shape ", shape_text(value), " does not fit ", shape_text(x)
+    )
+  }
+  if (dtype(filled) != dtype(x)) {
+    stop_joist(
+      "joist_promotion_error", "`value` of ", type_name(value), " cannot take the place of missing ",
+      "values of ", type_name(x), ": their common dtype is ", format(dtype(filled)),
+      "; convert one of them with nv_convert()"
+    )
+  }
+  like_names(filled, x)
+}
+
+in_dtype_of <- function(value, x) {
+  if (is_number(value)) {
+    return(value)
+  }
+  nv_tensor(value, dtype(x), if (length(value) == 1L) integer(), ambiguous(x))
+}
+
+#' @rdname nv_mask
+#' @export
+nv_coalesce <- function(...) {
+  parts <- list(...)
+  if (length(parts) == 0L) {
+    stop_joist("joist_value_error", "nv_coalesce() needs a tensor")
+  }
+  Reduce(function(a, b) {
+    a <- if (is_tensor(a)) a else as_operand(a)
+    nv_ifelse(nv_is_na(a), b, without_mask(a))
+  }, parts)
+}
+
+# The mask of a tensor, a bool tensor; NULL if nothing is missing, or if it is known to be so only
+# when it is computed.
+mask_of <- function(x) if (is_chunked(x)) NULL else .Call(joist_r_mask_of, x)
+
+# x with that mask and no other; NULL for none.
+with_mask <- function(x, mask) .Call(joist_r_with_mask, x, mask)
+
+# The elements, whatever they are where values are missing.
+without_mask <- function(x) if (is.null(mask_of(x))) x else with_mask(x, NULL)
+
+# Whether an element may be missing or NaN.
+may_be_na <- function(x) has_nan(x) || is_tensor(x) && !is.null(mask_of(x))
