@@ -47,7 +47,7 @@ first_extreme <- function(x, position) {
   }
   at <- as_array(at)
   at <- at[at > 0L]
-  if (!is.null(names(x))) names(at) <- names(x)[at]
+  if (length(at) > 0L && !is.null(names(x))) names(at) <- names(x)[at]
   at
 }
 
@@ -98,7 +98,7 @@ choose_by <- function(test, yes, no) {
 # Base R's functions of bits read whole numbers in double as integers.
 whole <- function(x) if (is.double(x) && is_whole(x)) as.integer(x) else x
 
-# As in base R, each NaN is a separate run.
+# As in base R, each NA and each NaN is a separate run.
 runs_of <- function(x) {
   if (ndims(x) != 1L) {
     stop_joist("joist_shape_error", "rle() of a tensor of rank ", ndims(x), "; nv_flatten() it")
@@ -106,7 +106,8 @@ runs_of <- function(x) {
   check_elements(x, "rle()")
   local_promotion("anvil") # all is of one dtype, of which some rule sets know nothing
   n <- length(x)
-  last <- if (n > 0L) c(which(as.vector(x[-1L] != x[-n])), n) else integer()
+  differs <- as.vector(x[-1L] != x[-n])
+  last <- if (n > 0L) c(which(differs | is.na(differs)), n) else integer()
   structure(list(lengths = diff(c(0L, last)), values = x[last]), class = "rle")
 }
 

@@ -9,7 +9,8 @@
 #' the program runs (see [nv_gather()]); a traced mask of the tensor's shape can be assigned
 #' one value to. How many elements a traced mask selects is not known: use [nv_ifelse()].
 #'
-#' An index that is `NA` gives a missing value ([nv_mask()]); in an assignment it is an error.
+#' An index that is `NA` gives a missing value ([nv_mask()]). As in base R, one value can be assigned
+#' by such an index, and changes nothing there; several cannot.
 #'
 #' Assignment keeps the tensor's dtype: an ambiguous value of its kind takes it (`1L` is of the
 #' kind of the integers, `1` of the floats), a known dtype that promotes to it is converted, any
@@ -28,7 +29,7 @@
 #' @section Errors: `joist_shape_error` for an index out of range (its position is named) or
 #'   a wrong number of indices or values; `joist_promotion_error` for a value whose dtype does
 #'   not promote to that of `x`; `joist_value_error` for names that are not there, for `NA` as an
-#'   index in `[[` and in assignments, and for values out of range.
+#'   index in `[[` and in assignments of several values, and for values out of range.
 #' @examples
 #' x <- nv_tensor(matrix(1:6, 2), "i16")
 #' x[1, ]
@@ -68,7 +69,16 @@ with_missing <- function(x, indices, drop) {
   positions <- Map(function(at, missed) replace(at, missed, 1), positions, missing)
   taken <- do.call(`[`, c(list(x), positions, drop = as.logical(drop)))
   taken[which(Reduce(function(a, b) outer(a, b, "|"), missing))] <- NA
+  if (ndims(taken) == 1L && !is.null(names(taken))) names(taken)[missing[[1L]]] <- NA
   taken
+}
+
+# The positions that indices choose, without NA.
+known_positions <- function(x, indices) {
+  extents <- if (length(indices) == 1L) length(x) else shape(x)
+  Map(function(index, extent) {
+    if (is.null(index)) seq_len(extent) else stats::na.omit(positions_or_na(as.vector(index), extent))
+  }, indices, extents)
 }
 
 # The positions that an index chooses, NA where it is.

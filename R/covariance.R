@@ -146,7 +146,7 @@ observed_moments <- function(wide, pairwise) {
   wide <- lapply(wide, without_mask)
   if (!pairwise) {
     complete <- Reduce(nv_and, lapply(number, nv_reduce_all, dims = 2L, drop = FALSE))
-    number <- lapply(wide, function(part) nv_broadcast_to(complete, shape(part)))
+    number <- lapply(wide, function(part) same_names(nv_broadcast_to(complete, shape(part)), part))
   }
   weight <- lapply(number, nv_convert, dtype = "f64")
   distance <- Map(from_mean_of, wide, number)

@@ -73,11 +73,7 @@ nv_mask <- function(x, missing) {
 nv_is_na <- function(x) {
   nan <- nv_is_nan(x)
   mask <- if (is_tensor(x) && !is_chunked(x)) mask_of(x) else if (anyNA(x)) mask_of(as_operand(x))
-  if (is.null(mask)) nan else like_names(nv_or(nan, mask), nan)
-}
-
-like_names <- function(x, named) {
-  if (has_data(x)) same_names(x, named) else x
+  if (is.null(mask)) nan else nv_or(nan, mask)
 }
 
 #' @rdname nv_mask
@@ -98,7 +94,7 @@ nv_replace_na <- function(x, value) {
       "; convert one of them with nv_convert()"
     )
   }
-  like_names(filled, x)
+  filled
 }
 
 in_dtype_of <- function(value, x) {

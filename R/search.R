@@ -92,7 +92,7 @@ mtfrm.nv_tensor <- function(x) {
     return(as.vector(x))
   }
   keys <- if (is_complex_dtype(x)) as.vector(x) else as.vector(x, "double")
-  large <- is_int64(x) & abs(keys) >= 1e15
+  large <- is_int64(x) & !is.na(keys) & abs(keys) >= 1e15
   if (!any(large)) {
     return(keys)
   }

@@ -609,8 +609,17 @@ static SEXP assign(SEXP x, SEXP indices, SEXP value, SEXP in_place, SEXP single)
   if (widened != x) joist_r_read_missing(rules, x = widened, &tensor);
   const bool one = joist_r_flag(single, "single"), reuse = joist_r_flag(in_place, "in_place");
   struct selection selection;
+  /* As in base R, one value can be assigned by an index with NA, where it changes nothing. */
+  bool missing = false;
   indices = PROTECT(indices_by_number(indices, &tensor));
-  read_selection(indices, &tensor, NULL, &selection);
+  read_selection(indices, &tensor, Rf_xlength(value) == 1 && !one ? &missing : NULL, &selection);
+  if (missing) {
+    SEXP known =
+        PROTECT(joist_r_eval(PROTECT(Rf_lang3(Rf_install("known_positions"), x, indices))));
+    SEXP result = assign(x, known, value, in_place, single);
+    UNPROTECT(4);
+    return result;
+  }
   const size_t *before = NULL;
   size_t count = 0;
   if (selection.mask != NULL && tensor.form == JOIST_R_CONCRETE) {

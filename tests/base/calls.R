@@ -387,6 +387,207 @@ base_calls <- as.list(quote({
   rapply(list(x), function(e) as.vector(e) + 1, how = "unlist")
   outer(seq_along(x), seq_along(y))
   mean(x[x > 0])
+  # missing values
+  sum(x, y, na.rm = TRUE)
+  prod(x, na.rm = TRUE)
+  max(x, na.rm = TRUE)
+  max(x, 1, na.rm = TRUE)
+  any(x > 0, na.rm = TRUE)
+  all(x > 0, na.rm = TRUE)
+  any(x > 0)
+  all(x > 0)
+  var(as.vector(x), na.rm = TRUE)
+  var(x, na.rm = TRUE)
+  quantile(x, na.rm = TRUE)
+  quantile(x, c(0.2, 0.7), na.rm = TRUE, type = 6)
+  colSums(x, na.rm = TRUE)
+  rowMeans(x, na.rm = TRUE)
+  colMeans(x, na.rm = TRUE)
+  rowsum(x, g, na.rm = TRUE)
+  cor(x, use = "complete.obs")
+  cov(x, use = "pairwise.complete.obs")
+  scale(x)
+  mean(x > 0, na.rm = TRUE)
+  sum(is.na(x))
+  sum(!is.na(x) & !is.na(y))
+  NA & x
+  NA | x > 0
+  x & NA
+  x > NA
+  x + NA
+  as.vector(x) + x[1:length(x)]
+  NA^x
+  x^0
+  x^NA
+  1^x
+  1L %/% x^0
+  x %/% 0.5
+  xor(x, NA)
+  x[NA]
+  x[NA_integer_]
+  x[c(1, NA)]
+  x[c(TRUE, NA)]
+  x[is.na(x)]
+  x[!is.na(x)]
+  x[is.na(y)]
+  x[[1]]
+  local({
+    x[is.na(x)] <- 0
+    x
+  })
+  local({
+    x[1] <- NA
+    x
+  })
+  local({
+    x[y > 0] <- NA
+    x
+  })
+  local({
+    x[] <- y
+    x
+  })
+  local({
+    x[length(x):1] <- y
+    x
+  })
+  local({
+    is.na(x) <- 1
+    x
+  })
+  local({
+    is.na(x) <- which(y > 0)
+    x
+  })
+  local({
+    length(x) <- length(x) + 2
+    x
+  })
+  replace(x, is.na(x), y[is.na(x)])
+  ifelse(is.na(x), 0, x)
+  ifelse(is.na(x), y, x)
+  ifelse(x > y, x, y)
+  ifelse(x > y, 1L, NA)
+  na.omit(as.vector(x))
+  as.vector(na.omit(x))
+  complete.cases(as.vector(x))
+  complete.cases(cbind(as.vector(x), as.vector(y)))
+  sort(x, na.last = TRUE)
+  sort(x, na.last = FALSE)
+  sort(x, decreasing = TRUE, na.last = TRUE)
+  order(x, na.last = FALSE)
+  order(x, na.last = NA)
+  order(y, x)
+  rank(x, na.last = "keep")
+  rank(x, ties.method = "min")
+  xtfrm(as.vector(x))
+  unique(c(x, NA, NA))
+  duplicated(c(x, y))
+  anyDuplicated(x)
+  match(x, y)
+  match(NA, x)
+  match(x, NA)
+  x %in% y
+  x %in% NA
+  union(as.vector(x), as.vector(y))
+  setdiff(x, NA)
+  is.element(x, y)
+  table(x, useNA = "ifany")
+  table(x, useNA = "always")
+  factor(x)
+  factor(x, exclude = NULL)
+  addNA(factor(as.vector(x)))
+  split(x, is.na(y))
+  tapply(x, g, sum, na.rm = TRUE)
+  tapply(y, as.vector(x), length)
+  aggregate(as.vector(x), list(g), mean, na.rm = TRUE)$x
+  local({
+    a <- x[seq_along(x)]
+    b <- y[seq_along(y)]
+    merge(data.frame(a = a), data.frame(a = unique(b), b = seq_along(unique(b))))$b
+  })
+  local({
+    a <- x[seq_along(x)]
+    data.frame(a = a, b = seq_along(a))[order(a), ]$b
+  })
+  subset(data.frame(a = as.vector(x), b = 1), a > 0)$a
+  cut(x, c(-3, 0, 3, 9))
+  findInterval(sort(as.vector(x)), c(0, 2))
+  cumsum(is.na(x))
+  cumsum(x)
+  cumprod(x)
+  cummax(x)
+  cummin(x)
+  which(is.na(x))
+  which(x)
+  which.max(c(NA, x))
+  pmin(x, NA)
+  pmin(x, NA, na.rm = TRUE)
+  pmax(x, 1, na.rm = TRUE)
+  range(x, y, na.rm = TRUE)
+  range(x, finite = TRUE)
+  summary(x)[["Mean"]]
+  format(x)
+  as.character(x)
+  as.integer(x)
+  as.logical(x)
+  as.double(x)
+  as.complex(x)
+  rev(x)
+  rep(x, 2)
+  rep(x, each = 2)
+  append(x, NA, 1)
+  c(x, NA)
+  c(NA, x)
+  c(x, y)
+  rbind(x, NA)
+  cbind(x, y)
+  t(x)
+  aperm(x)
+  diff(x)
+  outer(x, y)
+  x %*% y
+  crossprod(x, y)
+  x %o% y
+  is.finite(x)
+  is.infinite(x)
+  is.nan(x)
+  rle(as.vector(x))$lengths
+  rle(x)$lengths
+  inverse.rle(rle(x))
+  rowSums(is.na(x))
+  mapply(function(a, b) is.na(a) + is.na(b), x, y)
+  vapply(x, function(e) is.na(e), NA)
+  sapply(as.list(x), function(e) if (is.na(e)) 0 else as.vector(e))
+  tryCatch(if (x[1] > 0) 1 else 2, error = function(e) "error")
+  isTRUE(x[1] > 0)
+  identical(x, x)
+  identical(as.vector(x), as.vector(y))
+  all.equal(x, x)
+  nchar(as.vector(x))
+  paste(x)
+  median(x[!is.na(x)])
+  fivenum(x)
+  mad(as.vector(x), na.rm = TRUE)
+  IQR(x, na.rm = TRUE)
+  weighted.mean(x, abs(y) + 1, na.rm = TRUE)
+  cor(as.vector(x), as.vector(y), use = "complete.obs")
+  lm(y ~ x, list(x = as.vector(x), y = as.vector(y)))$coefficients
+  as.vector(unlist(lapply(split(x, g), max, na.rm = TRUE)))
+  Reduce(`+`, x, accumulate = TRUE)
+  head(x, 2)
+  tail(x, 2)
+  round(x, 1)
+  signif(x, 2)
+  zapsmall(x)
+  log(abs(x) + 1)
+  atan2(x, y)
+  Re(x)
+  Im(x)
+  Mod(x)
+  Arg(x)
+  Conj(x)
+  bitwAnd(abs(x), abs(y))
 }))[-1L]
 
 # Why a difference is meant, and when it is: the first that holds. `call` is the text of the call,
@@ -398,15 +599,15 @@ reasons_to_differ <- alist( # nolint: cyclocomp_linter.
   "on branch cuts R's asinh() and atan() are not on the side that C99 tells" =
     kind == "complex" && is("^asinh|^atan\\("),
   "bool is no number: + is or, * is and, there is no -" = kind == "bool" &&
-    is("[-+*]|prod|diff|cum|Reduce|fivenum|boxplot|sum|sign"),
+    is("[-+*^]|prod|diff|cum|Reduce|fivenum|boxplot|sum|sign"),
   "unsigned integers wrap" = kind == "uint" && is("^-x|x - |diff|order\\(-"),
   "assignment keeps the dtype" = says("cannot be assigned into"),
   "what is not there is an error, not NA" =
     says("is out of range|no names to be indexed by|not by names|there is no name"),
   "a scalar is no vector" =
-    rank == 0L && is("rowsum|diff|boxplot|diag|scale|solve|det|norm|bind|head|t\\(x\\)"),
+    rank == 0L && is("rle|rowsum|diff|boxplot|diag|scale|solve|det|norm|bind|head|t\\(x\\)"),
   "matrices in a higher rank are a batch" =
-    rank > 2L && is("rowsum|crossprod|cbind|rbind|scale|solve|det|norm|diag|max.col|upper.tri"),
+    rank > 2L && is("%\\*%|rowsum|crossprod|cbind|rbind|scale|solve|det|norm|diag|max.col|upper.tri"),
   "scale() and diag() are about matrices" = rank == 1L && is("^scale") || is("^diag"),
   "the elements of a matrix are looked at, not its rows" =
     rank >= 2L && is("duplicated|anyDuplicated|^unique|subset\\("),
@@ -420,7 +621,12 @@ reasons_to_differ <- alist( # nolint: cyclocomp_linter.
     is("bind\\(|^t\\(") && any(c(length(x), length(y)) == 1L) && says("dimnames"),
   "a vector that is multiplied as a matrix keeps its names" =
     rank == 1L && is("%\\*%|crossprod") && says("dimnames"),
-  "parts are put together without names" = is("^unsplit") && says("names")
+  "parts are put together without names" = is("^unsplit") && says("names"),
+  "the median has no name" = is("^median") && says("names"),
+  "where an element is missing, the transform of a line is" = is("^fft") && says("is.NA"),
+  "runs have no names" = is("rle\\(x") && says("names"),
+  "an extreme of integers, of which none is left, is missing and not infinite" =
+    kind %in% c("int", "uint", "bool") && is("(max|min|range)\\(?.*(na.rm|finite) = TRUE") && says("is.NA")
 )
 
 reason_of <- function(call, kind, rank, difference, x, y) {

@@ -47,8 +47,9 @@ name_list <- function(shape) {
   })
 }
 
-random_tensor <- function(dtype, shape, named) {
+random_tensor <- function(dtype, shape, named, missing) {
   values <- random_values(kind_of(dtype), prod(shape))
+  if (missing) values[stats::runif(length(values)) < 0.25] <- NA
   if (length(shape) > 1L) {
     dim(values) <- shape
     if (named) dimnames(values) <- name_list(shape)
@@ -133,8 +134,9 @@ for (call in seq_len(calls)) {
   rank <- sample(0:3, 1L, prob = c(1, 4, 3, 1))
   shape <- random_shape(rank)
   named <- c(sample(c(TRUE, FALSE), 1L), sample(c(TRUE, FALSE), 1L))
-  x <- random_tensor(dtype, shape, named[1L])
-  y <- random_tensor(dtype, shape, named[2L])
+  missing <- sample(c(TRUE, FALSE), 2L, TRUE)
+  x <- random_tensor(dtype, shape, named[1L], missing[1L])
+  y <- random_tensor(dtype, shape, named[2L], missing[2L])
   operands <- list(
     x = x, y = y, g = rep_len(c("u", "v", "w"), max(1, prod(shape))), k = sample(1:3, 1L)
   )

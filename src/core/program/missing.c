@@ -172,6 +172,12 @@ static void add_any(struct builder *b, joist_value_id *results, joist_value_id *
 
 /* ---- elementwise ---- */
 
+static void add_imaginary(struct builder *b, joist_value_id *result, joist_value_id *mask) {
+  const joist_dtype dtype = value_of(b, b->m->operands[0])->type.dtype;
+  *result = main_operation(b, b->m->operands);
+  if (joist_dtype_kind(dtype) == JOIST_KIND_COMPLEX) *mask = b->m->masks[0];
+}
+
 static void add_false(struct builder *b, joist_value_id *result) {
   const joist_value_id made = main_operation(b, b->m->operands);
   *result = emit2(b, JOIST_OP_AND, made, emit1(b, JOIST_OP_NOT, b->m->masks[0]));
@@ -213,6 +219,11 @@ static void add_power(struct builder *b, joist_value_id *result, joist_value_id 
   for (size_t k = 0; k < 2 && b->status == JOIST_OK; k++) {
     if (!has_mask(b, k)) continue;
     const joist_value_id other = b->m->operands[1 - k];
+    const joist_dtype dtype = value_of(b, other)->type.dtype;
+    if (k == 1 && joist_dtype_kind(dtype) == JOIST_KIND_COMPLEX) { /* as in R, 1^NA is NA */
+      open = either(b, open, b->m->masks[k]);
+      continue;
+    }
     const joist_value_id decides = constant(b, value_of(b, other)->type.dtype, (double)k);
     const joist_value_id differs = emit2(b, JOIST_OP_NE, other, decides);
     joist_value_id own =
@@ -545,7 +556,21 @@ static void add_order(struct builder *b, joist_value_id *result, joist_value_id 
   }
 }
 
-/* ---- matrix products ---- */
+/* ---- matrices ---- */
+
+/* Whether a matrix has a missing element. */
+static void add_matrix(struct builder *b, joist_value_id *results, joist_value_id *masks) {
+  const int64_t dims[] = {0, 1};
+  struct joist_attributes attributes = none;
+  joist_attributes_set_list(&attributes, JOIST_ATTRIBUTE_DIMS, dims, 2);
+  const joist_value_id x = filled(b, b->m->operands[0], b->m->masks[0], 0);
+  results[0] = main_operation(b, &x);
+  const joist_value_id mask = emit(b, JOIST_OP_REDUCE_ANY, b->m->masks, 1, &attributes);
+  for (uint8_t r = 0; r < joist_operation(b->m->op)->results; r++) {
+    results[r] = results[0] + r;
+    masks[r] = mask;
+  }
+}
 
 /* Which rows of the first matrix, or columns of the second, have a missing element. */
 static joist_value_id lines_missing(struct builder *b, size_t k) {
@@ -607,6 +632,9 @@ joist_status joist_missing_add(struct joist_program *program, const struct joist
     case JOIST_MISSING_ANY:
       add_any(b, results, masks);
       break;
+    case JOIST_MISSING_IMAGINARY:
+      add_imaginary(b, results, masks);
+      break;
     case JOIST_MISSING_FALSE:
       add_false(b, results);
       break;
@@ -633,6 +661,9 @@ joist_status joist_missing_add(struct joist_program *program, const struct joist
       break;
     case JOIST_MISSING_ORDER:
       add_order(b, results, masks);
+      break;
+    case JOIST_MISSING_MATRIX:
+      add_matrix(b, results, masks);
       break;
     case JOIST_MISSING_PRODUCT:
       add_product(b, results, masks);

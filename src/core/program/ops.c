@@ -169,8 +169,9 @@ joist_missing_rule joist_op_missing_rule(joist_op op) {
 }
 
 const char *joist_missing_rule_name(joist_missing_rule rule) {
-  static const char *const names[] = {"none",  "any",  "false", "kleene", "power",   "select",
-                                      "along", "fold", "scan",  "order",  "product", "refuse"};
+  static const char *const names[] = {"none",  "any",    "imaginary", "false", "kleene",
+                                      "power", "select", "along",     "fold",  "scan",
+                                      "order", "matrix", "product",   "refuse"};
   return names[rule];
 }
 

@@ -53,18 +53,20 @@ typedef enum {
 
 /* What becomes of missing values: see missing.h. */
 typedef enum {
-  JOIST_MISSING_NONE,    /* no rule: a fault of the table */
-  JOIST_MISSING_ANY,     /* missing where an operand is */
-  JOIST_MISSING_FALSE,   /* FALSE where an operand is missing */
-  JOIST_MISSING_KLEENE,  /* three-valued logic */
-  JOIST_MISSING_POWER,   /* ANY, but x^0 and 1^x are 1 */
-  JOIST_MISSING_SELECT,  /* where the condition is missing, or the element that it chooses */
-  JOIST_MISSING_ALONG,   /* the mask goes where the elements go */
-  JOIST_MISSING_FOLD,    /* where any element that is folded is missing, or without those */
-  JOIST_MISSING_SCAN,    /* from the first missing element on */
-  JOIST_MISSING_ORDER,   /* missing elements come last and equal one another */
-  JOIST_MISSING_PRODUCT, /* where an element of the row or the column is missing */
-  JOIST_MISSING_REFUSE   /* an error */
+  JOIST_MISSING_NONE,      /* no rule: a fault of the table */
+  JOIST_MISSING_ANY,       /* missing where an operand is */
+  JOIST_MISSING_IMAGINARY, /* where a complex operand is; the part of a real one is 0 */
+  JOIST_MISSING_FALSE,     /* FALSE where an operand is missing */
+  JOIST_MISSING_KLEENE,    /* three-valued logic */
+  JOIST_MISSING_POWER,     /* ANY, but x^0 and 1^x are 1 */
+  JOIST_MISSING_SELECT,    /* where the condition is missing, or the element that it chooses */
+  JOIST_MISSING_ALONG,     /* the mask goes where the elements go */
+  JOIST_MISSING_FOLD,      /* where any element that is folded is missing, or without those */
+  JOIST_MISSING_SCAN,      /* from the first missing element on */
+  JOIST_MISSING_ORDER,     /* missing elements come last and equal one another */
+  JOIST_MISSING_MATRIX,    /* where any element of the matrix is */
+  JOIST_MISSING_PRODUCT,   /* where an element of the row or the column is missing */
+  JOIST_MISSING_REFUSE     /* an error */
 } joist_missing_rule;
 
 /* What runs an operation. */
