@@ -327,15 +327,33 @@ SEXP joist_r_mask_of(SEXP x) {
   return tensor;
 }
 
+/* A tensor as a constant of the trace of another one, if that is traced and it is not. */
+static SEXP beside_traced(SEXP x, const struct joist_r_value *value,
+                          const struct joist_r_value *other) {
+  const bool traced = other->form == JOIST_R_TRACED && value->form != JOIST_R_TRACED;
+  return traced ? joist_r_trace_constant(other->payload, x) : x;
+}
+
 SEXP joist_r_with_mask(SEXP x, SEXP mask) {
   struct joist_r_value value, given;
   joist_r_read_missing(joist_r_rules(R_NilValue), x, &value);
   if (mask != R_NilValue) {
     joist_r_read_any(joist_r_rules(R_NilValue), mask, &given);
+    x = beside_traced(x, &value, &given);
+    PROTECT(x);
+    mask = beside_traced(mask, &given, &value);
+    PROTECT(mask);
+    joist_r_read_missing(joist_r_rules(R_NilValue), x, &value);
+    joist_r_read_any(joist_r_rules(R_NilValue), mask, &given);
+  } else {
+    PROTECT(x);
+    PROTECT(mask);
+  }
+  if (mask != R_NilValue) {
     if (given.argument.operand.type.dtype != JOIST_BOOL ||
         !joist_shape_equal(&given.argument.shape, &value.argument.shape))
       joist_r_stop(JOIST_ERROR_SHAPE, "a mask is a bool tensor of the shape of the tensor");
-    if (given.form != value.form)
+    if (given.form != value.form && value.form != JOIST_R_ABSTRACT)
       joist_r_stop(JOIST_ERROR_VALUE, "a tensor and its mask must both have elements, or neither");
   }
   if (value.form == JOIST_R_LITERAL) joist_r_stop(JOIST_ERROR_VALUE, "only a tensor has a mask");
@@ -345,7 +363,7 @@ SEXP joist_r_with_mask(SEXP x, SEXP mask) {
                       mask != R_NilValue && value.form == JOIST_R_ABSTRACT
                           ? PROTECT(Rf_ScalarLogical(TRUE))
                           : PROTECT(mask));
-    UNPROTECT(2);
+    UNPROTECT(4);
     return copy;
   }
   SEXP payload = PROTECT(joist_r_shared_payload(&value));
@@ -353,6 +371,6 @@ SEXP joist_r_with_mask(SEXP x, SEXP mask) {
       joist_r_tensor_with(payload, value.argument.operand.type, &value.argument.shape, value.dim));
   joist_r_set_names(tensor, value.names, value.argument.shape.rank);
   if (mask != R_NilValue) joist_r_set_mask(tensor, PROTECT(joist_r_shared_payload(&given)));
-  UNPROTECT(mask != R_NilValue ? 3 : 2);
+  UNPROTECT(mask != R_NilValue ? 5 : 4);
   return tensor;
 }
