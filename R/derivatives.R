@@ -279,7 +279,11 @@ differences_by <- function(f, arguments, at, step) {
   leaves <- leaves_of(arguments[[at]])
   unlist(lapply(seq_along(leaves), function(leaf) {
     elements <- as.double(leaves[[leaf]])
+    missing <- is.na(elements) & !is.nan(elements)
     vapply(seq_along(elements), function(k) {
+      if (missing[k]) {
+        return(0) # whatever it is
+      }
       by <- step * max(1, abs(elements[k]))
       (value(leaf, k, by) - value(leaf, k, -by)) / (2 * by)
     }, 0)

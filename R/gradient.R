@@ -68,7 +68,11 @@ differentiated <- function(f, wrt, finish) {
       check_scalar(value)
       value <- traced_constant(as_operand(value))
       one <- traced_constant(scalar_like(1, value))
-      finish(value, cotangents(list(value), list(one), inputs))
+      grad <- cotangents(list(value), list(one), inputs)
+      # A value that is missing has a derivative that is missing.
+      unknown <- mask_of(value)
+      if (!is.null(unknown)) grad <- map_leaves(grad, nv_mask, unknown)
+      finish(value, grad)
     }
     in_trace(compute, arguments, chosen)
   }
@@ -173,15 +177,15 @@ name_like <- function(x, template) stats::setNames(x, names(template))
 traced_constant <- function(x) .Call(joist_r_trace_constant, session()$trace, x)
 
 # The elements of nested lists, as jit() takes them; NULL stays NULL.
-map_leaves <- function(x, f) {
+map_leaves <- function(x, f, ...) {
   if (is.null(x)) {
     return(NULL)
   }
   if (is.list(x) && (!is.object(x) || inherits(x, "nv_qr"))) {
-    x[] <- lapply(x, map_leaves, f)
+    x[] <- lapply(x, map_leaves, f, ...)
     return(x)
   }
-  f(x)
+  f(x, ...)
 }
 
 leaves_of <- function(x) {
@@ -256,9 +260,12 @@ as_known <- function(x, known) {
   })
 }
 
+# Elements that are missing have none.
 add_cotangent <- function(found, x, part) {
   key <- value_key(x)
   part <- fit_cotangent(part, x)
+  mask <- mask_of(x)
+  if (!is.null(mask)) part <- nv_ifelse(mask, zeros_like(part), part)
   found[[key]] <- if (is.null(found[[key]])) part else found[[key]] + part
 }
 
@@ -301,12 +308,23 @@ run_rule <- function(step, g, known) {
   # Operands and results are promises: what is known is noted where a rule looks at it.
   rule(
     if (length(g) == 1L) g[[1L]] else g, operands_as_read(step, known),
-    as_known(step$results, known), step$attributes
+    lapply(as_known(step$results, known), harmless), step$attributes
   )
 }
 
+# Without a mask. A number at which elementwise functions have a derivative takes the place of
+# missing elements: their cotangent is 0, and 0 times NaN would not be.
+harmless <- function(x) {
+  mask <- mask_of(x)
+  if (is.null(mask)) {
+    return(x)
+  }
+  x <- without_mask(x)
+  if (is_float_dtype(x)) nv_ifelse(mask, scalar_like(2, x), x) else x
+}
+
 operands_as_read <- function(step, known) {
-  operands <- as_known(step$operands, known)
+  operands <- lapply(as_known(step$operands, known), harmless)
   if (step$op %in% as_they_are) {
     return(operands)
   }

@@ -76,7 +76,7 @@ nv_while <- function(init, cond, body) {
     })
     end_body(condition)
     bodies <- list(condition$body, loop$traced$body)
-    refill(given$init, apply_bodies("while", loop$start, bodies))
+    refill(given$init, join_masks(apply_bodies("while", loop$start, bodies), loop$like))
   })
 }
 
@@ -96,7 +96,7 @@ nv_for <- function(n, init, body) {
     })
     attributes <- if (is.null(turns)) list() else list(turns = turns)
     results <- apply_bodies("for", c(list(n), loop$start), list(loop$traced$body), attributes)
-    refill(given$init, results)
+    refill(given$init, join_masks(results, loop$like))
   })
 }
 
@@ -110,7 +110,9 @@ nv_scan <- function(init, xs, body, reverse = FALSE) {
   traced_loop("nv_scan", list(init = init, xs = xs), function(given) {
     arrays <- lapply(leaves_of(given$xs), as_operand)
     check_scanned(arrays, leaf_paths(given$xs, "xs"))
-    slices <- lapply(arrays, function(x) nv_aval(dtype(x), shape(x)[-1L], ambiguous(x)))
+    slices <- lapply(arrays, function(x) {
+      nv_aval(dtype(x), shape(x)[-1L], ambiguous(x), has_mask(x))
+    })
     carries <- seq_along(leaves_of(given$init))
     kept <- NULL
     loop <- settle("nv_scan", given$init, function(like) {
@@ -122,9 +124,10 @@ nv_scan <- function(init, xs, body, reverse = FALSE) {
         list(state = result[[1L]], kept = lapply(leaves_of(kept), as_operand))
       })
     })
-    operands <- c(loop$start, lapply(arrays, first_dim_last))
-    attributes <- list(carries = length(carries), reverse = reverse)
+    operands <- c(loop$start, split_masks(lapply(arrays, first_dim_last), arrays))
+    attributes <- list(carries = length(loop$start), reverse = reverse)
     results <- apply_bodies("scan", operands, list(loop$traced$body), attributes)
+    results <- join_masks(results, c(loop$like, loop$traced$outputs$kept))
     stacked <- if (length(carries) > 0L) results[-carries] else results
     list(
       carry = refill(given$init, results[carries]),
@@ -144,9 +147,10 @@ nv_if <- function(pred, true, false) {
     both <- list(leaves_of(value), leaves_of(no$outputs$value))
     check_structure(no$outputs$value, value, "`false` of nv_if() gives", "`true`", "true")
     types <- Map(branch_type, both[[1L]], both[[2L]], leaf_paths(value, "true"))
-    end_body(yes, function() unname(Map(as_type, both[[1L]], types)))
-    end_body(no, function() unname(Map(as_type, both[[2L]], types)))
-    refill(value, apply_bodies("if", list(pred), list(yes$body, no$body)))
+    end_body(yes, function() split_masks(Map(as_type, both[[1L]], types), types))
+    end_body(no, function() split_masks(Map(as_type, both[[2L]], types), types))
+    results <- apply_bodies("if", list(pred), list(yes$body, no$body))
+    refill(value, join_masks(results, types))
   })
 }
 
@@ -194,8 +198,40 @@ traced_loop <- function(operation, given, compute) {
 # Traces `compute`, a function of a list of tensors like those of `like`, as a body within the trace
 # under way. What it gives are the `outputs`, which end_body() takes.
 trace_body <- function(like, compute) {
-  begun <- .Call(joist_r_region_begin, session()$trace, like)
-  within_body(begun[[1L]], list(body = begun[[1L]], outputs = compute(begun[[2L]])))
+  begun <- .Call(joist_r_region_begin, session()$trace, split_masks(like, like))
+  inputs <- join_masks(begun[[2L]], like)
+  within_body(begun[[1L]], list(body = begun[[1L]], outputs = compute(inputs)))
+}
+
+# ---- missing values: the mask of a tensor is an operand, or a result, behind its elements ----
+
+has_mask <- function(x) is_tensor(x) && !is.null(mask_of(x))
+
+# Tensors without masks; behind each for which there is a mask in `like` its own one.
+split_masks <- function(tensors, like) {
+  parts <- Map(function(x, type) {
+    if (!has_mask(type)) {
+      return(list(x))
+    }
+    mask <- mask_of(x)
+    if (is.null(mask)) mask <- nv_broadcast_to(nv_scalar(FALSE), shape(x))
+    list(without_mask(x), mask)
+  }, tensors, like)
+  as.list(unlist(unname(parts), recursive = FALSE))
+}
+
+# The same backwards.
+join_masks <- function(parts, like) {
+  at <- 0L
+  unname(lapply(like, function(type) {
+    at <<- at + 1L
+    x <- parts[[at]]
+    if (!has_mask(type)) {
+      return(x)
+    }
+    at <<- at + 1L
+    with_mask(x, parts[[at]])
+  }))
 }
 
 within_body <- function(body, expr) {
@@ -300,7 +336,8 @@ as_type <- function(x, type) {
 
 # Finds the types that the state has in all iterations. `trace` returns the body for given types of
 # the state; its outputs are `state`, and what is kept of an iteration. An ambiguous type becomes
-# the one that the body gives it, until no ambiguous type changes.
+# the one that the body gives it, and a tensor has missing values if the body gives it some, until
+# nothing changes.
 settle <- function(operation, init, trace) {
   paths <- leaf_paths(init, "init")
   if (length(paths) == 0L) {
@@ -315,14 +352,19 @@ settle <- function(operation, init, trace) {
     given <- leaves_of(given)
     types <- lapply(given, type_of)
     takes <- mapply(takes_type, like, types)
-    if (!any(takes)) break
-    like[takes] <- Map(
-      function(own, type) nv_aval(dtype(type), shape(own)), like[takes], types[takes]
-    )
+    gains <- vapply(types, has_mask, NA) & !vapply(like, has_mask, NA)
+    if (!any(takes | gains)) break
+    like <- Map(function(own, type, takes, gains) {
+      new <- if (takes) type else own
+      nv_aval(dtype(new), shape(own), ambiguous(new), gains || has_mask(own))
+    }, like, types, takes, gains)
   }
   Map(check_carry, paths, like, types, operation)
-  end_body(traced, function() c(Map(as_type, given, like), traced$outputs$kept))
-  list(traced = traced, like = like, start = unname(Map(as_type, leaves, like)))
+  kept <- traced$outputs$kept
+  end_body(traced, function() {
+    c(split_masks(Map(as_type, given, like), like), split_masks(kept, kept))
+  })
+  list(traced = traced, like = like, start = split_masks(Map(as_type, leaves, like), like))
 }
 
 # Whether a type of the state becomes what the body gives.
@@ -357,7 +399,7 @@ branch_type <- function(yes, no, path) {
     )
   }
   joined <- result_dtype(yes, no)
-  nv_aval(joined$dtype, shape(yes_type), joined$ambiguous)
+  nv_aval(joined$dtype, shape(yes_type), joined$ambiguous, has_mask(yes) || has_mask(no))
 }
 
 # ---- arguments ----
@@ -368,6 +410,12 @@ one_bool <- function(x, what) {
     stop_joist(
       "joist_value_error", what, " one TRUE or FALSE, a scalar of dtype bool, not ",
       type_text(x)
+    )
+  }
+  if (has_mask(x)) {
+    stop_joist(
+      "joist_value_error", what, " one TRUE or FALSE, and this may be missing; call ",
+      "nv_replace_na() first"
     )
   }
   x

@@ -30,7 +30,7 @@
 #'
 #' @param x A tensor or an R vector.
 #' @param missing A bool tensor or a logical vector of one element or of the shape of `x`: `TRUE`
-#'   where a value is missing. It has no missing values itself.
+#'   where a value is missing, and `NA` where that is not known, which makes it missing, too.
 #' @param value What takes the place of missing values: an R number, which must be exact in the
 #'   dtype of `x`, or a tensor of that dtype, of one element or of the shape of `x`.
 #' @param ... Tensors or R vectors of one shape, or scalars.
@@ -38,8 +38,8 @@
 #'   where `x` is missing or NaN. `nv_replace_na()`: `x` without missing values or NaN.
 #'   `nv_coalesce()`: for each position the first value that is neither missing nor NaN, in the
 #'   common dtype.
-#' @section Errors: `joist_value_error` where `missing` has missing values; `joist_shape_error`
-#'   where shapes do not fit; `joist_value_error` or `joist_promotion_error` for a `value` that the
+#' @section Errors: `joist_dtype_error` for a `missing` that is not bool; `joist_shape_error` where
+#'   shapes do not fit; `joist_value_error` or `joist_promotion_error` for a `value` that the
 #'   dtype of `x` cannot hold.
 #' @examples
 #' x <- nv_tensor(c(3, NA, 250), "ui8")
@@ -60,9 +60,8 @@ nv_mask <- function(x, missing) {
   if (dtype(missing) != "bool") {
     stop_joist("joist_dtype_error", "`missing` must be bool, not ", format(dtype(missing)))
   }
-  if (!is.null(mask_of(missing))) {
-    stop_joist("joist_value_error", "`missing` has missing values itself")
-  }
+  unknown <- mask_of(missing)
+  if (!is.null(unknown)) missing <- nv_or(without_mask(missing), unknown)
   missing <- nv_broadcast_to(missing, shape(x))
   before <- mask_of(x)
   with_mask(x, if (is.null(before)) missing else nv_or(before, missing))

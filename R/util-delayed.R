@@ -18,7 +18,7 @@ is_chunked <- function(x) inherits(x, "nv_chunked")
 chunks_of <- function(x) attr(x, "chunks", TRUE)
 node_in <- function(x) attr(x, "node", TRUE)
 is_source <- function(x) node_in(x)$kind != "operation"
-abstract_of <- function(x) nv_aval(dtype(x), shape(x), ambiguous(x))
+abstract_of <- function(x) nv_aval(dtype(x), shape(x), ambiguous(x), !is.null(mask_of(x)))
 
 counted <- new.env(parent = emptyenv())
 counted$names <- 0

@@ -18,7 +18,7 @@ _Static_assert((int)JOIST_ARRAY_RANK == (int)JOIST_RANK_MAX, "both are the large
 static int is_array(SEXP x) {
   if (!Rf_inherits(x, "nv_tensor")) return 0;
   struct joist_r_value value;
-  joist_r_read_any(joist_r_rules(R_NilValue), x, &value);
+  joist_r_read_missing(joist_r_rules(R_NilValue), x, &value);
   return value.form == JOIST_R_CONCRETE;
 }
 

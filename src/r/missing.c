@@ -13,6 +13,7 @@
 #include "r/payload.h"
 #include "r/rules.h"
 #include "r/run.h"
+#include "r/session.h"
 #include "r/trace.h"
 #include "r/view.h"
 
@@ -112,6 +113,26 @@ bool joist_r_is_lowered(const struct joist_r_value *values, size_t n,
 
 /* ---- traces ---- */
 
+joist_value_id joist_r_renamed(SEXP trace, joist_value_id value) {
+  const int mark = Rf_asInteger(joist_r_trace_mark(trace, R_NilValue));
+  struct joist_program *const program = &joist_r_trace_of(trace)->program;
+  const struct joist_value *const own = &program->values[value];
+  const struct joist_argument argument = {.operand = {.type = own->type, .rank = own->shape.rank},
+                                          .shape = own->shape};
+  struct joist_attributes attributes = {.count = 0};
+  struct joist_inference inference;
+  struct joist_error error;
+  joist_attributes_set(&attributes, JOIST_ATTRIBUTE_MARK, mark);
+  joist_r_raise_if(joist_program_infer(joist_rules_at(0), JOIST_OP_ALIAS, &argument, 1, &attributes,
+                                       &inference, &error),
+                   &error);
+  struct joist_instruction instruction =
+      joist_instruction_of(JOIST_OP_ALIAS, &inference, &value, 1, &attributes, 0);
+  instruction.source = JOIST_NO_SOURCE;
+  joist_r_raise_if(joist_program_add(program, &instruction, &inference, &error), &error);
+  return instruction.result;
+}
+
 void joist_r_trace_masks(SEXP trace, const struct joist_r_value *values, size_t n,
                          joist_value_id *masks) {
   for (size_t k = 0; k < n; k++) {
@@ -124,12 +145,44 @@ void joist_r_trace_masks(SEXP trace, const struct joist_r_value *values, size_t 
   }
 }
 
+/* The number of a traced tensor; negative for an R value among the arguments. */
+static int number_of(SEXP tensor) { return Rf_asInteger(joist_r_field(tensor, JOIST_R_VALUE)); }
+
+static void set_mask_field(SEXP tensor, SEXP trace, joist_value_id mask) {
+  SEXP traced = PROTECT(joist_r_trace_tensor(trace, mask));
+  joist_r_set_field(tensor, JOIST_R_MISSING, traced);
+  UNPROTECT(1);
+}
+
+void joist_r_note_mask(struct joist_r_trace *trace, joist_value_id value, joist_value_id mask) {
+  if (value >= trace->mask_capacity) {
+    const uint32_t capacity = 2 * value + 32;
+    joist_value_id *const masks = realloc(trace->masks, capacity * sizeof *masks);
+    if (masks == NULL) JOIST_R_FAIL(JOIST_E_OUT_OF_MEMORY);
+    for (uint32_t k = trace->mask_capacity; k < capacity; k++) masks[k] = 0;
+    trace->masks = masks;
+    trace->mask_capacity = capacity;
+  }
+  trace->masks[value] = mask + 1;
+}
+
 SEXP joist_r_traced_with(SEXP tensor, SEXP trace, joist_value_id mask) {
   if (mask == JOIST_NO_MASK) return tensor;
   PROTECT(tensor);
-  SEXP traced = PROTECT(joist_r_trace_tensor(trace, mask));
-  joist_r_set_field(tensor, JOIST_R_MISSING, traced);
-  UNPROTECT(2);
+  set_mask_field(tensor, trace, mask);
+  if (number_of(tensor) >= 0)
+    joist_r_note_mask(joist_r_trace_of(trace), (uint32_t)number_of(tensor), mask);
+  UNPROTECT(1);
+  return tensor;
+}
+
+SEXP joist_r_traced_masked(SEXP tensor, SEXP trace) {
+  const struct joist_r_trace *const own = joist_r_trace_of(trace);
+  const uint32_t value = (uint32_t)number_of(tensor);
+  if (value >= own->mask_capacity || own->masks[value] == 0) return tensor;
+  PROTECT(tensor);
+  set_mask_field(tensor, trace, own->masks[value] - 1);
+  UNPROTECT(1);
   return tensor;
 }
 
@@ -357,6 +410,16 @@ SEXP joist_r_with_mask(SEXP x, SEXP mask) {
       joist_r_stop(JOIST_ERROR_VALUE, "a tensor and its mask must both have elements, or neither");
   }
   if (value.form == JOIST_R_LITERAL) joist_r_stop(JOIST_ERROR_VALUE, "only a tensor has a mask");
+  if (value.form == JOIST_R_TRACED && mask != R_NilValue) {
+    SEXP pointer = joist_r_session()->in_body ? joist_r_session()->trace : value.payload;
+    const struct joist_type type = value.argument.operand.type;
+    const joist_value_id elements =
+        joist_r_renamed(pointer, joist_r_trace_number(pointer, &value, type));
+    SEXP named = joist_r_traced_with(joist_r_trace_tensor(pointer, elements), pointer,
+                                     joist_r_trace_number(pointer, &given, known_bool));
+    UNPROTECT(2);
+    return named;
+  }
   if (value.form == JOIST_R_TRACED || value.form == JOIST_R_ABSTRACT) {
     SEXP copy = PROTECT(Rf_shallow_duplicate(x));
     joist_r_set_field(copy, JOIST_R_MISSING,

@@ -5,6 +5,8 @@
 #include "core/program/missing.h"
 #include "r/operands.h"
 
+struct joist_r_trace;
+
 /* The mask of a value that has one, as an operand of its own: bool, of the same shape. Returns the
  * object that owns the elements, to be protected. */
 SEXP joist_r_mask_value(const struct joist_r_value *value, struct joist_r_value *mask);
@@ -27,8 +29,15 @@ bool joist_r_is_lowered(const struct joist_r_value *values, size_t n,
 /* The masks of values, as values of a trace. */
 void joist_r_trace_masks(SEXP trace, const struct joist_r_value *values, size_t n,
                          joist_value_id *masks);
-/* A traced tensor with a mask, which may be JOIST_NO_MASK. */
+/* A traced tensor that was just made, with a mask, which may be JOIST_NO_MASK: that of its value
+ * from now on. */
 SEXP joist_r_traced_with(SEXP tensor, SEXP trace, joist_value_id mask);
+/* A value of a trace under a name of its own: the same elements may be read without a mask. */
+joist_value_id joist_r_renamed(SEXP trace, joist_value_id value);
+/* Notes the mask of a value of a trace. */
+void joist_r_note_mask(struct joist_r_trace *trace, joist_value_id value, joist_value_id mask);
+/* The same value with the mask that it has in the trace. */
+SEXP joist_r_traced_masked(SEXP tensor, SEXP trace);
 
 /* Runs an operation on tensors with elements, of which some are missing. */
 SEXP joist_r_run_missing(joist_op op, const struct joist_r_value *values, size_t n,

@@ -526,7 +526,7 @@ void joist_r_read_range(struct joist_r_value *value) {
 
 void joist_r_operand(SEXP x, struct joist_operand *out) {
   struct joist_r_value value;
-  joist_r_read_any(joist_r_rules(R_NilValue), x, &value);
+  joist_r_read_missing(joist_r_rules(R_NilValue), x, &value);
   joist_r_read_range(&value);
   *out = value.argument.operand;
 }

@@ -103,7 +103,7 @@ SEXP joist_r_op_names(void) {
 
 SEXP joist_r_part_type(SEXP op, SEXP type) {
   struct joist_r_value value;
-  joist_r_read_any(joist_r_rules(R_NilValue), type, &value);
+  joist_r_read_missing(joist_r_rules(R_NilValue), type, &value);
   const joist_op which = op_of(op, false, JOIST_FAMILY_ARRAY);
   const joist_dtype dtype = joist_op_part_dtype(which, value.argument.operand.type.dtype);
   return joist_r_aval((struct joist_type){dtype, false}, &value.argument.shape);

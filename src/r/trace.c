@@ -34,6 +34,7 @@ static void finalize(SEXP pointer) {
   free(trace->known_sources);
   free(trace->known_constants);
   free(trace->constant_bytes);
+  free(trace->masks);
   joist_text_free(&trace->text);
   free(trace);
 }
@@ -444,6 +445,11 @@ SEXP joist_r_trace_apply(const struct joist_rules *rules, joist_op op,
   const bool lowered = joist_r_is_lowered(values, n, attributes, &plain, &remove);
   joist_value_id *const masks = (joist_value_id *)R_alloc(lowered ? n + 1 : 1, (int)sizeof *masks);
   if (lowered) joist_r_trace_masks(pointer, values, n, masks);
+  for (size_t k = 0; lowered && k < n; k++) {
+    if (masks[k] == JOIST_NO_MASK) continue;
+    if (values[k].form != JOIST_R_TRACED) operands[k] = joist_r_renamed(pointer, operands[k]);
+    joist_r_note_mask(joist_r_trace_of(pointer), operands[k], masks[k]);
+  }
   const struct joist_missing missing = {.op = op,
                                         .inference = &inference,
                                         .attributes = &plain,

@@ -32,7 +32,9 @@ struct joist_r_trace {
   uint32_t *known_sources, *known_constants; /* hashed: 1 + a number, 0 for none */
   uint32_t known_source_capacity, known_constant_capacity;
   uint8_t *constant_bytes; /* of each constant that is a scalar, 0 for others */
-  struct joist_text text;  /* used by program_view.c; owned by the trace */
+  joist_value_id *masks;   /* 1 + the mask of a value that has one, 0 for none */
+  uint32_t mask_capacity;
+  struct joist_text text; /* used by program_view.c; owned by the trace */
   bool closed;
 };
 

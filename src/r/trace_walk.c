@@ -6,6 +6,7 @@
 #include "core/program/regions.h"
 #include "core/promotion/builtin_rules.h"
 #include "r/conditions.h"
+#include "r/missing.h"
 #include "r/trace.h"
 
 /* ---- an instruction as a list ---- */
@@ -84,11 +85,13 @@ static SEXP instruction_of(SEXP pointer, uint32_t index, const bool *depends) {
   SEXP operands = Rf_allocVector(VECSXP, i.operand_count);
   SET_VECTOR_ELT(list, 1, operands);
   for (uint32_t k = 0; k < i.operand_count; k++)
-    SET_VECTOR_ELT(operands, k, joist_r_trace_tensor(pointer, i.operand[k]));
+    SET_VECTOR_ELT(operands, k,
+                   joist_r_traced_masked(joist_r_trace_tensor(pointer, i.operand[k]), pointer));
   SEXP results = Rf_allocVector(VECSXP, i.result_count);
   SET_VECTOR_ELT(list, 2, results);
   for (uint32_t r = 0; r < i.result_count; r++)
-    SET_VECTOR_ELT(results, r, joist_r_trace_tensor(pointer, i.result + r));
+    SET_VECTOR_ELT(results, r,
+                   joist_r_traced_masked(joist_r_trace_tensor(pointer, i.result + r), pointer));
   SEXP dtypes = Rf_allocVector(STRSXP, i.operand_count);
   SET_VECTOR_ELT(list, 4, dtypes);
   SEXP by = Rf_allocVector(LGLSXP, i.operand_count);
