@@ -44,6 +44,22 @@ static SEXP read_as(const struct joist_rules *rules, SEXP object, struct joist_r
   return joist_r_apply(rules, JOIST_OP_CONVERT, value, 1, &attributes);
 }
 
+/* Whether an R value is nothing but NA, which fits every dtype. */
+static bool is_all_missing(const struct joist_r_value *value) {
+  return value->form == JOIST_R_LITERAL && value->mask != NULL &&
+         memchr(value->mask, 0, value->count) == NULL;
+}
+
+/* Missing values alone, of a type and the shape of a value. */
+static SEXP all_missing(const struct joist_r_value *value, struct joist_type type) {
+  SEXP payload = PROTECT(joist_r_payload(type.dtype, value->count));
+  memset(joist_r_elements(payload), 0, value->count * joist_dtype_size(type.dtype));
+  SEXP tensor = PROTECT(joist_r_tensor(payload, type, &value->argument.shape));
+  joist_r_copy_mask(tensor, value);
+  UNPROTECT(2);
+  return tensor;
+}
+
 SEXP joist_r_fitted(const struct joist_rules *rules, const struct joist_r_value *x,
                     struct joist_r_value *value) {
   const struct joist_r_value values[] = {*x, *value};
@@ -51,6 +67,12 @@ SEXP joist_r_fitted(const struct joist_rules *rules, const struct joist_r_value 
   const struct joist_attributes none = {.count = 0};
   struct joist_signature signature;
   struct joist_error error;
+  if (is_all_missing(value)) {
+    SEXP missing = PROTECT(all_missing(value, x->argument.operand.type));
+    missing = joist_r_beside(x, missing);
+    UNPROTECT(1);
+    return missing;
+  }
   const joist_status status =
       joist_infer(rules, JOIST_OP_UPDATE, operands, 2, &none, &signature, &error);
   joist_r_raise_if(status, &error);
@@ -69,7 +91,7 @@ bool joist_r_may_widen(const struct joist_r_value *x) {
 
 SEXP joist_r_widened(const struct joist_rules *rules, const struct joist_r_value *x,
                      const struct joist_r_value *value) {
-  if (!joist_r_may_widen(x)) return x->object;
+  if (!joist_r_may_widen(x) || is_all_missing(value)) return x->object;
   const struct joist_operand operands[] = {x->argument.operand, value->argument.operand};
   const struct joist_attributes none = {.count = 0};
   struct joist_signature signature;

@@ -400,7 +400,7 @@ static SEXP subset(SEXP x, SEXP indices, SEXP drop, SEXP single) {
   const struct joist_type type = value.argument.operand.type;
   struct selection selection;
   bool missing = false;
-  const bool may_miss = !one && value.form == JOIST_R_CONCRETE;
+  const bool may_miss = !one;
   indices = PROTECT(indices_by_number(indices, &value));
   read_selection(indices, &value, may_miss ? &missing : NULL, &selection);
   if (missing) {

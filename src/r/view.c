@@ -23,9 +23,9 @@
 enum { NOTE, VALUES, REPLACED, MASK, PARTS }; /* of the list */
 enum { DTYPE, FLAGS, NOTE_SIZE };             /* of the note, in bytes */
 /* Flags: a caller may write through a pointer to the values; the payload was searched for elements
- * that R's type cannot represent; there is a mask. A payload that R sees directly, and that a
- * caller may write NA to, has a mask without that flag. */
-enum { EXPOSED = 1, SEARCHED = 2, MASKED = 4, FLAG_SETS = 8 };
+ * that R's type cannot represent; R sees a converted vector even if the payload is of its type, as
+ * some of its elements are missing, or -2^31. */
+enum { EXPOSED = 1, SEARCHED = 2, CONVERTED = 4, FLAG_SETS = 8 };
 enum { BLOCK = 512 }; /* elements that are compared at once */
 
 /* ---- what R sees ---- */
@@ -259,17 +259,20 @@ static bool is_readable(SEXP x) {
 
 /* Whether R sees the payload itself. */
 static bool is_direct(SEXP x) {
-  return shows_payload(dtype_of(x)) && !has_flag(x, MASKED) && is_readable(x);
+  return shows_payload(dtype_of(x)) && !has_flag(x, CONVERTED) && is_readable(x);
 }
 
-/* R's integers have no -2^31: it is their NA. */
+/* How many elements are -2^31, which R's integers have for their NA. */
+static size_t count_smallest(SEXP x) {
+  if (dtype_of(x) != JOIST_I32) return 0;
+  SEXP payload = R_altrep_data1(x);
+  return joist_missing_count(JOIST_HOST_INTEGER, INTEGER_RO(payload), (size_t)XLENGTH(payload), NULL);
+}
+
 static void note_smallest(SEXP x) {
   if (dtype_of(x) != JOIST_I32 || has_flag(x, SEARCHED)) return;
   set_flag(x, SEARCHED);
-  const int *const elements = INTEGER_RO(R_altrep_data1(x));
-  const R_xlen_t n = XLENGTH(R_altrep_data1(x));
-  size_t count = 0;
-  for (R_xlen_t k = 0; k < n; k++) count += elements[k] == INT_MIN;
+  const size_t count = count_smallest(x);
   if (count > 0) joist_r_view_lose(JOIST_I32, count, JOIST_R_UNREPRESENTABLE);
 }
 
@@ -290,8 +293,13 @@ static void own_payload(SEXP x) {
 }
 
 static void *data(SEXP x, Rboolean writable) {
+  if (is_direct(x) && !is_exposed(x)) {
+    if (writable && count_smallest(x) > 0)
+      set_flag(x, CONVERTED);
+    else
+      note_smallest(x);
+  }
   if (is_direct(x)) {
-    if (!is_exposed(x)) note_smallest(x);
     if (writable && !is_exposed(x)) {
       own_payload(x);
       set_flag(x, EXPOSED);
@@ -320,7 +328,8 @@ static void value_at(SEXP x, R_xlen_t k, void *out) {
   }
   const joist_dtype dtype = dtype_of(x);
   const char *const elements = joist_r_elements(payload);
-  if (has_flag(x, MASKED) && RAW_RO(kept_part(x, MASK))[k])
+  const uint8_t *const mask = bytes_of(kept_part(x, MASK));
+  if (mask != NULL && mask[k])
     set_missing((SEXPTYPE)TYPEOF(x), out);
   else if (dtype == JOIST_F32)
     *(double *)out = ((const float *)elements)[k];
@@ -671,9 +680,12 @@ void joist_r_view_set_mask(SEXP x, SEXP mask) {
   if (mask == R_NilValue && kept_part(x, MASK) == R_NilValue) return;
   keep(x, MASK, mask);
   SEXP note = note_of(x);
-  const int flags = RAW_RO(note)[FLAGS] & ~MASKED;
-  SET_VECTOR_ELT(R_altrep_data2(x), NOTE,
-                 notes[dtype_of(x)][mask == R_NilValue ? flags : flags | MASKED]);
+  int flags = RAW_RO(note)[FLAGS];
+  if (mask != R_NilValue)
+    flags |= CONVERTED;
+  else if (!is_exposed(x)) /* its values are where a caller may write */
+    flags &= ~CONVERTED;
+  SET_VECTOR_ELT(R_altrep_data2(x), NOTE, notes[dtype_of(x)][flags]);
 }
 
 SEXP joist_r_view_mask(SEXP x) {
