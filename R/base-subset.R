@@ -232,10 +232,6 @@ whole_index <- function(index, extents) {
   strides <- cumprod(c(1, extents))[seq_along(extents)]
   for (d in seq_along(extents)) {
     where <- paste0(" of dimension ", d)
-    bad <- which(is.na(index[, d]))
-    if (length(bad) > 0L) {
-      stop_joist("joist_value_error", "the index", where, " is NA at position ", bad[1L])
-    }
     bad <- which(index[, d] < 1 | index[, d] >= extents[d] + 1)
     if (length(bad) > 0L) {
       stop_joist(

@@ -28,7 +28,7 @@ test_that("NA of every type is missing in every dtype, and comes out as NA", {
       y[2] <- na
       same_values(y, c(1, NA, 1))
       same_values(x, v)
-      y[c(TRUE, FALSE, TRUE)] <- c(na, if (d == "bool") TRUE else 1L)
+      y[c(TRUE, FALSE, TRUE)] <- nv_tensor(c(na, TRUE), d)
       same_values(y, c(NA, NA, 1))
       y[1:2] <- x[2:3]
       same_values(y, c(0, 1, 1))

@@ -67,12 +67,16 @@ test_that("64-bit integers beyond 2^53 are sorted by all of their bits", {
   }
 })
 
-test_that("NaN keep their bits and their order", {
-  x <- nv_tensor(c(NaN, 1, NA, NaN, 0), "f64")
+test_that("NaN come behind numbers, and missing values behind NaN", {
+  v <- c(NaN, 1, NA, NaN, 0)
+  x <- nv_tensor(v, "f64")
   for (decreasing in c(FALSE, TRUE)) {
     got <- as_array(nv_sort(x, decreasing = decreasing))
+    expect_identical(got[1:2], sort(c(1, 0), decreasing))
     expect_identical(is.na(got), c(FALSE, FALSE, TRUE, TRUE, TRUE))
-    expect_identical(is.nan(got), c(FALSE, FALSE, TRUE, FALSE, TRUE))
+    expect_identical(is.nan(got), c(FALSE, FALSE, TRUE, TRUE, FALSE))
+    order <- as.vector(nv_argsort(x, decreasing = decreasing))
+    expect_identical(order[3:5], c(1L, 4L, 3L))
   }
 })
 
