@@ -86,6 +86,7 @@ static joist_value_id emit_alike(struct builder *b, joist_op op, joist_value_id 
 }
 
 static joist_value_id converted(struct builder *b, joist_value_id x, struct joist_type type) {
+  if (b->status != JOIST_OK) return 0;
   const struct joist_value *const value = value_of(b, x);
   if (value->type.dtype == type.dtype && value->type.ambiguous == type.ambiguous) return x;
   struct joist_attributes attributes = none;
@@ -252,24 +253,56 @@ static void add_select(struct builder *b, joist_value_id *result, joist_value_id
 
 /* ---- moving elements ---- */
 
-/* An index with masked positions: those are read as the first one. */
+/* x, or its elements in a line if it has no dim `dim`, with one more position along that dim. */
+static joist_value_id extended(struct builder *b, joist_value_id x, int dim) {
+  if (b->status != JOIST_OK) return 0;
+  if (dim < 0) {
+    const struct joist_shape line = {1, {(uint32_t)joist_value_count(value_of(b, x))}};
+    x = reshaped(b, JOIST_OP_RESHAPE, x, &line);
+  }
+  if (b->status != JOIST_OK) return 0;
+  const struct joist_value value = *value_of(b, x);
+  struct joist_attributes attributes = none;
+  int64_t high[JOIST_RANK_MAX] = {0};
+  high[dim < 0 ? 0 : dim] = 1;
+  joist_attributes_set_list(&attributes, JOIST_ATTRIBUTE_HIGH, high, (size_t)value.shape.rank);
+  const joist_value_id both[] = {x, constant(b, value.type.dtype, 0)};
+  return emit(b, JOIST_OP_PAD, both, 2, &attributes);
+}
+
+/* Whether an index has nothing to choose from. */
+static bool indexes_nothing(const struct builder *b, int dim) {
+  const struct joist_value *const x = value_of(b, b->m->operands[0]);
+  return dim < 0 ? joist_value_count(x) == 0 : x->shape.extent[dim] == 0;
+}
+
+/* Missing positions are read as the first one. Where there is none, one is added for them, and the
+ * other positions become the one after it, which fails. */
 static void add_gather(struct builder *b, joist_value_id *result, joist_value_id *mask) {
-  const bool from_zero = b->m->op == JOIST_OP_TAKE;
+  const int dim = b->m->op == JOIST_OP_TAKE ? -1 : joist_attribute_dim(b->m->attributes);
+  const double first = b->m->op == JOIST_OP_TAKE ? 0 : 1;
+  const bool nothing = has_mask(b, 1) && indexes_nothing(b, dim);
   joist_value_id ids[] = {b->m->operands[0], b->m->operands[1]};
-  ids[1] = filled(b, ids[1], b->m->masks[1], from_zero ? 0 : 1);
+  if (nothing) {
+    const joist_dtype dtype = value_of(b, ids[1])->type.dtype;
+    ids[0] = extended(b, ids[0], dim);
+    ids[1] = emit3(b, JOIST_OP_IFELSE, b->m->masks[1], constant(b, dtype, first),
+                   constant(b, dtype, first + 1));
+  } else {
+    ids[1] = filled(b, ids[1], b->m->masks[1], first);
+  }
   *result = main_operation(b, ids);
-  if (has_mask(b, 0)) {
+  if (has_mask(b, 0) && !nothing) {
     const joist_value_id both[] = {b->m->masks[0], ids[1]};
     *mask = emit(b, b->m->op, both, 2, b->m->attributes);
   }
   if (!has_mask(b, 1) || b->status != JOIST_OK) return;
   joist_value_id index = b->m->masks[1];
   if (b->m->op == JOIST_OP_GATHER) {
-    const struct joist_shape *const own = &value_of(b, index)->shape;
+    const int rank = value_of(b, index)->shape.rank;
     struct joist_shape beside = *result_shape(b);
-    const int dim = joist_attribute_dim(b->m->attributes);
     for (int d = 0; d < beside.rank; d++)
-      if (d < dim || d >= dim + own->rank) beside.extent[d] = 1;
+      if (d < dim || d >= dim + rank) beside.extent[d] = 1;
     index = reshaped(b, JOIST_OP_RESHAPE, index, &beside);
   }
   *mask = broadcast(b, either(b, *mask, index), result_shape(b));
@@ -437,7 +470,7 @@ static void add_sort(struct builder *b, joist_value_id *result, joist_value_id *
   const joist_value_id x = b->m->operands[0], missing = b->m->masks[0];
   joist_value_id order = order_of(b, x, missing);
   if (b->m->op == JOIST_OP_SORT) {
-    *result = taken(b, x, order);
+    *result = converted(b, taken(b, x, order), b->m->inference->signature.result[0]);
     *mask = taken(b, missing, order);
     return;
   }
@@ -516,7 +549,7 @@ static void add_match(struct builder *b, joist_value_id *result) {
     const joist_value_id table[] = {flat, positions};
     ids[1] = emit(b, JOIST_OP_TAKE_ALONG, table, 2, &along);
     if (b->status != JOIST_OK) return;
-    joist_value_id found = main_operation(b, ids);
+    joist_value_id found = append(b, b->m->op, b->m->inference, ids, 2, &none);
     const joist_value_id one = constant(b, JOIST_I32, 1);
     const joist_value_id hit = emit2(b, JOIST_OP_AND, emit2(b, JOIST_OP_GE, found, one),
                                      emit2(b, JOIST_OP_LE, found, left));
