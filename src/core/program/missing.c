@@ -2,6 +2,7 @@
 #include "core/program/missing.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "core/promotion/builtin_rules.h"
 #include "core/types/error.h"
@@ -41,22 +42,29 @@ static joist_value_id main_operation(struct builder *b, const joist_value_id *id
   return append(b, b->m->op, b->m->inference, ids, b->m->count, b->m->attributes);
 }
 
+static struct joist_argument argument_of(const struct builder *b, joist_value_id id) {
+  const struct joist_value *const value = value_of(b, id);
+  return (struct joist_argument){.operand = {.type = value->type, .rank = value->shape.rank},
+                                 .shape = value->shape,
+                                 .value = id};
+}
+
 /* Another operation, on values of dtypes that need no promotion. */
 static joist_value_id emit(struct builder *b, joist_op op, const joist_value_id *ids, size_t n,
                            const struct joist_attributes *attributes) {
-  enum { MOST = 3 };
-  struct joist_argument arguments[MOST];
+  enum { FEW = 3 };
+  struct joist_argument few[FEW], *arguments = few;
   struct joist_inference inference;
   if (b->status != JOIST_OK) return 0;
-  for (size_t k = 0; k < n; k++) {
-    const struct joist_value *const value = value_of(b, ids[k]);
-    arguments[k] =
-        (struct joist_argument){.operand = {.type = value->type, .rank = value->shape.rank},
-                                .shape = value->shape,
-                                .value = ids[k]};
+  if (n > FEW) arguments = malloc(n * sizeof *arguments);
+  if (arguments == NULL) {
+    b->status = JOIST_FAIL(b->error, JOIST_E_OUT_OF_MEMORY);
+    return 0;
   }
+  for (size_t k = 0; k < n; k++) arguments[k] = argument_of(b, ids[k]);
   b->status =
       joist_program_infer(joist_rules_at(0), op, arguments, n, attributes, &inference, b->error);
+  if (arguments != few) free(arguments);
   return append(b, op, &inference, ids, n, attributes);
 }
 
@@ -126,9 +134,10 @@ static joist_value_id broadcast(struct builder *b, joist_value_id x,
 
 static bool has_mask(const struct builder *b, size_t k) { return b->m->masks[k] != JOIST_NO_MASK; }
 
-/* Either mask, or both. */
+/* Where either mask is TRUE; one of them may be none. */
 static joist_value_id either(struct builder *b, joist_value_id x, joist_value_id y) {
-  return x == JOIST_NO_MASK ? y : y == JOIST_NO_MASK ? x : emit2(b, JOIST_OP_OR, x, y);
+  if (x == JOIST_NO_MASK) return y;
+  return y == JOIST_NO_MASK || x == y ? x : emit2(b, JOIST_OP_OR, x, y);
 }
 
 /* A mask for operand k, which is FALSE everywhere if it has none. */
@@ -309,22 +318,13 @@ static void add_gather(struct builder *b, joist_value_id *result, joist_value_id
 }
 
 static void add_concatenate(struct builder *b, joist_value_id *result, joist_value_id *mask) {
+  const size_t count = b->m->count;
+  joist_value_id *const ids = malloc(count * sizeof *ids);
+  if (ids == NULL) b->status = JOIST_FAIL(b->error, JOIST_E_OUT_OF_MEMORY);
   *result = main_operation(b, b->m->operands);
-  /* Two by two, since any number of operands has no room here. */
-  joist_value_id joined = JOIST_NO_MASK;
-  for (size_t k = 0; k < b->m->count && b->status == JOIST_OK; k++) {
-    joist_value_id own = mask_of(b, k);
-    if (b->status != JOIST_OK) return;
-    struct joist_shape part = *result_shape(b);
-    const int dim = joist_attribute_dim(b->m->attributes);
-    const struct joist_shape *const shape = &value_of(b, own)->shape;
-    part.extent[dim] = shape->rank == 0 ? 1 : shape->extent[dim];
-    own = broadcast(b, own, &part);
-    const joist_value_id both[] = {joined, own};
-    joined =
-        joined == JOIST_NO_MASK ? own : emit(b, JOIST_OP_CONCATENATE, both, 2, b->m->attributes);
-  }
-  *mask = joined;
+  for (size_t k = 0; k < count && b->status == JOIST_OK; k++) ids[k] = mask_of(b, k);
+  *mask = emit(b, JOIST_OP_CONCATENATE, ids, count, b->m->attributes);
+  free(ids);
 }
 
 static void refuse(struct builder *b) {
