@@ -616,6 +616,119 @@ static void test_copy_bytes(void) {
   CHECK_INT(error.position, 3);
 }
 
+/* ---- missing values ---- */
+
+/* A value of a host in bytes, half of them near NA. */
+static void some_value(joist_host host, size_t often, void *value) {
+  static const uint64_t doubles[] = {
+      UINT64_C(0x7ff00000000007a2), UINT64_C(0xfff80000000007a2), UINT64_C(0x7ff81234000007a2),
+      UINT64_C(0x40000000000007a2), UINT64_C(0x7ff00000000007a3), UINT64_C(0x7ff8000000000000),
+      UINT64_C(0x7ff0000000000000), UINT64_C(0x7ff80000000107a2), UINT64_C(0x00000000000007a2)};
+  static const uint32_t floats[] = {0x7f8007a2u, 0xffc007a2u, 0x7f8107a2u, 0x3f8007a2u,
+                                    0x7fc00000u, 0x7f800000u, 0x7f8007a3u, 0x000007a2u};
+  static const int32_t integers[] = {INT32_MIN, INT32_MIN + 1, INT32_MAX, 0, -1};
+  static const int64_t longs[] = {INT64_MIN, INT64_MIN + 1, INT32_MIN, INT64_MAX, 0};
+  const size_t pick = (size_t)(random_bits() >> 20);
+  const bool near = pick % often == 0;
+  switch (host) {
+    case JOIST_HOST_LOGICAL:
+    case JOIST_HOST_INTEGER:
+      *(int32_t *)value = near ? integers[pick / often % 5] : (int32_t)(pick % 1000);
+      break;
+    case JOIST_HOST_DOUBLE:
+    case JOIST_HOST_COMPLEX:
+      *(double *)value = near ? double_of(doubles[pick / often % 9]) : (double)(pick % 1000);
+      break;
+    case JOIST_HOST_INTEGER64:
+      *(int64_t *)value = near ? longs[pick / often % 5] : (int64_t)pick;
+      break;
+    case JOIST_HOST_FLOAT32:
+      *(float *)value = near ? float_of(floats[pick / often % 8]) : (float)(pick % 1000);
+      break;
+    case JOIST_HOST_RAW:
+      *(uint8_t *)value = (uint8_t)pick;
+  }
+}
+
+static bool want_missing(joist_host host, const void *value) {
+  float narrow;
+  int64_t whole;
+  switch (host) {
+    case JOIST_HOST_LOGICAL:
+    case JOIST_HOST_INTEGER:
+      return *(const int32_t *)value == INT32_MIN;
+    case JOIST_HOST_DOUBLE:
+      return is_na_bits(*(const double *)value);
+    case JOIST_HOST_COMPLEX:
+      return is_na_bits(((const double *)value)[0]) || is_na_bits(((const double *)value)[1]);
+    case JOIST_HOST_INTEGER64:
+      memcpy(&whole, value, sizeof whole);
+      return whole == INT64_MIN;
+    case JOIST_HOST_FLOAT32:
+      memcpy(&narrow, value, sizeof narrow);
+      return isnan(narrow) && (bits_of_float(narrow) & 0xffffu) == 1954;
+    case JOIST_HOST_RAW:
+      break;
+  }
+  return false;
+}
+
+static void check_missing(joist_host host, size_t n, size_t often, const char *values, char *filled,
+                          uint8_t *mask) {
+  const struct joist_run one = {.threads = 1}, three = {.threads = 3, .parallel_from = 1};
+  const size_t size = joist_host_size(host);
+  static const char zero[16] = {0};
+  const char *first = zero;
+  size_t count = 0, masks = 0, fills = 0;
+  memset(mask, 2, n + 1);
+  memset(filled, 0x5a, n * size + 1);
+  joist_missing_mask(host, values, n, mask);
+  joist_missing_filled(host, values, n, filled);
+  for (size_t i = n; i-- > 0;)
+    if (!want_missing(host, values + i * size)) first = values + i * size;
+  for (size_t i = 0; i < n; i++) {
+    const bool missing = want_missing(host, values + i * size);
+    count += missing;
+    masks += mask[i] != missing;
+    fills += memcmp(filled + i * size, missing ? first : values + i * size, size) != 0;
+  }
+  CHECK_MSG(masks == 0 && fills == 0 && mask[n] == 2 && filled[n * size] == 0x5a,
+            "host %d, %zu values, one in %zu: %zu of the mask and %zu of the values are wrong",
+            (int)host, n, often, masks, fills);
+  CHECK_INT(joist_missing_count(host, values, n, NULL), count);
+  CHECK_INT(joist_missing_count(host, values, n, &one), count);
+  CHECK_INT(joist_missing_count(host, values, n, &three), count);
+}
+
+static void test_missing(void) {
+  enum { MOST = 3 * 65536 + 5 };
+  static const size_t counts[] = {0,    1,    2,     7,     1023,  1024,          1025,
+                                  2049, 5000, 65535, 65536, 65537, 3 * 65536 - 1, MOST};
+  static const size_t rates[] = {1, 2, 50, 20000, MOST * 10};
+  char *const values = malloc(16 * MOST + 16), *const filled = malloc(16 * MOST + 16);
+  uint8_t *const mask = malloc(MOST + 1);
+  if (values == NULL || filled == NULL || mask == NULL) abort();
+  for (joist_host host = JOIST_HOST_LOGICAL; host <= JOIST_HOST_FLOAT32;
+       host = (joist_host)(host + 1)) {
+    const size_t size = joist_host_size(host), part = host == JOIST_HOST_COMPLEX ? 8 : size;
+    for (size_t rate = 0; rate < sizeof rates / sizeof *rates; rate++) {
+      for (size_t at = 0; at < MOST * size; at += part) some_value(host, rates[rate], values + at);
+      for (size_t k = 0; k < sizeof counts / sizeof *counts; k++)
+        check_missing(host, counts[k], rates[rate], values, filled, mask);
+    }
+    /* All of them missing, then the last one not. */
+    for (size_t i = 0; host != JOIST_HOST_RAW && i < MOST; i++) do
+        some_value(host, 1, values + i * size);
+      while (!want_missing(host, values + i * size));
+    check_missing(host, MOST, 1, values, filled, mask);
+    memset(values + (MOST - 1) * size, 1, size);
+    check_missing(host, MOST, 1, values, filled, mask);
+  }
+  free(values);
+  free(filled);
+  free(mask);
+}
+
 /* ---- interrupts ---- */
 
 static bool stop_at_once(void *calls) {
@@ -664,6 +777,7 @@ int main(void) {
   test_format_trips();
   test_parse_integer();
   test_copy_bytes();
+  test_missing();
   test_interrupts();
   free(out);
   return check_report("host");
