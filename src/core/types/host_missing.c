@@ -5,109 +5,143 @@
 
 JOIST_VECTORIZE_FILE
 
-/* R's NA_FLOAT of the float package is a NaN whose low half-word is 1954. */
-static inline bool is_na_float(float value) {
-  uint32_t bits;
-  memcpy(&bits, &value, sizeof bits);
-  return value != value && (bits & 0xffffu) == 1954;
-}
+/* Counted or marked at a time. */
+enum { TASK = 1 << 16, BLOCK = 1 << 10 };
 
-static bool has_nan(const double *values, size_t n) {
-  size_t nan = 0;
-  JOIST_VECTORIZE_LOOP
-  for (size_t i = 0; i < n; i++) nan += values[i] != values[i];
-  return nan > 0;
-}
+/* A part of a value is NA if its bits among `kept` are those of `na`. NaN has an exponent of ones
+ * and a fraction that is not 0; R's NA_real_ is any NaN whose low word is 1954, and NA_FLOAT of the
+ * float package any NaN whose low half-word is. */
+struct pattern {
+  uint64_t kept, na;
+  size_t size; /* bytes of a value */
+};
 
-static size_t count_smallest(const int32_t *values, size_t n) {
-  size_t count = 0;
-  JOIST_VECTORIZE_LOOP
-  for (size_t i = 0; i < n; i++) count += values[i] == INT32_MIN;
-  return count;
-}
+static const struct pattern patterns[] = {
+    [JOIST_HOST_LOGICAL] = {UINT32_MAX, UINT32_C(1) << 31, 4},
+    [JOIST_HOST_INTEGER] = {UINT32_MAX, UINT32_C(1) << 31, 4},
+    [JOIST_HOST_DOUBLE] = {UINT64_C(0x7ff00000ffffffff), UINT64_C(0x7ff00000000007a2), 8},
+    [JOIST_HOST_COMPLEX] = {UINT64_C(0x7ff00000ffffffff), UINT64_C(0x7ff00000000007a2), 16},
+    [JOIST_HOST_RAW] = {0, 1, 1}, /* none is */
+    [JOIST_HOST_INTEGER64] = {UINT64_MAX, UINT64_C(1) << 63, 8},
+    [JOIST_HOST_FLOAT32] = {UINT32_C(0x7f80ffff), UINT32_C(0x7f8007a2), 4}};
 
-static bool is_missing(joist_host host, const void *values, size_t i) {
-  switch (host) {
-    case JOIST_HOST_LOGICAL:
-    case JOIST_HOST_INTEGER:
-      return ((const int32_t *)values)[i] == INT32_MIN;
-    case JOIST_HOST_DOUBLE:
-      return is_na_real(((const double *)values)[i]);
-    case JOIST_HOST_COMPLEX:
-      return is_na_real(((const double *)values)[2 * i]) ||
-             is_na_real(((const double *)values)[2 * i + 1]);
-    case JOIST_HOST_INTEGER64:
-      return ((const int64_t *)values)[i] == INT64_MIN;
-    case JOIST_HOST_FLOAT32:
-      return is_na_float(((const float *)values)[i]);
-    case JOIST_HOST_RAW:
-      break;
+size_t joist_host_size(joist_host host) { return patterns[host].size; }
+
+/* Loops over values of PARTS words each: how many are missing (of fewer than 2^32), and which. */
+#define SEARCH(NAME, WORD, PARTS)                                                           \
+  static inline bool is_missing_##NAME(const char *value, WORD kept, WORD na) {             \
+    WORD first, last;                                                                       \
+    memcpy(&first, value, sizeof first);                                                    \
+    memcpy(&last, value + ((PARTS)-1) * sizeof last, sizeof last);                          \
+    return ((first & kept) == na) | ((last & kept) == na);                                  \
+  }                                                                                         \
+  static size_t count_##NAME(const struct pattern *pattern, const char *values, size_t n) { \
+    const WORD kept = (WORD)pattern->kept, na = (WORD)pattern->na;                          \
+    WORD count = 0;                                                                         \
+    JOIST_VECTORIZE_LOOP                                                                    \
+    for (size_t i = 0; i < n; i++)                                                          \
+      count += is_missing_##NAME(values + i * (PARTS) * sizeof(WORD), kept, na);            \
+    return count;                                                                           \
+  }                                                                                         \
+  static void mark_##NAME(const struct pattern *pattern, const char *values, size_t n,      \
+                          uint8_t *mask) {                                                  \
+    const WORD kept = (WORD)pattern->kept, na = (WORD)pattern->na;                          \
+    JOIST_VECTORIZE_LOOP                                                                    \
+    for (size_t i = 0; i < n; i++)                                                          \
+      mask[i] = is_missing_##NAME(values + i * (PARTS) * sizeof(WORD), kept, na);           \
   }
-  return false;
-}
+SEARCH(4, uint32_t, 1)
+SEARCH(8, uint64_t, 1)
+SEARCH(16, uint64_t, 2)
 
-static size_t count_block(joist_host host, const void *values, size_t start, size_t n) {
-  const size_t parts = host == JOIST_HOST_COMPLEX ? 2 : 1;
-  if (host == JOIST_HOST_LOGICAL || host == JOIST_HOST_INTEGER)
-    return count_smallest((const int32_t *)values + start, n);
-  if (parts == 2 || host == JOIST_HOST_DOUBLE)
-    if (!has_nan((const double *)values + start * parts, n * parts)) return 0;
-  size_t count = 0;
-  for (size_t i = start; i < start + n; i++) count += is_missing(host, values, i);
-  return count;
+static size_t count_some(const struct pattern *pattern, const char *values, size_t n) {
+  switch (pattern->size) {
+    case 4:
+      return count_4(pattern, values, n);
+    case 8:
+      return count_8(pattern, values, n);
+    case 16:
+      return count_16(pattern, values, n);
+    default:
+      return 0;
+  }
 }
 
 struct counting {
-  joist_host host;
-  const void *values;
-  size_t n, each;
+  const struct pattern *pattern;
+  const char *values;
+  size_t n;
   _Atomic size_t *count;
 };
 
 static void count_task(const void *context, size_t task, size_t worker) {
   const struct counting *const c = context;
-  const size_t end = joist_smaller(c->n, (task + 1) * c->each);
-  size_t count = 0;
+  const size_t first = task * TASK;
   (void)worker;
-  for (size_t start = task * c->each; start < end; start += EXCHANGE_BLOCK)
-    count += count_block(c->host, c->values, start, joist_smaller(EXCHANGE_BLOCK, end - start));
+  const size_t count = count_some(c->pattern, c->values + first * c->pattern->size,
+                                  joist_smaller(TASK, c->n - first));
   if (count > 0) atomic_fetch_add_explicit(c->count, count, memory_order_relaxed);
 }
 
 size_t joist_missing_count(joist_host host, const void *values, size_t n,
                            const struct joist_run *run) {
-  enum { EACH = 1 << 16 };
+  const struct pattern *const pattern = &patterns[host];
   if (host == JOIST_HOST_RAW) return 0;
-  if (n <= EXCHANGE_BLOCK) return count_block(host, values, 0, n);
+  if (n <= TASK) return count_some(pattern, values, n);
   _Atomic size_t count = 0;
-  const struct counting counting = {host, values, n, EACH, &count};
-  const size_t tasks = (n + EACH - 1) / EACH;
-  const int threads = run == NULL ? 1 : joist_threads_for(run, n, tasks);
-  joist_parallel(threads, tasks, count_task, &counting);
+  const struct counting counting = {pattern, values, n, &count};
+  const size_t tasks = joist_divide_up(n, TASK);
+  joist_parallel(run == NULL ? 1 : joist_threads_for(run, n, tasks), tasks, count_task, &counting);
   return count;
 }
 
 void joist_missing_mask(joist_host host, const void *values, size_t n, uint8_t *mask) {
-  for (size_t i = 0; i < n; i++) mask[i] = is_missing(host, values, i);
+  const struct pattern *const pattern = &patterns[host];
+  switch (pattern->size) {
+    case 4:
+      mark_4(pattern, values, n, mask);
+      break;
+    case 8:
+      mark_8(pattern, values, n, mask);
+      break;
+    case 16:
+      mark_16(pattern, values, n, mask);
+      break;
+    default:
+      if (n > 0) memset(mask, 0, n);
+  }
 }
 
-size_t joist_host_size(joist_host host) {
-  static const size_t sizes[] = {
-      [JOIST_HOST_LOGICAL] = 4,  [JOIST_HOST_INTEGER] = 4, [JOIST_HOST_DOUBLE] = 8,
-      [JOIST_HOST_COMPLEX] = 16, [JOIST_HOST_RAW] = 1,     [JOIST_HOST_INTEGER64] = 8,
-      [JOIST_HOST_FLOAT32] = 4};
-  return sizes[host];
+/* The first value that is not missing, or 0. */
+static void find_present(joist_host host, const char *values, size_t n, char *present) {
+  const size_t size = joist_host_size(host);
+  uint8_t mask[BLOCK];
+  memset(present, 0, size);
+  for (size_t first = 0; first < n; first += BLOCK) {
+    const size_t length = joist_smaller(BLOCK, n - first);
+    joist_missing_mask(host, values + first * size, length, mask);
+    const uint8_t *const at = memchr(mask, 0, length);
+    if (at == NULL) continue;
+    memcpy(present, values + (first + (size_t)(at - mask)) * size, size);
+    return;
+  }
 }
 
 void joist_missing_filled(joist_host host, const void *values, size_t n, void *filled) {
+  enum { LARGEST = 16 };
   const size_t size = joist_host_size(host);
-  char with[16] = {0}, *const out = filled;
-  size_t first = 0;
-  while (first < n && is_missing(host, values, first)) first++;
-  if (first < n) memcpy(with, (const char *)values + first * size, size);
-  memcpy(out, values, n * size);
-  for (size_t i = 0; i < n; i++)
-    if (is_missing(host, values, i)) memcpy(out + i * size, with, size);
+  char present[LARGEST];
+  uint8_t mask[BLOCK];
+  find_present(host, values, n, present);
+  for (size_t first = 0; first < n; first += BLOCK) {
+    const size_t length = joist_smaller(BLOCK, n - first);
+    const char *const from = (const char *)values + first * size;
+    char *const to = (char *)filled + first * size;
+    joist_missing_mask(host, from, length, mask);
+    memcpy(to, from, length * size);
+    for (size_t i = 0; i < length; i++)
+      if (mask[i]) memcpy(to + i * size, present, size);
+  }
 }
 
 void joist_widen_missing(joist_host host, const void *values, size_t n, double *wide) {
