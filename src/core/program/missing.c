@@ -83,13 +83,20 @@ static joist_value_id emit3(struct builder *b, joist_op op, joist_value_id x, jo
   return emit(b, op, ids, 3, &none);
 }
 
-/* An operation on one value with those attributes of the operation that are among `names`, a set of
- * bits. */
-static joist_value_id emit_alike(struct builder *b, joist_op op, joist_value_id x, uint32_t names) {
+/* Those attributes of the operation that are among `names`, a set of bits. */
+static struct joist_attributes kept_attributes(const struct builder *b, uint32_t names) {
   struct joist_attributes kept = {.count = 0};
   for (uint32_t k = 0; k < b->m->attributes->count; k++)
     if (names >> b->m->attributes->item[k].name & 1)
       kept.item[kept.count++] = b->m->attributes->item[k];
+  return kept;
+}
+
+/* An operation on one value along the same dims. */
+static const uint32_t folded_dims = 1u << JOIST_ATTRIBUTE_DIMS | 1u << JOIST_ATTRIBUTE_DROP;
+
+static joist_value_id emit_alike(struct builder *b, joist_op op, joist_value_id x, uint32_t names) {
+  const struct joist_attributes kept = kept_attributes(b, names);
   return emit(b, op, &x, 1, &kept);
 }
 
@@ -156,6 +163,20 @@ static joist_value_id filled(struct builder *b, joist_value_id x, joist_value_id
   return emit3(b, JOIST_OP_IFELSE, mask, with, x);
 }
 
+/* x, with the largest or the smallest number of its dtype in the places of a mask. */
+static joist_value_id filled_extreme(struct builder *b, joist_value_id x, joist_value_id mask,
+                                     bool largest) {
+  if (b->status != JOIST_OK) return 0;
+  const joist_dtype dtype = value_of(b, x)->type.dtype;
+  if (joist_dtype_kind(dtype) == JOIST_KIND_FLOAT)
+    return filled(b, x, mask, largest ? INFINITY : -INFINITY);
+  const double least = (double)joist_dtype_min_int(dtype);
+  if (!largest) return filled(b, x, mask, least);
+  /* The largest i64 is not a double. */
+  const joist_value_id with = emit1(b, JOIST_OP_BITWISE_NOT, constant(b, dtype, least));
+  return emit3(b, JOIST_OP_IFELSE, mask, with, x);
+}
+
 /* Where any operand is missing, in the shape of the result. */
 static joist_value_id any_missing(struct builder *b) {
   joist_value_id mask = JOIST_NO_MASK;
@@ -214,37 +235,29 @@ static void add_logic(struct builder *b, joist_value_id *result, joist_value_id 
 /* any() and all(): an element that decides it is not missing. */
 static void add_truth(struct builder *b, joist_value_id *result, joist_value_id *mask) {
   const bool all = b->m->op == JOIST_OP_REDUCE_ALL;
-  const uint32_t names = 1u << JOIST_ATTRIBUTE_DIMS | 1u << JOIST_ATTRIBUTE_DROP;
   const joist_value_id missing = b->m->masks[0];
   const joist_value_id neutral = filled(b, b->m->operands[0], missing, all);
   *result = main_operation(b, &neutral);
   if (b->m->remove) return;
   const joist_value_id open = all ? *result : emit1(b, JOIST_OP_NOT, *result);
-  *mask = emit2(b, JOIST_OP_AND, emit_alike(b, JOIST_OP_REDUCE_ANY, missing, names), open);
+  *mask = emit2(b, JOIST_OP_AND, emit_alike(b, JOIST_OP_REDUCE_ANY, missing, folded_dims), open);
 }
 
 /* x^0 and 1^x are 1, whatever x is. */
 static void add_power(struct builder *b, joist_value_id *result, joist_value_id *mask) {
-  joist_value_id open = JOIST_NO_MASK;
-  for (size_t k = 0; k < 2 && b->status == JOIST_OK; k++) {
-    if (!has_mask(b, k)) continue;
-    const joist_value_id other = b->m->operands[1 - k];
-    const joist_dtype dtype = value_of(b, other)->type.dtype;
-    if (k == 1 && joist_dtype_kind(dtype) == JOIST_KIND_COMPLEX) { /* as in R, 1^NA is NA */
-      open = either(b, open, b->m->masks[k]);
-      continue;
-    }
-    const joist_value_id decides = constant(b, value_of(b, other)->type.dtype, (double)k);
-    const joist_value_id differs = emit2(b, JOIST_OP_NE, other, decides);
-    joist_value_id own =
-        emit2(b, JOIST_OP_AND, b->m->masks[k],
-              has_mask(b, 1 - k) ? emit2(b, JOIST_OP_OR, differs, b->m->masks[1 - k]) : differs);
-    open = either(b, open, own);
+  const joist_value_id *const ids = b->m->operands, *const masks = b->m->masks;
+  joist_value_id open[] = {JOIST_NO_MASK, JOIST_NO_MASK};
+  if (has_mask(b, 0)) { /* where the exponent is not 0 */
+    const joist_value_id differs = converted(b, ids[1], (struct joist_type){JOIST_BOOL, false});
+    open[0] = emit2(b, JOIST_OP_AND, masks[0], either(b, masks[1], differs));
   }
-  *mask = broadcast(b, open, result_shape(b));
-  const joist_value_id checked =
-      has_mask(b, 1) ? emit2(b, JOIST_OP_OR, *mask, b->m->masks[1]) : *mask;
-  *result = add_checked(b, checked);
+  if (has_mask(b, 1)) { /* where the base is not 1 */
+    const joist_value_id one = constant(b, value_of(b, ids[0])->type.dtype, 1);
+    const joist_value_id differs = emit2(b, JOIST_OP_NE, ids[0], one);
+    open[1] = emit2(b, JOIST_OP_AND, masks[1], either(b, masks[0], differs));
+  }
+  *mask = broadcast(b, either(b, open[0], open[1]), result_shape(b));
+  *result = add_checked(b, either(b, masks[1], *mask));
 }
 
 static void add_select(struct builder *b, joist_value_id *result, joist_value_id *mask) {
@@ -379,56 +392,48 @@ static void add_along(struct builder *b, joist_value_id *result, joist_value_id 
 
 /* x where the elements that are left out are the identity of a reduction. */
 static joist_value_id neutralized(struct builder *b, joist_value_id x, joist_value_id mask) {
-  if (b->status != JOIST_OK) return 0;
-  const joist_dtype dtype = value_of(b, x)->type.dtype;
-  const bool is_float = joist_dtype_kind(dtype) == JOIST_KIND_FLOAT;
-  const joist_op combine = joist_op_combine(b->m->op);
-  const bool is_min = combine == JOIST_OP_MIN;
-  if (combine == JOIST_OP_MUL) return filled(b, x, mask, 1);
-  if (combine != JOIST_OP_MAX && !is_min) return filled(b, x, mask, 0);
-  if (is_float) return filled(b, x, mask, is_min ? INFINITY : -INFINITY);
-  const joist_value_id least = constant(b, dtype, (double)joist_dtype_min_int(dtype));
-  const joist_value_id with = is_min ? emit1(b, JOIST_OP_BITWISE_NOT, least) : least;
-  return emit3(b, JOIST_OP_IFELSE, mask, with, x);
+  switch (b->m->op) {
+    case JOIST_OP_REDUCE_MIN:
+    case JOIST_OP_REDUCE_MAX:
+      return filled_extreme(b, x, mask, b->m->op == JOIST_OP_REDUCE_MIN);
+    default:
+      return filled(b, x, mask, b->m->op == JOIST_OP_REDUCE_PROD);
+  }
+}
+
+/* A sum over the dims of the operation. */
+static joist_value_id summed(struct builder *b, joist_value_id x, joist_dtype dtype) {
+  struct joist_attributes attributes = kept_attributes(b, folded_dims);
+  joist_attributes_set_type(&attributes, (struct joist_type){dtype, false});
+  return emit(b, JOIST_OP_REDUCE_SUM, &x, 1, &attributes);
 }
 
 /* A sum divided by the number of elements that are left. */
-static joist_value_id mean_of_rest(struct builder *b, joist_value_id mask, uint32_t names) {
+static joist_value_id mean_of_rest(struct builder *b, joist_value_id mask) {
   const struct joist_type made = b->m->inference->signature.result[0];
   const joist_dtype wide = joist_op_part_dtype(b->m->op, made.dtype);
-  const joist_value_id ids[] = {neutralized(b, b->m->operands[0], mask),
-                                emit1(b, JOIST_OP_NOT, mask)};
-  joist_value_id sums[2] = {0, 0};
-  for (int k = 0; k < 2; k++) {
-    struct joist_attributes attributes = none;
-    for (uint32_t j = 0; j < b->m->attributes->count; j++)
-      if (names >> b->m->attributes->item[j].name & 1)
-        attributes.item[attributes.count++] = b->m->attributes->item[j];
-    joist_attributes_set_type(&attributes, (struct joist_type){k == 0 ? wide : JOIST_F64, false});
-    sums[k] = emit(b, JOIST_OP_REDUCE_SUM, &ids[k], 1, &attributes);
-  }
-  return converted(b, emit2(b, JOIST_OP_DIV, sums[0], sums[1]), made);
+  const joist_value_id rest = neutralized(b, b->m->operands[0], mask);
+  const joist_value_id sum = summed(b, rest, wide);
+  const joist_value_id count = summed(b, emit1(b, JOIST_OP_NOT, mask), JOIST_I64);
+  const struct joist_type divisor = {JOIST_F64, false};
+  return converted(b, emit2(b, JOIST_OP_DIV, sum, converted(b, count, divisor)), made);
 }
 
 static void add_fold(struct builder *b, joist_value_id *result, joist_value_id *mask) {
-  const uint32_t names = 1u << JOIST_ATTRIBUTE_DIMS | 1u << JOIST_ATTRIBUTE_DROP;
   const joist_value_id missing = b->m->masks[0];
   if (!b->m->remove) {
     *result = main_operation(b, b->m->operands);
-    *mask = emit_alike(b, JOIST_OP_REDUCE_ANY, missing, names);
+    *mask = emit_alike(b, JOIST_OP_REDUCE_ANY, missing, folded_dims);
     return;
   }
   if (b->m->op == JOIST_OP_REDUCE_MEAN) {
-    *result = mean_of_rest(b, missing, names);
+    *result = mean_of_rest(b, missing);
     return;
   }
   const joist_value_id rest = neutralized(b, b->m->operands[0], missing);
   *result = main_operation(b, &rest);
-  const joist_dtype dtype = b->m->inference->signature.result[0].dtype;
-  const bool is_extreme = b->m->op == JOIST_OP_REDUCE_MIN || b->m->op == JOIST_OP_REDUCE_MAX;
-  /* Where nothing is left, integers have no extreme; that of floats is infinite. */
-  if (is_extreme && joist_dtype_kind(dtype) != JOIST_KIND_FLOAT)
-    *mask = emit_alike(b, JOIST_OP_REDUCE_ALL, missing, names);
+  if (b->m->op == JOIST_OP_REDUCE_MIN || b->m->op == JOIST_OP_REDUCE_MAX)
+    *mask = emit_alike(b, JOIST_OP_REDUCE_ALL, missing, folded_dims); /* nothing is left */
 }
 
 static void add_scan(struct builder *b, joist_value_id *result, joist_value_id *mask) {
@@ -502,14 +507,7 @@ static void add_position(struct builder *b, joist_value_id *result, joist_value_
   joist_attributes_set_list(&attributes, JOIST_ATTRIBUTE_DIMS, dims, count);
   joist_attributes_set_list(&kept, JOIST_ATTRIBUTE_DIMS, dims, count);
   joist_attributes_set(&kept, JOIST_ATTRIBUTE_DROP, 0);
-  joist_value_id rest;
-  if (joist_dtype_kind(dtype) == JOIST_KIND_FLOAT) {
-    rest = filled(b, x, missing, is_min ? INFINITY : -INFINITY);
-  } else {
-    const joist_value_id least = constant(b, dtype, (double)joist_dtype_min_int(dtype));
-    const joist_value_id with = is_min ? emit1(b, JOIST_OP_BITWISE_NOT, least) : least;
-    rest = emit3(b, JOIST_OP_IFELSE, missing, with, x);
-  }
+  const joist_value_id rest = filled_extreme(b, x, missing, is_min);
   const joist_value_id extreme =
       emit(b, is_min ? JOIST_OP_REDUCE_MIN : JOIST_OP_REDUCE_MAX, &rest, 1, &kept);
   joist_value_id hits = emit2(b, JOIST_OP_EQ, rest, extreme);
