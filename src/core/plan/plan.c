@@ -261,11 +261,12 @@ static void join_group(struct planner *planner, uint32_t group, uint32_t index) 
 }
 
 /* The level after everything that the instruction reads; `fused` when an operand is computed
- * on that level, in the same space. */
+ * on that level, in the same space. Level 0 has the constants, which read nothing: an instruction
+ * that reads one is fused with those that read inputs alone. */
 static uint32_t level_of(const struct planner *planner, const struct joist_instruction *i,
                          const struct joist_shape *shape, bool *fused) {
   const struct joist_program *const program = planner->program;
-  uint32_t level = 0;
+  uint32_t level = i->operand_count > 0 ? 1 : 0;
   *fused = false;
   for (uint32_t a = 0; a < i->operand_count; a++) {
     const uint32_t from = planner->group_of[i->operand[a]];
