@@ -16,6 +16,7 @@ struct builder {
 };
 
 static const struct joist_attributes none = {.count = 0};
+static const struct joist_type known_bool = {JOIST_BOOL, false};
 
 static const struct joist_value *value_of(const struct builder *b, joist_value_id id) {
   return &b->program->values[id];
@@ -92,9 +93,10 @@ static struct joist_attributes kept_attributes(const struct builder *b, uint32_t
   return kept;
 }
 
-/* An operation on one value along the same dims. */
+/* Which dims are folded, and whether the result has them. */
 static const uint32_t folded_dims = 1u << JOIST_ATTRIBUTE_DIMS | 1u << JOIST_ATTRIBUTE_DROP;
 
+/* Another operation on one value, with some attributes of the operation. */
 static joist_value_id emit_alike(struct builder *b, joist_op op, joist_value_id x, uint32_t names) {
   const struct joist_attributes kept = kept_attributes(b, names);
   return emit(b, op, &x, 1, &kept);
@@ -219,11 +221,9 @@ static void add_false(struct builder *b, joist_value_id *result) {
 static joist_value_id left_open(struct builder *b, size_t k) {
   if (!has_mask(b, k)) return JOIST_NO_MASK;
   const size_t l = 1 - k;
-  const struct joist_type type = {JOIST_BOOL, false};
-  joist_value_id open = converted(b, b->m->operands[l], type);
+  joist_value_id open = converted(b, b->m->operands[l], known_bool);
   if (b->m->op == JOIST_OP_OR) open = emit1(b, JOIST_OP_NOT, open);
-  if (has_mask(b, l)) open = emit2(b, JOIST_OP_OR, open, b->m->masks[l]);
-  return emit2(b, JOIST_OP_AND, b->m->masks[k], open);
+  return emit2(b, JOIST_OP_AND, b->m->masks[k], either(b, open, b->m->masks[l]));
 }
 
 static void add_logic(struct builder *b, joist_value_id *result, joist_value_id *mask) {
@@ -248,7 +248,7 @@ static void add_power(struct builder *b, joist_value_id *result, joist_value_id 
   const joist_value_id *const ids = b->m->operands, *const masks = b->m->masks;
   joist_value_id open[] = {JOIST_NO_MASK, JOIST_NO_MASK};
   if (has_mask(b, 0)) { /* where the exponent is not 0 */
-    const joist_value_id differs = converted(b, ids[1], (struct joist_type){JOIST_BOOL, false});
+    const joist_value_id differs = converted(b, ids[1], known_bool);
     open[0] = emit2(b, JOIST_OP_AND, masks[0], either(b, masks[1], differs));
   }
   if (has_mask(b, 1)) { /* where the base is not 1 */
@@ -307,9 +307,9 @@ static void add_gather(struct builder *b, joist_value_id *result, joist_value_id
   joist_value_id ids[] = {b->m->operands[0], b->m->operands[1]};
   if (nothing) {
     const joist_dtype dtype = value_of(b, ids[1])->type.dtype;
+    const joist_value_id added = constant(b, dtype, first), beyond = constant(b, dtype, first + 1);
     ids[0] = extended(b, ids[0], dim);
-    ids[1] = emit3(b, JOIST_OP_IFELSE, b->m->masks[1], constant(b, dtype, first),
-                   constant(b, dtype, first + 1));
+    ids[1] = emit3(b, JOIST_OP_IFELSE, b->m->masks[1], added, beyond);
   } else {
     ids[1] = filled(b, ids[1], b->m->masks[1], first);
   }
@@ -345,21 +345,30 @@ static void refuse(struct builder *b) {
     b->status = JOIST_FAIL(b->error, JOIST_E_MISSING_VALUES, .op = joist_op_name(b->m->op));
 }
 
-/* Operations that put the elements of the last operand among those of the first. */
-static void add_assign(struct builder *b, joist_value_id *result, joist_value_id *mask) {
-  const size_t last = b->m->count - 1;
-  *result = main_operation(b, b->m->operands);
-  if (last == 2 && has_mask(b, 1)) refuse(b);
-  joist_value_id ids[] = {mask_of(b, 0), last == 2 ? b->m->operands[1] : mask_of(b, 1),
-                          last == 2 ? mask_of(b, 2) : 0};
-  if (b->m->op != JOIST_OP_SCATTER_ADD) {
-    *mask = emit(b, b->m->op, ids, b->m->count, b->m->attributes);
-    return;
-  }
+/* How many missing elements are added to each place, those before among them. */
+static joist_value_id scattered(struct builder *b, joist_value_id ids[3]) {
   const struct joist_type counts = {JOIST_I32, false};
   ids[0] = converted(b, ids[0], counts);
   ids[2] = converted(b, ids[2], counts);
-  *mask = converted(b, emit(b, b->m->op, ids, 3, &none), (struct joist_type){JOIST_BOOL, false});
+  return emit(b, JOIST_OP_SCATTER_ADD, ids, 3, b->m->attributes);
+}
+
+/* Operations that put the elements of the last operand among those of the first, some at positions
+ * between the two. */
+static void add_assign(struct builder *b, joist_value_id *result, joist_value_id *mask) {
+  const size_t last = b->m->count - 1;
+  joist_value_id ids[3] = {0, b->m->operands[1]};
+  if (last == 2 && has_mask(b, 1)) {
+    refuse(b);
+    return;
+  }
+  *result = main_operation(b, b->m->operands);
+  ids[0] = mask_of(b, 0);
+  ids[last] = mask_of(b, last);
+  if (b->m->op == JOIST_OP_SCATTER_ADD)
+    *mask = converted(b, scattered(b, ids), known_bool);
+  else
+    *mask = emit(b, b->m->op, ids, b->m->count, b->m->attributes);
 }
 
 static void add_along(struct builder *b, joist_value_id *result, joist_value_id *mask) {
@@ -495,68 +504,78 @@ static void add_sort(struct builder *b, joist_value_id *result, joist_value_id *
 static void add_position(struct builder *b, joist_value_id *result, joist_value_id *mask) {
   const bool is_min = b->m->op == JOIST_OP_ARGMIN;
   const joist_value_id x = b->m->operands[0], missing = b->m->masks[0];
-  if (b->status != JOIST_OK) return;
-  const struct joist_shape shape = value_of(b, x)->shape;
-  const joist_dtype dtype = value_of(b, x)->type.dtype;
+  const struct joist_value value = *value_of(b, x);
   const int dim = joist_attribute_dim(b->m->attributes);
   int64_t dims[JOIST_RANK_MAX];
   size_t count = 0;
-  for (int d = 0; d < shape.rank; d++)
+  if (joist_value_count(&value) == 0) { /* fails, unless it has no results */
+    *result = main_operation(b, b->m->operands);
+    return;
+  }
+  for (int d = 0; d < value.shape.rank; d++)
     if (dim < 0 || d == dim) dims[count++] = d;
-  struct joist_attributes attributes = none, kept = none;
-  joist_attributes_set_list(&attributes, JOIST_ATTRIBUTE_DIMS, dims, count);
+  struct joist_attributes dropped = kept_attributes(b, 1u << JOIST_ATTRIBUTE_DROP), kept = none;
+  joist_attributes_set_list(&dropped, JOIST_ATTRIBUTE_DIMS, dims, count);
   joist_attributes_set_list(&kept, JOIST_ATTRIBUTE_DIMS, dims, count);
   joist_attributes_set(&kept, JOIST_ATTRIBUTE_DROP, 0);
   const joist_value_id rest = filled_extreme(b, x, missing, is_min);
   const joist_value_id extreme =
       emit(b, is_min ? JOIST_OP_REDUCE_MIN : JOIST_OP_REDUCE_MAX, &rest, 1, &kept);
   joist_value_id hits = emit2(b, JOIST_OP_EQ, rest, extreme);
-  if (joist_dtype_kind(dtype) == JOIST_KIND_FLOAT)
+  if (joist_dtype_kind(value.type.dtype) == JOIST_KIND_FLOAT)
     hits = emit2(b, JOIST_OP_OR, hits, emit1(b, JOIST_OP_IS_NAN, rest));
   hits = emit2(b, JOIST_OP_AND, hits, emit1(b, JOIST_OP_NOT, missing));
   *result = emit(b, JOIST_OP_ARGMAX, &hits, 1, b->m->attributes);
-  joist_attributes_set(&attributes, JOIST_ATTRIBUTE_DROP,
-                       joist_attribute_flag(b->m->attributes, JOIST_ATTRIBUTE_DROP));
-  *mask = emit(b, JOIST_OP_REDUCE_ALL, &missing, 1, &attributes);
+  *mask = emit(b, JOIST_OP_REDUCE_ALL, &missing, 1, &dropped);
 }
 
-/* The positions of a table with those of missing elements last: what matches there matches nothing,
- * since a match before it would have been found. Missing elements match the first missing one. */
+/* DIM or DIMS: that of a line. */
+static struct joist_attributes of_line(joist_attribute_name name) {
+  struct joist_attributes attributes = none;
+  joist_attributes_set(&attributes, name, 0);
+  return attributes;
+}
+
+/* Where elements are first among those of a table that are not missing, else `nomatch`. The table
+ * is searched with its missing elements last: what is found there is a match with none, since one
+ * before would have been found. `mask` and the table are lines. */
+static joist_value_id match_present(struct builder *b, joist_value_id table, joist_value_id mask,
+                                    joist_value_id nomatch) {
+  const struct joist_attributes along = of_line(JOIST_ATTRIBUTE_DIM);
+  const struct joist_attributes all = of_line(JOIST_ATTRIBUTE_DIMS);
+  const joist_value_id positions = emit(b, JOIST_OP_ARGSORT, &mask, 1, &along);
+  const joist_value_id present = emit1(b, JOIST_OP_NOT, mask);
+  const joist_value_id left = emit(b, JOIST_OP_REDUCE_SUM, &present, 1, &all);
+  const joist_value_id reordered[] = {table, positions};
+  const joist_value_id ids[] = {b->m->operands[0],
+                                emit(b, JOIST_OP_TAKE_ALONG, reordered, 2, &along)};
+  const joist_value_id found = append(b, JOIST_OP_MATCH, b->m->inference, ids, 2, &none);
+  const joist_value_id one = constant(b, JOIST_I32, 1);
+  const joist_value_id any = emit2(b, JOIST_OP_GE, found, one);
+  const joist_value_id hit = emit2(b, JOIST_OP_AND, any, emit2(b, JOIST_OP_LE, found, left));
+  const joist_value_id safe[] = {positions, emit3(b, JOIST_OP_IFELSE, hit, found, one)};
+  const joist_value_id place = emit(b, JOIST_OP_GATHER, safe, 2, &along);
+  return emit3(b, JOIST_OP_IFELSE, hit, place, nomatch);
+}
+
+/* Missing elements match the first missing one of the table. */
 static void add_match(struct builder *b, joist_value_id *result) {
-  const double nomatch = (double)joist_attribute_value(b->m->attributes, JOIST_ATTRIBUTE_NOMATCH);
-  joist_value_id ids[] = {b->m->operands[0], b->m->operands[1]};
-  if (b->status != JOIST_OK) return;
-  const size_t n = joist_value_count(value_of(b, ids[1]));
-  const joist_value_id other = constant(b, JOIST_I32, nomatch);
-  joist_value_id missing_at = other;
+  const size_t n = joist_value_count(value_of(b, b->m->operands[1]));
+  const joist_value_id nomatch = constant(
+      b, JOIST_I32, (double)joist_attribute_value(b->m->attributes, JOIST_ATTRIBUTE_NOMATCH));
+  joist_value_id missing_at = nomatch;
   if (!has_mask(b, 1) || n == 0) {
-    *result = main_operation(b, ids);
+    *result = main_operation(b, b->m->operands);
   } else {
     const struct joist_shape line = {1, {(uint32_t)n}};
-    struct joist_attributes along = none, dims = none, at = none;
-    const int64_t first_dim[] = {0};
-    joist_attributes_set(&along, JOIST_ATTRIBUTE_DIM, 0);
-    joist_attributes_set(&at, JOIST_ATTRIBUTE_DIM, 0);
-    joist_attributes_set_list(&dims, JOIST_ATTRIBUTE_DIMS, first_dim, 1);
+    const struct joist_attributes along = of_line(JOIST_ATTRIBUTE_DIM);
+    const struct joist_attributes all = of_line(JOIST_ATTRIBUTE_DIMS);
+    const joist_value_id table = reshaped(b, JOIST_OP_RESHAPE, b->m->operands[1], &line);
     const joist_value_id mask = reshaped(b, JOIST_OP_RESHAPE, b->m->masks[1], &line);
-    const joist_value_id flat = reshaped(b, JOIST_OP_RESHAPE, ids[1], &line);
-    const joist_value_id positions = emit(b, JOIST_OP_ARGSORT, &mask, 1, &along);
-    const joist_value_id present[] = {emit1(b, JOIST_OP_NOT, mask), 0};
-    joist_value_id left = emit(b, JOIST_OP_REDUCE_SUM, present, 1, &dims);
-    left = converted(b, left, (struct joist_type){JOIST_I32, false});
-    const joist_value_id table[] = {flat, positions};
-    ids[1] = emit(b, JOIST_OP_TAKE_ALONG, table, 2, &along);
-    if (b->status != JOIST_OK) return;
-    joist_value_id found = append(b, b->m->op, b->m->inference, ids, 2, &none);
-    const joist_value_id one = constant(b, JOIST_I32, 1);
-    const joist_value_id hit = emit2(b, JOIST_OP_AND, emit2(b, JOIST_OP_GE, found, one),
-                                     emit2(b, JOIST_OP_LE, found, left));
-    const joist_value_id safe[] = {positions, emit3(b, JOIST_OP_IFELSE, hit, found, one)};
-    found = emit(b, JOIST_OP_GATHER, safe, 2, &at);
-    *result = emit3(b, JOIST_OP_IFELSE, hit, found, other);
+    *result = match_present(b, table, mask, nomatch);
     const joist_value_id first = emit(b, JOIST_OP_ARGMAX, &mask, 1, &along);
-    const joist_value_id any = emit(b, JOIST_OP_REDUCE_ANY, &mask, 1, &dims);
-    missing_at = emit3(b, JOIST_OP_IFELSE, any, first, other);
+    const joist_value_id any = emit(b, JOIST_OP_REDUCE_ANY, &mask, 1, &all);
+    missing_at = emit3(b, JOIST_OP_IFELSE, any, first, nomatch);
   }
   if (has_mask(b, 0)) *result = emit3(b, JOIST_OP_IFELSE, b->m->masks[0], missing_at, *result);
 }
