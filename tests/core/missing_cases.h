@@ -37,6 +37,7 @@ struct operand {
 };
 
 struct missing_case {
+  const struct joist_rules *rules;
   joist_op op;
   size_t count;
   struct operand operand[OPERANDS_MOST];
@@ -314,6 +315,7 @@ static void make_reduction(struct missing_case *c) {
 /* Operands of `dtype`, and attributes that may or may not fit. */
 static void make_case(struct missing_case *c, joist_op op, joist_dtype dtype) {
   *c = (struct missing_case){.op = op, .count = joist_operation(op)->least};
+  c->rules = joist_rules_at(one_in(2) ? 0 : random_below(joist_rules_count()));
   c->fill = (fill_kind)random_below(FILL_COUNT);
   const bool alike = !one_in(3);
   const struct joist_shape shape = small_shape(0);
@@ -352,8 +354,8 @@ static bool infer_case(struct missing_case *c) {
         .type = o->type, .literal = o->literal, .rank = o->shape.rank, .whole = o->literal};
     arguments[k].shape = o->shape;
   }
-  return joist_program_infer(joist_rules_at(0), c->op, arguments, c->count, &c->attributes,
-                             &c->inference, &error) == JOIST_OK;
+  return joist_program_infer(c->rules, c->op, arguments, c->count, &c->attributes, &c->inference,
+                             &error) == JOIST_OK;
 }
 
 /* ---- contents ---- */
