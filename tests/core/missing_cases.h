@@ -49,7 +49,7 @@ struct missing_case {
 
 /* ---- shapes ---- */
 
-/* Some extents are 0 in a few shapes. */
+/* One shape in 12 may have extents of 0. */
 static struct joist_shape small_shape(int least_rank) {
   struct joist_shape shape = {least_rank + (int)random_below((size_t)(4 - least_rank)), {0}};
   const bool empty = one_in(12);
@@ -312,7 +312,7 @@ static void make_reduction(struct missing_case *c) {
   if (accumulates && one_in(4)) set_type(c, random_dtype());
 }
 
-/* Operands of `dtype`, and attributes that may or may not fit. */
+/* Operands of `dtype`, and attributes; inference may refuse them. */
 static void make_case(struct missing_case *c, joist_op op, joist_dtype dtype) {
   *c = (struct missing_case){.op = op, .count = joist_operation(op)->least};
   c->rules = joist_rules_at(one_in(2) ? 0 : random_below(joist_rules_count()));
@@ -332,7 +332,7 @@ static void make_case(struct missing_case *c, joist_op op, joist_dtype dtype) {
     make_elementwise(c);
 }
 
-/* Literals are of the dtypes that R's types are guessed to be. */
+/* Literals have the dtypes that R's types are read as. */
 static void guess_literals(struct missing_case *c) {
   static const joist_dtype guesses[] = {JOIST_BOOL, JOIST_I32, JOIST_F32, JOIST_C64};
   for (size_t k = 0; k < c->count; k++) {
@@ -393,7 +393,7 @@ static void fill_case(struct missing_case *c) {
     o->plain = allocate(o->count * size);
     o->wild = allocate(o->count * size);
     o->mask = allocate(o->count);
-    /* A position in nothing exists only where it is missing. */
+    /* If there are no positions, all of them are missing. */
     const bool nothing = o->contents == HOLDS_POSITIONS && o->low > o->high;
     const size_t often = nothing ? 1 : (size_t[]){1, 2, 2, 4, 9}[random_below(5)];
     if (nothing && o->count > 0) o->masked = true;
@@ -403,7 +403,7 @@ static void fill_case(struct missing_case *c) {
     for (size_t i = 0; i < o->count; i++)
       if (o->mask[i]) fill(o->dtype, 1, (fill_kind)random_below(FILL_COUNT), o->wild + i * size);
   }
-  /* Divisors that fail, where the dividend is missing. */
+  /* Divisors that fail where the dividend is missing. */
   struct operand *const x = &c->operand[0], *const y = &c->operand[1];
   if (!joist_op_can_fail(c->op) || !x->masked || !joist_shape_equal(&x->shape, &y->shape)) return;
   const size_t size = joist_dtype_size(y->dtype);
@@ -424,7 +424,7 @@ static void free_case(struct missing_case *c) {
 
 /* ---- running ---- */
 
-/* What a run gives: elements and masks of the results, NULL for a mask that there is not. */
+/* What a run gives: elements and masks of the results. A mask is NULL if nothing can be missing. */
 struct outcome {
   joist_status status;
   struct joist_error error;
@@ -529,8 +529,7 @@ static void run_lowered(const struct missing_case *c, bool wild, int threads,
   joist_program_clear(&program);
 }
 
-/* Runs the operation itself on these elements, of the program's dtypes; NULL if it fails. The
- * caller frees each result. */
+/* Runs the operation itself on elements of these dtypes. The caller frees the results. */
 static joist_status run_plain(const struct missing_case *c, const void *const *inputs,
                               const joist_dtype *dtypes, char **results) {
   struct joist_program program;

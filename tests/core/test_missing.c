@@ -1,5 +1,5 @@
-/* Missing values: no result depends on the elements under masks, and masks and elements of results
- * are what plain loops over the rules of ops.def give. */
+/* Missing values: results do not depend on the elements under masks, and both masks and elements of
+ * results are those that plain loops give by the rules of ops.def. */
 #include "missing_cases.h"
 
 /* ---- elements ---- */
@@ -52,14 +52,14 @@ static void print_case(const struct missing_case *c) {
 
 /* ---- masks by plain loops ---- */
 
-/* Of three-valued logic. */
+/* Three-valued logic. */
 typedef enum { NO, YES, OPEN } truth;
 
 static truth truth_of(const struct operand *o, size_t i) {
   return is_missing(o, i) ? OPEN : equals(o, i, 0) ? NO : YES;
 }
 
-/* `decides` is what gives the answer alone. */
+/* `decides` gives the answer whatever the other one is. */
 static truth joined(truth a, truth b, truth decides) {
   if (a == decides || b == decides) return decides;
   return a == OPEN || b == OPEN ? OPEN : a;
@@ -178,7 +178,7 @@ static void want_product(const struct missing_case *c, uint8_t *want) {
   }
 }
 
-/* Whether the element that i of the result is read by a missing index. */
+/* Whether element i of the result is read by a missing index. */
 static bool by_missing_index(const struct missing_case *c, size_t i) {
   const struct operand *const index = &c->operand[1];
   if (c->op == JOIST_OP_TAKE || c->op == JOIST_OP_TAKE_ALONG) return is_missing(index, i);
@@ -188,7 +188,7 @@ static bool by_missing_index(const struct missing_case *c, size_t i) {
   return is_missing(index, i % (index->count > 0 ? index->count : 1));
 }
 
-/* Runs the operation on numbers that say which element of which operand they stand for. */
+/* Runs the operation on the numbers of the elements, counted through all operands. */
 static void want_along(const struct missing_case *c, uint8_t *want) {
   struct missing_case numbered = *c;
   const void *inputs[OPERANDS_MOST];
@@ -370,7 +370,7 @@ static void check_counts(const struct missing_case *c, const struct outcome *got
 
 /* ---- elements of results ---- */
 
-/* What is left of a line that is folded without missing elements. */
+/* Folds of the elements that are left of those that give one result. */
 struct rest {
   size_t n;
   long double sum[2], product[2], least, most;
@@ -423,7 +423,7 @@ static void want_rest(const struct missing_case *c, const struct rest *rest, lon
   }
 }
 
-/* Elements are small numbers: sums are exact, products of any size are not compared. */
+/* Elements are small numbers, so that sums are exact. */
 static void check_rest(const struct missing_case *c, const struct outcome *got) {
   const struct operand *const o = &c->operand[0];
   const uint32_t dims = joist_attribute_mask(&c->attributes);
@@ -565,7 +565,7 @@ static void check_same(const struct missing_case *c, const struct outcome *a,
   }
 }
 
-/* False if the operation is not defined for such operands. */
+/* False if the operation is not defined for the operands. */
 static bool check_case(struct missing_case *c) {
   struct outcome plain, wild;
   if (!infer_case(c)) return false;
@@ -644,6 +644,7 @@ static void test_refused(joist_op op) {
                                           .masks = masks,
                                           .source = JOIST_NO_SOURCE};
     const joist_status status = joist_missing_add(&program, &missing, results, made, &error);
+    CHECK_INT(status, JOIST_ERROR_VALUE);
     CHECK_ERROR(status, error, JOIST_E_MISSING_VALUES);
     CHECK_STR(error.op, joist_op_name(op));
     CHECK_INT(program.instruction_count, 0);

@@ -275,7 +275,7 @@ static void add_select(struct builder *b, joist_value_id *result, joist_value_id
 
 /* ---- moving elements ---- */
 
-/* x, or its elements in a line if it has no dim `dim`, with one more position along that dim. */
+/* x with one more position along a dim; with one more element, in one dim, if `dim` is negative. */
 static joist_value_id extended(struct builder *b, joist_value_id x, int dim) {
   if (b->status != JOIST_OK) return 0;
   if (dim < 0) {
@@ -292,14 +292,14 @@ static joist_value_id extended(struct builder *b, joist_value_id x, int dim) {
   return emit(b, JOIST_OP_PAD, both, 2, &attributes);
 }
 
-/* Whether an index has nothing to choose from. */
+/* Whether there is no position that an index could have. */
 static bool indexes_nothing(const struct builder *b, int dim) {
   const struct joist_value *const x = value_of(b, b->m->operands[0]);
   return dim < 0 ? joist_value_count(x) == 0 : x->shape.extent[dim] == 0;
 }
 
-/* Missing positions are read as the first one. Where there is none, one is added for them, and the
- * other positions become the one after it, which fails. */
+/* Missing positions are read as the first one. If there is no position, one is added for them; the
+ * others then become the position after it, which is an error as they are. */
 static void add_gather(struct builder *b, joist_value_id *result, joist_value_id *mask) {
   const int dim = b->m->op == JOIST_OP_TAKE ? -1 : joist_attribute_dim(b->m->attributes);
   const double first = b->m->op == JOIST_OP_TAKE ? 0 : 1;
@@ -345,7 +345,7 @@ static void refuse(struct builder *b) {
     b->status = JOIST_FAIL(b->error, JOIST_E_MISSING_VALUES, .op = joist_op_name(b->m->op));
 }
 
-/* How many missing elements are added to each place, those before among them. */
+/* Counts the missing elements that each sum is of. */
 static joist_value_id scattered(struct builder *b, joist_value_id ids[3]) {
   const struct joist_type counts = {JOIST_I32, false};
   ids[0] = converted(b, ids[0], counts);
@@ -353,8 +353,8 @@ static joist_value_id scattered(struct builder *b, joist_value_id ids[3]) {
   return emit(b, JOIST_OP_SCATTER_ADD, ids, 3, b->m->attributes);
 }
 
-/* Operations that put the elements of the last operand among those of the first, some at positions
- * between the two. */
+/* Operations that replace elements of the first operand by those of the last, or add them. An
+ * operand between the two has their positions. */
 static void add_assign(struct builder *b, joist_value_id *result, joist_value_id *mask) {
   const size_t last = b->m->count - 1;
   joist_value_id ids[3] = {0, b->m->operands[1]};
@@ -500,7 +500,7 @@ static void add_sort(struct builder *b, joist_value_id *result, joist_value_id *
   *result = order;
 }
 
-/* The first place of the extreme of what is not missing. */
+/* The first position of the extreme among the elements that are not missing. */
 static void add_position(struct builder *b, joist_value_id *result, joist_value_id *mask) {
   const bool is_min = b->m->op == JOIST_OP_ARGMIN;
   const joist_value_id x = b->m->operands[0], missing = b->m->masks[0];
@@ -529,16 +529,16 @@ static void add_position(struct builder *b, joist_value_id *result, joist_value_
   *mask = emit(b, JOIST_OP_REDUCE_ALL, &missing, 1, &dropped);
 }
 
-/* DIM or DIMS: that of a line. */
+/* DIM or DIMS of a value with one dim. */
 static struct joist_attributes of_line(joist_attribute_name name) {
   struct joist_attributes attributes = none;
   joist_attributes_set(&attributes, name, 0);
   return attributes;
 }
 
-/* Where elements are first among those of a table that are not missing, else `nomatch`. The table
- * is searched with its missing elements last: what is found there is a match with none, since one
- * before would have been found. `mask` and the table are lines. */
+/* The first position of each element among those of a table that are not missing, or `nomatch`. The
+ * missing elements of the table are moved to its end for the search: it finds one of them only if
+ * no other element is equal. `table` and `mask` have one dim. */
 static joist_value_id match_present(struct builder *b, joist_value_id table, joist_value_id mask,
                                     joist_value_id nomatch) {
   const struct joist_attributes along = of_line(JOIST_ATTRIBUTE_DIM);
@@ -595,7 +595,7 @@ static void add_order(struct builder *b, joist_value_id *result, joist_value_id 
     case JOIST_OP_MATCH:
       add_match(b, result);
       return;
-    case JOIST_OP_TABULATE: /* 0 is no bin */
+    case JOIST_OP_TABULATE: /* bins count from 1 */
       bins = filled(b, b->m->operands[0], b->m->masks[0], 0);
       *result = main_operation(b, &bins);
       return;
