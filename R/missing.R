@@ -71,7 +71,7 @@ nv_mask <- function(x, missing) {
 #' @export
 nv_is_na <- function(x) {
   nan <- nv_is_nan(x)
-  mask <- if (is_tensor(x) && !is_chunked(x)) mask_of(x) else if (anyNA(x)) mask_of(as_operand(x))
+  mask <- if (is_tensor(x)) mask_of(x) else if (anyNA(x)) mask_of(as_operand(x))
   if (is.null(mask)) nan else nv_or(nan, mask)
 }
 

@@ -66,7 +66,7 @@ nv_count_nonzero <- function(x, dims = NULL, drop = TRUE) {
   nv_reduce_sum(nv_convert(x, "bool"), dims, drop, dtype = "i64")
 }
 
-variance <- function(x, dims, drop, correction, root, remove) {
+variance <- function(x, dims, drop, correction, root, remove = FALSE) {
   if (is_chunked(x)) {
     if (remove) {
       stop_joist("joist_value_error", "`na_rm` needs the elements in memory; call nv_compute() first")

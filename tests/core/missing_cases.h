@@ -276,6 +276,7 @@ static void make_array(struct missing_case *c) {
     case JOIST_OP_CUMMIN:
     case JOIST_OP_CUMMAX:
       if (x->shape.rank > 0 && one_in(2)) set_dim(c, random_dim(&x->shape));
+      c->remove = one_in(3);
       break;
     default: /* distributions: scalars, or the shape of the result */
       for (size_t k = 0; k < c->count; k++) {

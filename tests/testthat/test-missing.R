@@ -101,6 +101,16 @@ test_that("every operation has a rule, and those that refuse say what to do", {
   )
 })
 
+test_that("the determinant of a matrix with a missing element is missing", {
+  m <- array(c(2, 1, 1, 3, 2, NA, 1, 3, 4, 1, 0, 2), c(2, 2, 3))
+  for (d in floats[1:4]) {
+    x <- nv_tensor(m, d)
+    same_values(nv_det(x), c(5, NA, 8))
+    same_values(nv_determinant(x)$modulus, c(log(5), NA, log(8)))
+    same_values(nv_determinant(x)$sign, c(1, NA, 1))
+  }
+})
+
 test_that("logic has three values", {
   truth <- c(TRUE, FALSE, NA)
   pairs <- expand.grid(a = truth, b = truth)

@@ -243,7 +243,7 @@ static void add_truth(struct builder *b, joist_value_id *result, joist_value_id 
   *mask = emit2(b, JOIST_OP_AND, emit_alike(b, JOIST_OP_REDUCE_ANY, missing, folded_dims), open);
 }
 
-/* x^0 and 1^x are 1, whatever x is. */
+/* x^0 and 1^x are 1, whatever x is; as in R, not 1^x of a complex 1. */
 static void add_power(struct builder *b, joist_value_id *result, joist_value_id *mask) {
   const joist_value_id *const ids = b->m->operands, *const masks = b->m->masks;
   joist_value_id open[] = {JOIST_NO_MASK, JOIST_NO_MASK};
@@ -251,7 +251,10 @@ static void add_power(struct builder *b, joist_value_id *result, joist_value_id 
     const joist_value_id differs = converted(b, ids[1], known_bool);
     open[0] = emit2(b, JOIST_OP_AND, masks[0], either(b, masks[1], differs));
   }
-  if (has_mask(b, 1)) { /* where the base is not 1 */
+  const joist_dtype base = joist_signature_operand(&b->m->inference->signature, 0);
+  if (has_mask(b, 1) && joist_dtype_kind(base) == JOIST_KIND_COMPLEX) {
+    open[1] = masks[1];
+  } else if (has_mask(b, 1)) { /* where the base is not 1 */
     const joist_value_id one = constant(b, value_of(b, ids[0])->type.dtype, 1);
     const joist_value_id differs = emit2(b, JOIST_OP_NE, ids[0], one);
     open[1] = emit2(b, JOIST_OP_AND, masks[1], either(b, masks[0], differs));
@@ -401,13 +404,10 @@ static void add_along(struct builder *b, joist_value_id *result, joist_value_id 
 
 /* x where the elements that are left out are the identity of a reduction. */
 static joist_value_id neutralized(struct builder *b, joist_value_id x, joist_value_id mask) {
-  switch (b->m->op) {
-    case JOIST_OP_REDUCE_MIN:
-    case JOIST_OP_REDUCE_MAX:
-      return filled_extreme(b, x, mask, b->m->op == JOIST_OP_REDUCE_MIN);
-    default:
-      return filled(b, x, mask, b->m->op == JOIST_OP_REDUCE_PROD);
-  }
+  const joist_op combine = joist_op_combine(b->m->op);
+  if (combine == JOIST_OP_MIN || combine == JOIST_OP_MAX)
+    return filled_extreme(b, x, mask, combine == JOIST_OP_MIN);
+  return filled(b, x, mask, combine == JOIST_OP_MUL);
 }
 
 /* A sum over the dims of the operation. */
@@ -441,15 +441,18 @@ static void add_fold(struct builder *b, joist_value_id *result, joist_value_id *
   }
   const joist_value_id rest = neutralized(b, b->m->operands[0], missing);
   *result = main_operation(b, &rest);
-  if (b->m->op == JOIST_OP_REDUCE_MIN || b->m->op == JOIST_OP_REDUCE_MAX)
-    *mask = emit_alike(b, JOIST_OP_REDUCE_ALL, missing, folded_dims); /* nothing is left */
+  const joist_dtype dtype = b->m->inference->signature.result[0].dtype;
+  const bool is_extreme = b->m->op == JOIST_OP_REDUCE_MIN || b->m->op == JOIST_OP_REDUCE_MAX;
+  /* Where nothing is left, integers have no extreme; that of floats is infinite. */
+  if (is_extreme && joist_dtype_kind(dtype) != JOIST_KIND_FLOAT)
+    *mask = emit_alike(b, JOIST_OP_REDUCE_ALL, missing, folded_dims);
 }
 
 static void add_scan(struct builder *b, joist_value_id *result, joist_value_id *mask) {
   if (b->m->remove) { /* missing elements stay so, and change nothing behind them */
     const joist_value_id rest = neutralized(b, b->m->operands[0], b->m->masks[0]);
     *result = main_operation(b, &rest);
-    *mask = b->m->masks[0];
+    *mask = reshaped(b, JOIST_OP_RESHAPE, b->m->masks[0], result_shape(b));
     return;
   }
   *result = main_operation(b, b->m->operands);
@@ -614,10 +617,10 @@ static void add_matrix(struct builder *b, joist_value_id *results, joist_value_i
   struct joist_attributes attributes = none;
   joist_attributes_set_list(&attributes, JOIST_ATTRIBUTE_DIMS, dims, 2);
   const joist_value_id x = filled(b, b->m->operands[0], b->m->masks[0], 0);
-  results[0] = main_operation(b, &x);
+  const joist_value_id first = main_operation(b, &x);
   const joist_value_id mask = emit(b, JOIST_OP_REDUCE_ANY, b->m->masks, 1, &attributes);
   for (uint8_t r = 0; r < joist_operation(b->m->op)->results; r++) {
-    results[r] = results[0] + r;
+    results[r] = first + r;
     masks[r] = mask;
   }
 }
