@@ -43,6 +43,7 @@ struct missing_case {
   struct operand operand[OPERANDS_MOST];
   struct joist_attributes attributes; /* without NA_RM */
   bool remove;
+  bool twice; /* the first two operands are one value */
   fill_kind fill;
   struct joist_inference inference;
 };
@@ -331,6 +332,12 @@ static void make_case(struct missing_case *c, joist_op op, joist_dtype dtype) {
     make_array(c);
   else
     make_elementwise(c);
+  struct operand *const x = &c->operand[0], *const y = &c->operand[1];
+  c->twice = c->count >= 2 && one_in(6) && x->contents != HOLDS_ASCENDING &&
+             y->contents != HOLDS_POSITIONS;
+  if (!c->twice) return;
+  y->literal = false;
+  *x = *y;
 }
 
 /* Literals have the dtypes that R's types are read as. */
@@ -385,7 +392,20 @@ static void *allocate(size_t bytes) {
   return block;
 }
 
+/* Divisors that fail where the dividend is missing. */
+static void fill_divisors(const struct missing_case *c) {
+  const struct operand *const x = &c->operand[0], *const y = &c->operand[1];
+  if (!joist_op_can_fail(c->op) || !x->masked || !joist_shape_equal(&x->shape, &y->shape)) return;
+  const size_t size = joist_dtype_size(y->dtype);
+  for (size_t i = 0; i < x->count; i++) {
+    if (!x->mask[i]) continue;
+    fill(y->dtype, 1, (fill_kind)random_below(FILL_COUNT), y->plain + i * size);
+    memcpy(y->wild + i * size, y->plain + i * size, size);
+  }
+}
+
 static void fill_case(struct missing_case *c) {
+  if (c->twice) c->operand[0].masked = c->operand[1].masked;
   for (size_t k = 0; k < c->count; k++) {
     struct operand *const o = &c->operand[k];
     o->dtype = o->literal ? joist_signature_operand(&c->inference.signature, k) : o->type.dtype;
@@ -404,15 +424,13 @@ static void fill_case(struct missing_case *c) {
     for (size_t i = 0; i < o->count; i++)
       if (o->mask[i]) fill(o->dtype, 1, (fill_kind)random_below(FILL_COUNT), o->wild + i * size);
   }
-  /* Divisors that fail where the dividend is missing. */
-  struct operand *const x = &c->operand[0], *const y = &c->operand[1];
-  if (!joist_op_can_fail(c->op) || !x->masked || !joist_shape_equal(&x->shape, &y->shape)) return;
-  const size_t size = joist_dtype_size(y->dtype);
-  for (size_t i = 0; i < x->count; i++) {
-    if (!x->mask[i]) continue;
-    fill(y->dtype, 1, (fill_kind)random_below(FILL_COUNT), y->plain + i * size);
-    memcpy(y->wild + i * size, y->plain + i * size, size);
-  }
+  const struct operand *const x = &c->operand[0], *const y = &c->operand[1];
+  if (!c->twice) fill_divisors(c);
+  if (!c->twice || x->count == 0) return;
+  const size_t bytes = x->count * joist_dtype_size(x->dtype);
+  memcpy(x->plain, y->plain, bytes);
+  memcpy(x->wild, y->wild, bytes);
+  memcpy(x->mask, y->mask, x->count);
 }
 
 static void free_case(struct missing_case *c) {
@@ -481,6 +499,10 @@ static joist_status lower_case(const struct missing_case *c, struct joist_progra
     const struct operand *const o = &c->operand[k];
     own[k] =
         o->masked ? add_input(program, JOIST_BOOL, o->shape.rank, o->shape.extent) : JOIST_NO_MASK;
+  }
+  if (c->twice) {
+    operands[0] = operands[1];
+    own[0] = own[1];
   }
   const struct joist_missing missing = {.op = c->op,
                                         .inference = &c->inference,

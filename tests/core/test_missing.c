@@ -207,6 +207,7 @@ static void want_along(const struct missing_case *c, uint8_t *want) {
   size_t first = 0, firsts[OPERANDS_MOST];
   char *places[JOIST_RESULTS_MAX];
   const size_t n = result_count(c, 0);
+  numbered.rules = joist_rules_at(0);
   for (size_t k = 0; k < c->count; k++) {
     struct operand *const o = &numbered.operand[k];
     firsts[k] = first;
@@ -221,7 +222,7 @@ static void want_along(const struct missing_case *c, uint8_t *want) {
     inputs[k] = numbers;
     first += o->count;
   }
-  CHECK(infer_case(&numbered));
+  CHECK_CASE(infer_case(&numbered), "nv_%s() of positions is not defined", joist_op_name(c->op));
   const joist_status status = run_plain(&numbered, inputs, dtypes, places);
   const bool nothing = c->count > 1 && c->operand[1].contents == HOLDS_POSITIONS &&
                        c->operand[1].low > c->operand[1].high;
