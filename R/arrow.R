@@ -31,7 +31,10 @@
 #' any thread.
 #'
 #' `nv_from_arrow()` takes an array over, as the interface says: the structure is empty afterwards,
-#' and the array is released when R has collected the tensor. Several arrays, and nulls, are copied.
+#' and the array is released when R has collected the tensor. Several arrays are copied.
+#'
+#' Nulls are missing values, in both directions and in every dtype: the validity bits of the array,
+#' or of the elements of its rows. A row that is null is a row of missing values.
 #'
 #' @param x A tensor or an R vector.
 #' @param as What to make: `"pointers"`, or an array of one of the packages, `"nanoarrow"`,
@@ -39,8 +42,8 @@
 #' @param array An external pointer to a `struct ArrowArray`, or a list of several: the chunks of
 #'   one array, one behind the other.
 #' @param schema An external pointer to a `struct ArrowSchema`, which is only read.
-#' @param na What nulls become in `f16`, `f32` and `f64`: `"error"`, or `"nan"` for NaN (`NA_real_`
-#'   in `f64`). In other dtypes a null is always an error.
+#' @param na What nulls become: `"missing"` values, an `"error"`, or `"nan"`, which is NaN in `f16`,
+#'   `f32` and `f64` and an error in other dtypes.
 #' @return `nv_to_arrow()`: a list of two external pointers, `array` and `schema`, or an array.
 #'   `nv_from_arrow()`: a tensor of the known dtype that the Arrow type has.
 #' @section Data frames in 'arrow':
@@ -52,9 +55,9 @@
 #' which joist stops (`joist_value_error`), or warns of "Invalid metadata". A table without them is
 #' `do.call(arrow::arrow_table, lapply(df, arrow::as_arrow_array))`.
 #' @section Errors: `joist_dtype_error` for an Arrow type or a dtype that the other side does not
-#'   have (the message names it); `joist_value_error` for a null, a structure that is invalid,
-#'   damaged or already released, a table, and for a package that is not installed;
-#'   `joist_shape_error` for too many elements, and for a rank over 2 with 'arrow'.
+#'   have (the message names it); `joist_value_error` for a null that `na` does not accept, a
+#'   structure that is invalid, damaged or already released, a table, and for a package that is not
+#'   installed; `joist_shape_error` for too many elements, and for a rank over 2 with 'arrow'.
 #' @source <https://arrow.apache.org/docs/format/CDataInterface.html>,
 #'   <https://arrow.apache.org/docs/format/CanonicalExtensions.html>
 #' @examples
@@ -85,7 +88,7 @@ nv_to_arrow <- function(x, as = "pointers") {
 
 #' @rdname nv_to_arrow
 #' @export
-nv_from_arrow <- function(array, schema, na = "error") {
+nv_from_arrow <- function(array, schema, na = "missing") {
   arrays <- if (is.list(array) && !is.object(array)) array else list(array)
   read <- .Call(joist_r_from_arrow, arrays, schema, na)
   if (is.null(read[[2L]])) read[[1L]] else nv_transpose(read[[1L]], read[[2L]])
@@ -172,7 +175,7 @@ as_nanoarrow_array_stream.nv_tensor <- function(x, ..., # nolint: object_name_li
 }
 
 #' @export
-as_tensor.nanoarrow_array <- function(x, na = "error", ...) { # nolint: object_name_linter.
+as_tensor.nanoarrow_array <- function(x, na = "missing", ...) { # nolint: object_name_linter.
   check_nanoarrow(x)
   array <- nanoarrow::nanoarrow_allocate_array() # the array itself stays its user's
   nanoarrow::nanoarrow_pointer_export(x, array)
@@ -180,14 +183,14 @@ as_tensor.nanoarrow_array <- function(x, na = "error", ...) { # nolint: object_n
 }
 
 #' @export
-as_tensor.nanoarrow_array_stream <- function(x, na = "error", ...) { # nolint: object_name_linter.
+as_tensor.nanoarrow_array_stream <- function(x, na = "missing", ...) { # nolint: object_name_linter.
   check_nanoarrow(x)
   schema <- x$get_schema()
   nv_from_arrow(nanoarrow::collect_array_stream(x), schema, na)
 }
 
 #' @export
-as_tensor.nanoarrow_vctr <- function(x, na = "error", ...) { # nolint: object_name_linter.
+as_tensor.nanoarrow_vctr <- function(x, na = "missing", ...) { # nolint: object_name_linter.
   as_tensor(nanoarrow::as_nanoarrow_array_stream(x), na)
 }
 
@@ -239,7 +242,7 @@ as_arrow_array.nv_tensor <- function(x, ..., type = NULL) { # nolint: object_nam
 }
 
 #' @export
-as_tensor.ArrowDatum <- function(x, na = "error", ...) { # nolint: object_name_linter.
+as_tensor.ArrowDatum <- function(x, na = "missing", ...) { # nolint: object_name_linter.
   if (inherits(x, "Scalar")) {
     row <- as_tensor(x$as_array(), na)
     return(nv_reshape(row, shape(row)[-1L]))
@@ -253,7 +256,7 @@ as_tensor.ArrowDatum <- function(x, na = "error", ...) { # nolint: object_name_l
 }
 
 #' @export
-as_tensor.ArrowObject <- function(x, na = "error", ...) { # nolint: object_name_linter.
+as_tensor.ArrowObject <- function(x, na = "missing", ...) { # nolint: object_name_linter.
   stop_joist(
     "joist_value_error", "an object of class ", class(x)[1L], " is no array; take a column of a ",
     "Table, as_tensor(x$name). arrow::as_arrow_table() and dplyr::compute() make a Table"
@@ -276,12 +279,13 @@ pyarrow_address <- function(pointer) {
 }
 
 #' @export
-as_tensor.pyarrow.lib.Array <- function(x, na = "error", ...) { # nolint: object_name_linter.
+as_tensor.pyarrow.lib.Array <- function(x, na = "missing", ...) { # nolint: object_name_linter.
   from_pyarrow(list(x), x$type, na)
 }
 
 #' @export
-as_tensor.pyarrow.lib.ChunkedArray <- function(x, na = "error", ...) { # nolint: object_name_linter.
+as_tensor.pyarrow.lib.ChunkedArray <- function(x, # nolint: object_name_linter.
+                                               na = "missing", ...) {
   from_pyarrow(reticulate::iterate(x$iterchunks(), identity), x$type, na)
 }
 

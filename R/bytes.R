@@ -22,13 +22,15 @@
 #' @param device Where the tensor is to be, see [nv_device()]; `NULL` for the CPU.
 #' @param mmap `TRUE` for a tensor whose memory is the file, see [mapped_files].
 #' @param x A tensor or an R vector.
+#' @param na The value to write in the place of missing values; `NULL` for an error if there are
+#'   any.
 #' @return `nv_read_bin()`: a tensor of the known dtype `dtype`. `nv_write_bin()`: a raw vector if
 #'   `con` is one, otherwise `NULL`, invisibly.
-#' @section Errors: `joist_value_error` for bytes that do not make a whole number of elements, a
-#'   connection with too few bytes, a byte that is not a bool, for an invalid `con` or `endian`, and
-#'   for files and connections that cannot be read or written, with the system's message;
-#'   `joist_shape_error` when the elements do not fill the shape; `joist_dtype_error` for an unknown
-#'   dtype.
+#' @section Errors: `joist_value_error` for missing values unless `na` is given, for bytes that do
+#'   not make a whole number of elements, a connection with too few bytes, a byte that is not a
+#'   bool, for an invalid `con` or `endian`, and for files and connections that cannot be read or
+#'   written, with the system's message; `joist_shape_error` when the elements do not fill the
+#'   shape; `joist_dtype_error` for an unknown dtype.
 #' @examples
 #' nv_read_bin(as.raw(c(0x00, 0x3c, 0x00, 0xc0)), "f16", endian = "little")
 #' bytes <- nv_write_bin(nv_tensor(c(1, -2), "bf16"), endian = "big")
@@ -62,9 +64,9 @@ nv_read_bin <- function(con, dtype, shape = NULL, endian = .Platform$endian, dev
 
 #' @rdname nv_read_bin
 #' @export
-nv_write_bin <- function(x, con = raw(), endian = .Platform$endian) {
+nv_write_bin <- function(x, con = raw(), endian = .Platform$endian, na = NULL) {
   swapped <- is_swapped(endian)
-  x <- as_operand(x)
+  x <- filled_missing(as_operand(x), na, "bytes of elements")
   if (is_file_name(con)) {
     invisible(.Call(joist_r_write_bin, x, con, swapped))
   } else {

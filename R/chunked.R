@@ -57,7 +57,7 @@
 #' @param x A chunked tensor; for `nv_compute()` and `nv_store()` also a tensor, for `nv_chunked()`
 #'   a tensor, an R array or an array of \pkg{DelayedArray}: of type `logical` that is `bool`, of
 #'   `integer` `i32`, of `double` `f64`, of `complex` `c128`, of `raw` `ui8`.
-#' @param path,node,codecs,order,attributes,overwrite See [nv_zarr_create()].
+#' @param path,node,codecs,order,attributes,overwrite,na See [nv_zarr_create()].
 #' @param chunks The extents of a chunk of the result, or one number for all dimensions; `NULL` for
 #'   those of the blocks of `x`, and otherwise for chunks of about a million elements.
 #' @param resume Whether to go on with an array that `nv_store()` of the same program began: chunks
@@ -204,11 +204,12 @@ with_values <- function(x, values) {
 #' @rdname chunked
 #' @export
 nv_store <- function(x, path, node = "", chunks = NULL, codecs = character(), order = "C",
-                     attributes = list(), overwrite = FALSE, resume = FALSE, retries = 2L) {
+                     attributes = list(), overwrite = FALSE, resume = FALSE, retries = 2L,
+                     na = NULL) {
   check_flag(resume, "resume")
   check_whole(retries, "retries")
   check_attributes(attributes)
-  x <- as_operand(x)
+  x <- filled_missing(as_operand(x), na, "Zarr arrays")
   extents <- shape(x)
   if (is.null(chunks)) chunks <- if (is_chunked(x)) chunks_of(x) else usual_chunks(extents)
   chunks <- chunk_extents(chunks, extents)
@@ -217,10 +218,10 @@ nv_store <- function(x, path, node = "", chunks = NULL, codecs = character(), or
   created <- function() {
     nv_zarr_create(
       path, dtype(x), extents, chunks, node,
-      codecs = codecs, order = order, overwrite = overwrite, attributes = attributes
+      codecs = codecs, order = order, overwrite = overwrite, attributes = attributes, na = na
     )
   }
-  target <- if (resume) begun(path, node, abstract_of(x), chunks, text)
+  target <- if (resume) begun(path, node, abstract_of(x), chunks, text, na)
   if (is.null(target)) {
     target <- created()
     resume <- FALSE
@@ -247,13 +248,13 @@ nv_store <- function(x, path, node = "", chunks = NULL, codecs = character(), or
 }
 
 # The array that a run of the same program has left; NULL if there is none.
-begun <- function(path, node, type, chunks, text) {
+begun <- function(path, node, type, chunks, text, na) {
   store <- writable_store(path)
   node <- node_of(node)
   if (!store$exists(paste0(node, "zarr.json"))) {
     return(NULL)
   }
-  target <- open_node(store, node)
+  target <- open_node(store, node, na)
   same <- is_chunked(target) && dtype(target) == dtype(type) &&
     identical(shape(target), shape(type)) && identical(chunks_of(target), chunks) &&
     identical(as.character(attr(target, "zarr_attributes")$joist_program), as.character(text))

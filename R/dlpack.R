@@ -28,16 +28,21 @@
 #' @param x A tensor or an R vector.
 #' @param versioned Whether the pointer is one of DLPack version 1, to the tensor's own memory, or
 #'   one of the time before, to a copy.
+#' @param na The value that others see in the place of missing values; `NULL` for an error if there
+#'   are any.
 #' @param ptr An external pointer as described below.
 #' @return `nv_to_dlpack()`: an external pointer of class `nv_dlpack`. `nv_from_dlpack()`: a tensor,
 #'   of a known dtype.
-#' @section Errors: `joist_value_error` for a tensor without data, and for a pointer that is invalid
-#'   or whose tensor was already taken.
+#' @section Errors: `joist_value_error` for a tensor without data, for missing values unless `na` is
+#'   given, and for a pointer that is invalid or whose tensor was already taken.
 #' @examples
 #' x <- nv_tensor(matrix(1:6, 2), "bf16")
 #' nv_from_dlpack(nv_to_dlpack(x))
 #' @export
-nv_to_dlpack <- function(x, versioned = TRUE) .Call(joist_r_to_dlpack, as_operand(x), versioned)
+nv_to_dlpack <- function(x, versioned = TRUE, na = NULL) {
+  x <- filled_missing(as_operand(x), na, "DLPack tensors")
+  .Call(joist_r_to_dlpack, x, versioned)
+}
 
 #' @rdname nv_to_dlpack
 #' @export

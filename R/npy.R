@@ -16,6 +16,8 @@
 #'
 #' npz archives are read by base R, and written by the package \pkg{zip}.
 #'
+#' The format has no missing values: give `na` a value to write in their place.
+#'
 #' @param con The name of a file, a raw vector, or a connection, which is read to its end. For
 #'   `nv_write_npy()` a raw vector stands for a result in memory, and a file is replaced: it is
 #'   written under a temporary name until it is complete.
@@ -29,13 +31,15 @@
 #' @param names The names of the arrays to read, without `.npy`; `NULL` for all.
 #' @param compress Whether the archive is compressed.
 #' @param x A tensor or an R vector; for `nv_write_npz()` a list of them with names.
+#' @param na The value to write in the place of missing values; `NULL` for an error if there are
+#'   any.
 #' @return `nv_read_npy()`: a tensor of the known dtype that the file has; `nv_read_npz()` a list of
 #'   such tensors with names. `nv_write_npy()`: a raw vector if `con` is one, otherwise `NULL`,
 #'   invisibly; `nv_write_npz()` `NULL`, invisibly.
-#' @section Errors: `joist_value_error` for an invalid npy or npz file (the message names the field
-#'   of the header), for one with fewer or more bytes than its shape needs, for files that cannot be
-#'   read or written, and when the package zip is missing; `joist_dtype_error` for a type without a
-#'   dtype.
+#' @section Errors: `joist_value_error` for missing values unless `na` is given, for an invalid npy
+#'   or npz file (the message names the field of the header), for one with fewer or more bytes than
+#'   its shape needs, for files that cannot be read or written, and when the package zip is missing;
+#'   `joist_dtype_error` for a type without a dtype.
 #' @source NumPy Enhancement Proposal 1 and the documentation of `numpy.lib.format`.
 #' @examples
 #' file <- tempfile(fileext = ".npy")
@@ -59,12 +63,16 @@ nv_read_npy <- function(con, mmap = FALSE, reversed = FALSE, device = NULL) {
 
 #' @rdname nv_read_npy
 #' @export
-nv_write_npy <- function(x, con = raw(), order = "F", endian = .Platform$endian) {
+nv_write_npy <- function(x, con = raw(), order = "F", endian = .Platform$endian, na = NULL) {
+  write_npy(x, con, order, endian, na)
+}
+
+write_npy <- function(x, con, order, endian, na, name = "`x`") {
   swapped <- is_swapped(endian)
   if (!identical(order, "F") && !identical(order, "C")) {
     stop_joist("joist_value_error", "`order` must be \"F\" or \"C\"")
   }
-  x <- as_operand(x)
+  x <- filled_missing(as_operand(x), na, "npy files", name)
   if (is_file_name(con)) {
     invisible(.Call(joist_r_write_npy, x, con, order == "C", swapped))
   } else {
@@ -112,7 +120,7 @@ npz_members <- function(path) {
 
 #' @rdname nv_read_npy
 #' @export
-nv_write_npz <- function(x, path, compress = TRUE) {
+nv_write_npz <- function(x, path, compress = TRUE, na = NULL) {
   check_path(path)
   check_flag(compress, "compress")
   x <- named_tensors(x)
@@ -125,7 +133,10 @@ nv_write_npz <- function(x, path, compress = TRUE) {
   dir.create(folder)
   on.exit(unlink(folder, recursive = TRUE))
   members <- paste0(names(x), ".npy")
-  for (k in seq_along(x)) nv_write_npy(x[[k]], file.path(folder, members[k]))
+  for (k in seq_along(x)) {
+    file <- file.path(folder, members[k])
+    write_npy(x[[k]], file, "F", .Platform$endian, na, element_name(x, k))
+  }
   archive <- file.path(folder, "npz") # where zip() can write: elsewhere it may end R
   zip::zip(archive, members, compression_level = if (compress) 6L else 0L, root = folder)
   put_file(archive, path)
@@ -160,6 +171,9 @@ named_tensors <- function(x) {
   }
   lapply(x, as_operand)
 }
+
+# An element of a list in messages.
+element_name <- function(x, k) paste0("`x$", names(x)[k], "`")
 
 # Whether each element has a unique name.
 has_names <- function(x) {

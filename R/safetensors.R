@@ -14,8 +14,13 @@
 #' `reversed = TRUE` the tensors have their dimensions in reverse order instead, and are taken as
 #' they lie, which is faster, and can be mapped.
 #'
+#' The format has no missing values: give `na` a value to write in their place, in every tensor that
+#' has some.
+#'
 #' @param x A list of tensors or R vectors, with names.
 #' @param path The name of a file.
+#' @param na The value to write in the place of missing values; `NULL` for an error if there are
+#'   any.
 #' @param metadata A character vector with names that is kept with the tensors, or `NULL`.
 #' @param names The names of the tensors to read, in the order wanted; `NULL` for all.
 #' @param mmap `TRUE` for tensors whose memory is the file, see [mapped_files].
@@ -25,9 +30,10 @@
 #' @return `nv_read_safetensors()` and `nv_unserialize()`: a list of tensors with names, of the
 #'   known dtypes that the file has, in its order; with metadata in the attribute `metadata`, if
 #'   there is any. `nv_write_safetensors()` `NULL`, invisibly; `nv_serialize()` a raw vector.
-#' @section Errors: `joist_value_error` for an invalid safetensors file (the message names the field
-#'   of the header), for missing or duplicated names, and for files that cannot be read or written;
-#'   `joist_dtype_error` for a type without a dtype and a dtype that the format does not have.
+#' @section Errors: `joist_value_error` for missing values unless `na` is given, for an invalid
+#'   safetensors file (the message names the field of the header), for missing or duplicated names,
+#'   and for files that cannot be read or written; `joist_dtype_error` for a type without a dtype
+#'   and a dtype that the format does not have.
 #' @source The section "Format" of <https://github.com/huggingface/safetensors>.
 #' @examples
 #' file <- tempfile(fileext = ".safetensors")
@@ -37,10 +43,10 @@
 #' nv_read_safetensors(file, names = "bias")
 #' identical(nv_unserialize(nv_serialize(model)), model)
 #' @export
-nv_write_safetensors <- function(x, path, metadata = NULL) {
+nv_write_safetensors <- function(x, path, metadata = NULL, na = NULL) {
   check_path(path)
   check_metadata(metadata)
-  invisible(.Call(joist_r_write_safetensors, named_tensors(x), metadata, path))
+  invisible(.Call(joist_r_write_safetensors, filled_tensors(x, na), metadata, path))
 }
 
 #' @rdname nv_write_safetensors
@@ -65,9 +71,17 @@ nv_read <- nv_read_safetensors
 
 #' @rdname nv_write_safetensors
 #' @export
-nv_serialize <- function(x, metadata = NULL) {
+nv_serialize <- function(x, metadata = NULL, na = NULL) {
   check_metadata(metadata)
-  .Call(joist_r_write_safetensors, named_tensors(x), metadata, NULL)
+  .Call(joist_r_write_safetensors, filled_tensors(x, na), metadata, NULL)
+}
+
+filled_tensors <- function(x, na) {
+  x <- named_tensors(x)
+  for (k in seq_along(x)) {
+    x[[k]] <- filled_missing(x[[k]], na, "safetensors files", element_name(x, k))
+  }
+  x
 }
 
 #' @rdname nv_write_safetensors

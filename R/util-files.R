@@ -74,6 +74,46 @@ open_quietly <- function(con, mode) {
   )
 }
 
+# `x` for a format without missing values: with the value `na` in their place, if it is not NULL;
+# otherwise they are an error. `name` is that of the tensor in the error.
+filled_missing <- function(x, na, format, name = "`x`",
+                           instead = "pass `na =`, the value to write instead") {
+  check_na_value(na)
+  missing <- if (is_tensor(x) && !is_chunked(x) && has_data(x)) .Call(joist_r_mask_of, x)
+  if (is.null(missing)) {
+    return(x)
+  }
+  if (is.null(na)) {
+    at <- which(as_array(missing))
+    stop_joist(
+      "joist_value_error", name, " has ", count_of(length(at), "missing value"),
+      if (length(at) > 1L) ", the first", " at position ", number_text(at[1L]), ", and ", format,
+      " have no missing values; ", instead
+    )
+  }
+  value <- if (is_tensor(na)) na else nv_tensor(na, dtype(x))
+  if (dtype(value) != dtype(x)) {
+    stop_joist(
+      "joist_dtype_error", "`na` is a tensor of ", format(dtype(value)), " and ", name, " one of ",
+      format(dtype(x)), "; nv_convert() one of them first"
+    )
+  }
+  value <- nv_to(nv_reshape(value, integer()), device(x))
+  nv_ifelse(missing, value, .Call(joist_r_with_mask, x, NULL))
+}
+
+check_na_value <- function(na) {
+  one <- is.null(na) || (is_tensor(na) || is.atomic(na)) && length(na) == 1L
+  if (!one || !is.null(na) && is_missing(na)) {
+    stop_joist("joist_value_error", "`na` must be one value that is not missing, or NULL")
+  }
+}
+
+# Of one value: NaN is not missing.
+is_missing <- function(x) {
+  if (is_tensor(x)) !is.null(.Call(joist_r_mask_of, x)) else is.na(x) && !is.nan(x)
+}
+
 number_text <- function(x) format(x, scientific = FALSE, trim = TRUE)
 
 # Bytes: R reads and writes fewer than 2^31, and is not interrupted on the way. Between two pieces

@@ -49,6 +49,7 @@ read_chunks <- function(array, places) {
 }
 
 write_chunks <- function(array, places, chunks) {
+  chunks <- lapply(chunks, filled_for, array, "a chunk")
   codecs <- own_codecs(array)
   if (is.null(array$store$folder) || is.null(codecs)) {
     for (k in seq_along(places)) {
@@ -64,6 +65,14 @@ write_chunks <- function(array, places, chunks) {
   chunks <- lapply(chunks, to_stored, stored)
   .Call(joist_r_write_chunks, chunks, paths, codecs, stored$c_order, array$swapped)
   invisible(NULL)
+}
+
+# A tensor without missing values, to be written to the array.
+filled_for <- function(x, array, name) {
+  filled_missing(
+    x, array$na, "Zarr arrays", name,
+    "nv_zarr() and nv_store() take `na =`, the value to write instead"
+  )
 }
 
 chunk_paths <- function(array, places) {

@@ -9,7 +9,9 @@
 #' dtype `bfloat16` of the Python package 'ml_dtypes', which must be installed. The array shares the
 #' tensor's memory and is read-only, in Fortran order; `numpy.array(a)` is a copy that can be
 #' written. Python may keep it as long as it likes, and let go of it in any thread. A tensor on a
-#' GPU is copied to the CPU first.
+#' GPU is copied to the CPU first. NumPy arrays have no missing values, and a tensor with some is a
+#' `joist_value_error`: replace them, or use `nv_to_arrow(x, "pyarrow")`, whose `to_pandas()` makes
+#' nullable arrays.
 #'
 #' Other libraries take `r_to_py(nv_to_dlpack(x))` with their `from_dlpack()`, in all dtypes that
 #' they have. Those that ask for DLPack of version 1 share the memory; the others get a copy that
@@ -65,6 +67,10 @@ python_exchange <- local({
 
 #' @exportS3Method reticulate::r_to_py
 r_to_py.nv_tensor <- function(x, convert = FALSE) { # nolint: object_name_linter.
+  x <- filled_missing(
+    x, NULL, "NumPy arrays",
+    instead = "nv_replace_na() them, or pass nv_to_arrow(x, \"pyarrow\") to Python"
+  )
   if (has_data(x) && !device(x) == "cpu") x <- nv_to(x, "cpu")
   exchange <- python_exchange()
   type <- numpy_type(format(dtype(x)))

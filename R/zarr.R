@@ -12,6 +12,8 @@
 #' A chunk is written under a temporary name and then renamed: a reader sees either all of it or
 #' none. Two processes may write different chunks of an array at the same time.
 #'
+#' The format has no missing values: give `na` a value to write in their place.
+#'
 #' An array at an address, `http://` or `https://`, can be read. A group there cannot list its
 #' members: give the address of the array.
 #'
@@ -31,6 +33,8 @@
 #'   opposite of this machine's order.
 #' @param dimension_names A name for each dimension, `NA` for none, or `NULL`. What is read from
 #'   the array has dimensions of these names.
+#' @param na The value to write to the array in the place of missing values; `NULL` for an error if
+#'   there are any.
 #' @param attributes A named list that is kept with the array or group, of `NULL`, plain vectors of
 #'   numbers, texts and logicals, and lists of these. `NA` becomes `NULL`; names of the elements of
 #'   a vector, and its dimensions, are not kept.
@@ -40,9 +44,9 @@
 #'   `nv_zarr()` of a group: a list of arrays and groups, by their names, with the attribute
 #'   `zarr_attributes`. `nv_zarr_create_group()`: `NULL`, invisibly.
 #' @section Errors: `joist_value_error` for an invalid Zarr array (the message names the field of
-#'   the metadata), for a codec that joist does not have, for an array that exists already, and when
-#'   reading or writing fails; `joist_dtype_error` for a data type without a dtype;
-#'   `joist_shape_error` for an invalid shape or chunks.
+#'   the metadata), for a codec that joist does not have, for missing values unless `na` is given,
+#'   for an array that exists already, and when reading or writing fails; `joist_dtype_error` for a
+#'   data type without a dtype; `joist_shape_error` for an invalid shape or chunks.
 #' @source The Zarr core specification, version 3.0, and version 2,
 #'   <https://zarr-specs.readthedocs.io>.
 #' @examples
@@ -52,9 +56,10 @@
 #' nv_zarr(folder)
 #' x[2, ]
 #' @export
-nv_zarr <- function(path, node = "") {
+nv_zarr <- function(path, node = "", na = NULL) {
+  check_na_value(na)
   store <- zarr_store(path)
-  open_node(store, node_of(node))
+  open_node(store, node_of(node), na)
 }
 
 # The prefix of the keys of an array or group.
@@ -67,10 +72,10 @@ node_of <- function(node) {
   if (length(parts) == 0L) "" else paste0(paste(parts, collapse = "/"), "/")
 }
 
-open_node <- function(store, node) {
+open_node <- function(store, node, na = NULL) {
   metadata <- read_metadata(store, node)
   if (metadata$type == "array") {
-    return(zarr_tensor(store, node, metadata))
+    return(zarr_tensor(store, node, metadata, na))
   }
   if (is.null(store$list)) {
     stop_joist(
@@ -84,14 +89,14 @@ open_node <- function(store, node) {
       store$exists(paste0(node, name, key))
     }, TRUE))
   }, TRUE)
-  members <- lapply(inside[marked], function(name) open_node(store, paste0(node, name, "/")))
+  members <- lapply(inside[marked], function(name) open_node(store, paste0(node, name, "/"), na))
   structure(members, names = inside[marked], zarr_attributes = metadata$attributes)
 }
 
-zarr_tensor <- function(store, node, metadata) {
+zarr_tensor <- function(store, node, metadata, na = NULL) {
   type <- nv_aval(metadata$dtype, metadata$shape)
   metadata$size <- .Call(joist_r_dtype_size, type)
-  array <- c(metadata, list(store = store, node = node))
+  array <- c(metadata, list(store = store, node = node, na = na))
   x <- chunked_tensor(type, array$chunks, list(kind = "zarr", array = array, id = unique_name()))
   attr(x, "zarr_attributes") <- metadata$attributes
   attr(x, "dimension_names") <- metadata$dimension_names
@@ -102,13 +107,15 @@ zarr_tensor <- function(store, node, metadata) {
 #' @export
 nv_zarr_create <- function(path, dtype, shape, chunks = NULL, node = "", fill = NULL,
                            codecs = character(), order = "C", endian = "little",
-                           dimension_names = NULL, attributes = list(), overwrite = FALSE) {
+                           dimension_names = NULL, attributes = list(), overwrite = FALSE,
+                           na = NULL) {
   store <- writable_store(path)
   type <- nv_aval(dtype, shape)
   extents <- joist::shape(type)
   swapped <- is_swapped(endian)
   check_flag(overwrite, "overwrite")
   check_attributes(attributes)
+  check_na_value(na)
   if (!is.null(dimension_names) &&
     (!is.character(dimension_names) || length(dimension_names) != length(extents))) {
     stop_joist("joist_value_error", "`dimension_names` must be a text for each dimension, or NULL")
@@ -128,7 +135,7 @@ nv_zarr_create <- function(path, dtype, shape, chunks = NULL, node = "", fill = 
   make_room(store, node, overwrite)
   remove_strays(store, node, overwrite)
   store$put(paste0(node, "zarr.json"), charToRaw(enc2utf8(format_metadata(array))))
-  zarr_tensor(store, node, array)
+  zarr_tensor(store, node, array, na)
 }
 
 #' @rdname nv_zarr
@@ -258,7 +265,7 @@ fill_of <- function(fill, type) {
     return(parse_fill(NULL, format(dtype(type)), ""))
   }
   fill <- if (is_tensor(fill)) fill else nv_tensor(fill, dtype(type))
-  if (length(fill) != 1L || dtype(fill) != dtype(type)) {
+  if (length(fill) != 1L || dtype(fill) != dtype(type) || is_missing(fill)) {
     stop_joist("joist_value_error", "`fill` must be one value of ", format(dtype(type)))
   }
   nv_reshape(fill, integer())

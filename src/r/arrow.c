@@ -12,6 +12,7 @@
 #include "r/finalizers.h"
 #include "r/foreign.h"
 #include "r/keep_alive.h"
+#include "r/missing.h"
 #include "r/payload.h"
 #include "r/run.h"
 #include "r/tensor_create.h"
@@ -112,7 +113,7 @@ SEXP joist_r_to_arrow_schema(SEXP dtype, SEXP item, SEXP pointer) {
 }
 
 /* The elements of a value: themselves, lent, or a copy where Arrow has them otherwise. */
-static struct joist_arrow_owned own(const struct joist_r_value *value) {
+static struct joist_arrow_owned own_elements(const struct joist_r_value *value) {
   const joist_dtype dtype = value->argument.operand.type.dtype;
   if (dtype != JOIST_BOOL && value->count > 0) {
     SEXP payload = PROTECT(joist_r_shared_payload(value));
@@ -128,6 +129,14 @@ static struct joist_arrow_owned own(const struct joist_r_value *value) {
   return owned;
 }
 
+static struct joist_arrow_owned own(const struct joist_r_value *value) {
+  struct joist_arrow_owned owned = own_elements(value);
+  struct joist_error error;
+  if (value->mask != NULL)
+    joist_r_raise_if(joist_arrow_own_mask(value->mask, value->count, &owned, &error), &error);
+  return owned;
+}
+
 SEXP joist_r_to_arrow(SEXP x, SEXP item, SEXP pointers) {
   struct joist_r_value value;
   struct joist_shape shape;
@@ -135,7 +144,7 @@ SEXP joist_r_to_arrow(SEXP x, SEXP item, SEXP pointers) {
   if (TYPEOF(pointers) != VECSXP || XLENGTH(pointers) != 2)
     joist_r_stop(JOIST_ERROR_VALUE, "`pointers` must be a list of an array and a schema");
   joist_r_release_returned();
-  PROTECT(joist_r_read_to_write(x, &value));
+  PROTECT(joist_r_read_here(x, &value));
   const struct joist_shape *const rows = read_item(item, &shape);
   const joist_dtype dtype = value.argument.operand.type.dtype;
   struct ArrowArray *const array = array_of(VECTOR_ELT(pointers, 0));
@@ -159,17 +168,32 @@ static joist_status read_part(SEXP arrays, R_xlen_t k, const struct joist_arrow_
   return joist_arrow_read_array(array_at(arrays, k), type, part, error);
 }
 
+/* What becomes of nulls by `na`. */
+static joist_arrow_nulls nulls_of(SEXP na) {
+  switch (joist_r_na(na)) {
+    case JOIST_R_NA_ERROR:
+      return JOIST_ARROW_ERROR;
+    case JOIST_R_NA_NAN:
+      return JOIST_ARROW_NAN;
+    case JOIST_R_NA_MISSING:
+      break;
+  }
+  return JOIST_ARROW_MISSING;
+}
+
 /* The elements where they are, if one array has them all; `owner` is to have that array. */
-static SEXP payload_in_place(joist_dtype dtype, const struct joist_arrow_part *part, SEXP owner) {
+static SEXP payload_in_place(joist_dtype dtype, const struct joist_arrow_part *part,
+                             joist_arrow_nulls nulls, SEXP owner) {
   const void *const elements = joist_arrow_elements(part, dtype);
   if (elements == NULL) return R_NilValue;
+  if (nulls != JOIST_ARROW_MISSING && joist_arrow_first_null(part) < part->count) return R_NilValue;
   const SEXPTYPE type = joist_r_payload_type(dtype);
   const size_t n = part->count * (type == RAWSXP ? joist_dtype_size(dtype) : 1);
   return joist_r_foreign(type, elements, n, owner);
 }
 
-static SEXP payload_of_copies(SEXP arrays, const struct joist_arrow_type *type, joist_na na,
-                              size_t count) {
+static SEXP payload_of_copies(SEXP arrays, const struct joist_arrow_type *type,
+                              joist_arrow_nulls nulls, size_t count) {
   const struct joist_run run = joist_r_run();
   struct joist_error error;
   struct joist_arrow_part part;
@@ -178,13 +202,34 @@ static SEXP payload_of_copies(SEXP arrays, const struct joist_arrow_type *type, 
   size_t done = 0;
   for (R_xlen_t k = 0; k < XLENGTH(arrays); k++) {
     joist_r_raise_if(read_part(arrays, k, type, &part, &error), &error);
-    joist_r_raise_if(joist_arrow_copy(&part, type->dtype, na, done,
+    joist_r_raise_if(joist_arrow_copy(&part, type->dtype, nulls, done,
                                       to + done * joist_dtype_size(type->dtype), &run, &error),
                      &error);
     done += part.count;
   }
   UNPROTECT(1);
   return payload;
+}
+
+/* The mask of the arrays, R_NilValue if no element is null. */
+static SEXP mask_of(SEXP arrays, const struct joist_arrow_type *type, size_t count) {
+  struct joist_error error;
+  struct joist_arrow_part part;
+  bool any = false;
+  for (R_xlen_t k = 0; k < XLENGTH(arrays) && !any; k++) {
+    joist_r_raise_if(read_part(arrays, k, type, &part, &error), &error);
+    any = joist_arrow_first_null(&part) < part.count;
+  }
+  if (!any) return R_NilValue;
+  SEXP mask = PROTECT(joist_r_payload(JOIST_BOOL, count));
+  uint8_t *to = joist_r_elements(mask);
+  for (R_xlen_t k = 0; k < XLENGTH(arrays); k++) {
+    joist_r_raise_if(read_part(arrays, k, type, &part, &error), &error);
+    joist_arrow_mask(&part, to);
+    to += part.count;
+  }
+  UNPROTECT(1);
+  return mask;
 }
 
 /* Taken once nothing can fail any more. */
@@ -225,7 +270,7 @@ SEXP joist_r_from_arrow(SEXP arrays, SEXP schema, SEXP na) {
   struct joist_arrow_type type;
   struct joist_arrow_part part = {0};
   struct joist_error error;
-  const joist_na policy = joist_r_na(na) == JOIST_R_NA_NAN ? JOIST_NA_NAN : JOIST_NA_ERROR;
+  const joist_arrow_nulls nulls = nulls_of(na);
   joist_r_raise_if(joist_arrow_read_schema(schema_of(schema), &type, &error), &error);
   size_t rows = 0, count = 0;
   for (R_xlen_t k = 0; k < XLENGTH(arrays); k++) {
@@ -236,14 +281,20 @@ SEXP joist_r_from_arrow(SEXP arrays, SEXP schema, SEXP na) {
   }
   const struct joist_shape shape = shape_of(&type, rows);
   SEXP owner = PROTECT(new_array());
-  SEXP payload = XLENGTH(arrays) == 1 ? payload_in_place(type.dtype, &part, owner) : R_NilValue;
+  SEXP payload =
+      XLENGTH(arrays) == 1 ? payload_in_place(type.dtype, &part, nulls, owner) : R_NilValue;
   const bool in_place = payload != R_NilValue;
   PROTECT(payload);
-  if (!in_place) payload = payload_of_copies(arrays, &type, policy, count);
+  if (!in_place) payload = payload_of_copies(arrays, &type, nulls, count);
   PROTECT(payload);
   SEXP result = PROTECT(Rf_allocVector(VECSXP, 2));
-  SET_VECTOR_ELT(result, 0,
-                 joist_r_tensor(payload, (struct joist_type){type.dtype, false}, &shape));
+  SEXP tensor = joist_r_tensor(payload, (struct joist_type){type.dtype, false}, &shape);
+  SET_VECTOR_ELT(result, 0, tensor);
+  if (nulls == JOIST_ARROW_MISSING) {
+    SEXP mask = PROTECT(mask_of(arrays, &type, count));
+    if (mask != R_NilValue) joist_r_set_mask(tensor, mask);
+    UNPROTECT(1);
+  }
   SET_VECTOR_ELT(result, 1, permutation_of(&type));
   take_arrays(arrays, in_place, owner);
   UNPROTECT(4);

@@ -75,10 +75,17 @@ SEXP joist_r_read_elements(const struct joist_elements *elements, const struct j
 
 /* ---- writing ---- */
 
-SEXP joist_r_read_to_write(SEXP x, struct joist_r_value *value) {
-  joist_r_read_any(joist_r_rules(R_NilValue), x, value);
+SEXP joist_r_read_here(SEXP x, struct joist_r_value *value) {
+  joist_r_read_missing(joist_r_rules(R_NilValue), x, value);
   joist_r_needs_data(value);
   return value->form == JOIST_R_REMOTE ? joist_r_fetch(value, value->count) : x;
+}
+
+SEXP joist_r_read_to_write(SEXP x, struct joist_r_value *value) {
+  SEXP kept = PROTECT(joist_r_read_here(x, value));
+  joist_r_needs_present(value);
+  UNPROTECT(1);
+  return kept;
 }
 
 static SEXP write_bytes(const char *header, size_t length, const struct joist_elements *elements,

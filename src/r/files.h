@@ -23,7 +23,10 @@ SEXP joist_r_read_head(const struct joist_r_input *input, size_t bytes);
 SEXP joist_r_read_elements(const struct joist_elements *elements, const struct joist_r_input *input,
                            bool map);
 
-/* A value to be written, its data in R's memory: the result is to be protected. */
+/* A value to be written, its data in R's memory, and its mask if it has one: the result is to be
+ * protected. */
+SEXP joist_r_read_here(SEXP x, struct joist_r_value *value);
+/* The same for formats without missing values: raises joist_value_error if there are any. */
 SEXP joist_r_read_to_write(SEXP x, struct joist_r_value *value);
 /* The elements of such a value in the layout of the file. */
 struct joist_elements joist_r_elements_of(const struct joist_r_value *value, SEXP c_order,

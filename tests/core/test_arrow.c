@@ -1,5 +1,6 @@
 /* Arrow's structures: every type that there is, nulls and offsets bit by bit, rows that are
  * tensors, and what a hostile library could put into each field. */
+#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -250,7 +251,7 @@ static void test_tensor_round_trip(void) {
     CHECK(joist_arrow_read_array(&array, &type, &part, &error) == JOIST_OK);
     CHECK(part.rows == 3 && part.count == 3 * each);
     int16_t got[3 * 24];
-    CHECK(joist_arrow_copy(&part, JOIST_I16, JOIST_NA_ERROR, 0, got, NULL, &error) == JOIST_OK);
+    CHECK(joist_arrow_copy(&part, JOIST_I16, JOIST_ARROW_ERROR, 0, got, NULL, &error) == JOIST_OK);
     CHECK(memcmp(got, values + 2 * each, 3 * each * sizeof *got) == 0);
     array.length = 4;
     CHECK(joist_arrow_read_array(&array, &type, &part, &error) ==
@@ -341,10 +342,10 @@ static void test_bits_and_nulls(void) {
         const void *bool_buffers[] = {NULL, bits}, *buffers[] = {there, values};
         struct ArrowArray array = array_of(bool_buffers, length);
         array.offset = offset;
-        bool same =
-            joist_arrow_read_array(&array, &of_bool, &part, &error) == JOIST_OK &&
-            joist_arrow_elements(&part, JOIST_BOOL) == NULL &&
-            joist_arrow_copy(&part, JOIST_BOOL, JOIST_NA_ERROR, 0, got, NULL, &error) == JOIST_OK;
+        bool same = joist_arrow_read_array(&array, &of_bool, &part, &error) == JOIST_OK &&
+                    joist_arrow_elements(&part, JOIST_BOOL) == NULL &&
+                    joist_arrow_copy(&part, JOIST_BOOL, JOIST_ARROW_ERROR, 0, got, NULL, &error) ==
+                        JOIST_OK;
         for (int64_t k = 0; k < length && same; k++)
           same = got[k] == (bits[(offset + k) / 8] >> (offset + k) % 8 & 1);
         CHECK(same);
@@ -356,27 +357,31 @@ static void test_bits_and_nulls(void) {
         const bool hit = null >= offset && null < offset + length;
         double out[40];
         CHECK(joist_arrow_read_array(&array, &of_f64, &part, &error) == JOIST_OK);
-        CHECK((joist_arrow_elements(&part, JOIST_F64) == values + offset) == !hit);
+        CHECK(joist_arrow_elements(&part, JOIST_F64) == values + offset);
         CHECK(joist_arrow_first_null(&part) == (size_t)(hit ? null - offset : length));
         const joist_status status =
-            joist_arrow_copy(&part, JOIST_F64, JOIST_NA_ERROR, 7, out, NULL, &error);
+            joist_arrow_copy(&part, JOIST_F64, JOIST_ARROW_ERROR, 7, out, NULL, &error);
         CHECK(status == (hit ? JOIST_ERROR_VALUE : JOIST_OK));
         if (hit) {
-          CHECK(error.code == JOIST_E_ARROW_NULL_NOT_NAN);
+          CHECK(error.code == JOIST_E_ARROW_NULL_ELEMENT);
           CHECK_INT(error.position, 7 + null - offset + 1);
         }
-        CHECK(joist_arrow_copy(&part, JOIST_F64, JOIST_NA_NAN, 0, out, NULL, &error) == JOIST_OK);
+        CHECK(joist_arrow_copy(&part, JOIST_F64, JOIST_ARROW_NAN, 0, out, NULL, &error) ==
+              JOIST_OK);
+        uint8_t mask[40];
+        joist_arrow_mask(&part, mask);
         bool right = true;
+        for (int64_t k = 0; k < length; k++) right = right && mask[k] == (offset + k == null);
         for (int64_t k = 0; k < length; k++)
           right = right && (offset + k == null ? out[k] != out[k] : out[k] == values[offset + k]);
         CHECK(right);
       }
 }
 
-/* NA of the host in f64; whole numbers have nothing for a null. */
+/* NaN for nulls of floats; other dtypes have none. A mask for all. */
 static void test_missing(void) {
   uint8_t there[] = {0x5}, row_there[] = {0x2};
-  uint64_t zeros[8] = {0}, na;
+  uint64_t zeros[8] = {0};
   const void *buffers[] = {there, zeros}, *row_buffers[] = {row_there};
   struct joist_arrow_part part;
   struct joist_error error;
@@ -387,17 +392,23 @@ static void test_missing(void) {
     const struct joist_arrow_type type = {.dtype = (joist_dtype)dtype, .each = 1};
     CHECK(joist_arrow_read_array(&array, &type, &part, &error) == JOIST_OK);
     const joist_status status =
-        joist_arrow_copy(&part, type.dtype, JOIST_NA_NAN, 0, out, NULL, &error);
+        joist_arrow_copy(&part, type.dtype, JOIST_ARROW_NAN, 0, out, NULL, &error);
     const bool is_float = joist_dtype_kind(type.dtype) == JOIST_KIND_FLOAT;
     CHECK(status == (is_float ? JOIST_OK : JOIST_ERROR_VALUE));
     if (!is_float) {
-      CHECK(error.code == JOIST_E_ARROW_NULL_ELEMENT);
+      CHECK(error.code == JOIST_E_ARROW_NULL_NOT_NAN);
       CHECK_INT(error.position, 2);
     }
     if (dtype == JOIST_F64) {
-      memcpy(&na, out + 1, sizeof na);
-      CHECK(na == UINT64_C(0x7ff00000000007a2) && out[0] == 0 && out[2] == 0);
+      double numbers[3];
+      memcpy(numbers, out, sizeof numbers);
+      CHECK(isnan(numbers[1]) && numbers[0] == 0 && numbers[2] == 0);
+      CHECK((out[1] & 0xffffffff) != 1954); /* not the NA of R */
     }
+    CHECK(joist_arrow_copy(&part, type.dtype, JOIST_ARROW_MISSING, 0, out, NULL, &error) ==
+          JOIST_OK);
+    if (dtype == JOIST_BOOL)
+      for (int k = 0; k < 3; k++) CHECK(((uint8_t *)out)[k] == 0);
   }
   /* Rows that are null, of which the first is, and elements of rows. */
   struct ArrowArray child = array_of(buffers, 4), *children[] = {&child};
@@ -410,8 +421,11 @@ static void test_missing(void) {
   CHECK(joist_arrow_read_array(&array, &type, &part, &error) == JOIST_OK);
   CHECK_INT(joist_arrow_first_null(&part), 0);
   float got[4];
-  CHECK(joist_arrow_copy(&part, JOIST_F32, JOIST_NA_NAN, 0, got, NULL, &error) == JOIST_OK);
+  CHECK(joist_arrow_copy(&part, JOIST_F32, JOIST_ARROW_NAN, 0, got, NULL, &error) == JOIST_OK);
   CHECK(got[0] != got[0] && got[1] != got[1] && got[2] == 0 && got[3] != got[3]);
+  uint8_t mask[4];
+  joist_arrow_mask(&part, mask);
+  CHECK(mask[0] == 1 && mask[1] == 1 && mask[2] == 0 && mask[3] == 1);
   array.buffers = (const void *[]){NULL};
   CHECK(joist_arrow_read_array(&array, &type, &part, &error) == JOIST_OK);
   CHECK_INT(joist_arrow_first_null(&part), 1);
@@ -460,7 +474,7 @@ static void test_bad_arrays(void) {
   CHECK(joist_arrow_read_array(&array, &f32_type, &part, &error) == JOIST_ERROR_DTYPE);
   array = array_of(none, 0);
   CHECK(joist_arrow_read_array(&array, &f32_type, &part, &error) == JOIST_OK);
-  CHECK(joist_arrow_copy(&part, JOIST_F32, JOIST_NA_ERROR, 0, NULL, NULL, &error) == JOIST_OK);
+  CHECK(joist_arrow_copy(&part, JOIST_F32, JOIST_ARROW_ERROR, 0, NULL, NULL, &error) == JOIST_OK);
   const struct joist_arrow_type rows = {.dtype = JOIST_F32, .has_items = true, .each = 2};
   array = array_of(buffers, 2);
   array.n_buffers = array.n_children = 1;
@@ -484,7 +498,7 @@ static void test_alignment(void) {
   float got[3];
   CHECK(joist_arrow_read_array(&array, &f32_type, &part, NULL) == JOIST_OK);
   CHECK(joist_arrow_elements(&part, JOIST_F32) == NULL);
-  CHECK(joist_arrow_copy(&part, JOIST_F32, JOIST_NA_ERROR, 0, got, NULL, NULL) == JOIST_OK);
+  CHECK(joist_arrow_copy(&part, JOIST_F32, JOIST_ARROW_ERROR, 0, got, NULL, NULL) == JOIST_OK);
   CHECK(memcmp(got, values, sizeof values) == 0);
 }
 
@@ -500,8 +514,62 @@ static void test_written_bits(void) {
     CHECK(joist_arrow_write_array(n, NULL, owned, &array, NULL) == JOIST_OK);
     CHECK(array.null_count == 0 && array.n_buffers == 2 && array.length == (int64_t)n);
     CHECK(joist_arrow_read_array(&array, &type, &part, NULL) == JOIST_OK);
-    CHECK(joist_arrow_copy(&part, JOIST_BOOL, JOIST_NA_ERROR, 0, got, NULL, NULL) == JOIST_OK);
+    CHECK(joist_arrow_copy(&part, JOIST_BOOL, JOIST_ARROW_ERROR, 0, got, NULL, NULL) == JOIST_OK);
     CHECK(memcmp(got, values, n) == 0);
+    array.release(&array);
+  }
+}
+
+static uint64_t state = 88172645463325252u;
+static uint32_t draw(uint32_t below) {
+  state ^= state << 13;
+  state ^= state >> 7;
+  state ^= state << 17;
+  return (uint32_t)(state >> 20) % below;
+}
+
+/* Random masks, written and read at every offset, as elements and in rows. */
+static void test_written_nulls(void) {
+  enum { MOST = 70 };
+  uint8_t mask[MOST], got[MOST];
+  uint16_t values[MOST], elements[MOST];
+  for (int round = 0; round < 2000; round++) {
+    const bool rows = round % 2 == 1;
+    const size_t each = rows ? 1 + draw(5) : 1, n = draw(MOST / (uint32_t)each + 1);
+    const uint32_t often = draw(4);
+    const struct joist_shape item = {.rank = 1, .extent = {(uint32_t)each}};
+    size_t nulls = 0;
+    for (size_t k = 0; k < n * each; k++) {
+      values[k] = (uint16_t)draw(65536);
+      mask[k] = often == 0 ? 0 : often == 1 ? 1 : draw(often * often) == 0;
+      nulls += mask[k];
+    }
+    struct joist_arrow_owned owned;
+    struct joist_arrow_part part;
+    struct ArrowArray array;
+    struct joist_error error;
+    const struct joist_arrow_type type = {
+        .dtype = JOIST_UI16, .has_items = rows, .each = each, .item = item};
+    CHECK(joist_arrow_own_copy(JOIST_UI16, values, n * each, &owned, &error) == JOIST_OK);
+    CHECK(joist_arrow_own_mask(mask, n * each, &owned, &error) == JOIST_OK);
+    CHECK(joist_arrow_write_array(n, rows ? &item : NULL, owned, &array, &error) == JOIST_OK);
+    const struct ArrowArray *const with = rows ? array.children[0] : &array;
+    CHECK(with->null_count == (int64_t)nulls && (with->buffers[0] == NULL) == (nulls == 0));
+    CHECK((uintptr_t)with->buffers[0] % 64 == 0);
+    CHECK(!rows || (array.null_count == 0 && array.buffers[0] == NULL));
+    const size_t from = n == 0 ? 0 : draw((uint32_t)n);
+    array.offset = (int64_t)from;
+    array.length -= array.offset;
+    if (!rows) array.null_count = -1;
+    CHECK(joist_arrow_read_array(&array, &type, &part, &error) == JOIST_OK);
+    CHECK(joist_arrow_copy(&part, JOIST_UI16, JOIST_ARROW_MISSING, 0, elements, NULL, &error) ==
+          JOIST_OK);
+    joist_arrow_mask(&part, got);
+    CHECK(part.count == (n - from) * each);
+    if (part.count > 0) {
+      CHECK(memcmp(got, mask + from * each, part.count) == 0);
+      CHECK(memcmp(elements, values + from * each, part.count * sizeof *values) == 0);
+    }
     array.release(&array);
   }
 }
@@ -518,6 +586,7 @@ int main(void) {
   test_bad_arrays();
   test_alignment();
   test_written_bits();
+  test_written_nulls();
   CHECK_INT(released, 0); /* reading leaves that to the owner */
   return check_report("test_arrow");
 }

@@ -107,18 +107,6 @@ static void test_import_na(void) {
   }
 }
 
-static void test_widen_missing(void) {
-  const int integers[] = {7, INT32_MIN, -INT32_MAX}, logicals[] = {0, INT32_MIN, 5};
-  const int64_t longs[] = {-3, INT64_MIN, INT64_C(1) << 53};
-  double wide[3];
-  joist_widen_missing(JOIST_HOST_INTEGER, integers, 3, wide);
-  CHECK(wide[0] == 7 && is_na_bits(wide[1]) && wide[2] == -2147483647.0);
-  joist_widen_missing(JOIST_HOST_LOGICAL, logicals, 3, wide);
-  CHECK(wide[0] == 0 && is_na_bits(wide[1]) && wide[2] == 1);
-  joist_widen_missing(JOIST_HOST_INTEGER64, longs, 3, wide);
-  CHECK(wide[0] == -3 && is_na_bits(wide[1]) && wide[2] == 0x1p53);
-}
-
 static void test_import_integer_range(void) {
   EACH_DTYPE(dtype) {
     if (!is_whole(dtype)) continue;
@@ -765,7 +753,6 @@ int main(void) {
   out = malloc(OUT_SIZE);
   if (out == NULL) return 1;
   test_import_na();
-  test_widen_missing();
   test_import_integer_range();
   test_import_float_range();
   test_import_others();

@@ -105,6 +105,25 @@ static struct ArrowArray array_of(const int16_t *numbers, int64_t nulls, int64_t
                              .release = release_array};
 }
 
+/* What is null is written and read again. */
+static void write_nulls(const uint8_t *mask, size_t n) {
+  const struct joist_arrow_type type = {.dtype = JOIST_I8, .each = 1};
+  struct joist_arrow_owned owned;
+  struct joist_arrow_part part;
+  struct ArrowArray array;
+  struct joist_error error;
+  HOLDS(joist_arrow_own_copy(JOIST_I8, mask, n, &owned, &error) == JOIST_OK);
+  HOLDS(joist_arrow_own_mask(mask, n, &owned, &error) == JOIST_OK);
+  HOLDS(joist_arrow_write_array(n, NULL, owned, &array, &error) == JOIST_OK);
+  HOLDS(array.null_count > 0);
+  HOLDS(joist_arrow_read_array(&array, &type, &part, &error) == JOIST_OK && part.count == n);
+  uint8_t *const again = exact(n);
+  joist_arrow_mask(&part, again);
+  HOLDS(memcmp(mask, again, n) == 0);
+  free(again);
+  array.release(&array);
+}
+
 static void read_array(const struct joist_arrow_type *type, const int16_t *numbers, int flags) {
   const struct joist_run run = {.threads = 1};
   const size_t size = joist_dtype_size(type->dtype);
@@ -125,14 +144,21 @@ static void read_array(const struct joist_arrow_type *type, const int16_t *numbe
     HOLDS(part.count == part.rows * type->each && joist_arrow_first_null(&part) <= part.count);
     const unsigned char *const elements = joist_arrow_elements(&part, type->dtype);
     unsigned char *const copy = exact(part.count * size);
-    for (int policy = 0; policy < 2; policy++) {
-      const joist_na na = policy == 0 ? JOIST_NA_ERROR : JOIST_NA_NAN;
-      const joist_status status = joist_arrow_copy(&part, type->dtype, na, 0, copy, &run, &error);
-      HOLDS(status == JOIST_OK || joist_arrow_first_null(&part) < part.count);
-      HOLDS(elements == NULL ||
-            (status == JOIST_OK && memcmp(copy, elements, part.count * size) == 0));
+    const size_t null = joist_arrow_first_null(&part);
+    for (int policy = JOIST_ARROW_MISSING; policy <= JOIST_ARROW_NAN; policy++) {
+      const joist_status status =
+          joist_arrow_copy(&part, type->dtype, (joist_arrow_nulls)policy, 0, copy, &run, &error);
+      HOLDS(status == JOIST_OK || (null < part.count && policy != JOIST_ARROW_MISSING));
+      HOLDS(elements == NULL || null < part.count ||
+            memcmp(copy, elements, part.count * size) == 0);
     }
     free(copy);
+    uint8_t *const mask = exact(part.count);
+    joist_arrow_mask(&part, mask);
+    const uint8_t *const first = part.count == 0 ? NULL : memchr(mask, 1, part.count);
+    HOLDS(null == (first == NULL ? part.count : (size_t)(first - mask)));
+    if (first != NULL) write_nulls(mask, part.count);
+    free(mask);
   }
   free_buffers(values);
   free_buffers(rows);

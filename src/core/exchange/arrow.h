@@ -42,20 +42,30 @@ joist_status joist_arrow_read_array(const struct ArrowArray *array,
 /* The first element that is null, from 0; `count` if none is. */
 size_t joist_arrow_first_null(const struct joist_arrow_part *part);
 
-/* The elements where they are; NULL if they have to be copied: bits, nulls, odd addresses. */
+/* The elements where they are, those of nulls undefined; NULL if they have to be copied: bits, odd
+ * addresses. */
 const void *joist_arrow_elements(const struct joist_arrow_part *part, joist_dtype dtype);
 
-/* Copies the elements. A null is an error, with its position after those of `before` elements, or,
- * in a float dtype, the missing value of `na`: NaN, the host's NA in f64. */
-joist_status joist_arrow_copy(const struct joist_arrow_part *part, joist_dtype dtype, joist_na na,
-                              size_t before, void *to, const struct joist_run *run,
+/* Writes whether each element is null: as an element, or with its row. */
+void joist_arrow_mask(const struct joist_arrow_part *part, uint8_t *mask);
+
+/* What becomes of nulls: an undefined element, for callers that read the mask; an error; or NaN,
+ * which is an error in a dtype that is not a float. */
+typedef enum { JOIST_ARROW_MISSING, JOIST_ARROW_ERROR, JOIST_ARROW_NAN } joist_arrow_nulls;
+
+/* Copies the elements. An error has the position of a null after those of `before` elements. */
+joist_status joist_arrow_copy(const struct joist_arrow_part *part, joist_dtype dtype,
+                              joist_arrow_nulls nulls, size_t before, void *to,
+                              const struct joist_run *run,
                               struct joist_error *error) JOIST_MUST_CHECK;
 
-/* Elements that somebody owns until drop(owner). */
+/* Elements that somebody owns until drop(owner), and which of them are there. */
 struct joist_arrow_owned {
   const void *elements; /* bits of bool */
   void (*drop)(void *owner);
   void *owner;
+  char *validity; /* a block from malloc() that has the bits; NULL if no element is null */
+  size_t nulls;
 };
 
 /* A copy of elements, as Arrow has them. */
@@ -67,6 +77,11 @@ joist_status joist_arrow_own_copy(joist_dtype dtype, const void *elements, size_
  * one holder, which it releases from any thread. */
 struct joist_arrow_owned joist_arrow_own_keep_alive(const void *elements,
                                                     struct joist_keep_alive *keep);
+
+/* Adds which of n elements are null: those whose byte of the mask is not 0. Drops the elements if
+ * it fails. */
+joist_status joist_arrow_own_mask(const uint8_t *mask, size_t n, struct joist_arrow_owned *owned,
+                                  struct joist_error *error) JOIST_MUST_CHECK;
 
 /* Whether Arrow has a type for a dtype: JOIST_ERROR_DTYPE if not. */
 joist_status joist_arrow_check_dtype(joist_dtype dtype, struct joist_error *error) JOIST_MUST_CHECK;

@@ -1,4 +1,5 @@
 /* Arrays of Arrow: their elements out of them, and arrays of elements. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -96,8 +97,7 @@ size_t joist_arrow_first_null(const struct joist_arrow_part *part) {
 }
 
 const void *joist_arrow_elements(const struct joist_arrow_part *part, joist_dtype dtype) {
-  if (dtype == JOIST_BOOL || part->count == 0 || joist_arrow_first_null(part) < part->count)
-    return NULL;
+  if (dtype == JOIST_BOOL || part->count == 0) return NULL;
   const size_t size = joist_dtype_size(dtype);
   const char *const elements = (const char *)part->values + part->first * size;
   return (uintptr_t)elements % size == 0 ? elements : NULL;
@@ -107,17 +107,9 @@ static void unpack(const uint8_t *bits, size_t first, size_t n, uint8_t *to) {
   for (size_t k = 0; k < n; k++) to[k] = bit(bits, first + k);
 }
 
-/* A float dtype takes the host's NA, which is NaN where it has none. */
-static joist_status fill_nulls(const struct joist_arrow_part *part, joist_dtype dtype, char *to,
-                               struct joist_error *error) {
-  const int32_t missing = INT32_MIN;
-  const size_t size = joist_dtype_size(dtype), each = part->each;
-  double wide;
-  char element[16];
-  joist_widen_missing(JOIST_HOST_INTEGER, &missing, 1, &wide);
-  const joist_status status =
-      joist_import(JOIST_HOST_DOUBLE, &wide, 1, dtype, JOIST_NA_NAN, element, NULL, error);
-  if (status != JOIST_OK) return status;
+/* Copies one element of `size` bytes to each that is null. */
+static void fill_nulls(const struct joist_arrow_part *part, const void *element, size_t size,
+                       char *to) {
   for (size_t k = 0;; k++) {
     k = first_unset(part->element_bits, part->first_element_bit, k, part->count);
     if (k == part->count) break;
@@ -126,49 +118,82 @@ static joist_status fill_nulls(const struct joist_arrow_part *part, joist_dtype 
   for (size_t row = 0;; row++) {
     row = first_unset(part->row_bits, part->first_row_bit, row, part->rows);
     if (row == part->rows) break;
-    for (size_t k = 0; k < each; k++) memcpy(to + (row * each + k) * size, element, size);
+    for (size_t k = row * part->each; k < (row + 1) * part->each; k++)
+      memcpy(to + k * size, element, size);
   }
-  return JOIST_OK;
 }
 
-joist_status joist_arrow_copy(const struct joist_arrow_part *part, joist_dtype dtype, joist_na na,
-                              size_t before, void *to, const struct joist_run *run,
-                              struct joist_error *error) {
+void joist_arrow_mask(const struct joist_arrow_part *part, uint8_t *mask) {
+  const uint8_t missing = 1;
+  if (part->count == 0) return;
+  memset(mask, 0, part->count);
+  fill_nulls(part, &missing, 1, (char *)mask);
+}
+
+static joist_status fill_nan(const struct joist_arrow_part *part, joist_dtype dtype, char *to,
+                             struct joist_error *error) {
+  const double nan = NAN;
+  char element[16];
+  const joist_status status =
+      joist_import(JOIST_HOST_DOUBLE, &nan, 1, dtype, JOIST_NA_ERROR, element, NULL, error);
+  if (status == JOIST_OK) fill_nulls(part, element, joist_dtype_size(dtype), to);
+  return status;
+}
+
+joist_status joist_arrow_copy(const struct joist_arrow_part *part, joist_dtype dtype,
+                              joist_arrow_nulls nulls, size_t before, void *to,
+                              const struct joist_run *run, struct joist_error *error) {
   if (part->count == 0) return JOIST_OK;
-  const size_t null = joist_arrow_first_null(part), size = joist_dtype_size(dtype);
+  const size_t size = joist_dtype_size(dtype);
+  const size_t null = nulls == JOIST_ARROW_MISSING ? part->count : joist_arrow_first_null(part);
   const bool is_float = joist_dtype_kind(dtype) == JOIST_KIND_FLOAT;
-  if (null < part->count && (na == JOIST_NA_ERROR || !is_float))
-    return JOIST_FAIL(error, is_float ? JOIST_E_ARROW_NULL_NOT_NAN : JOIST_E_ARROW_NULL_ELEMENT,
-                      .position = before + null + 1, .type = {{dtype, false}});
+  if (null < part->count && (nulls == JOIST_ARROW_ERROR || !is_float))
+    return JOIST_FAIL(
+        error, nulls == JOIST_ARROW_ERROR ? JOIST_E_ARROW_NULL_ELEMENT : JOIST_E_ARROW_NULL_NOT_NAN,
+        .position = before + null + 1, .type = {{dtype, false}});
   if (dtype == JOIST_BOOL) {
     unpack(part->values, part->first, part->count, to);
     return JOIST_OK;
   }
   const joist_status status = joist_copy_bytes(
       dtype, (const char *)part->values + part->first * size, part->count, false, to, run, error);
-  if (status != JOIST_OK || null == part->count) return status;
-  return fill_nulls(part, dtype, to, error);
+  return status != JOIST_OK || null == part->count ? status : fill_nan(part, dtype, to, error);
 }
 
 /* ---- writing ---- */
 
 enum { ALIGNMENT = 64 /* bytes, as Arrow recommends */ };
 
+/* The first aligned byte of a block that is longer by ALIGNMENT. */
+static char *aligned(char *block) { return block + ALIGNMENT - (uintptr_t)block % ALIGNMENT; }
+
+/* Memory for so many bytes from aligned(block) on; NULL if allocation fails. */
+static char *new_block(size_t bytes) { return malloc(bytes + ALIGNMENT); }
+
+/* Bits that are set where a byte is 0, or is not. Returns how many of n are not set. */
+static size_t pack(const uint8_t *bytes, bool where_zero, size_t n, char *to) {
+  size_t unset = 0;
+  memset(to, 0, n / 8 + 1);
+  for (size_t k = 0; k < n; k++) {
+    const bool set = (bytes[k] == 0) == where_zero;
+    to[k / 8] = (char)(to[k / 8] | set << k % 8);
+    unset += !set;
+  }
+  return unset;
+}
+
 joist_status joist_arrow_own_copy(joist_dtype dtype, const void *elements, size_t n,
                                   struct joist_arrow_owned *owned, struct joist_error *error) {
   const bool packed = dtype == JOIST_BOOL;
   const size_t bytes = packed ? n / 8 + 1 : n * joist_dtype_size(dtype);
-  char *const block = malloc(bytes + ALIGNMENT);
+  char *const block = new_block(bytes);
   if (block == NULL) return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY, .bytes = bytes);
-  char *const to = block + ALIGNMENT - (uintptr_t)block % ALIGNMENT;
-  if (packed) {
-    memset(to, 0, bytes);
-    for (size_t k = 0; k < n; k++)
-      if (((const uint8_t *)elements)[k] != 0) to[k / 8] = (char)(to[k / 8] | 1 << k % 8);
-  } else if (n > 0) {
+  char *const to = aligned(block);
+  if (packed)
+    pack(elements, false, n, to);
+  else if (n > 0)
     memcpy(to, elements, bytes);
-  }
-  *owned = (struct joist_arrow_owned){to, free, block};
+  *owned = (struct joist_arrow_owned){.elements = to, .drop = free, .owner = block};
   return JOIST_OK;
 }
 
@@ -176,7 +201,24 @@ static void drop_keep_alive(void *keep) { joist_keep_alive_release(keep); }
 
 struct joist_arrow_owned joist_arrow_own_keep_alive(const void *elements,
                                                     struct joist_keep_alive *keep) {
-  return (struct joist_arrow_owned){elements, drop_keep_alive, keep};
+  return (struct joist_arrow_owned){.elements = elements, .drop = drop_keep_alive, .owner = keep};
+}
+
+static void drop_all(const struct joist_arrow_owned *owned) {
+  owned->drop(owned->owner);
+  free(owned->validity);
+}
+
+joist_status joist_arrow_own_mask(const uint8_t *mask, size_t n, struct joist_arrow_owned *owned,
+                                  struct joist_error *error) {
+  const size_t bytes = n / 8 + 1;
+  owned->validity = new_block(bytes);
+  if (owned->validity == NULL) {
+    drop_all(owned);
+    return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY, .bytes = bytes);
+  }
+  owned->nulls = pack(mask, true, n, aligned(owned->validity));
+  return JOIST_OK;
 }
 
 struct plain_array {
@@ -191,7 +233,7 @@ struct item_array {
 
 static void release_plain(struct ArrowArray *array) {
   struct plain_array *const own = array->private_data;
-  own->owned.drop(own->owned.owner);
+  drop_all(&own->owned);
   free(own);
   array->release = NULL;
 }
@@ -207,11 +249,13 @@ static joist_status write_plain(size_t n, struct joist_arrow_owned owned, struct
                                 struct joist_error *error) {
   struct plain_array *const own = malloc(sizeof *own);
   if (own == NULL) {
-    owned.drop(owned.owner);
+    drop_all(&owned);
     return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY, .bytes = sizeof *own);
   }
-  *own = (struct plain_array){{NULL, owned.elements}, owned};
+  const char *const present = owned.nulls > 0 ? aligned(owned.validity) : NULL;
+  *own = (struct plain_array){{present, owned.elements}, owned};
   *array = (struct ArrowArray){.length = (int64_t)n,
+                               .null_count = (int64_t)owned.nulls,
                                .n_buffers = 2,
                                .buffers = own->buffers,
                                .release = release_plain,
@@ -227,7 +271,7 @@ joist_status joist_arrow_write_array(size_t rows, const struct joist_shape *item
   struct item_array *const own = malloc(sizeof *own);
   if (own == NULL || !joist_shape_count(item, &each)) {
     free(own);
-    owned.drop(owned.owner);
+    drop_all(&owned);
     return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY, .bytes = sizeof *own);
   }
   const joist_status status = write_plain(rows * each, owned, &own->child, error);

@@ -51,10 +51,6 @@ void joist_missing_mask(joist_host host, const void *values, size_t n, uint8_t *
 /* Copies the values, those that are missing as one that is not, or as 0. */
 void joist_missing_filled(joist_host host, const void *values, size_t n, void *filled);
 
-/* Whole numbers (LOGICAL, INTEGER, INTEGER64) as doubles, their NA as NA_real_, which f64 and c128
- * keep and joist_import() reads as NaN where it is told to. INTEGER64 is rounded. */
-void joist_widen_missing(joist_host host, const void *values, size_t n, double *wide);
-
 /* A whole number as the bits of an integer dtype: decimal digits or, after 0x, hexadecimal ones,
  * with or without a sign. Anything else, or a number beyond the dtype's range, is
  * JOIST_ERROR_VALUE with text and position. */
