@@ -1,13 +1,15 @@
 # Arrow arrays of pyarrow as tensors and back, in one process: every type with a dtype, slices,
 # chunks, nulls, tensors of ranks 2 to 6, Parquet files, and that nothing is left behind.
 #
-#   Rscript tests/arrow/round_trips.R PYTHON
+#   Rscript tests/arrow/round_trips.R PYTHON [ARRAYS]
 #
-# PYTHON must have pyarrow and numpy; R needs reticulate.
+# PYTHON must have pyarrow and numpy; R needs reticulate. ARRAYS is the number of random arrays with
+# nulls, 10,000 unless it is given.
 
 suppressPackageStartupMessages(library(joist))
 
 python <- commandArgs(TRUE)[1L]
+arrays <- as.integer(c(commandArgs(TRUE), 10000)[2L])
 reticulate::use_python(python, required = TRUE)
 pa <- reticulate::import("pyarrow", convert = FALSE)
 main <- reticulate::py_run_string(
@@ -90,12 +92,15 @@ for (type in dtypes) {
   none <- as_tensor(pa$chunked_array(list(), type = main$types[[type]]))
   check(identical(none, whole[integer()]), type, " without chunks")
   nulls <- main$nulls(type)
+  values <- if (type == "bool") c(TRUE, NA, FALSE, NA) else c(1, NA, 3, NA)
+  check(identical(as_array(as_tensor(nulls)) + 0, values + 0), type, " with nulls")
+  back <- nv_to_arrow(as_tensor(nulls), "pyarrow")
+  check(reticulate::py_to_r(main$same(back, nulls)), type, " with nulls, back")
+  refused(as_tensor(nulls, na = "error"), "joist_value_error", "null at position 2")
   if (startsWith(type, "f")) {
-    refused(as_tensor(nulls), "joist_value_error", "null at position 2")
-    filled <- as_tensor(nulls, na = "nan")
-    check(identical(is.na(as_array(filled)), c(FALSE, TRUE, FALSE, TRUE)), type)
-    check(!any(is.nan(as_array(filled))) == (type == "f64"), type)
-    check(identical(as_array(filled)[c(1, 3)], c(1, 3)), type)
+    filled <- as_array(as_tensor(nulls, na = "nan"))
+    check(identical(is.nan(filled), is.na(values)), type, " with NaN")
+    check(identical(filled[c(1, 3)], c(1, 3)), type, " beside NaN")
   } else {
     refused(as_tensor(nulls, na = "nan"), "joist_value_error", "null at position 2")
   }
@@ -146,6 +151,65 @@ for (order in list(0:2, c(0L, 2L, 1L), c(2L, 1L, 0L), c(2L, 0L, 1L), c(1L, 2L, 0
 lists <- as_tensor(permuted$l)
 check(identical(as_array(lists), rbind(c(1.5, 2), c(3, 4))), "lists of a fixed size")
 
+# Random arrays with nulls: values, which are missing, and what pyarrow gets back. One in four has
+# rows, of which some are null.
+random <- reticulate::py_run_string(
+  "
+rng = np.random.default_rng(11)
+def share(): return rng.choice([0, 0.1, 0.5, 1])
+def nullable(dtype, n):
+  x = numbers(dtype, n)
+  return pa.array(x, types[dtype], mask=rng.random(n) < share())
+def draw(dtype, each):
+  n, start = int(rng.integers(0, 100)), int(rng.integers(0, 30))
+  if each == 0:
+    return nullable(dtype, start + n).slice(start)
+  gone = pa.array(rng.random(start + n) < share(), pa.bool_())
+  return pa.FixedSizeListArray.from_arrays(
+    nullable(dtype, (start + n) * each), each, mask=gone).slice(start)
+def elements(a):
+  # Those of rows in their order: None in the place of a null.
+  flat = a.to_pylist()
+  if not pa.types.is_fixed_size_list(a.type):
+    return flat
+  return [v for row in flat for v in (row if row is not None else [None] * a.type.list_size)]
+def hidden(a): return ' '.join('0' if v is None else '1' for v in elements(a))
+def shown(a):
+  of_float = pa.types.is_floating(a.type.value_type if hasattr(a.type, 'value_type') else a.type)
+  return ' '.join(float(v).hex() if of_float else str(v) for v in elements(a) if v is not None)
+def returned(b, a):
+  b.validate(full=True)
+  if isinstance(b, pa.ExtensionArray):
+    b = b.storage
+    assert b.null_count == 0
+    # Rows that were null are rows of nulls.
+    return elements(b) == elements(a)
+  return b.equals(a) and b.null_count == a.null_count
+",
+  convert = FALSE
+)
+missing_in <- function(x) {
+  mask <- .Call(joist:::joist_r_mask_of, x)
+  if (is.null(mask)) logical(length(x)) else as.vector(as_array(mask))
+}
+words <- function(object) {
+  text <- strsplit(text(object), " ", fixed = TRUE)[[1L]]
+  text[nzchar(text)]
+}
+for (k in seq_len(arrays)) {
+  type <- dtypes[k %% length(dtypes) + 1L]
+  each <- if (k %% 4L == 0L) k %/% 4L %% 5L + 1L else 0L
+  array <- random$draw(type, int(each))
+  tensor <- as_tensor(array)
+  rows <- if (each > 0L) nv_transpose(tensor) else tensor
+  there <- words(random$hidden(array)) == "1"
+  check(identical(missing_in(rows), !there), type, ": nulls of array ", k)
+  values <- exact(rows)[there]
+  check(identical(values, expected(words(random$shown(array)), type)), type, ": array ", k)
+  back <- nv_to_arrow(tensor, "pyarrow")
+  check(reticulate::py_to_r(random$returned(back, array)), type, ": array ", k, " back")
+}
+
 # Parquet, as other tools write it.
 file <- tempfile(fileext = ".parquet")
 parquet <- reticulate::py_run_string(sprintf(
@@ -155,6 +219,8 @@ table = pa.table({
   'count': pa.array([0, 3000000000, 4294967295, 1], pa.uint32()),
   'id': pa.array([0, 2**53 + 1, -2**63, 2**63 - 1], pa.int64()),
   'hash': pa.array([0, 2**53 + 1, 2**63, 2**64 - 1], pa.uint64()),
+  'few': pa.array([None, 255, None, 0], pa.uint8()),
+  'flag': pa.array([True, None, False, None]),
   'name': pa.array(['a', 'b', 'c', 'd']),
   'kind': pa.array(['a', 'b', 'a', 'b']).dictionary_encode(),
   'when': pa.array([1, 2, 3, 4], pa.timestamp('us', 'UTC'))})
@@ -174,6 +240,20 @@ check(identical(as_array(as_tensor(column("id")), "character"), c(
 check(identical(as_array(as_tensor(column("hash")), "character"), c(
   "0", "9007199254740993", "9223372036854775808", "18446744073709551615"
 )), "ui64 of Parquet")
+check(identical(as_array(as_tensor(column("few"))) + 0, c(NA, 255, NA, 0)), "nulls of ui8")
+check(identical(as_array(as_tensor(column("flag"))), c(TRUE, NA, FALSE, NA)), "nulls of bool")
+again <- reticulate::py_run_string(sprintf(
+  "
+def again(few, flag):
+  pq.write_table(pa.table({'few': few, 'flag': flag}), '%s')
+  t = pq.read_table('%s')
+  return t.equals(read.select(['few', 'flag']).combine_chunks()) or str(t)
+", file, file
+), convert = FALSE)$again(
+  nv_to_arrow(as_tensor(column("few")), "pyarrow"),
+  nv_to_arrow(as_tensor(column("flag")), "pyarrow")
+)
+check(isTRUE(reticulate::py_to_r(again)), "missing values in Parquet: ", text(again))
 refused(as_tensor(column("name")), "joist_dtype_error", "utf8")
 refused(as_tensor(column("kind")), "joist_dtype_error", "dictionary")
 refused(as_tensor(column("when")), "joist_dtype_error", "timestamp")

@@ -28,6 +28,62 @@ test_that("a tensor comes back as it went", {
   expect_identical(as_array(there_and_back(nv_tensor(missing, "f64"))), missing)
 })
 
+# The bytes of the elements, also of those that are missing, and whether each of them is.
+elements_of <- function(x) nv_write_bin(.Call(joist_r_with_mask, x, NULL))
+missing_in <- function(x) {
+  mask <- .Call(joist_r_mask_of, x)
+  if (is.null(mask)) logical(length(x)) else as.vector(as_array(mask))
+}
+
+# Some elements, none, or all.
+draw_missing <- function(n) runif(n) < sample(c(0, 0.1, 0.5, 1), 1L)
+
+test_that("missing values of 1,000 random tensors come back, and nothing else is missing", {
+  set.seed(20)
+  wrong <- character()
+  for (k in 1:1000) {
+    type <- arrow_dtypes[k %% length(arrow_dtypes) + 1L]
+    extents <- if (k %% 3L == 0L) sample(0:9, sample(2:3, 1L), TRUE) else sample(0:99, 1L)
+    missing <- draw_missing(prod(extents))
+    values <- sample(0:1, length(missing), TRUE)
+    x <- nv_tensor(array(ifelse(missing, NA, values), extents), type)
+    back <- there_and_back(x)
+    got <- as.vector(as_array(back)) + 0
+    good <- identical(missing_in(back), missing) && identical(is.na(got), missing) &&
+      identical(got[!missing], values[!missing] + 0) && identical(shape(back), shape(x)) &&
+      dtype(back) == type
+    if (!good) wrong <- c(wrong, paste(type, paste(extents, collapse = "x")))
+  }
+  expect_identical(wrong, character())
+})
+
+test_that("nulls are missing values, errors or NaN", {
+  for (type in arrow_dtypes) {
+    read <- function(na) {
+      sent <- nv_to_arrow(nv_tensor(c(1, NA, 0), type))
+      nv_from_arrow(sent$array, sent$schema, na)
+    }
+    expect_identical(read("missing"), nv_tensor(c(1, NA, 0), type))
+    expect_refusal(read("error"), "joist_value_error", c("null at position 2", "na = \"missing\""))
+    if (startsWith(type, "f")) {
+      expect_identical(as_array(read("nan")), c(1, NaN, 0))
+      expect_identical(missing_in(read("nan")), logical(3))
+    } else {
+      expect_refusal(read("nan"), "joist_value_error", c("null at position 2", "no NaN"))
+    }
+    two <- lapply(list(c(1, 0), c(0, NA)), function(v) nv_to_arrow(nv_tensor(v, type)))
+    chunks <- lapply(two, `[[`, "array")
+    expect_refusal(
+      nv_from_arrow(chunks, two[[1]]$schema, "error"), "joist_value_error", "position 4"
+    )
+    expect_identical(nv_from_arrow(chunks, two[[1]]$schema), nv_tensor(c(1, 0, 0, NA), type))
+  }
+  # The elements are lent as those without missing values.
+  x <- nv_tensor(c(1, NA, 3), "ui16")
+  place <- function(x) address_of(.Call(joist_r_with_mask, x, NULL))
+  expect_identical(place(there_and_back(x)), place(x))
+})
+
 test_that("what Arrow has no type for is refused", {
   for (type in setdiff(dtypes(), arrow_dtypes)) {
     expect_refusal(nv_to_arrow(nv_tensor(1, type)), "joist_dtype_error", c(type, "nv_convert()"))
@@ -209,7 +265,7 @@ test_that("nulls and Arrow's other types are refused by name", {
   expect_array_refused <- function(x, class, parts, ...) {
     expect_refusal(as_tensor(nanoarrow::as_nanoarrow_array(x), ...), class, parts)
   }
-  expect_array_refused(c(1, NA), "joist_value_error", c("position 2", "na = \"nan\""))
+  expect_array_refused(c(1, NA), "joist_value_error", "position 2", na = "error")
   expect_array_refused(c(1L, 2L, NA), "joist_value_error", "position 3", na = "nan")
   expect_array_refused(c("a", "b"), "joist_dtype_error", "utf8")
   expect_array_refused(factor("a"), "joist_dtype_error", "dictionary")
@@ -221,7 +277,102 @@ test_that("nulls and Arrow's other types are refused by name", {
   nanoarrow::nanoarrow_array_set_schema(flags, type)
   expect_refusal(as_tensor(flags), "joist_dtype_error", c("extension", "arrow.bool8"))
   filled <- as_tensor(nanoarrow::as_nanoarrow_array(c(1, NA)), na = "nan")
-  expect_identical(as_array(filled), c(1, NA))
+  expect_identical(as_array(filled), c(1, NaN))
+})
+
+test_that("nulls of nanoarrow are missing values, and missing values its nulls", {
+  skip_if_not_installed("nanoarrow")
+  values <- list(c(TRUE, NA), c(3L, NA, -1L), c(NA, 1.5, Inf), rep(NA_real_, 9))
+  for (v in values) {
+    x <- as_tensor(nanoarrow::as_nanoarrow_array(v))
+    expect_identical(as_array(x), v)
+    expect_identical(missing_in(x), is.na(v))
+    made <- nanoarrow::as_nanoarrow_array(x)
+    expect_identical(as.vector(made), v)
+    expect_identical(made$null_count, sum(missing_in(x)))
+  }
+  small <- nv_tensor(c(1, NA, 255), "ui8")
+  expect_identical(as.vector(nanoarrow::as_nanoarrow_array(small)), c(1L, NA, 255L))
+  expect_identical(as_tensor(nanoarrow::as_nanoarrow_array(small)), small)
+  expect_identical(as_tensor(nanoarrow::as_nanoarrow_vctr(small)), small)
+  stream <- nanoarrow::basic_array_stream(
+    lapply(list(c(1L, NA), integer(), NA, 4:5), function(v) {
+      nanoarrow::as_nanoarrow_array(as.integer(v))
+    })
+  )
+  expect_identical(as_tensor(stream), nv_tensor(c(1L, NA, NA, 4L, 5L)))
+  frame <- data.frame(n = 1:3)
+  frame$small <- small
+  expect_identical(as_tensor(nanoarrow::as_nanoarrow_array(frame)$children$small), small)
+  # Rows: missing elements are nulls of the child.
+  rows <- nv_tensor(matrix(c(1, NA, 3, NA, 5, 6), 2), "i16")
+  made <- nanoarrow::as_nanoarrow_array(rows)
+  expect_identical(c(made$null_count, made$children[[1L]]$null_count), c(0L, 2L))
+  expect_identical(as.vector(made$children[[1L]]), c(1L, 3L, 5L, NA, NA, 6L))
+  expect_identical(as_tensor(made), rows)
+})
+
+# Bits as Arrow has them, the first in the lowest place.
+bits_of <- function(x) packBits(c(x, logical(-length(x) %% 8L)))
+
+test_that("1,000 random arrays of bytes and bits are read, from any offset", {
+  skip_if_not_installed("nanoarrow")
+  types <- c(
+    bool = "bool", i8 = "int8", i16 = "int16", i32 = "int32", i64 = "int64", ui8 = "uint8",
+    ui16 = "uint16", ui32 = "uint32", ui64 = "uint64", f16 = "half_float", f32 = "float",
+    f64 = "double"
+  )
+  array_from <- function(type, length, offset, buffers, ...) {
+    nanoarrow::nanoarrow_array_modify(nanoarrow::nanoarrow_array_init(type), list(
+      length = length, null_count = if (is.null(buffers[[1L]])) 0L else -1L, offset = offset,
+      buffers = buffers, ...
+    ))
+  }
+  set.seed(21)
+  wrong <- character()
+  for (k in 1:1000) {
+    type <- names(types)[k %% length(types) + 1L]
+    size <- length(nv_write_bin(nv_scalar(0, type)))
+    each <- if (k %% 4L == 0L) sample(1:5, 1L) else 1L
+    offset <- sample(0:20, 1L)
+    length <- sample(0:60, 1L)
+    n <- (offset + length) * each
+    bytes <- as.raw(sample(0:255, n * size, TRUE))
+    if (type == "bool") bytes <- as.raw(sample(0:1, n, TRUE))
+    missing <- draw_missing(n)
+    data <- if (type == "bool") bits_of(bytes == 1) else bytes
+    # Without a validity buffer where nothing is missing, for one in two.
+    bits <- function(x) if (any(x) || k %% 2L == 0L) bits_of(!x)
+    item <- getExportedValue("nanoarrow", paste0("na_", types[[type]]))()
+    array <- if (each == 1L) {
+      array_from(item, length, offset, list(bits(missing), data))
+    } else {
+      without <- draw_missing(offset + length) & k %% 8L == 0L
+      inner <- array_from(item, n, 0L, list(bits(missing), data))
+      missing <- missing | rep(without, each = each)
+      array_from(
+        nanoarrow::na_fixed_size_list(item, each), length, offset, list(bits(without)),
+        children = list(inner)
+      )
+    }
+    x <- as_tensor(array)
+    rows <- if (each == 1L) x else nv_transpose(x)
+    want <- offset * each + seq_len(length * each)
+    gone <- missing[want]
+    bytes <- matrix(bytes, size)[, want, drop = FALSE]
+    same_bytes <- function(x) {
+      got <- matrix(elements_of(x), size)
+      identical(missing_in(x), gone) && identical(got[, !gone], bytes[, !gone])
+    }
+    made <- nanoarrow::as_nanoarrow_array(x)
+    own <- if (each == 1L) made else made$children[[1L]]
+    validity <- as.vector(own$buffers[[1L]])[seq_along(gone)]
+    good <- same_bytes(rows) && dtype(x) == type && own$null_count == sum(gone) &&
+      (if (any(gone)) identical(validity, !gone) else own$buffers[[1L]]$size_bytes == 0) &&
+      same_bytes(if (each == 1L) as_tensor(made) else nv_transpose(as_tensor(made)))
+    if (!good) wrong <- c(wrong, paste(type, each, offset, length))
+  }
+  expect_identical(wrong, character())
 })
 
 # ---- R's arrow ----
@@ -392,22 +543,24 @@ test_that("arrow's scalars are tensors of rank 0", {
   expect_identical(as_tensor(max(ids)), nv_scalar("18446744073709551615", "ui64"))
   expect_identical(as_tensor(arrow::Scalar$create(1.5)), nv_scalar(1.5, "f64"))
   missing <- arrow::Scalar$create(NA_real_)
-  expect_refusal(as_tensor(missing), "joist_value_error", "null at position 1")
-  expect_identical(as_array(as_tensor(missing, na = "nan")), NA_real_)
+  expect_identical(as_tensor(missing), nv_scalar(NA, "f64"))
+  expect_refusal(as_tensor(missing, na = "error"), "joist_value_error", "null at position 1")
+  expect_identical(as_array(as_tensor(missing, na = "nan")), NaN)
   expect_refusal(as_tensor(arrow::Scalar$create("a")), "joist_dtype_error", "utf8")
 })
 
-test_that("nulls of arrow are errors, or NaN on request", {
+test_that("nulls of arrow are missing values, and errors or NaN on request", {
   skip_if_not_installed("arrow")
   array <- arrow::Array$create(c(1, NA, NaN))
-  expect_refusal(as_tensor(array), "joist_value_error", c("position 2", "na = \"nan\""))
-  expect_identical(as_array(as_tensor(array, na = "nan")), c(1, NA, NaN))
+  expect_identical(as_array(as_tensor(array)), c(1, NA, NaN))
+  expect_refusal(as_tensor(array, na = "error"), "joist_value_error", "position 2")
+  expect_identical(as_array(as_tensor(array, na = "nan")), c(1, NaN, NaN))
   expect_identical(as_array(as_tensor(array$Slice(2))), NaN)
   half <- as_tensor(array$cast(arrow::float16()), na = "nan")
   expect_identical(as_array(half), c(1, NaN, NaN))
   chunked <- arrow::chunked_array(c(1, 2), c(3, NA))
-  expect_refusal(as_tensor(chunked), "joist_value_error", "position 4")
-  expect_identical(as_array(as_tensor(chunked, na = "nan")), c(1, 2, 3, NA))
+  expect_refusal(as_tensor(chunked, na = "error"), "joist_value_error", "position 4")
+  expect_identical(as_array(as_tensor(chunked)), c(1, 2, 3, NA))
   expect_identical(as_array(as_tensor(chunked$Slice(1, 2))), c(2, 3))
   expect_refusal(
     as_tensor(arrow::Array$create(c(1L, NA)), na = "nan"), "joist_value_error", "position 2"
@@ -416,8 +569,36 @@ test_that("nulls of arrow are errors, or NaN on request", {
     list(c(1, 2), NULL),
     type = arrow::fixed_size_list_of(arrow::float64(), 2L)
   )
-  expect_refusal(as_tensor(rows), "joist_value_error", "position 3")
-  expect_identical(as_array(as_tensor(rows, na = "nan")), rbind(c(1, 2), c(NA, NA)))
+  expect_refusal(as_tensor(rows, na = "error"), "joist_value_error", "position 3")
+  expect_identical(as_array(as_tensor(rows)), rbind(c(1, 2), c(NA, NA)))
+})
+
+test_that("missing values are nulls of arrow, in arrays, tables and files", {
+  skip_if_not_installed("arrow")
+  columns <- lapply(arrow_dtypes, function(type) nv_tensor(c(1, NA, 0, NA), type))
+  names(columns) <- arrow_dtypes
+  for (type in arrow_dtypes) {
+    array <- arrow::as_arrow_array(columns[[type]])
+    array$ValidateFull()
+    expect_identical(array$null_count, 2L)
+    expect_identical(as_tensor(array), columns[[type]])
+    if (type != "bool") {
+      expect_identical(as.vector(array$cast(arrow::float64())), c(1, NA, 0, NA))
+    }
+  }
+  table <- do.call(arrow::arrow_table, lapply(columns, arrow::as_arrow_array))
+  expect_columns(table, columns)
+  expect_columns(table$Slice(1), lapply(columns, `[`, 2:4))
+  expect_columns(arrow::concat_tables(table, table), lapply(columns, function(x) c(x, x)))
+  for (format in c("parquet", "feather", "ipc_stream")) {
+    if (format == "parquet" && !arrow::arrow_with_parquet()) next
+    file <- tempfile()
+    getExportedValue("arrow", paste0("write_", format))(table, file)
+    read <- getExportedValue("arrow", paste0("read_", format))(file, as_data_frame = FALSE)
+    expect_columns(read, columns)
+  }
+  rows <- nv_tensor(matrix(c(1, NA, 3, NA), 2), "i16")
+  expect_identical(as_tensor(arrow::as_arrow_array(rows)), rows)
 })
 
 test_that("arrow arrays that do not hold numbers are refused by the name of their type", {
