@@ -2,7 +2,7 @@
 #'
 #' `nv_read_bin()` reads elements of any dtype from a raw vector, a file or a connection, as
 #' [readBin()] does for R's own types, and NumPy's `frombuffer()`; `nv_write_bin()` writes them, as
-#' [writeBin()] and NumPy's `tobytes()`. No bit is changed on the way, be it of NaN or `NA_real_`.
+#' [writeBin()] and NumPy's `tobytes()`. No bit is changed on the way, be it of NaN.
 #'
 #' Elements follow each other in R's order, that of the first dimension first. What a program wrote
 #' in rows, as NumPy and C do, is read with the extents in reverse order and transposed:

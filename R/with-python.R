@@ -30,7 +30,9 @@
 #' joist does not change that. Import modules with `convert = FALSE`, and what they give stays a
 #' Python object that `nv_tensor()` reads exactly, such as an `int64` beyond 2^53.
 #'
-#' An object that is not an array, or that has masked values or bytes that are not a bool, raises a
+#' Masked elements of an array of `numpy.ma` are missing values of the tensor.
+#'
+#' An object that is not an array, or that has bytes that are not a bool, raises a
 #' `joist_value_error`; a dtype that joist does not have, such as `object` or `datetime64`, a
 #' `joist_dtype_error`.
 #' @examplesIf interactive() && requireNamespace("reticulate", quietly = TRUE)
@@ -89,9 +91,17 @@ r_to_py.nv_dlpack <- function(x, convert = FALSE) { # nolint: object_name_linter
 
 is_python <- function(x) is.environment(x) && inherits(x, "python.builtin.object")
 
-# A tensor of what a Python object has in memory, or of a copy.
+# A tensor of what a Python object has in memory, or of a copy; what is masked is missing.
 tensor_of_python <- function(x) {
   exchange <- python_exchange()
+  made <- elements_of_python(x, exchange)
+  if (!reticulate::py_to_r(exchange$is_masked(x))) {
+    return(made)
+  }
+  .Call(joist_r_with_mask, made, elements_of_python(exchange$mask_of(x), exchange))
+}
+
+elements_of_python <- function(x, exchange) {
   taken <- reticulate::py_to_r(in_python(exchange$take(x)))
   if (!is.null(taken)) {
     return(nv_from_dlpack(.Call(joist_r_dlpack_pointer, taken[[1L]], taken[[2L]])))

@@ -181,12 +181,24 @@ def take(x):
     raise BufferError("joist: __dlpack__() gave no capsule of a tensor")
 
 
-def describe(x):
-    """An array, and of it address, dtype, shape and strides, which count elements."""
+def is_masked(x):
+    """Whether it is a masked array of NumPy's, with an element that is masked."""
+    numpy = sys.modules.get("numpy")
+    return numpy is not None and isinstance(x, numpy.ma.MaskedArray) and numpy.ma.is_masked(x)
+
+
+def mask_of(x):
+    """Whether each element of such an array is masked."""
     import numpy
 
-    if isinstance(x, numpy.ma.MaskedArray) and numpy.ma.is_masked(x):
-        raise TypeError("joist: the array has masked values; fill them first, by filled()")
+    return numpy.ma.getmaskarray(x)
+
+
+def describe(x):
+    """An array, and of it address, dtype, shape and strides, which count elements. A masked array
+    is described without its mask."""
+    import numpy
+
     if not (hasattr(x, "__array_interface__") or hasattr(x, "__array__")):
         raise TypeError(
             "joist: a Python object of type %s is no array; make one by numpy.asarray()"

@@ -66,14 +66,14 @@ test_that("what is lent is not written, on either side", {
 })
 
 test_that("a borrowed payload is saved, copied and computed with as any other", {
-  x <- nv_tensor(matrix(c(1, NA, 3, 4), 2), "f64")
+  x <- nv_tensor(matrix(c(1, NaN, 3, 4), 2), "f64")
   lent <- nv_from_dlpack(nv_to_dlpack(x))
   file <- tempfile()
   on.exit(unlink(file))
   saveRDS(lent, file)
   expect_identical(as_array(readRDS(file)), as_array(x))
   expect_identical(as_array(lent + lent), 2 * as_array(x))
-  expect_identical(as_array(lent[2, ]), c(NA, 4))
+  expect_identical(as_array(lent[2, ]), c(NaN, 4))
   expect_identical(as_array(jit(function(a) a * 2)(lent)), 2 * as_array(x))
 })
 
@@ -95,6 +95,21 @@ test_that("memory is kept while it is read, and freed afterwards", {
   for (k in 1:20) nv_to_dlpack(nv_tensor(numeric(n), "f64") + k) # never imported
   used()
   expect_lt(used() - before, n)
+})
+
+test_that("missing values are an error, or another value", {
+  for (type in dtypes()) {
+    x <- nv_tensor(matrix(c(1, NA, 0, NA), 2), type)
+    for (versioned in c(TRUE, FALSE)) {
+      expect_refusal(
+        nv_to_dlpack(x, versioned), "joist_value_error", c("2 missing values", "position 2", "na =")
+      )
+      filled <- nv_from_dlpack(nv_to_dlpack(x, versioned, na = 1))
+      expect_identical(filled, nv_tensor(matrix(c(1, 1, 0, 1), 2), type))
+    }
+  }
+  expect_identical(as_array(x[1, ]) + 0, if (is.complex(as_array(x))) c(1 + 0i, 0i) else c(1, 0))
+  expect_refusal(nv_to_dlpack(1:3, na = NA), "joist_value_error", "`na`")
 })
 
 test_that("values that are not pointers, and pointers already taken, are refused", {

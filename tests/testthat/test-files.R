@@ -145,6 +145,39 @@ test_that("tensors of a safetensors file are read by name, with metadata", {
   }
 })
 
+test_that("missing values are an error, or another value, in every format", {
+  file <- tempfile()
+  on.exit(unlink(file))
+  x <- nv_tensor(matrix(c(1, NA, 3, NA, 5, 6), 2), "ui8")
+  full <- nv_tensor(matrix(c(1, 9, 3, 9, 5, 6), 2), "ui8")
+  both <- list(all = nv_tensor(1:2, "i16"), some = x)
+  of_x <- c("`x` has 2 missing values", "the first at position 2", "`na =`")
+  in_list <- sub("`x`", "`x$some`", of_x, fixed = TRUE)
+  expect_refusal(nv_write_npy(x), "joist_value_error", c(of_x, "npy"))
+  expect_refusal(nv_write_npy(x, file, order = "C"), "joist_value_error", of_x)
+  expect_refusal(nv_write_safetensors(both, file), "joist_value_error", c(in_list, "safetensors"))
+  expect_refusal(nv_serialize(both), "joist_value_error", in_list)
+  expect_false(file.exists(file))
+  for (order in c("F", "C")) {
+    expect_identical(nv_write_npy(x, order = order, na = 9), nv_write_npy(full, order = order))
+    expect_identical(nv_read_npy(nv_write_npy(x, order = order, na = 9)), full)
+  }
+  nv_write_safetensors(both, file, na = 9)
+  expect_identical(nv_read_safetensors(file), list(all = both$all, some = full))
+  expect_identical(nv_unserialize(nv_serialize(both, na = 9)), nv_read_safetensors(file))
+  # What does not fit is an error only for tensors that need it.
+  expect_identical(nv_serialize(both[1], na = 1e9), nv_serialize(both[1]))
+  expect_refusal(nv_serialize(both, na = 1e9), "joist_value_error", "ui8")
+  expect_refusal(nv_serialize(both[1], na = NA), "joist_value_error", "`na`")
+  expect_refusal(nv_write_npy(1, na = NA), "joist_value_error", "`na`")
+  expect_refusal(nv_write_npy(c(1, NA)), "joist_value_error", "1 missing value at position 2")
+  expect_identical(nv_write_npy(c(1, NA), na = 2), nv_write_npy(c(1, 2)))
+  skip_if_not_installed("zip")
+  expect_refusal(nv_write_npz(both, file), "joist_value_error", in_list)
+  nv_write_npz(both, file, na = 9)
+  expect_identical(nv_read_npz(file), list(all = both$all, some = full))
+})
+
 test_that("archives are read and written", {
   skip_if_not_installed("zip")
   withr::local_dir(withr::local_tempdir())

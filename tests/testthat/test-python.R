@@ -154,11 +154,25 @@ try_values <- function(python) {
   ))
   again <- function(kind) nv_tensor(maker[[kind]](reticulate::r_to_py(nv_to_dlpack(z))))
   got$protocols <- lapply(c("Old", "New"), function(kind) as_array(again(kind)))
+  # Masked arrays, in every dtype.
+  hidden <- list(FALSE, TRUE, TRUE, FALSE)
+  got$masked <- lapply(setdiff(dtypes(), "bf16"), function(type) {
+    values <- np$array(list(1L, 0L, 1L, 0L), dtype = format(as_dtype(type), style = "numpy"))
+    x <- nv_tensor(np$ma$masked_array(values, mask = hidden))
+    list(format(dtype(x)), as_array(x) + 0)
+  })
+  got$present <- lapply(setdiff(dtypes(), "bf16"), function(type) {
+    list(type, if (startsWith(type, "c")) c(1 + 0i, NA, NA, 0i) else c(1, NA, NA, 0))
+  })
+  two <- np$arange(1L, 7L)$reshape(2L, 3L)$astype("int32")
+  got$rows <- as_array(nv_tensor(np$ma$masked_where(np$equal(np$remainder(two, 5L), 1L), two)))
+  got$nothing <- as_array(nv_tensor(np$ma$masked))
+  got$unmasked <- as_array(nv_tensor(np$ma$masked_array(list(1, 2), mask = FALSE)))
   got$refused <- lapply(
     expression(
       nv_tensor(np$array(list("a"))), nv_tensor(np$array("2024-01-01", dtype = "datetime64[D]")),
       nv_tensor(reticulate::import("builtins", convert = FALSE)$int(3L)),
-      nv_tensor(np$ma$masked_array(list(1, 2), mask = list(TRUE, FALSE))),
+      reticulate::r_to_py(nv_tensor(c(1, NA, 3, NA), "ui8")),
       nv_tensor(np$array(list(2L), dtype = "uint8")$view("bool")),
       nv_tensor(a, "f32"), reticulate::r_to_py(nv_aval("f32", 3)),
       nv_tensor(np$ones(reticulate::tuple(as.list(rep(1L, 32L)))))
@@ -192,7 +206,11 @@ test_that("values arrive exactly or are refused, and writing does not change wha
   ), "_error"))
   expect_match(got$refused[[1]][2], "str32")
   expect_match(got$refused[[3]][2], "type int is no array")
-  expect_match(got$refused[[4]][2], "masked")
+  expect_match(got$refused[[4]][2], "2 missing values, the first at position 2.*pyarrow")
+  expect_identical(got$masked, got$present)
+  expect_identical(got$rows, rbind(c(NA, 2L, 3L), c(4L, 5L, NA)))
+  expect_identical(got$nothing, NA_real_)
+  expect_identical(got$unmasked, c(1, 2))
   expect_type(got$refused[[8]], "list")
 })
 

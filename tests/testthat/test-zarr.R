@@ -439,6 +439,41 @@ test_that("fill values, names and attributes are kept", {
   expect_equal(as_array(nv_compute(nv_mean(x, "time"))), c(2, 5))
 })
 
+test_that("missing values are an error, or the value of `na`", {
+  folder <- tempfile(fileext = ".zarr")
+  values <- c(1, NA, 3, 4, NA, 6)
+  x <- nv_tensor(matrix(values, 2), "i16")
+  full <- nv_tensor(matrix(ifelse(is.na(values), 9, values), 2), "i16")
+  expect_refusal(
+    nv_store(x, folder), "joist_value_error", c("`x` has 2 missing values", "position 2", "`na =`")
+  )
+  expect_false(dir.exists(folder))
+  expect_identical(nv_store(x, folder, chunks = c(2, 1), na = 9)[], full)
+  expect_identical(nv_zarr(folder)[], full)
+  z <- nv_zarr(folder)
+  expect_refusal(z[] <- x, "joist_value_error", c("missing value", "nv_zarr()", "`na =`"))
+  z <- nv_zarr(folder, na = -5)
+  z[1, ] <- c(NA, 2L, NA)
+  expect_identical(as_array(z[]) + 0, rbind(c(-5, 2, -5), c(9, 4, 6)))
+  z <- nv_zarr_create(folder, "f64", 4, chunks = 3, overwrite = TRUE, na = NaN)
+  z[2:4] <- c(1, NA, 2)
+  expect_identical(as_array(nv_zarr(folder)[]), c(0, 1, NaN, 2))
+  z <- nv_zarr_create(folder, "bool", 2, overwrite = TRUE, na = 7)
+  expect_refusal(z[1] <- NA, "joist_value_error", "7")
+  members <- tempfile()
+  nv_zarr_create_group(members)
+  nv_zarr_create(members, "i8", 2, node = "a")
+  group <- nv_zarr(members, na = 3)
+  group$a[] <- c(1L, NA)
+  expect_identical(as_array(group$a[]), c(1L, 3L))
+  for (na in list(NA, 1:2, list(1))) {
+    expect_refusal(nv_zarr(folder, na = na), "joist_value_error", "`na`")
+    expect_refusal(nv_zarr_create(tempfile(), "i8", 1, na = na), "joist_value_error", "`na`")
+    expect_refusal(nv_store(full, tempfile(), na = na), "joist_value_error", "`na`")
+  }
+  expect_refusal(nv_zarr_create(tempfile(), "i8", 1, fill = NA), "joist_value_error", "`fill`")
+})
+
 test_that("metadata are JSON, whatever R's decimal mark is and what attributes are given", {
   old <- options(OutDec = ",")
   on.exit(options(old))
