@@ -10,8 +10,8 @@
 #' tensor's memory and is read-only, in Fortran order; `numpy.array(a)` is a copy that can be
 #' written. Python may keep it as long as it likes, and let go of it in any thread. A tensor on a
 #' GPU is copied to the CPU first. NumPy arrays have no missing values, and a tensor with some is a
-#' `joist_value_error`: replace them, or use `nv_to_arrow(x, "pyarrow")`, whose `to_pandas()` makes
-#' nullable arrays.
+#' `joist_value_error`: replace them, or make an array of pyarrow, `a <- nv_to_arrow(x, "pyarrow")`.
+#' Of that, `a$to_pandas(types_mapper = pandas$ArrowDtype)` is a nullable array of pandas.
 #'
 #' Other libraries take `r_to_py(nv_to_dlpack(x))` with their `from_dlpack()`, in all dtypes that
 #' they have. Those that ask for DLPack of version 1 share the memory; the others get a copy that
@@ -30,7 +30,8 @@
 #' joist does not change that. Import modules with `convert = FALSE`, and what they give stays a
 #' Python object that `nv_tensor()` reads exactly, such as an `int64` beyond 2^53.
 #'
-#' Masked elements of an array of `numpy.ma` are missing values of the tensor.
+#' Masked elements of an array of `numpy.ma` are missing values of the tensor. Nullable arrays of
+#' pandas are read by `as_tensor(pyarrow$array(x))`.
 #'
 #' An object that is not an array, or that has bytes that are not a bool, raises a
 #' `joist_value_error`; a dtype that joist does not have, such as `object` or `datetime64`, a

@@ -4,12 +4,12 @@
 #   Rscript tests/arrow/round_trips.R PYTHON [ARRAYS]
 #
 # PYTHON must have pyarrow and numpy; R needs reticulate. ARRAYS is the number of random arrays with
-# nulls, 10,000 unless it is given.
+# nulls, 1,000 unless it is given.
 
 suppressPackageStartupMessages(library(joist))
 
 python <- commandArgs(TRUE)[1L]
-arrays <- as.integer(c(commandArgs(TRUE), 10000)[2L])
+arrays <- as.integer(c(commandArgs(TRUE), 1000)[2L])
 reticulate::use_python(python, required = TRUE)
 pa <- reticulate::import("pyarrow", convert = FALSE)
 main <- reticulate::py_run_string(
