@@ -103,10 +103,17 @@ filled_missing <- function(x, na, format, name = "`x`",
 }
 
 check_na_value <- function(na) {
-  one <- is.null(na) || (is_tensor(na) || is.atomic(na)) && length(na) == 1L
-  if (!one || !is.null(na) && is_missing(na)) {
-    stop_joist("joist_value_error", "`na` must be one value that is not missing, or NULL")
+  number <- is_tensor(na) || inherits(na, c("integer64", "float32")) || is_whole_text(na) ||
+    (is.numeric(na) || is.logical(na) || is.complex(na) || is.raw(na)) && !is.object(na)
+  if (!is.null(na) && (!number || length(na) != 1L || is_missing(na))) {
+    stop_joist("joist_value_error", "`na` must be one number that is not missing, or NULL")
   }
+}
+
+# Digits of a number that only i64 or ui64 can hold.
+is_whole_text <- function(x) {
+  is.character(x) && !is.object(x) && length(x) == 1L &&
+    grepl("^[-+]?([0-9]+|0[xX][0-9a-fA-F]+)$", x)
 }
 
 # Of one value: NaN is not missing.

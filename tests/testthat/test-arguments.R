@@ -92,6 +92,13 @@ valid_arguments <- function() {
     nv_while = list(body = function(state) state),
     nv_scan = list(body = function(state, x) list(state, x)), nv_if = list(pred = TRUE)
   )
+  # Elsewhere `na` says what becomes of missing values.
+  for (name in c(
+    "nv_write_bin", "nv_write_npy", "nv_write_npz", "nv_write_safetensors", "nv_save",
+    "nv_serialize", "nv_store", "nv_to_dlpack", "nv_zarr", "nv_zarr_create"
+  )) {
+    special[[name]]$na <- 0
+  }
   list(by_name = by_name, special = special)
 }
 

@@ -70,6 +70,43 @@ test_that("base R's readBin() and writeBin() agree", {
   expect_identical(nv_write_bin(1:3), writeBin(1:3, raw()))
 })
 
+test_that("missing values are an error, or another value", {
+  for (d in setdiff(dtypes(), "bool")) {
+    x <- nv_tensor(matrix(c(1, NA, 3, 2, NA, NA), 2), d)
+    expect_refusal(
+      nv_write_bin(x), "joist_value_error",
+      c("`x` has 3 missing values", "the first at position 2", "`na =`")
+    )
+    expect_identical(nv_write_bin(x, na = 7), nv_write_bin(nv_tensor(c(1, 7, 3, 2, 7, 7), d)))
+    expect_identical(nv_write_bin(x, na = nv_scalar(7, d)), nv_write_bin(x, na = 7))
+  }
+  expect_identical(nv_write_bin(nv_tensor(c(TRUE, NA)), na = FALSE), as.raw(c(1, 0)))
+  expect_identical(nv_write_bin(nv_tensor(c(2, NA), "f64"), na = NaN), writeBin(c(2, NaN), raw()))
+  ids <- nv_tensor(c("9007199254740993", NA), "i64")
+  expect_identical(
+    nv_write_bin(ids, na = "-9223372036854775808", endian = "big"),
+    as.raw(c(0, 0x20, 0, 0, 0, 0, 0, 1, 0x80, 0, 0, 0, 0, 0, 0, 0))
+  )
+  expect_identical(nv_write_bin(nv_scalar(NA, "i16"), na = 3, endian = "big"), as.raw(c(0, 3)))
+  expect_identical(nv_write_bin(1:2, na = 3), writeBin(1:2, raw()))
+  x <- nv_tensor(c(1, NA), "ui8")
+  for (na in list(NA, NA_real_, 1:2, list(1), numeric(), nv_tensor(NA), sum)) {
+    expect_refusal(nv_write_bin(x, na = na), "joist_value_error", "`na` must be one number")
+    expect_refusal(nv_write_bin(1L, na = na), "joist_value_error", "`na` must be one number")
+  }
+  expect_refusal(nv_write_bin(x, na = 256), "joist_value_error", c("256", "ui8"))
+  expect_refusal(nv_write_bin(x, na = 0.5), "joist_value_error", c("0.5", "ui8"))
+  expect_refusal(nv_write_bin(x, na = "a"), "joist_value_error", "`na` must be one number")
+  expect_refusal(nv_write_bin(x, na = "1"), "joist_value_error", "character")
+  expect_refusal(nv_write_bin(x, na = nv_scalar(1)), "joist_dtype_error", c("f32", "ui8"))
+  file <- tempfile()
+  on.exit(unlink(file))
+  expect_refusal(nv_write_bin(x, file), "joist_value_error", "1 missing value at position 2")
+  expect_false(file.exists(file))
+  nv_write_bin(x, file, na = 9)
+  expect_identical(readBin(file, raw(), 9), as.raw(c(1, 9)))
+})
+
 test_that("files and connections are read and written", {
   file <- tempfile()
   on.exit(unlink(file))

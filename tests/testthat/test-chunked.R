@@ -83,21 +83,32 @@ test_that("assignment writes the elements that are meant, and no others", {
   expect_error(z[1, 1] <- 1L, "nv_store", class = "joist_value_error")
 })
 
-test_that("an index that is NA gives NA, and a store takes none", {
+test_that("an index that is NA gives NA, and changes nothing", {
   x <- made(matrix(1:20 + 0, 5), "f64", c(2, 3))
   wanted <- matrix(1:20 + 0, 5)
-  wanted[3, ] <- c(0, 1, NaN, 2)
-  x[3, ] <- c(0, 1, NaN, 2)
   wanted[c(1, NA), 2] <- 7
   x[c(1, NA), 2] <- 7
   expect_error(x[c(1, NA), 2] <- c(7, 8), "dimension 1 is NA", class = "joist_value_error")
   expect_error(x[3, ] <- c(5, NA, 1, 2), "position 2", class = "joist_value_error")
   expect_identical(as_array(x[]), wanted)
+  expect_identical(as_array(x[c(5, NA), 2]), wanted[c(5, NA), 2])
+})
+
+test_that("NaN goes into a store and comes out, and NA where `na` says what is written", {
+  x <- made(matrix(1:20 + 0, 5), "f64", c(2, 3), na = NaN)
+  wanted <- matrix(1:20 + 0, 5)
+  wanted[1, 1] <- NaN
+  x[1, 1] <- NA
+  wanted[3, ] <- c(NaN, 1, NaN, 2)
+  x[3, ] <- c(NA, 1, NaN, 2)
+  wanted[5, 4] <- NaN
+  x[5, 4] <- NA_integer_
+  expect_identical(as_array(x[]), wanted)
   expect_identical(as_array(x[c(5, NA, 1), c(NA, 4)]), wanted[c(5, NA, 1), c(NA, 4)])
   expect_identical(as_array(nv_reduce_sum(x[4:5, ] + 0, 2)[NA]), c(NA_real_, NA_real_))
   expect_identical(as_array(nv_reduce_max(x, 2)[c(2, NA)]), c(17, NA))
   single <- made(matrix(1:4, 2), "f32", 1)
-  expect_error(single[1, 1] <- NA, "no missing values", class = "joist_value_error")
+  expect_error(single[1, 1] <- NA, "`na =`", class = "joist_value_error")
   expect_identical(as_array(single[NA, 1]), c(NA_real_, NA))
 })
 
@@ -293,7 +304,7 @@ test_that("programs are the same whatever the order of the elements in stores", 
 test_that("variances are those of base R, whatever the elements are", {
   set.seed(3)
   values <- list(
-    rnorm(120), rnorm(120) + 1e7, c(1e9, rnorm(119)), rep(3, 120), c(rnorm(119), NA), 1:120 * 1e100
+    rnorm(120), rnorm(120) + 1e7, c(1e9, rnorm(119)), rep(3, 120), c(rnorm(119), NaN), 1:120 * 1e100
   )
   for (v in values) {
     m <- matrix(v, 30)
