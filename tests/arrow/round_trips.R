@@ -198,7 +198,8 @@ words <- function(object) {
 }
 for (k in seq_len(arrays)) {
   type <- dtypes[k %% length(dtypes) + 1L]
-  each <- if (k %% 4L == 0L) k %/% 4L %% 5L + 1L else 0L
+  round <- k %/% length(dtypes)
+  each <- if (round %% 4L == 0L) round %/% 4L %% 5L + 1L else 0L
   array <- random$draw(type, int(each))
   tensor <- as_tensor(array)
   rows <- if (each > 0L) nv_transpose(tensor) else tensor
