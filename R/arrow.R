@@ -49,11 +49,10 @@
 #' @section Data frames in 'arrow':
 #' `arrow_table()`, `write_parquet()` and the like take data frames with tensors of rank 1 as
 #' columns. With `as_data_frame = FALSE` all of them come back exactly, column by column:
-#' `as_tensor(table$x)`. Data frames do not come back: 'arrow' makes R's numbers of the columns,
-#' rounds large `ui64`, and gives the bits of `f16` as numbers. It also writes the attributes of R's
-#' columns into the file, with all values of `f64` and `i32`, and gives them to these numbers, at
-#' which joist stops (`joist_value_error`), or warns of "Invalid metadata". A table without them is
-#' `do.call(arrow::arrow_table, lapply(df, arrow::as_arrow_array))`.
+#' `as_tensor(table$x)`. Do not read them as data frames: 'arrow' then makes R's numbers of the
+#' columns, which rounds large `ui64` and takes the bits of `i64` and `f16` for numbers, and gives
+#' these numbers the class and the dtype that the columns had when they were written. A table
+#' without these attributes is `do.call(arrow::arrow_table, lapply(df, arrow::as_arrow_array))`.
 #' @section Errors: `joist_dtype_error` for an Arrow type or a dtype that the other side does not
 #'   have (the message names it); `joist_value_error` for a null that `na` does not accept, a
 #'   structure that is invalid, damaged or already released, a table, and for a package that is not
