@@ -42,8 +42,8 @@ joist_status joist_import_truth(joist_host host, const void *values, size_t n, v
 
 size_t joist_host_size(joist_host host); /* bytes of a value */
 
-/* How many of n values are missing: NA, not NaN; of complex numbers in either part. `run` may be NULL
- * for one thread. */
+/* How many of n values are missing: NA, not NaN; of complex numbers in either part. `run` may be
+ * NULL for one thread. */
 size_t joist_missing_count(joist_host host, const void *values, size_t n,
                            const struct joist_run *run);
 /* Writes whether each value is missing. */
