@@ -15,6 +15,10 @@
 #' operands element by element, as [pmin()] and [pmax()] do, and give NaN where an operand is NaN;
 #' of 0 and -0 the first is the larger one, in any order. The smallest and largest elements of one
 #' tensor are [nv_reduce_min()] and [nv_reduce_max()], or `min()` and `max()`.
+#'
+#' Results are missing where an operand is (see [nv_mask()]), but `x^0` and `1^x` are 1 for all `x`.
+#' Overflow of integers does not make missing values.
+#'
 #' `nv_atan2()` is right to `r stated_error("atan2")`, also by [atan2()].
 #'
 #' @param lhs,rhs A tensor or an R number; a bare R number keeps its exact value until the
@@ -31,6 +35,7 @@
 #' nv_tensor(c(7, -7), "i32") %/% 2L
 #' nv_tensor(c(7, -7), "i32") %% 2L
 #' nv_tensor(1:3, "i16") / nv_tensor(2L, "i16")
+#' nv_tensor(c(100, NA), "i8") + 100L
 #' @eval same_page("nv_add", "nv_sub", "nv_mul", "nv_div", "nv_pow", "nv_floor_div", "nv_mod",
 #'   "nv_remainder", "nv_min", "nv_max", "nv_atan2")
 nv_add <- function(lhs, rhs) .Call(joist_r_op2, "add", lhs, rhs)
@@ -47,8 +52,9 @@ nv_atan2 <- function(lhs, rhs) .Call(joist_r_op2, "atan2", lhs, rhs)
 
 #' Clamp and choose
 #'
-#' `nv_clamp()` limits values to an interval, `nv_ifelse()` takes elements of one of two
-#' tensors, also by [ifelse()].
+#' `nv_clamp()` limits values to an interval, `nv_ifelse()` takes elements of one of two tensors,
+#' also by [ifelse()]. A result of `nv_clamp()` is missing where one of its operands is, and one of
+#' `nv_ifelse()` where `pred` or the chosen element is.
 #'
 #' @param min_val,max_val Bounds: a tensor or an R number; a bare R number keeps its exact
 #'   value until the common dtype is known.
@@ -62,11 +68,12 @@ nv_atan2 <- function(lhs, rhs) .Call(joist_r_op2, "atan2", lhs, rhs)
 #' @section Errors: `joist_promotion_error` when the rules know no common dtype,
 #'   `joist_shape_error` when shapes do not fit, and for the operand of `nv_clamp()` in first place,
 #'   `joist_dtype_error` for `nv_clamp()` of
-#'   complex tensors, `joist_value_error` for R numbers out of the dtype's range, and for NA and
-#'   NaN in a `pred` that is an R vector.
+#'   complex tensors, `joist_value_error` for R numbers out of the dtype's range, and for NaN in a
+#'   `pred` that is an R vector.
 #' @examples
 #' nv_clamp(0, nv_tensor(c(-1, 0.5, 2)), 1)
 #' nv_ifelse(c(TRUE, FALSE), nv_tensor(1:2, "i8"), 0L)
+#' nv_ifelse(c(TRUE, NA, FALSE), nv_tensor(1:3, "i8"), NA)
 #' @export
 nv_clamp <- function(min_val, x, max_val) {
   # Other libraries have the array first: nv_clamp(x, 0, 1) would clamp the 0.

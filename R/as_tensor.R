@@ -27,8 +27,8 @@
 #' all larger ones), no -2^63 and no -2^31, which are NA in R. These are errors.
 #'
 #' @param x What to make a tensor of.
-#' @param na What missing values become in float dtypes: `"error"` or `"nan"`, see [nv_tensor()].
-#'   (Of Arrow's nulls, see [nv_to_arrow()].)
+#' @param na What `NA` becomes: `"missing"`, `"error"` or `"nan"`, see [nv_tensor()]. Methods for
+#'   Arrow arrays have the default `"missing"`, see [nv_to_arrow()].
 #' @param ... Arguments of [nv_tensor()] where that makes the tensor, else ignored.
 #' @return A tensor of a known dtype.
 #' @section Errors: `joist_value_error` for values that are missing, that the dtype cannot hold, or

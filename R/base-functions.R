@@ -18,13 +18,23 @@
 #' of which only another argument is a tensor gives R vectors as well: `max(1, x)`, `c(1, x)`.
 #' [as_array()] gives the values themselves.
 #'
+#' **Missing values** are `NA` in every dtype and treated as base R does, see [nv_mask()]:
+#' three-valued logic, `na.rm`, `na.last`, `na.omit()`, `NA` equal to `NA` in `match()` and
+#' `unique()`, `length(x) <- n` that fills with `NA`. These differ:
+#'
+#' * Overflow of integers does not give `NA`, and neither does an index out of range, which is an
+#'   error.
+#' * Comparisons with NaN are `FALSE`, as in IEEE 754; base R gives `NA`.
+#' * `max()` and `min()` of integers are `NA`, not infinite, if `na.rm = TRUE` leaves nothing.
+#' * `quantile()` is missing if an element is; in base R that is an error.
+#'
 #' **What to watch for:**
 #'
 #' * Integers wrap: `-x` and `diff(x)` of `ui8`, and `sum(x)` of `i64` beyond 2^63. So
 #'   `order(-x)` is not a decreasing order; `order(x, decreasing = TRUE)` is.
 #' * Integers beyond 2^53, and the `i32` -2^31, are seen as `NA` by what does not dispatch, with a
-#'   warning of class `joist_view_warning`. `identical()` sees them so, too. `match()`, `%in%`,
-#'   `unique()`, `factor()`, `merge()`, `order()` and `rank()` are exact.
+#'   warning of class `joist_view_warning`. `identical()` sees them so, too. `is.na()`, `match()`,
+#'   `%in%`, `unique()`, `factor()`, `merge()`, `order()` and `rank()` are exact.
 #' * Numbers that R's C code computes in the place of a tensor's keep its dtype if that can hold
 #'   them: `dnorm(x)` of `f32` is `f32`. Otherwise they are an ambiguous `f64` or `c128`.
 #' * `x[1]` keeps rank 1 and the name; `x[[1]]` has rank 0 and no name, also in [jit()].
@@ -56,9 +66,9 @@
 #' @param value For `length<-` a number of elements, for `is.na<-` an index.
 #' @param ... Passed on to the function of base R.
 #' @return What base R gives for the values; see above for what is a tensor.
-#' @section Errors: `joist_value_error` for lengthening a tensor and for `NA` in a dtype that has
-#'   none; for an invalid `use` or `method` of `cov()`, and `use = "all.obs"` where there is NaN;
-#'   and for what depends on values while [jit()] traces and for [nv_aval()]. `joist_shape_error`
+#' @section Errors: `joist_value_error` for a length that is not one number; for an invalid `use` or
+#'   `method` of `cov()`, and `use = "all.obs"` with missing values or NaN; and for what depends on
+#'   values while [jit()] traces and for [nv_aval()]. `joist_shape_error`
 #'   when `yes` or `no` do not fit into the shape of `test`, and for `rle()` of another rank than 1.
 #'   `joist_dtype_error` for `var()`, `cov()` and `cor()` of complex tensors.
 #' @examples
@@ -68,6 +78,8 @@
 #' sapply(x, function(e) e * 2)
 #' letters[x]
 #' which(x > 1)
+#' x[2] <- NA
+#' mean(x, na.rm = TRUE)
 #' m <- nv_tensor(matrix(c(3, 1, 2, 5, 4, 7), 2))
 #' rowSums(m)
 #' var(m)

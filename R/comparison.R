@@ -14,14 +14,16 @@
 #'   can equal an `f32`.
 #'
 #' @param lhs,rhs A tensor or an R number.
-#' @return A known `bool` tensor. NaN is equal to nothing.
+#' @return A known `bool` tensor, missing where an operand is, also in `x == NA`: use [nv_is_na()].
+#'   NaN is equal to nothing, and neither less nor greater than anything.
 #' @section Errors: `joist_promotion_error` when the rules know no common dtype,
 #'   `joist_shape_error` when shapes do not fit, `joist_dtype_error` for the order of complex
-#'   numbers, `joist_value_error` for integers compared with NA.
+#'   numbers.
 #' @examples
 #' nv_lt(nv_tensor(1:3, "i8"), 2L)
 #' nv_tensor(1:3, "ui8") < 300L
 #' nv_tensor(1:3) < 2.5
+#' nv_tensor(c(1, NA, 3), "ui8") == c(1, 2, NA)
 #' @eval same_page("nv_eq", "nv_ne", "nv_lt", "nv_le", "nv_gt", "nv_ge")
 nv_eq <- function(lhs, rhs) .Call(joist_r_op2, "eq", lhs, rhs)
 nv_ne <- function(lhs, rhs) .Call(joist_r_op2, "ne", lhs, rhs)
@@ -33,17 +35,19 @@ nv_ge <- function(lhs, rhs) .Call(joist_r_op2, "ge", lhs, rhs)
 #' Logical operations
 #'
 #' Elementwise, also by `&`, `|`, `!` and `xor()`. Tensors of other dtypes and R numbers are read as
-#' `!= 0`.
+#' `!= 0`. The logic is three-valued, as R's: `NA & FALSE` is `FALSE` and `NA | TRUE` is `TRUE`;
+#' other results are missing where an operand is.
 #'
 #' @param lhs,rhs,x A tensor or an R vector.
 #' @return A known `bool` tensor.
 #' @section Errors: `joist_promotion_error` when the rules know no common dtype,
-#'   `joist_shape_error` when shapes do not fit; `joist_value_error` for NA and NaN in R
-#'   vectors, which are neither TRUE nor FALSE.
+#'   `joist_shape_error` when shapes do not fit; `joist_value_error` for NaN in R vectors, which is
+#'   neither TRUE nor FALSE.
 #' @examples
 #' nv_tensor(c(TRUE, FALSE)) & TRUE
 #' nv_xor(nv_tensor(c(TRUE, FALSE)), TRUE)
 #' !nv_tensor(0:2)
+#' nv_tensor(c(TRUE, FALSE)) & NA
 #' @eval same_page("nv_and", "nv_or", "nv_xor", "nv_not")
 nv_and <- function(lhs, rhs) .Call(joist_r_op2, "and", lhs, rhs)
 nv_or <- function(lhs, rhs) .Call(joist_r_op2, "or", lhs, rhs)
@@ -58,7 +62,7 @@ nv_not <- function(x) .Call(joist_r_op1, "not", x)
 #' [bitwAnd()] and relatives call these for tensors.
 #'
 #' @param lhs,rhs,x A tensor or an R vector.
-#' @return A tensor of the common dtype.
+#' @return A tensor of the common dtype, missing where an operand is.
 #' @section Errors: `joist_promotion_error` when the rules know no common dtype,
 #'   `joist_shape_error` when shapes do not fit, `joist_dtype_error` for floats and complex
 #'   numbers, and for shifts of bool.

@@ -1,9 +1,9 @@
 #' Convert dtypes
 #'
-#' `nv_convert()` is the explicit cast, which may lose: floats to integers truncate toward
-#' zero and saturate, NaN becomes 0; integers to integers wrap; anything to bool is
-#' `!= 0`; complex to real keeps the real part. `nv_bitcast_convert()` reads the same bits
-#' as another dtype of the same size. Bytes in memory and in files are for [nv_read_bin()].
+#' `nv_convert()` is the explicit cast, which may lose: floats to integers truncate toward zero and
+#' saturate, NaN becomes 0; integers to integers wrap; anything to bool is `!= 0`; complex to real
+#' keeps the real part. Missing values stay missing. `nv_bitcast_convert()` reads the same bits as
+#' another dtype of the same size. Bytes in memory and in files are for [nv_read_bin()].
 #'
 #' @param x A tensor or an R number; a bare R number keeps its exact value until the
 #'   common dtype is known.
@@ -15,6 +15,7 @@
 #' @examples
 #' nv_convert(nv_tensor(c(1.7, -1.7, 300)), "i8")
 #' nv_convert(nv_tensor(300L), "ui8")
+#' nv_convert(nv_tensor(c(1.5, NaN, NA)), "ui8")
 #' nv_bitcast_convert(nv_tensor(1, "f32"), "ui32")
 #' @export
 nv_convert <- function(x, dtype, ambiguous = FALSE) {

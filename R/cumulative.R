@@ -6,9 +6,12 @@
 #'
 #' Sums and products of bool and integers accumulate in 64 bits and end in the dtype that the
 #' promotion rules say ([promotion_facts()]), those of floats accumulate in double, and every
-#' element is rounded once; the order of the operations depends on the shape alone, so the bits
-#' do not depend on the number of threads. Sums of numbers that are not negative never
-#' decrease. After a NaN everything is NaN, as in base R.
+#' element is rounded once; the order of the operations depends on the shape alone, so the bits do
+#' not depend on the number of threads. Sums of numbers that are not negative never decrease.
+#'
+#' From a missing value on all results are missing, and from a NaN on all are NaN, as in base R.
+#' With `na_rm = TRUE`, results are missing only at the positions of missing values and NaN; those
+#' behind them are the results of the other elements.
 #'
 #' Before it is rounded, element `k` of a sum in double is off by at most `k * 2^-53` of the sum of
 #' the absolute values, that of a product by as much of itself. On a GPU the order is another one,
@@ -21,6 +24,7 @@
 #' @param dim The dimension to go along, or its name; negative ones count from the last. `NULL` for
 #'   all elements in column-major order.
 #' @param dtype The dtype of the result instead of the usual one.
+#' @param na_rm `TRUE` leaves missing values and NaN out; the result is missing at their positions.
 #' @return A tensor of the shape of `x`, or of rank 1 if `dim` is `NULL`. Sums and
 #'   products of bool and signed integers have dtype `i64`, of unsigned ones `ui64`, of floats
 #'   and complex numbers their own; minima and maxima keep the dtype.
@@ -32,6 +36,8 @@
 #' nv_cumsum(x)
 #' nv_cumprod(x, dim = 1, dtype = "f32")
 #' cummax(nv_tensor(c(1, 3, 2, NaN, 4)))
+#' cumsum(nv_tensor(c(1, NA, 3), "ui8"))
+#' nv_cumsum(nv_tensor(c(1, NA, 3), "ui8"), na_rm = TRUE)
 #' @export
 nv_cumsum <- function(x, dim = NULL, dtype = NULL, na_rm = FALSE) {
   scan_dim("cumsum", x, dim, dtype, na_rm)
@@ -57,11 +63,12 @@ scan_dim <- function(name, x, dim, dtype, remove = FALSE) {
 
 #' Positions of extremes
 #'
-#' The position of the smallest and of the largest element, along a dimension or among all
-#' elements in column-major order: the first one where there are several. NaN counts as the
-#' extreme: where there is one, the position is that of the first.
+#' The position of the smallest and of the largest element, along a dimension or among all elements
+#' in column-major order: the first one where there are several. NaN counts as the extreme: where
+#' there is one, the position is that of the first. Missing values are left out; where all elements
+#' are missing, so is the position.
 #'
-#' [which.min()] and [which.max()] of a tensor leave NaN out.
+#' [which.min()] and [which.max()] of a tensor leave NaN out as well.
 #'
 #' @inheritParams nv_cumsum
 #' @param dim The dimension to go along, or its name; negative ones count from the last. `NULL` for
@@ -75,6 +82,7 @@ scan_dim <- function(name, x, dim, dtype, remove = FALSE) {
 #' x <- nv_tensor(matrix(c(3, 1, 2, 5, 4, 6), 2))
 #' nv_argmax(x)
 #' nv_argmin(x, dim = 2)
+#' nv_argmin(nv_tensor(c(NA, 2, 1), "ui8"))
 #' nv_argmax(x, dim = 1, drop = FALSE)
 #' @export
 nv_argmin <- function(x, dim = NULL, drop = TRUE) position_of("argmin", x, dim, drop)

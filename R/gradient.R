@@ -30,6 +30,9 @@
 #'   other branch away from there, as in `nv_ifelse(x > 0, sqrt(nv_ifelse(x > 0, x, 1)), 0)`.
 #'   [nv_chol()] and [nv_eigh()] have derivatives by symmetric matrices; [nv_qr()] needs as many
 #'   rows as columns at least.
+#' @section Missing values: If `f` leaves missing elements out, as `sum(x, na.rm = TRUE)` does, the
+#'   derivatives with respect to them are zero. If the value of `f` is missing, so are all of its
+#'   derivatives.
 #' @section Errors: `joist_dtype_error` for an argument in `wrt` or a result that is not a float,
 #'   and for complex numbers between them; `joist_shape_error` for a result that is not a scalar;
 #'   `joist_value_error` for a `wrt` that is not an argument, and for an operation without a
@@ -41,6 +44,7 @@
 #' value_and_gradient(f, "y")(nv_tensor(c(1, 2)), nv_scalar(3))
 #' second <- gradient(function(x) gradient(function(x) x^3)(x)$x)
 #' jit(second)(nv_scalar(2))
+#' value_and_gradient(function(x) sum(x^2, na.rm = TRUE))(nv_tensor(c(1, NA, 3)))
 #' @export
 gradient <- function(f, wrt = NULL) {
   differentiated(f, wrt, function(value, grad) grad)

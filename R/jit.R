@@ -1,9 +1,11 @@
 #' Compile a function
 #'
 #' `jit()` gives a function that records what `f` does with its arguments the first time it is
-#' called with their dtypes and shapes, and from then on runs that program without R:
-#' elementwise operations are fused, so that an expression moves every byte once. Results have
-#' the dtype, ambiguity and bits that `f` itself gives of tensors.
+#' called with their dtypes and shapes, and from then on runs that program without R: elementwise
+#' operations are fused, so that an expression moves every byte once. Results have the dtype,
+#' ambiguity and bits that `f` itself gives of tensors. Whether an argument has missing values (see
+#' [nv_mask()]) counts as well: `f` is recorded once for tensors with and once for tensors without
+#' them, and the first program has more instructions, for the masks.
 #'
 #' Arguments are tensors, R numbers, `NULL`, and lists of these, nested as you like. An R
 #' number stays what it is in `f`: its dtype yields to known ones and its value is exact where it
@@ -41,6 +43,7 @@
 #' })
 #' f(nv_scalar(TRUE), nv_scalar(2L, dtype = "i16"))
 #' f
+#' f(nv_tensor(c(3, NA), "ui8"), 2L)
 #' jit(\() list(1L, 1.0, TRUE))()
 #' @export
 jit <- function(f, static = character(), cache_size = 100L, device = NULL, promotion = NULL,

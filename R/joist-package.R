@@ -24,7 +24,7 @@
 #'   [nv_polygamma()], [nv_lbeta()] and [nv_logsumexp()], distributions [nv_dnorm()], [nv_dexp()]
 #'   and
 #'   [nv_dbeta()], signs [nv_negate()], rounding [nv_round()], complex numbers [nv_real()], NaN
-#'   [nv_is_nan()].
+#'   [nv_is_nan()], missing values [nv_mask()].
 #' \item Subsets and shapes: [subset], [nv_gather()], [nv_scatter_add()], [nv_segment_sum()],
 #'   [nv_reshape()], [nv_transpose()], [nv_concatenate()], [nv_pad()], [nv_roll()],
 #'   [nv_broadcast_arrays()], [diff.nv_tensor()].
@@ -45,14 +45,13 @@
 #'   [nv_set_threads()], [nv_memory()], [joist_info()].
 #' }
 #'
-#' @section Errors:
-#' Every error is a condition that inherits from `joist_error`:
-#' `joist_promotion_error` (no common dtype, or a promotion that [with_promotion()] refuses),
-#' `joist_dtype_error` (unknown dtype, or an operation that a dtype does not have),
-#' `joist_shape_error` (shapes that do not fit), `joist_value_error` (a value that cannot be
-#' represented, NA, division by zero; and wherever a tensor is expected, an R object that is no
-#' array of numbers),
-#' `joist_device_error` (a device that is missing) and `joist_memory_error`.
+#' @section Errors: Every error is a condition that inherits from `joist_error`:
+#'   `joist_promotion_error` (no common dtype, or a promotion that [with_promotion()] refuses),
+#'   `joist_dtype_error` (unknown dtype, or an operation that a dtype does not have),
+#'   `joist_shape_error` (shapes that do not fit), `joist_value_error` (a value that cannot be
+#'   represented, a missing value where none is allowed, division by zero; and wherever a tensor is
+#'   expected, an R object that is no array of numbers), `joist_device_error` (a device that is
+#'   missing) and `joist_memory_error`.
 #'
 #' @useDynLib joist, .registration = TRUE
 #' @keywords internal

@@ -40,12 +40,15 @@
 #'   `body` takes it. All else is an error: write the conversion. The branches of `nv_if()` have
 #'   their common dtype, as those of [nv_ifelse()]. The number of an iteration is ambiguous, as `1L`
 #'   is. R numbers in `xs` become tensors of their default dtype.
+#' @section Missing values: A state may have missing values from the start, or gain some in the
+#'   loop. The result of `cond`, `pred` and `n` must not be missing: one that may be is an error,
+#'   even if all of its elements have values. [nv_replace_na()] decides what a missing one means.
 #' @section Errors: `joist_promotion_error` for a state whose dtype `body` changes;
 #'   `joist_shape_error` for one whose shape it changes, for branches of two shapes, for `xs`
 #'   without a first dimension in common; `joist_value_error` for another structure, for a `cond` or
-#'   `pred` that is not a single bool, for an `n` that is not a whole number, and within
-#'   [trace_dtypes()] or [compare_rules()], which do not look into loops. All are raised before the
-#'   first iteration. A long loop can be interrupted between two iterations.
+#'   `pred` that is not a single bool or may be missing, for an `n` that is not a whole number, and
+#'   within [trace_dtypes()] or [compare_rules()], which do not look into loops. All are raised
+#'   before the first iteration. A long loop can be interrupted between two iterations.
 #' @section Derivatives: [gradient()] goes through all but `nv_while()`, and through `nv_for()` only
 #'   if `n` is an R number or a static argument. It runs the loop again to keep the state before
 #'   each iteration, and those results of the iteration from which a derivative is computed, as for

@@ -11,6 +11,10 @@
 #' threads. NaN anywhere makes a minimum or maximum NaN. `nv_reduce_min()` and `nv_reduce_max()` are
 #' of the elements of one tensor; [nv_min()] and [nv_max()] compare those of two.
 #'
+#' A reduction is missing if one of its elements is, unless `na_rm = TRUE` leaves it out.
+#' `nv_reduce_any()` and `nv_reduce_all()` follow R's three-valued logic: any of `NA` and `TRUE` is
+#' `TRUE`.
+#'
 #' @param x A tensor or an R number; a bare R number keeps its exact value until the
 #'   common dtype is known.
 #' @param dims Dimensions to reduce: positive numbers, their names (those of `dimnames(x)`),
@@ -35,6 +39,7 @@
 #' nv_mean(x, dims = 1, drop = FALSE)
 #' max(x)
 #' nv_range(x, dims = 2)
+#' nv_reduce_sum(nv_tensor(c(1, NA, 3), "ui8"), na_rm = TRUE)
 #' @export
 nv_reduce_sum <- function(x, dims = NULL, drop = TRUE, dtype = NULL, na_rm = FALSE) {
   attributes <- list(dims = dims, drop = drop, dtype = dtype, na_rm = na_rm)

@@ -7,6 +7,8 @@
 #' @param x A tensor or an R array of rank 2 or more.
 #' @param dims How many dimensions the rows are.
 #' @param dtype The dtype of the result instead of that of [nv_reduce_sum()] or [nv_mean()].
+#' @param na_rm `TRUE` leaves out missing values and NaN: a mean is then that of the rest, a sum of
+#'   nothing 0 and a mean of nothing NaN. Otherwise a result is missing if one of its elements is.
 #' @return A tensor with the extents of the rows or of the columns, of the dtype of
 #'   [nv_reduce_sum()] or [nv_mean()].
 #' @section Errors: `joist_shape_error` when the rank is less than 2, or `dims` leaves no
@@ -16,6 +18,7 @@
 #' x <- nv_tensor(matrix(1:6, 2), "i8")
 #' nv_row_sums(x)
 #' nv_col_means(x)
+#' nv_row_sums(nv_tensor(matrix(c(1, NA, 3, 4), 2), "ui8"), na_rm = TRUE)
 #' @export
 nv_row_sums <- function(x, dims = 1L, dtype = NULL, na_rm = FALSE) {
   nv_reduce_sum(x, -row_dims(x, dims), dtype = dtype, na_rm = na_rm)

@@ -1,10 +1,10 @@
 #' Find elements
 #'
 #' `nv_match()` says where each element is first found in a table, as [match()] does, and
-#' `nv_is_in()` whether it is there, as `%in%`. NaN is found where there is NaN (but R's
-#' `NA_real_`, in `f64` and `c128`, only where that is), and `-0` is `0`. `nv_searchsorted()`
-#' counts the sorted elements that are less than each value (`side = "left"`), or not greater
-#' (`"right"`, as [findInterval()]); NaN is the largest.
+#' `nv_is_in()` whether it is there, as `%in%`. A missing value is found where there is a missing
+#' value, NaN where there is NaN, and `-0` is `0`. `nv_searchsorted()` counts the sorted elements
+#' that are less than each value (`side = "left"`), or not greater (`"right"`, as [findInterval()]);
+#' NaN is the largest. The count of a missing value is missing.
 #'
 #' Both operands are compared as by [nv_eq()]: integers exactly, with one another and with R
 #' numbers, others in their common dtype. [match()] and `%in%` take tensors, too, and give R
@@ -12,25 +12,26 @@
 #'
 #' @param x,values A tensor, or R numbers.
 #' @param table A tensor of any shape, or R numbers.
-#' @param nomatch The whole number for elements that are not found: a typed array has no NA.
+#' @param nomatch The whole number for elements that are not found.
 #' @param sorted A tensor of rank 1 or R numbers, sorted as by [nv_sort()].
 #' @param side `"left"` or `"right"`.
 #' @return `nv_match()`: positions from 1 on; `nv_searchsorted()`: counts from 0 on; both known
 #'   `i32`. `nv_is_in()`: known `bool`. The shape is that of `x` or `values`.
 #' @section Errors: `joist_promotion_error` when there is no common dtype; `joist_value_error` for
-#'   elements that are not sorted, another side, and a `nomatch` that is not a whole number;
-#'   `joist_shape_error` when `sorted` is not of rank 1; `joist_dtype_error` for complex numbers,
-#'   which have no order, in `nv_searchsorted()`.
+#'   elements that are not sorted, missing values in `sorted`, another side, and a `nomatch` that is
+#'   not a whole number; `joist_shape_error` when `sorted` is not of rank 1; `joist_dtype_error` for
+#'   complex numbers, which have no order, in `nv_searchsorted()`.
 #' @examples
 #' x <- nv_tensor(c(3, 1, 4, 1), "f16")
 #' nv_match(x, c(1, 2, 3))
 #' nv_is_in(x, c(1, 2, 3))
+#' nv_match(c(NA, 4), c(x, NA))
 #' nv_searchsorted(c(1, 2, 3), x)
 #' nv_searchsorted(c(1, 2, 3), x, side = "right")
 #' @export
 nv_match <- function(x, table, nomatch = 0L) {
   if (!is_whole(nomatch) || length(nomatch) != 1L) {
-    stop_joist("joist_value_error", "`nomatch` must be a whole number: a typed array has no NA")
+    stop_joist("joist_value_error", "`nomatch` must be one whole number, which cannot be NA")
   }
   .Call(joist_r_operation, "match", list(x, table), list(nomatch = nomatch))
 }
@@ -111,8 +112,8 @@ colSums.nv_tensor <- function(x, na.rm = FALSE, dims = 1L) { # nolint: object_na
 
 #' Unique and repeated elements
 #'
-#' By value, in column-major order: NaN equals NaN (but R's `NA_real_`, in `f64` and `c128`,
-#' only itself) and `-0` equals `0`.
+#' By value, in column-major order: missing values equal one another, NaN equals NaN, and `-0`
+#' equals `0`.
 #'
 #' @param x A tensor.
 #' @param incomparables `FALSE`, or values that equal none.
@@ -126,6 +127,7 @@ colSums.nv_tensor <- function(x, na.rm = FALSE, dims = 1L) { # nolint: object_na
 #' x <- nv_tensor(c(3, 1, 2, 1), "f16")
 #' unique(x)
 #' duplicated(x)
+#' unique(nv_tensor(c(1, NA, 1, NA), "ui8"))
 #' @name unique
 #' @method duplicated nv_tensor
 #' @export
@@ -166,8 +168,8 @@ unique.nv_tensor <- function(x, incomparables = FALSE,
 #' Where elements are TRUE, and how often they occur
 #'
 #' `nv_which()` gives the positions of TRUE, as a tensor where [which()] gives an R vector;
-#' `nv_tabulate()`, also by [tabulate()], counts how often each of 1, 2, ... `nbins` occurs, and
-#' leaves out what is none of them.
+#' `nv_tabulate()`, also by [tabulate()], counts how often each of 1, 2, ... `nbins` occurs. Missing
+#' values are not TRUE, and other values than 1 to `nbins` are not counted.
 #'
 #' @param x A `bool` tensor.
 #' @param arr.ind `TRUE` for one index per dimension instead of a position in column-major

@@ -2,19 +2,22 @@
 #'
 #' `nv_sort()` sorts the elements, `nv_argsort()` gives the positions that sort them: along a
 #' dimension, or all of them. Equal elements keep their order, also when it is decreasing;
-#' `-0` and `0` are equal, `FALSE` is less than `TRUE`, and NaN comes last in either direction.
+#' `-0` and `0` are equal, `FALSE` is less than `TRUE`, and in either direction NaN comes behind all
+#' numbers and missing values behind NaN.
 #'
-#' `sort()` sorts all elements to rank 1. As base R's, it leaves NaN out unless `na.last` is
-#' `TRUE` or `FALSE`; while `jit()` traces and for [nv_aval()], where the number of elements
-#' cannot depend on values, `na.last = NA` keeps NaN last. `order()` goes by `xtfrm()`, numbers
-#' that base R can compare; `nv_argsort()` is faster. Unsigned integers have no negative numbers:
-#' `-x` wraps around, so that `order(-x)` is not a decreasing order; use `decreasing = TRUE`.
+#' `sort()` sorts all elements to rank 1. As base R's, it leaves out missing values and NaN unless
+#' `na.last` is `TRUE` or `FALSE`; while `jit()` traces and for [nv_aval()], where the number of
+#' elements cannot depend on values, `na.last = NA` keeps them last. `order()` goes by `xtfrm()`,
+#' numbers that base R can compare; `nv_argsort()` is faster. Unsigned integers have no negative
+#' numbers: `-x` wraps around, so that `order(-x)` is not a decreasing order; use
+#' `decreasing = TRUE`.
 #'
 #' @param x A tensor, or an R number or array.
 #' @param dim The dimension along which to sort, or its name; a negative one counts from the last;
 #'   `NULL` for all elements in column-major order.
 #' @param decreasing `TRUE` for the largest first.
-#' @param na.last For `sort()`: where NaN goes, `NA` to leave it out.
+#' @param na.last For `sort()`: `TRUE` to put missing values and NaN last, `FALSE` to put them
+#'   first, `NA` to leave them out.
 #' @param ... Ignored; `dims` and other arguments of reductions are refused.
 #' @return `nv_sort()` and `sort()`: a tensor of the dtype of the operand; `nv_argsort()`:
 #'   positions from 1 on, a known `i32`. The shape is that of the operand, or rank 1 for
@@ -29,7 +32,8 @@
 #' nv_sort(x)
 #' nv_sort(x, dim = 1)
 #' nv_argsort(x, dim = 1, decreasing = TRUE)
-#' sort(nv_tensor(c(2, NaN, 1)))
+#' sort(nv_tensor(c(2, NA, 1), "ui8"))
+#' nv_sort(nv_tensor(c(2, NA, NaN, 1)))
 #' order(nv_tensor(c(2, NaN, 1)))
 #' @export
 nv_sort <- function(x, dim = NULL, decreasing = FALSE) {
@@ -119,10 +123,10 @@ check_elements <- function(x, what, instead = NULL) {
 
 #' The largest or smallest elements
 #'
-#' `nv_top_k()` gives the first `k` elements along a dimension in sorted order, without sorting
-#' all of it, and where they are. They are those that `nv_sort()` and `nv_argsort()` put first:
-#' of equal elements the earlier one, and NaN only when there are not `k` numbers.
-#' `nv_take_along()` takes elements at such positions.
+#' `nv_top_k()` gives the first `k` elements along a dimension in sorted order, without sorting all
+#' of it, and where they are. They are those that `nv_sort()` and `nv_argsort()` put first: of equal
+#' elements the earlier one, NaN only if there are not `k` numbers, and missing values only if there
+#' are not enough NaN, either. `nv_take_along()` takes elements at such positions.
 #'
 #' @param x A tensor, or an R number or array.
 #' @param k How many, at most the extent of the dimension.

@@ -9,6 +9,9 @@
 #' numbers it is the real variance: that of the real parts plus that of the imaginary parts.
 #' Sums of squares beyond the range of double, 1e308, are infinite.
 #'
+#' A result is missing if one of its elements is. `na_rm = TRUE` leaves missing values and NaN out,
+#' also of the number of elements.
+#'
 #' [var()] of a tensor is that of all elements, or of a matrix the covariances of its columns.
 #'
 #' @param x A tensor or an R vector; a bare R vector keeps its exact values.
@@ -18,6 +21,7 @@
 #' @param correction What is subtracted from the number of elements before it divides: 1 for
 #'   the estimate from a sample, as base R's [var()] does, 0 for the variance of the elements
 #'   themselves. With no more elements than that the result is not finite.
+#' @param na_rm `TRUE` leaves out missing values and NaN. For a [chunked] tensor, only `FALSE`.
 #' @param p The norm: 2 for the root of the sum of squares, 1 for the sum of absolute values,
 #'   `Inf` for the largest and `-Inf` for the smallest of them; other positive numbers for
 #'   the p-th root of the sum of p-th powers.
@@ -25,14 +29,15 @@
 #'   that of its parts if it is complex; `nv_count_nonzero()` is a known `i64`, in which
 #'   NaN counts.
 #' @section Errors: `joist_shape_error` for a dimension that is not there;
-#'   `joist_value_error` for a `correction` or `p` that is no such number, and for the largest
-#'   and smallest of no elements.
+#'   `joist_value_error` for an invalid `correction` or `p`, for the largest and smallest of no
+#'   elements, and for `na_rm = TRUE` with a chunked tensor.
 #' @references T. F. Chan, G. H. Golub and R. J. LeVeque: Algorithms for computing the sample
 #'   variance. The American Statistician 37 (1983), 242-247.
 #' @examples
 #' x <- nv_tensor(matrix(c(1, 2, 4, 8, 16, 32), 2))
 #' nv_var(x)
 #' nv_sd(x, dims = 2)
+#' nv_sd(nv_tensor(c(1, NA, 3), "ui8"), na_rm = TRUE)
 #' nv_norm(x, dims = 1)
 #' nv_count_nonzero(x > 3)
 #' @export
@@ -154,8 +159,8 @@ compiled <- new.env(parent = emptyenv())
 #' Over all dimensions, or over some; also by R's `median()` and `quantile()` (over all).
 #'
 #' Quantiles are those of [stats::quantile()]; of type 7, linear between the elements at whole
-#' positions. They are computed in double. NaN anywhere makes the result NaN, and so does a lack of
-#' elements.
+#' positions. They are computed in double. They are missing if an element is missing. Otherwise NaN
+#' anywhere makes the result NaN, and so does a lack of elements.
 #'
 #' Those of all elements of a [chunked] tensor are as exact: its elements are not sorted but
 #' counted, by 16 bits of their values at a time. That reads them once for each 16 bits of the
@@ -166,21 +171,23 @@ compiled <- new.env(parent = emptyenv())
 #' @inheritParams nv_var
 #' @param probs Probabilities, from 0 to 1.
 #' @param x A tensor.
-#' @param na.rm `TRUE` leaves out NaN (and `NA_real_`).
+#' @param na.rm `TRUE` leaves out missing values and NaN.
 #' @param type The type of the quantiles, from 1 to 9: see [stats::quantile()].
 #' @param names `TRUE` names the result by the percentages.
 #' @param ... Ignored; `dims` and other arguments of reductions are refused.
 #' @return A tensor of the dtype of [nv_mean()]. `nv_quantile()` has a first dimension with
 #'   one extent per probability before those that are kept.
-#' @section Errors: `joist_shape_error` for a dimension that is not there;
-#'   `joist_dtype_error` for the order of complex numbers; `joist_value_error` for an invalid
-#'   probability or type, and for `na.rm = TRUE` of floats while [jit()] traces and for [nv_aval()].
+#' @section Errors: `joist_shape_error` for a dimension that is not there; `joist_dtype_error` for
+#'   the order of complex numbers; `joist_value_error` for an invalid probability or type, and while
+#'   [jit()] traces and for [nv_aval()] for `na.rm = TRUE` of a tensor that may have missing values
+#'   or NaN.
 #' @examples
 #' x <- nv_tensor(matrix(c(3, 1, 2, 5, 4, 7), 2))
 #' nv_median(x)
 #' nv_median(x, dims = 2)
 #' nv_quantile(x, c(0.25, 0.75), dims = 2)
 #' quantile(x)
+#' median(nv_tensor(c(3, NA, 1), "ui8"), na.rm = TRUE)
 #' @export
 nv_median <- function(x, dims = NULL, drop = TRUE) {
   fused("quantiles", quantiles, x, 0.5, dims_by_name(dims, x), drop, TRUE, 7)

@@ -7,9 +7,10 @@
 #' the first data frame is an R vector.
 #'
 #' In tibbles and whatever else is built on the vctrs package, the common type of two columns is
-#' that of [common_dtype()]. A column that consists of missing rows only becomes an [nv_aval()].
-#' Other missing rows are `NA` in `f64` and `c128` and an error in the other dtypes, which have no
-#' `NA`: `dplyr::lag()` and `dplyr::lead()` take a value for them, `default = `.
+#' that of [common_dtype()].
+#'
+#' Missing rows, such as those of `merge(all.x = TRUE)`, `df[NA, ]`, `dplyr::left_join()` and
+#' `dplyr::lag()`, are missing values of the column, in every dtype (see [nv_mask()]).
 #'
 #' dplyr, tibble and base R's functions for one column compare 64-bit integers exactly. data.table,
 #' and `duplicated()` and `unique()` of data frames with several columns, read the doubles that R
@@ -24,12 +25,12 @@
 #'   them.
 #' @return A data frame whose columns are tensors of rank 1 with the dtype of `x`, or R vectors.
 #' @section Errors: `joist_shape_error` for a rank over 2; `joist_value_error` for a tensor
-#'   without data, another `as`, and a row that is missing (as `merge(all.x = TRUE)` makes them;
-#'   only `f64` and `c128` have `NA`).
+#'   without data and for another `as`.
 #' @examples
 #' df <- data.frame(x = nv_tensor(3:1, "i8"), y = c("a", "b", "c"))
 #' df[order(df$x), ]
 #' rbind(df, data.frame(x = nv_tensor(2.5, "f16"), y = "d"))$x
+#' merge(data.frame(y = c("a", "z")), df, all.x = TRUE)
 #' as.data.frame(nv_tensor(matrix(1:4, 2), "f16"))
 #' @method as.data.frame nv_tensor
 #' @export
@@ -66,7 +67,8 @@ as.data.frame.nv_tensor <- function(x, row.names = NULL, optional = FALSE, ...,
 #' Data frames with tensors
 #'
 #' These are [stats::na.omit()] and [base::merge()], which work on columns with tensors: write those
-#' instead. NaN in a tensor is missing, and keys are compared by their values.
+#' instead. `na.omit()` leaves out missing values and NaN. `merge()` compares keys by their values;
+#' with `all = TRUE`, rows without a partner get missing values, in every dtype.
 #'
 #' @param object A data frame or a tensor.
 #' @param x,y Data frames.
@@ -75,10 +77,11 @@ as.data.frame.nv_tensor <- function(x, row.names = NULL, optional = FALSE, ...,
 #' @section Errors: `joist_value_error` for a tensor while `jit()` traces and for [nv_aval()]: what
 #'   is left depends on values.
 #' @examples
-#' na.omit(data.frame(x = nv_tensor(c(1, NaN, 3), "f16"), y = 1:3))
-#' na.omit(nv_tensor(c(1, NaN)))
+#' na.omit(data.frame(x = nv_tensor(c(1, NA, 3), "ui8"), y = 1:3))
+#' na.omit(nv_tensor(c(1, NaN, NA)))
 #' df <- data.frame(x = nv_tensor(3:1, "i8"), y = c("a", "b", "c"))
 #' merge(df, data.frame(x = nv_tensor(c(1L, 3L), "i8"), z = 1:2))
+#' merge(df, data.frame(y = c("a", "d"), z = nv_tensor(1:2, "ui8")), all.x = TRUE)
 #' @export
 nv_na_omit <- function(object, ...) stats::na.omit(object, ...)
 

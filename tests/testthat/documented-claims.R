@@ -23,8 +23,7 @@ raised_errors <- alist(
   as.data.frame.nv_tensor = list(
     joist_shape_error = as.data.frame(nv_fill(0, c(1, 1, 1))),
     joist_value_error = as.data.frame(nv_aval("f32", 3)),
-    joist_value_error = as.data.frame(v, as = "python"),
-    joist_value_error = merge(data.frame(k = 1:2), data.frame(k = 2, v = i[1]), all.x = TRUE)
+    joist_value_error = as.data.frame(v, as = "python")
   ),
   as_array = list(
     joist_value_error = as_array(nv_scalar(2^53, "i64") + 1L),
@@ -36,8 +35,8 @@ raised_errors <- alist(
     joist_dtype_error = as_tensor(1, dtype = "f31")
   ),
   base_functions = list(
-    joist_value_error = is.na(v) <- 1,
-    joist_value_error = length(v) <- 5,
+    joist_value_error = length(v) <- 1:2,
+    joist_value_error = cov(nv_tensor(cbind(c(1, NA), 1:2)), use = "all.obs"),
     joist_value_error = diag(v[1]),
     joist_value_error = jit(function(x) x %in% 1)(v),
     joist_value_error = jit(function(x) isTRUE(all(x > 1)))(v),
@@ -87,6 +86,8 @@ raised_errors <- alist(
     joist_value_error = nv_for(2, list(v), function(i, s) v),
     joist_value_error = nv_while(v, function(v) v > 1, function(v) v),
     joist_value_error = nv_if(b, 1, 2),
+    joist_value_error = nv_if(nv_mask(b[[1]], FALSE), 1, 2),
+    joist_value_error = nv_while(v, function(v) nv_mask(all(v > 1), FALSE), function(v) v),
     joist_value_error = nv_for(1.5, v, function(i, v) v),
     joist_value_error = trace_dtypes(function(v) nv_for(1, v, function(i, v) v), v)
   ),
@@ -216,11 +217,9 @@ raised_errors <- alist(
   ),
   nv_device = list(joist_device_error = nv_device("moon")),
   nv_eq = list(
-    joist_value_error = nv_eq(i, NA_real_),
     joist_promotion_error = strict(i == v),
     joist_shape_error = i == nv_tensor(1:2),
-    joist_dtype_error = z < z,
-    joist_value_error = i == NA # nolint: equals_na_linter.
+    joist_dtype_error = z < z
   ),
   nv_gather = list(
     joist_shape_error = nv_gather(v, 4),
@@ -240,8 +239,18 @@ raised_errors <- alist(
     joist_value_error = nv_searchsorted(v, 1),
     joist_value_error = nv_searchsorted(1:3, 1, side = "up"),
     joist_value_error = nv_match(i, 1L, nomatch = 1.5),
+    joist_value_error = nv_match(i, 1L, nomatch = NA),
+    joist_value_error = nv_searchsorted(c(1, NA), 1),
     joist_shape_error = nv_searchsorted(x, 1),
     joist_dtype_error = nv_searchsorted(z, 1)
+  ),
+  nv_mask = list(
+    joist_dtype_error = nv_mask(v, 1),
+    joist_shape_error = nv_mask(v, c(TRUE, FALSE)),
+    joist_shape_error = nv_replace_na(v, c(1, 2)),
+    joist_shape_error = nv_coalesce(v, c(1, 2)),
+    joist_value_error = nv_replace_na(u, 300L),
+    joist_promotion_error = nv_replace_na(u, v[1])
   ),
   nv_matmul = list(
     joist_shape_error = nv_matmul(x, x),
@@ -468,7 +477,8 @@ raised_errors <- alist(
   ),
   nv_tensor = list(
     joist_value_error = nv_tensor(c(1.5, 2), "i32"),
-    joist_value_error = nv_tensor(NA),
+    joist_value_error = nv_tensor(NA, na = "error"),
+    joist_value_error = nv_tensor(c(1, NA), "i8", na = "nan"),
     joist_value_error = nv_tensor(factor("a")),
     joist_value_error = nv_tensor(Sys.Date()),
     joist_value_error = nv_tensor("a"),
@@ -498,6 +508,7 @@ raised_errors <- alist(
   nv_var = list(
     joist_shape_error = nv_var(x, 3),
     joist_value_error = nv_var(x, correction = "a"),
+    joist_value_error = nv_var(nv_chunked(v), na_rm = TRUE),
     joist_value_error = nv_norm(x, p = -1),
     joist_value_error = nv_norm(none, p = Inf)
   ),
@@ -542,7 +553,6 @@ raised_errors <- alist(
     joist_shape_error = x[1, 1, 1],
     joist_shape_error = v[1:2] <- 1:3,
     joist_promotion_error = i[1] <- nv_scalar(1.5),
-    joist_value_error = v[NA],
     joist_value_error = v["a"],
     joist_value_error = u[1] <- 300L
   ),
@@ -632,6 +642,10 @@ given_dtypes <- alist(
   nv_scatter_add = list(f32 = nv_scatter_add(v, 1, i[1]), `f32?` = nv_scatter_add(1, 1, 2)),
   nv_key = list(ui32 = nv_key(1), ui32 = nv_fold_in(key, 2), ui32 = nv_key_split(key)[[2]]),
   nv_match = list(i32 = nv_match(i, v), i32 = nv_searchsorted(1:3, v), bool = nv_is_in(i, 1L)),
+  nv_mask = list(
+    f32 = nv_mask(v, b), i16 = nv_mask(i, NA), bool = nv_is_na(v), ui8 = nv_replace_na(u, 0),
+    f32 = nv_coalesce(i, v)
+  ),
   nv_matmul = list(
     f32 = nv_matmul(i, v), i16 = nv_crossprod(i), i64 = nv_matmul(i, i, accumulate = "i64"),
     i16 = nv_dot(i, 1:3, contracting_dims = list(1, 1))

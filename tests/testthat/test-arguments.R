@@ -22,7 +22,8 @@ valid_arguments <- function() {
     min = 0, max = 9, mean = 0, sd = 1, size = 2L, prob = 0.5,
     permutation = 1L, correction = 1, sorted = c(1, 2, 3), values = 2, side = "left",
     threads = 1L, bin = c(1L, 2L), nbins = 3L, sizes = NULL, diagonal = 0, arr.ind = FALSE,
-    replace = TRUE, na = "error", pred = b, true = v, false = v, start = 1L,
+    replace = TRUE, na = "error", na_rm = FALSE, missing = FALSE, pred = b, true = v, false = v,
+    start = 1L,
     as = NULL, style = "anvil", rules = "jax", lhs_dtype = "f32", rhs_dtype = "i8",
     lhs_ambiguous = FALSE, rhs_ambiguous = FALSE, static = character(), cache_size = 9L,
     promotion = "jax", on = c(lossy = "ok"), envir = globalenv(), expr = 1, id = "jax",
@@ -89,6 +90,7 @@ valid_arguments <- function() {
     nv_to_arrow = list(as = "pointers"), as_tensor = list(x = 1:3),
     trace_dtypes = list(f = nv_add),
     nv_scatter_add = list(values = 2), nv_segment_sum = list(ids = c(1L, 2L, 2L), count = 2L),
+    nv_mask = list(missing = b),
     nv_while = list(body = function(state) state),
     nv_scan = list(body = function(state, x) list(state, x)), nv_if = list(pred = TRUE)
   )
