@@ -41,8 +41,9 @@
 #'   their common dtype, as those of [nv_ifelse()]. The number of an iteration is ambiguous, as `1L`
 #'   is. R numbers in `xs` become tensors of their default dtype.
 #' @section Missing values: A state may have missing values from the start, or gain some in the
-#'   loop. The result of `cond`, `pred` and `n` must not be missing: one that may be is an error,
-#'   even if all of its elements have values. [nv_replace_na()] decides what a missing one means.
+#'   loop. The result of `cond`, `pred` and `n` must not be missing. While a program is traced, one
+#'   that may be missing is an error, whatever its value will be: give it a value by
+#'   [nv_replace_na()].
 #' @section Errors: `joist_promotion_error` for a state whose dtype `body` changes;
 #'   `joist_shape_error` for one whose shape it changes, for branches of two shapes, for `xs`
 #'   without a first dimension in common; `joist_value_error` for another structure, for a `cond` or

@@ -86,8 +86,8 @@ raised_errors <- alist(
     joist_value_error = nv_for(2, list(v), function(i, s) v),
     joist_value_error = nv_while(v, function(v) v > 1, function(v) v),
     joist_value_error = nv_if(b, 1, 2),
-    joist_value_error = nv_if(nv_mask(b[[1]], FALSE), 1, 2),
-    joist_value_error = nv_while(v, function(v) nv_mask(all(v > 1), FALSE), function(v) v),
+    joist_value_error = nv_if(nv_mask(b[[1]], TRUE), 1, 2),
+    joist_value_error = nv_while(v, function(v) nv_mask(all(v > 1), b[[2]]), function(v) v),
     joist_value_error = nv_for(1.5, v, function(i, v) v),
     joist_value_error = trace_dtypes(function(v) nv_for(1, v, function(i, v) v), v)
   ),
