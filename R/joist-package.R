@@ -50,7 +50,7 @@
 #'   `joist_dtype_error` (unknown dtype, or an operation that a dtype does not have),
 #'   `joist_shape_error` (shapes that do not fit), `joist_value_error` (a value that cannot be
 #'   represented, a missing value where none is allowed, division by zero; and wherever a tensor is
-#'   expected, an R object that is no array of numbers), `joist_device_error` (a device that is
+#'   expected, an R object that is not an array of numbers), `joist_device_error` (a device that is
 #'   missing) and `joist_memory_error`.
 #'
 #' @useDynLib joist, .registration = TRUE
