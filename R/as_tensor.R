@@ -27,25 +27,24 @@
 #' all larger ones), no -2^63 and no -2^31, which are NA in R. These are errors.
 #'
 #' @param x What to make a tensor of.
-#' @param na What `NA` becomes: `"missing"`, `"error"` or `"nan"`, see [nv_tensor()]. Methods for
-#'   Arrow arrays have the default `"missing"`, see [nv_to_arrow()].
+#' @param na What `NA` becomes: `"missing"`, `"error"` or `"nan"`, see [nv_tensor()].
 #' @param ... Arguments of [nv_tensor()] where that makes the tensor, else ignored.
 #' @return A tensor of a known dtype.
-#' @section Errors: `joist_value_error` for values that are missing, that the dtype cannot hold, or
-#'   that the package cannot give exactly, and for an `x` that cannot become a tensor;
+#' @section Errors: `joist_value_error` for values that the dtype cannot hold, or that the package
+#'   cannot give exactly, and for an `x` that cannot become a tensor;
 #'   `joist_dtype_error` for a stored type without a dtype.
 #' @examples
 #' picture <- as.raster(matrix(c("red", "#00FF0080"), 1))
 #' as_array(as_tensor(picture))[1, 2, ]
 #' as_tensor(as.raw(1:3))
 #' @export
-as_tensor <- function(x, na = "error", ...) UseMethod("as_tensor")
+as_tensor <- function(x, na = "missing", ...) UseMethod("as_tensor")
 
 #' @export
-as_tensor.default <- function(x, na = "error", ...) nv_tensor(x, ..., na = na)
+as_tensor.default <- function(x, na = "missing", ...) nv_tensor(x, ..., na = na)
 
 #' @export
-as_tensor.nv_tensor <- function(x, na = "error", ...) x
+as_tensor.nv_tensor <- function(x, na = "missing", ...) x
 
 # Whether a package that is suggested only is there.
 need_package <- function(package) {
@@ -65,19 +64,19 @@ picture <- function(bytes, channels, columns, rows) {
 
 # A pixel is an integer, red in its lowest byte, and pixels follow each other in rows.
 #' @export
-as_tensor.nativeRaster <- function(x, na = "error", ...) {
+as_tensor.nativeRaster <- function(x, na = "missing", ...) {
   bytes <- writeBin(as.vector(unclass(x)), raw(), endian = "little")
   picture(bytes, 4L, ncol(x), nrow(x))
 }
 
 #' @export
-as_tensor.raster <- function(x, na = "error", ...) {
+as_tensor.raster <- function(x, na = "missing", ...) {
   colours <- grDevices::col2rgb(as.vector(unclass(t(as.matrix(x)))), alpha = TRUE)
   picture(as.vector(colours), 4L, ncol(x), nrow(x))
 }
 
 #' @export
-as_tensor.bitmap <- function(x, na = "error", ...) {
+as_tensor.bitmap <- function(x, na = "missing", ...) {
   extents <- dim(x)
   picture(as.vector(unclass(x)), extents[1L], extents[2L], extents[3L])
 }
@@ -90,7 +89,7 @@ terra_dtypes <- c(
 )
 
 #' @export
-as_tensor.SpatRaster <- function(x, na = "error", ...) {
+as_tensor.SpatRaster <- function(x, na = "missing", ...) {
   stored <- unique(terra::datatype(x))
   if (length(stored) != 1L || !stored %in% names(terra_dtypes)) {
     stop_joist(
@@ -131,7 +130,7 @@ check_doubles <- function(values, dtype, package) {
 # ---- HDF5 ----
 
 #' @export
-as_tensor.H5D <- function(x, na = "error", ...) {
+as_tensor.H5D <- function(x, na = "missing", ...) {
   dtype <- hdf5_dtype(x$get_type()$to_text())
   extents <- as.integer(x$dims)
   if (any(extents == 0L)) {
@@ -147,7 +146,7 @@ as_tensor.H5D <- function(x, na = "error", ...) {
 }
 
 #' @export
-as_tensor.H5IdComponent <- function(x, na = "error", ...) {
+as_tensor.H5IdComponent <- function(x, na = "missing", ...) {
   dtype <- hdf5_dtype(rhdf5_type(x))
   space <- rhdf5::H5Dget_space(x)
   extents <- as.integer(rhdf5::H5Sget_simple_extent_dims(space)$size)

@@ -144,12 +144,7 @@ chosen_part <- function(x, indices) {
   fitted <- .Call(
     joist_r_assign, fitted, vector("list", length(counts)), value, TRUE, FALSE
   )
-  if (has_mask(fitted)) {
-    stop_joist(
-      "joist_value_error", "an array in a store has no missing values, and position ",
-      which(as.vector(mask_of(fitted)))[1L], " of the value is; call nv_replace_na() first"
-    )
-  }
+  fitted <- filled_for(fitted, array, "the value")
   assign_parts(array, positions, fitted)
   x
 }

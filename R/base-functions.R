@@ -96,7 +96,7 @@ NULL
   if (length(value) == 1L && is.numeric(value) && isTRUE(value <= length(x))) {
     return(nv_flatten(x)[seq_len(value)])
   }
-  if (length(value) != 1L || !is.numeric(value) || is.na(value)) {
+  if (length(value) != 1L || !is.numeric(value) || is.na(value) || value < 0) {
     stop_joist("joist_value_error", "the length must be one number")
   }
   c(nv_flatten(x), rep(NA, value - length(x)))

@@ -156,7 +156,10 @@ summary_of_numbers <- function(generic, parts, remove) {
     max = -Inf
   )
   parts <- lapply(parts, function(x) {
-    if (!is_tensor(x)) x[!is.na(x)] else if (is_chunked(x)) nan_to(nothing, x) else rest_of(generic, x)
+    if (!is_tensor(x)) {
+      return(x[!is.na(x)])
+    }
+    if (is_chunked(x)) nan_to(nothing, x) else rest_of(generic, x)
   })
   do.call(generic, Filter(function(x) is_tensor(x) || length(x) > 0L, parts))
 }

@@ -9,8 +9,8 @@
 #' the program runs (see [nv_gather()]); a traced mask of the tensor's shape can be assigned
 #' one value to. How many elements a traced mask selects is not known: use [nv_ifelse()].
 #'
-#' An index that is `NA` gives a missing value ([nv_mask()]). As in base R, one value can be assigned
-#' by such an index, and changes nothing there; several cannot.
+#' An index that is `NA` gives a missing value ([nv_mask()]). As in base R, one value can be
+#' assigned by such an index, and changes nothing there; several cannot.
 #'
 #' Assignment keeps the tensor's dtype: an ambiguous value of its kind takes it (`1L` is of the
 #' kind of the integers, `1` of the floats), a known dtype that promotes to it is converted, any
@@ -77,7 +77,11 @@ with_missing <- function(x, indices, drop) {
 known_positions <- function(x, indices) {
   extents <- if (length(indices) == 1L) length(x) else shape(x)
   Map(function(index, extent) {
-    if (is.null(index)) seq_len(extent) else stats::na.omit(positions_or_na(as.vector(index), extent))
+    if (is.null(index)) {
+      return(seq_len(extent))
+    }
+    positions <- positions_or_na(as.vector(index), extent)
+    positions[!is.na(positions)]
   }, indices, extents)
 }
 

@@ -97,6 +97,11 @@ nv_chunked <- function(x, chunks = NULL) {
   }
   x <- as_operand(as_tensor(x))
   if (!has_data(x)) stop_joist("joist_value_error", "there are no elements in ", footer(x))
+  if (has_mask(x)) {
+    stop_joist(
+      "joist_value_error", "a chunked tensor has no missing values; call nv_replace_na() first"
+    )
+  }
   chunks <- if (is.null(chunks)) usual_chunks(shape(x)) else chunk_extents(chunks, shape(x))
   node <- list(kind = "memory", tensor = x, id = unique_name())
   chunked_tensor(abstract_of(x), chunks, node)

@@ -117,7 +117,9 @@ may_have_nan <- function(x) if (is_tensor(x)) may_be_na(x) else anyNA(x)
 check_all_observed <- function(parts, name) {
   for (part in parts) {
     if (is_tensor(part)) check_elements(part, paste0("use = \"all.obs\" of ", name))
-    if (anyNA(part)) stop_joist("joist_value_error", "NA or NaN in ", name, " with use = \"all.obs\"")
+    if (anyNA(part)) {
+      stop_joist("joist_value_error", "NA or NaN in ", name, " with use = \"all.obs\"")
+    }
   }
 }
 

@@ -403,7 +403,7 @@ branch_type <- function(yes, no, path) {
     )
   }
   joined <- result_dtype(yes, no)
-  nv_aval(joined$dtype, shape(yes_type), joined$ambiguous, has_mask(yes) || has_mask(no))
+  nv_aval(joined$dtype, shape(yes_type), joined$ambiguous, has_mask(yes_type) || has_mask(no_type))
 }
 
 # ---- arguments ----

@@ -9,20 +9,21 @@
 #' @section What operations give:
 #' | operations | result |
 #' |---|---|
-#' | arithmetic, mathematics, comparison, conversion | missing where an operand is; `NA^0` and `1^NA` are 1 |
+#' | arithmetic, mathematics, comparison | missing where an operand is; `NA^0` and `1^NA` are 1 |
 #' | `&`, `|`, `any()`, `all()` | three-valued logic: `NA & FALSE` is `FALSE` |
 #' | `is.nan()`, `is.finite()`, `is.infinite()` | `FALSE` |
 #' | [nv_ifelse()] | missing where the condition is, or the element that it chooses |
-#' | `[`, `c()`, [nv_reshape()], [nv_gather()] and whatever moves elements | missing elements move, too; a missing index gives one |
-#' | `sum()`, `mean()`, `max()` and other reductions | missing if an element is; with `na.rm = TRUE` or `na_rm = TRUE` those and NaN are left out |
+#' | `[`, `c()`, [nv_reshape()], [nv_gather()] | masks move, too; a missing index gives `NA` |
+#' | `sum()`, `mean()`, `max()` | missing if an element is, unless `na.rm = TRUE` leaves them out |
 #' | `cumsum()`, `cumprod()`, `cummin()`, `cummax()` | missing from the first one on |
-#' | [nv_sort()], [nv_argsort()], [nv_top_k()] | missing elements come last, behind NaN; `sort()` drops them, unless `na.last` says otherwise |
+#' | [nv_sort()], [nv_argsort()], [nv_top_k()] | missing elements last; `sort()` drops them |
 #' | [nv_match()], `%in%`, `unique()`, `duplicated()` | missing values equal one another |
 #' | [nv_argmin()], [nv_argmax()], [nv_tabulate()] | without them |
 #' | `%*%` | missing where an element of the row or the column is |
 #' | [nv_chol()], [nv_solve()], [nv_svd()], parameters of random numbers | an error |
 #'
-#' Integers wrap on overflow; they do not become `NA`, as R's do.
+#' `na.rm = TRUE` of base R's functions and `na_rm = TRUE` of joist's leave out NaN, too. Integers
+#' wrap on overflow; they do not become `NA`, as R's do.
 #'
 #' In [jit()], whether an argument has missing values is part of its signature, and a program that
 #' is given some has more instructions, on the masks. [gradient()] is zero by elements that are
@@ -88,8 +89,8 @@ nv_replace_na <- function(x, value) {
   }
   if (dtype(filled) != dtype(x)) {
     stop_joist(
-      "joist_promotion_error", "`value` of ", type_name(value), " cannot take the place of missing ",
-      "values of ", type_name(x), ": their common dtype is ", format(dtype(filled)),
+      "joist_promotion_error", "`value` of ", type_name(value), " cannot take the place of ",
+      "missing values of ", type_name(x), ": their common dtype is ", format(dtype(filled)),
       "; convert one of them with nv_convert()"
     )
   }

@@ -204,7 +204,8 @@ nv_tabulate <- function(bin, nbins = NULL) {
   }
   if (is.null(nbins)) {
     check_elements(bin, "the number of bins of nv_tabulate()", "`nbins`")
-    nbins <- if (length(bin) == 0L) 1 else max(1, as_array(nv_replace_na(max(nv_convert(bin, "i64"), na.rm = TRUE), 1), "double"))
+    most <- if (length(bin) > 0L) max(nv_convert(bin, "i64"), na.rm = TRUE)
+    nbins <- if (is.null(most)) 1 else max(1, as_array(nv_replace_na(most, 1), "double"))
   }
   .Call(joist_r_operation, "tabulate", list(bin), list(shape = nbins, dtype = "i64"))
 }

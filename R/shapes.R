@@ -207,6 +207,9 @@ nv_outer <- function(x, y, f = nv_mul) {
 nv_gather <- function(x, indices, dim = 1L) {
   if (is.null(dim)) dim <- NA
   if (!inherits(indices, "nv_tensor")) {
+    if (is.character(indices)) {
+      stop_joist("joist_value_error", "`indices` must be positions, not names")
+    }
     scalar <- is.null(base::dim(indices)) && length(indices) == 1L
     indices <- beside(nv_tensor(indices, "i64", shape = if (scalar) integer()), x)
   } else if (inherits(indices, "nv_traced") && ambiguous(indices)) {

@@ -74,7 +74,9 @@ nv_count_nonzero <- function(x, dims = NULL, drop = TRUE) {
 variance <- function(x, dims, drop, correction, root, remove = FALSE) {
   if (is_chunked(x)) {
     if (remove) {
-      stop_joist("joist_value_error", "`na_rm` needs the elements in memory; call nv_compute() first")
+      stop_joist(
+        "joist_value_error", "`na_rm` needs the elements in memory; call nv_compute() first"
+      )
     }
     return(delayed_variance(x, dims, drop, correction, root))
   }

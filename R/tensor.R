@@ -3,8 +3,8 @@
 #' A tensor is a typed n-dimensional array in column-major order. Its dtype is *known*
 #' unless `ambiguous = TRUE` says that it is only a guess, as that of an R literal is.
 #'
-#' Making a tensor loses nothing: a fraction for an integer dtype and a value out of range are errors
-#' (a float dtype rounds to its precision), and `NA` is a missing value. [nv_convert()] is
+#' Making a tensor loses nothing: a fraction for an integer dtype and a value out of range are
+#' errors (a float dtype rounds to its precision), and `NA` is a missing value. [nv_convert()] is
 #' the explicit cast. Without `dtype`, the default of the promotion rules for the kind of `x` is
 #' taken (under anvil: logical `bool`, integer `i32`, double `f32`, complex `c64`; a whole number up
 #' to 2^53 that `f32` rounds is a warning of class `joist_rounding_warning`); raw is `ui8`,
@@ -29,8 +29,8 @@
 #' @return An `nv_tensor` of dtype `dtype`, or of the default one (known unless `ambiguous`
 #'   says otherwise). `nv_scalar()` has rank 0; `nv_fill()` repeats `value`; `nv_iota()` counts
 #'   along a dimension; `nv_eye()` is an identity matrix.
-#' @section NA: Every `NA` of R (`NA`, `NA_integer_`, `NA_real_`, of `integer64` and `float32`, and of
-#'   text) is a missing value of the tensor, in every dtype, and comes out as `NA` again: see
+#' @section NA: Every `NA` of R (`NA`, `NA_integer_`, `NA_real_`, of `integer64` and `float32`, and
+#'   of text) is a missing value of the tensor, in every dtype, and comes out as `NA` again: see
 #'   [nv_mask()]. NaN stays NaN, which only float and complex dtypes have.
 #' @section Errors: `joist_value_error` for values that cannot be represented (with value, position
 #'   and dtype), for `NA` with `na = "error"`, factors, dates, strings and lists;

@@ -97,6 +97,6 @@ nv_merge <- function(x, y, ...) {
 #' @importFrom stats na.omit
 #' @export
 na.omit.nv_tensor <- function(object, ...) {
-  check_elements(object, "na.omit()", "nv_ifelse() with nv_is_nan()")
+  check_elements(object, "na.omit()", "nv_ifelse() with nv_is_na()")
   NextMethod()
 }

@@ -56,6 +56,6 @@ chunked_from_delayed <- function(x, chunks = NULL) {
 }
 
 #' @export
-as_tensor.DelayedArray <- function(x, na = "error", ...) { # nolint: object_name_linter.
+as_tensor.DelayedArray <- function(x, na = "missing", ...) { # nolint: object_name_linter.
   nv_compute(chunked_from_delayed(x))
 }
