@@ -106,7 +106,7 @@ runs_of <- function(x) {
   check_elements(x, "rle()")
   local_promotion("anvil") # all is of one dtype, of which some rule sets know nothing
   n <- length(x)
-  differs <- as.vector(x[-1L] != x[-n])
+  differs <- if (n > 0L) as.vector(x[-1L] != x[-n])
   last <- if (n > 0L) c(which(differs | is.na(differs)), n) else integer()
   structure(list(lengths = diff(c(0L, last)), values = x[last]), class = "rle")
 }

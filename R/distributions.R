@@ -16,7 +16,7 @@ in_f64 <- function(operands, f) {
     if (is_tensor(x)) nv_convert(x, "f64") else beside(nv_convert(x, "f64"), first)
   })
   value <- do.call(f, wide)
-  for (x in rev(wide)) value <- nv_ifelse(nv_is_nan(x), x, value)
+  for (x in rev(wide)) value <- nv_ifelse(nv_is_na(x), x, value)
   nv_convert(value, dtype(like), ambiguous(like))
 }
 

@@ -48,7 +48,23 @@ nv_tensor <- function(x, dtype = NULL, shape = NULL, ambiguous = NULL, device = 
                       na = "missing") {
   if (!is.null(device)) device <- nv_device(device)
   if (is_python(x)) x <- tensor_of_python(x)
-  place_on(.Call(joist_r_make, x, dtype, shape, ambiguous, na, NULL), device)
+  made <- .Call(joist_r_make, x, dtype, shape, ambiguous, na, NULL)
+  if (is_number(x) && !identical(na, "missing")) made <- without_na(made, na)
+  place_on(made, device)
+}
+
+# What was made of an R number among the arguments that jit() traces, as `na` says.
+without_na <- function(x, na) {
+  if (is.null(mask_of(x))) {
+    return(x)
+  }
+  if (na == "error" || !has_nan(x)) {
+    stop_joist(
+      "joist_value_error", "NA among what is to be ", type_name(x), "; replace it first, or take ",
+      "na = \"missing\""
+    )
+  }
+  nv_ifelse(mask_of(x), scalar_like(NaN, x), without_mask(x))
 }
 
 #' @rdname nv_tensor

@@ -498,8 +498,7 @@ static bool fits(SEXP compiled, const struct signature *signature) {
     struct joist_r_value value;
     joist_r_read_missing(joist_rules_at(0), signature->leaves[source.index].object, &value);
     if (source.kind == JOIST_R_FROM_MASK) {
-      if (!joist_r_has_missing(&value) || !joist_shape_equal(&value.argument.shape, &wanted->shape))
-        return false;
+      if (!joist_r_has_missing(&value) || value.count != joist_value_count(wanted)) return false;
       continue;
     }
     const bool literal = value.form == JOIST_R_LITERAL;

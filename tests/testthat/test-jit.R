@@ -532,12 +532,13 @@ test_that("R numbers are exact where they meet tensors, of their default dtype e
 test_that("R numbers that no tensor holds are errors, also where nothing else is given", {
   f <- jit(function(x) list(a = x + 1, b = NULL))
   expect_identical(as_array(f(c(1, 2))$a), c(2, 3))
-  for (bad in list(c(1, NA), c(1L, NA), NA, 1e300)) {
-    expect_error(f(bad), "NA at position|does not fit f32", class = "joist_value_error")
-    expect_error(jit(function(x) x)(bad), class = "joist_value_error")
+  error <- expect_error(f(1e300), "does not fit f32", class = "joist_value_error")
+  expect_identical(conditionCall(error), quote(f(1e300)))
+  expect_error(jit(function(x) x)(1e300), class = "joist_value_error")
+  for (x in list(c(1, NA), c(1L, NA), NA)) {
+    expect_identical(as.vector(f(x)$a), as.vector(x + 1))
+    expect_identical(as.vector(jit(function(x) x)(x)), x)
   }
-  error <- expect_error(f(NA_integer_), "NA at position 1", class = "joist_value_error")
-  expect_identical(conditionCall(error), quote(f(NA_integer_)))
   # Where the number is not used, or meets a dtype that holds it, there is a result.
   expect_identical(as_array(jit(function(x, y) y)(NA, 2)), 2)
   expect_identical(as_array(jit(function(x, y) x * y)(1e300, nv_scalar(2, "f64"))), 2e300)

@@ -117,7 +117,7 @@ test_that("a literal that does not fit is an error in jit() as well", {
   expect_identical(as_array(f(nv_tensor(1:3, "ui8"), 4L)), 5:7)
   expect_error(f(nv_tensor(1:3, "ui8"), -1L), "-1", class = "joist_value_error")
   expect_error(jit(function(x) x + 300L)(nv_tensor(1:3, "ui8")), "300", class = "joist_value_error")
-  expect_error(f(nv_tensor(1:3, "i8"), NA_integer_), "NA", class = "joist_value_error")
+  expect_identical(as.vector(f(nv_tensor(1:3, "i8"), NA_integer_)), rep(NA_integer_, 3))
   compare <- jit(function(x, y) x < y)
   expect_identical(as_array(compare(nv_tensor(1:3, "ui8"), 2L)), c(TRUE, FALSE, FALSE))
   expect_identical(as_array(compare(nv_tensor(1:3, "ui8"), 300L)), rep(TRUE, 3))
@@ -147,7 +147,12 @@ test_that("logical operations and the test of nv_ifelse() ask of R numbers wheth
   }
   expect_identical(as_array(nv_not(c(0, 2))), c(TRUE, FALSE))
   x <- nv_tensor(c(TRUE, FALSE))
-  for (v in list(c(1, NaN), c(TRUE, NA), c(1L, NA), complex(real = c(1, NaN), imaginary = 1))) {
+  for (v in list(c(TRUE, NA), c(1L, NA), c(1, NA), c(1i, NA))) {
+    expect_identical(as.vector(x & v), c(TRUE, FALSE))
+    expect_identical(as.vector(nv_ifelse(v, x, x)), c(TRUE, NA))
+    expect_identical(as.vector(jit(function(x, v) x | v)(x, v)), c(TRUE, NA))
+  }
+  for (v in list(c(1, NaN), complex(real = c(1, NaN), imaginary = 1))) {
     expect_refusal(x & v, "joist_value_error", "position 2")
     expect_refusal(nv_ifelse(v, x, x), "joist_value_error", "position 2")
     expect_refusal(jit(function(x, v) x | v)(x, v), "joist_value_error", "position 2")
