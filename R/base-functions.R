@@ -93,13 +93,11 @@ NULL
 #' @rdname base_functions
 #' @export
 `length<-.nv_tensor` <- function(x, value) {
-  if (length(value) == 1L && is.numeric(value) && isTRUE(value <= length(x))) {
-    return(nv_flatten(x)[seq_len(value)])
-  }
   if (length(value) != 1L || !is.numeric(value) || is.na(value) || value < 0) {
-    stop_joist("joist_value_error", "the length must be one number")
+    stop_joist("joist_value_error", "a length must be one number, 0 or more")
   }
-  c(nv_flatten(x), rep(NA, value - length(x)))
+  x <- nv_flatten(x)
+  if (value <= length(x)) x[seq_len(value)] else c(x, rep(NA, value - length(x)))
 }
 
 #' @rdname base_functions

@@ -98,6 +98,7 @@ nv_seq <- function(from, to, by = NULL, dtype = NULL, ambiguous = FALSE, device 
     if (prod(part_shape(given[[name]])) != 1) {
       stop_joist("joist_shape_error", "`", name, "` must be one number")
     }
+    if (anyNA(given[[name]])) stop_joist("joist_value_error", "`", name, "` is NA")
   }
   dtype <- as_dtype(if (is.null(dtype)) sequence_dtype(given) else dtype)
   x <- outside_bodies(switch(dtype_kind(dtype),

@@ -107,7 +107,7 @@ test_that("floats refuse what overflows and imaginary parts", {
   }
   expect_refusal(nv_tensor(65520, "f16"), "joist_value_error", c("65520", "f16", "65504"))
   expect_refusal(nv_tensor(c(1i, 1e300i), "c64"), "joist_value_error", c("position 2", "c64"))
-  expect_refusal(nv_tensor(c(TRUE, NA)), "joist_value_error", "position 2")
+  expect_refusal(nv_tensor(c(TRUE, NA), na = "error"), "joist_value_error", "position 2")
 })
 
 test_that("bool takes 0 and 1 only", {
