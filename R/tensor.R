@@ -49,7 +49,7 @@ nv_tensor <- function(x, dtype = NULL, shape = NULL, ambiguous = NULL, device = 
   if (!is.null(device)) device <- nv_device(device)
   if (is_python(x)) x <- tensor_of_python(x)
   made <- .Call(joist_r_make, x, dtype, shape, ambiguous, na, NULL)
-  if (is_number(x) && !identical(na, "missing")) made <- without_na(made, na)
+  if (na != "missing" && is_number(x)) made <- without_na(made, na)
   place_on(made, device)
 }
 
