@@ -266,7 +266,8 @@ static bool is_direct(SEXP x) {
 static size_t count_smallest(SEXP x) {
   if (dtype_of(x) != JOIST_I32) return 0;
   SEXP payload = R_altrep_data1(x);
-  return joist_missing_count(JOIST_HOST_INTEGER, INTEGER_RO(payload), (size_t)XLENGTH(payload), NULL);
+  return joist_missing_count(JOIST_HOST_INTEGER, INTEGER_RO(payload), (size_t)XLENGTH(payload),
+                             NULL);
 }
 
 static void note_smallest(SEXP x) {

@@ -415,7 +415,7 @@ base_calls <- as.list(quote({
   x & NA
   x > NA
   x + NA
-  as.vector(x) + x[1:length(x)]
+  as.vector(x) + x[seq_along(x)]
   NA^x
   x^0
   x^NA
@@ -448,7 +448,7 @@ base_calls <- as.list(quote({
     x
   })
   local({
-    x[length(x):1] <- y
+    x[rev(seq_along(x))] <- y
     x
   })
   local({
@@ -607,7 +607,8 @@ reasons_to_differ <- alist( # nolint: cyclocomp_linter.
   "a scalar is no vector" =
     rank == 0L && is("rle|rowsum|diff|boxplot|diag|scale|solve|det|norm|bind|head|t\\(x\\)"),
   "matrices in a higher rank are a batch" =
-    rank > 2L && is("%\\*%|rowsum|crossprod|cbind|rbind|scale|solve|det|norm|diag|max.col|upper.tri"),
+    rank > 2L &&
+      is("%\\*%|rowsum|crossprod|cbind|rbind|scale|solve|det|norm|diag|max.col|upper.tri"),
   "scale() and diag() are about matrices" = rank == 1L && is("^scale") || is("^diag"),
   "the elements of a matrix are looked at, not its rows" =
     rank >= 2L && is("duplicated|anyDuplicated|^unique|subset\\("),
@@ -626,7 +627,8 @@ reasons_to_differ <- alist( # nolint: cyclocomp_linter.
   "where an element is missing, the transform of a line is" = is("^fft") && says("is.NA"),
   "runs have no names" = is("rle\\(x") && says("names"),
   "an extreme of integers, of which none is left, is missing and not infinite" =
-    kind %in% c("int", "uint", "bool") && is("(max|min|range)\\(?.*(na.rm|finite) = TRUE") && says("is.NA")
+    kind %in% c("int", "uint", "bool") && says("is.NA") &&
+      is("(max|min|range)\\(?.*(na.rm|finite) = TRUE")
 )
 
 reason_of <- function(call, kind, rank, difference, x, y) {
