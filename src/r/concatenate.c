@@ -26,7 +26,7 @@ static SEXP read_as(const struct joist_rules *rules, SEXP object, struct joist_r
     const struct joist_run run = joist_r_run();
     struct joist_error error;
     joist_r_raise_if(joist_import(value->host, joist_r_present(value), value->count, type.dtype,
-                                  JOIST_NA_ERROR, joist_r_elements(payload), &run, &error),
+                                  joist_r_elements(payload), &run, &error),
                      &error);
     SEXP tensor = PROTECT(joist_r_tensor(payload, type, &value->argument.shape));
     joist_r_set_names(tensor, value->names, value->argument.shape.rank);

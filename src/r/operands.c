@@ -161,9 +161,8 @@ static void read_plain(SEXP x, struct joist_type type, struct joist_r_value *val
   const void *const present = without_missing(host, values, value);
   const struct joist_run run = joist_r_run();
   struct joist_error error;
-  joist_r_raise_if(
-      joist_import(host, present, value->count, type.dtype, JOIST_NA_ERROR, elements, &run, &error),
-      &error);
+  joist_r_raise_if(joist_import(host, present, value->count, type.dtype, elements, &run, &error),
+                   &error);
   value->data = elements;
 }
 
@@ -499,8 +498,7 @@ joist_status joist_r_import(const struct joist_r_value *value, joist_dtype dtype
                             struct joist_error *error) {
   const struct joist_run run = joist_r_run();
   if (dtype != JOIST_BOOL)
-    return joist_import(value->host, joist_r_present(value), value->count, dtype, JOIST_NA_ERROR,
-                        out, &run, error);
+    return joist_import(value->host, joist_r_present(value), value->count, dtype, out, &run, error);
   return joist_import_truth(value->host, joist_r_present(value), value->count, out, &run, error);
 }
 

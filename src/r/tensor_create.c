@@ -44,9 +44,7 @@ static void place_missing(const struct joist_r_value *value, joist_dtype dtype,
   char nan[16];
   const double number = R_NaN;
   struct joist_error error;
-  joist_r_raise_if(
-      joist_import(JOIST_HOST_DOUBLE, &number, 1, dtype, JOIST_NA_ERROR, nan, NULL, &error),
-      &error);
+  joist_r_raise_if(joist_import(JOIST_HOST_DOUBLE, &number, 1, dtype, nan, NULL, &error), &error);
   for (size_t k = 0; k < value->count; k++)
     if (value->mask[k]) memcpy((char *)elements + k * size, nan, size);
 }
@@ -180,9 +178,8 @@ SEXP joist_r_make(SEXP x, SEXP dtype, SEXP shape, SEXP ambiguous, SEXP na, SEXP 
   PROTECT_WITH_INDEX(payload, &at);
   if (!is_payload(&value, type.dtype) || (value.mask != NULL && policy != JOIST_R_NA_MISSING)) {
     REPROTECT(payload = joist_r_payload(type.dtype, value.count), at);
-    const joist_status status =
-        joist_import(value.host, joist_r_present(&value), value.count, type.dtype, JOIST_NA_ERROR,
-                     joist_r_elements(payload), &run, &error);
+    const joist_status status = joist_import(value.host, joist_r_present(&value), value.count,
+                                             type.dtype, joist_r_elements(payload), &run, &error);
     joist_r_raise_if(status, &error);
     place_missing(&value, type.dtype, policy, joist_r_elements(payload));
   }

@@ -418,8 +418,7 @@ static size_t merge_block(joist_dtype dtype, const char *values, const char *sho
     if (memcmp(values + k * each, shown + k * each, each) == 0) continue;
     mask[k] = joist_missing_count(host, values + k * each, 1, NULL) > 0;
     if (mask[k]) continue;
-    if (joist_import(host, values + k * each, 1, dtype, JOIST_NA_ERROR, to + k * size, NULL,
-                     error) != JOIST_OK)
+    if (joist_import(host, values + k * each, 1, dtype, to + k * size, NULL, error) != JOIST_OK)
       return k + 1;
   }
   return 0;

@@ -53,8 +53,8 @@ static void read_text(const char *text, joist_dtype dtype) {
 static void import_double(double x, joist_dtype dtype) {
   _Alignas(16) unsigned char element[16];
   struct joist_error error;
-  const joist_status status =
-      joist_import(JOIST_HOST_DOUBLE, &x, 1, dtype, JOIST_NA_NAN, element, NULL, &error);
+  if (joist_missing_count(JOIST_HOST_DOUBLE, &x, 1, NULL) > 0) return;
+  const joist_status status = joist_import(JOIST_HOST_DOUBLE, &x, 1, dtype, element, NULL, &error);
   HOLDS(status == JOIST_OK || status == JOIST_ERROR_VALUE);
   HOLDS(joist_import_fits(JOIST_HOST_DOUBLE, &x, 1, dtype) <= (status == JOIST_OK));
   if (is_whole(dtype)) {

@@ -134,8 +134,7 @@ static joist_status fill_nan(const struct joist_arrow_part *part, joist_dtype dt
                              struct joist_error *error) {
   const double nan = NAN;
   char element[16];
-  const joist_status status =
-      joist_import(JOIST_HOST_DOUBLE, &nan, 1, dtype, JOIST_NA_ERROR, element, NULL, error);
+  const joist_status status = joist_import(JOIST_HOST_DOUBLE, &nan, 1, dtype, element, NULL, error);
   if (status == JOIST_OK) fill_nulls(part, element, joist_dtype_size(dtype), to);
   return status;
 }

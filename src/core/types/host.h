@@ -21,17 +21,15 @@ typedef enum {
   JOIST_HOST_FLOAT32    /* float: the float package, NA is a NaN with low half-word 1954 */
 } joist_host;
 
-typedef enum { JOIST_NA_ERROR, JOIST_NA_NAN } joist_na;
-
 /* Converts n host values to `dtype`. Nothing is lost silently: a fractional value,
  * NaN or Inf for an integer dtype, a value out of the dtype's range (a finite value
  * that would become infinite included), a non-zero imaginary part for a real dtype,
  * and NA are JOIST_ERROR_VALUE, with value, position and dtype. Rounding to a float
  * dtype's precision is not a loss. NA_real_ reaches f64 and c128 unchanged (the NA of FLOAT32
- * becomes NA_real_ there); for the other float and complex dtypes `na` decides. `out` must
- * not overlap `values`. When it fails, or is JOIST_INTERRUPTED, `out` may be written in part. */
+ * becomes NA_real_ there). `out` must not overlap `values`. When it fails, or is JOIST_INTERRUPTED,
+ * `out` may be written in part. */
 joist_status joist_import(joist_host host, const void *values, size_t n, joist_dtype dtype,
-                          joist_na na, void *out, const struct joist_run *run,
+                          void *out, const struct joist_run *run,
                           struct joist_error *error) JOIST_MUST_CHECK;
 
 /* The same for bool as logical operations read it: any number but zero is TRUE, while NA and
@@ -60,7 +58,7 @@ joist_status joist_parse_integer(const char *text, size_t position, joist_dtype 
 /* The host type and category a literal of that host type has. */
 joist_category joist_host_category(joist_host host);
 
-/* True when joist_import() with JOIST_NA_ERROR would succeed: every value can be
+/* True when joist_import() would succeed: every value can be
  * represented, and NA only by f64 and c128. */
 bool joist_import_fits(joist_host host, const void *values, size_t n, joist_dtype dtype);
 

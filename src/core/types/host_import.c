@@ -19,7 +19,6 @@ typedef enum { FITS, IS_NA, NOT_FINITE, FRACTIONAL, OUT_OF_RANGE, IMAGINARY, NO_
 struct import {
   joist_host host;
   joist_dtype dtype;
-  joist_na na;
   bool truth;                        /* all that counts is whether a value is zero */
   bool integer_target;               /* bool or integer dtype */
   int64_t low_integer, high_integer; /* what integer hosts may hold */
@@ -27,8 +26,8 @@ struct import {
   double overflow;                   /* smallest magnitude that a float dtype cannot hold */
 };
 
-static struct import import_rules(joist_host host, joist_dtype dtype, joist_na na) {
-  struct import rules = {.host = host, .dtype = dtype, .na = na, .overflow = INFINITY};
+static struct import import_rules(joist_host host, joist_dtype dtype) {
+  struct import rules = {.host = host, .dtype = dtype, .overflow = INFINITY};
   const joist_category category = joist_dtype_category(dtype);
   /* The most negative value is NA in R's integer types. */
   const int64_t widest = host == JOIST_HOST_INTEGER64 ? INT64_MAX : INT32_MAX;
@@ -57,7 +56,7 @@ static struct import import_rules(joist_host host, joist_dtype dtype, joist_na n
 
 /* Into bool, asking only whether a value is zero. */
 static struct import truth_rules(joist_host host) {
-  struct import rules = import_rules(host, JOIST_BOOL, JOIST_NA_ERROR);
+  struct import rules = import_rules(host, JOIST_BOOL);
   const int64_t widest = host == JOIST_HOST_INTEGER64 ? INT64_MAX : INT32_MAX;
   rules.truth = true;
   rules.integer_target = false;
@@ -68,10 +67,7 @@ static struct import truth_rules(joist_host host) {
 
 static problem double_problem(const struct import *rules, double value) {
   if (rules->truth) return is_na_real(value) ? IS_NA : isnan(value) ? NO_TRUTH : FITS;
-  if (is_na_real(value)) {
-    if (joist_dtype_real(rules->dtype) == JOIST_F64) return FITS;
-    return !rules->integer_target && rules->na == JOIST_NA_NAN ? FITS : IS_NA;
-  }
+  if (is_na_real(value)) return joist_dtype_real(rules->dtype) == JOIST_F64 ? FITS : IS_NA;
   if (isnan(value) || isinf(value)) return rules->integer_target ? NOT_FINITE : FITS;
   if (!rules->integer_target) return fabs(value) < rules->overflow ? FITS : OUT_OF_RANGE;
   if (value != trunc(value) && rules->dtype != JOIST_BOOL) return FRACTIONAL;
@@ -270,27 +266,16 @@ static joist_dtype host_layout(joist_host host) {
   return JOIST_F32;
 }
 
-/* What replaces NA: besides another value NaN, or f64, which keeps it. */
-static joist_error_code na_code(const struct import *rules) {
-  if (rules->integer_target || rules->truth) return JOIST_E_NA_VALUE;
-  return rules->host == JOIST_HOST_DOUBLE || rules->host == JOIST_HOST_COMPLEX ||
-                 rules->host == JOIST_HOST_FLOAT32
-             ? JOIST_E_NA_NOT_NAN
-             : JOIST_E_NA_NOT_DOUBLE;
-}
-
 static joist_status report(const struct import *rules, const void *values, size_t index,
                            problem found, struct joist_error *error) {
-  static const joist_error_code codes[] = {[NOT_FINITE] = JOIST_E_NOT_FINITE,
-                                           [FRACTIONAL] = JOIST_E_FRACTIONAL,
-                                           [IMAGINARY] = JOIST_E_IMAGINARY,
-                                           [NO_TRUTH] = JOIST_E_NO_TRUTH_VALUE,
-                                           [OUT_OF_RANGE] = JOIST_E_OUT_OF_RANGE};
+  static const joist_error_code codes[] = {
+      [IS_NA] = JOIST_E_NA_VALUE,          [NOT_FINITE] = JOIST_E_NOT_FINITE,
+      [FRACTIONAL] = JOIST_E_FRACTIONAL,   [IMAGINARY] = JOIST_E_IMAGINARY,
+      [NO_TRUTH] = JOIST_E_NO_TRUTH_VALUE, [OUT_OF_RANGE] = JOIST_E_OUT_OF_RANGE};
   const joist_dtype layout = host_layout(rules->host);
   char text[JOIST_TEXT_SIZE];
   joist_format_element(layout, (const char *)values + index * joist_dtype_size(layout), 0, text);
-  return JOIST_FAIL(error, found == IS_NA ? na_code(rules) : codes[found],
-                    .text = {joist_quote(text)}, .position = index + 1,
+  return JOIST_FAIL(error, codes[found], .text = {joist_quote(text)}, .position = index + 1,
                     .type = {{rules->dtype, false}});
 }
 
@@ -307,9 +292,8 @@ static joist_status import_all(const struct import *rules, const void *values, s
 }
 
 joist_status joist_import(joist_host host, const void *values, size_t n, joist_dtype dtype,
-                          joist_na na, void *out, const struct joist_run *run,
-                          struct joist_error *error) {
-  const struct import rules = import_rules(host, dtype, na);
+                          void *out, const struct joist_run *run, struct joist_error *error) {
+  const struct import rules = import_rules(host, dtype);
   return import_all(&rules, values, n, out, run, error);
 }
 
@@ -320,7 +304,7 @@ joist_status joist_import_truth(joist_host host, const void *values, size_t n, v
 }
 
 bool joist_import_fits(joist_host host, const void *values, size_t n, joist_dtype dtype) {
-  const struct import rules = import_rules(host, dtype, JOIST_NA_ERROR);
+  const struct import rules = import_rules(host, dtype);
   problem found = FITS;
   return import_until(&rules, values, 0, n, NULL, &found) == n;
 }

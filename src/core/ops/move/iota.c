@@ -37,8 +37,8 @@ static joist_status fill_run(joist_dtype dtype, double first, size_t n, char *ou
   for (size_t begin = 0, length; begin < exact; begin += length) {
     length = joist_smaller(PIECE, exact - begin);
     for (size_t k = 0; k < length; k++) piece[k] = first + (double)(begin + k);
-    const joist_status status = joist_import(JOIST_HOST_DOUBLE, piece, length, dtype,
-                                             JOIST_NA_ERROR, out + begin * size, how, error);
+    const joist_status status =
+        joist_import(JOIST_HOST_DOUBLE, piece, length, dtype, out + begin * size, how, error);
     if (status != JOIST_OK) {
       if (error != NULL) error->position += begin;
       return status;
