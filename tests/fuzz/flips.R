@@ -27,6 +27,9 @@ for (case in saved$tensors) {
 saved$named <- nv_tensor(c(a = 1, b = 2))
 saved$number <- nv_scalar(3L)
 saved$guess_vector <- nv_tensor(1:3, ambiguous = TRUE)
+saved$missing_bytes <- nv_tensor(c(1, NA, 3), "ui8")
+saved$missing_matrix <- nv_tensor(matrix(c(NA, 2, 3, NA), 2), "f64")
+saved$missing_integers <- nv_tensor(c(1L, NA), "i32")
 saved$tensors <- saved$avals <- NULL
 bytes <- lapply(saved, serialize, connection = NULL)
 
@@ -34,7 +37,8 @@ use <- function(x) {
   for (f in list(
     format, print, dtype, shape, as_array, as.vector, length, function(x) x + 1L, function(x) x[1L],
     function(x) sum(x), function(x) nv_convert(x, "f64"), function(x) c(x, x), nv_serialize,
-    function(x) serialize(x, NULL), function(x) identical(x, x), function(x) x(nv_tensor(1)),
+    function(x) serialize(x, NULL), function(x) identical(x, x), is.na,
+    function(x) sum(x, na.rm = TRUE), function(x) x(nv_tensor(1)),
     function(x) common_dtype("i8", "f32", rules = x), function(x) nv_runif(2, key = x),
     function(x) str(x), function(x) x[[1L]] <- 1
   )) {
