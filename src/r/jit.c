@@ -325,8 +325,8 @@ static bool names_literals(SEXP compiled, const struct signature *signature,
   return false;
 }
 
-/* The device of the first tensor among the arguments or else the constants: the CPU if there
- * is none. */
+/* The device of the first tensor among the arguments, or else the constants, or of which only the
+ * mask is read: the CPU if there is none. */
 static const struct joist_device *device_of_call(SEXP compiled, const struct signature *signature) {
   const struct joist_r_trace *const trace = joist_r_trace_of(compiled);
   SEXP constants = VECTOR_ELT(R_ExternalPtrProtected(compiled), JOIST_R_CONSTANTS);
@@ -338,6 +338,9 @@ static const struct joist_device *device_of_call(SEXP compiled, const struct sig
   for (uint32_t k = 0; k < trace->constant_count; k++)
     if (joist_r_is_remote(VECTOR_ELT(constants, k)))
       return joist_r_remote_device(VECTOR_ELT(constants, k));
+  for (uint32_t k = 0; k < trace->program.input_count; k++)
+    if (trace->sources[k].kind == JOIST_R_FROM_MASK)
+      return signature->leaves[trace->sources[k].index].device;
   return joist_device_at(0);
 }
 

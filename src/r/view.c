@@ -504,9 +504,10 @@ static SEXP duplicate(SEXP x, Rboolean deep) {
     if (found == CHANGED) payload = now, mask = missing;
   }
   PROTECT(payload);
+  PROTECT(mask);
   SEXP copy = PROTECT(joist_r_view(payload, dtype));
-  if (mask != R_NilValue) joist_r_view_set_mask(copy, PROTECT(mask));
-  UNPROTECT(mask != R_NilValue ? 3 : 2);
+  if (mask != R_NilValue) joist_r_view_set_mask(copy, mask);
+  UNPROTECT(3);
   return copy;
 }
 
