@@ -70,6 +70,19 @@ test_that("rasters of terra keep the type of their file", {
   }
 })
 
+test_that("cells of a raster without a value are missing", {
+  skip_if_not_installed("terra")
+  missing <- matrix(c(FALSE, TRUE, FALSE, FALSE), 2)
+  for (type in c("INT1U", "INT2S", "FLT4S", "FLT8S")) {
+    file <- tempfile(fileext = ".tif")
+    values <- matrix(c(1, NA, 3, 4), 2)
+    terra::writeRaster(terra::rast(values), file, datatype = type)
+    x <- as_tensor(terra::rast(file))
+    expect_identical(as_array(nv_is_na(x)), missing, label = type)
+    expect_identical(as_array(x, "double"), values, label = type)
+  }
+})
+
 test_that("what a raster cannot give exactly is refused", {
   skip_if_not_installed("terra")
   write <- function(type, values) {
@@ -78,9 +91,9 @@ test_that("what a raster cannot give exactly is refused", {
     terra::rast(file)
   }
   bytes <- write("INT1U", c(1, NA, 3, 4))
-  expect_refusal(as_tensor(bytes), "joist_value_error", c("NA", "ui8"))
+  expect_refusal(as_tensor(bytes, na = "error"), "joist_value_error", c("NA", "ui8"))
   floats <- write("FLT4S", c(1, NA, 3, 4))
-  expect_refusal(as_tensor(floats), "joist_value_error", c("NA", "f32"))
+  expect_refusal(as_tensor(floats, na = "error"), "joist_value_error", c("NA", "f32"))
   filled <- as_array(as_tensor(floats, na = "nan"))
   expect_identical(is.nan(filled), matrix(c(FALSE, TRUE, FALSE, FALSE), 2))
   expect_refusal(as_tensor(c(floats, bytes)), "joist_dtype_error", c("FLT4S", "INT1U"))
@@ -228,6 +241,7 @@ test_that("numbers of the package float are f32, bit by bit", {
   expect_identical(as_array(nv_tensor(1) + float32(Data = bits(2.5))), 3.5)
   expect_identical(as_array(nv_tensor(float32(Data = bits(NaN)))), NaN)
   na <- float32(Data = 0x7f8007a2L)
-  expect_error(nv_tensor(na), "NA at position 1", class = "joist_value_error")
+  expect_identical(as_array(nv_tensor(na)), NA_real_)
+  expect_error(nv_tensor(na, na = "error"), "NA at position 1", class = "joist_value_error")
   expect_identical(as_array(nv_tensor(na, na = "nan")), NaN)
 })
