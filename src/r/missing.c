@@ -415,8 +415,8 @@ SEXP joist_r_with_mask(SEXP x, SEXP mask) {
     const struct joist_type type = value.argument.operand.type;
     const joist_value_id elements =
         joist_r_renamed(pointer, joist_r_trace_number(pointer, &value, type));
-    SEXP named = joist_r_traced_with(joist_r_trace_tensor(pointer, elements), pointer,
-                                     joist_r_trace_number(pointer, &given, known_bool));
+    const joist_value_id number = joist_r_trace_number(pointer, &given, known_bool);
+    SEXP named = joist_r_traced_with(joist_r_trace_tensor(pointer, elements), pointer, number);
     UNPROTECT(2);
     return named;
   }

@@ -318,7 +318,7 @@ SEXP joist_r_apply(const struct joist_rules *rules, joist_op op, struct joist_r_
                     ? joist_r_abstract_missing(op, values, n, &inference, &plain, remove)
                 : lowered  ? joist_r_run_missing(op, values, n, &inference, &plain, remove)
                 : abstract ? abstract_results(op, &inference)
-                           : run_eager(op, values, n, &inference, attributes);
+                           : run_eager(op, values, n, &inference, &plain);
   if (!joist_r_recording()) return result;
   PROTECT(result);
   joist_r_record(rules, op, values, n, attributes, &inference, result);

@@ -465,7 +465,7 @@ SEXP joist_r_trace_apply(const struct joist_rules *rules, joist_op op,
     status = joist_missing_add(program, &missing, made, result_masks, &error);
   } else {
     struct joist_instruction instruction =
-        joist_instruction_of(op, &inference, operands, n, attributes, 0);
+        joist_instruction_of(op, &inference, operands, n, &plain, 0);
     instruction.source = missing.source;
     status = joist_program_add(program, &instruction, &inference, &error);
     for (uint32_t r = 0; r < results; r++) {
