@@ -99,6 +99,85 @@ static void test_bits(void) {
         check_bits(&shapes[s], dims, ops[(s + dims + d) % 3], dtypes[d]);
 }
 
+/* ---- sums of what a mask leaves ---- */
+
+/* How the elements to leave out are found. */
+enum { BY_MASK, BY_MASK_OR_NAN, BY_NAN_OR_MASK, BY_BROADCAST, FOR_TWO, WAYS };
+
+/* ifelse(missing, value, x); x, the mask and the value are inputs. */
+static joist_value_id add_rest(struct joist_program *program, const struct joist_shape *shape,
+                               joist_dtype dtype, int way) {
+  struct joist_shape lines = *shape;
+  if (way == BY_BROADCAST && shape->rank > 0) lines.extent[shape->rank - 1] = 1;
+  const joist_value_id x = add_shaped(program, shape, dtype);
+  const joist_value_id mask = add_shaped(program, &lines, JOIST_BOOL);
+  const joist_value_id value = add_input(program, dtype, 0, NULL);
+  joist_value_id missing = mask, rest = 0;
+  if (way == BY_MASK_OR_NAN || way == BY_NAN_OR_MASK) {
+    const joist_value_id nan = add_simple(program, JOIST_OP_IS_NAN, x, x);
+    missing = way == BY_MASK_OR_NAN ? add_simple(program, JOIST_OP_OR, mask, nan)
+                                    : add_simple(program, JOIST_OP_OR, nan, mask);
+  }
+  CHECK(add(program, joist_rules_at(0), JOIST_OP_IFELSE, (joist_value_id[]){missing, value, x}, 3,
+            &no_attributes, &rest));
+  return rest;
+}
+
+static void check_masked(const struct joist_shape *shape, uint32_t dims, joist_dtype dtype, int way,
+                         fill_kind kind) {
+  struct joist_program fused, first, second;
+  void *inputs[3], *rest[1], *mine[2], *want[1];
+  char text[JOIST_SHAPE_TEXT];
+  joist_program_init(&fused);
+  joist_program_init(&first);
+  joist_program_init(&second);
+  const joist_value_id selected = add_rest(&fused, shape, dtype, way);
+  const joist_op op = way == FOR_TWO ? JOIST_OP_REDUCE_MEAN : JOIST_OP_REDUCE_SUM;
+  add_output(&fused, add_reduction(&fused, JOIST_OP_REDUCE_SUM, selected, dims, true));
+  if (way == FOR_TWO) add_output(&fused, add_reduction(&fused, op, selected, dims, true));
+  add_output(&first, add_rest(&first, shape, dtype, way));
+  add_output(&second, add_reduction(&second, JOIST_OP_REDUCE_SUM, add_shaped(&second, shape, dtype),
+                                    dims, true));
+  const joist_dtype sum = second.values[second.outputs[0]].type.dtype;
+  const size_t n = count_of(&fused, 0), size = joist_dtype_size(dtype);
+  inputs[0] = malloc(n * size + 1);
+  inputs[1] = malloc(n + 1);
+  inputs[2] = malloc(size);
+  fill(dtype, n, kind, inputs[0]);
+  fill(dtype, 1, FILL_SMALL, inputs[2]);
+  for (size_t i = 0; i < n; i++) ((char *)inputs[1])[i] = (char)(i % 7 < 3 || i % 640 < 65);
+  run(&first, 2, inputs, rest);
+  run(&second, 2, rest, want);
+  for (int threads = 1; threads <= 3; threads++) {
+    run(&fused, threads, inputs, mine);
+    const size_t at = first_difference(sum, count_of(&second, second.outputs[0]), mine[0], want[0]);
+    CHECK_MSG(at == count_of(&second, second.outputs[0]),
+              "sum of the rest of %s%s, dims %x, way %d, result %zu: another when it is fused",
+              joist_dtype_name(dtype), joist_shape_format(shape, text), dims, way, at);
+    for (uint32_t k = 0; k < fused.output_count; k++) free(mine[k]);
+  }
+  for (int k = 0; k < 3; k++) free(inputs[k]);
+  free(rest[0]);
+  free(want[0]);
+  joist_program_clear(&fused);
+  joist_program_clear(&first);
+  joist_program_clear(&second);
+}
+
+static void test_masked(void) {
+  static const struct joist_shape shapes[] = {
+      {1, {1}},        {1, {3}},      {1, {9}},     {1, {63}},      {1, {513}},
+      {1, {520}},      {2, {8, 5}},   {2, {9, 70}}, {2, {2, 9001}}, {2, {5000, 3}},
+      {3, {7, 30, 5}}, {2, {600, 3}}, {2, {0, 3}}};
+  for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
+    for (uint32_t dims = 0; dims < UINT32_C(1) << shapes[s].rank; dims++)
+      for (int d = 0; d < JOIST_DTYPE_COUNT; d++)
+        for (int way = 0; way < WAYS; way++)
+          if (d != JOIST_BOOL || way != FOR_TWO)
+            check_masked(&shapes[s], dims, (joist_dtype)d, way,
+                         (fill_kind)((s + (size_t)d + (size_t)way) % FILL_COUNT));
+}
+
 /* Reductions over every choice of dims take no temporaries, several of the same dims one pass. */
 static void test_temporaries(void) {
   static const struct joist_shape shape = {3, {40, 50, 60}};
@@ -211,6 +290,7 @@ int main(void) {
   joist_rules_init();
   joist_kernels_select(getenv("JOIST_TEST_KERNELS"));
   test_bits();
+  test_masked();
   test_temporaries();
   test_decided();
   test_first_failure();

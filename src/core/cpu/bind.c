@@ -4,6 +4,8 @@
 #include "core/kernels/compare.h"
 #include "core/kernels/half_tables.h"
 
+#include <string.h>
+
 static joist_kernel *kernel_of(const struct joist_instruction *i, const struct joist_step *step,
                                size_t count) {
   if (step->operand_count == 1 && step->in[0].dtype != i->signature.compute)
@@ -44,9 +46,82 @@ void joist_bind_step(const struct joist_program *program, struct joist_step *ste
   }
 }
 
+/* ---- folds of what a mask leaves ---- */
+
+/* The step of the group that writes a slot, if `op` does and no other step than one reads it; NULL
+ * otherwise. */
+static struct joist_step *only_for_one(const struct joist_plan *plan,
+                                       const struct joist_group *group, struct joist_ref slot,
+                                       joist_op op) {
+  struct joist_step *const steps = plan->steps + group->first_step, *found = NULL;
+  uint32_t readers = 0;
+  if (slot.array) return NULL;
+  for (uint32_t s = 0; s < group->step_count; s++) {
+    for (uint32_t k = 0; k < steps[s].operand_count; k++)
+      readers += !steps[s].in[k].array && steps[s].in[k].index == slot.index;
+    if (steps[s].kind == JOIST_STEP_OPERATION && !steps[s].out.array &&
+        steps[s].out.index == slot.index)
+      found = &steps[s];
+  }
+  return found != NULL && readers == 1 && plan->program->instructions[found->instruction].op == op
+             ? found
+             : NULL;
+}
+
+static bool is_splat(const struct joist_plan *plan, const struct joist_group *group,
+                     struct joist_ref slot) {
+  const struct joist_step *const steps = plan->steps + group->first_step;
+  for (uint32_t s = 0; s < group->step_count; s++)
+    if (steps[s].kind == JOIST_STEP_SPLAT && !slot.array && steps[s].out.index == slot.index)
+      return true;
+  return false;
+}
+
+/* A sum of ifelse(mask, scalar, x), or of ifelse(mask | is_nan(x), scalar, x), selects while it
+ * folds: one pass over x, which is read ahead, instead of one that the steps wait for. */
+static void bind_masked_fold(const struct joist_plan *plan, const struct joist_group *group,
+                             struct joist_step *fold) {
+  const joist_op combine = joist_op_combine(plan->program->instructions[fold->instruction].op);
+  joist_masked_fold *const masked =
+      joist_masked_fold_find(combine, fold->in[0].dtype, fold->out.dtype);
+  struct joist_step *const select = only_for_one(plan, group, fold->in[0], JOIST_OP_IFELSE);
+  if (masked == NULL || group->space.inner > 1 || select == NULL || select + 1 != fold ||
+      is_splat(plan, group, select->in[0]) || !is_splat(plan, group, select->in[1]) ||
+      !select->in[2].array)
+    return;
+  memcpy(fold->masked, select->in, sizeof fold->masked);
+  fold->bound[3] = (joist_bound *)masked;
+  select->passed_over = true;
+  struct joist_step *const either = only_for_one(plan, group, select->in[0], JOIST_OP_OR);
+  if (either == NULL || !either->in[0].array) return;
+  struct joist_step *const nan = only_for_one(plan, group, either->in[1], JOIST_OP_IS_NAN);
+  if (nan == NULL || !nan->in[0].array || nan->in[0].index != select->in[2].index) return;
+  fold->masked[0] = either->in[0];
+  fold->drops_nan = either->passed_over = nan->passed_over = true;
+}
+
+/* Without steps that write slots of a tile, tiles are as long as those of a sum. */
+static void widen_tile(const struct joist_plan *plan, struct joist_group *group) {
+  const struct joist_step *const steps = plan->steps + group->first_step;
+  bool any = false;
+  for (uint32_t s = 0; s < group->step_count; s++) {
+    if (steps[s].kind != JOIST_STEP_FOLD && steps[s].kind != JOIST_STEP_SPLAT &&
+        !steps[s].passed_over)
+      return;
+    any |= steps[s].passed_over;
+  }
+  const size_t tile = joist_fold_tile(group->space, JOIST_TILE_DIRECT);
+  if (any && group->tile < tile) group->tile = tile;
+}
+
 void joist_bind_group(const struct joist_plan *plan, const struct joist_group *group) {
   if (group->bound) return;
   for (uint32_t s = 0; s < group->step_count; s++)
     joist_bind_step(plan->program, &plan->steps[group->first_step + s], group->count);
-  plan->groups[group - plan->groups].bound = true;
+  for (uint32_t s = 0; s < group->step_count; s++)
+    if (plan->steps[group->first_step + s].kind == JOIST_STEP_FOLD)
+      bind_masked_fold(plan, group, &plan->steps[group->first_step + s]);
+  struct joist_group *const own = &plan->groups[group - plan->groups];
+  widen_tile(plan, own);
+  own->bound = true;
 }

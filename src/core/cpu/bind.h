@@ -21,6 +21,10 @@ static inline joist_kernel *joist_bound_kernel(const struct joist_step *step) {
 static inline joist_fold *joist_bound_fold(const struct joist_step *step) {
   return (joist_fold *)step->bound[1];
 }
+/* NULL where what is folded is in in[0]. */
+static inline joist_masked_fold *joist_bound_masked_fold(const struct joist_step *step) {
+  return (joist_masked_fold *)step->bound[3];
+}
 static inline joist_rows *joist_bound_rows(const struct joist_step *step) {
   return (joist_rows *)step->bound[2];
 }

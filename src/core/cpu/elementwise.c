@@ -63,10 +63,12 @@ static char *address(const struct loop *loop, struct joist_ref ref, size_t first
   return arena + loop->plan->slot_offset[ref.index] * loop->group->room;
 }
 
-/* Fills the slots of scalar operands, once per arena. */
+/* Fills the slots of scalar operands, once per arena. Of those that folds alone read, which may be
+ * shorter than a tile, they read one element. */
 static void fill_splats(const struct loop *loop, char *arena) {
   const struct joist_step *const steps = loop->plan->steps + loop->group->first_step;
-  const size_t n = joist_smaller(loop->group->count, loop->group->tile);
+  const size_t tile = joist_smaller(loop->group->tile, loop->group->room);
+  const size_t n = joist_smaller(loop->group->count, tile);
   for (uint32_t s = 0; s < loop->group->step_count; s++) {
     const struct joist_step *const step = &steps[s];
     if (step->kind == JOIST_STEP_SPLAT)
@@ -77,19 +79,42 @@ static void fill_splats(const struct loop *loop, char *arena) {
 
 /* ---- folding ---- */
 
+/* What a fold reads of a tile: elements, or those that a mask leaves. */
+struct folded {
+  const char *x, *mask, *fill; /* no mask: NULL */
+};
+
+static struct folded folded_part(const struct loop *loop, const struct joist_step *step,
+                                 size_t first, char *arena) {
+  if (joist_bound_masked_fold(step) == NULL)
+    return (struct folded){.x = address(loop, step->in[0], first, arena)};
+  return (struct folded){.x = address(loop, step->masked[2], first, arena),
+                         .mask = address(loop, step->masked[0], first, arena),
+                         .fill = address(loop, step->masked[1], first, arena)};
+}
+
+/* `runs` runs of n elements, the first from element `at` on. */
+static void fold(const struct joist_step *step, size_t runs, size_t n, struct folded in, size_t at,
+                 char *out) {
+  const char *const x = in.x + at * step->in[0].size;
+  if (in.mask == NULL)
+    joist_bound_fold(step)(runs, n, x, out);
+  else
+    joist_bound_masked_fold(step)(runs, n, (const void *[]){in.mask + at, in.fill, x},
+                                  step->drops_nan, out);
+}
+
 /* Runs, or chunks of one, to the accumulated values of their results. */
 static void fold_runs(const struct loop *loop, const struct joist_step *step, size_t first,
-                      size_t n, const char *in) {
+                      size_t n, struct folded in) {
   const struct joist_fold_space space = loop->group->space;
   const size_t chunk = joist_fold_chunk(space), chunks = joist_fold_chunks(space);
   const size_t unit = joist_smaller(space.middle, chunk);
   char *const out = loop->accumulated[step->sink] +
                     (first / space.middle * chunks + first % space.middle / unit) * step->out.size;
   const size_t whole = n / unit, rest = n % unit;
-  if (whole > 0) joist_bound_fold(step)(whole, unit, in, out);
-  if (rest > 0)
-    joist_bound_fold(step)(1, rest, in + whole * unit * step->in[0].size,
-                           out + whole * step->out.size);
+  if (whole > 0) fold(step, whole, unit, in, 0, out);
+  if (rest > 0) fold(step, 1, rest, in, whole * unit, out + whole * step->out.size);
   if (loop->decided == NULL) return;
   const char absorbing =
       joist_absorbing(joist_op_combine(loop->plan->program->instructions[step->instruction].op));
@@ -141,7 +166,7 @@ static bool run_part(const struct loop *loop, struct worker *worker, size_t firs
   const struct joist_step *const steps = loop->plan->steps + group->first_step;
   for (uint32_t s = 0; s < group->step_count; s++) {
     const struct joist_step *const step = &steps[s];
-    if (step->kind == JOIST_STEP_SPLAT) continue;
+    if (step->kind == JOIST_STEP_SPLAT || step->passed_over) continue;
     char *const out = address(loop, step->out, first, worker->arena);
     const void *in[JOIST_REFS_MAX] = {address(loop, step->in[0], first, worker->arena)};
     for (uint32_t k = 1; k < step->operand_count; k++)
@@ -170,7 +195,7 @@ static bool run_part(const struct loop *loop, struct worker *worker, size_t firs
         if (loop->cut.rows)
           fold_rows(loop, worker, step, n, in[0]);
         else
-          fold_runs(loop, step, first, n, in[0]);
+          fold_runs(loop, step, first, n, folded_part(loop, step, first, worker->arena));
         break;
       case JOIST_STEP_SPLAT:
         break;

@@ -61,14 +61,13 @@ static joist_status run_pass(const struct joist_program *program,
                             .instruction = (uint32_t)(instruction - program->instructions)};
   joist_bind_step(program, &step, 0);
   const struct joist_plan plan = {.program = program, .steps = &step};
-  enum { TILE = 16384 };
   const struct joist_group group = {.kind = JOIST_GROUP_ELEMENTWISE,
                                     .count = space.inner * space.middle * space.outer,
                                     .step_count = 1,
                                     .sink_count = 1,
                                     .space = space,
                                     .work = 1,
-                                    .tile = joist_fold_tile(space, TILE)};
+                                    .tile = joist_fold_tile(space, JOIST_TILE_DIRECT)};
   return joist_tiles_run(&plan, &group, (void *[]){in}, &out, run, error);
 }
 

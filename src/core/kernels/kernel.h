@@ -15,6 +15,11 @@ typedef size_t joist_kernel(size_t n, const void *const *in, void *out);
  * sum grows with log n (Higham 1993), and the order depends on n alone. */
 typedef void joist_fold(size_t runs, size_t n, const void *in, void *out);
 
+/* The same bits as a fold of what IFELSE makes of the three operands `in`: the mask (bool, one per
+ * element), one value that stands for masked elements, the elements. Where `nan`, the value stands
+ * for NaN, too. */
+typedef void joist_masked_fold(size_t runs, size_t n, const void *const *in, bool nan, void *out);
+
 /* Joins `count` >= 1 rows of n elements, `stride` elements apart, one after the other onto the
  * accumulated row `out`, which is not read when `fresh`. */
 typedef void joist_rows(size_t n, size_t count, size_t stride, bool fresh, const void *in,

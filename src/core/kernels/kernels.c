@@ -97,6 +97,13 @@ joist_fold *joist_fold_find(joist_op combine, joist_dtype from, joist_dtype accu
   return table->wide_sum[from];
 }
 
+joist_masked_fold *joist_masked_fold_find(joist_op combine, joist_dtype from,
+                                          joist_dtype accumulator) {
+  const struct joist_kernel_table *const table = instruction_sets[selected].table;
+  if (combine != JOIST_OP_ADD || table->sum_in[from] != accumulator) return NULL;
+  return table->masked_sum[from];
+}
+
 joist_rows *joist_rows_find(joist_op combine, joist_dtype from, joist_dtype accumulator) {
   const struct joist_kernel_table *const table = instruction_sets[selected].table;
   if (from == accumulator) return table->rows[combine][from];

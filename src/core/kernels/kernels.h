@@ -17,6 +17,10 @@ joist_kernel *joist_kernel_find(joist_op op, joist_dtype compute);
  * when the operation does not combine them; only sums widen what they read. */
 joist_fold *joist_fold_find(joist_op combine, joist_dtype from, joist_dtype accumulator);
 
+/* NULL but for sums in the accumulator that reduce_sum has for the dtype. */
+joist_masked_fold *joist_masked_fold_find(joist_op combine, joist_dtype from,
+                                          joist_dtype accumulator);
+
 /* For the same dtypes as joist_fold_find. */
 joist_rows *joist_rows_find(joist_op combine, joist_dtype from, joist_dtype accumulator);
 

@@ -17,6 +17,7 @@ struct joist_kernel_table {
   joist_rows *rows[JOIST_OP_COUNT][JOIST_DTYPE_COUNT];
   joist_fold *wide_sum[JOIST_DTYPE_COUNT]; /* by the dtype read; sum_in is the accumulator's */
   joist_rows *wide_rows[JOIST_DTYPE_COUNT];
+  joist_masked_fold *masked_sum[JOIST_DTYPE_COUNT];
   joist_dtype sum_in[JOIST_DTYPE_COUNT];
   joist_scan *scan[JOIST_OP_COUNT][JOIST_DTYPE_COUNT];
   struct joist_random_kernels random;

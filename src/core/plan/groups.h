@@ -6,6 +6,7 @@
 #include "core/plan/fold_space.h"
 #include "core/program/program.h"
 
+enum { JOIST_TILE_DIRECT = 16384 }; /* elements of a tile where steps read and write arrays only */
 enum { JOIST_REFS_MAX = JOIST_ELEMENT_OPERANDS, JOIST_ELEMENT_MAX = 16 };
 
 /* Where a step reads or writes: a whole array (number of its value; the tile's part is
@@ -34,11 +35,15 @@ struct joist_step {
   joist_dtype through; /* SPLAT: converted to this dtype first, then to that of `out` */
   uint32_t operand_count;
   struct joist_ref in[JOIST_REFS_MAX];
-  struct joist_ref out;  /* FOLD: its dtype is the accumulator's, the rest is unused */
-  uint32_t instruction;  /* for errors; FOLD: the reduction */
-  uint32_t sink;         /* FOLD: number of the sink within its group */
-  bool leaves;           /* what it writes is not read again by its group, and costs little */
-  joist_bound *bound[3]; /* set by a device's bind pass; NULL in a new plan */
+  struct joist_ref out; /* FOLD: its dtype is the accumulator's, the rest is unused */
+  uint32_t instruction; /* for errors; FOLD: the reduction */
+  uint32_t sink;        /* FOLD: number of the sink within its group */
+  bool leaves;          /* what it writes is not read again by its group, and costs little */
+  /* Set by a device's bind pass; all 0 in a new plan. */
+  joist_bound *bound[4];
+  bool passed_over;           /* a fold does its work */
+  bool drops_nan;             /* FOLD with `masked`: NaN is masked, too */
+  struct joist_ref masked[3]; /* FOLD with bound[3]: mask, value for what is masked, elements */
 };
 
 /* Reductions are sinks of elementwise groups. */

@@ -4,7 +4,7 @@
 #include "core/base/bits.h"
 
 #define NO_SLOT UINT32_MAX /* no enumerator: ISO C has them fit int */
-enum { TILE_BYTES = 24 * 1024, TILE_MAX = 8192, TILE_MIN = 256, TILE_DIRECT = 16384 };
+enum { TILE_BYTES = 24 * 1024, TILE_MAX = 8192, TILE_MIN = 256 };
 enum { STREAMED_WORK = 16 }; /* one exponential hides the time of its stores */
 enum { NARROW_WORK = 4 };    /* a function of f16 or bf16, which may be looked up */
 
@@ -108,7 +108,7 @@ void joist_group_lay_out(struct joist_plan *plan, struct joist_group *group, uin
       if (steps[s].in[k].array) direct += steps[s].in[k].size;
     if (steps[s].kind != JOIST_STEP_FOLD && steps[s].out.array) direct += steps[s].out.size;
   }
-  size_t tile = TILE_DIRECT;
+  size_t tile = JOIST_TILE_DIRECT;
   if (bytes > 0) {
     tile = TILE_BYTES / (bytes + direct) / 64 * 64;
     if (tile > TILE_MAX) tile = TILE_MAX;
