@@ -12,7 +12,7 @@
 #include "r/finalizers.h"
 #include "r/foreign.h"
 #include "r/keep_alive.h"
-#include "r/missing.h"
+#include "r/mask.h"
 #include "r/payload.h"
 #include "r/run.h"
 #include "r/tensor_create.h"

@@ -5,7 +5,7 @@
 
 #include "r/arguments.h"
 #include "r/conditions.h"
-#include "r/missing.h"
+#include "r/mask.h"
 #include "r/names.h"
 #include "r/operations.h"
 #include "r/payload.h"

@@ -16,7 +16,7 @@
 #include "r/finalizers.h"
 #include "r/ledger.h"
 #include "r/mapped.h"
-#include "r/missing.h"
+#include "r/mask.h"
 #include "r/names.h"
 #include "r/rules.h"
 #include "r/run.h"

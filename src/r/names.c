@@ -2,7 +2,7 @@
 #include "r/names.h"
 
 #include "core/types/host.h"
-#include "r/missing.h"
+#include "r/mask.h"
 
 SEXP joist_r_names_along(SEXP names, int rank, int d) {
   if (rank == 1) return TYPEOF(names) == STRSXP ? names : R_NilValue;

@@ -12,7 +12,7 @@
 #include "r/index.h"
 #include "r/ledger.h"
 #include "r/mapped.h"
-#include "r/missing.h"
+#include "r/mask.h"
 #include "r/names.h"
 #include "r/operations.h"
 #include "r/payload.h"

@@ -9,7 +9,7 @@
 #include "r/conditions.h"
 #include "r/dtypes.h"
 #include "r/ledger.h"
-#include "r/missing.h"
+#include "r/mask.h"
 #include "r/names.h"
 #include "r/operands.h"
 #include "r/payload.h"
@@ -19,6 +19,7 @@
 #include "r/strictness.h"
 #include "r/tensor_fields.h"
 #include "r/trace.h"
+#include "r/trace_mask.h"
 
 /* Elements between two questions whether the user wants to stop. */
 enum { INTERRUPT_EVERY = 1 << 16 };

@@ -7,7 +7,7 @@
 #include "r/arguments.h"
 #include "r/conditions.h"
 #include "r/mapped.h"
-#include "r/missing.h"
+#include "r/mask.h"
 #include "r/operands.h"
 #include "r/rules.h"
 #include "r/run.h"

@@ -14,12 +14,13 @@
 #include "r/arguments.h"
 #include "r/conditions.h"
 #include "r/finalizers.h"
-#include "r/missing.h"
+#include "r/mask.h"
 #include "r/payload.h"
 #include "r/rules.h"
 #include "r/session.h"
 #include "r/source.h"
 #include "r/strictness.h"
+#include "r/trace_mask.h"
 #include "r/vector.h"
 
 static SEXP trace_tag(void) { return Rf_install("joist_trace"); }

@@ -6,8 +6,8 @@
 #include "core/program/regions.h"
 #include "core/promotion/builtin_rules.h"
 #include "r/conditions.h"
-#include "r/missing.h"
 #include "r/trace.h"
+#include "r/trace_mask.h"
 
 /* ---- an instruction as a list ---- */
 

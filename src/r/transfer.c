@@ -4,7 +4,7 @@
 #include "r/conditions.h"
 #include "r/device_payload.h"
 #include "r/devices.h"
-#include "r/missing.h"
+#include "r/mask.h"
 #include "r/names.h"
 #include "r/payload.h"
 #include "r/rules.h"

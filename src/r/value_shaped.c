@@ -6,7 +6,7 @@
 #include "core/ops/search/duplicated.h"
 #include "r/arguments.h"
 #include "r/conditions.h"
-#include "r/missing.h"
+#include "r/mask.h"
 #include "r/payload.h"
 #include "r/rules.h"
 #include "r/run.h"

@@ -1,0 +1,23 @@
+/* Masks of traced tensors, which are values of the trace. */
+#ifndef JOIST_R_TRACE_MASK_H
+#define JOIST_R_TRACE_MASK_H
+
+#include "core/program/missing.h"
+#include "r/operands.h"
+
+struct joist_r_trace;
+
+/* The masks of values, as values of a trace. */
+void joist_r_trace_masks(SEXP trace, const struct joist_r_value *values, size_t n,
+                         joist_value_id *masks);
+/* A traced tensor that was just made, with a mask, which may be JOIST_NO_MASK: that of its value
+ * from now on. */
+SEXP joist_r_traced_with(SEXP tensor, SEXP trace, joist_value_id mask);
+/* A value of a trace under a name of its own: the same elements may be read without a mask. */
+joist_value_id joist_r_renamed(SEXP trace, joist_value_id value);
+/* Notes the mask of a value of a trace. */
+void joist_r_note_mask(struct joist_r_trace *trace, joist_value_id value, joist_value_id mask);
+/* The same value with the mask that it has in the trace. */
+SEXP joist_r_traced_masked(SEXP tensor, SEXP trace);
+
+#endif
