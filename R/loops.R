@@ -340,8 +340,8 @@ as_type <- function(x, type) {
 
 # Finds the types that the state has in all iterations. `trace` returns the body for given types of
 # the state; its outputs are `state`, and what is kept of an iteration. An ambiguous type becomes
-# the one that the body gives it, and a tensor has missing values if the body gives it some, until
-# nothing changes.
+# the one that the body returns, and a tensor may have missing values if the one that the body
+# returns may. The body is traced again until nothing changes.
 settle <- function(operation, init, trace) {
   paths <- leaf_paths(init, "init")
   if (length(paths) == 0L) {

@@ -6,8 +6,6 @@
 #include "r/payload.h"
 #include "r/view.h"
 
-static const struct joist_type known_bool = {JOIST_BOOL, false};
-
 /* A payload of the mask, on the device of the elements. */
 static SEXP mask_payload(const struct joist_r_value *value) {
   if (value->missing != R_NilValue) return value->missing;
@@ -19,7 +17,7 @@ static SEXP mask_payload(const struct joist_r_value *value) {
 SEXP joist_r_mask_value(const struct joist_r_value *value, struct joist_r_value *mask) {
   *mask = (struct joist_r_value){
       .form = value->form,
-      .argument = {.operand = {.type = known_bool, .rank = value->argument.shape.rank},
+      .argument = {.operand = {.type = joist_r_mask_type, .rank = value->argument.shape.rank},
                    .shape = value->argument.shape},
       .count = value->count,
       .object = value->object,

@@ -4,8 +4,10 @@
 
 #include "r/operands.h"
 
-/* The mask of a value with one that is not traced, as an operand of its own: bool, of the same
- * shape. Returns the object that owns the elements, to be protected. */
+static const struct joist_type joist_r_mask_type = {JOIST_BOOL, false};
+
+/* Makes an operand, bool and of the same shape, of the mask of a value that has one and is not
+ * traced. Returns the object that owns the elements, to be protected. */
 SEXP joist_r_mask_value(const struct joist_r_value *value, struct joist_r_value *mask);
 
 /* Gives a tensor with elements, just made, that mask, a payload on its device: none if nothing is

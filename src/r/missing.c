@@ -8,16 +8,14 @@
 #include "r/trace.h"
 #include "r/trace_mask.h"
 
-static const struct joist_type known_bool = {JOIST_BOOL, false};
-
 SEXP joist_r_mask_of(SEXP x) {
   struct joist_r_value value, mask;
   joist_r_read_missing(joist_r_rules(R_NilValue), x, &value);
   if (!joist_r_has_missing(&value)) return R_NilValue;
   if (value.form == JOIST_R_TRACED) return value.missing;
-  if (value.form == JOIST_R_ABSTRACT) return joist_r_aval(known_bool, &value.argument.shape);
+  if (value.form == JOIST_R_ABSTRACT) return joist_r_aval(joist_r_mask_type, &value.argument.shape);
   SEXP payload = PROTECT(joist_r_mask_value(&value, &mask));
-  SEXP tensor = joist_r_tensor_with(payload, known_bool, &value.argument.shape,
+  SEXP tensor = joist_r_tensor_with(payload, joist_r_mask_type, &value.argument.shape,
                                     joist_r_dim_among(&value.argument.shape, &value, 1));
   UNPROTECT(1);
   return tensor;
@@ -58,7 +56,7 @@ SEXP joist_r_with_mask(SEXP x, SEXP mask) {
     const struct joist_type type = value.argument.operand.type;
     const joist_value_id elements =
         joist_r_renamed(pointer, joist_r_trace_number(pointer, &value, type));
-    const joist_value_id number = joist_r_trace_number(pointer, &given, known_bool);
+    const joist_value_id number = joist_r_trace_number(pointer, &given, joist_r_mask_type);
     SEXP named = joist_r_traced_with(joist_r_trace_tensor(pointer, elements), pointer, number);
     UNPROTECT(2);
     return named;

@@ -13,8 +13,6 @@
 #include "r/payload.h"
 #include "r/run.h"
 
-static const struct joist_type known_bool = {JOIST_BOOL, false};
-
 static void finalize(SEXP owner) {
   struct joist_program *const program = R_ExternalPtrAddr(owner);
   if (program == NULL) return;
@@ -63,7 +61,7 @@ static void lower(joist_op op, const struct joist_r_value *values, size_t n,
   for (size_t k = 0; k < n; k++) {
     lowered->masks[k] = JOIST_NO_MASK;
     if (joist_r_has_missing(&values[k]))
-      input(lowered->program, known_bool, &values[k].argument.shape, &lowered->masks[k]);
+      input(lowered->program, joist_r_mask_type, &values[k].argument.shape, &lowered->masks[k]);
   }
   const struct joist_missing missing = {.op = op,
                                         .inference = inference,

@@ -317,7 +317,7 @@ void joist_r_check_open(SEXP pointer) {
 static joist_value_id leaf_mask(const struct joist_r_value *value) {
   const struct joist_r_source mask = {JOIST_R_FROM_MASK, value->argument.value, JOIST_BOOL, 0,
                                       false};
-  return input_of(joist_r_trace_of(value->payload), mask, (struct joist_type){JOIST_BOOL, false},
+  return input_of(joist_r_trace_of(value->payload), mask, joist_r_mask_type,
                   &value->argument.shape);
 }
 
@@ -526,7 +526,7 @@ static SEXP trace_argument(SEXP x, void *context) {
   SEXP traced = PROTECT(joist_r_traced(pointer, number, literal, type, shape));
   if (joist_r_has_missing(&value)) {
     const struct joist_r_source mask = {JOIST_R_FROM_MASK, leaf, JOIST_BOOL, 0, false};
-    const joist_value_id at = input_of(trace, mask, (struct joist_type){JOIST_BOOL, false}, shape);
+    const joist_value_id at = input_of(trace, mask, joist_r_mask_type, shape);
     (void)joist_r_traced_with(traced, pointer, at);
   }
   UNPROTECT(1);

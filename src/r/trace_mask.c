@@ -7,8 +7,6 @@
 #include "r/mask.h"
 #include "r/trace.h"
 
-static const struct joist_type known_bool = {JOIST_BOOL, false};
-
 /* Adds an instruction of one operand that no rule set changes. */
 static joist_value_id add(SEXP trace, joist_op op, joist_value_id value,
                           const struct joist_attributes *attributes) {
@@ -39,7 +37,7 @@ joist_value_id joist_r_renamed(SEXP trace, joist_value_id value) {
 static joist_value_id mask_of_traced(SEXP trace, const struct joist_r_value *value) {
   struct joist_r_value mask;
   joist_r_read_any(joist_rules_at(0), value->missing, &mask);
-  const joist_value_id number = joist_r_trace_number(trace, &mask, known_bool);
+  const joist_value_id number = joist_r_trace_number(trace, &mask, joist_r_mask_type);
   if (joist_shape_equal(&mask.argument.shape, &value->argument.shape)) return number;
   /* An R value among the arguments that is read in another shape. */
   struct joist_attributes attributes = {.count = 0};
@@ -59,7 +57,7 @@ void joist_r_trace_masks(SEXP trace, const struct joist_r_value *values, size_t 
     }
     struct joist_r_value mask;
     PROTECT(joist_r_mask_value(&values[k], &mask));
-    masks[k] = joist_r_trace_number(trace, &mask, known_bool);
+    masks[k] = joist_r_trace_number(trace, &mask, joist_r_mask_type);
     UNPROTECT(1);
   }
 }

@@ -13,11 +13,11 @@ void joist_r_trace_masks(SEXP trace, const struct joist_r_value *values, size_t 
 /* A traced tensor that was just made, with a mask, which may be JOIST_NO_MASK: that of its value
  * from now on. */
 SEXP joist_r_traced_with(SEXP tensor, SEXP trace, joist_value_id mask);
-/* A value of a trace under a name of its own: the same elements may be read without a mask. */
+/* Adds an alias of a value, so that the value and its alias can have different masks. */
 joist_value_id joist_r_renamed(SEXP trace, joist_value_id value);
-/* Notes the mask of a value of a trace. */
+/* Records the mask of a value in the trace. */
 void joist_r_note_mask(struct joist_r_trace *trace, joist_value_id value, joist_value_id mask);
-/* The same value with the mask that it has in the trace. */
+/* Gives a traced tensor that was just made the mask that its value has in the trace. */
 SEXP joist_r_traced_masked(SEXP tensor, SEXP trace);
 
 #endif

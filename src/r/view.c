@@ -689,11 +689,6 @@ void joist_r_view_set_mask(SEXP x, SEXP mask) {
   SET_VECTOR_ELT(R_altrep_data2(x), NOTE, notes[dtype_of(x)][flags]);
 }
 
-SEXP joist_r_view_mask(SEXP x) {
-  struct joist_r_viewed viewed;
-  return joist_r_view_read(x, &viewed) ? viewed.mask : R_NilValue;
-}
-
 bool joist_r_view_exposed(SEXP x) {
   x = unwrapped(x);
   return x == R_NilValue || is_exposed(x);

@@ -47,8 +47,6 @@ bool joist_r_view_read(SEXP x, struct joist_r_viewed *viewed);
 /* Gives a vector made by joist_r_view() a mask, on the same device, or takes it away: R_NilValue.
  * At least one value is missing. */
 void joist_r_view_set_mask(SEXP x, SEXP mask);
-/* The mask of a vector that joist_r_view_read() reads; R_NilValue if it has none. */
-SEXP joist_r_view_mask(SEXP x);
 
 /* Whether x itself, not a wrapper around it, was made by joist_r_view(). */
 bool joist_r_view_is(SEXP x);

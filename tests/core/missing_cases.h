@@ -414,7 +414,7 @@ static void fill_case(struct missing_case *c) {
     o->plain = allocate(o->count * size);
     o->wild = allocate(o->count * size);
     o->mask = allocate(o->count);
-    /* If there are no positions, all of them are missing. */
+    /* Without a valid position, every index is missing. */
     const bool nothing = o->contents == HOLDS_POSITIONS && o->low > o->high;
     const size_t often = nothing ? 1 : (size_t[]){1, 2, 2, 4, 9}[random_below(5)];
     if (nothing && o->count > 0) o->masked = true;

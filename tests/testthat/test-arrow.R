@@ -321,7 +321,7 @@ nanoarrow_names <- c(
   f64 = "double"
 )
 
-# An array of these bytes and bits; `bits` is NULL if there is no validity buffer.
+# An array with these buffers; without a validity buffer, `bits` is NULL.
 array_from <- function(type, length, offset, bits, ...) {
   nanoarrow::nanoarrow_array_modify(nanoarrow::nanoarrow_array_init(type), list(
     length = length, null_count = if (is.null(bits)) 0L else -1L, offset = offset, ...

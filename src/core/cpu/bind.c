@@ -48,8 +48,8 @@ void joist_bind_step(const struct joist_program *program, struct joist_step *ste
 
 /* ---- folds of what a mask leaves ---- */
 
-/* The step of the group that writes a slot, if `op` does and no other step than one reads it; NULL
- * otherwise. */
+/* The step of the group that writes the slot, if it is an `op` and one step alone reads the slot;
+ * NULL otherwise. */
 static struct joist_step *only_for_one(const struct joist_plan *plan,
                                        const struct joist_group *group, struct joist_ref slot,
                                        joist_op op) {
@@ -78,7 +78,7 @@ static bool is_splat(const struct joist_plan *plan, const struct joist_group *gr
 }
 
 /* A sum of ifelse(mask, scalar, x), or of ifelse(mask | is_nan(x), scalar, x), selects while it
- * folds: one pass over x, which is read ahead, instead of one that the steps wait for. */
+ * folds: one pass over x, which is prefetched. */
 static void bind_masked_fold(const struct joist_plan *plan, const struct joist_group *group,
                              struct joist_step *fold) {
   const joist_op combine = joist_op_combine(plan->program->instructions[fold->instruction].op);
@@ -100,7 +100,7 @@ static void bind_masked_fold(const struct joist_plan *plan, const struct joist_g
   fold->drops_nan = either->passed_over = nan->passed_over = true;
 }
 
-/* Without steps that write slots of a tile, tiles are as long as those of a sum. */
+/* Makes the tile as long as that of a plain sum where folds leave no step that writes a slot. */
 static void widen_tile(const struct joist_plan *plan, struct joist_group *group) {
   const struct joist_step *const steps = plan->steps + group->first_step;
   bool any = false;

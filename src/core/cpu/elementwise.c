@@ -63,8 +63,8 @@ static char *address(const struct loop *loop, struct joist_ref ref, size_t first
   return arena + loop->plan->slot_offset[ref.index] * loop->group->room;
 }
 
-/* Fills the slots of scalar operands, once per arena. Of those that folds alone read, which may be
- * shorter than a tile, they read one element. */
+/* Fills the slots of scalar operands, once per arena. A slot may be shorter than a tile that was
+ * widened, where only folds read it, and these read one element. */
 static void fill_splats(const struct loop *loop, char *arena) {
   const struct joist_step *const steps = loop->plan->steps + loop->group->first_step;
   const size_t tile = joist_smaller(loop->group->tile, loop->group->room);

@@ -6,7 +6,7 @@
 #include "core/plan/fold_space.h"
 #include "core/program/program.h"
 
-enum { JOIST_TILE_DIRECT = 16384 }; /* elements of a tile where steps read and write arrays only */
+enum { JOIST_TILE_DIRECT = 16384 }; /* elements of a tile of a group without slots */
 enum { JOIST_REFS_MAX = JOIST_ELEMENT_OPERANDS, JOIST_ELEMENT_MAX = 16 };
 
 /* Where a step reads or writes: a whole array (number of its value; the tile's part is

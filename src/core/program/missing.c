@@ -194,13 +194,18 @@ static joist_value_id add_checked(struct builder *b, joist_value_id mask) {
   return main_operation(b, ids);
 }
 
-static void add_any(struct builder *b, joist_value_id *results, joist_value_id *masks) {
-  const joist_value_id mask = any_missing(b);
-  results[0] = add_checked(b, mask);
+/* All results of the operation, the first of which is `first`, have the same mask. */
+static void give_results(const struct builder *b, joist_value_id first, joist_value_id mask,
+                         joist_value_id *results, joist_value_id *masks) {
   for (uint8_t r = 0; r < joist_operation(b->m->op)->results; r++) {
-    results[r] = results[0] + r;
+    results[r] = first + r;
     masks[r] = mask;
   }
+}
+
+static void add_any(struct builder *b, joist_value_id *results, joist_value_id *masks) {
+  const joist_value_id mask = any_missing(b);
+  give_results(b, add_checked(b, mask), mask, results, masks);
 }
 
 /* ---- elementwise ---- */
@@ -295,14 +300,14 @@ static joist_value_id extended(struct builder *b, joist_value_id x, int dim) {
   return emit(b, JOIST_OP_PAD, both, 2, &attributes);
 }
 
-/* Whether there is no position that an index could have. */
+/* Whether no index is valid, as the dim has no positions; of all elements if `dim` is negative. */
 static bool indexes_nothing(const struct builder *b, int dim) {
   const struct joist_value *const x = value_of(b, b->m->operands[0]);
   return dim < 0 ? joist_value_count(x) == 0 : x->shape.extent[dim] == 0;
 }
 
-/* Missing positions are read as the first one. If there is no position, one is added for them; the
- * others then become the position after it, which is an error as they are. */
+/* A missing index reads the first position. If there are no positions, one is added for it, and
+ * indices that are not missing become the position after that one: they still raise an error. */
 static void add_gather(struct builder *b, joist_value_id *result, joist_value_id *mask) {
   const int dim = b->m->op == JOIST_OP_TAKE ? -1 : joist_attribute_dim(b->m->attributes);
   const double first = b->m->op == JOIST_OP_TAKE ? 0 : 1;
@@ -402,11 +407,14 @@ static void add_along(struct builder *b, joist_value_id *result, joist_value_id 
 
 /* ---- along dims ---- */
 
+static bool combines_extremes(joist_op combine) {
+  return combine == JOIST_OP_MIN || combine == JOIST_OP_MAX;
+}
+
 /* x where the elements that are left out are the identity of a reduction. */
 static joist_value_id neutralized(struct builder *b, joist_value_id x, joist_value_id mask) {
   const joist_op combine = joist_op_combine(b->m->op);
-  if (combine == JOIST_OP_MIN || combine == JOIST_OP_MAX)
-    return filled_extreme(b, x, mask, combine == JOIST_OP_MIN);
+  if (combines_extremes(combine)) return filled_extreme(b, x, mask, combine == JOIST_OP_MIN);
   return filled(b, x, mask, combine == JOIST_OP_MUL);
 }
 
@@ -442,9 +450,8 @@ static void add_fold(struct builder *b, joist_value_id *result, joist_value_id *
   const joist_value_id rest = neutralized(b, b->m->operands[0], missing);
   *result = main_operation(b, &rest);
   const joist_dtype dtype = b->m->inference->signature.result[0].dtype;
-  const bool is_extreme = b->m->op == JOIST_OP_REDUCE_MIN || b->m->op == JOIST_OP_REDUCE_MAX;
   /* Where nothing is left, integers have no extreme; that of floats is infinite. */
-  if (is_extreme && joist_dtype_kind(dtype) != JOIST_KIND_FLOAT)
+  if (combines_extremes(joist_op_combine(b->m->op)) && joist_dtype_kind(dtype) != JOIST_KIND_FLOAT)
     *mask = emit_alike(b, JOIST_OP_REDUCE_ALL, missing, folded_dims);
 }
 
@@ -619,10 +626,7 @@ static void add_matrix(struct builder *b, joist_value_id *results, joist_value_i
   const joist_value_id x = filled(b, b->m->operands[0], b->m->masks[0], 0);
   const joist_value_id first = main_operation(b, &x);
   const joist_value_id mask = emit(b, JOIST_OP_REDUCE_ANY, b->m->masks, 1, &attributes);
-  for (uint8_t r = 0; r < joist_operation(b->m->op)->results; r++) {
-    results[r] = first + r;
-    masks[r] = mask;
-  }
+  give_results(b, first, mask, results, masks);
 }
 
 /* Which rows of the first matrix, or columns of the second, have a missing element. */
@@ -667,9 +671,8 @@ joist_status joist_missing_add(struct joist_program *program, const struct joist
                                struct joist_error *error) {
   struct joist_missing all = *missing;
   struct builder builder = {program, &all, JOIST_OK, error}, *const b = &builder;
-  const uint8_t count = joist_operation(missing->op)->results;
   joist_value_id removed = JOIST_NO_MASK;
-  for (uint8_t r = 0; r < count; r++) masks[r] = JOIST_NO_MASK;
+  for (uint8_t r = 0; r < joist_operation(missing->op)->results; r++) masks[r] = JOIST_NO_MASK;
   if (all.remove) {
     removed = with_nan(b);
     all.masks = &removed;
@@ -677,8 +680,7 @@ joist_status joist_missing_add(struct joist_program *program, const struct joist
   bool any = false;
   for (size_t k = 0; k < all.count; k++) any |= has_mask(b, k);
   if (!any) {
-    const joist_value_id first = main_operation(b, all.operands);
-    for (uint8_t r = 0; r < count; r++) results[r] = first + r;
+    give_results(b, main_operation(b, all.operands), JOIST_NO_MASK, results, masks);
     return b->status;
   }
   switch (joist_op_missing_rule(missing->op)) {
