@@ -1,0 +1,71 @@
+/* The conversion of one element: STORE_<kind>(ID, T, load_<dtype>(x)) is x as dtype ID of type T.
+ * The loops of convert.inc include it, and so does generated source text. JOIST_VECTORIZE_FILE comes
+ * before it, so that its functions are compiled as the loops around them. */
+#ifndef JOIST_CORE_TYPES_CONVERT_ELEMENT_H
+#define JOIST_CORE_TYPES_CONVERT_ELEMENT_H
+
+#include "core/types/dtypes.h"
+
+#include "core/types/narrow.h"
+#include "core/types/saturate.h"
+
+#define X(ID, KIND, T, FACTS, A, B)                         \
+  FLOAT_TO_INTEGER(float, 24, ID, T, (JOIST_BITS_IN FACTS)) \
+  FLOAT_TO_INTEGER(double, 53, ID, T, (JOIST_BITS_IN FACTS))
+JOIST_DTYPES_INT(X, , )
+JOIST_DTYPES_UINT(X, , )
+#undef X
+
+/* Loads an element as the number it is computed with: narrow floats as f32. */
+#define X(ID, KIND, T, FACTS, A, B) \
+  static inline T load_##ID(T x) { return x; }
+JOIST_DTYPES_BOOL(X, , )
+JOIST_DTYPES_INT(X, , )
+JOIST_DTYPES_UINT(X, , )
+JOIST_DTYPES_FLOAT(X, , )
+JOIST_DTYPES_COMPLEX(X, , )
+#undef X
+#define X(ID, KIND, T, FACTS, A, B) \
+  static inline float load_##ID(T x) { return narrow_##ID##_to_f32(x); }
+JOIST_DTYPES_NARROW(X, , )
+#undef X
+
+/* A float of each type that is loaded. "small" are bool and the integers of 16 bits or fewer. */
+#define X(ID, KIND, T, FACTS, A, B)                         \
+  static inline T ID##_of_f32(float v) { return (T)v; }     \
+  static inline T ID##_of_f64(double v) { return (T)v; }    \
+  static inline T ID##_of_small(int v) { return (T)v; }     \
+  static inline T ID##_of_i32(int32_t v) { return (T)v; }   \
+  static inline T ID##_of_ui32(uint32_t v) { return (T)v; } \
+  static inline T ID##_of_i64(int64_t v) { return (T)v; }   \
+  static inline T ID##_of_ui64(uint64_t v) { return (T)v; }
+JOIST_DTYPES_FLOAT(X, , )
+#undef X
+#define X(ID, KIND, T, FACTS, A, B)                                             \
+  static inline T ID##_of_f32(float v) { return narrow_f32_to_##ID(v); }        \
+  static inline T ID##_of_f64(double v) { return narrow_f64_to_##ID(v); }       \
+  static inline T ID##_of_small(int v) { return narrow_f32_to_##ID((float)v); } \
+  static inline T ID##_of_i32(int32_t v) { return narrow_i32_to_##ID(v); }      \
+  static inline T ID##_of_ui32(uint32_t v) { return narrow_ui32_to_##ID(v); }   \
+  static inline T ID##_of_i64(int64_t v) { return narrow_i64_to_##ID(v); }      \
+  static inline T ID##_of_ui64(uint64_t v) { return narrow_ui64_to_##ID(v); }
+JOIST_DTYPES_NARROW(X, , )
+#undef X
+
+#define REAL(v) _Generic((v), joist_c64: (float)(v), joist_c128: (double)(v), default: (v))
+#define STORE_BOOL(ID, T, v) ((T)((v) != 0))
+#define STORE_INT(ID, T, v)                           \
+  _Generic(REAL(v), float: float_to_##ID((float)(v)), \
+      double: double_to_##ID((double)(v)), default: (T)(v))
+#define STORE_UINT STORE_INT
+#define STORE_COMPLEX(ID, T, v) ((T)(v))
+#define STORE_FLOAT(ID, T, v)                       \
+  _Generic(REAL(v), float: ID##_of_f32((float)(v)), \
+      double: ID##_of_f64((double)(v)),             \
+      int32_t: ID##_of_i32((int32_t)(v)),           \
+      uint32_t: ID##_of_ui32((uint32_t)(v)),        \
+      int64_t: ID##_of_i64((int64_t)(v)),           \
+      uint64_t: ID##_of_ui64((uint64_t)(v)),        \
+      default: ID##_of_small((int)(v)))
+
+#endif
