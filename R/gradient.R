@@ -160,7 +160,7 @@ in_trace <- function(compute, arguments, dynamic) {
   }
   arguments[dynamic] <- lapply(arguments[dynamic], map_leaves, as_exact_operand)
   dynamic <- seq_along(arguments) %in% dynamic | vapply(arguments, is_tensor, NA)
-  state <- .Call(joist_r_jit_state, 1L)
+  state <- .Call(joist_r_jit_state, 1L, NULL)
   # The names of the arguments are not those of `compute`, which takes them in one list.
   compiled <- jit_trace(function(...) compute(name_like(list(...), arguments)), arguments, dynamic)
   result <- .Call(joist_r_jit_run, state, compiled, arguments, dynamic, NULL, NULL, NULL)

@@ -30,6 +30,10 @@
 #'   caller's policy: `character()` for nothing. `NULL` for the policy in force when the compiled
 #'   function is called; `f` is traced once for each such policy. Warnings are given while it is
 #'   traced.
+#' @param native Whether loops are compiled to machine code, by the compiler that R was configured
+#'   with: `"auto"`, in the background, when they have run for some milliseconds, while the
+#'   interpreter goes on until the code is there; `"never"`; or `"wait"`, before they run. Results
+#'   have the same bits. `NULL` for the environment variable `JOIST_NATIVE`, `"auto"` without one.
 #' @return A function of class `joist_jit` with the arguments of `f`. Numbers that `f`
 #'   returns become tensors of their default dtype. Printing it shows its programs, one
 #'   line per instruction.
@@ -47,7 +51,7 @@
 #' jit(\() list(1L, 1.0, TRUE))()
 #' @export
 jit <- function(f, static = character(), cache_size = 100L, device = NULL, promotion = NULL,
-                on = NULL) {
+                on = NULL, native = NULL) {
   force(f)
   f <- traceable(match.fun(f), "f")
   if (!is.null(device)) device <- format(nv_device(device))
@@ -61,7 +65,7 @@ jit <- function(f, static = character(), cache_size = 100L, device = NULL, promo
   if (length(unknown) > 0L && !"..." %in% names(arguments)) {
     stop_joist("joist_value_error", "`static`: the function has no argument ", unknown[1L])
   }
-  state <- .Call(joist_r_jit_state, cache_size)
+  state <- .Call(joist_r_jit_state, cache_size, native)
   compiled <- function() NULL
   formals(compiled) <- arguments
   body(compiled) <- jit_body(arguments, length(static) > 0L)

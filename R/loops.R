@@ -185,7 +185,7 @@ traced_loop <- function(operation, given, compute) {
   tensors <- vapply(leaves, is_tensor, NA)
   arguments <- unname(leaves[tensors])
   dynamic <- rep(TRUE, length(arguments))
-  state <- .Call(joist_r_jit_state, 1L)
+  state <- .Call(joist_r_jit_state, 1L, NULL)
   if (isFALSE(.Call(joist_r_jit_call, state, arguments, dynamic, NULL, NULL, NULL))) {
     stop_joist(
       "joist_value_error", operation, "() cannot be recorded: trace_dtypes() and compare_rules() ",

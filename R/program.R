@@ -14,6 +14,8 @@
 #' @param f A function, jitted or not.
 #' @param ... Arguments of `f`: tensors, [nv_aval()], R numbers, and nested lists of them. Without
 #'   any, the program that a jitted function used last.
+#' @param what `"c"` for the C source of the program's loops, which [jit()] has compiled where it
+#'   is worth it: a string of class `joist_source`, empty for a program without loops.
 #' @param x,object A program.
 #' @param row.names,optional Ignored.
 #' @return An object of class `joist_program`. `as.data.frame()` of it has a row per instruction,
@@ -34,7 +36,10 @@
 #' as.data.frame(p)[c("op", "operand_dtypes", "dtype", "attributes")]
 #' summary(p)
 #' @export
-program <- function(f, ...) {
+program <- function(f, ..., what = "instructions") {
+  if (!is.character(what) || length(what) != 1L || !what %in% c("instructions", "c")) {
+    stop_joist("joist_value_error", "`what` must be \"instructions\" or \"c\"")
+  }
   if (!inherits(f, "joist_jit")) f <- jit(f)
   state <- environment(f)$.jit_state
   if (...length() > 0L) f(...)
@@ -45,7 +50,16 @@ program <- function(f, ...) {
       "such as nv_aval(\"f32\", c(2, 3))"
     )
   }
+  if (what == "c") {
+    return(structure(.Call(joist_r_program_c, programs[[1L]]), class = "joist_source"))
+  }
   structure(list(compiled = programs[[1L]]), class = "joist_program")
+}
+
+#' @export
+print.joist_source <- function(x, ...) {
+  cat(if (nzchar(x)) x else "no loops: nothing is compiled\n")
+  invisible(x)
 }
 
 #' @rdname program

@@ -27,6 +27,7 @@
 #include "r/ledger_view.h"
 #include "r/mapped.h"
 #include "r/missing.h"
+#include "r/native.h"
 #include "r/npy.h"
 #include "r/operations.h"
 #include "r/policy.h"
@@ -140,7 +141,11 @@ static const R_CallMethodDef entries[] = {
     ENTRY(joist_r_blas, 1),
     ENTRY(joist_r_trace_begin, 3),
     ENTRY(joist_r_trace_end, 3),
-    ENTRY(joist_r_jit_state, 1),
+    ENTRY(joist_r_jit_state, 2),
+    ENTRY(joist_r_native_setup, 5),
+    ENTRY(joist_r_native_figures, 0),
+    ENTRY(joist_r_native_stop, 0),
+    ENTRY(joist_r_program_c, 1),
     ENTRY(joist_r_jit_call, 6),
     ENTRY(joist_r_jit_run, 7),
     ENTRY(joist_r_jit_store, 6),

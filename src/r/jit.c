@@ -18,6 +18,7 @@
 #include "r/mapped.h"
 #include "r/mask.h"
 #include "r/names.h"
+#include "r/native.h"
 #include "r/rules.h"
 #include "r/run.h"
 #include "r/strictness.h"
@@ -32,6 +33,7 @@ struct entry {
 
 struct cache {
   uint32_t capacity, count;
+  int native; /* a joist_native_policy, -1 for that of the session */
   uint64_t clock;
   struct entry *entries;
 };
@@ -45,10 +47,10 @@ static void finalize(SEXP pointer) {
   free(cache);
 }
 
-/* The tag holds the capacity, so that a cache restored from a file starts empty. */
+/* The tag holds the capacity and the policy, so that a cache restored from a file starts empty. */
 static struct cache *cache_of(SEXP pointer) {
   SEXP tag = TYPEOF(pointer) == EXTPTRSXP ? R_ExternalPtrTag(pointer) : R_NilValue;
-  if (TYPEOF(tag) != INTSXP || XLENGTH(tag) != 1 || INTEGER(tag)[0] < 1 ||
+  if (TYPEOF(tag) != INTSXP || XLENGTH(tag) != 2 || INTEGER(tag)[0] < 1 ||
       !Rf_inherits(tag, "joist_cache"))
     joist_r_stop(JOIST_ERROR_VALUE, "this is not the cache of a jitted function");
   struct cache *cache = R_ExternalPtrAddr(pointer);
@@ -64,17 +66,21 @@ static struct cache *cache_of(SEXP pointer) {
     JOIST_R_FAIL(JOIST_E_OUT_OF_MEMORY);
   }
   cache->capacity = capacity;
+  cache->native = INTEGER(tag)[1];
   cache->entries = entries;
   R_SetExternalPtrAddr(pointer, cache);
   return cache;
 }
 
-SEXP joist_r_jit_state(SEXP capacity) {
+SEXP joist_r_jit_state(SEXP capacity, SEXP native) {
   const double given = joist_r_number(capacity);
   if (!(given >= 1 && given <= INT_MAX) || given != floor(given))
     joist_r_stop(JOIST_ERROR_VALUE, "`cache_size` must be a whole number, 1 or more");
   const int n = (int)given;
-  SEXP tag = PROTECT(Rf_ScalarInteger(n));
+  const int policy = native == R_NilValue ? -1 : (int)joist_r_native_policy_of(native);
+  SEXP tag = PROTECT(Rf_allocVector(INTSXP, 2));
+  INTEGER(tag)[0] = n;
+  INTEGER(tag)[1] = policy;
   Rf_setAttrib(tag, R_ClassSymbol, Rf_mkString("joist_cache"));
   SEXP pointer = PROTECT(R_MakeExternalPtr(NULL, tag, R_NilValue));
   cache_of(pointer);
@@ -416,7 +422,7 @@ static SEXP output_of(SEXP leaf, void *outputs) {
 }
 
 static SEXP run_compiled(SEXP compiled, const struct signature *signature,
-                         const struct joist_device *device) {
+                         const struct joist_device *device, int native) {
   const struct joist_r_trace *const trace = joist_r_trace_of(compiled);
   const struct joist_program *const program = &trace->program;
   const void **const inputs = (const void **)R_alloc(program->input_count + 1, sizeof *inputs);
@@ -443,8 +449,10 @@ static SEXP run_compiled(SEXP compiled, const struct signature *signature,
   }
   if (!signature->abstract) {
     struct joist_error error;
-    const joist_status status =
-        joist_r_run_plan(device, trace->plan, inputs, here, results, false, &error);
+    struct joist_run run = joist_r_run();
+    run.here = here;
+    if (native >= 0) run.native = (joist_native_policy)native;
+    const joist_status status = joist_r_run_plan(device, trace->plan, inputs, results, run, &error);
     joist_r_raise_if(status, &error);
     set_output_names(compiled, signature, device->host, inputs, outputs);
   }
@@ -455,11 +463,12 @@ static SEXP run_compiled(SEXP compiled, const struct signature *signature,
 }
 
 static SEXP run_or_decline(SEXP compiled, const struct signature *signature,
-                           struct joist_r_policy policy, SEXP device) {
+                           struct joist_r_policy policy, SEXP device, int native) {
   const struct joist_device *const wanted =
       device == R_NilValue ? NULL : joist_device_find(joist_r_string(device, "device"));
-  return names_literals(compiled, signature, policy) ? Rf_ScalarLogical(FALSE)
-                                                     : run_compiled(compiled, signature, wanted);
+  return names_literals(compiled, signature, policy)
+             ? Rf_ScalarLogical(FALSE)
+             : run_compiled(compiled, signature, wanted, native);
 }
 
 SEXP joist_r_jit_call(SEXP state, SEXP arguments, SEXP dynamic, SEXP rules, SEXP policy,
@@ -481,7 +490,7 @@ SEXP joist_r_jit_call(SEXP state, SEXP arguments, SEXP dynamic, SEXP rules, SEXP
       continue;
     entry->used = ++cache->clock;
     SEXP compiled = PROTECT(VECTOR_ELT(kept, 2 * (R_xlen_t)k));
-    SEXP result = run_or_decline(compiled, &signature, judged, device);
+    SEXP result = run_or_decline(compiled, &signature, judged, device, cache->native);
     UNPROTECT(1);
     vmaxset(vmax);
     return result;
@@ -552,7 +561,7 @@ SEXP joist_r_jit_run(SEXP state, SEXP compiled, SEXP arguments, SEXP dynamic, SE
   SET_VECTOR_ELT(kept, 2 * (R_xlen_t)place + 1, statics);
   SEXP result = signature.traced || joist_r_recording()
                     ? Rf_ScalarLogical(FALSE)
-                    : run_or_decline(compiled, &signature, judged, device);
+                    : run_or_decline(compiled, &signature, judged, device, cache->native);
   UNPROTECT(1);
   vmaxset(vmax);
   return result;

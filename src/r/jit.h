@@ -4,7 +4,7 @@
 
 #include "r/sexp.h"
 
-SEXP joist_r_jit_state(SEXP capacity);
+SEXP joist_r_jit_state(SEXP capacity, SEXP native);
 /* TRUE: nothing is compiled for these arguments; FALSE: run the R function itself;
  * otherwise the result, which is never logical. */
 SEXP joist_r_jit_call(SEXP state, SEXP arguments, SEXP dynamic, SEXP rules, SEXP policy,

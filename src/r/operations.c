@@ -239,9 +239,10 @@ static SEXP run_eager(joist_op op, const struct joist_r_value *values, size_t n,
   struct joist_plan *plan = NULL;
   struct joist_error error;
   joist_status status = joist_plan_make(&program, &plan, &error);
-  if (status == JOIST_OK)
-    status =
-        joist_r_run_plan(device, plan, inputs, any_here ? here : NULL, out, reused < n, &error);
+  struct joist_run run = joist_r_run();
+  if (reused < n) run.stream_from = SIZE_MAX; /* the caches have the elements */
+  run.here = any_here ? here : NULL;
+  if (status == JOIST_OK) status = joist_r_run_plan(device, plan, inputs, out, run, &error);
   joist_plan_free(plan);
   joist_r_raise_if(status, &error);
   vmaxset(vmax);

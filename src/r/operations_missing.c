@@ -168,7 +168,9 @@ SEXP joist_r_run_missing(joist_op op, const struct joist_r_value *values, size_t
   struct joist_plan *plan = NULL;
   struct joist_error error;
   joist_status status = joist_plan_make(lowered.program, &plan, &error);
-  if (status == JOIST_OK) status = joist_r_run_plan(device, plan, inputs, here, out, false, &error);
+  struct joist_run run = joist_r_run();
+  run.here = here;
+  if (status == JOIST_OK) status = joist_r_run_plan(device, plan, inputs, out, run, &error);
   joist_plan_free(plan);
   finalize(lowered.owner);
   joist_r_raise_if(status, &error);

@@ -1,6 +1,7 @@
 /* Reading compiled programs. Texts are written to one that the trace owns. */
 #include "r/program_view.h"
 
+#include "core/cpu/native.h"
 #include "core/program/print.h"
 #include "core/types/host.h"
 #include "r/conditions.h"
@@ -55,6 +56,13 @@ static struct joist_text *empty_text(struct joist_r_trace *trace) {
 static SEXP string_of(const struct joist_text *text) {
   if (text->failed) JOIST_R_FAIL(JOIST_E_OUT_OF_MEMORY);
   return Rf_mkCharLenCE(text->data, (int)text->length, CE_UTF8);
+}
+
+SEXP joist_r_program_c(SEXP compiled) {
+  struct joist_r_trace *const trace = joist_r_trace_of(compiled);
+  struct joist_text *const text = empty_text(trace);
+  if (trace->plan != NULL) joist_native_source(trace->plan, text);
+  return Rf_ScalarString(string_of(text));
 }
 
 SEXP joist_r_program_text(SEXP compiled) {

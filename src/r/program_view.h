@@ -6,6 +6,8 @@
 
 /* .Call entry points. */
 SEXP joist_r_program_text(SEXP compiled);
+/* The C source of its loops; "" without any. */
+SEXP joist_r_program_c(SEXP compiled);
 /* A list with one element per column, one row per instruction. */
 SEXP joist_r_program_table(SEXP compiled);
 SEXP joist_r_program_bytes(SEXP compiled);

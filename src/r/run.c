@@ -7,8 +7,16 @@
 #include "r/interrupt.h"
 #include "r/payload.h"
 
+static joist_native_policy native_policy = JOIST_NATIVE_AUTO;
+
+joist_native_policy joist_r_native_policy(void) { return native_policy; }
+void joist_r_set_native_policy(joist_native_policy policy) { native_policy = policy; }
+
 struct joist_run joist_r_run(void) {
-  return (struct joist_run){.threads = joist_threads_get(), .poll = joist_r_poll, .context = NULL};
+  return (struct joist_run){.threads = joist_threads_get(),
+                            .native = native_policy,
+                            .poll = joist_r_poll,
+                            .context = NULL};
 }
 
 /* An interrupt must not jump over a caller that holds a plan. */
@@ -18,11 +26,8 @@ static void collect_all(void *unused) {
 }
 
 joist_status joist_r_run_plan(const struct joist_device *device, const struct joist_plan *plan,
-                              const void *const *inputs, const bool *here, void *const *outputs,
-                              bool in_place, struct joist_error *error) {
-  struct joist_run run = joist_r_run();
-  if (in_place) run.stream_from = SIZE_MAX; /* the caches have the elements */
-  run.here = here;
+                              const void *const *inputs, void *const *outputs, struct joist_run run,
+                              struct joist_error *error) {
   joist_status status = device->run(device, plan, inputs, outputs, &run, error);
   if (status != JOIST_ERROR_MEMORY || device->host) return status;
   R_ToplevelExec(collect_all, NULL);

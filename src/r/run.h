@@ -8,10 +8,13 @@
 /* Threads and interrupt polling for a run of the engine. */
 struct joist_run joist_r_run(void);
 
-/* Runs a plan; R's collector runs when memory is out, and then it is tried again. `here` is that of
- * struct joist_run. */
+/* Whether programs are compiled where nobody says so for one of them. */
+joist_native_policy joist_r_native_policy(void);
+void joist_r_set_native_policy(joist_native_policy policy);
+
+/* Runs a plan; R's collector runs when memory is out, and then it is tried again. */
 joist_status joist_r_run_plan(const struct joist_device *device, const struct joist_plan *plan,
-                              const void *const *inputs, const bool *here, void *const *outputs,
-                              bool in_place, struct joist_error *error) JOIST_MUST_CHECK;
+                              const void *const *inputs, void *const *outputs, struct joist_run run,
+                              struct joist_error *error) JOIST_MUST_CHECK;
 
 #endif

@@ -5,8 +5,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* Whether programs that are worth it are compiled. */
+typedef enum {
+  JOIST_NATIVE_AUTO,  /* in the background */
+  JOIST_NATIVE_NEVER, /* also when compiled code is there */
+  JOIST_NATIVE_WAIT   /* before they run */
+} joist_native_policy;
+
 struct joist_run {
   int threads;
+  joist_native_policy native;
   /* Below this many elements times their work one thread is used; 0 for the measured
    * default, 1 to use all threads for everything, as tests do. */
   size_t parallel_from;

@@ -9,7 +9,7 @@
 struct lowering {
   const struct joist_plan *plan;
   const struct joist_group *group;
-  const bool *given;
+  struct joist_code_options options;
   struct joist_code *code;
   uint16_t *of_slot, *of_value; /* the register that holds it, or NOT_YET */
   uint16_t registers;
@@ -43,7 +43,7 @@ static uint16_t array_number(struct lowering *low, uint32_t array) {
 
 /* A step that reads an array, into a new register. */
 static uint16_t read_array(struct lowering *low, uint16_t kind, struct joist_ref ref) {
-  if (low->given != NULL && low->given[ref.index]) kind = JOIST_CODE_GIVEN;
+  if (low->options.given != NULL && low->options.given[ref.index]) kind = JOIST_CODE_GIVEN;
   struct joist_code_step *const step = add_step(low, kind, ref.dtype);
   step->in[0] = array_number(low, ref.index);
   return step->out = low->registers++;
@@ -125,9 +125,11 @@ static void lower_fold(struct lowering *low, const struct joist_step *from) {
   const struct joist_instruction *const i = &low->plan->program->instructions[from->instruction];
   uint16_t in = register_of(low, from->in[0]);
   const joist_dtype accumulator = from->out.dtype;
-  in = converted(low, in, from->in[0].dtype, accumulator);
+  if (!low->options.folds_widen) in = converted(low, in, from->in[0].dtype, accumulator);
   const uint32_t at = low->code->step_count;
-  struct joist_code_step *const step = add_step(low, JOIST_CODE_FOLD, accumulator);
+  struct joist_code_step *const step =
+      add_step(low, JOIST_CODE_FOLD, low->options.folds_widen ? from->in[0].dtype : accumulator);
+  step->to = (uint16_t)accumulator;
   step->op = (uint16_t)joist_op_combine(i->op);
   step->in[0] = in;
   step->in[1] = array_number(low, JOIST_CODE_PARTIAL + from->sink);
@@ -219,7 +221,7 @@ static void clear(struct joist_code *code) {
 }
 
 bool joist_code_lower(const struct joist_plan *plan, const struct joist_group *group,
-                      const bool *given, struct joist_code *code) {
+                      struct joist_code_options options, struct joist_code *code) {
   const size_t values = plan->program->value_count, slots = plan->slot_count;
   /* Every step makes at most three registers besides those that it reads. */
   if ((size_t)group->step_count * (JOIST_REFS_MAX + 3) + 1 >= NOT_YET) return false;
@@ -227,7 +229,7 @@ bool joist_code_lower(const struct joist_plan *plan, const struct joist_group *g
   if (of_value == NULL) return false;
   struct lowering low = {.plan = plan,
                          .group = group,
-                         .given = given,
+                         .options = options,
                          .code = code,
                          .of_value = of_value,
                          .of_slot = of_value + values};

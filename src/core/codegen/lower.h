@@ -31,9 +31,16 @@ bool joist_code_can_fail(joist_op op, joist_dtype dtype);
 int joist_code_reads(const struct joist_code_step *step);
 bool joist_code_writes(const struct joist_code_step *step);
 
-/* False when the group is too long for the tables of `code`. `given` says of each value whether the
- * parameter has its only element in the place of a pointer; NULL when none is. */
+/* How a group is lowered. `given` says of each value whether the parameter has its only element in
+ * the place of a pointer; NULL when none is. Where `folds_widen`, a FOLD reads elements of dtype
+ * `from` and accumulates in `to`; else its operand is converted first. */
+struct joist_code_options {
+  const bool *given;
+  bool folds_widen;
+};
+
+/* False when the group is too long for the tables of `code`. */
 bool joist_code_lower(const struct joist_plan *plan, const struct joist_group *group,
-                      const bool *given, struct joist_code *code);
+                      struct joist_code_options options, struct joist_code *code);
 
 #endif

@@ -7,11 +7,14 @@
 #include "core/base/bits.h"
 #include "core/base/parallel.h"
 #include "core/base/pool.h"
+#include "core/cpu/native.h"
 #include "core/cpu/prepared.h"
 #include "core/plan/storage.h"
 #include "core/program/regions.h"
 #include "core/types/convert.h"
 #include "core/types/error.h"
+
+enum { ALIGNMENT = 64 };
 
 /* ---- bodies ---- */
 
@@ -99,6 +102,8 @@ static joist_status run_body(const struct body *body, const struct joist_run *ru
 /* A loop in progress. Each carry alternates between two arrays: that of its result and a spare one.
  * Before the first iteration it is in the array of the operand, which is never written. */
 struct turns {
+  const struct joist_plan *plan;
+  const struct joist_group *group;
   const struct joist_program *program;
   const struct joist_instruction *instruction;
   struct joist_region_parts parts;
@@ -110,6 +115,8 @@ struct turns {
   char *spare;
   size_t *offset;    /* per carry, in `spare` */
   size_t work, done; /* elements of an iteration, and since the last poll */
+  size_t since;      /* iterations since then */
+  bool compiled;     /* there is compiled code for the rest */
 };
 
 static joist_status open_body(const struct turns *turns, const struct joist_plan *plan,
@@ -152,9 +159,37 @@ static joist_status take_turn(struct turns *turns, uint32_t given, bool to_spare
   const joist_status status = run_body(&turns->body, run, error);
   for (uint32_t k = 0; k < turns->parts.carries; k++) turns->current[k] = turns->body.out[k];
   turns->done += turns->work;
+  turns->since++;
   if (status != JOIST_OK || turns->done < POLL_AFTER) return status;
-  turns->done = 0;
-  return joist_run_poll(run, error);
+  const size_t since = turns->since;
+  turns->done = turns->since = 0;
+  const joist_status polled = joist_run_poll(run, error);
+  return polled != JOIST_OK
+             ? polled
+             : joist_native_look(turns->plan, turns->group, since, run, &turns->compiled, error);
+}
+
+/* The rest of the loop, from a turn on, by its compiled code, which may not read the arrays of the
+ * results. */
+static joist_status run_compiled(struct turns *turns, int64_t turn, const struct joist_run *run,
+                                 struct joist_error *error) {
+  const uint32_t carries = turns->parts.carries;
+  size_t total = 0;
+  for (uint32_t k = 0; k < carries; k++)
+    total += joist_value_bytes(&turns->program->values[turns->instruction->result + k]) + ALIGNMENT;
+  char *const copies = joist_scratch_allocate(total + 1), *next = copies;
+  if (copies == NULL) return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY, .bytes = total);
+  for (uint32_t k = 0; k < carries; k++) {
+    const size_t bytes = joist_value_bytes(&turns->program->values[turns->instruction->result + k]);
+    if (bytes > 0) memcpy(next, turns->current[k], bytes);
+    turns->current[k] = next;
+    next += joist_round_up(bytes, ALIGNMENT);
+  }
+  const joist_status status = joist_native_run(turns->plan, turns->group, turns->arrays,
+                                               turns->current, turn, turns->run_group, run, error);
+  for (uint32_t k = 0; k < carries; k++) turns->current[k] = result_of(turns, k);
+  joist_scratch_free(copies);
+  return status;
 }
 
 static joist_status run_while(struct turns *turns, const struct joist_run *run,
@@ -169,8 +204,8 @@ static joist_status run_while(struct turns *turns, const struct joist_run *run,
     goes_on = status == JOIST_OK && holds != 0;
     if (goes_on) status = take_turn(turns, 0, to_spare, run, error);
     to_spare = !to_spare;
-  } while (goes_on && status == JOIST_OK);
-  return status;
+  } while (goes_on && status == JOIST_OK && !turns->compiled);
+  return goes_on && status == JOIST_OK ? run_compiled(turns, 0, run, error) : status;
 }
 
 /* The last iteration writes the results. */
@@ -183,11 +218,12 @@ static joist_status run_for(struct turns *turns, const struct joist_run *run,
   _Alignas(16) char index[16];
   turns->body.in[0] = index;
   joist_status status = JOIST_OK;
-  for (int64_t turn = 1; turn <= n && status == JOIST_OK; turn++) {
+  int64_t turn = 1;
+  for (; turn <= n && status == JOIST_OK && !turns->compiled; turn++) {
     as_index(1, &turn, index);
     status = take_turn(turns, 1, (n - turn) % 2 != 0, run, error);
   }
-  return status;
+  return status == JOIST_OK && turn <= n ? run_compiled(turns, turn, run, error) : status;
 }
 
 /* The bytes of a slice of each array, then of each further result of an iteration. */
@@ -213,7 +249,8 @@ static joist_status run_scan(struct turns *turns, const struct joist_run *run,
   slice_sizes(turns, size);
   const size_t *const collected = size + parts->arrays - parts->carries;
   joist_status status = JOIST_OK;
-  for (size_t turn = 0; turn < parts->turns && status == JOIST_OK; turn++) {
+  size_t turn = 0;
+  for (; turn < parts->turns && status == JOIST_OK && !turns->compiled; turn++) {
     const size_t at = reverse ? parts->turns - 1 - turn : turn;
     for (uint32_t k = 0; k < parts->arrays; k++)
       turns->body.in[parts->carries + k] =
@@ -223,7 +260,8 @@ static joist_status run_scan(struct turns *turns, const struct joist_run *run,
     status = take_turn(turns, 0, (parts->turns - turn) % 2 == 0, run, error);
   }
   free(size);
-  return status;
+  return status == JOIST_OK && turn < parts->turns ? run_compiled(turns, (int64_t)turn, run, error)
+                                                   : status;
 }
 
 /* Copies the carries to the results, unless they are there already. */
@@ -258,6 +296,13 @@ static joist_status run_loop(const struct joist_plan *plan, const struct joist_g
                              struct turns *turns, const struct joist_run *run,
                              struct joist_error *error) {
   const struct joist_region_parts *const parts = &turns->parts;
+  bool ready;
+  const joist_status looked = joist_native_look(plan, group, 0, run, &ready, error);
+  if (looked != JOIST_OK) return looked;
+  if (ready)
+    return joist_native_run(plan, group, turns->arrays, NULL,
+                            turns->instruction->op == JOIST_OP_FOR ? 1 : 0, turns->run_group, run,
+                            error);
   struct joist_plan *const *const bodies = plan->bodies + group->first_body;
   const uint32_t carries = parts->carries, last = turns->instruction->region_count - 1;
   const void *const *const captures = turns->operands + parts->first + carries + parts->arrays;
@@ -266,7 +311,6 @@ static joist_status run_loop(const struct joist_plan *plan, const struct joist_g
   if (turns->current == NULL) return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY);
   turns->offset = (size_t *)(turns->current + carries);
   for (uint32_t k = 0; k < carries; k++) {
-    enum { ALIGNMENT = 64 };
     turns->current[k] = turns->operands[parts->first + k];
     turns->offset[k] = bytes;
     bytes += joist_round_up(
@@ -285,6 +329,8 @@ static joist_status run_loop(const struct joist_plan *plan, const struct joist_g
     for (uint32_t r = 0; r <= last; r++) turns->work += elements_of(bodies[r]->program);
     status = run_turns(turns, run, error);
   }
+  if (status == JOIST_OK && turns->since > 0)
+    status = joist_native_look(plan, group, turns->since, run, &ready, error);
   if (status == JOIST_OK) finish_carries(turns);
   close_body(&turns->body);
   close_body(&turns->condition);
@@ -319,7 +365,9 @@ joist_status joist_control_flow_run(const struct joist_plan *plan, const struct 
   const void **const operands = malloc((i->operand_count + 1) * sizeof *operands);
   if (operands == NULL) return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY);
   for (uint32_t k = 0; k < i->operand_count; k++) operands[k] = arrays[i->operand[k]];
-  struct turns turns = {.program = plan->program,
+  struct turns turns = {.plan = plan,
+                        .group = group,
+                        .program = plan->program,
                         .instruction = i,
                         .parts = joist_region_parts(plan->program, i),
                         .operands = operands,

@@ -10,6 +10,7 @@
 
 #include "core/base/target.h"
 #include "core/base/vectorize.h"
+#include "core/types/dtypes.h"
 
 #include "core/kernels/element.h"
 #include "core/kernels/fast_divide.h"

@@ -6,16 +6,20 @@
 #include "core/kernels/kernels_table.h"
 #include "core/types/convert.h"
 
+#define FLAGS_AVX2 "-mavx2 -mf16c -mbmi -mbmi2 -mpopcnt"
+
 static const struct {
   const char *name;
   const struct joist_kernel_table *table;
   const struct joist_gemm_table *gemm;
+  const char *flags;
 } instruction_sets[] = {
 #if JOIST_X86_KERNELS
-    {"avx512", &joist_kernels_avx512, &joist_gemm_avx512},
-    {"avx2", &joist_kernels_avx2, &joist_gemm_avx2},
+    {"avx512", &joist_kernels_avx512, &joist_gemm_avx512,
+     "-mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512cd -mprefer-vector-width=512 " FLAGS_AVX2},
+    {"avx2", &joist_kernels_avx2, &joist_gemm_avx2, FLAGS_AVX2},
 #endif
-    {"generic", &joist_kernels_generic, &joist_gemm_generic},
+    {"generic", &joist_kernels_generic, &joist_gemm_generic, ""},
 };
 enum { INSTRUCTION_SETS = sizeof instruction_sets / sizeof *instruction_sets };
 _Static_assert((int)INSTRUCTION_SETS <= (int)JOIST_INSTRUCTION_SETS_MAX, "room for each");
@@ -76,6 +80,8 @@ bool joist_kernels_select(const char *name) {
 }
 
 const char *joist_kernels_name(void) { return instruction_sets[selected].name; }
+
+const char *joist_kernels_flags(void) { return instruction_sets[selected].flags; }
 
 size_t joist_kernels_number(void) { return selected; }
 

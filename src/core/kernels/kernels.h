@@ -52,6 +52,8 @@ char joist_absorbing(joist_op combine);
  * generic one is in use until the first call. */
 bool joist_kernels_select(const char *name);
 const char *joist_kernels_name(void);
+/* The flags of a compiler for that instruction set, as its kernels are compiled. */
+const char *joist_kernels_flags(void);
 /* Its number, from 0 on, for what is kept for each. */
 enum { JOIST_INSTRUCTION_SETS_MAX = 3 };
 size_t joist_kernels_number(void);

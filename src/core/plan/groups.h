@@ -49,6 +49,11 @@ struct joist_step {
 /* Reductions are sinks of elementwise groups. */
 typedef enum { JOIST_GROUP_ELEMENTWISE, JOIST_GROUP_ARRAY } joist_group_kind;
 
+/* The head of what a device keeps for a group; the plan frees it. */
+struct joist_attached {
+  void (*free)(struct joist_attached *attached);
+};
+
 struct joist_group {
   joist_group_kind kind;
   uint32_t level;
@@ -65,6 +70,7 @@ struct joist_group {
   size_t tile;                   /* elements per tile */
   size_t room;                   /* elements per slot: tile rounded up, so that slots are aligned */
   size_t arena_bytes;            /* per thread */
+  struct joist_attached *attached; /* by a device, NULL for nothing */
 };
 
 struct joist_plan {

@@ -485,6 +485,8 @@ void joist_plan_free(struct joist_plan *plan) {
   if (plan == NULL) return;
   for (uint32_t k = 0; k < plan->body_count; k++) joist_plan_free(plan->bodies[k]);
   free(plan->bodies);
+  for (uint32_t g = 0; g < plan->group_count; g++)
+    if (plan->groups[g].attached != NULL) plan->groups[g].attached->free(plan->groups[g].attached);
   free(plan);
 }
 

@@ -6,37 +6,13 @@
 #include <string.h>
 
 #include "core/base/text.h"
+#include "core/codegen/names.h"
 
 const char *joist_cuda_prelude(void) {
   return "#include \"cuda/kernels/target.cuh\"\n"
          "#define JOIST_INLINE JOIST_DEVICE static inline\n"
          "#define JOIST_COMPLEX_FUNCTION JOIST_DEVICE JOIST_OUTLINE static\n"
          "#include \"cuda/kernels/loops.cuh\"\n";
-}
-
-/* A column of dtypes.def as text. */
-#define DTYPE_TEXT(function, TEXT)                                                \
-  static const char *function(uint32_t dtype) {                                   \
-    static const char *const texts[JOIST_DTYPE_COUNT] = {JOIST_DTYPES(TEXT, , )}; \
-    return texts[dtype];                                                          \
-  }
-#define TYPE_TEXT(ID, KIND, T, FACTS, A, B) #T,
-#define ID_TEXT(ID, KIND, T, FACTS, A, B) #ID,
-#define KIND_TEXT(ID, KIND, T, FACTS, A, B) #KIND,
-DTYPE_TEXT(type_of, TYPE_TEXT)
-DTYPE_TEXT(id_of, ID_TEXT)
-DTYPE_TEXT(kind_of, KIND_TEXT)
-
-static const char *op_id(uint32_t op) {
-  static const char *const ids[JOIST_OP_COUNT] = {
-#define OP(ID, NAME, OPERANDS, CLASS, KINDS, GENERIC) #ID,
-#define STEP(ID, NAME, CLASS, ATTRIBUTES) #ID,
-#define REDUCTION(ID, NAME, CLASS, KINDS, COMBINE, ATTRIBUTES, GENERIC) #ID,
-#define CUMULATIVE(ID, NAME, CLASS, KINDS, COMBINE, ATTRIBUTES) #ID,
-#define ARRAY(ID, NAME, LEAST, MOST, RESULTS, CLASS, KINDS, ATTRIBUTES, FUNCTION) #ID,
-#include "core/program/ops.def"
-  };
-  return ids[op];
 }
 
 /* ---- groups ---- */
@@ -70,7 +46,7 @@ static int turns_together(const struct joist_code *code) {
  * of packs, which `pack` chooses from ("" or an index), or where it is NULL `at` in memory. */
 static void add_element_step(struct joist_text *text, const struct joist_code_step *step,
                              uint32_t s, uint32_t *written, const char *pack) {
-  const char *const type = type_of(step->to);
+  const char *const type = joist_code_type(step->to);
   uint32_t in[3];
   for (int k = 0; k < 3; k++) in[k] = written[step->in[k] % JOIST_CUDA_REGISTERS];
   switch (step->kind) {
@@ -96,34 +72,34 @@ static void add_element_step(struct joist_text *text, const struct joist_code_st
         joist_text_add(text, "      a%u%s.x[j] = v%u;\n", s, pack, in[0]);
       else
         joist_text_add(text, "      ((%s *)array_of(parameter, %u))[at] = v%u;\n",
-                       type_of(step->from), step->out, in[0]);
+                       joist_code_type(step->from), step->out, in[0]);
       return;
     case JOIST_CODE_COPY:
       joist_text_add(text, "      %s v%u;\n      memcpy(&v%u, &v%u, sizeof v%u);\n", type, s, s,
                      in[0], s);
       break;
     case JOIST_CODE_CONVERT:
-      joist_text_add(text, "      const %s v%u = to_%s(from_%s(v%u));\n", type, s, id_of(step->to),
-                     id_of(step->from), in[0]);
+      joist_text_add(text, "      const %s v%u = to_%s(from_%s(v%u));\n", type, s,
+                     joist_code_dtype(step->to), joist_code_dtype(step->from), in[0]);
       break;
     case JOIST_CODE_KERNEL: {
-      const char *const op = op_id(step->op), *const kind = kind_of(step->from);
+      const char *const op = joist_code_op(step->op), *const kind = joist_code_kind(step->from);
       const int operands = joist_operation((joist_op)step->op)->most;
       if (joist_code_can_fail((joist_op)step->op, (joist_dtype)step->from))
         joist_text_add(text,
                        "      if (fails_%s_%s<%s>(v%u, v%u)) {\n"
                        "        report(parameter, at, %u);\n        continue;\n      }\n",
-                       op, kind, type_of(step->from), in[0], in[1], s);
+                       op, kind, joist_code_type(step->from), in[0], in[1], s);
       joist_text_add(text, "      const %s v%u = op_%s_%s<%s>(v%u", type, s, op, kind,
-                     type_of(step->from), in[0]);
+                     joist_code_type(step->from), in[0]);
       for (int k = 1; k < operands; k++) joist_text_add(text, ", v%u", in[k]);
       joist_text_add(text, ");\n");
       break;
     }
     default: /* FOLD */
       joist_text_add(text, "      sum%u[j] = started ? op_%s_%s<%s>(sum%u[j], v%u) : v%u;\n",
-                     step->out, op_id(step->op), kind_of(step->from), type, step->out, in[0],
-                     in[0]);
+                     step->out, joist_code_op(step->op), joist_code_kind(step->from), type,
+                     step->out, in[0], in[0]);
       return;
   }
   written[step->out] = s;
@@ -132,7 +108,7 @@ static void add_element_step(struct joist_text *text, const struct joist_code_st
 /* Calls load_whole() or load_row(), or the same of store, of the array of step `s`. */
 static void add_access(struct joist_text *text, const struct joist_code *code, const char *what,
                        uint32_t s, uint32_t array, bool whole, const char *pack) {
-  const char *const type = type_of(code->steps[s].from);
+  const char *const type = joist_code_type(code->steps[s].from);
   const char *const loop = *pack == '\0' ? "" : "JOIST_UNROLL for (int u = 0; u < U; u++) ";
   const char *const turn = *pack == '\0' ? "" : " + (uint64_t)u * apart";
   if (whole && !code->rows)
@@ -148,7 +124,7 @@ static void add_loads(struct joist_text *text, const struct joist_code *code, bo
   for (uint32_t s = 0; s < code->step_count; s++) {
     const struct joist_code_step *const step = &code->steps[s];
     if (step->kind != JOIST_CODE_LOAD && step->kind != JOIST_CODE_STORE) continue;
-    joist_text_add(text, "      joist_pack<%s, V> a%u%s;\n", type_of(step->from), s,
+    joist_text_add(text, "      joist_pack<%s, V> a%u%s;\n", joist_code_type(step->from), s,
                    *pack == '\0' ? "" : "[U]");
     if (step->kind == JOIST_CODE_LOAD) add_access(text, code, "load", s, step->in[0], whole, pack);
   }
@@ -169,14 +145,15 @@ static void add_partials(struct joist_text *text, const struct joist_code *code)
   for (uint32_t s = 0; s < code->step_count; s++) {
     const struct joist_code_step *const step = &code->steps[s];
     if (step->kind != JOIST_CODE_FOLD) continue;
-    const char *const type = type_of(step->from);
+    const char *const type = joist_code_type(step->from);
     joist_text_add(text,
                    "    %s all%u = sum%u[0];\n"
                    "    for (int l = 1; l < V; l++)\n"
                    "      if ((uint32_t)l < lanes) all%u = op_%s_%s<%s>(all%u, sum%u[l]);\n"
                    "    ((%s *)array_of(parameter, %u))[thread] = all%u;\n",
-                   type, step->out, step->out, step->out, op_id(step->op), kind_of(step->from),
-                   type, step->out, step->out, type, step->in[1], step->out);
+                   type, step->out, step->out, step->out, joist_code_op(step->op),
+                   joist_code_kind(step->from), type, step->out, step->out, type, step->in[1],
+                   step->out);
   }
 }
 
@@ -186,7 +163,7 @@ static void add_head(struct joist_text *text, const struct joist_code *code) {
     const struct joist_code_step *const step = &code->steps[s];
     if (step->kind == JOIST_CODE_SCALAR || step->kind == JOIST_CODE_GIVEN)
       joist_text_add(text, "  const %s a%u = *(const %s *)%s(parameter, %u);\n",
-                     type_of(step->from), s, type_of(step->from),
+                     joist_code_type(step->from), s, joist_code_type(step->from),
                      step->kind == JOIST_CODE_GIVEN ? "given_in" : "array_of", step->in[0]);
   }
   if (code->sink_count > 0)
@@ -200,7 +177,8 @@ static void add_head(struct joist_text *text, const struct joist_code *code) {
                    "    const uint64_t thread = thread_number();\n");
   for (uint32_t s = 0; s < code->step_count; s++)
     if (code->steps[s].kind == JOIST_CODE_FOLD)
-      joist_text_add(text, "    %s sum%u[V];\n", type_of(code->steps[s].from), code->steps[s].out);
+      joist_text_add(text, "    %s sum%u[V];\n", joist_code_type(code->steps[s].from),
+                     code->steps[s].out);
   if (code->rows)
     joist_text_add(text,
                    "    const joist_row row = row_of(parameter, thread);\n"
@@ -317,20 +295,20 @@ char *joist_cuda_generate(const struct joist_code *code, const char *name) {
 char *joist_cuda_generate_pass(joist_op combine, joist_dtype from, joist_dtype accumulator,
                                const char *name) {
   struct joist_text text = {0};
-  const char *const type = type_of(accumulator), *const own = type_of(from);
+  const char *const type = joist_code_type(accumulator), *const own = joist_code_type(from);
   char loaded[128];
   if (from == accumulator)
     snprintf(loaded, sizeof loaded, "((const %s *)in)[at]", own);
   else
-    snprintf(loaded, sizeof loaded, "to_%s(from_%s(((const %s *)in)[at]))", id_of(accumulator),
-             id_of(from), own);
+    snprintf(loaded, sizeof loaded, "to_%s(from_%s(((const %s *)in)[at]))",
+             joist_code_dtype(accumulator), joist_code_dtype(from), own);
   joist_text_add(&text,
                  "struct %s_reduction {\n  typedef %s accumulator;\n  enum { rounds = 4 };\n"
                  "  JOIST_DEVICE %s load(const void *in, uint64_t at) const { return %s; }\n",
                  name, type, type, loaded);
   joist_text_add(&text,
                  "  JOIST_DEVICE %s combine(%s a, %s b) const { return op_%s_%s<%s>(a, b); }\n",
-                 type, type, type, op_id(combine), kind_of(accumulator), type);
+                 type, type, type, joist_code_op(combine), joist_code_kind(accumulator), type);
   joist_text_add(
       &text,
       "  JOIST_DEVICE void store(void *out, uint64_t at, %s all) const { ((%s *)out)[at] = all; "

@@ -229,7 +229,8 @@ static joist_status run_elementwise(const struct running *r, struct joist_error 
   const struct joist_group *const group = r->group;
   if (group->count == 0) return group->sink_count == 0 ? JOIST_OK : joist_cuda_run_on_cpu(r, error);
   struct joist_code code;
-  return joist_code_lower(r->plan, group, r->given, &code) && joist_cuda_fit(&code)
+  const struct joist_code_options options = {.given = r->given};
+  return joist_code_lower(r->plan, group, options, &code) && joist_cuda_fit(&code)
              ? run_code(r, &code, group->count, group->space, error)
              : joist_cuda_run_on_cpu(r, error);
 }

@@ -1,0 +1,40 @@
+# How compiled code is made: with the compiler that R builds packages with, as configure found it, and
+# the headers of joist's own kernels, which are installed beside it.
+
+native_setup <- function(folder = native_folder(), policy = native_policy()) {
+  kept <- !is.null(folder)
+  if (!kept) folder <- file.path(tempdir(), "joist-native")
+  script <- native_script()
+  why <- NULL
+  if (is.null(script)) {
+    why <- "joist was installed without a compiler for programs"
+  } else if (!dir.exists(folder) && !dir.create(folder, FALSE, TRUE, mode = "0700")) {
+    script <- NULL
+    why <- paste("there is no folder", folder)
+  }
+  .Call(joist_r_native_setup, script, normalizePath(folder, mustWork = FALSE), kept, why, policy)
+}
+
+native_folder <- function() {
+  folder <- Sys.getenv("JOIST_NATIVE_CACHE")
+  if (nzchar(folder)) path.expand(folder)
+}
+
+native_policy <- function() {
+  policy <- Sys.getenv("JOIST_NATIVE", "auto")
+  if (policy %in% c("auto", "never", "wait")) policy else "auto"
+}
+
+# A script of the shell: the source is $1, the object $2, and $3 are flags of the instruction set. The
+# limit is one of processor time, in seconds, for a compiler that this session cannot stop.
+native_script <- function() {
+  headers <- system.file("native", package = "joist")
+  compiler <- file.path(headers, "compiler")
+  if (!file.exists(compiler)) {
+    return(NULL)
+  }
+  paste0(
+    "ulimit -t 60; exec </dev/null >\"$2.log\" 2>&1; ", readLines(compiler, 1L), " $3 -I",
+    shQuote(headers), " -o \"$2.part\" \"$1\" -lm && mv -f \"$2.part\" \"$2\""
+  )
+}

@@ -1,0 +1,947 @@
+/* Writing C.
+ *
+ * Values of one element are variables b<body>_v<value>; arrays are found in the tables A<body>. A
+ * group of one element is straight-line code, a wider one a loop over runs of elements that every
+ * operand walks through in equal steps. Registers of a group are r<number>, in a block of their
+ * own. */
+#include "core/codegen/c_source.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/bits.h"
+#include "core/base/text.h"
+#include "core/codegen/lower.h"
+#include "core/codegen/names.h"
+
+enum {
+  POLL_AFTER = 1 << 14,     /* elements, as in control_flow.c */
+  CHUNK = 512,              /* elements computed before those that need repair are looked at */
+  FOLDED_BYTES = 32 * 1024, /* of a group's elements that are kept for its sinks */
+  CHECKED_MOST = CHUNK      /* elements of a group that can fail: it runs again from its start */
+};
+
+/* ---- the expressions of ops.def ---- */
+
+enum form { PLAIN, CHECKED, REPAIRED };
+
+struct expression {
+  enum form form;
+  bool select; /* the first operand is a bool */
+  int operands;
+  const char *text, *condition, *repair;
+};
+
+static const struct expression expressions[JOIST_OP_COUNT][JOIST_KIND_COMPLEX + 1] = {
+/* The other words have another length. */
+#define IS_SELECT(RESULT) (sizeof #RESULT == sizeof "SELECT")
+#define KERNEL(ID, KIND, OPERANDS, RESULT, EXPRESSION) \
+  [JOIST_OP_##                                         \
+      ID][JOIST_KIND_##KIND] = {PLAIN, IS_SELECT(RESULT), OPERANDS, #EXPRESSION, NULL, NULL},
+#define COMBINE(ID, KIND, EXPRESSION) \
+  [JOIST_OP_##ID][JOIST_KIND_##KIND] = {PLAIN, false, 2, #EXPRESSION, NULL, NULL},
+#define CHECKED(ID, KIND, FAILURE, EXPRESSION) \
+  [JOIST_OP_##ID][JOIST_KIND_##KIND] = {CHECKED, false, 2, #EXPRESSION, #FAILURE, NULL},
+#define REPAIRED(ID, KIND, OPERANDS, EXPRESSION, CONDITION, REPAIR) \
+  [JOIST_OP_##                                                      \
+      ID][JOIST_KIND_##KIND] = {REPAIRED, false, OPERANDS, #EXPRESSION, #CONDITION, #REPAIR},
+#include "core/program/ops.def"
+};
+
+/* ---- the state of a writer ---- */
+
+struct writer {
+  const struct joist_nest *nest; /* NULL for a part of a group */
+  struct joist_text helpers, variables, code;
+  struct joist_c_source *made;
+  struct joist_code *lowered; /* the group at hand */
+  uint32_t loops;             /* so far: numbers names */
+  bool failed;
+  bool has_op[JOIST_OP_COUNT][JOIST_DTYPE_COUNT];
+  bool has_conversion[JOIST_DTYPE_COUNT][JOIST_DTYPE_COUNT];
+};
+
+#define ADD(...) joist_text_add(&w->code, __VA_ARGS__)
+
+static const char *type_of_value(const struct joist_plan *plan, joist_value_id v) {
+  return joist_code_type(plan->program->values[v].type.dtype);
+}
+
+/* ---- functions of one element ---- */
+
+static void add_parameters(struct joist_text *text, const struct expression *e, const char *type) {
+  static const char names[] = "abc";
+  for (int k = 0; k < e->operands; k++)
+    joist_text_add(text, "%sconst %s %c", k > 0 ? ", " : "", e->select && k == 0 ? "uint8_t" : type,
+                   e->select && k == 0 ? 'p' : names[k]);
+}
+
+static void add_unused(struct joist_text *text, const struct expression *e) {
+  static const char names[] = "abc";
+  for (int k = e->select ? 1 : 0; k < e->operands; k++)
+    joist_text_add(text, "  (void)%c;\n", names[k]);
+}
+
+/* static inline RESULT NAME_OP_DTYPE(operands) { typedef T; return EXPRESSION; } */
+static void add_function(struct writer *w, const char *name, const struct joist_code_step *step,
+                         const char *result, const char *expression) {
+  const struct expression *const e =
+      &expressions[step->op][joist_dtype_kind((joist_dtype)step->from)];
+  const char *const type = joist_code_type(step->from);
+  joist_text_add(&w->helpers, "JOIST_INLINE %s %s_%s_%s(", result, name, joist_code_op(step->op),
+                 joist_code_dtype(step->from));
+  add_parameters(&w->helpers, e, type);
+  joist_text_add(&w->helpers, ") {\n  typedef %s T;\n", type);
+  add_unused(&w->helpers, e);
+  joist_text_add(&w->helpers, "  return (%s)(%s);\n}\n", result, expression);
+}
+
+/* The expression of a kernel step, whose functions are written when it is first met. */
+static const struct expression *expression_of(struct writer *w,
+                                              const struct joist_code_step *step) {
+  const struct expression *const e =
+      &expressions[step->op][joist_dtype_kind((joist_dtype)step->from)];
+  if (e->text == NULL) {
+    w->failed = true;
+    return e;
+  }
+  if (w->has_op[step->op][step->from]) return e;
+  w->has_op[step->op][step->from] = true;
+  add_function(w, "op", step, joist_code_type(step->to), e->text);
+  if (e->condition != NULL) add_function(w, "odd", step, "int", e->condition);
+  if (e->repair != NULL) add_function(w, "mend", step, joist_code_type(step->to), e->repair);
+  return e;
+}
+
+/* Makes sure of the function convert_FROM_TO. */
+static void need_conversion(struct writer *w, uint32_t from, uint32_t to) {
+  if (w->has_conversion[from][to]) return;
+  w->has_conversion[from][to] = true;
+  if (from == to)
+    joist_text_add(&w->helpers, "JOIST_INLINE %s convert_%s_%s(%s x) { return x; }\n",
+                   joist_code_type(to), joist_code_dtype(from), joist_code_dtype(to),
+                   joist_code_type(from));
+  else
+    joist_text_add(&w->helpers,
+                   "JOIST_INLINE %s convert_%s_%s(%s x) {\n"
+                   "  return STORE_%s(%s, %s, load_%s(x));\n}\n",
+                   joist_code_type(to), joist_code_dtype(from), joist_code_dtype(to),
+                   joist_code_type(from), joist_code_kind(to), joist_code_dtype(to),
+                   joist_code_type(to), joist_code_dtype(from));
+}
+
+/* The step that loads what a fold reads, if it is nothing but an array. */
+static const struct joist_code_step *loaded_by(const struct writer *w,
+                                               const struct joist_code_step *fold) {
+  for (uint32_t s = 0; s < w->lowered->step_count; s++) {
+    const struct joist_code_step *const step = &w->lowered->steps[s];
+    if (step->out == fold->in[0] && step->kind == JOIST_CODE_LOAD) return step;
+  }
+  return NULL;
+}
+
+/* Whether a sink reads an array as it is: not where the group writes one, which may be the same. */
+static bool is_direct(const struct writer *w, const struct joist_code_step *fold) {
+  for (uint32_t s = 0; s < w->lowered->step_count; s++)
+    if (w->lowered->steps[s].kind == JOIST_CODE_STORE) return false;
+  return loaded_by(w, fold) != NULL;
+}
+
+/* ---- steps ---- */
+
+/* How the elements of a group are written: one by one as variables, or in runs, where the
+ * exceptional ones of a chunk are looked for, or mended. */
+enum manner { ALONE, RUN, LOOKING, MENDING };
+
+struct place {
+  uint32_t body;
+  const struct joist_plan *plan;
+  enum manner manner;
+  bool chunked;
+};
+
+/* The only element of a value. */
+static void add_scalar(struct writer *w, const struct place *at, uint32_t array) {
+  if (w->nest != NULL)
+    ADD("b%u_v%u", at->body, at->plan->root[w->lowered->array[array]]);
+  else
+    ADD("c%u", array);
+}
+
+static void add_kernel(struct writer *w, const struct place *at,
+                       const struct joist_code_step *step) {
+  const struct expression *const e = expression_of(w, step);
+  const char *const op = joist_code_op(step->op), *const dtype = joist_code_dtype(step->from);
+  const char *const type = joist_code_type(step->to);
+  if (e->form == CHECKED) {
+    /* What divides by zero is not computed: the caller looks at `odd`. */
+    ADD("const int o%u = odd_%s_%s(r%u, r%u);\n", step->out, op, dtype, step->in[0], step->in[1]);
+    ADD("odd |= o%u;\n", step->out);
+    ADD("const %s r%u = op_%s_%s(r%u, o%u ? (%s)1 : r%u);\n", type, step->out, op, dtype,
+        step->in[0], step->out, joist_code_type(step->from), step->in[1]);
+    return;
+  }
+  ADD("%s%s r%u = op_%s_%s(", e->form == REPAIRED ? "" : "const ", type, step->out, op, dtype);
+  for (int k = 0; k < e->operands; k++) ADD("%sr%u", k > 0 ? ", " : "", step->in[k]);
+  ADD(");\n");
+  if (e->form != REPAIRED) return;
+  if (at->manner == LOOKING)
+    ADD("odd |= ");
+  else
+    ADD("if (");
+  ADD("odd_%s_%s(", op, dtype);
+  for (int k = 0; k < e->operands; k++) ADD("%sr%u", k > 0 ? ", " : "", step->in[k]);
+  if (at->manner == LOOKING) {
+    ADD(");\n");
+    return;
+  }
+  ADD(")) r%u = mend_%s_%s(", step->out, op, dtype);
+  for (int k = 0; k < e->operands; k++) ADD("%sr%u", k > 0 ? ", " : "", step->in[k]);
+  ADD(");\n");
+}
+
+static void add_step(struct writer *w, const struct place *at, const struct joist_code_step *step) {
+  const char *const to = joist_code_type(step->to);
+  switch (step->kind) {
+    case JOIST_CODE_LOAD:
+      ADD("const %s r%u = ", to, step->out);
+      if (at->manner == ALONE)
+        add_scalar(w, at, step->in[0]);
+      else
+        ADD("x%u[at + k]", step->in[0]);
+      ADD(";\n");
+      break;
+    case JOIST_CODE_SCALAR:
+    case JOIST_CODE_GIVEN:
+      ADD("const %s r%u = ", to, step->out);
+      add_scalar(w, at, step->in[0]);
+      ADD(";\n");
+      break;
+    case JOIST_CODE_GATHER:
+      ADD("const %s r%u = ", to, step->out);
+      if (at->manner == ALONE)
+        add_scalar(w, at, step->in[0]);
+      else
+        ADD("x%u[p%u + k * %lluu]", step->in[0], step->in[1],
+            w->lowered->rank > 0 ? (unsigned long long)w->lowered->stride[step->in[1]][0] : 0);
+      ADD(";\n");
+      break;
+    case JOIST_CODE_STORE:
+      if (at->manner == ALONE) {
+        add_scalar(w, at, step->out);
+        ADD(" = r%u;\n", step->in[0]);
+      } else {
+        ADD(at->chunked ? "s%u[k] = r%u;\n" : "x%u[at + k] = r%u;\n", step->out, step->in[0]);
+      }
+      break;
+    case JOIST_CODE_COPY:
+      ADD("%s r%u;\nmemcpy(&r%u, &r%u, sizeof r%u);\n", to, step->out, step->out, step->in[0],
+          step->out);
+      break;
+    case JOIST_CODE_CONVERT:
+      need_conversion(w, step->from, step->to);
+      ADD("const %s r%u = convert_%s_%s(r%u);\n", to, step->out, joist_code_dtype(step->from),
+          joist_code_dtype(step->to), step->in[0]);
+      break;
+    case JOIST_CODE_KERNEL:
+      add_kernel(w, at, step);
+      break;
+    default: /* FOLD */
+      if (at->manner == ALONE)
+        ADD("f%u = r%u;\n", step->out, step->in[0]);
+      else if (!is_direct(w, step))
+        ADD("f%u[at - first + k] = r%u;\n", step->out, step->in[0]);
+      break;
+  }
+}
+
+static void add_steps(struct writer *w, const struct place *at) {
+  for (uint32_t s = 0; s < w->lowered->step_count; s++) add_step(w, at, &w->lowered->steps[s]);
+}
+
+static bool has_form(struct writer *w, enum form form) {
+  for (uint32_t s = 0; s < w->lowered->step_count; s++)
+    if (w->lowered->steps[s].kind == JOIST_CODE_KERNEL &&
+        expression_of(w, &w->lowered->steps[s])->form == form)
+      return true;
+  return false;
+}
+
+/* ---- runs of elements ---- */
+
+static bool is_stored(const struct writer *w, uint32_t array) {
+  for (uint32_t s = 0; s < w->lowered->step_count; s++)
+    if (w->lowered->steps[s].kind == JOIST_CODE_STORE && w->lowered->steps[s].out == array)
+      return true;
+  return false;
+}
+
+/* The pointers to the arrays that the group walks through. */
+static void add_pointers(struct writer *w, const struct place *at) {
+  const struct joist_code *const code = w->lowered;
+  for (uint32_t a = 0; a < code->array_count; a++) {
+    const char *type = NULL;
+    for (uint32_t s = 0; s < code->step_count; s++) {
+      const struct joist_code_step *const step = &code->steps[s];
+      const bool reads = step->kind == JOIST_CODE_LOAD || step->kind == JOIST_CODE_GATHER;
+      if ((reads && step->in[0] == a) || (step->kind == JOIST_CODE_STORE && step->out == a))
+        type = joist_code_type(step->from);
+    }
+    if (type != NULL)
+      ADD("%s%s *const x%u = A%u[%u];\n", is_stored(w, a) ? "" : "const ", type, a, at->body,
+          code->array[a]);
+  }
+}
+
+static void add_inner_loop(struct writer *w, const struct place *at, const char *length) {
+  ADD("%sfor (size_t k = 0; k < %s; k++) {\n", at->manner == MENDING ? "" : "JOIST_VECTORIZE_LOOP ",
+      length);
+  add_steps(w, at);
+  ADD("}\n");
+}
+
+/* A chunk into buffers, once more where an element needs mending, then to its arrays. */
+static void add_chunk(struct writer *w, struct place at, bool repairs) {
+  const struct joist_code *const code = w->lowered;
+  for (uint32_t a = 0; a < code->array_count; a++)
+    if (is_stored(w, a)) ADD("%s s%u[%d];\n", type_of_value(at.plan, code->array[a]), a, CHUNK);
+  ADD("int odd = 0;\n");
+  at.manner = LOOKING;
+  at.chunked = true;
+  add_inner_loop(w, &at, "run");
+  if (repairs) {
+    at.manner = MENDING;
+    ADD("if (odd) {\nodd = 0;\n");
+    add_inner_loop(w, &at, "run");
+    ADD("}\n");
+  }
+  ADD("any |= odd;\n");
+  for (uint32_t a = 0; a < code->array_count; a++)
+    if (is_stored(w, a)) ADD("memcpy(x%u + at, s%u, run * sizeof *s%u);\n", a, a, a);
+}
+
+/* Elements first .. last - 1, in runs along the first dim. */
+static void add_runs(struct writer *w, const struct place *at) {
+  const struct joist_code *const code = w->lowered;
+  const bool repairs = has_form(w, REPAIRED), checks = has_form(w, CHECKED);
+  const bool chunked = repairs || checks;
+  ADD("for (size_t at = first; at < last;) {\n");
+  if (code->gather_count > 0 && code->rank > 1) {
+    ADD("const size_t i0 = at %% %lluu;\n", (unsigned long long)code->extent[0]);
+    ADD("size_t rest = at / %lluu;\n", (unsigned long long)code->extent[0]);
+    for (uint32_t d = 1; d < code->rank; d++)
+      ADD("const size_t i%u = rest %% %lluu;\nrest /= %lluu;\n", d,
+          (unsigned long long)code->extent[d], (unsigned long long)code->extent[d]);
+    ADD("(void)rest;\nsize_t run = %lluu - i0;\nif (run > last - at) run = last - at;\n",
+        (unsigned long long)code->extent[0]);
+  } else {
+    ADD("const size_t i0 = at;\nsize_t run = last - at;\n");
+  }
+  ADD("(void)i0;\n");
+  if (chunked) ADD("if (run > %d) run = %d;\n", CHUNK, CHUNK);
+  for (uint32_t g = 0; g < code->gather_count; g++) {
+    ADD("const size_t p%u = 0", g);
+    for (uint32_t d = 0; d < code->rank; d++)
+      if (code->stride[g][d] != 0) ADD(" + i%u * %lluu", d, (unsigned long long)code->stride[g][d]);
+    ADD(";\n");
+  }
+  if (chunked)
+    add_chunk(w, *at, repairs);
+  else
+    add_inner_loop(w, at, "run");
+  ADD("at += run;\n}\n");
+}
+
+/* ---- calls of the interpreter ---- */
+
+static bool is_scalar(const struct joist_plan *plan, joist_value_id v) {
+  return joist_nest_is_scalar(plan, v);
+}
+
+static void spill(struct writer *w, uint32_t b, joist_value_id v) {
+  const struct joist_plan *const plan = w->nest->body[b].plan;
+  if (is_scalar(plan, v))
+    ADD("*(%s *)A%u[%u] = b%u_v%u;\n", type_of_value(plan, v), b, v, b, plan->root[v]);
+}
+
+static void reload(struct writer *w, uint32_t b, joist_value_id v) {
+  const struct joist_plan *const plan = w->nest->body[b].plan;
+  if (is_scalar(plan, v))
+    ADD("b%u_v%u = *(const %s *)A%u[%u];\n", b, plan->root[v], type_of_value(plan, v), b, v);
+}
+
+/* Has the interpreter run a group. */
+static void add_call(struct writer *w, uint32_t b, uint32_t g) {
+  const struct joist_plan *const plan = w->nest->body[b].plan;
+  const struct joist_group *const group = &plan->groups[g];
+  const struct joist_instruction *const i = &plan->program->instructions[group->instruction];
+  const struct joist_step *const steps = plan->steps + group->first_step;
+  if (group->kind == JOIST_GROUP_ARRAY)
+    for (uint32_t k = 0; k < i->operand_count; k++) spill(w, b, i->operand[k]);
+  for (uint32_t s = 0; s < group->step_count; s++)
+    for (uint32_t k = 0; k < steps[s].operand_count; k++)
+      if (steps[s].in[k].array) spill(w, b, steps[s].in[k].index);
+  ADD("if (native->group(native, %u, %u) != 0) return 1;\n", b, g);
+  if (group->kind == JOIST_GROUP_ARRAY)
+    for (uint32_t k = 0; k < i->result_count; k++) reload(w, b, i->result + k);
+  for (uint32_t s = 0; s < group->step_count; s++) {
+    if (steps[s].kind == JOIST_STEP_FOLD)
+      reload(w, b, plan->program->instructions[steps[s].instruction].result);
+    else if (steps[s].out.array)
+      reload(w, b, steps[s].out.index);
+  }
+}
+
+/* ---- elementwise groups ---- */
+
+/* The number of a fold in the table of the run. */
+static uint32_t fold_number(struct writer *w, const struct joist_code_step *step) {
+  struct joist_c_source *const made = w->made;
+  const struct joist_c_fold fold = {(joist_op)step->op, (joist_dtype)step->from,
+                                    (joist_dtype)step->to};
+  for (uint32_t k = 0; k < made->fold_count; k++)
+    if (made->fold[k].combine == fold.combine && made->fold[k].from == fold.from &&
+        made->fold[k].accumulator == fold.accumulator)
+      return k;
+  if (made->fold_count == JOIST_C_FOLDS) {
+    w->failed = true;
+    return 0;
+  }
+  made->fold[made->fold_count] = fold;
+  return made->fold_count++;
+}
+
+/* Whether one call of a fold, and no other pass, gives the results of the group's sinks. */
+static bool folds_at_once(const struct joist_plan *plan, const struct joist_group *group) {
+  const struct joist_fold_space space = group->space;
+  if (space.inner != 1 || space.middle > joist_fold_chunk(space)) return false;
+  const struct joist_step *const steps = plan->steps + group->first_step;
+  for (uint32_t s = 0; s < group->step_count; s++) {
+    if (steps[s].kind != JOIST_STEP_FOLD) continue;
+    const struct joist_instruction *const i = &plan->program->instructions[steps[s].instruction];
+    struct joist_fold_dims dims =
+        joist_fold_dims(&plan->program->values[i->operand[0]].shape, i->dims);
+    struct joist_fold_space next;
+    const int d = joist_fold_next(&dims, &next);
+    if (d >= 0) dims.extent[d] = 1;
+    if (joist_fold_next(&dims, &next) >= 0) return false;
+    if (group->count * steps[s].in[0].size > FOLDED_BYTES) return false;
+  }
+  return true;
+}
+
+/* After the elements of a group: each sink's results. */
+static void add_folds(struct writer *w, const struct place *at, const struct joist_group *group) {
+  const struct joist_program *const program = at->plan->program;
+  const size_t results = group->space.outer, length = group->space.middle;
+  for (uint32_t s = 0; s < w->lowered->step_count; s++) {
+    const struct joist_code_step *const fold = &w->lowered->steps[s];
+    if (fold->kind != JOIST_CODE_FOLD) continue;
+    const struct joist_instruction *const i = &program->instructions[w->lowered->instruction[s]];
+    const uint32_t result = i->signature.result[0].dtype;
+    const char *const type = joist_code_type(fold->to);
+    need_conversion(w, fold->from, fold->to);
+    need_conversion(w, fold->to, result);
+    ADD("%s t%u[%zu];\n", type, fold->out, results);
+    if (group->count == 1)
+      ADD("t%u[0] = convert_%s_%s(f%u);\n", fold->out, joist_code_dtype(fold->from),
+          joist_code_dtype(fold->to), fold->out);
+    else
+      ADD("native->folds[%u](%zu, %zu, %c%u, t%u);\n", fold_number(w, fold), results, length,
+          is_direct(w, fold) ? 'x' : 'f',
+          is_direct(w, fold) ? loaded_by(w, fold)->in[0] : fold->out, fold->out);
+    const bool mean = i->op == JOIST_OP_REDUCE_MEAN && length > 1;
+    const bool one = is_scalar(at->plan, i->result);
+    if (one)
+      ADD("b%u_v%u = ", at->body, at->plan->root[i->result]);
+    else
+      ADD("for (size_t k = 0; k < %zu; k++) ((%s *)A%u[%u])[k] = ", results,
+          joist_code_type(result), at->body, i->result);
+    ADD("convert_%s_%s(t%u[%s]", joist_code_dtype(fold->to), joist_code_dtype(result), fold->out,
+        one ? "0" : "k");
+    if (mean) ADD(" / (double)%zu", length);
+    ADD(");\n");
+  }
+}
+
+static void add_group(struct writer *w, uint32_t b, uint32_t g) {
+  const struct joist_plan *const plan = w->nest->body[b].plan;
+  const struct joist_group *const group = &plan->groups[g];
+  const struct joist_code_options options = {.folds_widen = true};
+  struct place at = {.body = b, .plan = plan, .manner = group->count == 1 ? ALONE : RUN};
+  if (group->count == 0) return;
+  if (!joist_code_lower(plan, group, options, w->lowered) ||
+      (group->sink_count > 0 && !folds_at_once(plan, group)) ||
+      (has_form(w, CHECKED) && group->count > CHECKED_MOST)) {
+    add_call(w, b, g);
+    return;
+  }
+  const struct joist_code *const code = w->lowered;
+  const bool checks = has_form(w, CHECKED);
+  ADD("{\n");
+  if (at.manner != ALONE) add_pointers(w, &at);
+  bool computes = false;
+  for (uint32_t s = 0; s < code->step_count; s++) {
+    const struct joist_code_step *const step = &code->steps[s];
+    const bool fold = step->kind == JOIST_CODE_FOLD, direct = fold && is_direct(w, step);
+    computes |= step->kind != JOIST_CODE_LOAD && !direct;
+    if (fold && at.manner == ALONE)
+      ADD("%s f%u;\n", joist_code_type(step->from), step->out);
+    else if (fold && !direct)
+      ADD("%s f%u[%zu];\n", joist_code_type(step->from), step->out, group->count);
+  }
+  if (at.manner == ALONE) {
+    if (checks) ADD("int odd = 0;\n");
+    add_steps(w, &at);
+    if (checks) {
+      ADD("if (odd) {\n");
+      add_call(w, b, g);
+      ADD("return 1;\n}\n");
+    }
+  } else if (computes) {
+    ADD("const size_t first = 0, last = %zu;\n", group->count);
+    if (has_form(w, REPAIRED) || checks) ADD("int any = 0;\n");
+    add_runs(w, &at);
+    if (checks) {
+      ADD("if (any) {\n");
+      add_call(w, b, g);
+      ADD("return 1;\n}\n");
+    } else if (has_form(w, REPAIRED)) {
+      ADD("(void)any;\n");
+    }
+  }
+  if (group->sink_count > 0) add_folds(w, &at, group);
+  ADD("}\n");
+}
+
+/* ---- loops and branches ---- */
+
+static void add_body(struct writer *w, uint32_t b);
+
+/* Sets the entries of the table of body b that are the array of its input k, or of its output. */
+static void add_moves(struct writer *w, uint32_t b, bool input, uint32_t k, const char *pointer) {
+  const struct joist_plan *const plan = w->nest->body[b].plan;
+  const struct joist_program *const program = plan->program;
+  for (uint32_t v = 0; v < program->value_count; v++) {
+    const uint32_t root = plan->root[v];
+    const uint32_t own = program->values[root].input;
+    if (is_scalar(plan, v)) continue;
+    if (input ? own == k : own == JOIST_NO_INPUT && plan->home[root] == k)
+      ADD("A%u[%u] = (void *)(%s);\n", b, v, pointer);
+  }
+}
+
+/* Of a value of the body, an expression: the variable or the array. */
+struct name {
+  char text[64];
+};
+
+static struct name name_of(const struct writer *w, uint32_t b, joist_value_id v) {
+  const struct joist_plan *const plan = w->nest->body[b].plan;
+  struct name name;
+  if (is_scalar(plan, v))
+    snprintf(name.text, sizeof name.text, "b%u_v%u", b, plan->root[v]);
+  else
+    snprintf(name.text, sizeof name.text, "A%u[%u]", b, v);
+  return name;
+}
+
+/* Input k of body b becomes what `from` names. */
+static void add_input(struct writer *w, uint32_t b, uint32_t k, const char *from) {
+  const struct joist_plan *const plan = w->nest->body[b].plan;
+  for (uint32_t v = 0; v < plan->program->value_count; v++)
+    if (plan->program->values[v].input == k) {
+      if (is_scalar(plan, v))
+        ADD("b%u_v%u = %s;\n", b, v, from);
+      else
+        add_moves(w, b, true, k, from);
+      return;
+    }
+}
+
+static void add_captures(struct writer *w, uint32_t parent, const struct joist_instruction *i,
+                         uint32_t b, uint32_t first_operand, uint32_t captures) {
+  const uint32_t inputs = w->nest->body[b].plan->program->input_count;
+  for (uint32_t k = 0; k < captures; k++)
+    add_input(w, b, inputs - captures + k, name_of(w, parent, i->operand[first_operand + k]).text);
+}
+
+/* Output k of body b, which is an array, is at `pointer`. */
+static void add_finish(struct writer *w, uint32_t b, uint32_t k, const char *pointer) {
+  const struct joist_plan *const plan = w->nest->body[b].plan;
+  const struct joist_program *const program = plan->program;
+  const uint32_t output = program->outputs[k], root = plan->root[output];
+  if (program->values[root].input != JOIST_NO_INPUT || plan->home[root] != k)
+    ADD("memcpy(%s, A%u[%u], %zu);\n", pointer, b, output,
+        joist_value_bytes(&program->values[output]));
+}
+
+static const char *type_of_output(const struct writer *w, uint32_t b, uint32_t k) {
+  const struct joist_plan *const plan = w->nest->body[b].plan;
+  return type_of_value(plan, plan->program->outputs[k]);
+}
+
+static void add_if(struct writer *w, uint32_t parent, uint32_t g,
+                   const struct joist_instruction *i) {
+  const struct joist_region_parts parts =
+      joist_region_parts(w->nest->body[parent].plan->program, i);
+  ADD("if (%s != 0) {\n", name_of(w, parent, i->operand[0]).text);
+  for (uint32_t r = 0; r < 2; r++) {
+    const uint32_t b = joist_nest_find(w->nest, parent, g, r);
+    const struct joist_program *const program = w->nest->body[b].plan->program;
+    if (r == 1) ADD("} else {\n");
+    add_captures(w, parent, i, b, 1 + (r == 0 ? 0 : parts.captures[0]), parts.captures[r]);
+    for (uint32_t k = 0; k < program->output_count; k++)
+      if (!is_scalar(w->nest->body[b].plan, program->outputs[k]))
+        add_moves(w, b, false, k, name_of(w, parent, i->result + k).text);
+    add_body(w, b);
+    for (uint32_t k = 0; k < program->output_count; k++) {
+      const struct name result = name_of(w, parent, i->result + k);
+      if (is_scalar(w->nest->body[b].plan, program->outputs[k]))
+        ADD("%s = %s;\n", result.text, name_of(w, b, program->outputs[k]).text);
+      else
+        add_finish(w, b, k, result.text);
+    }
+  }
+  ADD("}\n");
+}
+
+/* A loop being written: its carries are c<loop>_<k>, the next arrays of those that are arrays
+ * o<loop>_<k>. */
+struct loop {
+  uint32_t number, parent, body;
+  const struct joist_instruction *i;
+  struct joist_region_parts parts;
+};
+
+static bool carry_is_scalar(const struct writer *w, const struct loop *l, uint32_t k) {
+  return is_scalar(w->nest->body[l->parent].plan, l->i->result + k);
+}
+
+static size_t spare_of(const struct writer *w, const struct loop *l, uint32_t k) {
+  const struct joist_program *const program = w->nest->body[l->parent].plan->program;
+  size_t at = w->nest->body[l->body].spare;
+  for (uint32_t c = 0; c < k; c++)
+    at +=
+        joist_round_up(joist_value_bytes(&program->values[l->i->result + c]), JOIST_NEST_ALIGNMENT);
+  return at;
+}
+
+static void begin_carries(struct writer *w, const struct loop *l) {
+  const struct joist_plan *const plan = w->nest->body[l->parent].plan;
+  for (uint32_t k = 0; k < l->parts.carries; k++) {
+    const struct name from = name_of(w, l->parent, l->i->operand[l->parts.first + k]);
+    if (carry_is_scalar(w, l, k))
+      ADD("%s c%u_%u = %s;\n", type_of_value(plan, l->i->result + k), l->number, k, from.text);
+    else
+      ADD("void *c%u_%u = %s;\n", l->number, k, from.text);
+  }
+}
+
+static void add_carries(struct writer *w, const struct loop *l, uint32_t b, uint32_t first) {
+  for (uint32_t k = 0; k < l->parts.carries; k++) {
+    struct name from;
+    snprintf(from.text, sizeof from.text, "c%u_%u", l->number, k);
+    add_input(w, b, first + k, from.text);
+  }
+}
+
+/* One turn: the body, its results to the carries. `to_spare` is an expression. */
+static void add_turn(struct writer *w, const struct loop *l, uint32_t given, const char *to_spare) {
+  const struct joist_plan *const plan = w->nest->body[l->body].plan;
+  add_carries(w, l, l->body, given);
+  for (uint32_t k = 0; k < l->parts.carries; k++) {
+    if (carry_is_scalar(w, l, k)) continue;
+    struct name next;
+    snprintf(next.text, sizeof next.text, "o%u_%u", l->number, k);
+    ADD("void *const %s = %s ? (void *)(native->block + %zu) : A%u[%u];\n", next.text, to_spare,
+        spare_of(w, l, k), l->parent, l->i->result + k);
+    add_moves(w, l->body, false, k, next.text);
+  }
+  add_body(w, l->body);
+  for (uint32_t k = 0; k < l->parts.carries; k++) {
+    struct name next;
+    snprintf(next.text, sizeof next.text, "o%u_%u", l->number, k);
+    if (!carry_is_scalar(w, l, k)) add_finish(w, l->body, k, next.text);
+  }
+  for (uint32_t k = 0; k < l->parts.carries; k++) {
+    if (carry_is_scalar(w, l, k))
+      ADD("c%u_%u = %s;\n", l->number, k, name_of(w, l->body, plan->program->outputs[k]).text);
+    else
+      ADD("c%u_%u = o%u_%u;\n", l->number, k, l->number, k);
+  }
+}
+
+static void add_poll(struct writer *w, const struct loop *l) {
+  const struct joist_program *const program = w->nest->body[l->body].plan->program;
+  size_t work = 1;
+  for (uint32_t v = 0; v < program->value_count; v++)
+    work += joist_value_count(&program->values[v]);
+  if (work > POLL_AFTER) work = POLL_AFTER;
+  ADD("if ((work += %zu) >= %d) {\nwork = 0;\nif (native->poll(native) != 0) return 1;\n}\n", work,
+      POLL_AFTER);
+}
+
+static void end_carries(struct writer *w, const struct loop *l) {
+  const struct joist_program *const program = w->nest->body[l->parent].plan->program;
+  for (uint32_t k = 0; k < l->parts.carries; k++) {
+    const struct name result = name_of(w, l->parent, l->i->result + k);
+    if (carry_is_scalar(w, l, k))
+      ADD("%s = c%u_%u;\n", result.text, l->number, k);
+    else
+      ADD("if (c%u_%u != %s) memcpy(%s, c%u_%u, %zu);\n", l->number, k, result.text, result.text,
+          l->number, k, joist_value_bytes(&program->values[l->i->result + k]));
+  }
+}
+
+static const char *first_turn(const struct loop *l, const char *otherwise) {
+  return l->parent == 0 ? "native->first_turn" : otherwise;
+}
+
+static void add_for(struct writer *w, const struct loop *l) {
+  const struct joist_program *const body = w->nest->body[l->body].plan->program;
+  char text[64];
+  add_captures(w, l->parent, l->i, l->body, 1 + l->parts.carries, l->parts.captures[0]);
+  ADD("const int64_t n%u = %s;\n", l->number, name_of(w, l->parent, l->i->operand[0]).text);
+  ADD("for (int64_t turn%u = %s; turn%u <= n%u; turn%u++) {\n", l->number, first_turn(l, "1"),
+      l->number, l->number, l->number);
+  joist_dtype index = JOIST_I64;
+  for (uint32_t v = 0; v < body->value_count; v++)
+    if (body->values[v].input == 0) index = body->values[v].type.dtype;
+  need_conversion(w, JOIST_I64, index);
+  snprintf(text, sizeof text, "convert_I64_%s(turn%u)", joist_code_dtype(index), l->number);
+  add_input(w, l->body, 0, text);
+  snprintf(text, sizeof text, "(n%u - turn%u) %% 2 != 0", l->number, l->number);
+  add_turn(w, l, 1, text);
+  add_poll(w, l);
+  ADD("}\n");
+}
+
+static void add_while(struct writer *w, const struct loop *l, uint32_t condition) {
+  const struct joist_program *const test = w->nest->body[condition].plan->program;
+  char text[64];
+  const uint32_t first = l->parts.carries;
+  add_captures(w, l->parent, l->i, condition, first, l->parts.captures[0]);
+  add_captures(w, l->parent, l->i, l->body, first + l->parts.captures[0], l->parts.captures[1]);
+  ADD("for (int spare%u = 0;; spare%u = !spare%u) {\n", l->number, l->number, l->number);
+  add_carries(w, l, condition, 0);
+  add_body(w, condition);
+  ADD("if (%s == 0) break;\n", name_of(w, condition, test->outputs[0]).text);
+  snprintf(text, sizeof text, "spare%u", l->number);
+  add_turn(w, l, 0, text);
+  add_poll(w, l);
+  ADD("}\n");
+}
+
+/* The slice of an array of a scan, or where one of its further results goes. */
+static void add_slices(struct writer *w, const struct loop *l) {
+  const struct joist_plan *const plan = w->nest->body[l->parent].plan;
+  const struct joist_program *const body = w->nest->body[l->body].plan->program;
+  const size_t turns = l->parts.turns;
+  char text[96];
+  for (uint32_t k = 0; k < l->parts.arrays; k++) {
+    const joist_value_id array = l->i->operand[l->parts.carries + k];
+    const struct joist_value *const value = &plan->program->values[array];
+    const size_t bytes = joist_value_bytes(value) / turns;
+    if (is_scalar(plan, array))
+      snprintf(text, sizeof text, "b%u_v%u", l->parent, plan->root[array]);
+    else if (joist_value_count(value) == turns)
+      snprintf(text, sizeof text, "((const %s *)A%u[%u])[at%u]", type_of_value(plan, array),
+               l->parent, array, l->number);
+    else
+      snprintf(text, sizeof text, "(char *)A%u[%u] + at%u * %zu", l->parent, array, l->number,
+               bytes);
+    add_input(w, l->body, l->parts.carries + k, text);
+  }
+  for (uint32_t k = l->parts.carries; k < body->output_count; k++)
+    if (!is_scalar(w->nest->body[l->body].plan, body->outputs[k])) {
+      ADD("void *const o%u_%u = (char *)A%u[%u] + at%u * %zu;\n", l->number, k, l->parent,
+          l->i->result + k, l->number, joist_value_bytes(&body->values[body->outputs[k]]));
+      snprintf(text, sizeof text, "o%u_%u", l->number, k);
+      add_moves(w, l->body, false, k, text);
+    }
+}
+
+static void add_collected(struct writer *w, const struct loop *l) {
+  const struct joist_plan *const plan = w->nest->body[l->parent].plan;
+  const struct joist_plan *const own = w->nest->body[l->body].plan;
+  for (uint32_t k = l->parts.carries; k < own->program->output_count; k++) {
+    const joist_value_id output = own->program->outputs[k];
+    char text[32];
+    snprintf(text, sizeof text, "o%u_%u", l->number, k);
+    if (!is_scalar(own, output))
+      add_finish(w, l->body, k, text);
+    else if (is_scalar(plan, l->i->result + k))
+      ADD("%s = %s;\n", name_of(w, l->parent, l->i->result + k).text,
+          name_of(w, l->body, output).text);
+    else
+      ADD("((%s *)A%u[%u])[at%u] = %s;\n", type_of_output(w, l->body, k), l->parent,
+          l->i->result + k, l->number, name_of(w, l->body, output).text);
+  }
+}
+
+static void add_scan(struct writer *w, const struct loop *l) {
+  const size_t turns = l->parts.turns;
+  char text[64];
+  add_captures(w, l->parent, l->i, l->body, l->parts.carries + l->parts.arrays,
+               l->parts.captures[0]);
+  ADD("for (size_t turn%u = %s%s; turn%u < %zu; turn%u++) {\n", l->number,
+      l->parent == 0 ? "(size_t)" : "", first_turn(l, "0"), l->number, turns, l->number);
+  ADD("const size_t at%u = ", l->number);
+  if (joist_attribute_flag(l->i->attributes, JOIST_ATTRIBUTE_REVERSE))
+    ADD("%zu - 1 - turn%u;\n(void)at%u;\n", turns, l->number, l->number);
+  else
+    ADD("turn%u;\n(void)at%u;\n", l->number, l->number);
+  add_slices(w, l);
+  snprintf(text, sizeof text, "(%zu - turn%u) %% 2 == 0", turns, l->number);
+  add_turn(w, l, 0, text);
+  add_collected(w, l);
+  add_poll(w, l);
+  ADD("}\n");
+}
+
+static void add_region(struct writer *w, uint32_t parent, uint32_t g) {
+  const struct joist_plan *const plan = w->nest->body[parent].plan;
+  const struct joist_instruction *const i =
+      &plan->program->instructions[plan->groups[g].instruction];
+  if (i->op == JOIST_OP_IF) {
+    add_if(w, parent, g, i);
+    return;
+  }
+  const struct loop l = {.number = ++w->loops,
+                         .parent = parent,
+                         .body = joist_nest_find(w->nest, parent, g, i->region_count - 1),
+                         .i = i,
+                         .parts = joist_region_parts(plan->program, i)};
+  ADD("{\n");
+  begin_carries(w, &l);
+  if (i->op == JOIST_OP_WHILE)
+    add_while(w, &l, joist_nest_find(w->nest, parent, g, 0));
+  else if (i->op == JOIST_OP_FOR)
+    add_for(w, &l);
+  else
+    add_scan(w, &l);
+  end_carries(w, &l);
+  ADD("}\n");
+}
+
+static void add_body(struct writer *w, uint32_t b) {
+  const struct joist_plan *const plan = w->nest->body[b].plan;
+  for (uint32_t g = 0; g < plan->group_count; g++) {
+    const struct joist_group *const group = &plan->groups[g];
+    if (group->kind == JOIST_GROUP_ELEMENTWISE)
+      add_group(w, b, g);
+    else if (plan->program->instructions[group->instruction].region_count > 0)
+      add_region(w, b, g);
+    else
+      add_call(w, b, g);
+  }
+}
+
+/* ---- whole functions ---- */
+
+/* Whether the value of body 0 is an operand or a result of the loop. */
+static bool is_outside(const struct writer *w, joist_value_id v) {
+  const struct joist_plan *const plan = w->nest->body[0].plan;
+  const struct joist_group *const group = &plan->groups[w->nest->body[1].group];
+  const struct joist_instruction *const i = &plan->program->instructions[group->instruction];
+  bool found = v >= i->result && v < i->result + i->result_count;
+  for (uint32_t k = 0; k < i->operand_count; k++) found |= plan->root[i->operand[k]] == v;
+  return found;
+}
+
+/* A variable for every value of one element that is an array of the plan, or an input. */
+static void declare(struct writer *w, uint32_t b) {
+  const struct joist_plan *const plan = w->nest->body[b].plan;
+  const struct joist_program *const program = plan->program;
+  joist_text_add(&w->variables, "void **const A%u = native->tables[%u];\n(void)A%u;\n", b, b, b);
+  for (uint32_t v = 0; v < program->value_count; v++)
+    if (is_scalar(plan, v) && plan->root[v] == v && (b > 0 || is_outside(w, v)) &&
+        (plan->materialized[v] || program->values[v].input != JOIST_NO_INPUT))
+      joist_text_add(&w->variables, "%s b%u_v%u = 0;\n(void)b%u_v%u;\n", type_of_value(plan, v), b,
+                     v, b, v);
+}
+
+static bool finish(struct writer *w, const char *head) {
+  struct joist_text whole = {0};
+  const bool full = w->failed || w->helpers.failed || w->variables.failed || w->code.failed;
+  if (!full)
+    joist_text_add(&whole, "#include \"core/codegen/c_prelude.h\"\n%s%s{\n%s%s",
+                   w->helpers.data == NULL ? "" : w->helpers.data, head,
+                   w->variables.data == NULL ? "" : w->variables.data, w->code.data);
+  if (whole.failed) joist_text_free(&whole);
+  joist_text_free(&w->helpers);
+  joist_text_free(&w->variables);
+  joist_text_free(&w->code);
+  free(w->lowered);
+  w->made->text = whole.data;
+  return whole.data != NULL;
+}
+
+static bool start(struct writer *w, struct joist_c_source *made) {
+  made->text = NULL;
+  made->fold_count = 0;
+  w->made = made;
+  w->lowered = malloc(sizeof *w->lowered);
+  return w->lowered != NULL;
+}
+
+bool joist_c_source_of_loop(const struct joist_nest *nest, struct joist_c_source *made) {
+  struct writer *const w = calloc(1, sizeof *w);
+  const struct joist_plan *const plan = nest->body[0].plan;
+  const uint32_t g = nest->body[1].group;
+  const struct joist_instruction *const i =
+      &plan->program->instructions[plan->groups[g].instruction];
+  bool well = w != NULL && start(w, made);
+  if (well) {
+    w->nest = nest;
+    for (uint32_t b = 0; b < nest->count; b++) declare(w, b);
+    ADD("uint32_t work = native->work;\n");
+    for (uint32_t k = 0; k < i->operand_count; k++) reload(w, 0, i->operand[k]);
+    add_region(w, 0, g);
+    for (uint32_t k = 0; k < i->result_count; k++) spill(w, 0, i->result + k);
+    ADD("native->work = work;\nreturn 0;\n}\n");
+    well = finish(w,
+                  "JOIST_EXPORT int joist_generated(struct joist_native *native);\n"
+                  "int joist_generated(struct joist_native *native) ");
+  }
+  free(w);
+  return well;
+}
+
+bool joist_c_source_of_part(const struct joist_plan *plan, const struct joist_group *group,
+                            struct joist_c_source *made) {
+  const struct joist_code_options options = {.folds_widen = true};
+  struct writer *const w = calloc(1, sizeof *w);
+  bool well = w != NULL && start(w, made);
+  if (well && !joist_code_lower(plan, group, options, w->lowered)) {
+    free(w->lowered);
+    well = false;
+  }
+  if (well) {
+    const struct place at = {.plan = plan, .manner = RUN};
+    const bool chunked = has_form(w, CHECKED) || has_form(w, REPAIRED);
+    ADD("const size_t last = first + n;\n");
+    for (uint32_t s = 0; s < w->lowered->step_count; s++) {
+      const struct joist_code_step *const step = &w->lowered->steps[s];
+      const char *const type = joist_code_type(step->from);
+      if (step->kind == JOIST_CODE_SCALAR)
+        ADD("const %s c%u = *(const %s *)A0[%u];\n", type, step->in[0], type,
+            w->lowered->array[step->in[0]]);
+      if (step->kind == JOIST_CODE_FOLD && !is_direct(w, step))
+        ADD("%s *const f%u = folded[%u];\n", type, step->out, step->out);
+    }
+    add_pointers(w, &at);
+    if (chunked) ADD("int any = 0;\n");
+    add_runs(w, &at);
+    ADD(chunked && has_form(w, CHECKED) ? "return any ? 0 : n;\n}\n" : "return n;\n}\n");
+    well = finish(
+        w,
+        "JOIST_EXPORT size_t joist_generated(size_t first, size_t n, void *const *A0, void "
+        "*const *folded);\n"
+        "size_t joist_generated(size_t first, size_t n, void *const *A0, void *const *folded) ");
+  }
+  free(w);
+  return well;
+}

@@ -1,0 +1,30 @@
+/* C source text of loops and of elementwise groups: what each computes has the bits of the
+ * interpreter's, as the same expressions are computed in the same order. */
+#ifndef JOIST_CORE_CODEGEN_C_SOURCE_H
+#define JOIST_CORE_CODEGEN_C_SOURCE_H
+
+#include "core/codegen/nest.h"
+
+enum { JOIST_C_FOLDS = 64 };
+
+/* A fold that the code calls: entry of joist_native.folds. */
+struct joist_c_fold {
+  joist_op combine;
+  joist_dtype from, accumulator;
+};
+
+struct joist_c_source {
+  char *text; /* includes core/codegen/c_prelude.h, defines JOIST_NATIVE_NAME; the caller's */
+  struct joist_c_fold fold[JOIST_C_FOLDS];
+  uint32_t fold_count;
+};
+
+/* A joist_native_loop of the nest. False when memory is out or a table is full; the text is NULL
+ * then. */
+bool joist_c_source_of_loop(const struct joist_nest *nest, struct joist_c_source *made);
+
+/* A joist_native_part of an elementwise group. False, too, for a group that it does not serve. */
+bool joist_c_source_of_part(const struct joist_plan *plan, const struct joist_group *group,
+                            struct joist_c_source *made);
+
+#endif

@@ -1,0 +1,199 @@
+/* Sites: loops of a plan and their compiled code. */
+#include "core/cpu/native.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/parallel.h"
+#include "core/base/pool.h"
+#include "core/codegen/c_source.h"
+#include "core/codegen/native.h"
+#include "core/cpu/native_cache.h"
+#include "core/kernels/kernels.h"
+#include "core/plan/storage.h"
+#include "core/types/error.h"
+
+/* About so many nanoseconds of the interpreter are worth a compilation. */
+enum { WORTH = 5000000, GROUP_COST = 30, STEP_COST = 15, ELEMENTS_PER_COST = 4 };
+
+struct site {
+  struct joist_attached attached;
+  size_t work;  /* done by the interpreter */
+  size_t turn;  /* the cost of one iteration */
+  bool refused; /* it has no source */
+  struct joist_nest nest;
+  struct joist_native_entry *entry;
+  joist_native_loop *function;
+  size_t kernels; /* number of the instruction set that the entry and `folds` are of */
+  joist_fold *folds[JOIST_C_FOLDS];
+};
+
+static void free_site(struct joist_attached *attached) { free(attached); }
+
+/* About the nanoseconds that the interpreter needs for one run of a plan's groups. */
+static size_t cost_of(const struct joist_plan *plan) {
+  size_t cost = 0;
+  for (uint32_t g = 0; g < plan->group_count; g++) {
+    const struct joist_group *const group = &plan->groups[g];
+    cost += GROUP_COST + group->step_count * STEP_COST +
+            group->step_count * group->count / ELEMENTS_PER_COST;
+  }
+  for (uint32_t b = 0; b < plan->body_count; b++) cost += cost_of(plan->bodies[b]);
+  return cost;
+}
+
+static bool is_loop(const struct joist_plan *plan, const struct joist_group *group) {
+  const struct joist_instruction *const i = &plan->program->instructions[group->instruction];
+  return i->region_count > 0 && i->op != JOIST_OP_IF;
+}
+
+static struct site *site_of(const struct joist_plan *plan, const struct joist_group *group) {
+  struct joist_group *const own = &plan->groups[group - plan->groups];
+  if (own->attached == NULL) {
+    struct site *const made = calloc(1, sizeof *made);
+    if (made == NULL) return NULL;
+    made->attached.free = free_site;
+    const uint32_t regions = plan->program->instructions[group->instruction].region_count;
+    for (uint32_t r = 0; r < regions; r++)
+      made->turn += cost_of(plan->bodies[group->first_body + r]);
+    own->attached = &made->attached;
+  }
+  return (struct site *)(void *)own->attached;
+}
+
+/* Finds the compiled text of a site, or that it has none. */
+static void write_source(struct site *site, const struct joist_plan *plan,
+                         const struct joist_group *group) {
+  struct joist_c_source made;
+  site->refused = true;
+  if (!joist_nest_make(plan, group, &site->nest)) return;
+  if (!joist_c_source_of_loop(&site->nest, &made)) return;
+  site->entry = joist_native_entry_of(made.text);
+  site->refused = site->entry == NULL;
+  site->kernels = joist_kernels_number();
+  for (uint32_t k = 0; k < made.fold_count; k++)
+    site->folds[k] =
+        joist_fold_find(made.fold[k].combine, made.fold[k].from, made.fold[k].accumulator);
+  free(made.text);
+}
+
+joist_status joist_native_look(const struct joist_plan *plan, const struct joist_group *group,
+                               size_t turns, const struct joist_run *run, bool *ready,
+                               struct joist_error *error) {
+  *ready = false;
+  if (run->native == JOIST_NATIVE_NEVER) return JOIST_OK;
+  struct site *const site = site_of(plan, group);
+  if (site == NULL || site->refused) return JOIST_OK;
+  if (site->entry != NULL && site->kernels != joist_kernels_number()) {
+    site->entry = NULL;
+    site->function = NULL;
+  }
+  *ready = site->function != NULL;
+  if (*ready) return JOIST_OK;
+  site->work += turns * site->turn;
+  if (site->work < WORTH && run->native != JOIST_NATIVE_WAIT) return JOIST_OK;
+  if (site->entry == NULL && joist_native_is_configured()) write_source(site, plan, group);
+  if (site->entry == NULL) return JOIST_OK;
+  void *function;
+  const joist_status status = joist_native_function(site->entry, run, &function, error);
+  if (function != NULL) memcpy(&site->function, &function, sizeof function);
+  *ready = function != NULL;
+  return status;
+}
+
+/* ---- running ---- */
+
+struct run {
+  struct joist_native native; /* the first member: callbacks get its address */
+  const struct site *site;
+  joist_group_runner *run_group;
+  const struct joist_run *settings;
+  struct joist_error *error;
+  joist_status status;
+};
+
+static int poll(struct joist_native *native) {
+  struct run *const run = (struct run *)(void *)native;
+  run->status = joist_run_poll(run->settings, run->error);
+  return run->status != JOIST_OK;
+}
+
+static int call_group(struct joist_native *native, uint32_t body, uint32_t group) {
+  struct run *const run = (struct run *)(void *)native;
+  const struct joist_plan *const plan = run->site->nest.body[body].plan;
+  run->status =
+      run->run_group(plan, &plan->groups[group], native->tables[body], run->settings, run->error);
+  return run->status != JOIST_OK;
+}
+
+/* What is in the tables from the start: places in the block. */
+static void place(const struct joist_nest_body *body, char *block, void **table) {
+  const struct joist_plan *const plan = body->plan;
+  const struct joist_program *const program = plan->program;
+  for (uint32_t v = 0; v < program->value_count; v++) {
+    const uint32_t root = plan->root[v];
+    table[v] = NULL;
+    if (joist_nest_is_scalar(plan, v))
+      table[v] = block + body->slots + (size_t)root * JOIST_NEST_SLOT;
+    else if (program->values[root].input == JOIST_NO_INPUT && plan->home[root] == JOIST_NO_HOME &&
+             plan->materialized[root])
+      table[v] = block + body->scratch + plan->offset[root];
+  }
+}
+
+joist_status joist_native_run(const struct joist_plan *plan, const struct joist_group *group,
+                              void *const *arrays, const void *const *current, int64_t first_turn,
+                              joist_group_runner *run_group, const struct joist_run *settings,
+                              struct joist_error *error) {
+  struct site *const site = site_of(plan, group);
+  const struct joist_nest *const nest = &site->nest;
+  const struct joist_instruction *const i = &plan->program->instructions[group->instruction];
+  const struct joist_region_parts parts = joist_region_parts(plan->program, i);
+  size_t values = 0;
+  for (uint32_t b = 0; b < nest->count; b++) values += nest->body[b].plan->program->value_count;
+  void **const entries = malloc((values + nest->count + 1) * sizeof *entries);
+  char *const block = joist_scratch_allocate(nest->bytes + 1);
+  struct run run = {.site = site,
+                    .run_group = run_group,
+                    .settings = settings,
+                    .error = error,
+                    .status = JOIST_OK};
+  if (entries == NULL || block == NULL) {
+    run.status = JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY, .bytes = nest->bytes);
+  } else {
+    void ***const tables = (void ***)(void *)(entries + values);
+    void **next = entries;
+    for (uint32_t b = 0; b < nest->count; b++) {
+      tables[b] = next;
+      next += nest->body[b].plan->program->value_count;
+      if (b > 0) place(&nest->body[b], block, tables[b]);
+    }
+    memcpy(tables[0], arrays, plan->program->value_count * sizeof *arrays);
+    for (uint32_t k = 0; current != NULL && k < parts.carries; k++)
+      memcpy(&tables[0][i->operand[parts.first + k]], &current[k], sizeof *tables[0]);
+    run.native = (struct joist_native){.tables = (void **const *)tables,
+                                       .block = block,
+                                       .first_turn = first_turn,
+                                       .poll = poll,
+                                       .group = call_group,
+                                       .folds = site->folds};
+    if (site->function(&run.native) != 0 && run.status == JOIST_OK)
+      run.status = JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY);
+  }
+  free(entries);
+  joist_scratch_free(block);
+  return run.status;
+}
+
+void joist_native_source(const struct joist_plan *plan, struct joist_text *text) {
+  struct joist_nest *const nest = malloc(sizeof *nest);
+  for (uint32_t g = 0; g < plan->group_count && nest != NULL; g++) {
+    struct joist_c_source made = {.text = NULL};
+    if (is_loop(plan, &plan->groups[g]) && joist_nest_make(plan, &plan->groups[g], nest))
+      (void)joist_c_source_of_loop(nest, &made);
+    if (made.text != NULL) joist_text_add(text, "%s%s", text->length > 0 ? "\n" : "", made.text);
+    free(made.text);
+  }
+  text->failed |= nest == NULL;
+  free(nest);
+}

@@ -1,0 +1,28 @@
+/* Compiled loops: when they are compiled, and how they run. */
+#ifndef JOIST_CORE_CPU_NATIVE_H
+#define JOIST_CORE_CPU_NATIVE_H
+
+#include "core/base/run.h"
+#include "core/base/text.h"
+#include "core/cpu/control_flow.h"
+#include "core/plan/groups.h"
+
+/* Counts the work of a loop: `turns` more iterations by the interpreter. `*ready` says whether
+ * there is compiled code for it by now; where it is worth it, a process is started that makes some.
+ */
+joist_status joist_native_look(const struct joist_plan *plan, const struct joist_group *group,
+                               size_t turns, const struct joist_run *run, bool *ready,
+                               struct joist_error *error) JOIST_MUST_CHECK;
+
+/* Runs the rest of a loop that is ready, on the arrays of `plan`, from a turn on: from 1 for a
+ * `for`, from 0 for a `scan`. Where `current` is not NULL it has the carries, in the place of those
+ * of the operands; none is in the array of a result. */
+joist_status joist_native_run(const struct joist_plan *plan, const struct joist_group *group,
+                              void *const *arrays, const void *const *current, int64_t first_turn,
+                              joist_group_runner *run_group, const struct joist_run *run,
+                              struct joist_error *error) JOIST_MUST_CHECK;
+
+/* Adds the source texts of a plan's loops. */
+void joist_native_source(const struct joist_plan *plan, struct joist_text *text);
+
+#endif

@@ -1,0 +1,262 @@
+/* Entries, files and processes. */
+#include "core/cpu/native_cache.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "core/base/bits.h"
+#include "core/base/file.h"
+#include "core/base/parallel.h"
+#include "core/base/process.h"
+#include "core/base/text.h"
+#include "core/codegen/native.h"
+#include "core/kernels/kernels.h"
+
+enum {
+  BUCKETS = 256,
+  AT_ONCE = 2,       /* processes */
+  SECONDS_MOST = 60, /* that a compiler may take */
+  FAILURES_MOST = 8, /* without a success: then no more is tried */
+  WHY_BYTES = 512
+};
+
+typedef enum { NEW, COMPILING, READY, FAILED } state;
+
+struct joist_native_entry {
+  struct joist_native_entry *next;
+  uint64_t hash;
+  size_t kernels; /* number of the instruction set */
+  state state;
+  joist_process process;
+  time_t started;
+  void *function;
+  char text[];
+};
+
+static struct joist_native_entry *buckets[BUCKETS];
+static struct {
+  char *script, *folder;
+  bool kept;
+  long owner; /* the process that may start others: not a fork of it */
+  long compiled, compiling, failed, since_success;
+  char why[WHY_BYTES];
+} cache;
+
+static void say_why(const char *what, const char *detail) {
+  snprintf(cache.why, sizeof cache.why, "%s%s%s", what, *detail == '\0' ? "" : ": ", detail);
+  for (char *c = cache.why; *c != '\0'; c++)
+    if (*c == '\n') *c = ' ';
+}
+
+static char *copied(const char *text) {
+  const size_t bytes = text == NULL ? 0 : strlen(text) + 1;
+  char *const copy = text == NULL ? NULL : malloc(bytes);
+  if (copy != NULL) memcpy(copy, text, bytes);
+  return copy;
+}
+
+void joist_native_configure(const char *script, const char *folder, bool kept, const char *why) {
+  free(cache.script);
+  free(cache.folder);
+  cache.script = copied(script);
+  cache.folder = copied(folder);
+  cache.kept = kept;
+  cache.owner = joist_process_self();
+  cache.since_success = 0;
+  if (why != NULL) say_why(why, "");
+}
+
+bool joist_native_is_configured(void) {
+  return cache.script != NULL && cache.folder != NULL && cache.owner == joist_process_self() &&
+         cache.since_success < FAILURES_MOST;
+}
+
+static uint64_t hash_of(const char *text, uint64_t hash) {
+  for (; *text != '\0'; text++) hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+  return hash;
+}
+
+struct joist_native_entry *joist_native_entry_of(const char *text) {
+  const size_t kernels = joist_kernels_number();
+  const uint64_t hash = hash_of(text, UINT64_C(0xcbf29ce484222325) + kernels);
+  struct joist_native_entry **const bucket = &buckets[hash % BUCKETS];
+  for (struct joist_native_entry *e = *bucket; e != NULL; e = e->next)
+    if (e->hash == hash && e->kernels == kernels && strcmp(e->text, text) == 0) return e;
+  const size_t bytes = strlen(text) + 1;
+  struct joist_native_entry *const made = calloc(1, sizeof *made + bytes);
+  if (made == NULL) return NULL;
+  memcpy(made->text, text, bytes);
+  made->hash = hash;
+  made->kernels = kernels;
+  made->next = *bucket;
+  return *bucket = made;
+}
+
+/* ---- files ---- */
+
+/* The name of a file of the entry. Objects of another script have another name. */
+static char *path_of(const struct joist_native_entry *entry, const char *ending) {
+  struct joist_text path = {0};
+  joist_text_add(&path, "%s/joist-%016llx%016llx%s", cache.folder, (unsigned long long)entry->hash,
+                 (unsigned long long)hash_of(
+                     entry->text, hash_of(cache.script, hash_of(joist_kernels_flags(), 1))),
+                 ending);
+  return path.data;
+}
+
+static int write_source(const struct joist_native_entry *entry, const char *path) {
+  struct joist_output file;
+  int code = joist_output_open(path, &file);
+  if (code != 0) return code;
+  code = joist_output_write(&file, entry->text, strlen(entry->text));
+  if (code == 0) return joist_output_finish(&file);
+  joist_output_discard(&file);
+  return code;
+}
+
+/* Whether the file has this text, and nothing else. */
+static bool has_source(const struct joist_native_entry *entry, const char *path) {
+  struct joist_file file;
+  const size_t bytes = strlen(entry->text);
+  if (joist_file_open(path, &file) != 0) return false;
+  char *const content = file.size == bytes ? malloc(bytes + 1) : NULL;
+  const bool same = content != NULL && joist_file_read(&file, 0, content, bytes) == 0 &&
+                    memcmp(content, entry->text, bytes) == 0;
+  free(content);
+  joist_file_close(&file);
+  return same;
+}
+
+/* The start of what the compiler wrote. */
+static void read_log(const struct joist_native_entry *entry) {
+  char *const path = path_of(entry, ".so.log");
+  char start[WHY_BYTES / 2] = "";
+  struct joist_file file;
+  if (path != NULL && joist_file_open(path, &file) == 0) {
+    const size_t bytes = joist_smaller((size_t)file.size, sizeof start - 1);
+    if (joist_file_read(&file, 0, start, bytes) == 0) start[bytes] = '\0';
+    joist_file_close(&file);
+  }
+  free(path);
+  say_why("the compiler failed", start);
+}
+
+/* ---- states ---- */
+
+static void fail(struct joist_native_entry *entry) {
+  entry->state = FAILED;
+  cache.failed++;
+  cache.since_success++;
+}
+
+static void load(struct joist_native_entry *entry) {
+  char *const path = path_of(entry, ".so");
+  const char *why = "memory is out";
+  if (path != NULL) entry->function = joist_library_function(path, JOIST_NATIVE_NAME, &why);
+  free(path);
+  if (entry->function == NULL) {
+    say_why("the compiled code cannot be loaded", why == NULL ? "" : why);
+    fail(entry);
+    return;
+  }
+  entry->state = READY;
+  cache.compiled++;
+  cache.since_success = 0;
+}
+
+static void start(struct joist_native_entry *entry) {
+  char *const source = path_of(entry, ".c"), *const object = path_of(entry, ".so");
+  struct joist_file earlier;
+  int code = 0;
+  bool found = false;
+  if (source == NULL || object == NULL) {
+    free(source);
+    free(object);
+    return;
+  }
+  if (cache.kept && has_source(entry, source) && joist_file_open(object, &earlier) == 0) {
+    joist_file_close(&earlier);
+    found = true;
+  } else {
+    code = write_source(entry, source);
+  }
+  if (code != 0) {
+    say_why("the source of compiled code cannot be written", joist_file_message(code));
+    fail(entry);
+  } else if (!found) {
+    entry->process = joist_process_start(
+        cache.script, (const char *const[]){source, object, joist_kernels_flags()});
+    entry->started = time(NULL);
+    if (entry->process == 0) {
+      say_why("no process can be started", "");
+      fail(entry);
+    } else {
+      entry->state = COMPILING;
+      cache.compiling++;
+    }
+  }
+  free(source);
+  free(object);
+  if (found) load(entry);
+}
+
+static void end(struct joist_native_entry *entry, joist_process_state how) {
+  cache.compiling--;
+  if (how == JOIST_PROCESS_DONE) {
+    load(entry);
+  } else {
+    read_log(entry);
+    fail(entry);
+  }
+}
+
+static void look(struct joist_native_entry *entry) {
+  const joist_process_state how = joist_process_look(entry->process);
+  if (how != JOIST_PROCESS_RUNNING) {
+    end(entry, how);
+  } else if (time(NULL) - entry->started > SECONDS_MOST) {
+    joist_process_stop(entry->process);
+    cache.compiling--;
+    say_why("the compiler took more than a minute", "");
+    fail(entry);
+  }
+}
+
+joist_status joist_native_function(struct joist_native_entry *entry, const struct joist_run *run,
+                                   void **function, struct joist_error *error) {
+  joist_status status = JOIST_OK;
+  if (entry->state == NEW && joist_native_is_configured() &&
+      (cache.compiling < AT_ONCE || run->native == JOIST_NATIVE_WAIT))
+    start(entry);
+  else if (entry->state == COMPILING && joist_native_is_configured())
+    look(entry);
+  while (run->native == JOIST_NATIVE_WAIT && entry->state == COMPILING && status == JOIST_OK) {
+    const struct timespec little = {0, 1000000};
+    nanosleep(&little, NULL);
+    look(entry);
+    status = joist_run_poll(run, error);
+  }
+  *function = entry->function;
+  return status;
+}
+
+bool joist_native_may_come(const struct joist_native_entry *entry) {
+  return entry->state != FAILED && (entry->state == READY || joist_native_is_configured());
+}
+
+void joist_native_stop(void) {
+  if (cache.owner != joist_process_self()) return;
+  for (size_t k = 0; k < BUCKETS; k++)
+    for (struct joist_native_entry *e = buckets[k]; e != NULL; e = e->next)
+      if (e->state == COMPILING) {
+        joist_process_stop(e->process);
+        cache.compiling--;
+        e->state = NEW;
+      }
+}
+
+struct joist_native_figures joist_native_figures(void) {
+  return (struct joist_native_figures){cache.compiled, cache.compiling, cache.failed, cache.why};
+}
