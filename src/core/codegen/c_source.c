@@ -14,6 +14,7 @@
 #include "core/base/text.h"
 #include "core/codegen/lower.h"
 #include "core/codegen/names.h"
+#include "core/codegen/native.h"
 
 enum {
   POLL_AFTER = 1 << 14,     /* elements, as in control_flow.c */
@@ -55,8 +56,10 @@ struct writer {
   const struct joist_nest *nest; /* NULL for a part of a group */
   struct joist_text helpers, variables, code;
   struct joist_c_source *made;
-  struct joist_code *lowered; /* the group at hand */
-  uint32_t loops;             /* so far: numbers names */
+  struct joist_code *lowered;     /* the group at hand */
+  const struct joist_step *steps; /* of the plan: of a part */
+  uint32_t step_count;
+  uint32_t loops; /* so far: numbers names */
   bool failed;
   bool has_op[JOIST_OP_COUNT][JOIST_DTYPE_COUNT];
   bool has_conversion[JOIST_DTYPE_COUNT][JOIST_DTYPE_COUNT];
@@ -141,6 +144,14 @@ static const struct joist_code_step *loaded_by(const struct writer *w,
   return NULL;
 }
 
+/* Whether a sink of a part reads an array. */
+static bool folds_array(const struct writer *w, uint32_t sink) {
+  for (uint32_t s = 0; s < w->step_count; s++)
+    if (w->steps[s].kind == JOIST_STEP_FOLD && w->steps[s].sink == sink)
+      return w->steps[s].in[0].array;
+  return false;
+}
+
 /* Whether a sink reads an array as it is: not where the group writes one, which may be the same. */
 static bool is_direct(const struct writer *w, const struct joist_code_step *fold) {
   for (uint32_t s = 0; s < w->lowered->step_count; s++)
@@ -161,7 +172,7 @@ struct place {
   bool chunked;
 };
 
-/* The only element of a value. */
+/* The only element of a value that a step reads or writes. */
 static void add_scalar(struct writer *w, const struct place *at, uint32_t array) {
   if (w->nest != NULL)
     ADD("b%u_v%u", at->body, at->plan->root[w->lowered->array[array]]);
@@ -220,11 +231,14 @@ static void add_step(struct writer *w, const struct place *at, const struct jois
       break;
     case JOIST_CODE_GATHER:
       ADD("const %s r%u = ", to, step->out);
-      if (at->manner == ALONE)
+      if (at->manner != ALONE)
+        ADD("x%u[p%u + (ptrdiff_t)k * %lld]", step->in[0], step->in[1],
+            w->lowered->rank > 0 ? (long long)w->lowered->stride[step->in[1]][0] : 0);
+      else if (joist_nest_is_scalar(at->plan, w->lowered->array[step->in[0]]))
         add_scalar(w, at, step->in[0]);
       else
-        ADD("x%u[p%u + k * %lluu]", step->in[0], step->in[1],
-            w->lowered->rank > 0 ? (unsigned long long)w->lowered->stride[step->in[1]][0] : 0);
+        ADD("((const %s *)A%u[%u])[%lld]", to, at->body, w->lowered->array[step->in[0]],
+            (long long)w->lowered->base[step->in[0]]);
       ADD(";\n");
       break;
     case JOIST_CODE_STORE:
@@ -250,7 +264,7 @@ static void add_step(struct writer *w, const struct place *at, const struct jois
     default: /* FOLD */
       if (at->manner == ALONE)
         ADD("f%u = r%u;\n", step->out, step->in[0]);
-      else if (!is_direct(w, step))
+      else if (w->nest == NULL ? !folds_array(w, step->out) : !is_direct(w, step))
         ADD("f%u[at - first + k] = r%u;\n", step->out, step->in[0]);
       break;
   }
@@ -289,8 +303,8 @@ static void add_pointers(struct writer *w, const struct place *at) {
         type = joist_code_type(step->from);
     }
     if (type != NULL)
-      ADD("%s%s *const x%u = A%u[%u];\n", is_stored(w, a) ? "" : "const ", type, a, at->body,
-          code->array[a]);
+      ADD("%s%s *const x%u = (%s *)A%u[%u] + %lld;\n", is_stored(w, a) ? "" : "const ", type, a,
+          type, at->body, code->array[a], (long long)code->base[a]);
   }
 }
 
@@ -341,7 +355,7 @@ static void add_runs(struct writer *w, const struct place *at) {
   ADD("(void)i0;\n");
   if (chunked) ADD("if (run > %d) run = %d;\n", CHUNK, CHUNK);
   for (uint32_t g = 0; g < code->gather_count; g++) {
-    ADD("const size_t p%u = 0", g);
+    ADD("const ptrdiff_t p%u = 0", g);
     for (uint32_t d = 0; d < code->rank; d++)
       if (code->stride[g][d] != 0) ADD(" + i%u * %lluu", d, (unsigned long long)code->stride[g][d]);
     ADD(";\n");
@@ -910,37 +924,60 @@ bool joist_c_source_of_loop(const struct joist_nest *nest, struct joist_c_source
   return well;
 }
 
+/* Whether the interpreter can fold what the part has left behind: not what it wrote over. */
+static bool can_fold_after(const struct joist_plan *plan, const struct joist_group *group) {
+  const struct joist_step *const steps = plan->steps + group->first_step;
+  bool reads = false, writes = false;
+  for (uint32_t s = 0; s < group->step_count; s++) {
+    reads |= steps[s].kind == JOIST_STEP_FOLD && steps[s].in[0].array;
+    writes |= steps[s].kind != JOIST_STEP_FOLD && steps[s].out.array;
+  }
+  return !(reads && writes);
+}
+
+/* The constants of a part: its scalars, and where the elements of its sinks go. */
+static void add_part_head(struct writer *w) {
+  for (uint32_t s = 0; s < w->lowered->step_count; s++) {
+    const struct joist_code_step *const step = &w->lowered->steps[s];
+    const char *const type = joist_code_type(step->from);
+    bool first = step->kind == JOIST_CODE_SCALAR;
+    for (uint32_t t = 0; t < s; t++)
+      first &= w->lowered->steps[t].kind != JOIST_CODE_SCALAR ||
+               w->lowered->steps[t].in[0] != step->in[0];
+    if (first)
+      ADD("const %s c%u = *(const %s *)A0[%u];\n", type, step->in[0], type,
+          w->lowered->array[step->in[0]]);
+  }
+  for (uint32_t s = 0; s < w->step_count; s++)
+    if (w->steps[s].kind == JOIST_STEP_FOLD && !w->steps[s].in[0].array)
+      ADD("%s *const f%u = folded[%u];\n", joist_code_type(w->steps[s].in[0].dtype),
+          w->steps[s].sink, w->steps[s].sink);
+}
+
 bool joist_c_source_of_part(const struct joist_plan *plan, const struct joist_group *group,
                             struct joist_c_source *made) {
   const struct joist_code_options options = {.folds_widen = true};
   struct writer *const w = calloc(1, sizeof *w);
   bool well = w != NULL && start(w, made);
-  if (well && !joist_code_lower(plan, group, options, w->lowered)) {
-    free(w->lowered);
-    well = false;
-  }
   if (well) {
     const struct place at = {.plan = plan, .manner = RUN};
-    const bool chunked = has_form(w, CHECKED) || has_form(w, REPAIRED);
-    ADD("const size_t last = first + n;\n");
-    for (uint32_t s = 0; s < w->lowered->step_count; s++) {
-      const struct joist_code_step *const step = &w->lowered->steps[s];
-      const char *const type = joist_code_type(step->from);
-      if (step->kind == JOIST_CODE_SCALAR)
-        ADD("const %s c%u = *(const %s *)A0[%u];\n", type, step->in[0], type,
-            w->lowered->array[step->in[0]]);
-      if (step->kind == JOIST_CODE_FOLD && !is_direct(w, step))
-        ADD("%s *const f%u = folded[%u];\n", type, step->out, step->out);
+    w->steps = plan->steps + group->first_step;
+    w->step_count = group->step_count;
+    w->failed = group->sink_count > JOIST_NATIVE_SINKS || !can_fold_after(plan, group) ||
+                !joist_code_lower(plan, group, options, w->lowered) || has_form(w, CHECKED);
+    if (!w->failed) {
+      ADD("const size_t last = first + n;\n");
+      add_part_head(w);
+      add_pointers(w, &at);
+      if (has_form(w, REPAIRED)) ADD("int any = 0;\n");
+      add_runs(w, &at);
     }
-    add_pointers(w, &at);
-    if (chunked) ADD("int any = 0;\n");
-    add_runs(w, &at);
-    ADD(chunked && has_form(w, CHECKED) ? "return any ? 0 : n;\n}\n" : "return n;\n}\n");
+    ADD("}\n");
     well = finish(
         w,
-        "JOIST_EXPORT size_t joist_generated(size_t first, size_t n, void *const *A0, void "
-        "*const *folded);\n"
-        "size_t joist_generated(size_t first, size_t n, void *const *A0, void *const *folded) ");
+        "JOIST_EXPORT void joist_generated(size_t first, size_t n, void *const *A0, void *const "
+        "*folded);\n"
+        "void joist_generated(size_t first, size_t n, void *const *A0, void *const *folded) ");
   }
   free(w);
   return well;

@@ -29,30 +29,32 @@ static struct joist_code_step *add_step(struct lowering *low, uint16_t kind, joi
   return step;
 }
 
-static uint16_t array_number(struct lowering *low, uint32_t array) {
+static uint16_t array_number(struct lowering *low, uint32_t array, int64_t base) {
   struct joist_code *const code = low->code;
   for (uint32_t k = 0; k < code->array_count; k++)
-    if (code->array[k] == array) return (uint16_t)k;
+    if (code->array[k] == array && code->base[k] == base) return (uint16_t)k;
   if (code->array_count == JOIST_CODE_ARRAYS) {
     low->full = true;
     return 0;
   }
   code->array[code->array_count] = array;
+  code->base[code->array_count] = base;
   return (uint16_t)code->array_count++;
 }
 
 /* A step that reads an array, into a new register. */
-static uint16_t read_array(struct lowering *low, uint16_t kind, struct joist_ref ref) {
+static uint16_t read_array(struct lowering *low, uint16_t kind, struct joist_ref ref,
+                           int64_t base) {
   if (low->options.given != NULL && low->options.given[ref.index]) kind = JOIST_CODE_GIVEN;
   struct joist_code_step *const step = add_step(low, kind, ref.dtype);
-  step->in[0] = array_number(low, ref.index);
+  step->in[0] = array_number(low, ref.index, base);
   return step->out = low->registers++;
 }
 
 static uint16_t register_of(struct lowering *low, struct joist_ref ref) {
   if (!ref.array) return low->of_slot[ref.index];
   if (low->of_value[ref.index] == NOT_YET)
-    low->of_value[ref.index] = read_array(low, JOIST_CODE_LOAD, ref);
+    low->of_value[ref.index] = read_array(low, JOIST_CODE_LOAD, ref, 0);
   return low->of_value[ref.index];
 }
 
@@ -65,7 +67,7 @@ static void define(struct lowering *low, struct joist_ref ref, uint16_t number) 
   low->of_value[ref.index] = number;
   struct joist_code_step *const step = add_step(low, JOIST_CODE_STORE, ref.dtype);
   step->in[0] = number;
-  step->out = array_number(low, ref.index);
+  step->out = array_number(low, ref.index, 0);
 }
 
 static uint16_t converted(struct lowering *low, uint16_t in, joist_dtype from, joist_dtype to) {
@@ -76,19 +78,13 @@ static uint16_t converted(struct lowering *low, uint16_t in, joist_dtype from, j
   return step->out = low->registers++;
 }
 
-/* Strides of an array whose extents of 1 are repeated over the group's shape. */
-static uint16_t add_gather(struct lowering *low, const struct joist_shape *shape) {
+static uint16_t add_gather(struct lowering *low, const struct joist_view *view) {
   struct joist_code *const code = low->code;
   if (code->gather_count == JOIST_CODE_GATHERS) {
     low->full = true;
     return 0;
   }
-  uint64_t product = 1;
-  for (int d = 0; d < low->group->shape.rank; d++) {
-    const bool repeated = shape->rank == 0 || shape->extent[d] == 1;
-    code->stride[code->gather_count][d] = repeated ? 0 : product;
-    if (!repeated) product *= shape->extent[d];
-  }
+  memcpy(code->stride[code->gather_count], view->stride, sizeof view->stride);
   return (uint16_t)code->gather_count++;
 }
 
@@ -132,7 +128,7 @@ static void lower_fold(struct lowering *low, const struct joist_step *from) {
   step->to = (uint16_t)accumulator;
   step->op = (uint16_t)joist_op_combine(i->op);
   step->in[0] = in;
-  step->in[1] = array_number(low, JOIST_CODE_PARTIAL + from->sink);
+  step->in[1] = array_number(low, JOIST_CODE_PARTIAL + from->sink, 0);
   step->out = (uint16_t)from->sink;
   if (!low->full) low->code->instruction[at] = from->instruction;
   low->code->sink_count++;
@@ -159,15 +155,15 @@ static void lower_step(struct lowering *low, const struct joist_step *from) {
       break;
     }
     case JOIST_STEP_GATHER: {
-      const uint16_t gather = add_gather(low, &low->plan->program->values[from->in[0].index].shape);
+      const uint16_t gather = add_gather(low, from->view);
       const uint32_t at = low->code->step_count;
-      const uint16_t number = read_array(low, JOIST_CODE_GATHER, from->in[0]);
+      const uint16_t number = read_array(low, JOIST_CODE_GATHER, from->in[0], from->view->offset);
       if (!low->full) low->code->steps[at].in[1] = gather;
       define(low, from->out, number);
       break;
     }
     case JOIST_STEP_SPLAT: {
-      uint16_t number = read_array(low, JOIST_CODE_SCALAR, from->in[0]);
+      uint16_t number = read_array(low, JOIST_CODE_SCALAR, from->in[0], 0);
       number = converted(low, number, from->in[0].dtype, from->through);
       define(low, from->out, converted(low, number, from->through, from->out.dtype));
       break;
@@ -203,7 +199,7 @@ static void merge_dims(struct joist_code *code, const struct joist_shape *shape)
     if (shape->extent[d] == 1) continue;
     bool joined = rank > 0;
     for (uint32_t g = 0; g < code->gather_count && joined; g++)
-      joined = code->stride[g][d] == code->stride[g][rank - 1] * code->extent[rank - 1];
+      joined = code->stride[g][d] == code->stride[g][rank - 1] * (int64_t)code->extent[rank - 1];
     if (joined) {
       code->extent[rank - 1] *= shape->extent[d];
       continue;

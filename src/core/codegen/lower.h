@@ -20,7 +20,8 @@ struct joist_code {
   struct joist_code_step steps[JOIST_CODE_STEPS];
   uint32_t instruction[JOIST_CODE_STEPS]; /* of KERNEL and FOLD */
   uint32_t array[JOIST_CODE_ARRAYS];      /* number of a value, or PARTIAL + number of a sink */
-  uint64_t stride[JOIST_CODE_GATHERS][JOIST_RANK_MAX];
+  int64_t base[JOIST_CODE_ARRAYS];        /* the element of it that is read as the first */
+  int64_t stride[JOIST_CODE_GATHERS][JOIST_RANK_MAX];
   uint64_t extent[JOIST_RANK_MAX];
 };
 

@@ -21,10 +21,11 @@ struct joist_native {
 
 typedef int joist_native_loop(struct joist_native *);
 
+enum { JOIST_NATIVE_SINKS = 32 }; /* of a part, at most */
+
 /* Elements first .. first + n - 1 of a group. `arrays` has the array of every value, `folded` where
- * the elements that each sink folds go. Returns n, or less when the operation fails for an element
- * and the interpreter has to find out which. */
-typedef size_t joist_native_part(size_t first, size_t n, void *const *arrays, void *const *folded);
+ * the n elements that each sink folds go, but for those that are an array. */
+typedef void joist_native_part(size_t first, size_t n, void *const *arrays, void *const *folded);
 
 /* Seen from outside of the shared object, whatever the compiler's flags are. */
 #ifdef __GNUC__

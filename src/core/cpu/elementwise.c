@@ -4,6 +4,7 @@
 
 #include "core/base/parallel.h"
 #include "core/cpu/bind.h"
+#include "core/cpu/native.h"
 #include "core/cpu/steps.h"
 #include "core/types/error.h"
 
@@ -39,6 +40,7 @@ struct loop {
   struct cut cut;
   size_t accumulator;            /* bytes of the largest of the sinks' accumulators */
   const struct joist_step *lone; /* all there is to do is to fold an array */
+  joist_native_part *part;       /* compiled code for all steps but folds; NULL for none */
   atomic_bool *decided;          /* set when no other element can change the result; NULL: never */
   joist_stream_lines *stream;    /* NULL when no result is written past the caches */
   size_t stream_from;            /* bytes from which it is */
@@ -160,13 +162,26 @@ static size_t run_streamed(const struct loop *loop, const struct joist_step *ste
   return n;
 }
 
+/* All steps but the folds. */
+static void run_native(const struct loop *loop, const struct worker *worker, size_t first,
+                       size_t n) {
+  const struct joist_step *const steps = loop->plan->steps + loop->group->first_step;
+  void *folded[JOIST_NATIVE_SINKS] = {NULL};
+  for (uint32_t s = 0; s < loop->group->step_count; s++)
+    if (steps[s].kind == JOIST_STEP_FOLD)
+      folded[steps[s].sink] = address(loop, steps[s].in[0], first, worker->arena);
+  loop->part(first, n, loop->arrays, folded);
+}
+
 /* Elements first .. first + n - 1; whether all went well. */
 static bool run_part(const struct loop *loop, struct worker *worker, size_t first, size_t n) {
   const struct joist_group *const group = loop->group;
   const struct joist_step *const steps = loop->plan->steps + group->first_step;
+  if (loop->part != NULL) run_native(loop, worker, first, n);
   for (uint32_t s = 0; s < group->step_count; s++) {
     const struct joist_step *const step = &steps[s];
     if (step->kind == JOIST_STEP_SPLAT || step->passed_over) continue;
+    if (loop->part != NULL && step->kind != JOIST_STEP_FOLD) continue;
     char *const out = address(loop, step->out, first, worker->arena);
     const void *in[JOIST_REFS_MAX] = {address(loop, step->in[0], first, worker->arena)};
     for (uint32_t k = 1; k < step->operand_count; k++)
@@ -188,7 +203,7 @@ static bool run_part(const struct loop *loop, struct worker *worker, size_t firs
         break;
       }
       case JOIST_STEP_GATHER:
-        joist_step_gather(loop->plan, group, step, first, n, loop->arrays[step->in[0].index], out);
+        joist_step_gather(group, step, first, n, loop->arrays[step->in[0].index], out);
         break;
       case JOIST_STEP_FOLD:
         if (loop->accumulated == NULL) break;
@@ -378,6 +393,8 @@ joist_status joist_tiles_run(const struct joist_plan *plan, const struct joist_g
   if (group->step_count == 1 && only->kind == JOIST_STEP_FOLD && only->in[0].array)
     loop.lone = only;
   if (start_decision(&loop)) loop.decided = &decided;
+  const joist_status found = joist_native_find_part(plan, group, run, &loop.part, error);
+  if (found != JOIST_OK) return found;
 
   const size_t arena = joist_round_up(sizeof(struct worker), ALIGNMENT);
   const size_t rows = arena + joist_round_up(group->arena_bytes, ALIGNMENT);

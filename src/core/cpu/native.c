@@ -1,4 +1,4 @@
-/* Sites: loops of a plan and their compiled code. */
+/* Sites: loops and groups of a plan and their compiled code. */
 #include "core/cpu/native.h"
 
 #include <stdlib.h>
@@ -9,12 +9,19 @@
 #include "core/codegen/c_source.h"
 #include "core/codegen/native.h"
 #include "core/cpu/native_cache.h"
+#include "core/cpu/steps.h"
 #include "core/kernels/kernels.h"
 #include "core/plan/storage.h"
 #include "core/types/error.h"
 
 /* About so many nanoseconds of the interpreter are worth a compilation. */
-enum { WORTH = 5000000, GROUP_COST = 30, STEP_COST = 15, ELEMENTS_PER_COST = 4 };
+enum {
+  WORTH = 5000000,
+  PART_WORTH = 4 * WORTH,
+  GROUP_COST = 30,
+  STEP_COST = 15,
+  ELEMENTS_PER_COST = 4
+};
 
 struct site {
   struct joist_attached attached;
@@ -185,12 +192,90 @@ joist_status joist_native_run(const struct joist_plan *plan, const struct joist_
   return run.status;
 }
 
+/* ---- parts of groups ---- */
+
+struct part_site {
+  struct joist_attached attached;
+  size_t work;
+  size_t kernels;
+  bool refused;
+  struct joist_native_entry *entry;
+  joist_native_part *function;
+};
+
+/* Groups of fewer steps, and those that write past the caches, are as fast by kernels. */
+enum { PART_STEPS_MIN = 3, PART_COUNT_MIN = 512, ELEMENTS_PER_WORK = 4 };
+
+static bool is_worth_a_part(const struct joist_plan *plan, const struct joist_group *group,
+                            const struct joist_run *run) {
+  const struct joist_step *const steps = plan->steps + group->first_step;
+  uint32_t computing = 0;
+  if (run->native == JOIST_NATIVE_NEVER || group->count < PART_COUNT_MIN) return false;
+  for (uint32_t s = 0; s < group->step_count; s++) {
+    if (steps[s].passed_over || joist_step_streams(group, &steps[s], joist_stream_from(run)))
+      return false;
+    computing += steps[s].kind != JOIST_STEP_FOLD && steps[s].kind != JOIST_STEP_SPLAT;
+  }
+  return computing >= PART_STEPS_MIN;
+}
+
+static struct part_site *part_site_of(const struct joist_plan *plan,
+                                      const struct joist_group *group) {
+  struct joist_group *const own = &plan->groups[group - plan->groups];
+  if (own->attached == NULL) {
+    struct part_site *const made = calloc(1, sizeof *made);
+    if (made == NULL) return NULL;
+    made->attached.free = free_site;
+    own->attached = &made->attached;
+  }
+  return (struct part_site *)(void *)own->attached;
+}
+
+joist_status joist_native_find_part(const struct joist_plan *plan, const struct joist_group *group,
+                                    const struct joist_run *run, joist_native_part **part,
+                                    struct joist_error *error) {
+  *part = NULL;
+  if (!is_worth_a_part(plan, group, run)) return JOIST_OK;
+  struct part_site *const site = part_site_of(plan, group);
+  if (site == NULL || site->refused) return JOIST_OK;
+  if (site->entry != NULL && site->kernels != joist_kernels_number()) {
+    site->entry = NULL;
+    site->function = NULL;
+  }
+  *part = site->function;
+  if (*part != NULL) return JOIST_OK;
+  const size_t own = group->count / ELEMENTS_PER_WORK * group->work;
+  site->work += own;
+  /* Once is never worth it. */
+  if ((site->work < PART_WORTH || site->work == own) && run->native != JOIST_NATIVE_WAIT)
+    return JOIST_OK;
+  if (site->entry == NULL && joist_native_is_configured()) {
+    struct joist_c_source made;
+    site->refused = true;
+    if (joist_c_source_of_part(plan, group, &made)) {
+      site->entry = joist_native_entry_of(made.text);
+      site->kernels = joist_kernels_number();
+      site->refused = site->entry == NULL;
+      free(made.text);
+    }
+  }
+  if (site->entry == NULL) return JOIST_OK;
+  void *function;
+  const joist_status status = joist_native_function(site->entry, run, &function, error);
+  if (function != NULL) memcpy(&site->function, &function, sizeof function);
+  *part = site->function;
+  return status;
+}
+
 void joist_native_source(const struct joist_plan *plan, struct joist_text *text) {
   struct joist_nest *const nest = malloc(sizeof *nest);
   for (uint32_t g = 0; g < plan->group_count && nest != NULL; g++) {
+    const struct joist_group *const group = &plan->groups[g];
     struct joist_c_source made = {.text = NULL};
-    if (is_loop(plan, &plan->groups[g]) && joist_nest_make(plan, &plan->groups[g], nest))
+    if (is_loop(plan, group) && joist_nest_make(plan, group, nest))
       (void)joist_c_source_of_loop(nest, &made);
+    else if (group->kind == JOIST_GROUP_ELEMENTWISE)
+      (void)joist_c_source_of_part(plan, group, &made);
     if (made.text != NULL) joist_text_add(text, "%s%s", text->length > 0 ? "\n" : "", made.text);
     free(made.text);
   }

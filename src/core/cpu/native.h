@@ -1,9 +1,10 @@
-/* Compiled loops: when they are compiled, and how they run. */
+/* Compiled loops and groups: when they are compiled, and how loops run. */
 #ifndef JOIST_CORE_CPU_NATIVE_H
 #define JOIST_CORE_CPU_NATIVE_H
 
 #include "core/base/run.h"
 #include "core/base/text.h"
+#include "core/codegen/native.h"
 #include "core/cpu/control_flow.h"
 #include "core/plan/groups.h"
 
@@ -22,7 +23,13 @@ joist_status joist_native_run(const struct joist_plan *plan, const struct joist_
                               joist_group_runner *run_group, const struct joist_run *run,
                               struct joist_error *error) JOIST_MUST_CHECK;
 
-/* Adds the source texts of a plan's loops. */
+/* The compiled code for parts of an elementwise group, which has been bound; NULL: not yet, or
+ * never. Counts one run of the group. */
+joist_status joist_native_find_part(const struct joist_plan *plan, const struct joist_group *group,
+                                    const struct joist_run *run, joist_native_part **part,
+                                    struct joist_error *error) JOIST_MUST_CHECK;
+
+/* Adds the source texts of a plan's loops and, outside of these, of its groups. */
 void joist_native_source(const struct joist_plan *plan, struct joist_text *text);
 
 #endif

@@ -33,31 +33,50 @@ void joist_step_splat(const struct joist_step *step, size_t n, const void *in, c
   splat(n, step->out.size, out);
 }
 
-void joist_step_gather(const struct joist_plan *plan, const struct joist_group *group,
-                       const struct joist_step *step, size_t first, size_t n, const char *in,
-                       char *out) {
+/* `n` elements that are `stride` elements apart. */
+static void gather_run(size_t n, size_t size, const char *in, int64_t stride, char *out) {
+#define GATHER_RUN(TYPE)         \
+  for (size_t k = 0; k < n; k++) \
+  ((TYPE *)(void *)out)[k] = ((const TYPE *)(const void *)in)[(int64_t)k * stride]
+  if (stride == 1) {
+    memcpy(out, in, n * size);
+  } else if (stride == 0) {
+    memcpy(out, in, size);
+    splat(n, size, out);
+  } else if (size == 8) {
+    GATHER_RUN(uint64_t);
+  } else if (size == 4) {
+    GATHER_RUN(uint32_t);
+  } else {
+    for (size_t k = 0; k < n; k++)
+      memcpy(out + k * size, in + (int64_t)k * stride * (int64_t)size, size);
+  }
+#undef GATHER_RUN
+}
+
+void joist_step_gather(const struct joist_group *group, const struct joist_step *step, size_t first,
+                       size_t n, const char *in, char *out) {
   const struct joist_shape *const space = &group->shape;
-  const struct joist_shape *const shape = &plan->program->values[step->in[0].index].shape;
+  const int64_t *const stride = step->view->stride;
   const size_t size = step->out.size;
-  size_t index[JOIST_RANK_MAX] = {0}, stride[JOIST_RANK_MAX] = {0}, product = 1, at = 0;
+  size_t index[JOIST_RANK_MAX] = {0};
+  int64_t at = step->view->offset;
+  /* An index space without dims is one run. */
+  const size_t row = space->rank > 0 ? space->extent[0] : 1;
   for (int d = 0; d < space->rank; d++) {
-    const bool repeated = shape->rank == 0 || shape->extent[d] == 1;
-    stride[d] = repeated ? 0 : product;
-    if (!repeated) product *= shape->extent[d];
     index[d] = first % space->extent[d];
     first /= space->extent[d];
-    at += index[d] * stride[d];
+    at += (int64_t)index[d] * stride[d];
   }
   while (n > 0) {
-    const size_t run = joist_smaller(space->extent[0] - index[0], n);
-    memcpy(out, in + at * size, (stride[0] == 0 ? 1 : run) * size);
-    if (stride[0] == 0) splat(run, size, out);
+    const size_t run = joist_smaller(row - index[0], n);
+    gather_run(run, size, in + at * (int64_t)size, stride[0], out);
     out += run * size;
     n -= run;
     index[0] += run;
-    at += run * stride[0];
-    for (int d = 0; index[d] == space->extent[d] && d + 1 < space->rank; d++) {
-      at -= index[d] * stride[d];
+    at += (int64_t)run * stride[0];
+    for (int d = 0; d + 1 < space->rank && index[d] == space->extent[d]; d++) {
+      at -= (int64_t)index[d] * stride[d];
       index[d] = 0;
       index[d + 1]++;
       at += stride[d + 1];

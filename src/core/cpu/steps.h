@@ -13,9 +13,8 @@ void joist_step_splat(const struct joist_step *step, size_t n, const void *in, c
 
 /* Elements first .. first + n - 1 of the group's index space, taken from an operand whose extents
  * of 1 are repeated. */
-void joist_step_gather(const struct joist_plan *plan, const struct joist_group *group,
-                       const struct joist_step *step, size_t first, size_t n, const char *in,
-                       char *out);
+void joist_step_gather(const struct joist_group *group, const struct joist_step *step, size_t first,
+                       size_t n, const char *in, char *out);
 
 /* Whether a step of so many bytes writes past the caches. */
 bool joist_step_streams(const struct joist_group *group, const struct joist_step *step,

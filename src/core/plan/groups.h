@@ -18,11 +18,16 @@ struct joist_ref {
   joist_dtype dtype;
 };
 
+/* Where the elements of an index space are in an array, in elements. */
+struct joist_view {
+  int64_t offset, stride[JOIST_RANK_MAX];
+};
+
 typedef enum {
   JOIST_STEP_OPERATION, /* one elementwise operation */
   JOIST_STEP_CONVERT,   /* elements converted to another dtype */
   JOIST_STEP_COPY,      /* the same bytes */
-  JOIST_STEP_GATHER,    /* a broadcast operand, laid out along the tile */
+  JOIST_STEP_GATHER,    /* a broadcast or moved operand, laid out along the tile */
   JOIST_STEP_SPLAT,     /* a scalar operand, converted and repeated; once per thread */
   JOIST_STEP_FOLD       /* a tile folded to partial results of a sink */
 } joist_step_kind;
@@ -35,10 +40,11 @@ struct joist_step {
   joist_dtype through; /* SPLAT: converted to this dtype first, then to that of `out` */
   uint32_t operand_count;
   struct joist_ref in[JOIST_REFS_MAX];
-  struct joist_ref out; /* FOLD: its dtype is the accumulator's, the rest is unused */
-  uint32_t instruction; /* for errors; FOLD: the reduction */
-  uint32_t sink;        /* FOLD: number of the sink within its group */
-  bool leaves;          /* what it writes is not read again by its group, and costs little */
+  struct joist_ref out;          /* FOLD: its dtype is the accumulator's, the rest is unused */
+  uint32_t instruction;          /* for errors; FOLD: the reduction */
+  const struct joist_view *view; /* GATHER */
+  uint32_t sink;                 /* FOLD: number of the sink within its group */
+  bool leaves; /* what it writes is not read again by its group, and costs little */
   /* Set by a device's bind pass; all 0 in a new plan. */
   joist_bound *bound[4];
   bool passed_over;           /* a fold does its work */
@@ -77,6 +83,8 @@ struct joist_plan {
   const struct joist_program *program;
   struct joist_group *groups;
   struct joist_step *steps;
+  struct joist_view *views;
+  uint32_t view_count;
   uint32_t *slot_offset; /* of every slot: bytes per tile element before it */
   uint32_t group_count, step_count, slot_count;
   struct joist_plan **bodies; /* of operations with bodies, those of each side by side */

@@ -35,6 +35,7 @@ struct planner {
   struct form *forms;    /* of the current group */
   uint32_t *form_of;     /* per value: 1 + its latest form there, 0 for none */
   uint32_t form_count;
+  bool *viewed; /* per value: a move that groups read through, and that does not run */
   struct joist_group *group;
 };
 
@@ -91,6 +92,118 @@ static struct joist_ref converted(struct planner *planner, struct joist_ref in, 
   return out;
 }
 
+static bool any_needed(const struct joist_instruction *i, const bool *needed) {
+  bool any = false;
+  for (uint32_t r = 0; r < i->result_count; r++) any |= needed[i->result + r];
+  return any;
+}
+
+/* ---- views: moves that are read through ---- */
+
+/* Where the elements of a slice are. Extents of 1 may come and go; what is elsewhere in memory is
+ * never asked for along them. False for another shape. */
+static bool view_of_slice(const struct joist_program *program, const struct joist_instruction *i,
+                          struct joist_view *view) {
+  const struct joist_shape *const from = &program->values[i->operand[0]].shape;
+  const struct joist_shape *const to = &program->values[i->result].shape;
+  int64_t product = 1;
+  int next = 0;
+  memset(view, 0, sizeof *view);
+  for (int d = 0; d < from->rank; d++) {
+    const int64_t start = joist_attribute_at(i->attributes, JOIST_ATTRIBUTE_START, d);
+    const int64_t stop = joist_attribute_at(i->attributes, JOIST_ATTRIBUTE_STOP, d);
+    const int64_t step = joist_attribute_at(i->attributes, JOIST_ATTRIBUTE_STEP, d);
+    view->offset += start * product;
+    const int64_t extent = step == 0 ? 1 : (stop - start) / step + 1;
+    if (extent > 1) {
+      while (next < to->rank && to->extent[next] == 1) next++;
+      if (next == to->rank || to->extent[next] != extent) return false;
+      view->stride[next++] = step * product;
+    }
+    product *= from->extent[d];
+  }
+  while (next < to->rank && to->extent[next] == 1) next++;
+  return next == to->rank;
+}
+
+static void view_of_permutation(const struct joist_program *program,
+                                const struct joist_instruction *i, struct joist_view *view) {
+  const struct joist_shape *const from = &program->values[i->operand[0]].shape;
+  int64_t stride[JOIST_RANK_MAX], product = 1;
+  memset(view, 0, sizeof *view);
+  for (int d = 0; d < from->rank; d++) {
+    stride[d] = product;
+    product *= from->extent[d];
+  }
+  for (int d = 0; d < from->rank; d++)
+    view->stride[d] = stride[joist_attribute_at(i->attributes, JOIST_ATTRIBUTE_PERMUTATION, d)];
+}
+
+static bool view_of_move(const struct joist_program *program, const struct joist_instruction *i,
+                         struct joist_view *view) {
+  if (i->op == JOIST_OP_SLICE) return view_of_slice(program, i, view);
+  view_of_permutation(program, i, view);
+  return true;
+}
+
+/* The value, spread over the space of the group. */
+static void view_of_value(const struct planner *planner, joist_value_id value,
+                          struct joist_view *view) {
+  const struct joist_value *const v = &planner->program->values[value];
+  const struct joist_shape *const space = &planner->group->shape;
+  struct joist_view own;
+  memset(&own, 0, sizeof own);
+  if (planner->viewed[value]) {
+    (void)view_of_move(planner->program, &planner->program->instructions[v->instruction], &own);
+  } else {
+    int64_t product = 1;
+    for (int d = 0; d < v->shape.rank; d++) {
+      own.stride[d] = product;
+      product *= v->shape.extent[d];
+    }
+  }
+  *view = own;
+  for (int d = 0; d < space->rank; d++)
+    if (v->shape.rank == 0 || v->shape.extent[d] == 1) view->stride[d] = 0;
+}
+
+/* The array that holds the value's elements. */
+static joist_value_id base_of(const struct planner *planner, joist_value_id value) {
+  const struct joist_program *const program = planner->program;
+  return planner->viewed[value]
+             ? program->instructions[program->values[value].instruction].operand[0]
+             : value;
+}
+
+/* The most readers of a move that is not made, and the most elements of a transposition, which
+ * strides through the caches. */
+enum { READERS_MOST = 4, TRANSPOSED_MOST = 16384 };
+
+/* Finds the moves that only elementwise operations and reductions read. */
+static void find_viewed(struct planner *planner, const bool *needed, uint32_t *readers) {
+  const struct joist_program *const program = planner->program;
+  memset(planner->viewed, 0, program->value_count * sizeof *planner->viewed);
+  if (program->instruction_count < 2) return;
+  memset(readers, 0, program->value_count * sizeof *readers);
+  for (uint32_t k = 0; k < program->output_count; k++)
+    readers[program->outputs[k]] = READERS_MOST + 1;
+  for (uint32_t k = program->instruction_count; k-- > 0;) {
+    const struct joist_instruction *const i = &program->instructions[k];
+    if (!any_needed(i, needed)) continue;
+    const bool moves = i->op == JOIST_OP_SLICE || i->op == JOIST_OP_PERMUTE;
+    const size_t count = joist_value_count(&program->values[i->result]);
+    struct joist_view view;
+    if (moves && count > 0 && readers[i->result] <= READERS_MOST && i->held == 0 &&
+        (i->op == JOIST_OP_SLICE || count <= TRANSPOSED_MOST) && view_of_move(program, i, &view))
+      planner->viewed[i->result] = true;
+    const bool reads_through = !joist_op_is_array(i->op);
+    for (uint32_t a = 0; a < i->operand_count; a++)
+      readers[i->operand[a]] += reads_through ? 1 : READERS_MOST + 1;
+  }
+}
+
+/* ---- steps ---- */
+
 /* The value as an operand of dtype `wanted`, computed in `compute`. */
 static struct joist_ref operand_ref(struct planner *planner, joist_value_id value,
                                     joist_dtype wanted, joist_dtype compute) {
@@ -100,19 +213,23 @@ static struct joist_ref operand_ref(struct planner *planner, joist_value_id valu
   if (form != NULL) return form->ref;
 
   const size_t count = joist_value_count(v);
+  const bool viewed = planner->viewed[value];
   struct joist_ref ref;
-  if (count == 1 && planner->group->count != 1) {
+  if (count == 1 && planner->group->count != 1 && !viewed) {
     ref = new_slot(planner, compute);
     add_step(planner, JOIST_STEP_SPLAT, array_ref(planner, value), ref)->through = wanted;
   } else {
     form = find_form(planner, value, own, own);
     if (form != NULL) {
       ref = form->ref;
-    } else if (count == planner->group->count) {
+    } else if (count == planner->group->count && !viewed) {
       ref = array_ref(planner, value);
     } else {
+      struct joist_view *const view = &planner->plan->views[planner->plan->view_count++];
+      view_of_value(planner, value, view);
       ref = new_slot(planner, own);
-      add_step(planner, JOIST_STEP_GATHER, array_ref(planner, value), ref);
+      add_step(planner, JOIST_STEP_GATHER, array_ref(planner, base_of(planner, value)), ref)->view =
+          view;
       add_form(planner, value, own, own, ref);
     }
     if (own != wanted) ref = converted(planner, ref, wanted);
@@ -272,7 +389,7 @@ static uint32_t level_of(const struct planner *planner, const struct joist_instr
     const uint32_t from = planner->group_of[i->operand[a]];
     if (from == NO_GROUP) continue;
     const struct joist_value *const v = &program->values[i->operand[a]];
-    const bool joins = !joist_op_is_array(i->op) &&
+    const bool joins = !joist_op_is_array(i->op) && !planner->viewed[i->operand[a]] &&
                        is_elementwise(&program->instructions[v->instruction]) &&
                        joist_shape_equal(&v->shape, shape);
     const uint32_t at = planner->plan->groups[from].level + (joins ? 0 : 1);
@@ -286,12 +403,6 @@ static uint32_t level_of(const struct planner *planner, const struct joist_instr
     *fused = false;
   }
   return level;
-}
-
-static bool any_needed(const struct joist_instruction *i, const bool *needed) {
-  bool any = false;
-  for (uint32_t r = 0; r < i->result_count; r++) any |= needed[i->result + r];
-  return any;
 }
 
 /* Assigns every instruction that is needed to a group. */
@@ -311,6 +422,10 @@ static void make_groups(struct planner *planner, const bool *needed) {
       planner->group_of[i->result] = planner->group_of[i->operand[0]];
       continue;
     }
+    if (planner->viewed[i->result]) {
+      planner->group_of[i->result] = planner->group_of[i->operand[0]];
+      continue;
+    }
     const bool sink = joist_op_is_reduction(i->op);
     const struct joist_shape *const shape =
         &program->values[sink ? i->operand[0] : i->result].shape;
@@ -326,7 +441,8 @@ static void make_groups(struct planner *planner, const bool *needed) {
     /* An operand that could have been fused, had not another one been later. */
     for (uint32_t a = 0; a < i->operand_count; a++) {
       const uint32_t from = planner->group_of[i->operand[a]];
-      if (from != NO_GROUP && from != group) plan->materialized[i->operand[a]] = true;
+      if (from != NO_GROUP && from != group)
+        plan->materialized[base_of(planner, i->operand[a])] = true;
     }
     for (uint32_t r = 0; r < i->result_count && !is_elementwise(i); r++)
       plan->materialized[i->result + r] = true;
@@ -403,8 +519,8 @@ static void *make_scratch(struct planner *planner, size_t steps, bool **needed) 
   size_t buckets = 1;
   while (buckets < n) buckets *= 2;
   const size_t numbers = 2 * values + 2 * steps + buckets + 4 * n;
-  char *const scratch =
-      malloc(steps * sizeof(struct form) + numbers * sizeof(uint32_t) + values * sizeof(bool) + 1);
+  char *const scratch = malloc(steps * sizeof(struct form) + numbers * sizeof(uint32_t) +
+                               2 * values * sizeof(bool) + 1);
   if (scratch == NULL) return NULL;
   char *rest = scratch;
   planner->forms = carve(&rest, steps, sizeof *planner->forms);
@@ -416,6 +532,7 @@ static void *make_scratch(struct planner *planner, size_t steps, bool **needed) 
   planner->last_in = carve(&rest, n, sizeof(uint32_t));
   planner->next_in = carve(&rest, n, sizeof(uint32_t));
   *needed = carve(&rest, values, sizeof(bool));
+  planner->viewed = carve(&rest, values, sizeof(bool));
   planner->bucket_mask = (uint32_t)(buckets - 1);
   memset(planner->form_of, 0, values * sizeof(uint32_t));
   memset(planner->buckets, 0, buckets * sizeof(uint32_t));
@@ -441,6 +558,7 @@ joist_status joist_plan_make(const struct joist_program *program, struct joist_p
   const size_t value_bytes = sizeof(size_t) + 2 * sizeof(uint32_t) + 2 * sizeof(bool);
   char *const block =
       malloc(sizeof(struct joist_plan) + n * sizeof(struct joist_group) +
+             n * JOIST_REFS_MAX * sizeof(struct joist_view) +
              steps * (sizeof(struct joist_step) + sizeof(uint32_t)) + values * value_bytes);
   struct planner planner = {.program = program};
   bool *needed;
@@ -454,6 +572,7 @@ joist_status joist_plan_make(const struct joist_program *program, struct joist_p
   struct joist_plan *const plan = planner.plan = carve(&rest, 1, sizeof *plan);
   memset(plan, 0, sizeof *plan);
   plan->program = program;
+  plan->views = carve(&rest, n * JOIST_REFS_MAX, sizeof *plan->views);
   plan->steps = carve(&rest, steps, sizeof *plan->steps);
   plan->groups = carve(&rest, n, sizeof *plan->groups);
   plan->offset = carve(&rest, values, sizeof *plan->offset);
@@ -467,6 +586,7 @@ joist_status joist_plan_make(const struct joist_program *program, struct joist_p
   for (uint32_t k = 0; k < program->output_count; k++)
     plan->materialized[program->outputs[k]] = true;
   mark_needed(program, needed);
+  find_viewed(&planner, needed, planner.group_of);
   make_groups(&planner, needed);
   plan_groups(&planner);
   if (plan->group_count > 1) qsort(plan->groups, plan->group_count, sizeof *plan->groups, by_level);

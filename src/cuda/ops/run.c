@@ -142,11 +142,13 @@ static void fill_tables(const struct running *r, const struct joist_code *code,
     const uint32_t array = code->array[k];
     const bool partial = array >= JOIST_CODE_PARTIAL;
     *at = (uint64_t)(uintptr_t)(partial ? partials[array - JOIST_CODE_PARTIAL] : r->arrays[array]);
+    if (!partial)
+      *at += (uint64_t)code->base[k] * joist_dtype_size(r->plan->program->values[array].type.dtype);
     if (!partial && is_given(r, array))
       memcpy(at, r->arrays[array], bytes_of(r->plan->program, array));
   }
   for (uint32_t g = 0; g < code->gather_count; g++)
-    for (uint32_t d = 0; d < code->rank; d++) *at++ = code->stride[g][d];
+    for (uint32_t d = 0; d < code->rank; d++) *at++ = (uint64_t)code->stride[g][d];
   for (uint32_t d = 0; d < code->rank; d++) *at++ = code->extent[d];
 }
 
