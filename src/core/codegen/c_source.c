@@ -11,9 +11,8 @@
 #include <string.h>
 
 #include "core/base/bits.h"
-#include "core/base/text.h"
-#include "core/codegen/lower.h"
-#include "core/codegen/names.h"
+#include "core/codegen/c_moves.h"
+#include "core/codegen/c_writer.h"
 #include "core/codegen/native.h"
 
 enum {
@@ -49,27 +48,6 @@ static const struct expression expressions[JOIST_OP_COUNT][JOIST_KIND_COMPLEX + 
       ID][JOIST_KIND_##KIND] = {REPAIRED, false, OPERANDS, #EXPRESSION, #CONDITION, #REPAIR},
 #include "core/program/ops.def"
 };
-
-/* ---- the state of a writer ---- */
-
-struct writer {
-  const struct joist_nest *nest; /* NULL for a part of a group */
-  struct joist_text helpers, variables, code;
-  struct joist_c_source *made;
-  struct joist_code *lowered;     /* the group at hand */
-  const struct joist_step *steps; /* of the plan: of a part */
-  uint32_t step_count;
-  uint32_t loops; /* so far: numbers names */
-  bool failed;
-  bool has_op[JOIST_OP_COUNT][JOIST_DTYPE_COUNT];
-  bool has_conversion[JOIST_DTYPE_COUNT][JOIST_DTYPE_COUNT];
-};
-
-#define ADD(...) joist_text_add(&w->code, __VA_ARGS__)
-
-static const char *type_of_value(const struct joist_plan *plan, joist_value_id v) {
-  return joist_code_type(plan->program->values[v].type.dtype);
-}
 
 /* ---- functions of one element ---- */
 
@@ -115,23 +93,6 @@ static const struct expression *expression_of(struct writer *w,
   if (e->condition != NULL) add_function(w, "odd", step, "int", e->condition);
   if (e->repair != NULL) add_function(w, "mend", step, joist_code_type(step->to), e->repair);
   return e;
-}
-
-/* Makes sure of the function convert_FROM_TO. */
-static void need_conversion(struct writer *w, uint32_t from, uint32_t to) {
-  if (w->has_conversion[from][to]) return;
-  w->has_conversion[from][to] = true;
-  if (from == to)
-    joist_text_add(&w->helpers, "JOIST_INLINE %s convert_%s_%s(%s x) { return x; }\n",
-                   joist_code_type(to), joist_code_dtype(from), joist_code_dtype(to),
-                   joist_code_type(from));
-  else
-    joist_text_add(&w->helpers,
-                   "JOIST_INLINE %s convert_%s_%s(%s x) {\n"
-                   "  return STORE_%s(%s, %s, load_%s(x));\n}\n",
-                   joist_code_type(to), joist_code_dtype(from), joist_code_dtype(to),
-                   joist_code_type(from), joist_code_kind(to), joist_code_dtype(to),
-                   joist_code_type(to), joist_code_dtype(from));
 }
 
 /* The step that loads what a fold reads, if it is nothing but an array. */
@@ -254,7 +215,7 @@ static void add_step(struct writer *w, const struct place *at, const struct jois
           step->out);
       break;
     case JOIST_CODE_CONVERT:
-      need_conversion(w, step->from, step->to);
+      joist_c_need_conversion(w, step->from, step->to);
       ADD("const %s r%u = convert_%s_%s(r%u);\n", to, step->out, joist_code_dtype(step->from),
           joist_code_dtype(step->to), step->in[0]);
       break;
@@ -367,46 +328,6 @@ static void add_runs(struct writer *w, const struct place *at) {
   ADD("at += run;\n}\n");
 }
 
-/* ---- calls of the interpreter ---- */
-
-static bool is_scalar(const struct joist_plan *plan, joist_value_id v) {
-  return joist_nest_is_scalar(plan, v);
-}
-
-static void spill(struct writer *w, uint32_t b, joist_value_id v) {
-  const struct joist_plan *const plan = w->nest->body[b].plan;
-  if (is_scalar(plan, v))
-    ADD("*(%s *)A%u[%u] = b%u_v%u;\n", type_of_value(plan, v), b, v, b, plan->root[v]);
-}
-
-static void reload(struct writer *w, uint32_t b, joist_value_id v) {
-  const struct joist_plan *const plan = w->nest->body[b].plan;
-  if (is_scalar(plan, v))
-    ADD("b%u_v%u = *(const %s *)A%u[%u];\n", b, plan->root[v], type_of_value(plan, v), b, v);
-}
-
-/* Has the interpreter run a group. */
-static void add_call(struct writer *w, uint32_t b, uint32_t g) {
-  const struct joist_plan *const plan = w->nest->body[b].plan;
-  const struct joist_group *const group = &plan->groups[g];
-  const struct joist_instruction *const i = &plan->program->instructions[group->instruction];
-  const struct joist_step *const steps = plan->steps + group->first_step;
-  if (group->kind == JOIST_GROUP_ARRAY)
-    for (uint32_t k = 0; k < i->operand_count; k++) spill(w, b, i->operand[k]);
-  for (uint32_t s = 0; s < group->step_count; s++)
-    for (uint32_t k = 0; k < steps[s].operand_count; k++)
-      if (steps[s].in[k].array) spill(w, b, steps[s].in[k].index);
-  ADD("if (native->group(native, %u, %u) != 0) return 1;\n", b, g);
-  if (group->kind == JOIST_GROUP_ARRAY)
-    for (uint32_t k = 0; k < i->result_count; k++) reload(w, b, i->result + k);
-  for (uint32_t s = 0; s < group->step_count; s++) {
-    if (steps[s].kind == JOIST_STEP_FOLD)
-      reload(w, b, plan->program->instructions[steps[s].instruction].result);
-    else if (steps[s].out.array)
-      reload(w, b, steps[s].out.index);
-  }
-}
-
 /* ---- elementwise groups ---- */
 
 /* The number of a fold in the table of the run. */
@@ -455,8 +376,8 @@ static void add_folds(struct writer *w, const struct place *at, const struct joi
     const struct joist_instruction *const i = &program->instructions[w->lowered->instruction[s]];
     const uint32_t result = i->signature.result[0].dtype;
     const char *const type = joist_code_type(fold->to);
-    need_conversion(w, fold->from, fold->to);
-    need_conversion(w, fold->to, result);
+    joist_c_need_conversion(w, fold->from, fold->to);
+    joist_c_need_conversion(w, fold->to, result);
     ADD("%s t%u[%zu];\n", type, fold->out, results);
     if (group->count == 1)
       ADD("t%u[0] = convert_%s_%s(f%u);\n", fold->out, joist_code_dtype(fold->from),
@@ -488,7 +409,7 @@ static void add_group(struct writer *w, uint32_t b, uint32_t g) {
   if (!joist_code_lower(plan, group, options, w->lowered) ||
       (group->sink_count > 0 && !folds_at_once(plan, group)) ||
       (has_form(w, CHECKED) && group->count > CHECKED_MOST)) {
-    add_call(w, b, g);
+    joist_c_add_call(w, b, g);
     return;
   }
   const struct joist_code *const code = w->lowered;
@@ -510,7 +431,7 @@ static void add_group(struct writer *w, uint32_t b, uint32_t g) {
     add_steps(w, &at);
     if (checks) {
       ADD("if (odd) {\n");
-      add_call(w, b, g);
+      joist_c_add_call(w, b, g);
       ADD("return 1;\n}\n");
     }
   } else if (computes) {
@@ -519,7 +440,7 @@ static void add_group(struct writer *w, uint32_t b, uint32_t g) {
     add_runs(w, &at);
     if (checks) {
       ADD("if (any) {\n");
-      add_call(w, b, g);
+      joist_c_add_call(w, b, g);
       ADD("return 1;\n}\n");
     } else if (has_form(w, REPAIRED)) {
       ADD("(void)any;\n");
@@ -546,21 +467,6 @@ static void add_moves(struct writer *w, uint32_t b, bool input, uint32_t k, cons
   }
 }
 
-/* Of a value of the body, an expression: the variable or the array. */
-struct name {
-  char text[64];
-};
-
-static struct name name_of(const struct writer *w, uint32_t b, joist_value_id v) {
-  const struct joist_plan *const plan = w->nest->body[b].plan;
-  struct name name;
-  if (is_scalar(plan, v))
-    snprintf(name.text, sizeof name.text, "b%u_v%u", b, plan->root[v]);
-  else
-    snprintf(name.text, sizeof name.text, "A%u[%u]", b, v);
-  return name;
-}
-
 /* Input k of body b becomes what `from` names. */
 static void add_input(struct writer *w, uint32_t b, uint32_t k, const char *from) {
   const struct joist_plan *const plan = w->nest->body[b].plan;
@@ -578,7 +484,8 @@ static void add_captures(struct writer *w, uint32_t parent, const struct joist_i
                          uint32_t b, uint32_t first_operand, uint32_t captures) {
   const uint32_t inputs = w->nest->body[b].plan->program->input_count;
   for (uint32_t k = 0; k < captures; k++)
-    add_input(w, b, inputs - captures + k, name_of(w, parent, i->operand[first_operand + k]).text);
+    add_input(w, b, inputs - captures + k,
+              joist_c_name_of(w, parent, i->operand[first_operand + k]).text);
 }
 
 /* Output k of body b, which is an array, is at `pointer`. */
@@ -600,7 +507,7 @@ static void add_if(struct writer *w, uint32_t parent, uint32_t g,
                    const struct joist_instruction *i) {
   const struct joist_region_parts parts =
       joist_region_parts(w->nest->body[parent].plan->program, i);
-  ADD("if (%s != 0) {\n", name_of(w, parent, i->operand[0]).text);
+  ADD("if (%s != 0) {\n", joist_c_name_of(w, parent, i->operand[0]).text);
   for (uint32_t r = 0; r < 2; r++) {
     const uint32_t b = joist_nest_find(w->nest, parent, g, r);
     const struct joist_program *const program = w->nest->body[b].plan->program;
@@ -608,12 +515,12 @@ static void add_if(struct writer *w, uint32_t parent, uint32_t g,
     add_captures(w, parent, i, b, 1 + (r == 0 ? 0 : parts.captures[0]), parts.captures[r]);
     for (uint32_t k = 0; k < program->output_count; k++)
       if (!is_scalar(w->nest->body[b].plan, program->outputs[k]))
-        add_moves(w, b, false, k, name_of(w, parent, i->result + k).text);
+        add_moves(w, b, false, k, joist_c_name_of(w, parent, i->result + k).text);
     add_body(w, b);
     for (uint32_t k = 0; k < program->output_count; k++) {
-      const struct name result = name_of(w, parent, i->result + k);
+      const struct name result = joist_c_name_of(w, parent, i->result + k);
       if (is_scalar(w->nest->body[b].plan, program->outputs[k]))
-        ADD("%s = %s;\n", result.text, name_of(w, b, program->outputs[k]).text);
+        ADD("%s = %s;\n", result.text, joist_c_name_of(w, b, program->outputs[k]).text);
       else
         add_finish(w, b, k, result.text);
     }
@@ -633,6 +540,89 @@ static bool carry_is_scalar(const struct writer *w, const struct loop *l, uint32
   return is_scalar(w->nest->body[l->parent].plan, l->i->result + k);
 }
 
+static uint32_t group_of(const struct joist_plan *plan, const struct joist_instruction *i) {
+  uint32_t g = 0;
+  while (g < plan->group_count && (plan->groups[g].kind != JOIST_GROUP_ARRAY ||
+                                   &plan->program->instructions[plan->groups[g].instruction] != i))
+    g++;
+  return g;
+}
+
+/* Whether nothing but group g reads the array of a value from that group on, and that once. */
+static bool is_read_last(const struct joist_plan *plan, uint32_t root, uint32_t g) {
+  const struct joist_program *const program = plan->program;
+  uint32_t readers = 0;
+  for (uint32_t h = g; h < plan->group_count; h++) {
+    const struct joist_group *const group = &plan->groups[h];
+    const struct joist_instruction *const i = &program->instructions[group->instruction];
+    const struct joist_step *const steps = plan->steps + group->first_step;
+    for (uint32_t k = 0; group->kind == JOIST_GROUP_ARRAY && k < i->operand_count; k++)
+      readers += plan->root[i->operand[k]] == root;
+    for (uint32_t s = 0; s < group->step_count; s++)
+      for (uint32_t k = 0; k < steps[s].operand_count; k++)
+        readers += steps[s].in[k].array && plan->root[steps[s].in[k].index] == root;
+  }
+  for (uint32_t k = 0; k < program->output_count; k++)
+    readers += plan->root[program->outputs[k]] == root ? 2 : 0;
+  return readers == 1;
+}
+
+static bool is_in_place(const struct writer *w, uint32_t b, uint32_t given, uint32_t k);
+
+/* The value that the chain of writes goes on from, before the one that made `root`; UINT32_MAX
+ * where it ends. */
+static uint32_t before(const struct writer *w, uint32_t b, uint32_t root) {
+  const struct joist_plan *const plan = w->nest->body[b].plan;
+  const struct joist_instruction *const i =
+      &plan->program->instructions[plan->program->values[root].instruction];
+  const uint32_t g = group_of(plan, i);
+  uint32_t from;
+  if (g == plan->group_count) return UINT32_MAX;
+  if (joist_c_writes_into(plan, i)) {
+    from = i->operand[0];
+  } else if (i->region_count > 0 && i->op != JOIST_OP_IF) {
+    const struct joist_region_parts parts = joist_region_parts(plan->program, i);
+    const uint32_t carry = root - i->result;
+    const uint32_t body = joist_nest_find(w->nest, b, g, i->region_count - 1);
+    if (carry >= parts.carries || !is_in_place(w, body, i->op == JOIST_OP_FOR ? 1 : 0, carry))
+      return UINT32_MAX;
+    from = i->operand[parts.first + carry];
+  } else {
+    return UINT32_MAX;
+  }
+  return is_read_last(plan, plan->root[from], g) ? plan->root[from] : UINT32_MAX;
+}
+
+/* Whether carry k of a loop, input `given` + k of its body b, is only read before it is written to
+ * in place. */
+static bool is_in_place(const struct writer *w, uint32_t b, uint32_t given, uint32_t k) {
+  const struct joist_plan *const plan = w->nest->body[b].plan;
+  const struct joist_program *const program = plan->program;
+  uint32_t root = plan->root[program->outputs[k]];
+  if (is_scalar(plan, root) || program->values[root].input != JOIST_NO_INPUT ||
+      plan->home[root] != k)
+    return false;
+  for (uint32_t v = 0; v < program->value_count; v++)
+    if (plan->home[v] == k && plan->waits[v]) return false;
+  for (uint32_t j = 0; j < program->output_count; j++)
+    if (j != k && plan->root[program->outputs[j]] == root) return false;
+  while (root != UINT32_MAX && program->values[root].input == JOIST_NO_INPUT)
+    root = before(w, b, root);
+  return root != UINT32_MAX && program->values[root].input == given + k;
+}
+
+/* All arrays of the chain are at `pointer`. */
+static void add_chain(struct writer *w, uint32_t b, uint32_t k, const char *pointer) {
+  const struct joist_plan *const plan = w->nest->body[b].plan;
+  const struct joist_program *const program = plan->program;
+  uint32_t root = plan->root[program->outputs[k]];
+  for (; root != UINT32_MAX; root = before(w, b, root)) {
+    for (uint32_t v = 0; v < program->value_count; v++)
+      if (plan->root[v] == root) ADD("A%u[%u] = %s;\n", b, v, pointer);
+    if (program->values[root].input != JOIST_NO_INPUT) break;
+  }
+}
+
 static size_t spare_of(const struct writer *w, const struct loop *l, uint32_t k) {
   const struct joist_program *const program = w->nest->body[l->parent].plan->program;
   size_t at = w->nest->body[l->body].spare;
@@ -642,14 +632,22 @@ static size_t spare_of(const struct writer *w, const struct loop *l, uint32_t k)
   return at;
 }
 
+static uint32_t first_carry(const struct loop *l) { return l->i->op == JOIST_OP_FOR ? 1 : 0; }
+
 static void begin_carries(struct writer *w, const struct loop *l) {
   const struct joist_plan *const plan = w->nest->body[l->parent].plan;
   for (uint32_t k = 0; k < l->parts.carries; k++) {
-    const struct name from = name_of(w, l->parent, l->i->operand[l->parts.first + k]);
+    const struct name from = joist_c_name_of(w, l->parent, l->i->operand[l->parts.first + k]);
     if (carry_is_scalar(w, l, k))
       ADD("%s c%u_%u = %s;\n", type_of_value(plan, l->i->result + k), l->number, k, from.text);
     else
       ADD("void *c%u_%u = %s;\n", l->number, k, from.text);
+    if (is_in_place(w, l->body, first_carry(l), k)) {
+      const struct name result = joist_c_name_of(w, l->parent, l->i->result + k);
+      ADD("if (c%u_%u != %s) memcpy(%s, c%u_%u, %zu);\nc%u_%u = %s;\n", l->number, k, result.text,
+          result.text, l->number, k, joist_value_bytes(&plan->program->values[l->i->result + k]),
+          l->number, k, result.text);
+    }
   }
 }
 
@@ -669,6 +667,11 @@ static void add_turn(struct writer *w, const struct loop *l, uint32_t given, con
     if (carry_is_scalar(w, l, k)) continue;
     struct name next;
     snprintf(next.text, sizeof next.text, "o%u_%u", l->number, k);
+    if (is_in_place(w, l->body, given, k)) {
+      ADD("void *const %s = c%u_%u;\n", next.text, l->number, k);
+      add_chain(w, l->body, k, next.text);
+      continue;
+    }
     ADD("void *const %s = %s ? (void *)(native->block + %zu) : A%u[%u];\n", next.text, to_spare,
         spare_of(w, l, k), l->parent, l->i->result + k);
     add_moves(w, l->body, false, k, next.text);
@@ -681,7 +684,8 @@ static void add_turn(struct writer *w, const struct loop *l, uint32_t given, con
   }
   for (uint32_t k = 0; k < l->parts.carries; k++) {
     if (carry_is_scalar(w, l, k))
-      ADD("c%u_%u = %s;\n", l->number, k, name_of(w, l->body, plan->program->outputs[k]).text);
+      ADD("c%u_%u = %s;\n", l->number, k,
+          joist_c_name_of(w, l->body, plan->program->outputs[k]).text);
     else
       ADD("c%u_%u = o%u_%u;\n", l->number, k, l->number, k);
   }
@@ -700,7 +704,7 @@ static void add_poll(struct writer *w, const struct loop *l) {
 static void end_carries(struct writer *w, const struct loop *l) {
   const struct joist_program *const program = w->nest->body[l->parent].plan->program;
   for (uint32_t k = 0; k < l->parts.carries; k++) {
-    const struct name result = name_of(w, l->parent, l->i->result + k);
+    const struct name result = joist_c_name_of(w, l->parent, l->i->result + k);
     if (carry_is_scalar(w, l, k))
       ADD("%s = c%u_%u;\n", result.text, l->number, k);
     else
@@ -717,13 +721,13 @@ static void add_for(struct writer *w, const struct loop *l) {
   const struct joist_program *const body = w->nest->body[l->body].plan->program;
   char text[64];
   add_captures(w, l->parent, l->i, l->body, 1 + l->parts.carries, l->parts.captures[0]);
-  ADD("const int64_t n%u = %s;\n", l->number, name_of(w, l->parent, l->i->operand[0]).text);
+  ADD("const int64_t n%u = %s;\n", l->number, joist_c_name_of(w, l->parent, l->i->operand[0]).text);
   ADD("for (int64_t turn%u = %s; turn%u <= n%u; turn%u++) {\n", l->number, first_turn(l, "1"),
       l->number, l->number, l->number);
   joist_dtype index = JOIST_I64;
   for (uint32_t v = 0; v < body->value_count; v++)
     if (body->values[v].input == 0) index = body->values[v].type.dtype;
-  need_conversion(w, JOIST_I64, index);
+  joist_c_need_conversion(w, JOIST_I64, index);
   snprintf(text, sizeof text, "convert_I64_%s(turn%u)", joist_code_dtype(index), l->number);
   add_input(w, l->body, 0, text);
   snprintf(text, sizeof text, "(n%u - turn%u) %% 2 != 0", l->number, l->number);
@@ -741,7 +745,7 @@ static void add_while(struct writer *w, const struct loop *l, uint32_t condition
   ADD("for (int spare%u = 0;; spare%u = !spare%u) {\n", l->number, l->number, l->number);
   add_carries(w, l, condition, 0);
   add_body(w, condition);
-  ADD("if (%s == 0) break;\n", name_of(w, condition, test->outputs[0]).text);
+  ADD("if (%s == 0) break;\n", joist_c_name_of(w, condition, test->outputs[0]).text);
   snprintf(text, sizeof text, "spare%u", l->number);
   add_turn(w, l, 0, text);
   add_poll(w, l);
@@ -787,11 +791,11 @@ static void add_collected(struct writer *w, const struct loop *l) {
     if (!is_scalar(own, output))
       add_finish(w, l->body, k, text);
     else if (is_scalar(plan, l->i->result + k))
-      ADD("%s = %s;\n", name_of(w, l->parent, l->i->result + k).text,
-          name_of(w, l->body, output).text);
+      ADD("%s = %s;\n", joist_c_name_of(w, l->parent, l->i->result + k).text,
+          joist_c_name_of(w, l->body, output).text);
     else
       ADD("((%s *)A%u[%u])[at%u] = %s;\n", type_of_output(w, l->body, k), l->parent,
-          l->i->result + k, l->number, name_of(w, l->body, output).text);
+          l->i->result + k, l->number, joist_c_name_of(w, l->body, output).text);
   }
 }
 
@@ -848,8 +852,8 @@ static void add_body(struct writer *w, uint32_t b) {
       add_group(w, b, g);
     else if (plan->program->instructions[group->instruction].region_count > 0)
       add_region(w, b, g);
-    else
-      add_call(w, b, g);
+    else if (!joist_c_add_move(w, b, g))
+      joist_c_add_call(w, b, g);
   }
 }
 
@@ -912,9 +916,9 @@ bool joist_c_source_of_loop(const struct joist_nest *nest, struct joist_c_source
     w->nest = nest;
     for (uint32_t b = 0; b < nest->count; b++) declare(w, b);
     ADD("uint32_t work = native->work;\n");
-    for (uint32_t k = 0; k < i->operand_count; k++) reload(w, 0, i->operand[k]);
+    for (uint32_t k = 0; k < i->operand_count; k++) joist_c_reload(w, 0, i->operand[k]);
     add_region(w, 0, g);
-    for (uint32_t k = 0; k < i->result_count; k++) spill(w, 0, i->result + k);
+    for (uint32_t k = 0; k < i->result_count; k++) joist_c_spill(w, 0, i->result + k);
     ADD("native->work = work;\nreturn 0;\n}\n");
     well = finish(w,
                   "JOIST_EXPORT int joist_generated(struct joist_native *native);\n"

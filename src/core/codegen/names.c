@@ -3,17 +3,24 @@
 
 #include "core/program/ops.h"
 
-#define DTYPE_TEXT(FUNCTION, TEXT)                                                \
-  const char *FUNCTION(uint32_t dtype) {                                          \
-    static const char *const texts[JOIST_DTYPE_COUNT] = {JOIST_DTYPES(TEXT, , )}; \
-    return texts[dtype];                                                          \
-  }
 #define TYPE_TEXT(ID, KIND, T, FACTS, A, B) #T,
 #define ID_TEXT(ID, KIND, T, FACTS, A, B) #ID,
 #define KIND_TEXT(ID, KIND, T, FACTS, A, B) #KIND,
-DTYPE_TEXT(joist_code_type, TYPE_TEXT)
-DTYPE_TEXT(joist_code_dtype, ID_TEXT)
-DTYPE_TEXT(joist_code_kind, KIND_TEXT)
+
+const char *joist_code_type(uint32_t dtype) {
+  static const char *const texts[JOIST_DTYPE_COUNT] = {JOIST_DTYPES(TYPE_TEXT, , )};
+  return texts[dtype];
+}
+
+const char *joist_code_dtype(uint32_t dtype) {
+  static const char *const texts[JOIST_DTYPE_COUNT] = {JOIST_DTYPES(ID_TEXT, , )};
+  return texts[dtype];
+}
+
+const char *joist_code_kind(uint32_t dtype) {
+  static const char *const texts[JOIST_DTYPE_COUNT] = {JOIST_DTYPES(KIND_TEXT, , )};
+  return texts[dtype];
+}
 
 const char *joist_code_op(uint32_t op) {
   static const char *const ids[JOIST_OP_COUNT] = {

@@ -3,12 +3,7 @@
 #define JOIST_CORE_CPU_CONTROL_FLOW_H
 
 #include "core/base/run.h"
-#include "core/plan/groups.h"
-
-/* Runs a group on arrays in memory, one per value that has one. */
-typedef joist_status joist_group_runner(const struct joist_plan *plan,
-                                        const struct joist_group *group, void *const *arrays,
-                                        const struct joist_run *run, struct joist_error *error);
+#include "core/cpu/native.h"
 
 /* The group of one such operation; `run_group` is for those of the bodies. */
 joist_status joist_control_flow_run(const struct joist_plan *plan, const struct joist_group *group,

@@ -5,8 +5,12 @@
 #include "core/base/run.h"
 #include "core/base/text.h"
 #include "core/codegen/native.h"
-#include "core/cpu/control_flow.h"
 #include "core/plan/groups.h"
+
+/* Runs a group on arrays in memory, one per value that has one. */
+typedef joist_status joist_group_runner(const struct joist_plan *plan,
+                                        const struct joist_group *group, void *const *arrays,
+                                        const struct joist_run *run, struct joist_error *error);
 
 /* Counts the work of a loop: `turns` more iterations by the interpreter. `*ready` says whether
  * there is compiled code for it by now; where it is worth it, a process is started that makes some.

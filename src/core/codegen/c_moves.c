@@ -1,0 +1,256 @@
+/* Operations that move elements, as loops: by the walks that the interpreter takes, too. */
+#include "core/codegen/c_moves.h"
+
+#include <stdio.h>
+
+#include "core/ops/move/move_ops.h"
+#include "core/ops/move/walk.h"
+#include "core/types/shape.h"
+
+/* A place that elements are read from or written to. */
+struct side {
+  struct name name; /* a variable, or an array */
+  bool scalar;
+  const char *type;
+};
+
+static struct side side_of(const struct writer *w, uint32_t b, joist_value_id v) {
+  const struct joist_plan *const plan = w->nest->body[b].plan;
+  return (struct side){joist_c_name_of(w, b, v), is_scalar(plan, v), type_of_value(plan, v)};
+}
+
+static void add_place(struct writer *w, const struct side *side, const char *array,
+                      const int64_t *stride, int rank) {
+  if (side->scalar) {
+    ADD("%s", side->name.text);
+    return;
+  }
+  ADD("%s[0", array);
+  for (int d = 0; d < rank; d++)
+    if (stride[d] != 0) ADD(" + i%d * %lld", d, (long long)stride[d]);
+  ADD("]");
+}
+
+/* out = the elements of `in`, along a walk; `convert` is a function, or "". */
+static void add_walk(struct writer *w, const struct joist_walk *walk, const struct side *in,
+                     const struct side *out, const char *convert) {
+  if (walk->count == 0) return;
+  ADD("{\n");
+  if (!in->scalar)
+    ADD("const %s *const x = (const %s *)%s + %lld;\n", in->type, in->type, in->name.text,
+        (long long)walk->in_base);
+  if (!out->scalar)
+    ADD("%s *const z = (%s *)%s + %lld;\n", out->type, out->type, out->name.text,
+        (long long)walk->out_base);
+  for (int d = walk->rank; d-- > 0;)
+    ADD("%sfor (ptrdiff_t i%d = 0; i%d < %zu; i%d++)\n", d == 0 ? "JOIST_VECTORIZE_LOOP " : "", d,
+        d, walk->extent[d], d);
+  add_place(w, out, "z", walk->out_stride, walk->rank);
+  ADD(" = %s(", convert);
+  add_place(w, in, "x", walk->in_stride, walk->rank);
+  ADD(");\n}\n");
+}
+
+/* The name of the function that operand k is converted by, or "". */
+static struct name conversion(struct writer *w, const struct joist_plan *plan,
+                              const struct joist_instruction *i, uint32_t k) {
+  const joist_dtype from = plan->program->values[i->operand[k]].type.dtype;
+  const joist_dtype to = joist_signature_operand(&i->signature, k);
+  struct name name = {""};
+  if (from == to) return name;
+  joist_c_need_conversion(w, from, to);
+  snprintf(name.text, sizeof name.text, "convert_%s_%s", joist_code_dtype(from),
+           joist_code_dtype(to));
+  return name;
+}
+
+static bool keeps_dtype(const struct joist_plan *plan, const struct joist_instruction *i,
+                        uint32_t k) {
+  return plan->program->values[i->operand[k]].type.dtype ==
+         plan->program->values[i->result].type.dtype;
+}
+
+/* Whether an operand becomes the dtype of the result, if it is not of it. */
+static bool becomes_result(const struct joist_plan *plan, const struct joist_instruction *i,
+                           uint32_t k) {
+  return joist_signature_operand(&i->signature, k) == plan->program->values[i->result].type.dtype;
+}
+
+bool joist_c_writes_into(const struct joist_plan *plan, const struct joist_instruction *i) {
+  if (i->op == JOIST_OP_UPDATE) return keeps_dtype(plan, i, 0) && becomes_result(plan, i, 1);
+  return i->op == JOIST_OP_PUT && keeps_dtype(plan, i, 0) && becomes_result(plan, i, 2) &&
+         plan->program->values[i->operand[1]].type.dtype == JOIST_I64;
+}
+
+/* The first operand where the result is. */
+static void add_copy(struct writer *w, uint32_t b, const struct joist_instruction *i) {
+  const struct joist_plan *const plan = w->nest->body[b].plan;
+  const struct side in = side_of(w, b, i->operand[0]), out = side_of(w, b, i->result);
+  if (in.scalar)
+    ADD("%s = %s;\n", out.name.text, in.name.text);
+  else
+    ADD("if (%s != %s) memcpy(%s, %s, %zu);\n", out.name.text, in.name.text, out.name.text,
+        in.name.text, joist_value_bytes(&plan->program->values[i->result]));
+}
+
+static void add_concatenate(struct writer *w, uint32_t b, const struct joist_instruction *i) {
+  const struct joist_plan *const plan = w->nest->body[b].plan;
+  const struct joist_value *const values = plan->program->values;
+  const struct side out = side_of(w, b, i->result);
+  size_t first = 0;
+  for (uint32_t k = 0; k < i->operand_count; k++) {
+    struct joist_walk walk;
+    const struct side in = side_of(w, b, i->operand[k]);
+    first += joist_walk_part(&values[i->result].shape, &values[i->operand[k]].shape,
+                             joist_attribute_dim(i->attributes), first, &walk);
+    add_walk(w, &walk, &in, &out, conversion(w, plan, i, k).text);
+  }
+}
+
+static void add_pad(struct writer *w, uint32_t b, const struct joist_instruction *i) {
+  const struct joist_plan *const plan = w->nest->body[b].plan;
+  const struct joist_value *const values = plan->program->values;
+  const struct side in = side_of(w, b, i->operand[0]), fill = side_of(w, b, i->operand[1]);
+  const struct side out = side_of(w, b, i->result);
+  struct joist_walk walk;
+  joist_walk_init(&walk, false);
+  joist_walk_add(&walk, joist_value_count(&values[i->result]), 0, 1, NULL);
+  add_walk(w, &walk, &fill, &out, conversion(w, plan, i, 1).text);
+  joist_walk_pad(&values[i->operand[0]].shape, &values[i->result].shape, i->attributes, &walk);
+  add_walk(w, &walk, &in, &out, "");
+}
+
+static void add_update(struct writer *w, uint32_t b, const struct joist_instruction *i) {
+  const struct joist_plan *const plan = w->nest->body[b].plan;
+  const struct joist_value *const values = plan->program->values;
+  const struct side in = side_of(w, b, i->operand[1]), out = side_of(w, b, i->result);
+  struct joist_walk walk;
+  add_copy(w, b, i);
+  joist_walk_update(&values[i->operand[0]].shape, i->attributes,
+                    joist_value_count(&values[i->operand[1]]) == 1, &walk);
+  add_walk(w, &walk, &in, &out, conversion(w, plan, i, 1).text);
+}
+
+static void add_slice(struct writer *w, uint32_t b, const struct joist_instruction *i) {
+  const struct joist_plan *const plan = w->nest->body[b].plan;
+  const struct side in = side_of(w, b, i->operand[0]), out = side_of(w, b, i->result);
+  struct joist_walk walk;
+  joist_walk_slice(&plan->program->values[i->operand[0]].shape, i->attributes, &walk);
+  add_walk(w, &walk, &in, &out, "");
+}
+
+static void add_permute(struct writer *w, uint32_t b, const struct joist_instruction *i) {
+  const struct joist_plan *const plan = w->nest->body[b].plan;
+  const struct joist_shape *const from = &plan->program->values[i->operand[0]].shape;
+  const struct side in = side_of(w, b, i->operand[0]), out = side_of(w, b, i->result);
+  int64_t stride[JOIST_RANK_MAX], product = 1;
+  struct joist_walk walk;
+  joist_walk_init(&walk, false);
+  for (int d = 0; d < from->rank; d++) {
+    stride[d] = product;
+    product *= from->extent[d];
+  }
+  product = 1;
+  for (int d = 0; d < from->rank; d++) {
+    const int64_t own = joist_attribute_at(i->attributes, JOIST_ATTRIBUTE_PERMUTATION, d);
+    joist_walk_add(&walk, from->extent[own], stride[own], product, NULL);
+    product *= from->extent[own];
+  }
+  add_walk(w, &walk, &in, &out, "");
+}
+
+/* Has the interpreter say which position is out of range. */
+static void add_check(struct writer *w, uint32_t b, uint32_t g, const struct side *positions,
+                      size_t n, size_t extent) {
+  if (positions->scalar) {
+    ADD("if ((uint64_t)%s >= %zu) {\n", positions->name.text, extent);
+  } else {
+    ADD("const int64_t *const q = %s;\nint odd = 0;\n", positions->name.text);
+    ADD("JOIST_VECTORIZE_LOOP for (size_t k = 0; k < %zu; k++) odd |= (uint64_t)q[k] >= %zu;\n", n,
+        extent);
+    ADD("if (odd) {\n");
+  }
+  joist_c_add_call(w, b, g);
+  ADD("return 1;\n}\n");
+}
+
+static void add_take(struct writer *w, uint32_t b, uint32_t g, const struct joist_instruction *i) {
+  const struct joist_value *const values = w->nest->body[b].plan->program->values;
+  const struct side in = side_of(w, b, i->operand[0]), at = side_of(w, b, i->operand[1]);
+  const struct side out = side_of(w, b, i->result);
+  const size_t n = joist_value_count(&values[i->result]);
+  ADD("{\n");
+  add_check(w, b, g, &at, n, joist_value_count(&values[i->operand[0]]));
+  if (in.scalar && out.scalar)
+    ADD("%s = %s;\n", out.name.text, in.name.text);
+  else if (out.scalar)
+    ADD("%s = ((const %s *)%s)[%s];\n", out.name.text, in.type, in.name.text, at.name.text);
+  else if (in.scalar)
+    ADD("for (size_t k = 0; k < %zu; k++) ((%s *)%s)[k] = %s;\n", n, out.type, out.name.text,
+        in.name.text);
+  else
+    ADD("for (size_t k = 0; k < %zu; k++) ((%s *)%s)[k] = ((const %s *)%s)[q[k]];\n", n, out.type,
+        out.name.text, in.type, in.name.text);
+  ADD("}\n");
+}
+
+static void add_put(struct writer *w, uint32_t b, uint32_t g, const struct joist_instruction *i) {
+  const struct joist_plan *const plan = w->nest->body[b].plan;
+  const struct joist_value *const values = plan->program->values;
+  const struct side at = side_of(w, b, i->operand[1]), in = side_of(w, b, i->operand[2]);
+  const struct side out = side_of(w, b, i->result);
+  const size_t n = joist_value_count(&values[i->operand[1]]);
+  const struct name convert = conversion(w, plan, i, 2);
+  ADD("{\n");
+  add_check(w, b, g, &at, n, joist_value_count(&values[i->operand[0]]));
+  add_copy(w, b, i);
+  ADD("for (size_t k = 0; k < %zu; k++) ", n);
+  if (out.scalar)
+    ADD("%s = ", out.name.text);
+  else if (at.scalar)
+    ADD("((%s *)%s)[%s] = ", out.type, out.name.text, at.name.text);
+  else
+    ADD("((%s *)%s)[q[k]] = ", out.type, out.name.text);
+  if (in.scalar)
+    ADD("%s(%s);\n", convert.text, in.name.text);
+  else
+    ADD("%s(((const %s *)%s)[k]);\n", convert.text, in.type, in.name.text);
+  ADD("}\n");
+}
+
+bool joist_c_add_move(struct writer *w, uint32_t b, uint32_t g) {
+  const struct joist_plan *const plan = w->nest->body[b].plan;
+  const struct joist_instruction *const i =
+      &plan->program->instructions[plan->groups[g].instruction];
+  bool all = true;
+  switch (i->op) {
+    case JOIST_OP_SLICE:
+      add_slice(w, b, i);
+      return true;
+    case JOIST_OP_PERMUTE:
+      add_permute(w, b, i);
+      return true;
+    case JOIST_OP_CONCATENATE:
+      for (uint32_t k = 0; k < i->operand_count; k++) all &= becomes_result(plan, i, k);
+      if (all) add_concatenate(w, b, i);
+      return all;
+    case JOIST_OP_PAD:
+      if (!keeps_dtype(plan, i, 0) || !becomes_result(plan, i, 1)) return false;
+      add_pad(w, b, i);
+      return true;
+    case JOIST_OP_UPDATE:
+      if (!joist_c_writes_into(plan, i)) return false;
+      add_update(w, b, i);
+      return true;
+    case JOIST_OP_PUT:
+      if (!joist_c_writes_into(plan, i)) return false;
+      add_put(w, b, g, i);
+      return true;
+    case JOIST_OP_TAKE:
+      if (plan->program->values[i->operand[1]].type.dtype != JOIST_I64) return false;
+      add_take(w, b, g, i);
+      return true;
+    default: /* of operations: the interpreter runs the others */
+      return false;
+  }
+}

@@ -1,0 +1,63 @@
+/* Values, conversions, calls of the interpreter. */
+#include "core/codegen/c_writer.h"
+
+#include <stdio.h>
+
+struct name joist_c_name_of(const struct writer *w, uint32_t b, joist_value_id v) {
+  const struct joist_plan *const plan = w->nest->body[b].plan;
+  struct name name;
+  if (is_scalar(plan, v))
+    snprintf(name.text, sizeof name.text, "b%u_v%u", b, plan->root[v]);
+  else
+    snprintf(name.text, sizeof name.text, "A%u[%u]", b, v);
+  return name;
+}
+
+void joist_c_need_conversion(struct writer *w, uint32_t from, uint32_t to) {
+  if (w->has_conversion[from][to]) return;
+  w->has_conversion[from][to] = true;
+  if (from == to)
+    joist_text_add(&w->helpers, "JOIST_INLINE %s convert_%s_%s(%s x) { return x; }\n",
+                   joist_code_type(to), joist_code_dtype(from), joist_code_dtype(to),
+                   joist_code_type(from));
+  else
+    joist_text_add(&w->helpers,
+                   "JOIST_INLINE %s convert_%s_%s(%s x) {\n"
+                   "  return STORE_%s(%s, %s, load_%s(x));\n}\n",
+                   joist_code_type(to), joist_code_dtype(from), joist_code_dtype(to),
+                   joist_code_type(from), joist_code_kind(to), joist_code_dtype(to),
+                   joist_code_type(to), joist_code_dtype(from));
+}
+
+void joist_c_spill(struct writer *w, uint32_t b, joist_value_id v) {
+  const struct joist_plan *const plan = w->nest->body[b].plan;
+  if (is_scalar(plan, v))
+    ADD("*(%s *)A%u[%u] = b%u_v%u;\n", type_of_value(plan, v), b, v, b, plan->root[v]);
+}
+
+void joist_c_reload(struct writer *w, uint32_t b, joist_value_id v) {
+  const struct joist_plan *const plan = w->nest->body[b].plan;
+  if (is_scalar(plan, v))
+    ADD("b%u_v%u = *(const %s *)A%u[%u];\n", b, plan->root[v], type_of_value(plan, v), b, v);
+}
+
+void joist_c_add_call(struct writer *w, uint32_t b, uint32_t g) {
+  const struct joist_plan *const plan = w->nest->body[b].plan;
+  const struct joist_group *const group = &plan->groups[g];
+  const struct joist_instruction *const i = &plan->program->instructions[group->instruction];
+  const struct joist_step *const steps = plan->steps + group->first_step;
+  if (group->kind == JOIST_GROUP_ARRAY)
+    for (uint32_t k = 0; k < i->operand_count; k++) joist_c_spill(w, b, i->operand[k]);
+  for (uint32_t s = 0; s < group->step_count; s++)
+    for (uint32_t k = 0; k < steps[s].operand_count; k++)
+      if (steps[s].in[k].array) joist_c_spill(w, b, steps[s].in[k].index);
+  ADD("if (native->group(native, %u, %u) != 0) return 1;\n", b, g);
+  if (group->kind == JOIST_GROUP_ARRAY)
+    for (uint32_t k = 0; k < i->result_count; k++) joist_c_reload(w, b, i->result + k);
+  for (uint32_t s = 0; s < group->step_count; s++) {
+    if (steps[s].kind == JOIST_STEP_FOLD)
+      joist_c_reload(w, b, plan->program->instructions[steps[s].instruction].result);
+    else if (steps[s].out.array)
+      joist_c_reload(w, b, steps[s].out.index);
+  }
+}

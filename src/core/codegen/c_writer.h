@@ -1,0 +1,51 @@
+/* What the files that write C share. Private to them. */
+#ifndef JOIST_CORE_CODEGEN_C_WRITER_H
+#define JOIST_CORE_CODEGEN_C_WRITER_H
+
+#include "core/base/text.h"
+#include "core/codegen/lower.h"
+#include "core/codegen/names.h"
+#include "core/codegen/nest.h"
+
+struct joist_c_source;
+
+struct writer {
+  const struct joist_nest *nest; /* NULL for a part of a group */
+  struct joist_text helpers, variables, code;
+  struct joist_c_source *made;
+  struct joist_code *lowered;     /* the group at hand */
+  const struct joist_step *steps; /* of the plan: of a part */
+  uint32_t step_count;
+  uint32_t loops; /* so far: numbers names */
+  bool failed;
+  bool has_op[JOIST_OP_COUNT][JOIST_DTYPE_COUNT];
+  bool has_conversion[JOIST_DTYPE_COUNT][JOIST_DTYPE_COUNT];
+};
+
+#define ADD(...) joist_text_add(&w->code, __VA_ARGS__)
+
+static inline const char *type_of_value(const struct joist_plan *plan, joist_value_id v) {
+  return joist_code_type(plan->program->values[v].type.dtype);
+}
+
+static inline bool is_scalar(const struct joist_plan *plan, joist_value_id v) {
+  return joist_nest_is_scalar(plan, v);
+}
+
+/* Of a value of a body, an expression: the variable or the array. */
+struct name {
+  char text[64];
+};
+struct name joist_c_name_of(const struct writer *w, uint32_t b, joist_value_id v);
+
+/* Makes sure of the function convert_FROM_TO. */
+void joist_c_need_conversion(struct writer *w, uint32_t from, uint32_t to);
+
+/* A variable to its place in memory, and back; nothing for arrays. */
+void joist_c_spill(struct writer *w, uint32_t b, joist_value_id v);
+void joist_c_reload(struct writer *w, uint32_t b, joist_value_id v);
+
+/* Has the interpreter run a group. */
+void joist_c_add_call(struct writer *w, uint32_t b, uint32_t g);
+
+#endif

@@ -1,0 +1,31 @@
+# Random programs by the interpreter and compiled to machine code:
+#
+#   R -f tests/native/random_programs.R --args [PROGRAMS [SEED [THREADS]]]
+#
+# Values, dtypes, flags, shapes, masks and errors have to be the same. The last line is "counts:".
+suppressMessages(library(joist))
+arguments <- suppressWarnings(as.numeric(commandArgs(TRUE)))
+given <- function(k, otherwise) if (length(arguments) < k) otherwise else arguments[k]
+programs <- given(1, 100)
+source("tests/testthat/helper-random_native.R")
+set.seed(given(2, 1))
+if (length(arguments) > 2) nv_set_threads(arguments[3])
+
+values <- errors <- differ <- 0
+for (k in seq_len(programs)) {
+  f <- native_program()
+  arguments <- native_arguments()
+  outcomes <- lapply(c("never", "wait"), function(native) native_outcome(jit(f, native = native), arguments))
+  if (is.character(outcomes[[1L]])) errors <- errors + 1 else values <- values + 1
+  if (!identical(outcomes[[1L]], outcomes[[2L]])) {
+    differ <- differ + 1
+    cat("program", k, "differs:\n")
+    print(body(f))
+    str(lapply(arguments, function(x) paste(format(dtype(x)), collapse = "")))
+    for (o in outcomes) if (is.character(o)) cat(o, "\n")
+    str(all.equal(outcomes[[1L]], outcomes[[2L]]))
+  }
+}
+figures <- .Call(joist:::joist_r_native_figures)
+cat("counts:", values, "values", errors, "errors", differ, "differ;", figures$compiled, "compiled",
+  figures$failed, "failed", figures$why, "\n")

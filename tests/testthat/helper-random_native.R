@@ -1,0 +1,134 @@
+# Random programs with loops, branches, moves and reductions, for compiled code beside the
+# interpreter: a function of a list of tensors, made of expressions that keep a vector of `n`
+# elements, a matrix of `n` x `m` and a scalar going.
+
+native_dtypes <- c("f64", "f32", "i32", "i64", "ui8", "f16", "i16")
+
+pick <- function(...) {
+  choices <- list(...)
+  choices[[sample(length(choices), 1L)]]
+}
+
+# `s` is a scalar, `v` a vector of 5, `m` a matrix of 5 x 4, `i` the number of a turn.
+native_scalar <- function(depth) {
+  if (depth == 0L) {
+    return(pick(quote(s), quote(at(v, 2L)), quote(at(m[3L, ], 2L)), 2L, 0.5, quote(i)))
+  }
+  a <- native_scalar(depth - 1L)
+  switch(sample(9L, 1L),
+    call("+", a, native_scalar(depth - 1L)),
+    call("*", a, native_scalar(depth - 1L)),
+    call("sum", native_vector(depth - 1L)),
+    call("max", native_vector(depth - 1L)),
+    call("nv_mean", native_matrix(depth - 1L)),
+    bquote(at(v, position(.(a)))),
+    call("sin", call("nv_convert", a, "f64")),
+    call("nv_ifelse", call("<", a, native_scalar(depth - 1L)), a, 3L),
+    bquote(nv_if(.(a) > 0, .(native_scalar(depth - 1L)), .(a)))
+  )
+}
+
+native_vector <- function(depth) {
+  if (depth == 0L) {
+    return(pick(quote(v), quote(v), quote(m[, 2L]), quote(w), quote(rev(v))))
+  }
+  a <- native_vector(depth - 1L)
+  switch(sample(13L, 1L),
+    call("+", a, native_vector(depth - 1L)),
+    call("*", a, native_scalar(depth - 1L)),
+    call("c", bquote(.(a)[2:5]), native_scalar(depth - 1L)),
+    bquote(nv_pad(.(a)[1:3], 0L, 1L, 1L)),
+    bquote(nv_reduce_sum(.(native_matrix(depth - 1L)), 2L)),
+    bquote(nv_reduce_max(.(native_matrix(depth - 1L)), 2L)),
+    bquote(t(.(native_matrix(depth - 1L)))[3L, ]),
+    bquote(replaced(.(a), 2:4, .(native_scalar(depth - 1L)))),
+    bquote(replaced(.(a), position(i), .(native_scalar(depth - 1L)))),
+    bquote(.(a)[c(5L, 3L, 1L, 2L, 4L)] - .(native_vector(depth - 1L))),
+    call("exp", call("nv_convert", call("nv_min", a, 1L), "f64")),
+    call("nv_cumsum", a),
+    bquote(nv_if(.(native_scalar(depth - 1L)) < 1, .(a), .(native_vector(depth - 1L))))
+  )
+}
+
+native_matrix <- function(depth) {
+  if (depth == 0L) {
+    return(pick(quote(m), quote(m), quote(m[5:1, ])))
+  }
+  a <- native_matrix(depth - 1L)
+  switch(sample(8L, 1L),
+    call("+", a, native_matrix(depth - 1L)),
+    call("*", a, bquote(nv_reshape(.(native_vector(depth - 1L)), c(5L, 1L)))),
+    bquote(.(a) + nv_reshape(.(a)[2L, ], c(1L, 4L))),
+    bquote(t(t(.(a))[4:1, ])),
+    bquote(cbind(.(a)[, 2:4], .(native_vector(depth - 1L)))),
+    bquote(rbind(.(a)[1:2, ], .(native_matrix(depth - 1L))[3:5, ])),
+    bquote(nv_pad(.(a)[2:4, 2:3], 1L, c(1L, 1L), c(1L, 1L))),
+    bquote(replaced(.(a), 2:3, .(native_scalar(depth - 1L))))
+  )
+}
+
+# The next state, of the dtypes of the one before.
+native_step <- function(depth) {
+  bquote(list(
+    s = like(.(native_scalar(depth)), s), v = like(.(native_vector(depth)), v),
+    m = like(.(native_matrix(depth)), m)
+  ))
+}
+
+native_parts <- list(
+  like = function(x, y) nv_convert(nv_broadcast_to(x, shape(y)), dtype(y), ambiguous(y)),
+  at = function(x, i) nv_reshape(x[i], integer()),
+  position = function(x) nv_convert(x, "i64") %% 5L + 1L,
+  replaced = function(x, i, value) {
+    x[i] <- nv_convert(value, dtype(x))
+    x
+  }
+)
+
+# A function of s, v, m and n that is compiled by jit().
+native_program <- function() {
+  step <- native_step(sample(2L, 1L))
+  body <- switch(sample(4L, 1L),
+    bquote(nv_for(n, list(s = s, v = v, m = m), function(i, s, v, m) .(step))),
+    bquote(nv_while(list(k = 0L, s = s, v = v, m = m), function(k, s, v, m) k < n,
+      function(k, s, v, m) {
+        i <- k
+        c(list(k = k + 1L), .(step))
+      })),
+    bquote(nv_scan(list(s = s, v = v, m = m), 1L:6L + 0L * n, function(state, i) {
+      s <- state$s
+      v <- state$v
+      m <- state$m
+      list(.(step), list(.(native_scalar(1L)), .(native_vector(1L))))
+    })),
+    bquote(nv_for(n, list(s = s, v = v, m = m), function(j, s, v, m) {
+      nv_for(3L, list(s = s, v = v, m = m), function(i, s, v, m) .(step))
+    }))
+  )
+  f <- eval(call("function", as.pairlist(alist(s = , v = , m = , w = , n = )), body))
+  environment(f) <- list2env(native_parts, parent = environment())
+  f
+}
+
+native_arguments <- function() {
+  dtypes <- sample(native_dtypes, 4L, TRUE)
+  missing <- runif(1) < 0.2
+  number <- function(n) sample(c(0, 1, 2, 3, 5, 7), n, TRUE) / pick(1, 1, 2)
+  v <- nv_convert(nv_tensor(number(5)), dtypes[2L])
+  if (missing) v[3L] <- NA
+  list(
+    s = nv_convert(nv_scalar(number(1)), dtypes[1L]), v = v,
+    m = nv_convert(nv_tensor(matrix(number(20), 5)), dtypes[3L]),
+    w = nv_convert(nv_tensor(number(5)), dtypes[4L]), n = nv_scalar(sample(0:7, 1L), "i32")
+  )
+}
+
+# What a call gives, in all that can differ: or the message of its error.
+native_outcome <- function(f, arguments) {
+  tryCatch(
+    rapply(do.call(f, arguments), function(x) {
+      list(format(dtype(x)), ambiguous(x), shape(x), is.na(as_array(x)), nv_serialize(list(x = x), na = 0))
+    }, how = "list"),
+    error = function(e) conditionMessage(e)
+  )
+}
