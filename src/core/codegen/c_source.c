@@ -131,6 +131,7 @@ struct place {
   const struct joist_plan *plan;
   enum manner manner;
   bool chunked;
+  bool small_powers; /* the exponents that are the same for all elements are 1, 2 or 3 */
 };
 
 /* The only element of a value that a step reads or writes. */
@@ -141,9 +142,32 @@ static void add_scalar(struct writer *w, const struct place *at, uint32_t array)
     ADD("c%u", array);
 }
 
+/* The step that made a register; NULL for none. */
+static const struct joist_code_step *made_by(const struct writer *w, uint32_t number) {
+  for (uint32_t s = 0; s < w->lowered->step_count; s++)
+    if (joist_code_writes(&w->lowered->steps[s]) && w->lowered->steps[s].out == number)
+      return &w->lowered->steps[s];
+  return NULL;
+}
+
+/* Whether the step is a power of a float, and the same one for all elements. */
+static bool is_uniform_power(const struct writer *w, const struct joist_code_step *step) {
+  if (step->kind != JOIST_CODE_KERNEL || step->op != JOIST_OP_POW ||
+      joist_dtype_kind((joist_dtype)step->from) != JOIST_KIND_FLOAT)
+    return false;
+  const struct joist_code_step *made = made_by(w, step->in[1]);
+  while (made != NULL && made->kind == JOIST_CODE_CONVERT) made = made_by(w, made->in[0]);
+  return made != NULL && made->kind == JOIST_CODE_SCALAR;
+}
+
 static void add_kernel(struct writer *w, const struct place *at,
                        const struct joist_code_step *step) {
   const struct expression *const e = expression_of(w, step);
+  if (at->small_powers && is_uniform_power(w, step)) {
+    ADD("const %s r%u = SMALL_POWER_%s(r%u, r%u);\n", joist_code_type(step->to), step->out,
+        joist_code_dtype(step->from), step->in[0], step->in[1]);
+    return;
+  }
   const char *const op = joist_code_op(step->op), *const dtype = joist_code_dtype(step->from);
   const char *const type = joist_code_type(step->to);
   if (e->form == CHECKED) {
@@ -152,6 +176,14 @@ static void add_kernel(struct writer *w, const struct place *at,
     ADD("odd |= o%u;\n", step->out);
     ADD("const %s r%u = op_%s_%s(r%u, o%u ? (%s)1 : r%u);\n", type, step->out, op, dtype,
         step->in[0], step->out, joist_code_type(step->from), step->in[1]);
+    return;
+  }
+  if (at->manner == ALONE && step->op == JOIST_OP_POW && e->form == REPAIRED) {
+    ADD("%s r%u;\nif (IS_SMALL_POWER(r%u)) {\nr%u = SMALL_POWER_%s(r%u, r%u);\n} else {\n", type,
+        step->out, step->in[1], step->out, dtype, step->in[0], step->in[1]);
+    ADD("r%u = odd_POW_%s(r%u, r%u) ? mend_POW_%s(r%u, r%u) : op_POW_%s(r%u, r%u);\n}\n", step->out,
+        dtype, step->in[0], step->in[1], dtype, step->in[0], step->in[1], dtype, step->in[0],
+        step->in[1]);
     return;
   }
   ADD("%s%s r%u = op_%s_%s(", e->form == REPAIRED ? "" : "const ", type, step->out, op, dtype);
@@ -235,9 +267,10 @@ static void add_steps(struct writer *w, const struct place *at) {
   for (uint32_t s = 0; s < w->lowered->step_count; s++) add_step(w, at, &w->lowered->steps[s]);
 }
 
-static bool has_form(struct writer *w, enum form form) {
+static bool has_form(struct writer *w, enum form form, bool small_powers) {
   for (uint32_t s = 0; s < w->lowered->step_count; s++)
     if (w->lowered->steps[s].kind == JOIST_CODE_KERNEL &&
+        !(small_powers && is_uniform_power(w, &w->lowered->steps[s])) &&
         expression_of(w, &w->lowered->steps[s])->form == form)
       return true;
   return false;
@@ -297,9 +330,10 @@ static void add_chunk(struct writer *w, struct place at, bool repairs) {
 }
 
 /* Elements first .. last - 1, in runs along the first dim. */
-static void add_runs(struct writer *w, const struct place *at) {
+static void add_these_runs(struct writer *w, const struct place *at) {
   const struct joist_code *const code = w->lowered;
-  const bool repairs = has_form(w, REPAIRED), checks = has_form(w, CHECKED);
+  const bool repairs = has_form(w, REPAIRED, at->small_powers);
+  const bool checks = has_form(w, CHECKED, false);
   const bool chunked = repairs || checks;
   ADD("for (size_t at = first; at < last;) {\n");
   if (code->gather_count > 0 && code->rank > 1) {
@@ -326,6 +360,41 @@ static void add_runs(struct writer *w, const struct place *at) {
   else
     add_inner_loop(w, at, "run");
   ADD("at += run;\n}\n");
+}
+
+/* The value of a register that is the same for all elements. */
+static void add_uniform(struct writer *w, const struct place *at, uint32_t number) {
+  const struct joist_code_step *const made = made_by(w, number);
+  if (made->kind == JOIST_CODE_CONVERT) {
+    joist_c_need_conversion(w, made->from, made->to);
+    ADD("convert_%s_%s(", joist_code_dtype(made->from), joist_code_dtype(made->to));
+    add_uniform(w, at, made->in[0]);
+    ADD(")");
+  } else {
+    add_scalar(w, at, made->in[0]);
+  }
+}
+
+/* The same, once more for powers that are products, as most are. */
+static void add_runs(struct writer *w, const struct place *at) {
+  bool any = false;
+  for (uint32_t s = 0; s < w->lowered->step_count; s++) {
+    const struct joist_code_step *const step = &w->lowered->steps[s];
+    if (!is_uniform_power(w, step)) continue;
+    ADD(any ? " && IS_SMALL_POWER(" : "if (IS_SMALL_POWER(");
+    add_uniform(w, at, step->in[1]);
+    ADD(")");
+    any = true;
+  }
+  if (any) {
+    struct place small = *at;
+    small.small_powers = true;
+    ADD(") {\n");
+    add_these_runs(w, &small);
+    ADD("} else {\n");
+  }
+  add_these_runs(w, at);
+  if (any) ADD("}\n");
 }
 
 /* ---- elementwise groups ---- */
@@ -408,12 +477,12 @@ static void add_group(struct writer *w, uint32_t b, uint32_t g) {
   if (group->count == 0) return;
   if (!joist_code_lower(plan, group, options, w->lowered) ||
       (group->sink_count > 0 && !folds_at_once(plan, group)) ||
-      (has_form(w, CHECKED) && group->count > CHECKED_MOST)) {
+      (has_form(w, CHECKED, false) && group->count > CHECKED_MOST)) {
     joist_c_add_call(w, b, g);
     return;
   }
   const struct joist_code *const code = w->lowered;
-  const bool checks = has_form(w, CHECKED);
+  const bool checks = has_form(w, CHECKED, false);
   ADD("{\n");
   if (at.manner != ALONE) add_pointers(w, &at);
   bool computes = false;
@@ -436,13 +505,13 @@ static void add_group(struct writer *w, uint32_t b, uint32_t g) {
     }
   } else if (computes) {
     ADD("const size_t first = 0, last = %zu;\n", group->count);
-    if (has_form(w, REPAIRED) || checks) ADD("int any = 0;\n");
+    if (has_form(w, REPAIRED, false) || checks) ADD("int any = 0;\n");
     add_runs(w, &at);
     if (checks) {
       ADD("if (any) {\n");
       joist_c_add_call(w, b, g);
       ADD("return 1;\n}\n");
-    } else if (has_form(w, REPAIRED)) {
+    } else if (has_form(w, REPAIRED, false)) {
       ADD("(void)any;\n");
     }
   }
@@ -928,10 +997,18 @@ bool joist_c_source_of_loop(const struct joist_nest *nest, struct joist_c_source
   return well;
 }
 
-/* Whether the interpreter can fold what the part has left behind: not what it wrote over. */
+/* Whether the interpreter can fold what the part has left behind: not what it wrote over, nor slots
+ * that share their place. */
 static bool can_fold_after(const struct joist_plan *plan, const struct joist_group *group) {
   const struct joist_step *const steps = plan->steps + group->first_step;
   bool reads = false, writes = false;
+  for (uint32_t s = 0; s < group->step_count; s++)
+    for (uint32_t t = 0; t < s; t++)
+      if (steps[s].kind == JOIST_STEP_FOLD && steps[t].kind == JOIST_STEP_FOLD &&
+          !steps[s].in[0].array && !steps[t].in[0].array &&
+          steps[s].in[0].index != steps[t].in[0].index &&
+          plan->slot_offset[steps[s].in[0].index] == plan->slot_offset[steps[t].in[0].index])
+        return false;
   for (uint32_t s = 0; s < group->step_count; s++) {
     reads |= steps[s].kind == JOIST_STEP_FOLD && steps[s].in[0].array;
     writes |= steps[s].kind != JOIST_STEP_FOLD && steps[s].out.array;
@@ -968,12 +1045,12 @@ bool joist_c_source_of_part(const struct joist_plan *plan, const struct joist_gr
     w->steps = plan->steps + group->first_step;
     w->step_count = group->step_count;
     w->failed = group->sink_count > JOIST_NATIVE_SINKS || !can_fold_after(plan, group) ||
-                !joist_code_lower(plan, group, options, w->lowered) || has_form(w, CHECKED);
+                !joist_code_lower(plan, group, options, w->lowered) || has_form(w, CHECKED, false);
     if (!w->failed) {
       ADD("const size_t last = first + n;\n");
       add_part_head(w);
       add_pointers(w, &at);
-      if (has_form(w, REPAIRED)) ADD("int any = 0;\n");
+      if (has_form(w, REPAIRED, false)) ADD("int any = 0;\n");
       add_runs(w, &at);
     }
     ADD("}\n");

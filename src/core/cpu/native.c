@@ -137,14 +137,17 @@ static int call_group(struct joist_native *native, uint32_t body, uint32_t group
 static void place(const struct joist_nest_body *body, char *block, void **table) {
   const struct joist_plan *const plan = body->plan;
   const struct joist_program *const program = plan->program;
+  char *const slots = block + body->slots;
   for (uint32_t v = 0; v < program->value_count; v++) {
-    const uint32_t root = plan->root[v];
+    const uint32_t root = plan->root[v], home = plan->home[root];
+    const bool made = program->values[root].input == JOIST_NO_INPUT;
     table[v] = NULL;
     if (joist_nest_is_scalar(plan, v))
-      table[v] = block + body->slots + (size_t)root * JOIST_NEST_SLOT;
-    else if (program->values[root].input == JOIST_NO_INPUT && plan->home[root] == JOIST_NO_HOME &&
-             plan->materialized[root])
+      table[v] = slots + (size_t)root * JOIST_NEST_SLOT;
+    else if (made && home == JOIST_NO_HOME && plan->materialized[root])
       table[v] = block + body->scratch + plan->offset[root];
+    else if (made && home != JOIST_NO_HOME && joist_nest_is_scalar(plan, program->outputs[home]))
+      table[v] = slots + (size_t)plan->root[program->outputs[home]] * JOIST_NEST_SLOT; /* waits */
   }
 }
 

@@ -224,9 +224,18 @@ static void look(struct joist_native_entry *entry) {
   }
 }
 
+/* What has ended makes room for others. */
+static void look_at_all(void) {
+  for (size_t k = 0; k < BUCKETS && cache.compiling > 0; k++)
+    for (struct joist_native_entry *e = buckets[k]; e != NULL; e = e->next)
+      if (e->state == COMPILING) look(e);
+}
+
 joist_status joist_native_function(struct joist_native_entry *entry, const struct joist_run *run,
                                    void **function, struct joist_error *error) {
   joist_status status = JOIST_OK;
+  if (entry->state == NEW && cache.compiling >= AT_ONCE && joist_native_is_configured())
+    look_at_all();
   if (entry->state == NEW && joist_native_is_configured() &&
       (cache.compiling < AT_ONCE || run->native == JOIST_NATIVE_WAIT))
     start(entry);
