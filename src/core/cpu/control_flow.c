@@ -113,10 +113,11 @@ struct turns {
   struct body condition, body; /* the former of a `while` */
   const void **current;        /* per carry */
   char *spare;
-  size_t *offset;    /* per carry, in `spare` */
-  size_t work, done; /* elements of an iteration, and since the last poll */
-  size_t since;      /* iterations since then */
-  bool compiled;     /* there is compiled code for the rest */
+  size_t *offset;          /* per carry, in `spare` */
+  size_t work, done;       /* elements of an iteration, and since the last poll */
+  struct joist_run inside; /* the settings of the bodies */
+  size_t since;            /* iterations since then */
+  bool compiled;           /* there is compiled code for the rest */
 };
 
 static joist_status open_body(const struct turns *turns, const struct joist_plan *plan,
@@ -156,7 +157,7 @@ static joist_status take_turn(struct turns *turns, uint32_t given, bool to_spare
     turns->body.in[given + k] = turns->current[k];
     turns->body.out[k] = to_spare ? turns->spare + turns->offset[k] : result_of(turns, k);
   }
-  const joist_status status = run_body(&turns->body, run, error);
+  const joist_status status = run_body(&turns->body, &turns->inside, error);
   for (uint32_t k = 0; k < turns->parts.carries; k++) turns->current[k] = turns->body.out[k];
   turns->done += turns->work;
   turns->since++;
@@ -200,7 +201,7 @@ static joist_status run_while(struct turns *turns, const struct joist_run *run,
   joist_status status;
   do {
     for (uint32_t k = 0; k < turns->parts.carries; k++) turns->condition.in[k] = turns->current[k];
-    status = run_body(&turns->condition, run, error);
+    status = run_body(&turns->condition, &turns->inside, error);
     goes_on = status == JOIST_OK && holds != 0;
     if (goes_on) status = take_turn(turns, 0, to_spare, run, error);
     to_spare = !to_spare;
@@ -303,6 +304,8 @@ static joist_status run_loop(const struct joist_plan *plan, const struct joist_g
     return joist_native_run(plan, group, turns->arrays, NULL,
                             turns->instruction->op == JOIST_OP_FOR ? 1 : 0, turns->run_group, run,
                             error);
+  turns->inside = *run;
+  if (joist_native_is_possible(plan, group, run)) turns->inside.native = JOIST_NATIVE_NEVER;
   struct joist_plan *const *const bodies = plan->bodies + group->first_body;
   const uint32_t carries = parts->carries, last = turns->instruction->region_count - 1;
   const void *const *const captures = turns->operands + parts->first + carries + parts->arrays;

@@ -108,6 +108,14 @@ joist_status joist_native_look(const struct joist_plan *plan, const struct joist
   return status;
 }
 
+bool joist_native_is_possible(const struct joist_plan *plan, const struct joist_group *group,
+                              const struct joist_run *run) {
+  if (run->native == JOIST_NATIVE_NEVER) return false;
+  const struct site *const site = site_of(plan, group);
+  if (site == NULL || site->refused) return false;
+  return site->entry == NULL ? joist_native_is_configured() : joist_native_may_come(site->entry);
+}
+
 /* ---- running ---- */
 
 struct run {

@@ -19,6 +19,10 @@ joist_status joist_native_look(const struct joist_plan *plan, const struct joist
                                size_t turns, const struct joist_run *run, bool *ready,
                                struct joist_error *error) JOIST_MUST_CHECK;
 
+/* Whether the loop has or may get compiled code: then what is inside it needs none of its own. */
+bool joist_native_is_possible(const struct joist_plan *plan, const struct joist_group *group,
+                              const struct joist_run *run);
+
 /* Runs the rest of a loop that is ready, on the arrays of `plan`, from a turn on: from 1 for a
  * `for`, from 0 for a `scan`. Where `current` is not NULL it has the carries, in the place of those
  * of the operands; none is in the array of a result. */
