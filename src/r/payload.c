@@ -85,8 +85,8 @@ void joist_r_free_payloads(void) {
 
 /* R does not count memory of the pool when it decides whether to collect, so unused payloads would
  * pile up. A minor collection runs when payloads have grown since the last one by the largest of
- * three sizes: ROOM_LEAST, an estimate of the bytes of R's objects, and PAYLOADS times the payload
- * that is allocated; but by ROOM_MOST at most. Every twentieth minor collection of R visits more
+ * three sizes: ROOM_LEAST, an estimate of the bytes of R's objects, and PAYLOADS times the largest
+ * payload since then; but by ROOM_MOST at most. Every twentieth minor collection of R visits more
  * objects and every hundredth visits all, so that their average time grows with the number of
  * objects. A full collection runs when the memory in use has grown by MAJOR bytes, or by half,
  * since the last one. With half of ROOM_LEAST, `x + x` of a million f32 took up to twice as long.
@@ -106,11 +106,13 @@ static size_t room_for(size_t bytes) {
 }
 
 static void make_room(size_t bytes) {
-  static size_t used_after = 0, used_after_full = 0;
+  static size_t used_after = 0, used_after_full = 0, largest = 0;
   const size_t used = joist_pool_figures().used;
   if (used < used_after) used_after = used;
-  if (used - used_after + bytes <= room_for(bytes)) return;
+  if (bytes > largest) largest = bytes; /* a mask is smaller than its elements */
+  if (used - used_after + bytes <= room_for(largest)) return;
   joist_r_collect(false);
+  largest = bytes;
   used_after = joist_pool_figures().used;
   const size_t grown = used_after_full > 2 * (size_t)MAJOR ? used_after_full / 2 : MAJOR;
   if (used_after <= used_after_full + grown) return;

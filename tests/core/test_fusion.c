@@ -6,6 +6,7 @@
 
 #include "arrays.h"
 #include "programs.h"
+#include "sets.h"
 
 static joist_value_id add_reduction(struct joist_program *program, joist_op op, joist_value_id x,
                                     uint32_t dims, bool drop) {
@@ -169,13 +170,18 @@ static void test_masked(void) {
       {1, {1}},        {1, {3}},      {1, {9}},     {1, {63}},      {1, {513}},
       {1, {520}},      {2, {8, 5}},   {2, {9, 70}}, {2, {2, 9001}}, {2, {5000, 3}},
       {3, {7, 30, 5}}, {2, {600, 3}}, {2, {0, 3}}};
-  for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
-    for (uint32_t dims = 0; dims < UINT32_C(1) << shapes[s].rank; dims++)
-      for (int d = 0; d < JOIST_DTYPE_COUNT; d++)
-        for (int way = 0; way < WAYS; way++)
-          if (d != JOIST_BOOL || way != FOR_TWO)
-            check_masked(&shapes[s], dims, (joist_dtype)d, way,
-                         (fill_kind)((s + (size_t)d + (size_t)way) % FILL_COUNT));
+  const char *sets[MAX_SETS];
+  const int set_count = find_sets(sets);
+  for (int k = 0; k < set_count; k++) {
+    joist_kernels_select(sets[k]);
+    for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
+      for (uint32_t dims = 0; dims < UINT32_C(1) << shapes[s].rank; dims++)
+        for (int d = 0; d < JOIST_DTYPE_COUNT; d++)
+          for (int way = 0; way < WAYS; way++)
+            if (d != JOIST_BOOL || way != FOR_TWO)
+              check_masked(&shapes[s], dims, (joist_dtype)d, way,
+                           (fill_kind)((s + (size_t)d + (size_t)way) % FILL_COUNT));
+  }
 }
 
 /* Reductions over every choice of dims take no temporaries, several of the same dims one pass. */

@@ -16,6 +16,7 @@
 #else
 #pragma GCC target("avx2,f16c,bmi,bmi2,popcnt")
 #endif
+#define KEEP_FILE "core/kernels/keep_avx2.inc"
 #define JOIST_KERNEL_TABLE joist_kernels_avx2
 #define STREAM(in, out)                         \
   _mm256_stream_si256((__m256i *)(void *)(out), \
