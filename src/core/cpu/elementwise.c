@@ -15,11 +15,12 @@
 enum {
   STACK_BYTES = 8192, /* scratch up to this size lives on the stack */
   ALIGNMENT = 64,
-  LEAF = 8,      /* rows combined one after the other below the tree of rows */
-  DEPTH = 12,    /* levels of the tree, enough for every chunk of rows */
-  WIDTH = 512,   /* elements of a row combined at once, at most */
-  WIDENED = 256, /* short rows are taken several at once, up to so many elements */
-  STREAMED = 256 /* elements that are computed, then written past the caches */
+  LEAF = 8,             /* rows combined one after the other below the tree of rows */
+  DEPTH = 12,           /* levels of the tree, enough for every chunk of rows */
+  WIDTH = 512,          /* elements of a row combined at once, at most */
+  WIDENED = 256,        /* short rows are taken several at once, up to so many elements */
+  STREAMED = 256,       /* elements that are computed, then written past the caches: so many, */
+  STREAMED_BYTES = 1024 /* or as many as have so many bytes */
 };
 
 /* How the index space is cut into tiles. In rows (inner > 1), a tile is a chunk of rows to be
@@ -147,8 +148,9 @@ static size_t run_streamed(const struct loop *loop, const struct joist_step *ste
                            const void *const *in, char *out) {
   _Alignas(JOIST_LINE) char piece[STREAMED * JOIST_ELEMENT_MAX];
   const size_t size = step->out.size;
-  for (size_t k = 0; k < n; k += STREAMED) {
-    const size_t m = joist_smaller(n - k, STREAMED);
+  const size_t most = size * STREAMED < STREAMED_BYTES ? STREAMED_BYTES / size : STREAMED;
+  for (size_t k = 0; k < n; k += most) {
+    const size_t m = joist_smaller(n - k, most);
     const void *part[JOIST_REFS_MAX] = {NULL};
     for (uint32_t j = 0; j < step->operand_count; j++)
       part[j] = (const char *)in[j] + k * step->in[j].size;
