@@ -124,37 +124,91 @@ as_operand <- function(x) {
 #' `rbind()` and `cbind()`; `nv_stack()` along a new dimension.
 #'
 #' @param ... Tensors and R vectors. Vectors are rows for `rbind()` and columns for
-#'   `cbind()`; scalars are repeated.
+#'   `cbind()`; scalars are repeated. `nv_concatenate()` and `nv_stack()` take one list of them,
+#'   too.
 #' @param dim The dimension along which the parts lie.
 #' @param use.names `FALSE` leaves the names out.
 #' @param deparse.level How `rbind()` and `cbind()` label vectors, as in [base::cbind()].
 #' @param recursive Ignored.
-#' @return A tensor of the common dtype of the parts, see [result_dtype()].
+#' @return A tensor of the common dtype of the parts, see [result_dtype()]. Names of arguments, or
+#'   of the elements of a list, become names as in base R: `nv_stack()` names the positions along
+#'   the new dimension, and `nv_concatenate()` of vectors names elements as `c()` does. In compiled
+#'   code the names of the parts, if they have any, are the only names of the result.
 #' @section Errors: `joist_shape_error` when the other extents differ;
-#'   `joist_promotion_error` when there is no common dtype; `joist_value_error` for a part that is
-#'   named `dims`, `axis` or the like, which is probably meant as the `dim`.
+#'   `joist_promotion_error` when there is no common dtype; `joist_value_error` for an argument that
+#'   is named `dims`, `axis` or the like, which is probably meant as the `dim`, and for a list
+#'   within a list or next to other arguments.
 #' @examples
 #' x <- nv_tensor(1:3, "i8")
 #' c(x, 4L)
 #' rbind(x, nv_tensor(4:6, "i16"))
 #' nv_stack(x, x, dim = 2)
+#' nv_stack(list(a = x, b = x))
 #' @export
 nv_concatenate <- function(..., dim = 1L) {
   check_no_dims("nv_concatenate", "`dim`", ...)
-  .Call(joist_r_concatenate, list(...), dim, NULL)
+  parts <- given_parts("nv_concatenate", list(...))
+  joined <- .Call(joist_r_concatenate, unname(parts), dim, NULL)
+  if (is.null(names(parts)) || ndims(joined) > 1L) {
+    return(joined)
+  }
+  named_along(joined, 1L, joined_names(parts))
 }
 
 #' @rdname nv_concatenate
 #' @export
 nv_stack <- function(..., dim = 1L) {
   check_no_dims("nv_stack", "`dim`", ...)
-  parts <- as_parts(list(...))
+  given <- given_parts("nv_stack", list(...))
+  given <- given[!vapply(given, is.null, NA)]
+  parts <- as_parts(given)
   shapes <- lapply(parts, function(x) {
     extents <- part_shape(x)
     check_dims(dim, "dim", length(extents) + 1L, single = TRUE)
     append(extents, 1L, dim - 1L)
   })
-  .Call(joist_r_concatenate, parts, dim, shapes)
+  named_along(.Call(joist_r_concatenate, parts, dim, shapes), dim, names(given))
+}
+
+# The arguments, or the elements of the one list among them.
+given_parts <- function(operation, parts) {
+  is_list <- function(part) is.list(part) && !is.object(part)
+  if (length(parts) == 1L && is_list(parts[[1L]])) parts <- parts[[1L]]
+  for (k in seq_along(parts)) {
+    if (is_list(parts[[k]])) {
+      stop_joist(
+        "joist_value_error", "part ", k, " of ", operation, "() is a list; give it tensors, or ",
+        "one list of tensors"
+      )
+    }
+  }
+  parts
+}
+
+# A tensor with names along one dimension. While jit() traces, the names are those of a condition:
+# they are lost if the tensor has other names.
+named_along <- function(x, dim, names) {
+  if (is.null(names) || !any(nzchar(names)) || is_chunked(x)) {
+    return(x)
+  }
+  if (inherits(x, "nv_traced")) {
+    extents <- rep(1L, ndims(x))
+    extents[dim] <- length(names)
+    labels <- vector("list", ndims(x))
+    labels[[dim]] <- names
+    always <- nv_tensor(array(TRUE, extents, labels))
+    return(nv_ifelse(always, x, x))
+  }
+  if (!has_data(x)) {
+    return(x)
+  }
+  if (ndims(x) == 1L) {
+    return(with_names(x, names))
+  }
+  all <- dimnames(x)
+  if (is.null(all)) all <- vector("list", ndims(x))
+  all[[dim]] <- names
+  with_names(x, all)
 }
 
 #' @rdname nv_concatenate

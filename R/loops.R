@@ -5,9 +5,9 @@
 #' the result is the same, in dtype, ambiguity and bits: a program is made, run, and forgotten.
 #'
 #' `nv_while()` repeats `body` while `cond` holds, `nv_for()` does it `n` times, and `nv_scan()`
-#' once for each position along the first dimension of `xs`. They hand a state on, which starts as
-#' `init`: a tensor, an R number, or a nested list of these. `nv_if()` computes one of two
-#' expressions.
+#' once for each position along the first dimension of `xs`, or `length` times. They hand a state
+#' on, which starts as `init`: a tensor, an R number, or a nested list of these. `nv_if()` computes
+#' one of two expressions.
 #'
 #' Functions get the whole state as one argument; a function that has an argument for each name of
 #' the list `init` gets its elements one by one. `body` returns the next state, in the structure of
@@ -20,11 +20,15 @@
 #' @param cond A function of the state that gives one bool.
 #' @param body A function that gives the next state. It gets the state; for `nv_for()` the number of
 #'   the iteration, counted from 1, and the state; for `nv_scan()` the state and the slice of `xs`
-#'   at a position. For `nv_scan()` it returns a list of two: the next state, and the output of this
-#'   iteration, a tensor, a nested list, or `NULL`.
+#'   at a position, or without `xs` the number of that position. For `nv_scan()` it returns a list
+#'   of two: the next state, and the output of this iteration, a tensor, a nested list, or `NULL`.
 #' @param n The number of iterations: a whole number, or a scalar of an integer dtype; none if it is
 #'   negative.
-#' @param xs A tensor or a nested list of tensors with the same extent of the first dimension.
+#' @param xs A tensor or a nested list of tensors with the same extent of the first dimension. A
+#'   single whole R number `n`, or `NULL` with `length = n`, stands for the positions 1 to `n`, as
+#'   `seq_len(n)` does.
+#' @param length The number of iterations of `nv_scan()`, a whole R number; none if it is negative.
+#'   It must be given if `xs` is `NULL`, and otherwise be the extent of the first dimension of `xs`.
 #' @param reverse Whether `nv_scan()` goes from the last position to the first.
 #' @param pred One bool.
 #' @param true,false What to compute if `pred` is true, and if it is false: expressions, or
@@ -47,9 +51,10 @@
 #' @section Errors: `joist_promotion_error` for a state whose dtype `body` changes;
 #'   `joist_shape_error` for one whose shape it changes, for branches of two shapes, for `xs`
 #'   without a first dimension in common; `joist_value_error` for another structure, for a `cond` or
-#'   `pred` that is not a single bool or may be missing, for an `n` that is not a whole number, and
-#'   within [trace_dtypes()] or [compare_rules()], which do not look into loops. All are raised
-#'   before the first iteration. A long loop can be interrupted between two iterations.
+#'   `pred` that is not a single bool or may be missing, for an `n` or `length` that is not a whole
+#'   number, for a `length` other than that of `xs`, and within [trace_dtypes()] or
+#'   [compare_rules()], which do not look into loops. All are raised before the first iteration. A
+#'   long loop can be interrupted between two iterations.
 #' @section Derivatives: [gradient()] goes through all but `nv_while()`, and through `nv_for()` only
 #'   if `n` is an R number or a static argument. It runs the loop again to keep the state before
 #'   each iteration, and those results of the iteration from which a derivative is computed, as for
@@ -63,6 +68,7 @@
 #' power <- jit(function(x, n) nv_for(n, 1, \(i, y) y * x))
 #' power(nv_scalar(2, "f64"), 10L)
 #' nv_scan(0, nv_tensor(c(1, 5, 2)), \(carry, x) list(carry + x, carry * x))
+#' nv_scan(1, length = 5, body = \(carry, i) list(carry * i, carry))
 #' jit(\(x) nv_if(sum(x) > 0, x, -x))(nv_tensor(c(-3, 1)))
 #' @export
 nv_while <- function(init, cond, body) {
@@ -106,14 +112,16 @@ nv_for <- function(n, init, body) {
 
 #' @rdname nv_while
 #' @export
-nv_scan <- function(init, xs, body, reverse = FALSE) {
+nv_scan <- function(init, xs = NULL, body, reverse = FALSE, length = NULL) {
   body <- traceable(match.fun(body), "body")
   if (!isTRUE(reverse) && !isFALSE(reverse)) {
     stop_joist("joist_value_error", "`reverse` must be TRUE or FALSE")
   }
+  count <- if (is.null(length)) NULL else known_turns(length, "length")
+  xs <- positions_or(xs, count)
   traced_loop("nv_scan", list(init = init, xs = xs), function(given) {
     arrays <- lapply(leaves_of(given$xs), as_operand)
-    check_scanned(arrays, leaf_paths(given$xs, "xs"))
+    check_scanned(arrays, leaf_paths(given$xs, "xs"), count)
     slices <- lapply(arrays, function(x) {
       nv_aval(dtype(x), shape(x)[-1L], ambiguous(x), has_mask(x))
     })
@@ -426,14 +434,32 @@ one_bool <- function(x, what) {
 }
 
 # The number of iterations if it is an R number; NULL for a tensor.
-known_turns <- function(n) {
-  if (is_tensor(n)) {
+known_turns <- function(n, name = "n") {
+  if (is_tensor(n) && name == "n") {
     return(NULL)
   }
   if (!is_whole(n) || length(n) != 1L) {
-    stop_joist("joist_value_error", "`n` must be one whole number")
+    stop_joist(
+      "joist_value_error", "`", name, "` must be one whole number",
+      if (is_tensor(n)) ", known when nv_scan() is called; make it a static argument"
+    )
   }
   max(n, 0)
+}
+
+# What nv_scan() goes along: `xs`, or the numbers of its iterations.
+positions_or <- function(xs, count) {
+  if (is.null(xs) && is.null(count)) {
+    stop_joist("joist_value_error", "nv_scan() needs `xs` or `length`")
+  }
+  if (!is.null(xs)) {
+    single <- !is.list(xs) && !is_tensor(xs) && is.null(dim(xs)) && length(xs) == 1L
+    if (!single || !is_whole(xs)) {
+      return(xs)
+    }
+    count <- max(xs, 0)
+  }
+  nv_tensor(seq_len(count), shape = count)
 }
 
 turn_count <- function(n) {
@@ -458,7 +484,7 @@ two_parts <- function(result) {
   result
 }
 
-check_scanned <- function(arrays, paths) {
+check_scanned <- function(arrays, paths, count) {
   if (length(arrays) == 0L) stop_joist("joist_value_error", "`xs` of nv_scan() has no tensor")
   for (k in seq_along(arrays)) {
     if (ndims(arrays[[k]]) == 0L || shape(arrays[[k]])[1L] != shape(arrays[[1L]])[1L]) {
@@ -468,6 +494,12 @@ check_scanned <- function(arrays, paths) {
         "; their first dimensions must be of one extent"
       )
     }
+  }
+  if (!is.null(count) && count != shape(arrays[[1L]])[1L]) {
+    stop_joist(
+      "joist_value_error", "`length` of nv_scan() is ", count, ", and `", paths[1L],
+      "` has shape ", shape_text(arrays[[1L]])
+    )
   }
 }
 

@@ -422,3 +422,51 @@ test_that("arguments of c() that are not elements are not taken for elements", {
   expect_identical(c(x, 3L, recursive = TRUE, use.names = FALSE), c(x, 3L))
   expect_identical(as_array(c(x, a = 3L)), c(1:2, a = 3L))
 })
+
+test_that("nv_concatenate() and nv_stack() take one list of parts", {
+  parts <- list(nv_tensor(1:3, "i8"), nv_tensor(4:6, "i16"), 7:9)
+  named <- list(a = nv_tensor(c(x = 1, y = 2), "f64"), b = nv_tensor(c(x = 3, y = 4), "f64"))
+  plain <- lapply(named, as_array)
+  for (f in list(identity, jit)) {
+    for (dim in 1:2) {
+      listed <- f(function(parts) nv_stack(parts, dim = dim))
+      alone <- f(function(x, y, z) nv_stack(x, y, z, dim = dim))
+      expect_identical(listed(parts), do.call(alone, parts))
+    }
+    joined <- f(function(parts) nv_concatenate(parts))
+    expect_identical(as_array(joined(parts)), 1:9)
+    expect_identical(type_of(joined(parts)), "i16")
+    expect_identical(as_array(f(function(x) nv_stack(list(x)))(parts[[1]])), rbind(1:3))
+    # Names: base R's c() and rbind().
+    vectors <- lapply(named, unname)
+    bare <- lapply(vectors, as_array)
+    stacked <- f(function(parts) nv_stack(parts))(vectors)
+    expect_identical(as_array(stacked), do.call(rbind, bare))
+    expect_identical(as_array(f(function(p) nv_stack(p, dim = 2))(vectors)), do.call(cbind, bare))
+    expect_identical(
+      dimnames(as_array(f(function(p) nv_stack(a = p, p))(vectors$a))),
+      dimnames(rbind(a = bare$a, bare$b, deparse.level = 0))
+    )
+    expect_identical(
+      as_array(f(function(parts) nv_concatenate(parts))(vectors)), unlist(bare)
+    )
+  }
+  expect_identical(as_array(nv_stack(named)), do.call(rbind, plain))
+  expect_identical(as_array(nv_stack(named, dim = 2)), do.call(cbind, plain))
+  expect_identical(
+    as_array(jit(function(p) nv_stack(p))(named)), do.call(rbind, unname(plain))
+  )
+  expect_identical(as_array(nv_concatenate(named)), unlist(plain))
+  expect_identical(as_array(nv_concatenate(a = named$a, 5)), c(a = plain$a, 5))
+  matrices <- list(a = nv_tensor(matrix(1:4, 2)), b = nv_tensor(matrix(5:8, 2)))
+  expect_identical(nv_concatenate(matrices), do.call(rbind, unname(matrices)))
+  expect_identical(
+    dimnames(as_array(nv_stack(matrices, dim = 3))), list(NULL, NULL, c("a", "b"))
+  )
+  expect_identical(type_of(nv_stack(list(a = nv_aval("f32", 2), b = nv_aval("i8", 2)))), "f32")
+  for (f in list(nv_concatenate, nv_stack)) {
+    expect_error(f(list(list(nv_tensor(1)))), "part 1 .* is a list", class = "joist_value_error")
+    expect_error(f(nv_tensor(1), list(nv_tensor(1))), "part 2", class = "joist_value_error")
+    expect_error(f(list()), "nothing to concatenate", class = "joist_shape_error")
+  }
+})

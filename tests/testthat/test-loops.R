@@ -95,6 +95,62 @@ test_that("nv_scan() hands on a state and keeps results", {
   expect_identical(as_array(wide$ys), aperm(array(1:24, c(2, 3, 4)), c(1, 3, 2)))
 })
 
+test_that("nv_scan() counts where there is nothing to go along", {
+  body <- function(s, i) list(s * 2L + i, list(s = s, i = i))
+  counted <- function(n) {
+    s <- 1L
+    all <- integer()
+    for (i in seq_len(n)) {
+      all <- c(all, s)
+      s <- s * 2L + i
+    }
+    list(carry = s, ys = list(s = all, i = seq_len(n)))
+  }
+  for (n in c(0, 1, 2, 9)) {
+    want <- counted(n)
+    ways <- list(
+      function(s) nv_scan(s, NULL, body, length = n), function(s) nv_scan(s, n, body),
+      function(s) nv_scan(s, as.integer(n), body), function(s) nv_scan(s, seq_len(n), body),
+      function(s) nv_scan(s, body = body, length = n), function(s) nv_scan(s, n, body, length = n)
+    )
+    for (way in c(ways, lapply(ways, jit))) {
+      out <- way(nv_scalar(1L))
+      expect_identical(as_array(out$carry), want$carry)
+      expect_identical(as_array(out$ys$s), want$ys$s)
+      expect_identical(as_array(out$ys$i), want$ys$i)
+    }
+  }
+  back <- nv_scan(nv_scalar(0L), 4, function(s, i) list(s * 10L + i, s), reverse = TRUE)
+  expect_identical(as_array(back$carry), 4321L)
+  expect_identical(as_array(back$ys), c(432L, 43L, 4L, 0L))
+  expect_identical(as_array(nv_scan(nv_scalar(1L), -3, body)$carry), 1L)
+  pair <- nv_scan(list(a = 1, b = 2), length = 3, body = function(a, b, i) {
+    list(list(a = b, b = a + i), NULL)
+  })
+  expect_equal(vapply(pair$carry, as_array, 1), c(a = 4, b = 5))
+  slope <- gradient(function(x) nv_scan(x, 3, function(s, i) list(s * x, s))$carry)
+  expect_equal(as_array(slope(nv_scalar(2, "f64"))[[1]]), 4 * 2^3)
+  expect_equal(as_array(nv_scan(0, nv_tensor(7), function(s, x) list(s + x, NULL))$carry), 7)
+})
+
+test_that("what nv_scan() is to count is checked", {
+  body <- function(s, i) list(s, i)
+  expect_error(nv_scan(0, body = body), "needs `xs` or `length`", class = "joist_value_error")
+  expect_error(
+    nv_scan(0, nv_tensor(1:3), body, length = 4), "`length` of nv_scan() is 4, and `xs` has shape",
+    fixed = TRUE, class = "joist_value_error"
+  )
+  expect_error(nv_scan(0, 1.5, body), class = "joist_shape_error")
+  for (length in list(1.5, c(1, 2), "3", NA, nv_scalar(3L))) {
+    expect_error(nv_scan(0, length = length, body = body), "`length` must be one whole number")
+  }
+  expect_error(
+    jit(function(n) nv_scan(0, length = n, body = body))(3), "static", class = "joist_value_error"
+  )
+  counts <- jit(function(n) nv_scan(0, length = n, body = body)$ys, static = "n")
+  expect_identical(as_array(counts(3)), 1:3)
+})
+
 test_that("nv_if() computes the branch that is taken, in the common dtype", {
   f <- function(p, x, y) nv_if(p, x, list(y)[[1]])
   for (types in list(c("i8", "f32"), c("f16", "bf16"), c("ui8", "i8"), c("i32", "i32"))) {
