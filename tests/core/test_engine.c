@@ -137,8 +137,8 @@ static void test_lengths(void) {
 /* Broadcasting along every subset of the dims, with extents that cross tiles.
  */
 static void test_broadcasts(void) {
-  static const uint32_t extents[][4] = {
-      {3, 5, 2, 7}, {700, 3, 11, 2}, {2, 9001, 1, 3}, {1, 1, 4, 5}};
+  static const uint32_t extents[][4] = {{3, 5, 2, 7}, {700, 3, 11, 2}, {2, 9001, 1, 3},
+                                        {1, 1, 4, 5}, {63, 40, 3, 2},  {64, 40, 3, 2}};
   for (size_t k = 0; k < sizeof extents / sizeof *extents; k++)
     for (uint32_t mask = 0; mask < 16; mask++) {
       struct joist_program program;

@@ -664,6 +664,129 @@ static void test_fold(void) {
   }
 }
 
+/* Parts of elements of the accumulator, as long doubles. */
+static long double part_of(joist_dtype dtype, const char *x, size_t k) {
+  switch (dtype) {
+    case JOIST_F32:
+    case JOIST_C64:
+      return ((const float *)(const void *)x)[k];
+    default:
+      return ((const double *)(const void *)x)[k];
+  }
+}
+
+/* What folds one run of the accumulator's dtype: one element after the other by the elementwise
+ * kernel, or sums of floats in long double, which tell by how much a sum may be off. */
+static void check_run(joist_op op, joist_dtype dtype, size_t n, const char *x, const char *got) {
+  const size_t size = joist_dtype_size(dtype);
+  const joist_kind kind = joist_dtype_kind(dtype);
+  const bool inexact = kind == JOIST_KIND_FLOAT || kind == JOIST_KIND_COMPLEX;
+  _Alignas(16) char want[16];
+  if (!inexact || op != JOIST_OP_ADD) {
+    memcpy(want, x, size);
+    for (size_t k = 1; k < n; k++) {
+      const void *const in[2] = {want, x + k * size};
+      kernel_of(0, op, dtype)(1, in, want);
+    }
+    const bool rounds = inexact && op == JOIST_OP_MUL;
+    if (!rounds) CHECK(memcmp(want, got, size) == 0);
+    const size_t parts = kind == JOIST_KIND_COMPLEX ? 2 : 1;
+    const double epsilon = size / parts == sizeof(float) ? (double)FLT_EPSILON : DBL_EPSILON;
+    long double most = 0, off = 0;
+    for (size_t p = 0; p < parts && rounds; p++) {
+      most += fabsl(part_of(dtype, want, p));
+      off += fabsl(part_of(dtype, want, p) - part_of(dtype, got, p));
+    }
+    CHECK(off <= 4 * (double)n * epsilon * most);
+    return;
+  }
+  const size_t parts = kind == JOIST_KIND_COMPLEX ? 2 : 1;
+  const double epsilon = size / parts == sizeof(float) ? (double)FLT_EPSILON : DBL_EPSILON;
+  for (size_t p = 0; p < parts; p++) {
+    long double sum = 0, most = 0;
+    bool negative = true;
+    for (size_t k = 0; k < n; k++) {
+      const long double part = part_of(dtype, x, k * parts + p);
+      sum += part;
+      most += fabsl(part);
+      negative = negative && signbit(part);
+    }
+    if (most == 0) CHECK(!signbit(part_of(dtype, got, p)) == !negative);
+    /* At most 7 additions one after the other, or as many levels of pairs, and one per lane. */
+    CHECK(fabsl(part_of(dtype, got, p) - sum) <= 5 * epsilon * most);
+  }
+}
+
+/* Runs of every length about those where other loops begin, which end where their memory does. */
+static void check_short_folds(joist_op op, joist_dtype from, joist_dtype to) {
+  enum { MOST = 140 };
+  static const size_t counts[] = {1, 2, 15, 16, 17, 40};
+  const size_t in_size = joist_dtype_size(from), size = joist_dtype_size(to);
+  for (size_t n = 1; n <= MOST; n += n < 67 || n > 125 ? 1 : 13)
+    for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
+      const size_t runs = counts[c], all = runs * n;
+      double *const numbers = malloc(all * sizeof *numbers);
+      char *const x = malloc(all * in_size), *const wide = malloc(all * size);
+      char *const first = malloc(runs * size), *const got = malloc(runs * size);
+      uint8_t *const mask = malloc(all);
+      if (!CHECK(numbers != NULL && x != NULL && wide != NULL && first != NULL && got != NULL &&
+                 mask != NULL))
+        exit(1);
+      for (size_t k = 0; k < all; k++) {
+        numbers[k] = op == JOIST_OP_MUL ? 0.75 + (double)(random_bits() % 512) / 1024
+                                        : (double)(random_bits() % 4096) / 64 - 32;
+        if (random_bits() % 8 == 0) numbers[k] = -0.0;
+        mask[k] = random_bits() % 4 == 0;
+      }
+      if (c == 3)
+        for (size_t k = 0; k < all; k++) numbers[k] = -0.0;
+      joist_convert_find(JOIST_F64, from)(all, numbers, x);
+      joist_convert_find(from, to)(all, x, wide);
+      for (int s = 0; s < set_count; s++) {
+        joist_kernels_select(sets[s]);
+        joist_fold_find(op, from, to)(runs, n, x, s == 0 ? first : got);
+        if (s > 0)
+          CHECK_MSG(memcmp(first, got, runs * size) == 0, "%s nv_%s(%s): %zu runs of %zu", sets[s],
+                    joist_op_name(op), joist_dtype_name(from), runs, n);
+      }
+      for (size_t r = 0; r < runs; r++) check_run(op, to, n, wide + r * n * size, first + r * size);
+      /* What a mask leaves is summed as a copy would be. */
+      _Alignas(16) char fill[16] = {0};
+      for (int s = 0; s < set_count; s++) {
+        joist_kernels_select(sets[s]);
+        joist_masked_fold *const masked = joist_masked_fold_find(op, from, to);
+        if (masked == NULL) continue;
+        masked(runs, n, (const void *[]){mask, fill, x}, false, got);
+        char *const kept = malloc(all * in_size);
+        if (!CHECK(kept != NULL)) exit(1);
+        for (size_t k = 0; k < all; k++)
+          memcpy(kept + k * in_size, mask[k] ? fill : x + k * in_size, in_size);
+        joist_fold_find(op, from, to)(runs, n, kept, first);
+        CHECK_MSG(memcmp(first, got, runs * size) == 0, "%s masked sum of %s: %zu runs of %zu",
+                  sets[s], joist_dtype_name(from), runs, n);
+        free(kept);
+      }
+      free(numbers);
+      free(x);
+      free(wide);
+      free(first);
+      free(got);
+      free(mask);
+    }
+}
+
+static void test_short_folds(void) {
+  int folds = 0;
+  for (int k = 0; k < JOIST_OP_COUNT; k++)
+    for (int from = 0; from < JOIST_DTYPE_COUNT; from++)
+      for (int to = 0; to < JOIST_DTYPE_COUNT; to++)
+        if (joist_fold_find((joist_op)k, (joist_dtype)from, (joist_dtype)to) != NULL) {
+          check_short_folds((joist_op)k, (joist_dtype)from, (joist_dtype)to);
+          folds++;
+        }
+  CHECK(folds > 50);
+}
+
 int main(void) {
   long kernels = 0;
   set_count = find_sets(sets);
@@ -691,5 +814,6 @@ int main(void) {
   test_functions();
   test_select();
   test_fold();
+  test_short_folds();
   return check_report("kernels");
 }

@@ -30,6 +30,8 @@
 #define JOIST_UNROLL_END _Pragma("GCC pop_options")
 #define JOIST_VECTORIZE_LOOP _Pragma("GCC ivdep")
 #define JOIST_UNROLL_LOOP _Pragma("GCC unroll 8") /* whole, if there are so many iterations */
+/* Of few iterations, which would be unrolled before they are vectorised, and then are not. */
+#define JOIST_ROLLED_LOOP _Pragma("GCC unroll 1")
 #else
 #ifdef __clang__
 #define JOIST_VECTORIZE_FILE _Pragma("STDC FP_CONTRACT OFF")
@@ -42,6 +44,7 @@
 #define JOIST_UNROLL_END
 #define JOIST_VECTORIZE_LOOP
 #define JOIST_UNROLL_LOOP
+#define JOIST_ROLLED_LOOP
 #endif
 
 #if defined(__GNUC__) || defined(__clang__)

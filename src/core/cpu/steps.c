@@ -1,6 +1,7 @@
 /* Running one step on one tile. */
 #include "core/cpu/steps.h"
 
+#include <stdint.h>
 #include <string.h>
 
 #include "core/base/bits.h"
@@ -20,6 +21,52 @@ static void splat(size_t n, size_t size, void *slot) {
   }
 }
 
+/* ---- broadcast and moved operands ---- */
+
+enum { SHORT_RUN = 64 }; /* elements of a run that are stored one by one, below */
+
+/* `rows` runs of n elements; how far apart elements of one are in the operand, and runs. */
+struct spread {
+  size_t n, rows;
+  int64_t stride, row_stride;
+};
+
+#define SPREAD(BITS)                                                              \
+  static void spread_##BITS(const struct spread *by, const void *in, void *out) { \
+    const uint##BITS##_t *x = in;                                                 \
+    uint##BITS##_t *z = out;                                                      \
+    for (size_t r = 0; r < by->rows; r++, x += by->row_stride, z += by->n)        \
+      for (size_t k = 0; k < by->n; k++) z[k] = x[(int64_t)k * by->stride];       \
+  }
+SPREAD(8)
+SPREAD(16)
+SPREAD(32)
+SPREAD(64)
+
+static void spread_elements(size_t size, const struct spread *by, const char *in, char *out) {
+  switch (size) {
+    case 1:
+      spread_8(by, in, out);
+      return;
+    case 2:
+      spread_16(by, in, out);
+      return;
+    case 4:
+      spread_32(by, in, out);
+      return;
+    case 8:
+      spread_64(by, in, out);
+      return;
+    default:
+      for (size_t r = 0; r < by->rows; r++) {
+        for (size_t k = 0; k < by->n; k++)
+          memcpy(out + k * size, in + (int64_t)k * by->stride * (int64_t)size, size);
+        in += by->row_stride * (int64_t)size;
+        out += by->n * size;
+      }
+  }
+}
+
 void joist_step_splat(const struct joist_step *step, size_t n, const void *in, char *out) {
   _Alignas(16) char value[JOIST_ELEMENT_MAX];
   if (joist_bound_convert(step, 0) != NULL) {
@@ -33,27 +80,6 @@ void joist_step_splat(const struct joist_step *step, size_t n, const void *in, c
   splat(n, step->out.size, out);
 }
 
-/* `n` elements that are `stride` elements apart. */
-static void gather_run(size_t n, size_t size, const char *in, int64_t stride, char *out) {
-#define GATHER_RUN(TYPE)         \
-  for (size_t k = 0; k < n; k++) \
-  ((TYPE *)(void *)out)[k] = ((const TYPE *)(const void *)in)[(int64_t)k * stride]
-  if (stride == 1) {
-    memcpy(out, in, n * size);
-  } else if (stride == 0) {
-    memcpy(out, in, size);
-    splat(n, size, out);
-  } else if (size == 8) {
-    GATHER_RUN(uint64_t);
-  } else if (size == 4) {
-    GATHER_RUN(uint32_t);
-  } else {
-    for (size_t k = 0; k < n; k++)
-      memcpy(out + k * size, in + (int64_t)k * stride * (int64_t)size, size);
-  }
-#undef GATHER_RUN
-}
-
 void joist_step_gather(const struct joist_group *group, const struct joist_step *step, size_t first,
                        size_t n, const char *in, char *out) {
   const struct joist_shape *const space = &group->shape;
@@ -61,21 +87,35 @@ void joist_step_gather(const struct joist_group *group, const struct joist_step 
   const size_t size = step->out.size;
   size_t index[JOIST_RANK_MAX] = {0};
   int64_t at = step->view->offset;
-  /* An index space without dims is one run. */
-  const size_t row = space->rank > 0 ? space->extent[0] : 1;
   for (int d = 0; d < space->rank; d++) {
     index[d] = first % space->extent[d];
     first /= space->extent[d];
     at += (int64_t)index[d] * stride[d];
   }
+  /* An index space without dims is one run. */
+  const size_t extent = space->rank > 0 ? space->extent[0] : 1;
+  const int64_t row_stride = space->rank > 1 ? stride[1] : 0;
   while (n > 0) {
-    const size_t run = joist_smaller(row - index[0], n);
-    gather_run(run, size, in + at * (int64_t)size, stride[0], out);
-    out += run * size;
-    n -= run;
+    size_t run = joist_smaller(extent - index[0], n), rows = 1;
+    if (space->rank > 1 && run == extent && run < SHORT_RUN)
+      rows = joist_smaller(space->extent[1] - index[1], n / run);
+    if (run < SHORT_RUN || (stride[0] != 0 && stride[0] != 1)) {
+      const struct spread spread = {run, rows, stride[0], row_stride};
+      spread_elements(size, &spread, in + at * (int64_t)size, out);
+    } else {
+      memcpy(out, in + at * (int64_t)size, (stride[0] == 0 ? 1 : run) * size);
+      if (stride[0] == 0) splat(run, size, out);
+    }
+    out += rows * run * size;
+    n -= rows * run;
     index[0] += run;
     at += (int64_t)run * stride[0];
-    for (int d = 0; d + 1 < space->rank && index[d] == space->extent[d]; d++) {
+    if (index[0] == extent && space->rank > 1) {
+      at += (int64_t)rows * row_stride - (int64_t)extent * stride[0];
+      index[0] = 0;
+      index[1] += rows;
+    }
+    for (int d = 1; d + 1 < space->rank && index[d] == space->extent[d]; d++) {
       at -= (int64_t)index[d] * stride[d];
       index[d] = 0;
       index[d + 1]++;

@@ -1,9 +1,10 @@
 /* Positions of the smallest and the largest element along a dim, the first one where there
  * are several; the first NaN where there is one.
  *
- * The operand is seen as (inner, middle, outer). Lines of contiguous elements (inner = 1) are
+ * The operand is seen as (inner, middle, outer). Long lines of contiguous elements (inner = 1) are
  * folded chunk by chunk, and only the chunk that has the extreme is searched; otherwise the
- * positions of a whole row are kept and every further row is compared with it. */
+ * positions of a whole row are kept and every further row is compared with it. Rows of short lines
+ * are gathered from several of them. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,7 +21,8 @@ JOIST_VECTORIZE_FILE
 enum {
   CHUNK = 512,  /* elements of a line folded at once */
   WIDTH = 1024, /* elements of a row compared at once */
-  BATCH = 4096, /* elements of short lines in one task */
+  BATCH = 4096, /* elements of several lines in one task */
+  SHORT = 64,   /* elements of a short line, at most */
   SHARED = 16   /* chunks of a long line in one task */
 };
 
@@ -77,7 +79,7 @@ struct pass {
   size_t inner, middle, outer;
   const char *in;
   int32_t *out;
-  char *scratch; /* room for two rows per worker */
+  char *scratch; /* room for three rows per worker */
 };
 
 joist_status joist_position_shape(const struct joist_shape *const *shapes,
@@ -102,7 +104,7 @@ static const char *load(const struct pass *pass, size_t first, size_t n, char *s
 }
 
 static char *scratch_of(const struct pass *pass, size_t worker) {
-  return pass->scratch + worker * 2 * WIDTH * pass->size;
+  return pass->scratch + worker * 3 * WIDTH * pass->size;
 }
 
 /* An extreme, of any dtype that has an order, and the chunk that it is in. */
@@ -158,6 +160,46 @@ static size_t lines_per_task(const struct pass *pass) {
   return pass->middle >= BATCH ? 1 : BATCH / pass->middle;
 }
 
+/* The elements of n lines at one position. */
+static void gather_row(size_t n, size_t size, size_t stride, const char *in, char *out) {
+  switch (size) {
+#define GATHER(BYTES, TYPE)                                                    \
+  case BYTES:                                                                  \
+    for (size_t k = 0; k < n; k++)                                             \
+      ((TYPE *)(void *)out)[k] = ((const TYPE *)(const void *)in)[k * stride]; \
+    return;
+    GATHER(1, uint8_t)
+    GATHER(2, uint16_t)
+    GATHER(4, uint32_t)
+    GATHER(8, uint64_t)
+#undef GATHER
+  }
+}
+
+/* At least one line and at most WIDTH elements. */
+static void positions_in_lines(const struct pass *pass, struct joist_part lines, char *scratch) {
+  const size_t n = pass->middle, size = pass->size;
+  const char *const x = load(pass, lines.first * n, lines.n * n, scratch);
+  int32_t *const position = pass->out + lines.first;
+  char *const best = scratch + WIDTH * size, *const row = best + WIDTH * size;
+  gather_row(lines.n, size, n, x, best);
+  for (size_t k = 0; k < lines.n; k++) position[k] = 1;
+  for (size_t k = 1; k < n; k++) {
+    gather_row(lines.n, size, n, x + k * size, row);
+    pass->update(lines.n, row, (int32_t)k + 1, best, position);
+  }
+}
+
+static void short_lines_task(const void *context, size_t task, size_t worker) {
+  const struct pass *const pass = context;
+  struct joist_part lines = joist_chunk_of(pass->outer, lines_per_task(pass), task);
+  const size_t end = lines.first + lines.n, most = WIDTH / pass->middle;
+  for (; lines.first < end; lines.first += lines.n) {
+    lines.n = joist_smaller(end - lines.first, most);
+    positions_in_lines(pass, lines, scratch_of(pass, worker));
+  }
+}
+
 static void lines_task(const void *context, size_t task, size_t worker) {
   const struct pass *const pass = context;
   const struct joist_part lines = joist_chunk_of(pass->outer, lines_per_task(pass), task);
@@ -208,7 +250,7 @@ static joist_status run_pass(struct pass *pass, const struct joist_run *run,
   const int together = joist_threads_for(run, count, shared.tasks);
   const bool share = !rows && pass->outer < (size_t)together;
   const int threads = share ? together : alone;
-  const size_t scratch_bytes = 2 * WIDTH * pass->size * (size_t)threads;
+  const size_t scratch_bytes = 3 * WIDTH * pass->size * (size_t)threads;
   pass->scratch = malloc(scratch_bytes + (share ? shared.tasks * sizeof *shared.best : 0));
   if (pass->scratch == NULL) return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY);
   shared.best = (struct candidate *)(void *)(pass->scratch + scratch_bytes);
@@ -217,7 +259,10 @@ static joist_status run_pass(struct pass *pass, const struct joist_run *run,
     for (; shared.line < pass->outer && status == JOIST_OK; shared.line++)
       status = search_line(&shared, threads, run, error);
   else
-    status = joist_tasks_run_on(run, threads, tasks, count / tasks, rows ? rows_task : lines_task,
+    status = joist_tasks_run_on(run, threads, tasks, count / tasks,
+                                rows                    ? rows_task
+                                : pass->middle <= SHORT ? short_lines_task
+                                                        : lines_task,
                                 pass, error);
   free(pass->scratch);
   return status;
