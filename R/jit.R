@@ -37,6 +37,12 @@
 #' @return A function of class `joist_jit` with the arguments of `f`. Numbers that `f`
 #'   returns become tensors of their default dtype. Printing it shows its programs, one
 #'   line per instruction.
+#' @section Machine code: Loops, and expressions of several operations on wide arrays, are compiled when
+#'   they have run for some milliseconds: as C, which `program(f, what = "c")` shows, in a process of its
+#'   own. Files are in `tempdir()`, or in the folder that the environment variable
+#'   `JOIST_NATIVE_CACHE` names, where later sessions find them; others who can write to that
+#'   folder can have your session run their code. Without a compiler, and where compiling fails,
+#'   the interpreter runs the program; [joist_info()] says why.
 #' @section Errors: those of `f`. `joist_value_error` (also of class `joist_trace_error`)
 #'   when R control flow meets a traced tensor. An operation whose result is not used is not run, so
 #'   it reports no error about its elements, such as integer division by zero.

@@ -102,7 +102,9 @@ nv_trim_memory <- function() {
 #'   `blas` (what multiplies matrices of `f32`, `f64`, `c64` and `c128`: the name of the
 #'   optimized BLAS that R is linked with, or `"joist"` for our own kernels), `lapack` (the version
 #'   of R's LAPACK, which decomposes matrices; it answers an interrupt only when it has finished
-#'   one), `driver` (a CUDA driver is present), `on_cpu` (operations that a GPU leaves to the CPU,
+#'   one), `native` (machine code for programs, see [jit()]: the `policy`, how many pieces were
+#'   `compiled`, are `compiling` and have `failed`, and `why` the latest did, or why none can be
+#'   compiled), `driver` (a CUDA driver is present), `on_cpu` (operations that a GPU leaves to the CPU,
 #'   which computes them on copies; empty without CUDA), `promotion` (id of the current rules) and
 #'   `gpus` (for each GPU that this process uses already, its memory as [nv_memory()] gives it).
 #' @examples
@@ -117,6 +119,7 @@ joist_info <- function() {
     list(
       blas = .Call(joist_r_blas, NULL),
       lapack = La_version(),
+      native = .Call(joist_r_native_figures),
       promotion = .Call(joist_r_rules_info, NULL)$id,
       gpus = lapply(gpus_in_use(), function(gpu) nv_memory(device = gpu))
     )
@@ -147,6 +150,10 @@ print.joist_info <- function(x, ...) {
     BLAS = x$blas,
     LAPACK = paste(x$lapack, "(interrupts wait until a matrix is finished)"),
     promotion = x$promotion,
+    "machine code" = paste0(
+      x$native$policy, ", ", x$native$compiled, " compiled, ", x$native$failed, " failed",
+      if (nzchar(x$native$why)) paste0(" (", x$native$why, ")")
+    ),
     CUDA = paste0(
       if (x$cuda) "built" else "not built", ", compiler ", if (x$nvcc) "found" else "not found",
       " at build time, driver ", if (x$driver) "present" else "absent"

@@ -353,7 +353,7 @@ repetitions <- function(measure) {
   count
 }
 
-figures <- function() .Call(joist:::joist_r_native_figures)
+figures <- function() joist_info()$native
 
 # What the policy "auto" costs and when it pays.
 measure_auto <- function(case) {

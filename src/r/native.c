@@ -8,8 +8,9 @@
 #include "r/conditions.h"
 #include "r/run.h"
 
+static const char *const names[] = {"auto", "never", "wait"};
+
 joist_native_policy joist_r_native_policy_of(SEXP native) {
-  static const char *const names[] = {"auto", "never", "wait"};
   const char *const name = joist_r_string(native, "native");
   for (size_t k = 0; k < sizeof names / sizeof *names; k++)
     if (strcmp(name, names[k]) == 0) return (joist_native_policy)k;
@@ -25,13 +26,14 @@ SEXP joist_r_native_setup(SEXP script, SEXP folder, SEXP kept, SEXP why, SEXP po
 }
 
 SEXP joist_r_native_figures(void) {
-  static const char *names[] = {"compiled", "compiling", "failed", "why", ""};
+  static const char *fields[] = {"policy", "compiled", "compiling", "failed", "why", ""};
   const struct joist_native_figures figures = joist_native_figures();
-  SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
-  SET_VECTOR_ELT(out, 0, Rf_ScalarReal((double)figures.compiled));
-  SET_VECTOR_ELT(out, 1, Rf_ScalarReal((double)figures.compiling));
-  SET_VECTOR_ELT(out, 2, Rf_ScalarReal((double)figures.failed));
-  SET_VECTOR_ELT(out, 3, Rf_mkString(figures.why));
+  SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
+  SET_VECTOR_ELT(out, 0, Rf_mkString(names[joist_r_native_policy()]));
+  SET_VECTOR_ELT(out, 1, Rf_ScalarReal((double)figures.compiled));
+  SET_VECTOR_ELT(out, 2, Rf_ScalarReal((double)figures.compiling));
+  SET_VECTOR_ELT(out, 3, Rf_ScalarReal((double)figures.failed));
+  SET_VECTOR_ELT(out, 4, Rf_mkString(figures.why));
   UNPROTECT(1);
   return out;
 }

@@ -26,6 +26,6 @@ for (k in seq_len(programs)) {
     str(all.equal(outcomes[[1L]], outcomes[[2L]]))
   }
 }
-figures <- .Call(joist:::joist_r_native_figures)
+figures <- joist_info()$native
 cat("counts:", values, "values", errors, "errors", differ, "differ;", figures$compiled, "compiled",
   figures$failed, "failed", figures$why, "\n")

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "core/codegen/c_elements.h"
 #include "core/ops/move/move_ops.h"
 #include "core/ops/move/walk.h"
 #include "core/types/shape.h"
@@ -77,9 +78,13 @@ static bool becomes_result(const struct joist_plan *plan, const struct joist_ins
 }
 
 bool joist_c_writes_into(const struct joist_plan *plan, const struct joist_instruction *i) {
+  const joist_dtype own = plan->program->values[i->result].type.dtype;
   if (i->op == JOIST_OP_UPDATE) return keeps_dtype(plan, i, 0) && becomes_result(plan, i, 1);
-  return i->op == JOIST_OP_PUT && keeps_dtype(plan, i, 0) && becomes_result(plan, i, 2) &&
-         plan->program->values[i->operand[1]].type.dtype == JOIST_I64;
+  if (i->op == JOIST_OP_SCATTER_ADD &&
+      (!is_scalar(plan, i->operand[1]) || joist_dtype_compute(own) != own))
+    return false;
+  return (i->op == JOIST_OP_PUT || i->op == JOIST_OP_SCATTER_ADD) && keeps_dtype(plan, i, 0) &&
+         becomes_result(plan, i, 2) && plan->program->values[i->operand[1]].type.dtype == JOIST_I64;
 }
 
 /* The first operand where the result is. */
@@ -218,6 +223,65 @@ static void add_put(struct writer *w, uint32_t b, uint32_t g, const struct joist
   ADD("}\n");
 }
 
+/* One element is added to. */
+static void add_scatter(struct writer *w, uint32_t b, uint32_t g,
+                        const struct joist_instruction *i) {
+  const struct joist_plan *const plan = w->nest->body[b].plan;
+  const struct joist_value *const values = plan->program->values;
+  const struct side at = side_of(w, b, i->operand[1]), in = side_of(w, b, i->operand[2]);
+  const struct side out = side_of(w, b, i->result);
+  const joist_dtype own = values[i->result].type.dtype;
+  const struct name convert = conversion(w, plan, i, 2);
+  ADD("{\n");
+  add_check(w, b, g, &at, 1, joist_value_count(&values[i->operand[0]]));
+  add_copy(w, b, i);
+  ADD("%s *const z = ", out.type);
+  if (out.scalar)
+    ADD("&%s;\n", out.name.text);
+  else
+    ADD("(%s *)%s + %s;\n", out.type, out.name.text, at.name.text);
+  (void)joist_c_expression_of(w, JOIST_OP_ADD, own);
+  ADD("*z = op_ADD_%s(*z, %s(%s));\n}\n", joist_code_dtype(own), convert.text, in.name.text);
+}
+
+/* Entries count from 1. */
+static void add_gather(struct writer *w, uint32_t b, uint32_t g,
+                       const struct joist_instruction *i) {
+  const struct joist_value *const values = w->nest->body[b].plan->program->values;
+  const struct side in = side_of(w, b, i->operand[0]), at = side_of(w, b, i->operand[1]);
+  const struct side out = side_of(w, b, i->result);
+  const struct joist_lines lines =
+      joist_shape_lines(&values[i->operand[0]].shape, joist_attribute_dim(i->attributes));
+  const size_t n = joist_value_count(&values[i->operand[1]]);
+  ADD("{\n");
+  if (at.scalar)
+    ADD("const %s *const q = &%s;\n", at.type, at.name.text);
+  else
+    ADD("const %s *const q = %s;\n", at.type, at.name.text);
+  ADD("int odd = 0;\nfor (size_t k = 0; k < %zu; k++) odd |= (uint64_t)q[k] - 1 >= %zu;\n", n,
+      lines.middle);
+  ADD("if (odd) {\n");
+  joist_c_add_call(w, b, g);
+  ADD("return 1;\n}\n");
+  if (in.scalar)
+    ADD("const %s *const x = &%s;\n", in.type, in.name.text);
+  else
+    ADD("const %s *const x = %s;\n", in.type, in.name.text);
+  if (out.scalar)
+    ADD("%s *const z = &%s;\n", out.type, out.name.text);
+  else
+    ADD("%s *const z = %s;\n", out.type, out.name.text);
+  ADD("for (size_t o = 0; o < %zu; o++)\nfor (size_t k = 0; k < %zu; k++)\n", lines.outer, n);
+  ADD("JOIST_VECTORIZE_LOOP for (size_t r = 0; r < %zu; r++)\n", lines.inner);
+  ADD("z[(o * %zu + k) * %zu + r] = x[(o * %zu + (size_t)q[k] - 1) * %zu + r];\n}\n", n,
+      lines.inner, lines.middle, lines.inner);
+}
+
+static bool is_whole(joist_dtype dtype) {
+  const joist_kind kind = joist_dtype_kind(dtype);
+  return kind == JOIST_KIND_INT || kind == JOIST_KIND_UINT;
+}
+
 bool joist_c_add_move(struct writer *w, uint32_t b, uint32_t g) {
   const struct joist_plan *const plan = w->nest->body[b].plan;
   const struct joist_instruction *const i =
@@ -245,6 +309,14 @@ bool joist_c_add_move(struct writer *w, uint32_t b, uint32_t g) {
     case JOIST_OP_PUT:
       if (!joist_c_writes_into(plan, i)) return false;
       add_put(w, b, g, i);
+      return true;
+    case JOIST_OP_SCATTER_ADD:
+      if (!joist_c_writes_into(plan, i)) return false;
+      add_scatter(w, b, g, i);
+      return true;
+    case JOIST_OP_GATHER:
+      if (!is_whole(plan->program->values[i->operand[1]].type.dtype)) return false;
+      add_gather(w, b, g, i);
       return true;
     case JOIST_OP_TAKE:
       if (plan->program->values[i->operand[1]].type.dtype != JOIST_I64) return false;

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "core/base/bits.h"
+#include "core/codegen/c_elements.h"
 #include "core/codegen/c_moves.h"
 #include "core/codegen/c_writer.h"
 #include "core/codegen/native.h"
@@ -22,77 +23,9 @@ enum {
   CHECKED_MOST = CHUNK      /* elements of a group that can fail: it runs again from its start */
 };
 
-/* ---- the expressions of ops.def ---- */
-
-enum form { PLAIN, CHECKED, REPAIRED };
-
-struct expression {
-  enum form form;
-  bool select; /* the first operand is a bool */
-  int operands;
-  const char *text, *condition, *repair;
-};
-
-static const struct expression expressions[JOIST_OP_COUNT][JOIST_KIND_COMPLEX + 1] = {
-/* The other words have another length. */
-#define IS_SELECT(RESULT) (sizeof #RESULT == sizeof "SELECT")
-#define KERNEL(ID, KIND, OPERANDS, RESULT, EXPRESSION) \
-  [JOIST_OP_##                                         \
-      ID][JOIST_KIND_##KIND] = {PLAIN, IS_SELECT(RESULT), OPERANDS, #EXPRESSION, NULL, NULL},
-#define COMBINE(ID, KIND, EXPRESSION) \
-  [JOIST_OP_##ID][JOIST_KIND_##KIND] = {PLAIN, false, 2, #EXPRESSION, NULL, NULL},
-#define CHECKED(ID, KIND, FAILURE, EXPRESSION) \
-  [JOIST_OP_##ID][JOIST_KIND_##KIND] = {CHECKED, false, 2, #EXPRESSION, #FAILURE, NULL},
-#define REPAIRED(ID, KIND, OPERANDS, EXPRESSION, CONDITION, REPAIR) \
-  [JOIST_OP_##                                                      \
-      ID][JOIST_KIND_##KIND] = {REPAIRED, false, OPERANDS, #EXPRESSION, #CONDITION, #REPAIR},
-#include "core/program/ops.def"
-};
-
-/* ---- functions of one element ---- */
-
-static void add_parameters(struct joist_text *text, const struct expression *e, const char *type) {
-  static const char names[] = "abc";
-  for (int k = 0; k < e->operands; k++)
-    joist_text_add(text, "%sconst %s %c", k > 0 ? ", " : "", e->select && k == 0 ? "uint8_t" : type,
-                   e->select && k == 0 ? 'p' : names[k]);
-}
-
-static void add_unused(struct joist_text *text, const struct expression *e) {
-  static const char names[] = "abc";
-  for (int k = e->select ? 1 : 0; k < e->operands; k++)
-    joist_text_add(text, "  (void)%c;\n", names[k]);
-}
-
-/* static inline RESULT NAME_OP_DTYPE(operands) { typedef T; return EXPRESSION; } */
-static void add_function(struct writer *w, const char *name, const struct joist_code_step *step,
-                         const char *result, const char *expression) {
-  const struct expression *const e =
-      &expressions[step->op][joist_dtype_kind((joist_dtype)step->from)];
-  const char *const type = joist_code_type(step->from);
-  joist_text_add(&w->helpers, "JOIST_INLINE %s %s_%s_%s(", result, name, joist_code_op(step->op),
-                 joist_code_dtype(step->from));
-  add_parameters(&w->helpers, e, type);
-  joist_text_add(&w->helpers, ") {\n  typedef %s T;\n", type);
-  add_unused(&w->helpers, e);
-  joist_text_add(&w->helpers, "  return (%s)(%s);\n}\n", result, expression);
-}
-
-/* The expression of a kernel step, whose functions are written when it is first met. */
-static const struct expression *expression_of(struct writer *w,
-                                              const struct joist_code_step *step) {
-  const struct expression *const e =
-      &expressions[step->op][joist_dtype_kind((joist_dtype)step->from)];
-  if (e->text == NULL) {
-    w->failed = true;
-    return e;
-  }
-  if (w->has_op[step->op][step->from]) return e;
-  w->has_op[step->op][step->from] = true;
-  add_function(w, "op", step, joist_code_type(step->to), e->text);
-  if (e->condition != NULL) add_function(w, "odd", step, "int", e->condition);
-  if (e->repair != NULL) add_function(w, "mend", step, joist_code_type(step->to), e->repair);
-  return e;
+static const struct joist_c_expression *expression_of_step(struct writer *w,
+                                                           const struct joist_code_step *step) {
+  return joist_c_expression_of(w, step->op, step->from);
 }
 
 /* The step that loads what a fold reads, if it is nothing but an array. */
@@ -162,7 +95,7 @@ static bool is_uniform_power(const struct writer *w, const struct joist_code_ste
 
 static void add_kernel(struct writer *w, const struct place *at,
                        const struct joist_code_step *step) {
-  const struct expression *const e = expression_of(w, step);
+  const struct joist_c_expression *const e = expression_of_step(w, step);
   if (at->small_powers && is_uniform_power(w, step)) {
     ADD("const %s r%u = SMALL_POWER_%s(r%u, r%u);\n", joist_code_type(step->to), step->out,
         joist_code_dtype(step->from), step->in[0], step->in[1]);
@@ -170,7 +103,7 @@ static void add_kernel(struct writer *w, const struct place *at,
   }
   const char *const op = joist_code_op(step->op), *const dtype = joist_code_dtype(step->from);
   const char *const type = joist_code_type(step->to);
-  if (e->form == CHECKED) {
+  if (e->form == JOIST_C_CHECKED) {
     /* What divides by zero is not computed: the caller looks at `odd`. */
     ADD("const int o%u = odd_%s_%s(r%u, r%u);\n", step->out, op, dtype, step->in[0], step->in[1]);
     ADD("odd |= o%u;\n", step->out);
@@ -178,7 +111,7 @@ static void add_kernel(struct writer *w, const struct place *at,
         step->in[0], step->out, joist_code_type(step->from), step->in[1]);
     return;
   }
-  if (at->manner == ALONE && step->op == JOIST_OP_POW && e->form == REPAIRED) {
+  if (at->manner == ALONE && step->op == JOIST_OP_POW && e->form == JOIST_C_REPAIRED) {
     ADD("%s r%u;\nif (IS_SMALL_POWER(r%u)) {\nr%u = SMALL_POWER_%s(r%u, r%u);\n} else {\n", type,
         step->out, step->in[1], step->out, dtype, step->in[0], step->in[1]);
     ADD("r%u = odd_POW_%s(r%u, r%u) ? mend_POW_%s(r%u, r%u) : op_POW_%s(r%u, r%u);\n}\n", step->out,
@@ -186,10 +119,11 @@ static void add_kernel(struct writer *w, const struct place *at,
         step->in[1]);
     return;
   }
-  ADD("%s%s r%u = op_%s_%s(", e->form == REPAIRED ? "" : "const ", type, step->out, op, dtype);
+  ADD("%s%s r%u = op_%s_%s(", e->form == JOIST_C_REPAIRED ? "" : "const ", type, step->out, op,
+      dtype);
   for (int k = 0; k < e->operands; k++) ADD("%sr%u", k > 0 ? ", " : "", step->in[k]);
   ADD(");\n");
-  if (e->form != REPAIRED) return;
+  if (e->form != JOIST_C_REPAIRED) return;
   if (at->manner == LOOKING)
     ADD("odd |= ");
   else
@@ -267,11 +201,11 @@ static void add_steps(struct writer *w, const struct place *at) {
   for (uint32_t s = 0; s < w->lowered->step_count; s++) add_step(w, at, &w->lowered->steps[s]);
 }
 
-static bool has_form(struct writer *w, enum form form, bool small_powers) {
+static bool has_form(struct writer *w, enum joist_c_form form, bool small_powers) {
   for (uint32_t s = 0; s < w->lowered->step_count; s++)
     if (w->lowered->steps[s].kind == JOIST_CODE_KERNEL &&
         !(small_powers && is_uniform_power(w, &w->lowered->steps[s])) &&
-        expression_of(w, &w->lowered->steps[s])->form == form)
+        expression_of_step(w, &w->lowered->steps[s])->form == form)
       return true;
   return false;
 }
@@ -332,8 +266,8 @@ static void add_chunk(struct writer *w, struct place at, bool repairs) {
 /* Elements first .. last - 1, in runs along the first dim. */
 static void add_these_runs(struct writer *w, const struct place *at) {
   const struct joist_code *const code = w->lowered;
-  const bool repairs = has_form(w, REPAIRED, at->small_powers);
-  const bool checks = has_form(w, CHECKED, false);
+  const bool repairs = has_form(w, JOIST_C_REPAIRED, at->small_powers);
+  const bool checks = has_form(w, JOIST_C_CHECKED, false);
   const bool chunked = repairs || checks;
   ADD("for (size_t at = first; at < last;) {\n");
   if (code->gather_count > 0 && code->rank > 1) {
@@ -419,7 +353,9 @@ static uint32_t fold_number(struct writer *w, const struct joist_code_step *step
 /* Whether one call of a fold, and no other pass, gives the results of the group's sinks. */
 static bool folds_at_once(const struct joist_plan *plan, const struct joist_group *group) {
   const struct joist_fold_space space = group->space;
-  if (space.inner != 1 || space.middle > joist_fold_chunk(space)) return false;
+  if (space.middle > joist_fold_chunk(space) || space.inner > group->tile ||
+      space.inner > JOIST_ROWS_WIDTH)
+    return false;
   const struct joist_step *const steps = plan->steps + group->first_step;
   for (uint32_t s = 0; s < group->step_count; s++) {
     if (steps[s].kind != JOIST_STEP_FOLD) continue;
@@ -438,7 +374,8 @@ static bool folds_at_once(const struct joist_plan *plan, const struct joist_grou
 /* After the elements of a group: each sink's results. */
 static void add_folds(struct writer *w, const struct place *at, const struct joist_group *group) {
   const struct joist_program *const program = at->plan->program;
-  const size_t results = group->space.outer, length = group->space.middle;
+  const size_t inner = group->space.inner, length = group->space.middle;
+  const size_t results = inner * group->space.outer;
   for (uint32_t s = 0; s < w->lowered->step_count; s++) {
     const struct joist_code_step *const fold = &w->lowered->steps[s];
     if (fold->kind != JOIST_CODE_FOLD) continue;
@@ -451,9 +388,13 @@ static void add_folds(struct writer *w, const struct place *at, const struct joi
     if (group->count == 1)
       ADD("t%u[0] = convert_%s_%s(f%u);\n", fold->out, joist_code_dtype(fold->from),
           joist_code_dtype(fold->to), fold->out);
-    else
+    else if (inner == 1)
       ADD("native->folds[%u](%zu, %zu, %c%u, t%u);\n", fold_number(w, fold), results, length,
           is_direct(w, fold) ? 'x' : 'f',
+          is_direct(w, fold) ? loaded_by(w, fold)->in[0] : fold->out, fold->out);
+    else
+      ADD("native->fold_rows(native, %u, %zu, %zu, %zu, %c%u, t%u);\n", fold_number(w, fold), inner,
+          length, group->space.outer, is_direct(w, fold) ? 'x' : 'f',
           is_direct(w, fold) ? loaded_by(w, fold)->in[0] : fold->out, fold->out);
     const bool mean = i->op == JOIST_OP_REDUCE_MEAN && length > 1;
     const bool one = is_scalar(at->plan, i->result);
@@ -477,12 +418,12 @@ static void add_group(struct writer *w, uint32_t b, uint32_t g) {
   if (group->count == 0) return;
   if (!joist_code_lower(plan, group, options, w->lowered) ||
       (group->sink_count > 0 && !folds_at_once(plan, group)) ||
-      (has_form(w, CHECKED, false) && group->count > CHECKED_MOST)) {
+      (has_form(w, JOIST_C_CHECKED, false) && group->count > CHECKED_MOST)) {
     joist_c_add_call(w, b, g);
     return;
   }
   const struct joist_code *const code = w->lowered;
-  const bool checks = has_form(w, CHECKED, false);
+  const bool checks = has_form(w, JOIST_C_CHECKED, false);
   ADD("{\n");
   if (at.manner != ALONE) add_pointers(w, &at);
   bool computes = false;
@@ -505,13 +446,13 @@ static void add_group(struct writer *w, uint32_t b, uint32_t g) {
     }
   } else if (computes) {
     ADD("const size_t first = 0, last = %zu;\n", group->count);
-    if (has_form(w, REPAIRED, false) || checks) ADD("int any = 0;\n");
+    if (has_form(w, JOIST_C_REPAIRED, false) || checks) ADD("int any = 0;\n");
     add_runs(w, &at);
     if (checks) {
       ADD("if (any) {\n");
       joist_c_add_call(w, b, g);
       ADD("return 1;\n}\n");
-    } else if (has_form(w, REPAIRED, false)) {
+    } else if (has_form(w, JOIST_C_REPAIRED, false)) {
       ADD("(void)any;\n");
     }
   }
@@ -1045,12 +986,13 @@ bool joist_c_source_of_part(const struct joist_plan *plan, const struct joist_gr
     w->steps = plan->steps + group->first_step;
     w->step_count = group->step_count;
     w->failed = group->sink_count > JOIST_NATIVE_SINKS || !can_fold_after(plan, group) ||
-                !joist_code_lower(plan, group, options, w->lowered) || has_form(w, CHECKED, false);
+                !joist_code_lower(plan, group, options, w->lowered) ||
+                has_form(w, JOIST_C_CHECKED, false);
     if (!w->failed) {
       ADD("const size_t last = first + n;\n");
       add_part_head(w);
       add_pointers(w, &at);
-      if (has_form(w, REPAIRED, false)) ADD("int any = 0;\n");
+      if (has_form(w, JOIST_C_REPAIRED, false)) ADD("int any = 0;\n");
       add_runs(w, &at);
     }
     ADD("}\n");

@@ -23,8 +23,8 @@ struct joist_c_source {
  * then. */
 bool joist_c_source_of_loop(const struct joist_nest *nest, struct joist_c_source *made);
 
-/* A joist_native_part of an elementwise group. False, too, for a group that can fail, or whose sinks
- * read what it writes over. */
+/* A joist_native_part of an elementwise group. False, too, for a group that can fail, or whose
+ * sinks read what it writes over. */
 bool joist_c_source_of_part(const struct joist_plan *plan, const struct joist_group *group,
                             struct joist_c_source *made);
 

@@ -17,6 +17,9 @@ struct joist_native {
   int (*group)(struct joist_native *, uint32_t body, uint32_t group);
   /* The fold of each operation, dtype and accumulator that the code asks for; see kernel.h. */
   void (*const *folds)(size_t runs, size_t n, const void *in, void *out);
+  /* The same for rows: of an array of inner x middle x outer elements, over `middle`. */
+  void (*fold_rows)(struct joist_native *, uint32_t fold, size_t inner, size_t middle, size_t outer,
+                    const void *in, void *out);
 };
 
 typedef int joist_native_loop(struct joist_native *);

@@ -15,10 +15,7 @@
 enum {
   STACK_BYTES = 8192, /* scratch up to this size lives on the stack */
   ALIGNMENT = 64,
-  LEAF = 8,             /* rows combined one after the other below the tree of rows */
   DEPTH = 12,           /* levels of the tree, enough for every chunk of rows */
-  WIDTH = 512,          /* elements of a row combined at once, at most */
-  WIDENED = 256,        /* short rows are taken several at once, up to so many elements */
   STREAMED = 256,       /* elements that are computed, then written past the caches: so many, */
   STREAMED_BYTES = 1024 /* or as many as have so many bytes */
 };
@@ -237,13 +234,13 @@ static void combine_rows(const struct loop *loop, const struct worker *worker, u
 /* `count` rows of worker->width elements, `stride` elements apart, in a tree. */
 static bool run_tree(const struct loop *loop, struct worker *worker, size_t first, size_t stride,
                      size_t count, uint32_t depth) {
-  if (count <= LEAF && loop->lone != NULL) {
+  if (count <= JOIST_ROWS_LEAF && loop->lone != NULL) {
     joist_bound_rows(loop->lone)(worker->width, count, stride, true,
                                  address(loop, loop->lone->in[0], first, NULL),
                                  row_at(loop, worker, loop->lone->sink, depth));
     return true;
   }
-  if (count <= LEAF) {
+  if (count <= JOIST_ROWS_LEAF) {
     const size_t fit = loop->group->tile / worker->width;
     const size_t together = stride == worker->width && fit > 1 ? fit : 1;
     bool well = true;
@@ -308,8 +305,8 @@ static struct cut make_cut(const struct joist_group *group, bool sinks) {
   if (cut.rows) {
     cut.chunk = joist_fold_chunk(space);
     cut.chunks = joist_fold_chunks(space);
-    cut.lanes = space.inner <= WIDENED ? WIDENED / space.inner : 1;
-    const size_t most = joist_smaller(group->tile, WIDTH);
+    cut.lanes = space.inner <= JOIST_ROWS_WIDENED ? JOIST_ROWS_WIDENED / space.inner : 1;
+    const size_t most = joist_smaller(group->tile, JOIST_ROWS_WIDTH);
     cut.pieces = joist_divide_up(space.inner, most);
     cut.width = cut.pieces == 1 ? space.inner * cut.lanes : most;
     cut.tiles = space.outer * cut.chunks * cut.pieces;

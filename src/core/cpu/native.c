@@ -9,6 +9,7 @@
 #include "core/codegen/c_source.h"
 #include "core/codegen/native.h"
 #include "core/cpu/native_cache.h"
+#include "core/cpu/row_fold.h"
 #include "core/cpu/steps.h"
 #include "core/kernels/kernels.h"
 #include "core/plan/storage.h"
@@ -23,19 +24,28 @@ enum {
   ELEMENTS_PER_COST = 4
 };
 
+/* What the compiled code of a loop is run with. */
+struct setting {
+  struct joist_nest nest;
+  joist_fold *folds[JOIST_C_FOLDS];
+  struct joist_row_fold row_folds[JOIST_C_FOLDS];
+};
+
 struct site {
   struct joist_attached attached;
   size_t work;  /* done by the interpreter */
   size_t turn;  /* the cost of one iteration */
   bool refused; /* it has no source */
-  struct joist_nest nest;
   struct joist_native_entry *entry;
   joist_native_loop *function;
-  size_t kernels; /* number of the instruction set that the entry and `folds` are of */
-  joist_fold *folds[JOIST_C_FOLDS];
+  size_t kernels;          /* number of the instruction set that the entry and the setting are of */
+  struct setting *setting; /* NULL before there is an entry */
 };
 
-static void free_site(struct joist_attached *attached) { free(attached); }
+static void free_site(struct joist_attached *attached) {
+  free(((struct site *)(void *)attached)->setting);
+  free(attached);
+}
 
 /* About the nanoseconds that the interpreter needs for one run of a plan's groups. */
 static size_t cost_of(const struct joist_plan *plan) {
@@ -72,15 +82,21 @@ static struct site *site_of(const struct joist_plan *plan, const struct joist_gr
 static void write_source(struct site *site, const struct joist_plan *plan,
                          const struct joist_group *group) {
   struct joist_c_source made;
+  if (site->setting == NULL) site->setting = malloc(sizeof *site->setting);
   site->refused = true;
-  if (!joist_nest_make(plan, group, &site->nest)) return;
-  if (!joist_c_source_of_loop(&site->nest, &made)) return;
+  if (site->setting == NULL || !joist_nest_make(plan, group, &site->setting->nest)) return;
+  if (!joist_c_source_of_loop(&site->setting->nest, &made)) return;
   site->entry = joist_native_entry_of(made.text);
   site->refused = site->entry == NULL;
   site->kernels = joist_kernels_number();
-  for (uint32_t k = 0; k < made.fold_count; k++)
-    site->folds[k] =
-        joist_fold_find(made.fold[k].combine, made.fold[k].from, made.fold[k].accumulator);
+  for (uint32_t k = 0; k < made.fold_count; k++) {
+    const struct joist_c_fold f = made.fold[k];
+    site->setting->folds[k] = joist_fold_find(f.combine, f.from, f.accumulator);
+    site->setting->row_folds[k] =
+        (struct joist_row_fold){joist_rows_find(f.combine, f.from, f.accumulator),
+                                joist_kernel_find(f.combine, f.accumulator),
+                                joist_dtype_size(f.from), joist_dtype_size(f.accumulator)};
+  }
   free(made.text);
 }
 
@@ -120,7 +136,7 @@ bool joist_native_is_possible(const struct joist_plan *plan, const struct joist_
 
 struct run {
   struct joist_native native; /* the first member: callbacks get its address */
-  const struct site *site;
+  const struct setting *setting;
   joist_group_runner *run_group;
   const struct joist_run *settings;
   struct joist_error *error;
@@ -135,10 +151,18 @@ static int poll(struct joist_native *native) {
 
 static int call_group(struct joist_native *native, uint32_t body, uint32_t group) {
   struct run *const run = (struct run *)(void *)native;
-  const struct joist_plan *const plan = run->site->nest.body[body].plan;
+  const struct joist_plan *const plan = run->setting->nest.body[body].plan;
   run->status =
       run->run_group(plan, &plan->groups[group], native->tables[body], run->settings, run->error);
   return run->status != JOIST_OK;
+}
+
+static void fold_rows(struct joist_native *native, uint32_t fold, size_t inner, size_t middle,
+                      size_t outer, const void *in, void *out) {
+  const struct run *const run = (const struct run *)(const void *)native;
+  joist_row_fold_run(&run->setting->row_folds[fold],
+                     (struct joist_fold_space){.inner = inner, .middle = middle, .outer = outer},
+                     in, out);
 }
 
 /* What is in the tables from the start: places in the block. */
@@ -164,14 +188,14 @@ joist_status joist_native_run(const struct joist_plan *plan, const struct joist_
                               joist_group_runner *run_group, const struct joist_run *settings,
                               struct joist_error *error) {
   struct site *const site = site_of(plan, group);
-  const struct joist_nest *const nest = &site->nest;
+  const struct joist_nest *const nest = &site->setting->nest;
   const struct joist_instruction *const i = &plan->program->instructions[group->instruction];
   const struct joist_region_parts parts = joist_region_parts(plan->program, i);
   size_t values = 0;
   for (uint32_t b = 0; b < nest->count; b++) values += nest->body[b].plan->program->value_count;
   void **const entries = malloc((values + nest->count + 1) * sizeof *entries);
   char *const block = joist_scratch_allocate(nest->bytes + 1);
-  struct run run = {.site = site,
+  struct run run = {.setting = site->setting,
                     .run_group = run_group,
                     .settings = settings,
                     .error = error,
@@ -194,7 +218,8 @@ joist_status joist_native_run(const struct joist_plan *plan, const struct joist_
                                        .first_turn = first_turn,
                                        .poll = poll,
                                        .group = call_group,
-                                       .folds = site->folds};
+                                       .folds = site->setting->folds,
+                                       .fold_rows = fold_rows};
     if (site->function(&run.native) != 0 && run.status == JOIST_OK)
       run.status = JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY);
   }
@@ -230,13 +255,15 @@ static bool is_worth_a_part(const struct joist_plan *plan, const struct joist_gr
   return computing >= PART_STEPS_MIN;
 }
 
+static void free_part_site(struct joist_attached *attached) { free(attached); }
+
 static struct part_site *part_site_of(const struct joist_plan *plan,
                                       const struct joist_group *group) {
   struct joist_group *const own = &plan->groups[group - plan->groups];
   if (own->attached == NULL) {
     struct part_site *const made = calloc(1, sizeof *made);
     if (made == NULL) return NULL;
-    made->attached.free = free_site;
+    made->attached.free = free_part_site;
     own->attached = &made->attached;
   }
   return (struct part_site *)(void *)own->attached;

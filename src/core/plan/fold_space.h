@@ -19,6 +19,10 @@ size_t joist_fold_tile(struct joist_fold_space space, size_t tile);
 size_t joist_fold_chunk(struct joist_fold_space space);
 size_t joist_fold_chunks(struct joist_fold_space space);
 
+/* How rows are folded: so many below the tree of rows one after the other; short ones several at
+ * once, up to so many elements; pieces of a row at most so wide. */
+enum { JOIST_ROWS_LEAF = 8, JOIST_ROWS_WIDENED = 256, JOIST_ROWS_WIDTH = 512 };
+
 /* The dims of an operand, of which those in `mask` are reduced: neighbours that are both reduced or
  * both kept are one, and extents of 1 are left out. */
 struct joist_fold_dims {

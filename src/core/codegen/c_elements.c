@@ -1,0 +1,61 @@
+/* Functions of one element, of the expressions of ops.def as text. */
+#include "core/codegen/c_elements.h"
+
+static const struct joist_c_expression expressions[JOIST_OP_COUNT][JOIST_KIND_COMPLEX + 1] = {
+/* The other words have another length. */
+#define IS_SELECT(RESULT) (sizeof #RESULT == sizeof "SELECT")
+#define KERNEL(ID, KIND, OPERANDS, RESULT, EXPRESSION) \
+  [JOIST_OP_##ID][JOIST_KIND_##KIND] = {               \
+      JOIST_C_PLAIN, IS_SELECT(RESULT), OPERANDS, #EXPRESSION, NULL, NULL},
+#define COMBINE(ID, KIND, EXPRESSION) \
+  [JOIST_OP_##ID][JOIST_KIND_##KIND] = {JOIST_C_PLAIN, false, 2, #EXPRESSION, NULL, NULL},
+#define CHECKED(ID, KIND, FAILURE, EXPRESSION) \
+  [JOIST_OP_##ID][JOIST_KIND_##KIND] = {JOIST_C_CHECKED, false, 2, #EXPRESSION, #FAILURE, NULL},
+#define REPAIRED(ID, KIND, OPERANDS, EXPRESSION, CONDITION, REPAIR)             \
+  [JOIST_OP_##ID][JOIST_KIND_##KIND] = {JOIST_C_REPAIRED, false,      OPERANDS, \
+                                        #EXPRESSION,      #CONDITION, #REPAIR},
+#include "core/program/ops.def"
+};
+
+static void add_parameters(struct joist_text *text, const struct joist_c_expression *e,
+                           const char *type) {
+  static const char names[] = "abc";
+  for (int k = 0; k < e->operands; k++)
+    joist_text_add(text, "%sconst %s %c", k > 0 ? ", " : "", e->select && k == 0 ? "uint8_t" : type,
+                   e->select && k == 0 ? 'p' : names[k]);
+}
+
+static void add_unused(struct joist_text *text, const struct joist_c_expression *e) {
+  static const char names[] = "abc";
+  for (int k = e->select ? 1 : 0; k < e->operands; k++)
+    joist_text_add(text, "  (void)%c;\n", names[k]);
+}
+
+/* static inline RESULT NAME_OP_DTYPE(operands) { typedef T; return EXPRESSION; } */
+static void add_function(struct writer *w, const char *name, uint32_t op, uint32_t dtype,
+                         const char *result, const char *expression) {
+  const struct joist_c_expression *const e = &expressions[op][joist_dtype_kind((joist_dtype)dtype)];
+  const char *const type = joist_code_type(dtype);
+  joist_text_add(&w->helpers, "JOIST_INLINE %s %s_%s_%s(", result, name, joist_code_op(op),
+                 joist_code_dtype(dtype));
+  add_parameters(&w->helpers, e, type);
+  joist_text_add(&w->helpers, ") {\n  typedef %s T;\n", type);
+  add_unused(&w->helpers, e);
+  joist_text_add(&w->helpers, "  return (%s)(%s);\n}\n", result, expression);
+}
+
+const struct joist_c_expression *joist_c_expression_of(struct writer *w, uint32_t op,
+                                                       uint32_t dtype) {
+  const struct joist_c_expression *const e = &expressions[op][joist_dtype_kind((joist_dtype)dtype)];
+  if (e->text == NULL) {
+    w->failed = true;
+    return e;
+  }
+  if (w->has_op[op][dtype]) return e;
+  w->has_op[op][dtype] = true;
+  const char *const made = joist_code_type(joist_op_result((joist_op)op, (joist_dtype)dtype));
+  add_function(w, "op", op, dtype, made, e->text);
+  if (e->condition != NULL) add_function(w, "odd", op, dtype, "int", e->condition);
+  if (e->repair != NULL) add_function(w, "mend", op, dtype, made, e->repair);
+  return e;
+}

@@ -1,0 +1,25 @@
+/* C of the operations on one element. */
+#ifndef JOIST_CORE_CODEGEN_C_ELEMENTS_H
+#define JOIST_CORE_CODEGEN_C_ELEMENTS_H
+
+#include "core/codegen/c_writer.h"
+
+enum joist_c_form {
+  JOIST_C_PLAIN,
+  JOIST_C_CHECKED, /* fails where odd_OP_DTYPE() of the second operand holds */
+  JOIST_C_REPAIRED /* is mend_OP_DTYPE() where odd_OP_DTYPE() holds */
+};
+
+struct joist_c_expression {
+  enum joist_c_form form;
+  bool select; /* the first operand is a bool */
+  int operands;
+  const char *text, *condition, *repair;
+};
+
+/* The expression of an operation that is computed in `dtype`. Its functions, op_OP_DTYPE() and
+ * those of the form, are written when it is first asked for. */
+const struct joist_c_expression *joist_c_expression_of(struct writer *w, uint32_t op,
+                                                       uint32_t dtype);
+
+#endif

@@ -1,0 +1,183 @@
+# Compiled code beside the interpreter. More random programs: tests/native/random_programs.R.
+
+can_compile <- function() {
+  headers <- system.file("native", package = "joist")
+  nzchar(headers) && .Platform$OS.type == "unix"
+}
+
+# Evaluates code in a session of its own, with environment variables; gives what it prints.
+in_session_with <- function(code, ...) {
+  script <- tempfile(fileext = ".R")
+  on.exit(unlink(script))
+  writeLines(c("suppressMessages(library(joist))", deparse(substitute(code))), script)
+  withr::with_envvar(c(..., R_LIBS = paste(.libPaths(), collapse = ":")), {
+    system2(file.path(R.home("bin"), "Rscript"), c("--vanilla", script), stdout = TRUE, stderr = TRUE)
+  })
+}
+
+test_that("random programs have the same bits, masks and errors when they are compiled", {
+  skip_if_not(can_compile())
+  before <- joist_info()$native
+  withr::with_seed(11, {
+    for (k in 1:12) {
+      f <- native_program()
+      arguments <- native_arguments()
+      outcomes <- lapply(c("never", "wait"), function(native) {
+        native_outcome(jit(f, native = native), arguments)
+      })
+      expect_identical(outcomes[[2L]], outcomes[[1L]])
+    }
+  })
+  after <- joist_info()$native
+  expect_gt(after$compiled, before$compiled)
+  expect_identical(after$failed, before$failed)
+})
+
+test_that("wide groups have the same bits when they are compiled", {
+  skip_if_not(can_compile())
+  f <- function(x, y) {
+    z <- (x[2:2000] - x[1:1999]) * y + sin(y)^2
+    list(z, sum(z * 2 + 1), max(z^0.5, na.rm = TRUE))
+  }
+  for (dtype in c("f32", "f64", "f16", "i32")) {
+    x <- nv_convert(nv_tensor(cos(1:2000) * 50), dtype)
+    y <- nv_convert(nv_tensor(1:1999 / 7), dtype)
+    known <- native_outcome(jit(f, native = "never"), list(x, y))
+    expect_identical(native_outcome(jit(f, native = "wait"), list(x, y)), known)
+  }
+})
+
+test_that("a loop of R and a compiled one give the same numbers", {
+  skip_if_not(can_compile())
+  orbit <- function(x, n) {
+    for (k in seq_len(n)) x <- 3.7 * x * (1 - x)
+    x
+  }
+  f <- jit(function(x) nv_for(20000L, x, \(i, x) 3.7 * x * (1 - x)), native = "wait")
+  expect_identical(as_array(f(nv_scalar(0.3, "f64"))), orbit(0.3, 20000L))
+  # in place, at a position that is computed
+  sieve <- jit(function(x) nv_for(100L, x, \(i, x) {
+    x[i] <- nv_convert(i * i, "f64")
+    x
+  }), native = "wait")
+  expect_identical(as_array(sieve(nv_zeros(100L, "f64"))), as.double((1:100)^2))
+})
+
+test_that("a background compilation takes over within the loop", {
+  skip_if_not(can_compile())
+  f <- jit(\(x, n) nv_for(n, x, \(i, x) nv_min(x * 1.0000001 + 0.5, 1e6)))
+  slow <- jit(\(x, n) nv_for(n, x, \(i, x) nv_min(x * 1.0000001 + 0.5, 1e6)), native = "never")
+  x <- nv_scalar(0, "f64")
+  before <- joist_info()$native$compiled
+  expect_identical(as_array(f(x, 3e6L)), as_array(slow(x, 3e6L)))
+  for (k in 1:200) {
+    f(x, 20000L)
+    if (joist_info()$native$compiled > before) break
+    Sys.sleep(0.05)
+  }
+  expect_gt(joist_info()$native$compiled, before)
+})
+
+test_that("errors name the element, and interrupts and time limits work", {
+  skip_if_not(can_compile())
+  divide <- function(x, y) nv_for(3L, x, \(i, x) x %/% y)
+  x <- nv_tensor(1:4)
+  y <- nv_tensor(c(1L, 2L, 0L, 1L))
+  messages <- vapply(c("never", "wait"), function(native) {
+    tryCatch(jit(divide, native = native)(x, y), error = conditionMessage)
+  }, "")
+  expect_match(messages[[1L]], "3")
+  expect_identical(messages[[2L]], messages[[1L]])
+  forever <- jit(\(x) nv_while(x, \(x) x < 2, \(x) x * 0.5 + 0.5), native = "wait")
+  started <- proc.time()[["elapsed"]]
+  expect_error(
+    {
+      setTimeLimit(elapsed = 0.5, transient = TRUE)
+      on.exit(setTimeLimit())
+      forever(nv_scalar(0, "f64"))
+    },
+    "time limit"
+  )
+  expect_lt(proc.time()[["elapsed"]] - started, 20)
+})
+
+test_that("program() shows the C source", {
+  f <- jit(\(x) nv_for(10L, x, \(i, x) x * 2))
+  f(nv_scalar(1, "f32"))
+  source <- program(f, what = "c")
+  expect_s3_class(source, "joist_source")
+  expect_match(source, "op_MUL_F32", fixed = TRUE)
+  expect_output(print(source), "joist_generated", fixed = TRUE)
+  expect_output(print(program(jit(\(x) x + 1), nv_scalar(1), what = "c")), "nothing")
+  expect_error(program(f, what = "assembler"), class = "joist_value_error")
+  expect_error(jit(\(x) x, native = "always"), class = "joist_value_error")
+})
+
+test_that("without a compiler, a folder or time, the interpreter goes on and joist_info() says why", {
+  skip_if_not(can_compile())
+  skip_if_not_installed("withr")
+  run <- function(...) {
+    in_session_with({
+      compiler <- Sys.getenv("TEST_COMPILER")
+      if (nzchar(compiler)) {
+        script <- paste0("exec >\"$2.log\" 2>&1; ", compiler)
+        .Call(joist:::joist_r_native_setup, script, Sys.getenv("TEST_FOLDER", tempdir()), FALSE,
+          NULL, "wait")
+      }
+      f <- jit(\(x) nv_for(1000L, x, \(i, x) x * 0.5 + 1))
+      cat(as_array(f(nv_scalar(3, "f64"))), "\n")
+      cat(joist_info()$native$why, "\n")
+      cat(length(list.files(tempdir(), "part$", recursive = TRUE)), "\n")
+    }, ...)
+  }
+  expect_identical(trimws(run(JOIST_NATIVE = "wait")), c("2", "", "0"))
+  expect_identical(trimws(run(TEST_COMPILER = "echo no such thing; exit 1"))[1:2],
+    c("2", "the compiler failed: no such thing"))
+  expect_match(run(TEST_COMPILER = "true")[2L], "cannot be loaded")
+  expect_match(run(TEST_COMPILER = "echo x >\"$2\"")[2L], "cannot be loaded")
+  expect_match(run(TEST_COMPILER = "true", TEST_FOLDER = "/nowhere")[2L], "cannot be written")
+  expect_match(run(TEST_COMPILER = "kill -9 $$")[2L], "the compiler failed")
+  full <- "head -c 100 /dev/zero >/dev/full"
+  if (file.exists("/dev/full")) expect_match(run(TEST_COMPILER = full)[2L], "the compiler failed")
+})
+
+test_that("forks and ended sessions leave nothing behind", {
+  skip_if_not(can_compile())
+  skip_on_os("windows")
+  f <- jit(\(x) nv_for(1000L, x, \(i, x) x * 0.25 + 3), native = "wait")
+  x <- nv_scalar(1, "f64")
+  known <- as_array(f(x))
+  g <- jit(\(x) nv_for(1000L, x, \(i, x) x * 0.125 + 3), native = "wait")
+  in_forks <- parallel::mclapply(1:4, function(k) c(as_array(f(x)), as_array(g(x))), mc.cores = 2L)
+  for (values in in_forks) expect_identical(values, c(known, as_array(g(x))))
+  # A session that ends while its compiler hangs takes it along.
+  mark <- tempfile()
+  out <- in_session_with({
+    script <- paste0("echo $$ >", Sys.getenv("MARK"), "; sleep 300")
+    .Call(joist:::joist_r_native_setup, script, tempdir(), FALSE, NULL, "auto")
+    f <- jit(\(x) nv_for(200000L, x, \(i, x) x * 0.5 + 1))
+    for (k in 1:20) f(nv_scalar(3, "f64"))
+    cat(joist_info()$native$compiling, "\n")
+  }, MARK = mark)
+  expect_identical(trimws(out), "1")
+  skip_if_not(file.exists(mark))
+  expect_false(tools::pskill(as.integer(readLines(mark)), 0L))
+})
+
+test_that("a folder that the user names keeps compiled code", {
+  skip_if_not(can_compile())
+  folder <- tempfile()
+  on.exit(unlink(folder, recursive = TRUE))
+  run <- function() {
+    in_session_with({
+      f <- jit(\(x) nv_for(1000L, x, \(i, x) x * 0.5 + 1), native = "wait")
+      cat(as_array(f(nv_scalar(3, "f64"))), joist_info()$native$compiled, "\n")
+    }, JOIST_NATIVE_CACHE = folder)
+  }
+  expect_identical(trimws(run()), "2 1")
+  objects <- list.files(folder, "[.]so$", full.names = TRUE)
+  expect_length(objects, 1L)
+  made <- file.mtime(objects)
+  expect_identical(trimws(run()), "2 1")
+  expect_identical(file.mtime(objects), made)
+})
