@@ -14,8 +14,9 @@
 #' @param f A function, jitted or not.
 #' @param ... Arguments of `f`: tensors, [nv_aval()], R numbers, and nested lists of them. Without
 #'   any, the program that a jitted function used last.
-#' @param what `"c"` for the C source of the program's loops, which [jit()] has compiled where it
-#'   is worth it: a string of class `joist_source`, empty for a program without loops.
+#' @param what `"c"` for the C source of the program's loops and of its expressions on wide arrays,
+#'   which [jit()] compiles where it is worth it: a string of class `joist_source`, empty for a
+#'   program without any.
 #' @param x,object A program.
 #' @param row.names,optional Ignored.
 #' @return An object of class `joist_program`. `as.data.frame()` of it has a row per instruction,
@@ -58,7 +59,7 @@ program <- function(f, ..., what = "instructions") {
 
 #' @export
 print.joist_source <- function(x, ...) {
-  cat(if (nzchar(x)) x else "no loops: nothing is compiled\n")
+  cat(if (nzchar(x)) x else "nothing of this program is compiled\n")
   invisible(x)
 }
 

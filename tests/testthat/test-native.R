@@ -56,11 +56,8 @@ test_that("a loop of R and a compiled one give the same numbers", {
   f <- jit(function(x) nv_for(20000L, x, \(i, x) 3.7 * x * (1 - x)), native = "wait")
   expect_identical(as_array(f(nv_scalar(0.3, "f64"))), orbit(0.3, 20000L))
   # in place, at a position that is computed
-  sieve <- jit(function(x) nv_for(100L, x, \(i, x) {
-    x[i] <- nv_convert(i * i, "f64")
-    x
-  }), native = "wait")
-  expect_identical(as_array(sieve(nv_zeros(100L, "f64"))), as.double((1:100)^2))
+  squares <- jit(\(x) nv_for(100L, x, \(i, x) nv_scatter_add(x, i, i * i)), native = "wait")
+  expect_identical(as_array(squares(nv_fill(0, 100L, "f64"))), as.double((1:100)^2))
 })
 
 test_that("a background compilation takes over within the loop", {

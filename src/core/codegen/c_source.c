@@ -112,8 +112,8 @@ static void add_kernel(struct writer *w, const struct place *at,
     return;
   }
   if (at->manner == ALONE && step->op == JOIST_OP_POW && e->form == JOIST_C_REPAIRED) {
-    ADD("%s r%u;\nif (IS_SMALL_POWER(r%u)) {\nr%u = SMALL_POWER_%s(r%u, r%u);\n} else {\n", type,
-        step->out, step->in[1], step->out, dtype, step->in[0], step->in[1]);
+    ADD("%s r%u;\nif (IS_SMALL_POWER_%s(r%u)) {\nr%u = SMALL_POWER_%s(r%u, r%u);\n} else {\n", type,
+        step->out, dtype, step->in[1], step->out, dtype, step->in[0], step->in[1]);
     ADD("r%u = odd_POW_%s(r%u, r%u) ? mend_POW_%s(r%u, r%u) : op_POW_%s(r%u, r%u);\n}\n", step->out,
         dtype, step->in[0], step->in[1], dtype, step->in[0], step->in[1], dtype, step->in[0],
         step->in[1]);
@@ -315,7 +315,7 @@ static void add_runs(struct writer *w, const struct place *at) {
   for (uint32_t s = 0; s < w->lowered->step_count; s++) {
     const struct joist_code_step *const step = &w->lowered->steps[s];
     if (!is_uniform_power(w, step)) continue;
-    ADD(any ? " && IS_SMALL_POWER(" : "if (IS_SMALL_POWER(");
+    ADD("%sIS_SMALL_POWER_%s(", any ? " && " : "if (", joist_code_dtype(step->from));
     add_uniform(w, at, step->in[1]);
     ADD(")");
     any = true;
@@ -613,7 +613,7 @@ static bool is_in_place(const struct writer *w, uint32_t b, uint32_t given, uint
       plan->home[root] != k)
     return false;
   for (uint32_t v = 0; v < program->value_count; v++)
-    if (plan->home[v] == k && plan->waits[v]) return false;
+    if (plan->home[v] == k && plan->waits[v] && !is_scalar(plan, v)) return false;
   for (uint32_t j = 0; j < program->output_count; j++)
     if (j != k && plan->root[program->outputs[j]] == root) return false;
   while (root != UINT32_MAX && program->values[root].input == JOIST_NO_INPUT)

@@ -86,7 +86,7 @@ static void write_source(struct site *site, const struct joist_plan *plan,
   site->refused = true;
   if (site->setting == NULL || !joist_nest_make(plan, group, &site->setting->nest)) return;
   if (!joist_c_source_of_loop(&site->setting->nest, &made)) return;
-  site->entry = joist_native_entry_of(made.text);
+  site->entry = joist_native_entry_of(made.text, false);
   site->refused = site->entry == NULL;
   site->kernels = joist_kernels_number();
   for (uint32_t k = 0; k < made.fold_count; k++) {
@@ -243,13 +243,12 @@ struct part_site {
 enum { PART_STEPS_MIN = 3, PART_COUNT_MIN = 512, ELEMENTS_PER_WORK = 4 };
 
 static bool is_worth_a_part(const struct joist_plan *plan, const struct joist_group *group,
-                            const struct joist_run *run) {
+                            size_t stream_from) {
   const struct joist_step *const steps = plan->steps + group->first_step;
   uint32_t computing = 0;
-  if (run->native == JOIST_NATIVE_NEVER || group->count < PART_COUNT_MIN) return false;
+  if (group->count < PART_COUNT_MIN) return false;
   for (uint32_t s = 0; s < group->step_count; s++) {
-    if (steps[s].passed_over || joist_step_streams(group, &steps[s], joist_stream_from(run)))
-      return false;
+    if (steps[s].passed_over || joist_step_streams(group, &steps[s], stream_from)) return false;
     computing += steps[s].kind != JOIST_STEP_FOLD && steps[s].kind != JOIST_STEP_SPLAT;
   }
   return computing >= PART_STEPS_MIN;
@@ -273,7 +272,8 @@ joist_status joist_native_find_part(const struct joist_plan *plan, const struct 
                                     const struct joist_run *run, joist_native_part **part,
                                     struct joist_error *error) {
   *part = NULL;
-  if (!is_worth_a_part(plan, group, run)) return JOIST_OK;
+  if (run->native == JOIST_NATIVE_NEVER || !is_worth_a_part(plan, group, joist_stream_from(run)))
+    return JOIST_OK;
   struct part_site *const site = part_site_of(plan, group);
   if (site == NULL || site->refused) return JOIST_OK;
   if (site->entry != NULL && site->kernels != joist_kernels_number()) {
@@ -291,7 +291,7 @@ joist_status joist_native_find_part(const struct joist_plan *plan, const struct 
     struct joist_c_source made;
     site->refused = true;
     if (joist_c_source_of_part(plan, group, &made)) {
-      site->entry = joist_native_entry_of(made.text);
+      site->entry = joist_native_entry_of(made.text, true);
       site->kernels = joist_kernels_number();
       site->refused = site->entry == NULL;
       free(made.text);
@@ -312,7 +312,7 @@ void joist_native_source(const struct joist_plan *plan, struct joist_text *text)
     struct joist_c_source made = {.text = NULL};
     if (is_loop(plan, group) && joist_nest_make(plan, group, nest))
       (void)joist_c_source_of_loop(nest, &made);
-    else if (group->kind == JOIST_GROUP_ELEMENTWISE)
+    else if (group->kind == JOIST_GROUP_ELEMENTWISE && is_worth_a_part(plan, group, SIZE_MAX))
       (void)joist_c_source_of_part(plan, group, &made);
     if (made.text != NULL) joist_text_add(text, "%s%s", text->length > 0 ? "\n" : "", made.text);
     free(made.text);

@@ -29,6 +29,7 @@ struct joist_native_entry {
   uint64_t hash;
   size_t kernels; /* number of the instruction set */
   state state;
+  bool wide; /* see joist_native_entry_of() */
   joist_process process;
   time_t started;
   void *function;
@@ -78,7 +79,7 @@ static uint64_t hash_of(const char *text, uint64_t hash) {
   return hash;
 }
 
-struct joist_native_entry *joist_native_entry_of(const char *text) {
+struct joist_native_entry *joist_native_entry_of(const char *text, bool wide) {
   const size_t kernels = joist_kernels_number();
   const uint64_t hash = hash_of(text, UINT64_C(0xcbf29ce484222325) + kernels);
   struct joist_native_entry **const bucket = &buckets[hash % BUCKETS];
@@ -88,6 +89,7 @@ struct joist_native_entry *joist_native_entry_of(const char *text) {
   struct joist_native_entry *const made = calloc(1, sizeof *made + bytes);
   if (made == NULL) return NULL;
   memcpy(made->text, text, bytes);
+  made->wide = wide;
   made->hash = hash;
   made->kernels = kernels;
   made->next = *bucket;
@@ -129,18 +131,48 @@ static bool has_source(const struct joist_native_entry *entry, const char *path)
   return same;
 }
 
-/* The start of what the compiler wrote. */
-static void read_log(const struct joist_native_entry *entry) {
-  char *const path = path_of(entry, ".so.log");
-  char start[WHY_BYTES / 2] = "";
+/* What the compiler wrote, for the caller to free; NULL without any. */
+static char *read_log(const struct joist_native_entry *entry) {
+  char *const path = path_of(entry, ".so.log"), *log = NULL;
   struct joist_file file;
   if (path != NULL && joist_file_open(path, &file) == 0) {
-    const size_t bytes = joist_smaller((size_t)file.size, sizeof start - 1);
-    if (joist_file_read(&file, 0, start, bytes) == 0) start[bytes] = '\0';
+    const size_t bytes = (size_t)file.size;
+    log = malloc(bytes + 1);
+    if (log != NULL && joist_file_read(&file, 0, log, bytes) == 0) {
+      log[bytes] = '\0';
+    } else {
+      free(log);
+      log = NULL;
+    }
     joist_file_close(&file);
   }
   free(path);
-  say_why("the compiler failed", start);
+  return log;
+}
+
+static size_t count_of(const char *text, const char *part) {
+  size_t count = 0;
+  for (const char *at = text; (at = strstr(at, part)) != NULL; at += strlen(part)) count++;
+  return count;
+}
+
+/* Whether the compiler was asked to say which loops it made vector code of, and left one out. It
+ * names the line of each, some of them several times, one after the other. */
+static bool is_scalar_code(const struct joist_native_entry *entry) {
+  if (strstr(cache.script, "-fopt-info-vec") == NULL) return false;
+  char *const log = read_log(entry);
+  size_t lines = 0, latest = 0;
+  for (const char *at = log; at != NULL; at = strchr(at, '\n')) {
+    if (*at == '\n') at++;
+    const char *const name = strstr(at, ".c:"), *const said = strstr(at, "loop vectorized");
+    const char *const end = strchr(at, '\n');
+    if (name == NULL || said == NULL || (end != NULL && (said > end || name > end))) continue;
+    const size_t line = strtoul(name + 3, NULL, 10);
+    lines += line != latest;
+    latest = line;
+  }
+  free(log);
+  return lines < count_of(entry->text, "JOIST_VECTORIZE_LOOP");
 }
 
 /* ---- states ---- */
@@ -204,10 +236,14 @@ static void start(struct joist_native_entry *entry) {
 
 static void end(struct joist_native_entry *entry, joist_process_state how) {
   cache.compiling--;
-  if (how == JOIST_PROCESS_DONE) {
+  if (how == JOIST_PROCESS_DONE && entry->wide && is_scalar_code(entry)) {
+    entry->state = FAILED; /* not counted: nothing is wrong */
+  } else if (how == JOIST_PROCESS_DONE) {
     load(entry);
   } else {
-    read_log(entry);
+    char *const log = read_log(entry);
+    say_why("the compiler failed", log == NULL ? "" : log);
+    free(log);
     fail(entry);
   }
 }
