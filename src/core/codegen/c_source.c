@@ -701,11 +701,23 @@ static void add_turn(struct writer *w, const struct loop *l, uint32_t given, con
   }
 }
 
-static void add_poll(struct writer *w, const struct loop *l) {
-  const struct joist_program *const program = w->nest->body[l->body].plan->program;
+/* About the elements that one turn computes; what it only copies costs less. */
+static size_t work_of(const struct joist_plan *plan) {
+  enum { COPIED = 16 };
   size_t work = 1;
-  for (uint32_t v = 0; v < program->value_count; v++)
-    work += joist_value_count(&program->values[v]);
+  for (uint32_t g = 0; g < plan->group_count; g++) {
+    const struct joist_group *const group = &plan->groups[g];
+    const struct joist_instruction *const i = &plan->program->instructions[group->instruction];
+    const size_t count = joist_value_count(&plan->program->values[i->result]);
+    work += group->kind == JOIST_GROUP_ELEMENTWISE ? group->count
+            : joist_c_writes_into(plan, i)         ? count / COPIED + 1
+                                                   : count;
+  }
+  return work;
+}
+
+static void add_poll(struct writer *w, const struct loop *l) {
+  size_t work = work_of(w->nest->body[l->body].plan);
   if (work > POLL_AFTER) work = POLL_AFTER;
   ADD("if ((work += %zu) >= %d) {\nwork = 0;\nif (native->poll(native) != 0) return 1;\n}\n", work,
       POLL_AFTER);
