@@ -79,6 +79,14 @@ static void check_bits(const char *set, joist_op op, joist_dtype dtype, const vo
     for (int i = 0; i < N; i++)
       memcpy(y + (size_t)i * size, (const char *)operands + (size_t)k * size, size);
     CHECK_INT(kernel(N, in, same), N);
+    joist_kernel *const by_number = joist_kernel_by_number_find(op, dtype);
+    const void *number[] = {x, (const char *)operands + (size_t)k * size};
+    char *const alone = malloc(N * size);
+    if (!CHECK(by_number != NULL && alone != NULL)) exit(1);
+    CHECK_INT(by_number(N, number, alone), N);
+    CHECK_MSG(memcmp(alone, same, N * size) == 0, "%s %s of %s: another result by number %d", set,
+              joist_op_name(op), joist_dtype_name(dtype), k);
+    free(alone);
     for (int i = k; i < N; i += count)
       CHECK_MSG(memcmp(same + (size_t)i * size, mixed + (size_t)i * size, size) == 0,
                 "%s %s of %s: element %d differs", set, joist_op_name(op), joist_dtype_name(dtype),

@@ -100,15 +100,36 @@ static void bind_masked_fold(const struct joist_plan *plan, const struct joist_g
   fold->drops_nan = either->passed_over = nan->passed_over = true;
 }
 
-/* Makes the tile as long as that of a plain sum where folds leave no step that writes a slot. */
+/* ---- operations of arrays and one number ---- */
+
+/* Powers and quotients by a scalar that was repeated to fill a slot. */
+static void bind_by_number(const struct joist_plan *plan, const struct joist_group *group,
+                           struct joist_step *step) {
+  const struct joist_instruction *const i = &plan->program->instructions[step->instruction];
+  if (step->kind != JOIST_STEP_OPERATION || step->operand_count != 2 || joist_is_mixed(i) ||
+      !is_splat(plan, group, step->in[1]))
+    return;
+  joist_kernel *const kernel = joist_kernel_by_number_find(i->op, i->signature.compute);
+  if (kernel == NULL) return;
+  step->bound[0] = (joist_bound *)kernel;
+  step->by_number = true;
+}
+
+/* Whether the step needs no slot as long as a tile. */
+static bool needs_no_slot(const struct joist_step *step) {
+  if (step->kind == JOIST_STEP_FOLD) return step->in[0].array || step->bound[3] != NULL;
+  return step->kind == JOIST_STEP_SPLAT || step->passed_over ||
+         (step->by_number && step->in[0].array && step->out.array);
+}
+
+/* Makes the tile as long as that of a plain sum where folds, or what reads one number, leave no
+ * step that writes a slot. */
 static void widen_tile(const struct joist_plan *plan, struct joist_group *group) {
   const struct joist_step *const steps = plan->steps + group->first_step;
   bool any = false;
   for (uint32_t s = 0; s < group->step_count; s++) {
-    if (steps[s].kind != JOIST_STEP_FOLD && steps[s].kind != JOIST_STEP_SPLAT &&
-        !steps[s].passed_over)
-      return;
-    any |= steps[s].passed_over;
+    if (!needs_no_slot(&steps[s])) return;
+    any |= steps[s].passed_over || steps[s].by_number;
   }
   const size_t tile = joist_fold_tile(group->space, JOIST_TILE_DIRECT);
   if (any && group->tile < tile) group->tile = tile;
@@ -118,9 +139,11 @@ void joist_bind_group(const struct joist_plan *plan, const struct joist_group *g
   if (group->bound) return;
   for (uint32_t s = 0; s < group->step_count; s++)
     joist_bind_step(plan->program, &plan->steps[group->first_step + s], group->count);
-  for (uint32_t s = 0; s < group->step_count; s++)
-    if (plan->steps[group->first_step + s].kind == JOIST_STEP_FOLD)
-      bind_masked_fold(plan, group, &plan->steps[group->first_step + s]);
+  for (uint32_t s = 0; s < group->step_count; s++) {
+    struct joist_step *const step = &plan->steps[group->first_step + s];
+    if (step->kind == JOIST_STEP_FOLD) bind_masked_fold(plan, group, step);
+    bind_by_number(plan, group, step);
+  }
   struct joist_group *const own = &plan->groups[group - plan->groups];
   widen_tile(plan, own);
   own->bound = true;

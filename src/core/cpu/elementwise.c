@@ -150,7 +150,7 @@ static size_t run_streamed(const struct loop *loop, const struct joist_step *ste
     const size_t m = joist_smaller(n - k, most);
     const void *part[JOIST_REFS_MAX] = {NULL};
     for (uint32_t j = 0; j < step->operand_count; j++)
-      part[j] = (const char *)in[j] + k * step->in[j].size;
+      part[j] = (const char *)in[j] + (step->by_number && j == 1 ? 0 : k * step->in[j].size);
     const size_t done = joist_step_run(step, m, part, piece);
     if (done < m) return k + done;
     const size_t whole = m * size / JOIST_LINE;

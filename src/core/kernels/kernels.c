@@ -91,6 +91,10 @@ joist_kernel *joist_kernel_find(joist_op op, joist_dtype compute) {
                                              : table->kernel[op][compute];
 }
 
+joist_kernel *joist_kernel_by_number_find(joist_op op, joist_dtype compute) {
+  return instruction_sets[selected].table->by_number[op][compute];
+}
+
 const struct joist_gemm_kernel *joist_gemm_find(joist_dtype dtype) {
   const struct joist_gemm_kernel *const kernel = &instruction_sets[selected].gemm->kernel[dtype];
   return kernel->multiply != NULL ? kernel : NULL;

@@ -13,6 +13,10 @@
  * half_tables.h. */
 joist_kernel *joist_kernel_find(joist_op op, joist_dtype compute);
 
+/* The kernel that reads one element of its second operand, with the same bits as that of an array
+ * of equal ones. NULL where that gains nothing. */
+joist_kernel *joist_kernel_by_number_find(joist_op op, joist_dtype compute);
+
 /* The fold of elements of dtype `from` in an accumulator of another dtype, or the same. NULL
  * when the operation does not combine them; only sums widen what they read. */
 joist_fold *joist_fold_find(joist_op combine, joist_dtype from, joist_dtype accumulator);

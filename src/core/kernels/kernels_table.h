@@ -12,7 +12,8 @@
 
 struct joist_kernel_table {
   joist_kernel *kernel[JOIST_OP_COUNT][JOIST_DTYPE_COUNT];
-  joist_kernel *uniform[JOIST_OP_COUNT][JOIST_DTYPE_COUNT]; /* also of equal second operands */
+  joist_kernel *uniform[JOIST_OP_COUNT][JOIST_DTYPE_COUNT];   /* also of equal second operands */
+  joist_kernel *by_number[JOIST_OP_COUNT][JOIST_DTYPE_COUNT]; /* of one second operand */
   joist_fold *fold[JOIST_OP_COUNT][JOIST_DTYPE_COUNT];
   joist_rows *rows[JOIST_OP_COUNT][JOIST_DTYPE_COUNT];
   joist_fold *wide_sum[JOIST_DTYPE_COUNT]; /* by the dtype read; sum_in is the accumulator's */

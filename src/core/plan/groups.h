@@ -48,6 +48,7 @@ struct joist_step {
   /* Set by a device's bind pass; all 0 in a new plan. */
   joist_bound *bound[4];
   bool passed_over;           /* a fold does its work */
+  bool by_number;             /* it reads one element of its second operand */
   bool drops_nan;             /* FOLD with `masked`: NaN is masked, too */
   struct joist_ref masked[3]; /* FOLD with bound[3]: mask, value for what is masked, elements */
 };

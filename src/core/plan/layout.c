@@ -22,14 +22,30 @@ static uint32_t work_of(joist_op op, joist_dtype result) {
   }
 }
 
+/* Whether the step is a power of one number, which may be a square or a root: as cheap as that. */
+static bool is_power_of_number(const struct joist_plan *plan, const struct joist_group *group,
+                               const struct joist_step *step) {
+  const struct joist_step *const steps = plan->steps + group->first_step;
+  if (step->kind != JOIST_STEP_OPERATION || step->in[1].array ||
+      plan->program->instructions[step->instruction].op != JOIST_OP_POW)
+    return false;
+  for (uint32_t s = 0; s < group->step_count; s++)
+    if (steps[s].kind == JOIST_STEP_SPLAT && steps[s].out.index == step->in[1].index) return true;
+  return false;
+}
+
 /* Finds the steps whose result may be written past the caches without slowing anything down:
  * nothing reads it in the same group, and the group does little besides moving bytes. */
 static void mark_leaving(const struct joist_plan *plan, const struct joist_group *group) {
   struct joist_step *const steps = plan->steps + group->first_step;
+  uint32_t work = group->work;
+  for (uint32_t s = 0; s < group->step_count; s++)
+    if (is_power_of_number(plan, group, &steps[s]))
+      work -= work_of(JOIST_OP_POW, steps[s].out.dtype) - 1;
   for (uint32_t s = 0; s < group->step_count; s++) {
     const bool writes = steps[s].kind == JOIST_STEP_OPERATION ||
                         steps[s].kind == JOIST_STEP_CONVERT || steps[s].kind == JOIST_STEP_COPY;
-    steps[s].leaves = writes && steps[s].out.array && group->work < STREAMED_WORK;
+    steps[s].leaves = writes && steps[s].out.array && work < STREAMED_WORK;
     for (uint32_t t = s + 1; t < group->step_count && steps[s].leaves; t++)
       for (uint32_t k = 0; k < steps[t].operand_count; k++)
         if (steps[t].in[k].array &&
