@@ -32,23 +32,32 @@ JOIST_INLINE double of_bits(uint64_t bits) {
 /* Adding it rounds to the nearest integer, which the low bits of the sum then hold. */
 #define ROUNDING 0x1.8p52
 
-/* x = k ln 2 + r with |r| <= ln 2 / 2; gives r, and 2^k in *scale. */
-JOIST_INLINE double reduce_exp(double x, double *scale) {
+/* x = k ln 2 + r with |r| <= ln 2 / 2; gives k, and 2^k in *scale. */
+JOIST_INLINE double round_exp(double x, double *scale) {
   const double shifted = x * 1.44269504088896340736 + ROUNDING;
-  const double k = shifted - ROUNDING;
   *scale = of_bits((bits_of(shifted) + 1023) << 52);
+  return shifted - ROUNDING;
+}
+
+/* The same; gives r. */
+JOIST_INLINE double reduce_exp(double x, double *scale) {
+  const double k = round_exp(x, scale);
   return (x - k * 0x1.62e42fefa38p-1) - k * 0x1.ef35793c7673p-45;
 }
 
-/* (e^r - 1) / r for |r| <= ln 2 / 2, to 2^-30 */
+/* The same to 2^-43, which is good enough for a float. */
+JOIST_INLINE double reduce_exp_wide(double x, double *scale) {
+  return x - round_exp(x, scale) * 0.693147180559945309417;
+}
+
+/* (e^r - 1) / r for |r| <= ln 2 / 2, to 2^-31 */
 JOIST_INLINE double expm1_over(double r) {
-  double p = 1.0 / 40320;
-  p = p * r + 1.0 / 5040;
-  p = p * r + 1.0 / 720;
-  p = p * r + 1.0 / 120;
-  p = p * r + 1.0 / 24;
-  p = p * r + 1.0 / 6;
-  p = p * r + 0.5;
+  double p = 0x1.a15179d80ae96p-13;
+  p = p * r + 0x1.6d7543e4127b8p-10;
+  p = p * r + 0x1.1110c632a3088p-7;
+  p = p * r + 0x1.5554accfdb593p-5;
+  p = p * r + 0x1.55555567532adp-3;
+  p = p * r + 0x1.000000287f871p-1;
   return p * r + 1.0;
 }
 
@@ -60,13 +69,13 @@ JOIST_INLINE double limited(double x) {
 
 JOIST_INLINE double exp_wide(double x) {
   double scale;
-  const double r = reduce_exp(limited(x), &scale);
+  const double r = reduce_exp_wide(limited(x), &scale);
   return scale * (1.0 + r * expm1_over(r));
 }
 
 JOIST_INLINE double expm1_wide(double x) {
   double scale;
-  const double r = reduce_exp(limited(x), &scale);
+  const double r = reduce_exp_wide(limited(x), &scale);
   return scale * (r * expm1_over(r)) + (scale - 1.0);
 }
 

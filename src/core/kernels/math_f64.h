@@ -85,20 +85,40 @@ JOIST_INLINE double f64_tanh(double x) {
   return t < 0x1p-28 ? x : value;
 }
 
-/* Beyond, e^|x| overflows before its half does, and e^-|x| does not count. */
-#define HYPERBOLIC_LIMIT 709
+/* For t = k ln 2 + r >= 0, cosh(t) = C cosh(r) + S sinh(r) and sinh(t) = S cosh(r) + C sinh(r),
+ * where C and S are 2^(k - 1) plus and minus 2^(-k - 1): gives cosh(r) - 1 and sinh(r), and half of
+ * C and of S, since C overflows before its product with e^r does. */
+struct hyperbolic_f64 {
+  double sum, difference, even, odd;
+};
+
+JOIST_INLINE struct hyperbolic_f64 hyperbolic_parts_f64(double t) {
+  double k, low;
+  const double r = reduce_exp_f64(t > 710.5 ? 710.5 : t, &k, &low), z = r * r;
+  double p = 0x1.289185613a3d6p-22;
+  p = p * z + 0x1.a019b90d2ae7ap-16;
+  p = p * z + 0x1.6c16c1788bd90p-10;
+  p = p * z + 0x1.5555555553d63p-5;
+  p = p * z + 0x1.0000000000001p-1;
+  double q = 0x1.af38a9b0ec855p-26;
+  q = q * z + 0x1.71de0dae63bb3p-19;
+  q = q * z + 0x1.a01a01a7c41d5p-13;
+  q = q * z + 0x1.11111111109b3p-7;
+  q = q * z + 0x1.5555555555556p-3;
+  /* beyond, the smaller power does not count */
+  const double up = power_of_two(k - 2), down = power_of_two(-2 - (k > 60 ? 60 : k));
+  return (struct hyperbolic_f64){up + down, up - down, z * p, r + (r * (z * q) + low)};
+}
 
 JOIST_INLINE double f64_sinh(double x) {
-  const double t = fabs(x);
-  const double e = expm1_within_f64(t > HYPERBOLIC_LIMIT ? HYPERBOLIC_LIMIT : t);
-  const double small = 0.5 * (e + e / (e + 1)), root = f64_exp(0.5 * t);
-  const double value = copysign(t > HYPERBOLIC_LIMIT ? (0.5 * root) * root : small, x);
-  return t < 0x1p-28 ? x : value;
+  const struct hyperbolic_f64 h = hyperbolic_parts_f64(fabs(x));
+  const double half = h.difference + (h.difference * h.even + h.sum * h.odd);
+  return fabs(x) < 0x1p-28 ? x : copysign(2 * half, x);
 }
 
 JOIST_INLINE double f64_cosh(double x) {
-  const double root = f64_exp(0.5 * fabs(x)), e = f64_exp(fabs(x));
-  return fabs(x) > HYPERBOLIC_LIMIT ? (0.5 * root) * root : 0.5 * e + 0.5 / e;
+  const struct hyperbolic_f64 h = hyperbolic_parts_f64(fabs(x));
+  return 2 * (h.sum + (h.sum * h.even + h.difference * h.odd));
 }
 
 JOIST_INLINE double f64_logistic(double x) {
@@ -269,7 +289,7 @@ JOIST_INLINE double f64_tan(double x) {
   double r, low;
   const uint64_t q = reduce_trig_f64(x, &r, &low);
   const double s = sin_of_f64(r, low), c = cos_of_f64(r, low);
-  const double value = (q & 1) != 0 ? -c / s : s / c;
+  const double value = ((q & 1) != 0 ? -c : s) / ((q & 1) != 0 ? s : c);
   return fabs(x) < 0x1p-27 ? x : value;
 }
 
