@@ -159,7 +159,14 @@ gradient_rules <- list(
     list(apply_operation("put", list(g, index, zero_of(g))), NULL, like_values(value, x[[3L]]))
   },
   scatter_add = function(g, x, y, at) {
-    list(g, NULL, like_values(apply_operation("take", list(g, x[[2L]])), x[[3L]]))
+    index <- x[[2L]]
+    rows <- length(x[[3L]]) != 1L && length(x[[3L]]) != length(index)
+    added <- if (rows) {
+      nv_gather(g, index + nv_scalar(1L, "i64"), 1L)
+    } else {
+      apply_operation("take", list(g, index))
+    }
+    list(g, NULL, like_values(added, x[[3L]]))
   },
   gather = function(g, x, y, at) {
     list(add_along(x[[1L]], nv_reshape(x[[2L]], c(1, length(x[[2L]]), 1)), g, at$dim))

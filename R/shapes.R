@@ -226,20 +226,26 @@ nv_gather <- function(x, indices, dim = 1L) {
 #' Sums at positions
 #'
 #' A tensor with values added to its elements at given positions, as often as a position occurs:
-#' what [nv_gather()] and subsets take apart is put together. Values are added one after the other
-#' in their order, so that a sum has the same bits however many threads there are.
+#' what [nv_gather()] and subsets take apart is put together.
+#'
+#' Sums of floats are computed in `f64` and rounded once. Only where there are fewer values than half
+#' of the elements of `x`, those of `f32` and `c64` are added in their own dtype, one after the other.
+#' The order of the additions depends on the shapes alone, so that a sum has the same bits however
+#' many threads there are.
 #'
 #' @param x A tensor or an R array, of numbers.
 #' @param index Positions from 1 on in column-major order: a tensor of integers or whole R numbers.
 #'   They may be traced by [jit()] and are checked when the program runs.
-#' @param values As many values as there are positions, or one for all.
-#' @return A tensor of the dtype, ambiguity and shape of `x`. Halves are summed in `f32` and rounded
-#'   once.
+#' @param values As many values as there are positions, or one for all. Or rows: a tensor whose first
+#'   extent is the number of positions and whose other extents are those of `x`; positions are then
+#'   those of rows of `x`.
+#' @return A tensor of the dtype, ambiguity and shape of `x`.
 #' @section Errors: `joist_shape_error` for a position out of range and for another number of
 #'   values; `joist_dtype_error` for positions that are not integers and for bools;
 #'   `joist_promotion_error` for values that do not promote to the dtype of `x`.
 #' @examples
 #' nv_scatter_add(nv_tensor(c(0, 0, 0)), c(1, 3, 3), nv_tensor(c(1, 2, 5)))
+#' nv_scatter_add(nv_tensor(matrix(0, 3, 2)), c(3, 3), nv_tensor(matrix(1:4, 2), "f32"))
 #' @export
 nv_scatter_add <- function(x, index, values) {
   if (!is_tensor(index) || is_number(index)) index <- nv_convert(nv_tensor(index), "i64")
@@ -256,15 +262,15 @@ nv_scatter_add <- function(x, index, values) {
 #' Sums of groups of rows
 #'
 #' Slices along the first dim are summed by group, as [rowsum()] does it where the groups are
-#' numbered. One after the other is added in their order, so that a sum has the same bits however
-#' many threads there are.
+#' numbered. Floats are summed in `f64` and rounded once, but for `f32` and `c64` with less than half
+#' as many slices as groups. A sum has the same bits however many threads there are.
 #'
 #' @param x A tensor of rank 1 at least, or an R array, of numbers.
 #' @param ids The number of the group of each slice, from 1 on: a tensor of integers or whole R
 #'   numbers. They may be traced by [jit()] and are checked when the program runs.
 #' @param count How many groups there are.
 #' @return A tensor of the dtype and ambiguity of `x`, whose first dim is `count`: zeros for groups
-#'   without a slice. Halves are summed in `f32` and rounded once.
+#'   without a slice.
 #' @section Errors: `joist_value_error` for a `count` that is not a whole number of at least 0;
 #'   `joist_shape_error` for a group out of range, for a scalar, and when the number of `ids` is not
 #'   that of slices; `joist_dtype_error` for `ids` that are not integers and for bools.
@@ -288,15 +294,9 @@ nv_segment_sum <- function(x, ids, count) {
       ": there must be one for each position of its first dim"
     )
   }
-  # A position of each column; those of a group out of range are out of range of the whole.
-  columns <- prod(extents[-1L])
-  ids <- beside(nv_reshape(nv_convert(ids, "i64"), c(extents[1L], 1)), x)
-  outside <- ids < 1L | ids > nv_scalar(count, "i64")
-  column <- nv_iota(2L, "i64", c(1, columns), start = 0)
-  at <- nv_ifelse(outside, nv_scalar(-1L, "i64"), ids + column * nv_scalar(count, "i64"))
-  zeros <- nv_broadcast_to(scalar_like(0, x), count * columns)
-  at <- nv_flatten(nv_broadcast_to(at, c(extents[1L], columns)))
-  nv_reshape(nv_scatter_add(zeros, at, nv_flatten(x)), c(count, extents[-1L]))
+  zeros <- nv_broadcast_to(scalar_like(0, x), c(count, extents[-1L]))
+  positions <- nv_flatten(beside(nv_convert(ids, "i64") - nv_scalar(1L, "i64"), x))
+  .Call(joist_r_operation, "scatter_add", list(zeros, positions, x), NULL)
 }
 
 #' Differences and scaling along the first dimension

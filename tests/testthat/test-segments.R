@@ -43,6 +43,7 @@ test_that("groups out of range are errors, in the last column and in jit() too",
 test_that("sums of groups have derivatives, and the same bits on any number of threads", {
   x <- nv_tensor(matrix(sin(1:8), 4), "f64")
   check_gradient(function(x) sum(nv_segment_sum(x, c(3, 1, 3, 1), 3)^2), x)
+  check_gradient(function(x) sum(nv_scatter_add(x, c(4, 2), x[1:2, ] * 2)^2), x)
   set.seed(4)
   ids <- sample(50, 1e5, TRUE)
   values <- nv_tensor(matrix(rnorm(3e5), 1e5), "f32")
@@ -52,4 +53,62 @@ test_that("sums of groups have derivatives, and the same bits on any number of t
   nv_set_threads(2)
   expect_identical(nv_segment_sum(values, ids, 50), got)
   expect_lt(max(abs(as_array(got) - rowsum(as_array(values), ids))), 1e-2)
+})
+
+test_that("sums of many values are those of rowsum() and as exact as sum()", {
+  set.seed(5)
+  old <- nv_set_threads(1)
+  on.exit(nv_set_threads(old))
+  wrapped <- function(v, d) {
+    nv_convert(nv_tensor(v, if (startsWith(d, "i")) "i64" else "f64"), d)
+  }
+  # About the numbers of values from which sums are found in chunks, and those are side by side.
+  for (count in c(1, 10, 512, 513, 3000)) {
+    for (n in unique(c(8 * count - 1, 8 * count, 4096, 4097, 30000))) {
+      for (columns in c(1, 3)) {
+        ids <- c(sample(count, n, TRUE), use.names = FALSE)
+        m <- matrix(sample(-1000:1000, n * columns, TRUE), n)
+        want <- matrix(0, count, columns)
+        sums <- rowsum(m, ids)
+        want[as.integer(rownames(sums)), ] <- sums
+        for (d in c("i16", "i64", "f16", "f32", "f64", "c64", "c128")) {
+          x <- nv_tensor(m, d)
+          nv_set_threads(1)
+          got <- nv_segment_sum(x, ids, count)
+          nv_set_threads(2)
+          expect_identical(nv_segment_sum(x, ids, count), got)
+          expect_identical(got, wrapped(want, d), label = paste(d, count, n, columns))
+          position <- rep(ids, columns) + rep((seq_len(columns) - 1) * count, each = n)
+          start <- nv_tensor(matrix(1, count, columns), d)
+          added <- nv_scatter_add(start, position, nv_flatten(x))
+          expect_identical(added, wrapped(want + 1, d), label = paste(d, count, n, columns))
+          expect_identical(nv_scatter_add(start, ids, x), added)
+        }
+      }
+    }
+  }
+  tenth <- nv_tensor(rep(0.1, 1e6), "f32")
+  one <- nv_tensor(rep(1L, 1e6), "i64")
+  expect_identical(nv_segment_sum(tenth, one, 1), nv_reshape(sum(tenth), 1))
+  expect_identical(nv_scatter_add(nv_tensor(0, "f32"), one, tenth), nv_reshape(sum(tenth), 1))
+  expect_identical(as.double(nv_scatter_add(nv_tensor(0, "bf16"), one, 1)), 999424)
+  expect_lt(abs(as.double(nv_segment_sum(nv_tensor(rep(0.1, 1e7), "f64"), rep(1L, 1e7), 1)) - 1e6), 1e-7)
+  # A sum without negative zeros, and one of what is not finite.
+  expect_identical(1 / as.double(nv_segment_sum(nv_tensor(-0, "f64"), 1, 1)), Inf)
+  expect_identical(as.double(nv_segment_sum(nv_tensor(c(Inf, -Inf, 1), "f32"), c(1, 1, 2), 2)), c(NaN, 1))
+})
+
+test_that("rows are added to rows, and other shapes are errors", {
+  x <- nv_tensor(array(1:24, c(4, 3, 2)), "f32")
+  rows <- nv_tensor(array(1:12, c(2, 3, 2)), "f32")
+  want <- array(1:24, c(4, 3, 2))
+  want[3, , ] <- want[3, , ] + array(1:12, c(2, 3, 2))[1, , ] + array(1:12, c(2, 3, 2))[2, , ]
+  expect_equal(as_array(nv_scatter_add(x, c(3, 3), rows)), want)
+  expect_error(nv_scatter_add(x, c(3, 5), rows), "out of range", class = "joist_shape_error")
+  expect_error(nv_scatter_add(x, 1:3, rows), class = "joist_shape_error")
+  expect_error(nv_scatter_add(x, 1:2, rows[, 1:2, ]), class = "joist_shape_error")
+  missing <- nv_tensor(matrix(c(1, NA, 3, 4), 2), "f32")
+  got <- nv_segment_sum(missing, c(2, 1), 3)
+  expect_identical(as.vector(is.na(got)), c(TRUE, FALSE, FALSE, FALSE, FALSE, FALSE))
+  expect_identical(as.vector(as_array(got)), c(NA, 1, 0, 4, 3, 0))
 })

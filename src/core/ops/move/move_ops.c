@@ -46,9 +46,9 @@ joist_status joist_position_error(size_t extent, struct joist_error *error) {
   return JOIST_FAIL(error, JOIST_E_POSITION_RANGE, .count = {extent});
 }
 
-joist_status joist_check_positions(const struct joist_call *call, struct joist_error *error) {
-  const size_t n = joist_value_count(call->operand[1]),
-               extent = joist_value_count(call->operand[0]);
+joist_status joist_check_positions(const struct joist_call *call, size_t extent,
+                                   struct joist_error *error) {
+  const size_t n = joist_value_count(call->operand[1]);
   if (call->operand[1]->type.dtype != JOIST_I64)
     return JOIST_FAIL(error, JOIST_E_POSITIONS_DTYPE,
                       .type = {call->operand[1]->type, {JOIST_I64, false}});
@@ -59,7 +59,8 @@ joist_status joist_check_positions(const struct joist_call *call, struct joist_e
 }
 
 joist_status joist_take_run(const struct joist_call *call, struct joist_error *error) {
-  const joist_status status = joist_check_positions(call, error);
+  const joist_status status =
+      joist_check_positions(call, joist_value_count(call->operand[0]), error);
   if (status != JOIST_OK) return status;
   const struct joist_index index = joist_index_of(call->in[1], joist_value_count(call->result));
   struct joist_walk walk;
@@ -81,7 +82,7 @@ joist_status joist_put_shape(const struct joist_shape *const *shapes,
 }
 
 joist_status joist_put_run(const struct joist_call *call, struct joist_error *error) {
-  joist_status status = joist_check_positions(call, error);
+  joist_status status = joist_check_positions(call, joist_value_count(call->operand[0]), error);
   if (status == JOIST_OK) status = copy(call, error);
   if (status != JOIST_OK) return status;
   const struct joist_index index = joist_index_of(call->in[1], joist_value_count(call->operand[1]));

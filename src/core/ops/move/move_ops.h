@@ -18,8 +18,9 @@ void joist_walk_pad(const struct joist_shape *from, const struct joist_shape *to
 size_t joist_walk_part(const struct joist_shape *whole, const struct joist_shape *part, int dim,
                        size_t first, struct joist_walk *walk);
 
-/* Positions of take, put and scatter_add are addresses, wherever they come from. */
-joist_status joist_check_positions(const struct joist_call *call,
+/* Positions of take, put and scatter_add are addresses, wherever they come from: an error for those
+ * that are not less than `extent`. */
+joist_status joist_check_positions(const struct joist_call *call, size_t extent,
                                    struct joist_error *error) JOIST_MUST_CHECK;
 
 /* What is said of positions of take and put, and of entry k of an index of gather. */

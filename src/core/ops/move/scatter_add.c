@@ -1,6 +1,10 @@
-/* scatter_add: sums at positions. One thread adds in the order of the values, so that a sum that
- * rounds is the same however many threads there are. */
+/* scatter_add: sums at positions, in f64 for floats, in their own dtype for integers.
+ *
+ * Where there are many values for each sum, they are cut into chunks, whose sums are found side by
+ * side and joined in their order: what is added in which order depends on the shapes alone. Few
+ * values are added one after the other. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/base/parallel.h"
 #include "core/ops/move/move_ops.h"
@@ -8,94 +12,272 @@
 #include "core/types/convert.h"
 #include "core/types/error.h"
 
-enum { BLOCK = 1 << 18 /* values between two polls */ };
-
-struct adding {
-  size_t n, repeat; /* values, all of them the first one where `repeat` is 0 */
-  const int64_t *position;
+enum {
+  CHUNK = 4096,   /* values that are added one after the other, at least, */
+  MANY = 8,       /* and at least so many for each sum */
+  SIDES = 4,      /* sums for one position, of values that follow one another, */
+  FEW = 512,      /* where there are at most so many positions */
+  PIECE = 512,    /* values that are widened at once */
+  BLOCK = 1 << 18 /* values between two polls */
 };
 
+/* Adds n values, all of them the first one where `repeat` is 0, to sums at positions: each value to
+ * sums that are `stride` after those for the value before it, in turns of SIDES. */
+typedef void add_values(size_t n, const int64_t *position, const void *values, size_t repeat,
+                        size_t stride, void *sums);
+/* Adds n elements to others. */
+typedef void add_sums(size_t n, const void *in, void *out);
+
 /* PARTS numbers make an element. */
-#define ADD_VALUES(NAME, TYPE, SUM, PARTS)                                               \
-  static void add_##NAME(const struct adding *a, size_t first, size_t n, const void *in, \
-                         void *out) {                                                    \
-    const TYPE *const values = in;                                                       \
-    TYPE *const sums = out;                                                              \
-    for (size_t k = first; k < first + n; k++)                                           \
-      for (size_t part = 0; part < (PARTS); part++) {                                    \
-        TYPE *const sum = &sums[(size_t)a->position[k] * (PARTS) + part];                \
-        *sum = (TYPE)((SUM)*sum + (SUM)values[k * a->repeat * (PARTS) + part]);          \
-      }                                                                                  \
+#define ADD_ONE(SUM, PARTS, AT, SIDE)                                             \
+  for (size_t part = 0; part < (PARTS); part++) {                                 \
+    SUM *const sum = &z[((size_t)position[AT] + (SIDE)*stride) * (PARTS) + part]; \
+    *sum = (SUM)(*sum + (SUM)x[(AT)*repeat * (PARTS) + part]);                    \
   }
-ADD_VALUES(8, uint8_t, unsigned, 1)
-ADD_VALUES(16, uint16_t, unsigned, 1)
-ADD_VALUES(32, uint32_t, uint32_t, 1)
-ADD_VALUES(64, uint64_t, uint64_t, 1)
-ADD_VALUES(f32, float, float, 1)
-ADD_VALUES(f64, double, double, 1)
-ADD_VALUES(c64, float, float, 2)
-ADD_VALUES(c128, double, double, 2)
+#define ADD_VALUES(NAME, TYPE, SUM, PARTS)                                                     \
+  static void add_##NAME(size_t n, const int64_t *position, const void *values, size_t repeat, \
+                         size_t stride, void *sums) {                                          \
+    const TYPE *const x = values;                                                              \
+    SUM *const z = sums;                                                                       \
+    size_t k = 0;                                                                              \
+    for (; k + SIDES <= n; k += SIDES) {                                                       \
+      ADD_ONE(SUM, PARTS, k, 0)                                                                \
+      ADD_ONE(SUM, PARTS, k + 1, 1)                                                            \
+      ADD_ONE(SUM, PARTS, k + 2, 2)                                                            \
+      ADD_ONE(SUM, PARTS, k + 3, 3)                                                            \
+    }                                                                                          \
+    for (; k < n; k++) ADD_ONE(SUM, PARTS, k, 0)                                               \
+  }
+#define ADD_SUMS(NAME, SUM, PARTS)                                      \
+  static void join_##NAME(size_t n, const void *in, void *out) {        \
+    const SUM *const x = in;                                            \
+    SUM *const z = out;                                                 \
+    for (size_t k = 0; k < n * (PARTS); k++) z[k] = (SUM)(z[k] + x[k]); \
+  }
+#define ADD_BOTH(NAME, TYPE, PARTS) ADD_VALUES(NAME, TYPE, TYPE, PARTS) ADD_SUMS(NAME, TYPE, PARTS)
+ADD_BOTH(8, uint8_t, 1)
+ADD_BOTH(16, uint16_t, 1)
+ADD_BOTH(32, uint32_t, 1)
+ADD_BOTH(64, uint64_t, 1)
+ADD_BOTH(f64, double, 1)
+ADD_BOTH(c128, double, 2)
+ADD_VALUES(f32, float, double, 1)
+ADD_VALUES(c64, float, double, 2)
+ADD_VALUES(f32_alone, float, float, 1)
+ADD_VALUES(c64_alone, float, float, 2)
 
-typedef void add_values(const struct adding *a, size_t first, size_t n, const void *in, void *out);
+struct adding {
+  const struct joist_call *call;
+  size_t count, n, columns; /* sums and values of each column */
+  size_t repeat;
+  joist_dtype dtype, sum; /* of the result, of the sums */
+  size_t size, sum_size;
+  joist_convert_kernel *widen; /* values, of dtypes without an adder; NULL for others */
+  add_values *add;
+  add_sums *join;
+  size_t chunk, chunks; /* values of a chunk, chunks of a column */
+  size_t sides;         /* sums for one position within a chunk */
+  size_t together;      /* columns of one task */
+  char *sums;           /* of each column and chunk; of each worker where there are no chunks */
+};
 
-/* By the storage of each compute dtype; whole numbers wrap alike with and without a sign. */
-static add_values *adder_of(joist_dtype dtype) {
-  const size_t size = joist_dtype_size(dtype);
-  switch (joist_dtype_kind(dtype)) {
+/* By the storage of the dtype; whole numbers wrap alike with and without a sign. */
+static void find_adders(struct adding *a) {
+  const bool wide = a->sum != a->dtype && a->widen == NULL;
+  const size_t size = a->sum_size;
+  switch (joist_dtype_kind(a->dtype)) {
     case JOIST_KIND_COMPLEX:
-      return size == sizeof(joist_c64) ? add_c64 : add_c128;
+      a->join = join_c128;
+      a->add = wide ? add_c64 : size == sizeof(joist_c64) ? add_c64_alone : add_c128;
+      return;
     case JOIST_KIND_FLOAT:
-      return size == sizeof(float) ? add_f32 : add_f64;
+      a->join = join_f64;
+      a->add = wide ? add_f32 : size == sizeof(float) ? add_f32_alone : add_f64;
+      return;
     case JOIST_KIND_BOOL:
     case JOIST_KIND_INT:
     case JOIST_KIND_UINT:
       break;
   }
-  return size == 1 ? add_8 : size == 2 ? add_16 : size == 4 ? add_32 : add_64;
+  a->join = size == 1 ? join_8 : size == 2 ? join_16 : size == 4 ? join_32 : join_64;
+  a->add = size == 1 ? add_8 : size == 2 ? add_16 : size == 4 ? add_32 : add_64;
 }
 
-static joist_status add_all(const struct joist_call *call, joist_dtype dtype, const void *in,
-                            void *out, struct joist_error *error) {
-  const struct adding a = {.n = joist_value_count(call->operand[1]),
-                           .repeat = joist_value_count(call->operand[2]) > 1,
-                           .position = call->in[1]};
-  add_values *const add = adder_of(dtype);
-  for (size_t first = 0; first < a.n; first += BLOCK) {
-    if (joist_run_poll(call->run, error) != JOIST_OK) return JOIST_INTERRUPTED;
-    add(&a, first, a.n - first < BLOCK ? a.n - first : BLOCK, in, out);
+static const char *values_of(const struct adding *a, size_t column, size_t first) {
+  return (const char *)a->call->in[2] + (column * a->n + first) * a->repeat * a->size;
+}
+
+/* Adds values first .. first + n - 1 of a column. */
+static void add_part(const struct adding *a, size_t column, size_t first, size_t n, size_t stride,
+                     void *sums) {
+  _Alignas(16) char wide[PIECE * sizeof(joist_c128)];
+  const int64_t *const position = (const int64_t *)a->call->in[1] + first;
+  const char *const values = values_of(a, column, first);
+  if (a->widen == NULL) {
+    a->add(n, position, values, a->repeat, stride, sums);
+    return;
   }
-  return JOIST_OK;
+  for (size_t k = 0; k < n; k += PIECE) {
+    const size_t m = joist_smaller(n - k, PIECE);
+    a->widen(a->repeat == 0 ? 1 : m, values + k * a->repeat * a->size, wide);
+    a->add(m, position + k, wide, a->repeat, stride, sums);
+  }
 }
 
-/* Narrow dtypes are summed in their compute dtype and rounded once. */
-static joist_status add_narrow(const struct joist_call *call, joist_dtype dtype,
-                               struct joist_error *error) {
-  const size_t sums = joist_value_count(call->result), n = joist_value_count(call->operand[2]);
-  const joist_dtype compute = joist_dtype_compute(dtype);
-  const size_t size = joist_dtype_size(compute);
-  char *const wide = malloc((sums + n + 1) * size);
-  if (wide == NULL) return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY);
-  joist_convert_kernel *const widen = joist_convert_find(dtype, compute);
-  widen(sums, call->in[0], wide);
-  widen(n, call->in[2], wide + sums * size);
-  const joist_status status = add_all(call, compute, wide + sums * size, wide, error);
-  if (status == JOIST_OK) joist_convert_find(compute, dtype)(sums, wide, call->out[0]);
-  free(wide);
+/* ---- many values ---- */
+
+static char *sums_of(const struct adding *a, size_t column, size_t chunk) {
+  return a->sums + (column * a->chunks + chunk) * a->count * a->sum_size;
+}
+
+static void add_chunk(const struct adding *a, size_t column, size_t number) {
+  _Alignas(16) char side[SIDES * FEW * sizeof(joist_c128)];
+  const struct joist_part part = joist_chunk_of(a->n, a->chunk, number);
+  const size_t bytes = a->count * a->sum_size;
+  char *const sums = sums_of(a, column, number), *const found = a->sides > 1 ? side : sums;
+  memset(found, 0, a->sides * bytes);
+  add_part(a, column, part.first, part.n, a->sides > 1 ? a->count : 0, found);
+  if (a->sides == 1) return;
+  for (size_t s = 1; s < SIDES; s++) a->join(a->count, side + s * bytes, side);
+  memcpy(sums, side, bytes);
+}
+
+static void chunk_task(const void *context, size_t task, size_t worker) {
+  const struct adding *const a = context;
+  const size_t groups = joist_divide_up(a->columns, a->together);
+  const struct joist_part columns = joist_chunk_of(a->columns, a->together, task % groups);
+  (void)worker;
+  for (size_t c = columns.first; c < columns.first + columns.n; c++) add_chunk(a, c, task / groups);
+}
+
+/* The result of a column from the sums of its chunks. */
+static void join_task(const void *context, size_t column, size_t worker) {
+  const struct adding *const a = context;
+  char *const first = sums_of(a, column, 0);
+  char wide[PIECE * sizeof(joist_c128)];
+  (void)worker;
+  for (size_t k = 1; k < a->chunks; k++) a->join(a->count, sums_of(a, column, k), first);
+  for (size_t k = 0; k < a->count; k += PIECE) {
+    const size_t m = joist_smaller(a->count - k, PIECE), at = (column * a->count + k) * a->size;
+    joist_convert_find(a->dtype, a->sum)(m, (const char *)a->call->in[0] + at, wide);
+    a->join(m, first + k * a->sum_size, wide);
+    joist_convert_find(a->sum, a->dtype)(m, wide, (char *)a->call->out[0] + at);
+  }
+}
+
+static joist_status add_many(struct adding *a, struct joist_error *error) {
+  a->sums = malloc(a->columns * a->chunks * a->count * a->sum_size);
+  if (a->sums == NULL) return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY);
+  const size_t length = joist_smaller(a->n, a->chunk);
+  a->together = length < CHUNK ? CHUNK / length : 1;
+  joist_status status =
+      joist_tasks_run(a->call->run, joist_divide_up(a->columns, a->together) * a->chunks,
+                      2 * a->together * length, chunk_task, a, error);
+  if (status == JOIST_OK)
+    status = joist_tasks_run(a->call->run, a->columns, a->chunks * a->count, join_task, a, error);
+  free(a->sums);
   return status;
+}
+
+/* ---- few values ---- */
+
+static void column_task(const void *context, size_t column, size_t worker) {
+  const struct adding *const a = context;
+  const size_t at = column * a->count * a->size;
+  const char *const before = (const char *)a->call->in[0] + at;
+  char *const after = (char *)a->call->out[0] + at;
+  char *const sums = a->sum == a->dtype ? after : a->sums + worker * a->count * a->sum_size;
+  joist_convert_find(a->dtype, a->sum)(a->count, before, sums);
+  add_part(a, column, 0, a->n, 0, sums);
+  if (sums != after) joist_convert_find(a->sum, a->dtype)(a->count, sums, after);
+}
+
+/* One column is added with polls in between. */
+static joist_status add_column(const struct adding *a, struct joist_error *error) {
+  char *const sums = a->sum == a->dtype ? a->call->out[0] : a->sums;
+  joist_status status = JOIST_OK;
+  if (a->sum == a->dtype)
+    status = joist_copy_elements(a->size, a->count, a->call->in[0], sums, a->call->run, error);
+  else
+    joist_convert_find(a->dtype, a->sum)(a->count, a->call->in[0], sums);
+  for (size_t k = 0; k < a->n && status == JOIST_OK; k += BLOCK) {
+    status = joist_run_poll(a->call->run, error);
+    if (status == JOIST_OK) add_part(a, 0, k, joist_smaller(a->n - k, BLOCK), 0, sums);
+  }
+  if (status == JOIST_OK && a->sum != a->dtype)
+    joist_convert_find(a->sum, a->dtype)(a->count, sums, a->call->out[0]);
+  return status;
+}
+
+static joist_status add_few(struct adding *a, struct joist_error *error) {
+  const size_t work = a->n * 4 + a->count;
+  const int threads = joist_threads_for(a->call->run, a->columns * work, a->columns);
+  if (a->sum != a->dtype) {
+    a->sums = malloc((size_t)threads * a->count * a->sum_size);
+    if (a->sums == NULL) return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY);
+  }
+  const joist_status status =
+      a->columns == 1
+          ? add_column(a, error)
+          : joist_tasks_run_on(a->call->run, threads, a->columns, work, column_task, a, error);
+  free(a->sums);
+  return status;
+}
+
+/* ---- the operation ---- */
+
+/* How many columns there are where values are rows that are added to rows, else 1. */
+static size_t columns_of(const struct joist_shape *x, size_t positions,
+                         const struct joist_shape *values) {
+  size_t columns = 1;
+  if (x->rank < 2 || values->rank != x->rank || values->extent[0] != positions) return 1;
+  for (int d = 1; d < x->rank; d++) {
+    if (values->extent[d] != x->extent[d]) return 1;
+    columns *= x->extent[d];
+  }
+  return columns;
 }
 
 joist_status joist_scatter_add_shape(const struct joist_shape *const *shapes,
                                      const struct joist_attributes *attributes,
                                      struct joist_shape *result, struct joist_error *error) {
+  size_t positions = 0;
+  if (joist_shape_count(shapes[1], &positions) &&
+      columns_of(shapes[0], positions, shapes[2]) != 1) {
+    *result = *shapes[0];
+    return JOIST_OK;
+  }
   return joist_put_shape(shapes, attributes, result, error);
 }
 
 joist_status joist_scatter_add_run(const struct joist_call *call, struct joist_error *error) {
   const joist_dtype dtype = call->result->type.dtype;
-  joist_status status = joist_check_positions(call, error);
-  if (status != JOIST_OK) return status;
-  if (joist_dtype_compute(dtype) != dtype) return add_narrow(call, dtype, error);
-  status = joist_copy_elements(joist_dtype_size(dtype), joist_value_count(call->result),
-                               call->in[0], call->out[0], call->run, error);
-  return status == JOIST_OK ? add_all(call, dtype, call->in[2], call->out[0], error) : status;
+  const joist_kind kind = joist_dtype_kind(dtype);
+  const size_t n = joist_value_count(call->operand[1]), all = joist_value_count(call->result);
+  const size_t columns = columns_of(&call->result->shape, n, &call->operand[2]->shape);
+  if (columns == 0) return JOIST_OK;
+  struct adding a = {.call = call,
+                     .count = all / columns,
+                     .n = n,
+                     .columns = columns,
+                     .repeat = joist_value_count(call->operand[2]) > 1,
+                     .dtype = dtype,
+                     .sum = dtype,
+                     .size = joist_dtype_size(dtype)};
+  const joist_status status = joist_check_positions(call, a.count, error);
+  if (status != JOIST_OK || all == 0) return status;
+  const bool many = n / MANY >= a.count, narrow = joist_dtype_compute(dtype) != dtype;
+  /* f32 is not copied to f64 where there are few values for its elements. */
+  if (many || narrow || n >= a.count / 2)
+    a.sum = kind == JOIST_KIND_COMPLEX ? JOIST_C128
+            : kind == JOIST_KIND_FLOAT ? JOIST_F64
+                                       : joist_dtype_compute(dtype);
+  a.widen = narrow ? joist_convert_find(dtype, a.sum) : NULL;
+  a.sum_size = joist_dtype_size(a.sum);
+  find_adders(&a);
+  if (!many) return add_few(&a, error);
+  a.chunk = a.count * MANY > CHUNK ? a.count * MANY : CHUNK;
+  a.chunks = joist_divide_up(n, a.chunk);
+  a.sides = a.count <= FEW ? SIDES : 1;
+  return add_many(&a, error);
 }
