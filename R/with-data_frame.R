@@ -68,14 +68,16 @@ as.data.frame.nv_tensor <- function(x, row.names = NULL, optional = FALSE, ...,
 #'
 #' These are [stats::na.omit()] and [base::merge()], which work on columns with tensors: write those
 #' instead. `na.omit()` leaves out missing values and NaN. `merge()` compares keys by their values;
-#' with `all = TRUE`, rows without a partner get missing values, in every dtype.
+#' with `all = TRUE`, rows without a partner get missing values, in every dtype. Data frames that are
+#' merged by one column of integers, all of whose rows need a partner, are sorted by it: rows of one
+#' key are then in the order of `x`, and of `y`.
 #'
 #' @param object A data frame or a tensor.
 #' @param x,y Data frames.
 #' @param ... Arguments of [stats::na.omit()] and [base::merge()].
 #' @return What [stats::na.omit()] and [base::merge()] return; tensors keep their dtype.
 #' @section Errors: `joist_value_error` for a tensor while `jit()` traces and for [nv_aval()]: what
-#'   is left depends on values.
+#'   is left depends on values; and for a merged data frame of 2^31 rows or more.
 #' @examples
 #' na.omit(data.frame(x = nv_tensor(c(1, NA, 3), "ui8"), y = 1:3))
 #' na.omit(nv_tensor(c(1, NaN, NA)))
@@ -91,7 +93,66 @@ nv_merge <- function(x, y, ...) {
   if (!is.data.frame(x) || !is.data.frame(y)) {
     stop_joist("joist_value_error", "nv_merge() takes two data frames")
   }
-  merge(x, y, ...)
+  key <- merge_key(x, y, ...)
+  if (is.null(key)) {
+    return(merge(x, y, ...))
+  }
+  rows <- matching_rows(x[[key[1L]]], y[[key[2L]]])
+  # Names of columns, and warnings about them, are those of a merge without rows.
+  named <- names(merge(x[0L, , drop = FALSE], y[0L, , drop = FALSE], ...))
+  from_x <- lapply(unclass(x)[c(key[1L], setdiff(names(x), key[1L]))], `[`, rows$x)
+  from_y <- lapply(unclass(y)[setdiff(names(y), key[2L])], `[`, rows$y)
+  columns <- stats::setNames(c(from_x, from_y), named)
+  structure(columns, row.names = .set_row_names(length(rows$x)), class = "data.frame")
+}
+
+# The names of the one column of x and of y that rows are merged by, where that may be done by
+# sorting whole numbers; else NULL.
+merge_key <- function(x, y, by = intersect(names(x), names(y)), by.x = by, by.y = by, all = FALSE,
+                      all.x = all, all.y = all, sort = TRUE, suffixes = NULL, no.dups = TRUE,
+                      incomparables = NULL, ...) {
+  plain <- ...length() == 0L && identical(class(x), "data.frame") &&
+    identical(class(y), "data.frame") && isFALSE(all.x) && isFALSE(all.y) && isTRUE(sort) &&
+    is.null(incomparables) && nrow(x) > 0L && nrow(y) > 0L && !anyDuplicated(names(x)) &&
+    !anyDuplicated(names(y)) && is_name_of(by.x, x) && is_name_of(by.y, y)
+  if (!plain || !all_vectors(x) || !all_vectors(y)) {
+    return(NULL)
+  }
+  keys <- list(x[[by.x]], y[[by.y]])
+  whole <- vapply(keys, function(key) is_tensor(key) && has_data(key) && is_integer_dtype(key), NA)
+  if (!all(whole) || !identical(dtype(keys[[1L]]), dtype(keys[[2L]])) || anyNA(keys[[1L]]) ||
+    anyNA(keys[[2L]])) {
+    return(NULL)
+  }
+  c(by.x, by.y)
+}
+
+is_name_of <- function(by, x) is.character(by) && length(by) == 1L && by %in% names(x)
+
+all_vectors <- function(x) {
+  base::all(vapply(unclass(x), function(column) length(dim(column)) < 2L, NA))
+}
+
+# Which rows of x and of y have the same key: sorted by the key, then by the rows of x and of y.
+matching_rows <- function(x, y) {
+  order_x <- nv_argsort(x)
+  order_y <- nv_argsort(y)
+  x <- x[order_x]
+  y <- y[order_y]
+  before <- as_array(nv_searchsorted(y, x))
+  times <- as_array(nv_searchsorted(y, x, "right")) - before
+  order_x <- as_array(order_x)
+  order_y <- as_array(order_y)
+  if (max(times) > 1L) {
+    if (sum(as.double(times)) > .Machine$integer.max) {
+      stop_joist("joist_value_error", "the merged data frame would have more than 2^31 - 1 rows")
+    }
+    found <- times > 0L
+    from_y <- sequence(times[found], before[found] + 1L)
+    return(list(x = rep.int(order_x, times), y = order_y[from_y]))
+  }
+  found <- which(times == 1L)
+  list(x = order_x[found], y = order_y[before[found] + 1L])
 }
 
 #' @importFrom stats na.omit

@@ -281,6 +281,61 @@ test_that("merge() compares tensors by value", {
   expect_refusal(nv_merge(1:2, 3:4), "joist_value_error", "data frames")
 })
 
+test_that("nv_merge() by a column of whole numbers gives the rows of merge(), sorted", {
+  set.seed(11)
+  numbers <- c("2", "-7", "9007199254740993", "9007199254740992", "-9223372036854775808", "5")
+  # Rows have numbers in both data frames, by which any order of them is undone.
+  in_order <- function(df) {
+    df <- df[order(df$row, df$id), ]
+    row.names(df) <- NULL
+    df$dtype <- rep(format(dtype(df[["k"]])), nrow(df))
+    df[["k"]] <- as_array(df[["k"]], "character") # R's numbers cannot hold all of i64
+    df
+  }
+  for (d in c("i8", "ui8", "i16", "i32", "ui32", "i64", "ui64")) {
+    for (turn in 1:6) {
+      few <- if (d == "i64") numbers else 0:c(2, 40, 1, 9, 90, 5)[turn]
+      at <- function(n) nv_tensor(few[sample(length(few), n, TRUE)], d)
+      n <- c(1, 30, 40, 7, 20, 100)[turn]
+      a <- data.frame(row = seq_len(n), v = rnorm(n))
+      a$k <- at(n)
+      b <- data.frame(id = seq_len(2 * n), v = rep(c("p", "q"), n))
+      b$k <- at(2 * n)
+      b$u <- nv_tensor(seq_len(2 * n) / 8, "f32")
+      got <- nv_merge(a, b, by = "k")
+      expect_identical(in_order(got), in_order(merge(a, b, by = "k")), label = paste(d, turn))
+      expect_identical(order(got$k, got$row, got$id), seq_len(nrow(got)))
+      ends <- c("", ".b")
+      expect_identical(
+        in_order(nv_merge(a, b, by = "k", suffixes = ends)),
+        in_order(merge(a, b, by = "k", suffixes = ends))
+      )
+      names(b)[3] <- "key"
+      expect_identical(
+        in_order(nv_merge(a, b, by.x = "k", by.y = "key")),
+        in_order(merge(a, b, by.x = "k", by.y = "key"))
+      )
+      # Merged by text, which knows no dtype.
+      texts <- merge(
+        data.frame(k = as_array(a$k, "character"), row = a$row),
+        data.frame(k = as_array(b$key, "character"), id = b$id)
+      )
+      texts <- texts[order(texts$row, texts$id), ]
+      expect_identical(as.list(in_order(got)[c("k", "row", "id")]), as.list(texts))
+    }
+  }
+  a <- data.frame(k = nv_tensor(c(3, 1, 2), "i64"), x = 1:3)
+  b <- data.frame(k = nv_tensor(c(2, 4, 3), "i64"), y = 1:3)
+  expect_identical(nv_merge(a, b), merge(a, b))
+  for (other in list(list(all = TRUE), list(all.x = TRUE), list(sort = FALSE), list(by = NULL))) {
+    expect_identical(do.call(nv_merge, c(list(a, b), other)), do.call(merge, c(list(a, b), other)))
+  }
+  none <- nv_merge(a[1], data.frame(k = nv_tensor(7:8, "i64")))
+  expect_identical(dim(none), c(0L, 1L))
+  gap <- data.frame(k = nv_tensor(c(1, NA, 2), "i64"), x = 1:3)
+  expect_identical(nv_merge(gap, gap, by = "k"), merge(gap, gap, by = "k"))
+})
+
 test_that("merge() does not take different whole numbers for the same", {
   ids <- c(16777217, 2^40 + 1)
   near <- c(16777216, 2^40, 2^40 + 1)
