@@ -42,7 +42,7 @@ nv_checkpoint <- function(f) {
     again <- function(g, x, y) {
       inputs <- lapply(leaves, held, g)
       given <- list(inputs, captured)
-      repeated <- call_function(f, replace_traced(arguments, inputs))
+      repeated <- without_prints(call_function(f, replace_traced(arguments, inputs)))
       parts <- cotangents(list(traced_constant(repeated)), list(g), given)
       c(list(NULL), parts[[1L]], parts[[2L]])
     }

@@ -35,7 +35,7 @@
 #' \item Linear algebra: [nv_matmul()], [nv_einsum()], [nv_solve()], [nv_qr()].
 #' \item Random numbers: [nv_key()], [nv_runif()], [nv_rexp()], [nv_sample()].
 #' \item Other libraries: Python's arrays [python], any by DLPack [nv_to_dlpack()].
-#' \item Loops and branches: [nv_while()], [nv_for()], [nv_scan()], [nv_if()].
+#' \item Loops and branches: [nv_while()], [nv_for()], [nv_scan()], [nv_if()]; [nv_print()] in them.
 #' \item Derivatives: [gradient()], [nv_vjp()], [nv_stop_gradient()], [nv_checkpoint()],
 #'   [check_gradient()].
 #' \item Base R: [base_functions], data frames [as.data.frame.nv_tensor()]

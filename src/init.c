@@ -41,6 +41,7 @@
 #include "r/safetensors.h"
 #include "r/session.h"
 #include "r/share.h"
+#include "r/show.h"
 #include "r/subset.h"
 #include "r/tensor_create.h"
 #include "r/tensor_export.h"
@@ -215,6 +216,7 @@ attribute_visible void R_init_joist(DllInfo *info) {
   joist_r_map_init();
   joist_r_view_init();
   joist_r_foreign_init();
+  joist_r_show_init();
 #if JOIST_R_PAYLOADS_ARE_ALTREP
   joist_r_altrep_payload_init();
 #endif

@@ -3,8 +3,6 @@
 
 #include <setjmp.h>
 
-#include "r/sexp.h"
-
 /* What R needs to continue a jump: made once, as a poll must not fail, and used again, as no poll
  * is made while one has jumped. */
 static SEXP token = NULL;
@@ -26,12 +24,16 @@ static void leave(void *there, Rboolean jumps) {
   if (jumps) longjmp(*(jmp_buf *)there, 1);
 }
 
-bool joist_r_poll(void *unused) {
-  (void)unused;
+bool joist_r_jumps(SEXP (*compute)(void *), void *data) {
   jmp_buf here;
   if (setjmp(here) != 0) return true;
-  R_UnwindProtect(look, NULL, leave, &here, token);
+  R_UnwindProtect(compute, data, leave, &here, token);
   return false;
+}
+
+bool joist_r_poll(void *unused) {
+  (void)unused;
+  return joist_r_jumps(look, NULL);
 }
 
 _Noreturn void joist_r_go_on_jumping(void) { R_ContinueUnwind(token); }

@@ -7,6 +7,11 @@
 #include "r/interrupt.h"
 #include "r/payload.h"
 
+/* Set when the package is loaded: what prints uses tensors, whose files use this one. */
+static joist_r_print *print = NULL;
+
+void joist_r_print_by(joist_r_print *function) { print = function; }
+
 static joist_native_policy native_policy = JOIST_NATIVE_AUTO;
 
 joist_native_policy joist_r_native_policy(void) { return native_policy; }
@@ -16,6 +21,7 @@ struct joist_run joist_r_run(void) {
   return (struct joist_run){.threads = joist_threads_get(),
                             .native = native_policy,
                             .poll = joist_r_poll,
+                            .print = print,
                             .context = NULL};
 }
 

@@ -5,8 +5,12 @@
 #include "core/base/run.h"
 #include "core/device.h"
 
-/* Threads and interrupt polling for a run of the engine. */
+/* Threads, interrupt polling and prints for a run of the engine. */
 struct joist_run joist_r_run(void);
+
+/* Sets what runs call for a print: the print of struct joist_run. */
+typedef bool joist_r_print(void *context, const struct joist_call *call);
+void joist_r_print_by(joist_r_print *function);
 
 /* Whether programs are compiled where nobody says so for one of them. */
 joist_native_policy joist_r_native_policy(void);

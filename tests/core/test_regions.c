@@ -3,6 +3,7 @@
 #include "core/cpu/engine.h"
 #include "core/kernels/kernels.h"
 #include "core/plan/plan.h"
+#include "core/program/call.h"
 #include "core/program/regions.h"
 
 #include "programs.h"
@@ -245,6 +246,98 @@ static void test_inline(void) {
   joist_program_clear(&copy);
 }
 
+/* ---- prints: their order, whether anything reads what prints, and what comes before an error ----
+ */
+
+struct shown {
+  int count, stop_at;
+  int64_t label[16];
+  int32_t value[16];
+};
+
+static bool note(void *context, const struct joist_call *call) {
+  struct shown *const shown = context;
+  if (!CHECK(shown->count < 16)) return true;
+  shown->label[shown->count] =
+      joist_attribute_value(joist_call_attributes(call), JOIST_ATTRIBUTE_LABEL);
+  memcpy(&shown->value[shown->count], call->in[0], sizeof(int32_t));
+  return ++shown->count == shown->stop_at;
+}
+
+static void add_print(struct joist_program *program, joist_value_id value, int64_t label) {
+  const struct joist_attributes attributes = with(no_attributes, JOIST_ATTRIBUTE_LABEL, label);
+  joist_value_id unused;
+  CHECK(add(program, joist_rules_at(0), JOIST_OP_PRINT, &value, 1, &attributes, &unused));
+}
+
+/* x is printed, and what may fail; a loop that nothing reads prints its iterations; x again. */
+static void make_prints(struct joist_program *program) {
+  struct joist_program *const body = new_program();
+  const joist_value_id turn = add_input(body, JOIST_I32, 0, NULL);
+  const joist_value_id carry = add_input(body, JOIST_I32, 0, NULL);
+  add_print(body, turn, 3);
+  add_output(body, carry);
+  joist_program_init(program);
+  const joist_value_id n = add_input(program, JOIST_I64, 0, NULL);
+  const joist_value_id x = add_input(program, JOIST_I32, 0, NULL);
+  const joist_value_id y = add_input(program, JOIST_I32, 0, NULL);
+  joist_value_id result = 0;
+  add_print(program, x, 1);
+  const joist_value_id rest = add_simple(program, JOIST_OP_MOD, x, y);
+  add_print(program, add_simple(program, JOIST_OP_ADD, rest, rest), 2);
+  CHECK_INT(add_op(program, JOIST_OP_FOR, (joist_value_id[]){n, x}, 2, &no_attributes, body, NULL,
+                   &result, NULL),
+            JOIST_OK);
+  add_print(program, x, 1);
+  add_output(program, add_simple(program, JOIST_OP_ADD, x, x));
+}
+
+static void test_prints(void) {
+  struct joist_program program, copy;
+  make_prints(&program);
+  const int64_t n = 3;
+  const int32_t x = 7, y = 4, zero = 0;
+  int32_t out;
+  static const int64_t labels[] = {1, 2, 3, 3, 3, 1};
+  static const int32_t values[] = {7, 6, 1, 2, 3, 7};
+  struct joist_error error;
+  for (int stop_at = 0; stop_at <= 6; stop_at++) {
+    struct shown shown = {.stop_at = stop_at};
+    const struct joist_run how = {.threads = 1, .print = note, .context = &shown};
+    CHECK_INT(run_with(&program, (const void *[]){&n, &x, &y}, (void *[]){&out}, &how, &error),
+              stop_at > 0 ? JOIST_INTERRUPTED : JOIST_OK);
+    CHECK_INT(shown.count, stop_at > 0 ? stop_at : 6);
+    for (int k = 0; k < shown.count; k++) {
+      CHECK_INT(shown.label[k], labels[k]);
+      CHECK_INT(shown.value[k], values[k]);
+    }
+    if (stop_at == 0) CHECK_INT(out, 14);
+  }
+  struct shown shown = {.count = 0};
+  const struct joist_run how = {.threads = 1, .print = note, .context = &shown};
+  CHECK_INT(run_with(&program, (const void *[]){&n, &x, &zero}, (void *[]){&out}, &how, &error),
+            JOIST_ERROR_VALUE);
+  CHECK_INT(shown.count, 1);
+  CHECK_INT(shown.value[0], 7);
+  CHECK_INT(run(&program, (const void *[]){&n, &x, &y}, (void *[]){&out}), JOIST_OK);
+
+  /* Copies do not print. */
+  joist_program_init(&copy);
+  const joist_value_id inputs[] = {add_input(&copy, JOIST_I64, 0, NULL),
+                                   add_input(&copy, JOIST_I32, 0, NULL),
+                                   add_input(&copy, JOIST_I32, 0, NULL)};
+  joist_value_id output;
+  CHECK_INT(joist_program_inline(&copy, &program, inputs, &output, NULL), JOIST_OK);
+  add_output(&copy, output);
+  shown.count = 0;
+  CHECK_INT(run_with(&copy, (const void *[]){&n, &x, &y}, (void *[]){&out}, &how, &error),
+            JOIST_OK);
+  CHECK_INT(shown.count, 0);
+  CHECK_INT(out, 14);
+  joist_program_clear(&copy);
+  joist_program_clear(&program);
+}
+
 /* ---- what does not fit ---- */
 
 static void test_misfits(void) {
@@ -294,6 +387,7 @@ int main(void) {
   }
   test_if();
   test_inline();
+  test_prints();
   test_misfits();
   return check_report("regions");
 }

@@ -284,6 +284,10 @@ own_calls <- list(
     x <- operand_of("ne")
     list(f = function(x) nv_stop_gradient(x), operands = list(x))
   },
+  print = function(row) {
+    x <- operand_of("ne")
+    list(f = function(x) nv_print(x), operands = list(x))
+  },
   sort = function(row) ordered_call("sort", nv_sort),
   order = function(row) ordered_call("order", nv_argsort),
   top_k = function(row) {

@@ -108,6 +108,10 @@ raised_errors <- alist(
     joist_value_error = gradient(custom_gradient(function(x) list(x), function(...) 1))(v[1]),
     joist_value_error = gradient(function(x) sum(custom_gradient(exp, function(...) 1)(x)))(v)
   ),
+  nv_print = list(
+    joist_value_error = nv_print("a"),
+    joist_value_error = nv_print(v, label = 1)
+  ),
   nv_checkpoint = list(
     joist_value_error = nv_checkpoint(1),
     joist_value_error = gradient(nv_checkpoint(function(x) list(x)))(v[1])
@@ -638,6 +642,7 @@ given_dtypes <- alist(
     `f64?` = nv_jvp(sin, list(1), list(v[[1]]))$tangent
   ),
   nv_checkpoint = list(f32 = nv_checkpoint(exp)(v)),
+  nv_print = list(i16 = nv_print(i), f32 = nv_print(v, "v")),
   nv_stop_gradient = list(i16 = nv_stop_gradient(i), `f32?` = nv_stop_gradient(1)),
   nv_gather = list(i16 = nv_gather(i, 2)),
   nv_segment_sum = list(

@@ -101,7 +101,8 @@ operation_calls <- function(n, dtype = NULL) {
       m
     },
     pad = function() nv_pad(v, low, 1, 1), gather = function() nv_gather(v, i),
-    alias = function() nv_convert(v, type), sort = function() nv_sort(v),
+    alias = function() nv_convert(v, type), print = function() nv_print(v),
+    sort = function() nv_sort(v),
     order = function() nv_argsort(v), top_k = function() nv_top_k(v, 10),
     take_along = function() nv_take_along(v, i, 1L),
     match = function() nv_match(numbers[[1]], numbers[[2]]),

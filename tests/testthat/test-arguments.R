@@ -90,9 +90,9 @@ valid_arguments <- function() {
     nv_to_arrow = list(as = "pointers"), as_tensor = list(x = 1:3),
     trace_dtypes = list(f = nv_add),
     nv_scatter_add = list(values = 2), nv_segment_sum = list(ids = c(1L, 2L, 2L), count = 2L),
-    nv_mask = list(missing = b),
+    nv_mask = list(missing = b), nv_print = list(label = "a label"),
     nv_while = list(body = function(state) state),
-    nv_scan = list(body = function(state, x) list(state, x)), nv_if = list(pred = TRUE)
+    nv_scan = list(body = function(state, x) list(state, x), length = 3), nv_if = list(pred = TRUE)
   )
   # Elsewhere `na` says what becomes of missing values.
   for (name in c(

@@ -12,6 +12,8 @@ typedef enum {
   JOIST_NATIVE_WAIT   /* before they run */
 } joist_native_policy;
 
+struct joist_call;
+
 struct joist_run {
   int threads;
   joist_native_policy native;
@@ -23,6 +25,9 @@ struct joist_run {
   /* Called between blocks of tiles from the calling thread; true stops the run. May
    * be NULL. Must not jump out of the engine. */
   bool (*poll)(void *context);
+  /* Shows the operand of a print, on the calling thread; true stops the run. May be NULL. Must not
+   * jump out of the engine. */
+  bool (*print)(void *context, const struct joist_call *call);
   void *context;
   /* For devices with memory of their own: the inputs, of one element each, that are in the
    * process's memory all the same, as literals are. NULL when none is. */

@@ -6,6 +6,7 @@
 #include "core/plan/groups.h"
 #include "core/plan/layout.h"
 #include "core/plan/storage.h"
+#include "core/program/regions.h"
 #include "core/types/error.h"
 
 #include <stdlib.h>
@@ -93,7 +94,7 @@ static struct joist_ref converted(struct planner *planner, struct joist_ref in, 
 }
 
 static bool any_needed(const struct joist_instruction *i, const bool *needed) {
-  bool any = false;
+  bool any = joist_has_effect(i);
   for (uint32_t r = 0; r < i->result_count; r++) any |= needed[i->result + r];
   return any;
 }
@@ -405,10 +406,29 @@ static uint32_t level_of(const struct planner *planner, const struct joist_instr
   return level;
 }
 
+/* The first levels after all effects, and after all that can fail, among the instructions so far.
+ */
+struct sequence {
+  uint32_t after_effects, after_failures;
+};
+
+/* What has effects runs in the order of the program, and so does what can fail among them. */
+static uint32_t in_sequence(struct sequence *sequence, const struct joist_instruction *i,
+                            uint32_t level) {
+  const bool effect = joist_has_effect(i);
+  const bool fails = joist_op_is_array(i->op) || joist_op_can_fail(i->op);
+  if ((effect || fails) && level < sequence->after_effects) level = sequence->after_effects;
+  if (effect && level < sequence->after_failures) level = sequence->after_failures;
+  if (effect) sequence->after_effects = level + 1;
+  if (fails && level >= sequence->after_failures) sequence->after_failures = level + 1;
+  return level;
+}
+
 /* Assigns every instruction that is needed to a group. */
 static void make_groups(struct planner *planner, const bool *needed) {
   const struct joist_program *const program = planner->program;
   struct joist_plan *const plan = planner->plan;
+  struct sequence sequence = {0, 0};
   for (uint32_t v = 0; v < program->value_count; v++) {
     planner->group_of[v] = NO_GROUP;
     plan->root[v] = v;
@@ -430,7 +450,9 @@ static void make_groups(struct planner *planner, const bool *needed) {
     const struct joist_shape *const shape =
         &program->values[sink ? i->operand[0] : i->result].shape;
     bool fused;
-    uint32_t level = level_of(planner, i, shape, &fused), group = NO_GROUP;
+    const uint32_t earliest = level_of(planner, i, shape, &fused);
+    uint32_t level = in_sequence(&sequence, i, earliest), group = NO_GROUP;
+    fused &= level == earliest;
     if (!joist_op_is_array(i->op)) group = find_group(planner, i, shape, level);
     /* A sink that does not fit in the group that computes its operand runs after it. */
     if (sink && fused && group == NO_GROUP) group = find_group(planner, i, shape, ++level);

@@ -252,7 +252,7 @@ joist_status joist_program_add(struct joist_program *program, struct joist_instr
   if (transposes_back(program, instruction, &instruction->result)) return JOIST_OK;
   if (!grow_table(program)) return out_of_memory(error);
   uint32_t *const place = place_of(program, instruction);
-  if (*place != 0) {
+  if (*place != 0 && instruction->op != JOIST_OP_PRINT) {
     instruction->result = program->instructions[*place - 1].result;
     return JOIST_OK;
   }

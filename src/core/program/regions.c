@@ -33,6 +33,14 @@ struct joist_region_parts joist_region_parts(const struct joist_program *program
   return parts;
 }
 
+bool joist_has_effect(const struct joist_instruction *i) {
+  bool any = i->op == JOIST_OP_PRINT;
+  for (uint32_t r = 0; r < i->region_count && !any; r++)
+    for (uint32_t k = 0; k < i->regions[r]->instruction_count && !any; k++)
+      any = joist_has_effect(&i->regions[r]->instructions[k]);
+  return any;
+}
+
 /* ---- whether operands and bodies fit ---- */
 
 static bool same_array(const struct joist_value *lhs, const struct joist_value *rhs) {
@@ -194,6 +202,7 @@ static joist_status copy_body(const struct joist_program *from, struct joist_pro
 static joist_status append_copy(struct joist_program *program, const struct joist_program *from,
                                 const struct joist_instruction *original, joist_value_id *values,
                                 joist_value_id *operands, struct joist_error *error) {
+  if (original->op == JOIST_OP_PRINT) return JOIST_OK;
   struct joist_instruction i = *original;
   i.operand = operands;
   for (uint32_t k = 0; k < i.operand_count; k++) operands[k] = values[original->operand[k]];

@@ -44,8 +44,13 @@ joist_status joist_program_add_regions(struct joist_program *program, joist_op o
                                        struct joist_program *const *bodies, joist_value_id *first,
                                        struct joist_error *error) JOIST_MUST_CHECK;
 
-/* Appends the instructions of a body to a program: with the values `inputs` of it for those of the
- * body, whose outputs are the values `outputs` then. `from` may be no part of `program`. */
+/* Whether the instruction, or one of its bodies, prints: such an instruction is run although its
+ * results are not used. */
+bool joist_has_effect(const struct joist_instruction *instruction);
+
+/* Appends the instructions of a body to a program, except prints: with the values `inputs` of it
+ * for those of the body, whose outputs are the values `outputs` then. `from` may be no part of
+ * `program`. */
 joist_status joist_program_inline(struct joist_program *program, const struct joist_program *from,
                                   const joist_value_id *inputs, joist_value_id *outputs,
                                   struct joist_error *error) JOIST_MUST_CHECK;

@@ -2,6 +2,7 @@
 #include "core/ops/move/move_ops.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/ops/move/permute.h"
 #include "core/program/call.h"
@@ -103,6 +104,23 @@ joist_status joist_alias_shape(const struct joist_shape *const *shapes,
 
 joist_status joist_alias_run(const struct joist_call *call, struct joist_error *error) {
   return copy(call, error);
+}
+
+joist_status joist_print_shape(const struct joist_shape *const *shapes,
+                               const struct joist_attributes *attributes,
+                               struct joist_shape *result, struct joist_error *error) {
+  (void)attributes;
+  if (shapes[1] != NULL && !joist_shape_equal(shapes[0], shapes[1]))
+    return JOIST_FAIL(error, JOIST_E_RESHAPE, .shape = {*shapes[1], *shapes[0]});
+  *result = (struct joist_shape){.rank = 0};
+  return JOIST_OK;
+}
+
+joist_status joist_print_run(const struct joist_call *call, struct joist_error *error) {
+  (void)error;
+  const struct joist_run *const run = call->run;
+  memset(call->out[0], 0, size_of(call));
+  return run->print != NULL && run->print(run->context, call) ? JOIST_INTERRUPTED : JOIST_OK;
 }
 
 /* ---- side by side ---- */
