@@ -64,6 +64,7 @@ struct place {
   const struct joist_plan *plan;
   enum manner manner;
   bool chunked;
+  size_t count;      /* elements of the group; 0 where a part of it is asked for */
   bool small_powers; /* the exponents that are the same for all elements are 1, 2 or 3 */
 };
 
@@ -268,9 +269,10 @@ static void add_these_runs(struct writer *w, const struct place *at) {
   const struct joist_code *const code = w->lowered;
   const bool repairs = has_form(w, JOIST_C_REPAIRED, at->small_powers);
   const bool checks = has_form(w, JOIST_C_CHECKED, false);
-  const bool chunked = repairs || checks;
-  ADD("for (size_t at = first; at < last;) {\n");
-  if (code->gather_count > 0 && code->rank > 1) {
+  const bool chunked = repairs || checks, rows = code->gather_count > 0 && code->rank > 1;
+  const bool once = !rows && (!chunked || (at->count > 0 && at->count <= CHUNK));
+  ADD(once ? "{\nconst size_t at = first;\n" : "for (size_t at = first; at < last;) {\n");
+  if (rows) {
     ADD("const size_t i0 = at %% %lluu;\n", (unsigned long long)code->extent[0]);
     ADD("size_t rest = at / %lluu;\n", (unsigned long long)code->extent[0]);
     for (uint32_t d = 1; d < code->rank; d++)
@@ -282,18 +284,19 @@ static void add_these_runs(struct writer *w, const struct place *at) {
     ADD("const size_t i0 = at;\nsize_t run = last - at;\n");
   }
   ADD("(void)i0;\n");
-  if (chunked) ADD("if (run > %d) run = %d;\n", CHUNK, CHUNK);
+  if (chunked && !once) ADD("if (run > %d) run = %d;\n", CHUNK, CHUNK);
   for (uint32_t g = 0; g < code->gather_count; g++) {
     ADD("const ptrdiff_t p%u = 0", g);
     for (uint32_t d = 0; d < code->rank; d++)
-      if (code->stride[g][d] != 0) ADD(" + i%u * %lluu", d, (unsigned long long)code->stride[g][d]);
+      if (code->stride[g][d] != 0)
+        ADD(" + (ptrdiff_t)i%u * %lld", d, (long long)code->stride[g][d]);
     ADD(";\n");
   }
   if (chunked)
     add_chunk(w, *at, repairs);
   else
     add_inner_loop(w, at, "run");
-  ADD("at += run;\n}\n");
+  ADD(once ? "}\n" : "at += run;\n}\n");
 }
 
 /* The value of a register that is the same for all elements. */
@@ -414,7 +417,8 @@ static void add_group(struct writer *w, uint32_t b, uint32_t g) {
   const struct joist_plan *const plan = w->nest->body[b].plan;
   const struct joist_group *const group = &plan->groups[g];
   const struct joist_code_options options = {.folds_widen = true};
-  struct place at = {.body = b, .plan = plan, .manner = group->count == 1 ? ALONE : RUN};
+  struct place at = {
+      .body = b, .plan = plan, .manner = group->count == 1 ? ALONE : RUN, .count = group->count};
   if (group->count == 0) return;
   if (!joist_code_lower(plan, group, options, w->lowered) ||
       (group->sink_count > 0 && !folds_at_once(plan, group)) ||
@@ -903,13 +907,33 @@ static void declare(struct writer *w, uint32_t b) {
                      v, b, v);
 }
 
+/* The text with its blocks indented. */
+static void add_indented(struct joist_text *to, const char *text) {
+  int depth = 0;
+  while (*text != '\0') {
+    const char *const end = strchr(text, '\n');
+    const int length = (int)(end == NULL ? (ptrdiff_t)strlen(text) : end - text);
+    const int own = depth - (*text == '}');
+    joist_text_add(to, "%*s%.*s\n", 2 * (own > 0 ? own : 0), "", length, text);
+    for (int k = 0; k < length; k++) depth += (text[k] == '{') - (text[k] == '}');
+    text += length + (end != NULL);
+  }
+}
+
 static bool finish(struct writer *w, const char *head) {
-  struct joist_text whole = {0};
+  struct joist_text whole = {0}, body = {0};
   const bool full = w->failed || w->helpers.failed || w->variables.failed || w->code.failed;
-  if (!full)
-    joist_text_add(&whole, "#include \"core/codegen/c_prelude.h\"\n%s%s{\n%s%s",
-                   w->helpers.data == NULL ? "" : w->helpers.data, head,
-                   w->variables.data == NULL ? "" : w->variables.data, w->code.data);
+  if (!full) {
+    joist_text_add(&body, "%s{\n%s%s", head, w->variables.data == NULL ? "" : w->variables.data,
+                   w->code.data);
+    joist_text_add(&whole, "#include \"core/codegen/c_prelude.h\"\n%s",
+                   w->helpers.data == NULL ? "" : w->helpers.data);
+    if (body.failed)
+      whole.failed = true;
+    else
+      add_indented(&whole, body.data);
+  }
+  joist_text_free(&body);
   if (whole.failed) joist_text_free(&whole);
   joist_text_free(&w->helpers);
   joist_text_free(&w->variables);

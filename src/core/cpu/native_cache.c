@@ -234,11 +234,23 @@ static void start(struct joist_native_entry *entry) {
   if (found) load(entry);
 }
 
+/* Somebody else in this process may have asked how the compiler ended; the object is there only
+ * where it did well. */
+static bool is_made(const struct joist_native_entry *entry, joist_process_state how) {
+  char *const path = path_of(entry, ".so");
+  struct joist_file file;
+  const bool found = path != NULL && joist_file_open(path, &file) == 0;
+  if (found) joist_file_close(&file);
+  free(path);
+  return how == JOIST_PROCESS_DONE || found;
+}
+
 static void end(struct joist_native_entry *entry, joist_process_state how) {
+  const bool made = is_made(entry, how);
   cache.compiling--;
-  if (how == JOIST_PROCESS_DONE && entry->wide && is_scalar_code(entry)) {
+  if (made && entry->wide && is_scalar_code(entry)) {
     entry->state = FAILED; /* not counted: nothing is wrong */
-  } else if (how == JOIST_PROCESS_DONE) {
+  } else if (made) {
     load(entry);
   } else {
     char *const log = read_log(entry);
