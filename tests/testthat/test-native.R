@@ -178,3 +178,23 @@ test_that("a folder that the user names keeps compiled code", {
   expect_identical(trimws(run()), "2 1")
   expect_identical(file.mtime(objects), made)
 })
+
+test_that("compiled code reports errors of groups that write over their operands", {
+  skip_if_not(can_compile())
+  x <- nv_tensor(c(4L, 2L, 0L, 3L))
+  m <- nv_tensor(matrix(c(5L, 9L, 1L, 0L, 7L, 2L), 2))
+  bodies <- list(
+    function(i, x) nv_tensor(6L) %/% nv_sort(x),
+    function(i, x) nv_tensor(1L) %/% nv_sort(x, decreasing = TRUE),
+    function(i, x) nv_sort(x, dim = 1L) %% x[1, , drop = FALSE]
+  )
+  for (k in seq_along(bodies)) {
+    start <- if (k == 3) m else x
+    outcomes <- lapply(c("never", "wait"), function(native) {
+      f <- jit(function(x) nv_for(3, x, bodies[[k]]), native = native)
+      tryCatch(f(start), joist_value_error = conditionMessage)
+    })
+    expect_identical(outcomes[[2L]], outcomes[[1L]])
+    expect_match(outcomes[[1L]], "by zero")
+  }
+})

@@ -260,6 +260,8 @@ static void add_chunk(struct writer *w, struct place at, bool repairs) {
     ADD("}\n");
   }
   ADD("any |= odd;\n");
+  /* A group that fails runs again: it must not have written over its operands. */
+  if (has_form(w, JOIST_C_CHECKED, false)) ADD("if (any) break;\n");
   for (uint32_t a = 0; a < code->array_count; a++)
     if (is_stored(w, a)) ADD("memcpy(x%u + at, s%u, run * sizeof *s%u);\n", a, a, a);
 }
@@ -422,7 +424,8 @@ static void add_group(struct writer *w, uint32_t b, uint32_t g) {
   if (group->count == 0) return;
   if (!joist_code_lower(plan, group, options, w->lowered) ||
       (group->sink_count > 0 && !folds_at_once(plan, group)) ||
-      (has_form(w, JOIST_C_CHECKED, false) && group->count > CHECKED_MOST)) {
+      (has_form(w, JOIST_C_CHECKED, false) &&
+       (group->count > CHECKED_MOST || (w->lowered->gather_count > 0 && w->lowered->rank > 1)))) {
     joist_c_add_call(w, b, g);
     return;
   }
