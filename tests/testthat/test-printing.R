@@ -204,6 +204,33 @@ test_that("errors go through compiled code that prints within printing", {
   expect_identical(run(function(expr) tryCatch(expr, error = function(e) NULL)), x + 3)
 })
 
+test_that("loops that are compiled to machine code print the same", {
+  loops <- list(
+    function(x) nv_for(4, x, function(i, x) nv_print(nv_print(x, "x") / 2 + i)),
+    function(x) {
+      nv_for(3, x, function(i, x) {
+        old <- x
+        x[2] <- i * 1.5
+        nv_print(old, "old")
+        x
+      })
+    },
+    function(x) nv_scan(0, x, function(s, v) list(nv_print(s + v), nv_if(v > 2, nv_print(v), v))),
+    function(x) {
+      nv_for(2, x, function(i, x) {
+        nv_while(x, function(x) sum(x) < 20, function(x) nv_print(x + i))
+      })
+    }
+  )
+  x <- nv_tensor(c(4, 2, 1, 3))
+  for (loop in loops) {
+    compiled <- lapply(c("never", "wait"), function(native) jit(loop, native = native))
+    lines <- lapply(compiled, function(f) printed(f(x)))
+    expect_gt(length(lines[[1L]]), 3)
+    expect_identical(lines[[2L]], lines[[1L]])
+  }
+})
+
 test_that("gradients go through nv_print(), which prints once", {
   f <- function(x) sum(nv_print(x * x, "square"))
   x <- nv_tensor(c(1, -3), "f64")
