@@ -26,6 +26,7 @@ valid_arguments <- function() {
     start = 1L,
     as = NULL, style = "anvil", rules = "jax", lhs_dtype = "f32", rhs_dtype = "i8",
     lhs_ambiguous = FALSE, rhs_ambiguous = FALSE, static = character(), cache_size = 9L,
+    native = "never", what = "c",
     promotion = "jax", on = c(lossy = "ok"), envir = globalenv(), expr = 1, id = "jax",
     integer = "i32", file = "page.html",
     con = raw(24), endian = "little", path = "out.bin", mmap = FALSE, reversed = FALSE, order = "F",

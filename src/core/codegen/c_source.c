@@ -261,9 +261,9 @@ static void add_chunk(struct writer *w, struct place at, bool repairs) {
   }
   ADD("any |= odd;\n");
   /* A group that fails runs again: it must not have written over its operands. */
-  if (has_form(w, JOIST_C_CHECKED, false)) ADD("if (any) break;\n");
+  const char *const unless = has_form(w, JOIST_C_CHECKED, false) ? "if (!any) " : "";
   for (uint32_t a = 0; a < code->array_count; a++)
-    if (is_stored(w, a)) ADD("memcpy(x%u + at, s%u, run * sizeof *s%u);\n", a, a, a);
+    if (is_stored(w, a)) ADD("%smemcpy(x%u + at, s%u, run * sizeof *s%u);\n", unless, a, a, a);
 }
 
 /* Elements first .. last - 1, in runs along the first dim. */
