@@ -4,7 +4,7 @@
 
 native_dtypes <- c("f64", "f32", "i32", "i64", "ui8", "f16", "i16")
 
-pick <- function(...) {
+native_pick <- function(...) {
   choices <- list(...)
   choices[[sample(length(choices), 1L)]]
 }
@@ -12,7 +12,7 @@ pick <- function(...) {
 # `s` is a scalar, `v` a vector of 5, `m` a matrix of 5 x 4, `i` the number of a turn.
 native_scalar <- function(depth) {
   if (depth == 0L) {
-    return(pick(quote(s), quote(at(v, 2L)), quote(at(m[3L, ], 2L)), 2L, 0.5, quote(i)))
+    return(native_pick(quote(s), quote(at(v, 2L)), quote(at(m[3L, ], 2L)), 2L, 0.5, quote(i)))
   }
   a <- native_scalar(depth - 1L)
   switch(sample(9L, 1L),
@@ -30,7 +30,7 @@ native_scalar <- function(depth) {
 
 native_vector <- function(depth) {
   if (depth == 0L) {
-    return(pick(quote(v), quote(v), quote(m[, 2L]), quote(w), quote(rev(v))))
+    return(native_pick(quote(v), quote(v), quote(m[, 2L]), quote(w), quote(rev(v))))
   }
   a <- native_vector(depth - 1L)
   switch(sample(13L, 1L),
@@ -52,7 +52,7 @@ native_vector <- function(depth) {
 
 native_matrix <- function(depth) {
   if (depth == 0L) {
-    return(pick(quote(m), quote(m), quote(m[5:1, ])))
+    return(native_pick(quote(m), quote(m), quote(m[5:1, ])))
   }
   a <- native_matrix(depth - 1L)
   switch(sample(8L, 1L),
@@ -113,7 +113,7 @@ native_program <- function() {
 native_arguments <- function() {
   dtypes <- sample(native_dtypes, 4L, TRUE)
   missing <- runif(1) < 0.2
-  number <- function(n) sample(c(0, 1, 2, 3, 5, 7), n, TRUE) / pick(1, 1, 2)
+  number <- function(n) sample(c(0, 1, 2, 3, 5, 7), n, TRUE) / native_pick(1, 1, 2)
   v <- nv_convert(nv_tensor(number(5)), dtypes[2L])
   if (missing) v[3L] <- NA
   list(
