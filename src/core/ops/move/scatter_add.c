@@ -21,8 +21,9 @@ enum {
   BLOCK = 1 << 18 /* values between two polls */
 };
 
-/* Adds n values, all of them the first one where `repeat` is 0, to sums at positions: each value to
- * sums that are `stride` after those for the value before it, in turns of SIDES. */
+/* Adds n values to sums at positions; all values are the first one if `repeat` is 0. Of SIDES
+ * values that follow one another, each is added to another array of sums, `stride` sums after the
+ * array before. */
 typedef void add_values(size_t n, const int64_t *position, const void *values, size_t repeat,
                         size_t stride, void *sums);
 /* Adds n elements to others. */
@@ -78,7 +79,7 @@ struct adding {
   size_t chunk, chunks; /* values of a chunk, chunks of a column */
   size_t sides;         /* sums for one position within a chunk */
   size_t together;      /* columns of one task */
-  char *sums;           /* of each column and chunk; of each worker where there are no chunks */
+  char *sums;           /* of each column and chunk; without chunks, of each worker */
 };
 
 /* By the storage of the dtype; whole numbers wrap alike with and without a sign. */
