@@ -5,8 +5,8 @@
 #' shape and a single index select in column-major order and give rank 1. `[[` gives one
 #' element, of rank 0 and without a name; `x[1]` keeps rank 1 and the name, also in [jit()].
 #'
-#' While [jit()] traces, an index may be a traced tensor of positions, which are checked when
-#' the program runs (see [nv_gather()]); a traced mask of the tensor's shape can be assigned
+#' While [jit()] traces, an index may be a traced tensor of positions, from 1 on, which are checked
+#' when the program runs (see [nv_gather()]); a traced mask of the tensor's shape can be assigned
 #' one value to. How many elements a traced mask selects is not known: use [nv_ifelse()].
 #'
 #' An index that is `NA` gives a missing value ([nv_mask()]). As in base R, one value can be
@@ -124,6 +124,9 @@ positions_or_na <- function(index, extent) {
   }
   indices <- read_indices(extents, substitute(c(x, ...)), ...)
   if (is.null(indices)) indices <- vector("list", length(extents))
+  if (any(vapply(indices, is_traced_position, NA))) {
+    return(put_traced(x, indices, value))
+  }
   .Call(joist_r_assign, x, indices, value, in_place, FALSE)
 }
 
@@ -134,8 +137,61 @@ positions_or_na <- function(index, extent) {
   extents <- shape(x)
   indices <- read_indices(extents, substitute(c(x, ...)), ...)
   if (is.null(indices)) indices <- vector("list", length(extents))
+  if (any(vapply(indices, is_traced_position, NA))) {
+    if (any(vapply(indices, length, 0L) != 1L) || length(value) != 1L) {
+      stop_joist("joist_shape_error", "[[<- replaces exactly one element")
+    }
+    return(put_traced(x, indices, value))
+  }
   .Call(joist_r_assign, x, indices, value, in_place, TRUE)
 }
+
+is_traced_position <- function(index) {
+  inherits(index, "nv_traced") && format(dtype(index)) != "bool"
+}
+
+# `x` with values at positions of which some are traced; these are checked when the program runs.
+put_traced <- function(x, indices, value) {
+  extents <- if (length(indices) == 1L) length(x) else shape(x)
+  strides <- cumprod(c(1, extents))
+  single <- length(indices) == 1L
+  parts <- lapply(seq_along(indices), function(d) {
+    index <- indices[[d]]
+    if (!is_tensor(index)) {
+      all <- seq_len(extents[d])
+      at <- if (is.null(index)) all else all[index]
+      if (anyNA(at)) stop_joist("joist_shape_error", "an index is out of range in dimension ", d)
+      return(nv_tensor((at - 1) * strides[d], "i64"))
+    }
+    index <- nv_flatten(nv_convert(nv_tensor_of(index), "i64"))
+    if (single) {
+      return(index - nv_scalar(1L, "i64"))
+    }
+    # A position within another row or column is an error, too.
+    table <- nv_tensor((seq_len(extents[d]) - 1) * strides[d], "i64")
+    nv_gather(table, index, 1L)
+  })
+  counts <- vapply(parts, length, 0)
+  positions <- parts[[1L]]
+  for (d in seq_along(parts)[-1L]) {
+    rows <- nv_reshape(positions, c(length(positions), 1L))
+    columns <- nv_reshape(parts[[d]], c(1L, counts[d]))
+    shape <- c(length(positions), counts[d])
+    positions <- nv_flatten(nv_broadcast_to(rows, shape) + nv_broadcast_to(columns, shape))
+  }
+  many <- prod(counts)
+  if (!length(value) %in% c(1L, many)) {
+    stop_joist(
+      "joist_shape_error", length(value), " values cannot replace ", many, " elements"
+    )
+  }
+  if (is_tensor(value) && !is_number(value)) {
+    value <- nv_reshape(value, if (length(value) == 1L) integer() else many)
+  }
+  apply_operation("put", list(x, positions, value))
+}
+
+nv_tensor_of <- function(x) if (is_number(x)) as_operand(x) else x
 
 # Whether these are the positions right behind the last element, and the values fit them.
 is_append <- function(index, extent, value) {

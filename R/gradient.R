@@ -5,7 +5,8 @@
 #' instructions of one program, as [jit()] makes it, so the function can be jitted, its bits are the
 #' same with and without `jit()`, and gradients of gradients are second derivatives.
 #'
-#' `f` is traced as [jit()] does it: R control flow cannot look at the values of tensors. Without
+#' `f` is traced as [jit()] does it, with R's own control flow; of that, `while`, `repeat` and
+#' `break` on traced conditions have no derivative. Without
 #' `jit()` it is traced in every call: write `jit(gradient(f))` where it is called often. Arguments
 #' that are neither in `wrt` nor tensors are passed to `f` unchanged. A jitted `f` keeps its static
 #' arguments; there is no derivative with respect to these.

@@ -20,7 +20,10 @@ zero_gradient <- c(
 
 # Results with a derivative that no operation gives, and what is said of them.
 no_gradient <- c(
-  "while" = "nv_while() has no derivative",
+  "while" = paste0(
+    "nv_while() has no derivative; neither have R's `while`, `repeat` and `break` on traced ",
+    "conditions, which are made of it: use `for` over a tensor"
+  ),
   rgamma_slope = "nv_rgamma() has no second derivative by `alpha`",
   incomplete_gamma_slope = "an incomplete gamma function has no second derivative by its shape",
   incomplete_beta_slopes = "an incomplete beta function has no second derivative by its shapes"

@@ -15,8 +15,8 @@
 #' `static` argument may be anything; a program is recorded for each of its values. So may the
 #' default of an argument that is left out: `f` evaluates it while it is traced. Tensors
 #' and numbers from outside that `f` uses are constants of the program. Tensors have no value
-#' while `f` is traced, so `if`, `while` and `for` cannot look at them: use [nv_ifelse()], or
-#' make the argument static.
+#' while `f` is traced; `if`, `while` and `for` on them become a part of the program, see the
+#' section Control flow. Functions that need a value, such as `seq_len()`, need a static argument.
 #'
 #' @param f A function.
 #' @param static Names of the arguments that are not traced.
@@ -37,15 +37,38 @@
 #' @return A function of class `joist_jit` with the arguments of `f`. Numbers that `f`
 #'   returns become tensors of their default dtype. Printing it shows its programs, one
 #'   line per instruction.
-#' @section Machine code: Loops, and expressions of several operations on wide arrays, are compiled when
-#'   they have run for some milliseconds: as C, which `program(f, what = "c")` shows, in a process of its
-#'   own. Files are in `tempdir()`, or in the folder that the environment variable
+#' @section Control flow: `jit()` reads the code of `f`. `if` and `else`, `while`, `repeat`,
+#'   `break`, `next`, `&&`, `||` and `return()` on a traced condition, and `for` over a tensor, such
+#'   as [nv_seq_len()] or an argument, become branches and loops of the program, as [nv_if()],
+#'   [nv_while()] and [nv_scan()] make them. What a branch or body assigns is handed on: variables,
+#'   elements (`x[i] <- v`, also for a traced `i`) and nested lists. The same holds for the user's
+#'   functions that `f` calls, and for functions given to [gradient()] or to joist's loops, but not
+#'   for functions of base R and its recommended packages.
+#'
+#'   Conditions on R values, and loops over R vectors, are R's: `for (k in 1:10)` is unrolled, and a
+#'   message of class `joist_unrolled_message` mentions, once for each compiled function, a loop of
+#'   more than 1,000 instructions. `for` over a matrix goes over its elements.
+#'
+#'   A variable keeps its shape and dtype in all iterations. One that starts as an R number takes
+#'   the dtype that the body gives it, and is exact: `s <- 0` becomes `f64` where `f64` is added.
+#'   The values of two branches have a common dtype, and R doubles among themselves are an ambiguous
+#'   `f64`. A condition is one TRUE or FALSE, which may not be missing. `stop()`, `switch()` and
+#'   `on.exit()` cannot depend on a traced condition. `<<-` can, for variables of traced functions.
+#'   Other effects on R's state, such as `print()` and assignments into environments, happen once,
+#'   while a branch or body is traced, or more often, until the types of a loop are known. After a
+#'   loop without iterations all variables are as before, that of `for` as well.
+#' @section Machine code: Loops, and expressions of several operations on wide arrays, are compiled
+#'   when they have run for some milliseconds: as C, which `program(f, what = "c")` shows, in a
+#'   process of its own. Files are in `tempdir()`, or in the folder that the environment variable
 #'   `JOIST_NATIVE_CACHE` names, where later sessions find them; others who can write to that
 #'   folder can have your session run their code. Without a compiler, and where compiling fails,
 #'   the interpreter runs the program; [joist_info()] says why.
-#' @section Errors: those of `f`. `joist_value_error` (also of class `joist_trace_error`)
-#'   when R control flow meets a traced tensor. An operation whose result is not used is not run, so
-#'   it reports no error about its elements, such as integer division by zero.
+#' @section Errors: those of `f`. `joist_trace_error` (also of class `joist_value_error`) for
+#'   control flow that cannot be traced: a condition of several elements, a variable whose shape or
+#'   dtype changes in a loop (also `joist_shape_error` or `joist_promotion_error`), one that is used
+#'   but has a value in one branch only. The message names the variable, the code and, if `f` has
+#'   kept its source, the line. An operation whose result is not used is not run, so it reports no
+#'   error about its elements, such as integer division by zero.
 #' @examples
 #' f <- jit(function(x, y) {
 #'   z <- x + 1L
@@ -55,11 +78,30 @@
 #' f
 #' f(nv_tensor(c(3, NA), "ui8"), 2L)
 #' jit(\() list(1L, 1.0, TRUE))()
+#'
+#' # R's own control flow
+#' newton <- jit(function(x) {
+#'   y <- x
+#'   repeat {
+#'     better <- (y + x / y) / 2
+#'     if (abs(better - y) < 1e-12) return(better)
+#'     y <- better
+#'   }
+#' })
+#' newton(nv_scalar(2, "f64"))
+#' walk <- jit(function(steps) {
+#'   position <- numeric(5)
+#'   for (t in nv_seq_len(5)) {
+#'     position[t] <- if (t > 1L) position[t - 1L] + steps[t] else steps[t]
+#'   }
+#'   position
+#' })
+#' walk(nv_tensor(c(1, -1, 1, 1, 1), "f64"))
 #' @export
 jit <- function(f, static = character(), cache_size = 100L, device = NULL, promotion = NULL,
                 on = NULL, native = NULL) {
   force(f)
-  f <- traceable(match.fun(f), "f")
+  f <- as_function(match.fun(f), "f")
   if (!is.null(device)) device <- format(nv_device(device))
   if (!is.null(promotion)) promotion_rules(promotion)
   policy <- promotion_policy(on)
@@ -78,7 +120,8 @@ jit <- function(f, static = character(), cache_size = 100L, device = NULL, promo
   environment(compiled) <- list2env(
     list(
       .jit_run = jit_run, .jit_state = state, .jit_function = f,
-      .jit_static = static, .jit_promotion = promotion, .jit_policy = policy, .jit_device = device
+      .jit_static = static, .jit_promotion = promotion, .jit_policy = policy, .jit_device = device,
+      .jit_notes = new.env(parent = emptyenv())
     ),
     parent = topenv()
   )
@@ -91,7 +134,7 @@ jit_body <- function(arguments, has_static) {
   collected <- collected_arguments(arguments)
   run <- quote(.jit_run(
     .jit_state, .jit_function, .jit_arguments, .jit_static, .jit_promotion, .jit_policy,
-    .jit_device
+    .jit_device, .jit_notes
   ))
   if (has_static) {
     run[[4L]] <- collected
@@ -126,7 +169,7 @@ collected_arguments <- function(arguments) {
   collected
 }
 
-jit_run <- function(state, f, arguments, static, promotion, policy, device) {
+jit_run <- function(state, f, arguments, static, promotion, policy, device, notes) {
   force(arguments) # not within a method for %in%, which would take the class from an error
   dynamic <- if (length(static) > 0L) !(names(arguments) %in% static)
   out <- .Call(joist_r_jit_call, state, arguments, dynamic, promotion, policy, device)
@@ -141,7 +184,10 @@ jit_run <- function(state, f, arguments, static, promotion, policy, device) {
   }
   # A call site is warned about once in each trace.
   if (!is.null(policy)) rm(list = ls(policy[[2L]], all.names = TRUE), envir = policy[[2L]])
-  compiled <- jit_trace(f, arguments, dynamic)
+  functions <- vapply(arguments, is.function, NA)
+  given <- arguments
+  given[functions] <- lapply(given[functions], rewritten)
+  compiled <- jit_trace(rewritten(f), given, dynamic, notes)
   out <- .Call(joist_r_jit_run, state, compiled, arguments, dynamic, promotion, policy, device)
   if (is_answer(out)) call_eagerly(f, arguments) else out
 }
@@ -149,8 +195,10 @@ jit_run <- function(state, f, arguments, static, promotion, policy, device) {
 # Calls `f` within a trace, or with R numbers that do not fit the dtypes of the program. If that
 # succeeds, `f` returns R numbers, which must fit the dtypes, too, as results of a program.
 call_eagerly <- function(f, arguments) {
-  result <- call_function(f, arguments)
-  if (is_tracing()) result else as_result(result)
+  if (is_tracing()) {
+    return(call_function(rewritten(f), arguments))
+  }
+  as_result(call_function(f, arguments))
 }
 
 as_result <- function(x) {
@@ -168,23 +216,11 @@ call_function <- function(f, arguments) {
   if (!is.null(named)) symbols[nzchar(named)] <- named[nzchar(named)]
   frame <- list2env(stats::setNames(arguments, symbols), parent = list2env(list(jitted = f)))
   own <- if ("jitted" %in% symbols) f else quote(jitted)
-  eval(as.call(c(own, stats::setNames(lapply(symbols, as.name), named))), frame)
+  check_value(eval(as.call(c(own, stats::setNames(lapply(symbols, as.name), named))), frame))
 }
 
 # The function that match.fun() found, in the form that is traced; see as_function().
-traceable <- function(found, name) with_compiled_loops(as_function(found, name))
-
-# R interprets a function before it compiles it, and its interpreter reads the length of a loop over
-# a traced tensor from uninitialized memory: often the loop silently runs no iteration.
-with_compiled_loops <- function(f) {
-  if (typeof(f) != "closure" || !"for" %in% all.names(body(f)) || isdebugged(f)) {
-    return(f)
-  }
-  # testthat sets an option with which functions in tests of packages cannot be compiled.
-  old <- options(topLevelEnvironment = NULL)
-  on.exit(options(old))
-  tryCatch(compiler::cmpfun(f, list(suppressAll = TRUE)), error = function(e) f)
-}
+traceable <- function(found, name) rewritten(as_function(found, name))
 
 # What is current, as C has it: the depth of the stack of sessions, the trace under way, and so on.
 session <- function() .Call(joist_r_session_view)
@@ -200,15 +236,18 @@ in_session <- function(push, expr) {
   expr
 }
 
-jit_trace <- function(f, arguments, dynamic) {
+jit_trace <- function(f, arguments, dynamic, notes = NULL) {
+  old <- flow$notes
+  on.exit(flow$notes <- old)
+  flow$notes <- notes
   trace <- .Call(joist_r_trace_begin, arguments, dynamic, NULL)
   depth <- session()$depth
-  on.exit(.Call(joist_r_pop_sessions, depth))
+  on.exit(.Call(joist_r_pop_sessions, depth), add = TRUE)
   .Call(joist_r_push_trace, trace[[1L]], FALSE, sys.nframe())
   traced <- names(Filter(function(x) inherits(x, "nv_traced"), trace[[2L]]))
   result <- withCallingHandlers(
     call_function(f, trace[[2L]]),
-    error = function(e) explain_control_flow(e, traced)
+    error = function(e) explain_value(e, traced)
   )
   tryCatch(.Call(joist_r_trace_end, trace[[1L]], result, NULL), joist_value_error = function(e) {
     at <- first_misfit(result)
@@ -233,40 +272,21 @@ first_misfit <- function(x, at = "") {
   }
 }
 
-# R's own errors for a condition that is not a single TRUE or FALSE, in the user's language.
-control_flow_messages <- function() {
-  gettext(
-    "argument is not interpretable as logical", "the condition has length > 1",
-    domain = "R"
-  )
-}
-
 # `traced` has the names of the arguments that are traced tensors; `body` says of a loop's body.
-explain_control_flow <- function(e, traced, body = FALSE) {
-  if (inherits(e, "joist_trace_error")) {
+explain_value <- function(e, traced, body = FALSE) {
+  if (inherits(e, "joist_error")) {
     return(NULL)
   }
   call <- conditionCall(e)
   keyword <- if (is.call(call) && is.name(call[[1L]])) as.character(call[[1L]]) else ""
   where <- if (body) "in the body of a loop" else "while jit() traces the function"
-  decides <- keyword %in% c("if", "while") && conditionMessage(e) %in% control_flow_messages()
-  if (decides || keyword %in% c("&&", "||")) {
-    stop_trace(
-      call, "R's `", keyword, "` needs a value, but a tensor has none ", where, "; use ",
-      switch(keyword,
-        "if" = "nv_if() or nv_ifelse()",
-        "while" = "nv_while()",
-        "`&` and `|`"
-      ), if (!body) ", or make the argument static"
-    )
-  }
-  # for (i in x), 1:n, cat(x): functions of base R that have no method for tensors.
-  if (!inherits(e, "joist_error") && nzchar(keyword) && exists(keyword, baseenv()) &&
+  # 1:n, cat(x): functions of base R that have no method for tensors.
+  if (nzchar(keyword) && exists(keyword, baseenv()) &&
     is.null(utils::getS3method(keyword, "nv_tensor", optional = TRUE))) {
     name <- intersect(all.vars(call), traced)
     if (length(name) > 0L) {
       ways <- c(
-        if (keyword == "for") "use nv_scan()", if (!body) "make it a static argument",
+        if (!body) "make it a static argument",
         "use its shape()"
       )
       stop_trace(

@@ -12,9 +12,12 @@
 #' Functions get the whole state as one argument; a function that has an argument for each name of
 #' the list `init` gets its elements one by one. `body` returns the next state, in the structure of
 #' `init`: the element that is named, or at the position. Whatever else functions use from outside
-#' is constant in the loop. They are traced, as in `jit()`: R's own `if` and `while` cannot look at
-#' tensors there, and other R code runs once, not in each iteration. Operations on constants are
-#' traced, too.
+#' is constant in the loop. They are traced, as in `jit()`: R code runs once, not in each iteration.
+#' Operations on constants are traced, too.
+#'
+#' In functions that are traced, also in the bodies of these loops, R's own `if`, `while`, `repeat`
+#' and `for` do the same, see the section Control flow of [jit()]. Outside of `jit()`, on tensors
+#' with values, R runs them.
 #'
 #' @param init The state before the first iteration: a tensor, an R number, or a nested list.
 #' @param cond A function of the state that gives one bool.
@@ -178,7 +181,7 @@ branch_value <- function(value) {
       "without arguments"
     )
   }
-  with_compiled_loops(value)()
+  rewritten(value)()
 }
 
 # ---- traces ----
@@ -273,7 +276,7 @@ call_with_state <- function(f, state, before = list(), after = list()) {
   arguments <- c(before, if (one_by_one) state else list(state), after)
   withCallingHandlers(
     call_function(f, arguments),
-    error = function(e) explain_control_flow(e, traced_names(f, arguments), body = TRUE)
+    error = function(e) explain_value(e, traced_names(f, arguments), body = TRUE)
   )
 }
 

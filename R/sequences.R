@@ -1,7 +1,8 @@
 #' Numbers at equal distances
 #'
 #' `nv_linspace()` gives as many numbers as are asked for, both ends included; `nv_seq()` numbers
-#' from `from` to at most `to`, as R's [seq()] does.
+#' from `from` to at most `to`, as R's [seq()] does; `nv_seq_len()` numbers from 1 to `length`, and
+#' gives no numbers if that is 0.
 #'
 #' Number i of `nv_linspace()`, counted from 0, is `start + i * step` with
 #' `step = (end - start) / (steps - 1)`, as in NumPy, computed in double and rounded once; the
@@ -13,7 +14,7 @@
 #' @param start,end,from,to The ends: numbers, or tensors with one element. `nv_linspace()` takes
 #'   traced ones and can be differentiated by them; those of `nv_seq()` decide about the shape, so
 #'   that `jit()` must know them. As in [nv_tensor()], text stands for large `i64` and `ui64`.
-#' @param steps How many numbers.
+#' @param steps,length How many numbers.
 #' @param by The distance, of the sign of `to - from`; `NULL` for 1 or -1.
 #' @param dtype A dtype or its name, for `nv_seq()` of integers or floats, for `nv_linspace()` a
 #'   complex one as well. `NULL` for that of `start / end` in `nv_linspace()`, and in `nv_seq()` for
@@ -31,6 +32,7 @@
 #' nv_linspace(-1, 1, 3, dtype = "bf16")
 #' nv_linspace(0, 10, 4, dtype = "i8")
 #' nv_seq(2, 5)
+#' nv_seq_len(3)
 #' nv_seq(0, 1, by = 0.25)
 #' nv_seq("18446744073709551610", "18446744073709551615", by = 2, dtype = "ui64")
 #' gradient(function(to) sum(nv_linspace(0, to, 3)))(nv_scalar(1))
@@ -86,6 +88,21 @@ whole_steps <- function(first, last, number, steps) {
   up <- nv_ifelse(down, steps - 1L, 0L)
   moved <- nv_convert(number * (span %/% steps) + (number * (span %% steps) + up) %/% steps, "i64")
   nv_ifelse(down, start - moved, start + moved)
+}
+
+#' @rdname nv_linspace
+#' @export
+nv_seq_len <- function(length, dtype = NULL, ambiguous = FALSE, device = NULL) {
+  if (is_tensor(length)) {
+    stop_joist(
+      "joist_value_error", "`length` decides about the shape, so that it must be an R number; in ",
+      "jit() name the argument in `static`"
+    )
+  }
+  check_whole(length, "length")
+  if (is.null(dtype)) dtype <- dtype_or_default(NULL, 1L)
+  x <- outside_bodies(nv_iota(1L, dtype, as.vector(length), start = 1L))
+  place_on(nv_convert(x, dtype, ambiguous), device)
 }
 
 #' @rdname nv_linspace
