@@ -10,8 +10,8 @@
 
 # Steps are started in this order as soon as what they depend on is built, long ones first.
 steps := build sanitizers install testthat packages cuda check lint gradients core toolkit zarr \
-  array-api serial tidy cuda-r configure living explorer base layout arrow files numpy versions docs \
-  warnings rooms scripts
+  array-api serial tidy cuda-r configure living explorer control base layout arrow files numpy \
+  versions docs warnings rooms scripts
 long_steps := gradients-long accuracy functions fuzz valgrind numbers loops trixie sid large kills \
   plans slurm calls faults interrupts races threads hours coverage
 environments := $(addprefix local/python/,numpy-1.26.4 numpy-2.2.6 living array-api files zarr2 \
@@ -155,6 +155,9 @@ $(environments):
 
 base: install
 	@$(step) $(r) -f tests/base/random_calls.R --args 3000
+
+control: install
+	@$(step) $(r) -f tests/base/random_control_flow.R --args 200 1001
 
 numpy: install
 	@$(step) $(r) -f tests/numpy/programs.R --args 2000

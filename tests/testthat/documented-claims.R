@@ -139,8 +139,16 @@ raised_errors <- alist(
     joist_dtype_error = nv_segment_sum(b, c(1, 1, 1), 2)
   ),
   jit = list(
-    joist_value_error = jit(function(x) if (x > 1) x else 0)(nv_scalar(1)),
-    joist_trace_error = jit(function(x) if (x > 1) x else 0)(nv_scalar(1))
+    joist_value_error = jit(function(x) if (x > 1) x)(nv_scalar(1)),
+    joist_trace_error = jit(function(x) if (x > 1) x)(nv_scalar(1)),
+    joist_shape_error = jit(function(x) {
+      while (sum(x) < 9) x <- c(x, x)
+      x
+    })(v),
+    joist_promotion_error = jit(function(x) {
+      while (sum(x) < 9) x <- nv_convert(x, "i32")
+      x
+    })(v)
   ),
   nv_to_arrow = list(
     joist_dtype_error = nv_to_arrow(z),

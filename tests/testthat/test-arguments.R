@@ -84,7 +84,7 @@ valid_arguments <- function() {
     nv_rpois = list(dtype = "i32"), nv_rcategorical = list(dtype = "i32"),
     nv_sample = list(prob = c(1, 2, 3)), nv_split = square,
     nv_squeeze = list(x = nv_tensor(1:2, shape = 1:2)),
-    nv_seq = list(from = 1, to = 9, by = 2),
+    nv_seq = list(from = 1, to = 9, by = 2), nv_seq_len = list(length = 3L),
     nv_tensor = list(x = 1:3), nv_scalar = list(x = 1), nv_which = list(x = b),
     promotion_table = list(lhs = "f32", rhs = "i8"), as_dtype = list(x = "f32"),
     promotion_lattice = list(id = "mine"), compare_rules = list(f = nv_key),

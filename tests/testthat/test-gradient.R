@@ -549,7 +549,10 @@ test_that("what has no gradient is an error that says so", {
   expect_error(gradient(function(x) x, 2), "no argument 2", class = "joist_value_error")
   expect_error(gradient(function(x) x, NA), "`wrt`", class = "joist_value_error")
   expect_error(gradient(function(x, y) x, "y")(x), "y is not given", class = "joist_value_error")
-  expect_error(gradient(function(x) if (sum(x) > 0) sum(x))(x), "`if`", class = "joist_trace_error")
+  expect_error(
+    gradient(function(x) if (sum(x) > 0) sum(x))(x), "add `else`",
+    class = "joist_trace_error"
+  )
   expect_error(trace_dtypes(gradient(sum), x), "recorded", class = "joist_value_error")
   expect_error(
     gradient(function(x) sum(nv_qr(x)$R))(nv_tensor(m)), "fewer rows", class = "joist_value_error"
