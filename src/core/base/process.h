@@ -13,8 +13,8 @@ typedef enum {
   JOIST_PROCESS_FAILED
 } joist_process_state;
 
-/* Runs a script of the shell, whose $1, $2 and $3 are `given`, in a process group of its own. 0 when
- * it cannot be started, or where the system has no shell. */
+/* Runs a script of the shell, whose $1, $2 and $3 are `given`, in a process group of its own. 0
+ * when it cannot be started, or where the system has no shell. */
 joist_process joist_process_start(const char *script, const char *const given[3]);
 
 /* Never waits, but once the process has ended: the state is told once. FAILED, too, when somebody

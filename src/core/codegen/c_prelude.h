@@ -17,8 +17,8 @@ JOIST_VECTORIZE_FILE
 #include "core/kernels/expressions.h"
 #include "core/types/convert_element.h"
 
-/* Powers by 1, 2 and for doubles 3, with the bits of POWER() in expressions.h. Compilers make vector
- * code of these forms. */
+/* Powers by 1, 2 and for doubles 3, with the bits of POWER() in expressions.h. Compilers make
+ * vector code of these forms. */
 #define IS_SMALL_POWER_F32(b) ((b) == 1 || (b) == 2)
 #define IS_SMALL_POWER_F64(b) ((b) == 1 || (b) == 2 || (b) == 3)
 #define SMALL_POWER_F32(a, b) ((b) == 1 ? (a) : (a) * (a))

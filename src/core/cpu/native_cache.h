@@ -14,8 +14,9 @@ bool joist_native_is_configured(void);
 
 struct joist_native_entry;
 
-/* The entry of a text, which is copied; NULL when memory is out. Entries stay. Where `wide`, code is
- * of no use unless the compiler says that it made vector code of all loops that it was asked to. */
+/* The entry of a text, which is copied; NULL when memory is out. Entries stay. Where `wide`, code
+ * is of no use unless the compiler says that it made vector code of all loops that it was asked to.
+ */
 struct joist_native_entry *joist_native_entry_of(const char *text, bool wide);
 
 /* The function that the text defines, once it is compiled; NULL: not yet, or never. Starts a

@@ -12,8 +12,8 @@ struct joist_row_fold {
   size_t from, accumulator; /* bytes of an element */
 };
 
-/* Of a space of one chunk, whose rows are at most JOIST_ROWS_WIDTH elements: `out` gets inner x outer
- * accumulated values. */
+/* Of a space of one chunk, whose rows are at most JOIST_ROWS_WIDTH elements: `out` gets inner x
+ * outer accumulated values. */
 void joist_row_fold_run(const struct joist_row_fold *fold, struct joist_fold_space space,
                         const void *in, void *out);
 

@@ -1,6 +1,6 @@
 /* The conversion of one element: STORE_<kind>(ID, T, load_<dtype>(x)) is x as dtype ID of type T.
- * The loops of convert.inc include it, and so does generated source text. JOIST_VECTORIZE_FILE comes
- * before it, so that its functions are compiled as the loops around them. */
+ * The loops of convert.inc include it, and so does generated source text. JOIST_VECTORIZE_FILE
+ * comes before it, so that its functions are compiled as the loops around them. */
 #ifndef JOIST_CORE_TYPES_CONVERT_ELEMENT_H
 #define JOIST_CORE_TYPES_CONVERT_ELEMENT_H
 
@@ -52,20 +52,23 @@ JOIST_DTYPES_FLOAT(X, , )
 JOIST_DTYPES_NARROW(X, , )
 #undef X
 
-#define REAL(v) _Generic((v), joist_c64: (float)(v), joist_c128: (double)(v), default: (v))
+#define REAL(v) _Generic((v), joist_c64 : (float)(v), joist_c128 : (double)(v), default : (v))
 #define STORE_BOOL(ID, T, v) ((T)((v) != 0))
-#define STORE_INT(ID, T, v)                           \
-  _Generic(REAL(v), float: float_to_##ID((float)(v)), \
-      double: double_to_##ID((double)(v)), default: (T)(v))
+#define STORE_INT(ID, T, v)                       \
+  _Generic(REAL(v), float                         \
+           : float_to_##ID((float)(v)), double    \
+           : double_to_##ID((double)(v)), default \
+           : (T)(v))
 #define STORE_UINT STORE_INT
 #define STORE_COMPLEX(ID, T, v) ((T)(v))
-#define STORE_FLOAT(ID, T, v)                       \
-  _Generic(REAL(v), float: ID##_of_f32((float)(v)), \
-      double: ID##_of_f64((double)(v)),             \
-      int32_t: ID##_of_i32((int32_t)(v)),           \
-      uint32_t: ID##_of_ui32((uint32_t)(v)),        \
-      int64_t: ID##_of_i64((int64_t)(v)),           \
-      uint64_t: ID##_of_ui64((uint64_t)(v)),        \
-      default: ID##_of_small((int)(v)))
+#define STORE_FLOAT(ID, T, v)                     \
+  _Generic(REAL(v), float                         \
+           : ID##_of_f32((float)(v)), double      \
+           : ID##_of_f64((double)(v)), int32_t    \
+           : ID##_of_i32((int32_t)(v)), uint32_t  \
+           : ID##_of_ui32((uint32_t)(v)), int64_t \
+           : ID##_of_i64((int64_t)(v)), uint64_t  \
+           : ID##_of_ui64((uint64_t)(v)), default \
+           : ID##_of_small((int)(v)))
 
 #endif
