@@ -28,7 +28,7 @@ bool joist_native_is_possible(const struct joist_plan *plan, const struct joist_
  * of the operands; none is in the array of a result. */
 joist_status joist_native_run(const struct joist_plan *plan, const struct joist_group *group,
                               void *const *arrays, const void *const *current, int64_t first_turn,
-                              joist_group_runner *run_group, const struct joist_run *run,
+                              joist_group_runner *run_group, const struct joist_run *settings,
                               struct joist_error *error) JOIST_MUST_CHECK;
 
 /* The compiled code for parts of an elementwise group, which has been bound; NULL: not yet, or
