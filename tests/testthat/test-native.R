@@ -47,6 +47,19 @@ test_that("wide groups have the same bits when they are compiled", {
   }
 })
 
+test_that("sums in one pass are apart, also where they use the same memory one after the other", {
+  skip_if_not(can_compile())
+  f <- function(x, w) {
+    list(nv_reduce_sum(x * x, 2L), nv_reduce_sum(x * w, 2L), nv_reduce_sum(w * w, 2L))
+  }
+  x <- matrix(sin(1:6400), 64)
+  w <- matrix(cos(1:6400), 64)
+  made <- jit(f, native = "wait")(nv_tensor(x, "f64"), nv_tensor(w, "f64"))
+  expect_equal(as_array(made[[1L]]), rowSums(x * x))
+  expect_equal(as_array(made[[2L]]), rowSums(x * w))
+  expect_equal(as_array(made[[3L]]), rowSums(w * w))
+})
+
 test_that("a loop of R and a compiled one give the same numbers", {
   skip_if_not(can_compile())
   orbit <- function(x, n) {
