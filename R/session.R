@@ -104,9 +104,10 @@ nv_trim_memory <- function() {
 #'   of R's LAPACK, which decomposes matrices; it answers an interrupt only when it has finished
 #'   one), `native` (machine code for programs, see [jit()]: the `policy`, how many pieces were
 #'   `compiled`, are `compiling` and have `failed`, and `why` the latest did, or why none can be
-#'   compiled), `driver` (a CUDA driver is present), `on_cpu` (operations that a GPU leaves to the CPU,
-#'   which computes them on copies; empty without CUDA), `promotion` (id of the current rules) and
-#'   `gpus` (for each GPU that this process uses already, its memory as [nv_memory()] gives it).
+#'   compiled), `driver` (a CUDA driver is present), `on_cpu` (operations that a GPU leaves to the
+#'   CPU, which computes them on copies; empty without CUDA), `promotion` (id of the current rules)
+#'   and `gpus` (for each GPU that this process uses already, its memory as [nv_memory()] gives
+#'   it).
 #' @examples
 #' joist_info()
 #' @export

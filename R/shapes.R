@@ -228,17 +228,18 @@ nv_gather <- function(x, indices, dim = 1L) {
 #' A tensor with values added to its elements at given positions, as often as a position occurs:
 #' what [nv_gather()] and subsets take apart is put together.
 #'
-#' Sums of floats are computed in `f64` and rounded once. Only where there are fewer values than half
-#' of the elements of `x`, those of `f32` and `c64` are added in their own dtype, one after the other.
+#' Sums of floats are computed in `f64` and rounded once. Only where there are fewer values than
+#' half of the elements of `x`, those of `f32` and `c64` are added in their own dtype, one after the
+#' other.
 #' The order of the additions depends on the shapes alone, so that a sum has the same bits however
 #' many threads there are.
 #'
 #' @param x A tensor or an R array, of numbers.
 #' @param index Positions from 1 on in column-major order: a tensor of integers or whole R numbers.
 #'   They may be traced by [jit()] and are checked when the program runs.
-#' @param values As many values as there are positions, or one for all. Or rows: a tensor whose first
-#'   extent is the number of positions and whose other extents are those of `x`; positions are then
-#'   those of rows of `x`.
+#' @param values As many values as there are positions, or one for all. Or rows: a tensor whose
+#'   first extent is the number of positions and whose other extents are those of `x`; positions
+#'   are then those of rows of `x`.
 #' @return A tensor of the dtype, ambiguity and shape of `x`.
 #' @section Errors: `joist_shape_error` for a position out of range and for another number of
 #'   values; `joist_dtype_error` for positions that are not integers and for bools;
@@ -262,8 +263,8 @@ nv_scatter_add <- function(x, index, values) {
 #' Sums of groups of rows
 #'
 #' Slices along the first dim are summed by group, as [rowsum()] does it where the groups are
-#' numbered. Floats are summed in `f64` and rounded once, but for `f32` and `c64` with less than half
-#' as many slices as groups. A sum has the same bits however many threads there are.
+#' numbered. Floats are summed in `f64` and rounded once, but for `f32` and `c64` with less than
+#' half as many slices as groups. A sum has the same bits however many threads there are.
 #'
 #' @param x A tensor of rank 1 at least, or an R array, of numbers.
 #' @param ids The number of the group of each slice, from 1 on: a tensor of integers or whole R

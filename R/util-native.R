@@ -1,5 +1,5 @@
-# How compiled code is made: with the compiler that R builds packages with, as configure found it, and
-# the headers of joist's own kernels, which are installed beside it.
+# How compiled code is made: with the compiler that R builds packages with, as configure found it,
+# and the headers of joist's own kernels, which are installed beside it.
 
 native_setup <- function(folder = native_folder(), policy = native_policy()) {
   kept <- !is.null(folder)
@@ -25,8 +25,8 @@ native_policy <- function() {
   if (policy %in% c("auto", "never", "wait")) policy else "auto"
 }
 
-# A script of the shell: the source is $1, the object $2, and $3 are flags of the instruction set. The
-# limit is one of processor time, in seconds, for a compiler that this session cannot stop.
+# A script of the shell: the source is $1, the object $2, and $3 are flags of the instruction set.
+# The limit is one of processor time, in seconds, for a compiler that this session cannot stop.
 native_script <- function() {
   headers <- system.file("native", package = "joist")
   compiler <- file.path(headers, "compiler")

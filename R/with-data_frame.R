@@ -68,9 +68,9 @@ as.data.frame.nv_tensor <- function(x, row.names = NULL, optional = FALSE, ...,
 #'
 #' These are [stats::na.omit()] and [base::merge()], which work on columns with tensors: write those
 #' instead. `na.omit()` leaves out missing values and NaN. `merge()` compares keys by their values;
-#' with `all = TRUE`, rows without a partner get missing values, in every dtype. Data frames that are
-#' merged by one column of integers, all of whose rows need a partner, are sorted by it: rows of one
-#' key are then in the order of `x`, and of `y`.
+#' with `all = TRUE`, rows without a partner get missing values, in every dtype. Data frames that
+#' are merged by one column of integers, all of whose rows need a partner, are sorted by it: rows of
+#' one key are then in the order of `x`, and of `y`.
 #'
 #' @param object A data frame or a tensor.
 #' @param x,y Data frames.
@@ -108,26 +108,36 @@ nv_merge <- function(x, y, ...) {
 
 # The names of the one column of x and of y that rows are merged by, where that may be done by
 # sorting whole numbers; else NULL.
-merge_key <- function(x, y, by = intersect(names(x), names(y)), by.x = by, by.y = by, all = FALSE,
-                      all.x = all, all.y = all, sort = TRUE, suffixes = NULL, no.dups = TRUE,
-                      incomparables = NULL, ...) {
-  plain <- ...length() == 0L && identical(class(x), "data.frame") &&
-    identical(class(y), "data.frame") && isFALSE(all.x) && isFALSE(all.y) && isTRUE(sort) &&
-    is.null(incomparables) && nrow(x) > 0L && nrow(y) > 0L && !anyDuplicated(names(x)) &&
-    !anyDuplicated(names(y)) && is_name_of(by.x, x) && is_name_of(by.y, y)
-  if (!plain || !all_vectors(x) || !all_vectors(y)) {
+merge_key <- function(x, y, ...) {
+  given <- list(...)
+  option <- function(name, otherwise) if (name %in% names(given)) given[[name]] else otherwise
+  by <- option("by", intersect(names(x), names(y)))
+  key <- c(option("by.x", by), option("by.y", by))
+  rest <- given[setdiff(names(given), c("by", "by.x", "by.y", "suffixes", "no.dups"))]
+  sorts <- isTRUE(option("sort", TRUE))
+  rest$sort <- NULL
+  usual <- sorts && base::all(vapply(rest, isFALSE, NA)) && !"" %in% names(given) &&
+    length(given) == length(names(given))
+  frames <- is_plain_frame(x, key[1L]) && is_plain_frame(y, key[2L])
+  if (!usual || length(key) != 2L || !frames) {
     return(NULL)
   }
-  keys <- list(x[[by.x]], y[[by.y]])
-  whole <- vapply(keys, function(key) is_tensor(key) && has_data(key) && is_integer_dtype(key), NA)
-  if (!all(whole) || !identical(dtype(keys[[1L]]), dtype(keys[[2L]])) || anyNA(keys[[1L]]) ||
-    anyNA(keys[[2L]])) {
-    return(NULL)
-  }
-  c(by.x, by.y)
+  keys <- list(x[[key[1L]]], y[[key[2L]]])
+  whole <- base::all(vapply(keys, is_whole_key, NA))
+  if (whole && identical(dtype(keys[[1L]]), dtype(keys[[2L]]))) key
 }
 
-is_name_of <- function(by, x) is.character(by) && length(by) == 1L && by %in% names(x)
+all_true <- function(x) base::all(x)
+
+is_whole_key <- function(key) {
+  is_tensor(key) && has_data(key) && is_integer_dtype(key) && !anyNA(key)
+}
+
+# Whether it has rows, columns that are vectors, and one of this name.
+is_plain_frame <- function(x, name) {
+  identical(class(x), "data.frame") && nrow(x) > 0L && !anyDuplicated(names(x)) &&
+    is.character(name) && name %in% names(x) && all_vectors(x)
+}
 
 all_vectors <- function(x) {
   base::all(vapply(unclass(x), function(column) length(dim(column)) < 2L, NA))

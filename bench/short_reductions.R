@@ -4,8 +4,8 @@
 #   Rscript bench/short_reductions.R [elements] [dtypes] [functions] [extents]
 #
 # dtypes and functions are names joined by commas, extents an R expression. "1" reduces the first
-# dim of an array of k rows, "2" the second of an array of k columns, "2 of k" the long second dim of
-# one of k rows.
+# dim of an array of k rows, "2" the second of an array of k columns, "2 of k" the long second dim
+# of one of k rows.
 suppressPackageStartupMessages(library(joist))
 given <- commandArgs(TRUE)
 elements <- if (length(given) > 0) as.numeric(given[1]) else 2e6

@@ -15,7 +15,9 @@ values <- errors <- differ <- 0
 for (k in seq_len(programs)) {
   f <- native_program()
   arguments <- native_arguments()
-  outcomes <- lapply(c("never", "wait"), function(native) native_outcome(jit(f, native = native), arguments))
+  outcomes <- lapply(c("never", "wait"), function(native) {
+    native_outcome(jit(f, native = native), arguments)
+  })
   if (is.character(outcomes[[1L]])) errors <- errors + 1 else values <- values + 1
   if (!identical(outcomes[[1L]], outcomes[[2L]])) {
     differ <- differ + 1

@@ -105,7 +105,8 @@ native_program <- function() {
       nv_for(3L, list(s = s, v = v, m = m), function(i, s, v, m) .(step))
     }))
   )
-  f <- eval(call("function", as.pairlist(alist(s = , v = , m = , w = , n = )), body))
+  empty <- formals(function(s, v, m, w, n) NULL)
+  f <- eval(call("function", empty, body))
   environment(f) <- list2env(native_parts, parent = environment())
   f
 }
@@ -127,7 +128,8 @@ native_arguments <- function() {
 native_outcome <- function(f, arguments) {
   tryCatch(
     rapply(do.call(f, arguments), function(x) {
-      list(format(dtype(x)), ambiguous(x), shape(x), is.na(as_array(x)), nv_serialize(list(x = x), na = 0))
+      bytes <- nv_serialize(list(x = x), na = 0)
+      list(format(dtype(x)), ambiguous(x), shape(x), is.na(as_array(x)), bytes)
     }, how = "list"),
     error = function(e) conditionMessage(e)
   )

@@ -11,7 +11,8 @@ in_session_with <- function(code, ...) {
   on.exit(unlink(script))
   writeLines(c("suppressMessages(library(joist))", deparse(substitute(code))), script)
   withr::with_envvar(c(..., R_LIBS = paste(.libPaths(), collapse = ":")), {
-    system2(file.path(R.home("bin"), "Rscript"), c("--vanilla", script), stdout = TRUE, stderr = TRUE)
+    rscript <- file.path(R.home("bin"), "Rscript")
+    system2(rscript, c("--vanilla", script), stdout = TRUE, stderr = TRUE)
   })
 }
 
@@ -123,7 +124,7 @@ test_that("program() shows the C source", {
   expect_error(jit(\(x) x, native = "always"), class = "joist_value_error")
 })
 
-test_that("without a compiler, a folder or time, the interpreter goes on and joist_info() says why", {
+test_that("without a compiler or a folder the interpreter goes on and joist_info() says why", {
   skip_if_not(can_compile())
   skip_if_not_installed("withr")
   run <- function(...) {
