@@ -141,6 +141,13 @@ format_gpu <- function(bytes) {
   )
 }
 
+format_native <- function(native) {
+  paste0(
+    native$policy, ", ", native$compiled, " compiled, ", native$failed, " failed",
+    if (nzchar(native$why)) paste0(" (", native$why, ")")
+  )
+}
+
 #' @export
 print.joist_info <- function(x, ...) {
   yes <- function(flag) if (flag) "yes" else "no"
@@ -151,10 +158,7 @@ print.joist_info <- function(x, ...) {
     BLAS = x$blas,
     LAPACK = paste(x$lapack, "(interrupts wait until a matrix is finished)"),
     promotion = x$promotion,
-    "machine code" = paste0(
-      x$native$policy, ", ", x$native$compiled, " compiled, ", x$native$failed, " failed",
-      if (nzchar(x$native$why)) paste0(" (", x$native$why, ")")
-    ),
+    "machine code" = if (!is.null(x$native)) format_native(x$native),
     CUDA = paste0(
       if (x$cuda) "built" else "not built", ", compiler ", if (x$nvcc) "found" else "not found",
       " at build time, driver ", if (x$driver) "present" else "absent"

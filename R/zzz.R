@@ -1,7 +1,11 @@
 .onLoad <- function(libname, pkgname) {
   .Call(joist_r_init, topenv())
   native_setup()
-  reg.finalizer(topenv(), function(namespace) .Call(joist_r_native_stop), onexit = TRUE)
+  # Also when the library has been unloaded, which stops compilers, too.
+  stop_compilers <- function(namespace) {
+    tryCatch(.Call(joist_r_native_stop), error = function(e) NULL)
+  }
+  reg.finalizer(topenv(), stop_compilers, onexit = TRUE)
   # `%*%` is an S3 generic from R 4.3 on, crossprod() and tcrossprod() from R 4.4 on.
   if (getRversion() >= "4.3.0") {
     registerS3method("matrixOps", "nv_tensor", matrixOps.nv_tensor)

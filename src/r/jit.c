@@ -50,7 +50,7 @@ static void finalize(SEXP pointer) {
 /* The tag holds the capacity and the policy, so that a cache restored from a file starts empty. */
 static struct cache *cache_of(SEXP pointer) {
   SEXP tag = TYPEOF(pointer) == EXTPTRSXP ? R_ExternalPtrTag(pointer) : R_NilValue;
-  if (TYPEOF(tag) != INTSXP || XLENGTH(tag) != 2 || INTEGER(tag)[0] < 1 ||
+  if (TYPEOF(tag) != INTSXP || XLENGTH(tag) > 2 || XLENGTH(tag) < 1 || INTEGER(tag)[0] < 1 ||
       !Rf_inherits(tag, "joist_cache"))
     joist_r_stop(JOIST_ERROR_VALUE, "this is not the cache of a jitted function");
   struct cache *cache = R_ExternalPtrAddr(pointer);
@@ -66,7 +66,7 @@ static struct cache *cache_of(SEXP pointer) {
     JOIST_R_FAIL(JOIST_E_OUT_OF_MEMORY);
   }
   cache->capacity = capacity;
-  cache->native = INTEGER(tag)[1];
+  cache->native = XLENGTH(tag) > 1 ? INTEGER(tag)[1] : -1; /* that of version 0.1.0 has none */
   cache->entries = entries;
   R_SetExternalPtrAddr(pointer, cache);
   return cache;

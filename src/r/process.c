@@ -9,6 +9,7 @@
 
 #include "core/base/pool.h"
 #include "core/base/threads.h"
+#include "core/cpu/native_cache.h"
 #include "core/device.h"
 #include "core/kernels/half_tables.h"
 #include "core/kernels/kernels.h"
@@ -95,6 +96,7 @@ SEXP joist_r_trim_memory(void) {
  * external pointer. Opened once more, the library stays where it is. */
 void joist_r_unload(void) {
   joist_r_collect(true);
+  joist_native_stop();
   joist_half_tables_forget();
   if (!joist_r_has_finalizers() && joist_pool_figures().used == 0) return;
 #ifndef _WIN32

@@ -237,7 +237,7 @@ test_that("invalid caches and traces of jit() are refused", {
       class = "joist_value_error"
     )
   }
-  state <- call("joist_r_jit_state", 4L)
+  state <- call("joist_r_jit_state", 4L, NULL)
   for (dynamic in list(logical(), c(TRUE, TRUE), 1L)) { # NULL: no argument is static
     expect_error(call("joist_r_jit_call", state, list(x), dynamic, NULL, NULL, NULL),
       class = "joist_value_error"
@@ -264,7 +264,7 @@ test_that("invalid caches and traces of jit() are refused", {
 
 test_that("an invalid policy for implicit promotion is refused", {
   ns <- asNamespace("joist")
-  state <- .Call(ns$joist_r_jit_state, 4L)
+  state <- .Call(ns$joist_r_jit_state, 4L, NULL)
   places <- new.env()
   bad <- list(
     1L, list(), list(c(0L, 1L)), list(c(0, 1), places), list(0L, places), list(c(0L, 1L), NULL)
