@@ -31,16 +31,43 @@ struct setting {
   struct joist_row_fold row_folds[JOIST_C_FOLDS];
 };
 
-struct site {
-  struct joist_attached attached;
+/* What is known of the compiled code of a loop or group. */
+struct code {
   size_t work;  /* done by the interpreter */
-  size_t turn;  /* the cost of one iteration */
   bool refused; /* it has no source */
   struct joist_native_entry *entry;
-  joist_native_loop *function;
-  size_t kernels;          /* number of the instruction set that the entry and the setting are of */
-  struct setting *setting; /* NULL before there is an entry */
+  void *function; /* NULL before it is compiled */
+  size_t kernels; /* number of the instruction set that all this is for */
 };
+
+struct site {
+  struct joist_attached attached;
+  struct code code;
+  size_t turn;             /* of a loop: the cost of one iteration */
+  struct setting *setting; /* of a loop: NULL before there is an entry */
+};
+
+/* Whether there is compiled code, for the instruction set in use. */
+static bool is_compiled(struct code *code) {
+  if (code->entry != NULL && code->kernels != joist_kernels_number()) {
+    code->entry = NULL;
+    code->function = NULL;
+  }
+  return code->function != NULL;
+}
+
+/* The text that the code is compiled from. */
+static void set_text(struct code *code, const char *text, bool wide) {
+  code->entry = joist_native_entry_of(text, wide);
+  code->refused = code->entry == NULL;
+  code->kernels = joist_kernels_number();
+}
+
+/* Asks for the function of the text, if there is one. */
+static joist_status ask(struct code *code, const struct joist_run *run, struct joist_error *error) {
+  return code->entry == NULL ? JOIST_OK
+                             : joist_native_function(code->entry, run, &code->function, error);
+}
 
 static void free_site(struct joist_attached *attached) {
   free(((struct site *)(void *)attached)->setting);
@@ -83,12 +110,10 @@ static void write_source(struct site *site, const struct joist_plan *plan,
                          const struct joist_group *group) {
   struct joist_c_source made;
   if (site->setting == NULL) site->setting = malloc(sizeof *site->setting);
-  site->refused = true;
+  site->code.refused = true;
   if (site->setting == NULL || !joist_nest_make(plan, group, &site->setting->nest)) return;
   if (!joist_c_source_of_loop(&site->setting->nest, &made)) return;
-  site->entry = joist_native_entry_of(made.text, false);
-  site->refused = site->entry == NULL;
-  site->kernels = joist_kernels_number();
+  set_text(&site->code, made.text, false);
   for (uint32_t k = 0; k < made.fold_count; k++) {
     const struct joist_c_fold f = made.fold[k];
     site->setting->folds[k] = joist_fold_find(f.combine, f.from, f.accumulator);
@@ -106,21 +131,14 @@ joist_status joist_native_look(const struct joist_plan *plan, const struct joist
   *ready = false;
   if (run->native == JOIST_NATIVE_NEVER) return JOIST_OK;
   struct site *const site = site_of(plan, group);
-  if (site == NULL || site->refused) return JOIST_OK;
-  if (site->entry != NULL && site->kernels != joist_kernels_number()) {
-    site->entry = NULL;
-    site->function = NULL;
-  }
-  *ready = site->function != NULL;
+  if (site == NULL || site->code.refused) return JOIST_OK;
+  *ready = is_compiled(&site->code);
   if (*ready) return JOIST_OK;
-  site->work += turns * site->turn;
-  if (site->work < WORTH && run->native != JOIST_NATIVE_WAIT) return JOIST_OK;
-  if (site->entry == NULL && joist_native_is_configured()) write_source(site, plan, group);
-  if (site->entry == NULL) return JOIST_OK;
-  void *function;
-  const joist_status status = joist_native_function(site->entry, run, &function, error);
-  if (function != NULL) memcpy(&site->function, &function, sizeof function);
-  *ready = function != NULL;
+  site->code.work += turns * site->turn;
+  if (site->code.work < WORTH && run->native != JOIST_NATIVE_WAIT) return JOIST_OK;
+  if (site->code.entry == NULL && joist_native_is_configured()) write_source(site, plan, group);
+  const joist_status status = ask(&site->code, run, error);
+  *ready = site->code.function != NULL;
   return status;
 }
 
@@ -128,8 +146,9 @@ bool joist_native_is_possible(const struct joist_plan *plan, const struct joist_
                               const struct joist_run *run) {
   if (run->native == JOIST_NATIVE_NEVER) return false;
   const struct site *const site = site_of(plan, group);
-  if (site == NULL || site->refused) return false;
-  return site->entry == NULL ? joist_native_is_configured() : joist_native_may_come(site->entry);
+  if (site == NULL || site->code.refused) return false;
+  return site->code.entry == NULL ? joist_native_is_configured()
+                                  : joist_native_may_come(site->code.entry);
 }
 
 /* ---- running ---- */
@@ -220,7 +239,9 @@ joist_status joist_native_run(const struct joist_plan *plan, const struct joist_
                                        .group = call_group,
                                        .folds = site->setting->folds,
                                        .fold_rows = fold_rows};
-    if (site->function(&run.native) != 0 && run.status == JOIST_OK)
+    joist_native_loop *function;
+    memcpy(&function, &site->code.function, sizeof function);
+    if (function(&run.native) != 0 && run.status == JOIST_OK)
       run.status = JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY);
   }
   free(entries);
@@ -229,15 +250,6 @@ joist_status joist_native_run(const struct joist_plan *plan, const struct joist_
 }
 
 /* ---- parts of groups ---- */
-
-struct part_site {
-  struct joist_attached attached;
-  size_t work;
-  size_t kernels;
-  bool refused;
-  struct joist_native_entry *entry;
-  joist_native_part *function;
-};
 
 /* Groups of fewer steps, and those that write past the caches, are as fast by kernels. */
 enum { PART_STEPS_MIN = 3, PART_COUNT_MIN = 512, ELEMENTS_PER_WORK = 4 };
@@ -254,18 +266,14 @@ static bool is_worth_a_part(const struct joist_plan *plan, const struct joist_gr
   return computing >= PART_STEPS_MIN;
 }
 
-static void free_part_site(struct joist_attached *attached) { free(attached); }
-
-static struct part_site *part_site_of(const struct joist_plan *plan,
-                                      const struct joist_group *group) {
-  struct joist_group *const own = &plan->groups[group - plan->groups];
-  if (own->attached == NULL) {
-    struct part_site *const made = calloc(1, sizeof *made);
-    if (made == NULL) return NULL;
-    made->attached.free = free_part_site;
-    own->attached = &made->attached;
-  }
-  return (struct part_site *)(void *)own->attached;
+/* Finds the compiled text of a group, or that it has none. */
+static void write_part(struct code *code, const struct joist_plan *plan,
+                       const struct joist_group *group) {
+  struct joist_c_source made;
+  code->refused = true;
+  if (!joist_c_source_of_part(plan, group, &made)) return;
+  set_text(code, made.text, true);
+  free(made.text);
 }
 
 joist_status joist_native_find_part(const struct joist_plan *plan, const struct joist_group *group,
@@ -274,34 +282,21 @@ joist_status joist_native_find_part(const struct joist_plan *plan, const struct 
   *part = NULL;
   if (run->native == JOIST_NATIVE_NEVER || !is_worth_a_part(plan, group, joist_stream_from(run)))
     return JOIST_OK;
-  struct part_site *const site = part_site_of(plan, group);
-  if (site == NULL || site->refused) return JOIST_OK;
-  if (site->entry != NULL && site->kernels != joist_kernels_number()) {
-    site->entry = NULL;
-    site->function = NULL;
+  struct site *const site = site_of(plan, group);
+  if (site == NULL || site->code.refused) return JOIST_OK;
+  joist_status status = JOIST_OK;
+  if (!is_compiled(&site->code)) {
+    const size_t own = group->count / ELEMENTS_PER_WORK * group->work;
+    site->code.work += own;
+    /* Once is never worth it. */
+    if ((site->code.work < PART_WORTH || site->code.work == own) &&
+        run->native != JOIST_NATIVE_WAIT)
+      return JOIST_OK;
+    if (site->code.entry == NULL && joist_native_is_configured())
+      write_part(&site->code, plan, group);
+    status = ask(&site->code, run, error);
   }
-  *part = site->function;
-  if (*part != NULL) return JOIST_OK;
-  const size_t own = group->count / ELEMENTS_PER_WORK * group->work;
-  site->work += own;
-  /* Once is never worth it. */
-  if ((site->work < PART_WORTH || site->work == own) && run->native != JOIST_NATIVE_WAIT)
-    return JOIST_OK;
-  if (site->entry == NULL && joist_native_is_configured()) {
-    struct joist_c_source made;
-    site->refused = true;
-    if (joist_c_source_of_part(plan, group, &made)) {
-      site->entry = joist_native_entry_of(made.text, true);
-      site->kernels = joist_kernels_number();
-      site->refused = site->entry == NULL;
-      free(made.text);
-    }
-  }
-  if (site->entry == NULL) return JOIST_OK;
-  void *function;
-  const joist_status status = joist_native_function(site->entry, run, &function, error);
-  if (function != NULL) memcpy(&site->function, &function, sizeof function);
-  *part = site->function;
+  memcpy(part, &site->code.function, sizeof *part);
   return status;
 }
 
