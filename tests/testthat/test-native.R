@@ -212,3 +212,20 @@ test_that("compiled code reports errors of groups that write over their operands
     expect_match(outcomes[[1L]], "by zero")
   }
 })
+
+test_that("code that the compiler made no vector code of is left aside, in later sessions, too", {
+  skip_if_not(can_compile())
+  skip_if_not(grepl("-fopt-info-vec", readLines(system.file("native/compiler", package = "joist"))))
+  folder <- tempfile()
+  on.exit(unlink(folder, recursive = TRUE))
+  run <- function() {
+    in_session_with({
+      f <- jit(\(z) exp(z) * z + exp(-z) * 2, native = "wait")
+      invisible(f(nv_tensor(complex(real = 1:1000 / 500, imaginary = 1), "c128")))
+      cat(joist_info()$native$compiled, joist_info()$native$failed, "\n")
+    }, JOIST_NATIVE_CACHE = folder)
+  }
+  expect_identical(trimws(run()), "0 0")
+  expect_length(list.files(folder, "[.]so$"), 1L)
+  expect_identical(trimws(run()), "0 0")
+})

@@ -21,6 +21,7 @@ enum {
   FAILURES_MOST = 8, /* without a success: then no more is tried */
   WHY_BYTES = 512
 };
+#define LOG ".so.log" /* what the compiler says */
 
 typedef enum { NEW, COMPILING, READY, FAILED } state;
 
@@ -75,13 +76,13 @@ bool joist_native_is_configured(void) {
 }
 
 static uint64_t hash_of(const char *text, uint64_t hash) {
-  for (; *text != '\0'; text++) hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+  for (; *text != '\0'; text++) hash = joist_hash_word(hash, (unsigned char)*text);
   return hash;
 }
 
 struct joist_native_entry *joist_native_entry_of(const char *text, bool wide) {
   const size_t kernels = joist_kernels_number();
-  const uint64_t hash = hash_of(text, UINT64_C(0xcbf29ce484222325) + kernels);
+  const uint64_t hash = hash_of(text, kernels);
   struct joist_native_entry **const bucket = &buckets[hash % BUCKETS];
   for (struct joist_native_entry *e = *bucket; e != NULL; e = e->next)
     if (e->hash == hash && e->kernels == kernels && strcmp(e->text, text) == 0) return e;
@@ -118,36 +119,41 @@ static int write_source(const struct joist_native_entry *entry, const char *path
   return code;
 }
 
-/* Whether the file has this text, and nothing else. */
-static bool has_source(const struct joist_native_entry *entry, const char *path) {
-  struct joist_file file;
-  const size_t bytes = strlen(entry->text);
-  if (joist_file_open(path, &file) != 0) return false;
-  char *const content = file.size == bytes ? malloc(bytes + 1) : NULL;
-  const bool same = content != NULL && joist_file_read(&file, 0, content, bytes) == 0 &&
-                    memcmp(content, entry->text, bytes) == 0;
-  free(content);
-  joist_file_close(&file);
-  return same;
-}
-
-/* What the compiler wrote, for the caller to free; NULL without any. */
-static char *read_log(const struct joist_native_entry *entry) {
-  char *const path = path_of(entry, ".so.log"), *log = NULL;
+/* The contents of a file of the entry, for the caller to free; NULL without one. */
+static char *contents_of(const struct joist_native_entry *entry, const char *ending) {
+  char *const path = path_of(entry, ending), *contents = NULL;
   struct joist_file file;
   if (path != NULL && joist_file_open(path, &file) == 0) {
     const size_t bytes = (size_t)file.size;
-    log = malloc(bytes + 1);
-    if (log != NULL && joist_file_read(&file, 0, log, bytes) == 0) {
-      log[bytes] = '\0';
+    contents = malloc(bytes + 1);
+    if (contents != NULL && joist_file_read(&file, 0, contents, bytes) == 0) {
+      contents[bytes] = '\0';
     } else {
-      free(log);
-      log = NULL;
+      free(contents);
+      contents = NULL;
     }
     joist_file_close(&file);
   }
   free(path);
-  return log;
+  return contents;
+}
+
+static bool has_object(const struct joist_native_entry *entry) {
+  char *const path = path_of(entry, ".so");
+  struct joist_file file;
+  const bool found = path != NULL && joist_file_open(path, &file) == 0;
+  if (found) joist_file_close(&file);
+  free(path);
+  return found;
+}
+
+/* Whether an earlier session has left the object of this text. */
+static bool is_kept(const struct joist_native_entry *entry) {
+  if (!cache.kept) return false;
+  char *const source = contents_of(entry, ".c");
+  const bool same = source != NULL && strcmp(source, entry->text) == 0;
+  free(source);
+  return same && has_object(entry);
 }
 
 static size_t count_of(const char *text, const char *part) {
@@ -160,7 +166,7 @@ static size_t count_of(const char *text, const char *part) {
  * names the line of each, some of them several times, one after the other. */
 static bool is_scalar_code(const struct joist_native_entry *entry) {
   if (strstr(cache.script, "-fopt-info-vec") == NULL) return false;
-  char *const log = read_log(entry);
+  char *const log = contents_of(entry, LOG);
   size_t lines = 0, latest = 0;
   for (const char *at = log; at != NULL; at = strchr(at, '\n')) {
     if (*at == '\n') at++;
@@ -198,66 +204,55 @@ static void load(struct joist_native_entry *entry) {
   cache.since_success = 0;
 }
 
-static void start(struct joist_native_entry *entry) {
-  char *const source = path_of(entry, ".c"), *const object = path_of(entry, ".so");
-  struct joist_file earlier;
-  int code = 0;
-  bool found = false;
-  if (source == NULL || object == NULL) {
-    free(source);
-    free(object);
-    return;
-  }
-  if (cache.kept && has_source(entry, source) && joist_file_open(object, &earlier) == 0) {
-    joist_file_close(&earlier);
-    found = true;
-  } else {
-    code = write_source(entry, source);
-  }
+/* Takes the object that the compiler has made, unless it is of no use. */
+static void accept(struct joist_native_entry *entry) {
+  if (entry->wide && is_scalar_code(entry))
+    entry->state = FAILED; /* not counted: nothing is wrong */
+  else
+    load(entry);
+}
+
+static void compile(struct joist_native_entry *entry, const char *source, const char *object) {
+  const int code = write_source(entry, source);
   if (code != 0) {
     say_why("the source of compiled code cannot be written", joist_file_message(code));
     fail(entry);
-  } else if (!found) {
-    entry->process = joist_process_start(
-        cache.script, (const char *const[]){source, object, joist_kernels_flags()});
-    entry->started = time(NULL);
-    if (entry->process == 0) {
-      say_why("no process can be started", "");
-      fail(entry);
-    } else {
-      entry->state = COMPILING;
-      cache.compiling++;
-    }
+    return;
   }
+  entry->process = joist_process_start(
+      cache.script, (const char *const[]){source, object, joist_kernels_flags()});
+  entry->started = time(NULL);
+  if (entry->process == 0) {
+    say_why("no process can be started", "");
+    fail(entry);
+    return;
+  }
+  entry->state = COMPILING;
+  cache.compiling++;
+}
+
+static void start(struct joist_native_entry *entry) {
+  char *const source = path_of(entry, ".c"), *const object = path_of(entry, ".so");
+  if (is_kept(entry))
+    accept(entry);
+  else if (source != NULL && object != NULL)
+    compile(entry, source, object);
   free(source);
   free(object);
-  if (found) load(entry);
 }
 
 /* Somebody else in this process may have asked how the compiler ended; the object is there only
  * where it did well. */
-static bool is_made(const struct joist_native_entry *entry, joist_process_state how) {
-  char *const path = path_of(entry, ".so");
-  struct joist_file file;
-  const bool found = path != NULL && joist_file_open(path, &file) == 0;
-  if (found) joist_file_close(&file);
-  free(path);
-  return how == JOIST_PROCESS_DONE || found;
-}
-
 static void end(struct joist_native_entry *entry, joist_process_state how) {
-  const bool made = is_made(entry, how);
   cache.compiling--;
-  if (made && entry->wide && is_scalar_code(entry)) {
-    entry->state = FAILED; /* not counted: nothing is wrong */
-  } else if (made) {
-    load(entry);
-  } else {
-    char *const log = read_log(entry);
-    say_why("the compiler failed", log == NULL ? "" : log);
-    free(log);
-    fail(entry);
+  if (how == JOIST_PROCESS_DONE || has_object(entry)) {
+    accept(entry);
+    return;
   }
+  char *const log = contents_of(entry, LOG);
+  say_why("the compiler failed", log == NULL ? "" : log);
+  free(log);
+  fail(entry);
 }
 
 static void look(struct joist_native_entry *entry) {
