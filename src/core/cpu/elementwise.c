@@ -5,6 +5,7 @@
 #include "core/base/parallel.h"
 #include "core/cpu/bind.h"
 #include "core/cpu/native.h"
+#include "core/cpu/row_fold.h"
 #include "core/cpu/steps.h"
 #include "core/types/error.h"
 
@@ -15,7 +16,6 @@
 enum {
   STACK_BYTES = 8192, /* scratch up to this size lives on the stack */
   ALIGNMENT = 64,
-  DEPTH = 12,           /* levels of the tree, enough for every chunk of rows */
   STREAMED = 256,       /* elements that are computed, then written past the caches: so many, */
   STREAMED_BYTES = 1024 /* or as many as have so many bytes */
 };
@@ -25,8 +25,8 @@ enum {
 struct cut {
   size_t tiles, elements; /* of one tile */
   bool rows;
-  size_t span, per_span;                      /* runs: elements of one, tiles of one */
-  size_t chunk, chunks, pieces, width, lanes; /* rows; `lanes` are taken as one */
+  size_t span, per_span;               /* runs: elements of one, tiles of one */
+  size_t chunk, chunks, pieces, width; /* rows */
 };
 
 /* What every thread of a group's loop sees. */
@@ -124,7 +124,7 @@ static void fold_runs(const struct loop *loop, const struct joist_step *step, si
 
 static char *row_at(const struct loop *loop, const struct worker *worker, uint32_t sink,
                     uint32_t depth) {
-  return worker->rows + (sink * DEPTH + depth) * loop->cut.width * loop->accumulator;
+  return worker->rows + (sink * JOIST_ROWS_DEPTH + depth) * loop->cut.width * loop->accumulator;
 }
 
 /* Rows that lie one after the other; the last may be shorter. */
@@ -218,46 +218,56 @@ static bool run_part(const struct loop *loop, struct worker *worker, size_t firs
   return true;
 }
 
-/* Combines row `from` of the tree into row `into`, for every sink: `n` elements of it, from
- * element `at` on. */
-static void combine_rows(const struct loop *loop, const struct worker *worker, uint32_t into,
-                         uint32_t from, size_t at, size_t n) {
+/* The rows of a tile: what folds them in order, see row_fold.h. */
+struct tile_rows {
+  const struct loop *loop;
+  struct worker *worker;
+  size_t first;  /* element of the first row */
+  size_t stride; /* elements from one row to the next */
+  size_t lanes;  /* rows of a wide row */
+};
+
+static void combine_rows(void *context, uint32_t into, uint32_t from, size_t at, size_t n) {
+  const struct tile_rows *const rows = context;
+  const struct loop *const loop = rows->loop;
   const struct joist_step *const steps = loop->plan->steps + loop->group->first_step;
   for (uint32_t s = 0; s < loop->group->step_count; s++) {
     if (steps[s].kind != JOIST_STEP_FOLD) continue;
-    char *const out = row_at(loop, worker, steps[s].sink, into);
-    const char *const other = row_at(loop, worker, steps[s].sink, from) + at * steps[s].out.size;
+    char *const out = row_at(loop, rows->worker, steps[s].sink, into);
+    const char *const other =
+        row_at(loop, rows->worker, steps[s].sink, from) + at * steps[s].out.size;
     joist_bound_kernel (&steps[s])(n, (const void *[]){out, other}, out);
   }
 }
 
-/* `count` rows of worker->width elements, `stride` elements apart, in a tree. */
-static bool run_tree(const struct loop *loop, struct worker *worker, size_t first, size_t stride,
-                     size_t count, uint32_t depth) {
-  if (count <= JOIST_ROWS_LEAF && loop->lone != NULL) {
+static bool fold_leaf(void *context, size_t row, size_t count, uint32_t into) {
+  const struct tile_rows *const rows = context;
+  const struct loop *const loop = rows->loop;
+  struct worker *const worker = rows->worker;
+  const size_t first = rows->first + row * rows->stride, stride = rows->stride * rows->lanes;
+  if (loop->lone != NULL) {
     joist_bound_rows(loop->lone)(worker->width, count, stride, true,
                                  address(loop, loop->lone->in[0], first, NULL),
-                                 row_at(loop, worker, loop->lone->sink, depth));
+                                 row_at(loop, worker, loop->lone->sink, into));
     return true;
   }
-  if (count <= JOIST_ROWS_LEAF) {
-    const size_t fit = loop->group->tile / worker->width;
-    const size_t together = stride == worker->width && fit > 1 ? fit : 1;
-    bool well = true;
-    worker->depth = depth;
-    for (size_t k = 0; k < count && well; k += together) {
-      worker->fresh = k == 0;
-      well = run_part(loop, worker, first + k * stride,
-                      joist_smaller(together, count - k) * worker->width);
-    }
-    return well;
+  const size_t fit = loop->group->tile / worker->width;
+  const size_t together = stride == worker->width && fit > 1 ? fit : 1;
+  bool well = true;
+  worker->depth = into;
+  for (size_t k = 0; k < count && well; k += together) {
+    worker->fresh = k == 0;
+    well = run_part(loop, worker, first + k * stride,
+                    joist_smaller(together, count - k) * worker->width);
   }
-  const size_t half = count / 2;
-  if (!run_tree(loop, worker, first, stride, half, depth) ||
-      !run_tree(loop, worker, first + half * stride, stride, count - half, depth + 1))
-    return false;
-  combine_rows(loop, worker, depth, depth + 1, 0, worker->width);
-  return true;
+  return well;
+}
+
+static bool fold_rest(void *context, size_t row, size_t count) {
+  const struct tile_rows *const rows = context;
+  rows->worker->depth = 0;
+  rows->worker->fresh = false;
+  return run_part(rows->loop, rows->worker, rows->first + row * rows->stride, count * rows->stride);
 }
 
 /* One tile of rows, whose combined row goes to the accumulated values of every sink. */
@@ -268,18 +278,13 @@ static bool run_rows(const struct loop *loop, struct worker *worker, size_t tile
   const size_t outer = tile / cut->pieces / cut->chunks;
   const struct joist_part rows = joist_chunk_of(space.middle, cut->chunk, chunk);
   const size_t first = (outer * space.middle + rows.first) * space.inner + piece * cut->width;
-  const size_t lanes = rows.n >= 2 * cut->lanes ? cut->lanes : 1;
+  const size_t lanes = joist_row_lanes(space.inner, rows.n);
   const size_t width =
       cut->pieces == 1 ? space.inner : joist_chunk_of(space.inner, cut->width, piece).n;
-  const size_t wide = rows.n / lanes, rest = rows.n % lanes;
   worker->width = width * lanes;
-  if (!run_tree(loop, worker, first, space.inner * lanes, wide, 0)) return false;
-  worker->depth = 0;
-  worker->fresh = false;
-  if (rest > 0 && !run_part(loop, worker, first + wide * lanes * space.inner, rest * space.inner))
-    return false;
-  for (size_t k = lanes; k > 1; k = (k + 1) / 2)
-    combine_rows(loop, worker, 0, 0, (k + 1) / 2 * width, k / 2 * width);
+  struct tile_rows context = {loop, worker, first, space.inner, lanes};
+  const struct joist_row_order order = {&context, fold_leaf, fold_rest, combine_rows};
+  if (!joist_row_order_run(&order, width, lanes, rows.n)) return false;
   const struct joist_step *const steps = loop->plan->steps + loop->group->first_step;
   const size_t result = (outer * cut->chunks + chunk) * space.inner + piece * cut->width;
   for (uint32_t s = 0; s < loop->group->step_count; s++)
@@ -305,10 +310,9 @@ static struct cut make_cut(const struct joist_group *group, bool sinks) {
   if (cut.rows) {
     cut.chunk = joist_fold_chunk(space);
     cut.chunks = joist_fold_chunks(space);
-    cut.lanes = space.inner <= JOIST_ROWS_WIDENED ? JOIST_ROWS_WIDENED / space.inner : 1;
     const size_t most = joist_smaller(group->tile, JOIST_ROWS_WIDTH);
     cut.pieces = joist_divide_up(space.inner, most);
-    cut.width = cut.pieces == 1 ? space.inner * cut.lanes : most;
+    cut.width = cut.pieces == 1 ? space.inner * joist_row_lanes(space.inner, SIZE_MAX) : most;
     cut.tiles = space.outer * cut.chunks * cut.pieces;
     cut.elements = joist_smaller(space.middle, cut.chunk) * joist_smaller(space.inner, most);
     return cut;
@@ -399,8 +403,8 @@ joist_status joist_tiles_run(const struct joist_plan *plan, const struct joist_g
   const size_t rows = arena + joist_round_up(group->arena_bytes, ALIGNMENT);
   loop.stride = rows;
   if (loop.cut.rows)
-    loop.stride +=
-        joist_round_up(group->sink_count * DEPTH * loop.cut.width * loop.accumulator, ALIGNMENT);
+    loop.stride += joist_round_up(
+        group->sink_count * JOIST_ROWS_DEPTH * loop.cut.width * loop.accumulator, ALIGNMENT);
   const size_t total = loop.stride * (size_t)threads + ALIGNMENT;
   _Alignas(ALIGNMENT) char stack[STACK_BYTES];
   char *const block = total <= STACK_BYTES ? stack : malloc(total);

@@ -1,53 +1,83 @@
-/* The tree of rows. */
+/* Rows are folded in a balanced tree of wide rows; then the lanes of the last wide row are. */
 #include "core/cpu/row_fold.h"
 
 #include <string.h>
 
-#include "core/base/bits.h"
+enum { ELEMENT_BYTES = 16 };
 
-enum { DEPTH = 12, ELEMENT_BYTES = 16 };
-
-/* Combined rows, one per depth. */
-struct rows {
-  const struct joist_row_fold *fold;
-  size_t width;
-  _Alignas(ELEMENT_BYTES) char row[DEPTH][JOIST_ROWS_WIDTH * ELEMENT_BYTES];
-};
-
-static void combine(struct rows *rows, char *into, const char *other, size_t n) {
-  rows->fold->combine(n, (const void *[]){into, other}, into);
+size_t joist_row_lanes(size_t inner, size_t count) {
+  const size_t most = inner <= JOIST_ROWS_WIDENED ? JOIST_ROWS_WIDENED / inner : 1;
+  return count >= 2 * most ? most : 1;
 }
 
-static void run_tree(struct rows *rows, const char *in, size_t count, size_t depth) {
-  const struct joist_row_fold *const fold = rows->fold;
-  if (count <= JOIST_ROWS_LEAF) {
-    fold->rows(rows->width, count, rows->width, true, in, rows->row[depth]);
-    return;
-  }
+/* `count` wide rows, of `lanes` rows each. */
+static bool run_tree(const struct joist_row_order *order, size_t width, size_t lanes, size_t first,
+                     size_t count, uint32_t into) {
+  if (count <= JOIST_ROWS_LEAF) return order->leaf(order->context, first, count, into);
   const size_t half = count / 2;
-  run_tree(rows, in, half, depth);
-  run_tree(rows, in + half * rows->width * fold->from, count - half, depth + 1);
-  combine(rows, rows->row[depth], rows->row[depth + 1], rows->width);
+  if (!run_tree(order, width, lanes, first, half, into) ||
+      !run_tree(order, width, lanes, first + half * lanes, count - half, into + 1))
+    return false;
+  order->combine(order->context, into, into + 1, 0, width * lanes);
+  return true;
+}
+
+bool joist_row_order_run(const struct joist_row_order *order, size_t width, size_t lanes,
+                         size_t count) {
+  const size_t wide = count / lanes, rest = count % lanes;
+  if (!run_tree(order, width, lanes, 0, wide, 0)) return false;
+  if (rest > 0 && !order->rest(order->context, wide * lanes, rest)) return false;
+  for (size_t k = lanes; k > 1; k = (k + 1) / 2)
+    order->combine(order->context, 0, 0, (k + 1) / 2 * width, k / 2 * width);
+  return true;
+}
+
+/* ---- an array in memory ---- */
+
+struct memory {
+  const struct joist_row_fold *fold;
+  const char *in;
+  size_t inner, width; /* elements of a row, and of a wide one */
+  _Alignas(ELEMENT_BYTES) char row[JOIST_ROWS_DEPTH][JOIST_ROWS_WIDTH * ELEMENT_BYTES];
+};
+
+static const char *row_of(const struct memory *memory, size_t first) {
+  return memory->in + first * memory->inner * memory->fold->from;
+}
+
+static bool fold_leaf(void *context, size_t first, size_t count, uint32_t into) {
+  struct memory *const memory = context;
+  memory->fold->rows(memory->width, count, memory->width, true, row_of(memory, first),
+                     memory->row[into]);
+  return true;
+}
+
+static bool fold_rest(void *context, size_t first, size_t count) {
+  struct memory *const memory = context;
+  memory->fold->rows(count * memory->inner, 1, memory->width, false, row_of(memory, first),
+                     memory->row[0]);
+  return true;
+}
+
+static void combine(void *context, uint32_t into, uint32_t from, size_t at, size_t n) {
+  struct memory *const memory = context;
+  char *const out = memory->row[into];
+  const char *const other = memory->row[from] + at * memory->fold->accumulator;
+  memory->fold->combine(n, (const void *[]){out, other}, out);
 }
 
 void joist_row_fold_run(const struct joist_row_fold *fold, struct joist_fold_space space,
                         const void *in, void *out) {
-  const size_t most = space.inner <= JOIST_ROWS_WIDENED ? JOIST_ROWS_WIDENED / space.inner : 1;
-  const size_t lanes = space.middle >= 2 * most ? most : 1;
-  const size_t wide = space.middle / lanes, rest = space.middle % lanes;
-  struct rows rows;
-  rows.fold = fold;
-  rows.width = space.inner * lanes;
+  const size_t lanes = joist_row_lanes(space.inner, space.middle);
+  const size_t bytes = space.inner * fold->accumulator;
+  struct memory memory;
+  memory.fold = fold;
+  memory.inner = space.inner;
+  memory.width = space.inner * lanes;
+  const struct joist_row_order order = {&memory, fold_leaf, fold_rest, combine};
   for (size_t o = 0; o < space.outer; o++) {
-    const char *const own = (const char *)in + o * space.middle * space.inner * fold->from;
-    run_tree(&rows, own, wide, 0);
-    if (rest > 0)
-      fold->rows(rest * space.inner, 1, rows.width, false, own + wide * rows.width * fold->from,
-                 rows.row[0]);
-    for (size_t k = lanes; k > 1; k = (k + 1) / 2)
-      combine(&rows, rows.row[0], rows.row[0] + (k + 1) / 2 * space.inner * fold->accumulator,
-              k / 2 * space.inner);
-    memcpy((char *)out + o * space.inner * fold->accumulator, rows.row[0],
-           space.inner * fold->accumulator);
+    memory.in = (const char *)in + o * space.middle * space.inner * fold->from;
+    (void)joist_row_order_run(&order, space.inner, lanes, space.middle);
+    memcpy((char *)out + o * bytes, memory.row[0], bytes);
   }
 }
