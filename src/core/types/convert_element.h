@@ -9,13 +9,6 @@
 #include "core/types/narrow.h"
 #include "core/types/saturate.h"
 
-#define X(ID, KIND, T, FACTS, A, B)                         \
-  FLOAT_TO_INTEGER(float, 24, ID, T, (JOIST_BITS_IN FACTS)) \
-  FLOAT_TO_INTEGER(double, 53, ID, T, (JOIST_BITS_IN FACTS))
-JOIST_DTYPES_INT(X, , )
-JOIST_DTYPES_UINT(X, , )
-#undef X
-
 /* Loads an element as the number it is computed with: narrow floats as f32. */
 #define X(ID, KIND, T, FACTS, A, B) \
   static inline T load_##ID(T x) { return x; }

@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "core/base/target.h"
+#include "core/types/dtypes.def"
 
 /* Float to integer: truncates, saturates, NaN gives 0. A cast outside the range of the
  * integer is undefined, so the operand is clamped first, to the largest float that
@@ -23,5 +24,14 @@
     if (max >> DIGITS != 0) result = x > high ? (T)max : result;    \
     return x == x ? result : 0;                                     \
   }
+
+/* float_to_I8() and so on. */
+#define X(ID, KIND, T, FACTS, A, B)                         \
+  FLOAT_TO_INTEGER(float, 24, ID, T, (JOIST_BITS_IN FACTS)) \
+  FLOAT_TO_INTEGER(double, 53, ID, T, (JOIST_BITS_IN FACTS))
+JOIST_DTYPES_INT(X, , )
+JOIST_DTYPES_UINT(X, , )
+#undef X
+#undef FLOAT_TO_INTEGER
 
 #endif

@@ -221,13 +221,6 @@ DEVICE joist_complex<R> complex_power(joist_complex<R> a, joist_complex<R> b) {
 
 /* ---- conversion: to_I8(from_F16(x)); the rules are those of core/types/convert.h ---- */
 
-#define X(ID, KIND, T, FACTS, A, B)                         \
-  FLOAT_TO_INTEGER(float, 24, ID, T, (JOIST_BITS_IN FACTS)) \
-  FLOAT_TO_INTEGER(double, 53, ID, T, (JOIST_BITS_IN FACTS))
-JOIST_DTYPES_INT(X, , )
-JOIST_DTYPES_UINT(X, , )
-#undef X
-
 /* Loads an element as the number it is converted from: narrow floats as f32. */
 #define X(ID, KIND, T, FACTS, A, B) \
   DEVICE T from_##ID(T x) { return x; }
