@@ -32,6 +32,12 @@ static void add_place(struct writer *w, const struct side *side, const char *arr
   ADD("]");
 }
 
+/* `name`, a pointer to the first element. */
+static void add_pointer(struct writer *w, const struct side *side, const char *name, bool written) {
+  ADD("%s%s *const %s = %s%s;\n", written ? "" : "const ", side->type, name,
+      side->scalar ? "&" : "", side->name.text);
+}
+
 /* out = the elements of `in`, along a walk; `convert` is a function, or "". */
 static void add_walk(struct writer *w, const struct joist_walk *walk, const struct side *in,
                      const struct side *out, const char *convert) {
@@ -94,8 +100,8 @@ static void add_copy(struct writer *w, uint32_t b, const struct joist_instructio
   if (in.scalar)
     ADD("%s = %s;\n", out.name.text, in.name.text);
   else
-    ADD("if (%s != %s) memcpy(%s, %s, %zu);\n", out.name.text, in.name.text, out.name.text,
-        in.name.text, joist_value_bytes(&plan->program->values[i->result]));
+    joist_c_add_copy(w, out.name.text, in.name.text,
+                     joist_value_bytes(&plan->program->values[i->result]));
 }
 
 static void add_concatenate(struct writer *w, uint32_t b, const struct joist_instruction *i) {
@@ -164,17 +170,14 @@ static void add_permute(struct writer *w, uint32_t b, const struct joist_instruc
   add_walk(w, &walk, &in, &out, "");
 }
 
-/* Has the interpreter say which position is out of range. */
-static void add_check(struct writer *w, uint32_t b, uint32_t g, const struct side *positions,
-                      size_t n, size_t extent) {
-  if (positions->scalar) {
-    ADD("if ((uint64_t)%s >= %zu) {\n", positions->name.text, extent);
-  } else {
-    ADD("const int64_t *const q = %s;\nint odd = 0;\n", positions->name.text);
-    ADD("JOIST_VECTORIZE_LOOP for (size_t k = 0; k < %zu; k++) odd |= (uint64_t)q[k] >= %zu;\n", n,
-        extent);
-    ADD("if (odd) {\n");
-  }
+/* The pointer q to n positions that count from `base`. The interpreter says which of them is out of
+ * range. */
+static void add_positions(struct writer *w, uint32_t b, uint32_t g, const struct side *positions,
+                          size_t n, size_t extent, int base) {
+  add_pointer(w, positions, "q", false);
+  ADD("int odd = 0;\n");
+  ADD("for (size_t k = 0; k < %zu; k++) odd |= (uint64_t)q[k] - %d >= %zu;\n", n, base, extent);
+  ADD("if (odd) {\n");
   joist_c_add_call(w, b, g);
   ADD("return 1;\n}\n");
 }
@@ -185,66 +188,35 @@ static void add_take(struct writer *w, uint32_t b, uint32_t g, const struct jois
   const struct side out = side_of(w, b, i->result);
   const size_t n = joist_value_count(&values[i->result]);
   ADD("{\n");
-  add_check(w, b, g, &at, n, joist_value_count(&values[i->operand[0]]));
-  if (in.scalar && out.scalar)
-    ADD("%s = %s;\n", out.name.text, in.name.text);
-  else if (out.scalar)
-    ADD("%s = ((const %s *)%s)[%s];\n", out.name.text, in.type, in.name.text, at.name.text);
-  else if (in.scalar)
-    ADD("for (size_t k = 0; k < %zu; k++) ((%s *)%s)[k] = %s;\n", n, out.type, out.name.text,
-        in.name.text);
-  else
-    ADD("for (size_t k = 0; k < %zu; k++) ((%s *)%s)[k] = ((const %s *)%s)[q[k]];\n", n, out.type,
-        out.name.text, in.type, in.name.text);
-  ADD("}\n");
+  add_positions(w, b, g, &at, n, joist_value_count(&values[i->operand[0]]), 0);
+  add_pointer(w, &in, "x", false);
+  add_pointer(w, &out, "z", true);
+  ADD("for (size_t k = 0; k < %zu; k++) z[k] = x[q[k]];\n}\n", n);
 }
 
+/* Values are put at positions, or added to the only element there. */
 static void add_put(struct writer *w, uint32_t b, uint32_t g, const struct joist_instruction *i) {
   const struct joist_plan *const plan = w->nest->body[b].plan;
   const struct joist_value *const values = plan->program->values;
   const struct side at = side_of(w, b, i->operand[1]), in = side_of(w, b, i->operand[2]);
   const struct side out = side_of(w, b, i->result);
+  const joist_dtype own = values[i->result].type.dtype;
   const size_t n = joist_value_count(&values[i->operand[1]]);
   const struct name convert = conversion(w, plan, i, 2);
   ADD("{\n");
-  add_check(w, b, g, &at, n, joist_value_count(&values[i->operand[0]]));
+  add_positions(w, b, g, &at, n, joist_value_count(&values[i->operand[0]]), 0);
   add_copy(w, b, i);
-  ADD("for (size_t k = 0; k < %zu; k++) ", n);
-  if (out.scalar)
-    ADD("%s = ", out.name.text);
-  else if (at.scalar)
-    ADD("((%s *)%s)[%s] = ", out.type, out.name.text, at.name.text);
-  else
-    ADD("((%s *)%s)[q[k]] = ", out.type, out.name.text);
-  if (in.scalar)
-    ADD("%s(%s);\n", convert.text, in.name.text);
-  else
-    ADD("%s(((const %s *)%s)[k]);\n", convert.text, in.type, in.name.text);
-  ADD("}\n");
+  add_pointer(w, &in, "x", false);
+  add_pointer(w, &out, "z", true);
+  ADD("for (size_t k = 0; k < %zu; k++) z[q[k]] = ", n);
+  if (i->op == JOIST_OP_SCATTER_ADD) {
+    (void)joist_c_expression_of(w, JOIST_OP_ADD, own);
+    ADD("op_ADD_%s(z[q[k]], %s(x[0]));\n}\n", joist_code_dtype(own), convert.text);
+  } else {
+    ADD("%s(x[%s]);\n}\n", convert.text, in.scalar ? "0" : "k");
+  }
 }
 
-/* One element is added to. */
-static void add_scatter(struct writer *w, uint32_t b, uint32_t g,
-                        const struct joist_instruction *i) {
-  const struct joist_plan *const plan = w->nest->body[b].plan;
-  const struct joist_value *const values = plan->program->values;
-  const struct side at = side_of(w, b, i->operand[1]), in = side_of(w, b, i->operand[2]);
-  const struct side out = side_of(w, b, i->result);
-  const joist_dtype own = values[i->result].type.dtype;
-  const struct name convert = conversion(w, plan, i, 2);
-  ADD("{\n");
-  add_check(w, b, g, &at, 1, joist_value_count(&values[i->operand[0]]));
-  add_copy(w, b, i);
-  ADD("%s *const z = ", out.type);
-  if (out.scalar)
-    ADD("&%s;\n", out.name.text);
-  else
-    ADD("(%s *)%s + %s;\n", out.type, out.name.text, at.name.text);
-  (void)joist_c_expression_of(w, JOIST_OP_ADD, own);
-  ADD("*z = op_ADD_%s(*z, %s(%s));\n}\n", joist_code_dtype(own), convert.text, in.name.text);
-}
-
-/* Entries count from 1. */
 static void add_gather(struct writer *w, uint32_t b, uint32_t g,
                        const struct joist_instruction *i) {
   const struct joist_value *const values = w->nest->body[b].plan->program->values;
@@ -254,23 +226,9 @@ static void add_gather(struct writer *w, uint32_t b, uint32_t g,
       joist_shape_lines(&values[i->operand[0]].shape, joist_attribute_dim(i->attributes));
   const size_t n = joist_value_count(&values[i->operand[1]]);
   ADD("{\n");
-  if (at.scalar)
-    ADD("const %s *const q = &%s;\n", at.type, at.name.text);
-  else
-    ADD("const %s *const q = %s;\n", at.type, at.name.text);
-  ADD("int odd = 0;\nfor (size_t k = 0; k < %zu; k++) odd |= (uint64_t)q[k] - 1 >= %zu;\n", n,
-      lines.middle);
-  ADD("if (odd) {\n");
-  joist_c_add_call(w, b, g);
-  ADD("return 1;\n}\n");
-  if (in.scalar)
-    ADD("const %s *const x = &%s;\n", in.type, in.name.text);
-  else
-    ADD("const %s *const x = %s;\n", in.type, in.name.text);
-  if (out.scalar)
-    ADD("%s *const z = &%s;\n", out.type, out.name.text);
-  else
-    ADD("%s *const z = %s;\n", out.type, out.name.text);
+  add_positions(w, b, g, &at, n, lines.middle, 1);
+  add_pointer(w, &in, "x", false);
+  add_pointer(w, &out, "z", true);
   ADD("for (size_t o = 0; o < %zu; o++)\nfor (size_t k = 0; k < %zu; k++)\n", lines.outer, n);
   ADD("JOIST_VECTORIZE_LOOP for (size_t r = 0; r < %zu; r++)\n", lines.inner);
   ADD("z[(o * %zu + k) * %zu + r] = x[(o * %zu + (size_t)q[k] - 1) * %zu + r];\n}\n", n,
@@ -307,12 +265,9 @@ bool joist_c_add_move(struct writer *w, uint32_t b, uint32_t g) {
       add_update(w, b, i);
       return true;
     case JOIST_OP_PUT:
-      if (!joist_c_writes_into(plan, i)) return false;
-      add_put(w, b, g, i);
-      return true;
     case JOIST_OP_SCATTER_ADD:
       if (!joist_c_writes_into(plan, i)) return false;
-      add_scatter(w, b, g, i);
+      add_put(w, b, g, i);
       return true;
     case JOIST_OP_GATHER:
       if (!is_whole(plan->program->values[i->operand[1]].type.dtype)) return false;

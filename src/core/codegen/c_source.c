@@ -94,6 +94,15 @@ static bool is_uniform_power(const struct writer *w, const struct joist_code_ste
   return made != NULL && made->kind == JOIST_CODE_SCALAR;
 }
 
+/* A call of op_OP_DTYPE(), or of another of its functions, on the step's operands. */
+static void add_kernel_call(struct writer *w, const char *function,
+                            const struct joist_code_step *step) {
+  const int operands = expression_of_step(w, step)->operands;
+  ADD("%s_%s_%s(", function, joist_code_op(step->op), joist_code_dtype(step->from));
+  for (int k = 0; k < operands; k++) ADD("%sr%u", k > 0 ? ", " : "", step->in[k]);
+  ADD(")");
+}
+
 static void add_kernel(struct writer *w, const struct place *at,
                        const struct joist_code_step *step) {
   const struct joist_c_expression *const e = expression_of_step(w, step);
@@ -112,32 +121,26 @@ static void add_kernel(struct writer *w, const struct place *at,
         step->in[0], step->out, joist_code_type(step->from), step->in[1]);
     return;
   }
-  if (at->manner == ALONE && step->op == JOIST_OP_POW && e->form == JOIST_C_REPAIRED) {
-    ADD("%s r%u;\nif (IS_SMALL_POWER_%s(r%u)) {\nr%u = SMALL_POWER_%s(r%u, r%u);\n} else {\n", type,
-        step->out, dtype, step->in[1], step->out, dtype, step->in[0], step->in[1]);
-    ADD("r%u = odd_POW_%s(r%u, r%u) ? mend_POW_%s(r%u, r%u) : op_POW_%s(r%u, r%u);\n}\n", step->out,
-        dtype, step->in[0], step->in[1], dtype, step->in[0], step->in[1], dtype, step->in[0],
-        step->in[1]);
-    return;
+  ADD("%s%s r%u = ", e->form == JOIST_C_REPAIRED ? "" : "const ", type, step->out);
+  if (e->form == JOIST_C_REPAIRED && at->manner == ALONE) {
+    if (step->op == JOIST_OP_POW)
+      ADD("IS_SMALL_POWER_%s(r%u) ? SMALL_POWER_%s(r%u, r%u) : ", dtype, step->in[1], dtype,
+          step->in[0], step->in[1]);
+    add_kernel_call(w, "odd", step);
+    ADD(" ? ");
+    add_kernel_call(w, "mend", step);
+    ADD(" : ");
   }
-  ADD("%s%s r%u = op_%s_%s(", e->form == JOIST_C_REPAIRED ? "" : "const ", type, step->out, op,
-      dtype);
-  for (int k = 0; k < e->operands; k++) ADD("%sr%u", k > 0 ? ", " : "", step->in[k]);
-  ADD(");\n");
-  if (e->form != JOIST_C_REPAIRED) return;
-  if (at->manner == LOOKING)
-    ADD("odd |= ");
-  else
-    ADD("if (");
-  ADD("odd_%s_%s(", op, dtype);
-  for (int k = 0; k < e->operands; k++) ADD("%sr%u", k > 0 ? ", " : "", step->in[k]);
-  if (at->manner == LOOKING) {
-    ADD(");\n");
-    return;
+  add_kernel_call(w, "op", step);
+  ADD(";\n");
+  if (e->form != JOIST_C_REPAIRED || at->manner == ALONE) return;
+  ADD(at->manner == LOOKING ? "odd |= " : "if (");
+  add_kernel_call(w, "odd", step);
+  if (at->manner == MENDING) {
+    ADD(") r%u = ", step->out);
+    add_kernel_call(w, "mend", step);
   }
-  ADD(")) r%u = mend_%s_%s(", step->out, op, dtype);
-  for (int k = 0; k < e->operands; k++) ADD("%sr%u", k > 0 ? ", " : "", step->in[k]);
-  ADD(");\n");
+  ADD(";\n");
 }
 
 static void add_step(struct writer *w, const struct place *at, const struct joist_code_step *step) {
@@ -394,13 +397,14 @@ static void add_folds(struct writer *w, const struct place *at, const struct joi
       ADD("t%u[0] = convert_%s_%s(f%u);\n", fold->out, joist_code_dtype(fold->from),
           joist_code_dtype(fold->to), fold->out);
     else if (inner == 1)
-      ADD("native->folds[%u](%zu, %zu, %c%u, t%u);\n", fold_number(w, fold), results, length,
-          is_direct(w, fold) ? 'x' : 'f',
-          is_direct(w, fold) ? loaded_by(w, fold)->in[0] : fold->out, fold->out);
+      ADD("native->folds[%u](%zu, %zu, ", fold_number(w, fold), results, length);
     else
-      ADD("native->fold_rows(native, %u, %zu, %zu, %zu, %c%u, t%u);\n", fold_number(w, fold), inner,
-          length, group->space.outer, is_direct(w, fold) ? 'x' : 'f',
-          is_direct(w, fold) ? loaded_by(w, fold)->in[0] : fold->out, fold->out);
+      ADD("native->fold_rows(native, %u, %zu, %zu, %zu, ", fold_number(w, fold), inner, length,
+          group->space.outer);
+    if (group->count > 1 && is_direct(w, fold))
+      ADD("x%u, t%u);\n", loaded_by(w, fold)->in[0], fold->out);
+    else if (group->count > 1)
+      ADD("f%u, t%u);\n", fold->out, fold->out);
     const bool mean = i->op == JOIST_OP_REDUCE_MEAN && length > 1;
     const bool one = is_scalar(at->plan, i->result);
     if (one)
@@ -553,8 +557,21 @@ struct loop {
   struct joist_region_parts parts;
 };
 
+/* c<loop>_<k> or o<loop>_<k>. */
+static struct name numbered(char letter, const struct loop *l, uint32_t k) {
+  struct name name;
+  snprintf(name.text, sizeof name.text, "%c%u_%u", letter, l->number, k);
+  return name;
+}
+
 static bool carry_is_scalar(const struct writer *w, const struct loop *l, uint32_t k) {
   return is_scalar(w->nest->body[l->parent].plan, l->i->result + k);
+}
+
+/* The input of a body that is the first carry: that of a `for` has the number of the turn before.
+ */
+static uint32_t first_carry(const struct joist_instruction *loop) {
+  return loop->op == JOIST_OP_FOR ? 1 : 0;
 }
 
 static uint32_t group_of(const struct joist_plan *plan, const struct joist_instruction *i) {
@@ -601,8 +618,7 @@ static uint32_t before(const struct writer *w, uint32_t b, uint32_t root) {
     const struct joist_region_parts parts = joist_region_parts(plan->program, i);
     const uint32_t carry = root - i->result;
     const uint32_t body = joist_nest_find(w->nest, b, g, i->region_count - 1);
-    if (carry >= parts.carries || !is_in_place(w, body, i->op == JOIST_OP_FOR ? 1 : 0, carry))
-      return UINT32_MAX;
+    if (carry >= parts.carries || !is_in_place(w, body, first_carry(i), carry)) return UINT32_MAX;
     from = i->operand[parts.first + carry];
   } else {
     return UINT32_MAX;
@@ -649,8 +665,6 @@ static size_t spare_of(const struct writer *w, const struct loop *l, uint32_t k)
   return at;
 }
 
-static uint32_t first_carry(const struct loop *l) { return l->i->op == JOIST_OP_FOR ? 1 : 0; }
-
 static void begin_carries(struct writer *w, const struct loop *l) {
   const struct joist_plan *const plan = w->nest->body[l->parent].plan;
   for (uint32_t k = 0; k < l->parts.carries; k++) {
@@ -659,31 +673,28 @@ static void begin_carries(struct writer *w, const struct loop *l) {
       ADD("%s c%u_%u = %s;\n", type_of_value(plan, l->i->result + k), l->number, k, from.text);
     else
       ADD("void *c%u_%u = %s;\n", l->number, k, from.text);
-    if (is_in_place(w, l->body, first_carry(l), k)) {
+    if (is_in_place(w, l->body, first_carry(l->i), k)) {
       const struct name result = joist_c_name_of(w, l->parent, l->i->result + k);
-      ADD("if (c%u_%u != %s) memcpy(%s, c%u_%u, %zu);\nc%u_%u = %s;\n", l->number, k, result.text,
-          result.text, l->number, k, joist_value_bytes(&plan->program->values[l->i->result + k]),
-          l->number, k, result.text);
+      joist_c_add_copy(w, result.text, numbered('c', l, k).text,
+                       joist_value_bytes(&plan->program->values[l->i->result + k]));
+      ADD("c%u_%u = %s;\n", l->number, k, result.text);
     }
   }
 }
 
 static void add_carries(struct writer *w, const struct loop *l, uint32_t b, uint32_t first) {
-  for (uint32_t k = 0; k < l->parts.carries; k++) {
-    struct name from;
-    snprintf(from.text, sizeof from.text, "c%u_%u", l->number, k);
-    add_input(w, b, first + k, from.text);
-  }
+  for (uint32_t k = 0; k < l->parts.carries; k++)
+    add_input(w, b, first + k, numbered('c', l, k).text);
 }
 
 /* One turn: the body, its results to the carries. `to_spare` is an expression. */
-static void add_turn(struct writer *w, const struct loop *l, uint32_t given, const char *to_spare) {
+static void add_turn(struct writer *w, const struct loop *l, const char *to_spare) {
+  const uint32_t given = first_carry(l->i);
   const struct joist_plan *const plan = w->nest->body[l->body].plan;
   add_carries(w, l, l->body, given);
   for (uint32_t k = 0; k < l->parts.carries; k++) {
     if (carry_is_scalar(w, l, k)) continue;
-    struct name next;
-    snprintf(next.text, sizeof next.text, "o%u_%u", l->number, k);
+    const struct name next = numbered('o', l, k);
     if (is_in_place(w, l->body, given, k)) {
       ADD("void *const %s = c%u_%u;\n", next.text, l->number, k);
       add_chain(w, l->body, k, next.text);
@@ -694,11 +705,8 @@ static void add_turn(struct writer *w, const struct loop *l, uint32_t given, con
     add_moves(w, l->body, false, k, next.text);
   }
   add_body(w, l->body);
-  for (uint32_t k = 0; k < l->parts.carries; k++) {
-    struct name next;
-    snprintf(next.text, sizeof next.text, "o%u_%u", l->number, k);
-    if (!carry_is_scalar(w, l, k)) add_finish(w, l->body, k, next.text);
-  }
+  for (uint32_t k = 0; k < l->parts.carries; k++)
+    if (!carry_is_scalar(w, l, k)) add_finish(w, l->body, k, numbered('o', l, k).text);
   for (uint32_t k = 0; k < l->parts.carries; k++) {
     if (carry_is_scalar(w, l, k))
       ADD("c%u_%u = %s;\n", l->number, k,
@@ -737,8 +745,8 @@ static void end_carries(struct writer *w, const struct loop *l) {
     if (carry_is_scalar(w, l, k))
       ADD("%s = c%u_%u;\n", result.text, l->number, k);
     else
-      ADD("if (c%u_%u != %s) memcpy(%s, c%u_%u, %zu);\n", l->number, k, result.text, result.text,
-          l->number, k, joist_value_bytes(&program->values[l->i->result + k]));
+      joist_c_add_copy(w, result.text, numbered('c', l, k).text,
+                       joist_value_bytes(&program->values[l->i->result + k]));
   }
 }
 
@@ -760,7 +768,7 @@ static void add_for(struct writer *w, const struct loop *l) {
   snprintf(text, sizeof text, "convert_I64_%s(turn%u)", joist_code_dtype(index), l->number);
   add_input(w, l->body, 0, text);
   snprintf(text, sizeof text, "(n%u - turn%u) %% 2 != 0", l->number, l->number);
-  add_turn(w, l, 1, text);
+  add_turn(w, l, text);
   add_poll(w, l);
   ADD("}\n");
 }
@@ -776,7 +784,7 @@ static void add_while(struct writer *w, const struct loop *l, uint32_t condition
   add_body(w, condition);
   ADD("if (%s == 0) break;\n", joist_c_name_of(w, condition, test->outputs[0]).text);
   snprintf(text, sizeof text, "spare%u", l->number);
-  add_turn(w, l, 0, text);
+  add_turn(w, l, text);
   add_poll(w, l);
   ADD("}\n");
 }
@@ -805,8 +813,7 @@ static void add_slices(struct writer *w, const struct loop *l) {
     if (!is_scalar(w->nest->body[l->body].plan, body->outputs[k])) {
       ADD("void *const o%u_%u = (char *)A%u[%u] + at%u * %zu;\n", l->number, k, l->parent,
           l->i->result + k, l->number, joist_value_bytes(&body->values[body->outputs[k]]));
-      snprintf(text, sizeof text, "o%u_%u", l->number, k);
-      add_moves(w, l->body, false, k, text);
+      add_moves(w, l->body, false, k, numbered('o', l, k).text);
     }
 }
 
@@ -815,10 +822,8 @@ static void add_collected(struct writer *w, const struct loop *l) {
   const struct joist_plan *const own = w->nest->body[l->body].plan;
   for (uint32_t k = l->parts.carries; k < own->program->output_count; k++) {
     const joist_value_id output = own->program->outputs[k];
-    char text[32];
-    snprintf(text, sizeof text, "o%u_%u", l->number, k);
     if (!is_scalar(own, output))
-      add_finish(w, l->body, k, text);
+      add_finish(w, l->body, k, numbered('o', l, k).text);
     else if (is_scalar(plan, l->i->result + k))
       ADD("%s = %s;\n", joist_c_name_of(w, l->parent, l->i->result + k).text,
           joist_c_name_of(w, l->body, output).text);
@@ -842,7 +847,7 @@ static void add_scan(struct writer *w, const struct loop *l) {
     ADD("turn%u;\n(void)at%u;\n", l->number, l->number);
   add_slices(w, l);
   snprintf(text, sizeof text, "(%zu - turn%u) %% 2 == 0", turns, l->number);
-  add_turn(w, l, 0, text);
+  add_turn(w, l, text);
   add_collected(w, l);
   add_poll(w, l);
   ADD("}\n");

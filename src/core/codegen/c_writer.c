@@ -41,6 +41,10 @@ void joist_c_reload(struct writer *w, uint32_t b, joist_value_id v) {
     ADD("b%u_v%u = *(const %s *)A%u[%u];\n", b, plan->root[v], type_of_value(plan, v), b, v);
 }
 
+void joist_c_add_copy(struct writer *w, const char *to, const char *from, size_t bytes) {
+  ADD("if (%s != %s) memcpy(%s, %s, %zu);\n", to, from, to, from, bytes);
+}
+
 void joist_c_add_call(struct writer *w, uint32_t b, uint32_t g) {
   const struct joist_plan *const plan = w->nest->body[b].plan;
   const struct joist_group *const group = &plan->groups[g];

@@ -45,6 +45,9 @@ void joist_c_need_conversion(struct writer *w, uint32_t from, uint32_t to);
 void joist_c_spill(struct writer *w, uint32_t b, joist_value_id v);
 void joist_c_reload(struct writer *w, uint32_t b, joist_value_id v);
 
+/* Copies an array of so many bytes, unless both are one. */
+void joist_c_add_copy(struct writer *w, const char *to, const char *from, size_t bytes);
+
 /* Has the interpreter run a group. */
 void joist_c_add_call(struct writer *w, uint32_t b, uint32_t g);
 
