@@ -151,22 +151,16 @@ static void add_slice(struct writer *w, uint32_t b, const struct joist_instructi
 }
 
 static void add_permute(struct writer *w, uint32_t b, const struct joist_instruction *i) {
-  const struct joist_plan *const plan = w->nest->body[b].plan;
-  const struct joist_shape *const from = &plan->program->values[i->operand[0]].shape;
+  const struct joist_program *const program = w->nest->body[b].plan->program;
+  const struct joist_shape *const shape = &program->values[i->result].shape;
   const struct side in = side_of(w, b, i->operand[0]), out = side_of(w, b, i->result);
-  int64_t stride[JOIST_RANK_MAX], product = 1;
+  const struct joist_view to = joist_view_of_array(shape);
+  struct joist_view from;
   struct joist_walk walk;
+  (void)joist_view_of_move(program, i, &from);
   joist_walk_init(&walk, false);
-  for (int d = 0; d < from->rank; d++) {
-    stride[d] = product;
-    product *= from->extent[d];
-  }
-  product = 1;
-  for (int d = 0; d < from->rank; d++) {
-    const int64_t own = joist_attribute_at(i->attributes, JOIST_ATTRIBUTE_PERMUTATION, d);
-    joist_walk_add(&walk, from->extent[own], stride[own], product, NULL);
-    product *= from->extent[own];
-  }
+  for (int d = 0; d < shape->rank; d++)
+    joist_walk_add(&walk, shape->extent[d], from.stride[d], to.stride[d], NULL);
   add_walk(w, &walk, &in, &out, "");
 }
 

@@ -4,6 +4,7 @@
 #define JOIST_CORE_PLAN_GROUPS_H
 
 #include "core/plan/fold_space.h"
+#include "core/plan/view.h"
 #include "core/program/program.h"
 
 enum { JOIST_TILE_DIRECT = 16384 }; /* elements of a tile of a group without slots */
@@ -16,11 +17,6 @@ struct joist_ref {
   uint32_t index;
   uint32_t size; /* bytes per element */
   joist_dtype dtype;
-};
-
-/* Where the elements of an index space are in an array, in elements. */
-struct joist_view {
-  int64_t offset, stride[JOIST_RANK_MAX];
 };
 
 typedef enum {

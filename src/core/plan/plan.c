@@ -6,6 +6,7 @@
 #include "core/plan/groups.h"
 #include "core/plan/layout.h"
 #include "core/plan/storage.h"
+#include "core/plan/view.h"
 #include "core/program/regions.h"
 #include "core/types/error.h"
 
@@ -101,69 +102,16 @@ static bool any_needed(const struct joist_instruction *i, const bool *needed) {
 
 /* ---- views: moves that are read through ---- */
 
-/* Where the elements of a slice are. Extents of 1 may come and go; what is elsewhere in memory is
- * never asked for along them. False for another shape. */
-static bool view_of_slice(const struct joist_program *program, const struct joist_instruction *i,
-                          struct joist_view *view) {
-  const struct joist_shape *const from = &program->values[i->operand[0]].shape;
-  const struct joist_shape *const to = &program->values[i->result].shape;
-  int64_t product = 1;
-  int next = 0;
-  memset(view, 0, sizeof *view);
-  for (int d = 0; d < from->rank; d++) {
-    const int64_t start = joist_attribute_at(i->attributes, JOIST_ATTRIBUTE_START, d);
-    const int64_t stop = joist_attribute_at(i->attributes, JOIST_ATTRIBUTE_STOP, d);
-    const int64_t step = joist_attribute_at(i->attributes, JOIST_ATTRIBUTE_STEP, d);
-    view->offset += start * product;
-    const int64_t extent = step == 0 ? 1 : (stop - start) / step + 1;
-    if (extent > 1) {
-      while (next < to->rank && to->extent[next] == 1) next++;
-      if (next == to->rank || to->extent[next] != extent) return false;
-      view->stride[next++] = step * product;
-    }
-    product *= from->extent[d];
-  }
-  while (next < to->rank && to->extent[next] == 1) next++;
-  return next == to->rank;
-}
-
-static void view_of_permutation(const struct joist_program *program,
-                                const struct joist_instruction *i, struct joist_view *view) {
-  const struct joist_shape *const from = &program->values[i->operand[0]].shape;
-  int64_t stride[JOIST_RANK_MAX], product = 1;
-  memset(view, 0, sizeof *view);
-  for (int d = 0; d < from->rank; d++) {
-    stride[d] = product;
-    product *= from->extent[d];
-  }
-  for (int d = 0; d < from->rank; d++)
-    view->stride[d] = stride[joist_attribute_at(i->attributes, JOIST_ATTRIBUTE_PERMUTATION, d)];
-}
-
-static bool view_of_move(const struct joist_program *program, const struct joist_instruction *i,
-                         struct joist_view *view) {
-  if (i->op == JOIST_OP_SLICE) return view_of_slice(program, i, view);
-  view_of_permutation(program, i, view);
-  return true;
-}
-
 /* The value, spread over the space of the group. */
 static void view_of_value(const struct planner *planner, joist_value_id value,
                           struct joist_view *view) {
   const struct joist_value *const v = &planner->program->values[value];
   const struct joist_shape *const space = &planner->group->shape;
-  struct joist_view own;
-  memset(&own, 0, sizeof own);
-  if (planner->viewed[value]) {
-    (void)view_of_move(planner->program, &planner->program->instructions[v->instruction], &own);
-  } else {
-    int64_t product = 1;
-    for (int d = 0; d < v->shape.rank; d++) {
-      own.stride[d] = product;
-      product *= v->shape.extent[d];
-    }
-  }
-  *view = own;
+  if (planner->viewed[value])
+    (void)joist_view_of_move(planner->program, &planner->program->instructions[v->instruction],
+                             view);
+  else
+    *view = joist_view_of_array(&v->shape);
   for (int d = 0; d < space->rank; d++)
     if (v->shape.rank == 0 || v->shape.extent[d] == 1) view->stride[d] = 0;
 }
@@ -195,7 +143,8 @@ static void find_viewed(struct planner *planner, const bool *needed, uint32_t *r
     const size_t count = joist_value_count(&program->values[i->result]);
     struct joist_view view;
     if (moves && count > 0 && readers[i->result] <= READERS_MOST && i->held == 0 &&
-        (i->op == JOIST_OP_SLICE || count <= TRANSPOSED_MOST) && view_of_move(program, i, &view))
+        (i->op == JOIST_OP_SLICE || count <= TRANSPOSED_MOST) &&
+        joist_view_of_move(program, i, &view))
       planner->viewed[i->result] = true;
     const bool reads_through = !joist_op_is_array(i->op);
     for (uint32_t a = 0; a < i->operand_count; a++)
