@@ -113,21 +113,17 @@ merge_key <- function(x, y, ...) {
   option <- function(name, otherwise) if (name %in% names(given)) given[[name]] else otherwise
   by <- option("by", intersect(names(x), names(y)))
   key <- c(option("by.x", by), option("by.y", by))
-  rest <- given[setdiff(names(given), c("by", "by.x", "by.y", "suffixes", "no.dups"))]
-  sorts <- isTRUE(option("sort", TRUE))
-  rest$sort <- NULL
-  usual <- sorts && base::all(vapply(rest, isFALSE, NA)) && !"" %in% names(given) &&
-    length(given) == length(names(given))
+  others <- setdiff(names(given), c("by", "by.x", "by.y", "suffixes", "no.dups", "sort"))
+  usual <- length(given) == sum(nzchar(names(given))) && isTRUE(option("sort", TRUE)) &&
+    all(vapply(given[others], isFALSE, NA))
   frames <- is_plain_frame(x, key[1L]) && is_plain_frame(y, key[2L])
   if (!usual || length(key) != 2L || !frames) {
     return(NULL)
   }
   keys <- list(x[[key[1L]]], y[[key[2L]]])
-  whole <- base::all(vapply(keys, is_whole_key, NA))
+  whole <- all(vapply(keys, is_whole_key, NA))
   if (whole && identical(dtype(keys[[1L]]), dtype(keys[[2L]]))) key
 }
-
-all_true <- function(x) base::all(x)
 
 is_whole_key <- function(key) {
   is_tensor(key) && has_data(key) && is_integer_dtype(key) && !anyNA(key)
@@ -140,7 +136,7 @@ is_plain_frame <- function(x, name) {
 }
 
 all_vectors <- function(x) {
-  base::all(vapply(unclass(x), function(column) length(dim(column)) < 2L, NA))
+  all(vapply(unclass(x), function(column) length(dim(column)) < 2L, NA))
 }
 
 # Which rows of x and of y have the same key: sorted by the key, then by the rows of x and of y.
