@@ -1,6 +1,5 @@
 """The Dask side of bench/chunked.R: makes the stores with zarr-python, times Dask on them."""
 
-import socket
 import sys
 import time
 
@@ -8,6 +7,7 @@ import dask
 import dask.array as da
 import numpy as np
 import zarr
+from serve import serve
 from zarr.codecs import ZstdCodec
 
 port, threads = int(sys.argv[1]), int(sys.argv[2])
@@ -64,15 +64,5 @@ class Session:
         return " ".join(repr(float(v)) for v in flat[at])
 
 
-session = Session()
-stream = socket.create_connection(("127.0.0.1", port)).makefile("rw")
-stream.write(f"dask={dask.__version__} zarr={zarr.__version__} numpy={np.__version__}\n")
-stream.flush()
-for line in stream:
-    request, *arguments = line.rstrip("\n").split("\t")
-    try:
-        answer = getattr(session, request)(*arguments)
-    except Exception as error:  # R decides what a failure means
-        answer = "error: " + (str(error).splitlines() or [repr(error)])[0]
-    stream.write(answer + "\n")
-    stream.flush()
+versions = f"dask={dask.__version__} zarr={zarr.__version__} numpy={np.__version__}"
+serve(Session(), port, versions)

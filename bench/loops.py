@@ -6,17 +6,13 @@ its requests, one line of tab-separated fields each, with one line:
   save   FILE                          writes the results as doubles, in the order of R's elements
 """
 
-import os
-import socket
 import sys
 import time
 
+from serve import limit_threads, serve
+
 port, threads = int(sys.argv[1]), int(sys.argv[2])
-# XLA asks which cores it may run on.
-os.environ["NPROC"] = os.environ["OMP_NUM_THREADS"] = str(threads)
-os.environ.setdefault("JAX_PLATFORMS", "cpu")
-if hasattr(os, "sched_setaffinity"):
-    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:threads])
+limit_threads(threads)
 
 import jax  # noqa: E402
 import jax.numpy as jnp  # noqa: E402
@@ -244,20 +240,5 @@ class Session:
         return "ok"
 
 
-def main():
-    session = Session()
-    stream = socket.create_connection(("127.0.0.1", port)).makefile("rw")
-    stream.write(f"jax={jax.__version__}\n")
-    stream.flush()
-    for line in stream:
-        request, *arguments = line.rstrip("\n").split("\t")
-        try:
-            answer = getattr(session, request)(*arguments)
-        except Exception as error:  # R decides what a failure means
-            answer = "error: " + str(error).splitlines()[0]
-        stream.write(answer + "\n")
-        stream.flush()
-
-
 if __name__ == "__main__":
-    main()
+    serve(Session(), port, f"jax={jax.__version__}")

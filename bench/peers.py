@@ -15,19 +15,13 @@ the same clock rules, so that the two sides can take turns. Requests:
 
 import gc
 import math
-import os
-import socket
 import sys
 import timeit
 
+from serve import limit_threads, serve
+
 port, threads = int(sys.argv[1]), int(sys.argv[2])
-# Read by the libraries when they are loaded. XLA asks which cores it may run on.
-for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS",
-                 "NUMEXPR_MAX_THREADS", "NPROC"):
-    os.environ[variable] = str(threads)
-os.environ.setdefault("JAX_PLATFORMS", "cpu")
-if hasattr(os, "sched_setaffinity"):
-    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:threads])
+limit_threads(threads)
 
 import numpy as np  # noqa: E402
 
@@ -174,21 +168,6 @@ def status_bytes(field):
         return next(1024 * int(line.split()[1]) for line in f if line.startswith(field + ":"))
 
 
-def main():
-    session = Session()
-    stream = socket.create_connection(("127.0.0.1", port)).makefile("rw")
-    stream.write(" ".join(f"{k}={v}" for k, v in versions.items()) + "\n")
-    stream.flush()
-    np.seterr(all="ignore")
-    for line in stream:
-        request, *arguments = line.rstrip("\n").split("\t")
-        try:
-            answer = getattr(session, request)(*arguments)
-        except Exception as error:  # R decides what a failure means
-            answer = "error: " + str(error).splitlines()[0]
-        stream.write(answer + "\n")
-        stream.flush()
-
-
 if __name__ == "__main__":
-    main()
+    np.seterr(all="ignore")
+    serve(Session(), port, " ".join(f"{k}={v}" for k, v in versions.items()))
