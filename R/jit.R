@@ -58,8 +58,8 @@
 #'   while a branch or body is traced, or more often, until the types of a loop are known. After a
 #'   loop without iterations all variables are as before, that of `for` as well.
 #' @section Machine code: Loops, and expressions of several operations on wide arrays, are compiled
-#'   when they have run for some milliseconds: as C, which `program(f, what = "c")` shows, in a
-#'   process of its own. Files are in `tempdir()`, or in the folder that the environment variable
+#'   when they have run for some milliseconds: as C, which `program(f, what = "c")` shows, by a
+#'   compiler that runs beside R. Files are in `tempdir()`, or in the folder that the environment variable
 #'   `JOIST_NATIVE_CACHE` names, where later sessions find them; others who can write to that
 #'   folder can have your session run their code. Without a compiler, and where compiling fails,
 #'   the interpreter runs the program; [joist_info()] says why.

@@ -10,7 +10,7 @@ native_setup <- function(folder = native_folder(), policy = native_policy()) {
     why <- "joist was installed without a compiler for programs"
   } else if (!dir.exists(folder) && !dir.create(folder, FALSE, TRUE, mode = "0700")) {
     script <- NULL
-    why <- paste("there is no folder", folder)
+    why <- paste("the folder", folder, "cannot be created")
   }
   .Call(joist_r_native_setup, script, normalizePath(folder, mustWork = FALSE), kept, why, policy)
 }

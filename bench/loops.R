@@ -21,7 +21,7 @@ turns <- as.integer(option("turns", "11"))
 threads <- as.integer(option("threads", "0"))
 only <- option("only", "")
 explain <- "--explain" %in% arguments
-goal <- 0.02 # seconds that a turn takes at least
+goal <- 0.02 # the shortest timing, in seconds
 
 library(joist)
 source("bench/joist.R")
@@ -342,7 +342,7 @@ seconds_c <- function(name, count) {
 
 seconds_jax <- function(count) ask_numbers(peers, "time", count)
 
-# How often to repeat a call so that a turn is long enough.
+# The number of calls that take at least `goal` seconds.
 repetitions <- function(measure) {
   once <- measure(1L)
   count <- 1L

@@ -12,7 +12,7 @@ struct joist_run joist_r_run(void);
 typedef bool joist_r_print(void *context, const struct joist_call *call);
 void joist_r_print_by(joist_r_print *function);
 
-/* Whether programs are compiled where nobody says so for one of them. */
+/* Whether programs are compiled unless jit(native =) says otherwise. */
 joist_native_policy joist_r_native_policy(void);
 void joist_r_set_native_policy(joist_native_policy policy);
 

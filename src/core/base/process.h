@@ -13,21 +13,21 @@ typedef enum {
   JOIST_PROCESS_FAILED
 } joist_process_state;
 
-/* Runs a script of the shell, whose $1, $2 and $3 are `given`, in a process group of its own. 0
- * when it cannot be started, or where the system has no shell. */
+/* Runs a shell script with the arguments `given` ($1 to $3) in a new process group. Returns 0 if it
+ * cannot be started, or if the system has no shell. */
 joist_process joist_process_start(const char *script, const char *const given[3]);
 
-/* Never waits, but once the process has ended: the state is told once. FAILED, too, when somebody
- * else asked first. */
+/* Does not wait. The exit status of a process can be read once: FAILED also when other code of this
+ * process has read it. */
 joist_process_state joist_process_look(joist_process process);
 
-/* Ends it, and what it has started. */
+/* Kills the process and its children. */
 void joist_process_stop(joist_process process);
 
-/* The function of a shared object, which stays loaded; NULL, and why, when there is none. */
+/* Loads a shared object for good and finds a function in it. NULL on failure, with the reason. */
 void *joist_library_function(const char *path, const char *name, const char **why);
 
-/* The process that this code runs in: another one after a fork. */
+/* The number of this process, which is another one after a fork. */
 long joist_process_self(void);
 
 #endif

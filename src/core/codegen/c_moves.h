@@ -8,8 +8,8 @@
  * runs. */
 bool joist_c_add_move(struct writer *w, uint32_t b, uint32_t g);
 
-/* Whether the instruction writes into a copy of its first operand, which is none where both are in
- * the same array, and joist_c_add_move() writes it. */
+/* Whether the instruction copies its first operand and then writes elements of the copy, in a form
+ * that joist_c_add_move() can write. No copy is made if both are the same array. */
 bool joist_c_writes_into(const struct joist_plan *plan, const struct joist_instruction *i);
 
 #endif

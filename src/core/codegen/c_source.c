@@ -46,7 +46,8 @@ static bool folds_array(const struct writer *w, uint32_t sink) {
   return false;
 }
 
-/* Whether a sink reads an array as it is: not where the group writes one, which may be the same. */
+/* Whether a sink can fold an array directly. Not if the group writes an array, which may be the
+ * same memory. */
 static bool is_direct(const struct writer *w, const struct joist_code_step *fold) {
   for (uint32_t s = 0; s < w->lowered->step_count; s++)
     if (w->lowered->steps[s].kind == JOIST_CODE_STORE) return false;
@@ -55,8 +56,8 @@ static bool is_direct(const struct writer *w, const struct joist_code_step *fold
 
 /* ---- steps ---- */
 
-/* How the elements of a group are written: one by one as variables, or in runs, where the
- * exceptional ones of a chunk are looked for, or mended. */
+/* How the code of a group's elements is written: for one element, as variables; for a run of
+ * elements; for a run that also looks for elements to repair; for a run that repairs them. */
 enum manner { ALONE, RUN, LOOKING, MENDING };
 
 struct place {
@@ -603,8 +604,8 @@ static bool is_read_last(const struct joist_plan *plan, uint32_t root, uint32_t 
 
 static bool is_in_place(const struct writer *w, uint32_t b, uint32_t given, uint32_t k);
 
-/* The value that the chain of writes goes on from, before the one that made `root`; UINT32_MAX
- * where it ends. */
+/* The value that the instruction which makes `root` writes into, in place. UINT32_MAX if there is
+ * none. */
 static uint32_t before(const struct writer *w, uint32_t b, uint32_t root) {
   const struct joist_plan *const plan = w->nest->body[b].plan;
   const struct joist_instruction *const i =
@@ -687,7 +688,8 @@ static void add_carries(struct writer *w, const struct loop *l, uint32_t b, uint
     add_input(w, b, first + k, numbered('c', l, k).text);
 }
 
-/* One turn: the body, its results to the carries. `to_spare` is an expression. */
+/* One iteration: the body, then its results become the carries. `to_spare` is an expression:
+ * whether arrays go to the spare memory. */
 static void add_turn(struct writer *w, const struct loop *l, const char *to_spare) {
   const uint32_t given = first_carry(l->i);
   const struct joist_plan *const plan = w->nest->body[l->body].plan;
@@ -716,7 +718,7 @@ static void add_turn(struct writer *w, const struct loop *l, const char *to_spar
   }
 }
 
-/* About the elements that one turn computes; what it only copies costs less. */
+/* Roughly how many elements one iteration computes. Copying is cheaper. */
 static size_t work_of(const struct joist_plan *plan) {
   enum { COPIED = 16 };
   size_t work = 1;
@@ -982,8 +984,8 @@ bool joist_c_source_of_loop(const struct joist_nest *nest, struct joist_c_source
   return well;
 }
 
-/* Whether the interpreter can fold what the part has left behind: not what it wrote over, nor slots
- * that share their place. */
+/* Whether all elements that the sinks fold are still there after the part has run: not if it writes
+ * arrays that a sink reads, nor if two sinks read slots at the same place. */
 static bool can_fold_after(const struct joist_plan *plan, const struct joist_group *group) {
   const struct joist_step *const steps = plan->steps + group->first_step;
   bool reads = false, writes = false;

@@ -1,9 +1,8 @@
 /* A loop with the bodies inside it, and where their values live while generated code runs them.
  *
- * Body 0 is the program that the loop is an instruction of; the others are numbered as they are
- * met. Values of one element are variables of the code. Each has a place in memory as well, for
- * the groups that the interpreter runs. Values of more elements live where the plan of their
- * body puts them. */
+ * Body 0 is the program that contains the loop; the others are numbered depth first. Values of one
+ * element are variables of the code, with a place in memory for the groups that the interpreter
+ * runs. Arrays are where the plan of their body puts them. */
 #ifndef JOIST_CORE_CODEGEN_NEST_H
 #define JOIST_CORE_CODEGEN_NEST_H
 

@@ -170,8 +170,8 @@ static joist_status take_turn(struct turns *turns, uint32_t given, bool to_spare
              : joist_native_look(turns->plan, turns->group, since, run, &turns->compiled, error);
 }
 
-/* The rest of the loop, from a turn on, by its compiled code, which may not read the arrays of the
- * results. */
+/* Runs the remaining iterations by compiled code, on copies of the carries: the arrays of the
+ * results are written. */
 static joist_status run_compiled(struct turns *turns, int64_t turn, const struct joist_run *run,
                                  struct joist_error *error) {
   const uint32_t carries = turns->parts.carries;

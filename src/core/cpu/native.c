@@ -31,13 +31,13 @@ struct setting {
   struct joist_row_fold row_folds[JOIST_C_FOLDS];
 };
 
-/* What is known of the compiled code of a loop or group. */
+/* The state of the compiled code of a loop or group. */
 struct code {
   size_t work;  /* done by the interpreter */
-  bool refused; /* it has no source */
+  bool refused; /* no source can be written */
   struct joist_native_entry *entry;
   void *function; /* NULL before it is compiled */
-  size_t kernels; /* number of the instruction set that all this is for */
+  size_t kernels; /* number of the instruction set it is compiled for */
 };
 
 struct site {
@@ -105,7 +105,7 @@ static struct site *site_of(const struct joist_plan *plan, const struct joist_gr
   return (struct site *)(void *)own->attached;
 }
 
-/* Finds the compiled text of a site, or that it has none. */
+/* Writes the source of a loop, if it has one. */
 static void write_source(struct site *site, const struct joist_plan *plan,
                          const struct joist_group *group) {
   struct joist_c_source made;
@@ -184,7 +184,7 @@ static void fold_rows(struct joist_native *native, uint32_t fold, size_t inner, 
                      in, out);
 }
 
-/* What is in the tables from the start: places in the block. */
+/* Enters the values whose place in the block does not change. */
 static void place(const struct joist_nest_body *body, char *block, void **table) {
   const struct joist_plan *const plan = body->plan;
   const struct joist_program *const program = plan->program;
@@ -266,7 +266,7 @@ static bool is_worth_a_part(const struct joist_plan *plan, const struct joist_gr
   return computing >= PART_STEPS_MIN;
 }
 
-/* Finds the compiled text of a group, or that it has none. */
+/* Writes the source of a group, if it has one. */
 static void write_part(struct code *code, const struct joist_plan *plan,
                        const struct joist_group *group) {
   struct joist_c_source made;

@@ -12,20 +12,20 @@ typedef joist_status joist_group_runner(const struct joist_plan *plan,
                                         const struct joist_group *group, void *const *arrays,
                                         const struct joist_run *run, struct joist_error *error);
 
-/* Counts the work of a loop: `turns` more iterations by the interpreter. `*ready` says whether
- * there is compiled code for it by now; where it is worth it, a process is started that makes some.
- */
+/* Counts `turns` more iterations of a loop by the interpreter, and starts to compile it once it is
+ * worth it. `*ready` becomes whether there is compiled code by now. */
 joist_status joist_native_look(const struct joist_plan *plan, const struct joist_group *group,
                                size_t turns, const struct joist_run *run, bool *ready,
                                struct joist_error *error) JOIST_MUST_CHECK;
 
-/* Whether the loop has or may get compiled code: then what is inside it needs none of its own. */
+/* Whether the loop has compiled code or may still get it. Then nothing inside it is compiled on its
+ * own. */
 bool joist_native_is_possible(const struct joist_plan *plan, const struct joist_group *group,
                               const struct joist_run *run);
 
-/* Runs the rest of a loop that is ready, on the arrays of `plan`, from a turn on: from 1 for a
- * `for`, from 0 for a `scan`. Where `current` is not NULL it has the carries, in the place of those
- * of the operands; none is in the array of a result. */
+/* Runs the compiled code of a loop on the arrays of `plan`, from iteration `first_turn` on (a `for`
+ * counts from 1, a `scan` from 0). `current` has the carries before it, none of them in the array
+ * of a result; NULL for those of the operands. */
 joist_status joist_native_run(const struct joist_plan *plan, const struct joist_group *group,
                               void *const *arrays, const void *const *current, int64_t first_turn,
                               joist_group_runner *run_group, const struct joist_run *settings,
