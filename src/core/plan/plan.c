@@ -516,8 +516,8 @@ static void mark_needed(const struct joist_program *program, bool *needed) {
   for (uint32_t k = 0; k < program->output_count; k++) needed[program->outputs[k]] = true;
   for (uint32_t k = program->instruction_count; k-- > 0;) {
     const struct joist_instruction *const i = &program->instructions[k];
-    for (uint32_t a = 0; any_needed(i, needed) && a < i->operand_count; a++)
-      needed[i->operand[a]] = true;
+    if (!any_needed(i, needed)) continue;
+    for (uint32_t a = 0; a < i->operand_count; a++) needed[i->operand[a]] = true;
   }
 }
 
