@@ -107,7 +107,8 @@ JOIST_INLINE struct hyperbolic_f64 hyperbolic_parts_f64(double t) {
   q = q * z + 0x1.5555555555556p-3;
   /* beyond, the smaller power does not count */
   const double up = power_of_two(k - 2), down = power_of_two(-2 - (k > 60 ? 60 : k));
-  return (struct hyperbolic_f64){up + down, up - down, z * p, r + (r * (z * q) + low)};
+  const struct hyperbolic_f64 parts = {up + down, up - down, z * p, r + (r * (z * q) + low)};
+  return parts;
 }
 
 JOIST_INLINE double f64_sinh(double x) {
