@@ -191,7 +191,7 @@ static int rules_table(const void *context, int a, int b) {
 static size_t count_failures(const struct joist_rules *rules, joist_property property) {
   uint8_t nodes[JOIST_NODE_MAX];
   size_t count = 0;
-  for (int n = 0; n < JOIST_NODE_MAX; n++)
+  for (int n = 0; n < rules->node_end; n++)
     if (rules->result[n][n] != JOIST_NODE_NONE) nodes[count++] = (uint8_t)n;
   return joist_check_property(property, nodes, count, rules_table, rules, NULL, 0);
 }

@@ -32,7 +32,8 @@ enum {
   JOIST_DL_FLOAT8_E4M3FNUZ = 11,
   JOIST_DL_FLOAT8_E5M2 = 12,
   JOIST_DL_FLOAT8_E5M2FNUZ = 13,
-  JOIST_DL_NONE = 255 /* of a dtype that DLPack lacks */
+  JOIST_DL_FLOAT8_E8M0FNU = 14,
+  JOIST_DL_NONE = 255 /* of a dtype that DLPack lacks, or packs more densely than a byte each */
 };
 /* Flags: the memory must not be written; it was copied for whom it is given to. */
 #define JOIST_DL_READ_ONLY UINT64_C(1)

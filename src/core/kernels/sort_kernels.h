@@ -8,9 +8,9 @@
 
 /* How bits become keys: numbers of `sign` are below the others, floats by their magnitude, which
  * is at most `infinity` unless they are NaN (0 for other dtypes), and `flip` turns the order
- * around. */
+ * around. NaN, which `nan` is as well whatever its magnitude, has `nan_key`. */
 struct joist_order {
-  uint64_t sign, infinity, flip;
+  uint64_t sign, infinity, flip, nan, nan_key;
 };
 
 /* What is known of a line: its keys' bounds, the bits that are not the same in all of them,

@@ -1,42 +1,75 @@
 /* Joins by bit sets, and brute-force proofs. Owns no memory. */
 #include "core/promotion/lattice.h"
 
-static uint64_t bit(int node) { return UINT64_C(1) << node; }
+#include <string.h>
+
+_Static_assert((int)JOIST_LATTICE_MAX <= 64 * (int)JOIST_LATTICE_WORDS, "a bit for each node");
+
+static bool is_in(const struct joist_nodes *nodes, size_t node) {
+  return (nodes->word[node / 64] >> (node % 64) & 1) != 0;
+}
+
+static void put(struct joist_nodes *nodes, size_t node) {
+  nodes->word[node / 64] |= UINT64_C(1) << (node % 64);
+}
+
+static void add_all(struct joist_nodes *nodes, const struct joist_nodes *others) {
+  for (int w = 0; w < JOIST_LATTICE_WORDS; w++) nodes->word[w] |= others->word[w];
+}
+
+/* Whether all of `nodes` are among `others`. */
+static bool are_among(const struct joist_nodes *nodes, const struct joist_nodes *others) {
+  uint64_t left = 0;
+  for (int w = 0; w < JOIST_LATTICE_WORDS; w++) left |= nodes->word[w] & ~others->word[w];
+  return left == 0;
+}
+
+static struct joist_nodes common_bounds(const struct joist_lattice *lattice, int lhs, int rhs) {
+  struct joist_nodes both;
+  for (int w = 0; w < JOIST_LATTICE_WORDS; w++)
+    both.word[w] = lattice->above[lhs].word[w] & lattice->above[rhs].word[w];
+  return both;
+}
 
 int joist_lattice_close(struct joist_lattice *lattice, size_t count, const uint8_t (*edges)[2],
                         size_t edge_count) {
-  uint64_t strictly_above[JOIST_LATTICE_MAX] = {0};
-  for (size_t e = 0; e < edge_count; e++) strictly_above[edges[e][0]] |= bit(edges[e][1]);
+  struct joist_nodes *const above = lattice->above;
+  memset(above, 0, count * sizeof *above);
+  for (size_t e = 0; e < edge_count; e++) put(&above[edges[e][0]], edges[e][1]);
   for (size_t k = 0; k < count; k++)
     for (size_t i = 0; i < count; i++)
-      if (strictly_above[i] & bit((int)k)) strictly_above[i] |= strictly_above[k];
+      if (is_in(&above[i], k)) add_all(&above[i], &above[k]);
 
   lattice->count = count;
   int on_cycle = JOIST_LATTICE_NONE;
   for (size_t i = count; i-- > 0;) {
-    if (strictly_above[i] & bit((int)i)) on_cycle = (int)i;
-    lattice->above[i] = strictly_above[i] | bit((int)i);
+    if (is_in(&above[i], i)) on_cycle = (int)i;
+    put(&above[i], i);
   }
   return on_cycle;
 }
 
 int joist_lattice_join(const struct joist_lattice *lattice, int lhs, int rhs) {
-  const uint64_t bounds = lattice->above[lhs] & lattice->above[rhs];
+  const struct joist_nodes bounds = common_bounds(lattice, lhs, rhs);
   /* The least bound is the one below all bounds. A partial order has at most one. */
   for (size_t i = 0; i < lattice->count; i++)
-    if ((bounds & bit((int)i)) && (bounds & ~lattice->above[i]) == 0) return (int)i;
+    if (is_in(&bounds, i) && are_among(&bounds, &lattice->above[i])) return (int)i;
   return JOIST_LATTICE_NONE;
 }
 
 size_t joist_lattice_bounds(const struct joist_lattice *lattice, int lhs, int rhs,
                             uint8_t bounds[JOIST_LATTICE_MAX]) {
-  const uint64_t all = lattice->above[lhs] & lattice->above[rhs];
-  uint64_t lowest = all;
-  for (size_t i = 0; i < lattice->count; i++)
-    if (all & bit((int)i)) lowest &= ~lattice->above[i] | bit((int)i);
+  const struct joist_nodes all = common_bounds(lattice, lhs, rhs);
+  struct joist_nodes higher = {{0}};
+  for (size_t i = 0; i < lattice->count; i++) {
+    if (!is_in(&all, i)) continue;
+    struct joist_nodes strictly = lattice->above[i];
+    strictly.word[i / 64] &= ~(UINT64_C(1) << (i % 64));
+    add_all(&higher, &strictly);
+  }
   size_t count = 0;
   for (size_t i = 0; i < lattice->count; i++)
-    if (lowest & bit((int)i)) bounds[count++] = (uint8_t)i;
+    if (is_in(&all, i) && !is_in(&higher, i)) bounds[count++] = (uint8_t)i;
   return count;
 }
 

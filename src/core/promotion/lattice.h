@@ -7,11 +7,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { JOIST_LATTICE_MAX = 64, JOIST_LATTICE_NONE = 255 };
+enum { JOIST_LATTICE_MAX = 254, JOIST_LATTICE_NONE = 255, JOIST_LATTICE_WORDS = 4 };
+
+/* A set of nodes. */
+struct joist_nodes {
+  uint64_t word[JOIST_LATTICE_WORDS];
+};
 
 struct joist_lattice {
   size_t count;
-  uint64_t above[JOIST_LATTICE_MAX]; /* bit j of above[i]: i <= j (reflexive closure) */
+  struct joist_nodes above[JOIST_LATTICE_MAX]; /* j is in above[i]: i <= j (reflexive closure) */
 };
 
 /* Closes the edges transitively. Returns a node on a cycle, or JOIST_LATTICE_NONE. */

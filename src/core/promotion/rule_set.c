@@ -28,6 +28,7 @@ void joist_rules_clear(struct joist_rules *rules, const char *id) {
   memset(rules->result, NONE, sizeof rules->result);
   memset(rules->promote, NONE, sizeof rules->promote);
   rules->layout = sizeof *rules;
+  rules->node_end = JOIST_NODE_OWN;
   snprintf(rules->id, sizeof rules->id, "%s", id);
   for (int d = 0; d < JOIST_DTYPE_COUNT; d++) {
     const char *name = joist_dtype_name((joist_dtype)d);
@@ -38,14 +39,14 @@ void joist_rules_clear(struct joist_rules *rules, const char *id) {
 
 int joist_rules_join_edges(struct joist_rules *rules) {
   struct joist_lattice lattice;
-  const int on_cycle = joist_lattice_close(&lattice, JOIST_NODE_MAX,
+  const int on_cycle = joist_lattice_close(&lattice, rules->node_end,
                                            (const uint8_t(*)[2])rules->edges, rules->edge_count);
   if (on_cycle != JOIST_LATTICE_NONE) return on_cycle;
   bool present[JOIST_NODE_MAX] = {false};
   for (size_t e = 0; e < rules->edge_count; e++)
     present[rules->edges[e][0]] = present[rules->edges[e][1]] = true;
-  for (int lhs = 0; lhs < JOIST_NODE_MAX; lhs++)
-    for (int rhs = 0; rhs < JOIST_NODE_MAX; rhs++)
+  for (int lhs = 0; lhs < rules->node_end; lhs++)
+    for (int rhs = 0; rhs < rules->node_end; rhs++)
       if (present[lhs] && present[rhs])
         rules->result[lhs][rhs] = (uint8_t)joist_lattice_join(&lattice, lhs, rhs);
   return NONE;
@@ -53,7 +54,7 @@ int joist_rules_join_edges(struct joist_rules *rules) {
 
 /* A node is part of a rule set when some pair with it has a result. */
 static bool has_node(const struct joist_rules *rules, int node) {
-  for (int other = 0; other < JOIST_NODE_MAX; other++)
+  for (int other = 0; other < rules->node_end; other++)
     if (rules->result[node][other] != NONE || rules->result[other][node] != NONE) return true;
   return false;
 }
@@ -147,6 +148,7 @@ static int intern(struct joist_rules *rules, const char *name) {
     if (rules->names[own][0] == '\0' || strcmp(name, rules->names[own]) == 0) node = own;
   if (node == NONE) return NONE;
   snprintf(rules->names[node], JOIST_NODE_NAME_SIZE, "%s", name);
+  if (node >= rules->node_end) rules->node_end = (uint8_t)(node + 1);
   if (memchr(rules->published, node, rules->published_count) == NULL)
     rules->published[rules->published_count++] = (uint8_t)node;
   return node;
@@ -186,7 +188,7 @@ size_t joist_rules_bounds(const struct joist_rules *rules, int lhs, int rhs,
                           uint8_t bounds[JOIST_NODE_MAX]) {
   struct joist_lattice lattice;
   if (rules->kind != JOIST_RULES_LATTICE) return 0;
-  joist_lattice_close(&lattice, JOIST_NODE_MAX, (const uint8_t(*)[2])rules->edges,
+  joist_lattice_close(&lattice, rules->node_end, (const uint8_t(*)[2])rules->edges,
                       rules->edge_count);
   return joist_lattice_bounds(&lattice, lhs, rhs, bounds);
 }
@@ -243,7 +245,7 @@ joist_status joist_rules_from_edges(struct joist_rules *rules, const char *id,
 
 int joist_rules_node(const struct joist_rules *rules, const char *name) {
   if (name[0] == '\0') return NONE;
-  for (int node = 0; node < JOIST_NODE_MAX; node++)
+  for (int node = 0; node < rules->node_end; node++)
     if (strcmp(name, rules->names[node]) == 0) return node;
   const int node = canonical_node(rules, name);
   if (node != NONE) return has_node(rules, node) ? node : NONE;
@@ -290,10 +292,14 @@ bool joist_rules_valid(const void *memory, size_t size) {
     if (rules->literal[c] >= JOIST_DTYPE_COUNT ||
         (int)joist_dtype_category((joist_dtype)rules->literal[c]) != c)
       return false;
-  if (rules->published_count > JOIST_NODE_MAX || rules->edge_count > JOIST_EDGE_MAX) return false;
-  return entries_below(rules->published, rules->published_count, JOIST_NODE_MAX, false) &&
-         entries_below(rules->edges[0], 2 * (size_t)rules->edge_count, JOIST_NODE_MAX, false) &&
-         entries_below(rules->result[0], sizeof rules->result, JOIST_NODE_MAX, true) &&
+  const int end = rules->node_end;
+  if (end < JOIST_NODE_OWN || end > JOIST_NODE_MAX) return false;
+  if (rules->published_count > end || rules->edge_count > JOIST_EDGE_MAX) return false;
+  bool fine = true;
+  for (int node = 0; node < end; node++)
+    fine &= entries_below(rules->result[node], (size_t)end, end, true);
+  return fine && entries_below(rules->published, rules->published_count, end, false) &&
+         entries_below(rules->edges[0], 2 * (size_t)rules->edge_count, end, false) &&
          entries_below(rules->promote[0], sizeof rules->promote, JOIST_TYPE_COUNT, true) &&
          entries_below(rules->facts[0], sizeof rules->facts, JOIST_TYPE_COUNT, true);
 }

@@ -16,10 +16,10 @@ enum {
   JOIST_NODE_WEAK_FLOAT,
   JOIST_NODE_WEAK_COMPLEX,
   JOIST_NODE_OWN, /* first node without a dtype, named by the user */
-  JOIST_NODE_MAX = 64,
+  JOIST_NODE_MAX = 254,
   JOIST_NODE_NONE = 255,
   JOIST_NODE_NAME_SIZE = 24,
-  JOIST_EDGE_MAX = 256,
+  JOIST_EDGE_MAX = 1024,
   JOIST_TYPE_COUNT = 2 * JOIST_DTYPE_COUNT
 };
 _Static_assert(JOIST_NODE_OWN < JOIST_NODE_MAX, "room for nodes of a user's own");
@@ -71,6 +71,7 @@ struct joist_rules {
   bool is_users; /* made from edges that the user gave */
   /* Default dtype of an R literal per category (logical, integer, double, complex). */
   uint8_t literal[JOIST_CATEGORY_COUNT];
+  uint8_t node_end; /* nodes from here on are not in use */
   /* Nodes of the published table, in published order, and their printed names. */
   uint8_t published_count;
   uint8_t published[JOIST_NODE_MAX];

@@ -25,12 +25,12 @@ static bool processor_has_f16c(void) {
 #endif
 
 joist_convert_kernel *joist_convert_find_portable(joist_dtype from, joist_dtype to) {
-  return convert_table[from][to];
+  return find_in_table(from, to);
 }
 
 joist_convert_kernel *joist_convert_find(joist_dtype from, joist_dtype to) {
 #if JOIST_HAVE_F16C
   if (processor_has_f16c()) return joist_convert_find_f16c(from, to);
 #endif
-  return convert_table[from][to];
+  return find_in_table(from, to);
 }

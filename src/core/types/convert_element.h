@@ -17,10 +17,25 @@ JOIST_DTYPES_INT(X, , )
 JOIST_DTYPES_UINT(X, , )
 JOIST_DTYPES_FLOAT(X, , )
 JOIST_DTYPES_COMPLEX(X, , )
+JOIST_DTYPES_BYTE_INT(X, , )
+JOIST_DTYPES_BYTE_UINT(X, , )
 #undef X
 #define X(ID, KIND, T, FACTS, A, B) \
   static inline float load_##ID(T x) { return narrow_##ID##_to_f32(x); }
 JOIST_DTYPES_NARROW(X, , )
+JOIST_DTYPES_BYTE_FLOAT(X, , )
+#undef X
+
+/* An integer of the type of its storage, as one of the dtype. */
+#define X(ID, KIND, T, FACTS, A, B) \
+  static inline T wrapped_##ID(T x) { return x; }
+JOIST_DTYPES_INT(X, , )
+JOIST_DTYPES_UINT(X, , )
+#undef X
+#define X(ID, KIND, T, FACTS, A, B) \
+  static inline T wrapped_##ID(T x) { return narrow_wrapped_##ID(x); }
+JOIST_DTYPES_BYTE_INT(X, , )
+JOIST_DTYPES_BYTE_UINT(X, , )
 #undef X
 
 /* A float of each type that is loaded. "small" are bool and the integers of 16 bits or fewer. */
@@ -43,6 +58,7 @@ JOIST_DTYPES_FLOAT(X, , )
   static inline T ID##_of_i64(int64_t v) { return narrow_i64_to_##ID(v); }      \
   static inline T ID##_of_ui64(uint64_t v) { return narrow_ui64_to_##ID(v); }
 JOIST_DTYPES_NARROW(X, , )
+JOIST_DTYPES_BYTE_FLOAT(X, , )
 #undef X
 
 #define REAL(v) _Generic((v), joist_c64 : (float)(v), joist_c128 : (double)(v), default : (v))
@@ -51,7 +67,7 @@ JOIST_DTYPES_NARROW(X, , )
   _Generic(REAL(v), float                         \
            : float_to_##ID((float)(v)), double    \
            : double_to_##ID((double)(v)), default \
-           : (T)(v))
+           : wrapped_##ID((T)(v)))
 #define STORE_UINT STORE_INT
 #define STORE_COMPLEX(ID, T, v) ((T)(v))
 #define STORE_FLOAT(ID, T, v)                     \

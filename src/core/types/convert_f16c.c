@@ -90,21 +90,21 @@ TO_F16(C128, joist_c128, odd_C128_F32)
 
 static joist_convert_kernel *const from_f16[JOIST_DTYPE_COUNT] = {
 #define X(ID, KIND, T, FACTS, A, B) [JOIST_##ID] = f16_through_f32_##ID,
-    JOIST_DTYPES(X, , )
+    JOIST_DTYPES_WORD(X, , )
 #undef X
 };
 
 static joist_convert_kernel *const to_f16[JOIST_DTYPE_COUNT] = {
 #define X(ID, KIND, T, FACTS, A, B) [JOIST_##ID] = ID##_through_f32_f16,
-    JOIST_DTYPES(X, , )
+    JOIST_DTYPES_WORD(X, , )
 #undef X
 };
 
 joist_convert_kernel *joist_convert_find_f16c(joist_dtype from, joist_dtype to) {
-  if (from == to) return convert_table[from][to];
-  if (from == JOIST_F16) return from_f16[to];
-  if (to == JOIST_F16) return to_f16[from];
-  return convert_table[from][to];
+  if (from == to) return find_in_table(from, to);
+  if (from == JOIST_F16 && from_f16[to] != NULL) return from_f16[to];
+  if (to == JOIST_F16 && to_f16[from] != NULL) return to_f16[from];
+  return find_in_table(from, to);
 }
 
 #if defined(__clang__)

@@ -147,11 +147,11 @@ joist_dtype joist_dtype_complex(joist_dtype dtype) { return facts[dtype].complex
 
 int64_t joist_dtype_min_int(joist_dtype dtype) {
   if (facts[dtype].kind != JOIST_KIND_INT) return 0;
-  return -(INT64_C(1) << (facts[dtype].bits - 2)) * 2;
+  return -(int64_t)joist_dtype_max_int(dtype) - 1;
 }
 
 uint64_t joist_dtype_max_int(joist_dtype dtype) {
-  return UINT64_MAX >> (64 - facts[dtype].bits + (facts[dtype].kind == JOIST_KIND_INT));
+  return UINT64_MAX >> (64 - facts[dtype].bits) >> (facts[dtype].kind == JOIST_KIND_INT);
 }
 
 static const struct dtype_facts *real_facts(joist_dtype dtype) { return &facts[facts[dtype].real]; }
@@ -167,7 +167,7 @@ int joist_dtype_least_exponent(joist_dtype dtype) { return real_facts(dtype)->le
 double joist_dtype_max_float(joist_dtype dtype) { return real_facts(dtype)->largest; }
 
 /* Half a unit in the last place above the largest value. A tie goes to an even significand: beyond
- * the largest value, unless that has one. */
+ * the largest value, unless that has one. One without a fraction is always odd. */
 double joist_dtype_overflow(joist_dtype dtype) {
   const struct dtype_facts *const real = real_facts(dtype);
   if (real->digits >= DBL_MANT_DIG) return INFINITY;
@@ -175,10 +175,25 @@ double joist_dtype_overflow(joist_dtype dtype) {
   uint64_t bits;
   memcpy(&bits, &overflow, sizeof bits);
   const uint64_t unit = UINT64_C(1) << (DBL_MANT_DIG - real->digits);
-  bits += unit / 2 + ((bits & unit) == 0);
+  bits += unit / 2 + (real->digits > 1 && (bits & unit) == 0);
   memcpy(&overflow, &bits, sizeof bits);
   return overflow;
 }
+
+static bool is_special(joist_dtype dtype, joist_special special) {
+  const struct dtype_facts *const real = real_facts(dtype);
+  return real->kind == JOIST_KIND_FLOAT && real->special == special;
+}
+
+bool joist_dtype_has_infinity(joist_dtype dtype) {
+  return real_facts(dtype)->kind != JOIST_KIND_FLOAT || is_special(dtype, JOIST_SPECIAL_IEEE);
+}
+
+bool joist_dtype_has_nan(joist_dtype dtype) { return !is_special(dtype, JOIST_SPECIAL_FINITE); }
+
+bool joist_dtype_has_zero(joist_dtype dtype) { return !is_special(dtype, JOIST_SPECIAL_FNU); }
+
+bool joist_dtype_has_sign(joist_dtype dtype) { return !is_special(dtype, JOIST_SPECIAL_FNU); }
 
 uint64_t joist_dtype_greatest_bits(joist_dtype dtype) {
   if (facts[dtype].kind != JOIST_KIND_FLOAT) return 0;
@@ -187,7 +202,17 @@ uint64_t joist_dtype_greatest_bits(joist_dtype dtype) {
     case JOIST_SPECIAL_IEEE:
       return magnitudes - (UINT64_C(1) << (facts[dtype].digits - 1));
     case JOIST_SPECIAL_FN:
+      return magnitudes - 2;
+    case JOIST_SPECIAL_FNU:
+      return 2 * magnitudes - 2;
+    case JOIST_SPECIAL_FNUZ:
+    case JOIST_SPECIAL_FINITE:
       break;
   }
-  return magnitudes - 2;
+  return magnitudes - 1;
+}
+
+uint64_t joist_dtype_nan_bits(joist_dtype dtype) {
+  return is_special(dtype, JOIST_SPECIAL_FNUZ) ? UINT64_C(1) << (facts[dtype].bits - 1)
+                                               : UINT64_MAX >> (64 - 8 * facts[dtype].size);
 }

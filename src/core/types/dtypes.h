@@ -28,12 +28,6 @@ typedef enum {
   JOIST_KIND_COMPLEX
 } joist_kind;
 
-/* What the largest bit patterns of a float mean. */
-typedef enum {
-  JOIST_SPECIAL_IEEE, /* an exponent of ones: infinities, and NaNs of many bit patterns */
-  JOIST_SPECIAL_FN    /* no infinities: all ones is NaN, and so is what overflows */
-} joist_special;
-
 /* Promotion systems speak of four categories: signed and unsigned are one. */
 typedef enum {
   JOIST_CATEGORY_BOOL,
@@ -92,7 +86,8 @@ joist_dtype joist_dtype_with(joist_kind kind, unsigned bits);
  * bits everywhere else. */
 joist_dtype joist_dtype_parse(const char *text, joist_style style);
 
-/* The dtype that kernels compute in: f32 for f16 and bf16, itself otherwise. */
+/* The dtype that kernels compute in: f32 for narrower floats, i8 and ui8 for narrower integers,
+ * itself otherwise. */
 joist_dtype joist_dtype_compute(joist_dtype dtype);
 /* The float dtype of a complex dtype's parts; itself otherwise. */
 joist_dtype joist_dtype_real(joist_dtype dtype);
@@ -112,8 +107,17 @@ int joist_dtype_digits(joist_dtype dtype);
 int joist_dtype_least_exponent(joist_dtype dtype);
 double joist_dtype_max_float(joist_dtype dtype);
 double joist_dtype_overflow(joist_dtype dtype);
+/* Whether a float dtype has infinities, NaN, zero and negative values; true for other dtypes that
+ * are computed with. */
+bool joist_dtype_has_infinity(joist_dtype dtype);
+bool joist_dtype_has_nan(joist_dtype dtype);
+bool joist_dtype_has_zero(joist_dtype dtype);
+bool joist_dtype_has_sign(joist_dtype dtype);
 /* The bits of the greatest value that a float dtype has, which is infinity unless it lacks one:
  * larger magnitudes are NaN. 0 for other dtypes. */
 uint64_t joist_dtype_greatest_bits(joist_dtype dtype);
+/* The bits of a NaN, the only one of the dtypes that have just one; of dtypes without, bits that no
+ * element has. */
+uint64_t joist_dtype_nan_bits(joist_dtype dtype);
 
 #endif

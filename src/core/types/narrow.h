@@ -71,6 +71,97 @@ JOIST_DEVICE static inline uint16_t narrow_f32_to_BF16(float value) {
   return (uint16_t)(magnitude > 0x7f800000 ? (bits >> 16) | 0x40u : rounded);
 }
 
+/* ---- floats of up to a byte ----
+ *
+ * A format has `digits` binary digits with the implied one, and a smallest positive value of
+ * 2^least. These functions are the same for all; constants fold them to one each. What overflows
+ * becomes infinity, or else NaN, or the largest value if the format lacks both; a format without
+ * NaN gives zero for it, of the other sign, as ml_dtypes does. */
+JOIST_DEVICE static inline float narrow_byte_to_f32(uint32_t code, unsigned bits, int digits,
+                                                    int least, joist_special special) {
+  const uint32_t sign_bit = 1u << (bits - 1);
+  const uint32_t shift = (uint32_t)(24 - digits);
+  if (special == JOIST_SPECIAL_FNU) { /* the exponent of f32, but for the smallest and NaN */
+    const uint32_t number = code == 0 ? 0x00400000u : code << 23;
+    return float_from_bits(code == 0xff ? 0x7fc00000u : number);
+  }
+  const uint32_t sign = (code & sign_bit) << (32 - bits);
+  const int32_t magnitude = (int32_t)(code & (sign_bit - 1));
+  /* The exponent field is 1 for 2^(least + digits - 1), which has 127 + that in f32. */
+  const uint32_t rebias = (uint32_t)(127 + least + digits - 2) << 23;
+  const uint32_t normal = ((uint32_t)magnitude << shift) + rebias;
+  const float unit = float_from_bits((uint32_t)(127 + least) << 23);
+  const uint32_t subnormal = float_bits((float)magnitude * unit);
+  uint32_t result = magnitude < (1 << (digits - 1)) ? subnormal : normal;
+  if (special == JOIST_SPECIAL_IEEE) {
+    const int32_t infinity = (int32_t)(sign_bit - (1u << (digits - 1)));
+    const uint32_t beyond = magnitude > infinity ? 0x7fc00000u : 0x7f800000u;
+    result = magnitude >= infinity ? beyond | ((uint32_t)(magnitude - infinity) << shift) : result;
+  }
+  if (special == JOIST_SPECIAL_FN)
+    result = magnitude == (int32_t)(sign_bit - 1) ? 0x7fc00000u : result;
+  result |= sign;
+  if (special == JOIST_SPECIAL_FNUZ) result = code == sign_bit ? 0xffc00000u : result;
+  return float_from_bits(result);
+}
+
+JOIST_DEVICE static inline uint8_t narrow_f32_to_byte(float value, unsigned bits, int digits,
+                                                      int least, float largest,
+                                                      joist_special special) {
+  const uint32_t word = float_bits(value);
+  const int32_t magnitude = (int32_t)(word & 0x7fffffffu);
+  const uint32_t sign_bit = 1u << (bits - 1);
+  if (special == JOIST_SPECIAL_FNU) {
+    /* Half way goes up; so does all between the two smallest, as in ml_dtypes. */
+    const uint32_t up = ((uint32_t)magnitude + 0x00400000u) >> 23;
+    const uint32_t number = magnitude <= 0x00400000 ? 0 : up;
+    const int bad = ((int32_t)word <= 0) | (magnitude >= 0x7f400000);
+    return (uint8_t)(bad ? 0xff : number);
+  }
+  const uint32_t sign = (word >> 31) << (bits - 1);
+  const uint32_t shift = (uint32_t)(24 - digits);
+  const uint32_t rebias = (uint32_t)(127 + least + digits - 2) << 23;
+  const int32_t least_normal = (127 + least + digits - 1) << 23;
+  const uint32_t half = (1u << (shift - 1)) - 1;
+  const uint32_t normal =
+      ((uint32_t)magnitude + half + (((uint32_t)magnitude >> shift) & 1u) - rebias) >> shift;
+  /* The unit in the last place of 2^(least + 23) is 2^least: the addition rounds. */
+  const uint32_t rounder = (uint32_t)(127 + least + 23) << 23;
+  const float small = float_from_bits(magnitude < least_normal ? (uint32_t)magnitude : 0u);
+  const uint32_t subnormal = float_bits(small + float_from_bits(rounder)) - rounder;
+  uint32_t result = magnitude < least_normal ? subnormal : normal;
+  /* From half a unit in the last place above the largest value on; a tie goes to the even one. */
+  const uint32_t top = float_bits(largest), odd = (top >> shift) & 1u;
+  const int32_t overflow = (int32_t)(top + (1u << (shift - 1)) + (odd ? 0u : 1u));
+  const uint32_t largest_code = (uint32_t)(top - rebias) >> shift;
+  const uint32_t nan =
+      special == JOIST_SPECIAL_IEEE ? (largest_code + 1) | (1u << (digits - 2)) : sign_bit - 1;
+  const uint32_t beyond = special == JOIST_SPECIAL_IEEE     ? largest_code + 1
+                          : special == JOIST_SPECIAL_FINITE ? largest_code
+                                                            : nan;
+  result = magnitude >= overflow ? beyond : result;
+  if (special == JOIST_SPECIAL_FNUZ) {
+    const int is_nan = magnitude >= overflow;
+    return (uint8_t)(is_nan ? sign_bit : result == 0 ? 0u : sign | result);
+  }
+  if (special == JOIST_SPECIAL_FINITE)
+    return (uint8_t)(magnitude > 0x7f800000 ? sign ^ sign_bit : sign | result);
+  return (uint8_t)(sign | (magnitude > 0x7f800000 ? nan : result));
+}
+
+#define X(ID, KIND, T, FACTS, A, B)                                                    \
+  JOIST_DEVICE static inline float narrow_##ID##_to_f32(T code) {                      \
+    return narrow_byte_to_f32(code, (JOIST_BITS_IN FACTS), (JOIST_DIGITS_IN FACTS),    \
+                              (JOIST_LEAST_IN FACTS), (JOIST_SPECIAL_IN FACTS));       \
+  }                                                                                    \
+  JOIST_DEVICE static inline T narrow_f32_to_##ID(float value) {                       \
+    return narrow_f32_to_byte(value, (JOIST_BITS_IN FACTS), (JOIST_DIGITS_IN FACTS),   \
+                              (JOIST_LEAST_IN FACTS), (float)(JOIST_LARGEST_IN FACTS), \
+                              (JOIST_SPECIAL_IN FACTS));                               \
+  }
+JOIST_DTYPES_BYTE_FLOAT(X, , )
+#undef X
+
 /* An f32 that rounds to a narrower float as the f64 does. Rounding to odd (drop bits, then
  * set the last bit kept if any was set) makes a second rounding harmless when two or
  * more bits lie between: Boldo and Melquiond, "Emulation of FMA and correctly rounded
@@ -113,7 +204,20 @@ JOIST_DEVICE static inline double narrow_i64_to_odd_f64(int64_t value) {
   OF_INTEGER(ID, T, FACTS, i64, int64_t, narrow_i64_to_odd_f64)   \
   OF_INTEGER(ID, T, FACTS, ui64, uint64_t, narrow_ui64_to_odd_f64)
 JOIST_DTYPES_NARROW(X, , )
+JOIST_DTYPES_BYTE_FLOAT(X, , )
 #undef X
 #undef OF_INTEGER
+
+/* ---- integers of fewer bits than their byte ---- */
+
+/* The lowest bits of an integer, extended by its sign if it has one. */
+#define X(ID, KIND, T, FACTS, A, B)                           \
+  JOIST_DEVICE static inline T narrow_wrapped_##ID(T value) { \
+    const int unused = 8 - (JOIST_BITS_IN FACTS);             \
+    return (T)((T)((uint8_t)value << unused) >> unused);      \
+  }
+JOIST_DTYPES_BYTE_INT(X, , )
+JOIST_DTYPES_BYTE_UINT(X, , )
+#undef X
 
 #endif

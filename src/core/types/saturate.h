@@ -11,18 +11,18 @@
  * integer is undefined, so the operand is clamped first, to the largest float that
  * the integer type holds: the maximum itself, or where it has more bits than the
  * float's significand (24 or 53), that many bits of ones. Clamping drops NaN. */
-#define FLOAT_TO_INTEGER(FLOAT, DIGITS, ID, T, BITS)                \
-  JOIST_DEVICE static inline T FLOAT##_to_##ID(FLOAT x) {           \
-    const int is_signed = (T)-1 < 1;                                \
-    const uint64_t max = UINT64_MAX >> (64 - BITS + is_signed);     \
-    const FLOAT high = (FLOAT)(max - (max >> DIGITS));              \
-    const FLOAT low = is_signed ? -(FLOAT)((max >> 1) + 1) * 2 : 0; \
-    FLOAT inside = x < high ? x : high;                             \
-    inside = inside > low ? inside : low;                           \
-    /* int32_t first: vector units convert to nothing narrower. */  \
-    T result = sizeof(T) < 4 ? (T)(int32_t)inside : (T)inside;      \
-    if (max >> DIGITS != 0) result = x > high ? (T)max : result;    \
-    return x == x ? result : 0;                                     \
+#define FLOAT_TO_INTEGER(FLOAT, DIGITS, ID, T, BITS)               \
+  JOIST_DEVICE static inline T FLOAT##_to_##ID(FLOAT x) {          \
+    const int is_signed = (T)-1 < 1;                               \
+    const uint64_t max = UINT64_MAX >> (64 - BITS) >> is_signed;   \
+    const FLOAT high = (FLOAT)(max - (max >> DIGITS));             \
+    const FLOAT low = is_signed ? -(FLOAT)max - 1 : 0;             \
+    FLOAT inside = x < high ? x : high;                            \
+    inside = inside > low ? inside : low;                          \
+    /* int32_t first: vector units convert to nothing narrower. */ \
+    T result = sizeof(T) < 4 ? (T)(int32_t)inside : (T)inside;     \
+    if (max >> DIGITS != 0) result = x > high ? (T)max : result;   \
+    return x == x ? result : 0;                                    \
   }
 
 /* float_to_I8() and so on. */
@@ -31,6 +31,8 @@
   FLOAT_TO_INTEGER(double, 53, ID, T, (JOIST_BITS_IN FACTS))
 JOIST_DTYPES_INT(X, , )
 JOIST_DTYPES_UINT(X, , )
+JOIST_DTYPES_BYTE_INT(X, , )
+JOIST_DTYPES_BYTE_UINT(X, , )
 #undef X
 #undef FLOAT_TO_INTEGER
 

@@ -18,12 +18,19 @@ enum {
 static const uint64_t nan_key = UINT64_MAX, na_key = UINT64_MAX - 1;
 
 struct joist_order joist_order_of(joist_dtype dtype, bool decreasing) {
-  const unsigned bits = (unsigned)(8 * joist_dtype_size(dtype));
-  const uint64_t sign = UINT64_C(1) << (bits - 1);
   const joist_kind kind = joist_dtype_kind(dtype);
-  return (struct joist_order){.sign = kind == JOIST_KIND_INT || kind == JOIST_KIND_FLOAT ? sign : 0,
-                              .infinity = joist_dtype_greatest_bits(dtype),
-                              .flip = decreasing ? sign | (sign - 1) : 0};
+  const bool is_float = kind == JOIST_KIND_FLOAT;
+  /* Integers fill their storage, with copies of the sign. */
+  const size_t bits = is_float ? joist_dtype_bits(dtype) : 8 * joist_dtype_size(dtype);
+  const uint64_t all = UINT64_MAX >> (64 - bits), sign = all - all / 2;
+  const bool has_sign = kind == JOIST_KIND_INT || (is_float && joist_dtype_has_sign(dtype));
+  const uint64_t infinity = joist_dtype_greatest_bits(dtype);
+  /* Where no magnitude is NaN, numbers may have all keys of so many bits. */
+  return (struct joist_order){.sign = has_sign ? sign : 0,
+                              .infinity = infinity,
+                              .flip = decreasing ? all : 0,
+                              .nan = joist_dtype_nan_bits(dtype),
+                              .nan_key = infinity == sign - 1 ? 2 * all + 1 : all};
 }
 
 void joist_order_keys(joist_dtype dtype, bool decreasing, size_t n, const void *in,
