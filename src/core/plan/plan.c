@@ -197,6 +197,27 @@ static bool is_narrow_function(const struct joist_instruction *i, joist_dtype re
          i->signature.operand[0] == result && joist_op_accuracy(i->op).f32 > 0;
 }
 
+static bool has_unused_bits(joist_dtype dtype) {
+  return dtype != JOIST_BOOL && joist_dtype_bits(dtype) < 8 * joist_dtype_size(dtype);
+}
+
+/* The bits of elements as those of another dtype. Those of integers with unused bits are taken from
+ * and put into bytes by conversions; such floats are made anew, without what is in unused bits. */
+static void plan_bitcast(struct planner *planner, struct joist_ref in, struct joist_ref out) {
+  const joist_dtype from = in.dtype, to = out.dtype;
+  const bool is_float = joist_dtype_kind(to) == JOIST_KIND_FLOAT;
+  if (joist_dtype_kind(from) == JOIST_KIND_INT && has_unused_bits(from))
+    in = converted(planner, in, joist_dtype_with(JOIST_KIND_UINT, joist_dtype_bits(from)));
+  if (!has_unused_bits(to)) {
+    add_step(planner, JOIST_STEP_COPY, in, out);
+    return;
+  }
+  struct joist_ref bits = new_slot(planner, is_float ? to : JOIST_UI8);
+  add_step(planner, JOIST_STEP_COPY, in, bits);
+  if (is_float) bits = converted(planner, bits, joist_dtype_compute(to));
+  add_step(planner, JOIST_STEP_CONVERT, bits, out);
+}
+
 /* Steps of one elementwise instruction. */
 static void plan_elementwise(struct planner *planner, uint32_t index) {
   const struct joist_instruction *const i = &planner->program->instructions[index];
@@ -214,7 +235,9 @@ static void plan_elementwise(struct planner *planner, uint32_t index) {
                                    : new_slot(planner, own);
   if (i->op == JOIST_OP_CONVERT) {
     add_step(planner, JOIST_STEP_CONVERT, in[0], out);
-  } else if (i->op == JOIST_OP_BITCAST || i->op == JOIST_OP_BROADCAST) {
+  } else if (i->op == JOIST_OP_BITCAST) {
+    plan_bitcast(planner, in[0], out);
+  } else if (i->op == JOIST_OP_BROADCAST) {
     add_step(planner, JOIST_STEP_COPY, in[0], out);
   } else {
     const joist_dtype made = narrow ? own : joist_op_result(i->op, i->signature.compute);

@@ -24,6 +24,7 @@ struct import {
   int64_t low_integer, high_integer; /* what integer hosts may hold */
   double low, high;                  /* what a double for an integer dtype may be */
   double overflow;                   /* smallest magnitude that a float dtype cannot hold */
+  bool positive;                     /* it holds no other numbers */
 };
 
 static struct import import_rules(joist_host host, joist_dtype dtype) {
@@ -37,8 +38,8 @@ static struct import import_rules(joist_host host, joist_dtype dtype) {
   if (rules.integer_target) {
     const int64_t min = joist_dtype_min_int(dtype);
     const uint64_t max = joist_dtype_max_int(dtype);
-    /* A logical is TRUE or FALSE and fits every dtype, whatever number it is. */
-    if (host != JOIST_HOST_LOGICAL) {
+    /* A logical is TRUE or FALSE, whatever number it is, and fits all dtypes that have a 1. */
+    if (host != JOIST_HOST_LOGICAL || max == 0) {
       if (min > rules.low_integer) rules.low_integer = min;
       if (max < (uint64_t)rules.high_integer) rules.high_integer = (int64_t)max;
     }
@@ -50,6 +51,8 @@ static struct import import_rules(joist_host host, joist_dtype dtype) {
       rules.high_integer = (int64_t)ceil(rules.overflow) - 1;
       rules.low_integer = -rules.high_integer;
     }
+    rules.positive = !joist_dtype_has_zero(dtype);
+    if (rules.positive) rules.low_integer = 1;
   }
   return rules;
 }
@@ -68,7 +71,12 @@ static struct import truth_rules(joist_host host) {
 static problem double_problem(const struct import *rules, double value) {
   if (rules->truth) return is_na_real(value) ? IS_NA : isnan(value) ? NO_TRUTH : FITS;
   if (is_na_real(value)) return joist_dtype_real(rules->dtype) == JOIST_F64 ? FITS : IS_NA;
-  if (isnan(value) || isinf(value)) return rules->integer_target ? NOT_FINITE : FITS;
+  if (isnan(value) || isinf(value)) {
+    const bool has = isnan(value) ? joist_dtype_has_nan(rules->dtype)
+                                  : joist_dtype_has_infinity(rules->dtype);
+    return rules->integer_target || !has ? NOT_FINITE : FITS;
+  }
+  if (rules->positive && value <= 0) return OUT_OF_RANGE;
   if (!rules->integer_target) return fabs(value) < rules->overflow ? FITS : OUT_OF_RANGE;
   if (value != trunc(value) && rules->dtype != JOIST_BOOL) return FRACTIONAL;
   if (value != trunc(value) || value < rules->low || value > rules->high) return OUT_OF_RANGE;
@@ -118,7 +126,7 @@ static size_t first_double_misfit(const struct import *rules, size_t n, const do
   const uint64_t doubts = rules->integer_target
                               ? any_not_integer(n, values, rules->low, rules->high)
                               : any_not_below(n, values, rules->overflow);
-  if (doubts == 0) return n;
+  if (doubts == 0 && !rules->positive) return n;
   for (size_t i = 0; i < n; i++)
     if ((*found = double_problem(rules, values[i])) != FITS) return i;
   return n;
