@@ -131,8 +131,8 @@ static bool is_of_floats(joist_dtype dtype) {
 /* The least or the greatest value of a dtype or of a complex number's parts: an integer that may
  * not be exact in double as text. */
 static SEXP limit(joist_dtype dtype, bool greatest) {
-  const double largest = joist_dtype_max_float(dtype);
-  if (is_of_floats(dtype)) return Rf_ScalarReal(greatest ? largest : -largest);
+  if (is_of_floats(dtype))
+    return Rf_ScalarReal(greatest ? joist_dtype_max_float(dtype) : joist_dtype_min_float(dtype));
   const int64_t least_int = joist_dtype_min_int(dtype);
   const uint64_t greatest_int = joist_dtype_max_int(dtype);
   if (joist_dtype_digits(dtype) <= DBL_MANT_DIG)

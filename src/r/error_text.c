@@ -40,15 +40,16 @@ static const char *number(double value, char text[FACT_SIZE]) {
 /* "0 to 255", "-65504 to 65504" */
 static const char *range(joist_dtype dtype, char text[FACT_SIZE]) {
   const joist_category category = joist_dtype_category(dtype);
-  char limit[JOIST_TEXT_SIZE];
+  char least_text[JOIST_TEXT_SIZE], greatest_text[JOIST_TEXT_SIZE];
   if (category == JOIST_CATEGORY_BOOL || category == JOIST_CATEGORY_INTEGER) {
     snprintf(text, FACT_SIZE, "%lld to %llu", (long long)joist_dtype_min_int(dtype),
              (unsigned long long)joist_dtype_max_int(dtype));
     return text;
   }
-  const double max = joist_dtype_max_float(dtype);
-  joist_format_element(JOIST_F64, &max, 8, limit);
-  snprintf(text, FACT_SIZE, "-%s to %s", limit, limit);
+  const double least = joist_dtype_min_float(dtype), greatest = joist_dtype_max_float(dtype);
+  joist_format_element(JOIST_F64, &least, 8, least_text);
+  joist_format_element(JOIST_F64, &greatest, 8, greatest_text);
+  snprintf(text, FACT_SIZE, "%s to %s", least_text, greatest_text);
   return text;
 }
 

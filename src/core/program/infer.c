@@ -126,9 +126,8 @@ static joist_status infer_predicate(struct decision *d, struct joist_error *erro
 bool joist_literal_beyond(const struct joist_operand *operand, joist_dtype dtype) {
   if (!operand->literal || !operand->has_range) return false;
   if (is_inexact(dtype)) {
-    const double largest = joist_dtype_max_float(dtype);
-    return (isfinite(operand->low) && operand->low < -largest) ||
-           (isfinite(operand->high) && operand->high > largest);
+    return (isfinite(operand->low) && operand->low < joist_dtype_min_float(dtype)) ||
+           (isfinite(operand->high) && operand->high > joist_dtype_max_float(dtype));
   }
   return operand->low < (double)joist_dtype_min_int(dtype) ||
          operand->high > (double)joist_dtype_max_int(dtype);

@@ -48,7 +48,8 @@ static bool doubles_change(size_t n, const double *values, joist_dtype real) {
 
 static bool whole_changes(int64_t value, joist_dtype real) {
   uint64_t digits = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
-  if ((double)digits > joist_dtype_max_float(real)) return true;
+  if ((double)value < joist_dtype_min_float(real) || (double)digits > joist_dtype_max_float(real))
+    return true;
   while (digits != 0 && digits % 2 == 0) digits /= 2;
   return digits >> joist_dtype_digits(real) != 0;
 }

@@ -136,7 +136,7 @@ joist_dtype joist_dtype_parse(const char *text, joist_style style) {
   for (int i = 0; i < JOIST_DTYPE_COUNT && !bytes; i++)
     for (const char *const *alias = facts[i].aliases; *alias != NULL; alias++)
       if (strcmp(text, *alias) == 0) return (joist_dtype)i;
-  return JOIST_DTYPE_NONE;
+  return joist_dtype_of_code(text, JOIST_FORMAT_SAFETENSORS);
 }
 
 joist_dtype joist_dtype_compute(joist_dtype dtype) { return facts[dtype].compute; }
@@ -165,6 +165,11 @@ int joist_dtype_digits(joist_dtype dtype) {
 int joist_dtype_least_exponent(joist_dtype dtype) { return real_facts(dtype)->least_exponent; }
 
 double joist_dtype_max_float(joist_dtype dtype) { return real_facts(dtype)->largest; }
+
+double joist_dtype_min_float(joist_dtype dtype) {
+  if (joist_dtype_has_sign(dtype)) return -joist_dtype_max_float(dtype);
+  return ldexp(1, joist_dtype_least_exponent(dtype));
+}
 
 /* Half a unit in the last place above the largest value. A tie goes to an even significand: beyond
  * the largest value, unless that has one. One without a fraction is always odd. */

@@ -81,7 +81,8 @@ unsigned joist_dtype_bits(joist_dtype dtype);
 /* The first dtype of a kind with so many bits, or JOIST_DTYPE_NONE. */
 joist_dtype joist_dtype_with(joist_kind kind, unsigned bits);
 
-/* Parses a name or alias; returns JOIST_DTYPE_NONE if it is unknown. Byte-count codes
+/* Parses a name or alias, or the name that safetensors has; returns JOIST_DTYPE_NONE if it is
+ * unknown. Byte-count codes
  * ("f4", "u1") are read in the styles jep and numpy only, because `i8` counts
  * bits everywhere else. */
 joist_dtype joist_dtype_parse(const char *text, joist_style style);
@@ -106,6 +107,8 @@ int joist_dtype_digits(joist_dtype dtype);
  * is infinite for f64. */
 int joist_dtype_least_exponent(joist_dtype dtype);
 double joist_dtype_max_float(joist_dtype dtype);
+/* The least value of such a dtype: less the largest, or of a dtype without a sign the smallest. */
+double joist_dtype_min_float(joist_dtype dtype);
 double joist_dtype_overflow(joist_dtype dtype);
 /* Whether a float dtype has infinities, NaN, zero and negative values; true for other dtypes that
  * are computed with. */
