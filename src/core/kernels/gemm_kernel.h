@@ -52,7 +52,7 @@ struct joist_gemm_kernel {
 /* One kernel per dtype; those without (f16, bf16, and 8 bits, which have no vector
  * product) are all zero. */
 struct joist_gemm_table {
-  struct joist_gemm_kernel kernel[JOIST_DTYPE_COUNT];
+  struct joist_gemm_kernel kernel[JOIST_WORD_COUNT];
 };
 
 #endif

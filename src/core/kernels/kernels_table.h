@@ -11,16 +11,16 @@
 #include "core/program/ops.h"
 
 struct joist_kernel_table {
-  joist_kernel *kernel[JOIST_OP_COUNT][JOIST_DTYPE_COUNT];
-  joist_kernel *uniform[JOIST_OP_COUNT][JOIST_DTYPE_COUNT];   /* also of equal second operands */
-  joist_kernel *by_number[JOIST_OP_COUNT][JOIST_DTYPE_COUNT]; /* of one second operand */
-  joist_fold *fold[JOIST_OP_COUNT][JOIST_DTYPE_COUNT];
-  joist_rows *rows[JOIST_OP_COUNT][JOIST_DTYPE_COUNT];
-  joist_fold *wide_sum[JOIST_DTYPE_COUNT]; /* by the dtype read; sum_in is the accumulator's */
-  joist_rows *wide_rows[JOIST_DTYPE_COUNT];
-  joist_masked_fold *masked_sum[JOIST_DTYPE_COUNT];
-  joist_dtype sum_in[JOIST_DTYPE_COUNT];
-  joist_scan *scan[JOIST_OP_COUNT][JOIST_DTYPE_COUNT];
+  joist_kernel *kernel[JOIST_OP_COUNT][JOIST_WORD_COUNT];
+  joist_kernel *uniform[JOIST_OP_COUNT][JOIST_WORD_COUNT];   /* also of equal second operands */
+  joist_kernel *by_number[JOIST_OP_COUNT][JOIST_WORD_COUNT]; /* of one second operand */
+  joist_fold *fold[JOIST_OP_COUNT][JOIST_WORD_COUNT];
+  joist_rows *rows[JOIST_OP_COUNT][JOIST_WORD_COUNT];
+  joist_fold *wide_sum[JOIST_WORD_COUNT]; /* by the dtype read; sum_in is the accumulator's */
+  joist_rows *wide_rows[JOIST_WORD_COUNT];
+  joist_masked_fold *masked_sum[JOIST_WORD_COUNT];
+  joist_dtype sum_in[JOIST_WORD_COUNT];
+  joist_scan *scan[JOIST_OP_COUNT][JOIST_WORD_COUNT];
   struct joist_random_kernels random;
   const struct joist_sort_kernels *sort[4]; /* of elements of 1, 2, 4 and 8 bytes */
   joist_deal *deal[3];                      /* of items of 4, 8 and 16 bytes */

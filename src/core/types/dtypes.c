@@ -54,6 +54,10 @@ static const struct dtype_facts facts[JOIST_DTYPE_COUNT] = {
   _Static_assert(sizeof(T) <= 16 && (sizeof(T) & (sizeof(T) - 1)) == 0, #ID " moves as a word");
 JOIST_DTYPES(X, , )
 #undef X
+#define X(ID, KIND, T, FACTS, A, B) \
+  _Static_assert((int)JOIST_WORD_##ID == (int)JOIST_##ID, #ID " comes before those of up to a byte");
+JOIST_DTYPES_WORD(X, , )
+#undef X
 
 static const char *const style_names[JOIST_STYLE_COUNT] = {
     [JOIST_STYLE_ANVIL] = "anvil", [JOIST_STYLE_JAX] = "jax",

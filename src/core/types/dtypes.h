@@ -20,6 +20,16 @@ typedef enum {
   JOIST_DTYPE_NONE = 255
 } joist_dtype;
 
+/* The dtypes that have kernels; those of up to a byte come after them. */
+enum {
+#define X(ID, KIND, CTYPE, FACTS, A, B) JOIST_WORD_##ID,
+  JOIST_DTYPES_WORD(X, , )
+#undef X
+      JOIST_WORD_COUNT
+};
+
+static inline bool joist_dtype_is_word(joist_dtype dtype) { return (int)dtype < JOIST_WORD_COUNT; }
+
 typedef enum {
   JOIST_KIND_BOOL,
   JOIST_KIND_INT,
