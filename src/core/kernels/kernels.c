@@ -87,21 +87,25 @@ size_t joist_kernels_number(void) { return selected; }
 
 joist_kernel *joist_kernel_find(joist_op op, joist_dtype compute) {
   const struct joist_kernel_table *const table = instruction_sets[selected].table;
+  if (!joist_dtype_is_word(compute)) return NULL;
   return table->uniform[op][compute] != NULL ? table->uniform[op][compute]
                                              : table->kernel[op][compute];
 }
 
 joist_kernel *joist_kernel_by_number_find(joist_op op, joist_dtype compute) {
+  if (!joist_dtype_is_word(compute)) return NULL;
   return instruction_sets[selected].table->by_number[op][compute];
 }
 
 const struct joist_gemm_kernel *joist_gemm_find(joist_dtype dtype) {
+  if (!joist_dtype_is_word(dtype)) return NULL;
   const struct joist_gemm_kernel *const kernel = &instruction_sets[selected].gemm->kernel[dtype];
   return kernel->multiply != NULL ? kernel : NULL;
 }
 
 joist_fold *joist_fold_find(joist_op combine, joist_dtype from, joist_dtype accumulator) {
   const struct joist_kernel_table *const table = instruction_sets[selected].table;
+  if (!joist_dtype_is_word(from)) return NULL;
   if (from == accumulator) return table->fold[combine][from];
   if (combine != JOIST_OP_ADD || table->sum_in[from] != accumulator) return NULL;
   return table->wide_sum[from];
@@ -110,18 +114,21 @@ joist_fold *joist_fold_find(joist_op combine, joist_dtype from, joist_dtype accu
 joist_masked_fold *joist_masked_fold_find(joist_op combine, joist_dtype from,
                                           joist_dtype accumulator) {
   const struct joist_kernel_table *const table = instruction_sets[selected].table;
-  if (combine != JOIST_OP_ADD || table->sum_in[from] != accumulator) return NULL;
+  if (!joist_dtype_is_word(from) || combine != JOIST_OP_ADD || table->sum_in[from] != accumulator)
+    return NULL;
   return table->masked_sum[from];
 }
 
 joist_rows *joist_rows_find(joist_op combine, joist_dtype from, joist_dtype accumulator) {
   const struct joist_kernel_table *const table = instruction_sets[selected].table;
+  if (!joist_dtype_is_word(from)) return NULL;
   if (from == accumulator) return table->rows[combine][from];
   if (combine != JOIST_OP_ADD || table->sum_in[from] != accumulator) return NULL;
   return table->wide_rows[from];
 }
 
 joist_scan *joist_scan_find(joist_op combine, joist_dtype dtype) {
+  if (!joist_dtype_is_word(dtype)) return NULL;
   return instruction_sets[selected].table->scan[combine][dtype];
 }
 

@@ -190,8 +190,8 @@ static struct joist_ref operand_ref(struct planner *planner, joist_value_id valu
   return ref;
 }
 
-/* A function of f16 or bf16 is one step in that dtype: devices may compute in a wider dtype, or look
- * up the few results that there are. */
+/* A function of f16 or bf16 is one step in that dtype: devices may compute in a wider dtype, or
+ * look up the few results that there are. */
 static bool is_narrow_function(const struct joist_instruction *i, joist_dtype result) {
   return joist_dtype_is_word(result) && i->operand_count == 1 && i->signature.compute != result &&
          i->signature.operand[0] == result && joist_op_accuracy(i->op).f32 > 0;

@@ -281,7 +281,8 @@ static joist_status infer_bitcast(struct decision *d, struct joist_error *error)
   d->result = d->requested;
   const bool same_size = joist_dtype_size(from) == joist_dtype_size(to);
   /* The bits of a dtype of fewer than 8 are also the lowest ones of a ui8. */
-  const bool codes = (from == JOIST_UI8 && to != JOIST_BOOL) || (to == JOIST_UI8 && from != JOIST_BOOL);
+  const bool codes =
+      (from == JOIST_UI8 && to != JOIST_BOOL) || (to == JOIST_UI8 && from != JOIST_BOOL);
   if (same_size && (codes || joist_dtype_bits(from) == joist_dtype_bits(to))) return JOIST_OK;
   return JOIST_FAIL(error, same_size ? JOIST_E_BITCAST_BOOL : JOIST_E_BITCAST_SIZE,
                     .type = {{from, false}, {to, false}});

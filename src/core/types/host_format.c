@@ -18,7 +18,8 @@ struct precision {
 static struct precision precision_of(joist_dtype dtype) {
   /* log10(2) is 0.30103, and no power of 2 is one of 10. */
   const int digits = joist_dtype_digits(dtype);
-  return (struct precision){(digits - 1) * 30103 / 100000, digits * 30103 / 100000 + 2,
+  const int kept = (digits - 1) * 30103 / 100000;
+  return (struct precision){kept > 0 ? kept : 1, digits * 30103 / 100000 + 2,
                             ldexp(1, joist_dtype_least_exponent(dtype) + digits - 1)};
 }
 

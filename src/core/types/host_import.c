@@ -72,8 +72,8 @@ static problem double_problem(const struct import *rules, double value) {
   if (rules->truth) return is_na_real(value) ? IS_NA : isnan(value) ? NO_TRUTH : FITS;
   if (is_na_real(value)) return joist_dtype_real(rules->dtype) == JOIST_F64 ? FITS : IS_NA;
   if (isnan(value) || isinf(value)) {
-    const bool has = isnan(value) ? joist_dtype_has_nan(rules->dtype)
-                                  : joist_dtype_has_infinity(rules->dtype);
+    const bool has =
+        isnan(value) ? joist_dtype_has_nan(rules->dtype) : joist_dtype_has_infinity(rules->dtype);
     return rules->integer_target || !has ? NOT_FINITE : FITS;
   }
   if (rules->positive && value <= 0) return OUT_OF_RANGE;

@@ -229,10 +229,13 @@ JOIST_DTYPES_INT(X, , )
 JOIST_DTYPES_UINT(X, , )
 JOIST_DTYPES_FLOAT(X, , )
 JOIST_DTYPES_COMPLEX(X, , )
+JOIST_DTYPES_BYTE_INT(X, , )
+JOIST_DTYPES_BYTE_UINT(X, , )
 #undef X
 #define X(ID, KIND, T, FACTS, A, B) \
   DEVICE float from_##ID(T x) { return narrow_##ID##_to_f32(x); }
 JOIST_DTYPES_NARROW(X, , )
+JOIST_DTYPES_BYTE_FLOAT(X, , )
 #undef X
 
 /* Complex to anything real keeps the real part. */
@@ -244,17 +247,23 @@ template <class V>
 DEVICE uint8_t to_BOOL(V v) {
   return v != 0;
 }
-#define X(ID, KIND, T, FACTS, A, B)                        \
+#define TO_INTEGER(ID, T, WRAPPED)                         \
   template <class V>                                       \
   DEVICE T to_##ID(V v) {                                  \
-    return (T)v;                                           \
+    return WRAPPED((T)v);                                  \
   }                                                        \
   DEVICE T to_##ID(float v) { return float_to_##ID(v); }   \
   DEVICE T to_##ID(double v) { return double_to_##ID(v); } \
   OF_COMPLEX(ID, T)
+#define X(ID, KIND, T, FACTS, A, B) TO_INTEGER(ID, T, )
 JOIST_DTYPES_INT(X, , )
 JOIST_DTYPES_UINT(X, , )
 #undef X
+#define X(ID, KIND, T, FACTS, A, B) TO_INTEGER(ID, T, narrow_wrapped_##ID)
+JOIST_DTYPES_BYTE_INT(X, , )
+JOIST_DTYPES_BYTE_UINT(X, , )
+#undef X
+#undef TO_INTEGER
 
 /* To a narrow float, rounded once. */
 #define X(ID, KIND, T, FACTS, A, B)                               \
@@ -269,6 +278,7 @@ JOIST_DTYPES_UINT(X, , )
   DEVICE T to_##ID(uint64_t v) { return narrow_ui64_to_##ID(v); } \
   OF_COMPLEX(ID, T)
 JOIST_DTYPES_NARROW(X, , )
+JOIST_DTYPES_BYTE_FLOAT(X, , )
 #undef X
 
 template <class V>

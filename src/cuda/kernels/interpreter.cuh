@@ -84,7 +84,8 @@ JOIST_DEVICE static inline void store_element(uint32_t dtype, const joist_regist
   }
 }
 
-/* Through the widest type of its kind, which holds every value: 4 x 15 cases, not 15 x 15. */
+/* Through the widest type of its kind, which holds every value: 4 cases per dtype, not one per
+ * pair. */
 template <class V>
 JOIST_DEVICE static inline void narrow(V value, uint32_t to, joist_register &out) {
   switch (to) {

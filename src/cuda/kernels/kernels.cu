@@ -70,6 +70,8 @@ JOIST_DEVICE static inline int64_t position_at(uint32_t dtype, const void *index
     return (int64_t)((const T *)index)[k];
     JOIST_DTYPES_INT(X, , )
     JOIST_DTYPES_UINT(X, , )
+    JOIST_DTYPES_BYTE_INT(X, , )
+    JOIST_DTYPES_BYTE_UINT(X, , )
 #undef X
   }
   return 0;

@@ -95,7 +95,7 @@ JOIST_DEVICE static inline void load_tile(const P &p, const joist_cuda_scan &sca
   case JOIST_##ID:                                                                              \
     if constexpr (P::reads(JOIST_##ID)) load_elements<element_##ID>(p, scan.in, tile, numbers); \
     break;
-    JOIST_DTYPES(X, , )
+    JOIST_DTYPES_WORD(X, , )
 #undef X
   }
 }
@@ -109,7 +109,7 @@ JOIST_DEVICE static inline void store_tile(const P &p, const joist_cuda_scan &sc
   case JOIST_##ID:                                                                                 \
     if constexpr (P::writes(JOIST_##ID)) store_elements<element_##ID>(p, scan.out, tile, numbers); \
     break;
-    JOIST_DTYPES(X, , )
+    JOIST_DTYPES_WORD(X, , )
 #undef X
   }
 }

@@ -239,10 +239,21 @@ static joist_status run_elementwise(const struct running *r, struct joist_error 
 
 /* ---- operations on whole arrays ---- */
 
+/* Dtypes of up to a byte are moved by kernels, but those of other operations do not read them. */
+static bool has_elements(const struct running *r, const struct joist_instruction *i) {
+  const struct joist_value *const values = r->plan->program->values;
+  const joist_class class = joist_op_class(i->op);
+  bool words = joist_dtype_is_word(values[i->result].type.dtype);
+  for (uint32_t k = 0; k < i->operand_count; k++)
+    words &= joist_dtype_is_word(values[i->operand[k]].type.dtype);
+  return words || class == JOIST_CLASS_LAYOUT || class == JOIST_CLASS_ASSIGN;
+}
+
 static joist_status run_array(const struct running *r, struct joist_error *error) {
   const struct joist_instruction *const i = &r->plan->program->instructions[r->group->instruction];
   const struct joist_cuda_operation *const operation = joist_cuda_operation(i->op);
-  const bool can = operation->run != NULL && (operation->can == NULL || operation->can(r, i));
+  const bool can = operation->run != NULL && has_elements(r, i) &&
+                   (operation->can == NULL || operation->can(r, i));
   return can ? operation->run(r, i, error) : joist_cuda_run_on_cpu(r, error);
 }
 

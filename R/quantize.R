@@ -1,0 +1,191 @@
+#' Quantize
+#'
+#' `nv_quantize()` divides numbers by scales, so that they fill the range of a narrow dtype, and
+#' rounds them to it; `nv_dequantize()` multiplies them again. There is one scale for all elements,
+#' one for each position along some dimensions (per channel), or one for each block of consecutive
+#' elements.
+#'
+#' A scale is the largest magnitude that it is for, divided by the largest value of `dtype`: the
+#' largest element becomes that value, and zero stays zero. Scales of dtype `f8E8M0FNU` are powers of
+#' two, as the Microscaling Formats have them: 2 to the exponent of the largest magnitude less that of
+#' the largest value of `dtype`. Elements of blocks may then be beyond what `dtype` holds; they take
+#' its largest value. Where all elements are zero, the scale is 1. Integers are used from `-max` to
+#' `max`: the least value of a signed dtype does not occur.
+#'
+#' Everything is computed in f32; elements are rounded to nearest, ties to even. Missing elements
+#' stay missing, and do not count for a scale. If an element is NaN or infinite, its scale is NaN or
+#' infinite, and what `nv_dequantize()` makes of it is NaN.
+#'
+#' Products of quantized matrices are products of the values, in `f32` or `i32` by
+#' `nv_matmul(accumulate =)`, times the scales; see `vignette("quantization")`.
+#'
+#' @param x A tensor or an R array of real numbers.
+#' @param dtype A signed integer or float dtype of up to 8 bits, or `f16`, `bf16`, `i16`.
+#' @param dims Dimensions of which each position has a scale of its own, as numbers or names; `NULL`
+#'   for one scale.
+#' @param block Elements of a block; the last one may be shorter. Positions along all other
+#'   dimensions have blocks of their own. `NULL` for no blocks.
+#' @param block_dim The dimension along which blocks lie.
+#' @param scale_dtype The dtype of the scales, a float: `NULL` for `f8E8M0FNU` with `block`, and `f32`
+#'   otherwise.
+#' @param values,scales What `nv_quantize()` gave, or other tensors of such shapes.
+#' @return `nv_quantize()`: a list of `values`, a tensor of dtype `dtype` and of the shape of `x`, and
+#'   `scales`, a tensor of dtype `scale_dtype`: a scalar; or of the rank of `x`, where dimensions that
+#'   share a scale have extent 1, and the one of blocks as many as there are blocks.
+#'   `nv_dequantize()`: a tensor of dtype `dtype`, a float, and of the shape of `values`.
+#' @section Errors: `joist_dtype_error` for dtypes that are not of these kinds; `joist_shape_error`
+#'   for dimensions that are none, a block that is not a positive whole number, and scales that do not
+#'   fit the values; `joist_value_error` for `dims` together with `block`.
+#' @references Open Compute Project (2023). OCP Microscaling Formats (MX) Specification, version 1.0,
+#'   sections 5 and 6.3.
+#' @examples
+#' weights <- nv_tensor(matrix(c(0.02, -0.5, 0.25, 3, -1, 2), 3), "f32")
+#' q <- nv_quantize(weights, "i8", dims = 2)
+#' q
+#' nv_dequantize(q$values, q$scales)
+#' mx <- nv_quantize(weights, "f4E2M1FN", block = 32)
+#' mx$scales
+#' nv_dequantize(mx$values, mx$scales, block = 32)
+#' @seealso [nv_convert()], [nv_matmul()]
+#' @export
+nv_quantize <- function(x, dtype = "f8E4M3FN", dims = NULL, block = NULL, block_dim = 1L,
+                        scale_dtype = NULL) {
+  x <- nv_convert(as_operand(x), "f32")
+  type <- quantized_dtype(dtype)
+  scale_dtype <- as_scale_dtype(scale_dtype, block)
+  if (!is.null(block)) {
+    if (!is.null(dims)) {
+      stop_joist("joist_value_error", "`dims` and `block` exclude each other: blocks have scales")
+    }
+    parts <- blocks_of(shape(x), block, block_dim)
+    values <- scaled(in_blocks(x, parts), type, parts$at, scale_dtype)
+    return(list(
+      values = out_of_blocks(values$values, parts),
+      scales = nv_reshape(values$scales, parts$scales)
+    ))
+  }
+  rank <- ndims(x)
+  shared <- if (is.null(dims)) seq_len(rank) else setdiff(seq_len(rank), dims_of(dims, x))
+  found <- scaled(x, type, shared, scale_dtype)
+  if (is.null(dims)) found$scales <- nv_reshape(found$scales, integer())
+  found
+}
+
+#' @rdname nv_quantize
+#' @export
+nv_dequantize <- function(values, scales, block = NULL, block_dim = 1L, dtype = "f32") {
+  values <- as_operand(values)
+  scales <- nv_convert(as_operand(scales), "f32")
+  as_float_dtype(dtype, "dtype")
+  if (is.null(block)) {
+    return(nv_convert(nv_mul(nv_convert(values, "f32"), scales), dtype))
+  }
+  parts <- blocks_of(shape(values), block, block_dim)
+  if (!identical(as.integer(shape(scales)), parts$scales)) {
+    stop_joist(
+      "joist_shape_error", "`scales` must have shape (", toString(parts$scales), "), one for each ",
+      "block of ", parts$block, " along dimension ", parts$at
+    )
+  }
+  product <- nv_mul(
+    in_blocks(nv_convert(values, "f32"), parts),
+    nv_reshape(scales, replace(parts$shape, parts$at, 1L))
+  )
+  nv_convert(out_of_blocks(product, parts), dtype)
+}
+
+# Values of a dtype and their scales, one for all elements along the dimensions `shared`. Constants
+# have a dtype, so that no promotion rule has to know numbers.
+scaled <- function(x, type, shared, scale_dtype) {
+  zero <- nv_scalar(0, "f32")
+  one <- nv_scalar(1, "f32")
+  limit <- nv_scalar(as.numeric(type$max), "f32")
+  largest <- nv_replace_na(nv_reduce_max(nv_abs(x), shared, drop = FALSE, na_rm = TRUE), zero)
+  scales <- if (format(scale_dtype) == "f8E8M0FNU") {
+    power_of_two_scales(largest, type)
+  } else {
+    nv_convert(nv_div(largest, limit), scale_dtype)
+  }
+  divisors <- nv_convert(scales, "f32")
+  divisors <- nv_ifelse(nv_eq(divisors, zero), one, divisors)
+  ratio <- nv_div(x, divisors)
+  if (type$kind == "int") ratio <- nv_round(ratio)
+  list(
+    values = nv_convert(nv_clamp(nv_negate(limit), ratio, limit), type$dtype),
+    scales = nv_convert(divisors, scale_dtype)
+  )
+}
+
+# 2^(floor(log2(largest)) - floor(log2(max))), from the bits of f32; NaN for what is not finite.
+power_of_two_scales <- function(largest, type) {
+  digits <- nv_scalar(23L, "ui32")
+  least <- nv_scalar(as.integer(floor(log2(as.numeric(type$max)))), "i32")
+  bits <- nv_shift_right_logical(nv_bitcast_convert(largest, "ui32"), digits)
+  exponent <- nv_sub(nv_convert(bits, "i32"), least)
+  normal <- nv_clamp(nv_scalar(1L, "i32"), exponent, nv_scalar(254L, "i32"))
+  power <- nv_bitcast_convert(nv_shift_left(nv_convert(normal, "ui32"), digits), "f32")
+  power <- nv_ifelse(nv_eq(largest, nv_scalar(0, "f32")), nv_scalar(1, "f32"), power)
+  nv_convert(nv_ifelse(nv_is_finite(largest), power, nv_scalar(NaN, "f32")), "f8E8M0FNU")
+}
+
+# ---- blocks ----
+
+# How a tensor of a shape is cut along a dimension: `shape` has the blocks apart, in dimensions `at`
+# (within a block) and `at` + 1.
+blocks_of <- function(extents, block, dim) {
+  check_dims(dim, "block_dim", length(extents), single = TRUE)
+  if (!is_whole(block) || length(block) != 1L || block < 1) {
+    stop_joist("joist_shape_error", "`block` must be a positive whole number")
+  }
+  block <- as.integer(block)
+  at <- as.integer(dim)
+  count <- as.integer(ceiling(extents[at] / block))
+  list(
+    at = at, block = block, extents = as.integer(extents),
+    missing = count * block - as.integer(extents[at]),
+    shape = as.integer(append(replace(extents, at, block), count, at)),
+    scales = as.integer(replace(extents, at, count))
+  )
+}
+
+along_block <- function(parts, amount) replace(integer(length(parts$extents)), parts$at, amount)
+
+in_blocks <- function(x, parts) {
+  if (parts$missing > 0L) x <- nv_pad(x, scalar_like(0, x), 0L, along_block(parts, parts$missing))
+  nv_reshape(x, parts$shape)
+}
+
+out_of_blocks <- function(x, parts) {
+  whole <- parts$extents
+  whole[parts$at] <- whole[parts$at] + parts$missing
+  x <- nv_reshape(x, whole)
+  if (parts$missing > 0L) x <- nv_pad(x, scalar_like(0, x), 0L, along_block(parts, -parts$missing))
+  x
+}
+
+# ---- dtypes ----
+
+quantized_dtype <- function(dtype) {
+  type <- dtype_info(dtype)
+  if (!type$kind %in% c("int", "float") || type$bits < 2L || type$bits > 16L ||
+    format(type$dtype) == "f8E8M0FNU") {
+    stop_joist(
+      "joist_dtype_error", "numbers are quantized to signed integers and floats of 2 to 16 bits, ",
+      "not to ", format(type$dtype)
+    )
+  }
+  type
+}
+
+as_float_dtype <- function(dtype, name) {
+  type <- dtype_info(dtype)
+  if (type$kind != "float") {
+    stop_joist("joist_dtype_error", "`", name, "` must be a float dtype, not ", format(type$dtype))
+  }
+  type$dtype
+}
+
+as_scale_dtype <- function(dtype, block) {
+  if (is.null(dtype)) dtype <- if (is.null(block)) "f32" else "f8E8M0FNU"
+  as_float_dtype(dtype, "scale_dtype")
+}
