@@ -321,11 +321,17 @@ one_loss <- function(what, limits, from, to) {
         "from ", limit, " on", if (signed) paste0(" and below -", limit), " it wraps around"
       ),
       infinite = sprintf("beyond %s becomes Inf", limit),
+      nan = sprintf("beyond %s becomes NaN", limit),
+      largest = sprintf("beyond %s becomes %s", limit, limit),
       saturates = sprintf("beyond %s becomes the last integer", limit),
       sign = if (grepl("^i", from)) "negative numbers wrap around" else "negative numbers become 0",
       small = sprintf("other than 0 but below %s loses digits or becomes 0", limit),
       fraction = "what is after the point is dropped",
       special = "NaN becomes 0 and Inf the last integer",
+      "no sign" = "negative numbers become NaN",
+      "no zero" = "0 becomes NaN",
+      "no Inf" = "Inf becomes NaN",
+      "no NaN" = "NaN becomes 0 and Inf the largest number",
       imaginary = "the imaginary part is dropped",
       value = "only whether it is 0 remains"
     )

@@ -59,12 +59,23 @@ static void add_mark(struct line *marks, const struct line *mark) {
 static void add_losses(struct line *mark, joist_dtype from, joist_dtype to) {
   static const struct {
     const char *what, *words;
-  } known[] = {{"whole", "whole numbers beyond %s"},   {"digits", "digits after the first %s bits"},
-               {"wraps", "integers from %s on"},       {"infinite", "values beyond %s"},
-               {"saturates", "values beyond %s"},      {"sign", "negative values"},
-               {"small", "values below %s"},           {"fraction", "fractions"},
-               {"special", "NaN and infinities"},      {"imaginary", "the imaginary part"},
-               {"value", "all but whether it is zero"}};
+  } known[] = {{"whole", "whole numbers beyond %s"},
+               {"digits", "digits after the first %s bits"},
+               {"wraps", "integers from %s on"},
+               {"infinite", "values beyond %s"},
+               {"saturates", "values beyond %s"},
+               {"sign", "negative values"},
+               {"small", "values below %s"},
+               {"fraction", "fractions"},
+               {"special", "NaN and infinities"},
+               {"imaginary", "the imaginary part"},
+               {"value", "all but whether it is zero"},
+               {"nan", "values beyond %s"},
+               {"largest", "values beyond %s"},
+               {"no sign", "negative values"},
+               {"no zero", "zero"},
+               {"no Inf", "infinities"},
+               {"no NaN", "NaN and infinities"}};
   struct joist_lost lost[JOIST_LOST_MAX];
   const size_t n = joist_explain_losses(from, to, lost);
   for (size_t i = 0; i < n; i++)

@@ -215,7 +215,8 @@ static size_t all_nodes(const struct joist_rules *rules, uint8_t nodes[JOIST_NOD
   memcpy(nodes, rules->published, count);
   if (rules->kind != JOIST_RULES_LATTICE) return count;
   for (int n = 0; n < rules->node_end; n++)
-    if (rules->result[n][n] != JOIST_NODE_NONE && memchr(nodes, n, count) == NULL)
+    if (rules->result[n][n] != JOIST_NODE_NONE && joist_rules_documents(rules, n) &&
+        memchr(nodes, n, count) == NULL)
       nodes[count++] = (uint8_t)n;
   return count;
 }

@@ -63,9 +63,23 @@ static bool order_matters(const struct joist_rules *rules, const char *lhs, cons
          parse_type(lhs).ambiguous && parse_type(rhs).ambiguous;
 }
 
-/* What torch.result_type() of PyTorch 2.15.0 says where the published table, of PyTorch 1.x, says
- * something else: NULL where they agree. */
+/* A cell of a table by the names of its row and column; NULL if it has no such cell. */
+static const char *cell_of(const struct csv *csv, const char *lhs, const char *rhs) {
+  int row = 1, column = 1;
+  while (row < csv->rows && strcmp(csv->cell[row][0], lhs) != 0) row++;
+  while (column < csv->columns && strcmp(csv->cell[0][column], rhs) != 0) column++;
+  return row < csv->rows && column < csv->columns ? csv->cell[row][column] : NULL;
+}
+
+/* What numpy.promote_types() of NumPy 2.4.6 with ml_dtypes 0.6.0 says of bf16, and
+ * torch.result_type() of PyTorch 2.15.0 where the published table, of PyTorch 1.x, says something
+ * else: NULL where they agree. */
 static const char *since(const char *id, const char *lhs, const char *rhs) {
+  static struct csv numpy;
+  if (strcmp(id, "numpy") == 0 && (strcmp(lhs, "bf16") == 0 || strcmp(rhs, "bf16") == 0)) {
+    CHECK(numpy.rows > 0 || csv_read("living/numpy_ml_dtypes.csv", &numpy));
+    return cell_of(&numpy, lhs, rhs);
+  }
   if (strcmp(id, "torch") != 0) return NULL;
   if (lhs[0] == rhs[0] && lhs[1] == '*' && rhs[1] == '*')
     return lhs[0] == 'f' ? "f32" : lhs[0] == 'c' ? "c64" : NULL;
@@ -106,6 +120,140 @@ static void test_table(const char *id, const char *file) {
         compare(id, "literals", left, right, type, common_text(rules, left, right, 1, true));
     }
   }
+}
+
+static bool is_small(const char *node) {
+  const struct joist_type type = parse_type(node);
+  return type.dtype != JOIST_DTYPE_NONE && type.dtype > JOIST_C128;
+}
+
+/* What living libraries say of dtypes of up to a byte, beside all others, cell by cell; "." where
+ * they were not asked. `whole`: the library follows its published table, so its cells are printed.
+ */
+static void test_living(const char *id, const char *file, bool whole, int cells) {
+  static struct csv csv;
+  const struct joist_rules *rules = joist_rules_find(id);
+  if (!CHECK_MSG(rules != NULL && csv_read(file, &csv), "no %s or %s", id, file)) return;
+  int compared = 0;
+  for (int row = 1; row < csv.rows; row++)
+    for (int column = 1; column < csv.columns; column++) {
+      const char *lhs = csv.cell[row][0], *rhs = csv.cell[0][column];
+      const char *want = csv.cell[row][column];
+      if (strcmp(want, ".") == 0) continue;
+      compared++;
+      const int entry = joist_rules_table_entry(rules, joist_rules_node(rules, lhs),
+                                                joist_rules_node(rules, rhs));
+      if (whole || is_small(lhs) || is_small(rhs))
+        compare(id, "table", lhs, rhs, want, joist_rules_node_name(rules, entry));
+      const char *left = node_type(rules, lhs), *right = node_type(rules, rhs);
+      const char *type = node_type(rules, want);
+      compare(id, "types", left, right, type, promote_text(rules, left, right));
+      compare(id, "tensors", left, right, type, common_text(rules, left, right, 2, false));
+      compare(id, "literals", left, right, type, common_text(rules, left, right, 1, true));
+    }
+  CHECK_INT(compared, cells);
+}
+
+/* jax.numpy.result_type() takes integers of 1 bit for bool, has no floats of 6 bits, and without
+ * 64-bit dtypes shortens all to 32: those of its cells differ from its lattice, and from ours. */
+static void test_jax_result_type(const char *id, const char *file, bool x32, int alike) {
+  static struct csv csv;
+  const struct joist_rules *rules = joist_rules_find(id);
+  if (!CHECK_MSG(rules != NULL && csv_read(file, &csv), "no %s or %s", id, file)) return;
+  static const char *const wide[] = {"i64", "ui64", "f64", "c128"};
+  static const char *const other[] = {"int1", "uint1", "f6E2M3FN", "f6E3M2FN"};
+  int compared = 0;
+  for (int row = 1; row < csv.rows; row++)
+    for (int column = 1; column < csv.columns; column++) {
+      const char *lhs = csv.cell[row][0], *rhs = csv.cell[0][column];
+      bool differs = false;
+      for (int k = 0; k < 4; k++) {
+        differs |= strcmp(lhs, other[k]) == 0 || strcmp(rhs, other[k]) == 0;
+        differs |= x32 && (strcmp(lhs, wide[k]) == 0 || strcmp(rhs, wide[k]) == 0);
+      }
+      if (differs) continue;
+      compared++;
+      const char *left = node_type(rules, lhs), *right = node_type(rules, rhs);
+      compare(id, "result_type", left, right, csv.cell[row][column],
+              common_text(rules, left, right, 1, true));
+    }
+  CHECK_INT(compared, alike);
+}
+
+/* torch.result_type() of a tensor with dimensions and one without. A higher category wins without
+ * a common dtype there; ours asks for one. */
+static void test_torch_rank_zero(void) {
+  static struct csv csv;
+  const struct joist_rules *rules = joist_rules_find("torch");
+  if (!CHECK(csv_read("living/torch_rank_zero.csv", &csv))) return;
+  int differ = 0;
+  for (int row = 1; row < csv.rows; row++)
+    for (int column = 1; column < csv.columns; column++) {
+      const char *lhs = csv.cell[row][0], *rhs = csv.cell[0][column];
+      const char *want = csv.cell[row][column], *got = "-";
+      const struct joist_operand operands[] = {{.type = parse_type(lhs), .rank = 1},
+                                               {.type = parse_type(rhs)}};
+      struct joist_type result;
+      if (joist_common_type(rules, operands, 2, &result, &error) == JOIST_OK)
+        got = type_text(result);
+      const bool asks = strcmp(got, "-") == 0 && strcmp(promote_text(rules, lhs, rhs), "-") == 0 &&
+                        strcmp(want, rhs) == 0;
+      if (asks && strcmp(want, "-") != 0) {
+        differ++;
+        continue;
+      }
+      compare("torch", "rank 0", lhs, rhs, want, got);
+    }
+  CHECK_INT(differ, 18);
+}
+
+/* Under anvil and anvl, by what a small dtype is said to meet. */
+static void test_anvil_small(void) {
+  for (int a = 0; a < JOIST_TYPE_COUNT; a++)
+    for (int b = 0; b < JOIST_TYPE_COUNT; b++) {
+      const struct joist_type lhs = {(joist_dtype)(a % JOIST_DTYPE_COUNT), a >= JOIST_DTYPE_COUNT};
+      const struct joist_type rhs = {(joist_dtype)(b % JOIST_DTYPE_COUNT), b >= JOIST_DTYPE_COUNT};
+      const bool left = lhs.dtype > JOIST_C128, right = rhs.dtype > JOIST_C128;
+      if (!left && !right) continue;
+      const struct joist_type small = left ? lhs : rhs, other = left ? rhs : lhs;
+      const bool same_category =
+          joist_dtype_category(small.dtype) == joist_dtype_category(other.dtype);
+      struct joist_type want = {JOIST_DTYPE_NONE, false};
+      if (other.dtype == JOIST_BOOL) want = small;
+      if (lhs.dtype == rhs.dtype)
+        want = (struct joist_type){lhs.dtype, lhs.ambiguous && rhs.ambiguous};
+      if (left != right && other.ambiguous && !small.ambiguous && same_category) want = small;
+      char texts[3][CSV_TEXT + 2];
+      snprintf(texts[0], sizeof texts[0], "%s", type_text(lhs));
+      snprintf(texts[1], sizeof texts[1], "%s", type_text(rhs));
+      const bool defined = want.dtype != JOIST_DTYPE_NONE;
+      snprintf(texts[2], sizeof texts[2], "%s", defined ? type_text(want) : "-");
+      const struct joist_rules *anvil = joist_rules_find("anvil"), *anvl = joist_rules_find("anvl");
+      compare("anvil", "small", texts[0], texts[1], texts[2],
+              promote_text(anvil, texts[0], texts[1]));
+      want.ambiguous = false;
+      snprintf(texts[2], sizeof texts[2], "%s", defined ? type_text(want) : "-");
+      compare("anvl", "small", texts[0], texts[1], texts[2],
+              promote_text(anvl, texts[0], texts[1]));
+    }
+}
+
+/* Rules of which nobody has said anything about small dtypes. */
+static void test_others(void) {
+  static const char *const ids[] = {"jax_lax",     "numpy_legacy", "cupy",           "dask",
+                                    "tensorflow",  "array_api",    "array_api_2024", "python",
+                                    "option0",     "option1",      "option2",        "option3",
+                                    "option3_bf16"};
+  for (size_t k = 0; k < sizeof ids / sizeof *ids; k++)
+    for (int a = 0; a < JOIST_TYPE_COUNT; a++)
+      for (int b = 0; b < JOIST_TYPE_COUNT; b++) {
+        if (a % JOIST_DTYPE_COUNT <= JOIST_C128 && b % JOIST_DTYPE_COUNT <= JOIST_C128) continue;
+        const struct joist_rules *const rules = joist_rules_find(ids[k]);
+        /* A guess is one of its category there. */
+        const bool known =
+            (a > JOIST_C128 && a < JOIST_DTYPE_COUNT) || (b > JOIST_C128 && b < JOIST_DTYPE_COUNT);
+        if (known) CHECK_INT(rules->promote[a][b], JOIST_NODE_NONE);
+      }
 }
 
 static void test_anvil_ambiguous(void) {
@@ -391,9 +539,15 @@ static void test_library_facts(void) {
     while (fact < JOIST_FACT_COUNT && strcmp(names[fact], csv.cell[row][1]) != 0) fact++;
     if (!CHECK(fact < JOIST_FACT_COUNT)) continue;
     for (int column = 3; column < 3 + JOIST_DTYPE_COUNT; column++) {
-      const char *const want = csv.cell[row][column];
+      const char *want = csv.cell[row][column];
       if (strcmp(want, ".") == 0) continue;
       struct joist_type type = parse_type(csv.cell[0][column]);
+      CHECK(type.dtype != JOIST_DTYPE_NONE);
+      /* Where a library divides small integers as integers: an error. */
+      const bool divides = fact == JOIST_FACT_DIVIDE || fact == JOIST_FACT_LINALG ||
+                           fact == JOIST_FACT_MEAN;
+      if (divides && strcmp(want, csv.cell[0][column]) == 0 && is_small(want) && want[0] != 'f')
+        want = "-";
       type.ambiguous = strcmp(csv.cell[row][2], "weak") == 0;
       const bool defined = joist_fact_apply(rules, (joist_fact)fact, &type, NULL);
       compare(id, names[fact], csv.cell[0][column], csv.cell[row][2], want,
@@ -426,19 +580,31 @@ static void test_user(void) {
   CHECK_STR(error.text[1].bytes, "b -> b");
 
   /* Too many names, and a name that is too long, are errors and not overflows. */
-  char names[40][8];
-  const char *many[40], *top[40];
-  for (int i = 0; i < 40; i++) {
+  enum { MANY = JOIST_NODE_MAX - JOIST_NODE_OWN + 9 };
+  char names[MANY][8];
+  const char *many[MANY], *top[MANY];
+  for (int i = 0; i < MANY; i++) {
     snprintf(names[i], sizeof names[i], "n%d", i);
     many[i] = names[i];
     top[i] = "top";
   }
-  CHECK_ERROR(joist_rules_from_edges(&rules, "mine", many, top, 40, &error), error,
+  CHECK_ERROR(joist_rules_from_edges(&rules, "mine", many, top, MANY, &error), error,
               JOIST_E_NODE_COUNT);
   /* All but "top" and those before it had room. */
   CHECK_STR(error.text[0].bytes, names[error.count[0] - 1]);
   CHECK_INT(error.position, error.count[0]);
-  CHECK_INT(joist_rules_from_edges(&rules, "mine", many, top, 30, &error), JOIST_OK);
+  /* As many as fit, where "top" is one of them: each is a node, and their joins are "top". */
+  const int most = JOIST_NODE_MAX - JOIST_NODE_OWN - 1;
+  CHECK_INT(most, 186);
+  CHECK_INT(joist_rules_from_edges(&rules, "mine", many, top, (size_t)most, &error), JOIST_OK);
+  CHECK(joist_rules_valid(&rules, sizeof rules));
+  CHECK_INT(rules.published_count, most + 1);
+  for (int i = 0; i < most; i++)
+    for (int k = 0; k < most; k++) {
+      const int own = joist_rules_node(&rules, names[i]);
+      const int joined = joist_rules_table_entry(&rules, own, joist_rules_node(&rules, names[k]));
+      CHECK_INT(joined, i == k ? own : joist_rules_node(&rules, "top"));
+    }
   const char *const lengthy[] = {"a-name-that-is-much-too-long"};
   CHECK_ERROR(joist_rules_from_edges(&rules, "mine", lengthy, top, 1, &error), error,
               JOIST_E_NODE_NAME_LENGTH);
@@ -467,6 +633,19 @@ int main(void) {
   test_table("torch", "jep9407_pytorch.csv");
   test_table("tensorflow", "jep9407_tensorflow.csv");
   test_table("array_api", "array_api_issue.csv");
+  test_living("jax", "living/jax_x64.csv", true, 35 * 35);
+  test_living("jax_x32", "living/jax_x32.csv", true, 35 * 35);
+  test_living("jax_strict", "living/jax_strict.csv", true, 35 * 35);
+  test_living("jax_strict_x32", "living/jax_strict.csv", true, 35 * 35);
+  test_living("numpy", "living/numpy_ml_dtypes.csv", false, 35 * 35 - 9);
+  test_living("torch", "living/torch.csv", false, 30 * 30 - 9);
+  test_jax_result_type("jax", "living/jax_result_x64.csv", false, 31 * 31);
+  test_jax_result_type("jax_x32", "living/jax_result_x32.csv", true, 27 * 27);
+  test_jax_result_type("jax_strict", "living/jax_result_strict_x64.csv", false, 31 * 31);
+  test_jax_result_type("jax_strict_x32", "living/jax_result_strict_x32.csv", true, 27 * 27);
+  test_torch_rank_zero();
+  test_anvil_small();
+  test_others();
   test_anvil_ambiguous();
   test_pairs();
   test_rank();

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/base/bits.h"
+#include "core/promotion/facts.h"
 #include "core/types/error.h"
 
 /* ---- inference ---- */
@@ -151,9 +152,9 @@ struct search {
   struct pass pass;
   struct joist_cast cast[JOIST_CASTS_MAX];
   size_t effort;
-  uint64_t seen[SEEN]; /* hashes of what did not help, at the place that they name; 0: none */
-  uint32_t occurring;  /* bit d: dtype d is one of the recorded run */
-  bool crowded;        /* there were more candidates than there is room for */
+  uint64_t seen[SEEN];       /* hashes of what did not help, at the place that they name; 0: none */
+  joist_dtype_set occurring; /* dtypes of the recorded run */
+  bool crowded;              /* there were more candidates than there is room for */
 };
 
 /* A wrong result counts once: the events that read it get the type that is wanted. */
@@ -209,14 +210,21 @@ struct candidates {
   size_t count;
 };
 
-/* All dtypes, those that keep the values of the recorded run first. */
-static void order_dtypes(joist_dtype first, joist_dtype second,
-                         joist_dtype order[JOIST_DTYPE_COUNT]) {
-  size_t n = 0;
+/* Dtypes of up to a byte are tried only where the recorded run has them. */
+static bool is_tried(const struct search *search, joist_dtype dtype) {
+  return joist_dtype_is_in(JOIST_DTYPES_DOCUMENTED | search->occurring, (int)dtype);
+}
+
+/* The dtypes to try, those that keep the values of the recorded run first; returns their number. */
+static int order_dtypes(const struct search *search, joist_dtype first, joist_dtype second,
+                        joist_dtype order[JOIST_DTYPE_COUNT]) {
+  int n = 0;
   order[n++] = first;
   if (second != first) order[n++] = second;
   for (int d = 0; d < JOIST_DTYPE_COUNT; d++)
-    if ((joist_dtype)d != first && (joist_dtype)d != second) order[n++] = (joist_dtype)d;
+    if ((joist_dtype)d != first && (joist_dtype)d != second && is_tried(search, (joist_dtype)d))
+      order[n++] = (joist_dtype)d;
+  return n;
 }
 
 /* Keeps what gets further than event `at`, or anything where `partly`, one of each outcome. */
@@ -248,8 +256,8 @@ static void cast_operands(struct search *search, struct candidates *candidates, 
     if (!(allowed >> k & 1) ||
         find_cast(search->cast, depth, JOIST_CAST_OPERAND, event->site, k) != NULL)
       continue;
-    order_dtypes(event->operand[k].taken, wanted, order);
-    for (int d = 0; d < JOIST_DTYPE_COUNT; d++) {
+    const int count = order_dtypes(search, event->operand[k].taken, wanted, order);
+    for (int d = 0; d < count; d++) {
       *first = (struct joist_cast){JOIST_CAST_OPERAND, event->site, k, order[d]};
       run(search, depth);
       if (fits_with(search, at, depth + 1))
@@ -272,8 +280,8 @@ static void cast_operands(struct search *search, struct candidates *candidates, 
   *second = (struct joist_cast){JOIST_CAST_RESULT, event->site, 0, wanted};
   for (uint32_t k = 0; k < event->operand_count && k < 32; k++) {
     if (!(allowed >> k & 1)) continue;
-    order_dtypes(wanted, event->operand[k].taken, order);
-    for (int d = 0; d < JOIST_DTYPE_COUNT; d++) {
+    const int count = order_dtypes(search, wanted, event->operand[k].taken, order);
+    for (int d = 0; d < count; d++) {
       *first = (struct joist_cast){JOIST_CAST_OPERAND, event->site, k, order[d]};
       consider(search, candidates, depth, 2, at, false);
     }
@@ -300,7 +308,7 @@ static void cast_each_argument(struct search *search, struct candidates *candida
   const struct joist_ledger_event *const event = &ledger->events[at];
   const joist_dtype wanted = ledger->values[event->result].type.dtype;
   joist_dtype order[JOIST_DTYPE_COUNT];
-  order_dtypes(wanted, wanted, order);
+  const int count = order_dtypes(search, wanted, wanted, order);
   for (uint32_t v = 0; v < ledger->value_count; v++) {
     const uint32_t argument = ledger->values[v].argument;
     if (argument == JOIST_LEDGER_NONE || !search->castable->argument[argument] ||
@@ -308,8 +316,8 @@ static void cast_each_argument(struct search *search, struct candidates *candida
       continue;
     bool read = false;
     for (uint32_t k = 0; k < event->operand_count; k++) read |= event->operand[k].value == v;
-    for (int d = 0; d < JOIST_DTYPE_COUNT; d++) {
-      if (!(search->occurring >> order[d] & 1)) continue;
+    for (int d = 0; d < count; d++) {
+      if (!joist_dtype_is_in(search->occurring, (int)order[d])) continue;
       search->cast[depth] = (struct joist_cast){JOIST_CAST_ARGUMENT, argument, 0, order[d]};
       consider(search, candidates, depth, 1, at, read);
     }
@@ -373,6 +381,7 @@ static bool greedy(struct search *search, struct candidates *candidates, size_t 
 /* Whether a cast of this place to some dtype is enough. */
 static bool helps(struct search *search, joist_cast_kind kind, uint32_t at, uint32_t operand) {
   for (int d = 0; d < JOIST_DTYPE_COUNT; d++) {
+    if (!is_tried(search, (joist_dtype)d)) continue;
     search->cast[0] = (struct joist_cast){kind, at, operand, (joist_dtype)d};
     if (run(search, 1).wrong == 0) return true;
   }
@@ -445,7 +454,7 @@ joist_status joist_find_casts(const struct joist_ledger *ledger, const struct jo
   } else {
     *search = (struct search){.ledger = ledger, .castable = castable, .given = types};
     for (uint32_t v = 0; v < ledger->value_count; v++)
-      search->occurring |= 1u << ledger->values[v].type.dtype;
+      search->occurring |= (joist_dtype_set)1 << ledger->values[v].type.dtype;
     search->pass = (struct pass){ledger, rules, search->cast, 0, own, operands};
     casts->found = greedy(search, room, &casts->count, &casts->failed);
     memcpy(casts->cast, search->cast, casts->count * sizeof *casts->cast);

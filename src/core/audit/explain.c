@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/base/text.h"
+#include "core/promotion/facts.h"
 #include "core/types/error.h"
 #include "core/types/loss.h"
 
@@ -128,11 +129,20 @@ static void consider(struct search *s, struct joist_proposed_cast candidate, siz
   s->change = change;
 }
 
+/* Dtypes of up to a byte are proposed only where an operand is of one. */
+static bool proposes(const struct search *s, joist_dtype dtype) {
+  bool found = joist_dtype_is_in(JOIST_DTYPES_DOCUMENTED, (int)dtype);
+  for (size_t k = 0; k < s->count; k++)
+    found |= !joist_dtype_is_in(JOIST_DTYPES_DOCUMENTED, (int)s->operands[k].type.dtype);
+  return found;
+}
+
 static void try_one(struct search *s, size_t k) {
   const struct joist_type own = s->operands[k].type;
   for (int d = 0; d < JOIST_DTYPE_COUNT; d++) {
     const joist_dtype dtype = (joist_dtype)d;
-    if (!holds(dtype, own.dtype) || (dtype == own.dtype && !own.ambiguous)) continue;
+    if (!proposes(s, dtype) || !holds(dtype, own.dtype) || (dtype == own.dtype && !own.ambiguous))
+      continue;
     const bool same_category = joist_dtype_category(dtype) == joist_dtype_category(own.dtype);
     cast(&s->tried[k], dtype);
     consider(s, (struct joist_proposed_cast){.operand = k, .dtype = dtype},
@@ -145,7 +155,7 @@ static void try_one(struct search *s, size_t k) {
 
 static void try_all(struct search *s) {
   for (int d = 0; d < JOIST_DTYPE_COUNT; d++) {
-    bool fits = true;
+    bool fits = proposes(s, (joist_dtype)d);
     for (size_t k = 0; k < s->count; k++) {
       if (!joist_explain_reads(s->op, &s->operands[k], k)) continue;
       fits &= holds((joist_dtype)d, s->operands[k].type.dtype);
@@ -264,19 +274,27 @@ const char *joist_explain_class(joist_op op) {
 
 /* ---- losses with their limits ---- */
 
+static const char *beyond_float(joist_dtype to) {
+  if (joist_dtype_has_infinity(to)) return "infinite";
+  return joist_dtype_has_nan(to) ? "nan" : "largest";
+}
+
 size_t joist_explain_losses(joist_dtype from, joist_dtype to,
                             struct joist_lost lost[JOIST_LOST_MAX]) {
-  static const struct {
+  const bool from_float = joist_dtype_category(from) >= JOIST_CATEGORY_FLOAT;
+  const bool to_float = joist_dtype_category(to) >= JOIST_CATEGORY_FLOAT;
+  const struct {
     joist_loss loss;
     const char *name;
-  } plain[] = {{JOIST_LOSS_SIGN, "sign"},
+  } plain[] = {{JOIST_LOSS_SIGN, to_float ? "no sign" : "sign"},
+               {JOIST_LOSS_ZERO, "no zero"},
                {JOIST_LOSS_FRACTION, "fraction"},
-               {JOIST_LOSS_SPECIAL, "special"},
+               {JOIST_LOSS_SPECIAL, !to_float                 ? "special"
+                                    : joist_dtype_has_nan(to) ? "no Inf"
+                                                              : "no NaN"},
                {JOIST_LOSS_IMAGINARY, "imaginary"},
                {JOIST_LOSS_VALUE, "value"}};
   const struct joist_loss_facts facts = joist_conversion_loss(from, to);
-  const bool from_float = joist_dtype_category(from) >= JOIST_CATEGORY_FLOAT;
-  const bool to_float = joist_dtype_category(to) >= JOIST_CATEGORY_FLOAT;
   const int digits = joist_dtype_digits(to);
   size_t n = 0;
   if (facts.losses & JOIST_LOSS_DIGITS) {
@@ -284,7 +302,7 @@ size_t joist_explain_losses(joist_dtype from, joist_dtype to,
     snprintf(lost[n++].limit, JOIST_LIMIT_SIZE, facts.whole_digits > 0 ? "2^%d" : "%d", digits);
   }
   if (facts.losses & JOIST_LOSS_RANGE) {
-    lost[n].what = to_float ? "infinite" : from_float ? "saturates" : "wraps";
+    lost[n].what = to_float ? beyond_float(to) : from_float ? "saturates" : "wraps";
     if (to_float)
       snprintf(lost[n++].limit, JOIST_LIMIT_SIZE, "%.6g", joist_dtype_max_float(to));
     else

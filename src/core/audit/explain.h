@@ -63,7 +63,7 @@ const char *joist_explain_class(joist_op op);
 
 /* ---- losses with their limits ---- */
 
-enum { JOIST_LOST_MAX = 8, JOIST_LIMIT_SIZE = 32 };
+enum { JOIST_LOST_MAX = 9, JOIST_LIMIT_SIZE = 32 };
 
 /* What a conversion may lose: a name, and from where on. The limit is a whole number or a power of
  * two as text, "" where there is none.
@@ -71,9 +71,15 @@ enum { JOIST_LOST_MAX = 8, JOIST_LIMIT_SIZE = 32 };
  *   "digits"     rounded to so many binary digits
  *   "wraps"      integers from the limit on, or below its negative
  *   "infinite"   beyond the limit becomes Inf
+ *   "nan"        beyond the limit becomes NaN, in floats without Inf
+ *   "largest"    beyond the limit becomes the limit, in floats without NaN
  *   "saturates"  a float beyond the limit becomes the last integer
  *   "sign"       negative values wrap; of floats they become 0
  *   "small"      values other than 0 below the limit lose digits or become 0
+ *   "no sign"    negative values become NaN, in floats without sign
+ *   "no zero"    0 becomes NaN, in floats without zero
+ *   "no Inf"     Inf becomes NaN, in floats without Inf
+ *   "no NaN"     NaN becomes 0 and Inf the largest value, in floats without NaN
  *   "fraction", "special", "imaginary", "value"   as of joist_loss */
 struct joist_lost {
   const char *what;

@@ -53,7 +53,9 @@ joist_fact joist_op_fact(joist_op op, joist_dtype joined) {
       break;
   }
   const bool power = op == JOIST_OP_POW || op == JOIST_OP_FLOORDIV || op == JOIST_OP_MOD;
-  return power && joined == JOIST_BOOL ? JOIST_FACT_POWER : JOIST_FACT_COUNT;
+  const bool asked = joined == JOIST_BOOL ||
+                     (op == JOIST_OP_POW && joist_dtype_bits(joined) < 8 && !is_inexact(joined));
+  return power && asked ? JOIST_FACT_POWER : JOIST_FACT_COUNT;
 }
 
 /* Makes of the joined type what the rules say. */
@@ -62,7 +64,7 @@ static joist_status apply_fact(struct decision *d, struct joist_error *error) {
   const joist_fact fact = joist_op_fact(d->op, own.dtype);
   if (fact == JOIST_FACT_COUNT || joist_fact_apply(d->rules, fact, &d->result, NULL))
     return JOIST_OK;
-  if (fact == JOIST_FACT_POWER)
+  if (own.dtype == JOIST_BOOL && fact == JOIST_FACT_POWER)
     return JOIST_FAIL(error, JOIST_E_NOT_DEFINED_BOOL, .op = joist_op_name(d->op), .type = {own});
   return JOIST_FAIL(error, JOIST_E_NO_FACT, .op = joist_op_name(d->op), .type = {own},
                     .text = {joist_quote(d->rules->id)});

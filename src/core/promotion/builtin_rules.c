@@ -47,9 +47,26 @@ static const uint8_t anvil_edges[][2] = {
   INTEGERS(K), {K(UI32), UI32_TO_SIGNED}, {K(UI64), W(FLOAT)}, {K(I64), W(FLOAT)}, \
   FLOATS, {K(BF16), K(F32)}
 
-static const uint8_t jax_edges[][2] = {JAX_EDGES(K(I64))};
+/* Dtypes of up to a byte: below nothing. */
+#define SMALL_EDGES \
+  {W(INT), K(INT1)}, {W(INT), K(I2)}, {W(INT), K(I4)}, \
+  {W(INT), K(UINT1)}, {W(INT), K(UI2)}, {W(INT), K(UI4)}, \
+  {W(FLOAT), K(F4E2M1FN)}, {W(FLOAT), K(F6E2M3FN)}, {W(FLOAT), K(F6E3M2FN)}, \
+  {W(FLOAT), K(F8E3M4)}, {W(FLOAT), K(F8E4M3)}, {W(FLOAT), K(F8E4M3B11FNUZ)}, \
+  {W(FLOAT), K(F8E4M3FN)}, {W(FLOAT), K(F8E4M3FNUZ)}, {W(FLOAT), K(F8E5M2)}, \
+  {W(FLOAT), K(F8E5M2FNUZ)}, {W(FLOAT), K(F8E8M0FNU)}
+
+static const uint8_t jax_edges[][2] = {JAX_EDGES(K(I64)), SMALL_EDGES};
 /* Without 64-bit dtypes ui32 with a signed dtype is i32. */
-static const uint8_t jax_x32_edges[][2] = {JAX_EDGES(K(I32))};
+static const uint8_t jax_x32_edges[][2] = {JAX_EDGES(K(I32)), SMALL_EDGES};
+/* Strict: numbers take the dtype of an array, and arrays have to be of one dtype. */
+static const uint8_t jax_strict_edges[][2] = {
+  {W(INT), W(FLOAT)}, {W(FLOAT), W(COMPLEX)},
+  {W(INT), K(I8)}, {W(INT), K(I16)}, {W(INT), K(I32)}, {W(INT), K(I64)},
+  {W(INT), K(UI8)}, {W(INT), K(UI16)}, {W(INT), K(UI32)}, {W(INT), K(UI64)},
+  {W(FLOAT), K(F16)}, {W(FLOAT), K(BF16)}, {W(FLOAT), K(F32)}, {W(FLOAT), K(F64)},
+  {W(COMPLEX), K(C64)}, {W(COMPLEX), K(C128)}, SMALL_EDGES,
+};
 
 #define OPTION_EDGES NUMBERS, INTEGERS(K), {K(UI32), K(I64)}, FLOATS
 
@@ -91,10 +108,12 @@ static const uint8_t array_api_order[] = {
 #define ALL_BUT_BF16 (ALL_DTYPES & ~JOIST_DTYPE_BIT(BF16))
 #define ALL_BUT_HALVES (ALL_BUT_BF16 & ~JOIST_DTYPE_BIT(F16))
 
-#define EDGES(LIST) LIST, sizeof LIST / sizeof *LIST, NULL, NULL, 0
-#define TABLE(FUNCTION, DTYPES) NULL, 0, FUNCTION, NULL, DTYPES
+#define EDGES(LIST) EDGES_AND(LIST, NULL)
+#define EDGES_AND(LIST, OTHERS) LIST, sizeof LIST / sizeof *LIST, NULL, NULL, OTHERS, 0
+#define TABLE(FUNCTION, DTYPES) TABLE_AND(FUNCTION, NULL, DTYPES)
+#define TABLE_AND(FUNCTION, OTHERS, DTYPES) NULL, 0, FUNCTION, NULL, OTHERS, DTYPES
 /* A library that has moved on since its table was published. */
-#define TABLES(PUBLISHED, LIVING, DTYPES) NULL, 0, PUBLISHED, LIVING, DTYPES
+#define TABLES(PUBLISHED, LIVING, DTYPES) NULL, 0, PUBLISHED, LIVING, LIVING, DTYPES
 #define ORDER(LIST) LIST, sizeof LIST
 #define LIBRARY(NAME, VERSION) &joist_library_##NAME, VERSION
 #define NO_LIBRARY NULL, NO_VERSION
@@ -110,6 +129,7 @@ static const struct builtin {
   size_t edge_count;
   joist_table_entry *table;  /* of a table, as published */
   joist_table_entry *living; /* where it differs, as of the library */
+  joist_table_entry *others; /* pairs with dtypes that no document speaks of */
   joist_dtype_set dtypes;    /* of a table */
   const uint8_t *order;
   size_t order_count;
@@ -117,10 +137,11 @@ static const struct builtin {
   const struct joist_library *library; /* the facts, and what they were read from */
   const char *version;
 } builtins[] = {
-  {"anvil", JOIST_BY_TYPE, LITERALS_32, EDGES(anvil_edges), ORDER(anvil_order),
+  {"anvil", JOIST_BY_TYPE, LITERALS_32, EDGES_AND(anvil_edges, joist_table_anvil_others), ORDER(anvil_order),
    "anvil, article on type promotion",
    NO_LIBRARY},
-  {"anvl", JOIST_BY_TYPE, LITERALS_32, TABLE(joist_table_anvl, ALL_DTYPES), ORDER(anvil_order),
+  {"anvl", JOIST_BY_TYPE, LITERALS_32, TABLE_AND(joist_table_anvl, joist_table_anvl_others, ALL_DTYPES),
+   ORDER(anvil_order),
    "anvl (2026), article on type promotion",
    NO_LIBRARY},
   {"jax", JOIST_BY_TYPE, LITERALS_64, EDGES(jax_edges), ORDER(document_order),
@@ -129,12 +150,18 @@ static const struct builtin {
   {"jax_x32", JOIST_BY_TYPE, LITERALS_32, EDGES(jax_x32_edges), ORDER(document_order),
    "JAX documentation, type promotion semantics, 64-bit dtypes disabled",
    LIBRARY(jax_x32, "JAX 0.10.2, 64-bit dtypes disabled")},
+  {"jax_strict", JOIST_BY_TYPE, LITERALS_64, EDGES(jax_strict_edges), ORDER(document_order),
+   "JAX documentation, strict dtype promotion, 64-bit dtypes enabled",
+   LIBRARY(jax, "JAX 0.10.2")},
+  {"jax_strict_x32", JOIST_BY_TYPE, LITERALS_32, EDGES(jax_strict_edges), ORDER(document_order),
+   "JAX documentation, strict dtype promotion, 64-bit dtypes disabled",
+   LIBRARY(jax_x32, "JAX 0.10.2, 64-bit dtypes disabled")},
   {"jax_lax", JOIST_BY_TYPE, LITERALS_64, TABLE(joist_table_jax_lax, ALL_DTYPES), ORDER(document_order),
    JEP "appendix: jax.lax",
    LIBRARY(jax_lax, "JAX 0.10.2, jax.lax")},
-  {"numpy", JOIST_BY_TYPE, LITERALS_64, TABLE(joist_table_numpy, ALL_BUT_BF16), ORDER(document_order),
-   JEP "appendix: NumPy; NumPy enhancement proposal 50 for literals",
-   LIBRARY(numpy, "NumPy 2.4.6")},
+  {"numpy", JOIST_BY_TYPE, LITERALS_64, TABLES(joist_table_numpy, joist_table_ml_dtypes, ALL_BUT_BF16),
+   ORDER(document_order), JEP "appendix: NumPy; NumPy enhancement proposal 50 for literals",
+   LIBRARY(ml_dtypes, "NumPy 2.4.6 with ml_dtypes 0.6.0")},
   {"numpy_legacy", JOIST_BY_VALUE, LITERALS_64, TABLE(joist_table_numpy, ALL_BUT_BF16), ORDER(document_order),
    JEP "appendix: NumPy; NumPy 1.x result_type() for values",
    LIBRARY(numpy, "NumPy 1.26.4")},
@@ -188,29 +215,47 @@ static const struct builtin *find_builtin(const char *id) {
   return NULL;
 }
 
-/* anvl alone has ambiguous dtypes for nodes; the other tables have weak categories. */
-static bool has_node(const struct builtin *builtin, int node) {
-  if (node < JOIST_TYPE_COUNT && !joist_dtype_is_in(builtin->dtypes, node % JOIST_DTYPE_COUNT))
-    return false;
+/* anvil and anvl have ambiguous dtypes for nodes; the other tables have weak categories. */
+static bool has_node(const struct builtin *builtin, joist_dtype_set dtypes, int node) {
+  if (node < JOIST_TYPE_COUNT && !joist_dtype_is_in(dtypes, node % JOIST_DTYPE_COUNT)) return false;
   if (node < JOIST_DTYPE_COUNT) return true;
-  return (node < JOIST_NODE_WEAK_INT) == (builtin->table == joist_table_anvl);
+  const bool has_guesses = builtin->edges == anvil_edges || builtin->table == joist_table_anvl;
+  return (node < JOIST_NODE_WEAK_INT) == has_guesses;
+}
+
+static bool is_documented(int node) {
+  return node >= JOIST_TYPE_COUNT ||
+         joist_dtype_is_in(JOIST_DTYPES_DOCUMENTED, node % JOIST_DTYPE_COUNT);
+}
+
+bool joist_rules_documents(const struct joist_rules *rules, int node) {
+  return rules->is_users || is_documented(node);
 }
 
 static void fill_table(struct joist_rules *rules, const struct builtin *builtin,
-                       joist_table_entry *table) {
+                       joist_table_entry *table, joist_dtype_set dtypes) {
   for (int lhs = 0; lhs < JOIST_NODE_OWN; lhs++)
     for (int rhs = 0; rhs < JOIST_NODE_OWN; rhs++)
-      if (has_node(builtin, lhs) && has_node(builtin, rhs))
+      if (has_node(builtin, dtypes, lhs) && has_node(builtin, dtypes, rhs))
         rules->result[lhs][rhs] = (uint8_t)table(rules, lhs, rhs);
+}
+
+static void fill_others(struct joist_rules *rules, const struct builtin *builtin) {
+  for (int lhs = 0; lhs < JOIST_NODE_OWN; lhs++)
+    for (int rhs = 0; rhs < JOIST_NODE_OWN; rhs++)
+      if ((!is_documented(lhs) || !is_documented(rhs)) &&
+          has_node(builtin, JOIST_DTYPES_ALL, lhs) && has_node(builtin, JOIST_DTYPES_ALL, rhs))
+        rules->result[lhs][rhs] = (uint8_t)builtin->others(rules, lhs, rhs);
 }
 
 /* Fills what follows from edges and literal defaults. */
 static void derive(struct joist_rules *rules, const struct builtin *builtin) {
-  if (builtin->table != NULL) fill_table(rules, builtin, builtin->table);
+  if (builtin->table != NULL) fill_table(rules, builtin, builtin->table, builtin->dtypes);
+  if (builtin->others != NULL) fill_others(rules, builtin);
   joist_rules_derive(rules);
   if (builtin->living == NULL) return;
   struct joist_rules living = *rules;
-  fill_table(&living, builtin, builtin->living);
+  fill_table(&living, builtin, builtin->living, ALL_DTYPES);
   joist_rules_derive(&living);
   memcpy(rules->promote, living.promote, sizeof rules->promote);
 }
@@ -237,6 +282,7 @@ void joist_rules_init(void) {
     struct joist_rules *rules = &sets[i];
     joist_rules_clear(rules, builtin->id);
     rules->policy = builtin->policy;
+    rules->guesses_default = builtin->edges == jax_strict_edges;
     memcpy(rules->literal, builtin->literal, sizeof rules->literal);
     if (builtin->table != NULL) {
       rules->kind = JOIST_RULES_TABLE;
@@ -245,6 +291,8 @@ void joist_rules_init(void) {
       rules->edge_count = (uint16_t)builtin->edge_count;
       memcpy(rules->edges, builtin->edges, builtin->edge_count * sizeof *builtin->edges);
       joist_rules_join_edges(rules);
+      /* A node without edges. */
+      if (rules->guesses_default) rules->result[JOIST_BOOL][JOIST_BOOL] = JOIST_BOOL;
     }
     if (builtin->library != NULL) joist_library_apply(builtin->library, rules);
     derive(rules, builtin);
@@ -305,8 +353,8 @@ size_t joist_rules_facts(const struct joist_rules *rules,
                                                JOIST_NODE_NONE, rules->facts[f][type]};
   for (int lhs = 0; lhs < JOIST_NODE_OWN; lhs++)
     for (int rhs = 0; rhs < JOIST_NODE_OWN; rhs++) {
-      if (builtin == NULL || builtin->living == NULL || !has_node(builtin, lhs) ||
-          !has_node(builtin, rhs))
+      if (builtin == NULL || builtin->living == NULL || !has_node(builtin, ALL_DTYPES, lhs) ||
+          !has_node(builtin, ALL_DTYPES, rhs))
         continue;
       const int living = builtin->living(rules, lhs, rhs);
       if (living != rules->result[lhs][rhs])

@@ -13,6 +13,10 @@ const struct joist_rules *joist_rules_find(const char *id);
 /* One line that says where the rule set comes from. */
 const char *joist_rules_source(const struct joist_rules *rules);
 
+/* Whether a node is one of a user's own rules, or of the dtypes that published documents speak of:
+ * listings of built-in rules leave the others out. */
+bool joist_rules_documents(const struct joist_rules *rules, int node);
+
 /* What its facts were read from, and in which version. */
 const char *joist_rules_version(const struct joist_rules *rules);
 

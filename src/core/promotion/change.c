@@ -21,7 +21,7 @@ unsigned joist_promotion_changes(struct joist_type from, struct joist_type to) {
     changes |= JOIST_CHANGE_LOSSY;
   const joist_dtype source = joist_dtype_real(from.dtype), target = joist_dtype_real(to.dtype);
   if (from.ambiguous || source == JOIST_BOOL) return changes;
-  if (joist_dtype_size(source) < joist_dtype_size(target)) changes |= JOIST_CHANGE_WIDENING;
+  if (joist_dtype_bits(source) < joist_dtype_bits(target)) changes |= JOIST_CHANGE_WIDENING;
   if (joist_dtype_category(source) == JOIST_CATEGORY_INTEGER &&
       joist_dtype_category(target) == JOIST_CATEGORY_FLOAT)
     changes |= JOIST_CHANGE_INT_TO_FLOAT;
@@ -47,6 +47,8 @@ static bool doubles_change(size_t n, const double *values, joist_dtype real) {
 }
 
 static bool whole_changes(int64_t value, joist_dtype real) {
+  if (value == 0 && !joist_dtype_has_zero(real)) return true;
+  if (value < 0 && !joist_dtype_has_sign(real)) return true;
   uint64_t digits = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
   if ((double)value < joist_dtype_min_float(real) || (double)digits > joist_dtype_max_float(real))
     return true;
@@ -60,6 +62,8 @@ bool joist_literal_changes(joist_host host, const void *values, size_t n, joist_
   bool changes = false;
   switch (host) {
     case JOIST_HOST_LOGICAL:
+      for (size_t k = 0; k < n && !changes && !joist_dtype_has_zero(real); k++)
+        changes = ((const int32_t *)values)[k] == 0;
       break;
     case JOIST_HOST_RAW:
       for (size_t k = 0; k < n && !changes && joist_dtype_digits(real) < 8; k++)

@@ -8,7 +8,7 @@
 
 /* Kinds of implicit promotion, as bits: one operand may see several. X(ID, name) */
 #define JOIST_CHANGES(X)                                                                  \
-  X(WIDENING, "widening")         /* a known number dtype became one of more bytes */     \
+  X(WIDENING, "widening")         /* a known number dtype became one of more bits */      \
   X(INT_TO_FLOAT, "int_to_float") /* a known integer dtype became float or complex */     \
   X(LOSSY, "lossy")     /* a tensor's dtype became one that cannot hold all its values */ \
   X(LITERAL, "literal") /* an R literal's whole value was rounded, or became Inf or 0 */
@@ -29,7 +29,7 @@ typedef enum {
 const char *joist_change_name(joist_change_index change);
 
 /* What converting a tensor of one type to the common type is; never JOIST_CHANGE_LITERAL. The
- * bytes of a complex dtype are those of its parts. */
+ * bits of a complex dtype are those of its parts. */
 unsigned joist_promotion_changes(struct joist_type from, struct joist_type to);
 
 /* Whether an R literal of n values sees JOIST_CHANGE_LITERAL when it is taken in `dtype`: a whole

@@ -24,10 +24,45 @@
 /* Signed in i64, unsigned in ui64. */
 #define NUMBERS_WIDEN D(I64), D(I64), D(I64), D(I64), D(UI64), D(UI64), D(UI64), D(UI64)
 
+/* Columns: integers of 1, 2 and 4 bits. */
+#define SMALL(FACT, OF_1, OF_2, OF_4) [JOIST_FACT_##FACT] = {OF_1, OF_2, OF_4}
+#define SAME JOIST_SMALL_SAME
+
+/* JAX takes integers of 1 bit for bool. Those of 2 bits it divides as integers in `/`, mean() and
+ * linear algebra: an error here, instead of a wrong number. */
+#define JAX_SMALL(WHOLE, WIDE_FLOAT) { \
+  SMALL(INEXACT, D(F32), ERROR, D(F32)), \
+  SMALL(DIVIDE,  D(F32), ERROR, D(F32)), \
+  SMALL(ANGLE,   D(WIDE_FLOAT), D(WIDE_FLOAT), D(WIDE_FLOAT)), \
+  SMALL(LINALG,  D(F32), ERROR, D(F32)), \
+  SMALL(MEAN,    D(F32), ERROR, D(F32)), \
+  SMALL(SUM,     D(WHOLE), ERROR, ERROR), \
+  SMALL(CUMSUM,  D(WHOLE), SAME, SAME), \
+  SMALL(POWER,   D(I32), ERROR, ERROR), \
+}
+static const struct joist_small_integers jax_small = {JAX_SMALL(I64, F64)},
+                                         jax_x32_small = {JAX_SMALL(I32, F32)};
+
+/* The mean of ml_dtypes' integers is an integer: an error here. */
+#define ML_DTYPES_SMALL(FACT, RESULT) SMALL(FACT, RESULT, RESULT, RESULT)
+static const struct joist_small_integers ml_dtypes_small = {{
+  ML_DTYPES_SMALL(INEXACT, D(F16)),
+  ML_DTYPES_SMALL(DIVIDE,  D(F16)),
+  ML_DTYPES_SMALL(ANGLE,   D(F16)),
+  ML_DTYPES_SMALL(LINALG,  D(F64)),
+  ML_DTYPES_SMALL(MEAN,    ERROR),
+  ML_DTYPES_SMALL(SUM,     SAME),
+  ML_DTYPES_SMALL(CUMSUM,  SAME),
+  ML_DTYPES_SMALL(POWER,   D(I8)),
+}};
+
+/* XLA has no floats of 6 bits. */
+#define JAX_DTYPES (JOIST_DTYPES_ALL & ~(BIT(F6E2M3FN) | BIT(F6E3M2FN)))
+
 #define JAX_FLOAT D(F32), D(F32), D(F32), D(F32), D(F64), D(F32), D(F32), D(F32), D(F64)
 
 const struct joist_library joist_library_jax = {.has_guesses = true,
-  .dtypes = JOIST_DTYPES_DOCUMENTED, .fact = {
+  .dtypes = JAX_DTYPES, .small = &jax_small, .fact = {
   ROW(INEXACT, KEEPS, JAX_FLOAT),
   ROW(DIVIDE,  KEEPS, JAX_FLOAT),
   ROW(ANGLE,   FLOATS, ALL(F64)),
@@ -40,7 +75,8 @@ const struct joist_library joist_library_jax = {.has_guesses = true,
 
 /* It lacks i64 and ui64; their columns are extrapolated from the other dtypes. */
 const struct joist_library joist_library_jax_x32 = {.has_guesses = true,
-  .dtypes = ALL_BUT(BIT(I64) | BIT(UI64) | BIT(F64) | BIT(C128)), .fact = {
+  .dtypes = JAX_DTYPES & ~(BIT(I64) | BIT(UI64) | BIT(F64) | BIT(C128)),
+  .small = &jax_x32_small, .fact = {
   ROW(INEXACT, KEEPS, ALL(F32)),
   ROW(DIVIDE,  KEEPS, ALL(F32)),
   ROW(ANGLE,   FLOATS, ALL(F32)),
@@ -65,16 +101,19 @@ const struct joist_library joist_library_jax_lax = {.has_guesses = true,
 
 #define NUMPY_FLOAT D(F16), D(F32), D(F64), D(F64), D(F16), D(F32), D(F64), D(F64)
 
-const struct joist_library joist_library_numpy = {.dtypes = ALL_BUT(BIT(BF16)), .fact = {
-  ROW(INEXACT, KNOWN, D(F16), NUMPY_FLOAT),
-  ROW(DIVIDE,  KNOWN, ALL(F64)),
-  ROW(ANGLE,   KNOWN, D(F64), NUMPY_FLOAT),
-  ROW(LINALG,  KNOWN, ALL(F64)),
-  ROW(MEAN,    KNOWN, ALL(F64)),
-  ROW(SUM,     KNOWN, D(I64), NUMBERS_WIDEN),
-  ROW(CUMSUM,  KNOWN, D(I64), NUMBERS_WIDEN),
-  ROW(POWER,   KNOWN, D(I8), NUMBERS_STAY),
-}};
+#define NUMPY_FACTS .fact = { \
+  ROW(INEXACT, KNOWN, D(F16), NUMPY_FLOAT), \
+  ROW(DIVIDE,  KNOWN, ALL(F64)), \
+  ROW(ANGLE,   KNOWN, D(F64), NUMPY_FLOAT), \
+  ROW(LINALG,  KNOWN, ALL(F64)), \
+  ROW(MEAN,    KNOWN, ALL(F64)), \
+  ROW(SUM,     KNOWN, D(I64), NUMBERS_WIDEN), \
+  ROW(CUMSUM,  KNOWN, D(I64), NUMBERS_WIDEN), \
+  ROW(POWER,   KNOWN, D(I8), NUMBERS_STAY), \
+}
+const struct joist_library joist_library_numpy = {.dtypes = ALL_BUT(BIT(BF16)), NUMPY_FACTS};
+const struct joist_library joist_library_ml_dtypes = {
+  .dtypes = JOIST_DTYPES_ALL, .small = &ml_dtypes_small, NUMPY_FACTS};
 
 const struct joist_library joist_library_torch = {.dtypes = JOIST_DTYPES_DOCUMENTED, .fact = {
   ROW(INEXACT, KNOWN, ALL(F32)),
@@ -100,13 +139,21 @@ const struct joist_library joist_library_array_api_2024 = {
 }};
 /* clang-format on */
 
+/* What becomes of bool and integers. */
+static int whole_result(const struct joist_library *library, int fact, int dtype) {
+  const unsigned bits = joist_dtype_bits((joist_dtype)dtype);
+  if (dtype == JOIST_BOOL || bits >= 8) return library->fact[fact].result[dtype];
+  if (library->small == NULL) return JOIST_NODE_NONE;
+  const int result = library->small->result[fact][bits / 2];
+  return result == JOIST_SMALL_SAME ? dtype : result;
+}
+
 static int result_of(const struct joist_library *library, int fact, int type) {
   const int dtype = type % JOIST_DTYPE_COUNT;
   const bool is_float = joist_dtype_category((joist_dtype)dtype) >= JOIST_CATEGORY_FLOAT;
-  if (!is_float && !joist_dtype_is_in(JOIST_DTYPES_DOCUMENTED, dtype)) return JOIST_NODE_NONE;
   const bool parts = is_float && fact == JOIST_FACT_ANGLE;
   const int own = parts ? (int)joist_dtype_real((joist_dtype)dtype) : dtype;
-  const int result = is_float ? own : library->fact[fact].result[dtype];
+  const int result = is_float ? own : whole_result(library, fact, dtype);
   const joist_guesses guesses = library->fact[fact].guesses;
   const bool stays =
       guesses == JOIST_GUESSES_STAY || (is_float && guesses == JOIST_GUESSED_FLOATS_STAY);

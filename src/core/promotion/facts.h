@@ -16,9 +16,20 @@ typedef enum { JOIST_GUESSES_END, JOIST_GUESSES_STAY, JOIST_GUESSED_FLOATS_STAY 
    JOIST_DTYPE_BIT(UI64) | JOIST_DTYPE_BIT(F16) | JOIST_DTYPE_BIT(BF16) | JOIST_DTYPE_BIT(F32) | \
    JOIST_DTYPE_BIT(F64) | JOIST_DTYPE_BIT(C64) | JOIST_DTYPE_BIT(C128))
 
+/* All others: up to a byte, and added to libraries one by one. */
+#define JOIST_DTYPES_UNDOCUMENTED (JOIST_DTYPES_ALL & ~JOIST_DTYPES_DOCUMENTED)
+
+/* What becomes of integers of fewer than 8 bits, a row per fact and a column per number of bits. */
+enum { JOIST_SMALL_SIZES = 3, JOIST_SMALL_SAME = JOIST_DTYPE_COUNT };
+struct joist_small_integers {
+  /* Of 1, 2 and 4 bits; JOIST_SMALL_SAME for the dtype itself, JOIST_NODE_NONE for an error. */
+  uint8_t result[JOIST_FACT_COUNT][JOIST_SMALL_SIZES];
+};
+
 struct joist_library {
-  bool has_guesses;       /* arrays can be of a weak type */
-  joist_dtype_set dtypes; /* of the library */
+  bool has_guesses;                         /* arrays can be of a weak type */
+  joist_dtype_set dtypes;                   /* of the library */
+  const struct joist_small_integers *small; /* NULL if it lacks them */
   struct {
     joist_guesses guesses;
     /* By dtype, for bool and integers; JOIST_NODE_NONE where it is an error. Floats stay. */
@@ -27,7 +38,7 @@ struct joist_library {
 };
 
 extern const struct joist_library joist_library_jax, joist_library_jax_x32, joist_library_jax_lax,
-    joist_library_numpy, joist_library_torch, joist_library_array_api_2024;
+    joist_library_numpy, joist_library_ml_dtypes, joist_library_torch, joist_library_array_api_2024;
 
 /* Fills the facts of a rule set. */
 void joist_library_apply(const struct joist_library *library, struct joist_rules *rules);

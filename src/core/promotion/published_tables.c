@@ -4,6 +4,7 @@
  * the source. Knows nothing of how the cells are used. */
 #include "core/promotion/published_tables.h"
 
+#include "core/promotion/facts.h"
 #include "core/types/loss.h"
 
 enum { NONE = JOIST_NODE_NONE };
@@ -77,11 +78,84 @@ int joist_table_numpy(const struct joist_rules *rules, int lhs, int rhs) {
   return highest == JOIST_CATEGORY_COMPLEX ? (int)joist_dtype_complex((joist_dtype)real) : real;
 }
 
-/* PyTorch 1.x has no unsigned integers above ui8. */
-static bool torch_lacks(int node) {
-  return is_known(node) && joist_dtype_kind((joist_dtype)node) == JOIST_KIND_UINT &&
-         joist_dtype_bits((joist_dtype)node) > 8;
+/* Dtypes of up to a byte. */
+static bool is_small(int node) {
+  return is_known(node) && !joist_dtype_is_in(JOIST_DTYPES_DOCUMENTED, node);
 }
+
+/* Integers of fewer than 8 bits. */
+static bool is_small_integer(int node) {
+  return is_small(node) && category(node) == JOIST_CATEGORY_INTEGER;
+}
+
+static bool is_of_kind(int node, joist_kind kind) {
+  return is_known(node) && joist_dtype_kind((joist_dtype)node) == kind;
+}
+
+/* Position among ml_dtypes' floats that convert to one another, 1 for the first; 0 for others. */
+static int ml_dtypes_position(int node) {
+  static const uint8_t order[] = {JOIST_F4E2M1FN,      JOIST_F6E3M2FN,   JOIST_F6E2M3FN,
+                                  JOIST_F8E5M2FNUZ,    JOIST_F8E4M3FNUZ, JOIST_F8E4M3FN,
+                                  JOIST_F8E4M3B11FNUZ, JOIST_F8E4M3,     JOIST_F8E3M4};
+  for (size_t k = 0; k < sizeof order; k++)
+    if (order[k] == node) return (int)k + 1;
+  return 0;
+}
+
+/* A float of ml_dtypes, bf16 included, and another dtype. */
+static int ml_dtypes_float(int dtype, int other) {
+  const int position = ml_dtypes_position(dtype), other_position = ml_dtypes_position(other);
+  if (dtype == other) return dtype;
+  if (is_small_integer(other)) {
+    const bool fits = dtype != JOIST_F6E2M3FN || joist_dtype_bits((joist_dtype)other) < 4;
+    return position > 0 && fits ? dtype : NONE;
+  }
+  if (position > 0 && other_position > 0) return position > other_position ? dtype : other;
+  if (is_small(other) || other == JOIST_BF16) return NONE;
+  if (category(other) <= JOIST_CATEGORY_INTEGER && joist_dtype_size((joist_dtype)other) == 1)
+    return dtype;
+  if (category(other) == JOIST_CATEGORY_COMPLEX || other == JOIST_F32 || other == JOIST_F64)
+    return other;
+  /* f8E5M2 alone has a common dtype with f16 and integers of more than a byte. */
+  if (dtype != JOIST_F8E5M2) return NONE;
+  return other == JOIST_F16 ? JOIST_F32 : numpy_float(other);
+}
+
+/* An integer of ml_dtypes and another dtype, which is not one of its floats. */
+static int ml_dtypes_integer(int dtype, int other) {
+  if (category(other) != JOIST_CATEGORY_INTEGER)
+    return category(other) == JOIST_CATEGORY_BOOL ? dtype : other;
+  const bool is_unsigned = is_of_kind(dtype, JOIST_KIND_UINT);
+  if (is_small(other)) {
+    if (is_unsigned != is_of_kind(other, JOIST_KIND_UINT)) return NONE;
+    return joist_dtype_bits((joist_dtype)dtype) > joist_dtype_bits((joist_dtype)other) ? dtype
+                                                                                       : other;
+  }
+  return !is_unsigned && is_of_kind(other, JOIST_KIND_UINT) ? NONE : other;
+}
+
+/* The dtype of `x + 1`, `x + 1.0` and `x + 1j`. */
+static int ml_dtypes_number(int weak, int dtype) {
+  if (category(weak) == JOIST_CATEGORY_COMPLEX) return JOIST_C64;
+  if (category(weak) == JOIST_CATEGORY_FLOAT)
+    return is_small_integer(dtype) ? JOIST_F16 : JOIST_F32;
+  return is_small_integer(dtype) ? JOIST_I8 : dtype;
+}
+
+/* numpy.promote_types() of NumPy 2.4.6 with ml_dtypes 0.6.0, and with a Python number the dtype of
+ * a sum. */
+int joist_table_ml_dtypes(const struct joist_rules *rules, int lhs, int rhs) {
+  const bool left = is_small(lhs) || lhs == JOIST_BF16, right = is_small(rhs) || rhs == JOIST_BF16;
+  if (!left && !right) return joist_table_numpy(rules, lhs, rhs);
+  if (is_weak(lhs)) return ml_dtypes_number(lhs, rhs);
+  if (is_weak(rhs)) return ml_dtypes_number(rhs, lhs);
+  if (left && category(lhs) == JOIST_CATEGORY_FLOAT) return ml_dtypes_float(lhs, rhs);
+  if (right && category(rhs) == JOIST_CATEGORY_FLOAT) return ml_dtypes_float(rhs, lhs);
+  return left ? ml_dtypes_integer(lhs, rhs) : ml_dtypes_integer(rhs, lhs);
+}
+
+/* Unsigned integers that PyTorch 1.x lacks. */
+static bool torch_lacks(int node) { return is_of_kind(node, JOIST_KIND_UINT) && node != JOIST_UI8; }
 
 int joist_table_torch(const struct joist_rules *rules, int lhs, int rhs) {
   if (torch_lacks(lhs) || torch_lacks(rhs)) return NONE;
@@ -94,14 +168,38 @@ int joist_table_torch(const struct joist_rules *rules, int lhs, int rhs) {
   return known_join(lhs, rhs);
 }
 
+/* Those of up to a byte that PyTorch 2 has. */
+static bool torch_2_has(int node) {
+  const joist_dtype_set floats = JOIST_DTYPE_BIT(F4E2M1FN) | JOIST_DTYPE_BIT(F8E4M3FN) |
+                                 JOIST_DTYPE_BIT(F8E4M3FNUZ) | JOIST_DTYPE_BIT(F8E5M2) |
+                                 JOIST_DTYPE_BIT(F8E5M2FNUZ) | JOIST_DTYPE_BIT(F8E8M0FNU);
+  return !is_small(node) || is_small_integer(node) || joist_dtype_is_in(floats, node);
+}
+
+/* A number takes the dtype of its category or a higher one. No float of up to a byte has imaginary
+ * parts, and no signed integer of fewer than 8 bits becomes a float. */
+static int torch_2_number(const struct joist_rules *rules, int weak, int other) {
+  const joist_category own = category(weak);
+  const bool is_float = is_small(other) && category(other) == JOIST_CATEGORY_FLOAT;
+  const bool is_signed = is_small_integer(other) && is_of_kind(other, JOIST_KIND_INT);
+  if (is_float && own == JOIST_CATEGORY_COMPLEX) return NONE;
+  if (is_signed && own == JOIST_CATEGORY_FLOAT) return NONE;
+  return number_join(rules, weak, other);
+}
+
 /* PyTorch since 2.3 has them, but they meet only themselves, floats and numbers; and numbers are
- * added by PyTorch. */
+ * added by PyTorch. Its dtypes of up to a byte meet only themselves and numbers, but unsigned
+ * integers other than ui8 meet f4E2M1FN. */
 int joist_table_torch_2(const struct joist_rules *rules, int lhs, int rhs) {
-  if (is_weak(lhs)) return number_join(rules, lhs, rhs);
-  if (is_weak(rhs)) return number_join(rules, rhs, lhs);
-  if (!torch_lacks(lhs) && !torch_lacks(rhs)) return known_join(lhs, rhs);
-  if (lhs == rhs || category(lhs) == JOIST_CATEGORY_FLOAT) return lhs;
-  return category(rhs) == JOIST_CATEGORY_FLOAT ? rhs : NONE;
+  if (!torch_2_has(lhs) || !torch_2_has(rhs)) return NONE;
+  if (is_weak(lhs)) return torch_2_number(rules, lhs, rhs);
+  if (is_weak(rhs)) return torch_2_number(rules, rhs, lhs);
+  if (lhs == rhs) return lhs;
+  const bool both = !torch_lacks(lhs) && !torch_lacks(rhs);
+  if (both) return is_small(lhs) || is_small(rhs) ? NONE : known_join(lhs, rhs);
+  const int other = torch_lacks(lhs) ? rhs : lhs;
+  const bool meets = !is_small(other) || other == JOIST_F4E2M1FN;
+  return meets && category(other) == JOIST_CATEGORY_FLOAT ? other : NONE;
 }
 
 /* The left operand decides: a number on the left is a tensor of its default dtype, a
@@ -155,4 +253,26 @@ int joist_table_anvl(const struct joist_rules *rules, int lhs, int rhs) {
   const int right = rhs_guess ? rhs - JOIST_NODE_AMBIGUOUS : rhs;
   if (lhs_guess != rhs_guess && category(left) == category(right)) return lhs_guess ? right : left;
   return known_join(left, right);
+}
+
+/* A dtype of up to a byte meets itself, bool, and guesses of its category among the other dtypes,
+ * which give way; its own guess stays one with bool and with itself. Everything else is undefined:
+ * what a lattice above it would give is not what anybody means. */
+int joist_table_anvil_others(const struct joist_rules *rules, int lhs, int rhs) {
+  (void)rules;
+  const bool lhs_guess = !is_known(lhs), rhs_guess = !is_known(rhs);
+  const int left = lhs_guess ? lhs - JOIST_NODE_AMBIGUOUS : lhs;
+  const int right = rhs_guess ? rhs - JOIST_NODE_AMBIGUOUS : rhs;
+  if (left == right) return lhs_guess ? rhs : lhs;
+  if (left == JOIST_BOOL) return rhs;
+  if (right == JOIST_BOOL) return lhs;
+  if (category(left) != category(right) || lhs_guess == rhs_guess) return NONE;
+  const int known = lhs_guess ? right : left, guessed = lhs_guess ? left : right;
+  return is_small(known) && !is_small(guessed) ? known : NONE;
+}
+
+/* The same, but every result is known. */
+int joist_table_anvl_others(const struct joist_rules *rules, int lhs, int rhs) {
+  const int join = joist_table_anvil_others(rules, lhs, rhs);
+  return join == NONE || is_known(join) ? join : join - JOIST_NODE_AMBIGUOUS;
 }

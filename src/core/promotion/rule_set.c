@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/promotion/facts.h"
 #include "core/promotion/lattice.h"
 #include "core/types/error.h"
 
@@ -79,10 +80,16 @@ int joist_rules_node_of_type(const struct joist_rules *rules, struct joist_type 
 static int guess(const struct joist_rules *rules, int weak, int lhs, int rhs) {
   const bool both = lhs >= JOIST_NODE_AMBIGUOUS && rhs >= JOIST_NODE_AMBIGUOUS;
   int dtype = rules->literal[joist_category_of_node(weak)];
-  if (both && lhs == rhs) {
+  if (rules->guesses_default) {
+    /* the default */
+  } else if (both && lhs == rhs) {
     dtype = lhs - JOIST_NODE_AMBIGUOUS;
   } else if (both) {
-    const int known = rules->result[lhs - JOIST_NODE_AMBIGUOUS][rhs - JOIST_NODE_AMBIGUOUS];
+    const int left = lhs - JOIST_NODE_AMBIGUOUS, right = rhs - JOIST_NODE_AMBIGUOUS;
+    const int known = rules->result[left][right];
+    if (known == NONE && (!joist_dtype_is_in(JOIST_DTYPES_DOCUMENTED, left) ||
+                          !joist_dtype_is_in(JOIST_DTYPES_DOCUMENTED, right)))
+      return NONE;
     if (known < JOIST_DTYPE_COUNT) dtype = known;
     if (is_weak(known)) dtype = rules->literal[joist_category_of_node(known)];
   }
@@ -108,7 +115,11 @@ static int derived_fact(const struct joist_rules *rules, joist_fact fact, int ty
     case JOIST_FACT_COUNT:
       break;
   }
-  return rules->promote[type][JOIST_NODE_AMBIGUOUS + rules->literal[JOIST_CATEGORY_FLOAT]];
+  /* Integers of fewer than 8 bits meet no float, but are numbers like others. */
+  const bool is_small = !rules->is_users && joist_dtype_bits(dtype) < 8 && dtype != JOIST_BOOL;
+  const bool is_used = rules->promote[type][type] != NONE;
+  const int asked = is_small && is_used ? type - (int)dtype + JOIST_I32 : type;
+  return rules->promote[asked][JOIST_NODE_AMBIGUOUS + rules->literal[JOIST_CATEGORY_FLOAT]];
 }
 
 void joist_rules_derive(struct joist_rules *rules) {
@@ -286,7 +297,8 @@ bool joist_rules_valid(const void *memory, size_t size) {
   for (int node = 0; node < JOIST_NODE_MAX; node++)
     named &= memchr(rules->names[node], '\0', JOIST_NODE_NAME_SIZE) != NULL;
   if (!named || !is_flag(&rules->is_users) || !is_flag(&rules->has_library) ||
-      (unsigned)rules->kind > JOIST_RULES_TABLE || (unsigned)rules->policy > JOIST_BY_LITERAL_VALUE)
+      !is_flag(&rules->guesses_default) || (unsigned)rules->kind > JOIST_RULES_TABLE ||
+      (unsigned)rules->policy > JOIST_BY_LITERAL_VALUE)
     return false;
   for (int c = 0; c < JOIST_CATEGORY_COUNT; c++)
     if (rules->literal[c] >= JOIST_DTYPE_COUNT ||

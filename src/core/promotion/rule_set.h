@@ -28,6 +28,7 @@ _Static_assert(JOIST_NODE_OWN < JOIST_NODE_MAX, "room for nodes of a user's own"
 typedef uint64_t joist_dtype_set;
 _Static_assert(JOIST_DTYPE_COUNT <= 64, "a bit for each dtype");
 #define JOIST_DTYPE_BIT(ID) ((joist_dtype_set)1 << JOIST_##ID)
+#define JOIST_DTYPES_ALL (~(joist_dtype_set)0 >> (64 - JOIST_DTYPE_COUNT))
 static inline bool joist_dtype_is_in(joist_dtype_set set, int dtype) {
   return (set >> dtype & 1) != 0;
 }
@@ -69,6 +70,9 @@ struct joist_rules {
   joist_rules_kind kind;
   joist_rules_policy policy;
   bool is_users; /* made from edges that the user gave */
+  /* Two guesses that meet in a weak category are its default, whatever their dtypes: JAX, strict.
+   */
+  bool guesses_default;
   /* Default dtype of an R literal per category (logical, integer, double, complex). */
   uint8_t literal[JOIST_CATEGORY_COUNT];
   uint8_t node_end; /* nodes from here on are not in use */

@@ -5,7 +5,8 @@
 
 #include "core/types/dtypes.h"
 
-/* Ways to lose, as bits. What none of them says comes through unchanged. */
+/* Ways to lose, as bits. What none of them says comes through unchanged, but for the sign of a
+ * zero, which integers and some floats lack. */
 typedef enum {
   JOIST_LOSS_NONE = 0,
   JOIST_LOSS_DIGITS = 1,     /* values within the range are rounded */
@@ -13,9 +14,10 @@ typedef enum {
   JOIST_LOSS_SIGN = 4,       /* negative values, where the target has none */
   JOIST_LOSS_SMALL = 8,      /* values other than zero that become zero or lose digits */
   JOIST_LOSS_FRACTION = 16,  /* what stands after the point */
-  JOIST_LOSS_SPECIAL = 32,   /* NaN and infinities */
+  JOIST_LOSS_SPECIAL = 32,   /* NaN or infinities */
   JOIST_LOSS_IMAGINARY = 64, /* the imaginary part */
-  JOIST_LOSS_VALUE = 128     /* all but zero or not */
+  JOIST_LOSS_VALUE = 128,    /* all but zero or not */
+  JOIST_LOSS_ZERO = 256      /* zero, where the target has none */
 } joist_loss;
 
 struct joist_loss_facts {
