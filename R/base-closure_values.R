@@ -52,6 +52,8 @@ first_extreme <- function(x, position) {
 }
 
 extreme_number <- function(x, largest) {
+  facts <- dtype_facts(x) # some dtypes of a byte have no infinity
+  if (facts$bits <= 8L) x <- nv_convert(x, facts$compute)
   number <- !nv_is_na(x)
   numbers <- nv_ifelse(number, without_mask(x), if (largest) -Inf else Inf)
   found <- number & numbers == (if (largest) nv_reduce_max else nv_reduce_min)(numbers)

@@ -57,7 +57,7 @@ nv_quantize <- function(x, dtype = "f8E4M3FN", dims = NULL, block = NULL, block_
     if (!is.null(dims)) {
       stop_joist("joist_value_error", "`dims` and `block` exclude each other: blocks have scales")
     }
-    parts <- blocks_of(shape(x), block, block_dim)
+    parts <- cut_in_blocks(shape(x), block, block_dim)
     values <- scaled(in_blocks(x, parts), type, parts$at, scale_dtype)
     return(list(
       values = out_of_blocks(values$values, parts),
@@ -80,7 +80,7 @@ nv_dequantize <- function(values, scales, block = NULL, block_dim = 1L, dtype = 
   if (is.null(block)) {
     return(nv_convert(nv_mul(nv_convert(values, "f32"), scales), dtype))
   }
-  parts <- blocks_of(shape(values), block, block_dim)
+  parts <- cut_in_blocks(shape(values), block, block_dim)
   if (!identical(as.integer(shape(scales)), parts$scales)) {
     stop_joist(
       "joist_shape_error", "`scales` must have shape (", toString(parts$scales), "), one for each ",
@@ -100,7 +100,9 @@ scaled <- function(x, type, shared, scale_dtype) {
   zero <- nv_scalar(0, "f32")
   one <- nv_scalar(1, "f32")
   limit <- nv_scalar(as.numeric(type$max), "f32")
-  largest <- nv_replace_na(nv_reduce_max(nv_abs(x), shared, drop = FALSE, na_rm = TRUE), zero)
+  # NaN counts, and makes the scale NaN; what is missing does not.
+  present <- if (is.null(mask_of(x))) x else nv_ifelse(mask_of(x), zero, without_mask(x))
+  largest <- nv_reduce_max(nv_abs(present), shared, drop = FALSE)
   scales <- if (format(scale_dtype) == "f8E8M0FNU") {
     power_of_two_scales(largest, type)
   } else {
@@ -132,7 +134,7 @@ power_of_two_scales <- function(largest, type) {
 
 # How a tensor of a shape is cut along a dimension: `shape` has the blocks apart, in dimensions `at`
 # (within a block) and `at` + 1.
-blocks_of <- function(extents, block, dim) {
+cut_in_blocks <- function(extents, block, dim) {
   check_dims(dim, "block_dim", length(extents), single = TRUE)
   if (!is_whole(block) || length(block) != 1L || block < 1) {
     stop_joist("joist_shape_error", "`block` must be a positive whole number")

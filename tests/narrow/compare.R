@@ -4,8 +4,9 @@
 #   Rscript tests/narrow/compare.R PYTHON [NUMBERS] [SEED]
 #
 # PYTHON has NumPy and ml_dtypes. Codes must be equal, but for what is listed here: any NaN is as good
-# as another as the result of an operation, and the smaller of two zeros is -0 (IEEE 754-2019,
-# minimum), where ml_dtypes gives the second operand.
+# as another as the result of an operation, the smaller of two zeros is -0 (IEEE 754-2019, minimum),
+# where ml_dtypes gives the second operand, and f64 is rounded once, where ml_dtypes rounds to f32
+# first.
 
 suppressPackageStartupMessages(library(joist))
 
@@ -56,8 +57,11 @@ for (dtype in narrow) {
   check(paste(dtype, "signs"), signs(got) == signs(values))
   numbers <- if (info$kind == "float") c("f32", "f64")
   for (from in numbers) {
-    made <- codes(nv_convert(if (from == "f32") f32 else f64, dtype))
-    check(paste(from, "to", dtype), made == bytes(name, paste0("of_", from)))
+    x <- if (from == "f32") f32 else f64
+    want <- bytes(name, paste0("of_", from))
+    single <- nv_convert(x, "f32")
+    twice <- nv_convert(single, "f64") != nv_convert(x, "f64") & codes(nv_convert(single, dtype)) == want
+    check(paste(from, "to", dtype), codes(nv_convert(x, dtype)) == want | twice)
   }
   whole <- codes(nv_convert(nv_tensor(-300:299, "i64"), dtype))
   check(paste("i64 to", dtype), whole == bytes(name, "of_i64"))
