@@ -3,7 +3,9 @@
 #' `nv_convert()` is the explicit cast, which may lose: floats to integers truncate toward zero and
 #' saturate, NaN becomes 0; integers to integers wrap; anything to bool is `!= 0`; complex to real
 #' keeps the real part. Missing values stay missing. `nv_bitcast_convert()` reads the same bits as
-#' another dtype of the same size. Bytes in memory and in files are for [nv_read_bin()].
+#' another dtype of as many bits. A dtype of fewer than 8 bits can be read as `ui8` and made of one:
+#' its bits are the lowest of the byte, and the others are zero, or ignored. Bytes in memory and in
+#' files are for [nv_read_bin()].
 #'
 #' @param x A tensor or an R number; a bare R number keeps its exact value until the
 #'   common dtype is known.
@@ -17,6 +19,7 @@
 #' nv_convert(nv_tensor(300L), "ui8")
 #' nv_convert(nv_tensor(c(1.5, NaN, NA)), "ui8")
 #' nv_bitcast_convert(nv_tensor(1, "f32"), "ui32")
+#' nv_bitcast_convert(nv_tensor(c(1.5, -2), "f8E4M3FN"), "ui8")
 #' @export
 nv_convert <- function(x, dtype, ambiguous = FALSE) {
   .Call(joist_r_operation, "convert", list(x), list(dtype = dtype, ambiguous = ambiguous))

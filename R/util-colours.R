@@ -51,7 +51,7 @@ paint_names <- function(lines) {
   if (!has_colours()) {
     return(lines)
   }
-  dtype <- "\\b(bool|bf16|u?i(8|16|32|64)|f(16|32|64)|c(64|128))\\b[?]?|\\b[ifc][*]"
+  dtype <- paste0("\\b(", paste(dtypes(), collapse = "|"), ")\\b[?]?|\\b[ifc][*]")
   found <- gregexpr(dtype, lines, perl = TRUE)
   regmatches(lines, found) <- lapply(regmatches(lines, found), function(x) paint_types(x, x))
   lines
