@@ -169,11 +169,11 @@ struct joist_whole {
 /* A limit of a range, in two's complement; false when it is not among the whole numbers. */
 JOIST_INLINE bool whole_of_unsigned(uint64_t given, struct joist_whole whole, uint64_t *limit) {
   *limit = given;
-  return given <= whole.largest;
+  return given <= whole.largest && (whole.smallest <= 0 || given >= (uint64_t)whole.smallest);
 }
 JOIST_INLINE bool whole_of_signed(int64_t given, struct joist_whole whole, uint64_t *limit) {
   *limit = (uint64_t)given;
-  return given < 0 ? given >= whole.smallest : *limit <= whole.largest;
+  return given >= whole.smallest && (given < 0 || *limit <= whole.largest);
 }
 JOIST_INLINE bool whole_of_double(double given, struct joist_whole whole, uint64_t *limit) {
   *limit = 0;

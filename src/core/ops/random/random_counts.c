@@ -13,11 +13,12 @@ JOIST_VECTORIZE_FILE
 #include "core/ops/random/binomial.h" /* below the pragma: functions of other options are not inlined */
 
 struct joist_whole joist_dtype_whole(joist_dtype dtype) {
-  const bool inexact = joist_dtype_category(dtype) >= JOIST_CATEGORY_FLOAT;
-  const int digits = joist_dtype_digits(dtype);
-  return (struct joist_whole){
-      .smallest = inexact ? -(INT64_C(1) << digits) : joist_dtype_min_int(dtype),
-      .largest = inexact ? UINT64_C(1) << digits : joist_dtype_max_int(dtype)};
+  if (joist_dtype_category(dtype) < JOIST_CATEGORY_FLOAT)
+    return (struct joist_whole){joist_dtype_min_int(dtype), joist_dtype_max_int(dtype)};
+  int64_t largest = INT64_C(1) << joist_dtype_digits(dtype);
+  if ((double)largest > joist_dtype_max_float(dtype))
+    largest = (int64_t)joist_dtype_max_float(dtype);
+  return (struct joist_whole){joist_dtype_has_sign(dtype) ? -largest : 1, (uint64_t)largest};
 }
 
 /* ---- integers ---- */

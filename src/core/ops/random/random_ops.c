@@ -185,28 +185,46 @@ static void draw_bits(const struct joist_draw *draw, size_t first, size_t n, voi
   }
 }
 
+/* Integers of fewer bits than their byte take its lowest ones. */
+static void draw_some_bits(const struct joist_draw *draw, size_t first, size_t n, void *out) {
+  draw_bits(draw, first, n, out);
+  joist_convert_find(JOIST_UI8, draw->dtype)(n, out, out);
+}
+
 joist_status joist_random_bits_run(const struct joist_call *call, struct joist_error *error) {
   struct joist_draw draw;
   const joist_status status = joist_draw_init(&draw, call, error);
   if (status != JOIST_OK) return status;
-  draw.run = draw_bits;
+  draw.run = joist_dtype_is_word(draw.dtype) ? draw_bits : draw_some_bits;
   return joist_draw_all(&draw, error);
 }
 
 /* ---- uniform numbers ---- */
 
+/* The same of a dtype of a byte, among all its numbers. */
+static double top_of_codes(joist_dtype dtype, double low, double high) {
+  enum { CODES = 256 };
+  const size_t count = (size_t)1 << joist_dtype_bits(dtype);
+  uint8_t codes[CODES];
+  double numbers[CODES], top = low;
+  for (size_t k = 0; k < count; k++) codes[k] = (uint8_t)k;
+  joist_convert_find(dtype, JOIST_F64)(count, codes, numbers);
+  for (size_t k = 0; k < count; k++)
+    if (numbers[k] > top && numbers[k] < high) top = numbers[k];
+  return top;
+}
+
 /* The largest number of the dtype below `high`, or `low` if there is none in between. */
 static double top_of(joist_dtype dtype, double low, double high) {
   union {
-    uint8_t byte;
     uint16_t half;
     uint32_t single;
     uint64_t wide;
   } bits = {.wide = 0};
   double top;
+  if (!joist_dtype_is_word(dtype)) return top_of_codes(dtype, low, high);
   joist_convert_find(JOIST_F64, dtype)(1, &high, &bits);
   const size_t size = joist_dtype_size(dtype);
-  if (size == sizeof bits.byte) bits.byte = (uint8_t)next_below(bits.byte, size);
   if (size == sizeof bits.half) bits.half = (uint16_t)next_below(bits.half, size);
   if (size == sizeof bits.single) bits.single = (uint32_t)next_below(bits.single, size);
   if (size == sizeof bits.wide) bits.wide = next_below(bits.wide, size);
@@ -228,7 +246,13 @@ static void limits_of(const struct joist_draw *draw, size_t first, size_t n, dou
     top[k] = same && k > 0 ? top[0] : top_of(draw->dtype, low[k], high[k]);
 }
 
-/* Numbers in [0, 1), of which a dtype has 2^digits; narrow ones take 16 bits each. */
+/* Binary places of numbers below 1 that are equally far apart. */
+static int places_of(joist_dtype dtype) {
+  const int digits = joist_dtype_digits(dtype), least = joist_dtype_least_exponent(dtype);
+  return digits < -least ? digits : -least;
+}
+
+/* Numbers in [0, 1), of which a dtype has 2^places; narrow ones take 16 bits each. */
 static void units_of(const struct joist_draw *draw, size_t first, size_t n, void *out) {
   uint32_t words[2 * JOIST_DRAW_BLOCK];
   const struct joist_random_kernels *const kernels = joist_random_kernels();
@@ -237,7 +261,7 @@ static void units_of(const struct joist_draw *draw, size_t first, size_t n, void
   joist_draw_words(draw, narrow ? 16 : (int)(8 * joist_dtype_size(compute)), first, n, words);
   if (narrow) {
     float units[JOIST_DRAW_BLOCK];
-    kernels->unit_half((n + 1) / 2, joist_dtype_digits(draw->dtype), words, units);
+    kernels->unit_half((n + 1) / 2, places_of(draw->dtype), words, units);
     joist_convert_find(JOIST_F32, draw->dtype)(n, units, out);
   } else if (compute == JOIST_F64) {
     kernels->unit_f64(n, words, out);
