@@ -1,6 +1,6 @@
 #' joist: typed arrays with lattice-based type promotion
 #'
-#' Typed n-dimensional arrays in 15 dtypes, with known and ambiguous types and the
+#' Typed n-dimensional arrays in 32 dtypes, with known and ambiguous types and the
 #' promotion rules of your choice. Start with [nv_tensor()], [common_dtype()] and
 #' [jit()]; `vignette("type-promotion")` and `vignette("arrays")` show how they fit together.
 #'
@@ -11,8 +11,8 @@
 #'   [as_dtype()] and facts about one [dtype_info()],
 #'   to R [as_array()], files [nv_read_npy()], [nv_write_safetensors()], [nv_read_bin()] and
 #'   [mapped_files], Zarr arrays [nv_zarr()] in stores [nv_zarr_store()] and what can be done with
-#'   them, [chunked]; casts [nv_convert()], printing
-#'   [print.nv_tensor()], comparing [all.equal.nv_tensor()],
+#'   them, [chunked]; casts [nv_convert()] and
+#'   [nv_quantize()], printing [print.nv_tensor()], comparing [all.equal.nv_tensor()],
 #'   tests [expect_equal_tensor()].
 #' \item Promotion: [common_dtype()], [result_dtype()], [promotion_table()],
 #'   [promotion_rules()], [promotion_facts()], [with_promotion()], [with_default_dtypes()],

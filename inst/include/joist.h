@@ -40,9 +40,10 @@ extern "C" {
 enum { JOIST_INTERFACE = 1, JOIST_ARRAY_RANK = 32 };
 
 /* A tensor in R's memory. Elements are column-major and of the dtype's own size: bool is a
- * byte (0 or 1), f16 and bf16 are their 16 bits, c64 and c128 are pairs (re, im). */
+ * byte (0 or 1), f16 and bf16 are their 16 bits, c64 and c128 are pairs (re, im). A dtype of fewer
+ * than 8 bits has a byte, too: an integer as a number of 8 bits, a float its bits as the lowest. */
 struct joist_array {
-  const char *dtype; /* "bool", "i8", ..., "ui64", "f16", "bf16", "f32", "f64", "c64", "c128" */
+  const char *dtype; /* "bool", "i8", ..., "c128", "i4", ..., as dtypes() lists them in R */
   int ambiguous;     /* whether the dtype is a guess, which yields to a known one */
   int rank;
   uint32_t extent[JOIST_ARRAY_RANK];
