@@ -10,8 +10,8 @@
 
 # Steps are started in this order as soon as what they depend on is built, long ones first.
 steps := build sanitizers install testthat packages cuda check lint gradients core toolkit zarr \
-  array-api serial tidy cuda-r configure living explorer control base layout arrow files numpy \
-  versions docs warnings rooms scripts
+  array-api serial tidy cuda-r configure living explorer control base layout arrow files narrow \
+  numpy versions docs warnings rooms scripts
 long_steps := gradients-long accuracy functions fuzz valgrind numbers loops trixie sid large kills \
   plans slurm calls faults interrupts races threads hours coverage
 environments := $(addprefix local/python/,numpy-1.26.4 numpy-2.2.6 living array-api files zarr2 \
@@ -184,6 +184,9 @@ array-api: install $(if $(array_api),local/python/array-api)
 
 files: install local/python/files
 	@$(step) $(r) -f tests/files/round_trips.R --args $(call python,files)
+
+narrow: install local/python/files
+	@$(step) $(r) -f tests/narrow/compare.R --args $(call python,files) 200000
 
 # Processes that are killed; random programs; stores of other libraries.
 zarr: install local/python/zarr2 local/python/zarr3
