@@ -10,19 +10,59 @@
 /* ---- the dtypes, from their definitions ---- */
 
 /* Of integers: bits without the sign. Of floats, IEEE 754 and bfloat16: digits, the exponents of
- * the least positive value and of the power of two beyond the largest. */
+ * the least positive value and of the power of two beyond the largest. Of small floats what is
+ * special, as their names say: f for finite, n for FN, z for FNUZ, u for FNU; and the unused
+ * significands at the top of the highest exponent. */
 struct format {
   const char *name;
   char kind; /* b, i, u, f, c */
   int digits, least, beyond;
+  char special;
+  int unused;
 };
 static const struct format formats[JOIST_DTYPE_COUNT] = {
-    {"bool", 'b', 1, 0, 0},        {"i8", 'i', 7, 0, 0},        {"i16", 'i', 15, 0, 0},
-    {"i32", 'i', 31, 0, 0},        {"i64", 'i', 63, 0, 0},      {"ui8", 'u', 8, 0, 0},
-    {"ui16", 'u', 16, 0, 0},       {"ui32", 'u', 32, 0, 0},     {"ui64", 'u', 64, 0, 0},
-    {"f16", 'f', 11, -24, 16},     {"bf16", 'f', 8, -133, 128}, {"f32", 'f', 24, -149, 128},
-    {"f64", 'f', 53, -1074, 1024}, {"c64", 'c', 24, -149, 128}, {"c128", 'c', 53, -1074, 1024},
+    {"bool", 'b', 1, 0, 0, 0, 0},
+    {"i8", 'i', 7, 0, 0, 0, 0},
+    {"i16", 'i', 15, 0, 0, 0, 0},
+    {"i32", 'i', 31, 0, 0, 0, 0},
+    {"i64", 'i', 63, 0, 0, 0, 0},
+    {"ui8", 'u', 8, 0, 0, 0, 0},
+    {"ui16", 'u', 16, 0, 0, 0, 0},
+    {"ui32", 'u', 32, 0, 0, 0, 0},
+    {"ui64", 'u', 64, 0, 0, 0, 0},
+    {"f16", 'f', 11, -24, 16, 0, 0},
+    {"bf16", 'f', 8, -133, 128, 0, 0},
+    {"f32", 'f', 24, -149, 128, 0, 0},
+    {"f64", 'f', 53, -1074, 1024, 0, 0},
+    {"c64", 'c', 24, -149, 128, 0, 0},
+    {"c128", 'c', 53, -1074, 1024, 0, 0},
+    {"int1", 'i', 0, 0, 0, 0, 0},
+    {"i2", 'i', 1, 0, 0, 0, 0},
+    {"i4", 'i', 3, 0, 0, 0, 0},
+    {"uint1", 'u', 1, 0, 0, 0, 0},
+    {"ui2", 'u', 2, 0, 0, 0, 0},
+    {"ui4", 'u', 4, 0, 0, 0, 0},
+    {"f4E2M1FN", 'f', 2, -1, 3, 'f', 0},
+    {"f6E2M3FN", 'f', 4, -3, 3, 'f', 0},
+    {"f6E3M2FN", 'f', 3, -4, 5, 'f', 0},
+    {"f8E3M4", 'f', 5, -6, 4, 0, 0},
+    {"f8E4M3", 'f', 4, -9, 8, 0, 0},
+    {"f8E4M3B11FNUZ", 'f', 4, -13, 5, 'z', 0},
+    {"f8E4M3FN", 'f', 4, -9, 9, 'n', 1},
+    {"f8E4M3FNUZ", 'f', 4, -10, 8, 'z', 0},
+    {"f8E5M2", 'f', 3, -16, 16, 0, 0},
+    {"f8E5M2FNUZ", 'f', 3, -17, 16, 'z', 0},
+    {"f8E8M0FNU", 'f', 1, -127, 128, 'u', 0},
 };
+
+static bool is_byte(const struct format *format) {
+  return format - formats > JOIST_C128 && format->kind == 'f';
+}
+
+/* Significand of the largest value. */
+static uint64_t largest_digits(const struct format *format) {
+  return (UINT64_MAX >> (64 - format->digits)) - (uint64_t)format->unused;
+}
 
 /* ---- exact values ---- */
 
@@ -56,13 +96,20 @@ static bool beyond_whole(struct exact x, int bits, bool least) {
 /* The losses of one value in any real dtype but bool. */
 static unsigned lost_in(struct exact x, const struct format *to) {
   if (to->kind == 'f' || to->kind == 'c') {
-    if (x.is != FINITE || x.digits == 0) return 0;
+    const bool ieee = to->special == 0;
+    if (x.is == INFINITE) return ieee ? 0 : JOIST_LOSS_SPECIAL;
+    if (x.is == NOT_A_NUMBER) return to->special == 'f' ? JOIST_LOSS_SPECIAL : 0;
+    if (x.digits == 0) return to->special == 'u' ? JOIST_LOSS_ZERO : 0;
+    if (to->special == 'u' && x.negative) return JOIST_LOSS_SIGN;
     const int top = beyond(x), digits = bits_of(x.digits);
     if (top > to->beyond) return JOIST_LOSS_RANGE;
     /* Between the largest value and the next power of two; the digits decide. */
-    if (top == to->beyond && digits > to->digits &&
-        x.digits >> (digits - to->digits) == (UINT64_MAX >> (64 - to->digits)))
-      return JOIST_LOSS_RANGE;
+    if (top == to->beyond) {
+      const uint64_t whole = digits > to->digits ? x.digits >> (digits - to->digits)
+                                                 : x.digits << (to->digits - digits);
+      const uint64_t largest = largest_digits(to);
+      if (whole > largest || (whole == largest && digits > to->digits)) return JOIST_LOSS_RANGE;
+    }
     const bool subnormal = top <= to->least + to->digits - 1;
     if (subnormal) return x.exponent < to->least ? JOIST_LOSS_SMALL : 0;
     return digits > to->digits ? JOIST_LOSS_DIGITS : 0;
@@ -91,12 +138,45 @@ static void add(struct values *values, struct exact x, uint64_t bits) {
   values->bits[values->count++] = bits;
 }
 
+/* An element of few bits is stored as the integer of 8 that has its value. */
+static uint64_t stored(uint64_t bits, int width, bool negative) {
+  return width < 8 && negative ? (bits | UINT64_MAX << width) & 255 : bits;
+}
+
 static void add_whole(struct values *values, const struct format *format, uint64_t bits) {
   const int width = format->kind == 'i' ? format->digits + 1 : format->digits;
   bits &= UINT64_MAX >> (64 - width);
   const bool negative = format->kind == 'i' && bits >> (width - 1) != 0;
   const uint64_t magnitude = negative ? (UINT64_MAX >> (64 - width)) - bits + 1 : bits;
-  add(values, exact(negative, magnitude, 0), bits);
+  add(values, exact(negative, magnitude, 0), stored(bits, width, negative));
+}
+
+/* All bit patterns of a float of up to a byte. */
+static void add_bytes(struct values *values, const struct format *format) {
+  const int stored = format->digits - 1;
+  const int exponents =
+      format->beyond - (format->least + format->digits - 1) + 1 + (format->special == 0);
+  const int codes = format->special == 'u' ? 255 : exponents << stored;
+  for (int code = 0; code < codes; code++) {
+    const uint64_t fraction = (uint64_t)code & ((UINT64_C(1) << stored) - 1);
+    const int exponent = code >> stored;
+    struct exact x = exact(false, fraction, format->least);
+    if (format->special == 'u')
+      x = exact(false, 1, format->least + code);
+    else if (format->special == 0 && exponent == exponents - 1)
+      x = (struct exact){fraction == 0 ? INFINITE : NOT_A_NUMBER, false, 0, 0};
+    else if (format->special == 'n' && code == codes - 1)
+      x = (struct exact){NOT_A_NUMBER, false, 0, 0};
+    else if (exponent > 0)
+      x = exact(false, fraction | UINT64_C(1) << stored, format->least + exponent - 1);
+    add(values, x, (uint64_t)code);
+    if (format->special == 'u') continue;
+    if (format->special == 'z' && code == 0) x = (struct exact){NOT_A_NUMBER, false, 0, 0};
+    x.negative = x.is != FINITE || x.digits != 0;
+    add(values, x, (uint64_t)(code + codes));
+  }
+  if (format->special == 'u') add(values, (struct exact){NOT_A_NUMBER, false, 0, 0}, 255);
+  CHECK_INT(values->count, 1 << joist_dtype_bits((joist_dtype)(format - formats)));
 }
 
 static void add_float(struct values *values, const struct format *format, uint64_t bits) {
@@ -121,6 +201,8 @@ static void fill(struct values *values, const struct format *format) {
   const bool whole = format->kind != 'f' && format->kind != 'c';
   if (format->kind == 'b') {
     for (uint64_t b = 0; b < 2; b++) add(values, exact(false, b, 0), b);
+  } else if (is_byte(format)) {
+    add_bytes(values, format);
   } else if (whole && format->digits <= 16) {
     for (uint64_t b = 0; b <= (format->digits <= 8 ? 255 : 65535); b++)
       add_whole(values, format, b);
@@ -151,8 +233,8 @@ static void fill(struct values *values, const struct format *format) {
 
 /* ---- pairs ---- */
 
-static const char *const words[] = {"digits",   "range",   "sign",      "small",
-                                    "fraction", "special", "imaginary", "value"};
+static const char *const words[] = {"digits",  "range",     "sign",  "small", "fraction",
+                                    "special", "imaginary", "value", "zero"};
 
 /* A value that loses nothing is the same after it went there and back. */
 static void check_way_back(joist_dtype from, joist_dtype to, struct exact x, uint64_t bits) {
@@ -161,8 +243,8 @@ static void check_way_back(joist_dtype from, joist_dtype to, struct exact x, uin
   memcpy(in, &bits, joist_dtype_size(joist_dtype_real(from)));
   joist_convert_find(from, to)(1, in, there);
   joist_convert_find(to, from)(1, there, back);
-  const bool zero = x.is == FINITE && x.digits == 0; /* integers have one zero */
-  const bool same = zero ? joist_dtype_kind(to) != JOIST_KIND_FLOAT ||
+  const bool zero = x.is == FINITE && x.digits == 0; /* integers and FNUZ have one zero */
+  const bool same = zero ? joist_dtype_kind(to) != JOIST_KIND_FLOAT || formats[to].special == 'z' ||
                                memcmp(in, back, joist_dtype_size(from)) == 0
                          : memcmp(in, back, joist_dtype_size(from)) == 0;
   CHECK_MSG(same, "%s 0x%llx is not itself again after %s", formats[from].name,
@@ -224,14 +306,16 @@ static void test_whole_digits(void) {
       }
       const uint64_t last = UINT64_C(1) << facts.whole_digits;
       CHECK_INT(lost_in(exact(false, last + 1, 0), &formats[to]), JOIST_LOSS_DIGITS);
-      CHECK_INT(lost_in(exact(true, last + 1, 0), &formats[to]), JOIST_LOSS_DIGITS);
+      const bool has_sign = formats[to].special != 'u';
+      CHECK_INT(lost_in(exact(true, last + 1, 0), &formats[to]),
+                has_sign ? JOIST_LOSS_DIGITS : JOIST_LOSS_SIGN);
       CHECK_MSG(bits_of(last + 1) <= formats[from].digits, "%s has no 2^%d + 1", name,
                 facts.whole_digits);
       for (uint64_t x = last; x + 70000 > last && x > 0; x--)
         if (lost_in(exact(false, x, 0), &formats[to]) != 0) CHECK_INT(x, -1);
       for (int k = 0; k < facts.whole_digits; k++) {
         CHECK_INT(lost_in(exact(false, last - (UINT64_C(1) << k), 0), &formats[to]), 0);
-        CHECK_INT(lost_in(exact(true, (UINT64_C(2) << k) - 1, 0), &formats[to]), 0);
+        CHECK_INT(lost_in(exact(has_sign, (UINT64_C(2) << k) - 1, 0), &formats[to]), 0);
       }
     }
   }

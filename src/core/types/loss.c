@@ -52,7 +52,8 @@ static unsigned float_to_float(joist_dtype from, joist_dtype to) {
 static unsigned float_to_whole(joist_dtype from, joist_dtype to) {
   unsigned losses = JOIST_LOSS_FRACTION;
   if (has_special(from)) losses |= JOIST_LOSS_SPECIAL;
-  if (joist_dtype_max_float(from) > (double)joist_dtype_max_int(to)) losses |= JOIST_LOSS_RANGE;
+  if (trunc(joist_dtype_max_float(from)) > (double)joist_dtype_max_int(to))
+    losses |= JOIST_LOSS_RANGE;
   if (joist_dtype_has_sign(from) && joist_dtype_min_int(to) == 0) losses |= JOIST_LOSS_SIGN;
   return losses;
 }
