@@ -6,6 +6,9 @@
 #' Which dtype two operands are converted to before an operation, and whether that
 #' dtype is only a guess.
 #'
+#' Of dtypes of up to a byte, such as `i4` and `f8E4M3FN`, most rules say that they meet only
+#' themselves and numbers; [promotion_rules()] says which rules know them.
+#'
 #' An *ambiguous* dtype (written `f32?`) is one that was not requested: the default of a bare R
 #' number, or a result of such defaults. Most rule sets let it give way to a known dtype.
 #'
@@ -72,8 +75,9 @@ result_dtype <- function(..., rules = NULL) {
 #' | `anvil` | the default: what is guessed gives way within a category | anvil's article |
 #' | `anvl` | anvil's successor: results are known, `ui64` with signed is undefined | 2026 |
 #' | `jax`, `jax_x32` | JAX with and without 64-bit dtypes | its documentation; JAX 0.10.2 |
+#' | `jax_strict`, `jax_strict_x32` | JAX, strict: only R values promote | JAX 0.10.2 |
 #' | `jax_lax` | `jax.lax`: hardly any promotion | JEP 9407; JAX 0.10.2 |
-#' | `numpy` | NumPy 2: R values have a category and no value | JEP 9407; NumPy 2.4.6 |
+#' | `numpy` | NumPy 2: R values have a category and no value | JEP 9407; NumPy 2.4.6 with ml_dtypes 0.6.0 |
 #' | `numpy_legacy`, `dask` | NumPy 1.x: values of R values and of rank 0 count | NumPy 1.26.4 |
 #' | `cupy` | the same, but values of R values only | NumPy 1.26.4 |
 #' | `torch` | PyTorch: category, then rank > 0, rank 0, numbers | JEP 9407; PyTorch 2.15.0 |
@@ -88,6 +92,20 @@ result_dtype <- function(..., rules = NULL) {
 #' [promotion_facts()] lists the cells, with the floats that integers become and the dtypes of sums.
 #' Rule sets without a version join integers with the default float, and their sums of integers have
 #' 64 bits.
+#'
+#' Dtypes of up to a byte (`i4`, `f8E4M3FN`; see [dtypes()]) are younger than the published tables, so
+#' tables and lattices list them only where asked for. Where a set says nothing of them, combining them
+#' is an error, and [nv_convert()] the way out:
+#'
+#' | rules | what dtypes of up to a byte meet |
+#' |---|---|
+#' | `anvil`, `anvl` | themselves, `bool`, and guesses of their category, which give way |
+#' | `jax` and its like | as in JAX: themselves, weak types, and in `jax` and `jax_x32` what is below these |
+#' | `numpy` | as in ml_dtypes, also `bf16`: many pairs, such as `f8E4M3FN` with `f32` |
+#' | `torch` | themselves and numbers; unsigned integers of up to 4 bits also floats |
+#'
+#' JAX divides integers of 2 bits as integers in `/`, `mean()` and linear algebra, as ml_dtypes does in
+#' `mean()`: in joist these are errors.
 #'
 #' Under `array_api_2024` `bool` is not a number: it can be combined only with `bool`, and has no
 #' sum.
@@ -133,7 +151,7 @@ promotion_rule_sets <- function() {
 #'
 #' | kind | what happens |
 #' |---|---|
-#' | `widening` | a known number dtype becomes one of more bytes (in a complex dtype, of a part) |
+#' | `widening` | a known number dtype becomes one of more bits (in a complex dtype, of a part) |
 #' | `int_to_float` | a known integer dtype becomes a float or complex one |
 #' | `lossy` | a tensor's dtype becomes one that cannot hold all its values |
 #' | `literal` | a whole R number is rounded, or one other than 0 becomes 0 |
@@ -269,8 +287,8 @@ restore_promotion <- function(old) {
 #' single lowest one, the promotion is undefined.
 #'
 #' Node names that are dtypes (`"f32"`), ambiguous dtypes (`"f32?"`) or weak types
-#' (`"i*"`, `"f*"`, `"c*"`) mean those; all other names are nodes of your own, which show in tables
-#' but are not dtypes of tensors. An ambiguous dtype that is not a node is taken as the weak type of
+#' (`"i*"`, `"f*"`, `"c*"`) mean those; all other names are nodes of your own, up to 187, which show in
+#' tables but are not dtypes of tensors. An ambiguous dtype that is not a node is taken as the weak type of
 #' its category; if the lattice lacks that, too, combining it is undefined.
 #'
 #' @param edges a data frame or a character matrix of two columns, from and to, in which
@@ -279,6 +297,8 @@ restore_promotion <- function(old) {
 #' @param integer,double,complex dtypes that bare R values of this type default to; `NULL`
 #'   is `i32`, `f32` and `c64`.
 #' @inheritParams common_dtype
+#' @param all `TRUE` or `FALSE`: list the edges of `"jax"` and its like to dtypes of up to a byte, too?
+#'   Published lattices leave them out.
 #' @return `promotion_lattice()`: an object of class `joist_rules`. `lattice_edges()`: a
 #'   data frame with the columns `from` and `to`, without rows for rules that are a table.
 #' @section Errors:
@@ -292,6 +312,7 @@ restore_promotion <- function(old) {
 #' promotion_table(floats)
 #' common_dtype("f16", "bf16", rules = floats)
 #' head(lattice_edges("anvil"))
+#' tail(lattice_edges("jax", all = TRUE))
 #' @seealso [check_lattice()]
 #' @export
 promotion_lattice <- function(edges, id = "user", integer = NULL, double = NULL,
@@ -307,8 +328,8 @@ promotion_lattice <- function(edges, id = "user", integer = NULL, double = NULL,
 
 #' @rdname promotion_lattice
 #' @export
-lattice_edges <- function(rules = NULL) {
-  as.data.frame(.Call(joist_r_lattice_edges, rules), stringsAsFactors = FALSE)
+lattice_edges <- function(rules = NULL, all = FALSE) {
+  as.data.frame(.Call(joist_r_lattice_edges, rules, all), stringsAsFactors = FALSE)
 }
 
 #' Facts of promotion rules
@@ -325,7 +346,7 @@ lattice_edges <- function(rules = NULL) {
 #' | `mean` | `mean()` |
 #' | `sum` | `sum()`, `prod()` |
 #' | `cumsum` | `cumsum()`, `cumprod()` |
-#' | `power` | `^`, `%/%`, `%%`, which are not defined for `bool` itself |
+#' | `power` | `^`, `%/%`, `%%` of `bool`, for which they are not defined; `^` of integers of up to 4 bits |
 #' | `common` | operations on two dtypes, where the library differs from its published table |
 #'
 #' Whatever the dtype of a sum, integers are added modulo its size, and floats in double. Dtypes

@@ -90,11 +90,19 @@ node_places <- function(nodes, edges) {
   small <- sub("[?]$", "", nodes)
   if (any(small == "bf16")) x <- x + ifelse(small == "bf16", -0.28, ifelse(small == "f16", 0.28, 0))
   if (any(kind == "ui")) x[nodes == "i*"] <- 0.5
-  y <- heights(nodes, edges)
+  y <- stacked(x, heights(nodes, edges), nodes %in% edges$from)
   if (!anyDuplicated(y)) x[] <- 0
   own <- is.na(x)
   if (any(own)) x[own] <- own_columns(nodes, own, edges, y, x)
   data.frame(node = nodes, x = unname(x), y = unname(y), stringsAsFactors = FALSE)
+}
+
+# Nodes with nothing above them give way upwards to others of their layer and column.
+stacked <- function(x, y, is_below) {
+  for (k in which(!is_below & !is.na(x))) {
+    while (any(abs(x[-k] - x[k]) < 0.5 & y[-k] == y[k], na.rm = TRUE)) y[k] <- y[k] + 1
+  }
+  y
 }
 
 heights <- function(nodes, edges) {

@@ -65,7 +65,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(joist_r_promotion_rule_sets, 0),
     ENTRY(joist_r_promotion_lattice, 5),
     ENTRY(joist_r_check_lattice, 1),
-    ENTRY(joist_r_lattice_edges, 1),
+    ENTRY(joist_r_lattice_edges, 2),
     ENTRY(joist_r_promotion_facts, 1),
     ENTRY(joist_r_rules_info, 1),
     ENTRY(joist_r_make_policy, 1),

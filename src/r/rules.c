@@ -221,6 +221,17 @@ static size_t all_nodes(const struct joist_rules *rules, uint8_t nodes[JOIST_NOD
   return count;
 }
 
+static bool documents_edge(const struct joist_rules *rules, int e) {
+  return joist_rules_documents(rules, rules->edges[e][0]) &&
+         joist_rules_documents(rules, rules->edges[e][1]);
+}
+
+static int count_edges(const struct joist_rules *rules, bool all) {
+  int count = 0;
+  for (int e = 0; e < rules->edge_count; e++) count += all || documents_edge(rules, e);
+  return count;
+}
+
 SEXP joist_r_promotion_rule_sets(void) {
   static const char *names[] = {"id", "kind", "policy", "nodes", "source", ""};
   const R_xlen_t count = (R_xlen_t)joist_rules_count();
@@ -259,7 +270,7 @@ SEXP joist_r_rules_info(SEXP rules) {
   }
   Rf_setAttrib(literals, R_NamesSymbol, literal_names);
   SET_VECTOR_ELT(info, 4, node_names(set, nodes, count));
-  SET_VECTOR_ELT(info, 5, Rf_ScalarInteger(set->edge_count));
+  SET_VECTOR_ELT(info, 5, Rf_ScalarInteger(count_edges(set, false)));
   SET_VECTOR_ELT(info, 6, Rf_mkString(joist_rules_source(set)));
   UNPROTECT(2);
   return info;
@@ -293,14 +304,17 @@ SEXP joist_r_promotion_facts(SEXP rules) {
   return table;
 }
 
-SEXP joist_r_lattice_edges(SEXP rules) {
+SEXP joist_r_lattice_edges(SEXP rules, SEXP all) {
   static const char *names[] = {"from", "to", ""};
   const struct joist_rules *set = joist_r_rules(rules);
+  const bool whole = joist_r_flag(all, "all");
   SEXP edges = PROTECT(Rf_mkNamed(VECSXP, names));
   for (int end = 0; end < 2; end++) {
-    SET_VECTOR_ELT(edges, end, Rf_allocVector(STRSXP, set->edge_count));
+    SET_VECTOR_ELT(edges, end, Rf_allocVector(STRSXP, count_edges(set, whole)));
+    int row = 0;
     for (int e = 0; e < set->edge_count; e++)
-      SET_STRING_ELT(VECTOR_ELT(edges, end), e, node_name(set, set->edges[e][end]));
+      if (whole || documents_edge(set, e))
+        SET_STRING_ELT(VECTOR_ELT(edges, end), row++, node_name(set, set->edges[e][end]));
   }
   UNPROTECT(1);
   return edges;

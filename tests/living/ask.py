@@ -1,6 +1,6 @@
 """What a library answers: python3 ask.py LIBRARY answers.csv
 
-LIBRARY is numpy, jax, jax_x32, array_api_strict or torch. A line of the file is a cell and the
+LIBRARY is numpy, jax, jax_x32, jax_strict, jax_strict_x32, array_api_strict or torch. A line of the file is a cell and the
 dtype that the library gives it, by joist's names: "-" where it refuses, "?" behind a weak type of
 JAX. The first line has the library's version. Operands are dtypes (of arrays of rank 1; "()" for
 rank 0), and i*, f*, c* and b* for a Python number.
@@ -12,7 +12,7 @@ import sys
 import warnings
 
 library = sys.argv[1]
-if library == "jax":
+if library in ("jax", "jax_strict"):
     os.environ["JAX_ENABLE_X64"] = "1"
 os.environ["JAX_PLATFORMS"] = "cpu"
 
@@ -23,6 +23,16 @@ NAMES = {
     "bfloat16": "bf16", "float16": "f16", "float32": "f32", "float64": "f64",
     "complex64": "c64", "complex128": "c128",
 }
+# Of these, and of NumPy's bfloat16, which is ml_dtypes', only common dtypes and some functions are
+# asked.
+SMALL_NAMES = {
+    "int1": "int1", "int2": "i2", "int4": "i4", "uint1": "uint1", "uint2": "ui2", "uint4": "ui4",
+    "float4_e2m1fn": "f4E2M1FN", "float6_e2m3fn": "f6E2M3FN", "float6_e3m2fn": "f6E3M2FN",
+    "float8_e3m4": "f8E3M4", "float8_e4m3": "f8E4M3", "float8_e4m3b11fnuz": "f8E4M3B11FNUZ",
+    "float8_e4m3fn": "f8E4M3FN", "float8_e4m3fnuz": "f8E4M3FNUZ", "float8_e5m2": "f8E5M2",
+    "float8_e5m2fnuz": "f8E5M2FNUZ", "float8_e8m0fnu": "f8E8M0FNU",
+}
+SMALL_FUNCTIONS = "sqrt sum cumsum mean".split()
 BINARY = (
     "add sub mul div floor_div mod pow min max atan2 eq lt and bitwise_and shift_left"
     " shift_right where concat matmul"
@@ -84,6 +94,8 @@ def common_functions(xp, get):
 weak = False  # has it dtypes that give way to others?
 ranks = False  # do ranks or values count?
 only_arrays = ()  # operations that take no Python numbers
+small = {}  # an operand for each small dtype that the library has
+only_common = library.startswith("jax_strict")
 if library == "numpy":
     import numpy as xp
     version = xp.__version__
@@ -94,20 +106,33 @@ if library == "numpy":
     result_type = lambda x, y: xp.result_type(x, y)
     binary, unary, constructors = common_functions(xp, make)
     random = xp.random.default_rng(1)
+    if not ranks:
+        try:
+            import ml_dtypes
+            small = {
+                short: xp.array([1], getattr(ml_dtypes, name))
+                for name, short in {**SMALL_NAMES, "bfloat16": "bf16"}.items()
+            }
+        except ImportError:
+            pass
     constructors["runif"] = lambda: random.random(2)
     constructors["rnorm"] = lambda: random.standard_normal(2)
     constructors["randint"] = lambda: random.integers(0, 5, 2)
-elif library in ("jax", "jax_x32"):
+elif library in ("jax", "jax_x32", "jax_strict", "jax_strict_x32"):
     import jax
     import jax.numpy as xp
     version = jax.__version__
+    if only_common:
+        jax.config.update("jax_numpy_dtype_promotion", "strict")
     weak = True
     names = {
         short: name for name, short in NAMES.items()
-        if library == "jax" or short not in ("i64", "ui64", "f64", "c128")
+        if not library.endswith("_x32") or short not in ("i64", "ui64", "f64", "c128")
     }
     make = lambda values, name: xp.array(values, names[name])
     result_type = xp.result_type
+    small = {short: jax.ShapeDtypeStruct((1,), xp.dtype(name))
+             for name, short in SMALL_NAMES.items()}
     binary, unary, constructors = common_functions(xp, make)
     # Nothing is compiled or run: JAX gives the dtype of a result without it.
     traced = lambda f: lambda *operands: jax.eval_shape(
@@ -163,16 +188,18 @@ else:
 def operand(name):
     if name in PYTHON:
         return PYTHON[name]
+    if name in small:
+        return small[name]
     return make(1, name[:-2]) if name.endswith("()") else make([1], name)
 
 
 def type_text(result):
     dtype = getattr(result, "dtype", result)
     name = str(dtype).replace("torch.", "").replace("array_api_strict.", "")
-    if name not in NAMES:
+    if name not in NAMES and name not in SMALL_NAMES:
         name = getattr(dtype, "name", getattr(dtype, "__name__", name))
     known = name == "bool" or not (weak and getattr(result, "weak_type", False))
-    return NAMES.get(name, name) + ("" if known else "?")
+    return {**NAMES, **SMALL_NAMES}.get(name, name) + ("" if known else "?")
 
 
 def asked(f, *arguments):
@@ -187,7 +214,7 @@ def asked(f, *arguments):
 
 nodes = list(names)
 scalars = list(PYTHON)
-operands = nodes + ([node + "()" for node in nodes] if ranks else []) + scalars
+operands = nodes + ([node + "()" for node in nodes] if ranks else []) + list(small) + scalars
 with open(sys.argv[2], "w") as answers:
     print("version," + version, file=answers)
     for x in operands:
@@ -195,6 +222,8 @@ with open(sys.argv[2], "w") as answers:
             if x in scalars and y in scalars:
                 continue
             print(f"common {x} {y}," + asked(result_type, operand(x), operand(y)), file=answers)
+            if only_common or x in small or y in small:
+                continue
             for name in BINARY:
                 # Rows of numbers, and products of vectors, have no numbers in them.
                 if name in ("concat", "matmul") and not (x in nodes and y in nodes):
@@ -206,10 +235,10 @@ with open(sys.argv[2], "w") as answers:
                 if binary[name] is not None:
                     print(f"{name} {x} {y}," + asked(binary[name], operand(x), operand(y)),
                           file=answers)
-    for x in nodes:
-        for name in UNARY:
+    for x in [] if only_common else nodes + list(small):
+        for name in SMALL_FUNCTIONS if x in small else UNARY:
             if unary[name] is not None:
                 print(f"{name} {x}," + asked(unary[name], operand(x)), file=answers)
-    for name, f in constructors.items():
+    for name, f in ({} if only_common else constructors).items():
         answer = asked(f)
         print(f"{name}," + answer.rstrip("?"), file=answers)

@@ -3,7 +3,7 @@
 #
 #   Rscript tests/living/tables.R PYTHON NUMPY1 [TORCH]
 #
-# PYTHON has NumPy 2, JAX and array-api-strict, NUMPY1 has NumPy 1.26, TORCH has PyTorch; tools/test
+# PYTHON has NumPy 2, ml_dtypes, JAX and array-api-strict, NUMPY1 has NumPy 1.26, TORCH has PyTorch; tools/test
 # makes a virtual environment for each. Where joist, a paper's table and a library differ is data,
 # inst/extdata/living.csv; every other difference is a failure, and so is a line of that file that
 # is not true any more. JOIST_LIVING_DIFFERENCES names a file for all that differ.
@@ -16,12 +16,18 @@ scripts <- Sys.getenv("JOIST_LIVING_TESTS", "tests/living")
 
 # What is asked, and the table that a paper has of it.
 asked <- data.frame(
-  library = c("numpy", "numpy", "jax", "jax_x32", "array_api_strict", "array_api_strict", "torch"),
-  python = c(1L, 2L, 1L, 1L, 1L, 1L, 3L),
-  rules = c("numpy", "numpy_legacy", "jax", "jax_x32", "array_api_2024", "array_api", "torch"),
+  library = c(
+    "numpy", "numpy", "jax", "jax_x32", "jax_strict", "jax_strict_x32", "array_api_strict",
+    "array_api_strict", "torch"
+  ),
+  python = c(1L, 2L, 1L, 1L, 1L, 1L, 1L, 1L, 3L),
+  rules = c(
+    "numpy", "numpy_legacy", "jax", "jax_x32", "jax_strict", "jax_strict_x32", "array_api_2024",
+    "array_api", "torch"
+  ),
   paper = c(
-    "jep9407_numpy.csv", "jep9407_numpy.csv", "jax_docs.csv", "", "", "array_api_issue.csv",
-    "jep9407_pytorch.csv"
+    "jep9407_numpy.csv", "jep9407_numpy.csv", "jax_docs.csv", "", "", "", "",
+    "array_api_issue.csv", "jep9407_pytorch.csv"
   )
 )
 asked <- asked[asked$rules %in% promotion_rule_sets()$id, ]
@@ -49,9 +55,18 @@ ask <- function(library, python) {
 
 numbers <- list("b*" = TRUE, "i*" = 1L, "f*" = 1.5, "c*" = 1i)
 
+# Dtypes of up to a byte, by their dtype alone.
+small <- setdiff(dtypes(), c(
+  "bool", "i8", "i16", "i32", "i64", "ui8", "ui16", "ui32", "ui64", "f16", "bf16", "f32", "f64",
+  "c64", "c128"
+))
+
 operand <- function(name) {
   if (name %in% names(numbers)) {
     return(numbers[[name]])
+  }
+  if (name %in% small) {
+    return(nv_aval(name, 1L))
   }
   dtype <- sub("()", "", name, fixed = TRUE)
   if (dtype == name) nv_tensor(1L, dtype) else nv_scalar(1L, dtype)
@@ -157,7 +172,7 @@ compare <- function(row) {
   }, "")
   own <- with_promotion(row$rules, lapply(cells, own_answers))
   # A library's result_type() of two dtypes says nothing of JAX's weak types.
-  plain <- grepl("^common ", cells) & row$library %in% c("jax", "jax_x32")
+  plain <- grepl("^common ", cells) & startsWith(row$library, "jax")
   count <- sum(lengths(own))
   own <- vapply(seq_along(own), function(k) {
     texts <- if (plain[k]) sub("?", "", own[[k]], fixed = TRUE) else own[[k]]

@@ -260,6 +260,14 @@ expect_ulps <- function(got, want, dtype, ulps, label = "") {
   }
 }
 
+# What a living library says of dtypes of up to a byte beside all others: a table of inst/extdata.
+living_table <- function(name) {
+  path <- system.file("extdata", "living", paste0(name, ".csv"), package = "joist", mustWork = TRUE)
+  as.matrix(utils::read.csv(path,
+    row.names = 1, check.names = FALSE, colClasses = "character", na.strings = character()
+  ))
+}
+
 # The exported functions, but for those that are base R's: S4 generics, and `%*%`.
 own_exports <- function() {
   is_own <- function(name) {
@@ -269,10 +277,19 @@ own_exports <- function() {
   Filter(is_own, setdiff(sort(getNamespaceExports("joist")), "%*%"))
 }
 
-# Cells in which a library has moved on since its table was published: torch.result_type() of
-# PyTorch 2.15.0, where ui16, ui32 and ui64 meet themselves, floats and numbers, and numbers do not
-# become double first.
+# Cells in which a library has moved on since its table was published: NumPy, whose ml_dtypes have
+# bf16; and torch.result_type() of PyTorch 2.15.0, where ui16, ui32 and ui64 meet themselves, floats
+# and numbers, and numbers do not become double first.
 as_living <- function(rules, cells) {
+  if (rules == "numpy" && "bf16" %in% rownames(cells)) {
+    living <- living_table("numpy_ml_dtypes")
+    own <- rownames(cells)
+    # Guesses are the Python number of their category there.
+    known <- replace(own, own == "bool?", "bool")
+    cells[own, "bf16"] <- living[known, "bf16"]
+    cells["bf16", own] <- living["bf16", known]
+    return(cells)
+  }
   if (rules != "torch") {
     return(cells)
   }
@@ -281,13 +298,16 @@ as_living <- function(rules, cells) {
   with_number <- c("bool?" = NA, "i*" = NA, "f*" = "f32", "c*" = "c64")
   for (name in wide) {
     cells[name, name] <- name
-    for (other in intersect(floats(), rownames(cells))) {
+    for (other in intersect(c("f16", "bf16", "f32", "f64"), rownames(cells))) {
       cells[name, other] <- cells[other, name] <- other
     }
     for (other in intersect(names(with_number), rownames(cells))) {
       number <- with_number[[other]]
       cells[name, other] <- cells[other, name] <- if (is.na(number)) name else number
     }
+  }
+  for (name in setdiff(intersect(rownames(living_table("torch")), rownames(cells)), "bool")) {
+    if ("bool?" %in% rownames(cells)) cells[name, "bool?"] <- cells["bool?", name] <- name
   }
   for (number in intersect(c("f*", "c*"), rownames(cells))) {
     cells[number, number] <- with_number[[number]]

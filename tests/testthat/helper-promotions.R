@@ -1,5 +1,11 @@
 # Implicit promotion: which kinds an operation should show, and which it shows.
 
+# The dtypes of the published tables.
+documented_dtypes <- c(
+  "bool", "i8", "i16", "i32", "i64", "ui8", "ui16", "ui32", "ui64", "f16", "bf16", "f32", "f64",
+  "c64", "c128"
+)
+
 kinds <- c("widening", "int_to_float", "lossy", "literal")
 on_all <- function(level) structure(rep(level, length(kinds)), names = kinds)
 

@@ -16,6 +16,11 @@ living_cells <- do.call(rbind, lapply(seq_len(nrow(living)), function(k) {
   )[want != ".", ]
 }))
 
+# Where a library divides small integers as integers, joist has an error.
+divides <- living_cells$fact %in% c("divide", "linalg", "mean") &
+  grepl("^(i|ui|int|uint)[124]$", living_cells$want)
+living_cells$want[divides] <- "-"
+
 expect_no_rows <- function(cells, got) {
   wrong <- cells$want != got
   expect_identical(
@@ -60,8 +65,8 @@ test_that("operations do what the facts say, now and in jit()", {
     )
   }
   # Functions that joist lacks for complex numbers, and real functions of complex matrices.
-  lacks <- living_cells$dtype %in% complexes() & living_cells$fact %in% c("linalg", "inexact")
-  cells <- living_cells[!lacks, ]
+  lacks <- living_cells$dtype %in% c("c64", "c128") & living_cells$fact %in% c("linalg", "inexact")
+  cells <- living_cells[!lacks & living_cells$dtype %in% documented_dtypes, ]
   for (fact in names(calls)) {
     of <- cells[cells$fact == fact, ]
     for (f in calls[[fact]]) {
@@ -180,7 +185,7 @@ test_that("array_api_2024 is the standard with Python's numbers, complex and boo
 
 test_that("a dtype that a user's lattice lacks joins with itself", {
   mine <- promotion_lattice(data.frame(from = "f16", to = "f32"))
-  for (d in dtypes()) {
+  for (d in documented_dtypes) {
     x <- one(d)
     expect_identical(type_of(with_promotion(mine, nv_concatenate(x, x))), d)
     expect_identical(type_of(with_promotion(mine, jit(nv_concatenate)(x, x))), d)

@@ -67,8 +67,14 @@ expect_same_cells <- function(got, want, lhs, rhs, label) {
   }
 }
 
+# Other rules leave dtypes of up to a byte undefined.
+knows_small <- c(
+  "anvil", "anvl", "jax", "jax_x32", "jax_strict", "jax_strict_x32", "numpy", "torch"
+)
+
 for (rules in promotion_rule_sets()$id) {
   test_that(paste("all pairs of dtypes promote as the table says under", rules), {
+    if (!(rules %in% knows_small)) nodes <- c(documented_dtypes, paste0(documented_dtypes, "?"))
     results <- results_under(rules, nodes, nodes)
     table <- cells_as_types(rules, nodes, nodes)
     for (way in names(results)) {
@@ -94,10 +100,10 @@ test_that("published tables are what additions give", {
     cells[cells == "i1"] <- "bool"
     dimnames(cells) <- lapply(dimnames(cells), function(x) sub("^i1$", "bool", x))
     cells <- as_living(rules, cells)
-    known <- intersect(rownames(cells), dtypes())
+    known <- intersect(rownames(cells), documented_dtypes)
     literals <- list("i*" = 1L, "f*" = 1.5, "c*" = 1i)
     operand <- function(name) {
-      if (name %in% dtypes()) nv_tensor(c(1, 1), name) else literals[[name]]
+      if (name %in% documented_dtypes) nv_tensor(c(1, 1), name) else literals[[name]]
     }
     defaults <- defaults_under(rules)
     pairs <- expand.grid(a = rownames(cells), b = colnames(cells), stringsAsFactors = FALSE)
@@ -118,6 +124,7 @@ test_that("published tables are what additions give", {
 
 test_that("data of rank 0 and 1 promotes like no data, eager and in jit", {
   for (rules in c("anvil", "jax", "numpy", "anvl")) {
+    nodes <- c(documented_dtypes, paste0(documented_dtypes, "?"))
     table <- cells_as_types(rules, nodes, nodes)
     for (shape in list(integer(), 2L)) {
       tensors <- lapply(nodes, function(node) {
@@ -199,7 +206,7 @@ test_that("NumPy 1 looks at values, as np.result_type() does", {
 })
 
 test_that("operations other than joins follow their class", {
-  for (d in dtypes()) {
+  for (d in documented_dtypes) {
     x <- sample_tensor(d)
     y <- sample_tensor(d, ambiguous = TRUE)
     whole <- kind_of(d) %in% c("bool", "int", "uint")

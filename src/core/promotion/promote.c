@@ -133,6 +133,10 @@ static joist_status by_rank(const struct joist_rules *rules, operand *operands, 
   size_t number = 0;
   for (size_t i = 0; i < count; i++) {
     operand *x = &operands[i];
+    /* A dtype that the library lacks, which no other one would be asked about. */
+    struct joist_type own;
+    if (!is_number(x) && !joist_promote(rules, x->type, x->type, &own))
+      return undefined(rules, x->type, operands[i == 0 ? count - 1 : 0].type, error);
     if (is_number(x)) {
       /* Of numbers next to tensors only the highest category counts. */
       const bool counts = !numbers.any || category(x->type) > category(numbers.type);
