@@ -127,7 +127,7 @@ range_words <- function(low, high) {
 # Named texts, each a label and what stands beside it.
 explanation_parts <- function(x) {
   parts <- c(
-    Rules = rules_words(x$rules), Operation = operation_words(x), decision_words(x),
+    Rules = rules_words(x), Operation = operation_words(x), decision_words(x),
     certainty_words(x), undefined_words(x)
   )
   problems <- x$operands$problem[!is.na(x$operands$problem)]
@@ -136,8 +136,14 @@ explanation_parts <- function(x) {
   )
 }
 
-rules_words <- function(rules) {
-  how <- if (rules$kind == "lattice") {
+rules_words <- function(x) {
+  rules <- x$rules
+  # The lattice of anvil has no dtypes of up to a byte.
+  small <- grepl("^(u?int1|u?i[24]|f[468]E)", x$operands$type)
+  beside <- rules$id == "anvil" && any(small) && !is.null(x$result)
+  how <- if (rules$kind == "lattice" && beside) {
+    "beside it, dtypes of up to a byte meet bool, themselves and guesses of their category"
+  } else if (rules$kind == "lattice") {
     "types meet at the lowest node above both"
   } else {
     switch(rules$policy,

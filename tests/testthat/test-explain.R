@@ -55,6 +55,25 @@ test_that("format() shows the path of a promotion", {
   expect_true(any(grepl("i32? -> i64? -> i8 -> i16", lines, fixed = TRUE)))
 })
 
+test_that("pairs that stand beside anvil's lattice are not led along its edges", {
+  text <- function(...) paste(format(explain_promotion(...), width = 200L), collapse = " ")
+  for (lines in c(text("bool", "i4"), text("f8E4M3FN", "f32?"))) {
+    expect_match(lines, "beside it, dtypes of up to a byte meet bool", fixed = TRUE)
+  }
+  expect_match(text("i4", "i4", rules = "jax"), "lowest node above both", fixed = TRUE)
+  expect_match(text("f8E4M3FN", "f32"), "Undefined", fixed = TRUE)
+})
+
+test_that("dtypes without Inf, NaN, sign or zero say what becomes of these", {
+  words <- function(from, to) {
+    paste(format(explain_promotion(from, to, rules = "numpy"), width = 500L), collapse = " ")
+  }
+  expect_match(words("i4", "f4E2M1FN"), "beyond 6 becomes 6", fixed = TRUE)
+  expect_match(words("f8E5M2FNUZ", "f8E4M3FN"), "beyond 448 becomes NaN", fixed = TRUE)
+  expect_match(words("ui8", "f8E8M0FNU"), "0 becomes NaN", fixed = TRUE)
+  expect_match(words("i8", "f8E8M0FNU"), "negative numbers become NaN", fixed = TRUE)
+})
+
 # ---- losses ----
 
 power <- function(limit) as.integer(sub("2^", "", limit, fixed = TRUE))
