@@ -5,6 +5,7 @@
 #include "core/types/narrow.h"
 
 #include "check.h"
+#include "formats.h"
 #include "patterns.h"
 
 #include <float.h>
@@ -22,7 +23,7 @@ static double decode(struct layout layout, uint32_t bits) {
   const uint32_t fraction = bits % (1u << layout.fraction);
   const int exponent = (int)(bits >> layout.fraction) % (1 << layout.exponent);
   const double sign = bits >> (layout.fraction + layout.exponent) ? -1.0 : 1.0;
-  if (exponent == (1 << layout.exponent) - 1) return fraction ? (double)NAN : sign * INFINITY;
+  if (exponent == (1 << layout.exponent) - 1) return copysign(fraction ? (double)NAN : (double)INFINITY, sign);
   if (exponent == 0) return sign * ldexp(fraction, 1 - bias - layout.fraction);
   return sign * ldexp(ldexp(1, layout.fraction) + fraction, exponent - bias - layout.fraction);
 }
@@ -164,6 +165,107 @@ static void test_random(joist_dtype dtype, struct layout layout) {
   free(wide);
 }
 
+/* ---- floats of up to a byte ---- */
+
+/* By dtype and code. */
+static double byte_values[JOIST_DTYPE_COUNT][256];
+
+static void make_byte_values(void) {
+  for (int f = 0; f < BYTE_FORMATS; f++)
+    for (int code = 0; code < byte_codes(&byte_formats[f]); code++)
+      byte_values[byte_formats[f].dtype][code] = byte_value(&byte_formats[f], code);
+}
+
+/* Every code widens to its value, and returns; a NaN keeps its sign if the format has one. */
+static void test_every_byte(const struct byte_format *format) {
+  const joist_dtype dtype = format->dtype;
+  const char *const name = joist_dtype_name(dtype);
+  const int codes = byte_codes(format);
+  uint8_t all[256], back[256];
+  float wide[256];
+  double wider[256];
+  for (int code = 0; code < codes; code++) all[code] = (uint8_t)code;
+  for (int which = 0; which < 2; which++) {
+    finder *const find = finders[which];
+    find(dtype, JOIST_F32)((size_t)codes, all, wide);
+    find(dtype, JOIST_F64)((size_t)codes, all, wider);
+    for (int code = 0; code < codes; code++) {
+      const double want = byte_values[dtype][code];
+      CHECK_MSG(same(wide[code], want) && same(wider[code], want), "%s %02x: %g and %g, not %g",
+                name, code, (double)wide[code], wider[code], want);
+      if (isnan(want) && format->special != POWERS)
+        CHECK_MSG(signbit(wide[code]) && signbit(wider[code]) ? code >= codes / 2
+                                                              : code < codes / 2,
+                  "%s %02x has another sign", name, code);
+    }
+    for (int double_too = 0; double_too < 2; double_too++) {
+      memset(back, 0x5a, sizeof back);
+      if (double_too)
+        find(JOIST_F64, dtype)((size_t)codes, wider, back);
+      else
+        find(JOIST_F32, dtype)((size_t)codes, wide, back);
+      for (int code = 0; code < codes; code++) {
+        const int quiet = format->special == INFINITE ? 1 << (format->fraction - 1) : 0;
+        const int want = isnan(byte_values[dtype][code]) && quiet != 0
+                             ? byte_nearest(format, copysignl((long double)NAN, wide[code]))
+                             : code;
+        CHECK_MSG(back[code] == want, "%s %02x comes back %02x", name, code, back[code]);
+      }
+    }
+    find(dtype, dtype)((size_t)codes, all, back);
+    CHECK(memcmp(all, back, (size_t)codes) == 0);
+  }
+}
+
+/* Where the nearest number changes, next to it, and at random. */
+static void test_byte_rounding(const struct byte_format *format) {
+  enum { EACH = 8, RANDOM = 5003, MOST = 257 * EACH + RANDOM + 40 };
+  static double wide[MOST];
+  static float single[MOST];
+  static uint8_t from_wide[MOST], from_single[MOST];
+  const int largest = byte_largest(format);
+  const joist_dtype dtype = format->dtype;
+  size_t n = 0;
+  for (int code = 0; code <= largest; code++) {
+    const double low = byte_number(format, code), high = byte_number(format, code + 1);
+    const double middle = (low + high) / 2, sign = code % 2 ? -1 : 1;
+    const double points[EACH] = {middle,
+                                 nextafter(middle, 0),
+                                 nextafter(middle, INFINITY),
+                                 middle * (1 + 0x1p-23),
+                                 middle * (1 - 0x1p-23),
+                                 nextafter(low, 0),
+                                 nextafter(low, INFINITY),
+                                 middle + (high - low) / 64};
+    for (int k = 0; k < EACH; k++) wide[n++] = (format->special == POWERS ? 1 : sign) * points[k];
+  }
+  const double others[] = {0,        NAN,     INFINITY, FLT_MAX, DBL_MAX,         DBL_MIN,
+                           0x1p-149, 0x1p127, 0x1p128,  1,       0x1.8p127,       0x1p-127,
+                           0x1p-150, 1e-300,  1e300,    0x1p-126, 0x1.000002p-127, 0x1.7ffffep127};
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+    wide[n++] = others[i], wide[n++] = -others[i];
+  /* Of the exponents of the format, and a few more. */
+  for (int i = 0; i < RANDOM; i++) {
+    const int exponent = (int)(random_bits() % (2 * (unsigned)byte_magnitudes(format) + 20)) - 10;
+    const double fraction = 1 + (double)(random_bits() >> 12) * 0x1p-52;
+    const double value =
+        ldexp(fraction, exponent % (1 << format->exponent) - format->bias - format->fraction);
+    wide[n++] = i % 2 && format->special != POWERS ? -value : value;
+  }
+  for (size_t i = 0; i < n; i++) single[i] = (float)wide[i];
+  for (int which = 0; which < 2; which++) {
+    finders[which](JOIST_F32, dtype)(n, single, from_single);
+    finders[which](JOIST_F64, dtype)(n, wide, from_wide);
+    for (size_t i = 0; i < n; i++) {
+      const int want = byte_nearest(format, wide[i]), short_want = byte_nearest(format, single[i]);
+      CHECK_MSG(from_wide[i] == want, "%s of %a: %02x, not %02x", joist_dtype_name(dtype), wide[i],
+                from_wide[i], want);
+      CHECK_MSG(from_single[i] == short_want, "%s of %a: %02x, not %02x", joist_dtype_name(dtype),
+                (double)single[i], from_single[i], short_want);
+    }
+  }
+}
+
 /* An element of any dtype: exact parts. */
 struct number {
   long double real, imaginary;
@@ -178,6 +280,13 @@ static struct number read_element(joist_dtype dtype, const void *element) {
     JOIST_DTYPES_INT(X, , )
     JOIST_DTYPES_UINT(X, , )
     JOIST_DTYPES_FLOAT(X, , )
+    JOIST_DTYPES_BYTE_INT(X, , )
+    JOIST_DTYPES_BYTE_UINT(X, , )
+#undef X
+#define X(ID, KIND, T, FACTS, A, B) \
+  case JOIST_##ID:                  \
+    return (struct number){byte_values[JOIST_##ID][*(const uint8_t *)element], 0};
+    JOIST_DTYPES_BYTE_FLOAT(X, , )
 #undef X
     case JOIST_F16:
       return (struct number){decode(F16, *(const uint16_t *)element), 0};
@@ -193,6 +302,8 @@ static struct number read_element(joist_dtype dtype, const void *element) {
 static long double round_part(joist_dtype real, long double x) {
   if (real == JOIST_F16) return nearest(F16, x);
   if (real == JOIST_BF16) return nearest(BF16, x);
+  const struct byte_format *const format = byte_format_of(real);
+  if (format != NULL) return byte_values[real][byte_nearest(format, x)];
   return real == JOIST_F32 ? nearest(F32, x) : (long double)(double)x;
 }
 
@@ -210,7 +321,7 @@ static struct number reference(joist_dtype from, joist_dtype to, struct number x
     const long double whole = truncl(x.real);
     return (struct number){(whole > max ? max : whole < min ? min : whole) + 0.0L, 0};
   }
-  const long double modulus = ldexpl(1, 8 * (int)joist_dtype_size(to));
+  const long double modulus = ldexpl(1, (int)joist_dtype_bits(to));
   long double wrapped = fmodl(x.real, modulus);
   if (wrapped < 0) wrapped += modulus;
   return (struct number){(wrapped > max ? wrapped - modulus : wrapped) + 0.0L, 0};
@@ -366,6 +477,11 @@ int main(void) {
   test_halfway(JOIST_BF16, BF16);
   test_random(JOIST_F16, F16);
   test_random(JOIST_BF16, BF16);
+  make_byte_values();
+  for (int f = 0; f < BYTE_FORMATS; f++) {
+    test_every_byte(&byte_formats[f]);
+    test_byte_rounding(&byte_formats[f]);
+  }
 #if LDBL_MANT_DIG >= 64
   test_pairs();
 #endif

@@ -6,6 +6,7 @@
 #include "core/types/narrow.h"
 
 #include "errors.h"
+#include "formats.h"
 #include "patterns.h"
 
 #include <float.h>
@@ -33,6 +34,13 @@ static bool is_whole(joist_dtype dtype) {
 
 static bool is_wide(joist_dtype dtype) { return joist_dtype_real(dtype) == JOIST_F64; }
 
+/* Whether a dtype has a number, by the definitions of those that lack small ones. */
+static bool holds(joist_dtype dtype, double number) {
+  const struct byte_format *const format = byte_format_of(dtype);
+  if (format != NULL) return byte_value(format, byte_nearest(format, number)) == number;
+  return dtype != JOIST_INT1 || number != 1;
+}
+
 static joist_status import(joist_host host, const void *values, size_t n, joist_dtype dtype) {
   memset(&error, 0, sizeof error);
   const joist_status status = joist_import(host, values, n, dtype, out, NULL, &error);
@@ -41,11 +49,11 @@ static joist_status import(joist_host host, const void *values, size_t n, joist_
   return status;
 }
 
-/* One double, put at the end of two blocks of ones, so that vector loops meet it. */
+/* One double, put at the end of two blocks of numbers that fit, so that vector loops meet it. */
 static joist_status import_double(double value, joist_dtype dtype) {
   enum { N = 1500 };
   static double values[N];
-  for (int i = 0; i < N; i++) values[i] = 1;
+  for (int i = 0; i < N; i++) values[i] = dtype == JOIST_INT1 ? 0 : 1;
   values[1234] = value;
   const joist_status status = import(JOIST_HOST_DOUBLE, values, N, dtype);
   if (status != JOIST_OK) CHECK_INT(error.position, 1235);
@@ -66,7 +74,9 @@ static void test_import_na(void) {
   float floats[3];
   memcpy(floats, float_bits, sizeof floats);
   EACH_DTYPE(dtype) {
+    if (!holds(dtype, 0) || !holds(dtype, 1)) continue; /* see test_import_lacking() */
     const bool whole = is_whole(dtype), wide = is_wide(dtype);
+    const bool takes_nan = !whole && joist_dtype_has_nan(dtype);
     double parts[2];
     CHECK_ERROR(import(JOIST_HOST_LOGICAL, logicals, 4, dtype), error, JOIST_E_NA_VALUE);
     CHECK_INT(error.position, 3);
@@ -82,7 +92,8 @@ static void test_import_na(void) {
       read_back(dtype, 1, parts);
       CHECK(is_na_bits(parts[0]));
     }
-    CHECK_INT(import(JOIST_HOST_DOUBLE, doubles, 2, dtype), whole ? JOIST_ERROR_VALUE : JOIST_OK);
+    CHECK_INT(import(JOIST_HOST_DOUBLE, doubles, 2, dtype),
+              takes_nan ? JOIST_OK : JOIST_ERROR_VALUE);
     CHECK_INT(import(JOIST_HOST_COMPLEX, complexes, 2, dtype), wide ? JOIST_OK : JOIST_ERROR_VALUE);
     CHECK_INT(import(JOIST_HOST_COMPLEX, imaginary, 1, dtype),
               dtype == JOIST_C128 ? JOIST_OK : JOIST_ERROR_VALUE);
@@ -111,7 +122,7 @@ static void test_import_integer_range(void) {
       if (!low_side && max == INT64_MAX && past == 2) continue;
       const int64_t value = low_side ? min + past : (int64_t)max + (past - 1);
       const joist_status want = fits ? JOIST_OK : JOIST_ERROR_VALUE;
-      const int64_t longs[2] = {1, value};
+      const int64_t longs[2] = {0, value};
       const joist_status status = import(JOIST_HOST_INTEGER64, longs, 2, dtype);
       CHECK_INT(status, want);
       if (fits) {
@@ -126,11 +137,11 @@ static void test_import_integer_range(void) {
         CHECK_INT(error.position, 2);
       }
       if (value > INT32_MIN && value <= INT32_MAX) {
-        const int integers[2] = {1, (int)value};
+        const int integers[2] = {0, (int)value};
         CHECK_INT(import(JOIST_HOST_INTEGER, integers, 2, dtype), want);
       }
       if (value >= 0 && value <= 255) {
-        const unsigned char bytes[2] = {1, (unsigned char)value};
+        const unsigned char bytes[2] = {0, (unsigned char)value};
         CHECK_INT(import(JOIST_HOST_RAW, bytes, 2, dtype), want);
       }
       if (value > -(1LL << 53) && value < (1LL << 53))
@@ -196,11 +207,89 @@ static void test_import_float_range(void) {
   CHECK_INT(error.position, 3);
   CHECK_INT(import(JOIST_HOST_INTEGER64, longs, 1, JOIST_F16), JOIST_ERROR_VALUE);
   EACH_DTYPE(dtype) {
-    if (is_whole(dtype) || dtype == JOIST_F16) continue;
+    if (is_whole(dtype) || dtype == JOIST_F16 || byte_format_of(dtype) != NULL) continue;
     CHECK_INT(import(JOIST_HOST_INTEGER, others, 2, dtype), JOIST_OK);
     CHECK_INT(import(JOIST_HOST_INTEGER64, largest, 2, dtype), JOIST_OK);
     CHECK_INT(import_double(0.1, dtype), JOIST_OK);
   }
+}
+
+/* The smallest magnitude that rounds beyond the largest number. */
+static double byte_limit(const struct byte_format *format) {
+  const int largest = byte_largest(format);
+  const double middle = (byte_number(format, largest) + byte_number(format, largest + 1)) / 2;
+  return largest % 2 == 1 || format->special == POWERS ? middle : nextafter(middle, INFINITY);
+}
+
+static void test_import_byte_float(const struct byte_format *format) {
+  const joist_dtype dtype = format->dtype;
+  const double limit = byte_limit(format), below = nextafter(limit, 0);
+  const bool powers = format->special == POWERS, finite = format->special == NUMBERS;
+  const uint8_t *const codes = out;
+  CHECK_ERROR(import_double(limit, dtype), error, JOIST_E_OUT_OF_RANGE);
+  CHECK_ERROR(import_double(-limit, dtype), error, JOIST_E_OUT_OF_RANGE);
+  CHECK_ERROR(import_double(DBL_MAX, dtype), error, JOIST_E_OUT_OF_RANGE);
+  CHECK_INT(import_double(-below, dtype), powers ? JOIST_ERROR_VALUE : JOIST_OK);
+  CHECK_INT(import_double(below, dtype), JOIST_OK);
+  CHECK_INT(codes[1234], byte_largest(format));
+  CHECK_INT(import_double(0.1, dtype), JOIST_OK);
+  CHECK_INT(codes[1234], byte_nearest(format, 0.1));
+  for (int sign = -1; sign <= 1; sign += 2) {
+    const double infinite = copysign(INFINITY, sign);
+    const joist_status status = import_double(infinite, dtype);
+    if (format->special == INFINITE)
+      CHECK(status == JOIST_OK && codes[1234] == byte_nearest(format, infinite));
+    else
+      CHECK_ERROR(status, error, JOIST_E_NOT_FINITE);
+  }
+  const joist_status status = import_double(NAN, dtype);
+  if (finite)
+    CHECK_ERROR(status, error, JOIST_E_NOT_FINITE);
+  else
+    CHECK(status == JOIST_OK && isnan(byte_value(format, codes[1234])));
+  /* Whole numbers, from all types that hold them. */
+  for (int number = -500; number <= 500; number++) {
+    const bool fits = abs(number) < limit && (!powers || number > 0);
+    const int integers[] = {1, number};
+    const int64_t longs[] = {1, number};
+    const double doubles[] = {1, number}, complexes[] = {1, 0, number, 0};
+    const float floats[] = {1, (float)number};
+    const unsigned char bytes[] = {1, (unsigned char)number};
+    const void *const hosts[] = {integers, integers, doubles, complexes, bytes, longs, floats};
+    for (int host = JOIST_HOST_INTEGER; host <= JOIST_HOST_FLOAT32; host++) {
+      if (host == JOIST_HOST_RAW && (number < 0 || number > 255)) continue;
+      const joist_status status = import((joist_host)host, hosts[host], 2, dtype);
+      CHECK_MSG((status == JOIST_OK) == fits, "%d as %s", number, joist_dtype_name(dtype));
+      if (status == JOIST_OK)
+        CHECK_INT(codes[1], byte_nearest(format, number));
+      else
+        CHECK(error.code == JOIST_E_OUT_OF_RANGE && error.position == 2);
+    }
+  }
+}
+
+/* Dtypes that lack 0 or 1, from all types. */
+static void test_import_lacking(void) {
+  const int integers[] = {0, 1}, ones[] = {-1, 0};
+  const double doubles[] = {0, 1}, complexes[] = {0, 0, 1, 0};
+  const float floats[] = {0, 1};
+  const unsigned char bytes[] = {0, 1};
+  const int64_t longs[] = {0, 1};
+  const void *const hosts[] = {integers, integers, doubles, complexes, bytes, longs, floats};
+  for (int host = JOIST_HOST_LOGICAL; host <= JOIST_HOST_FLOAT32; host++) {
+    const joist_host from = (joist_host)host;
+    const char *const second = (const char *)hosts[host] + joist_host_size(from);
+    CHECK_ERROR(import(from, hosts[host], 2, JOIST_INT1), error, JOIST_E_OUT_OF_RANGE);
+    CHECK_INT(error.position, 2);
+    CHECK_INT(import(from, hosts[host], 1, JOIST_INT1), JOIST_OK);
+    CHECK_INT(*(int8_t *)out, 0);
+    CHECK_ERROR(import(from, hosts[host], 2, JOIST_F8E8M0FNU), error, JOIST_E_OUT_OF_RANGE);
+    CHECK_INT(error.position, 1);
+    CHECK_INT(import(from, second, 1, JOIST_F8E8M0FNU), JOIST_OK);
+    CHECK_INT(*(uint8_t *)out, 127);
+  }
+  CHECK_INT(import(JOIST_HOST_INTEGER, ones, 2, JOIST_INT1), JOIST_OK);
+  CHECK(((int8_t *)out)[0] == -1 && ((int8_t *)out)[1] == 0);
 }
 
 static void test_import_others(void) {
@@ -214,6 +303,7 @@ static void test_import_others(void) {
   const void *const hosts[] = {logicals, integers, doubles, complexes, bytes, longs, floats};
   EACH_DTYPE(dtype) {
     double parts[2];
+    if (!holds(dtype, 0) || !holds(dtype, 1)) continue;
     for (int host = JOIST_HOST_LOGICAL; host <= JOIST_HOST_FLOAT32; host++) {
       memset(out, 0x5a, OUT_SIZE);
       CHECK_INT(import((joist_host)host, hosts[host], 2, dtype), JOIST_OK);
@@ -321,11 +411,17 @@ static void test_export_hosts(void) {
               {JOIST_I32, "IWDCf"},    {JOIST_I64, "IWDCf"},  {JOIST_UI8, "RIWDCF"},
               {JOIST_UI16, "IWDCF"},   {JOIST_UI32, "IWDCf"}, {JOIST_UI64, "IWDCf"},
               {JOIST_F16, "DCF"},      {JOIST_BF16, "DCF"},   {JOIST_F32, "DCF"},
-              {JOIST_F64, "DCf"},      {JOIST_C64, "C"},      {JOIST_C128, "C"}};
+              {JOIST_F64, "DCf"},      {JOIST_C64, "C"},      {JOIST_C128, "C"},
+              {JOIST_INT1, "IWDCF"},   {JOIST_I2, "IWDCF"},   {JOIST_I4, "IWDCF"},
+              {JOIST_UINT1, "IWDCF"},  {JOIST_UI2, "IWDCF"},  {JOIST_UI4, "IWDCF"},
+              {JOIST_F4E2M1FN, "DCF"}, {JOIST_F6E2M3FN, "DCF"}, {JOIST_F6E3M2FN, "DCF"},
+              {JOIST_F8E3M4, "DCF"},   {JOIST_F8E4M3, "DCF"}, {JOIST_F8E4M3B11FNUZ, "DCF"},
+              {JOIST_F8E4M3FN, "DCF"}, {JOIST_F8E4M3FNUZ, "DCF"}, {JOIST_F8E5M2, "DCF"},
+              {JOIST_F8E5M2FNUZ, "DCF"}, {JOIST_F8E8M0FNU, "DCF"}};
   static const char letters[] = "LIDCRWF";
   CHECK_INT(sizeof rows / sizeof *rows, JOIST_DTYPE_COUNT);
   for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
-    const int source[2] = {0, 1};
+    const int source[2] = {holds(rows[r].dtype, 0) ? 0 : 2, holds(rows[r].dtype, 1) ? 1 : -1};
     joist_c128 elements[2];
     joist_convert_find(JOIST_I32, rows[r].dtype)(2, source, elements);
     for (int host = 0; host < 7; host++)
@@ -343,22 +439,22 @@ static void test_export_hosts(void) {
         switch ((joist_host)host) {
           case JOIST_HOST_LOGICAL:
           case JOIST_HOST_INTEGER:
-            CHECK(((int *)out)[0] == 0 && ((int *)out)[1] == 1);
+            CHECK(((int *)out)[0] == source[0] && ((int *)out)[1] == source[1]);
             break;
           case JOIST_HOST_DOUBLE:
-            CHECK(((double *)out)[0] == 0 && ((double *)out)[1] == 1);
+            CHECK(((double *)out)[0] == source[0] && ((double *)out)[1] == source[1]);
             break;
           case JOIST_HOST_COMPLEX:
-            CHECK(((double *)out)[2] == 1 && ((double *)out)[3] == 0);
+            CHECK(((double *)out)[2] == source[1] && ((double *)out)[3] == 0);
             break;
           case JOIST_HOST_RAW:
-            CHECK(((unsigned char *)out)[0] == 0 && ((unsigned char *)out)[1] == 1);
+            CHECK(((unsigned char *)out)[0] == source[0] && ((unsigned char *)out)[1] == source[1]);
             break;
           case JOIST_HOST_INTEGER64:
-            CHECK(((int64_t *)out)[0] == 0 && ((int64_t *)out)[1] == 1);
+            CHECK(((int64_t *)out)[0] == source[0] && ((int64_t *)out)[1] == source[1]);
             break;
           case JOIST_HOST_FLOAT32:
-            CHECK(((float *)out)[0] == 0 && ((float *)out)[1] == 1);
+            CHECK(((float *)out)[0] == source[0] && ((float *)out)[1] == source[1]);
             break;
         }
       }
@@ -414,7 +510,7 @@ static void test_export_values(void) {
   }
 }
 
-static const char *format(joist_dtype dtype, const void *element, int digits) {
+static const char *format_element(joist_dtype dtype, const void *element, int digits) {
   static char text[JOIST_TEXT_SIZE];
   memset(text, 'x', sizeof text);
   const size_t length = joist_format_element(dtype, element, digits, text);
@@ -423,7 +519,7 @@ static const char *format(joist_dtype dtype, const void *element, int digits) {
 }
 
 static const char *format_double(double value, int digits) {
-  return format(JOIST_F64, &value, digits);
+  return format_element(JOIST_F64, &value, digits);
 }
 
 static void test_format_text(void) {
@@ -451,19 +547,19 @@ static void test_format_text(void) {
   CHECK_STR(format_double(na_real(), 0), "NA");
   CHECK_STR(format_double(INFINITY, 0), "Inf");
   CHECK_STR(format_double(-INFINITY, 7), "-Inf");
-  CHECK_STR(format(JOIST_F32, &tenth, 0), "0.1");
-  CHECK_STR(format(JOIST_C64, part, 0), "0.1+1e-10i");
-  CHECK_STR(format(JOIST_C128, complexes[0], 0), "1+2i");
-  CHECK_STR(format(JOIST_C128, complexes[1], 0), "1.5-2i");
-  CHECK_STR(format(JOIST_C128, complexes[2], 0), "NA");
-  CHECK_STR(format(JOIST_C128, complexes[3], 0), "NaN+1i");
-  CHECK_STR(format(JOIST_C128, complexes[4], 0), "0-Infi");
-  CHECK_STR(format(JOIST_C128, longest, 0), "-2.2250738585072014e-308-1.7976931348623157e+308i");
-  CHECK_STR(format(JOIST_BOOL, &bools[0], 0), "FALSE");
-  CHECK_STR(format(JOIST_BOOL, &bools[1], 0), "TRUE");
-  CHECK_STR(format(JOIST_I8, &negative, 0), "-128");
-  CHECK_STR(format(JOIST_I64, &least, 0), "-9223372036854775808");
-  CHECK_STR(format(JOIST_UI64, &most, 0), "18446744073709551615");
+  CHECK_STR(format_element(JOIST_F32, &tenth, 0), "0.1");
+  CHECK_STR(format_element(JOIST_C64, part, 0), "0.1+1e-10i");
+  CHECK_STR(format_element(JOIST_C128, complexes[0], 0), "1+2i");
+  CHECK_STR(format_element(JOIST_C128, complexes[1], 0), "1.5-2i");
+  CHECK_STR(format_element(JOIST_C128, complexes[2], 0), "NA");
+  CHECK_STR(format_element(JOIST_C128, complexes[3], 0), "NaN+1i");
+  CHECK_STR(format_element(JOIST_C128, complexes[4], 0), "0-Infi");
+  CHECK_STR(format_element(JOIST_C128, longest, 0), "-2.2250738585072014e-308-1.7976931348623157e+308i");
+  CHECK_STR(format_element(JOIST_BOOL, &bools[0], 0), "FALSE");
+  CHECK_STR(format_element(JOIST_BOOL, &bools[1], 0), "TRUE");
+  CHECK_STR(format_element(JOIST_I8, &negative, 0), "-128");
+  CHECK_STR(format_element(JOIST_I64, &least, 0), "-9223372036854775808");
+  CHECK_STR(format_element(JOIST_UI64, &most, 0), "18446744073709551615");
 }
 
 /* Significant digits; 0 for a whole number in full, which may have more than needed. */
@@ -493,17 +589,43 @@ static void check_double_trip(double value) {
   }
 }
 
+static bool reads_as(const struct byte_format *format, const char *text, int code) {
+  const double number = strtod(text, NULL);
+  return fabs(number) < byte_limit(format) && byte_nearest(format, number) == code;
+}
+
+/* Every number reads back, and none has a shorter text. */
+static void test_format_bytes(const struct byte_format *format) {
+  for (int code = 0; code < byte_codes(format); code++) {
+    const uint8_t element = (uint8_t)code;
+    const double value = byte_value(format, code);
+    char text[JOIST_TEXT_SIZE], shorter[JOIST_TEXT_SIZE];
+    strcpy(text, format_element(format->dtype, &element, 0));
+    if (!isfinite(value)) {
+      CHECK_STR(text, isnan(value) ? "NaN" : value > 0 ? "Inf" : "-Inf");
+      continue;
+    }
+    CHECK_MSG(reads_as(format, text, code), "%s %02x as %s", joist_dtype_name(format->dtype), code,
+              text);
+    for (int digits = 1; digits < digits_in(text); digits++) {
+      snprintf(shorter, sizeof shorter, "%.*e", digits - 1, value);
+      CHECK_MSG(!reads_as(format, shorter, code), "%s is shorter than %s", shorter, text);
+    }
+  }
+}
+
 static void test_format_trips(void) {
+  for (int f = 0; f < BYTE_FORMATS; f++) test_format_bytes(&byte_formats[f]);
   for (uint32_t i = 0; i < 65536; i++) {
     const uint16_t bits = (uint16_t)i;
     if ((bits & 0x7fff) <= 0x7c00) {
-      const char *text = format(JOIST_F16, &bits, 0);
+      const char *text = format_element(JOIST_F16, &bits, 0);
       const uint16_t read = narrow_f64_to_F16(
           text[text[0] == '-'] == 'I' ? (double)narrow_F16_to_f32(bits) : strtod(text, NULL));
       CHECK_MSG(read == bits && digits_in(text) <= 5, "f16 %04x as %s", i, text);
     }
     if ((bits & 0x7fff) < 0x7f80) {
-      const char *text = format(JOIST_BF16, &bits, 0);
+      const char *text = format_element(JOIST_BF16, &bits, 0);
       CHECK_MSG(narrow_f64_to_BF16(strtod(text, NULL)) == bits && digits_in(text) <= 4,
                 "bf16 %04x as %s", i, text);
     }
@@ -515,7 +637,7 @@ static void test_format_trips(void) {
     check_double_trip((double)(random >> 40) / 1000);
     const float narrow = float_of((uint32_t)(random >> 32));
     if (!isfinite(narrow)) continue;
-    const char *text = format(JOIST_F32, &narrow, 0);
+    const char *text = format_element(JOIST_F32, &narrow, 0);
     const float read = strtof(text, NULL);
     CHECK_MSG(memcmp(&read, &narrow, sizeof read) == 0 && digits_in(text) <= 9, "%a as %s",
               (double)narrow, text);
@@ -744,6 +866,8 @@ int main(void) {
   test_import_na();
   test_import_integer_range();
   test_import_float_range();
+  for (int f = 0; f < BYTE_FORMATS; f++) test_import_byte_float(&byte_formats[f]);
+  test_import_lacking();
   test_import_others();
   test_import_truth();
   test_host_range();

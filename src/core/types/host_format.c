@@ -8,19 +8,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* What a float dtype promises about decimal digits (C11 5.2.4.2.2): a text of `kept`
- * digits survives a trip through it, and `enough` tell all its values apart. */
-struct precision {
-  int kept, enough;
-  double smallest_normal;
-};
+enum { ENOUGH_DIGITS = 17 }; /* tell all values of f64 apart */
 
-static struct precision precision_of(joist_dtype dtype) {
-  /* log10(2) is 0.30103, and no power of 2 is one of 10. */
+/* How many decimal digits a text may have that survives a trip through a float dtype
+ * (C11 5.2.4.2.2), at least 1: fewer than 1 digit are none. Subnormals keep fewer. */
+static int digits_kept(joist_dtype dtype, double value) {
   const int digits = joist_dtype_digits(dtype);
+  const double smallest_normal = ldexp(1, joist_dtype_least_exponent(dtype) + digits - 1);
+  /* log10(2) is 0.30103, and no power of 2 is one of 10. */
   const int kept = (digits - 1) * 30103 / 100000;
-  return (struct precision){kept > 0 ? kept : 1, digits * 30103 / 100000 + 2,
-                            ldexp(1, joist_dtype_least_exponent(dtype) + digits - 1)};
+  return fabs(value) < smallest_normal || kept < 1 ? 1 : kept;
 }
 
 /* The scientific notation of a finite value with `digits` digits. */
@@ -33,6 +30,7 @@ static bool reads_back(joist_dtype dtype, const char *text, double value) {
   /* Text is rounded to f32 once, not by way of f64. */
   if (dtype == JOIST_F32) return strtof(text, NULL) == (float)value;
   double read = strtod(text, NULL);
+  if (fabs(read) >= joist_dtype_overflow(dtype)) return false; /* even if it saturates */
   uint64_t element; /* of any float dtype */
   joist_convert_find(JOIST_F64, dtype)(1, &read, &element);
   joist_convert_find(dtype, JOIST_F64)(1, &element, &read);
@@ -51,10 +49,8 @@ static int significant_digits(const char *text) {
 }
 
 static int fewest_digits(joist_dtype dtype, double value, char text[JOIST_TEXT_SIZE]) {
-  const struct precision precision = precision_of(dtype);
-  /* Subnormals keep fewer digits than promised, so all lengths are tried. */
-  int digits = fabs(value) < precision.smallest_normal ? 1 : precision.kept;
-  for (; digits < precision.enough; digits++) {
+  int digits = digits_kept(dtype, value);
+  for (; digits < ENOUGH_DIGITS; digits++) {
     write_scientific(value, digits, text);
     if (reads_back(dtype, text, value)) return significant_digits(text);
   }
@@ -70,7 +66,7 @@ static size_t format_real(joist_dtype dtype, double value, int digits, char text
   if (digits <= 0) {
     digits = fewest_digits(dtype, value, text);
   } else {
-    write_scientific(value, digits < 17 ? digits : 17, text);
+    write_scientific(value, digits < ENOUGH_DIGITS ? digits : ENOUGH_DIGITS, text);
     digits = significant_digits(text);
   }
   /* R prefers fixed notation unless it is wider. */
