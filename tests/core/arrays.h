@@ -8,6 +8,7 @@
 #include "core/types/convert.h"
 
 #include "errors.h"
+#include "formats.h"
 #include "patterns.h"
 
 #include <float.h>
@@ -81,6 +82,14 @@ static double extreme_part(void) {
   return points[random_below(sizeof points / sizeof *points)];
 }
 
+/* The element of a dtype of one byte whose lowest bits are given: a signed one has copies of its
+ * sign above them, others zeros. */
+CHECK_UNUSED static uint8_t byte_of_bits(joist_dtype dtype, uint8_t bits) {
+  const unsigned low = (1u << joist_dtype_bits(dtype)) - 1, sign = low - low / 2;
+  const bool negative = joist_dtype_kind(dtype) == JOIST_KIND_INT && (bits & sign) != 0;
+  return (uint8_t)((bits & low) | (negative ? ~low : 0));
+}
+
 /* Fills n elements. Small values are whole or halves, near zero. */
 CHECK_UNUSED static void fill(joist_dtype dtype, size_t n, fill_kind kind, void *out) {
   const size_t size = joist_dtype_size(dtype);
@@ -109,7 +118,7 @@ CHECK_UNUSED static void fill(joist_dtype dtype, size_t n, fill_kind kind, void 
       default:
         memcpy(at, &bits, size < 8 ? size : 8);
         if (size == 16) memcpy(at + 8, &more, 8);
-        if (class == JOIST_KIND_BOOL) *(unsigned char *)at &= 1;
+        if (size == 1) *(unsigned char *)at = byte_of_bits(dtype, *(unsigned char *)at);
     }
   }
 }
@@ -160,6 +169,8 @@ CHECK_UNUSED static const char *element_text(joist_dtype dtype, const void *elem
 
 /* Half the distance from 1 to the next number. */
 CHECK_UNUSED static double half_unit(joist_dtype real) {
+  const struct byte_format *const format = byte_format_of(real);
+  if (format != NULL) return ldexp(0.5, -format->fraction);
   switch (real) {
     case JOIST_F16:
       return 0x1p-11;
@@ -170,6 +181,33 @@ CHECK_UNUSED static double half_unit(joist_dtype real) {
     default:
       return 0x1p-53;
   }
+}
+
+/* Dtypes of up to a byte that are computed in another one. */
+CHECK_UNUSED static bool is_small(joist_dtype dtype) {
+  return joist_dtype_bits(dtype) <= 8 && joist_dtype_compute(dtype) != dtype;
+}
+
+/* Whether a result that was computed as `want` is one that its dtype has no number for, up to an
+ * error of `unsure`; then `right` says whether it has what it should have instead. */
+CHECK_UNUSED static bool lacks_number(joist_dtype real, long double want, long double unsure,
+                                      long double got, bool *right) {
+  const struct byte_format *const format = byte_format_of(real);
+  *right = isnan(got);
+  if (isnan(want)) {
+    if (format != NULL && format->special == NUMBERS) *right = got == 0;
+    return true;
+  }
+  if (format == NULL || format->special != POWERS || want > unsure) return false;
+  *right |= want >= -unsure;
+  return true;
+}
+
+/* The smallest positive number of a dtype's parts, or a bit more. */
+CHECK_UNUSED static double smallest_number(joist_dtype real) {
+  const struct byte_format *const format = byte_format_of(real);
+  if (format != NULL) return byte_number(format, format->special == POWERS ? 0 : 1);
+  return real == JOIST_F16 ? 0x1p-24 : real == JOIST_F64 ? 0x1p-1074 : 0x1p-133;
 }
 
 #endif

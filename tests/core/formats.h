@@ -27,11 +27,11 @@ struct byte_format {
 };
 
 static const struct byte_format byte_formats[] = {
-    {JOIST_F4E2M1FN, 2, 1, 1, NUMBERS},        {JOIST_F6E2M3FN, 2, 3, 1, NUMBERS},
-    {JOIST_F6E3M2FN, 3, 2, 3, NUMBERS},        {JOIST_F8E3M4, 3, 4, 3, INFINITE},
-    {JOIST_F8E4M3, 4, 3, 7, INFINITE},         {JOIST_F8E4M3B11FNUZ, 4, 3, 11, ZERO_NAN},
-    {JOIST_F8E4M3FN, 4, 3, 7, ONES_NAN},       {JOIST_F8E4M3FNUZ, 4, 3, 8, ZERO_NAN},
-    {JOIST_F8E5M2, 5, 2, 15, INFINITE},        {JOIST_F8E5M2FNUZ, 5, 2, 16, ZERO_NAN},
+    {JOIST_F4E2M1FN, 2, 1, 1, NUMBERS},   {JOIST_F6E2M3FN, 2, 3, 1, NUMBERS},
+    {JOIST_F6E3M2FN, 3, 2, 3, NUMBERS},   {JOIST_F8E3M4, 3, 4, 3, INFINITE},
+    {JOIST_F8E4M3, 4, 3, 7, INFINITE},    {JOIST_F8E4M3B11FNUZ, 4, 3, 11, ZERO_NAN},
+    {JOIST_F8E4M3FN, 4, 3, 7, ONES_NAN},  {JOIST_F8E4M3FNUZ, 4, 3, 8, ZERO_NAN},
+    {JOIST_F8E5M2, 5, 2, 15, INFINITE},   {JOIST_F8E5M2FNUZ, 5, 2, 16, ZERO_NAN},
     {JOIST_F8E8M0FNU, 8, 0, 127, POWERS},
 };
 enum { BYTE_FORMATS = sizeof byte_formats / sizeof *byte_formats };
@@ -115,8 +115,7 @@ CHECK_UNUSED static int byte_nearest(const struct byte_format *format, long doub
   const int up = format->special == POWERS ? size >= middle
                                            : size > middle || (size == middle && low % 2 == 1);
   const int nearest = low + up;
-  if (nearest <= largest)
-    return format->special == ZERO_NAN && nearest == 0 ? 0 : sign | nearest;
+  if (nearest <= largest) return format->special == ZERO_NAN && nearest == 0 ? 0 : sign | nearest;
   switch (format->special) {
     case INFINITE:
     case ONES_NAN:
@@ -128,6 +127,13 @@ CHECK_UNUSED static int byte_nearest(const struct byte_format *format, long doub
     default:
       return magnitudes;
   }
+}
+
+/* The smallest magnitude that rounds beyond the largest number. */
+CHECK_UNUSED static double byte_limit(const struct byte_format *format) {
+  const int largest = byte_largest(format);
+  const double middle = (byte_number(format, largest) + byte_number(format, largest + 1)) / 2;
+  return largest % 2 == 1 || format->special == POWERS ? middle : nextafter(middle, INFINITY);
 }
 
 #endif

@@ -23,7 +23,8 @@ static double decode(struct layout layout, uint32_t bits) {
   const uint32_t fraction = bits % (1u << layout.fraction);
   const int exponent = (int)(bits >> layout.fraction) % (1 << layout.exponent);
   const double sign = bits >> (layout.fraction + layout.exponent) ? -1.0 : 1.0;
-  if (exponent == (1 << layout.exponent) - 1) return copysign(fraction ? (double)NAN : (double)INFINITY, sign);
+  if (exponent == (1 << layout.exponent) - 1)
+    return copysign(fraction ? (double)NAN : (double)INFINITY, sign);
   if (exponent == 0) return sign * ldexp(fraction, 1 - bias - layout.fraction);
   return sign * ldexp(ldexp(1, layout.fraction) + fraction, exponent - bias - layout.fraction);
 }
@@ -194,9 +195,9 @@ static void test_every_byte(const struct byte_format *format) {
       CHECK_MSG(same(wide[code], want) && same(wider[code], want), "%s %02x: %g and %g, not %g",
                 name, code, (double)wide[code], wider[code], want);
       if (isnan(want) && format->special != POWERS)
-        CHECK_MSG(signbit(wide[code]) && signbit(wider[code]) ? code >= codes / 2
-                                                              : code < codes / 2,
-                  "%s %02x has another sign", name, code);
+        CHECK_MSG(
+            signbit(wide[code]) && signbit(wider[code]) ? code >= codes / 2 : code < codes / 2,
+            "%s %02x has another sign", name, code);
     }
     for (int double_too = 0; double_too < 2; double_too++) {
       memset(back, 0x5a, sizeof back);
@@ -239,8 +240,8 @@ static void test_byte_rounding(const struct byte_format *format) {
                                  middle + (high - low) / 64};
     for (int k = 0; k < EACH; k++) wide[n++] = (format->special == POWERS ? 1 : sign) * points[k];
   }
-  const double others[] = {0,        NAN,     INFINITY, FLT_MAX, DBL_MAX,         DBL_MIN,
-                           0x1p-149, 0x1p127, 0x1p128,  1,       0x1.8p127,       0x1p-127,
+  const double others[] = {0,        NAN,     INFINITY, FLT_MAX,  DBL_MAX,         DBL_MIN,
+                           0x1p-149, 0x1p127, 0x1p128,  1,        0x1.8p127,       0x1p-127,
                            0x1p-150, 1e-300,  1e300,    0x1p-126, 0x1.000002p-127, 0x1.7ffffep127};
   for (size_t i = 0; i < sizeof others / sizeof *others; i++)
     wide[n++] = others[i], wide[n++] = -others[i];

@@ -103,7 +103,8 @@ static void test_small_integers(void) {
 static void test_small_floats(void) {
   int floats = 0;
   for (int d = 0; d < JOIST_DTYPE_COUNT; d++)
-    floats += joist_dtype_kind((joist_dtype)d) == JOIST_KIND_FLOAT && joist_dtype_bits((joist_dtype)d) <= 8;
+    floats += joist_dtype_kind((joist_dtype)d) == JOIST_KIND_FLOAT &&
+              joist_dtype_bits((joist_dtype)d) <= 8;
   CHECK_INT(floats, BYTE_FORMATS);
   for (int f = 0; f < BYTE_FORMATS; f++) {
     const struct byte_format *const format = &byte_formats[f];

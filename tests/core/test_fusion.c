@@ -178,7 +178,8 @@ static void test_masked(void) {
       for (uint32_t dims = 0; dims < UINT32_C(1) << shapes[s].rank; dims++)
         for (int d = 0; d < JOIST_DTYPE_COUNT; d++)
           for (int way = 0; way < WAYS; way++)
-            if (d != JOIST_BOOL || way != FOR_TWO)
+            if ((d != JOIST_BOOL || way != FOR_TWO) &&
+                (!is_small((joist_dtype)d) || ((int)s + d + way) % 8 == 0))
               check_masked(&shapes[s], dims, (joist_dtype)d, way,
                            (fill_kind)((s + (size_t)d + (size_t)way) % FILL_COUNT));
   }

@@ -214,13 +214,6 @@ static void test_import_float_range(void) {
   }
 }
 
-/* The smallest magnitude that rounds beyond the largest number. */
-static double byte_limit(const struct byte_format *format) {
-  const int largest = byte_largest(format);
-  const double middle = (byte_number(format, largest) + byte_number(format, largest + 1)) / 2;
-  return largest % 2 == 1 || format->special == POWERS ? middle : nextafter(middle, INFINITY);
-}
-
 static void test_import_byte_float(const struct byte_format *format) {
   const joist_dtype dtype = format->dtype;
   const double limit = byte_limit(format), below = nextafter(limit, 0);
@@ -407,16 +400,16 @@ static void test_export_hosts(void) {
   static const struct {
     joist_dtype dtype;
     const char *hosts;
-  } rows[] = {{JOIST_BOOL, "LRIWDCF"}, {JOIST_I8, "IWDCF"},   {JOIST_I16, "IWDCF"},
-              {JOIST_I32, "IWDCf"},    {JOIST_I64, "IWDCf"},  {JOIST_UI8, "RIWDCF"},
-              {JOIST_UI16, "IWDCF"},   {JOIST_UI32, "IWDCf"}, {JOIST_UI64, "IWDCf"},
-              {JOIST_F16, "DCF"},      {JOIST_BF16, "DCF"},   {JOIST_F32, "DCF"},
-              {JOIST_F64, "DCf"},      {JOIST_C64, "C"},      {JOIST_C128, "C"},
-              {JOIST_INT1, "IWDCF"},   {JOIST_I2, "IWDCF"},   {JOIST_I4, "IWDCF"},
-              {JOIST_UINT1, "IWDCF"},  {JOIST_UI2, "IWDCF"},  {JOIST_UI4, "IWDCF"},
-              {JOIST_F4E2M1FN, "DCF"}, {JOIST_F6E2M3FN, "DCF"}, {JOIST_F6E3M2FN, "DCF"},
-              {JOIST_F8E3M4, "DCF"},   {JOIST_F8E4M3, "DCF"}, {JOIST_F8E4M3B11FNUZ, "DCF"},
-              {JOIST_F8E4M3FN, "DCF"}, {JOIST_F8E4M3FNUZ, "DCF"}, {JOIST_F8E5M2, "DCF"},
+  } rows[] = {{JOIST_BOOL, "LRIWDCF"},   {JOIST_I8, "IWDCF"},       {JOIST_I16, "IWDCF"},
+              {JOIST_I32, "IWDCf"},      {JOIST_I64, "IWDCf"},      {JOIST_UI8, "RIWDCF"},
+              {JOIST_UI16, "IWDCF"},     {JOIST_UI32, "IWDCf"},     {JOIST_UI64, "IWDCf"},
+              {JOIST_F16, "DCF"},        {JOIST_BF16, "DCF"},       {JOIST_F32, "DCF"},
+              {JOIST_F64, "DCf"},        {JOIST_C64, "C"},          {JOIST_C128, "C"},
+              {JOIST_INT1, "IWDCF"},     {JOIST_I2, "IWDCF"},       {JOIST_I4, "IWDCF"},
+              {JOIST_UINT1, "IWDCF"},    {JOIST_UI2, "IWDCF"},      {JOIST_UI4, "IWDCF"},
+              {JOIST_F4E2M1FN, "DCF"},   {JOIST_F6E2M3FN, "DCF"},   {JOIST_F6E3M2FN, "DCF"},
+              {JOIST_F8E3M4, "DCF"},     {JOIST_F8E4M3, "DCF"},     {JOIST_F8E4M3B11FNUZ, "DCF"},
+              {JOIST_F8E4M3FN, "DCF"},   {JOIST_F8E4M3FNUZ, "DCF"}, {JOIST_F8E5M2, "DCF"},
               {JOIST_F8E5M2FNUZ, "DCF"}, {JOIST_F8E8M0FNU, "DCF"}};
   static const char letters[] = "LIDCRWF";
   CHECK_INT(sizeof rows / sizeof *rows, JOIST_DTYPE_COUNT);
@@ -554,7 +547,8 @@ static void test_format_text(void) {
   CHECK_STR(format_element(JOIST_C128, complexes[2], 0), "NA");
   CHECK_STR(format_element(JOIST_C128, complexes[3], 0), "NaN+1i");
   CHECK_STR(format_element(JOIST_C128, complexes[4], 0), "0-Infi");
-  CHECK_STR(format_element(JOIST_C128, longest, 0), "-2.2250738585072014e-308-1.7976931348623157e+308i");
+  CHECK_STR(format_element(JOIST_C128, longest, 0),
+            "-2.2250738585072014e-308-1.7976931348623157e+308i");
   CHECK_STR(format_element(JOIST_BOOL, &bools[0], 0), "FALSE");
   CHECK_STR(format_element(JOIST_BOOL, &bools[1], 0), "TRUE");
   CHECK_STR(format_element(JOIST_I8, &negative, 0), "-128");

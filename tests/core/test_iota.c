@@ -35,9 +35,16 @@ static void *iota(joist_dtype dtype, const struct joist_shape *shape, int dim, d
 static void check_iota(joist_dtype dtype, const struct joist_shape *shape, int dim, double from) {
   const size_t n = elements_in(shape), size = joist_dtype_size(dtype);
   const joist_kind kind = joist_dtype_kind(dtype);
-  const bool fits = kind == JOIST_KIND_FLOAT || kind == JOIST_KIND_COMPLEX ||
-                    (from >= (double)joist_dtype_min_int(dtype) && trunc(from) == from &&
-                     from + shape->extent[dim] - 1 <= (double)joist_dtype_max_int(dtype));
+  const struct byte_format *const format = byte_format_of(dtype);
+  const double last = from + shape->extent[dim] - 1;
+  const bool within =
+      format == NULL || (fabs(from) < byte_limit(format) && fabs(last) < byte_limit(format) &&
+                         (format->special != POWERS || from > 0));
+  const bool fits = kind == JOIST_KIND_FLOAT
+                        ? within
+                        : kind == JOIST_KIND_COMPLEX ||
+                              (from >= (double)joist_dtype_min_int(dtype) && trunc(from) == from &&
+                               last <= (double)joist_dtype_max_int(dtype));
   for (int threads = 1; threads <= 3; threads += 2) {
     joist_status status;
     char *const got = iota(dtype, shape, dim, from, threads, &status);
@@ -49,6 +56,7 @@ static void check_iota(joist_dtype dtype, const struct joist_shape *shape, int d
       const double number = from + (double)(at % shape->extent[dim]);
       char want[16];
       joist_convert_find_portable(JOIST_F64, dtype)(1, &number, want);
+      if (format != NULL) *(uint8_t *)want = (uint8_t)byte_nearest(format, number);
       wrong += memcmp(got + k * size, want, size) != 0;
     }
     CHECK_MSG(wrong == 0, "iota of %s from %g: %zu wrong", joist_dtype_name(dtype), from, wrong);

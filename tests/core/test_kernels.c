@@ -379,6 +379,10 @@ static void test_first_failure(void) {
       const joist_dtype dtype = (joist_dtype)d;
       const size_t size = joist_dtype_size(dtype);
       if (!is_integer(dtype)) continue;
+      if (is_small(dtype)) {
+        CHECK(joist_kernel_find(ops[k], dtype) == NULL);
+        continue;
+      }
       if (ops[k] == JOIST_OP_POW && joist_dtype_kind(dtype) == JOIST_KIND_UINT) continue;
       const int64_t bad = ops[k] == JOIST_OP_POW ? -1 : 0;
       for (int s = 0; s < set_count; s++) {
@@ -655,10 +659,10 @@ static void test_fold(void) {
     double value;
     CHECK(joist_identity(JOIST_OP_ADD, (joist_dtype)d, element));
     joist_convert_find((joist_dtype)d, JOIST_F64)(1, element, &value);
-    CHECK(value == 0);
+    CHECK(d == JOIST_F8E8M0FNU ? isnan(value) : value == 0);
     CHECK(joist_identity(JOIST_OP_MUL, (joist_dtype)d, element));
     joist_convert_find((joist_dtype)d, JOIST_F64)(1, element, &value);
-    CHECK(value == 1);
+    CHECK(value == (d == JOIST_INT1 ? -1 : 1)); /* modulo 2 */
     CHECK(!joist_identity(JOIST_OP_MIN, (joist_dtype)d, element));
     CHECK(!joist_identity(JOIST_OP_MAX, (joist_dtype)d, element));
   }
@@ -801,7 +805,7 @@ int main(void) {
                   sets[s], joist_op_name(op), joist_dtype_name(dtype));
       if (first == NULL) continue;
       kernels++;
-      CHECK(dtype != JOIST_F16 && dtype != JOIST_BF16);
+      CHECK(joist_dtype_compute(dtype) == dtype);
       check_purity(op, dtype);
       if (is_integer(dtype)) check_integers_of(op, dtype);
     }

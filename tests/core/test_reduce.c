@@ -76,9 +76,11 @@ static void test_all(void) {
   for (int k = 0; k < OPS; k++)
     for (int d = 0; d < JOIST_DTYPE_COUNT; d++)
       for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
-        for (uint32_t dims = 0; dims < UINT32_C(1) << shapes[s].rank; dims++)
+        for (uint32_t dims = 0; dims < UINT32_C(1) << shapes[s].rank; dims++) {
+          if (is_small((joist_dtype)d) && (s + dims + (size_t)d) % 3 != 0) continue;
           check_reduction(ops[k], (joist_dtype)d, JOIST_DTYPE_NONE, &shapes[s], dims, dims % 2 == 0,
                           (fill_kind)((s + dims) % FILL_COUNT));
+        }
 }
 
 /* Extents about the sizes that the engine cuts at (rows of 512, runs of 4096, leaves of 8,
@@ -122,6 +124,8 @@ static void test_requested(void) {
   for (int q = 0; q < JOIST_DTYPE_COUNT; q++)
     for (int d = 0; d < JOIST_DTYPE_COUNT; d++)
       for (uint32_t dims = 1; dims < 4; dims++) {
+        const bool sampled = is_small((joist_dtype)d) || is_small((joist_dtype)q);
+        if (sampled && dims != 1 + (uint32_t)(d + q) % 3) continue;
         check_reduction(JOIST_OP_REDUCE_SUM, (joist_dtype)d, (joist_dtype)q, &shape, dims, true,
                         FILL_SMALL);
         check_reduction(JOIST_OP_REDUCE_MEAN, (joist_dtype)d, (joist_dtype)q, &shape, dims, true,

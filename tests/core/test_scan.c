@@ -87,7 +87,7 @@ static void check_float_line(joist_op op, const struct single *s, const char *in
   const bool extreme = op == JOIST_OP_CUMMIN || op == JOIST_OP_CUMMAX;
   const double last =
       joist_dtype_category(s->to) < JOIST_CATEGORY_FLOAT ? 0 : half_unit(joist_dtype_real(s->to));
-  const long double smallest = s->to == JOIST_F16 ? 0x1p-24L : 0x1p-133L;
+  const long double smallest = smallest_number(joist_dtype_real(s->to));
   long double now = 0, size = 0;
   for (size_t k = 0; k < n; k++) {
     const long double x = part_of(s->from, in + k * stride * from, part);
@@ -112,8 +112,10 @@ static void check_float_line(joist_op op, const struct single *s, const char *in
     const long double bound =
         extreme ? 0 : size * (long double)k * 0x1p-53L + fabsl(now) * last * 1.01L + smallest;
     /* A conversion to an integer truncates. */
-    const bool same =
-        isnan(now) ? isnan(got) : got == now || fabsl(got - now) <= bound + (last == 0 ? 1 : 0);
+    bool same;
+    if (last == 0 || !lacks_number(joist_dtype_real(s->to), now, bound, got, &same))
+      same =
+          isnan(now) ? isnan(got) : got == now || fabsl(got - now) <= bound + (last == 0 ? 1 : 0);
     if (!CHECK_MSG(same, "%s of %s to %s, element %zu: %Lg, want %Lg", joist_op_name(op),
                    joist_dtype_name(s->from), joist_dtype_name(s->to), k, got, now))
       return;
@@ -227,7 +229,8 @@ static void test_small(void) {
     for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
       for (int dim = -1; dim < shapes[s].rank; dim++)
         for (int kind = 0; kind < FILL_COUNT; kind++)
-          check_all((joist_dtype)d, &shapes[s], dim, (fill_kind)kind);
+          if (!is_small((joist_dtype)d) || (kind + dim + d + (int)s) % FILL_COUNT == 0)
+            check_all((joist_dtype)d, &shapes[s], dim, (fill_kind)kind);
 }
 
 /* Extents about the sizes that lines, slabs, rows and chunks are cut at. */
@@ -262,8 +265,10 @@ static void test_requested(void) {
       const bool narrowed = joist_dtype_category((joist_dtype)from) >= JOIST_CATEGORY_FLOAT &&
                             joist_dtype_category((joist_dtype)to) < JOIST_CATEGORY_FLOAT;
       if (narrowed || joist_dtype_kind((joist_dtype)from) == JOIST_KIND_COMPLEX) continue;
+      const bool sampled = is_small((joist_dtype)from) || is_small((joist_dtype)to);
       for (int dim = -1; dim < 2; dim++)
-        check_scan(JOIST_OP_CUMSUM, (joist_dtype)from, (joist_dtype)to, &shape, dim, FILL_SMALL);
+        if (!sampled || dim == (from + to) % 3 - 1)
+          check_scan(JOIST_OP_CUMSUM, (joist_dtype)from, (joist_dtype)to, &shape, dim, FILL_SMALL);
     }
 }
 
