@@ -10,13 +10,6 @@
 #include "r/tensor_create.h"
 #include "r/tensor_fields.h"
 
-static void copy(joist_dtype dtype, const void *from, size_t n, bool swapped, void *to) {
-  const struct joist_run run = joist_r_run();
-  struct joist_error error;
-  const joist_status status = joist_copy_bytes(dtype, from, n, swapped, to, &run, &error);
-  joist_r_raise_if(status, &error);
-}
-
 /* What so many bytes are the elements of. */
 static struct joist_elements elements_of(SEXP dtype, SEXP shape, SEXP swapped, size_t length) {
   struct joist_elements elements = {.dtype = joist_r_dtype(dtype),
@@ -37,16 +30,27 @@ static struct joist_elements elements_of(SEXP dtype, SEXP shape, SEXP swapped, s
   return elements;
 }
 
-/* If the bytes need no change, they become the payload without a copy. */
+/* If the bytes need no change, they become the payload without a copy. They do if unused bits are
+ * set otherwise than in memory. */
 SEXP joist_r_from_bytes(SEXP bytes, SEXP dtype, SEXP shape, SEXP swapped) {
   if (TYPEOF(bytes) != RAWSXP) joist_r_stop(JOIST_ERROR_VALUE, "`bytes` must be a raw vector");
   const struct joist_elements elements = elements_of(dtype, shape, swapped, (size_t)XLENGTH(bytes));
   const struct joist_type type = {elements.dtype, false};
-  const bool as_is = joist_r_payload_type(type.dtype) == RAWSXP && !joist_r_has_attributes(bytes) &&
-                     (!elements.swapped || joist_dtype_size(type.dtype) == 1);
+  const struct joist_run run = joist_r_run();
+  struct joist_error error;
+  bool as_is = joist_r_payload_type(type.dtype) == RAWSXP && !joist_r_has_attributes(bytes) &&
+               (!elements.swapped || joist_dtype_size(type.dtype) == 1);
+  if (as_is) {
+    const joist_status status =
+        joist_check_elements(type.dtype, RAW(bytes), elements.count, &error);
+    if (type.dtype == JOIST_BOOL) joist_r_raise_if(status, &error);
+    as_is = status == JOIST_OK;
+  }
   SEXP payload = PROTECT(as_is ? bytes : joist_r_payload(type.dtype, elements.count));
-  copy(type.dtype, RAW(bytes), elements.count, elements.swapped,
-       as_is ? NULL : joist_r_elements(payload));
+  if (!as_is)
+    joist_r_raise_if(joist_read_bytes(type.dtype, RAW(bytes), elements.count, elements.swapped,
+                                      joist_r_elements(payload), &run, &error),
+                     &error);
   SEXP tensor = joist_r_tensor(payload, type, &elements.shape);
   UNPROTECT(1);
   return tensor;
@@ -82,19 +86,26 @@ SEXP joist_r_write_bin(SEXP x, SEXP path, SEXP swapped) {
   return R_NilValue;
 }
 
-/* The payload itself where it is a raw vector of R's own, see joist_r_as_array(). */
+/* The payload itself where it is a raw vector of R's own that has the bytes, see
+ * joist_r_as_array(). */
 SEXP joist_r_to_bytes(SEXP x, SEXP swapped) {
   struct joist_r_value value;
   PROTECT(joist_r_read_to_write(x, &value));
   SEXP payload = value.payload;
   const joist_dtype dtype = value.argument.operand.type.dtype;
-  const bool other = joist_r_flag(swapped, "swapped");
-  if (TYPEOF(payload) == RAWSXP && !ALTREP(payload) && !other && !value.exposed) {
+  const struct joist_elements elements = {
+      .dtype = dtype, .swapped = joist_r_flag(swapped, "swapped"), .count = value.count};
+  if (TYPEOF(payload) == RAWSXP && !ALTREP(payload) && !joist_elements_move(&elements) &&
+      !value.exposed) {
     UNPROTECT(1);
     return payload;
   }
   SEXP bytes = PROTECT(Rf_allocVector(RAWSXP, (R_xlen_t)(value.count * joist_dtype_size(dtype))));
-  copy(dtype, value.data, value.count, other, RAW(bytes));
+  const struct joist_run run = joist_r_run();
+  struct joist_error error;
+  joist_r_raise_if(
+      joist_write_bytes(dtype, value.data, value.count, elements.swapped, RAW(bytes), &run, &error),
+      &error);
   UNPROTECT(2);
   return bytes;
 }

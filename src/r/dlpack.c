@@ -107,6 +107,8 @@ SEXP joist_r_to_dlpack(SEXP x, SEXP versioned) {
   joist_r_read_any(joist_r_rules(R_NilValue), x, &value);
   joist_r_needs_data(&value);
   if (value.form == JOIST_R_LITERAL) joist_r_stop(JOIST_ERROR_VALUE, "`x` must be a tensor");
+  struct joist_error error;
+  joist_r_raise_if(joist_dlpack_check_dtype(value.argument.operand.type.dtype, &error), &error);
   const struct joist_device *const device = joist_r_common_device(&value, 1);
   SEXP pointer = PROTECT(new_pointer(tag_of(read_only)));
   SEXP payload = PROTECT(joist_r_shared_payload(&value));
@@ -117,7 +119,6 @@ SEXP joist_r_to_dlpack(SEXP x, SEXP versioned) {
   if (device->host && value.count > 0 && (uintptr_t)elements % size != 0)
     payload = aligned_copy(size, value.count, &elements);
   PROTECT(payload);
-  struct joist_error error;
   if (!device->host) joist_r_raise_if(device->synchronize(device, &error), &error);
   MARK_NOT_MUTABLE(payload);
   struct joist_keep_alive *const keep = joist_r_keep_alive(payload);
@@ -151,11 +152,12 @@ static size_t bytes_of(const struct joist_dl_view *view) {
   return view->count * joist_dtype_size(view->dtype);
 }
 
-/* The elements where they are, or a copy in R's order. */
+/* The elements where they are, or a copy in R's order, and with unused bits as joist has them. */
 static SEXP payload_of(const struct joist_dl_view *view, SEXP owner) {
   const struct joist_run run = joist_r_run();
   struct joist_error error;
-  const bool as_is = view->in_order && view->count > 0;
+  const bool unused = joist_has_unused_bits(view->dtype);
+  const bool as_is = view->in_order && view->count > 0 && !unused;
   const SEXPTYPE type = joist_r_payload_type(view->dtype);
   make_room(bytes_of(view));
   SEXP payload =
@@ -164,10 +166,11 @@ static SEXP payload_of(const struct joist_dl_view *view, SEXP owner) {
                     : joist_r_payload(view->dtype, view->count));
   if (!as_is)
     joist_r_raise_if(joist_dlpack_gather(view, joist_r_elements(payload), &run, &error), &error);
-  if (view->dtype == JOIST_BOOL)
-    joist_r_raise_if(joist_copy_bytes(JOIST_BOOL, joist_r_elements(payload), view->count, false,
-                                      NULL, &run, &error),
-                     &error);
+  void *const elements = joist_r_elements(payload);
+  joist_r_raise_if(
+      unused ? joist_read_bytes(view->dtype, elements, view->count, false, elements, &run, &error)
+             : joist_check_elements(view->dtype, elements, view->count, &error),
+      &error);
   UNPROTECT(1);
   return payload;
 }
@@ -272,12 +275,11 @@ SEXP joist_r_from_memory(SEXP address, SEXP dtype, SEXP shape, SEXP strides, SEX
   const struct joist_dl_tensor tensor = {.data = address_of(address),
                                          .device = {JOIST_DL_CPU, 0},
                                          .rank = checked.rank,
-                                         .dtype = joist_dlpack_dtype(joist_r_dtype(dtype)),
                                          .shape = extents,
                                          .strides = steps};
   struct joist_dl_view view;
   struct joist_error error;
-  joist_r_raise_if(joist_dlpack_read(&tensor, &view, &error), &error);
+  joist_r_raise_if(joist_dlpack_read_as(&tensor, joist_r_dtype(dtype), &view, &error), &error);
   return on_host(&view, owner);
 }
 

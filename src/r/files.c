@@ -41,6 +41,45 @@ SEXP joist_r_read_head(const struct joist_r_input *input, size_t bytes) {
   return head;
 }
 
+static joist_status read_into(const struct joist_elements *elements,
+                              const struct joist_r_input *input, void *to,
+                              struct joist_error *error) {
+  const bool is_file = input->file != R_NilValue;
+  const struct joist_file *const file = is_file ? &joist_r_file_of(input->file)->file : NULL;
+  const struct joist_run run = joist_r_run();
+  return joist_elements_read(elements, file, is_file ? NULL : RAW(input->bytes), to, &run, error);
+}
+
+/* The bytes of elements of a type without a dtype, with a dimension more, the first. */
+static SEXP read_units(const struct joist_elements *elements, const struct joist_r_input *input) {
+  struct joist_shape shape = {.rank = elements->shape.rank + 1,
+                              .extent = {(uint32_t)elements->unit}};
+  struct joist_error error;
+  if (shape.rank > JOIST_RANK_MAX)
+    JOIST_R_FAIL(JOIST_E_RANK_LIMIT, .count = {(size_t)shape.rank, JOIST_RANK_MAX});
+  memcpy(shape.extent + 1, elements->shape.extent,
+         (size_t)elements->shape.rank * sizeof *shape.extent);
+  const size_t bytes = elements->count * elements->unit;
+  const struct joist_elements flat = {
+      .dtype = JOIST_UI8, .shape = {1, {0}}, .count = bytes, .start = elements->start};
+  SEXP payload = PROTECT(joist_r_payload(JOIST_UI8, bytes));
+  joist_status status = read_into(&flat, input, joist_r_elements(payload), &error);
+  if (elements->c_order && elements->shape.rank > 1 && status == JOIST_OK) {
+    const struct joist_run run = joist_r_run();
+    SEXP turned = PROTECT(joist_r_payload(JOIST_UI8, bytes));
+    status = joist_elements_turn(elements->unit, &elements->shape, joist_r_elements(payload),
+                                 joist_r_elements(turned), &run, &error);
+    UNPROTECT(2);
+    payload = PROTECT(turned);
+  }
+  if (status == JOIST_ERROR_VALUE && error.code == JOIST_E_FILE)
+    error.text[0] = joist_quote(joist_r_path_text(joist_r_path_of(input->file)));
+  joist_r_raise_if(status, &error);
+  SEXP tensor = joist_r_tensor(payload, (struct joist_type){JOIST_UI8, false}, &shape);
+  UNPROTECT(1);
+  return tensor;
+}
+
 static SEXP mapped(const struct joist_elements *elements, SEXP pointer) {
   const size_t size = joist_dtype_size(elements->dtype);
   if (elements->count == 0 || !joist_elements_are_memory(elements) || elements->start % size != 0)
@@ -54,16 +93,13 @@ SEXP joist_r_read_elements(const struct joist_elements *elements, const struct j
                            bool map) {
   const struct joist_type type = {elements->dtype, false};
   const bool is_file = input->file != R_NilValue;
+  if (elements->unit > 0) return read_units(elements, input);
   SEXP payload = PROTECT(map && is_file ? mapped(elements, input->file) : R_NilValue);
   if (payload == R_NilValue) {
     UNPROTECT(1);
     payload = PROTECT(joist_r_payload(elements->dtype, elements->count));
-    const struct joist_file *const file = is_file ? &joist_r_file_of(input->file)->file : NULL;
-    const struct joist_run run = joist_r_run();
     struct joist_error error;
-    const joist_status status =
-        joist_elements_read(elements, file, is_file ? NULL : RAW(input->bytes),
-                            joist_r_elements(payload), &run, &error);
+    const joist_status status = read_into(elements, input, joist_r_elements(payload), &error);
     if (status == JOIST_ERROR_VALUE && error.code == JOIST_E_FILE)
       error.text[0] = joist_quote(joist_r_path_text(joist_r_path_of(input->file)));
     joist_r_raise_if(status, &error);
@@ -93,15 +129,14 @@ static SEXP write_bytes(const char *header, size_t length, const struct joist_el
   const struct joist_run run = joist_r_run();
   struct joist_error error;
   uint64_t bytes = length;
-  for (size_t k = 0; k < count; k++)
-    bytes += (uint64_t)elements[k].count * joist_dtype_size(elements[k].dtype);
+  for (size_t k = 0; k < count; k++) bytes += joist_elements_bytes(&elements[k]);
   SEXP result = PROTECT(Rf_allocVector(RAWSXP, (R_xlen_t)bytes));
   unsigned char *to = RAW(result);
   if (length > 0) memcpy(to, header, length);
   to += length;
   for (size_t k = 0; k < count; k++) {
     joist_r_raise_if(joist_elements_write(&elements[k], data[k], NULL, to, &run, &error), &error);
-    to += elements[k].count * joist_dtype_size(elements[k].dtype);
+    to += joist_elements_bytes(&elements[k]);
   }
   UNPROTECT(1);
   return result;

@@ -4,9 +4,12 @@
 #include "core/files/npy.h"
 #include "r/arguments.h"
 #include "r/conditions.h"
+#include "r/dtypes.h"
 #include "r/files.h"
 
-SEXP joist_r_read_npy(SEXP path, SEXP bytes, SEXP reversed, SEXP map) {
+SEXP joist_r_read_npy(SEXP path, SEXP bytes, SEXP dtype, SEXP raw, SEXP reversed, SEXP map) {
+  const joist_dtype as = dtype == R_NilValue ? JOIST_DTYPE_NONE : joist_r_dtype(dtype);
+  const bool with_bytes = joist_r_flag(raw, "raw");
   const bool turned = joist_r_flag(reversed, "reversed"), mmap = joist_r_flag(map, "mmap");
   struct joist_r_input input;
   struct joist_elements elements;
@@ -17,7 +20,8 @@ SEXP joist_r_read_npy(SEXP path, SEXP bytes, SEXP reversed, SEXP map) {
   joist_r_raise_if(joist_npy_length(RAW(head), (size_t)XLENGTH(head), &length, &error), &error);
   head = PROTECT(joist_r_read_head(&input, length));
   const size_t there = (size_t)XLENGTH(head) < length ? (size_t)XLENGTH(head) : length;
-  joist_r_raise_if(joist_npy_parse(RAW(head), there, input.size, &elements, &error), &error);
+  joist_r_raise_if(joist_npy_parse(RAW(head), there, input.size, as, with_bytes, &elements, &error),
+                   &error);
   if (turned) joist_elements_reverse(&elements);
   SEXP tensor = PROTECT(joist_r_read_elements(&elements, &input, mmap));
   joist_r_close_input(&input);
@@ -31,11 +35,6 @@ SEXP joist_r_write_npy(SEXP x, SEXP path, SEXP c_order, SEXP swapped) {
   struct joist_elements elements = joist_r_elements_of(&value, c_order, swapped);
   char header[JOIST_NPY_LONGEST];
   const size_t length = joist_npy_format(&elements, header);
-  if (length == 0) {
-    const struct joist_error error = {
-        .code = JOIST_E_FILE_NO_TYPE, .name = {"npy"}, .type = {{elements.dtype, false}}};
-    joist_r_raise(JOIST_ERROR_DTYPE, &error);
-  }
   SEXP result = joist_r_write(path, header, length, &elements, &value.data, 1);
   (void)kept;
   UNPROTECT(1);

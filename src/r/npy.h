@@ -5,7 +5,7 @@
 #include "r/sexp.h"
 
 /* A tensor of the file at `path` or, where that is NULL, of `bytes`. */
-SEXP joist_r_read_npy(SEXP path, SEXP bytes, SEXP reversed, SEXP map);
+SEXP joist_r_read_npy(SEXP path, SEXP bytes, SEXP dtype, SEXP raw, SEXP reversed, SEXP map);
 /* Writes a file, or gives its bytes where `path` is NULL. */
 SEXP joist_r_write_npy(SEXP x, SEXP path, SEXP c_order, SEXP swapped);
 

@@ -53,18 +53,31 @@ static const struct joist_safetensor *find_tensor(const struct joist_safetensors
                header->count > 0 ? header->tensors[0].name : "", header->count > 0 ? "\"" : "");
 }
 
-static SEXP read_one(const struct joist_safetensor *tensor, bool reversed,
+static SEXP read_one(const struct joist_safetensor *tensor, bool raw, bool reversed,
                      const struct joist_r_input *input, bool map) {
   struct joist_elements elements = tensor->elements;
-  if (elements.dtype == JOIST_DTYPE_NONE)
-    joist_r_stop(JOIST_ERROR_DTYPE,
-                 "tensor \"%s\" is of type %s, which joist has not; read the others by `names`",
-                 tensor->name, tensor->type);
+  if (elements.dtype == JOIST_DTYPE_NONE) {
+    if (!raw)
+      joist_r_stop(
+          JOIST_ERROR_DTYPE,
+          "tensor \"%s\" is of type %s, which is unknown; read its bytes with raw = TRUE, or "
+          "the others by `names`",
+          tensor->name, tensor->type);
+    if (elements.unit == 0)
+      joist_r_stop(
+          JOIST_ERROR_DTYPE,
+          "tensor \"%s\" of type %s has %.0f bytes for %.0f elements, so that an element does "
+          "not have a number of bytes of its own; read the others by `names`",
+          tensor->name, tensor->type, (double)tensor->bytes, (double)elements.count);
+    elements.dtype = JOIST_UI8;
+  }
   if (reversed) joist_elements_reverse(&elements);
   return joist_r_read_elements(&elements, input, map);
 }
 
-SEXP joist_r_read_safetensors(SEXP path, SEXP bytes, SEXP names, SEXP reversed, SEXP map) {
+SEXP joist_r_read_safetensors(SEXP path, SEXP bytes, SEXP names, SEXP raw, SEXP reversed,
+                              SEXP map) {
+  const bool with_bytes = joist_r_flag(raw, "raw");
   const bool turned = joist_r_flag(reversed, "reversed"), mmap = joist_r_flag(map, "mmap");
   struct joist_r_input input;
   struct joist_error error;
@@ -86,7 +99,7 @@ SEXP joist_r_read_safetensors(SEXP path, SEXP bytes, SEXP names, SEXP reversed, 
     const struct joist_safetensor *const tensor =
         all ? &header->tensors[k] : find_tensor(header, Rf_translateCharUTF8(STRING_ELT(names, k)));
     SET_STRING_ELT(found, k, utf8(tensor->name));
-    SET_VECTOR_ELT(result, k, read_one(tensor, turned, &input, mmap));
+    SET_VECTOR_ELT(result, k, read_one(tensor, with_bytes, turned, &input, mmap));
   }
   Rf_setAttrib(result, R_NamesSymbol, found);
   if (header->metadata_count > 0)

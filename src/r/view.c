@@ -540,8 +540,8 @@ static SEXP state(SEXP x) {
 static bool are_valid(joist_dtype dtype, SEXP payload) {
   if (TYPEOF(payload) != RAWSXP) return true;
   struct joist_error error;
-  return joist_copy_bytes(dtype, RAW(payload), (size_t)XLENGTH(payload) / joist_dtype_size(dtype),
-                          false, NULL, NULL, &error) == JOIST_OK;
+  const size_t n = (size_t)XLENGTH(payload) / joist_dtype_size(dtype);
+  return joist_check_elements(dtype, RAW(payload), n, &error) == JOIST_OK;
 }
 
 /* Whether it is the mask of so many elements, of which some are missing. */

@@ -28,7 +28,8 @@ static void test_round_trip(void) {
                                               {2, {3, 4}}, {3, {2, 0, 4}}, {6, {1, 2, 3, 1, 2, 2}}};
   static int owner;
   double elements[64] = {1, 2, 3};
-  for (int dtype = 0; dtype < JOIST_DTYPE_COUNT; dtype++)
+  for (int dtype = 0; dtype < JOIST_DTYPE_COUNT; dtype++) {
+    if (joist_dlpack_check_dtype((joist_dtype)dtype, NULL) != JOIST_OK) continue;
     for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++) {
       struct joist_keep_alive *const keep = joist_keep_alive_new(&owner);
       struct joist_dl_versioned *const lent =
@@ -56,6 +57,7 @@ static void test_round_trip(void) {
             memcmp(view.elements, elements, view.count * joist_dtype_size(view.dtype)) == 0);
       copied->deleter(copied);
     }
+  }
 }
 
 /* The numbers of the published interface. */
@@ -63,9 +65,16 @@ static void test_published(void) {
   static const struct {
     joist_dtype dtype;
     int code, bits;
-  } published[] = {{JOIST_BOOL, 6, 8},  {JOIST_I8, 0, 8},   {JOIST_I64, 0, 64},  {JOIST_UI8, 1, 8},
-                   {JOIST_UI64, 1, 64}, {JOIST_F16, 2, 16}, {JOIST_BF16, 4, 16}, {JOIST_F32, 2, 32},
-                   {JOIST_F64, 2, 64},  {JOIST_C64, 5, 64}, {JOIST_C128, 5, 128}};
+  } published[] = {{JOIST_BOOL, 6, 8},      {JOIST_I8, 0, 8},
+                   {JOIST_I64, 0, 64},      {JOIST_UI8, 1, 8},
+                   {JOIST_UI64, 1, 64},     {JOIST_F16, 2, 16},
+                   {JOIST_BF16, 4, 16},     {JOIST_F32, 2, 32},
+                   {JOIST_F64, 2, 64},      {JOIST_C64, 5, 64},
+                   {JOIST_C128, 5, 128},    {JOIST_F8E3M4, 7, 8},
+                   {JOIST_F8E4M3, 8, 8},    {JOIST_F8E4M3B11FNUZ, 9, 8},
+                   {JOIST_F8E4M3FN, 10, 8}, {JOIST_F8E4M3FNUZ, 11, 8},
+                   {JOIST_F8E5M2, 12, 8},   {JOIST_F8E5M2FNUZ, 13, 8},
+                   {JOIST_F8E8M0FNU, 14, 8}};
   double elements[2] = {0, 0};
   for (size_t k = 0; k < sizeof published / sizeof *published; k++) {
     struct joist_dl_tensor tensor = {
@@ -73,6 +82,45 @@ static void test_published(void) {
         .device = cpu,
         .dtype = {(uint8_t)published[k].code, (uint8_t)published[k].bits, 1}};
     CHECK_INT(view_of(&tensor).dtype, published[k].dtype);
+    const struct joist_dl_dtype own = joist_dlpack_dtype(published[k].dtype);
+    CHECK(own.code == published[k].code && own.bits == published[k].bits && own.lanes == 1);
+  }
+}
+
+/* Dtypes of fewer bits than a byte: DLPack packs them. They are read only where the caller knows.
+ */
+static void test_sub_byte(void) {
+  unsigned char elements[6] = {0, 1, 0, 1, 0, 1};
+  int64_t extent = 6;
+  struct joist_error error;
+  struct joist_dl_view view;
+  int lacking = 0;
+  for (int d = 0; d < JOIST_DTYPE_COUNT; d++) {
+    const joist_dtype dtype = (joist_dtype)d;
+    const joist_status status = joist_dlpack_check_dtype(dtype, &error);
+    const bool narrow = dtype != JOIST_BOOL && joist_dtype_bits(dtype) < 8;
+    CHECK_INT(status, narrow ? JOIST_ERROR_DTYPE : JOIST_OK);
+    if (!narrow) continue;
+    lacking++;
+    CHECK(error.code == JOIST_E_DLPACK_NO_TYPE && error.type[0].dtype == dtype);
+    struct joist_dl_tensor tensor = {.data = elements,
+                                     .device = cpu,
+                                     .rank = 1,
+                                     .dtype = joist_dlpack_dtype(dtype),
+                                     .shape = &extent};
+    CHECK_ERROR(joist_dlpack_read(&tensor, &view, &error), error, JOIST_E_DLPACK_DTYPE);
+    CHECK_INT(joist_dlpack_read_as(&tensor, dtype, &view, &error), JOIST_OK);
+    CHECK(view.dtype == dtype && view.count == 6 && view.in_order && view.elements == elements);
+  }
+  CHECK_INT(lacking, 9);
+  /* What others publish: integers of 2 and 4 bits, and the floats that version 1.1 has added. */
+  static const struct joist_dl_dtype packed[] = {{0, 4, 1},  {1, 4, 1},  {0, 2, 1},  {1, 1, 1},
+                                                 {15, 6, 1}, {16, 6, 1}, {17, 4, 1}, {17, 4, 2},
+                                                 {10, 8, 4}, {10, 4, 1}};
+  for (size_t k = 0; k < sizeof packed / sizeof *packed; k++) {
+    struct joist_dl_tensor tensor = {
+        .data = elements, .device = cpu, .rank = 1, .dtype = packed[k], .shape = &extent};
+    CHECK_ERROR(joist_dlpack_read(&tensor, &view, &error), error, JOIST_E_DLPACK_DTYPE);
   }
 }
 
@@ -232,6 +280,7 @@ static void test_threads(void) {
 int main(void) {
   test_round_trip();
   test_published();
+  test_sub_byte();
   test_layouts();
   test_rows();
   test_refused();

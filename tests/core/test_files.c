@@ -9,6 +9,7 @@
 
 #include "core/files/check.h"
 #include "core/files/elements.h"
+#include "core/types/host.h"
 
 #include "arrays.h"
 
@@ -187,13 +188,34 @@ static void turn_around(size_t unit, size_t size, const unsigned char *from, uns
     for (size_t k = 0; k < unit; k++) to[part + k] = from[part + unit - 1 - k];
 }
 
+/* An element of fewer bits than a byte, as memory has it, from a byte whose other bits may be set.
+ */
+static unsigned char narrow_element(joist_dtype dtype, unsigned byte) {
+  const unsigned bits = joist_dtype_bits(dtype), low = byte % (1u << bits);
+  const bool negative = joist_dtype_kind(dtype) == JOIST_KIND_INT && low >= 1u << (bits - 1);
+  return (unsigned char)(negative ? 256 + low - (1u << bits) : low);
+}
+
+static bool is_narrow(joist_dtype dtype) {
+  return dtype != JOIST_BOOL && joist_dtype_bits(dtype) < 8;
+}
+
+/* Bits `first` to `first + bits` of bytes, the lowest of each byte first. */
+static unsigned bits_at(const unsigned char *bytes, size_t first, unsigned bits) {
+  unsigned value = 0;
+  for (unsigned k = 0; k < bits; k++)
+    value |= (unsigned)(bytes[(first + k) / 8] >> ((first + k) % 8) & 1) << k;
+  return value;
+}
+
 static void check_round(struct joist_elements elements, const struct joist_run *run) {
-  const size_t size = joist_dtype_size(elements.dtype), bytes = elements.count * size;
+  const size_t size = joist_dtype_size(elements.dtype), bytes = joist_elements_bytes(&elements);
   const size_t unit = joist_dtype_size(joist_dtype_real(elements.dtype));
   elements.start = random_below(9);
   const size_t total = elements.start + bytes;
-  unsigned char *const in_file = malloc(total + 1), *const memory = malloc(bytes + 16);
-  unsigned char *const back = malloc(bytes + 1);
+  unsigned char *const in_file = malloc(total + 1);
+  unsigned char *const memory = malloc(elements.count * size + 16);
+  unsigned char *const back = malloc(elements.count * size + 1);
   struct joist_error error;
   for (size_t k = 0; k < total; k++)
     in_file[k] = (unsigned char)(elements.dtype == JOIST_BOOL ? random_bits() & 1 : random_bits());
@@ -211,7 +233,12 @@ static void check_round(struct joist_elements elements, const struct joist_run *
     const size_t to = elements.c_order ? place_of(&elements.shape, k) : k;
     unsigned char want[16];
     const unsigned char *const from = in_file + elements.start + k * size;
-    if (elements.swapped)
+    if (elements.packed > 0)
+      want[0] = narrow_element(
+          elements.dtype, bits_at(in_file + elements.start, k * elements.packed, elements.packed));
+    else if (is_narrow(elements.dtype))
+      want[0] = narrow_element(elements.dtype, *from);
+    else if (elements.swapped)
       turn_around(unit, size, from, want);
     else
       memcpy(want, from, size);
@@ -222,7 +249,11 @@ static void check_round(struct joist_elements elements, const struct joist_run *
             joist_shape_format(&elements.shape, text), elements.c_order ? "C" : "F",
             elements.chunk);
   CHECK_INT(joist_elements_write(&elements, memory, NULL, back, run, &error), JOIST_OK);
+  if (is_narrow(elements.dtype) && elements.packed == 0) /* unused bits are written as 0 */
+    for (size_t k = 0; k < bytes; k++)
+      in_file[elements.start + k] %= (unsigned char)(1u << joist_dtype_bits(elements.dtype));
   CHECK(memcmp(back, in_file + elements.start, bytes) == 0);
+  CHECK(!is_narrow(elements.dtype) || !joist_elements_are_memory(&elements));
   if (joist_elements_are_memory(&elements))
     CHECK(memcmp(memory, in_file + elements.start, bytes) == 0);
   struct joist_elements other = elements;
@@ -250,6 +281,9 @@ static void test_rounds(void) {
           one_in(40) ? 0 : 1 + (uint32_t)random_below(most[elements.shape.rank]);
     CHECK(joist_shape_count(&elements.shape, &elements.count));
     check_round(elements, &run);
+    if (!is_narrow(elements.dtype)) continue;
+    elements.packed = joist_dtype_bits(elements.dtype);
+    if (elements.count * elements.packed % 8 == 0) check_round(elements, &run);
   }
   /* Pieces for several threads, with the default chunk size. */
   const struct joist_run run = {.threads = 2, .parallel_from = 1};
@@ -259,6 +293,75 @@ static void test_rounds(void) {
   large.swapped = true;
   large.c_order = false;
   check_round(large, &run);
+  const joist_dtype narrow[] = {JOIST_F4E2M1FN, JOIST_F6E3M2FN, JOIST_I4};
+  for (int k = 0; k < 6; k++) {
+    struct joist_elements packed = {.dtype = narrow[k % 3],
+                                    .c_order = k < 3,
+                                    .packed = joist_dtype_bits(narrow[k % 3]),
+                                    .shape = {2, {3002, 1502}},
+                                    .count = 3002 * 1502};
+    check_round(packed, &run);
+  }
+}
+
+/* What PyTorch writes of two floats of 4 bits, the first in the low ones, and the same order for 6.
+ */
+static void test_packed(void) {
+  const struct joist_run run = {.threads = 1};
+  unsigned char bytes[3], memory[4] = {0x1, 0x2, 0xf, 0x8};
+  struct joist_elements four = {
+      .dtype = JOIST_F4E2M1FN, .packed = 4, .shape = {1, {4}}, .count = 4};
+  CHECK_INT(joist_elements_write(&four, memory, NULL, bytes, &run, NULL), JOIST_OK);
+  CHECK(bytes[0] == 0x21 && bytes[1] == 0x8f);
+  struct joist_elements six = {.dtype = JOIST_F6E2M3FN, .packed = 6, .shape = {1, {4}}, .count = 4};
+  const unsigned char codes[] = {0x01, 0x3f, 0x20, 0x2a};
+  CHECK_INT(joist_elements_write(&six, codes, NULL, bytes, &run, NULL), JOIST_OK);
+  CHECK(bytes[0] == 0xc1 && bytes[1] == 0x0f && bytes[2] == 0xaa);
+}
+
+/* Every byte of every dtype: as elements, as bytes again, and as elements in memory. */
+static void test_all_bytes(void) {
+  struct joist_error error;
+  for (int d = 0; d < JOIST_DTYPE_COUNT; d++) {
+    const joist_dtype dtype = (joist_dtype)d;
+    if (joist_dtype_size(dtype) > 1 || dtype == JOIST_BOOL) continue;
+    CHECK_INT(joist_has_unused_bits(dtype), is_narrow(dtype));
+    for (unsigned byte = 0; byte < 256; byte++) {
+      const unsigned char from = (unsigned char)byte;
+      unsigned char element, back;
+      CHECK_INT(joist_read_bytes(dtype, &from, 1, true, &element, NULL, &error), JOIST_OK);
+      CHECK_INT(element, is_narrow(dtype) ? narrow_element(dtype, byte) : byte);
+      CHECK_INT(joist_write_bytes(dtype, &element, 1, true, &back, NULL, &error), JOIST_OK);
+      CHECK_INT(back, byte % (1u << joist_dtype_bits(dtype)));
+      const joist_status status = joist_check_elements(dtype, &from, 1, &error);
+      CHECK_INT(status, element == from ? JOIST_OK : JOIST_ERROR_VALUE);
+      if (status != JOIST_OK) {
+        CHECK(error.code == JOIST_E_BYTE_UNUSED_BITS && error.position == 1);
+        CHECK_INT(error.type[0].dtype, dtype);
+      }
+    }
+  }
+  const unsigned char codes[] = {0, 7, 0xf8, 8, 0xff};
+  CHECK_ERROR(joist_check_elements(JOIST_I4, codes, 5, &error), error, JOIST_E_BYTE_UNUSED_BITS);
+  CHECK_INT(error.position, 4);
+  CHECK_STR(error.text[0].bytes, "08");
+}
+
+/* Bytes of elements without a dtype, from the order of C. */
+static void test_turning(void) {
+  const struct joist_run run = {.threads = 2, .parallel_from = 1};
+  static const struct joist_shape shapes[] = {{2, {3, 4}}, {3, {2, 3, 5}}, {1, {7}}};
+  for (size_t k = 0; k < 3; k++)
+    for (size_t unit = 1; unit < 20; unit += 3) {
+      unsigned char from[20 * 30], to[20 * 30];
+      size_t count;
+      bool right = joist_shape_count(&shapes[k], &count);
+      for (size_t j = 0; j < count * unit; j++) from[j] = (unsigned char)random_bits();
+      CHECK_INT(joist_elements_turn(unit, &shapes[k], from, to, &run, NULL), JOIST_OK);
+      for (size_t j = 0; j < count; j++)
+        right &= memcmp(to + place_of(&shapes[k], j) * unit, from + j * unit, unit) == 0;
+      CHECK_MSG(right, "%zu bytes", unit);
+    }
 }
 
 static bool stop_at_once(void *context) {
@@ -329,6 +432,9 @@ int main(void) {
   test_writing();
   test_checks();
   test_rounds();
+  test_packed();
+  test_all_bytes();
+  test_turning();
   test_failures();
   char command[PATH_SIZE];
   snprintf(command, sizeof command, "rm -r %s", folder);

@@ -30,12 +30,18 @@ static struct sample make(int version, const char *text, size_t data) {
   return s;
 }
 
-static joist_status parse(const struct sample *s, struct joist_elements *elements,
-                          struct joist_error *error) {
+static joist_status parse_as(const struct sample *s, joist_dtype as, bool raw,
+                             struct joist_elements *elements, struct joist_error *error) {
   size_t length;
   const joist_status status = joist_npy_length(s->bytes, s->size, &length, error);
   if (status != JOIST_OK) return status;
-  return joist_npy_parse(s->bytes, length < s->size ? length : s->size, s->size, elements, error);
+  return joist_npy_parse(s->bytes, length < s->size ? length : s->size, s->size, as, raw, elements,
+                         error);
+}
+
+static joist_status parse(const struct sample *s, struct joist_elements *elements,
+                          struct joist_error *error) {
+  return parse_as(s, JOIST_DTYPE_NONE, false, elements, error);
 }
 
 static void check_good(int version, const char *text, joist_dtype dtype, bool big, bool c_order,
@@ -75,6 +81,9 @@ static void test_good(void) {
                {HEADER("<V2", "False", "(2, 3)"), JOIST_BF16, false},
                {HEADER("|V2", "False", "(2, 3)"), JOIST_BF16, false},
                {HEADER("bfloat16", "False", "(2, 3)"), JOIST_BF16, false},
+               {HEADER("<f1", "False", "(2, 3)"), JOIST_F8E5M2, false},
+               {HEADER("int4", "False", "(2, 3)"), JOIST_I4, false},
+               {HEADER("float8_e8m0fnu", "False", "(2, 3)"), JOIST_F8E8M0FNU, false},
                {HEADER("<f4", "False", "(2, 3)"), JOIST_F32, false},
                {HEADER(">f8", "False", "(2, 3)"), JOIST_F64, true},
                {HEADER(">c8", "False", "(2, 3)"), JOIST_C64, true},
@@ -156,21 +165,108 @@ static void test_dictionary(void) {
   for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)
     check_bad_text(cases[k].text, cases[k].field);
   /* Types that NumPy has. */
-  static const char *const others[] = {HEADER("|O", "False", "(3,)"),
-                                       HEADER("<f16", "False", "(3,)"),
-                                       HEADER("<c32", "False", "(3,)"),
-                                       HEADER("|S8", "False", "(3,)"),
-                                       HEADER("<U2", "False", "(3,)"),
-                                       HEADER("<M8[ns]", "False", "(3,)"),
-                                       HEADER("<m8", "False", "(3,)"),
-                                       HEADER("<V1", "False", "(24,)"),
-                                       HEADER("<V3", "False", "(8,)"),
-                                       HEADER(">V2", "False", "(12,)"),
-                                       "{'descr': [('a', '<i4'), ('b', '<i4')], 'shape': (3,)}"};
+  static const char *const others[] = {
+      HEADER("|O", "False", "(3,)"),   HEADER("<f16", "False", "(3,)"),
+      HEADER("<c32", "False", "(3,)"), HEADER("|S8", "False", "(3,)"),
+      HEADER("<U2", "False", "(3,)"),  HEADER("<M8[ns]", "False", "(3,)"),
+      HEADER("<m8", "False", "(3,)"),  HEADER("<V3", "False", "(8,)"),
+      HEADER(">V2", "False", "(12,)"), "{'descr': [('a', '<i4'), ('b', '<i4')], 'shape': (3,)}"};
   for (size_t k = 0; k < sizeof others / sizeof *others; k++) {
     const struct sample s = make(1, others[k], 24);
     check_bad(&s, JOIST_E_FILE_DTYPE, "", others[k]);
   }
+}
+
+/* ---- types that the caller names, and bytes of those without a dtype ---- */
+
+static void test_named(void) {
+  struct joist_elements elements;
+  struct joist_error error;
+  static const struct {
+    const char *descr;
+    size_t size;
+    bool swapped; /* from the order of a little machine */
+  } types[] = {{"<V1", 1, false},    {"|V1", 1, false},    {"<f1", 1, false}, {"|u1", 1, false},
+               {"<V2", 2, false},    {"<u2", 2, false},    {">u2", 2, true},  {"|S4", 4, false},
+               {"<M8[s]", 8, false}, {">m8[ns]", 8, true}, {"<U2", 8, false}, {"|V16", 16, false},
+               {"<V3", 3, false},    {"<U1", 4, false}};
+  for (size_t k = 0; k < sizeof types / sizeof *types; k++) {
+    char text[100];
+    snprintf(text, sizeof text, "{'descr': '%s', 'fortran_order': False, 'shape': (2, 3)}",
+             types[k].descr);
+    const struct sample s = make(1, text, 6 * types[k].size);
+    for (int d = 0; d < JOIST_DTYPE_COUNT; d++) {
+      const joist_dtype dtype = (joist_dtype)d;
+      const size_t size = joist_dtype_size(dtype);
+      const joist_status status = parse_as(&s, dtype, false, &elements, &error);
+      if (size != types[k].size) {
+        CHECK(status == JOIST_ERROR_DTYPE && error.code == JOIST_E_FILE_TYPE_SIZE);
+        CHECK(error.number[0] == (double)types[k].size);
+      } else if (CHECK_MSG(status == JOIST_OK, "%s as %s", types[k].descr,
+                           joist_dtype_name(dtype))) {
+        CHECK_INT(elements.dtype, dtype);
+        CHECK(elements.unit == 0 && elements.count == 6);
+        if (size > 1) CHECK_INT(elements.swapped, types[k].swapped == is_little_endian());
+      }
+    }
+  }
+  const struct sample v1 = make(1, HEADER("<V1", "False", "(2, 3)"), 6);
+  CHECK_ERROR(parse(&v1, &elements, &error), error, JOIST_E_FILE_UNTYPED);
+  CHECK_STR(error.text[0].bytes, "<V1");
+  const struct sample objects = make(1, HEADER("|O", "False", "(3,)"), 24);
+  CHECK_ERROR(parse_as(&objects, JOIST_I64, false, &elements, &error), error, JOIST_E_FILE_RAW);
+  const struct sample fields = make(1, "{'descr': [('a', '<i4')], 'shape': (3,)}", 12);
+  CHECK_ERROR(parse_as(&fields, JOIST_I32, false, &elements, &error), error, JOIST_E_FILE_DTYPE);
+}
+
+static void test_raw(void) {
+  static const struct {
+    const char *descr;
+    size_t unit;
+  } types[] = {{"'<V1'", 1},
+               {"'<V3'", 3},
+               {"'|S8'", 8},
+               {"'<U2'", 8},
+               {"'<M8[ns]'", 8},
+               {"'<f16'", 16},
+               {"[('a', '<i4'), ('b (', '|S3')]", 7},
+               {"[(('title', 'a'), [('b', '<i2', (2, 2))])]", 8}};
+  struct joist_elements elements;
+  struct joist_error error;
+  for (size_t k = 0; k < sizeof types / sizeof *types; k++)
+    for (int order = 0; order < 2; order++) {
+      char text[200];
+      const char *const fortran = order == 0 ? "True" : "False";
+      snprintf(text, sizeof text, "{'shape': (2, 3), 'descr': %s, 'fortran_order': %s, }",
+               types[k].descr, fortran);
+      struct sample s = make(1, text, 6 * types[k].unit);
+      if (!CHECK_MSG(parse_as(&s, JOIST_DTYPE_NONE, true, &elements, &error) == JOIST_OK, "%s",
+                     text))
+        continue;
+      CHECK(elements.dtype == JOIST_UI8 && elements.unit == types[k].unit);
+      CHECK(elements.count == 6 && elements.shape.rank == 2 && elements.c_order == (order == 1));
+      CHECK(joist_elements_bytes(&elements) == 6 * types[k].unit);
+      s.size++;
+      CHECK_ERROR(parse_as(&s, JOIST_DTYPE_NONE, true, &elements, &error), error, JOIST_E_FILE_RAW);
+      s.size = s.length;
+      CHECK_ERROR(parse_as(&s, JOIST_DTYPE_NONE, true, &elements, &error), error, JOIST_E_FILE_RAW);
+    }
+  static const char *const refused[] = {HEADER("|O", "False", "(3,)"),
+                                        "{'descr': [('a', '<i4'), ('b', '|O')], 'shape': (3,)}",
+                                        HEADER("<M8[s]", "False", "(0,)")};
+  for (size_t k = 0; k < sizeof refused / sizeof *refused; k++) {
+    const struct sample s = make(1, refused[k], k == 2 ? 0 : 24);
+    CHECK_ERROR(parse_as(&s, JOIST_DTYPE_NONE, true, &elements, &error), error, JOIST_E_FILE_RAW);
+  }
+  static const char *const endless[] = {"{'descr': [", "{'descr': [('a', '<i4'", "{'descr': [('a"};
+  for (size_t k = 0; k < sizeof endless / sizeof *endless; k++) {
+    const struct sample s = make(1, endless[k], 24);
+    CHECK_ERROR(parse_as(&s, JOIST_DTYPE_NONE, true, &elements, &error), error, JOIST_E_FILE_FIELD);
+  }
+  /* A dtype is read as ever. */
+  const struct sample known = make(1, HEADER("<f4", "False", "(2, 3)"), 24);
+  CHECK_INT(parse_as(&known, JOIST_DTYPE_NONE, true, &elements, &error), JOIST_OK);
+  CHECK(elements.dtype == JOIST_F32 && elements.unit == 0);
 }
 
 static void test_frame(void) {
@@ -237,11 +333,13 @@ static void test_bytes(void) {
 
 static void test_writing(void) {
   static const char *const types[JOIST_DTYPE_COUNT] = {
-      [JOIST_BOOL] = "|b1", [JOIST_I8] = "|i1",  [JOIST_I16] = "<i2",  [JOIST_I32] = "<i4",
-      [JOIST_I64] = "<i8",  [JOIST_UI8] = "|u1", [JOIST_UI16] = "<u2", [JOIST_UI32] = "<u4",
-      [JOIST_UI64] = "<u8", [JOIST_F16] = "<f2", [JOIST_BF16] = "<V2", [JOIST_F32] = "<f4",
-      [JOIST_F64] = "<f8",  [JOIST_C64] = "<c8", [JOIST_C128] = "<c16"};
-  for (int d = 0; d < JOIST_DTYPE_COUNT; d++)
+      [JOIST_BOOL] = "|b1", [JOIST_I8] = "|i1",  [JOIST_I16] = "<i2",   [JOIST_I32] = "<i4",
+      [JOIST_I64] = "<i8",  [JOIST_UI8] = "|u1", [JOIST_UI16] = "<u2",  [JOIST_UI32] = "<u4",
+      [JOIST_UI64] = "<u8", [JOIST_F16] = "<f2", [JOIST_BF16] = "<V2",  [JOIST_F32] = "<f4",
+      [JOIST_F64] = "<f8",  [JOIST_C64] = "<c8", [JOIST_C128] = "<c16", [JOIST_F8E5M2] = "<f1"};
+  int of_a_byte = 0;
+  for (int d = 0; d < JOIST_DTYPE_COUNT; d++) {
+    of_a_byte += types[d] == NULL;
     for (int big = 0; big < 2; big++) {
       struct joist_elements elements = {.dtype = (joist_dtype)d,
                                         .swapped = (big == 1) == is_little_endian(),
@@ -250,16 +348,18 @@ static void test_writing(void) {
                                         .count = 6};
       char header[JOIST_NPY_LONGEST], want[100];
       const size_t length = joist_npy_format(&elements, header);
-      char order = types[d][0];
-      if (order == '<' && big == 1 && d != JOIST_BF16) order = '>';
+      const char *const type = types[d] == NULL ? "<V1" : types[d];
+      const bool ordered = d != JOIST_BF16 && joist_dtype_size(elements.dtype) > 1;
       const int n =
           snprintf(want, sizeof want, "{'descr': '%c%s', 'fortran_order': %s, 'shape': (2, 3), } ",
-                   order, types[d] + 1, big == 1 ? "False" : "True");
+                   ordered && big == 1 ? '>' : type[0], type + 1, big == 1 ? "False" : "True");
       CHECK_INT(length, 128);
       CHECK(memcmp(header, "\x93NUMPY\x01\x00\x76\x00", 10) == 0);
       CHECK_MSG(memcmp(header + 10, want, (size_t)n) == 0, "%.60s", header + 10);
       CHECK(header[127] == '\n' && elements.start == 128);
     }
+  }
+  CHECK_INT(of_a_byte, 16); /* without a type of NumPy's */
   static const char *const shapes[] = {"()", "(7,)", "(1, 2, 3)"};
   static const struct joist_shape given[] = {{0, {0}}, {1, {7}}, {3, {1, 2, 3}}};
   for (int k = 0; k < 3; k++) {
@@ -280,6 +380,8 @@ static void test_writing(void) {
 int main(void) {
   test_good();
   test_dictionary();
+  test_named();
+  test_raw();
   test_frame();
   test_bytes();
   test_writing();

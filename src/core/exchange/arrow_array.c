@@ -154,7 +154,7 @@ joist_status joist_arrow_copy(const struct joist_arrow_part *part, joist_dtype d
     unpack(part->values, part->first, part->count, to);
     return JOIST_OK;
   }
-  const joist_status status = joist_copy_bytes(
+  const joist_status status = joist_read_bytes(
       dtype, (const char *)part->values + part->first * size, part->count, false, to, run, error);
   return status != JOIST_OK || null == part->count ? status : fill_nan(part, dtype, to, error);
 }

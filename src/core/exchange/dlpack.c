@@ -26,6 +26,11 @@ struct joist_dl_dtype joist_dlpack_dtype(joist_dtype dtype) {
       .code = codes[dtype], .bits = (uint8_t)(8 * joist_dtype_size(dtype)), .lanes = 1};
 }
 
+joist_status joist_dlpack_check_dtype(joist_dtype dtype, struct joist_error *error) {
+  if (joist_dlpack_dtype(dtype).code != JOIST_DL_NONE) return JOIST_OK;
+  return JOIST_FAIL(error, JOIST_E_DLPACK_NO_TYPE, .type = {{dtype, false}});
+}
+
 static joist_dtype dtype_of(struct joist_dl_dtype published) {
   for (int k = 0; k < JOIST_DTYPE_COUNT; k++) {
     const struct joist_dl_dtype own = joist_dlpack_dtype((joist_dtype)k);
@@ -210,13 +215,19 @@ static bool are_strides(const struct joist_dl_view *view, int64_t size) {
 joist_status joist_dlpack_read(const struct joist_dl_tensor *tensor, struct joist_dl_view *view,
                                struct joist_error *error) {
   const struct joist_dl_dtype published = tensor->dtype;
-  view->dtype = dtype_of(published);
-  if (view->dtype == JOIST_DTYPE_NONE) {
+  const joist_dtype dtype = dtype_of(published);
+  if (dtype == JOIST_DTYPE_NONE) {
     char text[64];
     snprintf(text, sizeof text, "code %u, %u bits, %u in one", published.code, published.bits,
              published.lanes);
     return JOIST_FAIL(error, JOIST_E_DLPACK_DTYPE, .text = {joist_quote(text)});
   }
+  return joist_dlpack_read_as(tensor, dtype, view, error);
+}
+
+joist_status joist_dlpack_read_as(const struct joist_dl_tensor *tensor, joist_dtype dtype,
+                                  struct joist_dl_view *view, struct joist_error *error) {
+  view->dtype = dtype;
   const joist_status status = read_shape(tensor, view, error);
   if (status != JOIST_OK) return status;
   const size_t size = joist_dtype_size(view->dtype);

@@ -76,11 +76,14 @@ struct joist_dl_versioned {
 };
 
 struct joist_dl_dtype joist_dlpack_dtype(joist_dtype dtype);
+/* Whether DLPack has a type for a dtype with its bytes: JOIST_ERROR_DTYPE if not. */
+joist_status joist_dlpack_check_dtype(joist_dtype dtype,
+                                      struct joist_error *error) JOIST_MUST_CHECK;
 
 /* ---- out ---- */
 
-/* Column-major elements on a device, to be read by others, who become one more holder;
- * and for those who may write to them. NULL when memory is out. */
+/* Column-major elements of a dtype that DLPack has on a device, to be read by others, who become
+ * one more holder; and for those who may write to them. NULL when memory is out. */
 struct joist_dl_versioned *joist_dlpack_lend(void *elements, struct joist_dl_device device,
                                              joist_dtype dtype, const struct joist_shape *shape,
                                              struct joist_keep_alive *keep);
@@ -111,6 +114,10 @@ struct joist_dl_view {
  * extents or strides are none. */
 joist_status joist_dlpack_read(const struct joist_dl_tensor *tensor, struct joist_dl_view *view,
                                struct joist_error *error) JOIST_MUST_CHECK;
+/* The same for elements of a dtype that is known otherwise, be it one that DLPack lacks. */
+joist_status joist_dlpack_read_as(const struct joist_dl_tensor *tensor, joist_dtype dtype,
+                                  struct joist_dl_view *view,
+                                  struct joist_error *error) JOIST_MUST_CHECK;
 /* The elements of a view in this process's memory, to `out` in column-major order. */
 joist_status joist_dlpack_gather(const struct joist_dl_view *view, void *out,
                                  const struct joist_run *run,

@@ -7,15 +7,18 @@
 
 #include "core/base/parallel.h"
 #include "core/base/pool.h"
+#include "core/files/packed.h"
 #include "core/ops/move/permute.h"
 #include "core/types/host.h"
 
-/* Bytes: of a piece that one thread reads or turns round; of one that is written as it lies, fewer
- * than slow disks take in a second; of a chunk that is transposed, least and most; of a line of the
- * caches, which a chunk fills if it has so many rows, and the fewest rows. What reading a byte
- * costs, in additions: a file may lie on a slow disk. */
+/* Bytes: of a piece that one thread reads or turns round, which has a whole number of bytes of
+ * packed elements, too; of packed elements that are read at a time; of one that is written as it
+ * lies, fewer than slow disks take in a second; of a chunk that is transposed, least and most; of a
+ * line of the caches, which a chunk fills if it has so many rows, and the fewest rows. What reading
+ * a byte costs, in additions: a file may lie on a slow disk. */
 enum {
   PIECE = 2 << 20,
+  PACKED = 12 << 10,
   AS_IT_LIES = 64 << 20,
   CHUNK_LEAST = 1 << 20,
   CHUNK_MOST = 256 << 20,
@@ -30,12 +33,19 @@ joist_status joist_file_fail(const char *verb, const char *path, int code,
                     .text = {joist_quote(path), joist_quote(joist_file_message(code))});
 }
 
+uint64_t joist_elements_bytes(const struct joist_elements *elements) {
+  const uint64_t count = elements->count;
+  if (elements->unit > 0) return count * elements->unit;
+  if (elements->packed == 0) return count * joist_dtype_size(elements->dtype);
+  return count / 8 * elements->packed + count % 8 * elements->packed / 8;
+}
+
 joist_status joist_elements_check(const char *format, struct joist_elements *elements,
                                   uint64_t size, bool whole, struct joist_error *error) {
   if (!joist_shape_count(&elements->shape, &elements->count))
     return JOIST_FAIL(error, JOIST_E_FILE_FIELD,
                       .name = {format, "shape", "has more elements than memory can hold"});
-  const uint64_t needed = (uint64_t)elements->count * joist_dtype_size(elements->dtype);
+  const uint64_t needed = joist_elements_bytes(elements);
   const uint64_t there = size < elements->start ? 0 : size - elements->start;
   if (needed > there || (whole && needed != there))
     return JOIST_FAIL(error, JOIST_E_FILE_SIZE, .name = {format}, .shape = {elements->shape},
@@ -61,13 +71,27 @@ static bool is_transposed(const struct joist_elements *elements) {
   return elements->c_order && dims > 1 && elements->count > 0;
 }
 
+static bool is_swapped(const struct joist_elements *elements) {
+  return elements->swapped && joist_dtype_size(elements->dtype) > 1;
+}
+
+/* Whether bytes have to be looked at, or changed, to be elements. */
+static bool is_checked(const struct joist_elements *elements) {
+  return elements->dtype == JOIST_BOOL || joist_has_unused_bits(elements->dtype);
+}
+
 bool joist_elements_are_memory(const struct joist_elements *elements) {
-  return elements->dtype != JOIST_BOOL && !is_transposed(elements) &&
-         (!elements->swapped || joist_dtype_size(elements->dtype) == 1);
+  return !is_checked(elements) && !is_transposed(elements) && !is_swapped(elements);
+}
+
+/* Whether elements in memory have other bits than in a file. */
+static bool is_changed(const struct joist_elements *elements) {
+  const bool is_signed = joist_dtype_kind(elements->dtype) == JOIST_KIND_INT;
+  return is_swapped(elements) || (is_signed && joist_has_unused_bits(elements->dtype));
 }
 
 bool joist_elements_move(const struct joist_elements *elements) {
-  return is_transposed(elements) || (elements->swapped && joist_dtype_size(elements->dtype) > 1);
+  return is_transposed(elements) || is_changed(elements) || elements->packed > 0;
 }
 
 /* ---- reading: parts, by all threads ---- */
@@ -80,24 +104,43 @@ struct reading {
   _Atomic size_t *misfit; /* the first part that went wrong */
 };
 
+static int read_at(const struct reading *reading, uint64_t from, void *to, size_t bytes) {
+  if (reading->file != NULL) return joist_file_read(reading->file, from, to, bytes);
+  memcpy(to, reading->bytes + from, bytes);
+  return 0;
+}
+
+static int read_packed(const struct reading *reading, size_t first, size_t n, unsigned char *to) {
+  const unsigned bits = reading->elements->packed;
+  unsigned char packed[PACKED];
+  while (n > 0) {
+    const size_t some = joist_smaller(n, (PACKED - 2) / bits * 8);
+    const uint64_t from = first / 8 * bits + first % 8 * bits / 8;
+    const unsigned skip = (unsigned)(first % 8 * bits % 8);
+    const size_t bytes = joist_divide_up(skip + some * bits, 8);
+    const int code = read_at(reading, reading->elements->start + from, packed, bytes);
+    if (code != 0) return code;
+    joist_unpack(bits, packed, skip, some, to);
+    first += some;
+    to += some;
+    n -= some;
+  }
+  return 0;
+}
+
 /* Reads n elements from `first` on, in the machine's byte order. Returns 0 or an error code. A part
  * that could be read but has an invalid bool sets `status`. */
 static int read_part(const struct reading *reading, size_t first, size_t n, unsigned char *to,
                      joist_status *status, struct joist_error *error) {
   const struct joist_elements *const elements = reading->elements;
   const size_t size = joist_dtype_size(elements->dtype);
-  const uint64_t from = elements->start + (uint64_t)first * size;
-  if (reading->file == NULL) {
-    memcpy(to, reading->bytes + from, n * size);
-  } else {
-    const int code = joist_file_read(reading->file, from, to, n * size);
-    if (code != 0) return code;
-  }
-  const bool swapped = elements->swapped && size > 1;
   *status = JOIST_OK;
-  if (swapped || elements->dtype == JOIST_BOOL)
-    *status = joist_copy_bytes(elements->dtype, to, n, swapped, swapped ? to : NULL, NULL, error);
-  return 0;
+  const int code = elements->packed > 0
+                       ? read_packed(reading, first, n, to)
+                       : read_at(reading, elements->start + (uint64_t)first * size, to, n * size);
+  if (code == 0 && (is_swapped(elements) || is_checked(elements)))
+    *status = joist_read_bytes(elements->dtype, to, n, elements->swapped, to, NULL, error);
+  return code;
 }
 
 /* Reads a part that went wrong once more, to say what is wrong. */
@@ -283,17 +326,14 @@ static joist_status put(struct writing *writing, const void *from, size_t bytes,
   return code == 0 ? JOIST_OK : joist_file_fail("write", writing->output->path, code, error);
 }
 
-static joist_status swap(const struct joist_elements *elements, const void *from, size_t n,
-                         void *to, struct joist_error *error) {
-  return joist_copy_bytes(elements->dtype, from, n, true, to, NULL, error);
-}
-
 static joist_status write_chunks(const struct joist_elements *elements, const void *from,
                                  struct writing *writing, const struct joist_run *run,
                                  struct joist_error *error) {
   const size_t size = joist_dtype_size(elements->dtype);
-  const bool swapped = elements->swapped && size > 1, transposed = is_transposed(elements);
-  struct chunks chunks = {.each = (swapped ? PIECE : AS_IT_LIES) / size, .row = 1};
+  const bool changed = is_changed(elements), transposed = is_transposed(elements);
+  const bool scratched = joist_elements_move(elements);
+  struct chunks chunks = {.each = (scratched ? PIECE : AS_IT_LIES) / size, .row = 1};
+  struct joist_packing packing = {0};
   if (transposed) {
     chunks = chunks_of(elements);
   } else {
@@ -301,7 +341,7 @@ static joist_status write_chunks(const struct joist_elements *elements, const vo
     chunks.largest = chunks.each;
   }
   char *scratch = NULL;
-  if (swapped || transposed) {
+  if (scratched) {
     scratch = joist_scratch_allocate(chunks.largest * size);
     if (scratch == NULL)
       return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY, .bytes = chunks.largest * size);
@@ -312,15 +352,21 @@ static joist_status write_chunks(const struct joist_elements *elements, const vo
     chunk.count = joist_smaller(elements->count - chunk.place, chunks.each);
     if (transposed) find_chunk(&chunks, k, false, &chunk);
     const void *part = (const char *)from + chunk.place * size;
+    size_t bytes = chunk.count * size;
     if (transposed) {
       status = joist_walk_transpose(size, &chunk.walk, part, scratch, run, error);
       part = scratch;
     }
-    if (swapped && status == JOIST_OK) {
-      status = swap(elements, part, chunk.count, scratch, error);
+    if (changed && status == JOIST_OK) {
+      status = joist_write_bytes(elements->dtype, part, chunk.count, elements->swapped, scratch,
+                                 NULL, error);
       part = scratch;
     }
-    if (status == JOIST_OK) status = put(writing, part, chunk.count * size, error);
+    if (elements->packed > 0 && status == JOIST_OK) {
+      bytes = joist_pack(&packing, elements->packed, part, chunk.count, (unsigned char *)scratch);
+      part = scratch;
+    }
+    if (status == JOIST_OK) status = put(writing, part, bytes, error);
     if (status == JOIST_OK) status = joist_run_poll(run, error);
   }
   if (scratch != NULL) joist_scratch_free(scratch);
@@ -332,4 +378,22 @@ joist_status joist_elements_write(const struct joist_elements *elements, const v
                                   const struct joist_run *run, struct joist_error *error) {
   struct writing writing = {output, bytes};
   return write_chunks(elements, from, &writing, run, error);
+}
+
+joist_status joist_elements_turn(size_t unit, const struct joist_shape *shape, const void *from,
+                                 void *to, const struct joist_run *run, struct joist_error *error) {
+  int64_t place[JOIST_RANK_MAX], stride = (int64_t)unit;
+  struct joist_walk walk;
+  for (int d = shape->rank - 1; d >= 0; d--) {
+    place[d] = stride;
+    stride *= (int64_t)shape->extent[d];
+  }
+  joist_walk_init(&walk, false);
+  joist_walk_add(&walk, unit, 1, 1, NULL);
+  stride = (int64_t)unit;
+  for (int d = 0; d < shape->rank; d++) {
+    joist_walk_add(&walk, shape->extent[d], place[d], stride, NULL);
+    stride *= (int64_t)shape->extent[d];
+  }
+  return joist_walk_transpose(1, &walk, from, to, run, error);
 }

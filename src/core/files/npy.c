@@ -9,21 +9,26 @@
 static const char magic[] = "\x93NUMPY";
 enum { MAGIC = 6, ALIGNMENT = 64 };
 
-static joist_status bad(const char *field, const char *what, const char *text, size_t length,
-                        struct joist_error *error) {
-  char shown[sizeof(struct joist_quote)];
+static struct joist_quote shown(const char *text, size_t length) {
+  char plain[sizeof(struct joist_quote)];
   size_t used = 0;
-  for (size_t k = 0; k < length && used + 1 < sizeof shown; k++)
-    shown[used++] = (char)(text[k] >= 32 && text[k] < 127 ? text[k] : '?');
-  shown[used] = '\0';
-  return JOIST_FAIL(error, JOIST_E_FILE_FIELD, .name = {"npy", field, what},
-                    .text = {joist_quote(shown)});
+  for (size_t k = 0; k < length && used + 1 < sizeof plain; k++)
+    plain[used++] = (char)(text[k] >= 32 && text[k] < 127 ? text[k] : '?');
+  plain[used] = '\0';
+  return joist_quote(plain);
 }
 
-/* What NumPy has no type for, such as ml_dtypes' bfloat16, it writes as bytes. */
+static joist_status bad(const char *field, const char *what, const char *text, size_t length,
+                        struct joist_error *error) {
+  return JOIST_FAIL(error, JOIST_E_FILE_FIELD, .name = {"npy", field, what},
+                    .text = {shown(text, length)});
+}
+
+/* What NumPy has no type for, such as ml_dtypes' bfloat16 and int4, it writes as bytes: a V and how
+ * many there are. That is the code of one dtype only where our table has it. */
 static bool is_of_bytes(joist_dtype dtype) {
   const char *const code = joist_dtype_code(dtype, JOIST_FORMAT_NPY);
-  return code != NULL && code[0] == 'V';
+  return code == NULL || code[0] == 'V';
 }
 
 static bool is_little_endian(void) {
@@ -115,12 +120,8 @@ static joist_status bad_here(const char *field, const char *what, const struct c
 }
 
 static joist_status no_dtype(struct slice descr, struct joist_error *error) {
-  struct joist_error facts = {.code = JOIST_E_FILE_DTYPE};
-  const joist_status status = bad("descr", "", descr.text, descr.length, &facts);
-  (void)status;
-  facts =
-      (struct joist_error){.code = JOIST_E_FILE_DTYPE, .name = {"npy"}, .text = {facts.text[0]}};
-  return joist_fail_with(error, &facts);
+  return JOIST_FAIL(error, JOIST_E_FILE_DTYPE, .name = {"npy"},
+                    .text = {shown(descr.text, descr.length)});
 }
 
 static bool is_code(struct slice text, joist_dtype dtype) {
@@ -129,12 +130,85 @@ static bool is_code(struct slice text, joist_dtype dtype) {
          (is_of_bytes(dtype) && same(text, joist_dtype_format(dtype, JOIST_STYLE_NUMPY)));
 }
 
-/* The type of the elements: an order, a letter and a number of bytes. */
-static joist_status read_descr(struct cursor *c, struct joist_elements *elements,
+/* A header as it is read, and how its elements are to be. */
+struct reading {
+  struct joist_elements *elements;
+  joist_dtype as;
+  bool raw;
+  struct slice descr; /* of a type without a dtype, if only its bytes are wanted */
+};
+
+static const char objects[] = "which are Python objects; these are never read";
+
+static joist_status no_bytes(struct slice descr, const char *why, struct joist_error *error) {
+  return JOIST_FAIL(error, JOIST_E_FILE_RAW, .name = {"npy", why},
+                    .text = {shown(descr.text, descr.length)});
+}
+
+/* A list of fields, up to its last bracket. */
+static joist_status pass_fields(struct cursor *c, struct reading *reading,
+                                struct joist_error *error) {
+  const struct slice start = rest_of(c);
+  int depth = 0;
+  do {
+    struct slice string;
+    skip_space(c);
+    if (c->at == c->end) return bad_here("descr", "has no end", c, error);
+    const char next = *c->at;
+    if (next == '\'' || next == '"') {
+      if (!take_string(c, &string)) return bad_here("descr", "has no end", c, error);
+      if (same(string, "|O")) return no_bytes(start, objects, error);
+      continue;
+    }
+    depth += (next == '[' || next == '(') - (next == ']' || next == ')');
+    c->at++;
+  } while (depth > 0);
+  reading->descr = start;
+  return JOIST_OK;
+}
+
+/* The bytes of an element of one of NumPy's types, such as M8[s] and U4; 0 if it is unknown. */
+static size_t bytes_of(struct slice code) {
+  size_t bytes = 0, k = 1;
+  for (; k < code.length && code.text[k] >= '0' && code.text[k] <= '9' && bytes < 1 << 20; k++)
+    bytes = 10 * bytes + (size_t)(code.text[k] - '0');
+  if (k < code.length && code.text[k] != '[') return 0;
+  return code.text[0] == 'U' ? 4 * bytes : bytes;
+}
+
+/* Elements of a type as those of the dtype that the caller names. */
+static joist_status read_as(struct slice code, joist_dtype dtype, struct joist_error *error) {
+  const size_t bytes = bytes_of(code);
+  if (bytes == joist_dtype_size(dtype)) return JOIST_OK;
+  return JOIST_FAIL(error, JOIST_E_FILE_TYPE_SIZE, .name = {"npy"}, .type = {{dtype, false}},
+                    .number = {(double)bytes}, .text = {shown(code.text, code.length)});
+}
+
+/* A type without a dtype. */
+static joist_status read_other(struct slice descr, struct slice code, struct reading *reading,
                                struct joist_error *error) {
+  bool known = strchr("?biufcmMOSaUV", code.text[0]) != NULL;
+  for (size_t k = 1; k < code.length && code.text[k] != '['; k++)
+    known = known && code.text[k] >= '0' && code.text[k] <= '9';
+  if (!known) return bad("descr", "is no type of NumPy's", descr.text, descr.length, error);
+  if (code.text[0] == 'O') return no_bytes(descr, objects, error);
+  if (reading->raw) {
+    reading->descr = descr;
+    return JOIST_OK;
+  }
+  if (!same(code, "V1")) return no_dtype(descr, error);
+  return JOIST_FAIL(error, JOIST_E_FILE_UNTYPED, .name = {"npy"}, .number = {1},
+                    .text = {shown(descr.text, descr.length)});
+}
+
+/* The type of the elements: an order, a letter and a number of bytes. */
+static joist_status read_descr(struct cursor *c, struct reading *reading,
+                               struct joist_error *error) {
+  struct joist_elements *const elements = reading->elements;
   struct slice descr;
   skip_space(c);
-  if (c->at < c->end && *c->at == '[') return no_dtype(rest_of(c), error); /* of fields */
+  if (c->at < c->end && *c->at == '[')
+    return reading->raw ? pass_fields(c, reading, error) : no_dtype(rest_of(c), error);
   if (!take_string(c, &descr)) return bad_here("descr", "is no string", c, error);
   char order = '|';
   struct slice code = descr;
@@ -144,19 +218,19 @@ static joist_status read_descr(struct cursor *c, struct joist_elements *elements
   }
   if (code.length == 0) return bad("descr", "is empty", descr.text, descr.length, error);
   elements->swapped = order == (is_little_endian() ? '>' : '<');
-  elements->dtype = JOIST_DTYPE_NONE;
   for (int d = 0; d < JOIST_DTYPE_COUNT && elements->dtype == JOIST_DTYPE_NONE; d++)
     if (is_code(code, (joist_dtype)d)) elements->dtype = (joist_dtype)d;
-  if (elements->dtype != JOIST_DTYPE_NONE && is_of_bytes(elements->dtype)) {
+  const bool of_bytes =
+      elements->dtype == JOIST_DTYPE_NONE ? code.text[0] == 'V' : is_of_bytes(elements->dtype);
+  if (of_bytes) {
     if (order == '>') return no_dtype(descr, error); /* NumPy has no order for these */
     elements->swapped = !is_little_endian();
   }
-  if (elements->dtype != JOIST_DTYPE_NONE) return JOIST_OK;
-  bool known = strchr("?biufcmMOSaUV", code.text[0]) != NULL;
-  for (size_t k = 1; k < code.length && code.text[k] != '['; k++)
-    known = known && code.text[k] >= '0' && code.text[k] <= '9';
-  return known ? no_dtype(descr, error)
-               : bad("descr", "is no type of NumPy's", descr.text, descr.length, error);
+  if (reading->as != JOIST_DTYPE_NONE && code.text[0] != 'O') {
+    elements->dtype = reading->as;
+    return read_as(code, reading->as, error);
+  }
+  return elements->dtype != JOIST_DTYPE_NONE ? JOIST_OK : read_other(descr, code, reading, error);
 }
 
 static joist_status read_extent(struct cursor *c, struct joist_shape *shape,
@@ -204,14 +278,14 @@ static joist_status read_fortran_order(struct cursor *c, struct joist_elements *
 static const char *const keys[] = {"descr", "fortran_order", "shape"};
 enum { KEYS = sizeof keys / sizeof *keys };
 
-static joist_status read_value(int key, struct cursor *c, struct joist_elements *elements,
+static joist_status read_value(int key, struct cursor *c, struct reading *reading,
                                struct joist_error *error) {
-  return key == 0   ? read_descr(c, elements, error)
-         : key == 1 ? read_fortran_order(c, elements, error)
-                    : read_shape(c, &elements->shape, error);
+  return key == 0   ? read_descr(c, reading, error)
+         : key == 1 ? read_fortran_order(c, reading->elements, error)
+                    : read_shape(c, &reading->elements->shape, error);
 }
 
-static joist_status read_entries(struct cursor *c, struct joist_elements *elements,
+static joist_status read_entries(struct cursor *c, struct reading *reading,
                                  struct joist_error *error) {
   bool found[KEYS] = {false}, comma = true;
   if (!take(c, '{')) return bad_here("header", "is no dictionary", c, error);
@@ -225,7 +299,7 @@ static joist_status read_entries(struct cursor *c, struct joist_elements *elemen
       return bad("header", "has a key that npy has not", name.text, name.length, error);
     if (found[key]) return bad(keys[key], "is there twice", "", 0, error);
     found[key] = true;
-    const joist_status status = read_value(key, c, elements, error);
+    const joist_status status = read_value(key, c, reading, error);
     if (status != JOIST_OK) return status;
     comma = take(c, ',');
   }
@@ -235,28 +309,55 @@ static joist_status read_entries(struct cursor *c, struct joist_elements *elemen
   return c->at == c->end ? JOIST_OK : bad_here("header", "goes on behind the dictionary", c, error);
 }
 
+/* The bytes of an element are those of the file, divided by the number of elements. */
+static joist_status find_unit(const struct reading *reading, uint64_t size,
+                              struct joist_error *error) {
+  struct joist_elements *const elements = reading->elements;
+  elements->dtype = JOIST_UI8;
+  if (!joist_shape_count(&elements->shape, &elements->count))
+    return bad("shape", "has more elements than memory can hold", "", 0, error);
+  if (elements->count == 0)
+    return no_bytes(reading->descr, "and none of them, so that their size is unknown", error);
+  const uint64_t bytes = size - elements->start;
+  if (bytes == 0 || bytes % elements->count != 0 || bytes / elements->count > INT32_MAX)
+    return no_bytes(reading->descr, "and not the same number of bytes for each", error);
+  elements->unit = (size_t)(bytes / elements->count);
+  return JOIST_OK;
+}
+
 joist_status joist_npy_parse(const unsigned char *header, size_t length, uint64_t size,
-                             struct joist_elements *elements, struct joist_error *error) {
+                             joist_dtype as, bool raw, struct joist_elements *elements,
+                             struct joist_error *error) {
   size_t wanted = 0;
   joist_status status = joist_npy_length(header, length, &wanted, error);
   if (status != JOIST_OK) return status;
   if (wanted != length || length > size)
     return bad("header length", "is more than the file has", "", 0, error);
-  *elements = (struct joist_elements){.start = length};
+  *elements = (struct joist_elements){.dtype = JOIST_DTYPE_NONE, .start = length};
+  struct reading reading = {.elements = elements, .as = as, .raw = raw};
   struct cursor c = {(const char *)header + (header[6] == 1 ? 10 : 12),
                      (const char *)header + length};
-  status = read_entries(&c, elements, error);
-  return status == JOIST_OK ? joist_elements_check("npy", elements, size, true, error) : status;
+  status = read_entries(&c, &reading, error);
+  if (status != JOIST_OK) return status;
+  return elements->dtype == JOIST_DTYPE_NONE
+             ? find_unit(&reading, size, error)
+             : joist_elements_check("npy", elements, size, true, error);
 }
 
 /* ---- writing ---- */
 
 size_t joist_npy_format(struct joist_elements *elements, char header[JOIST_NPY_LONGEST]) {
-  if (is_of_bytes(elements->dtype)) elements->swapped = !is_little_endian();
+  const joist_dtype dtype = elements->dtype;
+  const size_t size = joist_dtype_size(dtype);
+  if (is_of_bytes(dtype)) elements->swapped = !is_little_endian();
   const bool little = is_little_endian() != elements->swapped;
-  const char *const code = joist_dtype_code(elements->dtype, JOIST_FORMAT_NPY);
-  if (code == NULL) return 0;
-  const char order = joist_dtype_size(elements->dtype) == 1 ? '|' : little ? '<' : '>';
+  /* NumPy gives its own types of a byte no order, and those of ml_dtypes that of the machine. */
+  const bool unordered = size == 1 && !is_of_bytes(dtype) && dtype != JOIST_F8E5M2;
+  const char order = unordered ? '|' : little || size == 1 ? '<' : '>';
+  const char *code = joist_dtype_code(dtype, JOIST_FORMAT_NPY);
+  char bytes[8];
+  snprintf(bytes, sizeof bytes, "V%u", (unsigned)size);
+  if (code == NULL) code = bytes;
   int used = 10;
   used += snprintf(header + used, (size_t)(JOIST_NPY_LONGEST - used),
                    "{'descr': '%c%s', 'fortran_order': %s, 'shape': (", order, code,

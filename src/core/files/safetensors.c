@@ -8,6 +8,7 @@
 #include "core/base/bits.h"
 #include "core/base/text.h"
 #include "core/files/json.h"
+#include "core/types/host.h"
 
 /* The library that defined the format reads no longer headers. It lets elements begin at a multiple
  * of 8; where a line of the caches begins, they are copied faster, and can be mapped. */
@@ -15,13 +16,15 @@ enum { HEADER_MOST = 100000000, ALIGNMENT = 64 };
 
 static const char metadata_name[] = "__metadata__";
 
-/* Types of the format that have no dtype here, and their sizes in bits. */
-static const struct {
-  const char *name;
-  unsigned bits;
-} others[] = {{"F4", 4},          {"F6_E2M3", 6},     {"F6_E3M2", 6},
-              {"F8_E5M2", 8},     {"F8_E4M3", 8},     {"F8_E8M0", 8},
-              {"F8_E4M3FNUZ", 8}, {"F8_E5M2FNUZ", 8}, {"C128", 128}};
+/* Bits of an element that shares its bytes with others, or 0. The format packs floats of 4 and 6
+ * bits; it says how many bits an element has and that a tensor fills whole bytes, but not which
+ * bits come first (https://github.com/safetensors/safetensors/pull/611). For F4, what PyTorch
+ * writes is `float4_e2m1fn_x2`, which has the first of two elements in the low bits, as CUDA's
+ * `__nv_fp4x2_e2m1`. For 6 bits the same order is assumed: that of the bits of one number, little
+ * end first. */
+static unsigned packed_bits(joist_dtype dtype) {
+  return joist_has_unused_bits(dtype) ? joist_dtype_bits(dtype) : 0;
+}
 
 static joist_status bad(const char *field, const char *what, struct joist_error *error) {
   return JOIST_FAIL(error, JOIST_E_FILE_FIELD, .name = {"safetensors", field, what});
@@ -106,7 +109,9 @@ static joist_status read_type(struct parser *parser, struct joist_safetensor *te
                               struct joist_error *error) {
   if (!read_string(parser, &tensor->type))
     return bad_entry(tensor, "dtype", "is no string", "", error);
-  tensor->elements.dtype = joist_dtype_of_code(tensor->type, JOIST_FORMAT_SAFETENSORS);
+  const joist_dtype dtype = joist_dtype_of_code(tensor->type, JOIST_FORMAT_SAFETENSORS);
+  tensor->elements.dtype = dtype;
+  if (dtype != JOIST_DTYPE_NONE) tensor->elements.packed = packed_bits(dtype);
   return JOIST_OK;
 }
 
@@ -146,19 +151,19 @@ static joist_status read_offsets(struct parser *parser, struct joist_safetensor 
   return JOIST_OK;
 }
 
-/* As many bytes as the type and the shape say. */
+/* As many bytes as the type and the shape say; of a type that is not known, the same number for
+ * each element, or any number where that is not whole. */
 static joist_status check_bytes(struct joist_safetensor *tensor, struct joist_error *error) {
-  const struct joist_elements *const elements = &tensor->elements;
-  uint64_t bits = 0;
-  if (elements->dtype != JOIST_DTYPE_NONE) bits = 8 * joist_dtype_size(elements->dtype);
-  for (size_t k = 0; k < sizeof others / sizeof *others; k++)
-    if (strcmp(others[k].name, tensor->type) == 0) bits = others[k].bits;
-  if (bits == 0) return bad_entry(tensor, "dtype", "is no type of the format", tensor->type, error);
-  if (!joist_shape_count(&elements->shape, &tensor->elements.count))
+  struct joist_elements *const elements = &tensor->elements;
+  if (!joist_shape_count(&elements->shape, &elements->count))
     return bad_entry(tensor, "shape", "has more elements than memory can hold", "", error);
-  /* The count times 16 bytes fits, see joist_shape_count(); in bits it may not. */
-  const uint64_t rest = elements->count % 8 * bits;
-  if (rest % 8 != 0 || elements->count / 8 * bits + rest / 8 != tensor->bytes)
+  const size_t count = elements->count;
+  if (elements->dtype == JOIST_DTYPE_NONE) {
+    if (count > 0 && tensor->bytes % count == 0 && tensor->bytes / count <= INT32_MAX)
+      elements->unit = (size_t)(tensor->bytes / count);
+    return JOIST_OK;
+  }
+  if (count % 8 * elements->packed % 8 != 0 || joist_elements_bytes(elements) != tensor->bytes)
     return bad_entry(tensor, "data_offsets", "do not fit its dtype and shape", "", error);
   return JOIST_OK;
 }
@@ -369,7 +374,12 @@ joist_status joist_safetensors_format(struct joist_safetensor *tensors, size_t c
       return JOIST_FAIL(error, JOIST_E_ELEMENT_LIMIT, .shape = {elements->shape});
     elements->swapped = is_big_endian();
     elements->c_order = true;
-    tensors[k].bytes = (uint64_t)elements->count * joist_dtype_size(dtype);
+    elements->packed = packed_bits(dtype);
+    if (elements->count % 8 * elements->packed % 8 != 0)
+      return JOIST_FAIL(error, JOIST_E_FILE_PART_OF_BYTE, .name = {"safetensors"},
+                        .type = {{dtype, false}}, .text = {joist_quote(tensors[k].name)},
+                        .shape = {elements->shape}, .count = {elements->packed == 4 ? 2 : 4});
+    tensors[k].bytes = joist_elements_bytes(elements);
   }
   place_tensors(tensors, count, order);
   struct joist_text text = {0};

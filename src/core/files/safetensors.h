@@ -8,7 +8,8 @@ enum { JOIST_SAFETENSORS_PREFIX = 8 /* bytes that tell how long the header is */
 
 struct joist_safetensor {
   const char *name; /* UTF-8, without NUL inside */
-  /* Its dtype is JOIST_DTYPE_NONE, and it has no shape, where `type` is of no dtype here. */
+  /* The dtype is JOIST_DTYPE_NONE where `type` has none here: of a later version of the format.
+   * Then `unit` is 0 if the elements do not have the same number of bytes. */
   struct joist_elements elements;
   const char *type; /* as the file spells it */
   uint64_t bytes;

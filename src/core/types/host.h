@@ -80,12 +80,27 @@ joist_status joist_export(joist_dtype dtype, const void *elements, size_t n, joi
                           bool lossy, void *out, const struct joist_run *run,
                           struct joist_error *error) JOIST_MUST_CHECK;
 
-/* Copies n elements between memory and bytes in this machine's order or, `swapped`, the other; the
- * bytes may lie anywhere. A byte that is not a bool is JOIST_ERROR_VALUE. Only checks when `to` is
- * NULL. */
-joist_status joist_copy_bytes(joist_dtype dtype, const void *from, size_t n, bool swapped, void *to,
+/* Whether elements have fewer bits than the bytes that hold them: true for integers and floats of
+ * fewer than 8 bits. In memory such an integer with a sign is extended by it, and the unused bits
+ * of all others are 0; as bytes of a file, the unused bits of all are 0. */
+bool joist_has_unused_bits(joist_dtype dtype);
+
+/* Checks that n elements in memory are ones of the dtype: a bool is 0 or 1, and unused bits are as
+ * above. JOIST_ERROR_VALUE if not. */
+joist_status joist_check_elements(joist_dtype dtype, const void *elements, size_t n,
+                                  struct joist_error *error) JOIST_MUST_CHECK;
+
+/* Reads n elements out of bytes in this machine's order or, `swapped`, the other; the bytes may lie
+ * anywhere, and be `to` itself. Unused bits may be anything; a byte that is not a bool is
+ * JOIST_ERROR_VALUE. */
+joist_status joist_read_bytes(joist_dtype dtype, const void *from, size_t n, bool swapped, void *to,
                               const struct joist_run *run,
                               struct joist_error *error) JOIST_MUST_CHECK;
+
+/* Writes n elements as such bytes. */
+joist_status joist_write_bytes(joist_dtype dtype, const void *from, size_t n, bool swapped,
+                               void *to, const struct joist_run *run,
+                               struct joist_error *error) JOIST_MUST_CHECK;
 
 enum { JOIST_TEXT_SIZE = 64 };
 

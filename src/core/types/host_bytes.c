@@ -1,5 +1,6 @@
 /* Elements as bytes, in the byte order of this machine or in the other one: a copy of bits, block
- * by block. The parts of a complex number are turned around one by one. */
+ * by block. The parts of a complex number are turned around one by one. Of elements of fewer bits
+ * than a byte, the lowest bits count. */
 #include <stdio.h>
 #include <string.h>
 
@@ -56,6 +57,17 @@ static void copy_block(size_t unit, bool swapped, size_t bytes, const unsigned c
     swap_8(bytes / 8, from, to);
 }
 
+bool joist_has_unused_bits(joist_dtype dtype) {
+  return dtype != JOIST_BOOL && joist_dtype_bits(dtype) < 8 * joist_dtype_size(dtype);
+}
+
+/* The lowest bits of each byte, extended by their sign if `is_signed`. */
+static void copy_low_bits(size_t n, unsigned bits, bool is_signed, const unsigned char *from,
+                          unsigned char *to) {
+  const unsigned low = (1u << bits) - 1, sign = is_signed ? 1u << (bits - 1) : 0;
+  for (size_t i = 0; i < n; i++) to[i] = (unsigned char)(((from[i] & low) ^ sign) - sign);
+}
+
 static size_t first_no_bool(size_t n, const unsigned char *bytes) {
   unsigned char all = 0;
   for (size_t i = 0; i < n; i++) all |= bytes[i];
@@ -64,28 +76,65 @@ static size_t first_no_bool(size_t n, const unsigned char *bytes) {
   return i;
 }
 
-static joist_status not_bool(unsigned byte, size_t position, struct joist_error *error) {
-  char text[8];
-  snprintf(text, sizeof text, "%02x", byte);
-  return JOIST_FAIL(error, JOIST_E_BYTE_NOT_BOOL, .text = {joist_quote(text)},
-                    .position = position);
+/* The first byte that is not an element in memory. */
+static size_t first_misfit(joist_dtype dtype, size_t n, const unsigned char *bytes) {
+  if (dtype == JOIST_BOOL) return first_no_bool(n, bytes);
+  const unsigned unused = 8 - joist_dtype_bits(dtype);
+  const bool is_signed = joist_dtype_kind(dtype) == JOIST_KIND_INT;
+  for (size_t i = 0; i < n; i++) {
+    unsigned char byte;
+    copy_low_bits(1, 8 - unused, is_signed, bytes + i, &byte);
+    if (byte != bytes[i]) return i;
+  }
+  return n;
 }
 
-joist_status joist_copy_bytes(joist_dtype dtype, const void *from, size_t n, bool swapped, void *to,
-                              const struct joist_run *run, struct joist_error *error) {
+static joist_status bad_byte(joist_dtype dtype, unsigned byte, size_t position,
+                             struct joist_error *error) {
+  char text[8];
+  snprintf(text, sizeof text, "%02x", byte);
+  return JOIST_FAIL(error, dtype == JOIST_BOOL ? JOIST_E_BYTE_NOT_BOOL : JOIST_E_BYTE_UNUSED_BITS,
+                    .text = {joist_quote(text)}, .type = {{dtype, false}}, .position = position);
+}
+
+joist_status joist_check_elements(joist_dtype dtype, const void *elements, size_t n,
+                                  struct joist_error *error) {
+  if (dtype != JOIST_BOOL && !joist_has_unused_bits(dtype)) return JOIST_OK;
+  const unsigned char *const bytes = elements;
+  const size_t misfit = first_misfit(dtype, n, bytes);
+  return misfit == n ? JOIST_OK : bad_byte(dtype, bytes[misfit], misfit + 1, error);
+}
+
+static joist_status copy(joist_dtype dtype, bool reading, const void *from, size_t n, bool swapped,
+                         void *to, const struct joist_run *run, struct joist_error *error) {
   const size_t size = joist_dtype_size(dtype);
   const size_t unit = joist_dtype_size(joist_dtype_real(dtype));
+  const bool unused = joist_has_unused_bits(dtype);
+  const bool extended = reading && joist_dtype_kind(dtype) == JOIST_KIND_INT;
   for (size_t start = 0; start < n; start += BLOCK) {
     if (start > 0 && run != NULL && joist_run_poll(run, error) != JOIST_OK)
       return JOIST_INTERRUPTED;
     const size_t count = joist_smaller(n - start, BLOCK);
     const unsigned char *const block = (const unsigned char *)from + start * size;
-    if (dtype == JOIST_BOOL) {
+    unsigned char *const out = (unsigned char *)to + start * size;
+    if (reading && dtype == JOIST_BOOL) {
       const size_t misfit = first_no_bool(count, block);
-      if (misfit < count) return not_bool(block[misfit], start + misfit + 1, error);
+      if (misfit < count) return bad_byte(dtype, block[misfit], start + misfit + 1, error);
     }
-    if (to != NULL)
-      copy_block(unit, swapped, count * size, block, (unsigned char *)to + start * size);
+    if (unused)
+      copy_low_bits(count, joist_dtype_bits(dtype), extended, block, out);
+    else if (out != block || (swapped && unit > 1))
+      copy_block(unit, swapped, count * size, block, out);
   }
   return JOIST_OK;
+}
+
+joist_status joist_read_bytes(joist_dtype dtype, const void *from, size_t n, bool swapped, void *to,
+                              const struct joist_run *run, struct joist_error *error) {
+  return copy(dtype, true, from, n, swapped, to, run, error);
+}
+
+joist_status joist_write_bytes(joist_dtype dtype, const void *from, size_t n, bool swapped,
+                               void *to, const struct joist_run *run, struct joist_error *error) {
+  return copy(dtype, false, from, n, swapped, to, run, error);
 }
