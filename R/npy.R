@@ -5,10 +5,19 @@
 #' as NumPy's `savez()` and `savez_compressed()`.
 #'
 #' Formats 1.0, 2.0 and 3.0 are read, in either byte order and in the order of Fortran or C; format
-#' 1.0 is written. Every dtype has its type in NumPy; `bf16` is what the Python package ml_dtypes
-#' makes NumPy write, two bytes without a meaning (`V2`), which reads them again by
-#' `.view(ml_dtypes.bfloat16)`. Other types of NumPy's (text, dates, records, objects, 8-bit floats)
-#' are refused: Python objects are never read.
+#' 1.0 is written. Dtypes that NumPy lacks are written as it writes arrays of the Python package
+#' ml_dtypes: `bf16` as two bytes without a meaning (`V2`), integers and floats of up to a byte as
+#' one (`V1`, but `f1` for `f8E5M2`), with unused bits of 0. NumPy reads them again by
+#' `.view(ml_dtypes.bfloat16)`, `.view(ml_dtypes.int4)` and so on, but not `f1`, which it only writes
+#' (version 2.4): write `nv_bitcast_convert(x, "ui8")` for it.
+#'
+#' A file of `V1` does not say which dtype its elements have: name it, as in `dtype = "f8E4M3FN"`.
+#' Elements with fewer bits than their byte are read from the lowest bits, as ml_dtypes does; the
+#' other bits may be set. `dtype` can also be used to read the elements of another type by their
+#' bits, such as dates (`M8[s]`) as `"i64"`: it must have as many bytes.
+#'
+#' Other types of NumPy's (text, dates, records) are refused, unless `raw = TRUE` asks for their bytes
+#' as `ui8`. Python objects are never read.
 #'
 #' Elements of a file in the order of C are moved on the way. With `reversed = TRUE` the tensor has
 #' its dimensions in reverse order instead, the same as `nv_transpose(nv_read_npy(con))`, and what
@@ -24,9 +33,15 @@
 #' @param mmap `TRUE` for a tensor whose memory is the file, see [mapped_files].
 #' @param reversed `TRUE` for the dimensions in reverse order.
 #' @param device Where the tensor is to be, see [nv_device()]; `NULL` for the CPU.
+#' @param dtype The dtype that the elements are read as, of the size that they have in the file;
+#'   `NULL` for the one that the file names. For `nv_read_npz()` one for all arrays that are read,
+#'   or a list or character vector of dtypes with the names of arrays.
+#' @param raw `TRUE` to read elements of a type without a dtype as their bytes: a tensor of `ui8`
+#'   with one more dimension, the first, of as many extents as an element has bytes. Types that have
+#'   a dtype are read as ever.
 #' @param order `"F"` for the order of Fortran, which is that of tensors, or `"C"`.
 #' @param endian The order of the bytes of a number: `"little"`, `"big"`, or `"swap"` for the
-#'   opposite of this machine's order. `bf16` is always `"little"`.
+#'   opposite of this machine's order. Dtypes that NumPy lacks are always `"little"`.
 #' @param path The name of an npz archive.
 #' @param names The names of the arrays to read, without `.npy`; `NULL` for all.
 #' @param compress Whether the archive is compressed.
@@ -39,24 +54,30 @@
 #' @section Errors: `joist_value_error` for missing values unless `na` is given, for an invalid npy
 #'   or npz file (the message names the field of the header), for one with fewer or more bytes than
 #'   its shape needs, for files that cannot be read or written, and when the package zip is missing;
-#'   `joist_dtype_error` for a type without a dtype.
+#'   `joist_dtype_error` for a type without a dtype, for `V1` without a `dtype`, for a `dtype` of
+#'   another size, and with `raw = TRUE` for Python objects and for an array without elements.
 #' @source NumPy Enhancement Proposal 1 and the documentation of `numpy.lib.format`.
 #' @examples
 #' file <- tempfile(fileext = ".npy")
 #' nv_write_npy(nv_tensor(matrix(1:6, 2), "ui16"), file)
 #' nv_read_npy(file)
 #' nv_read_npy(file, reversed = TRUE)
+#' nv_write_npy(nv_tensor(c(-8, 7), "i4"), file)
+#' nv_read_npy(file, dtype = "i4")
 #' nv_write_npy(nv_scalar(1.5, "f16"))
 #' @export
-nv_read_npy <- function(con, mmap = FALSE, reversed = FALSE, device = NULL) {
+nv_read_npy <- function(con, mmap = FALSE, reversed = FALSE, device = NULL, dtype = NULL,
+                        raw = FALSE) {
   check_flag(mmap, "mmap")
+  check_flag(raw, "raw")
   check_flag(reversed, "reversed")
   if (!is.null(device)) device <- nv_device(device)
+  if (!is.null(dtype)) dtype <- as_dtype(dtype)
   made <- if (is_file_name(con)) {
-    .Call(joist_r_read_npy, found_path(con), NULL, reversed, mmap)
+    .Call(joist_r_read_npy, found_path(con), NULL, dtype, raw, reversed, mmap)
   } else {
     check_no_map(mmap)
-    .Call(joist_r_read_npy, NULL, all_bytes(con), reversed, FALSE)
+    .Call(joist_r_read_npy, NULL, all_bytes(con), dtype, raw, reversed, FALSE)
   }
   place_on(made, device)
 }
@@ -82,10 +103,12 @@ write_npy <- function(x, con, order, endian, na, name = "`x`") {
 
 #' @rdname nv_read_npy
 #' @export
-nv_read_npz <- function(path, names = NULL, reversed = FALSE, device = NULL) {
+nv_read_npz <- function(path, names = NULL, reversed = FALSE, device = NULL, dtype = NULL,
+                        raw = FALSE) {
   check_path(path)
   check_names_wanted(names)
   check_flag(reversed, "reversed")
+  check_flag(raw, "raw")
   if (!is.null(device)) device <- nv_device(device)
   members <- npz_members(path)
   there <- sub("[.]npy$", "", members)
@@ -95,13 +118,31 @@ nv_read_npz <- function(path, names = NULL, reversed = FALSE, device = NULL) {
       "joist_value_error", "there is no array \"", names[is.na(at)][1L], "\" in the archive"
     )
   }
+  dtypes <- dtypes_of_arrays(dtype, there[at])
   made <- lapply(at, function(k) {
     con <- unz(path, members[k])
     on.exit(tryCatch(close(con), error = function(e) NULL)) # it may be closed by now
     bytes <- bytes_of_connection(con, NULL)
-    place_on(.Call(joist_r_read_npy, NULL, bytes, reversed, FALSE), device)
+    wanted <- dtypes[[there[k]]]
+    place_on(.Call(joist_r_read_npy, NULL, bytes, wanted, raw, reversed, FALSE), device)
   })
   structure(made, names = there[at])
+}
+
+# A list with names of the dtypes by which the arrays are read.
+dtypes_of_arrays <- function(dtype, arrays) {
+  if (is.null(dtype)) {
+    return(list())
+  }
+  if (is.null(names(dtype)) || is.object(dtype)) {
+    return(structure(rep(list(as_dtype(dtype)), length(arrays)), names = arrays))
+  }
+  if (!has_names(dtype) || !all(names(dtype) %in% arrays)) {
+    stop_joist(
+      "joist_value_error", "`dtype` must be a dtype, or have names of arrays that are read, each once"
+    )
+  }
+  lapply(as.list(dtype), as_dtype)
 }
 
 npz_members <- function(path) {

@@ -5,10 +5,18 @@
 #' `nv_unserialize()` do the same with a raw vector. `nv_save()` and `nv_read()` are other names of
 #' the first two. Not a bit of an element is changed.
 #'
-#' The format has every dtype but `c128`. Tensors of types that joist does not have (floats of 8
-#' bits and less) are refused, but the other tensors of such a file can be read by `names`. The
-#' header is checked as a whole before an element is read: names, types, shapes, and that the
-#' tensors lie side by side and fill the file.
+#' The format has no `c128`, no integers of fewer than 8 bits, and of the floats of 8 bits only
+#' `f8E4M3FN` (in the format `F8_E4M3`), `f8E4M3FNUZ`, `f8E5M2`, `f8E5M2FNUZ` and `f8E8M0FNU`: convert
+#' others, or write their bits as `nv_bitcast_convert(x, "ui8")`. Tensors of types that a later version
+#' of the format has are refused, unless `raw = TRUE` asks for their bytes; the other tensors of such
+#' a file can be read by `names`. The header is checked as a whole before an element is read: names,
+#' types, shapes, and that the tensors lie side by side and fill the file.
+#'
+#' Elements of `f4E2M1FN`, `f6E2M3FN` and `f6E3M2FN` are packed: two have a byte, and four have three.
+#' A tensor must fill whole bytes; PyTorch also wants an even last extent. The format does not say in
+#' which order the bits are. joist puts the first element in the lowest bits, as PyTorch does for
+#' floats of 4 bits (`float4_e2m1fn_x2`); for 6 bits that is an assumption, as no library that writes
+#' such files has published an order. In memory each element has a byte, so these are not mapped.
 #'
 #' The elements of a file are in the order of C, and moved on the way from rank 2 on. With
 #' `reversed = TRUE` the tensors have their dimensions in reverse order instead, and are taken as
@@ -26,14 +34,17 @@
 #' @param mmap `TRUE` for tensors whose memory is the file, see [mapped_files].
 #' @param reversed `TRUE` for the dimensions in reverse order.
 #' @param device Where the tensors are to be, see [nv_device()]; `NULL` for the CPU.
+#' @param raw `TRUE` to read tensors of a type that joist does not have as their bytes: a tensor of
+#'   `ui8` with one more dimension, the first, of as many extents as an element has bytes.
 #' @param con A raw vector, the name of a file, or a connection, which is read to its end.
 #' @return `nv_read_safetensors()` and `nv_unserialize()`: a list of tensors with names, of the
 #'   known dtypes that the file has, in its order; with metadata in the attribute `metadata`, if
 #'   there is any. `nv_write_safetensors()` `NULL`, invisibly; `nv_serialize()` a raw vector.
 #' @section Errors: `joist_value_error` for missing values unless `na` is given, for an invalid
 #'   safetensors file (the message names the field of the header), for missing or duplicated names,
-#'   and for files that cannot be read or written; `joist_dtype_error` for a type without a dtype
-#'   and a dtype that the format does not have.
+#'   for packed elements that end within a byte, and for files that cannot be read or written;
+#'   `joist_dtype_error` for a type without a dtype, with `raw = TRUE` only if its elements do not
+#'   have whole bytes, and for a dtype that the format does not have.
 #' @source The section "Format" of <https://github.com/huggingface/safetensors>.
 #' @examples
 #' file <- tempfile(fileext = ".safetensors")
@@ -51,13 +62,15 @@ nv_write_safetensors <- function(x, path, metadata = NULL, na = NULL) {
 
 #' @rdname nv_write_safetensors
 #' @export
-nv_read_safetensors <- function(path, names = NULL, mmap = FALSE, reversed = FALSE, device = NULL) {
+nv_read_safetensors <- function(path, names = NULL, mmap = FALSE, reversed = FALSE, device = NULL,
+                                raw = FALSE) {
   check_path(path)
   check_names_wanted(names)
   check_flag(mmap, "mmap")
   check_flag(reversed, "reversed")
+  check_flag(raw, "raw")
   if (!is.null(device)) device <- nv_device(device)
-  made <- .Call(joist_r_read_safetensors, found_path(path), NULL, names, reversed, mmap)
+  made <- .Call(joist_r_read_safetensors, found_path(path), NULL, names, raw, reversed, mmap)
   place_each(made, device)
 }
 
@@ -86,14 +99,15 @@ filled_tensors <- function(x, na) {
 
 #' @rdname nv_write_safetensors
 #' @export
-nv_unserialize <- function(con, names = NULL, reversed = FALSE, device = NULL) {
+nv_unserialize <- function(con, names = NULL, reversed = FALSE, device = NULL, raw = FALSE) {
   check_names_wanted(names)
   check_flag(reversed, "reversed")
+  check_flag(raw, "raw")
   if (is_file_name(con)) {
-    return(nv_read_safetensors(con, names, reversed = reversed, device = device))
+    return(nv_read_safetensors(con, names, reversed = reversed, device = device, raw = raw))
   }
   if (!is.null(device)) device <- nv_device(device)
-  made <- .Call(joist_r_read_safetensors, NULL, all_bytes(con), names, reversed, FALSE)
+  made <- .Call(joist_r_read_safetensors, NULL, all_bytes(con), names, raw, reversed, FALSE)
   place_each(made, device)
 }
 

@@ -267,9 +267,10 @@ metadata_of_v2 <- function(json, key) {
 dtype_of_v2 <- function(x, key) {
   text <- text_field(x, key, "dtype")
   code <- substring(text, 2L)
-  known <- vapply(setdiff(dtypes(), "bf16"), function(dtype) {
+  known <- vapply(dtypes(), function(dtype) {
     if (dtype == "bool") "b1" else format(as_dtype(dtype), style = "numpy")
   }, "")
+  known <- known[is_numpy_code(known)]
   at <- match(code, known)
   if (is.na(at) || !substr(text, 1L, 1L) %in% c("<", ">", "|")) {
     stop_joist(
@@ -294,7 +295,7 @@ codecs_of_v2 <- function(x, key) {
 parse_fill <- function(x, dtype, key) {
   wrong <- function(...) stop_field(key, "fill_value", "is no value of ", dtype)
   if (is.null(x)) {
-    return(nv_scalar(if (dtype == "bool") FALSE else 0L, dtype))
+    return(nv_scalar(if (dtype == "bool") FALSE else zero_or_one(dtype), dtype))
   }
   kind <- dtype_kind(nv_aval(dtype))
   fill <- tryCatch(
@@ -310,6 +311,9 @@ parse_fill <- function(x, dtype, key) {
   if (is.null(fill)) wrong() else fill
 }
 
+# A format of scales has no 0.
+zero_or_one <- function(dtype) if (dtype == "f8E8M0FNU") 1 else 0
+
 fill_integer <- function(x, dtype) {
   if (inherits(x, "json_number") && grepl("^-?[0-9]+([.]0*)?$", x)) {
     number <- sub("[.].*", "", unclass(x))
@@ -324,7 +328,8 @@ nv_convert_exactly <- function(text, dtype) {
 
 fill_float <- function(x, dtype) {
   if (inherits(x, "json_number")) {
-    return(nv_convert(nv_scalar(as.numeric(x), "f64"), dtype))
+    value <- nv_convert(nv_scalar(as.numeric(x), "f64"), dtype)
+    return(if (!as_array(nv_is_nan(value))) value)
   }
   if (!is_text_json(x)) {
     return(NULL)

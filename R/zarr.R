@@ -6,8 +6,15 @@
 #'
 #' Version 3 of the format is read and written, version 2 is read: regular chunks, in either byte
 #' order and any order of dimensions, the codecs `bytes`, `transpose`, `gzip`, `zlib` and `crc32c`,
-#' `zstd` and `blosc` where joist was built with their libraries, and all of joist's dtypes, `bf16`
-#' among them. Another codec or data type is an error that names it.
+#' `zstd` and `blosc` where joist was built with their libraries, and all of joist's dtypes. Another
+#' codec or data type is an error that names it.
+#'
+#' Dtypes that the core specification lacks have the names by which the Zarr extensions register them,
+#' which are those of the Python package ml_dtypes: `bfloat16`, `int2`, `int4`, `uint2`, `uint4`,
+#' `float4_e2m1fn`, `float6_e2m3fn` and so on. `float8_e4m3fn`, `int1` and `uint1` are written under
+#' such names, too, though they are not registered; the library TensorStore has the first. An element
+#' has a byte, whose unused bits are written as 0 and may be set when they are read. zarr-python
+#' (3.1.6) reads none of these, TensorStore (0.1.84) most.
 #'
 #' A chunk is written under a temporary name and then renamed: a reader sees either all of it or
 #' none. Two processes may write different chunks of an array at the same time.
@@ -24,7 +31,8 @@
 #'   about a million elements.
 #' @param node The path of an array or group within the store, with slashes; `""` for the store
 #'   itself. Groups that it goes through are made.
-#' @param fill The value of elements that were never written, an R value or tensor; `NULL` for 0.
+#' @param fill The value of elements that were never written, an R value or tensor; `NULL` for 0,
+#'   or 1 for `f8E8M0FNU`, which has no 0.
 #' @param codecs The names of codecs for the bytes, in the order in which they are applied:
 #'   `"gzip"`, `"crc32c"`, and `"zstd"` and `"blosc"` where joist has them.
 #' @param order The order of the elements of a chunk: `"C"`, which all readers of Zarr have, or
@@ -48,7 +56,7 @@
 #'   for an array that exists already, and when reading or writing fails; `joist_dtype_error` for a
 #'   data type without a dtype; `joist_shape_error` for an invalid shape or chunks.
 #' @source The Zarr core specification, version 3.0, and version 2,
-#'   <https://zarr-specs.readthedocs.io>.
+#'   <https://zarr-specs.readthedocs.io>; <https://github.com/zarr-developers/zarr-extensions>.
 #' @examples
 #' folder <- tempfile(fileext = ".zarr")
 #' x <- nv_zarr_create(folder, "f32", c(6, 4), chunks = c(3, 4), codecs = "gzip")

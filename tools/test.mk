@@ -15,7 +15,7 @@ steps := build sanitizers install testthat packages cuda check lint gradients co
 long_steps := gradients-long accuracy functions fuzz valgrind numbers loops trixie sid large kills \
   plans slurm calls faults interrupts races threads hours coverage
 environments := $(addprefix local/python/,numpy-1.26.4 numpy-2.2.6 living array-api files zarr2 \
-  zarr3 arrow)
+  zarr3 tensorstore arrow)
 
 all: $(steps)
 long: $(long_steps)
@@ -149,6 +149,7 @@ local/python/array-api: requires := pytest==9.2.0 pytest-xdist==3.8.0 pytest-jso
 local/python/files: requires := numpy==2.4.6 ml_dtypes==0.6.0 safetensors==0.8.0
 local/python/zarr2: requires := zarr==2.18.7 numcodecs==0.15.1 numpy==1.26.4
 local/python/zarr3: requires := zarr==3.1.6 numpy==2.4.6 dask==2026.8.0 xarray==2026.9.0
+local/python/tensorstore: requires := numpy==2.4.6 ml_dtypes==0.6.0 tensorstore==0.1.84
 local/python/arrow: requires := numpy==2.4.6 pyarrow==26.0.1
 $(environments):
 	@sh tools/steps/environment $@ $(requires)
@@ -183,15 +184,17 @@ array-api: install $(if $(array_api),local/python/array-api)
 	@$(step) sh tools/steps/array-api
 
 files: install local/python/files
-	@$(step) $(r) -f tests/files/round_trips.R --args $(call python,files)
+	@$(step) sh -c '$(r) -f tests/files/round_trips.R --args $(call python,files) && \
+	  $(r) -f tests/files/narrow.R --args $(call python,files)'
 
 narrow: install local/python/files
 	@$(step) $(r) -f tests/narrow/compare.R --args $(call python,files) 200000
 
 # Processes that are killed; random programs; stores of other libraries.
-zarr: install local/python/zarr2 local/python/zarr3
+zarr: install local/python/zarr2 local/python/zarr3 local/python/tensorstore
 	@$(step) sh -c '$(r) -f tests/zarr/kills.R --args 3 && $(r) -f tests/zarr/random.R --args 200 && \
 	  $(r) -f tests/zarr/neighbours.R --args $(call python,zarr3) && \
+	  $(r) -f tests/zarr/tensorstore.R --args $(call python,tensorstore) && \
 	  $(r) -f tests/zarr/round_trips.R --args $(call python,zarr3) $(call python,zarr2)'
 
 explorer: install

@@ -79,9 +79,15 @@ def as_numpy(struct, data, typestr, shape, extension):
         array = numpy.asarray(memory)
     if extension is None:
         return array
-    import ml_dtypes
+    try:
+        import ml_dtypes
 
-    return array.view(getattr(ml_dtypes, extension))
+        return array.view(getattr(ml_dtypes, extension))
+    except (ImportError, AttributeError):
+        raise ImportError(
+            "joist: NumPy has the dtype %s only with the Python package ml_dtypes (in a version that "
+            "knows it); install that, or convert the tensor in R, by nv_convert()" % extension
+        ) from None
 
 
 @ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
