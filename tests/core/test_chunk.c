@@ -123,12 +123,47 @@ static void test_bools(void) {
   CHECK_INT(chunk.state, JOIST_CHUNK_ODD);
 }
 
+/* Elements of fewer bits than a byte: their bytes in a file have unused bits of 0, and may have
+ * any. */
+static void test_narrow(void) {
+  unsigned char elements[6] = {0, 7, 0xff, 0xf8, 3, 0xfd}, back[6], bytes[7] = "";
+  const unsigned char want[6] = {0, 7, 15, 8, 3, 13}, odd[6] = {0x10, 0x37, 0xff, 0xf8, 0xa3, 0x9d};
+  const struct joist_run run = {.threads = 2, .parallel_from = 1};
+  for (int c_order = 0; c_order < 2; c_order++)
+    for (size_t codecs = 0; codecs < 2; codecs++) {
+      struct joist_chunk chunk = {.path = paths[0], .data = elements};
+      struct joist_chunk_format format = {.elements = {.dtype = JOIST_I4,
+                                                       .c_order = c_order == 1,
+                                                       .shape = {2, {6, 1}},
+                                                       .count = 6},
+                                          .codecs = codecs,
+                                          .codec = {joist_compression_at(0)}};
+      CHECK_INT(joist_chunks_write(&format, &chunk, 1, &run, NULL), JOIST_OK);
+      CHECK_INT(chunk.state, JOIST_CHUNK_DONE);
+      chunk.data = back;
+      CHECK_INT(joist_chunks_read(&format, &chunk, 1, &run, NULL), JOIST_OK);
+      CHECK(chunk.state == JOIST_CHUNK_DONE && memcmp(elements, back, 6) == 0);
+      if (codecs > 0) continue;
+      FILE *file = fopen(paths[0], "rb");
+      CHECK_INT(fread(bytes, 1, 7, file), 6);
+      fclose(file);
+      CHECK(memcmp(bytes, want, 6) == 0);
+      file = fopen(paths[0], "wb");
+      CHECK_INT(fwrite(odd, 1, 6, file), 6);
+      fclose(file);
+      memset(back, 0x5a, 6);
+      CHECK_INT(joist_chunks_read(&format, &chunk, 1, &run, NULL), JOIST_OK);
+      CHECK(chunk.state == JOIST_CHUNK_DONE && memcmp(elements, back, 6) == 0);
+    }
+}
+
 int main(void) {
   if (mkdtemp(folder) == NULL) return 1;
   for (int k = 0; k < CHUNKS; k++) snprintf(paths[k], PATH_SIZE, "%s/%d", folder, k);
   test_round_trips();
   test_what_is_wrong();
   test_bools();
+  test_narrow();
   for (int k = 0; k < CHUNKS; k++) unlink(paths[k]);
   CHECK_INT(rmdir(folder), 0);
   return check_report("chunk");

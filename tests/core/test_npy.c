@@ -165,12 +165,15 @@ static void test_dictionary(void) {
   for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)
     check_bad_text(cases[k].text, cases[k].field);
   /* Types that NumPy has. */
-  static const char *const others[] = {
-      HEADER("|O", "False", "(3,)"),   HEADER("<f16", "False", "(3,)"),
-      HEADER("<c32", "False", "(3,)"), HEADER("|S8", "False", "(3,)"),
-      HEADER("<U2", "False", "(3,)"),  HEADER("<M8[ns]", "False", "(3,)"),
-      HEADER("<m8", "False", "(3,)"),  HEADER("<V3", "False", "(8,)"),
-      HEADER(">V2", "False", "(12,)"), "{'descr': [('a', '<i4'), ('b', '<i4')], 'shape': (3,)}"};
+  static const char *const others[] = {HEADER("<f16", "False", "(3,)"),
+                                       HEADER("<c32", "False", "(3,)"),
+                                       HEADER("|S8", "False", "(3,)"),
+                                       HEADER("<U2", "False", "(3,)"),
+                                       HEADER("<M8[ns]", "False", "(3,)"),
+                                       HEADER("<m8", "False", "(3,)"),
+                                       HEADER("<V3", "False", "(8,)"),
+                                       HEADER(">V2", "False", "(12,)"),
+                                       "{'descr': [('a', '<i4'), ('b', '<i4')], 'shape': (3,)}"};
   for (size_t k = 0; k < sizeof others / sizeof *others; k++) {
     const struct sample s = make(1, others[k], 24);
     check_bad(&s, JOIST_E_FILE_DTYPE, "", others[k]);
@@ -215,6 +218,7 @@ static void test_named(void) {
   CHECK_STR(error.text[0].bytes, "<V1");
   const struct sample objects = make(1, HEADER("|O", "False", "(3,)"), 24);
   CHECK_ERROR(parse_as(&objects, JOIST_I64, false, &elements, &error), error, JOIST_E_FILE_RAW);
+  CHECK_ERROR(parse(&objects, &elements, &error), error, JOIST_E_FILE_RAW);
   const struct sample fields = make(1, "{'descr': [('a', '<i4')], 'shape': (3,)}", 12);
   CHECK_ERROR(parse_as(&fields, JOIST_I32, false, &elements, &error), error, JOIST_E_FILE_DTYPE);
 }
