@@ -105,9 +105,9 @@ JOIST_DEVICE static inline float narrow_byte_to_f32(uint32_t code, unsigned bits
   return float_from_bits(result);
 }
 
-JOIST_DEVICE static inline uint8_t narrow_f32_to_byte(float value, unsigned bits, int digits,
-                                                      int least, float largest,
-                                                      joist_special special) {
+JOIST_DEVICE static inline uint32_t narrow_f32_to_byte(float value, unsigned bits, int digits,
+                                                       int least, float largest,
+                                                       joist_special special) {
   const uint32_t word = float_bits(value);
   const int32_t magnitude = (int32_t)(word & 0x7fffffffu);
   const uint32_t sign_bit = 1u << (bits - 1);
@@ -116,7 +116,7 @@ JOIST_DEVICE static inline uint8_t narrow_f32_to_byte(float value, unsigned bits
     const uint32_t up = ((uint32_t)magnitude + 0x00400000u) >> 23;
     const uint32_t number = magnitude <= 0x00400000 ? 0 : up;
     const int bad = ((int32_t)word <= 0) | (magnitude >= 0x7f400000);
-    return (uint8_t)(bad ? 0xff : number);
+    return bad ? 0xffu : number;
   }
   const uint32_t sign = (word >> 31) << (bits - 1);
   const uint32_t shift = (uint32_t)(24 - digits);
@@ -142,22 +142,26 @@ JOIST_DEVICE static inline uint8_t narrow_f32_to_byte(float value, unsigned bits
   result = magnitude >= overflow ? beyond : result;
   if (special == JOIST_SPECIAL_FNUZ) {
     const int is_nan = magnitude >= overflow;
-    return (uint8_t)(is_nan ? sign_bit : result == 0 ? 0u : sign | result);
+    return is_nan ? sign_bit : result == 0 ? 0u : sign | result;
   }
   if (special == JOIST_SPECIAL_FINITE)
-    return (uint8_t)(magnitude > 0x7f800000 ? sign ^ sign_bit : sign | result);
-  return (uint8_t)(sign | (magnitude > 0x7f800000 ? nan : result));
+    return magnitude > 0x7f800000 ? sign ^ sign_bit : sign | result;
+  return sign | (magnitude > 0x7f800000 ? nan : result);
 }
 
+/* narrow_bits_ID() gives the byte as a word: compilers vectorise loops over words only. */
 #define X(ID, KIND, T, FACTS, A, B)                                                    \
   JOIST_DEVICE static inline float narrow_##ID##_to_f32(T code) {                      \
     return narrow_byte_to_f32(code, (JOIST_BITS_IN FACTS), (JOIST_DIGITS_IN FACTS),    \
                               (JOIST_LEAST_IN FACTS), (JOIST_SPECIAL_IN FACTS));       \
   }                                                                                    \
-  JOIST_DEVICE static inline T narrow_f32_to_##ID(float value) {                       \
+  JOIST_DEVICE static inline uint32_t narrow_bits_##ID(float value) {                  \
     return narrow_f32_to_byte(value, (JOIST_BITS_IN FACTS), (JOIST_DIGITS_IN FACTS),   \
                               (JOIST_LEAST_IN FACTS), (float)(JOIST_LARGEST_IN FACTS), \
                               (JOIST_SPECIAL_IN FACTS));                               \
+  }                                                                                    \
+  JOIST_DEVICE static inline T narrow_f32_to_##ID(float value) {                       \
+    return (T)narrow_bits_##ID(value);                                                 \
   }
 JOIST_DTYPES_BYTE_FLOAT(X, , )
 #undef X
