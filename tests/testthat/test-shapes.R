@@ -50,6 +50,15 @@ test_that("nv_pad() puts values around and between elements, and removes some", 
     f <- function(x) nv_pad(x, nv_scalar(value, d), low, high, interior_padding = interior)
     expect_everywhere(f, x, padded(v, low, high, interior, value), paste("round", round, d))
   }
+  # Edges beyond all elements.
+  for (n in 0:3) {
+    for (low in -5:5) {
+      for (high in max(-5, -n - low):5) {
+        found <- nv_pad(nv_tensor(seq_len(n), shape = n), 9L, low, high)
+        expect_identical(as.vector(as_array(found)), as.integer(padded(seq_len(n), low, high, 0, 9L)))
+      }
+    }
+  }
   x <- nv_tensor(1:3, "i8")
   expect_identical(as_array(nv_pad(x, 0L, 1, 2)), c(0L, 1:3, 0L, 0L))
   expect_identical(as_array(nv_pad(x, 7L, 1, 0)), c(7L, 1:3))

@@ -123,11 +123,12 @@ static void add_pad(struct writer *w, uint32_t b, const struct joist_instruction
   const struct joist_value *const values = plan->program->values;
   const struct side in = side_of(w, b, i->operand[0]), fill = side_of(w, b, i->operand[1]);
   const struct side out = side_of(w, b, i->result);
+  const struct joist_shape *const from = &values[i->operand[0]].shape;
+  const struct joist_shape *const to = &values[i->result].shape;
   struct joist_walk walk;
-  joist_walk_init(&walk, false);
-  joist_walk_add(&walk, joist_value_count(&values[i->result]), 0, 1, NULL);
-  add_walk(w, &walk, &fill, &out, conversion(w, plan, i, 1).text);
-  joist_walk_pad(&values[i->operand[0]].shape, &values[i->result].shape, i->attributes, &walk);
+  for (int edge = 0; joist_walk_pad_edge(from, to, i->attributes, edge, &walk); edge++)
+    add_walk(w, &walk, &fill, &out, conversion(w, plan, i, 1).text);
+  joist_walk_pad(from, to, i->attributes, &walk);
   add_walk(w, &walk, &in, &out, "");
 }
 

@@ -354,13 +354,53 @@ void joist_walk_pad(const struct joist_shape *from, const struct joist_shape *to
   }
 }
 
+/* The positions along a dim of the result where elements may be: first .. end - 1. Others are edge.
+ */
+static void padded_range(const struct joist_shape *from, const struct joist_shape *to,
+                         const struct joist_attributes *attributes, int d, int64_t *first,
+                         int64_t *end) {
+  const int64_t low = joist_attribute_at(attributes, JOIST_ATTRIBUTE_LOW, d);
+  const int64_t high = joist_attribute_at(attributes, JOIST_ATTRIBUTE_HIGH, d);
+  const int64_t extent = to->extent[d];
+  *first = low < 0 ? 0 : low < extent ? low : extent;
+  *end = high < 0 ? extent : high < extent ? extent - high : 0;
+  if (from->extent[d] == 0 || *end < *first) *end = *first;
+}
+
+bool joist_walk_pad_edge(const struct joist_shape *from, const struct joist_shape *to,
+                         const struct joist_attributes *attributes, int edge,
+                         struct joist_walk *walk) {
+  bool gaps = false;
+  for (int d = 0; d < to->rank; d++)
+    gaps |= joist_attribute_at(attributes, JOIST_ATTRIBUTE_INTERIOR, d) > 0;
+  if (edge >= (gaps ? 1 : 2 * to->rank)) return false;
+  int64_t stride = 1;
+  joist_walk_init(walk, false);
+  for (int d = 0; d < to->rank; d++) {
+    int64_t first = 0, end = to->extent[d];
+    if (!gaps && d >= edge / 2) padded_range(from, to, attributes, d, &first, &end);
+    if (!gaps && d == edge / 2) {
+      const int64_t inner = first;
+      first = edge % 2 == 0 ? 0 : end;
+      end = edge % 2 == 0 ? inner : (int64_t)to->extent[d];
+    }
+    joist_walk_add(walk, (size_t)(end - first), 0, stride, NULL);
+    walk->out_base += first * stride;
+    stride *= (int64_t)to->extent[d];
+  }
+  return true;
+}
+
 joist_status joist_pad_run(const struct joist_call *call, struct joist_error *error) {
-  const joist_status status = joist_repeat_element(size_of(call), joist_value_count(call->result),
-                                                   call->in[1], call->out[0], call->run, error);
-  if (status != JOIST_OK) return status;
+  const struct joist_shape *const from = &call->operand[0]->shape, *const to = &call->result->shape;
+  const struct joist_attributes *const attributes = joist_call_attributes(call);
   struct joist_walk walk;
-  joist_walk_pad(&call->operand[0]->shape, &call->result->shape, joist_call_attributes(call),
-                 &walk);
+  joist_status status = JOIST_OK;
+  for (int edge = 0; status == JOIST_OK && joist_walk_pad_edge(from, to, attributes, edge, &walk);
+       edge++)
+    status = joist_move(size_of(call), &walk, call->in[1], call->out[0], call->run, error);
+  if (status != JOIST_OK) return status;
+  joist_walk_pad(from, to, attributes, &walk);
   return joist_move(size_of(call), &walk, call->in[0], call->out[0], call->run, error);
 }
 

@@ -13,6 +13,11 @@ void joist_walk_update(const struct joist_shape *shape, const struct joist_attri
                        bool repeated, struct joist_walk *walk);
 void joist_walk_pad(const struct joist_shape *from, const struct joist_shape *to,
                     const struct joist_attributes *attributes, struct joist_walk *walk);
+/* Where the value of a pad goes, by walks that read one element: the edges 0, 1, ... that there
+ * are. Between the elements there may be more of it; then edge 0 is the whole result. */
+bool joist_walk_pad_edge(const struct joist_shape *from, const struct joist_shape *to,
+                         const struct joist_attributes *attributes, int edge,
+                         struct joist_walk *walk);
 /* A part of what concatenate puts side by side along `dim`, from position `first` on; a scalar is
  * repeated. Returns the part's extent there. */
 size_t joist_walk_part(const struct joist_shape *whole, const struct joist_shape *part, int dim,
