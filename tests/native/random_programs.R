@@ -1,4 +1,5 @@
-# Random programs by the interpreter and compiled to machine code:
+# Random programs by the interpreter and compiled to machine code; every second one has no loop, and
+# also runs operation by operation:
 #
 #   R -f tests/native/random_programs.R --args [PROGRAMS [SEED [THREADS]]]
 #
@@ -13,19 +14,21 @@ if (length(arguments) > 2) nv_set_threads(arguments[3])
 
 values <- errors <- differ <- 0
 for (k in seq_len(programs)) {
-  f <- native_program()
-  arguments <- native_arguments()
+  wide <- k %% 2 == 0
+  f <- if (wide) native_wide_program() else native_program()
+  arguments <- if (wide) native_wide_arguments() else native_arguments()
   outcomes <- lapply(c("never", "wait"), function(native) {
     native_outcome(jit(f, native = native), arguments)
   })
+  if (wide) outcomes[[3L]] <- native_outcome(f, arguments)
   if (is.character(outcomes[[1L]])) errors <- errors + 1 else values <- values + 1
-  if (!identical(outcomes[[1L]], outcomes[[2L]])) {
+  if (length(unique(outcomes)) > 1L) {
     differ <- differ + 1
     cat("program", k, "differs:\n")
     print(body(f))
     str(lapply(arguments, function(x) paste(format(dtype(x)), collapse = "")))
     for (o in outcomes) if (is.character(o)) cat(o, "\n")
-    str(all.equal(outcomes[[1L]], outcomes[[2L]]))
+    for (o in outcomes[-1L]) str(all.equal(outcomes[[1L]], o))
   }
 }
 figures <- joist_info()$native

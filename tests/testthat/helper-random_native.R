@@ -79,6 +79,7 @@ native_parts <- list(
   like = function(x, y) nv_convert(nv_broadcast_to(x, shape(y)), dtype(y), ambiguous(y)),
   at = function(x, i) nv_reshape(x[i], integer()),
   position = function(x) nv_convert(x, "i64") %% 5L + 1L,
+  near = function(x, n) nv_convert(x, "i32") %% n + 1L,
   replaced = function(x, i, value) {
     x[i] <- nv_convert(value, dtype(x))
     x
@@ -121,6 +122,58 @@ native_arguments <- function() {
     s = nv_convert(nv_scalar(number(1)), dtypes[1L]), v = v,
     m = nv_convert(nv_tensor(matrix(number(20), 5)), dtypes[3L]),
     w = nv_convert(nv_tensor(number(5)), dtypes[4L]), n = nv_scalar(sample(0:7, 1L), "i32")
+  )
+}
+
+# A matrix of 30 x 20, from moves of others, outside of loops. `p` are 20 positions, `i` is 1.
+native_wide <- function(depth) {
+  if (depth == 0L) {
+    return(native_pick(quote(m), quote(m), quote(k), quote(m[30:1, ]), quote(k[, 20:1])))
+  }
+  a <- native_wide(depth - 1L)
+  b <- if (runif(1) < 0.3) a else native_wide(depth - 1L)
+  switch(sample(19L, 1L),
+    call("+", a, b),
+    call("*", a, b),
+    bquote(.(a) - nv_reshape(.(b)[, 3L], c(30L, 1L))),
+    bquote(.(a) - nv_reshape(nv_reduce_sum(.(b), 1L), c(1L, 20L))),
+    bquote(.(a)[.(sample(30L, 30L, TRUE)), ]),
+    bquote(.(a)[, .(sample(20L, 20L, TRUE))]),
+    bquote(.(a)[.(sample(30L, 30L, TRUE)), .(sample(20L, 20L, TRUE))]),
+    bquote(nv_gather(.(a), p, 2L)),
+    bquote(nv_gather(.(a), near(.(b)[, 2L], 30L), 1L)),
+    bquote(nv_reshape(nv_reshape(.(a), 600L)[.(sample(600L, 600L, TRUE))], c(30L, 20L))),
+    bquote(nv_reshape(nv_gather(nv_reshape(.(a), 600L), near(.(b), 600L)), c(30L, 20L))),
+    bquote(nv_reshape(nv_gather(.(a), nv_reshape(p, c(4L, 5L)), 2L), c(30L, 20L))),
+    bquote(nv_pad(.(a)[2:29, 3:19], 1L, c(1L, 2L), c(1L, 1L))),
+    bquote(nv_pad(.(a), 0L, c(-1L, 2L), c(1L, -2L))),
+    bquote(nv_pad(.(a)[seq(1L, 30L, 2L), seq(20L, 1L, -2L)], 2L, c(0L, 1L), c(1L, 0L), c(1L, 1L))),
+    bquote(cbind(.(a)[, 5:20], .(b)[, 1:4])),
+    bquote(rbind(.(a)[21:30, ], .(b)[20:1, ])),
+    bquote(t(t(.(a))[20:1, ])),
+    bquote(nv_ifelse(.(a) < .(b), .(a), sin(nv_convert(.(b), "f64"))))
+  )
+}
+
+# A function of m, k and p that is compiled by jit(), without loops.
+native_wide_program <- function() {
+  body <- bquote({
+    all <- .(native_wide(3L))
+    list(all, nv_reduce_sum(all * .(native_wide(1L)), .(sample(2L, 1L))), max(.(native_wide(2L))))
+  })
+  f <- eval(call("function", formals(function(m, k, p) NULL), body))
+  environment(f) <- list2env(native_parts, parent = environment())
+  f
+}
+
+native_wide_arguments <- function() {
+  dtypes <- sample(c(native_dtypes, "f32", "f64"), 2L, TRUE)
+  matrix_of <- function(d) nv_convert(nv_tensor(matrix(sample(0:7, 600, TRUE) / 2, 30)), d)
+  p <- sample(20L, 20L, TRUE)
+  if (runif(1) < 0.1) p[7L] <- sample(c(0L, 21L, -3L), 1L)
+  list(
+    m = matrix_of(dtypes[1L]), k = matrix_of(dtypes[2L]),
+    p = nv_tensor(p, sample(c("i32", "i64", "i16"), 1L))
   )
 }
 

@@ -27,6 +27,12 @@ test_that("random programs have the same bits, masks and errors when they are co
         native_outcome(jit(f, native = native), arguments)
       })
       expect_identical(outcomes[[2L]], outcomes[[1L]])
+      f <- native_wide_program()
+      arguments <- native_wide_arguments()
+      outcomes <- lapply(list(f, jit(f, native = "never"), jit(f, native = "wait")), function(f) {
+        native_outcome(f, arguments)
+      })
+      expect_length(unique(outcomes), 1L)
     }
   })
   after <- joist_info()$native

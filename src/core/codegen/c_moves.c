@@ -178,12 +178,17 @@ static void add_positions(struct writer *w, uint32_t b, uint32_t g, const struct
 }
 
 static void add_take(struct writer *w, uint32_t b, uint32_t g, const struct joist_instruction *i) {
-  const struct joist_value *const values = w->nest->body[b].plan->program->values;
+  const struct joist_plan *const plan = w->nest->body[b].plan;
+  const struct joist_value *const values = plan->program->values;
   const struct side in = side_of(w, b, i->operand[0]), at = side_of(w, b, i->operand[1]);
   const struct side out = side_of(w, b, i->result);
   const size_t n = joist_value_count(&values[i->result]);
   ADD("{\n");
   add_positions(w, b, g, &at, n, joist_value_count(&values[i->operand[0]]), 0);
+  if (!plan->materialized[i->result]) {
+    ADD("}\n");
+    return;
+  }
   add_pointer(w, &in, "x", false);
   add_pointer(w, &out, "z", true);
   ADD("for (size_t k = 0; k < %zu; k++) z[k] = x[q[k]];\n}\n", n);
@@ -214,7 +219,8 @@ static void add_put(struct writer *w, uint32_t b, uint32_t g, const struct joist
 
 static void add_gather(struct writer *w, uint32_t b, uint32_t g,
                        const struct joist_instruction *i) {
-  const struct joist_value *const values = w->nest->body[b].plan->program->values;
+  const struct joist_plan *const plan = w->nest->body[b].plan;
+  const struct joist_value *const values = plan->program->values;
   const struct side in = side_of(w, b, i->operand[0]), at = side_of(w, b, i->operand[1]);
   const struct side out = side_of(w, b, i->result);
   const struct joist_lines lines =
@@ -222,6 +228,10 @@ static void add_gather(struct writer *w, uint32_t b, uint32_t g,
   const size_t n = joist_value_count(&values[i->operand[1]]);
   ADD("{\n");
   add_positions(w, b, g, &at, n, lines.middle, 1);
+  if (!plan->materialized[i->result]) {
+    ADD("}\n");
+    return;
+  }
   add_pointer(w, &in, "x", false);
   add_pointer(w, &out, "z", true);
   ADD("for (size_t o = 0; o < %zu; o++)\nfor (size_t k = 0; k < %zu; k++)\n", lines.outer, n);

@@ -144,6 +144,28 @@ static void add_kernel(struct writer *w, const struct place *at,
   ADD(";\n");
 }
 
+/* Of a gather, along the first dim. */
+static long long first_stride(const struct writer *w, uint32_t gather) {
+  return w->lowered->rank > 0 ? (long long)w->lowered->stride[gather][0] : 0;
+}
+
+/* The start of an element of a run at a place that a gather gives. */
+static void add_walked(struct writer *w, uint32_t array, uint32_t gather) {
+  ADD("x%u[p%u", array, gather);
+  if (first_stride(w, gather) != 0) ADD(" + (ptrdiff_t)k * %lld", first_stride(w, gather));
+}
+
+/* Compilers make vector code where places are as wide as elements. */
+static void add_take(struct writer *w, const struct place *at, const struct joist_code_step *step) {
+  const struct joist_value *const from = &at->plan->program->values[w->lowered->array[step->in[2]]];
+  const bool narrow = joist_dtype_size((joist_dtype)step->from) == sizeof(int32_t) &&
+                      joist_value_count(from) <= INT32_MAX;
+  ADD("const %s r%u = ", joist_code_type(step->to), step->out);
+  add_walked(w, step->in[2], step->in[1]);
+  ADD(" + (ptrdiff_t)(%s(r%u - %u) * %lld)];\n", narrow ? "(int32_t)" : "", step->in[0], step->op,
+      (long long)w->lowered->along[step->in[1]]);
+}
+
 static void add_step(struct writer *w, const struct place *at, const struct joist_code_step *step) {
   const char *const to = joist_code_type(step->to);
   switch (step->kind) {
@@ -163,15 +185,19 @@ static void add_step(struct writer *w, const struct place *at, const struct jois
       break;
     case JOIST_CODE_GATHER:
       ADD("const %s r%u = ", to, step->out);
-      if (at->manner != ALONE)
-        ADD("x%u[p%u + (ptrdiff_t)k * %lld]", step->in[0], step->in[1],
-            w->lowered->rank > 0 ? (long long)w->lowered->stride[step->in[1]][0] : 0);
-      else if (joist_nest_is_scalar(at->plan, w->lowered->array[step->in[0]]))
+      if (at->manner != ALONE) {
+        add_walked(w, step->in[0], step->in[1]);
+        ADD("]");
+      } else if (joist_nest_is_scalar(at->plan, w->lowered->array[step->in[0]])) {
         add_scalar(w, at, step->in[0]);
-      else
+      } else {
         ADD("((const %s *)A%u[%u])[%lld]", to, at->body, w->lowered->array[step->in[0]],
             (long long)w->lowered->base[step->in[0]]);
+      }
       ADD(";\n");
+      break;
+    case JOIST_CODE_TAKE: /* of many elements */
+      add_take(w, at, step);
       break;
     case JOIST_CODE_STORE:
       if (at->manner == ALONE) {
@@ -202,8 +228,21 @@ static void add_step(struct writer *w, const struct place *at, const struct jois
   }
 }
 
-static void add_steps(struct writer *w, const struct place *at) {
-  for (uint32_t s = 0; s < w->lowered->step_count; s++) add_step(w, at, &w->lowered->steps[s]);
+/* Whether the step gives the same for all elements of a run, and is not for scalars alone: an
+ * operand that is repeated along the first dim, or a conversion of one. */
+static bool is_per_run(const struct writer *w, const struct place *at,
+                       const struct joist_code_step *step) {
+  if (at->manner == ALONE) return false;
+  if (step->kind == JOIST_CODE_GATHER) return first_stride(w, step->in[1]) == 0;
+  const struct joist_code_step *const made =
+      step->kind == JOIST_CODE_CONVERT ? made_by(w, step->in[0]) : NULL;
+  return made != NULL && is_per_run(w, at, made);
+}
+
+/* The steps once per run, or those of every element. */
+static void add_steps(struct writer *w, const struct place *at, bool per_run) {
+  for (uint32_t s = 0; s < w->lowered->step_count; s++)
+    if (is_per_run(w, at, &w->lowered->steps[s]) == per_run) add_step(w, at, &w->lowered->steps[s]);
 }
 
 static bool has_form(struct writer *w, enum joist_c_form form, bool small_powers) {
@@ -232,7 +271,8 @@ static void add_pointers(struct writer *w, const struct place *at) {
     for (uint32_t s = 0; s < code->step_count; s++) {
       const struct joist_code_step *const step = &code->steps[s];
       const bool reads = step->kind == JOIST_CODE_LOAD || step->kind == JOIST_CODE_GATHER;
-      if ((reads && step->in[0] == a) || (step->kind == JOIST_CODE_STORE && step->out == a))
+      if ((reads && step->in[0] == a) || (step->kind == JOIST_CODE_TAKE && step->in[2] == a) ||
+          (step->kind == JOIST_CODE_STORE && step->out == a))
         type = joist_code_type(step->from);
     }
     if (type != NULL)
@@ -244,7 +284,7 @@ static void add_pointers(struct writer *w, const struct place *at) {
 static void add_inner_loop(struct writer *w, const struct place *at, const char *length) {
   ADD("%sfor (size_t k = 0; k < %s; k++) {\n", at->manner == MENDING ? "" : "JOIST_VECTORIZE_LOOP ",
       length);
-  add_steps(w, at);
+  add_steps(w, at, false);
   ADD("}\n");
 }
 
@@ -298,6 +338,7 @@ static void add_these_runs(struct writer *w, const struct place *at) {
         ADD(" + (ptrdiff_t)i%u * %lld", d, (long long)code->stride[g][d]);
     ADD(";\n");
   }
+  add_steps(w, at, true);
   if (chunked)
     add_chunk(w, *at, repairs);
   else
@@ -450,7 +491,7 @@ static void add_group(struct writer *w, uint32_t b, uint32_t g) {
   }
   if (at.manner == ALONE) {
     if (checks) ADD("int odd = 0;\n");
-    add_steps(w, &at);
+    add_steps(w, &at, false);
     if (checks) {
       ADD("if (odd) {\n");
       joist_c_add_call(w, b, g);

@@ -78,13 +78,14 @@ static uint16_t converted(struct lowering *low, uint16_t in, joist_dtype from, j
   return step->out = low->registers++;
 }
 
-static uint16_t add_gather(struct lowering *low, const struct joist_view *view) {
+static uint16_t add_gather(struct lowering *low, const int64_t *stride, int64_t along) {
   struct joist_code *const code = low->code;
   if (code->gather_count == JOIST_CODE_GATHERS) {
     low->full = true;
     return 0;
   }
-  memcpy(code->stride[code->gather_count], view->stride, sizeof view->stride);
+  memcpy(code->stride[code->gather_count], stride, sizeof code->stride[0]);
+  code->along[code->gather_count] = along;
   return (uint16_t)code->gather_count++;
 }
 
@@ -134,6 +135,32 @@ static void lower_fold(struct lowering *low, const struct joist_step *from) {
   low->code->sink_count++;
 }
 
+/* Elements at places that a view gives: into a new register. */
+static uint16_t read_view(struct lowering *low, struct joist_ref ref, int64_t offset,
+                          const int64_t *stride) {
+  const uint16_t gather = add_gather(low, stride, 0);
+  const uint32_t at = low->code->step_count;
+  const uint16_t number = read_array(low, JOIST_CODE_GATHER, ref, offset);
+  if (!low->full) low->code->steps[at].in[1] = gather;
+  return number;
+}
+
+static uint16_t lower_view(struct lowering *low, const struct joist_step *from) {
+  const struct joist_view *const view = from->view;
+  const struct joist_ref array = from->in[0];
+  if (!view->listed || (low->options.given != NULL && low->options.given[array.index]))
+    return read_view(low, array, view->offset, view->stride);
+  const uint16_t position = converted(low, read_view(low, from->in[1], 0, view->list_stride),
+                                      from->in[1].dtype, JOIST_I64);
+  const uint16_t gather = add_gather(low, view->stride, view->along);
+  struct joist_code_step *const step = add_step(low, JOIST_CODE_TAKE, array.dtype);
+  step->op = (uint16_t)view->first;
+  step->in[0] = position;
+  step->in[1] = gather;
+  step->in[2] = array_number(low, array.index, view->offset);
+  return step->out = low->registers++;
+}
+
 static void lower_step(struct lowering *low, const struct joist_step *from) {
   switch (from->kind) {
     case JOIST_STEP_OPERATION:
@@ -154,14 +181,9 @@ static void lower_step(struct lowering *low, const struct joist_step *from) {
       define(low, from->out, number);
       break;
     }
-    case JOIST_STEP_GATHER: {
-      const uint16_t gather = add_gather(low, from->view);
-      const uint32_t at = low->code->step_count;
-      const uint16_t number = read_array(low, JOIST_CODE_GATHER, from->in[0], from->view->offset);
-      if (!low->full) low->code->steps[at].in[1] = gather;
-      define(low, from->out, number);
+    case JOIST_STEP_GATHER:
+      define(low, from->out, lower_view(low, from));
       break;
-    }
     case JOIST_STEP_SPLAT: {
       uint16_t number = read_array(low, JOIST_CODE_SCALAR, from->in[0], 0);
       number = converted(low, number, from->in[0].dtype, from->through);
@@ -181,6 +203,7 @@ int joist_code_reads(const struct joist_code_step *step) {
     case JOIST_CODE_STORE:
     case JOIST_CODE_COPY:
     case JOIST_CODE_CONVERT:
+    case JOIST_CODE_TAKE:
     case JOIST_CODE_FOLD:
       return 1;
     default:

@@ -22,6 +22,7 @@ struct joist_code {
   uint32_t array[JOIST_CODE_ARRAYS];      /* number of a value, or PARTIAL + number of a sink */
   int64_t base[JOIST_CODE_ARRAYS];        /* the element of it that is read as the first */
   int64_t stride[JOIST_CODE_GATHERS][JOIST_RANK_MAX];
+  int64_t along[JOIST_CODE_GATHERS]; /* of TAKE */
   uint64_t extent[JOIST_RANK_MAX];
 };
 

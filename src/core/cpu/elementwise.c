@@ -202,7 +202,8 @@ static bool run_part(const struct loop *loop, struct worker *worker, size_t firs
         break;
       }
       case JOIST_STEP_GATHER:
-        joist_step_gather(group, step, first, n, loop->arrays[step->in[0].index], out);
+        joist_step_gather(group, step, first, n, loop->arrays[step->in[0].index],
+                          loop->arrays[step->in[1].index], out);
         break;
       case JOIST_STEP_FOLD:
         if (loop->accumulated == NULL) break;

@@ -56,7 +56,7 @@ static size_t run_placed(const struct joist_prepared *prepared, const struct pla
   if (step->kind == JOIST_STEP_SPLAT)
     joist_step_splat(step, n, in[0], *placed->out);
   else if (step->kind == JOIST_STEP_GATHER)
-    joist_step_gather(prepared->group, step, 0, n, in[0], *placed->out);
+    joist_step_gather(prepared->group, step, 0, n, in[0], in[1], *placed->out);
   else
     return joist_step_run(step, n, in, *placed->out);
   return n;

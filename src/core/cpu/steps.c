@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "core/base/bits.h"
+#include "core/base/by_size.h"
+#include "core/base/vectorize.h"
 #include "core/cpu/bind.h"
 
 static void splat(size_t n, size_t size, void *slot) {
@@ -80,8 +82,82 @@ void joist_step_splat(const struct joist_step *step, size_t n, const void *in, c
   splat(n, step->out.size, out);
 }
 
+/* Elements from listed positions, which are `apart` and count from `first`. */
+struct taken {
+  size_t n;
+  int64_t stride, along, first, apart;
+};
+
+enum { AHEAD = 24 }; /* elements that are fetched before they are read */
+
+#define TAKE(TYPE, LIST)                                                                     \
+  static void take_##LIST##_##TYPE(const struct taken *by, const TYPE *in, const LIST *list, \
+                                   TYPE *out) {                                              \
+    const int64_t along = by->along, stride = by->stride, first = by->first;                 \
+    const int64_t apart = by->apart, n = (int64_t)by->n;                                     \
+    int64_t k = 0;                                                                           \
+    for (; k + AHEAD < n; k++) {                                                             \
+      JOIST_PREFETCH(in + ((int64_t)list[(k + AHEAD) * apart] - first) * along);             \
+      out[k] = in[((int64_t)list[k * apart] - first) * along + k * stride];                  \
+    }                                                                                        \
+    for (; k < n; k++) out[k] = in[((int64_t)list[k * apart] - first) * along + k * stride]; \
+  }
+#define TAKES(TYPE) TAKE(TYPE, int32_t) TAKE(TYPE, int64_t)
+TAKES(uint8_t)
+TAKES(uint16_t)
+TAKES(uint32_t)
+TAKES(uint64_t)
+TAKES(sixteen)
+
+/* A gather from listed positions, run by run along the first dim. */
+static void gather_listed(const struct joist_group *group, const struct joist_step *step,
+                          size_t first, size_t n, const char *in, const void *list, char *out) {
+  const struct joist_shape *const space = &group->shape;
+  const struct joist_view *const view = step->view;
+  const int64_t size = (int64_t)step->out.size;
+  const bool narrow = step->in[1].dtype == JOIST_I32;
+  const size_t extent = space->extent[0];
+  size_t index[JOIST_RANK_MAX] = {0};
+  int64_t at = view->offset, entry = 0;
+  for (int d = 0; d < space->rank; d++) {
+    index[d] = first % space->extent[d];
+    first /= space->extent[d];
+    at += (int64_t)index[d] * view->stride[d];
+    entry += (int64_t)index[d] * view->list_stride[d];
+  }
+  while (n > 0) {
+    const size_t run = joist_smaller(extent - index[0], n);
+    const void *const entries = (const char *)list + entry * (narrow ? 4 : 8);
+    const int64_t position = narrow ? *(const int32_t *)entries : *(const int64_t *)entries;
+    const struct taken by = {run, view->stride[0], view->along, view->first, view->list_stride[0]};
+    if (by.apart == 0 && by.stride == 1)
+      memcpy(out, in + (at + (position - by.first) * by.along) * size, run * step->out.size);
+    else if (narrow)
+      JOIST_BY_SIZE(step->out.size, take_int32_t, &by, (const void *)(in + at * size), entries,
+                    (void *)out);
+    else
+      JOIST_BY_SIZE(step->out.size, take_int64_t, &by, (const void *)(in + at * size), entries,
+                    (void *)out);
+    out += run * step->out.size;
+    n -= run;
+    at += (int64_t)run * view->stride[0];
+    entry += (int64_t)run * view->list_stride[0];
+    index[0] += run;
+    for (int d = 0; d + 1 < space->rank && index[d] == space->extent[d]; d++) {
+      at += view->stride[d + 1] - (int64_t)index[d] * view->stride[d];
+      entry += view->list_stride[d + 1] - (int64_t)index[d] * view->list_stride[d];
+      index[d] = 0;
+      index[d + 1]++;
+    }
+  }
+}
+
 void joist_step_gather(const struct joist_group *group, const struct joist_step *step, size_t first,
-                       size_t n, const char *in, char *out) {
+                       size_t n, const char *in, const void *list, char *out) {
+  if (step->view->listed) {
+    gather_listed(group, step, first, n, in, list, out);
+    return;
+  }
   const struct joist_shape *const space = &group->shape;
   const int64_t *const stride = step->view->stride;
   const size_t size = step->out.size;

@@ -38,7 +38,7 @@ struct joist_step {
   struct joist_ref in[JOIST_REFS_MAX];
   struct joist_ref out;          /* FOLD: its dtype is the accumulator's, the rest is unused */
   uint32_t instruction;          /* for errors; FOLD: the reduction */
-  const struct joist_view *view; /* GATHER */
+  const struct joist_view *view; /* GATHER; in[1] has its positions, if they are listed */
   uint32_t sink;                 /* FOLD: number of the sink within its group */
   bool leaves; /* what it writes is not read again by its group, and costs little */
   /* Set by a device's bind pass; all 0 in a new plan. */

@@ -37,7 +37,7 @@ struct planner {
   struct form *forms;    /* of the current group */
   uint32_t *form_of;     /* per value: 1 + its latest form there, 0 for none */
   uint32_t form_count;
-  bool *viewed; /* per value: a move that groups read through, and that does not run */
+  bool *viewed; /* per value: a move that groups read through; of its run, checks alone are left */
   struct joist_group *group;
 };
 
@@ -113,7 +113,7 @@ static void view_of_value(const struct planner *planner, joist_value_id value,
   else
     *view = joist_view_of_array(&v->shape);
   for (int d = 0; d < space->rank; d++)
-    if (v->shape.rank == 0 || v->shape.extent[d] == 1) view->stride[d] = 0;
+    if (v->shape.rank == 0 || v->shape.extent[d] == 1) view->stride[d] = view->list_stride[d] = 0;
 }
 
 /* The array that holds the value's elements. */
@@ -124,9 +124,55 @@ static joist_value_id base_of(const struct planner *planner, joist_value_id valu
              : value;
 }
 
-/* The most readers of a move that is not made, and the most elements of a transposition, which
- * strides through the caches. */
-enum { READERS_MOST = 4, TRANSPOSED_MOST = 16384 };
+/* The most readers of a move that is not made, the most elements of a transposition, which strides
+ * through the caches, and the fewest that are taken from listed positions. */
+enum { READERS_MOST = 4, TRANSPOSED_MOST = 16384, LISTED_LEAST = 256 };
+
+/* Whether the value is taken from listed positions. */
+static bool is_listed(const struct joist_program *program, joist_value_id value) {
+  const struct joist_value *const v = &program->values[value];
+  return v->input == JOIST_NO_INPUT &&
+         joist_view_is_listed(program, &program->instructions[v->instruction]);
+}
+
+/* Whether elements that are taken one by one have a size for which compilers make vector code of
+ * it.
+ */
+static bool can_be_taken(const struct joist_program *program, const struct joist_instruction *i) {
+  const struct joist_value *const v = &program->values[i->result];
+  struct joist_view view;
+  int d = 0;
+  (void)joist_view_of_move(program, i, &view);
+  while (d + 1 < v->shape.rank && v->shape.extent[d] == 1) d++;
+  const size_t size = joist_dtype_size(v->type.dtype);
+  return view.list_stride[d] == 0 ||
+         ((size == 4 || size == 8) && joist_dtype_kind(v->type.dtype) != JOIST_KIND_COMPLEX);
+}
+
+/* Operands of one element are not read through: in compiled code, they are no arrays. */
+static bool can_be_viewed(const struct joist_program *program, const struct joist_instruction *i) {
+  const size_t count = joist_value_count(&program->values[i->result]);
+  struct joist_view view;
+  for (uint32_t a = 0; a < i->operand_count; a++)
+    if (joist_value_count(&program->values[i->operand[a]]) == 1) return false;
+  const bool moves =
+      i->op == JOIST_OP_SLICE || (i->op == JOIST_OP_PERMUTE && count <= TRANSPOSED_MOST) ||
+      (joist_view_is_listed(program, i) && count >= LISTED_LEAST && can_be_taken(program, i));
+  return moves && count > 0 && i->held == 0 && joist_view_of_move(program, i, &view);
+}
+
+/* How an operand's reader counts. Listed positions are not looked up once more for every element of
+ * a larger space. */
+static uint32_t weight_of(const struct joist_program *program, const struct joist_instruction *i,
+                          joist_value_id operand) {
+  const bool sink = joist_op_is_reduction(i->op);
+  const struct joist_value *const space = &program->values[sink ? operand : i->result];
+  if (joist_op_is_array(i->op)) return READERS_MOST + 1;
+  return is_listed(program, operand) &&
+                 joist_value_count(space) != joist_value_count(&program->values[operand])
+             ? READERS_MOST + 1
+             : 1;
+}
 
 /* Finds the moves that only elementwise operations and reductions read. */
 static void find_viewed(struct planner *planner, const bool *needed, uint32_t *readers) {
@@ -139,16 +185,10 @@ static void find_viewed(struct planner *planner, const bool *needed, uint32_t *r
   for (uint32_t k = program->instruction_count; k-- > 0;) {
     const struct joist_instruction *const i = &program->instructions[k];
     if (!any_needed(i, needed)) continue;
-    const bool moves = i->op == JOIST_OP_SLICE || i->op == JOIST_OP_PERMUTE;
-    const size_t count = joist_value_count(&program->values[i->result]);
-    struct joist_view view;
-    if (moves && count > 0 && readers[i->result] <= READERS_MOST && i->held == 0 &&
-        (i->op == JOIST_OP_SLICE || count <= TRANSPOSED_MOST) &&
-        joist_view_of_move(program, i, &view))
+    if (readers[i->result] <= READERS_MOST && can_be_viewed(program, i))
       planner->viewed[i->result] = true;
-    const bool reads_through = !joist_op_is_array(i->op);
     for (uint32_t a = 0; a < i->operand_count; a++)
-      readers[i->operand[a]] += reads_through ? 1 : READERS_MOST + 1;
+      readers[i->operand[a]] += weight_of(program, i, i->operand[a]);
   }
 }
 
@@ -178,8 +218,13 @@ static struct joist_ref operand_ref(struct planner *planner, joist_value_id valu
       struct joist_view *const view = &planner->plan->views[planner->plan->view_count++];
       view_of_value(planner, value, view);
       ref = new_slot(planner, own);
-      add_step(planner, JOIST_STEP_GATHER, array_ref(planner, base_of(planner, value)), ref)->view =
-          view;
+      struct joist_step *const step =
+          add_step(planner, JOIST_STEP_GATHER, array_ref(planner, base_of(planner, value)), ref);
+      step->view = view;
+      if (view->listed) {
+        step->operand_count = 2;
+        step->in[1] = array_ref(planner, planner->program->instructions[v->instruction].operand[1]);
+      }
       add_form(planner, value, own, own, ref);
     }
     if (own != wanted) ref = converted(planner, ref, wanted);
@@ -414,7 +459,7 @@ static void make_groups(struct planner *planner, const bool *needed) {
       planner->group_of[i->result] = planner->group_of[i->operand[0]];
       continue;
     }
-    if (planner->viewed[i->result]) {
+    if (planner->viewed[i->result] && !is_listed(program, i->result)) {
       planner->group_of[i->result] = planner->group_of[i->operand[0]];
       continue;
     }
@@ -439,7 +484,7 @@ static void make_groups(struct planner *planner, const bool *needed) {
         plan->materialized[base_of(planner, i->operand[a])] = true;
     }
     for (uint32_t r = 0; r < i->result_count && !is_elementwise(i); r++)
-      plan->materialized[i->result + r] = true;
+      plan->materialized[i->result + r] |= !planner->viewed[i->result + r];
   }
 }
 

@@ -67,6 +67,13 @@ static void add_element_step(struct joist_text *text, const struct joist_code_st
                      "[place_of(parameter, strides_of(parameter, %u), at)];\n",
                      type, s, type, step->in[0], step->in[1]);
       break;
+    case JOIST_CODE_TAKE:
+      joist_text_add(text,
+                     "      const %s v%u = ((const %s *)array_of(parameter, %u))"
+                     "[place_of(parameter, strides_of(parameter, %u), at) + (uint64_t)(v%u - %u) * "
+                     "along_of(parameter, %u)];\n",
+                     type, s, type, step->in[2], step->in[1], in[0], step->op, step->in[1]);
+      break;
     case JOIST_CODE_STORE:
       if (pack != NULL)
         joist_text_add(text, "      a%u%s.x[j] = v%u;\n", s, pack, in[0]);

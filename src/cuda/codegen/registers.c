@@ -38,7 +38,7 @@ static bool assign_registers(struct joist_code *code, uint32_t *last, uint16_t *
 }
 
 static bool fits(const struct joist_code *code) {
-  const uint32_t words = code->array_count + (code->gather_count + 1) * code->rank;
+  const uint32_t words = code->array_count + code->gather_count * (code->rank + 1) + code->rank;
   return words <= JOIST_CUDA_OWN_BYTES / 8 && code->sink_count <= JOIST_CUDA_SINKS;
 }
 

@@ -200,6 +200,14 @@ JOIST_DEVICE static inline void run_steps(const joist_cuda_group &group, uint64_
         load_element(step.from, array_of(group, step.in[0]),
                      place_of(group, strides_of(group, step.in[1]), at), registers[step.out]);
         break;
+      case JOIST_CODE_TAKE: {
+        const uint64_t position = (uint64_t)get<int64_t>(registers[step.in[0]]) - step.op;
+        load_element(step.from, array_of(group, step.in[2]),
+                     place_of(group, strides_of(group, step.in[1]), at) +
+                         position * along_of(group, step.in[1]),
+                     registers[step.out]);
+        break;
+      }
       case JOIST_CODE_STORE:
         store_element(step.from, registers[step.in[0]], array_of(group, step.out), at);
         break;

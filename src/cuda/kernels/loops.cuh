@@ -27,7 +27,7 @@ JOIST_DEVICE static inline uint64_t thread_count(void) { return (uint64_t)gridDi
 template <int ARRAYS, int GATHERS, int RANK>
 struct joist_group_of {
   joist_cuda_head head;
-  uint64_t own[ARRAYS + (GATHERS + 1) * RANK];
+  uint64_t own[ARRAYS + GATHERS * (RANK + 1) + RANK];
 };
 
 /* What the tables hold: numbers that the compiler knows there, and loops that it unrolls. */
@@ -54,7 +54,11 @@ JOIST_DEVICE static inline const void *given_in(const Group &group, uint32_t ind
 }
 template <class Group>
 JOIST_DEVICE static inline const uint64_t *strides_of(const Group &group, uint32_t gather) {
-  return group.own + arrays_in(group) + gather * rank_of(group);
+  return group.own + arrays_in(group) + gather * (rank_of(group) + 1);
+}
+template <class Group>
+JOIST_DEVICE static inline uint64_t along_of(const Group &group, uint32_t gather) {
+  return strides_of(group, gather)[rank_of(group)];
 }
 template <class Group>
 JOIST_DEVICE static inline const uint64_t *extents_of(const Group &group) {

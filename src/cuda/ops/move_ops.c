@@ -66,7 +66,8 @@ joist_status joist_cuda_take(const struct running *r, const struct joist_instruc
       .out = r->arrays[i->result],
       .size = (uint32_t)joist_dtype_size(program->values[i->result].type.dtype)};
   const joist_status status = check_positions(r, i, error);
-  return status == JOIST_OK ? start(r, JOIST_CUDA_TAKE, move.count, &move, error) : status;
+  if (status != JOIST_OK || move.out == NULL) return status;
+  return start(r, JOIST_CUDA_TAKE, move.count, &move, error);
 }
 
 /* The number of an element that is put has 32 bits. */
@@ -262,5 +263,6 @@ joist_status joist_cuda_gather(const struct running *r, const struct joist_instr
   const joist_status status = find_invalid(r, i->operand[1], 1, extent, &found, error);
   if (status != JOIST_OK) return status;
   if (found != UINT64_MAX) return invalid_entry(r, i, (size_t)found, extent, error);
+  if (parameter.out == NULL) return JOIST_OK;
   return start(r, JOIST_CUDA_GATHER_ALONG, parameter.count, &parameter, error);
 }

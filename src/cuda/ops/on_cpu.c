@@ -50,7 +50,7 @@ joist_status joist_cuda_run_on_cpu(const struct running *r, struct joist_error *
   }
   if (status == JOIST_OK) status = joist_group_run(r->plan, r->group, copies, r->run, error);
   for (uint32_t v = 0; v < n && status == JOIST_OK; v++)
-    if (written[v])
+    if (written[v] && r->arrays[v] != NULL)
       status = joist_cuda_copy(r->device, r->arrays[v], copies[v], bytes_of(program, v),
                                JOIST_COPY_TO_DEVICE, error);
   for (uint32_t v = 0; v < n; v++) free(copies[v]);

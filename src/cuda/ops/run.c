@@ -121,7 +121,7 @@ static joist_status check_failure(const struct running *r, const struct joist_co
 static joist_status place_steps(const struct running *r, const struct joist_code *code,
                                 struct joist_cuda_group *group, void **owned,
                                 struct joist_error *error) {
-  const size_t words = code->array_count + (code->gather_count + 1) * code->rank;
+  const size_t words = code->array_count + code->gather_count * (code->rank + 1) + code->rank;
   const size_t bytes = code->step_count * sizeof *code->steps;
   *owned = NULL;
   if (words * 8 + bytes <= JOIST_CUDA_OWN_BYTES) {
@@ -147,8 +147,10 @@ static void fill_tables(const struct running *r, const struct joist_code *code,
     if (!partial && is_given(r, array))
       memcpy(at, r->arrays[array], bytes_of(r->plan->program, array));
   }
-  for (uint32_t g = 0; g < code->gather_count; g++)
+  for (uint32_t g = 0; g < code->gather_count; g++) {
     for (uint32_t d = 0; d < code->rank; d++) *at++ = (uint64_t)code->stride[g][d];
+    *at++ = (uint64_t)code->along[g];
+  }
   for (uint32_t d = 0; d < code->rank; d++) *at++ = code->extent[d];
 }
 

@@ -62,7 +62,7 @@ joist_status joist_check_positions(const struct joist_call *call, size_t extent,
 joist_status joist_take_run(const struct joist_call *call, struct joist_error *error) {
   const joist_status status =
       joist_check_positions(call, joist_value_count(call->operand[0]), error);
-  if (status != JOIST_OK) return status;
+  if (status != JOIST_OK || call->out[0] == NULL) return status;
   const struct joist_index index = joist_index_of(call->in[1], joist_value_count(call->result));
   struct joist_walk walk;
   joist_walk_init(&walk, false);
@@ -459,7 +459,7 @@ joist_status joist_gather_run(const struct joist_call *call, struct joist_error 
   const size_t bad = joist_index_first_invalid(index.kind, index.list, n, extent);
   if (bad < n) {
     status = joist_gather_error(joist_index_at(&index, bad) + 1, bad, dim, extent, error);
-  } else {
+  } else if (call->out[0] != NULL) {
     struct joist_index indices[JOIST_RANK_MAX];
     for (int d = 0; d < shape->rank; d++) indices[d] = joist_index_all(shape->extent[d]);
     indices[dim] = index;
