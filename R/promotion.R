@@ -77,7 +77,7 @@ result_dtype <- function(..., rules = NULL) {
 #' | `jax`, `jax_x32` | JAX with and without 64-bit dtypes | its documentation; JAX 0.10.2 |
 #' | `jax_strict`, `jax_strict_x32` | JAX, strict: only R values promote | JAX 0.10.2 |
 #' | `jax_lax` | `jax.lax`: hardly any promotion | JEP 9407; JAX 0.10.2 |
-#' | `numpy` | NumPy 2: R values have a category and no value | JEP 9407; NumPy 2.4.6 with ml_dtypes 0.6.0 |
+#' | `numpy` | NumPy 2: R values have a category and no value | JEP 9407; NumPy 2.4.6, ml_dtypes 0.6.0 |
 #' | `numpy_legacy`, `dask` | NumPy 1.x: values of R values and of rank 0 count | NumPy 1.26.4 |
 #' | `cupy` | the same, but values of R values only | NumPy 1.26.4 |
 #' | `torch` | PyTorch: category, then rank > 0, rank 0, numbers | JEP 9407; PyTorch 2.15.0 |
@@ -93,19 +93,20 @@ result_dtype <- function(..., rules = NULL) {
 #' Rule sets without a version join integers with the default float, and their sums of integers have
 #' 64 bits.
 #'
-#' Dtypes of up to a byte (`i4`, `f8E4M3FN`; see [dtypes()]) are younger than the published tables, so
-#' tables and lattices list them only where asked for. Where a set says nothing of them, combining them
-#' is an error, and [nv_convert()] the way out:
+#' Dtypes of up to a byte (`i4`, `f8E4M3FN`; see [dtypes()]) are younger than the published tables.
+#' Tables and lattices list them only where asked for. Rule sets that are not in this table leave
+#' them undefined; [nv_convert()] is the way out:
 #'
 #' | rules | what dtypes of up to a byte meet |
 #' |---|---|
 #' | `anvil`, `anvl` | themselves, `bool`, and guesses of their category, which give way |
-#' | `jax` and its like | as in JAX: themselves, weak types, and in `jax` and `jax_x32` what is below these |
+#' | `jax`, `jax_x32` | as in JAX: themselves, weak types, and dtypes below these |
+#' | `jax_strict`, `jax_strict_x32` | as in JAX: themselves and weak types |
 #' | `numpy` | as in ml_dtypes, also `bf16`: many pairs, such as `f8E4M3FN` with `f32` |
 #' | `torch` | themselves and numbers; unsigned integers of up to 4 bits also floats |
 #'
-#' JAX divides integers of 2 bits as integers in `/`, `mean()` and linear algebra, as ml_dtypes does in
-#' `mean()`: in joist these are errors.
+#' JAX divides integers of 2 bits as integers in `/`, `mean()` and linear algebra, and ml_dtypes
+#' divides small integers so in `mean()`: in joist these are errors.
 #'
 #' Under `array_api_2024` `bool` is not a number: it can be combined only with `bool`, and has no
 #' sum.
@@ -287,9 +288,9 @@ restore_promotion <- function(old) {
 #' single lowest one, the promotion is undefined.
 #'
 #' Node names that are dtypes (`"f32"`), ambiguous dtypes (`"f32?"`) or weak types
-#' (`"i*"`, `"f*"`, `"c*"`) mean those; all other names are nodes of your own, up to 187, which show in
-#' tables but are not dtypes of tensors. An ambiguous dtype that is not a node is taken as the weak type of
-#' its category; if the lattice lacks that, too, combining it is undefined.
+#' (`"i*"`, `"f*"`, `"c*"`) mean those; all other names are nodes of your own, at most 187, which
+#' show in tables but are not dtypes of tensors. An ambiguous dtype that is not a node is taken as the
+#' weak type of its category; if the lattice lacks that, too, combining it is undefined.
 #'
 #' @param edges a data frame or a character matrix of two columns, from and to, in which
 #'   `from` promotes to `to`.
@@ -297,8 +298,8 @@ restore_promotion <- function(old) {
 #' @param integer,double,complex dtypes that bare R values of this type default to; `NULL`
 #'   is `i32`, `f32` and `c64`.
 #' @inheritParams common_dtype
-#' @param all `TRUE` or `FALSE`: list the edges of `"jax"` and its like to dtypes of up to a byte, too?
-#'   Published lattices leave them out.
+#' @param all `TRUE` or `FALSE`: list edges to dtypes of up to a byte, too? Published lattices leave
+#'   them out; the built-in rules of JAX have them.
 #' @return `promotion_lattice()`: an object of class `joist_rules`. `lattice_edges()`: a
 #'   data frame with the columns `from` and `to`, without rows for rules that are a table.
 #' @section Errors:
@@ -346,7 +347,7 @@ lattice_edges <- function(rules = NULL, all = FALSE) {
 #' | `mean` | `mean()` |
 #' | `sum` | `sum()`, `prod()` |
 #' | `cumsum` | `cumsum()`, `cumprod()` |
-#' | `power` | `^`, `%/%`, `%%` of `bool`, for which they are not defined; `^` of integers of up to 4 bits |
+#' | `power` | `^`, `%/%`, `%%`, which are not defined for `bool` itself; `^` of integers below 8 bits |
 #' | `common` | operations on two dtypes, where the library differs from its published table |
 #'
 #' Whatever the dtype of a sum, integers are added modulo its size, and floats in double. Dtypes

@@ -238,7 +238,7 @@ static void test_anvil_small(void) {
     }
 }
 
-/* Rules of which nobody has said anything about small dtypes. */
+/* Rule sets that leave small dtypes undefined. */
 static void test_others(void) {
   static const char *const ids[] = {"jax_lax",     "numpy_legacy", "cupy",           "dask",
                                     "tensorflow",  "array_api",    "array_api_2024", "python",

@@ -165,7 +165,10 @@ test_that("JAX's edges to dtypes of up to a byte are listed where asked for", {
 
 test_that("two guesses of JAX's small dtypes have a common type where their known dtypes have", {
   both <- function(a, b, rules = "jax") {
-    tryCatch(type_name(common_dtype(a, b, TRUE, TRUE, rules = rules)), joist_error = function(e) "-")
+    tryCatch(
+      type_name(common_dtype(a, b, TRUE, TRUE, rules = rules)),
+      joist_promotion_error = function(e) "-"
+    )
   }
   expect_identical(both("f8E4M3FN", "f8E4M3FN"), "f8E4M3FN?")
   expect_identical(both("f8E4M3FN", "i32"), "f8E4M3FN?")

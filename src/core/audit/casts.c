@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "core/base/bits.h"
-#include "core/promotion/facts.h"
 #include "core/types/error.h"
 
 /* ---- inference ---- */

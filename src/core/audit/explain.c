@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "core/base/text.h"
-#include "core/promotion/facts.h"
 #include "core/types/error.h"
 #include "core/types/loss.h"
 

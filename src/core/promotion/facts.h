@@ -8,17 +8,6 @@
 /* Which results of an ambiguous operand are ambiguous, too. */
 typedef enum { JOIST_GUESSES_END, JOIST_GUESSES_STAY, JOIST_GUESSED_FLOATS_STAY } joist_guesses;
 
-/* The dtypes that the published documents speak of: what is said of other dtypes is said nowhere.
- */
-#define JOIST_DTYPES_DOCUMENTED                                                                  \
-  (JOIST_DTYPE_BIT(BOOL) | JOIST_DTYPE_BIT(I8) | JOIST_DTYPE_BIT(I16) | JOIST_DTYPE_BIT(I32) |   \
-   JOIST_DTYPE_BIT(I64) | JOIST_DTYPE_BIT(UI8) | JOIST_DTYPE_BIT(UI16) | JOIST_DTYPE_BIT(UI32) | \
-   JOIST_DTYPE_BIT(UI64) | JOIST_DTYPE_BIT(F16) | JOIST_DTYPE_BIT(BF16) | JOIST_DTYPE_BIT(F32) | \
-   JOIST_DTYPE_BIT(F64) | JOIST_DTYPE_BIT(C64) | JOIST_DTYPE_BIT(C128))
-
-/* All others: up to a byte, and added to libraries one by one. */
-#define JOIST_DTYPES_UNDOCUMENTED (JOIST_DTYPES_ALL & ~JOIST_DTYPES_DOCUMENTED)
-
 /* What becomes of integers of fewer than 8 bits, a row per fact and a column per number of bits. */
 enum { JOIST_SMALL_SIZES = 3, JOIST_SMALL_SAME = JOIST_DTYPE_COUNT };
 struct joist_small_integers {

@@ -4,7 +4,6 @@
  * the source. Knows nothing of how the cells are used. */
 #include "core/promotion/published_tables.h"
 
-#include "core/promotion/facts.h"
 #include "core/types/loss.h"
 
 enum { NONE = JOIST_NODE_NONE };

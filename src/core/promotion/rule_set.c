@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/promotion/facts.h"
 #include "core/promotion/lattice.h"
 #include "core/types/error.h"
 

@@ -38,6 +38,14 @@ typedef enum {
   JOIST_RULES_TABLE    /* a published table that is not a lattice */
 } joist_rules_kind;
 
+/* The dtypes that the published documents speak of: what is said of other dtypes is said nowhere.
+ */
+#define JOIST_DTYPES_DOCUMENTED                                                                  \
+  (JOIST_DTYPE_BIT(BOOL) | JOIST_DTYPE_BIT(I8) | JOIST_DTYPE_BIT(I16) | JOIST_DTYPE_BIT(I32) |   \
+   JOIST_DTYPE_BIT(I64) | JOIST_DTYPE_BIT(UI8) | JOIST_DTYPE_BIT(UI16) | JOIST_DTYPE_BIT(UI32) | \
+   JOIST_DTYPE_BIT(UI64) | JOIST_DTYPE_BIT(F16) | JOIST_DTYPE_BIT(BF16) | JOIST_DTYPE_BIT(F32) | \
+   JOIST_DTYPE_BIT(F64) | JOIST_DTYPE_BIT(C64) | JOIST_DTYPE_BIT(C128))
+
 /* What besides the two dtypes decides. */
 typedef enum {
   JOIST_BY_TYPE,         /* nothing */
