@@ -286,6 +286,11 @@ raised_errors <- alist(
     joist_dtype_error = sign(b),
     joist_dtype_error = floor(z)
   ),
+  nv_quantize = list(
+    joist_dtype_error = nv_quantize(x, "ui8"),
+    joist_shape_error = nv_quantize(x, "i8", block = 0),
+    joist_value_error = nv_quantize(x, "i8", dims = 1, block = 2)
+  ),
   nv_pad = list(
     joist_shape_error = nv_pad(x, 0L, c(1, 2, 3), 0),
     joist_shape_error = nv_split(v, 2),
@@ -317,7 +322,7 @@ raised_errors <- alist(
     joist_dtype_error = nv_zarr_create(tempfile(), "f33", 3),
     joist_dtype_error = nv_zarr(nv_zarr_store(function(key) {
       charToRaw(paste0(
-        "{\"zarr_format\":3,\"node_type\":\"array\",\"shape\":[],\"data_type\":\"int4\"}"
+        "{\"zarr_format\":3,\"node_type\":\"array\",\"shape\":[],\"data_type\":\"int3\"}"
       ))
     })),
     joist_shape_error = nv_zarr_create(tempfile(), "f32", 3, chunks = 0)
@@ -669,6 +674,11 @@ given_dtypes <- alist(
   ),
   nv_median = list(f32 = nv_median(v), `f32?` = nv_median(i), `f32?` = nv_quantile(i, 0.5)),
   nv_negate = list(i16 = -i, f32 = abs(z), i16 = floor(i), bool = nv_abs(b)),
+  nv_quantize = list(
+    i4 = nv_quantize(x, "i4")$values, f32 = nv_quantize(x, "i4")$scales,
+    f8E8M0FNU = nv_quantize(x, "i4", block = 2)$scales,
+    f16 = nv_dequantize(x, nv_scalar(1, "f32"), dtype = "f16")
+  ),
   nv_pad = list(
     i16 = nv_pad(i, 0L, 1, 1), f32 = nv_tril(x), i16 = nv_diag(i), f32 = nv_split(v, 3)[[1]],
     i16 = split(i, c(1, 1, 2))[["2"]]

@@ -156,7 +156,7 @@ test_that("metadata that is wrong is an error that names the field", {
   wrong("`shape`", shape = "[2,3.5]")
   wrong("`shape`", shape = "[2,3000000000]")
   wrong("`shape`", shape = "\"2\"")
-  wrong("`data_type`.*int4", data_type = "\"int4\"", class = "joist_dtype_error")
+  wrong("`data_type`.*int3", data_type = "\"int3\"", class = "joist_dtype_error")
   wrong("`data_type`", data_type = "7")
   wrong("`chunk_grid`.*rectilinear", chunk_grid = "{\"name\":\"rectilinear\"}")
   set <- function(name, what, value) {
