@@ -131,8 +131,7 @@ elif library in ("jax", "jax_x32", "jax_strict", "jax_strict_x32"):
     }
     make = lambda values, name: xp.array(values, names[name])
     result_type = xp.result_type
-    small = {short: jax.ShapeDtypeStruct((1,), xp.dtype(name))
-             for name, short in SMALL_NAMES.items()}
+    small = {short: xp.dtype(name) for name, short in SMALL_NAMES.items()}
     binary, unary, constructors = common_functions(xp, make)
     # Nothing is compiled or run: JAX gives the dtype of a result without it.
     traced = lambda f: lambda *operands: jax.eval_shape(
@@ -193,6 +192,12 @@ def operand(name):
     return make(1, name[:-2]) if name.endswith("()") else make([1], name)
 
 
+# A dtype is enough where nothing is computed.
+def array_of(name):
+    is_dtype = name in small and library.startswith("jax")
+    return jax.ShapeDtypeStruct((1,), small[name]) if is_dtype else operand(name)
+
+
 def type_text(result):
     dtype = getattr(result, "dtype", result)
     name = str(dtype).replace("torch.", "").replace("array_api_strict.", "")
@@ -238,7 +243,7 @@ with open(sys.argv[2], "w") as answers:
     for x in [] if only_common else nodes + list(small):
         for name in SMALL_FUNCTIONS if x in small else UNARY:
             if unary[name] is not None:
-                print(f"{name} {x}," + asked(unary[name], operand(x)), file=answers)
+                print(f"{name} {x}," + asked(unary[name], array_of(x)), file=answers)
     for name, f in ({} if only_common else constructors).items():
         answer = asked(f)
         print(f"{name}," + answer.rstrip("?"), file=answers)
