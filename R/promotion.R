@@ -77,7 +77,7 @@ result_dtype <- function(..., rules = NULL) {
 #' | `jax`, `jax_x32` | JAX with and without 64-bit dtypes | its documentation; JAX 0.10.2 |
 #' | `jax_strict`, `jax_strict_x32` | JAX, strict: only R values promote | JAX 0.10.2 |
 #' | `jax_lax` | `jax.lax`: hardly any promotion | JEP 9407; JAX 0.10.2 |
-#' | `numpy` | NumPy 2: R values have a category and no value | JEP 9407; NumPy 2.4.6, ml_dtypes 0.6.0 |
+#' | `numpy` | NumPy 2: R values have a category, no value | NumPy 2.4.6, ml_dtypes 0.6.0 |
 #' | `numpy_legacy`, `dask` | NumPy 1.x: values of R values and of rank 0 count | NumPy 1.26.4 |
 #' | `cupy` | the same, but values of R values only | NumPy 1.26.4 |
 #' | `torch` | PyTorch: category, then rank > 0, rank 0, numbers | JEP 9407; PyTorch 2.15.0 |
@@ -289,8 +289,8 @@ restore_promotion <- function(old) {
 #'
 #' Node names that are dtypes (`"f32"`), ambiguous dtypes (`"f32?"`) or weak types
 #' (`"i*"`, `"f*"`, `"c*"`) mean those; all other names are nodes of your own, at most 187, which
-#' show in tables but are not dtypes of tensors. An ambiguous dtype that is not a node is taken as the
-#' weak type of its category; if the lattice lacks that, too, combining it is undefined.
+#' show in tables but are not dtypes of tensors. An ambiguous dtype that is not a node is taken as
+#' the weak type of its category; if the lattice lacks that, too, combining it is undefined.
 #'
 #' @param edges a data frame or a character matrix of two columns, from and to, in which
 #'   `from` promotes to `to`.
@@ -347,7 +347,7 @@ lattice_edges <- function(rules = NULL, all = FALSE) {
 #' | `mean` | `mean()` |
 #' | `sum` | `sum()`, `prod()` |
 #' | `cumsum` | `cumsum()`, `cumprod()` |
-#' | `power` | `^`, `%/%`, `%%`, which are not defined for `bool` itself; `^` of integers below 8 bits |
+#' | `power` | `^`, `%/%` and `%%` of `bool`, which lacks them; `^` of integers of up to 4 bits |
 #' | `common` | operations on two dtypes, where the library differs from its published table |
 #'
 #' Whatever the dtype of a sum, integers are added modulo its size, and floats in double. Dtypes
