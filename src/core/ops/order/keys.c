@@ -25,12 +25,14 @@ struct joist_order joist_order_of(joist_dtype dtype, bool decreasing) {
   const uint64_t all = UINT64_MAX >> (64 - bits), sign = all - all / 2;
   const bool has_sign = kind == JOIST_KIND_INT || (is_float && joist_dtype_has_sign(dtype));
   const uint64_t infinity = joist_dtype_greatest_bits(dtype);
-  /* Where no magnitude is NaN, numbers may have all keys of so many bits. */
+  /* Where no magnitude is NaN, or the least number has the key 0, for lack of a sign, numbers may
+   * have all keys of so many bits. */
+  const bool all_keys = infinity == sign - 1 || (is_float && !has_sign);
   return (struct joist_order){.sign = has_sign ? sign : 0,
                               .infinity = infinity,
                               .flip = decreasing ? all : 0,
                               .nan = joist_dtype_nan_bits(dtype),
-                              .nan_key = infinity == sign - 1 ? 2 * all + 1 : all};
+                              .nan_key = all_keys ? 2 * all + 1 : all};
 }
 
 void joist_order_keys(joist_dtype dtype, bool decreasing, size_t n, const void *in,
