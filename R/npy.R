@@ -12,8 +12,7 @@
 #' (version 2.4): write `nv_bitcast_convert(x, "ui8")` for it.
 #'
 #' A file of `V1` does not say which dtype its elements have: name it, as in `dtype = "f8E4M3FN"`.
-#' Elements with fewer bits than their byte are read from the lowest bits, as ml_dtypes does; the
-#' other bits may be set. `dtype` can also be used to read the elements of another type by their
+#' Elements with fewer bits than their byte are read from the lowest bits; the other bits may be set. `dtype` can also be used to read the elements of another type by their
 #' bits, such as dates (`M8[s]`) as `"i64"`: it must have as many bytes.
 #'
 #' Other types of NumPy's (text, dates, records) are refused, unless `raw = TRUE` asks for their bytes

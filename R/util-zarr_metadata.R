@@ -295,7 +295,7 @@ codecs_of_v2 <- function(x, key) {
 parse_fill <- function(x, dtype, key) {
   wrong <- function(...) stop_field(key, "fill_value", "is no value of ", dtype)
   if (is.null(x)) {
-    return(nv_scalar(if (dtype == "bool") FALSE else zero_or_one(dtype), dtype))
+    return(zero_or_one(dtype))
   }
   kind <- dtype_kind(nv_aval(dtype))
   fill <- tryCatch(
@@ -312,7 +312,12 @@ parse_fill <- function(x, dtype, key) {
 }
 
 # A format of scales has no 0.
-zero_or_one <- function(dtype) if (dtype == "f8E8M0FNU") 1 else 0
+zero_or_one <- function(dtype) {
+  if (dtype == "bool") {
+    return(nv_scalar(FALSE))
+  }
+  tryCatch(nv_scalar(0L, dtype), joist_value_error = function(e) nv_scalar(1L, dtype))
+}
 
 fill_integer <- function(x, dtype) {
   if (inherits(x, "json_number") && grepl("^-?[0-9]+([.]0*)?$", x)) {

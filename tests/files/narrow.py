@@ -60,7 +60,8 @@ def write(folder):
     for name in NAMES:
         every = numpy.arange(256, dtype=numpy.uint8)
         numpy.save(os.path.join(folder, name + "-bytes.npy"), typed(every, name))
-        values = typed(every, name).astype(numpy.float64)
+        # Of a byte with unused bits set, ml_dtypes takes the sign from these.
+        values = typed(codes(name), name).astype(numpy.float64)
         numpy.save(os.path.join(folder, name + "-values.npy"), values)
         cube = typed(codes(name), name).reshape(4, 8, 8)
         numpy.save(os.path.join(folder, name + "-C.npy"), cube)

@@ -108,7 +108,8 @@ test_that("safetensors packs floats of fewer than 8 bits, the first element lowe
     }
     bytes <- nv_serialize(x)
     expect_identical(nv_unserialize(bytes), x)
-    expect_length(bytes, 128L + 6L + 96L * bits[[dtype]] / 8)
+    start <- 8 + sum(as.integer(bytes[1:4]) * 256^(0:3))
+    expect_length(bytes, start + 6 + 96 * bits[[dtype]] / 8)
     turned <- nv_unserialize(bytes, reversed = TRUE)$x
     expect_identical(nv_transpose(turned), x$x)
     place <- as.vector(aperm(array(0:95, c(8L, 3L, 4L)), 3:1)) # of each element in the file
@@ -189,8 +190,7 @@ test_that("Zarr stores narrow dtypes a byte each", {
     for (order in c("C", "F")) {
       folder <- withr::local_tempfile()
       x <- all_codes(dtype, c(7L, 5L))
-      z <- nv_zarr_create(folder, dtype, c(7L, 5L), chunks = c(7L, 5L), order = order)
-      z[] <- x
+      nv_store(x, folder, chunks = c(7L, 5L), order = order)
       expect_identical(nv_compute(nv_zarr(folder)), x)
       chunk <- readBin(file.path(folder, "c", "0", "0"), "raw", 100L)
       expect_identical(chunk, nv_write_bin(if (order == "C") nv_transpose(x) else x))
@@ -202,9 +202,10 @@ test_that("Zarr stores narrow dtypes a byte each", {
     codes <- nv_read_bin(as.raw(1L), dtype, integer())
     nv_zarr_create(folder, dtype, 3L, fill = codes, codecs = "gzip")
     expect_identical(nv_compute(nv_zarr(folder)), nv_broadcast_to(codes, 3L))
-    z <- nv_zarr(folder)
-    z[2:3] <- all_codes(dtype)[1:2]
-    expect_identical(nv_write_bin(nv_compute(nv_zarr(folder))), as.raw(c(1L, 0L, 1L)))
+    unlink(folder, recursive = TRUE)
+    zero <- if (dtype == "f8E8M0FNU") nv_scalar(1, dtype) else nv_read_bin(as.raw(0L), dtype, integer())
+    nv_zarr_create(folder, dtype, 3L)
+    expect_identical(nv_compute(nv_zarr(folder)), nv_broadcast_to(zero, 3L))
   }
   # Bits that have no number are kept, and numbers that the dtype lacks are errors.
   folder <- withr::local_tempfile()
