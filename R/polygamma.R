@@ -30,7 +30,7 @@ nv_polygamma <- function(n, x) {
   }
   x <- as_operand(x)
   # What float the result is, digamma() decides.
-  like <- nv_digamma(scalar_like(1, x))
+  like <- nv_digamma(nv_aval(dtype(x), integer(), ambiguous(x)))
   slope <- custom_gradient(
     function(x) polygamma_f64(n, x),
     function(cotangent, value, x) list(cotangent * nv_polygamma(n + 1, x))

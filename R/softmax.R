@@ -82,7 +82,7 @@ in_wide_float <- function(x, f, least = "f32") {
   if (is_complex_dtype(x)) {
     stop_joist("joist_dtype_error", "a function of real numbers, not of ", format(dtype(x)))
   }
-  like <- nv_exp(scalar_like(1, x))
+  like <- nv_exp(nv_aval(dtype(x), integer(), ambiguous(x)))
   wide <- if (format(dtype(like)) == "f64") "f64" else least
   nv_convert(f(nv_convert(x, wide)), dtype(like), ambiguous(like))
 }

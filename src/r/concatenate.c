@@ -10,7 +10,6 @@
 #include "r/operations.h"
 #include "r/payload.h"
 #include "r/rules.h"
-#include "r/run.h"
 #include "r/session.h"
 #include "r/strictness.h"
 #include "r/transfer.h"
@@ -23,10 +22,8 @@ static SEXP read_as(const struct joist_rules *rules, SEXP object, struct joist_r
   int64_t extents[JOIST_RANK_MAX];
   if (value->form == JOIST_R_LITERAL) {
     SEXP payload = PROTECT(joist_r_payload(type.dtype, value->count));
-    const struct joist_run run = joist_r_run();
     struct joist_error error;
-    joist_r_raise_if(joist_import(value->host, joist_r_present(value), value->count, type.dtype,
-                                  joist_r_elements(payload), &run, &error),
+    joist_r_raise_if(joist_r_import_exact(value, type.dtype, joist_r_elements(payload), &error),
                      &error);
     SEXP tensor = PROTECT(joist_r_tensor(payload, type, &value->argument.shape));
     joist_r_set_names(tensor, value->names, value->argument.shape.rank);

@@ -142,6 +142,25 @@ const void *joist_r_present(const struct joist_r_value *value) {
   return without_missing(value->host, value->data, value);
 }
 
+/* Bytes of zeros are an element of every dtype, though no number of R is a value of all: they stand
+ * where nothing is present. */
+static joist_status import_present(joist_host host, const void *values,
+                                   const struct joist_r_value *value, joist_dtype dtype, void *out,
+                                   struct joist_error *error) {
+  if (value->mask != NULL && memchr(value->mask, 0, value->count) == NULL) {
+    memset(out, 0, value->count * joist_dtype_size(dtype));
+    return JOIST_OK;
+  }
+  const struct joist_run run = joist_r_run();
+  return joist_import(host, without_missing(host, values, value), value->count, dtype, out, &run,
+                      error);
+}
+
+joist_status joist_r_import_exact(const struct joist_r_value *value, joist_dtype dtype, void *out,
+                                  struct joist_error *error) {
+  return import_present(value->host, value->data, value, dtype, out, error);
+}
+
 /* An ordinary vector: its values in the dtype, exactly, in memory that lives until .Call returns.
  */
 static void read_plain(SEXP x, struct joist_type type, struct joist_r_value *value) {
@@ -158,11 +177,8 @@ static void read_plain(SEXP x, struct joist_type type, struct joist_r_value *val
       (type.dtype == JOIST_C128 && host == JOIST_HOST_COMPLEX))
     return;
   void *const elements = R_alloc(value->count + 1, (int)joist_dtype_size(type.dtype));
-  const void *const present = without_missing(host, values, value);
-  const struct joist_run run = joist_r_run();
   struct joist_error error;
-  joist_r_raise_if(joist_import(host, present, value->count, type.dtype, elements, &run, &error),
-                   &error);
+  joist_r_raise_if(import_present(host, values, value, type.dtype, elements, &error), &error);
   value->data = elements;
 }
 
@@ -496,9 +512,8 @@ void joist_r_needs_values(const struct joist_rules *rules, const struct joist_r_
 
 joist_status joist_r_import(const struct joist_r_value *value, joist_dtype dtype, void *out,
                             struct joist_error *error) {
+  if (dtype != JOIST_BOOL) return joist_r_import_exact(value, dtype, out, error);
   const struct joist_run run = joist_r_run();
-  if (dtype != JOIST_BOOL)
-    return joist_import(value->host, joist_r_present(value), value->count, dtype, out, &run, error);
   return joist_import_truth(value->host, joist_r_present(value), value->count, out, &run, error);
 }
 

@@ -14,7 +14,6 @@
 #include "r/operands.h"
 #include "r/payload.h"
 #include "r/rules.h"
-#include "r/run.h"
 #include "r/session.h"
 #include "r/strictness.h"
 #include "r/tensor_fields.h"
@@ -173,15 +172,13 @@ SEXP joist_r_make(SEXP x, SEXP dtype, SEXP shape, SEXP ambiguous, SEXP na, SEXP 
   if (dtype == R_NilValue && ambiguous == R_NilValue) judge_whole_numbers(&value, type.dtype);
   struct joist_error error;
   const joist_r_na_policy policy = joist_r_na(na);
-  const struct joist_run run = joist_r_run();
   SEXP payload = value.object; /* unless there is something to convert */
   PROTECT_INDEX at;
   PROTECT_WITH_INDEX(payload, &at);
   if (!is_payload(&value, type.dtype) || (value.mask != NULL && policy != JOIST_R_NA_MISSING)) {
     REPROTECT(payload = joist_r_payload(type.dtype, value.count), at);
-    const joist_status status = joist_import(value.host, joist_r_present(&value), value.count,
-                                             type.dtype, joist_r_elements(payload), &run, &error);
-    joist_r_raise_if(status, &error);
+    joist_r_raise_if(joist_r_import_exact(&value, type.dtype, joist_r_elements(payload), &error),
+                     &error);
     place_missing(&value, type.dtype, policy, joist_r_elements(payload));
   }
   SEXP tensor = PROTECT(made_tensor(&value, payload, type, &wanted));

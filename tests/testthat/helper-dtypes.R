@@ -1,11 +1,26 @@
-# Facts about dtypes, from their names and IEEE 754, and arithmetic that joist has no part in.
+# Facts about dtypes, from their names, IEEE 754 and the definitions of formats of few bits, and
+# arithmetic that joist has no part in.
 
 kind_of <- function(dtype) {
-  kinds <- c(bool = "bool", i = "int", ui = "uint", f = "float", bf = "float", c = "complex")
-  unname(kinds[sub("[0-9]+$", "", dtype)])
+  kinds <- c(
+    bool = "bool", i = "int", int = "int", ui = "uint", uint = "uint", f = "float", bf = "float",
+    c = "complex"
+  )
+  unname(kinds[sub("[0-9].*$", "", dtype)])
 }
 
-width_of <- function(dtype) if (dtype == "bool") 8 else as.numeric(sub("^[a-z]+", "", dtype))
+# Bits of a value, and of an element in memory.
+width_of <- function(dtype) {
+  if (dtype == "bool") 8 else as.numeric(sub("^[a-z]+([0-9]+).*$", "\\1", dtype))
+}
+storage_of <- function(dtype) max(8, width_of(dtype))
+
+# The dtypes of up to a byte, with few values, that compute in another one.
+is_narrow <- function(dtype) {
+  dtype %in% rownames(byte_floats) | grepl("^u?int1$|^u?i[24]$", dtype)
+}
+narrow <- function() Filter(is_narrow, dtypes())
+wide <- function(dtypes) Filter(Negate(is_narrow), dtypes)
 
 dtypes_of <- function(...) dtypes()[kind_of(dtypes()) %in% c(...)]
 
@@ -16,7 +31,38 @@ small_ints <- function() Filter(function(d) width_of(d) < 64, ints())
 
 # ---- floats ----
 
+# Binary digits with the implied one, exponents of the smallest normal and of the largest number, and
+# the largest number. The OCP specifications of 8-bit floats and of microscaling formats; FNUZ: Noune
+# and others, "8-bit Numerical Formats for Deep Neural Networks" (2022).
+byte_floats <- read.table(header = TRUE, row.names = 1, text = "
+  dtype         digits  low high   max
+  f4E2M1FN           2    0    2     6
+  f6E2M3FN           4    0    2   7.5
+  f6E3M2FN           3   -2    4    28
+  f8E3M4             5   -2    3  15.5
+  f8E4M3             4   -6    7   240
+  f8E4M3B11FNUZ      4  -10    4    30
+  f8E4M3FN           4   -6    8   448
+  f8E4M3FNUZ         4   -7    7   240
+  f8E5M2             3  -14   15 57344
+  f8E5M2FNUZ         3  -15   15 57344
+  f8E8M0FNU          1 -127  127   NaN
+")
+byte_floats["f8E8M0FNU", "max"] <- 2^127
+
+# What the suffixes say.
+has_nan <- function(dtype) !dtype %in% c("f4E2M1FN", "f6E2M3FN", "f6E3M2FN")
+has_infinity <- function(dtype) !grepl("F?N", dtype)
+has_minus_zero <- function(dtype) !grepl("UZ|FNU", dtype)
+# f8E8M0FNU has neither zero nor negative numbers.
+has_zero <- function(dtype) dtype != "f8E8M0FNU"
+floats_with_zero <- function() Filter(has_zero, floats())
+with_zero <- function(dtypes) Filter(has_zero, dtypes)
+
 float_spec <- function(dtype) {
+  if (is_narrow(dtype)) {
+    return(lapply(byte_floats[dtype, ], as.numeric))
+  }
   switch(dtype,
     f16 = list(digits = 11, low = -14, high = 15),
     bf16 = list(digits = 8, low = -126, high = 127),
@@ -26,7 +72,10 @@ float_spec <- function(dtype) {
   )
 }
 
-float_max <- function(dtype) with(float_spec(dtype), (2 - 2^(1 - digits)) * 2^high)
+float_max <- function(dtype) {
+  spec <- float_spec(dtype)
+  if (is_narrow(dtype)) spec$max else (2 - 2^(1 - spec$digits)) * 2^spec$high
+}
 float_min_normal <- function(dtype) 2^float_spec(dtype)$low
 float_min_subnormal <- function(dtype) with(float_spec(dtype), 2^low * 2^(1 - digits))
 
@@ -40,23 +89,52 @@ ulp_of <- function(x, dtype) {
   2^pmax(e, spec$low) * 2^(1 - spec$digits)
 }
 
-# Doubles rounded once to a float dtype, half to even.
+# Doubles rounded once to a float dtype, half to even. What overflows is infinity, or else NaN, or
+# the largest value; NaN is zero in a dtype that lacks it.
 round_to <- function(x, dtype) {
   if (dtype == "f64") {
     return(x)
+  }
+  if (dtype == "f8E8M0FNU") {
+    return(round_to_power(x))
   }
   out <- x
   at <- is.finite(x)
   ulp <- ulp_of(x[at], dtype)
   out[at] <- round(x[at] / ulp) * ulp
   over <- at & abs(out) > float_max(dtype)
-  out[over] <- Inf * sign(out[over])
+  beyond <- if (is_narrow(dtype) && !has_nan(dtype)) float_max(dtype) else Inf
+  over <- over | is.infinite(x)
+  out[over] <- beyond * sign(out[over])
+  if (!has_infinity(dtype) && has_nan(dtype)) out[is.infinite(out)] <- NaN
+  if (!has_nan(dtype)) out[is.nan(x)] <- 0
+  if (!has_minus_zero(dtype)) out <- out + 0
   out
 }
 
-# f16 and bf16 compute in f32.
+# What a NaN became in a dtype that lacks it is a zero of either sign: makes it 0.
+any_zero <- function(got, exact, dtype) {
+  if (!has_nan(dtype)) got[is.nan(exact) & got == 0] <- 0
+  got
+}
+
+# Powers of two from 2^-127 to 2^127: half way between two goes up.
+round_to_power <- function(x) {
+  # What is zero in f32 is NaN.
+  known <- is.finite(x) & x > 2^-150
+  e <- floor(log2(x[known]))
+  e <- e - (2^e > x[known]) + (2^(e + 1) <= x[known])
+  up <- e + (x[known] >= 1.5 * 2^e)
+  out <- rep(NaN, length(x))
+  # 2^-127 is subnormal in f32, and all below is it.
+  out[known] <- ifelse(up > 127, NaN, 2^pmax(up, -127))
+  attributes(out) <- attributes(x)
+  out
+}
+
+# Floats of fewer bits compute in f32.
 round_from_compute <- function(x, dtype) {
-  if (dtype %in% c("f16", "bf16")) round_to(round_to(x, "f32"), dtype) else round_to(x, dtype)
+  if (width_of(dtype) < 32) round_to(round_to(x, "f32"), dtype) else round_to(x, dtype)
 }
 
 part_of <- function(dtype) if (dtype == "c64") "f32" else "f64"
@@ -66,8 +144,42 @@ float_values <- function(dtype) {
     0, float_min_subnormal(dtype), 3 * float_min_subnormal(dtype), float_min_normal(dtype),
     1e-3, 0.1, 0.5, 0.7, 1, 1.5, 2, 2.5, 3, 10, 88, 100.3, float_max(dtype), Inf
   )
-  c(round_to(c(positive, -positive), dtype), NaN)
+  values <- c(round_to(c(positive, -positive), dtype), NaN)
+  if (is_narrow(dtype)) round_to(values[!duplicated(paste(values, 1 / values))], dtype) else values
 }
+
+# Which of x a real dtype holds exactly; of the other dtypes these tests ask no such thing.
+holds <- function(x, dtype) {
+  if (!is_narrow(dtype)) {
+    return(rep(TRUE, length(x)))
+  }
+  if (kind_of(dtype) != "float") {
+    return(x %in% as.numeric(int_min(dtype)):as.numeric(int_max(dtype)))
+  }
+  same <- function(a, b) identical(a, b, num.eq = FALSE)
+  mapply(same, round_to(as.double(x), dtype), as.double(x), USE.NAMES = FALSE)
+}
+held_of <- function(x, dtype) x[holds(x, dtype)]
+
+# What numbers become in a dtype: rounded or, in an integer dtype of few bits, wrapped around.
+converted_to <- function(x, dtype) {
+  if (kind_of(dtype) == "float") round_to(x, dtype) else held(x, dtype)
+}
+
+# Numbers like x that a real dtype holds: the nearest ones, for f8E8M0FNU of the magnitudes, and 1 for
+# zero; of integers, which wrap around.
+held <- function(x, dtype) {
+  if (!is_narrow(dtype)) {
+    return(x)
+  }
+  if (kind_of(dtype) == "float") {
+    if (!has_zero(dtype)) x <- ifelse(x %in% 0, 1, abs(x))
+    return(round_to(x, dtype))
+  }
+  low <- as.numeric(int_min(dtype))
+  (x - low) %% 2^width_of(dtype) + low
+}
+
 
 complex_values <- function(dtype) {
   re <- round_to(c(0, 1, -1, 0.5, 3, -2.25, 0.1, 10), part_of(dtype))
@@ -183,14 +295,23 @@ int_values <- function(dtype) {
   }
   small <- c("0", "1", "2", "3", "7", "100")
   if (is_signed(dtype)) small <- c(small, "-1", "-2", "-7", "-100")
-  c(small, lowest, next_to(lowest, "1"), next_to(highest, "-1"), highest)
+  in_range <- as.numeric(small) >= as.numeric(lowest) & as.numeric(small) <= as.numeric(highest)
+  unique(c(small[in_range], lowest, next_to(lowest, "1"), next_to(highest, "-1"), highest))
 }
 
 # ---- tensors of any dtype ----
 
+# Dtypes to pair one with: all pairs of the wider ones, and of each narrow one a few of each kind.
+partners_of <- function(dtype) {
+  if (is_narrow(dtype)) {
+    return(unique(c(dtype, "bool", "i32", "ui8", "f32", "c64", "i4", "f8E4M3FN", "f8E5M2")))
+  }
+  c(wide(dtypes()), "i4", "ui2", "f4E2M1FN", "f8E4M3FN")
+}
+
 # Some values that every tensor of a dtype can be made of, as an R vector.
 sample_values <- function(dtype, n = 6) {
-  values <- switch(kind_of(dtype),
+  values <- if (is_narrow(dtype)) few_values(dtype) else switch(kind_of(dtype),
     bool = c(TRUE, FALSE, TRUE),
     int = c(-3, 5, 0, 100, -128, 127),
     uint = c(3, 5, 0, 100, 128, 255),
@@ -198,6 +319,19 @@ sample_values <- function(dtype, n = 6) {
     complex = c(1 + 2i, -0.5i, 0, 3, -2 + 0.25i, 10i)
   )
   rep_len(values, n)
+}
+
+few_values <- function(dtype) {
+  switch(dtype,
+    int1 = c(-1, 0),
+    i2 = c(-2, 1, 0, -1),
+    i4 = c(-3, 5, 0, 7, -8, 1),
+    uint1 = c(1, 0),
+    ui2 = c(3, 1, 0, 2),
+    ui4 = c(3, 5, 0, 15, 8, 1),
+    f8E8M0FNU = c(0.5, 0.25, 1, 64, 2, 4),
+    c(-1.5, 0.5, 0, 6, -2, 3)
+  )
 }
 
 sample_tensor <- function(dtype, n = 6, ...) nv_tensor(sample_values(dtype, n), dtype, ...)

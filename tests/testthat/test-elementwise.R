@@ -64,8 +64,9 @@ test_that("float arithmetic is the double result, rounded once", {
     for (op in names(arithmetic_ops)) {
       got <- nv(op)(a, b)
       expect_identical(type_of(got), d)
-      want <- round_from_compute(arithmetic_ops[[op]](v$a, v$b), d)
-      expect_values(as_array(got), want, paste(op, d))
+      exact <- arithmetic_ops[[op]](v$a, v$b)
+      want <- round_from_compute(exact, d)
+      expect_values(any_zero(as_array(got), exact, d), want, paste(op, d))
     }
   }
 })
@@ -83,17 +84,19 @@ test_that("float functions round the double result", {
       ulps <- switch(d, f64 = f64_ulps, f32 = 2, 1)
       expect_ulps(as_array(got), round_to(want, d), d, ulps, paste(op, d))
     }
-    want <- round_to(suppressWarnings(sqrt(v)), d)
-    expect_values(as_array(nv_sqrt(x)), want, paste("sqrt", d))
+    exact <- suppressWarnings(sqrt(v))
+    got <- any_zero(as_array(nv_sqrt(x)), exact, d)
+    expect_values(got, round_to(exact, d), paste("sqrt", d))
   }
 })
 
 test_that("the cube root is a cube root", {
-  roots <- c(0, 0.5, 1, 2, 3, 10, 12.5, -2, -7, Inf)
+  some <- c(0, 0.5, 1, 2, 3, 10, 12.5, -1, -2, -7, Inf)
   for (d in floats()) {
+    roots <- some[holds(some^3, d)]
     x <- nv_tensor(roots^3, d)
     expect_ulps(as_array(nv_cbrt(x)), round_to(roots, d), d, 1, paste("cbrt", d))
-    expect_identical(as_array(nv_is_nan(nv_cbrt(nv_tensor(NaN, d)))), TRUE)
+    if (has_nan(d)) expect_identical(as_array(nv_is_nan(nv_cbrt(nv_tensor(NaN, d)))), TRUE)
     tiny <- nv_tensor(float_min_subnormal(d), d)
     expect_ulps(as_array(nv_cbrt(tiny)), round_to(float_min_subnormal(d)^(1 / 3), d), d, 64)
   }
@@ -129,36 +132,43 @@ test_that("powers of floats are base R's, and IEEE 754's where R differs", {
   at <- v$a %in% c(-1, -2, -3, -Inf) & is.infinite(v$b)
   want[at] <- abs(v$a[at])^v$b[at]
   for (d in floats()) {
-    got <- as_array(nv_pow(nv_tensor(v$a, d), nv_tensor(v$b, d)))
-    expect_ulps(got, round_to(want, d), d, if (d == "f64") 0 else 1, paste("pow", d))
+    keep <- holds(v$a, d) & holds(v$b, d)
+    got <- as_array(nv_pow(nv_tensor(v$a[keep], d), nv_tensor(v$b[keep], d)))
+    ulps <- if (d == "f64" || is_narrow(d)) 0 else 1
+    expect_ulps(got, round_to(want[keep], d), d, ulps, paste("pow", d))
   }
 })
 
 test_that("rounding, signs and halves to even are exact", {
   halves <- c(-3.5, -2.5, -1.5, -0.5, 0.5, 1.5, 2.5, 3.5, 4.5)
   for (d in floats()) {
-    v <- c(float_values(d), halves)
+    some <- held_of(halves, d)
+    v <- c(float_values(d), some)
     x <- nv_tensor(v, d)
     for (op in names(rounding_ops)) {
       got <- nv(op)(x)
       expect_identical(type_of(got), d)
-      expect_values(as_array(got), rounding_ops[[op]](v), paste(op, d))
+      expect_values(as_array(got), round_to(rounding_ops[[op]](v), d), paste(op, d))
     }
     # The sign of a zero is a zero of any sign.
     expect_identical(as_array(nv_sign(x)), sign(v))
-    expect_identical(as_array(nv_round(nv_tensor(halves, d))), c(-4, -2, -2, 0, 0, 2, 2, 4, 4))
+    even <- c(-4, -2, -2, 0, 0, 2, 2, 4, 4)[holds(halves, d)]
+    expect_identical(as_array(nv_round(nv_tensor(some, d))), round_to(even, d))
   }
 })
 
 test_that("floor division and modulus floor, as in R; the remainder truncates, as in C", {
-  v <- pairs_of(c(-7.5, -7, -3, -2, -0.75, 0.75, 2, 3, 7, 7.5))
+  some <- c(-7.5, -7, -3, -2, -0.75, 0.75, 2, 3, 4, 7, 7.5)
   for (d in floats()) {
+    v <- pairs_of(held_of(some, d))
     a <- nv_tensor(v$a, d)
     b <- nv_tensor(v$b, d)
-    expect_identical(as_array(nv_floor_div(a, b)), v$a %/% v$b, label = paste("floor_div", d))
-    expect_identical(as_array(nv_mod(a, b)), v$a %% v$b, label = paste("mod", d))
-    truncated <- v$a - v$b * trunc(v$a / v$b)
+    floors <- round_to(v$a %/% v$b, d)
+    expect_identical(as_array(nv_floor_div(a, b)), floors, label = paste("floor_div", d))
+    expect_identical(as_array(nv_mod(a, b)), round_to(v$a %% v$b, d), label = paste("mod", d))
+    truncated <- round_to(v$a - v$b * trunc(v$a / v$b), d)
     expect_identical(as_array(nv_remainder(a, b)), truncated, label = paste("remainder", d))
+    if (!all(holds(c(5, -5, Inf, 0), d))) next
     five <- nv_tensor(c(5, -5), d)
     expect_identical(as_array(five %% Inf), c(5, -5) %% Inf)
     expect_identical(as_array(five %/% Inf), c(5, -5) %/% Inf)
@@ -180,11 +190,12 @@ test_that("minimum and maximum propagate NaN", {
     expect_identical(as_array(nv_min(a, b)), ifelse(nan, NaN, pmin(v$a, v$b)))
     expect_identical(as_array(nv_max(a, b)), ifelse(nan, NaN, pmax(v$a, v$b)))
     # To clamp is to take the minimum of the upper bound and the maximum of the lower one.
-    low <- round_to(-1.5, d)
-    high <- round_to(2.5, d)
+    low <- held(-1.5, d)
+    high <- held(3, d)
     x <- float_values(d)
     got <- as_array(nv_clamp(low, nv_tensor(x, d), high))
     expect_identical(got, ifelse(is.nan(x), NaN, pmin(pmax(x, low), high)))
+    if (!all(holds(c(NaN, 0, 3), d))) next
     expect_identical(as_array(nv_clamp(nv_scalar(NaN, d), nv_tensor(1, d), 2)), NaN)
     expect_identical(as_array(nv_clamp(0, nv_tensor(1, d), nv_scalar(NaN, d))), NaN)
     expect_identical(as_array(nv_clamp(3, nv_tensor(1, d), 2)), 2)
@@ -202,10 +213,11 @@ test_that("nv_clamp() takes bounds of any shape, and what is clamped second", {
 
 test_that("the two-argument arc tangent knows its quadrants", {
   for (d in floats()) {
-    v <- pairs_of(c(0, -0, 1, -1, 0.5, -3, Inf, -Inf))
+    v <- pairs_of(held_of(c(0, -0, 1, -1, 0.5, -3, Inf, -Inf), d))
     got <- as_array(nv_atan2(nv_tensor(v$a, d), nv_tensor(v$b, d)))
-    expect_ulps(got, round_to(atan2(v$a, v$b), d), d, 1, d)
-    expect_identical(1 / got[got == 0], 1 / atan2(v$a, v$b)[got == 0])
+    want <- round_to(atan2(v$a, v$b), d)
+    expect_ulps(got, want, d, 1, d)
+    expect_identical(1 / got[got %in% 0], 1 / want[got %in% 0])
   }
   expect_identical(type_of(nv_atan2(nv_tensor(1L, "i8"), nv_tensor(1L, "i8"))), "f32?")
 })
@@ -237,7 +249,7 @@ test_that("integer arithmetic wraps modulo 2^n", {
 test_that("integer powers wrap and are right by repeated multiplication", {
   for (d in ints()) {
     base <- int_values(d)
-    for (exponent in c(0, 1, 2, 3, 5, 13)) {
+    for (exponent in held_of(c(0, 1, 2, 3, 5, 13), d)) {
       want <- limbs(rep("1", length(base)))
       for (k in seq_len(exponent)) want <- limbs_mul(want, limbs(base))
       got <- nv_pow(int_tensor(base, d), nv_scalar(exponent, d))
@@ -305,10 +317,12 @@ test_that("integer order, sign and choice are exact at the extremes", {
     texts <- int_values(d)
     sign <- ifelse(texts == "0", "0", ifelse(startsWith(texts, "-"), "-1", "1"))
     expect_identical(as_array(nv_sign(int_tensor(texts, d)), "character"), sign)
-    clamped <- as_array(nv_clamp(2L, int_tensor(texts, d), 7L), "character")
-    two <- rep("2", length(texts))
-    seven <- rep("7", length(texts))
-    want <- ifelse(below(texts, two), two, ifelse(below(seven, texts), seven, texts))
+    bounds <- if (all(holds(c(2, 7), d))) c("2", "7") else c("0", int_max(d))
+    clamped <- nv_clamp(as.integer(bounds[1]), int_tensor(texts, d), as.integer(bounds[2]))
+    clamped <- as_array(clamped, "character")
+    low <- rep(bounds[1], length(texts))
+    high <- rep(bounds[2], length(texts))
+    want <- ifelse(below(texts, low), low, ifelse(below(high, texts), high, texts))
     expect_identical(clamped, want)
   }
 })
@@ -328,7 +342,7 @@ test_that("integers are round, finite and their own real part", {
 
 test_that("functions of integers are those of the ambiguous default float", {
   for (d in c("bool", ints())) {
-    v <- if (d == "bool") c(TRUE, FALSE) else c(0, 1, 2, 100)
+    v <- if (d == "bool") c(TRUE, FALSE) else held_of(c(0, 1, 2, 100), d)
     for (op in names(math_ops)) {
       got <- nv(op)(nv_tensor(v, d))
       expect_identical(type_of(got), "f32?")
@@ -338,6 +352,7 @@ test_that("functions of integers are those of the ambiguous default float", {
     quotient <- nv_div(nv_tensor(v, d), nv_tensor(v, d))
     expect_identical(type_of(quotient), "f32?")
     expect_identical(as_array(quotient), v / v)
+    if (is_narrow(d)) next
     # JAX has a known float of the integer's own size, from 32 bits on.
     known <- with_promotion("jax", nv_exp(nv_tensor(v, d)))
     float <- if (d %in% c("i64", "ui64")) "f64" else "f32"
@@ -348,15 +363,16 @@ test_that("functions of integers are those of the ambiguous default float", {
 
 test_that("division by zero and negative powers name the position", {
   for (d in ints()) {
-    x <- nv_tensor(1:4, d)
-    y <- nv_tensor(c(1, 2, 0, 0), d)
+    x <- nv_tensor(held(1:4, d), d)
+    one <- if (is_signed(d)) -1 else 1
+    y <- nv_tensor(c(one, one, 0, 0), d)
     for (op in c("floor_div", "mod", "remainder")) {
       expect_error(nv(op)(x, y), "position 3", class = "joist_value_error")
       expect_error(nv(op)(x, 0L), "position 1", class = "joist_value_error")
       expect_identical(length(nv(op)(nv_tensor(integer(), d), 0L)), 0L)
     }
     if (is_signed(d)) {
-      expect_error(nv_pow(x, nv_tensor(c(1, 2, 3, -1), d)), "position 4",
+      expect_error(nv_pow(x, nv_tensor(c(0, 0, 0, -1), d)), "position 4",
         class = "joist_value_error"
       )
     }
@@ -373,7 +389,7 @@ test_that("bitwise operations are base R's", {
   for (d in ints()) {
     width <- min(width_of(d), 32)
     v <- pairs_of(as.integer(unique(patterns %% 2^min(width, 31))))
-    unsigned <- if (width_of(d) == 64) d else paste0("ui", width)
+    unsigned <- sub("^i", "ui", d)
     as_dtype_bits <- function(x) {
       if (width_of(d) == 64) nv_tensor(x, d) else nv_bitcast_convert(nv_tensor(x, unsigned), d)
     }
@@ -424,7 +440,7 @@ test_that("shifts move bits, at and beyond the width too", {
     bits <- bit_matrix(text, width)
     amounts <- c(0, 1, 3, width - 1, width, width + 1, 127)
     if (is_signed(d)) amounts <- c(amounts, -1)
-    for (amount in amounts) {
+    for (amount in held_of(amounts, d)) {
       by <- nv_scalar(amount, d)
       n <- if (amount < 0) width else min(amount, width)
       shift <- function(fill, left) {
@@ -444,7 +460,8 @@ test_that("shifts move bits, at and beyond the width too", {
         as_array(nv_shift_right_arithmetic(x, by), "character"), shift(sign, FALSE), label
       )
     }
-    expect_identical(as_array(nv_popcnt(x), "character"), as.character(colSums(bits)))
+    counts <- wrap_text(limbs(as.character(colSums(bits))), d)
+    expect_identical(as_array(nv_popcnt(x), "character"), counts)
     expect_identical(type_of(nv_popcnt(x)), d)
   }
 })
@@ -589,7 +606,7 @@ test_that("log2() and log10() of complex 0 and Inf have no NaN", {
 # IEEE 754-2019: maximum(0, -0) is 0 and minimum(0, -0) is -0.
 test_that("of 0 and -0 the first is the larger one, in any order and anywhere", {
   sign_of <- function(x) 1 / as_array(nv_convert(x, "f64"))
-  for (d in floats()) {
+  for (d in Filter(has_minus_zero, floats())) {
     for (n in c(1, 7, 300)) {
       plus <- nv_fill(0, n, d)
       minus <- nv_fill(-0, n, d)
@@ -627,12 +644,12 @@ test_that("moduli of c128 neither overflow nor underflow", {
 
 test_that("parts of real numbers are theirs", {
   for (d in floats()) {
-    v <- c(-2, 0, 3, Inf, -Inf, NaN)
+    v <- held_of(c(-2, 0, 4, Inf, -Inf, NaN), d)
     x <- nv_tensor(v, d)
     expect_identical(as_array(nv_real(x)), v)
     expect_identical(as_array(nv_conj(x)), v)
-    expect_identical(as_array(nv_imag(x)), rep(0, 6))
-    expect_ulps(as_array(nv_arg(x)), round_to(c(pi, 0, 0, 0, pi, NaN), d), d, 0)
+    expect_identical(as_array(nv_imag(x)), round_to(0 * seq_along(v), d))
+    expect_ulps(as_array(nv_arg(x)), round_to(ifelse(is.nan(v), NaN, ifelse(v < 0, pi, 0)), d), d, 0)
   }
   angle <- nv_arg(nv_tensor(c(-1L, 1L), "i8"))
   expect_identical(type_of(angle), "f32?")
@@ -670,7 +687,7 @@ test_that("floats compare like doubles; NaN is equal to nothing", {
 test_that("comparison with a literal out of range is mathematically right", {
   for (d in ints()) {
     bounds <- c(as.numeric(int_min(d)), as.numeric(int_max(d)))
-    x <- int_tensor(c(int_min(d), "0", "1", int_max(d)), d)
+    x <- int_tensor(c(int_min(d), "0", int_max(d), "0"), d)
     literals <- c(-2147483647L, -70000L, -300L, -129L, -1L, 256L, 300L, 70000L, 2147483647L)
     outside <- literals[literals < bounds[1] | literals > bounds[2]]
     for (literal in outside) {
@@ -684,13 +701,15 @@ test_that("comparison with a literal out of range is mathematically right", {
     }
   }
   for (d in setdiff(floats(), "f64")) {
-    x <- nv_tensor(c(-float_max(d), 0, float_max(d)), d)
+    x <- nv_tensor(held(c(-float_max(d), 0, float_max(d)), d), d)
     expect_identical(as_array(x < 1e300), rep(TRUE, 3))
     expect_identical(as_array(x > -1e300), rep(TRUE, 3))
     expect_identical(as_array(x == 1e300), rep(FALSE, 3))
-    expect_identical(as_array(nv_tensor(c(Inf, NaN), d) < 1e300), c(FALSE, FALSE))
-    expect_identical(as_array(nv_tensor(c(Inf, NaN), d) > 1e300), c(TRUE, FALSE))
-    expect_identical(as_array(nv_tensor(c(Inf, NaN), d) != 1e300), c(TRUE, TRUE))
+    special <- round_to(c(Inf, NaN), d)
+    y <- nv_tensor(special, d)
+    expect_identical(as_array(y < 1e300), !is.nan(special) & special < 1e300)
+    expect_identical(as_array(y > 1e300), !is.nan(special) & special > 1e300)
+    expect_identical(as_array(y != 1e300), c(TRUE, TRUE))
   }
   mixed <- nv_tensor(c(1L, 2L, 255L), "ui8")
   expect_identical(as_array(mixed == c(1L, 300L, -1L)), c(TRUE, FALSE, FALSE))
@@ -702,9 +721,8 @@ test_that("comparison with a literal out of range is mathematically right", {
 test_that("floats convert to integers by truncation and saturation", {
   v <- c(-1e30, -40000.7, -129, -128.9, -1.5, -0.5, 0, 0.5, 1.9, 127.9, 300, 70000, 1e30)
   for (from in floats()) {
-    exact <- round_to(v, from)
-    x <- nv_tensor(c(ifelse(is.infinite(exact), NaN, exact), Inf, -Inf, NaN), from)
-    exact <- c(ifelse(is.infinite(exact), NaN, exact), Inf, -Inf, NaN)
+    exact <- round_to(c(v, Inf, -Inf, NaN), from)
+    x <- nv_tensor(exact, from)
     for (to in small_ints()) {
       low <- as.numeric(int_min(to))
       high <- as.numeric(int_max(to))
@@ -712,8 +730,10 @@ test_that("floats convert to integers by truncation and saturation", {
       expect_identical(as_array(nv_convert(x, to), "double"), want, label = paste(from, to))
     }
     for (to in setdiff(ints(), small_ints())) {
+      some <- c(Inf, -Inf, NaN, -1.5)
       want <- c(int_max(to), int_min(to), "0", if (is_signed(to)) "-1" else "0")
-      got <- nv_convert(nv_tensor(c(Inf, -Inf, NaN, -1.5), from), to)
+      got <- nv_convert(nv_tensor(held_of(some, from), from), to)
+      want <- want[holds(some, from)]
       expect_identical(as_array(got, "character"), want, label = paste(from, to))
     }
   }
@@ -755,7 +775,7 @@ test_that("conversion between the other kinds", {
     v <- float_values(from)
     x <- nv_tensor(v, from)
     for (to in floats()) {
-      expect_values(as_array(nv_convert(x, to)), round_to(v, to), paste(from, to))
+      expect_values(any_zero(as_array(nv_convert(x, to)), v, to), round_to(v, to), paste(from, to))
     }
     expect_identical(as_array(nv_convert(x, "bool")), is.nan(v) | v != 0)
     for (to in complexes()) {
@@ -765,7 +785,8 @@ test_that("conversion between the other kinds", {
     }
   }
   for (to in dtypes()) {
-    expect_identical(as_array(nv_convert(nv_tensor(c(TRUE, FALSE)), to)) != 0, c(TRUE, FALSE))
+    is_true <- c(TRUE, if (has_zero(to)) FALSE else NA)
+    expect_identical(as_array(nv_convert(nv_tensor(c(TRUE, FALSE)), to)) != 0, is_true)
     got <- nv_convert(sample_tensor("i8"), to, ambiguous = TRUE)
     expect_identical(type_of(got), paste0(to, "?"))
     expect_identical(type_of(nv_convert(sample_tensor("i8"), to)), to)
@@ -796,13 +817,21 @@ test_that("a bitcast keeps the bits", {
     "9223372036854775808"
   )
   expect_identical(as_array(nv_bitcast_convert(nv_scalar(255, "ui8"), "i8")), -1L)
+  # Fewer bits than 8 are the lowest ones of a byte, which are also those of a ui8.
+  low_bits <- function(x, d) {
+    bytes <- bytes_of(x)
+    if (width_of(d) < 8) bytes & as.raw(2^width_of(d) - 1) else bytes
+  }
   for (from in dtypes()) {
     for (to in dtypes()) {
       if (from == to) next
-      fits <- width_of(from) == width_of(to) && !"bool" %in% c(from, to)
+      codes <- "ui8" %in% c(from, to) && storage_of(from) == storage_of(to)
+      fits <- (codes || width_of(from) == width_of(to)) && !"bool" %in% c(from, to)
       if (fits) {
         got <- nv_bitcast_convert(sample_tensor(from), to)
-        expect_identical(bytes_of(got), bytes_of(sample_tensor(from)))
+        fewer <- if (width_of(from) < width_of(to)) from else to
+        expect_identical(low_bits(got, fewer), low_bits(sample_tensor(from), fewer))
+        if (to == "ui8") expect_true(all(as_array(got) < 2^width_of(from)))
         expect_identical(type_of(got), to)
       } else {
         expect_error(nv_bitcast_convert(sample_tensor(from), to), class = "joist_dtype_error")
@@ -829,14 +858,15 @@ test_that("an operation a dtype does not have is an error with class", {
   elementwise <- elementwise[!elementwise$name %in% moved, ]
   for (d in dtypes()) {
     # Ones divide and shift everywhere.
-    x <- nv_tensor(c(1, 1), d)
-    x <- nv_convert(x, d)
+    x <- nv_tensor(held(c(1, 1), d), d)
     for (row in seq_len(nrow(elementwise))) {
       op <- elementwise$name[row]
       operands <- rep(list(x), elementwise$least[row])
       if (op %in% never[[kind_of(d)]]) {
         error <- expect_error(do.call(nv(op), operands), class = "joist_dtype_error")
         expect_match(conditionMessage(error), d, fixed = TRUE)
+      } else if (d == "int1" && op == "pow") {
+        expect_error(nv_pow(x, x), "negative power", class = "joist_value_error")
       } else {
         expect_s3_class(do.call(nv(op), operands), "nv_tensor")
       }
@@ -882,7 +912,7 @@ test_that("scalars fit every shape, and zero extents stay", {
   for (d in dtypes()) {
     none <- nv_tensor(sample_values(d, 0), d, shape = c(0, 3))
     expect_identical(shape(nv_add(none, sample_tensor(d, 3, shape = c(1, 3)))), c(0L, 3L))
-    expect_identical(shape(nv_add(none, nv_scalar(1, d))), c(0L, 3L))
+    expect_identical(shape(nv_add(none, nv_scalar(sample_values(d, 1), d))), c(0L, 3L))
     expect_identical(shape(nv_eq(none, none)), c(0L, 3L))
     expect_identical(length(none), 0L)
   }
@@ -964,10 +994,11 @@ test_that("sines of whole numbers and halves of pi are exact, of any size", {
   expect_identical(1 / zeros, c(Inf, -Inf, Inf, -Inf))
   expect_identical(as_array(nv_cospi(nv_tensor(c(Inf, -Inf, NaN)))), c(NaN, NaN, NaN))
   for (d in setdiff(dtypes(), complexes())) {
-    x <- nv_convert(nv_tensor(c(0, 1, 3)), d)
+    x <- nv_convert(nv_tensor(held(c(0, 1, 3), d)), d)
     expect_identical(type_of(nv_sinpi(x)), type_of(nv_sin(x)))
-    expect_identical(as_array(nv_cospi(x)), cospi(as.double(x)))
-    expect_identical(as_array(nv_tanpi(x)), c(0, 0, 0))
+    to <- if (d %in% floats()) d else "f32"
+    expect_identical(as_array(nv_cospi(x)), round_to(cospi(as.double(x)), to))
+    expect_identical(as_array(nv_tanpi(x)), round_to(c(0, 0, 0), to))
   }
   for (d in c("f32", "f16", "bf16")) {
     x <- nv_tensor(seq(-4, 4, by = 1 / 16), d)

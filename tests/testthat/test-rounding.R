@@ -84,8 +84,9 @@ test_that("NA_real_ stays NA, and shapes and flags are kept", {
 
 test_that("narrower floats are rounded as doubles, and then to their precision", {
   for (d in setdiff(floats(), "f64")) {
-    for (digits in c(-3:5, 9)) {
+    for (digits in if (is_narrow(d)) c(-1, 0, 1, 3) else c(-3:5, 9)) {
       x <- Filter(function(v) is.finite(v) && abs(v) < float_max(d) / 2, c(corners, spread(digits)))
+      if (!has_zero(d)) x <- x[x > 0]
       expect_rounded(round, x, digits, d)
       expect_rounded(signif, x, max(1, digits), d)
     }
@@ -119,7 +120,8 @@ test_that("integers are rounded to multiples of powers of 10, exactly", {
   on.exit(Sys.setlocale("LC_COLLATE", old))
   for (d in ints()) {
     highest <- int_max(d)
-    text <- c(int_values(d), "5", "15", "25", "95", substr(highest, 1, nchar(highest) - 1))
+    text <- c("5", "15", "25", "95", substr(highest, 1, nchar(highest) - 1))
+    text <- c(int_values(d), text[holds(as.numeric(text), d)])
     x <- int_tensor(text, d)
     expect_identical(as_array(round(x, 3), "character"), as_array(x, "character"))
     for (k in 1:nchar(highest)) {

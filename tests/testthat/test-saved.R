@@ -4,7 +4,8 @@ for (file in list.files(test_path("saved"), "[.]rds$", full.names = TRUE)) {
   version <- sub("[.]rds$", "", basename(file))
 
   test_that(paste("tensors of version", version, "are what they were"), {
-    expect_setequal(names(saved$tensors), dtypes())
+    # 0.1.0 had none of up to a byte.
+    expect_setequal(names(saved$tensors), if (version == "0.1.0") wide(dtypes()) else dtypes())
     for (case in saved$tensors) {
       x <- case$tensor
       expect_identical(format(dtype(x)), case$dtype)

@@ -7,13 +7,24 @@ test_that("nv_segment_sum() gives what rowsum() and tapply() give, in every dtyp
   sums <- rowsum(m, ids)
   want[as.integer(rownames(sums)), ] <- sums
   for (d in c(ints(), floats(), complexes())) {
+    if (is_narrow(d)) {
+      # Rounded, or wrapped around, once.
+      values <- matrix(rep_len(few_values(d), 12), 6)
+      exact <- rowsum(values, ids)
+      all_rows <- matrix(0, 5, 2)
+      all_rows[as.integer(rownames(exact)), ] <- exact
+      got <- nv_segment_sum(nv_tensor(values, d), ids, 5)
+      expect_identical(format(dtype(got)), d)
+      expect_equal(matrix(as.double(got), 5), converted_to(all_rows, d), label = d)
+      next
+    }
     if (!startsWith(d, "ui")) {
       got <- nv_segment_sum(nv_tensor(m, d), ids, 5)
       expect_identical(format(dtype(got)), d)
       expect_equal(matrix(as.double(Re(got)), 5), want, label = d)
     }
     x <- nv_tensor(1:6, d)
-    for (kind in setdiff(ints(), character())) {
+    for (kind in Filter(function(kind) all(holds(ids, kind)), ints())) {
       got <- nv_segment_sum(x, nv_tensor(ids, kind), 4L)
       expect_equal(as.double(Re(got)), c(4, 4, 0, 13), label = paste(d, kind))
     }

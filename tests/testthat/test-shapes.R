@@ -176,7 +176,8 @@ test_that("nv_gather() takes positions of any integer dtype along any dimension"
     dim <- sample(rank, 1)
     n <- sample(0:5, 1)
     i <- sample(extents[dim], n, TRUE)
-    index <- nv_tensor(i, sample(ints(), 1), shape = n)
+    types <- Filter(function(d) all(holds(i, d)), ints())
+    index <- nv_tensor(i, sample(types, 1), shape = n)
     arguments <- rep(list(TRUE), rank)
     arguments[[dim]] <- i
     want <- do.call(`[`, c(list(array(v, extents)), arguments, list(drop = FALSE)))
@@ -232,10 +233,11 @@ test_that("diff(), scale() and sweep() are those of base R", {
       expect_identical(jit(function(x) scale(x, center, scale))(x), got)
     }
   }
-  v <- matrix(c(1, 2, NaN, 4, 5, 7, NaN, NaN, 3), 3)
+  v <- matrix(c(1, 2, NaN, 4, 6, 7, NaN, NaN, 3), 3)
   for (d in floats()) {
+    if (!all(holds(v, d))) next
     x <- nv_tensor(v, d)
-    tolerance <- if (d == "f64") 1e-13 else 2^-7
+    tolerance <- if (d == "f64") 1e-13 else 2^(2 - min(float_spec(d)$digits, 9))
     for (center in list(TRUE, FALSE)) {
       want <- bare(scale(v, center))
       expect_equal(as_array(scale(x, center)), want, tolerance = tolerance, label = d)

@@ -4,6 +4,11 @@ ordered_dtypes <- function() setdiff(dtypes(), complexes())
 
 # Few values of a dtype, so that many are equal.
 values_with_ties <- function(d, n) {
+  if (is_narrow(d)) {
+    some <- c(-2.5, -1, 0, 1, 0.5, 3, Inf, -Inf, NaN, if (has_minus_zero(d)) -0)
+    some <- held_of(some, d)
+    return(some[sample.int(length(some), n, TRUE)])
+  }
   switch(kind_of(d),
     bool = sample(c(TRUE, FALSE), n, TRUE),
     int = sample(-5:5, n, TRUE),

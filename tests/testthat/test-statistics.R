@@ -24,11 +24,11 @@ same_numbers <- function(got, want, dtype, ulps, label) {
 test_that("variance, norms and counts of every float dtype and subset of dimensions", {
   set.seed(1)
   for (d in floats()) {
-    ulps <- if (d == "f64") 8 else 1
-    for (rank in 1:4) {
+    ulps <- if (d == "f64") 8 else if (is_narrow(d)) 0 else 1
+    for (rank in if (is_narrow(d)) 2 else 1:4) {
       extents <- c(4L, 3L, 5L, 2L)[seq_len(rank)]
-      v <- round_to(array(rnorm(prod(extents), 3), extents), d)
-      v[2] <- 0
+      v <- array(held(rnorm(prod(extents), 3), d), extents)
+      if (has_zero(d)) v[2] <- 0
       x <- nv_tensor(v, d)
       for (dims in dimension_subsets(rank)) {
         label <- paste(d, rank, deparse1(dims))
@@ -41,7 +41,7 @@ test_that("variance, norms and counts of every float dtype and subset of dimensi
         same_numbers(nv_norm(x, dims, p = 1), r(function(a) sum(abs(a))), d, ulps, label)
         same_numbers(nv_norm(x, dims, p = Inf), r(function(a) max(abs(a))), d, 0, label)
         same_numbers(nv_norm(x, dims, p = -Inf), r(function(a) min(abs(a))), d, 0, label)
-        same_numbers(nv_norm(x, dims, p = 3), r(function(a) sum(abs(a)^3)^(1 / 3)), d, 8, label)
+        same_numbers(nv_norm(x, dims, p = 3), r(function(a) sum(abs(a)^3)^(1 / 3)), d, min(ulps * 8, 8), label)
         count <- nv_count_nonzero(x, dims)
         expect_true(all(as_array(count) == as.vector(r(function(a) sum(a != 0)))))
         for (f in list(nv_var, nv_sd, nv_norm, nv_count_nonzero, nv_median)) {
@@ -90,9 +90,10 @@ test_that("median and quantiles are base R's of type 7", {
   probs <- c(0, 0.1, 0.25, 1 / 3, 0.5, 0.9, 1)
   for (d in setdiff(dtypes(), complexes())) {
     to <- if (kind_of(d) == "float") d else "f32"
-    for (rank in 1:4) {
+    for (rank in if (is_narrow(d)) 2 else 1:4) {
       extents <- c(4L, 3L, 5L, 2L)[seq_len(rank)]
       values <- if (d == "bool") 0:1 else if (kind_of(d) == "uint") 0:50 else -50:50
+      if (is_narrow(d)) values <- few_values(d)
       v <- array(as.numeric(sample(values, prod(extents), TRUE)), extents)
       x <- nv_tensor(v, d)
       for (dims in dimension_subsets(rank)) {
@@ -120,7 +121,7 @@ test_that("median and quantiles are base R's of type 7", {
 })
 
 test_that("NaN goes through, and no elements give NaN", {
-  for (d in floats()) {
+  for (d in Filter(function(d) has_nan(d) && has_zero(d), floats())) {
     x <- nv_tensor(matrix(c(1, NaN, 3, 4, 5, 6), 2), d)
     for (f in list(nv_var, nv_sd, nv_norm, nv_median)) {
       expect_identical(is.nan(as_array(f(x, 1))), c(TRUE, FALSE, FALSE))
@@ -141,7 +142,12 @@ test_that("NaN goes through, and no elements give NaN", {
     expect_identical(as_array(nv_var(one)), NaN)
     expect_identical(as_array(nv_var(one, correction = 0)), 0)
     expect_identical(as_array(nv_median(one)), 2)
-    expect_identical(as_array(nv_var(nv_tensor(c(1, 2), d), correction = 3)), Inf)
+    expect_identical(as_array(nv_var(nv_tensor(c(1, 2), d), correction = 3)), round_to(Inf, d))
+  }
+  for (d in Filter(Negate(has_nan), floats())) {
+    none <- nv_tensor(numeric(), d, c(0, 2))
+    for (f in list(nv_var, nv_sd, nv_median)) expect_identical(as_array(f(none, 1)) + 0, c(0, 0))
+    expect_identical(as_array(nv_var(nv_tensor(c(1, 2), d), correction = 3)), float_max(d))
   }
 })
 
@@ -245,7 +251,8 @@ test_that("compiled functions give the same", {
     )
   }
   for (d in floats()) {
-    x <- nv_tensor(v, d)
+    if (!all(holds(0:2, d))) next # f has zero and 2 as constants
+    x <- nv_tensor(if (is_narrow(d)) array(held(v, d), dim(v)) else v, d)
     expect_identical(jit(f)(x), f(x))
   }
   expect_error(jit(function(x) nv_var(x, 3))(x), class = "joist_shape_error")

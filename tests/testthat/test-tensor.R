@@ -38,9 +38,10 @@ test_that("integer64 is i64 and stays exact", {
   expect_s3_class(back, "integer64")
   expect_identical(as.character(back), texts)
   for (d in setdiff(ints(), "i64")) {
-    small <- nv_tensor(bit64::as.integer64(c(1, 2, 100)), d)
-    expect_identical(as_array(small, "double"), c(1, 2, 100))
-    expect_identical(as.character(as_array(small, "integer64")), c("1", "2", "100"))
+    some <- held(c(1, 2, 100), d)
+    small <- nv_tensor(bit64::as.integer64(some), d)
+    expect_identical(as_array(small, "double"), some)
+    expect_identical(as.character(as_array(small, "integer64")), as.character(some))
   }
   expect_error(nv_tensor(bit64::as.integer64(c("1", NA)), na = "error"), "position 2",
     class = "joist_value_error"
@@ -101,12 +102,24 @@ test_that("fill, iota and eye", {
     expect_identical(filled, nv_tensor(rep(value, 6), d, c(2, 3)))
     expect_identical(shape(nv_fill(value, integer(), d)), integer())
     expect_identical(shape(nv_fill(value, c(0, 2), d)), c(0L, 2L))
-    expect_identical(nv_eye(3, d), nv_tensor(diag(3) * (value^0), d), label = d)
+    if (all(holds(c(0, 1), d))) {
+      expect_identical(nv_eye(3, d), nv_tensor(diag(3) * (value^0), d), label = d)
+    } else {
+      expect_error(nv_eye(3, d), "does not fit", class = "joist_value_error")
+    }
     x <- nv_tensor(rep(value, 4), d)
-    expect_identical(diagonal_matrix(x, 4L, longest = 15), nv_diag(x), label = d)
+    if (has_zero(d)) expect_identical(diagonal_matrix(x, 4L, longest = 15), nv_diag(x), label = d)
     if (d == "bool") next
-    expect_identical(nv_iota(1, d, c(2, 3)), nv_tensor(matrix(c(1, 2), 2, 3), d))
-    expect_identical(nv_iota(2, d, c(2, 3), start = 0), nv_tensor(matrix(0:2, 2, 3, TRUE), d))
+    if (all(holds(1:2, d))) {
+      expect_identical(nv_iota(1, d, c(2, 3)), nv_tensor(matrix(c(1, 2), 2, 3), d))
+    } else {
+      expect_error(nv_iota(1, d, c(2, 3)), d, class = "joist_value_error")
+    }
+    if (all(holds(0:2, d))) {
+      expect_identical(nv_iota(2, d, c(2, 3), start = 0), nv_tensor(matrix(0:2, 2, 3, TRUE), d))
+    } else {
+      expect_error(nv_iota(2, d, c(2, 3), start = 0), d, class = "joist_value_error")
+    }
   }
   cube <- aperm(array(5:7, c(3, 2, 4)), c(2, 1, 3))
   expect_identical(as_array(nv_iota(2, "i32", c(2, 3, 4), start = 5)), cube)
@@ -137,6 +150,7 @@ natural <- c(
   ui8 = "integer", ui16 = "integer", ui32 = "double", ui64 = "double", f16 = "double",
   bf16 = "double", f32 = "double", f64 = "double", c64 = "complex", c128 = "complex"
 )
+natural[narrow()] <- ifelse(kind_of(narrow()) == "float", "double", "integer")
 
 test_that("as_array() gives the natural type and the same values", {
   expect_setequal(names(natural), dtypes())
@@ -208,15 +222,24 @@ test_that("floats come back with every special value", {
     text <- as_array(x, "character")[is.finite(v)]
     expect_values(round_to(as.numeric(text), d), v[is.finite(v)], d)
     expect_identical(as_array(x, "complex"), complex(real = v, imaginary = 0))
-    negative_zero <- as_array(nv_scalar(-0, d))
-    expect_identical(1 / negative_zero, -Inf)
+    if (has_zero(d)) {
+      negative_zero <- as_array(nv_scalar(-0, d))
+      expect_identical(1 / negative_zero, if (has_minus_zero(d)) -Inf else Inf)
+    }
     # Whether the bits are right: of 1, the smallest subnormal, the largest.
     bits <- nv_bitcast_convert(nv_tensor(c(1, float_min_subnormal(d), float_max(d)), d),
-      paste0("ui", width_of(d))
+      paste0("ui", storage_of(d))
     )
     mantissa <- float_spec(d)$digits - 1
-    bias <- float_spec(d)$high
+    bias <- 1 - float_spec(d)$low
     want <- c(bias * 2^mantissa, 1, (2 * bias + 1) * 2^mantissa - 1)
+    if (is_narrow(d)) {
+      # Of the codes of positive numbers the last few are infinity and NaN, or only NaN, or neither.
+      positive <- 2^(width_of(d) - 1) - 1
+      few <- grepl("FN$", d) && width_of(d) == 8
+      want[3] <- if (has_infinity(d)) positive - 2^mantissa else positive - few
+      if (!has_zero(d)) want <- c(127, 0, 254)
+    }
     expect_identical(as_array(bits, "double"), want, label = d)
   }
   for (d in complexes()) {
@@ -230,7 +253,7 @@ test_that("floats come back with every special value", {
 test_that("making a float rounds once, half to even", {
   tenth <- c(0.1, 1 / 3, pi, 1e-7, 1e-39, 65519, 2049, 2051, 16777217, 16777219, -0.1)
   for (d in floats()) {
-    keep <- abs(tenth) < float_max(d)
+    keep <- abs(tenth) < float_max(d) & (has_zero(d) | tenth > 0)
     expect_values(as_array(nv_tensor(tenth[keep], d)), round_to(tenth[keep], d), d)
   }
   # A value that two roundings, through f32, would get wrong.
@@ -322,6 +345,10 @@ test_that("NA is an error that names the first position where that was asked for
     refused <- function(x, position) {
       expect_refusal(nv_tensor(x, d, na = "error"), "joist_value_error", c("NA", position))
     }
+    if (!all(holds(c(0, 1), d))) {
+      refused(c(sample_values(d, 1), NA, NA), "position 2")
+      next
+    }
     refused(c(1L, NA, NA), "position 2")
     refused(c(TRUE, TRUE, NA), "position 3")
     refused(c(NA, 1L), "position 1")
@@ -399,7 +426,7 @@ test_that("every dtype survives saveRDS(), serialize() and copies", {
   file <- tempfile()
   on.exit(unlink(file))
   for (d in dtypes()) {
-    for (x in list(sample_tensor(d), sample_tensor(d, shape = c(2, 3)), nv_scalar(1, d),
+    for (x in list(sample_tensor(d), sample_tensor(d, shape = c(2, 3)), nv_scalar(sample_values(d, 1), d),
       nv_tensor(sample_values(d, 0), d, c(0, 2)), sample_tensor(d, ambiguous = TRUE)
     )) {
       saveRDS(x, file)
@@ -684,6 +711,7 @@ test_that("format() is that of base R, with its arguments and options", {
         c(2.5, 512, -0.25)
       }
       if (d %in% c("ui32", "i64", "ui64")) values <- c(1000000001, 7, 0)
+      if (is_narrow(d)) values <- sample_values(d, 3)
       x <- nv_tensor(values, d)
       plain <- as.vector(x)
       if (d %in% ints()) plain <- as.integer(plain)
@@ -769,12 +797,13 @@ test_that("a tensor that was taken apart is an error, not a crash", {
   }
   # With another dtype its integers are elements of that.
   for (d in dtypes()) {
-    other <- nv_tensor(c(0L, 1L, 1L), "i32")
+    whole <- if (d == "bool") c(0L, 1L, 1L) else as.integer(held(c(0, 1, 1), d))
+    other <- nv_tensor(whole, "i32")
     attr(other, "dtype") <- d
-    same <- nv_convert(nv_tensor(c(0L, 1L, 1L), "i32"), d)
+    same <- nv_convert(nv_tensor(whole, "i32"), d)
     expect_identical(other + other, same + same, label = d)
     attr(other, "dtype") <- as_dtype("i32")
-    expect_identical(as_array(other), c(0L, 1L, 1L))
+    expect_identical(as_array(other), whole)
   }
   other <- nv_tensor(c(0L, 300L), "i32")
   attr(other, "dtype") <- "ui8"

@@ -16,7 +16,7 @@ test_that("to_r() makes what R would have had", {
   ))
   expect_identical(to_r("text"), "text")
   for (name in dtypes()) {
-    x <- nv_tensor(c(0L, 1L), name)
+    x <- sample_tensor(name, 2)
     expect_identical(to_r(data.frame(x = x))$x, as_array(x))
   }
   expect_identical(as.data.frame(nv_tensor(matrix(1:4, 2), "i16"), as = "R"), data.frame(

@@ -34,6 +34,10 @@ shown_values <- function(d, n) {
 # Other values of the dtype, as R shows them, all different from the sample's.
 other_values <- function(d, n) {
   values <- shown_values(d, n)
+  if (is_narrow(d)) {
+    few <- unique(shown_values(d, length(few_values(d))))
+    return(rep_len(few[c(2:length(few), 1)], n))
+  }
   switch(typeof(values),
     logical = !values, integer = as.integer((values + 1) %% 100),
     double = abs(values) / 2 + if (kind_of(d) == "float") 0.5 else values %% 2 / 2 + 1,

@@ -263,6 +263,15 @@ static void plan_bitcast(struct planner *planner, struct joist_ref in, struct jo
   add_step(planner, JOIST_STEP_CONVERT, bits, out);
 }
 
+/* The dtype an operand is read in: integers of fewer bits than a byte without their sign, if the
+ * instruction computes so. */
+static joist_dtype bits_read(const struct joist_instruction *i, joist_dtype dtype) {
+  return i->signature.compute == JOIST_UI8 && joist_dtype_compute(dtype) == JOIST_I8 &&
+                 has_unused_bits(dtype) && joist_op_class(i->op) == JOIST_CLASS_JOIN
+             ? joist_dtype_with(JOIST_KIND_UINT, joist_dtype_bits(dtype))
+             : dtype;
+}
+
 /* Steps of one elementwise instruction. */
 static void plan_elementwise(struct planner *planner, uint32_t index) {
   const struct joist_instruction *const i = &planner->program->instructions[index];
@@ -271,10 +280,10 @@ static void plan_elementwise(struct planner *planner, uint32_t index) {
   const bool as_it_is = narrow || i->op == JOIST_OP_CONVERT || i->op == JOIST_OP_BITCAST ||
                         i->op == JOIST_OP_BROADCAST;
   struct joist_ref in[JOIST_REFS_MAX] = {{0}};
-  for (uint32_t k = 0; k < i->operand_count; k++)
-    in[k] = operand_ref(
-        planner, i->operand[k], i->signature.operand[k],
-        as_it_is ? i->signature.operand[k] : joist_dtype_compute(i->signature.operand[k]));
+  for (uint32_t k = 0; k < i->operand_count; k++) {
+    const joist_dtype read = bits_read(i, i->signature.operand[k]);
+    in[k] = operand_ref(planner, i->operand[k], read, as_it_is ? read : joist_dtype_compute(read));
+  }
   const struct joist_ref out = planner->plan->materialized[i->result]
                                    ? array_ref(planner, i->result)
                                    : new_slot(planner, own);

@@ -282,10 +282,11 @@ static joist_status infer_bitcast(struct decision *d, struct joist_error *error)
   read_all_in(d, from);
   d->result = d->requested;
   const bool same_size = joist_dtype_size(from) == joist_dtype_size(to);
+  const bool truth = from == JOIST_BOOL || to == JOIST_BOOL;
   /* The bits of a dtype of fewer than 8 are also the lowest ones of a ui8. */
-  const bool codes =
-      (from == JOIST_UI8 && to != JOIST_BOOL) || (to == JOIST_UI8 && from != JOIST_BOOL);
-  if (same_size && (codes || joist_dtype_bits(from) == joist_dtype_bits(to))) return JOIST_OK;
+  const bool same_bits = from == JOIST_UI8 || to == JOIST_UI8 ||
+                         joist_dtype_bits(from) == joist_dtype_bits(to);
+  if (from == to || (same_size && same_bits && !truth)) return JOIST_OK;
   return JOIST_FAIL(error, same_size ? JOIST_E_BITCAST_BOOL : JOIST_E_BITCAST_SIZE,
                     .type = {{from, false}, {to, false}});
 }
@@ -415,6 +416,18 @@ static joist_error_code undefined_code(joist_op op, joist_dtype dtype) {
                                                                      : JOIST_E_NOT_DEFINED;
 }
 
+/* Whether the sign, of which copies fill the byte of a narrower integer, counts as a bit. */
+static bool counts_own_bits(joist_op op) {
+  return op == JOIST_OP_POPCNT || op == JOIST_OP_SHIFT_RIGHT_LOGICAL;
+}
+
+/* Of integers of fewer than 8 bits, the dtype that has the same bits and no sign. */
+static joist_dtype unsigned_of(joist_dtype dtype) {
+  return joist_dtype_kind(dtype) == JOIST_KIND_INT && joist_dtype_bits(dtype) < 8
+             ? joist_dtype_with(JOIST_KIND_UINT, joist_dtype_bits(dtype))
+             : dtype;
+}
+
 joist_status joist_infer(const struct joist_rules *rules, joist_op op,
                          const struct joist_operand *operands, size_t count,
                          const struct joist_attributes *attributes,
@@ -435,7 +448,7 @@ joist_status joist_infer(const struct joist_rules *rules, joist_op op,
   const bool moves = class == JOIST_CLASS_LAYOUT || class == JOIST_CLASS_ASSIGN;
   const bool first = moves || (compares && is_inexact(d.operand[0]));
   const joist_dtype computed = asked ? d.result.dtype : first ? d.operand[0] : d.operand[1];
-  signature->compute = joist_dtype_compute(computed);
+  signature->compute = joist_dtype_compute(counts_own_bits(op) ? unsigned_of(computed) : computed);
   signature->promoted = d.promoted;
   for (int k = 0; k < JOIST_RESULTS_MAX; k++) signature->result[k] = d.result;
   for (int k = 0; k < JOIST_ELEMENT_OPERANDS; k++) signature->operand[k] = d.operand[k];
