@@ -31,6 +31,29 @@ static void add_unused(struct joist_text *text, const struct joist_c_expression 
     joist_text_add(text, "  (void)%c;\n", names[k]);
 }
 
+/* NAME_OP_DTYPE(operands), a call. */
+static void add_call(struct joist_text *text, const struct joist_c_expression *e, const char *name,
+                     uint32_t op, uint32_t dtype) {
+  static const char *const names[] = {"a", "a, b", "a, b, c"};
+  joist_text_add(text, "%s_%s_%s(%s)", name, joist_code_op(op), joist_code_dtype(dtype),
+                 names[e->operands - 1]);
+}
+
+/* What repairs one element, in a function of its own: it is rarely called. */
+static void add_redo(struct writer *w, const struct joist_c_expression *e, uint32_t op,
+                     uint32_t dtype, const char *result) {
+  joist_text_add(&w->helpers, "JOIST_APART %s redo_%s_%s(", result, joist_code_op(op),
+                 joist_code_dtype(dtype));
+  add_parameters(&w->helpers, e, joist_code_type(dtype));
+  joist_text_add(&w->helpers, ") {\n  return ");
+  add_call(&w->helpers, e, "odd", op, dtype);
+  joist_text_add(&w->helpers, " ? ");
+  add_call(&w->helpers, e, "mend", op, dtype);
+  joist_text_add(&w->helpers, " : ");
+  add_call(&w->helpers, e, "op", op, dtype);
+  joist_text_add(&w->helpers, ";\n}\n");
+}
+
 /* static inline RESULT NAME_OP_DTYPE(operands) { typedef T; return EXPRESSION; } */
 static void add_function(struct writer *w, const char *name, uint32_t op, uint32_t dtype,
                          const char *result, const char *expression) {
@@ -56,6 +79,26 @@ const struct joist_c_expression *joist_c_expression_of(struct writer *w, uint32_
   const char *const made = joist_code_type(joist_op_result((joist_op)op, (joist_dtype)dtype));
   add_function(w, "op", op, dtype, made, e->text);
   if (e->condition != NULL) add_function(w, "odd", op, dtype, "int", e->condition);
-  if (e->repair != NULL) add_function(w, "mend", op, dtype, made, e->repair);
+  if (e->repair != NULL) {
+    add_function(w, "mend", op, dtype, made, e->repair);
+    add_redo(w, e, op, dtype, made);
+  }
   return e;
+}
+
+void joist_c_need_many(struct writer *w, uint32_t op, uint32_t dtype) {
+  if (w->has_many[op][dtype]) return;
+  w->has_many[op][dtype] = true;
+  (void)joist_c_expression_of(w, op, dtype);
+  const char *const o = joist_code_op(op), *const d = joist_code_dtype(dtype);
+  const char *const from = joist_code_type(dtype);
+  const char *const made = joist_code_type(joist_op_result((joist_op)op, (joist_dtype)dtype));
+  joist_text_add(&w->helpers,
+                 "JOIST_APART void many_%s_%s(size_t n, const %s *a, %s b, %s *z) {\n"
+                 "  int odd = 0;\n"
+                 "  JOIST_VECTORIZE_LOOP for (size_t k = 0; k < n; k++) {\n"
+                 "    z[k] = op_%s_%s(a[k], b);\n    odd |= odd_%s_%s(a[k], b);\n  }\n"
+                 "  if (!odd) return;\n"
+                 "  for (size_t k = 0; k < n; k++) z[k] = redo_%s_%s(a[k], b);\n}\n",
+                 o, d, from, from, made, o, d, o, d, o, d);
 }

@@ -7,7 +7,7 @@
 enum joist_c_form {
   JOIST_C_PLAIN,
   JOIST_C_CHECKED, /* fails where odd_OP_DTYPE() of the second operand holds */
-  JOIST_C_REPAIRED /* is mend_OP_DTYPE() where odd_OP_DTYPE() holds */
+  JOIST_C_REPAIRED /* is mend_OP_DTYPE() where odd_OP_DTYPE() holds; redo_OP_DTYPE() is that */
 };
 
 struct joist_c_expression {
@@ -21,5 +21,9 @@ struct joist_c_expression {
  * those of the form, are written when it is first asked for. */
 const struct joist_c_expression *joist_c_expression_of(struct writer *w, uint32_t op,
                                                        uint32_t dtype);
+
+/* Makes sure of many_OP_DTYPE(n, a, b, z), which computes a repaired operation on n elements and
+ * one number. */
+void joist_c_need_many(struct writer *w, uint32_t op, uint32_t dtype);
 
 #endif

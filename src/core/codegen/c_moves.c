@@ -99,6 +99,8 @@ static void add_copy(struct writer *w, uint32_t b, const struct joist_instructio
   const struct side in = side_of(w, b, i->operand[0]), out = side_of(w, b, i->result);
   if (in.scalar)
     ADD("%s = %s;\n", out.name.text, in.name.text);
+  else if (joist_c_is_local(w, b, i->operand[0]) || joist_c_is_local(w, b, i->result))
+    joist_c_add_elements(w, &plan->program->values[i->result], out.name.text, in.name.text);
   else
     joist_c_add_copy(w, out.name.text, in.name.text,
                      joist_value_bytes(&plan->program->values[i->result]));

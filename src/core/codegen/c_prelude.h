@@ -17,6 +17,13 @@ JOIST_VECTORIZE_FILE
 #include "core/kernels/expressions.h"
 #include "core/types/convert_element.h"
 
+/* Functions that are compiled once, however often they are called. */
+#ifdef __GNUC__
+#define JOIST_APART static __attribute__((noinline))
+#else
+#define JOIST_APART static
+#endif
+
 /* Powers by 1, 2 and for doubles 3, with the bits of POWER() in expressions.h. Compilers make
  * vector code of these forms. */
 #define IS_SMALL_POWER_F32(b) ((b) == 1 || (b) == 2)

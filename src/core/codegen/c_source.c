@@ -67,6 +67,7 @@ struct place {
   bool chunked;
   size_t count;      /* elements of the group; 0 where a part of it is asked for */
   bool small_powers; /* the exponents that are the same for all elements are 1, 2 or 3 */
+  bool staged;       /* powers by such exponents have been computed, to v<register> */
 };
 
 /* The only element of a value that a step reads or writes. */
@@ -107,6 +108,10 @@ static void add_kernel_call(struct writer *w, const char *function,
 static void add_kernel(struct writer *w, const struct place *at,
                        const struct joist_code_step *step) {
   const struct joist_c_expression *const e = expression_of_step(w, step);
+  if (at->staged && is_uniform_power(w, step)) {
+    ADD("const %s r%u = v%u[k];\n", joist_code_type(step->to), step->out, step->out);
+    return;
+  }
   if (at->small_powers && is_uniform_power(w, step)) {
     ADD("const %s r%u = SMALL_POWER_%s(r%u, r%u);\n", joist_code_type(step->to), step->out,
         joist_code_dtype(step->from), step->in[0], step->in[1]);
@@ -122,7 +127,7 @@ static void add_kernel(struct writer *w, const struct place *at,
         step->in[0], step->out, joist_code_type(step->from), step->in[1]);
     return;
   }
-  ADD("%s%s r%u = ", e->form == JOIST_C_REPAIRED ? "" : "const ", type, step->out);
+  ADD("const %s r%u = ", type, step->out);
   if (e->form == JOIST_C_REPAIRED && at->manner == ALONE) {
     if (step->op == JOIST_OP_POW)
       ADD("IS_SMALL_POWER_%s(r%u) ? SMALL_POWER_%s(r%u, r%u) : ", dtype, step->in[1], dtype,
@@ -132,15 +137,11 @@ static void add_kernel(struct writer *w, const struct place *at,
     add_kernel_call(w, "mend", step);
     ADD(" : ");
   }
-  add_kernel_call(w, "op", step);
+  add_kernel_call(w, e->form == JOIST_C_REPAIRED && at->manner == MENDING ? "redo" : "op", step);
   ADD(";\n");
-  if (e->form != JOIST_C_REPAIRED || at->manner == ALONE) return;
-  ADD(at->manner == LOOKING ? "odd |= " : "if (");
+  if (e->form != JOIST_C_REPAIRED || at->manner != LOOKING) return;
+  ADD("odd |= ");
   add_kernel_call(w, "odd", step);
-  if (at->manner == MENDING) {
-    ADD(") r%u = ", step->out);
-    add_kernel_call(w, "mend", step);
-  }
   ADD(";\n");
 }
 
@@ -191,7 +192,8 @@ static void add_step(struct writer *w, const struct place *at, const struct jois
       } else if (joist_nest_is_scalar(at->plan, w->lowered->array[step->in[0]])) {
         add_scalar(w, at, step->in[0]);
       } else {
-        ADD("((const %s *)A%u[%u])[%lld]", to, at->body, w->lowered->array[step->in[0]],
+        ADD("((const %s *)%s)[%lld]", to,
+            joist_c_name_of(w, at->body, w->lowered->array[step->in[0]]).text,
             (long long)w->lowered->base[step->in[0]]);
       }
       ADD(";\n");
@@ -263,6 +265,14 @@ static bool is_stored(const struct writer *w, uint32_t array) {
   return false;
 }
 
+static struct name array_name(const struct writer *w, const struct place *at, uint32_t value) {
+  struct name name;
+  if (w->nest != NULL && !joist_nest_is_scalar(at->plan, value))
+    return joist_c_name_of(w, at->body, value);
+  snprintf(name.text, sizeof name.text, "A%u[%u]", at->body, value);
+  return name;
+}
+
 /* The pointers to the arrays that the group walks through. */
 static void add_pointers(struct writer *w, const struct place *at) {
   const struct joist_code *const code = w->lowered;
@@ -276,8 +286,17 @@ static void add_pointers(struct writer *w, const struct place *at) {
         type = joist_code_type(step->from);
     }
     if (type != NULL)
-      ADD("%s%s *const x%u = (%s *)A%u[%u] + %lld;\n", is_stored(w, a) ? "" : "const ", type, a,
-          type, at->body, code->array[a], (long long)code->base[a]);
+      ADD("%s%s *const x%u = (%s *)%s + %lld;\n", is_stored(w, a) ? "" : "const ", type, a, type,
+          array_name(w, at, code->array[a]).text, (long long)code->base[a]);
+  }
+}
+
+/* The few elements of a group one by one. */
+static void add_unrolled(struct writer *w, const struct place *at) {
+  for (size_t k = 0; k < at->count; k++) {
+    ADD("{\nconst size_t k = %zu;\n", k);
+    add_steps(w, at, false);
+    ADD("}\n");
   }
 }
 
@@ -310,12 +329,67 @@ static void add_chunk(struct writer *w, struct place at, bool repairs) {
     if (is_stored(w, a)) ADD("%smemcpy(x%u + at, s%u, run * sizeof *s%u);\n", unless, a, a, a);
 }
 
+/* The value of a register that is the same for all elements. */
+static void add_uniform(struct writer *w, const struct place *at, uint32_t number) {
+  const struct joist_code_step *const made = made_by(w, number);
+  if (made->kind == JOIST_CODE_CONVERT) {
+    joist_c_need_conversion(w, made->from, made->to);
+    ADD("convert_%s_%s(", joist_code_dtype(made->from), joist_code_dtype(made->to));
+    add_uniform(w, at, made->in[0]);
+    ADD(")");
+  } else {
+    add_scalar(w, at, made->in[0]);
+  }
+}
+
+/* Powers of a run, before its other elements: each by a function that is compiled once. What the
+ * powers are of goes to a buffer, if it is not in an array already. */
+static void add_stages(struct writer *w, const struct place *at) {
+  const struct joist_code *const code = w->lowered;
+  for (uint32_t s = 0; s < code->step_count; s++) {
+    const struct joist_code_step *const step = &code->steps[s];
+    if (!is_uniform_power(w, step)) continue;
+    const struct joist_code_step *const base = made_by(w, step->in[0]);
+    const char *const type = joist_code_type(step->from);
+    ADD("%s v%u[%d];\n", joist_code_type(step->to), step->out, CHUNK);
+    struct name from;
+    if (base->kind == JOIST_CODE_LOAD) {
+      snprintf(from.text, sizeof from.text, "x%u + at", base->in[0]);
+    } else if (base->kind == JOIST_CODE_GATHER && first_stride(w, base->in[1]) == 1) {
+      snprintf(from.text, sizeof from.text, "x%u + p%u", base->in[0], base->in[1]);
+    } else {
+      snprintf(from.text, sizeof from.text, "u%u", step->out);
+      ADD("%s u%u[%d];\n", type, step->out, CHUNK);
+      ADD("JOIST_VECTORIZE_LOOP for (size_t k = 0; k < run; k++) {\n");
+      for (uint32_t t = 0; t < s; t++)
+        if (joist_code_writes(&code->steps[t]) && !is_per_run(w, at, &code->steps[t]))
+          add_step(w, at, &code->steps[t]);
+      ADD("u%u[k] = r%u;\n}\n", step->out, step->in[0]);
+    }
+    joist_c_need_many(w, step->op, step->from);
+    ADD("many_%s_%s(run, %s, ", joist_code_op(step->op), joist_code_dtype(step->from), from.text);
+    add_uniform(w, at, step->in[1]);
+    ADD(", v%u);\n", step->out);
+  }
+}
+
+/* Whether there is nothing but uniform powers to be repaired, of what is computed: a loop that only
+ * copies is no vector code. */
+static bool can_be_staged(struct writer *w) {
+  for (uint32_t s = 0; s < w->lowered->step_count; s++) {
+    const struct joist_code_step *const step = &w->lowered->steps[s];
+    if (is_uniform_power(w, step) && made_by(w, step->in[0])->kind == JOIST_CODE_COPY) return false;
+  }
+  return !has_form(w, JOIST_C_REPAIRED, true) && !has_form(w, JOIST_C_CHECKED, false);
+}
+
 /* Elements first .. last - 1, in runs along the first dim. */
 static void add_these_runs(struct writer *w, const struct place *at) {
   const struct joist_code *const code = w->lowered;
-  const bool repairs = has_form(w, JOIST_C_REPAIRED, at->small_powers);
+  const bool repairs = has_form(w, JOIST_C_REPAIRED, at->small_powers || at->staged);
   const bool checks = has_form(w, JOIST_C_CHECKED, false);
-  const bool chunked = repairs || checks, rows = code->gather_count > 0 && code->rank > 1;
+  const bool chunked = repairs || checks || at->staged;
+  const bool rows = code->gather_count > 0 && code->rank > 1;
   const bool once = !rows && (!chunked || (at->count > 0 && at->count <= CHUNK));
   ADD(once ? "{\nconst size_t at = first;\n" : "for (size_t at = first; at < last;) {\n");
   if (rows) {
@@ -339,24 +413,14 @@ static void add_these_runs(struct writer *w, const struct place *at) {
     ADD(";\n");
   }
   add_steps(w, at, true);
-  if (chunked)
+  if (at->staged) add_stages(w, at);
+  if (chunked && !at->staged)
     add_chunk(w, *at, repairs);
+  else if (once && at->count > 0 && at->count <= JOIST_C_LOCAL_MOST)
+    add_unrolled(w, at);
   else
     add_inner_loop(w, at, "run");
   ADD(once ? "}\n" : "at += run;\n}\n");
-}
-
-/* The value of a register that is the same for all elements. */
-static void add_uniform(struct writer *w, const struct place *at, uint32_t number) {
-  const struct joist_code_step *const made = made_by(w, number);
-  if (made->kind == JOIST_CODE_CONVERT) {
-    joist_c_need_conversion(w, made->from, made->to);
-    ADD("convert_%s_%s(", joist_code_dtype(made->from), joist_code_dtype(made->to));
-    add_uniform(w, at, made->in[0]);
-    ADD(")");
-  } else {
-    add_scalar(w, at, made->in[0]);
-  }
 }
 
 /* The same, once more for powers that are products, as most are. */
@@ -377,7 +441,9 @@ static void add_runs(struct writer *w, const struct place *at) {
     add_these_runs(w, &small);
     ADD("} else {\n");
   }
-  add_these_runs(w, at);
+  struct place general = *at;
+  general.staged = any && can_be_staged(w);
+  add_these_runs(w, &general);
   if (any) ADD("}\n");
 }
 
@@ -452,8 +518,8 @@ static void add_folds(struct writer *w, const struct place *at, const struct joi
     if (one)
       ADD("b%u_v%u = ", at->body, at->plan->root[i->result]);
     else
-      ADD("for (size_t k = 0; k < %zu; k++) ((%s *)A%u[%u])[k] = ", results,
-          joist_code_type(result), at->body, i->result);
+      ADD("for (size_t k = 0; k < %zu; k++) ((%s *)%s)[k] = ", results, joist_code_type(result),
+          joist_c_name_of(w, at->body, i->result).text);
     ADD("convert_%s_%s(t%u[%s]", joist_code_dtype(fold->to), joist_code_dtype(result), fold->out,
         one ? "0" : "k");
     if (mean) ADD(" / (double)%zu", length);
@@ -524,7 +590,7 @@ static void add_moves(struct writer *w, uint32_t b, bool input, uint32_t k, cons
   for (uint32_t v = 0; v < program->value_count; v++) {
     const uint32_t root = plan->root[v];
     const uint32_t own = program->values[root].input;
-    if (is_scalar(plan, v)) continue;
+    if (is_scalar(plan, v) || joist_c_is_local(w, b, v)) continue;
     if (input ? own == k : own == JOIST_NO_INPUT && plan->home[root] == k)
       ADD("A%u[%u] = (void *)(%s);\n", b, v, pointer);
   }
@@ -537,6 +603,8 @@ static void add_input(struct writer *w, uint32_t b, uint32_t k, const char *from
     if (plan->program->values[v].input == k) {
       if (is_scalar(plan, v))
         ADD("b%u_v%u = %s;\n", b, v, from);
+      else if (joist_c_is_local(w, b, v))
+        joist_c_add_elements(w, &plan->program->values[v], joist_c_name_of(w, b, v).text, from);
       else
         add_moves(w, b, true, k, from);
       return;
@@ -557,7 +625,7 @@ static void add_finish(struct writer *w, uint32_t b, uint32_t k, const char *poi
   const struct joist_program *const program = plan->program;
   const uint32_t output = program->outputs[k], root = plan->root[output];
   if (program->values[root].input != JOIST_NO_INPUT || plan->home[root] != k)
-    ADD("memcpy(%s, A%u[%u], %zu);\n", pointer, b, output,
+    ADD("memcpy(%s, %s, %zu);\n", pointer, joist_c_name_of(w, b, output).text,
         joist_value_bytes(&program->values[output]));
 }
 
@@ -608,6 +676,14 @@ static struct name numbered(char letter, const struct loop *l, uint32_t k) {
 
 static bool carry_is_scalar(const struct writer *w, const struct loop *l, uint32_t k) {
   return is_scalar(w->nest->body[l->parent].plan, l->i->result + k);
+}
+
+/* Whether a carry is a local array of its own, which inputs and outputs of the body are copied from
+ * and to. */
+static bool carry_is_local(const struct writer *w, const struct loop *l, uint32_t k) {
+  const struct joist_plan *const plan = w->nest->body[l->parent].plan;
+  const size_t count = joist_value_count(&plan->program->values[l->i->result + k]);
+  return count > 1 && count <= JOIST_C_LOCAL_MOST;
 }
 
 /* The input of a body that is the first carry: that of a `for` has the number of the turn before.
@@ -674,8 +750,8 @@ static bool is_in_place(const struct writer *w, uint32_t b, uint32_t given, uint
   const struct joist_plan *const plan = w->nest->body[b].plan;
   const struct joist_program *const program = plan->program;
   uint32_t root = plan->root[program->outputs[k]];
-  if (is_scalar(plan, root) || program->values[root].input != JOIST_NO_INPUT ||
-      plan->home[root] != k)
+  if (is_scalar(plan, root) || joist_c_is_local(w, b, root) ||
+      program->values[root].input != JOIST_NO_INPUT || plan->home[root] != k)
     return false;
   for (uint32_t v = 0; v < program->value_count; v++)
     if (plan->home[v] == k && plan->waits[v] && !is_scalar(plan, v)) return false;
@@ -713,7 +789,12 @@ static void begin_carries(struct writer *w, const struct loop *l) {
     const struct name from = joist_c_name_of(w, l->parent, l->i->operand[l->parts.first + k]);
     if (carry_is_scalar(w, l, k))
       ADD("%s c%u_%u = %s;\n", type_of_value(plan, l->i->result + k), l->number, k, from.text);
-    else
+    else if (carry_is_local(w, l, k)) {
+      const struct joist_value *const value = &plan->program->values[l->i->result + k];
+      ADD("%s c%u_%u[%zu];\n", type_of_value(plan, l->i->result + k), l->number, k,
+          joist_value_count(value));
+      joist_c_add_elements(w, value, numbered('c', l, k).text, from.text);
+    } else
       ADD("void *c%u_%u = %s;\n", l->number, k, from.text);
     if (is_in_place(w, l->body, first_carry(l->i), k)) {
       const struct name result = joist_c_name_of(w, l->parent, l->i->result + k);
@@ -736,7 +817,7 @@ static void add_turn(struct writer *w, const struct loop *l, const char *to_spar
   const struct joist_plan *const plan = w->nest->body[l->body].plan;
   add_carries(w, l, l->body, given);
   for (uint32_t k = 0; k < l->parts.carries; k++) {
-    if (carry_is_scalar(w, l, k)) continue;
+    if (carry_is_scalar(w, l, k) || carry_is_local(w, l, k)) continue;
     const struct name next = numbered('o', l, k);
     if (is_in_place(w, l->body, given, k)) {
       ADD("void *const %s = c%u_%u;\n", next.text, l->number, k);
@@ -749,11 +830,16 @@ static void add_turn(struct writer *w, const struct loop *l, const char *to_spar
   }
   add_body(w, l->body);
   for (uint32_t k = 0; k < l->parts.carries; k++)
-    if (!carry_is_scalar(w, l, k)) add_finish(w, l->body, k, numbered('o', l, k).text);
+    if (!carry_is_scalar(w, l, k) && !carry_is_local(w, l, k))
+      add_finish(w, l->body, k, numbered('o', l, k).text);
   for (uint32_t k = 0; k < l->parts.carries; k++) {
     if (carry_is_scalar(w, l, k))
       ADD("c%u_%u = %s;\n", l->number, k,
           joist_c_name_of(w, l->body, plan->program->outputs[k]).text);
+    else if (carry_is_local(w, l, k))
+      joist_c_add_elements(w, &plan->program->values[plan->program->outputs[k]],
+                           numbered('c', l, k).text,
+                           joist_c_name_of(w, l->body, plan->program->outputs[k]).text);
     else
       ADD("c%u_%u = o%u_%u;\n", l->number, k, l->number, k);
   }
@@ -787,6 +873,9 @@ static void end_carries(struct writer *w, const struct loop *l) {
     const struct name result = joist_c_name_of(w, l->parent, l->i->result + k);
     if (carry_is_scalar(w, l, k))
       ADD("%s = c%u_%u;\n", result.text, l->number, k);
+    else if (carry_is_local(w, l, k))
+      joist_c_add_elements(w, &program->values[l->i->result + k], result.text,
+                           numbered('c', l, k).text);
     else
       joist_c_add_copy(w, result.text, numbered('c', l, k).text,
                        joist_value_bytes(&program->values[l->i->result + k]));
@@ -845,17 +934,18 @@ static void add_slices(struct writer *w, const struct loop *l) {
     if (is_scalar(plan, array))
       snprintf(text, sizeof text, "b%u_v%u", l->parent, plan->root[array]);
     else if (joist_value_count(value) == turns)
-      snprintf(text, sizeof text, "((const %s *)A%u[%u])[at%u]", type_of_value(plan, array),
-               l->parent, array, l->number);
+      snprintf(text, sizeof text, "((const %s *)%s)[at%u]", type_of_value(plan, array),
+               joist_c_name_of(w, l->parent, array).text, l->number);
     else
-      snprintf(text, sizeof text, "(char *)A%u[%u] + at%u * %zu", l->parent, array, l->number,
-               bytes);
+      snprintf(text, sizeof text, "(char *)%s + at%u * %zu",
+               joist_c_name_of(w, l->parent, array).text, l->number, bytes);
     add_input(w, l->body, l->parts.carries + k, text);
   }
   for (uint32_t k = l->parts.carries; k < body->output_count; k++)
     if (!is_scalar(w->nest->body[l->body].plan, body->outputs[k])) {
-      ADD("void *const o%u_%u = (char *)A%u[%u] + at%u * %zu;\n", l->number, k, l->parent,
-          l->i->result + k, l->number, joist_value_bytes(&body->values[body->outputs[k]]));
+      ADD("void *const o%u_%u = (char *)%s + at%u * %zu;\n", l->number, k,
+          joist_c_name_of(w, l->parent, l->i->result + k).text, l->number,
+          joist_value_bytes(&body->values[body->outputs[k]]));
       add_moves(w, l->body, false, k, numbered('o', l, k).text);
     }
 }
@@ -871,8 +961,9 @@ static void add_collected(struct writer *w, const struct loop *l) {
       ADD("%s = %s;\n", joist_c_name_of(w, l->parent, l->i->result + k).text,
           joist_c_name_of(w, l->body, output).text);
     else
-      ADD("((%s *)A%u[%u])[at%u] = %s;\n", type_of_output(w, l->body, k), l->parent,
-          l->i->result + k, l->number, joist_c_name_of(w, l->body, output).text);
+      ADD("((%s *)%s)[at%u] = %s;\n", type_of_output(w, l->body, k),
+          joist_c_name_of(w, l->parent, l->i->result + k).text, l->number,
+          joist_c_name_of(w, l->body, output).text);
   }
 }
 
@@ -958,6 +1049,20 @@ static void declare(struct writer *w, uint32_t b) {
                      v, b, v);
 }
 
+/* The local arrays of a body. The interpreter finds them in the table. */
+static void declare_locals(struct writer *w, uint32_t b) {
+  const struct joist_plan *const plan = w->nest->body[b].plan;
+  const struct joist_program *const program = plan->program;
+  for (uint32_t v = 0; v < program->value_count; v++) {
+    if (is_scalar(plan, v) || !joist_c_is_local(w, b, v)) continue;
+    const uint32_t root = plan->root[v];
+    if (root == v)
+      joist_text_add(&w->variables, "%s L%u_%u[%zu];\n(void)L%u_%u;\n", type_of_value(plan, v), b,
+                     v, joist_value_count(&program->values[v]), b, v);
+    if (w->calls[b]) joist_text_add(&w->variables, "A%u[%u] = L%u_%u;\n", b, v, b, root);
+  }
+}
+
 /* The text with its blocks indented. */
 static void add_indented(struct joist_text *to, const char *text) {
   int depth = 0;
@@ -1016,6 +1121,7 @@ bool joist_c_source_of_loop(const struct joist_nest *nest, struct joist_c_source
     for (uint32_t k = 0; k < i->operand_count; k++) joist_c_reload(w, 0, i->operand[k]);
     add_region(w, 0, g);
     for (uint32_t k = 0; k < i->result_count; k++) joist_c_spill(w, 0, i->result + k);
+    for (uint32_t b = 1; b < nest->count; b++) declare_locals(w, b);
     ADD("native->work = work;\nreturn 0;\n}\n");
     well = finish(w,
                   "JOIST_EXPORT int joist_generated(struct joist_native *native);\n"

@@ -18,7 +18,9 @@ struct writer {
   uint32_t step_count;
   uint32_t loops; /* so far: numbers names */
   bool failed;
+  bool calls[JOIST_NEST_MAX]; /* per body: the interpreter runs one of its groups */
   bool has_op[JOIST_OP_COUNT][JOIST_DTYPE_COUNT];
+  bool has_many[JOIST_OP_COUNT][JOIST_DTYPE_COUNT];
   bool has_conversion[JOIST_DTYPE_COUNT][JOIST_DTYPE_COUNT];
 };
 
@@ -31,6 +33,11 @@ static inline const char *type_of_value(const struct joist_plan *plan, joist_val
 static inline bool is_scalar(const struct joist_plan *plan, joist_value_id v) {
   return joist_nest_is_scalar(plan, v);
 }
+
+/* Arrays of few elements that no other body shares are variables, too, whose elements compilers
+ * keep in registers: temporaries, and what a loop carries. */
+enum { JOIST_C_LOCAL_MOST = 8 };
+bool joist_c_is_local(const struct writer *w, uint32_t b, joist_value_id v);
 
 /* Of a value of a body, an expression: the variable or the array. */
 struct name {
@@ -47,6 +54,11 @@ void joist_c_reload(struct writer *w, uint32_t b, joist_value_id v);
 
 /* Copies an array of so many bytes, unless both are one. */
 void joist_c_add_copy(struct writer *w, const char *to, const char *from, size_t bytes);
+
+/* Copies an array of the shape and dtype of a value, one of them being local, element by element.
+ */
+void joist_c_add_elements(struct writer *w, const struct joist_value *value, const char *to,
+                          const char *from);
 
 /* Has the interpreter run a group. */
 void joist_c_add_call(struct writer *w, uint32_t b, uint32_t g);
