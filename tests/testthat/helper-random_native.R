@@ -9,6 +9,11 @@ native_pick <- function(...) {
   choices[[sample(length(choices), 1L)]]
 }
 
+# A power of which the exponent is the same for all elements.
+native_power <- function(a) {
+  call("^", call("nv_convert", a, native_pick("f64", "f32")), native_pick(2L, 3L, 0.5, -1L, 1.5))
+}
+
 # `s` is a scalar, `v` a vector of 5, `m` a matrix of 5 x 4, `i` the number of a turn.
 native_scalar <- function(depth) {
   if (depth == 0L) {
@@ -33,8 +38,9 @@ native_vector <- function(depth) {
     return(native_pick(quote(v), quote(v), quote(m[, 2L]), quote(w), quote(rev(v))))
   }
   a <- native_vector(depth - 1L)
-  switch(sample(13L, 1L),
+  switch(sample(14L, 1L),
     call("+", a, native_vector(depth - 1L)),
+    native_power(a),
     call("*", a, native_scalar(depth - 1L)),
     call("c", bquote(.(a)[2:5]), native_scalar(depth - 1L)),
     bquote(nv_pad(.(a)[1:3], 0L, 1L, 1L)),
@@ -132,8 +138,10 @@ native_wide <- function(depth) {
   }
   a <- native_wide(depth - 1L)
   b <- if (runif(1) < 0.3) a else native_wide(depth - 1L)
-  switch(sample(19L, 1L),
+  switch(sample(21L, 1L),
     call("+", a, b),
+    native_power(a),
+    call("+", native_power(call("-", a, b)), native_power(a)),
     call("*", a, b),
     bquote(.(a) - nv_reshape(.(b)[, 3L], c(30L, 1L))),
     bquote(.(a) - nv_reshape(nv_reduce_sum(.(b), 1L), c(1L, 20L))),

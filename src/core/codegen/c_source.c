@@ -817,7 +817,14 @@ static void add_turn(struct writer *w, const struct loop *l, const char *to_spar
   const struct joist_plan *const plan = w->nest->body[l->body].plan;
   add_carries(w, l, l->body, given);
   for (uint32_t k = 0; k < l->parts.carries; k++) {
-    if (carry_is_scalar(w, l, k) || carry_is_local(w, l, k)) continue;
+    if (carry_is_scalar(w, l, k)) continue;
+    if (carry_is_local(w, l, k)) {
+      /* More elements, of a smaller dtype, may have waited in its array. */
+      char spare[64];
+      snprintf(spare, sizeof spare, "native->block + %zu", spare_of(w, l, k));
+      add_moves(w, l->body, false, k, spare);
+      continue;
+    }
     const struct name next = numbered('o', l, k);
     if (is_in_place(w, l->body, given, k)) {
       ADD("void *const %s = c%u_%u;\n", next.text, l->number, k);
