@@ -30,6 +30,12 @@ typedef void joist_gemm_multiply(size_t depth, const void *row_panel, const void
                                  bool add, size_t rows, size_t columns, void *result,
                                  size_t stride);
 
+/* The same, without adding, for a full panel of columns that are not packed: term p of column j is
+ * at j * across + p * along, where across or along is 1. */
+typedef void joist_gemm_direct(size_t depth, const void *row_panel, const void *columns,
+                               size_t across, size_t along, size_t rows, void *result,
+                               size_t stride);
+
 /* A matrix times a vector: result[i] = the sum over p of matrix[i * across + p * along] times
  * vector[p], where across or along is 1. */
 typedef void joist_gemm_vector(size_t rows, size_t depth, const void *matrix, size_t across,
@@ -45,6 +51,7 @@ struct joist_gemm_kernel {
   size_t size;          /* bytes of an element */
   joist_gemm_pack *pack_rows, *pack_columns;
   joist_gemm_multiply *multiply;
+  joist_gemm_direct *direct; /* NULL for complex dtypes */
   joist_gemm_vector *vector; /* NULL for complex dtypes */
   joist_gemm_tiny *tiny;
 };

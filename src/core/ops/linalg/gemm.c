@@ -17,7 +17,9 @@ enum {
   COLUMNS_BYTES = 8192 * 1024,      /* as many terms are packed as fit: threads rarely meet */
   TASKS_PER_THREAD = 4,             /* for a thread that waits for a processor */
   LARGEST_ELEMENT = 16,             /* bytes, of c128 */
-  STAGE_BYTES = 12 * DEPTH * LARGEST_ELEMENT /* the largest panel, of so many columns */
+  STAGE_BYTES = 12 * DEPTH * LARGEST_ELEMENT, /* the largest panel, of so many columns */
+  DIRECT_PANELS = 2,                          /* of rows, for which columns are not packed */
+  DIRECT_BYTES = 256 * 1024                   /* of all columns that are not */
 };
 /* Multiplications in the time of an addition that waits for memory; how many count as one for the
  * choice of threads, so that a product of a million is shared; and in the time of packing. */
@@ -39,14 +41,23 @@ struct blocking {
   size_t slices;                    /* how many times DEPTH terms of them */
   size_t row_blocks;
   size_t row_panel_bytes, column_panel_bytes;
+  bool direct; /* columns are not packed */
 };
+
+/* Packed columns pay if they are read more than once or twice, or from far apart. */
+static bool is_direct(const struct joist_gemm *p, const struct joist_gemm_kernel *kernel) {
+  return kernel->direct != NULL && p->rhs_dtype == p->dtype && p->n >= kernel->columns &&
+         p->k <= DEPTH && p->m <= DIRECT_PANELS * kernel->rows &&
+         p->k * p->n * kernel->size <= DIRECT_BYTES;
+}
 
 static struct blocking cut(const struct joist_gemm *product, int threads) {
   const struct joist_gemm_kernel *const kernel = joist_gemm_find(product->dtype);
   struct blocking b = {.product = product,
                        .kernel = kernel,
                        .row_panels = joist_divide_up(product->m, kernel->rows),
-                       .column_panels = joist_divide_up(product->n, kernel->columns)};
+                       .column_panels = joist_divide_up(product->n, kernel->columns),
+                       .direct = is_direct(product, kernel)};
   const size_t depth = joist_smaller(product->k, DEPTH);
   b.row_panel_bytes = joist_round_up(kernel->rows * depth * kernel->size, ALIGNMENT);
   b.column_panel_bytes = joist_round_up(kernel->columns * depth * kernel->size, ALIGNMENT);
@@ -154,6 +165,17 @@ static void pack_columns(const void *context, size_t task, size_t worker) {
              packed_columns(at->blocking, at, slice, panel));
 }
 
+/* Packs a slice of one block of rows. */
+static void pack_rows(const struct blocking *b, const struct place *at, size_t block, size_t slice,
+                      char *rows) {
+  const struct joist_gemm *const p = b->product;
+  const size_t first = first_panel_of(b, block), last = first_panel_of(b, block + 1);
+  const struct side side = {rows_of(p, at->index), p->lhs_dtype, p->m, b->kernel->rows,
+                            b->kernel->pack_rows};
+  for (size_t i = first; i < last; i++)
+    pack_panel(b, &side, at->slice + slice, i, rows + (i - first) * b->row_panel_bytes);
+}
+
 /* A slice of one block of rows times some of the packed panels of columns. */
 static void multiply_slice(const struct blocking *b, const struct place *at, size_t block,
                            size_t slice, struct joist_part columns, char *rows) {
@@ -161,10 +183,7 @@ static void multiply_slice(const struct blocking *b, const struct place *at, siz
   const struct joist_gemm_kernel *const kernel = b->kernel;
   const size_t first = first_panel_of(b, block), last = first_panel_of(b, block + 1);
   char *const result = (char *)p->result + at->index * p->m * p->n * kernel->size;
-  const struct side side = {rows_of(p, at->index), p->lhs_dtype, p->m, kernel->rows,
-                            kernel->pack_rows};
-  for (size_t i = first; i < last; i++)
-    pack_panel(b, &side, at->slice + slice, i, rows + (i - first) * b->row_panel_bytes);
+  pack_rows(b, at, block, slice, rows);
   for (size_t j = columns.first; j < columns.first + columns.n; j++) {
     const size_t column = (at->column_panel + j) * kernel->columns;
     for (size_t i = first; i < last; i++) {
@@ -178,13 +197,37 @@ static void multiply_slice(const struct blocking *b, const struct place *at, siz
   }
 }
 
+/* The same for columns where they are. The last panel is a full one: it computes some columns of
+ * the panel before it again. */
+static void multiply_direct(const struct blocking *b, const struct place *at, size_t block,
+                            struct joist_part columns, char *rows) {
+  const struct joist_gemm *const p = b->product;
+  const struct joist_gemm_kernel *const kernel = b->kernel;
+  const struct joist_gemm_operand right = columns_of(p, at->index);
+  const size_t first = first_panel_of(b, block), last = first_panel_of(b, block + 1);
+  char *const result = (char *)p->result + at->index * p->m * p->n * kernel->size;
+  pack_rows(b, at, block, 0, rows);
+  for (size_t j = columns.first; j < columns.first + columns.n; j++) {
+    const size_t column =
+        joist_smaller((at->column_panel + j) * kernel->columns, p->n - kernel->columns);
+    for (size_t i = first; i < last; i++) {
+      const size_t row = i * kernel->rows;
+      kernel->direct(p->k, rows + (i - first) * b->row_panel_bytes,
+                     element(p->dtype, right.data, column * right.across), right.across,
+                     right.along, joist_smaller(kernel->rows, p->m - row),
+                     result + (column * p->m + row) * kernel->size, p->m);
+    }
+  }
+}
+
 static void multiply_block(const void *context, size_t task, size_t worker) {
   const struct place *const at = context;
   const struct blocking *const b = at->blocking;
   const struct joist_part columns =
       joist_share_of(at->column_panels, at->chunks, task / b->row_blocks);
   char *const rows = at->rows + worker * largest_row_block(b) * b->row_panel_bytes;
-  for (size_t slice = 0; slice < at->slices; slice++)
+  if (b->direct) multiply_direct(b, at, task % b->row_blocks, columns, rows);
+  for (size_t slice = 0; slice < at->slices && !b->direct; slice++)
     multiply_slice(b, at, task % b->row_blocks, slice, columns, rows);
 }
 
@@ -198,7 +241,7 @@ static joist_status multiply_columns(struct place *at, int threads, const struct
   const double work = (double)b->product->m * (double)at->column_panels *
                       (double)b->kernel->columns * (double)DEPTH * (double)at->slices /
                       (double)tasks;
-  joist_parallel(threads, at->slices * at->column_panels, pack_columns, at);
+  if (!b->direct) joist_parallel(threads, at->slices * at->column_panels, pack_columns, at);
   return joist_tasks_run_on(run, threads, tasks, worth(work, TIMED), multiply_block, at, error);
 }
 
