@@ -392,14 +392,23 @@ static void add_these_runs(struct writer *w, const struct place *at) {
   const bool rows = code->gather_count > 0 && code->rank > 1;
   const bool once = !rows && (!chunked || (at->count > 0 && at->count <= CHUNK));
   ADD(once ? "{\nconst size_t at = first;\n" : "for (size_t at = first; at < last;) {\n");
+  /* The whole group is whole rows, of which compilers know the length. */
+  const bool whole = at->count > 0 && !chunked;
   if (rows) {
-    ADD("const size_t i0 = at %% %lluu;\n", (unsigned long long)code->extent[0]);
+    if (whole)
+      ADD("const size_t i0 = 0;\n");
+    else
+      ADD("const size_t i0 = at %% %lluu;\n", (unsigned long long)code->extent[0]);
     ADD("size_t rest = at / %lluu;\n", (unsigned long long)code->extent[0]);
     for (uint32_t d = 1; d < code->rank; d++)
       ADD("const size_t i%u = rest %% %lluu;\nrest /= %lluu;\n", d,
           (unsigned long long)code->extent[d], (unsigned long long)code->extent[d]);
-    ADD("(void)rest;\nsize_t run = %lluu - i0;\nif (run > last - at) run = last - at;\n",
-        (unsigned long long)code->extent[0]);
+    ADD("(void)rest;\n");
+    if (whole)
+      ADD("const size_t run = %lluu;\n", (unsigned long long)code->extent[0]);
+    else
+      ADD("size_t run = %lluu - i0;\nif (run > last - at) run = last - at;\n",
+          (unsigned long long)code->extent[0]);
   } else {
     ADD("const size_t i0 = at;\nsize_t run = last - at;\n");
   }
