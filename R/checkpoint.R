@@ -3,8 +3,8 @@
 #' `nv_checkpoint(f)` gives the values of `f`. A gradient through it does not keep what `f` computes
 #' on the way: it runs `f` once more, when it comes to its derivative. That takes less memory, and
 #' the time of `f` again; bits are the same. `summary()` of a [program()] says what it saves. In the
-#' body of a loop and in a branch of [nv_if()] it has no effect: a gradient computes these again
-#' anyway.
+#' body of a loop, nothing of `f` is kept for each iteration. In a branch of [nv_if()] it has no
+#' effect: a gradient computes branches again anyway.
 #'
 #' @param f A function that returns one float tensor. It may use traced tensors from outside.
 #' @return A function of the arguments of `f`, tensors, nested lists of them, and anything else,
@@ -30,7 +30,10 @@ nv_checkpoint <- function(f) {
     arguments <- list(...)
     now <- session()
     if (is.null(now$trace) || now$in_body) {
-      return(one_tensor(call_function(f, arguments), arguments, "nv_checkpoint"))
+      first <- if (now$in_body) .Call(joist_r_trace_instructions, now$trace)
+      value <- one_tensor(call_function(f, arguments), arguments, "nv_checkpoint")
+      if (now$in_body) .Call(joist_r_trace_again, now$trace, first)
+      return(value)
     }
     leaves <- traced_leaves(arguments)
     stopped <- replace_traced(arguments, lapply(leaves, nv_stop_gradient))

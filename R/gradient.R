@@ -226,9 +226,8 @@ new_mark <- function(rule) .Call(joist_r_trace_mark, session()$trace, rule)
 # ---- backward ----
 
 # The cotangents of the leaves of `inputs`, in their structure, of those of values of the trace.
-# Rules compute in the dtypes that they are given: the promotion rules in force have no say. Values
-# that are `known` by other names are read by these, so that nothing need compute them again.
-cotangents <- function(values, seeds, inputs, known = NULL) {
+# Rules compute in the dtypes that they are given: the promotion rules in force have no say.
+cotangents <- function(values, seeds, inputs) {
   leaves <- leaves_of(inputs)
   found <- new.env(parent = emptyenv())
   old <- promotion_before("anvil")
@@ -237,7 +236,7 @@ cotangents <- function(values, seeds, inputs, known = NULL) {
   traced <- vapply(values, inherits, NA, "nv_traced")
   for (k in which(traced)) add_cotangent(found, values[[k]], seeds[[k]])
   for (step in .Call(joist_r_trace_walk, session()$trace, values[traced], leaves)) {
-    parts <- run_rule(step, lapply(step$results, cotangent_of, found), known)
+    parts <- run_rule(step, lapply(step$results, cotangent_of, found))
     for (k in which(step$depends)) {
       part <- parts[[k]]
       # One that is made only where it is needed.
@@ -251,19 +250,9 @@ cotangents <- function(values, seeds, inputs, known = NULL) {
   })
 }
 
-value_key <- function(x) as.character(traced_number(x))
+value_key <- function(x) as.character(.Call(joist_r_traced_number, x))
 
 cotangent_of <- function(x, found) found[[value_key(x)]]
-
-as_known <- function(x, known) {
-  if (is.null(known)) {
-    return(x)
-  }
-  lapply(x, function(value) {
-    by_name <- known[[value_key(value)]]
-    if (is.null(by_name)) value else by_name()
-  })
-}
 
 # Elements that are missing have none.
 add_cotangent <- function(found, x, part) {
@@ -294,7 +283,7 @@ fit_cotangent <- function(part, x) {
   if (identical(shape(part), to)) part else nv_broadcast_to(part, to)
 }
 
-run_rule <- function(step, g, known) {
+run_rule <- function(step, g) {
   if (all(vapply(g, is.null, NA))) {
     return(NULL)
   }
@@ -310,10 +299,9 @@ run_rule <- function(step, g, known) {
   if (is.null(rule)) {
     stop_joist("joist_value_error", no_gradient[[step$op]])
   }
-  # Operands and results are promises: what is known is noted where a rule looks at it.
   rule(
-    if (length(g) == 1L) g[[1L]] else g, operands_as_read(step, known),
-    lapply(as_known(step$results, known), harmless), step$attributes
+    if (length(g) == 1L) g[[1L]] else g, operands_as_read(step), lapply(step$results, harmless),
+    step$attributes
   )
 }
 
@@ -328,8 +316,8 @@ harmless <- function(x) {
   if (is_float_dtype(x)) nv_ifelse(mask, scalar_like(2, x), x) else x
 }
 
-operands_as_read <- function(step, known) {
-  operands <- lapply(as_known(step$operands, known), harmless)
+operands_as_read <- function(step) {
+  operands <- lapply(step$operands, harmless)
   if (step$op %in% as_they_are) {
     return(operands)
   }

@@ -1,5 +1,6 @@
 # The derivatives of loops and branches, from their bodies in the program being traced. Loops become
-# two scans: one forward, which keeps the state before each iteration, and one backward.
+# two scans: one forward, which takes the place of the loop and keeps what derivatives need of each
+# iteration, and one backward.
 
 # The operands of an instruction with bodies, by their role.
 loop_parts <- function(x, carries, arrays = 0L, first = 0L) {
@@ -18,21 +19,6 @@ inline_body <- function(trace, number, region, inputs) {
 
 slice_type <- function(x) nv_aval(dtype(x), shape(x)[-ndims(x)], ambiguous(x))
 
-# For cotangents(): what `outputs` of a body were, besides those that are its `inputs`; asking for
-# one of them calls `note` with its number.
-values_known <- function(outputs, were, inputs, note) {
-  keys <- vapply(outputs, value_key, "")
-  own <- which(!duplicated(keys) & !keys %in% vapply(inputs, value_key, ""))
-  known <- lapply(own, function(k) {
-    function() {
-      note(k)
-      were[[k]]
-    }
-  })
-  names(known) <- keys[own]
-  known
-}
-
 zeros_where_null <- function(g, like) {
   Map(function(g, like) if (is.null(g)) zeros_like(like) else g, g, like)
 }
@@ -42,9 +28,8 @@ is_float <- function(x) vapply(x, is_float_dtype, NA)
 # The body of a scan over the instructions of another loop: `body` gives a list of `carry` and
 # `kept` for lists of carries and slices. Carries keep their types, as cotangents do.
 trace_scan <- function(start, slices, body) {
-  own <- seq_along(start)
   traced <- trace_body(c(start, slices), function(inputs) {
-    given <- body(inputs[seq_along(inputs) %in% own], inputs[!seq_along(inputs) %in% own])
+    given <- body(utils::head(inputs, length(start)), utils::tail(inputs, length(slices)))
     c(Map(fit_cotangent, given$carry, start), given$kept)
   })
   end_body(traced)
@@ -62,10 +47,9 @@ apply_scan <- function(body, start, arrays, reverse) {
 
 # The cotangents of the operands of a loop. `turn(state, slices, captures)` is one iteration, which
 # returns carries and further results; `g` has the cotangents of both. `parts` has the operands as
-# loop_parts() returns them, and `depends` says which cotangents are requested. Each backward
-# iteration gets the state before the iteration and those values of the state after it that its
-# rules read: the rest of the body is computed again.
-loop_gradient <- function(turn, parts, depends, g, reverse) {
+# loop_parts() returns them, and `depends` says which cotangents are requested. The instruction
+# `number` of the trace is the loop.
+loop_gradient <- function(turn, parts, depends, g, reverse, number) {
   carries <- parts$carries
   arrays <- parts$arrays
   captures <- parts$captures
@@ -73,42 +57,22 @@ loop_gradient <- function(turn, parts, depends, g, reverse) {
   moving <- which(is_float(arrays) & unlist(depends$arrays))
   reading <- which(is_float(captures) & unlist(depends$captures))
   before <- seq_along(carries)
-  after <- length(before) + before
-  g_carries <- zeros_where_null(g[smooth], carries[smooth])
   g_kept <- g[-before]
   kept <- which(!vapply(g_kept, is.null, NA))
-  sums <- lapply(captures[reading], zeros_like)
-  start <- c(g_carries, sums)
-  wanted <- logical(length(carries))
-  types <- lapply(carries, type_of)
-  slices <- c(types, types, lapply(c(arrays, g_kept[kept]), slice_type))
-  body <- trace_scan(start, slices, function(state, at) {
-    own <- at[before]
-    x <- at[2L * length(before) + seq_along(arrays)]
-    seeds <- at[-seq_len(2L * length(before) + length(arrays))]
-    # Each gets a separate name: captures may be the same value.
-    read <- lapply(captures, traced_constant)
-    read[reading] <- lapply(captures[reading], function(x) marked(list(x)))
-    outputs <- turn(own, x, read)
-    known <- values_known(outputs[before], at[after], c(own, x, read), function(k) {
-      wanted[k] <<- TRUE
-    })
-    values <- c(outputs[smooth], outputs[-before][kept])
-    inputs <- list(own[smooth], x[moving], read[reading])
-    found <- cotangents(values, c(state[seq_along(smooth)], seeds), inputs, known)
-    summed <- Map(`+`, state[length(smooth) + seq_along(reading)], found[[3L]])
-    list(carry = c(found[[1L]], summed), kept = found[[2L]])
-  })
-  forward <- trace_scan(carries, lapply(arrays, slice_type), function(state, at) {
-    given <- turn(state, at, captures)[before]
-    list(carry = given, kept = c(state, given[wanted]))
-  })
-  states <- apply_scan(forward, carries, arrays, reverse)$kept
-  # The state before stands in for values that no rule reads.
-  all_after <- states[before]
-  all_after[wanted] <- states[-before]
-  all_slices <- c(states[before], all_after, arrays, g_kept[kept])
-  back <- apply_scan(body, start, all_slices, !reverse)
+  start <- c(
+    zeros_where_null(g[smooth], carries[smooth]), lapply(captures[reading], zeros_like)
+  )
+  loop <- backward_turn(turn, parts, list(
+    start = start, smooth = smooth, moving = moving, reading = reading, kept = kept,
+    seeds = lapply(g_kept[kept], slice_type)
+  ))
+  turns <- utils::tail(shape(arrays[[1L]]), 1L)
+  chosen <- .Call(
+    joist_r_body_keep, loop$body, loop$forward, loop$state, loop$slices, loop$outputs[-before], turns
+  )
+  forward <- forward_scan(loop, chosen[[1L]], carries, arrays, reverse)
+  .Call(joist_r_trace_replace, session()$trace, number)
+  back <- backward_scan(loop, forward, start, arrays, g_kept[kept], chosen[[2L]], !reverse)
   spread_over <- function(x, at, values) {
     all <- vector("list", length(x))
     all[at] <- values
@@ -122,6 +86,88 @@ loop_gradient <- function(turn, parts, depends, g, reverse) {
   )
 }
 
+# A body that runs an iteration, by its first `forward` instructions, and then its derivatives: from
+# the `state` before it, `slices` of the arrays and `seeds`, the cotangents of further results; with
+# its inputs of that name, the `carry` of cotangents, and the `outputs` of the iteration.
+backward_turn <- function(turn, parts, by) {
+  loop <- list()
+  types <- lapply(parts$carries, type_of)
+  slices <- c(types, lapply(parts$arrays, slice_type), by$seeds)
+  loop$body <- trace_scan(by$start, slices, function(carry, at) {
+    own <- seq_along(types)
+    arrays <- length(own) + seq_along(parts$arrays)
+    loop$carry <<- carry
+    loop$state <<- at[own]
+    loop$slices <<- at[arrays]
+    loop$seeds <<- at[-c(own, arrays)]
+    # Each gets a separate name: captures may be the same value.
+    read <- lapply(parts$captures, traced_constant)
+    read[by$reading] <- lapply(parts$captures[by$reading], function(x) marked(list(x)))
+    loop$outputs <<- turn(loop$state, loop$slices, read)
+    loop$forward <<- .Call(joist_r_trace_instructions, session()$trace)
+    values <- c(loop$outputs[by$smooth], loop$outputs[-own][by$kept])
+    inputs <- list(loop$state[by$smooth], loop$slices[by$moving], read[by$reading])
+    found <- cotangents(values, c(carry[seq_along(by$smooth)], loop$seeds), inputs)
+    summed <- Map(`+`, carry[length(by$smooth) + seq_along(by$reading)], found[[3L]])
+    list(carry = c(found[[1L]], summed), kept = found[[2L]])
+  })
+  loop
+}
+
+copy_of_body <- function(loop, known, tensors, outputs = NULL) {
+  .Call(joist_r_body_copy, loop$body, session()$trace, known, tensors, outputs)
+}
+
+# Runs the loop forward. Returns what is known of each iteration, by the `keys` of the values in the
+# body: `arrays` with a slice for each, or the number of the carry that it is after an iteration.
+forward_scan <- function(loop, chosen, carries, arrays, reverse) {
+  own <- seq_along(carries)
+  keys <- vapply(chosen, value_key, "")
+  outputs <- vapply(loop$outputs, value_key, "")
+  states <- vapply(loop$state, value_key, "")
+  # A state after an iteration is that before the next one.
+  carried <- match(keys, outputs[own])
+  carried[!states[carried] %in% keys | keys %in% states] <- NA
+  collected <- match(keys, outputs[-own])
+  added <- is.na(carried) & is.na(collected)
+  body <- trace_scan(carries, lapply(arrays, slice_type), function(state, at) {
+    made <- copy_of_body(loop, c(loop$state, loop$slices), c(state, at), c(
+      loop$outputs, chosen[added]
+    ))
+    list(carry = made[own], kept = made[-own])
+  })
+  results <- apply_scan(body, carries, arrays, reverse)
+  of_iterations <- vector("list", length(keys))
+  of_iterations[!is.na(collected)] <- results$kept[collected[!is.na(collected)]]
+  of_iterations[added] <- utils::tail(results$kept, sum(added))
+  list(
+    keys = keys, values = chosen, arrays = of_iterations, carried = carried,
+    carry = results$carry, before = match(states, keys)
+  )
+}
+
+# Runs the derivatives of the iterations. `reads` says which slices of `arrays` they read.
+backward_scan <- function(loop, forward, start, arrays, seeds, reads, reverse) {
+  carried <- which(!is.na(forward$carried))
+  after <- forward$carried[carried]
+  stacked <- setdiff(seq_along(forward$keys), carried)
+  # A scan has an array.
+  if (length(stacked) + length(seeds) == 0L && !any(reads)) reads[1L] <- TRUE
+  all_start <- c(start, forward$carry[after])
+  all_arrays <- c(forward$arrays[stacked], arrays[reads], seeds)
+  own <- seq_along(start)
+  body <- trace_scan(all_start, lapply(all_arrays, slice_type), function(carry, at) {
+    made <- copy_of_body(
+      loop, c(loop$carry, forward$values[c(carried, stacked)], loop$slices[reads], loop$seeds),
+      c(carry, at)
+    )
+    states <- at[match(forward$before[after], stacked)]
+    list(carry = c(made[own], states), kept = made[-own])
+  })
+  back <- apply_scan(body, all_start, all_arrays, reverse)
+  list(carry = back$carry[own], kept = back$kept)
+}
+
 # Several results come as a list, a single one without a list.
 result_cotangents <- function(g, results) if (length(results) == 1L) list(g) else g
 
@@ -132,7 +178,7 @@ scan_gradient <- function(g, x, y, at) {
     inline_body(trace, at$number, 1L, c(state, slices, captures))
   }
   depends <- loop_parts(at$depends, at$carries, at$arrays)
-  loop_gradient(turn, parts, depends, result_cotangents(g, y), isTRUE(at$reverse))
+  loop_gradient(turn, parts, depends, result_cotangents(g, y), isTRUE(at$reverse), at$number)
 }
 
 for_gradient <- function(g, x, y, at) {
@@ -150,7 +196,7 @@ for_gradient <- function(g, x, y, at) {
   turn <- function(state, slices, captures) {
     inline_body(trace, at$number, 1L, c(slices, state, captures))
   }
-  found <- loop_gradient(turn, parts, depends, result_cotangents(g, y), FALSE)
+  found <- loop_gradient(turn, parts, depends, result_cotangents(g, y), FALSE, at$number)
   c(list(NULL), found[-(length(y) + 1L)])
 }
 

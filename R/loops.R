@@ -59,10 +59,17 @@
 #'   [compare_rules()], which do not look into loops. All are raised before the first iteration. A
 #'   long loop can be interrupted between two iterations.
 #' @section Derivatives: [gradient()] goes through all but `nv_while()`, and through `nv_for()` only
-#'   if `n` is an R number or a static argument. It runs the loop again to keep the state before
-#'   each iteration, and those results of the iteration from which a derivative is computed, as for
-#'   [nv_tanh()]; then it runs the iterations backward. Of `nv_if()` it differentiates the branch
-#'   that is taken.
+#'   if `n` is an R number or a static argument. Of `nv_if()` it differentiates the branch that is
+#'   taken.
+#'
+#'   The loop runs forward once, whether its value is wanted or not, and its iterations then run
+#'   backward. Each forward iteration keeps the state before it, as far as derivatives read it, and
+#'   those results of functions such as [nv_tanh()], of matrix products, of reductions and of loops
+#'   within the loop that would take long to compute again. Sums and products of elements are
+#'   computed again. What is kept takes at most 8 times the memory of the states, of the slices of
+#'   `xs` and of the outputs of all iterations, or 64 MB in all if that is more. If there is no room
+#'   for all results, functions of elements are computed again, then loops within the loop, and then
+#'   everything but the states. [nv_checkpoint()] in `body` keeps nothing of a function.
 #' @seealso [nv_ifelse()], which chooses element by element.
 #' @examples
 #' nv_while(list(i = 1L, total = 0), \(i, total) i <= 10L, \(i, total) {

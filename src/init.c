@@ -37,6 +37,7 @@
 #include "r/promotion_explain.h"
 #include "r/properties.h"
 #include "r/regions.h"
+#include "r/residuals.h"
 #include "r/rules.h"
 #include "r/safetensors.h"
 #include "r/session.h"
@@ -162,11 +163,17 @@ static const R_CallMethodDef entries[] = {
     ENTRY(joist_r_trace_rule, 2),
     ENTRY(joist_r_trace_walk, 3),
     ENTRY(joist_r_trace_length, 1),
+    ENTRY(joist_r_trace_instructions, 1),
+    ENTRY(joist_r_trace_again, 2),
     ENTRY(joist_r_trace_captured, 3),
     ENTRY(joist_r_region_begin, 2),
     ENTRY(joist_r_region_end, 2),
     ENTRY(joist_r_region_apply, 5),
     ENTRY(joist_r_region_inline, 5),
+    ENTRY(joist_r_body_keep, 6),
+    ENTRY(joist_r_body_copy, 5),
+    ENTRY(joist_r_trace_replace, 2),
+    ENTRY(joist_r_traced_number, 1),
     ENTRY(joist_r_program_text, 1),
     ENTRY(joist_r_program_table, 1),
     ENTRY(joist_r_program_bytes, 1),

@@ -9,6 +9,7 @@
 #include "r/device_payload.h"
 #include "r/dtypes.h"
 #include "r/mapped.h"
+#include "r/moved.h"
 #include "r/payload.h"
 #include "r/rules.h"
 #include "r/run.h"
@@ -287,7 +288,8 @@ static void read_object(SEXP x, struct joist_r_value *value) {
     const int number = INTEGER(numbers)[0];
     value->leaf = number < 0;
     argument->operand.literal = value->leaf && argument->operand.type.ambiguous;
-    argument->value = (joist_value_id)(number < 0 ? -(number + 1) : number);
+    argument->value = number < 0 ? (joist_value_id) - (number + 1)
+                                 : joist_r_moved(value->payload, (joist_value_id)number);
     return;
   }
   value->form = JOIST_R_CONCRETE;

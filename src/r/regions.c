@@ -104,7 +104,7 @@ SEXP joist_r_region_apply(SEXP pointer, SEXP name, SEXP operands, SEXP bodies, S
   for (uint32_t r = 0; r < regions; r++)
     for (uint32_t k = 0; k < traces[r]->program.input_count; k++)
       if (traces[r]->sources[k].kind == JOIST_R_FROM_OUTSIDE)
-        numbers[count++] = traces[r]->sources[k].index;
+        numbers[count++] = joist_r_moved(pointer, traces[r]->sources[k].index);
   const struct joist_attributes read = joist_r_attributes(op, attributes, NULL);
   const uint32_t line = joist_r_trace_line(pointer);
   struct joist_program *programs[MOST] = {NULL};

@@ -10,6 +10,7 @@
 
 #include "core/base/array.h"
 #include "core/base/bits.h"
+#include "core/program/regions.h"
 #include "core/promotion/builtin_rules.h"
 #include "r/arguments.h"
 #include "r/conditions.h"
@@ -23,8 +24,6 @@
 #include "r/trace_mask.h"
 #include "r/vector.h"
 
-static SEXP trace_tag(void) { return Rf_install("joist_trace"); }
-
 static void finalize(SEXP pointer) {
   struct joist_r_trace *const trace = R_ExternalPtrAddr(pointer);
   if (trace == NULL) return;
@@ -36,36 +35,76 @@ static void finalize(SEXP pointer) {
   free(trace->known_constants);
   free(trace->constant_bytes);
   free(trace->masks);
+  free(trace->moves.move);
   joist_text_free(&trace->text);
   free(trace);
 }
 
 struct joist_r_trace *joist_r_trace_of(SEXP pointer) {
   /* Somebody else's external pointer is not one of ours. */
-  const bool own = TYPEOF(pointer) == EXTPTRSXP && R_ExternalPtrTag(pointer) == trace_tag();
+  const bool own = TYPEOF(pointer) == EXTPTRSXP && R_ExternalPtrTag(pointer) == joist_r_trace_tag();
   struct joist_r_trace *const trace = own ? R_ExternalPtrAddr(pointer) : NULL;
   if (trace == NULL)
     joist_r_stop(JOIST_ERROR_VALUE, "this traced tensor or program is lost: it cannot be saved");
   return trace;
 }
 
-static SEXP parent_of(SEXP pointer) {
+SEXP joist_r_trace_parent(SEXP pointer) {
   return VECTOR_ELT(R_ExternalPtrProtected(pointer), JOIST_R_PARENT);
 }
 
 static SEXP outermost(SEXP pointer) {
-  while (parent_of(pointer) != R_NilValue) pointer = parent_of(pointer);
+  while (joist_r_trace_parent(pointer) != R_NilValue) pointer = joist_r_trace_parent(pointer);
   return pointer;
 }
 
 bool joist_r_is_within(SEXP inner, SEXP pointer) {
-  while (inner != pointer && inner != R_NilValue) inner = parent_of(inner);
+  while (inner != pointer && inner != R_NilValue) inner = joist_r_trace_parent(inner);
   return inner == pointer;
 }
 
 SEXP joist_r_trace_tensor(SEXP pointer, joist_value_id value) {
   const struct joist_value made = joist_r_trace_of(pointer)->program.values[value];
   return joist_r_traced(pointer, value, false, made.type, &made.shape);
+}
+
+/* ---- values by other numbers ---- */
+
+SEXP joist_r_traced_number(SEXP x) {
+  struct joist_r_value value;
+  joist_r_read_missing(joist_rules_at(0), x, &value);
+  if (value.form != JOIST_R_TRACED) joist_r_stop(JOIST_ERROR_VALUE, "`x` must be traced");
+  const int number = (int)value.argument.value;
+  return Rf_ScalarInteger(value.leaf ? -number - 1 : number);
+}
+
+SEXP joist_r_trace_replace(SEXP pointer, SEXP number) {
+  struct joist_r_trace *const trace = joist_r_trace_of(pointer);
+  struct joist_program *const program = &trace->program;
+  joist_r_check_open(pointer);
+  const uint32_t earlier = (uint32_t)Rf_asInteger(number);
+  if (earlier >= program->instruction_count) joist_r_stop(JOIST_ERROR_VALUE, "no such instruction");
+  struct joist_r_moves *const moves = &trace->moves;
+  void *const grown =
+      joist_array_grown(moves->move, sizeof *moves->move, moves->count, &moves->capacity);
+  if (grown == NULL) JOIST_R_FAIL(JOIST_E_OUT_OF_MEMORY);
+  moves->move = grown;
+  const struct joist_instruction old = program->instructions[earlier];
+  bool done = false;
+  struct joist_error error;
+  if (!joist_has_effect(&old)) /* derivatives print nothing */
+    joist_r_raise_if(joist_program_replace(program, earlier, &done, &error), &error);
+  if (!done) return Rf_ScalarLogical(false);
+  moves->move[moves->count++] =
+      (struct joist_r_move){old.result, program->instructions[earlier].result, old.result_count};
+  for (joist_value_id v = 0; v < trace->mask_capacity; v++) {
+    if (trace->masks[v] == 0) continue;
+    const joist_value_id now = joist_r_moved(pointer, v);
+    const joist_value_id mask = joist_r_moved(pointer, trace->masks[v] - 1);
+    joist_r_note_mask(trace, v, mask);
+    if (now != v) joist_r_note_mask(trace, now, mask);
+  }
+  return Rf_ScalarLogical(true);
 }
 
 SEXP joist_r_push_trace(SEXP trace, SEXP in_body, SEXP frame) {
@@ -262,7 +301,7 @@ static joist_value_id constant_input(SEXP pointer, SEXP payload, SEXP names, str
 /* An input of a body that stands for a value from outside. */
 static joist_value_id captured(SEXP pointer, const struct joist_r_value *value,
                                struct joist_type type) {
-  SEXP parent = parent_of(pointer);
+  SEXP parent = joist_r_trace_parent(pointer);
   const joist_value_id outer = joist_r_trace_number(parent, value, type);
   const struct joist_value there = joist_r_trace_of(parent)->program.values[outer];
   return input_of(joist_r_trace_of(pointer),
@@ -275,7 +314,7 @@ joist_value_id joist_r_trace_number(SEXP pointer, const struct joist_r_value *va
   struct joist_r_trace *const trace = joist_r_trace_of(pointer);
   const struct joist_shape *const shape = &value->argument.shape;
   const bool own = value->form == JOIST_R_TRACED && value->payload == pointer;
-  if (!own && parent_of(pointer) != R_NilValue) return captured(pointer, value, type);
+  if (!own && joist_r_trace_parent(pointer) != R_NilValue) return captured(pointer, value, type);
   if (value->form == JOIST_R_TRACED) {
     const joist_value_id at = value->argument.value;
     bool known = at < (value->leaf ? trace->leaf_count : trace->program.value_count);
@@ -547,7 +586,7 @@ bool joist_r_is_dynamic(SEXP dynamic, R_xlen_t k) {
 SEXP joist_r_trace_begin(SEXP arguments, SEXP dynamic, SEXP rules) {
   joist_r_check_arguments(arguments, dynamic);
   /* The finalizer first, so that an allocation that fails leaks nothing. */
-  SEXP pointer = PROTECT(R_MakeExternalPtr(NULL, trace_tag(), R_NilValue));
+  SEXP pointer = PROTECT(R_MakeExternalPtr(NULL, joist_r_trace_tag(), R_NilValue));
   joist_r_finalize_with(pointer, finalize, true);
   struct joist_r_trace *const trace = calloc(1, sizeof *trace);
   if (trace == NULL) JOIST_R_FAIL(JOIST_E_OUT_OF_MEMORY);

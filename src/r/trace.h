@@ -4,6 +4,7 @@
 
 #include "core/base/text.h"
 #include "core/plan/plan.h"
+#include "r/moved.h"
 #include "r/operands.h"
 
 /* Where a program's input comes from when it is run. */
@@ -24,6 +25,7 @@ struct joist_r_source {
 };
 
 struct joist_r_trace {
+  struct joist_r_moves moves; /* the first member: see moved.h */
   struct joist_program program;
   struct joist_plan *plan; /* once the trace has ended */
   struct joist_r_source *sources;
@@ -52,6 +54,9 @@ enum {
 
 /* Raises joist_value_error when the pointer is empty. */
 struct joist_r_trace *joist_r_trace_of(SEXP pointer);
+
+/* The trace that a body is within; NULL for others. */
+SEXP joist_r_trace_parent(SEXP pointer);
 
 /* Whether `pointer` is `inner`, or a trace that this one is within. */
 bool joist_r_is_within(SEXP inner, SEXP pointer);
@@ -96,5 +101,10 @@ SEXP joist_r_push_trace(SEXP trace, SEXP in_body, SEXP frame);
 SEXP joist_r_trace_mark(SEXP trace, SEXP rule);
 /* The rule of a mark; NULL if there is none. */
 SEXP joist_r_trace_rule(SEXP trace, SEXP mark);
+/* Puts the latest instruction in the place of the one of that number, if it gives the same and can
+ * run there. */
+SEXP joist_r_trace_replace(SEXP trace, SEXP number);
+/* The number that a traced tensor has by now; negative for an R value among the arguments. */
+SEXP joist_r_traced_number(SEXP x);
 
 #endif

@@ -150,6 +150,17 @@ SEXP joist_r_trace_length(SEXP pointer) {
   return Rf_ScalarInteger((int)joist_r_trace_of(pointer)->program.value_count);
 }
 
+SEXP joist_r_trace_instructions(SEXP pointer) {
+  return Rf_ScalarInteger((int)joist_r_trace_of(pointer)->program.instruction_count);
+}
+
+SEXP joist_r_trace_again(SEXP pointer, SEXP first) {
+  struct joist_program *const program = &joist_r_trace_of(pointer)->program;
+  for (uint32_t k = (uint32_t)Rf_asInteger(first); k < program->instruction_count; k++)
+    program->instructions[k].again = true;
+  return R_NilValue;
+}
+
 SEXP joist_r_trace_captured(SEXP pointer, SEXP outputs, SEXP number) {
   const struct joist_program *const program = &joist_r_trace_of(pointer)->program;
   const void *const vmax = vmaxget();

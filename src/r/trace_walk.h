@@ -13,6 +13,10 @@ SEXP joist_r_trace_walk(SEXP trace, SEXP outputs, SEXP inputs);
 
 /* .Call entry point: how many values there are, which is the number of the next one. */
 SEXP joist_r_trace_length(SEXP trace);
+/* .Call entry point: how many instructions there are. */
+SEXP joist_r_trace_instructions(SEXP trace);
+/* .Call entry point: derivatives compute the instructions from that number on again. */
+SEXP joist_r_trace_again(SEXP trace, SEXP first);
 
 /* .Call entry point: the values before `first` that instructions since then read for an output. */
 SEXP joist_r_trace_captured(SEXP trace, SEXP outputs, SEXP first);

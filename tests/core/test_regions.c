@@ -148,8 +148,10 @@ static void test_while(void) {
 
 /* ---- scan: running sums of columns, from either end ---- */
 
-static void check_scan(bool reverse, uint32_t turns) {
-  struct joist_program program, *const body = new_program();
+/* Its results are the last sums, all sums, and the columns. */
+static joist_value_id add_sums(struct joist_program *program, joist_value_id start,
+                               joist_value_id x, joist_value_id zero, bool reverse) {
+  struct joist_program *const body = new_program();
   const joist_value_id sum = add_input(body, JOIST_F32, 1, (uint32_t[]){2});
   const joist_value_id column = add_input(body, JOIST_F32, 1, (uint32_t[]){2});
   const joist_value_id total = add_simple(body, JOIST_OP_REDUCE_SUM, column, column);
@@ -160,16 +162,27 @@ static void check_scan(bool reverse, uint32_t turns) {
   add_output(body, next);
   add_output(body, next);
   add_output(body, column);
-  joist_program_init(&program);
-  const joist_value_id start = add_input(&program, JOIST_F32, 1, (uint32_t[]){2});
-  const joist_value_id x = add_input(&program, JOIST_F32, 2, (uint32_t[]){2, turns});
-  const joist_value_id zero = add_input(&program, JOIST_F32, 1, (uint32_t[]){2});
   const struct joist_attributes attributes =
       with(with(no_attributes, JOIST_ATTRIBUTE_CARRIES, 1), JOIST_ATTRIBUTE_REVERSE, reverse);
   joist_value_id result = 0;
-  CHECK_INT(add_op(&program, JOIST_OP_SCAN, (joist_value_id[]){start, x, zero}, 3, &attributes,
-                   body, NULL, &result, NULL),
+  CHECK_INT(add_op(program, JOIST_OP_SCAN, (joist_value_id[]){start, x, zero}, 3, &attributes, body,
+                   NULL, &result, NULL),
             JOIST_OK);
+  return result;
+}
+
+/* The program's inputs: where sums start, columns, zeros. */
+static joist_value_id make_sums(struct joist_program *program, bool reverse, uint32_t turns) {
+  joist_program_init(program);
+  const joist_value_id start = add_input(program, JOIST_F32, 1, (uint32_t[]){2});
+  const joist_value_id x = add_input(program, JOIST_F32, 2, (uint32_t[]){2, turns});
+  const joist_value_id zero = add_input(program, JOIST_F32, 1, (uint32_t[]){2});
+  return add_sums(program, start, x, zero, reverse);
+}
+
+static void check_scan(bool reverse, uint32_t turns) {
+  struct joist_program program;
+  const joist_value_id result = make_sums(&program, reverse, turns);
   for (joist_value_id k = 0; k < 3; k++) add_output(&program, result + k);
   CHECK_INT(program.values[result + 1].shape.rank, 2);
   CHECK_INT(program.values[result + 1].shape.extent[1], turns);
@@ -244,6 +257,76 @@ static void test_inline(void) {
   CHECK_INT(run(&copy, (const void *[]){&n, x, &c}, (void *[]){got[0], got[1], got[2]}), JOIST_OK);
   CHECK(memcmp(want, got, sizeof want) == 0);
   joist_program_clear(&copy);
+}
+
+/* What is not needed is not copied: of two scans one, without its sums. */
+static void test_needed(void) {
+  struct joist_program from, copy;
+  const joist_value_id result = make_sums(&from, false, 4);
+  const joist_value_id other = add_sums(&from, 0, 1, 2, true);
+  const joist_value_id doubled = add_simple(&from, JOIST_OP_ADD, result, result);
+  joist_program_init(&copy);
+  joist_value_id values[16], wanted[] = {doubled, result + 2};
+  bool needed[16];
+  for (int v = 0; v < 16; v++) values[v] = JOIST_NO_VALUE;
+  values[0] = add_input(&copy, JOIST_F32, 1, (uint32_t[]){2});
+  values[1] = add_input(&copy, JOIST_F32, 2, (uint32_t[]){2, 4});
+  values[2] = add_input(&copy, JOIST_F32, 1, (uint32_t[]){2});
+  joist_program_needs(&from, values, wanted, 2, needed);
+  CHECK(needed[result] && !needed[result + 1] && needed[result + 2] && !needed[other]);
+  CHECK_INT(joist_program_copy_needed(&copy, &from, needed, values, NULL), JOIST_OK);
+  CHECK_INT(copy.instruction_count, 2);
+  CHECK_INT(copy.instructions[0].result_count, 2);
+  CHECK(values[result + 1] == JOIST_NO_VALUE && values[other] == JOIST_NO_VALUE);
+  joist_program_clear(&from); /* nothing of it is shared */
+  for (int k = 0; k < 2; k++) add_output(&copy, values[wanted[k]]);
+  const float start[2] = {1, 2}, x[8] = {1, 2, 3, 4, 5, 6, 7, 8}, zeros[2] = {0, 0};
+  float sums[2], columns[8];
+  CHECK_INT(run(&copy, (const void *[]){start, x, zeros}, (void *[]){sums, columns}), JOIST_OK);
+  CHECK(sums[0] == 34 && sums[1] == 44);
+  CHECK(memcmp(columns, x, sizeof x) == 0);
+  /* Nothing is needed of what is known. */
+  joist_value_id known[16];
+  for (uint32_t v = 0; v < 16; v++) known[v] = v;
+  joist_program_needs(&copy, known, copy.outputs, 2, needed);
+  CHECK(needed[copy.outputs[0]] && !needed[0]);
+  joist_program_clear(&copy);
+}
+
+/* A loop in the place of an earlier one that gives a part of its results. */
+static void test_replace(void) {
+  struct joist_program program, other;
+  struct joist_error error;
+  bool done;
+  const joist_value_id first = make_sums(&program, false, 3);
+  const joist_value_id doubled = add_simple(&program, JOIST_OP_ADD, first, first);
+  add_output(&program, doubled);
+  add_output(&program, first + 1);
+  const joist_value_id second = add_sums(&program, 0, 1, 2, false);
+  CHECK_INT(joist_program_replace(&program, 0, &done, &error), JOIST_OK);
+  CHECK(done);
+  CHECK_INT(program.instruction_count, 2);
+  CHECK_INT(program.instructions[0].result, second);
+  CHECK_INT(program.instructions[1].operand[0], second);
+  CHECK_INT(program.values[second + 2].instruction, 0);
+  CHECK_INT(program.outputs[1], second + 1);
+  const float start[2] = {1, 2}, x[6] = {1, 2, 3, 4, 5, 6}, zeros[2] = {0, 0};
+  float twice[2], sums[6];
+  CHECK_INT(run(&program, (const void *[]){start, x, zeros}, (void *[]){twice, sums}), JOIST_OK);
+  CHECK(twice[0] == 20 && twice[1] == 28 && sums[0] == 2 && sums[5] == 14);
+  /* Not in the place of what its operands are computed from, nor of what gives something else. */
+  add_sums(&program, doubled, 1, 2, false);
+  CHECK_INT(joist_program_replace(&program, 0, &done, &error), JOIST_OK);
+  CHECK(!done);
+  CHECK_INT(program.instruction_count, 3);
+  joist_program_clear(&program);
+  make_for(&other);
+  const joist_value_id columns = add_input(&other, JOIST_F32, 2, (uint32_t[]){2, 3});
+  const joist_value_id zero = add_input(&other, JOIST_F32, 1, (uint32_t[]){2});
+  add_sums(&other, zero, columns, zero, false);
+  CHECK_INT(joist_program_replace(&other, 1, &done, &error), JOIST_OK);
+  CHECK(!done);
+  joist_program_clear(&other);
 }
 
 /* ---- prints: their order, whether anything reads what prints, and what comes before an error ----
@@ -387,6 +470,8 @@ int main(void) {
   }
   test_if();
   test_inline();
+  test_needed();
+  test_replace();
   test_prints();
   test_misfits();
   return check_report("regions");

@@ -180,3 +180,129 @@ test_that("scans of random bodies have the derivatives of their turns written ou
     expect_same_gradient(squared(loop), squared(plain), h = x, xs = xs, w = w)
   }
 })
+
+# How often the bodies of a gradient's program have an operation.
+count_inside <- function(f, op, ...) {
+  table <- as.data.frame(program(gradient(f), ...))
+  sum(table$op == op & table$depth > 0)
+}
+count_loops <- function(f, ...) {
+  table <- as.data.frame(program(f, ...))
+  sum(table$op %in% c("scan", "for") & table$depth == 0)
+}
+
+test_that("what takes long to compute is computed once, and the loop runs forward once", {
+  recurrent <- function(x, w) {
+    nv_scan(x, length = 5, body = function(s, i) {
+      h <- nv_tanh(nv_matmul(s, w))
+      list(exp(h) * s, sum(h))
+    })
+  }
+  total <- function(x, w) {
+    out <- recurrent(x, w)
+    sum(out$carry) + sum(out$ys)
+  }
+  x <- nv_tensor(matrix(sin(1:6), 2), "f64")
+  w <- nv_tensor(matrix(cos(1:9), 3), "f64")
+  # One product forward; its two derivatives.
+  expect_identical(count_inside(total, "matmul", x, w), 3L)
+  for (op in c("tanh", "exp")) expect_identical(count_inside(total, op, x, w), 1L)
+  expect_identical(count_loops(value_and_gradient(total), x, w), 2L)
+  both <- value_and_gradient(total)(x, w)
+  expect_identical(both$value, jit(total)(x, w))
+  expect_identical(both$grad, gradient(total)(x, w))
+  counted <- function(x) sum(nv_for(4, x, function(i, x) nv_tanh(x * i)))
+  expect_identical(count_inside(counted, "tanh", x), 1L)
+  expect_identical(count_loops(value_and_gradient(counted), x), 2L)
+  # Squares are cheap: only the state is kept.
+  squares <- function(x) sum(nv_for(4, x, function(i, x) x * x * 0.5))
+  forward <- as.data.frame(program(gradient(squares), x))
+  expect_identical(sum(forward$op == "scan"), 2L)
+  expect_length(grep("^scan$", forward$op), 2L)
+  # The inner loop is kept, too.
+  nested <- function(x) {
+    sum(nv_for(3, x, function(i, x) nv_for(2, x, function(j, x) nv_tanh(x * j))))
+  }
+  expect_identical(count_inside(nested, "tanh", x), 1L)
+  # A loop that prints stays, for its prints.
+  printed <- function(x) sum(nv_for(2, x, function(i, x) nv_tanh(nv_print(x))))
+  out <- utils::capture.output(value <- value_and_gradient(printed)(nv_tensor(1, "f64"))$value)
+  expect_identical(length(grep("tensor|[0-9]", out)) > 0, TRUE)
+  expect_equal(as_array(value), tanh(tanh(1)), tolerance = 1e-15)
+})
+
+test_that("what is kept has a limit, which nv_checkpoint() does not use", {
+  deep <- function(x, functions) {
+    nv_for(50, x, function(i, x) {
+      for (k in seq_len(functions)) x <- nv_sin(x)
+      x
+    })
+  }
+  few <- function(x) sum(deep(x, 4))
+  many <- function(x) sum(deep(x, 40))
+  large <- nv_aval("f64", 1e6)
+  # Without a limit, cos() of every sin(): one sin() each.
+  expect_identical(count_inside(few, "sin", large), 4L)
+  expect_identical(count_inside(many, "sin", nv_aval("f64", 10)), 40L)
+  # The state alone is kept, and all but the last are computed again.
+  expect_identical(count_inside(many, "sin", large), 79L)
+  x <- nv_tensor(c(0.3, -2), "f64")
+  again <- function(x) {
+    sum(nv_for(5, x, function(i, x) nv_checkpoint(function(x) nv_tanh(nv_sin(x) * i))(x)))
+  }
+  plain <- function(x) sum(nv_for(5, x, function(i, x) nv_tanh(nv_sin(x) * i)))
+  expect_identical(count_inside(plain, "tanh", x), 1L)
+  expect_identical(count_inside(again, "tanh", x), 2L)
+  expect_identical(value_and_gradient(again)(x), value_and_gradient(plain)(x))
+})
+
+test_that("values of a loop are the same before and after its derivative was taken", {
+  f <- function(x, w) sum(nv_for(3, x, function(i, y) nv_tanh(y * w) + x))
+  x <- nv_tensor(c(0.5, -1, 2), "f64")
+  w <- nv_tensor(c(1.5, 0.2, -1), "f64")
+  both <- function(f) {
+    function(x, w) {
+      got <- value_and_gradient(f)(x, w)
+      got$value * got$value + sum(got$grad$x * got$grad$w)
+    }
+  }
+  written_out <- function(x, w) {
+    y <- x
+    for (i in 1:3) y <- nv_tanh(y * w) + x
+    sum(y)
+  }
+  expect_same_gradient(both(f), both(written_out), x = x, w = w)
+  # The loop is read by what comes before and after the first of two gradients.
+  twice <- function(f) {
+    function(x, w) {
+      y <- f(x, w)
+      first <- gradient(function(v) f(v, w) * y)(x)$v
+      y + sum(first) * y
+    }
+  }
+  expect_same_gradient(twice(f), twice(written_out), x = x, w = w)
+  kept <- nv_checkpoint(function(x, w) f(x, w) * f(w, x))
+  product <- function(x, w) written_out(x, w) * written_out(w, x)
+  expect_same_gradient(kept, product, x = x, w = w)
+})
+
+test_that("states with missing values are replaced with their masks", {
+  x <- nv_tensor(c(0.5, NA, 2), "f64")
+  f <- function(x) {
+    out <- nv_scan(x, length = 3, body = function(s, i) list(nv_tanh(s * i), s))
+    sum(out$carry, na.rm = TRUE) + sum(out$ys, na.rm = TRUE)
+  }
+  plain <- function(x) {
+    total <- 0
+    for (i in 1:3) {
+      total <- total + sum(x, na.rm = TRUE)
+      x <- nv_tanh(x * i)
+    }
+    total + sum(x, na.rm = TRUE)
+  }
+  expect_same_gradient(f, plain, x = x)
+  got <- value_and_gradient(f)(x)
+  expect_identical(got$value, jit(f)(x))
+  unknown <- value_and_gradient(function(x) sum(nv_for(2, x, function(i, x) x * x)))(x)
+  expect_identical(as_array(unknown$value), NA_real_)
+})

@@ -12,12 +12,16 @@
 
 void joist_program_init(struct joist_program *program) { memset(program, 0, sizeof *program); }
 
+static void clear_regions(const struct joist_instruction *i) {
+  for (uint32_t r = 0; r < i->region_count; r++) {
+    joist_program_clear(i->regions[r]);
+    free(i->regions[r]);
+  }
+}
+
 void joist_program_clear(struct joist_program *program) {
   for (uint32_t k = 0; k < program->instruction_count; k++)
-    for (uint32_t r = 0; r < program->instructions[k].region_count; r++) {
-      joist_program_clear(program->instructions[k].regions[r]);
-      free(program->instructions[k].regions[r]);
-    }
+    clear_regions(&program->instructions[k]);
   free(program->values);
   free(program->instructions);
   free(program->outputs);
@@ -185,6 +189,13 @@ static bool grow_table(struct joist_program *program) {
   return true;
 }
 
+/* Empties the table, whose numbers are those of before. */
+static void forget_same(struct joist_program *program) {
+  free(program->same);
+  program->same = NULL;
+  program->same_capacity = 0;
+}
+
 /* Attributes whose lists are the arena's. NULL when memory is out. */
 static const struct joist_attributes *keep_attributes(struct joist_program *program,
                                                       const struct joist_attributes *attributes) {
@@ -293,6 +304,63 @@ joist_status joist_program_add_output(struct joist_program *program, joist_value
   return JOIST_OK;
 }
 
+/* Whether the latest instruction gives what the earlier one does, and can run at its place. */
+static bool can_replace(const struct joist_program *program, uint32_t earlier) {
+  const struct joist_instruction *const old = &program->instructions[earlier];
+  const struct joist_instruction *const new =
+      &program->instructions[program->instruction_count - 1];
+  bool fits = old->result_count <= new->result_count;
+  for (uint32_t r = 0; r < old->result_count && fits; r++) {
+    const struct joist_value *const from = &program->values[old->result + r];
+    const struct joist_value *const to = &program->values[new->result + r];
+    fits = from->type.dtype == to->type.dtype && from->type.ambiguous == to->type.ambiguous &&
+           joist_shape_equal(&from->shape, &to->shape);
+  }
+  for (uint32_t a = 0; a < new->operand_count &&fits; a++) {
+    const struct joist_value *const operand = &program->values[new->operand[a]];
+    fits = operand->input != JOIST_NO_INPUT || operand->instruction < earlier;
+  }
+  return fits;
+}
+
+/* Has an instruction read other values for `count` values from `from` on: those from `to` on. */
+static bool redirect(struct joist_program *program, struct joist_instruction *i,
+                     joist_value_id from, uint32_t count, joist_value_id to) {
+  joist_value_id *operands = NULL;
+  for (uint32_t a = 0; a < i->operand_count; a++) {
+    const uint32_t at = i->operand[a] - from;
+    if (at >= count) continue;
+    if (operands == NULL)
+      operands = joist_arena_copy(&program->arena, i->operand, i->operand_count * sizeof *operands);
+    if (operands == NULL) return false;
+    operands[a] = to + at;
+    i->operand = operands;
+  }
+  return true;
+}
+
+joist_status joist_program_replace(struct joist_program *program, uint32_t earlier, bool *done,
+                                   struct joist_error *error) {
+  *done = earlier + 1 < program->instruction_count && can_replace(program, earlier);
+  if (!*done) return JOIST_OK;
+  struct joist_instruction new = program->instructions[program->instruction_count - 1];
+  const struct joist_instruction old = program->instructions[earlier];
+  for (uint32_t k = earlier + 1; k + 1 < program->instruction_count; k++)
+    if (!redirect(program, &program->instructions[k], old.result, old.result_count, new.result))
+      return out_of_memory(error);
+  for (uint32_t k = 0; k < program->output_count; k++)
+    if (program->outputs[k] - old.result < old.result_count)
+      program->outputs[k] = program->outputs[k] - old.result + new.result;
+  for (uint32_t r = 0; r < new.result_count; r++)
+    program->values[new.result + r].instruction = earlier;
+  new.source = old.source;
+  program->instructions[earlier] = new;
+  program->instruction_count--;
+  clear_regions(&old);
+  forget_same(program);
+  return JOIST_OK;
+}
+
 static bool reads_alias(const struct joist_instruction *i, const joist_value_id *stands_for) {
   bool any = false;
   for (uint32_t k = 0; k < i->operand_count; k++) any |= stands_for[i->operand[k]] != i->operand[k];
@@ -352,9 +420,7 @@ joist_status joist_program_remove_aliases(struct joist_program *program,
   for (uint32_t k = 0; k < program->output_count; k++)
     program->outputs[k] = stands_for[program->outputs[k]];
   program->instruction_count = kept;
-  free(program->same); /* its numbers are those of before */
-  program->same = NULL;
-  program->same_capacity = 0;
+  forget_same(program);
   free(stands_for);
   return JOIST_OK;
 }

@@ -43,6 +43,7 @@ struct joist_instruction {
   uint32_t dims;   /* reductions: bit d is set when dim d is reduced */
   uint32_t source; /* where it was written, as numbered by the caller; or JOIST_NO_SOURCE */
   uint32_t held;   /* 1 + the value that it does not run before, 0 for none */
+  bool again;      /* derivatives compute it again rather than keep its results */
   /* Bodies: programs of their own that belong to the instruction. */
   struct joist_program *const *regions;
   uint32_t region_count;
@@ -122,6 +123,12 @@ joist_status joist_program_append(struct joist_program *program,
 /* Gives the latest instruction a body. The program owns it from then on, also if it fails. */
 joist_status joist_program_add_region(struct joist_program *program, struct joist_program *region,
                                       struct joist_error *error) JOIST_MUST_CHECK;
+
+/* Moves the latest instruction to the place of an earlier one, whose results are replaced by its
+ * first results, wherever they are read. `*done` becomes false, and nothing is done, unless these
+ * have the same types and shapes and its operands come before that place. */
+joist_status joist_program_replace(struct joist_program *program, uint32_t earlier, bool *done,
+                                   struct joist_error *error) JOIST_MUST_CHECK;
 
 /* Has everything that reads an alias read what it stands for, and removes the aliases, in bodies,
  * too. */

@@ -196,23 +196,67 @@ joist_status joist_program_add_regions(struct joist_program *program, joist_op o
 
 /* ---- copies ---- */
 
-static joist_status copy_body(const struct joist_program *from, struct joist_program **made,
-                              struct joist_error *error);
+/* A new program with the inputs of `from` and with those of its outputs that `chosen` has flags
+ * for, or all if it is NULL. */
+static joist_status copy_body(const struct joist_program *from, const bool *chosen,
+                              struct joist_program **made, struct joist_error *error);
 
+/* The results of an instruction that its copy has: those of a scan that are needed, and its
+ * carries. `results` is room for them; `chosen` has a flag for each output of the body. */
+static uint32_t results_of_copy(const struct joist_program *from, const struct joist_instruction *i,
+                                const bool *needed, struct joist_value *results, bool *chosen) {
+  const bool all = needed == NULL || i->op != JOIST_OP_SCAN;
+  const uint32_t carries = all ? 0 : joist_region_parts(from, i).carries;
+  uint32_t count = 0;
+  for (uint32_t r = 0; r < i->result_count; r++) {
+    chosen[r] = all || r < carries || needed[i->result + r];
+    if (chosen[r]) results[count++] = from->values[i->result + r];
+  }
+  return count;
+}
+
+/* Room for a copy of any instruction. */
+struct copying {
+  joist_value_id *operands;
+  struct joist_value *results;
+  bool *chosen;
+};
+
+static bool make_room(const struct joist_program *from, struct copying *room) {
+  uint32_t operands = 0, results = 0;
+  for (uint32_t k = 0; k < from->instruction_count; k++) {
+    const struct joist_instruction *const i = &from->instructions[k];
+    if (i->operand_count > operands) operands = i->operand_count;
+    if (i->result_count > results) results = i->result_count;
+  }
+  char *const block = malloc((results + 1) * sizeof *room->results +
+                             (operands + 1) * sizeof *room->operands + results * sizeof(bool));
+  if (block == NULL) return false;
+  room->results = (struct joist_value *)(void *)block;
+  room->operands = (joist_value_id *)(void *)(room->results + results + 1);
+  room->chosen = (bool *)(room->operands + operands + 1);
+  return true;
+}
+
+/* `needed` has a flag for each value of `from`; NULL if all are needed. */
 static joist_status append_copy(struct joist_program *program, const struct joist_program *from,
-                                const struct joist_instruction *original, joist_value_id *values,
-                                joist_value_id *operands, struct joist_error *error) {
+                                const struct joist_instruction *original, const bool *needed,
+                                joist_value_id *values, const struct copying *room,
+                                struct joist_error *error) {
   if (original->op == JOIST_OP_PRINT) return JOIST_OK;
   struct joist_instruction i = *original;
-  i.operand = operands;
-  for (uint32_t k = 0; k < i.operand_count; k++) operands[k] = values[original->operand[k]];
+  i.operand = room->operands;
+  for (uint32_t k = 0; k < i.operand_count; k++) room->operands[k] = values[original->operand[k]];
   i.regions = NULL;
   i.region_count = 0;
-  joist_status status = joist_program_append(program, &i, &from->values[original->result], error);
-  for (uint32_t k = 0; k < i.result_count; k++) values[original->result + k] = i.result + k;
+  i.result_count = results_of_copy(from, original, needed, room->results, room->chosen);
+  const bool pruned = i.result_count < original->result_count;
+  joist_status status = joist_program_append(program, &i, room->results, error);
+  for (uint32_t k = 0, r = 0; k < original->result_count; k++)
+    if (room->chosen[k]) values[original->result + k] = i.result + r++;
   for (uint32_t r = 0; r < original->region_count && status == JOIST_OK; r++) {
     struct joist_program *body = NULL;
-    status = copy_body(original->regions[r], &body, error);
+    status = copy_body(original->regions[r], pruned ? room->chosen : NULL, &body, error);
     if (status == JOIST_OK) status = joist_program_add_region(program, body, error);
   }
   return status;
@@ -221,26 +265,56 @@ static joist_status append_copy(struct joist_program *program, const struct jois
 joist_status joist_program_inline(struct joist_program *program, const struct joist_program *from,
                                   const joist_value_id *inputs, joist_value_id *outputs,
                                   struct joist_error *error) {
-  uint32_t most = 0;
-  for (uint32_t k = 0; k < from->instruction_count; k++)
-    if (from->instructions[k].operand_count > most) most = from->instructions[k].operand_count;
-  joist_value_id *const values = malloc((from->value_count + most + 1) * sizeof *values);
-  if (values == NULL) return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY);
+  struct copying room;
+  joist_value_id *const values = malloc((from->value_count + 1) * sizeof *values);
+  if (values == NULL || !make_room(from, &room)) {
+    free(values);
+    return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY);
+  }
   for (uint32_t v = 0; v < from->value_count; v++)
     values[v] = from->values[v].input == JOIST_NO_INPUT ? 0 : inputs[from->values[v].input];
   joist_status status = JOIST_OK;
   for (uint32_t k = 0; k < from->instruction_count && status == JOIST_OK; k++)
-    status = append_copy(program, from, &from->instructions[k], values, values + from->value_count,
-                         error);
+    status = append_copy(program, from, &from->instructions[k], NULL, values, &room, error);
   for (uint32_t k = 0; k < from->output_count && status == JOIST_OK; k++)
     outputs[k] = values[from->outputs[k]];
   free(values);
+  free(room.results);
   return status;
 }
 
-/* A new program with the inputs and outputs of `from`; NULL unless JOIST_OK. */
-static joist_status copy_body(const struct joist_program *from, struct joist_program **made,
-                              struct joist_error *error) {
+void joist_program_needs(const struct joist_program *program, const joist_value_id *known,
+                         const joist_value_id *wanted, size_t count, bool *needed) {
+  memset(needed, 0, program->value_count * sizeof *needed);
+  for (size_t k = 0; k < count; k++) needed[wanted[k]] = true;
+  for (uint32_t k = program->instruction_count; k-- > 0;) {
+    const struct joist_instruction *const i = &program->instructions[k];
+    bool any = false;
+    for (uint32_t r = 0; r < i->result_count; r++)
+      any |= needed[i->result + r] && known[i->result + r] == JOIST_NO_VALUE;
+    for (uint32_t a = 0; a < i->operand_count && any; a++) needed[i->operand[a]] = true;
+  }
+}
+
+joist_status joist_program_copy_needed(struct joist_program *program,
+                                       const struct joist_program *from, const bool *needed,
+                                       joist_value_id *values, struct joist_error *error) {
+  struct copying room;
+  if (!make_room(from, &room)) return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY);
+  joist_status status = JOIST_OK;
+  for (uint32_t k = 0; k < from->instruction_count && status == JOIST_OK; k++) {
+    const struct joist_instruction *const i = &from->instructions[k];
+    bool any = false;
+    for (uint32_t r = 0; r < i->result_count; r++)
+      any |= needed[i->result + r] && values[i->result + r] == JOIST_NO_VALUE;
+    if (any) status = append_copy(program, from, i, needed, values, &room, error);
+  }
+  free(room.results);
+  return status;
+}
+
+static joist_status copy_body(const struct joist_program *from, const bool *chosen,
+                              struct joist_program **made, struct joist_error *error) {
   struct joist_program *const copy = malloc(sizeof *copy);
   joist_value_id *const ids = malloc((from->input_count + from->output_count + 1) * sizeof *ids);
   joist_status status = JOIST_OK;
@@ -254,7 +328,8 @@ static joist_status copy_body(const struct joist_program *from, struct joist_pro
   if (status == JOIST_OK)
     status = joist_program_inline(copy, from, ids, ids + from->input_count, error);
   for (uint32_t k = 0; k < from->output_count && status == JOIST_OK; k++)
-    status = joist_program_add_output(copy, ids[from->input_count + k], error);
+    if (chosen == NULL || chosen[k])
+      status = joist_program_add_output(copy, ids[from->input_count + k], error);
   free(ids);
   if (status != JOIST_OK && copy != NULL) {
     joist_program_clear(copy);

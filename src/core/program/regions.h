@@ -55,4 +55,19 @@ joist_status joist_program_inline(struct joist_program *program, const struct jo
                                   const joist_value_id *inputs, joist_value_id *outputs,
                                   struct joist_error *error) JOIST_MUST_CHECK;
 
+#define JOIST_NO_VALUE UINT32_MAX
+
+/* Sets `needed` for the `count` values `wanted` and all that they are computed from. What computes
+ * a value that is `known`, which is not JOIST_NO_VALUE, is not needed. */
+void joist_program_needs(const struct joist_program *program, const joist_value_id *known,
+                         const joist_value_id *wanted, size_t count, bool *needed);
+
+/* Appends the instructions of a body that are needed, except prints. `values` has the values of
+ * `program` for those of `from` that are known, JOIST_NO_VALUE for others, and gets those that are
+ * computed. A needed scan gets no further results than those that are needed. */
+joist_status joist_program_copy_needed(struct joist_program *program,
+                                       const struct joist_program *from, const bool *needed,
+                                       joist_value_id *values,
+                                       struct joist_error *error) JOIST_MUST_CHECK;
+
 #endif
