@@ -118,7 +118,8 @@ class Session:
         elif peer == "jax":
             arguments = ", ".join(names)
             names = {key: jnp.asarray(value) for key, value in names.items()}
-            names["f"] = jax.jit(eval(f"lambda {arguments}: {expression}", {**vars(jnp), **vars(learn)}))
+            names["f"] = jax.jit(eval(f"lambda {arguments}: {expression}",
+                                      {**vars(jnp), **vars(learn), "erf": jax.lax.erf}))
             names["wait"] = jax.block_until_ready
             statement = f"wait(f({arguments}))"
         elif peer == "torch":
