@@ -6,9 +6,9 @@
 #' NaN, as in R. `nv_logistic()` is 1 / (1 + exp(-x)), `nv_rsqrt()` is 1 / sqrt(x).
 #'
 #' Computed by vector code with the same bits on every instruction set; complex dtypes by the C
-#' library's functions. Errors are at most `r stated_errors(elementary_functions())`, so that `f64`
-#' may differ from base R in the last digits. `f16` and `bf16` are computed in `f32` and rounded
-#' once.
+#' library's functions. Errors in units in the last place (ulp) are at most
+#' `r stated_errors(elementary_functions())`, so that results may differ from base R in the last
+#' digits. `f16` and `bf16` are computed in `f32` and rounded once.
 #'
 #' @param x A tensor or an R number; a bare R number keeps its exact value until the
 #'   common dtype is known.
@@ -57,12 +57,12 @@ nv_atanh <- function(x) .Call(joist_r_op1, "atanh", x)
 #' logarithm of its absolute value, and that logarithm's derivative. R's generics `gamma()`,
 #' `lgamma()` and `digamma()` call them.
 #'
-#' Computed by vector code with the same bits on every instruction set. Errors are at most
-#' `r stated_errors(special_functions)`; near zeros at negative numbers, in `f32` as in `f64`, those
-#' of `nv_lgamma()` are in ulp of 1, and those of `nv_digamma()` in ulp of the larger of 1, log(-x)
-#' and itself. `f16` and `bf16` are computed in `f32` and rounded once. At 0 and the negative whole
-#' numbers `nv_gamma()` and `nv_digamma()` are NaN and `nv_lgamma()` is Inf, as in R. Unlike R's,
-#' `nv_gamma()` below -170.5 is a subnormal number before it is 0.
+#' Computed by vector code with the same bits on every instruction set. Errors in units in the last
+#' place (ulp) are at most `r stated_errors(special_functions)`; near zeros at negative numbers, in
+#' `f32` as in `f64`, those of `nv_lgamma()` are in ulp of 1, and those of `nv_digamma()` in ulp of
+#' the larger of 1, log(-x) and itself. `f16` and `bf16` are computed in `f32` and rounded once.
+#' At 0 and the negative whole numbers `nv_gamma()` and `nv_digamma()` are NaN and `nv_lgamma()` is
+#' Inf, as in R. Unlike R's, `nv_gamma()` below -170.5 is a subnormal number before it is 0.
 #'
 #' @inheritParams nv_sqrt
 #' @return A tensor. Float dtypes are kept; bool and integers become what the promotion rules say,
@@ -178,12 +178,20 @@ elementary_functions <- function() {
 stated_errors <- function(names) {
   table <- as.data.frame(.Call(joist_r_op_names))
   table <- table[match(names, table$name), ]
-  bound <- ifelse(table$ulp_f64 == table$ulp_f64_below, format_each(table$ulp_f64), paste0(
-    format_each(table$ulp_f64), ", of negative numbers ", format_each(table$ulp_f64_below)
+  negative <- ifelse(table$ulp_f64 == table$ulp_f64_below, "", paste0(
+    ", of negative numbers ", format_each(table$ulp_f64_below)
   ))
-  groups <- split(paste0("`", names, "`"), factor(bound, unique(bound[order(table$ulp_f64)])))
-  bounds <- paste0(names(groups), " (", vapply(groups, toString, ""), ")", collapse = "; ")
-  paste0(max(table$ulp_f32), " units in the last place (ulp) for `f32`, and for `f64` ", bounds)
+  larger <- table$ulp_f32 > min(table$ulp_f32)
+  paste0(
+    min(table$ulp_f32), " for `f32`, but ", errors_by_size(names[larger], table$ulp_f32[larger]),
+    ", and for `f64` ", errors_by_size(names, table$ulp_f64, negative)
+  )
+}
+
+errors_by_size <- function(names, error, more = "") {
+  bound <- paste0(format_each(error), more)
+  groups <- split(paste0("`", names, "`"), factor(bound, unique(bound[order(error)])))
+  paste0(names(groups), " (", vapply(groups, toString, ""), ")", collapse = "; ")
 }
 
 stated_error <- function(name) {

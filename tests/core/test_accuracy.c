@@ -4,8 +4,9 @@
  *   test_accuracy STRIDE COUNT [operation]     every STRIDE-th float, COUNT arguments of f64
  *   make accuracy                              every float, 10^7 arguments of f64
  *
- * f32 is compared with the C library in double, f64 in long double. Each function has a line in the
- * output: its largest errors in units in the last place, and where they are. */
+ * f32 is compared with the C library in double, f64 in long double, and the bits of f32 with those
+ * of the generic kernels, which have no fused multiply-add. Each function has a line in the output:
+ * its largest errors in units in the last place, and where they are. */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -52,10 +53,11 @@ enum { FUNCTION_COUNT = sizeof functions / sizeof *functions };
 
 struct worst {
   double error, at, and;
+  size_t differ; /* from the bits of the generic kernel */
 };
 
 static void note(struct worst *worst, double error, double at, double and) {
-  if (error > worst->error) *worst = (struct worst){error, at, and};
+  if (error > worst->error) *worst = (struct worst){error, at, and, worst->differ};
 }
 
 /* IEEE 754 rounds what has no line in ops.def. */
@@ -101,18 +103,22 @@ static double error_of_float(float got, double want) {
 }
 
 /* What is correctly rounded is not looked at. */
-static struct worst worst_floats(const struct function *f, joist_kernel *kernel, uint64_t from,
-                                 uint64_t to, uint64_t stride) {
+static struct worst worst_floats(const struct function *f, joist_kernel *kernel,
+                                 joist_kernel *generic, uint64_t from, uint64_t to,
+                                 uint64_t stride) {
   const joist_unit unit = joist_op_accuracy(f->op).below;
   struct worst worst = {.error = 0.5};
-  float x[BATCH], y[BATCH];
+  float x[BATCH], y[BATCH], other[BATCH];
   double want[BATCH];
   for (uint64_t bits = from; bits < to;) {
     size_t n = 0;
     for (; n < BATCH && bits < to; bits += stride) x[n++] = float_of((uint32_t)bits);
     const void *in[1] = {x};
     kernel(n, in, y);
+    generic(n, in, other);
     f->narrow(n, x, want);
+    for (size_t k = 0; k < n; k++)
+      worst.differ += bits_of_float(y[k]) != bits_of_float(other[k]) && !isnan(y[k]);
     for (size_t k = 0; k < n; k++)
       if (y[k] != (float)want[k]) {
         const double error = error_of_float(y[k], want[k]);
@@ -123,6 +129,9 @@ static struct worst worst_floats(const struct function *f, joist_kernel *kernel,
 }
 
 static void check_floats(const char *set, const struct function *f, uint64_t stride) {
+  joist_kernels_select("generic");
+  joist_kernel *const generic = joist_kernel_find(f->op, JOIST_F32);
+  joist_kernels_select(set);
   joist_kernel *const kernel = joist_kernel_find(f->op, JOIST_F32);
   struct worst worst = {0};
   enum { PARTS = 1024 };
@@ -132,12 +141,17 @@ static void check_floats(const char *set, const struct function *f, uint64_t str
 #endif
   for (int p = 0; p < PARTS; p++) {
     const uint64_t from = (uint64_t)p * part;
-    const struct worst own = worst_floats(f, kernel, from, from + part, stride);
+    const struct worst own = worst_floats(f, kernel, generic, from, from + part, stride);
 #ifdef _OPENMP
 #pragma omp critical
 #endif
-    note(&worst, own.error, own.at, own.and);
+    {
+      note(&worst, own.error, own.at, own.and);
+      worst.differ += own.differ;
+    }
   }
+  CHECK_MSG(worst.differ == 0, "%s %s: %zu differ from generic", set, joist_op_name(f->op),
+            worst.differ);
   report(set, f->op, "f32", worst, joist_op_accuracy(f->op).f32, true);
 }
 

@@ -6,7 +6,7 @@
 #include "core/kernels/kernels_table.h"
 #include "core/types/convert.h"
 
-#define FLAGS_AVX2 "-mavx2 -mf16c -mbmi -mbmi2 -mpopcnt"
+#define FLAGS_AVX2 "-mavx2 -mfma -mf16c -mbmi -mbmi2 -mpopcnt"
 
 static const struct {
   const char *name;

@@ -11,11 +11,12 @@
 
 #if JOIST_X86_KERNELS
 #ifdef __clang__
-#pragma clang attribute push(__attribute__((target("avx2,f16c,bmi,bmi2,popcnt"))), \
+#pragma clang attribute push(__attribute__((target("avx2,fma,f16c,bmi,bmi2,popcnt"))), \
                              apply_to = function)
 #else
-#pragma GCC target("avx2,f16c,bmi,bmi2,popcnt")
+#pragma GCC target("avx2,fma,f16c,bmi,bmi2,popcnt")
 #endif
+#define JOIST_FMA 1
 #define KEEP_FILE "core/kernels/keep_avx2.inc"
 #define JOIST_KERNEL_TABLE joist_kernels_avx2
 #define STREAM(in, out)                         \

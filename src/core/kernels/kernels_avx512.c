@@ -12,14 +12,15 @@
 
 #if JOIST_X86_KERNELS
 #ifdef __clang__
-#pragma clang attribute push(                                                              \
-    __attribute__((                                                                        \
-        target("avx512f,avx512bw,avx512dq,avx512vl,avx512cd,avx2,f16c,bmi,bmi2,popcnt"))), \
+#pragma clang attribute push(                                                                  \
+    __attribute__((                                                                            \
+        target("avx512f,avx512bw,avx512dq,avx512vl,avx512cd,avx2,fma,f16c,bmi,bmi2,popcnt"))), \
     apply_to = function)
 #else
 #pragma GCC target( \
-    "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,avx2,f16c,bmi,bmi2,popcnt,prefer-vector-width=512")
+    "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,avx2,fma,f16c,bmi,bmi2,popcnt,prefer-vector-width=512")
 #endif
+#define JOIST_FMA 1
 #define KEEP_FILE "core/kernels/keep_avx512.inc"
 #define JOIST_KERNEL_TABLE joist_kernels_avx512
 #define STREAM(in, out) _mm512_stream_si512((void *)(out), _mm512_load_si512(in))

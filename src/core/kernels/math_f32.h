@@ -1,11 +1,13 @@
 /* Elementary functions of floats that compilers turn into vector code.
  *
- * Every function is straight-line arithmetic in double, rounded to float once: the error
- * is below 0.52 ulp where the double result is good to 2^-30, and the bits depend on no
- * instruction set (no fused multiply-add, no approximate reciprocals). Range reduction
- * after Cody and Waite (1980); the polynomials are Taylor series of the degree that the
- * reduced range asks for, or Chebyshev interpolations. Arguments outside of a function's stated
- * domain are left to the caller, which repairs those elements with the C library. */
+ * Every function is straight-line arithmetic, and its bits depend on no instruction set: there is
+ * no contraction and no approximate reciprocal. exp, the logarithms and erf (in special_f32.h) are
+ * computed in float with fused multiply-adds, which leaves errors below 0.86 ulp. The others are
+ * computed in double and rounded to float once: the error is below 0.52 ulp where the double result
+ * is good to 2^-30. Range reduction after Cody and Waite (1980); the polynomials are Taylor series
+ * of the degree that the reduced range asks for, Chebyshev interpolations or minimax fits.
+ * Arguments outside of a function's stated domain are left to the caller, which repairs those
+ * elements with the C library. */
 #ifndef JOIST_CORE_KERNELS_MATH_F32_H
 #define JOIST_CORE_KERNELS_MATH_F32_H
 
@@ -16,6 +18,7 @@
 #include <string.h>
 
 #include "core/base/target.h"
+#include "core/types/narrow.h"
 
 JOIST_INLINE uint64_t bits_of(double x) {
   uint64_t bits;
@@ -29,8 +32,20 @@ JOIST_INLINE double of_bits(uint64_t bits) {
   return x;
 }
 
+/* a b + c, rounded once. Without an instruction for it, the product is exact in double and the sum
+ * is rounded to double, then to float. That is another float only if the rounded sum lies halfway
+ * between two, once in 2^29 times, so it is used where the last bit of the value seldom counts. No
+ * argument of the functions below has another result for it: `make accuracy` in tests/core compares
+ * every float. */
+#if defined(JOIST_FMA) || defined(__FMA__) || defined(__FP_FAST_FMAF) || defined(__CUDACC__)
+#define FUSED(a, b, c) fmaf(a, b, c)
+#else
+#define FUSED(a, b, c) ((float)((double)(a) * (double)(b) + (double)(c)))
+#endif
+
 /* Adding it rounds to the nearest integer, which the low bits of the sum then hold. */
 #define ROUNDING 0x1.8p52
+#define ROUNDING_F32 0x1.8p23f
 
 /* x = k ln 2 + r with |r| <= ln 2 / 2; gives k, and 2^k in *scale. */
 JOIST_INLINE double round_exp(double x, double *scale) {
@@ -79,13 +94,16 @@ JOIST_INLINE double expm1_wide(double x) {
   return scale * (r * expm1_over(r)) + (scale - 1.0);
 }
 
-/* x = 2^k m with sqrt(1/2) <= m < sqrt(2), for positive normal x; gives m, and k. */
-JOIST_INLINE double split_for_log(double x, double *k) {
-  const uint64_t root = UINT64_C(0x3fe6a09e667f3bcd), one = UINT64_C(0x3ff0000000000000);
-  const uint64_t shifted = bits_of(x) + (one - root);
-  *k = of_bits((shifted >> 52) | UINT64_C(0x4330000000000000)) - (0x1p52 + 1023);
+/* x = 2^k m with sqrt(1/2) <= m < sqrt(2), for the bits of a positive normal x; gives m, and k. The
+ * exponent in the bits may be as little as -64. */
+JOIST_INLINE double split_bits_for_log(uint64_t bits, double *k) {
+  const uint64_t root = UINT64_C(0x3fe6a09e667f3bcd), bias = 1023 + 64;
+  const uint64_t shifted = bits + ((bias << 52) - root);
+  *k = of_bits((shifted >> 52) | UINT64_C(0x4330000000000000)) - (0x1p52 + 1023 + 64);
   return of_bits((shifted & UINT64_C(0x000fffffffffffff)) + root);
 }
+
+JOIST_INLINE double split_for_log(double x, double *k) { return split_bits_for_log(bits_of(x), k); }
 
 /* The same; gives ln m, and k. */
 JOIST_INLINE double reduce_log(double x, double *k) {
@@ -140,18 +158,57 @@ JOIST_INLINE double sin_cos(double x, uint64_t quarter) {
   return of_bits(bits_of(value) ^ ((q & 2) << 62));
 }
 
-JOIST_INLINE float fast_exp(float x) { return (float)exp_wide(x); }
-JOIST_INLINE float fast_expm1(float x) { return x == 0 ? x : (float)expm1_wide(x); }
-JOIST_INLINE float fast_log(float x) { return (float)log_edges(x, log_wide(x)); }
-JOIST_INLINE float fast_log2(float x) {
-  double k;
-  const double log_m = reduce_log(x, &k);
-  return (float)log_edges(x, k + log_m * 1.44269504088896340736);
+/* x = k ln 2 + r, e^x = 2^k (1 + r + r^2 p(r)). The exponent k is added to the bits of the sum;
+ * what is below the normal numbers is rounded by adding 1 to 2^126 times it, whose last bits are
+ * then those of the result. */
+JOIST_INLINE float fast_exp(float x) {
+  const float low = x < -104 ? -104 : x;
+  const float shifted = low * 0x1.715476p+0f + ROUNDING_F32, k = shifted - ROUNDING_F32;
+  const float r = FUSED(k, -0x1.7f7d1cp-20f, FUSED(k, -0x1.62e4p-1f, low));
+  float p = 0x1.6a4eccp-10f;
+  p = FUSED(p, r, 0x1.12399cp-7f);
+  p = FUSED(p, r, 0x1.5558bp-5f);
+  p = FUSED(p, r, 0x1.555492p-3f);
+  p = FUSED(p, r, 0x1.fffffcp-2f);
+  const float sum = 1 + r, lost = (1 - sum) + r;
+  const uint32_t bits = float_bits(sum + FUSED(r * r, p, lost)) + (float_bits(shifted) << 23);
+  const uint32_t subnormal = float_bits(float_from_bits(bits + (126u << 23)) + 1) - 0x3f800000u;
+  const float value = float_from_bits((int32_t)bits < 0x00800000 ? subnormal : bits);
+  return x <= 0x1.62e42ep+6f ? value : x * INFINITY; /* a NaN stays the one it is: R's NA */
 }
+JOIST_INLINE float fast_expm1(float x) { return x == 0 ? x : (float)expm1_wide(x); }
+/* The logarithm k `two` + ln(1 + f) `base` of x = 2^k (1 + f), 2/3 <= 1 + f < 4/3. Both constants
+ * are sums of two floats, and k times the first part of `two` is exact. ln(1 + f) = f - f^2 / 2 +
+ * f^3 p(f). Subnormal numbers are read as integers. */
+JOIST_INLINE float log_based(float x, float base, float base_low, float two, float two_low) {
+  const uint32_t own = float_bits(x), least = 0x3f2aaaab; /* 2/3 */
+  const int32_t bits = (int32_t)own;
+  const uint32_t subnormal = float_bits((float)bits) - (149u << 23);
+  const uint32_t shifted = (bits < 0x00800000 ? subnormal : own) - least;
+  const float k = (float)((int32_t)shifted >> 23);
+  const float f = float_from_bits((shifted & 0x007fffff) + least) - 1;
+  float p = -0x1.07c8a8p-3f;
+  p = FUSED(p, f, 0x1.1e678cp-3f);
+  p = FUSED(p, f, -0x1.f332f4p-4f);
+  p = FUSED(p, f, 0x1.1ed662p-3f);
+  p = FUSED(p, f, -0x1.559c44p-3f);
+  p = FUSED(p, f, 0x1.99d044p-3f);
+  p = FUSED(p, f, -0x1.fffefcp-3f);
+  p = FUSED(p, f, 0x1.555506p-2f);
+  const float first = f * base, sum = FUSED(k, two, first), lost = FUSED(k, two, -sum) + first;
+  const float lost_before = FUSED(f, base_low, FUSED(f, base, -first));
+  const float both = base == 1 ? lost : lost + lost_before; /* constants, once this is inlined */
+  const float tail = FUSED(f * (f * first), p, two_low == 0 ? both : FUSED(k, two_low, both));
+  const float value = sum + FUSED(-0.5f * first, f, tail);
+  const float positive = bits < 0 ? NAN : value;
+  const float finite = (bits & INT32_MAX) == 0 ? -INFINITY : positive;
+  return x < INFINITY ? finite : x; /* a NaN stays the one it is: R's NA */
+}
+
+JOIST_INLINE float fast_log(float x) { return log_based(x, 1, 0, 0x1.62e4p-1f, 0x1.7f7d1cp-20f); }
+JOIST_INLINE float fast_log2(float x) { return log_based(x, 0x1.715476p+0f, 0x1.4ae0cp-26f, 1, 0); }
 JOIST_INLINE float fast_log10(float x) {
-  double k;
-  const double log_m = reduce_log(x, &k);
-  return (float)log_edges(x, k * 0.301029995663981195214 + log_m * 0.434294481903251827651);
+  return log_based(x, 0x1.bcb7b2p-2f, -0x1.5b235ep-27f, 0x1.344p-2f, 0x1.3509f8p-18f);
 }
 /* ln(1 + x); what 1 + x loses is added to first order. */
 JOIST_INLINE float fast_log1p(float x) {

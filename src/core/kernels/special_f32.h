@@ -1,8 +1,8 @@
 /* Error and gamma functions of floats that compilers turn into vector code.
  *
- * As in math_f32.h, straight-line arithmetic in double that is rounded once, here of fits good to
- * 2^-31. The forms are those of special_f64.h, whose reflected functions serve arguments
- * of the gamma functions that are not positive. */
+ * As in math_f32.h, straight-line arithmetic: erf in float with fused multiply-adds, the others in
+ * double, rounded once, of fits good to 2^-31. The forms are those of special_f64.h, whose
+ * reflected functions serve arguments of the gamma functions that are not positive. */
 #ifndef JOIST_CORE_KERNELS_SPECIAL_F32_H
 #define JOIST_CORE_KERNELS_SPECIAL_F32_H
 
@@ -39,31 +39,31 @@ JOIST_INLINE double erfc_large_wide(double x) {
   return exp_wide(-x * x) * (1.0 + (even + t * odd)) / (1.0 + 2.0 * x);
 }
 
-/* erf(x) = x times a polynomial of x^2 / 8 - 1 up to 4, where it is 1 to 2^-25. Every fourth power
- * is summed beside the others. */
+/* erf(x) = x + x p(x^2 - 1/2) up to 1, else 1 - q(|x| - 3/2)^2, which is 1 beyond 3.92. */
 JOIST_INLINE float fast_erf(float x) {
-  const float low = x < -4 ? -4 : x, within = low > 4 ? 4 : low;
-  const double t = within, w = t * t * 0.125 - 1.0, v = w * w, u = v * v;
-  double a = 0x1.6b49f96c0d06fp-13;
-  a = a * u + 0x1.38ee4f02d9147p-8;
-  a = a * u + 0x1.0ec5c6e1688d8p-5;
-  a = a * u + 0x1.717eee4e076f7p-4;
-  a = a * u + 0x1.6a040781a499cp-2;
-  double b = -0x1.026466e217773p-12;
-  b = b * u - 0x1.7d61c3299c579p-9;
-  b = b * u - 0x1.71aa3a7454ee2p-6;
-  b = b * u - 0x1.3218984cd195ap-4;
-  b = b * u - 0x1.69a0cd301b91ep-3;
-  double c = 0x1.8a6caab470c6fp-14;
-  c = c * u + 0x1.71a9bd2a54af3p-10;
-  c = c * u + 0x1.d73ce53e159ffp-7;
-  c = c * u + 0x1.ea99e1ae9780fp-5;
-  c = c * u + 0x1.0dabaf245a337p-3;
-  double d = -0x1.555506765c526p-12;
-  d = d * u - 0x1.12ba7628ceb60p-7;
-  d = d * u - 0x1.76bcc6dec6fadp-5;
-  d = d * u - 0x1.b92e6d963dfaap-4;
-  return (float)(t * ((a + w * b) + v * (c + w * d)));
+  const float size = fabsf(x), within = size > 3.92f ? 3.92f : size;
+  const float z = FUSED(within, within, -0.5f), t = within - 1.5f;
+  float p = 0x1.5037e8p-14f;
+  p = FUSED(p, z, -0x1.288f0ep-11f);
+  p = FUSED(p, z, 0x1.c8175ep-9f);
+  p = FUSED(p, z, -0x1.2b8d9ep-6f);
+  p = FUSED(p, z, 0x1.454374p-4f);
+  p = FUSED(p, z, -0x1.1fd164p-2f);
+  p = FUSED(p, z, -0x1.1ae14ep-5f);
+  float q = 0x1.d7f3d4p-18f;
+  q = FUSED(q, t, -0x1.17742ap-14f);
+  q = FUSED(q, t, 0x1.8b2702p-13f);
+  q = FUSED(q, t, 0x1.9154ccp-13f);
+  q = FUSED(q, t, -0x1.08b376p-9f);
+  q = FUSED(q, t, 0x1.ac86dep-10f);
+  q = FUSED(q, t, 0x1.9ce41ep-7f);
+  q = FUSED(q, t, -0x1.f764ccp-6f);
+  q = FUSED(q, t, -0x1.87be30p-6f);
+  q = FUSED(q, t, 0x1.9bfa7ap-3f);
+  q = FUSED(q, t, -0x1.4abf2ap-2f);
+  q = FUSED(q, t, 0x1.790c54p-3f);
+  const float large = FUSED(-q, q, 1), small = FUSED(x, p, x);
+  return size >= 1 ? copysignf(large, x) : small;
 }
 
 JOIST_INLINE float fast_erfc(float x) {
