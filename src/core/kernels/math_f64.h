@@ -131,9 +131,8 @@ JOIST_INLINE double f64_logistic(double x) {
 
 /* x = 2^k m with sqrt(1/2) <= m < sqrt(2), for positive x; gives m - 1, which is exact. */
 JOIST_INLINE double reduce_log_f64(double x, double *k) {
-  const double m = split_for_log(x < DBL_MIN ? x * 0x1p54 : x, k);
-  *k -= x < DBL_MIN ? 54 : 0;
-  return m - 1.0;
+  const uint64_t subnormal = bits_of(x * 0x1p54) - (UINT64_C(54) << 52);
+  return split_bits_for_log(x < DBL_MIN ? subnormal : bits_of(x), k) - 1.0;
 }
 
 /* ln(1 + f) = f - f^2 / 2 + the value. With s = f / (2 + f) it is 2 artanh(s), and
@@ -168,26 +167,26 @@ JOIST_INLINE double f64_log1p(double x) {
   return fabs(x) < 0x1p-54 ? x : value;
 }
 
-/* k + ln(1 + f) `high + low`, for a logarithm of another base: the constant's first part has
- * 26 bits, as has the leading term it is multiplied by. */
-JOIST_INLINE double log_based_f64(double x, double base_high, double base_low, double two_high,
-                                  double two_low) {
+/* k `two` + ln(1 + f) `base`. The first parts of the constants have so few bits that k times it,
+ * and the product with 26 bits of f - f^2 / 2, are exact. */
+JOIST_INLINE double log_based_f64(double x, double base, double base_high, double base_low,
+                                  double two_high, double two_low) {
   double k;
   const double f = reduce_log_f64(x, &k), square_half = 0.5 * f * f;
   const double high = of_bits(bits_of(f - square_half) & UINT64_C(0xfffffffff8000000));
   const double low = ((f - high) - square_half) + log_tail_f64(f, square_half);
-  const double product = high * base_high, whole = k * two_high;
-  const double rest = low * base_high + (low + high) * base_low + k * two_low;
-  const double sum = whole + product;
-  return log_edges(x, sum + (((whole - sum) + product) + rest));
+  const double product = high * base_high, whole = k * two_high, sum = whole + product;
+  const double rest = low * base + high * base_low;
+  const double more = two_low == 0 ? rest : rest + k * two_low; /* a constant, once inlined */
+  return log_edges(x, sum + (((whole - sum) + product) + more));
 }
 
 JOIST_INLINE double f64_log2(double x) {
-  return log_based_f64(x, 0x1.715476p+0, 0x1.4ae0bf85ddf44p-26, 1, 0);
+  return log_based_f64(x, 1.44269504088896340736, 0x1.715476p+0, 0x1.4ae0bf85ddf44p-26, 1, 0);
 }
 JOIST_INLINE double f64_log10(double x) {
-  return log_based_f64(x, 0x1.bcb7b1p-2, 0x1.49b9438ca9aaep-28, 0x1.34413509f6p-2,
-                       0x1.9fef311f12b36p-42);
+  return log_based_f64(x, 0.434294481903251827651, 0x1.bcb7b1p-2, 0x1.49b9438ca9aaep-28,
+                       0x1.34413509f6p-2, 0x1.9fef311f12b36p-42);
 }
 
 /* ---- powers ---- */
@@ -266,11 +265,19 @@ JOIST_INLINE double cos_of_f64(double r, double low) {
   return w + (((1.0 - w) - half) + (z * z * p - r * low));
 }
 
+/* Where |b| is not the smaller one, the difference below is exact. */
+JOIST_INLINE double subtract_ordered_f64(double a, double b, double *lost) {
+  const double difference = a - b;
+  *lost = (a - difference) - b;
+  return difference;
+}
+
 JOIST_INLINE uint64_t reduce_trig_f64(double x, double *r, double *low) {
   const double shifted = x * 0.636619772367581343076 + ROUNDING, n = shifted - ROUNDING;
   double lost, lost_more;
-  const double second = subtract_f64(x - n * 0x1.921fb544p+0, n * 0x1.0b4611a6p-34, &lost);
-  const double third = subtract_f64(second, n * 0x1.3198a2ep-69, &lost_more);
+  const double first = x - n * 0x1.921fb544p+0;
+  const double second = subtract_ordered_f64(first, n * 0x1.0b4611a6p-34, &lost);
+  const double third = subtract_ordered_f64(second, n * 0x1.3198a2ep-69, &lost_more);
   const double rest = (lost + lost_more) - n * 0x1.b839a252049c1p-104;
   *r = third + rest;
   *low = (third - *r) + rest;
@@ -286,12 +293,21 @@ JOIST_INLINE double trig_f64(double x, uint64_t quarter) {
 
 JOIST_INLINE double f64_sin(double x) { return fabs(x) < 0x1p-27 ? x : trig_f64(x, 0); }
 JOIST_INLINE double f64_cos(double x) { return trig_f64(x, 1); }
+/* tan r = (r + r z n(z)) / (1 + z d(z)), z = r^2, and tan(r + low) = (N + low D) / (D - low N). */
 JOIST_INLINE double f64_tan(double x) {
   double r, low;
   const uint64_t q = reduce_trig_f64(x, &r, &low);
-  const double s = sin_of_f64(r, low), c = cos_of_f64(r, low);
-  const double value = ((q & 1) != 0 ? -c : s) / ((q & 1) != 0 ? s : c);
-  return fabs(x) < 0x1p-27 ? x : value;
+  const double z = r * r;
+  double n = -0x1.2b7013e0fd005p-16;
+  n = n * z + 0x1.c0cc7e6c9f94bp-9;
+  n = n * z - 0x1.1127ce44bd79fp-3;
+  double d = 0x1.0b1c23c1b6c13p-21;
+  d = d * z - 0x1.46d1524c78a52p-12;
+  d = d * z + 0x1.a46cf46e21212p-6;
+  d = d * z - 0x1.dde93c77b4125p-2;
+  const double down = 1.0 + (z * d - r * low), up = r + (r * (z * n) + low * down);
+  const double value = ((q & 1) != 0 ? -down : up) / ((q & 1) != 0 ? up : down);
+  return x == 0 ? x : value;
 }
 
 /* Of t >= 0, brought below tan(pi / 8) as in atan_positive(). */
