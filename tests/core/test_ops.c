@@ -6,6 +6,7 @@
 #include "core/kernels/kernels.h"
 #include "core/promotion/builtin_rules.h"
 
+#include "arrays.h"
 #include "programs.h"
 
 static bool inexact(joist_dtype dtype) {
@@ -35,7 +36,13 @@ static bool with_float(const struct joist_rules *rules, joist_fact fact, struct 
   const struct joist_operand both[2] = {
       {.type = *type, .rank = 1},
       {.type = {(joist_dtype)rules->literal[JOIST_CATEGORY_FLOAT], true}, .rank = 1}};
-  return joist_common_type(rules, both, 2, type, NULL) == JOIST_OK;
+  if (joist_common_type(rules, both, 2, type, NULL) == JOIST_OK) return true;
+  /* Integers that a rule set joins with no float become that float. */
+  const bool known = joist_common_type(rules, (struct joist_operand[]){both[0], both[0]}, 2, type,
+                                       NULL) == JOIST_OK;
+  if (!known || joist_dtype_bits(both[0].type.dtype) >= 8) return false;
+  *type = both[1].type;
+  return true;
 }
 
 /* Which fact an operation asks for. */
@@ -71,10 +78,38 @@ static bool holds(joist_dtype dtype, joist_dtype values) {
          joist_dtype_max_int(dtype) >= joist_dtype_max_int(values);
 }
 
+static bool is_value(joist_dtype dtype, double value) {
+  const joist_dtype real = joist_dtype_real(dtype);
+  const struct byte_format *const format = byte_format_of(real);
+  if (!inexact(real))
+    return value == trunc(value) && value >= (double)joist_dtype_min_int(real) &&
+           value <= (double)joist_dtype_max_int(real);
+  if (format == NULL) return true; /* of one byte: f16 has more digits and a larger range */
+  const double nearest = byte_value(format, byte_nearest(format, value));
+  return isnan(value) ? isnan(nearest) : nearest == value;
+}
+
+/* One value after the other, of bool and dtypes of a byte; other dtypes have more values. */
+static bool has_all_of_byte(joist_dtype dtype, joist_dtype values) {
+  const struct byte_format *const format = byte_format_of(values);
+  if (joist_dtype_size(values) > 1) return false;
+  if (format != NULL) {
+    for (int code = 0; code < byte_codes(format); code++)
+      if (!is_value(dtype, byte_value(format, code))) return false;
+    /* bf16 and f32 have the powers of two of f8E8M0FNU, f16 does not. */
+    return dtype != JOIST_F16 || format->special != POWERS;
+  }
+  for (int64_t k = joist_dtype_min_int(values); k <= (int64_t)joist_dtype_max_int(values); k++)
+    if (!is_value(dtype, (double)k)) return false;
+  return true;
+}
+
 /* Whether every value of one dtype is one of another. */
 static bool has_all(joist_dtype dtype, joist_dtype values) {
   const joist_category wide = joist_dtype_category(dtype), own = joist_dtype_category(values);
-  if (dtype == values || own == JOIST_CATEGORY_BOOL) return true;
+  if (dtype == values) return true;
+  if (is_small(dtype) || is_small(values)) return has_all_of_byte(dtype, values);
+  if (own == JOIST_CATEGORY_BOOL) return true;
   if (own > wide) return false;
   if (wide == JOIST_CATEGORY_INTEGER) return holds(dtype, values);
   const joist_dtype to = joist_dtype_real(dtype), from = joist_dtype_real(values);
