@@ -71,7 +71,9 @@ test_that("what is written is what NumPy writes", {
 
 test_that("every dtype goes out and comes in, mapped too", {
   file <- withr::local_tempfile()
-  for (d in dtypes()) {
+  # test-narrow_files.R has the others.
+  whole <- grepl("^[a-z]+[0-9]+$", dtypes()) & !grepl("^u?i(nt)?[124]$", dtypes())
+  for (d in c("bool", dtypes()[whole])) {
     n <- 60 * width_of(d) / 8
     bytes <- if (d == "bool") rep(as.raw(0:1), 30) else as.raw((seq_len(n) * 197 + 91) %% 256)
     for (shape in list(60, c(3, 20), 3:5, c(5, 1, 4, 3), c(3, 2, 2, 5), integer(), c(0, 2))) {

@@ -46,7 +46,7 @@ for (name in list.files(folder)) {
 }
 
 written <- character()
-# Those of NumPy, which are all that zarr-python has: tensorstore.R has others.
+# Those of NumPy, which are all that zarr-python has: extensions.R has others.
 in_numpy <- vapply(dtypes(), function(dtype) format(as_dtype(dtype), style = "numpy"), "")
 for (dtype in dtypes()[grepl("^[a-z][0-9]+$", in_numpy)]) {
   for (kind in names(shapes)) {

@@ -1,18 +1,18 @@
 # Zarr arrays of dtypes of ml_dtypes, from TensorStore to joist and back, bit by bit.
 #
-#   Rscript tests/zarr/tensorstore.R PYTHON
+#   Rscript tests/zarr/extensions.R PYTHON
 #
 # PYTHON must have tensorstore and ml_dtypes.
 
 suppressPackageStartupMessages(library(joist))
 
 python <- commandArgs(TRUE)[1L]
-script <- file.path(Sys.getenv("JOIST_ZARR_TESTS", "tests/zarr"), "tensorstore.py")
+script <- file.path(Sys.getenv("JOIST_ZARR_TESTS", "tests/zarr"), "extensions.py")
 folder <- tempfile("tensorstore")
 dir.create(folder)
 call_python <- function(what) {
   status <- system2(python, c(shQuote(script), what, shQuote(folder)))
-  if (status != 0L) stop("tensorstore.py ", what, " failed")
+  if (status != 0L) stop("extensions.py ", what, " failed")
 }
 
 call_python("write")
@@ -34,8 +34,7 @@ for (path in list.files(folder, full.names = TRUE)) {
   if (!endsWith(path, "-plain")) next
   for (order in c("C", "F")) {
     own <- file.path(folder, paste(name, order, "joist", sep = "-"))
-    z <- nv_zarr_create(own, dtype(x), c(17L, 16L), c(4L, 6L), order = order, fill = 1L, endian = "little")
-    z[1:16, ] <- x[1:16, ]
+    nv_store(x, own, chunks = c(4L, 6L), order = order)
   }
 }
 call_python("check")

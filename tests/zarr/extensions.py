@@ -1,4 +1,4 @@
-"""Writes Zarr arrays of ml_dtypes with TensorStore for tensorstore.R, and reads those it wrote."""
+"""Writes Zarr arrays of ml_dtypes with TensorStore for extensions.R, and reads those it wrote."""
 
 import sys
 
