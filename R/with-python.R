@@ -87,7 +87,7 @@ r_to_py.nv_tensor <- function(x, convert = FALSE) { # nolint: object_name_linter
   type <- numpy_type(format(dtype(x)))
   extents <- as.list(shape(x))
   # DLPack has no dtypes of fewer bits than a byte, but their bytes.
-  if (!is.null(type$extension) && type$typestr %in% c("<u1", ">u1")) {
+  if (!is.null(type$extension) && dtype_info(dtype(x))$bits < 8) {
     x <- nv_read_bin(nv_write_bin(x), "ui8", shape(x))
   }
   taken <- .Call(joist_r_dlpack_take, nv_to_dlpack(x))

@@ -111,7 +111,7 @@ try_bytes <- function(python, types) {
     "import numpy as np, ml_dtypes, sys",
     "def bytes_as(name, most):",
     "    return (np.arange(256) % most).astype(np.uint8).view(getattr(ml_dtypes, name))",
-    "def values(a):",
+    "def numbers(a):",
     "    return a.astype(np.float64)",
     "def without():",
     "    sys.modules['ml_dtypes'] = None",
@@ -123,8 +123,8 @@ try_bytes <- function(python, types) {
     bits <- as.integer(sub("^[a-z]+([0-9]).*", "\\1", types[[type]]))
     a <- main$bytes_as(types[[type]], if (grepl("int", types[[type]])) 256L else as.integer(2^bits))
     x <- nv_tensor(a)
-    values <- as_array(nv_tensor(main$values(a)))
-    own <- as_array(nv_tensor(main$values(reticulate::r_to_py(x))))
+    values <- as_array(nv_tensor(main$numbers(a)))
+    own <- as_array(nv_tensor(main$numbers(reticulate::r_to_py(x))))
     same <- format(dtype(x)) == type && identical(as_array(nv_convert(x, "f64")), values) &&
       identical(own, values)
     if (!same) wrong <- c(wrong, type)
