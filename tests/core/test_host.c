@@ -683,31 +683,53 @@ static void test_parse_integer(void) {
 
 /* ---- bytes ---- */
 
+/* What a byte of a file is in memory: the unused bits of a dtype are those of its sign, or 0. */
+static unsigned char as_element(joist_dtype dtype, unsigned char byte) {
+  const unsigned bits = joist_dtype_bits(dtype);
+  if (dtype == JOIST_BOOL || joist_dtype_size(dtype) > 1 || bits == 8) return byte;
+  const unsigned used = byte & ((1u << bits) - 1);
+  const bool negative = joist_dtype_kind(dtype) == JOIST_KIND_INT && (used >> (bits - 1)) != 0;
+  return (unsigned char)(negative ? used | ~((1u << bits) - 1) : used);
+}
+
 static void test_copy_bytes(void) {
-  unsigned char bytes[16 * 9], copied[16 * 9 + 1], back[16 * 9];
+  unsigned char bytes[16 * 9], read[16 * 9 + 1], back[16 * 9];
   EACH_DTYPE(dtype) {
     const size_t size = joist_dtype_size(dtype), unit = joist_dtype_size(joist_dtype_real(dtype));
     const size_t all = 9 * size;
+    const unsigned bits = joist_dtype_bits(dtype);
+    const unsigned used = dtype == JOIST_BOOL || size > 1 ? 0xff : (1u << bits) - 1;
     for (size_t i = 0; i < all; i++)
       bytes[i] = (unsigned char)(dtype == JOIST_BOOL ? i % 3 == 0 : 37 * i + 129);
     for (int swapped = 0; swapped < 2; swapped++) {
       /* at an odd address */
-      CHECK_INT(joist_copy_bytes(dtype, bytes, 9, swapped, copied + 1, NULL, &error), JOIST_OK);
+      CHECK_INT(joist_read_bytes(dtype, bytes, 9, swapped, read + 1, NULL, &error), JOIST_OK);
       for (size_t i = 0; i < all; i++) {
         const size_t from = swapped ? i / unit * unit + (unit - 1 - i % unit) : i;
-        CHECK_INT(copied[1 + i], bytes[from]);
+        CHECK_INT(read[1 + i], as_element(dtype, bytes[from]));
       }
-      CHECK_INT(joist_copy_bytes(dtype, copied + 1, 9, swapped, back, NULL, &error), JOIST_OK);
-      CHECK(memcmp(back, bytes, all) == 0);
+      CHECK_INT(joist_check_elements(dtype, read + 1, 9, &error), JOIST_OK);
+      CHECK_INT(joist_write_bytes(dtype, read + 1, 9, swapped, back, NULL, &error), JOIST_OK);
+      for (size_t i = 0; i < all; i++) CHECK_INT(back[i], bytes[i] & used);
+      memcpy(read, bytes, all);
+      CHECK_INT(joist_read_bytes(dtype, read, 9, swapped, read, NULL, &error), JOIST_OK);
+      CHECK_INT(joist_write_bytes(dtype, read, 9, swapped, read, NULL, &error), JOIST_OK);
+      CHECK(memcmp(read, back, all) == 0);
     }
-    CHECK_INT(joist_copy_bytes(dtype, bytes, 9, true, NULL, NULL, &error), JOIST_OK);
   }
-  const unsigned char truth[] = {0, 1, 255, 2};
-  CHECK_INT(joist_copy_bytes(JOIST_BOOL, truth, 2, false, copied, NULL, &error), JOIST_OK);
-  CHECK_ERROR(joist_copy_bytes(JOIST_BOOL, truth, 4, false, NULL, NULL, &error), error,
-              JOIST_E_BYTE_NOT_BOOL);
+  const unsigned char truth[] = {0, 1, 255, 2}, four_bits[] = {7, 0xf8, 8};
+  CHECK_INT(joist_check_elements(JOIST_BOOL, truth, 2, &error), JOIST_OK);
+  CHECK_ERROR(joist_check_elements(JOIST_BOOL, truth, 4, &error), error, JOIST_E_BYTE_NOT_BOOL);
   CHECK_STR(error.text[0].bytes, "ff");
   CHECK_INT(error.position, 3);
+  CHECK_ERROR(joist_read_bytes(JOIST_BOOL, truth, 4, false, read, NULL, &error), error,
+              JOIST_E_BYTE_NOT_BOOL);
+  CHECK_INT(error.position, 3);
+  CHECK_INT(joist_check_elements(JOIST_I4, four_bits, 2, &error), JOIST_OK);
+  CHECK(joist_check_elements(JOIST_I4, four_bits, 3, &error) == JOIST_ERROR_VALUE);
+  CHECK_INT(error.position, 3);
+  CHECK(joist_check_elements(JOIST_UI4, four_bits, 3, &error) == JOIST_ERROR_VALUE);
+  CHECK_INT(error.position, 2);
 }
 
 /* ---- missing values ---- */
@@ -841,7 +863,7 @@ static void test_interrupts(void) {
     CHECK_INT(joist_import(JOIST_HOST_RAW, from, n, JOIST_I8, to, &run, &error), want);
     CHECK_INT(joist_import_truth(JOIST_HOST_RAW, from, n, to, &run, &error), want);
     CHECK_INT(joist_export(JOIST_UI8, from, n, JOIST_HOST_RAW, false, to, &run, &error), want);
-    CHECK_INT(joist_copy_bytes(JOIST_UI8, from, n, true, to, &run, &error), want);
+    CHECK_INT(joist_read_bytes(JOIST_UI8, from, n, true, to, &run, &error), want);
   }
   CHECK_INT(calls, 4);
   /* A misfit beyond the first blocks is named by its place among all. */
