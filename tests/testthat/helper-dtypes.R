@@ -16,9 +16,8 @@ width_of <- function(dtype) {
 storage_of <- function(dtype) max(8, width_of(dtype))
 
 # The dtypes of up to a byte, with few values, that compute in another one.
-is_narrow <- function(dtype) {
-  dtype %in% rownames(byte_floats) | grepl("^u?int1$|^u?i[24]$", dtype)
-}
+is_narrow <- function(dtype) dtype %in% c(byte_ints, names(byte_specs))
+byte_ints <- c("int1", "i2", "i4", "uint1", "ui2", "ui4")
 narrow <- function() Filter(is_narrow, dtypes())
 wide <- function(dtypes) Filter(Negate(is_narrow), dtypes)
 
@@ -49,6 +48,7 @@ byte_floats <- read.table(header = TRUE, row.names = 1, text = "
   f8E8M0FNU          1 -127  127   NaN
 ")
 byte_floats["f8E8M0FNU", "max"] <- 2^127
+byte_specs <- lapply(split(byte_floats, rownames(byte_floats)), function(row) lapply(row, as.numeric))
 
 # What the suffixes say.
 has_nan <- function(dtype) !dtype %in% c("f4E2M1FN", "f6E2M3FN", "f6E3M2FN")
@@ -56,12 +56,10 @@ has_infinity <- function(dtype) !grepl("F?N", dtype)
 has_minus_zero <- function(dtype) !grepl("UZ|FNU", dtype)
 # f8E8M0FNU has neither zero nor negative numbers.
 has_zero <- function(dtype) dtype != "f8E8M0FNU"
-floats_with_zero <- function() Filter(has_zero, floats())
-with_zero <- function(dtypes) Filter(has_zero, dtypes)
 
 float_spec <- function(dtype) {
   if (is_narrow(dtype)) {
-    return(lapply(byte_floats[dtype, ], as.numeric))
+    return(byte_specs[[dtype]])
   }
   switch(dtype,
     f16 = list(digits = 11, low = -14, high = 15),
@@ -160,6 +158,10 @@ holds <- function(x, dtype) {
   mapply(same, round_to(as.double(x), dtype), as.double(x), USE.NAMES = FALSE)
 }
 held_of <- function(x, dtype) x[holds(x, dtype)]
+# Those of some dtypes that hold all numbers of x.
+dtypes_with <- function(x, among = dtypes()) {
+  Filter(function(d) all(holds(as.vector(x), d)), among)
+}
 
 # What numbers become in a dtype: rounded or, in an integer dtype of few bits, wrapped around.
 converted_to <- function(x, dtype) {
@@ -329,7 +331,7 @@ few_values <- function(dtype) {
     uint1 = c(1, 0),
     ui2 = c(3, 1, 0, 2),
     ui4 = c(3, 5, 0, 15, 8, 1),
-    f8E8M0FNU = c(0.5, 0.25, 1, 64, 2, 4),
+    f8E8M0FNU = c(0.5, 4, 1, 8, 2),
     c(-1.5, 0.5, 0, 6, -2, 3)
   )
 }

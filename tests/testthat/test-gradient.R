@@ -336,8 +336,9 @@ type_of <- function(x) paste0(format(dtype(x)), if (ambiguous(x)) "?")
 
 test_that("a gradient has the dtype, ambiguity and shape of what it is by, for every pair", {
   for (rules in c("anvil", "jax", "numpy", "torch")) {
-    for (left in floats()) {
-      for (right in setdiff(dtypes(), complexes())) {
+    for (left in dtypes_with(c(0, 1, 2, 3), floats())) {
+      rights <- if (is_narrow(left)) c(left, "bool", "i32", "f32") else setdiff(partners_of(left), complexes())
+      for (right in rights) {
         for (flags in list(c(FALSE, FALSE), c(TRUE, FALSE), c(FALSE, TRUE))) {
           x <- nv_tensor(c(1, 2, 3), left, ambiguous = flags[1])
           y <- nv_convert(nv_tensor(c(1, 0, 1)), right, flags[2])
@@ -571,9 +572,9 @@ test_that("nv_scatter_add() adds in every dtype what base R adds", {
   index <- c(1, 3, 3, 4, 1, 3)
   values <- c(1, 2, 3, 4, 5, 6)
   want <- replace(c(1, 2, 3, 4, 5), c(1, 3, 4), c(1 + 6, 3 + 11, 4 + 4))
-  for (d in setdiff(dtypes(), "bool")) {
+  for (d in dtypes_with(c(1:7, 14), setdiff(dtypes(), "bool"))) {
     x <- nv_tensor(c(1, 2, 3, 4, 5), d)
-    for (kind in setdiff(ints(), "i8")) {
+    for (kind in dtypes_with(1:4, setdiff(ints(), "i8"))) {
       got <- nv_scatter_add(x, nv_tensor(index, kind), nv_tensor(values, d))
       expect_identical(dtype(got), dtype(x))
       expect_equal(as.double(Re(got)), want, label = paste(d, kind))

@@ -13,8 +13,12 @@ test_that("every generic in the table of operations calls its operation", {
     generic <- get(mapped$generic[row], baseenv())
     for (d in dtypes()) {
       # Values that no operation refuses.
-      x <- nv_convert(nv_tensor(c(1, 2, 3)), d)
-      operands <- list(x, nv_convert(nv_tensor(c(3, 1, 2)), d))[seq_len(mapped$least[row])]
+      positive <- if (is_narrow(d)) rep_len(setdiff(few_values(d), 0), 3) else c(1, 2, 3)
+      if (d %in% c("i2", "i4")) positive <- c(1, 1, 1)
+      x <- nv_convert(nv_tensor(positive), d)
+      operands <- list(x, nv_convert(nv_tensor(positive[c(3, 1, 2)]), d))
+      operands <- operands[seq_len(mapped$least[row])]
+      if (d == "int1" && mapped$name[row] == "pow") next # its only power is a negative one
       want <- tryCatch(do.call(op, operands), joist_dtype_error = function(e) class(e))
       got <- tryCatch(do.call(generic, operands), joist_dtype_error = function(e) class(e))
       if (!identical(got, want)) fail(paste(mapped$generic[row], d))
@@ -122,7 +126,7 @@ test_that("Summary generics reduce all of their arguments", {
 test_that("na.rm = TRUE leaves out NaN and NA", {
   summaries <- c("sum", "prod", "min", "max", "range", "any", "all", "mean")
   for (d in dtypes()) {
-    v <- if (d %in% floats()) c(2, NaN, -4, 3, NaN) else sample_values(d, 5)
+    v <- if (d %in% floats()) held(c(2, NaN, -4, 3, NaN), d) else sample_values(d, 5)
     x <- nv_tensor(v, d)
     for (name in c(summaries, "median", "quantile")) {
       f <- get(name)
@@ -171,7 +175,9 @@ test_that("Complex generics", {
 
 test_that("predicates of base R", {
   v <- c(1, NaN, Inf, -Inf)
+  special <- v
   for (d in floats()) {
+    v <- held_of(special, d)
     x <- nv_tensor(v, d)
     expect_identical(as_array(is.nan(x)), is.nan(v))
     expect_identical(as_array(is.finite(x)), is.finite(v))
@@ -182,7 +188,7 @@ test_that("predicates of base R", {
 
 test_that("range(finite = TRUE) leaves out what is infinite or NaN", {
   v <- c(3, NaN, -Inf, 1, Inf, 2)
-  for (d in floats()) {
+  for (d in dtypes_with(c(v, 7), floats())) {
     x <- nv_tensor(v, d)
     expect_identical(as_array(range(x, finite = TRUE)), c(1, 3))
     expect_identical(as_array(jit(function(x) range(x, finite = TRUE))(x)), c(1, 3))
@@ -197,7 +203,7 @@ test_that("range(finite = TRUE) leaves out what is infinite or NaN", {
 
 test_that("rowsum() adds the rows of each group", {
   v <- matrix(c(1:5, 3, 1, 4, 1, 5), 5)
-  for (d in setdiff(dtypes(), c("bool", complexes()))) {
+  for (d in dtypes_with(c(0:9, 15), setdiff(dtypes(), c("bool", complexes())))) {
     x <- nv_tensor(v, d)
     for (group in list(c(2, 1, 2, 3, 1), c("b", "a", "b", "c", "a"), factor(c(9, 9, 1, 1, 1)))) {
       for (reorder in c(TRUE, FALSE)) {
@@ -240,7 +246,7 @@ test_that("base functions that read a vector read the values of every dtype", {
     function(x) stats::cor(x, c(1, 5, 2)), function(x) table(x), function(x) base::mean.default(x)
   )
   plain <- function(out) as.vector(if (is_tensor(out)) as_array(out) else out)
-  for (d in setdiff(dtypes(), c("bool", complexes()))) {
+  for (d in dtypes_with(c(1:6, 9), setdiff(dtypes(), c("bool", complexes())))) {
     x <- nv_tensor(c(3, 1, 2), d)
     for (f in readers) {
       expect_equal(plain(f(x)), plain(f(c(3, 1, 2))), label = paste(d, deparse1(body(f))))

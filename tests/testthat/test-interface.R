@@ -77,8 +77,7 @@ test_that("another package's C code reads and makes tensors", {
   on.exit(dyn.unload(user[["path"]]))
   expect_true(.Call(user$version))
   for (d in dtypes()) {
-    values <- array(c(0, 1, 1, 0, 1, 0), c(2, 3))
-    x <- nv_tensor(values, d)
+    x <- sample_tensor(d, 6, shape = c(2, 3))
     seen <- .Call(user$describe, x)
     expect_identical(seen$dtype, d)
     expect_false(seen$ambiguous)

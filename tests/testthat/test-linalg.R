@@ -1,16 +1,18 @@
 # Linear algebra by putting the parts together again, and against base R, in double.
 
-linalg_dtypes <- function() setdiff(dtypes(), c("bool", complexes()))
+# Of the narrow ones those that hold whole numbers up to 15.
+linalg_dtypes <- function() dtypes_with(0:15, setdiff(dtypes(), c("bool", complexes())))
 
 # Of the precision of the result; bf16 has 2^-8.
 tolerance_of <- function(x) {
-  switch(format(dtype(x)), f64 = 1e-12, f32 = 1e-5, f16 = 4e-3, bf16 = 4e-2)
+  switch(format(dtype(x)), f64 = 1e-12, f32 = 1e-5, f16 = 4e-3, bf16 = 4e-2, 0.1)
 }
 
 # Whole numbers, so that every dtype holds them; symmetric ones are positive definite.
 whole_matrix <- function(dtype, rows, columns = rows, symmetric = FALSE) {
   x <- matrix(sample(0:3, rows * columns, TRUE), rows, columns)
-  if (symmetric) x <- (x + t(x)) %/% 2L + diag(4L * rows, rows) else diag(x) <- diag(x) + 9L
+  large <- if (is_narrow(dtype)) 12L else 4L * rows
+  if (symmetric) x <- (x + t(x)) %/% 2L + diag(large, rows) else diag(x) <- diag(x) + 9L
   storage.mode(x) <- "double"
   x
 }

@@ -5,7 +5,7 @@ both_frames <- function(d) {
   rest <- data.frame(n = c(5, 4, 3, 2, 1, 6), g = c("a", "b", "a", "b", "a", "b"))
   list(tensor = cbind(data.frame(x = x), rest), plain = cbind(data.frame(x = as.vector(x)), rest))
 }
-ordered_dtypes <- function() setdiff(dtypes(), c(complexes(), "bool"))
+ordered_dtypes <- function() dtypes_with(c(0, 1, 2, 3), setdiff(dtypes(), c(complexes(), "bool")))
 
 # Everything in R's own vectors: integers and doubles of the same values are the same.
 in_r <- function(x) {
@@ -123,7 +123,7 @@ test_that("whole numbers beyond 2^53 are exact in vctrs and dplyr", {
 
 test_that("names go with the vectors of vctrs", {
   skip_if_not_installed("vctrs")
-  for (d in dtypes()) {
+  for (d in dtypes_with(0:1)) {
     x <- nv_tensor(c(a = 1, b = 0, c = 1), d)
     expect_identical(names(vctrs::vec_slice(x, 3:2)), c("c", "b"), label = d)
     expect_identical(names(vctrs::vec_c(x, x[1])), c("a", "b", "c", "a"), label = d)
@@ -283,7 +283,7 @@ test_that("ggplot2 draws tensors without a message", {
 test_that("jsonlite writes tensors", {
   skip_if_not_installed("jsonlite")
   json <- function(x, ...) unclass(jsonlite::toJSON(x, digits = NA, ...))
-  for (d in setdiff(dtypes(), complexes())) {
+  for (d in c("bool", ordered_dtypes())) {
     frames <- both_frames(d)
     expect_identical(json(frames$tensor), json(frames$plain), label = d)
     columns <- lapply(frames, json, dataframe = "columns")
@@ -308,7 +308,7 @@ test_that("knitr makes tables of tensors", {
   for (d in ordered_dtypes()) {
     frames <- both_frames(d)
     if (kind_of(d) == "float") {
-      for (kind in names(frames)) frames[[kind]]$x[2] <- 0.625
+      for (kind in names(frames)) frames[[kind]]$x[2] <- 1.5
     }
     expect_identical(knitr::kable(frames$tensor), knitr::kable(frames$plain), label = d)
   }
@@ -322,10 +322,11 @@ test_that("knitr makes tables of tensors", {
 test_that("dput() and deparse() write what reads as the same tensor", {
   again <- function(x) eval(parse(text = utils::capture.output(dput(x, control = "all"))))
   for (d in dtypes()) {
+    two <- sample_values(d, 2)
     for (x in list(
-      sample_tensor(d, 6), nv_reshape(sample_tensor(d, 6), c(2, 3)), nv_scalar(1, d),
+      sample_tensor(d, 6), nv_reshape(sample_tensor(d, 6), c(2, 3)), nv_scalar(two[1], d),
       sample_tensor(d, 0),
-      nv_tensor(c(a = 1, b = 0), d), nv_tensor(1, d, ambiguous = TRUE)
+      nv_tensor(c(a = two[1], b = two[2]), d), nv_tensor(two[1], d, ambiguous = TRUE)
     )) {
       expect_identical(again(x), x, label = d)
       expect_identical(dtype(again(x) == x), as_dtype("bool"))
@@ -339,7 +340,7 @@ test_that("dput() and deparse() write what reads as the same tensor", {
 })
 
 test_that("summary() of a tensor is that of its values", {
-  for (d in setdiff(dtypes(), complexes())) {
+  for (d in dtypes_with(0:1, setdiff(dtypes(), complexes()))) {
     x <- nv_tensor(c(1, 0, 1, 1), d)
     got <- summary(x)
     want <- summary(as.vector(x))
@@ -358,7 +359,7 @@ test_that("summary() of a tensor is that of its values", {
 })
 
 test_that("View(), str() and the panes of editors show values", {
-  for (d in dtypes()) {
+  for (d in dtypes_with(0:1)) {
     x <- nv_tensor(c(1, 0, 1), d)
     # What View() does before it opens a window.
     columns <- as.list(format.data.frame(as.data.frame(x)))
@@ -400,9 +401,9 @@ test_that("base graphics draw tensors", {
   grDevices::pdf(NULL)
   on.exit(grDevices::dev.off())
   for (d in ordered_dtypes()) {
-    x <- nv_tensor(c(1, 3, 2, 5), d)
+    x <- nv_tensor(c(1, 3, 2, 0), d)
     v <- as.vector(x)
-    m <- nv_tensor(matrix(c(1, 3, 2, 5), 2), d)
+    m <- nv_tensor(matrix(c(1, 3, 2, 0), 2), d)
     expect_silent({
       plot(x)
       plot(x, v)

@@ -29,13 +29,14 @@ test_that("trigamma and its derivatives are what base R and closed forms say", {
 
 test_that("polygamma functions have the dtypes of digamma, in jit() too, and their own poles", {
   for (d in setdiff(dtypes(), complexes())) {
-    x <- nv_convert(nv_tensor(c(1, 2, 3)), d)
+    x <- nv_convert(nv_tensor(if (is_narrow(d)) rep_len(few_values(d), 3) else c(1, 2, 3)), d)
     got <- nv_polygamma(2, x)
     like <- nv_digamma(x)
     expect_identical(dtype(got), dtype(like))
     expect_identical(ambiguous(got), ambiguous(like))
     want <- psigamma(as.double(x), 2)
-    expect_identical(as.double(got), round_to(want, format(dtype(like))), tolerance = 1e-14)
+    want <- round_to(suppressWarnings(want), format(dtype(like)))
+    expect_identical(as.double(got) + 0, want + 0, tolerance = 1e-14)
     expect_identical(jit(function(x) nv_polygamma(2, x))(x), got)
   }
   special <- nv_tensor(c(0, -1, Inf, -Inf, NaN), "f64")

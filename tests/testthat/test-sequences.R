@@ -134,9 +134,11 @@ test_that("tensors like others have their dtype, ambiguity and shape", {
     }
     expect_identical(nv_fill_like(x, TRUE, "i8"), nv_fill(1, c(2, 3), "i8"))
     expect_identical(nv_fill_like(x, nv_scalar(one, "f64"), shape = 4), nv_fill(one, 4, d, TRUE))
-    like <- nv_empty_like(x, shape = c(0, 2))
-    expect_identical(list(dtype(like), shape(like)), list(as_dtype(d), c(0L, 2L)))
-    expect_identical(type_of(nv_empty(d, 3)), d)
+    if (has_zero(d)) {
+      like <- nv_empty_like(x, shape = c(0, 2))
+      expect_identical(list(dtype(like), shape(like)), list(as_dtype(d), c(0L, 2L)))
+      expect_identical(type_of(nv_empty(d, 3)), d)
+    }
     if (one == 1) expect_identical(jit(function(x) nv_ones_like(x))(x), x)
   }
   expect_identical(nv_zeros_like(c(1, 2)), nv_tensor(c(0, 0), ambiguous = TRUE))

@@ -30,8 +30,8 @@ JOIST_INLINE float unit_of_half(uint32_t half, int bits) {
 }
 
 /* The bits of the next number toward minus infinity of an IEEE 754 format of that width. */
-JOIST_INLINE uint64_t next_below(uint64_t bits, size_t size) {
-  const uint64_t sign = UINT64_C(1) << (8 * size - 1);
+JOIST_INLINE uint64_t next_below(uint64_t bits, unsigned width) {
+  const uint64_t sign = UINT64_C(1) << (width - 1);
   if ((bits & ~sign) == 0) return sign | 1;
   return (bits & sign) != 0 ? bits + 1 : bits - 1;
 }

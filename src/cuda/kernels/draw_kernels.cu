@@ -77,7 +77,7 @@ JOIST_DEVICE static inline double top_of(typename Unit::type low, typename Unit:
   typename Unit::type below;
   uint64_t bits = 0;
   memcpy(&bits, &high, sizeof high);
-  bits = next_below(bits, sizeof high);
+  bits = next_below(bits, 8 * sizeof high);
   memcpy(&below, &bits, sizeof below);
   const double top = Unit::widen(below), least = Unit::widen(low);
   return top < least ? least : top;

@@ -167,9 +167,11 @@ static void draw_bits(const struct joist_draw *draw, size_t first, size_t n, voi
   uint32_t words[2 * JOIST_DRAW_BLOCK];
   const size_t size = joist_dtype_size(draw->dtype);
   joist_draw_words(draw, (int)(8 * size), first, n, words);
+  uint8_t bytes[JOIST_DRAW_BLOCK];
   switch (size) {
     case 1:
-      for (size_t k = 0; k < n; k++) ((uint8_t *)out)[k] = (uint8_t)(words[k / 4] >> (8 * (k % 4)));
+      for (size_t k = 0; k < n; k++) bytes[k] = (uint8_t)(words[k / 4] >> (8 * (k % 4)));
+      joist_convert_find(JOIST_UI8, draw->dtype)(n, bytes, out); /* keeps the lowest bits */
       break;
     case 2:
       for (size_t k = 0; k < n; k++)
@@ -185,17 +187,11 @@ static void draw_bits(const struct joist_draw *draw, size_t first, size_t n, voi
   }
 }
 
-/* Integers of fewer bits than their byte take its lowest ones. */
-static void draw_some_bits(const struct joist_draw *draw, size_t first, size_t n, void *out) {
-  draw_bits(draw, first, n, out);
-  joist_convert_find(JOIST_UI8, draw->dtype)(n, out, out);
-}
-
 joist_status joist_random_bits_run(const struct joist_call *call, struct joist_error *error) {
   struct joist_draw draw;
   const joist_status status = joist_draw_init(&draw, call, error);
   if (status != JOIST_OK) return status;
-  draw.run = joist_dtype_is_word(draw.dtype) ? draw_bits : draw_some_bits;
+  draw.run = draw_bits;
   return joist_draw_all(&draw, error);
 }
 
@@ -225,9 +221,10 @@ static double top_of(joist_dtype dtype, double low, double high) {
   if (!joist_dtype_is_word(dtype)) return top_of_codes(dtype, low, high);
   joist_convert_find(JOIST_F64, dtype)(1, &high, &bits);
   const size_t size = joist_dtype_size(dtype);
-  if (size == sizeof bits.half) bits.half = (uint16_t)next_below(bits.half, size);
-  if (size == sizeof bits.single) bits.single = (uint32_t)next_below(bits.single, size);
-  if (size == sizeof bits.wide) bits.wide = next_below(bits.wide, size);
+  const unsigned width = (unsigned)(8 * size);
+  if (size == sizeof bits.half) bits.half = (uint16_t)next_below(bits.half, width);
+  if (size == sizeof bits.single) bits.single = (uint32_t)next_below(bits.single, width);
+  if (size == sizeof bits.wide) bits.wide = next_below(bits.wide, width);
   joist_convert_find(dtype, JOIST_F64)(1, &bits, &top);
   return top < low ? low : top;
 }
@@ -246,23 +243,20 @@ static void limits_of(const struct joist_draw *draw, size_t first, size_t n, dou
     top[k] = same && k > 0 ? top[0] : top_of(draw->dtype, low[k], high[k]);
 }
 
-/* Binary places of numbers below 1 that are equally far apart. */
-static int places_of(joist_dtype dtype) {
-  const int digits = joist_dtype_digits(dtype), least = joist_dtype_least_exponent(dtype);
-  return digits < -least ? digits : -least;
-}
-
-/* Numbers in [0, 1), of which a dtype has 2^places; narrow ones take 16 bits each. */
-static void units_of(const struct joist_draw *draw, size_t first, size_t n, void *out) {
+/* Numbers in [0, 1), all multiples of a power of 2: of 1/2^digits, or of the least positive number
+ * of the dtype if that is more. Narrow ones take 16 bits each, and are computed as f32. */
+static void units_in_compute(const struct joist_draw *draw, size_t first, size_t n, void *out) {
   uint32_t words[2 * JOIST_DRAW_BLOCK];
   const struct joist_random_kernels *const kernels = joist_random_kernels();
   const joist_dtype compute = joist_dtype_compute(draw->dtype);
   const bool narrow = compute != draw->dtype;
   joist_draw_words(draw, narrow ? 16 : (int)(8 * joist_dtype_size(compute)), first, n, words);
   if (narrow) {
-    float units[JOIST_DRAW_BLOCK];
-    kernels->unit_half((n + 1) / 2, places_of(draw->dtype), words, units);
-    joist_convert_find(JOIST_F32, draw->dtype)(n, units, out);
+    const int digits = joist_dtype_digits(draw->dtype);
+    const int least = -joist_dtype_least_exponent(draw->dtype);
+    float units[JOIST_DRAW_BLOCK + 1];
+    kernels->unit_half((n + 1) / 2, digits < least ? digits : least, words, units);
+    memcpy(out, units, n * sizeof *units);
   } else if (compute == JOIST_F64) {
     kernels->unit_f64(n, words, out);
   } else {
@@ -270,11 +264,23 @@ static void units_of(const struct joist_draw *draw, size_t first, size_t n, void
   }
 }
 
+static void units_of(const struct joist_draw *draw, size_t first, size_t n, void *out) {
+  const joist_dtype compute = joist_dtype_compute(draw->dtype);
+  if (compute == draw->dtype) {
+    units_in_compute(draw, first, n, out);
+    return;
+  }
+  float units[JOIST_DRAW_BLOCK];
+  units_in_compute(draw, first, n, units);
+  joist_convert_find(compute, draw->dtype)(n, units, out);
+}
+
 static void draw_between(const struct joist_draw *draw, size_t first, size_t n, void *out) {
   double low[JOIST_DRAW_BLOCK], high[JOIST_DRAW_BLOCK], top[JOIST_DRAW_BLOCK];
   double x[JOIST_DRAW_BLOCK];
-  units_of(draw, first, n, out);
-  joist_convert_find(draw->dtype, JOIST_F64)(n, out, x);
+  double units[JOIST_DRAW_BLOCK];
+  units_in_compute(draw, first, n, units);
+  joist_convert_find(joist_dtype_compute(draw->dtype), JOIST_F64)(n, units, x);
   limits_of(draw, first, n, low, high, top);
   joist_random_kernels()->between(n, low, high, top, x);
   joist_convert_find(JOIST_F64, draw->dtype)(n, x, out);
