@@ -19,7 +19,7 @@ plain_answer <- function(got) {
   got
 }
 
-real_dtypes <- function() setdiff(dtypes(), c("bool", complexes()))
+real_dtypes <- function() dtypes_with(c(1, 2, 3, 7), setdiff(dtypes(), c("bool", complexes())))
 
 test_that("R's own code sees the values", {
   calls <- list(

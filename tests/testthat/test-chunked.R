@@ -228,7 +228,8 @@ test_that("operators repeat one element over an array, as in memory", {
 test_that("sums are those of base R to the precision of the dtype, for every dtype", {
   set.seed(1)
   values <- matrix(round(rnorm(70) * 8), 10)
-  for (dtype in setdiff(dtypes(), "bool")) {
+  # Zarr has floats of 8 bits of few formats.
+  for (dtype in setdiff(wide(dtypes()), "bool")) {
     whole <- if (startsWith(dtype, "ui")) abs(values) else values
     x <- made(whole, dtype, c(3, 2))
     sums <- Re(as_array(nv_compute(nv_reduce_sum(x, 1)), "complex"))

@@ -25,7 +25,8 @@ expect_moments <- function(f, ..., want, label) {
 test_that("cov() and cor() are those of base R, of matrices and vectors", {
   v <- columns_of(8, 4, 3)
   w <- columns_of(8, 3, 5)
-  for (d in c(ints(), floats())) {
+  # Moments of these numbers are far off in the floats of few bits: those of test-statistics.R are not.
+  for (d in c(wide(c(ints(), floats())), if (all(holds(c(v, w), "ui4"))) "ui4")) {
     x <- nv_tensor(v, d)
     y <- nv_tensor(w, d)
     for (name in names(moments)) {
@@ -58,7 +59,7 @@ test_that("`use` leaves out what base R leaves out", {
   v <- with_gaps(columns_of(9, 4, 3))
   w <- columns_of(9, 3, 5)
   w[5, 2] <- NaN
-  for (d in floats()) {
+  for (d in wide(floats())) {
     x <- nv_tensor(v, d)
     y <- nv_tensor(w, d)
     for (use in c("everything", "complete.obs", "na.or.complete", "pairwise.complete.obs")) {

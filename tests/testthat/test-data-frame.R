@@ -89,7 +89,10 @@ test_that("a data frame with a tensor is handled as one with an R vector", {
   )
   for (d in dtypes()) {
     frames <- frames_of(d)
-    for (name in names(calls)) {
+    # The last values that a call assigns are 0 and 1.
+    taken <- if (all(holds(0:1, d))) names(calls) else setdiff(names(calls), c("assign", "rbind_named"))
+    if (is_narrow(d) && !d %in% c("int1", "i4", "f8E4M3FN", "f8E8M0FNU")) taken <- taken[c(FALSE, TRUE)]
+    for (name in taken) {
       f <- calls[[name]]
       # Keys that are not exact text, and R's NA beside typed columns, are another matter.
       if (name == "merge_by" && kind_of(d) == "complex") next
@@ -127,7 +130,7 @@ test_that("data frames are ordered and computed with", {
     expect_identical(sums, c(sum(x[1:2]), sum(x[3:6])))
     maxima <- stats::aggregate(frames$tensor["x"], list(g = c(1, 1, 2, 2, 2, 2)), max)$x
     expect_identical(maxima, c(max(x[1:2]), max(x[3:6])))
-    expect_identical(transform(frames$tensor, x = x + 1L)$x, x + 1L)
+    expect_identical(transform(frames$tensor, x = x + x)$x, x + x)
   }
 })
 
@@ -406,7 +409,8 @@ test_that("base R computes with data frames of tensors", {
       vapply(df, is.numeric, NA)
     }
   )
-  for (d in setdiff(dtypes(), c(complexes(), "bool"))) {
+  # Of the narrow dtypes the integers, with which 2L has a common dtype.
+  for (d in c(wide(setdiff(dtypes(), c(complexes(), "bool"))), "i4", "ui4")) {
     values <- list(u = c(3, 1, 2, 2), v = c(1, 2, 5, 2))
     plain <- as.data.frame(lapply(values, function(v) as_array(nv_tensor(v, d))))
     tensor <- as.data.frame(lapply(values, nv_tensor, d))
@@ -456,7 +460,7 @@ test_that("rows are chosen, grouped and summed by tensors", {
     findInterval = function(df) as.vector(findInterval(df$x, 2)),
     match = function(df) match(2, df$x), by = function(df) c(by(df, df$g, function(p) sum_of(p$x)))
   )
-  for (d in setdiff(dtypes(), c(complexes(), "bool"))) {
+  for (d in dtypes_with(c(-3:4, 6), setdiff(dtypes(), c(complexes(), "bool")))) {
     x <- nv_tensor(c(3, 1, 2, 2, 1), d)
     rest <- list(n = c(5, 4, 3, 2, 1), g = c("a", "b", "a", "b", "a"))
     tensor <- data.frame(x = x, rest)
@@ -480,7 +484,7 @@ test_that("rows are chosen, grouped and summed by tensors", {
 })
 
 test_that("nv_na_omit() leaves out rows with NaN, as base R those of an R vector", {
-  for (d in setdiff(dtypes(), c("bool", ints()))) {
+  for (d in dtypes_with(c(1, NaN, 3, 4), setdiff(dtypes(), c("bool", ints())))) {
     values <- c(1, NaN, 3, 4)
     others <- data.frame(y = c(1L, 2L, NA, 4L), s = letters[1:4], row.names = LETTERS[1:4])
     x <- nv_tensor(values, d)

@@ -39,7 +39,7 @@ test_that("types of a seed are R's, and what they cannot hold is an error", {
     ui16 = "integer", ui32 = "double", i64 = "double", ui64 = "double", f16 = "double",
     bf16 = "double", f32 = "double", f64 = "double", c64 = "complex", c128 = "complex"
   )
-  expect_setequal(names(type_of), dtypes())
+  expect_setequal(names(type_of), wide(dtypes()))
   for (dtype in names(type_of)) {
     x <- made(matrix(c(1, 0, 1, 1), 2), dtype, 1)
     d <- quietly(DelayedArray::DelayedArray(x))

@@ -136,6 +136,11 @@ test_that("logical operations and the test of nv_ifelse() ask of R numbers wheth
       one <- if (d == "bool") 1 else held(1, d)
       x <- nv_tensor(c(one, 0), d)
       truth <- v != 0
+      undefined <- function(e) NULL # narrow dtypes meet numbers of their own kind
+      if (is.null(tryCatch(result_dtype(x, v), joist_promotion_error = undefined))) {
+        expect_error(x & v, class = "joist_promotion_error")
+        next
+      }
       turned <- nv_tensor(c(0, one), d)
       checks <- function(x, v) list(x & v, v | x, nv_xor(x, v), nv_ifelse(v, x, turned))
       want <- list(

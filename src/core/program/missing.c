@@ -170,8 +170,10 @@ static joist_value_id filled_extreme(struct builder *b, joist_value_id x, joist_
                                      bool largest) {
   if (b->status != JOIST_OK) return 0;
   const joist_dtype dtype = value_of(b, x)->type.dtype;
-  if (joist_dtype_kind(dtype) == JOIST_KIND_FLOAT)
+  if (joist_dtype_kind(dtype) == JOIST_KIND_FLOAT && joist_dtype_has_infinity(dtype))
     return filled(b, x, mask, largest ? INFINITY : -INFINITY);
+  if (joist_dtype_kind(dtype) == JOIST_KIND_FLOAT)
+    return filled(b, x, mask, largest ? joist_dtype_max_float(dtype) : joist_dtype_min_float(dtype));
   const double least = (double)joist_dtype_min_int(dtype);
   if (!largest) return filled(b, x, mask, least);
   /* The largest i64 is not a double. */
