@@ -84,6 +84,14 @@ static size_t broadcast_index(const struct joist_shape *space, const struct jois
   return found;
 }
 
+/* The lowest bits of a byte that holds an integer or a float of so many, and its sign above them if
+ * it is a signed integer. */
+static void take_bits(char *byte, unsigned bits, bool is_signed) {
+  const unsigned used = (unsigned char)*byte & ((1u << bits) - 1);
+  const bool negative = is_signed && (used >> (bits - 1)) != 0;
+  *byte = (char)(unsigned char)(negative ? used | ~((1u << bits) - 1) : used);
+}
+
 static void interpret_elementwise(struct interpreter *in, const struct joist_instruction *i) {
   const struct joist_value *const result = &in->program->values[i->result];
   const size_t out_size = joist_dtype_size(result->type.dtype);
@@ -105,11 +113,19 @@ static void interpret_elementwise(struct interpreter *in, const struct joist_ins
       }
       if (moves || converts || compute == wanted) continue;
       joist_convert_find_portable(wanted, compute)(1, operands[a], computed[a]);
+      /* Operations on bits have no use for copies of the sign. */
+      if (compute == JOIST_I8 && i->signature.compute == JOIST_UI8)
+        take_bits(computed[a], joist_dtype_bits(wanted), false);
       operands[a] = computed[a];
     }
     char *const out = in->array[i->result] + at * out_size;
     if (moves) {
       memcpy(out, operands[0], out_size);
+      const joist_dtype from = i->signature.operand[0], to = result->type.dtype;
+      if (i->op == JOIST_OP_BITCAST && out_size == 1 && from != JOIST_BOOL && to != JOIST_BOOL) {
+        take_bits(out, joist_dtype_bits(from), false);
+        take_bits(out, joist_dtype_bits(to), joist_dtype_kind(to) == JOIST_KIND_INT);
+      }
     } else if (converts) {
       joist_convert_find_portable(i->signature.operand[0], result->type.dtype)(1, operands[0], out);
     } else {

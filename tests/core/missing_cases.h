@@ -293,7 +293,10 @@ static void make_elementwise(struct missing_case *c) {
   if (c->op == JOIST_OP_CONVERT) set_type(c, random_dtype());
   if (c->op == JOIST_OP_BITCAST) {
     joist_dtype to = random_dtype();
-    while (joist_dtype_bits(to) != joist_dtype_bits(c->operand[0].type.dtype)) to = random_dtype();
+    const joist_dtype from = c->operand[0].type.dtype;
+    while (joist_dtype_bits(to) != joist_dtype_bits(from) ||
+           (to == JOIST_BOOL) != (from == JOIST_BOOL))
+      to = random_dtype();
     set_type(c, to);
   }
   if (c->op == JOIST_OP_BROADCAST) c->attributes = with_shape(c->attributes, &whole);

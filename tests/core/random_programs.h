@@ -191,7 +191,8 @@ CHECK_UNUSED static bool random_iota(const struct joist_shape *shape,
   double from = (double)random_below(20) - (one_in(2) ? 10 : 0);
   if (joist_dtype_category(dtype) >= JOIST_CATEGORY_FLOAT) {
     from += 0.25 * (double)random_below(4);
-    if (shape->extent[dim] > 60000) return false;
+    const double most = fmin(joist_dtype_max_float(dtype), 60000);
+    if (from < joist_dtype_min_float(dtype) || from + shape->extent[dim] > most) return false;
   } else if (from < (double)joist_dtype_min_int(dtype) ||
              from + shape->extent[dim] > (double)joist_dtype_max_int(dtype)) {
     return false;
