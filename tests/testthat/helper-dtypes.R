@@ -123,6 +123,8 @@ round_to_power <- function(x) {
   e <- floor(log2(x[known]))
   e <- e - (2^e > x[known]) + (2^(e + 1) <= x[known])
   up <- e + (x[known] >= 1.5 * 2^e)
+  # All between the two smallest goes up, as in ml_dtypes.
+  up[x[known] > 2^-127 & x[known] < 2^-126] <- -126
   out <- rep(NaN, length(x))
   # 2^-127 is subnormal in f32, and all below is it.
   out[known] <- ifelse(up > 127, NaN, 2^pmax(up, -127))

@@ -96,7 +96,7 @@ test_that("`dtype` is the dtype of the result", {
     for (to in partners_of(d)) {
       got <- nv_reduce_sum(x, dtype = to)
       expect_identical(format(dtype(got)), to)
-      want <- converted_to(total, to)
+      want <- if (kind_of(to) == "uint") total %% 2^width_of(to) else converted_to(total, to)
       if (to != "bool") expect_true(as_array(got) == want, label = paste(d, to))
       expect_false(ambiguous(got))
     }
@@ -271,7 +271,8 @@ test_that("reductions of broadcast and fused operands", {
 test_that("nv_range() has the minima and the maxima", {
   m <- matrix(c(3, -1, 2, 7, 0, 5), 2)
   for (dtype in setdiff(dtypes(), c("bool", complexes()))) {
-    x <- nv_tensor(if (startsWith(dtype, "u")) held(m + 1, dtype) else held(m, dtype), dtype)
+    values <- if (startsWith(dtype, "u")) m + 1 else m
+    x <- nv_tensor(array(held(values, dtype), dim(m)), dtype)
     own <- as_array(x, "double")
     expect_equal(as_array(nv_range(x), "double"), range(own))
     expect_equal(as_array(nv_range(x, 1), "double"), apply(own, 2, range))
