@@ -19,7 +19,8 @@ plain_answer <- function(got) {
   got
 }
 
-real_dtypes <- function() dtypes_with(c(1, 2, 3, 7), setdiff(dtypes(), c("bool", complexes())))
+# Narrow dtypes have no common dtype with numbers of R of another kind.
+real_dtypes <- function() wide(setdiff(dtypes(), c("bool", complexes())))
 
 test_that("R's own code sees the values", {
   calls <- list(
@@ -183,7 +184,7 @@ test_that("what does not work stops", {
 
 test_that("unsplit() gives back what split() took apart", {
   f <- c(1, 2, 1)
-  for (d in real_dtypes()) {
+  for (d in dtypes_with(1:3, setdiff(dtypes(), "bool"))) {
     x <- nv_tensor(c(3, 1, 2), d)
     expect_identical(unsplit(split(x, f), f), x)
   }

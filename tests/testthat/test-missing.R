@@ -377,6 +377,32 @@ test_that("random functions give the same eagerly and compiled, by every rule se
   expect_gt(compared, 150L)
 })
 
+test_that("dtypes without 0, 1 or infinity have missing values, too", {
+  # What takes the place of a missing element in a sum, a product or an extreme.
+  for (d in c("int1", "f8E8M0FNU", "f4E2M1FN", "f8E4M3FNUZ")) {
+    one <- held(1, d)
+    x <- nv_tensor(c(one, NA, one), d)
+    y <- nv_tensor(rep(one, 3), d)
+    functions <- list(
+      list(function(x) sum(x, na.rm = TRUE), 2 * one),
+      list(function(x) prod(x, na.rm = TRUE), one^2),
+      list(function(x) min(x, na.rm = TRUE), one), list(function(x) max(x, na.rm = TRUE), one),
+      list(function(x) mean(x, na.rm = TRUE), one),
+      list(function(x) nv_cumsum(x, na_rm = TRUE), c(one, NA, 2 * one)),
+      list(function(x) nv_cumprod(x, na_rm = TRUE), c(one, NA, one^2)),
+      list(function(x) any(x, na.rm = TRUE), 1), list(function(x) all(x, na.rm = TRUE), 1),
+      list(function(x) nv_sort(x), c(one, one, NA)), list(function(x) nv_argsort(x), c(1, 3, 2)),
+      list(function(x) y %/% x, c(1, NA, 1) * one^2), list(function(x) x[c(2, 3)], c(NA, one))
+    )
+    for (k in seq_along(functions)) {
+      f <- functions[[k]][[1]]
+      want <- functions[[k]][[2]]
+      expect_identical(as.double(as_array(f(x))), as.double(want), label = paste(d, k))
+      expect_identical(jit(f)(x), f(x), label = paste(d, k))
+    }
+  }
+})
+
 test_that("views, pointers and plain vectors know NA", {
   for (d in dtypes_with(1)) {
     x <- nv_tensor(c(1, NA, 1), d)

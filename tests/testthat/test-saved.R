@@ -36,9 +36,18 @@ for (file in list.files(test_path("saved"), "[.]rds$", full.names = TRUE)) {
     for (dtype in saved$dtypes) expect_identical(dtype, as_dtype(format(dtype)))
     expect_identical(saved$device, nv_device())
     numpy <- with_promotion("numpy", nv_tensor(1L, "i8") + nv_tensor(1, "f16"))
-    expect_identical(with_promotion(saved$rules, nv_tensor(1L, "i8") + nv_tensor(1, "f16")), numpy)
-    expect_identical(format(common_dtype("bool", "i16", rules = saved$own)$dtype), "i16")
-    expect_error(common_dtype("i16", "f32", rules = saved$own), class = "joist_promotion_error")
+    if (version == "0.1.0") { # of lattices of fewer dtypes: rules are made again
+      for (rules in list(saved$rules, saved$own)) {
+        expect_error(common_dtype("bool", "i16", rules = rules), "another version",
+          class = "joist_promotion_error"
+        )
+      }
+    } else {
+      sum <- with_promotion(saved$rules, nv_tensor(1L, "i8") + nv_tensor(1, "f16"))
+      expect_identical(sum, numpy)
+      expect_identical(format(common_dtype("bool", "i16", rules = saved$own)$dtype), "i16")
+      expect_error(common_dtype("i16", "f32", rules = saved$own), class = "joist_promotion_error")
+    }
     expect_identical(c(saved$table), c(promotion_table("jax")))
     expect_output(print(saved$explanation), "i16")
     expect_output(print(saved$info), "joist")

@@ -261,9 +261,10 @@ static void add_power(struct builder *b, joist_value_id *result, joist_value_id 
   const joist_dtype base = joist_signature_operand(&b->m->inference->signature, 0);
   if (has_mask(b, 1) && joist_dtype_kind(base) == JOIST_KIND_COMPLEX) {
     open[1] = masks[1];
-  } else if (has_mask(b, 1)) { /* where the base is not 1 */
-    const joist_value_id one = constant(b, value_of(b, ids[0])->type.dtype, 1);
-    const joist_value_id differs = emit2(b, JOIST_OP_NE, ids[0], one);
+  } else if (has_mask(b, 1)) {                              /* where the base is not 1 */
+    const joist_value_id wide = able_to_hold(b, ids[0], 1); /* int1 has no 1 */
+    const joist_value_id one = constant(b, value_of(b, wide)->type.dtype, 1);
+    const joist_value_id differs = emit2(b, JOIST_OP_NE, wide, one);
     open[1] = emit2(b, JOIST_OP_AND, masks[1], either(b, masks[0], differs));
   }
   *mask = broadcast(b, either(b, open[0], open[1]), result_shape(b));
@@ -298,7 +299,8 @@ static joist_value_id extended(struct builder *b, joist_value_id x, int dim) {
   int64_t high[JOIST_RANK_MAX] = {0};
   high[dim < 0 ? 0 : dim] = 1;
   joist_attributes_set_list(&attributes, JOIST_ATTRIBUTE_HIGH, high, (size_t)value.shape.rank);
-  const joist_value_id both[] = {x, constant(b, value.type.dtype, 0)};
+  const double any = joist_dtype_has_zero(value.type.dtype) ? 0 : 1;
+  const joist_value_id both[] = {x, constant(b, value.type.dtype, any)};
   return emit(b, JOIST_OP_PAD, both, 2, &attributes);
 }
 
