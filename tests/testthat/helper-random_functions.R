@@ -5,7 +5,8 @@
 pick <- function(x) x[[sample(length(x), 1L)]]
 
 random_dtypes <- function() {
-  pool <- setdiff(dtypes(), c("bool", "c64", "c128"))
+  # Narrow dtypes have no common dtype with most others, so that little would be computed.
+  pool <- setdiff(wide(dtypes()), c("bool", "c64", "c128"))
   c(sample(pool, 3L), if (runif(1) < 0.3) pick(c("bool", "c64", "c128")))
 }
 

@@ -18,7 +18,7 @@ test_that("NA of every type is missing in every dtype, and comes out as NA", {
   v <- c(1, 0, 1)
   for (d in dtypes()) {
     same_values(nv_tensor(c(NA, NA), d), c(NA, NA))
-    if (!all(holds(v, d))) {
+    if (is_narrow(d)) { # NA_real_ is a number that its integers have no common dtype with
       two <- sample_values(d, 2)
       x <- nv_tensor(c(two, NA), d)
       same_values(x, c(two, NA))
@@ -198,16 +198,16 @@ test_that("an index that is NA gives NA", {
 })
 
 test_that("nv_mask(), nv_replace_na() and nv_coalesce() set and fill missing values", {
-  for (d in dtypes_with(0:9, setdiff(dtypes(), "bool"))) {
+  for (d in c(wide(setdiff(dtypes(), "bool")), "i4")) {
     x <- nv_mask(nv_tensor(1:4, d), c(TRUE, FALSE, FALSE, TRUE))
     same_values(x, c(NA, 2, 3, NA))
-    same_values(nv_replace_na(x, 0), c(0, 2, 3, 0))
-    same_values(nv_replace_na(x, nv_tensor(5:8, d)), c(5, 2, 3, 8))
-    same_values(nv_coalesce(x, nv_tensor(c(9L, 9L, 9L, NA), d), 7L), c(9, 2, 3, 7))
-    same_values(jit(function(x) nv_replace_na(x, 1))(x), c(1, 2, 3, 1))
+    same_values(nv_replace_na(x, 0L), c(0, 2, 3, 0))
+    same_values(nv_replace_na(x, nv_tensor(4:7, d)), c(4, 2, 3, 7))
+    same_values(nv_coalesce(x, nv_tensor(c(6L, 6L, 6L, NA), d), 7L), c(6, 2, 3, 7))
+    same_values(jit(function(x) nv_replace_na(x, 1L))(x), c(1, 2, 3, 1))
     more <- nv_tensor(c(FALSE, TRUE, FALSE, NA))
     same_values(jit(function(x, m) nv_mask(x, m))(x, more), c(NA, NA, 3, NA))
-    expect_identical(names(nv_replace_na(nv_tensor(c(a = 1, b = NA), d), 1)), c("a", "b"))
+    expect_identical(names(nv_replace_na(nv_tensor(c(a = 1, b = NA), d), 1L)), c("a", "b"))
     expect_error(nv_replace_na(x, 1:2), class = "joist_shape_error")
   }
   expect_error(nv_replace_na(nv_tensor(c(1L, NA), "ui8"), 300), class = "joist_value_error")
