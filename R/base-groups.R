@@ -237,7 +237,7 @@ all.equal.nv_tensor <- function(target, current, tolerance = NULL, ...) {
     return(c(differences, paste("shapes:", shape_text(target), "and", shape_text(current))))
   }
   if (is.null(tolerance)) {
-    tolerance <- if (has_nan(target)) sqrt(dtype_facts(target)$eps) else 2^-26
+    tolerance <- if (is_inexact_dtype(target)) sqrt(dtype_facts(target)$eps) else 2^-26
   }
   complex <- is_complex_dtype(target) || is_complex_dtype(current)
   as <- if (complex) "complex" else "double"

@@ -100,7 +100,7 @@ has_data <- function(x) !inherits(x, "nv_traced") && !inherits(x, "nv_aval")
 # Digits beyond the precision of a dtype are noise.
 print_digits <- function(x, digits) {
   if (is.null(digits)) digits <- getOption("digits")
-  own <- if (has_nan(x)) max(3, ceiling(-log10(dtype_facts(x)$eps))) else 15
+  own <- if (is_inexact_dtype(x)) max(3, ceiling(-log10(dtype_facts(x)$eps))) else 15
   as.integer(min(digits, own, 15))
 }
 

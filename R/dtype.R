@@ -112,5 +112,6 @@ dtype_kind <- function(x) .Call(joist_r_dtype_kind, x)
 is_integer_dtype <- function(x) dtype_kind(x) %in% c("int", "uint")
 is_float_dtype <- function(x) dtype_kind(x) == "float"
 is_complex_dtype <- function(x) dtype_kind(x) == "complex"
-has_nan <- function(x) dtype_kind(x) %in% c("float", "complex")
+is_inexact_dtype <- function(x) dtype_kind(x) %in% c("float", "complex")
+has_nan <- function(x) .Call(joist_r_dtype_has_nan, x)
 is_int64 <- function(x) format(dtype(x)) %in% c("i64", "ui64")

@@ -120,6 +120,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(joist_r_as_dtype, 2),
     ENTRY(joist_r_format_dtype, 2),
     ENTRY(joist_r_dtype_info, 1),
+    ENTRY(joist_r_dtype_has_nan, 1),
     ENTRY(joist_r_dtype_kind, 1),
     ENTRY(joist_r_dtype_names, 0),
     ENTRY(joist_r_op1, 2),

@@ -106,6 +106,12 @@ SEXP joist_r_dtype_kind(SEXP x) {
   return Rf_mkString(joist_kind_name(joist_dtype_kind(joist_r_dtype(x))));
 }
 
+SEXP joist_r_dtype_has_nan(SEXP x) {
+  const joist_dtype dtype = joist_r_dtype(x);
+  const bool is_exact = joist_dtype_category(dtype) < JOIST_CATEGORY_FLOAT;
+  return Rf_ScalarLogical(!is_exact && joist_dtype_has_nan(dtype));
+}
+
 SEXP joist_r_dtype_names(void) {
   SEXP names = PROTECT(Rf_allocVector(STRSXP, JOIST_DTYPE_COUNT));
   for (int d = 0; d < JOIST_DTYPE_COUNT; d++)

@@ -18,6 +18,7 @@ SEXP joist_r_as_dtype(SEXP x, SEXP style);
 SEXP joist_r_format_dtype(SEXP x, SEXP style);
 /* The kind of a dtype, or of a tensor's. */
 SEXP joist_r_dtype_kind(SEXP x);
+SEXP joist_r_dtype_has_nan(SEXP x);
 SEXP joist_r_dtype_names(void);
 SEXP joist_r_dtype_size(SEXP dtype);
 /* The row of a dtype, as a list: what dtype_info() gives, with numbers as R's, or text for

@@ -195,7 +195,8 @@ test_that("compiled functions give the same", {
       nv_cumsum(x, 1, dtype = "f64")
     )
   }
-  for (d in dtypes_with(0:2, setdiff(dtypes_of("float", "int"), "i64"))) {
+  # i4 has no common dtype with the doubles in f.
+  for (d in dtypes_with(0:2, setdiff(dtypes_of("float", "int"), c("i64", "i4")))) {
     values <- if (kind_of(d) == "int") round(v) else v
     x <- nv_tensor(if (is_narrow(d)) array(held(values, d), dim(v)) else values, d)
     expect_identical(jit(f)(x), f(x))
