@@ -157,10 +157,20 @@ static joist_value_id mask_of(struct builder *b, size_t k) {
   return broadcast(b, constant(b, JOIST_BOOL, 0), &shape);
 }
 
+/* x, in the dtype it is computed in if its own, of a byte, lacks 0 or 1. */
+static joist_value_id able_to_hold(struct builder *b, joist_value_id x, double number) {
+  const joist_dtype dtype = value_of(b, x)->type.dtype, wide = joist_dtype_compute(dtype);
+  const bool is_float = joist_dtype_kind(dtype) == JOIST_KIND_FLOAT;
+  const bool fits = is_float ? number != 0 || joist_dtype_has_zero(dtype)
+                             : wide == dtype || number <= (double)joist_dtype_max_int(dtype);
+  return fits ? x : converted(b, x, (struct joist_type){wide, value_of(b, x)->type.ambiguous});
+}
+
 /* x, with a number in the places of a mask. */
 static joist_value_id filled(struct builder *b, joist_value_id x, joist_value_id mask,
                              double number) {
   if (b->status != JOIST_OK || mask == JOIST_NO_MASK) return x;
+  x = able_to_hold(b, x, number);
   const joist_value_id with = constant(b, value_of(b, x)->type.dtype, number);
   return emit3(b, JOIST_OP_IFELSE, mask, with, x);
 }
@@ -173,7 +183,8 @@ static joist_value_id filled_extreme(struct builder *b, joist_value_id x, joist_
   if (joist_dtype_kind(dtype) == JOIST_KIND_FLOAT && joist_dtype_has_infinity(dtype))
     return filled(b, x, mask, largest ? INFINITY : -INFINITY);
   if (joist_dtype_kind(dtype) == JOIST_KIND_FLOAT)
-    return filled(b, x, mask, largest ? joist_dtype_max_float(dtype) : joist_dtype_min_float(dtype));
+    return filled(b, x, mask,
+                  largest ? joist_dtype_max_float(dtype) : joist_dtype_min_float(dtype));
   const double least = (double)joist_dtype_min_int(dtype);
   if (!largest) return filled(b, x, mask, least);
   /* The largest i64 is not a double. */
@@ -192,7 +203,10 @@ static joist_value_id any_missing(struct builder *b) {
 static joist_value_id add_checked(struct builder *b, joist_value_id mask) {
   const joist_value_id *const own = b->m->operands;
   if (!joist_op_can_fail(b->m->op)) return main_operation(b, own);
-  const joist_value_id ids[] = {own[0], filled(b, own[1], mask, 1)};
+  /* int1 has -1 and 0, and no negative powers. */
+  const bool has_one = b->status != JOIST_OK || value_of(b, own[1])->type.dtype != JOIST_INT1;
+  const double harmless = has_one ? 1 : b->m->op == JOIST_OP_POW ? 0 : -1;
+  const joist_value_id ids[] = {own[0], filled(b, own[1], mask, harmless)};
   return main_operation(b, ids);
 }
 
@@ -452,7 +466,7 @@ static void add_fold(struct builder *b, joist_value_id *result, joist_value_id *
     return;
   }
   const joist_value_id rest = neutralized(b, b->m->operands[0], missing);
-  *result = main_operation(b, &rest);
+  *result = converted(b, main_operation(b, &rest), b->m->inference->signature.result[0]);
   const joist_dtype dtype = b->m->inference->signature.result[0].dtype;
   /* Where nothing is left, integers have no extreme; that of floats is infinite. */
   if (combines_extremes(joist_op_combine(b->m->op)) && joist_dtype_kind(dtype) != JOIST_KIND_FLOAT)
@@ -462,7 +476,7 @@ static void add_fold(struct builder *b, joist_value_id *result, joist_value_id *
 static void add_scan(struct builder *b, joist_value_id *result, joist_value_id *mask) {
   if (b->m->remove) { /* missing elements stay so, and change nothing behind them */
     const joist_value_id rest = neutralized(b, b->m->operands[0], b->m->masks[0]);
-    *result = main_operation(b, &rest);
+    *result = converted(b, main_operation(b, &rest), b->m->inference->signature.result[0]);
     *mask = reshaped(b, JOIST_OP_RESHAPE, b->m->masks[0], result_shape(b));
     return;
   }
