@@ -379,7 +379,10 @@ static void fill_plain(const struct missing_case *c, struct operand *o) {
     double number[2] = {(double)random_below(4), o->contents == HOLDS_FEW && one_in(4)};
     if (o->contents == HOLDS_FEW && one_in(8)) number[0] = one_in(2) ? NAN : -1;
     if (joist_dtype_kind(o->dtype) != JOIST_KIND_FLOAT && isnan(number[0])) number[0] = 0;
-    if (o->contents == HOLDS_DIVISORS) number[0]++;
+    /* int1 has -1 and 0, and no negative powers. */
+    const bool whole = o->contents == HOLDS_DIVISORS;
+    if (whole && o->dtype != JOIST_INT1) number[0]++;
+    if (whole && o->dtype == JOIST_INT1) number[0] = c->op == JOIST_OP_POW ? 0 : -1;
     if (o->contents == HOLDS_POSITIONS)
       number[0] = o->low > o->high
                       ? (double)o->low
