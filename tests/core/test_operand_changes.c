@@ -23,8 +23,11 @@ static struct joist_type joined(const struct joist_rules *rules,
  * without a library, by the join with an R double. */
 static struct joist_type by_fact(const struct joist_rules *rules, joist_op op,
                                  struct joist_type type) {
+  /* Integers of fewer than 8 bits meet no float, but become one as i32 does. */
+  const struct joist_type asked = {joist_dtype_is_word(type.dtype) ? type.dtype : JOIST_I32,
+                                   type.ambiguous};
   const struct joist_operand pair[] = {
-      {.type = type, .rank = 1},
+      {.type = asked, .rank = 1},
       {.type = {(joist_dtype)rules->literal[JOIST_CATEGORY_FLOAT], true}, .rank = 1}};
   const joist_fact fact = joist_op_fact(op, type.dtype);
   if (fact == JOIST_FACT_COUNT || joist_dtype_category(type.dtype) >= JOIST_CATEGORY_FLOAT)

@@ -33,16 +33,15 @@ static bool with_float(const struct joist_rules *rules, joist_fact fact, struct 
     if (fact == JOIST_FACT_ANGLE) type->dtype = joist_dtype_real(type->dtype);
     return true;
   }
+  struct joist_type same;
+  const struct joist_operand own = {.type = *type, .rank = 1}, pair[2] = {own, own};
+  if (joist_common_type(rules, pair, 2, &same, NULL) != JOIST_OK) return false;
+  /* Integers of fewer than 8 bits meet no float, but become one as i32 does. */
+  if (!joist_dtype_is_word(type->dtype)) type->dtype = JOIST_I32;
   const struct joist_operand both[2] = {
       {.type = *type, .rank = 1},
       {.type = {(joist_dtype)rules->literal[JOIST_CATEGORY_FLOAT], true}, .rank = 1}};
-  if (joist_common_type(rules, both, 2, type, NULL) == JOIST_OK) return true;
-  /* Integers that a rule set joins with no float become that float. */
-  const bool known = joist_common_type(rules, (struct joist_operand[]){both[0], both[0]}, 2, type,
-                                       NULL) == JOIST_OK;
-  if (!known || joist_dtype_bits(both[0].type.dtype) >= 8) return false;
-  *type = both[1].type;
-  return true;
+  return joist_common_type(rules, both, 2, type, NULL) == JOIST_OK;
 }
 
 /* Which fact an operation asks for. */
@@ -209,7 +208,11 @@ static const char *judge(const struct joist_rules *rules, joist_op op,
     return judge_integers(operands, s);
   for (size_t k = select; k < arity; k++)
     if (s->operand[k] != s->operand[arity - 1]) return "operands differ";
-  if (s->compute != joist_dtype_compute(s->operand[arity - 1])) return "compute";
+  /* Bits of a narrow integer are counted and shifted without copies of its sign. */
+  const bool bits = op == JOIST_OP_POPCNT || op == JOIST_OP_SHIFT_RIGHT_LOGICAL;
+  joist_dtype computed = joist_dtype_compute(s->operand[arity - 1]);
+  if (bits && computed == JOIST_I8 && s->operand[arity - 1] != JOIST_I8) computed = JOIST_UI8;
+  if (s->compute != computed) return "compute";
   const joist_dtype operand = s->operand[arity - 1];
   if (class != JOIST_CLASS_CONVERT && class != JOIST_CLASS_BITCAST && class != JOIST_CLASS_LAYOUT) {
     const bool folds = joist_op_is_reduction(op) || joist_op_is_array(op);

@@ -544,8 +544,8 @@ static void test_library_facts(void) {
       struct joist_type type = parse_type(csv.cell[0][column]);
       CHECK(type.dtype != JOIST_DTYPE_NONE);
       /* Where a library divides small integers as integers: an error. */
-      const bool divides = fact == JOIST_FACT_DIVIDE || fact == JOIST_FACT_LINALG ||
-                           fact == JOIST_FACT_MEAN;
+      const bool divides =
+          fact == JOIST_FACT_DIVIDE || fact == JOIST_FACT_LINALG || fact == JOIST_FACT_MEAN;
       if (divides && strcmp(want, csv.cell[0][column]) == 0 && is_small(want) && want[0] != 'f')
         want = "-";
       type.ambiguous = strcmp(csv.cell[row][2], "weak") == 0;

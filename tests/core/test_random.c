@@ -187,7 +187,7 @@ static void test_programs(void) {
                {JOIST_OP_RCATEGORICAL, {1, 3}}};
   const size_t lengths[] = {0, 1, 2, 3, 5, 1023, 1024, 1025, 3333};
   const uint32_t key[2] = {0x12345678, 0x9abcdef0};
-  int drawn = 0;
+  int drawn = 0, narrow = 0;
   for (size_t d = 0; d < sizeof draws / sizeof *draws; d++)
     for (int t = 0; t < JOIST_DTYPE_COUNT; t++) {
       const joist_dtype dtype = (joist_dtype)t;
@@ -195,7 +195,8 @@ static void test_programs(void) {
       joist_status status, other;
       char *const whole = draw(draws[d].op, dtype, LONG, 1, key, draws[d].parameters, &status);
       CHECK(status == JOIST_OK || status == JOIST_ERROR_DTYPE || status == JOIST_ERROR_VALUE);
-      drawn += status == JOIST_OK;
+      drawn += status == JOIST_OK && joist_dtype_is_word(dtype);
+      narrow += status == JOIST_OK && !joist_dtype_is_word(dtype);
       for (int threads = 2; threads <= 3 && status == JOIST_OK; threads++) {
         char *const same =
             draw(draws[d].op, dtype, LONG, threads, key, draws[d].parameters, &other);
@@ -224,6 +225,7 @@ static void test_programs(void) {
       free(whole);
     }
   CHECK_INT(drawn, 8 + 4 + 4 + 6 + 6 + 15 + 15 + 14 + 14 + 4 + 4 + 4 + 12 + 11 + 12);
+  CHECK(narrow > 100);
 }
 
 /* ---- arithmetic ---- */

@@ -62,7 +62,7 @@ JOIST_INLINE float fast_erf(float x) {
   q = FUSED(q, t, 0x1.9bfa7ap-3f);
   q = FUSED(q, t, -0x1.4abf2ap-2f);
   q = FUSED(q, t, 0x1.790c54p-3f);
-  const float large = FUSED(-q, q, 1), small = FUSED(x, p, x);
+  const float large = size > 3.92f ? 1 : FUSED(-q, q, 1), small = FUSED(x, p, x);
   return size >= 1 ? copysignf(large, x) : small;
 }
 

@@ -175,6 +175,13 @@ static joist_value_id filled(struct builder *b, joist_value_id x, joist_value_id
   return emit3(b, JOIST_OP_IFELSE, mask, with, x);
 }
 
+/* x, with some small number that its dtype has in the places of a mask: 0, unless it has none. */
+static joist_value_id filled_anyhow(struct builder *b, joist_value_id x, joist_value_id mask) {
+  if (b->status != JOIST_OK) return x;
+  const joist_dtype dtype = value_of(b, x)->type.dtype;
+  return filled(b, x, mask, joist_dtype_has_zero(dtype) ? 0 : joist_dtype_min_float(dtype));
+}
+
 /* x, with the largest or the smallest number of its dtype in the places of a mask. */
 static joist_value_id filled_extreme(struct builder *b, joist_value_id x, joist_value_id mask,
                                      bool largest) {
@@ -503,7 +510,7 @@ static joist_value_id taken(struct builder *b, joist_value_id x, joist_value_id 
 /* The positions in the order of the elements, those of missing ones last: sorting is stable. */
 static joist_value_id order_of(struct builder *b, joist_value_id x, joist_value_id mask) {
   const bool decreasing = joist_attribute_flag(b->m->attributes, JOIST_ATTRIBUTE_DECREASING);
-  const joist_value_id first = ordered(b, JOIST_OP_ARGSORT, filled(b, x, mask, 0), decreasing);
+  const joist_value_id first = ordered(b, JOIST_OP_ARGSORT, filled_anyhow(b, x, mask), decreasing);
   const joist_value_id second = ordered(b, JOIST_OP_ARGSORT, taken(b, mask, first), false);
   return taken(b, first, second);
 }
@@ -624,7 +631,7 @@ static void add_order(struct builder *b, joist_value_id *result, joist_value_id 
       add_match(b, result);
       return;
     case JOIST_OP_TABULATE: /* bins count from 1 */
-      bins = filled(b, b->m->operands[0], b->m->masks[0], 0);
+      bins = filled_anyhow(b, b->m->operands[0], b->m->masks[0]);
       *result = main_operation(b, &bins);
       return;
     default:
@@ -641,7 +648,7 @@ static void add_matrix(struct builder *b, joist_value_id *results, joist_value_i
   const int64_t dims[] = {0, 1};
   struct joist_attributes attributes = none;
   joist_attributes_set_list(&attributes, JOIST_ATTRIBUTE_DIMS, dims, 2);
-  const joist_value_id x = filled(b, b->m->operands[0], b->m->masks[0], 0);
+  const joist_value_id x = filled_anyhow(b, b->m->operands[0], b->m->masks[0]);
   const joist_value_id first = main_operation(b, &x);
   const joist_value_id mask = emit(b, JOIST_OP_REDUCE_ANY, b->m->masks, 1, &attributes);
   give_results(b, first, mask, results, masks);
