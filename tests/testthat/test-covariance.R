@@ -25,8 +25,8 @@ expect_moments <- function(f, ..., want, label) {
 test_that("cov() and cor() are those of base R, of matrices and vectors", {
   v <- columns_of(8, 4, 3)
   w <- columns_of(8, 3, 5)
-  # Moments of these numbers are far off in the floats of few bits: those of test-statistics.R are not.
-  for (d in c(wide(c(ints(), floats())), if (all(holds(c(v, w), "ui4"))) "ui4")) {
+  # Moments of these numbers are far off in floats of few bits; test-statistics.R has variances.
+  for (d in wide(c(ints(), floats()))) {
     x <- nv_tensor(v, d)
     y <- nv_tensor(w, d)
     for (name in names(moments)) {
