@@ -33,7 +33,9 @@ test_that("equations, inverses and determinants are those of base R, in every dt
     expect_identical(type_of(x), float_result(ta))
     expect_near(x, solve(a, b), dtype)
     expect_near(nv_solve(ta), solve(a), dtype)
-    expect_near(nv_det(ta[1:3, 1:3]), det(a[1:3, 1:3]), dtype)
+    want <- det(a[1:3, 1:3]) # beyond what narrow floats hold
+    if (is_narrow(dtype) && dtype %in% floats()) want <- round_to(want, dtype)
+    expect_near(nv_det(ta[1:3, 1:3]), want, dtype)
     right <- if (dtype == "ui4") nv_tensor(b[, 1], dtype) else b[, 1]
     expect_near(solve(ta, right), solve(a, b[, 1]), dtype)
     s <- whole_matrix(dtype, 4, symmetric = TRUE)
