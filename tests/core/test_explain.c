@@ -39,12 +39,12 @@ static bool same_type(struct joist_type a, struct joist_type b) {
  * the later one starts from. */
 static void check_steps(const struct joist_rules *rules,
                         const struct joist_promotion_record *record, size_t count,
-                        joist_status status, struct joist_type result) {
+                        joist_status status, struct joist_type result, bool lacks) {
   CHECK(record->step_count <= 2 * count + 2);
   if (record->step_count == 0) return;
   for (size_t k = 0; k < record->step_count; k++) {
     const struct joist_promotion_step *const step = &record->steps[k];
-    CHECK_INT(step->defined, k + 1 < record->step_count || status == JOIST_OK);
+    CHECK(step->defined == (k + 1 < record->step_count || status == JOIST_OK) || lacks);
     struct joist_type join;
     if (step->name == JOIST_STEP_TABLE) {
       CHECK_INT(joist_promote(rules, step->lhs, step->rhs, &join), step->defined);
@@ -70,7 +70,13 @@ static void test_record(const struct joist_rules *rules) {
         joist_common_type_recorded(rules, operands, count, &record, &recorded, &error);
     CHECK_INT(got, want);
     if (got == JOIST_OK) CHECK(same_type(recorded, plain));
-    check_steps(rules, &record, count, got, recorded);
+    /* Under rules that look at ranks, a dtype that a library lacks is refused before any step. */
+    bool lacks = false;
+    for (size_t k = 0; k < count; k++) {
+      struct joist_type own;
+      lacks |= !joist_promote(rules, operands[k].type, operands[k].type, &own);
+    }
+    check_steps(rules, &record, count, got, recorded, lacks);
   }
 }
 

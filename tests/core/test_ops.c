@@ -187,9 +187,13 @@ static const char *judge(const struct joist_rules *rules, joist_op op,
   struct joist_type float_join = join;
   floated = joined && with_float(rules, fact_of(op), &float_join);
   const bool powers = op == JOIST_OP_POW || op == JOIST_OP_FLOORDIV || op == JOIST_OP_MOD;
-  if (joined && powers && join.dtype == JOIST_BOOL &&
+  const bool small = op == JOIST_OP_POW && joined && joist_dtype_bits(join.dtype) < 8 &&
+                     !inexact(join.dtype) && join.dtype != JOIST_BOOL;
+  if (joined && powers && (join.dtype == JOIST_BOOL || small) &&
       !joist_fact_apply(rules, JOIST_FACT_POWER, &join, NULL))
-    return status == JOIST_ERROR_DTYPE ? NULL : "a power of bool";
+    return status == JOIST_ERROR_DTYPE || (small && status == JOIST_ERROR_PROMOTION)
+               ? NULL
+               : "a power of bool";
   const bool sums = class == JOIST_CLASS_ACCUMULATE && rules->has_library;
   if (sums && !asked && !floated) return status == JOIST_ERROR_PROMOTION ? NULL : "a sum";
   if (status != JOIST_OK) {
@@ -219,7 +223,9 @@ static const char *judge(const struct joist_rules *rules, joist_op op,
     const joist_op run = folds ? joist_op_combine(op) : op;
     if (!joist_op_has(op, s->compute)) return "no kind";
     if ((run != op || !folds) && joist_kernel_find(run, s->compute) == NULL) return "no kernel";
-    if (!folds && joist_op_result(op, s->compute) != joist_dtype_compute(s->result[0].dtype))
+    const joist_dtype written = joist_op_result(op, s->compute);
+    if (!folds && written != joist_dtype_compute(s->result[0].dtype) &&
+        !(bits && written == JOIST_UI8))
       return "the kernel writes another dtype";
   }
   for (int k = 1; k < joist_operation(op)->results; k++)
