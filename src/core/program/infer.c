@@ -284,8 +284,8 @@ static joist_status infer_bitcast(struct decision *d, struct joist_error *error)
   const bool same_size = joist_dtype_size(from) == joist_dtype_size(to);
   const bool truth = from == JOIST_BOOL || to == JOIST_BOOL;
   /* The bits of a dtype of fewer than 8 are also the lowest ones of a ui8. */
-  const bool same_bits = from == JOIST_UI8 || to == JOIST_UI8 ||
-                         joist_dtype_bits(from) == joist_dtype_bits(to);
+  const bool same_bits =
+      from == JOIST_UI8 || to == JOIST_UI8 || joist_dtype_bits(from) == joist_dtype_bits(to);
   if (from == to || (same_size && same_bits && !truth)) return JOIST_OK;
   return JOIST_FAIL(error, same_size ? JOIST_E_BITCAST_BOOL : JOIST_E_BITCAST_SIZE,
                     .type = {{from, false}, {to, false}});

@@ -54,8 +54,9 @@ static const struct dtype_facts facts[JOIST_DTYPE_COUNT] = {
   _Static_assert(sizeof(T) <= 16 && (sizeof(T) & (sizeof(T) - 1)) == 0, #ID " moves as a word");
 JOIST_DTYPES(X, , )
 #undef X
-#define X(ID, KIND, T, FACTS, A, B) \
-  _Static_assert((int)JOIST_WORD_##ID == (int)JOIST_##ID, #ID " comes before those of up to a byte");
+#define X(ID, KIND, T, FACTS, A, B)                       \
+  _Static_assert((int)JOIST_WORD_##ID == (int)JOIST_##ID, \
+                 #ID " comes before those of up to a byte");
 JOIST_DTYPES_WORD(X, , )
 #undef X
 

@@ -31,7 +31,7 @@ static bool reads_back(joist_dtype dtype, const char *text, double value) {
   if (dtype == JOIST_F32) return strtof(text, NULL) == (float)value;
   double read = strtod(text, NULL);
   if (fabs(read) >= joist_dtype_overflow(dtype)) return false; /* even if it saturates */
-  uint64_t element; /* of any float dtype */
+  uint64_t element;                                            /* of any float dtype */
   joist_convert_find(JOIST_F64, dtype)(1, &read, &element);
   joist_convert_find(dtype, JOIST_F64)(1, &element, &read);
   return read == value;

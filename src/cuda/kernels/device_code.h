@@ -30,9 +30,9 @@ struct joist_cuda_head {
 };
 
 /* The parameter. The tables in `own`: array_count pointers (or elements of at most their size, for
- * GIVEN), gather_count x (rank strides, and along), rank extents; the interpreter finds the steps behind them,
- * or where they do not fit in `steps`, memory of the device. A launch copies all of the parameter:
- * that of a generated kernel ends with the tables. */
+ * GIVEN), gather_count x (rank strides, and along), rank extents; the interpreter finds the steps
+ * behind them, or where they do not fit in `steps`, memory of the device. A launch copies all of
+ * the parameter: that of a generated kernel ends with the tables. */
 struct joist_cuda_group {
   struct joist_cuda_head head;
   uint64_t own[JOIST_CUDA_OWN_BYTES / 8];
