@@ -17,7 +17,8 @@
 #' fastest, a tensor is stored with the first one: the elements are transposed on the way, and an
 #' element has the same indices in R, in Arrow and in the array that pyarrow's
 #' `to_numpy_ndarray()` gives. A `permutation` in the type is read. A list of a fixed size is a row
-#' of rank 1. Arrow has no `bf16`, no complex numbers, and of the dtypes of up to a byte only `bool`,
+#' of rank 1. Arrow has no `bf16`, no complex numbers, and of the dtypes of up to a byte only
+#' `bool`,
 #' `i8` and `ui8`: convert others, or pass their bits, such as `nv_bitcast_convert(x, "ui8")`. What
 #' the numbers of another extension type mean is known to its maker only: cast such an array to the
 #' type that it is stored in.

@@ -68,7 +68,8 @@ loop_gradient <- function(turn, parts, depends, g, reverse, number) {
   ))
   turns <- utils::tail(shape(arrays[[1L]]), 1L)
   chosen <- .Call(
-    joist_r_body_keep, loop$body, loop$forward, loop$state, loop$slices, loop$outputs[-before], turns
+    joist_r_body_keep, loop$body, loop$forward, loop$state, loop$slices, loop$outputs[-before],
+    turns
   )
   forward <- forward_scan(loop, chosen[[1L]], carries, arrays, reverse)
   .Call(joist_r_trace_replace, session()$trace, number)

@@ -7,7 +7,8 @@
 #'
 #' A tensor is mapped where its elements lie in the file as in memory; otherwise it is read as
 #' without `mmap`. That is so for `bool`, whose bytes have to be looked at, for dtypes of fewer bits
-#' than a byte, whose unused bits may be set or which are packed, for the other byte order, for elements that do not begin on a multiple of their size, and for those in the order of
+#' than a byte, whose unused bits may be set or which are packed, for the other byte order, for
+#' elements that do not begin on a multiple of their size, and for those in the order of
 #' C from rank 2 on, unless they are read with `reversed = TRUE`. On Windows all files are read.
 #'
 #' The file stays open as long as a tensor uses it, and must not be modified: a change to it may

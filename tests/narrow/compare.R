@@ -1,9 +1,11 @@
-# The dtypes of up to a byte beside ml_dtypes: every code, random and half-way numbers, integers, and
+# The dtypes of up to a byte beside ml_dtypes: every code, random and half-way numbers, integers,
+# and
 # operations on all pairs of codes.
 #
 #   Rscript tests/narrow/compare.R PYTHON [NUMBERS] [SEED]
 #
-# PYTHON has NumPy and ml_dtypes. Codes must be equal, but for what is listed here: any NaN is as good
+# PYTHON has NumPy and ml_dtypes. Codes must be equal, but for what is listed here: any NaN is as
+# good
 # as another as the result of an operation, the smaller of two zeros is -0 (IEEE 754-2019, minimum),
 # where ml_dtypes gives the second operand, and f64 is rounded once, where ml_dtypes rounds to f32
 # first.
@@ -32,7 +34,8 @@ check <- function(what, same) {
   passed <<- passed + sum(same)
   if (!all(same)) {
     failed <<- failed + sum(!same)
-    cat(what, ": ", sum(!same), " of ", length(same), " differ, the first at ", which(!same)[1L], "\n",
+    cat(what, ": ", sum(!same), " of ", length(same), " differ, the first at ", which(!same)[1L],
+      "\n",
       sep = ""
     )
   }
@@ -43,7 +46,8 @@ of_codes <- function(x, dtype) nv_bitcast_convert(nv_tensor(as.raw(x)), dtype)
 same_or_nan <- function(x, y) codes(x) == codes(y) | (is.nan(x) & is.nan(y))
 same_or_zero <- function(x, y) same_or_nan(x, y) | (x == 0 & y == 0)
 
-narrow <- Filter(function(dtype) dtype_info(dtype)$compute != dtype & dtype_info(dtype)$bits <= 8, dtypes())
+narrow <- Filter(function(dtype) dtype_info(dtype)$compute != dtype & dtype_info(dtype)$bits <= 8,
+  dtypes())
 f32 <- nv_read_bin(path("f32.bin"), "f32", file.size(path("f32.bin")) / 4)
 f64 <- nv_read_bin(path("f64.bin"), "f64", file.size(path("f64.bin")) / 8)
 for (dtype in narrow) {
@@ -60,7 +64,8 @@ for (dtype in narrow) {
     x <- if (from == "f32") f32 else f64
     want <- bytes(name, paste0("of_", from))
     single <- nv_convert(x, "f32")
-    twice <- nv_convert(single, "f64") != nv_convert(x, "f64") & codes(nv_convert(single, dtype)) == want
+    twice <- nv_convert(single, "f64") != nv_convert(x,
+      "f64") & codes(nv_convert(single, dtype)) == want
     check(paste(from, "to", dtype), codes(nv_convert(x, dtype)) == want | twice)
   }
   whole <- codes(nv_convert(nv_tensor(-300:299, "i64"), dtype))

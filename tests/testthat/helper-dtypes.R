@@ -30,8 +30,10 @@ small_ints <- function() Filter(function(d) width_of(d) < 64, ints())
 
 # ---- floats ----
 
-# Binary digits with the implied one, exponents of the smallest normal and of the largest number, and
-# the largest number. The OCP specifications of 8-bit floats and of microscaling formats; FNUZ: Noune
+# Binary digits with the implied one, exponents of the smallest normal and of the largest number,
+# and
+# the largest number. The OCP specifications of 8-bit floats and of microscaling formats; FNUZ:
+# Noune
 # and others, "8-bit Numerical Formats for Deep Neural Networks" (2022).
 byte_floats <- read.table(header = TRUE, row.names = 1, text = "
   dtype         digits  low high   max
@@ -48,7 +50,8 @@ byte_floats <- read.table(header = TRUE, row.names = 1, text = "
   f8E8M0FNU          1 -127  127   NaN
 ")
 byte_floats["f8E8M0FNU", "max"] <- 2^127
-byte_specs <- lapply(split(byte_floats, rownames(byte_floats)), function(row) lapply(row, as.numeric))
+byte_specs <- lapply(split(byte_floats, rownames(byte_floats)),
+  function(row) lapply(row, as.numeric))
 
 # What the suffixes say.
 has_nan <- function(dtype) !dtype %in% c("f4E2M1FN", "f6E2M3FN", "f6E3M2FN")
@@ -170,7 +173,8 @@ converted_to <- function(x, dtype) {
   if (kind_of(dtype) == "float") round_to(x, dtype) else held(x, dtype)
 }
 
-# Numbers like x that a real dtype holds: the nearest ones, for f8E8M0FNU of the magnitudes, and 1 for
+# Numbers like x that a real dtype holds: the nearest ones, for f8E8M0FNU of the magnitudes, and 1
+# for
 # zero; of integers, which wrap around.
 held <- function(x, dtype) {
   if (!is_narrow(dtype)) {
@@ -421,11 +425,14 @@ own_exports <- function() {
 as_living <- function(rules, cells) {
   if (rules == "numpy" && "bf16" %in% rownames(cells)) {
     living <- living_table("numpy_ml_dtypes")
-    own <- rownames(cells)
     # Guesses are the Python number of their category there.
-    known <- replace(own, own == "bool?", "bool")
-    cells[own, "bf16"] <- living[known, "bf16"]
-    cells["bf16", own] <- living["bf16", known]
+    weak <- c(bool = "bool", int = "i*", uint = "i*", float = "f*", complex = "c*")
+    known <- function(names) {
+      guess <- endsWith(names, "?")
+      replace(names, guess, weak[kind_of(sub("?", "", names[guess], fixed = TRUE))])
+    }
+    if ("bf16" %in% colnames(cells)) cells[, "bf16"] <- living[known(rownames(cells)), "bf16"]
+    cells["bf16", ] <- living["bf16", known(colnames(cells))]
     return(cells)
   }
   if (rules != "torch") {

@@ -649,7 +649,8 @@ test_that("parts of real numbers are theirs", {
     expect_identical(as_array(nv_real(x)), v)
     expect_identical(as_array(nv_conj(x)), v)
     expect_identical(as_array(nv_imag(x)), round_to(0 * seq_along(v), d))
-    expect_ulps(as_array(nv_arg(x)), round_to(ifelse(is.nan(v), NaN, ifelse(v < 0, pi, 0)), d), d, 0)
+    expect_ulps(as_array(nv_arg(x)), round_to(ifelse(is.nan(v), NaN, ifelse(v < 0, pi, 0)), d), d,
+      0)
   }
   angle <- nv_arg(nv_tensor(c(-1L, 1L), "i8"))
   expect_identical(type_of(angle), "f32?")

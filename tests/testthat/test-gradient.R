@@ -337,7 +337,8 @@ type_of <- function(x) paste0(format(dtype(x)), if (ambiguous(x)) "?")
 test_that("a gradient has the dtype, ambiguity and shape of what it is by, for every pair", {
   for (rules in c("anvil", "jax", "numpy", "torch")) {
     for (left in dtypes_with(c(0, 1, 2, 3), floats())) {
-      rights <- if (is_narrow(left)) c(left, "bool", "i32", "f32") else setdiff(partners_of(left), complexes())
+      rights <- if (is_narrow(left)) c(left, "bool", "i32", "f32") else setdiff(partners_of(left),
+        complexes())
       for (right in rights) {
         for (flags in list(c(FALSE, FALSE), c(TRUE, FALSE), c(FALSE, TRUE))) {
           x <- nv_tensor(c(1, 2, 3), left, ambiguous = flags[1])
@@ -581,6 +582,7 @@ test_that("nv_scatter_add() adds in every dtype what base R adds", {
     }
     traced <- jit(function(x, i, v) nv_scatter_add(x, i, v))
     expect_identical(traced(x, nv_tensor(index, "i64"), nv_tensor(values, d)), got)
+    if (is_narrow(d)) next # 1L has no dtype in common with narrow floats
     expect_equal(as.double(Re(nv_scatter_add(x, index, 1L))), c(3, 2, 6, 5, 5))
   }
   wrapped <- nv_scatter_add(nv_tensor(250, "ui8"), c(1, 1), nv_tensor(c(3, 4), "ui8"))

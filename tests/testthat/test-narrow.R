@@ -1,4 +1,5 @@
-# What only dtypes of up to a byte have: bits that no element may have, and values that a format lacks.
+# What only dtypes of up to a byte have: bits that no element may have, and values that a format
+# lacks.
 
 narrow <- Filter(function(dtype) {
   facts <- dtype_info(dtype)
@@ -17,7 +18,8 @@ test_that("bits above those of a dtype are dropped", {
   all <- nv_tensor(as.raw(0:255))
   for (dtype in narrow) {
     count <- 2^dtype_info(dtype)$bits
-    expect_identical(codes(nv_bitcast_convert(all, dtype)), as.integer(0:255 %% count), info = dtype)
+    expect_identical(codes(nv_bitcast_convert(all, dtype)), as.integer(0:255 %% count),
+      info = dtype)
   }
 })
 

@@ -44,10 +44,12 @@ test_that("bytes have the codes in their low bits, and others are not looked at"
     expect_identical(readBin(file, "raw", 300L), wanted)
     writeBin(as.raw(0:255), file)
     for (mmap in c(FALSE, TRUE)) {
-      expect_identical(nv_read_bin(file, dtype, c(16L, 16L), mmap = mmap), nv_reshape(every, c(16, 16)))
+      expect_identical(nv_read_bin(file, dtype, c(16L, 16L), mmap = mmap),
+        nv_reshape(every, c(16, 16)))
     }
   }
-  expect_identical(as.integer(as_array(nv_read_bin(as.raw(c(0x0f, 0xff, 0x08, 0x07)), "i4"))), c(-1L, -1L, -8L, 7L))
+  expect_identical(as.integer(as_array(nv_read_bin(as.raw(c(0x0f, 0xff, 0x08, 0x07)), "i4"))),
+    c(-1L, -1L, -8L, 7L))
   expect_identical(nv_write_bin(nv_tensor(c(-1, 7, -8), "i4")), as.raw(c(15, 7, 8)))
   expect_identical(nv_write_bin(nv_tensor(c(-1, 0), "int1")), as.raw(c(1, 0)))
 })
@@ -79,7 +81,8 @@ test_that("npy files have the bytes and types of ml_dtypes", {
   expect_error(nv_read_npy(nv_write_npy(1:3), dtype = "i5"), class = "joist_dtype_error")
   expect_error(nv_read_npy(raw(), raw = NA), class = "joist_value_error")
   expect_identical(
-    nv_read_npy(nv_write_npy(nv_tensor(c(1, -2), "bf16")), dtype = "bf16"), nv_tensor(c(1, -2), "bf16")
+    nv_read_npy(nv_write_npy(nv_tensor(c(1, -2), "bf16")), dtype = "bf16"), nv_tensor(c(1, -2),
+      "bf16")
   )
 })
 
@@ -89,7 +92,8 @@ test_that("npz archives take one dtype or one for each array", {
   tensors <- lapply(structure(names(bits), names = names(bits)), all_codes)
   tensors$plain <- nv_tensor(1:3, "i32")
   nv_write_npz(tensors, file)
-  expect_identical(nv_read_npz(file, dtype = structure(as.list(names(bits)), names = names(bits))), tensors)
+  expect_identical(nv_read_npz(file, dtype = structure(as.list(names(bits)), names = names(bits))),
+    tensors)
   expect_identical(nv_read_npz(file, "i4", dtype = "i4")$i4, tensors$i4)
   expect_identical(nv_read_npz(file, c("i4", "plain"), dtype = c(i4 = "i4"))$plain, tensors$plain)
   expect_error(nv_read_npz(file, "i4", dtype = c(i2 = "i4")), class = "joist_value_error")
@@ -98,7 +102,8 @@ test_that("npz archives take one dtype or one for each array", {
 
 test_that("safetensors packs floats of fewer than 8 bits, the first element lowest", {
   written <- c(
-    "f4E2M1FN", "f6E2M3FN", "f6E3M2FN", "f8E4M3FN", "f8E4M3FNUZ", "f8E5M2", "f8E5M2FNUZ", "f8E8M0FNU"
+    "f4E2M1FN", "f6E2M3FN", "f6E3M2FN", "f8E4M3FN", "f8E4M3FNUZ", "f8E5M2", "f8E5M2FNUZ",
+    "f8E8M0FNU"
   )
   for (dtype in names(bits)) {
     x <- list(first = nv_tensor(1:3, "i16"), x = all_codes(dtype, c(4L, 3L, 8L)))
@@ -114,7 +119,8 @@ test_that("safetensors packs floats of fewer than 8 bits, the first element lowe
     expect_identical(nv_transpose(turned), x$x)
     place <- as.vector(aperm(array(0:95, c(8L, 3L, 4L)), 3:1)) # of each element in the file
     own <- as.integer(nv_write_bin(x$x))[order(place)]
-    stream <- packBits(as.vector(vapply(own, function(code) intToBits(code)[seq_len(bits[[dtype]])], raw(bits[[dtype]]))))
+    stream <- packBits(as.vector(vapply(own,
+      function(code) intToBits(code)[seq_len(bits[[dtype]])], raw(bits[[dtype]]))))
     expect_identical(tail(bytes, length(stream)), stream)
     file <- withr::local_tempfile()
     nv_save(x, file)
@@ -153,19 +159,26 @@ test_that("types that joist does not have are read as bytes", {
   writeBin(bytes, file)
   expect_identical(nv_read(file, "a", mmap = TRUE, raw = TRUE)$a, read$a)
 
-  days <- with_npy("'<M8[s]'", "(3,)", nv_write_bin(nv_tensor(c("1", "-2", "9007199254740993"), "i64")))
+  days <- with_npy("'<M8[s]'", "(3,)", nv_write_bin(nv_tensor(c("1", "-2", "9007199254740993"),
+    "i64")))
   expect_error(nv_read_npy(days), "raw = TRUE", class = "joist_dtype_error")
-  expect_identical(nv_read_npy(days, dtype = "i64"), nv_tensor(c("1", "-2", "9007199254740993"), "i64"))
+  expect_identical(nv_read_npy(days, dtype = "i64"),
+    nv_tensor(c("1", "-2", "9007199254740993"), "i64"))
   expect_identical(shape(nv_read_npy(days, raw = TRUE)), c(8L, 3L))
   fields <- with_npy("[('a', '<i2'), ('b', '|S1')]", "(2, 2)", as.raw(1:12))
   expect_error(nv_read_npy(fields), "raw = TRUE", class = "joist_dtype_error")
   wanted <- aperm(array(1:12, c(3L, 2L, 2L)), c(1L, 3L, 2L))
   expect_identical(nv_read_npy(fields, raw = TRUE), nv_tensor(wanted, "ui8"))
-  expect_identical(nv_read_npy(with_npy("'<V1'", "(2,)", as.raw(1:2)), raw = TRUE), nv_tensor(matrix(1:2, 1L), "ui8"))
-  expect_error(nv_read_npy(with_npy("'|O'", "(1,)", raw(8)), raw = TRUE), "Python objects", class = "joist_dtype_error")
-  expect_error(nv_read_npy(with_npy("'<M8[s]'", "(0,)", raw()), raw = TRUE), "size is unknown", class = "joist_dtype_error")
-  expect_error(nv_read_npy(with_npy("'|S3'", "(2,)", raw(7)), raw = TRUE), "same number of bytes", class = "joist_dtype_error")
-  expect_identical(nv_read_npy(nv_write_npy(nv_tensor(1:3, "i16")), raw = TRUE), nv_tensor(1:3, "i16"))
+  expect_identical(nv_read_npy(with_npy("'<V1'", "(2,)", as.raw(1:2)), raw = TRUE),
+    nv_tensor(matrix(1:2, 1L), "ui8"))
+  expect_error(nv_read_npy(with_npy("'|O'", "(1,)", raw(8)), raw = TRUE), "Python objects",
+    class = "joist_dtype_error")
+  expect_error(nv_read_npy(with_npy("'<M8[s]'", "(0,)", raw()), raw = TRUE), "size is unknown",
+    class = "joist_dtype_error")
+  expect_error(nv_read_npy(with_npy("'|S3'", "(2,)", raw(7)), raw = TRUE), "same number of bytes",
+    class = "joist_dtype_error")
+  expect_identical(nv_read_npy(nv_write_npy(nv_tensor(1:3, "i16")), raw = TRUE),
+    nv_tensor(1:3, "i16"))
 })
 
 test_that("saved tensors have their codes, and damaged ones are not taken", {
@@ -178,7 +191,8 @@ test_that("saved tensors have their codes, and damaged ones are not taken", {
     if (bits[[dtype]] == 8L) next
     bytes <- serialize(nv_read_bin(codes_of(dtype, 64L), dtype), NULL, xdr = FALSE)
     memory <- rep_len(in_memory(dtype), 64L)
-    at <- which(vapply(seq_len(length(bytes) - 63L), function(k) identical(bytes[k + 0:63], memory), NA))
+    at <- which(vapply(seq_len(length(bytes) - 63L),
+      function(k) identical(bytes[k + 0:63], memory), NA))
     expect_length(at, 1L)
     bytes[at + 5L] <- as.raw(bitwXor(as.integer(bytes[at + 5L]), 0x80L))
     expect_error(nv_write_bin(unserialize(bytes)), class = "error")
@@ -203,16 +217,19 @@ test_that("Zarr stores narrow dtypes a byte each", {
     nv_zarr_create(folder, dtype, 3L, fill = codes, codecs = "gzip")
     expect_identical(nv_compute(nv_zarr(folder)), nv_broadcast_to(codes, 3L))
     unlink(folder, recursive = TRUE)
-    zero <- if (dtype == "f8E8M0FNU") nv_scalar(1, dtype) else nv_read_bin(as.raw(0L), dtype, integer())
+    zero <- if (dtype == "f8E8M0FNU") nv_scalar(1, dtype) else nv_read_bin(as.raw(0L), dtype,
+      integer())
     nv_zarr_create(folder, dtype, 3L)
     expect_identical(nv_compute(nv_zarr(folder)), nv_broadcast_to(zero, 3L))
   }
   # Bits that have no number are kept, and numbers that the dtype lacks are errors.
   folder <- withr::local_tempfile()
-  for (code in list(c("f8E4M3FN", 0x7f), c("f8E4M3FN", 0xff), c("f8E5M2", 0x7e), c("f8E8M0FNU", 0xff))) {
+  for (code in list(c("f8E4M3FN", 0x7f), c("f8E4M3FN", 0xff), c("f8E5M2", 0x7e),
+    c("f8E8M0FNU", 0xff))) {
     fill <- nv_read_bin(as.raw(as.integer(code[2L])), code[1L], integer())
     nv_zarr_create(folder, code[1L], 2L, fill = fill, overwrite = TRUE)
-    expect_identical(nv_write_bin(nv_compute(nv_zarr(folder))), rep(as.raw(as.integer(code[2L])), 2L))
+    expect_identical(nv_write_bin(nv_compute(nv_zarr(folder))),
+      rep(as.raw(as.integer(code[2L])), 2L))
   }
   with_fill <- function(dtype, text) {
     nv_zarr_create(folder, dtype, 2L, overwrite = TRUE)

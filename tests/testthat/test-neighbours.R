@@ -77,7 +77,7 @@ test_that("dplyr's verbs work on tensors", {
       ntile(df$x, 2)
     }
   )
-  for (d in ordered_dtypes()) {
+  for (d in wide(ordered_dtypes())) {
     frames <- both_frames(d)
     expect_same_results(calls, frames, d)
     expect_identical(type_of(filter(frames$tensor, x > 1)$x), d)
@@ -222,7 +222,7 @@ test_that("data.table computes with tensors as with R vectors", {
   skip_if_not_installed("data.table")
   library(data.table, warn.conflicts = FALSE)
   calls <- lapply(data_table_calls, at_top)
-  for (d in ordered_dtypes()) {
+  for (d in wide(ordered_dtypes())) {
     frames <- both_frames(d)
     for (name in names(calls)) {
       one <- calls[name]
@@ -343,7 +343,7 @@ test_that("dput() and deparse() write what reads as the same tensor", {
 })
 
 test_that("summary() of a tensor is that of its values", {
-  for (d in dtypes_with(0:1, setdiff(dtypes(), complexes()))) {
+  for (d in dtypes_with(0:3, setdiff(dtypes(), complexes()))) {
     x <- nv_tensor(c(1, 0, 1, 1), d)
     got <- summary(x)
     want <- summary(as.vector(x))
@@ -403,7 +403,7 @@ test_that("the kernel of Positron is told of the methods, and may refuse them", 
 test_that("base graphics draw tensors", {
   grDevices::pdf(NULL)
   on.exit(grDevices::dev.off())
-  for (d in ordered_dtypes()) {
+  for (d in wide(ordered_dtypes())) {
     x <- nv_tensor(c(1, 3, 2, 0), d)
     v <- as.vector(x)
     m <- nv_tensor(matrix(c(1, 3, 2, 0), 2), d)

@@ -57,7 +57,8 @@ test_that("one scale takes the largest element to the largest value", {
   expect_identical(as.numeric(zero$values), c(0, 0))
 })
 
-# The scale of a block is 2^(floor(log2(largest)) - floor(log2(max))): section 6.3 of the specification.
+# The scale of a block is 2^(floor(log2(largest)) - floor(log2(max))): section 6.3 of the
+# specification.
 test_that("blocks have scales that are powers of two", {
   set.seed(2)
   x <- matrix(as_array(nv_tensor(rnorm(70 * 3) * 10^sample(-3:3, 210, TRUE), "f32")), 70)

@@ -38,6 +38,7 @@ test_that("nv_match(), nv_is_in(), match() and %in% are base R's", {
       expect_identical(jit(function(x, y) nv_match(x, y))(x, table), got)
       if (getRversion() >= "4.2.0" && sizes[2] > 0) { # R looks at no method for an empty table
         expect_identical(match(x, table), match(v, w), label = d)
+        if (is_narrow(d)) next # R's doubles have no dtype in common with narrow integers
         expect_identical(match(v, table), match(v, w), label = d)
         expect_identical(x %in% w, v %in% w, label = d)
       }
@@ -200,6 +201,7 @@ test_that("unique(), duplicated() and anyDuplicated() are base R's, from either 
         expect_identical(unique(x, fromLast = last), want, label = d)
       }
       other <- values_to_find(d, 2)
+      if (is_narrow(d)) next
       expect_identical(duplicated(x, incomparables = other), duplicated(v, incomparables = other))
     }
   }

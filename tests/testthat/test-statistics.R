@@ -41,7 +41,8 @@ test_that("variance, norms and counts of every float dtype and subset of dimensi
         same_numbers(nv_norm(x, dims, p = 1), r(function(a) sum(abs(a))), d, ulps, label)
         same_numbers(nv_norm(x, dims, p = Inf), r(function(a) max(abs(a))), d, 0, label)
         same_numbers(nv_norm(x, dims, p = -Inf), r(function(a) min(abs(a))), d, 0, label)
-        same_numbers(nv_norm(x, dims, p = 3), r(function(a) sum(abs(a)^3)^(1 / 3)), d, min(ulps * 8, 8), label)
+        same_numbers(nv_norm(x, dims, p = 3), r(function(a) sum(abs(a)^3)^(1 / 3)), d,
+          min(ulps * 8, 8), label)
         count <- nv_count_nonzero(x, dims)
         expect_true(all(as_array(count) == as.vector(r(function(a) sum(a != 0)))))
         for (f in list(nv_var, nv_sd, nv_norm, nv_count_nonzero, nv_median)) {

@@ -357,7 +357,8 @@ test_that("the tensor keeps its dtype and takes values that promote to it", {
           if (!identical(assign(x, value), want)) fail(paste(e, "into", d))
           if (!identical(jit(assign)(x, value), want)) fail(paste("jit:", e, "into", d))
         } else {
-          if (d == "bool" && !is.null(common)) { # as R's logical vectors, which base::ifelse() fills
+          if (d == "bool" &&
+            !is.null(common)) { # as R's logical vectors, which base::ifelse() fills
             want <- nv_concatenate(nv_convert(x, e)[1], value)
             expect_identical(as_array(assign(x, value)), as_array(want), label = e)
             expect_identical(dtype(assign(x, value)), common)

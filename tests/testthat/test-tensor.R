@@ -426,7 +426,8 @@ test_that("every dtype survives saveRDS(), serialize() and copies", {
   file <- tempfile()
   on.exit(unlink(file))
   for (d in dtypes()) {
-    for (x in list(sample_tensor(d), sample_tensor(d, shape = c(2, 3)), nv_scalar(sample_values(d, 1), d),
+    for (x in list(sample_tensor(d), sample_tensor(d, shape = c(2, 3)),
+      nv_scalar(sample_values(d, 1), d),
       nv_tensor(sample_values(d, 0), d, c(0, 2)), sample_tensor(d, ambiguous = TRUE)
     )) {
       saveRDS(x, file)
