@@ -245,10 +245,14 @@ static joist_status run_elementwise(const struct running *r, struct joist_error 
 static bool has_elements(const struct running *r, const struct joist_instruction *i) {
   const struct joist_value *const values = r->plan->program->values;
   const joist_class class = joist_op_class(i->op);
-  bool words = joist_dtype_is_word(values[i->result].type.dtype);
-  for (uint32_t k = 0; k < i->operand_count; k++)
+  const joist_dtype made = values[i->result].type.dtype;
+  bool words = joist_dtype_is_word(made), same = true;
+  for (uint32_t k = 0; k < i->operand_count; k++) {
     words &= joist_dtype_is_word(values[i->operand[k]].type.dtype);
-  return words || class == JOIST_CLASS_LAYOUT || class == JOIST_CLASS_ASSIGN;
+    same &= values[i->operand[k]].type.dtype == made;
+  }
+  return words || class == JOIST_CLASS_LAYOUT || class == JOIST_CLASS_ASSIGN ||
+         (i->op == JOIST_OP_CONCATENATE && same);
 }
 
 static joist_status run_array(const struct running *r, struct joist_error *error) {
