@@ -143,7 +143,11 @@ test_that("safetensors packs floats of fewer than 8 bits, the first element lowe
 })
 
 test_that("types that joist does not have are read as bytes", {
-  header <- "{\"a\":{\"dtype\":\"NEW\",\"shape\":[2,3],\"data_offsets\":[0,12]},\"b\":{\"dtype\":\"U3\",\"shape\":[8],\"data_offsets\":[12,15]},\"c\":{\"dtype\":\"I8\",\"shape\":[2],\"data_offsets\":[15,17]}}"
+  header <- paste0(
+    "{\"a\":{\"dtype\":\"NEW\",\"shape\":[2,3],\"data_offsets\":[0,12]},",
+    "\"b\":{\"dtype\":\"U3\",\"shape\":[8],\"data_offsets\":[12,15]},",
+    "\"c\":{\"dtype\":\"I8\",\"shape\":[2],\"data_offsets\":[15,17]}}"
+  )
   bytes <- c(as.raw(c(nchar(header), 0, 0, 0, 0, 0, 0, 0)), charToRaw(header), as.raw(1:17))
   bytes[2] <- as.raw(nchar(header) %/% 256)
   bytes[1] <- as.raw(nchar(header) %% 256)

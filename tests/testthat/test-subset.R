@@ -335,6 +335,7 @@ test_that("assignment in R's syntax, repeated positions and nested places", {
   expect_identical(as_array(y), c(1L, 1L, 0L, 3L, 3L))
 })
 
+# nolint start: cyclocomp_linter.
 test_that("the tensor keeps its dtype and takes values that promote to it", {
   for (d in dtypes()) {
     for (e in partners_of(d)) {
@@ -407,6 +408,7 @@ test_that("the tensor keeps its dtype and takes values that promote to it", {
   expect_identical(guess, nv_tensor(c(1, 2.5, 3), "f64"))
   expect_identical(as_array(i), 1:3)
 })
+# nolint end
 
 test_that("the number of values is one, or as many as are replaced", {
   x <- nv_tensor(1:6, "i16")
