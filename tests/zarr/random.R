@@ -147,7 +147,9 @@ same <- function(lazy, kept, exact) {
 }
 
 run_program <- function(disagree) {
-  dtypes <- setdiff(dtypes(), c("c64", "c128"))
+  # Narrow dtypes hold few of the numbers that are drawn.
+  holds_them <- function(d) dtype_info(d)$bytes > 1L || dtype_info(d)$compute == d
+  dtypes <- Filter(holds_them, setdiff(dtypes(), c("c64", "c128")))
   extents <- sample(c(1:5, sample(0:1, 1L)), sample.int(3L, 1L), TRUE)
   values <- list()
   for (k in seq_len(sample.int(3L, 1L))) {
