@@ -40,6 +40,7 @@ exchange_all <- function(python, types) {
   )
   for (type in names(types)) {
     size <- length(nv_write_bin(nv_convert(nv_scalar(1, "f32"), type)))
+    part_of_byte <- grepl("^(u?int[124]|float[46]_.*)$", types[[type]])
     for (shape in shapes) {
       n <- prod(shape) * size
       bytes <- as.raw(if (type == "bool") sample(0:1, n, TRUE) else sample(0:255, n, TRUE))
@@ -477,7 +478,6 @@ try_torch <- function(python, types, compiled) {
   )
   for (type in names(types)) {
     size <- length(nv_write_bin(nv_convert(nv_scalar(1, "f32"), type)))
-    part_of_byte <- grepl("^(u?int[124]|float[46]_.*)$", types[[type]])
     for (shape in shapes) {
       n <- prod(shape) * size
       bytes <- as.raw(if (type == "bool") sample(0:1, n, TRUE) else sample(0:255, n, TRUE))
