@@ -4,9 +4,10 @@
 #   Rscript tests/living/tables.R PYTHON NUMPY1 [TORCH]
 #
 # PYTHON has NumPy 2, ml_dtypes, JAX and array-api-strict, NUMPY1 has NumPy 1.26, TORCH has
-# PyTorch, where tools/test makes a virtual environment for each. Where joist, a paper's table and a
-# library differ is data, inst/extdata/living.csv; every other difference is a failure, and so is a line of that file that
-# is not true any more. JOIST_LIVING_DIFFERENCES names a file for all that differ.
+# PyTorch; tools/test makes a virtual environment for each. Where joist, a table of a paper and a
+# library differ is data, inst/extdata/living.csv; every other difference is a failure, and so is a
+# line of that file that is not true any more. JOIST_LIVING_DIFFERENCES names a file for all that
+# differ.
 
 suppressPackageStartupMessages(library(joist))
 
