@@ -201,7 +201,7 @@ JOIST_INLINE float log_based(float x, float base, float base_low, float two, flo
   const float tail = FUSED(f * (f * first), p, two_low == 0 ? both : FUSED(k, two_low, both));
   const float value = sum + FUSED(-0.5f * first, f, tail);
   const float positive = bits < 0 ? NAN : value;
-  const float finite = (bits & INT32_MAX) == 0 ? -INFINITY : positive;
+  const float finite = (bits & 0x7fffffff) == 0 ? -INFINITY : positive;
   return x < INFINITY ? finite : x; /* a NaN stays the one it is: R's NA */
 }
 

@@ -51,7 +51,7 @@ static void test_extreme_shapes(void) {
   static const uint32_t extents[][3] = {{5, 7, 3},    {33, 40, 3},  {1, 300, 4},  {17, 999, 2},
                                         {1031, 3, 1}, {2, 9001, 1}, {6, 3, 1007}, {5000, 1, 2}};
   for (size_t k = 0; k < sizeof extents / sizeof *extents; k++)
-    for (int d = 0; d < JOIST_DTYPE_COUNT; d++)
+    for (int d = 0; d < JOIST_WORD_COUNT; d++)
       for (int dim = -1; dim < 3; dim++)
         if (has_order((joist_dtype)d) && !leaves_out(d))
           check_fill((joist_dtype)d, 3, extents[k], dim,
@@ -63,7 +63,7 @@ static void test_extreme_lengths(void) {
   static const uint32_t about[] = {1, 4, 16, 256, 1024, 4096, 65536};
   for (size_t k = 0; k < sizeof about / sizeof *about; k++)
     for (uint32_t n = about[k] - (k > 0); n <= about[k] + 1; n++)
-      for (int d = 0; d < JOIST_DTYPE_COUNT; d++)
+      for (int d = 0; d < JOIST_WORD_COUNT; d++)
         if (has_order((joist_dtype)d) && !leaves_out(d))
           check_fill((joist_dtype)d, 1, &n, n % 2 == 0 ? -1 : 0,
                      (fill_kind)(((uint32_t)d + n) % FILL_COUNT));
@@ -97,7 +97,7 @@ static void test_planted(void) {
       {0, 1},   {1, 0},           {-1, -2},        {0, -0.0},         {-0.0, 0}, {INFINITY, NAN},
       {NAN, 1}, {-INFINITY, NAN}, {NAN, INFINITY}, {-INFINITY, -1e4}, {0, NAN}};
   enum { WHOLE = 3 };
-  for (int d = 0; d < JOIST_DTYPE_COUNT; d++)
+  for (int d = 0; d < JOIST_WORD_COUNT; d++)
     for (size_t k = 0; k < sizeof pairs / sizeof *pairs; k++) {
       const bool fits = joist_dtype_kind((joist_dtype)d) == JOIST_KIND_FLOAT || k < WHOLE;
       if (!has_order((joist_dtype)d) || leaves_out(d) || !fits) continue;

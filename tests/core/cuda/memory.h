@@ -180,6 +180,7 @@ static void test_given(void) {
   enum { N = 5 };
   for (int d = 0; d < JOIST_DTYPE_COUNT; d++) {
     const joist_dtype dtype = (joist_dtype)d;
+    if (!joist_dtype_has_zero(dtype)) continue; /* some of the elements would be NaN */
     const uint32_t n = N;
     struct joist_program program;
     struct joist_plan *plan = NULL;

@@ -169,7 +169,7 @@ static void test_products(void) {
   for (int blas = 0; blas < 2; blas++) {
     joist_cuda_blas_use(blas != 0);
     for (size_t c = 0; c < sizeof product_cases / sizeof *product_cases; c++)
-      for (int d = 0; d < JOIST_DTYPE_COUNT; d++)
+      for (int d = 0; d < JOIST_WORD_COUNT; d++)
         for (int flags = 0; flags < 4 && (blas == 0 || has_blas((joist_dtype)d)); flags++)
           check_product((joist_dtype)d, (joist_dtype)d, &product_cases[c], flags);
     check_product(JOIST_I32, JOIST_F64, &product_cases[3], 1);
@@ -188,7 +188,7 @@ static void test_blas(void) {
     int status;
     joist_error_code code;
   } failures[] = {{13, JOIST_E_CUBLAS_FAILED}, {3, JOIST_E_GPU_MEMORY}};
-  for (int d = 0; d < JOIST_DTYPE_COUNT; d++) {
+  for (int d = 0; d < JOIST_WORD_COUNT; d++) {
     const bool has = has_blas((joist_dtype)d);
     const long calls = host_blas.calls, launches = host_runtime.launches;
     check_product((joist_dtype)d, (joist_dtype)d, &product_cases[1], 0);

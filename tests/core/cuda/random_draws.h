@@ -149,14 +149,14 @@ static void test_draw_dtypes(void) {
   static const double sizes[] = {1, 0, 7, 100, 30}, probs[] = {0.3, 1, 0.5, 0, 0.07, 0.999, 0.5};
   const uint32_t extents[] = {17, 59};
   for (int o = 0; o < DRAWN_OPS; o++)
-    for (int d = 0; d < JOIST_DTYPE_COUNT; d++)
-      for (int p = 0; p < JOIST_DTYPE_COUNT; p++)
+    for (int d = 0; d < JOIST_WORD_COUNT; d++)
+      for (int p = 0; p < JOIST_WORD_COUNT; p++)
         for (int each = 0; each < 4 && !leaves_out(d) && !leaves_out(p); each++) {
           const bool binomial = drawn_ops[o] == JOIST_OP_RBINOM;
           const double *const first = !binomial ? low : d == JOIST_BOOL ? bits : sizes;
           const double *const second = binomial ? probs : high;
           const bool narrow = d == JOIST_BOOL && drawn_ops[o] == JOIST_OP_RANDINT;
-          const joist_dtype other = (joist_dtype)((p + d) % JOIST_DTYPE_COUNT);
+          const joist_dtype other = (joist_dtype)((p + d) % JOIST_WORD_COUNT);
           const joist_dtype right = each % 2 ? other : (joist_dtype)p;
           const struct test_parameter parameters[] = {
               {(joist_dtype)p, (each & 1) != 0, narrow || first == bits ? 4 : 5,
@@ -174,7 +174,7 @@ static void test_draw_sizes(void) {
   static const double sizes[] = {1, 30, 0, 100}, probs[] = {0.5, 0.1, 0.9, 1, 0.3};
   for (size_t a = 0; a < sizeof about / sizeof *about; a++)
     for (uint32_t n = about[a] - 1; n <= about[a] + 1; n++)
-      for (int d = 0; d < JOIST_DTYPE_COUNT; d++) {
+      for (int d = 0; d < JOIST_WORD_COUNT; d++) {
         if (leaves_out(d) || (n > 5000 && n % 2 == 0)) continue;
         (void)check_draw(JOIST_OP_RANDOM_BITS, (joist_dtype)d, 1, &n, NULL);
         for (int each = 0; each < 4; each++) {
@@ -252,7 +252,7 @@ static void test_draw_limits(void) {
       {1, 0.5},      {1, 0},      {0, 0.5},       {100, 0.01},    {100, 0.4}, {127, 0.999},
       {40, 1},       {2000, 0.5}, {30000, 1e-4},  {1e6, 0.7},     {1e9, 0.3}, {1e9, 1e-9},
       {0x1p53, 0.5}, {1e15, 0.9}, {0x1p31, 1e-8}, {0x1p40, 1e-11}};
-  for (int d = 0; d < JOIST_DTYPE_COUNT; d++) {
+  for (int d = 0; d < JOIST_WORD_COUNT; d++) {
     if (leaves_out(d)) continue;
     const joist_dtype own = joist_dtype_real((joist_dtype)d);
     check_pairs(JOIST_OP_RUNIF, own, own, uniform, sizeof uniform / sizeof *uniform);
@@ -324,7 +324,7 @@ static void check_wrong(joist_op op, joist_dtype dtype, double low, double high)
 
 static void test_draw_errors(void) {
   const uint32_t n = 20, two = 2;
-  for (int d = 0; d < JOIST_DTYPE_COUNT; d++) {
+  for (int d = 0; d < JOIST_WORD_COUNT; d++) {
     const joist_dtype dtype = (joist_dtype)d;
     const joist_kind kind = joist_dtype_kind(dtype);
     if (leaves_out(d)) continue;
@@ -403,7 +403,7 @@ static void check_fold(joist_dtype dtype, double number, int split) {
 static void test_keys(void) {
   static const double numbers[] = {0,      1,      2,   100, 127,      -1,  -7,
                                    0x1p31, 0x1p53, 1.5, NAN, INFINITY, 1e30};
-  for (int d = 0; d < JOIST_DTYPE_COUNT; d++)
+  for (int d = 0; d < JOIST_WORD_COUNT; d++)
     for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++)
       for (int often = 0; often < 6; often++) /* given or not, see run_there() */
         if (joist_dtype_kind((joist_dtype)d) != JOIST_KIND_COMPLEX)

@@ -180,7 +180,7 @@ static void test_small_scans(void) {
   static const struct joist_shape shapes[] = {
       {0, {0}},        {1, {1}},         {1, {0}},    {2, {3, 0}},   {3, {2, 3, 4}},
       {3, {5, 1, 33}}, {3, {70, 30, 2}}, {1, {3000}}, {2, {7, 300}}, {5, {3, 2, 17, 1, 5}}};
-  for (int d = 0; d < JOIST_DTYPE_COUNT; d++)
+  for (int d = 0; d < JOIST_WORD_COUNT; d++)
     for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
       for (int dim = -1; dim < shapes[s].rank; dim++)
         check_scans((joist_dtype)d, &shapes[s], dim,
@@ -235,8 +235,8 @@ static void test_long_scan(void) {
 
 static void test_requested_scans(void) {
   static const struct joist_shape shape = {2, {6, 50}};
-  for (int from = 0; from < JOIST_DTYPE_COUNT; from++)
-    for (int to = 0; to < JOIST_DTYPE_COUNT; to++) {
+  for (int from = 0; from < JOIST_WORD_COUNT; from++)
+    for (int to = 0; to < JOIST_WORD_COUNT; to++) {
       const bool floats = joist_dtype_category((joist_dtype)from) >= JOIST_CATEGORY_FLOAT;
       if (floats && joist_dtype_category((joist_dtype)to) < JOIST_CATEGORY_FLOAT) continue;
       for (int op = 0; op < 2; op++)

@@ -36,6 +36,8 @@ static void remember(joist_dtype dtype, size_t n, const void *elements, const ch
     double value = 0;
     memcpy(&bits, part, size);
     if (has_nan) joist_convert_find_portable(real, JOIST_F64)(1, part, &value);
+    /* NaN, of either sign, becomes zero of either sign in a dtype without. */
+    if (has_nan && value == 0 && !joist_dtype_has_nan(real)) bits = 0;
     hash = (hash ^ (isnan(value) ? UINT64_C(0x7ff8dead) : bits)) * UINT64_C(0x100000001b3);
   }
   if (hash_count == RESULTS_MAX) return;
