@@ -15,13 +15,12 @@
 #' array of the extension type `arrow.fixed_shape_tensor`: a row for each index of the first
 #' dimension, so that row i is `x[i, , ]`. Arrow stores each row with the last dimension varying
 #' fastest, a tensor is stored with the first one: the elements are transposed on the way, and an
-#' element has the same indices in R, in Arrow and in the array that pyarrow's
-#' `to_numpy_ndarray()` gives. A `permutation` in the type is read. A list of a fixed size is a row
-#' of rank 1. Arrow has no `bf16`, no complex numbers, and of the dtypes of up to a byte only
-#' `bool`,
-#' `i8` and `ui8`: convert others, or pass their bits, such as `nv_bitcast_convert(x, "ui8")`. What
-#' the numbers of another extension type mean is known to its maker only: cast such an array to the
-#' type that it is stored in.
+#' element has the same indices in R, in Arrow and in the array that pyarrow's `to_numpy_ndarray()`
+#' gives. A `permutation` in the type is read. A list of a fixed size is a row of rank 1. Arrow has
+#' no `bf16`, no complex numbers, and of the dtypes of up to a byte only `bool`, `i8` and `ui8`:
+#' convert others, or pass their bits, such as `nv_bitcast_convert(x, "ui8")`. What the numbers of
+#' another extension type mean is known to its maker only: cast such an array to the type that it is
+#' stored in.
 #'
 #' The package 'arrow' (25.0.1) has no class for that extension type, and crashes R when it prints
 #' such an array. There a tensor of rank 2 is an array of lists of a fixed size, and one of a higher

@@ -8,11 +8,9 @@
 #' in rows, as NumPy and C do, is read with the extents in reverse order and transposed:
 #' `nv_transpose(nv_read_bin(con, dtype, rev(shape)))`. A bool is a byte 00 or 01, a complex number
 #' its real part and then its imaginary part. An integer or float of fewer than 8 bits has the
-#' lowest
-#' bits of a byte, as in NumPy with the package ml_dtypes; the other bits are written as 0 and not
-#' looked at when they are read, so that -1 of `i4` is written as 0f and read from 0f and ff. For
-#' the bits of a tensor in another dtype, see
-#' [nv_bitcast_convert()].
+#' lowest bits of a byte, as in NumPy with the package ml_dtypes; the other bits are written as 0
+#' and not looked at when they are read, so that -1 of `i4` is written as 0f and read from 0f and
+#' ff. For the bits of a tensor in another dtype, see [nv_bitcast_convert()].
 #'
 #' @param con A raw vector, the name of a file, or a connection. A raw vector or a file is read as a
 #'   whole; an open connection is read from its current position. For `nv_write_bin()`, a raw vector

@@ -22,13 +22,11 @@
 #' be consumed once; otherwise R's garbage collector frees it. Tensors on a GPU stay there.
 #'
 #' DLPack has no types for integers and floats of fewer than 8 bits with a byte each: pass the bits
-#' of
-#' such a tensor as `nv_bitcast_convert(x, "ui8")`.
+#' of such a tensor as `nv_bitcast_convert(x, "ui8")`.
 #'
 #' Structs that are damaged or of another version raise a `joist_value_error`, elements without a
 #' dtype and dtypes that DLPack lacks a `joist_dtype_error`, and memory of a device that this build
-#' does not support a
-#' `joist_device_error`; the pointer keeps the struct.
+#' does not support a `joist_device_error`; the pointer keeps the struct.
 #'
 #' @param x A tensor or an R vector.
 #' @param versioned Whether the pointer is one of DLPack version 1, to the tensor's own memory, or

@@ -10,28 +10,22 @@
 #' style.
 #'
 #' @section Narrow dtypes:
-#' Integers of 1, 2 and 4 bits (`int1`, `i2`, `i4`, `uint1`, `ui2`, `ui4`; `int1` is -1 and 0, and
-#' not
-#' called `i1`, which is `bool`) and floats of 4, 6 and 8 bits, named as in StableHLO by their bits
-#' of
-#' exponent and fraction: `f4E2M1FN`, `f6E2M3FN`, `f6E3M2FN`, `f8E3M4`, `f8E4M3`, `f8E5M2`,
-#' `f8E4M3FN`, `f8E4M3B11FNUZ`, `f8E4M3FNUZ`, `f8E5M2FNUZ` and `f8E8M0FNU`. Names of ml_dtypes, JAX
-#' and
-#' PyTorch (`float8_e4m3fn`) are read and written, too. One element takes a byte of memory; packed
-#' formats are packed in files.
+#' Integers of 1, 2 and 4 bits (`int1`, `i2`, `i4`, `uint1`, `ui2`, `ui4`;
+#' `int1` is -1 and 0, and not called `i1`, which is `bool`) and floats of 4, 6 and 8 bits, named as
+#' in StableHLO by their bits of exponent and fraction: `f4E2M1FN`, `f6E2M3FN`, `f6E3M2FN`,
+#' `f8E3M4`, `f8E4M3`, `f8E5M2`, `f8E4M3FN`, `f8E4M3B11FNUZ`, `f8E4M3FNUZ`, `f8E5M2FNUZ` and
+#' `f8E8M0FNU`. Names of ml_dtypes, JAX and PyTorch (`float8_e4m3fn`) are read and written, too. One
+#' element takes a byte of memory; packed formats are packed in files.
 #'
 #' Integers wrap around modulo 2^bits. Floats compute in `f32` and are rounded once, to nearest,
-#' ties
-#' to even. What overflows becomes infinity in the formats that have it (`f8E3M4`, `f8E4M3`,
-#' `f8E5M2`),
-#' NaN in the others of 8 bits, and the largest value in those of 4 and 6 bits, which have no NaN:
-#' they make zero of it. `FNUZ` formats have no -0. `f8E8M0FNU` has the powers of two from 2^-127 to
-#' 2^127 and NaN, no zero and no sign; half way between two of them goes up. All conversions from
-#' `f32` have the bits of ml_dtypes 0.6; `f64` is rounded once, too.
+#' ties to even. What overflows becomes infinity in the formats that have it (`f8E3M4`, `f8E4M3`,
+#' `f8E5M2`), NaN in the others of 8 bits, and the largest value in those of 4 and 6 bits, which
+#' have no NaN: they make zero of it. `FNUZ` formats have no -0. `f8E8M0FNU` has the powers of two
+#' from 2^-127 to 2^127 and NaN, no zero and no sign; half way between two of them goes up. All
+#' conversions from `f32` have the bits of ml_dtypes 0.6; `f64` is rounded once, too.
 #'
 #' A tensor cannot be made of a value that its dtype lacks (NaN for `f4E2M1FN`); [nv_convert()]
-#' takes
-#' what is nearest. See [nv_quantize()] for scales.
+#' takes what is nearest. See [nv_quantize()] for scales.
 #'
 #' @param x A dtype, its name (`"f32"`) or an alias (`"float32"`, `"u8"`, `"half"`,
 #'   `"pred"`, ...); for `dtype()` a tensor.

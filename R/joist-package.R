@@ -22,8 +22,7 @@
 #' \item Elementwise: arithmetic [nv_add()], comparison [nv_eq()], logic [nv_and()], bits
 #'   [nv_bitwise_and()], choices [nv_clamp()], functions [nv_sqrt()], [nv_erf()], [nv_erf_inv()],
 #'   [nv_polygamma()], [nv_lbeta()] and [nv_logsumexp()], distributions [nv_dnorm()], [nv_dexp()]
-#'   and
-#'   [nv_dbeta()], signs [nv_negate()], rounding [nv_round()], complex numbers [nv_real()], NaN
+#'   and [nv_dbeta()], signs [nv_negate()], rounding [nv_round()], complex numbers [nv_real()], NaN
 #'   [nv_is_nan()], missing values [nv_mask()].
 #' \item Subsets and shapes: [subset], [nv_gather()], [nv_scatter_add()], [nv_segment_sum()],
 #'   [nv_reshape()], [nv_transpose()], [nv_concatenate()], [nv_pad()], [nv_roll()],

@@ -9,8 +9,7 @@
 #' ml_dtypes: `bf16` as two bytes without a meaning (`V2`), integers and floats of up to a byte as
 #' one (`V1`, but `f1` for `f8E5M2`), with unused bits of 0. NumPy reads them again by
 #' `.view(ml_dtypes.bfloat16)`, `.view(ml_dtypes.int4)` and so on, but not `f1`, which it only
-#' writes
-#' (version 2.4): write `nv_bitcast_convert(x, "ui8")` for it.
+#' writes (version 2.4): write `nv_bitcast_convert(x, "ui8")` for it.
 #'
 #' A file of `V1` does not say which dtype its elements have: name it, as in `dtype = "f8E4M3FN"`.
 #' Elements with fewer bits than their byte are read from the lowest bits; the other bits may be
@@ -18,8 +17,7 @@
 #' bits, such as dates (`M8[s]`) as `"i64"`: it must have as many bytes.
 #'
 #' Other types of NumPy's (text, dates, records) are refused, unless `raw = TRUE` asks for their
-#' bytes
-#' as `ui8`. Python objects are never read.
+#' bytes as `ui8`. Python objects are never read.
 #'
 #' Elements of a file in the order of C are moved on the way. With `reversed = TRUE` the tensor has
 #' its dimensions in reverse order instead, the same as `nv_transpose(nv_read_npy(con))`, and what

@@ -7,12 +7,10 @@
 #'
 #' A scale is the largest magnitude that it is for, divided by the largest value of `dtype`: the
 #' largest element becomes that value, and zero stays zero. Scales of dtype `f8E8M0FNU` are powers
-#' of
-#' two, as the Microscaling Formats have them: 2 to the exponent of the largest magnitude less that
-#' of
-#' the largest value of `dtype`. Elements of blocks may then be beyond what `dtype` holds; they take
-#' its largest value. Where all elements are zero, the scale is 1. Integers are used from `-max` to
-#' `max`: the least value of a signed dtype does not occur.
+#' of two, as the Microscaling Formats have them: 2 to the exponent of the largest magnitude less
+#' that of the largest value of `dtype`. Elements of blocks may then be beyond what `dtype` holds;
+#' they take its largest value. Where all elements are zero, the scale is 1. Integers are used from
+#' `-max` to `max`: the least value of a signed dtype does not occur.
 #'
 #' Everything is computed in f32; elements are rounded to nearest, ties to even. Missing elements
 #' stay missing, and do not count for a scale. If an element is NaN or infinite, its scale is NaN or
@@ -35,13 +33,11 @@
 #' @return `nv_quantize()`: a list of `values`, a tensor of dtype `dtype` and of the shape of `x`,
 #' and
 #'   `scales`, a tensor of dtype `scale_dtype`: a scalar; or of the rank of `x`, where dimensions
-#'   that
-#'   share a scale have extent 1, and the one of blocks as many as there are blocks.
+#'   that share a scale have extent 1, and the one of blocks as many as there are blocks.
 #'   `nv_dequantize()`: a tensor of dtype `dtype`, a float, and of the shape of `values`.
 #' @section Errors: `joist_dtype_error` for dtypes that are not of these kinds; `joist_shape_error`
 #'   for dimensions that are none, a block that is not a positive whole number, and scales that do
-#'   not
-#'   fit the values; `joist_value_error` for `dims` together with `block`.
+#'   not fit the values; `joist_value_error` for `dims` together with `block`.
 #' @references Open Compute Project (2023). OCP Microscaling Formats (MX) Specification, version
 #' 1.0,
 #'   sections 5 and 6.3.

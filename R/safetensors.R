@@ -7,22 +7,17 @@
 #'
 #' The format has no `c128`, no integers of fewer than 8 bits, and of the floats of 8 bits only
 #' `f8E4M3FN` (in the format `F8_E4M3`), `f8E4M3FNUZ`, `f8E5M2`, `f8E5M2FNUZ` and `f8E8M0FNU`:
-#' convert
-#' others, or write their bits as `nv_bitcast_convert(x, "ui8")`. Tensors of types that a later
-#' version
-#' of the format has are refused, unless `raw = TRUE` asks for their bytes; the other tensors of
-#' such
-#' a file can be read by `names`. The header is checked as a whole before an element is read: names,
-#' types, shapes, and that the tensors lie side by side and fill the file.
+#' convert others, or write their bits as `nv_bitcast_convert(x, "ui8")`. Tensors of types that a
+#' later version of the format has are refused, unless `raw = TRUE` asks for their bytes; the other
+#' tensors of such a file can be read by `names`. The header is checked as a whole before an element
+#' is read: names, types, shapes, and that the tensors lie side by side and fill the file.
 #'
 #' Elements of `f4E2M1FN`, `f6E2M3FN` and `f6E3M2FN` are packed: two have a byte, and four have
-#' three.
-#' A tensor must fill whole bytes; PyTorch also wants an even last extent. The format does not say
-#' in
-#' which order the bits are. joist puts the first element in the lowest bits, as PyTorch does for
-#' floats of 4 bits (`float4_e2m1fn_x2`); for 6 bits that is an assumption, as no library that
-#' writes
-#' such files has published an order. In memory each element has a byte, so these are not mapped.
+#' three. A tensor must fill whole bytes; PyTorch also wants an even last extent. The format does
+#' not say in which order the bits are. joist puts the first element in the lowest bits, as PyTorch
+#' does for floats of 4 bits (`float4_e2m1fn_x2`); for 6 bits that is an assumption, as no library
+#' that writes such files has published an order. In memory each element has a byte, so these are
+#' not mapped.
 #'
 #' The elements of a file are in the order of C, and moved on the way from rank 2 on. With
 #' `reversed = TRUE` the tensors have their dimensions in reverse order instead, and are taken as

@@ -10,13 +10,11 @@
 #' codec or data type is an error that names it.
 #'
 #' Dtypes that the core specification lacks have the names by which the Zarr extensions register
-#' them,
-#' which are those of the Python package ml_dtypes: `bfloat16`, `int2`, `int4`, `uint2`, `uint4`,
-#' `float4_e2m1fn`, `float6_e2m3fn` and so on. `float8_e4m3fn`, `int1` and `uint1` are written under
-#' such names, too, though they are not registered; the library TensorStore has the first. An
-#' element
-#' has a byte, whose unused bits are written as 0 and may be set when they are read. zarr-python
-#' (3.1.6) reads none of these, TensorStore (0.1.84) most.
+#' them, which are those of the Python package ml_dtypes: `bfloat16`, `int2`, `int4`, `uint2`,
+#' `uint4`, `float4_e2m1fn`, `float6_e2m3fn` and so on. `float8_e4m3fn`, `int1` and `uint1` are
+#' written under such names, too, though they are not registered; the library TensorStore has the
+#' first. An element has a byte, whose unused bits are written as 0 and may be set when they are
+#' read. zarr-python (3.1.6) reads none of these, TensorStore (0.1.84) most.
 #'
 #' A chunk is written under a temporary name and then renamed: a reader sees either all of it or
 #' none. Two processes may write different chunks of an array at the same time.

@@ -1,14 +1,12 @@
 # The dtypes of up to a byte beside ml_dtypes: every code, random and half-way numbers, integers,
-# and
-# operations on all pairs of codes.
+# and operations on all pairs of codes.
 #
 #   Rscript tests/narrow/compare.R PYTHON [NUMBERS] [SEED]
 #
 # PYTHON has NumPy and ml_dtypes. Codes must be equal, but for what is listed here: any NaN is as
-# good
-# as another as the result of an operation, the smaller of two zeros is -0 (IEEE 754-2019, minimum),
-# where ml_dtypes gives the second operand, and f64 is rounded once, where ml_dtypes rounds to f32
-# first.
+# good as another as the result of an operation, the smaller of two zeros is -0 (IEEE 754-2019,
+# minimum), where ml_dtypes gives the second operand, and f64 is rounded once, where ml_dtypes
+# rounds to f32 first.
 
 suppressPackageStartupMessages(library(joist))
 

@@ -31,10 +31,8 @@ small_ints <- function() Filter(function(d) width_of(d) < 64, ints())
 # ---- floats ----
 
 # Binary digits with the implied one, exponents of the smallest normal and of the largest number,
-# and
-# the largest number. The OCP specifications of 8-bit floats and of microscaling formats; FNUZ:
-# Noune
-# and others, "8-bit Numerical Formats for Deep Neural Networks" (2022).
+# and the largest number. The OCP specifications of 8-bit floats and of microscaling formats; FNUZ:
+# Noune and others, "8-bit Numerical Formats for Deep Neural Networks" (2022).
 byte_floats <- read.table(header = TRUE, row.names = 1, text = "
   dtype         digits  low high   max
   f4E2M1FN           2    0    2     6
@@ -174,8 +172,7 @@ converted_to <- function(x, dtype) {
 }
 
 # Numbers like x that a real dtype holds: the nearest ones, for f8E8M0FNU of the magnitudes, and 1
-# for
-# zero; of integers, which wrap around.
+# for zero; of integers, which wrap around.
 held <- function(x, dtype) {
   if (!is_narrow(dtype)) {
     return(x)
