@@ -25,10 +25,9 @@ static enum cost cost_of(const struct joist_instruction *i) {
     case JOIST_OP_PAD:
     case JOIST_OP_UPDATE:
     case JOIST_OP_IOTA:
-      return CHEAP;
-    case JOIST_OP_DIV:
+    case JOIST_OP_DIV: /* this and the square root take about as long as a load from memory */
     case JOIST_OP_SQRT:
-      return CHEAP; /* about as long as a load from memory */
+      return CHEAP;
     case JOIST_OP_POW:
     case JOIST_OP_MOD:
     case JOIST_OP_FLOORDIV:
