@@ -9,6 +9,9 @@
 #' @param lhs,rhs character vectors of nodes: dtypes (`"f32"`), ambiguous dtypes
 #'   (`"i32?"`), the rule set's own weak types (`"i*"`, `"f*"`, `"c*"`) or other names
 #'   of its nodes. By default all nodes of the published table in the published order.
+#' @param operation the operation whose results the table shows, of those that
+#'   [promotion_rules_new()] lists: `"common"`, the common dtypes, or one such as `"divide"`, whose
+#'   results are the common dtypes unless the rules have a table for it.
 #' @param x a promotion table.
 #' @param i,j,drop as for matrices: what remains a matrix remains a promotion table.
 #' @param ... for `[`, other indices, as for matrices; ignored by `print()`.
@@ -28,8 +31,8 @@
 #' promotion_table("anvil", lhs = c("i32?", "f32?"), rhs = c("i8", "f64"))
 #' promotion_table("jax")["ui64", ]
 #' @export
-promotion_table <- function(rules = NULL, lhs = NULL, rhs = NULL) {
-  as_promotion_table(.Call(joist_r_promotion_table, rules, lhs, rhs))
+promotion_table <- function(rules = NULL, lhs = NULL, rhs = NULL, operation = "common") {
+  as_promotion_table(.Call(joist_r_promotion_table, rules, lhs, rhs, operation))
 }
 
 as_promotion_table <- function(cells) {
@@ -94,7 +97,7 @@ table_under <- function(x, rules) {
   }
   rows <- theirs(rownames(x))
   columns <- theirs(colnames(x))
-  cells <- .Call(joist_r_promotion_table, rules, rows, columns)
+  cells <- .Call(joist_r_promotion_table, rules, rows, columns, "common")
   renamed <- outer(rows != rownames(x), columns != colnames(x), `|`)
   if (any(renamed)) {
     ours <- if ("int" %in% unlist(dimnames(x))) c("int", "float", "complex") else weak
