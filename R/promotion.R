@@ -378,13 +378,21 @@ promotion_facts <- function(rules = NULL) {
 #' that it doesn't matter which two of three operands meet first. Works for tables as for
 #' lattices; the nodes are those of the published table, and for a lattice all it has.
 #'
-#' @inheritParams common_dtype
+#' @param rules promotion rules as in [common_dtype()]; or several, as a vector of ids or a list of
+#'   rules, for one table of all.
 #' @return An object of class `joist_lattice_check`: a list of `rules` (the id), `nodes`
 #'   (their names), and `existence`, `commutativity` and `associativity`. Each of the latter
 #'   is a list of `passed` (`TRUE` or `FALSE`), `count` (number of counterexamples) and
 #'   `counterexamples`, a data frame of the nodes `a`, `b`, `c` and the results `left` and
 #'   `right` that differ (for associativity, of `(a, b), c` and `a, (b, c)`; `"-"` is
 #'   undefined), those of known and early nodes first.
+#'
+#'   Of several rule sets, a data frame with a row for each: `rules`, `nodes` (their number),
+#'   `lattice` (whether all pairs are defined and the laws hold), `undefined` (pairs), the numbers of
+#'   counterexamples of `idempotence` (a node and itself have another one in common), `commutativity`,
+#'   `associativity` and `monotonicity` (a lower operand gives a result that is not lower), then
+#'   `cells`, the pairs of dtypes whose common one joist has, and `lossy`, how many of them have
+#'   operands with values that the common dtype does not hold.
 #' @section Errors:
 #' `joist_promotion_error` for unknown rules.
 #' @source The counterexample for NumPy, `i8`, `ui8` and `f16`, is from the JAX design
@@ -394,8 +402,12 @@ promotion_facts <- function(rules = NULL) {
 #' numpy <- check_lattice("numpy")
 #' numpy
 #' subset(numpy$associativity$counterexamples, a == "i8" & b == "ui8")
+#' check_lattice(c("anvil", "jax", "numpy", "torch", "tensorflow"))
 #' @export
 check_lattice <- function(rules = NULL) {
+  if (length(rules) > 1L && !inherits(rules, "joist_rules")) {
+    return(do.call(rbind, unname(lapply(rules_list(rules), laws_of))))
+  }
   info <- .Call(joist_r_rules_info, rules)
   found <- .Call(joist_r_check_lattice, rules)
   laws <- lapply(found[c("existence", "commutativity", "associativity")], function(columns) {

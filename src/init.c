@@ -62,6 +62,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(joist_r_explain, 4),
     ENTRY(joist_r_explain_op, 2),
     ENTRY(joist_r_rules_files, 2),
+    ENTRY(joist_r_conversion_loses, 2),
     ENTRY(joist_r_read_rules, 1),
     ENTRY(joist_r_write_rules, 1),
     ENTRY(joist_r_promotion_table, 4),

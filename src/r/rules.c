@@ -9,6 +9,7 @@
 #include "core/promotion/builtin_rules.h"
 #include "core/promotion/lattice.h"
 #include "core/promotion/rules_text.h"
+#include "core/types/loss.h"
 #include "r/arguments.h"
 #include "r/conditions.h"
 #include "r/dtypes.h"
@@ -322,7 +323,9 @@ SEXP joist_r_promotion_rule_sets(void) {
 }
 
 SEXP joist_r_rules_info(SEXP rules) {
-  static const char *names[] = {"id", "kind", "policy", "literals", "nodes", "edges", "source", ""};
+  static const char *names[] = {"id",         "kind",           "policy", "literals",
+                                "nodes",      "edges",          "source", "version",
+                                "operations", "extremes_known", ""};
   static const char *categories[] = {"logical", "integer", "double", "complex"};
   const struct joist_rules *set = joist_r_rules(rules);
   uint8_t nodes[JOIST_NODE_MAX];
@@ -342,6 +345,15 @@ SEXP joist_r_rules_info(SEXP rules) {
   SET_VECTOR_ELT(info, 4, node_names(set, nodes, count));
   SET_VECTOR_ELT(info, 5, Rf_ScalarInteger(count_edges(set, false)));
   SET_VECTOR_ELT(info, 6, Rf_ScalarString(Rf_mkCharCE(set->source, CE_UTF8)));
+  SET_VECTOR_ELT(info, 7, Rf_ScalarString(Rf_mkCharCE(set->version, CE_UTF8)));
+  SET_VECTOR_ELT(info, 9, Rf_ScalarLogical(set->extremes_known));
+  int pairs = 0;
+  for (int p = 0; p < JOIST_PAIR_COUNT; p++) pairs += p == JOIST_PAIR_COMMON || set->has_pairs[p];
+  SEXP operations = Rf_allocVector(STRSXP, pairs);
+  SET_VECTOR_ELT(info, 8, operations);
+  for (int p = 0, k = 0; p < JOIST_PAIR_COUNT; p++)
+    if (p == JOIST_PAIR_COMMON || set->has_pairs[p])
+      SET_STRING_ELT(operations, k++, Rf_mkChar(joist_pair_name((joist_pair)p)));
   UNPROTECT(2);
   return info;
 }
@@ -391,6 +403,18 @@ SEXP joist_r_lattice_edges(SEXP rules, SEXP all) {
 }
 
 /* ---- Proofs ---- */
+
+SEXP joist_r_conversion_loses(SEXP from, SEXP to) {
+  const R_xlen_t n = XLENGTH(from);
+  SEXP loses = PROTECT(Rf_allocVector(LGLSXP, n));
+  for (R_xlen_t i = 0; i < n; i++) {
+    const joist_dtype lower = joist_dtype_parse(CHAR(STRING_ELT(from, i)), JOIST_STYLE_ANVIL);
+    const joist_dtype upper = joist_dtype_parse(CHAR(STRING_ELT(to, i)), JOIST_STYLE_ANVIL);
+    LOGICAL(loses)[i] = joist_conversion_loss(lower, upper).losses != JOIST_LOSS_NONE;
+  }
+  UNPROTECT(1);
+  return loses;
+}
 
 static int table_entry(const void *rules, int lhs, int rhs) {
   return ((const struct joist_rules *)rules)->result[lhs][rhs];

@@ -28,6 +28,8 @@ SEXP joist_r_promotion_rules(SEXP id, SEXP integers, SEXP doubles, SEXP complexe
 SEXP joist_r_promotion_rule_sets(void);
 SEXP joist_r_promotion_lattice(SEXP edges, SEXP id, SEXP integers, SEXP doubles, SEXP complexes);
 SEXP joist_r_check_lattice(SEXP rules);
+/* Whether values of dtypes are lost in others, two vectors of names of one length. */
+SEXP joist_r_conversion_loses(SEXP from, SEXP to);
 SEXP joist_r_lattice_edges(SEXP rules, SEXP all);
 SEXP joist_r_promotion_facts(SEXP rules);
 SEXP joist_r_rules_info(SEXP rules);

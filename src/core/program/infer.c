@@ -50,6 +50,8 @@ joist_pair joist_op_pair(joist_op op) {
     case JOIST_OP_BITWISE_OR:
     case JOIST_OP_BITWISE_XOR:
       return JOIST_PAIR_BITWISE;
+    case JOIST_OP_MATMUL:
+      return JOIST_PAIR_PRODUCT;
     case JOIST_OP_CONCATENATE:
     case JOIST_OP_IFELSE:
       return JOIST_PAIR_COMBINE;
@@ -101,9 +103,9 @@ static joist_status apply_fact(struct decision *d, struct joist_error *error) {
     return JOIST_FAIL(error, JOIST_E_NOT_DEFINED_BOOL, .op = joist_op_name(d->op), .type = {own});
   const int node = joist_fact_node(d->rules, fact, own);
   if (node >= JOIST_NODE_OWN && node != JOIST_NODE_NONE)
-    return JOIST_FAIL(error, JOIST_E_UNAVAILABLE_FACT, .op = joist_op_name(d->op), .type = {own},
-                      .text = {joist_quote(d->rules->id),
-                               joist_quote(joist_rules_node_name(d->rules, node))});
+    return JOIST_FAIL(
+        error, JOIST_E_UNAVAILABLE_FACT, .op = joist_op_name(d->op), .type = {own},
+        .text = {joist_quote(d->rules->id), joist_quote(joist_rules_node_name(d->rules, node))});
   return JOIST_FAIL(error, JOIST_E_NO_FACT, .op = joist_op_name(d->op), .type = {own},
                     .text = {joist_quote(d->rules->id)});
 }
@@ -122,8 +124,24 @@ static joist_status infer_asked(struct decision *d, struct joist_error *error) {
   return JOIST_OK;
 }
 
+/* A whole number as an exponent, under rules by which the power is of the base's type. */
+static bool is_whole_power(const struct decision *d) {
+  return d->op == JOIST_OP_POW && d->rules->powers_of_base && !d->operands[0].literal &&
+         d->operands[1].literal && d->operands[0].type.dtype != JOIST_BOOL &&
+         joist_dtype_category(d->operands[1].type.dtype) == JOIST_CATEGORY_INTEGER;
+}
+
 static joist_status infer_join(struct decision *d, struct joist_error *error) {
   if (d->requested.dtype != JOIST_DTYPE_NONE) return infer_asked(d, error);
+  if (is_whole_power(d)) {
+    struct joist_error refused;
+    const struct joist_type base = d->operands[0].type;
+    if (join_from(d, 0, &refused) == JOIST_OK) {
+      d->result = d->promoted = base;
+      read_all_in(d, base.dtype);
+      return JOIST_OK;
+    }
+  }
   joist_status status = join_from(d, 0, error);
   if (status != JOIST_OK || joist_op_fact(d->rules, d->op, d->result.dtype) == JOIST_FACT_COUNT)
     return status;
@@ -417,6 +435,8 @@ static joist_status infer_average(struct decision *d, struct joist_error *error)
 static joist_status infer_extreme(struct decision *d, struct joist_error *error) {
   (void)error;
   d->result = d->operands[0].type;
+  const bool reduces = d->op == JOIST_OP_REDUCE_MAX || d->op == JOIST_OP_REDUCE_MIN;
+  if (reduces && d->rules->extremes_known) d->result.ambiguous = false;
   read_all_in(d, joist_dtype_compute(d->result.dtype));
   return JOIST_OK;
 }

@@ -122,6 +122,7 @@ static const struct builtin {
   uint8_t literal[JOIST_CATEGORY_COUNT];
   bool has_guesses;     /* its nodes are ambiguous dtypes, not weak categories */
   bool guesses_default; /* as of struct joist_rules */
+  bool is_jax;          /* what becomes of guesses in some operations: see derive_jax() */
   bool python_names;    /* of the weak categories: int, float, complex */
   const uint8_t (*edges)[2]; /* of a lattice */
   size_t edge_count;
@@ -146,23 +147,23 @@ static const struct builtin {
    .table = joist_table_anvl, .others = joist_table_anvl_others, .dtypes = ALL_DTYPES,
    ORDER(anvil_order)},
   {.id = "jax", .source = "JAX documentation, type promotion semantics, 64-bit dtypes enabled",
-   .literal = LITERALS_64,
+   .is_jax = true, .literal = LITERALS_64,
    EDGES(jax_edges),
    ORDER(document_order), LIBRARY(jax, "JAX 0.10.2")},
   {.id = "jax_x32",
    .source = "JAX documentation, type promotion semantics, 64-bit dtypes disabled",
-   .literal = LITERALS_32,
+   .is_jax = true, .literal = LITERALS_32,
    EDGES(jax_x32_edges),
    ORDER(document_order), LIBRARY(jax_x32, "JAX 0.10.2, 64-bit dtypes disabled")},
   {.id = "jax_strict",
    .source = "JAX documentation, strict dtype promotion, 64-bit dtypes enabled",
-   .literal = LITERALS_64,
+   .is_jax = true, .literal = LITERALS_64,
    .guesses_default = true, .meets_bool = true,
    EDGES(jax_strict_edges),
    ORDER(document_order), LIBRARY(jax, "JAX 0.10.2")},
   {.id = "jax_strict_x32",
    .source = "JAX documentation, strict dtype promotion, 64-bit dtypes disabled",
-   .literal = LITERALS_32,
+   .is_jax = true, .literal = LITERALS_32,
    .guesses_default = true, .meets_bool = true,
    EDGES(jax_strict_edges),
    ORDER(document_order), LIBRARY(jax_x32, "JAX 0.10.2, 64-bit dtypes disabled")},
@@ -271,11 +272,29 @@ static void fill_others(struct joist_rules *rules, const struct builtin *builtin
         rules->result[lhs][rhs] = (uint8_t)builtin->others(rules, lhs, rhs);
 }
 
+/* JAX makes of two weak matrices a product of the default dtype, and of weak operands of max() and
+ * of whole powers what other operations do not. */
+static void derive_jax(struct joist_rules *rules) {
+  rules->extremes_known = rules->powers_of_base = true;
+  rules->has_pairs[JOIST_PAIR_PRODUCT] = true;
+  uint8_t(*const product)[JOIST_TYPE_COUNT] = rules->pairs[JOIST_PAIR_PRODUCT];
+  memcpy(product, rules->pairs[JOIST_PAIR_COMMON], sizeof rules->pairs[JOIST_PAIR_COMMON]);
+  for (int lhs = JOIST_NODE_AMBIGUOUS; lhs < JOIST_TYPE_COUNT; lhs++)
+    for (int rhs = JOIST_NODE_AMBIGUOUS; rhs < JOIST_TYPE_COUNT; rhs++) {
+      const int common = product[lhs][rhs];
+      if (common == JOIST_NODE_NONE || common < JOIST_NODE_AMBIGUOUS) continue;
+      const joist_category category =
+          joist_dtype_category((joist_dtype)(common - JOIST_NODE_AMBIGUOUS));
+      product[lhs][rhs] = (uint8_t)(JOIST_NODE_AMBIGUOUS + rules->literal[category]);
+    }
+}
+
 /* Fills what follows from edges and literal defaults. */
 static void derive(struct joist_rules *rules, const struct builtin *builtin) {
   if (builtin->table != NULL) fill_table(rules, builtin, builtin->table, builtin->dtypes);
   if (builtin->others != NULL) fill_others(rules, builtin);
   joist_rules_derive(rules);
+  if (builtin->is_jax) derive_jax(rules);
   if (builtin->living == NULL) return;
   struct joist_rules living = *rules;
   fill_table(&living, builtin, builtin->living, ALL_DTYPES);

@@ -207,7 +207,15 @@ static joist_status combine(const struct joist_rules *rules, joist_pair pair, st
   struct joist_type join = higher.type;
   const bool stays = category(lower.type) <= category(higher.type);
   const joist_step_name name = stays ? JOIST_STEP_HIGHER : JOIST_STEP_CATEGORY;
-  if (!stays && !joist_promote_for(rules, pair, higher.type, lower.type, &join)) {
+  /* Not every integer has a common dtype with a complex one, whose kind decides alone here. */
+  const bool alone = category(lower.type) == JOIST_CATEGORY_COMPLEX &&
+                     category(higher.type) <= JOIST_CATEGORY_INTEGER;
+  bool defined = stays || joist_promote_for(rules, pair, higher.type, lower.type, &join);
+  if (!defined && alone) {
+    join = lower.type;
+    defined = true;
+  }
+  if (!defined) {
     record_step(record,
                 (struct joist_promotion_step){name, false, higher.type, lower.type, higher.type});
     return undefined(rules, pair, higher.type, lower.type, error);

@@ -77,6 +77,7 @@ typedef enum {
   X(COMBINE, "combine") /* c(), ifelse() and their like */                     \
   X(ASSIGN, "assign")   /* of the second operand to elements of the first */   \
   X(MAXIMUM, "maximum") /* pmax() and pmin() */                                \
+  X(PRODUCT, "product") /* of matrices */                                      \
   X(BITWISE, "bitwise")                                                        \
   X(RANK_ZERO, "rank_zero") /* `add` of an operand with dims and one without */
 
@@ -137,6 +138,10 @@ struct joist_rules {
   /* Two guesses that meet in a weak category are its default, whatever their dtypes: JAX, strict.
    */
   bool guesses_default;
+  /* What max(), min() and diag() take from a guess is known: JAX. */
+  bool extremes_known;
+  /* `x ^ 2L` is of x's type, whatever the table says: JAX. */
+  bool powers_of_base;
   /* Default dtype of an R literal per category (logical, integer, double, complex). */
   uint8_t literal[JOIST_CATEGORY_COUNT];
   uint8_t node_end; /* nodes from here on are not in use */
@@ -155,8 +160,9 @@ struct joist_rules {
    * a dtype, where it is an error. Those of other operations are read only if they are given. */
   uint8_t pairs[JOIST_PAIR_COUNT][JOIST_TYPE_COUNT][JOIST_TYPE_COUNT];
   bool has_pairs[JOIST_PAIR_COUNT];
-  /* The node that a type becomes, as in the tables above; JOIST_NODE_NONE where that is an error. Read from a library or a file, or else derived from the common dtypes: non-floats join
-   * the default float, sums of integers have 64 bits. */
+  /* The node that a type becomes, as in the tables above; JOIST_NODE_NONE where that is an error.
+   * Read from a library or a file, or else derived from the common dtypes: non-floats join the
+   * default float, sums of integers have 64 bits. */
   bool has_facts[JOIST_FACT_COUNT];
   uint8_t facts[JOIST_FACT_COUNT][JOIST_TYPE_COUNT];
 };

@@ -130,6 +130,14 @@ static joist_status read_key(struct reader *reader, const char *key, const char 
       return wrong(reader, "alone or refused", value);
     rules->meets_itself = strcmp(value, "alone") == 0;
     reader->says_others = true;
+  } else if (strcmp(key, "extremes") == 0) {
+    if (strcmp(value, "kept") != 0 && strcmp(value, "known") != 0)
+      return wrong(reader, "kept or known", value);
+    rules->extremes_known = strcmp(value, "known") == 0;
+  } else if (strcmp(key, "whole powers") == 0) {
+    if (strcmp(value, "power") != 0 && strcmp(value, "base") != 0)
+      return wrong(reader, "power or base", value);
+    rules->powers_of_base = strcmp(value, "base") == 0;
   } else if (strcmp(key, "guesses") == 0) {
     if (strcmp(value, "kept") != 0 && strcmp(value, "default") != 0)
       return wrong(reader, "kept or default", value);
@@ -363,9 +371,12 @@ void joist_rules_write(const struct joist_rules *rules, struct joist_text *text)
     joist_text_add(text, "%s%s", joist_dtype_name((joist_dtype)rules->literal[c]),
                    c + 1 < JOIST_CATEGORY_COUNT ? ", " : "\n");
   joist_text_add(
-      text, "# decides by: %s\n# overflow: %s\n# guesses: %s\n# other dtypes: %s\n# order: ",
+      text,
+      "# decides by: %s\n# overflow: %s\n# guesses: %s\n# other dtypes: %s\n"
+      "# extremes: %s\n# whole powers: %s\n# order: ",
       joist_policy_name(rules->policy), joist_beyond_name(rules->beyond),
-      rules->guesses_default ? "default" : "kept", rules->meets_itself ? "alone" : "refused");
+      rules->guesses_default ? "default" : "kept", rules->meets_itself ? "alone" : "refused",
+      rules->extremes_known ? "known" : "kept", rules->powers_of_base ? "base" : "power");
   for (int k = 0; k < rules->published_count; k++) {
     add_name(rules, rules->published[k], text);
     joist_text_add(text, k + 1 < rules->published_count ? ", " : "\n");
