@@ -345,18 +345,20 @@ lattice_edges <- function(rules = NULL, all = FALSE) {
 #' | `angle` | `Arg()` |
 #' | `linalg` | `solve()`, `qr()`, `svd()` and their like |
 #' | `mean` | `mean()` |
-#' | `sum` | `sum()`, `prod()` |
+#' | `sum`, `prod` | `sum()`, `prod()` |
 #' | `cumsum` | `cumsum()`, `cumprod()` |
 #' | `power` | `^`, `%/%` and `%%` of `bool`, which lacks them; `^` of integers of up to 4 bits |
 #' | `common` | operations on two dtypes, where the library differs from its published table |
+#' | others | that operation on two dtypes, where its result is not the common dtype |
 #'
 #' Whatever the dtype of a sum, integers are added modulo its size, and floats in double. Dtypes
 #' that the library lacks are left out, and so are ambiguous dtypes that it lacks.
 #'
 #' @inheritParams common_dtype
 #' @return A data frame: `rules`, the id; `fact`; `operand`, a dtype such as `"i32"` or, ambiguous,
-#'   `"i32?"`; `other`, the second operand of `common`, else `NA`; `result`, a dtype, or `NA` where
-#'   the operation is an error; `ambiguous`, whether the result is; `source`, the library and its
+#'   `"i32?"`; `other`, the second operand of `common` and of the tables of
+#'   single operations, else `NA`; `result`, a dtype, the name of one that joist does not have, or
+#'   `NA` where the operation is an error; `ambiguous`, whether the result is; `source`, the library and its
 #'   version.
 #' @section Errors:
 #' `joist_promotion_error` for unknown rules.

@@ -187,8 +187,9 @@ fact_cells <- function(facts) {
     )
   }
   other <- if (is.null(facts$other)) NA else facts$other
-  guess <- !is.null(facts$ambiguous) & !is.na(facts$ambiguous) & facts$ambiguous
-  result <- ifelse(rep_len(guess, nrow(facts)), paste0(facts$result, "?"), as.character(facts$result))
+  guess <- if (is.null(facts$ambiguous)) FALSE else facts$ambiguous %in% TRUE
+  result <- paste0(facts$result, ifelse(guess, "?", ""))
+  result[is.na(facts$result)] <- NA
   cells_of(facts$fact, facts$operand, other, result)
 }
 

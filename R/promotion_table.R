@@ -22,7 +22,8 @@
 #'   a coloured table; there, the chunk option `against` names rules whose differing cells are
 #'   marked.
 #' @section Errors:
-#' `joist_dtype_error` for a name that is not a node; `joist_promotion_error` for unknown rules.
+#' `joist_dtype_error` for a name that is not a node; `joist_promotion_error` for unknown rules;
+#' `joist_value_error` for an unknown operation.
 #' @source The sources of the built-in rule sets are listed by [promotion_rule_sets()];
 #'   the tables themselves are in `system.file("extdata", package = "joist")`.
 #' @seealso [explain_promotion()] for one of the cells.

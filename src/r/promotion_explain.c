@@ -77,6 +77,13 @@ static struct question read_question(SEXP operands, SEXP name, SEXP rules) {
   struct question q = {
       .rules = joist_r_rules(rules), .op = JOIST_OP_ADD, .count = n, .typed = true};
   if (n == 0) joist_r_stop(JOIST_ERROR_VALUE, "there are no operands to explain");
+  /* Operands without an operation are asked for their common dtype. */
+  if (name == R_NilValue && q.rules->has_pairs[JOIST_PAIR_ADD]) {
+    struct joist_rules *const common = (struct joist_rules *)(void *)R_alloc(1, sizeof *common);
+    *common = *q.rules;
+    common->has_pairs[JOIST_PAIR_ADD] = false;
+    q.rules = common;
+  }
   q.operands = (struct joist_operand *)(void *)R_alloc(n, sizeof *q.operands);
   q.values = (struct joist_r_value *)(void *)R_alloc(n, sizeof *q.values);
   q.nodes = (uint8_t *)R_alloc(n, 1);

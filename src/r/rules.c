@@ -378,8 +378,11 @@ SEXP joist_r_promotion_facts(SEXP rules) {
     SET_STRING_ELT(VECTOR_ELT(table, 3), i,
                    fact.other == JOIST_NODE_NONE ? NA_STRING : node_name(set, fact.other));
     SET_STRING_ELT(VECTOR_ELT(table, 4), i,
-                   defined ? Rf_mkChar(joist_dtype_name(type.dtype)) : NA_STRING);
-    LOGICAL(VECTOR_ELT(table, 5))[i] = defined ? type.ambiguous : NA_LOGICAL;
+                   defined                          ? Rf_mkChar(joist_dtype_name(type.dtype))
+                   : fact.result != JOIST_NODE_NONE ? node_name(set, fact.result)
+                                                    : NA_STRING);
+    LOGICAL(VECTOR_ELT(table, 5))
+    [i] = fact.result == JOIST_NODE_NONE ? NA_LOGICAL : defined && type.ambiguous;
     SET_STRING_ELT(VECTOR_ELT(table, 6), i, Rf_mkCharCE(set->version, CE_UTF8));
   }
   UNPROTECT(1);

@@ -545,6 +545,15 @@ raised_errors <- alist(
     joist_dtype_error = plot(promotion_rules("jax"), highlight = c("i8", "i9")),
     joist_value_error = plot(promotion_table("jax", character(), "i8"))
   ),
+  promotion_atlas = list(joist_promotion_error = promotion_atlas("nobody")),
+  promotion_rules_new = list(
+    joist_promotion_error = read_promotion_rules({
+      file <- tempfile()
+      writeLines("common,i8", file)
+      file
+    }),
+    joist_value_error = promotion_rules_new("none")
+  ),
   promotion_lattice = list(
     joist_promotion_error = promotion_lattice(cbind(c("a", "b"), c("b", "a"))),
     joist_value_error = promotion_lattice(1)
@@ -561,7 +570,8 @@ raised_errors <- alist(
   promotion_facts = list(joist_promotion_error = promotion_facts("none")),
   promotion_table = list(
     joist_dtype_error = promotion_table("anvil", "f31"),
-    joist_promotion_error = promotion_table("none")
+    joist_promotion_error = promotion_table("none"),
+    joist_value_error = promotion_table("jax", operation = "root")
   ),
   result_dtype = list(
     joist_promotion_error = result_dtype("i32", "f32", rules = "array_api"),

@@ -110,7 +110,11 @@ static int derived_fact(const struct joist_rules *rules, joist_fact fact, int ty
   const bool is_small = joist_dtype_bits(dtype) < 8 && dtype != JOIST_BOOL;
   if (floating == NONE && is_small && common[type][type] != NONE)
     floating = common[type - (int)dtype + JOIST_I32][number];
-  return floating < JOIST_TYPE_COUNT ? floating : NONE;
+  if (floating >= JOIST_TYPE_COUNT) return NONE;
+  /* Integers that stay integers beside floats become the default float alone. */
+  const joist_dtype result = (joist_dtype)(floating % JOIST_DTYPE_COUNT);
+  const bool is_float = joist_dtype_category(result) >= JOIST_CATEGORY_FLOAT;
+  return is_float ? floating : rules->literal[JOIST_CATEGORY_FLOAT];
 }
 
 void joist_rules_derive(struct joist_rules *rules) {
