@@ -164,9 +164,17 @@ in_trace <- function(compute, arguments, dynamic) {
   state <- .Call(joist_r_jit_state, 1L, NULL)
   # The names of the arguments are not those of `compute`, which takes them in one list.
   compiled <- jit_trace(function(...) compute(name_like(list(...), arguments)), arguments, dynamic)
-  result <- .Call(joist_r_jit_run, state, compiled, arguments, dynamic, NULL, NULL, NULL)
-  if (isFALSE(result)) {
-    stop_joist("joist_value_error", "the operations of a gradient cannot be recorded")
+  run_traced(state, compiled, arguments, dynamic)
+}
+
+# Runs a program whose operations were recorded, if at all, while it was traced.
+run_traced <- function(state, compiled, arguments, dynamic) {
+  result <- in_session(
+    .Call(joist_r_ledger_pause),
+    .Call(joist_r_jit_run, state, compiled, arguments, dynamic, NULL, NULL, NULL)
+  )
+  if (is_answer(result)) {
+    stop_joist("joist_value_error", "a traced tensor was used outside of the function that is traced")
   }
   result
 }

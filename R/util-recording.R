@@ -95,7 +95,8 @@ tensor_leaves <- function(x, path) {
 }
 
 # Numbers the places that operations are called from: `site()` is what C asks for the place of the
-# operation that is being recorded, `failed()` gives the one of an error.
+# operation that is being recorded, `failed()` gives the one of an error. `label` is how the recorded
+# function is called in what is shown, NULL if it only evaluates code of others.
 new_places <- function(label) {
   self <- new.env(parent = emptyenv())
   self$label <- label
@@ -129,7 +130,7 @@ new_places <- function(label) {
     if (!is.null(entry)) place_of_frame(entry, self)
   }
   self$table <- function() {
-    lapply(found, function(place) place[c("home", "line", "file", "call")])
+    lapply(found, function(place) place[c("home", "line", "file", "call", "reference")])
   }
   self
 }
@@ -158,11 +159,15 @@ place_of_frame <- function(entry, places) {
   }
   call <- call_of_frame(entry)
   attr(call, "srcref") <- NULL
-  if (home == 0L && is.call(call)) call[[1L]] <- as.name(places$label)
+  if (home == 0L && is.call(call) && !is.null(places$label)) {
+    call[[1L]] <- as.name(places$label)
+  }
   line <- if (is.null(reference)) NA_integer_ else reference[1L]
+  file <- file_of(reference)
   text <- paste(deparse(call, 500L), collapse = " ")
   list(
-    key = paste(home, line, text), home = home, line = line, file = file_of(reference), call = call
+    key = paste(home, file, line, text), home = home, line = line, file = file, call = call,
+    reference = reference
   )
 }
 

@@ -158,6 +158,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(joist_r_jit_store, 6),
     ENTRY(joist_r_jit_programs, 1),
     ENTRY(joist_r_ledger_begin, 2),
+    ENTRY(joist_r_ledger_pause, 0),
     ENTRY(joist_r_ledger_arguments, 2),
     ENTRY(joist_r_ledger_argument_of, 2),
     ENTRY(joist_r_ledger_table, 1),
