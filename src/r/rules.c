@@ -322,7 +322,8 @@ SEXP joist_r_promotion_rule_sets(void) {
 }
 
 SEXP joist_r_rules_info(SEXP rules) {
-  static const char *names[] = {"id", "kind", "policy", "literals", "nodes", "edges", "source", ""};
+  static const char *names[] = {"id", "kind", "policy", "literals", "nodes", "edges",
+                                "source", "version", "url", ""};
   static const char *categories[] = {"logical", "integer", "double", "complex"};
   const struct joist_rules *set = joist_r_rules(rules);
   uint8_t nodes[JOIST_NODE_MAX];
@@ -341,7 +342,9 @@ SEXP joist_r_rules_info(SEXP rules) {
   Rf_setAttrib(literals, R_NamesSymbol, literal_names);
   SET_VECTOR_ELT(info, 4, node_names(set, nodes, count));
   SET_VECTOR_ELT(info, 5, Rf_ScalarInteger(count_edges(set, false)));
-  SET_VECTOR_ELT(info, 6, Rf_ScalarString(Rf_mkCharCE(set->source, CE_UTF8)));
+  const char *const texts[] = {set->source, set->version, set->url};
+  for (int i = 0; i < 3; i++)
+    SET_VECTOR_ELT(info, 6 + i, Rf_ScalarString(Rf_mkCharCE(texts[i], CE_UTF8)));
   UNPROTECT(2);
   return info;
 }
