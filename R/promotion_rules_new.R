@@ -33,7 +33,7 @@
 #' sums of integers have 64 bits.
 #'
 #' @section Files:
-#' Lines `# key: value` with the keys `id`, `source`, `version`, `literals` (the four default dtypes),
+#' Lines `# key: value` with the keys `id`, `source`, `version`, `url`, `literals` (the four default dtypes),
 #' `decides by`, `overflow`, `guesses` (`kept` or `default`: two ambiguous dtypes that meet in a number), `other
 #' dtypes` (`alone` or `refused`: dtypes without a cell meet themselves or nothing) and `order` (of
 #' nodes in tables), then a table of comma-separated
@@ -59,6 +59,7 @@
 #'   dtype that they fit and count as their default or `i64` otherwise (DuckDB); `"smallest"`, the same,
 #'   but otherwise the smallest dtype that holds them (Polars).
 #' @param source,version where the rules are written, and what was looked at: a line each.
+#' @param url the address of that source, which begins with `https://`; [promotion_explorer()] links it.
 #' @return `promotion_rules_new()`, `read_promotion_rules()`: an object of class `joist_rules`.
 #'   `write_promotion_rules()`: `file`, invisibly.
 #' @section Errors:
@@ -85,7 +86,7 @@
 promotion_rules_new <- function(id, table = NULL, edges = NULL, literals = NULL, facts = NULL,
                                 policy = c("wrap", "saturate"), refuse = NULL, rank = FALSE,
                                 by_value = c("none", "operands", "literals", "fitting", "smallest"),
-                                source = NULL, version = NULL) {
+                                source = NULL, version = NULL, url = NULL) {
   if (is.null(table) && is.null(edges)) {
     stop_joist("joist_value_error", "promotion rules are made from a `table` or from `edges`")
   }
@@ -99,7 +100,7 @@ promotion_rules_new <- function(id, table = NULL, edges = NULL, literals = NULL,
   )
   cells <- rbind(edge_cells(edges), table_cells(table), fact_cells(facts))
   header <- c(
-    id = id, source = source, version = version, literals = literals_line(literals),
+    id = id, source = source, version = version, url = url, literals = literals_line(literals),
     "decides by" = decides[[by_value]], overflow = match.arg(policy),
     order = if (!is.null(table)) nodes_line(table)
   )

@@ -10,8 +10,9 @@
 #'   (`"i32?"`), the rule set's own weak types (`"i*"`, `"f*"`, `"c*"`) or other names
 #'   of its nodes. By default all nodes of the published table in the published order.
 #' @param operation the operation whose results the table shows, of those that
-#'   [promotion_rules_new()] lists: `"common"`, the common dtypes, or one such as `"divide"`, whose
-#'   results are the common dtypes unless the rules have a table for it.
+#'   [promotion_rules_new()] lists: `"common"`, the common dtypes as published, or one such as
+#'   `"divide"`. Its results are those of the rules' own table for it or, where they have none, what
+#'   it makes of the common dtypes that operations use ([promotion_facts()]).
 #' @param x a promotion table.
 #' @param i,j,drop as for matrices: what remains a matrix remains a promotion table.
 #' @param ... for `[`, other indices, as for matrices; ignored by `print()`.
@@ -88,21 +89,23 @@ rules_id <- function(rules) .Call(joist_r_rules_info, rules)$id
 
 # The same pairs under other rules. A weak type that these do not have is the default of its kind,
 # also in the cells of its row and column, and Python's numbers are weak types.
-table_under <- function(x, rules) {
+table_under <- function(x, rules, operation = "common") {
   info <- .Call(joist_r_rules_info, rules)
-  weak <- c("i*", "f*", "c*")
-  defaults <- paste0(info$literals[-1L], "?")
+  weak <- c("b*", "i*", "f*", "c*")
+  defaults <- c("bool", paste0(info$literals[-1L], "?"))
   theirs <- function(names) {
     names <- exchange(names, c("int", "float", "complex"), weak, info$nodes)
     exchange(names, weak, defaults, info$nodes)
   }
   rows <- theirs(rownames(x))
   columns <- theirs(colnames(x))
-  cells <- .Call(joist_r_promotion_table, rules, rows, columns, "common")
+  cells <- .Call(joist_r_promotion_table, rules, rows, columns, operation)
   renamed <- outer(rows != rownames(x), columns != colnames(x), `|`)
   if (any(renamed)) {
-    ours <- if ("int" %in% unlist(dimnames(x))) c("int", "float", "complex") else weak
-    cells[renamed] <- exchange(exchange(cells[renamed], defaults, weak), weak, ours)
+    ours <- if ("int" %in% unlist(dimnames(x))) c("int", "float", "complex") else weak[-1L]
+    cells[renamed] <- exchange(exchange(cells[renamed], defaults[-1L], weak[-1L]), weak[-1L], ours)
+    truths <- outer(rownames(x) == "b*", colnames(x) == "b*", `&`) & renamed
+    cells[truths] <- exchange(cells[truths], "bool", "b*")
   }
   dimnames(cells) <- dimnames(x)
   cells

@@ -56,7 +56,7 @@ static void read_operand(struct question *q, size_t k, SEXP x) {
   q->values[k].object = NULL;
   if (TYPEOF(x) == STRSXP && !Rf_isObject(x)) {
     read_node(q, k, x);
-    if (q->nodes[k] < JOIST_TYPE_COUNT) q->is[k] = "dtype";
+    if (q->nodes[k] < JOIST_TYPE_COUNT && q->nodes[k] != JOIST_NODE_TRUTH) q->is[k] = "dtype";
     return;
   }
   if (joist_r_dtype_operand(x, operand)) {

@@ -323,9 +323,9 @@ SEXP joist_r_promotion_rule_sets(void) {
 }
 
 SEXP joist_r_rules_info(SEXP rules) {
-  static const char *names[] = {"id",         "kind",           "policy", "literals",
-                                "nodes",      "edges",          "source", "version",
-                                "operations", "extremes_known", ""};
+  static const char *names[] = {"id",    "kind",       "policy",         "literals",
+                                "nodes", "edges",      "source",         "version",
+                                "url",   "operations", "extremes_known", ""};
   static const char *categories[] = {"logical", "integer", "double", "complex"};
   const struct joist_rules *set = joist_r_rules(rules);
   uint8_t nodes[JOIST_NODE_MAX];
@@ -344,16 +344,17 @@ SEXP joist_r_rules_info(SEXP rules) {
   Rf_setAttrib(literals, R_NamesSymbol, literal_names);
   SET_VECTOR_ELT(info, 4, node_names(set, nodes, count));
   SET_VECTOR_ELT(info, 5, Rf_ScalarInteger(count_edges(set, false)));
-  SET_VECTOR_ELT(info, 6, Rf_ScalarString(Rf_mkCharCE(set->source, CE_UTF8)));
-  SET_VECTOR_ELT(info, 7, Rf_ScalarString(Rf_mkCharCE(set->version, CE_UTF8)));
-  SET_VECTOR_ELT(info, 9, Rf_ScalarLogical(set->extremes_known));
+  const char *const texts[] = {set->source, set->version, set->url};
+  for (int i = 0; i < 3; i++)
+    SET_VECTOR_ELT(info, 6 + i, Rf_ScalarString(Rf_mkCharCE(texts[i], CE_UTF8)));
   int pairs = 0;
   for (int p = 0; p < JOIST_PAIR_COUNT; p++) pairs += p == JOIST_PAIR_COMMON || set->has_pairs[p];
   SEXP operations = Rf_allocVector(STRSXP, pairs);
-  SET_VECTOR_ELT(info, 8, operations);
+  SET_VECTOR_ELT(info, 9, operations);
   for (int p = 0, k = 0; p < JOIST_PAIR_COUNT; p++)
     if (p == JOIST_PAIR_COMMON || set->has_pairs[p])
       SET_STRING_ELT(operations, k++, Rf_mkChar(joist_pair_name((joist_pair)p)));
+  SET_VECTOR_ELT(info, 10, Rf_ScalarLogical(set->extremes_known));
   UNPROTECT(2);
   return info;
 }

@@ -72,11 +72,12 @@ static joist_status join_from(struct decision *d, size_t first, struct joist_err
 
 joist_fact joist_op_fact(const struct joist_rules *rules, joist_op op, joist_dtype joined) {
   /* A table of the operation's own has its result. */
-  if (rules->has_pairs[joist_op_pair(op)]) return JOIST_FACT_COUNT;
+  const joist_pair pair = joist_op_pair(op);
+  if (rules->has_pairs[pair]) return JOIST_FACT_COUNT;
   switch (joist_op_class(op)) {
     case JOIST_CLASS_INEXACT:
       if (joist_op_is_array(op)) return JOIST_FACT_LINALG;
-      return op == JOIST_OP_DIV ? JOIST_FACT_DIVIDE : JOIST_FACT_INEXACT;
+      return pair == JOIST_PAIR_DIVIDE ? JOIST_FACT_DIVIDE : JOIST_FACT_INEXACT;
     case JOIST_CLASS_ANGLE:
       return JOIST_FACT_ANGLE;
     case JOIST_CLASS_AVERAGE:
@@ -85,12 +86,8 @@ joist_fact joist_op_fact(const struct joist_rules *rules, joist_op op, joist_dty
       if (op == JOIST_OP_CUMSUM || op == JOIST_OP_CUMPROD) return JOIST_FACT_CUMSUM;
       return op == JOIST_OP_REDUCE_PROD ? JOIST_FACT_PROD : JOIST_FACT_SUM;
     default:
-      break;
+      return joist_pair_fact(pair, joined);
   }
-  const bool power = op == JOIST_OP_POW || op == JOIST_OP_FLOORDIV || op == JOIST_OP_MOD;
-  const bool asked = joined == JOIST_BOOL ||
-                     (op == JOIST_OP_POW && joist_dtype_bits(joined) < 8 && !is_inexact(joined));
-  return power && asked ? JOIST_FACT_POWER : JOIST_FACT_COUNT;
 }
 
 /* Makes of the joined type what the rules say. */

@@ -306,7 +306,8 @@ bool joist_rules_valid(const void *memory, size_t size) {
   if (size != sizeof *rules || rules->layout != sizeof *rules) return false;
   bool named = memchr(rules->id, '\0', sizeof rules->id) != NULL &&
                memchr(rules->source, '\0', sizeof rules->source) != NULL &&
-               memchr(rules->version, '\0', sizeof rules->version) != NULL;
+               memchr(rules->version, '\0', sizeof rules->version) != NULL &&
+               memchr(rules->url, '\0', sizeof rules->url) != NULL;
   for (int node = 0; node < JOIST_NODE_MAX; node++)
     named &= memchr(rules->names[node], '\0', JOIST_NODE_NAME_SIZE) != NULL;
   bool flags = is_flag(&rules->is_users) && is_flag(&rules->meets_itself) &&
@@ -359,8 +360,44 @@ int joist_rules_table_entry(const struct joist_rules *rules, int lhs, int rhs) {
   return left == NONE || right == NONE ? NONE : rules->pairs[JOIST_PAIR_COMMON][left][right];
 }
 
+joist_fact joist_pair_fact(joist_pair pair, joist_dtype joined) {
+  if (pair == JOIST_PAIR_DIVIDE) return JOIST_FACT_DIVIDE;
+  const bool power = pair == JOIST_PAIR_POWER;
+  const bool is_small =
+      joist_dtype_bits(joined) < 8 && joist_dtype_category(joined) <= JOIST_CATEGORY_INTEGER;
+  const bool counts = power || pair == JOIST_PAIR_INTEGER_DIVIDE || pair == JOIST_PAIR_MODULO;
+  return counts && (joined == JOIST_BOOL || (power && is_small)) ? JOIST_FACT_POWER
+                                                                 : JOIST_FACT_COUNT;
+}
+
+/* What an operation without a table makes of two types: a fact of their common one. */
+static int entry_by_fact(const struct joist_rules *rules, joist_pair pair, int left, int right) {
+  const int common = rules->pairs[JOIST_PAIR_COMMON][left][right];
+  const int type = common == NONE ? NONE : type_of_node(rules, common);
+  if (type == NONE) return common;
+  const joist_fact fact = joist_pair_fact(pair, (joist_dtype)(type % JOIST_DTYPE_COUNT));
+  return fact == JOIST_FACT_COUNT ? common : rules->facts[fact][type];
+}
+
+/* An ambiguous default spelled as its category, as tables do where no operand was a guess. */
+static int as_weak(const struct joist_rules *rules, int node) {
+  if (node < JOIST_NODE_AMBIGUOUS || node >= JOIST_TYPE_COUNT || joist_rules_has_node(rules, node))
+    return node;
+  const joist_dtype dtype = (joist_dtype)(node - JOIST_NODE_AMBIGUOUS);
+  const joist_category category = joist_dtype_category(dtype);
+  if (category == JOIST_CATEGORY_BOOL || rules->literal[category] != dtype) return node;
+  const int weak = joist_node_of_category(category);
+  return joist_rules_has_node(rules, weak) ? weak : node;
+}
+
 int joist_rules_entry_for(const struct joist_rules *rules, joist_pair pair, int lhs, int rhs) {
-  if (!rules->has_pairs[pair]) return joist_rules_table_entry(rules, lhs, rhs);
+  if (pair == JOIST_PAIR_COMMON) return joist_rules_table_entry(rules, lhs, rhs);
   const int left = type_of_node(rules, lhs), right = type_of_node(rules, rhs);
-  return left == NONE || right == NONE ? NONE : rules->pairs[pair][left][right];
+  if (left == NONE || right == NONE)
+    return rules->has_pairs[pair] ? NONE : joist_rules_table_entry(rules, lhs, rhs);
+  if (rules->has_pairs[pair]) return rules->pairs[pair][left][right];
+  const int node = entry_by_fact(rules, pair, left, right);
+  const bool guess = (lhs >= JOIST_NODE_AMBIGUOUS && lhs < JOIST_TYPE_COUNT) ||
+                     (rhs >= JOIST_NODE_AMBIGUOUS && rhs < JOIST_TYPE_COUNT);
+  return guess ? node : as_weak(rules, node);
 }

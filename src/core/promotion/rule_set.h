@@ -122,11 +122,16 @@ typedef enum {
 
 enum { JOIST_RULES_TEXT_SIZE = 160 };
 
+/* The fact that says what an operation of two operands makes of their common dtype, if it has no
+ * table of its own; JOIST_FACT_COUNT if it leaves the dtype as it is. */
+joist_fact joist_pair_fact(joist_pair pair, joist_dtype joined);
+
 struct joist_rules {
   uint32_t layout; /* sizeof(struct joist_rules): rejects a stored set of another version */
   char id[JOIST_NODE_NAME_SIZE];
-  /* One line each: where the rules are written, and what the facts were read from. */
-  char source[JOIST_RULES_TEXT_SIZE], version[JOIST_RULES_TEXT_SIZE];
+  /* One line each: where the rules are written, what the facts were read from, and the address of
+   * the former on the web, or "". */
+  char source[JOIST_RULES_TEXT_SIZE], version[JOIST_RULES_TEXT_SIZE], url[JOIST_RULES_TEXT_SIZE];
   joist_rules_kind kind;
   joist_rules_policy policy;
   joist_beyond beyond;
@@ -192,7 +197,8 @@ bool joist_rules_type_of_node(const struct joist_rules *rules, int node, struct 
  * as `dtype?` and the rule set has only weak categories, the result is spelled as
  * `dtype?` too. JOIST_NODE_NONE where undefined. */
 int joist_rules_table_entry(const struct joist_rules *rules, int lhs, int rhs);
-/* The node that two nodes have as the result of an operation, by its own table if there is one. */
+/* The node that two nodes have as the result of an operation: by its own table if there is one,
+ * else what operations make of the common node. */
 int joist_rules_entry_for(const struct joist_rules *rules, joist_pair pair, int lhs, int rhs);
 
 /* Nodes of a shortest way up from one node to another along the edges, both ends included; how

@@ -113,6 +113,10 @@ static joist_status read_key(struct reader *reader, const char *key, const char 
     snprintf(rules->source, sizeof rules->source, "%s", value);
   } else if (strcmp(key, "version") == 0) {
     snprintf(rules->version, sizeof rules->version, "%s", value);
+  } else if (strcmp(key, "url") == 0) {
+    if (strncmp(value, "https://", 8) != 0 || strlen(value) >= sizeof rules->url)
+      return wrong(reader, "an address that begins with https://, of 159 bytes at most", value);
+    snprintf(rules->url, sizeof rules->url, "%s", value);
   } else if (strcmp(key, "literals") == 0) {
     return read_literals(reader, value);
   } else if (strcmp(key, "order") == 0) {
@@ -366,6 +370,7 @@ static void add_common(const struct joist_rules *rules, struct joist_text *text)
 void joist_rules_write(const struct joist_rules *rules, struct joist_text *text) {
   joist_text_add(text, "# promotion rules of joist\n# id: %s\n# source: %s\n# version: %s\n",
                  rules->id, rules->source, rules->version);
+  if (rules->url[0] != '\0') joist_text_add(text, "# url: %s\n", rules->url);
   joist_text_add(text, "# literals: ");
   for (int c = 0; c < JOIST_CATEGORY_COUNT; c++)
     joist_text_add(text, "%s%s", joist_dtype_name((joist_dtype)rules->literal[c]),
